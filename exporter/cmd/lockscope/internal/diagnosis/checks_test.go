@@ -38,8 +38,8 @@ func sound(i int) Facts {
 		Marker: markerFor(i, "voting", ""),
 		Clock: Clock{Samples: 100, Offset: time.Millisecond, OffsetError: 100 * time.Microsecond, Drift: 5e-6,
 			DriftError: 50e-6},
-		Ping:   Latency{Count: 100, P50: 200 * time.Microsecond, P99: time.Millisecond},
-		Script: Latency{Count: 100, P50: 250 * time.Microsecond, P99: time.Millisecond},
+		Ping:   Latency{Count: 100, Answered: 100, P50: 200 * time.Microsecond, P99: time.Millisecond},
+		Script: Latency{Count: 100, Answered: 100, P50: 250 * time.Microsecond, P99: time.Millisecond},
 	}
 }
 
@@ -156,10 +156,16 @@ func TestOneThingWrong(t *testing.T) {
 		{"slow", "latency", func(f *Facts, _ *Policy) {
 			f.Ping.P50, f.Ping.P99 = 60*time.Millisecond, 90*time.Millisecond
 		}, Fail, "node timeout of 50ms"},
-		{"slow at times", "latency", func(f *Facts, _ *Policy) { f.Ping.P99 = 60 * time.Millisecond }, Warn,
-			"1 in 100"},
+		{"slow at times", "latency", func(f *Facts, _ *Policy) {
+			f.Ping.Missed, f.Ping.P99 = 2, 60*time.Millisecond
+		}, Warn, "2 (2 %) not answered within 50ms"},
+		{"stops again and again", "latency", func(f *Facts, _ *Policy) {
+			f.Ping.Missed, f.Ping.P99 = 10, 60*time.Millisecond
+		}, Fail, "10 (10 %) not answered within 50ms"},
+		{"hardly in time", "latency", func(f *Facts, _ *Policy) { f.Ping.P99 = 30 * time.Millisecond }, Warn,
+			"1 in 100 calls takes more than half"},
 		{"slow for the TTL", "latency", func(f *Facts, p *Policy) {
-			f.Ping.P99, p.TTL = 40*time.Millisecond, 500*time.Millisecond
+			f.Ping.P99, p.TTL = 24*time.Millisecond, 400*time.Millisecond
 		}, Warn, "tenth of the TTL"},
 		{"loses calls", "latency", func(f *Facts, _ *Policy) { f.Ping.Err = io.EOF }, Warn, "EOF"},
 		{"no ping", "latency", func(f *Facts, _ *Policy) {

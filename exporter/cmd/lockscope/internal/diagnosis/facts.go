@@ -70,13 +70,6 @@ type Server struct {
 	Loading     bool
 }
 
-// Latency is a distribution of round trips.
-type Latency struct {
-	Count    int
-	P50, P99 time.Duration
-	Err      error // of the last call that failed
-}
-
 // Clock is a server's clock as seen from this machine.
 type Clock struct {
 	Samples     int

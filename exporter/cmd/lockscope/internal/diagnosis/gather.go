@@ -20,11 +20,8 @@ type Node struct {
 	Client  *redis.Client
 }
 
-const (
-	ReachTimeout = 5 * time.Second
-	pace         = 20 * time.Millisecond // between rounds of samples
-	fewestRounds = 20
-)
+// ReachTimeout is how long one question may take.
+const ReachTimeout = 5 * time.Second
 
 // Gather asks all nodes at once, for p.For plus a moment. What goes wrong with a
 // node, also the end of ctx, is in its facts.
@@ -55,7 +52,7 @@ func ask(ctx context.Context, n Node, p Policy) Facts {
 	if p.Single != "cluster" { // whose keys are elsewhere, and whose nodes nobody vouches for
 		f.Marker, f.Unread = quarantine.ReadMarker(reach, n.Client, f.Server.Incarnation)
 	}
-	f.observe(ctx, n.Client, p.For)
+	f.observe(ctx, n.Client, p)
 	writes, cancelWrites := context.WithTimeout(ctx, ReachTimeout)
 	defer cancelWrites()
 	f.Refuses = writeRefusal(writes, n.Client, p, text)
@@ -79,58 +76,29 @@ func resolve(ctx context.Context, address string) []string {
 	return found
 }
 
-// observe samples clock and latency until the time is up and there are enough.
-func (f *Facts) observe(ctx context.Context, c *redis.Client, during time.Duration) {
+// observe samples clock and latency at the same time: a server that stops delays a call of each series.
+func (f *Facts) observe(ctx context.Context, c *redis.Client, p Policy) {
+	var sampling sync.WaitGroup
+	sampling.Go(func() { f.Clock = readClock(ctx, c, p) })
+	sampling.Go(func() {
+		f.Ping = SampleLatency(ctx, p, func(ctx context.Context) error { return c.Ping(ctx).Err() })
+	})
+	sampling.Go(func() {
+		f.Script = SampleLatency(ctx, p, func(ctx context.Context) error { return c.Eval(ctx, "return 1", nil).Err() })
+	})
+	sampling.Wait()
+}
+
+func readClock(ctx context.Context, c *redis.Client, p Policy) Clock {
 	began := time.Now()
-	var clock []Sample
-	var pings, scripts []time.Duration
-	for round := 0; ctx.Err() == nil && (time.Since(began) < during || round < fewestRounds); round++ {
+	var samples []Sample
+	SampleLatency(ctx, p, func(ctx context.Context) error {
 		sent := time.Since(began)
-		if at, err := c.Time(ctx).Result(); err == nil {
-			clock = append(clock, Sample{at.Sub(began.Round(0)), sent, time.Since(began)})
+		at, err := c.Time(ctx).Result()
+		if err == nil {
+			samples = append(samples, Sample{at.Sub(began.Round(0)), sent, time.Since(began)})
 		}
-		ponged := f.Ping.time(&pings, func() error { return c.Ping(ctx).Err() })
-		ran := f.Script.time(&scripts, func() error { return c.Eval(ctx, "return 1", nil).Err() })
-		if !ponged && !ran {
-			break // each further round would take as long to fail
-		}
-		pause(ctx, pace)
-	}
-	f.Clock = Measure(clock)
-	f.Ping.fill(pings)
-	f.Script.fill(scripts)
-}
-
-// time adds how long call took, if it succeeded.
-func (l *Latency) time(took *[]time.Duration, call func() error) bool {
-	began := time.Now()
-	if err := call(); err != nil {
-		l.Err = err
-		return false
-	}
-	*took = append(*took, time.Since(began))
-	return true
-}
-
-func (l *Latency) fill(took []time.Duration) {
-	slices.Sort(took)
-	l.Count = len(took)
-	l.P50, l.P99 = quantile(took, 0.50), quantile(took, 0.99)
-}
-
-// quantile of a sorted slice; zero of an empty one.
-func quantile(sorted []time.Duration, q float64) time.Duration {
-	if len(sorted) == 0 {
-		return 0
-	}
-	return sorted[min(len(sorted)-1, int(q*float64(len(sorted))))]
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
+		return err
+	})
+	return Measure(samples)
 }

@@ -31,6 +31,10 @@ const (
 	driftBound = 0.01
 	// driftWorry is more than crystals and NTP account for (50 and 500 ppm).
 	driftWorry = 0.001
+	// A server that misses at least unfitShare of its calls is unfit for locks. From rareShare on it is worth a warning.
+	unfitShare, rareShare = 0.1, 0.01
+	missedAdvice          = "check the server for pauses (swapping, a stopped or overloaded machine, SLOWLOG) and the " +
+		"network for lost packets"
 	// slowScript is how much longer than a ping a script that does nothing may take.
 	slowScript = 5
 )
@@ -113,7 +117,7 @@ func checkClocks(facts []Facts, _ Policy) []Result {
 
 func checkLatency(f Facts, p Policy) Result {
 	l := f.Ping
-	if l.Count == 0 {
+	if l.Answered == 0 {
 		return Failed("no answer to PING: "+ErrorText(l.Err), "see the connection and rights checks")
 	}
 	return judgeAnswers(l, p)
@@ -121,7 +125,7 @@ func checkLatency(f Facts, p Policy) Result {
 
 // JudgeLatency is checkLatency for a system whose round trip is more than a ping.
 func JudgeLatency(l Latency, p Policy) Result {
-	if l.Count == 0 {
+	if l.Answered == 0 {
 		return Failed("no answer: "+ErrorText(l.Err), "see the connection check")
 	}
 	return judgeAnswers(l, p)
@@ -130,30 +134,37 @@ func JudgeLatency(l Latency, p Policy) Result {
 // judgeAnswers is what answers that came mean for locks.
 func judgeAnswers(l Latency, p Policy) Result {
 	detail := fmt.Sprintf("p50 %s, p99 %s of %d", short(l.P50), short(l.P99), l.Count)
+	if l.Missed > 0 {
+		detail += fmt.Sprintf("; %d (%.2g %%) not answered within %v", l.Missed, 100*l.missedShare(), p.NodeTimeout)
+	}
+	if l.Err != nil {
+		detail += "; a call failed: " + ErrorText(l.Err)
+	}
 	// A vote and a fence round must fit into the validity many times over.
 	rounds := 2 * l.P99
-	switch {
+	switch share := l.missedShare(); {
 	case l.P50 > p.NodeTimeout:
 		return Failed(detail,
 			fmt.Sprintf("most calls take longer than the node timeout of %v and fail: raise the timeout, "+
 				"or move closer", p.NodeTimeout))
-	case l.P99 > p.NodeTimeout:
+	case share >= unfitShare:
+		return Failed(detail, missedAdvice)
+	case share >= rareShare, l.Err != nil:
+		return Warned(detail, missedAdvice)
+	case l.P99 > p.NodeTimeout/2:
 		return Warned(detail,
-			fmt.Sprintf("1 in 100 calls takes longer than the node timeout of %v and fails",
-				p.NodeTimeout))
+			fmt.Sprintf("1 in 100 calls takes more than half of the node timeout of %v: find what stops the server, "+
+				"or raise the timeout", p.NodeTimeout))
 	case rounds > p.TTL/10:
 		return Warned(detail,
 			fmt.Sprintf("two round trips take more than a tenth of the TTL of %v: raise the TTL, or move closer", p.TTL))
-	case l.Err != nil:
-		return Warned(detail+"; a call failed: "+ErrorText(l.Err),
-			"check the network for lost packets and the server for pauses")
 	}
 	return Passed(fmt.Sprintf("%s; node timeout %v, TTL %v", detail, p.NodeTimeout, p.TTL))
 }
 
 func checkScripts(f Facts, p Policy) Result {
 	l := f.Script
-	if l.Count == 0 {
+	if l.Answered == 0 {
 		return Failed("no answer to EVAL: "+ErrorText(l.Err),
 			"grant +eval +evalsha: every lock operation is a script")
 	}

@@ -45,7 +45,8 @@ type doctorNode struct {
 	PingP99         float64 `json:"ping_p99_seconds"`
 	ScriptP50       float64 `json:"script_p50_seconds"`
 	ScriptP99       float64 `json:"script_p99_seconds"`
-	Samples         int     `json:"samples"`
+	Samples         int     `json:"samples"`        // of PING
+	Missed          int     `json:"samples_missed"` // failed, or not answered within the node timeout
 }
 
 // examined is what was found of all systems.
@@ -91,6 +92,7 @@ func doctorNodes(facts []diagnosis.Facts, p diagnosis.Policy) []doctorNode {
 			ClockDrift: f.Clock.Drift * 1e6, ClockDriftError: f.Clock.DriftError * 1e6,
 			PingP50: f.Ping.P50.Seconds(), PingP99: f.Ping.P99.Seconds(),
 			ScriptP50: f.Script.P50.Seconds(), ScriptP99: f.Script.P99.Seconds(), Samples: f.Ping.Count,
+			Missed: f.Ping.Missed,
 		}
 		if f.Err != nil {
 			n.Error = f.Err.Error()
@@ -112,6 +114,7 @@ func backendNodes(all []diagnosis.Examination) (nodes []doctorNode) {
 				ClockOffset: b.Clock.Offset.Seconds(), ClockOffsetErr: b.Clock.OffsetError.Seconds(),
 				ClockDrift: b.Clock.Drift * 1e6, ClockDriftError: b.Clock.DriftError * 1e6,
 				PingP50: b.Ping.P50.Seconds(), PingP99: b.Ping.P99.Seconds(), Samples: b.Ping.Count,
+				Missed: b.Ping.Missed,
 			}
 			if b.Err != nil {
 				n.Error = b.Err.Error()

@@ -67,7 +67,7 @@ func (b *Backend) Examine(ctx context.Context, p diagnosis.Policy) diagnosis.Exa
 	e.Add("cluster", "", checkCluster(f))
 	e.Add("version", "", checkVersions(f))
 	e.Add("alarms", "", checkAlarms(f))
-	if f.Quorum.Count > 0 {
+	if f.Quorum.Answered > 0 {
 		e.Add("rights", "", checkRights(f, b.prefix, b.fenceKey))
 		e.Add("latency", "", diagnosis.JudgeLatency(f.Quorum, p))
 	}
@@ -96,16 +96,14 @@ func ask(ctx context.Context, b *Backend, p diagnosis.Policy) facts {
 	})
 	asking.Wait()
 	f.Alarms = alarmsOf(reach, b.client, f.up())
-	f.Quorum = diagnosis.SampleLatency(ctx, p.For, func() error {
-		try, cancel := context.WithTimeout(ctx, diagnosis.ReachTimeout)
-		defer cancel()
-		_, err := b.client.Get(try, b.fenceKey)
+	f.Quorum = diagnosis.SampleLatency(ctx, p, func(ctx context.Context) error {
+		_, err := b.client.Get(ctx, b.fenceKey)
 		if errors.Is(err, rpctypes.ErrPermissionDenied) || errors.Is(err, rpctypes.ErrUserEmpty) {
 			err = nil // an answer all the same: see rights
 		}
 		return err
 	})
-	if f.Quorum.Count > 0 {
+	if f.Quorum.Answered > 0 {
 		f.Rights = rightsIn(ctx, b)
 	}
 	return f
@@ -161,7 +159,7 @@ func roleOf(s *clientv3.StatusResponse) string {
 
 func checkMember(m member, f facts) diagnosis.Result {
 	switch {
-	case m.Err != nil && f.Quorum.Count > 0:
+	case m.Err != nil && f.Quorum.Answered > 0:
 		return diagnosis.Warned(m.Err.Error(), "locks still work: repair it before another one fails")
 	case m.Err != nil:
 		return diagnosis.Failed(m.Err.Error(), cmp.Or(backend.CertificateAdvice(m.Err),
@@ -174,7 +172,7 @@ func checkMember(m member, f facts) diagnosis.Result {
 }
 
 func checkQuorum(f facts) diagnosis.Result {
-	if f.Quorum.Count == 0 {
+	if f.Quorum.Answered == 0 {
 		return diagnosis.Failed("no majority answers: "+diagnosis.ErrorText(f.Quorum.Err),
 			"nobody can take a lock now: repair the members; see the connection check")
 	}
@@ -238,7 +236,7 @@ func checkAlarms(f facts) diagnosis.Result {
 	case strings.Contains(all, "CORRUPT"):
 		return diagnosis.Failed(all,
 			"members disagree about the data: replace the wrong member before you use locks")
-	case all != "" && f.Quorum.Count > 0:
+	case all != "" && f.Quorum.Answered > 0:
 		return diagnosis.Warned(all, "read the logs of the members")
 	case len(f.up()) == 0:
 		return diagnosis.Warned("unknown", "see the connection check")

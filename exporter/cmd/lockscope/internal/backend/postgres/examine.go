@@ -64,7 +64,7 @@ func (b *Backend) Examine(ctx context.Context, p diagnosis.Policy) diagnosis.Exa
 	if f.Standby {
 		n.Role = "standby"
 	}
-	n.Clock, n.Ping = observe(ctx, b, p.For)
+	n.Clock, n.Ping = observe(ctx, b, p)
 	e.Nodes = []diagnosis.BackendNode{n}
 	for _, c := range []struct {
 		name  string
@@ -110,10 +110,10 @@ func ask(ctx context.Context, b *Backend) (f facts, err error) {
 }
 
 // observe samples clock and latency, which one answer has both.
-func observe(ctx context.Context, b *Backend, during time.Duration) (diagnosis.Clock, diagnosis.Latency) {
+func observe(ctx context.Context, b *Backend, p diagnosis.Policy) (diagnosis.Clock, diagnosis.Latency) {
 	began := time.Now()
 	var samples []diagnosis.Sample
-	l := diagnosis.SampleLatency(ctx, during, func() error {
+	l := diagnosis.SampleLatency(ctx, p, func(ctx context.Context) error {
 		var micros int64
 		sent := time.Since(began)
 		err := b.pool.QueryRow(ctx, "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint").Scan(&micros)

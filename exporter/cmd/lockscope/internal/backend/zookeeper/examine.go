@@ -80,8 +80,8 @@ func ask(ctx context.Context, b *Backend, p diagnosis.Policy) facts {
 		f.Voters = strings.Count(string(config), ":participant")
 	}
 	f.Rights = limited(func() error { return mayCreate(b) })
-	f.Sync = diagnosis.SampleLatency(ctx, p.For, func() error {
-		return limited(func() error { _, err := b.conn.Sync("/"); return err })
+	f.Sync = diagnosis.SampleLatency(ctx, p, func(ctx context.Context) error {
+		return inTime(ctx, func() error { _, err := b.conn.Sync("/"); return err })
 	})
 	return f
 }

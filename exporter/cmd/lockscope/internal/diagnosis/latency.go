@@ -1,0 +1,119 @@
+package diagnosis
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+const (
+	pace         = 20 * time.Millisecond // between the calls of a series
+	fewestRounds = 20
+)
+
+// Latency is a distribution of round trips. A server that stops for a while delays one call of a series, and would
+// delay others had they been made: those are samples, too.
+type Latency struct {
+	Count    int           // samples: answers, failures, and the calls that would have been made meanwhile
+	Answered int           // calls that were answered, however late
+	Missed   int           // samples that failed or were not answered within the node timeout
+	P50, P99 time.Duration // of all samples; one that failed took at least the node timeout
+	Err      error         // of the last call that failed
+}
+
+// SampleLatency makes a call again and again for p.For, and for a few rounds at least unless calls fail. Each call has
+// [ReachTimeout]. The end of ctx ends it early and is no failure of the server.
+func SampleLatency(ctx context.Context, p Policy, call func(context.Context) error) (l Latency) {
+	var samples []sample
+	began := time.Now()
+	for ctx.Err() == nil && (time.Since(began) < p.For || len(samples) < fewestRounds && l.Err == nil) {
+		sent := time.Now()
+		err := within(ctx, call)
+		took := time.Since(sent)
+		if err != nil {
+			if l.Err = err; ctx.Err() != nil {
+				break
+			}
+		}
+		samples = append(samples, sample{took, err != nil})
+		pause(ctx, pace)
+	}
+	for _, s := range samples {
+		if !s.failed {
+			l.Answered++
+		}
+	}
+	l.fill(withOmitted(samples), p.NodeTimeout)
+	return l
+}
+
+func within(ctx context.Context, call func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, ReachTimeout)
+	defer cancel()
+	return call(ctx)
+}
+
+// sample is one call.
+type sample struct {
+	took   time.Duration
+	failed bool
+}
+
+// withOmitted adds the calls that were not made because an earlier one had no answer: a stall of 300 ms counts as
+// fourteen calls, not as one. What most calls take is no stall.
+func withOmitted(samples []sample) []sample {
+	took := make([]time.Duration, 0, len(samples))
+	for _, s := range samples {
+		took = append(took, s.took)
+	}
+	slices.Sort(took)
+	interval := pace + quantile(took, 0.50)
+	all := slices.Clone(samples)
+	for _, s := range samples {
+		for left := s.took - interval; left >= interval; left -= interval {
+			all = append(all, sample{left, s.failed})
+		}
+	}
+	return all
+}
+
+func (l *Latency) fill(samples []sample, timeout time.Duration) {
+	took := make([]time.Duration, 0, len(samples))
+	for _, s := range samples {
+		if s.failed {
+			s.took = max(s.took, timeout)
+		}
+		if s.failed || s.took > timeout {
+			l.Missed++
+		}
+		took = append(took, s.took)
+	}
+	slices.Sort(took)
+	l.Count = len(took)
+	l.P50, l.P99 = quantile(took, 0.50), quantile(took, 0.99)
+}
+
+// missedShare is the share of samples that a lock would have counted as failures.
+func (l Latency) missedShare() float64 {
+	if l.Count == 0 {
+		return 0
+	}
+	return float64(l.Missed) / float64(l.Count)
+}
+
+// quantile of a sorted slice; zero of an empty one.
+func quantile(sorted []time.Duration, q float64) time.Duration {
+	if len(sorted) == 0 {
+		return 0
+	}
+	return sorted[min(len(sorted)-1, int(q*float64(len(sorted))))]
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
