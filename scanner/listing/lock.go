@@ -25,6 +25,9 @@ type Lock struct {
 	Hold report.Hold
 	// TTL is the time until the lock is no longer Held: zero if it is not held now, negative if it never expires.
 	TTL time.Duration
+	// LongestTTL is the time until the key expires on the last node that has this holder: negative if it never expires
+	// on one of them. A lock that is not held, such as a leftover on a minority of the nodes, has only this TTL.
+	LongestTTL time.Duration
 	// At is when the nodes were asked. Hold and TTL are of that time.
 	At time.Time
 }

@@ -26,7 +26,7 @@ func newLock(looks []keyreader.Value, silent int) (l listing.Lock, ok bool) {
 	l = listing.Lock{
 		Key: first.value.Key, Type: first.value.Type,
 		Nodes: len(first.ttls), Of: len(looks), Silent: silent, Split: len(groups) > 1,
-		Hold: value.Holder(first.value),
+		Hold: value.Holder(first.value), LongestTTL: first.ttls[0],
 	}
 	l.TTL = first.quorumTTL(l.Quorum())
 	l.Hold.Fence = first.fence(l.Of + l.Silent)

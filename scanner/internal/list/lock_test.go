@@ -72,6 +72,20 @@ func TestQuorumOfAListedLock(t *testing.T) {
 	}
 }
 
+// TestLongestTTL is that of the last key, also of a leftover on a minority of the nodes.
+func TestLongestTTL(t *testing.T) {
+	none := keyreader.Value{Key: "lock:x", Type: keyreader.None, TTL: keyreader.Never}
+	for want, looks := range map[time.Duration][]keyreader.Value{
+		5 * time.Second: {listValue(2*time.Second, "x"), listValue(5*time.Second, "x"), none},
+		3 * time.Second: {none, listValue(3*time.Second, "x"), none},
+		keyreader.Never: {none, none, listValue(keyreader.Never, "x"), none},
+	} {
+		if l, ok := newLock(looks, 0); !ok || l.LongestTTL != want {
+			t.Errorf("%+v, want %v", l, want)
+		}
+	}
+}
+
 // TestFenceOfAListedLock: the holder has the highest count of a quorum, and nobody can tell of which.
 func TestFenceOfAListedLock(t *testing.T) {
 	for name, test := range map[string]struct {

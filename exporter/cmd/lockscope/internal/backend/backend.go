@@ -62,7 +62,7 @@ type Config struct {
 
 // LockOf is a lock as all systems but Redis have it: on one node, which votes by itself.
 func LockOf(key, resource, kind string, fence uint64, holder lock.Holder, left time.Duration) scanner.Lock {
-	l := scanner.Lock{Key: key, Resource: resource, Type: kind, Nodes: 1, Of: 1, TTL: left}
+	l := scanner.Lock{Key: key, Resource: resource, Type: kind, Nodes: 1, Of: 1, TTL: left, LongestTTL: left}
 	l.Hold = scanner.Hold{Holder: holder, Format: scanner.FormatLockscope, Fence: fence}
 	if holder == (lock.Holder{}) {
 		l.Hold = scanner.Hold{Format: scanner.FormatUnknown}

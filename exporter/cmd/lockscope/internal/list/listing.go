@@ -96,6 +96,14 @@ func (k *entry) state() string {
 	return lockNotHeld
 }
 
+// ttl is the time until the lock is no longer held, or until the last key of one that is not.
+func (k *entry) ttl() time.Duration {
+	if k.Held() {
+		return k.TTL
+	}
+	return k.LongestTTL
+}
+
 func (k *entry) left() time.Duration {
 	switch {
 	case !k.in.tellsTTL:

@@ -1,6 +1,7 @@
 package list
 
 import (
+	"regexp"
 	"testing"
 	"time"
 
@@ -14,8 +15,8 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// TestListOfAMinority: order is held, and old is left over on the first node. What list says of them, and of what it
-// could not read, with nodes dead, hung, or empty after a wipe.
+// TestListOfAMinority: order is held, and old and stuck are left over on the first node, where stuck never expires.
+// What list says of them, and of what it could not read, with nodes dead, hung, or empty after a wipe.
 func TestListOfAMinority(t *testing.T) {
 	wipe := func(s *redisproc.Server) error {
 		c := redis.NewClient(&redis.Options{Addr: s.Addr()})
@@ -63,6 +64,7 @@ func TestListOfAMinority(t *testing.T) {
 				return err == nil && n+m+k == 3
 			})
 			cmdtest.Set(t, clients[0], "lock:old", cmdtest.Ours, time.Minute)
+			cmdtest.Set(t, clients[0], "lock:stuck", cmdtest.Ours, 0)
 			for i, fault := range c.faults {
 				cmdtest.Must(t, fault(servers[3-len(c.faults)+i]))
 			}
@@ -71,6 +73,11 @@ func TestListOfAMinority(t *testing.T) {
 			if len(c.says) == 0 {
 				o.WantNot(t, "were read", "was read", "forgotten")
 			}
+			for resource, left := range map[string]string{"order": `\d+\.\ds`, "old": `\d+\.\ds`, "stuck": "never"} {
+				if !regexp.MustCompile(`(?m)^` + resource + ` .* ` + left + ` `).MatchString(o.Out) {
+					t.Errorf("the TTL of %s is not %s: %s", resource, left, o.Out)
+				}
+			}
 			var r report
 			o = command(t, "list", "--redis", cmdtest.Addrs(servers...), "-o", "json")
 			o.Want(t, c.status)
@@ -78,9 +85,13 @@ func TestListOfAMinority(t *testing.T) {
 			got := make(map[string]string)
 			for _, l := range r.Locks {
 				got[l.Resource] = l.State
+				if never := l.Resource == "stuck"; l.TTLUnknown || (l.TTL == nil) != never || !never && *l.TTL < 1 {
+					t.Errorf("%s: TTL %v, unknown: %v", l.Resource, l.TTL, l.TTLUnknown)
+				}
 			}
-			if got["order"] != c.order || got["old"] != c.old {
-				t.Errorf("order is %q, want %q; old is %q, want %q", got["order"], c.order, got["old"], c.old)
+			if got["order"] != c.order || got["old"] != c.old || got["stuck"] != c.old {
+				t.Errorf("order is %q, want %q; old and stuck are %q and %q, want %q", got["order"], c.order, got["old"],
+					got["stuck"], c.old)
 			}
 			if r.Coverage == nil || r.Coverage.Of != 3 || r.Coverage.AllHeldListed != c.whole {
 				t.Errorf("coverage %+v, want whole: %v", r.Coverage, c.whole)

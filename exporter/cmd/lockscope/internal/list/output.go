@@ -44,7 +44,7 @@ type listedLock struct {
 	Split      bool                  `json:"split"` // other nodes have another holder
 	Holder     *scanner.HoldDocument `json:"holder,omitempty"`
 	HeldFor    *float64              `json:"held_seconds,omitempty"`
-	TTL        *float64              `json:"ttl_seconds"` // null: never expires, or not known
+	TTL        *float64              `json:"ttl_seconds"` // null: never expires, or not known; not held: of its last key
 	TTLUnknown bool                  `json:"ttl_unknown,omitempty"`
 	Waiting    *listedWait           `json:"waiting,omitempty"`
 }
@@ -96,7 +96,7 @@ func jsonLock(k entry) listedLock {
 		Waiting: k.in.waits.document(k.in.waits.of(k.Key)),
 	}
 	if k.in.tellsTTL {
-		lock.TTL = seen.Left(k.TTL)
+		lock.TTL = seen.Left(k.ttl())
 	}
 	if !k.Hold.Since.IsZero() {
 		lock.HeldFor = new(seen.HeldFor(&k.Lock).Seconds())
@@ -142,14 +142,12 @@ func lockRow(k entry) []string {
 	if !k.Hold.Since.IsZero() {
 		held = output.Short(seen.HeldFor(&k.Lock))
 	}
-	ttl := output.TTL(k.TTL)
+	ttl := output.TTL(k.ttl())
 	var remarks []string
 	switch state := k.state(); {
 	case state == lockUndecided:
-		ttl = cmp.Or(ttl, output.Unknown)
 		remarks = append(remarks, undecidedText(&k))
 	case state == lockNotHeld:
-		ttl = output.Unknown
 		remarks = append(remarks, "no majority: a leftover or an attempt under way")
 	}
 	if !k.in.tellsTTL {
