@@ -17,3 +17,8 @@ func command(t *testing.T, args ...string) cmdtest.Outcome {
 	t.Helper()
 	return run.Command(t, args...)
 }
+
+func commandReading(t *testing.T, stdin string, args ...string) cmdtest.Outcome {
+	t.Helper()
+	return run.With(t, nil, stdin, args...)
+}

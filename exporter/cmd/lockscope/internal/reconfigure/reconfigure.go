@@ -61,7 +61,8 @@ func Command(a *app.App) *cobra.Command {
 	f.names.Register(set)
 	set.DurationVar(&f.maxTTL, "max-ttl", lock.DefaultMaxTTL, "longest TTL of a lock from now on. WithMaxTTL of the services")
 	set.Var(f.from, "from", "nodes of the old configuration. Give them as for --redis; without it, those of --redis")
-	set.Var(f.fromNames, "from-node-names", "names that the old services give the nodes. Give them in the order of --from")
+	set.Var(f.fromNames, "from-node-names",
+		"names that the old services give the nodes, in the order of --from. Without both, those of --node-names")
 	set.DurationVar(&f.fromMaxTTL, "from-max-ttl", 0, "longest TTL of the old configuration. Without it, that of --max-ttl")
 	f.output.Register(set)
 	flags.Group(set, "New configuration", "redis", "node-names", "max-ttl")
@@ -89,20 +90,28 @@ func (f *reconfigureFlags) run(ctx context.Context, a *app.App) error {
 	case f.fromMaxTTL == 0:
 		f.fromMaxTTL = f.maxTTL
 	}
-	to, toNodes, err := f.configuration(a, f.redis.URLs.Values(), f.names, f.maxTTL)
+	nodes, err := f.redis.Open(a)
 	if err != nil {
 		return err
 	}
-	defer target.Release(toNodes)
-	urls, names := f.from.Values(), target.NamesFlag{List: f.fromNames}
-	if len(urls) == 0 {
-		urls, names = f.redis.URLs.Values(), f.names
+	defer target.Release(nodes)
+	to, err := configuration(nodes, f.names, f.maxTTL)
+	if err != nil {
+		return err
 	}
-	from, fromNodes, err := f.configuration(a, urls, names, f.fromMaxTTL)
+	oldNodes, oldNames := nodes, target.NamesFlag{List: f.fromNames}
+	if urls := f.from.Values(); len(urls) > 0 {
+		if oldNodes, err = f.redis.OpenURLs(a, urls); err != nil {
+			return fmt.Errorf("--from: %w", err)
+		}
+		defer target.Release(oldNodes)
+	} else if len(f.fromNames.Values()) == 0 {
+		oldNames = f.names
+	}
+	from, err := configuration(oldNodes, oldNames, f.fromMaxTTL)
 	if err != nil {
 		return fmt.Errorf("--from: %w", err)
 	}
-	defer target.Release(fromNodes)
 	away, err := redlock.Reconfigure(ctx, from, to)
 	if ctx.Err() != nil {
 		return errors.Join(app.ErrInterrupted, err)
@@ -117,18 +126,12 @@ func (f *reconfigureFlags) run(ctx context.Context, a *app.App) error {
 	return &app.StatusError{Status: app.ExitFindings}
 }
 
-func (f *reconfigureFlags) configuration(a *app.App, urls []string, names target.NamesFlag,
-	maxTTL time.Duration) (redlock.Configuration, []target.Node, error) {
-	nodes, err := f.redis.OpenURLs(a, urls)
-	if err != nil {
-		return redlock.Configuration{}, nil, err
-	}
+func configuration(nodes []target.Node, names target.NamesFlag, maxTTL time.Duration) (redlock.Configuration, error) {
 	called, err := names.Of(nodes)
 	if err != nil {
-		target.Release(nodes)
-		return redlock.Configuration{}, nil, err
+		return redlock.Configuration{}, err
 	}
-	return redlock.Configuration{Nodes: target.Clients(nodes), Options: vouch.Options(called, maxTTL)}, nodes, nil
+	return redlock.Configuration{Nodes: target.Clients(nodes), Options: vouch.Options(called, maxTTL)}, nil
 }
 
 func (f *reconfigureFlags) write(a *app.App, away []string, unchanged bool) error {

@@ -49,6 +49,30 @@ func TestReconfigure(t *testing.T) {
 	}
 }
 
+// TestReconfigureFromAFile: --redis-file names the new nodes, and the old ones only if there is no --from.
+func TestReconfigureFromAFile(t *testing.T) {
+	servers := locktest.Servers(t, 4)
+	three, four := cmdtest.Addrs(servers[:3]...), cmdtest.Addrs(servers...)
+	lines := func(list string) string { return strings.ReplaceAll(list, ",", "\n") + "\n" }
+	for _, c := range []struct {
+		stdin, votes string
+		args         []string
+	}{
+		{"", "4:60000:", []string{"--from", three, "--redis-file", cmdtest.ConfigFile(t, lines(four))}},
+		{lines(four), "4:60000:", []string{"--from", three, "--redis-file", "-"}},
+		{lines(three), "3:600000:", []string{"--redis-file", "-", "--from-max-ttl", "1m", "--max-ttl", "10m"}},
+	} {
+		forget(t, servers...)
+		command(t, "init", "--redis", three).Want(t, app.ExitClean)
+		commandReading(t, c.stdin, append([]string{"reconfigure"}, c.args...)...).Want(t, app.ExitClean, "changed")
+		for _, marker := range cmdtest.Marked(t, servers[:3]...) {
+			if !strings.HasPrefix(marker, "quarantine|"+c.votes) {
+				t.Errorf("%v: marked %q, want %s", c.args, marker, c.votes)
+			}
+		}
+	}
+}
+
 func TestReconfigureRefuses(t *testing.T) {
 	servers := locktest.Servers(t, 4)
 	three, four := cmdtest.Addrs(servers[:3]...), cmdtest.Addrs(servers...)
@@ -59,6 +83,7 @@ func TestReconfigureRefuses(t *testing.T) {
 	command(t, "reconfigure", "--cluster", "--redis", four).Want(t, app.ExitError, "--cluster")
 	command(t, "reconfigure", "--from", three, "--redis", four, "--node-names", "a,b").Want(t, app.ExitError,
 		"2 names for 4 nodes")
+	command(t, "reconfigure", "--redis", four, "--from-node-names", "a,b").Want(t, app.ExitError, "2 names for 4 nodes")
 	cmdtest.Must(t, servers[3].Kill())
 	command(t, "reconfigure", "--from", three, "--redis", four).Want(t, app.ExitError,
 		"every node that joins is needed",

@@ -53,16 +53,25 @@ func (r *Flags) Register(set *pflag.FlagSet) {
 func (r *Flags) Named() bool { return len(r.URLs.Values()) > 0 || r.Config.File != "" }
 
 // Open makes clients and connects to nothing yet. The caller closes them.
-func (r *Flags) Open(a *app.App) ([]Node, error) { return r.OpenURLs(a, r.URLs.Values()) }
-
-// OpenURLs does it for other servers of the same users.
-func (r *Flags) OpenURLs(a *app.App, urls []string) ([]Node, error) {
+func (r *Flags) Open(a *app.App) ([]Node, error) {
 	c := r.Config
-	c.URLs = urls
+	c.URLs = r.URLs.Values()
 	c.Stdin = a.In
-	if url := a.Env[varRedisURL]; url != "" && len(urls) == 0 && c.File == "" {
+	if url := a.Env[varRedisURL]; url != "" && !r.Named() {
 		c.URLs = []string{url}
 	}
+	return c.open(a)
+}
+
+// OpenURLs does it for other servers with the same users, and for none of --redis-file.
+func (r *Flags) OpenURLs(a *app.App, urls []string) ([]Node, error) {
+	c := r.Config
+	c.URLs, c.File = urls, ""
+	return c.open(a)
+}
+
+// open adds the secrets of the environment.
+func (c Config) open(a *app.App) ([]Node, error) {
 	c.Password, c.SentinelPassword = a.Env[flags.VarRedisPassword], a.Env[flags.VarSentinelPassword]
 	if c.Password != "" && c.PasswordFile != "" {
 		return nil, errTwoPasswords
