@@ -2,18 +2,21 @@ package instrument_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/lockscope/lockscope/instrument"
+	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
@@ -33,7 +36,14 @@ func TestCatalogue(t *testing.T) { synctest.Test(t, testCatalogue) }
 
 func testCatalogue(t *testing.T) {
 	var code, readme []string
-	for _, f := range families(t, used(t)) {
+	l := used(t)
+	holder, err := l.Acquire(t.Context(), "order:1001")
+	must(t, err)
+	if _, err := l.Acquire(t.Context(), "order:1001", lock.MaxWait(time.Second)); !errors.Is(err, lock.ErrMaxWait) {
+		t.Fatal(err)
+	}
+	must(t, holder.Release(t.Context()))
+	for _, f := range families(t, l) {
 		var labels []string
 		for _, l := range f.Metric[0].Label {
 			labels = append(labels, l.GetName())

@@ -32,6 +32,8 @@
 //	distributed_lock_waiting_since_timestamp_seconds gauge resource
 //	distributed_lock_waiting_above_objective    gauge      resource
 //	distributed_lock_waiting_without_quorum     gauge      resource
+//	distributed_lock_wait_class_seconds_total   counter    resource, class
+//	distributed_lock_inflicted_wait_seconds_total counter  resource, holder, call_site
 //	distributed_lock_long_waits_total           counter    resource
 //	distributed_lock_held                       gauge      resource
 //	distributed_lock_held_since_timestamp_seconds gauge    resource
@@ -40,6 +42,9 @@
 //	distributed_lock_extensions_total           counter    resource, outcome
 //	distributed_lock_lost_total                 counter    resource, reason
 //	distributed_lock_release_failures_total     counter    resource
+//	distributed_lock_outlived_total             counter    resource
+//	distributed_lock_close_calls_total          counter    resource
+//	distributed_lock_unfenced_total             counter    resource
 //	distributed_lock_node_duration_seconds      histogram  lock_node, backend, operation
 //	distributed_lock_node_failures_total        counter    lock_node, backend, operation, reason
 //	distributed_lock_node_restarts_total        counter    lock_node, backend, enforced
@@ -73,6 +78,20 @@
 // clocks of the process and of Prometheus agree. WithWaitObjective sets the objective. A call is without a quorum if
 // too few nodes answered its last round of votes in time; so is each call behind it in its process. A call that waits
 // for a holder is not. A Locker without a lock.Trace reports none.
+//
+// distributed_lock_wait_class_seconds_total divides the time of Acquire calls among the classes of the log record
+// "still waiting for the lock" (see Logs). distributed_lock_inflicted_wait_seconds_total charges waits to the holder:
+// by its instance, and by its call site if the holder has lock.WithCallSites. Both include calls that have not
+// returned.
+// A wait behind several callers of one process is charged to the holder at its end and whenever metrics are collected.
+// 200 holders have series of their own, then holder is other; a lock of another library is unknown. A holder for whom
+// nobody has waited for an hour is dropped (WithIdleResources).
+//
+// Three counters show how leases are used. distributed_lock_outlived_total counts work that went on for more than a
+// second after its lease was lost: pass the lease's context on. distributed_lock_close_calls_total counts leases with
+// lock.NoRenew that almost ran out: use a longer TTL, or renewal. distributed_lock_unfenced_total counts leases whose
+// holder never asked for the fencing token, so that no storage can refuse its late writes. Leases that ended by
+// lock.MaxHold are in distributed_lock_lost_total.
 //
 // distributed_lock_node_up and distributed_lock_node_usable exist from the first command whose end shows the state of
 // the node. A command that was canceled or not sent does not. A node in quarantine answers but may not vote: its
@@ -115,7 +134,8 @@
 // long trace; use WithSpanFilter or a sampler to leave such resources out by name.
 //
 // Each wait between attempts is a span lock.wait in lock.acquire. Its attribute distributed_lock.wait.kind is local
-// (behind other callers of this process), holder (for the holder) or backoff (until nodes answer again).
+// (behind other callers of this process), holder (for the holder) or backoff (until nodes answer again);
+// distributed_lock.wait.class is its class when it began (see Logs).
 //
 // Further attributes:
 //

@@ -21,11 +21,11 @@ func (h hooks) trace() *lock.Trace {
 		NodeRestart:  h.onNodeRestart,
 		Deadlock:     h.onDeadlock,
 		WaitStart:    h.onWaitStart,
+		WaitEnd:      h.onWaitEnd,
 		RenewStart:   h.onRenewStart,
 		RenewEnd:     h.onRenewEnd,
 	}
 	if h.spans != nil {
-		t.WaitEnd = h.onWaitEnd
 		t.ReleaseEnd = h.onReleaseEnd
 	}
 	if h.spans.Nodes() {
@@ -126,6 +126,9 @@ func (h hooks) onWaitStart(ctx context.Context, e lock.WaitStart) (next context.
 
 func (h hooks) onWaitEnd(ctx context.Context, e lock.WaitEnd) {
 	defer h.panics.Contain()
+	if c := callOf(ctx, h.layer); c != nil {
+		c.counted.WaitEnd()
+	}
 	h.spans.EndWait(ctx, e)
 }
 

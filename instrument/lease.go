@@ -39,6 +39,12 @@ func (m *lease) acquired(inner lock.Lease) {
 	m.Watch()
 }
 
+// Fence implements lock.Lease, and counts as the use of the token.
+func (m *lease) Fence() uint64 {
+	m.call.counted.ReadFence()
+	return m.Lease.Fence()
+}
+
 // Extend implements lock.Lease. If the Locker has hooks, the hook counts the round, as for automatic renewal.
 func (m *lease) Extend(ctx context.Context) error {
 	c := &m.call
@@ -65,6 +71,7 @@ func (m *lease) Release(ctx context.Context) error {
 		return m.Next().Release(ctx)
 	}
 	c := &m.call
+	c.counted.Released(m.Remaining())
 	var span trace.Span
 	switch {
 	case c.traced.Traced():
@@ -80,7 +87,7 @@ func (m *lease) Release(ctx context.Context) error {
 	m.End(ctx)
 	if err != nil {
 		c.counted.ReleaseFailed()
-		c.log.Release(ctx, c.subject(), m, c.counted.HeldFor(), err)
+		c.log.Release(ctx, c.subject(), m.Next(), c.counted.HeldFor(), err)
 	}
 	return err
 }
@@ -90,6 +97,6 @@ func (m *lease) Ended(ctx context.Context, cause error) {
 	c := &m.call
 	defer c.panics.Contain()
 	if why, lost := c.counted.Ended(cause, trace.SpanContextFromContext(ctx)); lost {
-		c.log.Lost(c.subject(), &c.told, m, c.counted.HeldFor(), why)
+		c.log.Lost(c.subject(), &c.told, m.Next(), c.counted.HeldFor(), why)
 	}
 }

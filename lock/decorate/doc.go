@@ -19,7 +19,8 @@
 //
 // The hooks of a lock.Trace report the steps of the algorithm. A [Layer] installs them for the calls of
 // one decorator, and finds the call that an event belongs to. Lockers outside this module may call no
-// hooks: [Call.Hooked] reports whether they do.
+// hooks: [Call.Hooked] reports whether they do. A [WaitClock] divides the time of a call among the classes
+// of wait.
 //
 // Decorators nest in any order and number, and a Locker may be decorated twice. Locks that a holder takes
 // in the lease's context do not belong to the lease's call.

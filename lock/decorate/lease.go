@@ -64,6 +64,18 @@ func (l *Lease) Resource() string { return l.next.Resource() }
 // Context implements lock.Lease. It is the next lease's, without the values that the decorator added.
 func (l *Lease) Context() context.Context { return &l.user }
 
+// FenceOf returns the fencing token of a lease as its engine knows it. Unlike [lock.Lease].Fence, it does
+// not count as the holder's use of the token: decorators that display a token call it.
+func FenceOf(l lock.Lease) uint64 {
+	for {
+		outer, ok := l.(interface{ Next() lock.Lease })
+		if !ok {
+			return l.Fence()
+		}
+		l = outer.Next()
+	}
+}
+
 // Fence implements lock.Lease.
 func (l *Lease) Fence() uint64 { return l.next.Fence() }
 

@@ -34,7 +34,8 @@ type Stretch struct {
 	Took    time.Duration
 }
 
-// Start starts the clock in the class network.
+// Start starts the clock in the class network, for a call that began then. A clock that was not started
+// returns no time: a Locker that calls no hooks does not tell what its callers wait for.
 func (c *WaitClock) Start(now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -21,6 +21,9 @@ type Call struct {
 	ballot        atomic.Uint64
 	renewing      atomic.Bool  // a renewal is under way, or the last one failed
 	refusals      atomic.Int32 // nodes that said no to the renewal under way
+	fenceRead     atomic.Bool
+	unrenewed     atomic.Int64 // TTL of a lease that nobody renews; 0 if it is renewed
+	lostAt        atomic.Int64 // when the lease was lost, since began; 0 if it was not
 }
 
 // Resource is the name of the requested resource.
@@ -38,10 +41,14 @@ func (c *Call) HeldFor() time.Duration { return time.Since(c.began) - c.waited }
 // HeldHere returns since when a lease of these metrics has held the requested resource.
 func (c *Call) HeldHere() (since time.Time, ok bool) { return c.series.held.of(c.resource) }
 
-// Start records how many nodes the call asks.
+// Start records how many nodes the call asks. Without this hook the classes of its waits stay unknown.
 func (c *Call) Start(e lock.AcquireStart) {
+	c.clock.Start(c.began)
 	c.nodes.Store(int32(e.Nodes))
 	c.quorum.Store(int32(e.Quorum))
+	if e.Options.NoRenew {
+		c.unrenewed.Store(int64(e.Options.TTL))
+	}
 }
 
 // HandedOver counts a call that got the lock from another call of its process.
@@ -55,10 +62,14 @@ func (c *Call) AttemptEnd(e lock.AttemptEnd) {
 
 // WaitStart records what the call waits for.
 func (c *Call) WaitStart(e lock.WaitStart) {
+	c.series.charge(c.clock.WaitStart(time.Now(), e))
 	if e.Kind == lock.WaitLocal {
 		c.progress.Store(int32(behind))
 	}
 }
+
+// WaitEnd records that the call makes another attempt, or has been handed the lock.
+func (c *Call) WaitEnd() { c.series.charge(c.clock.WaitEnd(time.Now())) }
 
 // LongWait counts a wait that has become long.
 func (c *Call) LongWait() { c.series.longWait.Inc() }
@@ -114,7 +125,10 @@ func (c *Call) vote(attempt int, granted bool) {
 }
 
 // Returned ends the wait: Acquire has returned, or panicked.
-func (c *Call) Returned() { c.series.waiting.remove(&c.entry) }
+func (c *Call) Returned() {
+	c.series.waiting.remove(&c.entry)
+	c.series.charge(c.clock.End(time.Now()))
+}
 
 // Abandoned ends a call that returned nothing.
 func (c *Call) Abandoned() { c.series.done() }
@@ -173,6 +187,7 @@ func (c *Call) Ended(cause error, sc trace.SpanContext) (why outcome.Loss, lost 
 		return why, false
 	}
 	c.series.lost[why].Inc()
+	c.lostAt.Store(int64(max(time.Since(c.began), 1)))
 	return why, true
 }
 

@@ -15,6 +15,9 @@ type catalogue struct {
 	waiting, held, heldSince        *prometheus.GaugeVec
 	waitingSince, waitingAbove      *prometheus.GaugeVec
 	waitingStalled                  *prometheus.GaugeVec
+	waitClass                       *prometheus.CounterVec
+	outlived, closeCalls, unfenced  *prometheus.CounterVec
+	blame                           *blame
 
 	nodeDuration *prometheus.HistogramVec
 	nodeFailures *prometheus.CounterVec
@@ -30,9 +33,9 @@ type catalogue struct {
 	labelOverflow    prometheus.Counter
 }
 
-// newCatalogue makes the metrics. Those of a resource have the labels more after it.
-func newCatalogue(native bool, more []string) *catalogue {
-	b := &builder{native: native, more: more}
+// newCatalogue makes the metrics. Those of a resource have the labels of calls after it.
+func newCatalogue(s Settings) *catalogue {
+	b := &builder{native: s.Native, more: s.Labels}
 	c := &catalogue{
 		wait: b.histogram("wait_seconds", "Duration of Acquire calls in seconds, whatever the outcome.",
 			[]float64{.001, .005, .01, .05, .1, .5, 1, 5}, "resource"),
@@ -55,6 +58,9 @@ func newCatalogue(native bool, more []string) *catalogue {
 		waitingStalled: b.gauge("waiting_without_quorum",
 			"Acquire calls in progress that have waited longer than the objective, "+
 				"and whose last vote got too few answers.", "resource"),
+		waitClass: b.counter("wait_class_seconds_total",
+			"Duration of Acquire calls in seconds by class of wait, including calls in progress.",
+			"resource", "class"),
 		longWait: b.counter("long_waits_total",
 			"Acquire calls that waited longer than the threshold of the long-wait log.", "resource"),
 		held: b.gauge("held", "Leases held by this process.", "resource"),
@@ -69,6 +75,12 @@ func newCatalogue(native bool, more []string) *catalogue {
 		extensions: b.counter("extensions_total", "Renewal rounds, by outcome.", "resource", "outcome"),
 		lost: b.counter("lost_total",
 			"Leases that ended before their release, by reason.", "resource", "reason"),
+		outlived: b.counter("outlived_total",
+			"Leases released more than a second after they were lost or reached their maximum hold.", "resource"),
+		closeCalls: b.counter("close_calls_total",
+			"Leases without renewal that were released with less than a tenth of their TTL left.", "resource"),
+		unfenced: b.counter("unfenced_total",
+			"Leases released by a holder that had not read their fencing token.", "resource"),
 		releaseFailures: b.counter("release_failures_total",
 			"Releases that found the lease gone, or could not confirm the release.", "resource"),
 
@@ -102,6 +114,9 @@ func newCatalogue(native bool, more []string) *catalogue {
 		panics: b.plainCounter("observer_panics_total",
 			"Recovered panics of label functions, tracers and log handlers."),
 	}
+	c.blame = newBlame(b.counter("inflicted_wait_seconds_total",
+		"Time in seconds that calls of this process waited behind a holder, by instance and call site of the holder, "+
+			"including calls in progress.", "holder", "call_site", "resource"), s.IdleResources)
 	c.all, c.perResource = b.all, b.perResource
 	return c
 }

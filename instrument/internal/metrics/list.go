@@ -3,6 +3,8 @@ package metrics
 import (
 	"sync/atomic"
 	"time"
+
+	"github.com/lockscope/lockscope/lock/decorate"
 )
 
 // entry is a call, or its lease, in a list of its series.
@@ -11,6 +13,7 @@ type entry struct {
 	began    time.Time
 	waited   time.Duration // from began until it was acquired
 	progress atomic.Int32  // of the wait
+	clock    decorate.WaitClock
 
 	earlier, later *entry
 }

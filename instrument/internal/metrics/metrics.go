@@ -22,7 +22,7 @@ type Metrics struct {
 
 // New makes metrics with nothing counted.
 func New(s Settings) *Metrics {
-	c := newCatalogue(s.Native, s.Labels)
+	c := newCatalogue(s)
 	return &Metrics{settings: s, catalogue: c, labels: newLabelSet(c, s), nodes: newNodes(c)}
 }
 
@@ -46,6 +46,7 @@ func (m *Metrics) Describe(ch chan<- *prometheus.Desc) {
 func (m *Metrics) Collect(ch chan<- prometheus.Metric) {
 	now := time.Now()
 	m.labels.letGo(now)
+	m.blame.letGo(now)
 	m.labels.tellWaits(now, m.settings.WaitObjective)
 	for _, c := range m.all {
 		c.Collect(ch)

@@ -30,6 +30,9 @@ type series struct {
 	outcomes                  [outcome.Acquisitions]prometheus.Counter
 	extensions                [outcome.Extensions]prometheus.Counter
 	lost                      [outcome.Losses]prometheus.Counter
+	classes                   classes
+	adoption                  adoption
+	blame                     *blame              // of all resources
 	margin                    prometheus.Observer // of all resources
 }
 
@@ -52,8 +55,12 @@ func newSeries(c *catalogue, label string, more ...string) *series {
 			aboveObjective: c.waitingAbove.WithLabelValues(values...),
 			withoutAQuorum: c.waitingStalled.WithLabelValues(values...),
 		},
-		margin: c.margin,
-		held:   heldLeases{count: c.held.WithLabelValues(values...), since: c.heldSince.WithLabelValues(values...)},
+		adoption: adoption{
+			outlived: c.outlived.WithLabelValues(values...), closeCalls: c.closeCalls.WithLabelValues(values...),
+			unfenced: c.unfenced.WithLabelValues(values...),
+		},
+		blame: c.blame, margin: c.margin,
+		held: heldLeases{count: c.held.WithLabelValues(values...), since: c.heldSince.WithLabelValues(values...)},
 	}
 	for i := range s.outcomes {
 		s.outcomes[i] = c.acquisitions.WithLabelValues(append(values, outcome.Acquisition(i).String())...)
@@ -63,6 +70,9 @@ func newSeries(c *catalogue, label string, more ...string) *series {
 	}
 	for i := range s.lost {
 		s.lost[i] = c.lost.WithLabelValues(append(values, outcome.Loss(i).String())...)
+	}
+	for i, class := range waitClasses {
+		s.classes[i] = c.waitClass.WithLabelValues(append(values, string(class))...)
 	}
 	return s
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/decorate"
 )
 
 // progress is the last known state of a call that has not returned.
@@ -40,12 +41,16 @@ func (w *waiting) remove(e *entry) {
 	w.drop(e)
 }
 
-// tell sets the gauges. It visits the calls that have waited longer than the objective, and one more.
-func (w *waiting) tell(now time.Time, objective time.Duration) {
+// tell sets the gauges, and charges the time of each call so far.
+func (w *waiting) tell(now time.Time, objective time.Duration, charge func(decorate.Stretch)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var late, stalled, queued int
-	for e := w.first; e != nil && now.Sub(e.began) > objective; e = e.later {
+	for e := w.first; e != nil; e = e.later {
+		charge(e.clock.Take(now))
+		if now.Sub(e.began) <= objective {
+			continue
+		}
 		late++
 		switch progress(e.progress.Load()) {
 		case withoutQuorum:

@@ -19,8 +19,8 @@ func (t *Tracer) StartWait(ctx context.Context, c *Call, e lock.WaitStart) conte
 	if c.span == nil || !c.span.IsRecording() {
 		return ctx
 	}
-	attrs := append(make([]attribute.KeyValue, 0, 6),
-		attrResource.String(c.resource), attrWaitKind.String(string(e.Kind)))
+	attrs := append(make([]attribute.KeyValue, 0, 7), attrResource.String(c.resource),
+		attrWaitKind.String(string(e.Kind)), attrWaitClass.String(string(e.Class())))
 	if e.Ahead > 0 {
 		attrs = append(attrs, attrWaitAhead.Int(e.Ahead))
 	}

@@ -117,7 +117,7 @@ func (m *Lease) Tell(now time.Time) (h state.Held, ok bool) {
 	}
 	h = state.Held{
 		Resource: text.Resource(m.resource), Holder: m.owner.Instance, Age: m.Age(now).Seconds(),
-		Validity: m.validity(), Fence: m.Fence(),
+		Validity: m.validity(), Fence: decorate.FenceOf(m.Next()),
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -1,0 +1,199 @@
+package instrument_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/lockscope/lockscope/instrument"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine"
+	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/memlock"
+)
+
+// onNodes is a measured locker in memory.
+func onNodes(t *testing.T, nodes memlock.Nodes, instance string) (*instrument.Locker, *memlock.Locker) {
+	l, err := memlock.New(nodes, lock.WithInstance(instance), lock.WithCallSites())
+	must(t, err)
+	t.Cleanup(func() { must(t, l.Close()) })
+	return wrap(t, l), l
+}
+
+// inflicted is the time that a process has waited behind an instance, over all resources and call sites.
+func inflicted(t *testing.T, l prometheus.Collector, holder string) (seconds float64) {
+	for _, f := range families(t, l) {
+		if f.GetName() != "distributed_lock_inflicted_wait_seconds_total" {
+			continue
+		}
+		for _, m := range f.Metric {
+			for _, label := range m.Label {
+				if label.GetName() == "holder" && label.GetValue() == holder {
+					seconds += m.Counter.GetValue()
+				}
+			}
+		}
+	}
+	return seconds
+}
+
+func wantSeconds(t *testing.T, what string, got, want float64) {
+	t.Helper()
+	if math.Abs(got-want) > .1 {
+		t.Errorf("%s: %.3f s, want %.3f s", what, got, want)
+	}
+}
+
+func class(t *testing.T, l prometheus.Collector, resource string, of lock.WaitClass) float64 {
+	return gather(t, l, "wait_class_seconds_total", "resource", resource, "class", string(of))
+}
+
+// TestHoldersAreCharged: one in another process, then a lease of the same process, while the calls still wait.
+func TestHoldersAreCharged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		nodes := memlock.NewNodes(3)
+		_, billing := onNodes(t, nodes, "billing/1")
+		l, _ := onNodes(t, nodes, "orders/1")
+		held, err := billing.Acquire(t.Context(), "job")
+		must(t, err)
+		leases := make(chan lock.Lease, 2)
+		for range 2 {
+			go func() {
+				lease, err := l.Acquire(t.Context(), "job")
+				if err != nil {
+					t.Error(err)
+				}
+				leases <- lease
+			}()
+			synctest.Wait()
+		}
+		time.Sleep(10 * time.Second)
+		wantSeconds(t, "two calls behind billing/1", inflicted(t, l, "billing/1"), 20)
+		wantSeconds(t, "of class holder", class(t, l, "job", lock.WaitBehindHolder), 20)
+		must(t, held.Release(t.Context()))
+		first := <-leases
+		time.Sleep(5 * time.Second)
+		wantSeconds(t, "behind billing/1 after its release", inflicted(t, l, "billing/1"), 20)
+		wantSeconds(t, "one call behind the other's lease", inflicted(t, l, "orders/1"), 5)
+		must(t, first.Release(t.Context()))
+		must(t, (<-leases).Release(t.Context()))
+		wantSeconds(t, "in all", class(t, l, "job", lock.WaitBehindHolder), 25)
+		time.Sleep(2 * time.Hour)
+		if got := inflicted(t, l, "billing/1") + inflicted(t, l, "orders/1"); got != 0 {
+			t.Errorf("%v s are still charged to holders for whom nobody waits", got)
+		}
+	})
+}
+
+// hangingNodes are nodes of servers in memory.
+func hangingNodes(t *testing.T, n int) (servers []*locktest.FakeServer, nodes []driver.Node) {
+	for i := range n {
+		s := locktest.NewFakeServer(fmt.Sprintf("node%d", i+1))
+		t.Cleanup(s.Close)
+		servers, nodes = append(servers, s), append(nodes, engine.Async(s.Connect(uint64(i), locktest.Faults{})))
+	}
+	return servers, nodes
+}
+
+// TestOutageIsNobodysFault: with two of three nodes gone, calls are of class no_quorum at once, those behind another
+// call of the process and those whose attempts hang included; whoever held the lock before is not charged.
+func TestOutageIsNobodysFault(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		servers, nodes := hangingNodes(t, 3)
+		engine, err := engine.NewEngine(nodes, lock.WithNodeTimeout(500*time.Millisecond))
+		must(t, err)
+		defer func() { must(t, engine.Close()) }()
+		l := wrap(t, engine)
+		holder, err := l.Acquire(t.Context(), "job")
+		must(t, err)
+		must(t, holder.Release(t.Context()))
+		servers[0].Pause()
+		servers[1].Pause()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		done := make(chan error)
+		for range 2 {
+			go func() {
+				_, err := l.Acquire(ctx, "job")
+				done <- err
+			}()
+		}
+		time.Sleep(30 * time.Second)
+		if got := class(t, l, "job", lock.WaitNoQuorum); got < 57 {
+			t.Errorf("%.1f of 60 s are of class no_quorum before the calls have returned", got)
+		}
+		for range 2 {
+			if err := <-done; !errors.Is(err, context.DeadlineExceeded) {
+				t.Error(err)
+			}
+		}
+		got := class(t, l, "job", lock.WaitNoQuorum)
+		all := got + class(t, l, "job", lock.WaitNetwork) + class(t, l, "job", lock.WaitBehindHolder)
+		wantSeconds(t, "all classes together", all, 120)
+		if got < 117 {
+			t.Errorf("%.1f of 120 s are of class no_quorum", got)
+		}
+		servers[0].Resume()
+		servers[1].Resume()
+	})
+}
+
+// TestUseOfLeases counts what gives up the promise of a lock, and nothing else.
+func TestUseOfLeases(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, engine := onNodes(t, memlock.NewNodes(3), "orders/1")
+		use := func(resource string, work func(lock.Lease), opts ...lock.AcquireOption) {
+			lease, err := l.Acquire(t.Context(), resource, opts...)
+			must(t, err)
+			work(lease)
+			if err := lease.Release(t.Context()); err != nil && !errors.Is(err, lock.ErrNotHeld) &&
+				!errors.Is(err, lock.ErrLost) && !errors.Is(err, lock.ErrMaxHold) {
+				t.Error(err)
+			}
+			_ = lease.Release(t.Context()) // counts once
+		}
+		fenced := func(lease lock.Lease) { lease.Fence() }
+		use("fenced", fenced)
+		use("unfenced", func(lock.Lease) {})
+		use("stops", func(lease lock.Lease) {
+			must(t, engine.Lose("stops"))
+			<-lease.Context().Done()
+			time.Sleep(500 * time.Millisecond)
+		})
+		use("goes on", func(lease lock.Lease) {
+			must(t, engine.Lose("goes on"))
+			<-lease.Context().Done()
+			time.Sleep(2 * time.Second)
+		})
+		use("holds too long", func(lock.Lease) { time.Sleep(7 * time.Second) }, lock.MaxHold(5*time.Second))
+		short := []lock.AcquireOption{lock.NoRenew(), lock.TTL(10 * time.Second)}
+		use("close", func(lock.Lease) { time.Sleep(9500 * time.Millisecond) }, short...)
+		use("in time", func(lock.Lease) { time.Sleep(5 * time.Second) }, short...)
+		use("renewed", func(lock.Lease) { time.Sleep(time.Minute) })
+		for name, want := range map[string][]string{
+			"outlived_total":    {"goes on", "holds too long"},
+			"close_calls_total": {"close"},
+			"unfenced_total": {
+				"unfenced", "stops", "goes on", "holds too long", "close", "in time", "renewed",
+			},
+		} {
+			counted := make(map[string]float64)
+			for _, resource := range want {
+				counted[resource] = 1
+			}
+			for _, resource := range []string{"fenced", "unfenced", "stops", "goes on", "holds too long", "close",
+				"in time", "renewed"} {
+				if got := gather(t, l, name, "resource", resource); got != counted[resource] {
+					t.Errorf("%s of %q: %v, want %v", name, resource, got, counted[resource])
+				}
+			}
+		}
+	})
+}
