@@ -70,11 +70,14 @@ func (s summary) markdown(out io.Writer) {
 	fmt.Fprintf(out, "| # | bug | what comes of it | file | killed by | time |\n|---|---|---|---|---|---|\n")
 	for i, r := range s.results {
 		fmt.Fprintf(out, "| %d | %s | %s | `%s` | `%s` | %.1f s |\n",
-			i+1, cell(r.Bug), cell(cmp.Or(r.Equivalent, r.Why)), strings.TrimPrefix(r.File, "lock/"), cell(r.killer()),
+			i+1, cell(r.Bug), cell(cmp.Or(r.Equivalent, r.Why)), fileCell(r.Mutant), cell(r.killer()),
 			r.took.Seconds())
 	}
 	s.details(out)
 }
+
+// fileCell names the file of a bug from lock on.
+func fileCell(m Mutant) string { return strings.TrimPrefix(m.File, "lock/") }
 
 func cell(text string) string { return strings.ReplaceAll(text, "|", "\\|") }
 
