@@ -177,7 +177,8 @@ func TestHostileLabels(t *testing.T) {
 			if waits != 3 {
 				t.Errorf("%d waits are visible, want 3", waits)
 			}
-			if panics := families["distributed_lock_observer_panics_total"].Metric[0].Counter.GetValue(); (panics > 0) != (name == "panics") {
+			panics := families["distributed_lock_observer_panics_total"].Metric[0].Counter.GetValue()
+			if (panics > 0) != (name == "panics") {
 				t.Errorf("%v panics", panics)
 			}
 		})

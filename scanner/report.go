@@ -78,7 +78,7 @@ const (
 	ReasonValuesUnread   = report.ReasonValuesUnread   // values that were not read: see WithMaxValues
 	ReasonUnwatched      = report.ReasonUnwatched      // the watch has no room for these holders: see WithMaxWatched
 	ReasonNoMatch        = report.ReasonNoMatch        // a pattern that no key matches: see WithEmptyAllowed
-	ReasonOrphans        = report.ReasonOrphans        // the nodes are not proved to form one Redlock: see WithOneRedlock
+	ReasonOrphans        = report.ReasonOrphans        // the nodes may not form one Redlock: see WithOneRedlock
 )
 
 // Reasons returns all reasons, in the order of their definition.

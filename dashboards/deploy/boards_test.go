@@ -98,7 +98,8 @@ func TestVariables(t *testing.T) {
 
 // TestQueriesOfOthers: logs and traces are asked for in languages of their own, and come back as they are.
 func TestQueriesOfOthers(t *testing.T) {
-	const panel = `{"panels":[{"targets":[{"expr":"{service_name=~\".+\"} |= \"lock\"","datasource":{"type":"loki"}}]}]}`
+	const panel = `{"panels":[{"targets":[{"expr":"{service_name=~\".+\"} |= \"lock\"",` +
+		`"datasource":{"type":"loki"}}]}]}`
 	out, err := Settings{Labels: []string{"region"}}.board([]byte(panel))
 	must(t, err)
 	if want := `{service_name=~\".+\"} |= \"lock\"`; !strings.Contains(string(out), want) {

@@ -96,12 +96,14 @@ func (o Objectives) check() error {
 	}
 	if bounds := WaitBuckets(); o.Within != 0 && !slices.Contains(bounds, o.Within) {
 		errs = append(errs, fmt.Errorf(
-			"--objectives: within=%v is not a bucket of distributed_lock_wait_seconds: use one of %v", o.Within, bounds))
+			"--objectives: within=%v is not a bucket of distributed_lock_wait_seconds: use one of %v",
+			o.Within, bounds))
 	}
 	for i, r := range o.Resources {
 		if r.Resource == "" || r.Every <= 0 && !r.Queues || r.Every < 0 || r.Every > longestInterval {
 			errs = append(errs, fmt.Errorf(
-				"--objectives: resource %d %s: needs a name, and either every (at most 14d) or queues", i+1, r.Resource))
+				"--objectives: resource %d %s: needs a name, and either every (at most 14d) or queues",
+				i+1, r.Resource))
 		}
 	}
 	return errors.Join(errs...)

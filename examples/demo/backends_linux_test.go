@@ -169,16 +169,16 @@ func TestDemoServesOnPostgres(t *testing.T) {
 		wait()
 		http.DefaultClient.CloseIdleConnections()
 	}()
+	acquired := regexp.MustCompile(
+		`(?m)^distributed_lock_acquisitions_total\{outcome="acquired",resource="order:\*"\} [1-9]`)
+	asked := regexp.MustCompile(`(?m)^distributed_lock_node_duration_seconds_count\{backend="postgres\w*",` +
+		`lock_node="127\.0\.0\.1:\d+",operation="acquire"\} [1-9]`)
 	await(t, "acquisitions, and the server's name, in the metrics", func() bool {
 		text := fetch(t, url+"/metrics")
 		if strings.Contains(text, "distributed_lock_scanner") {
 			t.Fatal("metrics of a scanner")
 		}
-		return regexp.MustCompile(
-			`(?m)^distributed_lock_acquisitions_total\{outcome="acquired",resource="order:\*"\} [1-9]`).MatchString(
-			text) &&
-			regexp.MustCompile(
-				`(?m)^distributed_lock_node_duration_seconds_count\{backend="postgres\w*",lock_node="127\.0\.0\.1:\d+",operation="acquire"\} [1-9]`).MatchString(text)
+		return acquired.MatchString(text) && asked.MatchString(text)
 	})
 	await(t, "a holder, by name", func() bool {
 		for _, h := range document(t, url).Held {

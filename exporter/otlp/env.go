@@ -178,7 +178,8 @@ func checkSampler() error {
 	case "traceidratio", "parentbased_traceidratio":
 	default:
 		return invalid(name,
-			"parentbased_always_on, parentbased_always_off, parentbased_traceidratio, always_on, always_off or traceidratio")
+			"parentbased_always_on, parentbased_always_off, parentbased_traceidratio, always_on, always_off or "+
+				"traceidratio")
 	}
 	if s := env(arg); s != "" {
 		if ratio, err := strconv.ParseFloat(s, 64); err != nil || !(ratio >= 0 && ratio <= 1) {

@@ -14,7 +14,8 @@ import (
 
 // noQuorum is the error of an attempt that all three nodes failed.
 var noQuorum error = &lock.QuorumError{
-	Nodes: 3, Quorum: 2, Errors: []*lock.NodeError{{Err: errors.New("a")}, {Err: errors.New("b")}, {Err: errors.New("c")}},
+	Nodes: 3, Quorum: 2, Errors: []*lock.NodeError{{Err: errors.New("a")}, {Err: errors.New("b")},
+		{Err: errors.New("c")}},
 }
 
 func TestWaitClock(t *testing.T) {
@@ -31,9 +32,12 @@ func TestWaitClock(t *testing.T) {
 	}{
 		{"first attempt", c.WaitStart(at(1), lock.WaitStart{Kind: lock.WaitHolder, Blocker: holder}),
 			decorate.Stretch{Class: lock.WaitNetwork, Took: time.Second}},
-		{"so far", c.Take(at(3)), decorate.Stretch{Class: lock.WaitBehindHolder, Blocker: holder, Took: 2 * time.Second}},
-		{"rest", c.WaitEnd(at(6)), decorate.Stretch{Class: lock.WaitBehindHolder, Blocker: holder, Took: 3 * time.Second}},
-		{"attempt that fails", c.WaitStart(at(10), lock.WaitStart{Kind: lock.WaitBackoff, Blocker: holder, Last: noQuorum}),
+		{"so far", c.Take(at(3)), decorate.Stretch{Class: lock.WaitBehindHolder, Blocker: holder,
+			Took: 2 * time.Second}},
+		{"rest", c.WaitEnd(at(6)), decorate.Stretch{Class: lock.WaitBehindHolder, Blocker: holder,
+			Took: 3 * time.Second}},
+		{"attempt that fails", c.WaitStart(at(10),
+			lock.WaitStart{Kind: lock.WaitBackoff, Blocker: holder, Last: noQuorum}),
 			decorate.Stretch{Class: lock.WaitNetwork, Took: 4 * time.Second}},
 		{"backoff", c.WaitEnd(at(11)), decorate.Stretch{Class: lock.WaitNoQuorum, Took: time.Second}},
 		{"attempt after it", c.WaitStart(at(16), lock.WaitStart{Kind: lock.WaitLocal, Blocker: holder,

@@ -102,8 +102,8 @@ func TestARaiseBlamesNobodyWhoAgreed(t *testing.T) {
 		t.Fatal(err)
 	}
 	adds(t, e)
-	want := "no quorum for raise: 1 of 5 nodes granted, 3 needed (r1: node cannot be reached; r2: not held; r3: granted; " +
-		"r4: lock: no longer held; r5: no answer within the node timeout of 500ms)"
+	want := "no quorum for raise: 1 of 5 nodes granted, 3 needed (r1: node cannot be reached; r2: not held; r3: " +
+		"granted; r4: lock: no longer held; r5: no answer within the node timeout of 500ms)"
 	if !strings.Contains(e.Error(), want) {
 		t.Errorf("says %s\nwant %s", e, want)
 	}
@@ -121,7 +121,8 @@ func TestAnErrorWithoutVotes(t *testing.T) {
 	if e.Error() != want {
 		t.Errorf("says %s\nwant %s", e, want)
 	}
-	if s := (&lock.QuorumError{}).Error(); s != `lock: no quorum: 0 of 0 nodes granted, 0 needed. Check the nodes with "lockscope doctor".` {
+	if s := (&lock.QuorumError{}).Error(); s != `lock: no quorum: 0 of 0 nodes granted, 0 needed. Check the nodes `+
+		`with "lockscope doctor".` {
 		t.Errorf("an empty one says %s", s)
 	}
 }
@@ -138,7 +139,8 @@ func TestARenewalAccountsForEveryNode(t *testing.T) {
 			"1 of 5 nodes granted, 3 needed (r1: renewed; r2: refilled; r3: node cannot be reached; " +
 				"r4: no answer within the node timeout of 500ms; r5: no answer"},
 		{"lost", map[int]driver.ExtendReply{0: driver.ExtendGone, 1: driver.ExtendGone, 3: driver.ExtendTaken}, nil,
-			`lock: lease lost: 3 of 5 nodes no longer hold "order:1001" (r1, r2: not held; r3: node cannot be reached; r4: not held; r5: not waited for)`},
+			`lock: lease lost: 3 of 5 nodes no longer hold "order:1001" (r1, r2: not held; r3: node cannot be ` +
+				`reached; r4: not held; r5: not waited for)`},
 		{"cut short", map[int]driver.ExtendReply{0: driver.ExtendDone}, errors.New("the caller left"),
 			`cut short with 1 of 5 nodes having agreed (r1: renewed; r2: not waited for; r3: node cannot be reached; ` +
 				`r4, r5: not waited for): the caller left`},

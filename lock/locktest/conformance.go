@@ -28,7 +28,9 @@ func TestLocker(t *testing.T, newLocker func(t testing.TB) lock.Locker, opts ...
 // [testing/synctest], so it waits for no TTL and does not depend on a fast machine. A bubble cannot use servers from
 // outside: start makes the servers of one subtest, and returns its newLocker.
 //
-//	locktest.TestLockerInFakeTime(t, func(t testing.TB) func(testing.TB) lock.Locker { return locktest.NewFakes(t, 3) })
+//	locktest.TestLockerInFakeTime(t, func(t testing.TB) func(testing.TB) lock.Locker {
+//		return locktest.NewFakes(t, 3)
+//	})
 func TestLockerInFakeTime(t *testing.T, start func(t testing.TB) func(testing.TB) lock.Locker,
 	opts ...ConformanceOption) {
 	s := newSuite(nil, opts)

@@ -64,8 +64,9 @@ func TestRowLockHasNoEnd(t *testing.T) {
 			t.Fatal("it is not exclusive")
 		}
 	}
-	if held := scan[int](t, other,
-		"SELECT count(*) FROM pg_stat_activity WHERE state = 'idle in transaction' AND backend_xmin IS NOT NULL"); held != 1 {
+	held := scan[int](t, other,
+		"SELECT count(*) FROM pg_stat_activity WHERE state = 'idle in transaction' AND backend_xmin IS NOT NULL")
+	if held != 1 {
 		t.Errorf("%d transactions hold back the clean-up, want the lock's", held)
 	}
 	must(t, tx.Rollback(t.Context()))

@@ -18,9 +18,11 @@ func floor(b *testing.B, servers []string) locktest.Pair {
 	db := pool(b, servers[0])
 	_,
 		err := db.Exec(b.Context(),
-		"CREATE TABLE floor (key text PRIMARY KEY, n bigint) WITH (fillfactor = 50); INSERT INTO floor VALUES ('k', 0);"+
-			"CREATE FUNCTION up() RETURNS bigint LANGUAGE sql AS $$ UPDATE floor SET n = n + 1 WHERE key = 'k' RETURNING n $$;"+
-			"CREATE FUNCTION lazy() RETURNS bigint LANGUAGE sql AS $$ SELECT set_config('synchronous_commit', 'off', true); UPDATE floor SET n = n + 1 WHERE key = 'k' RETURNING n $$")
+		"CREATE TABLE floor (key text PRIMARY KEY, n bigint) WITH (fillfactor = 50); INSERT INTO floor VALUES ('k', "+
+			"0);CREATE FUNCTION up() RETURNS bigint LANGUAGE sql AS $$ UPDATE floor SET n = n + 1 WHERE key = 'k' "+
+			"RETURNING n $$;"+
+			"CREATE FUNCTION lazy() RETURNS bigint LANGUAGE sql AS $$ SELECT set_config('synchronous_commit', 'off', "+
+			"true); UPDATE floor SET n = n + 1 WHERE key = 'k' RETURNING n $$")
 	must(b, err)
 	return func(_ string, work func()) error {
 		var n int64
@@ -48,9 +50,9 @@ func advisory(b *testing.B, servers []string) locktest.Pair {
 // row is a lock of a row until the commit of who has changed it, which waits for the disk.
 func row(b *testing.B, servers []string) locktest.Pair {
 	conn := connection(b, servers[0])
-	_,
-		_ = conn.Exec(b.Context(),
-		"CREATE TABLE IF NOT EXISTS rows (key text PRIMARY KEY, n bigint) WITH (fillfactor = 50)") // of two at a time one may fail
+	// Of two at a time one may fail.
+	_, _ = conn.Exec(b.Context(),
+		"CREATE TABLE IF NOT EXISTS rows (key text PRIMARY KEY, n bigint) WITH (fillfactor = 50)")
 	return func(resource string, work func()) error {
 		ctx := context.Background()
 		if _, err := conn.Exec(ctx, "INSERT INTO rows VALUES ($1, 0) ON CONFLICT DO NOTHING", resource); err != nil {

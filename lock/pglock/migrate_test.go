@@ -22,7 +22,8 @@ func TestMigrateFromEachVersion(t *testing.T) {
 	must(t, err)
 	for from := range len(versions) {
 		exec(
-			"DROP SCHEMA lockscope CASCADE; CREATE SCHEMA lockscope; CREATE TABLE lockscope.migration (version int PRIMARY KEY, applied timestamptz NOT NULL DEFAULT now())")
+			"DROP SCHEMA lockscope CASCADE; CREATE SCHEMA lockscope; CREATE TABLE lockscope.migration (version int " +
+				"PRIMARY KEY, applied timestamptz NOT NULL DEFAULT now())")
 		for i, file := range versions[:from+1] {
 			sql, err := os.ReadFile(file)
 			must(t, err)

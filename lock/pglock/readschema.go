@@ -35,13 +35,15 @@ func ReadSchema(ctx context.Context, db Querier, schema string) (s Schema, err e
 	}
 	name := pgx.Identifier{schema}.Sanitize()
 	s.Present, s.Usage, err = readPair(ctx, db,
-		"SELECT to_regnamespace($1) IS NOT NULL, coalesce(has_schema_privilege(to_regnamespace($1)::oid, 'USAGE'), false)", name)
+		"SELECT to_regnamespace($1) IS NOT NULL, "+
+			"coalesce(has_schema_privilege(to_regnamespace($1)::oid, 'USAGE'), false)", name)
 	if err != nil || !s.Usage {
 		return s, err
 	}
 	for _, f := range entries {
 		there, may, err := readPair(ctx, db,
-			"SELECT to_regprocedure($1) IS NOT NULL, coalesce(has_function_privilege(to_regprocedure($1)::oid, 'EXECUTE'), false)", name+"."+f)
+			"SELECT to_regprocedure($1) IS NOT NULL, "+
+				"coalesce(has_function_privilege(to_regprocedure($1)::oid, 'EXECUTE'), false)", name+"."+f)
 		switch {
 		case err != nil:
 			return s, err
@@ -56,7 +58,8 @@ func ReadSchema(ctx context.Context, db Querier, schema string) (s Schema, err e
 
 func (s *Schema) readTables(ctx context.Context, db Querier, schema string) error {
 	name := pgx.Identifier{schema}.Sanitize()
-	const may = "SELECT to_regclass($1) IS NOT NULL, coalesce(has_table_privilege(to_regclass($1)::oid, 'SELECT'), false)"
+	const may = "SELECT to_regclass($1) IS NOT NULL, " +
+		"coalesce(has_table_privilege(to_regclass($1)::oid, 'SELECT'), false)"
 	for _, view := range []string{"held", "waiting"} {
 		there, may, err := readPair(ctx, db, may, name+"."+view)
 		switch {

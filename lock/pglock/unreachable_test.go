@@ -25,7 +25,8 @@ func TestNobodyIsThere(t *testing.T) {
 	must(t, err)
 	t.Cleanup(func() { must(t, deaf.Close()) })
 	for name, c := range map[string]struct{ addr, cause string }{
-		"refused": {"127.0.0.1:1", "connection refused"}, "deaf": {deaf.Addr(), "connecting takes longer than the call"},
+		"refused": {"127.0.0.1:1", "connection refused"},
+		"deaf":    {deaf.Addr(), "connecting takes longer than the call"},
 	} {
 		for how, opts := range map[string][]lock.AcquireOption{"NoWait": {lock.NoWait()},
 			"MaxWait": {lock.MaxWait(patience / 2)}, "context": nil} {
@@ -94,7 +95,8 @@ func TestWhoIsNotLetIn(t *testing.T) {
 	_,
 		err := s.Put("pg_hba.conf",
 		[]byte(
-			"host all postgres 127.0.0.1/32 trust\nhost all outsider 127.0.0.1/32 reject\nhost all all 127.0.0.1/32 scram-sha-256\n"))
+			"host all postgres 127.0.0.1/32 trust\nhost all outsider 127.0.0.1/32 reject\nhost all all 127.0.0.1/32 "+
+				"scram-sha-256\n"))
 	must(t, err)
 	for _, sql := range []string{"ALTER ROLE service PASSWORD 's3cr3t'", "CREATE ROLE outsider LOGIN",
 		"SELECT pg_reload_conf()"} {

@@ -36,7 +36,8 @@ func TestTheCampaignIsOfThisCode(t *testing.T) {
 	}
 	if 100*changed > maxChangedPercent*lines {
 		t.Errorf(
-			"%d of %d lines (above %d %%) changed since the campaign of %s: run `make prove FOR=30m SEED=11 RECORD=1`, "+
+			"%d of %d lines (above %d %%) changed since the campaign of %s: run `make prove FOR=30m SEED=11 "+
+				"RECORD=1`, "+
 				"and put its report into EVIDENCE.md", changed, lines, maxChangedPercent, then.Of)
 	}
 	page, err := os.ReadFile("EVIDENCE.md")

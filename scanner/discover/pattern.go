@@ -43,6 +43,7 @@ func patternOf(keys []string) string {
 
 // lockWord matches a word that means a lock; block and clock do not.
 var lockWord = regexp.MustCompile(
-	`(?i:(^|[^a-z])(red|job|task|cron|redis|dist|shed|app|my)?(locks?|locked|locking|mutex|mutexes|lease|leases)([^a-z]|$))|[a-z]Lock([^a-z]|$)`)
+	`(?i:(^|[^a-z])(red|job|task|cron|redis|dist|shed|app|my)?` +
+		`(locks?|locked|locking|mutex|mutexes|lease|leases)([^a-z]|$))|[a-z]Lock([^a-z]|$)`)
 
 func namesLock(key string) bool { return lockWord.MatchString(key) }

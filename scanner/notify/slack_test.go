@@ -65,7 +65,8 @@ func validSlack(m slackMessage) error {
 	}
 	texts := []string{m.Text}
 	for _, b := range m.Blocks {
-		if n := utf8.RuneCountInString(b.Text.Text); b.Type != "section" || b.Text.Type != "mrkdwn" || n < 1 || n > 3000 {
+		if n := utf8.RuneCountInString(b.Text.Text); b.Type != "section" || b.Text.Type != "mrkdwn" || n < 1 ||
+			n > 3000 {
 			return fmt.Errorf("block %s of %s with %d characters", b.Type, b.Text.Type, n)
 		}
 		texts = append(texts, b.Text.Text)
@@ -159,7 +160,8 @@ func testSlackBounds(t *testing.T, text string) {
 		var more int
 		lines := strings.Split(b.Text.Text, "\n") // a title, findings, a count of the others
 		last := lines[len(lines)-1]
-		if _, err := fmt.Sscanf(last, "… and %d more", &more); err != nil || len(lines) < 3 || more+len(lines)-2 != 1000 {
+		_, err := fmt.Sscanf(last, "… and %d more", &more)
+		if err != nil || len(lines) < 3 || more+len(lines)-2 != 1000 {
 			t.Errorf("%d lines and %q: want at least one finding and a count of the others", len(lines), last)
 		}
 	}

@@ -25,9 +25,13 @@ func TestWebhookDocument(t *testing.T) {
 	if len(got) != 1 || got[0].path != "/hook" || got[0].header.Get("Content-Type") != "application/json" {
 		t.Fatalf("requests: %+v", got)
 	}
-	want := `{"schema":1,"instance":"cron","started":"2026-11-02T10:00:00Z","took_seconds":1.5,"standby":false,"truncated":true,"overflow":4,"omitted":0,` +
-		`"complete":false,"gaps":[],"skipped":[],"nodes":[{"node":"127.0.0.1:6379","took_seconds":0,"locks":3,"examined":10,"calls":2,"unread":0,"unwatched":0,"counts":{"no_ttl":2},"path":"script","truncated":false,"redirected":0,"indistinct":0,"overflow":0},` +
-		`{"node":"b:6379","took_seconds":0,"locks":0,"examined":0,"calls":0,"unread":0,"unwatched":0,"counts":{},"truncated":false,"error":"connection refused","redirected":0,"indistinct":0,"overflow":0}],` +
+	want := `{"schema":1,"instance":"cron","started":"2026-11-02T10:00:00Z","took_seconds":1.5,"standby":false,` +
+		`"truncated":true,"overflow":4,"omitted":0,` +
+		`"complete":false,"gaps":[],"skipped":[],"nodes":[{"node":"127.0.0.1:6379","took_seconds":0,` +
+		`"locks":3,"examined":10,"calls":2,"unread":0,"unwatched":0,"counts":{"no_ttl":2},"path":"script",` +
+		`"truncated":false,"redirected":0,"indistinct":0,"overflow":0},` +
+		`{"node":"b:6379","took_seconds":0,"locks":0,"examined":0,"calls":0,"unread":0,"unwatched":0,"counts":{},` +
+		`"truncated":false,"error":"connection refused","redirected":0,"indistinct":0,"overflow":0}],` +
 		`"findings":[` + documentOf("no_ttl", "lock:a", "lock:a", "null") + `,` +
 		documentOf("long_ttl", `"lock:\xff\n"`, "lock:\xff\n", "90") + `],` +
 		`"pending":[],"resolved":[` + documentOf("orphan", `"\"quoted\""`, `"quoted"`, "null") + `]}`
@@ -40,8 +44,9 @@ func documentOf(class, text, key, ttl string) string {
 	encoded := `"key_base64":"` + base64.StdEncoding.EncodeToString([]byte(key)) + `",`
 	quoted, _ := json.Marshal(text)
 	return fmt.Sprintf(`{"class":%q,"node":"127.0.0.1:6379","key":%s,%s"type":"string","ttl_seconds":%s,`+
-		`"holder":{"format":"lockscope","name":"billing-7","since":"2026-11-02T10:00:00Z","fence":"1152921504606846977"},`+
-		`"evidence":"TTL -1 in two looks 5s apart","first_seen":"2026-11-02T10:00:00Z","last_seen":"2026-11-02T10:00:05Z"}`,
+		`"holder":{"format":"lockscope","name":"billing-7","since":"2026-11-02T10:00:00Z",`+
+		`"fence":"1152921504606846977"},"evidence":"TTL -1 in two looks 5s apart",`+
+		`"first_seen":"2026-11-02T10:00:00Z","last_seen":"2026-11-02T10:00:05Z"}`,
 		class, quoted, encoded, ttl)
 }
 

@@ -23,7 +23,7 @@ type Document struct {
 // Resource is a resource with waiters.
 type Resource struct {
 	Resource  string   `json:"resource"`
-	Backend   string   `json:"backend,omitempty"`       // what pages call the nodes, of one that is on none of those that are read
+	Backend   string   `json:"backend,omitempty"`       // the pages' name of the nodes, if none of them was read
 	Waiting   int      `json:"waiting"`                 // calls
 	Processes int      `json:"processes"`               // they belong to
 	Longest   float64  `json:"longest_seconds"`         // wait

@@ -20,7 +20,8 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const said = `{"instance":"orders-1","waiting":[
-	{"resource":"stock","instance":"orders-1","for_seconds":4.5,"kind":"queued","call_site":"orders/charge.go:42","holds":["order"]}],
+	{"resource":"stock","instance":"orders-1","for_seconds":4.5,"kind":"queued",
+	"call_site":"orders/charge.go:42","holds":["order"]}],
 	"blocked":[{"resource":"stock","waiting":7}],"field_of_a_later_version":{}}`
 
 func policy(t *testing.T, text string) fleet.Policy {

@@ -102,7 +102,8 @@ func parse(args []string, stdout io.Writer) (options, error) {
 	flags.StringVar(&o.dir, "out", "",
 		"where histories and report go, a `directory` (default: a new one for temporary files)")
 	flags.StringVar(&o.record, "record", "",
-		"write the lines of code that the campaign speaks for, if it holds, to this `file`, in a folder below that of the code")
+		"write the lines of code that the campaign speaks for, if it holds, to this `file`, in a folder below that "+
+			"of the code")
 	flags.IntVar(&o.clients, "clients", 5, "how many client processes there are at a time")
 	flags.IntVar(&o.callers, "callers", 12, "how many callers each of them has")
 	err := flags.Parse(args)

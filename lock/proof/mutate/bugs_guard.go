@@ -38,7 +38,8 @@ func guardMutants() []Mutant {
 			Bug:  "the marker's run_id is ignored",
 			Why:  "a stale snapshot, or a copy of another server, proves that it remembers",
 			File: "lock/redlock/internal/scripts/acquire.lua", Old: "if seen[5] ~= expected then",
-			New:    "if not seen[5] or string.gsub(seen[5], '^(%a+|[^|]*)|[^|]*', '%1') ~= string.gsub(expected, '^(%a+|[^|]*)|[^|]*', '%1') then",
+			New: "if not seen[5] or string.gsub(seen[5], '^(%a+|[^|]*)|[^|]*', '%1') ~= string.gsub(expected, " +
+				"'^(%a+|[^|]*)|[^|]*', '%1') then",
 			Killer: by(redlock, "TestRealStaleSnapshot"),
 		},
 		{
@@ -52,7 +53,8 @@ func guardMutants() []Mutant {
 			Bug:  "acquire ignores the fingerprint",
 			Why:  "two sets of nodes vote at a time: a quorum of three and one of five",
 			File: "lock/redlock/internal/scripts/acquire.lua", Old: "if seen[5] ~= expected then",
-			New:    "if not seen[5] or string.gsub(seen[5], '^(%a+)|[^|]*', '%1') ~= string.gsub(expected, '^(%a+)|[^|]*', '%1') then",
+			New: "if not seen[5] or string.gsub(seen[5], '^(%a+)|[^|]*', '%1') ~= string.gsub(expected, " +
+				"'^(%a+)|[^|]*', '%1') then",
 			Killer: by(scripting, "TestScriptsVoteForTheirMarker"),
 		},
 		{
@@ -91,8 +93,10 @@ func guardMutants() []Mutant {
 			Bug:  "a vouch with a node missing",
 			Why:  "the node that is away has a lock, and the others have forgotten it",
 			File: "lock/redlock/guard/vouch.go",
-			Old:  "err := v.Members.each(ctx, v.Wrap, func(ctx context.Context, m *Member) error { return m.inspect(ctx) })",
-			New: "var err error\n	var there Members\n	for _, m := range v.Members {\n		if m.inspect(ctx) == nil {\n			there = append(there, m)\n		}\n	}\n" +
+			Old: "err := v.Members.each(ctx, v.Wrap, " +
+				"func(ctx context.Context, m *Member) error { return m.inspect(ctx) })",
+			New: "var err error\n	var there Members\n	for _, m := range v.Members {\n" +
+				"		if m.inspect(ctx) == nil {\n			there = append(there, m)\n		}\n	}\n" +
 				"	v.Members = there",
 			Killer: by(guarding, "TestAVouchNeedsAllNodes"),
 		},

@@ -11,11 +11,12 @@ func laneMutants() []Mutant {
 			Killer: by(redlock, "TestRealManyCallersShareFewConnections"),
 		},
 		{
-			Bug:    "a lane sends a batch again when its connection broke",
-			Why:    "what was carried out is repeated behind the engine's back",
-			File:   "lock/redlock/internal/lanes/carrier.go",
-			Old:    "	if err == nil {\n		err = r.loadScripts(sent)",
-			New:    "	if err != nil {\n		if r.drop(); r.connect() {\n			err = r.exchange(sent, (*Command).byHash)\n		}\n	}\n	if err == nil {\n		err = r.loadScripts(sent)",
+			Bug:  "a lane sends a batch again when its connection broke",
+			Why:  "what was carried out is repeated behind the engine's back",
+			File: "lock/redlock/internal/lanes/carrier.go",
+			Old:  "	if err == nil {\n		err = r.loadScripts(sent)",
+			New: "	if err != nil {\n		if r.drop(); r.connect() {\n			err = r.exchange(sent, " +
+				"(*Command).byHash)\n		}\n	}\n	if err == nil {\n		err = r.loadScripts(sent)",
 			Killer: by(redlock, "TestRealReleaseWhoseReplyIsLost"),
 		},
 		{

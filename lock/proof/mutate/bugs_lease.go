@@ -29,7 +29,8 @@ func renewalMutants() []Mutant {
 			File: "lock/engine/renew.go", Old: "if l.ended != nil || l.expires <= now || expires <= now {",
 			New:    "if l.ended != nil || l.expires <= now {",
 			Killer: by(engine, "TestExtendDoesNotReviveALeaseThatRanOut"),
-			Equivalent: "The end of validity that a round gives is no earlier than the one before: all rounds of a grant have its TTL, and the rounds " +
+			Equivalent: "The end of validity that a round gives is no earlier than the one before: all rounds of a " +
+				"grant have its TTL, and the rounds " +
 				"begin one after the other. Where the new end is past, so is the old one, which is asked first.",
 		},
 		{

@@ -139,7 +139,8 @@ func TestGateTellsVerdictsApart(t *testing.T) {
 func TestScriptThatIsNoneShowsNothing(t *testing.T) {
 	for _, reply := range []string{
 		"ERR Error compiling script (new function): user_script:3: '=' expected near 'here'",
-		"ERR user_script:12: Script attempted to access nonexistent global variable 'x' script: 7e, on @user_script:12.",
+		"ERR user_script:12: Script attempted to access nonexistent global variable 'x' script: 7e, on " +
+			"@user_script:12.",
 	} {
 		if v, _, err := judge(Mutant{}, testRun{begun: true, output: "    a_test.go:1: " + reply +
 			"\n"}); v != failed || err == nil {

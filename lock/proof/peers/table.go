@@ -49,7 +49,8 @@ func perSecond(value float64) string {
 	}
 }
 
-const legend = "Medians of the stretches. In parentheses: allocations of a pair. J: Jain's index of fairness, 1 if all got the same.\n" +
+const legend = "Medians of the stretches. In parentheses: allocations of a pair. J: Jain's index of fairness, 1 if " +
+	"all got the same.\n" +
 	"x1.50: one and a half times the floor's number, the median of the rounds. Empty: the peer does no such work."
 
 // writeTable writes a row for each result and a column for each peer, and below what

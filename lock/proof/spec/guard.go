@@ -32,7 +32,7 @@ const (
 	RestartEmpty                   // another process, without
 	RestartOld                     // another process, with the data of a snapshot
 	Copied                         // it follows another node, and is promoted again
-	ClockSet                       // its clock is put forward by more than a quarantine; one that booted slow is right then
+	ClockSet                       // its clock is put forward by more than a quarantine, as after a slow boot
 	OwnPast                        // it gets its own data of before back, and is the same process: not covered
 )
 

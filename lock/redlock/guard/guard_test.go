@@ -44,7 +44,8 @@ func (s fakeServer) Ask(_ context.Context, a Ask) (Answer, error) {
 // a field counts.
 func server(runID string, uptime int, more ...string) fakeServer {
 	text := fmt.Sprintf(
-		"# Server\r\nrun_id:%s\r\nuptime_in_seconds:%d\r\nrole:master\r\nmaxmemory:0\r\nmaxmemory_policy:noeviction\r\n", runID, uptime)
+		"# Server\r\nrun_id:%s\r\nuptime_in_seconds:%d\r\nrole:master\r\nmaxmemory:0\r\n"+
+			"maxmemory_policy:noeviction\r\n", runID, uptime)
 	for _, line := range more {
 		text += line + "\r\n"
 	}

@@ -58,7 +58,8 @@ func (c *Change) replaces(m *Member) error {
 		return nil // this very change is to be finished, or undone
 	case marked:
 		return fmt.Errorf("%w: a change from %v to %v is not finished there, and this one is from %v to %v: finish "+
-			"that one first, or undo it with its old and new configuration exchanged", ErrStale, read.From, is, c.Old, c.New)
+			"that one first, or undo it with its old and new configuration exchanged", ErrStale, read.From, is, c.Old,
+			c.New)
 	case c.Old == c.New || is == c.Old || is == c.New:
 		return nil
 	}

@@ -28,15 +28,19 @@ const boardText = `{
   {"type": "row", "title": "Row", "panels": [
    {"type": "stat", "title": "Folded", "targets": [{"refId": "A", "expr": "folded", "instant": true}],
     "fieldConfig": {"defaults": {"unit": "s"}}}]},
-  {"type": "timeseries", "title": "Chart", "targets": [{"refId": "A", "expr": "a{resource=~\"$resource\"}[$__rate_interval]", "exemplar": true}],
+  {"type": "timeseries", "title": "Chart", "targets": [
+    {"refId": "A", "expr": "a{resource=~\"$resource\"}[$__rate_interval]", "exemplar": true}],
    "fieldConfig": {"defaults": {"unit": "percentunit"}}},
   {"type": "alertlist", "title": "Alerts"},
   {"type": "logs", "title": "Logs", "datasource": {"type": "loki"}, "targets": [{"refId": "A", "expr": "{a=\"b\"}"}]},
-  {"type": "heatmap", "title": "Map", "targets": [{"refId": "A", "expr": "map"}], "fieldConfig": {"defaults": {"unit": "s"}}},
-  {"type": "table", "title": "Table", "targets": [{"refId": "A", "expr": "one", "instant": true}, {"refId": "B", "expr": "two", "instant": true}],
+  {"type": "heatmap", "title": "Map", "targets": [{"refId": "A", "expr": "map"}],
+   "fieldConfig": {"defaults": {"unit": "s"}}},
+  {"type": "table", "title": "Table", "targets": [
+    {"refId": "A", "expr": "one", "instant": true}, {"refId": "B", "expr": "two", "instant": true}],
    "fieldConfig": {"defaults": {"unit": "short"}, "overrides": [
     {"matcher": {"id": "byName", "options": "First"}, "properties": [{"id": "unit", "value": "s"}]},
-    {"matcher": {"id": "byName", "options": "Second"}, "properties": [{"id": "decimals", "value": 3}, {"id": "unit", "value": "percentunit"}]}]}}]}`
+    {"matcher": {"id": "byName", "options": "Second"}, "properties": [
+     {"id": "decimals", "value": 3}, {"id": "unit", "value": "percentunit"}]}]}}]}`
 
 func board(t *testing.T) Board {
 	t.Helper()
@@ -266,7 +270,8 @@ func TestRules(t *testing.T) {
 func TestAlerts(t *testing.T) {
 	server := httptest.NewServer(&fake{answers: map[string]string{
 		"/api/v1/alerts": `{"alerts": [{"state": "firing", "labels": {"alertname": "Both", "severity": "critical"}},
-			{"state": "firing", "labels": {"alertname": "NotArrived"}}, {"state": "pending", "labels": {"alertname": "Pending"}}]}`,
+			{"state": "firing", "labels": {"alertname": "NotArrived"}},
+			{"state": "pending", "labels": {"alertname": "Pending"}}]}`,
 		"/api/v2/alerts": `[{"status": {"state": "active"}, "labels": {"alertname": "Both", "severity": "critical"}},
 			{"status": {"state": "suppressed"}, "labels": {"alertname": "NotArrived"}},
 			{"status": {"state": "active"}, "labels": {"alertname": "Pending"}}]`,

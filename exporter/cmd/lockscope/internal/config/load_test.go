@@ -90,7 +90,8 @@ func TestProblems(t *testing.T) {
 		"slack without URL": {redis + "notify: {webhooks: [{format: slack}]}", "either url or url_file"},
 		"routing key of slack": {redis + "notify: {webhooks: [{format: slack, url: 'http://h', routing_key_file: x}]}",
 			"only format pagerduty has a routing key"},
-		"severity of slack": {redis + "notify: {webhooks: [{format: slack, url: 'http://h', severity: {no_ttl: info}}]}",
+		"severity of slack": {redis +
+			"notify: {webhooks: [{format: slack, url: 'http://h', severity: {no_ttl: info}}]}",
 			"only format pagerduty has severities"},
 		"severity of pagerduty": {redis +
 			"notify: {webhooks: [{format: pagerduty, routing_key_file: x, severity: {no_ttl: " + secret + "}}]}",

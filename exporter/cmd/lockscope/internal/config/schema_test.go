@@ -34,14 +34,15 @@ func TestSchema(t *testing.T) {
 		"example":     {string(shipped), true},
 		"credentials": {"notify: {webhooks: [{url_file: x, username: u, password_file: p}]}", true},
 		"pause":       {"throttle: {pause: 0s, max_values: 0}", true},
-		"pagerduty":   {"notify: {webhooks: [{format: pagerduty, routing_key_file: x, severity: {no_ttl: info}}]}", true},
-		"format":      {"notify: {webhooks: [{format: teams, url: 'http://h'}]}", false},
-		"typo":        {"max_tll: 1h", false},
-		"typo below":  {"groups: [{name: a, redis: ['h:1'], pasword_file: x}]", false},
-		"no name":     {"groups: [{redis: ['h:1']}]", false},
-		"duration":    {"interval: soon", false},
-		"no reason":   {"exclusions: [{pattern: a, until: '2026-12-31'}]", false},
-		"date":        {"exclusions: [{pattern: a, until: soon, reason: b}]", false},
+		"pagerduty": {"notify: {webhooks: [{format: pagerduty, routing_key_file: x, severity: {no_ttl: info}}]}",
+			true},
+		"format":     {"notify: {webhooks: [{format: teams, url: 'http://h'}]}", false},
+		"typo":       {"max_tll: 1h", false},
+		"typo below": {"groups: [{name: a, redis: ['h:1'], pasword_file: x}]", false},
+		"no name":    {"groups: [{redis: ['h:1']}]", false},
+		"duration":   {"interval: soon", false},
+		"no reason":  {"exclusions: [{pattern: a, until: '2026-12-31'}]", false},
+		"date":       {"exclusions: [{pattern: a, until: soon, reason: b}]", false},
 	} {
 		if err := resolved.Validate(instance(t, test.text)); (err == nil) != test.fits {
 			t.Errorf("%s: %v", name, err)

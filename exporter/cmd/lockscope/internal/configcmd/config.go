@@ -52,13 +52,16 @@ func Command(a *app.App) *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	})
 	connect := false
-	check := help.Page{Exit: "0 the file is valid, 2 it is not, or a server does not answer (--connect)"}.On(&cobra.Command{
-		Use: "check FILE", Short: "Validate a configuration file and list every error with its line", Args: oneFile,
-		Long: configCheckHelp,
-		Example: "  lockscope config check lockscope.yaml\n  lockscope config check lockscope.yaml " +
-			"--connect",
-		RunE: func(cmd *cobra.Command, args []string) error { return checkConfig(cmd.Context(), a, args[0], connect) },
-	})
+	check := help.Page{Exit: "0 the file is valid, 2 it is not, or a server does not answer (--connect)"}.On(
+		&cobra.Command{
+			Use: "check FILE", Short: "Validate a configuration file and list every error with its line", Args: oneFile,
+			Long: configCheckHelp,
+			Example: "  lockscope config check lockscope.yaml\n" +
+				"  lockscope config check lockscope.yaml --connect",
+			RunE: func(cmd *cobra.Command, args []string) error {
+				return checkConfig(cmd.Context(), a, args[0], connect)
+			},
+		})
 	check.Flags().BoolVar(&connect, "connect", false, "also ask the servers that the file names")
 	flags.CommandLineOnly(check.Flags(), "connect")
 	schema := &cobra.Command{
@@ -78,7 +81,8 @@ func Command(a *app.App) *cobra.Command {
 
 func oneFile(_ *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return fmt.Errorf("config check takes one file, not %d arguments: use \"lockscope config check FILE\"", len(args))
+		return fmt.Errorf("config check takes one file, not %d arguments: use \"lockscope config check FILE\"",
+			len(args))
 	}
 	return nil
 }

@@ -14,14 +14,16 @@ func checkMarker(f Facts, p Policy) Result {
 	ours := m.Of(p.NodeNames, p.MaxTTL)
 	switch {
 	case !p.quarantined():
-		return Passed("not needed: fewer than three nodes, a Sentinel group or a Redis Cluster vote without one, unless " +
-			"the services use WithRestartQuarantine")
+		return Passed(
+			"not needed: fewer than three nodes, a Sentinel group or a Redis Cluster vote without one, unless " +
+				"the services use WithRestartQuarantine")
 	case f.Unread != nil:
 		return Warned("unreadable: "+f.Unread.Error(),
 			"grant +get and ~lockscope:* to this user, so that doctor can check it")
 	case m.State == redlock.MarkerNone:
 		return Warned(
-			fmt.Sprintf("none, nobody vouched for the node: it does not vote for %v, counted from a service's first request",
+			fmt.Sprintf(
+				"none, nobody vouched for the node: it does not vote for %v, counted from a service's first request",
 				quarantine.RoundUp(redlock.Quarantine(p.MaxTTL))),
 			"wait, as it may have forgotten locks; run \"lockscope init\" only if all these nodes are new and unused")
 	case m.State == redlock.MarkerLeftover:
@@ -31,8 +33,8 @@ func checkMarker(f Facts, p Policy) Result {
 			"wait, as it may have forgotten locks")
 	case !ours:
 		return Failed("for another configuration: "+m.Configuration,
-			"it does not vote for services with these nodes and --max-ttl: check that they (or --node-names) are those "+
-				"of the services; to change them, run \"lockscope reconfigure\"")
+			"it does not vote for services with these nodes and --max-ttl: check that they (or --node-names) are "+
+				"those of the services; to change them, run \"lockscope reconfigure\"")
 	case m.State == redlock.MarkerChanging:
 		return Failed("a change to this configuration ("+m.Configuration+
 			") is not finished: it does not vote",
@@ -40,7 +42,8 @@ func checkMarker(f Facts, p Policy) Result {
 	case m.State == redlock.MarkerQuarantined:
 		return Warned(fmt.Sprintf("quarantine %s of process %s: it does not vote for another %v",
 			m.Identity, f.Server.Incarnation, quarantine.RoundUp(m.Left(p.MaxTTL, p.now))),
-			"wait, as it may have forgotten locks; only if you know that it did not, run \"lockscope init --restarted\" with both")
+			"wait, as it may have forgotten locks; only if you know that it did not, run \"lockscope init "+
+				"--restarted\" with both")
 	}
 	return Passed("it votes for this configuration: " + m.Configuration)
 }

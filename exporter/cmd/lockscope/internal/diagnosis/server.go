@@ -16,7 +16,8 @@ func checkVersion(f Facts, p Policy) Result {
 		return Failed("a Sentinel, not a data server",
 			"use --sentinel-master NAME, or give the data servers")
 	case s.Loading:
-		return Failed(s.Version+", still loading its data", "wait until it is done: it refuses every command until then")
+		return Failed(s.Version+", still loading its data",
+			"wait until it is done: it refuses every command until then")
 	case s.Mode == "cluster" && p.Single == "":
 		return Warned(s.Version+", a member of a Redis Cluster",
 			"it redirects most keys: use --cluster, or standalone servers")
@@ -39,7 +40,8 @@ func checkRole(f Facts, _ Policy) Result {
 		return Failed("a replica", "give its master: a replica loses what is written to it")
 	case f.Server.Replicas > 0:
 		return Warned(fmt.Sprintf("master with %d replicas", f.Server.Replicas),
-			"a promoted replica lacks the last locks: do not fail over automatically, or treat it as a restart without data")
+			"a promoted replica lacks the last locks: do not fail over automatically, or treat it as a restart "+
+				"without data")
 	}
 	return Passed("master")
 }
@@ -89,7 +91,8 @@ func checkPersistence(f Facts, p Policy) Result {
 		return Passed("appendonly yes, appendfsync always: a restart keeps locks and fence counters")
 	case s.AOF && f.Fsync == "":
 		return Warned("appendonly yes, appendfsync unreadable",
-			"make sure that it is always, or grant +config|get to this user, so that doctor can check it; locks do not need that right")
+			"make sure that it is always, or grant +config|get to this user, so that doctor can check it; locks do "+
+				"not need that right")
 	}
 	detail := "appendonly no: a restart forgets every lock and fence counter"
 	if s.AOF {
@@ -98,9 +101,10 @@ func checkPersistence(f Facts, p Policy) Result {
 	}
 	switch {
 	case p.quarantined():
-		return Warned(detail, fmt.Sprintf("lockscope lets the node wait %v after a restart before it votes, whatever it "+
-			"remembers; for other libraries %s",
-			quarantine.RoundUp(redlock.Quarantine(p.MaxTTL)), always))
+		return Warned(detail,
+			fmt.Sprintf("lockscope lets the node wait %v after a restart before it votes, whatever it "+
+				"remembers; for other libraries %s",
+				quarantine.RoundUp(redlock.Quarantine(p.MaxTTL)), always))
 	case s.AOF:
 		return Warned(detail, "with fewer than three nodes this permits a second holder, unless the services use "+
 			"WithRestartQuarantine: "+always)
@@ -121,7 +125,8 @@ func checkUptime(f Facts, p Policy) Result {
 	case p.quarantined():
 		return Passed(detail)
 	case left == 0:
-		return Passed(fmt.Sprintf("%s: no earlier lock can still be valid (they live for at most %v)", detail, p.MaxTTL))
+		return Passed(fmt.Sprintf("%s: no earlier lock can still be valid (they live for at most %v)", detail,
+			p.MaxTTL))
 	case p.Single == "cluster":
 		return Warned(fmt.Sprintf("%s: locks that it may have forgotten can be valid for another %v", detail,
 			quarantine.RoundUp(left)),
@@ -132,8 +137,8 @@ func checkUptime(f Facts, p Policy) Result {
 	}
 	return Warned(fmt.Sprintf("%s: it votes, but locks that it may have forgotten can be valid for another %v", detail,
 		quarantine.RoundUp(left)),
-		"two leases can be valid until then: wait, or use WithRestartQuarantine, with which fewer than three nodes wait, "+
-			"too")
+		"two leases can be valid until then: wait, or use WithRestartQuarantine, with which fewer than three nodes "+
+			"wait, too")
 }
 
 func bytes(n int64) string {

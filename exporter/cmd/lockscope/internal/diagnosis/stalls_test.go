@@ -39,7 +39,8 @@ func TestStallsCount(t *testing.T) {
 				return nil
 			})
 			share := float64(l.Missed) / float64(l.Count)
-			if share < c.missed-0.03 || share > c.missed+0.03 || l.P50 > 40*time.Millisecond || l.P99 < 280*time.Millisecond {
+			if share < c.missed-0.03 || share > c.missed+0.03 || l.P50 > 40*time.Millisecond ||
+				l.P99 < 280*time.Millisecond {
 				t.Errorf("%v: %+v, share %.2f, want %.2f", c.timeout, l, share, c.missed)
 			}
 			if r := judgeAnswers(l, p); r.Status != c.status {

@@ -31,10 +31,11 @@ const (
 	driftBound = 0.01
 	// driftWorry is more than crystals and NTP account for (50 and 500 ppm).
 	driftWorry = 0.001
-	// A server that misses at least unfitShare of its calls is unfit for locks. From rareShare on it is worth a warning.
+	// A server that misses at least unfitShare of its calls is unfit for locks. From rareShare on it is worth a
+	// warning.
 	unfitShare, rareShare = 0.1, 0.01
-	missedAdvice          = "check the server for pauses (swapping, a stopped or overloaded machine, SLOWLOG) and the " +
-		"network for lost packets"
+	missedAdvice          = "check the server for pauses (swapping, a stopped or overloaded machine, SLOWLOG) and " +
+		"the network for lost packets"
 	// slowScript is how much longer than a ping a script that does nothing may take.
 	slowScript = 5
 )
@@ -157,7 +158,8 @@ func judgeAnswers(l Latency, p Policy) Result {
 				"or raise the timeout", p.NodeTimeout))
 	case rounds > p.TTL/10:
 		return Warned(detail,
-			fmt.Sprintf("two round trips take more than a tenth of the TTL of %v: raise the TTL, or move closer", p.TTL))
+			fmt.Sprintf("two round trips take more than a tenth of the TTL of %v: raise the TTL, or move closer",
+				p.TTL))
 	}
 	return Passed(fmt.Sprintf("%s; node timeout %v, TTL %v", detail, p.NodeTimeout, p.TTL))
 }

@@ -55,8 +55,9 @@ func Command(a *app.App) *cobra.Command {
 		Exit:   "0 all checks pass, 1 the worst is a warning, 2 the worst is a failure, or an error",
 		Topics: []string{"quarantine", "json", "connection"},
 	}.On(&cobra.Command{
-		Use: "doctor", Short: "Check servers before you trust them with locks", Long: doctorHelp, Example: doctorExample,
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), a) },
+		Use: "doctor", Short: "Check servers before you trust them with locks", Long: doctorHelp,
+		Example: doctorExample,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), a) },
 	})
 	set := cmd.Flags()
 	f.set = set
@@ -70,7 +71,8 @@ func Command(a *app.App) *cobra.Command {
 			"For ZooKeeper the default is "+zklock.DefaultMaxTTL.String())
 	set.DurationVar(&f.policy.NodeTimeout, "node-timeout", engine.DefaultNodeTimeout(diagnosis.DefaultTTL),
 		"time after which a call to a node has failed. The services use a twentieth of the TTL")
-	set.StringVar(&f.policy.Prefix, "prefix", lock.DefaultPrefix, "prefix of the lock keys, to check the rights to them")
+	set.StringVar(&f.policy.Prefix, "prefix", lock.DefaultPrefix,
+		"prefix of the lock keys, to check the rights to them")
 	set.StringVar(&f.policy.ACLUser, "acl-user", "",
 		"check the rights of this `user` instead of your own. Uses ACL DRYRUN of Redis 7")
 	f.output.Register(set)

@@ -33,7 +33,8 @@ func TestDoctorStatuses(t *testing.T) {
 	wantResult(t, unvouched, "marker", diagnosis.Warn, "nobody vouched for the node: it does not vote for")
 	command(t, "init", "--redis", list).Want(t, app.ExitClean)
 	o := command(t, cmdtest.Patient("--redis", list, "-o", "json")...)
-	wantSound(t, o, "the user has every right that locks need", "it votes for this configuration: 3 nodes, max TTL 1m0s")
+	wantSound(t, o, "the user has every right that locks need",
+		"it votes for this configuration: 3 nodes, max TTL 1m0s")
 	var r Report
 	o.Decode(t, &r)
 	if len(r.Nodes) != 3 || r.Nodes[0].Version == "" || r.Nodes[0].Samples == 0 ||

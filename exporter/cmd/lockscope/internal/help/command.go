@@ -35,7 +35,8 @@ func complete(cmd *cobra.Command, args []string, toComplete string) (names []str
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	for _, sub := range about.Commands() {
-		if (sub.IsAvailableCommand() || sub.IsAdditionalHelpTopicCommand()) && strings.HasPrefix(sub.Name(), toComplete) {
+		if (sub.IsAvailableCommand() || sub.IsAdditionalHelpTopicCommand()) &&
+			strings.HasPrefix(sub.Name(), toComplete) {
 			names = append(names, sub.Name()+"\t"+sub.Short)
 		}
 	}

@@ -46,7 +46,8 @@ func writeManual(root *cobra.Command, version, dir string) error {
 
 // described are the commands and topics that have a man page: those of cobra and the pages of flags have none.
 func described(cmd *cobra.Command) (all []*cobra.Command) {
-	if cmd.Hidden || cmd.Annotations[allOf] != "" || slices.Contains([]string{"completion", "help", "flags"}, cmd.Name()) {
+	if cmd.Hidden || cmd.Annotations[allOf] != "" ||
+		slices.Contains([]string{"completion", "help", "flags"}, cmd.Name()) {
 		return nil
 	}
 	all = append(all, cmd)
@@ -68,8 +69,8 @@ func section(cmd *cobra.Command) int {
 // manPage is one page for man: it holds no date, so that a build can be repeated.
 func manPage(cmd *cobra.Command, version string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, ".TH %s %d \"\" \"lockscope %s\" \"lockscope\"\n", roff(strings.ToUpper(manName(cmd))), section(cmd),
-		roff(version))
+	fmt.Fprintf(&b, ".TH %s %d \"\" \"lockscope %s\" \"lockscope\"\n", roff(strings.ToUpper(manName(cmd))),
+		section(cmd), roff(version))
 	fmt.Fprintf(&b, ".nh\n.SH NAME\n%s \\- %s\n", roff(manName(cmd)), roff(cmd.Short))
 	if section(cmd) == 1 {
 		fmt.Fprintf(&b, ".SH SYNOPSIS\n.B %s\n", roff(usageLine(cmd)))

@@ -49,7 +49,8 @@ Values:
 
 // flagPages are the topic "flags", with a page for each command that has flags of its own.
 func flagPages(root *cobra.Command) *cobra.Command {
-	pages := &cobra.Command{Use: "flags", Short: "Every flag of a command: lockscope help flags COMMAND", Long: flagsText}
+	pages := &cobra.Command{Use: "flags", Short: "Every flag of a command: lockscope help flags COMMAND",
+		Long: flagsText}
 	addFlagPages(pages, root)
 	return pages
 }

@@ -58,7 +58,8 @@ func Command(a *app.App) *cobra.Command {
 	f.backends.Register(set)
 	set.StringArrayVar(&f.prefixes, "prefix", nil,
 		"read keys that begin with this `text` (default "+scanner.DefaultPrefix+"). Repeat it for several. "+
-			"With --pattern there is no default. In PostgreSQL all locks are read, and names are shown without this prefix")
+			"With --pattern there is no default. In PostgreSQL all locks are read, and names are shown without this "+
+			"prefix")
 	set.StringArrayVar(&f.patterns, "pattern", nil,
 		"read keys that match this `glob` of Redis. Repeat it for several. Each one costs a pass through all keys")
 	set.StringVar(&f.filter, "filter", "",

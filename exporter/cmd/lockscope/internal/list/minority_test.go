@@ -90,8 +90,8 @@ func TestListOfAMinority(t *testing.T) {
 				}
 			}
 			if got["order"] != c.order || got["old"] != c.old || got["stuck"] != c.old {
-				t.Errorf("order is %q, want %q; old and stuck are %q and %q, want %q", got["order"], c.order, got["old"],
-					got["stuck"], c.old)
+				t.Errorf("order is %q, want %q; old and stuck are %q and %q, want %q", got["order"], c.order,
+					got["old"], got["stuck"], c.old)
 			}
 			if r.Coverage == nil || r.Coverage.Of != 3 || r.Coverage.AllHeldListed != c.whole {
 				t.Errorf("coverage %+v, want whole: %v", r.Coverage, c.whole)

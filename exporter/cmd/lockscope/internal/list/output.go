@@ -44,7 +44,7 @@ type listedLock struct {
 	Split      bool                  `json:"split"` // other nodes have another holder
 	Holder     *scanner.HoldDocument `json:"holder,omitempty"`
 	HeldFor    *float64              `json:"held_seconds,omitempty"`
-	TTL        *float64              `json:"ttl_seconds"` // null: never expires, or not known; not held: of its last key
+	TTL        *float64              `json:"ttl_seconds"` // null: never expires, or unknown; not held: of its last key
 	TTLUnknown bool                  `json:"ttl_unknown,omitempty"`
 	Waiting    *listedWait           `json:"waiting,omitempty"`
 }

@@ -27,7 +27,8 @@ configuration: stop those services, run this, and start them with the new config
 nodes that join are a majority of the new set (from three nodes to seven), do not start a service
 with the new configuration before.`
 
-const reconfigureExample = `  lockscope reconfigure --from r1:6379,r2:6379,r3:6379 --redis r1:6379,r2:6379,r4:6379  # replace r3
+const reconfigureExample = "" +
+	`  lockscope reconfigure --from r1:6379,r2:6379,r3:6379 --redis r1:6379,r2:6379,r4:6379  # replace r3
   lockscope reconfigure --from r1:6379,r2:6379,r4:6379 --redis r1:6379,r2:6379,r3:6379   # undo it
   lockscope reconfigure --redis r1:6379,r2:6379,r3:6379 --from-max-ttl 1m --max-ttl 10m`
 
@@ -59,11 +60,13 @@ func Command(a *app.App) *cobra.Command {
 	set := cmd.Flags()
 	f.redis.Register(set)
 	f.names.Register(set)
-	set.DurationVar(&f.maxTTL, "max-ttl", lock.DefaultMaxTTL, "longest TTL of a lock from now on. WithMaxTTL of the services")
+	set.DurationVar(&f.maxTTL, "max-ttl", lock.DefaultMaxTTL,
+		"longest TTL of a lock from now on. WithMaxTTL of the services")
 	set.Var(f.from, "from", "nodes of the old configuration. Give them as for --redis; without it, those of --redis")
 	set.Var(f.fromNames, "from-node-names",
 		"names that the old services give the nodes, in the order of --from. Without both, those of --node-names")
-	set.DurationVar(&f.fromMaxTTL, "from-max-ttl", 0, "longest TTL of the old configuration. Without it, that of --max-ttl")
+	set.DurationVar(&f.fromMaxTTL, "from-max-ttl", 0,
+		"longest TTL of the old configuration. Without it, that of --max-ttl")
 	f.output.Register(set)
 	flags.Group(set, "New configuration", "redis", "node-names", "max-ttl")
 	flags.Group(set, "Old configuration", "from", "from-node-names", "from-max-ttl")
@@ -147,7 +150,8 @@ func (f *reconfigureFlags) write(a *app.App, away []string, unchanged bool) erro
 			silent.Seconds()})
 	}
 	if len(away) > 0 {
-		text += fmt.Sprintf("did not answer, and vote for neither configuration: %s\n-> run this again once they are back\n",
+		text += fmt.Sprintf(
+			"did not answer, and vote for neither configuration: %s\n-> run this again once they are back\n",
 			strings.Join(away, " "))
 	}
 	_, err := fmt.Fprint(a.Out, text)

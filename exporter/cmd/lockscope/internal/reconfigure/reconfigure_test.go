@@ -151,7 +151,8 @@ func TestReconfigureCutOff(t *testing.T) {
 			fields := strings.Split(cmdtest.Marked(t, servers[0])[0], "|")
 			half := fmt.Sprintf("changing|%s|%s|0|change-died.1|60602|0|0|%s", string(to), fields[2], fields[1])
 			cmdtest.Must(t, cmdtest.Admin(t, servers[0]).Set(t.Context(), redlock.MarkerKey, half, 0).Err())
-			command(t, "doctor", "--redis", four).Want(t, app.ExitError, "not finished", "swap --from and --redis to undo it")
+			command(t, "doctor", "--redis", four).Want(t, app.ExitError, "not finished",
+				"swap --from and --redis to undo it")
 			command(t, "reconfigure", "--from", c.from, "--redis", c.to).Want(t, app.ExitClean, "changed")
 			n := len(strings.Split(c.to, ","))
 			for _, marker := range cmdtest.Marked(t, servers[:n]...) {

@@ -41,7 +41,8 @@ func Command(a *app.App) *cobra.Command {
 		Example: repairExample,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return errors.New("unknown command below repair: use \"lockscope repair plan\" or \"lockscope repair apply\"")
+				return errors.New(
+					"unknown command below repair: use \"lockscope repair plan\" or \"lockscope repair apply\"")
 			}
 			return nil
 		},

@@ -69,7 +69,8 @@ func Command(a *app.App) *cobra.Command {
 	set.Var(f.failOn, "fail-on", "classes of findings that make the exit status 1 (default all). "+
 		"none: findings do not change the status")
 	set.StringVar(&f.textfile, "textfile", "", "write the sweep's metrics to this `file`, for node_exporter")
-	set.StringVar(&f.gateway, "pushgateway", "", "push the sweep's metrics to this Pushgateway `URL` (http://host:9091)")
+	set.StringVar(&f.gateway, "pushgateway", "",
+		"push the sweep's metrics to this Pushgateway `URL` (http://host:9091)")
 	set.StringVar(&f.job, "pushgateway-job", defaultJob, "`job` of the pushed metrics")
 	set.DurationVar(&f.every, "every", defaultEvery,
 		"how often you run this command. An alert that is not sent again ends after four times this")

@@ -97,8 +97,8 @@ func Command(a *app.App) *cobra.Command {
 
 func (f *serveFlags) run(ctx context.Context, a *app.App) error {
 	if f.leaked < 0 || f.leaked > exporter.MaxLeakedLockInfo {
-		return fmt.Errorf("--export-leaked-keys %d: use a number between 0 and %d, as each key is a series of its own", f.leaked,
-			exporter.MaxLeakedLockInfo)
+		return fmt.Errorf("--export-leaked-keys %d: use a number between 0 and %d, as each key is a series of its own",
+			f.leaked, exporter.MaxLeakedLockInfo)
 	}
 	if f.waitsEvery < 0 {
 		return fmt.Errorf("--waits-every %v is negative", f.waitsEvery)

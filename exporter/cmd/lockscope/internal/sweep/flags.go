@@ -49,8 +49,8 @@ func (s *Flags) Register(set *pflag.FlagSet, maxValues int) {
 	set.StringArrayVar(&s.patterns, "pattern", nil,
 		"read keys that match this `glob` of Redis. Repeat it for several. Each one costs a pass through all keys")
 	set.Var(s.checks, "checks",
-		"classes of findings to look for (default all). Orphans are looked for only if the servers prove to be all nodes "+
-			"of one Redlock, or --redlock says so")
+		"classes of findings to look for (default all). Orphans are looked for only if the servers prove to be all "+
+			"nodes of one Redlock, or --redlock says so")
 	set.DurationVar(&s.maxTTL, "max-ttl", scanner.DefaultTTLLimit, "report longer TTLs: long_ttl")
 	set.DurationVar(&s.maxHold, "max-hold", scanner.DefaultHoldLimit,
 		"report longer holds: held_too_long")
@@ -58,8 +58,8 @@ func (s *Flags) Register(set *pflag.FlagSet, maxValues int) {
 		"If they are not, every healthy lock is reported as an orphan")
 	set.BoolVar(&s.allowEmpty, "allow-empty", false, "a sweep that matches no key is complete")
 	set.DurationVar(&s.confirmAfter, "confirm-after", scanner.DefaultConfirmAfter,
-		"time until the second look that confirms a finding. 0 looks again at once, and reports locks between SETNX and "+
-			"EXPIRE")
+		"time until the second look that confirms a finding. 0 looks again at once, and reports locks between SETNX "+
+			"and EXPIRE")
 	set.IntVar(&s.pageSize, "page-size", scanner.DefaultPageSize,
 		"keys per SCAN call (COUNT). The server answers nobody else meanwhile")
 	set.DurationVar(&s.pause, "pause", scanner.DefaultPause,

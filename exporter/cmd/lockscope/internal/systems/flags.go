@@ -33,8 +33,9 @@ func (f *Flags) Register(set *pflag.FlagSet) {
 	set.StringVar(&f.postgresPasswordFile, "postgres-password-file", "",
 		"`file` with the password for --postgres. Or set the variable "+flags.VarPostgresPassword)
 	f.etcd = flags.NewList("endpoint")
-	set.Var(f.etcd, "etcd", "member of one etcd cluster with locks. etcdlock and concurrency.Mutex are known. Give host:port or "+
-		"https://host:port; repeat it or separate by commas. The --tls flags apply to https://")
+	set.Var(f.etcd, "etcd",
+		"member of one etcd cluster with locks. etcdlock and concurrency.Mutex are known. Give host:port or "+
+			"https://host:port; repeat it or separate by commas. The --tls flags apply to https://")
 	set.StringVar(&c.EtcdPrefix, "etcd-prefix", lock.DefaultPrefix,
 		"`prefix` of the lock keys in etcd: WithPrefix of the services")
 	set.StringVar(&c.EtcdFenceKey, "etcd-fence-key", etcdlock.DefaultFenceKey,
@@ -43,9 +44,10 @@ func (f *Flags) Register(set *pflag.FlagSet) {
 	set.StringVar(&f.passwordFile, "etcd-password-file", "",
 		"`file` with the password of --etcd-username. Or set the variable "+flags.VarEtcdPassword)
 	f.zookeeper = flags.NewList("server")
-	set.Var(f.zookeeper, "zookeeper", "server of one ZooKeeper ensemble with locks. zklock, zk.Lock and Curator are known. "+
-		"Give host:port; repeat it or separate by commas. "+
-		"If the znodes are protected, set the variable "+flags.VarZooKeeperAuth+" to user:password")
+	set.Var(f.zookeeper, "zookeeper",
+		"server of one ZooKeeper ensemble with locks. zklock, zk.Lock and Curator are known. "+
+			"Give host:port; repeat it or separate by commas. "+
+			"If the znodes are protected, set the variable "+flags.VarZooKeeperAuth+" to user:password")
 	set.StringVar(&c.ZooKeeperRoot, "zookeeper-root", zklock.DefaultRoot,
 		"parent `node` of the locks in ZooKeeper: WithRoot of the services")
 	flags.Group(set, "Other systems", "postgres", "schema", "postgres-password-file", "etcd", "etcd-prefix",

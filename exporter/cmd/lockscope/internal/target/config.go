@@ -35,7 +35,7 @@ var (
 	ErrNoServers = errors.New(
 		"no Redis server given: use --redis URL, --redis-file FILE, LOCKSCOPE_REDIS or REDIS_URL")
 	ErrBadURL = errors.New("is not a server address (its text is withheld: it may hold a password). " +
-		"Use redis://[user:password@]host:port[/db], unix://[user:password@]/path, host:port, localhost or an address, " +
-		"and percent-encode special characters of the password")
+		"Use redis://[user:password@]host:port[/db], unix://[user:password@]/path, host:port, localhost or an " +
+		"address, and percent-encode special characters of the password")
 	ErrConflict = errors.New("flags conflict")
 )

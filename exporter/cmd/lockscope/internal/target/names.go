@@ -14,8 +14,9 @@ type NamesFlag struct{ List *flags.List }
 // Register adds the flag.
 func (n *NamesFlag) Register(set *pflag.FlagSet) {
 	n.List = flags.NewList("name")
-	set.Var(n.List, "node-names", "names that the services give the nodes (WithNodeNames). Give them in the order of --redis. "+
-		"Without it, their addresses")
+	set.Var(n.List, "node-names",
+		"names that the services give the nodes (WithNodeNames). Give them in the order of --redis. "+
+			"Without it, their addresses")
 	flags.Group(set, flags.Servers, "node-names")
 }
 

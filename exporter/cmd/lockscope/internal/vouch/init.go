@@ -58,7 +58,8 @@ func Command(a *app.App) *cobra.Command {
 	f.names.Register(set)
 	set.DurationVar(&f.maxTTL, "max-ttl", lock.DefaultMaxTTL, "longest TTL of a lock: WithMaxTTL of the services")
 	set.BoolVar(&f.ifNew, "if-new", false, "exit with 0 also if the nodes were used before. "+
-		"They then wait, as they should. Use it only for nodes that keep their data: a node that lost all of it looks new")
+		"They then wait, as they should. Use it only for nodes that keep their data: a node that lost all of it "+
+		"looks new")
 	set.StringVar(&f.restarted.Name, "restarted", "", "vouch only for the node of this `name`, which restarted")
 	set.StringVar(&f.restarted.RunID, "run-id", "",
 		"`run_id` of its process, from \"lockscope doctor\"")
@@ -109,7 +110,8 @@ func (f *initFlags) run(ctx context.Context, a *app.App) error {
 // vouchForOne ends the quarantine of a node that is known to have forgotten nothing.
 func (f *initFlags) vouchForOne(ctx context.Context, a *app.App, targets []target.Node, names []string) error {
 	if f.restarted.Name == "" || f.restarted.RunID == "" || f.restarted.Quarantine == "" {
-		return errors.New("--restarted, --run-id and --quarantine need each other: get all three from \"lockscope doctor\"")
+		return errors.New(
+			"--restarted, --run-id and --quarantine need each other: get all three from \"lockscope doctor\"")
 	}
 	if err := redlock.VouchRestarted(ctx, target.Clients(targets), f.restarted,
 		Options(names, f.maxTTL)...); err != nil {

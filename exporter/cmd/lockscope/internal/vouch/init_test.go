@@ -70,8 +70,8 @@ func TestInitRefusesHalfASet(t *testing.T) {
 	servers := locktest.Servers(t, 3)
 	cmdtest.Must(t, servers[2].Kill())
 	o := command(t, "init", "--if-new", "--redis", cmdtest.Addrs(servers...))
-	o.Want(t, app.ExitError, "refused", servers[2].Addr(), "connection refused", "check that the server is up", "untouched",
-		"all nodes or none")
+	o.Want(t, app.ExitError, "refused", servers[2].Addr(), "connection refused", "check that the server is up",
+		"untouched", "all nodes or none")
 	cmdtest.Must(t, servers[2].Restart(t.Context()))
 	cmdtest.Must(t, cmdtest.Admin(t, servers[2]).ConfigSet(t.Context(), "requirepass", "right").Err())
 	list := cmdtest.Addrs(servers[:2]...) + ",redis://:" + wrong + "@" + servers[2].Addr()

@@ -52,13 +52,15 @@ func (r *reading) work(b *strings.Builder) {
 		}
 	}
 	fmt.Fprintf(b,
-		"Leases ended: released %s, lost %s, reached MaxHold %s, by their caller's context %s; %s of processes that were killed.\n",
+		"Leases ended: released %s, lost %s, reached MaxHold %s, by their caller's context %s; %s of processes that "+
+			"were killed.\n",
 		thousands(ends["released"]), thousands(ends["lost"]), thousands(ends["max_hold"]), thousands(ends["caller"]),
 		thousands(len(r.Verdict.Leases)-events[history.Ended]))
 	fmt.Fprintf(b, "Rounds of renewal: %s. Restarts of nodes, as told to %d processes (%d of them killed): %s.\n",
 		thousands(events[history.Renewed]), len(r.Evidence.Workers), killed, thousands(events[history.Restart]))
 	fmt.Fprintf(b,
-		"The ledger accepted %s updates and rejected %s accesses with an old fence; of %s writes their worker never heard.\n\n",
+		"The ledger accepted %s updates and rejected %s accesses with an old fence; of %s writes their worker never "+
+			"heard.\n\n",
 		thousands(len(r.Evidence.Entries)), thousands(r.Rejected), thousands(r.Verdict.Register.Unknown))
 }
 
@@ -105,8 +107,10 @@ func (r *reading) faults(b *strings.Builder) {
 		r.during(one, f, lost)
 	}
 	fmt.Fprint(b,
-		"## Faults\n\nAcquires that overlap a fault, or the two seconds from its beginning, of the clients that it concerns; waits are of those that got the lock. "+
-			"\"Signal\" is how long after the end of validity the loss was told, in all and without the time in which the process did not run.\n\n")
+		"## Faults\n\nAcquires that overlap a fault, or the two seconds from its beginning, of the clients that it "+
+			"concerns; waits are of those that got the lock. "+
+			"\"Signal\" is how long after the end of validity the loss was told, in all and without the time in "+
+			"which the process did not run.\n\n")
 	fmt.Fprintln(b,
 		"| fault | times | on | acquires | no quorum | wait p50 | p99 | max | lost | signal max | of it running |")
 	fmt.Fprintln(b, "|---|---|---|---|---|---|---|---|---|---|---|")

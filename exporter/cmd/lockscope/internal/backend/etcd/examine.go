@@ -189,8 +189,8 @@ func checkSize(f facts) diagnosis.Result {
 	case n == 1:
 		return diagnosis.Warned("1 member", "while it is down nobody can take a lock: use three")
 	case n%2 == 0:
-		return diagnosis.Warned(detail, fmt.Sprintf("%d members tolerate no more failures than %d: add or remove one", n,
-			n-1))
+		return diagnosis.Warned(detail,
+			fmt.Sprintf("%d members tolerate no more failures than %d: add or remove one", n, n-1))
 	}
 	return diagnosis.Passed(detail)
 }

@@ -107,7 +107,8 @@ func (b *Backend) explain(err error) error {
 		return backend.Explain(b, err, backend.Remedies{driver.ClassOf(err): advice})
 	}
 	return backend.Explain(b, err, backend.Remedies{
-		driver.Denied:        "let the owner of the schema run pglock.Grant for this role, or use another role in --postgres",
+		driver.Denied: "let the owner of the schema run pglock.Grant for this role, or use another role in " +
+			"--postgres",
 		driver.Misconfigured: "check --schema and the database of --postgres",
 	})
 }

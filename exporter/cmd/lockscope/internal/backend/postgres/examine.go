@@ -37,11 +37,15 @@ type facts struct {
 	Unread     error // why the schema is not known
 }
 
-const question = `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS version_number,
+const question = `SELECT current_setting('server_version') AS version,
+  current_setting('server_version_num')::int AS version_number,
   extract(epoch FROM clock_timestamp() - pg_postmaster_start_time())::float8 AS uptime,
-  pg_is_in_recovery() AS standby, (SELECT count(*)::int FROM pg_stat_replication) AS standbys, current_user::text AS "user",
-  current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS commit, current_setting('synchronous_standby_names') AS sync_names,
-  current_setting('default_transaction_isolation') AS isolation, current_setting('default_transaction_read_only')::bool AS read_only,
+  pg_is_in_recovery() AS standby, (SELECT count(*)::int FROM pg_stat_replication) AS standbys,
+  current_user::text AS "user",
+  current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS commit,
+  current_setting('synchronous_standby_names') AS sync_names,
+  current_setting('default_transaction_isolation') AS isolation,
+  current_setting('default_transaction_read_only')::bool AS read_only,
   current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int AS most,
   (SELECT count(*)::int FROM pg_stat_activity WHERE usesysid IS NOT NULL) AS used,
   (SELECT rolconnlimit FROM pg_roles WHERE rolname = current_user) AS own,

@@ -38,8 +38,8 @@ func askRows(ctx context.Context, b *Backend) (r rowFacts) {
 	err := b.pool.QueryRow(ctx,
 		"SELECT extract(epoch FROM clock_timestamp() - xact_start)::float8, pid, usename::text "+
 			"FROM pg_stat_activity "+
-			"WHERE datname = current_database() AND backend_xmin IS NOT NULL AND xact_start IS NOT NULL AND usename IS NOT "+
-			"NULL AND pid <> pg_backend_pid() "+
+			"WHERE datname = current_database() AND backend_xmin IS NOT NULL AND xact_start IS NOT NULL AND usename "+
+			"IS NOT NULL AND pid <> pg_backend_pid() "+
 			"ORDER BY xact_start LIMIT 1").Scan(&age, &r.Oldest.PID, &r.Oldest.User)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		r.Unread = err

@@ -209,8 +209,8 @@ func checkSize(f facts) diagnosis.Result {
 	case n == 1:
 		return diagnosis.Warned("1 server", "while it is down nobody can take a lock: use three")
 	case n%2 == 0:
-		return diagnosis.Warned(detail, fmt.Sprintf("%d servers tolerate no more failures than %d: add or remove one", n,
-			n-1))
+		return diagnosis.Warned(detail,
+			fmt.Sprintf("%d servers tolerate no more failures than %d: add or remove one", n, n-1))
 	}
 	return diagnosis.Passed(fmt.Sprintf("%s: %d may fail", detail, n-n/2-1))
 }
@@ -223,7 +223,8 @@ func checkSession(f facts, asked time.Duration) diagnosis.Result {
 	case f.Granted < asked:
 		return diagnosis.Failed(fmt.Sprintf("%s: TTLs above %v are refused", detail,
 			zklock.LongestTTL(f.Granted).Truncate(time.Millisecond)),
-			fmt.Sprintf("set maxSessionTimeout=%d in zoo.cfg of all servers, or use a shorter lock.WithMaxTTL and --max-ttl",
+			fmt.Sprintf(
+				"set maxSessionTimeout=%d in zoo.cfg of all servers, or use a shorter lock.WithMaxTTL and --max-ttl",
 				asked.Milliseconds()))
 	case f.Granted > asked:
 		return diagnosis.Warned(detail+": the locks of a dead process are kept for that long",
