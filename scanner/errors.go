@@ -2,7 +2,6 @@ package scanner
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/scanner/internal/coverage"
@@ -30,11 +29,3 @@ var (
 	// ErrBadReply reports a server reply in a form that the scanner does not know.
 	ErrBadReply = driver.ErrBadReply
 )
-
-// NotifyError reports that a [Notifier] failed to take a report.
-type NotifyError struct{ Err error }
-
-func (e *NotifyError) Error() string { return fmt.Sprintf("scanner: notify: %v", e.Err) }
-
-// Unwrap returns the notifier's own error.
-func (e *NotifyError) Unwrap() error { return e.Err }

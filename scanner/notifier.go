@@ -2,6 +2,7 @@ package scanner
 
 import (
 	"context"
+	"fmt"
 )
 
 // Notifier sends reports to somebody.
@@ -10,3 +11,11 @@ type Notifier interface {
 	// time ctx ends.
 	Notify(ctx context.Context, r Report) error
 }
+
+// NotifyError reports that a [Notifier] failed to take a report.
+type NotifyError struct{ Err error }
+
+func (e *NotifyError) Error() string { return fmt.Sprintf("scanner: notify: %v", e.Err) }
+
+// Unwrap returns the notifier's own error.
+func (e *NotifyError) Unwrap() error { return e.Err }

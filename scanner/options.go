@@ -1,7 +1,6 @@
 package scanner
 
 import (
-	"fmt"
 	"log/slog"
 	"slices"
 	"time"
@@ -9,10 +8,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/scanner/internal/judge"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/node"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // Defaults of New and Open.
@@ -50,32 +47,6 @@ const ClientName = node.ClientName
 
 // Option configures New and Open.
 type Option func(*config)
-
-func newConfig(nodes int, opts []Option) (config, error) {
-	c := config{
-		scope: node.Scope{Patterns: []string{PrefixPattern(DefaultPrefix)}, PageSize: DefaultPageSize,
-			Pause: DefaultPause},
-		rules:    judge.Rules{TTLLimit: DefaultTTLLimit, HoldLimit: DefaultHoldLimit},
-		interval: DefaultInterval, deadline: DefaultDeadline,
-		confirmAfter: DefaultConfirmAfter,
-		maxFindings:  DefaultMaxFindings, maxWatched: DefaultMaxWatched, maxValues: DefaultMaxValues,
-		repairMinAge: DefaultRepairMinAge,
-		audience:     audience{logger: slog.New(slog.DiscardHandler)},
-		now:          time.Now,
-	}
-	WithChecks(report.Classes()...)(&c)
-	c.orphansAsked = false
-	for _, opt := range opts {
-		if opt == nil {
-			return c, fmt.Errorf("%w: nil Option", ErrInvalidOption)
-		}
-		opt(&c)
-	}
-	if c.logger == nil {
-		c.logger = slog.New(slog.DiscardHandler)
-	}
-	return c, c.validate(nodes)
-}
 
 // WithPrefix sets the prefix of lock keys, instead of "lock:". Characters with a meaning in glob patterns stand for
 // themselves.

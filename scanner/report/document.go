@@ -3,8 +3,6 @@ package report
 import (
 	"encoding/base64"
 	"time"
-
-	"github.com/lockscope/lockscope/scanner/internal/server"
 )
 
 // DocumentSchema is the version of [Document]. It changes when a field changes its meaning or is removed, not when
@@ -141,7 +139,7 @@ func newNodeDocument(n NodeReport) NodeDocument {
 		Matched: n.Matched, Redirected: n.Redirected, Overflow: n.Overflow, Indistinct: n.Indistinct,
 	}
 	for _, r := range n.Slots {
-		d.Slots = append(d.Slots, server.SlotRange(r).String())
+		d.Slots = append(d.Slots, slotsText(r))
 	}
 	if d.Counts == nil {
 		d.Counts = map[Class]int{}

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/sight"
 )
 
@@ -55,7 +54,3 @@ func Compare(a, b *Finding) int {
 	}
 	return strings.Compare(a.Node, b.Node)
 }
-
-// KeyText returns the key in printable form: unchanged if it is one line of printable text, else as a quoted Go
-// string. [strconv.Unquote] restores the bytes of one that starts with a quotation mark.
-func KeyText(key string) string { return keyreader.Text(key) }

@@ -12,7 +12,6 @@
 //	only its beginning   heads.go
 //	patterns of keys     glob.go
 //	keys beside locks    helper.go
-//	keys as people read  keytext.go
 //
 // It knows nothing of locks, their formats or what may be wrong with them.
 package keyreader

@@ -1,0 +1,26 @@
+package report
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// KeyText returns the key in printable form: unchanged if it is one line of printable text, else as a quoted Go
+// string. [strconv.Unquote] restores the bytes of one that starts with a quotation mark.
+func KeyText(key string) string {
+	if key != "" && utf8.ValidString(key) && !strings.HasPrefix(key, `"`) && !strings.ContainsFunc(key, unprintable) {
+		return key
+	}
+	return strconv.Quote(key)
+}
+
+func unprintable(r rune) bool { return !strconv.IsPrint(r) }
+
+// slotsText writes a range as CLUSTER NODES does.
+func slotsText(r SlotRange) string {
+	if r.First == r.Last {
+		return strconv.Itoa(r.First)
+	}
+	return strconv.Itoa(r.First) + "-" + strconv.Itoa(r.Last)
+}
