@@ -72,6 +72,7 @@ func wantResult(t *testing.T, all map[string]diagnosis.Result, check string, sta
 }
 
 func TestDoctorOfPostgres(t *testing.T) {
+	t.Parallel()
 	s := systemtest.Postgres(t, "fsync=on")
 	db := systemtest.Database(t, s)
 	exec := systemtest.Executing(t, db)
@@ -107,6 +108,7 @@ func TestDoctorOfPostgres(t *testing.T) {
 
 // TestDoctorSeesAPooler, and of which kind it is.
 func TestDoctorSeesAPooler(t *testing.T) {
+	t.Parallel()
 	s := systemtest.Postgres(t)
 	pooler := func(url string) diagnosis.Result {
 		t.Helper()
@@ -143,6 +145,7 @@ func TestDoctorSeesAPooler(t *testing.T) {
 
 // TestWrongPasswordOfPostgres is what list and doctor say, and not that rights are missing.
 func TestWrongPasswordOfPostgres(t *testing.T) {
+	t.Parallel()
 	s := systemtest.Postgres(t)
 	exec := systemtest.Executing(t, systemtest.Database(t, s))
 	exec("ALTER ROLE service PASSWORD 's3cr3t'")
@@ -166,6 +169,7 @@ func TestWrongPasswordOfPostgres(t *testing.T) {
 // TestDoctorNamesWhatHoldsRows: a transaction that is left open keeps all that was written of locks since, and each
 // use reads past it.
 func TestDoctorNamesWhatHoldsRows(t *testing.T) {
+	t.Parallel()
 	s := systemtest.Postgres(t)
 	db := systemtest.Database(t, s)
 	exec := systemtest.Executing(t, db)
@@ -198,6 +202,7 @@ func TestDoctorNamesWhatHoldsRows(t *testing.T) {
 
 // TestDoctorOfAStandby, of its primary, and of a primary that waits for one that is not there.
 func TestDoctorOfAStandby(t *testing.T) {
+	t.Parallel()
 	s := systemtest.Postgres(t)
 	standby, err := s.Standby(t.Context())
 	cmdtest.Must(t, err)
@@ -226,6 +231,7 @@ func TestDoctorOfAStandby(t *testing.T) {
 }
 
 func TestDoctorOfEtcd(t *testing.T) {
+	t.Parallel()
 	c, client := systemtest.Etcd(t, 3)
 	args := cmdtest.Patient("--etcd", strings.Join(c.Endpoints(), ","))
 	wantSound(t, command(t, append(args, "-o", "json")...), "leader", "3 members, 3 given: 1 may fail",
@@ -272,6 +278,7 @@ func TestDoctorOfEtcd(t *testing.T) {
 
 // TestDoctorOfTwoClusters that are named as one, and one that is full.
 func TestDoctorOfTwoClusters(t *testing.T) {
+	t.Parallel()
 	one, _ := systemtest.Etcd(t, 1)
 	other, _ := systemtest.Etcd(t, 1)
 	o := command(t, cmdtest.Patient("--etcd", one.Endpoints()[0], "--etcd", other.Endpoints()[0], "-o", "json")...)
@@ -289,6 +296,7 @@ func TestDoctorOfTwoClusters(t *testing.T) {
 }
 
 func TestDoctorOfZooKeeper(t *testing.T) {
+	t.Parallel()
 	e := systemtest.ZooKeeper(t, 3, zkproc.WithSettings("maxSessionTimeout=30000"))
 	args := cmdtest.Patient("--zookeeper", strings.Join(e.Addrs(), ","))
 	wantSound(t, command(t, append(args, "-o", "json")...), "leader, 3.", "3 servers vote, 3 given: 1 may fail",
@@ -319,6 +327,7 @@ func TestDoctorOfZooKeeper(t *testing.T) {
 
 // TestDoctorOfServersThatAreNoEnsemble, of one that does not tell what it is, and of all systems at once.
 func TestDoctorOfServersThatAreNoEnsemble(t *testing.T) {
+	t.Parallel()
 	one, other := systemtest.ZooKeeper(t, 1), systemtest.ZooKeeper(t, 1)
 	o := command(t, cmdtest.Patient("--zookeeper", one.Addrs()[0]+","+other.Addrs()[0], "-o", "json")...)
 	o.Want(t, app.ExitError)

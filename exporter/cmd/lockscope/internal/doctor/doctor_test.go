@@ -15,6 +15,7 @@ import (
 // TestDoctorStatuses examines three sound servers, as if each were on a machine of
 // its own, and then two that are less so.
 func TestDoctorStatuses(t *testing.T) {
+	t.Parallel()
 	servers := locktest.Servers(t, 3, redisproc.WithArgs("--appendonly", "yes", "--appendfsync", "always",
 		"--bind", "127.0.0.1", "127.0.0.2", "127.0.0.3", "--protected-mode", "no"))
 	var list string
@@ -57,6 +58,7 @@ func TestDoctorStatuses(t *testing.T) {
 }
 
 func TestDoctorOfServersThatRefuse(t *testing.T) {
+	t.Parallel()
 	const wrong = "wr0ng-s3cret"
 	servers := locktest.Servers(t, 2)
 	cmdtest.Must(t, servers[0].Kill())

@@ -20,6 +20,7 @@ import (
 
 // TestListSideBySide reads all four systems in one call, in one order, and what waits there.
 func TestListSideBySide(t *testing.T) {
+	t.Parallel()
 	redis := locktest.Servers(t, 1)[0]
 	cmdtest.Set(t, cmdtest.Admin(t, redis), "lock:order:redis", cmdtest.Ours, time.Minute)
 	pg := systemtest.Postgres(t)
@@ -82,6 +83,7 @@ func TestListSideBySide(t *testing.T) {
 
 // TestListDeadlockInPostgres is a cycle over two processes, told from what waiters say that they hold.
 func TestListDeadlockInPostgres(t *testing.T) {
+	t.Parallel()
 	pg := systemtest.Postgres(t)
 	p1, p2 := systemtest.PostgresLocker(t, pg, "orders-1"), systemtest.PostgresLocker(t, pg, "stock-2")
 	a, b := systemtest.Hold(t, p1, "order"), systemtest.Hold(t, p2, "stock")
@@ -101,6 +103,7 @@ func TestListDeadlockInPostgres(t *testing.T) {
 
 // TestListOfWhatCannotBeRead shows the rest, and names system, address and remedy without a password.
 func TestListOfWhatCannotBeRead(t *testing.T) {
+	t.Parallel()
 	pg := systemtest.Postgres(t)
 	systemtest.Hold(t, systemtest.PostgresLocker(t, pg, "pg-1"), "order")
 	_, err := systemtest.Database(t, pg).Exec(t.Context(), "CREATE ROLE stranger LOGIN PASSWORD 's3cr3t'")
@@ -142,6 +145,7 @@ func TestListOfWhatCannotBeRead(t *testing.T) {
 
 // TestListOfAStandby has the locks, and says that it does not know who waits.
 func TestListOfAStandby(t *testing.T) {
+	t.Parallel()
 	pg := systemtest.Postgres(t)
 	systemtest.Hold(t, systemtest.PostgresLocker(t, pg, "pg-1"), "order")
 	standby, err := pg.Standby(t.Context())
@@ -153,6 +157,7 @@ func TestListOfAStandby(t *testing.T) {
 
 // TestBackendVariables name systems as their flags do; REDIS_URL is a platform's, and counts where nothing is named.
 func TestBackendVariables(t *testing.T) {
+	t.Parallel()
 	pg := systemtest.Postgres(t, "password_encryption=scram-sha-256")
 	systemtest.Hold(t, systemtest.PostgresLocker(t, pg, "pg-1"), "order")
 	file := filepath.Join(t.TempDir(), "password")

@@ -57,6 +57,7 @@ func TestListRealLocks(t *testing.T) {
 
 // TestListOfALockWithASilentNode may be held: on the node that answers, and on the one that does not.
 func TestListOfALockWithASilentNode(t *testing.T) {
+	t.Parallel()
 	servers := locktest.Servers(t, 3)
 	cmdtest.Set(t, cmdtest.Admin(t, servers[0]), "lock:order:1001", cmdtest.Ours, time.Minute)
 	cmdtest.Must(t, servers[2].Pause())
@@ -103,6 +104,7 @@ func TestListUnreachableNode(t *testing.T) {
 }
 
 func TestListCluster(t *testing.T) {
+	t.Parallel()
 	cluster := locktest.Cluster(t, 3)
 	c := redis.NewClusterClient(&redis.ClusterOptions{Addrs: cluster.Addrs()})
 	defer c.Close()

@@ -20,6 +20,7 @@ import (
 
 // TestEtcdOverTLS lists and examines a cluster that speaks nothing but TLS, with its authority and without.
 func TestEtcdOverTLS(t *testing.T) {
+	t.Parallel()
 	cert, key := cmdtest.Certificate(t)
 	pem, err := os.ReadFile(cert)
 	cmdtest.Must(t, err)
@@ -60,6 +61,7 @@ func TestEtcdOverTLS(t *testing.T) {
 // TestPostgresOverTLS lists and examines a server that speaks nothing but TLS: with its authority, with another, and
 // without. What the connection string says of TLS is not enough to be believed.
 func TestPostgresOverTLS(t *testing.T) {
+	t.Parallel()
 	cert, key := cmdtest.Certificate(t)
 	stranger, _ := cmdtest.Certificate(t)
 	s := systemtest.Postgres(t)
