@@ -37,7 +37,7 @@ func TestSentinel(t *testing.T) {
 	command(t, cmdtest.Quick(master...)...).Want(t, app.ExitFindings, "lock:leak", "sentinel:"+redisproc.MasterName)
 	command(t, append([]string{"list"}, master...)...).Want(t, app.ExitClean, "leak")
 	command(t, cmdtest.Patient(master...)...).Want(t, app.ExitError, "one Sentinel group counts as one node",
-		"master with 1 replicas")
+		"master with 1 replica")
 	// Without the flag the doctor sees what was meant.
 	command(t, cmdtest.Patient("--redis", sentinel.Addr())...).Want(t, app.ExitError, "--sentinel-master")
 }

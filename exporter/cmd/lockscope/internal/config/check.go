@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/notify"
@@ -60,8 +61,8 @@ func (g *Group) check(p *problems, path string) {
 			"redlock is missing: set it to true if these servers are nodes of one Redlock, to false if they are "+
 				"independent")
 	case len(g.Replicas) > 0 && len(g.Replicas) != len(g.Redis):
-		p.add(path+".replicas", "%d replicas for %d servers: give one for each, in the same order", len(g.Replicas),
-			len(g.Redis))
+		p.add(path+".replicas", "%s for %s: give one for each, in the same order",
+			output.Count(len(g.Replicas), "replica"), output.Count(len(g.Redis), "server"))
 	}
 	if g.SentinelPasswordFile != "" && g.SentinelMaster == "" {
 		p.add(path+".sentinel_password_file", "needs sentinel_master")

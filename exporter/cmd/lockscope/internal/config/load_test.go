@@ -74,7 +74,7 @@ func TestProblems(t *testing.T) {
 			"groups[1].name: another group"},
 		"both kinds": {"groups: [{name: a, redis: [h:1], cluster: true, sentinel_master: m}]",
 			"both set: use one"},
-		"replicas":   {"groups: [{name: a, redis: [h:1], replicas: [h:2, h:3]}]", "2 replicas for 1 servers"},
+		"replicas":   {"groups: [{name: a, redis: [h:1], replicas: [h:2, h:3]}]", "2 replicas for 1 server:"},
 		"cert alone": {"groups: [{name: a, redis: [h:1], tls: {cert: x}}]", "cert and key"},
 		"no pattern": {redis + "patterns: [{max_ttl: 1h}]", "patterns[0]: needs either pattern or prefix"},
 		"one name twice": {redis + "patterns: [{name: a, prefix: x}, {name: a, prefix: y}]",

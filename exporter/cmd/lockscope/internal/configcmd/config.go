@@ -15,6 +15,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/config"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/scanner"
@@ -116,7 +117,7 @@ func checkConfig(ctx context.Context, a *app.App, path string, connect bool) err
 }
 
 func inventory(file *config.File, all sweep.Groups) string {
-	parts := []string{fmt.Sprintf("%d groups, %d servers", len(file.Groups), len(all.Nodes()))}
+	parts := []string{output.Count(len(file.Groups), "group") + ", " + output.Count(len(all.Nodes()), "server")}
 	for _, e := range file.Exclusions {
 		if !time.Now().Before(e.Until.Time) {
 			parts = append(parts, "an exclusion has expired: "+scanner.KeyText(e.Pattern))

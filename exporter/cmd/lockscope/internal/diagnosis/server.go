@@ -3,6 +3,7 @@ package diagnosis
 import (
 	"fmt"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
@@ -39,7 +40,7 @@ func checkRole(f Facts, _ Policy) Result {
 	case f.Server.Role == "slave":
 		return Failed("a replica", "give its master: a replica loses what is written to it")
 	case f.Server.Replicas > 0:
-		return Warned(fmt.Sprintf("master with %d replicas", f.Server.Replicas),
+		return Warned("master with "+output.Count(f.Server.Replicas, "replica"),
 			"a promoted replica lacks the last locks: do not fail over automatically, or treat it as a restart "+
 				"without data")
 	}
@@ -67,12 +68,13 @@ func checkEviction(f Facts, _ Policy) Result {
 
 func checkEvicted(f Facts, p Policy) Result {
 	n := f.Server.EvictedKeys
+	keys := output.Count(n, "key")
 	switch {
 	case n == 0:
 	case p.quarantined() && f.Marker.State == redlock.MarkerVoting:
-		return Passed(fmt.Sprintf("%d keys evicted since its start; it waited out a quarantine after the last", n))
+		return Passed(keys + " evicted since its start; it waited out a quarantine after the last")
 	default:
-		return Warned(fmt.Sprintf("%d keys evicted since its start", n),
+		return Warned(keys+" evicted since its start",
 			"locks may have been among them: see the eviction check")
 	}
 	return Passed("nothing evicted since its start")

@@ -143,8 +143,8 @@ func writeDiscovered(a *app.App, all []discovered) error {
 		if len(d.result.Found) == 0 {
 			nothing = "; found no lock of a known library"
 		}
-		if _, err := fmt.Fprintf(a.Out, "%s: looked at %d keys (%s)%s\n", d.node.Name, d.result.Sampled, part,
-			nothing); err != nil {
+		if _, err := fmt.Fprintf(a.Out, "%s: looked at %s (%s)%s\n", d.node.Name,
+			output.Count(d.result.Sampled, "key"), part, nothing); err != nil {
 			return err
 		}
 	}

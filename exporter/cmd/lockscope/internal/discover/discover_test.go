@@ -49,10 +49,10 @@ func TestDiscover(t *testing.T) {
 	if strings.Contains(string(text), "s3cret") {
 		t.Errorf("the proposal has a password:\n%s", text)
 	}
-	command(t, "config", "check", "--connect", path).Want(t, app.ExitClean, "ok: 1 groups, 1 servers")
+	command(t, "config", "check", "--connect", path).Want(t, app.ExitClean, "ok: 1 group, 1 server")
 	command(t, "scan", "--config", path, "--confirm-after", "10ms", "--checks", "no_ttl,long_ttl").Want(t,
 		app.ExitClean,
-		"1 keys match SINGLETONLOCK_*")
+		"1 key matches SINGLETONLOCK_*")
 	command(t, "discover", "--redis", s.Addr(), "-o", path).Want(t, app.ExitError, "the file exists")
 	byUser := filepath.Join(t.TempDir(), "user.yaml")
 	command(t, "discover", "--redis", s.Addr(), "--redis-username", "reader", "--redis-password-file", password, "-o",

@@ -105,7 +105,8 @@ func patterns(b *strings.Builder, found []discover.Found) {
 }
 
 func summary(f *discover.Found) string {
-	return fmt.Sprintf("%s, %s: %s. %d keys seen, TTL %s.", f.Library, f.Confidence, f.Evidence, f.Keys, ttlRange(f))
+	return fmt.Sprintf("%s, %s: %s. %s seen, TTL %s.", f.Library, f.Confidence, f.Evidence, output.Count(f.Keys, "key"),
+		ttlRange(f))
 }
 
 // lookedFor says whether a sweep has something to find there: no guess, and no hash that no

@@ -66,7 +66,7 @@ func TestDiscoverRoundTrip(t *testing.T) {
 	text, err := os.ReadFile(path)
 	cmdtest.Must(t, err)
 	t.Logf("%s", text)
-	command(t, "config", "check", "--connect", path).Want(t, app.ExitClean, "ok: 1 groups, 1 servers")
+	command(t, "config", "check", "--connect", path).Want(t, app.ExitClean, "ok: 1 group, 1 server")
 	scan := func(when string) {
 		t.Helper()
 		o := command(t, "scan", "--config", path, "--confirm-after", "10ms", "--pause", "0s")

@@ -101,9 +101,8 @@ func (w waits) rows(f scanner.WaitedFor) (rows [][]string) {
 		})
 	}
 	if more := f.Processes - len(f.Queue); more > 0 {
-		rows = append(rows, []string{scanner.KeyText(f.Resource), fmt.Sprintf("... and %d more processes", more), "",
-			"", "",
-			""})
+		rows = append(rows, []string{scanner.KeyText(f.Resource), "... and " + output.Count(more, "more process"),
+			"", "", "", ""})
 	}
 	return rows
 }

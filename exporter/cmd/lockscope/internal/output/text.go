@@ -2,6 +2,7 @@ package output
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/lockscope/lockscope/scanner"
@@ -50,10 +51,13 @@ func Short(d time.Duration) string {
 	return fmt.Sprintf("%.1fms", float64(d.Microseconds())/1000)
 }
 
-// Count is a number of things.
-func Count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
+// Count returns "1 key" or "2 keys" for a noun such as key.
+func Count[N int | int64](n N, noun string) string {
+	switch {
+	case n == 1:
+		return "1 " + noun
+	case strings.HasSuffix(noun, "s"):
+		return fmt.Sprintf("%d %ses", n, noun)
 	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return fmt.Sprintf("%d %ss", n, noun)
 }

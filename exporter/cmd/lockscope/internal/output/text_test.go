@@ -5,6 +5,17 @@ import (
 	"time"
 )
 
+func TestCount(t *testing.T) {
+	for want, got := range map[string]string{
+		"0 keys": Count(0, "key"), "1 key": Count(1, "key"), "2 keys": Count(int64(2), "key"),
+		"1 process": Count(1, "process"), "2 processes": Count(2, "process"),
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 func TestShort(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		0: "0.0ms", 1500 * time.Microsecond: "1.5ms", 250 * time.Millisecond: "250ms", 1500 * time.Millisecond: "1.5s",

@@ -37,7 +37,7 @@ func TestPlanThenApply(t *testing.T) {
 		"ada", "-o", file}
 	o := command(t, plan...)
 	o.Want(t, app.ExitClean, `delete  no_ttl  `+s.Addr()+`  "lock:ours\n"  never  worker-7/42`, "NOT PLANNED BECAUSE",
-		"may be the same for every owner", "1 keys to repair, 1 findings left out; by ada", "lockscope repair apply "+
+		"may be the same for every owner", "1 key to repair, 1 finding left out; by ada", "lockscope repair apply "+
 			file)
 	o.WantNot(t, cmdtest.SecretToken, "lock:long")
 	p := readPlan(t, file)
@@ -116,5 +116,5 @@ func TestPlanMeetsItsEnd(t *testing.T) {
 	apply(file, servers[0].Addr()).Want(t, app.ExitFindings, "outcome=changed", "1 changed")
 	command(t, "repair", "plan", "--confirm-after", "10ms", "--redis", cmdtest.Addrs(servers...), "--checks",
 		"no_ttl,orphan", "-o", filepath.Join(dir, "gaps.json")).
-		Want(t, app.ExitIncomplete, "INCOMPLETE: orphans_unproved", "1 keys to repair")
+		Want(t, app.ExitIncomplete, "INCOMPLETE: orphans_unproved", "1 key to repair")
 }

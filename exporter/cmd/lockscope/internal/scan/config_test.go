@@ -40,8 +40,8 @@ throttle: {confirm_after: 10ms}
 `, servers[0].Addr(), servers[1].Addr(), servers[2].Addr(), servers[3].Addr()))
 	o := command(t, "scan", "--config", path)
 	o.Want(t, app.ExitFindings, "GROUP", "orders  orphan", "batch   no_ttl",
-		"1 findings are excluded until 3000-01-01 00:00 UTC: batch: job-lock:*:legacy (OPS-1)",
-		"EXCLUSION EXPIRED 2020-01-02 00:00 UTC: batch: job-lock:*:x (OPS-2)", `1 keys match lock:report:*`)
+		"1 finding is excluded until 3000-01-01 00:00 UTC: batch: job-lock:*:legacy (OPS-1)",
+		"EXCLUSION EXPIRED 2020-01-02 00:00 UTC: batch: job-lock:*:x (OPS-2)", `1 key matches lock:report:*`)
 	o.WantNot(t, "lock:unseen", "long_ttl")
 
 	var r scanner.Document

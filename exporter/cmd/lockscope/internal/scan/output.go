@@ -47,8 +47,8 @@ func writeScan(a *app.App, format output.Format, r scanner.Report, status string
 		return err
 	}
 	if r.Overflow > 0 {
-		if _, err := fmt.Fprintf(a.Out, "\n%d more findings are not listed: raise --max-findings\n",
-			r.Overflow); err != nil {
+		if _, err := fmt.Fprintf(a.Out, "\n%s not listed: raise --max-findings\n",
+			output.Count(r.Overflow, "more finding")); err != nil {
 			return err
 		}
 	}
@@ -70,7 +70,11 @@ func matchedText(r scanner.Report) string {
 	}
 	var b strings.Builder
 	for _, pattern := range slices.Sorted(maps.Keys(matched)) {
-		fmt.Fprintf(&b, "%d keys match %s\n", matched[pattern], scanner.KeyText(pattern))
+		match := "match"
+		if matched[pattern] == 1 {
+			match = "matches"
+		}
+		fmt.Fprintf(&b, "%s %s %s\n", output.Count(matched[pattern], "key"), match, scanner.KeyText(pattern))
 	}
 	if uncounted > 0 {
 		fmt.Fprintf(&b, "%d of %d nodes did not count all matching keys\n", uncounted, len(r.Nodes))
@@ -101,7 +105,12 @@ func excludedText(r scanner.Report) string {
 			fmt.Fprintf(&b, "EXCLUSION EXPIRED %s: %s (%s): renew it or remove it\n", until, what,
 				reason)
 		default:
-			fmt.Fprintf(&b, "%d findings are excluded until %s: %s (%s)\n", e.Findings, until, what, reason)
+			are := "are"
+			if e.Findings == 1 {
+				are = "is"
+			}
+			fmt.Fprintf(&b, "%s %s excluded until %s: %s (%s)\n", output.Count(e.Findings, "finding"), are, until, what,
+				reason)
 		}
 	}
 	return b.String()

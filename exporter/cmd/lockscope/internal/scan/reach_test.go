@@ -53,7 +53,7 @@ func TestShortForms(t *testing.T) {
 	for name, args := range map[string][]string{"unix://": {"--redis", "unix://" + socket},
 		"path": {"--redis", socket}} {
 		t.Log(name)
-		command(t, cmdtest.Quick(append(args, "--max-ttl", "1d")...)...).Want(t, app.ExitClean, "1 keys match")
+		command(t, cmdtest.Quick(append(args, "--max-ttl", "1d")...)...).Want(t, app.ExitClean, "1 key matches")
 		command(t, cmdtest.Quick(append(args, "--max-ttl", "0.5h")...)...).Want(t, app.ExitFindings, "long_ttl")
 	}
 	commandWith(t, []string{"REDIS_URL=redis://" + s.Addr(), "LOCKSCOPE_MAX_TTL=2d"}, "", cmdtest.Quick()...).Want(t,

@@ -11,6 +11,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/audit"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
 	"github.com/lockscope/lockscope/scanner"
 )
@@ -114,10 +115,10 @@ func (p *scanRepair) run(ctx context.Context, s *scanner.Scanner, r scanner.Repo
 
 // leftAlone says that repairs were refused, each with a line of its own before.
 func leftAlone(left, young int) error {
-	text := fmt.Sprintf("left %d keys alone, as repairing them is not known to be safe", left)
+	text := fmt.Sprintf("left %s alone: repair is not known to be safe", output.Count(left, "key"))
 	if young > 0 {
-		text += fmt.Sprintf("; %d of them are younger than --min-age as far as one scan can tell: use \"lockscope "+
-			"repair plan\", and \"lockscope repair apply\" later", young)
+		text += fmt.Sprintf("; one scan cannot tell that %s existed for --min-age: use \"lockscope repair plan\", and later "+
+			"\"lockscope repair apply\"", output.Count(young, "key"))
 	}
 	return errors.New(text)
 }

@@ -69,7 +69,7 @@ func TestRepairLeavesYoungLocks(t *testing.T) {
 	c := cmdtest.Admin(t, s)
 	cmdtest.Set(t, c, "lock:redis-py", "3f2c9a6ec7a911f0b5d20242ac120002", 0)
 	o := repairNow(t, "--redis", s.Addr())
-	o.Want(t, app.ExitError, "outcome=refused", "wait another 10m0s", "left 1 keys alone", "lockscope repair plan")
+	o.Want(t, app.ExitError, "outcome=refused", "wait another 10m0s", "left 1 key alone", "lockscope repair plan")
 	o.WantNot(t, "outcome=done")
 	wantAll(t, c, "lock:redis-py")
 }

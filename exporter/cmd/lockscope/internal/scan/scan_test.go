@@ -32,7 +32,7 @@ func TestScanStatuses(t *testing.T) {
 
 	cmdtest.Set(t, c, "lock:fine", "v", time.Minute)
 	fine := command(t, cmdtest.Quick(both...)...)
-	fine.Want(t, app.ExitClean, "1 keys match lock:*")
+	fine.Want(t, app.ExitClean, "1 key matches lock:*")
 	fine.WantNot(t, "INCOMPLETE")
 
 	cmdtest.Set(t, c, "lock:leak", "v", 0)

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 )
 
 // NamesFlag is how the services name the nodes, where that is not their addresses.
@@ -29,7 +30,8 @@ func (n *NamesFlag) Of(nodes []Node) ([]string, error) {
 		}
 	}
 	if len(names) != len(nodes) {
-		return nil, fmt.Errorf("--node-names has %d names for %d nodes: give one for each", len(names), len(nodes))
+		return nil, fmt.Errorf("--node-names has %s for %s: give one for each", output.Count(len(names), "name"),
+			output.Count(len(nodes), "node"))
 	}
 	return names, nil
 }
