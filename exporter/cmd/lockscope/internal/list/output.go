@@ -163,12 +163,12 @@ func lockRow(k entry) []string {
 	}
 }
 
-// undecidedText says what decides whether a lock is held.
+// undecidedText says which nodes decide whether a lock is held.
 func undecidedText(k *entry) string {
 	if k.Silent == 0 {
-		return "held if the nodes that may have forgotten it had it"
+		return "undecided: held if the nodes that may have forgotten it had it"
 	}
-	return fmt.Sprintf("%d silent: held if they have it, too", k.Silent)
+	return fmt.Sprintf("undecided: held if a majority has it; %s not read", output.Count(k.Silent, "node"))
 }
 
 // writeGraph says what the table of locks has no room for: chains and deadlocks.

@@ -215,15 +215,15 @@ func (f *serveFlags) server(a *app.App, s *sweeping, state *state, view *fleetVi
 	return server.New(e, server.WithLogger(a.Logger), server.WithDrainDelay(f.drain))
 }
 
-// undecided is why no process sweeps, if the election has no result.
+// undecided returns the error that keeps this process from telling who sweeps, or nil.
 func undecided(s scanner.Snapshot) error {
 	if !s.Standby || s.Undecided == nil {
 		return nil
 	}
-	return fmt.Errorf("no process sweeps, as the election is undecided: %w", s.Undecided)
+	return fmt.Errorf("no sweep: cannot tell which process holds the scanner's lock: %w", s.Undecided)
 }
 
-// undecidedOf is that of each group.
+// undecidedOf joins the errors of all groups.
 func undecidedOf(all sweep.Groups) error {
 	var errs []error
 	for _, g := range all {
