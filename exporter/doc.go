@@ -76,9 +76,9 @@
 //
 // The metrics of the scanner come from its last sweep, not from Redis during the scrape.
 // distributed_lock_scanner_last_success_timestamp_seconds shows their age. Classes are no_ttl, long_ttl,
-// held_too_long, orphan and foreign_type. Reasons of incomplete are those of scanner.Reasons, with series from the
-// first sweep on: an alert on "nothing found" should require all of them to be 0. leaked_lock_info is off unless
-// WithLeakedLockInfo asks for it.
+// held_too_long, orphan and foreign_type. incomplete has a series for each of scanner.Reasons from the first sweep on.
+// Trust "nothing found" only while all of them are 0. leaked_lock_info needs WithLeakedLockInfo, because its label key
+// is the name of a lock.
 //
 // The metrics from deadlocks to waits_last_success, with WithWaits, come from the queues on the nodes, which are read
 // more often. distributed_lock_scanner_waits_last_success_timestamp_seconds shows their age. The two about config

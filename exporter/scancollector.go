@@ -56,7 +56,7 @@ func NewScanCollector(s Snapshotter, opts ...ScanOption) prometheus.Collector {
 		unelected: desc("unelected",
 			"1 if the last sweep ran without the scanner's lock because nobody could acquire it, else 0."+cached),
 		leak: desc("leaked_lock_info",
-			"Worst confirmed locks without a TTL, one series each; always 1."+cached, "lock_node", "key"),
+			"1 for each of the worst confirmed locks without a TTL."+cached, "lock_node", "key"),
 	}
 	for _, opt := range opts {
 		if opt != nil {

@@ -194,9 +194,8 @@ func (s summary) write(ctx context.Context, out io.Writer, c *check.Checker) err
 	}
 	fmt.Fprintln(out)
 	check.WriteAlerts(out, s.hung, end)
-	_,
-		err = fmt.Fprintf(out,
-		"\n%d rules in %d groups: %d alerts, and %d recording rules of which %d have recorded; %d targets\n\n",
+	_, err = fmt.Fprintf(out,
+		"\n%d rules in %d groups: %d alerts and %d recording rules; %d recorded a series; %d targets\n\n",
 		s.rules.Alerting+s.rules.Recording, s.rules.Groups, s.rules.Alerting, s.rules.Recording, s.rules.Recorded,
 		s.targets)
 	return err

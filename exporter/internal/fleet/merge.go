@@ -60,7 +60,7 @@ func Merge(waits *scanner.Waits, pages []Page, now time.Time) Document {
 type merger struct {
 	pages []Page
 	used  map[ofPage]bool
-	names map[string]bool // of the nodes that are read, as those call them who wait there
+	names map[string]bool // backends of the nodes that are read, as their waiters name them
 }
 
 // ofPage identifies what a page says about one resource.
@@ -134,7 +134,8 @@ func (m *merger) addRest(d *Document) {
 	}
 }
 
-// isRead reports whether these nodes are read, as far as is known. They are Redis, and called "redis" by default.
+// isRead reports whether the nodes of this backend are read, too. Before any node has named its backend, the
+// answer is yes for "redis", the default.
 func (m *merger) isRead(backend string) bool {
 	return m.names[backend] || len(m.names) == 0 && backend == "redis"
 }

@@ -70,7 +70,7 @@ type Guard struct {
 	runID     string
 	memory    string // incarnation of the process
 	problem   error
-	silence   *silence      // why its server did not vote; nil if it does, as far as is known
+	silence   *silence      // why its server last refused to vote; nil if it voted since
 	known     string        // identity of the quarantine that was read last
 	voted     bool          // with the proof, since the last silence
 	replaced  bool          // another process answers than before, and that was not reported

@@ -59,7 +59,7 @@ func New(master, pages *redis.Client, q Query, learnt Capability) *Reader {
 // Capability returns what the Reader has learnt about the server.
 func (r *Reader) Capability() Capability { return r.capability }
 
-// Scripted reports whether pages are read by a script, as far as is known.
+// Scripted reports whether the next page is read by a script: the server has run one, and none has failed since.
 func (r *Reader) Scripted() bool { return r.capability.scripts == proven && !r.failed }
 
 // Calls returns the number of commands sent.

@@ -257,7 +257,7 @@ func TestRules(t *testing.T) {
 	}
 	told := fmt.Sprint(problems)
 	for _, want := range []string{"g / c:d: health is err many-to-many", "g / Alert: health is unknown",
-		"rule c:d: has recorded no number"} {
+		"rule c:d: recorded no finite number"} {
 		if !strings.Contains(told, want) {
 			t.Errorf("%q is not in %s", want, told)
 		}

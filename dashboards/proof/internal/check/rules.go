@@ -78,7 +78,7 @@ func (c *Checker) recorded(ctx context.Context, name string) *Problem {
 	case err != nil:
 		return &Problem{Where: "rule " + name, Query: expr, Answer: err.Error(), What: "fails"}
 	case len(answer) == 0:
-		return &Problem{Where: "rule " + name, Query: expr, What: "has recorded no number"}
+		return &Problem{Where: "rule " + name, Query: expr, What: "recorded no finite number"}
 	}
 	return nil
 }

@@ -77,7 +77,7 @@ func (c *Call) Wants() string { return c.resource }
 // Began is when the call began.
 func (c *Call) Began() time.Time { return c.began }
 
-// ID identifies what the call wants, as far as is known.
+// ID returns the resource and, once the engine has reported it, the backend.
 func (c *Call) ID() names.ID {
 	c.mu.Lock()
 	defer c.mu.Unlock()
