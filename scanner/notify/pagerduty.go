@@ -54,7 +54,8 @@ type pagerLink struct {
 }
 
 // pagerDuty triggers an incident once and resolves it. An event that PagerDuty did not take
-// is sent again with the next report.
+// is sent again with the next report. PagerDuty does not report back: an incident that
+// somebody resolves there stays in open until its finding ends.
 type pagerDuty struct {
 	config *config
 

@@ -32,8 +32,9 @@ var (
 // long as the process runs. A new process posts lasting findings to Slack once more; for
 // PagerDuty they have the same dedup key and so the same incident. PagerDuty keeps an
 // incident open until it is resolved: a process that sweeps once and exits needs
-// [scanner.WithMemory] to report resolved findings. Grouping, repeating, silencing and
-// routing are Alertmanager's: use [NewAlertmanager] for them.
+// [scanner.WithMemory] to report resolved findings. If you resolve an incident by hand
+// while its finding lasts, the same process does not trigger it again. Grouping,
+// repeating, silencing and routing are Alertmanager's: use [NewAlertmanager] for them.
 type Webhook struct {
 	to     *endpoint
 	sender *sender
