@@ -15,11 +15,9 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 )
 
-// BenchmarkContended is independent lockers, with connections of their own, on
-// one resource. On one node the floor is a token that goes round through a list,
-// taken with BLPOP and given back with LPUSH: the fastest hand-over Redis has,
-// which knows no owner and survives no crash. One iteration is two seconds of
-// each; run it with -benchtime=3x.
+// BenchmarkContended runs independent lockers, each with its own connections, on one resource. On one node the floor is
+// a token that is passed through a list with BLPOP and LPUSH. That is the fastest hand-over in Redis, but it knows no
+// owner and survives no crash. An iteration is two seconds of each; run it with -benchtime=3x.
 func BenchmarkContended(b *testing.B) {
 	for _, n := range []int{1, 5} {
 		for _, lockers := range []int{2, 8, 32} {
@@ -82,14 +80,14 @@ func benchContended(b *testing.B, n, lockers int, hold time.Duration) {
 	}
 }
 
-// inner are the commands that only scripts send here.
+// inner lists the commands that only scripts send here.
 var inner = []string{
 	"get", "mget", "set", "del", "exists", "pttl", "pexpire", "time", "publish",
 	"zadd", "zrem", "zscore", "zrank", "zpopmin", "zrange",
 }
 
-// commandCount is how many commands clients have sent to the servers, and that
-// together with those their scripts ran. INFO itself is left out.
+// commandCount returns how many commands clients have sent to the servers, and the same with the commands of their
+// scripts. INFO itself is left out.
 func commandCount(b *testing.B, servers []*redisproc.Server) (sent, all int) {
 	for _, c := range benchClients(b, servers, redis.Options{}) {
 		info, err := c.Info(context.Background(), "commandstats").Result()
@@ -119,7 +117,7 @@ func commandCount(b *testing.B, servers []*redisproc.Server) (sent, all int) {
 	return sent, all
 }
 
-// ledger counts who got the lock, how often it changed hands, and the waits.
+// ledger counts the winners, how often the lock changed hands, and the waits.
 type ledger struct {
 	mu       sync.Mutex
 	last     int
@@ -164,7 +162,7 @@ func (l *ledger) note(worker int, wait time.Duration) {
 
 func (l *ledger) acquired() int { return len(l.waits) }
 
-// fairness is Jain's index: 1 if all got the lock equally often, 1/n if one got all.
+// fairness is Jain's index: 1 if all got the lock equally often, 1/n if one got it every time.
 func (l *ledger) fairness() float64 {
 	var sum, squares float64
 	for _, n := range l.each {

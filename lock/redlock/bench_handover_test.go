@@ -11,10 +11,9 @@ import (
 	"github.com/lockscope/lockscope/lock/engine"
 )
 
-// BenchmarkHandOver is callers of one process, or of two, on one resource. The floor of one
-// process is a sync.Mutex held for as long; two are compared with themselves as they are
-// without hand-over, which NoRenew forgoes. One iteration is two seconds of each; run it
-// with -benchtime=3x.
+// BenchmarkHandOver runs callers of one process, or of two, on one resource. The floor of one process is a sync.Mutex
+// held for as long. Two processes are compared with the same two without hand-over (NoRenew). An iteration is two
+// seconds of each; run it with -benchtime=3x.
 func BenchmarkHandOver(b *testing.B) {
 	for _, n := range []int{1, 5} {
 		for _, c := range []struct {

@@ -18,7 +18,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// benchClients are plain clients of every server, closed after the benchmark.
+// benchClients returns plain clients of every server, closed after the benchmark.
 func benchClients(b *testing.B, servers []*redisproc.Server, opt redis.Options) []*redis.Client {
 	b.Helper()
 	clients := make([]*redis.Client, 0, len(servers))
@@ -32,7 +32,7 @@ func benchClients(b *testing.B, servers []*redisproc.Server, opt redis.Options) 
 	return clients
 }
 
-// benchLocker is a Redlock of its own: one process, as others see it.
+// benchLocker returns a Redlock with its own connections, like another process.
 func benchLocker(b *testing.B, servers []*redisproc.Server, opts ...lock.Option) *engine.Engine {
 	b.Helper()
 	var nodes []redis.UniversalClient
@@ -52,13 +52,12 @@ func benchServers(b *testing.B, n int) []*redisproc.Server {
 	return locktest.Servers(b, n)
 }
 
-// compareAndDelete is what everybody's unlock is.
+// compareAndDelete is the usual unlock script.
 var compareAndDelete = redis.NewScript(
 	`if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`)
 
-// floorLock is the least a lock can do with go-redis: SET NX PX and a
-// compare-and-delete EVALSHA, sent to all nodes at once, going on when a quorum
-// has answered. It has no fence, no validity, no renewal and no order.
+// floorLock is the least a lock can do with go-redis: SET NX PX and a compare-and-delete EVALSHA, sent to all nodes at
+// once and finished when a quorum has answered. It has no fence, no validity, no renewal and no order.
 type floorLock struct{ clients []*redis.Client }
 
 func (f floorLock) pair(ctx context.Context, key string) error {
@@ -98,7 +97,7 @@ func lockPair(ctx context.Context, l lock.Locker, resource string) error {
 	return lease.Release(ctx)
 }
 
-// quantile sorts in place; it is 0 for no samples.
+// quantile sorts in place. It returns 0 for no samples.
 func quantile(samples []time.Duration, q float64) time.Duration {
 	if len(samples) == 0 {
 		return 0
@@ -107,8 +106,7 @@ func quantile(samples []time.Duration, q float64) time.Duration {
 	return samples[min(int(q*float64(len(samples))), len(samples)-1)]
 }
 
-// workers runs do n times at once until it has been going for d, and returns how
-// often it was done.
+// workers runs do on n goroutines until d has passed, and returns how often it ran.
 func workers(n int, d time.Duration, do func(worker, i int) error) (total int, err error) {
 	var wg sync.WaitGroup
 	var mu sync.Mutex

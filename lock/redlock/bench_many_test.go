@@ -11,16 +11,15 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// BenchmarkMany is many goroutines of one process on as many resources: pairs a
-// second against the floor's, in alternating stretches. One iteration is one
-// second of each; run it with -benchtime=5x.
+// BenchmarkMany runs many goroutines of one process, each on its own resource. It reports pairs a second against the
+// floor's, in alternating stretches. An iteration is one second of each; run it with -benchtime=5x.
 func BenchmarkMany(b *testing.B) {
 	for _, n := range []int{1, 5} {
 		for _, goroutines := range []int{1, 64, 256} {
 			b.Run(fmt.Sprintf("nodes=%d/goroutines=%d", n, goroutines), func(b *testing.B) {
 				servers := benchServers(b, n)
 				floor := floorLock{benchClients(b, servers, redis.Options{PoolSize: 32})}
-				// Two cores that run everything are slower than any node should be.
+				// Two cores that run everything answer more slowly than any node should.
 				ours := benchLocker(b, servers, lock.WithNodeTimeout(time.Second))
 				ctx := context.Background()
 				var floors, pairs int

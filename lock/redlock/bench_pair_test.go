@@ -55,7 +55,7 @@ func cancellable() (context.Context, context.CancelFunc) {
 	return context.WithCancel(context.Background())
 }
 
-// BenchmarkPairAllocs is the same pair, and the floor, each by itself.
+// BenchmarkPairAllocs measures the allocations of the pair and of the floor.
 func BenchmarkPairAllocs(b *testing.B) {
 	for _, n := range []int{1, 5} {
 		servers := benchServers(b, n)
@@ -115,7 +115,7 @@ func BenchmarkHungNode(b *testing.B) {
 		if err := servers[2].Resume(); err != nil {
 			b.Fatal(err)
 		}
-		time.Sleep(100 * time.Millisecond) // let the resumed node catch up with what it was sent
+		time.Sleep(100 * time.Millisecond) // the resumed node runs what it was sent
 	}
 	b.ReportMetric(float64(quantile(healthy, .5).Microseconds()), "healthy-p50-us")
 	b.ReportMetric(float64(quantile(hung, .5).Microseconds()), "hung-p50-us")

@@ -10,11 +10,11 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// Open needs addresses only. One is a lock on a single Redis; three or five are a
-// Redlock that outlives the loss of one or two of them.
+// Open needs only addresses. One address is a lock on a single Redis; three or five are a Redlock that tolerates the
+// loss of one or two nodes.
 func ExampleOpen() {
 	ctx := context.Background()
-	server, err := redisproc.Start(ctx) // a Redis of the example's own
+	server, err := redisproc.Start(ctx) // a Redis for this example
 	if err != nil {
 		log.Fatal(err)
 	}

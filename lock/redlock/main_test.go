@@ -9,22 +9,22 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain also checks the internal tests: both packages are one test binary.
+// TestMain also covers the internal tests: both packages are one test binary.
 func TestMain(m *testing.M) {
 	redis.SetLogger(quiet{})
 	if job := os.Getenv(childEnv); job != "" {
-		os.Exit(childMain(job)) // this process is a contender of real_process_unix_test.go
+		os.Exit(childMain(job)) // as a contender of real_process_unix_test.go
 	}
 	goleak.VerifyTestMain(m)
 }
 
-// childEnv makes the test binary do the job it names instead of testing.
+// childEnv names the job that the test binary does instead of testing.
 const childEnv = "LOCKSCOPE_TEST_CHILD"
 
-// childMain is set where there are processes to stop and continue.
+// childMain is set on systems where processes can be stopped and continued.
 var childMain = func(string) int { return 2 }
 
-// quiet keeps go-redis from reporting every refused dial to a node that a test has killed.
+// quiet keeps go-redis from logging every refused dial to a node that a test has killed.
 type quiet struct{}
 
 func (quiet) Printf(context.Context, string, ...any) {}

@@ -44,7 +44,7 @@ func TestReadMarker(t *testing.T) {
 	}
 }
 
-// TestQuarantineOutlivesEveryLock that can have been forgotten, by clocks that are 1 % apart.
+// TestQuarantineOutlivesEveryLock that the node may have forgotten, by clocks that are 1 % apart.
 func TestQuarantineOutlivesEveryLock(t *testing.T) {
 	for _, maxTTL := range []time.Duration{time.Second, 10 * time.Second, time.Minute, time.Hour} {
 		q := Quarantine(maxTTL)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestReadmeShowsTheTestedACL keeps the README's ACL line the one tested.
+// TestReadmeShowsTheTestedACL compares the README's ACL line with the tested one.
 func TestReadmeShowsTheTestedACL(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// leastPrivilege is all that lockscope needs of a server, as README.md of this folder quotes it. HELLO and AUTH need
-// no grant. Add +select for a database other than 0, and ~<prefix>* for another prefix.
+// leastPrivilege lists all rights that lockscope needs on a server, as README.md of this folder quotes them. HELLO and
+// AUTH need no grant. Add +select for a database other than 0, and ~<prefix>* for another prefix.
 const leastPrivilege = "ACL SETUSER lockscope reset on >" + aclPassword +
 	" ~lock:* ~lockscope:* &lockscope:wake:*" +
 	" +eval +evalsha +info +subscribe +publish +ping +time" +
@@ -90,12 +90,12 @@ func TestRealLeastPrivilege(t *testing.T) {
 	}
 }
 
-// TestRealLeastPrivilegeIsLeast takes away one grant after the other: something then fails.
+// TestRealLeastPrivilegeIsLeast removes one grant after the other: each time something fails.
 func TestRealLeastPrivilegeIsLeast(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 3)
 	for _, grant := range strings.Fields(leastPrivilege) {
-		if !strings.ContainsAny(grant[:1], "+~&") || grant == "+ping" { // +ping: TestRealLeastPrivilege
+		if !strings.ContainsAny(grant[:1], "+~&") || grant == "+ping" { // +ping has TestRealLeastPrivilege
 			continue
 		}
 		for _, c := range f.admin {
@@ -120,7 +120,7 @@ func TestRealLeastPrivilegeIsLeast(t *testing.T) {
 	}
 }
 
-// outlastHeartbeat keeps a subscription of each user on the first node silent until it has been probed.
+// outlastHeartbeat keeps a subscription of each user on the first node silent until it is probed.
 func (f *realNodes) outlastHeartbeat(users ...string) {
 	f.t.Helper()
 	ctx, cancel := context.WithCancel(f.t.Context())
@@ -141,8 +141,8 @@ func (f *realNodes) outlastHeartbeat(users ...string) {
 	must(f.t, holder.Release(ctx))
 }
 
-// tryEverything makes the given user send every command lockscope has, save the probe of a silent subscription. It
-// waits no longer than bound for any of the others to have its effect.
+// tryEverything makes the given user send every command of lockscope, except the probe of a silent subscription. It
+// waits at most bound for each of the others to have its effect.
 func tryEverything(t *testing.T, f *realNodes, bound time.Duration, user, password string) error {
 	t.Helper()
 	quarantine := redlock.WithRestartQuarantine(time.Minute)
@@ -155,7 +155,7 @@ func tryEverything(t *testing.T, f *realNodes, bound time.Duration, user, passwo
 	if err != nil {
 		return err
 	}
-	// Or b could be granted by the node that a has not reached yet.
+	// Otherwise the node that a has not reached yet could grant b.
 	for deadline := time.Now().Add(2 * nodeTimeout); len(f.keys("lock:job", f.all()...)) < len(f.servers) &&
 		time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)
@@ -171,7 +171,7 @@ func tryEverything(t *testing.T, f *realNodes, bound time.Duration, user, passwo
 	for deadline := time.Now().Add(bound / 4); f.queued("job") != 1 && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)
 	}
-	must(t, f.admin[1].Del(ctx, "lock:job").Err()) // for the extend to put back
+	must(t, f.admin[1].Del(ctx, "lock:job").Err()) // for the extend to restore
 	err = errors.Join(lease.Extend(ctx), lease.Release(ctx))
 	g := <-waiting
 	if g.err != nil {
@@ -185,7 +185,7 @@ func tryEverything(t *testing.T, f *realNodes, bound time.Duration, user, passwo
 	return errors.Join(err, fair.Release(ctx))
 }
 
-// TestRealRefusedUser is refused at once, whatever the wait, and its secret stays out of the error.
+// TestRealRefusedUser: the error comes at once, whatever MaxWait is, and does not show the password.
 func TestRealRefusedUser(t *testing.T) {
 	f := startNodes(t, 3)
 	for _, c := range f.admin {
@@ -221,7 +221,7 @@ func TestRealRefusedUser(t *testing.T) {
 	f.wantNoLocks()
 }
 
-// TestRealInfoDenied leaves the guard blind: it says so, and what to do.
+// TestRealInfoDenied: without INFO the guard cannot check a node, and its error says so and names the remedy.
 func TestRealInfoDenied(t *testing.T) {
 	f := startNodes(t, 3)
 	for _, c := range f.admin {
@@ -239,7 +239,7 @@ func TestRealInfoDenied(t *testing.T) {
 	f.wantNoLocks()
 }
 
-// TestRealNoPassword: the error names the password to who gives none, and of no right that is missing.
+// TestRealNoPassword: without credentials, the error asks for a password and does not blame a missing right.
 func TestRealNoPassword(t *testing.T) {
 	f := startNodes(t, 3)
 	for _, c := range f.admin {

@@ -10,7 +10,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// TestRealCancelAcquireWithoutQuorum gives up against a paused majority: what the others had granted goes at once.
+// TestRealCancelAcquireWithoutQuorum gives up while a majority is paused: the other nodes lose their grants at once.
 func TestRealCancelAcquireWithoutQuorum(t *testing.T) {
 	t.Parallel()
 	f, rec := startNodes(t, 5), newRecorder()
@@ -21,7 +21,7 @@ func TestRealCancelAcquireWithoutQuorum(t *testing.T) {
 	defer cancel(nil)
 	waiting := acquireAsync(ctx, l, "job", lock.TTL(longTTL))
 	granted := func(e lock.NodeEnd) bool { return e.Op == lock.OpAcquire && e.Verdict == lock.VerdictGranted }
-	awaitEvents(t, rec, settleTime, 4, "a granted vote", granted) // second attempt: it has a failure to tell of
+	awaitEvents(t, rec, settleTime, 4, "a granted vote", granted) // in the second attempt, which has a failure to report
 	errWhy := errors.New("user went away")
 	cancel(errWhy)
 	cancelled := time.Now()
@@ -37,7 +37,7 @@ func TestRealCancelAcquireWithoutQuorum(t *testing.T) {
 	f.wantNoLocks()
 }
 
-// TestRealCancelWaiter gives up while somebody holds the lock: no place in the queue is left.
+// TestRealCancelWaiter gives up while another caller holds the lock: it leaves no place in the queue.
 func TestRealCancelWaiter(t *testing.T) {
 	f, rec := startNodes(t, 3), newRecorder()
 	holder := acquire(t, f.locker(), "job", lock.TTL(longTTL))
@@ -58,7 +58,7 @@ func TestRealCancelWaiter(t *testing.T) {
 	rec.wantPaired(t)
 }
 
-// TestRealReleaseWithCancelledContext is what a deferred Release meets in a handler whose client went away.
+// TestRealReleaseWithCancelledContext releases as a deferred Release does in a handler whose client has left.
 func TestRealReleaseWithCancelledContext(t *testing.T) {
 	f := startNodes(t, 5)
 	l := f.locker()
@@ -67,13 +67,13 @@ func TestRealReleaseWithCancelledContext(t *testing.T) {
 	must(t, err)
 	cancel()
 	<-lease.Context().Done()
-	_ = lease.Release(ctx) // it may or may not have had the time to learn the outcome
+	_ = lease.Release(ctx) // the outcome may be unknown
 	f.wantOnlyFences()
 	other := acquire(t, l, "job", lock.NoWait())
 	must(t, other.Release(t.Context()))
 }
 
-// TestRealReleaseBoundedByContext does not wait for paused nodes longer than it was asked to.
+// TestRealReleaseBoundedByContext does not wait for paused nodes longer than its context allows.
 func TestRealReleaseBoundedByContext(t *testing.T) {
 	t.Parallel()
 	f, rec := startNodes(t, 3), newRecorder()

@@ -13,8 +13,8 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 )
 
-// TestRealClusterAsksReplicas: a cluster client asks any of its servers who serves what, here all the time and on new
-// connections. Where it meets a replica, nothing is wrong with the cluster, and nobody waits without a grant.
+// TestRealClusterAsksReplicas: a cluster client asks any of its servers for the topology, here all the time and on new
+// connections. Reaching a replica means no fault of the cluster, and no caller waits without a grant.
 func TestRealClusterAsksReplicas(t *testing.T) {
 	t.Parallel()
 	c := locktest.Cluster(t, 3, redisproc.WithReplicas(1))
@@ -23,7 +23,7 @@ func TestRealClusterAsksReplicas(t *testing.T) {
 	})
 	t.Cleanup(func() { must(t, given.Close()) })
 	l := newLocker(t, []redis.UniversalClient{given}, lock.WithNodeTimeout(5*nodeTimeout))
-	asked := func() (n int) { // replicas answer nobody else's CLUSTER SLOTS
+	asked := func() (n int) { // of the replicas; nobody else asks them for CLUSTER SLOTS
 		for i := range c.Servers() {
 			for _, s := range c.Replicas(i) {
 				admin := plainClient(t, &redis.Options{Addr: s.Addr()})
@@ -35,7 +35,7 @@ func TestRealClusterAsksReplicas(t *testing.T) {
 		}
 		return n
 	}
-	resources := []string{"a", "b", "c", "d", "e", "f"} // whatever slots the masters have
+	resources := []string{"a", "b", "c", "d", "e", "f"} // enough to cover the slots of every master
 	eventually(t, waitTime, "every replica is asked for the topology", func() bool {
 		for _, resource := range resources {
 			lease, err := l.Acquire(t.Context(), resource, lock.TTL(longTTL), lock.MaxWait(waitTime))
@@ -48,8 +48,8 @@ func TestRealClusterAsksReplicas(t *testing.T) {
 	})
 }
 
-// TestRealClusterMasterEvicts: one of three masters gets a policy that evicts while everybody is connected. Which
-// master a connection shows decides nothing, and once it is mended the cluster votes again.
+// TestRealClusterMasterEvicts: one of three masters gets a policy that evicts while clients are connected. Every
+// connection learns it, whichever master it shows, and the cluster votes again once the policy is mended.
 func TestRealClusterMasterEvicts(t *testing.T) {
 	t.Parallel()
 	c := locktest.Cluster(t, 3)
@@ -57,7 +57,7 @@ func TestRealClusterMasterEvicts(t *testing.T) {
 	t.Cleanup(func() { must(t, given.Close()) })
 	clock := newSteppedClock()
 	l := newLocker(t, []redis.UniversalClient{given}, lock.WithNodeTimeout(patience), lock.WithClock(clock.now))
-	resources := []string{"a", "b", "c", "d", "e", "f"} // whatever slots the masters have
+	resources := []string{"a", "b", "c", "d", "e", "f"} // enough to cover the slots of every master
 	votes := func() error {
 		for _, resource := range resources {
 			lease, err := l.Acquire(t.Context(), resource, lock.TTL(longTTL), lock.NoWait())

@@ -6,7 +6,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// TestRealConnections: what an engine says of its connections is what its servers see.
+// TestRealConnections compares what an engine reports about its connections with what its servers see.
 func TestRealConnections(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 3)

@@ -12,7 +12,7 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 )
 
-// TestRealKilledMinority kills nodes while the lock is held, and acquires while they are dead.
+// TestRealKilledMinority kills nodes while the lock is held, and acquires while they are down.
 func TestRealKilledMinority(t *testing.T) {
 	for _, kept := range []bool{true, false} {
 		t.Run(fmt.Sprintf("data kept %v", kept), func(t *testing.T) {
@@ -45,8 +45,7 @@ func TestRealKilledMinority(t *testing.T) {
 	}
 }
 
-// TestRealLostMajority takes a majority away while the lock is held: the lease must say it is lost before its
-// validity is over.
+// TestRealLostMajority kills a majority while the lock is held: the lease must end before its validity does.
 func TestRealLostMajority(t *testing.T) {
 	for name, fail := range map[string]func(*realNodes, ...int){"paused": (*realNodes).pause,
 		"killed": (*realNodes).kill} {
@@ -59,7 +58,7 @@ func TestRealLostMajority(t *testing.T) {
 			awaitEvents(t, rec, ttl, 1, "a renewal", renewed)
 			fail(f, 0, 1)
 			deadline, stalled := watch(t, lease, ttl)
-			// The simulation in package locktest knows when to the nanosecond; here a busy machine may be late.
+			// The simulation in package locktest checks this to the nanosecond. Here a busy machine may be late.
 			if late := time.Since(deadline); late > nodeTimeout+2*stalled {
 				t.Errorf("the loss was signalled %v after the end of validity, where a tick was %v late", late, stalled)
 			}
@@ -75,20 +74,21 @@ func TestRealLostMajority(t *testing.T) {
 				e.Unknown != 2 {
 				t.Errorf("release says %v, want unknown on 2 nodes", err)
 			}
-			rec.wantPaired(t) // nothing is under way any more
+			rec.wantPaired(t) // no request is under way any more
 			if name == "killed" {
 				f.restart(0, 1)
 			}
 			f.resume(0, 1)
-			// A late renewal must not put the key back: nobody would hold it, and nobody could have it, for a TTL.
+			// A late renewal must not restore the key: for a TTL nobody would hold the lock and nobody could acquire
+			// it.
 			resumed := time.Now()
 			wantWithin(t, "clean-up", f.wantNoLocks().Sub(resumed), ttl/2)
 		})
 	}
 }
 
-// watch waits until the lease's context ends. It returns when its validity ended at the latest, by its own word, and
-// for how long this process was not served meanwhile.
+// watch waits until the lease's context ends. It returns the latest end of validity that the lease announced, and for
+// how long this process did not run meanwhile.
 func watch(t *testing.T, lease lock.Lease, ttl time.Duration) (deadline time.Time, stalled time.Duration) {
 	t.Helper()
 	timeout := time.After(ttl + settleTime)
@@ -110,7 +110,7 @@ func watch(t *testing.T, lease lock.Lease, ttl time.Duration) (deadline time.Tim
 	}
 }
 
-// TestRealKilledMajority is refused at once, with every node's reason, and succeeds once the nodes are back.
+// TestRealKilledMajority: acquires are refused at once with every node's reason, and succeed once the nodes are back.
 func TestRealKilledMajority(t *testing.T) {
 	f := startNodes(t, 3)
 	l := f.locker()

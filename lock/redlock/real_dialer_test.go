@@ -13,8 +13,8 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// TestRealDeafDialer: the caller's dialer ignores its context and hangs, as one through a proxy may. Calls end in
-// time, no goroutine is left behind with each of them, and Close does not hang.
+// TestRealDeafDialer: the caller's dialer hangs and ignores its context, as one through a proxy may. Calls end in time,
+// they leave no goroutines behind, and Close does not hang.
 func TestRealDeafDialer(t *testing.T) {
 	hang := make(chan struct{})
 	given := plainClient(t, &redis.Options{
@@ -33,7 +33,7 @@ func TestRealDeafDialer(t *testing.T) {
 		wantErr(t, err, lock.ErrNoQuorum)
 		wantWithin(t, "acquire", time.Since(began), settleTime)
 	}
-	// Late dials, idle workers, and what go-redis has under way.
+	// Late dials, idle workers, and the requests of go-redis that are under way.
 	if more := runtime.NumGoroutine() - before; more > 150 {
 		t.Errorf("%d goroutines more after 500 calls", more)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// steppedClock is an engine's, which a test puts forward.
+// steppedClock is a clock for an engine that a test advances.
 type steppedClock struct {
 	began time.Time
 	ahead atomic.Int64
@@ -25,8 +25,8 @@ func (c *steppedClock) now() time.Duration {
 }
 func (c *steppedClock) step(d time.Duration) { c.ahead.Add(int64(d)) }
 
-// evict makes nodes drop the lock of a resource: an operator gives them a policy that evicts and little memory while
-// everybody stays connected, and others write until the key is gone.
+// evict makes nodes drop the lock of a resource. An operator sets a policy that evicts and a small limit while clients
+// stay connected, and other clients write until the key is gone.
 func (f *realNodes) evict(resource string, nodes ...int) {
 	f.t.Helper()
 	f.config("maxmemory-policy", "volatile-ttl", nodes...)
@@ -42,15 +42,15 @@ func (f *realNodes) evict(resource string, nodes ...int) {
 	}
 }
 
-// mend takes the policy and the limit back.
+// mend restores the policy and the limit.
 func (f *realNodes) mend(nodes ...int) {
 	f.t.Helper()
 	f.config("maxmemory-policy", "noeviction", nodes...)
 	f.config("maxmemory", "0", nodes...)
 }
 
-// TestRealPolicyChangedWhileConnected evicts the lock on two of three nodes whose connections stay open. Where the
-// policy is mended before any probe, the count of evicted keys gives the nodes away, also to who comes later.
+// TestRealPolicyChangedWhileConnected evicts the lock on two of three nodes whose connections stay open. If the policy
+// is mended before any probe, the count of evicted keys still reveals the eviction, also to later processes.
 func TestRealPolicyChangedWhileConnected(t *testing.T) {
 	t.Parallel()
 	for name, mended := range map[string]bool{"it evicts": false, "it is mended before any probe": true} {
@@ -73,7 +73,7 @@ func TestRealPolicyChangedWhileConnected(t *testing.T) {
 				f.mend(0, 1)
 				why = driver.ErrQuarantined
 			}
-			clock.step(2 * time.Second) // what is known of a node is a second old at most
+			clock.step(2 * time.Second) // knowledge about a node is at most a second old
 			wantNoSecondLease(t, lease, other, why)
 			wantNoSecondLease(t, lease, guardedLocker(t, f.clients()), why)
 			_, err := refused(t, other, "free", why)
@@ -90,7 +90,7 @@ func TestRealPolicyChangedWhileConnected(t *testing.T) {
 	}
 }
 
-// TestRealEvictedWhileQuarantined: a quarantine is not over while the node goes on dropping keys.
+// TestRealEvictedWhileQuarantined: a quarantine does not end while the node still drops keys.
 func TestRealEvictedWhileQuarantined(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 1)
@@ -108,7 +108,7 @@ func TestRealEvictedWhileQuarantined(t *testing.T) {
 	})
 }
 
-// TestRealOneNodeEvicts: a set of one is not kept from voting, and a caller that asked for it gets a report.
+// TestRealOneNodeEvicts: a single node keeps its vote, and a caller that asked for reports gets one.
 func TestRealOneNodeEvicts(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 1)

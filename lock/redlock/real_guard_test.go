@@ -16,8 +16,8 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// TestRealQuarantine forgets a lock on one node by a wiped restart. With a third node that never heard of the lock
-// there would be a second holder; the control, with the quarantine switched off, shows that there is one.
+// TestRealQuarantine: one node forgets a lock by a restart without its data. With a third node that never saw the lock,
+// a second holder would be possible. The control, without quarantine, shows that it is.
 func TestRealQuarantine(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 3)
@@ -27,7 +27,7 @@ func TestRealQuarantine(t *testing.T) {
 	const quarantine = 6 * time.Second
 	options := []lock.Option{redlock.WithRestartQuarantine(quarantine), f.named()}
 	holder := acquire(t, newLocker(t, f.through(proxy, 2), options...), "job", lock.TTL(longTTL), lock.NoRenew())
-	old := f.locker(options...) // has seen the node before its restart
+	old := f.locker(options...) // it has seen the node before its restart
 	must(t, acquire(t, old, "warm-up", lock.TTL(longTTL)).Release(t.Context()))
 	f.kill(1)
 	f.wipe(1)
@@ -38,7 +38,7 @@ func TestRealQuarantine(t *testing.T) {
 	for name, l := range map[string]*engine.Engine{"old": old, "new": fresh} {
 		var err error
 		eventually(t, settleTime, "the restarted node answers in time", func() bool {
-			// What an attempt before was granted here is taken back, if need be after it has returned.
+			// Grants of the attempt before are undone, if need be after it has returned.
 			eventually(t, settleTime, "the third node is free", func() bool { return len(f.keys("lock:job", 2)) == 0 })
 			began := time.Now()
 			_, err = l.Acquire(t.Context(), "job", lock.NoWait())
@@ -56,12 +56,12 @@ func TestRealQuarantine(t *testing.T) {
 		t.Fatal("the lease under test was over before the control")
 	}
 	must(t, control.Release(t.Context()))
-	// There were two holders, and yet the fence increases, although a counter was lost.
+	// There were two holders, and still the fence increases, although a counter was lost.
 	if control.Fence() <= holder.Fence() {
 		t.Errorf("fence %d after %d", control.Fence(), holder.Fence())
 	}
 	must(t, holder.Release(t.Context()))
-	f.pause(0) // now it takes the vote of the restarted node
+	f.pause(0) // now it needs the vote of the restarted node
 	took, _ := refused(t, fresh, "other", driver.ErrQuarantined)
 	wantWithin(t, "acquire", took, soon)
 	eventually(t, 2*quarantine, "the node votes again", func() bool {
@@ -76,14 +76,14 @@ func TestRealQuarantine(t *testing.T) {
 	}
 }
 
-// vouchForAll lets freshly started nodes vote; after a restart they may not.
+// vouchForAll makes freshly started nodes vote. After a restart that is no longer possible.
 func (f *realNodes) vouchForAll() {
 	f.t.Helper()
 	must(f.t, redlock.Vouch(f.t.Context(), f.clients()))
 }
 
-// TestRealDurabilityWaivesNothing: appendfsync always says nothing of what was on the disk before. A node whose disk
-// was replaced has it, too, and would make the third node's vote a second lease.
+// TestRealDurabilityWaivesNothing: appendfsync always does not prove what the disk held before. A node with a replaced
+// disk has that setting, too, and its vote would permit a second lease.
 func TestRealDurabilityWaivesNothing(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 3, appendOnly())
@@ -111,8 +111,8 @@ func TestRealDurabilityWaivesNothing(t *testing.T) {
 	must(t, holder.Release(t.Context()))
 }
 
-// TestRealQuarantineLastsItsTime starts a server just before a second is full, when Redis counts the most it did not
-// live: uptime_in_seconds is the difference of two instants, each rounded down. It is not believed.
+// TestRealQuarantineLastsItsTime: Redis computes uptime_in_seconds from two rounded instants, so a server that starts
+// just before a full second counts almost a second too many. The guard must not trust it.
 func TestRealQuarantineLastsItsTime(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 1)
@@ -121,7 +121,7 @@ func TestRealQuarantineLastsItsTime(t *testing.T) {
 	time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(1930 * time.Millisecond)))
 	began := time.Now()
 	f.restart(0)
-	// Asked for: a single node keeps silent, too.
+	// With the option, a single node stays silent, too.
 	l := newLocker(t, f.clients(), redlock.WithRestartQuarantine(quarantine), lock.WithNodeTimeout(patience),
 		lock.WithDefaults(lock.TTL(longTTL)))
 	_, _ = refused(t, l, "job", driver.ErrQuarantined)
@@ -140,7 +140,7 @@ func TestRealEvictingNode(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 3)
 	f.config("maxmemory-policy", "allkeys-lru", 1)
-	must(t, acquire(t, f.locker(), "job").Release(t.Context())) // without a limit nothing is evicted
+	must(t, acquire(t, f.locker(), "job").Release(t.Context())) // without a limit the policy evicts nothing
 	f.config("maxmemory", "100mb", f.all()...)
 	f.config("maxmemory-policy", "allkeys-lru", f.all()...)
 	began := time.Now()
@@ -158,7 +158,7 @@ func TestRealEvictingNode(t *testing.T) {
 		t.Errorf("%d nodes named, want a majority: %v", named, err)
 	}
 	must(t, acquire(t, f.locker(redlock.WithEvictingNodes()), "job").Release(t.Context()))
-	// Once the operator has mended it, the same locker goes on.
+	// Once the operator has mended it, the same locker works again.
 	l := f.locker()
 	_, _ = refused(t, l, "job", driver.ErrEvicting)
 	f.config("maxmemory-policy", "noeviction", f.all()...)
@@ -168,8 +168,8 @@ func TestRealEvictingNode(t *testing.T) {
 	})
 }
 
-// TestRealFenceCounter: from a counter that cannot be counted on from, the same token would be granted again and
-// again. The callers are refused at once and told where to look.
+// TestRealFenceCounter: a counter that is at its end, or is no number, would grant the same token again and again.
+// Callers are refused at once, and the error names the node and the key.
 func TestRealFenceCounter(t *testing.T) {
 	t.Parallel()
 	for name, counter := range map[string]string{"at its end": "9007199254740992", "no number": "tampered"} {
@@ -178,7 +178,7 @@ func TestRealFenceCounter(t *testing.T) {
 			l := f.locker()
 			must(t, acquire(t, l, "job", lock.TTL(longTTL)).Release(t.Context()))
 			var fences []string
-			eventually(t, settleTime, "the first node has voted, too", func() bool { // a quorum did not need it
+			eventually(t, settleTime, "the first node has voted, too", func() bool { // the quorum did not need this node
 				fences = f.admin[0].Keys(t.Context(), "lockscope:fence:*").Val()
 				return len(fences) > 0
 			})
@@ -202,7 +202,7 @@ func TestRealFenceCounter(t *testing.T) {
 	}
 }
 
-// TestRealDuplicateNode names one server twice, which would let it vote twice.
+// TestRealDuplicateNode names one server twice, which would give it two votes.
 func TestRealDuplicateNode(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 2)
@@ -214,9 +214,9 @@ func TestRealDuplicateNode(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			clients := append(f.clients(), plainClient(t, &redis.Options{Addr: addr}))
 			l := newLocker(t, clients)
-			f.pause(1) // the two honest servers would be a quorum
+			f.pause(1) // otherwise the two honest servers would be a quorum
 			var err error
-			// a busy machine may have no answer in time
+			// on a busy machine there may be no answer in time
 			eventually(t, settleTime, "the duplicate is found", func() bool {
 				began := time.Now()
 				_, err = l.Acquire(t.Context(), "job", lock.NoWait(), lock.TTL(longTTL))
@@ -232,7 +232,7 @@ func TestRealDuplicateNode(t *testing.T) {
 	same := append(f.clients(), plainClient(t, &redis.Options{Addr: f.servers[0].Addr()}))
 	_, err := redlock.New(same)
 	wantErr(t, err, driver.ErrDuplicate, lock.ErrInvalidNode)
-	for i := range 3 { // on the very first vote, too
+	for i := range 3 { // also on the very first vote
 		_, err := newLocker(t, []redis.UniversalClient{
 			plainClient(t, &redis.Options{Addr: f.servers[0].Addr()}),
 			plainClient(t, &redis.Options{Addr: proxy.Addr()}),

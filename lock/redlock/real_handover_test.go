@@ -15,8 +15,8 @@ import (
 	"github.com/lockscope/lockscope/lock/engine"
 )
 
-// TestRealHandOverAsksNobody: 32 callers of one process that hold the lock for no time cost
-// the servers less than a command for every five acquisitions.
+// TestRealHandOverAsksNobody: 32 callers of one process that hold the lock for no time cost the servers less than one
+// command per five acquisitions.
 func TestRealHandOverAsksNobody(t *testing.T) {
 	const callers, each = 32, 200
 	f := startNodes(t, 1)
@@ -47,7 +47,7 @@ func TestRealHandOverAsksNobody(t *testing.T) {
 	f.wantOnlyFences()
 }
 
-// scriptsRun is how many scripts the servers were sent.
+// scriptsRun returns how many scripts the servers were sent.
 func (f *realNodes) scriptsRun() (n int) {
 	f.t.Helper()
 	for _, c := range f.admin {
@@ -61,7 +61,7 @@ func (f *realNodes) scriptsRun() (n int) {
 	return n
 }
 
-// together runs do for each worker at once.
+// together runs do for each worker at the same time.
 func together(workers int, do func(worker int) error) error {
 	errs := make([]error, workers)
 	var all sync.WaitGroup
@@ -72,9 +72,9 @@ func together(workers int, do func(worker int) error) error {
 	return errors.Join(errs...)
 }
 
-// TestRealHandOverTellsOthers: within 20 ms, a caller of another process that is refused
-// learns of the lease that has the lock, not of the one it was handed over by. The machine
-// may be busy: one time of five is enough, and what refusals take here counts beside.
+// TestRealHandOverTellsOthers: within 20 ms, a refused caller of another process learns the current lease, not the
+// lease before the hand-over. Because the machine may be busy, one success in five is enough, and the time of refusals
+// is added to the limit.
 func TestRealHandOverTellsOthers(t *testing.T) {
 	f := startNodes(t, 3)
 	l, other := f.locker(lock.WithInstance("ours")), f.locker()
@@ -124,9 +124,9 @@ func TestRealHandOverTellsOthers(t *testing.T) {
 	}
 }
 
-// TestRealHandOverLetsOthersIn: of two processes with 16 callers each, none waits longer
-// at the 99th percentile, by more than 15 ms or half as long again, than without hand-over, which NoRenew
-// forgoes. The machine may be busy: one time of three is enough.
+// TestRealHandOverLetsOthersIn: two processes have 16 callers each. For neither is the 99th percentile of waits more
+// than 15 ms, or half, above the one without hand-over (NoRenew). Because the machine may be busy, one success in three
+// is enough.
 func TestRealHandOverLetsOthersIn(t *testing.T) {
 	const callers = 16
 	f := startNodes(t, 1)

@@ -21,24 +21,24 @@ import (
 )
 
 const (
-	// nodeTimeout is eight times the default, that it tells a node that does not answer from a machine that is busy.
-	// What must not wait for a silent node is held against it too.
+	// nodeTimeout is eight times the default, to tell a silent node from a busy machine. Calls that must not wait for a
+	// silent node are measured against it, too.
 	nodeTimeout = 400 * time.Millisecond
-	// patience is the node timeout of tests in which every node answers: however busy the machine, none is given up.
+	// patience is the node timeout of tests in which every node answers, so that none is given up on a busy machine.
 	patience = 10 * time.Second
-	// soon is above what any work takes here, however busy the machine, and below what it would take to wait for a node
-	// that hangs: hungTimeout, or the five seconds after which go-redis gives up a read.
+	// soon is longer than any work here takes on a busy machine. It is shorter than a wait for a hung node:
+	// hungTimeout, or the five seconds after which go-redis gives up a read.
 	soon = 4 * time.Second
-	// hungTimeout is the node timeout of tests in which nodes hang that nobody must wait for.
+	// hungTimeout is the node timeout of tests in which nodes hang and no caller may wait for them.
 	hungTimeout = soon + time.Second
-	// longTTL outlasts settleTime by far: what is gone by then was not left to expire.
+	// longTTL is much longer than settleTime: a lock that is gone by then did not expire.
 	longTTL    = time.Minute
 	settleTime = 15 * time.Second
-	// waitTime ends a test that would wait for ever.
+	// waitTime bounds a test that would wait forever.
 	waitTime = 30 * time.Second
 )
 
-// realNodes are redis-server processes, and a client of each for looking at them behind the library's back.
+// realNodes are redis-server processes, each with a client to inspect it without the library.
 type realNodes struct {
 	t       testing.TB
 	servers []*redisproc.Server
@@ -54,7 +54,7 @@ func startNodes(t testing.TB, n int, opts ...redisproc.Option) *realNodes {
 	return f
 }
 
-// appendOnly makes servers keep everything they acknowledged over a SIGKILL.
+// appendOnly makes servers keep everything they acknowledged, even over a SIGKILL.
 func appendOnly() redisproc.Option {
 	return redisproc.WithArgs("--appendonly", "yes", "--appendfsync", "always")
 }
@@ -82,14 +82,14 @@ func (f *realNodes) clients() []redis.UniversalClient {
 	return all
 }
 
-// through is clients with the i-th node behind a proxy.
+// through returns clients with the i-th node behind a proxy.
 func (f *realNodes) through(p *netfault.Proxy, i int) []redis.UniversalClient {
 	all := f.clients()
 	all[i] = plainClient(f.t, &redis.Options{Addr: p.Addr()})
 	return all
 }
 
-// named gives the nodes their servers' names, also behind a proxy: by its names a set of nodes is told from others.
+// named gives the nodes their servers' names, also behind a proxy, because the names identify a set of nodes.
 func (f *realNodes) named() lock.Option {
 	var names []string
 	for _, s := range f.servers {
@@ -98,13 +98,13 @@ func (f *realNodes) named() lock.Option {
 	return lock.WithNodeNames(names...)
 }
 
-// locker makes a Redlock of its own connections on all nodes.
+// locker returns a Redlock with its own connections to all nodes.
 func (f *realNodes) locker(opts ...lock.Option) *engine.Engine {
 	f.t.Helper()
 	return newLocker(f.t, f.clients(), opts...)
 }
 
-// newLocker lets freshly started nodes vote; tests of the quarantine say otherwise.
+// newLocker makes freshly started nodes vote. Tests of the quarantine turn that off.
 func newLocker(t testing.TB, clients []redis.UniversalClient, opts ...lock.Option) *engine.Engine {
 	t.Helper()
 	base := []lock.Option{lock.WithNodeTimeout(nodeTimeout), redlock.WithRestartQuarantine(0)}
@@ -114,7 +114,7 @@ func newLocker(t testing.TB, clients []redis.UniversalClient, opts ...lock.Optio
 	return r
 }
 
-// warm makes the locker's connections to every node, so that a fault meets them open. Nothing of it is left.
+// warm makes the locker's connections to every node, so that a fault meets open ones. It leaves nothing on the nodes.
 func (f *realNodes) warm(l lock.Locker) {
 	f.t.Helper()
 	must(f.t, acquire(f.t, l, "warm-up", lock.TTL(longTTL)).Release(f.t.Context()))
@@ -137,7 +137,7 @@ func (f *realNodes) each(nodes []int, do func(*redisproc.Server) error) {
 	}
 }
 
-// config sets something on the given nodes.
+// config sets a configuration value on the given nodes.
 func (f *realNodes) config(name, value string, nodes ...int) {
 	f.t.Helper()
 	for _, i := range nodes {
@@ -169,8 +169,8 @@ func (f *realNodes) all() []int {
 	return all
 }
 
-// wantNoLocks waits until no lock key is left on the given nodes, or on all, and none comes back: no longer than
-// settleTime. It returns since when there was none.
+// wantNoLocks waits up to settleTime until the given nodes, or all, have no lock key, and checks that none comes back.
+// It returns since when there was none.
 func (f *realNodes) wantNoLocks(nodes ...int) (clean time.Time) {
 	f.t.Helper()
 	if len(nodes) == 0 {
@@ -179,7 +179,7 @@ func (f *realNodes) wantNoLocks(nodes ...int) (clean time.Time) {
 	return f.wantNone("lock:*", nodes, func(string) bool { return true })
 }
 
-// wantOnlyFences waits until nothing is left on any node but fence counters.
+// wantOnlyFences waits until the nodes hold nothing but fence counters.
 func (f *realNodes) wantOnlyFences() {
 	f.t.Helper()
 	f.wantNone("*", f.all(), func(key string) bool { return !strings.Contains(key, ": lockscope:fence:{") })
@@ -195,7 +195,7 @@ func (f *realNodes) wantNone(pattern string, nodes []int, counts func(string) bo
 			clean = time.Time{}
 		case clean.IsZero():
 			clean = time.Now()
-		case time.Since(clean) > nodeTimeout: // no straggler can come any more
+		case time.Since(clean) > nodeTimeout: // too late for a late request
 			return clean
 		}
 		if len(left) > 0 && time.Now().After(deadline) {
@@ -207,7 +207,7 @@ func (f *realNodes) wantNone(pattern string, nodes []int, counts func(string) bo
 	}
 }
 
-// queued is how many waiters the nodes know of, on whichever node they queue.
+// queued returns how many waiters the nodes have, on whichever node they queue.
 func (f *realNodes) queued(resource string, nodes ...int) (n int) {
 	if len(nodes) == 0 {
 		nodes = f.all()

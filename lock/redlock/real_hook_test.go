@@ -9,8 +9,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// heeding is a hook of the caller's client that sends nothing for a context that has ended, as one that limits rates
-// may.
+// heeding is a hook of the caller's client that sends nothing once the context has ended, as a rate limiter does.
 type heeding struct{}
 
 func (heeding) DialHook(next redis.DialHook) redis.DialHook { return next }
@@ -29,7 +28,7 @@ func (heeding) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Process
 	return next
 }
 
-// TestRealReleaseThroughAHookThatHeedsContexts: a request that was cancelled gives its lock back all the same.
+// TestRealReleaseThroughAHookThatHeedsContexts: a cancelled request still releases its lock.
 func TestRealReleaseThroughAHookThatHeedsContexts(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 1)
@@ -40,6 +39,6 @@ func TestRealReleaseThroughAHookThatHeedsContexts(t *testing.T) {
 	lease, err := l.Acquire(ctx, "job", lock.TTL(longTTL))
 	must(t, err)
 	cancel()
-	_ = lease.Release(ctx) // it may or may not have had the time to learn the outcome
+	_ = lease.Release(ctx) // the outcome may be unknown
 	f.wantNoLocks()
 }

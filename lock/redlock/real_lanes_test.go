@@ -15,7 +15,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// connectionIDs are the ids of a node's connections beside the test's own.
+// connectionIDs returns the ids of a node's connections without the test's own.
 func (f *realNodes) connectionIDs(node int) (ids []string) {
 	for _, line := range f.connections(node) {
 		ids = append(ids, strings.Fields(line)[0])
@@ -23,7 +23,7 @@ func (f *realNodes) connectionIDs(node int) (ids []string) {
 	return ids
 }
 
-// TestRealManyCallersShareFewConnections: whatever the caller's pool size and however many call.
+// TestRealManyCallersShareFewConnections, however many call and whatever the pool size of the caller's client.
 func TestRealManyCallersShareFewConnections(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 3)
@@ -37,7 +37,7 @@ func TestRealManyCallersShareFewConnections(t *testing.T) {
 	f.wantNoLocks()
 }
 
-// pairs makes callers acquire and release each their own resource so many times.
+// pairs makes callers acquire and release, each its own resource, this many times.
 func pairs(t *testing.T, l lock.Locker, callers, times int) {
 	t.Helper()
 	done := make(chan error, callers)
@@ -59,14 +59,14 @@ func pairs(t *testing.T, l lock.Locker, callers, times int) {
 	}
 }
 
-// TestRealHungServerKeepsItsConnection: calls are answered in time while a server hangs, and when it goes on, so does
-// the connection it had. One node is asked by the caller itself, which must come back as well.
+// TestRealHungServerKeepsItsConnection: calls end in time while a server hangs, and its connection is still used
+// afterwards. With one node, the caller asks it itself and must return, too.
 func TestRealHungServerKeepsItsConnection(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{1, 3} {
 		t.Run(fmt.Sprint(n, " nodes"), func(t *testing.T) {
 			f := startNodes(t, n)
-			// A connection is given up after four node timeouts: on a busy machine the servers may go on late.
+			// A connection is given up after four node timeouts. On a busy machine the servers may resume later.
 			l := f.locker(lock.WithNodeTimeout(soon / 2))
 			f.warm(l)
 			before := f.connectionIDs(0)
@@ -78,7 +78,7 @@ func TestRealHungServerKeepsItsConnection(t *testing.T) {
 			f.resume(f.all()...)
 			f.wantNoLocks()
 			must(t, acquire(t, l, "job", lock.TTL(longTTL)).Release(t.Context()))
-			// On a busy machine there may be a second one, that was still being made as the servers were stopped.
+			// On a busy machine there may be a second one, which was still being made when the servers were stopped.
 			if after := f.connectionIDs(0); n > 1 && !slices.ContainsFunc(before,
 				func(id string) bool { return slices.Contains(after, id) }) {
 				t.Errorf("connections were %v and are %v", before, after)
@@ -87,7 +87,7 @@ func TestRealHungServerKeepsItsConnection(t *testing.T) {
 	}
 }
 
-// TestRealCancelledWhileAsking: the one node hangs, and the caller, who asks it by itself, gives up.
+// TestRealCancelledWhileAsking: the only node hangs, and the caller, which asks it on its own goroutine, gives up.
 func TestRealCancelledWhileAsking(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 1)
@@ -96,7 +96,7 @@ func TestRealCancelledWhileAsking(t *testing.T) {
 	f.pause(0)
 	ctx, cancel := context.WithCancel(t.Context())
 	asking := acquireAsync(ctx, l, "job", lock.TTL(longTTL))
-	time.Sleep(nodeTimeout / 10) // it is asking by then; if not, it is cancelled before
+	time.Sleep(nodeTimeout / 10) // by then it is asking; if not, it is cancelled before
 	cancel()
 	cancelled := time.Now()
 	g := await(t, patience, "the cancelled Acquire", asking)
@@ -107,7 +107,7 @@ func TestRealCancelledWhileAsking(t *testing.T) {
 	must(t, acquire(t, l, "job", lock.TTL(longTTL)).Release(t.Context()))
 }
 
-// TestRealClosedIdleConnection: a server that closes idle connections, or was restarted, costs no acquire.
+// TestRealClosedIdleConnection: no acquire fails because a server closed idle connections or restarted.
 func TestRealClosedIdleConnection(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{1, 3} {
@@ -121,7 +121,7 @@ func TestRealClosedIdleConnection(t *testing.T) {
 	}
 }
 
-// TestRealDeadNodeIsNotSent: nobody need undo what was never sent.
+// TestRealDeadNodeIsNotSent: a request that was never sent needs no undoing.
 func TestRealDeadNodeIsNotSent(t *testing.T) {
 	t.Parallel()
 	f, rec := startNodes(t, 3), newRecorder()
@@ -156,7 +156,7 @@ func (panicking) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proce
 	return next
 }
 
-// TestRealPanickingHook: a hook of the caller's client that panics fails the call, and no more.
+// TestRealPanickingHook: a panic in a hook of the caller's client fails that call only.
 func TestRealPanickingHook(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 3)

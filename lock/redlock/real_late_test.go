@@ -12,9 +12,9 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// TestRealLateSetAfterRelease lets an acquire reach one node long after the lease was released there. It checks the
-// release that overtakes it (by another connection, as after a broken route) and one that had no way to the node
-// either.
+// TestRealLateSetAfterRelease lets an acquire reach one node long after the lease was released. It covers a release
+// that overtakes the acquire (on another connection, as after a broken route) and a release that could not reach the
+// node either.
 func TestRealLateSetAfterRelease(t *testing.T) {
 	for name, overtaken := range map[string]bool{"release gets through": true, "release is late too": false} {
 		t.Run(name, func(t *testing.T) {
@@ -48,7 +48,7 @@ func TestRealLateSetAfterRelease(t *testing.T) {
 			if tombs := f.keys("lockscope:tomb:*", 2); overtaken && len(tombs) == 0 {
 				t.Error("there is no tombstone: nothing was late")
 			}
-			// The lock is free for others, on that node too.
+			// The lock is free for others, also on that node.
 			f.kill(0)
 			other := f.locker(lock.WithNodeTimeout(patience))
 			must(t, acquire(t, other, "job", lock.NoWait(), lock.TTL(longTTL)).Release(t.Context()))
@@ -56,7 +56,7 @@ func TestRealLateSetAfterRelease(t *testing.T) {
 	}
 }
 
-// settled waits until the node has carried out what had reached it: its script counter stands still.
+// settled waits until the node has run every script that reached it: its script counter stands still.
 func (f *realNodes) settled(node int) {
 	f.t.Helper()
 	last, since := "", time.Now()
@@ -70,8 +70,8 @@ func (f *realNodes) settled(node int) {
 	})
 }
 
-// TestRealPausedNodeCarriesOutLater has a node stop with the acquire in its socket. When it goes on, everybody has long
-// forgotten the lock.
+// TestRealPausedNodeCarriesOutLater stops a node with the acquire in its socket. When it resumes, no process knows the
+// lock any more.
 func TestRealPausedNodeCarriesOutLater(t *testing.T) {
 	f, rec := startNodes(t, 3), newRecorder()
 	l := f.locker()
@@ -79,11 +79,11 @@ func TestRealPausedNodeCarriesOutLater(t *testing.T) {
 	f.pause(2)
 	lease, err := l.Acquire(rec.in(t.Context()), "job", lock.TTL(longTTL))
 	must(t, err)
-	// What has not been sent when the lock is released is not sent any more.
+	// Requests that were not sent before the release are never sent.
 	asked := func(e lock.NodeStart) bool { return e.Op == lock.OpAcquire }
 	awaitEvents(t, rec, settleTime, len(f.servers), "a node asked", asked)
 	must(t, lease.Release(t.Context()))
-	rec.wantPaired(t) // every command to the paused node has been given up
+	rec.wantPaired(t) // every command to the paused node was given up
 	f.resume(2)
 	f.settled(2)
 	f.wantNoLocks()

@@ -12,7 +12,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// connections lists who is connected to a node, and listening to what, without the one that asks.
+// connections lists the clients of a node and their subscriptions, without the client that asks.
 func (f *realNodes) connections(node int) (others []string) {
 	f.t.Helper()
 	list, err := f.admin[node].ClientList(f.t.Context()).Result()
@@ -25,7 +25,7 @@ func (f *realNodes) connections(node int) (others []string) {
 	return others
 }
 
-// TestRealCloseLeavesNothing closes with a lease held, with waiters, with subscriptions, and with nodes that do not
+// TestRealCloseLeavesNothing closes with a held lease, with waiters, with subscriptions, and with nodes that do not
 // answer.
 func TestRealCloseLeavesNothing(t *testing.T) {
 	for name, fail := range map[string]func(*realNodes){
@@ -76,14 +76,14 @@ func TestRealCloseLeavesNothing(t *testing.T) {
 				eventually(t, settleTime, "nobody is connected any more",
 					func() bool { return len(f.connections(i)) == 0 })
 			}
-			for _, c := range given { // they are still the caller's
+			for _, c := range given { // the caller still owns them
 				must(t, c.Close())
 			}
 		})
 	}
 }
 
-// TestRealGivenClientIsUntouched goes on using, and closing, the client that lockscope was given.
+// TestRealGivenClientIsUntouched: the caller goes on using its own client, and closes it.
 func TestRealGivenClientIsUntouched(t *testing.T) {
 	f := startNodes(t, 1)
 	given := plainClient(t, &redis.Options{Addr: f.servers[0].Addr(), PoolSize: 3})

@@ -8,11 +8,11 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// TestRealNothingLeftAfterManyPairs releases while stragglers are still granting: each must be undone in its turn.
+// TestRealNothingLeftAfterManyPairs releases while slow nodes are still granting. Each of these grants must be undone.
 func TestRealNothingLeftAfterManyPairs(t *testing.T) {
 	const workers, pairs = 8, 20_000 / 8
 	f := startNodes(t, 5)
-	// A busy machine must not make an outcome unknown: that leaves a tombstone for a minute, as it should.
+	// A busy machine must not make an outcome unknown: that leaves a tombstone for a minute, by design.
 	l := f.locker(lock.WithNodeTimeout(patience))
 	var wg sync.WaitGroup
 	errs := make(chan error, workers)

@@ -16,10 +16,11 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// The tests of this file let a node forget a lock, or vote in another set, while a lease is valid: nobody else must
-// get one.
+// In the tests of this file a node forgets a lock, or votes in another set, while a lease is valid. No other caller may
+// get a lease.
 
-// wantNoSecondLease requires that nobody else gets the resource while the lease is valid, and says why.
+// wantNoSecondLease requires that no other caller gets the resource while the lease is valid, and that the error gives
+// the reason.
 func wantNoSecondLease(t *testing.T, held lock.Lease, other *engine.Engine, targets ...error) {
 	t.Helper()
 	_, _ = refused(t, other, "job", targets...)
@@ -28,8 +29,8 @@ func wantNoSecondLease(t *testing.T, held lock.Lease, other *engine.Engine, targ
 	}
 }
 
-// refused asks for a resource until the answer matches every target, or all nodes that are to answer have: a busy
-// machine may have no answer within the node timeout. A lease is none. It returns that answer, and how long it took.
+// refused asks for a resource until the answer matches every target or all nodes have answered: on a busy machine some
+// may miss the node timeout. A lease fails the test. It returns the answer, and how long it took.
 func refused(t *testing.T, l lock.Locker, resource string, targets ...error) (took time.Duration, err error) {
 	t.Helper()
 	for asked := time.Now(); ; {
@@ -52,7 +53,7 @@ func unanswered(err error) bool {
 	return errors.Is(err, driver.ErrTimeout) || errors.Is(err, driver.ErrNotSent)
 }
 
-// twoOfThree holds a resource on the first two of three nodes.
+// twoOfThree acquires a resource on the first two of three nodes.
 func twoOfThree(t *testing.T, opts ...lock.Option) (f *realNodes, lease lock.Lease) {
 	t.Helper()
 	f = startNodes(t, 3)
@@ -77,7 +78,7 @@ func TestRealFlushed(t *testing.T) {
 	t.Parallel()
 	f, lease := twoOfThree(t)
 	other := guardedLocker(t, f.clients())
-	must(t, acquire(t, other, "warm-up").Release(t.Context())) // its connections are there
+	must(t, acquire(t, other, "warm-up").Release(t.Context())) // its connections exist now
 	must(t, f.admin[1].FlushAll(t.Context()).Err())
 	wantNoSecondLease(t, lease, other, driver.ErrQuarantined)
 }
@@ -95,7 +96,7 @@ func TestRealReplicaAndBack(t *testing.T) {
 	wantNoSecondLease(t, lease, other, driver.ErrQuarantined)
 }
 
-// TestRealStaleSnapshot: a node restarts with what it had before the lock, its marker among it.
+// TestRealStaleSnapshot: a node restarts with the data of before the lock, including its marker.
 func TestRealStaleSnapshot(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 3)
@@ -116,7 +117,7 @@ func TestRealStaleSnapshot(t *testing.T) {
 	wantNoSecondLease(t, lease, other, driver.ErrQuarantined)
 }
 
-// TestRealMembersDiffer: three nodes become five without the act that this takes.
+// TestRealMembersDiffer: a process uses five nodes instead of three, without a reconfiguration.
 func TestRealMembersDiffer(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 5)
@@ -132,8 +133,8 @@ func TestRealMembersDiffer(t *testing.T) {
 	wantText(t, err, "3 nodes, max TTL 1m0s", "5 nodes, max TTL 1m0s", "lockscope reconfigure")
 }
 
-// TestRealMaxTTLsDiffer: a process that would keep a restarted node silent for its own MaxTTL, while a lock with
-// another's may be valid, gets no vote at all.
+// TestRealMaxTTLsDiffer: a process with another MaxTTL gets no vote. It would keep a restarted node silent for its own
+// MaxTTL, while a longer lock may be valid.
 func TestRealMaxTTLsDiffer(t *testing.T) {
 	t.Parallel()
 	f, lease := twoOfThree(t)
@@ -146,7 +147,8 @@ func TestRealMaxTTLsDiffer(t *testing.T) {
 	must(t, lease.Extend(t.Context()))
 }
 
-// TestRealQuarantineEndsByTwoClocks: the marker is counted on the node, and neither clock ends it alone.
+// TestRealQuarantineEndsByTwoClocks: the marker counts on the node's clock, and neither clock alone ends the
+// quarantine.
 func TestRealQuarantineEndsByTwoClocks(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 3)
@@ -164,8 +166,8 @@ func TestRealQuarantineEndsByTwoClocks(t *testing.T) {
 	}
 }
 
-// TestRealNodeThatForgotTakesNothingBack: a key that a renewal puts back counts from the next round on. A node that
-// may have forgotten somebody else's lock must not count, so it takes none until its quarantine is over.
+// TestRealNodeThatForgotTakesNothingBack: a key that a renewal puts back counts from the next round on. A node that may
+// have forgotten another holder's lock must not count, so it takes none back until its quarantine ends.
 func TestRealNodeThatForgotTakesNothingBack(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 5)
@@ -177,7 +179,7 @@ func TestRealNodeThatForgotTakesNothingBack(t *testing.T) {
 			f.all()...)) == 5
 	})
 	must(t, f.admin[1].FlushAll(t.Context()).Err())
-	must(t, f.admin[2].Del(t.Context(), "lock:job").Err()) // this one remembers all but the key
+	must(t, f.admin[2].Del(t.Context(), "lock:job").Err()) // this node remembers all but the key
 	for range 3 {
 		must(t, lease.Extend(t.Context()))
 	}
@@ -188,8 +190,8 @@ func TestRealNodeThatForgotTakesNothingBack(t *testing.T) {
 	must(t, lease.Release(t.Context()))
 }
 
-// TestRealPromotedAgain: a node does not write while it is a replica, and go-redis gives up every connection on which
-// it says so. None is used again: they would repeat for good what it said once.
+// TestRealPromotedAgain: a replica refuses writes, and go-redis gives up each connection on which it does. None of
+// these connections is used again: it would repeat that answer for good.
 func TestRealPromotedAgain(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 2)

@@ -9,15 +9,14 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// TestRealOpenSnapshotRestoredInPlace says what happens and is not covered: the very process that voted has its own
-// older data put back while it runs, marker and all, as DEBUG RELOAD NOSAVE does. Nothing on the server tells that
-// from never having been away.
+// TestRealOpenSnapshotRestoredInPlace shows a fault that lockscope does not cover. A process that has voted gets its
+// own older data back while it runs, with its marker, as DEBUG RELOAD NOSAVE does. Nothing on the server shows that.
 func TestRealOpenSnapshotRestoredInPlace(t *testing.T) {
 	t.Parallel()
 	f, lease := twoOfThree(t)
 	other := guardedLocker(t, f.clients())
 	must(t, acquire(t, other, "warm-up").Release(t.Context()))
-	// What was there before the lock is back, and the lock is not.
+	// The data of before the lock is back, and the lock is gone.
 	snapshot := make(map[string]string)
 	for _, key := range f.admin[1].Keys(t.Context(), "*").Val() {
 		if key == "lock:job" {
@@ -25,7 +24,7 @@ func TestRealOpenSnapshotRestoredInPlace(t *testing.T) {
 		}
 		value, err := f.admin[1].Dump(t.Context(), key).Result()
 		if errors.Is(err, redis.Nil) {
-			continue // a tombstone of the warm-up, expired since KEYS named it
+			continue // a tombstone of the warm-up that expired after KEYS
 		}
 		must(t, err)
 		snapshot[key] = value

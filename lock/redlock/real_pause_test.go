@@ -10,7 +10,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// minorities are the sets of nodes that may fail without anybody noticing.
+// minorities are the sets of nodes that may fail without any effect on callers.
 var minorities = []struct{ nodes, failing int }{{3, 1}, {5, 2}}
 
 func firstOf(n int) (nodes []int) {
@@ -39,9 +39,9 @@ func TestRealPausedMinorityWhileHeld(t *testing.T) {
 			must(t, lease.Release(t.Context()))
 			wantWithin(t, "release", time.Since(began), ttl/6)
 			f.wantNoLocks(f.all()[m.failing:]...)
-			rec.wantPaired(t) // nothing is under way to the paused nodes any more
+			rec.wantPaired(t) // no request to a paused node is under way any more
 			f.resume(failing...)
-			// What was sent to the paused nodes is carried out now. It must not bring the key back for a TTL.
+			// The paused nodes now run what was sent to them. The key must not come back for a TTL.
 			resumed := time.Now()
 			wantWithin(t, "clean-up", f.wantNoLocks().Sub(resumed), ttl/2)
 		})
@@ -68,7 +68,7 @@ func TestRealPausedMinorityWhileAcquiring(t *testing.T) {
 					must(t, lease.Release(t.Context()))
 					wantWithin(t, "release", time.Since(began), soon)
 				}
-				rec.wantPaired(t) // nothing is under way to the paused nodes any more
+				rec.wantPaired(t) // no request to a paused node is under way any more
 				f.resume(failing...)
 				f.wantNoLocks()
 			})
@@ -76,7 +76,7 @@ func TestRealPausedMinorityWhileAcquiring(t *testing.T) {
 	}
 }
 
-// TestRealPausedMajority has no quorum: the error comes soon and names every node that is silent.
+// TestRealPausedMajority leaves no quorum: the error comes soon and names every silent node.
 func TestRealPausedMajority(t *testing.T) {
 	f := startNodes(t, 3)
 	l := f.locker()
@@ -124,8 +124,8 @@ func wantNoQuorum(t *testing.T, f *realNodes, err error, target error, nodes ...
 	}
 }
 
-// TestRealExtendWithoutQuorum tries by hand, while the lease is valid: the error names the silent nodes, and the
-// lease goes on.
+// TestRealExtendWithoutQuorum extends by hand while the lease is valid: the error names the silent nodes, and the lease
+// goes on.
 func TestRealExtendWithoutQuorum(t *testing.T) {
 	f := startNodes(t, 3)
 	lease := acquire(t, f.locker(), "job", lock.TTL(longTTL), lock.NoRenew())

@@ -22,17 +22,17 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// contender is the job of a child process: to add one to a register, again and again, in two steps under the lock.
+// contender is the job of a child process: it increments a register again and again, in two steps under the lock.
 type contender struct {
 	Nodes    []string
-	Register string // address of the server with the register
+	Register string // address of the server that keeps the register
 	Workers  int
 	Rounds   int // of each worker
 	TTL      time.Duration
-	Stepwise bool // says "read" after reading, and waits for a line before writing
+	Stepwise bool // print "read" after reading, and wait for a line before writing
 }
 
-// contenderResult is what became of a contender's writes.
+// contenderResult counts what happened to a contender's writes.
 type contenderResult struct {
 	Accepted, Rejected, Lost int
 	Err                      string
@@ -40,8 +40,8 @@ type contenderResult struct {
 
 const childTimeout = 90 * time.Second
 
-// The register is a store that knows the highest fence it has seen, and rejects whoever comes with a lower one: on
-// reading too, or a newer holder's read could be followed by an older one's write.
+// The register is a store that knows the highest fence it has seen and rejects lower ones. It also does so on reads:
+// otherwise an older holder's write could follow a newer holder's read.
 var (
 	readRegister = redis.NewScript(`
 		if tonumber(ARGV[1]) < tonumber(redis.call('HGET', KEYS[1], 'fence') or '0') then return -1 end
@@ -57,7 +57,7 @@ const register = "register"
 
 func init() { childMain = runChild }
 
-// childJob is what a child process does: one of these.
+// childJob is the job of a child process: one of these.
 type childJob struct {
 	Contender *contender
 	Starved   *starved
@@ -122,7 +122,7 @@ func (c contender) run(ctx context.Context) (sum contenderResult) {
 	return sum
 }
 
-// increment does not look at the lease between its steps: it is the store that keeps a late writer out.
+// increment does not check the lease between its steps: only the store keeps a late writer out.
 func (c contender) increment(ctx context.Context, l lock.Locker, store *redis.Client) (accepted, lost bool, err error) {
 	lease, err := l.Acquire(ctx, "register", lock.TTL(c.TTL))
 	if err != nil {
@@ -138,7 +138,7 @@ func (c contender) increment(ctx context.Context, l lock.Locker, store *redis.Cl
 		if _, err := bufio.NewReader(os.Stdin).ReadString('\n'); err != nil {
 			return false, false, err
 		}
-		select { // timers that ran out during a SIGSTOP fire only now
+		select { // timers that expired during the SIGSTOP fire now
 		case <-lease.Context().Done():
 		case <-time.After(nodeTimeout):
 		}
@@ -149,7 +149,7 @@ func (c contender) increment(ctx context.Context, l lock.Locker, store *redis.Cl
 	return code == 1, lost, err
 }
 
-// child is a process that does a job.
+// child is a process with a job.
 type child struct {
 	*process.Process
 	t  *testing.T
@@ -237,7 +237,8 @@ func TestRealProcessesLoseNoUpdate(t *testing.T) {
 	f.wantNoLocks()
 }
 
-// TestRealStoppedHolder stops a process between reading and writing for longer than its TTL. Its write comes too late.
+// TestRealStoppedHolder stops a process between reading and writing for longer than its TTL. Its write comes too late
+// and is rejected.
 func TestRealStoppedHolder(t *testing.T) {
 	t.Parallel()
 	f, store := startNodes(t, 3), startNodes(t, 1)

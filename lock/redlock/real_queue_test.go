@@ -9,8 +9,8 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// TestRealQueueReportsWhoWaits: who waits, since when, where, holding what, as the nodes report it to anybody; also
-// where one of them does not have the lock, which may be the one that has the queue.
+// TestRealQueueReportsWhoWaits: every reader learns which processes wait, since when, at which call site, and which
+// locks they hold. One node does not have the lock: it may be the one with the queue.
 func TestRealQueueReportsWhoWaits(t *testing.T) {
 	for name, without := range map[string][]int{"all have the lock": nil, "one has not": {0}, "another has not": {1},
 		"the third has not": {2}} {

@@ -13,8 +13,9 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// TestRealReconfigureUnderLoad takes three nodes to five and back while processes of both configurations try all the
-// time, none of which is ever stopped: first with an old node hung, that joins later, then with all of them there.
+// TestRealReconfigureUnderLoad grows a set of three nodes to five and shrinks it again. Processes of both
+// configurations keep trying all the time. In the first run an old node hangs and joins later; in the second all nodes
+// answer.
 func TestRealReconfigureUnderLoad(t *testing.T) {
 	t.Parallel()
 	const ttl = 2 * time.Second
@@ -74,11 +75,11 @@ func TestRealReconfigureUnderLoad(t *testing.T) {
 	t.Logf("%d leases of three nodes, %d of five", len(of3.all), len(of5.all))
 }
 
-// heldWindow is a lease for as long as its holder could have relied on it.
+// heldWindow is the time for which a holder could rely on its lease.
 type heldWindow struct {
 	resource   string
 	fence      uint64
-	asked      time.Time // before the nodes were: whoever waits for the CPU has the lease later
+	asked      time.Time // before the request; a process that waits for the CPU learns of its lease later
 	began, end time.Time
 }
 
@@ -88,7 +89,7 @@ type heldWindows struct {
 	all []heldWindow
 }
 
-// since counts the leases that the nodes were asked for after an instant.
+// since counts the leases that were requested after an instant.
 func (h *heldWindows) since(at time.Time) (n int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -100,7 +101,7 @@ func (h *heldWindows) since(at time.Time) (n int) {
 	return n
 }
 
-// compete takes two resources in turn, for a moment and, now and then, until the lease is lost or has been renewed.
+// compete takes two resources in turn, for a moment each. Now and then it keeps one until it is lost or renewed.
 func (h *heldWindows) compete(ctx context.Context, wg *sync.WaitGroup, l lock.Locker, ttl time.Duration) {
 	for i := range 2 {
 		wg.Go(func() {
@@ -118,7 +119,7 @@ func (h *heldWindows) compete(ctx context.Context, wg *sync.WaitGroup, l lock.Lo
 func (h *heldWindows) try(ctx context.Context, l lock.Locker, resource string, ttl, hold time.Duration) {
 	lease, err := l.Acquire(ctx, resource, lock.TTL(ttl), lock.MaxWait(ttl))
 	if err != nil {
-		select { // it is refused for as long as the configuration is another's
+		select { // refused while the nodes have the other configuration
 		case <-ctx.Done():
 		case <-time.After(20 * time.Millisecond):
 		}
@@ -138,7 +139,7 @@ func (h *heldWindows) try(ctx context.Context, l lock.Locker, resource string, t
 		}
 		break
 	}
-	_ = lease.Release(context.WithoutCancel(ctx)) // it may be lost: that is what a change does
+	_ = lease.Release(context.WithoutCancel(ctx)) // it may be lost: a change of the set does that
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.all = append(h.all, w)
@@ -158,7 +159,7 @@ func wantOneAtATime(t *testing.T, all []heldWindow) {
 	}
 }
 
-// wantSilence requires that between the end of an act and that of the quarantine it began nobody got a lease.
+// wantSilence requires that no process got a lease between the end of an act and the end of its quarantine.
 func wantSilence(t *testing.T, all []heldWindow, began, ended time.Time, quarantine time.Duration) {
 	t.Helper()
 	first, ok := time.Time{}, false

@@ -9,14 +9,14 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// TestRealReconfigure takes three nodes to five and back, with a lease that is held and a process of before that goes
-// on.
+// TestRealReconfigure grows a set of three nodes to five and shrinks it again, while a lease is held and an older
+// process goes on.
 func TestRealReconfigure(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 5)
 	three := &realNodes{t: t, servers: f.servers[:3], admin: f.admin[:3]}
 	three.vouchForAll()
-	// New ones each time: what was found against a node is believed for a second.
+	// New ones each time: a finding against a node is trusted for a second.
 	of3 := func() *engine.Engine { return guardedLocker(t, three.clients()) }
 	of5 := func() *engine.Engine { return guardedLocker(t, f.clients()) }
 	old := of3()

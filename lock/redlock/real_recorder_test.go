@@ -20,7 +20,7 @@ type recorder struct {
 
 type event struct {
 	kind string
-	id   int // the same for a Start and its End
+	id   int // equal for a Start and its End
 	end  bool
 	data any
 }
@@ -113,8 +113,8 @@ func (r *recorder) String() (s string) {
 	return s
 }
 
-// wantPaired waits until every Start so far has its End and requires that it has but one. Others may come meanwhile:
-// releases that get no answer are sent again and again, on each node in its own time.
+// wantPaired waits until every Start so far has its End, and requires exactly one End. New events may come meanwhile:
+// each node's unanswered releases are repeated.
 func (r *recorder) wantPaired(t testing.TB) {
 	t.Helper()
 	type pair struct {

@@ -64,7 +64,7 @@ func TestRealOutOfMemory(t *testing.T) {
 	if quorum, ok := errors.AsType[*lock.QuorumError](err); !ok || len(quorum.Errors) < 2 {
 		t.Errorf("error is %v, want a *QuorumError with the nodes' reasons", err)
 	}
-	// What needs no memory goes on.
+	// Commands that need no memory still work.
 	must(t, longLease.Extend(t.Context()))
 	must(t, longLease.Release(t.Context()))
 	f.wantNoLocks()
@@ -76,7 +76,7 @@ func TestRealOutOfMemory(t *testing.T) {
 // becomeReplica makes a node a replica of the stranger, or, without one, a master again.
 func (f *realNodes) becomeReplica(node int, stranger *realNodes) {
 	f.t.Helper()
-	if stranger != nil { // or it waits for more replicas to turn up before it sends its data
+	if stranger != nil { // else it waits for more replicas before it sends its data
 		stranger.config("repl-diskless-sync-delay", "0", 0)
 	}
 	args := []any{"REPLICAOF", "NO", "ONE"}
@@ -110,7 +110,8 @@ func TestRealReadOnlyMinority(t *testing.T) {
 	f.wantNoLocks()
 }
 
-// TestRealReadOnlySingle has the only node become a replica: known before, and found out on a connection already open.
+// TestRealReadOnlySingle makes the only node a replica: once before the connection is made, and once on an open
+// connection.
 func TestRealReadOnlySingle(t *testing.T) {
 	f, master := startNodes(t, 1), startNodes(t, 1)
 	open := f.locker()
@@ -130,7 +131,7 @@ func TestRealReadOnlySingle(t *testing.T) {
 		return strings.Contains(f.admin[0].Info(t.Context(), "replication").Val(), "master_link_status:up")
 	})
 	began := time.Now()
-	_, err = f.locker().Acquire(t.Context(), "other", lock.MaxWait(settleTime)) // nothing to wait for
+	_, err = f.locker().Acquire(t.Context(), "other", lock.MaxWait(settleTime)) // nothing can free it
 	wantWithin(t, "acquire", time.Since(began), soon)
 	wantErr(t, err, driver.ErrReplica, lock.ErrNoQuorum)
 	wantText(t, err, f.servers[0].Addr())
@@ -140,7 +141,7 @@ func TestRealReadOnlySingle(t *testing.T) {
 	}
 }
 
-// TestRealMisconf has a node that cannot save, and therefore refuses every write, releases too.
+// TestRealMisconf has a node that cannot save and therefore refuses every write, also releases.
 func TestRealMisconf(t *testing.T) {
 	for _, n := range []int{1, 3} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
@@ -148,7 +149,7 @@ func TestRealMisconf(t *testing.T) {
 			l := f.locker()
 			lease := acquire(t, l, "job", lock.TTL(longTTL), lock.NoRenew())
 			blocker := filepath.Join(f.servers[0].Dir(), "dump.rdb")
-			must(t, os.Mkdir(blocker, 0o700)) // no file can be renamed over a directory
+			must(t, os.Mkdir(blocker, 0o700)) // a file cannot be renamed over a directory
 			f.config("save", "3600 1", 0)
 			must(t, f.admin[0].BgSave(t.Context()).Err())
 			failed := func() bool { return f.admin[0].Set(t.Context(), "x", 1, time.Second).Err() != nil }

@@ -9,10 +9,10 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// takenOver is a lease that all nodes but the last have lost to somebody else.
+// takenOver returns a lease that all nodes but the last have lost to another owner.
 func takenOver(t *testing.T, f *realNodes) (lost, holder lock.Lease) {
 	t.Helper()
-	// A release that is sent again after a timeout counts as done by the first: no answer may be late.
+	// A release that is repeated after a timeout counts as done by the first request, so no answer may be late.
 	lost = acquire(t, f.locker(lock.WithNodeTimeout(patience)), "job", lock.TTL(longTTL), lock.NoRenew())
 	last := len(f.servers) - 1
 	eventually(t, settleTime, "every node has the lease", func() bool {
@@ -25,15 +25,15 @@ func takenOver(t *testing.T, f *realNodes) (lost, holder lock.Lease) {
 	return lost, acquire(t, f.locker(), "job", lock.TTL(longTTL), lock.NoRenew())
 }
 
-// TestRealReleaseByPlurality: one node still had the lease and lets it go; the others say that it is somebody else's.
-// However fast that one node is, the release did not come in time.
+// TestRealReleaseByPlurality: one node still had the lease and released it; the others have another owner. However fast
+// that node is, the release did not come in time.
 func TestRealReleaseByPlurality(t *testing.T) {
 	t.Parallel()
 	for _, nodes := range []int{3, 5} {
 		t.Run(fmt.Sprintf("%d nodes", nodes), func(t *testing.T) {
 			f := startNodes(t, nodes)
 			lost, holder := takenOver(t, f)
-			for _, i := range f.all()[:nodes-1] { // the one that has the lease answers first
+			for _, i := range f.all()[:nodes-1] { // the node with the lease answers first
 				must(t, f.admin[i].Do(t.Context(), "client", "pause", (nodeTimeout/4).Milliseconds()).Err())
 			}
 			err := lost.Release(t.Context())
@@ -56,7 +56,7 @@ func TestRealReleaseByPlurality(t *testing.T) {
 	}
 }
 
-// TestRealCancelledCallsBlameNobody: whoever is not given the time to answer is not at fault.
+// TestRealCancelledCallsBlameNobody: a node that was not given the time to answer is not at fault.
 func TestRealCancelledCallsBlameNobody(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 3)
@@ -86,13 +86,13 @@ func TestRealCancelledCallsBlameNobody(t *testing.T) {
 	must(t, lease.Release(t.Context()))
 }
 
-// TestRealFailedNodesAreBlamed, though a context ends as well: they had the time to answer.
+// TestRealFailedNodesAreBlamed although a context ends, too: they had the time to answer.
 func TestRealFailedNodesAreBlamed(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 3)
 	lease := acquire(t, f.locker(lock.WithNodeTimeout(hungTimeout)), "job", lock.TTL(longTTL), lock.NoRenew())
 	f.kill(0, 1)
-	ctx, cancel := context.WithTimeout(t.Context(), soon) // a refused dial takes no time
+	ctx, cancel := context.WithTimeout(t.Context(), soon) // a refused dial is immediate
 	defer cancel()
 	err := lease.Release(ctx)
 	wantErr(t, err, lock.ErrNoQuorum, context.DeadlineExceeded)
@@ -103,7 +103,7 @@ func TestRealFailedNodesAreBlamed(t *testing.T) {
 
 var errWhyForTest = errors.New("user went away")
 
-// TestMaxWaitIsNoDeadline: a wait budget is told apart from the end of the caller's context.
+// TestMaxWaitIsNoDeadline: the error distinguishes a spent MaxWait from the end of the caller's context.
 func TestMaxWaitIsNoDeadline(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 1)

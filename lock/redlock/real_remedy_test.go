@@ -12,8 +12,8 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// TestRealRemedyOfAQuorum: who has new nodes gets the command that vouches for them; who
-// has nodes that restarted is not, whichever way that is known.
+// TestRealRemedyOfAQuorum: the error about new nodes shows the command that vouches for them. The error about restarted
+// nodes does not, however the restart was detected.
 func TestRealRemedyOfAQuorum(t *testing.T) {
 	t.Parallel()
 	byDefault := lock.WithDefaults(lock.TTL(longTTL))
@@ -48,7 +48,7 @@ func TestRealRemedyOfAQuorum(t *testing.T) {
 		used(t, f)
 		f.kill(f.all()...)
 		f.restart(f.all()...)
-		for range 2 { // whether it was this process that met the old marker, or another one before
+		for range 2 { // this process met the old marker, or an earlier one did
 			l := guardedLocker(t, f.clients(), lock.WithNodeTimeout(patience), byDefault)
 			_, err := refused(t, l, "job", lock.ErrNoQuorum, driver.ErrQuarantined)
 			wantWait(t, f, err)
@@ -81,7 +81,7 @@ func TestRealRemedyOfAQuorum(t *testing.T) {
 	})
 }
 
-// TestRealCommandOfTheErrorHasNoPassword; it says where one has to be filled in.
+// TestRealCommandOfTheErrorHasNoPassword, but shows where to fill it in.
 func TestRealCommandOfTheErrorHasNoPassword(t *testing.T) {
 	t.Parallel()
 	const password = "s3cret-pw"

@@ -27,8 +27,8 @@ func (c mute) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// TestRealReleaseWhoseReplyIsLost: it has taken effect, and the connection breaks before its reply is there. Whoever
-// sends it again must know that it did, or the second reply would say that there was no lock to release.
+// TestRealReleaseWhoseReplyIsLost: the release takes effect, and the connection breaks before the reply arrives. The
+// repeated release must know that. Otherwise its reply would say that there was no lock to release.
 func TestRealReleaseWhoseReplyIsLost(t *testing.T) {
 	t.Parallel()
 	f, rec := startNodes(t, 1), newRecorder()

@@ -23,8 +23,8 @@ func restarts(rec *recorder) (all []lock.NodeRestart) {
 	return all
 }
 
-// TestRealFewNodesRestart: one node that restarts without its data votes at once, and whoever listens learns that two
-// leases are possible. It keeps silent where that was asked for.
+// TestRealFewNodesRestart: a single node that restarts without its data votes at once, and a trace reports that two
+// leases are possible. With the option it stays silent.
 func TestRealFewNodesRestart(t *testing.T) {
 	t.Parallel()
 	for name, asked := range map[string]bool{"reported": false, "enforced": true} {
@@ -39,7 +39,7 @@ func TestRealFewNodesRestart(t *testing.T) {
 			l, err := redlock.New([]redis.UniversalClient{given}, opts...)
 			must(t, err)
 			t.Cleanup(func() { must(t, l.Close()) })
-			// A server started this moment gives a newcomer a lock at once.
+			// A server that started this moment gives a new process a lock at once.
 			first, err := l.Acquire(rec.in(t.Context()), "job", lock.NoWait(), lock.TTL(longTTL), lock.NoRenew())
 			must(t, err)
 			met := restarts(rec)
@@ -81,13 +81,13 @@ func TestRealFewNodesRestart(t *testing.T) {
 func TestRealVouch(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 3)
-	// what is given up leaves keys, with which no node is new
+	// abandoned requests leave keys, and a node with keys is not new
 	l := guardedLocker(t, f.clients(), lock.WithNodeTimeout(patience))
 	_, err := l.Acquire(t.Context(), "job", lock.MaxWait(waitTime), lock.TTL(longTTL))
 	wantErr(t, err, driver.ErrQuarantined)
 	wantText(t, err, "vouch for them, once: lockscope init --redis "+f.servers[0].Addr())
 
-	for range 2 { // once more changes nothing
+	for range 2 { // a second vouch changes nothing
 		must(t, redlock.Vouch(t.Context(), f.clients()))
 	}
 	var lease lock.Lease
@@ -97,7 +97,7 @@ func TestRealVouch(t *testing.T) {
 	})
 	must(t, lease.Release(t.Context()))
 
-	f.config("appendonly", "yes", 0) // it keeps the marker, which is of another process then
+	f.config("appendonly", "yes", 0) // it keeps the marker, which now belongs to another process
 	f.kill(0)
 	f.restart(0)
 	f.pause(1)
@@ -109,7 +109,7 @@ func TestRealVouch(t *testing.T) {
 
 const secretForTest = "0123456789abcdef0123456789abcdef"
 
-// TestRealVouchGoesOn where one was cut short: between the rounds a user turned out to lack a right on one node.
+// TestRealVouchGoesOn after an interruption: between the rounds, one node refused the user for a missing right.
 func TestRealVouchGoesOn(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 3)
@@ -122,7 +122,7 @@ func TestRealVouchGoesOn(t *testing.T) {
 		lock.TTL(longTTL)).Release(t.Context()))
 }
 
-// vouchUnderWay is the marker of a node in the first round of somebody's vouch.
+// vouchUnderWay is the marker of a node in the first round of another vouch.
 func (f *realNodes) vouchUnderWay(i int) string {
 	f.t.Helper()
 	info, err := f.admin[i].InfoMap(f.t.Context(), "server").Result()
@@ -137,7 +137,7 @@ func (f *realNodes) vouchUnderWay(i int) string {
 		string(guard.NewFingerprint(names, lock.DefaultMaxTTL)), info["Server"]["run_id"], now.UnixMicro())
 }
 
-// TestRealVouchRefuses whatever is not a whole set of new nodes, and marks none of them.
+// TestRealVouchRefuses anything but a whole set of new nodes, and marks none of them.
 func TestRealVouchRefuses(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

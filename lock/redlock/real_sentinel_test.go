@@ -27,7 +27,7 @@ func startSentinel(t *testing.T) (*realNodes, *redisproc.Sentinel) {
 func failoverClient(t *testing.T, sentinels ...*redisproc.Sentinel) *redis.Client {
 	opt := &redis.FailoverOptions{
 		MasterName: redisproc.MasterName, DialTimeout: time.Second, MaxRetries: -1,
-		ReadTimeout: 5 * nodeTimeout, // of a sentinel: longer than a node's connection may take to be made
+		ReadTimeout: 5 * nodeTimeout, // of a sentinel; longer than connecting to a node may take
 	}
 	for _, s := range sentinels {
 		opt.SentinelAddrs = append(opt.SentinelAddrs, s.Addr())
@@ -37,7 +37,7 @@ func failoverClient(t *testing.T, sentinels ...*redisproc.Sentinel) *redis.Clien
 	return c
 }
 
-// TestRealSentinelFailover has a master and its replica as the one node, found through a sentinel.
+// TestRealSentinelFailover has a master and its replica as its only node, found through a sentinel.
 func TestRealSentinelFailover(t *testing.T) {
 	t.Parallel()
 	f, sentinel := startSentinel(t)
@@ -66,8 +66,8 @@ func TestRealSentinelFailover(t *testing.T) {
 	f.wantNoLocks(1)
 }
 
-// TestRealSentinelSwitchesMaster: the sentinel names another master, and the former one, which it cannot reach, goes
-// on answering old connections. Ours must not be among them: what is locked there, nobody else sees.
+// TestRealSentinelSwitchesMaster: the sentinel names another master. The former one, which it cannot reach, still
+// answers old connections. We must not use them: no other client sees a lock that is taken there.
 func TestRealSentinelSwitchesMaster(t *testing.T) {
 	t.Parallel()
 	f, sentinel := startSentinel(t)
@@ -81,13 +81,13 @@ func TestRealSentinelSwitchesMaster(t *testing.T) {
 		func() bool { return errors.Is(before.Extend(t.Context()), lock.ErrLost) })
 }
 
-// nameAnotherMaster makes the sentinel say that the second server is the master, and the first goes on as if nothing
-// had happened: for our connections that is what a partition between it and the sentinels looks like.
+// nameAnotherMaster makes the sentinel name the second server, and leaves the first one alone. Our connections see the
+// same in a partition between the first server and the sentinels.
 func (f *realNodes) nameAnotherMaster(sentinel *redisproc.Sentinel) {
 	t := f.t
 	t.Helper()
 	must(t, f.admin[1].SlaveOf(t.Context(), "NO", "ONE").Err())
-	must(t, f.admin[1].FlushAll(t.Context()).Err()) // what was not replicated in time
+	must(t, f.admin[1].FlushAll(t.Context()).Err()) // drop what was replicated in time
 	watcher := redis.NewSentinelClient(&redis.Options{Addr: sentinel.Addr()})
 	defer watcher.Close()
 	must(t, watcher.Remove(t.Context(), redisproc.MasterName).Err())
@@ -101,7 +101,7 @@ func (f *realNodes) eventuallyOnNewMaster(l lock.Locker) {
 	eventually(t, 4*settleTime, "what is locked is on the new master", func() bool {
 		after := acquire(t, l, "after", lock.TTL(longTTL))
 		if len(f.keys("lock:after", 1)) == 0 {
-			_ = after.Release(t.Context()) // by now it may be the new master that is asked, which knows nothing of it
+			_ = after.Release(t.Context()) // the new master may get this request; it does not know the lease
 			return false
 		}
 		must(t, after.Release(t.Context()))
@@ -109,7 +109,7 @@ func (f *realNodes) eventuallyOnNewMaster(l lock.Locker) {
 	})
 }
 
-// TestRealSentinelHangs: the one of two sentinels that was asked so far hangs, and the other one names a new master.
+// TestRealSentinelHangs: of two sentinels, the one in use hangs, and the other one names a new master.
 func TestRealSentinelHangs(t *testing.T) {
 	t.Parallel()
 	f, asked := startSentinel(t)
@@ -126,7 +126,7 @@ func TestRealSentinelHangs(t *testing.T) {
 	f.eventuallyOnNewMaster(l)
 }
 
-// TestRealSentinelsHang: locks go on with the master that is known while nobody says who it is.
+// TestRealSentinelsHang: locks keep using the known master while no sentinel answers.
 func TestRealSentinelsHang(t *testing.T) {
 	t.Parallel()
 	_, sentinel := startSentinel(t)
@@ -141,10 +141,10 @@ func TestRealSentinelsHang(t *testing.T) {
 	}
 }
 
-// askAgain is a little more than how long the sentinels' word is believed.
+// askAgain is a little longer than an answer of the sentinels is trusted.
 const askAgain = 1100 * time.Millisecond
 
-// TestRealSentinelOneMasterIsOneNode: three clients of one master, which go-redis calls all by one name, are no quorum.
+// TestRealSentinelOneMasterIsOneNode: three clients of one master, which go-redis gives the same name, are no quorum.
 func TestRealSentinelOneMasterIsOneNode(t *testing.T) {
 	t.Parallel()
 	f, sentinel := startSentinel(t)

@@ -16,19 +16,19 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// starved is the job of a child process that gets little time to run: uncontended acquires, one after the other.
+// starved is the job of a child process that gets little CPU time: uncontended acquires, one after the other.
 type starved struct {
 	Nodes    []string
 	Acquires int
 }
 
-// starvedTTL is short enough for a lease to be renewed several times.
+// starvedTTL is short, so that a lease is renewed several times.
 const starvedTTL = 2 * time.Second
 
 type starvedResult struct {
 	Acquired int
 	NoQuorum int
-	Lost     bool // the lease it kept beside
+	Lost     bool // of a second lease that it keeps
 	Err      string
 }
 
@@ -44,7 +44,7 @@ func (s starved) run(ctx context.Context) (r starvedResult) {
 		return starvedResult{Err: err.Error()}
 	}
 	defer l.Close()
-	// The connection and the scripts are there before the process is starved: they take more than one acquire.
+	// The connection and the scripts exist before the process is starved: making them takes longer than an acquire.
 	warm, err := l.Acquire(ctx, "warm")
 	if err != nil {
 		return starvedResult{Err: err.Error()}
@@ -75,10 +75,9 @@ func (s starved) run(ctx context.Context) (r starvedResult) {
 	return r
 }
 
-// TestRealStarvedProcess stops a process for 60 and for 90 of every 100 ms, as a CPU quota does to a container. Its
-// acquires meet no contention and no fault, and none fails, with every default: one in a hundred may where the
-// machine is busy besides. A node timeout of 50 ms, of which nothing is left when the process goes on, would lose 3 %
-// and 13 % of them.
+// TestRealStarvedProcess stops a process for 60 and for 90 of every 100 ms, as a CPU quota does to a container. With
+// every default, its acquires meet no contention and no fault, and none may fail. One in a hundred may if the machine
+// is busy, too. A node timeout of 50 ms that is used up when the process resumes would lose 3 % and 13 % of them.
 func TestRealStarvedProcess(t *testing.T) {
 	for _, stopped := range []time.Duration{60 * time.Millisecond, 90 * time.Millisecond} {
 		t.Run(fmt.Sprint(stopped), func(t *testing.T) {

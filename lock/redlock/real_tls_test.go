@@ -28,7 +28,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// certificate makes a self-signed one for 127.0.0.1, and returns its files and who trusts it.
+// certificate makes a self-signed certificate for 127.0.0.1. It returns its files and a pool that trusts it.
 func certificate(t *testing.T) (certFile, keyFile string, roots *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -53,7 +53,7 @@ func certificate(t *testing.T) (certFile, keyFile string, roots *x509.CertPool) 
 	return certFile, keyFile, roots
 }
 
-// startTLS starts a server that also speaks TLS, and returns its address for that.
+// startTLS starts a server that also accepts TLS, and returns the address for it.
 func startTLS(t *testing.T) (f *realNodes, addr string, roots *x509.CertPool) {
 	t.Helper()
 	cert, key, roots := certificate(t)
@@ -63,7 +63,7 @@ func startTLS(t *testing.T) (f *realNodes, addr string, roots *x509.CertPool) {
 	return f, net.JoinHostPort("127.0.0.1", port), roots
 }
 
-// spy is a go-redis hook that notes what passes.
+// spy is a go-redis hook that records commands.
 type spy struct {
 	mu       sync.Mutex
 	commands map[string]int
@@ -101,7 +101,7 @@ func (s *spy) seen(command string) (commands, dials int) {
 	return s.commands[command], s.dials
 }
 
-// TestRealTLS keeps the given client's TLS, credentials, database and hooks.
+// TestRealTLS uses the given client's TLS, credentials, database and hooks.
 func TestRealTLS(t *testing.T) {
 	f, addr, roots := startTLS(t)
 	runACL(t, f.admin[0], leastPrivilege+" +select")
@@ -110,7 +110,7 @@ func TestRealTLS(t *testing.T) {
 	})
 	var hook, dialHook spy
 	given.AddHook(&hook)
-	slow := lock.WithNodeTimeout(patience) // a handshake takes long under the race detector
+	slow := lock.WithNodeTimeout(patience) // a handshake is slow under the race detector
 	l := newLocker(t, []redis.UniversalClient{given}, slow, redlock.WithHook(&dialHook))
 	other := newLocker(t, []redis.UniversalClient{plainClient(t, &redis.Options{
 		Addr: addr, TLSConfig: &tls.Config{RootCAs: roots}, Username: "lockscope", Password: aclPassword, DB: 3,
@@ -141,7 +141,7 @@ func TestRealTLS(t *testing.T) {
 	}
 }
 
-// TestRealTLSUntrusted: a certificate nobody vouches for is an error, at once, and not a plain connection.
+// TestRealTLSUntrusted: an untrusted certificate is an error at once. It must not lead to a plain connection.
 func TestRealTLSUntrusted(t *testing.T) {
 	_, addr, _ := startTLS(t)
 	url := fmt.Sprintf("rediss://user:%s@%s/0", aclPassword, addr)
@@ -158,11 +158,11 @@ func TestRealTLSUntrusted(t *testing.T) {
 	}
 }
 
-// TestRealTLSPausedNode has a TLS handshake that is not answered: it ends with the node timeout all the same.
+// TestRealTLSPausedNode: a TLS handshake that gets no answer ends with the node timeout, too.
 func TestRealTLSPausedNode(t *testing.T) {
 	t.Parallel()
 	f, addr, roots := startTLS(t)
-	const dialTimeout = hungTimeout // of the given client, whose dialer it is
+	const dialTimeout = hungTimeout // of the given client, whose dialer is used
 	given := plainClient(t, &redis.Options{Addr: addr, TLSConfig: &tls.Config{RootCAs: roots},
 		DialTimeout: dialTimeout})
 	l := newLocker(t, []redis.UniversalClient{given})

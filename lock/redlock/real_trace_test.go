@@ -10,8 +10,8 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// TestRealTraceTellsAllButSecrets runs through success, refusal, hand-off, loss and failure. Every Start has its End,
-// and neither an event nor an error shows an owner token.
+// TestRealTraceTellsAllButSecrets covers success, refusal, hand-off, loss and failure. Every Start has its End, and no
+// event or error shows an owner token.
 func TestRealTraceTellsAllButSecrets(t *testing.T) {
 	t.Parallel()
 	f, rec := startNodes(t, 3), newRecorder()
@@ -90,7 +90,7 @@ func TestRealTraceTellsAllButSecrets(t *testing.T) {
 	}
 }
 
-// flatten lists an error and all it wraps.
+// flatten lists an error and all errors that it wraps.
 func flatten(err error) (all []error) {
 	all = append(all, err)
 	switch err := err.(type) {
@@ -106,7 +106,7 @@ func flatten(err error) (all []error) {
 	return all
 }
 
-// TestRealHolderIsReported names who blocks a refused caller.
+// TestRealHolderIsReported: a refused caller learns the holder.
 func TestRealHolderIsReported(t *testing.T) {
 	f := startNodes(t, 3)
 	const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -129,7 +129,7 @@ func TestRealHolderIsReported(t *testing.T) {
 	must(t, lease.Release(t.Context()))
 }
 
-// TestRealEmptyTraceCostsNothing compares the allocations of a pair without a trace and with one that has no hooks.
+// TestRealEmptyTraceCostsNothing compares the allocations of a pair without a trace and with a trace without hooks.
 func TestRealEmptyTraceCostsNothing(t *testing.T) {
 	f := startNodes(t, 1)
 	l := f.locker()
@@ -141,9 +141,9 @@ func TestRealEmptyTraceCostsNothing(t *testing.T) {
 			must(t, lease.Release(ctx))
 		})
 	}
-	pair(nil) // connects
+	pair(nil) // makes the connections
 	none, without := pair(nil), pair(&lock.Trace{})
-	for range 4 { // what else goes on in the process only ever adds to it
+	for range 4 { // other goroutines can only add allocations
 		none, without = min(none, pair(nil)), min(without, pair(&lock.Trace{}))
 	}
 	t.Logf("%.1f allocations a pair", none)
@@ -152,7 +152,7 @@ func TestRealEmptyTraceCostsNothing(t *testing.T) {
 	}
 }
 
-// TestRealTraceCountsTheNodesThatLetGo releases while one of three nodes does not answer.
+// TestRealTraceCountsTheNodesThatLetGo: a release while one of three nodes does not answer.
 func TestRealTraceCountsTheNodesThatLetGo(t *testing.T) {
 	f, rec := startNodes(t, 3), newRecorder()
 	l := f.locker()
@@ -171,7 +171,8 @@ func TestRealTraceCountsTheNodesThatLetGo(t *testing.T) {
 	})
 }
 
-// TestRealBlockerIsReportedToALocalWaiter queues behind a caller of its own process that waits for another process.
+// TestRealBlockerIsReportedToALocalWaiter, which queues behind a caller of its own process that waits for another
+// process.
 func TestRealBlockerIsReportedToALocalWaiter(t *testing.T) {
 	f, rec := startNodes(t, 3), newRecorder()
 	lease, err := f.locker(lock.WithInstance("billing/7")).Acquire(t.Context(), "job", lock.TTL(longTTL))

@@ -10,9 +10,9 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// TestRealUnixSocket: a server next door needs no port.
+// TestRealUnixSocket: a server on the same machine needs no port.
 func TestRealUnixSocket(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "s") // a socket's path may not be long
+	path := filepath.Join(t.TempDir(), "s") // the path of a socket must be short
 	locktest.Servers(t, 1, redisproc.WithArgs("--unixsocket", path))
 	l, err := redlock.Open([]string{"unix://" + path + "?db=1"}, lock.WithNodeTimeout(nodeTimeout))
 	must(t, err)

@@ -10,7 +10,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// accountsFor fails unless the error says of every node what it did.
+// accountsFor fails the test unless the error reports every node's answer.
 func accountsFor(t *testing.T, f *realNodes, err error) {
 	t.Helper()
 	wantErr(t, err, lock.ErrNoQuorum)
@@ -37,8 +37,8 @@ func accountsFor(t *testing.T, f *realNodes, err error) {
 	}
 }
 
-// TestRealNoQuorumAccountsForEveryNode: one node is dead, one hangs, one is read-only, one is empty after a restart
-// and one works; then all are dead.
+// TestRealNoQuorumAccountsForEveryNode: one node is dead, one hangs, one is read-only, one lost its data and one works.
+// Then all are dead.
 func TestRealNoQuorumAccountsForEveryNode(t *testing.T) {
 	f := startNodes(t, 5)
 	f.vouchForAll()

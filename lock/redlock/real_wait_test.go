@@ -16,14 +16,14 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest/netfault"
 )
 
-// turn is who was served, and whether a release had named it.
+// turn records which locker was served, and whether a release had named it.
 type turn struct {
 	locker int
 	named  bool
 }
 
-// queueUp starts an Acquire of each locker, one after the other: each is seen in the queue before the next one comes.
-// What is returned tells, in order, who was served.
+// queueUp starts an Acquire of each locker, one after the other: each is in the queue before the next one starts. The
+// result reports, in order, which locker was served.
 func queueUp(ctx context.Context, f *realNodes, resource string, hold time.Duration,
 	lockers []*engine.Engine) (<-chan turn, *sync.WaitGroup) {
 	f.t.Helper()
@@ -49,8 +49,8 @@ func queueUp(ctx context.Context, f *realNodes, resource string, hold time.Durat
 	return served, wg
 }
 
-// wantTurns requires that the lockers are served in that order, and by name, all but a few of them: one may happen to
-// look just when its turn has come.
+// wantTurns requires that the lockers are served in that order. All but a few must have been named: a waiter may poll
+// just when its turn comes.
 func wantTurns(t *testing.T, served <-chan turn, order ...int) {
 	t.Helper()
 	named := 0
@@ -81,8 +81,7 @@ func TestRealHandOffOrder(t *testing.T) {
 			must(t, holder.Release(t.Context()))
 			wantTurns(t, served, 0, 1, 2, 3, 4, 5, 6, 7)
 			wg.Wait()
-			// What a waiter says of itself may be written late to a node that was asked beside the gate: it lives out
-			// its TTL.
+			// A waiter's record may be written late to a node that was asked beside the gate. It expires with its TTL.
 			f.wantNone("*", f.all(), func(key string) bool {
 				return !strings.Contains(key, ": lockscope:fence:{") && !strings.Contains(key, ": lockscope:waiter:{")
 			})
@@ -90,8 +89,8 @@ func TestRealHandOffOrder(t *testing.T) {
 	}
 }
 
-// TestRealCrashedWaiter has a waiter in the middle of the queue die: the kernel closes its connections. A lock handed
-// to it would be kept for it for a node timeout, and then be found by polling.
+// TestRealCrashedWaiter kills a waiter in the middle of the queue, and the kernel closes its connections. If the lock
+// were handed to it, the others would have to poll after a node timeout.
 func TestRealCrashedWaiter(t *testing.T) {
 	for _, nodes := range []int{1, 3} {
 		t.Run(fmt.Sprint(nodes), func(t *testing.T) {
@@ -128,7 +127,7 @@ func TestRealCrashedWaiter(t *testing.T) {
 	}
 }
 
-// connected reports whether a client of that name is connected to any node.
+// connected reports whether a client with that name is connected to any node.
 func (f *realNodes) connected(name string) bool {
 	f.t.Helper()
 	return slices.ContainsFunc(f.all(), func(node int) bool {
@@ -139,7 +138,7 @@ func (f *realNodes) connected(name string) bool {
 	})
 }
 
-// subscribers counts the channels somebody listens to, on all nodes.
+// subscribers counts the channels that have a subscriber, on all nodes.
 func (f *realNodes) subscribers() (n int) {
 	for _, c := range f.admin {
 		n += len(c.PubSubChannels(f.t.Context(), "*").Val())
@@ -147,8 +146,8 @@ func (f *realNodes) subscribers() (n int) {
 	return n
 }
 
-// TestRealFreeLockIsFound hides the release from a waiter: it finds the lock free by looking, long before the TTL is
-// over.
+// TestRealFreeLockIsFound hides the release from a waiter: the waiter finds the free lock by polling, long before the
+// TTL ends.
 func TestRealFreeLockIsFound(t *testing.T) {
 	for _, nodes := range []int{1, 3} {
 		for name, hide := range map[string]func(f *realNodes, release func()){

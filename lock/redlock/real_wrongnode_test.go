@@ -7,9 +7,8 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// TestRealOneWrongNode leaves a key without a TTL on one node of three, each in
-// turn and so also on the one where waiters queue. A quorum of the others is free:
-// nobody may wait for that key.
+// TestRealOneWrongNode leaves a key without a TTL on one node of three: on each in turn, so also on the one with the
+// queue. A quorum of the others is free, so no caller may wait for that key.
 func TestRealOneWrongNode(t *testing.T) {
 	f := startNodes(t, 3)
 	const poll = 50 * time.Millisecond

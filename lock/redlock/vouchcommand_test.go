@@ -12,7 +12,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// TestVouchCommand is what a shell takes as it is, and has no user and no password.
+// TestVouchCommand: the command can be pasted into a shell and has no user and no password.
 func TestVouchCommand(t *testing.T) {
 	t.Parallel()
 	const secret = "s3cr3t-w0rd"

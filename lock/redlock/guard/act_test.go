@@ -11,11 +11,11 @@ import (
 	"github.com/lockscope/lockscope/lock/internal/memstate"
 )
 
-// actServer is a server in memory that acts are done to.
+// actServer is a server in memory on which acts are carried out.
 type actServer struct {
 	runID, marker, used string
 	down                error
-	cut                 error // of rounds: it can be read
+	cut                 error // fails rounds; reads still work
 	now                 int64 // microseconds
 	beforeMark          func(*actServer)
 	afterMark           func(*actServer)
@@ -27,7 +27,7 @@ func (s *actServer) Info(context.Context) (string, error) {
 func (s *actServer) Marker(context.Context) (string, error) { return s.marker, s.down }
 func (s *actServer) Used(context.Context) (string, error)   { return s.used, s.down }
 
-// act runs a script's twin.
+// act runs the Go twin of a script.
 func (s *actServer) act(do func(*memstate.Instant)) error {
 	if err := errors.Join(s.down, s.cut); err != nil {
 		return err
@@ -60,7 +60,7 @@ func (s *actServer) Replace(_ context.Context, prefix, marker string) (done bool
 	return done, err
 }
 
-// newActServers are n of them, as members of a set.
+// newActServers returns n of them as members of a set.
 func newActServers(n int) (servers []*actServer, members Members) {
 	for i := range n {
 		s := &actServer{runID: fmt.Sprint("run", i), now: 1e15}
@@ -98,8 +98,8 @@ func TestAVouchNeedsAllNodes(t *testing.T) {
 	}
 }
 
-// TestAVouchEndsItsOwnQuarantineOnly: between its rounds a server has lost its data and begun another, of which
-// nobody knows anything.
+// TestAVouchEndsItsOwnQuarantineOnly: between its rounds a server has lost its data and begun another quarantine, which
+// this act has not read.
 func TestAVouchEndsItsOwnQuarantineOnly(t *testing.T) {
 	servers, members := newActServers(3)
 	another := "quarantine" + strings.TrimPrefix(votingMarker(ours, "run2", 0), string(Voting)) + "|nonce.2|60000|1|1"
@@ -110,7 +110,7 @@ func TestAVouchEndsItsOwnQuarantineOnly(t *testing.T) {
 	}
 }
 
-// TestAVouchForARestartedNodeIsGoodOnce, for the quarantine that it names.
+// TestAVouchForARestartedNodeIsGoodOnce: it counts for the quarantine that it names.
 func TestAVouchForARestartedNodeIsGoodOnce(t *testing.T) {
 	servers, members := newActServers(1)
 	silent := "quarantine" + strings.TrimPrefix(votingMarker(ours, "run0", 0), string(Voting)) + "|q.1|60000|1|1"
@@ -127,7 +127,7 @@ func TestAVouchForARestartedNodeIsGoodOnce(t *testing.T) {
 	if err := vouch("run0", "q.1"); err != nil || servers[0].marker != votingMarker(ours, "run0", 0) {
 		t.Errorf("%v, and the server has %q", err, servers[0].marker)
 	}
-	servers[0].marker = strings.Replace(silent, "q.1", "q.2", 1) // it was flushed
+	servers[0].marker = strings.Replace(silent, "q.1", "q.2", 1) // after a flush
 	if err := vouch("run0", "q.1"); !errors.Is(err, ErrNotNew) {
 		t.Errorf("the same words again: %v", err)
 	}

@@ -13,7 +13,8 @@ import (
 // third is a configuration that is neither the old nor the new one.
 var third = NewFingerprint([]string{"a", "b", "f"}, time.Minute)
 
-// changeSet are servers that an act of change is done to: the first three are the old set, all five the new one.
+// changeSet is a list of servers on which a change is carried out: the first three are the old set, all five the new
+// one.
 type changeSet struct {
 	t       *testing.T
 	servers []*actServer
@@ -29,7 +30,7 @@ func newChangeSet(t *testing.T) *changeSet {
 	return c
 }
 
-// again are the same servers as another process meets them.
+// again returns the same servers as another process sees them.
 func (c *changeSet) again(nodes ...int) (members Members) {
 	for _, i := range nodes {
 		members = append(members, &Member{Name: c.members[i].Name, Conn: c.servers[i]})
@@ -37,7 +38,7 @@ func (c *changeSet) again(nodes ...int) (members Members) {
 	return members
 }
 
-// change is the act from one set of servers to another; a node of both is one member.
+// change returns the act from one set of servers to another. A node in both sets is one member.
 func (c *changeSet) change(from []int, was Fingerprint, to []int, is Fingerprint) *Change {
 	all := c.again(0, 1, 2, 3, 4)
 	of := func(nodes []int) (m Members) {
@@ -64,7 +65,7 @@ func (c *changeSet) run(change *Change) error {
 	return err
 }
 
-// wait lets what another act did be of long ago.
+// wait advances the clocks until another act counts as abandoned.
 func (c *changeSet) wait() {
 	for _, s := range c.servers {
 		s.now += (changeLasts + time.Second).Microseconds()
@@ -78,7 +79,7 @@ func (c *changeSet) markers() (all []string) {
 	return all
 }
 
-// stands reports how many servers are about to vote for the configuration, or do.
+// stands reports how many servers vote for the configuration, or are about to.
 func (c *changeSet) stands(f Fingerprint) (n int) {
 	for _, s := range c.servers {
 		if m, ok := ParseMarker(s.marker); ok && m.Fingerprint == f && m.State != Changing {
@@ -95,11 +96,11 @@ func (c *changeSet) want(err, want error) {
 	}
 }
 
-// TestAChangeLeavesNoOldQuorum, and needs every node that joins: one that is away may vote for the old set, or have
-// been in it.
+// TestAChangeLeavesNoOldQuorum, and needs every node that joins: one that does not answer may vote for the old set, or
+// may have been in it.
 func TestAChangeLeavesNoOldQuorum(t *testing.T) {
 	for name, x := range map[string]struct {
-		away []int // 0 to 2 are of both sets, 3 and 4 join
+		away []int // 0 to 2 are in both sets, 3 and 4 join
 		want error
 	}{
 		"all there":            {nil, nil},
@@ -109,7 +110,7 @@ func TestAChangeLeavesNoOldQuorum(t *testing.T) {
 		"a new quorum is away": {[]int{0, 3, 4}, ErrNotReached},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, cut := range []bool{false, true} { // when it is asked, or when it is to be marked
+			for _, cut := range []bool{false, true} { // when it is read, or when it is marked
 				c := newChangeSet(t)
 				for _, i := range x.away {
 					if cut {
@@ -132,7 +133,7 @@ func TestAChangeLeavesNoOldQuorum(t *testing.T) {
 	}
 }
 
-// TestAStaleChange is refused before anything is marked, and says which node stands for what.
+// TestAStaleChange is refused before anything is marked, and the error names the configuration of each node.
 func TestAStaleChange(t *testing.T) {
 	c := newChangeSet(t)
 	c.want(c.run(c.grow()), nil)
@@ -150,7 +151,7 @@ func TestAStaleChange(t *testing.T) {
 	c.want(c.run(c.grow()), ErrAlreadyChanged)
 }
 
-// TestOfTwoChangesAtOnceOneWins, whichever node the second meets the first on; so does one of two that are the same.
+// TestOfTwoChangesAtOnceOneWins, on whichever node they meet first. The same holds for two equal changes.
 func TestOfTwoChangesAtOnceOneWins(t *testing.T) {
 	for _, target := range []Fingerprint{third, theirs} {
 		for at := range 5 {
@@ -183,9 +184,9 @@ func TestOfTwoChangesAtOnceOneWins(t *testing.T) {
 	}
 }
 
-// TestAChangeThatWasCutOff can be finished or undone, wherever it was cut off, and nothing else can be done before.
+// TestAChangeThatWasCutOff can be finished or undone at any point. Every other act is refused until then.
 func TestAChangeThatWasCutOff(t *testing.T) {
-	for cut := 1; cut <= 10; cut++ { // of five marks and five beginnings
+	for cut := 1; cut <= 10; cut++ { // five marks and five beginnings
 		for name, next := range map[string]func(*changeSet) *Change{"finished": (*changeSet).grow,
 			"undone": (*changeSet).shrink} {
 			c := newChangeSet(t)
@@ -193,7 +194,7 @@ func TestAChangeThatWasCutOff(t *testing.T) {
 			if err := c.run(c.change([]int{0, 1, 2}, ours, []int{0, 1, 2}, third)); !errors.Is(err, ErrStale) {
 				t.Errorf("another change after %d steps: %v", cut, err)
 			}
-			if cut < 6 { // nothing stands for the new one yet
+			if cut < 6 { // no node has the new configuration yet
 				err := c.run(c.change([]int{0, 1, 2, 3, 4}, theirs, []int{0, 1, 2}, third))
 				if !errors.Is(err, ErrStale) {
 					t.Errorf("the next change after %d steps: %v", cut, err)
@@ -212,7 +213,7 @@ func TestAChangeThatWasCutOff(t *testing.T) {
 	}
 }
 
-// cutOff is a change from three nodes to five that dies after so many of its calls.
+// cutOff is a change from three nodes to five that dies after this many calls.
 func (c *changeSet) cutOff(calls int) {
 	change := c.grow()
 	var left atomic.Int64
@@ -223,7 +224,7 @@ func (c *changeSet) cutOff(calls int) {
 	_, _ = change.Run(c.t.Context())
 }
 
-// dyingConn is that of a process which dies.
+// dyingConn is a connection of a process that dies.
 type dyingConn struct {
 	MemberConn
 	left *atomic.Int64
@@ -245,7 +246,7 @@ func (d *dyingConn) Replace(ctx context.Context, prefix, marker string) (bool, e
 	return d.MemberConn.Replace(ctx, prefix, marker)
 }
 
-// TestAChangeUnderWay is left alone for a while.
+// TestAChangeUnderWay is not taken over for a while.
 func TestAChangeUnderWay(t *testing.T) {
 	c := newChangeSet(t)
 	c.cutOff(2)
@@ -257,7 +258,7 @@ func TestAChangeUnderWay(t *testing.T) {
 	}
 }
 
-// TestWhoWasAwayJoins without a quarantine on the others.
+// TestWhoWasAwayJoins: a node that did not answer joins later, without a quarantine on the others.
 func TestWhoWasAwayJoins(t *testing.T) {
 	for name, join := range map[string]func(*changeSet) *Change{
 		"the same again": (*changeSet).grow,
@@ -283,7 +284,7 @@ func TestWhoWasAwayJoins(t *testing.T) {
 	}
 }
 
-// TestWhoIsToBeJoinedHasGoneOn: another change has come and gone since the others were asked.
+// TestWhoIsToBeJoinedHasGoneOn: another change has come and gone since the others were read.
 func TestWhoIsToBeJoinedHasGoneOn(t *testing.T) {
 	c := newChangeSet(t)
 	c.servers[1].down = errDown
@@ -301,7 +302,7 @@ func TestWhoIsToBeJoinedHasGoneOn(t *testing.T) {
 	}
 }
 
-// TestMarksThatAreReplacedDoNotCount: one that undoes the change has come and gone when the last mark is made.
+// TestMarksThatAreReplacedDoNotCount: before the last mark is made, another change undoes this one.
 func TestMarksThatAreReplacedDoNotCount(t *testing.T) {
 	c := newChangeSet(t)
 	c.servers[4].afterMark = func(s *actServer) {
@@ -317,8 +318,7 @@ func TestMarksThatAreReplacedDoNotCount(t *testing.T) {
 	}
 }
 
-// TestAQuorumHasToKnow: two halves of an even set might each know of another change; a node that was wiped knows of
-// none.
+// TestAQuorumHasToKnow: two halves of an even set might each have another change. A node that was wiped has none.
 func TestAQuorumHasToKnow(t *testing.T) {
 	c := newChangeSet(t)
 	c.servers[3].marker = votingMarker(ours, "run3", 0)
@@ -331,7 +331,7 @@ func TestAQuorumHasToKnow(t *testing.T) {
 	c.servers[1].down = nil
 	c.want(c.run(c.grow()), nil)
 
-	c = newChangeSet(t) // nobody was ever asked
+	c = newChangeSet(t) // no node was read before
 	for _, s := range c.servers {
 		s.marker = ""
 	}

@@ -17,11 +17,11 @@ type manualClock struct{ now time.Duration }
 
 func (c *manualClock) read() time.Duration { return c.now }
 
-// fakeServer answers what it is set to.
+// fakeServer gives the answers that a test sets.
 type fakeServer struct {
 	info, marker string
 	err          error
-	answers      *[]Answer // of quarantine.lua, one after the other; the last stays
+	answers      *[]Answer // of quarantine.lua in this order; the last repeats
 	asked        *[]Ask
 }
 
@@ -40,8 +40,8 @@ func (s fakeServer) Ask(_ context.Context, a Ask) (Answer, error) {
 	return answer, nil
 }
 
-// server is one that has been up for so many whole seconds, and evicts nothing unless more says so: the last word of
-// a field counts.
+// server returns the INFO of a server with this uptime in whole seconds, which evicts nothing unless more says so. The
+// last value of a field counts.
 func server(runID string, uptime int, more ...string) fakeServer {
 	text := fmt.Sprintf(
 		"# Server\r\nrun_id:%s\r\nuptime_in_seconds:%d\r\nrole:master\r\nmaxmemory:0\r\n"+
@@ -57,7 +57,7 @@ func (s fakeServer) vouchedFor(runID string) fakeServer {
 	return s
 }
 
-// answering sets what quarantine.lua says.
+// answering sets the answers of quarantine.lua.
 func (s fakeServer) answering(all ...Answer) fakeServer {
 	s.answers, s.asked = &all, new([]Ask)
 	return s
@@ -129,7 +129,7 @@ func TestASightIsOfItsConnection(t *testing.T) {
 	}
 }
 
-// TestAQuarantineIsCountedFromWhenItWasRead: whoever begins one asks again, with its identity.
+// TestAQuarantineIsCountedFromWhenItWasRead: the process that begins one asks again, with its identity.
 func TestAQuarantineIsCountedFromWhenItWasRead(t *testing.T) {
 	f := newFixture(t)
 	s := server("a", 3600).answering(silent("q1", 60*time.Second), silent("q1", 60*time.Second),
@@ -208,7 +208,7 @@ func TestRestartsAreReportedOnce(t *testing.T) {
 		want    *driver.Restart
 	}{
 		"old server": {false, func(f *fixture) { f.meets(server("a", 3600)) }, nil},
-		// Redis says 11 as soon as 10.001 s have passed.
+		// Redis reports 11 as soon as 10.001 s have passed.
 		"met young": {false, func(f *fixture) { f.meets(server("a", 11)) }, &driver.Restart{Left: 50 * time.Second}},
 		"witnessed": {false, func(f *fixture) {
 			f.meets(server("a", 3600))
@@ -262,7 +262,7 @@ func TestRestartsAreReportedOnce(t *testing.T) {
 	}
 }
 
-// votes is a vote that was granted with the proof.
+// votes is a vote with a valid proof.
 func (f *fixture) votes() {
 	f.t.Helper()
 	if err := f.Verdict(f.Latest()); err != nil {
@@ -270,7 +270,7 @@ func (f *fixture) votes() {
 	}
 }
 
-// refuses is an acquire that the server did not vote on.
+// refuses is an acquire on which the server did not vote.
 func (f *fixture) refuses(identity string, left time.Duration) {
 	f.t.Helper()
 	err := f.Unproven(f.t.Context(), server("a", 1).answering(silent(identity, left)))
@@ -303,7 +303,7 @@ func TestProblemsAreNamed(t *testing.T) {
 		"no password":     {fakeServer{err: replyError("NOAUTH Authentication required.")}, driver.ErrDenied},
 		"INFO is refused": {fakeServer{err: replyError("NOPERM no INFO for you")}, driver.ErrUnexamined},
 	} {
-		// Of the same name, too: a name is no identity.
+		// Even one of the same name: a name is no identity.
 		g := newFixture(t, func(c *Config) { c.Servers = first.Servers })
 		g.meets(c.server)
 		if err := g.Verdict(g.Latest()); !errors.Is(err, c.want) {
@@ -317,7 +317,7 @@ type replyError string
 func (e replyError) Error() string { return string(e) }
 func (replyError) RedisError()     {}
 
-// A cluster client asks replicas about the topology; that a connection leads to one says nothing of the cluster.
+// A cluster client asks replicas for the topology. A connection that leads to one proves nothing about the cluster.
 func TestAClustersReplicasAreNoProblem(t *testing.T) {
 	f := newFixture(t, func(c *Config) { c.Cluster = true })
 	f.meets(server("master-1", 3600))
@@ -326,7 +326,7 @@ func TestAClustersReplicasAreNoProblem(t *testing.T) {
 	if err := f.Verdict(f.Latest()); err != nil {
 		t.Error(err)
 	}
-	// Two clients of one cluster are one node, whichever of its masters each of them happened to meet.
+	// Two clients of one cluster are one node, even if they met different masters.
 	other := newFixture(t, func(c *Config) { c.Cluster, c.Servers = true, f.Servers })
 	other.meets(server("master-3", 3600))
 	other.meets(server("master-1", 3600))

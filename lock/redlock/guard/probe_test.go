@@ -8,12 +8,12 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// evicting is the server after a policy that evicts was set, and so many keys are gone.
+// evicting returns the INFO of a server with a policy that evicts, after it evicted this many keys.
 func evicting(runID, keys string) fakeServer {
 	return server(runID, 3600, "maxmemory:1", "maxmemory_policy:volatile-ttl", "evicted_keys:"+keys)
 }
 
-// TestAServerIsProbedEverySecond, by one caller at a time, and not at all before it was met.
+// TestAServerIsProbedEverySecond, by one caller at a time, and only after it was first met.
 func TestAServerIsProbedEverySecond(t *testing.T) {
 	f := newFixture(t)
 	if f.ProbeDue() {
@@ -39,7 +39,7 @@ func TestAServerIsProbedEverySecond(t *testing.T) {
 	}
 }
 
-// TestAProbeThatFails says nothing of the server unless the server refuses it.
+// TestAProbeThatFails proves nothing about the server unless the server refuses it.
 func TestAProbeThatFails(t *testing.T) {
 	f := newFixture(t)
 	f.meets(server("a", 3600))
@@ -53,9 +53,9 @@ func TestAProbeThatFails(t *testing.T) {
 	}
 }
 
-// TestEvictedKeysMakeAnotherMemory: a vote that was sent before does not count, one that is sent later meets a marker
-// that is not its own, although the policy was mended meanwhile, on every connection to the same process and on no
-// other.
+// TestEvictedKeysMakeAnotherMemory: a vote that was sent before the eviction does not count. A later one meets a marker
+// that is not its own, even if the policy was mended meanwhile. This holds on every connection to the process, and on
+// no other.
 func TestEvictedKeysMakeAnotherMemory(t *testing.T) {
 	f := newFixture(t)
 	before := f.meets(server("a", 3600))
@@ -79,7 +79,7 @@ func TestEvictedKeysMakeAnotherMemory(t *testing.T) {
 	}
 }
 
-// TestEvictionIsAccepted where the caller says so: a node that evicts all the time would never vote.
+// TestEvictionIsAccepted with the option: otherwise a node that evicts all the time would never vote.
 func TestEvictionIsAccepted(t *testing.T) {
 	f := newFixture(t, func(c *Config) { c.EvictionOK = true })
 	before := f.meets(evicting("a", "1"))
@@ -91,7 +91,7 @@ func TestEvictionIsAccepted(t *testing.T) {
 	}
 }
 
-// TestEvictionIsReported where nodes are not kept from voting.
+// TestEvictionIsReported where nodes are allowed to vote anyway.
 func TestEvictionIsReported(t *testing.T) {
 	f := newFixture(t, func(c *Config) { c.Enforce = false })
 	f.meets(server("a", 3600))
@@ -103,7 +103,7 @@ func TestEvictionIsReported(t *testing.T) {
 	}
 }
 
-// TestAFitMasterSaysNothingOfTheOthers: only a probe of all masters of a cluster takes a finding back.
+// TestAFitMasterSaysNothingOfTheOthers: only a probe of all masters of a cluster withdraws a finding.
 func TestAFitMasterSaysNothingOfTheOthers(t *testing.T) {
 	f := newFixture(t, func(c *Config) { c.Cluster = true })
 	f.meets(server("m1", 3600))

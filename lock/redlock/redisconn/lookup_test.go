@@ -13,8 +13,8 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 )
 
-// TestNoLookupWithoutDialling: clients are made for every connection, by goroutines that carry commands. None of them
-// asks the DNS who the server is.
+// TestNoLookupWithoutDialling: clients are made for every connection, on goroutines that carry commands. Making one
+// must not look up the server's name.
 func TestNoLookupWithoutDialling(t *testing.T) {
 	var asked atomic.Int32
 	given := net.DefaultResolver

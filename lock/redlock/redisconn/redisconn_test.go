@@ -13,7 +13,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 )
 
-// reply is an error as servers reply with.
+// reply is an error reply of a server.
 type reply string
 
 func (e reply) Error() string { return string(e) }
@@ -45,8 +45,8 @@ func TestErrorsAreDistinguishedAndScrubbed(t *testing.T) {
 	}
 }
 
-// TestDerivedOptions: the given client stays as it is, its own OnConnect comes first and
-// its failure ends the connection.
+// TestDerivedOptions: the given client is not changed. Its own OnConnect runs first, and its failure ends the
+// connection.
 func TestDerivedOptions(t *testing.T) {
 	var order []string
 	failing := false

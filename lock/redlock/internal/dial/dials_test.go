@@ -23,7 +23,7 @@ func deafDialer(release <-chan struct{}, dialled *atomic.Int32) Func {
 }
 
 // TestADeafDialerIsBounded: five hundred calls meet a dialer that hangs. They end with their contexts, few goroutines
-// are left, and close says what it could not wait for.
+// remain, and close reports the dials it did not wait for.
 func TestADeafDialerIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var dialled atomic.Int32
@@ -57,7 +57,7 @@ func TestADeafDialerIsBounded(t *testing.T) {
 	})
 }
 
-// TestADialerThatRecoversIsUsedAgain: late dials that have ended count no more.
+// TestADialerThatRecoversIsUsedAgain: late dials that have ended no longer count.
 func TestADialerThatRecoversIsUsedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var dialled atomic.Int32

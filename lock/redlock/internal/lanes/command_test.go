@@ -7,12 +7,12 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// replied is what a command was answered.
+// replied is the reply to a command.
 type replied struct{ err error }
 
 func (r *replied) Reply(_ any, err error) { r.err = err }
 
-// TestACommandThatWasWrittenMayTakeEffect after its time is up; one that waited for its lane until then never will.
+// TestACommandThatWasWrittenMayTakeEffect after its timeout. A command that waited for its lane until then never will.
 func TestACommandThatWasWrittenMayTakeEffect(t *testing.T) {
 	for _, written := range []bool{true, false} {
 		r := new(replied)

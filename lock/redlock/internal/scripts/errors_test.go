@@ -19,7 +19,7 @@ func TestErrorsDropArguments(t *testing.T) {
 	}
 }
 
-// reply is an error as servers reply with.
+// reply is an error reply of a server.
 type reply string
 
 func (e reply) Error() string { return string(e) }

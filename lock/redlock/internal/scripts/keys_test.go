@@ -38,7 +38,7 @@ func TestSlotTagsCoverEverySlotWithItsSmallestNumber(t *testing.T) {
 	}
 }
 
-// TestKeyCacheIsBounded: a service that locks each order once keeps the keys of few.
+// TestKeyCacheIsBounded: a service that locks each order once must not keep the keys of all orders.
 func TestKeyCacheIsBounded(t *testing.T) {
 	c := newKeyCache()
 	for i := range 3 * maxKeyCache {

@@ -42,8 +42,8 @@ func TestParseAcquire(t *testing.T) {
 	}
 }
 
-// FuzzReplies feeds the parsers whatever a server could send, as JSON whose whole
-// numbers become the int64 of a Redis reply.
+// FuzzReplies feeds the parsers with anything a server could send, as JSON whose whole numbers become the int64 of a
+// Redis reply.
 func FuzzReplies(f *testing.F) {
 	for _, s := range []string{`[1,42,1]`, `42`, `[5,"x"]`, `[0,"x",3]`, `[0,1500,"h|1|",7,2]`, `[2,-9,"",0,0]`, `[3]`,
 		`[]`, `"OK"`, `1`, `-1`, `[1,[1]]`, `[0,9e18,"",1,1]`} {

@@ -9,14 +9,14 @@ import (
 
 const mineMarker = "|ours|run1|0"
 
-// member is the connection of an act.
+// member returns the connection of an act.
 func (s *scripted) member() Member {
 	conn := s.client.Conn()
 	s.t.Cleanup(func() { _ = conn.Close() })
 	return NewMember(conn)
 }
 
-// act is the first round of an act by nonce, on what it has read.
+// act runs the first round of an act with this nonce, on the marker that it has read.
 func (s *scripted) act(state guard.State, nonce, read string) (code int, marker string) {
 	s.t.Helper()
 	code, marker, err := s.member().Mark(s.t.Context(), guard.Mark{
@@ -40,7 +40,7 @@ func (s *scripted) replace(prefix, marker string) bool {
 	return replaced
 }
 
-// TestScriptsChangeWhatWasRead: a change of a marker that is another by now is refused, and changes nothing.
+// TestScriptsChangeWhatWasRead: if the marker has changed since it was read, the change is refused and has no effect.
 func TestScriptsChangeWhatWasRead(t *testing.T) {
 	s := newScripted(t)
 	for _, there := range []string{"", "voting|ours|run1|0", "voting|theirs|run1|0",
@@ -60,8 +60,8 @@ func TestScriptsChangeWhatWasRead(t *testing.T) {
 	}
 }
 
-// TestScriptsLeaveAChangeAloneThatIsUnderWay: another one waits until it has been so for long, and its own second
-// call does not.
+// TestScriptsLeaveAChangeAloneThatIsUnderWay: another change has to wait for a long time. A second call of the same
+// change does not.
 func TestScriptsLeaveAChangeAloneThatIsUnderWay(t *testing.T) {
 	s := newScripted(t)
 	code, begun := s.act(guard.Changing, "change-1", "")
@@ -74,7 +74,7 @@ func TestScriptsLeaveAChangeAloneThatIsUnderWay(t *testing.T) {
 	if code, _ := s.act(guard.Changing, "change-1", begun); code != guard.Marked {
 		t.Errorf("the same: %d", code)
 	}
-	// long ago, by a clock that is set right since, and over
+	// long ago, by a clock that was corrected since, and over
 	for _, old := range []string{"change-1.1", "change-1.99999999999999999", "left-1.1"} {
 		there := "changing|ours|run1|0|" + old + "|30|0|0|theirs"
 		s.set(guard.MarkerKey, there)
@@ -84,7 +84,7 @@ func TestScriptsLeaveAChangeAloneThatIsUnderWay(t *testing.T) {
 	}
 }
 
-// TestScriptsVouchOnce at a time, for what does not vote yet, and for nobody else's server.
+// TestScriptsVouchOnce at a time, only for a node that does not vote yet, and for no server of another set.
 func TestScriptsVouchOnce(t *testing.T) {
 	s := newScripted(t)
 	vouch := func(nonce string, want int) string {
@@ -102,7 +102,7 @@ func TestScriptsVouchOnce(t *testing.T) {
 	}
 	vouch("vouch-2", guard.MarkRefused)
 	s.set(guard.MarkerKey, "quarantine"+mineMarker+"|vouch-1.1|30|0|0")
-	vouch("vouch-2", guard.Marked) // for that one was cut off long ago
+	vouch("vouch-2", guard.Marked) // that one was cut off long ago
 	s.set(guard.MarkerKey, "voting"+mineMarker)
 	vouch("vouch-2", guard.MarkVotes)
 	for _, other := range []string{
@@ -113,7 +113,7 @@ func TestScriptsVouchOnce(t *testing.T) {
 	}
 }
 
-// TestScriptsReplaceTheirOwnMarker only, and say so again where the reply was lost.
+// TestScriptsReplaceTheirOwnMarker only, and answer the same if the reply was lost.
 func TestScriptsReplaceTheirOwnMarker(t *testing.T) {
 	s := newScripted(t)
 	_, marked := s.act(guard.Quarantined, "vouch-1", "")

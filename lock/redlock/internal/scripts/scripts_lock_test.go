@@ -12,8 +12,8 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// TestScriptsCountFences: on and on, at least from the clock, which may be ten seconds off, and not to where numbers
-// end.
+// TestScriptsCountFences: they increase, start at least at the clock, which may be ten seconds off, and are refused
+// where numbers end.
 func TestScriptsCountFences(t *testing.T) {
 	s := newScripted(t)
 	clock := func(off time.Duration) uint64 { return uint64(time.Now().Add(off).UnixMicro()) }
@@ -51,7 +51,8 @@ func TestScriptsCountFences(t *testing.T) {
 	next("the last", now, 1, 1<<53-1, 1<<53-1, 1)
 }
 
-// TestScriptsCompareTokens: nothing is done to another's lock, nor, by raise, to another grant of one's own token.
+// TestScriptsCompareTokens: no script changes another owner's lock. Raise does not change another grant of the same
+// token either.
 func TestScriptsCompareTokens(t *testing.T) {
 	s := newScripted(t)
 	mine, other := token("a"), token("b")
@@ -93,8 +94,7 @@ func TestScriptsCompareTokens(t *testing.T) {
 	}
 }
 
-// TestScriptsHeedTombstones: what a release buried takes effect no more, however late it comes, and nothing but time
-// removes the tombstone.
+// TestScriptsHeedTombstones: a buried request has no effect, however late it arrives. Only time removes the tombstone.
 func TestScriptsHeedTombstones(t *testing.T) {
 	s := newScripted(t)
 	late, other := token("a"), token("b")
@@ -126,8 +126,7 @@ func TestScriptsHeedTombstones(t *testing.T) {
 	wantBuried("a release of what is another's")
 }
 
-// TestScriptsRefill: the key is put back as it was, and the counter is no lower than the fence; only where that is
-// asked for.
+// TestScriptsRefill: the key is restored as it was, and the counter is at least the fence. Both happen only on request.
 func TestScriptsRefill(t *testing.T) {
 	s := newScripted(t)
 	mine := token("a")
@@ -148,8 +147,8 @@ func TestScriptsRefill(t *testing.T) {
 	}
 }
 
-// TestScriptsOnAReplicaSayNothing of a lock: its data may be old, or another's, and "not yours" would end a lease.
-// Whatever a script finds, it writes, and a replica refuses that.
+// TestScriptsOnAReplicaSayNothing about a lock: its data may be old, or of another set, and "not yours" would end a
+// lease. Every script writes, and a replica refuses that.
 func TestScriptsOnAReplicaSayNothing(t *testing.T) {
 	s, master := newScripted(t), newScripted(t)
 	master.client.ConfigSet(t.Context(), "repl-diskless-sync-delay", "0")
@@ -186,8 +185,8 @@ func TestScriptsOnAReplicaSayNothing(t *testing.T) {
 	ask("another's lock")
 }
 
-// TestScriptsServeInOrder: a release names who came first, for whom the lock is kept then; a fair caller overtakes
-// nobody; who leaves is forgotten, and the next is named in its place.
+// TestScriptsServeInOrder: a release names the first waiter, for which the lock is then kept. A fair caller overtakes
+// nobody. A waiter that leaves is forgotten, and the next one is named instead.
 func TestScriptsServeInOrder(t *testing.T) {
 	s := newScripted(t)
 	queueUp := func(digit, waiter string, ahead int) {
@@ -202,7 +201,7 @@ func TestScriptsServeInOrder(t *testing.T) {
 	for i, waiter := range []string{"w1", "w2", "w3", "w4"} {
 		queueUp(string(rune('b'+i)), waiter, i)
 	}
-	queueUp("b", "w1", 0) // who asks again keeps its place
+	queueUp("b", "w1", 0) // a repeated request keeps its place
 	if reply := s.released(driver.ReleaseRequest{Token: token("a"), Handoff: scriptTTL}); !reply.Named ||
 		s.get(s.keys.next) != "w1" {
 		t.Fatalf("%+v, the lock is kept for %q", reply, s.get(s.keys.next))
@@ -212,7 +211,7 @@ func TestScriptsServeInOrder(t *testing.T) {
 		t.Errorf("a stranger: %+v, %v", reply, err)
 	}
 	s.granted(driver.AcquireRequest{Token: token("b"), Waiter: driver.Waiter{ID: "w1", Enqueue: true, Ticket: 1}})
-	s.released(driver.ReleaseRequest{Token: token("b")}) // and names nobody
+	s.released(driver.ReleaseRequest{Token: token("b")}) // it names no waiter
 	late := driver.AcquireRequest{Token: token("f"), Fair: true, Window: scriptTTL,
 		Waiter: driver.Waiter{ID: "late", Enqueue: true}}
 	if reply, err := s.acquire(late, ""); err != nil || reply.Granted {

@@ -14,7 +14,7 @@ const (
 	shortLength = 30 * time.Millisecond
 )
 
-// asking is a call of quarantine.lua, of a process whose clock says so much.
+// asking is a call of quarantine.lua by a process whose clock shows this time.
 type asking struct {
 	fingerprint, runID string
 	db                 int
@@ -41,8 +41,8 @@ func (s *scripted) ask(a asking) guard.Answer {
 	return answer
 }
 
-// TestScriptsVoteForTheirMarker only: of this process, this database and this configuration. An extend asks for the
-// configuration alone, for a lease outlives a restart; but what was lost is put back only where the next round may
+// TestScriptsVoteForTheirMarker only: of this process, this database and this configuration. An extend checks the
+// configuration alone, because a lease survives a restart. But a lost key is restored only where the next round may
 // count it.
 func TestScriptsVoteForTheirMarker(t *testing.T) {
 	s := newScripted(t)
@@ -89,8 +89,8 @@ func TestScriptsVoteForTheirMarker(t *testing.T) {
 	}
 }
 
-// TestScriptsQuarantineEndsByBothClocks, counted from when its identity was read, for as long as the longest of those
-// that ask wants.
+// TestScriptsQuarantineEndsByBothClocks, counted from when its identity was read, for the longest time that any process
+// asks for.
 func TestScriptsQuarantineEndsByBothClocks(t *testing.T) {
 	s := newScripted(t)
 	start := time.Now()
@@ -119,7 +119,7 @@ func TestScriptsQuarantineEndsByBothClocks(t *testing.T) {
 	long := late
 	long.length = time.Hour / 2
 	silent("by the callers' clock alone", long)
-	// The node's clock goes on by itself.
+	// The node's own clock goes on.
 	for counted.Node.Add(2 * shortLength).After(s.client.Time(t.Context()).Val()) {
 		time.Sleep(shortLength / 10)
 	}
@@ -152,8 +152,7 @@ func TestScriptsQuarantineEndsByBothClocks(t *testing.T) {
 	}
 }
 
-// TestScriptsQuarantineBeginsAnewWhereAClockWentBack: what it had counted may have been counted by a clock that was
-// ahead.
+// TestScriptsQuarantineBeginsAnewWhereAClockWentBack: the time so far may have been counted by a clock that was ahead.
 func TestScriptsQuarantineBeginsAnewWhereAClockWentBack(t *testing.T) {
 	s := newScripted(t)
 	now := time.Now()
@@ -172,8 +171,7 @@ func TestScriptsQuarantineBeginsAnewWhereAClockWentBack(t *testing.T) {
 	}
 }
 
-// TestScriptsQuarantineBeginsAnewAfterARestart: it was counted for what had been forgotten before, and is long over
-// for that.
+// TestScriptsQuarantineBeginsAnewAfterARestart: the time so far was counted for what the node forgot before.
 func TestScriptsQuarantineBeginsAnewAfterARestart(t *testing.T) {
 	s := newScripted(t)
 	now, long := time.Now(), time.Now().Add(-time.Hour).UnixMilli()

@@ -9,7 +9,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// queued asks for the lock and is refused, as a waiter.
+// queued asks for the lock as a waiter and is refused.
 func (s *scripted) queued(digit string, w driver.Waiter) driver.AcquireReply {
 	s.t.Helper()
 	w.Enqueue = true
@@ -35,7 +35,7 @@ func (s *scripted) wantNext(what, want string) {
 	}
 }
 
-// TestScriptsForgetWhoLeaves: its place, what it says of itself, and the lock that is kept for it; nobody else's.
+// TestScriptsForgetWhoLeaves: its place, its record, and the lock that is kept for it. Other waiters keep theirs.
 func TestScriptsForgetWhoLeaves(t *testing.T) {
 	s := newScripted(t)
 	s.granted(driver.AcquireRequest{Token: token("a")})
@@ -53,10 +53,10 @@ func TestScriptsForgetWhoLeaves(t *testing.T) {
 	if says := s.get(s.keys.entry("w1")); says != "" {
 		t.Errorf("w1 has left, and says %q", says)
 	}
-	s.granted(driver.AcquireRequest{Token: token("c")}) // a stranger need not wait
+	s.granted(driver.AcquireRequest{Token: token("c")}) // another caller need not wait
 }
 
-// TestScriptsKeepTheQueue for a while, and the place that a waiter had.
+// TestScriptsKeepTheQueue for a while, and the place of a waiter.
 func TestScriptsKeepTheQueue(t *testing.T) {
 	s := newScripted(t)
 	s.granted(driver.AcquireRequest{Token: token("a")})
@@ -85,8 +85,8 @@ func TestScriptsKeepTheQueue(t *testing.T) {
 	}
 }
 
-// TestScriptsNameOneAtATime: where the lock is kept for a waiter, another release names nobody; a waiter that was
-// granted here without effect goes back to its place.
+// TestScriptsNameOneAtATime: while the lock is kept for a waiter, another release names nobody. A waiter whose grant
+// here had no effect returns to its place.
 func TestScriptsNameOneAtATime(t *testing.T) {
 	s := newScripted(t)
 	s.granted(driver.AcquireRequest{Token: token("a")})
@@ -107,7 +107,7 @@ func TestScriptsNameOneAtATime(t *testing.T) {
 	}
 }
 
-// TestScriptsPassOverTheDead: on one server, a waiter that nobody listens for is not waited for.
+// TestScriptsPassOverTheDead: on a single server, a waiter that does not listen is skipped.
 func TestScriptsPassOverTheDead(t *testing.T) {
 	s := newScripted(t)
 	s.granted(driver.AcquireRequest{Token: token("a")})
@@ -130,7 +130,8 @@ func TestScriptsPassOverTheDead(t *testing.T) {
 	}
 }
 
-// TestScriptsNameTheFairCallerItself, where all in front of it are dead: it has the lock, and nothing is kept for it.
+// TestScriptsNameTheFairCallerItself if all waiters before it are dead: it has the lock, and the lock is kept for
+// nobody.
 func TestScriptsNameTheFairCallerItself(t *testing.T) {
 	s := newScripted(t)
 	s.granted(driver.AcquireRequest{Token: token("a")})
@@ -156,8 +157,8 @@ func TestScriptsNameTheFairCallerItself(t *testing.T) {
 	s.wantNext("it has the lock", "")
 }
 
-// TestScriptsServeTheFair: a fair caller names who is in front; if that is itself, it has the lock, and nothing is
-// kept for it.
+// TestScriptsServeTheFair: a fair caller names the first waiter. If that is itself, it has the lock, and the lock is
+// kept for nobody.
 func TestScriptsServeTheFair(t *testing.T) {
 	fair := func(waiter string, ticket int64) driver.AcquireRequest {
 		return driver.AcquireRequest{
@@ -177,11 +178,11 @@ func TestScriptsServeTheFair(t *testing.T) {
 	s.granted(fair("w1", ticket))
 	s.wantNext("it has the lock", "")
 	s.released(driver.ReleaseRequest{Token: token("f")})
-	s.granted(fair("w2", 0)) // the first by now
+	s.granted(fair("w2", 0)) // now the first
 	s.wantNext("the first of the queue has the lock", "")
 }
 
-// TestScriptsLeaveOthersKeysAlone: a key of another type is not a lock that is free, nor one to release.
+// TestScriptsLeaveOthersKeysAlone: a key of another type is not a free lock and cannot be released.
 func TestScriptsLeaveOthersKeysAlone(t *testing.T) {
 	s := newScripted(t)
 	s.client.HSet(t.Context(), s.keys.lock, "field", 1)
@@ -199,7 +200,8 @@ func TestScriptsLeaveOthersKeysAlone(t *testing.T) {
 	}
 }
 
-// TestScriptsExtend: the time, and the holder only where that is asked for; never the token and its counter.
+// TestScriptsExtend: it changes the TTL, and the holder record only on request. It never changes the token or its
+// counter.
 func TestScriptsExtend(t *testing.T) {
 	s := newScripted(t)
 	mine := token("a")

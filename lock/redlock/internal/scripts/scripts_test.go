@@ -12,13 +12,13 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 )
 
-// The tests TestScript* ask the Lua scripts alone, on a real server: what each rule of a script is for, without an
-// engine that would make up for it.
+// The tests TestScript* run the Lua scripts on a real server without an engine that could hide a fault. Each tests one
+// rule of a script.
 
-// scripted is a server, and the scripts as nodes send them.
+// scripted is a server with the scripts as nodes send them.
 type scripted struct {
 	t       *testing.T
-	server  int // port
+	server  int // its port
 	client  *redis.Client
 	scripts *Set
 	keys    *keys
@@ -26,7 +26,7 @@ type scripted struct {
 
 const scriptTTL = time.Minute
 
-// unheard names waiters although nobody listens for them.
+// unheard lets a release name waiters even if they do not listen.
 var unheard = Place{marker: true, counts: countsShard}
 
 func newScripted(t *testing.T) *scripted {
@@ -42,10 +42,10 @@ func (s *scripted) run(script *redisconn.Script, args []any) (any, error) {
 	return s.client.Do(s.t.Context(), append([]any{"eval", script.Source}, args[2:]...)...).Result()
 }
 
-// token is one of 32 digits.
+// token returns a token of 32 digits.
 func token(digit string) string { return strings.Repeat(digit, driver.TokenLength) }
 
-// acquire asks for the lock, as a server that has this marker; "" lets it vote anyway.
+// acquire asks a server with this marker for the lock. "" lets it vote in any case.
 func (s *scripted) acquire(req driver.AcquireRequest, marker string) (driver.AcquireReply, error) {
 	s.t.Helper()
 	req.Key, req.TTL = s.keys.lock, scriptTTL
@@ -59,7 +59,7 @@ func (s *scripted) acquire(req driver.AcquireRequest, marker string) (driver.Acq
 	return parseAcquire(val)
 }
 
-// granted is acquire where nothing speaks against it.
+// granted requires that acquire succeeds.
 func (s *scripted) granted(req driver.AcquireRequest) driver.AcquireReply {
 	s.t.Helper()
 	reply, err := s.acquire(req, "")
@@ -103,7 +103,7 @@ func (s *scripted) release(req driver.ReleaseRequest) (driver.ReleaseReply, erro
 	return ParseRelease(val)
 }
 
-// released is release where nothing speaks against it.
+// released requires that release succeeds.
 func (s *scripted) released(req driver.ReleaseRequest) driver.ReleaseReply {
 	s.t.Helper()
 	reply, err := s.release(req)
@@ -121,7 +121,7 @@ func (s *scripted) leave(waiter string) {
 	}
 }
 
-// get is the value of a key, "" if there is none.
+// get returns the value of a key, or "".
 func (s *scripted) get(key string) string { return s.client.Get(s.t.Context(), key).Val() }
 
 func (s *scripted) set(key string, value any) {

@@ -10,7 +10,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
-// process is a server as INFO has it, for a guard.
+// process returns the INFO of a server, for a guard.
 type process string
 
 func (p process) Info(context.Context) (string, error) {
@@ -19,12 +19,12 @@ func (p process) Info(context.Context) (string, error) {
 func (process) Marker(context.Context) (string, error)                     { return "", nil }
 func (process) Ask(context.Context, guard.Ask) (a guard.Answer, err error) { return a, nil }
 
-// replica is a server that follows another.
+// replica returns the INFO of a server that follows another.
 type replica struct{ process }
 
 func (replica) Info(context.Context) (string, error) { return "run_id:r\r\nrole:slave\r\n", nil }
 
-// TestAVoteOfAServerThatBecameUnfitDoesNotCount: another connection has found out while this vote was under way.
+// TestAVoteOfAServerThatBecameUnfitDoesNotCount: another connection found that out while this vote was under way.
 func TestAVoteOfAServerThatBecameUnfitDoesNotCount(t *testing.T) {
 	g := guard.New(guard.Config{Node: "n1", Servers: guard.NewServers(),
 		Clock: func() time.Duration { return time.Hour }})

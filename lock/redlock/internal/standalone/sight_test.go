@@ -21,12 +21,12 @@ type vote struct {
 	err   error
 }
 
-// votes takes answers.
+// votes counts answers.
 type votes chan vote
 
 func (v votes) Answer(reply driver.AcquireReply, err error) { v <- vote{reply, err} }
 
-// process is a server as INFO has it, for a guard.
+// process returns the INFO of a server, for a guard.
 type process string
 
 func (p process) Info(context.Context) (string, error) {
@@ -35,9 +35,9 @@ func (p process) Info(context.Context) (string, error) {
 func (process) Marker(context.Context) (string, error)                     { return "", nil }
 func (process) Ask(context.Context, guard.Ask) (a guard.Answer, err error) { return a, nil }
 
-// TestAConnectionVotesByItsOwnSight: what a connection carries is compared with the process that it leads to,
-// whatever another connection of this node has met since, or before, and was late to say: with the run_id of another
-// process a stale snapshot of that one would vote.
+// TestAConnectionVotesByItsOwnSight: the run_id of a connection is compared with the process that this connection leads
+// to. What another connection of the node has met, before or since, must not matter: with the run_id of another
+// process, a stale snapshot of that process would vote.
 func TestAConnectionVotesByItsOwnSight(t *testing.T) {
 	client := redis.NewClient(&redis.Options{Addr: locktest.Servers(t, 1)[0].Addr()})
 	t.Cleanup(func() { _ = client.Close() })
