@@ -9,11 +9,10 @@ import (
 
 const module = "github.com/lockscope/lockscope/"
 
-// TestImports keeps the arrows of the house: the contract needs the standard library alone,
-// drivers need the engine, the engine needs no driver, and nobody who locks has to carry
-// telemetry.
+// TestImports keeps the dependencies one-way: the contract needs the standard library alone, drivers need the engine,
+// the engine needs no driver, and no caller of a lock has to import telemetry.
 func TestImports(t *testing.T) {
-	// What lock and lock/engine tell each other, and nobody else, is no import of anything.
+	// Packages that only lock and lock/engine share. Nobody can import them.
 	carried := []string{module + "lock/internal/carried", module + "lock/internal/settings"}
 	contract := slices.Concat(carried, []string{module + "lock"})
 	needed := slices.Concat(contract, []string{ // by the engine
@@ -24,7 +23,7 @@ func TestImports(t *testing.T) {
 	}
 	for _, room := range []struct {
 		path    string
-		allowed []string // of what is not the standard library's
+		allowed []string // besides the standard library
 	}{
 		{"lock/driver", nil},
 		{"lock", carried},
@@ -53,7 +52,7 @@ func TestImports(t *testing.T) {
 			module + "lock/redlock/internal/lanes", module + "lock/redlock/internal/scripts",
 			module + "lock/redlock/internal/standalone", module + "lock/redlock/internal/wakeup",
 			"github.com/redis/go-redis/v9",
-			// What go-redis itself needs.
+			// Dependencies of go-redis.
 			"github.com/cespare/xxhash/v2", "github.com/dgryski/go-rendezvous", "go.uber.org/atomic",
 			"github.com/klauspost/cpuid/v2",
 		})},
@@ -73,7 +72,7 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// covers reports that path is allowed: exactly, or below a module that is not ours.
+// covers reports whether path is allowed: exactly, or below an allowed module of others.
 func covers(allowed, path string) bool {
 	return path == allowed || !strings.HasPrefix(allowed, module) && strings.HasPrefix(path, allowed)
 }

@@ -37,7 +37,7 @@ func charge(ctx context.Context, order int, fence uint64) error {
 	return nil
 }
 
-// inMemory is a locker without a server; a service uses redlock.Open instead.
+// inMemory is a locker without a server. A service uses redlock.Open instead.
 func inMemory(opts ...lock.Option) *memlock.Locker {
 	locker, err := memlock.New(memlock.NewNodes(3), opts...)
 	if err != nil {
@@ -46,8 +46,7 @@ func inMemory(opts ...lock.Option) *memlock.Locker {
 	return locker
 }
 
-// The lease's context ends when the lease is lost, and Do says so even if the work did
-// not look.
+// The lease's context ends when the lease is lost. Do reports the loss even if the work did not look.
 func ExampleDo() {
 	locker := inMemory()
 	defer locker.Close()
@@ -57,7 +56,7 @@ func ExampleDo() {
 	fmt.Println("error:", err)
 
 	err = lock.Do(context.Background(), locker, "order:1002", func(ctx context.Context, lease lock.Lease) error {
-		_ = locker.Lose("order:1002") // what a partition or a pause may do
+		_ = locker.Lose("order:1002") // as a partition or a pause may
 		return charge(ctx, 1002, lease.Fence())
 	})
 	fmt.Println("lost:", errors.Is(err, lock.ErrLost))
@@ -67,7 +66,7 @@ func ExampleDo() {
 	// lost: true
 }
 
-// A caller that does not want to wait learns who is in its way.
+// A caller that does not want to wait learns the holder from the error.
 func ExampleNoWait() {
 	locker := inMemory(lock.WithInstance("reports-1"))
 	defer locker.Close()
@@ -86,7 +85,7 @@ func ExampleNoWait() {
 	// held by reports-1
 }
 
-// A Trace is told what happens inside: here, who waits for whom.
+// A Trace receives events from inside a call: here, which caller waits for which holder.
 func ExampleWithTrace() {
 	nodes := memlock.NewNodes(1)
 	first, err := memlock.New(nodes, lock.WithInstance("checkout-1"))
@@ -116,7 +115,7 @@ func ExampleWithTrace() {
 	// checkout-2 waits for order:1001, held by checkout-1
 }
 
-// A function that locks may be called by one that holds the same lock already.
+// A function that locks may be called by a function that already holds the same lock.
 func ExampleReentrant() {
 	locker := inMemory()
 	defer locker.Close()

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// TestReadmeShowsTheExample keeps the README's code the code that compiles here.
+// TestReadmeShowsTheExample compares the README's code with the Example that is compiled here.
 func TestReadmeShowsTheExample(t *testing.T) {
 	readme, err := os.ReadFile("../README.md")
 	if err != nil {
@@ -24,7 +24,7 @@ func TestReadmeShowsTheExample(t *testing.T) {
 	}
 }
 
-// TestReadmeStatesThePromise keeps the promise of the README that of the package doc, word for word. A test in
+// TestReadmeStatesThePromise compares the promises of README.md and of the package doc, word for word. A test in
 // lock/proof does so for EVIDENCE.md.
 func TestReadmeStatesThePromise(t *testing.T) {
 	doc, err := os.ReadFile("doc.go")
@@ -54,7 +54,7 @@ func between(t *testing.T, text, begin, end string) string {
 	return middle
 }
 
-// exampleBody is the body of Example, without its indentation.
+// exampleBody returns the body of Example without its indentation.
 func exampleBody(t *testing.T) string {
 	t.Helper()
 	source, err := os.ReadFile("example_test.go")
@@ -80,7 +80,7 @@ func exampleBody(t *testing.T) string {
 	return ""
 }
 
-// TestArchitectureNamesWhatIsThere keeps the page that newcomers read from naming folders and tests that are gone.
+// TestArchitectureNamesWhatIsThere: the folders and tests that ARCHITECTURE.md names exist.
 func TestArchitectureNamesWhatIsThere(t *testing.T) {
 	page, err := os.ReadFile("ARCHITECTURE.md")
 	if err != nil {

@@ -29,13 +29,13 @@ func (h *hung) Close() error {
 	return nil
 }
 
-// heard is told an answer.
+// heard reports an answer to the test.
 type heard chan error
 
 func (h heard) Answer(_ driver.AcquireReply, err error) { h <- err }
 
-// TestAsyncOnTheCallersGoroutine: a caller that only waits makes the call itself, and is there when it gives up, at
-// once. That says nothing of the node; that time is up does.
+// TestAsyncOnTheCallersGoroutine: a caller that only waits makes the call itself, and returns at once when it gives up.
+// Giving up is no fault of the node; a timeout is.
 func TestAsyncOnTheCallersGoroutine(t *testing.T) {
 	for name, c := range map[string]struct {
 		cancel time.Duration
@@ -70,7 +70,7 @@ func TestAsyncOnTheCallersGoroutine(t *testing.T) {
 	}
 }
 
-// preparing is a node that has to do something before it can be asked.
+// preparing is a node that has to prepare before it can be asked.
 type preparing struct{ driver.BlockingNode }
 
 func (preparing) Acquire(ctx context.Context, _ driver.AcquireRequest) (driver.AcquireReply, error) {
@@ -78,7 +78,8 @@ func (preparing) Acquire(ctx context.Context, _ driver.AcquireRequest) (driver.A
 	return driver.AcquireReply{}, fmt.Errorf("%w: %w: %w", driver.ErrNotSent, driver.ErrTimeout, ctx.Err())
 }
 
-// TestAsyncWhatWasNotSent in time says something of the node; what its caller did not wait for does not.
+// TestAsyncWhatWasNotSent: a call that could not be sent in time counts against the node. A call that its caller
+// abandoned does not.
 func TestAsyncWhatWasNotSent(t *testing.T) {
 	for patience, unheard := range map[time.Duration]bool{time.Second: true, time.Hour: false} {
 		synctest.Test(t, func(t *testing.T) {
@@ -94,7 +95,7 @@ func TestAsyncWhatWasNotSent(t *testing.T) {
 	}
 }
 
-// TestAsyncCloseWaitsForItsCallers, whosever goroutine they are on, and lets no more in.
+// TestAsyncCloseWaitsForItsCallers, on any goroutine, and admits no more.
 func TestAsyncCloseWaitsForItsCallers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		node := &hung{closed: make(chan struct{})}
@@ -120,8 +121,8 @@ func TestAsyncCloseWaitsForItsCallers(t *testing.T) {
 	})
 }
 
-// TestABudgetThatEndsUnderACall: what is told is who has the lock, as the attempt before said, and not that a node was
-// silent which was not waited for.
+// TestABudgetThatEndsUnderACall: the error names the holder that the attempt before found. It does not blame a node for
+// an answer that nobody waited for.
 func TestABudgetThatEndsUnderACall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
@@ -142,7 +143,7 @@ func TestABudgetThatEndsUnderACall(t *testing.T) {
 	})
 }
 
-// TestAReleaseThatIsNotWaitedFor goes on, and does not blame the node.
+// TestAReleaseThatIsNotWaitedFor goes on, and does not count against the node.
 func TestAReleaseThatIsNotWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
@@ -174,7 +175,7 @@ func TestAReleaseThatIsNotWaitedFor(t *testing.T) {
 	})
 }
 
-// slowly answers, in a tenth of a second.
+// slowly answers after a tenth of a second.
 type slowly struct {
 	driver.BlockingNode
 	answer driver.AcquireReply

@@ -11,7 +11,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// TestATokenIsOfOneAttempt: it is never given to a node again.
+// TestATokenIsOfOneAttempt: no node gets the same token twice.
 func TestATokenIsOfOneAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := observe(t)
@@ -43,8 +43,8 @@ func TestATokenIsOfOneAttempt(t *testing.T) {
 	})
 }
 
-// TestAnAttemptThatOthersDecidedIsNoFailureOfANode: where calls queue for a node that answers, an acquire whose turn
-// comes too late was given up; only of a node that does not answer is it said that it was not asked.
+// TestAnAttemptThatOthersDecidedIsNoFailureOfANode: calls queue for a node that answers. An acquire whose turn came too
+// late was given up, which is no failure of that node. Only a node that does not answer counts as not asked.
 func TestAnAttemptThatOthersDecidedIsNoFailureOfANode(t *testing.T) {
 	for name, pause := range map[string]time.Duration{"slow": 20 * time.Millisecond, "silent": 2 * time.Second} {
 		t.Run(name, func(t *testing.T) {
@@ -78,7 +78,7 @@ func TestAnAttemptThatOthersDecidedIsNoFailureOfANode(t *testing.T) {
 	}
 }
 
-// TestWhatWasGivenUpIsNotSent: an acquire that waits behind another call to its node is dropped once its attempt is
+// TestWhatWasGivenUpIsNotSent: an acquire that queues behind another call to its node is dropped once its attempt is
 // over.
 func TestWhatWasGivenUpIsNotSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -92,7 +92,7 @@ func TestWhatWasGivenUpIsNotSent(t *testing.T) {
 		if _, err := o.engine.Acquire(t.Context(), "job", lock.NoWait()); !errors.Is(err, lock.ErrHeld) {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Second) // the paused server has been given up
+		time.Sleep(time.Second) // the attempt has given the paused server up
 		sent := make(map[string]int)
 		for _, req := range o.acquires {
 			sent[req.Token]++

@@ -10,7 +10,7 @@ import (
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
-// TestCallSitesNameTheCaller, through Do and Reentrant, in what others are told.
+// TestCallSitesNameTheCaller in what other callers read, also through Do and Reentrant.
 func TestCallSitesNameTheCaller(t *testing.T) {
 	nodes := memlock.NewNodes(3)
 	var engines [2]*memlock.Locker
@@ -38,7 +38,7 @@ func TestCallSitesNameTheCaller(t *testing.T) {
 	}
 }
 
-// TestNobodyCalls: an Acquire that is a goroutine of its own has no caller, and names no line of the runtime.
+// TestNobodyCalls: an Acquire that is the whole goroutine has no caller, and must not name a line of the runtime.
 func TestNobodyCalls(t *testing.T) {
 	l, err := memlock.New(memlock.NewNodes(1), lock.WithCallSites())
 	if err != nil {
@@ -65,7 +65,7 @@ func TestPageIsRefused(t *testing.T) {
 	}
 }
 
-// BenchmarkCallSites is a pair on a node in memory, without and with them.
+// BenchmarkCallSites compares Acquire without and with call sites, on a node in memory.
 func BenchmarkCallSites(b *testing.B) {
 	for name, opts := range map[string][]lock.Option{"without": nil, "with": {lock.WithCallSites()}} {
 		b.Run(name, func(b *testing.B) {

@@ -40,7 +40,7 @@ func TestHolding(t *testing.T) {
 	if err := outer.Release(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	// Its context is over, and with it the ones that descend from it.
+	// Its context has ended, and so have the contexts that descend from it.
 	if got := lock.HeldLeases(context.WithoutCancel(inner.Context())); len(got) != 1 || got[0].Resource != "b" {
 		t.Errorf("HeldLeases = %v after the outer lease was released, want b alone", got)
 	}
@@ -49,11 +49,11 @@ func TestHolding(t *testing.T) {
 	}
 }
 
-// deadlocks collects what a trace is told.
+// deadlocks collects the deadlocks that a trace reports.
 type deadlocks struct {
 	mu  sync.Mutex
 	all []lock.Deadlock
-	do  func() // the next time
+	do  func() // run at the next report
 }
 
 func (d *deadlocks) then(do func()) {
@@ -79,8 +79,8 @@ func (d *deadlocks) seen() []lock.Deadlock {
 	return slices.Clone(d.all)
 }
 
-// TestDeadlock takes what others hold, in a ring of one to four calls. Each of them asks to fail; one does, and the
-// others go on.
+// TestDeadlock builds a ring of one to four calls, each waiting for a lock of the next. All of them ask to fail; one
+// does, and the others go on.
 func TestDeadlock(t *testing.T) {
 	for n := 1; n <= 4; n++ {
 		l := openMemory(t)
@@ -116,14 +116,14 @@ func TestDeadlock(t *testing.T) {
 			}
 			t.Log(err)
 		}
-		// Where several close it in the same instant, each of them may find it.
+		// If several calls close the ring in the same instant, each of them may find it.
 		if failed == 0 || len(seen.seen()) == 0 {
 			t.Errorf("%d calls: %d failed, traces were told %v", n, failed, seen.seen())
 		}
 	}
 }
 
-// TestDeadlockIsTold without anybody who asked to fail: the traces know, once, and the calls go on waiting.
+// TestDeadlockIsTold when no caller asked to fail: the traces report it once, and the calls go on waiting.
 func TestDeadlockIsTold(t *testing.T) {
 	l, other := openMemory(t), openMemory(t) // a cycle may pass through several engines
 	var seen deadlocks
@@ -146,7 +146,7 @@ func TestDeadlockIsTold(t *testing.T) {
 	}()
 	<-waiting
 	second, giveUp := context.WithCancel(b.Context())
-	time.AfterFunc(time.Minute, giveUp) // a test that fails ends, too
+	time.AfterFunc(time.Minute, giveUp) // so that a failing test ends
 	seen.then(giveUp)
 	_, err := l.Acquire(second, "a")
 	if !errors.Is(err, context.Canceled) || errors.Is(err, lock.ErrDeadlock) {
@@ -164,7 +164,7 @@ func TestDeadlockIsTold(t *testing.T) {
 	}
 }
 
-// TestNoDeadlock: a cycle that is gone before it counts is none, nor is a chain.
+// TestNoDeadlock: a chain is no deadlock, nor is a cycle that ends before it counts.
 func TestNoDeadlock(t *testing.T) { synctest.Test(t, testNoDeadlock) }
 
 func testNoDeadlock(t *testing.T) {

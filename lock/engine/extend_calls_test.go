@@ -14,15 +14,15 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
-// watched is a node that notes what it is asked, and fails on order.
+// watched is a node that records its requests, and fails on order.
 type watched struct {
 	driver.BlockingNode
 
 	mu       sync.Mutex
 	extends  []driver.ExtendRequest
 	releases []driver.ReleaseRequest
-	extend   error // of every extend, which is not carried out
-	release  error // of the next release, which is not carried out
+	extend   error // fails every extend, which is then not carried out
+	release  error // fails the next release, which is then not carried out
 }
 
 func (n *watched) Extend(ctx context.Context, req driver.ExtendRequest) (driver.ExtendReply, error) {
@@ -48,7 +48,7 @@ func (n *watched) Release(ctx context.Context, req driver.ReleaseRequest) (drive
 	return n.BlockingNode.Release(ctx, req)
 }
 
-// watchedNodes runs f in fake time on an engine of n such nodes.
+// watchedNodes runs f in fake time on an engine with n such nodes.
 func watchedNodes(t *testing.T, n int, f func(t *testing.T, e *engine.Engine, nodes []*watched)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -69,8 +69,8 @@ func watchedNodes(t *testing.T, n int, f func(t *testing.T, e *engine.Engine, no
 	})
 }
 
-// TestALostLeaseIsGivenBack: nodes that had forgotten it took it back in the round that lost it, and nobody would
-// have the lock for a TTL.
+// TestALostLeaseIsGivenBack: nodes that had forgotten the lease took it back in the round that lost it. Without a
+// release nobody could have the lock for a TTL.
 func TestALostLeaseIsGivenBack(t *testing.T) {
 	inProcess(t, func(p *process) {
 		lease := p.call().served()
@@ -86,8 +86,8 @@ func TestALostLeaseIsGivenBack(t *testing.T) {
 	})
 }
 
-// TestExtendsAskForARefill where others vote, with the last fence of the grant's run: a node that takes the lease
-// back stands behind it.
+// TestExtendsAskForARefill where others vote. The request has the last fence of the grant's run: a node that takes the
+// lease back stands behind that fence.
 func TestExtendsAskForARefill(t *testing.T) {
 	for _, n := range []int{1, 3} {
 		watchedNodes(t, n, func(t *testing.T, e *engine.Engine, nodes []*watched) {
@@ -124,7 +124,8 @@ func TestExtendsAskForARefill(t *testing.T) {
 	}
 }
 
-// TestANodeThatDoesNotAnswerAnExtend may carry it out late: the release leaves a tombstone there, and nowhere else.
+// TestANodeThatDoesNotAnswerAnExtend may carry it out late. The release leaves a tombstone on that node, and on no
+// other.
 func TestANodeThatDoesNotAnswerAnExtend(t *testing.T) {
 	for err, want := range map[error]bool{driver.ErrTimeout: true, driver.ErrNotSent: false} {
 		watchedNodes(t, 3, func(t *testing.T, e *engine.Engine, nodes []*watched) {
@@ -177,7 +178,7 @@ func TestANodeThatTookALeaseBack(t *testing.T) {
 	})
 }
 
-// TestAnUnknownRenewalIsTriedAgainSoon: a majority that is back in time keeps the lease.
+// TestAnUnknownRenewalIsTriedAgainSoon: if a majority is back in time, the lease goes on.
 func TestAnUnknownRenewalIsTriedAgainSoon(t *testing.T) {
 	inProcess(t, func(p *process) {
 		lease := p.call().served()

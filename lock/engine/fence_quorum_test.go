@@ -10,12 +10,12 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// TestAQuorumStandsBehindTheFence: where counters are apart, the one that is behind is raised, or the next grant would
-// go on from there.
+// TestAQuorumStandsBehindTheFence: if counters differ, the lowest is raised. Otherwise the next grant would continue
+// from there.
 func TestAQuorumStandsBehindTheFence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := observe(t)
-		const ahead = uint64(7e15) // of every clock, whose floor would hide it
+		const ahead = uint64(7e15) // ahead of every clock: a counter's floor would hide it
 		for i, s := range o.servers {
 			s.SetCounter("lock:job", ahead+uint64(1000*i))
 		}
@@ -41,7 +41,7 @@ func TestAQuorumStandsBehindTheFence(t *testing.T) {
 	})
 }
 
-// TestAQuorumStandsBehindTheRun: and so is the end of the run, before any fence of it is used.
+// TestAQuorumStandsBehindTheRun: the end of the run is raised, too, before any of its fences is used.
 func TestAQuorumStandsBehindTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := observe(t, lock.WithPollInterval(time.Hour))
@@ -50,7 +50,8 @@ func TestAQuorumStandsBehindTheRun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Further apart than a run is long, and not so far ahead of the clock that there is none.
+		// The counters differ by more than the length of a run, but are not so far ahead of the clock that no run is
+		// possible.
 		o.servers[1].SetCounter("lock:job", uint64(time.Now().Add(time.Second/2).UnixMicro()))
 		served := make(chan lock.Lease)
 		for range 4 {
@@ -85,8 +86,8 @@ func TestAQuorumStandsBehindTheRun(t *testing.T) {
 	})
 }
 
-// TestARaiseThatIsRefusedIsNoVote: the node that was behind has forgotten the grant before it was raised. Its counter
-// is not behind the fence, and nobody else's is.
+// TestARaiseThatIsRefusedIsNoVote: the node that was behind forgot the grant before it was raised. Its counter does not
+// stand behind the fence, and no other node's replaces it.
 func TestARaiseThatIsRefusedIsNoVote(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := observe(t)

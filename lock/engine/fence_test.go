@@ -2,8 +2,8 @@ package engine
 
 import "testing"
 
-// TestARunEndsWhereAQuorumsCountersEnd: the largest of the grants' counters is the fence, and of those that follow only
-// so many are the lease's as a quorum will not grant again.
+// TestARunEndsWhereAQuorumsCountersEnd: the fence is the largest counter of the grants. The run holds only the fences
+// above it that a quorum will not grant again.
 func TestARunEndsWhereAQuorumsCountersEnd(t *testing.T) {
 	type run struct{ first, fences uint64 }
 	for name, c := range map[string]struct {

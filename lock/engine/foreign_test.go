@@ -14,17 +14,17 @@ import (
 	"github.com/lockscope/lockscope/lock/engine"
 )
 
-// shared is a node whose key another library uses, too: by the instant, taken says until
-// when that one's lock would last, or zero if it is free. Its holder names no waiter.
+// shared is a node whose key another library uses, too. taken returns until when that library's lock lasts at an
+// instant, or zero if it is free. That holder names no waiter.
 type shared struct {
 	taken  func(at time.Duration) (left time.Duration)
 	began  time.Time
-	holder string // what the value says of its holder
+	holder string // what the value says about its holder
 
 	mu      sync.Mutex
 	queue   []string
 	counter uint64
-	asked   map[string][]time.Duration // by waiter: when it asked
+	asked   map[string][]time.Duration // when each waiter asked
 }
 
 // sharedWith must be called in the bubble.
@@ -32,7 +32,7 @@ func sharedWith(taken func(at time.Duration) time.Duration) *shared {
 	return &shared{taken: taken, began: time.Now(), asked: make(map[string][]time.Duration)}
 }
 
-// process is an engine on the node that no colleague of its process uses.
+// process is an engine on the node, the only one of its process.
 func (s *shared) process(t *testing.T, opts ...lock.Option) *engine.Engine {
 	t.Helper()
 	return processOf(t, []*shared{s}, opts...)
@@ -53,7 +53,7 @@ func processOf(t *testing.T, on []*shared, opts ...lock.Option) *engine.Engine {
 	return e
 }
 
-// sharedLink is one process' connection.
+// sharedLink is the connection of one process.
 type sharedLink struct {
 	*shared
 	name, waiter string
@@ -107,7 +107,7 @@ func (l *sharedLink) Subscribe(_ context.Context, waiterID string, _ func(string
 
 func (*sharedLink) Close() error { return nil }
 
-// looks are how often each waiter asked between two instants, most first.
+// looks returns how often each waiter asked between two instants, highest first.
 func (s *shared) looks(from, to time.Duration) (each []int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,7 +124,7 @@ func (s *shared) looks(from, to time.Duration) (each []int) {
 	return each
 }
 
-// again is a holder that lets go for a moment after each hold, of which nobody is told.
+// again is a holder that releases for a moment after each hold and notifies nobody.
 func again(hold, pause, ttl time.Duration) func(time.Duration) time.Duration {
 	return func(at time.Duration) time.Duration {
 		if since := at % (hold + pause); since < hold {
@@ -134,8 +134,8 @@ func again(hold, pause, ttl time.Duration) func(time.Duration) time.Duration {
 	}
 }
 
-// TestAForeignHolderIsMetBetweenItsHolds: another library holds for 300 ms, is away for 130 ms,
-// and tells nobody. Whoever looks every 100 ms at most meets the next gap.
+// TestAForeignHolderIsMetBetweenItsHolds: another library holds for 300 ms, pauses for 130 ms, and notifies nobody. A
+// waiter that looks at least every 100 ms meets the next gap.
 func TestAForeignHolderIsMetBetweenItsHolds(t *testing.T) {
 	for range 20 {
 		synctest.Test(t, func(t *testing.T) {
@@ -154,7 +154,7 @@ func TestAForeignHolderIsMetBetweenItsHolds(t *testing.T) {
 	}
 }
 
-// waitFor has n processes wait for d, in vain.
+// waitFor has n processes wait for d without success.
 func (s *shared) waitFor(t *testing.T, d time.Duration, n int, opts ...lock.Option) {
 	t.Helper()
 	var all sync.WaitGroup
@@ -169,8 +169,8 @@ func (s *shared) waitFor(t *testing.T, d time.Duration, n int, opts ...lock.Opti
 	all.Wait()
 }
 
-// TestAGateThatIsWrongHidesNoFreeLock: what another library left on the gate stays, and the
-// other two nodes are free after a second.
+// TestAGateThatIsWrongHidesNoFreeLock: a key of another library stays on the gate, and the other two nodes are free
+// after a second.
 func TestAGateThatIsWrongHidesNoFreeLock(t *testing.T) {
 	for wrong := range 3 {
 		synctest.Test(t, func(t *testing.T) {
@@ -195,7 +195,7 @@ func TestAGateThatIsWrongHidesNoFreeLock(t *testing.T) {
 	}
 }
 
-// TestAHolderOfOursIsWaitedForAsEver: it will name the first in the queue.
+// TestAHolderOfOursIsWaitedForAsEver: it will notify the first in the queue, so nobody needs to look often.
 func TestAHolderOfOursIsWaitedForAsEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := sharedWith(func(at time.Duration) time.Duration { return 10*minute - at })
@@ -209,7 +209,7 @@ func TestAHolderOfOursIsWaitedForAsEver(t *testing.T) {
 
 const minute = time.Minute
 
-// TestOnlyTheFirstInTheQueueLooksOften, and less often the longer one hold lasts.
+// TestOnlyTheFirstInTheQueueLooksOften, and less often the longer a hold lasts.
 func TestOnlyTheFirstInTheQueueLooksOften(t *testing.T) {
 	for name, c := range map[string]struct {
 		taken     func(time.Duration) time.Duration
@@ -236,7 +236,7 @@ func TestOnlyTheFirstInTheQueueLooksOften(t *testing.T) {
 	}
 }
 
-// TestAProcessLooksABoundedNumberOfTimes, on however many resources it waits for others.
+// TestAProcessLooksABoundedNumberOfTimes, however many resources it waits for.
 func TestAProcessLooksABoundedNumberOfTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const resources = 400
@@ -257,7 +257,7 @@ func TestAProcessLooksABoundedNumberOfTimes(t *testing.T) {
 	})
 }
 
-// TestThePollIntervalSlowsLooksDown, also those at another library's holder.
+// TestThePollIntervalSlowsLooksDown, also looks at another library's holder.
 func TestThePollIntervalSlowsLooksDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := sharedWith(func(time.Duration) time.Duration { return -1 })

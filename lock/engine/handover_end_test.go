@@ -14,8 +14,8 @@ import (
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
-// TestHandedOverLeaseLivesOnItsOwn: what ends the lease before it, or has ended its parent,
-// does not concern it; it is renewed, and ends for reasons of its own.
+// TestHandedOverLeaseLivesOnItsOwn: the end of the previous lease, or of its parent, does not end it. It is renewed,
+// and ends for reasons of its own.
 func TestHandedOverLeaseLivesOnItsOwn(t *testing.T) {
 	for name, c := range map[string]struct {
 		waiter options
@@ -63,7 +63,7 @@ func TestHandedOverLeaseLivesOnItsOwn(t *testing.T) {
 	}
 }
 
-// TestEndedLeasePassesTheTurn, also if nobody releases it.
+// TestEndedLeasePassesTheTurn, even if nobody releases it.
 func TestEndedLeasePassesTheTurn(t *testing.T) {
 	for name, end := range map[string]func(*process, lock.Lease){"loss": lose, "MaxHold": after(2 * time.Millisecond)} {
 		t.Run(name, func(t *testing.T) {
@@ -82,8 +82,8 @@ func TestEndedLeasePassesTheTurn(t *testing.T) {
 	}
 }
 
-// TestSuspendedHostHandsNothingOver: by the clock the window is over, and no timer has gone
-// off yet; or so is validity, while the lock is on its way.
+// TestSuspendedHostHandsNothingOver: the host wakes after the window for hand-overs, or after the end of validity, and
+// no timer has fired yet.
 func TestSuspendedHostHandsNothingOver(t *testing.T) {
 	for _, slept := range []time.Duration{20 * time.Millisecond, time.Hour} {
 		var suspended atomic.Int64
@@ -107,8 +107,8 @@ func TestSuspendedHostHandsNothingOver(t *testing.T) {
 	}
 }
 
-// TestOthersAreToldOfTheHolder: within 5 ms of what it takes to tell the nodes, refused
-// callers learn of the lease that has the lock, not of the one before it.
+// TestOthersAreToldOfTheHolder: within 5 ms plus the round trip to the nodes, refused callers learn the current lease
+// and not the previous one.
 func TestOthersAreToldOfTheHolder(t *testing.T) {
 	inProcess(t, func(p *process) {
 		holder, waiting := p.queue(nil, nil)
@@ -140,8 +140,8 @@ func TestOthersAreToldOfTheHolder(t *testing.T) {
 	})
 }
 
-// TestManyCallersHandOver is for the race detector: exclusive, and fences increase, while
-// some give up, extend, hold for longer, or want another TTL.
+// TestManyCallersHandOver is for the race detector: leases exclude one another and fences increase while callers give
+// up, extend, hold longer or ask for another TTL.
 func TestManyCallersHandOver(t *testing.T) {
 	p := &process{t: t, nodes: memlock.NewNodes(3)}
 	p.locker = p.another()

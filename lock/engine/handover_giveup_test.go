@@ -10,8 +10,8 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// TestGivingUpInTheInstantOfAHandOver, before or after it: whoever gave up gets its error,
-// unless it has its lease already, and the next the lock, or it is released.
+// TestGivingUpInTheInstantOfAHandOver, before or after it: the caller that gives up gets its error, unless it already
+// has its lease. The next caller gets the lock, or the lock is released.
 func TestGivingUpInTheInstantOfAHandOver(t *testing.T) {
 	var passed, released, late int
 	for i := range 300 {
@@ -56,8 +56,7 @@ func TestGivingUpInTheInstantOfAHandOver(t *testing.T) {
 	}
 }
 
-// TestGivingUpBeforeOneThatContends: the next in the queue cannot be handed the lock, and
-// does not wait for that.
+// TestGivingUpBeforeOneThatContends: the next in the queue cannot be handed the lock and must not wait for a hand-over.
 func TestGivingUpBeforeOneThatContends(t *testing.T) {
 	inProcess(t, func(p *process) {
 		holder, waiting := p.queue(nil, nil, options{lock.Fair()})
@@ -73,8 +72,7 @@ func TestGivingUpBeforeOneThatContends(t *testing.T) {
 	})
 }
 
-// TestCloseInTheInstantOfAHandOver: every call and lease ends with ErrClosed, whichever
-// comes first.
+// TestCloseInTheInstantOfAHandOver: every call and every lease ends with ErrClosed, in either order.
 func TestCloseInTheInstantOfAHandOver(t *testing.T) {
 	for range 100 {
 		inProcess(t, func(p *process) {

@@ -11,14 +11,14 @@ import (
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
-// process is a locker whose callers queue for one resource, and what its traces told.
+// process is a locker whose callers queue for one resource, and the events of its traces.
 type process struct {
 	t      *testing.T
 	nodes  memlock.Nodes
 	locker *memlock.Locker
 
 	attempts counter
-	acquires counter // on nodes, as the next two
+	acquires counter // requests to nodes, as the next two
 	extends  counter
 	releases counter
 	handed   counter // releases that handed the lock over
@@ -29,8 +29,8 @@ type counter struct{ n atomic.Int64 }
 func (c *counter) add()      { c.n.Add(1) }
 func (c *counter) read() int { return int(c.n.Load()) }
 
-// inProcess runs f in fake time on three nodes. Whoever waits for the network again and
-// again is seen by its polls, which take an hour.
+// inProcess runs f in fake time on three nodes. Polls are an hour apart: a caller that waits for the network instead of
+// a hand-over shows.
 func inProcess(t *testing.T, f func(p *process), opts ...lock.Option) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -40,7 +40,7 @@ func inProcess(t *testing.T, f func(p *process), opts ...lock.Option) {
 	})
 }
 
-// another is a locker on the same nodes, as of another process.
+// another returns a locker on the same nodes, as a second process has it.
 func (p *process) another(opts ...lock.Option) *memlock.Locker {
 	p.t.Helper()
 	l, err := memlock.New(p.nodes, append([]lock.Option{lock.WithPollInterval(time.Hour)}, opts...)...)
@@ -59,10 +59,10 @@ type caller struct {
 	lease  lock.Lease
 	err    error
 	end    lock.AcquireEnd
-	wait   lock.WaitEnd // in the local queue, if it was there
+	wait   lock.WaitEnd // how long it waited in the local queue, if it did
 }
 
-// call begins an Acquire and returns once it waits, or has ended.
+// call begins an Acquire and returns once it waits or has ended.
 func (p *process) call(opts ...lock.AcquireOption) *caller {
 	c := &caller{p: p, done: make(chan struct{})}
 	ctx, cancel := context.WithCancel(p.t.Context())
@@ -102,11 +102,11 @@ func (p *process) call(opts ...lock.AcquireOption) *caller {
 	return c
 }
 
-// queue is a caller that has the lock, with a run of fences, and those that wait for it.
+// queue returns a caller that holds the lock with a run of fences, and the callers that wait behind it.
 func (p *process) queue(holder []lock.AcquireOption, waiting ...[]lock.AcquireOption) (*caller, []*caller) {
 	p.t.Helper()
 	first := p.call()
-	callers := []*caller{p.call(holder...)} // contends
+	callers := []*caller{p.call(holder...)} // it contends
 	for _, opts := range waiting {
 		callers = append(callers, p.call(opts...))
 	}
@@ -115,7 +115,7 @@ func (p *process) queue(holder []lock.AcquireOption, waiting ...[]lock.AcquireOp
 	return callers[0], callers[1:]
 }
 
-// served fails the test unless the caller has got the lock by now.
+// served fails the test unless the caller has the lock by now.
 func (c *caller) served() lock.Lease {
 	c.p.t.Helper()
 	synctest.Wait()
@@ -141,7 +141,7 @@ func (c *caller) release() {
 	}
 }
 
-// isHeld reports what another process is told.
+// isHeld reports whether another process finds the lock held.
 func (p *process) isHeld() bool {
 	lease, err := p.another().Acquire(p.t.Context(), "job", lock.NoWait())
 	if err == nil {

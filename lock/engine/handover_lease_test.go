@@ -10,7 +10,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/await"
 )
 
-// kept is an engine without nodes, and a lease of it that keeps its caller's turn.
+// kept returns an engine without nodes, and a lease that keeps its caller's turn.
 type kept struct {
 	engine *core
 	clock  *manualClock
@@ -37,7 +37,7 @@ func newKept(t *testing.T) *kept {
 	return k
 }
 
-// keeper is the lease that keeps its caller's turn; its timer may pass that on at any time.
+// keeper is such a lease, whose timer may pass the turn on at any time.
 func (k *kept) keeper() keeper {
 	k.queue.all.mu.Lock()
 	defer k.queue.all.mu.Unlock()
@@ -53,7 +53,7 @@ func (k *kept) acquisition() *acquisition {
 	}}}
 }
 
-// begun is a grant of this instant, with a run of ten fences.
+// begun is a grant of this instant with a run of ten fences.
 func (k *kept) begun() beginning {
 	validity := k.opts.TTL - Drift(k.opts.TTL)
 	a := &attempt{
@@ -63,14 +63,14 @@ func (k *kept) begun() beginning {
 	return beginning{attempt: a, fence: 1, expires: validity, renewAt: never}
 }
 
-// isTaken reports whether the next caller of this process would wait.
+// isTaken reports whether the next caller of this process would have to wait.
 func (k *kept) isTaken() bool {
 	k.queue.all.mu.Lock()
 	defer k.queue.all.mu.Unlock()
 	return k.queue.taken
 }
 
-// wantGone fails the test unless nothing knows the lease any more.
+// wantGone fails the test if the engine still knows the lease.
 func (k *kept) wantGone(t *testing.T, l *lease, users int) {
 	t.Helper()
 	if l.timer.Stop() {
@@ -87,7 +87,7 @@ func (k *kept) wantGone(t *testing.T, l *lease, users int) {
 	}
 }
 
-// TestAnEngineThatClosesHandsNothingOver: the next lease would end at once, and its lock live out its TTL.
+// TestAnEngineThatClosesHandsNothingOver: the next lease would end at once, and its lock would stay for a TTL.
 func TestAnEngineThatClosesHandsNothingOver(t *testing.T) {
 	k := newKept(t)
 	next := k.turn()
@@ -98,7 +98,7 @@ func TestAnEngineThatClosesHandsNothingOver(t *testing.T) {
 	k.lease.stop(lock.ErrClosed)
 }
 
-// TestAHandOverLeavesNothingOfTheLease that is handed over, and tells the next caller last.
+// TestAHandOverLeavesNothingOfTheLease that is handed over, and calls the next caller last.
 func TestAHandOverLeavesNothingOfTheLease(t *testing.T) {
 	k := newKept(t)
 	k.queue.all.enter("lock:a")
@@ -122,8 +122,8 @@ func TestAHandOverLeavesNothingOfTheLease(t *testing.T) {
 	}
 }
 
-// TestAnOvertakenTurnIsPassedOnce: a caller that cannot be handed the lock takes the turn that is kept, unless
-// another waits before it.
+// TestAnOvertakenTurnIsPassedOnce: a caller that cannot be handed the lock takes the turn that is kept, unless another
+// waits before it.
 func TestAnOvertakenTurnIsPassedOnce(t *testing.T) {
 	k := newKept(t)
 	other := lock.AcquireOptions{TTL: time.Second}
@@ -152,7 +152,7 @@ func TestAnOvertakenTurnIsPassedOnce(t *testing.T) {
 	}
 }
 
-// TestAnEndedLeaseLeavesItsQueue, once, however it ends.
+// TestAnEndedLeaseLeavesItsQueue once, however it ends.
 func TestAnEndedLeaseLeavesItsQueue(t *testing.T) {
 	for name, end := range map[string]func(*lease){
 		"lost":                  (*lease).lose,
@@ -183,7 +183,7 @@ func TestAnEndedLeaseLeavesItsQueue(t *testing.T) {
 	}
 }
 
-// TestALockThatIsGivenBackAtOnce passes the turn that came with it, and keeps the queue of its caller.
+// TestALockThatIsGivenBackAtOnce passes on the turn that came with it, and keeps the queue of its caller.
 func TestALockThatIsGivenBackAtOnce(t *testing.T) {
 	k := newKept(t)
 	k.queue.all.enter("lock:a")
@@ -201,7 +201,7 @@ func TestALockThatIsGivenBackAtOnce(t *testing.T) {
 	}
 }
 
-// TestALeaseThatComesLate by the clock, or as the engine closes, or of a caller that had no turn.
+// TestALeaseThatComesLate: after its validity, while the engine closes, or for a caller that had no turn.
 func TestALeaseThatComesLate(t *testing.T) {
 	k := newKept(t)
 	k.lease.stop(lock.ErrMaxHold)
@@ -226,7 +226,8 @@ func TestALeaseThatComesLate(t *testing.T) {
 	}
 }
 
-// TestRunsAreBounded: fences are reserved for those that wait, up to a bound, and by who may hand over.
+// TestRunsAreBounded: fences are reserved for the callers that wait, up to a bound, and only by leases that may hand
+// over.
 func TestRunsAreBounded(t *testing.T) {
 	k := newKept(t)
 	a := k.acquisition()

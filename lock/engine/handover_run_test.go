@@ -12,7 +12,7 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
-// shortRun is a node that reserves so many fences at most, whatever it is asked for.
+// shortRun is a node that reserves only so many fences, whatever the request asks for.
 type shortRun struct {
 	driver.BlockingNode
 	most uint64
@@ -23,8 +23,8 @@ func (n shortRun) Acquire(ctx context.Context, req driver.AcquireRequest) (drive
 	return n.BlockingNode.Acquire(ctx, req)
 }
 
-// TestRunIsUsedUp: a fence that no quorum stands behind is nobody's. A driver that knows
-// no runs reserves one fence, its grant's.
+// TestRunIsUsedUp: no lease gets a fence that no quorum stands behind. A driver that knows no runs reserves one fence,
+// that of its grant.
 func TestRunIsUsedUp(t *testing.T) {
 	for most := range uint64(4) {
 		synctest.Test(t, func(t *testing.T) {

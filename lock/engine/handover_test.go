@@ -9,14 +9,14 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// afterNamedInVain is how long a caller may pause that was named too late: a message for
-// the one before it has come to it.
+// afterNamedInVain is how long a caller that was named too late may pause: the message for the caller before it has
+// reached it.
 const afterNamedInVain = 4 * time.Millisecond
 
 type options = []lock.AcquireOption
 
-// TestHandOver: in the order of calls, each with the next fence, without asking a node; the
-// last one releases.
+// TestHandOver: callers get the lock in the order of their calls, each with the next fence and without a request to a
+// node. The last one releases.
 func TestHandOver(t *testing.T) {
 	inProcess(t, func(p *process) {
 		holder, waiting := p.queue(nil, nil, nil, nil)
@@ -56,15 +56,14 @@ func TestHandOver(t *testing.T) {
 	})
 }
 
-// TestHandOverIsRefused: whatever speaks against it, the lock goes the long way, and still
-// to the one that waits first.
+// TestHandOverIsRefused: in each case the lock is released instead, and still goes to the caller that waits first.
 func TestHandOverIsRefused(t *testing.T) {
 	short := []lock.Option{lock.WithNodeTimeout(time.Millisecond)}
 	for name, c := range map[string]struct {
 		settings       []lock.Option
 		holder, waiter options
 		before         func(p *process, holder lock.Lease)
-		handed, failed bool // the release fails
+		handed, failed bool // handed over; the release fails
 	}{
 		"nothing":               {handed: true},
 		"9 ms after the grant":  {before: after(9 * time.Millisecond), handed: true},
@@ -125,7 +124,7 @@ func lose(p *process, _ lock.Lease) {
 	}
 }
 
-// renewing begins a round of renewal that takes so long on every node.
+// renewing begins a round of renewal that takes this long on every node.
 func renewing(d time.Duration) func(*process, lock.Lease) {
 	return func(p *process, holder lock.Lease) {
 		for _, n := range p.nodes {
@@ -139,8 +138,7 @@ func renewing(d time.Duration) func(*process, lock.Lease) {
 	}
 }
 
-// TestHandOverKeepsTheOrder: one that cannot be handed the lock is not overtaken by those
-// behind it that could.
+// TestHandOverKeepsTheOrder: a caller that cannot be handed the lock is not overtaken by later ones that could.
 func TestHandOverKeepsTheOrder(t *testing.T) {
 	inProcess(t, func(p *process) {
 		holder, waiting := p.queue(nil, nil, options{lock.Fair()}, nil)
@@ -165,8 +163,7 @@ func TestHandOverKeepsTheOrder(t *testing.T) {
 	})
 }
 
-// TestTurnIsPassedAfterTheWindow: a lease that lives on leaves the queue between processes
-// to the next caller.
+// TestTurnIsPassedAfterTheWindow: a lease that goes on leaves the queue between processes to the next caller.
 func TestTurnIsPassedAfterTheWindow(t *testing.T) {
 	inProcess(t, func(p *process) {
 		holder, waiting := p.queue(nil, nil, nil)
@@ -192,8 +189,7 @@ func TestTurnIsPassedAfterTheWindow(t *testing.T) {
 	})
 }
 
-// TestUncontendedLeaseKeepsNoTurn: whoever comes later contends at once, as there was no
-// reason to reserve fences.
+// TestUncontendedLeaseKeepsNoTurn: a later caller contends at once, because no fences were reserved.
 func TestUncontendedLeaseKeepsNoTurn(t *testing.T) {
 	inProcess(t, func(p *process) {
 		holder := p.call()

@@ -10,8 +10,8 @@ import (
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
-// TestHeldByWhoMayHaveTheNodesThatFailed: the holder has a node that is down and one that refuses, and the third is
-// free. Who is granted that one alone is kept from the lock by the holder, not by the node that is down.
+// TestHeldByWhoMayHaveTheNodesThatFailed: of three nodes one is down, one refuses because the holder has it, and the
+// third is free. A caller that is granted only the third is kept out by the holder, not by the node that is down.
 func TestHeldByWhoMayHaveTheNodesThatFailed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		nodes := memlock.NewNodes(3)

@@ -26,8 +26,8 @@ func newMemLocker(t *testing.T, nodes memlock.Nodes, opts ...lock.Option) *memlo
 	return l
 }
 
-// TestHeldIsHeldWithNodesDown: what keeps a caller from a lock that is held is its holder, however many of a tolerated
-// minority are dead or hang; where a majority is, nobody can have anything, and that is what is said.
+// TestHeldIsHeldWithNodesDown: while a tolerated minority is dead or hangs, the error names the holder. Once a majority
+// is, nobody can hold the lock, and the error names the nodes.
 func TestHeldIsHeldWithNodesDown(t *testing.T) {
 	for _, c := range []struct {
 		nodes, down int
@@ -70,8 +70,8 @@ func TestHeldIsHeldWithNodesDown(t *testing.T) {
 	}
 }
 
-// TestAHungGateCostsMilliseconds: where others were waiting a moment ago, the gate is asked before the others. One that
-// hangs is waited for no longer than several times what it usually takes.
+// TestAHungGateCostsMilliseconds: a process that met waiters a moment ago asks the gate first. It waits for a hung gate
+// no longer than several times its usual latency.
 func TestAHungGateCostsMilliseconds(t *testing.T) {
 	for hung := range 3 {
 		synctest.Test(t, func(t *testing.T) {
@@ -90,12 +90,12 @@ func TestAHungGateCostsMilliseconds(t *testing.T) {
 				second <- lease
 			}()
 			synctest.Wait()
-			if err := first.Release(t.Context()); err != nil { // its reply says that somebody was waiting
+			if err := first.Release(t.Context()); err != nil { // its reply reports a waiter
 				t.Fatal(err)
 			}
 			holder := <-second
 			synctest.Wait()
-			if err := holder.Extend(t.Context()); err != nil { // to have it on every node
+			if err := holder.Extend(t.Context()); err != nil { // so that every node has it
 				t.Fatal(err)
 			}
 			synctest.Wait()
@@ -113,8 +113,8 @@ func TestAHungGateCostsMilliseconds(t *testing.T) {
 	}
 }
 
-// TestTheHolderHasMostNodes: a vote that fails may have one node for longer than the holder has the others, and is not
-// who holds the lock.
+// TestTheHolderHasMostNodes: a failed vote may keep one node for longer than the holder keeps the others. It is not
+// reported as the holder.
 func TestTheHolderHasMostNodes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		nodes := memlock.NewNodes(3)

@@ -6,5 +6,5 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain also checks the internal tests: both packages are one test binary.
+// TestMain also covers the internal tests: both packages are one test binary.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -9,7 +9,8 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// TestANamedWaiterAsksAllNodesAtOnce: the lock is kept for it for a moment only; who was not named asks the gate first.
+// TestANamedWaiterAsksAllNodesAtOnce, because the lock is kept for it only for a moment. A waiter that was not named
+// asks the gate first.
 func TestANamedWaiterAsksAllNodesAtOnce(t *testing.T) {
 	inProcess(t, func(p *process) {
 		holder := p.acquire()

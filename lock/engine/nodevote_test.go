@@ -12,7 +12,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
 )
 
-// called is a node that has a name and nothing else.
+// called is a node that has only a name.
 type called struct {
 	driver.Node
 	name string
@@ -20,7 +20,7 @@ type called struct {
 
 func (c called) Name() string { return c.name }
 
-// attemptOn is an attempt on nodes r1, r2 and so on.
+// attemptOn returns an attempt on nodes r1, r2 and so on.
 func attemptOn(nodes int) *attempt {
 	e := &base{quorum: quorum.Of(nodes), cfg: &Settings{Clock: func() time.Duration { return 0 }}}
 	a := &attempt{engine: e, timeout: 500 * time.Millisecond, grants: make([]grant, nodes)}
@@ -35,7 +35,7 @@ func attemptOn(nodes int) *attempt {
 	return a
 }
 
-// adds fails unless the error counts every node once.
+// adds fails the test unless the error counts every node once.
 func adds(t *testing.T, e *lock.QuorumError) {
 	t.Helper()
 	sum := 0
@@ -109,7 +109,7 @@ func TestARaiseBlamesNobodyWhoAgreed(t *testing.T) {
 	}
 }
 
-// TestAnErrorWithoutVotes, of another implementation of Locker, counts what it does not name.
+// TestAnErrorWithoutVotes, from another implementation of Locker, only counts the nodes that it does not name.
 func TestAnErrorWithoutVotes(t *testing.T) {
 	e := &lock.QuorumError{
 		Resource: "order:1001", Op: lock.OpExtend, Nodes: 5, Quorum: 3, Granted: 1, Refused: 1,
@@ -127,7 +127,7 @@ func TestAnErrorWithoutVotes(t *testing.T) {
 	}
 }
 
-// TestARenewalAccountsForEveryNode, where it could not tell, where it is lost and where it was cut short.
+// TestARenewalAccountsForEveryNode, whether the round was inconclusive, lost the lease or was cut short.
 func TestARenewalAccountsForEveryNode(t *testing.T) {
 	for _, c := range []struct {
 		name   string

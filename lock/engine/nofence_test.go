@@ -13,7 +13,7 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
-// uncounted is a node of a system that has no counters.
+// uncounted is a node of a system without counters.
 type uncounted struct {
 	driver.BlockingNode
 	raised func()
@@ -30,7 +30,7 @@ func (n uncounted) Raise(context.Context, driver.RaiseRequest) (bool, error) {
 	return false, errors.New("this driver has no counters")
 }
 
-// uncountedEngine is on three nodes without counters, in fake time.
+// uncountedEngine runs on three nodes without counters, in fake time.
 func uncountedEngine(t *testing.T) *engine.Engine {
 	var nodes []driver.Node
 	for _, name := range []string{"a", "b", "c"} {
@@ -48,7 +48,7 @@ func uncountedEngine(t *testing.T) *engine.Engine {
 	return e
 }
 
-// TestFencedRefusesToGoWithout, at once, and leaves nothing behind.
+// TestFencedRefusesToGoWithout, at once, and leaves nothing on the nodes.
 func TestFencedRefusesToGoWithout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := uncountedEngine(t)
@@ -68,7 +68,7 @@ func TestFencedRefusesToGoWithout(t *testing.T) {
 	})
 }
 
-// TestDriverWithoutCounters: leases have fence 0, live, are renewed and given back.
+// TestDriverWithoutCounters: leases have fence 0, are renewed and are released.
 func TestDriverWithoutCounters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := uncountedEngine(t)

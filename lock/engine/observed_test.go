@@ -12,7 +12,7 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
-// observed are nodes on servers in memory, and what they were asked.
+// observed is a set of nodes on servers in memory that records the requests it gets.
 type observed struct {
 	t       *testing.T
 	servers []*locktest.FakeServer
@@ -21,7 +21,7 @@ type observed struct {
 	beforeRaise func() // may be nil
 
 	mu       sync.Mutex
-	acquires []driver.AcquireRequest // those that were sent, to any server
+	acquires []driver.AcquireRequest // requests sent, to any server
 }
 
 type observedNode struct {

@@ -45,7 +45,7 @@ func TestAcquireRefusesBadInputBeforeAnyNetworkCall(t *testing.T) {
 	}
 }
 
-// untouchable is a node that must not be called; any call but these panics.
+// untouchable is a node on which any call but these panics.
 type untouchable struct{ driver.Node }
 
 func (untouchable) Name() string   { return "untouchable" }

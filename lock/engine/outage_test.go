@@ -12,8 +12,8 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// TestEveryCallerLearnsWhyNobodyGetsTheLock: of a thousand that gave up, those that queued behind another of their
-// process name the nodes, too, and the process that holds the lock.
+// TestEveryCallerLearnsWhyNobodyGetsTheLock: a thousand callers give up. Those that queued behind a caller of their
+// process also learn the nodes that failed, and the process that holds the lock.
 func TestEveryCallerLearnsWhyNobodyGetsTheLock(t *testing.T) {
 	for name, want := range map[string]error{"dead": lock.ErrNoQuorum, "hung": lock.ErrNoQuorum, "held": lock.ErrHeld} {
 		t.Run(name, func(t *testing.T) {
@@ -59,7 +59,7 @@ func TestEveryCallerLearnsWhyNobodyGetsTheLock(t *testing.T) {
 	}
 }
 
-// TestACallCutShortNamesTheNodes: its context ends before the nodes' time is up, and none has answered.
+// TestACallCutShortNamesTheNodes: its context ends before the node timeout, and no node has answered.
 func TestACallCutShortNamesTheNodes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := observe(t)

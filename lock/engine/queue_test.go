@@ -33,7 +33,7 @@ func TestTurnsAreFirstComeFirstServed(t *testing.T) {
 	if !closed(second.come) || closed(third.come) || closed(fourth.come) {
 		t.Fatal("the turn did not go to the second")
 	}
-	// The fourth gives up in the instant its turn comes: nobody may wait for ever.
+	// The fourth caller gives up in the instant its turn comes. Nobody may wait forever.
 	q.passTurn()
 	q.giveUpTurn(fourth)
 	if q.takeTurn(&opts, nil) != nil {
@@ -50,7 +50,7 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// unanswered is a call whose answer the test brings.
+// unanswered is a call that the test answers.
 type unanswered struct{}
 
 func (unanswered) Start(callqueue.Waiter) {}

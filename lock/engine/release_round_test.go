@@ -11,7 +11,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/workers"
 )
 
-// TestAReleaseWakesWhoIsNext in this process, without a message of a node; and nobody else.
+// TestAReleaseWakesWhoIsNext in this process without a message from a node, and wakes nobody else.
 func TestAReleaseWakesWhoIsNext(t *testing.T) {
 	for _, first := range []bool{true, false} {
 		k := newKept(t)
@@ -30,7 +30,8 @@ func TestAReleaseWakesWhoIsNext(t *testing.T) {
 	}
 }
 
-// TestAReleaseOfWhatWasOver is not counted as one: a second answer of "not there" says nothing of the first then.
+// TestAReleaseOfWhatWasOver does not count as a release: after "not there", a second such answer says nothing about the
+// first request.
 func TestAReleaseOfWhatWasOver(t *testing.T) {
 	for cause, lost := range map[error]bool{lock.ErrLost: true, lock.ErrMaxHold: true, lock.ErrReleased: false} {
 		k := newKept(t)
@@ -44,7 +45,8 @@ func TestAReleaseOfWhatWasOver(t *testing.T) {
 	}
 }
 
-// TestAReleaseAsksWhoHasTheLockNow: a quorum that no longer has it is not the end while another may know more.
+// TestAReleaseAsksWhoHasTheLockNow: after a quorum of "not there", the round still waits for nodes that may name the
+// holder.
 func TestAReleaseAsksWhoHasTheLockNow(t *testing.T) {
 	r := &releaseRound{attempt: &attempt{engine: &base{quorum: 2}}, undoings: make([]undoing, 3)}
 	r.expired = 2
@@ -62,7 +64,7 @@ func TestAReleaseAsksWhoHasTheLockNow(t *testing.T) {
 	}
 }
 
-// TestANodeThatNamedSomebody is remembered: who comes next from this process asks the gate first.
+// TestANodeThatNamedSomebody is remembered: the next caller of this process asks the gate first.
 func TestANodeThatNamedSomebody(t *testing.T) {
 	k := newKept(t)
 	u := &undoing{g: &grant{node: &node{engine: k.engine.base}}, req: driver.ReleaseRequest{Key: "lock:a"}}
@@ -88,7 +90,7 @@ func TestANodeThatNamedSomebody(t *testing.T) {
 	}
 }
 
-// TestReleaseRetriesAreBounded in number and in time, and begin again after a rest.
+// TestReleaseRetriesAreBounded in number and in time, and begin again after a pause.
 func TestReleaseRetriesAreBounded(t *testing.T) {
 	k := newKept(t)
 	n := &node{engine: k.engine.base}
@@ -98,13 +100,13 @@ func TestReleaseRetriesAreBounded(t *testing.T) {
 		t.Errorf("%d releases are kept", len(n.retries.due))
 	}
 	k.clock.now = time.Hour
-	n.retries.due = []pendingRelease{{retriable: &undoing{}, until: time.Minute}} // to send it would panic
+	n.retries.due = []pendingRelease{{retriable: &undoing{}, until: time.Minute}} // sending it would panic
 	if n.retries.run(n.engine); len(n.retries.due) != 0 || n.retries.running {
 		t.Errorf("%d releases are left; running: %v", len(n.retries.due), n.retries.running)
 	}
 }
 
-// releasing is a node that notes releases, and answers them with its errors first.
+// releasing is a node that records releases, and first answers them with its errors.
 type releasing struct {
 	driver.Node
 	asked []driver.ReleaseRequest
@@ -122,14 +124,14 @@ func (n *releasing) Release(_ driver.Call, req *driver.ReleaseRequest, to driver
 	to.Answer(driver.ReleaseReply{Found: driver.FoundOwn}, nil)
 }
 
-// answers are what a round is told.
+// answers are the answers of a round.
 type answers []releaseAnswer
 
 func (a *answers) releaseAnswered(answer releaseAnswer) { *a = append(*a, answer) }
 
-// TestAnUndoingByWhatIsKnown of the token on its node: where it was never sent, nobody is asked; where it may
-// arrive yet, it leaves a tombstone, and is sent until it is answered; only where it was granted, its waiter goes
-// back to its place.
+// TestAnUndoingByWhatIsKnown about the token on its node. If it was never sent, no request is made. If it may still
+// arrive, the request leaves a tombstone and is repeated until it is answered. Only if it was granted does its waiter
+// return to its place.
 func TestAnUndoingByWhatIsKnown(t *testing.T) {
 	for name, c := range map[string]struct {
 		states           []grantState // in this order
@@ -191,7 +193,7 @@ func TestAnUndoingByWhatIsKnown(t *testing.T) {
 	}
 }
 
-// retriesLeft are the releases that are still to be sent again.
+// retriesLeft returns the releases that are still to be repeated.
 func (n *node) retriesLeft() []pendingRelease {
 	n.retries.mu.Lock()
 	defer n.retries.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// TestAReleaseIsSentUntilItIsAnswered: the lease is over when a quorum has let it go, and a server that was away then
-// lets it go when it is back, long before the TTL is over.
+// TestAReleaseIsSentUntilItIsAnswered: Release returns once a quorum has released the lock. A server that was down
+// releases it when it is back, long before the TTL ends.
 func TestAReleaseIsSentUntilItIsAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := observe(t)
@@ -23,7 +23,7 @@ func TestAReleaseIsSentUntilItIsAnswered(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(5 * time.Second)
-		o.servers[2].Restart() // with what it had
+		o.servers[2].Restart() // with its data
 		if held := o.servers[2].Locks(); len(held) != 1 {
 			t.Fatalf("it came back with %d locks", len(held))
 		}

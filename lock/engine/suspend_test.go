@@ -12,8 +12,8 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
-// TestSuspendedHostDoesNotTrustItsLease wakes a host after an hour during which
-// its monotonic clock, and so its timers, stood still.
+// TestSuspendedHostDoesNotTrustItsLease: a host wakes after an hour during which its monotonic clock, and so its
+// timers, stood still.
 func TestSuspendedHostDoesNotTrustItsLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
@@ -42,8 +42,8 @@ func TestSuspendedHostDoesNotTrustItsLease(t *testing.T) {
 	})
 }
 
-// TestALeaseThatRanOutBeforeItWasReturned stops the host between the vote and the
-// return of Acquire: a lease that is over must not be handed out as a success.
+// TestALeaseThatRanOutBeforeItWasReturned: the host is suspended between the vote and the return of Acquire. Acquire
+// must not return an expired lease as a success.
 func TestALeaseThatRanOutBeforeItWasReturned(t *testing.T) {
 	for name, opts := range map[string][]lock.AcquireOption{"waiting": nil, "NoWait": {lock.NoWait()}} {
 		t.Run(name, func(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
-// panicky is a trace every hook of which panics.
+// panicky is a trace on which every hook panics.
 func panicky() *lock.Trace {
 	return &lock.Trace{
 		AcquireStart: func(context.Context, lock.AcquireStart) context.Context { panic("acquire start") },
@@ -31,8 +31,8 @@ func panicky() *lock.Trace {
 	}
 }
 
-// TestAPanickingTraceIsContained: whatever hooks do, the lock works, and the next caller gets it too. With one node and
-// a context that cannot end, commands run on the goroutine of the caller; with three they run on others.
+// TestAPanickingTraceIsContained: the lock works whatever hooks do, and the next caller gets it, too. With one node and
+// a context that cannot end, commands run on the caller's goroutine; with three nodes they do not.
 func TestAPanickingTraceIsContained(t *testing.T) {
 	var log bytes.Buffer
 	before := slog.Default()

@@ -7,8 +7,8 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// TestALeaseThatHasEndedHandsNothingOver: between its end and the passing of its turn, its caller may release it. What
-// ended it has given the lock back already, or left it to whoever works under it.
+// TestALeaseThatHasEndedHandsNothingOver: after a lease ends and before its turn is passed on, its caller may still
+// release it. The lock is then already released, or left to the work that still runs under it.
 func TestALeaseThatHasEndedHandsNothingOver(t *testing.T) {
 	for _, cause := range []error{nil, lock.ErrMaxHold, lock.ErrLost} {
 		all, clock := newTestQueues()

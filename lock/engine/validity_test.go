@@ -12,11 +12,11 @@ import (
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
-// fullTTL is what is left of a TTL of ten seconds for the holder: 1 % and 2 ms are given up to clocks. It is a number
-// of its own, so that a slip in engine.Drift shows.
+// fullTTL is the validity of a TTL of ten seconds: 1 % and 2 ms are reserved for clocks. The number is written out, so
+// that a slip in engine.Drift shows.
 const fullTTL = 10*time.Second - 100*time.Millisecond - 2*time.Millisecond
 
-// delay makes every node take effect at once and answer so much later.
+// delay lets every node act at once and answer later.
 func (p *process) delay(d time.Duration) {
 	for _, n := range p.nodes {
 		n.Delay(d)
@@ -32,8 +32,7 @@ func (p *process) acquire(opts ...lock.AcquireOption) lock.Lease {
 	return lease
 }
 
-// TestValidityCountsFromBeforeTheFirstRequest, of an acquire as of an extend: the nodes may have begun to count at
-// once.
+// TestValidityCountsFromBeforeTheFirstRequest, of an acquire and of an extend: a node may have started its TTL at once.
 func TestValidityCountsFromBeforeTheFirstRequest(t *testing.T) {
 	inProcess(t, func(p *process) {
 		const answersIn = 100 * time.Millisecond
@@ -52,7 +51,7 @@ func TestValidityCountsFromBeforeTheFirstRequest(t *testing.T) {
 	})
 }
 
-// TestLossIsSignalledWhenValidityEnds, not a moment later, while no node answers.
+// TestLossIsSignalledWhenValidityEnds, and not a moment later, although no node answers.
 func TestLossIsSignalledWhenValidityEnds(t *testing.T) {
 	for name, opts := range map[string]options{"renewed": nil, "not renewed": {lock.NoRenew()}} {
 		t.Run(name, func(t *testing.T) {
@@ -99,8 +98,8 @@ func TestAnAttemptThatTookLongerThanItsTTLFails(t *testing.T) {
 	})
 }
 
-// TestExtendOfALeaseThatIsReleasedMeanwhile: what the nodes prolonged is not renewed: the release is behind it. Nothing
-// is lost by that, and the trace does not say so.
+// TestExtendOfALeaseThatIsReleasedMeanwhile: the nodes prolonged the lease, but its release follows, so it is not
+// renewed. Nothing is lost, and the trace reports no loss.
 func TestExtendOfALeaseThatIsReleasedMeanwhile(t *testing.T) {
 	inProcess(t, func(p *process) {
 		var end lock.RenewEnd
@@ -127,8 +126,9 @@ func TestExtendOfALeaseThatIsReleasedMeanwhile(t *testing.T) {
 	})
 }
 
-// TestExtendDoesNotReviveALeaseThatRanOut: the host is suspended while the nodes prolong the lease. By the clock it is
-// over when their answers come, and no timer has gone off yet: somebody else may have been let in meanwhile, elsewhere.
+// TestExtendDoesNotReviveALeaseThatRanOut: the host is suspended while the nodes prolong the lease. When their answers
+// arrive, the lease has expired by the clock, and no timer has fired yet. Another process may have held the lock
+// meanwhile.
 func TestExtendDoesNotReviveALeaseThatRanOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var suspended atomic.Int64
@@ -154,8 +154,8 @@ func TestExtendDoesNotReviveALeaseThatRanOut(t *testing.T) {
 	})
 }
 
-// TestRefillIsNoVote: nodes that had lost the lease, and have it back since this very round, say nothing of the time in
-// between. Where they are too many for a quorum of the others, another holder is possible, and the lease is lost.
+// TestRefillIsNoVote: a node that lost the lease and got it back in this very round cannot vouch for the time in
+// between. If the other nodes are no quorum, another holder is possible, and the lease is lost.
 func TestRefillIsNoVote(t *testing.T) {
 	for forgetful, want := range map[int]error{1: nil, 2: lock.ErrLost, 3: lock.ErrLost} {
 		inProcess(t, func(p *process) {
@@ -170,7 +170,7 @@ func TestRefillIsNoVote(t *testing.T) {
 			for _, n := range p.nodes[:forgetful] {
 				n.Forget()
 			}
-			// The one that remembers answers last: a refill that voted would decide.
+			// The node that remembers answers last: if a refill counted as a vote, it would decide.
 			p.nodes[2].Delay(time.Millisecond)
 			if err := lease.Extend(p.t.Context()); !errors.Is(err, want) {
 				t.Errorf("%d nodes have forgotten: %v, want %v", forgetful, err, want)

@@ -8,8 +8,8 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// TestWhatEndsAWait: a hint begins the polls anew, and says whether it is by name. A timer goes on counting polls;
-// a caller whose name was in vain is still the one that was named.
+// TestWhatEndsAWait: a hint restarts the polls and says whether it names the caller. A timer continues the count of
+// polls. A caller that was named too late still counts as named.
 func TestWhatEndsAWait(t *testing.T) {
 	for name, c := range map[string]struct {
 		hint                 *wakeUp
@@ -44,7 +44,7 @@ func TestWhatEndsAWait(t *testing.T) {
 	}
 }
 
-// TestAWaitSaysWhoIsNext for as long as it lasts: who was named, or is the first of its queue.
+// TestAWaitSaysWhoIsNext for as long as it lasts: the caller that was named, or the first of its queue.
 func TestAWaitSaysWhoIsNext(t *testing.T) {
 	for name, c := range map[string]struct {
 		named bool

@@ -12,13 +12,12 @@ import (
 	"github.com/lockscope/lockscope/lock/engine"
 )
 
-// coldNode grants whatever is asked, and nothing before it is warm: connecting takes longer than a node may take to
-// answer.
+// coldNode grants everything, but only once it is warm: connecting takes longer than the node timeout.
 type coldNode struct {
 	driver.BlockingNode
 	connects time.Duration
 	fails    error
-	asked    chan struct{} // has an element for each acquire
+	asked    chan struct{} // gets an element for each acquire
 	warm     chan struct{}
 }
 
@@ -63,7 +62,7 @@ func coldEngine(t *testing.T, n *coldNode) *engine.Engine {
 	return e
 }
 
-// TestTheFirstVoteWaitsForConnections, which may take longer than an answer, and at most five seconds.
+// TestTheFirstVoteWaitsForConnections, which may take longer than the node timeout, but for at most five seconds.
 func TestTheFirstVoteWaitsForConnections(t *testing.T) {
 	refused := errors.New("connection refused")
 	for name, c := range map[string]struct {
@@ -91,7 +90,7 @@ func TestTheFirstVoteWaitsForConnections(t *testing.T) {
 	}
 }
 
-// TestWarmingUpEnds with the caller's context, and with the engine.
+// TestWarmingUpEnds with the caller's context and with the engine.
 func TestWarmingUpEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newColdNode(time.Hour, nil)

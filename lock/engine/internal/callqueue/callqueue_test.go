@@ -4,12 +4,12 @@ import (
 	"testing"
 )
 
-// recordedCall is a call that is answered when the test says so.
+// recordedCall is a call that the test answers.
 type recordedCall struct {
 	name    string
 	started *[]string
 	queue   *Queue
-	atOnce  bool // the answer comes before Start returns
+	atOnce  bool // answered before Start returns
 }
 
 func (c *recordedCall) Start(Waiter) {

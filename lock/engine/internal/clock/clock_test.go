@@ -37,12 +37,12 @@ func TestClockCountsSuspension(t *testing.T) {
 	if looks != before {
 		t.Errorf("the boot-time clock was read %d times within a millisecond", looks-before)
 	}
-	suspended -= time.Minute // as an error of reading would have it
+	suspended -= time.Minute // as a misreading would make it
 	running += lookForSuspension
 	at("a reading that goes back", running+time.Hour)
 }
 
-// TestClocksOfThisMachine: neither goes back, and they agree while nothing is suspended.
+// TestClocksOfThisMachine: neither clock goes back, and they agree while the machine is not suspended.
 func TestClocksOfThisMachine(t *testing.T) {
 	clock, began := New(), time.Now()
 	last := clock()

@@ -5,7 +5,7 @@ import (
 	"testing/synctest"
 )
 
-// TestWorkersWaitForWhatIsUnderWay when they are closed.
+// TestWorkersWaitForWhatIsUnderWay: Close waits for calls that have begun.
 func TestWorkersWaitForWhatIsUnderWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, answer, closed := New(), make(chan struct{}), make(chan struct{})

@@ -21,7 +21,7 @@ func TestGroupWaitsForEverythingItStarted(t *testing.T) {
 				}
 			})
 		}
-		g.Close() // races with the callers on purpose
+		g.Close() // races with the callers by design
 		late := done.Load()
 		callers.Wait()
 		if g.Run(func() { t.Error("ran after close") }) {
