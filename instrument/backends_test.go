@@ -11,8 +11,8 @@ import (
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
-// TestBackendsAreToldApart: two sets of nodes in one process, whose nodes have the same
-// names, have series of their own and say what they are.
+// TestBackendsAreToldApart: two sets of nodes in one process, whose nodes have the same names, have separate series
+// with the name of their backend.
 func TestBackendsAreToldApart(t *testing.T) {
 	reg := prometheus.NewRegistry()
 	recorded := new(spans)
@@ -29,7 +29,7 @@ func TestBackendsAreToldApart(t *testing.T) {
 				t.Errorf("%s of %s is %v, want %v", metric, name, got, want)
 			}
 		}
-		// A node may answer when a quorum of the others has decided.
+		// A node may answer after a quorum of the others has decided.
 		eventually(t, name+": mem1 was asked once", func() bool {
 			return gather(t, l, "node_duration_seconds", "lock_node", "mem1", "backend", name, "operation",
 				"acquire") == 1

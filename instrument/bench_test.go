@@ -17,13 +17,13 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
-// discard takes spans and does nothing with them.
+// discard drops spans.
 type discard struct{ panicking }
 
 func (discard) OnStart(context.Context, sdktrace.ReadWriteSpan) {}
 func (discard) OnEnd(sdktrace.ReadOnlySpan)                     {}
 
-// variants are the decorators whose cost is measured.
+// variants are the decorators that are measured.
 func variants(tb testing.TB) []struct {
 	name string
 	opts []instrument.Option
@@ -46,8 +46,7 @@ func variants(tb testing.TB) []struct {
 	}
 }
 
-// BenchmarkNoop is an acquire and release on a Locker that does nothing: what the
-// decorator costs by itself.
+// BenchmarkNoop measures the decorator alone: an acquire and release on a Locker that does nothing.
 func BenchmarkNoop(b *testing.B) {
 	bench := func(name string, l lock.Locker) {
 		b.Run(name, func(b *testing.B) {
@@ -65,8 +64,8 @@ func BenchmarkNoop(b *testing.B) {
 	}
 }
 
-// BenchmarkRedis alternates between a bare and a decorated pair on real servers,
-// each with a Locker of its own, and reports the ratio of the medians.
+// BenchmarkRedis alternates between a bare and a decorated pair on real servers, each with its own Locker, and reports
+// the ratio of the medians.
 func BenchmarkRedis(b *testing.B) {
 	for _, n := range []int{1, 3} {
 		servers := addrs(locktest.Servers(b, n))
@@ -77,7 +76,7 @@ func BenchmarkRedis(b *testing.B) {
 				ctx := context.Background()
 				times := [2][]time.Duration{}
 				for i := 0; b.Loop(); i++ {
-					for j := range 2 { // who goes first alternates too
+					for j := range 2 { // which one goes first alternates, too
 						which := (i + j) % 2
 						began := time.Now()
 						if which == 0 {

@@ -20,13 +20,13 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// TestLabels: what is counted for a resource is counted under the label of the call, and nothing else is.
+// TestLabels: everything counted for a resource is counted under the label of the call, and nothing else is.
 func TestLabels(t *testing.T) {
 	l := wrap(t, inMemory(t), instrument.WithLabels("tenant_tier", "job"))
 	gold := instrument.ContextWithLabel(t.Context(), "tenant_tier", "gold")
 	gold = instrument.ContextWithLabel(gold, "undeclared", "x")
 	must(t, lock.Do(gold, l, "order:1001", func(ctx context.Context, lease lock.Lease) error {
-		nightly := instrument.ContextWithLabel(ctx, "job", "nightly") // and gold
+		nightly := instrument.ContextWithLabel(ctx, "job", "nightly") // with the tier gold
 		if _, err := l.Acquire(nightly, "order:1001", lock.NoWait()); !errors.Is(err, lock.ErrHeld) {
 			t.Error(err)
 		}
@@ -71,7 +71,7 @@ func labelNames(m *dto.Metric) (names []string) {
 	return names
 }
 
-// TestLabelValuesAreBounded, also where many calls bring new ones at a time.
+// TestLabelValuesAreBounded, also if many calls bring new ones at the same time.
 func TestLabelValuesAreBounded(t *testing.T) {
 	const calls = 200
 	l := wrap(t, &noop{}, instrument.WithLabels("tier"))
@@ -91,7 +91,7 @@ func TestLabelValuesAreBounded(t *testing.T) {
 			total += m.Histogram.GetSampleCount()
 		}
 	}
-	if values != instrument.MaxLabelValues+2 || total != calls { // and other, and none
+	if values != instrument.MaxLabelValues+2 || total != calls { // and other, and the empty value
 		t.Errorf("%d values with %d calls, want %d with %d", values, total, instrument.MaxLabelValues+2, calls)
 	}
 	other := gather(t, l, "wait_seconds", "resource", "order:*", "tier", "other")
@@ -104,7 +104,7 @@ func TestLabelValuesAreBounded(t *testing.T) {
 	}
 }
 
-// TestIdleLabelValuesAreLetGo, whether their resource is in use or not, and those in use are kept.
+// TestIdleLabelValuesAreLetGo, whether or not their resource is in use. Values in use are kept.
 func TestIdleLabelValuesAreLetGo(t *testing.T) { synctest.Test(t, testIdleLabelValuesAreLetGo) }
 
 func testIdleLabelValuesAreLetGo(t *testing.T) {
@@ -140,7 +140,7 @@ func testIdleLabelValuesAreLetGo(t *testing.T) {
 	}
 }
 
-// TestOptionWithLabels refuses what cannot be a label, and what a registry has otherwise.
+// TestOptionWithLabels refuses names that cannot be a label, and a registry with other labels.
 func TestOptionWithLabels(t *testing.T) {
 	for _, names := range [][]string{{""}, {"resource"}, {"le"}, {"a", "a"}, {"a-b"}, {"1a"}, {"__a"}, {"ä"},
 		{"a", "b", "c", "d"}} {
@@ -157,7 +157,7 @@ func TestOptionWithLabels(t *testing.T) {
 	}
 }
 
-// TestAttributesOfACall are in all of its spans and records, and in those of no other call.
+// TestAttributesOfACall are on all of its spans and records, and on those of no other call.
 func TestAttributesOfACall(t *testing.T) {
 	s, log := new(spans), new(logText)
 	l := wrap(t, inMemory(t), instrument.WithTracerProvider(provider(t, s)), instrument.WithLogger(log.logger()))

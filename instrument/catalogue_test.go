@@ -20,7 +20,7 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
-// used is a decorator with every metric there is.
+// used returns a decorator with every metric.
 func used(t *testing.T, opts ...instrument.Option) *instrument.Locker {
 	l := wrap(t, locktest.NewFakes(t, 3)(t), opts...)
 	lease, err := l.Acquire(t.Context(), "order:1001")
@@ -31,7 +31,7 @@ func used(t *testing.T, opts ...instrument.Option) *instrument.Locker {
 	return l
 }
 
-// TestCatalogue compares the tables of doc.go and README.md with what is collected.
+// TestCatalogue compares the tables of doc.go and README.md with the collected metrics.
 func TestCatalogue(t *testing.T) { synctest.Test(t, testCatalogue) }
 
 func testCatalogue(t *testing.T) {
@@ -78,7 +78,7 @@ func bounds(f *dto.MetricFamily) string {
 	return " Buckets: " + strings.Join(all, " ") + "."
 }
 
-// table reads rows of name, type, labels and what else there is.
+// table reads rows of name, type, labels and the rest.
 func table(t *testing.T, file, prefix string, split func(string) []string) (rows []string) {
 	text, err := os.ReadFile(file)
 	must(t, err)
@@ -149,7 +149,7 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// foreign describes what we do, and is something else.
+// foreign has the descriptors of our collector, and is another one.
 type foreign struct{ prometheus.Collector }
 
 func TestConflicts(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// everything observes in every way there is.
+// everything observes in every possible way.
 func everything(t testing.TB) []instrument.Option {
 	return []instrument.Option{
 		instrument.WithRegisterer(prometheus.NewRegistry()),
@@ -27,7 +27,7 @@ func everything(t testing.TB) []instrument.Option {
 	}
 }
 
-// hostile are observers that fail in every way there is.
+// hostile returns observers that fail in every possible way.
 func hostile(testing.TB) []instrument.Option {
 	return []instrument.Option{
 		instrument.WithTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(panicking{}))),
@@ -38,8 +38,7 @@ func hostile(testing.TB) []instrument.Option {
 	}
 }
 
-// A node that does not answer must not be mistaken for a machine that is busy; the TTL
-// is the shortest that such a node timeout allows.
+// A silent node must be told from a busy machine. The TTL is the shortest that such a node timeout permits.
 const (
 	nodeTimeout = 1250 * time.Millisecond
 	suiteTTL    = 4 * nodeTimeout
@@ -68,7 +67,7 @@ func TestLockerOnRedis(t *testing.T) {
 	}, locktest.WithTTL(suiteTTL))
 }
 
-// TestStacked wraps a decorator in another: neither gets in the other's way.
+// TestStacked wraps a decorator in another: neither disturbs the other.
 func TestStacked(t *testing.T) {
 	t.Parallel()
 	locktest.TestLockerInFakeTime(t, func(t testing.TB) func(testing.TB) lock.Locker {
@@ -88,7 +87,7 @@ func wrap(t testing.TB, next lock.Locker, opts ...instrument.Option) *instrument
 	return l
 }
 
-// onRedis is on servers that were empty from the start.
+// onRedis uses servers that were empty from the start.
 func onRedis(t testing.TB, addrs []string, opts ...lock.Option) *engine.Engine {
 	t.Helper()
 	var clients []redis.UniversalClient

@@ -9,7 +9,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// TestCost holds metrics alone to three allocations. With the race detector sync.Pool forgets on purpose: make test
+// TestCost limits metrics alone to three allocations. With the race detector sync.Pool forgets on purpose, so make test
 // runs this test once more without it.
 func TestCost(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())

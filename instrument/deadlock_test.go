@@ -12,7 +12,7 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
-// TestDeadlockIsCountedLoggedAndTraced: a call that acquires what it holds already, and says so.
+// TestDeadlockIsCountedLoggedAndTraced: a call acquires a lock that it already holds, with FailOnDeadlock.
 func TestDeadlockIsCountedLoggedAndTraced(t *testing.T) { synctest.Test(t, testDeadlock) }
 
 func testDeadlock(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestImports keeps what serves and what exports out of what measures, in every room of it.
+// TestImports keeps packages that serve and export out of packages that measure.
 func TestImports(t *testing.T) {
 	direct := list(t, "{{range .Imports}}{{.}} {{end}}")
 	for _, path := range direct {

@@ -21,7 +21,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// counts are how many spans of each name there are, and in how many traces.
+// counts are the numbers of spans by name, and of traces.
 func (s *spans) counts() (byName map[string]int, all, traces int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -33,7 +33,7 @@ func (s *spans) counts() (byName map[string]int, all, traces int) {
 	return byName, len(s.all), len(ids)
 }
 
-// TestSpansOfAPair holds an uncontended acquire and release on five nodes to eight spans.
+// TestSpansOfAPair limits an uncontended acquire and release on five nodes to eight spans.
 func TestSpansOfAPair(t *testing.T) { synctest.Test(t, testSpansOfAPair) }
 
 func testSpansOfAPair(t *testing.T) {
@@ -43,14 +43,14 @@ func testSpansOfAPair(t *testing.T) {
 		l := wrap(t, locktest.NewFakes(t, 5)(t), instrument.WithTracerProvider(provider(t, s)),
 			instrument.WithNodeSpans(which))
 		must(t, lock.Do(t.Context(), l, "order:1001", func(context.Context, lock.Lease) error { return nil }))
-		time.Sleep(time.Second) // in the time of the bubble: the last nodes have answered
+		time.Sleep(time.Second) // in the bubble's time, until the last nodes have answered
 		if byName, all, traces := s.counts(); all != want || traces != 1 {
 			t.Errorf("%v: %d spans in %d traces, want %d in one: %v", which, all, traces, want, byName)
 		}
 	}
 }
 
-// TestSpansOfALongLease: renewals are in the trace that acquired, one span each.
+// TestSpansOfALongLease: renewals are in the trace of the acquire, one span each.
 func TestSpansOfALongLease(t *testing.T) { synctest.Test(t, testSpansOfALongLease) }
 
 func testSpansOfALongLease(t *testing.T) {
@@ -74,8 +74,7 @@ func testSpansOfALongLease(t *testing.T) {
 	}
 }
 
-// drops samples roots but those of one resource, which it can only know from attributes given at the start, and
-// samples everything that has no parent otherwise.
+// drops samples no root of one resource, which it can know only from attributes at the start, and every other root.
 type drops struct{ resource string }
 
 func (d drops) ShouldSample(p sdktrace.SamplingParameters) sdktrace.SamplingResult {
@@ -102,7 +101,7 @@ func (f *flips) ShouldSample(sdktrace.SamplingParameters) sdktrace.SamplingResul
 
 func (f *flips) Description() string { return "flips" }
 
-// TestSamplers see the resource, and what they decide holds for all that follows.
+// TestSamplers see the resource, and their decision holds for all child spans.
 func TestSamplers(t *testing.T) { synctest.Test(t, testSamplers) }
 
 func testSamplers(t *testing.T) {
@@ -129,7 +128,7 @@ func testSamplers(t *testing.T) {
 	}
 }
 
-// TestNoLinksToWhatNobodyRecorded: neither to an acquire nor to a holder that was not sampled.
+// TestNoLinksToWhatNobodyRecorded: no link to an acquire or a holder that was not sampled.
 func TestNoLinksToWhatNobodyRecorded(t *testing.T) {
 	synctest.Test(t, testNoLinksToWhatNobodyRecorded)
 }
@@ -157,7 +156,7 @@ func testNoLinksToWhatNobodyRecorded(t *testing.T) {
 	must(t, p.Shutdown(context.Background()))
 }
 
-// TestWaitsAreSpans: one for each wait, with its kind and, where there is one, who is waited for.
+// TestWaitsAreSpans, one for each wait, with its kind and, if there is one, the holder.
 func TestWaitsAreSpans(t *testing.T) { synctest.Test(t, testWaitsAreSpans) }
 
 func testWaitsAreSpans(t *testing.T) {
@@ -167,7 +166,7 @@ func testWaitsAreSpans(t *testing.T) {
 	holder, err := fakes(t).Acquire(t.Context(), "job")
 	must(t, err)
 	done := make(chan error, 2)
-	for range 2 { // one waits for the holder, and the other for the first
+	for range 2 { // one waits for the holder, the other one for the first
 		go func() {
 			done <- lock.Do(t.Context(), l, "job", func(context.Context, lock.Lease) error { return nil })
 		}()
@@ -193,7 +192,7 @@ func testWaitsAreSpans(t *testing.T) {
 	}
 }
 
-// TestNamespace: spans of nodes say in which database they are, if that is one.
+// TestNamespace: spans of nodes have the database number, if there is one.
 func TestNamespace(t *testing.T) {
 	for want, dbs := range map[string][]int{"0": {0, 0}, "3": {3, 3}, "": {0, 3}} {
 		s := new(spans)
@@ -211,7 +210,7 @@ func TestNamespace(t *testing.T) {
 	}
 }
 
-// lame are three fake servers, of which a test may take some down, and a decorator on them.
+// lame returns three fake servers, some of which a test may stop, and a decorator on them.
 func lame(t *testing.T, s *spans) ([]*locktest.FakeServer, *instrument.Locker) {
 	var servers []*locktest.FakeServer
 	var nodes []driver.Node
@@ -226,7 +225,7 @@ func lame(t *testing.T, s *spans) ([]*locktest.FakeServer, *instrument.Locker) {
 	return servers, wrap(t, r, instrument.WithTracerProvider(provider(t, s)))
 }
 
-// TestWaitForNodes is told as what it is.
+// TestWaitForNodes is a span of that kind.
 func TestWaitForNodes(t *testing.T) { synctest.Test(t, testWaitForNodes) }
 
 func testWaitForNodes(t *testing.T) {
@@ -243,7 +242,7 @@ func testWaitForNodes(t *testing.T) {
 	wantAttrs(t, waits[0], "distributed_lock.wait.kind=backoff", "distributed_lock.blocker.instance=")
 }
 
-// TestNodesThatFailAreSeen: once for each release that a node does not answer, however often it is asked again.
+// TestNodesThatFailAreSeen: once for each release that a node does not answer, however often the request is repeated.
 func TestNodesThatFailAreSeen(t *testing.T) { synctest.Test(t, testNodesThatFailAreSeen) }
 
 func testNodesThatFailAreSeen(t *testing.T) {
@@ -262,7 +261,7 @@ func testNodesThatFailAreSeen(t *testing.T) {
 		must(t, lease.Extend(t.Context()))
 		must(t, lease.Release(t.Context()))
 	}
-	time.Sleep(10 * time.Second) // releases are sent again meanwhile
+	time.Sleep(10 * time.Second) // releases are repeated meanwhile
 	for _, name := range []string{"EVALSHA lock.extend", "EVALSHA lock.release"} {
 		seen := s.named(name)
 		if len(seen) != leases {

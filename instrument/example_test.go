@@ -12,8 +12,8 @@ import (
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
-// A Locker that is wrapped behaves as before, and is counted. The resource label is
-// folded: a metric for each order would be one too many.
+// A wrapped Locker behaves as before, and is measured. The resource label is folded: one metric per order would be too
+// many.
 func ExampleWrap() {
 	engine, err := memlock.New(memlock.NewNodes(1)) // a real program: redlock.Open
 	if err != nil {

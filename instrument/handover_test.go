@@ -8,7 +8,7 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
-// TestHandOver: it is counted, waited for and held as any other, and spans say what it was.
+// TestHandOver: a hand-over is counted, waited for and held like any other acquire, and its spans say that it was one.
 func TestHandOver(t *testing.T) { synctest.Test(t, testHandOver) }
 
 func testHandOver(t *testing.T) {
@@ -16,7 +16,7 @@ func testHandOver(t *testing.T) {
 	l := wrap(t, locktest.NewFakes(t, 3)(t), instrument.WithTracerProvider(provider(t, s)))
 	first, err := l.Acquire(t.Context(), "order:1001")
 	must(t, err)
-	const others = 4 // one contends, and hands the lock over to the next, and so on
+	const others = 4 // the first contends, and each hands the lock over to the next
 	served := make(chan error)
 	for range others {
 		go func() {

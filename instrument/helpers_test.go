@@ -58,7 +58,7 @@ func eventually(t testing.TB, what string, ok func() bool) {
 	}
 }
 
-// noop is a Locker that does nothing but hand out a lease; it calls no hooks.
+// noop is a Locker that only hands out a lease, and calls no hooks.
 type noop struct{ err error }
 
 func (n *noop) Acquire(ctx context.Context, resource string, _ ...lock.AcquireOption) (lock.Lease, error) {
@@ -81,7 +81,7 @@ func (l *noopLease) Remaining() time.Duration      { return time.Second }
 func (l *noopLease) Extend(context.Context) error  { return l.err }
 func (l *noopLease) Release(context.Context) error { return l.err }
 
-// spans collects what has ended.
+// spans collects spans that have ended.
 type spans struct {
 	mu  sync.Mutex
 	all []sdktrace.ReadOnlySpan
@@ -131,7 +131,7 @@ func provider(t testing.TB, s *spans) *sdktrace.TracerProvider {
 	return p
 }
 
-// panicking is an observer of every kind that fails.
+// panicking is an observer of which every method panics.
 type panicking struct{}
 
 func (panicking) OnStart(context.Context, sdktrace.ReadWriteSpan) { panic("start") }
@@ -163,7 +163,7 @@ func (l *logText) String() string {
 
 func (l *logText) logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
 
-// gather reads one sample; 0 if it does not exist. Histograms count observations.
+// gather reads one sample, or 0 if it does not exist. Histograms count observations.
 func gather(t testing.TB, c prometheus.Collector, name string, labels ...string) float64 {
 	t.Helper()
 	m := find(t, c, name, labels...)
@@ -179,7 +179,7 @@ func gather(t testing.TB, c prometheus.Collector, name string, labels ...string)
 	}
 }
 
-// find returns the series with these labels, given as name and value in turn.
+// find returns the series with these labels, given as alternating names and values.
 func find(t testing.TB, c prometheus.Collector, name string, labels ...string) *dto.Metric {
 	t.Helper()
 	for _, f := range families(t, c) {

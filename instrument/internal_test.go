@@ -13,7 +13,7 @@ import (
 
 type never struct{ lock.Locker }
 
-// TestNoSpanHooks: what nobody traces must not cost.
+// TestNoSpanHooks: without tracing, spans cost nothing.
 func TestNoSpanHooks(t *testing.T) {
 	for name, c := range map[string]struct {
 		opts  []Option
@@ -33,7 +33,7 @@ func TestNoSpanHooks(t *testing.T) {
 	}
 }
 
-// TestRestartsThatAreOver: whoever notices late has nothing to fear.
+// TestRestartsThatAreOver: a restart detected after its quarantine is no danger.
 func TestRestartsThatAreOver(t *testing.T) {
 	var b bytes.Buffer
 	l, err := Wrap(never{}, WithLogger(slog.New(slog.NewTextHandler(&b, nil))))

@@ -24,7 +24,7 @@ func inMemory(t *testing.T) *engine.Engine {
 	return l.Engine
 }
 
-// use takes and gives back a lock.
+// use acquires and releases a lock.
 func use(t *testing.T, l lock.Locker, resource string) {
 	t.Helper()
 	must(t, lock.Do(t.Context(), l, resource, func(context.Context, lock.Lease) error { return nil }))
@@ -35,7 +35,7 @@ func waits(t *testing.T, l *instrument.Locker, label string) float64 {
 	return gather(t, l, "wait_seconds", "resource", label)
 }
 
-// TestRejectedNamesTakeNoSlot: they are counted, under one label for all.
+// TestRejectedNamesTakeNoSlot: they are counted under one label.
 func TestRejectedNamesTakeNoSlot(t *testing.T) {
 	l := wrap(t, inMemory(t), instrument.WithMaxResources(1))
 	for i := range 10 {
@@ -100,7 +100,7 @@ func testIdleLabelsAreLetGo(t *testing.T) {
 	}
 }
 
-// TestReservedNames always have a slot, are not folded, and exist from the start.
+// TestReservedNames always have a slot, are not folded, and have series from the start.
 func TestReservedNames(t *testing.T) {
 	reg := prometheus.NewRegistry()
 	l := wrap(t, inMemory(t), instrument.WithRegisterer(reg), instrument.WithMaxResources(0),
@@ -126,7 +126,7 @@ func TestReservedNames(t *testing.T) {
 	}
 }
 
-// TestSharedRegistryMustAgree: an option is honoured or refused.
+// TestSharedRegistryMustAgree: an option is applied or refused, never ignored.
 func TestSharedRegistryMustAgree(t *testing.T) {
 	for name, opt := range map[string]instrument.Option{
 		"WithMaxResources":     instrument.WithMaxResources(7),

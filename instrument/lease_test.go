@@ -50,8 +50,7 @@ func testLosses(t *testing.T) {
 	}
 }
 
-// TestHeldSince: of leases in one series the one that is held for longest counts, in
-// whichever order they end.
+// TestHeldSince: of the leases in one series the oldest counts, in whichever order they end.
 func TestHeldSince(t *testing.T) { synctest.Test(t, testHeldSince) }
 
 func testHeldSince(t *testing.T) {
@@ -84,7 +83,7 @@ func testHeldSince(t *testing.T) {
 	must(t, lease.Release(t.Context()))
 }
 
-// TestLossByFailure pauses nodes under a lease, and takes the lock away under another.
+// TestLossByFailure pauses nodes during one lease, and takes the lock away during another.
 func TestLossByFailure(t *testing.T) { synctest.Test(t, testLossByFailure) }
 
 func testLossByFailure(t *testing.T) {

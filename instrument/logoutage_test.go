@@ -18,7 +18,7 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
-// lines are the records that were logged as JSON.
+// lines are the JSON records that were logged.
 func lines(t *testing.T, text *logText) (all []map[string]any) {
 	t.Helper()
 	in := json.NewDecoder(bytes.NewBufferString(text.String()))
@@ -30,8 +30,8 @@ func lines(t *testing.T, text *logText) (all []map[string]any) {
 	return all
 }
 
-// TestLogOfAnOutage: three nodes go while 200 leases are held and 50 callers come again and again. What is logged can
-// be read, says how much more there was, and nowhere contradicts itself.
+// TestLogOfAnOutage: three nodes fail while 200 leases are held and 50 callers keep trying. The log stays readable,
+// counts what it left out, and does not contradict itself.
 func TestLogOfAnOutage(t *testing.T) { synctest.Test(t, testLogOfAnOutage) }
 
 func testLogOfAnOutage(t *testing.T) {
@@ -44,7 +44,7 @@ func testLogOfAnOutage(t *testing.T) {
 		servers, nodes = append(servers, f), append(nodes, engine.Async(f.Connect(uint64(i), locktest.Faults{})))
 	}
 	began := time.Now()
-	// The clock of the bubble: the machine's own goes on meanwhile, and leases would be lost by it.
+	// The bubble's clock: the machine's clock goes on meanwhile, and leases would be lost by it.
 	engine, err := engine.NewEngine(nodes, lock.WithClock(func() time.Duration { return time.Since(began) }))
 	must(t, err)
 	text := new(logText)
@@ -74,7 +74,7 @@ func testLogOfAnOutage(t *testing.T) {
 		_ = lease.Release(t.Context())
 	}
 	time.Sleep(instrument.DefaultLogInterval)
-	_, _ = l.Acquire(t.Context(), "cart:1", lock.MaxAttempts(1)) // its record says what was left out
+	_, _ = l.Acquire(t.Context(), "cart:1", lock.MaxAttempts(1)) // its record counts the dropped records
 	must(t, l.Flush(t.Context()))
 	must(t, engine.Close())
 
@@ -105,7 +105,7 @@ func testLogOfAnOutage(t *testing.T) {
 		t.Errorf("%d records: %v", total, kinds)
 	}
 	seen := gather(t, l, "acquisitions_total", "resource", "cart:*", "outcome", "no_quorum")
-	// Those that the end of their context cut short are told, too, and counted as timeouts.
+	// Calls that were cut short by their context are logged, too, and counted as timeouts.
 	if got := float64(kinds["no quorum"]) + leftOut["no quorum"]; got < seen || got > seen+callers {
 		t.Errorf("%v times no quorum told or left out, %v counted", got, seen)
 	}
@@ -116,7 +116,7 @@ func TestFirstOfAKindIsNeverDropped(t *testing.T) {
 	text, free := new(logText), make(chan struct{})
 	l := wrap(t, &noop{err: &lock.QuorumError{Op: lock.OpAcquire}}, instrument.WithMaxResources(1000),
 		instrument.WithLogger(slog.New(stuck{text.logger().Handler(), free})))
-	const resources = 500 // more than the queue has room for
+	const resources = 500 // more than the queue holds
 	for i := range resources {
 		name := fmt.Sprintf("job %c%c%c", 'a'+i%26, 'a'+i/26%26, 'a'+i/676)
 		_, _ = l.Acquire(t.Context(), name)

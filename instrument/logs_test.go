@@ -14,7 +14,7 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
-// stuck is a handler that hangs until it is let go.
+// stuck is a handler that hangs until it is released.
 type stuck struct {
 	slog.Handler
 	free chan struct{}
@@ -25,8 +25,8 @@ func (s stuck) Handle(ctx context.Context, r slog.Record) error {
 	return s.Handler.Handle(ctx, r)
 }
 
-// TestStuckHandler fails 300 acquires while the handler hangs: none waits for it,
-// and what did not fit is told of afterwards.
+// TestStuckHandler fails 300 acquires while the handler hangs: none waits for it, and a later record counts what was
+// dropped.
 func TestStuckHandler(t *testing.T) {
 	text, free := new(logText), make(chan struct{})
 	l := wrap(t, &noop{err: &lock.QuorumError{Resource: "x"}},
@@ -63,7 +63,7 @@ func TestPanicsAreCounted(t *testing.T) {
 	eventually(t, "the panic is counted", func() bool { return gather(t, l, "observer_panics_total") == 1 })
 }
 
-// TestLongWait is told once, while the wait goes on, and not of short ones.
+// TestLongWait is logged once, while the wait goes on. Short waits are not logged.
 func TestLongWait(t *testing.T) { synctest.Test(t, testLongWait) }
 
 func testLongWait(t *testing.T) {

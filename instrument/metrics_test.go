@@ -60,7 +60,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// TestBounded drives 100000 names through; the memory of the first 10000 is the memory of all.
+// TestBounded uses 100000 names: after the first 10000, memory does not grow.
 func TestBounded(t *testing.T) {
 	l := wrap(t, &noop{}, instrument.WithTracerProvider(noopTrace.NewTracerProvider()))
 	use := func(from, to int) {
@@ -207,14 +207,13 @@ func TestBadOptions(t *testing.T) {
 	must(t, lock.Do(t.Context(), l, "x", func(context.Context, lock.Lease) error { return nil }))
 }
 
-// TestNoMarginOfSmallSets: one or two nodes have no vote to spare, ever: shares of rounds without one are of the
-// others.
+// TestNoMarginOfSmallSets: one or two nodes never have a vote to spare, so shares of rounds without one leave them out.
 func TestNoMarginOfSmallSets(t *testing.T) {
 	for n, want := range map[int]float64{1: 0, 2: 0, 3: 1} {
 		synctest.Test(t, func(t *testing.T) {
 			l := wrap(t, locktest.NewFakes(t, n)(t))
 			must(t, lock.Do(t.Context(), l, "x", func(context.Context, lock.Lease) error { return nil }))
-			time.Sleep(time.Second) // in the time of the bubble: the last node has answered
+			time.Sleep(time.Second) // in the bubble's time, until the last node has answered
 			if got := gather(t, l, "vote_margin"); got != want {
 				t.Errorf("%d nodes: %v rounds, want %v", n, got, want)
 			}

@@ -9,7 +9,7 @@ import (
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
-// TestNamesAreThoseOfLocks: what lock refuses, and only that, takes no slot.
+// TestNamesAreThoseOfLocks: exactly the names that lock refuses take no slot.
 func TestNamesAreThoseOfLocks(t *testing.T) {
 	engine, err := memlock.New(memlock.NewNodes(1))
 	if err != nil {

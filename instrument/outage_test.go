@@ -16,7 +16,7 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 )
 
-// outages are what a set of three may suffer without a lock being any less held.
+// outages lists the faults that a set of three tolerates.
 var outages = []struct {
 	name string
 	fail func(*redisproc.Server) error
@@ -27,8 +27,8 @@ var outages = []struct {
 	{"one node hung", (*redisproc.Server).Pause, (*redisproc.Server).Resume},
 }
 
-// eachOutage runs a test on three servers once for each outage. The lock "job" is held
-// by "billing/7" on all of them when the outage begins.
+// eachOutage runs a test on three servers once per outage. "billing/7" holds the lock "job" on all of them when the
+// outage begins.
 func eachOutage(t *testing.T, test func(t *testing.T, servers []*redisproc.Server, holder lock.Lease)) {
 	for _, o := range outages {
 		t.Run(o.name, func(t *testing.T) {
@@ -36,7 +36,7 @@ func eachOutage(t *testing.T, test func(t *testing.T, servers []*redisproc.Serve
 			servers := locktest.Servers(t, 3)
 			holder, err := onRedis(t, addrs(servers), lock.WithInstance("billing/7")).Acquire(t.Context(), "job")
 			must(t, err)
-			for _, s := range servers { // a quorum is enough for the holder
+			for _, s := range servers { // the holder needs only a quorum
 				client := redis.NewClient(&redis.Options{Addr: s.Addr()})
 				t.Cleanup(func() { must(t, client.Close()) })
 				eventually(t, "it is on every node", func() bool {
@@ -55,8 +55,8 @@ func eachOutage(t *testing.T, test func(t *testing.T, servers []*redisproc.Serve
 	}
 }
 
-// TestContentionInAnOutage: while a tolerated minority does not answer, what is in the way
-// is the holder, and that is what is counted, traced and logged.
+// TestContentionInAnOutage: while a tolerated minority does not answer, the holder is what keeps callers out. Metrics,
+// spans and logs name the holder.
 func TestContentionInAnOutage(t *testing.T) { eachOutage(t, testContentionInAnOutage) }
 
 func testContentionInAnOutage(t *testing.T, servers []*redisproc.Server, _ lock.Lease) {
@@ -90,7 +90,7 @@ func testContentionInAnOutage(t *testing.T, servers []*redisproc.Server, _ lock.
 	}
 }
 
-// TestWaitsInAnOutage: a wait is no more attempts than it takes, and is for the holder.
+// TestWaitsInAnOutage: a wait takes no extra attempts and is for the holder.
 func TestWaitsInAnOutage(t *testing.T) { eachOutage(t, testWaitsInAnOutage) }
 
 func testWaitsInAnOutage(t *testing.T, servers []*redisproc.Server, holder lock.Lease) {
@@ -122,9 +122,8 @@ func testWaitsInAnOutage(t *testing.T, servers []*redisproc.Server, holder lock.
 	}
 }
 
-// TestCommandsInAnOutageAreCounted: the share of a node's commands that fail, as rules
-// work it out, is of the commands there were. A dead node has failures alone, and no
-// duration.
+// TestCommandsInAnOutageAreCounted: the share of failed commands of a node, as rules compute it, is of the commands
+// sent. A dead node has only failures, and no duration.
 func TestCommandsInAnOutageAreCounted(t *testing.T) { eachOutage(t, testCommandsInAnOutageAreCounted) }
 
 func testCommandsInAnOutageAreCounted(t *testing.T, servers []*redisproc.Server, _ lock.Lease) {
@@ -147,6 +146,6 @@ func testCommandsInAnOutageAreCounted(t *testing.T, servers []*redisproc.Server,
 			commands += gather(t, l, "node_failures_total", append(of, "reason", unsent)...)
 		}
 		return commands == float64(ended.Load()) &&
-			commands > 0 // the others were given up: a busy machine says how many
+			commands > 0 // the others were given up; how many depends on how busy the machine is
 	})
 }

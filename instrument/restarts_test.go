@@ -26,7 +26,7 @@ func guarded(t *testing.T, servers []*redisproc.Server, text *logText, s *spans)
 	return wrap(t, l, instrument.WithLogger(text.logger()), instrument.WithTracerProvider(provider(t, s)))
 }
 
-// record returns the one record with a message, once there is one.
+// record waits for the record with a message, and requires that there is one only.
 func record(t *testing.T, text *logText, msg string) (line string) {
 	t.Helper()
 	eventually(t, msg, func() bool {
@@ -43,9 +43,9 @@ func record(t *testing.T, text *logText, msg string) (line string) {
 	return line
 }
 
-// TestNodesInQuarantine answer, and may not vote.
+// TestNodesInQuarantine: they answer and may not vote.
 func TestNodesInQuarantine(t *testing.T) {
-	servers := locktest.Servers(t, 3) // new, and nobody has vouched for them
+	servers := locktest.Servers(t, 3) // new and not vouched for
 	l := guarded(t, servers, new(logText), new(spans))
 	if _, err := l.Acquire(t.Context(), "job", lock.NoWait()); !errors.Is(err, lock.ErrNoQuorum) {
 		t.Fatalf("%v, want no quorum", err)
@@ -78,7 +78,7 @@ func wantIn(t *testing.T, line string, all ...string) {
 	}
 }
 
-// TestRestartOfAnOnlyNode: it votes at once, which is told with what it means.
+// TestRestartOfAnOnlyNode: it votes at once, and the log reports the risk.
 func TestRestartOfAnOnlyNode(t *testing.T) {
 	servers, text := locktest.Servers(t, 1), new(logText)
 	node := servers[0].Addr()
@@ -110,7 +110,7 @@ func TestRestartOfAnOnlyNode(t *testing.T) {
 	}
 }
 
-// TestRestartOfOneOfThree: it keeps silent.
+// TestRestartOfOneOfThree: it stays silent.
 func TestRestartOfOneOfThree(t *testing.T) {
 	servers, text, s := locktest.Servers(t, 3), new(logText), new(spans)
 	vouchFor(t, servers)

@@ -16,8 +16,8 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 )
 
-// TestNoTokenIsTold reads the token from real servers and looks for it in every
-// span, log record, metric and error of success, refusal, loss and failure.
+// TestNoTokenIsTold reads the token from real servers and looks for it in every span, log record, metric and error,
+// after success, refusal, loss and failure.
 func TestNoTokenIsTold(t *testing.T) {
 	servers := locktest.Servers(t, 3)
 	s, text := new(spans), new(logText)
@@ -33,8 +33,8 @@ func TestNoTokenIsTold(t *testing.T) {
 	note := func(err error) {
 		fmt.Fprintf(&told, "%v %+v %#v\n", err, err, err)
 	}
-	// The third node may keep the token before for a while: a quorum let go of it, and the
-	// others come after. Renewals then bring it the new one.
+	// The third node may keep the previous token for a while: a quorum has released it, and the others follow. Renewals
+	// then bring it the new one.
 	read := func() {
 		eventually(t, "the third node has the lock, under a new token", func() bool {
 			token, _, _ := strings.Cut(admin.Get(t.Context(), "lock:order:1001").Val(), ":")
@@ -96,8 +96,7 @@ func TestNoTokenIsTold(t *testing.T) {
 	}
 }
 
-// TestNoArgumentIsTold meets a server whose error quotes the arguments of the
-// command, and so a part of the token.
+// TestNoArgumentIsTold: a server's error quotes the arguments of the command, and so a part of the token.
 func TestNoArgumentIsTold(t *testing.T) {
 	servers := locktest.Servers(t, 1, redisproc.WithArgs("--rename-command", "EVALSHA", "gone"))
 	s, text := new(spans), new(logText)

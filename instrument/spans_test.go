@@ -98,7 +98,7 @@ func wantAttrs(t *testing.T, span sdktrace.ReadOnlySpan, want ...string) {
 	}
 }
 
-// TestBlockerIsLinked contends across two processes' worth of lockers.
+// TestBlockerIsLinked: lockers of two processes contend.
 func TestBlockerIsLinked(t *testing.T) { synctest.Test(t, testBlockerIsLinked) }
 
 func testBlockerIsLinked(t *testing.T) {
@@ -209,8 +209,8 @@ func testNodeSpansOff(t *testing.T) {
 	}
 }
 
-// TestNested locks inside a lease, with another decorator and with the same one:
-// neither is told of the other's work, and a trace of the caller's of both.
+// TestNested takes a lock inside a lease, with another decorator and with the same one. Neither lock sees the other's
+// events; a trace of the caller sees both.
 func TestNested(t *testing.T) { synctest.Test(t, testNested) }
 
 func testNested(t *testing.T) {
@@ -242,8 +242,7 @@ func testNested(t *testing.T) {
 	}
 }
 
-// TestTracingOff shows that a noop provider installs no hooks for spans, and that
-// whoever does not trace leaves the lock's traceparent to the caller.
+// TestTracingOff: with a noop provider no hooks for spans are installed, and the lock's traceparent stays the caller's.
 func TestTracingOff(t *testing.T) { synctest.Test(t, testTracingOff) }
 
 func testTracingOff(t *testing.T) {
@@ -259,7 +258,7 @@ func testTracingOff(t *testing.T) {
 	must(t, lease.Release(t.Context()))
 }
 
-// TestSpanFilter has no span of a resource that is filtered out, while metrics go on.
+// TestSpanFilter makes no span for a filtered resource, while its metrics go on.
 func TestSpanFilter(t *testing.T) { synctest.Test(t, testSpanFilter) }
 
 func testSpanFilter(t *testing.T) {

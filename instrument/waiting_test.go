@@ -18,7 +18,7 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 )
 
-// endless does not return before its caller's context ends, and then as it is told.
+// endless returns when its caller's context ends, and then with the result it was given.
 type endless struct{ end func(error) }
 
 func (e endless) Acquire(ctx context.Context, _ string, _ ...lock.AcquireOption) (lock.Lease, error) {
@@ -29,7 +29,7 @@ func (e endless) Acquire(ctx context.Context, _ string, _ ...lock.AcquireOption)
 	return nil, ctx.Err()
 }
 
-// wantWaits compares the gauges of waits under way of a resource.
+// wantWaits compares the gauges of a resource's current waits.
 func wantWaits(t *testing.T, l prometheus.Collector, resource string, since time.Time, calls, late float64,
 	more ...string,
 ) {
@@ -47,7 +47,7 @@ func wantWaits(t *testing.T, l prometheus.Collector, resource string, since time
 	}
 }
 
-// TestWaitsUnderWay counts calls that have not returned, whoever makes them and however they end.
+// TestWaitsUnderWay counts calls that have not returned, of any caller and with any end.
 func TestWaitsUnderWay(t *testing.T) {
 	for name, end := range map[string]func(error){
 		"returns": nil, "panics": func(err error) { panic(err) },
@@ -98,7 +98,7 @@ func testWaitsUnderWay(t *testing.T, end func(error)) {
 	}
 }
 
-// TestSeriesOfAPanicAreLetGo: a call that panicked is not under way for ever.
+// TestSeriesOfAPanicAreLetGo: a call that panicked must not count as under way forever.
 func TestSeriesOfAPanicAreLetGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := wrap(t, endless{func(err error) { panic(err) }}, instrument.WithIdleResources(time.Minute))
@@ -117,7 +117,7 @@ func TestSeriesOfAPanicAreLetGo(t *testing.T) {
 	})
 }
 
-// TestWaitsWithoutQuorum tells an outage from a lock that is held, on real servers.
+// TestWaitsWithoutQuorum distinguishes an outage from a held lock, on real servers.
 func TestWaitsWithoutQuorum(t *testing.T) {
 	restart := func(s *redisproc.Server) error { return s.Restart(t.Context()) }
 	for name, outage := range map[string]struct{ fail, heal func(*redisproc.Server) error }{

@@ -19,7 +19,7 @@ import (
 
 const manyWaiters = 1000
 
-// world is five servers in a bubble, and processes on them.
+// world is five servers in a bubble, with processes on them.
 type world struct {
 	servers []*locktest.FakeServer
 }
@@ -47,8 +47,8 @@ func (w *world) process(t *testing.T, opts ...lock.Option) *engine.Engine {
 	return e
 }
 
-// TestLongWaitSaysWhatItWaitsFor, with a thousand callers of the process: behind a holder elsewhere or in this process,
-// and while four of five nodes are dead or hang.
+// TestLongWaitSaysWhatItWaitsFor, with a thousand callers in the process: behind a holder of another process or of this
+// one, and while four of five nodes are dead or hang.
 func TestLongWaitSaysWhatItWaitsFor(t *testing.T) {
 	fail := func(each func(*locktest.FakeServer)) func(*testing.T, *world, lock.Locker) {
 		return func(_ *testing.T, w *world, _ lock.Locker) {
@@ -102,7 +102,7 @@ func TestLongWaitSaysWhatItWaitsFor(t *testing.T) {
 	}
 }
 
-// wantWait fails unless a record of a long wait says all that one should.
+// wantWait fails unless a record of a long wait is complete.
 func wantWait(t *testing.T, r map[string]any, want map[string]any) {
 	t.Helper()
 	for key, value := range want {
@@ -128,7 +128,7 @@ func wantWait(t *testing.T, r map[string]any, want map[string]any) {
 	wantSum(t, r)
 }
 
-// wantSum fails unless the nodes of a record are all accounted for, if it has any.
+// wantSum fails unless the record, if it names nodes, accounts for all of them.
 func wantSum(t *testing.T, r map[string]any) {
 	t.Helper()
 	nodes, ok := r["nodes"].(float64)
@@ -170,7 +170,7 @@ func TestNoQuorumAddsUp(t *testing.T) {
 	})
 }
 
-// TestWaitsAreForgotten once nobody waits, however they end.
+// TestWaitsAreForgotten once no call waits, however the waits ended.
 func TestWaitsAreForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, text := newWorld(t), new(logText)

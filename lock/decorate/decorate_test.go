@@ -37,7 +37,7 @@ func TestLocker(t *testing.T) {
 	}
 }
 
-// TestEndIsToldOnce ends leases in every way there is, and releases all of them twice.
+// TestEndIsToldOnce ends leases in every possible way, and releases all of them twice.
 func TestEndIsToldOnce(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -76,8 +76,8 @@ func TestEndIsToldOnce(t *testing.T) {
 	}
 }
 
-// TestHooksFindTheirCall: each of two decorators, and the caller, hears of every event
-// once, and what the holder locks inside is another call.
+// TestHooksFindTheirCall: each of two decorators, and the caller, gets every event once. A lock that the holder takes
+// inside is another call.
 func TestHooksFindTheirCall(t *testing.T) {
 	l := newLocker(t, memlock.NewNodes(1))
 	inner := record(l)
@@ -107,7 +107,7 @@ func TestHooksFindTheirCall(t *testing.T) {
 	}
 }
 
-// TestRenewalsFindTheirCall: also those that no caller asked for.
+// TestRenewalsFindTheirCall, also the renewals that no caller asked for.
 func TestRenewalsFindTheirCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := record(newLocker(t, memlock.NewNodes(1)))
@@ -119,7 +119,7 @@ func TestRenewalsFindTheirCall(t *testing.T) {
 	})
 }
 
-// TestHookedOrNot: whether a call waits is told by a hook, or else by its options.
+// TestHookedOrNot: a hook reports whether a call waits; without hooks its options do.
 func TestHookedOrNot(t *testing.T) {
 	l := newLocker(t, memlock.NewNodes(1))
 	for _, c := range []struct {
@@ -152,7 +152,7 @@ func TestHookedOrNot(t *testing.T) {
 	}
 }
 
-// TestWhereNobodyIsTold: a Lease works without an Ender, and without Watch.
+// TestWhereNobodyIsTold: a Lease works without an Ender and without Watch.
 func TestWhereNobodyIsTold(t *testing.T) {
 	l := newLocker(t, memlock.NewNodes(1))
 	var call decorate.Call

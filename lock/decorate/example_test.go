@@ -18,7 +18,7 @@ type lossCounter struct {
 	next  lock.Locker
 	layer *decorate.Layer
 	lost  atomic.Int64
-	open  sync.WaitGroup // leases whose end was not told yet
+	open  sync.WaitGroup // leases that have not ended yet
 }
 
 func countLosses(next lock.Locker) *lossCounter {
@@ -51,7 +51,7 @@ func (l *countedLease) Ended(_ context.Context, cause error) {
 	}
 }
 
-// A decorator of one's own: it counts leases that were lost.
+// A custom decorator that counts lost leases.
 func Example() {
 	locker, err := memlock.New(memlock.NewNodes(3))
 	if err != nil {
@@ -63,7 +63,7 @@ func Example() {
 	for _, resource := range []string{"order:1001", "order:1002"} {
 		err := lock.Do(context.Background(), counter, resource, func(ctx context.Context, lease lock.Lease) error {
 			if resource == "order:1002" {
-				return locker.Lose(resource) // what a partition or a pause may do
+				return locker.Lose(resource) // as a partition or a pause may
 			}
 			return nil
 		})
@@ -77,8 +77,7 @@ func Example() {
 	// leases lost: 1
 }
 
-// attempts is a decorator that says how many attempts an Acquire took, which only hooks
-// are told.
+// attempts is a decorator that reports the attempts of an Acquire, which only hooks see.
 type attempts struct {
 	next  lock.Locker
 	layer *decorate.Layer
@@ -116,7 +115,7 @@ func (a *attempts) Acquire(ctx context.Context, resource string, opts ...lock.Ac
 	return l, nil
 }
 
-// A decorator that counts what only the algorithm knows.
+// A decorator that counts events that only the algorithm sees.
 func ExampleLayer_Find() {
 	locker, err := memlock.New(memlock.NewNodes(3))
 	if err != nil {

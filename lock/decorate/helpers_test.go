@@ -26,11 +26,11 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// recorder is a decorator that writes down what it is told.
+// recorder is a decorator that records its events.
 type recorder struct {
 	next  lock.Locker
 	layer *decorate.Layer
-	panic any // what Ended panics with
+	panic any // Ended panics with it
 
 	mu     sync.Mutex
 	events []string
@@ -43,7 +43,7 @@ type recorded struct {
 	resource string
 }
 
-// valueKey is of a value that a recorder adds to its calls.
+// valueKey is the key of a value that a recorder adds to its calls.
 type valueKey struct{}
 
 func addValue(ctx context.Context) context.Context {
@@ -60,7 +60,7 @@ func record(next lock.Locker) *recorder {
 	return r
 }
 
-// note writes down what happened to the call that ctx is of.
+// note records an event of the call of ctx.
 func (r *recorder) note(ctx context.Context, what string) {
 	resource := "nobody's"
 	if l, ok := r.layer.Find(ctx).(*recorded); ok {
@@ -98,7 +98,7 @@ func (l *recorded) Ended(ctx context.Context, cause error) {
 	}
 }
 
-// wantEvents expects what was written down since it was last called.
+// wantEvents requires these events since it was last called.
 func (r *recorder) wantEvents(t *testing.T, want ...string) {
 	t.Helper()
 	r.mu.Lock()
@@ -116,7 +116,7 @@ func (u unhooked) Acquire(ctx context.Context, resource string, opts ...lock.Acq
 	return u.Locker.Acquire(withoutTrace{ctx}, resource, opts...)
 }
 
-// withoutTrace has no trace, whatever its Context has.
+// withoutTrace hides the trace of its Context.
 type withoutTrace struct{ context.Context }
 
 func (c withoutTrace) Value(key any) any {

@@ -14,7 +14,7 @@ import (
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
-// logText is what slog.Default is told until the test ends.
+// logText returns what slog.Default logs until the test ends.
 func logText(t *testing.T) *bytes.Buffer {
 	log, before := new(bytes.Buffer), slog.Default()
 	slog.SetDefault(slog.New(slog.NewTextHandler(log, nil)))
@@ -22,8 +22,7 @@ func logText(t *testing.T) *bytes.Buffer {
 	return log
 }
 
-// TestPanicsAreContained: of an Ender where a lease is released, and where it is lost; and
-// of a hook.
+// TestPanicsAreContained: a panic of an Ender when a lease is released or lost, and of a hook.
 func TestPanicsAreContained(t *testing.T) {
 	log := logText(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -55,7 +54,7 @@ func TestPanicsAreContained(t *testing.T) {
 	}
 }
 
-// brokenLease is a foreign Locker's, and has no context.
+// brokenLease is a lease of a foreign Locker without a context.
 type brokenLease struct{}
 
 func (brokenLease) Resource() string              { return "job" }
@@ -65,7 +64,7 @@ func (brokenLease) Remaining() time.Duration      { return time.Second }
 func (brokenLease) Extend(context.Context) error  { return nil }
 func (brokenLease) Release(context.Context) error { return nil }
 
-// TestBrokenLeasesAreReleased: what cannot be watched can be given back.
+// TestBrokenLeasesAreReleased: a lease that cannot be watched is released.
 func TestBrokenLeasesAreReleased(t *testing.T) {
 	log := logText(t)
 	var call decorate.Call

@@ -12,7 +12,7 @@ import (
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
-// noQuorum is the error of an attempt that all three nodes failed.
+// noQuorum is the error of an attempt in which all three nodes failed.
 var noQuorum error = &lock.QuorumError{
 	Nodes: 3, Quorum: 2, Errors: []*lock.NodeError{{Err: errors.New("a")}, {Err: errors.New("b")},
 		{Err: errors.New("c")}},
@@ -67,8 +67,8 @@ func TestWaitClock(t *testing.T) {
 	}
 }
 
-// TestFrontNamesTheHolder: a caller behind another one of its process learns for whom that one waits, and a lease of
-// the process is named with its call site.
+// TestFrontNamesTheHolder: a caller behind another one of its process learns for whom that one waits. A lease of this
+// process is named with its call site.
 func TestFrontNamesTheHolder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		nodes := memlock.NewNodes(3)

@@ -41,8 +41,7 @@ func TestClassOf(t *testing.T) {
 	}
 }
 
-// TestClassesDisagreeOnNothing: a node that says nothing is not barred, and what is
-// barred stays so.
+// TestClassesDisagreeOnNothing: a silent node is not barred, and a barred node stays barred.
 func TestClassesDisagreeOnNothing(t *testing.T) {
 	barred := 0
 	for _, c := range []driver.Class{

@@ -11,7 +11,7 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
-// uncounted is a node of a system that has no counters, and does not say who holds a lock.
+// uncounted is a node of a system that has no counters and does not report holders.
 type uncounted struct{ driver.BlockingNode }
 
 func (n uncounted) Acquire(ctx context.Context, req driver.AcquireRequest) (driver.AcquireReply, error) {
@@ -20,7 +20,7 @@ func (n uncounted) Acquire(ctx context.Context, req driver.AcquireRequest) (driv
 	return reply, err
 }
 
-// TestLockerWithoutFences: what a system does not have is not asked for, and all else is.
+// TestLockerWithoutFences: the suite does not test what the system lacks, and tests everything else.
 func TestLockerWithoutFences(t *testing.T) {
 	t.Parallel()
 	server := locktest.NewFakeServer("a")

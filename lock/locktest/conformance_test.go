@@ -12,7 +12,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// A node that does not answer must not be mistaken for a machine that is busy.
+// A silent node must be told from a busy machine.
 const (
 	nodeTimeout = 1250 * time.Millisecond
 	ttl         = 4 * nodeTimeout
@@ -55,7 +55,7 @@ func TestLockerOnRedisCluster(t *testing.T) {
 	}, locktest.WithTTL(ttl))
 }
 
-// newLocker makes a Redlock on servers that were empty from the start.
+// newLocker returns a Redlock on servers that were empty from the start.
 func newLocker(t testing.TB, clients []redis.UniversalClient) lock.Locker {
 	l, err := redlock.New(clients, redlock.WithRestartQuarantine(0), lock.WithNodeTimeout(nodeTimeout))
 	if err != nil {

@@ -12,12 +12,12 @@ import (
 
 func TestContentionIsCountedByTheClock(t *testing.T) {
 	c := contention([][]int64{{1, 2, 5}, {4, 3}, nil}, 500*time.Millisecond)
-	if want := 25. / (3 * 13); c.Locks != 10 || c.HandOffs != 6 || math.Abs(c.Jain-want) > 1e-9 { // 0 0 1 1 0
+	if want := 25. / (3 * 13); c.Locks != 10 || c.HandOffs != 6 || math.Abs(c.Jain-want) > 1e-9 { // won by 0 0 1 1 0
 		t.Errorf("%+v, want 10 locks and 6 hand-offs a second, and a Jain index of %v", c, want)
 	}
 }
 
-// fileLocks are of one file, between processes.
+// fileLocks are locks on one file, between processes.
 var fileLocks = []Peer{{"flock", func(b *testing.B, servers []string) Pair {
 	f, err := os.Create(servers[0])
 	if err != nil {

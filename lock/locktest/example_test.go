@@ -8,7 +8,7 @@ import (
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
-// Whoever implements lock.Locker, or decorates one, runs the suite in a test of its own.
+// If you implement or decorate lock.Locker, run the suite in a test of your own.
 func ExampleTestLocker() {
 	_ = func(t *testing.T) { // func TestMyLocker(t *testing.T)
 		nodes := memlock.NewNodes(3)

@@ -11,7 +11,7 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
-// fake is a server, a node for it, and requests to make, in a bubble.
+// fake is a server, a node of it, and requests to send, in a bubble.
 type fake struct {
 	*testing.T
 	server *locktest.FakeServer
@@ -95,7 +95,7 @@ func TestFakeServerCrashes(t *testing.T) {
 			f.Fatalf("%+v, %v", reply, err)
 		}
 		f.server.Pause()
-		f.wantTimeout("b") // what a dead process has not read is gone
+		f.wantTimeout("b") // what a dead process has not read is lost
 		f.server.Crash()
 		if _, err := f.acquire("c"); err == nil || errors.Is(err, driver.ErrTimeout) {
 			f.Errorf("asking a server that is down: %v", err)
@@ -131,7 +131,7 @@ func TestFakeServerWakesByName(t *testing.T) {
 	inBubble(t, locktest.Faults{}, func(f *fake) {
 		woken := make(chan string, 10)
 		wake := func(key string) { woken <- key }
-		for range 2 { // the second call does nothing
+		for range 2 { // the second call has no effect
 			if err := f.node.Subscribe(f.Context(), "w", wake); err != nil {
 				f.Fatal(err)
 			}

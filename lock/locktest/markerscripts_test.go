@@ -15,7 +15,7 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
-// TestFakeMatchesMarkerScripts compares what is done to markers, as TestFakeMatchesScripts does for locks.
+// TestFakeMatchesMarkerScripts compares the operations on markers, as TestFakeMatchesScripts does for locks.
 func TestFakeMatchesMarkerScripts(t *testing.T) {
 	server := locktest.Servers(t, 1)[0]
 	client := redis.NewClient(&redis.Options{Addr: server.Addr()})
@@ -46,7 +46,7 @@ func TestFakeMatchesMarkerScripts(t *testing.T) {
 	}
 }
 
-// markerPair is a real server and a fake one that are asked the same of their markers.
+// markerPair is a real and a fake server that get the same requests about their markers.
 type markerPair struct {
 	t       *testing.T
 	r       *rand.Rand
@@ -87,7 +87,7 @@ func (p *markerPair) instant() *memstate.Instant {
 
 func oneOf(r *rand.Rand, from ...string) string { return from[r.IntN(len(from))] }
 
-// step asks both the same thing and returns what they said.
+// step sends both the same request and returns their answers.
 func (p *markerPair) step() (real, fake, what string) {
 	f, id, db := oneOf(p.r, "f1", "f1", "f2"), oneOf(p.r, "r1", "r1", "r2"), oneOf(p.r, "0", "0", "0", "1")
 	switch p.r.IntN(10) {
@@ -125,7 +125,7 @@ func (p *markerPair) step() (real, fake, what string) {
 	return marker, marker, "set " + marker
 }
 
-// alike takes out of a marker what differs: instants of the servers' own.
+// alike removes from a marker what must differ: the servers' own instants.
 func alike(marker string) string {
 	marker = regexp.MustCompile(`\.\d{9,}\|`).ReplaceAllString(marker, ".when|")
 	return regexp.MustCompile(`\|[1-8]\d{12}\|(\d+)$`).ReplaceAllString(marker, "|now|$1")
@@ -138,7 +138,7 @@ func identityOf(marker string) string {
 	return ""
 }
 
-// left is what is left of a quarantine in seconds, where its count did not begin in the far future: a count begins a
+// left returns the rest of a quarantine in seconds, unless its count begins in the far future: a count begins a
 // millisecond late.
 func left(code, left, length int64) int64 {
 	if code != 0 || left > length+1 {
@@ -188,7 +188,7 @@ func (p *markerPair) replace(prefix, marker string) (real, fake, what string) {
 		fmt.Sprintf("replace %q by %q", prefix, marker)
 }
 
-// votes asks for a vote, and for an extend of it.
+// votes asks for a vote, and then for an extend of it.
 func (p *markerPair) votes(expected, fingerprint string) (real, fake, what string) {
 	token, key := pairTokens[0], "lock:"+strconv.Itoa(p.r.IntN(1<<30))
 	keys := []string{key, "fence", key + ":tomb", key + ":next", key + ":queue", pairMarkerKey}
@@ -206,7 +206,7 @@ func (p *markerPair) votes(expected, fingerprint string) (real, fake, what strin
 		"extend of " + fingerprint
 }
 
-// extended is what an extend of a lock that is not there comes to, in a word.
+// extended is the result of extending a missing lock, in a word.
 func extended(refused, refilled bool) string {
 	switch {
 	case refused:

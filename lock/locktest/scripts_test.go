@@ -16,9 +16,8 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
-// TestFakeMatchesScripts runs random sequences of requests on a FakeServer and, as
-// the Lua scripts of package redlock, on a real Redis, and compares every answer. The
-// simulation is worth as much as the fake is like the scripts.
+// TestFakeMatchesScripts runs random sequences of requests on a FakeServer and, as the Lua scripts of package redlock,
+// on a real Redis, and compares every answer. The simulation is only as good as the fake is like the scripts.
 func TestFakeMatchesScripts(t *testing.T) {
 	server := locktest.Servers(t, 1)[0]
 	client := redis.NewClient(&redis.Options{Addr: server.Addr()})
@@ -37,7 +36,7 @@ func TestFakeMatchesScripts(t *testing.T) {
 	}
 }
 
-// pair is a fake and a real server that are asked the same.
+// pair is a fake and a real server that get the same requests.
 type pair struct {
 	t       *testing.T
 	r       *rand.Rand
@@ -57,7 +56,7 @@ var (
 	pairWaiters = []string{"w0", "w1", "w2", "w3"}
 )
 
-// scriptFiles are the parts of each script, as package redlock/internal/scripts puts them together.
+// scriptFiles lists the parts of each script, as package redlock/internal/scripts joins them.
 var scriptFiles = map[string][]string{
 	"acquire": {"acquire", "handoff", "refuse"}, "raise": {"raise"}, "extend": {"extend"},
 	"release": {"release", "handoff", "namenext"}, "leave": {"handoff", "leave"},
@@ -75,7 +74,7 @@ func readScript(t *testing.T, files ...string) (source string) {
 	return source
 }
 
-// pairKeys are the names that package redlock derives from the lock key's.
+// pairKeys are the names that package redlock derives from the lock's key.
 type pairKeys struct{ lock, fence, next, queue string }
 
 func (k pairKeys) tombstone(token string) string { return k.lock + ":tomb:" + token }
@@ -91,7 +90,7 @@ func newPair(t *testing.T, client *redis.Client, seed uint64) *pair {
 		},
 	}
 	p.node = p.fake.Connect(1, locktest.Faults{})
-	// Ahead of both clocks, which are not the same; and near the end now and then.
+	// Ahead of both clocks, which differ; and now and then near the end.
 	start := uint64(7e15)
 	if seed%4 == 0 {
 		start = 1<<53 - 12
@@ -103,7 +102,7 @@ func newPair(t *testing.T, client *redis.Client, seed uint64) *pair {
 	for name, files := range scriptFiles {
 		p.scripts[name] = readScript(t, files...)
 	}
-	for _, w := range pairWaiters[:2+seed%3] { // the others cannot be told that it is their turn
+	for _, w := range pairWaiters[:2+seed%3] { // the others do not listen for their turn
 		ps := client.Subscribe(p.ctx(), "lockscope:wake:"+w)
 		if _, err := ps.Receive(p.ctx()); err != nil {
 			t.Fatal(err)
@@ -129,7 +128,7 @@ func (p *pair) close() {
 	p.redis.FlushAll(p.ctx())
 }
 
-// step asks both the same thing and returns what they said.
+// step sends both the same request and returns their answers.
 func (p *pair) step() (real, fake, what string) {
 	token := pairTokens[p.r.IntN(len(pairTokens))]
 	w := driver.Waiter{ID: pairWaiters[p.r.IntN(len(pairWaiters))]}
@@ -171,7 +170,7 @@ func (p *pair) step() (real, fake, what string) {
 	return p.leave(driver.LeaveRequest{Key: p.keys.lock, WaiterID: w.ID, Handoff: time.Minute})
 }
 
-// TestFakeKeepsFloorsLikeScripts: a client's clock moves a counter to within ten seconds of the node's, on either side.
+// TestFakeKeepsFloorsLikeScripts: a client's clock moves a counter only within ten seconds of the node's clock.
 func TestFakeKeepsFloorsLikeScripts(t *testing.T) {
 	server := locktest.Servers(t, 1)[0]
 	client := redis.NewClient(&redis.Options{Addr: server.Addr()})
@@ -202,8 +201,8 @@ func TestFakeKeepsFloorsLikeScripts(t *testing.T) {
 	}
 }
 
-// TestFakeReservesRunsLikeScripts: a run moves the counter by as much as was asked for, until that is more than a
-// second ahead.
+// TestFakeReservesRunsLikeScripts: a run moves the counter by the length asked for, unless that is more than a second
+// ahead of the clock.
 func TestFakeReservesRunsLikeScripts(t *testing.T) {
 	server := locktest.Servers(t, 1)[0]
 	client := redis.NewClient(&redis.Options{Addr: server.Addr()})
@@ -212,7 +211,7 @@ func TestFakeReservesRunsLikeScripts(t *testing.T) {
 	defer p.close()
 	p.redis.FlushAll(t.Context())
 	p.fake.SetCounter(p.keys.lock, 0)
-	const run = 100_000_000 // what the clock counts in 100 seconds
+	const run = 100_000_000 // as much as the clock counts in 100 seconds
 	first := uint64(time.Now().UnixMicro())
 	for i, want := range []string{
 		fmt.Sprint([]any{1, first, run}), fmt.Sprint([]any{1, first + run, 1}),
@@ -260,7 +259,7 @@ func (p *pair) acquire(req driver.AcquireRequest) (real, fake, what string) {
 	}
 	fields := reply.([]any)
 	if len(fields) == 5 {
-		fields[1] = fields[1].(int64) > 50_000 // the TTL: about a minute
+		fields[1] = fields[1].(int64) > 50_000 // the TTL is about a minute
 	}
 	got, err := p.node.Acquire(p.ctx(), req)
 	switch {

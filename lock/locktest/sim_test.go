@@ -14,7 +14,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// simHistories is how many histories a search looks through.
+// simHistories is the number of histories of a search.
 const simHistories = 10000
 
 var (
@@ -26,16 +26,15 @@ var (
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if raceEnabled {
-		// In Go 1.26 all timers of a synctest bubble have one context in the race detector, which two threads that poll
-		// timers at once use at once: SIGSEGV in (*timer).maybeRunChan, once in dozens of runs. Races are found all the
-		// same, for the detector compares what happened before what, not when.
+		// In Go 1.26 all timers of a synctest bubble share one context in the race detector. Two threads that poll
+		// timers may use it at once: SIGSEGV in (*timer).maybeRunChan, in one of some dozens of runs. One thread still
+		// finds races, because the detector compares the order of events, not their times.
 		runtime.GOMAXPROCS(1)
 	}
 	goleak.VerifyTestMain(m)
 }
 
-// TestSimulation lets random histories happen and checks the promises of package
-// lock in each of them.
+// TestSimulation runs random histories and checks the promises of package lock in each.
 func TestSimulation(t *testing.T) {
 	first, count := *seedFlag, *historiesFlag
 	if first != 0 && count == 0 {
@@ -68,8 +67,8 @@ func TestSimulation(t *testing.T) {
 	}
 }
 
-// replay tells one history. The order in which goroutines run at one instant is
-// not of the seed, so it is told again, a few times at most, until it goes wrong.
+// replay runs one history. Because the seed does not fix the order of goroutines at one instant, it runs the history a
+// few times until a violation shows.
 func replay(t *testing.T, seed uint64) {
 	const tries = 50
 	var lines []string
@@ -126,8 +125,7 @@ func search(t *testing.T, first uint64, count, most int, make func(seed uint64) 
 	return found, int(total.Load()), int(over.Load())
 }
 
-// guarded says which seed it was if a history panics or gets stuck: that is how a
-// goroutine left in a bubble shows.
+// guarded prints the seed of a history that panics or gets stuck, as one does if a goroutine is left in the bubble.
 func guarded(t *testing.T, p *plan, pl plant) outcome {
 	stuck := time.AfterFunc(30*time.Second, func() { panic(fmt.Sprintf("seed %d is stuck", p.seed)) })
 	defer stuck.Stop()

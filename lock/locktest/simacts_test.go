@@ -11,15 +11,15 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
-// change is what happens to the set of nodes in a history: always the first so many.
+// change is a change of the set of nodes in a history. A set is always the first nodes.
 type change struct {
 	from, to int
 	after    time.Duration
-	away     int  // node that cannot be reached during it; -1 if all can
-	stale    bool // nodes that join have a marker of when they were members before
+	away     int  // the node that cannot be reached meanwhile; -1 if all can
+	stale    bool // joining nodes keep a marker of an earlier membership
 }
 
-// fingerprint is of the clients' configuration: of those that are there in the end.
+// fingerprint identifies the clients' configuration: the set of nodes at the end.
 func (p *plan) fingerprint() guard.Fingerprint {
 	if p.change != nil {
 		return fingerprintOf(p.change.to)
@@ -27,7 +27,7 @@ func (p *plan) fingerprint() guard.Fingerprint {
 	return fingerprintOf(len(p.rates))
 }
 
-// fingerprintOf is of the first n nodes.
+// fingerprintOf identifies the set of the first n nodes.
 func fingerprintOf(n int) guard.Fingerprint {
 	names := make([]string, n)
 	for i := range names {
@@ -36,9 +36,9 @@ func fingerprintOf(n int) guard.Fingerprint {
 	return guard.NewFingerprint(names, simMaxTTL)
 }
 
-// planChange returns how many nodes there are in all.
+// planChange returns the number of all nodes.
 func (p *plan) planChange(r *rand.Rand) int {
-	// Those that join are a minority of five nodes, and a quorum of seven.
+	// The joining nodes are a minority of five nodes, and a quorum of seven.
 	c := &change{from: 3, to: 5 + 2*r.IntN(2), after: upTo(r, 2*time.Second), away: -1, stale: chance(r, 0.5)}
 	if chance(r, 0.5) {
 		c.from, c.to = c.to, c.from
@@ -50,7 +50,7 @@ func (p *plan) planChange(r *rand.Rand) int {
 	return max(c.from, c.to)
 }
 
-// members is how many nodes a client votes on: where they change, every other client is of before.
+// members returns the number of nodes on which a client votes. In a change, every other client has the old set.
 func (p *plan) members(client int) int {
 	switch {
 	case p.change == nil:
@@ -61,11 +61,11 @@ func (p *plan) members(client int) int {
 	return p.change.to
 }
 
-// first reports that no process of the new configuration may begin before the act: those
-// that join are a quorum by themselves, and would vote for it.
+// first reports that the act must run before any process of the new configuration: the joining nodes alone are a quorum
+// and would vote for it.
 func (c *change) first() bool { return c.to-c.from > c.to/2 }
 
-// prepare lets the nodes vote for the old configuration, and perhaps those that are to join for the new one.
+// prepare lets the nodes vote for the old configuration, and in some histories the joining nodes for the new one.
 func (c *change) prepare(h *history) {
 	for i, s := range h.servers {
 		switch {
@@ -77,10 +77,10 @@ func (c *change) prepare(h *history) {
 	}
 }
 
-// actTimeout bounds each message of an act: some come later than that.
+// actTimeout bounds each message of an act: some arrive later.
 const actTimeout = 4 * simNodeTimeout
 
-// asMembers makes the connections of an act.
+// asMembers returns the connections of an act.
 func (h *history) asMembers(seed uint64, n int, faults locktest.Faults) (all guard.Members, closeAll func()) {
 	var conns []*locktest.FakeMember
 	for i, s := range h.servers[:n] {
@@ -97,7 +97,7 @@ func (h *history) asMembers(seed uint64, n int, faults locktest.Faults) (all gua
 
 func unnamed(_ string, err error) error { return err }
 
-// vouch plays the acts of vouching.
+// vouch runs the acts of vouching.
 func (h *history) vouch() {
 	for i, after := range h.plan.vouches {
 		time.Sleep(after)
@@ -113,7 +113,7 @@ func (h *history) vouch() {
 	}
 }
 
-// reconfigure plays the act of changing the set, again and again until it succeeds.
+// reconfigure runs the act of changing the set until it succeeds.
 func (h *history) reconfigure() {
 	c := h.plan.change
 	if c == nil {
@@ -135,7 +135,7 @@ func (h *history) reconfigure() {
 	}
 }
 
-// beforeNextTry is longer where the marks of the try before could not be taken back.
+// beforeNextTry is longer if the marks of the previous try could not be taken back.
 func beforeNextTry(err error) time.Duration {
 	if errors.Is(err, guard.ErrBusy) {
 		return time.Second
@@ -143,10 +143,10 @@ func beforeNextTry(err error) time.Duration {
 	return 100 * time.Millisecond
 }
 
-// badTries is how often an act meets the faults of the network before they end for it.
+// badTries is how many tries of an act meet network faults.
 const badTries = 3
 
-// manyTries are enough for an act to succeed: nodes do not stay down for longer.
+// manyTries suffice for an act to succeed: nodes do not stay down longer.
 const manyTries = 60
 
 func (h *history) changeOnce(try uint64, from, to, without int) ([]string, error) {
@@ -169,8 +169,8 @@ func (h *history) changeOnce(try uint64, from, to, without int) ([]string, error
 	return act.Run(context.Background())
 }
 
-// joinLate lets a node take part that was away when the others changed. Where too few have
-// gone over, for a message of the act came late and undid it, all of it is done again.
+// joinLate joins a node that was down when the others changed. If too few nodes have changed, because a late message of
+// the act undid it, the whole act is repeated.
 func (h *history) joinLate() {
 	c := h.plan.change
 	if c == nil {
@@ -194,7 +194,7 @@ func (h *history) joinLate() {
 	}
 }
 
-// lateTries are where the acts after the faults begin to count.
+// lateTries is where the acts after the faults begin to count.
 const lateTries = 100
 
 // unreachable is a node that does not answer an act.

@@ -13,9 +13,8 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
-// checkLeases checks the leases of the whole history: no two valid at a time (I1), and
-// fences unique and increasing (I2): from one grant to the next that is asked for later,
-// and from one lease to the next that it is handed over to.
+// checkLeases checks all leases of the history. No two are valid at a time (I1). Fences are unique and increase (I2):
+// from one grant to any grant that is asked for later, and from one lease to the lease that it is handed over to.
 func (h *history) checkLeases() {
 	for i, a := range h.leases {
 		for _, b := range h.leases[i+1:] {
@@ -30,7 +29,7 @@ func (h *history) checkLeases() {
 				first, second = b, a
 			}
 			switch {
-			case h.plan.steps: // nodes that lost their counters, and no clock to stand in for them
+			case h.plan.steps: // nodes lost their counters, and no clock replaces them
 			case a.fence == b.fence:
 				h.violate("I2 one fence twice:\n  %v\n  %v", a, b)
 			case (first.grant == second.grant || first.grant.returned < second.grant.started) &&
@@ -41,7 +40,7 @@ func (h *history) checkLeases() {
 	}
 }
 
-// contextEnded checks the instant at which a lease is signalled to be over (I5).
+// contextEnded checks the instant at which a lease's context ends (I5).
 func (h *history) contextEnded(rec *leaseRecord) {
 	cause, now := context.Cause(rec.lease.Context()), h.now()
 	h.log("%s context ended: %v", rec.id, cause)
@@ -63,13 +62,11 @@ func (h *history) contextEnded(rec *leaseRecord) {
 	}
 }
 
-// timerError is what a client's timers are off its clock: the clock runs at a rate of
-// its own here, by up to half a percent or in controls one percent, timers run true,
-// and a lease sets none for more than a second.
+// timerError bounds how far a client's timers are off its clock. Here its clock runs up to half a percent off, in
+// controls one percent, and its timers run true. A lease sets no timer for more than a second.
 const timerError = 12 * time.Millisecond
 
-// probe looks at random instants, with everything else at rest, whether what the
-// holders believe is so.
+// probe checks at random instants, with everything else at rest, whether the holders' beliefs are true.
 func (h *history) probe(stop <-chan struct{}) {
 	r := rand.New(rand.NewPCG(h.plan.seed, 2))
 	for {
@@ -90,8 +87,8 @@ func (h *history) probe(stop <-chan struct{}) {
 	}
 }
 
-// checkHonesty: while a lease is valid, a quorum holds its token for at least as
-// long (I4); once it is not, its context has ended (I5).
+// checkHonesty: while a lease is valid, a quorum holds its token for at least as long (I4). Once it is not, its context
+// has ended (I5).
 func (h *history) checkHonesty(rec *leaseRecord) {
 	h.mu.Lock()
 	released := rec.released
@@ -119,8 +116,8 @@ func (h *history) checkHonesty(rec *leaseRecord) {
 	}
 }
 
-// checkHeldError: nobody is told that the lock is held because of keys that its
-// own earlier attempts left behind (I10), unless a node has not confirmed their release yet.
+// checkHeldError: no caller is refused because of keys that its own earlier attempts left behind (I10), unless a node
+// has not confirmed their release yet.
 func (h *history) checkHeldError(id string, err error) {
 	if !errors.Is(err, lock.ErrHeld) {
 		return
@@ -137,13 +134,13 @@ func (h *history) checkHeldError(id string, err error) {
 	}
 }
 
-// checkLiveness: with all faults ended, every client gets every lock before long (I8).
+// checkLiveness: after all faults have ended, every client soon gets every lock (I8).
 func (h *history) checkLiveness() {
 	const bound = simMaxTTL + 10*time.Second
 	var all sync.WaitGroup
 	for i := range h.clients {
 		if h.plan.members(i) != h.plan.members(0) {
-			continue // a process of before the change, which has to be stopped
+			continue // a process of the old configuration, which has to be stopped
 		}
 		all.Go(func() {
 			for res := range h.plan.resources {
@@ -181,7 +178,7 @@ func (h *history) checkQuiescence() {
 	}
 	time.Sleep(3 * time.Minute)
 	if slices.ContainsFunc(h.servers, storesLocks) {
-		time.Sleep(time.Hour) // what was copied from a server whose clock was an hour ahead ends with that hour
+		time.Sleep(time.Hour) // keys copied from a server whose clock was an hour ahead end after that hour
 	}
 	for i, s := range h.servers {
 		if storesLocks(s) {

@@ -12,17 +12,15 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// The tests below plant a defect, or break an assumption of the promise, and fail
-// if the simulation does not notice. They show that TestSimulation would find such
-// a thing: without them its silence could mean that it does not look.
+// The tests below plant a defect, or break an assumption of the promise, and fail if the simulation does not detect it.
+// They show that TestSimulation would find such a fault. Without them its silence could mean that it does not look.
 //
-// The race detector has nothing to find in a defect that is meant to be there, and
-// makes finding it take minutes: these tests are not built with it.
+// The race detector has nothing to find in a planted defect, and makes finding it take minutes. These tests are not
+// built with it.
 
-// mustFind runs histories with a defect until one violates the invariant, at most
-// as many as TestSimulation runs. The first to do so is another every time, as the
-// order in which goroutines run at one instant is not of the seed; some defects
-// show in one history of several hundred.
+// mustFind runs histories with a defect until one violates the invariant, at most as many as TestSimulation runs. The
+// first violation has another seed each time, because the seed does not fix the order of goroutines that run at one
+// instant. Some defects show in one history of several hundred.
 func mustFind(t *testing.T, invariant string, s scope, pl plant) {
 	t.Helper()
 	mustMatch(t, regexp.MustCompile(": "+invariant+" "), 1, s, pl)
@@ -44,8 +42,8 @@ func mustMatch(t *testing.T, violation *regexp.Regexp, first uint64, s scope, pl
 	t.Errorf("%d histories with the defect, and %v was never violated", simHistories, violation)
 }
 
-// The owner token must be new for every attempt: with one token for all, a late
-// release of one attempt undoes the next, and a key left behind counts as a vote.
+// The owner token must be new for every attempt. With one token for all, a late release of one attempt undoes the next,
+// and a key that was left behind counts as a vote.
 func TestSimulationNoticesReusedToken(t *testing.T) {
 	mustFind(t, "I1", scope{alwaysBad: true},
 		plant{wrap: func(_ *history, client int, n driver.BlockingNode) driver.BlockingNode {
@@ -74,14 +72,13 @@ func (n oneToken) Extend(ctx context.Context, req driver.ExtendRequest) (driver.
 }
 
 func (n oneToken) Release(ctx context.Context, req driver.ReleaseRequest) (driver.ReleaseReply, error) {
-	req.Token, req.Tombstone = n.token, 0 // a tombstone would keep the token out for good
+	req.Token, req.Tombstone = n.token, 0 // a tombstone would bar the token for good
 	return n.BlockingNode.Release(ctx, req)
 }
 
-// The quorum must agree on the fence: where counters differ and the largest is not
-// written back, the next quorum counts on from a smaller one. The counters are far
-// ahead of the clock, whose floor would hide this; with the write-back in place they
-// alone must do.
+// The quorum must agree on the fence. If counters differ and the largest is not written back, the next quorum counts
+// from a smaller one. The counters are far ahead of the clock, whose floor would hide this: only the write-back
+// protects.
 func TestSimulationNoticesMissingWriteBack(t *testing.T) {
 	s := scope{nodes: []int{3, 5}, noWipes: true, alwaysBad: true}
 	mustFind(t, "I2", s, plant{prepare: apart,
@@ -104,13 +101,13 @@ type noWriteBack struct{ driver.BlockingNode }
 func (n noWriteBack) Raise(context.Context, driver.RaiseRequest) (bool, error) { return true, nil }
 
 func (n noWriteBack) Extend(ctx context.Context, req driver.ExtendRequest) (driver.ExtendReply, error) {
-	req.Refill = false // a refill writes back in passing
+	req.Refill = false // a refill would write it back, too
 	return n.BlockingNode.Extend(ctx, req)
 }
 
-// Clocks must run at nearly the same rate: nodes that are 10 % fast forget a lock
-// that its holder, who allows for 1 %, still counts on. What is bounded is the rate of
-// one to the other: clients 1 % slow and nodes 1 % fast are too far apart.
+// Clocks must run at nearly the same rate. Nodes that are 10 % fast forget a lock while its holder, who allows for 1 %,
+// still relies on it. The bound is on the rate of one to the other: clients 1 % slow and nodes 1 % fast are too far
+// apart.
 func TestSimulationNoticesClocksOutOfBounds(t *testing.T) {
 	mustFind(t, "I1", scope{rate: 1.1, holdLong: true, resources: 1}, plant{})
 	t.Run("one percent each", func(t *testing.T) {
@@ -118,10 +115,9 @@ func TestSimulationNoticesClocksOutOfBounds(t *testing.T) {
 	})
 }
 
-// An extend must not take effect after the release of its lease: one that puts the
-// key back whatever the tombstone says, and calls that a vote, resurrects it. (Its
-// vote alone, while the lease is valid by its own clock and no node forgets, does
-// no harm: as long as a quorum holds the key, nobody else can have got a quorum.)
+// An extend must not take effect after the release of its lease. If it restores the key despite the tombstone and
+// counts as a vote, the lease is resurrected. (The vote alone is harmless while the lease is valid by its own clock and
+// no node forgets: no other client can get a quorum.)
 func TestSimulationNoticesExtendThatCreates(t *testing.T) {
 	mustFind(t, "I6", scope{alwaysBad: true, noWipes: true},
 		plant{wrap: func(_ *history, _ int, n driver.BlockingNode) driver.BlockingNode {
@@ -141,12 +137,12 @@ func (n extendCreates) Extend(ctx context.Context, req driver.ExtendRequest) (dr
 }
 
 func (n extendCreates) Release(ctx context.Context, req driver.ReleaseRequest) (driver.ReleaseReply, error) {
-	req.Tombstone = 0 // what extend does not look at may as well not be there
+	req.Tombstone = 0 // extend ignores it, so it may as well be missing
 	return n.BlockingNode.Release(ctx, req)
 }
 
-// Release must leave a tombstone where an acquire may still be on its way: without
-// one, a late acquire locks the resource for nobody until its TTL has passed.
+// Release must leave a tombstone where an acquire may still arrive. Without one, a late acquire locks the resource for
+// nobody until its TTL has passed.
 func TestSimulationNoticesMissingTombstone(t *testing.T) {
 	mustFind(t, "I6", scope{alwaysBad: true, noWipes: true},
 		plant{wrap: func(_ *history, _ int, n driver.BlockingNode) driver.BlockingNode {
@@ -162,19 +158,19 @@ func (n noTombstone) Release(ctx context.Context, req driver.ReleaseRequest) (dr
 }
 
 func (n noTombstone) Extend(ctx context.Context, req driver.ExtendRequest) (driver.ExtendReply, error) {
-	req.Refill = false // so that only a late acquire is left to be the cause
+	req.Refill = false // leaves only a late acquire as the cause
 	return n.BlockingNode.Extend(ctx, req)
 }
 
-// A node that forgot its locks must not vote before they would have expired: one
-// that does helps a second holder to a majority.
+// A node that forgot its locks must not vote before they would have expired: its vote may give a second holder a
+// majority.
 func TestSimulationNoticesMissingQuarantine(t *testing.T) {
 	s := scope{nodes: []int{3, 5}, alwaysBad: true, losses: []faultKind{wiped}, resources: 1}
 	mustFind(t, "I1", s, plant{quarantine: -1})
 	t.Run("too short", func(t *testing.T) { mustFind(t, "I1", s, plant{quarantine: 200 * time.Millisecond}) })
 }
 
-// Every rule of the guard is there for a history that goes wrong without it.
+// Each rule of the guard prevents a history that goes wrong without it.
 func TestSimulationNoticesGuardFlaws(t *testing.T) {
 	for name, flaw := range guardFlaws {
 		t.Run(name, func(t *testing.T) {

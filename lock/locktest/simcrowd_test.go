@@ -7,9 +7,8 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// addCrowds gives some clients workers that all want one resource at one time, for
-// moments: they queue in their process, where leases are handed over. The generator is one
-// of its own, so that the rest of a history is what it was.
+// addCrowds gives some clients workers that all want one resource at the same time, for moments each. They queue in
+// their process, where leases are handed over. It has its own generator, so that the rest of a history does not change.
 func (p *plan) addCrowds(s scope) {
 	r := rand.New(rand.NewPCG(p.seed, 4))
 	if s.holdLong || s.close || chance(r, 0.6) {
@@ -31,7 +30,7 @@ func (p *plan) addCrowds(s scope) {
 	}
 }
 
-// crowdOp is one that can be handed the lock, as a rule.
+// crowdOp returns an op that can usually be handed the lock.
 func (p *plan) crowdOp(r *rand.Rand, ttl time.Duration) op {
 	o := op{
 		before: upTo(r, 2*time.Millisecond), ttl: ttl, hold: upTo(r, 3*time.Millisecond),

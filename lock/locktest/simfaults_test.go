@@ -91,8 +91,7 @@ func (h *history) linkFaults(c, node int) {
 	}
 }
 
-// heal ends everything that goes wrong, and waits until what was under way and
-// every quarantine are over.
+// heal ends all faults, and waits until requests under way and every quarantine have ended.
 func (h *history) heal() {
 	h.log("all faults end")
 	calm := (&plan{calm: true}).linkFaults(nil)
@@ -106,12 +105,12 @@ func (h *history) heal() {
 	h.mu.Unlock()
 	switch {
 	case restarted == 0 && h.plan.vouches == nil && h.plan.change == nil:
-		return // every node has voted all the time
+		return // every node voted all the time
 	case h.plant.quarantine < 0:
-		return // nothing keeps the nodes silent
+		return // no node has to stay silent
 	}
 	h.joinLate()
-	// Whoever asks first begins a quarantine, and another ends it.
+	// The first request begins a quarantine, and a later one ends it.
 	for range 10 {
 		for _, c := range h.clients {
 			for _, link := range c.links {
@@ -119,12 +118,12 @@ func (h *history) heal() {
 			}
 		}
 		if h.allVote() {
-			// What was found against a node is believed for a second, also by who asked just before another ended its
-			// quarantine.
+			// A finding against a node is trusted for a second, also by a client that asked just before another one
+			// ended the quarantine.
 			time.Sleep(max(restarted+2*time.Second-h.now(), 2*time.Second))
 			return
 		}
-		time.Sleep(simQuarantine + 50*time.Millisecond) // of a node's clock that is slow
+		time.Sleep(simQuarantine + 50*time.Millisecond) // by a slow clock of a node
 	}
 }
 
@@ -137,7 +136,7 @@ func (h *history) allVote() bool {
 	return true
 }
 
-// recorder is a client's node that remembers what tokens went over it.
+// recorder is a client's node that records the tokens sent to it.
 type recorder struct {
 	driver.BlockingNode
 	h    *history
@@ -181,7 +180,7 @@ func (n *recorder) Release(ctx context.Context, req driver.ReleaseRequest) (driv
 	return reply, err
 }
 
-// acquireLog is what is known of the Acquire with this id.
+// acquireLog returns the log of the Acquire with this id.
 func (h *history) acquireLog(id string) *acquireLog {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -193,7 +192,7 @@ func (h *history) acquireLog(id string) *acquireLog {
 	return log
 }
 
-// disinter forgets a node's graves: it is about to forget its tombstones.
+// disinter drops a node's graves: it is about to forget its tombstones.
 func (h *history) disinter(node int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

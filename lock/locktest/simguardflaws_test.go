@@ -10,14 +10,14 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
-// guardFlawSeeds are first seeds to search from, where few histories show the defect.
+// guardFlawSeeds are first seeds for defects that few histories show.
 var guardFlawSeeds = map[string]uint64{
 	"a vouch for any quarantine": 1326,
 	"any set of nodes":           4201,
 }
 
-// guardFlaws are rules of the guard that are switched off, and must be missed. Most were
-// counterexamples to a design before this one.
+// guardFlaws switch off one rule of the guard each: the simulation must then find a violation. Most were
+// counterexamples to an earlier design.
 var guardFlaws = map[string]struct {
 	scope scope
 	plant plant
@@ -46,7 +46,7 @@ var guardFlaws = map[string]struct {
 		g.Asking = func(s *memstate.Instant, a *memstate.Asked) { s.NowUS = a.CallerMS * 1000 }
 	}}},
 	"a vouch for those that answer": {vouching(), plant{vouch: func(h *history, v *guard.Vouch) {
-		var silent guard.Members // of the others nobody asks
+		var silent guard.Members // the others are asked by nobody
 		for i, m := range v.Members {
 			if !strings.HasPrefix(h.servers[i].Marker(), "voting|") {
 				silent = append(silent, m)

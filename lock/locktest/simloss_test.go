@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestSimulationStateLostWithoutARestart: state that is lost while the server goes on is
-// beyond what a client can see in INFO. The marker is lost with it.
+// TestSimulationStateLostWithoutARestart: a client cannot see in INFO that state was lost while the server went on. The
+// marker is lost with the state.
 func TestSimulationStateLostWithoutARestart(t *testing.T) {
 	for _, loss := range []faultKind{flushed, borrowed} {
 		t.Run(string(loss), func(t *testing.T) {
@@ -16,7 +16,7 @@ func TestSimulationStateLostWithoutARestart(t *testing.T) {
 	}
 }
 
-// mustHold runs histories and requires that none violates anything.
+// mustHold runs histories and requires that none violates an invariant.
 func mustHold(t *testing.T, count int, s scope) {
 	t.Helper()
 	if raceEnabled {

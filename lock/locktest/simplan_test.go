@@ -14,33 +14,33 @@ const (
 	simNodeTimeout = 50 * time.Millisecond
 	simMaxTTL      = 2 * time.Second
 	simQuarantine  = simMaxTTL + simMaxTTL/100 + 2*time.Millisecond
-	simLateBy      = 3 * time.Second // no message is later than that
+	simLateBy      = 3 * time.Second // the largest delay of a message
 )
 
-// plan is one history before it happens. Everything in it comes from its seed.
+// plan is one history before it runs. Its seed determines all of it.
 type plan struct {
 	seed      uint64
-	rates     []float64 // one a node: how fast its clock runs
-	fresh     bool      // the servers have just started, and were vouched for
-	aof       bool      // they say that they keep an appendonly file
+	rates     []float64 // the rate of each node's clock
+	fresh     bool      // the servers are new and were vouched for
+	aof       bool      // they report an append-only file
 	resources int
 	clients   []clientPlan
-	nodes     []timeline // what happens to each node
-	calm      bool       // nothing goes wrong
-	wipes     bool       // some node forgets, or comes to store another's keys
-	steps     bool       // some node's clock steps while nobody can have a lock there
-	repeats   bool       // some request takes effect twice
+	nodes     []timeline // the faults of each node
+	calm      bool       // no faults
+	wipes     bool       // some node forgets, or gets the keys of another
+	steps     bool       // some node's clock steps while no client can have a lock there
+	repeats   bool       // some requests take effect twice
 
-	vouches []time.Duration // when somebody vouches for all nodes; nil if that was done before
+	vouches []time.Duration // when an operator vouches for all nodes; nil if that was done before
 	change  *change
 }
 
 // clientPlan is one process: a Redlock and the goroutines that use it.
 type clientPlan struct {
-	rate    float64 // how fast its clock runs
+	rate    float64 // the rate of its clock
 	poll    time.Duration
-	links   []locktest.Faults // one a node
-	breaks  []timeline        // one a node: when the link is much worse than that
+	links   []locktest.Faults // one per node
+	breaks  []timeline        // one per node: when the link is much worse than that
 	wall    wallClock
 	workers [][]op
 }
@@ -51,14 +51,14 @@ type op struct {
 	resource  int
 	options   []lock.AcquireOption
 	ttl       time.Duration
-	cancel    time.Duration // the context ends that long after the call; 0: never
+	cancel    time.Duration // when its context ends, after the call; 0: never
 	hold      time.Duration
-	deaf      bool          // works on after the lease's context has ended
-	extend    time.Duration // extends by hand that often; 0: never
-	stall     time.Duration // how long the process stands still after an attempt
+	deaf      bool          // it goes on working after the lease's context has ended
+	extend    time.Duration // extends by hand this often; 0: never
+	stall     time.Duration // how long the process is stopped after an attempt
 	register  time.Duration // how long a write to the fenced register takes
-	twice     bool          // releases twice
-	cancelled bool          // releases with a context that has ended
+	twice     bool          // it releases twice
+	cancelled bool          // it releases with a context that has ended
 	text      string
 }
 
@@ -66,7 +66,7 @@ type op struct {
 type timeline []fault
 
 type fault struct {
-	after time.Duration // since the one before has ended
+	after time.Duration // since the previous one ended
 	kind  faultKind
 	lasts time.Duration
 }
@@ -81,27 +81,27 @@ const (
 	rebooted    faultKind = "crash and forget, and then an hour passes on the clock"
 	replicates  faultKind = "replica for a while, then replaced"
 	setRight    faultKind = "crash and forget, an hour behind, and set right"
-	flushed     faultKind = "flush"            // no server says so
-	borrowed    faultKind = "replica and back" // neither of that
+	flushed     faultKind = "flush"            // no server reports it
+	borrowed    faultKind = "replica and back" // no server reports either
 	cutOff      faultKind = "cut off"
 	repliesLost faultKind = "replies lost"
 	slow        faultKind = "slow"
 )
 
-// scope narrows what a plan may contain; the zero value allows everything.
+// scope narrows what a plan may contain. The zero value allows everything.
 type scope struct {
 	nodes     []int // how many; nil for 1 to 7
 	rate      float64
 	client    float64 // the rate of clients' clocks; 0 for any within the bound
 	noWipes   bool
-	losses    []faultKind // what happens to nodes, often and nothing else; nil for anything
+	losses    []faultKind // the only faults of nodes, and frequent; nil for any
 	alwaysBad bool        // no calm histories
-	holdLong  bool        // leases are held until they run out
-	close     bool        // leases are as long as may be and nodes are down for moments: what is late by little shows
+	holdLong  bool        // leases are held until they expire
+	close     bool        // leases are as long as possible and nodes are down for moments, so that a slight delay shows
 	resources int
-	vouched   bool // acts of vouching happen, in time or not
+	vouched   bool // operators vouch, in time or not
 	changed   bool // the set of nodes is changed
-	crowds    bool // callers of one process queue also where losses are given
+	crowds    bool // callers of one process queue, also if losses is set
 }
 
 func newPlan(seed uint64, s scope) *plan {
@@ -142,7 +142,7 @@ func newPlan(seed uint64, s scope) *plan {
 	return p
 }
 
-// linkFaults is how bad the network is in this history.
+// linkFaults returns how bad the network is in this history.
 func (p *plan) linkFaults(r *rand.Rand) locktest.Faults {
 	f := locktest.Faults{
 		RequestDelay: locktest.Between(20*time.Microsecond, time.Millisecond),
@@ -161,8 +161,8 @@ func (p *plan) linkFaults(r *rand.Rand) locktest.Faults {
 	return f
 }
 
-// clockRate is within half a percent of the true rate, so that no two clocks are more
-// than the promise's one percent apart, unless another is given.
+// clockRate returns a rate within half a percent of true time, so that no two clocks differ by more than the promised
+// one percent, or the given rate.
 func clockRate(r *rand.Rand, given float64) float64 {
 	rate := 0.995 + 0.01*r.Float64()
 	if chance(r, 0.3) {
@@ -235,7 +235,7 @@ func (p *plan) op(r *rand.Rand, s scope) op {
 		o.ttl = simMaxTTL
 	}
 	if s.changed {
-		o.before *= 5 // a quarantine passes while it happens
+		o.before *= 5 // so that a quarantine ends meanwhile
 	}
 	if chance(r, 0.25) || s.holdLong {
 		o.hold = upTo(r, 2*o.ttl)
@@ -274,7 +274,7 @@ func (p *plan) op(r *rand.Rand, s scope) op {
 	return o
 }
 
-// add notes an option's text and returns the function that adds the option.
+// add records an option's text and returns the function that adds the option.
 func (o *op) add(format string, args ...any) func(lock.AcquireOption) {
 	o.text += " " + fmt.Sprintf(format, args...)
 	return func(opt lock.AcquireOption) { o.options = append(o.options, opt) }

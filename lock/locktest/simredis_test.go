@@ -20,11 +20,9 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
-// TestSimulationOnRedisClient is the simulation with nothing of the lock replaced:
-// the real go-redis client sends the real Lua scripts, over connections in memory
-// that are cut at random, to servers that run them and are looked at by the guard, all
-// in the fake time of a bubble. Servers restart without their data. It is slower and
-// knows fewer faults than TestSimulation.
+// TestSimulationOnRedisClient replaces no part of the lock: the real go-redis client sends the real Lua scripts. Its
+// connections are in memory and cut at random; the servers run the scripts and are examined by the guard, all in the
+// fake time of a bubble. Servers restart without their data. It is slower than TestSimulation and knows fewer faults.
 func TestSimulationOnRedisClient(t *testing.T) {
 	count := 100
 	if raceEnabled || testing.Short() {
@@ -48,7 +46,7 @@ func TestSimulationOnRedisClient(t *testing.T) {
 	}
 }
 
-// redisHistory lets a history happen on three miniredis servers.
+// redisHistory runs a history on three miniredis servers.
 func redisHistory(t *testing.T, seed uint64) *history {
 	p := newPlan(seed, scope{nodes: []int{3}, losses: []faultKind{wiped}, resources: 1, crowds: true})
 	h := &history{plan: p, began: time.Now(), logs: make(map[string]*acquireLog), regs: []*register{new(register)}}
@@ -57,7 +55,7 @@ func redisHistory(t *testing.T, seed uint64) *history {
 	for i := range p.rates {
 		servers = append(servers, newMiniServer(t, seed*10+uint64(i)))
 		names = append(names, fmt.Sprintf("10.0.0.%d:6379", i+
-			1)) // of its own: nothing is looked up, which a bubble could not do
+			1)) // its own: a bubble cannot wait for a lookup
 	}
 	for _, s := range servers {
 		s.vouch(guard.NewFingerprint(names, simMaxTTL))
@@ -100,7 +98,7 @@ func redisHistory(t *testing.T, seed uint64) *history {
 	work.Wait()
 	close(stop)
 	cuts.Wait()
-	for range 3 { // whoever asks first begins a quarantine, and another ends it
+	for range 3 { // the first request begins a quarantine, and a later one ends it
 		for _, c := range h.clients {
 			if lease, err := c.redis.Acquire(context.Background(), "after", lock.NoWait()); err == nil {
 				_ = lease.Release(context.Background())
@@ -134,34 +132,34 @@ func redisHistory(t *testing.T, seed uint64) *history {
 	return h
 }
 
-// miniServer is a miniredis in the bubble's time, and its connections.
+// miniServer is a miniredis in the bubble's time, with its connections.
 type miniServer struct {
 	redis *miniredis.Miniredis
 
 	mu      sync.Mutex
-	now     time.Time // how far keys have aged
+	now     time.Time // the age of keys
 	started time.Time
 	run     int // restarts
 	conns   []net.Conn
-	seed    uint64 // 0: connections no longer break by themselves
+	seed    uint64 // 0: connections no longer break on their own
 	dialled int
 	broken  int // in mid-command
 }
 
 func newMiniServer(t *testing.T, seed uint64) *miniServer {
 	s := &miniServer{redis: miniredis.NewMiniRedis(), now: time.Now(), started: time.Now().Add(-time.Hour), seed: seed}
-	conn, err := s.redis.Dial() // starts it
+	conn, err := s.redis.Dial() // starts the server side
 	if err != nil {
 		t.Fatal(err)
 	}
 	_ = conn.Close()
-	// TIME follows the bubble's clock; TTLs must be told how much of it has passed.
-	// Commands that scripts call come through here too, with the server locked.
+	// TIME follows the bubble's clock. TTLs have to be advanced by the time that has passed. Commands of scripts pass
+	// here, too, with the server locked.
 	s.redis.Server().SetPreHook(func(p *server.Peer, cmd string, _ ...string) bool {
 		switch cmd {
 		case "EVAL", "EVALSHA":
 			s.age()
-		case "INFO": // miniredis does not say who it is
+		case "INFO": // miniredis does not identify itself
 			p.WriteBulk(s.info())
 			return true
 		}
@@ -189,13 +187,13 @@ func (s *miniServer) vouch(f guard.Fingerprint) {
 	_ = s.redis.Set(redlock.MarkerKey, "voting|"+string(f)+"|"+s.runID()+"|0")
 }
 
-// restartEmpty is a restart that loses everything.
+// restartEmpty restarts the server without its data.
 func (s *miniServer) restartEmpty() {
 	s.mu.Lock()
 	s.run++
 	s.started = time.Now()
 	s.mu.Unlock()
-	s.cut(false) // what comes on a connection of before must not meet the new process
+	s.cut(false) // bytes on an old connection must not reach the new process
 	s.redis.FlushAll()
 }
 
@@ -253,9 +251,8 @@ func (s *miniServer) cut(forGood bool) {
 	}
 }
 
-// flakyConn breaks at random, before a command is sent or before its reply is read:
-// the client cannot tell which. A time that it would take is not simulated: while
-// go-redis holds a mutex, a bubble's clock must not be needed.
+// flakyConn breaks at random, before a command is sent or before its reply is read: the client cannot tell which.
+// Delays are not simulated: go-redis holds a mutex meanwhile, which would stop the bubble's clock.
 type flakyConn struct {
 	net.Conn
 	server *miniServer

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// register is the store that a lock protects: it rejects tokens lower than it has
-// seen. If the tokens are right, then whatever else goes wrong, no update is lost.
+// register is the store that a lock protects: it rejects tokens lower than it has seen. While tokens are right, no
+// update is lost, whatever else fails.
 type register struct {
 	mu      sync.Mutex
 	highest uint64
@@ -14,8 +14,7 @@ type register struct {
 	writer  string
 }
 
-// update reads, thinks, and writes. A write that is accepted must have been made
-// from the latest version (I3).
+// update reads, waits, and writes. The store must accept a write only if it was made from the latest version (I3).
 func (r *register) update(h *history, rec *leaseRecord, think time.Duration) {
 	read, ok := r.access(rec.fence, func() {})
 	if !ok {

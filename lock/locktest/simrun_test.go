@@ -16,7 +16,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
-// history is a plan as it happens, inside a bubble.
+// history is a plan while it runs, inside a bubble.
 type history struct {
 	plan    *plan
 	plant   plant
@@ -31,21 +31,21 @@ type history struct {
 	buried     map[grave]bool
 	violations []string
 	trace      func(string)
-	restarted  time.Duration // when a node last did; 0 if none has
+	restarted  time.Duration // when a node last restarted; 0 if none has
 	broken     int           // connections that broke in mid-command
 	changed    chan struct{} // closed when the set of nodes is another
 }
 
-// acquireLog is what went over the wire for one Acquire. Guarded by history.mu.
+// acquireLog records what one Acquire sent. Guarded by history.mu.
 type acquireLog struct {
-	token    string    // of its last attempt
-	refusals []refusal // that attempt met
-	earlier  []string  // tokens of the attempts before
+	token    string    // of its latest attempt
+	refusals []refusal // of that attempt
+	earlier  []string  // tokens of earlier attempts
 }
 
 type refusal struct {
-	own    bool // the lock is held by an attempt of this very Acquire
-	undone bool // although the node had confirmed the release of every earlier one
+	own    bool // an attempt of this very Acquire holds the lock
+	undone bool // although the node had confirmed the release of every earlier attempt
 }
 
 // grave is a token whose release a node has confirmed.
@@ -54,7 +54,7 @@ type grave struct {
 	token string
 }
 
-// client is one simulated process.
+// client is a simulated process.
 type client struct {
 	index  int
 	rate   float64
@@ -63,7 +63,7 @@ type client struct {
 	faults []locktest.Faults
 }
 
-// leaseRecord is what happened to one lease, in true time since the history began.
+// leaseRecord is the history of one lease, in true time since the beginning.
 type leaseRecord struct {
 	id       string
 	resource int
@@ -73,37 +73,36 @@ type leaseRecord struct {
 	lease    lock.Lease
 	grant    *leaseRecord  // the first lease of its grant; itself unless the lock was handed over
 	handed   bool          // the lock was handed over
-	started  time.Duration // Acquire was called
-	returned time.Duration // and returned
+	started  time.Duration // when Acquire was called
+	returned time.Duration // when it returned
 
 	// Guarded by history.mu.
 	expiry   time.Duration // when validity ends, unless it is renewed
-	ended    time.Duration // the context's end or the call of Release, whichever came first
+	ended    time.Duration // when the context ended or Release was called, whichever came first
 	over     bool
 	released bool // Release was called
 	cause    error
 }
 
-// plant is a defect put into the algorithm, or a broken assumption.
+// plant is a defect in the algorithm, or a broken assumption.
 type plant struct {
 	wrap       func(h *history, client int, n driver.BlockingNode) driver.BlockingNode
 	prepare    func(h *history)
-	quarantine time.Duration // of a node that forgot; 0: as promised, < 0: none
+	quarantine time.Duration // of a node that forgot; 0: as promised; below 0: none
 	guards     func(*locktest.Guards)
 	vouch      func(h *history, v *guard.Vouch)
 	change     func(*guard.Change)
 }
 
-// outcome is what is left of a history.
+// outcome summarizes a history.
 type outcome struct {
 	seed       uint64
 	leases     int
-	handed     int // of them handed over inside a process
+	handed     int // of these, leases handed over inside a process
 	violations []string
 }
 
-// run lets the history with this seed happen. trace, if there is one, is told
-// about every event.
+// run runs the history of this seed. A non-nil trace is told about every event.
 func run(t *testing.T, p *plan, pl plant, trace func(string)) (out outcome) {
 	synctest.Test(t, func(*testing.T) {
 		h := newHistory(p, pl, trace)
@@ -194,8 +193,7 @@ func (h *history) newClient(i int) *client {
 	return c
 }
 
-// newGuards keeps nodes silent after a restart however few they are: that is what is
-// promised where it is asked for.
+// newGuards keeps restarted nodes silent in sets of any size: the promise of the option.
 func (h *history) newGuards(clock engine.Clock, f guard.Fingerprint) *locktest.Guards {
 	g := locktest.NewGuards(clock, simQuarantine, h.plant.quarantine >= 0, f)
 	if h.plant.quarantine > 0 {
@@ -245,9 +243,8 @@ func (h *history) happen() {
 	h.checkLeases()
 }
 
-// age makes the connections that are there old before anything goes wrong, and has
-// each client see a vote of every server over them. Who has not met a server before,
-// or long ago only, cannot know that its clock has stepped since.
+// age lets the connections grow old before any fault, and lets each client see a vote of every server over them. A
+// client that has not met a server lately cannot detect that its clock has stepped since.
 func (h *history) age() {
 	if h.plan.steps {
 		time.Sleep(2 * time.Hour)
@@ -289,7 +286,7 @@ func (h *history) violate(format string, args ...any) {
 	}
 }
 
-// seededJitter makes the waits of one client repeat with the seed.
+// seededJitter makes the waits of a client repeatable by seed.
 func seededJitter(seed, client uint64) func(n int64) int64 {
 	var mu sync.Mutex
 	r := rand.New(rand.NewPCG(seed, 1000+client))

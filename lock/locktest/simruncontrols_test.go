@@ -12,8 +12,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// apart sets the counters of the nodes far ahead of every clock, each to another value: the
-// floor hides nothing.
+// apart sets the nodes' counters far ahead of every clock, each to another value, so that the floor hides nothing.
 func apart(h *history) {
 	for i, s := range h.servers {
 		for r := range h.plan.resources {
@@ -22,8 +21,7 @@ func apart(h *history) {
 	}
 }
 
-// A run of fences must be reserved where the grant is: those that are only promised are
-// granted again.
+// A run of fences must be reserved by the grant. Fences that are only announced are granted again.
 func TestSimulationNoticesRunNotReserved(t *testing.T) {
 	s := scope{nodes: []int{1, 3, 5}, noWipes: true}
 	mustFind(t, "I2", s, plant{prepare: apart,
@@ -42,9 +40,8 @@ func (n unreserved) Acquire(ctx context.Context, req driver.AcquireRequest) (dri
 	return reply, err
 }
 
-// The quorum must agree on the end of a run, not on its beginning: where a node that was
-// behind is raised to the token alone, the next quorum counts on from there. With the
-// whole run counted nothing is found.
+// The quorum must agree on the end of a run, not on its beginning. If a node that was behind is raised only to the
+// token, the next quorum counts from there. If the whole run counts, the simulation finds nothing.
 func TestSimulationNoticesRunCountedAtTheGrantsOnly(t *testing.T) {
 	s := scope{nodes: []int{3, 5}, noWipes: true}
 	planted := func(short bool) plant {
@@ -63,7 +60,7 @@ func TestSimulationNoticesRunCountedAtTheGrantsOnly(t *testing.T) {
 	}
 }
 
-// runs reserves runs by raising the counter, also where it is far ahead of the clock.
+// runs reserves runs by raising the counter, also far ahead of the clock.
 type runs struct {
 	driver.BlockingNode
 	short bool // raises to the token instead of the end of its run
@@ -99,6 +96,6 @@ func (n *runs) Raise(ctx context.Context, req driver.RaiseRequest) (bool, error)
 }
 
 func (n *runs) Extend(ctx context.Context, req driver.ExtendRequest) (driver.ExtendReply, error) {
-	req.Refill = false // a refill writes back in passing
+	req.Refill = false // a refill would write it back, too
 	return n.BlockingNode.Extend(ctx, req)
 }

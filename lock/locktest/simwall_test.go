@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// wallClock is what a client believes the time to be: off by up to an hour, and stepped,
-// unless a node's clock is. Of the two, one must be right while a quarantine lasts.
+// wallClock is the time as a client sees it: off by up to an hour, and stepped unless a node's clock steps. One of the
+// two must be right during a quarantine.
 type wallClock struct{ off, step, when time.Duration }
 
 func (w wallClock) at(now time.Duration) time.Duration {

@@ -47,10 +47,8 @@ func (h *history) perform(c int, id string, o *op) (*leaseRecord, error) {
 
 func resourceName(i int) string { return fmt.Sprintf("res%d", i) }
 
-// hooks keeps the record's expiry in step with renewals, and breaks loops that do
-// not wait: in a bubble they would stop time for ever.
-// They also stop the process for a while, as a garbage collector or a hypervisor
-// may, at the moment that hurts most: when the attempt has been decided.
+// hooks keeps the record's expiry in step with renewals. It also breaks loops that do not wait, which would stop time
+// in a bubble, and stalls the process just after an attempt is decided, as a garbage collector or a hypervisor may.
 func (h *history) hooks(rec *leaseRecord, stall time.Duration) *lock.Trace {
 	const tooMany = 100
 	var attempts int
@@ -99,23 +97,22 @@ func (h *history) acquired(rec *leaseRecord, lease lock.Lease) {
 	context.AfterFunc(lease.Context(), func() { h.contextEnded(rec) })
 }
 
-// latestGrant is what the lease before this one, of the same client, was granted. The
-// mutex must be held.
+// latestGrant returns the grant of this client's previous lease. The caller must hold the mutex.
 func (h *history) latestGrant(rec *leaseRecord) *leaseRecord {
 	for _, before := range slices.Backward(h.leases) {
 		if before.client == rec.client && before.resource == rec.resource {
 			return before.grant
 		}
 	}
-	return rec // its token is unknown then, which I4 notices
+	return rec // its token stays unknown, which I4 detects
 }
 
-// truly is how long a time by the client's clock takes.
+// truly returns the true time for a time by the client's clock.
 func (h *history) truly(rec *leaseRecord, d time.Duration) time.Duration {
 	return time.Duration(float64(d) / h.plan.clients[rec.client].rate)
 }
 
-// work holds the lease, extends it by hand, and writes to the register it guards.
+// work holds the lease, extends it by hand, and writes to the register that it guards.
 func (h *history) work(rec *leaseRecord, o *op) {
 	r := rand.New(rand.NewPCG(h.plan.seed, uint64(rec.started)))
 	over := time.NewTimer(o.hold)

@@ -10,7 +10,7 @@ import (
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
-// A test takes the lock away from its holder, then takes the quorum away from everybody.
+// A test takes the lock away from its holder, and then the quorum from all callers.
 func Example() {
 	ctx := context.Background()
 	nodes := memlock.NewNodes(3)

@@ -129,7 +129,7 @@ func TestOneNodeDeniesFreezesOrIsSlow(t *testing.T) {
 			inBubble(t, 3, func(t *testing.T, nodes memlock.Nodes, l *memlock.Locker) {
 				fault(nodes[1])
 				lease := acquire(t, l)
-				time.Sleep(2 * lock.DefaultTTL) // renewed meanwhile
+				time.Sleep(2 * lock.DefaultTTL) // long enough for renewals
 				if err := lease.Release(t.Context()); err != nil {
 					t.Error(err)
 				}
@@ -138,8 +138,8 @@ func TestOneNodeDeniesFreezesOrIsSlow(t *testing.T) {
 	}
 }
 
-// TestFrozenNodesForgetNothing: what arrived while a node was frozen takes effect, and
-// what was given up meanwhile leaves no lock behind.
+// TestFrozenNodesForgetNothing: requests that reached a frozen node take effect later, and those given up meanwhile
+// leave no lock behind.
 func TestFrozenNodesForgetNothing(t *testing.T) {
 	inBubble(t, 1, func(t *testing.T, nodes memlock.Nodes, l *memlock.Locker) {
 		other := newLocker(t, nodes)
@@ -157,7 +157,7 @@ func TestFrozenNodesForgetNothing(t *testing.T) {
 	})
 }
 
-// TestWaitersAreNamed: a hand-over between two lockers takes no poll.
+// TestWaitersAreNamed: a hand-over between two lockers needs no poll.
 func TestWaitersAreNamed(t *testing.T) {
 	inBubble(t, 3, func(t *testing.T, nodes memlock.Nodes, l *memlock.Locker) {
 		other := newLocker(t, nodes, lock.WithPollInterval(time.Hour))

@@ -23,7 +23,7 @@ func inNode(t *testing.T, f func(t *testing.T, n *Node, l *link)) {
 
 var wanted = driver.AcquireRequest{Key: "lock:a", Token: "t1", TTL: time.Minute}
 
-// TestWhatWasGivenUpTakesEffectLate, once the node goes on, or at once if it has by then.
+// TestWhatWasGivenUpTakesEffectLate: once the node resumes, or at once if it already has.
 func TestWhatWasGivenUpTakesEffectLate(t *testing.T) {
 	inNode(t, func(t *testing.T, n *Node, l *link) {
 		n.Freeze()
@@ -59,7 +59,7 @@ func TestADenialOutweighsAFreeze(t *testing.T) {
 	})
 }
 
-// TestWhatWasRevokedDoesNotComeBack by a renewal.
+// TestWhatWasRevokedDoesNotComeBack with a renewal.
 func TestWhatWasRevokedDoesNotComeBack(t *testing.T) {
 	inNode(t, func(t *testing.T, n *Node, l *link) {
 		if reply, err := l.Acquire(t.Context(), wanted); err != nil || !reply.Granted {
@@ -74,7 +74,7 @@ func TestWhatWasRevokedDoesNotComeBack(t *testing.T) {
 	})
 }
 
-// TestCloseWaitsForWakeUps, and none comes after it.
+// TestCloseWaitsForWakeUps, and none follows.
 func TestCloseWaitsForWakeUps(t *testing.T) {
 	inNode(t, func(t *testing.T, n *Node, l *link) {
 		woken := 0
@@ -98,7 +98,7 @@ func TestCloseWaitsForWakeUps(t *testing.T) {
 	})
 }
 
-// TestLeasesThatEndedAreForgotten, and not lost on order before they are.
+// TestLeasesThatEndedAreForgotten, and are never taken for leases that are held.
 func TestLeasesThatEndedAreForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, err := New(NewNodes(1))

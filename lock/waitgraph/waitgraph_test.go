@@ -25,7 +25,7 @@ func waits(instance string, after time.Duration, holds ...lock.HeldLease) waitgr
 func TestChain(t *testing.T) {
 	g := waitgraph.New(
 		held("order", 5, "p1", waits("p3", time.Second), waits("p4", 2*time.Second)),
-		// A later fence than the grant's: the lease was handed over inside of p1.
+		// The fence is above the grant's: the lease was handed over inside p1.
 		held("stock", 7, "p2", waits("p1", 0, lock.HeldLease{Resource: "order", Fence: 6})),
 		held("truck", 9, "p5", waits("p2", 0, lock.HeldLease{Resource: "stock", Fence: 7})),
 	)
@@ -48,7 +48,7 @@ func TestChain(t *testing.T) {
 	for _, r := range g.Contended(start.Add(time.Minute)) {
 		names = append(names, r.Name)
 	}
-	if want := []string{"order", "stock", "truck"}; !slices.Equal(names, want) { // two processes wait for the first
+	if want := []string{"order", "stock", "truck"}; !slices.Equal(names, want) { // two processes wait for the first one
 		t.Errorf("contended %v, want %v", names, want)
 	}
 	if got := g.Cycles(); got != nil {
@@ -59,7 +59,7 @@ func TestChain(t *testing.T) {
 	}
 }
 
-// TestWhatIsNoEdge: another process's lease, and one of before.
+// TestWhatIsNoEdge: a lease of another process, and an earlier lease.
 func TestWhatIsNoEdge(t *testing.T) {
 	g := waitgraph.New(
 		held("a", 5, "p1", waits("p2", 0, lock.HeldLease{Resource: "b", Fence: 7})),
@@ -78,7 +78,7 @@ func TestCyclesAndDeadlocks(t *testing.T) {
 			held("a", fence, "p1", waits("p3", 0, lock.HeldLease{Resource: "c", Fence: 3})),
 			held("b", 2, "p2", waits("p1", 0, lock.HeldLease{Resource: "a", Fence: fence})),
 			held("self", 9, "p9", waits("p9", 0, lock.HeldLease{Resource: "self", Fence: 9})),
-			held("behind", 1, "p4", waits("p5", 0)), // waits behind the ring, and is no part of it
+			held("behind", 1, "p4", waits("p5", 0)), // waits behind the ring without being in it
 			held("a", fence, "p1", waits("p4", 0, lock.HeldLease{Resource: "behind", Fence: 1})),
 		)
 	}
@@ -108,7 +108,7 @@ func texts(all []lock.Deadlock) (s []string) {
 	return s
 }
 
-// TestAnotherSetOfNodes: what a waiter holds there is not what has the same name here.
+// TestAnotherSetOfNodes: a lock of the same name on other nodes is another lock.
 func TestAnotherSetOfNodes(t *testing.T) {
 	g := waitgraph.New(held("order", 5, "p1",
 		waits("p1", 0, lock.HeldLease{Resource: "order", Fence: 6, Backend: "postgresql"})))

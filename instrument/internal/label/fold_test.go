@@ -56,7 +56,7 @@ func TestFold(t *testing.T) {
 	}
 }
 
-// TestFoldIsStable folds names made of what ids are made of, and what is beside them, twice.
+// TestFoldIsStable folds names made of parts of ids, and of their neighbours, twice.
 func TestFoldIsStable(t *testing.T) {
 	pieces := []string{"a", "b", "Z", "Q", "7", "0", "-", "_", "@", ".", "*", ":", "+", "é", "com",
 		"V1StGXR8_Z5jdHi6B-myT", "550e8400-e29b-41d4-a716-446655440000", "a@b.de"}

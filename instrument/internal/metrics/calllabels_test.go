@@ -7,7 +7,7 @@ import (
 	"github.com/lockscope/lockscope/instrument/internal/label"
 )
 
-// TestLabelValuesOfAllResourcesAreBounded: where there are as many as there can be, those that are there stay.
+// TestLabelValuesOfAllResourcesAreBounded: at the limit, the existing ones stay.
 func TestLabelValuesOfAllResourcesAreBounded(t *testing.T) {
 	m, now := New(Settings{MaxResources: 1, Labels: []string{"tier", "job"}}).labels, time.Now()
 	base := m.useLabel([]byte("order"), now)

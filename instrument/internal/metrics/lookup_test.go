@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// TestLookUpDoesNotAllocate keeps the label out of the cost of an Acquire.
+// TestLookUpDoesNotAllocate: the label adds no allocation to an Acquire.
 func TestLookUpDoesNotAllocate(t *testing.T) {
 	l := New(Settings{MaxResources: 10}).labels
 	now := time.Now()

@@ -13,7 +13,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// TestNodeGaugesBeforeAnAnswer: of a node of which nothing is known yet there is no gauge, which would read 0.
+// TestNodeGaugesBeforeAnAnswer: a node that has not answered yet has no gauge, which would read 0.
 func TestNodeGaugesBeforeAnAnswer(t *testing.T) {
 	for name, c := range map[string]struct {
 		err        error
@@ -36,7 +36,7 @@ func TestNodeGaugesBeforeAnAnswer(t *testing.T) {
 	}
 }
 
-// TestProgressOf tells rounds that found too few nodes from those that found a holder, or each other.
+// TestProgressOf distinguishes rounds that found too few nodes from rounds that met a holder or each other.
 func TestProgressOf(t *testing.T) {
 	end := func(granted, refused, failed int, err error) lock.AttemptEnd {
 		return lock.AttemptEnd{Nodes: 5, Quorum: 3, Granted: granted, Refused: refused, Failed: failed, Err: err}
@@ -60,7 +60,7 @@ func TestProgressOf(t *testing.T) {
 	}
 }
 
-// only is the value of the one child, or none.
+// only returns the value of the only child, or none.
 func only(t *testing.T, c prometheus.Collector) string {
 	t.Helper()
 	all := make(chan prometheus.Metric, 2)

@@ -17,7 +17,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// TestVotes counts late votes, and forgets those of earlier attempts.
+// TestVotes counts late votes, and drops those of earlier attempts.
 func TestVotes(t *testing.T) {
 	ch := make(chan float64, 1)
 	c := &Call{series: &series{margin: recorder{seen: ch}}}

@@ -10,7 +10,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// TestCleanUpIsNotRed: what gives back the rest of a decided acquire fails nobody's call.
+// TestCleanUpIsNotRed: undoing the rest of a decided acquire fails no call.
 func TestCleanUpIsNotRed(t *testing.T) {
 	for _, c := range []struct {
 		op      lock.Operation
@@ -28,7 +28,7 @@ func TestCleanUpIsNotRed(t *testing.T) {
 	}
 }
 
-// status is a span that keeps its own.
+// status is a span that records its own status.
 type status struct {
 	noop.Span
 	code codes.Code

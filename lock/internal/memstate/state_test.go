@@ -7,14 +7,14 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// at is the state at a millisecond, with everybody listening.
+// at is the state at a millisecond, with all waiters listening.
 func at(s *State, ms int64) *Instant {
 	return s.At(ms*1000, func(string, string) int { return 1 })
 }
 
 const now = 1_800_000_000_000
 
-// TestEverythingExpires, a millisecond after its time, as in Redis.
+// TestEverythingExpires a millisecond after its TTL, as in Redis.
 func TestEverythingExpires(t *testing.T) {
 	s := New()
 	acquire := func(ms int64, token, waiter string) driver.AcquireReply {
@@ -59,7 +59,7 @@ func TestEverythingExpires(t *testing.T) {
 	}
 }
 
-// TestAVouchIsSaidAgain by itself, and by another once it was cut off.
+// TestAVouchIsSaidAgain by the same act, and by another one after an interruption.
 func TestAVouchIsSaidAgain(t *testing.T) {
 	s := New()
 	vouch := func(ms int64, nonce string, want int) {

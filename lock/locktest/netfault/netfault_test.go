@@ -20,10 +20,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// soon is enough for a loopback round trip on a busy machine, and short enough to wait for in vain.
+// soon is enough for a loopback round trip on a busy machine, and short enough for waiting until it has passed.
 const soon = 500 * time.Millisecond
 
-// setup starts a server and a proxy before it, and returns a client of each.
+// setup starts a server and a proxy in front of it, and returns a client of each.
 func setup(t *testing.T) (proxy *netfault.Proxy, server *redisproc.Server, via, direct *redis.Client) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -37,7 +37,7 @@ func setup(t *testing.T) (proxy *netfault.Proxy, server *redisproc.Server, via, 
 	return proxy, server, client(t, proxy.Addr()), client(t, server.Addr())
 }
 
-// client does not retry and sends nothing of its own accord, so that what the proxy does is what the test sees.
+// client does not retry and sends nothing on its own, so that the test sees only what the proxy does.
 func client(t *testing.T, addr string) *redis.Client {
 	c := redis.NewClient(&redis.Options{
 		Addr: addr, Protocol: 2, DisableIdentity: true,
@@ -72,7 +72,7 @@ func TestDelay(t *testing.T) {
 	}
 	proxy.SetDelay(0)
 	fastest := time.Hour
-	for range 100 { // a busy machine may be late for most of them
+	for range 100 { // on a busy machine most of them may be late
 		start = time.Now()
 		must(t, via.Ping(t.Context()).Err())
 		if fastest = min(fastest, time.Since(start)); fastest < 2*delay {
@@ -82,7 +82,7 @@ func TestDelay(t *testing.T) {
 	t.Errorf("without the delay the fastest round trip took %v", fastest)
 }
 
-// TestDelayIsLatencyNotRate has many pieces under way at once: each is late, but not because of the one before.
+// TestDelayIsLatencyNotRate has many pieces under way at once: each is late by the same time, not by the sum.
 func TestDelayIsLatencyNotRate(t *testing.T) {
 	proxy, _, _, direct := setup(t)
 	conn, err := net.Dial("tcp", proxy.Addr())
@@ -121,7 +121,7 @@ func TestDropToClient(t *testing.T) {
 	must(t, via.Ping(t.Context()).Err())
 	proxy.DropToClient(true)
 	wantTimeout(t, via.Set(within(t, soon), "key", "value", 0).Err())
-	wantValue(t, direct, "key", "value") // executed all the same
+	wantValue(t, direct, "key", "value") // executed nevertheless
 	proxy.DropToClient(false)
 	wantValue(t, via, "key", "value")
 }
@@ -168,7 +168,7 @@ func TestHoldAndFlow(t *testing.T) {
 	proxy, _, via, direct := setup(t)
 	must(t, via.Ping(t.Context()).Err())
 	proxy.Hold()
-	proxy.Hold() // twice is once
+	proxy.Hold() // a second call changes nothing
 	reply := make(chan error, 1)
 	go func() { reply <- via.Set(t.Context(), "key", "value", 0).Err() }()
 	eventually(t, "the command is in the proxy", func() bool { return proxy.Held() > 0 })
@@ -179,12 +179,12 @@ func TestHoldAndFlow(t *testing.T) {
 	proxy.Flow()
 	must(t, <-reply)
 	wantValue(t, direct, "key", "value")
-	// The reply can be here before the proxy has noted that the command left.
+	// The reply can arrive before the proxy has recorded that the command left.
 	eventually(t, "nothing is held any more", func() bool { return proxy.Held() == 0 })
 }
 
-// TestLateCommand is what the package exists for: a command that takes effect after its client has timed out, has gone,
-// and somebody else has taken over.
+// TestLateCommand shows what the package is for: a command takes effect after its client has timed out and left, and
+// another one has taken over.
 func TestLateCommand(t *testing.T) {
 	proxy, _, via, direct := setup(t)
 	must(t, via.Ping(t.Context()).Err())
@@ -202,7 +202,7 @@ func TestLateCommand(t *testing.T) {
 	eventually(t, "the late connection is closed", func() bool { return connections(t, direct) == 1 })
 }
 
-// TestLateCommandToPausedServer is the same with the server at fault: it finds the command when it wakes up.
+// TestLateCommandToPausedServer is the same with a paused server: it finds the command when it resumes.
 func TestLateCommandToPausedServer(t *testing.T) {
 	_, server, via, direct := setup(t)
 	must(t, via.Ping(t.Context()).Err())
@@ -254,8 +254,8 @@ func TestServerGone(t *testing.T) {
 	}
 }
 
-// TestCloseWaits closes in the middle of much unfinished business: the server does not answer, half of what the clients
-// said is held and the other half delayed.
+// TestCloseWaits closes with much unfinished: the server does not answer, and half of the clients' bytes are held and
+// half delayed.
 func TestCloseWaits(t *testing.T) {
 	proxy, server, _, _ := setup(t)
 	must(t, server.Pause())

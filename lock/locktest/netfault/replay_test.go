@@ -2,7 +2,7 @@ package netfault_test
 
 import "testing"
 
-// TestReplay says an INCR twice more, on behalf of a client that said it once.
+// TestReplay repeats an INCR twice on behalf of a client that sent it once.
 func TestReplay(t *testing.T) {
 	proxy, _, via, direct := setup(t)
 	if n, err := proxy.Replay(t.Context(), 1); n != 0 || err != nil {
@@ -24,7 +24,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// TestReplayKeepsBatches records a pipeline as one.
+// TestReplayKeepsBatches records a pipeline as one batch.
 func TestReplayKeepsBatches(t *testing.T) {
 	proxy, _, via, direct := setup(t)
 	must(t, via.Ping(t.Context()).Err())

@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// sets are the kinds of nodes this machine can run; embedded ones always.
+// sets lists the kinds of nodes that this machine can run. Embedded ones always run.
 func sets(t *testing.T) map[string]*Set {
 	t.Helper()
 	both := make(map[string]*Set)
@@ -91,8 +91,7 @@ func TestKeysExpireByThemselves(t *testing.T) {
 	}
 }
 
-// TestNodesVoteAtOnce: three nodes that nobody vouched for, or that cannot be examined,
-// would not.
+// TestNodesVoteAtOnce: three nodes without a vouch, or nodes that cannot be examined, would not.
 func TestNodesVoteAtOnce(t *testing.T) {
 	embedded, err := startEmbedded(3)
 	if err != nil {
@@ -125,7 +124,7 @@ func TestStartUsesRedisServerWhereThereIsOne(t *testing.T) {
 	}
 }
 
-// TestStopWhileItIsAsked: what an embedded node is asked at its end is answered, or cut off.
+// TestStopWhileItIsAsked: an embedded node that stops answers its last requests or cuts them off.
 func TestStopWhileItIsAsked(t *testing.T) {
 	for range 20 {
 		set, err := startEmbedded(1)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestReserve: what is reserved is nobody else's until it is released, also while no server runs there.
+// TestReserve: no other caller gets a reserved port until it is released, even while no server listens on it.
 func TestReserve(t *testing.T) {
 	var all []*Reservation
 	seen := make(map[int]bool)
@@ -53,7 +53,7 @@ func TestReserve(t *testing.T) {
 	}
 }
 
-// TestReserveNone asks for ports that cannot be had: above them there are none.
+// TestReserveNone asks for ports beyond the last one.
 func TestReserveNone(t *testing.T) {
 	if r, err := Reserve(1, 60_000); !errors.Is(err, ErrNone) || r != nil {
 		t.Errorf("reserved %v: %v", r, err)

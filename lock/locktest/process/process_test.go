@@ -86,7 +86,7 @@ func TestNoSuchBinary(t *testing.T) {
 	}
 }
 
-// TestCommand sees that what the command says of its run is kept, and the rest filled in.
+// TestCommand: fields that the command sets about its run are kept, the others are filled in.
 func TestCommand(t *testing.T) {
 	dir := t.TempDir()
 	var out bytes.Buffer
@@ -105,7 +105,7 @@ func TestCommand(t *testing.T) {
 	}
 }
 
-// TestLogOfThisRun sees that a run does not take what an earlier one said for its own.
+// TestLogOfThisRun: a run does not use log lines of an earlier run.
 func TestLogOfThisRun(t *testing.T) {
 	dir := t.TempDir()
 	first := start(t, dir, exec.Command("/bin/sh", "-c", "echo listening on 1"))
@@ -131,7 +131,7 @@ func TestStopOfWhatDoesNotEnd(t *testing.T) {
 	}
 }
 
-// TestStopOfFrozen sees that a frozen program ends in its own way.
+// TestStopOfFrozen: a frozen program ends in its own way.
 func TestStopOfFrozen(t *testing.T) {
 	p := shell(t, "trap 'exit 7' TERM; echo ready; while :; do sleep 0.02; done")
 	if _, err := p.Await(t.Context(), regexp.MustCompile("ready")); err != nil {
@@ -150,8 +150,8 @@ func TestStopOfFrozen(t *testing.T) {
 	}
 }
 
-// TestFreeze sees that a frozen process writes nothing, and goes on when it may; one
-// that Freeze has halted has written its last when that returns.
+// TestFreeze: a frozen process writes nothing and goes on when it may. After Freeze has halted a process, it writes
+// nothing more.
 func TestFreeze(t *testing.T) {
 	p := shell(t, "while :; do echo tick; sleep 0.02; done")
 	if _, err := p.Await(t.Context(), regexp.MustCompile("tick\ntick")); err != nil {

@@ -37,8 +37,8 @@ func TestPauseAndResume(t *testing.T) {
 	wantValue(t, c, "key", "value")
 }
 
-// TestPauseIsOver checks that when Pause returns the process has stopped, not that it is about to: what is sent after
-// that must not be executed. Work to do makes a server slow to stop.
+// TestPauseIsOver: when Pause returns, the process has stopped, and runs no command that is sent afterwards. A busy
+// server stops late.
 func TestPauseIsOver(t *testing.T) {
 	s := start(t)
 	c := client(t, s)
@@ -56,7 +56,7 @@ func TestPauseIsOver(t *testing.T) {
 	}
 }
 
-// processState returns the state letter in /proc, and T where there is none to read.
+// processState returns the state letter in /proc, or T on systems without it.
 func processState(t *testing.T, pid int) string {
 	if runtime.GOOS != "linux" {
 		return "T"
@@ -101,7 +101,7 @@ func TestWipeLosesWhatIsOnDisk(t *testing.T) {
 func TestRestartLosesWhatIsInMemory(t *testing.T) {
 	s := start(t)
 	must(t, client(t, s).Set(withinTest(t), "key", "value", 0).Err())
-	must(t, s.Restart(withinTest(t))) // kills the running one
+	must(t, s.Restart(withinTest(t))) // kills the running process
 	if got, err := client(t, s).Get(withinTest(t), "key").Result(); !errors.Is(err, redis.Nil) {
 		t.Errorf("without persistence: GET = %q, %v; want redis.Nil", got, err)
 	}
@@ -133,7 +133,7 @@ func TestRestartAgainAfterFailure(t *testing.T) {
 
 func TestNotRunning(t *testing.T) {
 	s := start(t)
-	client(t, s).Shutdown(withinTest(t)) // exits by itself, so to speak
+	client(t, s).Shutdown(withinTest(t)) // ends the process by itself
 	eventually(t, "the server has exited", func() bool { return !s.Running() })
 	for name, act := range map[string]func() error{"Pause": s.Pause, "Resume": s.Resume} {
 		if err := act(); !errors.Is(err, redisproc.ErrNotRunning) {

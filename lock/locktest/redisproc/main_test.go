@@ -15,12 +15,12 @@ import (
 
 func TestMain(m *testing.M) {
 	if os.Getenv(helperEnv) != "" {
-		helper() // this process is the one that orphan_linux_test.go lets die
+		helper() // as the process that orphan_linux_test.go kills
 	}
 	goleak.VerifyTestMain(m)
 }
 
-// withinTest bounds what a test may wait for.
+// withinTest bounds the waits of a test.
 func withinTest(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
@@ -37,7 +37,7 @@ func start(t *testing.T, opts ...redisproc.Option) *redisproc.Server {
 	return s
 }
 
-// client does not retry, so that what a test sees is what the server did.
+// client does not retry, so that the test sees the server's own answers.
 func client(t *testing.T, s *redisproc.Server) *redis.Client {
 	c := redis.NewClient(&redis.Options{Addr: s.Addr(), MaxRetries: -1, DialerRetries: 1, ContextTimeoutEnabled: true})
 	t.Cleanup(func() { must(t, c.Close()) })
@@ -74,7 +74,7 @@ func eventually(t *testing.T, what string, cond func() bool) {
 	}
 }
 
-// helperEnv makes the test binary start a server, print where it is and wait to be killed.
+// helperEnv makes the test binary start a server, print its address and wait to be killed.
 const helperEnv = "REDISPROC_TEST_HELPER"
 
 func helper() {
@@ -87,5 +87,5 @@ func helper() {
 	if os.Getenv(helperEnv) == "panic" {
 		panic("on purpose")
 	}
-	select {} // a timer or signal handler is not needed: this ends with SIGKILL
+	select {} // no timer or signal handler: SIGKILL ends it
 }

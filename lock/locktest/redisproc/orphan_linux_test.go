@@ -13,11 +13,11 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 )
 
-// TestNoOrphans lets a program die in two abrupt ways and expects its server to be gone.
+// TestNoOrphans lets a program die in two abrupt ways and expects its server to end, too.
 func TestNoOrphans(t *testing.T) {
 	for _, death := range []string{"panic", "SIGKILL"} {
 		t.Run(death, func(t *testing.T) {
-			dir := t.TempDir() // where the server's directory is left behind
+			dir := t.TempDir() // the server's directory stays here
 			cmd := exec.CommandContext(withinTest(t), os.Args[0])
 			cmd.Env = append(os.Environ(), helperEnv+"="+death, "TMPDIR="+dir)
 			out, err := cmd.StdoutPipe()
@@ -35,7 +35,7 @@ func TestNoOrphans(t *testing.T) {
 	}
 }
 
-// inUse reports whether a process works in a directory below dir: a server does, in its own.
+// inUse reports whether a process has a directory below dir as its working directory, as a server does.
 func inUse(t *testing.T, dir string) bool {
 	cwds, err := filepath.Glob("/proc/[0-9]*/cwd")
 	must(t, err)
@@ -47,8 +47,8 @@ func inUse(t *testing.T, dir string) bool {
 	return false
 }
 
-// TestServerOutlivesTheThreadThatStartedIt starts a server from a thread that ends. Were the server that thread's
-// child, the kernel would kill it then, at some later moment in real life.
+// TestServerOutlivesTheThreadThatStartedIt starts a server from an OS thread that ends. The kernel must not kill the
+// server with that thread, which in real life ends at any moment.
 func TestServerOutlivesTheThreadThatStartedIt(t *testing.T) {
 	var s *redisproc.Server
 	var err error
@@ -72,7 +72,7 @@ func onEndingThread(fn func()) string {
 		runtime.LockOSThread()
 		self, _ := os.Readlink("/proc/thread-self") // "<pid>/task/<tid>"
 		if filepath.Base(self) == fmt.Sprint(os.Getpid()) {
-			ran <- "" // the main thread, which never ends: keep it busy while the next try gets another
+			ran <- "" // this is the main thread, which never ends: keep it busy while the next try gets another thread
 			<-release
 			runtime.UnlockOSThread()
 			return

@@ -97,12 +97,12 @@ func TestStartN(t *testing.T) {
 
 func TestStartNStopsAllIfOneFails(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	port := start(t).Port() + 1 // likely to be free
+	port := start(t).Port() + 1 // probably free
 	servers, err := redisproc.StartN(withinTest(t), 3, redisproc.WithPort(port))
 	if err == nil || servers != nil {
 		t.Fatalf("three servers on one port: %v, %v", servers, err)
 	}
-	if dirs := serverDirs(t); len(dirs) != 1 { // that of the first one
+	if dirs := serverDirs(t); len(dirs) != 1 { // of the first server
 		t.Errorf("left behind: %v", dirs)
 	}
 	if conn, err := net.Dial("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))); err == nil {

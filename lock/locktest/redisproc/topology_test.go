@@ -80,7 +80,7 @@ func TestClusterWithReplicas(t *testing.T) {
 	}
 }
 
-// wantReplica asks once, without patience: what it wants has to be so as soon as the cluster has started.
+// wantReplica asks once, without retries: it must hold as soon as the cluster has started.
 func wantReplica(t *testing.T, c *redis.Client, master *redisproc.Server) {
 	t.Helper()
 	role, err := c.Do(withinTest(t), "ROLE").Slice()
@@ -90,7 +90,7 @@ func wantReplica(t *testing.T, c *redis.Client, master *redisproc.Server) {
 	}
 }
 
-// wantListed checks that clients that ask this node are told of everybody.
+// wantListed requires that this node lists all nodes to its clients.
 func wantListed(t *testing.T, c *redis.Client, ranges, nodes int) {
 	t.Helper()
 	slots, err := c.ClusterSlots(withinTest(t)).Result()
@@ -112,7 +112,7 @@ func TestClusterFailover(t *testing.T) {
 	t.Cleanup(func() { must(t, cluster.Stop()) })
 	master, replica := cluster.Servers()[0], cluster.Replicas(0)[0]
 	m := client(t, master)
-	must(t, m.Set(withinTest(t), "{b}", "before", 0).Err()) // b is in slot 3300, one of the first master's
+	must(t, m.Set(withinTest(t), "{b}", "before", 0).Err()) // b is in slot 3300, which the first master serves
 	if n, err := m.Wait(withinTest(t), 1, 30*time.Second).Result(); n != 1 {
 		t.Fatalf("WAIT: %d replicas have the write (%v), want 1", n, err)
 	}
