@@ -17,7 +17,7 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// What BenchmarkSweep builds.
+// The data of BenchmarkSweep.
 const (
 	benchLocks  = 1_000_000
 	benchLeaks  = 1_000
@@ -25,8 +25,8 @@ const (
 	benchBatch  = 50_000
 )
 
-// BenchmarkSweep compares a sweep with a loop over SCAN that looks at nothing, on one server. x-bare is the ratio to
-// the fastest such loop, of which one runs before each measurement. BENCHMARKS.md has a table.
+// BenchmarkSweep compares a sweep with a loop over SCAN that reads nothing, on one server. One such loop runs before
+// each measurement; x-bare is the ratio to the fastest. BENCHMARKS.md has a table.
 func BenchmarkSweep(b *testing.B) {
 	server := locktest.Servers(b, 1)[0]
 	c := redis.NewClient(&redis.Options{Addr: server.Addr(), ReadTimeout: time.Minute})
@@ -159,7 +159,7 @@ func serverCPU(b *testing.B, c *redis.Client) (seconds float64) {
 	return seconds
 }
 
-// ttlPerKey asks for one TTL after the other, of one key in a hundred.
+// ttlPerKey reads the TTL of one key in a hundred, one after the other.
 func (f *sweepBench) ttlPerKey(b *testing.B) {
 	const sample = benchLocks / 100
 	for b.Loop() {
@@ -173,7 +173,7 @@ func (f *sweepBench) ttlPerKey(b *testing.B) {
 	}
 }
 
-// throttled is one sweep with all defaults, while other clients read.
+// throttled is one sweep with all defaults while other clients read.
 func (f *sweepBench) throttled(b *testing.B) {
 	s := f.scanner(b)
 	idle := f.measureGets(b, func() { time.Sleep(10 * time.Second) })
@@ -191,8 +191,8 @@ func (f *sweepBench) throttled(b *testing.B) {
 	}
 }
 
-// measureGets returns the p99 of GETs while something is done: of a client that sends one GET after the other, and
-// then, doing it again, of one that sends one every millisecond.
+// measureGets returns the p99 of GETs while do runs: first of a client that sends one GET after the other, then, in a
+// second run, of a client that sends one every millisecond.
 func (f *sweepBench) measureGets(b *testing.B, do func()) [2]time.Duration {
 	var p99 [2]time.Duration
 	for i, every := range []time.Duration{0, time.Millisecond} {
@@ -223,7 +223,7 @@ func (f *sweepBench) getP99(ctx context.Context, every time.Duration) time.Durat
 	return took[len(took)*99/100]
 }
 
-// memoryJob is a process that sweeps once and says how much memory it took at most.
+// memoryJob is a process that sweeps once and prints its peak memory.
 const memoryJob = "memory"
 
 func sweepForMemory() int {

@@ -11,7 +11,7 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// TestSlotOnTheMove leaves a slot half-way between two masters: what is in it is asked for.
+// TestSlotOnTheMove leaves a slot half-way between two masters: its keys need ASK.
 func TestSlotOnTheMove(t *testing.T) {
 	t.Parallel()
 	cl := locktest.Cluster(t, 3)
@@ -59,7 +59,7 @@ func TestSlotOnTheMove(t *testing.T) {
 	})
 }
 
-// serverAt is the server of a cluster with that address.
+// serverAt returns the server of a cluster with that address.
 func serverAt(t testing.TB, cl *redisproc.Cluster, addr string) *redisproc.Server {
 	t.Helper()
 	for _, s := range cl.Servers() {

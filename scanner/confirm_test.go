@@ -12,7 +12,7 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// between does something after the pages of every sweep and before its second look.
+// between calls a function after the pages of every sweep and before its second look.
 func between(do func()) scanner.Option {
 	return scanner.WithProgress(func(p scanner.Progress) {
 		if p.Done && do != nil {
@@ -77,7 +77,7 @@ func TestConfirmTakesTheGrace(t *testing.T) {
 	}
 }
 
-// TestLifeOfAFinding follows findings that appear once, last and are resolved once.
+// TestLifeOfAFinding follows findings that appear once, last, and are resolved once.
 func TestLifeOfAFinding(t *testing.T) {
 	f := startNodes(t, 1)
 	c, ctx := f.clients[0], within(t)
@@ -138,7 +138,7 @@ func TestMaxFindings(t *testing.T) {
 		}
 		kept = brief(report.Findings)
 	}
-	// A place that becomes free is taken.
+	// A free place is taken.
 	for i := range 25 {
 		must(t, c.Del(ctx, fmt.Sprint("lock:", i)).Err())
 	}
@@ -148,7 +148,7 @@ func TestMaxFindings(t *testing.T) {
 	}
 }
 
-// TestZombieRenewal holds a lock for ever in a format that does not say since when.
+// TestZombieRenewal holds a lock forever, in a format that does not record since when.
 func TestZombieRenewal(t *testing.T) {
 	f := startNodes(t, 1)
 	c, ctx := f.clients[0], within(t)
@@ -160,7 +160,7 @@ func TestZombieRenewal(t *testing.T) {
 		renew := func() {
 			must(t, c.Set(ctx, "lock:zombie", redsyncValue, 30*time.Second).Err())
 			must(t, c.HSet(ctx, "lock:redisson", redissonID+":7", entered).Err())
-			entered++ // it enters again
+			entered++ // it re-enters its lock
 			must(t, c.Expire(ctx, "lock:redisson", 30*time.Second).Err())
 			must(t, c.Set(ctx, "lock:busy", fmt.Sprint(clk.now()), 30*time.Second).Err())
 		}
@@ -181,12 +181,12 @@ func TestZombieRenewal(t *testing.T) {
 	}
 }
 
-// TestWatchIsBounded has more locks than are watched: the report says so, and those that are watched stay.
+// TestWatchIsBounded has more locks than are watched. The report says so, and the watched ones stay.
 func TestWatchIsBounded(t *testing.T) {
 	f := startNodes(t, 1)
 	c, ctx := f.clients[0], within(t)
 	for i := range 30 {
-		// Of random tokens one in some hundreds is not recognised as such, and counts from the third look on.
+		// One random token in some hundreds is not recognised as random, and counts from the third look on.
 		must(t, c.Set(ctx, fmt.Sprint("lock:", i), fmt.Sprintf("q8Zr3LxV%02dTkJ7nWs2Yb==", i), time.Minute).Err())
 	}
 	var clk clock
@@ -206,7 +206,7 @@ func TestWatchIsBounded(t *testing.T) {
 	}
 }
 
-// TestValuesAreReadInTurns finds in several sweeps what one may not read.
+// TestValuesAreReadInTurns finds in several sweeps what one sweep may not read.
 func TestValuesAreReadInTurns(t *testing.T) {
 	f := startNodes(t, 1)
 	c, ctx := f.clients[0], within(t)
@@ -238,7 +238,7 @@ func TestValuesAreReadInTurns(t *testing.T) {
 	}
 }
 
-// TestCancelMidSweep ends a sweep between its pages, as SIGTERM does.
+// TestCancelMidSweep ends a sweep between two pages, as SIGTERM does.
 func TestCancelMidSweep(t *testing.T) {
 	f := startNodes(t, 1)
 	c := f.clients[0]
@@ -267,7 +267,7 @@ type notifierFunc func(context.Context, scanner.Report) error
 
 func (f notifierFunc) Notify(ctx context.Context, r scanner.Report) error { return f(ctx, r) }
 
-// TestDeadline has sweeps cut off again and again: each confirms what it found and goes on where the last one stopped.
+// TestDeadline cuts off sweep after sweep. Each confirms its findings, and the next one continues from there.
 func TestDeadline(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 1)
@@ -290,7 +290,7 @@ func TestDeadline(t *testing.T) {
 			if !n.Truncated {
 				return true
 			}
-			// Every lock may have been seen when the time is up, but not that there is none after it.
+			// When the time is up, every lock may have been seen, but that no other follows is not known.
 			if n.Err != nil || n.Locks > keys {
 				t.Errorf("%s: %+v", path, n)
 			}

@@ -15,7 +15,7 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// wantGaps compares the reasons why a report is incomplete.
+// wantGaps compares the reasons of a report's gaps.
 func wantGaps(t testing.TB, what string, r scanner.Report, want ...scanner.Reason) {
 	t.Helper()
 	var got []scanner.Reason
@@ -46,7 +46,7 @@ func clusterClient(t testing.TB, cl *redisproc.Cluster) *redis.ClusterClient {
 	return c
 }
 
-// TestNodesOfAClusterByThemselves are read as far as they go, and nobody takes that for the whole.
+// TestNodesOfAClusterByThemselves are read as far as they can be, and the report is incomplete.
 func TestNodesOfAClusterByThemselves(t *testing.T) {
 	t.Parallel()
 	cl := locktest.Cluster(t, 3, redisproc.WithReplicas(1))
@@ -82,7 +82,7 @@ func TestNodesOfAClusterByThemselves(t *testing.T) {
 	}
 }
 
-// TestSlotsNobodyServes are said to be missing, whether or not the cluster goes on without.
+// TestSlotsNobodyServes are reported as missing, whether or not the cluster goes on without them.
 func TestSlotsNobodyServes(t *testing.T) {
 	t.Parallel()
 	cl := locktest.Cluster(t, 3)
@@ -105,7 +105,7 @@ func TestSlotsNobodyServes(t *testing.T) {
 		return slices.ContainsFunc(admin.ClusterSlots(ctx).Val(),
 			func(r redis.ClusterSlot) bool { return r.Start <= lost && lost <= r.End })
 	}
-	// Again and again: what a node said before it was told may have others think that it serves the slot still.
+	// Repeatedly: the gossip of a node that does not know yet may make others believe that it still serves the slot.
 	eventually(t, "nobody serves the slot", func() bool {
 		for _, admin := range admins {
 			if serves(admin) {
@@ -116,7 +116,7 @@ func TestSlotsNobodyServes(t *testing.T) {
 	})
 	s := newScanner(t, []redis.UniversalClient{c})
 	report := sweep(t, s)
-	// Its key is still in the table of the node that served it, which does not answer for it.
+	// Its key is still in the table of its former node, which does not answer for it.
 	wantGaps(t, "one slot", report, scanner.ReasonSlotsUncovered, scanner.ReasonRedirected)
 	if len(report.Findings) != 59 || !strings.Contains(fmt.Sprint(report.Incomplete()),
 		fmt.Sprint("slots ", lost, " ")) {
@@ -124,7 +124,7 @@ func TestSlotsNobodyServes(t *testing.T) {
 	}
 }
 
-// TestHalfMovedSlot finds what is on either side, and does not say that it is all.
+// TestHalfMovedSlot: keys on both sides are found, and the report is incomplete.
 func TestHalfMovedSlot(t *testing.T) {
 	t.Parallel()
 	cl := locktest.Cluster(t, 3)
@@ -159,8 +159,8 @@ func TestHalfMovedSlot(t *testing.T) {
 	}
 }
 
-// TestReplicaIsChecked: pages are read from a replica only if it is the node's, and taken for
-// the node's only while it is in sync.
+// TestReplicaIsChecked: pages are read from a replica only if it belongs to the node, and count as the node's only
+// while it is in sync.
 func TestReplicaIsChecked(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 3, redisproc.WithArgs("--repl-diskless-sync-delay", "0"))
@@ -192,7 +192,7 @@ func TestReplicaIsChecked(t *testing.T) {
 	wantGaps(t, "in sync", report)
 
 	must(t, f.servers[0].Pause())
-	must(t, replica.SlaveOf(ctx, "127.0.0.1", "1").Err()) // its link is down, its data is old
+	must(t, replica.SlaveOf(ctx, "127.0.0.1", "1").Err()) // its link is down and its data is old
 	must(t, f.servers[0].Resume())
 	set(t, master, "lock:b", "1", 0)
 	wantGaps(t, "link down", sweep(t, s), scanner.ReasonReplica)
@@ -201,7 +201,7 @@ func TestReplicaIsChecked(t *testing.T) {
 	wantGaps(t, "a replica named as the node", sweep(t, named), scanner.ReasonReplica)
 }
 
-// TestNothingMatches is said of each pattern, of an empty server as of a wrong name.
+// TestNothingMatches: each pattern without a key is reported, for an empty server as for a wrong name.
 func TestNothingMatches(t *testing.T) {
 	f := startNodes(t, 2)
 	wantGaps(t, "empty", sweep(t, newScanner(t, f.clients)), scanner.ReasonNoMatch)
@@ -229,7 +229,7 @@ func TestNothingMatches(t *testing.T) {
 	wantGaps(t, "matches", one)
 }
 
-// TestAnotherProcess does not take a pass for whole that two processes of a server answered.
+// TestAnotherProcess: a pass is not complete if two processes of a server answered it.
 func TestAnotherProcess(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 1, redisproc.WithArgs("--appendonly", "yes", "--appendfsync", "always"))
@@ -250,7 +250,7 @@ func TestAnotherProcess(t *testing.T) {
 	}
 }
 
-// TestBoundKeepsTheWorst whatever comes first, and counts all.
+// TestBoundKeepsTheWorst in any order of findings, and counts all.
 func TestBoundKeepsTheWorst(t *testing.T) {
 	f := startNodes(t, 1)
 	ctx := within(t)

@@ -9,8 +9,8 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// TestShrinkingTable makes the server's table shrink during SCAN, which may then return keys again, one or two as a
-// rule. TestPageTwice does not rely on luck.
+// TestShrinkingTable makes the server's table shrink during SCAN, which may then return a few keys again. TestPageTwice
+// does not rely on luck.
 func TestShrinkingTable(t *testing.T) {
 	f := startNodes(t, 1)
 	c, ctx := f.clients[0], within(t)
@@ -47,10 +47,10 @@ func TestShrinkingTable(t *testing.T) {
 	}
 }
 
-// shrinkAt is after how many pages of 100 keys the table shrinks.
+// shrinkAt is the number of pages of 100 keys after which the table shrinks.
 const shrinkAt = 150
 
-// tableBytes is what the server's table takes: some 40 bytes a key, and 8 a bucket, of which there are 65536 at first.
+// tableBytes is the size of the server's table: some 40 bytes a key, and 8 for each of its 65536 initial buckets.
 func tableBytes(ctx context.Context, t testing.TB, c redis.UniversalClient) int64 {
 	t.Helper()
 	reply, err := c.Do(ctx, "EVAL", `

@@ -15,10 +15,10 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// A lock without a TTL, which no library would ever release, is found and named.
+// A lock without a TTL, which no library would ever release, is found.
 func ExampleNew() {
 	ctx := context.Background()
-	server, err := redisproc.Start(ctx) // a Redis of the example's own
+	server, err := redisproc.Start(ctx) // a Redis for this example
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func ExampleScanner_Sweep() {
 	}
 }
 
-// A scanner in every replica of a service, of which one sweeps.
+// A scanner in every replica of a service. One of them sweeps.
 func ExampleWithLocker() {
 	client := redis.NewClient(&redis.Options{Addr: "localhost:6379"})
 	defer client.Close()

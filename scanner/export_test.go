@@ -7,7 +7,7 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/sight"
 )
 
-// UsePath reads pages in one way only.
+// UsePath makes the scanner read pages in one way only.
 func UsePath(p Path) Option {
 	return func(c *config) {
 		c.scope.Capability = keyreader.PlainOnly()
@@ -20,5 +20,5 @@ func UsePath(p Path) Option {
 // WithNow replaces the clock.
 func WithNow(now func() time.Time) Option { return func(c *config) { c.now = now } }
 
-// Identity is what a Finding keeps of a value.
+// Identity is the part of a value that a Finding keeps.
 func Identity(f Finding) string { return sight.Open(f.Seen).Identity }

@@ -16,10 +16,10 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// paths are the ways to read pages; what is found must not depend on them.
+// paths are the ways to read pages. Findings must not depend on them.
 func paths() []scanner.Path { return []scanner.Path{scanner.PathScript, scanner.PathPipeline} }
 
-// plant writes locks of every format, sound and leaked, and what is not a lock.
+// plant writes sound and leaked locks of every format, and keys that are no locks.
 func plant(t testing.TB, c redis.UniversalClient, now time.Time) {
 	t.Helper()
 	long := now.Add(-2 * time.Hour)
@@ -61,7 +61,7 @@ func plant(t testing.TB, c redis.UniversalClient, now time.Time) {
 	set("lock:long", strings.Repeat("x", 10_000), 0)
 	set("lock:bin\x00ary\xff\n", redsyncValue+"bin", 0)
 
-	// Nothing of this is anybody's business.
+	// None of these may be reported.
 	set("lockscope:fence:{1}", "99", 0)
 	set("other:1", "x", 0)
 	set("xlock:1", "x", 0)
@@ -127,7 +127,7 @@ func TestBothPathsFindTheSame(t *testing.T) {
 	}
 }
 
-// dump is everything about findings that does not change with time.
+// dump returns everything about findings that does not change with time.
 func dump(findings []scanner.Finding) string {
 	var all []string
 	for _, f := range findings {
@@ -171,7 +171,7 @@ func TestHoldersAreShown(t *testing.T) {
 	}
 }
 
-// TestNoSecretIsShown looks for what authorizes a release, in everything a sweep gives away.
+// TestNoSecretIsShown looks in all output of a sweep for tokens that authorize a release.
 func TestNoSecretIsShown(t *testing.T) {
 	f := startNodes(t, 1)
 	plant(t, f.clients[0], time.Now())
@@ -225,7 +225,7 @@ func TestPatterns(t *testing.T) {
 	}
 }
 
-// TestHugeValueIsNotRead has the server say how much went over its connections.
+// TestHugeValueIsNotRead counts the server's bytes on its connections.
 func TestHugeValueIsNotRead(t *testing.T) {
 	f := startNodes(t, 1)
 	ctx := within(t)

@@ -8,8 +8,8 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// TestGroups sweeps servers that have nothing to do with each other, each group by itself:
-// no lock is an orphan, and one report tells which group a finding is of.
+// TestGroups sweeps independent servers, each group by itself: no lock is an orphan, and one report names the group of
+// each finding.
 func TestGroups(t *testing.T) {
 	n := startNodes(t, 2)
 	var scanners []*scanner.Scanner

@@ -29,7 +29,7 @@ const (
 	shedLockUUID = "5c2f1f86-6f26-4d1d-9c28-0d2f5a1f4b0a"
 )
 
-// tokenOf is another value for each key, as a generator of random numbers makes them.
+// tokenOf returns another value for each key, like a random number generator.
 func tokenOf(key string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(key)))[:32] }
 
 // randomToken is a value as redsync writes it.
@@ -48,10 +48,10 @@ func shedLockValue(since time.Time) string {
 	return "ADDED:" + since.UTC().Format("2006-01-02T15:04:05.000Z") + "@batch-7:" + shedLockUUID
 }
 
-// waitTime ends what would wait for ever.
+// waitTime bounds a test that would wait forever.
 const waitTime = 30 * time.Second
 
-// within bounds what a test may wait for.
+// within bounds the waits of a test.
 func within(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(cancel)
@@ -65,7 +65,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// nodes are real servers, and a client of each.
+// nodes are real servers, each with a client.
 type nodes struct {
 	servers []*redisproc.Server
 	clients []redis.UniversalClient
@@ -82,8 +82,7 @@ func startNodes(t testing.TB, n int, opts ...redisproc.Option) *nodes {
 	return f
 }
 
-// fast are options for tests: nothing is waited for that need not be. What repairs wait
-// for has tests of its own.
+// fast are options for tests without unnecessary waits. The waits of repairs have tests of their own.
 func fast(opts ...scanner.Option) []scanner.Option {
 	base := []scanner.Option{scanner.WithPause(0), scanner.WithConfirmAfter(10 * time.Millisecond),
 		scanner.WithRepairMinAge(0)}
@@ -105,7 +104,7 @@ func sweep(t testing.TB, s *scanner.Scanner) scanner.Report {
 	return report
 }
 
-// brief is what tests compare of findings.
+// brief is the part of a finding that tests compare.
 func brief(findings []scanner.Finding) []string {
 	all := []string{}
 	for _, f := range findings {
@@ -123,7 +122,7 @@ func wantFindings(t testing.TB, what string, got []scanner.Finding, want ...stri
 	}
 }
 
-// find returns the one finding of that class and key.
+// find returns the only finding of that class and key.
 func find(t testing.TB, findings []scanner.Finding, class scanner.Class, key string) scanner.Finding {
 	t.Helper()
 	for _, f := range findings {
@@ -135,7 +134,7 @@ func find(t testing.TB, findings []scanner.Finding, class scanner.Class, key str
 	return scanner.Finding{}
 }
 
-// clock is a clock that tests set.
+// clock is a clock that a test sets.
 type clock struct {
 	mu  sync.Mutex
 	off time.Duration
@@ -163,7 +162,7 @@ func eventually(t testing.TB, what string, cond func() bool) {
 	}
 }
 
-// asNode finds a node's error among those of a sweep.
+// asNode returns a node's error from the errors of a sweep.
 func asNode(t testing.TB, err error, node string) *scanner.NodeError {
 	t.Helper()
 	var one *scanner.NodeError

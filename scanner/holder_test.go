@@ -14,14 +14,14 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// busyLocks change their holders as often as the scanner sends commands: every second one finds all of them taken anew,
-// however slow the machine is.
+// busyLocks change their holders as often as the scanner sends commands: every second command finds all of them newly
+// acquired, however slow the machine is.
 type busyLocks struct {
 	writes   []func(ctx context.Context) error
 	commands atomic.Int64
 }
 
-// client is one whose connections, and those that a Scanner opens in its place, change the holders.
+// client returns a client whose connections change the holders, also connections that a Scanner opens in their place.
 func (b *busyLocks) client(t *testing.T, addr string) *redis.Client {
 	c := redis.NewClient(&redis.Options{Addr: addr,
 		Dialer: func(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -59,7 +59,7 @@ func (c *busyConn) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// TestBusyLocksAreNotHeldTooLong has locks whose values do not tell one holder from the next, taken anew all the time.
+// TestBusyLocksAreNotHeldTooLong has locks whose values do not distinguish holders, acquired anew all the time.
 func TestBusyLocksAreNotHeldTooLong(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 1)
@@ -111,14 +111,14 @@ func TestBusyLocksAreNotHeldTooLong(t *testing.T) {
 			if n := report.Nodes[0]; n.Indistinct == 0 {
 				t.Errorf("%s: nothing is said of locks without distinct holders: %+v", path, n)
 			}
-			time.Sleep(400 * time.Millisecond) // the time between two sweeps, in which those that are held grow older
+			time.Sleep(400 * time.Millisecond) // between two sweeps, locks that are held grow older
 		}
 		report := sweep(t, s)
 		wantFindings(t, string(path), report.Findings, "held_too_long lock:held", "held_too_long lock:held:constant")
 	}
 }
 
-// TestUnmeasuredHashesAreNotOneHolder gives the user no right to measure hashes.
+// TestUnmeasuredHashesAreNotOneHolder: the user may not measure hashes.
 func TestUnmeasuredHashesAreNotOneHolder(t *testing.T) {
 	f := startNodes(t, 1)
 	c, ctx := f.clients[0], within(t)
@@ -140,7 +140,8 @@ func TestUnmeasuredHashesAreNotOneHolder(t *testing.T) {
 	}
 }
 
-// TestClientsThatComeAgain are seen in few sweeps: a hold count that fell, a lock that was free.
+// TestClientsThatComeAgain: two holds of one client are not one long hold if a sweep saw a lower hold count, or the
+// lock free.
 func TestClientsThatComeAgain(t *testing.T) {
 	f := startNodes(t, 1)
 	c, ctx := f.clients[0], within(t)
@@ -160,15 +161,15 @@ func TestClientsThatComeAgain(t *testing.T) {
 	}
 }
 
-// TestHoldersClocks are compared with what was seen of the holders.
+// TestHoldersClocks: what holders say is compared with what was seen of them.
 func TestHoldersClocks(t *testing.T) {
 	f := startNodes(t, 1)
 	c, ctx := f.clients[0], within(t)
 	var clk clock
 	for i, tc := range []struct {
 		off  time.Duration
-		want string // "" if nothing is to be found when it was held for 10 minutes
-		then string // when it was held for 70
+		want string // the evidence after 10 minutes; "" for no finding
+		then string // the evidence after 70 minutes
 	}{
 		{0, "", "1h10m"},
 		{-3 * time.Hour, "", "behind"},

@@ -9,7 +9,7 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// TestCancelWithAHungServer ends a sweep that waits for an answer which does not come.
+// TestCancelWithAHungServer ends a sweep that waits for an answer that never comes.
 func TestCancelWithAHungServer(t *testing.T) {
 	f := startNodes(t, 2)
 	must(t, f.clients[0].Set(within(t), "lock:a", "1", 0).Err())
@@ -35,11 +35,11 @@ func TestCancelWithAHungServer(t *testing.T) {
 		report, err := s.Sweep(ctx)
 		done <- result{report, err}
 	}()
-	<-answered // the other one is waited for
+	<-answered // wait for the other one
 	began := time.Now()
 	cancel()
 	got := <-done
-	if took := time.Since(began); took > 4*time.Second || // the frozen server is given up after five
+	if took := time.Since(began); took > 4*time.Second || // an answer is given up after five seconds
 		!errors.Is(got.err, context.Canceled) {
 		t.Errorf("the sweep ended after %v: %v", took, got.err)
 	}

@@ -52,7 +52,7 @@ func set(t testing.TB, c redis.Cmdable, key, value string, ttl time.Duration) {
 	must(t, c.Set(within(t), key, value, ttl).Err())
 }
 
-// TestListOverNodes plants what can be said of a lock on three nodes.
+// TestListOverNodes plants every state of a lock on three nodes.
 func TestListOverNodes(t *testing.T) {
 	f := startNodes(t, 3)
 	since := time.Now().Add(-90 * time.Second).Truncate(time.Millisecond)
@@ -110,7 +110,7 @@ func TestListOverNodes(t *testing.T) {
 	}
 }
 
-// TestListSeesRealLocks takes locks with lockscope and lists them.
+// TestListSeesRealLocks acquires locks with lockscope and lists them.
 func TestListSeesRealLocks(t *testing.T) {
 	f := startNodes(t, 5)
 	lease, err := engineOf(t, f, "worker-1").Acquire(within(t), "order:1001", lock.TTL(30*time.Second))
@@ -127,8 +127,8 @@ func TestListSeesRealLocks(t *testing.T) {
 		func() bool { return len(list(t, s, scanner.ListOptions{}).Locks) == 0 })
 }
 
-// TestListLimit has more locks than the limit, each on some of the nodes, and
-// compares with what sorting all of them gives.
+// TestListLimit has more locks than the limit, each on some of the nodes. It compares the result with a sort of all
+// locks.
 func TestListLimit(t *testing.T) {
 	f := startNodes(t, 3)
 	random := rand.New(rand.NewPCG(5, 6))
@@ -189,7 +189,7 @@ func TestListFilters(t *testing.T) {
 	}
 }
 
-// TestListWithoutANode has a server that is down, one that is frozen and three that answer.
+// TestListWithoutANode has one server down, one frozen, and three that answer.
 func TestListWithoutANode(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 5)
@@ -211,7 +211,7 @@ func TestListWithoutANode(t *testing.T) {
 	if x := listed(t, l, "lock:x"); x.Nodes != 3 || x.Of != 3 || x.TTL <= 0 || !l.Truncated || len(l.Locks) != 10 {
 		t.Errorf("listed %+v", l)
 	}
-	if l.Took > 25*time.Second { // a timeout is 5 s, and there are ten pages
+	if l.Took > 25*time.Second { // the timeout is 5 s, and there are ten pages
 		t.Errorf("took %v: each page waits for the frozen node", l.Took)
 	}
 	if l.Reading <= 0 || l.Reading > l.Took-time.Second {
@@ -231,8 +231,7 @@ func TestListWithoutANode(t *testing.T) {
 	}
 }
 
-// TestListWithoutScan has a first node that may be asked about keys and does not
-// tell which it has.
+// TestListWithoutScan has a first node that answers about keys but may not list them.
 func TestListWithoutScan(t *testing.T) {
 	f := startNodes(t, 3)
 	rules := slices.DeleteFunc(scanner.ListACL(),
@@ -248,7 +247,7 @@ func TestListWithoutScan(t *testing.T) {
 	}
 }
 
-// aclClient is a client of a new user with these rights only, on keys below lock:.
+// aclClient returns a client of a new user with only these rights, on keys below lock:.
 func aclClient(t testing.TB, addr string, admin redis.UniversalClient, rules []string) *redis.Client {
 	t.Helper()
 	const name = "scanner"
@@ -300,7 +299,7 @@ func TestListDeadline(t *testing.T) {
 	}
 }
 
-// TestListCluster has a cluster as one of two nodes: its locks are on three masters.
+// TestListCluster has a cluster as one of two nodes. Its locks are on three masters.
 func TestListCluster(t *testing.T) {
 	t.Parallel()
 	c := locktest.Cluster(t, 3)
@@ -326,7 +325,7 @@ func TestListCluster(t *testing.T) {
 	}
 }
 
-// TestListDoesNotTransferValues has a value that would take a while.
+// TestListDoesNotTransferValues has a value that would take long to transfer.
 func TestListDoesNotTransferValues(t *testing.T) {
 	f := startNodes(t, 1)
 	must(t, f.clients[0].SetRange(within(t), "lock:huge", 64<<20, "x").Err())

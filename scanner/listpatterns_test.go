@@ -9,8 +9,7 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// TestListSeveralPatterns lists each lock once, by whichever pattern it matches, and strips
-// the prefix of that.
+// TestListSeveralPatterns lists each lock once, under the first pattern that matches, and strips that pattern's prefix.
 func TestListSeveralPatterns(t *testing.T) {
 	for _, path := range paths() {
 		t.Run(string(path), func(t *testing.T) { testListSeveralPatterns(t, path) })

@@ -14,7 +14,7 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// engineOf takes locks on the nodes as the process of that name.
+// engineOf takes locks on the nodes as the process with that name.
 func engineOf(t *testing.T, f *nodes, name string) *engine.Engine {
 	t.Helper()
 	l, err := redlock.New(f.clients, lock.WithInstance(name), redlock.WithRestartQuarantine(0),
@@ -24,8 +24,8 @@ func engineOf(t *testing.T, f *nodes, name string) *engine.Engine {
 	return l
 }
 
-// TestWaitsWithoutAListing reads a queue and the lock behind it, says how much of the nodes was read, and does not take
-// a reading that was cut short for one that found nothing.
+// TestWaitsWithoutAListing reads a queue and the lock behind it, and reports how much of the nodes was read. An
+// interrupted reading must not look like an empty queue.
 func TestWaitsWithoutAListing(t *testing.T) {
 	f := startNodes(t, 3)
 	s := newScanner(t, f.clients)
@@ -69,8 +69,8 @@ func TestWaitsWithoutAListing(t *testing.T) {
 	}
 }
 
-// TestDeadlockOfALateGrant: a node that grants when a quorum has agreed on the fence without it may count on from a
-// later one. The holder learns nothing of that, and what it tells of itself while it waits has the fence that it knows.
+// TestDeadlockOfALateGrant: a node that grants after a quorum agreed on the fence may have a higher counter. The holder
+// does not learn it, so its waiter record has the lower fence.
 func TestDeadlockOfALateGrant(t *testing.T) {
 	for late := range 3 {
 		t.Run(fmt.Sprint("node ", late), func(t *testing.T) {
@@ -105,7 +105,7 @@ func TestDeadlockOfALateGrant(t *testing.T) {
 	}
 }
 
-// grantedLate takes a lock that one node grants after the others, and with a later counter.
+// grantedLate takes a lock that one node grants after the others, with a higher counter.
 func grantedLate(t *testing.T, f *nodes, late int, l lock.Locker, resource string) lock.Lease {
 	t.Helper()
 	before, err := l.Acquire(within(t), resource)

@@ -26,7 +26,7 @@ func TestStartAndStop(t *testing.T) {
 	var found atomic.Int32
 	s := newScanner(t, f.clients, scanner.WithInterval(20*time.Millisecond),
 		scanner.WithOnFinding(func(scanner.Finding) { found.Add(1) }))
-	s.Stop() // nothing to do
+	s.Stop() // no effect
 	must(t, s.Start())
 	if err := s.Start(); !errors.Is(err, scanner.ErrStarted) {
 		t.Errorf("second Start: %v", err)
@@ -34,7 +34,7 @@ func TestStartAndStop(t *testing.T) {
 	eventually(t, "many sweeps", func() bool { n := s.Snapshot().Nodes; return len(n) == 1 && n[0].Passes >= 5 })
 	s.Stop()
 	passes := s.Snapshot().Nodes[0].Passes
-	sweep(t, s) // goes on working
+	sweep(t, s) // still works
 	s.Stop()
 	if n := s.Snapshot().Nodes[0].Passes; n != passes+1 {
 		t.Errorf("%d passes after Stop, want %d", n, passes+1)
@@ -47,7 +47,7 @@ func TestStartAndStop(t *testing.T) {
 	}
 }
 
-// TestStopEndsTheSweep stops a loop whose sweep would take long.
+// TestStopEndsTheSweep stops a loop during a long sweep.
 func TestStopEndsTheSweep(t *testing.T) {
 	f := startNodes(t, 1)
 	for i := range 100 {
@@ -91,10 +91,10 @@ func TestSnapshotAddsUp(t *testing.T) {
 	}
 }
 
-// urlEnv tells a child process which server to sweep.
+// urlEnv gives a child process the server to sweep.
 const urlEnv = "LOCKSCOPE_TEST_URL"
 
-// leaderJob is a process that sweeps as leader until it is killed, and says so.
+// leaderJob is a process that sweeps as leader until it is killed, and prints that.
 const leaderJob = "leader"
 
 func lead() int {
@@ -113,10 +113,10 @@ func lead() int {
 	select {}
 }
 
-// leaderTTL is how long others wait for a leader that died; at least four node timeouts.
+// leaderTTL is how long others wait for a leader that died. It is at least four node timeouts.
 const leaderTTL = 8 * time.Second
 
-// TestTakeOver kills the process that sweeps. The one that stood by goes on.
+// TestTakeOver kills the process that sweeps. The one on standby takes over.
 func TestTakeOver(t *testing.T) {
 	t.Parallel()
 	server := locktest.Servers(t, 1)[0]
@@ -145,7 +145,7 @@ func TestTakeOver(t *testing.T) {
 	must(t, child.Kill())
 	eventually(t, "taken over", func() bool { snap := s.Snapshot(); return !snap.Standby && len(snap.Nodes) == 1 })
 
-	// Stop gives the lock back: the next one need not wait for the TTL.
+	// Stop releases the lock: the next leader need not wait for the TTL.
 	s.Stop()
 	c := redis.NewClient(&redis.Options{Addr: server.Addr()})
 	defer c.Close()
@@ -178,8 +178,8 @@ func TestLostLeadership(t *testing.T) {
 	})
 }
 
-// TestSweepsWithoutQuorum takes two of three servers away: who is to sweep the third cannot be told, and everybody
-// does.
+// TestSweepsWithoutQuorum kills two of three servers. Nobody can tell which process is to sweep the third, so all of
+// them do.
 func TestSweepsWithoutQuorum(t *testing.T) {
 	f := startNodes(t, 3)
 	ctx := within(t)

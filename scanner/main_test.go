@@ -9,17 +9,16 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain also checks the internal tests: both packages are one test binary.
+// TestMain also covers the internal tests: both packages are one test binary.
 func TestMain(m *testing.M) {
 	redis.SetLogger(quiet{})
 	if job := os.Getenv(childEnv); job != "" {
-		os.Exit(childMain(job)) // this process is one of a benchmark's or of a test's
+		os.Exit(childMain(job)) // as a process of a benchmark or a test
 	}
 	goleak.VerifyTestMain(patient{m})
 }
 
-// patient waits for go-redis, which tries once more to reach a server that is gone up to a second after its client was
-// closed.
+// patient waits for go-redis, which for up to a second after its client was closed tries once more to reach a server.
 type patient struct{ *testing.M }
 
 func (p patient) Run() int {
@@ -29,10 +28,10 @@ func (p patient) Run() int {
 	return status
 }
 
-// childEnv makes the test binary do the job it names instead of testing.
+// childEnv names the job that the test binary does instead of testing.
 const childEnv = "LOCKSCOPE_TEST_CHILD"
 
-// quiet keeps go-redis from reporting every refused dial to a node that a test has killed.
+// quiet keeps go-redis from logging every refused dial to a node that a test has killed.
 type quiet struct{}
 
 func (quiet) Printf(context.Context, string, ...any) {}

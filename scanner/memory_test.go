@@ -17,7 +17,7 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// stores are the ways to keep a memory.
+// stores lists the kinds of memory.
 func stores(t *testing.T, clients []redis.UniversalClient) map[string]scanner.Store {
 	return map[string]scanner.Store{
 		"file":  scanner.FileStore(filepath.Join(t.TempDir(), "state.json")),
@@ -25,7 +25,7 @@ func stores(t *testing.T, clients []redis.UniversalClient) map[string]scanner.St
 	}
 }
 
-// TestZombieOverProcesses has a process for each sweep, as cron has.
+// TestZombieOverProcesses uses a new process for each sweep, as cron does.
 func TestZombieOverProcesses(t *testing.T) {
 	f := startNodes(t, 2)
 	c, ctx := f.clients[0], within(t)
@@ -67,7 +67,7 @@ func TestZombieOverProcesses(t *testing.T) {
 	}
 }
 
-// TestMemoryHoldsNoSecrets reads what is kept.
+// TestMemoryHoldsNoSecrets reads the stored memory.
 func TestMemoryHoldsNoSecrets(t *testing.T) {
 	f := startNodes(t, 1)
 	ctx := within(t)
@@ -107,7 +107,7 @@ func TestMemoryHoldsNoSecrets(t *testing.T) {
 	}
 }
 
-// TestMemoryThatCannotBeRead is not replaced, and the sweep is done.
+// TestMemoryThatCannotBeRead is not overwritten, and the sweep runs anyway.
 func TestMemoryThatCannotBeRead(t *testing.T) {
 	f := startNodes(t, 1)
 	must(t, f.clients[0].Set(within(t), "lock:a", "1", 0).Err())
@@ -158,7 +158,7 @@ func TestRedisStoreOutlivesAServer(t *testing.T) {
 	}
 }
 
-// TestZombieBehindBusyLocks has one holder that stays and more that come and go than are watched.
+// TestZombieBehindBusyLocks has one lasting holder, and more holders that come and go than the scanner watches.
 func TestZombieBehindBusyLocks(t *testing.T) {
 	f := startNodes(t, 1)
 	c, ctx := f.clients[0], within(t)
@@ -188,12 +188,12 @@ func TestZombieBehindBusyLocks(t *testing.T) {
 	wantFindings(t, "among busy ones", report.Findings, "held_too_long lock:zombie")
 }
 
-// TestFailoverMovesFindings has a master of a cluster die. Its leak is on another node then, and was never gone.
+// TestFailoverMovesFindings: a master of a cluster dies. Its leak moves to another node and must not count as resolved.
 func TestFailoverMovesFindings(t *testing.T) {
 	t.Parallel()
 	cl := locktest.Cluster(t, 3, redisproc.WithReplicas(1))
 	c, ctx := clusterClient(t, cl), within(t)
-	const key = "lock:{b}" // in a slot of the first master
+	const key = "lock:{b}" // its slot is served by the first master
 	m := clientOf(t, cl.Servers()[0])
 	must(t, m.Set(ctx, key, redsyncValue, 0).Err())
 	must(t, m.HSet(ctx, key+":held", redissonID+":7", 1).Err())

@@ -46,7 +46,7 @@ func TestUnreachableNode(t *testing.T) {
 	}
 	must(t, f.servers[1].Restart(ctx))
 	must(t, f.clients[1].Set(ctx, "lock:b", "1", 0).Err())
-	eventually(t, "the node is back", func() bool { // go-redis dials a server that refused once a second
+	eventually(t, "the node is back", func() bool { // once a second, go-redis dials a server that refused
 		report, err = s.Sweep(ctx)
 		return err == nil
 	})
@@ -55,7 +55,7 @@ func TestUnreachableNode(t *testing.T) {
 	}
 }
 
-// TestFindingsOutliveAnOutage does not take a node that does not answer for one without leaks.
+// TestFindingsOutliveAnOutage: a node that does not answer does not count as clean.
 func TestFindingsOutliveAnOutage(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 1, redisproc.WithArgs("--appendonly", "yes", "--appendfsync", "always"))
@@ -140,7 +140,7 @@ func TestOrphans(t *testing.T) {
 		}
 	}
 
-	// With node 1 away, what is on one of the others might have a quorum.
+	// With node 1 down, a lock on one of the others might have a quorum.
 	s := newScanner(t, f.clients, scanner.WithOneRedlock())
 	sweep(t, s)
 	must(t, f.servers[1].Kill())
@@ -167,7 +167,7 @@ func TestOrphanOfFiveWithOneAway(t *testing.T) {
 	wantFindings(t, "1+1 < 3, 2+1 = 3", report.Findings, "orphan lock:one")
 }
 
-// TestOrphanInTheMaking is an acquisition under way: on one node first, on the others before the second look.
+// TestOrphanInTheMaking: an acquire under way is on one node first, and on the others before the second look.
 func TestOrphanInTheMaking(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 3)
@@ -276,7 +276,7 @@ func TestReplica(t *testing.T) {
 			t.Errorf("found on %s", report.Findings[0].Node)
 		}
 	}
-	// What the replica still shows, the master does not have any more.
+	// A key that the replica still has and the master no longer has.
 	must(t, replica.SlaveOf(ctx, "NO", "ONE").Err())
 	must(t, master.Expire(ctx, "lock:a", time.Minute).Err())
 	s := newScanner(t, f.clients[:1], scanner.WithReplicas(replica))
@@ -330,7 +330,7 @@ func TestDatabase(t *testing.T) {
 	}
 }
 
-// TestRights runs with no more rights than the package's documentation names, and with ever fewer to run scripts.
+// TestRights uses only the rights that the package documents, and step by step fewer rights to run scripts.
 func TestRights(t *testing.T) {
 	f := startNodes(t, 1)
 	c, ctx := f.clients[0].(*redis.Client), within(t)
@@ -368,7 +368,7 @@ func TestRights(t *testing.T) {
 	}
 }
 
-// TestClientsStayAsTheyAre checks the connections: the Scanner's own, few, named, and gone after Close.
+// TestClientsStayAsTheyAre: the Scanner's own connections are few, named, and gone after Close.
 func TestClientsStayAsTheyAre(t *testing.T) {
 	f := startNodes(t, 1)
 	ctx := within(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// wantSkipped wants a report that is complete, and says that nobody looked for orphans.
+// wantSkipped requires a complete report that says the check for orphans was skipped.
 func wantSkipped(t *testing.T, what string, r scanner.Report, says string) {
 	t.Helper()
 	wantGaps(t, what, r)
@@ -28,7 +28,7 @@ func wantSkipped(t *testing.T, what string, r scanner.Report, says string) {
 	}
 }
 
-// TestOrphansWantOneRedlock: a lock on one of several servers is an orphan only if its quorum is among them.
+// TestOrphansWantOneRedlock: a lock on one of several servers is an orphan only if these servers have its quorum.
 func TestOrphansWantOneRedlock(t *testing.T) {
 	f := startNodes(t, 4)
 	ctx := within(t)
@@ -73,7 +73,7 @@ func TestOrphansWantOneRedlock(t *testing.T) {
 	}
 }
 
-// TestMarkersOfOthersProveNothing: data that was copied brings its marker along.
+// TestMarkersOfOthersProveNothing: copied data brings its marker along.
 func TestMarkersOfOthersProveNothing(t *testing.T) {
 	f := startNodes(t, 6)
 	ctx := within(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// planOf sweeps, and plans to delete what was found.
+// planOf sweeps, and plans to delete the findings.
 func planOf(t *testing.T, s *scanner.Scanner, classes ...scanner.Class) scanner.Plan {
 	t.Helper()
 	p, err := s.Plan(sweep(t, s), "ada", scanner.Delete(), classes...)
@@ -23,7 +23,7 @@ func planOf(t *testing.T, s *scanner.Scanner, classes ...scanner.Class) scanner.
 	return p
 }
 
-// carried is the plan as another process reads it.
+// carried returns the plan as another process reads it.
 func carried(t *testing.T, p scanner.Plan) scanner.Plan {
 	t.Helper()
 	text, err := json.MarshalIndent(p, "", "  ")
@@ -40,7 +40,7 @@ func begin(t *testing.T, s *scanner.Scanner, p scanner.Plan) *scanner.PlanRun {
 	return run
 }
 
-// step finds the step of a key.
+// step returns the step of a key.
 func step(t *testing.T, p scanner.Plan, key string) int {
 	t.Helper()
 	for i, s := range p.Steps {
@@ -52,7 +52,7 @@ func step(t *testing.T, p scanner.Plan, key string) int {
 	return 0
 }
 
-// TestPlanIsCarriedOut by another process, when its findings are old enough, in either way to repair.
+// TestPlanIsCarriedOut by another process, once its findings are old enough, in both ways to repair.
 func TestPlanIsCarriedOut(t *testing.T) {
 	f := startNodes(t, 1)
 	c := f.clients[0]
@@ -123,7 +123,7 @@ func TestPlanMeetsAnotherHolder(t *testing.T) {
 	}
 }
 
-// TestPlanHasNoSecret, and everything that it takes to sign it off.
+// TestPlanHasNoSecret, but has everything that an approver needs.
 func TestPlanHasNoSecret(t *testing.T) {
 	f := startNodes(t, 1)
 	plant(t, f.clients[0], time.Now())
@@ -143,7 +143,7 @@ func TestPlanHasNoSecret(t *testing.T) {
 	}
 }
 
-// TestPlansThatAreNotCarriedOut: of others, of yesterday, for other servers, changed by hand.
+// TestPlansThatAreNotCarriedOut: of another version, of yesterday, for other servers, or edited by hand.
 func TestPlansThatAreNotCarriedOut(t *testing.T) {
 	f := startNodes(t, 2)
 	set(t, f.clients[0], "lock:leak", redsyncValue, 0)
@@ -202,7 +202,7 @@ func TestPlansThatAreNotCarriedOut(t *testing.T) {
 	}
 }
 
-// TestPlanOfAnOrphan is compared with the other nodes once more.
+// TestPlanOfAnOrphan: the other nodes are compared once more.
 func TestPlanOfAnOrphan(t *testing.T) {
 	f := startNodes(t, 3)
 	value := lockscopeValue(token, time.Now())
@@ -218,7 +218,7 @@ func TestPlanOfAnOrphan(t *testing.T) {
 		t.Errorf("not known to be one Redlock: %v", err)
 	}
 	run := begin(t, s, p)
-	set(t, f.clients[1], "lock:a", value, time.Hour/2) // two of three
+	set(t, f.clients[1], "lock:a", value, time.Hour/2) // on two of three nodes
 	if r, err := run.Apply(within(t), step(t, p, "lock:a"), false); err != nil || r.Outcome != scanner.RepairChanged {
 		t.Errorf("held by now: %s, %v", r.Outcome, err)
 	}
@@ -232,7 +232,7 @@ func TestPlanOfAnOrphan(t *testing.T) {
 	}
 }
 
-// TestPlanInACluster is carried out on each master, and not on keys whose slot is on its way elsewhere.
+// TestPlanInACluster is carried out on each master, but not on keys whose slot is moving.
 func TestPlanInACluster(t *testing.T) {
 	t.Parallel()
 	cl := locktest.Cluster(t, 3)

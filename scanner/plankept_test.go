@@ -11,9 +11,9 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-const registryID = "8743c9c0-0795-4907-87fd-6c719a6b4586" // that a process has for life
+const registryID = "8743c9c0-0795-4907-87fd-6c719a6b4586" // one that a process keeps for life
 
-// idleFor makes a key one that nobody has used for so long.
+// idleFor sets how long nobody has used a key.
 func idleFor(t *testing.T, c redis.UniversalClient, key string, idle time.Duration) {
 	t.Helper()
 	text, err := c.Dump(within(t), key).Result()
@@ -23,8 +23,7 @@ func idleFor(t *testing.T, c redis.UniversalClient, key string, idle time.Durati
 	must(t, c.Do(within(t), "restore", key, ttl, text, "replace", "idletime", seconds).Err())
 }
 
-// keptValues plants keys whose holder has the same value again for its next hold: never to
-// end, and to end.
+// keptValues plants keys whose holder uses the same value again for its next hold: one without a TTL, and one with.
 func keptValues(t *testing.T, c redis.UniversalClient) {
 	t.Helper()
 	must(t, c.FlushAll(within(t)).Err())
@@ -33,7 +32,7 @@ func keptValues(t *testing.T, c redis.UniversalClient) {
 	set(t, c, "lock:long", registryID[:35]+"8", 20*time.Hour)
 }
 
-// again releases a key of keptValues and takes it anew, as its holder does.
+// again releases a key of keptValues and acquires it anew, as its holder does.
 func again(t *testing.T, c redis.UniversalClient, key string) {
 	t.Helper()
 	must(t, c.Del(within(t), key).Err())
@@ -47,8 +46,8 @@ func again(t *testing.T, c redis.UniversalClient, key string) {
 	}
 }
 
-// TestPlanOfAValueThatAProcessKeeps: a key that was released and taken anew has the planned
-// value, and is not touched; one that nobody has used is. A dry run spoils no proof.
+// TestPlanOfAValueThatAProcessKeeps: a key that was released and acquired anew has the planned value, but is left
+// alone. A key that nobody has used is repaired. A dry run does not count as use.
 func TestPlanOfAValueThatAProcessKeeps(t *testing.T) {
 	f := startNodes(t, 1)
 	c := f.clients[0]
@@ -68,7 +67,7 @@ func TestPlanOfAValueThatAProcessKeeps(t *testing.T) {
 					t.Errorf("%s: the plan does not say that a process may keep the value of %s", way, key)
 				}
 				idleFor(t, c, key, 11*time.Minute)
-				if key == "lock:long" { // whose end tells, however much it is used
+				if key == "lock:long" { // its expiry proves it, however often it is used
 					must(t, c.PExpire(within(t), key, 20*time.Hour-11*time.Minute).Err())
 				}
 				if retaken {
@@ -96,8 +95,8 @@ func TestPlanOfAValueThatAProcessKeeps(t *testing.T) {
 	}
 }
 
-// TestPlanWithoutIdleTime: where the server does not tell it, nothing is touched, and the
-// reason says what to do.
+// TestPlanWithoutIdleTime: if the server does not report idle times, no key is touched, and the reason names the
+// remedy.
 func TestPlanWithoutIdleTime(t *testing.T) {
 	f := startNodes(t, 1)
 	c := f.clients[0]
@@ -114,8 +113,8 @@ func TestPlanWithoutIdleTime(t *testing.T) {
 	}
 }
 
-// TestPlanOfAKeptValueNamesItsGrants: a user who may repair by scripts alone is told what
-// else such a key takes.
+// TestPlanOfAKeptValueNamesItsGrants: a user that may repair only by script learns which further rights such a key
+// needs.
 func TestPlanOfAKeptValueNamesItsGrants(t *testing.T) {
 	f := startNodes(t, 1)
 	c := f.clients[0]

@@ -11,7 +11,7 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// TestPolicies has the first policy that matches decide, and the defaults where none does.
+// TestPolicies: the first policy that matches decides, and the defaults if none does.
 func TestPolicies(t *testing.T) {
 	for _, path := range paths() {
 		t.Run(string(path), func(t *testing.T) { testPolicies(t, path) })
@@ -59,7 +59,7 @@ func testPolicies(t *testing.T, path scanner.Path) {
 	wantFindings(t, "again", sweep(t, s).Findings, brief(report.Findings)...)
 }
 
-// TestPoliciesOfPatterns has a strict policy of one pattern find what another's pass would pass over.
+// TestPoliciesOfPatterns: a strict policy of one pattern finds locks that the pass of another pattern ignores.
 func TestPoliciesOfPatterns(t *testing.T) {
 	n := startNodes(t, 1)
 	c, ctx := n.clients[0], within(t)
@@ -117,7 +117,7 @@ func testExclusions(t *testing.T, path scanner.Path) {
 		"no_ttl lock:legacy:2")
 }
 
-// TestExcludedOrphans counts what the comparison of nodes finds, too.
+// TestExcludedOrphans also counts findings from the comparison of nodes.
 func TestExcludedOrphans(t *testing.T) {
 	n := startNodes(t, 3)
 	must(t, n.clients[0].Set(within(t), "lock:orphan", lockscopeValue(token, time.Now()), time.Minute).Err())

@@ -20,8 +20,8 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// TestRepairNeverTouchesAReplacement replaces each leaked lock by another holder's
-// while it is repaired, at every moment of it. The other holder must not notice.
+// TestRepairNeverTouchesAReplacement replaces each leaked lock by another holder's at any moment of the repair. The
+// other holder's lock must stay.
 func TestRepairNeverTouchesAReplacement(t *testing.T) {
 	const keys = 400
 	f := startNodes(t, 1)
@@ -38,7 +38,7 @@ func TestRepairNeverTouchesAReplacement(t *testing.T) {
 				t.Fatalf("%d findings", len(found))
 			}
 			took := time.Duration(0)
-			for range 5 { // the last one finds connections made and scripts loaded
+			for range 5 { // the last one has connections and scripts ready
 				began := time.Now()
 				repair(t, s, found[0], action.DryRun(), scanner.RepairWouldDo)
 				took = time.Since(began)
@@ -47,7 +47,7 @@ func TestRepairNeverTouchesAReplacement(t *testing.T) {
 			for _, finding := range found {
 				var wg sync.WaitGroup
 				wg.Go(func() {
-					// Anywhere within the repair, which is shorter than what a timer can do.
+					// At any moment of the repair, which is shorter than a timer can measure.
 					for began, wait := time.Now(), rand.N(2*took); time.Since(began) < wait; {
 						runtime.Gosched()
 					}
@@ -71,7 +71,7 @@ func TestRepairNeverTouchesAReplacement(t *testing.T) {
 	}
 }
 
-// cutConn breaks, once when told to, in place of giving what the server answers.
+// cutConn breaks once when told to, instead of returning the server's answer.
 type cutConn struct {
 	net.Conn
 	cut *atomic.Bool
@@ -86,8 +86,8 @@ func (c cutConn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// TestRepairIsNotSentTwice loses the answer to a repair that was done. Sent again
-// it would report that somebody else deleted the key.
+// TestRepairIsNotSentTwice loses the answer to a repair that was done. If the repair were repeated, it would report
+// that the key was already gone.
 func TestRepairIsNotSentTwice(t *testing.T) {
 	f := startNodes(t, 1)
 	c := f.clients[0]
@@ -124,7 +124,7 @@ func TestRepairIsNotSentTwice(t *testing.T) {
 	}
 }
 
-// timesSent counts calls of a command, also those that were refused.
+// timesSent counts calls of a command, including refused ones.
 func timesSent(t testing.TB, c redis.Cmdable, command string) int {
 	t.Helper()
 	_, stats, _ := strings.Cut(c.Info(within(t), "commandstats").Val(), "cmdstat_"+command+":")
@@ -144,8 +144,7 @@ func toAny(texts []string) (all []any) {
 	return all
 }
 
-// TestRepairACLSuffices gives a user no more than the documented rules; with less,
-// the error says where to look.
+// TestRepairACLSuffices gives a user only the documented rules. With fewer, the error names the documentation.
 func TestRepairACLSuffices(t *testing.T) {
 	f := startNodes(t, 1)
 	c := f.clients[0]

@@ -17,8 +17,7 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// repairers are the two ways to repair: by script, and by WATCH where the server
-// runs no scripts for this user.
+// repairers are the two ways to repair: by script, and by WATCH if the user may not run scripts.
 func repairers(t *testing.T, f *nodes) map[string]redis.UniversalClient {
 	var rules []string
 	for _, rule := range append(scanner.ListACL(), scanner.RepairACL()...) {
@@ -40,8 +39,8 @@ func repair(t testing.TB, s *scanner.Scanner, f scanner.Finding, a scanner.Actio
 	return r
 }
 
-// TestRepairEverything repairs whatever is wrong with locks of every format: dry
-// first, then really, then again.
+// TestRepairEverything repairs every kind of finding, in locks of every format: a dry run, the repair, and the repair
+// again.
 func TestRepairEverything(t *testing.T) {
 	constants := []string{"lock:setnx:leak", "lock:setnx:long", "lock:empty:leak", "lock:empty:long", "lock:long"}
 	f := startNodes(t, 1)
@@ -99,7 +98,7 @@ func TestRepairEverything(t *testing.T) {
 	}
 }
 
-// TestRepairComparesAll changes one thing at a time between finding and repair.
+// TestRepairComparesAll changes one thing at a time between the finding and its repair.
 func TestRepairComparesAll(t *testing.T) {
 	f := startNodes(t, 1)
 	c := f.clients[0]
@@ -226,7 +225,7 @@ func TestRepairPendingIsRefused(t *testing.T) {
 	defer stop()
 	s := newScanner(t, f.clients, scanner.WithConfirmAfter(time.Hour), scanner.WithDeadline(2*time.Hour),
 		scanner.WithProgress(func(p scanner.Progress) {
-			if p.Done { // what it found is not confirmed
+			if p.Done { // its finding is not confirmed
 				stop()
 			}
 		}))

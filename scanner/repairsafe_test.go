@@ -13,7 +13,7 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// refused wants Repair to refuse, with a text that says what to do, and the key to be left.
+// refused requires that Repair refuses, that the error names the remedy, and that the key stays.
 func refused(t *testing.T, s *scanner.Scanner, f scanner.Finding, want error, says string) {
 	t.Helper()
 	for _, action := range []scanner.Action{scanner.Delete(), scanner.Delete().DryRun(), scanner.Expire(time.Minute)} {
@@ -24,7 +24,7 @@ func refused(t *testing.T, s *scanner.Scanner, f scanner.Finding, want error, sa
 	}
 }
 
-// TestRepairWaitsForTheMinimumAge from the first sight of the very value, whatever the value says.
+// TestRepairWaitsForTheMinimumAge, counted from when this very value was first seen, whatever the value claims.
 func TestRepairWaitsForTheMinimumAge(t *testing.T) {
 	f := startNodes(t, 1)
 	c := f.clients[0]
@@ -38,10 +38,10 @@ func TestRepairWaitsForTheMinimumAge(t *testing.T) {
 	refused(t, s, old, scanner.ErrTooYoung, "wait another 10m0s")
 	clk.pass(9 * time.Minute)
 	sweep(t, s)
-	leak.FirstSeen = leak.FirstSeen.Add(-time.Hour) // what a caller says counts for nothing
+	leak.FirstSeen = leak.FirstSeen.Add(-time.Hour) // the caller's claim counts for nothing
 	refused(t, s, leak, scanner.ErrTooYoung, "wait another 1m0s")
 
-	set(t, c, "lock:redis-py", "4f2c9a6ec7a911f0b5d20242ac120002", 0) // another holder, who is as young as it is
+	set(t, c, "lock:redis-py", "4f2c9a6ec7a911f0b5d20242ac120002", 0) // another holder, so the age begins anew
 	clk.pass(2 * time.Minute)
 	leak = find(t, sweep(t, s).Findings, scanner.NoTTL, "lock:redis-py")
 	refused(t, s, leak, scanner.ErrTooYoung, "")
@@ -50,7 +50,8 @@ func TestRepairWaitsForTheMinimumAge(t *testing.T) {
 	repair(t, s, leak, scanner.Delete(), scanner.RepairDone)
 }
 
-// TestRepairKnowsValuesOfSeveralKeys: one is its holder's, whichever key comes first, and on whichever node.
+// TestRepairKnowsValuesOfSeveralKeys: a value on several keys identifies its holder, not one lease. That holds in any
+// order of keys, and on any node.
 func TestRepairKnowsValuesOfSeveralKeys(t *testing.T) {
 	f := startNodes(t, 2)
 	const own = "3f2c9a6ec7a911f0b5d20242ac120002"
@@ -62,16 +63,16 @@ func TestRepairKnowsValuesOfSeveralKeys(t *testing.T) {
 			leak := find(t, sweep(t, s).Findings, scanner.NoTTL, "lock:leak")
 			refused(t, s, leak, scanner.ErrNotRepairable, "another key")
 			must(t, f.clients[node].Del(within(t), other).Err())
-			sweep(t, s) // it was its holder's once, and is no more of an identity for that
+			sweep(t, s) // it identified a lease before; now it does not
 			refused(t, s, leak, scanner.ErrNotRepairable, "another key")
 		}
 	}
-	set(t, f.clients[1], "lock:leak", own, time.Minute) // the same lock, on another node
+	set(t, f.clients[1], "lock:leak", own, time.Minute) // the same lock on another node
 	s := newScanner(t, f.clients)
 	repair(t, s, find(t, sweep(t, s).Findings, scanner.NoTTL, "lock:leak"), scanner.Delete(), scanner.RepairDone)
 }
 
-// TestRepairWantsAllThatBearsOnIt: what a sweep left out may be what speaks for the holder.
+// TestRepairWantsAllThatBearsOnIt: data that a sweep left out may show that the holder is alive.
 func TestRepairWantsAllThatBearsOnIt(t *testing.T) {
 	f := startNodes(t, 2)
 	c := f.clients[0]
@@ -90,19 +91,19 @@ func TestRepairWantsAllThatBearsOnIt(t *testing.T) {
 		s := newScanner(t, f.clients, test.opt, scanner.WithMaxFindings(10))
 		findings := sweep(t, s).Findings
 		refused(t, s, find(t, findings, scanner.NoTTL, "lock:leak"), scanner.ErrIncomplete, string(test.says))
-		if name == "values unread" { // the other node was read
+		if name == "values unread" { // the other node's values were read
 			repair(t, s, find(t, findings, scanner.NoTTL, "lock:elsewhere"), scanner.Delete().DryRun(),
 				scanner.RepairWouldDo)
 		}
 	}
-	// Who is not watched could be held too long, and has a TTL or not all the same.
+	// A lock that is not watched may be held too long, but whether it has a TTL is known.
 	s := newScanner(t, f.clients, scanner.WithMaxWatched(1))
 	report := sweep(t, s)
 	wantGaps(t, "unwatched", report, scanner.ReasonUnwatched)
 	repair(t, s, find(t, report.Findings, scanner.NoTTL, "lock:leak"), scanner.Delete(), scanner.RepairDone)
 }
 
-// TestRepairLeavesSlotsOnTheMove, and repairs the others.
+// TestRepairLeavesSlotsOnTheMove, and repairs keys in other slots.
 func TestRepairLeavesSlotsOnTheMove(t *testing.T) {
 	t.Parallel()
 	cl := locktest.Cluster(t, 3)

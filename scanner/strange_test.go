@@ -8,7 +8,7 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// TestServerThatDoesNotTellItsKeyspace sweeps a server that speaks less than Redis: it refuses INFO keyspace.
+// TestServerThatDoesNotTellItsKeyspace sweeps a server that refuses INFO keyspace.
 func TestServerThatDoesNotTellItsKeyspace(t *testing.T) {
 	server := miniredis.RunT(t)
 	must(t, server.Set("lock:leak", "x"))

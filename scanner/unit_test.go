@@ -11,7 +11,7 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// unused is a client of a server that no test of bad input may talk to.
+// unused is a client of a server that tests of bad input must not call.
 func unused(t *testing.T, addr string) *redis.Client {
 	c := redis.NewClient(&redis.Options{Addr: addr})
 	t.Cleanup(func() { must(t, c.Close()) })

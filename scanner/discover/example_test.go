@@ -12,10 +12,10 @@ import (
 	"github.com/lockscope/lockscope/scanner/discover"
 )
 
-// A library is recognised by the form of its values.
+// Libraries are recognised by the form of their values.
 func ExampleSample() {
 	ctx := context.Background()
-	server, err := redisproc.Start(ctx) // a Redis of the example's own
+	server, err := redisproc.Start(ctx) // a Redis for this example
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -106,7 +106,7 @@ func plant(t *testing.T, c redis.Cmdable, all []form) {
 		}
 		must(t, c.Set(ctx, f.key, f.value, f.ttl).Err())
 	}
-	// What the libraries keep beside their locks.
+	// Keys that the libraries keep beside their locks.
 	must(t, c.RPush(ctx, "redisson_lock_queue:{fairOrder:7}", id+":43").Err())
 	must(t, c.ZAdd(ctx, "redisson_lock_timeout:{fairOrder:7}", redis.Z{Member: id + ":43"}).Err())
 	must(t, c.ZAdd(ctx, "{permits:7}:timeout", redis.Z{Member: "p"}).Err())
@@ -115,7 +115,7 @@ func plant(t *testing.T, c redis.Cmdable, all []form) {
 	must(t, c.ZAdd(ctx, "redbeat::schedule", redis.Z{Member: "s"}).Err())
 }
 
-// TestForms has each library's exact form recognised by itself, and all of them together.
+// TestForms recognises each library's exact form, alone and among all others.
 func TestForms(t *testing.T) {
 	c := connect(t, locktest.Servers(t, 1)[0])
 	for _, f := range forms() {
@@ -164,7 +164,7 @@ func checkForm(t *testing.T, r discover.Result, want form) {
 	t.Errorf("%s is not taken for %s below %s: %+v", want.key, want.library, want.pattern, r.Found)
 }
 
-// TestOtherKeys are taken for nobody's locks, or said to be a guess.
+// TestOtherKeys are attributed to no library, or marked as a guess.
 func TestOtherKeys(t *testing.T) {
 	c := connect(t, locktest.Servers(t, 1)[0])
 	ctx := t.Context()
@@ -190,7 +190,7 @@ func TestOtherKeys(t *testing.T) {
 	}
 }
 
-// TestTokensThatLookLikeOthers: of many random tokens some are UUIDs of version 1 by chance.
+// TestTokensThatLookLikeOthers: by chance, some of many random tokens are UUIDs of version 1.
 func TestTokensThatLookLikeOthers(t *testing.T) {
 	c := connect(t, locktest.Servers(t, 1)[0])
 	for i := range 40 {
@@ -206,7 +206,7 @@ func TestTokensThatLookLikeOthers(t *testing.T) {
 	}
 }
 
-// TestSampleIsBounded, reads only, and is gentle.
+// TestSampleIsBounded: it only reads, and little at a time.
 func TestSampleIsBounded(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
 	c := connect(t, s)

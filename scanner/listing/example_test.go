@@ -6,7 +6,7 @@ import (
 	"github.com/lockscope/lockscope/scanner/listing"
 )
 
-// Two of three nodes name the same holder, so the lock is held. A silent node might do so, too.
+// Two of three nodes name the same holder, so the lock is held. A silent node might name it, too.
 func ExampleLock_Held() {
 	for _, l := range []listing.Lock{
 		{Resource: "order:1001", Nodes: 2, Of: 3},

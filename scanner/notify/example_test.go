@@ -9,7 +9,7 @@ import (
 	"github.com/lockscope/lockscope/scanner/notify"
 )
 
-// Two Alertmanagers of one cluster hear of every leak, for as long as it lasts.
+// Two Alertmanagers of one cluster receive every leak for as long as it lasts.
 func ExampleNewAlertmanager() {
 	alerts, err := notify.NewAlertmanager(
 		[]string{"http://alertmanager-0:9093", "http://alertmanager-1:9093"},
@@ -28,7 +28,7 @@ func ExampleNewAlertmanager() {
 	defer s.Close()
 }
 
-// A receiver of its own gets each sweep's report as a [scanner.Document].
+// A custom receiver gets each sweep's report as a [scanner.Document].
 func ExampleNewWebhook() {
 	hook, err := notify.NewWebhook("https://hooks.example.org/leaks", notify.WithEveryReport())
 	if err != nil {
@@ -41,8 +41,8 @@ func ExampleNewWebhook() {
 	defer s.Close()
 }
 
-// A channel in Slack hears of each leaked lock once, and when it is gone. The URL of an
-// incoming webhook is a secret.
+// A Slack channel gets one message for each leaked lock, and one when it is resolved. The URL of an incoming webhook is
+// a secret.
 func ExampleWithFormat() {
 	hook, err := notify.NewWebhook(os.Getenv("SLACK_WEBHOOK_URL"), notify.WithFormat(notify.Slack))
 	if err != nil {

@@ -12,14 +12,14 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// request is what a test's server was sent.
+// request is what a test server received.
 type request struct {
 	path   string
 	header http.Header
 	body   []byte
 }
 
-// target answers each request with the next of its statuses, the last one for ever.
+// target answers with its statuses in turn; the last one repeats.
 type target struct {
 	*httptest.Server
 	mu       sync.Mutex

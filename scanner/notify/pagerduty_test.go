@@ -23,8 +23,8 @@ const routingKey = "R0UTINGKEY0123456789abcdef012345"
 type pagerAPI struct {
 	*httptest.Server
 	mu     sync.Mutex
-	status int    // answered to each event, if it is not 0
-	refuse string // part of an event that is answered with 400
+	status int    // the answer to each event, if not 0
+	refuse string // an event that contains it is answered with 400
 	events []pagerEvent
 	open   map[string]pagerEvent
 	calls  int
@@ -84,7 +84,7 @@ func validEvent(e pagerEvent) error {
 	return nil
 }
 
-// state returns the incidents that are open and the number of requests so far.
+// state returns the open incidents and the number of requests so far.
 func (p *pagerAPI) state() (open, calls int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -217,7 +217,7 @@ func TestPagerDutyKeepsWhatWasNotTaken(t *testing.T) {
 		step(report(a, b, c), status, 1, 0) // the others wait for the next report
 	}
 	api.fail(0, "lock:b")
-	step(report(a, b, c), 400, 3, 2) // one that is refused does not keep the next
+	step(report(a, b, c), 400, 3, 2) // a refused event does not stop the next
 	step(report(a, b, c), 400, 1, 2)
 	api.fail(0, "")
 	step(report(a, b, c), 0, 1, 3)
@@ -228,14 +228,14 @@ func TestPagerDutyKeepsWhatWasNotTaken(t *testing.T) {
 	}
 	api.fail(500, "")
 	step(resolved(a, b, c), 500, 1, 3)
-	step(resolved(a), 500, 1, 3) // it leaked and was healed between two sweeps
+	step(resolved(a), 500, 1, 3) // it leaked and was repaired between two sweeps
 	api.fail(0, "")
 	step(report(b), 0, 2, 1) // b leaked again before its incident was resolved
 	step(resolved(b), 0, 1, 0)
 	step(report(b), 0, 1, 1) // and after it
 }
 
-// TestPagerDutyResolvesAnEarlierProcess has a notifier that has not triggered the incident.
+// TestPagerDutyResolvesAnEarlierProcess: the notifier has not triggered the incident itself.
 func TestPagerDutyResolvesAnEarlierProcess(t *testing.T) {
 	api := newPagerAPI(t)
 	findings := many(10)
@@ -245,7 +245,7 @@ func TestPagerDutyResolvesAnEarlierProcess(t *testing.T) {
 	if open, _ := api.state(); open != 3 {
 		t.Errorf("%d incidents are open, want 3", open)
 	}
-	// What no notifier can have triggered is not kept for ever.
+	// Keys of incidents that no notifier can have triggered are not kept forever.
 	must(t, later.Notify(t.Context(), resolved(many(5000)...)))
 	if kept := len(later.format.(*pagerDuty).resolve); kept > MaxIncidents {
 		t.Errorf("%d findings wait to be resolved", kept)

@@ -10,8 +10,8 @@ import (
 	"github.com/lockscope/lockscope/scanner/notify/alertmanagertest"
 )
 
-// TestAlertLifetime follows one finding through a real Alertmanager: it appears,
-// lasts over reports past the end that the first one gave it, and is resolved.
+// TestAlertLifetime follows one finding through a real Alertmanager. The alert appears, later reports extend it beyond
+// its first end, and it is resolved.
 func TestAlertLifetime(t *testing.T) {
 	am := alertmanagertest.Start(t)
 	a := newAlertmanager(t, []string{am.URL() + "/"}, WithResend(time.Second),
@@ -62,7 +62,7 @@ func TestAlertLifetime(t *testing.T) {
 	})
 }
 
-// TestAlertEndsWithoutReports checks that an alert outlives its last report, and not for ever.
+// TestAlertEndsWithoutReports: an alert outlives its last report, but not forever.
 func TestAlertEndsWithoutReports(t *testing.T) {
 	am := alertmanagertest.Start(t)
 	a := newAlertmanager(t, []string{am.URL()}, WithResend(time.Second))
@@ -77,8 +77,7 @@ func TestAlertEndsWithoutReports(t *testing.T) {
 	}
 }
 
-// TestRealAlertmanagerTakesAnyKey sends what could break the encoding, and keys that
-// differ only where they are cut.
+// TestRealAlertmanagerTakesAnyKey sends keys that could break the encoding, and keys that differ only after the cut.
 func TestRealAlertmanagerTakesAnyKey(t *testing.T) {
 	am := alertmanagertest.Start(t)
 	a := newAlertmanager(t, []string{am.URL()})

@@ -16,8 +16,7 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// TestSecretsStaySecret makes every kind of failure, at endpoints that repeat in
-// their answers all that they were sent.
+// TestSecretsStaySecret causes every kind of failure, at endpoints whose answers repeat the whole request.
 func TestSecretsStaySecret(t *testing.T) {
 	echo := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		status := http.StatusUnauthorized
@@ -84,7 +83,7 @@ func constructionError(url string, opts ...Option) error {
 	return errors.Join(err, also)
 }
 
-// rawServer sends the first bytes of a request back in place of an answer.
+// rawServer answers with the first bytes of the request.
 func rawServer(t *testing.T) string {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		conn, _, err := w.(http.Hijacker).Hijack()

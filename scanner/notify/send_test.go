@@ -17,7 +17,7 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// roundTrip is a network that never touches one.
+// roundTrip replaces the network.
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
@@ -78,7 +78,7 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// TestTimeoutBoundsEachAttempt meets an endpoint that never answers.
+// TestTimeoutBoundsEachAttempt: the endpoint never answers.
 func TestTimeoutBoundsEachAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hang := func(r *http.Request) (*http.Response, error) {
@@ -105,7 +105,7 @@ func TestTimeoutBoundsEachAttempt(t *testing.T) {
 	})
 }
 
-// TestSlowBody checks that an endless answer does not keep Notify, on a real connection.
+// TestSlowBody: an endless answer must not delay Notify, on a real connection.
 func TestSlowBody(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusBadRequest)
@@ -185,7 +185,7 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// TestClusterOfAlertmanagers has one member that is down, one that refuses and one that takes.
+// TestClusterOfAlertmanagers has one member that is down, one that refuses and one that accepts.
 func TestClusterOfAlertmanagers(t *testing.T) {
 	const down = "http://127.0.0.1:1"
 	refuses, takes := newTarget(t, 400), newTarget(t)

@@ -129,8 +129,8 @@ func TestSlackMessage(t *testing.T) {
 	}
 }
 
-// TestSlackBounds has short texts, which fill a block to its end, and texts that escaping
-// makes five times as long.
+// TestSlackBounds has short texts, which fill a block to its end, and texts that become five times as long when
+// escaped.
 func TestSlackBounds(t *testing.T) {
 	for _, length := range []int{1, 300, 10_000} {
 		testSlackBounds(t, strings.Repeat("&", length))
@@ -158,7 +158,7 @@ func testSlackBounds(t *testing.T, text string) {
 	}
 	for _, b := range m.Blocks[1:6] {
 		var more int
-		lines := strings.Split(b.Text.Text, "\n") // a title, findings, a count of the others
+		lines := strings.Split(b.Text.Text, "\n") // a title, findings, a count of the rest
 		last := lines[len(lines)-1]
 		_, err := fmt.Sscanf(last, "… and %d more", &more)
 		if err != nil || len(lines) < 3 || more+len(lines)-2 != 1000 {
@@ -174,7 +174,7 @@ func TestSlackPostsChanges(t *testing.T) {
 	gone := report()
 	gone.Resolved = []scanner.Finding{a}
 	again := report(b)
-	again.Resolved = []scanner.Finding{b} // it leaked once more after it was healed
+	again.Resolved = []scanner.Finding{b} // it leaked again after it was repaired
 	standby := report(finding(scanner.NoTTL, "lock:c"))
 	standby.Standby = true
 	for i, step := range []struct {
@@ -186,7 +186,7 @@ func TestSlackPostsChanges(t *testing.T) {
 		{false, report(), 0, ""},
 		{false, standby, 0, ""},
 		{true, report(a), 0, ""},
-		{false, report(a), 1, "1 finding, 1 new, 0 resolved"}, // the first attempt was not taken
+		{false, report(a), 1, "1 finding, 1 new, 0 resolved"}, // the first attempt was not accepted
 		{false, report(a), 0, ""},
 		{false, report(a, b), 1, "2 findings, 1 new, 0 resolved"},
 		{false, again, 0, ""},

@@ -68,7 +68,7 @@ func TestWebhookKeepsSilent(t *testing.T) {
 	}
 }
 
-// TestWebhookBounds checks that neither many findings nor a huge key make a huge document.
+// TestWebhookBounds: neither many findings nor a huge key make a huge document.
 func TestWebhookBounds(t *testing.T) {
 	s := newTarget(t)
 	huge := finding(scanner.NoTTL, strings.Repeat("\xff", 10<<20))

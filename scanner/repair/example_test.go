@@ -8,7 +8,7 @@ import (
 	"github.com/lockscope/lockscope/scanner/repair"
 )
 
-// Flags such as --action become actions.
+// Values of flags such as --action become actions.
 func ExampleParseAction() {
 	for _, text := range []string{"delete", "expire=1h", "shorten"} {
 		a, err := repair.ParseAction(text)

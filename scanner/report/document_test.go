@@ -14,8 +14,7 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/document.json anew")
 
-// TestDocument holds every field of a document against testdata/document.json: what
-// changes there changes for everybody who reads one.
+// TestDocument compares every field of a document with testdata/document.json: a change there affects every reader.
 func TestDocument(t *testing.T) {
 	at := time.Date(2026, 11, 21, 18, 0, 0, 5e6, time.UTC)
 	finding := func(class report.Class, key string, ttl time.Duration, h report.Hold) report.Finding {
@@ -56,7 +55,7 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// TestEmptyDocument has lists to go through, and no time of a sweep that was not.
+// TestEmptyDocument has empty lists instead of null, and no time of a sweep that did not run.
 func TestEmptyDocument(t *testing.T) {
 	got, err := json.Marshal(report.NewDocument(report.Report{}))
 	must(t, err)

@@ -9,7 +9,7 @@ import (
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
-// A program that reads another system's locks reports them in the same form.
+// A program that reads the locks of another system reports them in the same form.
 func ExampleNewDocument() {
 	r := report.Report{
 		Started: time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC),

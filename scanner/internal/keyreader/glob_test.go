@@ -12,8 +12,7 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
-// TestGlobMatchesAsRedis compares with a server, on patterns made of everything
-// that means something in one.
+// TestGlobMatchesAsRedis compares with a server, on patterns of all special characters.
 func TestGlobMatchesAsRedis(t *testing.T) {
 	c := redis.NewClient(&redis.Options{Addr: locktest.Servers(t, 1)[0].Addr()})
 	t.Cleanup(func() { c.Close() })

@@ -12,7 +12,7 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
-// plant writes keys of every shape, a helper key and a key beside them; it returns those that Page is to count.
+// plant writes keys of every shape, a helper key and other keys. It returns the keys that Page must count.
 func plant(t *testing.T, c *redis.Client) (keys []string) {
 	t.Helper()
 	ctx := t.Context()
@@ -36,7 +36,7 @@ func plant(t *testing.T, c *redis.Client) (keys []string) {
 		"lock:zset"}
 }
 
-// byKey sorts, and rounds TTLs to what two reads have in common.
+// byKey sorts, and rounds TTLs so that two reads compare equal.
 func byKey(values []Value) []Value {
 	for i := range values {
 		values[i].TTL = values[i].TTL.Round(time.Minute)
@@ -70,7 +70,7 @@ func TestScriptAndPlainCommandsSeeTheSame(t *testing.T) {
 		}
 		if want := len(keys); wanted == (Wanted{}) && len(one.Values) != want-1 || wanted == All() &&
 			len(one.Values) != want {
-			t.Errorf("%v: %d values", wanted, len(one.Values)) // lock:expires is fine
+			t.Errorf("%v: %d values", wanted, len(one.Values)) // lock:expires is sound
 		}
 		if !script.Scripted() || plain.Scripted() || script.Calls() == 0 || plain.Calls() <= script.Calls() {
 			t.Errorf("%v: scripted %v and %v, %d and %d calls", wanted, script.Scripted(), plain.Scripted(),
@@ -79,7 +79,7 @@ func TestScriptAndPlainCommandsSeeTheSame(t *testing.T) {
 	}
 }
 
-// TestLookKeepsTheOrder looks at more keys than one pipeline has, among them one that is gone.
+// TestLookKeepsTheOrder looks at more keys than fit in a pipeline, one of which is gone.
 func TestLookKeepsTheOrder(t *testing.T) {
 	c := redis.NewClient(&redis.Options{Addr: locktest.Servers(t, 1)[0].Addr()})
 	t.Cleanup(func() { _ = c.Close() })

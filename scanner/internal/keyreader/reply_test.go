@@ -2,7 +2,7 @@ package keyreader
 
 import "testing"
 
-// TestBadReplies are answers that no script of ours gives.
+// TestBadReplies: answers that none of our scripts gives.
 func TestBadReplies(t *testing.T) {
 	for _, reply := range []any{
 		nil, "", []any{}, []any{"0", int64(1)}, []any{int64(0), int64(1), []any{}}, []any{"0", "1", []any{}},

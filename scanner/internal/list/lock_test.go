@@ -72,7 +72,7 @@ func TestQuorumOfAListedLock(t *testing.T) {
 	}
 }
 
-// TestLongestTTL is that of the last key, also of a leftover on a minority of the nodes.
+// TestLongestTTL: the last key to expire decides, also a leftover on a minority of the nodes.
 func TestLongestTTL(t *testing.T) {
 	none := keyreader.Value{Key: "lock:x", Type: keyreader.None, TTL: keyreader.Never}
 	for want, looks := range map[time.Duration][]keyreader.Value{
@@ -89,7 +89,7 @@ func TestLongestTTL(t *testing.T) {
 // TestFenceOfAListedLock: the holder has the highest count of a quorum, and nobody can tell of which.
 func TestFenceOfAListedLock(t *testing.T) {
 	for name, test := range map[string]struct {
-		counts []string // by node; "": it does not have the lock
+		counts []string // by node; "" if the node does not have the lock
 		silent int
 		want   uint64
 	}{
@@ -150,7 +150,7 @@ func TestTopKeepsTheFirst(t *testing.T) {
 	}
 }
 
-// TestToldIsBounded checks that what is not remembered is known again, not lost.
+// TestToldIsBounded: an entry that was dropped is read again, not lost.
 func TestToldIsBounded(t *testing.T) {
 	known := newKeySet(2)
 	got := ""

@@ -12,7 +12,8 @@ import (
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
-// TestValuesBeyondTheBound: what was not compared with all is not said to be unique, until a sweep began with it.
+// TestValuesBeyondTheBound: a value that was not compared with all others is not called unique until the next full
+// sweep.
 func TestValuesBeyondTheBound(t *testing.T) {
 	value := func(key, text string) *keyreader.Value {
 		return &keyreader.Value{Key: key, Type: keyreader.String, Head: text, Size: int64(len(text))}
@@ -41,7 +42,7 @@ func TestValuesBeyondTheBound(t *testing.T) {
 		t.Errorf("another key has it: %v", err)
 	}
 	next := NewValues([]ledger.Entry{*finding(known), *finding(late)}, first)
-	next.MissSome() // it goes on where the first one ended
+	next.MissSome() // continues where the first one ended
 	if err := next.unique(finding(late)); err != nil {
 		t.Errorf("known when the sweep began: %v", err)
 	}

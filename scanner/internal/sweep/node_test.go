@@ -18,7 +18,7 @@ import (
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
-// TestPageTwice takes a page again, as if SCAN had returned all of its keys twice.
+// TestPageTwice reads a page twice, as if SCAN had returned all of its keys twice.
 func TestPageTwice(t *testing.T) {
 	client := redis.NewClient(&redis.Options{Addr: "unused:1"})
 	defer client.Close()
@@ -55,7 +55,7 @@ func TestPageTwice(t *testing.T) {
 	_, pending, resolved := found.Lists()
 	overflow := len(found.Omitted())
 	if len(pending) != 5 || len(resolved) != 0 || overflow != 0 || n.report.Unwatched != 0 ||
-		len(watch.Save().Watched) != 0 { // what has no TTL is found without being watched
+		len(watch.Save().Watched) != 0 { // locks without a TTL are found without being watched
 		t.Errorf("%d pending, %d resolved, %d overflow, %d watched", len(pending), len(resolved), overflow,
 			len(watch.Save().Watched))
 	}

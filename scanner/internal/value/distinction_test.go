@@ -23,7 +23,7 @@ func TestWhatTellsHoldersApart(t *testing.T) {
 	for text, want := range map[string]Distinction{
 		"": Indistinct, "1": Indistinct, "true": Indistinct, "locked": Indistinct, "1763800000": Indistinct,
 		"web-3/4711": Indistinct, "locked-by-the-order-service": Indistinct, strings.Repeat("ab12", 20): Indistinct,
-		strings.Repeat("a1B2c3D4", 100):                        Indistinct, // not read as a whole
+		strings.Repeat("a1B2c3D4", 100):                        Indistinct, // too long to be read as a whole
 		"ip-10-0-3-217.eu-west-1.compute.internal:4711":        PerClient,
 		"orders-7f9c8d5b6d-xk2lm":                              PerClient,
 		"8743c9c0-0795-4907-87fd-6c719a6b4586":                 PerClient, // Spring
@@ -49,7 +49,7 @@ func TestWhatTellsHoldersApart(t *testing.T) {
 	}
 }
 
-// TestRandomTokensAreRecognised: what is not is looked at more often, and so this need not be all of them.
+// TestRandomTokensAreRecognised: a token that is not recognised is only looked at more often, so a few may fail.
 func TestRandomTokensAreRecognised(t *testing.T) {
 	const tokens = 10_000
 	for name, encode := range map[string]func([]byte) string{

@@ -57,9 +57,9 @@ func TestWhatTellsOwnersApart(t *testing.T) {
 		strings.Repeat("0", 32):                        false,
 		strings.Repeat("a1", 16):                       false,
 		strings.Repeat("aA1", 16):                      false,
-		"507f1f77bcf86cd799439011":                     false, // an ObjectID has the same machine, process and second
+		"507f1f77bcf86cd799439011":                     false, // an ObjectID shares machine, process and second with others
 		"/usr/local/share/application/data":            false,
-		strings.Repeat("8Q5xLzCgV2rEJwJ7yYtSIA==", 14): false, // longer than what is compared
+		strings.Repeat("8Q5xLzCgV2rEJwJ7yYtSIA==", 14): false, // longer than the part that is compared
 		"owner=\xff\xfe\x00":                           false,
 	} {
 		if why := Doubt(stringValue(value)); (why == "") != accepted {
@@ -68,7 +68,7 @@ func TestWhatTellsOwnersApart(t *testing.T) {
 	}
 }
 
-// TestRandomTokensAreTakenForSuch: what libraries make of random bytes is rarely in doubt.
+// TestRandomTokensAreTakenForSuch: random values of libraries are rarely in doubt.
 func TestRandomTokensAreTakenForSuch(t *testing.T) {
 	const rounds = 5000
 	for name, text := range map[string]func([]byte) string{

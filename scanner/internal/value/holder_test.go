@@ -18,7 +18,7 @@ const (
 	shedLockUUID = "5c2f1f86-6f26-4d1d-9c28-0d2f5a1f4b0a"
 )
 
-// holderOf is what a value of that text tells.
+// holderOf returns what the value says about its holder.
 func holderOf(text string) report.Hold {
 	return value.Holder(&keyreader.Value{
 		Type: keyreader.String, Head: text[:min(len(text), keyreader.HeadSize)], Size: int64(len(text)),
