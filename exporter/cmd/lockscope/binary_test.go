@@ -20,7 +20,7 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// TestBinary runs the built program: its exit statuses and what signals do to it.
+// TestBinary runs the built program and checks its exit statuses and its signals.
 func TestBinary(t *testing.T) {
 	bin := filepath.Join(t.TempDir(), "lockscope")
 	if out, err := buildStatic(bin); err != nil {
@@ -35,7 +35,7 @@ func TestBinary(t *testing.T) {
 	t.Run("elected", func(t *testing.T) { binaryElects(t, bin) })
 }
 
-// running is a lockscope that was started. Its log is what it writes to stderr.
+// running is a lockscope process. Its log is what it writes to stderr.
 type running struct {
 	*process.Process
 	t   *testing.T
@@ -99,7 +99,7 @@ func binaryTerminated(t *testing.T, bin string) {
 	}
 }
 
-// url waits until a serve is served.
+// url waits until a serve answers.
 func (p *running) url() string {
 	p.t.Helper()
 	found, err := p.Await(p.t.Context(), cmdtest.URLLogged)
@@ -152,7 +152,7 @@ func binaryServes(t *testing.T, bin string) {
 	p.terminate().Want(t, app.ExitClean)
 }
 
-// binaryElects: of two, one sweeps; when it is killed the other takes over.
+// binaryElects: of two processes one sweeps. After it is killed, the other one does.
 func binaryElects(t *testing.T, bin string) {
 	servers := locktest.Servers(t, 3)
 	cmdtest.VouchFor(t, servers...)
@@ -176,7 +176,7 @@ func binaryElects(t *testing.T, bin string) {
 	second.terminate().Want(t, app.ExitClean)
 }
 
-// buildStatic builds the way the image does, so that the work is shared with its test.
+// buildStatic builds as the image does, so that both share the work.
 func buildStatic(bin string) ([]byte, error) {
 	cmd := exec.Command("go", "build", "-ldflags", "-s -w", "-o", bin, ".")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")

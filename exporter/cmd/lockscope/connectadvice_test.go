@@ -18,8 +18,8 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 )
 
-// TestServersThatCannotBeAsked: each command says of a server that it was not read, and what
-// to do about it; that nothing was found, it does not say.
+// TestServersThatCannotBeAsked: each command reports that the server was not read, and the remedy. No command reports
+// that nothing was found.
 func TestServersThatCannotBeAsked(t *testing.T) {
 	cert, key := cmdtest.Certificate(t)
 	port := locktest.Port(t)
@@ -60,14 +60,14 @@ func TestServersThatCannotBeAsked(t *testing.T) {
 	}
 }
 
-// TestErrorsNameFlags gives each flag that takes a number or a duration one that cannot be:
-// what is said of it names the flag, and no option of Go.
+// TestErrorsNameFlags gives each flag for a number or a duration an invalid value. The error names the flag, and no
+// option of the Go API.
 func TestErrorsNameFlags(t *testing.T) {
 	bad := map[string]string{"duration": "-5s", "int": "-5", "stringArray": ""}
 	extra := map[string][]string{
 		"plan": {"--action", "delete", "--operator", "ada", "-o", t.TempDir() + "/plan"}, "apply": {"plan.json"},
 		"serve": {"--web.listen-address", "127.0.0.1:0"},
-		"scan":  {"--alertmanager", "http://127.0.0.1:1"}, // of whom --every speaks
+		"scan":  {"--alertmanager", "http://127.0.0.1:1"}, // needed by --every
 	}
 	asked := 0
 	root := newRoot(program.New(nil, nil, nil, nil))
@@ -91,7 +91,7 @@ func TestErrorsNameFlags(t *testing.T) {
 	}
 }
 
-// optionName is how Go names an option.
+// optionName matches the name of a Go option.
 var optionName = regexp.MustCompile(`\bWith[A-Z]\w*`)
 
 func checkNamesFlag(t *testing.T, cmd *cobra.Command, f *pflag.Flag, args []string) {

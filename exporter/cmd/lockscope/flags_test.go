@@ -9,7 +9,7 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
-// TestBadInputIsRefused before any server is asked, without repeating what may be secret.
+// TestBadInputIsRefused before any server is asked, and the error repeats no secret.
 func TestBadInputIsRefused(t *testing.T) {
 	const secret = "s3cr3t"
 	const nowhere = "--redis=127.0.0.1:1"
@@ -93,7 +93,7 @@ func TestVariables(t *testing.T) {
 	typo := commandWith(t, append(env, "LOCKSCOPE_PREFX=x", "LOCKSCOPE_SERVICE_HOST=10.0.0.1"), "", "scan")
 	typo.Want(t, app.ExitClean, "unknown variable LOCKSCOPE_PREFX: did you mean LOCKSCOPE_PREFIX?")
 	typo.WantNot(t, "LOCKSCOPE_SERVICE_HOST")
-	// Secrets have variables alone, which are no typos.
+	// Secrets have variables without flags. These must not be taken for typos.
 	commandWith(t, append(env, "LOCKSCOPE_SENTINEL_PASSWORD=x"), "", "scan").WantNot(t, "SENTINEL")
 	bad := commandWith(t, append(env, "LOCKSCOPE_MAX_TTL=s3cr3t"), "", "scan")
 	bad.Want(t, app.ExitError, "LOCKSCOPE_MAX_TTL")

@@ -17,7 +17,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/program"
 )
 
-// commandTree is all of lockscope before its arguments are read, with the commands that cobra adds.
+// commandTree returns all commands of lockscope, with those that cobra adds, before arguments are parsed.
 func commandTree() *cobra.Command {
 	root := newRoot(program.New(nil, nil, nil, nil))
 	root.InitDefaultHelpCmd()
@@ -25,7 +25,7 @@ func commandTree() *cobra.Command {
 	return root
 }
 
-// TestHelpFitsAScreen: 40 lines of 100 columns, with the purpose, the usage and the examples.
+// TestHelpFitsAScreen of 40 lines and 100 columns, with the purpose, the usage and the examples.
 func TestHelpFitsAScreen(t *testing.T) {
 	root := commandTree()
 	for _, cmd := range append(program.Subcommands(root), root) {
@@ -42,10 +42,10 @@ func TestHelpFitsAScreen(t *testing.T) {
 	}
 }
 
-// puzzling are words that make a reader read a sentence twice.
+// puzzling lists words that make a reader read a sentence twice.
 var puzzling = regexp.MustCompile(`(?i)\b(whoever|told|noticed|in vain|of whom|which ones? counts?)\b`)
 
-// wantReadable checks the lines of a page: 100 columns, plain words.
+// wantReadable checks a page: 100 columns, plain words.
 func wantReadable(t *testing.T, of string, lines []string) {
 	t.Helper()
 	for _, line := range lines {
@@ -58,7 +58,7 @@ func wantReadable(t *testing.T, of string, lines []string) {
 	}
 }
 
-// TestTopics: the list of commands names each topic, and what pages refer to is there.
+// TestTopics: the list of commands names each topic, and every topic that a page refers to exists.
 func TestTopics(t *testing.T) {
 	root := commandTree()
 	overview := command(t, "help")
@@ -86,7 +86,7 @@ func TestTopics(t *testing.T) {
 	commandWith(t, []string{"LOCKSCOPE_LOG_LEVEL=loud"}, "", "help", "json").Want(t, app.ExitClean, "schema")
 }
 
-// TestEveryFlagIsDocumented: on the page of the command's flags, with its variable.
+// TestEveryFlagIsDocumented on the page of the command's flags, with its variable.
 func TestEveryFlagIsDocumented(t *testing.T) {
 	for _, cmd := range program.Subcommands(newRoot(program.New(nil, nil, nil, nil))) {
 		path := strings.Fields(cmd.CommandPath())[1:]
@@ -102,7 +102,7 @@ func TestEveryFlagIsDocumented(t *testing.T) {
 				t.Errorf("%s: --%s is on no page", cmd.Name(), f.Name)
 			}
 			if slices.Contains([]string{"repair", "yes", "min-age", "connect"}, f.Name) {
-				return // of the command line only; see TestEnvironmentArmsNoRepair
+				return // only on the command line; see TestEnvironmentArmsNoRepair
 			}
 			if !strings.Contains(page, "[$"+flags.Name(f.Name)+"]") {
 				t.Errorf("%s: --%s does not name %s", cmd.Name(), f.Name, flags.Name(f.Name))
@@ -114,7 +114,7 @@ func TestEveryFlagIsDocumented(t *testing.T) {
 	command(t, "help", "environment").Want(t, app.ExitClean, append(flags.Secrets(), "LOCKSCOPE_LOG_LEVEL")...)
 }
 
-// TestExamples parses the command lines of all examples and runs none.
+// TestExamples parses the command lines of all examples, and runs none.
 func TestExamples(t *testing.T) {
 	for _, cmd := range append(program.Subcommands(commandTree()), commandTree()) {
 		for line := range strings.Lines(cmd.Example) {
@@ -148,7 +148,7 @@ func checkExample(t *testing.T, line string) {
 	}
 }
 
-// TestManPages: one for each command and topic, with its examples and flags.
+// TestManPages: one page for each command and topic, with its examples and flags.
 func TestManPages(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "man")
 	command(t, "man", "--dir", dir).Want(t, app.ExitClean)

@@ -38,11 +38,11 @@ func TestSentinel(t *testing.T) {
 	command(t, append([]string{"list"}, master...)...).Want(t, app.ExitClean, "leak")
 	command(t, cmdtest.Patient(master...)...).Want(t, app.ExitError, "one Sentinel group counts as one node",
 		"master with 1 replica")
-	// Without the flag the doctor sees what was meant.
+	// Without the flag the doctor recognises a Sentinel.
 	command(t, cmdtest.Patient("--redis", sentinel.Addr())...).Want(t, app.ExitError, "--sentinel-master")
 }
 
-// TestTLSFlagsAreNotIgnored by any command: what cannot obey them refuses them.
+// TestTLSFlagsAreNotIgnored: a command that cannot apply them refuses them.
 func TestTLSFlagsAreNotIgnored(t *testing.T) {
 	cert, _ := cmdtest.Certificate(t)
 	for _, c := range []string{"list", "doctor"} {

@@ -13,10 +13,10 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 )
 
-// addressesOfREADME are those of the three nodes in its code and in its commands.
+// addressesOfREADME are the addresses of the three nodes in its code and in its commands.
 var addressesOfREADME = []string{"10.0.0.1:6379", "10.0.0.2:6379", "10.0.0.3:6379"}
 
-// shown is a part of README.md between two comments, with these servers as its nodes.
+// shown returns the part of README.md between two comments, with these servers as its nodes.
 func shown(t *testing.T, begin, end string, servers []*redisproc.Server) string {
 	t.Helper()
 	readme, err := os.ReadFile("../../../README.md")
@@ -35,7 +35,7 @@ func shown(t *testing.T, begin, end string, servers []*redisproc.Server) string 
 	return text
 }
 
-// programOfREADME is the code of its "Use", built as whoever copies it would.
+// programOfREADME builds the README's code as a reader who copies it would.
 func programOfREADME(t *testing.T, servers []*redisproc.Server) (bin string) {
 	t.Helper()
 	source := `package main
@@ -66,7 +66,7 @@ func main() {
 	return bin
 }
 
-// says runs a line of a shell, with the directory of these programs first in its path.
+// says runs a line in a shell, with the directory of these programs first in its path.
 func says(t *testing.T, dir, line string) (string, error) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", line)
@@ -75,9 +75,9 @@ func says(t *testing.T, dir, line string) (string, error) {
 	return string(out), err
 }
 
-// TestUseOfREADME does on new servers what the README shows: its program fails and names
-// one command, the command is run as it is printed, and the program works at once. What a
-// busy machine makes of a try, a node that did not answer in time, is tried again.
+// TestUseOfREADME follows the README on new servers. Its program fails with an error that shows one command; that
+// command is run as printed; then the program works at once. A try that a busy machine spoils, because a node did not
+// answer in time, is repeated.
 func TestUseOfREADME(t *testing.T) {
 	dir := t.TempDir()
 	if out, err := buildStatic(filepath.Join(dir, "lockscope")); err != nil {

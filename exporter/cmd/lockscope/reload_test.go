@@ -13,8 +13,8 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
-// binaryReloads has a running serve read its file again on SIGHUP, keep the old one if the
-// new one is bad, and follow a password that is rotated.
+// binaryReloads: a running serve reads its file again on SIGHUP, keeps the old configuration if the new file is bad,
+// and follows a rotated password.
 func binaryReloads(t *testing.T, bin string) {
 	servers := locktest.Servers(t, 2)
 	first, second := cmdtest.Admin(t, servers[0]), cmdtest.Admin(t, servers[1])

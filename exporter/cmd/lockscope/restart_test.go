@@ -13,8 +13,8 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
-// binaryInterrupted: Ctrl-C does not wait for a server that hangs. Until an answer is given up go-redis waits for
-// three seconds, and again.
+// binaryInterrupted: Ctrl-C does not wait for a server that hangs. go-redis waits three seconds for an answer, and
+// tries again.
 func binaryInterrupted(t *testing.T, bin string) {
 	servers := locktest.Servers(t, 3)
 	for _, s := range servers {
@@ -39,13 +39,14 @@ func binaryInterrupted(t *testing.T, bin string) {
 		began := time.Now()
 		cmdtest.Must(t, p.Signal(os.Interrupt))
 		p.wait().Want(t, status)
-		if took := time.Since(began); took > 4*time.Second { // the frozen server is given up after five
+		if took := time.Since(began); took > 4*time.Second { // an answer is given up after five seconds
 			t.Errorf("%s: %v after Ctrl-C it was gone", name, took)
 		}
 	}
 }
 
-// binaryRemembers: a serve that something restarts all the time finds who renews a lock for ever, as one that stays.
+// binaryRemembers: a serve that restarts all the time finds a holder that renews forever, like a serve that keeps
+// running.
 func binaryRemembers(t *testing.T, bin string) {
 	s := locktest.Servers(t, 1)[0]
 	c := cmdtest.Admin(t, s)
@@ -59,7 +60,7 @@ func binaryRemembers(t *testing.T, bin string) {
 			select {
 			case <-stop:
 				return
-			case <-time.After(ttl / 3): // as Redisson does; earlier, it is taken for another hold
+			case <-time.After(ttl / 3): // as Redisson renews; an earlier renewal would look like another hold
 			}
 		}
 	}()

@@ -37,7 +37,7 @@ func TestLoadExample(t *testing.T) {
 	}
 }
 
-// TestProblems are all told, each with its line, and none with a value.
+// TestProblems: every problem is reported with its line and without a value.
 func TestProblems(t *testing.T) {
 	const redis = "groups: [{name: a, redis: [h:1]}]\n"
 	for name, test := range map[string]struct{ text, says string }{
@@ -117,7 +117,7 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// TestProblemsAreAllTold in the order of the lines.
+// TestProblemsAreAllTold in the order of their lines.
 func TestProblemsAreAllTold(t *testing.T) {
 	_, err := parse("x.yaml", []byte("interval: never\nmax_tll: 1h\ngroups: 7\n"))
 	if lines := strings.Split(err.Error(), "\n"); len(lines) != 3 || !strings.HasPrefix(lines[0], "x.yaml:1") ||
@@ -154,7 +154,7 @@ func TestSecretsAreRead(t *testing.T) {
 	}
 }
 
-// TestFormatsOfWebhooks makes one of each, with the secrets of its files.
+// TestFormatsOfWebhooks loads a webhook of each format, with the secrets of its files.
 func TestFormatsOfWebhooks(t *testing.T) {
 	dir := t.TempDir()
 	text := []byte(`groups: [{name: a, redis: [h:1]}]

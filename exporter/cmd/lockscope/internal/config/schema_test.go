@@ -50,7 +50,7 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// instance is what an editor has of a text: YAML's dates are texts in JSON.
+// instance is a text as an editor sees it: YAML's dates are strings in JSON.
 func instance(t *testing.T, text string) any {
 	t.Helper()
 	var node yaml.Node

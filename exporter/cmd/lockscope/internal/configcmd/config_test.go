@@ -9,7 +9,7 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
-// TestConfigErrors name the line, and no secret.
+// TestConfigErrors name the line and show no secret.
 func TestConfigErrors(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
 	for name, test := range map[string]struct{ text, says string }{

@@ -23,10 +23,10 @@ func TestDashboards(t *testing.T) {
 			t.Errorf("%s: differs, or %v", name, err)
 		}
 	}
-	command(t, "dashboards", "--out", dir).Want(t, 0, "0 files written") // they are there already
+	command(t, "dashboards", "--out", dir).Want(t, 0, "0 files written") // they exist already
 }
 
-// TestDashboardsKeepsYourChanges overwrites them only if told to, and touches nothing else.
+// TestDashboardsKeepsYourChanges: changed files are overwritten only on request, and no other file is touched.
 func TestDashboardsKeepsYourChanges(t *testing.T) {
 	dir := t.TempDir()
 	mine := filepath.Join(dir, "rules", "alerts.yaml")
@@ -52,7 +52,7 @@ func TestDashboardsKeepsYourChanges(t *testing.T) {
 	}
 }
 
-// TestDashboardsLinks has every alert link to the addresses that were given.
+// TestDashboardsLinks: every alert links to the given addresses.
 func TestDashboardsLinks(t *testing.T) {
 	dir := t.TempDir()
 	command(t, "dashboards", "--out", dir, "--grafana-url", "https://graphs.example.com/", "--runbook-url",
@@ -75,7 +75,7 @@ func TestDashboardsLinks(t *testing.T) {
 	}
 }
 
-// TestDashboardsFitted has the flags arrive in the files; dashboards/deploy says what they do there.
+// TestDashboardsFitted: the flags take effect in the files. dashboards/deploy tests their effect.
 func TestDashboardsFitted(t *testing.T) {
 	dir := t.TempDir()
 	command(t, "dashboards", "--out", dir, "--labels", "cluster, namespace", "--selector", `env="prod"`,

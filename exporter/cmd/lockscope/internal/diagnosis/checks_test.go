@@ -43,7 +43,7 @@ func sound(i int) Facts {
 	}
 }
 
-// markerFor is the i-th sound node's marker for the configuration of all three.
+// markerFor returns the marker of the i-th sound node for the configuration of all three.
 func markerFor(i int, state, rest string) redlock.Marker {
 	f := guard.NewFingerprint([]string{"n1:6379", "n2:6379", "n3:6379"}, lock.DefaultMaxTTL)
 	return redlock.ReadMarker(fmt.Sprintf("%s|%s|id%d|0%s", state, string(f), i, rest), fmt.Sprintf("id%d", i), 0)
@@ -238,7 +238,7 @@ func TestCount(t *testing.T) {
 	}
 }
 
-// TestFewNodesHaveNoQuarantine: what is a warning with three nodes is worse with one.
+// TestFewNodesHaveNoQuarantine: a fact that is a warning with three nodes is worse with one.
 func TestFewNodesHaveNoQuarantine(t *testing.T) {
 	f, p := sound(1), testPolicy()
 	p.nodes = 1
@@ -262,7 +262,7 @@ func TestFewNodesHaveNoQuarantine(t *testing.T) {
 	}
 }
 
-// TestVouchedNodeVotes: young as it is, whatever it keeps on disk.
+// TestVouchedNodeVotes: a young node, whatever it keeps on disk.
 func TestVouchedNodeVotes(t *testing.T) {
 	f, p := sound(1), testPolicy()
 	f.Server.Uptime = 3 * time.Second
@@ -276,7 +276,7 @@ func TestVouchedNodeVotes(t *testing.T) {
 	}
 }
 
-// TestEvictedBeforeItWasSilent: a node that votes again has been silent for a quarantine since.
+// TestEvictedBeforeItWasSilent: a node that votes again has waited out a quarantine since.
 func TestEvictedBeforeItWasSilent(t *testing.T) {
 	f := Facts{Server: Server{EvictedKeys: 7}, Marker: markerFor(1, "voting", "")}
 	if got := checkEvicted(f, Policy{nodes: 3}); got.Status != Pass || !strings.Contains(got.Detail, "7 keys") {

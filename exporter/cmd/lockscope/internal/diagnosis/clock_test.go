@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// observed makes samples of a clock with a true offset and drift, over a network
-// whose delays differ from sample to sample and between the ways.
+// observed makes samples of a clock with a true offset and drift, over a network whose delays differ between samples
+// and between directions.
 func observed(r *rand.Rand, offset time.Duration, drift float64, span, delay time.Duration, n int) []Sample {
 	var samples []Sample
 	for i := range n {
@@ -31,7 +31,7 @@ func TestMeasureIsRightWithinItsError(t *testing.T) {
 		if math.Abs(c.Drift-drift) > c.DriftError+1e-4 {
 			t.Fatalf("drift %v ± %v, truly %v", c.Drift, c.DriftError, drift)
 		}
-		// The offset itself drifts over the span.
+		// During the samples the offset drifts, too.
 		slack := time.Duration(math.Abs(drift) * float64(span+time.Second))
 		if (c.Offset - offset).Abs() > c.OffsetError+slack {
 			t.Fatalf("offset %v ± %v, truly %v", c.Offset, c.OffsetError, offset)

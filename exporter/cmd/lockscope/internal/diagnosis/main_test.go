@@ -9,7 +9,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain keeps go-redis from reporting the planted faults by itself.
+// TestMain keeps go-redis from logging the planted faults.
 func TestMain(m *testing.M) {
 	redis.SetLogger(&logging.VoidLogger{})
 	goleak.VerifyTestMain(m, goleak.Cleanup(os.Exit))

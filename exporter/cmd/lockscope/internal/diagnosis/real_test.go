@@ -34,7 +34,7 @@ func nodesOf(t *testing.T, servers ...*redisproc.Server) (nodes []Node) {
 	return nodes
 }
 
-// patient judges no latency: tests share the machine with others.
+// patient does not judge latency: tests share the machine.
 func patient() Policy {
 	p := testPolicy()
 	p.For, p.NodeTimeout, p.TTL = 300*time.Millisecond, 10*time.Second, time.Hour
@@ -48,7 +48,7 @@ func examine(t *testing.T, p Policy, nodes []Node) []Result {
 	return Examine(Gather(ctx, nodes, p), p)
 }
 
-// want checks the status of one check on one node.
+// want requires the status of one check on one node.
 func want(t *testing.T, results []Result, check, node string, status Status, says string) {
 	t.Helper()
 	for _, r := range results {
@@ -111,7 +111,7 @@ func TestRealServersInTrouble(t *testing.T) {
 	}
 }
 
-// TestRealServersThatRefuseToWrite are servers on which no lock can be taken, whatever else they say.
+// TestRealServersThatRefuseToWrite: no lock can be taken on these servers, whatever INFO says.
 func TestRealServersThatRefuseToWrite(t *testing.T) {
 	ctx := t.Context()
 	lonely := locktest.Servers(t, 1, redisproc.WithArgs("--min-replicas-to-write", "1"))[0]
@@ -141,7 +141,7 @@ func TestRealServersThatRefuseToWrite(t *testing.T) {
 		}
 		pause(ctx, 10*time.Millisecond)
 	}
-	for _, user := range []string{"", "default"} { // by trying, and by what they say of themselves
+	for _, user := range []string{"", "default"} { // by a write, and from INFO
 		p := patient()
 		p.For, p.ACLUser = time.Millisecond, user
 		results := examine(t, p, nodes)
@@ -152,7 +152,7 @@ func TestRealServersThatRefuseToWrite(t *testing.T) {
 	}
 }
 
-// TestRealServerWithoutRoom has all its connections taken.
+// TestRealServerWithoutRoom has no connection left.
 func TestRealServerWithoutRoom(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
 	c := clientOf(t, &redis.Options{Addr: s.Addr()})
@@ -211,8 +211,8 @@ func setUser(t *testing.T, admin *redis.Client, name, rights string) {
 	}
 }
 
-// TestRealRights takes one grant after the other away: the doctor names it, by
-// trying and by ACL DRYRUN, and a user that has them all leaves no trace.
+// TestRealRights takes away one grant after the other: the doctor names it, by a trial and by ACL DRYRUN. With all
+// grants, the doctor leaves no trace.
 func TestRealRights(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
 	admin := clientOf(t, &redis.Options{Addr: s.Addr()})
@@ -259,8 +259,8 @@ func TestRealRightsOfNobody(t *testing.T) {
 	want(t, results, "rights", s.Addr(), Warn, "nobody")
 }
 
-// TestRealVouchedNodes: what redlock.Vouch says of new servers is told, and that it counts
-// for these processes only.
+// TestRealVouchedNodes: the doctor reports that redlock.Vouch vouched for new servers, and that this holds only for
+// these processes.
 func TestRealVouchedNodes(t *testing.T) {
 	servers := locktest.Servers(t, 3, redisproc.WithArgs("--appendonly", "yes", "--appendfsync", "always"))
 	nodes := nodesOf(t, servers...)
@@ -283,7 +283,7 @@ func TestRealVouchedNodes(t *testing.T) {
 	want(t, results, "persistence", servers[2].Addr(), Pass, "fence counters")
 }
 
-// TestRealUserWithoutTIME is judged by what it may do, and does not crash anything.
+// TestRealUserWithoutTIME: the doctor judges what the user may do, and does not crash.
 func TestRealPoorUser(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
 	setUser(t, clientOf(t, &redis.Options{Addr: s.Addr()}), "poor", "+info")

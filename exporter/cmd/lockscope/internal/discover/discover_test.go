@@ -13,8 +13,7 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
-// TestDiscover says whose locks there are, shows no value, and proposes a configuration
-// that scan takes.
+// TestDiscover names the libraries, shows no value, and suggests a configuration that scan accepts.
 func TestDiscover(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
 	c := cmdtest.Admin(t, s)

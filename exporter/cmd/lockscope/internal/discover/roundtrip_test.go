@@ -15,8 +15,8 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
-// population is healthy locks of several libraries, as they are at one moment: some share
-// a pattern, or are below another's, and all but the last two are gone after their work.
+// population writes healthy locks of several libraries at one moment. Some share a pattern, or are below another's
+// pattern. All but the last two are gone after their work.
 func population(t *testing.T, c *redis.Client) (lasting []string) {
 	t.Helper()
 	const (
@@ -36,12 +36,12 @@ func population(t *testing.T, c *redis.Client) (lasting []string) {
 	cmdtest.Set(t, c, "lock:mail", redsync, 7*time.Second)
 	cmdtest.Set(t, c, "lock:order", "hTYMdGE4tKPBgV8bdmV0Nw", 9*time.Second)
 	hash("lock:invoice", id+":42", 1, 25*time.Second)
-	cmdtest.Set(t, c, "lock:nightly", shedLock(8*time.Minute), 2*time.Minute) // of 10 minutes
+	cmdtest.Set(t, c, "lock:nightly", shedLock(8*time.Minute), 2*time.Minute) // of a lease of 10 minutes
 	cmdtest.Set(t, c, "lock:deep:a", random, 2*time.Hour)                     // a pattern within another's
 	cmdtest.Set(t, c, "lock:deep:b", random[1:]+"0", 5*time.Hour)
 	cmdtest.Set(t, c, "app:lock:1", fmt.Sprintf("%s:17|web-3/4711|%d||", cmdtest.SecretToken, time.Now().UnixMilli()),
 		8*time.Second)
-	cmdtest.Set(t, c, "app:lock:import", "1", 3*time.Hour) // SETNX, of which nothing is known but this
+	cmdtest.Set(t, c, "app:lock:import", "1", 3*time.Hour) // SETNX: nothing else is known about it
 	cmdtest.Set(t, c, "bull:mail:1234:lock", id+":7", 25*time.Second)
 	cmdtest.Set(t, c, "spring-lock:a", id, 50*time.Second)
 	cmdtest.Set(t, c, "jobs:lock:a", random, 8*time.Second)
@@ -54,9 +54,9 @@ func population(t *testing.T, c *redis.Client) (lasting []string) {
 		"SINGLETONLOCK_d41d8cd98f00b204e9800998ecf8427e"}
 }
 
-// TestDiscoverRoundTrip scans healthy locks with the configuration that discover writes of
-// them: nothing is found, nothing is missing, then and when the short-lived ones are gone,
-// and when a lock of the same length is taken anew.
+// TestDiscoverRoundTrip scans healthy locks with the configuration that discover suggests for them. The scan finds
+// nothing and reports no gap: at once, after the short-lived locks are gone, and after a lock of the same length is
+// acquired anew.
 func TestDiscoverRoundTrip(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
 	c := cmdtest.Admin(t, s)

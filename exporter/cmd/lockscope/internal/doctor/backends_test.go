@@ -22,7 +22,7 @@ import (
 	"github.com/lockscope/lockscope/lock/zklock/zkproc"
 )
 
-// results are what doctor says, by backend, check and node.
+// results are the doctor's results, by backend, check and node.
 func results(t *testing.T, o cmdtest.Outcome) map[string]diagnosis.Result {
 	t.Helper()
 	var r Report
@@ -35,11 +35,11 @@ func results(t *testing.T, o cmdtest.Outcome) map[string]diagnosis.Result {
 	return all
 }
 
-// measured are checks that may be a warning of sound servers: on a busy machine one may stall for longer than the
-// doctor waits for an answer, and clocks are too uncertain to compare.
+// measured are checks that may warn about sound servers: on a busy machine a server may stall longer than the doctor
+// waits, and clocks are too uncertain to compare.
 var measured = []string{"latency", "clock", "clock drift", "clocks"}
 
-// wantSound examines what has nothing wrong with it.
+// wantSound requires that the doctor finds nothing wrong.
 func wantSound(t *testing.T, o cmdtest.Outcome, says ...string) {
 	t.Helper()
 	status := app.ExitClean
@@ -106,7 +106,7 @@ func TestDoctorOfPostgres(t *testing.T) {
 	gone.WantNot(t, "s3cr3t")
 }
 
-// TestDoctorSeesAPooler, and of which kind it is.
+// TestDoctorSeesAPooler, and its mode.
 func TestDoctorSeesAPooler(t *testing.T) {
 	t.Parallel()
 	s := systemtest.Postgres(t)
@@ -125,7 +125,7 @@ func TestDoctorSeesAPooler(t *testing.T) {
 	} {
 		for _, connections := range []int{1, 20} {
 			if mode == pgproc.SessionPooling && connections == 1 {
-				continue // one client alone is served
+				continue // it serves a single client
 			}
 			b, err := pgproc.StartBouncer(t.Context(), s, mode, connections)
 			cmdtest.Must(t, err)
@@ -143,7 +143,7 @@ func TestDoctorSeesAPooler(t *testing.T) {
 	}
 }
 
-// TestWrongPasswordOfPostgres is what list and doctor say, and not that rights are missing.
+// TestWrongPasswordOfPostgres: list and doctor report the password, not missing rights.
 func TestWrongPasswordOfPostgres(t *testing.T) {
 	t.Parallel()
 	s := systemtest.Postgres(t)
@@ -166,8 +166,8 @@ func TestWrongPasswordOfPostgres(t *testing.T) {
 		app.ExitClean)
 }
 
-// TestDoctorNamesWhatHoldsRows: a transaction that is left open keeps all that was written of locks since, and each
-// use reads past it.
+// TestDoctorNamesWhatHoldsRows: an open transaction keeps all row versions of locks that were written since, and each
+// use of a lock reads past them.
 func TestDoctorNamesWhatHoldsRows(t *testing.T) {
 	t.Parallel()
 	s := systemtest.Postgres(t)
@@ -200,7 +200,7 @@ func TestDoctorNamesWhatHoldsRows(t *testing.T) {
 	cmdtest.Eventually(t, "all is well again", func() bool { return rows("service").Status == diagnosis.Pass })
 }
 
-// TestDoctorOfAStandby, of its primary, and of a primary that waits for one that is not there.
+// TestDoctorOfAStandby, of its primary, and of a primary that waits for a missing standby.
 func TestDoctorOfAStandby(t *testing.T) {
 	t.Parallel()
 	s := systemtest.Postgres(t)
@@ -276,7 +276,7 @@ func TestDoctorOfEtcd(t *testing.T) {
 	wantResult(t, results(t, command(t, append(args, "-o", "json")...)), "rights", diagnosis.Fail, "--etcd-username")
 }
 
-// TestDoctorOfTwoClusters that are named as one, and one that is full.
+// TestDoctorOfTwoClusters that are given as one, and of a full cluster.
 func TestDoctorOfTwoClusters(t *testing.T) {
 	t.Parallel()
 	one, _ := systemtest.Etcd(t, 1)
@@ -325,7 +325,7 @@ func TestDoctorOfZooKeeper(t *testing.T) {
 	wantResult(t, results(t, o), "quorum", diagnosis.Fail, "no server granted a session")
 }
 
-// TestDoctorOfServersThatAreNoEnsemble, of one that does not tell what it is, and of all systems at once.
+// TestDoctorOfServersThatAreNoEnsemble, of a server that does not report its role, and of all systems at once.
 func TestDoctorOfServersThatAreNoEnsemble(t *testing.T) {
 	t.Parallel()
 	one, other := systemtest.ZooKeeper(t, 1), systemtest.ZooKeeper(t, 1)

@@ -12,8 +12,7 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 )
 
-// TestDoctorStatuses examines three sound servers, as if each were on a machine of
-// its own, and then two that are less so.
+// TestDoctorStatuses examines three sound servers as if each had its own machine, and then two servers with faults.
 func TestDoctorStatuses(t *testing.T) {
 	t.Parallel()
 	servers := locktest.Servers(t, 3, redisproc.WithArgs("--appendonly", "yes", "--appendfsync", "always",

@@ -35,7 +35,7 @@ func tree() *cobra.Command {
 	return root
 }
 
-// TestManual has a page for each command and topic, and repeats itself to the letter.
+// TestManual has a page for each command and topic, and the same bytes each time.
 func TestManual(t *testing.T) {
 	root := tree()
 	var texts []string

@@ -18,7 +18,7 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
-// TestListSideBySide reads all four systems in one call, in one order, and what waits there.
+// TestListSideBySide reads all four systems in one call, in one order, with their waiters.
 func TestListSideBySide(t *testing.T) {
 	t.Parallel()
 	redis := locktest.Servers(t, 1)[0]
@@ -81,7 +81,7 @@ func TestListSideBySide(t *testing.T) {
 	command(t, "list", "--zookeeper", zk.Addrs()[0], "--filter", "nothing").Want(t, app.ExitClean, "no locks\n")
 }
 
-// TestListDeadlockInPostgres is a cycle over two processes, told from what waiters say that they hold.
+// TestListDeadlockInPostgres: a cycle over two processes, found from what waiters record that they hold.
 func TestListDeadlockInPostgres(t *testing.T) {
 	t.Parallel()
 	pg := systemtest.Postgres(t)
@@ -101,7 +101,7 @@ func TestListDeadlockInPostgres(t *testing.T) {
 	o.WantNot(t, "BACKEND")
 }
 
-// TestListOfWhatCannotBeRead shows the rest, and names system, address and remedy without a password.
+// TestListOfWhatCannotBeRead shows the rest, and names the system, the address and the remedy without a password.
 func TestListOfWhatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	pg := systemtest.Postgres(t)
@@ -143,7 +143,7 @@ func TestListOfWhatCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestListOfAStandby has the locks, and says that it does not know who waits.
+// TestListOfAStandby shows the locks, and reports that the waiters are unknown.
 func TestListOfAStandby(t *testing.T) {
 	t.Parallel()
 	pg := systemtest.Postgres(t)
@@ -155,7 +155,8 @@ func TestListOfAStandby(t *testing.T) {
 		"some waiters are unknown", "recovery")
 }
 
-// TestBackendVariables name systems as their flags do; REDIS_URL is a platform's, and counts where nothing is named.
+// TestBackendVariables name systems as their flags do. REDIS_URL is a platform's variable and counts only if nothing
+// else is named.
 func TestBackendVariables(t *testing.T) {
 	t.Parallel()
 	pg := systemtest.Postgres(t, "password_encryption=scram-sha-256")

@@ -55,7 +55,7 @@ func TestListRealLocks(t *testing.T) {
 	})
 }
 
-// TestListOfALockWithASilentNode may be held: on the node that answers, and on the one that does not.
+// TestListOfALockWithASilentNode: the lock may be held, by the node that answers and the one that does not.
 func TestListOfALockWithASilentNode(t *testing.T) {
 	t.Parallel()
 	servers := locktest.Servers(t, 3)

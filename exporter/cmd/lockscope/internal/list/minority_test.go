@@ -15,8 +15,8 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// TestListOfAMinority: order is held, and old and stuck are left over on the first node, where stuck never expires.
-// What list says of them, and of what it could not read, with nodes dead, hung, or empty after a wipe.
+// TestListOfAMinority: order is held, and old is a leftover on the first node. The test checks how list reports them,
+// and the nodes that it could not read, with nodes dead, hung, or empty after a wipe.
 func TestListOfAMinority(t *testing.T) {
 	wipe := func(s *redisproc.Server) error {
 		c := redis.NewClient(&redis.Options{Addr: s.Addr()})
@@ -28,7 +28,7 @@ func TestListOfAMinority(t *testing.T) {
 	for name, c := range map[string]struct {
 		faults     faults
 		status     int
-		order, old string // what is said of them; empty: nothing
+		order, old string // the remark; empty: none
 		whole      bool   // every held lock is listed
 		says       []string
 	}{
@@ -100,7 +100,7 @@ func TestListOfAMinority(t *testing.T) {
 	}
 }
 
-// TestListOfNoNode has nothing to say of locks.
+// TestListOfNoNode: with two of three nodes down and no key on the third, list does not say that there are no locks.
 func TestListOfNoNode(t *testing.T) {
 	servers := locktest.Servers(t, 3)
 	for _, s := range servers[1:] {

@@ -18,7 +18,7 @@ import (
 	"github.com/lockscope/lockscope/lock/etcdlock/etcdproc"
 )
 
-// TestEtcdOverTLS lists and examines a cluster that speaks nothing but TLS, with its authority and without.
+// TestEtcdOverTLS lists and examines a cluster that accepts only TLS, with and without its authority.
 func TestEtcdOverTLS(t *testing.T) {
 	t.Parallel()
 	cert, key := cmdtest.Certificate(t)
@@ -58,8 +58,8 @@ func TestEtcdOverTLS(t *testing.T) {
 	}
 }
 
-// TestPostgresOverTLS lists and examines a server that speaks nothing but TLS: with its authority, with another, and
-// without. What the connection string says of TLS is not enough to be believed.
+// TestPostgresOverTLS lists and examines a server that accepts only TLS: with its authority, with another, and without.
+// The TLS settings of the connection string alone are not trusted.
 func TestPostgresOverTLS(t *testing.T) {
 	t.Parallel()
 	cert, key := cmdtest.Certificate(t)

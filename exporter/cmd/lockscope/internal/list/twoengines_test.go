@@ -18,7 +18,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// engineOf is one of several engines of one process.
+// engineOf returns one of several engines of a process.
 func engineOf(t *testing.T, servers []*redisproc.Server, db int, opts ...lock.Option) *engine.Engine {
 	t.Helper()
 	var clients []redis.UniversalClient
@@ -43,7 +43,7 @@ type crossing struct {
 	waits string
 }
 
-// cross has calls hold what they hold and then wait for what they wait for, until the test ends.
+// cross makes calls hold one lock each and then wait for another until the test ends.
 func cross(t *testing.T, all ...crossing) {
 	t.Helper()
 	ctx, giveUp := context.WithCancel(context.Background())
@@ -60,7 +60,7 @@ func cross(t *testing.T, all ...crossing) {
 	t.Cleanup(func() { giveUp(); waiting.Wait() })
 }
 
-// TestADeadlockOverEngines of one process, on the same nodes, is one: they are to each other what processes are.
+// TestADeadlockOverEngines: engines of one process on the same nodes can deadlock like processes.
 func TestADeadlockOverEngines(t *testing.T) {
 	for name, build := range map[string]func(x, y, z *engine.Engine) []crossing{
 		"each on its own": func(x, y, _ *engine.Engine) []crossing {
@@ -99,8 +99,7 @@ func TestADeadlockOverEngines(t *testing.T) {
 	}
 }
 
-// TestEnginesOnOtherKeysAreNoDeadlock: what has the same name in another database, or with another prefix, is another
-// lock.
+// TestEnginesOnOtherKeysAreNoDeadlock: the same name in another database, or with another prefix, is another lock.
 func TestEnginesOnOtherKeysAreNoDeadlock(t *testing.T) {
 	for name, other := range map[string]struct {
 		db   int
@@ -116,7 +115,7 @@ func TestEnginesOnOtherKeysAreNoDeadlock(t *testing.T) {
 			keeps, err := x.Acquire(t.Context(), "order", lock.TTL(time.Minute))
 			cmdtest.Must(t, err)
 			_ = keeps
-			// They hold order on y, and wait for stock on x; nobody holds stock who waits for order on x.
+			// They hold order on y and wait for stock on x. No holder of stock waits for order on x.
 			cross(t, crossing{y, "order", x, "stock"}, crossing{y, "stock", x, "order"})
 			var r report
 			cmdtest.Eventually(t, "both wait", func() bool {

@@ -19,8 +19,8 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// TestListShowsWhoBlocksWhom is a chain and a deadlock over three processes, as a fourth reads it, with every node
-// there, one dead and one hung.
+// TestListShowsWhoBlocksWhom: a chain and a deadlock over three processes, read by a fourth, with every node up, one
+// dead, and one that hangs.
 func TestListShowsWhoBlocksWhom(t *testing.T) {
 	for name, fault := range map[string]func(*redisproc.Server) error{
 		"healthy": nil, "one node dead": (*redisproc.Server).Kill, "one node hung": (*redisproc.Server).Pause,
@@ -93,7 +93,7 @@ func waitsOf(r report, resource string) int {
 	return 0
 }
 
-// TestListWithoutTheRightToReadQueues says so, and shows the rest.
+// TestListWithoutTheRightToReadQueues reports that, and shows the rest.
 func TestListWithoutTheRightToReadQueues(t *testing.T) {
 	server := locktest.Servers(t, 1)[0]
 	c := cmdtest.Admin(t, server)

@@ -26,7 +26,7 @@ func TestLeft(t *testing.T) {
 	}
 }
 
-// TestReadsWhatVouchWrites binds the two to one form of marker.
+// TestReadsWhatVouchWrites: both packages use one form of marker.
 func TestReadsWhatVouchWrites(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
 	c := redis.NewClient(&redis.Options{Addr: s.Addr(), DisableIdentity: true})

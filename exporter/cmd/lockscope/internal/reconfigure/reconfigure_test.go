@@ -16,7 +16,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
-// TestReconfigure takes three nodes to five, one of them away, and lets that one join late.
+// TestReconfigure grows three nodes to five while one of them is down, which joins later.
 func TestReconfigure(t *testing.T) {
 	servers := locktest.Servers(t, 5)
 	three, five := cmdtest.Addrs(servers[:3]...), cmdtest.Addrs(servers...)
@@ -98,8 +98,8 @@ func TestReconfigureRefuses(t *testing.T) {
 	}
 }
 
-// TestReconfigureStale names what once stood there: it is refused before anything is changed, and names node and
-// configurations.
+// TestReconfigureStale names an earlier set of nodes. It is refused before any change, and the error names the node and
+// both configurations.
 func TestReconfigureStale(t *testing.T) {
 	servers := locktest.Servers(t, 4)
 	three, four := cmdtest.Addrs(servers[:3]...), cmdtest.Addrs(servers...)
@@ -116,7 +116,7 @@ func TestReconfigureStale(t *testing.T) {
 	}
 }
 
-// TestReconfigureTwoAtOnce: one wins, and the other says so.
+// TestReconfigureTwoAtOnce: one wins, and the other reports that.
 func TestReconfigureTwoAtOnce(t *testing.T) {
 	servers := locktest.Servers(t, 5)
 	three := cmdtest.Addrs(servers[:3]...)
@@ -136,7 +136,7 @@ func TestReconfigureTwoAtOnce(t *testing.T) {
 	}
 }
 
-// TestReconfigureCutOff: a process died after it had marked one of three nodes, which keeps silent.
+// TestReconfigureCutOff: a process died after it had marked one of three nodes, which stays silent.
 func TestReconfigureCutOff(t *testing.T) {
 	servers := locktest.Servers(t, 4)
 	three, four := cmdtest.Addrs(servers[:3]...), cmdtest.Addrs(servers...)
@@ -164,7 +164,7 @@ func TestReconfigureCutOff(t *testing.T) {
 	}
 }
 
-// forget makes new servers of them, as far as locks go.
+// forget makes the servers new, as far as locks are concerned.
 func forget(t *testing.T, servers ...*redisproc.Server) {
 	t.Helper()
 	for _, s := range servers {

@@ -13,7 +13,7 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// readPlan reads a plan's file.
+// readPlan reads a plan file.
 func readPlan(t *testing.T, path string) scanner.Plan {
 	t.Helper()
 	file, err := os.Open(path)
@@ -24,7 +24,7 @@ func readPlan(t *testing.T, path string) scanner.Plan {
 	return p
 }
 
-// TestPlanThenApply is the way of somebody without a daemon.
+// TestPlanThenApply repairs without a daemon.
 func TestPlanThenApply(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
 	c := cmdtest.Admin(t, s)
@@ -45,7 +45,7 @@ func TestPlanThenApply(t *testing.T) {
 		p.Operator != "ada" {
 		t.Errorf("%s", text)
 	}
-	command(t, plan...).Want(t, app.ExitError, "--out", "exists") // never replaced
+	command(t, plan...).Want(t, app.ExitError, "--out", "exists") // a plan is never overwritten
 
 	apply := func(args ...string) cmdtest.Outcome {
 		return command(t, append([]string{"repair", "apply", file, "--redis", s.Addr(), "--operator", "bob"},
@@ -74,12 +74,12 @@ func TestPlanThenApply(t *testing.T) {
 		strings.Contains(string(text), cmdtest.SecretToken) {
 		t.Errorf("the audit log:\n%s", text)
 	}
-	if _, err := os.Stat(file + ".audit"); err != nil { // of the run that named none
+	if _, err := os.Stat(file + ".audit"); err != nil { // the log of the run without --audit-log
 		t.Error(err)
 	}
 }
 
-// TestPlanMeetsItsEnd: edited, for other servers, or not to be written down.
+// TestPlanMeetsItsEnd: a plan that was edited, is for other servers, or cannot be logged.
 func TestPlanMeetsItsEnd(t *testing.T) {
 	servers := locktest.Servers(t, 2)
 	c := cmdtest.Admin(t, servers[0])
@@ -101,7 +101,7 @@ func TestPlanMeetsItsEnd(t *testing.T) {
 	apply(file, cmdtest.Addrs(servers...)).Want(t, app.ExitError, "it is for "+servers[0].Addr())
 	apply(file, servers[0].Addr(), "--audit-log", filepath.Join(dir, "missing", "log")).Want(t, app.ExitError,
 		"--audit-log")
-	if _, err := os.Stat("/dev/full"); err == nil { // Linux: writes fail, opening does not
+	if _, err := os.Stat("/dev/full"); err == nil { // on Linux opening succeeds and writing fails
 		apply(file, servers[0].Addr(), "--audit-log", "/dev/full").Want(t, app.ExitError, "stopped repairing", "0 done",
 			"1 failed or not tried")
 	}

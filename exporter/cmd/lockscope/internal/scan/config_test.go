@@ -12,8 +12,7 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// TestScanConfig sweeps two groups that have nothing to do with each other, with policies
-// and exclusions, and says what is whose.
+// TestScanConfig sweeps two independent groups with policies and exclusions. The report names the group of each line.
 func TestScanConfig(t *testing.T) {
 	servers := locktest.Servers(t, 4)
 	a, b := cmdtest.Admin(t, servers[0]), cmdtest.Admin(t, servers[3])
@@ -61,8 +60,7 @@ throttle: {confirm_after: 10ms}
 		app.ExitFindings)
 }
 
-// TestUnrelatedServers of one group are swept each by itself: with redlock: false no lock is
-// an orphan.
+// TestUnrelatedServers of one group are swept separately: with redlock: false no lock is an orphan.
 func TestUnrelatedServers(t *testing.T) {
 	servers := locktest.Servers(t, 3)
 	for i, s := range servers {
@@ -77,7 +75,7 @@ func TestUnrelatedServers(t *testing.T) {
 	o.Want(t, app.ExitClean, servers[2].Addr())
 }
 
-// TestConfigWithoutServers has flags name them, and the file the rest.
+// TestConfigWithoutServers: flags name the servers, and the file has the rest.
 func TestConfigWithoutServers(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
 	cmdtest.Set(t, cmdtest.Admin(t, s), "lock:a", "v", 2*time.Hour)

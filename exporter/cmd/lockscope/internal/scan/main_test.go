@@ -8,7 +8,7 @@ import (
 
 func TestMain(m *testing.M) { cmdtest.Main(m) }
 
-// run is lockscope with the commands of these tests.
+// run is lockscope with the commands under test.
 var run = cmdtest.Of(Command)
 
 func command(t *testing.T, args ...string) cmdtest.Outcome {

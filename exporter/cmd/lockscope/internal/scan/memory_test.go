@@ -13,7 +13,7 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// TestScansRemember runs scans over a lock whose value does not tell how old it is: the first of them cannot either.
+// TestScansRemember runs scans over a lock whose value does not tell its age: the first of them cannot tell it either.
 func TestScansRemember(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
 	c := cmdtest.Admin(t, s)
@@ -26,7 +26,7 @@ func TestScansRemember(t *testing.T) {
 	scan().Want(t, app.ExitClean)
 	var last cmdtest.Outcome
 	cmdtest.Eventually(t, "a later run knows for how long it is held", func() bool {
-		time.Sleep(60 * time.Millisecond) // the time between two runs of cron
+		time.Sleep(60 * time.Millisecond) // between two runs of cron
 		last = scan()
 		return last.Status != app.ExitClean
 	})
@@ -40,7 +40,7 @@ func TestScansRemember(t *testing.T) {
 	scan().Want(t, app.ExitError, "load memory", "remove it")
 }
 
-// TestQuietJSON prints a document also when there is nothing wrong: who asks for one reads it.
+// TestQuietJSON prints a document even if there are no findings: JSON was asked for, so a program reads it.
 func TestQuietJSON(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
 	cmdtest.Set(t, cmdtest.Admin(t, s), "lock:a", "8Q5xLzCgV2rEJwJ7yYtSIA==", time.Minute)

@@ -38,7 +38,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestProgressGoesOn while nothing is reported: the second look takes its time.
+// TestProgressGoesOn during the second look, which reports nothing for a while.
 func TestProgressGoesOn(t *testing.T) {
 	out := &lines{written: make(chan string, 100)}
 	p := newProgress(out)
@@ -58,13 +58,13 @@ func TestProgressGoesOn(t *testing.T) {
 	p.clear()
 }
 
-// lines passes on what is written.
+// lines sends each written line to the test.
 type lines struct{ written chan string }
 
 func (l *lines) Write(b []byte) (int, error) {
 	select {
 	case l.written <- string(b):
-	default: // nobody reads so many
+	default: // more lines than the test reads
 	}
 	return len(b), nil
 }

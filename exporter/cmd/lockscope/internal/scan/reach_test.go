@@ -27,7 +27,7 @@ func TestScanReadsReplicas(t *testing.T) {
 	}
 }
 
-// TestScanAlerts tells a real Alertmanager.
+// TestScanAlerts sends to a real Alertmanager.
 func TestScanAlerts(t *testing.T) {
 	am := alertmanagertest.Start(t)
 	s := locktest.Servers(t, 1)[0]
@@ -45,7 +45,7 @@ func TestScanAlerts(t *testing.T) {
 	}
 }
 
-// TestShortForms of naming a server, and of durations.
+// TestShortForms of server names and durations.
 func TestShortForms(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "redis.sock")
 	s := locktest.Servers(t, 1, redisproc.WithArgs("--unixsocket", socket))[0]

@@ -58,7 +58,7 @@ func TestRepair(t *testing.T) {
 	}
 }
 
-// TestRepairStopsWithoutItsLog repairs nothing that it cannot write down.
+// TestRepairStopsWithoutItsLog: without an audit log nothing is repaired.
 func TestRepairStopsWithoutItsLog(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
 	c := cmdtest.Admin(t, s)
@@ -70,7 +70,7 @@ func TestRepairStopsWithoutItsLog(t *testing.T) {
 	if n := c.DBSize(t.Context()).Val(); n != 3 {
 		t.Errorf("%d keys are left of 3", n)
 	}
-	if _, err := os.Stat("/dev/full"); err == nil { // Linux: writes fail, opening does not
+	if _, err := os.Stat("/dev/full"); err == nil { // on Linux opening succeeds and writing fails
 		command(t, append(args, "/dev/full")...).Want(t, app.ExitError, "stopped repairing")
 		if n := c.DBSize(t.Context()).Val(); n != 3 {
 			t.Errorf("%d keys are left of 3: repaired without a log", n)
@@ -78,7 +78,7 @@ func TestRepairStopsWithoutItsLog(t *testing.T) {
 	}
 }
 
-// TestEnvironmentArmsNoRepair: what a plain scan does, it does in any environment.
+// TestEnvironmentArmsNoRepair: no variable makes a plain scan repair.
 func TestEnvironmentArmsNoRepair(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
 	c := cmdtest.Admin(t, s)

@@ -13,14 +13,14 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
-// repairNow repairs all that can be told apart, with all defaults but the time between the looks.
+// repairNow repairs every value that identifies its owner, with all defaults but a short time between the looks.
 func repairNow(t *testing.T, args ...string) cmdtest.Outcome {
 	t.Helper()
 	return command(t, cmdtest.Quick(append(args, "--repair", "delete", "--yes", "--repair-classes",
 		"no_ttl,held_too_long,orphan,long_ttl")...)...)
 }
 
-// wantAll says that every key is still there.
+// wantAll requires that every key still exists.
 func wantAll(t *testing.T, c redis.Cmdable, keys ...string) {
 	t.Helper()
 	for _, key := range keys {
@@ -30,7 +30,7 @@ func wantAll(t *testing.T, c redis.Cmdable, keys ...string) {
 	}
 }
 
-// TestRepairLeavesConstantValues: a value that every owner writes says nothing of whose the lock is now.
+// TestRepairLeavesConstantValues: a value that every owner writes does not identify the present owner.
 func TestRepairLeavesConstantValues(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
 	c := cmdtest.Admin(t, s)
@@ -47,7 +47,7 @@ func TestRepairLeavesConstantValues(t *testing.T) {
 	wantAll(t, c, keys...)
 }
 
-// TestRepairLeavesLongValues: no more than 256 bytes are compared, and two owners may have those in common.
+// TestRepairLeavesLongValues: only 256 bytes are compared, and two owners may share those.
 func TestRepairLeavesLongValues(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
 	c := cmdtest.Admin(t, s)
@@ -63,7 +63,7 @@ func TestRepairLeavesLongValues(t *testing.T) {
 	wantAll(t, c, keys...)
 }
 
-// TestRepairLeavesYoungLocks: redis-py's Lock(timeout=None) never has a TTL, its holder may be at work.
+// TestRepairLeavesYoungLocks: redis-py's Lock(timeout=None) never has a TTL, and its holder may be at work.
 func TestRepairLeavesYoungLocks(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
 	c := cmdtest.Admin(t, s)
@@ -74,8 +74,8 @@ func TestRepairLeavesYoungLocks(t *testing.T) {
 	wantAll(t, c, "lock:redis-py")
 }
 
-// TestRepairLeavesLocksOfUnrelatedServers: that a lock is on one of two servers says nothing unless they are one
-// Redlock's.
+// TestRepairLeavesLocksOfUnrelatedServers: a lock on one of two servers proves nothing unless both belong to one
+// Redlock.
 func TestRepairLeavesLocksOfUnrelatedServers(t *testing.T) {
 	servers := locktest.Servers(t, 2)
 	now := time.Now().UnixMilli()

@@ -144,7 +144,7 @@ func TestScanUnreachableNode(t *testing.T) {
 	}
 }
 
-// TestScanSaysOneThingALine of each node that could not be read.
+// TestScanSaysOneThingALine about each node that could not be read.
 func TestScanSaysOneThingALine(t *testing.T) {
 	o := command(t, cmdtest.Quick("--redis", "127.0.0.1:1,127.0.0.1:2")...)
 	o.Want(t, app.ExitError)
@@ -179,8 +179,7 @@ func TestScanWrongPassword(t *testing.T) {
 		cmdtest.Quick("--redis-file", "-", "--allow-empty")...).Want(t, app.ExitClean)
 }
 
-// TestScanHugeValue finds a leak of 512 MB, the most a value may have, without
-// fetching it.
+// TestScanHugeValue finds a leak with a value of 512 MB, Redis's limit, without fetching it.
 func TestScanHugeValue(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
 	c := cmdtest.Admin(t, s)
@@ -243,7 +242,7 @@ func TestScanTextfile(t *testing.T) {
 		Want(t, app.ExitError, "--textfile", "lock:leak")
 }
 
-// receiver is an HTTP server that keeps what it is sent.
+// receiver is an HTTP server that records what it receives.
 func receiver(t *testing.T, status int) (url string, bodies <-chan string) {
 	t.Helper()
 	got := make(chan string, 10)

@@ -11,7 +11,7 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// TestBlockedCountsEveryCall, of processes that are listed and of others, and says what is a deadlock.
+// TestBlockedCountsEveryCall, of processes in the list and of others, and marks deadlocks.
 func TestBlockedCountsEveryCall(t *testing.T) {
 	now := time.Unix(1763700000, 0)
 	holder := func(name string) lock.Holder { return lock.Holder{Instance: name, Since: now.Add(-time.Minute)} }

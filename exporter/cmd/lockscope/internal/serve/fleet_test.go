@@ -25,7 +25,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// service takes locks and has a page that its holder records and queue entries name.
+// service takes locks and has a page, which its holder records and queue entries name.
 func service(t *testing.T, name string, servers []*redisproc.Server) (lock.Locker, string) {
 	t.Helper()
 	board, err := live.New(live.WithInstance(name))
@@ -49,7 +49,7 @@ func service(t *testing.T, name string, servers []*redisproc.Server) (lock.Locke
 	return shown, url
 }
 
-// logged is what a serve in this process writes to stderr.
+// logged is the stderr of a serve in this process.
 type logged struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -88,7 +88,7 @@ func serving(t *testing.T, args ...string) (url string, log *logged) {
 	return url, log
 }
 
-// deadlock makes two services wait for one another until it is called off.
+// deadlock makes two services wait for one another until it is cancelled.
 func deadlock(t *testing.T, orders, stock lock.Locker) (callOff func()) {
 	t.Helper()
 	a, err := orders.Acquire(t.Context(), "order", lock.TTL(time.Minute))
@@ -110,7 +110,7 @@ func deadlock(t *testing.T, orders, stock lock.Locker) (callOff func()) {
 	return sync.OnceFunc(func() { giveUp(); waiting.Wait() })
 }
 
-// published is a lock whose value says that its holder has a page there.
+// published writes a lock whose value claims that its holder has a page there.
 func published(t *testing.T, servers []*redisproc.Server, key, page string) {
 	t.Helper()
 	for _, s := range servers {
@@ -120,8 +120,8 @@ func published(t *testing.T, servers []*redisproc.Server, key, page string) {
 	}
 }
 
-// TestServeShowsTheFleet is a deadlock of two services as a serve shows it that reads their pages, and what it says of
-// pages that it cannot read: with every node there, with one dead, and with one that hangs.
+// TestServeShowsTheFleet: a serve that reads pages shows a deadlock of two services, and the reasons why other pages
+// cannot be read. It does so with every node up, with one dead, and with one that hangs.
 func TestServeShowsTheFleet(t *testing.T) {
 	for name, fault := range map[string]func(*redisproc.Server) error{
 		"healthy": nil, "one node dead": (*redisproc.Server).Kill, "one node hung": (*redisproc.Server).Pause,
@@ -168,7 +168,7 @@ func TestServeShowsTheFleet(t *testing.T) {
 				func() bool { return waitsForStock(t, url) })
 			callOff()
 			if name == "one node hung" {
-				cmdtest.Must(t, servers[2].Resume()) // each look waits five seconds for it
+				cmdtest.Must(t, servers[2].Resume()) // each reading waits five seconds for it
 			}
 			cmdtest.Eventually(t, "the deadlock is over", func() bool {
 				return metric("deadlocks 0") && metric("deadlocks_found_total 1")
@@ -180,7 +180,7 @@ func TestServeShowsTheFleet(t *testing.T) {
 	}
 }
 
-// plantPages puts addresses on the nodes that cannot be read, and returns why by address.
+// plantPages puts unreadable addresses on the nodes, and returns the reason expected for each.
 func plantPages(t *testing.T, servers []*redisproc.Server) map[string]string {
 	t.Helper()
 	hangs := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
@@ -210,7 +210,7 @@ func fleetOf(t *testing.T, url string) (d fleet.Document) {
 	return d
 }
 
-// callsOf are the calls that wait for a resource as this page lists them.
+// callsOf returns the calls that wait for a resource on this page.
 func callsOf(d fleet.Document, resource, page string) (calls []fleet.Call) {
 	for _, r := range d.Resources {
 		for _, w := range r.Waiters {
@@ -237,11 +237,10 @@ func checkReasons(t *testing.T, d fleet.Document, reasons map[string]string) {
 	}
 }
 
-// unasked is a page of which nothing is known yet.
+// unasked is a page that was not read yet.
 func unasked(p fleet.Read) bool { return p.Read == nil && p.Failing == nil }
 
-// waitsForStock looks for the waiter of stock on serve's own page. A listing that met a node's silence may not know
-// the holder.
+// waitsForStock returns the waiter of stock on serve's own page. If a node was silent, the holder may be unknown.
 func waitsForStock(t *testing.T, url string) bool {
 	t.Helper()
 	var state live.State
@@ -253,7 +252,7 @@ func waitsForStock(t *testing.T, url string) bool {
 	})
 }
 
-// TestServeReadsNoPageByDefault, whatever holders publish: somebody else may have written it.
+// TestServeReadsNoPageByDefault, whatever addresses are published: an attacker may have written them.
 func TestServeReadsNoPageByDefault(t *testing.T) {
 	asked := make(chan struct{}, 1)
 	page := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked <- struct{}{} }))

@@ -9,7 +9,7 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
-// TestGroupsInMetrics: each group of a serve has a quorum of its own, so a node says of which it is.
+// TestGroupsInMetrics: each group has its own quorum, so the metrics of a node name its group.
 func TestGroupsInMetrics(t *testing.T) {
 	servers := locktest.Servers(t, 2)
 	path := cmdtest.ConfigFile(t, fmt.Sprintf("groups: [{name: orders, redis: [%q]}, {name: stock, redis: [%q]}]\n",

@@ -8,5 +8,5 @@ import (
 
 func TestMain(m *testing.M) { cmdtest.Main(m) }
 
-// run is lockscope with the commands of these tests.
+// run is lockscope with the commands under test.
 var run = cmdtest.Of(Command)

@@ -13,7 +13,7 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// TestReadyWithFewRights has the user of the README: it may scan, and may not PING.
+// TestReadyWithFewRights uses the user of the README, which may scan but not PING.
 func TestReadyWithFewRights(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
 	c := cmdtest.Admin(t, s)
@@ -32,7 +32,7 @@ func TestReadyWithFewRights(t *testing.T) {
 	}
 }
 
-// TestElectionIsPartOfReadiness: a serve that cannot know whether it is to sweep says so.
+// TestElectionIsPartOfReadiness: a serve that cannot tell whether it is to sweep reports that.
 func TestElectionIsPartOfReadiness(t *testing.T) {
 	if err := undecided(scanner.Snapshot{Standby: true}); err != nil {
 		t.Errorf("a standby is ready: %v", err)

@@ -9,7 +9,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 )
 
-// TestStampsTell a file that was replaced, removed or written from one that was not.
+// TestStampsTell whether a file was replaced, removed or written.
 func TestStampsTell(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "secret")
 	s := &sweeping{files: stampsOf([]string{path})}

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestAForgottenPageCostsLittle: the longer it takes to read all locks for a page, the rarer that is done. A million
-// keys take some 25 s.
+// TestAForgottenPageCostsLittle: the longer a reading of all locks takes, the less often it runs. A million keys take
+// some 25 s.
 func TestAForgottenPageCostsLittle(t *testing.T) {
 	for reading, want := range map[time.Duration]time.Duration{
 		0: listEvery, 100 * time.Millisecond: listEvery, time.Second: 9 * time.Second,

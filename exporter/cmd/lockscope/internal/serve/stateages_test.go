@@ -21,10 +21,10 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// oneReading is a scanner whose nodes were read at one moment: somebody waits for a lock that is held.
+// oneReading is a scanner that read the nodes at one moment: a process waits for a held lock.
 type oneReading struct {
-	held, waits time.Duration // so far, when it was read
-	pass        time.Duration // from reading a lock to reading who waits
+	held, waits time.Duration // so far, at the reading
+	pass        time.Duration // between reading a lock and reading its waiters
 }
 
 func (oneReading) Snapshot() scanner.Snapshot { return scanner.Snapshot{} }
@@ -56,9 +56,8 @@ func (r oneReading) List(context.Context, scanner.ListOptions) (scanner.Listing,
 	}, nil
 }
 
-// TestThePageTellsAgesOfWhenItWasRead: who waited for 20 ms as the nodes were read is not said to have waited for four
-// seconds when somebody looks four seconds later, and the lock is not said to be over that has been renewed since, for
-// all that is known.
+// TestThePageTellsAgesOfWhenItWasRead: a caller had waited 20 ms at the reading. Four seconds later the page must not
+// say that it has waited four seconds, nor that the lock has expired: it may have been renewed.
 func TestThePageTellsAgesOfWhenItWasRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := oneReading{held: 7 * time.Second, waits: 20 * time.Millisecond, pass: 100 * time.Millisecond}
@@ -89,8 +88,8 @@ func TestThePageTellsAgesOfWhenItWasRead(t *testing.T) {
 	})
 }
 
-// TestServeAgesNoWaitThatIsOver on real servers: a wait ends between two readings. Until the next one the page goes on
-// to show it, and it never says that it lasted longer than it did.
+// TestServeAgesNoWaitThatIsOver on real servers: a wait ends between two readings. Until the next reading the page
+// still shows it, but never with a longer time than it lasted.
 func TestServeAgesNoWaitThatIsOver(t *testing.T) {
 	servers := locktest.Servers(t, 3)
 	holds, waits := cmdtest.LockingProcess(t, "orders-1", servers), cmdtest.LockingProcess(t, "stock-2", servers)

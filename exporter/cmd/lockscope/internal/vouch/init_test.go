@@ -39,7 +39,7 @@ func TestInitLetsNewNodesVote(t *testing.T) {
 func TestInitRefusesUsedNodes(t *testing.T) {
 	servers := locktest.Servers(t, 3)
 	list := cmdtest.Addrs(servers...)
-	// A tombstone's key holds the token of the lease it is for.
+	// A tombstone's key holds the token of its lease.
 	cmdtest.Set(t, cmdtest.Admin(t, servers[1]), "lockscope:tomb:{lock:order:1001}:"+cmdtest.SecretToken, "",
 		time.Minute)
 	o := command(t, "init", "--redis", list)
@@ -83,7 +83,7 @@ func TestInitRefusesHalfASet(t *testing.T) {
 	}
 }
 
-// TestInitRefusesARestartedNode: one that forgot everything looks new, and is not.
+// TestInitRefusesARestartedNode: a node that forgot everything looks new, but is not.
 func TestInitRefusesARestartedNode(t *testing.T) {
 	servers := locktest.Servers(t, 3)
 	list := cmdtest.Addrs(servers...)
@@ -111,8 +111,8 @@ func TestInitRefusesWhatIsNoSetOfMasters(t *testing.T) {
 	}
 }
 
-// TestInitRights takes one grant after the other away: init says so before it marks
-// anything, and with all of them the server refuses nothing.
+// TestInitRights takes away one grant after the other: init reports it before it marks a node. With all grants the
+// server refuses nothing.
 func TestInitRights(t *testing.T) {
 	const password = "an-acl-passw0rd"
 	servers := locktest.Servers(t, 2)
@@ -127,7 +127,7 @@ func TestInitRights(t *testing.T) {
 			}
 			c := cmdtest.Admin(t, s)
 			cmdtest.Must(t, c.Do(t.Context(), args...).Err())
-			cmdtest.Must(t, c.Set(t.Context(), "customer:1", "x", 0).Err()) // so that DBSIZE does not tell all
+			cmdtest.Must(t, c.Set(t.Context(), "customer:1", "x", 0).Err()) // so that DBSIZE alone cannot tell
 			cmdtest.Must(t, c.ACLLogReset(t.Context()).Err())
 		}
 		o := commandWith(t, []string{"LOCKSCOPE_REDIS_PASSWORD=" + password}, "", "init", "--redis",
@@ -162,7 +162,7 @@ func TestInitOfAClusterAndASentinel(t *testing.T) {
 	command(t, master...).Want(t, app.ExitError, "sentinel:"+redisproc.MasterName, "vouched for it before it restarted")
 }
 
-// TestInitOfARestartedNode: with what doctor says of it, once.
+// TestInitOfARestartedNode with the command that doctor shows, which works once.
 func TestInitOfARestartedNode(t *testing.T) {
 	servers := locktest.Servers(t, 3)
 	list := cmdtest.Addrs(servers...)
@@ -170,7 +170,7 @@ func TestInitOfARestartedNode(t *testing.T) {
 	cmdtest.Must(t, cmdtest.Locks(t, servers...))
 	cmdtest.Must(t, servers[0].Restart(t.Context()))
 	cmdtest.Eventually(t, "the quarantine begins",
-		func() bool { // with the first command that reaches the node; a quorum need not wait for it
+		func() bool { // with the first command that reaches the node, as a quorum need not wait for it
 			_ = cmdtest.Locks(t, servers...)
 			return strings.HasPrefix(cmdtest.Admin(t, servers[0]).Get(t.Context(), "lockscope:life").Val(),
 				"quarantine|")

@@ -8,7 +8,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 )
 
-// TestWhatAZooKeeperServerSays of itself, where it is asked without a session.
+// TestWhatAZooKeeperServerSays about itself when it is asked without a session.
 func TestWhatAZooKeeperServerSays(t *testing.T) {
 	for name, c := range map[string]struct {
 		text, detail string
