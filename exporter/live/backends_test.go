@@ -18,7 +18,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// onBackend is a locker in memory on a Board, of a set of nodes with that name.
+// onBackend is a locker in memory on a Board, on a set of nodes with that name.
 func onBackend(t *testing.T, board *live.Board, nodes memlock.Nodes, backend, instance string) lock.Locker {
 	t.Helper()
 	engine, err := memlock.New(nodes, lock.WithInstance(instance), lock.WithBackend(backend), lock.WithCallSites())
@@ -27,8 +27,8 @@ func onBackend(t *testing.T, board *live.Board, nodes memlock.Nodes, backend, in
 	return wrap(t, board, engine, live.WithLockerInstance(instance))
 }
 
-// TestOneNameOnTwoBackends: who moves from one system to another takes each lock on both. One that holds it on the
-// first and waits for it on the second waits for whoever has it there, and not for itself.
+// TestOneNameOnTwoBackends: a service that moves between systems takes each lock on both. A call that holds the lock on
+// the first and waits for it on the second waits for the holder there, and not for itself.
 func TestOneNameOnTwoBackends(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		board := newBoard(t, live.WithInstance("orders/1"))
@@ -67,7 +67,7 @@ func TestOneNameOnTwoBackends(t *testing.T) {
 		if len(s.Held) != 1 || s.Held[0].Backend != "redis" || s.Held[0].Waiters != 1 {
 			t.Errorf("held %+v", s.Held)
 		}
-		if len(s.Nodes) != 6 { // they have the same names
+		if len(s.Nodes) != 6 { // nodes of both have the same names
 			t.Errorf("nodes %+v", s.Nodes)
 		}
 		must(t, theirs.Release(t.Context()))
@@ -87,7 +87,7 @@ func TestOneNameOnTwoBackends(t *testing.T) {
 	})
 }
 
-// TestDeadlockAcrossTwoSystems: a lock on Redis and one on PostgreSQL, taken in either order. Neither server knows of
+// TestDeadlockAcrossTwoSystems: a lock on Redis and one on PostgreSQL, taken in opposite orders. Neither server knows
 // the other.
 func TestDeadlockAcrossTwoSystems(t *testing.T) {
 	server, err := pgproc.Start(t.Context())

@@ -21,7 +21,7 @@ import (
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
-// stacks are the decorators whose cost is measured, around one Locker.
+// stacks are the decorators that are measured, around one Locker.
 func stacks(tb testing.TB, next func() lock.Locker) []struct {
 	name   string
 	locker lock.Locker
@@ -45,24 +45,22 @@ func stacks(tb testing.TB, next func() lock.Locker) []struct {
 	}
 }
 
-// BenchmarkNoop is an acquire and release on a Locker that does nothing and tells
-// nothing: what the decorator costs by itself.
+// BenchmarkNoop measures the decorator alone: an acquire and release on a Locker that does nothing and has no events.
 func BenchmarkNoop(b *testing.B) {
 	for _, s := range stacks(b, func() lock.Locker { return &noop{} }) {
 		b.Run(s.name, func(b *testing.B) { benchPairs(b, s.locker) })
 	}
 }
 
-// BenchmarkInstant is an acquire and release on a Redlock whose three nodes answer
-// at once: what the hooks cost.
+// BenchmarkInstant measures the hooks: an acquire and release on a Redlock whose three nodes answer at once.
 func BenchmarkInstant(b *testing.B) {
 	for _, s := range stacks(b, func() lock.Locker { return instantRedlock(b) }) {
 		b.Run(s.name, func(b *testing.B) { benchPairs(b, s.locker) })
 	}
 }
 
-// BenchmarkRedis is that on real servers, each stack in turns with a bare Locker, and
-// reports the ratio of the medians.
+// BenchmarkRedis does the same on real servers, each stack in turns with a bare Locker, and reports the ratio of the
+// medians.
 func BenchmarkRedis(b *testing.B) {
 	for _, n := range []int{1, 3} {
 		servers := locktest.Servers(b, n)
@@ -71,7 +69,7 @@ func BenchmarkRedis(b *testing.B) {
 			b.Run(fmt.Sprintf("nodes=%d/%s", n, s.name), func(b *testing.B) {
 				var times [2][]time.Duration
 				for i := 0; b.Loop(); i++ {
-					for j := range 2 { // who goes first alternates too
+					for j := range 2 { // which one goes first alternates, too
 						which := (i + j) % 2
 						began := time.Now()
 						pair(b, b.Context(), [2]lock.Locker{bare, s.locker}[which])
@@ -95,7 +93,7 @@ func benchPairs(b *testing.B, l lock.Locker) {
 	}
 }
 
-// BenchmarkParallel has all processors record at a time.
+// BenchmarkParallel records on all processors at the same time.
 func BenchmarkParallel(b *testing.B) {
 	for _, s := range stacks(b, func() lock.Locker { return &noop{} })[:2] {
 		b.Run(s.name, func(b *testing.B) {
@@ -110,7 +108,7 @@ func BenchmarkParallel(b *testing.B) {
 	}
 }
 
-// BenchmarkState is one look at a Board with ten thousand locks held.
+// BenchmarkState reads a Board with ten thousand held locks.
 func BenchmarkState(b *testing.B) {
 	board := newBoard(b)
 	l := wrap(b, board, &noop{})
@@ -125,7 +123,7 @@ func BenchmarkState(b *testing.B) {
 	}
 }
 
-// BenchmarkCrowd is one look at a Board with two thousand callers waiting.
+// BenchmarkCrowd reads a Board with two thousand waiting callers.
 func BenchmarkCrowd(b *testing.B) {
 	board := newBoard(b)
 	engine, err := memlock.New(memlock.NewNodes(3))
@@ -148,7 +146,7 @@ func BenchmarkCrowd(b *testing.B) {
 	must(b, engine.Close())
 }
 
-// TestCost holds the Board to eight allocations per acquire and release.
+// TestCost limits the Board to eight allocations per acquire and release.
 func TestCost(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -172,7 +170,7 @@ func pair(tb testing.TB, ctx context.Context, l lock.Locker) {
 	}
 }
 
-// instantRedlock does everything a Redlock does but talk to servers.
+// instantRedlock is a Redlock without servers.
 func instantRedlock(tb testing.TB) lock.Locker {
 	r, err := engine.NewEngine([]driver.Node{engine.Async(&instant{name: "a"}), engine.Async(&instant{name: "b"}),
 		engine.Async(&instant{name: "c"})})
@@ -181,7 +179,7 @@ func instantRedlock(tb testing.TB) lock.Locker {
 	return r
 }
 
-// instant is a node that grants whatever it is asked, or fails.
+// instant is a node that grants everything, or fails.
 type instant struct {
 	name    string
 	err     error

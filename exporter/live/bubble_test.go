@@ -14,14 +14,13 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
-// inBubble runs a test in fake time: what takes a minute takes none.
+// inBubble runs a test in fake time: a wait of a minute takes no time.
 func inBubble(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
 	synctest.Test(t, test)
 }
 
-// newServers starts servers of which the first answers after two milliseconds, the
-// second after four, and so on.
+// newServers starts servers: the first answers after two milliseconds, the second after four, and so on.
 func newServers(t testing.TB, n int) (servers []*locktest.FakeServer) {
 	t.Helper()
 	for i := range n {
@@ -32,7 +31,7 @@ func newServers(t testing.TB, n int) (servers []*locktest.FakeServer) {
 	return servers
 }
 
-// newRedlock is a process of that name in a bubble.
+// newRedlock is a process with that name in a bubble.
 func newRedlock(t testing.TB, servers []*locktest.FakeServer, instance string) *engine.Engine {
 	t.Helper()
 	var nodes []driver.Node
@@ -50,14 +49,14 @@ func newRedlock(t testing.TB, servers []*locktest.FakeServer, instance string) *
 	return l
 }
 
-// process is a Redlock on a Board, both of one name.
+// process is a Redlock on a Board, both with one name.
 func process(t testing.TB, servers []*locktest.FakeServer, instance string) (*live.Board, lock.Locker) {
 	t.Helper()
 	b := newBoard(t, live.WithInstance(instance))
 	return b, wrap(t, b, newRedlock(t, servers, instance))
 }
 
-// settle lets d pass, and everything that happens meanwhile.
+// settle lets d pass.
 func settle(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
@@ -65,7 +64,7 @@ func settle(d time.Duration) {
 
 func state(b *live.Board) live.State { return b.State(context.Background()) }
 
-// slow is a Locker on which every Acquire takes as long as the next of its times.
+// slow is a Locker on which each Acquire takes the next of its times.
 type slow struct {
 	noop
 	times []time.Duration

@@ -17,8 +17,8 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
-// The suites run on machines that are busy with others, and so with longer times
-// than a lock's defaults; the TTL is the shortest that such a node timeout allows.
+// Because the machine may be busy, the suites run with longer times than a lock's defaults. The TTL is the shortest
+// that such a node timeout permits.
 const (
 	nodeTimeout = 1250 * time.Millisecond
 	suiteTTL    = 4 * nodeTimeout
@@ -43,8 +43,7 @@ func TestLockerOnRedis(t *testing.T) {
 	}
 }
 
-// TestStacked has a Board inside and another outside of instrument, and both around
-// or in a reentrant Locker.
+// TestStacked has one Board inside instrument and one outside, and both around or inside a reentrant Locker.
 func TestStacked(t *testing.T) {
 	t.Parallel()
 	conformInFakeTime(t, 3, func(t testing.TB, outer *live.Board, fake lock.Locker) lock.Locker {
@@ -54,8 +53,7 @@ func TestStacked(t *testing.T) {
 	})
 }
 
-// TestHostileObservers locks in the trace of a span that panics when it is looked
-// at, and gets errors whose text cannot be read.
+// TestHostileObservers locks in the trace of a span that panics when it is used, with errors whose text cannot be read.
 func TestHostileObservers(t *testing.T) {
 	t.Parallel()
 	conformInFakeTime(t, 1, func(t testing.TB, board *live.Board, fake lock.Locker) lock.Locker {
@@ -63,7 +61,7 @@ func TestHostileObservers(t *testing.T) {
 	})
 }
 
-// conformInFakeTime runs the suite on n fake nodes, with a Board for each of its tests that is to be idle after it.
+// conformInFakeTime runs the suite on n fake nodes, with a Board for each test that must be idle afterwards.
 func conformInFakeTime(t *testing.T, n int, around func(testing.TB, *live.Board, lock.Locker) lock.Locker) {
 	locktest.TestLockerInFakeTime(t, func(t testing.TB) func(testing.TB) lock.Locker {
 		fakes, board := locktest.NewFakes(t, n), newBoard(t)
@@ -72,7 +70,7 @@ func conformInFakeTime(t *testing.T, n int, around func(testing.TB, *live.Board,
 	})
 }
 
-// TestErrorsThatCannotBeTold come from a node, and panic when somebody reads them.
+// TestErrorsThatCannotBeTold: a node returns errors that panic when their text is read.
 func TestErrorsThatCannotBeTold(t *testing.T) {
 	r, err := engine.NewEngine([]driver.Node{engine.Async(&instant{name: "a", err: hostileError{driver.ErrBadReply}})})
 	must(t, err)
@@ -95,7 +93,7 @@ func TestErrorsThatCannotBeTold(t *testing.T) {
 	}
 }
 
-// wantIdle expects that all leases and calls have left the Board.
+// wantIdle requires that all leases and calls have left the Board.
 func wantIdle(t testing.TB, b *live.Board) {
 	t.Helper()
 	eventually(t, "nobody holds and nobody waits", func() bool {
@@ -111,7 +109,7 @@ func instrumented(t testing.TB, next lock.Locker) lock.Locker {
 	return l
 }
 
-// hostile puts a span that panics into the context of every call.
+// hostile puts a panicking span into the context of every call.
 type hostile struct{ lock.Locker }
 
 func (h hostile) Acquire(ctx context.Context, resource string, opts ...lock.AcquireOption) (lock.Lease, error) {
@@ -122,8 +120,8 @@ type hostileSpan struct{ trace.Span }
 
 func (hostileSpan) SpanContext() trace.SpanContext { panic("span") }
 
-// hostileErrors returns errors that panic when their text is read by the Board; the
-// suite matches errors, and reads none unless it fails.
+// hostileErrors returns errors that panic when the Board reads their text. The suite matches errors, and reads their
+// text only when it fails.
 type hostileErrors struct{ lock.Locker }
 
 func (h hostileErrors) Acquire(ctx context.Context, resource string, opts ...lock.AcquireOption) (lock.Lease, error) {

@@ -14,7 +14,7 @@ import (
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
-// crowd has n callers of the lockers wait for one resource until the test ends.
+// crowd makes n callers of the lockers wait for one resource until the test ends.
 func crowd(t *testing.T, n int, lockers ...lock.Locker) (disperse func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var waiting sync.WaitGroup
@@ -27,7 +27,7 @@ func crowd(t *testing.T, n int, lockers ...lock.Locker) (disperse func()) {
 	}
 }
 
-// wantCounted asks all of a State for the same number.
+// wantCounted requires the same number everywhere in a State.
 func wantCounted(t *testing.T, s live.State, n int, holder string) {
 	t.Helper()
 	if len(s.Blocked) != 1 {
@@ -55,8 +55,8 @@ func wantCounted(t *testing.T, s live.State, n int, holder string) {
 	}
 }
 
-// TestCrowd has more callers wait for a minute than are listed: all are counted, and what
-// they have waited so far is no less slow for not having ended.
+// TestCrowd has more callers wait for a minute than are listed. All of them are counted, and their waits count as slow
+// before they end.
 func TestCrowd(t *testing.T) {
 	for _, n := range []int{1000, 2000} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
@@ -94,7 +94,7 @@ func TestCrowd(t *testing.T) {
 	}
 }
 
-// TestCrowdOnRedis is that on real servers, also with one of three dead, or hung.
+// TestCrowdOnRedis does that on real servers, also with one of three dead or hung.
 func TestCrowdOnRedis(t *testing.T) {
 	for name, fault := range map[string]func(*redisproc.Server) error{
 		"healthy":       func(*redisproc.Server) error { return nil },
@@ -124,13 +124,13 @@ func TestCrowdOnRedis(t *testing.T) {
 				return known
 			})
 			wantCounted(t, state(board), n, "billing/7")
-			_ = servers[2].Resume() // a server that was killed has nothing to resume
+			_ = servers[2].Resume() // a server that was killed cannot be resumed
 			must(t, holder.Release(t.Context()))
 		})
 	}
 }
 
-// TestFewOfEach lists somebody of every resource, however many wait for another.
+// TestFewOfEach lists callers of every resource, however many wait for another one.
 func TestFewOfEach(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		board := newBoard(t, live.WithMaxShown(20))

@@ -9,8 +9,8 @@ import (
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
-// TestALeaseThatEndedWithoutRelease goes on to be held for its TTL, whoever crashed: a locker of the Board, or another
-// process. While it is, it is not among those who held before; then it is, for as long as it was held.
+// TestALeaseThatEndedWithoutRelease counts as held for the rest of its TTL, after the crash of a locker of the Board or
+// of another process. Only then does it move to the former holders, with the time for which it was held.
 func TestALeaseThatEndedWithoutRelease(t *testing.T) {
 	for name, here := range map[string]bool{"of the Board": true, "of another process": false} {
 		t.Run(name, func(t *testing.T) {

@@ -14,7 +14,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	locker, err := board.Wrap(&noop{}) // a *engine.Engine, or what instrument.Wrap made of it
+	locker, err := board.Wrap(&noop{}) // a *engine.Engine, or the result of instrument.Wrap
 	if err != nil {
 		log.Fatal(err)
 	}

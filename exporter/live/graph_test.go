@@ -14,7 +14,7 @@ import (
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
-// newMemory is a locker in memory on a Board, that knows where it is called.
+// newMemory is a locker in memory on a Board, with call sites.
 func newMemory(t *testing.T, board *live.Board, nodes memlock.Nodes, instance string) lock.Locker {
 	t.Helper()
 	engine, err := memlock.New(nodes, lock.WithInstance(instance), lock.WithCallSites(),
@@ -24,7 +24,7 @@ func newMemory(t *testing.T, board *live.Board, nodes memlock.Nodes, instance st
 	return wrap(t, board, engine, live.WithLockerInstance(instance))
 }
 
-// TestChain: callers wait for a lease whose holder waits for that of another process.
+// TestChain: callers wait for a lease whose holder waits for a lease of another process.
 func TestChain(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		nodes := memlock.NewNodes(3)
@@ -88,8 +88,8 @@ func TestChain(t *testing.T) {
 	})
 }
 
-// TestDeadlocks: one engine tells of a cycle at once, and the Board finds one between two
-// engines when it looks twice. Both are over when somebody gives up.
+// TestDeadlocks: one engine reports a cycle at once, and the Board finds a cycle between two engines when it looks
+// twice. Both end when one caller gives up.
 func TestDeadlocks(t *testing.T) {
 	for name, lockers := range map[string]func(t *testing.T, b *live.Board) (first, second lock.Locker){
 		"one engine": func(t *testing.T, b *live.Board) (lock.Locker, lock.Locker) {
@@ -117,7 +117,7 @@ func TestDeadlocks(t *testing.T) {
 					t.Fatalf("deadlocks %+v", s.Deadlocks)
 				}
 				cycle := slices.SortedFunc(slices.Values(s.Deadlocks[0].Cycle),
-					func(a, b live.Link) int { // where it begins is by the name of the set
+					func(a, b live.Link) int { // a cycle may begin anywhere
 						return strings.Compare(a.Resource, b.Resource)
 					})
 				for i, want := range []string{"order", "stock"} {
@@ -148,7 +148,7 @@ func TestDeadlocks(t *testing.T) {
 	}
 }
 
-// holdBoth has two calls each hold what the other wants: an order of the first Locker, and stock of the second. Each
+// holdBoth makes two calls each hold what the other wants: an order of the first Locker, and stock of the second. Each
 // calls meet when it holds one.
 func holdBoth(ctx context.Context, t *testing.T, working *sync.WaitGroup, first, second lock.Locker, meet func()) {
 	cross := func(outer lock.Locker, one string, inner lock.Locker, other string) {
@@ -159,7 +159,7 @@ func holdBoth(ctx context.Context, t *testing.T, working *sync.WaitGroup, first,
 				return err
 			})
 			if err != nil &&
-				!errors.Is(err, context.Canceled) { // nil: what the other released came in the same instant
+				!errors.Is(err, context.Canceled) { // nil: the other one's release came in the same instant
 				t.Errorf("it ended with %v", err)
 			}
 		})
@@ -168,8 +168,7 @@ func holdBoth(ctx context.Context, t *testing.T, working *sync.WaitGroup, first,
 	cross(second, "stock", first, "order")
 }
 
-// TestHistoryIsBounded contends for more resources than are remembered, and for one more
-// often than is.
+// TestHistoryIsBounded contends for more resources than the Board remembers, and for one of them more often.
 func TestHistoryIsBounded(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		board := newBoard(t)

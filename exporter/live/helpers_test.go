@@ -16,7 +16,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// patience bounds what a test waits for on a machine that is busy with others.
+// patience bounds a test's waits on a busy machine.
 const patience = 30 * time.Second
 
 func must(t testing.TB, err error) {
@@ -26,7 +26,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// eventually polls: what it waits for is seen by nothing but a State.
+// eventually polls, because only a State shows the condition.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(patience); !ok(); time.Sleep(time.Millisecond) {
@@ -50,7 +50,7 @@ func wrap(t testing.TB, b *live.Board, next lock.Locker, opts ...live.WrapOption
 	return l
 }
 
-// onRedis is on servers that were empty from the start.
+// onRedis uses servers that were empty from the start.
 func onRedis(t testing.TB, servers []*redisproc.Server, opts ...lock.Option) *engine.Engine {
 	t.Helper()
 	var clients []redis.UniversalClient
@@ -91,7 +91,7 @@ func acquireAsync(ctx context.Context, l lock.Locker, resource string, opts ...l
 	return done
 }
 
-// noop is a Locker that does nothing but hand out a lease; it calls no hooks.
+// noop is a Locker that only hands out a lease, and calls no hooks.
 type noop struct{ err error }
 
 func (n *noop) Acquire(ctx context.Context, resource string, _ ...lock.AcquireOption) (lock.Lease, error) {
@@ -115,7 +115,7 @@ func (l *noopLease) Release(context.Context) error { return nil }
 
 func resourceName(i int) string { return "order:" + strconv.Itoa(i) }
 
-// inTrace is a context in a trace of that number.
+// inTrace returns a context in the trace with that number.
 func inTrace(ctx context.Context, number byte) context.Context {
 	return trace.ContextWithSpanContext(ctx, trace.NewSpanContext(trace.SpanContextConfig{
 		TraceID: trace.TraceID{15: number}, SpanID: trace.SpanID{7: number}, TraceFlags: trace.FlagsSampled,

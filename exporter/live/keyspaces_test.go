@@ -17,7 +17,7 @@ type crossing struct {
 	waits string
 }
 
-// cross has calls hold what they hold, and then wait until the test ends.
+// cross makes calls hold locks, and then wait until the test ends.
 func cross(t *testing.T, all ...crossing) {
 	t.Helper()
 	var leases []lock.Lease
@@ -30,7 +30,7 @@ func cross(t *testing.T, all ...crossing) {
 	}
 }
 
-// TestADeadlockOverEngines of one process, on the same servers: whatever they call them.
+// TestADeadlockOverEngines of one process, on the same servers, whatever names these have.
 func TestADeadlockOverEngines(t *testing.T) {
 	for name, second := range map[string]string{"of one name": "orders", "of two names": "stock"} {
 		t.Run(name, func(t *testing.T) {
@@ -47,8 +47,8 @@ func TestADeadlockOverEngines(t *testing.T) {
 	}
 }
 
-// TestEnginesOfOneNameOnOtherKeysAreNoDeadlock: what has the same name with another prefix, in another database or on
-// other servers is another lock.
+// TestEnginesOfOneNameOnOtherKeysAreNoDeadlock: the same name with another prefix, in another database or on other
+// servers is another lock.
 func TestEnginesOfOneNameOnOtherKeysAreNoDeadlock(t *testing.T) {
 	for name, other := range map[string]func(memlock.Nodes) (memlock.Nodes, lock.Option){
 		"another prefix": func(n memlock.Nodes) (memlock.Nodes, lock.Option) { return n, lock.WithPrefix("job:") },

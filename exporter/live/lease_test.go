@@ -13,7 +13,7 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
-// TestEnds has leases end in every way there is; each leaves the Board once.
+// TestEnds ends leases in every way. Each leaves the Board once.
 func TestEnds(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		board, l := process(t, newServers(t, 3), "a/1")
@@ -56,8 +56,8 @@ func TestEnds(t *testing.T) {
 	})
 }
 
-// TestForgottenLeases are never released: when they have ended, nothing is left of
-// them, not even a place in what is counted but not shown.
+// TestForgottenLeases are never released. After their end nothing of them remains, not even a place in the count of
+// omitted ones.
 func TestForgottenLeases(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		board := newBoard(t, live.WithMaxShown(1))
@@ -75,7 +75,7 @@ func TestForgottenLeases(t *testing.T) {
 	})
 }
 
-// TestForgottenCalls panic, or end their goroutine, inside of the wrapped Locker.
+// TestForgottenCalls panic, or end their goroutine, inside the wrapped Locker.
 func TestForgottenCalls(t *testing.T) {
 	board := newBoard(t)
 	for name, end := range map[string]func(){"panic": func() { panic("next") }, "goexit": runtime.Goexit} {
@@ -121,7 +121,7 @@ func TestExtends(t *testing.T) {
 			t.Errorf("nodes: %+v", s.Held)
 		}
 		servers[2].Crash()
-		servers[2].RestartEmpty(time.Hour) // it lost the key and may not say so
+		servers[2].RestartEmpty(time.Hour) // it lost the key and must not report that
 		settle(time.Second)
 		if n := state(board).Held[0].Nodes; n < 2 {
 			t.Errorf("%d nodes after one of three was lost", n)
@@ -162,8 +162,7 @@ func TestNodesOfTheWinner(t *testing.T) {
 	})
 }
 
-// TestNested locks inside a lease: neither lease is told of the other's work, and a
-// trace of the caller's is told of both.
+// TestNested locks inside a lease: neither lock sees the other's events, and a trace of the caller sees both.
 func TestNested(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		servers := newServers(t, 1)
@@ -194,7 +193,7 @@ func TestNested(t *testing.T) {
 	})
 }
 
-// TestReentrant shows both handles on one lease, inside and outside of the Board.
+// TestReentrant shows both handles on one lease, with the reentrant Locker inside and outside the Board.
 func TestReentrant(t *testing.T) {
 	fakes := locktest.NewFakes(t, 1, lock.WithNodeTimeout(nodeTimeout))
 	inside, outside := newBoard(t), newBoard(t)
@@ -218,7 +217,7 @@ func wantNobody(t *testing.T, b *live.Board) {
 	}
 }
 
-// TestOddLockers return what no Locker should, and it is passed on.
+// TestOddLockers return values that no Locker should return. They are passed on.
 func TestOddLockers(t *testing.T) {
 	board := newBoard(t)
 	if lease, err := wrap(t, board, ending{func() {}}).Acquire(t.Context(), "x"); lease != nil || err != nil {
@@ -231,7 +230,7 @@ func TestOddLockers(t *testing.T) {
 	wantNobody(t, board)
 }
 
-// TestWrapRefuses says at once what could not be locked with later.
+// TestWrapRefuses a Locker that could not work later.
 func TestWrapRefuses(t *testing.T) {
 	board := newBoard(t)
 	for name, wrap := range map[string]func() (lock.Locker, error){
@@ -245,7 +244,7 @@ func TestWrapRefuses(t *testing.T) {
 	}
 }
 
-// TestHammer has many lockers on one Board, and somebody who keeps looking.
+// TestHammer has many lockers on one Board, and a reader that keeps asking for the State.
 func TestHammer(t *testing.T) {
 	board := newBoard(t, live.WithSlowest(3))
 	fakes := locktest.NewFakes(t, 3, lock.WithNodeTimeout(nodeTimeout))
@@ -276,7 +275,7 @@ func TestHammer(t *testing.T) {
 			if len(a.Steps) > live.MaxSteps {
 				t.Errorf("%d steps", len(a.Steps))
 			}
-			clear(a.Steps) // what is returned is the caller's
+			clear(a.Steps) // the caller owns the State
 		}
 		held := make(map[uint64]string)
 		for _, h := range s.Held {

@@ -13,7 +13,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// quiet keeps go-redis from reporting every refused dial to a node that a test has stopped.
+// quiet keeps go-redis from logging every refused dial to a node that a test has stopped.
 type quiet struct{}
 
 func (quiet) Printf(context.Context, string, ...any) {}

@@ -8,7 +8,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// TestYoungNodeIsTold has an only node, which votes although it may have forgotten locks.
+// TestYoungNodeIsTold: the only node votes although it may have forgotten locks, which the State reports.
 func TestYoungNodeIsTold(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
 	l, err := redlock.Open([]string{"redis://" + s.Addr()}, lock.WithNodeTimeout(nodeTimeout))

@@ -23,11 +23,10 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/state.json as it is now")
 
-// hostileName is a resource name that attacks whatever shows it.
+// hostileName is a resource name that attacks any display.
 const hostileName = `<script>alert("1")</script>'&\ ` + "\u202e\u2028 ß"
 
-// TestShape compares the JSON of a State with every field in it to the one on record:
-// pages and scripts read it.
+// TestShape compares the JSON of a State that has every field with the recorded one: pages and scripts read it.
 func TestShape(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		servers := newServers(t, 3)
@@ -80,7 +79,7 @@ func TestShape(t *testing.T) {
 	})
 }
 
-// TestEmpty has arrays, not nulls, for those who read JSON.
+// TestEmpty has arrays, not nulls, for readers of JSON.
 func TestEmpty(t *testing.T) {
 	got, err := json.Marshal(state(newBoard(t, live.WithInstance("a/1"))))
 	must(t, err)
@@ -90,7 +89,7 @@ func TestEmpty(t *testing.T) {
 	}
 }
 
-// TestHostileNames has names that no Redlock would take, over a Locker that does.
+// TestHostileNames has names that no Redlock would accept, over a Locker that does.
 func TestHostileNames(t *testing.T) {
 	board := newBoard(t)
 	l := wrap(t, board, &noop{})
@@ -122,8 +121,8 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// TestNoTokenIsTold reads tokens from real servers and looks for them in States of
-// success, refusal, waiting, loss and failure.
+// TestNoTokenIsTold reads tokens from real servers and looks for them in States after success, refusal, waiting, loss
+// and failure.
 func TestNoTokenIsTold(t *testing.T) {
 	servers := locktest.Servers(t, 3)
 	board := newBoard(t)
@@ -219,7 +218,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestDefaultInstance is the name that locks give this process.
+// TestDefaultInstance is the name that locks use for this process.
 func TestDefaultInstance(t *testing.T) {
 	fakes := locktest.NewFakes(t, 1, lock.WithNodeTimeout(nodeTimeout))
 	must(t, lock.Do(t.Context(), fakes(t), "job", func(context.Context, lock.Lease) error {
@@ -232,7 +231,7 @@ func TestDefaultInstance(t *testing.T) {
 	}))
 }
 
-// TestImports keeps the Board, in every room of it, free of what serves and what exports.
+// TestImports keeps packages that serve and export out of the Board.
 func TestImports(t *testing.T) {
 	out, err := exec.Command("go", "list", "-f", `{{join .Imports " "}}`, ".", "./internal/...", "./state").Output()
 	must(t, err)
@@ -256,7 +255,7 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// TestLockerInstance plays two processes on one Board.
+// TestLockerInstance puts two processes on one Board.
 func TestLockerInstance(t *testing.T) {
 	fakes := locktest.NewFakes(t, 3)
 	board := newBoard(t, live.WithInstance("host"))

@@ -16,8 +16,8 @@ import (
 
 const traceparent1 = "00-00000000000000000000000000000001-0000000000000001-01"
 
-// TestQueues has two processes whose callers queue behind one lease: each of them
-// knows whom it waits for, also where nobody told it.
+// TestQueues: callers of two processes queue behind one lease. Each of them knows for whom it waits, also if no node
+// told it.
 func TestQueues(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		servers := newServers(t, 3)
@@ -67,7 +67,7 @@ func TestQueues(t *testing.T) {
 		}
 
 		must(t, holder.Release(t.Context()))
-		settle(time.Second) // until the waiters here have looked again
+		settle(time.Second) // until the waiters here have polled again
 		next := <-waiting[0]
 		must(t, next.err)
 		for _, w := range state(there).Waiting {
@@ -120,8 +120,8 @@ func wantBlocker(t *testing.T, got *live.Blocker, want live.Blocker, age float64
 	}
 }
 
-// TestSharedBoard has two lockers on one Board, as of two pools of connections: who
-// waits behind the other one waits for this process.
+// TestSharedBoard has two lockers on one Board, as of two pools of connections. A call that waits behind the other
+// locker waits for this process.
 func TestSharedBoard(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		servers := newServers(t, 3)
@@ -149,7 +149,7 @@ func TestSharedBoard(t *testing.T) {
 		servers[0].Crash()
 		servers[1].Crash()
 		settle(5 * time.Second)
-		want("backoff") // the one in front does not know any more, but the Board does
+		want("backoff") // the waiter in front no longer knows it, but the Board does
 		cancel()
 		<-first
 		<-second
@@ -159,7 +159,7 @@ func TestSharedBoard(t *testing.T) {
 	})
 }
 
-// TestBackoff loses the quorum under a waiter.
+// TestBackoff takes the quorum away from a waiter.
 func TestBackoff(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		servers := newServers(t, 3)
@@ -182,7 +182,7 @@ func TestBackoff(t *testing.T) {
 			s.Slowest[0].Error == "" {
 			t.Errorf("after giving up: %+v", s)
 		}
-		for _, step := range s.Slowest[0].Steps { // its nodes are steps of their own
+		for _, step := range s.Slowest[0].Steps { // calls to nodes are steps of their own
 			if step.Kind == "attempt" && step.Outcome == "failed" &&
 				!strings.HasSuffix(step.Detail, " of 3 nodes agreed, 2 needed") {
 				t.Errorf("attempt without a quorum: %+v", step)
@@ -196,7 +196,7 @@ func TestBackoff(t *testing.T) {
 	})
 }
 
-// TestOmitted shows the oldest, and counts the rest.
+// TestOmitted shows the oldest waiters, and counts the rest.
 func TestOmitted(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		board := newBoard(t, live.WithMaxShown(3))
@@ -225,7 +225,7 @@ func TestOmitted(t *testing.T) {
 	})
 }
 
-// TestContendedOnRedis is TestQueues in small on real servers.
+// TestContendedOnRedis is a small TestQueues on real servers.
 func TestContendedOnRedis(t *testing.T) {
 	servers := locktest.Servers(t, 3)
 	here, there := newBoard(t, live.WithInstance("a/1")), newBoard(t, live.WithInstance("b/2"))
@@ -269,7 +269,7 @@ func TestContendedOnRedis(t *testing.T) {
 	}
 }
 
-// TestManyNames holds a hundred thousand resources at a time, and lets them go.
+// TestManyNames holds a hundred thousand resources at once, and releases them.
 func TestManyNames(t *testing.T) {
 	board := newBoard(t)
 	l := wrap(t, board, &noop{})
@@ -290,7 +290,7 @@ func TestManyNames(t *testing.T) {
 			must(t, lease.Release(ctx))
 		}
 	}
-	round() // whatever is made once
+	round() // allocations that happen once
 	before := heap()
 	round()
 	if grown := heap() - before; grown > 1<<20 {
@@ -304,7 +304,7 @@ func TestManyNames(t *testing.T) {
 
 func heap() int64 {
 	runtime.GC()
-	runtime.GC() // what pools kept over the first
+	runtime.GC() // frees the pools of the first round
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)

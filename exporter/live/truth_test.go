@@ -13,9 +13,8 @@ import (
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
-// TestBlockersAreTrue looks again and again at a Board on which several lockers of one
-// name, and others of names of their own, contend for a few resources: whoever waits for
-// a lease that is on the same page names it.
+// TestBlockersAreTrue reads a Board again and again while several lockers, some with one name and others with their
+// own, contend for a few resources. A call that waits for a lease on the same page names it.
 func TestBlockersAreTrue(t *testing.T) {
 	nodes := memlock.NewNodes(3)
 	board := newBoard(t, live.WithInstance("orders/1"))
@@ -41,7 +40,7 @@ func TestBlockersAreTrue(t *testing.T) {
 		}
 		for _, w := range s.Waiting {
 			h, here := holders[w.Resource]
-			begun := w.Attempts > 0 || w.Kind != "attempt" // one that has not begun to ask waits for nobody
+			begun := w.Attempts > 0 || w.Kind != "attempt" // a call that has not asked yet waits for nobody
 			if !here || !begun || w.Kind == string(lock.WaitBackoff) {
 				continue
 			}
@@ -62,7 +61,7 @@ func TestBlockersAreTrue(t *testing.T) {
 	}
 }
 
-// settleReal gives the lockers of other goroutines time to go on.
+// settleReal lets the lockers of other goroutines proceed.
 func settleReal(d time.Duration) { <-time.After(d) }
 
 // contend takes one of a few resources for some milliseconds, until ctx ends.

@@ -9,7 +9,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// TestWaitPoints has one point for every second in which an Acquire finished.
+// TestWaitPoints has a point for every second in which an Acquire finished.
 func TestWaitPoints(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		board := newBoard(t, live.WithWindow(10*time.Second))
@@ -21,9 +21,9 @@ func TestWaitPoints(t *testing.T) {
 			must(t, acquire(t, l, "x").Release(t.Context()))
 		}
 		_, _ = failing.Acquire(t.Context(), "x")
-		_, _ = busy.Acquire(t.Context(), "x", lock.NoWait()) // a miss, no failure
+		_, _ = busy.Acquire(t.Context(), "x", lock.NoWait()) // refused, which is no failure
 		_, _ = busy.Acquire(t.Context(), "x")
-		for range 2 { // ends at 1.1 s and at 4.1 s
+		for range 2 { // they end at 1.1 s and at 4.1 s
 			must(t, acquire(t, l, "x").Release(t.Context()))
 		}
 		points := state(board).Waits
@@ -38,7 +38,7 @@ func TestWaitPoints(t *testing.T) {
 		} {
 			got := points[i]
 			if i == 0 {
-				want.P50 = got.P50 // of three zeros and .1, .2, .3: the third
+				want.P50 = got.P50 // the third of three zeros and .1, .2, .3
 				if want.P50 > 1e-6 {
 					t.Errorf("p50 %v", want.P50)
 				}
@@ -60,8 +60,8 @@ func TestWaitPoints(t *testing.T) {
 	})
 }
 
-// TestSlowest has the slowest of the last five minutes, also where faster ones were
-// pushed out by slower ones that are too old by now.
+// TestSlowest has the slowest of the last five minutes, also if slower ones that are now too old had displaced faster
+// ones.
 func TestSlowest(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		board := newBoard(t, live.WithSlowest(2))
@@ -94,7 +94,7 @@ func TestSlowest(t *testing.T) {
 		settle(time.Minute)
 		want("ed")
 		run("fgh", 20*time.Millisecond)
-		want("eg") // of equals, the first two are kept, and the latest is told
+		want("eg") // of equal ones, the first two and the latest are kept
 		settle(4 * time.Minute)
 		want("gf")
 		settle(time.Hour)
@@ -102,8 +102,7 @@ func TestSlowest(t *testing.T) {
 	})
 }
 
-// TestSteps looks at a contended acquisition: attempts, node calls and waits, one
-// after the other, with what came of them.
+// TestSteps looks at a contended acquisition: attempts, node calls and waits in order, with their results.
 func TestSteps(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		servers := newServers(t, 3)
@@ -116,7 +115,7 @@ func TestSteps(t *testing.T) {
 		got := <-waiting
 		must(t, got.err)
 		must(t, got.lease.Release(t.Context()))
-		settle(time.Second) // stragglers
+		settle(time.Second) // for late answers
 		slowest := state(board).Slowest
 		if len(slowest) != 1 {
 			t.Fatalf("slowest: %+v", slowest)
@@ -151,8 +150,7 @@ func TestSteps(t *testing.T) {
 	})
 }
 
-// TestHandedOver: the wait of a caller that was handed the lock says so, and nothing else
-// was done for it.
+// TestHandedOver: the wait of a caller that was handed the lock says so, and no request was made for it.
 func TestHandedOver(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		board, l := process(t, newServers(t, 3), "a/1")
@@ -183,7 +181,7 @@ func TestHandedOver(t *testing.T) {
 	})
 }
 
-// TestStragglers has a node answer after the lock was acquired by the others.
+// TestStragglers: a node answers after the others have granted the lock.
 func TestStragglers(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		servers := newServers(t, 3)
@@ -195,7 +193,7 @@ func TestStragglers(t *testing.T) {
 		if steps := state(board).Slowest[0].Steps; len(steps) != 3 {
 			t.Errorf("before it answered: %+v", steps)
 		}
-		settle(time.Second) // it does not, in time
+		settle(time.Second) // it does not answer in time
 		servers[2].Resume()
 		var job live.Acquisition
 		for _, a := range state(board).Slowest {
@@ -211,7 +209,7 @@ func TestStragglers(t *testing.T) {
 	})
 }
 
-// TestManySteps waits so long that the steps do not fit.
+// TestManySteps waits so long that not all steps are kept.
 func TestManySteps(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		servers := newServers(t, 3)
@@ -234,7 +232,7 @@ func TestManySteps(t *testing.T) {
 	})
 }
 
-// TestNodeHealth: a refusal is an answer, a crash is none, and a minute forgets both.
+// TestNodeHealth: a refusal is an answer, a crash is none, and both are forgotten after a minute.
 func TestNodeHealth(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		servers := newServers(t, 3)
@@ -262,7 +260,7 @@ func TestNodeHealth(t *testing.T) {
 		if n.Up || n.Failures == 0 || n.Error == "" || n.Quiet == nil || !near(*n.Quiet, 11) {
 			t.Errorf("node that crashed: %+v", n)
 		}
-		settle(10 * time.Minute) // by then it is owed no release any more
+		settle(10 * time.Minute) // no release is repeated any more
 		n = state(board).Nodes[0]
 		if n.Up || n.Calls != 0 || n.Failures != 0 || n.Error != "" || n.P99 != 0 {
 			t.Errorf("minutes later: %+v", n)

@@ -12,7 +12,7 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// TestAPageOfTwoSystems: a process waits for locks of one name on Redis, which is read, and on PostgreSQL.
+// TestAPageOfTwoSystems: a process waits for locks of one name on Redis, which serve reads, and on PostgreSQL.
 func TestAPageOfTwoSystems(t *testing.T) {
 	now := time.Now()
 	const url = "http://10.0.0.7:9090/debug/locks"
@@ -33,7 +33,7 @@ func TestAPageOfTwoSystems(t *testing.T) {
 	of := lock.Holder{Instance: "orders/1", Page: url, Since: now.Add(-3 * time.Second)}
 	for name, c := range map[string]struct {
 		waits            *scanner.Waits
-		onRedis, waiters int // calls and rows of the lock on the nodes that are read
+		onRedis, waiters int // calls and rows of the lock on nodes that are read
 	}{
 		"its queue entry names the nodes": {queued(&records.Waiting{Holder: of, Callers: 2, Backend: "redis"}), 2, 1},
 		"it has not said who it is":       {queued(nil), 3, 2},

@@ -33,7 +33,7 @@ func policy(t *testing.T, text string) fleet.Policy {
 	return p
 }
 
-// served is the address of a page with this handler.
+// served returns the address of a page with this handler.
 func served(t *testing.T, h http.HandlerFunc) string {
 	t.Helper()
 	s := httptest.NewServer(h)
@@ -55,7 +55,7 @@ func read(t *testing.T, r *fleet.Reader, url string) fleet.Page {
 	return pages[0]
 }
 
-// TestPagesThatCannotBeRead each get a reason of their own, which quotes nothing they answered.
+// TestPagesThatCannotBeRead: each gets its own reason, which quotes nothing of their answers.
 func TestPagesThatCannotBeRead(t *testing.T) {
 	const secret = "s3cr3t"
 	hangs := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
@@ -92,8 +92,8 @@ func TestPagesThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestThisMachineIsNotListed: an address that somebody plants does not lead to services of the host that serve runs on,
-// nor does a name.
+// TestThisMachineIsNotListed: neither a planted address nor a planted name leads to services of the host that serve
+// runs on.
 func TestThisMachineIsNotListed(t *testing.T) {
 	url := served(t, answers(said))
 	if p := read(t, fleet.NewReader(policy(t, "listed")), url); !errors.Is(p.Err, fleet.ErrLocal) {
@@ -108,7 +108,7 @@ func TestThisMachineIsNotListed(t *testing.T) {
 	}
 }
 
-// TestPageIsReadAndForgotten is a page that answers, is asked no more often than it may be, and is gone with its lock.
+// TestPageIsReadAndForgotten: a page that answers is read no more often than allowed, and forgotten with its lock.
 func TestPageIsReadAndForgotten(t *testing.T) {
 	var asked atomic.Int32
 	var query atomic.Value
@@ -136,7 +136,8 @@ func TestPageIsReadAndForgotten(t *testing.T) {
 	}
 }
 
-// TestPlantedAddressesKeepNoPageOut: of more than are read, those that answered stay, and the others have their turn.
+// TestPlantedAddressesKeepNoPageOut: of more addresses than are read, those that answered stay, and the others take
+// turns.
 func TestPlantedAddressesKeepNoPageOut(t *testing.T) {
 	url := served(t, answers(said))
 	var planted []string
@@ -168,7 +169,7 @@ func TestPlantedAddressesKeepNoPageOut(t *testing.T) {
 	}
 }
 
-// TestReadEndsWithItsContext, and holds nothing against pages that had no time to answer.
+// TestReadEndsWithItsContext, and pages that had no time to answer do not count as failed.
 func TestReadEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	url := served(t, func(_ http.ResponseWriter, r *http.Request) { cancel(); <-r.Context().Done() })

@@ -29,8 +29,7 @@ func TestAsset(t *testing.T) {
 	}
 }
 
-// TestContrast computes the contrast of what is read against what it is read on,
-// for both themes, as WCAG 2.2 defines it.
+// TestContrast computes the contrast of texts with their backgrounds, for both themes, as WCAG 2.2 defines it.
 func TestContrast(t *testing.T) {
 	const text, shape = 4.5, 3
 	for _, pair := range []struct {

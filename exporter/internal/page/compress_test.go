@@ -48,19 +48,19 @@ func TestGzip(t *testing.T) {
 	}
 }
 
-// counted is a client that counts what it is sent, and reads it.
+// counted is a client that counts the bytes it receives, and reads them.
 type counted struct {
 	sync.Mutex
 	bytes.Buffer
 	header http.Header
-	events chan struct{} // one for each flush
+	events chan struct{} // receives one for each flush
 }
 
 func (c *counted) Header() http.Header { return c.header }
 func (c *counted) WriteHeader(int)     {}
 func (c *counted) Flush()              { c.events <- struct{}{} }
 
-// TestGzipStream has each event arrive when it is sent, and says what compression saves.
+// TestGzipStream: each event arrives when it is sent. The log shows what compression saves.
 func TestGzipStream(t *testing.T) {
 	h := page.New(livetest.Incident(t.Context(), t), page.WithInterval(1))
 	defer func() { must(t, h.Close()) }()

@@ -54,7 +54,7 @@ func TestFormats(t *testing.T) {
 		{"/?format=html", "application/json", html},
 		{"/?format=events", "", events},
 	} {
-		// HEAD, for a stream would not end
+		// HEAD, because a stream would not end
 		r := ask(h, http.MethodHead, test.target, test.accept)
 		if got := r.Header.Get("Content-Type"); r.StatusCode != http.StatusOK || got != test.want {
 			t.Errorf("%s with Accept %q: %d %q, want %q", test.target, test.accept, r.StatusCode, got, test.want)
@@ -193,7 +193,7 @@ func TestBadSources(t *testing.T) {
 			!strings.Contains(text, `"error":`) {
 			t.Errorf("%s: %d %s", name, r.StatusCode, text)
 		}
-		r = ask(h, http.MethodGet, "/?format=events", "") // ends by itself
+		r = ask(h, http.MethodGet, "/?format=events", "") // it ends by itself
 		if text := body(t, r); text != "" {
 			t.Errorf("%s: a stream of %q", name, text)
 		}

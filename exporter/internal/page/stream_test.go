@@ -61,7 +61,7 @@ func (w *watcher) events() []string {
 	return strings.SplitAfter(strings.TrimSuffix(w.text.String(), "\n\n"), "\n\n")
 }
 
-// ended waits a minute, by the clock of a synctest bubble, for the stream to end.
+// ended waits up to a minute, by the clock of a synctest bubble, for the stream to end.
 func (w *watcher) ended(t *testing.T) {
 	t.Helper()
 	select {
@@ -178,7 +178,7 @@ func TestStreamEndsWhileSourceHangs(t *testing.T) {
 	})
 }
 
-// TestShutdown is the wiring that a server needs.
+// TestShutdown shows how a server must be wired.
 func TestShutdown(t *testing.T) {
 	h := page.New(livetest.Fixed(livetest.Idle()), page.WithInterval(10*time.Millisecond))
 	server := &http.Server{Handler: h, ReadHeaderTimeout: patience, WriteTimeout: 50 * time.Millisecond}
@@ -198,7 +198,7 @@ func TestShutdown(t *testing.T) {
 		t.Errorf("headers: %s", got)
 	}
 	lines, begun := bufio.NewReader(response.Body), time.Now()
-	for n := 0; n < 20 || time.Since(begun) < 200*time.Millisecond; n++ { // beyond WriteTimeout
+	for n := 0; n < 20 || time.Since(begun) < 200*time.Millisecond; n++ { // longer than WriteTimeout
 		line, err := lines.ReadBytes('\n')
 		must(t, err)
 		if len(line) > 1 && !json.Valid(line[len("data: "):]) {
@@ -214,7 +214,7 @@ func TestShutdown(t *testing.T) {
 	}
 }
 
-// TestStuckClient does not read what it asked for.
+// TestStuckClient does not read the stream that it asked for.
 func TestStuckClient(t *testing.T) {
 	big := livetest.Idle()
 	big.Instance = strings.Repeat("x", 4<<20)

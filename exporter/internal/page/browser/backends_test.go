@@ -10,7 +10,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/livetest"
 )
 
-// testBackends has a process that takes a lock of one name on two systems, of which the smaller is down.
+// testBackends: a process takes a lock of one name on two systems, the smaller of which is down.
 func testBackends(t *testing.T, b *tab) {
 	s := livetest.Idle()
 	s.Totals = live.Totals{Held: 2, Waiting: 2, Contended: 2, Longest: 4}
@@ -41,14 +41,14 @@ func testBackends(t *testing.T, b *tab) {
 			"redis,redis,redis,postgresql"},
 		"the leases": {`[...document.querySelectorAll("#held [data-part=set]")].map(e => e.innerText).join()`,
 			"redis,postgresql"},
-		"the tile": {`document.getElementById("t-nodes").className`, "is-bad"}, // though three of four vote
+		"the tile": {`document.getElementById("t-nodes").className`, "is-bad"}, // although three of four vote
 	} {
 		if got := b.text(want[0]); got != want[1] {
 			t.Errorf("%s: %q, want %q", what, got, want[1])
 		}
 	}
 	b.do(chromedp.Click(chromedp.CSS("#blocked .rows > li:nth-child(2) .open")))
-	b.until(`document.querySelectorAll("#blocked .panel tbody tr").length === 2`) // of the row that was opened
+	b.until(`document.querySelectorAll("#blocked .panel tbody tr").length === 2`) // of the opened row
 	if got := b.text(`document.querySelector("#blocked .rows > li:nth-child(2) .panel").innerText`); !strings.Contains(
 		got, "waiter on postgresql") || !strings.Contains(got, "before on postgresql") ||
 		strings.Contains(got, "on redis") {

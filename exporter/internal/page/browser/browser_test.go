@@ -29,7 +29,7 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// -shots keeps pictures of the page, for people to look at.
+// -shots saves pictures of the page for people to look at.
 var shots = flag.String("shots", "", "directory to write screenshots to")
 
 func TestInBrowser(t *testing.T) {
@@ -91,20 +91,20 @@ func startBrowser(t *testing.T) context.Context {
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(func() {
-		_ = chromedp.Cancel(ctx) // ends the browser; one that has crashed failed a test already
+		_ = chromedp.Cancel(ctx) // ends the browser; a crash has failed a test already
 		cancel()
 	})
 	must(t, chromedp.Do(ctx))
 	return ctx
 }
 
-// tab is a tab of its own profile, which collects what went wrong in it.
+// tab is a tab with its own profile that collects errors.
 type tab struct {
 	t   *testing.T
 	ctx context.Context
 
 	mu       sync.Mutex
-	trouble  []string // errors of console, script and policy
+	trouble  []string // of console, script and policy
 	requests []string
 }
 
@@ -134,7 +134,7 @@ func (b *tab) heard(event any) {
 	}
 }
 
-// clean fails the test if anything went wrong in the tab, or left its origin.
+// clean fails the test after an error in the tab, or a request to another origin.
 func (b *tab) clean(origin string) {
 	b.t.Helper()
 	for _, trouble := range b.complaints() {
@@ -207,8 +207,7 @@ func (b *tab) open(address string) {
 	b.until(`!document.getElementById("main").hidden`)
 }
 
-// press sends keys as a keyboard does: a key whose keydown is prevented types
-// nothing, which separate char events would.
+// press sends keys like a keyboard: a key whose keydown is prevented types nothing. Separate char events would.
 func (b *tab) press(keys string) {
 	b.t.Helper()
 	for _, r := range keys {
@@ -228,7 +227,7 @@ func (b *tab) media(features ...*emulation.MediaFeature) {
 	b.do(command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features}))
 }
 
-// picture keeps what the window shows.
+// picture saves what the window shows.
 func (b *tab) picture(name string) {
 	b.t.Helper()
 	if *shots == "" {
@@ -240,7 +239,7 @@ func (b *tab) picture(name string) {
 	must(b.t, os.WriteFile(filepath.Join(*shots, name+".png"), picture, 0o644))
 }
 
-// shot keeps a picture of the whole page, if somebody asked for pictures.
+// shot saves a picture of the whole page if -shots is set.
 func (b *tab) shot(name string, width int64) {
 	b.t.Helper()
 	if *shots == "" {
@@ -267,7 +266,7 @@ func command[P, R any](c cdp.Command[P, R], params P) chromedp.Action[chromedp.V
 	})
 }
 
-// serve serves an exporter on loopback, and tells where its page is.
+// serve serves an exporter on loopback, and returns the address of its page.
 func serve(t *testing.T, source exporter.StateSource, opts ...exporter.Option) (address string) {
 	e := newExporter(t, source, opts...)
 	server := httptest.NewServer(e)
@@ -284,7 +283,7 @@ func newExporter(t *testing.T, source exporter.StateSource, opts ...exporter.Opt
 	return e
 }
 
-// swept is a scanner whose last sweep found what report returns.
+// swept is a scanner whose last sweep returned this report.
 type swept func() (scanner.Report, bool)
 
 func (report swept) Snapshot() scanner.Snapshot {

@@ -38,7 +38,7 @@ func testHostile(t *testing.T, b *tab) {
 	b.clean(originOf(t, address))
 }
 
-// testNames looks for what a screen reader needs.
+// testNames looks for the names that a screen reader needs.
 func testNames(t *testing.T, b *tab) {
 	start := time.Now()
 	b.open(serve(t, livetest.NewSource(func() live.State { return livetest.Busy(start) }),

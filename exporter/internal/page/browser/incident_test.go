@@ -14,8 +14,8 @@ import (
 
 const hotRow = `[...document.querySelectorAll("#blocked .rows > li")].find(r => r.querySelector(".name").textContent === "order:1001")`
 
-// testFirstScreen has 1,000 callers wait for one resource: without scrolling, on a desk
-// and on a phone, the page says for what, behind whom, and what that one waits for.
+// testFirstScreen has 1,000 callers wait for one resource. Without scrolling, on a desktop and on a phone, the page
+// shows the resource, its holder, and what the holder waits for.
 func testFirstScreen(t *testing.T, b *tab) {
 	address := serve(t, livetest.Incident(t.Context(), t), withReport(livetest.Report))
 	for _, screen := range []struct{ width, height int64 }{{1440, 900}, {768, 1024}, {390, 844}} {
@@ -65,7 +65,7 @@ func testFirstScreen(t *testing.T, b *tab) {
 	if said := b.text(hotRow + `.querySelector(".first").innerText`); said != "first 50 of 1,000, longest first" {
 		t.Errorf("of the list it says %q", said)
 	}
-	b.until(`document.getElementById("t-longest").className === "is-bad"`) // five seconds on
+	b.until(`document.getElementById("t-longest").className === "is-bad"`) // after five seconds
 	b.shot("incident-open", 1440)
 	b.clean(originOf(t, address))
 }

@@ -28,7 +28,7 @@ func testUpdates(t *testing.T, b *tab) {
 		`document.querySelectorAll("#held tbody tr").length === 0 && document.querySelector("#held .empty").checkVisibility()`)
 }
 
-// testKeeps has rows come and go around what somebody looks at.
+// testKeeps adds and removes rows around the one that the user looks at.
 func testKeeps(t *testing.T, b *tab) {
 	start := time.Now()
 	src := livetest.NewSource(func() live.State { return livetest.Busy(start) })
@@ -53,8 +53,8 @@ func testKeeps(t *testing.T, b *tab) {
 			t.Errorf("an update took away %s", what)
 		}
 	}
-	// What lies above is some pixels higher or lower now, and the browser moves by them to keep in place what is looked
-	// at. A browser that is busy does so with the next frame.
+	// Content above has moved by some pixels, and the browser scrolls by as much to keep the row in place. A busy
+	// browser does so in the next frame.
 	b.until(`Math.abs(scrollY - 300) < 20`)
 	if !b.is(`document.querySelector(".fall .name").textContent === "slower"`) {
 		t.Error("the slowest is not first")
@@ -90,7 +90,7 @@ func testBlockers(t *testing.T, b *tab) {
 	}
 }
 
-// testRestartedNodes tells one that keeps silent from one that votes all the same.
+// testRestartedNodes distinguishes a node that stays silent from one that votes nevertheless.
 func testRestartedNodes(t *testing.T, b *tab) {
 	state := livetest.Busy(time.Now())
 	b.open(serve(t, livetest.Fixed(state)))
@@ -108,7 +108,7 @@ func testRestartedNodes(t *testing.T, b *tab) {
 	}
 }
 
-// testNodesThatDoNotVote: a node is not up for answering.
+// testNodesThatDoNotVote: a node that only answers is not up.
 func testNodesThatDoNotVote(t *testing.T, b *tab) {
 	s := livetest.Busy(time.Now())
 	for i := range 3 {
@@ -136,7 +136,7 @@ func testPause(t *testing.T, b *tab) {
 		eventually(t, "the stream ends", func() bool {
 			before := src.Called()
 			time.Sleep(
-				1500 * time.Millisecond) // longer than between two documents: what is still asked for is asked for now
+				1500 * time.Millisecond) // longer than between two documents, so that requests under way are of now
 			return src.Called() == before
 		})
 		b.press(key)
@@ -184,7 +184,7 @@ func testRestart(t *testing.T, b *tab) {
 		`document.getElementById("connection").textContent === "Live" && document.getElementById("instance").textContent === "second" && document.getElementById("lost").hidden && !document.title.includes("connection")`)
 }
 
-// testPolls comes when there are as many streams as there may be.
+// testPolls: when all streams are in use, the page polls.
 func testPolls(t *testing.T, b *tab) {
 	src := livetest.Fixed(livetest.Idle())
 	address := serve(t, src)
@@ -205,8 +205,7 @@ func testPolls(t *testing.T, b *tab) {
 	}
 }
 
-// testPrefix puts a proxy in front that adds a path of its own, in both ways
-// that people write it.
+// testPrefix puts the page behind a proxy that adds a path, and opens it in every form of that path.
 func testPrefix(t *testing.T, b *tab) {
 	e := newExporter(t, livetest.Fixed(live.State{Instance: "behind"}))
 	server := &http.Server{Handler: http.StripPrefix("/team/orders", e), ReadHeaderTimeout: patience}

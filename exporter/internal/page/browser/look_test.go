@@ -45,7 +45,7 @@ func testLoads(t *testing.T, b *tab) {
 	}
 }
 
-// testSizes holds the page against the window: it may grow down, never sideways.
+// testSizes compares the page with the window: it may be taller, never wider.
 func testSizes(t *testing.T, b *tab) {
 	start := time.Now()
 	src := livetest.NewSource(livetest.Idle)
@@ -98,7 +98,7 @@ func testTheme(t *testing.T, b *tab) {
 		}
 	}
 	click(light, "Light")
-	b.open(address) // the choice outlives the page
+	b.open(address) // the choice survives a reload
 	if got := background(); got != light {
 		t.Errorf("background is %s after loading again, want %s", got, light)
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/livetest"
 )
 
-// testReading is the page of a process that reads the nodes now and then: it says when that was, what it could not
-// read, and no quantile that nobody measured.
+// testReading shows the page of a process that reads the nodes at intervals: the time of the reading, the parts it
+// could not read, and no quantile that was not measured.
 func testReading(t *testing.T, b *tab) {
 	s := live.State{
 		At: time.Now(), Instance: "lockscope/1", Read: new(4.2), Unread: "queues of 1 of 3 nodes were read",
@@ -44,7 +44,8 @@ func testReading(t *testing.T, b *tab) {
 	}
 }
 
-// testFailingSome has one of six callers lack a quorum: they wait for nodes only where most do not vote.
+// testFailingSome: one of six callers lacks a quorum. Callers count as waiting for nodes only if most nodes do not
+// vote.
 func testFailingSome(t *testing.T, b *tab) {
 	row := live.Blocked{Resource: "order:1001", Backend: "orders", Waiting: 6, Failing: 1, Longest: .3,
 		Error: "no quorum"}

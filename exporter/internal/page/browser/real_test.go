@@ -11,8 +11,8 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// testRealLock contends for a lock on real servers: the page names the holder in
-// another process while one here waits, and then the one here as its holder.
+// testRealLock contends for a lock on real servers. The page names the holder in another process while a caller here
+// waits, and then that caller as the holder.
 func testRealLock(t *testing.T, b *tab) {
 	var urls []string
 	for _, s := range locktest.Servers(t, 3) {

@@ -11,8 +11,8 @@ import (
 	"github.com/lockscope/lockscope/lock/decorate"
 )
 
-// TestARefusalIsAsOldAsItsAttempt, also where it is told late, for the process has no CPU: a lease that was granted
-// meanwhile is younger.
+// TestARefusalIsAsOldAsItsAttempt, also if a busy process learns it late: a lease that was granted meanwhile is
+// younger.
 func TestARefusalIsAsOldAsItsAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := NewRegister(waits.New(time.Minute), slowest.New(1))

@@ -14,8 +14,8 @@ import (
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
-// TestAVoteOfAWaiterIsNoHolder has one waiter asked the gate alone, which still had the vote of another waiter's
-// attempt, while a third was refused by many nodes in the name of who holds the lock.
+// TestAVoteOfAWaiterIsNoHolder: one waiter asked only the gate, which still had the vote of another waiter's attempt. A
+// third waiter was refused by many nodes, which named the holder.
 func TestAVoteOfAWaiterIsNoHolder(t *testing.T) {
 	refused := func(by string, nodes int) *lock.HeldError {
 		return &lock.HeldError{Holder: lock.Holder{Instance: by}, Nodes: 3, Refused: nodes, Named: nodes,
@@ -40,7 +40,7 @@ func TestAVoteOfAWaiterIsNoHolder(t *testing.T) {
 				c.waiters = append(c.waiters, &calls.Waiter{Lease: m, View: view})
 			}
 			w := c.waiters[2]
-			w.WaitStart(lock.WaitStart{Kind: lock.WaitLocal}) // somebody has waited: ends of leases are noted
+			w.WaitStart(lock.WaitStart{Kind: lock.WaitLocal}) // with a waiter, ends of leases are recorded
 			if got := s.blockerOf(c, w); got == nil || got.Holder != test.want {
 				t.Errorf("it waits for %+v, want %s", got, test.want)
 			}
@@ -48,8 +48,8 @@ func TestAVoteOfAWaiterIsNoHolder(t *testing.T) {
 	}
 }
 
-// TestTwoRefusalsInTwoNames has a waiter refused by a node that had not heard that an earlier holder has let go, and by
-// one that names the present holder, whose lease is on the same page.
+// TestTwoRefusalsInTwoNames: a waiter was refused by a node that had not yet received an earlier holder's release, and
+// by a node that names the present holder, whose lease is on the same page.
 func TestTwoRefusalsInTwoNames(t *testing.T) {
 	for named, want := range map[int]string{1: "orders/1", 2: "stock/3"} {
 		r := newRegister()
@@ -73,13 +73,13 @@ func TestTwoRefusalsInTwoNames(t *testing.T) {
 
 func newRegister() *calls.Register { return calls.NewRegister(waits.New(time.Minute), slowest.New(0)) }
 
-// newOwner is a locker of the register, under a name.
+// newOwner returns a locker of the register with a name.
 func newOwner(r *calls.Register, instance string) *calls.Owner {
 	r.Instances.Add(instance)
 	return &calls.Owner{Instance: instance, Layer: decorate.NewLayer(&lock.Trace{}), Records: &r.Records}
 }
 
-// newLease is one of another Locker.
+// newLease returns a lease of another Locker.
 func newLease(t *testing.T) lock.Lease {
 	t.Helper()
 	l, err := memlock.New(memlock.NewNodes(1))

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestQuantiles compares with what sorting says, for waits of every size.
+// TestQuantiles compares with sorted waits of every size.
 func TestQuantiles(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	distributions := map[string]func() time.Duration{

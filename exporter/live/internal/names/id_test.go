@@ -2,7 +2,7 @@ package names
 
 import "testing"
 
-// TestKeys: whatever a set of nodes and a resource are called, the graph's name for them is theirs alone.
+// TestKeys: the graph's name for a set of nodes and a resource is unique, whatever their names are.
 func TestKeys(t *testing.T) {
 	seen := make(map[string]ID)
 	for _, backend := range []string{"", "redis", "12:redis", "\x00", ":"} {

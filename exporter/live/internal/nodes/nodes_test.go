@@ -15,7 +15,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// TestReplies tells answers from silence, and both from what says nothing.
+// TestReplies distinguishes answers, silence, and calls that prove neither.
 func TestReplies(t *testing.T) {
 	canceled := fmt.Errorf("%w: decided", context.Canceled)
 	refused := &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
@@ -26,11 +26,11 @@ func TestReplies(t *testing.T) {
 		calls, failed, took int
 	}{
 		{nil, true, 1, 0, 1},
-		{canceled, true, 1, 0, 0}, // up, as before
+		{canceled, true, 1, 0, 0}, // still up
 		{fmt.Errorf("%w (%v)", driver.ErrUnheard, driver.ErrTimeout), true, 1, 0, 0},
 		{fmt.Errorf("%w: nothing was sent", driver.ErrNotSent), true, 0, 0, 0},
-		{fmt.Errorf("%w: %w", driver.ErrNotSent, refused), false, 1, 1, 0}, // it could not be, for there is nobody
-		{refused, false, 1, 1, 0}, // no command took that long
+		{fmt.Errorf("%w: %w", driver.ErrNotSent, refused), false, 1, 1, 0}, // it could not be sent: there is no connection
+		{refused, false, 1, 1, 0}, // not the duration of a command
 		{io.ErrUnexpectedEOF, false, 1, 1, 1},
 		{driver.ErrTimeout, false, 1, 1, 1},
 		{driver.ErrQuarantined, false, 1, 1, 0}, // it answers, and may not vote
@@ -52,7 +52,7 @@ func TestReplies(t *testing.T) {
 	}
 }
 
-// TestManyNodes stops at a bound, whatever a Locker calls its nodes.
+// TestManyNodes: a bound holds, whatever names a Locker gives its nodes.
 func TestManyNodes(t *testing.T) {
 	var n Nodes
 	var set Set

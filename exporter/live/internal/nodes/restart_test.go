@@ -45,8 +45,8 @@ func TestRestartIsToldWhileItMatters(t *testing.T) {
 	}
 }
 
-// TestVoteEndsSilence: a node that was to be silent and grants a lock was vouched for.
-// One that votes although it forgot goes on being told of.
+// TestVoteEndsSilence: a silent node that grants a lock was vouched for. A node that votes although it forgot is still
+// reported.
 func TestVoteEndsSilence(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	vote := func(op lock.Operation, v lock.Verdict) lock.NodeEnd {
