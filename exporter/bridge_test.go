@@ -18,9 +18,8 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
-// Metrics reach an OpenTelemetry pipeline through a bridge that gathers them from
-// the registry: names, units and exemplars stay. A program uses a periodic reader
-// with an OTLP exporter where this one uses a manual reader.
+// A bridge gathers metrics from the registry into an OpenTelemetry pipeline, with their names, units and exemplars. A
+// program uses a periodic reader with an OTLP exporter instead of this manual reader.
 func Example_openTelemetryMetrics() {
 	ctx := context.Background()
 	registry := prometheus.NewRegistry()

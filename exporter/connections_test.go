@@ -17,7 +17,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// connected is a source that says what it is told to.
+// connected is a source with given values.
 type connected []engine.NodeConnections
 
 func (c connected) Connections() []engine.NodeConnections { return c }
@@ -27,7 +27,7 @@ func oneConnected() connected {
 		Connections: driver.Connections{Open: 3, Busy: 1, Waiting: 7, Dials: 9, DialFailures: 4}}}
 }
 
-// TestConnections: every value, and one series where two engines have the same node.
+// TestConnections: every value, and one series if two engines have the same node.
 func TestConnections(t *testing.T) {
 	var none *engine.Engine
 	c := exporter.NewConnectionCollector(oneConnected(), nil, none, oneConnected())
@@ -53,7 +53,7 @@ distributed_lock_connections{backend="orders",lock_node="redis-1",state="idle"} 
 `)))
 }
 
-// TestConnectionsOfEngines: those of Redis are served, those of a driver that does not tell are not.
+// TestConnectionsOfEngines: connections of Redis are served, those of a driver that does not report them are not.
 func TestConnectionsOfEngines(t *testing.T) {
 	server := locktest.Servers(t, 1)[0]
 	engine, err := redlock.Open([]string{"redis://" + server.Addr()}, redlock.WithRestartQuarantine(0),

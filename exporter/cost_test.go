@@ -22,7 +22,7 @@ import (
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
-// idle is a Locker that does nothing: what is around it is all there is to pay.
+// idle is a Locker that does nothing: all cost is the observer's.
 type idle struct{}
 
 type idleLease struct {
@@ -41,7 +41,7 @@ func (l *idleLease) Remaining() time.Duration      { return time.Second }
 func (l *idleLease) Extend(context.Context) error  { return nil }
 func (l *idleLease) Release(context.Context) error { return nil }
 
-// observers are what the table of costs in instrument's README has a row for.
+// observers lists the rows of the cost table in instrument's README.
 var observers = []struct {
 	name string
 	wrap func(t testing.TB, l lock.Locker) lock.Locker
@@ -84,7 +84,7 @@ func pair(t testing.TB, ctx context.Context, l lock.Locker) {
 	must(t, lease.Release(ctx))
 }
 
-// costRow is a row of the table: allocations of a pair, and its time as a multiple of one without.
+// costRow is a row of the table: allocations of a pair, and its time as a multiple of a pair without observers.
 type costRow struct {
 	allocs int
 	ratio  float64
@@ -114,7 +114,7 @@ func costTable(t testing.TB) map[string]costRow {
 	return table
 }
 
-// TestCosts holds the table: allocations to the last, times to twice what it says, for machines differ.
+// TestCosts compares with the table: allocations exactly, times up to twice the table's, because machines differ.
 func TestCosts(t *testing.T) {
 	table := costTable(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -141,7 +141,7 @@ func TestCosts(t *testing.T) {
 	}
 }
 
-// timeRatio takes pairs on five nodes in memory, with the observer and without in turn, and compares the medians.
+// timeRatio takes pairs on five nodes in memory, in turns with and without the observer, and compares the medians.
 func timeRatio(t testing.TB, wrap func(testing.TB, lock.Locker) lock.Locker) float64 {
 	var lockers [2]lock.Locker
 	for i := range lockers {

@@ -9,7 +9,8 @@ import (
 
 const module = "github.com/lockscope/lockscope/"
 
-// arrows say what packages below a folder may need of this module, and what of others they must not.
+// arrows list the packages of this module that the packages below a folder may import, and the packages of others that
+// they must not.
 var arrows = []struct {
 	folder string
 	may    []string
@@ -29,8 +30,8 @@ var arrows = []struct {
 	{"examples/fencing", []string{"examples", "lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
 }
 
-// TestArrows keeps the house as it is drawn: examples -> exporter -> instrument -> lock <- scanner <- exporter. Who
-// only locks, or only looks for leaks, carries no telemetry.
+// TestArrows keeps the dependencies one-way: examples -> exporter -> instrument -> lock <- scanner <- exporter. A
+// program that only locks, or only looks for leaks, carries no telemetry.
 func TestArrows(t *testing.T) {
 	for _, a := range arrows {
 		packages := listDeps(t, "../"+a.folder, "./...")
@@ -52,7 +53,7 @@ func TestArrows(t *testing.T) {
 	}
 }
 
-// TestHandlerImports keeps what package server needs out of the handler: exporter-toolkit, and what comes with it. A
+// TestHandlerImports keeps the dependencies of package server, exporter-toolkit among them, out of the handler. A
 // template would keep every exported method of a program in its binary: 3 MB.
 func TestHandlerImports(t *testing.T) {
 	banned := []string{
@@ -79,12 +80,13 @@ func below(path string, folders []string) bool {
 	return false
 }
 
-// listDeps returns what each package needs, its tests not included. In the folder of another module it lists that.
+// listDeps returns the dependencies of each package, without its tests. In the folder of another module it lists that
+// module.
 func listDeps(t *testing.T, folder, pattern string) map[string][]string {
 	t.Helper()
 	list := exec.Command("go", "list", "-f", "{{.ImportPath}} {{range .Deps}}{{.}} {{end}}", pattern)
 	list.Dir = folder
-	if strings.HasSuffix(folder, "/fencing") { // of no release, and so with versions of its own
+	if strings.HasSuffix(folder, "/fencing") { // not released, so with its own versions
 		list.Env = append(os.Environ(), "GOWORK=off")
 	}
 	out, err := list.Output()

@@ -17,8 +17,7 @@ import (
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
-// An Exporter is a handler for the server that a program has already; package
-// server serves it on a port of its own.
+// An Exporter is a handler for a server that the program already has. Package server serves it on a port of its own.
 func ExampleNew() {
 	inMemory, err := memlock.New(memlock.NewNodes(1)) // a real program: redlock.Open
 	if err != nil {
@@ -64,7 +63,7 @@ func ExampleNew() {
 	// ready
 }
 
-// ask is what a browser or Prometheus would be answered.
+// ask returns the answer that a browser or Prometheus would get.
 func ask(h http.Handler, path string) string {
 	answer := httptest.NewRecorder()
 	h.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, path, nil))

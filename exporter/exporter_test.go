@@ -117,7 +117,7 @@ func TestReadiness(t *testing.T) {
 	}
 }
 
-// TestChecksThatHang run side by side, do not hang the answer, and do not pile up.
+// TestChecksThatHang run at the same time, do not delay the answer, and do not pile up.
 func TestChecksThatHang(t *testing.T) {
 	release := make(chan struct{})
 	var calls, stubborn atomic.Int32
@@ -148,7 +148,7 @@ func TestChecksThatHang(t *testing.T) {
 	}
 	close(release)
 	for deadline := time.Now().Add(30 * time.Second); stubborn.Load() < 2; {
-		get(e, "/readyz") // the one that hung must make room for the next
+		get(e, "/readyz") // the hung check must not block the next
 		if time.Now().After(deadline) {
 			t.Fatal("the check is never called again")
 		}

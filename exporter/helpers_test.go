@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// quiet keeps go-redis from reporting every refused dial to a node that a test has stopped.
+// quiet keeps go-redis from logging every refused dial to a node that a test has stopped.
 type quiet struct{}
 
 func (quiet) Printf(context.Context, string, ...any) {}
@@ -33,7 +33,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// await waits for what comes by itself.
+// await waits until a condition holds.
 func await(t *testing.T, what string, yes func() bool) {
 	t.Helper()
 	for end := time.Now().Add(30 * time.Second); !yes(); time.Sleep(time.Millisecond) {
@@ -51,7 +51,7 @@ func newExporter(t testing.TB, opts ...exporter.Option) *exporter.Exporter {
 	return e
 }
 
-// get asks the handler, without a server.
+// get asks the handler without a server.
 func get(e http.Handler, path string, headers ...string) (int, string) {
 	r := httptest.NewRequest(http.MethodGet, path, nil)
 	for _, h := range headers {

@@ -17,7 +17,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// TestNotReadyInQuarantine: three new nodes answer, and nobody can have a lock on them until somebody vouches.
+// TestNotReadyInQuarantine: three new nodes answer, and nobody can get a lock on them until somebody vouches for them.
 func TestNotReadyInQuarantine(t *testing.T) {
 	var clients []redis.UniversalClient
 	for _, s := range locktest.Servers(t, 3) {
@@ -38,7 +38,7 @@ func TestNotReadyInQuarantine(t *testing.T) {
 	await(t, "it is ready", func() bool { code, _ := get(e, "/readyz"); return code == http.StatusOK })
 }
 
-// TestReadyWithALeftover: a lock that is held proves that nodes vote.
+// TestReadyWithALeftover: a held lock proves that nodes vote.
 func TestReadyWithALeftover(t *testing.T) {
 	l, err := memlock.New(memlock.NewNodes(3))
 	must(t, err)
@@ -49,7 +49,7 @@ func TestReadyWithALeftover(t *testing.T) {
 	must(t, leftover.Release(t.Context()))
 }
 
-// TestUnits: what is measured in seconds says so in OpenMetrics, on a line of its own.
+// TestUnits: metrics in seconds have a UNIT line in OpenMetrics.
 func TestUnits(t *testing.T) {
 	l, err := memlock.New(memlock.NewNodes(1))
 	must(t, err)

@@ -27,7 +27,7 @@ import (
 
 const openMetrics = "Accept: application/openmetrics-text;version=1.0.0"
 
-// locked is a registry after one acquisition of each resource inside of a sampled span.
+// locked returns a registry after one acquisition of each resource inside a sampled span.
 func locked(t testing.TB, resources []string, opts ...instrument.Option) *prometheus.Registry {
 	t.Helper()
 	registry := prometheus.NewRegistry()
@@ -68,7 +68,7 @@ func TestMetricsWithoutGatherer(t *testing.T) {
 	contains(t, text, "go_goroutines ", "process_start_time_seconds ", "distributed_lock_exporter_build_info{")
 }
 
-// TestSameNamesInBothRegistries: what the user has registered wins, and nothing fails.
+// TestSameNamesInBothRegistries: the user's collector wins, and nothing fails.
 func TestSameNamesInBothRegistries(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(
@@ -108,7 +108,7 @@ func (l *lines) text() string {
 	return l.String()
 }
 
-// TestOneBadCollector costs its own metrics only; it is logged and counted.
+// TestOneBadCollector loses only its own metrics. The failure is logged and counted.
 func TestOneBadCollector(t *testing.T) {
 	registry := locked(t, []string{"order:1"})
 	desc := prometheus.NewDesc("broken", "help", nil, nil)
@@ -150,8 +150,8 @@ func TestSlowScrape(t *testing.T) {
 	<-collected
 }
 
-// TestHostileLabels: a label function that panics, and bytes that are not UTF-8,
-// reach /metrics as labels that can be read, and locking goes on.
+// TestHostileLabels: a label function that panics, and bytes that are not UTF-8, become readable labels in /metrics,
+// and locks work.
 func TestHostileLabels(t *testing.T) {
 	for name, fn := range map[string]func(string) string{
 		"panics":  func(string) string { panic("no") },
@@ -185,7 +185,7 @@ func TestHostileLabels(t *testing.T) {
 	}
 }
 
-// TestNilObservers: nothing given is nothing observed, and locking and serving go on.
+// TestNilObservers: without observers nothing is observed, and locking and serving work.
 func TestNilObservers(t *testing.T) {
 	registry := locked(t, []string{"order:1"}, instrument.WithLogger(nil), instrument.WithTracerProvider(nil),
 		instrument.WithResourceLabel(nil))
@@ -193,7 +193,7 @@ func TestNilObservers(t *testing.T) {
 	contains(t, text, `distributed_lock_wait_seconds_count{resource="order:*"} 1`)
 }
 
-// BenchmarkMetrics is the cost of one scrape with as many resources as there can be.
+// BenchmarkMetrics measures one scrape with the largest number of resources.
 func BenchmarkMetrics(b *testing.B) {
 	resources := make([]string, instrument.DefaultMaxResources)
 	for i := range resources {

@@ -14,11 +14,11 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// TestRealScanner plants a leak on a real Redis and reads it back from /metrics and
-// from /debug/locks, after a sweep that failed on a node that is gone.
+// TestRealScanner plants a leak on a real Redis. After a sweep that failed on a missing node, it reads the leak from
+// /metrics and from /debug/locks.
 func TestRealScanner(t *testing.T) {
 	before := goleak.IgnoreCurrent()
-	// go-redis looks once a second whether the pool of a node that is gone was closed.
+	// For a node that is gone, go-redis checks only once a second whether its pool was closed.
 	t.Cleanup(func() { await(t, "the dials end", func() bool { return goleak.Find(before) == nil }) })
 	servers := locktest.Servers(t, 2)
 	client := redis.NewClient(&redis.Options{Addr: servers[0].Addr()})
@@ -49,7 +49,7 @@ func TestRealScanner(t *testing.T) {
 	for _, b := range families["distributed_lock_scanner_pass_duration_seconds"].Metric[0].Histogram.Bucket {
 		bounds = append(bounds, b.GetUpperBound())
 	}
-	// oneNode, by which the catalogue is checked, must say what a real scanner says.
+	// oneNode, with which the catalogue is checked, must equal a real scanner's snapshot.
 	if want := "[0.01 0.1 0.5 1 5 15 60 300 +Inf]"; fmt.Sprint(bounds) != want {
 		t.Errorf("buckets are %v, want %s", bounds, want)
 	}

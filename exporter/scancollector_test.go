@@ -17,7 +17,7 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// oneNode is what a scanner knows after two sweeps of a node, one of which failed.
+// oneNode is a scanner's snapshot after two sweeps of a node, one of which failed.
 func oneNode() found {
 	buckets := make(map[float64]uint64)
 	for _, bound := range []float64{.01, .1, .5, 1, 5, 15, 60, 300} {
@@ -71,7 +71,7 @@ func TestScanCollector(t *testing.T) {
 		`distributed_lock_scanner_leaked_lock_info{key="lock:order:1",lock_node="redis-1:6379"} 1`)
 }
 
-// TestAKeyIsCountedOnce, however many nodes have it: in a group, for another group's key is another lock.
+// TestAKeyIsCountedOnce within a group, however many nodes have it. In another group it is another lock.
 func TestAKeyIsCountedOnce(t *testing.T) {
 	s := found{Last: scanner.Report{Started: time.Unix(100, 0)}}
 	for _, on := range []struct{ group, node, key string }{
@@ -86,12 +86,12 @@ func TestAKeyIsCountedOnce(t *testing.T) {
 		n.Counts = map[scanner.Class]int{scanner.NoTTL: 1}
 		s.Nodes = append(s.Nodes, n)
 	}
-	s.Nodes[3].Counts[scanner.NoTTL] = 7 // of which six are not kept
+	s.Nodes[3].Counts[scanner.NoTTL] = 7 // six of these are not kept
 	_, text := get(newExporter(t, exporter.WithScanner(s)), "/metrics")
 	contains(t, text, `distributed_lock_scanner_finding_keys{class="no_ttl"} 10`)
 }
 
-// TestStandbyTellsOfThePastOnly: what it found before another process swept may be mended.
+// TestStandbyTellsOfThePastOnly: findings of before another process swept may be repaired since.
 func TestStandbyTellsOfThePastOnly(t *testing.T) {
 	s := oneNode()
 	s.Standby = true
@@ -108,7 +108,7 @@ func TestStandbyTellsOfThePastOnly(t *testing.T) {
 	}
 }
 
-// TestNoKeysByDefault: a key is a series only where that was asked for.
+// TestNoKeysByDefault: keys are series only on request.
 func TestNoKeysByDefault(t *testing.T) {
 	for _, opts := range [][]exporter.ScanOption{nil, {exporter.WithLeakedLockInfo(-1)}, {nil}} {
 		_, text := get(newExporter(t, exporter.WithScanner(oneNode(), opts...)), "/metrics")
@@ -118,8 +118,8 @@ func TestNoKeysByDefault(t *testing.T) {
 	}
 }
 
-// TestHostileKeys: any bytes become a label that can be parsed, of bounded length,
-// in a bounded number of series, and equal ones do not fail the scrape.
+// TestHostileKeys: any bytes become a valid label of bounded length, in a bounded number of series, and equal labels do
+// not fail the scrape.
 func TestHostileKeys(t *testing.T) {
 	s := oneNode()
 	s.Nodes = append(s.Nodes, s.Nodes[0], scanner.NodeTotals{Node: "\xff\xfe\n\"}"})
@@ -168,7 +168,7 @@ type panicking struct{}
 
 func (panicking) Snapshot() scanner.Snapshot { panic("s3cret") }
 
-// TestPanickingScanner: the scrape goes on, and the process.
+// TestPanickingScanner: the scrape succeeds and the process goes on.
 func TestPanickingScanner(t *testing.T) {
 	var log lines
 	e := newExporter(t, exporter.WithScanner(panicking{}),
@@ -204,7 +204,7 @@ func TestScanLint(t *testing.T) {
 	}
 }
 
-// TestCatalogue compares the tables of doc.go and README.md with what is collected.
+// TestCatalogue compares the tables of doc.go and README.md with the collected metrics.
 func TestCatalogue(t *testing.T) {
 	_, text := get(newExporter(t, exporter.WithScanner(oneNode(), exporter.WithLeakedLockInfo(1)),
 		exporter.WithConnections(oneConnected()), exporter.WithWaits(waiting{}), exporter.WithReload(reload{})),
@@ -265,7 +265,7 @@ func bounds(f *dto.MetricFamily) string {
 	return " Buckets: " + strings.Join(all, " ") + "."
 }
 
-// table reads rows of name, type, labels and what else there is.
+// table reads rows of name, type, labels and the rest.
 func table(t *testing.T, file, prefix string, split func(string) []string) (rows []string) {
 	text, err := os.ReadFile(file)
 	must(t, err)

@@ -11,7 +11,7 @@ import (
 	"github.com/lockscope/lockscope/exporter"
 )
 
-// waiting knows of a deadlock between two of three processes.
+// waiting reports three processes, two of them in a deadlock.
 type waiting struct{}
 
 func (waiting) WaitTotals() exporter.WaitTotals {
@@ -52,7 +52,7 @@ func TestWaitCollector(t *testing.T) {
 
 type nobody struct{ waiting }
 
-// TestFleetIsServed at an address of its own, below the page's, and only where there is one.
+// TestFleetIsServed at an address below the page's, and only with a fleet.
 func TestFleetIsServed(t *testing.T) {
 	h := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("all of them")) })
 	e := newExporter(t, exporter.WithFleet(h))

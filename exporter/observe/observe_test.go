@@ -62,7 +62,7 @@ func (s *text) Write(p []byte) (int, error) {
 	return s.b.Write(p)
 }
 
-// TestRedis: one call, and everything is there under one name, on the program's own mux.
+// TestRedis: one call gives all parts, under one name, on the program's own mux.
 func TestRedis(t *testing.T) {
 	server := locktest.Servers(t, 1)[0]
 	recorder, logs := tracetest.NewSpanRecorder(), new(text)
@@ -116,7 +116,7 @@ func TestRedis(t *testing.T) {
 	}
 }
 
-// TestInstance is named once: on the lock, and the page and the checks have it, or in the Config.
+// TestInstance: the name is given once, on the lock or in the Config, and the page and the checks have it.
 func TestInstance(t *testing.T) {
 	engine, err := memlock.New(memlock.NewNodes(1), lock.WithInstance("orders-1|\n"))
 	must(t, err)
@@ -141,7 +141,7 @@ func TestInstance(t *testing.T) {
 	}
 }
 
-// TestNew leaves the Locker to its caller, and takes more of the pieces.
+// TestNew does not close the caller's Locker, and accepts options for its parts.
 func TestNew(t *testing.T) {
 	engine, err := memlock.New(memlock.NewNodes(3))
 	must(t, err)

@@ -25,14 +25,13 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// inChild makes TestMain the program of TestStderrStaysEmpty: what a library writes to is the process'.
+// inChild makes TestMain run the program of TestStderrStaysEmpty: a library's output is the process's.
 const (
 	inChild    = "LOCKSCOPE_OBSERVE_NODES"
-	keepLogger = "LOCKSCOPE_OBSERVE_KEEP" // the child sets go-redis's logger by itself
+	keepLogger = "LOCKSCOPE_OBSERVE_KEEP" // the child sets go-redis's logger itself
 )
 
-// child observes two sets of the nodes, each with a logger of its own, and locks before and while they are
-// down.
+// child observes two sets of the nodes, each with its own logger, and locks before and during their outage.
 func child(nodes []string) (err error) {
 	logger := slog.New(slog.NewJSONHandler(os.Stdout, nil))
 	if err := vouch(nodes); err != nil {
@@ -77,7 +76,7 @@ func child(nodes []string) (err error) {
 	return nil
 }
 
-// vouch lets nodes that were started for the test vote at once.
+// vouch makes freshly started nodes vote at once.
 func vouch(nodes []string) error {
 	clients, closeAll, err := redlock.NewClients(nodes)
 	if err != nil {
@@ -92,7 +91,7 @@ type record struct {
 	LeftOut                int `json:"left_out"`
 }
 
-// outage runs the child until it has met the death of all its nodes.
+// outage runs the child until all its nodes have failed.
 func outage(t *testing.T, env ...string) (records []record, stderr string) {
 	var urls []string
 	servers := locktest.Servers(t, 3)
@@ -128,8 +127,8 @@ func outage(t *testing.T, env ...string) (records []record, stderr string) {
 	return records, written.String()
 }
 
-// TestStderrStaysEmpty: while all nodes are down, what go-redis says goes to the logger that was given, once of
-// each kind, and the number of the rest is told at the end.
+// TestStderrStaysEmpty: while all nodes are down, lines of go-redis go to the given logger, one of each kind, and at
+// the end the number of the others.
 func TestStderrStaysEmpty(t *testing.T) {
 	began := time.Now()
 	records, stderr := outage(t)
@@ -143,12 +142,12 @@ func TestStderrStaysEmpty(t *testing.T) {
 		}
 		library++
 		leftOut += r.LeftOut
-		// Lines of the process go to the observer that came first; when that one has been shut down, to the next.
+		// Lines of the process go to the first observer, and after its shutdown to the next.
 		if next = next || r.Observer != "orders-1"; next && r.Observer == "orders-1" || library == 1 && next {
 			t.Errorf("%+v: a line of the process is told to whoever came first", r)
 		}
 	}
-	// Two kinds, one record at once and then every ten seconds, and the rest at the end.
+	// Two kinds: one record at once, one every ten seconds, and the rest at the end.
 	if most := 4 + 2*int(time.Since(began)/(10*time.Second)); library == 0 || library > most {
 		t.Errorf("%d records of go-redis, want 1 to %d", library, most)
 	}
@@ -161,7 +160,7 @@ func TestStderrStaysEmpty(t *testing.T) {
 	t.Logf("%d records, %d of them of go-redis, which left out %d", len(records), library, leftOut)
 }
 
-// TestKeepRedisLogger: what the program has set as go-redis's logger stays.
+// TestKeepRedisLogger: the logger that the program gave go-redis stays.
 func TestKeepRedisLogger(t *testing.T) {
 	records, stderr := outage(t, keepLogger+"=1")
 	if stderr != "" {

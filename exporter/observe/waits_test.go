@@ -19,7 +19,7 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 )
 
-// longWait is a record of a wait that goes on.
+// longWait is the record of a wait that goes on.
 type longWait struct {
 	Msg, Class, Blocker                        string
 	Waited                                     string
@@ -43,12 +43,12 @@ func (s *text) longWaits(t *testing.T) (all []longWait) {
 	return all
 }
 
-// TestLongWaitsOnRealServers: a thousand callers wait on five servers of which one is dead, one hangs, one is a replica
-// and one is empty; on five of which two are dead and one is empty; behind a holder; and while all are dead.
+// TestLongWaitsOnRealServers: a thousand callers wait. Of five servers one is dead, one hangs, one is a replica and one
+// is empty; then two are dead and one is empty; then the callers wait behind a holder; then all servers are dead.
 func TestLongWaitsOnRealServers(t *testing.T) {
 	for name, c := range map[string]struct {
 		fail  func(*testing.T, []*redisproc.Server)
-		class string // or two, where it depends on which of the nodes is heard first
+		class string // or two classes, if the order of the answers decides
 	}{
 		"four ways": {func(t *testing.T, s []*redisproc.Server) {
 			must(t, s[0].Kill())
@@ -116,7 +116,7 @@ func TestLongWaitsOnRealServers(t *testing.T) {
 
 const callers = 1000
 
-// waitFor is the first record of a wait by so many callers that all of them are in it.
+// waitFor returns the first record of a wait by so many callers that all of them are in it.
 func waitFor(t *testing.T, urls []string) (found longWait) {
 	logs := new(text)
 	locks, err := observe.Redis(urls, observe.Config{
@@ -136,7 +136,7 @@ func waitFor(t *testing.T, urls []string) (found longWait) {
 	for range callers {
 		call()
 	}
-	// Each call is told of once: those that come later tell of all before them, however slowly those began.
+	// Each call is reported once: later records cover all calls before them, however slowly those began.
 	deadline, later := time.Now().Add(time.Minute), time.NewTicker(100*time.Millisecond)
 	defer later.Stop()
 	for found.Waiting < callers && time.Now().Before(deadline) {

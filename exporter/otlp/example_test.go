@@ -8,7 +8,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/otlp"
 )
 
-// Without an endpoint in the environment, the provider does nothing, and a program needs no condition for it.
+// Without an endpoint in the environment the provider does nothing, so a program needs no condition.
 func ExampleNewTracerProvider() {
 	ctx := context.Background()
 	provider, shutdown, err := otlp.NewTracerProvider(ctx, "orders")

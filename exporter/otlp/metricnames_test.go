@@ -21,8 +21,7 @@ import (
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
-// TestOTelNames: every metric is there, under the name and with the unit that the documentation says,
-// with the buckets and values that Prometheus sees.
+// TestOTelNames: every metric has the documented name and unit, and the buckets and values that Prometheus sees.
 func TestOTelNames(t *testing.T) { synctest.Test(t, testOTelNames) }
 
 func testOTelNames(t *testing.T) {
@@ -73,7 +72,7 @@ func testPrometheusNamesStay(t *testing.T) {
 	}
 }
 
-// usedRegistry has every metric of a Locker, and one of somebody else.
+// usedRegistry has every metric of a Locker, and one that is not lockscope's.
 func usedRegistry(t *testing.T) *prometheus.Registry {
 	registry := prometheus.NewRegistry()
 	foreign := prometheus.NewGauge(prometheus.GaugeOpts{Name: "foreign_seconds", Help: "h"})
@@ -104,7 +103,7 @@ func collected(t *testing.T, registry prometheus.Gatherer, opts ...otlp.MetricOp
 	return all.ScopeMetrics[0].Metrics
 }
 
-// prometheusName is what OpenTelemetry's rules of compatibility make of a metric.
+// prometheusName converts a metric's name by OpenTelemetry's compatibility rules.
 func prometheusName(m metricdata.Metrics) string {
 	name := strings.ReplaceAll(m.Name, ".", "_")
 	switch {
@@ -120,7 +119,7 @@ func prometheusName(m metricdata.Metrics) string {
 	return name
 }
 
-// namesTold are the rows of the table, by name in Prometheus.
+// namesTold returns the rows of the table, by name in Prometheus.
 func namesTold(t *testing.T) (rows []string) {
 	text, err := os.ReadFile("doc.go")
 	must(t, err)

@@ -11,7 +11,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/otlp"
 )
 
-// TestExemplarIDs: the ids of every kind of metric are what the trace has, in binary.
+// TestExemplarIDs: every kind of metric has exemplars with the ids of the trace, in binary.
 func TestExemplarIDs(t *testing.T) {
 	const traceID, spanID = "0102030405060708090a0b0c0d0e0f10", "1112131415161718"
 	labels := prometheus.Labels{"trace_id": traceID, "span_id": spanID}

@@ -24,7 +24,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	for _, kv := range os.Environ() { // what the developer's shell says is not under test
+	for _, kv := range os.Environ() { // ignore the developer's own variables
 		if name, _, _ := strings.Cut(kv, "="); strings.HasPrefix(name, "OTEL_") {
 			_ = os.Unsetenv(name)
 		}
@@ -214,8 +214,8 @@ func hanging(t *testing.T) string {
 	return s.URL
 }
 
-// TestCollectorDown: locking goes on while spans cannot be delivered, the logger is
-// told, and a shutdown ends when its context does.
+// TestCollectorDown: while spans cannot be delivered, locks work, the logger gets a record, and a shutdown ends with
+// its context.
 func TestCollectorDown(t *testing.T) {
 	for name, vars := range map[string][]string{
 		"http refused": {"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1"},
@@ -258,8 +258,7 @@ func TestCollectorDown(t *testing.T) {
 	}
 }
 
-// TestShutdownEnds does not wait for an export that would take ten minutes, and
-// leaves nothing behind that does.
+// TestShutdownEnds does not wait for an export that would take ten minutes, and leaves no goroutine for it.
 func TestShutdownEnds(t *testing.T) {
 	for _, protocol := range []string{"http/protobuf", "grpc"} {
 		t.Run(protocol, func(t *testing.T) {
@@ -283,7 +282,7 @@ func TestShutdownEnds(t *testing.T) {
 	}
 }
 
-// told passes on the first record.
+// told sends the first record to the test.
 type told chan slog.Record
 
 func (told) Enabled(context.Context, slog.Level) bool { return true }

@@ -15,17 +15,17 @@ import (
 	"github.com/lockscope/lockscope/exporter/redislog"
 )
 
-// inAttached makes TestMain the program of TestAttach: Attach changes the whole process.
+// inAttached makes TestMain run the program of TestAttach: Attach changes the whole process.
 const inAttached = "LOCKSCOPE_REDISLOG_ATTACHED"
 
-// ping fails to connect, of which go-redis writes a line.
+// ping fails to connect, which makes go-redis log a line.
 func ping() {
 	c := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", MaxRetries: -1, DialerRetries: 1})
 	defer c.Close()
 	_ = c.Ping(context.Background())
 }
 
-// attachTwo goes from no logger to two and back, with a line or more of go-redis between.
+// attachTwo goes from no logger to two and back. In between go-redis logs a line or more.
 func attachTwo() {
 	named := func(name string) *slog.Logger {
 		return slog.New(slog.NewTextHandler(os.Stdout, nil)).With("attached", name)
@@ -46,8 +46,8 @@ func attachTwo() {
 	ping()
 }
 
-// TestAttach: whoever attached first is told, then the next, then stderr as without this package; a logger that
-// the program sets afterwards stays.
+// TestAttach: lines go to the logger that attached first, then to the next, then to stderr. A logger that the program
+// sets afterwards stays.
 func TestAttach(t *testing.T) {
 	program, err := os.Executable()
 	if err != nil {

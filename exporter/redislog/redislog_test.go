@@ -18,7 +18,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// inChild makes TestMain the program of TestStderrStaysEmpty: what go-redis writes to is fixed when it is loaded.
+// inChild makes TestMain run the program of TestStderrStaysEmpty: go-redis fixes its output when it is loaded.
 const inChild = "LOCKSCOPE_REDISLOG_NODES"
 
 func TestMain(m *testing.M) {
@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// lockInVain locks on nodes that are down, from many places.
+// lockInVain tries to lock on nodes that are down, from many goroutines.
 func lockInVain(nodes []string) error {
 	logger := slog.New(slog.NewTextHandler(os.Stdout, nil))
 	defer redislog.Attach(logger)()
@@ -67,7 +67,7 @@ func lockInVain(nodes []string) error {
 	return l.Flush(context.Background())
 }
 
-// TestStderrStaysEmpty: in an outage all that is said is said to the logger.
+// TestStderrStaysEmpty: in an outage every line goes to the logger.
 func TestStderrStaysEmpty(t *testing.T) {
 	var urls []string
 	for _, s := range locktest.Servers(t, 3) {

@@ -29,7 +29,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// await waits for what comes by itself.
+// await waits until a condition holds.
 func await(t *testing.T, what string, yes func() bool) {
 	t.Helper()
 	for end := time.Now().Add(30 * time.Second); !yes(); time.Sleep(time.Millisecond) {
@@ -54,14 +54,14 @@ func newServer(t testing.TB, e *exporter.Exporter, opts ...server.Option) *serve
 	return s
 }
 
-// get asks the handler, without a server.
+// get asks the handler without a server.
 func get(h http.Handler, path string) (int, string) {
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
 	return w.Code, w.Body.String()
 }
 
-// running is an Exporter that is served.
+// running is an Exporter with its server.
 type running struct {
 	exporter *exporter.Exporter
 	server   *server.Server
@@ -71,7 +71,7 @@ type running struct {
 	client   *http.Client
 }
 
-// serve serves on a free port, until the test or stop ends it.
+// serve serves on a free port until the test or stop ends it.
 func serve(t *testing.T, web server.Web, e *exporter.Exporter, opts ...server.Option) *running {
 	t.Helper()
 	if web.Addresses == nil {
@@ -99,7 +99,7 @@ func serve(t *testing.T, web server.Web, e *exporter.Exporter, opts ...server.Op
 	return r
 }
 
-// ended is what Serve returned.
+// ended returns what Serve returned.
 func (r *running) ended(t *testing.T) error {
 	t.Helper()
 	select {
@@ -121,8 +121,7 @@ func (r *running) get(t *testing.T, path string) (int, string) {
 	return res.StatusCode, string(body)
 }
 
-// stream opens the events of /debug/locks and returns its lines; the channel is
-// closed when the stream ends.
+// stream opens the events of /debug/locks and returns its lines. The channel is closed when the stream ends.
 func (r *running) stream(t *testing.T) <-chan string {
 	t.Helper()
 	res, err := r.client.Get(r.urls[0] + "/debug/locks?format=events")
@@ -155,7 +154,7 @@ type state live.State
 
 func (s state) State(context.Context) live.State { return live.State(s) }
 
-// file writes text to a file of the test's own.
+// file writes text to a temporary file.
 func file(t *testing.T, name, text string) string {
 	t.Helper()
 	path := t.TempDir() + "/" + name

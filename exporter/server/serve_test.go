@@ -46,8 +46,7 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// TestReadyOnlyWhileServing asks the handler itself, as a probe through another
-// server would.
+// TestReadyOnlyWhileServing asks the handler itself, as a probe on another server would.
 func TestReadyOnlyWhileServing(t *testing.T) {
 	e := newExporter(t)
 	if code, text := get(e, "/readyz"); code != 503 || text != "not ready\nserver: not listening yet\n" {
@@ -136,7 +135,7 @@ func TestShutdownIsBounded(t *testing.T) {
 	<-cut
 }
 
-// TestDrainDelay: while it lasts, everything but readiness answers.
+// TestDrainDelay: during the delay everything but readiness still answers.
 func TestDrainDelay(t *testing.T) {
 	r := serve(t, server.Web{}, newExporter(t), server.WithDrainDelay(time.Second))
 	r.stop()
@@ -172,7 +171,7 @@ func TestTakenPort(t *testing.T) {
 		t.Fatalf("error is %v", err)
 	}
 	contains(t, err.Error(), taken.Addr().String(), "stop what listens there", "--web.listen-address")
-	again, err := net.Listen("tcp", first) // what was bound first is let go
+	again, err := net.Listen("tcp", first) // the address that was bound first is released
 	must(t, err)
 	_ = again.Close()
 }
@@ -237,8 +236,7 @@ func TestTLSAndBasicAuth(t *testing.T) {
 	must(t, r.ended(t))
 }
 
-// TestConnectionsOneAfterAnother reuses a connection: a deadline of one answer must
-// not outlive it.
+// TestConnectionsOneAfterAnother reuses a connection: the deadline of one answer must not apply to the next.
 func TestConnectionsOneAfterAnother(t *testing.T) {
 	var dials atomic.Int32
 	r := serve(t, server.Web{}, newExporter(t, exporter.WithState(state{})))

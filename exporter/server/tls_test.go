@@ -21,7 +21,7 @@ type keyPair struct {
 	pool      *x509.CertPool
 }
 
-// certificate is for 127.0.0.1, signed by itself; the same for the whole run.
+// certificate returns a self-signed certificate for 127.0.0.1, the same for the whole run.
 func certificate(t *testing.T) *keyPair {
 	t.Helper()
 	pair, err := makeCertificate()

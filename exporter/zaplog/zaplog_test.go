@@ -38,7 +38,7 @@ func newLogger(t *testing.T, opts ...zaplog.Option) (*slog.Logger, *bytes.Buffer
 	return logger, &out
 }
 
-// spanContext is a context with a sampled span in it.
+// spanContext returns a context with a sampled span.
 func spanContext(t *testing.T) context.Context {
 	return trace.ContextWithSpanContext(t.Context(), trace.NewSpanContext(trace.SpanContextConfig{
 		TraceID: trace.TraceID{1, 2, 3}, SpanID: trace.SpanID{4, 5}, TraceFlags: trace.FlagsSampled,
@@ -57,8 +57,7 @@ func records(t *testing.T, out *bytes.Buffer) (all []map[string]any) {
 	return all
 }
 
-// TestHandler is the standard library's own check of handlers; in the second run
-// every record is logged inside of a span.
+// TestHandler runs the standard library's check of handlers, the second time with every record inside a span.
 func TestHandler(t *testing.T) {
 	for name, wrap := range map[string]func(slog.Handler) slog.Handler{
 		"bare":    func(h slog.Handler) slog.Handler { return h },
@@ -104,7 +103,7 @@ func TestTraceIDsStayAtTheTop(t *testing.T) {
 	}
 }
 
-// TestIDsAreToldOnce: records of instrument bring them for handlers that know nothing of traces.
+// TestIDsAreToldOnce: records of instrument bring the ids themselves, for handlers that know nothing of traces.
 func TestIDsAreToldOnce(t *testing.T) {
 	logger, out := newLogger(t)
 	logger.WithGroup("g").InfoContext(spanContext(t), "m", "k", "v",
@@ -120,7 +119,7 @@ func TestIDsAreToldOnce(t *testing.T) {
 	}
 }
 
-// TestGroupsKeepTheirOrder: what follows a group stays in it, with a span and without.
+// TestGroupsKeepTheirOrder: attributes after a group stay in it, with and without a span.
 func TestGroupsKeepTheirOrder(t *testing.T) {
 	logger, out := newLogger(t)
 	logger = logger.With("a", 1).WithGroup("g").With("b", 2).WithGroup("h")
@@ -150,10 +149,10 @@ func TestOwnTraceIDWins(t *testing.T) {
 	}
 }
 
-// TestSiblingsShareNothing derives loggers from one at the same time.
+// TestSiblingsShareNothing derives several loggers from one at the same time.
 func TestSiblingsShareNothing(t *testing.T) {
 	logger, out := newLogger(t)
-	base := logger.WithGroup("g").With("x", 0).With("y", 0) // appending to three may write into the fourth
+	base := logger.WithGroup("g").With("x", 0).With("y", 0) // an append to three may write into the fourth
 	var wg sync.WaitGroup
 	for _, name := range []string{"a", "b", "c", "d"} {
 		wg.Go(func() { base.With(name, name).InfoContext(spanContext(t), name) })
@@ -212,7 +211,7 @@ func TestInvalid(t *testing.T) {
 	}
 }
 
-// TestFlush flushes what can be synced and what cannot.
+// TestFlush: some writers can be synced, others cannot.
 func TestFlush(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	if err != nil {
