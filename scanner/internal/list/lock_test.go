@@ -86,7 +86,7 @@ func TestLongestTTL(t *testing.T) {
 	}
 }
 
-// TestFenceOfAListedLock: the holder has the highest count of a quorum, and nobody can tell of which.
+// TestFenceOfAListedLock: the holder has the highest count of a quorum. Which nodes form that quorum is unknown.
 func TestFenceOfAListedLock(t *testing.T) {
 	for name, test := range map[string]struct {
 		counts []string // by node; "" if the node does not have the lock
