@@ -61,8 +61,8 @@ func laneMutants() []Mutant {
 			Killer: by(engine, "TestTheHolderHasMostNodes"),
 		},
 		{
-			Bug:  "a renewal that a release overtakes is told as a loss",
-			Why:  "where locks are handed over, boards show losses that nobody had",
+			Bug:  "a renewal that a release overtakes is reported as a loss",
+			Why:  "with hand-overs, boards show losses that did not happen",
 			File: "lock/engine/renew.go", Old: "	case cause != nil && lock.ReasonOf(cause) != lock.ReasonLost:",
 			New:    "	case cause != nil && false:",
 			Killer: by(engine, "TestExtendOfALeaseThatIsReleasedMeanwhile"),

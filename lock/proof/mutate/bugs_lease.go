@@ -19,7 +19,7 @@ func renewalMutants() []Mutant {
 		},
 		{
 			Bug:  "an extend renews a lease that was released meanwhile",
-			Why:  "its caller is told that it has a lock which is on its way back",
+			Why:  "its caller believes in a lock that is being released",
 			File: "lock/engine/renew.go", Old: "if l.ended != nil || l.expires <= now || expires <= now {",
 			New:    "if l.expires <= now || expires <= now {",
 			Killer: by(engine, "TestExtendOfALeaseThatIsReleasedMeanwhile"),
@@ -116,7 +116,7 @@ func releaseMutants() []Mutant {
 			Killer: by(scripting, "TestScriptsHeedTombstones"),
 		},
 		{
-			Bug: "release deletes the key whoever's it is", Why: "who comes late takes the lock away from its holder",
+			Bug: "release deletes the key of any owner", Why: "a late release takes the lock away from its holder",
 			File: "lock/redlock/internal/scripts/release.lua",
 			Old:  "if string.sub(value, 1, #token + 1) == token .. ':' then", New: "if true then",
 			Killer: by(scripting, "TestScriptsCompareTokens"),
@@ -149,8 +149,8 @@ func releaseMutants() []Mutant {
 			Killer: by(redlock, "TestRealReleaseByPlurality"),
 		},
 		{
-			Bug:  "a release that had taken effect is taken for one of nothing",
-			Why:  "who released in time is told that the lease was over",
+			Bug:  "a release that took effect is reported as a release of nothing",
+			Why:  "a caller that released in time reads that the lease was over",
 			File: "lock/engine/releaseround.go", Old: "if r.undoings[a.from].err != nil && a.err == nil && !r.lost {",
 			New:    "if false {",
 			Killer: by(redlock, "TestRealReleaseWhoseReplyIsLost"),

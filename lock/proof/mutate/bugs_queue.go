@@ -30,7 +30,7 @@ func orderMutants() []Mutant {
 			Killer: by(engine, "TestWhatWasGivenUpIsNotSent"),
 		},
 		{
-			Bug: "callers of a process are served last come first", Why: "who came first starves",
+			Bug: "callers of a process are served last come first", Why: "the first waiter starves",
 			File: "lock/engine/turn.go", Old: "first := q.turns[0]\n	q.turns[0] = nil\n	q.turns = q.turns[1:]",
 			New:    "first := q.turns[len(q.turns)-1]\n	q.turns = q.turns[:len(q.turns)-1]",
 			Killer: by(engine, "TestTurnsAreFirstComeFirstServed"),
@@ -154,7 +154,7 @@ func waitMutants() []Mutant {
 			Killer: by(redlock, "TestRealCancelWaiter"),
 		},
 		{
-			Bug: "a node names the waiter that came last", Why: "who came first starves",
+			Bug: "a node names the waiter that came last", Why: "the first waiter starves",
 			File: "lock/redlock/internal/scripts/handoff.lua", Old: "'ZPOPMIN'", New: "'ZPOPMAX'",
 			Killer: by(scripting, "TestScriptsServeInOrder"),
 		},

@@ -11,7 +11,7 @@ func roundMutants() []Mutant {
 			Killer: by(engine, "TestAReleaseWakesWhoIsNext"),
 		},
 		{
-			Bug: "a release wakes who is not next", Why: "it asks in vain, before the one that is named",
+			Bug: "a release wakes a caller that is not next", Why: "it asks without success, before the named one",
 			File:   "lock/engine/queue.go",
 			Old:    "\tif q.first.Load() {",
 			New:    "\tif true {",
@@ -76,14 +76,14 @@ func roundMutants() []Mutant {
 			Killer: by(engine, "TestReleaseRetriesAreBounded"),
 		},
 		{
-			Bug: "polls are not counted anew after a hint", Why: "a waiter that was told looks seldom",
+			Bug: "polls are not counted anew after a hint", Why: "a waiter that got a hint polls seldom",
 			File:   "lock/engine/contender.go",
 			Old:    "a.named, a.polls = told.named, 0",
 			New:    "a.named = told.named",
 			Killer: by(engine, "TestWhatEndsAWait"),
 		},
 		{
-			Bug:    "who was named in vain is forgotten",
+			Bug:    "a waiter that was named too late is forgotten",
 			Why:    "it asks the gate again, in the window that is kept for it",
 			File:   "lock/engine/contender.go",
 			Old:    "a.named = wasNamed && a.namedInVain > 0",
@@ -105,7 +105,7 @@ func roundMutants() []Mutant {
 			Killer: by(engine, "TestAWaitSaysWhoIsNext"),
 		},
 		{
-			Bug: "whoever queues is next", Why: "a release of its process wakes it before its turn",
+			Bug: "every waiter in the queue is next", Why: "a release of its process wakes it before its turn",
 			File:   "lock/engine/contender.go",
 			Old:    "res.ticket > 0 && res.ahead == 0)",
 			New:    "res.ticket > 0)",

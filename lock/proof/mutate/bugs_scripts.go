@@ -82,7 +82,7 @@ func queueScriptMutants() []Mutant {
 			Killer: by(scripting, "TestScriptsPassOverTheDead"),
 		},
 		{
-			Bug: "a waiter that was granted in vain loses its place", Why: "who came first starves",
+			Bug: "a waiter whose grant had no effect loses its place", Why: "the first waiter starves",
 			File:   "lock/redlock/internal/scripts/namenext.lua",
 			Old:    "if ARGV[5] then",
 			New:    "if false then",
@@ -208,7 +208,7 @@ func actScriptMutants() []Mutant {
 			Killer: by(scripting, "TestScriptsVouchOnce"),
 		},
 		{
-			Bug: "a second round that is said again fails", Why: "an act whose reply was lost is told as a failure",
+			Bug: "a second round that is said again fails", Why: "an act whose reply was lost is reported as a failure",
 			File:   "lock/redlock/internal/scripts/replace.lua",
 			Old:    "if marker and marker == ARGV[2] then\n  return 1\nend\n",
 			New:    "",

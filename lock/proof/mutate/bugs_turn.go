@@ -20,8 +20,8 @@ func turnMutants() []Mutant {
 			Killer: by(engine, "TestAHandOverLeavesNothingOfTheLease"),
 		},
 		{
-			Bug:    "a lease that was handed over is still said to hold the resource",
-			Why:    "a deadlock is told that is none",
+			Bug:    "a lease that was handed over is still listed as held",
+			Why:    "a false deadlock is reported",
 			File:   "lock/engine/handover.go",
 			Old:    "\tl.queue.graph.NotHeldBy(&l.graph)\n",
 			New:    "",
@@ -42,7 +42,7 @@ func turnMutants() []Mutant {
 			Killer: by(engine, "TestAHandOverLeavesNothingOfTheLease"),
 		},
 		{
-			Bug: "the next caller is told before the lease has ended", Why: "both contexts are live at one time",
+			Bug: "the next caller gets the lock before the lease has ended", Why: "both contexts are live at one time",
 			File:   "lock/engine/handover.go",
 			Old:    "\tl.cancel(lock.ErrReleased)\n\tclose(next.come)\n",
 			New:    "\tclose(next.come)\n\tl.cancel(lock.ErrReleased)\n",
@@ -152,7 +152,7 @@ func turnMutants() []Mutant {
 			Killer: by(engine, "TestAnEndedLeaseLeavesItsQueue"),
 		},
 		{
-			Bug: "a lease that ended is still said to hold the resource", Why: "a deadlock is told that is none",
+			Bug: "a lease that ended is still listed as held", Why: "a false deadlock is reported",
 			File:   "lock/engine/lease.go",
 			Old:    "\tl.queue.graph.NotHeldBy(&l.graph)\n\tl.engine.forget(l)\n\treturn true",
 			New:    "\tl.engine.forget(l)\n\treturn true",

@@ -109,7 +109,7 @@ func (r *reading) faults(b *strings.Builder) {
 	fmt.Fprint(b,
 		"## Faults\n\nAcquires that overlap a fault, or the two seconds from its beginning, of the clients that it "+
 			"concerns; waits are of those that got the lock. "+
-			"\"Signal\" is how long after the end of validity the loss was told, in all and without the time in "+
+			"\"Signal\" is how long after the end of validity the loss was signalled, in all and without the time in "+
 			"which the process did not run.\n\n")
 	fmt.Fprintln(b,
 		"| fault | times | on | acquires | no quorum | wait p50 | p99 | max | lost | signal max | of it running |")
