@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	minute = 2 * time.Second // how long one of the rules' lasts
+	minute = 2 * time.Second // the length of a minute of the rules
 
 	scheduledEvery = model.Duration(10 * time.Minute)
 
@@ -31,12 +31,12 @@ const (
 )
 
 const (
-	watchdog = "DistributedLockWatchdog" // fires as long as alerts work
-	slow     = "DistributedLockNodeSlow" // is true of a machine that is busy with something else
+	watchdog = "DistributedLockWatchdog" // fires while alerting works
+	slow     = "DistributedLockNodeSlow" // also fires on a busy machine
 )
 
 // ofNodes need frozen nodes, ofQuorum more frozen nodes than the quorum allows, ofExporter a stopped exporter. All
-// other alerts fire before.
+// other alerts fire before these.
 var (
 	ofQuorum = []string{"DistributedLockQuorumLost", "DistributedLockAcquiresStalled", "DistributedLockNodeDown",
 		"DistributedLockScannerStale", "DistributedLockScannerIncomplete"}

@@ -11,7 +11,7 @@ import (
 	"github.com/lockscope/lockscope/dashboards/proof/internal/check"
 )
 
-// TestAlerts fires every alert on a real Prometheus, with what it is about on real Redis, and waits until none is left.
+// TestAlerts fires every alert on a real Prometheus with its fault on real Redis, and waits until none fires.
 func TestAlerts(t *testing.T) {
 	temp := emptyTemp(t)
 	var out bytes.Buffer
@@ -26,7 +26,7 @@ func TestAlerts(t *testing.T) {
 	wantEmpty(t, temp)
 }
 
-// TestFired is of the book-keeping, on which the test above rests.
+// TestFired tests the records on which TestAlerts relies.
 func TestFired(t *testing.T) {
 	lost := check.Alerting{Name: "Lost", Severity: "critical"}
 	slow := check.Alerting{Name: "Burn", Severity: "warning", Window: "3d", For: patience + minute}

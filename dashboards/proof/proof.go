@@ -21,9 +21,9 @@ const (
 
 	askAgain = 2 * time.Second
 
-	hung = 2 // of five nodes, which leave no more than the quorum
+	hung = 2 // of five nodes; the rest is exactly the quorum
 
-	shown = 20 // problems; where Prometheus is gone, everything is one
+	shown = 20 // problems shown; without Prometheus, every check is one
 )
 
 // wanted are the alerts that must fire and arrive at the same time.
@@ -35,7 +35,7 @@ func wanted() []string {
 type proof struct {
 	out    io.Writer
 	files  fs.FS              // dashboards and rules
-	began  func(*world.World) // called when the world stands
+	began  func(*world.World) // called when the world is up
 	proved func(context.Context, *world.World, *check.Checker)
 	limit  time.Duration // for panels and rules
 	starts time.Time
@@ -70,7 +70,7 @@ func (p *proof) run(ctx context.Context, o options) (err error) {
 	p.began(w)
 	c := check.New(boards, map[string]string{"resource": world.Resource}, w.Prometheus(), w.Alertmanager())
 	c.Quiet = []string{
-		"job_instance:up:blind5m", // processes out of Prometheus' reach: there are none
+		"job_instance:up:blind5m", // processes that Prometheus cannot reach: there are none
 		// Stalled calls exist for seconds here, and for minutes in TestAlerts.
 		"job_instance_resource:distributed_lock_stalled:sum", "job_resource:distributed_lock_unserved:rate5m",
 	}

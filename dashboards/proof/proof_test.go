@@ -21,14 +21,13 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest/process"
 )
 
-// TestMain keeps go-redis from reporting the planted faults by itself, as main does.
+// TestMain keeps go-redis from logging the planted faults, as main does.
 func TestMain(m *testing.M) {
 	redis.SetLogger(&logging.VoidLogger{})
 	goleak.VerifyTestMain(m)
 }
 
-// TestProof proves the shipped dashboards and rules, and then that the proof fails
-// for those that are wrong, on the same Prometheus.
+// TestProof proves the shipped dashboards and rules, and then, on the same Prometheus, that wrong ones fail.
 func TestProof(t *testing.T) {
 	temp := emptyTemp(t)
 	p := newProof(t.Output())
@@ -127,11 +126,11 @@ func TestInterrupted(t *testing.T) {
 	wantEmpty(t, temp)
 }
 
-// emptyTemp is where all files of a proof are.
+// emptyTemp returns an empty directory, in which all files of a proof are.
 func emptyTemp(t *testing.T) string {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
-	t.Setenv("GOTMPDIR", t.TempDir()) // of go build, which is not ours
+	t.Setenv("GOTMPDIR", t.TempDir()) // for go build, which leaves files of its own
 	return temp
 }
 

@@ -21,13 +21,13 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest/process"
 )
 
-// A minute of the shipped configuration is a second of the test.
+// A minute of the shipped configuration takes a second in this test.
 var waits = strings.NewReplacer(
 	"group_wait: 30s", "group_wait: 500ms", "group_wait: 3m", "group_wait: 3s",
 	"group_interval: 5m", "group_interval: 5s", "group_interval: 1m", "group_interval: 1s",
 )
 
-// notification is what a receiver is sent.
+// notification is what a receiver gets.
 type notification struct {
 	Receiver string
 	Alerts   []struct{ Labels map[string]string }
@@ -38,8 +38,8 @@ func (n notification) name() string {
 	return n.Receiver + ": " + strings.TrimPrefix(l["alertname"], "DistributedLock") + " " + l["cluster"]
 }
 
-// TestStorm has a quorum lost with 300 resources: 1,511 alerts, as they come one after the
-// other, are three notifications at most. One of another cluster is told as ever.
+// TestStorm loses a quorum with 300 resources: 1,511 alerts, arriving one after the other, are three notifications at
+// most. Alerts of another cluster are sent as usual.
 func TestStorm(t *testing.T) {
 	told := make(chan notification, 100)
 	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -68,7 +68,7 @@ func TestStorm(t *testing.T) {
 			alert("ScannerStale", "warning", "job", "lockscope", "lock_node", node))
 	}
 	third = append(third, alert("Watchdog", "none", "job", ""))
-	for _, stalled := range []map[string]string{ // where no quorum is known to be lost
+	for _, stalled := range []map[string]string{ // clusters without an alert about a lost quorum
 		alert("AcquiresStalled", "critical", "resource", "order-1"),
 		alert("WaitersPilingUp", "warning", "resource", "order-1"),
 		alert("WaitErrorBudgetBurn", "warning", "resource", "order-1"),
@@ -79,7 +79,7 @@ func TestStorm(t *testing.T) {
 		third = append(third, stalled)
 	}
 	post(t, url, first)
-	seen := []string{(<-told).name()} // leases are lost long before the quorum is known to be
+	seen := []string{(<-told).name()} // leases are lost long before the alert about the quorum fires
 	post(t, url, second)
 	elsewhere := burn("Acquire", "order-1", "1h")
 	elsewhere["cluster"] = "west"
@@ -89,12 +89,12 @@ func TestStorm(t *testing.T) {
 	for _, want := range []string{"team: Lost east", "team: QuorumLost east", "team: AcquireErrorBudgetBurn west",
 		"team: AcquiresStalled north", "watchdog: Watchdog "} {
 		if !slices.Contains(seen, want) {
-			t.Errorf("not told of %s: %q", want, seen)
+			t.Errorf("no notification of %s: %q", want, seen)
 		}
 	}
 	for _, name := range seen {
 		if strings.HasSuffix(name, " north") && name != "team: AcquiresStalled north" {
-			t.Errorf("told of %s, which follows from calls that nobody serves", name)
+			t.Errorf("a notification of %s, which follows from calls that nobody serves", name)
 		}
 	}
 	if storm := slices.DeleteFunc(seen, func(s string) bool { return !strings.HasSuffix(s, " east") }); len(storm) > 3 {
@@ -102,8 +102,8 @@ func TestStorm(t *testing.T) {
 	}
 }
 
-// collect waits until the alert of the other cluster is told, which is held back for as long
-// as those of the storm, and for what else is told then.
+// collect waits for the notification about the other cluster, which is held back as long as those of the storm, and for
+// all others until then.
 func collect(t *testing.T, told <-chan notification) (seen []string) {
 	limit := time.After(time.Minute)
 	var quiet <-chan time.Time
@@ -111,7 +111,7 @@ func collect(t *testing.T, told <-chan notification) (seen []string) {
 		select {
 		case n := <-told:
 			if n.Receiver == "watchdog" && slices.Contains(seen, n.name()) {
-				continue // again and again
+				continue // a repeated notification
 			}
 			seen = append(seen, n.name())
 			t.Logf("%s, %d alerts", n.name(), len(n.Alerts))
@@ -121,7 +121,7 @@ func collect(t *testing.T, told <-chan notification) (seen []string) {
 		case <-quiet:
 			return seen
 		case <-limit:
-			t.Fatalf("told of %q only", seen)
+			t.Fatalf("notifications of %q only", seen)
 		}
 	}
 }
@@ -142,7 +142,7 @@ func burn(of, resource, window string) map[string]string {
 	return alert(of+"ErrorBudgetBurn", "critical", "resource", resource, "long_window", window)
 }
 
-// alertmanager starts one with the shipped configuration, whose receivers are sent to url.
+// alertmanager starts one with the shipped configuration and all receivers at url.
 func alertmanager(t *testing.T, url string) string {
 	bin := ""
 	for _, name := range []string{os.Getenv("LOCKSCOPE_ALERTMANAGER"), "prometheus-alertmanager", "alertmanager"} {

@@ -11,7 +11,7 @@ import (
 // Problem is a failed check.
 type Problem struct {
 	Where  string // dashboard / panel / query, or rule
-	Query  string // as it was sent
+	Query  string // as sent
 	Answer string
 	What   string
 }
@@ -52,8 +52,8 @@ func New(boards []Board, choice map[string]string, prometheus, alertmanager stri
 		alertmanager: newClient(alertmanager)}
 }
 
-// AskPanels runs every query of every dashboard as Grafana would now. The world is age old, so no wait or age can
-// be longer. It stops early only if ctx ends.
+// AskPanels runs every query of every dashboard as Grafana would now. The world is age old, and no wait or age can be
+// longer. AskPanels stops early only if ctx ends.
 func (c *Checker) AskPanels(ctx context.Context, age time.Duration) (tallies []Tally, problems []Problem) {
 	for _, b := range c.Boards {
 		asked := &asking{Checker: c, board: b, now: time.Now(), age: age}
@@ -147,7 +147,7 @@ func (a *asking) send(ctx context.Context, q Query, expr string) ([]series, erro
 type seen struct {
 	values   int // finite
 	min, max float64
-	strange  string // the first value that is not plausible
+	strange  string // the first implausible value
 }
 
 // judge ignores NaN, the quantile of no events: Grafana draws a gap.

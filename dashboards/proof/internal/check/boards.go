@@ -1,5 +1,4 @@
-// Package check asks a live Prometheus everything that dashboards ask and rules
-// record, and judges the answers.
+// Package check runs all queries of dashboards and rules on a live Prometheus, and judges the answers.
 package check
 
 import (
@@ -13,7 +12,7 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// Board is a dashboard, as far as it asks something.
+// Board is a dashboard with its queries.
 type Board struct {
 	UID       string
 	Span      time.Duration // the time shown: from now-Span to now
@@ -22,7 +21,7 @@ type Board struct {
 	Marks     []string // expressions of annotations
 }
 
-// Panel is a panel that is not only the title of a row.
+// Panel is a panel other than the title of a row.
 type Panel struct {
 	Title   string
 	Queries []Query
@@ -41,7 +40,7 @@ type Query struct {
 // Variable is a template variable that asks Prometheus for its values.
 type Variable struct {
 	Name, Selector, Label string
-	All                   string // what stands for all values; empty: one must be chosen
+	All                   string // the value that selects all; empty: one must be chosen
 }
 
 // document is a dashboard in Grafana's classic model.
@@ -80,7 +79,7 @@ type panelDocument struct {
 			}
 		}
 	} `json:"fieldConfig"`
-	Panels []panelDocument // below a row that is folded
+	Panels []panelDocument // below a folded row
 }
 
 var errNoBoards = errors.New("there are no dashboards")
@@ -151,12 +150,12 @@ func (b *Board) addPanels(all []panelDocument) {
 	}
 }
 
-// elsewhere says that a panel does not ask Prometheus: a list of alerts asks Grafana.
+// elsewhere reports whether a panel does not query Prometheus, such as a list of alerts, which queries Grafana.
 func (p panelDocument) elsewhere() bool {
 	return p.Type == "alertlist" || p.Datasource.Type == "loki" || p.Datasource.Type == "tempo"
 }
 
-// title is that of the i-th query: in a table that of its column.
+// title returns the title of the i-th query: in a table, the title of its column.
 func (p panelDocument) title(i int) string {
 	if p.Type == "table" && i < len(p.FieldConfig.Overrides) {
 		if column, ok := p.FieldConfig.Overrides[i].Matcher.Options.(string); ok {
@@ -166,8 +165,8 @@ func (p panelDocument) title(i int) string {
 	return p.Title
 }
 
-// unit is that of the i-th query: a table has one for each column, and the values of
-// a heatmap are how many a second, whatever of.
+// unit returns the unit of the i-th query. A table has one for each column. The values of a heatmap are observations a
+// second, in any unit.
 func (p panelDocument) unit(i int) string {
 	if p.Type == "heatmap" {
 		return unitRate
@@ -186,7 +185,7 @@ func (p panelDocument) unit(i int) string {
 func parseVariable(name, all string, query json.RawMessage) (Variable, error) {
 	var q struct{ Query string }
 	if json.Unmarshal(query, &q) != nil {
-		_ = json.Unmarshal(query, &q.Query) // else it is empty, which fails below
+		_ = json.Unmarshal(query, &q.Query) // an error leaves it empty, which fails below
 	}
 	inner, opened := strings.CutPrefix(q.Query, "label_values(")
 	inner, closed := strings.CutSuffix(inner, ")")

@@ -95,9 +95,9 @@ func TestReplace(t *testing.T) {
 	}
 }
 
-// fake answers like a Prometheus: by the beginning of an expression.
+// fake answers like a Prometheus, by the beginning of an expression.
 type fake struct {
-	answers map[string]string // of "data"; or the whole answer
+	answers map[string]string // the "data" of the answer, or all of it
 
 	mu    sync.Mutex
 	asked []string
@@ -169,7 +169,7 @@ func TestPlausibleAnswers(t *testing.T) {
 	for _, of := range tallies {
 		total += of.Values
 	}
-	if total != 5 { // the NaN is none
+	if total != 5 { // the NaN does not count
 		t.Errorf("%d numbers: %+v", total, tallies)
 	}
 	if all := strings.Join(f.all(), "\n"); !strings.Contains(all, `a{resource=~"order:\\*"}[60s]`) ||

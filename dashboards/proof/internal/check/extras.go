@@ -6,11 +6,10 @@ import (
 	"time"
 )
 
-// orZero makes a number of nothing, and so hides that there never is anything.
+// orZero turns no result into 0, and so hides a query that never has a result.
 const orZero = " or vector(0)"
 
-// AskDefaulted asks every query that says 0 where there is nothing, without saying so:
-// there must be a time at which there is something.
+// AskDefaulted runs every query that ends in "or 0" without that ending. It must have a result at some time.
 func (c *Checker) AskDefaulted(ctx context.Context, age time.Duration) (problems []Problem) {
 	for _, b := range c.Boards {
 		only := b
@@ -30,7 +29,7 @@ func (c *Checker) AskDefaulted(ctx context.Context, age time.Duration) (problems
 	return problems
 }
 
-// marks asks what is marked in all charts: alerts.
+// marks runs the queries of the annotations in all charts: alerts.
 func (a *asking) marks(ctx context.Context) {
 	for _, mark := range a.board.Marks {
 		expr, err := replace(mark, a.filled)
@@ -48,8 +47,8 @@ func (a *asking) marks(ctx context.Context) {
 	}
 }
 
-// exemplars asks for the dots that lead to traces. A panel that shows some asks for
-// those of all its queries; only histograms have any.
+// exemplars asks for the dots that lead to traces. A panel that shows some asks for those of all its queries, but only
+// histograms have any.
 func (a *asking) exemplars(ctx context.Context) {
 	for _, p := range a.board.Panels {
 		asked, found := "", 0
@@ -59,7 +58,7 @@ func (a *asking) exemplars(ctx context.Context) {
 			}
 			expr, err := replace(q.Expr, a.filled)
 			if err != nil {
-				continue // the query has said so
+				continue // the query fails on its own
 			}
 			n, err := a.prometheus.exemplars(ctx, expr, window{from: a.window.from, to: a.now})
 			if err != nil {

@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// What Grafana makes of the time shown: it asks for no more points than a panel has
-// pixels, and not oftener than it thinks that Prometheus scrapes.
+// Grafana's limits for a time range: it asks for no more points than a panel has pixels, and no more often than
+// Prometheus scrapes, as far as it knows.
 const (
 	minStep   = 15 * time.Second
 	maxPoints = 720
 )
 
-// window is the time of a range query.
+// window is the time range of a query.
 type window struct {
 	from, to time.Time
 	step     time.Duration
@@ -26,7 +26,7 @@ type window struct {
 
 func newWindow(span time.Duration, now time.Time) window {
 	step := max(minStep, span/maxPoints)
-	to := now.Truncate(step) // as Grafana does, so that lines do not jump
+	to := now.Truncate(step) // as Grafana does, so that lines stay in place
 	return window{from: to.Add(-span), to: to, step: step}
 }
 
@@ -50,8 +50,8 @@ var (
 // anyOrNone matches series that lack the label, too.
 const anyOrNone = ".*"
 
-// fill asks for the values of every variable. All values are chosen where that is
-// possible, else those of choice, which must be among them.
+// fill reads the values of every variable. It selects all of them if possible, otherwise those of choice, which must be
+// among them.
 func fill(ctx context.Context, c *client, b Board, w window, choice map[string]string) (map[string]string, error) {
 	chosen := w.times()
 	for _, v := range b.Variables {
@@ -59,12 +59,12 @@ func fill(ctx context.Context, c *client, b Board, w window, choice map[string]s
 		if err != nil {
 			return nil, fmt.Errorf("%s: variable %s: %w", b.UID, v.Name, err)
 		}
-		// Prometheus stores the time of its head, not of the last step.
+		// Prometheus stores the end of its range, not the last step.
 		found, err := c.values(ctx, selector, v.Label, window{from: w.from, to: w.to.Add(w.step)})
 		if err != nil {
 			return nil, fmt.Errorf("%s: variable %s: %w", b.UID, v.Name, err)
 		}
-		// What stands for all clusters also stands for none: series need not have such a label.
+		// The value for all clusters also stands for none: series may lack the label.
 		if len(found) == 0 && v.All != anyOrNone || v.All == "" && !slices.Contains(found, choice[v.Name]) {
 			return nil, fmt.Errorf("%s: variable %s: label_values(%s, %s) %w to choose: %q", b.UID, v.Name, selector,
 				v.Label, errNoValues, found)
@@ -77,8 +77,7 @@ func fill(ctx context.Context, c *client, b Board, w window, choice map[string]s
 	return chosen, nil
 }
 
-// escape makes a value a pattern inside of a quoted string, as Grafana does for
-// variables that may have several values.
+// escape makes a value a pattern in a quoted string, as Grafana does for variables with several values.
 func escape(value string) string {
 	return strings.ReplaceAll(regexp.QuoteMeta(value), `\`, `\\`)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// Alerting is an alerting rule: the rules of one alert differ in severity or in a window.
+// Alerting is an alerting rule. Rules of one alert differ in severity or window.
 type Alerting struct {
 	Name, Severity, Window string
 	For                    time.Duration
@@ -24,15 +24,15 @@ func (a Alerting) String() string {
 	return text + ")"
 }
 
-// Live is what is known of an alerting rule at one time.
+// Live is the state of an alerting rule at one time.
 type Live struct {
 	Alerting
 	Firing int
-	// Told is the summary of one that fires.
+	// Told is the summary of an alert that fires.
 	Told string
 }
 
-// AskAlerting asks Prometheus for every alerting rule, those that do not fire included.
+// AskAlerting returns every alerting rule, including those that do not fire.
 func (c *Checker) AskAlerting(ctx context.Context) ([]Live, error) {
 	var loaded ruleGroups
 	if err := c.prometheus.ask(ctx, "/api/v1/rules", nil, &loaded); err != nil {
@@ -59,13 +59,13 @@ func (c *Checker) AskAlerting(ctx context.Context) ([]Live, error) {
 	return all, nil
 }
 
-// Fired are the alerting rules that have been seen firing, and when at first.
+// Fired records the alerting rules that have fired, and when they did so first.
 type Fired struct {
 	at   map[Alerting]time.Duration
 	told map[Alerting]string
 }
 
-// Note remembers which fire at this time.
+// Note records the rules that fire at this time.
 func (f *Fired) Note(all []Live, at time.Duration) {
 	if f.at == nil {
 		f.at, f.told = make(map[Alerting]time.Duration), make(map[Alerting]string)
@@ -77,7 +77,7 @@ func (f *Fired) Note(all []Live, at time.Duration) {
 	}
 }
 
-// Lacking are those that have never fired, of those that need not wait for longer than patience.
+// Lacking returns the rules that have never fired, except those that wait longer than patience.
 func (f *Fired) Lacking(all []Live, patience time.Duration) (problems []Problem) {
 	for _, live := range all {
 		if _, fired := f.at[live.Alerting]; !fired && live.For <= patience {
@@ -87,8 +87,7 @@ func (f *Fired) Lacking(all []Live, patience time.Duration) (problems []Problem)
 	return problems
 }
 
-// Write writes a line for each rule, in the order of the rules; how long it waits is told in minutes
-// of the rules.
+// Write writes a line for each rule in their order. Waits are in minutes of the rules.
 func (f *Fired) Write(w io.Writer, all []Live, minute time.Duration) {
 	t := newTable(w, "alert\tseverity\twindow\tfor\tfired after\tone of them\t")
 	for _, live := range all {
@@ -104,8 +103,8 @@ func (f *Fired) Write(w io.Writer, all []Live, minute time.Duration) {
 	_ = t.Flush()
 }
 
-// StillFiring are the alerts that fire although all is well, but for those that may, and those that
-// look back for so long that they wait for longer than patience.
+// StillFiring returns the alerts that fire although all faults have ended. It leaves out those that may, and those
+// whose window is longer than patience.
 func StillFiring(all []Live, patience time.Duration, may ...string) (problems []Problem) {
 	for _, live := range all {
 		if live.Firing > 0 && live.For <= patience && !slices.Contains(may, live.Name) {

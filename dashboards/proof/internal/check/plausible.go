@@ -22,8 +22,7 @@ const tolerance = 0.02
 // bounds are the bounds of plausible values.
 type bounds struct{ low, high float64 }
 
-// exceptions are wider bounds than those of the unit, by a part of the title of the panel or column, with the
-// reason.
+// exceptions are wider bounds than the unit's, by a part of the title of the panel or column, with the reason.
 func exceptions() []exception {
 	return []exception{
 		{"budget left", bounds{-1000, 1}, "a resource that failed a thousand times too often has -999 budgets left"},
@@ -37,7 +36,7 @@ type exception struct {
 	why string
 }
 
-// slack covers waits and ages that began before the world by its own clock.
+// slack covers waits and ages that, by their own clock, began before the world.
 const slack = time.Minute
 
 // plausible returns the bounds of the values below a title in a world of that age.
@@ -53,7 +52,7 @@ func plausible(title, unit string, age time.Duration) (bounds, error) {
 	case unitSeconds:
 		return bounds{0, (age + slack).Seconds()}, nil
 	case unitRate:
-		return bounds{0, 1e5}, nil // more than one machine does
+		return bounds{0, 1e5}, nil // more than one machine can do
 	case unitCount:
 		return bounds{0, 1e6}, nil
 	}

@@ -26,7 +26,7 @@ func newClient(base string) *client {
 		Timeout: askLimit}}
 }
 
-// get decodes the body, whatever the status: errors come as JSON too.
+// get decodes the body, whatever the status: errors are JSON, too.
 func (c *client) get(ctx context.Context, path string, form url.Values, into any) error {
 	target := c.base + path
 	if len(form) > 0 {
@@ -57,7 +57,7 @@ var (
 	errWarned  = errors.New("answered with warnings")
 )
 
-// ask reads the data of an answer of Prometheus. Warnings are errors too.
+// ask reads the data of Prometheus's answer. Warnings count as errors.
 func (c *client) ask(ctx context.Context, path string, form url.Values, data any) error {
 	var answer struct {
 		Status, ErrorType, Error string
@@ -76,7 +76,7 @@ func (c *client) ask(ctx context.Context, path string, form url.Values, data any
 	return json.Unmarshal(answer.Data, data)
 }
 
-// series is one line of an answer.
+// series is one series of an answer.
 type series struct {
 	labels  map[string]string
 	samples []sample
@@ -149,14 +149,14 @@ func (c *client) course(ctx context.Context, expr string, w window) ([]series, e
 	return r.series()
 }
 
-// values are what a label has in the series of a selector.
+// values returns the values of a label in the series of a selector.
 func (c *client) values(ctx context.Context, selector, label string, w window) (all []string, err error) {
 	form := w.form()
 	form.Set("match[]", selector)
 	return all, c.ask(ctx, "/api/v1/label/"+label+"/values", form, &all)
 }
 
-// exemplars counts those of an expression.
+// exemplars counts the exemplars of an expression.
 func (c *client) exemplars(ctx context.Context, expr string, w window) (n int, err error) {
 	form := w.form()
 	form.Set("query", expr)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Rules is what became of the rules.
+// Rules summarises the state of the rules.
 type Rules struct {
 	Groups, Recording, Alerting, Recorded int
 }
@@ -29,8 +29,8 @@ type ruleGroups struct {
 	}
 }
 
-// AskRules asks whether every rule was evaluated without an error, and every recording
-// rule has recorded a finite number.
+// AskRules requires that every rule was evaluated without an error, and that every recording rule recorded a finite
+// number.
 func (c *Checker) AskRules(ctx context.Context) (found Rules, problems []Problem) {
 	var loaded ruleGroups
 	if err := c.prometheus.ask(ctx, "/api/v1/rules", nil, &loaded); err != nil {
@@ -70,7 +70,7 @@ func (c *Checker) AskRules(ctx context.Context) (found Rules, problems []Problem
 	return found, problems
 }
 
-// recorded counts what is a number: a quantile of no events is not one.
+// recorded counts finite numbers: the quantile of no events is none.
 func (c *Checker) recorded(ctx context.Context, name string) *Problem {
 	expr := fmt.Sprintf(`count({__name__=%q} > -Inf < Inf)`, name)
 	answer, err := c.prometheus.instant(ctx, expr, time.Now())
@@ -83,7 +83,7 @@ func (c *Checker) recorded(ctx context.Context, name string) *Problem {
 	return nil
 }
 
-// AskTargets asks whether everything is scraped without an error.
+// AskTargets requires that every target is scraped without an error.
 func (c *Checker) AskTargets(ctx context.Context) (n int, problems []Problem) {
 	var all struct {
 		ActiveTargets []struct{ ScrapeURL, Health, LastError string }
@@ -100,14 +100,13 @@ func (c *Checker) AskTargets(ctx context.Context) (n int, problems []Problem) {
 	return len(all.ActiveTargets), problems
 }
 
-// Alert is one of the alerts by its name, in Prometheus and in the Alertmanager.
+// Alert is the state of an alert, by name, in Prometheus and in the Alertmanager.
 type Alert struct {
 	Name, Severity           string
 	Firing, Pending, Arrived int
 }
 
-// AskAlerts asks both who is alarmed. Alerts that are neither pending nor firing are
-// not among them.
+// AskAlerts reads the alerts of both. It leaves out alerts that are neither pending nor firing.
 func (c *Checker) AskAlerts(ctx context.Context) ([]Alert, error) {
 	var raised struct {
 		Alerts []struct {
@@ -157,7 +156,7 @@ func (all alerts) of(labels map[string]string) *Alert {
 	return all[a.key()]
 }
 
-// Missing returns those names that are not firing, or have not arrived.
+// Missing returns the names of alerts that do not fire, or have not arrived.
 func Missing(all []Alert, names ...string) (problems []Problem) {
 	for _, name := range names {
 		there := slices.ContainsFunc(all, func(a Alert) bool { return a.Name == name && a.Firing > 0 && a.Arrived > 0 })

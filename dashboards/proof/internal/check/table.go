@@ -29,7 +29,7 @@ func WriteTallies(w io.Writer, boards []Board, tallies []Tally) {
 	_ = t.Flush()
 }
 
-// WriteAlerts writes a line for each alert, as it was when nodes hung and in the end.
+// WriteAlerts writes a line for each alert: its state while nodes hung, and at the end.
 func WriteAlerts(w io.Writer, hung, end []Alert) {
 	both := make(map[[2]string][2]Alert)
 	for i, all := range [][]Alert{hung, end} {
@@ -47,7 +47,7 @@ func WriteAlerts(w io.Writer, hung, end []Alert) {
 	_ = t.Flush()
 }
 
-// state says how many there are.
+// state returns the counts of an alert as text.
 func (a Alert) state() string {
 	switch {
 	case a.Firing > 0:
@@ -64,7 +64,7 @@ func newTable(w io.Writer, head string) *tabwriter.Writer {
 	return t
 }
 
-// number has four digits that count.
+// number formats four significant digits.
 func number(v float64) string {
 	if v == math.Trunc(v) && math.Abs(v) < 1e6 {
 		return strconv.FormatFloat(v, 'f', 0, 64)

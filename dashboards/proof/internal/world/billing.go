@@ -13,20 +13,19 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// Resource is the label of the lock around which everything goes wrong that can, as
-// the metrics have it.
+// Resource is the label, in the metrics, of the lock that meets every fault.
 const Resource = "invoice:*"
 
 const (
 	invoice = "invoice:2001"
-	closing = "month-end" // held for as long as possible
+	closing = "month-end" // held as long as possible
 
 	billingTTL = time.Second
 	longWait   = 500 * time.Millisecond
 )
 
-// billing is a service in trouble: its leases are deleted, its callers lose patience
-// and its work takes too long. It locks on the demo's nodes and is scraped.
+// billing is a service in trouble: its leases are deleted, its callers give up, and its work takes too long. It locks
+// on the demo's nodes, and Prometheus scrapes it.
 type billing struct {
 	*service
 	first  lock.Locker

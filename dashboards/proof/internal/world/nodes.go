@@ -36,7 +36,7 @@ func parseNodes(ports, pids string) ([]node, error) {
 	return nodes, nil
 }
 
-// startNodes starts five that are vouched for, where there is no demo that does.
+// startNodes starts five nodes and vouches for them. It is used in a world without the demo.
 func (w *World) startNodes(ctx context.Context) error {
 	servers, err := redisproc.StartN(ctx, 5)
 	if err != nil {
@@ -62,11 +62,11 @@ func (w *World) urls() []string {
 	return urls
 }
 
-// refreeze is how often they are frozen again: the demo pauses and resumes nodes too.
+// refreeze is how often frozen nodes are frozen again: the demo pauses and resumes nodes, too.
 const refreeze = 200 * time.Millisecond
 
-// Freeze makes so many of the five nodes hang until thaw, which waits until they are told
-// to go on. If there is a demo and it ends, so does the freeze.
+// Freeze makes this many of the five nodes hang. thaw resumes them and waits for that. If there is a demo and it ends,
+// the freeze ends, too.
 func (w *World) Freeze(nodes int) (thaw func() error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var err error
@@ -84,7 +84,7 @@ func (w *World) hold(ctx context.Context, hung []node) error {
 	defer tick.Stop()
 	for ctx.Err() == nil {
 		if w.demo.Process != nil && w.demo.Err() != nil {
-			return nil // and so have its servers; their pids may be those of others soon
+			return nil // and so have its servers: their pids may soon belong to others
 		}
 		if err := each(hung, process.Freeze); err != nil {
 			return errors.Join(err, each(hung, process.Thaw))

@@ -10,7 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Keys that a scanner has something to say about, beside the demo's without a TTL.
+// Keys for the scanner to find, beside the demo's key without a TTL.
 const (
 	longKey    = "lock:session-cache"
 	foreignKey = "lock:members"
@@ -20,7 +20,7 @@ const (
 	safeTTL = 30 * time.Minute // below it
 )
 
-// plant leaves one finding of each class that does not come from holding a lock.
+// plant leaves one finding of each class that does not come from a long hold.
 func (w *World) plant(ctx context.Context) error {
 	// As lockscope writes it: token:counter|instance|since|traceparent|attempt.
 	orphan := fmt.Sprintf("%s:1|refunds-1|%d||", strings.Repeat("0a", 16), time.Now().UnixMilli())
@@ -48,7 +48,7 @@ func (w *World) onNodes(ctx context.Context, nodes []node, do func(*redis.Client
 	return errors.Join(errs...)
 }
 
-// adminOf fails soon on a node that hangs.
+// adminOf returns a client that fails soon on a node that hangs.
 func adminOf(n node) *redis.Client {
 	return redis.NewClient(&redis.Options{Addr: n.addr, MaxRetries: -1, PoolSize: 1, DisableIdentity: true,
 		DialTimeout: time.Second, ReadTimeout: time.Second, WriteTimeout: time.Second})

@@ -15,7 +15,7 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest/process"
 )
 
-// Packages of the binaries, which are run as anybody would run them.
+// Packages of the binaries, which run as a user would run them.
 const (
 	demoPackage      = "github.com/lockscope/lockscope/examples/demo"
 	lockscopePackage = "github.com/lockscope/lockscope/exporter/cmd/lockscope"
@@ -23,13 +23,13 @@ const (
 
 const buildGrace = 5 * time.Second
 
-// build makes both binaries. It must run inside of the module.
+// build makes both binaries. It must run inside the module.
 func (w *World) build(ctx context.Context) error {
 	w.cfg.Tell("building the demo and lockscope")
 	bin := filepath.Join(w.dir, "bin")
 	cmd := exec.CommandContext(ctx, "go", "build", "-o", bin+string(filepath.Separator), demoPackage, lockscopePackage)
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as the image has it
-	cmd.WaitDelay = buildGrace                      // interrupted, go leaves compilers behind that hold its output open
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as in the image
+	cmd.WaitDelay = buildGrace                      // compilers of an interrupted go command hold its output open
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build: %w\n%s", err, out)
 	}
@@ -51,7 +51,7 @@ func (w *World) startDemo(ctx context.Context) error {
 		"127.0.0.1:0"); err != nil {
 		return err
 	}
-	url, err := w.demo.Await(ctx, demoURL) // the last of the three lines
+	url, err := w.demo.Await(ctx, demoURL) // on the last of the three lines
 	if err != nil {
 		return err
 	}
@@ -69,8 +69,7 @@ func (w *World) startDemo(ctx context.Context) error {
 	return err
 }
 
-// AwaitDemoLeak returns when the demo has planted its key without a TTL, for which it
-// needs every node.
+// AwaitDemoLeak returns when the demo has planted its key without a TTL, for which it needs every node.
 func (w *World) AwaitDemoLeak(ctx context.Context) error {
 	_, err := w.demo.Await(ctx, demoLeak)
 	return err
@@ -78,8 +77,8 @@ func (w *World) AwaitDemoLeak(ctx context.Context) error {
 
 var serving = regexp.MustCompile(`"msg":"serving","urls":\["(http://[^"]+)"\]`)
 
-// StartLockscope starts a serve that looks often, and finds that a lock was held for too long
-// soon. Once stopped, it can be started again, and is where it was.
+// StartLockscope starts a serve with short intervals and a low limit for long holds. After StopLockscope it can be
+// started again, at the same address.
 func (w *World) StartLockscope(ctx context.Context) error {
 	address := "127.0.0.1:0"
 	if w.lockscope.url != "" {
@@ -103,7 +102,7 @@ func (w *World) StartLockscope(ctx context.Context) error {
 	return nil
 }
 
-// StopLockscope ends it as an operator does.
+// StopLockscope stops it as an operator does.
 func (w *World) StopLockscope() error {
 	w.all = slices.DeleteFunc(w.all, func(p *process.Process) bool { return p == w.lockscope.Process })
 	return w.lockscope.Stop()
@@ -119,10 +118,10 @@ func find(pkg string, names ...string) (string, error) {
 	return "", fmt.Errorf(`no %s: install with "apt-get install %s" (Debian/Ubuntu), or "make deps"`, names[0], pkg)
 }
 
-// alertmanagerEnv names the binary where it is not on the PATH, also for other tests.
+// alertmanagerEnv names the binary if it is not in the PATH, also for other tests.
 const alertmanagerEnv = "LOCKSCOPE_ALERTMANAGER"
 
-// toNobody takes alerts and tells nobody of them: what has arrived is seen in the API.
+// toNobody receives alerts and sends nothing: the API shows what has arrived.
 const toNobody = `
 route:
   receiver: nobody
@@ -154,7 +153,7 @@ func (w *World) startAlertmanager(ctx context.Context) error {
 	return err
 }
 
-// listening is how Prometheus and Alertmanager tell the port they were given.
+// listening matches the line in which Prometheus and Alertmanager log their port.
 func (w *World) listening(ctx context.Context, p program) (url string, err error) {
 	address, err := p.AwaitAddress(ctx)
 	if err != nil {
@@ -164,7 +163,7 @@ func (w *World) listening(ctx context.Context, p program) (url string, err error
 	return url, awaitReady(ctx, p, url)
 }
 
-var errNoNodes = errors.New("the demo has not told of its redis-servers")
+var errNoNodes = errors.New("the demo did not print its redis-servers")
 
 // write makes a file in the world's directory.
 func (w *World) write(name string, text []byte) (path string, err error) {

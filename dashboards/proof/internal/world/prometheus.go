@@ -13,8 +13,7 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// configuration has the evaluation interval of the shipped example; every group of
-// the shipped rules has one of its own.
+// configuration has the evaluation interval of the shipped example. Every group of the shipped rules has its own.
 const configuration = `
 global:
   scrape_interval: %[1]s
@@ -35,7 +34,7 @@ scrape_configs:
       - targets: [%[7]q]
 `
 
-// startPrometheus keeps what it scrapes for an hour at most.
+// startPrometheus keeps samples for an hour at most.
 func (w *World) startPrometheus(ctx context.Context) error {
 	bin, err := find("prometheus", "prometheus")
 	if err != nil {
@@ -78,7 +77,7 @@ func (w *World) startPrometheus(ctx context.Context) error {
 	return err
 }
 
-// scrapes are a second apart, or as often as every quarter of a minute is, if minutes are short.
+// scrapes returns the interval: a second, or a quarter of a minute if minutes are short.
 func (w *World) scrapes() time.Duration {
 	if w.cfg.Minute > 0 {
 		return w.cfg.Minute / 4
@@ -91,7 +90,7 @@ const (
 	askLimit   = 10 * time.Second
 )
 
-// awaitReady asks until the answer is yes, the program ends, or ctx does.
+// awaitReady asks until the answer is yes, the program ends, or ctx ends.
 func awaitReady(ctx context.Context, p program, url string) error {
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: askLimit}
 	tick := time.NewTicker(readyEvery)

@@ -13,18 +13,17 @@ import (
 )
 
 const (
-	// shortFor stands in for every longer "for" of an alert, and shortInterval for
-	// every longer interval between two evaluations: a proof has minutes, not hours.
+	// shortFor replaces every longer "for" of an alert, and shortInterval every longer evaluation interval: a proof has
+	// minutes, not hours.
 	shortFor      = model.Duration(10 * time.Second)
 	shortInterval = model.Duration(5 * time.Second)
 
-	// countedGroup records the rates that other rules count: increase3d is the sum of
-	// one sample a minute, times sixty. Its interval is kept, as the numbers would
-	// be wrong else.
+	// countedGroup records the rates that other rules add up: increase3d is the sum of one sample a minute, times
+	// sixty. Its interval stays, because otherwise the numbers would be wrong.
 	countedGroup = "distributed-lock-sli"
 )
 
-// ruleFile is where in a file of rules that stands which is changed here.
+// ruleFile is the part of a rule file that is changed here.
 type ruleFile struct {
 	Groups []struct {
 		Name     string    `yaml:"name"`
@@ -35,7 +34,7 @@ type ruleFile struct {
 	} `yaml:"groups"`
 }
 
-// writeRules copies the rules with short waits, and tells what differs.
+// writeRules copies the rules with short waits, and returns the differences.
 func (w *World) writeRules() error {
 	names, err := fs.Glob(w.cfg.Rules, "rules/*.yaml")
 	if err != nil || len(names) == 0 {
@@ -58,7 +57,7 @@ func (w *World) writeRules() error {
 	return nil
 }
 
-// hastened are rules that do not need hours: all their times are shorter, or only what they wait for.
+// hastened returns rules that do not need hours: either all their times are shorter, or only their waits.
 func (w *World) hastened(text []byte) (hastened []byte, changes string, err error) {
 	if w.cfg.Minute > 0 {
 		hastened, err = scale(text, w.cfg.Minute)
@@ -67,8 +66,7 @@ func (w *World) hastened(text []byte) (hastened []byte, changes string, err erro
 	return hasten(text)
 }
 
-// hasten shortens waits, in place, so that nothing else can differ. It tells what
-// differs, in words.
+// hasten shortens waits in place, so that nothing else can differ. It returns the differences in words.
 func hasten(text []byte) (hastened []byte, changes string, err error) {
 	var f ruleFile
 	if err := yaml.Unmarshal(text, &f); err != nil {
@@ -96,7 +94,7 @@ func hasten(text []byte) (hastened []byte, changes string, err error) {
 	return []byte(strings.Join(lines, "\n")), strings.Join(append(told, "all else is as shipped"), "; "), nil
 }
 
-// words are none if there is nothing to say.
+// words returns nothing if there is nothing to report.
 func words(say bool, format string, args ...any) []string {
 	if !say {
 		return nil
@@ -104,7 +102,7 @@ func words(say bool, format string, args ...any) []string {
 	return []string{fmt.Sprintf(format, args...)}
 }
 
-// shorten returns what the value was if it was above the limit.
+// shorten returns the previous value if it was above the limit.
 func shorten(lines []string, value yaml.Node, limit model.Duration) (was string, err error) {
 	if value.IsZero() {
 		return "", nil

@@ -10,13 +10,12 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// secondsFrom is the least number in a rule that is a time in seconds. Below are shares, counts
-// and how long a caller waits, which is as long in a world of short minutes.
+// secondsFrom is the smallest number in a rule that is a time in seconds. Smaller numbers are shares, counts, and waits
+// of callers, which do not get shorter with the minutes.
 const secondsFrom = 60
 
-// scale makes every time in a file of rules shorter, so that a minute lasts as long as given:
-// intervals, waits, ranges, offsets, and numbers that are seconds. What a rule finds in hours, it
-// finds in minutes then, from as many samples.
+// scale shortens every time in a rule file, so that a minute lasts as long as given: intervals, waits, ranges, offsets,
+// and numbers that are seconds. A rule then finds in minutes what it would find in hours, from as many samples.
 func scale(text []byte, minute time.Duration) ([]byte, error) {
 	var file yaml.Node
 	if err := yaml.Unmarshal(text, &file); err != nil {

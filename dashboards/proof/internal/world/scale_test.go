@@ -56,8 +56,8 @@ type scaledFile struct {
 	}
 }
 
-// TestNumbersThatAreTimes: of all the numbers of the shipped rules, those from a minute on are seconds. A new one has
-// to be looked at.
+// TestNumbersThatAreTimes: of all numbers in the shipped rules, those from a minute up are seconds. Check a new one by
+// hand.
 func TestNumbersThatAreTimes(t *testing.T) {
 	seconds := []float64{60, 120, 300, 600, 900, 86400}
 	seen := make(map[float64]bool)

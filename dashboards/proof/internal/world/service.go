@@ -20,12 +20,12 @@ import (
 
 const shutdownLimit = 5 * time.Second
 
-// service is a target of Prometheus: lockers that share a registry, and what is done with them.
+// service is a target of Prometheus: lockers that share a registry, and the loops that use them.
 type service struct {
 	url      string
 	registry *prometheus.Registry
 	server   *http.Server
-	stop     context.CancelFunc // of what it does; its metrics remain
+	stop     context.CancelFunc // ends its loops; its metrics remain
 	loops    sync.WaitGroup
 	serving  sync.WaitGroup
 
@@ -33,7 +33,7 @@ type service struct {
 	failed error // of the server
 }
 
-// startService serves metrics with exemplars, does all of loops at once, and is ended by Close.
+// startService serves metrics with exemplars and runs all loops at once until Close.
 func (w *World) startService(registry *prometheus.Registry, loops ...func(context.Context)) (*service, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -60,7 +60,7 @@ func (s *service) listen(l net.Listener) {
 	s.failed = err
 }
 
-// do begins loops, which have to end with their context.
+// do starts loops, which must end with their context.
 func (s *service) do(loops ...func(context.Context)) {
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
@@ -69,7 +69,7 @@ func (s *service) do(loops ...func(context.Context)) {
 	}
 }
 
-// instead ends what it does, and does something else.
+// instead ends its loops, and starts others.
 func (s *service) instead(loops ...func(context.Context)) {
 	s.stop()
 	s.loops.Wait()
@@ -95,8 +95,8 @@ func (s *service) close() error {
 	return err
 }
 
-// locker makes a lock on connections of its own, closed by Close, and measured in the registry.
-// Whoever started the nodes has vouched for them.
+// locker returns a lock with its own connections, measured in the registry. Close closes it. Its nodes must have been
+// vouched for.
 func (w *World) locker(registry *prometheus.Registry, instance string, opts ...lock.Option) (lock.Locker, error) {
 	l, err := redlock.Open(w.urls(), append(opts, lock.WithInstance(instance))...)
 	if err != nil {
@@ -105,13 +105,13 @@ func (w *World) locker(registry *prometheus.Registry, instance string, opts ...l
 	return w.measure(registry, l)
 }
 
-// measure takes over the engine.
+// measure takes ownership of the engine.
 func (w *World) measure(registry *prometheus.Registry, l *engine.Engine, opts ...instrument.Option) (lock.Locker,
 	error) {
 	w.ends = append(w.ends, l.Close)
 	measured, err := instrument.Wrap(l, append(opts, instrument.WithRegisterer(registry),
 		instrument.WithLongWait(longWait),
-		instrument.WithTracerProvider(trace.NewTracerProvider()))...) // sampled and sent nowhere: for exemplars
+		instrument.WithTracerProvider(trace.NewTracerProvider()))...) // sampled but not exported, for exemplars
 	if err != nil {
 		return nil, err
 	}

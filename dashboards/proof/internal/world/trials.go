@@ -16,8 +16,8 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// Scheduled is a resource that is taken a few times, and not again before the end of the trials. Somebody
-// has to be told in what interval it should be.
+// Scheduled is a resource that is acquired a few times, and then not before the end of the trials. The rules must get
+// its interval.
 const Scheduled = "nightly-report"
 
 const (
@@ -37,17 +37,17 @@ const (
 	embrace    = 30 * time.Second
 )
 
-// embraced are two that are each waited for by who holds the other.
+// embraced are two locks. The holder of each waits for the other.
 var embraced = [2]string{"ledger", "vault"}
 
-// trials are services that suffer from what the service in trouble does not: queues that hardly
-// move, a slow node, nodes out of reach of one process, retries without end, deadlocks.
+// trials are services with the faults that the service in trouble does not have: queues that hardly move, a slow node,
+// nodes that one process cannot reach, endless retries, deadlocks.
 type trials struct {
 	*service
-	far         *service // of a process that does not reach two of the nodes
+	far         *service // a process that cannot reach two of the nodes
 	unreachable atomic.Bool
 	locker      lock.Locker
-	hasty       lock.Locker // does not wait to be told
+	hasty       lock.Locker // it polls instead of waiting for a wake-up
 	remote      lock.Locker
 	slowed      *redis.Client
 }
@@ -79,7 +79,7 @@ func (w *World) startTrials(ctx context.Context) error {
 	if t.service, err = w.startService(near, loops...); err != nil {
 		return err
 	}
-	// Two names, and room for one, which is the first to be seen.
+	// Two names, and one slot, which the first name takes.
 	lease, err := t.remote.Acquire(ctx, counted)
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func (w *World) startTrials(ctx context.Context) error {
 	return err
 }
 
-// remote is a locker of a process that cannot reach the last two nodes as long as it should not.
+// remote returns a locker of a process that cannot reach the last two nodes until Recover.
 func (w *World) remote(registry *prometheus.Registry, t *trials) (lock.Locker, error) {
 	t.unreachable.Store(true)
 	var dialer net.Dialer
@@ -113,7 +113,7 @@ func (w *World) remote(registry *prometheus.Registry, t *trials) (lock.Locker, e
 	return w.measure(registry, l, instrument.WithMaxResources(1))
 }
 
-// Recover ends every trouble but a freeze: what was left behind is deleted, and all work goes well.
+// Recover ends every fault but a freeze: it deletes leftovers, and all work succeeds again.
 func (w *World) Recover(ctx context.Context) error {
 	t, b := w.trials, w.bill
 	t.unreachable.Store(false)
@@ -129,7 +129,7 @@ func (w *World) Recover(ctx context.Context) error {
 	})
 }
 
-// repeat takes and gives back a lock, again and again.
+// repeat acquires and releases a lock, again and again.
 func (t *trials) repeat(l lock.Locker, resource string, every time.Duration,
 	opts ...lock.AcquireOption) func(context.Context) {
 	return func(ctx context.Context) {
@@ -142,8 +142,8 @@ func (t *trials) repeat(l lock.Locker, resource string, every time.Duration,
 	}
 }
 
-// lastTimes does scheduled work a few times, and never again: on a machine that is busy once might
-// fail. Prometheus must have looked before: what a process did before it was first seen is not counted.
+// lastTimes does scheduled work a few times and then never again: on a busy machine a single time might fail.
+// Prometheus must have scraped before, because it does not count what happened before its first scrape.
 func (t *trials) lastTimes(ctx context.Context, minute time.Duration) {
 	wait(ctx, nil, 10*minute)
 	for range 5 {
@@ -154,7 +154,7 @@ func (t *trials) lastTimes(ctx context.Context, minute time.Duration) {
 	}
 }
 
-// queue is one of the callers that each keep the others waiting.
+// queue is a caller that keeps the others waiting.
 func (t *trials) queue(ctx context.Context) {
 	for ctx.Err() == nil {
 		if lease, err := t.locker.Acquire(ctx, queued); err == nil {
@@ -165,7 +165,7 @@ func (t *trials) queue(ctx context.Context) {
 	}
 }
 
-// slow has a node hesitate before it answers, now and then.
+// slow makes a node delay some of its answers.
 func (t *trials) slow(ctx context.Context) {
 	for ctx.Err() == nil {
 		_ = t.slowed.Do(ctx, "client", "pause", pause.Milliseconds()).Err()
@@ -173,7 +173,7 @@ func (t *trials) slow(ctx context.Context) {
 	}
 }
 
-// retry asks for a lock that another process of the same service does not give back.
+// retry asks for a lock that another process of the same service does not release.
 func (t *trials) retry(ctx context.Context) {
 	for ctx.Err() == nil {
 		held, err := t.locker.Acquire(ctx, seat)
@@ -188,7 +188,7 @@ func (t *trials) retry(ctx context.Context) {
 	}
 }
 
-// embrace has two callers wait for what the other one holds.
+// embrace makes two callers wait for the lock that the other one holds.
 func (t *trials) embrace(ctx context.Context) {
 	for ctx.Err() == nil {
 		var both sync.WaitGroup

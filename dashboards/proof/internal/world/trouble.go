@@ -9,18 +9,17 @@ import (
 )
 
 const (
-	// maxHold is for how long lockscope serve thinks that a lock may be held.
+	// maxHold is the limit of lockscope serve for how long a lock may be held.
 	maxHold = 8 * time.Second
 
 	impatience = 100 * time.Millisecond
-	workTime   = 700 * time.Millisecond // longer than longWait, and than a third of the TTL
+	workTime   = 700 * time.Millisecond // longer than longWait, and longer than a third of the TTL
 	overtime   = 300 * time.Millisecond
 	respite    = 100 * time.Millisecond
 	trialLimit = 5 * time.Second
 )
 
-// suffer goes from one trouble to the next until ctx ends. What they come to is in
-// the metrics; errors are their purpose.
+// suffer goes from one fault to the next until ctx ends. The metrics show the results; errors are intended.
 func (b *billing) suffer(ctx context.Context) {
 	for ctx.Err() == nil {
 		for _, trouble := range []func(context.Context){b.loseLease, b.loseAtRelease, b.contend, b.overstay} {
@@ -32,7 +31,7 @@ func (b *billing) suffer(ctx context.Context) {
 	}
 }
 
-// loseLease has the nodes forget a lease that is in use.
+// loseLease makes the nodes forget a lease in use.
 func (b *billing) loseLease(ctx context.Context) {
 	b.hold(ctx, b.first, func(lease lock.Lease) {
 		b.forget(ctx)
@@ -40,13 +39,12 @@ func (b *billing) loseLease(ctx context.Context) {
 	})
 }
 
-// loseAtRelease has them forget it an instant before it is given back.
+// loseAtRelease makes them forget it just before its release.
 func (b *billing) loseAtRelease(ctx context.Context) {
 	b.hold(ctx, b.first, func(lock.Lease) { b.forget(ctx) })
 }
 
-// contend lets callers meet a lock that is held: one does not wait, one not for long,
-// one goes away, and one waits for long.
+// contend lets callers meet a held lock: one does not wait, one waits shortly, one leaves, and one waits for long.
 func (b *billing) contend(ctx context.Context) {
 	b.hold(ctx, b.first, func(lease lock.Lease) {
 		gone, leave := context.WithTimeout(ctx, impatience)
@@ -64,13 +62,13 @@ func (b *billing) contend(ctx context.Context) {
 	})
 }
 
-// overstay works for longer than it may.
+// overstay works longer than allowed.
 func (b *billing) overstay(ctx context.Context) {
 	b.hold(ctx, b.first, func(lease lock.Lease) { wait(ctx, lease.Context().Done(), billingTTL) },
 		lock.MaxHold(overtime))
 }
 
-// closeMonth holds a lock until it is lost, and takes it again.
+// closeMonth holds a lock until it is lost, and acquires it again.
 func (b *billing) closeMonth(ctx context.Context) {
 	for ctx.Err() == nil {
 		lease, err := b.second.Acquire(ctx, closing)
@@ -84,7 +82,7 @@ func (b *billing) closeMonth(ctx context.Context) {
 
 func nothing(lock.Lease) {}
 
-// hold does something with the invoice locked, if it can be.
+// hold runs f with the invoice locked, if it can.
 func (b *billing) hold(ctx context.Context, l lock.Locker, do func(lock.Lease), opts ...lock.AcquireOption) {
 	lease, err := l.Acquire(ctx, invoice, append([]lock.AcquireOption{lock.TTL(billingTTL)}, opts...)...)
 	if err != nil {
@@ -103,7 +101,7 @@ func (b *billing) forget(ctx context.Context) {
 	nodes.Wait()
 }
 
-// wait ends with d, ctx or done, whichever is first.
+// wait returns after d, or when ctx or done ends.
 func wait(ctx context.Context, done <-chan struct{}, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -28,12 +28,11 @@ const startLimit = 6 * time.Minute
 
 // Config configures a world.
 type Config struct {
-	// Length is how long the demo runs. Its faults are spread over it. After the demo nothing new happens.
+	// Length is how long the demo runs. Its faults are spread over that time. After the demo no new fault happens.
 	Length time.Duration
 	// Rules has the rule files.
 	Rules fs.FS
-	// Minute, if set, is how long a minute of the rules lasts. The world then has no demo, but every fault
-	// that an alert is about.
+	// Minute, if set, is the length of a minute of the rules. The world then has no demo, but the fault of every alert.
 	Minute time.Duration
 	// Tell is called with each line of progress.
 	Tell func(format string, args ...any)
@@ -44,7 +43,7 @@ type World struct {
 	cfg   Config
 	dir   string
 	began time.Time
-	ends  []func() error // what Close does, last first
+	ends  []func() error // what Close runs, last first
 	all   []*process.Process
 
 	services                             []*service

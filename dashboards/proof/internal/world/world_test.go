@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// TestHasten compares the shipped rules with what is loaded of them, line by line.
+// TestHasten compares the shipped rules with the loaded ones, line by line.
 func TestHasten(t *testing.T) {
 	names, err := fs.Glob(dashboards.FS(), "rules/*.yaml")
 	if err != nil || len(names) != 3 {
@@ -54,7 +54,7 @@ func TestHasten(t *testing.T) {
 	}
 }
 
-// wantShort reports whether the group is there whose interval must be kept.
+// wantShort reports whether the group exists whose interval must stay.
 func wantShort(t *testing.T, name string, text []byte) (counted bool) {
 	t.Helper()
 	var f struct {
