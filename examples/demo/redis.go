@@ -20,7 +20,7 @@ import (
 // patience bounds what the demo itself asks of a server.
 const patience = 3 * time.Second
 
-// redisNodes are the Redis servers of one run, and those that are the user's.
+// redisNodes are the Redis servers of one run: the demo's own, or the user's.
 type redisNodes struct {
 	cfg    config
 	urls   []string

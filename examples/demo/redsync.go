@@ -65,8 +65,8 @@ func (r *redsync) describe() []string {
 	}
 }
 
-// faults has no server that comes back without its data: it would vote at once for what
-// it has forgotten, and redsync promises nothing then.
+// faults does not restart a server without its data. Such a server would vote at once for
+// locks that it forgot, which redsync does not protect against.
 func (r *redsync) faults(f *faults) []fault {
 	hung, dead := r.servers[1], r.servers[3]
 	paused := disruption{

@@ -108,7 +108,7 @@ func acquire(ctx context.Context, locker lock.Locker, l *ledger, instance, resou
 	return lease, nil
 }
 
-// release gives the lease back, whatever has become of it. Its error is one that
+// release releases the lease, even one that was lost. Its error is one that
 // the planted faults do not explain.
 func release(l *ledger, lease lock.Lease) error {
 	l.ended(lease, errors.Is(context.Cause(lease.Context()), lock.ErrLost))

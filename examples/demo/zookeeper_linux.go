@@ -35,8 +35,8 @@ func openZooKeeper(ctx context.Context, cfg config) (backend, error) {
 	return &zookeeper{cfg: cfg, ensemble: ensemble}, nil
 }
 
-// locker has sessions as short as the TTL allows: that of a holder that died is what
-// the others wait for.
+// locker uses the shortest sessions that the TTL permits: after a crash, the others wait
+// for the end of the holder's session.
 func (z *zookeeper) locker(instance string) (*engine.Engine, error) {
 	return zklock.New(z.ensemble.Addrs(), append(z.cfg.options(instance), lock.WithMaxTTL(z.cfg.ttl))...)
 }

@@ -24,12 +24,11 @@ var (
 // without, to show what they are for.
 //
 // The contract: a write carries the token of the lease under which it was decided,
-// and the store takes it only if no higher token was seen for that account. A
-// lease may write often (equal tokens are taken), a later one takes over for good
-// (lower tokens are rejected from its first write on). Check and write are one
-// statement, so that nothing can come between them, and the token is stored with
-// the data, so that it survives restarts of lockers, Redis nodes and store alike.
-// No clock takes part.
+// and the store accepts it only if it has seen no higher token for that account. A
+// lease may write often, because equal tokens are accepted. The first write of a
+// later lease bars all lower tokens for good. Check and write are one statement, so
+// that nothing can come between them. The token is stored with the data, so that it
+// survives restarts of lockers, Redis nodes and store. No clock takes part.
 //
 // A reader that holds the lock must raise the token before it reads if it depends
 // on nobody writing afterwards: until its own first write the one before it can
@@ -83,9 +82,9 @@ func (s *Store) Create(ctx context.Context, id string, balance int64) error {
 	return s.exec(ctx, `INSERT INTO %s (id, balance, fence, unfenced) VALUES ($1, $2, 0, $2)`, id, balance)
 }
 
-// Read returns an account, for the holder of a lease: from now on, lower tokens
-// are rejected, so that what it has read stays true for as long as it holds the
-// lock. It fails with ErrStale if the holder itself is too late.
+// Read returns an account for the holder of a lease. From then on the store rejects
+// lower tokens, so the account does not change while the holder has the lock. Read
+// fails with ErrStale if the holder itself is too late.
 func (s *Store) Read(ctx context.Context, fence uint64, id string) (Account, error) {
 	number, err := toSQL(fence)
 	if err != nil {
@@ -102,7 +101,7 @@ func (s *Store) Read(ctx context.Context, fence uint64, id string) (Account, err
 	return a, wrap(err)
 }
 
-// Look returns an account as it is, for those who only want to know.
+// Look returns an account without a token, for readers that do not write.
 func (s *Store) Look(ctx context.Context, id string) (a Account, err error) {
 	row := s.db.QueryRowContext(ctx, fmt.Sprintf(`SELECT balance, fence, unfenced FROM %s WHERE id = $1`, s.table), id)
 	err = row.Scan(&a.Balance, &a.Fence, &a.Unfenced)

@@ -1,5 +1,5 @@
 // Package redislog sends the log lines of go-redis to a *slog.Logger. By default go-redis writes a line to stderr for
-// each connection that fails, past every logger of the program.
+// each failed connection, and bypasses the program's loggers.
 //
 //	defer redislog.Attach(logger)() // early in main
 //

@@ -25,10 +25,10 @@ func (e *QuarantineError) Error() string {
 		return fmt.Sprintf("node may not vote yet: it is new or lost its data, and votes by itself in %v", left)
 	}
 	if e.Evicted != "" {
-		return fmt.Sprintf("%v: it evicted %s keys: wait %v, until none of them can be a valid lock", ErrQuarantined,
+		return fmt.Sprintf("%v: it evicted %s keys: wait %v, until every lock among them has expired", ErrQuarantined,
 			e.Evicted, left)
 	}
-	return fmt.Sprintf("%v: wait %v, until no lock that it may have lost can be valid", ErrQuarantined, left)
+	return fmt.Sprintf("%v: wait %v, until every lock that it may have lost has expired", ErrQuarantined, left)
 }
 
 // Unwrap returns ErrQuarantined.

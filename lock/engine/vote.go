@@ -91,7 +91,7 @@ func (a *attempt) ask(nodes uint64, wait callqueue.Waiter) {
 	}
 }
 
-// request is what node i is asked.
+// request returns the request to node i.
 func (a *attempt) request(i int) *driver.AcquireRequest {
 	if i == a.gate && a.gateReq != nil {
 		return a.gateReq

@@ -114,8 +114,8 @@ func (n *node) grant(ctx context.Context, seconds int64) (*lease, error) {
 	}, nil
 }
 
-// keepAlive renews a lease if the leader answers. That is not certain: a leader that stood still may answer
-// before it learns of the next one. It returns the term of the member's last applied entry.
+// keepAlive renews a lease if the leader answers. That is not certain: a leader that was paused may
+// answer before it learns of its successor. It returns the term of the member's last applied entry.
 //
 // It does not use the client's KeepAliveOnce, which retries endlessly and at once without a connection.
 func (n *node) keepAlive(ctx context.Context, id clientv3.LeaseID) (term uint64, err error) {

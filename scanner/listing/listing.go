@@ -29,7 +29,7 @@ type Listing struct {
 	// Omitted counts locks beyond the limit. From half a million locks on it can be too high, because locks on
 	// several nodes may count several times.
 	Omitted int64
-	// Truncated says that some node was not read to its end: Locks, Omitted and Lock.Of may miss something.
+	// Truncated reports that some node was not read completely: Locks, Omitted and Lock.Of may be too low.
 	Truncated bool
 	Nodes     []Node
 	Waits     *Waits // nil unless Options.Waits is set
@@ -39,7 +39,7 @@ type Listing struct {
 type Node struct {
 	Node      string // as in [report.NodeReport]
 	Locks     int64  // matching locks on the node, roughly
-	Truncated bool   // not read to its end
+	Truncated bool   // not read completely
 	Err       error  // why, unless the context or the deadline ended the reading
 }
 

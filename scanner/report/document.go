@@ -19,7 +19,7 @@ type Document struct {
 	Took      float64   `json:"took_seconds"`
 	Standby   bool      `json:"standby"`
 	Unelected bool      `json:"unelected,omitempty"` // swept without the scanner's lock: others may have swept, too
-	// something is missing: a node was not read to its end, or see Overflow and Omitted
+	// something is missing: a node was not read completely, or see Overflow and Omitted
 	Truncated bool `json:"truncated"`
 	Overflow  int  `json:"overflow"` // findings beyond the limit, counted but not kept
 	Omitted   int  `json:"omitted"`  // findings left out to keep this document small

@@ -105,7 +105,7 @@ func (f *feeds) run(ctx context.Context, current *feed) {
 	}
 }
 
-// publish replaces the document of every stream that has not been read.
+// publish gives every stream the document. It replaces one that the stream has not read.
 func (f *feeds) publish(current *feed, line []byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -24,7 +24,7 @@ type waiters struct {
 	last  lock.WaitStart      // of the call that asked the nodes last; zero until one did
 }
 
-// New makes an empty Watch. remember says that State will be asked for.
+// New makes an empty Watch. remember is true if State will be called.
 func New(after time.Duration, remember bool) *Watch {
 	return &Watch{after: after, remembers: remember && after > 0, byResource: make(map[string]*waiters)}
 }

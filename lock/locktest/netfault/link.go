@@ -108,7 +108,7 @@ func (l *link) mayLeave(c chunk, d direction) bool {
 	return true
 }
 
-// closeWrite says that nothing more will come, and still listens.
+// closeWrite closes the sending side of the connection. It still receives.
 func closeWrite(conn net.Conn) {
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		tcp.CloseWrite()

@@ -11,10 +11,10 @@ import (
 // less than a millisecond if it is let run.
 const freezePoll = time.Millisecond
 
-// Freeze stops the program and returns when every thread of it has come to a halt: it
-// is there and does nothing until Thaw. It fails with ErrExited if the program has
-// ended, with errors.ErrUnsupported where there are no such signals, and after a minute
-// if somebody else keeps thawing it.
+// Freeze stops the program and returns when all its threads have stopped. The program
+// then exists and does nothing until Thaw. Freeze fails with ErrExited if the program has
+// ended, with errors.ErrUnsupported on systems without such signals, and after a minute
+// if another process keeps thawing it.
 func (p *Process) Freeze() error {
 	if err := p.sent(freeze(p.cmd.Process)); err != nil {
 		return err

@@ -36,16 +36,16 @@ type Process struct {
 	logFrom int64 // where in the log this run begins
 }
 
-// Start runs a command. What it writes is appended to <name>.log in the directory, but
-// for what cmd sends elsewhere. Unless cmd names another one, the command works in that
-// directory; its environment, its input and its credentials are as cmd says.
+// Start runs a command. Its output is appended to <name>.log in the directory, except
+// where cmd redirects it. Unless cmd names another one, the command works in that
+// directory. Its environment, input and credentials are those of cmd.
 //
 // On Linux the kernel kills it, with another signal if cmd names one, if this program
 // dies without having called Stop. On every Unix it has a process group of its own, and
 // so does not hear a terminal's Ctrl-C.
 //
-// The command belongs to the Process from here on: cmd.Wait is called already, so read
-// no pipe of cmd.StdoutPipe but the log, with Await.
+// From here on the Process owns the command and waits for it. Read its output from the
+// log, with Await, and not from cmd.StdoutPipe.
 func Start(name, dir string, cmd *exec.Cmd) (*Process, error) {
 	p := &Process{name: name, cmd: cmd, done: make(chan struct{}), log: filepath.Join(dir, name+".log")}
 	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)

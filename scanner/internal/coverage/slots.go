@@ -16,7 +16,7 @@ type Slots struct {
 	Read     server.SlotSet
 	Moving   server.SlotSet
 	Assigned server.SlotSet
-	Whole    bool // every node of it was read to its end
+	Whole    bool // every node of it was read completely
 }
 
 // Add adds what was read of one node.
@@ -27,7 +27,7 @@ func (c *Slots) Add(n *Slots) {
 	c.Whole = c.Whole && n.Whole
 }
 
-// Gaps returns the gaps of a whole cluster. A node that was not read to its end reports its slots itself.
+// Gaps returns the gaps of a whole cluster. A node that was not read completely reports its slots itself.
 func (c *Slots) Gaps(source string) []report.Gap {
 	var gaps []report.Gap
 	rest := server.AllSlots().Without(c.Read).Without(c.Moving)

@@ -44,8 +44,8 @@ func ConnectCluster(given *redis.ClusterClient, name string, open *Connections) 
 }
 
 // introduce names a connection, and asks that its reads do not count as use of a key, because OBJECT IDLETIME is the
-// only sign of the age of a foreign lock. Redis has that from 7.2 on. Both are optional: a missing right is not worth
-// a failure, which go-redis' own way of naming would cause.
+// only sign of the age of a foreign lock. Redis has that from 7.2 on. Both are optional: with go-redis' own option for
+// the name, a missing right would fail the connection.
 func introduce(name string) redisconn.OnConnect {
 	return func(ctx context.Context, cn *redis.Conn) error {
 		pipe := cn.Pipeline()

@@ -20,7 +20,7 @@ type Workers struct {
 	wg     sync.WaitGroup
 }
 
-// New makes workers; there is no goroutine before there is a call.
+// New makes workers. Goroutines start with the calls.
 func New() *Workers {
 	return &Workers{calls: make(chan func()), quit: make(chan struct{})}
 }

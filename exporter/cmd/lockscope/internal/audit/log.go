@@ -66,8 +66,8 @@ func ActOn(f scanner.Finding, a scanner.Action) Act {
 	return Act{Node: f.Node, Key: f.Key, Class: f.Class, Holder: f.Hold.Instance, TTL: f.TTL, Action: a}
 }
 
-// Perform does what is to be done between its two lines. What cannot be written down
-// first is not done; stop is set then, and if the outcome cannot be written down.
+// Perform logs the intent, runs do, and logs the outcome. If it cannot log the intent, it
+// does not run do. stop is the error of a line that could not be logged.
 func (l *Log) Perform(a Act, dry bool, do func() (scanner.Repaired, error)) (r scanner.Repaired, err, stop error) {
 	if !dry {
 		if err := l.write("intent", a, "", false); err != nil {

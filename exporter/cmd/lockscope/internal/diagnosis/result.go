@@ -38,12 +38,12 @@ func (s Status) rank() int { return slices.Index([]Status{Pass, Warn, Fail}, s) 
 // Passed is the result of a check that found all well.
 func Passed(detail string) Result { return Result{Status: Pass, Detail: detail} }
 
-// Warned is that of one that found a risk.
+// Warned is the result of a check that found a risk.
 func Warned(detail, advice string) Result {
 	return Result{Status: Warn, Detail: detail, Advice: advice}
 }
 
-// Failed is that of one that found locks unsafe, or not to work.
+// Failed is the result of a check that found that locks are unsafe or do not work.
 func Failed(detail, advice string) Result {
 	return Result{Status: Fail, Detail: detail, Advice: advice}
 }

@@ -30,8 +30,8 @@ func refusals() map[string]string {
 }
 
 // writeRefusal returns the reply with which the server refuses to write, or "". It writes
-// nothing: the key is not there, and only one that is would be set. Another user's rights
-// are no reason to try that; its server's state tells then.
+// nothing: the key does not exist, and XX sets existing keys only. With --acl-user the
+// doctor's own user need not have the right to write, so only the server's state counts.
 func writeRefusal(ctx context.Context, c *redis.Client, p Policy, text string) string {
 	if p.ACLUser == "" {
 		err := c.Do(ctx, "set", p.Prefix+"lockscope-doctor-"+rand.Text(), "x", "xx", "px", 1).Err()

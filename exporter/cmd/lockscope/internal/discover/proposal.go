@@ -131,11 +131,11 @@ func specificFirst(found []discover.Found) (sure []*discover.Found) {
 	return sure
 }
 
-// literal is how much of a key a pattern says.
+// literal returns how many characters of a key the pattern fixes.
 func literal(pattern string) int { return len(strings.NewReplacer(`\`, "", "*", "").Replace(pattern)) }
 
-// beside are the others whose locks the pattern's limits decide on: those of the same
-// pattern or of a wider one, and those within it that have no pattern of their own.
+// beside returns the other libraries whose locks get the limits of this pattern: those
+// with the same or a wider pattern, and those within it without a pattern of their own.
 func beside(of *discover.Found, found []discover.Found) (others []*discover.Found) {
 	for i := range found {
 		f := &found[i]
@@ -146,7 +146,7 @@ func beside(of *discover.Found, found []discover.Found) (others []*discover.Foun
 	return others
 }
 
-// covered says that a pattern that is looked at decides on these locks, too.
+// covered reports whether a pattern of the configuration also matches these locks.
 func covered(f *discover.Found, sure []*discover.Found) bool {
 	return slices.ContainsFunc(sure, func(of *discover.Found) bool { return of.Covers(f.Example) })
 }

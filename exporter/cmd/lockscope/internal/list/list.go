@@ -47,7 +47,7 @@ func Command(a *app.App) *cobra.Command {
 			"redis", "redis-file", "postgres", "etcd", "zookeeper", "prefix", "pattern",
 			"filter", "sort", "reverse", "limit", "waiters", "output",
 		},
-		Exit:   "0, or 2 if a server could not be read to its end",
+		Exit:   "0, or 2 if a server could not be read completely",
 		Topics: []string{"locks", "json", "connection"},
 	}.On(&cobra.Command{
 		Use: "list", Short: "Show who holds what now, and who waits for it", Long: listHelp, Example: listExample,

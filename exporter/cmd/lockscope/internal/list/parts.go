@@ -27,8 +27,8 @@ type selection struct {
 	deadline     time.Duration
 }
 
-var errListTruncated = errors.New(
-	"some servers were not read to their end, so locks are missing: raise --deadline or see the errors")
+var errListTruncated = errors.New("some servers were not read completely, so locks are missing: raise --deadline, " +
+	"or see the errors")
 
 // read asks all systems at the same time.
 func (s *selection) read(ctx context.Context, reads []reading) (*listing, error) {

@@ -1,5 +1,5 @@
-// Package quarantine knows for how long a server may have forgotten locks that are still
-// valid: by its marker, or where that decides nothing by its uptime.
+// Package quarantine computes how long a server may have forgotten locks that are still
+// valid: from its marker or, if that does not decide, from its uptime.
 package quarantine
 
 import (

@@ -178,8 +178,8 @@ func showPlan(a *app.App, p scanner.Plan, path string) error {
 			scanner.DefaultRepairMinAge, table.Printable(path))
 	}
 	if kept := keptSteps(p); kept > 0 {
-		text += fmt.Sprintf("%s with a value that its process may use again: "+
-			"apply touches them only if nobody used them since (lockscope help repair)\n", output.Count(kept, "key"))
+		text += fmt.Sprintf("%s with a value that the process may use again: "+
+			"apply repairs such a key only if it was not used since (lockscope help repair)\n", output.Count(kept, "key"))
 	}
 	for _, g := range p.Gaps {
 		text += fmt.Sprintf("INCOMPLETE: %s: %s %s\n", g.Reason, g.Node, table.Printable(g.Detail))

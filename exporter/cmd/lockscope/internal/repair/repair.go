@@ -19,7 +19,7 @@ repair touches a key only if both are true:
 repair never touches these keys, and lists them with the reason:
   - keys whose value cannot tell its owner from another: constants such as 1, host names, short or
     very long values, and values that several keys have;
-  - keys on servers, or in slots, that were not read to their end.
+  - keys on servers, or in slots, that were not read completely.
 
 Some processes use one value for all their locks: Redisson and Spring do, and a UUID may be such a
 value. Then value and age cannot prove that the lock was not released and taken again. repair

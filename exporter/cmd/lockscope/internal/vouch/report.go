@@ -110,6 +110,6 @@ func whatNow(left time.Duration, nodes int) string {
 		return fmt.Sprintf("it votes already; locks that it may have forgotten can be valid for another %v",
 			quarantine.RoundUp(left))
 	}
-	return fmt.Sprintf("wait: it votes by itself in %v, once no lock that it may have forgotten can be valid",
+	return fmt.Sprintf("wait: it votes by itself in %v, once every lock that it may have forgotten has expired",
 		quarantine.RoundUp(left))
 }
