@@ -75,8 +75,8 @@ func (l *ledger) fence(resource string) uint64 {
 	return l.entry(resource).fence
 }
 
-// granted records an acquisition. It is to be called at once, and ended before
-// the lease is released.
+// granted records an acquisition. Call it at once after the grant, and ended before
+// the release.
 func (l *ledger) granted(g grant) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

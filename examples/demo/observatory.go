@@ -83,7 +83,7 @@ func (o *observatory) trace(ctx context.Context) error {
 	return nil
 }
 
-// scan sweeps several times a run: what is planted is to be seen soon.
+// scan sweeps several times a run, so that it finds planted leaks soon.
 func (o *observatory) scan(cfg config, b backend) (err error) {
 	urls, prefix := b.scanned()
 	if len(urls) == 0 {

@@ -57,8 +57,8 @@ func (f *faults) disrupt(d disruption) func(context.Context) (string, error) {
 	}
 }
 
-// outage is a time in which so many servers hang, for longer than the TTL, that no
-// lease can be renewed and none acquired.
+// outage is a time, longer than the TTL, in which too many servers hang to renew or
+// acquire a lease.
 type outage struct {
 	hung       []pauser
 	hang, back string // "3 of 5 nodes hang", "5 of 5 nodes answer again"

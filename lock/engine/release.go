@@ -70,7 +70,7 @@ func (l *lease) releaseOnce(ctx context.Context) error {
 	return err
 }
 
-// releaseOnNodes gives the lock back. The events of the nodes descend from hooked.
+// releaseOnNodes releases the lock on the nodes. The events of the nodes descend from hooked.
 func (l *lease) releaseOnNodes(ctx, hooked context.Context) (lock.ReleaseEnd, error) {
 	lost := errors.Is(l.cause(), lock.ErrLost)
 	first := l.end(lock.ErrReleased)

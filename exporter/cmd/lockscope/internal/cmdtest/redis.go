@@ -39,7 +39,7 @@ func Locks(t *testing.T, servers ...*redisproc.Server) error {
 	return lock.Do(t.Context(), l, "order:1001", func(context.Context, lock.Lease) error { return nil }, lock.NoWait())
 }
 
-// LockingProcess is one that takes locks, as list sees it.
+// LockingProcess is an engine that list shows as a process with this name.
 func LockingProcess(t *testing.T, name string, servers []*redisproc.Server) *engine.Engine {
 	t.Helper()
 	var clients []redis.UniversalClient

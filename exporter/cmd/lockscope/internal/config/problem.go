@@ -14,7 +14,7 @@ type Problem struct {
 	Text string // what is wrong and what to do; no value
 }
 
-// Problems are all that was found wrong with a file, in the order of its lines.
+// Problems lists everything wrong with a file, in the order of its lines.
 type Problems struct {
 	File string
 	All  []Problem

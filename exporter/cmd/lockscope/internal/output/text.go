@@ -34,7 +34,7 @@ func Holder(h scanner.Hold) string {
 	return text
 }
 
-// Short writes a duration in three digits or so.
+// Short formats a duration with about three digits.
 func Short(d time.Duration) string {
 	switch {
 	case d >= 48*time.Hour:

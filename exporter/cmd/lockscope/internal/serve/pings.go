@@ -137,8 +137,8 @@ func (h *health) state(name string, now time.Time) live.Node {
 	return n
 }
 
-// ask is nil if the server answers PING or, if that is not the user's to send, INFO. Once
-// it was refused, it is not asked for again: each time is a line in the server's ACL LOG.
+// ask returns nil if the server answers PING or, if the user may not send that, INFO. A
+// refused command is not sent again, because each refusal is a line in the server's ACL LOG.
 func (p *pings) ask(ctx context.Context, n target.Node) error {
 	p.mu.Lock()
 	h := p.seen[n.Name]

@@ -142,7 +142,7 @@ func independent(g *config.Group) []*config.Group {
 	return parts
 }
 
-// add makes one group, or takes over the old one that is the same. Errors name the line
+// add makes one group, or keeps the old one if it is the same. Errors name the line
 // of the file, if there is one.
 func (b *builder) add(made *Groups, of *config.Group, path string, open func(*Group) error) error {
 	g := &Group{Name: of.Name, origin: b.origin(of)}
