@@ -22,7 +22,7 @@ const (
 // ReadFence records that the holder has read the fencing token.
 func (c *Call) ReadFence() { c.fenceRead.Store(true) }
 
-// Released counts how the holder has used its lease. It is called for the first release, with the validity that is left.
+// Released counts how the holder has used its lease. It is called for the first release, with the validity left.
 func (c *Call) Released(left time.Duration) {
 	a := &c.series.adoption
 	if !c.fenceRead.Load() {

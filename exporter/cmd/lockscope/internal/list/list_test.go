@@ -62,7 +62,8 @@ func TestListOfALockWithASilentNode(t *testing.T) {
 	cmdtest.Set(t, cmdtest.Admin(t, servers[0]), "lock:order:1001", cmdtest.Ours, time.Minute)
 	cmdtest.Must(t, servers[2].Pause())
 	o := command(t, "list", "--redis", cmdtest.Addrs(servers...))
-	o.Want(t, app.ExitError, "order:1001  1/3    worker-7", "undecided: held if a majority has it; 1 node not read", servers[2].Addr())
+	o.Want(t, app.ExitError, "order:1001  1/3    worker-7", "undecided: held if a majority has it; 1 node not read",
+		servers[2].Addr())
 }
 
 func TestListSortsAndLimits(t *testing.T) {

@@ -171,7 +171,8 @@ func showPlan(a *app.App, p scanner.Plan, path string) error {
 		}
 	}
 	text := fmt.Sprintf("\nplan %s: %s to repair, %s left out; by %s, until %s\n", p.ID,
-		output.Count(len(p.Steps), "key"), output.Count(len(p.Refused), "finding"), table.Printable(p.Operator), p.Expires.Format(time.RFC3339))
+		output.Count(len(p.Steps), "key"), output.Count(len(p.Refused), "finding"), table.Printable(p.Operator),
+		p.Expires.Format(time.RFC3339))
 	if len(p.Steps) > 0 {
 		text += fmt.Sprintf(
 			"wait until lockscope has seen each value for %v (--min-age), then run: lockscope repair apply %s\n",
