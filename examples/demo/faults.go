@@ -74,7 +74,7 @@ func (f *faults) rest(ctx context.Context, until time.Time) {
 	f.calm.length += time.Since(began)
 }
 
-// usual is acquisitions a second while nothing goes wrong.
+// usual is the number of acquisitions a second without a fault.
 func (f *faults) usual() float64 { return float64(f.calm.acquisitions) / f.calm.length.Seconds() }
 
 // rate is acquisitions a second since an earlier total.

@@ -133,8 +133,8 @@ func (o *observatory) measure(locker lock.Locker, instance string) (*instrument.
 		instrument.WithTracerProvider(o.spans), instrument.WithLogger(o.logger.With("instance", instance)))
 }
 
-// start serves and sweeps until ctx ends; wait returns how that went. url is where
-// everything can be looked at.
+// start serves and sweeps until ctx ends; wait returns the error of that. url is the
+// address of the page and the metrics.
 func (o *observatory) start(ctx context.Context, listen string) (url string, wait func() error, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	ready, done := make(chan string, 1), make(chan error, 1)

@@ -27,7 +27,7 @@ func openZooKeeper(ctx context.Context, cfg config) (backend, error) {
 	if err := zkproc.Available(); err != nil {
 		return nil, missing(zkproc.ErrNotInstalled, err)
 	}
-	// A leader that hangs is to be noticed within the run: after four ticks.
+	// A hung leader must be detected within the run: after four ticks.
 	ensemble, err := zkproc.Start(ctx, zkServers, zkproc.WithSettings("syncLimit=4"))
 	if err != nil {
 		return nil, err

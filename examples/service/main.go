@@ -90,8 +90,8 @@ func newLocks(cfg config, seen observe.Config) (locks *observe.Locks, closeLocks
 	return locks, inMemory.Close, nil
 }
 
-// serve answers until ctx ends. Then it says on /readyz that no more requests are
-// wanted, finishes those under way, which gives their locks back, and stops.
+// serve answers until ctx ends. Then /readyz fails, so that no new requests come, and
+// serve finishes those under way, which releases their locks.
 func serve(ctx context.Context, cfg config, api *http.Server, telemetry *exporter.Exporter, logger *slog.Logger) error {
 	metrics, err := server.New(telemetry, server.WithLogger(logger))
 	if err != nil {

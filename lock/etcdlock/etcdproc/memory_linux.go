@@ -5,12 +5,12 @@ import (
 	"syscall"
 )
 
-// room is what a member needs: etcd takes 64 MB for its log before it has any.
+// room is what a member needs: etcd allocates 64 MB for its log at the start.
 const room = 256 << 20
 
-// dataDir is where data of so many members goes: into memory, if there is a file system for that with room enough,
-// which a container often has not. A disk that others keep busy makes each proposal wait for it, for seconds, and a
-// killed process loses nothing in memory.
+// dataDir returns the directory for the data of this many members. It is in memory if a file system there has enough
+// room, which containers often lack. On a busy disk each proposal may wait for seconds, and a killed process loses
+// nothing in memory.
 func dataDir(members int) string {
 	if dir := os.Getenv("LOCKSCOPE_ETCD_DIR"); dir != "" {
 		return dir

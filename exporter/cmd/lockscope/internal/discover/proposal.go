@@ -46,7 +46,7 @@ func proposal(c *target.Config, all []discovered) string {
 	return b.String()
 }
 
-// group is one server: whether several are nodes of one Redlock is not seen in a sample.
+// group writes a group of one server: a sample does not show whether several are nodes of one Redlock.
 func group(b *strings.Builder, c *target.Config, d discovered) {
 	fmt.Fprintf(b, "  - name: %s\n", strconv.Quote(d.node.Name))
 	switch {

@@ -53,8 +53,8 @@ func coverageOf(ctx context.Context, nodes []target.Node, l scanner.Listing) *co
 	return c
 }
 
-// forgetful are the nodes that may have forgotten locks, as they restarted or were wiped. Their markers show it if the
-// marker of at least one other node votes.
+// forgetful returns the nodes that may have forgotten locks, because they restarted or were wiped. Their markers show
+// it if the marker of at least one other node votes.
 func forgetful(ctx context.Context, nodes []target.Node) (names []string) {
 	ctx, cancel := context.WithTimeout(ctx, markerTimeout)
 	defer cancel()
