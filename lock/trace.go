@@ -171,6 +171,7 @@ type WaitStart struct {
 	Resource string
 	Kind     WaitKind
 	Ahead    int        // waiters in front, if known
+	First    bool       // nobody is in front of this process, as the nodes last said; false if unknown
 	Blocker  *HeldError // the holder, if known; for WaitLocal, what Front returned
 	Last     error      // error of the previous attempt; nil for WaitLocal
 	// Front returns the current holder, if known, and why the last attempt of the caller in front failed. It is set for

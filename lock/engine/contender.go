@@ -176,7 +176,7 @@ func (a *contender) drainWake() {
 // wait blocks until another attempt is worth while.
 func (a *contender) wait(ctx context.Context, res result) error {
 	p := a.pause(a.engine.cfg, res, standing{
-		tries: a.attempts, nodes: len(a.engine.nodes), named: a.named, next: a.gate.ticket > 0 && a.gate.next,
+		tries: a.attempts, nodes: len(a.engine.nodes), named: a.named, next: a.gate.first(),
 		looking: a.engine.queues.looking.Load(),
 	})
 	wasNamed := a.named
@@ -189,7 +189,7 @@ func (a *contender) wait(ctx context.Context, res result) error {
 		defer a.engine.queues.looking.Add(-1)
 	}
 	a.waited = true
-	e := lock.WaitStart{Resource: a.resource, Kind: p.kind, Ahead: res.ahead, Last: res.err}
+	e := lock.WaitStart{Resource: a.resource, Kind: p.kind, Ahead: res.ahead, First: a.gate.first(), Last: res.err}
 	if p.kind == lock.WaitHolder {
 		e.Blocker = res.blocker
 		a.queue.blocker.Store(res.blocker)

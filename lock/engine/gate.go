@@ -19,6 +19,9 @@ type gateQueue struct {
 	failed uint64 // set of nodes that just did not answer as gate
 }
 
+// first reports that nobody was in front of the caller when the gate was last asked.
+func (g *gateQueue) first() bool { return g.ticket > 0 && g.next }
+
 // choose returns the gate: the first node that answers, in an order derived from the resource,
 // so that all processes queue at the same node.
 func (g *gateQueue) choose(key string, nodes []*node) int {

@@ -1,0 +1,26 @@
+// Package election elects one leader among processes, over any [lock.Locker].
+//
+//	err := election.Run(ctx, locker, "billing", func(ctx context.Context, term election.Term) error {
+//		return bill(ctx, term.Number()) // until ctx ends
+//	})
+//
+// # What it promises
+//
+// At most one term of a name is valid at any time, and later terms have higher numbers, under the assumptions under
+// which at most one lease of a lock is valid: an election is a lock that is held for as long as the leader lives. The
+// context of a term ends before its validity does, by the local clock, even if the nodes hang.
+//
+// A leader may not notice in time that its term has ended: its process may be paused between a check and a write. A
+// write is safe only if it carries the number of its term, and the storage refuses numbers below the highest it has
+// seen.
+//
+// # Standby
+//
+// Candidates queue. [Standby] tells the first in line, so that it can load what a leader needs. That is a hint: it may
+// never lead, and it must not write.
+//
+// # Crashes
+//
+// If a leader crashes, the next term begins at most one TTL later ([TTL], 10 seconds by default). If it stops in an
+// orderly way, the next term begins at once.
+package election
