@@ -116,8 +116,11 @@ func TestHandOver(t *testing.T) {
 		time.Sleep(time.Second)
 		second, stop := context.WithCancel(t.Context())
 		b := f.run(second, f.process("b"), "b")
-		time.Sleep(2 * time.Hour) // no term ends because it was long
+		time.Sleep(3 * time.Hour)
 		f.wantLeader("a")
+		if len(f.terms) != 1 {
+			t.Errorf("terms %v: one ended because it was long", f.terms)
+		}
 		cancel()
 		if err := <-first; !errors.Is(err, context.Canceled) {
 			t.Error(err)
