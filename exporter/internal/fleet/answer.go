@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/lockscope/lockscope/exporter/live/state"
 )
 
 // The most of what a page says that is kept.
@@ -17,9 +19,12 @@ const (
 
 // answer is the used part of a page's document.
 type answer struct {
-	Instance string  `json:"instance"`
-	Waiting  []Call  `json:"waiting"`
-	Blocked  []Count `json:"blocked"` // missing from pages of older versions
+	Instance string          `json:"instance"`
+	Waiting  []Call          `json:"waiting"`
+	Blocked  []Count         `json:"blocked"` // missing from pages of older versions
+	Read     *float64        `json:"read_seconds"`
+	Totals   *state.Totals   `json:"totals"` // missing from pages of older versions
+	History  []state.History `json:"history"`
 }
 
 // Call is a waiting call, as its process's page lists it.
@@ -29,6 +34,7 @@ type Call struct {
 	Instance string   `json:"instance,omitempty"`
 	For      float64  `json:"for_seconds"`
 	Kind     string   `json:"kind,omitempty"` // attempt, or a lock.WaitKind
+	Class    string   `json:"class,omitempty"`
 	CallSite string   `json:"call_site,omitempty"`
 	TraceID  string   `json:"trace_id,omitempty"`
 	Holds    []string `json:"holds,omitempty"` // resources that the call holds meanwhile
@@ -48,6 +54,7 @@ func (a *answer) calls() []Call {
 		c.Resource, c.Instance, c.CallSite = clip(c.Resource, maxResource), clip(c.Instance, maxName),
 			clip(c.CallSite, maxName)
 		c.Kind, c.TraceID, c.Backend = clip(c.Kind, 32), clip(c.TraceID, 32), clip(c.Backend, maxName)
+		c.Class = clip(c.Class, 32)
 		c.Holds = c.Holds[:min(len(c.Holds), maxHolds)]
 		for h := range c.Holds {
 			c.Holds[h] = clip(c.Holds[h], maxResource)

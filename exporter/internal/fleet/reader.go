@@ -22,12 +22,14 @@ const (
 // Page is what is known of one page.
 type Page struct {
 	URL      string
-	Instance string    // whose it says it is
-	Calls    []Call    // that wait, as it lists them; none while reads fail
-	Counts   []Count   // of waiting calls by resource, listed or not; none while reads fail
-	Read     time.Time // the last read that succeeded; zero: none did
-	Failing  time.Time // since when reads fail; zero: the last one succeeded
-	Err      error     // why
+	Instance string     // whose it says it is
+	Calls    []Call     // that wait, as it lists them; none while reads fail
+	Counts   []Count    // of waiting calls by resource, listed or not; none while reads fail
+	Recent   *Recent    // nil while reads fail, or if it measures no calls
+	Turnover []Turnover // of the resources that it lists; none while reads fail
+	Read     time.Time  // the last read that succeeded; zero: none did
+	Failing  time.Time  // since when reads fail; zero: the last one succeeded
+	Err      error      // why
 
 	asked time.Time
 }
@@ -137,9 +139,10 @@ func (r *Reader) read(ctx context.Context, url string) {
 		if p.Err = err; p.Failing.IsZero() {
 			p.Failing = r.now()
 		}
-		p.Calls, p.Counts = nil, nil // nobody knows whether they still wait
+		p.Calls, p.Counts, p.Recent, p.Turnover = nil, nil, nil, nil // nobody knows whether they still wait
 	default:
 		p.Instance, p.Calls, p.Counts = a.Instance, a.calls(), a.counts()
+		p.Recent, p.Turnover = a.recent(), a.turnover()
 		p.Read, p.Failing, p.Err = r.now(), time.Time{}, nil
 	}
 }

@@ -27,16 +27,17 @@ func Read(ctx context.Context, b Backend) (locks []scanner.Lock, w *scanner.Wait
 		return nil, NoWaits(), err
 	}
 	var watch waitgraph.Watch
-	locks, w, err = look(ctx, b)
+	locks, w, err = Look(ctx, b)
 	if watch.Deadlocks(w.Graph); watch.Suspects() && pause(ctx, secondLook) {
-		if _, again, err := look(ctx, b); err == nil {
+		if _, again, err := Look(ctx, b); err == nil {
 			w.Deadlocks = watch.Deadlocks(again.Graph)
 		}
 	}
 	return locks, w, err
 }
 
-func look(ctx context.Context, b Backend) ([]scanner.Lock, *scanner.Waits, error) {
+// Look reads holders and waiters of a system that is connected, once: a cycle in the graph need not be a deadlock.
+func Look(ctx context.Context, b Backend) ([]scanner.Lock, *scanner.Waits, error) {
 	locks, err := b.HeldLocks(ctx)
 	if err != nil {
 		return nil, NoWaits(), err
