@@ -1,0 +1,12 @@
+// Package source reads what lockscope top shows. A [Source] has a task for each set of nodes and one for pages; a
+// refresh starts them and waits for a moment, so that a system that hangs makes its own part stale and nothing else.
+//
+// A set of Redis nodes (redis.go) is read in steps:
+//
+//   - probe each node (probe.go) and judge its state (judge.go);
+//   - search some more of its keys for queues (search.go);
+//   - measure the queues that were found, and read the longest (queues.go);
+//   - read the holders of their locks (holders.go).
+//
+// Another system answers two questions (other.go). What pages add comes last (pages.go, merge.go).
+package source
