@@ -1,0 +1,87 @@
+package source
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/seen"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/model"
+	"github.com/lockscope/lockscope/exporter/internal/fleet"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// maxChain is how many links of a chain are shown.
+const maxChain = 16
+
+// resources are the rows of one set.
+func resources(set string, w waits) (all []model.Resource) {
+	for i := range w.Locks {
+		f := &w.Locks[i]
+		r := model.Resource{
+			Set: set, Name: f.Resource, Callers: f.Callers + max(0, f.Processes-len(f.Queue)), Processes: f.Processes,
+			Longest: seen.Longest(f), Holder: holderOf(f.Lock), Chain: chainOf(w, f.Resource),
+			Deadlock: inCycle(w, f.Resource), Unlisted: max(0, f.Processes-len(f.Queue)),
+		}
+		for _, q := range f.Queue {
+			r.Waiters = append(r.Waiters, waiterOf(q.Says, seen.Waited(q, f.At)))
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+func holderOf(l *scanner.Lock) *model.Holder {
+	if l == nil || !l.Held() {
+		return nil
+	}
+	h := l.Hold
+	return &model.Holder{
+		Instance: h.Instance, CallSite: h.CallSite, Page: h.Page, TraceID: fleet.TraceID(h.Traceparent),
+		Held: seen.HeldFor(l), Left: l.TTL, TTL: l.TTL != 0, Nodes: l.Nodes, Of: l.Of + l.Silent,
+	}
+}
+
+// chainOf leads from a resource to what its holder waits for, and on.
+func chainOf(w waits, resource string) (chain []model.Link) {
+	at := resource
+	for _, next := range w.Graph.Chain(resource) {
+		if len(chain) == maxChain {
+			break
+		}
+		link := model.Link{Resource: next}
+		if r := w.Graph.Resource(next); r != nil && r.Lease != nil {
+			link.Holder = r.Lease.Holder.Instance
+		}
+		if waiter, ok := w.Graph.Waiter(at, next); ok && !waiter.Since.IsZero() {
+			link.For = max(0, w.At.Sub(waiter.Since))
+		}
+		chain = append(chain, link)
+		at = next
+	}
+	return chain
+}
+
+// inCycle reports whether a resource is in a deadlock, or its chain ends in one.
+func inCycle(w waits, resource string) bool {
+	names := append(w.Graph.Chain(resource), resource)
+	return slices.ContainsFunc(w.Deadlocks, func(d lock.Deadlock) bool {
+		return slices.ContainsFunc(d.Cycle, func(h lock.HeldLease) bool { return slices.Contains(names, h.Resource) })
+	})
+}
+
+// deadlocks say of each cycle who holds what and waits for what.
+func deadlocks(w waits) (texts []string) {
+	for _, d := range w.Deadlocks {
+		links := make([]string, len(d.Cycle))
+		for i, h := range d.Cycle {
+			holder := "a holder"
+			if r := w.Graph.Resource(h.Resource); r != nil && r.Lease != nil && r.Lease.Holder.Instance != "" {
+				holder = r.Lease.Holder.Instance
+			}
+			links[i] = holder + " holds " + h.Resource + " and waits for " + d.Cycle[(i+1)%len(d.Cycle)].Resource
+		}
+		texts = append(texts, strings.Join(links, "; "))
+	}
+	return texts
+}
