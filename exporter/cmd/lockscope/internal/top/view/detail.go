@@ -1,0 +1,145 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/model"
+)
+
+// detail is one resource: its holder, what that waits for, and the waiters.
+func detail(s *model.Snapshot, o *Options) (lines []line) {
+	head := "lockscope top  " + s.At.Format("15:04:05") + "  " + clean(o.Selected.Name)
+	if len(s.Sets) > 1 {
+		head += " in " + clean(o.Selected.Set)
+	}
+	style := bold
+	if o.Paused {
+		head, style = head+"  PAUSED: read "+ago(s.At, o.Now), yellow
+	}
+	lines = append(lines, line{head, style})
+	below := []line{{"esc back  q quit  up/down scroll  p pause", dim}}
+	r := s.Find(o.Selected.Set, o.Selected.Name)
+	if r == nil {
+		return append(append(lines, line{"Nobody waits for it now.", plain}), below...)
+	}
+	if isStale(s, r, o) {
+		lines = append(lines, line{"STALE: its nodes were not read in time", yellow})
+	}
+	lines = append(lines, line{fmt.Sprintf("%s, of %s, the longest for %s; class: %s",
+		plural(r.Callers, "call waits", "calls wait"), plural(r.Processes, "process", "processes"),
+		duration(r.Longest), classText(r)), bold})
+	lines = append(lines, blockers(r, o.Width)...)
+	lines = append(lines, line{})
+	room := 0
+	if o.Height > 0 {
+		room = max(2, o.Height-len(lines)-len(below))
+	}
+	lines = append(lines, waiters(r, o, room)...)
+	if o.Height > 0 {
+		for len(lines)+len(below) < o.Height {
+			lines = append(lines, line{})
+		}
+		lines = lines[:max(0, min(len(lines), o.Height-len(below)))]
+	}
+	return append(lines, below...)
+}
+
+// blockers are the holder and its chain, one line each.
+func blockers(r *model.Resource, width int) (lines []line) {
+	h := r.Holder
+	if h == nil {
+		return []line{{"No holder is known.", plain}}
+	}
+	parts := []string{"held by " + holderText(r)}
+	if h.CallSite != "" {
+		parts = append(parts, "at "+clean(h.CallSite))
+	}
+	if h.Held > 0 {
+		parts = append(parts, "for "+output.Short(h.Held))
+	}
+	text := strings.Join(parts, " ")
+	if h.TTL {
+		text += ", ttl " + output.TTL(h.Left)
+	}
+	if h.Of > 1 {
+		text += fmt.Sprintf(", on %d of %d nodes", h.Nodes, h.Of)
+	}
+	if !h.Certain() {
+		text += ": held if nodes that do not answer have it, too"
+	}
+	for _, part := range wrap(text, width, 2) {
+		lines = append(lines, line{part, plain})
+	}
+	for _, named := range []struct{ what, text string }{{"trace", h.TraceID}, {"page", h.Page}} {
+		if named.text != "" {
+			lines = append(lines, line{"  " + named.what + " " + clean(named.text), dim})
+		}
+	}
+	for i, l := range r.Chain {
+		text := strings.Repeat("  ", i+1) + "which waits "
+		if l.For > 0 {
+			text += output.Short(l.For) + " "
+		}
+		text += "for " + clean(l.Resource)
+		if l.Holder != "" {
+			text += ", held by " + clean(l.Holder)
+		}
+		lines = append(lines, line{text, plain})
+	}
+	if r.Deadlock {
+		lines = append(lines, line{"DEADLOCK: nobody in this chain can go on until a caller gives up", red})
+	}
+	return lines
+}
+
+// waiters are those from Scroll on that fit.
+func waiters(r *model.Resource, o *Options, room int) (lines []line) {
+	first := max(0, min(o.Scroll, len(r.Waiters)-1))
+	last := len(r.Waiters)
+	if room > 0 {
+		last = min(last, first+max(1, room-2))
+	}
+	g := grid{columns: []column{
+		{title: "WAITER", squeeze: true}, {title: "CALLS", right: true}, {title: "FOR", right: true},
+		{title: "CLASS", from: 90}, {title: "AT", squeeze: true}, {title: "HOLDS", squeeze: true, prose: true},
+		{title: "TRACE", from: 140},
+	}}
+	for _, w := range r.Waiters[first:last] {
+		name, class := w.Instance, w.Class
+		if name == "" {
+			name = output.Unknown
+		}
+		if class == "" {
+			class = output.Unknown
+		}
+		g.rows = append(g.rows, []string{
+			clean(name), fmt.Sprint(w.Callers), duration(w.Waited), clean(class), clean(w.CallSite),
+			clean(strings.Join(w.Holds, ", ")), clean(w.TraceID),
+		})
+	}
+	for i, text := range g.lines(o.Width) {
+		style := plain
+		if i == 0 {
+			style = dim
+		}
+		lines = append(lines, line{text, style})
+	}
+	if text := elsewhere(r, first, last); text != "" {
+		lines = append(lines, line{text, dim})
+	}
+	return lines
+}
+
+// elsewhere says how many waiters have no line.
+func elsewhere(r *model.Resource, first, last int) string {
+	var parts []string
+	if last-first < len(r.Waiters) {
+		parts = append(parts, fmt.Sprintf("waiters %d to %d of %d", first+1, last, len(r.Waiters)))
+	}
+	if r.Unlisted > 0 {
+		parts = append(parts, plural(r.Unlisted, "process", "processes")+" further back in the queue")
+	}
+	return strings.Join(parts, "; ")
+}

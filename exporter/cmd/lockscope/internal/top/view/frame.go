@@ -1,0 +1,195 @@
+package view
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/model"
+)
+
+const (
+	// smallest is the height from which on nodes and rows both have room.
+	smallest = 12
+	// troubleLines is how much of the screen one trouble may take.
+	troubleLines = 2
+	maxTroubles  = 4
+)
+
+// Frame draws a snapshot: at most Height lines of at most Width columns.
+func Frame(s *model.Snapshot, o Options) string {
+	switch {
+	case o.Help:
+		return draw(helpLines(), &o)
+	case o.Opened:
+		return draw(detail(s, &o), &o)
+	}
+	above := append(append(title(s, &o), troubles(s, &o)...), summary(s)...)
+	below := foot(s, &o)
+	rows := s.Rows(o.Order, o.Filter)
+	if o.Height == 0 || o.Height >= smallest {
+		above = append(above, nodes(s, &o, nodeRoom(s, &o, len(above)+len(below)))...)
+		above = append(above, line{})
+	}
+	room := 0
+	if o.Height > 0 {
+		room = max(1, o.Height-len(above)-len(below))
+	}
+	lines := append(above, contended(s, rows, &o, room)...)
+	if o.Height > 0 {
+		for len(lines)+len(below) < o.Height {
+			lines = append(lines, line{})
+		}
+		lines = lines[:max(0, min(len(lines), o.Height-len(below)))]
+	}
+	return draw(append(lines, below...), &o)
+}
+
+// nodeRoom is how many nodes may have a line: a third of the screen, and what the rows leave over.
+func nodeRoom(s *model.Snapshot, o *Options, used int) int {
+	if o.Height == 0 {
+		return 1 << 20
+	}
+	rows := 0
+	for i := range s.Sets {
+		rows += len(s.Sets[i].Resources)
+	}
+	return max(o.Height/3-2, o.Height-used-rows-4-len(s.Sets))
+}
+
+// title is the first line.
+func title(s *model.Snapshot, o *Options) []line {
+	text := "lockscope top  " + s.At.Format("15:04:05")
+	if o.Every > 0 {
+		text += "  every " + o.Every.String() + "  by " + o.Order.String()
+	}
+	head := line{text, bold}
+	if o.Paused {
+		head = line{text + "  PAUSED: read " + ago(s.At, o.Now), yellow}
+	}
+	if o.Filter != "" && !o.Typing {
+		head.text += "  filter: " + clean(o.Filter)
+	}
+	return []line{head}
+}
+
+// summary is who waits, because of whom, and what pages add.
+func summary(s *model.Snapshot) []line {
+	lines := []line{waiting(s)}
+	if b := s.WorstBlocker(); b.Callers > 0 {
+		holder := clean(b.Holder)
+		if holder == "" {
+			holder = "A holder that is unknown"
+		}
+		lines = append(lines, line{fmt.Sprintf("%s, which holds %s, keeps %s waiting", holder, clean(b.Resource),
+			output.Count(b.Callers, "call")), plain})
+	}
+	return append(lines, rates(&s.Pages))
+}
+
+func waiting(s *model.Snapshot) line {
+	callers, resources, longest := s.Sums()
+	if resources == 0 {
+		return line{"Nobody waits for a lock", plain}
+	}
+	return line{fmt.Sprintf("%s for %s, the longest for %s", plural(callers, "call waits", "calls wait"),
+		output.Count(resources, "lock"), duration(longest)), bold}
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// rates are what only pages know.
+func rates(p *model.Pages) line {
+	text := "last minute: acquired -  failed -  wait p99 -"
+	if r := p.Recent; r != nil {
+		text = fmt.Sprintf("last minute: acquired %.1f/s  failed %.1f/s  wait p99 %s", r.Acquired, r.Failed, duration(r.P99))
+	}
+	switch read := fmt.Sprintf("%d of %s", p.Answered, plural(p.Known, "page", "pages")); {
+	case p.Known == 0:
+		text += "  (no process names a page)"
+	case len(p.Hosts) > 0:
+		text += "  (" + read + "; more: --pages '" + join(p.Hosts) + "')"
+	default:
+		text += "  (" + read + ")"
+	}
+	return line{text, plain}
+}
+
+func join(hosts []string) (text string) {
+	for i, host := range hosts {
+		if i > 0 {
+			text += ","
+		}
+		text += clean(host)
+	}
+	return text
+}
+
+func troubles(s *model.Snapshot, o *Options) (lines []line) {
+	all := s.Troubles()
+	for i, text := range all {
+		if o.Height > 0 && i == maxTroubles {
+			lines = append(lines, line{fmt.Sprintf("and %d more", len(all)-i), red})
+			break
+		}
+		for _, part := range wrap(clean(text), o.Width, troubleLines) {
+			lines = append(lines, line{part, red})
+		}
+	}
+	return lines
+}
+
+// foot is the chain of the selected row, and the keys.
+func foot(s *model.Snapshot, o *Options) (lines []line) {
+	if o.Every == 0 {
+		return nil
+	}
+	if r := s.Find(o.Selected.Set, o.Selected.Name); r != nil {
+		for _, part := range wrap(selectedText(r), o.Width, 2) {
+			lines = append(lines, line{part, plain})
+		}
+	}
+	if o.Typing {
+		return append(lines, line{"filter: " + clean(o.Filter) + "_   (enter keeps it, esc clears it)", reverse})
+	}
+	keys := "q quit  up/down select  enter waiters  / filter  s sort  p pause  ? help"
+	if o.Width > 0 && o.Width < len(keys) {
+		keys = "q quit  ? help"
+	}
+	return append(lines, line{keys, dim})
+}
+
+func duration(d time.Duration) string {
+	if d <= 0 {
+		return output.Unknown
+	}
+	return output.Short(d)
+}
+
+func ago(at, now time.Time) string {
+	if at.IsZero() {
+		return "never"
+	}
+	if now.Sub(at) < time.Second {
+		return "just now"
+	}
+	return output.Short(now.Sub(at)) + " ago"
+}
+
+// latency is a duration that may be far below a millisecond.
+func latency(d time.Duration) string {
+	if d > 0 && d < time.Millisecond {
+		return fmt.Sprintf("%.2fms", d.Seconds()*1000)
+	}
+	return duration(d)
+}
+
+// Wait is the frame before the first refresh has ended.
+func Wait(o Options) string {
+	return draw([]line{{"lockscope top", bold}, {"Asking the nodes ...   q quit", plain}}, &o)
+}

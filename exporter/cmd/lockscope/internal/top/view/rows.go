@@ -1,0 +1,199 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/model"
+	"github.com/lockscope/lockscope/lock"
+)
+
+// contended is the table of resources, within so many lines; 0: any. The selected row is always among them.
+func contended(s *model.Snapshot, rows []*model.Resource, o *Options, room int) (lines []line) {
+	if len(rows) == 0 {
+		return empty(s, o)
+	}
+	first, last := window(rows, o, room)
+	g := grid{columns: columnsOf(s)}
+	for _, r := range rows[first:last] {
+		g.rows = append(g.rows, cells(s, r, o))
+	}
+	for i, text := range g.lines(o.Width) {
+		if i == 0 {
+			lines = append(lines, line{text, dim})
+			continue
+		}
+		lines = append(lines, line{text, rowStyle(rows[first+i-1], o)})
+	}
+	if hidden := len(rows) - (last - first); hidden > 0 {
+		lines = append(lines, line{fmt.Sprintf("  rows %d to %d of %d", first+1, last, len(rows)), dim})
+	}
+	if o.Every == 0 {
+		lines = append(lines, chains(rows)...)
+	}
+	return lines
+}
+
+func empty(s *model.Snapshot, o *Options) []line {
+	_, resources, _ := s.Sums()
+	if resources > 0 {
+		return []line{{"No lock that somebody waits for has " + clean(o.Filter) + " in its name, holder or waiters", plain}}
+	}
+	return []line{{"No queue was found. Locks of other libraries have none: see \"lockscope list\"", dim}}
+}
+
+// window is which rows are shown.
+func window(rows []*model.Resource, o *Options, room int) (first, last int) {
+	if room == 0 || len(rows)+1 <= room {
+		return 0, len(rows)
+	}
+	size := max(1, room-2) // the head, and a line that says how many there are
+	at := 0
+	for i, r := range rows {
+		if KeyOf(r) == o.Selected {
+			at = i
+		}
+	}
+	first = max(0, min(at-size/2, len(rows)-size))
+	return first, min(len(rows), first+size)
+}
+
+func columnsOf(s *model.Snapshot) []column {
+	return []column{
+		{title: "  RESOURCE", squeeze: true}, {title: "SET", squeeze: true, hidden: len(s.Sets) < 2},
+		{title: "WAITING", right: true}, {title: "LONGEST", right: true}, {title: "CLASS", from: 100},
+		{title: "HOLDER", squeeze: true}, {title: "HELD", right: true}, {title: "TTL", right: true, from: 100},
+		{title: "RATE", right: true, from: 120}, {title: "HELD P99", right: true, from: 132},
+		{title: "WAITS FOR", squeeze: true, prose: true},
+	}
+}
+
+func cells(s *model.Snapshot, r *model.Resource, o *Options) []string {
+	holder, held, ttl := holderText(r), output.Unknown, output.Unknown
+	if h := r.Holder; h != nil {
+		held = duration(h.Held)
+		if h.TTL {
+			ttl = output.TTL(h.Left)
+		}
+	}
+	rate, p99 := output.Unknown, output.Unknown
+	if r.Rate != nil {
+		rate = fmt.Sprintf("%.1f/s", *r.Rate)
+	}
+	if r.HeldP99 != nil {
+		p99 = duration(*r.HeldP99)
+	}
+	return []string{
+		mark(s, r, o) + clean(r.Name), clean(r.Set), fmt.Sprint(r.Callers), duration(r.Longest), classText(r), holder,
+		held, ttl, rate, p99, chainText(r),
+	}
+}
+
+// mark is two letters: which row is selected, and whether the row is stale.
+func mark(s *model.Snapshot, r *model.Resource, o *Options) string {
+	selected, state := " ", " "
+	if o.Every > 0 && KeyOf(r) == o.Selected {
+		selected = ">"
+	}
+	if isStale(s, r, o) {
+		state = "~"
+	}
+	return selected + state
+}
+
+func isStale(s *model.Snapshot, r *model.Resource, o *Options) bool {
+	for i := range s.Sets {
+		if set := &s.Sets[i]; set.Name == r.Set {
+			return !o.Paused && set.Stale(o.Now, o.staleAfter())
+		}
+	}
+	return false
+}
+
+// holderText is the holder, or in its place why the callers wait.
+func holderText(r *model.Resource) string {
+	switch {
+	case r.Holder != nil && r.Holder.Instance != "" && r.Holder.Certain():
+		return clean(r.Holder.Instance)
+	case r.Holder != nil && r.Holder.Instance != "":
+		return clean(r.Holder.Instance) + "?"
+	case r.Holder != nil:
+		return "holder unknown"
+	case r.Class != "" && r.Class != string(lock.WaitBehindHolder):
+		return "(" + clean(r.Class) + ")"
+	}
+	return output.Unknown
+}
+
+func classText(r *model.Resource) string {
+	if r.Class == "" {
+		return output.Unknown
+	}
+	return clean(r.Class)
+}
+
+// chainText is what the holder waits for, and on: short enough for a column.
+func chainText(r *model.Resource) string {
+	if len(r.Chain) == 0 {
+		return ""
+	}
+	names := make([]string, len(r.Chain))
+	for i, l := range r.Chain {
+		names[i] = clean(l.Resource)
+	}
+	text := strings.Join(names, " > ")
+	if r.Deadlock {
+		return "DEADLOCK " + text
+	}
+	return text
+}
+
+// sentence is the chain with its holders.
+func sentence(r *model.Resource) string {
+	if r.Holder == nil {
+		return ""
+	}
+	text := clean(r.Name) + ": held by " + holderText(r)
+	for _, l := range r.Chain {
+		text += ", which waits "
+		if l.For > 0 {
+			text += output.Short(l.For) + " "
+		}
+		text += "for " + clean(l.Resource)
+		if l.Holder != "" {
+			text += ", held by " + clean(l.Holder)
+		}
+	}
+	return text
+}
+
+func selectedText(r *model.Resource) string {
+	if text := sentence(r); text != "" {
+		return text
+	}
+	return clean(r.Name) + ": no holder is known"
+}
+
+// chains are the sentences of all rows whose holder waits.
+func chains(rows []*model.Resource) (lines []line) {
+	for _, r := range rows {
+		if len(r.Chain) > 0 && !r.Deadlock { // a deadlock is said first of all
+			lines = append(lines, line{sentence(r), plain})
+		}
+	}
+	if len(lines) > 0 {
+		lines = append([]line{{}}, lines...)
+	}
+	return lines
+}
+
+func rowStyle(r *model.Resource, o *Options) style {
+	switch {
+	case o.Every > 0 && KeyOf(r) == o.Selected:
+		return reverse
+	case r.Deadlock:
+		return red
+	}
+	return plain
+}

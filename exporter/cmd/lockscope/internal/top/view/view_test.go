@@ -1,0 +1,162 @@
+package view
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/table"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/model"
+	"github.com/lockscope/lockscope/exporter/live/state"
+)
+
+var now = time.Date(2026, 11, 24, 2, 14, 7, 0, time.UTC)
+
+// incident has two sets, one of them without a quorum, a deadlock, and so many resources with so many waiters.
+func incident(resources, waiters int) *model.Snapshot {
+	s := &model.Snapshot{At: now}
+	for _, name := range []string{"eu", "us"} {
+		set := model.Set{Name: name, Redlock: true, Read: now, Scan: model.Scan{Keys: 1_200_000, Done: 0.34,
+			PassTime: 130 * time.Second}}
+		for i := range 5 {
+			n := model.Node{Name: fmt.Sprintf("10.0.%s.%d:6379", name, i), State: state.NodeUp, Answered: now,
+				Latency: time.Millisecond}
+			if name == "us" && i > 1 {
+				n.State, n.Answered, n.Why = state.NodeDown, now.Add(-20*time.Second), "connection refused"
+			}
+			set.Nodes = append(set.Nodes, n)
+		}
+		for i := range resources {
+			r := model.Resource{Set: name, Name: fmt.Sprintf("order:%d", i), Callers: waiters, Processes: waiters,
+				Longest: time.Minute, Class: "holder",
+				Holder: &model.Holder{Instance: "orders-1", Held: time.Minute, Nodes: i % 4, Of: 5},
+				Chain:  []model.Link{{Resource: "stock", Holder: "stock-2", For: time.Second}}, Deadlock: i == 0}
+			for w := range waiters {
+				r.Waiters = append(r.Waiters, model.Waiter{Instance: fmt.Sprintf("truck-%d", w), Callers: 1})
+			}
+			set.Resources = append(set.Resources, r)
+		}
+		s.Sets = append(s.Sets, set)
+	}
+	s.Sets[0].Deadlocks = []string{`"order:0" (fence 1) waits for "stock" (fence 2) waits for "order:0"`}
+	return s
+}
+
+// TestFrameFits whatever the terminal's size is, in colour and without.
+func TestFrameFits(t *testing.T) {
+	for _, s := range []*model.Snapshot{{At: now}, incident(0, 0), incident(1, 1), incident(300, 2), incident(1, 1000)} {
+		for _, size := range [][2]int{{80, 24}, {200, 60}, {132, 43}, {40, 10}, {20, 5}, {3, 2}, {1, 1}} {
+			for _, o := range []Options{
+				{}, {Opened: true, Scroll: 990}, {Help: true}, {Filter: "order:29"}, {Typing: true, Filter: "x"},
+				{Paused: true}, {Color: true},
+			} {
+				o.Width, o.Height, o.Now, o.Every = size[0], size[1], now, time.Second
+				o.Selected = Key{"eu", "order:0"}
+				frame := Frame(s, o)
+				lines := strings.Split(frame, "\n")
+				if len(lines) > o.Height {
+					t.Errorf("%v %+v: %d lines", size, o, len(lines))
+				}
+				if last := lines[len(lines)-1]; o.Height >= 5 && !o.Help && !strings.Contains(last, "q quit") && !o.Typing {
+					t.Errorf("%v %+v: the last line is %q", size, o, last)
+				}
+				for _, l := range lines {
+					if !o.Color && table.Width(l) > o.Width {
+						t.Errorf("%v: %d columns: %q", size, table.Width(l), l)
+					}
+				}
+				if strings.Contains(frame, "\x1b") && !o.Color {
+					t.Errorf("%v: codes without colour", size)
+				}
+			}
+		}
+	}
+}
+
+// TestFrameAt80x24 has what a person needs first.
+func TestFrameAt80x24(t *testing.T) {
+	frame := Frame(incident(300, 2), Options{Width: 80, Height: 24, Now: now, Every: 2 * time.Second,
+		Selected: Key{"us", "order:150"}})
+	t.Log("\n" + frame)
+	for _, want := range []string{
+		"NO QUORUM in us: 2 of 5 nodes vote, 3 needed: no lock", "DEADLOCK in eu", "10.0.us.3:6379", "20.0s ago",
+		"34% of 1.2M keys searched, a pass takes 2m10s", "> order:150", "of 600", "q quit",
+	} {
+		if !strings.Contains(frame, want) {
+			t.Errorf("%q is not in\n%s", want, frame)
+		}
+	}
+}
+
+func TestStaleIsMarked(t *testing.T) {
+	s := incident(1, 1)
+	s.Sets[0].Read = now.Add(-time.Minute)
+	frame := Frame(s, Options{Width: 100, Height: 30, Now: now, Every: 2 * time.Second})
+	if !strings.Contains(frame, "STALE: read 1m00s ago") || !strings.Contains(frame, "~order:0") {
+		t.Errorf("nothing is stale in\n%s", frame)
+	}
+	if strings.Count(frame, "~") != 1 {
+		t.Errorf("rows of the other set are stale in\n%s", frame)
+	}
+}
+
+// TestHostileNames: no text of others reaches the terminal as it is, wherever it is shown.
+func TestHostileNames(t *testing.T) {
+	const hostile = "a\x1b[2J\x1b]0;x\a\u202eb\n\xffc"
+	s := incident(1, 1)
+	poison(reflect.ValueOf(s).Elem(), hostile)
+	for i := range s.Sets {
+		s.Sets[i].Nodes[0].State = state.NodeDown
+	}
+	for _, o := range []Options{
+		{}, {Opened: true}, {Typing: true, Filter: hostile}, {Filter: hostile}, {Every: time.Second},
+	} {
+		o.Now, o.Selected = now, Key{hostile, hostile}
+		frame := Frame(s, o)
+		if i := strings.IndexAny(frame, "\x1b\a\u202e\xff"); i >= 0 || strings.Contains(frame, "b\n\\x") {
+			t.Errorf("%+v: it is shown as it is in %q", o, frame)
+		}
+		if !strings.Contains(frame, `\x1b[2J`) {
+			t.Errorf("%+v: it is not shown at all", o)
+		}
+	}
+}
+
+// poison sets every text.
+func poison(v reflect.Value, text string) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(text)
+	case reflect.Pointer:
+		if !v.IsNil() {
+			poison(v.Elem(), text)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			poison(v.Index(i), text)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() && v.Field(i).CanSet() {
+				poison(v.Field(i), text)
+			}
+		}
+	}
+}
+
+func TestMiddle(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		width int
+		want  string
+	}{
+		{"orders-7c9f8-abcde/17", 21, "orders-7c9f8-abcde/17"}, {"orders-7c9f8-abcde/17", 13, "orders…cde/17"},
+		{"日本語日本語", 7, "日…語"}, {"abc", 2, "ab"}, {"", 0, ""},
+	} {
+		if got := middle(c.text, c.width); got != c.want || table.Width(got) > c.width {
+			t.Errorf("%s in %d: %q, want %q", c.text, c.width, got, c.want)
+		}
+	}
+}
