@@ -1,0 +1,143 @@
+package screen
+
+import (
+	"context"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/model"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/view"
+)
+
+// Config says what a Screen shows.
+type Config struct {
+	Read   func(context.Context) model.Snapshot // returns soon; never called twice at a time
+	Every  time.Duration                        // from the end of a refresh to the next
+	Color  bool
+	Order  model.Order
+	Filter string
+	Now    func() time.Time // nil: the time of this machine
+}
+
+// Screen implements tea.Model. It reads by itself, one refresh at a time.
+type Screen struct {
+	ctx      context.Context
+	config   Config
+	snapshot *model.Snapshot // nil until the first refresh has ended
+	options  view.Options
+	moved    bool // a row was chosen: until then the first one is selected
+	reading  bool
+	round    int // of refreshes; a tick of an earlier one is void
+}
+
+type (
+	readMsg  struct{ snapshot model.Snapshot }
+	tickMsg  struct{ round int } // it is time for a refresh
+	clockMsg struct{}            // ages have grown
+)
+
+// New makes a Screen. Its refreshes end with ctx.
+func New(ctx context.Context, c Config) *Screen {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return &Screen{ctx: ctx, config: c, options: view.Options{
+		Every: c.Every, Color: c.Color, Order: c.Order, Filter: c.Filter, Width: 80, Height: 24,
+	}}
+}
+
+// Init implements tea.Model.
+func (s *Screen) Init() tea.Cmd { return tea.Batch(s.refresh(), clock()) }
+
+func clock() tea.Cmd {
+	return tea.Tick(time.Second, func(time.Time) tea.Msg { return clockMsg{} })
+}
+
+// refresh reads, unless that is under way.
+func (s *Screen) refresh() tea.Cmd {
+	if s.reading {
+		return nil
+	}
+	s.reading = true
+	s.round++
+	return func() tea.Msg { return readMsg{s.config.Read(s.ctx)} }
+}
+
+// Update implements tea.Model.
+func (s *Screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		s.options.Width, s.options.Height = msg.Width, msg.Height
+	case clockMsg:
+		return s, clock()
+	case readMsg:
+		return s, s.take(msg.snapshot)
+	case tickMsg:
+		if msg.round == s.round && !s.options.Paused {
+			return s, s.refresh()
+		}
+	case tea.KeyPressMsg:
+		return s, s.press(msg)
+	}
+	return s, nil
+}
+
+// take shows what was read, unless the screen was paused meanwhile.
+func (s *Screen) take(snapshot model.Snapshot) tea.Cmd {
+	s.reading = false
+	if !s.options.Paused || s.snapshot == nil {
+		s.snapshot = &snapshot
+		s.reselect()
+	}
+	round := s.round
+	return tea.Tick(s.config.Every, func(time.Time) tea.Msg { return tickMsg{round} })
+}
+
+// View implements tea.Model.
+func (s *Screen) View() tea.View {
+	v := tea.NewView(s.frame())
+	v.AltScreen = true
+	return v
+}
+
+func (s *Screen) frame() string {
+	if s.options.Width < 1 || s.options.Height < 1 {
+		return ""
+	}
+	if s.snapshot == nil {
+		return view.Wait(s.options)
+	}
+	o := s.options
+	o.Now = s.config.Now()
+	return view.Frame(s.snapshot, o)
+}
+
+func (s *Screen) rows() []*model.Resource {
+	if s.snapshot == nil {
+		return nil
+	}
+	return s.snapshot.Rows(s.options.Order, s.options.Filter)
+}
+
+// at is the index of the selected row; -1 if it is gone.
+func (s *Screen) at(rows []*model.Resource) int {
+	for i, r := range rows {
+		if view.KeyOf(r) == s.options.Selected {
+			return i
+		}
+	}
+	return -1
+}
+
+// reselect keeps a row selected: the chosen one, wherever it is now, or the first. An opened row stays, also when
+// nobody waits for it any more.
+func (s *Screen) reselect() {
+	if s.options.Opened {
+		return
+	}
+	rows := s.rows()
+	if at := s.at(rows); len(rows) > 0 && (at < 0 || !s.moved) {
+		s.options.Selected = view.KeyOf(rows[0])
+	}
+}
