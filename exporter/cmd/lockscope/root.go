@@ -20,6 +20,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/repair"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/scan"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/serve"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/vouch"
 )
 
@@ -33,7 +34,7 @@ func newRoot(p *program.Program) *cobra.Command {
 	return p.Root(&cobra.Command{
 		Use: "lockscope", Short: "Find, list and explain distributed locks in Redis",
 		Long: rootHelp, Example: rootExample, Version: exporter.Version(), Args: noCommand,
-	}, scan.Command(p.App), serve.Command(p.App), list.Command(p.App), repair.Command(p.App), doctor.Command(p.App),
+	}, scan.Command(p.App), serve.Command(p.App), list.Command(p.App), top.Command(p.App), repair.Command(p.App), doctor.Command(p.App),
 		vouch.Command(p.App), reconfigure.Command(p.App),
 		discover.Command(p.App), configcmd.Command(p.App), dashboards.Command(p.App), newVersion(p.App),
 		help.Manual(exporter.Version()))

@@ -1,0 +1,83 @@
+package top
+
+import (
+	"context"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/exporter"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/locktest/redisproc"
+	"github.com/lockscope/lockscope/lock/redlock"
+)
+
+// paged is a process with a live page that its records on the nodes name.
+func paged(t *testing.T, name string, servers []*redisproc.Server) (locker lock.Locker, url string) {
+	t.Helper()
+	board, err := live.New(live.WithInstance(name))
+	cmdtest.Must(t, err)
+	e, err := exporter.New(exporter.WithState(board))
+	cmdtest.Must(t, err)
+	page := httptest.NewServer(e)
+	t.Cleanup(page.Close)
+	t.Cleanup(e.Drain)
+	var clients []redis.UniversalClient
+	for _, s := range servers {
+		clients = append(clients, cmdtest.Admin(t, s))
+	}
+	url = page.URL + "/debug/locks"
+	l, err := redlock.New(clients, lock.WithInstance(name), lock.WithPage(url), redlock.WithRestartQuarantine(0),
+		lock.WithNodeTimeout(200*time.Millisecond))
+	cmdtest.Must(t, err)
+	t.Cleanup(func() { cmdtest.Must(t, l.Close()) })
+	locker, err = board.Wrap(l)
+	cmdtest.Must(t, err)
+	return locker, url
+}
+
+// TestPagesAddRates, and the waits that no node knows of because there is no quorum.
+func TestPagesAddRates(t *testing.T) {
+	servers := locktest.Servers(t, 3)
+	orders, page := paged(t, "orders-1", servers)
+	truck, _ := paged(t, "truck-3", servers)
+	held, err := orders.Acquire(t.Context(), "order:1001", lock.TTL(time.Minute))
+	cmdtest.Must(t, err)
+	defer func() { _ = held.Release(context.Background()) }()
+	ctx, giveUp := context.WithCancel(t.Context())
+	s := newServices(t, servers)
+	defer giveUp()
+	for range 2 {
+		s.calls.Go(func() { _, _ = truck.Acquire(ctx, "order:1001") })
+	}
+	args := []string{"top", "--once", "--redis", cmdtest.Addrs(servers...)}
+	var o cmdtest.Outcome
+	cmdtest.Eventually(t, "the page of the waiter is read", func() bool {
+		o = command(t, append(args, "--pages", "127.0.0.1")...)
+		return strings.Contains(o.Out, "(2 of 2 pages)") && strings.Contains(o.Out, "2 calls wait for 1 lock")
+	})
+	t.Log("\n" + o.Out)
+	o.WantNot(t, "acquired -")
+	command(t, args...).Want(t, app.ExitClean, "acquired -", "(0 of 2 pages; more: --pages '127.0.0.1')")
+
+	for _, dead := range servers[1:] {
+		cmdtest.Must(t, dead.Kill())
+	}
+	s.calls.Go(func() { _, _ = orders.Acquire(ctx, "stock:7") })
+	cmdtest.Eventually(t, "a wait without a quorum", func() bool {
+		o = command(t, append(args, "--page", page)...)
+		return strings.Contains(o.Out, "(no_quorum)")
+	})
+	t.Log("\n" + o.Out)
+	o.Want(t, app.ExitError, "stock:7", "NO QUORUM in redis: 1 of 3 nodes vote, 2 needed", "is down: connection refused")
+	command(t, append(args, "--page", "http://u:secret@host/debug/locks")...).Want(t, app.ExitError, "--page:")
+	giveUp()
+	s.calls.Wait()
+}

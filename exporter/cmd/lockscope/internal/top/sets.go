@@ -1,0 +1,130 @@
+package top
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/config"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/source"
+	"github.com/lockscope/lockscope/exporter/internal/fleet"
+	"github.com/lockscope/lockscope/lock"
+)
+
+var errBothServers = errors.New("servers are set both in --config and by --redis (or --redis-file, LOCKSCOPE_REDIS): " +
+	"use one")
+
+// open makes the source of everything that flags and the configuration file name. It connects to nothing yet.
+func (f *topFlags) open(a *app.App) (src *source.Source, err error) {
+	c := source.Config{Timeout: f.timeout, Pages: f.page.Values()}
+	defer func() {
+		if err == nil {
+			return
+		}
+		systems.CloseAll(c.Others)
+		for _, r := range c.Redis {
+			target.Release(r.Nodes)
+		}
+	}()
+	if c.Policy, err = fleet.ParsePolicy(f.pages); err != nil {
+		return nil, fmt.Errorf("--pages: %w", err)
+	}
+	if _, err = sweep.KeyGlobs(f.prefixes, nil); err != nil {
+		return nil, err
+	}
+	if c.Others, err = f.backends.Open(a, &f.redis, f.prefixes); err != nil {
+		return nil, err
+	}
+	if err = f.openRedis(a, &c); err != nil {
+		return nil, err
+	}
+	return source.Open(c)
+}
+
+func (f *topFlags) openRedis(a *app.App, c *source.Config) error {
+	file := &config.File{}
+	if f.config != "" {
+		var err error
+		if file, err = config.Load(f.config); err != nil {
+			return fmt.Errorf("--config: %w", err)
+		}
+	}
+	switch {
+	case len(file.Groups) > 0 && f.redis.Named():
+		return errBothServers
+	case len(file.Groups) > 0:
+		return f.openGroups(file, c)
+	case !f.redis.Named() && len(c.Others) > 0:
+		return nil
+	}
+	nodes, err := f.redis.Open(a)
+	if err != nil {
+		return err
+	}
+	c.Redis = append(c.Redis, source.Redis{Name: target.System, Nodes: nodes, Prefixes: f.prefixesOf(file, nil)})
+	return nil
+}
+
+// openGroups makes a set of each group, and of each server of a group that is no Redlock.
+func (f *topFlags) openGroups(file *config.File, c *source.Config) error {
+	for i := range file.Groups {
+		g := &file.Groups[i]
+		to, err := file.Target(g)
+		if err == nil {
+			var nodes []target.Node
+			nodes, err = to.Open()
+			c.Redis = append(c.Redis, f.setsOf(file, g, nodes)...)
+		}
+		if err != nil {
+			return file.Problem(fmt.Sprintf("groups[%d]", i), err)
+		}
+	}
+	return nil
+}
+
+func (f *topFlags) setsOf(file *config.File, g *config.Group, nodes []target.Node) (sets []source.Redis) {
+	prefixes := f.prefixesOf(file, g)
+	if g.Redlock == nil || *g.Redlock || len(nodes) < 2 {
+		return []source.Redis{{Name: g.Name, Nodes: nodes, Prefixes: prefixes}}
+	}
+	for i := range nodes {
+		sets = append(sets, source.Redis{Name: g.Name + "/" + nodes[i].Name, Nodes: nodes[i : i+1], Prefixes: prefixes})
+	}
+	return sets
+}
+
+// prefixesOf are those of flags, or of the file's patterns up to the first letter that is not literal.
+func (f *topFlags) prefixesOf(file *config.File, g *config.Group) (all []string) {
+	all = f.prefixes
+	if len(all) == 0 && g != nil {
+		for _, glob := range config.Globs(file.PatternsOf(g)) {
+			if head := literalHead(glob); head != "" {
+				all = append(all, head)
+			}
+		}
+	}
+	if len(all) == 0 {
+		all = []string{lock.DefaultPrefix}
+	}
+	return all
+}
+
+// literalHead is what every key that matches a glob pattern of Redis begins with.
+func literalHead(glob string) string {
+	var head []byte
+	for i := 0; i < len(glob); i++ {
+		switch glob[i] {
+		case '*', '?', '[':
+			return string(head)
+		case '\\':
+			if i++; i == len(glob) {
+				return string(head)
+			}
+		}
+		head = append(head, glob[i])
+	}
+	return string(head)
+}

@@ -1,0 +1,125 @@
+package top
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
+	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/locktest/redisproc"
+)
+
+// TestTwoClusters of a configuration file, which have a lock of the same name.
+func TestTwoClusters(t *testing.T) {
+	eu, us := locktest.Servers(t, 3), locktest.Servers(t, 1)
+	config := cmdtest.ConfigFile(t, `
+groups:
+  - {name: eu, redlock: true, redis: [`+cmdtest.Addrs(eu...)+`]}
+  - {name: us, redis: [`+cmdtest.Addrs(us...)+`]}
+`)
+	for _, servers := range [][]*redisproc.Server{eu, us} {
+		s := newServices(t, servers)
+		p := s.process("orders-" + servers[0].Addr())
+		s.hold(p, "order:1001")
+		s.wait(s.process("truck-3"), "order:1001", nil)
+	}
+	cmdtest.Must(t, eu[2].Kill())
+	var o cmdtest.Outcome
+	cmdtest.Eventually(t, "both have a waiter", func() bool {
+		o = command(t, "top", "--once", "--config", config)
+		return strings.Contains(o.Out, "2 calls wait for 2 locks")
+	})
+	t.Log("\n" + o.Out)
+	o.Want(t, app.ExitError, "eu: 2 of 3 nodes vote, 2 needed", "us: up", "SET", "orders-"+us[0].Addr(),
+		"connection refused")
+	command(t, "top", "--once", "--config", config, "--redis", "r1").Want(t, app.ExitError, "use one")
+}
+
+// TestBesideOtherSystems reads PostgreSQL and etcd in the same frame, and what a chain in PostgreSQL is.
+func TestBesideOtherSystems(t *testing.T) {
+	server := locktest.Servers(t, 1)[0]
+	s := newServices(t, []*redisproc.Server{server})
+	s.hold(s.process("orders-1"), "order:1001")
+	s.wait(s.process("truck-3"), "order:1001", nil)
+	pg := systemtest.Postgres(t)
+	_, client := systemtest.Etcd(t, 1)
+	first, second := systemtest.PostgresLocker(t, pg, "pg-1"), systemtest.PostgresLocker(t, pg, "pg-2")
+	systemtest.Hold(t, second, "stock:pg")
+	held := systemtest.Hold(t, first, "order:pg")
+	systemtest.Queue(t, first, held.Context(), "stock:pg")
+	systemtest.Queue(t, second, t.Context(), "order:pg")
+	systemtest.Hold(t, systemtest.EtcdLocker(t, client, "etcd-1"), "order:etcd")
+	systemtest.Queue(t, systemtest.EtcdLocker(t, client, "etcd-2"), t.Context(), "order:etcd")
+	args := []string{"top", "--once", "--redis", server.Addr(), "--postgres", pg.URL("service"), "--etcd",
+		strings.Join(client.Endpoints(), ",")}
+	var o cmdtest.Outcome
+	cmdtest.Eventually(t, "all waiters are there", func() bool {
+		o = command(t, args...)
+		return strings.Contains(o.Out, "4 calls wait for 4 locks") &&
+			strings.Contains(o.Out, "for stock:pg, held by pg-2")
+	})
+	t.Log("\n" + o.Out)
+	o.Want(t, app.ExitClean, "postgresql: up", "etcd: up", "redis: up", "order:etcd", "etcd-1")
+
+	o = command(t, "top", "--once", "--postgres", "postgres://service@127.0.0.1:1/x", "--redis", server.Addr())
+	o.Want(t, app.ExitError, "DOWN in postgresql", "order:1001")
+}
+
+// TestADeadlockIsSaidFirst in one frame, with who is in it.
+func TestADeadlockIsSaidFirst(t *testing.T) {
+	servers := locktest.Servers(t, 3)
+	s := newServices(t, servers)
+	orders, stock := s.process("orders-1"), s.process("stock-2")
+	order, goods := s.hold(orders, "order:1001"), s.hold(stock, "stock:7")
+	s.wait(orders, "stock:7", order)
+	s.wait(stock, "order:1001", goods)
+	var o cmdtest.Outcome
+	cmdtest.Eventually(t, "the deadlock", func() bool {
+		o = command(t, "top", "--once", "--redis", cmdtest.Addrs(servers...))
+		return strings.Contains(o.Out, "DEADLOCK in redis")
+	})
+	o.Want(t, app.ExitClean, "DEADLOCK stock:7", "DEADLOCK in redis: orders-1 holds order:1001 "+
+		"and waits for stock:7; stock-2 holds stock:7 and waits for order:1001")
+	t.Log("\n" + o.Out)
+}
+
+// TestARedisCluster shows its masters, and finds queues on any of them.
+func TestARedisCluster(t *testing.T) {
+	c, err := redisproc.StartCluster(t.Context(), 3)
+	cmdtest.Must(t, err)
+	t.Cleanup(func() { cmdtest.Must(t, c.Stop()) })
+	addr := c.Addrs()[0]
+	admin := clusterClient(t, addr)
+	for _, name := range []string{"order:1", "order:2", "order:3", "order:4"} {
+		now := time.Now().Add(-time.Minute)
+		cmdtest.Must(t, plantQueue(t, admin, "lock:"+name, now))
+	}
+	o := command(t, "top", "--once", "--cluster", "--redis", addr)
+	t.Log("\n" + o.Out)
+	o.WantNot(t, "grant")
+	o.Want(t, app.ExitClean, "redis: 3 of 3 masters up", "order:1", "order:4", "4 calls wait for 4 locks")
+}
+
+// TestFlagsAreChecked before anything is asked.
+func TestFlagsAreChecked(t *testing.T) {
+	for _, c := range []struct{ flag, value, says string }{
+		{"--order", "age", "unknown order"}, {"--refresh", "10ms", "--refresh"}, {"--node-timeout", "0s", "not positive"},
+		{"--pages", "a/b", "--pages"}, {"--page", "r1:6379", "--page"}, {"--prefix", "", "prefix"},
+	} {
+		command(t, "top", "--redis", "r1:6379", c.flag, c.value).Want(t, app.ExitError, c.says)
+	}
+	command(t, "top").Want(t, app.ExitError, "no Redis server given")
+}
+
+func TestLiteralHead(t *testing.T) {
+	for glob, want := range map[string]string{
+		"lock:*": "lock:", `a\*b*`: "a*b", "*": "", "job?x": "job", "[ab]c": "", `x\`: "x",
+	} {
+		if got := literalHead(glob); got != want {
+			t.Errorf("%s: %q, want %q", glob, got, want)
+		}
+	}
+}
