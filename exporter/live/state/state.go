@@ -18,6 +18,10 @@ const (
 	NodesFor = time.Minute
 	// HistoryFor is how long past holders of contended resources are kept.
 	HistoryFor = 10 * time.Minute
+	// MaxInflicted is how many holders State.Inflicted has at most.
+	MaxInflicted = 20
+	// InflictedFor is the time span of State.Inflicted.
+	InflictedFor = 10 * time.Minute
 )
 
 // State is what a process knows about its locks at one instant. Durations are in seconds. Offsets count from the
@@ -172,6 +176,17 @@ type Tenure struct {
 	Elsewhere bool    `json:"elsewhere,omitempty"`
 	CallSite  string  `json:"call_site,omitempty"`
 	TraceID   string  `json:"trace_id,omitempty"`
+}
+
+// Inflicted is how long calls on this Board waited behind one holder, together, including calls that still wait. A
+// holder is one place in the code of one process, or the whole process if it reports no call sites.
+type Inflicted struct {
+	Resource string  `json:"resource"`
+	Backend  string  `json:"backend,omitempty"`
+	Holder   string  `json:"holder"` // instance; empty if the lock's value does not name one
+	CallSite string  `json:"call_site,omitempty"`
+	Seconds  float64 `json:"seconds"`
+	Waits    int     `json:"waits"` // how often a call began to wait behind it
 }
 
 // WaitPoint is one second of finished Acquire calls.

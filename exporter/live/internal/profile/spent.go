@@ -1,0 +1,137 @@
+package profile
+
+import (
+	"time"
+
+	"github.com/lockscope/lockscope/exporter/live/internal/names"
+	"github.com/lockscope/lockscope/exporter/live/internal/text"
+	"github.com/lockscope/lockscope/lock"
+)
+
+// Unknown is the class of the time of a Locker that reports no waits.
+const Unknown lock.WaitClass = "unknown"
+
+// several stands for the instances of holders that did not fit.
+const several = "several"
+
+// Cause is why a call waits at one moment.
+type Cause struct {
+	Class  lock.WaitClass
+	Holder Holder // of the class holder
+}
+
+// CauseOf names a class and the blocker of that time.
+func CauseOf(class lock.WaitClass, blocker *lock.HeldError) Cause {
+	c := Cause{Class: class}
+	switch {
+	case class != lock.WaitBehindHolder:
+	case blocker == nil:
+		c.Holder.kind = notKnown
+	case blocker.HandedOver:
+		c.Holder.kind = handedOver
+	case blocker.Holder.Instance == "":
+		c.Holder.kind = unnamed
+	default:
+		c.Holder = Holder{Instance: shortName(blocker.Holder.Instance), CallSite: shortName(blocker.Holder.CallSite)}
+	}
+	return c
+}
+
+// Holder is a process and the place in its code that took the lock.
+type Holder struct {
+	Instance string
+	CallSite string // empty without lock.WithCallSites
+	kind     holderKind
+}
+
+// holderKind says why a holder has no name.
+type holderKind uint8
+
+const (
+	named      holderKind = iota
+	unnamed               // the lock's value does not name its owner
+	handedOver            // nobody holds it; it is reserved for the next waiter
+	notKnown              // another caller of this process is first, and is asking the nodes
+)
+
+// Counts reports whether somebody holds the lock.
+func (h Holder) Counts() bool { return h.kind <= unnamed }
+
+// maxSpent bounds how many causes of one call are told apart.
+const maxSpent = 8
+
+// Spent is the time of one call, by class and holder. It never shrinks, and its rows keep their order.
+type Spent []Stretch
+
+// Stretch is time of one class behind one holder.
+type Stretch struct {
+	Class    lock.WaitClass
+	Instance string // of the holder, if it is known
+	Took     time.Duration
+}
+
+// Add adds time. Holders that do not fit share a row for each class.
+func (s *Spent) Add(c Cause, took time.Duration) {
+	s.add(Stretch{c.Class, c.Holder.Instance, took})
+}
+
+func (s *Spent) add(t Stretch) {
+	if t.Took < 0 {
+		t.Took = 0
+	}
+	for i := range *s {
+		if row := &(*s)[i]; row.Class == t.Class && row.Instance == t.Instance {
+			row.Took += t.Took
+			return
+		}
+	}
+	if len(*s) >= maxSpent && t.Instance != "" && t.Instance != several {
+		t.Instance = several
+		s.add(t)
+		return
+	}
+	*s = append(*s, t)
+}
+
+// AddSince adds what s has become since it was earlier.
+func (s *Spent) AddSince(now, earlier Spent) {
+	for i, t := range now {
+		if i < len(earlier) {
+			t.Took -= earlier[i].Took
+		}
+		if t.Took > 0 {
+			s.add(t)
+		}
+	}
+}
+
+// first is the row of the first cause that is not the network, or 0.
+func (s Spent) first() int {
+	for i, t := range s {
+		if t.Class != lock.WaitNetwork {
+			return i
+		}
+	}
+	return 0
+}
+
+// Names that fit are not copied. A table clones them when it keeps them.
+const (
+	longResource = 2 * lock.MaxResourceLength
+	longName     = 256
+)
+
+func shortName(name string) string {
+	if len(name) <= longName {
+		return name
+	}
+	return text.Name(name)
+}
+
+func short(of names.ID) names.ID {
+	of.Backend = shortName(of.Backend)
+	if len(of.Resource) > longResource {
+		of.Resource = text.Resource(of.Resource)
+	}
+	return of
+}
