@@ -108,6 +108,23 @@ func BenchmarkParallel(b *testing.B) {
 	}
 }
 
+// BenchmarkContended has eight callers who hand one lock to each other: each acquisition is a wait.
+func BenchmarkContended(b *testing.B) {
+	for _, s := range stacks(b, func() lock.Locker { return instantRedlock(b) })[:2] {
+		b.Run(s.name, func(b *testing.B) {
+			b.SetParallelism(4)
+			b.ReportAllocs()
+			b.RunParallel(func(pb *testing.PB) {
+				ctx, cancel := context.WithCancel(context.Background())
+				defer cancel()
+				for pb.Next() {
+					pair(b, ctx, s.locker)
+				}
+			})
+		})
+	}
+}
+
 // BenchmarkState reads a Board with ten thousand held locks.
 func BenchmarkState(b *testing.B) {
 	board := newBoard(b)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/lockscope/lockscope/exporter/live/internal/calls"
+	"github.com/lockscope/lockscope/exporter/live/internal/profile"
 	"github.com/lockscope/lockscope/exporter/live/internal/slowest"
 	"github.com/lockscope/lockscope/exporter/live/internal/waits"
 	"github.com/lockscope/lockscope/lock"
@@ -22,7 +23,7 @@ func New(opts ...Option) (*Board, error) {
 	if err != nil {
 		return nil, err
 	}
-	register := calls.NewRegister(waits.New(cfg.window), slowest.New(cfg.slowest))
+	register := calls.NewRegister(waits.New(cfg.window), slowest.New(cfg.slowest), profile.New(cfg.profileRate))
 	return &Board{cfg: cfg, written: written{calls: register}}, nil
 }
 

@@ -17,6 +17,7 @@ type (
 	Deadlock    = state.Deadlock    // a cycle of holders that wait for one another
 	History     = state.History     // past holders of a contended resource
 	Tenure      = state.Tenure      // one lease that has ended, or a holder in another process
+	Inflicted   = state.Inflicted   // how long others waited behind one holder
 	WaitPoint   = state.WaitPoint   // one second of finished Acquire calls
 	Node        = state.Node        // the health of one node
 	Restart     = state.Restart     // a node may have forgotten locks
@@ -44,4 +45,8 @@ const (
 	NodesFor = state.NodesFor
 	// HistoryFor is how long past holders of contended resources are kept.
 	HistoryFor = state.HistoryFor
+	// MaxInflicted is how many holders State.Inflicted has at most.
+	MaxInflicted = state.MaxInflicted
+	// InflictedFor is the time span of State.Inflicted.
+	InflictedFor = state.InflictedFor
 )

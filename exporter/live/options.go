@@ -20,6 +20,8 @@ const (
 	DefaultSlowest = 10
 	// DefaultMaxShown is how many held locks, and how many waiters, a State has.
 	DefaultMaxShown = 200
+	// DefaultProfileRate is the wait from which each wait is in a Profile.
+	DefaultProfileRate = time.Millisecond
 )
 
 // Defaults of WithObjectives.
@@ -46,6 +48,8 @@ type config struct {
 	warning  time.Duration
 	alarm    time.Duration
 	traceURL string
+
+	profileRate time.Duration
 }
 
 // Option configures New.
@@ -77,6 +81,11 @@ func WithObjectives(warning, alarm time.Duration) Option {
 // "https://tempo.example.com/trace/{traceID}". It must be http or https, with a fixed host and without credentials.
 func WithTraceURL(url string) Option { return func(c *config) { c.traceURL = url } }
 
+// WithProfileRate sets how a Profile by waiter samples stacks, instead of 1 ms, as runtime.SetBlockProfileRate does:
+// each wait that takes d or longer is recorded, and a shorter one with the probability of its length over d. Recorded
+// waits stand for the others, so sums stay right. Zero turns the Profile by waiter off. d must not be negative.
+func WithProfileRate(d time.Duration) Option { return func(c *config) { c.profileRate = d } }
+
 // WrapOption configures one Locker of a Board.
 type WrapOption func(*wrapping)
 
@@ -89,7 +98,7 @@ func WithLockerInstance(name string) WrapOption { return func(w *wrapping) { w.i
 func newConfig(opts []Option) (config, error) {
 	c := config{
 		instance: defaultInstance(), window: DefaultWindow, slowest: DefaultSlowest, maxShown: DefaultMaxShown,
-		warning: DefaultWarning, alarm: DefaultAlarm,
+		warning: DefaultWarning, alarm: DefaultAlarm, profileRate: DefaultProfileRate,
 	}
 	for _, opt := range opts {
 		if opt == nil {
@@ -110,6 +119,8 @@ func newConfig(opts []Option) (config, error) {
 	case c.warning <= 0 || c.alarm < c.warning:
 		return c, fmt.Errorf("%w: WithObjectives(%v, %v): must be positive, with the alarm not below the warning",
 			ErrInvalidOption, c.warning, c.alarm)
+	case c.profileRate < 0:
+		return c, fmt.Errorf("%w: WithProfileRate(%v): must not be negative", ErrInvalidOption, c.profileRate)
 	case c.traceURL != "" && !text.ValidTraceURL(c.traceURL):
 		return c, fmt.Errorf("%w: WithTraceURL: use an http or https URL with a fixed host, "+
 			"one {traceID} after the host and no credentials", ErrInvalidOption)

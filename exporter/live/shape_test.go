@@ -193,6 +193,7 @@ func TestOptions(t *testing.T) {
 		"shown too many":     live.WithMaxShown(10_001),
 		"no warning":         live.WithObjectives(0, time.Second),
 		"alarm too early":    live.WithObjectives(time.Second, time.Second-1),
+		"profile rate":       live.WithProfileRate(-1),
 		"trace without id":   live.WithTraceURL("https://tempo/trace/"),
 		"trace chooses":      live.WithTraceURL("https://{traceID}/trace"),
 		"trace chooses, too": live.WithTraceURL("https://tempo{traceID}/"),

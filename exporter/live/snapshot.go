@@ -23,6 +23,7 @@ func (b *Board) State(ctx context.Context) State {
 		Totals:     g.Totals(), Deadlocks: b.deadlocks.Look(g, now),
 		Waits: b.calls.Waits.Points(now), Nodes: b.nodes.Health(now), Slowest: b.calls.Slowest.Acquisitions(now),
 	}
+	s.Inflicted = b.calls.Profile.MostInflicted(now) // Look has charged the waits under way
 	s.Totals.Recent = b.calls.Waits.Recent(now, waited(l))
 	past := history.NewReader(now, g.Rows(), g.HolderOf)
 	b.calls.Read(past)

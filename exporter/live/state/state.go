@@ -44,6 +44,7 @@ type State struct {
 	Nodes      []Node        `json:"nodes"`     // in the order of first contact
 	Slowest    []Acquisition `json:"slowest"`   // slowest first, of the last minutes
 	History    []History     `json:"history"`   // in the order of Blocked, then the latest first
+	Inflicted  []Inflicted   `json:"inflicted"` // who made others wait longest in the last minutes, longest first
 	Omitted    Omitted       `json:"omitted"`
 	TraceURL   string        `json:"trace_url,omitempty"` // URL of a trace, with {traceID} in it
 }

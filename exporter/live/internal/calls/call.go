@@ -53,6 +53,7 @@ type Call struct {
 	known    nodes.Set       // nodes that know the lock
 	extends  int
 	trail    slowest.Trail
+	waited   *waited // nil until its first wait
 }
 
 // origin is where a call was made, and what its caller holds while it waits. It is separate because most calls have
@@ -107,8 +108,12 @@ func (c *Call) Place(backend, callSite string, holds []lock.HeldLease) {
 // AttemptStart begins a round of voting.
 func (c *Call) AttemptStart(e lock.AttemptStart) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.doing, c.attempts, c.known, c.tried = doingAttempt, e.Attempt, nodes.Set{}, time.Since(c.began)
+	now, again := c.began.Add(c.tried), c.waited != nil
+	c.mu.Unlock()
+	if again {
+		c.ledger.look(c.ID, now)
+	}
 }
 
 // AttemptEnd ends it.
@@ -173,8 +178,8 @@ func (c *Call) NodeEnd(now time.Time, node int, e lock.NodeEnd) {
 // WaitStart begins a wait between attempts.
 func (c *Call) WaitStart(e lock.WaitStart) {
 	now := time.Now()
-	c.clock.WaitStart(now, e)
 	c.startWait(e, now)
+	c.spendUntil(now, e)
 	if e.Kind != lock.WaitBackoff {
 		c.contend(e, now)
 	}
@@ -198,7 +203,7 @@ func (c *Call) contend(e lock.WaitStart, now time.Time) {
 // WaitEnd ends a wait.
 func (c *Call) WaitEnd(e lock.WaitEnd) {
 	now := time.Now()
-	c.clock.WaitEnd(now)
+	c.spendWait(now)
 	outcome := waitOutcome(e)
 	if e.Kind == lock.WaitHolder {
 		c.contend(e.WaitStart, now) // until now it was held
@@ -243,25 +248,30 @@ func (c *Call) failure(err error, opts []lock.AcquireOption) (failed bool) {
 // finish records the end of an Acquire, and returns when that was.
 func (c *Call) finish(err error, failed bool) time.Time {
 	now := time.Now()
-	c.clock.End(now)
 	r, took := c.owner.Records, now.Sub(c.began)
 	r.Waits.Record(now, took, failed)
-	trail, ended := c.end(r.Slowest.Wants(now, took))
+	trail, ended, waited := c.end(r.Slowest.Wants(now, took))
 	ended.Ended, ended.Err = now, err
 	r.Slowest.Add(trail, ended)
+	if waited || took >= unhindered {
+		c.spendRest(now, took)
+	} else {
+		c.clock.End(now)
+	}
 	return now
 }
 
-// end takes the steps away from the hooks.
-func (c *Call) end(wanted bool) (slowest.Ended, slowest.Call) {
+// end takes the steps away from the hooks. waited reports whether there was a wait between attempts.
+func (c *Call) end(wanted bool) (trail slowest.Ended, ended slowest.Call, waited bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.trail.End(wanted), slowest.Call{Resource: c.resource, Backend: c.backend, Trace: c.trace, Began: c.began}
+	ended = slowest.Call{Resource: c.resource, Backend: c.backend, Trace: c.trace, Began: c.began}
+	return c.trail.End(wanted), ended, c.waited != nil
 }
 
 // forget ends a call that is not recorded.
 func (c *Call) forget() {
-	trail, _ := c.end(false)
+	trail, _, _ := c.end(false)
 	c.owner.Records.Slowest.Forget(trail)
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/lockscope/lockscope/exporter/live/internal/profile"
 	"github.com/lockscope/lockscope/exporter/live/internal/slowest"
 	"github.com/lockscope/lockscope/exporter/live/internal/waits"
 	"github.com/lockscope/lockscope/lock"
@@ -15,7 +16,7 @@ import (
 // younger.
 func TestARefusalIsAsOldAsItsAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := NewRegister(waits.New(time.Minute), slowest.New(1))
+		r := NewRegister(waits.New(time.Minute), slowest.New(1), profile.New(0))
 		owner := &Owner{Layer: decorate.NewLayer(&lock.Trace{}), Records: &r.Records}
 		c := &r.Begin(t.Context(), owner, "job").Call
 		time.Sleep(time.Second)

@@ -45,7 +45,7 @@ func (m *Lease) Acquired(inner lock.Lease) *Lease {
 	m.returned = true
 	m.Begin(&m.Call.Call, inner, m)
 	m.heldAt = m.finish(nil, false)
-	m.shard.hold(&m.entry)
+	m.shard.hold(&m.entry, (*Lease).ID, m.heldAt)
 	m.Watch()
 	return m
 }
@@ -54,6 +54,7 @@ func (m *Lease) Acquired(inner lock.Lease) *Lease {
 func (m *Lease) Abandoned() {
 	if !m.returned {
 		m.leave()
+		m.outOfLine(time.Now())
 		m.forget()
 	}
 }

@@ -2,6 +2,7 @@ package calls
 
 import (
 	"github.com/lockscope/lockscope/exporter/live/internal/names"
+	"github.com/lockscope/lockscope/exporter/live/internal/profile"
 	"github.com/lockscope/lockscope/exporter/live/internal/slowest"
 	"github.com/lockscope/lockscope/exporter/live/internal/waits"
 	"github.com/lockscope/lockscope/lock/decorate"
@@ -11,6 +12,7 @@ import (
 type Records struct {
 	Waits     *waits.Waits
 	Slowest   *slowest.List
+	Profile   *profile.Recorder
 	Instances names.Instances
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/live/internal/history"
+	"github.com/lockscope/lockscope/exporter/live/internal/profile"
 	"github.com/lockscope/lockscope/exporter/live/internal/slowest"
 	"github.com/lockscope/lockscope/exporter/live/internal/waits"
 )
@@ -24,8 +25,8 @@ type Register struct {
 }
 
 // NewRegister makes an empty Register. Calls that end are counted in these records.
-func NewRegister(w *waits.Waits, s *slowest.List) *Register {
-	return &Register{Records: Records{Waits: w, Slowest: s}, seed: maphash.MakeSeed()}
+func NewRegister(w *waits.Waits, s *slowest.List, p *profile.Recorder) *Register {
+	return &Register{Records: Records{Waits: w, Slowest: s, Profile: p}, seed: maphash.MakeSeed()}
 }
 
 // Begin registers a call of Acquire. It makes one allocation for the context that the wrapped Locker gets and the
@@ -51,7 +52,8 @@ type Look struct {
 	Wanted  []*Lease // among them all those whose resource somebody wants
 }
 
-// Look copies pointers while it locks a shard, and reads them afterwards.
+// Look copies pointers while it locks a shard, and reads them afterwards. It charges the time that the calls have
+// waited so far.
 func (r *Register) Look(now time.Time, limit int) *Look {
 	l := &Look{Now: now}
 	var waiting []*Lease
@@ -61,6 +63,7 @@ func (r *Register) Look(now time.Time, limit int) *Look {
 		l.Held += s.held.n
 		l.Oldest = s.held.copy(l.Oldest, limit)
 		if s.waiting.n > 0 {
+			s.lines.lookAll(now)
 			waiting = s.waiting.copy(waiting, s.waiting.n)
 			l.Wanted = s.held.copy(l.Wanted, s.held.n)
 		}
@@ -70,9 +73,18 @@ func (r *Register) Look(now time.Time, limit int) *Look {
 	l.Oldest = l.Oldest[:min(limit, len(l.Oldest))]
 	l.Waiting = make([]Waiter, len(waiting))
 	for i, m := range oldest(waiting, func(m *Lease) time.Time { return m.began }) {
+		m.charge(now)
 		l.Waiting[i] = Waiter{m, m.view()}
 	}
 	return l
+}
+
+// UnderWay returns the waits of all unfinished calls until now, also of those that have just begun.
+func (r *Register) UnderWay(now time.Time) (all []profile.Wait) {
+	for i := range r.shards {
+		all = underWay(&r.shards[i], now, all)
+	}
+	return all
 }
 
 // oldest sorts by age, and leases of one age by name.

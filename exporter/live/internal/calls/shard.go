@@ -11,8 +11,9 @@ import (
 
 // ledger remembers who held the resources of a shard.
 type ledger struct {
-	mu   sync.Mutex
-	book history.Book // guarded by mu
+	mu    sync.Mutex
+	book  history.Book // guarded by mu
+	lines lines        // guarded by mu
 }
 
 // contend records that a call begins to wait, or has waited, and behind which holder if it was refused.
@@ -42,10 +43,13 @@ func (s *shard[T]) wait(e *entry[T]) {
 	s.waiting.add(e)
 }
 
-// hold makes a waiter a holder.
-func (s *shard[T]) hold(e *entry[T]) {
+// hold makes a waiter a holder, behind whom others of its process may wait from now on.
+func (s *shard[T]) hold(e *entry[T], id func(T) names.ID, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if len(s.lines) > 0 {
+		s.lines.look(id(e.of), now)
+	}
 	s.waiting.remove(e)
 	s.held.add(e)
 }

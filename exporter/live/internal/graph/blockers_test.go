@@ -6,6 +6,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/live/internal/calls"
 	"github.com/lockscope/lockscope/exporter/live/internal/names"
+	"github.com/lockscope/lockscope/exporter/live/internal/profile"
 	"github.com/lockscope/lockscope/exporter/live/internal/slowest"
 	"github.com/lockscope/lockscope/exporter/live/internal/waits"
 	"github.com/lockscope/lockscope/exporter/live/state"
@@ -71,7 +72,9 @@ func TestTwoRefusalsInTwoNames(t *testing.T) {
 	}
 }
 
-func newRegister() *calls.Register { return calls.NewRegister(waits.New(time.Minute), slowest.New(0)) }
+func newRegister() *calls.Register {
+	return calls.NewRegister(waits.New(time.Minute), slowest.New(0), profile.New(0))
+}
 
 // newOwner returns a locker of the register with a name.
 func newOwner(r *calls.Register, instance string) *calls.Owner {

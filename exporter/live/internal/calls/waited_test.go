@@ -1,0 +1,75 @@
+package calls
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/lockscope/lockscope/exporter/live/internal/names"
+	"github.com/lockscope/lockscope/exporter/live/internal/profile"
+	"github.com/lockscope/lockscope/exporter/live/internal/slowest"
+	"github.com/lockscope/lockscope/exporter/live/internal/waits"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/decorate"
+)
+
+func behind(instance string) func() (*lock.HeldError, error) {
+	return func() (*lock.HeldError, error) {
+		return &lock.HeldError{Holder: lock.Holder{Instance: instance}}, nil
+	}
+}
+
+// TestWaitsWithoutEnd: whatever a Locker does after it has begun a wait, the wait is over with the call.
+func TestWaitsWithoutEnd(t *testing.T) {
+	for name, end := range map[string]func(*Lease){
+		"panic":  func(m *Lease) { m.Abandoned() },
+		"failed": func(m *Lease) { m.Failed(lock.ErrMaxWait, nil) },
+		"a second wait": func(m *Lease) {
+			m.WaitStart(lock.WaitStart{Kind: lock.WaitLocal, Front: behind("b/2")})
+			m.Failed(lock.ErrMaxWait, nil)
+		},
+		"an end too many": func(m *Lease) {
+			m.WaitEnd(lock.WaitEnd{WaitStart: lock.WaitStart{Kind: lock.WaitLocal}})
+			m.WaitEnd(lock.WaitEnd{WaitStart: lock.WaitStart{Kind: lock.WaitLocal}})
+			m.Failed(lock.ErrMaxWait, nil)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := NewRegister(waits.New(time.Minute), slowest.New(1), profile.New(1))
+				owner := &Owner{Layer: decorate.NewLayer(&lock.Trace{}), Records: &r.Records}
+				m := r.Begin(t.Context(), owner, "job")
+				m.WaitStart(lock.WaitStart{Kind: lock.WaitLocal, Front: behind("a/1")})
+				time.Sleep(time.Second)
+				end(m)
+				time.Sleep(time.Minute)
+				if left := r.UnderWay(time.Now()); len(left) != 0 {
+					t.Errorf("under way %+v", left)
+				}
+				got := r.Profile.MostInflicted(time.Now())
+				if len(got) != 1 || got[0].Holder != "a/1" || got[0].Seconds != 1 || got[0].Waits != 1 {
+					t.Errorf("inflicted %+v", got)
+				}
+				for i := range r.shards {
+					if n := len(r.shards[i].lines); n > 0 {
+						t.Errorf("%d lines are left", n)
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestFrontThatPanics is an error of a driver that does. The time has an unknown class.
+func TestFrontThatPanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := profile.New(1)
+		line := r.NewLine(names.ID{})
+		line.Join(time.Now(), func() (*lock.HeldError, error) { panic("driver") })
+		time.Sleep(time.Second)
+		line.Leave(time.Now())
+		if got := line.Spent(); len(got) != 1 || got[0].Class != profile.Unknown || got[0].Took != time.Second {
+			t.Errorf("spent %+v", got)
+		}
+	})
+}
