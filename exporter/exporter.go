@@ -1,8 +1,8 @@
 package exporter
 
 import (
+	"context"
 	"net/http"
-	"sync"
 
 	"github.com/lockscope/lockscope/exporter/internal/page"
 	"github.com/lockscope/lockscope/exporter/internal/views"
@@ -17,7 +17,8 @@ type Exporter struct {
 	fleet http.Handler  // nil without WithFleet
 	ready *readiness
 
-	drainOnce sync.Once
+	draining context.Context // ended by Drain
+	drain    context.CancelFunc
 }
 
 var _ http.Handler = (*Exporter)(nil)
@@ -34,6 +35,8 @@ func New(opts ...Option) (*Exporter, error) {
 	}
 	e := &Exporter{fleet: cfg.fleet, mux: http.NewServeMux(), page: newPage(&cfg), views: views.Of(cfg.state),
 		ready: newReadiness(&cfg)}
+	e.draining, e.drain = context.WithCancel(context.Background())
+	e.ready.draining = e.draining.Done()
 	e.mux.Handle("/metrics", metrics)
 	e.mux.HandleFunc("/healthz", healthz)
 	e.mux.HandleFunc("/readyz", e.ready.readyz)
@@ -42,7 +45,7 @@ func New(opts ...Option) (*Exporter, error) {
 		e.mux.Handle("/"+locksPath+"/{$}", e.page)
 	}
 	for _, v := range e.views {
-		e.mux.Handle("/"+locksPath+"/"+v.Name, v)
+		e.mux.Handle("/"+locksPath+"/"+v.Name, untilDrain(e.draining, v))
 	}
 	if e.fleet != nil {
 		e.mux.Handle("/"+fleetPath, e.fleet)
@@ -86,13 +89,11 @@ func (e *Exporter) Mount(mux *http.ServeMux) {
 // WithOwnServer, and on a second call, it does nothing.
 func (e *Exporter) Listening() { e.ready.listening.Store(true) }
 
-// Drain makes /readyz answer 503 and ends the streams of /debug/locks, for which a server's Shutdown would wait.
-// Package server calls it. Further calls do nothing.
+// Drain makes /readyz answer 503. It ends the streams of /debug/locks and the profiles of the seconds to come, for
+// which a server's Shutdown would wait. Package server calls it. Further calls do nothing.
 func (e *Exporter) Drain() {
-	e.drainOnce.Do(func() {
-		close(e.ready.draining)
-		if e.page != nil {
-			_ = e.page.Close() // always nil
-		}
-	})
+	e.drain()
+	if e.page != nil {
+		_ = e.page.Close() // always nil
+	}
 }

@@ -16,12 +16,12 @@ func healthz(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "
 type readiness struct {
 	checks    []*check
 	timeout   time.Duration
-	listening atomic.Bool   // Listening was called, or the caller has a server of its own
-	draining  chan struct{} // closed by Drain
+	listening atomic.Bool     // Listening was called, or the caller has a server of its own
+	draining  <-chan struct{} // closed by Drain; set by New
 }
 
 func newReadiness(cfg *config) *readiness {
-	r := &readiness{checks: cfg.checks, timeout: cfg.checkTimeout, draining: make(chan struct{})}
+	r := &readiness{checks: cfg.checks, timeout: cfg.checkTimeout}
 	r.listening.Store(cfg.ownServer)
 	return r
 }

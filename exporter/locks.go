@@ -1,7 +1,11 @@
 package exporter
 
 import (
+	"context"
+	"net/http"
+
 	"github.com/lockscope/lockscope/exporter/internal/page"
+	"github.com/lockscope/lockscope/exporter/internal/views"
 	"github.com/lockscope/lockscope/scanner"
 )
 
@@ -27,4 +31,14 @@ func newPage(cfg *config) *page.Handler {
 		source = cfg.state
 	}
 	return page.New(source, opts...)
+}
+
+// untilDrain ends the contexts of requests when draining ends, because a server's Shutdown waits for requests.
+func untilDrain(draining context.Context, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithCancelCause(r.Context())
+		defer cancel(nil)
+		defer context.AfterFunc(draining, func() { cancel(views.ErrDraining) })()
+		next.ServeHTTP(w, r.WithContext(ctx))
+	})
 }

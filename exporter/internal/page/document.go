@@ -20,6 +20,7 @@ func listed(s live.State) live.State {
 	s.Held = orEmpty(s.Held)
 	s.Waiting = orEmpty(s.Waiting)
 	s.Waits = orEmpty(s.Waits)
+	s.Inflicted = orEmpty(s.Inflicted)
 	s.Nodes = orEmpty(s.Nodes)
 	slowest := make([]live.Acquisition, len(s.Slowest))
 	for i, a := range s.Slowest {
