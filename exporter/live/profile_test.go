@@ -162,8 +162,8 @@ func TestInflicted(t *testing.T) {
 		for range 2 { // a look changes nothing
 			got := state(board).Inflicted
 			if len(got) != 2 || got[0].Resource != "x" || got[0].Holder != "orders/1" || got[0].Waits != 2 ||
-				math.Abs(got[0].Seconds-50) > 1 || got[1].Holder != "billing/1" || got[1].Waits != 1 ||
-				math.Abs(got[1].Seconds-30) > 1 || got[1].Backend != "memory" ||
+				math.Abs(got[0].Seconds-50) > 0.05 || got[1].Holder != "billing/1" || got[1].Waits != 1 ||
+				math.Abs(got[1].Seconds-30) > 0.05 || got[1].Backend != "memory" ||
 				!strings.HasPrefix(got[0].CallSite, "live/helpers_test.go:") {
 				t.Errorf("inflicted %+v", got)
 			}

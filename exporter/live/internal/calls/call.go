@@ -82,8 +82,11 @@ func (c *Call) Began() time.Time { return c.began }
 func (c *Call) ID() names.ID {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return names.ID{Backend: c.backend, Resource: c.resource}
+	return c.id()
 }
+
+// id is ID. mu must be held.
+func (c *Call) id() names.ID { return names.ID{Backend: c.backend, Resource: c.resource} }
 
 // ReadTrace finds the span around the call: the caller's at first, then that of a decorator inside, if there is one.
 func (c *Call) ReadTrace(ctx context.Context) {

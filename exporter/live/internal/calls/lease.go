@@ -54,7 +54,7 @@ func (m *Lease) Acquired(inner lock.Lease) *Lease {
 func (m *Lease) Abandoned() {
 	if !m.returned {
 		m.leave()
-		m.outOfLine(time.Now())
+		m.abandonLine(time.Now())
 		m.forget()
 	}
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/live/internal/names"
 	"github.com/lockscope/lockscope/exporter/live/internal/profile"
-	"github.com/lockscope/lockscope/lock"
 )
 
 // lines are the callers that wait for their turn in this process, by resource. Lockers of one Board that contend for
@@ -19,16 +18,19 @@ type ownedLine struct {
 	owner *Owner
 }
 
-// look charges the lines for a resource, whose holder may change now.
+// look is for an event after which the callers may wait for something else.
 func (l lines) look(of names.ID, now time.Time) {
 	for _, line := range l[of] {
 		line.Look(now)
 	}
 }
 
-func (l lines) lookAll(now time.Time) {
-	for of := range l {
-		l.look(of, now)
+// charge charges the holders for the time until now.
+func (l lines) charge(now time.Time) {
+	for _, all := range l {
+		for _, line := range all {
+			line.Charge(now)
+		}
 	}
 }
 
@@ -47,35 +49,32 @@ func (l *lines) find(of names.ID, owner *Owner) *ownedLine {
 	return added
 }
 
-// join puts a call in line. It returns what the line has spent before.
-func (l *ledger) join(of names.ID, owner *Owner, now time.Time, e lock.WaitStart) (*ownedLine, profile.Spent) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	line := l.lines.find(of, owner)
-	return line, line.Join(now, e.Front)
-}
-
-// leave takes a call out of its line. It returns what the call has spent in it.
-func (l *ledger) leave(line *ownedLine, joined profile.Spent, now time.Time) (spent profile.Spent) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	line.Leave(now)
-	spent.AddSince(line.Spent(), joined)
+// drop forgets a line without callers.
+func (l lines) drop(line *ownedLine) {
 	if !line.Empty() {
-		return spent
+		return
 	}
-	rest := slices.DeleteFunc(l.lines[line.of], func(other *ownedLine) bool { return other == line })
-	if l.lines[line.of] = rest; len(rest) == 0 {
-		delete(l.lines, line.of)
+	rest := slices.DeleteFunc(l[line.of], func(other *ownedLine) bool { return other == line })
+	if l[line.of] = rest; len(rest) == 0 {
+		delete(l, line.of)
 	}
-	return spent
 }
 
-// look charges the lines for a resource.
+// look is for an event of one call, after which others may wait for something else.
 func (l *ledger) look(id func() names.ID, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.lines) > 0 {
 		l.lines.look(id(), now)
 	}
+}
+
+// recently is how long a wait says something about the next one.
+const recently = 10 * time.Millisecond
+
+// recentlyShort reports whether a call for the resource has returned after a short wait, a moment ago.
+func (l *ledger) recentlyShort(id names.ID, now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.short == id && now.Sub(l.shortAt) < recently
 }

@@ -63,7 +63,7 @@ func (r *Register) Look(now time.Time, limit int) *Look {
 		l.Held += s.held.n
 		l.Oldest = s.held.copy(l.Oldest, limit)
 		if s.waiting.n > 0 {
-			s.lines.lookAll(now)
+			s.lines.charge(now)
 			waiting = s.waiting.copy(waiting, s.waiting.n)
 			l.Wanted = s.held.copy(l.Wanted, s.held.n)
 		}

@@ -14,6 +14,9 @@ type ledger struct {
 	mu    sync.Mutex
 	book  history.Book // guarded by mu
 	lines lines        // guarded by mu
+
+	short   names.ID // that a call has waited for, but not long; guarded by mu
+	shortAt time.Time
 }
 
 // contend records that a call begins to wait, or has waited, and behind which holder if it was refused.

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/live/internal/names"
 	"github.com/lockscope/lockscope/exporter/live/internal/profile"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/decorate"
@@ -12,96 +11,116 @@ import (
 
 // waited is what a call has spent since it began, by class and holder. The call's mutex guards it.
 type waited struct {
-	stack *profile.Stack
+	stack *profile.Stack // nil if it is to be taken when the call returns
 	spent profile.Spent
-	after profile.Holder // the last that was charged for this call's beginning to wait
+	few   [3]profile.Stretch // of spent, as a rule
+	after profile.Holder     // the last that was charged for this call's beginning to wait
 
 	line   *ownedLine    // while it waits for its turn in this process; nil else
 	joined profile.Spent // what the line had spent by then
 }
 
 // spendUntil charges the time until a wait begins.
-//
-// It takes the stack at a call's first wait and not at its return, when a call that never returns would have none. That
-// costs about a microsecond, during the wait: engines call this hook in the goroutine of the call, once it is in line.
 func (c *Call) spendUntil(now time.Time, e lock.WaitStart) {
-	c.outOfLine(now) // it is in one only if the wait before has not ended
-	w := c.startSpending(now, e)
-	if e.Kind != lock.WaitLocal || e.Front == nil {
-		c.ledger.look(c.ID, now)
-		return
-	}
-	line, joined := c.ledger.join(c.ID(), c.owner, now, e)
+	stack := c.takeStack(now)
+	c.ledger.mu.Lock()
+	defer c.ledger.mu.Unlock()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	w.line, w.joined = line, joined
-}
-
-func (c *Call) startSpending(now time.Time, e lock.WaitStart) *waited {
-	var stack *profile.Stack
-	if !c.hasWaited() {
-		stack = c.owner.Records.Profile.Stack()
+	w := c.waited
+	if w == nil {
+		w = new(waited)
+		c.waited, w.spent = w, w.few[:0]
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.waited == nil {
-		c.waited = &waited{stack: stack}
+	if stack != nil {
+		w.stack = stack
 	}
+	c.leaveLine(now) // it is in one only if the wait before has not ended
 	c.spend(now, c.clock.WaitStart(now, e))
-	return c.waited
+	lines, id := &c.ledger.lines, c.id()
+	if e.Kind == lock.WaitLocal && e.Front != nil {
+		w.line = lines.find(id, c.owner)
+		w.joined = w.line.Join(now, e.Front)
+	} else {
+		lines.look(id, now)
+	}
 }
 
-func (c *Call) hasWaited() bool {
+// takeStack returns the stack of a wait that begins, unless the call has one.
+//
+// It is not left for the return of the call, when a call that never returns would have none: in a total outage, that is
+// every one. Engines call the hook in the goroutine of the call, and when it is in line already. The stack still costs
+// more than a microsecond, so it is left for the return where the resource was waited for shortly before, and not long.
+func (c *Call) takeStack(now time.Time) *profile.Stack {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.waited != nil
+	w, id := c.waited, c.id()
+	known := w != nil && w.stack != nil
+	c.mu.Unlock()
+	of := c.owner.Records.Profile
+	if known || !of.Long(now.Sub(c.began)) && c.ledger.recentlyShort(id, now) {
+		return nil
+	}
+	return of.Stack()
 }
 
 // spendWait charges a wait that ends.
 func (c *Call) spendWait(now time.Time) {
-	if c.outOfLine(now) {
-		return
-	}
-	c.mu.Lock()
-	c.spend(now, c.clock.WaitEnd(now))
-	c.mu.Unlock()
-	c.ledger.look(c.ID, now)
-}
-
-// outOfLine ends a wait for a turn, and reports whether there was one.
-func (c *Call) outOfLine(now time.Time) bool {
-	c.mu.Lock()
-	w := c.waited
-	if w == nil || w.line == nil {
-		c.mu.Unlock()
-		return false
-	}
-	line, joined := w.line, w.joined
-	c.mu.Unlock()
-	spent := c.ledger.leave(line, joined, now)
+	c.ledger.mu.Lock()
+	defer c.ledger.mu.Unlock()
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if !c.leaveLine(now) {
+		c.spend(now, c.clock.WaitEnd(now))
+		c.ledger.lines.look(c.id(), now)
+	}
+}
+
+// leaveLine ends a wait for a turn, and reports whether there was one. Both mutexes must be held.
+func (c *Call) leaveLine(now time.Time) bool {
+	w := c.waited
+	if w == nil || w.line == nil {
+		return false
+	}
+	w.line.Leave(now)
+	w.spent.AddSince(w.line.Spent(), w.joined)
 	c.clock.WaitEnd(now) // its time is that of the line
-	w.spent.AddSince(spent, nil)
+	c.ledger.lines.drop(w.line)
 	w.line, w.joined = nil, nil
 	return true
 }
 
 // spendRest charges and records a call that returns, if it has waited or was slow.
 func (c *Call) spendRest(now time.Time, took time.Duration) {
-	c.outOfLine(now)
+	w := c.endSpending(now, took)
+	c.owner.Records.Profile.Ended(profile.Wait{Stack: w.stack, Of: c.ID(), Took: took, Spent: w.spent})
+}
+
+func (c *Call) endSpending(now time.Time, took time.Duration) *waited {
+	c.ledger.mu.Lock()
+	defer c.ledger.mu.Unlock()
 	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.leaveLine(now)
 	last := c.clock.End(now)
 	c.spend(now, last)
+	if !c.owner.Records.Profile.Long(took) {
+		c.ledger.short, c.ledger.shortAt = c.id(), now
+	}
 	w := c.waited
-	c.waited = nil
-	c.mu.Unlock()
-	of := c.owner.Records.Profile
-	if w == nil {
-		w = &waited{stack: of.Stack()}
+	if c.waited = nil; w == nil {
+		w = new(waited)
 		w.spent.Add(profile.Cause{Class: c.classOf(last.Class)}, took)
 	}
-	of.Ended(profile.Wait{Stack: w.stack, Of: c.ID(), Took: took, Spent: w.spent})
+	return w
+}
+
+// abandonLine ends the wait of a call that does not return.
+func (c *Call) abandonLine(now time.Time) {
+	c.ledger.mu.Lock()
+	defer c.ledger.mu.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.leaveLine(now)
 }
 
 // charge charges the time until now of a call that waits, unless its line does.
@@ -124,9 +143,7 @@ func (c *Call) spend(now time.Time, s decorate.Stretch) {
 	if s.Class != lock.WaitBehindHolder {
 		return
 	}
-	i := profile.Inflicted{
-		Of: names.ID{Backend: c.backend, Resource: c.resource}, Holder: cause.Holder, Took: s.Took, Span: s.Took,
-	}
+	i := profile.Inflicted{Of: c.id(), Holder: cause.Holder, Took: s.Took, Span: s.Took}
 	if i.Holder.Counts() && i.Holder != w.after {
 		w.after, i.Waits = i.Holder, 1
 	}
@@ -145,7 +162,7 @@ func (c *Call) classOf(class lock.WaitClass) lock.WaitClass {
 func underWay(s *shard[*Lease], now time.Time, all []profile.Wait) []profile.Wait {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.lines.lookAll(now)
+	s.lines.charge(now)
 	for e := s.waiting.first; e != nil; e = e.after {
 		m := e.of
 		m.charge(now)
@@ -162,8 +179,7 @@ func (c *Call) soFar(now time.Time) profile.Wait {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	soFar := profile.Wait{
-		Of: names.ID{Backend: c.backend, Resource: c.resource}, Took: max(now.Sub(c.began), 0),
-		CallSite: c.from().CallSite,
+		Of: c.id(), Took: max(now.Sub(c.began), 0), CallSite: c.from().CallSite,
 	}
 	switch w := c.waited; {
 	case w != nil:

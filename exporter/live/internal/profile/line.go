@@ -10,8 +10,8 @@ import (
 )
 
 // Line is the callers of one process that wait for their turn behind the same caller or lease. What they wait for
-// changes without any of them doing something, each time that the lock is handed to another of them. A Line charges
-// all of them at once when it is looked at, so a wait costs the same however many callers are in the line.
+// changes without any of them doing something, each time that the lock is handed to another of them. A Line adds up
+// the time of all of them at once, so a wait costs the same however many callers are in the line.
 //
 // The caller of its methods guards it.
 type Line struct {
@@ -24,7 +24,9 @@ type Line struct {
 	since   time.Time
 	cause   Cause
 	behind  Holder // the last that counts
-	spent   Spent  // of a caller that has been in the line from the start
+	charged time.Time
+	owed    time.Duration // what the cause has to be charged for since then
+	spent   Spent         // of a caller that has been in the line from the start
 }
 
 // NewLine returns a line without callers.
@@ -32,8 +34,9 @@ func (r *Recorder) NewLine(of names.ID) *Line { return &Line{of: of, recorder: r
 
 // Join adds a caller, and returns what the line has spent before.
 func (l *Line) Join(now time.Time, front func() (*lock.HeldError, error)) Spent {
-	l.charge(now)
+	l.add(now)
 	if l.front = front; l.waiting == 0 {
+		l.charged = now
 		l.look()
 	}
 	l.waiting++
@@ -43,15 +46,25 @@ func (l *Line) Join(now time.Time, front func() (*lock.HeldError, error)) Spent 
 
 // Leave removes a caller. It does not look, because the front is often not settled yet when a turn comes.
 func (l *Line) Leave(now time.Time) {
-	l.charge(now)
-	l.waiting--
-	l.joined = min(l.joined, l.waiting)
+	l.add(now)
+	if l.waiting == 1 {
+		l.charge()
+	}
+	if l.waiting--; !l.cause.Holder.Counts() {
+		l.joined = min(l.joined, l.waiting)
+	}
 }
 
-// Look charges the time until now, and learns what the callers wait for from now on.
+// Look learns what the callers wait for from now on.
 func (l *Line) Look(now time.Time) {
-	l.charge(now)
+	l.add(now)
 	l.look()
+}
+
+// Charge charges the holder for the time until now.
+func (l *Line) Charge(now time.Time) {
+	l.Look(now)
+	l.charge()
 }
 
 // Empty reports whether nobody waits.
@@ -61,27 +74,41 @@ func (l *Line) Empty() bool { return l.waiting == 0 }
 // method.
 func (l *Line) Spent() Spent { return l.spent }
 
-func (l *Line) charge(now time.Time) {
-	took := max(now.Sub(l.since), 0)
-	l.since = now
-	if l.waiting == 0 {
-		return
+// add adds up the time until now.
+func (l *Line) add(now time.Time) {
+	took := now.Sub(l.since)
+	if took <= 0 {
+		return // hooks of several calls come in any order
 	}
-	l.spent.Add(l.cause, took)
+	l.since = now
+	if l.waiting > 0 {
+		l.spent.Add(l.cause, took)
+		l.owed += took * time.Duration(l.waiting)
+	}
+}
+
+// charge charges what has been added up.
+func (l *Line) charge() {
+	i := Inflicted{Of: l.of, Holder: l.cause.Holder, Took: l.owed, Span: l.since.Sub(l.charged)}
+	l.owed, l.charged = 0, l.since
 	if l.cause.Class != lock.WaitBehindHolder {
 		return
 	}
-	i := Inflicted{Of: l.of, Holder: l.cause.Holder, Took: took * time.Duration(l.waiting), Span: took}
 	if i.Holder.Counts() {
 		i.Waits, l.joined = l.joined, 0
 	}
-	l.recorder.Inflict(now, i)
+	l.recorder.Inflict(l.since, i)
 }
 
 // look asks what the callers wait for. All of them begin to wait again behind a holder that was not there before.
 func (l *Line) look() {
-	l.cause = l.ask()
-	if h := l.cause.Holder; l.cause.Class == lock.WaitBehindHolder && h.Counts() && h != l.behind {
+	cause := l.ask()
+	if cause == l.cause {
+		return
+	}
+	l.charge()
+	l.cause = cause
+	if h := cause.Holder; cause.Class == lock.WaitBehindHolder && h.Counts() && h != l.behind {
 		l.behind, l.joined = h, l.waiting
 	}
 }

@@ -64,11 +64,17 @@ type Wait struct {
 	Spent    Spent // adds up to Took
 }
 
-// Ended records the wait of a call that has returned.
+// Long reports whether a wait that took so long is recorded, as a rule.
+func (r *Recorder) Long(took time.Duration) bool { return took >= r.rate/2 }
+
+// Ended records the wait of a call that returns, in the goroutine of the call. It takes the stack if the wait has none.
 func (r *Recorder) Ended(w Wait) {
 	scale, sampled := r.sample(w.Took)
 	if !sampled {
 		return
+	}
+	if w.Stack == nil {
+		w.Stack = r.Stack()
 	}
 	now := r.minute(time.Now())
 	r.mu.Lock()

@@ -49,11 +49,14 @@ func TestSamplingIsUnbiased(t *testing.T) {
 func TestWaitsUnderWayNeverShrink(t *testing.T) {
 	r := New(time.Millisecond)
 	short, long := waitOf("x", time.Microsecond), waitOf("y", time.Minute)
+	stack := r.Stack()
+	short.Stack, long.Stack = stack, stack
 	before := r.ByWaiter(time.Now(), []Wait{short, long})
 	if got := total(before); got != (sample{1, time.Minute}) {
 		t.Errorf("under way %+v", got)
 	}
 	long = waitOf("y", 2*time.Minute)
+	long.Stack = stack
 	r.Ended(long)
 	after := r.ByWaiter(time.Now(), nil)
 	if got := total(after.Since(before)); got != (sample{0, time.Minute}) {
@@ -69,6 +72,11 @@ func TestBounds(t *testing.T) {
 	r := New(time.Nanosecond)
 	stacks := make(map[*Stack]bool)
 	now := r.began
+	const old = 800 // that made others wait for an hour each, long ago
+	for i := range old {
+		r.Inflict(now, Inflicted{Of: names.ID{Resource: fmt.Sprint("old", i)}, Waits: 1, Took: time.Hour, Span: 1})
+	}
+	now = now.Add(time.Hour)
 	for i := range 4 * maxRows {
 		w := waitOf(fmt.Sprintf("%s%d", strings.Repeat("x", 2000), i), time.Millisecond)
 		w.Of.Backend, w.Spent[1].Instance = strings.Repeat("b", 300), strings.Repeat("i", 300)
@@ -85,7 +93,7 @@ func TestBounds(t *testing.T) {
 	if got := total(r.ByWaiter(now, nil)); got != (sample{4 * maxRows, 4 * maxRows * time.Millisecond}) {
 		t.Errorf("waiters %+v", got)
 	}
-	if got := total(r.ByHolder(now)); got != (sample{8 * maxRows, 4 * maxRows * 9001 * time.Microsecond}) {
+	if got := total(r.ByHolder(now)); got != (sample{8*maxRows + old, 4*maxRows*9001*time.Microsecond + old*time.Hour}) {
 		t.Errorf("holders %+v", got)
 	}
 	most := r.MostInflicted(now)
