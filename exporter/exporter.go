@@ -54,7 +54,7 @@ func New(opts ...Option) (*Exporter, error) {
 	return e, nil
 }
 
-// ServeHTTP answers GET and HEAD requests to /metrics, /healthz, /readyz, /debug/locks, /debug/locks/fleet and the
+// ServeHTTP answers GET and HEAD requests to /metrics, /healthz, /readyz, /debug/locks and what is below it, and the
 // landing page. If you have your own server, use WithOwnServer, and call Drain before your server's Shutdown. Package
 // server does both for you.
 func (e *Exporter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -67,8 +67,8 @@ func (e *Exporter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	e.mux.ServeHTTP(w, r)
 }
 
-// Mount adds /metrics, /healthz, /readyz and /debug/locks to a mux, without the landing page. Like http.ServeMux, it
-// panics if the mux already has one of these paths. See WithOwnServer.
+// Mount adds /metrics, /healthz, /readyz, /debug/locks and what is below it to a mux, without the landing page. Like
+// http.ServeMux, it panics if the mux already has one of these paths. See WithOwnServer.
 func (e *Exporter) Mount(mux *http.ServeMux) {
 	for _, path := range []string{"/metrics", "/healthz", "/readyz"} {
 		mux.Handle(path, e)

@@ -53,7 +53,8 @@ type Option func(*config)
 // and the Go runtime.
 func WithGatherer(g prometheus.Gatherer) Option { return func(c *config) { c.gatherer = g } }
 
-// WithState serves /debug/locks from s: the live.Board around the process's Locker. nil is ignored.
+// WithState serves /debug/locks from s: the live.Board around the process's Locker. If s has the Board's method
+// Profile, it also serves /debug/locks/profile. nil is ignored.
 func WithState(s StateSource) Option { return func(c *config) { c.state = s } }
 
 // WithScanner adds the metrics of s to /metrics; see NewScanCollector. nil is ignored.

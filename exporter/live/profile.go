@@ -26,9 +26,12 @@ var ErrProfileOff = errors.New("live: profiles by waiter are off")
 //
 //	go tool pprof -top http://127.0.0.1:17379/debug/locks/profile
 //
-// A call is in a Profile by waiter if it waited between two attempts, or took 100 ms or longer. It counts once, with the
-// time from its start to its return, or until now. Its stack is the one of its first wait. A Locker without hooks
-// reports no waits: its slow calls have the class unknown, and appear with their stacks once they have returned.
+// A call is in a Profile by waiter if it waited between two attempts, or took 100 ms or longer. It counts once, with
+// the time from its start to its return, or until now. Its stack is the one of its first wait. Until they return,
+// "(call under way)" stands for the stacks of some calls: those of a Locker without hooks, and those for a resource
+// whose waits were shorter than half of WithProfileRate a moment before.
+//
+// A Locker without hooks reports no waits: its slow calls have the class unknown.
 //
 // A Profile by holder has the time behind holders only, and each wait as many times as it began to wait behind another
 // holder. A call site is known if the holder has lock.WithCallSites.

@@ -314,7 +314,8 @@ func TestProfileWithoutHooks(t *testing.T) {
 // TestProfileRefuses says what is not there.
 func TestProfileRefuses(t *testing.T) {
 	off := newBoard(t, live.WithProfileRate(0))
-	if _, err := off.Profile(live.ByWaiter); !errors.Is(err, live.ErrProfileOff) || !strings.Contains(err.Error(), "WithProfileRate") {
+	if _, err := off.Profile(live.ByWaiter); !errors.Is(err, live.ErrProfileOff) ||
+		!strings.Contains(err.Error(), "WithProfileRate") {
 		t.Error(err)
 	}
 	if _, err := off.Profile(live.ByHolder); err != nil {

@@ -57,7 +57,7 @@ const (
 // Counts reports whether somebody holds the lock.
 func (h Holder) Counts() bool { return h.kind <= unnamed }
 
-// maxSpent bounds how many causes of one call are told apart.
+// maxSpent bounds how many holders one call has rows for.
 const maxSpent = 8
 
 // Spent is the time of one call, by class and holder. It never shrinks, and its rows keep their order.

@@ -25,7 +25,7 @@ type row struct {
 	recent *[minutes]slot
 }
 
-// minutes is how long the last waits are told apart from the earlier ones.
+// minutes is how far back the samples of single minutes go.
 const minutes = 10
 
 // slot is the sample of one minute.
