@@ -67,6 +67,14 @@ func TestOneNameOnTwoBackends(t *testing.T) {
 		if len(s.Held) != 1 || s.Held[0].Backend != "redis" || s.Held[0].Waiters != 1 {
 			t.Errorf("held %+v", s.Held)
 		}
+		if len(s.Inflicted) != 2 {
+			t.Errorf("inflicted %+v", s.Inflicted)
+		}
+		for _, i := range s.Inflicted {
+			if i.Holder != holders[i.Backend] || i.Resource != "order:1" || i.Waits != 1 || i.Seconds < 2 || i.Seconds > 3 {
+				t.Errorf("inflicted %+v", i)
+			}
+		}
 		if len(s.Nodes) != 6 { // nodes of both have the same names
 			t.Errorf("nodes %+v", s.Nodes)
 		}
