@@ -83,6 +83,9 @@ func nodeStyle(nodeState string) style {
 // setLines say how many nodes vote and how much of the keys was searched, and why something is unknown.
 func setLines(set *model.Set, o *Options, short bool) []line {
 	parts := []string{clean(set.Name) + ": " + votes(set)}
+	if slow := slowest(set); slow > 0 && short { // no node has a line that says it
+		parts = append(parts, "slowest "+latency(slow))
+	}
 	style := plain
 	switch {
 	case set.Read.IsZero():
@@ -91,9 +94,6 @@ func setLines(set *model.Set, o *Options, short bool) []line {
 		parts, style = append(parts, "STALE: read "+ago(set.Read, o.Now)), yellow
 	case len(set.Nodes) > 0 && set.Count(state.NodeUp) > 0:
 		parts = append(parts, searched(&set.Scan, o.Now))
-	}
-	if slow := slowest(set); slow > 0 && short { // no node has a line that says it
-		parts = append(parts, "slowest answer "+latency(slow))
 	}
 	lines := []line{{strings.Join(parts, "; "), style}}
 	if set.Err != "" && !set.Read.IsZero() {

@@ -82,7 +82,7 @@ func TestFrameAt80x24(t *testing.T) {
 	t.Log("\n" + frame)
 	for _, want := range []string{
 		"NO QUORUM in us: 2 of 5 nodes vote, 3 needed: no lock", "DEADLOCK in eu", "10.0.us.3:6379", "20.0s ago",
-		"34% of 1.2M keys searched, a pass takes 2m10s", "> order:150", "of 600", "q quit",
+		"slowest 1.0ms; 34% of 1.2M keys searched", "> order:150", "of 600", "q quit",
 	} {
 		if !strings.Contains(frame, want) {
 			t.Errorf("%q is not in\n%s", want, frame)
