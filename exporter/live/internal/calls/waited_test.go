@@ -60,6 +60,35 @@ func TestWaitsWithoutEnd(t *testing.T) {
 	}
 }
 
+// TestStackOfAShortWait is left for the return of the call while waits for its resource are short, and not longer.
+func TestStackOfAShortWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := NewRegister(waits.New(time.Minute), slowest.New(1), profile.New(time.Second))
+		owner := &Owner{Layer: decorate.NewLayer(&lock.Trace{}), Records: &r.Records}
+		begin := func(resource string) *Lease {
+			m := r.Begin(t.Context(), owner, resource)
+			m.WaitStart(lock.WaitStart{Kind: lock.WaitBackoff})
+			return m
+		}
+		first := begin("job")
+		time.Sleep(time.Millisecond)
+		first.Failed(lock.ErrMaxWait, nil)
+		second, other := begin("job"), begin("another")
+		time.Sleep(recently)
+		late := begin("job")
+		if first.waited != nil || second.waited.stack != nil || other.waited.stack == nil || late.waited.stack == nil {
+			t.Errorf("stacks %v, %v, %v", second.waited.stack, other.waited.stack, late.waited.stack)
+		}
+		time.Sleep(time.Second)
+		if second.WaitStart(lock.WaitStart{Kind: lock.WaitBackoff}); second.waited.stack == nil {
+			t.Error("a long wait has no stack")
+		}
+		for _, m := range []*Lease{second, other, late} {
+			m.Failed(lock.ErrMaxWait, nil)
+		}
+	})
+}
+
 // TestFrontThatPanics is an error of a driver that does. The time has an unknown class.
 func TestFrontThatPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
