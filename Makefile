@@ -36,6 +36,7 @@ HAVE_AM    = { command -v prometheus-alertmanager || command -v alertmanager; } 
 HAVE_WEB   = { command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null
 HAVE_PG    = { [ -n "$${LOCKSCOPE_POSTGRES_BIN:-}" ] || ls /usr/lib/postgresql/*/bin/initdb || command -v initdb; } >/dev/null 2>&1
 HAVE_PGB   = { command -v pgbouncer || ls /usr/sbin/pgbouncer; } >/dev/null 2>&1
+HAVE_TMUX  = command -v tmux >/dev/null
 HAVE_ETCD  = command -v "$${LOCKSCOPE_ETCD:-etcd}" >/dev/null
 HAVE_JAVA  = command -v java >/dev/null
 HAVE_ZK    = { [ -n "$${LOCKSCOPE_ZOOKEEPER_JARS:-}" ] || [ -e /usr/share/java/zookeeper.jar ]; }
@@ -220,7 +221,7 @@ demo: ## See it work: five nodes, contention, faults, leaks, a live page.
 
 # policy-rc.d, where there is none yet, keeps the packages from starting servers of their own on their well-known ports.
 .PHONY: deps
-deps: ## Install what the tests run (redis-server, prometheus, alertmanager, chromium, postgresql, pgbouncer, etcd, zookeeper, a C compiler), as root with apt; else say what to install.
+deps: ## Install what the tests run (redis-server, prometheus, alertmanager, chromium, postgresql, pgbouncer, tmux, etcd, zookeeper, a C compiler), as root with apt; else say what to install.
 	@$(STRICT) want=(); \
 	$(HAVE_REDIS) || want+=(redis-server); \
 	$(HAVE_PROM) || want+=(prometheus); \
@@ -228,6 +229,7 @@ deps: ## Install what the tests run (redis-server, prometheus, alertmanager, chr
 	$(HAVE_WEB) || want+=(chromium); \
 	$(HAVE_PG) || want+=(postgresql); \
 	$(HAVE_PGB) || want+=(pgbouncer); \
+	$(HAVE_TMUX) || want+=(tmux); \
 	$(HAVE_ETCD) || want+=(etcd-server); \
 	$(HAVE_JAVA) || want+=(default-jre-headless); \
 	$(HAVE_ZK) || want+=(zookeeper); \
@@ -236,7 +238,7 @@ deps: ## Install what the tests run (redis-server, prometheus, alertmanager, chr
 	if [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then \
 		echo "missing: $${want[*]}"; \
 		echo "  Debian/Ubuntu: sudo apt-get install $${want[*]}"; \
-		echo "  macOS:         brew install redis prometheus alertmanager postgresql pgbouncer etcd zookeeper openjdk; brew install --cask chromium; xcode-select --install"; \
+		echo "  macOS:         brew install redis prometheus alertmanager postgresql pgbouncer tmux etcd zookeeper openjdk; brew install --cask chromium; xcode-select --install"; \
 		echo "  redis-server elsewhere: set LOCKSCOPE_REDIS_SERVER=/path/to/redis-server; LOCKSCOPE_ETCD, LOCKSCOPE_POSTGRES_BIN likewise;"; \
 		echo "  LOCKSCOPE_ZOOKEEPER_JARS is the folder with ZooKeeper's archives"; \
 		exit 1; \
