@@ -19,8 +19,8 @@ const (
 
 // Dashboards, as the ends of their addresses.
 const (
-	overviewBoard = "lockscope-overview?var-job={{ $labels.job | urlquery }}"
-	resourceBoard = "lockscope-resource?var-job={{ $labels.job | urlquery }}" +
+	resourcesBoard = "lockscope-resources?var-job={{ $labels.job | urlquery }}"
+	resourceBoard  = "lockscope-resource?var-job={{ $labels.job | urlquery }}" +
 		"&var-resource={{ $labels.resource | urlquery }}"
 	nodesBoard = "lockscope-nodes?var-job={{ $labels.job | urlquery }}"
 	nodeBoard  = nodesBoard + "&var-lock_node={{ $labels.lock_node | urlquery }}"

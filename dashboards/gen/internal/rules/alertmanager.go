@@ -33,7 +33,9 @@ type route struct {
 	Routes         []route  `yaml:"routes,omitempty"`
 }
 
-type inhibition struct {
+// Inhibition holds back the alerts that match Target while an alert that matches Source fires and has the same
+// values of the labels Equal.
+type Inhibition struct {
 	Source []string `yaml:"source_matchers"`
 	Target []string `yaml:"target_matchers"`
 	Equal  []string `yaml:"equal,omitempty"`
@@ -45,7 +47,7 @@ func Alertmanager() ([]byte, error) {
 	var m struct {
 		Route     route               `yaml:"route"`
 		Receivers []map[string]string `yaml:"receivers"`
-		Inhibit   []inhibition        `yaml:"inhibit_rules"`
+		Inhibit   []Inhibition        `yaml:"inhibit_rules"`
 	}
 	m.Receivers = []map[string]string{{"name": "team"}, {"name": "watchdog"}}
 	m.Route = route{Receiver: "team", GroupBy: []string{"alertname", deploy.ClusterLabel}, GroupWait: "30s",
@@ -53,21 +55,22 @@ func Alertmanager() ([]byte, error) {
 		Routes: []route{
 			{Matchers: []string{`severity="none"`}, Receiver: "watchdog", GroupWait: "0s", GroupInterval: "1m",
 				RepeatInterval: "5m"},
-			// DistributedLockQuorumLost fires minutes after the first failed acquires, so its consequences wait.
+			// DistributedLockQuorumLost fires up to two minutes after the nodes hang, so its consequences wait.
 			// Lost leases and stalled calls do not wait.
 			{Matchers: []string{named(without(consequences, "DistributedLockLost",
 				"DistributedLockAcquiresStalled")...)},
 				Receiver: "team", GroupWait: "3m"},
 		}}
-	m.Inhibit = inhibitions()
+	m.Inhibit = Inhibitions()
 	return encode(m)
 }
 
-func inhibitions() []inhibition {
+// Inhibitions returns which alerts are consequences of which others.
+func Inhibitions() []Inhibition {
 	cluster := []string{deploy.ClusterLabel}
 	same := append(slices.Clone(cluster), "job")
 	resource := append(slices.Clone(same), "resource")
-	return []inhibition{
+	return []Inhibition{
 		{Source: []string{named("DistributedLockQuorumLost")}, Target: []string{named(consequences...)}, Equal: same},
 		{Source: []string{named("DistributedLockQuorumLost")}, Equal: cluster,
 			Target: []string{named("DistributedLockQuorumAtRisk",

@@ -6,15 +6,15 @@ import "github.com/prometheus/prometheus/model/rulefmt"
 const ofGroup = "{{ with $labels.group }}, group {{ . }}{{ end }}"
 
 func (m maker) nodes() []rulefmt.Rule {
-	return []rulefmt.Rule{m.quorumLost(), m.quorum(), m.instanceQuorum(), m.nodeDown(), m.nodeSlow()}
+	return []rulefmt.Rule{m.quorum(), m.instanceQuorum(), m.nodeDown(), m.nodeSlow()}
 }
 
 // quorumLost and quorum use the view of the processes that lock, or the scanner's where none does: without
 // commands no process notices that nodes are gone. For the scanner a quorum is the majority of the nodes of
-// one group of its configuration.
+// one group of its configuration. quorumLost waits for less than quorum: nobody gets a lock meanwhile.
 func (m maker) quorumLost() rulefmt.Rule {
 	return m.alert(alert{
-		name: "DistributedLockQuorumLost", severity: critical, hold: onceAgain,
+		name: "DistributedLockQuorumLost", severity: critical, hold: aMinute,
 		expr: `$USABLE < on ($JOB, backend) max by ($JOB, backend) (distributed_lock_quorum_nodes)
 			or (
 				sum by ($JOB, group) ($REACHED) <= count by ($JOB, group) ($REACHED) / 2

@@ -6,7 +6,7 @@ import (
 )
 
 func (m maker) resources() []rulefmt.Rule {
-	return []rulefmt.Rule{m.waitP99(), m.everyAcquireFails(), m.overdue(), m.lost(), m.maxHold(), m.retryStorm(),
+	return []rulefmt.Rule{m.waitP99(), m.everyAcquireFails(), m.overdue(), m.maxHold(), m.retryStorm(),
 		m.pilingUp(), m.releases(),
 		m.overflow(), m.deadlocked()}
 }
@@ -42,11 +42,14 @@ func (m maker) waitP99() rulefmt.Rule {
 }
 
 // lost excludes leases that ended at their MaxHold, as configured: see maxHold. The first evaluation
-// after a loss sees a fraction of one loss, which counts as one.
+// after a loss sees a fraction of one loss, which counts as one. The counter itself shows a loss a minute before
+// the recorded rates do. Only the rates include a series that is new.
 func (m maker) lost() rulefmt.Rule {
 	return m.alert(alert{
 		name: "DistributedLockLost", severity: critical,
-		expr:    `clamp_min(round(sum_over_time($LOST{reason!="max_hold"}[15m]) * $INTERVAL > 0), 1)`,
+		expr: `clamp_min(round(sum_over_time($LOST{reason!="max_hold"}[15m]) * $INTERVAL > 0), 1)
+			or clamp_min(round(sum by ($JOB, resource, reason)
+				(increase(distributed_lock_lost_total{reason!="max_hold"}[2m])) > 0), 1)`,
 		pairs:   []string{"$LOST", Lost, "$INTERVAL", seconds(m.config.Interval)},
 		summary: "{{ $labels.resource }}: a lease was lost in use ({{ $labels.reason }})",
 		about: "{{ $labels.job }} lost about {{ $value | humanize }} leases of {{ $labels.resource }} in the last 15 " +
@@ -131,7 +134,7 @@ func (m maker) overflow() rulefmt.Rule {
 		summary: "{{ $labels.job }}: resources beyond the label limit are counted as other",
 		about: "{{ $labels.job }} makes {{ $value | humanize }} calls of Acquire a second for resources beyond the limit " +
 			"of the label. Their waits, losses and failures are all counted as other, so alerts cannot name the resource.",
-		board: overviewBoard,
+		board: resourcesBoard,
 	})
 }
 

@@ -1,15 +1,12 @@
 package rules
 
-import (
-	"time"
+import "github.com/prometheus/prometheus/model/rulefmt"
 
-	"github.com/prometheus/common/model"
-	"github.com/prometheus/prometheus/model/rulefmt"
-)
-
-// ofOutage returns the group of total outages. Prometheus evaluates it twice as often as the others.
+// ofOutage returns the group of total outages and what they cost. Prometheus evaluates it twice as often as the
+// others: its alerts fire within two minutes.
 func (m maker) ofOutage() Group {
-	g := m.group("distributed-lock-outage", []rulefmt.Rule{m.stalled(), m.acquiresStalled()})
+	g := m.group("distributed-lock-outage", append([]rulefmt.Rule{m.stalled()},
+		append(m.usable(), m.quorumLost(), m.acquiresStalled(), m.lost())...))
 	g.Interval /= 2
 	return g
 }
@@ -63,7 +60,7 @@ func (m maker) unserved() rulefmt.Rule {
 // nodes do not queue for a lock.
 func (m maker) acquiresStalled() rulefmt.Rule {
 	return m.alert(alert{
-		name: "DistributedLockAcquiresStalled", severity: critical, hold: model.Duration(time.Minute),
+		name: "DistributedLockAcquiresStalled", severity: critical, hold: aMinute,
 		expr:  `sum by ($JOB, resource) ($STALLED) > 0`,
 		pairs: []string{"$STALLED", Stalled},
 		summary: "{{ $labels.resource }}: {{ $value | humanize }} calls in {{ $labels.job }} wait for lock nodes that " +
