@@ -16,7 +16,8 @@ import (
 func TestFS(t *testing.T) {
 	err := fstest.TestFS(dashboards.FS(), "README.md",
 		"grafana/lockscope-overview.json", "grafana/lockscope-resource.json", "grafana/lockscope-nodes.json",
-		"grafana/lockscope-leaks.json",
+		"grafana/lockscope-leaks.json", "grafana/lockscope-alerts.json", "grafana/lockscope-resources.json",
+		"grafana/lockscope-adoption.json",
 		"rules/recording.yaml", "rules/slo.yaml", "rules/alerts.yaml", "kubernetes/prometheusrule.yaml",
 		"runbooks/DistributedLockLost.md", "provisioning/prometheus/prometheus.yml",
 		"provisioning/grafana/dashboards/lockscope.yaml")

@@ -67,7 +67,7 @@ func TestMixin(t *testing.T) {
 		Boards map[string]json.RawMessage
 	}
 	must(t, json.Unmarshal([]byte(text), &have))
-	if names := slices.Sorted(maps.Keys(have.Boards)); len(names) != 4 {
+	if names := slices.Sorted(maps.Keys(have.Boards)); len(names) != 7 {
 		t.Errorf("boards %v", names)
 	}
 	for name, board := range have.Boards {

@@ -58,7 +58,7 @@ func TestQueries(t *testing.T) {
 		units[q.Unit]++
 		boards[q.Dashboard]++
 	}
-	if len(boards) != 4 || units[""] > 0 {
+	if len(boards) != 7 || units[""] > 0 {
 		t.Errorf("queries by dashboard %v, by unit %v", boards, units)
 	}
 }

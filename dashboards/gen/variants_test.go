@@ -69,7 +69,7 @@ func dashboards(t *testing.T, all []deploy.File) (boards []grafana.Dashboard) {
 			boards = append(boards, d)
 		}
 	}
-	if len(boards) != 4 {
+	if len(boards) != 7 {
 		t.Fatalf("%d boards", len(boards))
 	}
 	return boards

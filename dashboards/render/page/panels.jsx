@@ -1,19 +1,19 @@
 // The visualizations that the boards use, each drawn by Grafana's own component.
 
-import { FieldType, getDisplayValueAlignmentFactors, getFieldDisplayValues } from '@grafana/data';
+import { FieldType, getDisplayValueAlignmentFactors, getFieldDisplayValues, renderMarkdown } from '@grafana/data';
 import { BarGauge, BigValue, TimeSeries, VizRepeater, useTheme2 } from '@grafana/ui';
 import { TableNG } from '@grafana/ui/unstable';
 
 import { Heatmap, StateTimeline } from './cells';
 
-const kinds = { stat: Stat, timeseries: Chart, table: Grid, bargauge: Bars, heatmap: Heatmap, 'state-timeline': StateTimeline };
+const kinds = { stat: Stat, timeseries: Chart, table: Grid, bargauge: Bars, heatmap: Heatmap, 'state-timeline': StateTimeline, text: Words };
 
 export function Visualization(props) {
   const Kind = kinds[props.panel.type];
   if (!Kind) {
     return <Message>{`panels of type ${props.panel.type} are not drawn`}</Message>;
   }
-  if (props.panel.type !== 'stat' && props.frames.every((f) => f.length === 0)) {
+  if (!['stat', 'text'].includes(props.panel.type) && props.frames.every((f) => f.length === 0)) {
     return <Message quiet>{props.panel.fieldConfig.defaults.noValue ?? 'No data'}</Message>;
   }
   return <Kind {...props} />;
@@ -22,6 +22,11 @@ export function Visualization(props) {
 export function Message({ quiet, children }) {
   const { colors } = useTheme2();
   return <div style={{ height: '100%', display: 'grid', placeItems: 'center', color: quiet ? colors.text.secondary : colors.error.text }}>{children}</div>;
+}
+
+// Words are a text in Markdown.
+function Words({ panel }) {
+  return <div className="markdown-html" dangerouslySetInnerHTML={{ __html: renderMarkdown(panel.options.content) }} />;
 }
 
 function displayValues({ panel, frames }, theme, sparkline) {
@@ -39,10 +44,10 @@ function displayValues({ panel, frames }, theme, sparkline) {
 function Stat(props) {
   const theme = useTheme2();
   const { panel, range, width, height } = props;
-  const { colorMode, graphMode, justifyMode, textMode, wideLayout } = panel.options;
+  const { colorMode, graphMode, justifyMode, textMode, wideLayout, text } = panel.options;
   const [value] = displayValues(props, theme, graphMode !== 'none');
   return (
-    <BigValue {...{ theme, width, height, colorMode, graphMode, justifyMode, textMode, wideLayout }} value={value.display} sparkline={value.sparkline && { ...value.sparkline, timeRange: range }} count={1} />
+    <BigValue {...{ theme, width, height, colorMode, graphMode, justifyMode, textMode, wideLayout, text }} value={value.display} sparkline={value.sparkline && { ...value.sparkline, timeRange: range }} count={1} />
   );
 }
 
@@ -82,7 +87,7 @@ function markAlert(u, { color, from, to }, theme) {
 }
 
 function Grid({ panel, frames, width, height }) {
-  return <TableNG data={frames[0]} width={width} height={height} cellHeight={panel.options.cellHeight} noHeader={!panel.options.showHeader} fieldConfig={panel.fieldConfig} enableVirtualization={false} />;
+  return <TableNG data={frames[0]} width={width} height={height} cellHeight={panel.options.cellHeight} noHeader={!panel.options.showHeader} fieldConfig={panel.fieldConfig} sortBy={panel.options.sortBy} enableVirtualization={false} />;
 }
 
 function Bars(props) {

@@ -16,7 +16,8 @@ type File struct {
 // Files returns all dashboards.
 func Files(c config.Config) ([]File, error) {
 	var files []File
-	for _, b := range []board{overviewBoard(c), resourceBoard(c), nodesBoard(c), leaksBoard(c)} {
+	for _, b := range []board{overviewBoard(c), alertsBoard(c), resourcesBoard(c), resourceBoard(c), nodesBoard(c),
+		leaksBoard(c), adoptionBoard(c)} {
 		text, err := b.render()
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", b.uid, err)

@@ -114,23 +114,60 @@ func TestJobsAreToldApart(t *testing.T) {
 	}
 }
 
-// TestOverviewBegins wants what matters in an incident first, and not folded.
-func TestOverviewBegins(t *testing.T) {
-	var open, closed []string
+// TestOverview wants one screen of at most twelve panels, nothing folded, with the present state in the first line
+// and objectives in the last.
+func TestOverview(t *testing.T) {
+	const most, lines = 12, 24 // a line is 38 pixels
+	var titles []string
+	bottom := 0
 	for _, p := range drawn(t, config.Default())["lockscope-overview"].Panels {
-		switch {
-		case p.IsRow() && p.Collapsed:
-			closed = append(closed, p.Title)
-		case p.IsRow():
-			if len(closed) > 0 {
-				t.Errorf("%s is below what is folded", p.Title)
-			}
-			open = append(open, p.Title)
+		if p.IsRow() {
+			t.Errorf("%s is a row", p.Title)
+		}
+		titles, bottom = append(titles, p.Title), max(bottom, p.GridPos.Y+p.GridPos.H)
+	}
+	if len(titles) > most || bottom > lines {
+		t.Errorf("%d panels on %d lines: %q", len(titles), bottom, titles)
+	}
+	want := []string{"Nodes to spare", "Alerts firing", "Longest wait now", "Waiting now", "Acquires a second",
+		"Leases lost", "Firing alerts"}
+	if !slices.Equal(titles[:min(len(want), len(titles))], want) {
+		t.Errorf("the first are %q", titles)
+	}
+	if at := slices.Index(titles, "Objectives by resource"); at < len(want) {
+		t.Errorf("objectives are number %d", at)
+	}
+}
+
+// TestPairs wants a tile and the list beside it to ask the same, one of all and one of each.
+func TestPairs(t *testing.T) {
+	exprs := map[string]string{}
+	for _, p := range drawn(t, config.Default())["lockscope-nodes"].All() {
+		if len(p.Targets) > 0 {
+			exprs[p.Title] = p.Targets[0].Expr
 		}
 	}
-	want := []string{"Health", "What fires", "Who holds and who waits", "Objectives"}
-	if !slices.Equal(open, want) || len(closed) == 0 {
-		t.Errorf("open are %q, folded %q", open, closed)
+	grouping := regexp.MustCompile(` by \([^)]*\)`)
+	for tile, list := range map[string]string{"Failed commands": "Failed commands by node",
+		"Slowest node, p99": "Slowest nodes, p99"} {
+		one, each := grouping.ReplaceAllString(exprs[tile], ""), grouping.ReplaceAllString(exprs[list], "")
+		if worst, found := strings.CutPrefix(one, "max("); found {
+			one = strings.TrimSuffix(worst, ")")
+		}
+		if one == "" || each != "topk(10, "+one+")" {
+			t.Errorf("%s and %s differ:\n%s\n%s", tile, list, one, each)
+		}
+	}
+}
+
+// TestNothingHeld wants the age of the oldest lease to be absent, not 0, where nothing is held.
+func TestNothingHeld(t *testing.T) {
+	for uid, d := range drawn(t, config.Default()) {
+		for _, q := range d.Queries() {
+			if strings.Contains(q.Expr, "held_since") && strings.Contains(q.Expr, "or 0 *") {
+				t.Errorf("%s: %s is 0 where nothing is held: %s", uid, q.Panel, q.Expr)
+			}
+		}
 	}
 }
 
@@ -164,9 +201,9 @@ func TestLegends(t *testing.T) {
 func TestPageAndRunbookLinks(t *testing.T) {
 	c := config.Default()
 	c.Boards.PageURL = "https://{cluster}.example.com/{instance}/locks"
-	d := fitted(t, c, deploy.Settings{RunbookURL: "https://wiki.example.com/locks"})["lockscope-overview"]
+	d := fitted(t, c, deploy.Settings{RunbookURL: "https://wiki.example.com/locks"})
 	var all []string
-	for _, p := range d.All() {
+	for _, p := range slices.Concat(d["lockscope-overview"].All(), d["lockscope-resources"].All()) {
 		all = append(all, p.Links()...)
 	}
 	for _, want := range []string{"https://${__data.fields.cluster}.example.com/${__data.fields.instance}/locks",

@@ -2,6 +2,7 @@ package boards
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
@@ -64,10 +65,19 @@ func (p panel) largest(n int) panel {
 	return p
 }
 
+func (p panel) sized(w, h uint32) panel { p.w, p.h = w, h; return p }
+
 func (p panel) wide(w uint32) panel { p.w = w; return p }
 
 func (p panel) telling(legend string) panel {
 	p.named, p.queries = true, []query{{expr: p.queries[0].expr, legend: legend, instant: true}}
+	return p
+}
+
+// either adds a query that has a value instead of the first one, in a colour of its own. The tile shows which it is.
+func (p panel) either(legend, expr, color string) panel {
+	p.named, p.tints = true, append(p.tints, tint{legend, color})
+	p.queries = append(slices.Clone(p.queries), query{expr: expr, legend: legend, instant: true})
 	return p
 }
 

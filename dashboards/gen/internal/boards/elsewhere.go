@@ -9,6 +9,7 @@ import (
 	"github.com/grafana/grafana-foundation-sdk/go/loki"
 	"github.com/grafana/grafana-foundation-sdk/go/table"
 	"github.com/grafana/grafana-foundation-sdk/go/tempo"
+	"github.com/grafana/grafana-foundation-sdk/go/text"
 )
 
 // elsewhere builds panels that do not query Prometheus.
@@ -20,8 +21,10 @@ func (p panel) elsewhere() (dashboard.Panel, error) {
 		made, err = p.logs("loki", logsVariable).Build()
 	case traces:
 		made, err = p.traces("tempo", tracesVariable).Build()
+	case words:
+		made, err = text.NewPanelBuilder().Mode(text.TextModeMarkdown).Content(p.text).Build()
 	default:
-		made = firing()
+		made = alertsInGrafana()
 	}
 	made.Title, made.Description = &p.title, &p.about
 	return made, err
@@ -51,8 +54,8 @@ func chosen(kind, variable string) common.DataSourceRef {
 	return common.DataSourceRef{Type: &kind, Uid: new("${" + variable + "}")}
 }
 
-// firing is Grafana's own list of the alerts of these rules in all its sources, without the watchdog.
-func firing() dashboard.Panel {
+// alertsInGrafana is Grafana's own list of the alerts of these rules in all its sources, without the watchdog.
+func alertsInGrafana() dashboard.Panel {
 	return dashboard.Panel{Type: "alertlist", Options: map[string]any{
 		"alertName": "DistributedLock", "alertInstanceLabelFilter": `{severity=~"critical|warning"}`,
 		"dashboardAlerts": false, "groupMode": "default", "groupBy": []string{}, "maxItems": 20, "sortOrder": 3,

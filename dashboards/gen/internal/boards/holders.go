@@ -13,7 +13,7 @@ func holders(c config.Config, title, by string, h uint32) panel {
 		return fmt.Sprintf("%s and topk(%d, %s + %s)", expr, c.Boards.Top, waiting, held)
 	}
 	// Values of the last scrape: a lease may have been released since.
-	longest := since("distributed_lock_held_since_timestamp_seconds{R}", by)
+	longest := heldFor(by)
 	oldest := since("distributed_lock_waiting_since_timestamp_seconds{R}", by)
 	mean := fmt.Sprintf("sum by (%[1]s) (increase(distributed_lock_hold_seconds_sum{R}[$__range])) / (sum by (%[1]s) "+
 		"(increase(distributed_lock_hold_seconds_count{R}[$__range])) > 0)", by)
@@ -29,12 +29,18 @@ func holders(c config.Config, title, by string, h uint32) panel {
 			{title: "Held for", unit: "s", decimals: auto, steps: neutral(), width: 110},
 			{title: "Mean hold", unit: "s", decimals: auto, steps: neutral(), width: 110},
 		},
-		order: []string{"resource", "job", "instance"},
+		order: []string{"resource", "job", "instance"}, narrow: labelWidth,
 		cells: []labelColumn{
 			{column: "instance", links: []link{{title: "Live page of this process", url: c.Boards.Page(), away: true}}},
 			{column: "resource", links: []link{fromRow("This resource in depth", "lockscope-resource", "resource")}},
 		},
 	}
+}
+
+// heldFor is the age of the oldest lease, and nothing where nothing is held.
+func heldFor(by string) string {
+	const gauge = "distributed_lock_held_since_timestamp_seconds{R}"
+	return fmt.Sprintf("clamp_min(max by (%s) (timestamp(%[2]s) - (%[2]s > 0)), 0)", by, gauge)
 }
 
 // since returns the time from a gauge's timestamp to the last scrape, or 0.

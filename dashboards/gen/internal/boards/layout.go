@@ -9,7 +9,7 @@ import (
 // columns is the width of a dashboard.
 const columns = 24
 
-// row is a title with panels below it, which fill 24 columns per line.
+// row is a title with panels below it, which fill 24 columns per line. Without a title it is only its panels.
 type row struct {
 	title  string
 	panels []panel
@@ -23,6 +23,12 @@ func folded(title string, panels []panel) row { return row{title: title, panels:
 func layout(rows []row, fill filler) (all []dashboard.PanelOrRowPanel, err error) {
 	y, id := uint32(0), uint32(0)
 	for _, r := range rows {
+		if r.title == "" {
+			if all, y, err = r.untitled(all, y, &id, fill); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		id++
 		title := dashboard.NewRowPanel()
 		title.Title, title.Id, title.Collapsed = &r.title, id, r.folded
@@ -43,6 +49,16 @@ func layout(rows []row, fill filler) (all []dashboard.PanelOrRowPanel, err error
 		}
 	}
 	return all, nil
+}
+
+// untitled adds the panels of a row without a title.
+func (r row) untitled(all []dashboard.PanelOrRowPanel, y uint32, id *uint32, fill filler) (
+	[]dashboard.PanelOrRowPanel, uint32, error) {
+	below, bottom, err := r.place(y, id, fill)
+	for _, p := range below {
+		all = append(all, dashboard.PanelOrRowPanel{Panel: &p})
+	}
+	return all, bottom, err
 }
 
 // place puts the panels of a row side by side, starting at line y.

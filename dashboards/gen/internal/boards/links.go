@@ -19,3 +19,9 @@ func fromRow(title, board, label string) link {
 	return link{title: title, url: "/d/" + board + job + "&var-" + label + "=${__data.fields." + label +
 		":percentencode}"}
 }
+
+// ofAnyJob links a table cell whose row has no job.
+func ofAnyJob() link {
+	return link{title: "This resource in depth",
+		url: "/d/lockscope-resource" + kept + "&var-resource=${__data.fields.resource:percentencode}"}
+}

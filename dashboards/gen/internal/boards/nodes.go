@@ -16,7 +16,7 @@ func nodesBoard(c config.Config) board {
 		variables: append(processes("distributed_lock_node_up"), redisNodes("distributed_lock_node_up")),
 		rows: []row{
 			{title: "At a glance", panels: nodeTiles(c)},
-			{title: "Top nodes", panels: nodeTop(c)},
+			{title: "Which nodes", panels: nodeTop(c)},
 			{title: "Nodes as processes see them", panels: nodeViews()},
 			{title: "Latency", panels: nodeLatency(c)},
 			{title: "Failures", panels: nodeFailures()},
@@ -35,11 +35,22 @@ func withoutMargin() string {
 const nodeRate = `sum by ($CLUSTER lock_node, le)
 	(rate(distributed_lock_node_duration_seconds_bucket{N,operation="acquire"}[$__rate_interval]))`
 
-// failedCommands sums series with different labels: commands without a connection have no duration.
-const failedCommands = `
-	sum(rate(distributed_lock_node_failures_total{N,reason!~"canceled|busy|guard"}[$__rate_interval]))
-	/ (sum(rate(distributed_lock_node_duration_seconds_count{N}[$__rate_interval])
-		or rate(distributed_lock_node_failures_total{N,reason=~"refused|dial"}[$__rate_interval])) > 0)`
+// A tile and the list beside it ask the same of the time shown: the tile of all nodes, the list of each.
+
+// failedShare sums series with different labels: commands without a connection have no duration. Commands that were
+// not sent have not failed.
+func failedShare(by string) string {
+	return fmt.Sprintf(`sum%[1]s
+		(increase(distributed_lock_node_failures_total{N,reason!~"canceled|busy|guard"}[$__range]))
+		/ (sum%[1]s (increase(distributed_lock_node_duration_seconds_count{N}[$__range])
+			or increase(distributed_lock_node_failures_total{N,reason=~"refused|dial"}[$__range])) > 0)`, by)
+}
+
+const acquireP99 = `histogram_quantile(0.99, sum by ($CLUSTER lock_node, le)
+	(increase(distributed_lock_node_duration_seconds_bucket{N,operation="acquire"}[$__range])))`
+
+// unusable is the share of processes that cannot use a node.
+const unusable = `(1 - ` + rules.NodeUsable + `{M})`
 
 func nodeTiles(c config.Config) []panel {
 	return []panel{
@@ -49,23 +60,23 @@ func nodeTiles(c config.Config) []panel {
 			"Sets with fewer usable nodes than the quorum: nobody gets a lock there. Good: 0. Needs the recording "+
 				"rules."),
 		tile("Unusable nodes", "short", 0, anyIsSuspicious(),
-			now(`count(`+rules.NodeUsable+`{M} <= 0.5) or 0 * count(`+rules.NodeUsable+`{M})`),
-			"Nodes that most processes cannot use: silent, refusing, or not voting after a restart. Good: 0. Needs "+
-				"the recording rules."),
+			now(`count(`+unusable+` >= 0.5) or 0 * count(`+unusable+`)`),
+			"Nodes that half of the processes or more cannot use: silent, refusing, or not voting after a restart. Good: 0. "+
+				"Needs the recording rules."),
 		nodesToSpare(
 			"Usable nodes beyond the quorum, of the set with the fewest. Good: 1 of 3, 2 of 5. At 0 the next failure " +
 				"stops all locking in that set: bring a node back now."),
 		tile("Slowest node, p99", "s", auto, above(c.Alerts.NodeP99Seconds),
-			now("max(histogram_quantile(0.99, "+nodeRate+"))"),
+			now("max("+acquireP99+" >= 0)"),
 			fmt.Sprintf(
-				"One acquire command in a hundred takes longer on the slowest node. Good: a few milliseconds. Above %v "+
-					"s an alert fires: near the node timeout votes are lost.", c.Alerts.NodeP99Seconds)),
-		tile("Failed commands", "percentunit", 2, steps(green, step{.001, orange}, step{.05, red}),
-			course(failedCommands, ""),
-			"Share of commands that failed, including those without a connection. Good: 0. A node that refuses a vote "+
-				"has not failed. See Failures by reason."),
+				"One acquire command in a hundred took longer on the slowest node, in the time shown. Good: a few milliseconds. "+
+					"Above %v s an alert fires: near the node timeout votes are lost.", c.Alerts.NodeP99Seconds)),
+		tile("Failed commands", "percentunit", 2, failedSteps(),
+			now(failedShare("")),
+			"Share of commands that failed in the time shown, including those without a connection. Good: 0. A node that "+
+				"refuses a vote has not failed, nor has a command that was not sent. See Failures by reason."),
 		tile("No spare vote", "percentunit", 1, steps(green, step{.05, orange}, step{.5, red}),
-			course(withoutMargin(), ""),
+			now(withoutMargin()),
 			"Share of won rounds with no vote beyond the quorum. Good: near 0. It rises when a node does not vote, "+
 				"even one that is up but waits after a restart."),
 		tile("Commands", "ops", auto, neutral(),
@@ -78,28 +89,27 @@ func nodeTiles(c config.Config) []panel {
 // nodeTop shows the nodes to look at first.
 func nodeTop(c config.Config) []panel {
 	top := func(title, unit, expr, about string, s []step) panel {
-		return panel{kind: topList, title: title, about: about, unit: unit, decimals: auto, w: third, h: 6, zero: true,
+		return panel{kind: topList, title: title, about: about, unit: unit, decimals: auto, w: third, h: chartHeight,
+			zero: true,
 			queries: []query{{expr: fmt.Sprintf("topk(%d, %s)", c.Boards.Top, expr), legend: "{{lock_node}}",
 				instant: true}},
 			links: []link{toNode()}, steps: s}
 	}
 	return []panel{
-		top("Most failures", "short", `sum by ($CLUSTER lock_node)
-			(increase(distributed_lock_node_failures_total{N,reason!="canceled"}[$__range]))`,
-			"Commands that failed on a node in the time shown. Good: none, or similar on all nodes while clients "+
-				"restart. Click a node to see it alone.", anyIsSuspicious()),
-		top("Slowest, p99", "s", `histogram_quantile(0.99, sum by ($CLUSTER lock_node, le)
-			(increase(distributed_lock_node_duration_seconds_bucket{N,operation="acquire"}[$__range])))`,
-			"One acquire command in a hundred took longer, over the time shown. Good: a few milliseconds, similar on "+
-				"all nodes.",
+		top("Failed commands by node", "percentunit", failedShare(" by ($CLUSTER lock_node)"),
+			"Share of a node's commands that failed in the time shown, counted as in the tile above. Good: none, or similar "+
+				"on all nodes while clients restart. Click a node to see it alone.", failedSteps()),
+		top("Slowest nodes, p99", "s", acquireP99+" >= 0",
+			"One acquire command in a hundred took longer, in the time shown. Good: a few milliseconds, similar on all nodes.",
 			above(c.Alerts.NodeP99Seconds)),
-		top("Processes that cannot use it", "short",
-			`count by ($CLUSTER lock_node) (distributed_lock_node_usable{N})
-			- sum by ($CLUSTER lock_node) (distributed_lock_node_usable{N})`,
-			"Processes whose last command on the node failed, or that do not let it vote yet after a restart. Good: "+
-				"0. All processes: the node. One process: its network or credentials.", anyIsSuspicious()),
+		top("Processes that cannot use it", "percentunit", `max by ($CLUSTER lock_node) `+unusable,
+			"Share of processes most of whose commands of the last minutes failed on the node, or that do not let it vote yet "+
+				"after a restart. Good: 0. All processes: the node. Some: their network or credentials. Needs the recording "+
+				"rules.", steps(green, step{.01, orange}, step{.5, red})),
 	}
 }
+
+func failedSteps() []step { return steps(green, step{.001, orange}, step{.05, red}) }
 
 // nodeConnections is empty for clients that do not report connections.
 func nodeConnections() []panel {

@@ -12,11 +12,17 @@ const (
 // nodesToSpare ignores working sets of one or two nodes: they have none to spare by design, and such a node
 // may be a whole cluster.
 func nodesToSpare(about string) panel {
-	const byDesign = `(` + size + ` <= on ($JOB, backend) ` + quorum + ` and on ($JOB, backend) ` + spare + ` >= 0)`
+	const (
+		byDesign = `(` + size + ` <= on ($JOB, backend) ` + quorum + ` and on ($JOB, backend) ` + spare + ` >= 0)`
+		worst    = `min(` + spare + ` unless on ($JOB, backend) ` + byDesign + `)`
+		reduced  = `(` + worst + ` > 0 and on () count(` + spare + ` < on ($JOB, backend) (` + size +
+			` - on ($JOB, backend) ` + quorum + `)) > 0)`
+	)
 	return tile("Nodes to spare", "short", 0, steps(red, step{1, green}),
-		now(`min(`+spare+` unless on ($JOB, backend) `+byDesign+`)`),
-		about+" Sets of one or two nodes count only if they have no quorum. n/a: there are no other sets, or no "+
-			"recording rules.").otherwise("n/a")
+		[]query{{expr: worst + ` unless on () ` + reduced, legend: "to spare", instant: true}},
+		about+" Orange: a node is down, and the others are enough. Sets of one or two nodes count only if they have no "+
+			"quorum. n/a: there are no other sets, or no recording rules.").
+		either("a node is down", reduced, orange).otherwise("n/a")
 }
 
 // nodeSets is a table of all sets.

@@ -14,6 +14,7 @@ const (
 	alertList // of Grafana's own
 	logLines  // of Loki
 	traces    // of Tempo
+	words     // only text
 )
 
 // query is one expression. Its selectors use the shorthands of newFiller.
@@ -54,6 +55,11 @@ type panel struct {
 	cells        []labelColumn // label columns of a table, with their own links
 	order        []string      // of label columns in a table; other columns follow
 	named        bool          // a tile shows the name beside the value
+	size         float64       // of a tile's value in pixels, so that tiles side by side look alike
+	sorted       []string      // columns that a table is sorted by, largest values first
+	rising       bool          // smallest first
+	narrow       float64       // width of a table's columns other than those in columns and cells
+	text         string        // of a panel of words, in Markdown
 	fill         filler
 }
 

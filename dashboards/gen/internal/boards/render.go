@@ -2,6 +2,7 @@ package boards
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/grafana/grafana-foundation-sdk/go/bargauge"
 	"github.com/grafana/grafana-foundation-sdk/go/cog"
@@ -23,7 +24,7 @@ func source() common.DataSourceRef {
 
 // Build implements cog.Builder.
 func (p panel) Build() (dashboard.Panel, error) {
-	if p.kind == alertList || p.kind == logLines || p.kind == traces {
+	if slices.Contains([]kind{alertList, logLines, traces, words}, p.kind) {
 		return p.elsewhere()
 	}
 	made, err := p.visualization().Build()
@@ -160,9 +161,22 @@ func (p panel) tile() cog.Builder[dashboard.Panel] {
 	if p.named {
 		text = common.BigValueTextModeValueAndName
 	}
-	return stat.NewPanelBuilder().GraphMode(graph).ColorMode(common.BigValueColorModeValue).
+	b := stat.NewPanelBuilder().GraphMode(graph).ColorMode(common.BigValueColorModeValue).
 		JustifyMode(common.BigValueJustifyModeAuto).TextMode(text).
-		ReduceOptions(p.reduced()).Orientation(common.VizOrientationAuto)
+		ReduceOptions(p.reduced()).Orientation(common.VizOrientationAuto).WideLayout(false)
+	if p.size > 0 {
+		b.Text(common.NewVizTextDisplayOptionsBuilder().TitleSize(p.size / 3).ValueSize(p.size))
+	}
+	for _, t := range p.tints {
+		b.OverrideByName(t.series, t.fixed())
+	}
+	return b
+}
+
+func (t tint) fixed() []dashboard.DynamicConfigValue {
+	return []dashboard.DynamicConfigValue{
+		{Id: "color", Value: dashboard.FieldColor{Mode: dashboard.FieldColorModeIdFixed, FixedColor: &t.color}},
+	}
 }
 
 func (p panel) reduced() *common.ReduceDataOptionsBuilder {
@@ -190,9 +204,7 @@ func (p panel) chart() cog.Builder[dashboard.Panel] {
 		b.ScaleDistribution(common.NewScaleDistributionConfigBuilder().Type(common.ScaleDistributionLog).Log(10))
 	}
 	for _, t := range p.tints {
-		b.OverrideByName(t.series, []dashboard.DynamicConfigValue{
-			{Id: "color", Value: dashboard.FieldColor{Mode: dashboard.FieldColorModeIdFixed, FixedColor: &t.color}},
-		})
+		b.OverrideByName(t.series, t.fixed())
 	}
 	if p.limits {
 		b.ThresholdsStyle(common.NewGraphThresholdsStyleConfigBuilder().Mode(common.GraphThresholdsStyleModeDashed))
@@ -254,6 +266,10 @@ func (p panel) table() cog.Builder[dashboard.Panel] {
 	for _, c := range p.cells {
 		b.OverrideByName(c.column, p.label(c))
 	}
+	if p.narrow > 0 {
+		b.Width(p.narrow)
+	}
+	b.SortBy(p.sortedBy())
 	places := map[string]int{}
 	for i, name := range p.order {
 		places[name] = i
@@ -264,12 +280,22 @@ func (p panel) table() cog.Builder[dashboard.Panel] {
 		}})
 }
 
+func (p panel) sortedBy() (all []cog.Builder[common.TableSortByFieldState]) {
+	for _, name := range p.sorted {
+		all = append(all, common.NewTableSortByFieldStateBuilder().DisplayName(name).Desc(!p.rising))
+	}
+	return all
+}
+
 func (p panel) label(c labelColumn) (all []dashboard.DynamicConfigValue) {
 	if len(c.links) > 0 {
 		all = append(all, dashboard.DynamicConfigValue{Id: "links", Value: p.dataLinks(c.links)})
 	}
 	if c.width > 0 {
 		all = append(all, dashboard.DynamicConfigValue{Id: "custom.width", Value: c.width})
+	}
+	if p.narrow > 0 && c.width == 0 { // no value takes back the width of all columns: it shares what is left
+		all = append(all, dashboard.DynamicConfigValue{Id: "custom.width"})
 	}
 	return all
 }

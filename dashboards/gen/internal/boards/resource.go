@@ -17,6 +17,7 @@ func resourceBoard(c config.Config) board {
 		marks: []mark{losses("{R}")},
 		rows: []row{
 			{title: "$resource at a glance", panels: resourceTiles(c, o)},
+			{title: "What callers wait for", panels: []panel{waitClasses().wide(third), blame(c).sized(2*third, chartHeight)}},
 			{title: "Who holds it", panels: resourceHolders(c)},
 			{title: "Waits", panels: waits(o.Within)},
 			{title: "Outcomes", panels: resourceOutcomes(c, o)},
@@ -30,35 +31,26 @@ func resourceBoard(c config.Config) board {
 
 const holdRate = `sum by (le) (rate(distributed_lock_hold_seconds_bucket{R}[$__rate_interval]))`
 
+// resourceTiles show the present state first, then the time shown.
 func resourceTiles(c config.Config, o objectives) []panel {
 	return []panel{
+		longestWait(c).telling("{{job}}"), waitingNow(c), acquiresNow(),
+		tile("Leases lost", "short", 0, anyIsBad(),
+			now(`sum(increase(distributed_lock_lost_total{R,reason!="max_hold"}[$__range]))`),
+			"Leases in the time shown that ended in use. Good: 0. See Lost leases for the process and the reason."),
+		tile("Wait p99", "s", auto, above(c.Alerts.WaitP99Seconds), now("histogram_quantile(0.99, "+waitRate+")"),
+			fmt.Sprintf("One acquire in a hundred waits longer. Good: far below %v s. No data: no acquire ends now.",
+				c.Alerts.WaitP99Seconds)),
+		tile("Hold p99", "s", auto, neutral(), now("histogram_quantile(0.99, "+holdRate+")"),
+			"One lease in a hundred is held longer. Good: far below the wait that callers can bear: each caller waits "+
+				"for whole holds. No data: no lease ends now."),
 		tile("Availability", "percentunit", 3, atLeast(o.Availability), now(o.availability("")),
-			"Share of acquires in the time shown that got the "+
-				"lock. Good: "+percent(o.Availability)+" % or more. If it is lower, see Acquires by outcome."),
+			"Share of acquires in the time shown that got the lock; those that stalled calls prevent count as failed. "+
+				"Good: "+percent(o.Availability)+" % or more. If it is lower, see Acquires by outcome."),
 		tile("Error budget left", "percentunit", 1, budgetLeft(), now("min("+o.availabilityLeftOfPeriod()+")"),
 			"Failures that this resource may still have in "+o.Period.String()+
 				", as a share of its budget. Good: above 50 %. Below 0 the objective is broken. Needs the recording "+
 				"rules."),
-		tile("Wait budget left", "percentunit", 1, budgetLeft(), now("min("+o.waitLeftOfPeriod()+")"),
-			"Slow waits that this resource may still have in "+o.Period.String()+
-				", as a share of its budget. Good: above 50 %. Below 0 the objective is broken. Needs the recording "+
-				"rules."),
-		tile("Wait p99", "s", auto, above(c.Alerts.WaitP99Seconds),
-			course("histogram_quantile(0.99, "+waitRate+")", ""),
-			fmt.Sprintf("One acquire in a hundred waits longer. Good: far below %v s.", c.Alerts.WaitP99Seconds)),
-		tile("Waiting now", "short", 0, steps(green, step{c.Alerts.Waiters, orange}, step{10 * c.Alerts.Waiters, red}),
-			course(`sum(distributed_lock_waiting{R})`, ""),
-			"Callers that wait for it. Good: comes and goes. Growing: find the holder in the table below or with "+
-				"`lockscope list`."),
-		tile("Hold p99", "s", auto, neutral(), course("histogram_quantile(0.99, "+holdRate+")", ""),
-			"One lease in a hundred is held longer. Good: far below the wait that callers can bear: each caller waits "+
-				"for whole holds."),
-		tile("Attempts/acquire", "short", 1, above(c.Alerts.AttemptsPerAcquire), course(attemptsPerAcquire(""), ""),
-			"Voting rounds per acquire. Good: 1 to 2. Long holds raise it harmlessly. Many attempts a second do not "+
-				"get the lock sooner."),
-		tile("Leases lost", "short", 0, anyIsBad(),
-			now(`sum(increase(distributed_lock_lost_total{R,reason!="max_hold"}[$__range]))`),
-			"Leases in the time shown that ended in use. Good: 0. See Lost leases for the process and the reason."),
 	}
 }
 
@@ -76,11 +68,7 @@ func resourceOutcomes(c config.Config, o objectives) []panel {
 			legend: "slow waits, " + w.Long.String()})
 	}
 	return []panel{
-		chart("Acquires by outcome", "ops", third,
-			course(`sum by (outcome) (rate(distributed_lock_acquisitions_total{R}[$__rate_interval]))`, "{{outcome}}"),
-			"How acquires end. Good: acquired, and contended for callers that do not wait. timeout: the caller gave "+
-				"up waiting. no_quorum: too few nodes, see Nodes. canceled: the caller cancelled.").stacked().tinted(
-			outcomeTints()),
+		acquiresByOutcome().wide(third),
 		chart("Failures by process", "ops", third,
 			course(`sum by ($JOB, instance) (rate(distributed_lock_failures_total{R}[$__rate_interval]))`,
 				"{{job}} {{instance}}"),

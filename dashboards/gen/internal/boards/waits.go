@@ -1,9 +1,13 @@
 package boards
 
+import "github.com/lockscope/lockscope/dashboards/gen/internal/rules"
+
+const prevented = "prevented by stalled calls"
+
 // outcomeTints colours the outcomes of acquires, from good to bad.
 func outcomeTints() []tint {
 	return []tint{{"acquired", green}, {"contended", blue}, {"canceled", purple}, {"timeout", orange},
-		{"no_quorum", red}, {"error", "dark-red"}}
+		{"no_quorum", red}, {"error", "dark-red"}, {prevented, "semi-dark-red"}}
 }
 
 const waitRate = `sum by (le) (rate(distributed_lock_wait_seconds_bucket{R}[$__rate_interval]))`
@@ -18,4 +22,15 @@ func waits(good float64) []panel {
 			"Acquires by wait. Fuller cells stand out. Good: those are at the bottom. A second band further up is "+
 				"callers that wait for a whole hold, or for the TTL of a dead holder.").traced(),
 	}
+}
+
+// acquiresByOutcome adds the acquires that stalled calls prevent, which end as nothing.
+func acquiresByOutcome() panel {
+	const ended = `(rate(distributed_lock_acquisitions_total{R}[$__rate_interval]))`
+	return chart("Acquires by outcome", "ops", half, []query{
+		{expr: `sum by (outcome) ` + ended, legend: "{{outcome}}"},
+		{expr: `sum(` + rules.Unserved + `{S}) or 0 * sum ` + ended, legend: prevented}},
+		"How acquires end. Good: acquired, and contended for callers that do not wait. timeout: the caller gave up "+
+			"waiting. no_quorum: too few nodes, see Nodes. canceled: the caller cancelled. prevented: calls have waited for "+
+			"nodes instead.").stacked().tinted(outcomeTints())
 }

@@ -16,7 +16,7 @@ import (
 
 // good is the committed dashboard that samples are made of.
 func good(t *testing.T) string {
-	text, err := os.ReadFile("../../../grafana/lockscope-overview.json")
+	text, err := os.ReadFile("../../../grafana/lockscope-resources.json")
 	must(t, err)
 	return string(text)
 }
@@ -32,7 +32,7 @@ func linter(t *testing.T, sample string) lint.Linter {
 	d, err := grafana.Parse([]byte(sample))
 	must(t, err)
 	l.Boards = append(l.Boards, d)
-	for _, name := range []string{"resource", "nodes", "leaks"} {
+	for _, name := range []string{"overview", "alerts", "resource", "nodes", "leaks", "adoption"} {
 		text, err := os.ReadFile(filepath.Join("../../../grafana", "lockscope-"+name+".json"))
 		must(t, err)
 		d, err := grafana.Parse(text)
@@ -66,16 +66,16 @@ var spoiled = map[string][]struct{ old, new string }{
 	"template-on-time-change-reload-rule": {{`"refresh": 2`, `"refresh": 1`}},
 	"panel-datasource-rule":               {{`"uid": "${datasource}"`, `"uid": "prometheus-1"`}},
 	"panel-title-description-rule": {
-		{`"title": "Waiting now"`, `"title": ""`},
+		{`"title": "Held now"`, `"title": ""`},
 		{`"description": "Callers that wait`, `"unknown": "Callers that wait`},
 	},
-	"panel-units-rule":      {{`"unit": "ops"`, `"unit": "parsecs"`}, {`"value": "percentunit"`, `"value": "parsecs"`}},
+	"panel-units-rule":      {{`"unit": "ops"`, `"unit": "parsecs"`}, {`"value": "s"`, `"value": "parsecs"`}},
 	"panel-no-targets-rule": {{`"targets": [`, `"unknown": [`}},
 	"target-promql-rule":    {{`sum by (`, `sum by by (`}, {`$__range]`, `$__distance]`}},
 	"target-rate-interval-rule": {
 		{
-			`sum(rate(distributed_lock_wait_seconds_count{job=~\"$job\", instance=~\"$instance\", resource=~\"$resource\", cluster=~\"$cluster\"}[$__rate_interval]))`,
-			`sum(rate(distributed_lock_wait_seconds_count{job=~\"$job\", instance=~\"$instance\", resource=~\"$resource\", cluster=~\"$cluster\"}[5m]))`},
+			`sum (rate(distributed_lock_wait_seconds_count{job=~\"$job\", instance=~\"$instance\", resource=~\"$resource\", cluster=~\"$cluster\"}[$__rate_interval]))`,
+			`sum (rate(distributed_lock_wait_seconds_count{job=~\"$job\", instance=~\"$instance\", resource=~\"$resource\", cluster=~\"$cluster\"}[5m]))`},
 	},
 	"target-job-rule":         {{`{job=~\"$job\", instance=~\"$instance\"`, `{instance=~\"$instance\"`}},
 	"target-instance-rule":    {{`, instance=~\"$instance\"`, ``}},
@@ -86,7 +86,7 @@ var spoiled = map[string][]struct{ old, new string }{
 		{`distributed_lock_waiting`, `distributed_lock_waitings`},
 		{`sum by (outcome)`, `sum by (result)`},
 		{`outcome=\"acquired\"`, `result=\"acquired\"`},
-		{`:ratio_rate1h`, `:ratio_rate1w`},
+		{`:rate5m`, `:rate1w`},
 		{`alertname=~`, `alert=~`},
 		{`label_values(distributed_lock_wait_seconds_count`, `label_values(distributed_lock_wait_seconds_total`},
 	},
@@ -101,7 +101,7 @@ var spoiled = map[string][]struct{ old, new string }{
 	"link-rule":      {{`/d/lockscope-resource?`, `/d/lockscope-lock?`}},
 	"alerts-rule":    {{`"expr": "ALERTS{`, `"expr": "up{`}},
 	"exemplar-rule":  {{`"exemplar": true`, `"exemplar": false`}},
-	"advice-rule":    {{`Good: 0. Two holders may`, `Two holders may`}},
+	"advice-rule":    {{`Good: 0. Take locks`, `Take locks`}},
 	"threshold-rule": {{`"thresholds": {`, `"limits": {`}},
 }
 

@@ -113,8 +113,9 @@ func panelTexts(r *run) {
 	})
 }
 
-// known are the units in use here; every one of them is Grafana's.
-var known = map[string]bool{units.Seconds: true, units.PercentUnit: true, units.Short: true, units.OpsPerSecond: true}
+// known are the units in use here; every one of them is Grafana's. The last one is a number with a word behind it.
+var known = map[string]bool{units.Seconds: true, units.PercentUnit: true, units.Short: true, units.OpsPerSecond: true,
+	"suffix:callers": true}
 
 func panelUnits(r *run) {
 	r.panels(func(where string, p grafana.Panel) {

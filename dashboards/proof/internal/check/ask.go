@@ -92,9 +92,7 @@ func (a *asking) all(ctx context.Context) {
 		if len(p.Queries) == 0 {
 			a.problem(p.Title, "", "", "asks nothing")
 		}
-		for _, q := range p.Queries {
-			a.query(ctx, p.Title, q)
-		}
+		a.panel(ctx, p)
 	}
 	a.marks(ctx)
 	a.exemplars(ctx)
@@ -102,8 +100,19 @@ func (a *asking) all(ctx context.Context) {
 
 var errEmpty = errors.New("is empty")
 
-// query requires a number from each query, not only from each panel.
-func (a *asking) query(ctx context.Context, title string, q Query) {
+// panel requires a number from each query. Only a tile that shows one of its queries at a time has none of others.
+func (a *asking) panel(ctx context.Context, p Panel) {
+	found := false
+	for _, q := range p.Queries {
+		found = a.query(ctx, p.Title, q, p.Either) || found
+	}
+	if p.Either && !found {
+		a.problem(p.Title, p.Queries[0].Expr, "", errEmpty.Error())
+	}
+}
+
+// query reports whether the answer has numbers, and that they are missing unless they may be.
+func (a *asking) query(ctx context.Context, title string, q Query, optional bool) (found bool) {
 	where := title + " / " + q.Ref
 	if q.Title != title {
 		where += " " + q.Title
@@ -111,17 +120,17 @@ func (a *asking) query(ctx context.Context, title string, q Query) {
 	expr, err := replace(q.Expr, a.filled)
 	if err != nil {
 		a.problem(where, q.Expr, "", err.Error())
-		return
+		return true
 	}
 	answer, err := a.send(ctx, q, expr)
 	if err != nil {
 		a.problem(where, expr, err.Error(), "fails")
-		return
+		return true
 	}
 	want, err := plausible(q.Title, q.Unit, a.age)
 	if err != nil {
 		a.problem(where, expr, "", err.Error())
-		return
+		return true
 	}
 	seen := a.judge(answer, want)
 	if seen.strange != "" {
@@ -131,9 +140,10 @@ func (a *asking) query(ctx context.Context, title string, q Query) {
 	switch {
 	case seen.values > 0:
 		a.count(q.Unit, len(answer), seen)
-	case seen.strange == "":
+	case seen.strange == "" && !optional:
 		a.problem(where, expr, show(answer), errEmpty.Error())
 	}
+	return seen.values > 0 || seen.strange != ""
 }
 
 func (a *asking) send(ctx context.Context, q Query, expr string) ([]series, error) {

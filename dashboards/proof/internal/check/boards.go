@@ -25,6 +25,7 @@ type Board struct {
 type Panel struct {
 	Title   string
 	Queries []Query
+	Either  bool // a tile, of whose queries one has a value at a time
 }
 
 // Query is one expression of a panel.
@@ -140,7 +141,7 @@ func (b *Board) addPanels(all []panelDocument) {
 		if p.Type == "row" || p.elsewhere() {
 			continue
 		}
-		panel := Panel{Title: p.Title}
+		panel := Panel{Title: p.Title, Either: p.Type == "stat" && len(p.Targets) > 1}
 		for i, t := range p.Targets {
 			panel.Queries = append(panel.Queries, Query{
 				Ref: t.RefID, Title: p.title(i), Expr: t.Expr, Unit: p.unit(i), Instant: t.Instant,
@@ -150,9 +151,10 @@ func (b *Board) addPanels(all []panelDocument) {
 	}
 }
 
-// elsewhere reports whether a panel does not query Prometheus, such as a list of alerts, which queries Grafana.
+// elsewhere reports whether a panel does not query Prometheus, such as a text or a list of alerts, which queries
+// Grafana.
 func (p panelDocument) elsewhere() bool {
-	return p.Type == "alertlist" || p.Datasource.Type == "loki" || p.Datasource.Type == "tempo"
+	return p.Type == "alertlist" || p.Type == "text" || p.Datasource.Type == "loki" || p.Datasource.Type == "tempo"
 }
 
 // title returns the title of the i-th query: in a table, the title of its column.

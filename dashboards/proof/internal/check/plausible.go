@@ -13,6 +13,7 @@ const (
 	unitSeconds = "s"
 	unitRate    = "ops"
 	unitCount   = "short"
+	unitCallers = "suffix:callers"
 )
 
 // tolerance covers shares of two rates that are extrapolated differently, because their counters start at
@@ -53,7 +54,7 @@ func plausible(title, unit string, age time.Duration) (bounds, error) {
 		return bounds{0, (age + slack).Seconds()}, nil
 	case unitRate:
 		return bounds{0, 1e5}, nil // more than one machine can do
-	case unitCount:
+	case unitCount, unitCallers:
 		return bounds{0, 1e6}, nil
 	}
 	return bounds{}, fmt.Errorf("no plausible bounds are defined for the unit %q", unit)

@@ -1,0 +1,125 @@
+package boards
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
+	"github.com/lockscope/lockscope/dashboards/gen/internal/rules"
+)
+
+// alertsBoard has every firing alert and every objective.
+func alertsBoard(c config.Config) board {
+	o := objectivesOf(c)
+	return board{
+		uid: "lockscope-alerts", title: "Distributed locks / Alerts and objectives", from: "now-3h",
+		about: "Every alert that fires, the objectives of every resource, and how fast their budgets burn. Objectives: " +
+			o.promise() + ".",
+		variables: append(processes("distributed_lock_wait_seconds_count", "distributed_lock_scanner_up"),
+			resources(false)),
+		marks: []mark{losses("{R}")},
+		rows: []row{
+			{title: "What fires", panels: firingPanels()},
+			{title: "In the time shown, and fresh data", panels: alertTiles(c, o)},
+			{title: "Objectives", panels: allObjectives(c, o)},
+		},
+	}
+}
+
+// firingPanels list every firing alert with its age and runbook, from Prometheus and from Grafana.
+func firingPanels() []panel {
+	const height = 9
+	return []panel{
+		{kind: grid, title: "Each firing alert", w: 2 * third, h: height, unit: "s", decimals: auto,
+			none: "no alert is firing",
+			about: "Alerts of these rules that fire for the chosen jobs, and for how long. Good: none. Click the name " +
+				"for the runbook, the resource or the node for its dashboard. The overview has a line for each name.",
+			queries: now(`time() - ALERTS_FOR_STATE{J,alertname=~"DistributedLock.+"} and ignoring (alertstate) ` + firing()),
+			columns: []column{{title: "Active for", unit: "s", decimals: auto, steps: neutral(), width: 110}},
+			sorted:  []string{"Active for"},
+			order:   []string{"alertname", "severity", "Value", "resource", "lock_node", "job", "instance"},
+			hidden:  []string{"backend", "class", "reason", "group", "slo", "long_window", "short_window"},
+			cells:   alertCells()},
+		{kind: alertList, title: "Alerts in Grafana", w: third, h: height,
+			about: "The same alerts in Grafana, with pending ones and silences. Good: none. Empty if Grafana does not " +
+				"read Prometheus's rules."},
+	}
+}
+
+// alertTiles show the objectives, and whether the data of the scanner is fresh.
+func alertTiles(c config.Config, o objectives) []panel {
+	stale, period := time.Duration(c.Alerts.ScannerStale).Seconds(), " in "+o.Period.String()
+	return []panel{
+		tile("Worst availability", "percentunit", 2, atLeast(o.Availability),
+			now("bottomk(1, "+o.availability(" by ($JOB, resource)")+")"),
+			"The resource with the largest share of failed acquires in the time shown. Acquires that stalled calls "+
+				"prevent count as failed. Good: "+percent(o.Availability)+
+				" % or more. A small resource that always fails shows here, but not in the average beside it.").
+			telling("{{resource}}"),
+		tile("Availability", "percentunit", 3, atLeast(o.Availability), now(o.availability("")),
+			"Share of acquires in the time shown that got the lock, over all resources. Good: "+percent(o.Availability)+
+				" % or more. If it is lower, see Objectives for the resource and Resources for the reason."),
+		tile("Error budget left", "percentunit", 1, budgetLeft(), now("min("+o.availabilityLeftOfPeriod()+")"),
+			"Failures that the worst resource may still have"+period+
+				", as a share of its budget. Good: above 50 %. Below 0 the objective is broken: make no risky changes "+
+				"to this resource's services until it recovers. Needs the recording rules."),
+		tile("Wait budget left", "percentunit", 1, budgetLeft(), now("min("+o.waitLeftOfPeriod()+")"),
+			"Slow waits that the worst resource may still have"+period+
+				", as a share of its budget. Good: above 50 %. Below 0 the objective is broken: shorten the work "+
+				"under the lock, or split the resource. Needs the recording rules."),
+		tile("Good waits", "percentunit", 2, atLeast(o.Wait), now(o.goodWaits("")),
+			fmt.Sprintf(
+				"Share of acquires in the time shown that waited at most %v s. Good: %s %% or more. If it is lower, "+
+					"find the resource in the table: holds or demand have grown.", o.Within, percent(o.Wait))),
+		tile("Leaked locks", "short", 0, anyIsBad(), now(findingKeys("no_ttl")),
+			"Lock keys of any library without a TTL, confirmed by the scanner. A key on several nodes counts once. "+
+				"Good: 0. Callers that wait for one wait forever: see Leaks."),
+		tile("Scan age", "s", auto, steps(green, step{stale / 2, orange}, step{stale, red}),
+			now("max(time() - max by ($CLUSTER lock_node) ("+lastSuccess+"{I} > 0))"),
+			fmt.Sprintf(
+				"Time since the last complete sweep, of the node with the oldest. Good: a few sweep intervals. Above "+
+					"%s the findings shown are old.", c.Alerts.ScannerStale)),
+		tile("Exporter age", "s", auto, steps(green, step{120, orange}, step{300, red}),
+			now("max(time() - "+rules.ExporterSeen+"{J})"),
+			"Time since an exporter of the chosen jobs was last scraped, of the job with the oldest. Good: below two "+
+				"minutes. More: leaks and nodes shown here are old. Needs the recording rules."),
+	}
+}
+
+func allObjectives(c config.Config, o objectives) []panel {
+	by := " by ($JOB, resource)"
+	p99 := `histogram_quantile(0.99, sum by ($JOB, resource, le)
+		(increase(distributed_lock_wait_seconds_bucket{R}[$__range]))) >= 0` // without acquires it is NaN
+	period := " left, " + o.Period.String()
+	fast := o.Windows[0].Long
+	return []panel{
+		{kind: grid, title: "Objectives by resource", w: full, h: 9, unit: "short", decimals: auto,
+			about: "One line per resource. Good: all green. A budget below 0 % is spent: the resource has missed its " +
+				"objective, in the time shown or in " + o.Period.String() + ". Click a resource to see it in depth.",
+			queries: instants(o.asked(by),
+				o.availability(by), o.availabilityLeft(by), o.availabilityLeftOfPeriod(),
+				o.goodWaits(by), o.waitLeft(by), o.waitLeftOfPeriod(), p99),
+			columns: []column{
+				{title: "Acquires", unit: "short", steps: neutral(), width: 110},
+				{title: "Availability", unit: "percentunit", decimals: 3, steps: atLeast(o.Availability), width: 120},
+				{title: "Error budget left", unit: "percentunit", steps: budgetLeft()},
+				{title: "Error budget" + period, unit: "percentunit", steps: budgetLeft()},
+				{title: "Good waits", unit: "percentunit", decimals: 2, steps: atLeast(o.Wait), width: 120},
+				{title: "Wait budget left", unit: "percentunit", steps: budgetLeft()},
+				{title: "Wait budget" + period, unit: "percentunit", steps: budgetLeft()},
+				{title: "Wait p99", unit: "s", decimals: auto, steps: above(c.Alerts.WaitP99Seconds), width: 110},
+			},
+			order:  []string{"resource", "job"},
+			sorted: []string{"Error budget" + period, "Wait budget" + period}, rising: true,
+			cells: resourceCell(),
+		},
+		chart("Error budget burn rate, "+fast.String(), "short", half,
+			course(fmt.Sprintf("%s{S} / (1 - %v)", rules.FailureRatio(fast), o.Availability), "{{job}} {{resource}}"),
+			"Failures as a multiple of what the budget allows. Good: below 1. Alerts fire above the dashed lines. "+
+				"Needs the recording rules.").burning(o.SLO).leading(toResource()).largest(c.Boards.Top),
+		chart("Wait budget burn rate, "+fast.String(), "short", half,
+			course(fmt.Sprintf("%s{S} / (1 - %v)", rules.SlowRatio(fast), o.Wait), "{{job}} {{resource}}"),
+			"Slow waits as a multiple of what the budget allows. Good: below 1. Alerts fire above the dashed lines. "+
+				"Needs the recording rules.").burning(o.SLO).leading(toResource()).largest(c.Boards.Top),
+	}
+}

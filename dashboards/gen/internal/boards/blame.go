@@ -1,0 +1,86 @@
+package boards
+
+import (
+	"fmt"
+
+	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
+	"github.com/lockscope/lockscope/dashboards/gen/internal/rules"
+)
+
+// callers is the unit of seconds of waiting per second, which is the mean number of callers that wait.
+const callers = "suffix:callers"
+
+// classTints colours what callers wait for: a holder is normal, a missing quorum is an outage.
+func classTints() []tint {
+	return []tint{{"holder", blue}, {"network", "light-blue"}, {"backing_off", yellow}, {"quarantined", purple},
+		{"no_quorum", red}}
+}
+
+// waitClasses stacks what callers wait for.
+func waitClasses() panel {
+	return chart("Callers waiting, by class", callers, half,
+		course(`sum by (class) (rate(distributed_lock_wait_class_seconds_total{R}[$__rate_interval]))`, "{{class}}"),
+		"What callers wait for, calls in progress included: seconds of waiting per second, which is the mean number of "+
+			"callers. Good: little but holder. network: nodes are slow. no_quorum: too few nodes answer. quarantined: nodes "+
+			"do not vote yet after a restart. backing_off: callers retry one another's locks.").
+		stacked().reaching(1).tinted(classTints()).otherwise("no process reports classes of waits")
+}
+
+// waited is the time that callers waited in the time shown. Only the counter by class includes calls in progress;
+// processes of earlier versions do not have it.
+func waited(by string) string {
+	return fmt.Sprintf(`(sum by (%[1]s) (increase(distributed_lock_wait_class_seconds_total{R}[$__range]))
+		or sum by (%[1]s) (increase(distributed_lock_wait_seconds_sum{R}[$__range])))`, by)
+}
+
+// contended has the resources that callers waited for most, also if no call returns.
+func contended(c config.Config) panel {
+	const by = "$JOB, resource"
+	most := func(expr string) string { return fmt.Sprintf("%s and topk(%d, %s)", expr, c.Boards.Top, waited(by)) }
+	return panel{kind: grid, title: "Most contended resources", unit: "short", decimals: auto,
+		about: "The resources that callers waited for most in the time shown, calls in progress included. Good: short " +
+			"waits, and none without a quorum. Held for: the oldest lease; empty if nothing is held. Click a resource to " +
+			"see who holds it.",
+		queries: instants(
+			most(since("distributed_lock_waiting_since_timestamp_seconds{R}", by)),
+			most(`sum by (`+by+`) (distributed_lock_waiting{R})`),
+			most(`(sum by (`+by+`) (`+rules.Stalled+`{R}) or 0 * sum by (`+by+`) (distributed_lock_waiting{R}))`),
+			most(heldFor(by)), most(waited(by)),
+			most(`sum by (`+by+`) (rate(distributed_lock_acquisitions_total{R,outcome="acquired"}[$__rate_interval]))`)),
+		columns: []column{
+			{title: "Longest wait", unit: "s", decimals: auto, width: 115,
+				steps: steps(green, step{c.Alerts.WaitP99Seconds, orange}, step{c.Alerts.DrainSeconds, red})},
+			{title: "Waiting", unit: "short", width: 70,
+				steps: steps(green, step{c.Alerts.Waiters, orange}, step{10 * c.Alerts.Waiters, red})},
+			{title: "No quorum", unit: "short", steps: anyIsBad(), width: 85},
+			{title: "Held for", unit: "s", decimals: auto, steps: neutral(), width: 80},
+			{title: "Waited", unit: "s", decimals: auto, steps: neutral(), width: 85},
+			{title: "Acquired", unit: "ops", decimals: auto, steps: neutral(), width: 90},
+		},
+		sorted: []string{"Longest wait"},
+		order:  []string{"resource", "job"}, cells: resourceCell(), narrow: labelWidth,
+	}
+}
+
+// blame has the holders that made others wait most.
+func blame(c config.Config) panel {
+	const by = "resource, holder, call_site" // without the job, so that names have room
+	caused := `sum by (` + by + `) (increase(distributed_lock_inflicted_wait_seconds_total{R}[$__range]))`
+	most := func(expr string) string { return fmt.Sprintf("%s and topk(%d, %s)", expr, c.Boards.Top, caused) }
+	return panel{kind: grid, title: "Who makes others wait", unit: "short", decimals: auto,
+		none: "nobody waits for a holder",
+		about: "Holders, and the code that took the lock, by the time that they made callers wait in the time shown. Calls " +
+			"in progress are included. Good: small times, spread evenly. One holder far above the others: look at its code " +
+			"under the lock. other: beyond the limit of series.",
+		queries: instants(most(caused),
+			most(`sum by (`+by+`) (rate(distributed_lock_inflicted_wait_seconds_total{R}[$__rate_interval]))`)),
+		columns: []column{
+			{title: "Caused", unit: "s", decimals: auto, steps: neutral(), width: 90},
+			{title: "Now", unit: callers, decimals: 1, width: 100,
+				steps: steps(green, step{c.Alerts.Waiters, orange}, step{10 * c.Alerts.Waiters, red})},
+		},
+		sorted: []string{"Caused"},
+		order:  []string{"holder", "call_site", "resource", "Value #A", "Value #B"},
+		cells:  []labelColumn{{column: "resource", links: []link{ofAnyJob()}}},
+	}
+}

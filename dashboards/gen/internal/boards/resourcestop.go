@@ -1,0 +1,53 @@
+package boards
+
+import (
+	"fmt"
+
+	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
+)
+
+func resourcesTop(c config.Config) []panel {
+	top := func(title, unit, expr, about string) panel {
+		return panel{kind: topList, title: title, about: about, unit: unit, decimals: auto, w: third, h: chartHeight,
+			zero: true,
+			queries: []query{{expr: fmt.Sprintf("topk(%d, %s)", c.Boards.Top, expr), legend: "{{job}} {{resource}}",
+				instant: true}}, links: []link{toResource()}, steps: neutral()}
+	}
+	const by = "$JOB, resource"
+	return []panel{
+		top("Most time spent waiting", "s", waited(by),
+			"Time that callers waited in the time shown, calls in progress included. Start here when things are slow. Good: "+
+				"a small part of the time shown, times the number of callers."),
+		top("Busiest", "short", `sum by (`+by+`) (increase(distributed_lock_wait_seconds_count{R}[$__range]))`,
+			"Acquires in the time shown. Good: what you expect. Consider splitting a resource that is busy and contended."),
+		top("Most attempts per acquire", "short", `sum by (`+by+`) (increase(distributed_lock_attempts_total{R}[$__range]))
+			/ (sum by (`+by+`) (increase(distributed_lock_wait_seconds_count{R}[$__range])) > 0)`,
+			"Voting rounds per acquire, in the time shown. Good: 1 to 2. Higher: holders keep it long, or many callers ask "+
+				"at once."),
+	}
+}
+
+func resourcesLosses(c config.Config) []panel {
+	// Every pair of resource and reason has a counter that starts at 0. Only pairs with losses get a line.
+	const lost = `sum by ($JOB, resource, reason) (rate(distributed_lock_lost_total{R}[$__rate_interval]))
+		and sum by ($JOB, resource, reason) (increase(distributed_lock_lost_total{R}[$__range])) > 0`
+	return []panel{
+		chart("Leases lost by reason", "ops", third, course(lost, "{{job}} {{resource}} {{reason}}"),
+			"Good: no line. extend_failed: too few nodes answered. taken_over: a quorum no longer had the lease. "+
+				"expired: nothing renewed it. max_hold: it reached its MaxHold.").rare().otherwise("none lost").
+			leading(toResource()).largest(c.Boards.Top),
+		chart("Release failures by resource", "ops", third,
+			course(`sum by ($JOB, resource) (rate(distributed_lock_release_failures_total{R}[$__rate_interval]))`,
+				"{{job}} {{resource}}"),
+			"Good: none. Together with losses: leases ended early. Alone: nodes do not answer.").rare().
+			leading(toResource()).largest(c.Boards.Top),
+		chart("Measurement errors", "ops", third, []query{
+			{expr: `sum by ($JOB) (rate(distributed_lock_resource_overflow_total{I}[$__rate_interval]))`,
+				legend: "{{job}} counted as other"},
+			{expr: `sum by ($JOB) (rate(distributed_lock_observer_panics_total{I}[$__rate_interval]))`,
+				legend: "{{job}} observer panics"},
+		},
+			"Good: none. Counted as other: more resource names than the limit. Fold ids with a label function. "+
+				"Panics: a label function, tracer or log handler panicked. Locking goes on.").rare(),
+	}
+}
