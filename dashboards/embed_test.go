@@ -73,7 +73,7 @@ func TestRunbooksOfAlerts(t *testing.T) {
 
 func TestDashboardsAreJSON(t *testing.T) {
 	paths, err := fs.Glob(dashboards.FS(), "grafana/*.json")
-	if err != nil || len(paths) != 4 {
+	if err != nil || len(paths) != 7 {
 		t.Fatalf("%v, %v", paths, err)
 	}
 	for _, path := range paths {

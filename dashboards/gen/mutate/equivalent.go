@@ -12,6 +12,9 @@ const oneReason = "of a job's resource there is one series for each reason, and 
 // oneEach is why it does not matter how series are put together.
 const oneEach = "a process has one series for each resource"
 
+// anyFailure is why it does not matter how failures are counted.
+const anyFailure = "one failure is enough, and its increase is one or more"
+
 // halves is why a bit more than one is one.
 const halves = "nodes are whole, and half of their number plus one ends in 0 or 5"
 
@@ -34,6 +37,9 @@ var equivalent = map[string]string{
 	"job_instance_resource:distributed_lock_stalled:sum : 0 -> 0.9":     whole,
 	"job_instance_resource:distributed_lock_stalled:sum : 0 -> 0.9 (2)": whole,
 	"job_instance_resource:distributed_lock_stalled:sum : 1 -> 1.4":     whole,
+
+	"job_instance_backend_lock_node:distributed_lock_node_usable:min : sum -> max":   anyFailure,
+	"job_instance_backend_lock_node:distributed_lock_node_usable:min : 0 -> 0.9 (2)": anyFailure,
 
 	"DistributedLockWatchdog none: 1 -> 0.6": alwaysFires,
 	"DistributedLockWatchdog none: 1 -> 1.4": alwaysFires,

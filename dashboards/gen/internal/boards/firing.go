@@ -34,8 +34,9 @@ func firingGroups() panel {
 		`alertname=~"DistributedLock.+"} and ignoring (alertstate) `
 	oldest := `topk by ` + group + ` (1, ` + age + firing() + `))`
 	of := func(expr string) string { return `0 * ` + oldest + ` + on ` + group + ` group_left () ` + expr }
-	urgency := startHere + ` * ` + firing(`alertname="DistributedLockQuorumLost"`) + ` or ` +
-		follows + ` * ` + heldBack() + ` or ` + actNow + ` * ` + firing(`severity="critical"`) + ` or ` + lookInto + ` * ` + firing(`severity="warning"`)
+	urgency := startHere + ` * ` + firing(`alertname="DistributedLockQuorumLost"`) +
+		` or ` + follows + ` * ` + heldBack() + ` or ` + actNow + ` * ` + firing(`severity="critical"`) +
+		` or ` + lookInto + ` * ` + firing(`severity="warning"`)
 	return panel{kind: grid, title: "Firing alerts", unit: "short", decimals: auto, none: "no alert is firing",
 		about: "Alerts of these rules that fire for the chosen jobs, one line for each name, causes first. The resource, " +
 			"node and job are those of the longest. Good: none. Follows: a consequence of another alert, for which the " +

@@ -16,10 +16,7 @@ func stateTiles(c config.Config) []panel {
 	all := []panel{
 		nodesToSpare("Usable lock nodes beyond the quorum, of the set with the fewest. Good: 1 of 3, 2 of 5. At 0 the " +
 			"next node that fails stops all locking in its set. Below 0 nobody gets a lock: see Nodes."),
-		tile("Alerts firing", "short", 0, anyIsBad(), now(`count(count by ($CLUSTER alertname) (`+firing()+` unless `+
-			heldBack()+`)) or vector(0)`),
-			"Alerts of these rules that fire for the chosen jobs, each name once, without the consequences of others. "+
-				"Good: 0. The table below has them all."),
+		alertsNow(),
 		longestWait(c),
 		waitingNow(c),
 		acquiresNow(),
@@ -33,6 +30,18 @@ func stateTiles(c config.Config) []panel {
 		all[i].size = 42
 	}
 	return all
+}
+
+// alertsNow is red only for alerts that page.
+func alertsNow() panel {
+	names := func(more ...string) string {
+		return `count(count by ($CLUSTER alertname) (` + firing(more...) + ` unless ` + heldBack() + `))`
+	}
+	warnings := `(` + names() + ` unless on () ` + names(`severity="critical"`) + `)`
+	return tile("Alerts firing", "short", 0, anyIsBad(),
+		[]query{{expr: `(` + names() + ` or vector(0)) unless on () ` + warnings, legend: "alerts", instant: true}},
+		"Alerts of these rules that fire for the chosen jobs, each name once, without the consequences of others. Good: 0. "+
+			"Orange: none of them is critical. The table below has them all.").either("warnings", warnings, orange)
 }
 
 func longestWait(c config.Config) panel {

@@ -15,6 +15,8 @@ const (
 	Failures   = "job_resource:distributed_lock_failures:rate5m"
 	WaitP99    = "job_resource:distributed_lock_wait_seconds:p99_rate5m"
 	NodeErrors = "job_instance_backend_lock_node:distributed_lock_node_failures_per_command:ratio_rate2m"
+	// NodeUsableForEach is 1 for a node that a process can use.
+	NodeUsableForEach = "job_instance_backend_lock_node:distributed_lock_node_usable:min"
 	// NodeUsable is the share of processes most of whose commands a node carries out.
 	NodeUsable         = "job_backend_lock_node:distributed_lock_node_usable:avg"
 	NodesUsable        = "job_backend:distributed_lock_nodes_usable:sum"

@@ -150,39 +150,40 @@ func failuresPerCommand(window string) string {
 		)`, "$W", window)
 }
 
-// views returns 1 for each node that a process can use and 0 for each that it cannot. NodeErrors covers two minutes
-// if they contain commands. While nobody gets a lock there are few commands, and five minutes would mostly contain
-// those of before. A process that acquires rarely keeps the view of its latest commands while it runs.
-//
-// A process whose calls are stalled has no use for an average of the last minutes: a node whose last command failed
-// is not usable now. Failures of the last minutes show that the gauge is not an old one of nodes that nobody asks.
-const views = `(
-		0 * min by ($JOB, instance, backend, lock_node) (
-			distributed_lock_node_usable == 0
-			and on ($JOB, instance) $STALLED
-			and on ($JOB, instance, backend, lock_node) sum by ($JOB, instance, backend, lock_node) (
-				increase(distributed_lock_node_failures_total{operation="acquire",reason!="canceled"}[2m])
-			) > 0
-		)
-		or (last_over_time($ERRORS[15m]) and on ($JOB, instance, backend) distributed_lock_nodes) <= bool 0.5
-	)`
-
 // usable records how the processes see the nodes. The gauge distributed_lock_node_up does not serve: it describes the
 // last command, however old, and is 1 for a node that answers with an error. Instead a node is usable if the commands
 // of the last minutes succeeded. A process that sent none has no view.
 func (m maker) usable() []rulefmt.Rule {
 	return []rulefmt.Rule{
 		m.record(NodeErrors, failuresPerCommand("2m")+" or "+failuresPerCommand("5m")),
-		m.record(NodeUsable, `avg by ($JOB, backend, lock_node) `+views, "$ERRORS", NodeErrors, "$STALLED", Stalled),
+		m.usableForEach(),
+		m.record(NodeUsable, `avg by ($JOB, backend, lock_node) ($EACH)`, "$EACH", NodeUsableForEach),
 		m.record(NodesUsable, `sum by ($JOB, backend) ($USABLE >= bool 0.5)`, "$USABLE", NodeUsable),
 	}
+}
+
+// usableForEach records 1 for each node that a process can use and 0 for each that it cannot. NodeErrors covers two
+// minutes if they contain commands. While nobody gets a lock there are few commands, and five minutes would mostly
+// contain those of before. A process that acquires rarely keeps the view of its latest commands while it runs.
+//
+// A process whose calls are stalled has no use for an average of the last minutes: a node whose last command failed
+// is not usable now. Failures of the last minutes show that the gauge is not an old one of nodes that nobody asks.
+func (m maker) usableForEach() rulefmt.Rule {
+	return m.record(NodeUsableForEach, `min by ($JOB, instance, backend, lock_node) (
+			distributed_lock_node_usable == 0
+			and on ($JOB, instance) $STALLED
+			and on ($JOB, instance, backend, lock_node) sum by ($JOB, instance, backend, lock_node) (
+				increase(distributed_lock_node_failures_total{operation="acquire",reason!="canceled"}[2m])
+			) > 0
+		)
+		or (last_over_time($ERRORS[15m]) and on ($JOB, instance, backend) distributed_lock_nodes) <= bool 0.5`,
+		"$ERRORS", NodeErrors, "$STALLED", Stalled)
 }
 
 // nodeViews records what is not about a lost quorum.
 func (m maker) nodeViews() []rulefmt.Rule {
 	return []rulefmt.Rule{
-		m.record(NodesUsableForEach, `sum by ($JOB, instance, backend) `+views, "$ERRORS", NodeErrors,
-			"$STALLED", Stalled),
+		m.record(NodesUsableForEach, `sum by ($JOB, instance, backend) ($EACH)`, "$EACH", NodeUsableForEach),
 		m.record(NodeP99, `histogram_quantile(0.99,
 			sum by ($JOB, backend, lock_node, le)
 			(rate(distributed_lock_node_duration_seconds_bucket{operation="acquire"}[5m])))`),
