@@ -15,6 +15,9 @@ const oneEach = "a process has one series for each resource"
 // anyFailure is why it does not matter how failures are counted.
 const anyFailure = "one failure is enough, and its increase is one or more"
 
+// ratesFollow is why it does not matter how far back the counter of losses is read.
+const ratesFollow = "a minute after a loss the recorded rates have it, and their value counts"
+
 // halves is why a bit more than one is one.
 const halves = "nodes are whole, and half of their number plus one ends in 0 or 5"
 
@@ -40,6 +43,12 @@ var equivalent = map[string]string{
 
 	"job_instance_backend_lock_node:distributed_lock_node_usable:min : sum -> max":   anyFailure,
 	"job_instance_backend_lock_node:distributed_lock_node_usable:min : 0 -> 0.9 (2)": anyFailure,
+
+	"DistributedLockLost critical: 0 -> 0.9 (2)":    anyFailure,
+	"DistributedLockLost critical: [2m] -> [4m]":    ratesFollow,
+	"DistributedLockLost critical: [2m] -> [2m24s]": ratesFollow,
+	"DistributedLockLost critical: [2m] -> [1m36s]": ratesFollow,
+	"DistributedLockLost critical: [2m] -> [1m]":    ratesFollow,
 
 	"DistributedLockWatchdog none: 1 -> 0.6": alwaysFires,
 	"DistributedLockWatchdog none: 1 -> 1.4": alwaysFires,

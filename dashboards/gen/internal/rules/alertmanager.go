@@ -65,7 +65,7 @@ func Alertmanager() ([]byte, error) {
 	return encode(m)
 }
 
-// Inhibitions returns which alerts are consequences of which others.
+// Inhibitions lists the alerts that are consequences of others.
 func Inhibitions() []Inhibition {
 	cluster := []string{deploy.ClusterLabel}
 	same := append(slices.Clone(cluster), "job")

@@ -48,8 +48,8 @@ func (m maker) lost() rulefmt.Rule {
 	return m.alert(alert{
 		name: "DistributedLockLost", severity: critical,
 		expr: `clamp_min(round(sum_over_time($LOST{reason!="max_hold"}[15m]) * $INTERVAL > 0), 1)
-			or clamp_min(round(sum by ($JOB, resource, reason)
-				(increase(distributed_lock_lost_total{reason!="max_hold"}[2m])) > 0), 1)`,
+			or round(sum by ($JOB, resource, reason)
+				(increase(distributed_lock_lost_total{reason!="max_hold"}[2m])) > 0)`,
 		pairs:   []string{"$LOST", Lost, "$INTERVAL", seconds(m.config.Interval)},
 		summary: "{{ $labels.resource }}: a lease was lost in use ({{ $labels.reason }})",
 		about: "{{ $labels.job }} lost about {{ $value | humanize }} leases of {{ $labels.resource }} in the last 15 " +
