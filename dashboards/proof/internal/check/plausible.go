@@ -27,6 +27,9 @@ type bounds struct{ low, high float64 }
 func exceptions() []exception {
 	return []exception{
 		{"budget left", bounds{-1000, 1}, "a resource that failed a thousand times too often has -999 budgets left"},
+		{"Waited", bounds{0, 1e6}, "callers wait at the same time, and their waits are added up"},
+		{"Caused", bounds{0, 1e6}, "one holder makes several callers wait"},
+		{"time spent waiting", bounds{0, 1e6}, "as of Waited"},
 		{"Nodes to spare", bounds{-3, 12}, "with none of five usable, three are missing to the quorum"},
 	}
 }
