@@ -1,0 +1,51 @@
+package sessions
+
+import "github.com/lockscope/lockscope/lock"
+
+// Wait is the state of a waiting call. Names may be empty if they are unknown.
+type Wait struct {
+	Backend, Resource  string
+	Instance, CallSite string         // of the waiter
+	Class              lock.WaitClass // "" if unknown, and in a chain
+	Holder, HolderSite string         // instance and call site of the holder that it waits for
+	Next               *Wait          // what the holder waits for; nil: nothing known
+}
+
+// Other is the resource of waits in states for which there was no room.
+const Other = "(others)"
+
+// classes are in the order in which they are shown. The last one is of Lockers that report nothing.
+var classes = [...]lock.WaitClass{
+	lock.WaitBehindHolder, lock.WaitNoQuorum, lock.WaitQuarantined, lock.WaitNetwork, lock.WaitBackingOff, "",
+}
+
+func classNumber(c lock.WaitClass) uint32 {
+	for i, known := range classes {
+		if c == known {
+			return uint32(i)
+		}
+	}
+	return uint32(len(classes) - 1)
+}
+
+// packed is a Wait with the numbers of its names. It takes 32 bytes.
+type packed struct {
+	backend, resource  uint32
+	instance, callSite uint32
+	holder, holderSite uint32
+	next               uint32 // a state; 0: none
+	class              uint32
+}
+
+// field is a name of a state.
+type field struct {
+	id   *uint32
+	text string
+}
+
+func (s *packed) fields(w *Wait) [6]field {
+	return [...]field{
+		{&s.backend, w.Backend}, {&s.resource, w.Resource}, {&s.instance, w.Instance}, {&s.callSite, w.CallSite},
+		{&s.holder, w.Holder}, {&s.holderSite, w.HolderSite},
+	}
+}
