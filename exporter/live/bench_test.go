@@ -225,3 +225,36 @@ func (n *instant) Subscribe(ctx context.Context, _ string, _ func(string)) error
 	return nil
 }
 func (n *instant) Close() error { return nil }
+
+// BenchmarkSample is one sample of the history of waits with a thousand callers waiting: for one resource, and for a
+// hundred whose holder is in another process.
+func BenchmarkSample(b *testing.B) {
+	for _, resources := range []int{1, 100} {
+		b.Run(fmt.Sprintf("resources=%d", resources), func(b *testing.B) {
+			nodes := memlock.NewNodes(3)
+			there, err := memlock.New(nodes, lock.WithInstance("billing/2"))
+			must(b, err)
+			engine, err := memlock.New(nodes, lock.WithInstance("orders/1"), lock.WithCallSites())
+			must(b, err)
+			board := newBoard(b, live.WithInstance("orders/1"))
+			l := wrap(b, board, engine)
+			ctx, cancel := context.WithCancel(context.Background())
+			var waiting sync.WaitGroup
+			for i := range 1000 {
+				if i < resources {
+					acquire(b, there, resourceName(i))
+				}
+				waiting.Go(func() { _, _ = l.Acquire(ctx, resourceName(i%resources)) })
+			}
+			eventually(b, "all wait", func() bool { return board.State(ctx).Totals.Waiting == 1000 })
+			b.ReportAllocs()
+			for b.Loop() {
+				live.Sample(board, time.Now())
+			}
+			cancel()
+			waiting.Wait()
+			must(b, engine.Close())
+			must(b, there.Close())
+		})
+	}
+}

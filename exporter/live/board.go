@@ -2,9 +2,11 @@ package live
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/lockscope/lockscope/exporter/live/internal/calls"
 	"github.com/lockscope/lockscope/exporter/live/internal/profile"
+	"github.com/lockscope/lockscope/exporter/live/internal/sessions"
 	"github.com/lockscope/lockscope/exporter/live/internal/slowest"
 	"github.com/lockscope/lockscope/exporter/live/internal/waits"
 	"github.com/lockscope/lockscope/lock"
@@ -15,6 +17,7 @@ import (
 type Board struct {
 	cfg config
 	written
+	past *sessions.History
 }
 
 // New makes an empty Board. It returns ErrInvalidOption for a nil option and an unusable value.
@@ -24,7 +27,9 @@ func New(opts ...Option) (*Board, error) {
 		return nil, err
 	}
 	register := calls.NewRegister(waits.New(cfg.window), slowest.New(cfg.slowest), profile.New(cfg.profileRate))
-	return &Board{cfg: cfg, written: written{calls: register}}, nil
+	b := &Board{cfg: cfg, written: written{calls: register}, past: sessions.New(time.Now())}
+	b.sampler = sessions.NewSampler(b.past.Until, b.sample, register.Busy)
+	return b, nil
 }
 
 // Wrap returns a Locker that behaves as next does and records on b. Several Lockers may record on one Board. Wrap

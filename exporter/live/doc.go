@@ -26,6 +26,12 @@
 // that one of them gives ([lock.WithBackend], or the system's name). A second set of that name gets a number
 // appended. The set is unknown for Lockers without a Trace.
 //
+// # History of waits
+//
+// Once a second, a Board counts the calls that wait by resource, class, call site and holder, and keeps the counts for
+// an hour: see [Board.WaitHistory]. A call counts as waiting as in a State, after 100 ms if its Locker does not report
+// what it does. The timer runs only while calls of Acquire are under way, and ends by itself within a second.
+//
 // # Who makes others wait
 //
 // State.Inflicted lists the holders behind which calls of this Board waited longest in the last ten minutes.
@@ -37,6 +43,8 @@
 //
 // Memory is bounded. Each held lock and each waiter takes a record until it ends, and everything else has a fixed
 // size. Past holders of contended resources are kept for ten minutes: the latest 50 of a resource, of at most 256
-// resources, and 500 in a State. Profiles take 1.2 MB at most, or 4.7 MB with the longest names. No goroutine runs in
-// the background. No owner token is ever kept, because neither a lease nor a trace event has one.
+// resources, and 500 in a State. Profiles take 1.2 MB at most, or 4.7 MB with the longest names. The history of waits
+// takes at most 24 MiB, and next to nothing while the same calls wait; if that is not enough for an hour, the oldest
+// samples go first. No goroutine runs in the background. No owner token is ever kept, because neither a lease nor a
+// trace event has one.
 package live

@@ -25,6 +25,17 @@ type (
 	Step        = state.Step        // a part of an Acquisition
 )
 
+// Who waited for whom; see Board.WaitHistory and Board.WaitChains.
+type (
+	WaitHistory  = state.WaitHistory  // the waits of a span of time
+	WaitedClass  = state.WaitedClass  // the waiting of one class
+	PastBlocker  = state.PastBlocker  // a holder that calls waited for
+	PastResource = state.PastResource // a resource that calls waited for
+	WaitedPart   = state.WaitedPart   // a part of the waiting for a blocker or a resource
+	WaitChain    = state.WaitChain    // a waiting call, its blocker, and what that waited for
+	PastLink     = state.PastLink     // a part of a WaitChain
+)
+
 // The states of a Node.
 const (
 	NodeUp          = state.NodeUp
@@ -45,6 +56,8 @@ const (
 	NodesFor = state.NodesFor
 	// HistoryFor is how long past holders of contended resources are kept.
 	HistoryFor = state.HistoryFor
+	// WaitHistoryFor is how long samples of waiting calls are kept.
+	WaitHistoryFor = state.WaitHistoryFor
 	// MaxInflicted is how many holders State.Inflicted has at most.
 	MaxInflicted = state.MaxInflicted
 	// InflictedFor is the time span of State.Inflicted.

@@ -9,6 +9,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/internal/names"
 	"github.com/lockscope/lockscope/exporter/live/internal/nodes"
 	"github.com/lockscope/lockscope/exporter/live/internal/panics"
+	"github.com/lockscope/lockscope/exporter/live/internal/sessions"
 	"github.com/lockscope/lockscope/lock"
 )
 
@@ -18,6 +19,7 @@ type written struct {
 	nodes     nodes.Nodes
 	deadlocks graph.Deadlocks
 	sets      names.Sets
+	sampler   *sessions.Sampler
 }
 
 // hooks record the events of the engine of one locker.

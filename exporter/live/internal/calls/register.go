@@ -42,6 +42,20 @@ func (r *Register) Begin(ctx context.Context, owner *Owner, resource string) *Le
 	return m
 }
 
+// Busy reports whether a call is under way.
+func (r *Register) Busy() bool {
+	for i := range r.shards {
+		s := &r.shards[i]
+		s.mu.Lock()
+		busy := s.waiting.n > 0
+		s.mu.Unlock()
+		if busy {
+			return true
+		}
+	}
+	return false
+}
+
 // Look is a Register at one instant: all unfinished calls, the oldest leases, and every lease of a shard with
 // waiters.
 type Look struct {

@@ -17,6 +17,7 @@ type contention struct {
 	holders []holder        // leases of the Board, latest first
 	blocks  bool            // somebody waits, and is not just making a first attempt
 	heads   map[*calls.Owner]*calls.Waiter
+	here    map[string]bool // instances of the waiters, once asked for
 }
 
 // holder is a lease of the Board that has not ended.
@@ -26,7 +27,13 @@ type holder struct {
 }
 
 func (c *contention) waitsHere(instance string) bool {
-	return slices.ContainsFunc(c.waiters, func(w *calls.Waiter) bool { return w.Owner().Instance == instance })
+	if c.here == nil {
+		c.here = make(map[string]bool)
+		for _, w := range c.waiters {
+			c.here[w.Owner().Instance] = true
+		}
+	}
+	return c.here[instance]
 }
 
 // holderFor returns the lease that keeps the waiter from the resource: of its own locker, or else the latest of

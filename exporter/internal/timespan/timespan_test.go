@@ -1,0 +1,59 @@
+package timespan
+
+import (
+	"errors"
+	"testing"
+	"time"
+)
+
+func TestParse(t *testing.T) {
+	zone := time.FixedZone("CET", 3600)
+	now := time.Date(2026, 11, 24, 2, 30, 5, 700, zone)
+	day := func(d, h, m, s int) time.Time { return time.Date(2026, 11, d, h, m, s, 0, zone) }
+	for _, c := range []struct {
+		from, to       string
+		wantFrom, want time.Time
+	}{
+		{"", "", day(24, 2, 20, 5), day(24, 2, 30, 5)},
+		{"02:10", "02:20", day(24, 2, 10, 0), day(24, 2, 20, 0)},
+		{"02:10:30", "", day(24, 2, 10, 30), day(24, 2, 30, 5)},
+		{"", "02:20", day(24, 2, 10, 0), day(24, 2, 20, 0)},
+		{"23:50", "00:10", day(23, 23, 50, 0), day(24, 0, 10, 0)},
+		{"02:20", "02:40", day(24, 2, 20, 0), day(24, 2, 30, 5)},
+		{"03:00", "03:10", day(23, 3, 0, 0), day(23, 3, 10, 0)},
+		{"-1h", "-30m", day(24, 1, 30, 5), day(24, 2, 0, 5)},
+		{"-1h", "02:00", day(24, 1, 30, 5), day(24, 2, 0, 0)},
+		{"2026-11-24T01:00:00Z", "2026-11-24T01:10:00Z", day(24, 2, 0, 0), day(24, 2, 10, 0)},
+		{"2026-11-24T01:00:00Z", "02:10", day(24, 2, 0, 0), day(24, 2, 10, 0)},
+	} {
+		s, err := Parse(c.from, c.to, now)
+		if err != nil || !s.From.Equal(c.wantFrom) || !s.To.Equal(c.want) {
+			t.Errorf("from %q to %q: %v to %v, %v; want %v to %v", c.from, c.to, s.From, s.To, err, c.wantFrom, c.want)
+		}
+	}
+	for _, c := range []struct {
+		from, to string
+		want     error
+	}{
+		{"yesterday", "", ErrForm}, {"", "25:00", ErrForm}, {"10m", "", ErrForm}, {"-1x", "", ErrForm},
+		{"-10m", "-20m", ErrOrder}, {"2026-11-25T01:00:00Z", "", ErrFuture}, {"-25h", "", ErrLong},
+		{"2000-01-01T00:00:00Z", "", ErrLong},
+	} {
+		if s, err := Parse(c.from, c.to, now); !errors.Is(err, c.want) {
+			t.Errorf("from %q to %q: %v, %v; want %v", c.from, c.to, s, err, c.want)
+		}
+	}
+}
+
+// TestDaylightSaving: a time of day is that of the clock on the wall.
+func TestDaylightSaving(t *testing.T) {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 10, 25, 5, 0, 0, 0, berlin) // the clock was set back at 3:00
+	s, err := Parse("01:30", "04:30", now)
+	if err != nil || s.To.Sub(s.From) != 4*time.Hour {
+		t.Errorf("%v to %v, %v", s.From, s.To, err)
+	}
+}

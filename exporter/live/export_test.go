@@ -1,0 +1,4 @@
+package live
+
+// Sample takes one sample of the history of waits now.
+var Sample = (*Board).sample

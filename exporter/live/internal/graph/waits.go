@@ -1,0 +1,28 @@
+package graph
+
+import (
+	"iter"
+
+	"github.com/lockscope/lockscope/exporter/live/internal/calls"
+	"github.com/lockscope/lockscope/exporter/live/internal/names"
+	"github.com/lockscope/lockscope/exporter/live/state"
+)
+
+// Waits yields all calls that wait, without those that have just begun, each with its blocker or nil.
+func (g *Graph) Waits() iter.Seq2[*calls.Waiter, *state.Blocker] {
+	return func(yield func(*calls.Waiter, *state.Blocker) bool) {
+		for _, c := range g.rows {
+			for _, w := range c.waiters {
+				if w.Waits(g.now) && !yield(w, g.blockerOf(c, w)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Links describes the chain from the holder of a contended resource: what it waits for, and so on.
+func (g *Graph) Links(of names.ID) []state.Link {
+	chain := g.Chain(of.Key())
+	return g.links(of.Key(), chain[:min(len(chain), state.MaxChain)])
+}
