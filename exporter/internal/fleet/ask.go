@@ -53,6 +53,16 @@ func (r *Reader) ask(ctx context.Context, page string) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	u.RawQuery = "format=json"
+	text, err := get(ctx, r.client, u)
+	if err != nil {
+		return nil, err
+	}
+	return decode(text)
+}
+
+// get reads what is at an address that the policy allows. Its errors contain nothing of the answer.
+func get(ctx context.Context, client *http.Client, u *url.URL) ([]byte, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, Timeout, ErrTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
@@ -61,7 +71,7 @@ func (r *Reader) ask(ctx context.Context, page string) (*answer, error) {
 	}
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("User-Agent", "lockscope")
-	resp, err := r.client.Do(req)
+	resp, err := client.Do(req)
 	if err != nil {
 		return nil, reason(ctx, err)
 	}
@@ -69,17 +79,17 @@ func (r *Reader) ask(ctx context.Context, page string) (*answer, error) {
 	if resp.StatusCode != http.StatusOK {
 		return nil, &StatusError{resp.StatusCode}
 	}
-	return decode(ctx, resp.Body)
-}
-
-func decode(ctx context.Context, body io.Reader) (*answer, error) {
-	text, err := io.ReadAll(io.LimitReader(body, MaxBody+1))
+	text, err := io.ReadAll(io.LimitReader(resp.Body, MaxBody+1))
 	switch {
 	case err != nil:
 		return nil, reason(ctx, err)
 	case len(text) > MaxBody:
 		return nil, ErrTooLarge
 	}
+	return text, nil
+}
+
+func decode(text []byte) (*answer, error) {
 	var a answer
 	if err := json.Unmarshal(text, &a); err != nil || a.Instance == "" || a.Waiting == nil {
 		return nil, ErrNoPage
