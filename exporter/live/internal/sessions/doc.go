@@ -24,12 +24,16 @@
 // An Acquire reads one atomic value. [Sampler] has a timer only while calls are under way, and no goroutine.
 package sessions
 
-import "time"
+import (
+	"time"
+
+	"github.com/lockscope/lockscope/exporter/live/state"
+)
 
 // Bounds of a History.
 const (
-	// Kept is how long samples are kept.
-	Kept = time.Hour
+	// Kept is how long samples are kept: a little longer than promised, so that a question for an hour has a complete answer.
+	Kept = state.WaitHistoryFor + time.Minute
 	// MaxBytes bounds the memory of a History.
 	MaxBytes = 24 << 20
 

@@ -136,7 +136,7 @@ func TestHour(t *testing.T) {
 		t.Errorf("%d s of waiting", d.Waited)
 	}
 	d := h.Between(at(3700), start, at(3700))
-	if d.Waited != 0 || !d.CompleteFrom.Equal(at(100)) || len(d.Blockers) != 0 || d.Blockers == nil || d.Classes == nil {
+	if d.Waited != 0 || !d.CompleteFrom.Equal(at(40)) || len(d.Blockers) != 0 || d.Blockers == nil || d.Classes == nil {
 		t.Errorf("%+v", d)
 	}
 	if h.ended.n != 0 || h.states.len() != 1 || h.states.names.len() != 1 || h.states.bytes != 0 {
