@@ -116,10 +116,14 @@ func TestHistoryAgreesWithState(t *testing.T) {
 func TestHistoryWithoutHooks(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		board := newBoard(t)
-		l := wrap(t, board, &slow{times: []time.Duration{5500 * time.Millisecond, 20 * time.Millisecond}})
-		must(t, acquire(t, l, "order").Release(t.Context()))
-		settle(500*time.Millisecond - 10*time.Millisecond)
-		must(t, acquire(t, l, "order").Release(t.Context())) // a sample is taken meanwhile
+		waits := wrap(t, board, &slow{times: []time.Duration{5500 * time.Millisecond}})
+		passes := wrap(t, board, &slow{times: []time.Duration{20 * time.Millisecond, 20 * time.Millisecond}})
+		waiting := acquireAsync(t.Context(), waits, "order")
+		time.Sleep(3990 * time.Millisecond)
+		must(t, acquire(t, passes, "order").Release(t.Context())) // beside one that waits, as a sample is taken
+		must(t, (<-waiting).lease.Release(t.Context()))
+		time.Sleep(490 * time.Millisecond)
+		must(t, acquire(t, passes, "order").Release(t.Context())) // alone
 		settle(time.Minute)
 		d := last(board, 5*time.Minute)
 		if d.Waited != 5 || len(d.Classes) != 1 || d.Classes[0].Class != "unknown" || len(d.Blockers) != 0 {

@@ -22,8 +22,10 @@ type waitProfile struct {
 }
 
 func newChains(from time.Time, took time.Duration) *waitProfile {
+	waits := &profile.Mapping{ID: 1, File: "lock waits", HasFunctions: true} // what pprof's pages are called
 	return &waitProfile{
 		Profile: &profile.Profile{
+			Mapping:           []*profile.Mapping{waits},
 			SampleType:        []*profile.ValueType{{Type: "samples", Unit: "count"}, {Type: "delay", Unit: "nanoseconds"}},
 			DefaultSampleType: "delay",
 			TimeNanos:         from.UnixNano(), DurationNanos: took.Nanoseconds(),
@@ -59,7 +61,7 @@ func (p *waitProfile) location(f frame) *profile.Location {
 	}
 	id := uint64(len(p.Location) + 1)
 	fn := &profile.Function{ID: id, Name: f.name, SystemName: f.name, Filename: file}
-	l := &profile.Location{ID: id, Line: []profile.Line{{Function: fn, Line: line}}}
+	l := &profile.Location{ID: id, Mapping: p.Mapping[0], Line: []profile.Line{{Function: fn, Line: line}}}
 	p.Function, p.Location = append(p.Function, fn), append(p.Location, l)
 	p.functions[f] = l
 	return l

@@ -43,16 +43,17 @@ func (b *tab) openHistory(address string) {
 func testHistory(t *testing.T, b *tab) {
 	address := serve(t, livetest.Past{})
 	b.openHistory(address + "/history")
+	in := func(selector string) string { return `document.querySelector("` + selector + `").textContent` }
 	for what, want := range map[string]string{
-		`document.getElementById("summary").textContent`:                               "of waiting, up to ",
-		`document.querySelector("#blockers tbody tr .who").textContent`:                "billing-84cc/1 at billing/invoice.go:118",
-		`document.querySelector("#blockers tbody tr .what").textContent`:               "waited itself for stock:eu-central-1:991",
-		`document.querySelector("#resources tbody tr .who").textContent`:               "order:1001",
-		`document.querySelector(".legend").textContent`:                                "behind a holder",
-		`document.querySelector("#resources tbody tr .by").textContent`:                "no quorum",
-		`document.querySelector("nav a").href`:                                         "/debug/locks",
-		`document.querySelector("#blockers [role=columnheader]").textContent`:          "Holder",
-		`document.getElementById("json").href + document.getElementById("flame").href`: "/debug/locks/flame?",
+		in("#summary"):                          "of waiting, up to ",
+		in("#blockers tbody tr .who"):           "billing-84cc/1 at billing/invoice.go:118",
+		in("#blockers tbody tr .what"):          "waited itself for stock:eu-central-1:991",
+		in("#blockers [role=columnheader]"):     "Holder",
+		in("#resources tbody tr .who"):          "order:1001",
+		in("#resources tbody tr .by"):           "no quorum",
+		in(".legend"):                           "behind a holder",
+		`document.querySelector("nav a").href`:  "/debug/locks",
+		`document.querySelector("#flame").href`: "/debug/locks/flame?",
 	} {
 		if got := b.text(what); !strings.Contains(got, want) {
 			t.Errorf("%s is %q, want %q in it", what, got, want)
@@ -66,14 +67,16 @@ func testHistory(t *testing.T, b *tab) {
 
 // testHistorySizes: the page may grow down, never sideways.
 func testHistorySizes(t *testing.T, b *tab) {
+	const wide = `[...document.querySelectorAll("body *")]
+		.filter(e => e.getBoundingClientRect().right > innerWidth + 1)
+		.map(e => e.tagName + "." + e.className).slice(0, 8).join(" ")`
 	for name, source := range map[string]livetest.Past{"history": {}, "history-hostile": {Hostile: true}} {
 		address := serve(t, source)
 		for _, width := range []int64{1440, 1000, 768, 390, 320} {
 			b.do(chromedp.EmulateViewport(width, 900))
 			b.openHistory(address + "/history")
 			if over := eval[int](b, `document.documentElement.scrollWidth - innerWidth`); over > 0 {
-				t.Errorf("%s at %d px is %d px too wide: %s", name, width, over, b.text(
-					`[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > innerWidth + 1).map(e => e.tagName + "." + e.className).slice(0, 8).join(" ")`))
+				t.Errorf("%s at %d px is %d px too wide: %s", name, width, over, b.text(wide))
 			}
 			for theme, on := range map[string]bool{"light": false, "dark": true} {
 				b.media(dark(on))
@@ -100,8 +103,9 @@ func testHistoryStrip(t *testing.T, b *tab) {
 	}
 	eval[any](b, `document.getElementById("numbers").open = true, 0`)
 	b.until(`document.querySelectorAll("#numbers tbody tr").length === 60`)
-	if got := b.text(`document.querySelector("#numbers thead").textContent`); got != "Timebehind a holderno quorumnetwork" {
-		t.Errorf("the table has the columns %q", got)
+	head := b.text(`document.querySelector("#numbers thead").textContent`)
+	if head != "Timebehind a holderno quorumnetwork" {
+		t.Errorf("the table has the columns %q", head)
 	}
 }
 
@@ -139,7 +143,8 @@ func testHistoryMissing(t *testing.T, b *tab) {
 		t.Errorf("three minutes are missing, and it says %q", got)
 	}
 	b.openHistory(serve(t, empty{}) + "/history")
-	if got := b.text(summary); !strings.Contains(got, "no call waited") || !b.is(`document.getElementById("content").hidden`) {
+	hidden := b.is(`document.getElementById("content").hidden`)
+	if got := b.text(summary); !strings.Contains(got, "no call waited") || !hidden {
 		t.Errorf("nobody waited, and it says %q", got)
 	}
 	b.openHistory(serve(t, empty{livetest.Past{Missing: time.Hour}}) + "/history")

@@ -32,7 +32,7 @@ import (
 
 // Bounds of a History.
 const (
-	// Kept is how long samples are kept: a little longer than promised, so that a question for an hour has a complete answer.
+	// Kept is how long samples are kept: a little longer than promised, so that an hour before now is complete.
 	Kept = state.WaitHistoryFor + time.Minute
 	// MaxBytes bounds the memory of a History.
 	MaxBytes = 24 << 20

@@ -28,12 +28,14 @@ const historyExample = `  lockscope history --from 02:10 --to 02:20 --page order
   lockscope history --from -30m --redis r1:6379,r2:6379,r3:6379 --pages '*.orders.svc'
   lockscope history --from 02:10 --to 02:20 --page orders-1:9090 -o json > ticket.json`
 
-const timeHelp = "as 02:10 or 02:10:30 (here), -10m (before now) or 2026-11-24T02:10:00Z"
+const timeHelp = ". Use a time of day here such as 02:10 or 02:10:30, a duration before now such as -10m, or an " +
+	"RFC 3339 time such as 2026-11-24T02:10:00Z"
 
 // Errors of what to read.
 var (
-	errNoPages = errors.New("no lock or waiter on these servers names a page (lock.WithPage): name pages with --page")
-	errNothing = errors.New("no page was read")
+	errNoPages    = errors.New("no lock or waiter on these servers names a page (lock.WithPage): name pages with --page")
+	errNothing    = errors.New("no page was read")
+	errWhichPages = errors.New("name the pages of processes with --page, or lock servers that know them with --redis")
 )
 
 type historyFlags struct {
@@ -54,7 +56,7 @@ func Command(a *app.App) *cobra.Command {
 	cmd := help.Page{
 		Everyday: []string{"from", "to", "page", "pages", "redis", "redis-file", "postgres", "etcd", "zookeeper", "rows",
 			"output"},
-		Exit:   "0; 3 if a page could not be read or lacks a part of the span; 2 error, or no page was read",
+		Exit:   "0, 2 error or no page was read, 3 a page was not read or lacks part of the span",
 		Topics: []string{"json", "serving", "connection"},
 	}.On(&cobra.Command{
 		Use: "history", Short: "Show who blocked whom in a span of the last hour", Long: historyHelp,
@@ -62,12 +64,14 @@ func Command(a *app.App) *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), a) },
 	})
 	set := cmd.Flags()
-	set.StringVar(&f.from, "from", "", "`time` when the span begins, "+timeHelp+" (default 10 minutes before its end)")
-	set.StringVar(&f.to, "to", "", "`time` when it ends (default now)")
-	set.Var(f.named, "page", "page of a process: host:port, or the URL of its /debug/locks. Repeat it, or separate "+
-		"several by commas")
-	set.StringVar(&f.pages, "pages", "listed", "`hosts` to read pages of that the servers name: off, listed or "+
-		"patterns. listed reads any host except this machine")
+	set.StringVar(&f.from, "from", "", "`time` when the span begins (default 10 minutes before --to)"+
+		timeHelp)
+	set.StringVar(&f.to, "to", "", "`time` when the span ends (default now)"+timeHelp)
+	set.Var(f.named, "page", "page of a process: host:port, or the URL of its /debug/locks. Repeat it, or "+
+		"separate several by commas")
+	set.StringVar(&f.pages, "pages", "listed", "`hosts` to read pages of: off, listed or patterns. It is about pages that servers name. "+
+		"listed reads any host except this machine. Anybody who can write to the servers can plant an address: "+
+		"see \"lockscope help serving\"")
 	f.redis.Register(set)
 	f.backends.Register(set)
 	set.StringArrayVar(&f.prefixes, "prefix", nil, "find pages in keys that begin with this `text` (default "+
@@ -89,6 +93,9 @@ func (f *historyFlags) run(ctx context.Context, a *app.App) error {
 	}
 	if f.rows < 1 {
 		return fmt.Errorf("--rows %d: must be positive", f.rows)
+	}
+	if f.deadline <= 0 {
+		return fmt.Errorf("--deadline %v: must be positive", f.deadline)
 	}
 	policy, err := fleet.ParsePolicy(f.pages)
 	if err != nil {

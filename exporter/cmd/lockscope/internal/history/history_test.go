@@ -170,7 +170,7 @@ func TestFlags(t *testing.T) {
 		{[]string{"--page", "ftp://a/debug/locks"}, "--page: use host:port"},
 		{[]string{"--page", "a:1", "--rows", "0"}, "--rows 0"},
 		{[]string{"--page", "a:1", "--pages", "a/b"}, "--pages: use off, listed"},
-		{nil, "--redis"},
+		{nil, "name the pages of processes with --page, or lock servers"},
 	} {
 		o := command(t, c.args...)
 		o.Want(t, app.ExitError, c.want)

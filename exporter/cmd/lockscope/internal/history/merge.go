@@ -80,7 +80,10 @@ func (r *report) finish() {
 	}
 	byWaited := func(a, b int) int { return cmp.Compare(b, a) }
 	slices.SortStableFunc(r.Classes, func(a, b state.WaitedClass) int { return byWaited(a.Waited, b.Waited) })
-	slices.SortStableFunc(r.Blockers, func(a, b state.PastBlocker) int { return byWaited(a.Waited, b.Waited) })
+	slices.SortStableFunc(r.Blockers, func(a, b blocker) int { return byWaited(a.Waited, b.Waited) })
+	for i := range r.Blockers {
+		r.Blockers[i].Process = r.meanwhile(&r.Blockers[i].PastBlocker)
+	}
 	slices.SortStableFunc(r.Resources, func(a, b state.PastResource) int { return byWaited(a.Waited, b.Waited) })
 	slices.SortStableFunc(r.Pages, func(a, b readPage) int { return strings.Compare(a.Page, b.Page) })
 }
@@ -96,14 +99,14 @@ func (r *report) addClass(c state.WaitedClass) {
 }
 
 func (r *report) addBlocker(b state.PastBlocker) {
-	i := slices.IndexFunc(r.Blockers, func(k state.PastBlocker) bool {
+	i := slices.IndexFunc(r.Blockers, func(k blocker) bool {
 		return k.Holder == b.Holder && k.CallSite == b.CallSite
 	})
 	if i < 0 {
-		r.Blockers = append(r.Blockers, b)
+		r.Blockers = append(r.Blockers, blocker{PastBlocker: b})
 		return
 	}
-	k := &r.Blockers[i]
+	k := &r.Blockers[i].PastBlocker
 	k.Waited += b.Waited
 	k.Buckets = sum(k.Buckets, b.Buckets)
 	k.First, k.Last = earlier(k.First, b.First), later(k.Last, b.Last)
@@ -132,4 +135,29 @@ func (r *report) addResource(p state.PastResource) {
 		}
 	}
 	k.Classes = classes
+}
+
+// meanwhile returns what the process of a holder waited for while others waited for the holder.
+func (r *report) meanwhile(b *state.PastBlocker) (all []state.WaitedPart) {
+	for i := range r.all {
+		d := &r.all[i]
+		if d.Instance != b.Holder {
+			continue
+		}
+		for _, p := range d.Resources {
+			part := state.WaitedPart{Resource: p.Resource, Backend: p.Backend}
+			own := slices.ContainsFunc(b.Resources, func(held state.WaitedPart) bool {
+				return held.Resource == p.Resource && held.Backend == p.Backend
+			})
+			for at, n := range p.Buckets {
+				if b.Buckets[at] > 0 {
+					part.Waited += n
+				}
+			}
+			if part.Waited > 0 && !own {
+				all = parts(all, []state.WaitedPart{part})
+			}
+		}
+	}
+	return all
 }

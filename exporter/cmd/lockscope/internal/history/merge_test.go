@@ -53,6 +53,9 @@ func TestMerge(t *testing.T) {
 		r.Blockers[1].Resources[0].Waited != 80 {
 		t.Errorf("%d s, blockers %+v", r.Waited, r.Blockers)
 	}
+	if p := r.Blockers[0].Process; p != nil {
+		t.Errorf("no page is of stock-1, and its process waits for %+v", p)
+	}
 	if len(r.Resources) != 1 || r.Resources[0].Classes["holder"] != 120 || r.Classes[0].Buckets[2] != 30 {
 		t.Errorf("resources %+v, classes %+v", r.Resources, r.Classes)
 	}
@@ -62,6 +65,29 @@ func TestMerge(t *testing.T) {
 	text := command(t, "--from", "-40s", "--page", strings.Join(pages, ","))
 	text.Want(t, app.ExitIncomplete, "3 processes: 2m00s of waiting, up to 9 calls at a time", "counted once",
 		"stock-1 at bill/run.go:7", " @")
+}
+
+// TestMeanwhile: the holder's own page says what its process waited for at the same time.
+func TestMeanwhile(t *testing.T) {
+	billing := pageOf(t, "bill-1", func(d *state.WaitHistory) {
+		d.Blockers[0].Holder, d.Blockers[0].Resources = "stock-1", []state.WaitedPart{{Resource: "stock", Waited: 40}}
+		d.Resources[0].Resource, d.Resources[0].Buckets = "stock", []int{25, 15, 0, 0}
+	})
+	o := command(t, "--from", "-40s", "--page", pageOf(t, "web-1", nil)+","+billing, "-o", "json")
+	var r report
+	o.Decode(t, &r)
+	for _, b := range r.Blockers {
+		want := 0
+		if b.Holder == "bill-1" {
+			want = 15
+		}
+		if got := len(b.Process); got > 0 != (want > 0) || got > 0 && (b.Process[0].Resource != "stock" ||
+			b.Process[0].Waited != want) {
+			t.Errorf("the process of %s waited for %+v", b.Holder, b.Process)
+		}
+	}
+	command(t, "--from", "-40s", "--page", pageOf(t, "web-1", nil)+","+billing).Want(t, app.ExitClean,
+		"order; its process waited for stock")
 }
 
 // TestHostilePages: a page may say anything, and its answer is refused or cut to size.

@@ -125,7 +125,7 @@ func holder(instance, callSite string) string {
 }
 
 // resources of a blocker, and what it waited for itself.
-func resources(b state.PastBlocker) string {
+func resources(b blocker) string {
 	var names []string
 	for _, p := range b.Resources[:min(len(b.Resources), 2)] {
 		names = append(names, p.Resource)
@@ -134,8 +134,11 @@ func resources(b state.PastBlocker) string {
 	if more := b.Of - len(names); more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-	if len(b.WaitsFor) > 0 {
+	switch {
+	case len(b.WaitsFor) > 0:
 		text += "; waited itself for " + b.WaitsFor[0].Resource
+	case len(b.Process) > 0:
+		text += "; its process waited for " + b.Process[0].Resource
 	}
 	return text
 }

@@ -3,6 +3,7 @@ package history
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/url"
 	"strings"
 
@@ -60,11 +61,18 @@ func (f *historyFlags) find(ctx context.Context, a *app.App, must bool) (pages [
 		pages = append(pages, fleet.Published(scanner.Listing{Locks: locks, Waits: waits})...)
 		asked, errs = true, append(errs, err)
 	}
-	return pages, asked, errors.Join(errs...)
+	err = errors.Join(errs...)
+	if err != nil && ctx.Err() != nil {
+		err = fmt.Errorf("%w (raise --deadline)", err)
+	}
+	return pages, asked, err
 }
 
 func (f *historyFlags) onRedis(ctx context.Context, a *app.App) ([]string, error) {
 	nodes, err := f.redis.Open(a)
+	if errors.Is(err, target.ErrNoServers) {
+		return nil, errWhichPages
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ type report struct {
 	Bucket       int                   `json:"bucket_seconds"`
 	Buckets      int                   `json:"buckets"`
 	Classes      []state.WaitedClass   `json:"classes"`
-	Blockers     []state.PastBlocker   `json:"blockers"`
+	Blockers     []blocker             `json:"blockers"`
 	Resources    []state.PastResource  `json:"resources"`
 	Omitted      state.OmittedFromPast `json:"omitted"` // by pages; the same row may be left out by several
 	Pages        []readPage            `json:"pages"`
@@ -38,6 +38,14 @@ type report struct {
 	Unfound      string                `json:"pages_unknown,omitempty"` // why servers could not be asked for pages
 
 	all []state.WaitHistory
+}
+
+// blocker is a holder that calls waited for.
+type blocker struct {
+	state.PastBlocker
+	// Process is what other calls of its process waited for at the same time. One of them may be the holder's own
+	// call: of a holder in another process, waiters do not know what it waits for.
+	Process []state.WaitedPart `json:"process_waits_for,omitempty"`
 }
 
 // readPage is the result of reading a page.
@@ -52,7 +60,7 @@ type readPage struct {
 func newReport(s timespan.Span) *report {
 	return &report{
 		Schema: output.SchemaVersion, At: time.Now().UTC().Truncate(time.Second), From: s.From.UTC(), To: s.To.UTC(),
-		Classes: []state.WaitedClass{}, Blockers: []state.PastBlocker{}, Resources: []state.PastResource{},
+		Classes: []state.WaitedClass{}, Blockers: []blocker{}, Resources: []state.PastResource{},
 		Pages: []readPage{},
 	}
 }

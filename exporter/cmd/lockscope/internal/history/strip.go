@@ -87,7 +87,12 @@ func className(class string) string {
 	return strings.ReplaceAll(class, "_", " ")
 }
 
-func waitedText(seconds int) string { return output.Short(time.Duration(seconds) * time.Second) }
+func waitedText(seconds int) string {
+	if seconds < 60 {
+		return fmt.Sprintf("%ds", seconds)
+	}
+	return output.Short(time.Duration(seconds) * time.Second)
+}
 
 func share(part, of int) string {
 	switch percent := 100 * part / max(of, 1); {
