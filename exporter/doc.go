@@ -25,6 +25,8 @@
 //	/healthz             200 while the process answers; checks nothing else
 //	/readyz              200, or 503 and one line for each reason
 //	/debug/locks         page, JSON and events; with WithState or WithScanner
+//	/debug/locks/history who blocked whom in the last hour; with WithState of a live.Board
+//	/debug/locks/flame   the same as chains, a profile for go tool pprof
 //	/debug/locks/profile waits by stack or by holder, for go tool pprof; with WithState of a live.Board
 //	/debug/locks/fleet   who waits where in all processes, as JSON; with WithFleet
 //

@@ -60,6 +60,9 @@ func clipParts(all []state.WaitedPart) []state.WaitedPart {
 // finish adds up what the pages say.
 func (r *report) finish() {
 	r.CompleteFrom = r.From
+	if r.read() == 0 {
+		r.CompleteFrom = r.To
+	}
 	for i := range r.all {
 		d := &r.all[i]
 		if d.CompleteFrom.After(r.CompleteFrom) {

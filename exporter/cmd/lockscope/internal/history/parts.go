@@ -28,7 +28,7 @@ func parts(a, b []state.WaitedPart) []state.WaitedPart {
 	return all[:min(len(all), state.MaxParts)]
 }
 
-// sum adds up buckets, of which both have the same number.
+// sum adds up the buckets of two rows. Both rows have the same number of buckets.
 func sum(a, b []int) []int {
 	all := slices.Clone(a)
 	for i := range all {
