@@ -17,8 +17,13 @@ var historyHTML string
 //go:embed assets/history.css
 var historyCSS string
 
-//go:embed assets/history.js
-var historyJS string
+// The script is in parts for people to read; browsers get it as one.
+var (
+	//go:embed assets/tables.js
+	tablesJS string
+	//go:embed assets/history.js
+	historyJS string
+)
 
 // waitHistory has the waits of the last hour.
 type waitHistory interface {
@@ -36,7 +41,7 @@ func history(source any) (View, bool) {
 	if !ok {
 		return View{}, false
 	}
-	return View{"history", &historyView{s, newAsset(historyHTML, historyCSS, historyJS)}}, true
+	return View{"history", &historyView{s, newAsset(historyHTML, historyCSS, tablesJS+"\n"+historyJS)}}, true
 }
 
 // ServeHTTP implements http.Handler. A time of day is in the time zone of this process.
