@@ -197,7 +197,7 @@ func TestHistoryOnServers(t *testing.T) {
 	to := time.Now()
 	must(t, got.lease.Release(t.Context()))
 	d := board.WaitHistory(from, to.Add(time.Second))
-	if len(d.Blockers) == 0 || d.Blockers[0].Holder != "billing-2" || d.Blockers[0].Waited < 2 ||
+	if len(d.Blockers) == 0 || d.Blockers[0].Holder != "billing-2" || d.Blockers[0].Waited < 1 ||
 		!strings.Contains(d.Blockers[0].CallSite, "helpers_test.go:") || d.Resources[0].Resource != "order:1001" {
 		t.Errorf("%+v", d)
 	}

@@ -69,9 +69,9 @@ func Command(a *app.App) *cobra.Command {
 	set.StringVar(&f.to, "to", "", "`time` when the span ends (default now)"+timeHelp)
 	set.Var(f.named, "page", "page of a process: host:port, or the URL of its /debug/locks. Repeat it, or "+
 		"separate several by commas")
-	set.StringVar(&f.pages, "pages", "listed", "`hosts` to read pages of: off, listed or patterns. It is about pages that servers name. "+
-		"listed reads any host except this machine. Anybody who can write to the servers can plant an address: "+
-		"see \"lockscope help serving\"")
+	set.StringVar(&f.pages, "pages", "listed", "`hosts` to read pages of: off, listed or patterns. It is about pages "+
+		"that servers name. listed reads any host except this machine. Anybody who can write to the servers can "+
+		"plant an address: see \"lockscope help serving\"")
 	f.redis.Register(set)
 	f.backends.Register(set)
 	set.StringArrayVar(&f.prefixes, "prefix", nil, "find pages in keys that begin with this `text` (default "+
