@@ -32,16 +32,22 @@ func TestALeaseThatEndedWithoutRelease(t *testing.T) {
 				next := acquireAsync(t.Context(), waits, "order")
 				settle(time.Millisecond)
 				must(t, crashes.Close())
-				settle(8 * time.Second)
+				for range 16 {
+					settle(500 * time.Millisecond)
+					if row := state(board).Blocked[0]; row.Holder == nil || row.Holder.Holder != "orders/1" {
+						t.Errorf("the holder is %+v", row.Holder)
+					}
+					wantNotPast(t, state(board))
+				}
 				s := state(board)
 				if len(s.Blocked) != 1 || s.Blocked[0].Holder == nil || s.Blocked[0].Holder.Holder != "orders/1" ||
 					!near(*s.Blocked[0].Holder.Age, 8) {
 					t.Fatalf("blocked %+v", s.Blocked)
 				}
-				for _, h := range holdsOf(s) {
-					if h.Holder == "orders/1" {
-						t.Errorf("it holds, and is said to have held before: %+v", h)
-					}
+				wantNotPast(t, s)
+				if h := s.Blocked[0].Holder; h.Unrenewed == nil || *h.Unrenewed < 5 || *h.Unrenewed > 8.1 ||
+					h.Remaining == nil || *h.Remaining > 2.1 {
+					t.Errorf("for eight seconds it has not renewed: %+v", h)
 				}
 				got := <-next
 				must(t, got.err)
@@ -49,7 +55,7 @@ func TestALeaseThatEndedWithoutRelease(t *testing.T) {
 				must(t, got.lease.Release(t.Context()))
 				found := 0
 				for _, h := range holdsOf(state(board)) {
-					if h.Holder == "orders/1" && h.Took > 9.5 && h.Took < 10.5 && h.Elsewhere != here {
+					if h.Holder == "orders/1" && h.Took > 9.5 && h.Took < 10.5 && h.Elsewhere != here && h.Unreleased == here {
 						found++
 					}
 				}
@@ -58,6 +64,16 @@ func TestALeaseThatEndedWithoutRelease(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// wantNotPast fails the test if the holder is among those who held the lock before.
+func wantNotPast(t *testing.T, s live.State) {
+	t.Helper()
+	for _, h := range holdsOf(s) {
+		if h.Holder == "orders/1" {
+			t.Errorf("it holds, and is said to have held before: %+v", h)
+		}
 	}
 }
 

@@ -19,7 +19,9 @@ type (
 	Tenure      = state.Tenure      // one lease that has ended, or a holder in another process
 	Inflicted   = state.Inflicted   // how long others waited behind one holder
 	WaitPoint   = state.WaitPoint   // one second of finished Acquire calls
+	Stall       = state.Stall       // a time in which calls waited and none acquired anything
 	Node        = state.Node        // the health of one node
+	NodeSet     = state.NodeSet     // nodes that vote together
 	Restart     = state.Restart     // a node may have forgotten locks
 	Acquisition = state.Acquisition // one finished Acquire call with its steps
 	Step        = state.Step        // a part of an Acquisition

@@ -84,7 +84,7 @@ func TestEmpty(t *testing.T) {
 	got, err := json.Marshal(state(newBoard(t, live.WithInstance("a/1"))))
 	must(t, err)
 	if strings.Contains(string(got), "null") ||
-		!strings.Contains(string(got), `"held":[],"waiting":[],"waits":[],"nodes":[],"slowest":[]`) {
+		!strings.Contains(string(got), `"held":[],"waiting":[],"waits":[],"nodes":[],"sets":[],"stalls":[],"slowest":[]`) {
 		t.Errorf("nothing is told as %s", got)
 	}
 }

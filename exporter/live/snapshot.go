@@ -8,6 +8,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/internal/calls"
 	"github.com/lockscope/lockscope/exporter/live/internal/graph"
 	"github.com/lockscope/lockscope/exporter/live/internal/history"
+	"github.com/lockscope/lockscope/exporter/live/state"
 )
 
 // State returns the current state. It asks no node and waits for nothing. When ctx ends, it lists what it has
@@ -24,7 +25,9 @@ func (b *Board) State(ctx context.Context) State {
 		Waits: b.calls.Waits.Points(now), Nodes: b.nodes.Health(now), Slowest: b.calls.Slowest.Acquisitions(now),
 	}
 	s.Inflicted = b.calls.Profile.MostInflicted(now) // Look has charged the waits under way
+	s.Sets = state.SetsOf(s.Nodes)
 	s.Totals.Recent = b.calls.Waits.Recent(now, waited(l))
+	s.Stalls = b.calls.Waits.Stalls(now, longest(l))
 	past := history.NewReader(now, g.Rows(), g.HolderOf)
 	b.calls.Read(past)
 	s.History = past.Histories()
@@ -33,6 +36,14 @@ func (b *Board) State(ctx context.Context) State {
 	s.Held, s.Omitted.Held = g.Held(ctx)
 	s.Waiting, s.Omitted.Waiting = g.Waiting(ctx, lists)
 	return s
+}
+
+// longest is how long the first of the unfinished calls has waited.
+func longest(l *calls.Look) time.Duration {
+	if len(l.Waiting) == 0 {
+		return 0
+	}
+	return l.Waiting[0].Waited(l.Now)
 }
 
 // waited yields how long each unfinished call has waited.

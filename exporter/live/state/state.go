@@ -42,6 +42,8 @@ type State struct {
 	Waiting    []Waiter      `json:"waiting"`   // longest wait first, some of each resource
 	Waits      []WaitPoint   `json:"waits"`     // oldest first, one per second; seconds without a wait are left out
 	Nodes      []Node        `json:"nodes"`     // in the order of first contact
+	Sets       []NodeSet     `json:"sets"`      // of Nodes, in that order
+	Stalls     []Stall       `json:"stalls"`    // oldest first, within the time of Waits
 	Slowest    []Acquisition `json:"slowest"`   // slowest first, of the last minutes
 	History    []History     `json:"history"`   // in the order of Blocked, then the latest first
 	Inflicted  []Inflicted   `json:"inflicted"` // who made others wait longest in the last minutes, longest first
@@ -67,6 +69,8 @@ type Recent struct {
 	Failed int     `json:"failed"` // among those that ended
 	P50    float64 `json:"p50_seconds"`
 	P99    float64 `json:"p99_seconds"`
+	// Stalled is for how long calls have waited and none has acquired anything; zero if no call waits.
+	Stalled float64 `json:"stalled_seconds,omitempty"`
 }
 
 // Objectives are the limits for waits; see live.WithObjectives.
@@ -89,13 +93,15 @@ type Held struct {
 	Holder   string   `json:"holder"`
 	Age      float64  `json:"age_seconds"`
 	Validity *float64 `json:"validity_seconds"` // remaining; null: never expires, or unknown
-	Fence    uint64   `json:"fence,string,omitempty"`
-	Extends  int      `json:"extends"`
-	Waiters  int      `json:"waiters,omitempty"` // waiting calls on this Board
-	CallSite string   `json:"call_site,omitempty"`
-	TraceID  string   `json:"trace_id,omitempty"`
-	Page     string   `json:"page,omitempty"`  // of the other process that holds it
-	Nodes    int      `json:"nodes,omitempty"` // that have the lock, if they were asked
+	// Unrenewed is since the last renewal, or the grant, if one is overdue; null: renewed in time, as far as is known.
+	Unrenewed *float64 `json:"unrenewed_seconds,omitempty"`
+	Fence     uint64   `json:"fence,string,omitempty"`
+	Extends   int      `json:"extends"`
+	Waiters   int      `json:"waiters,omitempty"` // waiting calls on this Board
+	CallSite  string   `json:"call_site,omitempty"`
+	TraceID   string   `json:"trace_id,omitempty"`
+	Page      string   `json:"page,omitempty"`  // of the other process that holds it
+	Nodes     int      `json:"nodes,omitempty"` // that have the lock, if they were asked
 }
 
 // Waiter is one Acquire that has not ended.
@@ -122,6 +128,7 @@ type Blocker struct {
 	Here         bool     `json:"here"`   // the holder has the waiter's name
 	Age          *float64 `json:"age_seconds,omitempty"`
 	Remaining    *float64 `json:"remaining_seconds,omitempty"` // at most, unless renewed
+	Unrenewed    *float64 `json:"unrenewed_seconds,omitempty"` // at least; null: renewed in time, as far as is known
 	NeverExpires bool     `json:"never_expires,omitempty"`
 	HandedOver   bool     `json:"handed_over,omitempty"` // nobody holds it; it is reserved for the next waiter
 	CallSite     string   `json:"call_site,omitempty"`
@@ -138,10 +145,15 @@ type Blocked struct {
 	Longest  float64  `json:"longest_seconds"`    // wait
 	Failing  int      `json:"failing,omitempty"`  // calls whose last attempt failed without being refused
 	Error    string   `json:"error,omitempty"`    // of the failing call that has waited longest
+	Votes    string   `json:"votes,omitempty"`    // what the nodes did for that call, in short
+	ByClass  ByClass  `json:"by_class,omitempty"` // waiting calls
 	Holder   *Blocker `json:"holder,omitempty"`   // null: no known holder
 	Chain    []Link   `json:"chain,omitempty"`    // what the holder waits for, and so on; at most MaxChain links
 	Deadlock bool     `json:"deadlock,omitempty"` // in a cycle, or waiting behind one
 }
+
+// ByClass counts waiting calls by lock.WaitClass.
+type ByClass map[string]int
 
 // Link leads from a holder to the resource that it waits for.
 type Link struct {
@@ -175,8 +187,10 @@ type Tenure struct {
 	Ended     float64 `json:"ended_seconds"` // ago; for a holder in another process, when a waiter last heard of it
 	Took      float64 `json:"took_seconds"`
 	Elsewhere bool    `json:"elsewhere,omitempty"`
-	CallSite  string  `json:"call_site,omitempty"`
-	TraceID   string  `json:"trace_id,omitempty"`
+	// Unreleased means that the lease was lost: the nodes kept the lock until its TTL had run out.
+	Unreleased bool   `json:"unreleased,omitempty"`
+	CallSite   string `json:"call_site,omitempty"`
+	TraceID    string `json:"trace_id,omitempty"`
 }
 
 // Inflicted is how long calls on this Board waited behind one holder, together, including calls that still wait. A
@@ -199,35 +213,10 @@ type WaitPoint struct {
 	P99    float64   `json:"p99_seconds"`
 }
 
-// Node is the health of one node over the last minute, as its commands show.
-type Node struct {
-	Name     string   `json:"name"`
-	Up       bool     `json:"up"`    // it answered the last command and may vote
-	State    string   `json:"state"` // one of the NodeState constants
-	Backend  string   `json:"backend,omitempty"`
-	Calls    int      `json:"calls"`
-	Failures int      `json:"failures"`
-	P50      float64  `json:"p50_seconds"`
-	P99      float64  `json:"p99_seconds"`
-	Quiet    *float64 `json:"quiet_seconds"` // since its last answer; null: never
-	Error    string   `json:"error,omitempty"`
-	Restart  *Restart `json:"restart,omitempty"` // set while locks that it forgot can be valid
-}
-
-// The states of a Node.
-const (
-	NodeUp          = "up"
-	NodeQuarantined = "quarantined" // it answers but may not vote yet: see Restart
-	NodeBarred      = "barred"      // it answers but may not vote in its present state: see Error
-	NodeDown        = "down"        // it does not answer
-)
-
-// Restart says that a node may have forgotten locks.
-type Restart struct {
-	Noticed   float64 `json:"noticed_seconds"` // ago
-	Witnessed bool    `json:"witnessed"`       // false: the node had started shortly before the first contact
-	Left      float64 `json:"left_seconds"`    // how long earlier locks can still be valid
-	Enforced  bool    `json:"enforced"`        // true: it does not vote until then; false: it votes
+// Stall is a time in which calls waited and none acquired anything.
+type Stall struct {
+	At   time.Time `json:"at"` // start
+	Took float64   `json:"took_seconds"`
 }
 
 // Acquisition is one finished Acquire call with its steps.

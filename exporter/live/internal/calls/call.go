@@ -14,6 +14,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/internal/nodes"
 	"github.com/lockscope/lockscope/exporter/live/internal/panics"
 	"github.com/lockscope/lockscope/exporter/live/internal/slowest"
+	"github.com/lockscope/lockscope/exporter/live/internal/waits"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/decorate"
 )
@@ -45,6 +46,7 @@ type Call struct {
 	attempts int
 	ahead    int
 	blocker  *lock.HeldError // whom it waits for, or waited for before this attempt
+	full     time.Duration   // the most that was ever left of blocker
 	toldAt   time.Duration   // of blocker, after began
 	asOf     time.Duration   // after began: when the last attempt to be refused did
 	tried    time.Duration   // after began: when the last attempt did
@@ -52,6 +54,7 @@ type Call struct {
 	lastErr  error           // of the last attempt, unless it was refused
 	known    nodes.Set       // nodes that know the lock
 	extends  int
+	extended time.Duration // after began: the last time
 	trail    slowest.Trail
 	waited   *waited // nil until its first wait
 }
@@ -128,7 +131,8 @@ func (c *Call) AttemptEnd(e lock.AttemptEnd) {
 	if c.lastErr = e.Err; held != nil {
 		// Not by what it took, as the step below: told late, for want of a processor, the refusal would seem to be
 		// younger than a lease that was granted meanwhile.
-		c.lastErr, c.blocker, c.toldAt, c.asOf = nil, held, now.Sub(c.began), c.tried
+		c.lastErr, c.asOf = nil, c.tried
+		c.behind(held, now)
 	}
 	c.record(slowest.Step{
 		Kind: slowest.KindAttempt, Attempt: e.Attempt, Start: c.startOf(now, e.Took), Took: e.Took,
@@ -191,7 +195,25 @@ func (c *Call) WaitStart(e lock.WaitStart) {
 func (c *Call) startWait(e lock.WaitStart, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.doing, c.ahead, c.blocker, c.toldAt = e.Kind, e.Ahead, e.Blocker, now.Sub(c.began)
+	c.doing, c.ahead = e.Kind, e.Ahead
+	c.behind(e.Blocker, now)
+}
+
+// behind records the holder that a refusal named. mu must be held.
+func (c *Call) behind(held *lock.HeldError, now time.Time) {
+	switch {
+	case held == nil:
+		c.full = 0
+	case c.blocker == nil || !sameHolder(held, c.blocker):
+		c.full = held.Remaining
+	default:
+		c.full = max(c.full, held.Remaining)
+	}
+	c.blocker, c.toldAt = held, now.Sub(c.began)
+}
+
+func sameHolder(a, b *lock.HeldError) bool {
+	return a.Holder.Instance == b.Holder.Instance && a.Holder.Since.Equal(b.Holder.Since)
 }
 
 // contend records a wait, and its blocker if the call was refused.
@@ -238,21 +260,24 @@ func waitOutcome(e lock.WaitEnd) lock.Verdict {
 func (c *Call) Extended() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.extends++
+	c.extends, c.extended = c.extends+1, time.Since(c.began)
 }
 
-// failure reports whether a call failed. A NoWait call that finds the lock held did not.
-func (c *Call) failure(err error, opts []lock.AcquireOption) (failed bool) {
-	failed = true
+// failure is the outcome of a call that acquired nothing.
+func (c *Call) failure(err error, opts []lock.AcquireOption) (outcome waits.Outcome) {
+	outcome = waits.Failed
 	defer panics.Contain()
-	return lock.ReasonOf(err) != lock.ReasonHeld || !c.NoWait(opts)
+	if lock.ReasonOf(err) == lock.ReasonHeld && c.NoWait(opts) {
+		return waits.Missed
+	}
+	return waits.Failed
 }
 
 // finish records the end of an Acquire, and returns when that was.
-func (c *Call) finish(err error, failed bool) time.Time {
+func (c *Call) finish(err error, outcome waits.Outcome) time.Time {
 	now := time.Now()
 	r, took := c.owner.Records, now.Sub(c.began)
-	r.Waits.Record(now, took, failed)
+	r.Waits.Record(now, took, outcome)
 	trail, ended, waited := c.end(r.Slowest.Wants(now, took))
 	ended.Ended, ended.Err = now, err
 	r.Slowest.Add(trail, ended)

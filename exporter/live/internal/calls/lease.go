@@ -8,6 +8,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/internal/names"
 	"github.com/lockscope/lockscope/exporter/live/internal/panics"
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
+	"github.com/lockscope/lockscope/exporter/live/internal/waits"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/decorate"
@@ -44,7 +45,7 @@ func (m *Lease) Failed(err error, opts []lock.AcquireOption) {
 func (m *Lease) Acquired(inner lock.Lease) *Lease {
 	m.returned = true
 	m.Begin(&m.Call.Call, inner, m)
-	m.heldAt = m.finish(nil, false)
+	m.heldAt = m.finish(nil, waits.Acquired)
 	m.shard.hold(&m.entry, (*Lease).ID, m.heldAt)
 	m.Watch()
 	return m
@@ -124,7 +125,23 @@ func (m *Lease) Tell(now time.Time) (h state.Held, ok bool) {
 	defer m.mu.Unlock()
 	h.Extends, h.TraceID, h.Nodes = m.extends, text.TraceID(m.trace), m.known.Len()
 	h.CallSite, h.Backend = text.Name(m.from().CallSite), text.Name(m.backend)
+	h.Unrenewed = m.unrenewed(h.Validity, now)
 	return h, true
+}
+
+// late is the part of a lease's full validity after which it should have been renewed: renewal is due after a third.
+const late = .45
+
+// unrenewed is for how long a lease has not been renewed; nil while that is as it should be. mu must be held.
+func (m *Lease) unrenewed(left *float64, now time.Time) *float64 {
+	if left == nil {
+		return nil
+	}
+	ago := min(now.Sub(m.heldAt), now.Sub(m.began.Add(m.extended))).Seconds()
+	if ago <= late*(ago+*left) {
+		return nil
+	}
+	return &ago
 }
 
 // Age is how long it has been held.

@@ -31,6 +31,7 @@ type View struct {
 	origin
 	LastErr error
 	Blocker *lock.HeldError
+	Full    time.Duration // the most that was ever left of Blocker
 	ToldAt  time.Time
 	AsOf    time.Time
 }
@@ -44,7 +45,7 @@ func (c *Call) view() View {
 	defer c.mu.Unlock()
 	return View{
 		Backend: c.backend, Hooked: c.Hooked(), Doing: c.doing, Class: class, Attempts: c.attempts, Ahead: c.ahead,
-		Trace: c.trace, origin: c.from(), LastErr: c.lastErr, Blocker: c.blocker,
+		Trace: c.trace, origin: c.from(), LastErr: c.lastErr, Blocker: c.blocker, Full: c.full,
 		ToldAt: c.began.Add(c.toldAt), AsOf: c.began.Add(c.asOf),
 	}
 }
@@ -69,8 +70,7 @@ func (w *Waiter) Tell(now time.Time) state.Waiter {
 	t := state.Waiter{
 		Resource: text.Resource(w.resource), Backend: text.Name(w.Backend),
 		Instance: w.owner.Instance, For: w.Waited(now).Seconds(), Kind: slowest.KindAttempt, Class: string(w.Class),
-		Attempts: w.Attempts,
-		Ahead:    w.Ahead, CallSite: text.Name(w.CallSite), TraceID: text.TraceID(w.Trace),
+		Attempts: w.Attempts, Ahead: w.Ahead, CallSite: text.Name(w.CallSite), TraceID: text.TraceID(w.Trace),
 	}
 	if w.Doing != doingAttempt {
 		t.Kind = string(w.Doing)

@@ -31,7 +31,7 @@ func (s *scene) blockerOf(c *contention, w *calls.Waiter) *state.Blocker {
 	case told == nil:
 		return nil
 	case !s.outdated(c.ID, told, w):
-		return heldElsewhere(told.Blocker, told.ToldAt, me, s.now)
+		return heldElsewhere(told, me, s.now)
 	case h != nil:
 		return heldHere(h, me)
 	default:
@@ -83,12 +83,17 @@ func heldHere(h *holder, me string) *state.Blocker {
 	age := h.told.Age
 	return &state.Blocker{
 		Holder: h.told.Holder, Here: h.told.Holder == me, Age: &age, Remaining: h.told.Validity,
-		NeverExpires: h.told.Validity == nil, CallSite: h.told.CallSite, TraceID: h.told.TraceID,
+		Unrenewed: h.told.Unrenewed, NeverExpires: h.told.Validity == nil, CallSite: h.told.CallSite, TraceID: h.told.TraceID,
 	}
 }
 
+// renewedAbove is the part of a lease's full validity that is left at least while it is renewed in time: renewal is due
+// after a third of it.
+const renewedAbove = .55
+
 // heldElsewhere describes the holder that a refusal named a while ago.
-func heldElsewhere(held *lock.HeldError, toldAt time.Time, me string, now time.Time) *state.Blocker {
+func heldElsewhere(told *calls.Waiter, me string, now time.Time) *state.Blocker {
+	held := told.Blocker
 	blocker := &state.Blocker{
 		Holder: text.Name(held.Holder.Instance), Here: held.Holder.Instance == me,
 		NeverExpires: held.Remaining < 0, HandedOver: held.HandedOver, TraceID: text.TraceOf(held.Holder.Traceparent),
@@ -98,7 +103,10 @@ func heldElsewhere(held *lock.HeldError, toldAt time.Time, me string, now time.T
 		blocker.Age = state.Seconds(max(now.Sub(held.Holder.Since), 0))
 	}
 	if held.Remaining > 0 {
-		blocker.Remaining = state.Seconds(max(held.Remaining-now.Sub(toldAt), 0))
+		blocker.Remaining = state.Seconds(max(held.Remaining-now.Sub(told.ToldAt), 0))
+		if held.Remaining.Seconds() < renewedAbove*told.Full.Seconds() {
+			blocker.Unrenewed = state.Seconds(told.Full - held.Remaining)
+		}
 	}
 	return blocker
 }

@@ -95,13 +95,14 @@ func (g *Graph) row(c *contention, listed int) state.Blocked {
 	row := state.Blocked{
 		Resource: text.Resource(c.Resource), Backend: text.Name(c.Backend), Waiting: len(c.waiters), Listed: listed,
 		Longest: c.waiters[0].Waited(g.now).Seconds(), Holder: g.HolderOf(c.ID),
+		ByClass: c.byClass(),
 	}
 	for _, w := range c.waiters {
 		if w.LastErr == nil {
 			continue
 		}
 		if row.Failing++; row.Failing == 1 {
-			row.Error = text.Error(w.LastErr)
+			row.Error, row.Votes = text.Error(w.LastErr), text.Votes(w.LastErr)
 		}
 	}
 	chain := g.Chain(c.Key())

@@ -68,7 +68,7 @@ func (b *Book) Ended(of names.ID, l Lease) {
 	}
 }
 
-// MayHaveEnded reports whether a lease of that name has ended since, or its end would not have been recorded.
+// MayHaveEnded reports whether a lease of that name was released since, or its end would not have been recorded.
 func (b *Book) MayHaveEnded(of names.ID, instance string, since time.Time) bool {
 	h := b.contended[of]
 	return h == nil || h.endedSince(instance, since)

@@ -63,23 +63,35 @@ func (h *history) toldOf(held *lock.HeldError, elsewhere bool) (of *tenure) {
 	return of
 }
 
-// endedSince reports whether a lease of that name has ended since.
+// endedSince reports whether a lease of that name has ended since. A lost one goes on for those who wait.
 func (h *history) endedSince(instance string, since time.Time) bool {
 	return slices.ContainsFunc(h.tenures, func(t tenure) bool {
-		return !t.elsewhere && t.instance == instance && !t.until.Before(since)
+		return !t.elsewhere && !t.kept && t.instance == instance && !t.until.Before(since)
 	})
+}
+
+// current returns the tenure that goes on, of several the first; nil if none does.
+func (h *history) current(holder *state.Blocker, now time.Time) (current *tenure) {
+	for i := range h.tenures {
+		t := &h.tenures[i]
+		if t.goesOn(holder, now) && (current == nil || t.since.Before(current.since)) {
+			current = t
+		}
+	}
+	return current
 }
 
 // tell returns the history, latest first, without the current holder.
 func (h *history) tell(of names.ID, holder *state.Blocker, now time.Time) state.History {
 	told := state.History{Resource: text.Resource(of.Resource), Backend: text.Name(of.Backend)}
+	current := h.current(holder, now)
 	for i := range h.tenures {
 		t := &h.tenures[i]
-		if ended := t.ended(); now.Sub(ended) < state.HistoryFor && !t.goesOn(holder, now) {
+		if ended := t.ended(); now.Sub(ended) < state.HistoryFor && t != current {
 			told.Holds = append(told.Holds, state.Tenure{
 				Holder: text.Name(t.instance),
 				Ended:  max(now.Sub(ended), 0).Seconds(), Took: max(ended.Sub(t.since), 0).Seconds(),
-				Elsewhere: t.elsewhere, CallSite: text.Name(t.callSite), TraceID: t.trace,
+				Elsewhere: t.elsewhere, Unreleased: t.kept, CallSite: text.Name(t.callSite), TraceID: t.trace,
 			})
 		}
 	}

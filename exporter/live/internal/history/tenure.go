@@ -26,11 +26,18 @@ func (t *tenure) ended() time.Time {
 	return t.until
 }
 
-// goesOn reports whether a tenure is that of the current holder, as refusals name it.
+// rounded is how much an age is off that went through a number of seconds with a fraction.
+const rounded = time.Millisecond
+
+// goesOn reports whether a tenure is that of the current holder, as refusals name it. A lease of the Board that was
+// lost may not have been named since: it was granted after its attempt began, and the nodes have the time of that.
 func (t *tenure) goesOn(holder *state.Blocker, now time.Time) bool {
-	if holder == nil || holder.Age == nil || t.named.IsZero() || holder.Holder != text.Name(t.instance) {
+	if holder == nil || holder.Age == nil || holder.Holder != text.Name(t.instance) {
 		return false
 	}
-	const rounded = time.Millisecond // an age is in seconds, as a fraction
-	return (now.Sub(t.named) - time.Duration(*holder.Age*float64(time.Second))).Abs() < rounded
+	since := now.Add(-time.Duration(*holder.Age * float64(time.Second)))
+	if t.named.IsZero() {
+		return t.kept && since.Sub(t.since) < rounded
+	}
+	return t.named.Sub(since).Abs() < rounded
 }

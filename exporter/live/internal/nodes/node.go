@@ -1,14 +1,12 @@
 package nodes
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"sync"
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/live/internal/histogram"
-	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
@@ -31,6 +29,7 @@ type node struct {
 	mu       sync.Mutex
 	slots    [nodeSlots]nodeCounts
 	state    string    // one of the NodeState constants; empty: not asked yet
+	changed  time.Time // of state
 	answered time.Time // zero: never
 	lastErr  error
 	failedAt time.Time
@@ -39,7 +38,8 @@ type node struct {
 
 type nodeCounts struct {
 	slot            int64
-	calls, failures int
+	calls, failures int // of the commands that were sent
+	notAsked        int // commands that were not sent because of the node's state
 	took            histogram.Histogram
 }
 
@@ -79,22 +79,40 @@ func (n *node) done(now time.Time, e lock.NodeEnd) {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	c := n.counts(now)
-	c.calls++
+	sent := !errors.Is(e.Err, driver.ErrNotSent)
+	n.counts(now).add(sent, r)
 	if r == given {
 		return
 	}
-	if r != barred && !e.Undialed() { // else nothing was sent
-		c.took.Add(e.Took)
+	if sent && r != barred && !e.Undialed() { // else nothing took that long
+		n.counts(now).took.Add(e.Took)
 	}
-	n.state = stateOf(r, e.Err)
+	n.become(stateOf(r, e.Err), now)
 	if r != silent {
 		n.answered = now
 	}
 	n.voted(e)
 	if r != answered {
-		c.failures++
 		n.lastErr, n.failedAt = e.Err, now
+	}
+}
+
+// add counts a command. One that was not sent says nothing of how many fail.
+func (c *nodeCounts) add(sent bool, r reply) {
+	if !sent {
+		c.notAsked++
+		return
+	}
+	c.calls++
+	if r != given && r != answered {
+		c.failures++
+	}
+}
+
+// become is a node's state from now on. mu must be held.
+func (n *node) become(state string, now time.Time) {
+	if n.state != state {
+		n.state, n.changed = state, now
 	}
 }
 
@@ -123,44 +141,6 @@ func (n *node) counts(now time.Time) *nodeCounts {
 		*c = nodeCounts{slot: slot}
 	}
 	return c
-}
-
-// health is that of the last minute, except for the last answer, which may be older.
-func (n *node) health(now time.Time) state.Node {
-	h, lastErr := n.sum(now)
-	if lastErr != nil {
-		h.Error = text.Detail(lastErr)
-	}
-	return h
-}
-
-func (n *node) sum(now time.Time) (h state.Node, lastErr error) {
-	var took histogram.Histogram
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	h = state.Node{
-		Name: text.Name(n.name.node), Backend: text.Name(n.name.backend),
-		State: cmp.Or(n.state, state.NodeDown), Restart: n.restart.tell(now),
-	}
-	if h.State == state.NodeUp && h.Restart != nil && h.Restart.Enforced {
-		h.State = state.NodeQuarantined // it answers what is no vote
-	}
-	h.Up = h.State == state.NodeUp
-	for i := range n.slots {
-		if c := &n.slots[i]; c.slot > slotOf(now)-nodeSlots && c.slot <= slotOf(now) {
-			h.Calls += c.calls
-			h.Failures += c.failures
-			took.Merge(&c.took)
-		}
-	}
-	h.P50, h.P99 = took.Quantile(.5).Seconds(), took.Quantile(.99).Seconds()
-	if !n.answered.IsZero() {
-		h.Quiet = state.Seconds(max(now.Sub(n.answered), 0))
-	}
-	if now.Sub(n.failedAt) < state.NodesFor {
-		lastErr = n.lastErr
-	}
-	return h, lastErr
 }
 
 func (n *node) restarted(now time.Time, e lock.NodeRestart) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -29,13 +30,14 @@ func TestReplies(t *testing.T) {
 		{canceled, true, 1, 0, 0}, // still up
 		{fmt.Errorf("%w (%v)", driver.ErrUnheard, driver.ErrTimeout), true, 1, 0, 0},
 		{fmt.Errorf("%w: nothing was sent", driver.ErrNotSent), true, 0, 0, 0},
-		{fmt.Errorf("%w: %w", driver.ErrNotSent, refused), false, 1, 1, 0}, // it could not be sent: there is no connection
+		{fmt.Errorf("%w: %w", driver.ErrNotSent, refused), false, 0, 0, 0}, // it could not be sent: there is no connection
 		{refused, false, 1, 1, 0}, // not the duration of a command
 		{io.ErrUnexpectedEOF, false, 1, 1, 1},
 		{driver.ErrTimeout, false, 1, 1, 1},
 		{driver.ErrQuarantined, false, 1, 1, 0}, // it answers, and may not vote
 		{fmt.Errorf("%w: it is 7.5", driver.ErrFenceCounter), false, 1, 1, 0},
-		{fmt.Errorf("%w: %w", driver.ErrNotSent, driver.ErrReplica), false, 1, 1, 0},
+		{fmt.Errorf("%w: %w", driver.ErrNotSent, driver.ErrReplica), false, 0, 0, 0},
+		{fmt.Errorf("%w: %w", driver.ErrNotSent, driver.ErrTimeout), false, 0, 0, 0},
 		{errors.New("ERR out of order"), true, 1, 1, 1},
 	} {
 		n := node{name: nodeName{node: "a"}, state: state.NodeUp}
@@ -46,7 +48,8 @@ func TestReplies(t *testing.T) {
 			took = 1
 		}
 		if h.Up != c.up || h.Calls != c.calls || h.Failures != c.failed || took != c.took ||
-			(h.Error != "") != (c.failed > 0) {
+			(h.Error != "") != (c.failed > 0 || !c.up) || strings.Contains(h.Error, "not asked") ||
+			h.Failing != (c.failed > 0) || (h.NotAsked > 0) != (c.calls == 0 && !c.up) {
 			t.Errorf("%d: %v makes %+v, want %+v", i, c.err, h, c)
 		}
 	}
@@ -66,5 +69,26 @@ func TestManyNodes(t *testing.T) {
 	set.Note(1, lock.VerdictFailed)
 	if set.Len() != maxNodes-1 {
 		t.Errorf("%d nodes after one refused", set.Len())
+	}
+}
+
+// TestFailingIsAShare: a node that failed a few of many commands is well; one in a hundred is the limit.
+// The ages of the last error and of the state are told.
+func TestFailingIsAShare(t *testing.T) {
+	began := time.Unix(1e9, 0)
+	n := node{name: nodeName{node: "a"}}
+	n.done(began, lock.NodeEnd{Took: time.Millisecond})
+	n.done(began.Add(time.Second), lock.NodeEnd{Err: driver.ErrTimeout})
+	n.done(began.Add(2*time.Second), lock.NodeEnd{Took: time.Millisecond})
+	for range 96 {
+		n.done(began.Add(2*time.Second), lock.NodeEnd{Took: time.Millisecond})
+	}
+	h := n.health(began.Add(10 * time.Second))
+	if h.Calls != 99 || h.Failures != 1 || !h.Failing || *h.ErrorAge != 9 || *h.Since != 8 || h.State != state.NodeUp {
+		t.Errorf("one of 99 commands failed nine seconds ago: %+v, error %v s, state %v s ago", h, *h.ErrorAge, *h.Since)
+	}
+	n.done(began.Add(10*time.Second), lock.NodeEnd{Took: time.Millisecond})
+	if h := n.health(began.Add(10 * time.Second)); h.Failing || h.Failures != 1 {
+		t.Errorf("one of 100 commands failed: %+v", h)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// restart is the last detected restart of a node.
+// restart is the last detected restart of a node, or its last eviction of keys.
 type restart struct {
 	at time.Time // when it was detected
 	lock.NodeRestart
@@ -23,6 +23,7 @@ func (r *restart) tell(now time.Time) *state.Restart {
 		return nil
 	}
 	return &state.Restart{
-		Noticed: ago.Seconds(), Witnessed: r.Witnessed, Left: (r.Left - ago).Seconds(), Enforced: r.Enforced,
+		Noticed: ago.Seconds(), Evicted: r.Evicted, Witnessed: r.Witnessed, Left: (r.Left - ago).Seconds(),
+		Enforced: r.Enforced,
 	}
 }

@@ -35,6 +35,11 @@ func TestRestartIsToldWhileItMatters(t *testing.T) {
 		`{"noticed_seconds":0,"witnessed":false,"left_seconds":10,"enforced":false}`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
+	n.Restarted(began, lock.NodeRestart{Node: "a", Left: 10 * time.Second, Evicted: true})
+	if got, want := told(&n, 0),
+		`{"noticed_seconds":0,"evicted":true,"witnessed":false,"left_seconds":10,"enforced":false}`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
 	n.Restarted(began, lock.NodeRestart{Node: "a", Witnessed: true})
 	if got := told(&n, 0); got != "null" {
 		t.Errorf("a restart that cannot matter is told: %s", got)

@@ -1,8 +1,6 @@
 package slowest
 
 import (
-	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -51,11 +49,11 @@ func (s *Step) told() state.Step {
 	return t
 }
 
-// detail is why a step failed. For an attempt without a quorum it is the count, because its nodes are steps of their
-// own.
+// detail is why a step failed. For an attempt without a quorum it is what the nodes did, in short, because they are
+// steps of their own.
 func (s *Step) detail() string {
-	if e, ok := errors.AsType[*lock.QuorumError](s.Err); ok && s.Kind == KindAttempt {
-		return fmt.Sprintf("%d of %d nodes agreed, %d needed", e.Granted, e.Nodes, e.Quorum)
+	if votes := text.Votes(s.Err); votes != "" && s.Kind == KindAttempt {
+		return votes
 	}
 	return text.Detail(s.Err)
 }

@@ -21,6 +21,9 @@ type Waits struct {
 	past   []state.WaitPoint // a ring, as long as there are seconds
 	next   int               // where the next one goes
 	slots  [recentSlots]recentSlot
+
+	acquired time.Time     // the last time that a call acquired something; zero: never
+	stalls   []state.Stall // the latest, oldest first
 }
 
 // The last minute is kept in slots, so that its quantiles are those of all its calls.
@@ -38,8 +41,18 @@ type recentSlot struct {
 // New keeps the seconds of a window.
 func New(window time.Duration) *Waits { return &Waits{seconds: int64(window / time.Second)} }
 
+// Outcome is how an Acquire ended.
+type Outcome int
+
+// The outcomes of an Acquire.
+const (
+	Acquired Outcome = iota
+	Missed           // NoWait found the lock held: nothing was acquired, and nothing failed
+	Failed
+)
+
 // Record counts one finished Acquire.
-func (w *Waits) Record(now time.Time, took time.Duration, failed bool) {
+func (w *Waits) Record(now time.Time, took time.Duration, outcome Outcome) {
 	second := now.Unix()
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -48,10 +61,13 @@ func (w *Waits) Record(now time.Time, took time.Duration, failed bool) {
 		w.turn(second)
 	}
 	w.now.Count++
-	if failed {
+	w.open.Add(took)
+	switch outcome {
+	case Acquired:
+		w.stalled(now, took)
+	case Failed:
 		w.now.Failed++
 	}
-	w.open.Add(took)
 }
 
 // turn closes the current second and opens another. If the clock was set back, it forgets the seconds in its future.
@@ -81,8 +97,10 @@ func (w *Waits) keepRecent() {
 // Recent covers the last minute, and the calls that are still waiting with their time so far.
 func (w *Waits) Recent(now time.Time, waiting iter.Seq[time.Duration]) (r state.Recent) {
 	var took histogram.Histogram
+	var longest time.Duration
 	for waited := range waiting {
 		took.Add(waited)
+		longest = max(longest, waited)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -98,6 +116,7 @@ func (w *Waits) Recent(now time.Time, waiting iter.Seq[time.Duration]) (r state.
 		took.Merge(&w.open)
 	}
 	r.P50, r.P99 = took.Quantile(.5).Seconds(), took.Quantile(.99).Seconds()
+	r.Stalled = w.since(now, longest).Seconds()
 	return r
 }
 

@@ -1,0 +1,72 @@
+package state
+
+import (
+	"cmp"
+	"slices"
+)
+
+// NodeSet is a set of nodes that vote together.
+type NodeSet struct {
+	Backend  string   `json:"backend,omitempty"`
+	Nodes    int      `json:"nodes"`
+	Voting   int      `json:"voting"`                       // nodes that answer and may vote
+	Quorum   int      `json:"quorum"`                       // votes that a lock needs
+	NoQuorum bool     `json:"no_quorum,omitempty"`          // fewer nodes vote: no lock can be acquired or renewed
+	Since    *float64 `json:"no_quorum_seconds,omitempty"`  // for how long; null: unknown
+	Down     []string `json:"down,omitempty"`               // nodes that do not answer
+	Quiet    *float64 `json:"down_quiet_seconds,omitempty"` // since the last answer of one of Down; null: never
+	Error    string   `json:"down_error,omitempty"`         // of the first of Down that has one
+	Silent   []string `json:"may_not_vote,omitempty"`       // nodes that answer but may not vote
+}
+
+// SetsOf groups nodes by their backends, in the order in which they come.
+func SetsOf(nodes []Node) []NodeSet {
+	sets := make([]NodeSet, 0)
+	grouped := make(map[string][]*Node)
+	for i := range nodes {
+		n := &nodes[i]
+		if grouped[n.Backend] == nil {
+			sets = append(sets, NodeSet{Backend: n.Backend})
+		}
+		grouped[n.Backend] = append(grouped[n.Backend], n)
+	}
+	for i := range sets {
+		sets[i].count(grouped[sets[i].Backend])
+	}
+	return sets
+}
+
+func (s *NodeSet) count(nodes []*Node) {
+	var out []float64 // for how long each of the others has not voted
+	known := true
+	for _, n := range nodes {
+		s.Nodes++
+		if n.Votes() {
+			s.Voting++
+			continue
+		}
+		if known = known && n.Since != nil; known {
+			out = append(out, *n.Since)
+		}
+		s.exclude(n)
+	}
+	s.Quorum = s.Nodes/2 + 1
+	s.NoQuorum = s.Voting < s.Quorum
+	if s.NoQuorum && known {
+		slices.Sort(out)
+		s.Since = &out[s.Quorum-s.Voting-1] // the vote that was one too few, and those after it
+	}
+}
+
+// exclude adds a node that does not vote.
+func (s *NodeSet) exclude(n *Node) {
+	if n.State != NodeDown && n.State != "" {
+		s.Silent = append(s.Silent, n.Name)
+		return
+	}
+	s.Down = append(s.Down, n.Name)
+	if n.Quiet != nil && (s.Quiet == nil || *n.Quiet < *s.Quiet) {
+		s.Quiet = n.Quiet
+	}
+	s.Error = cmp.Or(s.Error, n.Error)
+}
