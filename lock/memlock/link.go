@@ -11,6 +11,7 @@ import (
 // link is one locker's connection to a node.
 type link struct {
 	*Node
+	name string // that the locker calls the node
 
 	// Guarded by the node's mutex.
 	waiter string // "" before Subscribe
@@ -21,13 +22,16 @@ type link struct {
 
 var _ driver.BlockingNode = (*link)(nil)
 
-func (n *Node) connect() *link {
-	l := &link{Node: n}
+func (n *Node) connect(name string) *link {
+	l := &link{Node: n, name: name}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.links[l] = struct{}{}
 	return l
 }
+
+// Name implements driver.BlockingNode.
+func (l *link) Name() string { return l.name }
 
 // System implements driver.BlockingNode.
 func (l *link) System() string { return "memory" }

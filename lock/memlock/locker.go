@@ -34,8 +34,8 @@ func New(nodes Nodes, opts ...lock.Option) (*Locker, error) {
 		return nil, err
 	}
 	var links []driver.Node
-	for _, n := range nodes {
-		links = append(links, engine.Async(n.connect()))
+	for i, n := range nodes {
+		links = append(links, engine.Async(n.connect(settings.NodeName(i, n.name))))
 		settings.Servers = append(settings.Servers, fmt.Sprintf("%s %p", n.name, n)) // nodes of one name may be several
 	}
 	e, err := settings.NewEngine(links)

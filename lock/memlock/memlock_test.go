@@ -218,3 +218,15 @@ func TestBadInputIsRefused(t *testing.T) {
 		t.Errorf("another driver's option: %v", err)
 	}
 }
+
+// TestNamesOfNodes are those that the caller gave, as with every driver.
+func TestNamesOfNodes(t *testing.T) {
+	nodes := memlock.NewNodes(2)
+	l := newLocker(t, nodes, lock.WithNodeNames("redis-1", "redis-2"))
+	nodes.NoQuorum()
+	_, err := l.Acquire(t.Context(), "job", lock.NoWait())
+	e, ok := errors.AsType[*lock.QuorumError](err)
+	if !ok || len(e.Votes) != 2 || e.Votes[0].Node != "redis-1" || e.Votes[1].Node != "redis-2" {
+		t.Errorf("the nodes are called otherwise: %v", err)
+	}
+}

@@ -15,7 +15,7 @@ import (
 func inNode(t *testing.T, f func(t *testing.T, n *Node, l *link)) {
 	synctest.Test(t, func(t *testing.T) {
 		n := NewNodes(1)[0]
-		l := n.connect()
+		l := n.connect(n.name)
 		defer l.Close()
 		f(t, n, l)
 	})
