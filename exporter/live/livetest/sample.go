@@ -42,26 +42,28 @@ func Busy(start time.Time) live.State {
 		{Resource: "legacy:import", Holder: s.Instance, Age: .042, Fence: 1791043963009001},
 	}
 	s.Waiting = []live.Waiter{
-		{Resource: "order:1001", For: 3.9 + up, Kind: "local", Attempts: 0, Ahead: 2, TraceID: Trace,
+		{Resource: "order:1001", For: 3.9 + up, Kind: "local", Class: "holder", Attempts: 0, Ahead: 2, TraceID: Trace,
 			Blocker: &live.Blocker{Holder: s.Instance, Here: true, Age: new(4.1 + up), Remaining: left(0)}},
-		{Resource: "order:1001", For: 2.2 + up, Kind: "local", Attempts: 0, Ahead: 1,
+		{Resource: "order:1001", For: 2.2 + up, Kind: "local", Class: "holder", Attempts: 0, Ahead: 1,
 			Blocker: &live.Blocker{Holder: s.Instance, Here: true, Age: new(4.1 + up), Remaining: left(0)}},
-		{Resource: "invoice:2024-11", For: 1.4 + up, Kind: "holder", Attempts: 3, Ahead: 1,
+		{Resource: "invoice:2024-11", For: 1.4 + up, Kind: "holder", Class: "holder", Attempts: 3, Ahead: 1,
 			TraceID: "0af7651916cd43dd8448eb211c80319c",
 			Blocker: &live.Blocker{Holder: "billing-84cc/1", Age: new(12.6 + up), Remaining: left(1.4)}},
-		{Resource: "legacy:export", For: 1.1 + up, Kind: "holder", Attempts: 9,
+		{Resource: "legacy:export", For: 1.1 + up, Kind: "holder", Class: "holder", Attempts: 9,
 			Blocker: &live.Blocker{NeverExpires: true}},
 		{Resource: "cart:5541", For: .38, Kind: "backoff", Attempts: 2,
-			Error: `lock: no quorum for acquire of "cart:5541": 2 of 5 nodes agreed, 0 refused, 3 needed; redis-3:6379 acquire: dial tcp 10.0.3.17:6379: connect: connection refused`},
-		{Resource: "stock:991", For: .021, Kind: "attempt", Attempts: 1},
-		{Resource: "stock:17", For: .012, Kind: "holder", Attempts: 1, Blocker: &live.Blocker{HandedOver: true}},
+			Class: "no_quorum", Error: "lock: cart:5541: no quorum: 2 of 5 nodes granted, 3 needed (redis-1:6379, " +
+				"redis-2:6379: granted; redis-3:6379: dial tcp 10.0.3.17:6379: connect: connection refused; " +
+				`redis-4:6379, redis-5:6379: not waited for). Check the nodes with "lockscope doctor".`},
+		{Resource: "stock:991", For: .021, Kind: "attempt", Class: "network", Attempts: 1},
+		{Resource: "stock:17", For: .012, Kind: "holder", Class: "holder", Attempts: 1, Blocker: &live.Blocker{HandedOver: true}},
 	}
 	s.Waits = waits(now)
 	for i := range 5 {
 		s.Nodes = append(s.Nodes, live.Node{Name: fmt.Sprintf("redis-%d:6379", i+1), Up: true, Calls: 2904 + 31*i,
 			P50: .00042 + float64(i)*.00008, P99: .0031 + float64(i)*.0011, Quiet: new(.04)})
 	}
-	s.Nodes[2] = live.Node{Name: "redis-3:6379", Calls: 1204, Failures: 388, P50: .0006, P99: .0498,
+	s.Nodes[2] = live.Node{Name: "redis-3:6379", Calls: 1204, Failures: 388, Failing: true, P50: .0006, P99: .0498,
 		Quiet: new(17.2 + up), Error: "dial tcp 10.0.3.17:6379: connect: connection refused"}
 	s.Nodes[3].Restart = &live.Restart{Noticed: 12 + up, Witnessed: true, Left: 48, Enforced: true}
 	s.Nodes[4].Restart = &live.Restart{Noticed: 3 + up, Left: 57}
@@ -104,7 +106,7 @@ func slowest(at time.Time) []live.Acquisition {
 		node(1, "redis-4:6379", .0003, .0013, "refused", ""), node(1, "redis-5:6379", .0003, .0019, "granted", ""),
 		{Kind: "wait", Name: "holder", Attempt: 1, Start: .051, Took: 1.22, Outcome: "woken", Detail: "billing-84cc/1"},
 		{Kind: "attempt", Name: "attempt 2", Attempt: 2, Start: 1.272, Took: .06, Outcome: "failed",
-			Detail: "2 of 5 nodes agreed, 3 needed"},
+			Detail: "2 of 5 agreed, 0 refused, 3 did not answer (redis-2:6379, redis-3:6379, redis-4:6379)"},
 		node(2, "redis-1:6379", 1.2722, .0013, "granted", ""),
 		node(2, "redis-2:6379", 1.2722, .06, "failed", "no answer within 50ms"),
 		node(2, "redis-3:6379", 1.2722, .0008, "failed", "connection refused"),
