@@ -28,7 +28,7 @@
 //	/debug/locks/history who blocked whom in the last hour; with WithState of a live.Board
 //	/debug/locks/flame   the same as chains, a profile for go tool pprof
 //	/debug/locks/profile waits by stack or by holder, for go tool pprof; with WithState of a live.Board
-//	/debug/locks/fleet   who waits where in all processes, as JSON; with WithFleet
+//	/debug/locks/fleet   page and JSON: who waits for whom in all processes; with WithFleet
 //
 // All answer GET and HEAD only, and nothing here changes a lock. The pages show names of resources and keys. Package
 // server listens on the loopback interface unless told otherwise; if you serve the Exporter yourself, restrict

@@ -33,7 +33,8 @@ func New(opts ...Option) (*Exporter, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Exporter{fleet: cfg.fleet, mux: http.NewServeMux(), page: newPage(&cfg), views: views.Of(cfg.state),
+	beside := views.Of(cfg.state)
+	e := &Exporter{fleet: newFleet(&cfg), mux: http.NewServeMux(), page: newPage(&cfg, beside), views: beside,
 		ready: newReadiness(&cfg)}
 	e.draining, e.drain = context.WithCancel(context.Background())
 	e.ready.draining = e.draining.Done()

@@ -21,7 +21,7 @@ func links(locks, fleet bool) []link {
 		all = append(all, link{"/" + locksPath, "Locks", "who holds what and who waits for whom, live"})
 	}
 	if fleet {
-		all = append(all, link{"/" + fleetPath, "Fleet", "who waits where in the code of all processes, as JSON"})
+		all = append(all, link{"/" + fleetPath, "Fleet", "who waits for whom in all processes"})
 	}
 	return append(all,
 		link{"/healthz", "Health", "whether the process answers"},

@@ -15,11 +15,14 @@ const (
 )
 
 // newPage is nil if there is nothing to show.
-func newPage(cfg *config) *page.Handler {
+func newPage(cfg *config, beside []views.View) *page.Handler {
 	if cfg.state == nil && cfg.scanner == nil {
 		return nil
 	}
-	var opts []page.Option
+	opts := []page.Option{page.WithViews(views.Names(beside)...), page.WithFleet(cfg.fleetURL)}
+	if cfg.fleet != nil {
+		opts = append(opts, page.WithFleet("fleet"))
+	}
 	if cfg.scanner != nil {
 		opts = append(opts, page.WithReport(func() (scanner.Report, bool) {
 			last := cfg.scanner.Snapshot().Last
@@ -41,4 +44,12 @@ func untilDrain(draining context.Context, next http.Handler) http.Handler {
 		defer context.AfterFunc(draining, func() { cancel(views.ErrDraining) })()
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})
+}
+
+// newFleet is nil if no fleet is served.
+func newFleet(cfg *config) http.Handler {
+	if cfg.fleet == nil {
+		return nil
+	}
+	return page.Fleet(cfg.fleet)
 }

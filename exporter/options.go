@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -38,6 +39,7 @@ type config struct {
 	waits         WaitSource
 	reload        ReloadSource
 	fleet         http.Handler
+	fleetURL      string
 	checks        []*check
 	logger        *slog.Logger
 	ownServer     bool
@@ -74,9 +76,13 @@ func WithWaits(s WaitSource) Option { return func(c *config) { c.waits = s } }
 // WithReload adds the result of configuration reloads to /metrics; see NewReloadCollector. nil is ignored.
 func WithReload(s ReloadSource) Option { return func(c *config) { c.reload = s } }
 
-// WithFleet serves h at /debug/locks/fleet: what one process has gathered from the pages of many. h receives GET and
-// HEAD requests only. nil is ignored.
+// WithFleet serves /debug/locks/fleet: what one process has gathered from the pages of many. h answers with JSON;
+// browsers get a page that shows it. h receives GET and HEAD requests only. nil is ignored.
 func WithFleet(h http.Handler) Option { return func(c *config) { c.fleet = h } }
+
+// WithFleetURL makes /debug/locks link to the page of all processes, which another process serves: that of "lockscope
+// serve --pages". It must be an http or https URL without credentials.
+func WithFleetURL(address string) Option { return func(c *config) { c.fleetURL = address } }
 
 // WithReadyCheck makes /readyz depend on fn. Every request calls fn, but at most one call runs at a time: concurrent
 // requests share its result. The check timeout ends ctx, and fn should return then. Its error is shown to every
@@ -132,7 +138,16 @@ func (c *config) validate() error {
 			return fmt.Errorf("%s(%v): must be positive", name, d)
 		}
 	}
+	if !isWebURL(c.fleetURL) {
+		return errors.New("WithFleetURL: use an http or https URL without credentials")
+	}
 	return c.validateChecks()
+}
+
+// isWebURL also accepts an option that was not used.
+func isWebURL(text string) bool {
+	u, err := url.Parse(text)
+	return text == "" || err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil
 }
 
 func (c *config) validateChecks() error {

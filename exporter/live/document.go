@@ -13,6 +13,7 @@ type (
 	Waiter      = state.Waiter      // one Acquire that has not ended
 	Blocker     = state.Blocker     // the holder that a Waiter waits for
 	Blocked     = state.Blocked     // a resource with waiters
+	ByClass     = state.ByClass     // waiting calls by the class of their wait
 	Link        = state.Link        // from a holder to what it waits for
 	Deadlock    = state.Deadlock    // a cycle of holders that wait for one another
 	History     = state.History     // past holders of a contended resource

@@ -13,6 +13,9 @@ import (
 //go:embed assets/page.html
 var pageHTML string
 
+//go:embed assets/fleet.html
+var fleetHTML string
+
 //go:embed assets/page.css
 var pageCSS string
 
@@ -26,6 +29,14 @@ var (
 	linksJS string
 	//go:embed assets/tables.js
 	tablesJS string
+	//go:embed assets/held.js
+	heldJS string
+	//go:embed assets/scan.js
+	scanJS string
+	//go:embed assets/tiles.js
+	tilesJS string
+	//go:embed assets/past.js
+	pastJS string
 	//go:embed assets/nodes.js
 	nodesJS string
 	//go:embed assets/blocked.js
@@ -40,20 +51,32 @@ var (
 	connectionJS string
 	//go:embed assets/main.js
 	mainJS string
+	//go:embed assets/controls.js
+	controlsJS string
+	//go:embed assets/fleet.js
+	fleetJS string
 )
 
-// asset is the page, with the headers that allow only its own script to run.
+// asset is a page, with the headers that allow only its own script to run.
 type asset struct {
 	body []byte
 	etag string
 	csp  string
 }
 
-func newAsset() asset {
-	script := "\"use strict\";(() => {\n" +
-		strings.Join([]string{domJS, textJS, linksJS, tablesJS, nodesJS, blockedJS, bannersJS, plotJS, waterfallJS,
-			connectionJS, mainJS}, "\n") + "})();\n"
-	body := strings.NewReplacer("/*style*/", pageCSS, "/*script*/", script).Replace(pageHTML)
+// locksAsset is the page of a process, and fleetAsset that of all processes.
+func locksAsset() asset {
+	return newAsset(pageHTML, domJS, textJS, linksJS, tablesJS, tilesJS, nodesJS, blockedJS, pastJS, heldJS, scanJS,
+		bannersJS, plotJS, waterfallJS, connectionJS, mainJS, controlsJS)
+}
+
+func fleetAsset() asset {
+	return newAsset(fleetHTML, domJS, textJS, linksJS, tablesJS, connectionJS, fleetJS, controlsJS)
+}
+
+func newAsset(html string, parts ...string) asset {
+	script := "\"use strict\";(() => {\n" + strings.Join(parts, "\n") + "})();\n"
+	body := strings.NewReplacer("/*style*/", pageCSS, "/*script*/", script).Replace(html)
 	return asset{
 		body: []byte(body),
 		etag: `"` + digest(body)[:22] + `"`,

@@ -9,7 +9,13 @@ import (
 )
 
 func TestAsset(t *testing.T) {
-	body := string(newAsset().body)
+	for name, a := range map[string]asset{"locks": locksAsset(), "fleet": fleetAsset()} {
+		t.Run(name, func(t *testing.T) { checkAsset(t, string(a.body)) })
+	}
+}
+
+func checkAsset(t *testing.T, body string) {
+	t.Helper()
 	if n := len(body); n > 100<<10 {
 		t.Errorf("the page has %d bytes", n)
 	}

@@ -5,11 +5,15 @@ import (
 	"slices"
 
 	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/state"
 )
 
 // complete counts what a source lists but does not count, such as one that knows of locks other than from a
 // live.Board. Objectives get their defaults.
 func complete(s live.State) live.State {
+	if s.Sets == nil {
+		s.Sets = state.SetsOf(s.Nodes)
+	}
 	if s.Objectives == (live.Objectives{}) {
 		s.Objectives = live.Objectives{Warning: live.DefaultWarning.Seconds(), Alarm: live.DefaultAlarm.Seconds()}
 	}
@@ -40,7 +44,7 @@ func blocked(waiting []live.Waiter) []live.Blocked {
 		if !known {
 			i = len(rows)
 			at[w.Resource] = i
-			rows = append(rows, live.Blocked{Resource: w.Resource})
+			rows = append(rows, live.Blocked{Resource: w.Resource, ByClass: live.ByClass{}})
 		}
 		row := &rows[i]
 		row.Waiting++
@@ -52,6 +56,9 @@ func blocked(waiting []live.Waiter) []live.Blocked {
 		if w.Error != "" {
 			row.Failing++
 			row.Error = cmp.Or(row.Error, w.Error)
+		}
+		if w.Class != "" {
+			row.ByClass[w.Class]++
 		}
 	}
 	slices.SortStableFunc(rows, func(x, y live.Blocked) int {

@@ -17,6 +17,8 @@
 //
 // The document is [live.State], with its fields at the top level, and
 //
+//	views                    names of the views that are served below the page
+//	fleet                    address of the page of all processes, if there is one
 //	scan                     null if there is no scanner; else the last sweep as a
 //	                         [scanner.Document], without "started" before the first
 //
@@ -30,6 +32,9 @@
 // second. Uncompressed, and with the steps of slow acquisitions and five minutes of points, it was 200 KB.
 //
 // # Links
+//
+// Each resource links to those of its views that are served ([WithViews]): /trace, /profile and /history below the
+// page's address. [Fleet] is the page of all processes, and [WithFleet] leads there.
 //
 // The page links to traces, if the source has their address (live.WithTraceURL), and to the pages of other processes,
 // if their locks have it (lock.WithPage). Board and page accept only http and https URLs without credentials, and

@@ -8,7 +8,9 @@ import (
 // document is what is served as JSON and in events.
 type document struct {
 	live.State
-	Scan *scanner.Document `json:"scan"`
+	Scan  *scanner.Document `json:"scan"`
+	Views []string          `json:"views"`           // that are served below the page: see WithViews
+	Fleet string            `json:"fleet,omitempty"` // page of all processes: see WithFleet
 }
 
 // listed returns the state without null lists. It does not change what the source may still hold.
@@ -22,6 +24,7 @@ func listed(s live.State) live.State {
 	s.Waits = orEmpty(s.Waits)
 	s.Inflicted = orEmpty(s.Inflicted)
 	s.Nodes = orEmpty(s.Nodes)
+	s.Stalls = orEmpty(s.Stalls)
 	slowest := make([]live.Acquisition, len(s.Slowest))
 	for i, a := range s.Slowest {
 		a.Steps = orEmpty(a.Steps)

@@ -25,18 +25,19 @@ func formatOfType(mediaType string) string {
 	return ""
 }
 
-// formatOf returns the requested format. The query outranks the header, for people who type addresses.
-func formatOf(r *http.Request) string {
+// formatOf returns the requested format, or that of who asks for none. The query outranks the header, for people who
+// type addresses.
+func formatOf(r *http.Request, otherwise string) string {
 	if query := r.URL.Query(); query.Has("format") {
 		return query.Get("format")
 	}
-	return accepted(r.Header.Values("Accept"))
+	return accepted(r.Header.Values("Accept"), otherwise)
 }
 
 // accepted returns the format with the highest quality in the header, the first of equals. Wildcards do not count,
 // because every browser and program sends them.
-func accepted(headers []string) string {
-	best, quality := formatHTML, 0.0
+func accepted(headers []string, otherwise string) string {
+	best, quality := otherwise, 0.0
 	for _, part := range strings.Split(strings.Join(headers, ","), ",") {
 		kind, params, err := mime.ParseMediaType(part)
 		format := formatOfType(kind)

@@ -27,6 +27,17 @@ func WithReport(report func() (scanner.Report, bool)) Option {
 	return func(h *Handler) { h.report = report }
 }
 
+// WithViews names the views that are served below the page's address: profile, history and trace. The page links to
+// them. It ignores other names.
+func WithViews(names ...string) Option {
+	return func(h *Handler) { h.views = names }
+}
+
+// WithFleet links to the page of all processes. The address may be relative to the page's.
+func WithFleet(address string) Option {
+	return func(h *Handler) { h.fleet = address }
+}
+
 // WithInterval sets how often a stream sends a document. Zero and less mean
 // DefaultInterval.
 func WithInterval(d time.Duration) Option {

@@ -29,6 +29,8 @@ type Source interface {
 type Handler struct {
 	source        Source
 	report        func() (scanner.Report, bool)
+	views         []string
+	fleet         string
 	interval      time.Duration
 	maxStreams    int
 	sourceTimeout time.Duration
@@ -47,7 +49,7 @@ func New(source Source, opts ...Option) *Handler {
 		maxStreams:    DefaultMaxStreams,
 		sourceTimeout: DefaultSourceTimeout,
 		writeTimeout:  DefaultWriteTimeout,
-		asset:         newAsset(),
+		asset:         locksAsset(),
 	}
 	for _, opt := range opts {
 		if opt != nil {
@@ -76,7 +78,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Vary", "Accept")
 	w.Header().Add("Vary", "Accept-Encoding")
-	switch format := formatOf(r); format {
+	switch format := formatOf(r, formatHTML); format {
 	case formatHTML:
 		h.asset.serve(w, r)
 	case formatJSON:
@@ -127,7 +129,7 @@ func (h *Handler) document(ctx context.Context) (line []byte, err error) {
 	}()
 	ctx, cancel := context.WithTimeout(ctx, h.sourceTimeout)
 	defer cancel()
-	d := document{State: live.State{At: time.Now()}}
+	d := document{State: live.State{At: time.Now()}, Views: orEmpty(h.views), Fleet: h.fleet}
 	if h.source != nil {
 		d.State = h.source.State(ctx)
 	}

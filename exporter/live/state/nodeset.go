@@ -1,8 +1,8 @@
 package state
 
 import (
-	"cmp"
 	"slices"
+	"strings"
 )
 
 // NodeSet is a set of nodes that vote together.
@@ -60,7 +60,7 @@ func (s *NodeSet) count(nodes []*Node) {
 
 // exclude adds a node that does not vote.
 func (s *NodeSet) exclude(n *Node) {
-	if n.State != NodeDown && n.State != "" {
+	if down := n.State == NodeDown || n.State == "" && !n.Up; !down {
 		s.Silent = append(s.Silent, n.Name)
 		return
 	}
@@ -68,5 +68,7 @@ func (s *NodeSet) exclude(n *Node) {
 	if n.Quiet != nil && (s.Quiet == nil || *n.Quiet < *s.Quiet) {
 		s.Quiet = n.Quiet
 	}
-	s.Error = cmp.Or(s.Error, n.Error)
+	if s.Error == "" {
+		s.Error, _, _ = strings.Cut(n.Error, " (") // the cause of a timeout is for the node's own row
+	}
 }

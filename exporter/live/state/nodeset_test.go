@@ -21,6 +21,7 @@ func TestSets(t *testing.T) {
 		up("b", "b2"), {Backend: "b", Name: "b3", State: state.NodeQuarantined, Since: new(8.0)}, up("c", "c1"),
 		{Backend: "c", Name: "c2", Up: true, State: state.NodeUp, Restart: &state.Restart{Enforced: true}},
 		up("c", "c3"), {Backend: "d", Name: "old source"}, {Backend: "e", Name: "old source", Up: true},
+		{Backend: "f", Name: "old source", Up: true, Restart: &state.Restart{Enforced: true}},
 	})
 	want := []state.NodeSet{
 		{Backend: "a", Nodes: 5, Voting: 2, Quorum: 3, NoQuorum: true, Since: new(20.0),
@@ -30,6 +31,7 @@ func TestSets(t *testing.T) {
 		{Backend: "c", Nodes: 3, Voting: 2, Quorum: 2, Silent: []string{"c2"}},
 		{Backend: "d", Nodes: 1, Quorum: 1, NoQuorum: true, Down: []string{"old source"}},
 		{Backend: "e", Nodes: 1, Voting: 1, Quorum: 1},
+		{Backend: "f", Nodes: 1, Quorum: 1, NoQuorum: true, Silent: []string{"old source"}},
 	}
 	if !slices.EqualFunc(sets, want, same) {
 		t.Errorf("sets %+v\nwant %+v", sets, want)

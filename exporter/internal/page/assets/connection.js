@@ -1,6 +1,7 @@
 // connection receives documents from a stream, or by polling if there is none. It
-// reports every document and every change of state: live, polling, lost or paused.
-function connection(onDocument, onState) {
+// reports every document and every change of state: live, polling, lost or paused. Without
+// streams it only polls.
+function connection(onDocument, onState, streams = true) {
   const patience = 5000; // a stream or an answer that takes longer is as good as lost
   const pollEvery = 2000, pollsPerStream = 15, longestPause = 5000;
   let stream = null, timer = 0, asking = null, pause = 1000, paused = false;
@@ -25,7 +26,7 @@ function connection(onDocument, onState) {
 
   function connect() {
     stop();
-    if (!window.EventSource) return poll(Infinity);
+    if (!streams || !window.EventSource) return poll(Infinity);
     let heard = false;
     const failed = () => { stop(); poll(heard ? 0 : pollsPerStream); };
     stream = new EventSource("?format=events");

@@ -36,11 +36,13 @@ function show(e, visible) {
   if (e.hidden === visible) e.hidden = !visible;
 }
 
-// part returns the child of that class; it makes one at the end where there is none.
+// part returns the child of that class; it makes one at the end where there is none. The space
+// before it keeps words apart for who copies them, or has them read out.
 function part(parent, tag, className) {
   for (const child of parent.children) if (child.dataset.part === className) return child;
   const child = el(tag, className);
   child.dataset.part = className;
+  if (parent.firstChild) parent.append(" ");
   parent.append(child);
   return child;
 }

@@ -29,6 +29,27 @@ function showTraceLink(parent, id) {
 
 const showPageLink = (parent, address) => showLink(parent, "page", address && web(address) ? "its page" : "", address ? web(address) : null);
 
+// here is the address of this page, without what it shows.
+const here = () => location.origin + location.pathname.replace(/\/$/, "");
+
+// views are what a process may serve of its waits beside this page, and how each is asked for.
+const views = {
+  __proto__: null,
+  trace: ["timeline", r => "?" + new URLSearchParams(r.backend ? {resource: r.resource, backend: r.backend} : {resource: r.resource}), "opens in Perfetto"],
+  profile: ["profile by holder", () => "?by=holder", "for go tool pprof"],
+  history: ["history", () => "", "who blocked whom in the last hour"],
+};
+
+// showViews links to the views that are served, of a resource or of all.
+function showViews(line, names, resource) {
+  const list = Object.keys(views).filter(name => names.includes(name) && (resource || name !== "trace"));
+  sync(line, list, name => name, () => el("span", "view"), (e, name) => {
+    const [label, query, about] = views[name];
+    mark(showLink(e, "go", label, `${here()}/${name}${query(resource)}`), "title", about);
+  });
+  show(line, list.length > 0);
+}
+
 // The fragment of the address has the filter and the opened rows, so that others can see the same.
 const view = (() => {
   const open = new Set(), shown = new Set(), folds = document.querySelectorAll("details");

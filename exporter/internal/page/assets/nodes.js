@@ -1,8 +1,8 @@
-// restartOf describes a restarted node: whether it votes, and for how long that matters.
+// restartOf describes a node that may have forgotten locks: whether it votes, and for how long that matters.
 function restartOf(n) {
   const r = n.restart;
   if (!r) return "";
-  const what = (r.witnessed ? "restart detected " : "met shortly after its start, ") + ago(r.noticed_seconds);
+  const what = (r.evicted ? "evicted keys " : r.witnessed ? "restart detected " : "met shortly after its start, ") + ago(r.noticed_seconds);
   if (r.enforced) return `${what}: does not vote for ${duration(r.left_seconds)} more`;
   return `${what}: votes although locks it forgot may be held for ${duration(r.left_seconds)} more`;
 }
@@ -17,30 +17,69 @@ function stateOf(n) {
   return state === "up" && n.restart?.enforced ? "quarantined" : state;
 }
 
-function showNodes(nodes) {
-  const section = byID("nodes"), list = section.querySelector(".chips");
-  sync(list, nodes, n => (n.backend ?? "") + "\0" + n.name, () => el("li", "node"), (item, n) => {
+const share = (some, all) => {
+  const percent = 100 * some / all;
+  return percent >= 10 ? percent.toFixed(0) : percent >= .1 ? percent.toFixed(1) : "< 0.1";
+};
+
+// heard says when a node that does not vote last answered, and of one that votes for how long it has.
+function heard(n) {
+  if (stateOf(n) === "down") return n.quiet_seconds == null ? "never answered" : "answered " + ago(n.quiet_seconds);
+  return n.state_seconds == null ? "" : "for " + duration(n.state_seconds);
+}
+
+const nodeColumns = [
+  ["Node", (cell, n, row) => { showName(cell, n.name); showBackend(cell, n); style(row, stateOf(n)); }, "names"],
+  ["State", (cell, n) => {
     const state = stateOf(n), left = state === "quarantined" && n.restart?.enforced ? ", " + duration(n.restart.left_seconds) + " left" : "";
-    style(item, "node " + (nodeTones[state] ?? ""));
-    showName(item, n.name);
-    showBackend(item, n);
-    showChip(item, "state", (nodeWords[state] ?? words(state)) + left, nodeTones[state] ?? "");
-    put(part(item, "span", "p99"), n.calls > n.failures && n.p99_seconds ? "p99 " + duration(n.p99_seconds) : "");
-    const failed = part(item, "span", "failed");
-    put(failed, n.failures ? `${number(n.failures)} of ${number(n.calls)} failed` : "");
-    show(failed, n.failures > 0);
-    const answered = part(item, "span", "answered");
-    put(answered, state === "down" ? n.quiet_seconds == null ? "never answered" : "answered " + ago(n.quiet_seconds) : "");
-    show(answered, state === "down");
-    showSub(item, n.error ? printable(n.error) : "", state === "up" ? "clip" : "bad");
-    const restart = part(item, "span", "restart");
+    showChip(cell, "state", (nodeWords[state] ?? words(state)) + left, nodeTones[state] ?? "");
+    put(part(cell, "span", "answered"), heard(n));
+  }, "state"],
+  text("p50", n => n.p50_seconds ? duration(n.p50_seconds) : "\u2013", "num p50s"),
+  text("p99", n => n.p99_seconds ? duration(n.p99_seconds) : "\u2013", "num p99s"),
+  text("Commands", n => number(n.calls), "num calls"),
+  ["Failed", (cell, n) => {
+    put(cell, n.failures ? `${number(n.failures)} (${share(n.failures, n.calls)}\u00a0%)` : "0");
+    cell.classList.toggle("bad", !!n.failing || n.failures > 0 && stateOf(n) === "down");
+    cell.classList.toggle("none", !n.failures);
+  }, "num fails"],
+  ["Not asked", (cell, n) => { put(cell, number(n.not_asked ?? 0)); cell.classList.toggle("none", !n.not_asked); }, "num skips"],
+  ["Last error", (cell, n) => {
+    const when = n.error_seconds == null ? "" : ago(n.error_seconds) + ": ", state = stateOf(n);
+    showSub(cell, n.error ? when + printable(n.error) : "", state === "up" ? "clip" : "bad");
+    const restart = part(cell, "span", "restart");
     put(restart, restartOf(n));
     style(restart, n.restart && !n.restart.enforced ? "sub warn" : "sub");
     show(restart, !!n.restart);
-  });
-  const voting = nodes.filter(n => stateOf(n) === "up").length;
-  put(section.querySelector(".count"), nodes.length ? `${number(voting)} of ${number(nodes.length)} vote` : "");
-  show(section.querySelector(".empty"), nodes.length === 0);
-  show(list, nodes.length > 0);
-  return voting;
-}
+    cell.classList.toggle("none", !n.error && !n.restart);
+  }, "why"],
+];
+
+const showNodes = (() => {
+  const section = byID("nodes"), box = section.querySelector(".box"), blocked = byID("blocked");
+  const list = tableOf(nodeColumns, "", n => (n.backend ?? "") + "\0" + n.name);
+  list.root.setAttribute("aria-labelledby", "h-nodes");
+  box.append(list.root);
+  let raised = -Infinity;
+
+  // arrange puts the nodes first while one of them is out, and does not move them for one that was late once.
+  function arrange(nodes) {
+    const now = performance.now();
+    if (nodes.some(n => stateOf(n) !== "up" && (n.state_seconds ?? 9) >= 2)) raised = now;
+    const [first, next] = now - raised < 10e3 ? [section, blocked] : [blocked, section];
+    if (first.nextElementSibling !== next) place(first.parentNode, first, next);
+    section.classList.toggle("raised", first === section);
+    section.classList.toggle("told", doc.sets.some(s => s.no_quorum)); // the banner has their errors
+  }
+
+  return (nodes, sets) => {
+    list.show(nodes);
+    const up = nodes.filter(n => stateOf(n) === "up").length;
+    put(section.querySelector(".others"), up ? `${plural(up, "other node is", "other nodes are")} up` : "");
+    const voting = sets.reduce((n, s) => n + s.voting, 0);
+    put(section.querySelector(".count"), nodes.length ? `${number(voting)} of ${number(nodes.length)} vote` : "");
+    show(section.querySelector(".empty"), nodes.length === 0);
+    show(box, nodes.length > 0);
+    arrange(nodes);
+  };
+})();

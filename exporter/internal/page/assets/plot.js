@@ -4,7 +4,7 @@ const plot = (() => {
   canvas.append(picture);
   const most = 300, gap = 15; // seconds shown; seconds without a point that break a line
   const pad = {left: 62, right: 38, top: 8, bottom: 20};
-  let points = [], now = 0, span = most, chosen = null, width = 0, height = 0;
+  let points = [], stalls = [], now = 0, span = most, chosen = null, width = 0, height = 0;
 
   const x = t => pad.left + (1 - (now - t) / span) * (width - pad.left - pad.right);
   let y = () => 0;
@@ -57,9 +57,18 @@ const plot = (() => {
     picture.append(svg("text", {x: right, y: bottom + 16, "text-anchor": "middle"}, "now"));
   }
 
+  // shade marks when callers waited and none acquired anything.
+  function shade() {
+    for (const s of stalls) {
+      const from = Math.max(x(s.t), pad.left), to = x(Math.min(s.t + s.took, now));
+      picture.append(svg("rect", {class: "stall", x: from, y: pad.top, width: Math.max(to - from, 1), height: height - pad.bottom - pad.top}));
+      if (to - from > 100) picture.append(svg("text", {class: "stalled", x: (from + to) / 2, y: pad.top + 13, "text-anchor": "middle"}, "nothing acquired"));
+    }
+  }
+
   function endLabels(last) {
     if (now - last.t > gap) return;
-    const high = y(last.p99), low = Math.max(y(last.p50), high + 13), at = width - pad.right + 6;
+    const low = Math.min(Math.max(y(last.p50), y(last.p99) + 13), height - pad.bottom - 5), high = Math.min(y(last.p99), low - 13), at = width - pad.right + 6;
     picture.append(svg("text", {class: "p99", x: at, y: high + 4}, "p99"), svg("text", {class: "p50", x: at, y: low + 4}, "p50"));
   }
 
@@ -70,7 +79,8 @@ const plot = (() => {
     mark(picture, "viewBox", `0 0 ${width} ${height}`);
     picture.replaceChildren();
     const s = scale();
-    put(section.querySelector(".scale"), s.log ? "logarithmic" : "");
+    put(section.querySelector(".scale"), s.log ? "10\u00d7 a line" : "");
+    shade();
     axes(s);
     for (const run of runs()) {
       const back = path(run.toReversed(), p => p.p50).replace("M", "L");
@@ -129,6 +139,8 @@ const plot = (() => {
     points = doc.waits.map(w => ({t: Date.parse(w.at) / 1000, p50: w.p50_seconds, p99: w.p99_seconds, count: w.count, failed: w.failed}))
       .filter(p => p.t >= now - most);
     span = Math.min(most, Math.max(60, Math.ceil((now - points[0]?.t) / 60) * 60 || 60));
+    stalls = doc.stalls.map(s => ({t: Date.parse(s.at) / 1000, took: s.took_seconds})).filter(s => s.t + s.took > now - span);
+    show(section.querySelector(".kstall"), stalls.length > 0);
     const some = points.length > 0;
     for (const e of [canvas, readout, section.querySelector(".legend")]) show(e, some);
     show(section.querySelector(".empty"), !some);

@@ -1,3 +1,10 @@
+// matches says whether all words of the filter are in one of the texts.
+function matches(...texts) {
+  const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const all = texts.filter(Boolean).flatMap(t => [t, printable(t)]).join("\n").toLowerCase();
+  return words.every(w => all.includes(w));
+}
+
 const maxRows = 500; // more than anybody reads; use the filter to find others
 
 // tableOf makes a table that shows items as rows. A column is its title, a function that
@@ -79,6 +86,21 @@ function showSub(cell, text, kind = "") {
   show(e, text !== "");
 }
 
+const words = outcome => printable(outcome.replaceAll("_", " "));
+
+// limit is a limit in words: 5 s, not 5.0 s.
+const limit = seconds => `${+seconds.toFixed(3)}\u00a0s`;
+
+// toneOfWait compares a wait with the objectives.
+const toneOfWait = (seconds, o) => seconds >= o.alarm_seconds ? "bad" : seconds >= o.warning_seconds ? "warn" : "";
+const overWords = (tone, o) => tone ? "over " + limit(tone === "bad" ? o.alarm_seconds : o.warning_seconds) : "";
+
+function showSite(cell, site) {
+  const e = part(cell, "bdi", "site");
+  put(e, site ? printable(site) : "");
+  show(e, !!site);
+}
+
 function showTrace(cell, id) {
   showTraceLink(cell, id);
   cell.classList.toggle("none", !id);
@@ -95,63 +117,5 @@ function backendsOf(doc) {
   return new Set(all);
 }
 
-const resourceColumn = ["Resource", (cell, item) => {
-  showName(cell, item.resource);
-  showBackend(cell, item);
-  const waiters = item.waiters ?? 0;
-  showChip(cell, "queue", waiters ? `${number(waiters)} waiting here` : "", "warn");
-}, "names"];
 const traceColumn = ["Trace", (cell, item) => showTrace(cell, item.trace_id)];
 const text = (title, of, kind) => [title, (cell, item) => put(cell, of(item)), kind];
-
-// fullOf estimates the initial validity of a lease, which is not in the data: from the
-// largest value seen, from the age of a lease that was never renewed, or from the
-// number of renewals, which come every third of it.
-function fullOf(row, h) {
-  const guess = h.extends ? 3 * h.age_seconds / (h.extends + 1) : h.age_seconds + h.validity_seconds;
-  row.full = Math.max(row.full ?? 0, h.validity_seconds, row.full ? 0 : guess);
-  return row.full;
-}
-
-function showValidity(cell, h, row) {
-  const meter = part(cell, "div", "meter"), track = part(meter, "div", "track"), label = part(meter, "span", "left");
-  const bar = track.firstChild ?? track.appendChild(el("i"));
-  const known = h.validity_seconds != null;
-  put(label, known ? duration(h.validity_seconds) : "no limit known");
-  track.style.visibility = known ? "" : "hidden";
-  if (!known) return;
-  const left = Math.max(0, Math.min(1, h.validity_seconds / fullOf(row, h)));
-  style(bar, (left < (row.left ?? 1) ? "down " : "") + (left < .12 ? "bad" : left < .34 ? "warn" : ""));
-  bar.style.transform = `scaleX(${left.toFixed(4)})`;
-  row.left = left;
-}
-
-const showHeld = table("held", [
-  resourceColumn,
-  ["Holder", (cell, h) => { showName(cell, h.holder); showSite(cell, h.call_site); showPageLink(cell, h.page); showSub(cell, h.nodes ? "on " + plural(h.nodes, "node") : ""); }, "names"],
-  text("Age", h => duration(h.age_seconds), "num"),
-  ["Validity left", showValidity, "wide"],
-  text("Renewed", h => number(h.extends) + "\u00d7", "num"),
-  text("Fence", h => h.fence ?? "\u2013", "num wide"),
-  traceColumn,
-], h => lockKey(h) + "\0" + (h.fence ?? "") + "\0" + h.holder);
-
-const classText = {
-  __proto__: null, // a class may be called anything
-  no_ttl: ["never expires", "bad"], long_ttl: ["expires too late", "warn"], held_too_long: ["held too long", "warn"],
-  orphan: ["orphan", "warn"], foreign_type: ["not a lock", ""],
-};
-const classOf = c => classText[c] ?? [printable(c), ""];
-
-const showFindings = table("scan", [
-  ["Key", (cell, f) => { const e = part(cell, "bdi", "name"); put(e, f.key); mark(e, "title", f.key.length > 40 ? f.key : null); }, "names"],
-  ["Problem", (cell, f) => {
-    showChip(cell, "class", ...classOf(f.class));
-    showChip(cell, "seen", f.once ? "seen once" : "");
-  }, "flag"],
-  ["Evidence", (cell, f) => put(cell, printable(f.evidence)), "long"],
-  ["Holder", (cell, f) => { showName(cell, f.holder?.name || "\u2013"); showSub(cell, !f.holder || f.holder.format === "unknown" ? "" : printable(f.holder.format)); }, "names"],
-  ["Node", (cell, f) => showName(cell, f.node), "names"],
-  text("TTL", f => f.ttl_seconds == null ? "none" : duration(f.ttl_seconds), "num"),
-  text("First seen", f => ago(f.ago), "num"),
-], f => [f.class, f.node, f.key].join("\0"));

@@ -5,7 +5,6 @@ const outcomes = {
 };
 const toneOf = outcome => Object.keys(outcomes).find(tone => outcomes[tone].includes(outcome)) ?? "";
 const waits = {__proto__: null, holder: "wait for the holder", local: "wait for callers here", backoff: "wait for nodes"};
-const words = outcome => printable(outcome.replaceAll("_", " "));
 
 const showSlowest = (() => {
   const section = byID("slowest"), list = section.querySelector("ul");

@@ -1,0 +1,98 @@
+const root = document.documentElement;
+const states = {live: "Live", polling: "Live", lost: "Connection lost, trying again", paused: "Paused"};
+const few = 4; // waiting processes of a resource that are listed
+let doc = null, heardAt = 0, state = "connecting";
+
+// showKey shows a name that the server has made printable.
+function showKey(cell, name) {
+  const e = part(cell, "bdi", "name");
+  put(e, name);
+  mark(e, "title", name.length > 40 ? name : null);
+}
+
+const fleetColumns = [
+  ["Resource", (cell, r) => {
+    showKey(cell, r.resource);
+    showChip(cell, "set", r.backend ? printable(r.backend) : "");
+    showChip(cell, "pages", r.only_on_pages ? "only on pages" : "");
+  }, "names"],
+  ["Waiting", (cell, r) => {
+    put(part(cell, "strong", "n"), number(r.waiting));
+    put(part(cell, "span", "of"), `in ${plural(r.processes, "process", "processes")}`);
+  }, "num"],
+  text("Longest wait", r => duration(r.longest_seconds), "num"),
+  ["Held by", (cell, r) => {
+    const h = r.holder;
+    style(showName(cell, h?.instance || "holder unknown"), h?.instance ? "name" : "");
+    showSite(cell, h?.call_site);
+    showTraceLink(cell, h?.trace_id);
+    showPageLink(cell, h?.page);
+    showSub(cell, h?.since ? "for " + duration(Math.max(0, (Date.parse(doc.at) - Date.parse(h.since)) / 1000)) : "");
+    const chain = part(cell, "span", "chain");
+    put(chain, r.chain?.length ? "which waits for " + r.chain.join(", whose holder waits for ") : "");
+    show(chain, !!r.chain?.length);
+  }, "names"],
+  ["Waiters", (cell, r) => {
+    sync(part(cell, "div", "list"), r.waiters.slice(0, few), w => [w.instance, w.page, w.call_site].join("\0"), () => el("div", "waiter"), (e, w) => {
+      showName(e, w.instance || "a process that has not said who it is");
+      put(part(e, "span", "callers"), `${plural(w.callers, "caller")}, ${duration(w.waited_seconds)}`);
+      showSite(e, w.call_site || w.calls?.[0]?.call_site);
+      showPageLink(e, w.page);
+    });
+    showSub(cell, r.processes > few ? `${plural(r.processes - Math.min(few, r.waiters.length), "more process", "more processes")}` : "");
+  }, "long"],
+];
+
+const showFleet = table("blocked", fleetColumns, r => r.resource + "\0" + (r.backend ?? ""));
+const showPages = table("pages", [
+  ["Page", (cell, p) => {
+    const link = showLink(cell, "address", p.page, web(p.page));
+    style(link, "name");
+  }, "names"],
+  ["Process", (cell, p) => showName(cell, p.instance || "\u2013"), "names"],
+  text("Read", p => p.read_seconds == null ? "never" : ago(p.read_seconds), "num"),
+  ["Error", (cell, p) => {
+    showSub(cell, p.error ? `for ${duration(p.failing_seconds)}: ${printable(p.error)}` : "", "bad");
+    cell.classList.toggle("none", !p.error);
+  }, "long"],
+], p => p.page);
+
+function render() {
+  if (!doc) return;
+  const waiting = doc.resources.reduce((n, r) => n + r.waiting, 0);
+  put(byID("instance"), printable(doc.instance));
+  show(byID("unread"), !!doc.waits_unknown);
+  put(byID("unread-why"), doc.waits_unknown ? printable(doc.waits_unknown) : "");
+  sync(byID("deadlocks"), doc.deadlocks, d => d, () => el("li", "banner alarm", el("strong", "", "Deadlock."), " ", el("span")), (e, d) => put(e.lastChild, printable(d)));
+  show(byID("deadlocks"), doc.deadlocks.length > 0);
+  const found = doc.resources.filter(r => matches(r.resource, r.backend, r.holder?.instance, r.holder?.call_site, ...r.waiters.flatMap(w => [w.instance, w.call_site])));
+  showFleet(found, doc.resources.length);
+  put(byID("blocked").querySelector(".hint"), waiting ? `${plural(waiting, "caller")}, most waited for first` : "");
+  showPages(doc.pages.filter(p => matches(p.page, p.instance, p.error)), doc.pages.length + (doc.pages_omitted ?? 0), doc.pages_omitted ?? 0);
+  const own = byID("fleet");
+  mark(own, "href", here().replace(/\/fleet$/, ""));
+  show(own, true);
+  document.title = `${doc.deadlocks.length ? "Deadlock \u00b7 " : ""}${number(waiting)} waiting \u00b7 Locks of all processes`;
+}
+
+function age() {
+  const seconds = doc ? Math.max(0, Math.round((performance.now() - heardAt) / 1000)) : 0, of = seconds + Math.round(doc?.read_seconds ?? 0);
+  put(byID("updated"), !doc ? "" : `read from the nodes ${of} s ago`);
+  show(byID("lost"), state === "lost");
+  byID("main").classList.toggle("stale", state === "lost");
+  if (state === "lost") put(byID("lost-for"), ago(of));
+}
+
+const setPaused = connection(next => {
+  doc = next;
+  heardAt = performance.now();
+  show(byID("main"), true);
+  render();
+  age();
+}, now => {
+  state = now;
+  mark(root, "data-connection", state === "polling" ? "live" : state);
+  put(byID("connection"), states[state]);
+  age();
+}, false);
+setInterval(age, 1000);

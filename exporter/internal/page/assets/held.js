@@ -1,0 +1,39 @@
+const resourceColumn = ["Resource", (cell, item) => {
+  showName(cell, item.resource);
+  showBackend(cell, item);
+  const waiters = item.waiters ?? 0;
+  showChip(cell, "queue", waiters ? `${number(waiters)} waiting here` : "", "warn");
+}, "names"];
+// fullOf estimates the initial validity of a lease, which is not in the data: from the
+// largest value seen, from the age of a lease that was never renewed, or from the
+// number of renewals, which come every third of it.
+function fullOf(row, h) {
+  const guess = h.extends ? 3 * h.age_seconds / (h.extends + 1) : h.age_seconds + h.validity_seconds;
+  row.full = Math.max(row.full ?? 0, h.validity_seconds, row.full ? 0 : guess);
+  return row.full;
+}
+
+function showValidity(cell, h, row) {
+  const meter = part(cell, "div", "meter"), track = part(meter, "div", "track"), label = part(meter, "span", "left");
+  const bar = track.firstChild ?? track.appendChild(el("i"));
+  const known = h.validity_seconds != null;
+  put(label, known ? duration(h.validity_seconds) : "no limit known");
+  const late = h.unrenewed_seconds;
+  showSub(cell, late == null ? "" : `not renewed for ${duration(late)}`, "warn");
+  track.style.visibility = known ? "" : "hidden";
+  if (!known) return;
+  const left = Math.max(0, Math.min(1, h.validity_seconds / fullOf(row, h)));
+  style(bar, (left < (row.left ?? 1) ? "down " : "") + (left < .12 ? "bad" : left < .34 ? "warn" : ""));
+  bar.style.transform = `scaleX(${left.toFixed(4)})`;
+  row.left = left;
+}
+
+const showHeld = table("held", [
+  resourceColumn,
+  ["Holder", (cell, h) => { showName(cell, h.holder); showSite(cell, h.call_site); showPageLink(cell, h.page); showSub(cell, h.nodes ? "on " + plural(h.nodes, "node") : ""); }, "names"],
+  text("Age", h => duration(h.age_seconds), "num"),
+  ["Validity left", showValidity, "wide"],
+  text("Renewed", h => number(h.extends) + "\u00d7", "num"),
+  text("Fence", h => h.fence ?? "\u2013", "num wide"),
+  traceColumn,
+], h => lockKey(h) + "\0" + (h.fence ?? "") + "\0" + h.holder);

@@ -1,0 +1,47 @@
+function tile(id, value, small, sub, tone = "") {
+  const t = byID("t-" + id), [, dd, below] = t.children;
+  put(part(dd, "span", "value"), value);
+  if (small || dd.children.length > 1) put(part(dd, "small", "small"), small);
+  put(below, sub);
+  style(t, tone ? "is-" + tone : "");
+}
+
+function tiles() {
+  const t = doc.totals, o = doc.objectives, tone = t.waiting ? toneOfWait(t.longest_wait_seconds, o) : "";
+  tile("waiting", number(t.waiting), "", t.waiting ? "for " + plural(t.contended, "resource") : t.attempting ? `none now, ${number(t.attempting)} just started` : "none now", tone);
+  tile("longest", t.waiting ? duration(t.longest_wait_seconds) : "\u2013", "", overWords(tone, o) || (t.waiting ? doc.read_seconds == null ? "of those that wait now" : "when it was read" : "nobody waits"), tone);
+  recently();
+  tile("held", number(t.held), "", t.held ? "oldest " + duration(t.oldest_hold_seconds) : "none now");
+  voters();
+  leaks();
+}
+
+// voters sums up the sets of nodes.
+function voters() {
+  const sum = of => doc.sets.reduce((n, s) => n + of(s), 0), nodes = sum(s => s.nodes), voting = sum(s => s.voting);
+  const down = doc.sets.flatMap(s => s.down ?? []), barred = doc.sets.flatMap(s => s.may_not_vote ?? []);
+  const lost = doc.sets.some(s => s.no_quorum), spare = doc.sets.every(s => s.voting > s.quorum || s.nodes < 3);
+  const words = [];
+  if (down.length) words.push((down.length > 1 ? number(down.length) : printable(down[0])) + " down");
+  if (barred.length) words.push((barred.length > 1 ? number(barred.length) : printable(barred[0])) + " may not vote");
+  if (lost) words.unshift("no quorum");
+  else if (words.length && !spare) words.push("none to spare");
+  tile("nodes", number(voting), " / " + number(nodes), words.join(", ") || (nodes ? "all answer and vote" : "none asked yet"), lost ? "bad" : voting < nodes ? "warn" : "");
+}
+
+// recently is about the last minute. Of a source that does not count it, the points tell.
+function recently() {
+  const since = Date.parse(doc.at) - 60e3, minute = doc.waits.filter(w => Date.parse(w.at) >= since);
+  let {p50_seconds: p50, p99_seconds: p99, ended, failed, stalled_seconds: stalled = 0} = doc.totals.recent;
+  if (!ended && minute.length) {
+    ({p50, p99} = estimate(minute));
+    ended = minute.reduce((n, w) => n + w.count, 0);
+    failed = minute.reduce((n, w) => n + w.failed, 0);
+  }
+  const words = [ended ? failed ? `${number(failed)} of ${number(ended)} failed` : `${number(ended)} ended, none failed` : "none ended"];
+  const tone = toneOfWait(stalled, doc.objectives) || (failed ? "warn" : "");
+  if (stalled >= doc.objectives.warning_seconds) words.splice(0, 1, `nothing acquired for ${duration(stalled)}`);
+  // A source that knows of other processes has no quantiles of its own. Calls that began just now have waited no time.
+  const known = p99 > 0;
+  tile("wait", known ? duration(p50) : "\u2013", known ? " / " + duration(p99) : "", words.join(", "), tone);
+}
