@@ -48,17 +48,18 @@ func testLoads(t *testing.T, b *tab) {
 // testSizes compares the page with the window: it may be taller, never wider.
 func testSizes(t *testing.T, b *tab) {
 	start := time.Now()
-	src := livetest.NewSource(livetest.Idle)
-	address := serve(t, src, withReport(livetest.Report))
 	for _, scene := range []struct {
 		name  string
 		state func() live.State
 	}{{"rich", func() live.State { return livetest.Busy(start) }}, {"empty", livetest.Idle}, {"crowded", crowded},
 		{"hostile", livetest.Hostile}} {
-		src.Set(scene.state)
+		address := serve(t, livetest.NewSource(scene.state), withReport(livetest.Report))
 		for _, width := range []int64{1440, 1000, 768, 360, 320} {
 			b.do(chromedp.EmulateViewport(width, 740))
 			b.open(address + "#show=held&open=order%3A1001")
+			if got := eval[int](b, `document.querySelectorAll("#held tbody tr").length`); got != len(scene.state().Held) {
+				t.Fatalf("%s at %d px is another scene: %d locks are held", scene.name, width, got)
+			}
 			open := `document.querySelector(".fall")?.click()`
 			eval[any](b, open+`, 0`)
 			if over := eval[int](b, `document.documentElement.scrollWidth - innerWidth`); over > 0 {

@@ -16,6 +16,7 @@ func testReading(t *testing.T, b *tab) {
 		At: time.Now(), Instance: "lockscope/1", Read: new(4.2), Unread: "queues of 1 of 3 nodes were read",
 		Waiting: []live.Waiter{{Resource: "order:1001", Instance: "orders/1", For: .02, Kind: "holder",
 			Blocker: &live.Blocker{Holder: "billing/2"}}},
+		Nodes: []live.Node{{Name: "r1", Up: true}, {Name: "r2"}, {Name: "r3"}},
 	}
 	b.open(serve(t, livetest.Fixed(s)))
 	updated := b.text(`document.getElementById("updated").textContent`)
@@ -36,6 +37,10 @@ func testReading(t *testing.T, b *tab) {
 		"queues of 1 of 3 nodes were read") {
 		t.Errorf("what was not read is told as %q", banner)
 	}
+	if got := b.text(`document.querySelector("#outages .lead").innerText.trim()`); got !=
+		"Most nodes are out: 1 of 3 answer." {
+		t.Errorf("who reads the nodes does not know whether they vote, and says %q", got)
+	}
 	b.shot("reading", 1440)
 	b.open(serve(t, livetest.Fixed(livetest.Idle())))
 	if updated := b.text(`document.getElementById("updated").textContent`); !strings.HasPrefix(updated, "updated ") ||
@@ -44,37 +49,55 @@ func testReading(t *testing.T, b *tab) {
 	}
 }
 
-// testFailingSome: one of six callers lacks a quorum. Callers count as waiting for nodes only if most nodes do not
-// vote.
+// testFailingSome has one of six callers lack a quorum while most nodes vote, and then all six.
 func testFailingSome(t *testing.T, b *tab) {
-	row := live.Blocked{Resource: "order:1001", Backend: "orders", Waiting: 6, Failing: 1, Longest: .3,
-		Error: "no quorum"}
-	waiter := live.Waiter{Resource: "order:1001", Backend: "orders", Instance: "orders/1", For: .3, Kind: "backoff",
-		Error: "no quorum"}
-	state := func(up int) live.State {
-		s := live.State{At: time.Now(), Instance: "orders/1", Blocked: []live.Blocked{row},
-			Waiting: []live.Waiter{waiter}}
+	state := func(up, failing int) live.State {
+		row := live.Blocked{Resource: "order:1001", Backend: "orders", Waiting: 6, Failing: 1, Longest: .3,
+			Error: "lock: order:1001: no quorum: r2 hangs", Votes: "2 of 5 agreed, 0 refused, 3 did not answer (r3, r4, r5)",
+			ByClass: live.ByClass{"no_quorum": failing, "holder": 6 - failing}}
+		s := live.State{At: time.Now(), Instance: "orders/1", Blocked: []live.Blocked{row}, Waiting: []live.Waiter{{
+			Resource: "order:1001", Backend: "orders", Instance: "orders/1", For: .3, Kind: "backoff",
+			Class: "no_quorum", Error: row.Error,
+		}}}
 		s.Totals = live.Totals{Waiting: 6, Contended: 1, Longest: .3}
 		for i := range 5 {
 			n := live.Node{Name: "r" + string(rune('1'+i)), Backend: "orders", Up: i < up, State: live.NodeUp}
 			if i >= up {
 				n.State = live.NodeDown
 			}
-			s.Nodes = append(s.Nodes, n, live.Node{Name: n.Name, Backend: "ledger", State: live.NodeDown})
+			s.Nodes = append(s.Nodes, n, live.Node{Name: n.Name, Backend: "ledger", Up: true, State: live.NodeUp})
 		}
 		return s
 	}
-	const by = `document.querySelector("#blocked .by").innerText`
-	for up, want := range map[int][2]string{4: {"no known holder", "its next attempt"},
-		2: {"waits for nodes to answer again", "nodes to answer again"}} {
-		b.open(serve(t, livetest.Fixed(state(up))))
-		if got := b.text(by); !strings.Contains(got, want[0]) ||
-			!strings.Contains(got, "1 of 6 tried without a quorum") {
-			t.Errorf("where %d of 5 vote the row says %q", up, got)
+	for _, c := range []struct {
+		up, failing  int
+		by, headline string
+	}{
+		{4, 1, "holder unknown\n1 of 6 got no quorum", ""},
+		{2, 6, "no quorum", "No quorum on orders: 2 of 5 nodes vote, 3 needed."},
+	} {
+		b.open(serve(t, livetest.Fixed(state(c.up, c.failing))))
+		if got := b.text(`document.querySelector("#blocked .by").innerText.trim()`); got != c.by {
+			t.Errorf("where %d of 5 vote and %d of 6 callers fail the row says %q, want %q", c.up, c.failing, got, c.by)
+		}
+		for what, got := range map[string]string{
+			"the banner":          b.text(`document.querySelector("#outages .lead")?.innerText.trim() ?? ""`),
+			"what is announced":   b.text(`document.getElementById("news").textContent`),
+			"the banner is shown": b.text(`document.getElementById("outages").checkVisibility() ? ` + quoted(c.headline) + ` : ""`),
+		} {
+			if got != c.headline {
+				t.Errorf("%s: %q, want %q", what, got, c.headline)
+			}
 		}
 		eval[any](b, `document.querySelector("#blocked .open").click(), 0`)
-		if got := b.text(`document.querySelector("#blocked .panel").innerText`); !strings.Contains(got, want[1]) {
-			t.Errorf("where %d of 5 vote the waiter says %q", up, got)
+		panel := b.text(`document.querySelector("#blocked .panel").innerText`)
+		for _, part := range []string{"got no quorum: 2 of 5 agreed, 0 refused, 3 did not answer (r3, r4, r5)", "r2 hangs",
+			"a quorum"} {
+			if strings.Count(panel, part) != 1 {
+				t.Errorf("the opened row says %q %d times: %s", part, strings.Count(panel, part), panel)
+			}
 		}
 	}
 }
+
+func quoted(s string) string { return "`" + s + "`" }

@@ -46,7 +46,7 @@ func testRealLock(t *testing.T, b *tab) {
 			`")].find(r => r.querySelector(".name").textContent === "` + resource + `")`
 	}
 	b.until(row("#blocked .rows > li") + `?.innerText.includes("billing/7")`)
-	b.until(`[...document.querySelectorAll("#nodes li")].filter(r => r.innerText.includes("up")).length === 3`)
+	b.until(`[...document.querySelectorAll("#nodes tbody tr")].filter(r => r.innerText.includes("up")).length === 3`)
 
 	must(t, blocker.Release(t.Context()))
 	lease := <-served
