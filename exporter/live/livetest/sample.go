@@ -56,7 +56,8 @@ func Busy(start time.Time) live.State {
 				"redis-2:6379: granted; redis-3:6379: dial tcp 10.0.3.17:6379: connect: connection refused; " +
 				`redis-4:6379, redis-5:6379: not waited for). Check the nodes with "lockscope doctor".`},
 		{Resource: "stock:991", For: .021, Kind: "attempt", Class: "network", Attempts: 1},
-		{Resource: "stock:17", For: .012, Kind: "holder", Class: "holder", Attempts: 1, Blocker: &live.Blocker{HandedOver: true}},
+		{Resource: "stock:17", For: .012, Kind: "holder", Class: "holder", Attempts: 1,
+			Blocker: &live.Blocker{HandedOver: true}},
 	}
 	s.Waits = waits(now)
 	for i := range 5 {

@@ -34,7 +34,8 @@ func testBackends(t *testing.T, b *tab) {
 	b.open(address + "#show=held")
 	b.until(`document.querySelectorAll("#blocked .rows > li").length === 2`)
 	for what, want := range map[string][2]string{
-		"the rows": {`[...document.querySelectorAll("#blocked .what")].map(e => e.textContent.trim().replace(/\s+/g, " ")).join(", ")`,
+		"the rows": {`[...document.querySelectorAll("#blocked .what")].map(e => e.textContent.trim().replace(/\s+/g, " ` +
+			`")).join(", ")`,
 			"order:1 redis, order:1 postgresql"},
 		"the chain": {`document.querySelector("#blocked .chain [data-part=set]").innerText`, "postgresql"},
 		"the nodes": {`[...document.querySelectorAll("#nodes [data-part=set]")].map(e => e.innerText).join()`,

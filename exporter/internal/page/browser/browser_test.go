@@ -261,7 +261,8 @@ func (b *tab) shot(name string, width int64) {
 	height := eval[int64](b, `document.documentElement.scrollHeight`)
 	b.do(chromedp.EmulateViewport(width, height, scale))
 	b.until(
-		`document.querySelector("#plot svg").viewBox.baseVal.width === document.querySelector("#plot .canvas").clientWidth || document.querySelector("#plot .canvas").hidden`)
+		`document.querySelector("#plot svg").viewBox.baseVal.width === document.querySelector("#plot ` +
+			`.canvas").clientWidth || document.querySelector("#plot .canvas").hidden`)
 	picture, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
 	must(b.t, err)
 	must(b.t, os.WriteFile(filepath.Join(*shots, name+".png"), picture, 0o644))

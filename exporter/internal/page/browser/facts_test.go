@@ -46,7 +46,8 @@ func testNodeRows(t *testing.T, b *tab) {
 			t.Errorf("%s: %q, want %q", what, got, want[1])
 		}
 	}
-	if lines := eval[int](b, `new Set([...document.querySelectorAll("#nodes tbody tr:first-child > *")].map(e => e.getBoundingClientRect().top)).size`); lines != 1 {
+	if lines := eval[int](b, `new Set([...document.querySelectorAll("#nodes tbody tr:first-child > *")].map(e => `+
+		`e.getBoundingClientRect().top)).size`); lines != 1 {
 		t.Errorf("the cells of a node are on %d lines", lines)
 	}
 	s.Nodes = s.Nodes[:4:4]
@@ -61,12 +62,14 @@ func testNodeRows(t *testing.T, b *tab) {
 // testStall: a page whose last acquisitions were fast says that nobody has acquired anything since.
 func testStall(t *testing.T, b *tab) {
 	s := livetest.Busy(time.Now())
-	s.Totals = live.Totals{Waiting: 10, Contended: 5, Longest: 21.5, Recent: live.Recent{Ended: 14_706, P50: .0074, P99: .111,
-		Stalled: 21.5}}
+	s.Totals = live.Totals{Waiting: 10, Contended: 5, Longest: 21.5,
+		Recent: live.Recent{Ended: 14_706, P50: .0074, P99: .111, Stalled: 21.5}}
 	s.Waits = s.Waits[:270]
-	s.Stalls = []live.Stall{{At: s.At.Add(-100 * time.Second), Took: 10}, {At: s.At.Add(-21500 * time.Millisecond), Took: 21.5}}
+	s.Stalls = []live.Stall{{At: s.At.Add(-100 * time.Second), Took: 10},
+		{At: s.At.Add(-21500 * time.Millisecond), Took: 21.5}}
 	b.open(serve(t, livetest.NewSource(func() live.State { return s })))
-	if got := b.text(`document.getElementById("t-wait").className + ": " + document.querySelector("#t-wait .sub").textContent`); got != "is-bad: nothing acquired for 22\u00a0s" {
+	if got := b.text(`document.getElementById("t-wait").className + ": " + document.querySelector("#t-wait ` +
+		`.sub").textContent`); got != "is-bad: nothing acquired for 22\u00a0s" {
 		t.Errorf("the tile says %q", got)
 	}
 	if n := eval[int](b, `document.querySelectorAll("#plot .stall").length`); n != 2 {
@@ -75,7 +78,8 @@ func testStall(t *testing.T, b *tab) {
 	idle := livetest.Idle()
 	idle.Totals = live.Totals{Attempting: 1}
 	b.open(serve(t, livetest.Fixed(idle)))
-	if got := b.text(`document.querySelector("#t-wait dd").textContent.trim() + ", " + document.querySelector("#t-wait .sub").textContent`); got != "\u2013, none ended" {
+	if got := b.text(`document.querySelector("#t-wait dd").textContent.trim() + ", " + document.querySelector("#t-wait ` +
+		`.sub").textContent`); got != "\u2013, none ended" {
 		t.Errorf("where nobody has waited the tile says %q", got)
 	}
 }
@@ -105,8 +109,8 @@ func testCrashedHolder(t *testing.T, b *tab) {
 	if n := eval[int](b, holds); n != 5 {
 		t.Errorf("%d former holds are shown", n)
 	}
-	if got := b.text(`document.querySelector("#blocked .panel > table tbody tr th").innerText.replace(/\s+/g, " ").trim()`); got !=
-		"orders/1 lost, not released" {
+	if got := b.text(`document.querySelector("#blocked .panel > table tbody tr th").innerText.` +
+		`replace(/\s+/g, " ").trim()`); got != "orders/1 lost, not released" {
 		t.Errorf("a lost lease is told as %q", got)
 	}
 	if !b.is(`(e => e.scrollHeight <= e.clientHeight + 1)(document.querySelector("#blocked .panel .box"))`) {
@@ -128,18 +132,22 @@ func holdsOf(s live.State) []live.Tenure {
 
 // testApart reads every page as a screen reader does: no two words of different parts run together.
 func testApart(t *testing.T, b *tab) {
-	for name, state := range map[string]live.State{"busy": livetest.Busy(time.Now()), "outage": livetest.ThreeOfFiveHung(t),
-		"contention": livetest.Contention(t)} {
+	for name, state := range map[string]live.State{
+		"busy": livetest.Busy(time.Now()), "outage": livetest.ThreeOfFiveHung(t), "contention": livetest.Contention(t),
+	} {
 		b.open(serve(t, livetest.Fixed(state), withReport(livetest.Report)) + "#show=held&show=history&open=order%3A1001")
 		eval[any](b, `document.querySelector(".fall").click(), 0`)
 		joined := b.text(`(() => {
-			const block = e => { while (/^inline/.test(getComputedStyle(e).display) && !e.matches("button")) e = e.parentElement; return e; };
+			const inline = e => /^inline/.test(getComputedStyle(e).display) && !e.matches("button");
+			const block = e => { while (inline(e)) e = e.parentElement; return e; };
+			const touch = (a, b) => block(a.parentElement) === block(b.parentElement)
+				&& /\S$/.test(a.data) && /^[^\s.,;:)%]/.test(b.data);
 			const walk = document.createTreeWalker(document.getElementById("main"), NodeFilter.SHOW_TEXT), bad = [];
 			let before = null, gap = false;
 			for (let n; (n = walk.nextNode());) {
 				if (n.parentElement.closest("svg") || !n.parentElement.checkVisibility() || n.data === "") continue;
 				if (!n.data.trim()) { gap = true; continue; }
-				if (before && !gap && block(before.parentElement) === block(n.parentElement) && /\S$/.test(before.data) && /^[^\s.,;:)%]/.test(n.data)) bad.push(before.data + n.data);
+				if (before && !gap && touch(before, n)) bad.push(before.data + n.data);
 				before = n; gap = false;
 			}
 			return bad.join(" | ");
@@ -157,8 +165,10 @@ func testViews(t *testing.T, b *tab) {
 		state.Waiting[i].Backend = "redis"
 	}
 	b.open(servePage(t, livetest.Fixed(state), "profile", "trace", "unknown") + "/?x=1#open=order%3A1001")
-	got := b.text(`[...document.querySelectorAll("#blocked .views a")].map(a => a.textContent + " " + a.href.replace(location.origin, "")).join("\n")`)
-	if want := "timeline /debug/locks/trace?resource=order%3A1001\nprofile by holder /debug/locks/profile?by=holder"; got != want {
+	got := b.text(`[...document.querySelectorAll("#blocked .views a")].map(a => a.textContent + " " + ` +
+		`a.href.replace(location.origin, "")).join("\n")`)
+	if want := "timeline /debug/locks/trace?resource=order%3A1001\nprofile by holder " +
+		"/debug/locks/profile?by=holder"; got != want {
 		t.Errorf("links to\n%s, want\n%s", got, want)
 	}
 	b.open(servePage(t, livetest.Fixed(state)) + "#open=order%3A1001")

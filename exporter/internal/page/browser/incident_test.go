@@ -12,7 +12,8 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/livetest"
 )
 
-const hotRow = `[...document.querySelectorAll("#blocked .rows > li")].find(r => r.querySelector(".name").textContent === "order:1001")`
+const hotRow = `[...document.querySelectorAll("#blocked .rows > li")].find(r => ` +
+	`r.querySelector(".name").textContent === "order:1001")`
 
 // testFirstScreen has 1,000 callers wait for one resource. Without scrolling, on a desktop and on a phone, the page
 // shows the resource, its holder, and what the holder waits for.
@@ -34,7 +35,8 @@ func testFirstScreen(t *testing.T, b *tab) {
 			"the deadlock":                `document.querySelector("#deadlocks .alarm")`,
 			"the number of those waiting": `document.querySelector("#t-waiting dd")`,
 		} {
-			inside := `(r => r.width > 0 && r.height > 0 && r.top >= 0 && r.left >= 0 && r.bottom <= innerHeight && r.right <= innerWidth)(` + element + `.getBoundingClientRect())`
+			inside := `(r => r.width > 0 && r.height > 0 && r.top >= 0 && r.left >= 0 && r.bottom <= innerHeight && r.right ` +
+				`<= innerWidth)(` + element + `.getBoundingClientRect())`
 			if !b.is(inside) {
 				t.Errorf("at %dx%d the first screen does not show %s: %s", screen.width, screen.height, what,
 					b.text(`JSON.stringify(`+element+`.getBoundingClientRect())`))
@@ -85,7 +87,8 @@ func testLinks(t *testing.T, b *tab) {
 		t.Errorf("links to %q, want %q", got, want)
 	}
 	if !b.is(
-		`[...document.querySelectorAll("main a[href]")].every(a => a.rel === "noopener noreferrer" && a.target === "_blank" && /^https?:$/.test(a.protocol))`) {
+		`[...document.querySelectorAll("main a[href]")].every(a => a.rel === "noopener noreferrer" && a.target === ` +
+			`"_blank" && /^https?:$/.test(a.protocol))`) {
 		t.Error("a link gives away who leads there")
 	}
 	if b.is(`document.body.innerHTML.includes("secret")`) {
@@ -97,7 +100,8 @@ func testAddress(t *testing.T, b *tab) {
 	b.open(serve(t, livetest.NewSource(func() live.State { return livetest.Busy(time.Now()) })) +
 		"#q=invoice&open=invoice%3A2024-11&show=held")
 	b.until(
-		`document.getElementById("filter").value === "invoice" && document.querySelectorAll("#blocked .rows > li").length === 1`)
+		`document.getElementById("filter").value === "invoice" && document.querySelectorAll("#blocked .rows > li").length ` +
+			`=== 1`)
 	b.until(
 		`document.querySelector("#blocked .panel").checkVisibility() && document.querySelector("#held details").open`)
 	b.do(chromedp.Click(chromedp.CSS("#blocked .open")))

@@ -25,7 +25,8 @@ func testUpdates(t *testing.T, b *tab) {
 	b.until(`document.querySelector("#t-waiting dd").textContent === "7"`)
 	src.Set(livetest.Idle)
 	b.until(
-		`document.querySelectorAll("#held tbody tr").length === 0 && document.querySelector("#held .empty").checkVisibility()`)
+		`document.querySelectorAll("#held tbody tr").length === 0 && document.querySelector("#held ` +
+			`.empty").checkVisibility()`)
 }
 
 // testKeeps adds and removes rows around the one that the user looks at.
@@ -44,10 +45,11 @@ func testKeeps(t *testing.T, b *tab) {
 	})
 	b.until(`document.querySelector("#held tbody tr .name").textContent === "new:1"`)
 	for what, ok := range map[string]string{
-		"the row":          `row.isConnected && row.rowIndex === 3`,
-		"the selection":    `getSelection().toString() === "order:1001"`,
-		"what is expanded": `fall.isConnected && fall.getAttribute("aria-expanded") === "true" && fall.nextElementSibling.checkVisibility()`,
-		"the focus":        `document.activeElement === fall`,
+		"the row":       `row.isConnected && row.rowIndex === 3`,
+		"the selection": `getSelection().toString() === "order:1001"`,
+		"what is expanded": `fall.isConnected && fall.getAttribute("aria-expanded") === "true" && ` +
+			`fall.nextElementSibling.checkVisibility()`,
+		"the focus": `document.activeElement === fall`,
 	} {
 		if !b.is(ok) {
 			t.Errorf("an update took away %s", what)
@@ -74,7 +76,8 @@ func testBlockers(t *testing.T, b *tab) {
 		"stock:17":      {"hand-over"},
 	} {
 		row := b.text(
-			`[...document.querySelectorAll("#blocked .rows > li")].find(r => r.querySelector(".name").textContent === "` + resource + `").innerText`)
+			`[...document.querySelectorAll("#blocked .rows > li")].find(r => r.querySelector(".name").textContent === ` +
+				`"` + resource + `").innerText`)
 		for _, w := range words {
 			if !strings.Contains(row, w) {
 				t.Errorf("the waiter for %s shows %q, without %q", resource, row, w)
@@ -97,7 +100,8 @@ func testRestartedNodes(t *testing.T, b *tab) {
 	for name, says := range map[string]string{
 		"redis-1:6379": "",
 		"redis-4:6379": "restart detected 12\u00a0s ago: does not vote for 48\u00a0s more",
-		"redis-5:6379": "met shortly after its start, 3\u00a0s ago: votes although locks it forgot may be held for 57\u00a0s more",
+		"redis-5:6379": "met shortly after its start, 3\u00a0s ago: votes although locks it forgot may be held for " +
+			"57\u00a0s more",
 	} {
 		row := b.text(
 			`[...document.querySelectorAll("#nodes tbody tr")].find(r => r.querySelector(".name").textContent === "` + name +
@@ -121,7 +125,8 @@ func testNodesThatDoNotVote(t *testing.T, b *tab) {
 		t.Errorf("with three quarantined nodes and one more that is silent the tile says %q", got)
 	}
 	if !b.is(
-		`document.getElementById("t-nodes").className === "is-bad" && document.querySelectorAll("#nodes .chip.warn").length === 4`) {
+		`document.getElementById("t-nodes").className === "is-bad" && document.querySelectorAll("#nodes ` +
+			`.chip.warn").length === 4`) {
 		t.Error("nodes without a vote look well")
 	}
 }
@@ -132,7 +137,8 @@ func testPause(t *testing.T, b *tab) {
 	for _, key := range []string{"p", " "} {
 		b.press(key)
 		b.until(
-			`document.getElementById("connection").textContent === "Paused" && document.getElementById("pause").innerText === "Resume"`)
+			`document.getElementById("connection").textContent === "Paused" && document.getElementById("pause").innerText ` +
+				`=== "Resume"`)
 		eventually(t, "the stream ends", func() bool {
 			before := src.Called()
 			time.Sleep(
@@ -171,9 +177,11 @@ func testRestart(t *testing.T, b *tab) {
 	stop()
 	b.until(`document.getElementById("connection").textContent === "Connection lost, trying again"`)
 	b.until(
-		`document.getElementById("lost").checkVisibility() && document.title.startsWith("No connection") && getComputedStyle(document.getElementById("blocked")).opacity < 1`)
+		`document.getElementById("lost").checkVisibility() && document.title.startsWith("No connection") && ` +
+			`getComputedStyle(document.getElementById("blocked")).opacity < 1`)
 	if !b.is(
-		`document.getElementById("instance").textContent === "first" && /updated \d+ s ago/.test(document.getElementById("updated").textContent)`) {
+		`document.getElementById("instance").textContent === "first" && /updated \d+ s ` +
+			`ago/.test(document.getElementById("updated").textContent)`) {
 		t.Error("what was known before the loss is gone")
 	}
 	listener, err = net.Listen("tcp", address)
@@ -181,7 +189,8 @@ func testRestart(t *testing.T, b *tab) {
 	stop = start(listener, live.State{Instance: "second"})
 	defer stop()
 	b.until(
-		`document.getElementById("connection").textContent === "Live" && document.getElementById("instance").textContent === "second" && document.getElementById("lost").hidden && !document.title.includes("connection")`)
+		`document.getElementById("connection").textContent === "Live" && document.getElementById("instance").textContent ` +
+			`=== "second" && document.getElementById("lost").hidden && !document.title.includes("connection")`)
 }
 
 // testPolls: when all streams are in use, the page polls.
@@ -223,7 +232,8 @@ func testPrefix(t *testing.T, b *tab) {
 		"/team/orders/debug/locks?format=html"} {
 		b.open(origin + path)
 		b.until(
-			`document.getElementById("connection").textContent === "Live" && document.getElementById("instance").textContent === "behind"`)
+			`document.getElementById("connection").textContent === "Live" && document.getElementById("instance").textContent ` +
+				`=== "behind"`)
 	}
 	b.clean(origin)
 }
@@ -250,10 +260,12 @@ func testKeyboard(t *testing.T, b *tab) {
 	}
 	b.press(kb.Enter)
 	b.until(
-		`document.activeElement.getAttribute("aria-expanded") === "true" && document.querySelector(".steps").checkVisibility()`)
+		`document.activeElement.getAttribute("aria-expanded") === "true" && ` +
+			`document.querySelector(".steps").checkVisibility()`)
 	b.press(kb.Enter)
 	b.until(
-		`document.activeElement.getAttribute("aria-expanded") === "false" && !document.querySelector(".steps").checkVisibility()`)
+		`document.activeElement.getAttribute("aria-expanded") === "false" && ` +
+			`!document.querySelector(".steps").checkVisibility()`)
 }
 
 func testFilter(t *testing.T, b *tab) {

@@ -65,7 +65,8 @@ func testSizes(t *testing.T, b *tab) {
 			if over := eval[int](b, `document.documentElement.scrollWidth - innerWidth`); over > 0 {
 				t.Errorf("%s at %d px is %d px too wide: %s", scene.name, width, over,
 					b.text(
-						`[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest(".box")).map(e => e.tagName + "." + e.className).slice(0, 8).join(" ")`))
+						`[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > innerWidth + 1 && `+
+							`!e.closest(".box")).map(e => e.tagName + "." + e.className).slice(0, 8).join(" ")`))
 			}
 			if width != 1000 && width != 320 {
 				b.shot(fmt.Sprintf("%s-%d-light", scene.name, width), width)
@@ -114,7 +115,8 @@ func testReducedMotion(t *testing.T, b *tab) {
 	b.media(&emulation.MediaFeature{Name: "prefers-reduced-motion", Value: "reduce"})
 	b.open(address)
 	if moving := eval[int](b,
-		`[...document.querySelectorAll("*")].filter(e => getComputedStyle(e).transitionDuration !== "0s" && getComputedStyle(e).transitionProperty !== "none").length`); moving > 0 {
+		`[...document.querySelectorAll("*")].filter(e => getComputedStyle(e).transitionDuration !== "0s" && `+
+			`getComputedStyle(e).transitionProperty !== "none").length`); moving > 0 {
 		t.Errorf("%d elements still move", moving)
 	}
 }

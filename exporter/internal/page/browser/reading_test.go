@@ -81,9 +81,10 @@ func testFailingSome(t *testing.T, b *tab) {
 			t.Errorf("where %d of 5 vote and %d of 6 callers fail the row says %q, want %q", c.up, c.failing, got, c.by)
 		}
 		for what, got := range map[string]string{
-			"the banner":          b.text(`document.querySelector("#outages .lead")?.innerText.trim() ?? ""`),
-			"what is announced":   b.text(`document.getElementById("news").textContent`),
-			"the banner is shown": b.text(`document.getElementById("outages").checkVisibility() ? ` + quoted(c.headline) + ` : ""`),
+			"the banner":        b.text(`document.querySelector("#outages .lead")?.innerText.trim() ?? ""`),
+			"what is announced": b.text(`document.getElementById("news").textContent`),
+			"the banner is shown": b.text(`document.getElementById("outages").checkVisibility() ? ` + quoted(c.headline) + ` ` +
+				`: ""`),
 		} {
 			if got != c.headline {
 				t.Errorf("%s: %q, want %q", what, got, c.headline)

@@ -138,7 +138,8 @@ func testScenes(t *testing.T, b *tab) {
 
 func (b *tab) wantOnFirstScreen(what, element string) {
 	b.t.Helper()
-	inside := `(e => { const r = e?.getBoundingClientRect(); return !!r && e.textContent.trim() !== "" && r.width > 0 && r.height > 0 && r.top >= 0 && r.left >= 0 && r.bottom <= innerHeight && r.right <= innerWidth })(` + element + `)`
+	inside := `(e => { const r = e?.getBoundingClientRect(); return !!r && e.textContent.trim() !== "" && r.width > 0 ` +
+		`&& r.height > 0 && r.top >= 0 && r.left >= 0 && r.bottom <= innerHeight && r.right <= innerWidth })(` + element + `)`
 	if !b.is(inside) {
 		b.t.Errorf("%s is not on the first screen: %s", what,
 			b.text(`JSON.stringify(`+element+`?.getBoundingClientRect() ?? "not there")`))
@@ -163,7 +164,8 @@ func (b *tab) keep(name string) {
 		return
 	}
 	b.until(
-		`document.querySelector("#plot svg").viewBox.baseVal.width === document.querySelector("#plot .canvas").clientWidth || document.querySelector("#plot .canvas").hidden`)
+		`document.querySelector("#plot svg").viewBox.baseVal.width === document.querySelector("#plot ` +
+			`.canvas").clientWidth || document.querySelector("#plot .canvas").hidden`)
 	picture, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
 	must(b.t, err)
 	small, err := fewColours(picture)
