@@ -83,3 +83,40 @@ func holdsOf(s live.State) (all []live.Tenure) {
 	}
 	return all
 }
+
+// TestALeaseThatMissesItsRenewals says so while it is held. One that is renewed in time does not, nor one of a Locker
+// that does not tell of renewals.
+func TestALeaseThatMissesItsRenewals(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		nodes := memlock.NewNodes(3)
+		board := newBoard(t)
+		l := newMemory(t, board, nodes, "orders/1")
+		lease := acquire(t, l, "order")
+		settle(time.Millisecond)
+		untold := acquire(t, wrap(t, board, &noop{}), "other")
+		unrenewed := func() *float64 {
+			held := state(board).Held
+			if len(held) != 2 || held[0].Resource != "order" {
+				t.Fatalf("held: %+v", held)
+			}
+			if late := held[1].Unrenewed; late != nil {
+				t.Fatalf("nothing tells of renewals, and it says %v s", *late)
+			}
+			return held[0].Unrenewed
+		}
+		for range 60 {
+			settle(500 * time.Millisecond)
+			if late := unrenewed(); late != nil {
+				t.Fatalf("it is renewed, and said to be not for %v s", *late)
+			}
+		}
+		nodes.NoQuorum()
+		settle(8 * time.Second)
+		if late := unrenewed(); late == nil || *late < 8 || *late > 11.5 {
+			t.Errorf("for eight seconds it could not be renewed; it says %v", late)
+		}
+		nodes.Recover()
+		_ = lease.Release(t.Context())
+		must(t, untold.Release(t.Context()))
+	})
+}
