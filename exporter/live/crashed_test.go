@@ -85,7 +85,7 @@ func holdsOf(s live.State) (all []live.Tenure) {
 }
 
 // TestALeaseThatMissesItsRenewals says so while it is held. One that is renewed in time does not, nor one of a Locker
-// that does not tell of renewals.
+// that does not report renewals.
 func TestALeaseThatMissesItsRenewals(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		nodes := memlock.NewNodes(3)
@@ -100,7 +100,7 @@ func TestALeaseThatMissesItsRenewals(t *testing.T) {
 				t.Fatalf("held: %+v", held)
 			}
 			if late := held[1].Unrenewed; late != nil {
-				t.Fatalf("nothing tells of renewals, and it says %v s", *late)
+				t.Fatalf("nothing reports renewals, and it says %v s", *late)
 			}
 			return held[0].Unrenewed
 		}

@@ -22,7 +22,7 @@ const (
 	billing = "billing-84cc/1"
 )
 
-// world is a few processes on nodes in memory, of which one has a Board, in fake time.
+// world is a few processes on nodes in memory, in fake time. One of them has a Board.
 type world struct {
 	t       *testing.T
 	ctx     context.Context

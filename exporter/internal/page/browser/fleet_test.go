@@ -1,7 +1,7 @@
 package browser
 
 import (
-	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -11,62 +11,63 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/lockscope/lockscope/exporter"
-	"github.com/lockscope/lockscope/exporter/internal/fleet"
-	"github.com/lockscope/lockscope/exporter/internal/page"
 	"github.com/lockscope/lockscope/exporter/live/livetest"
 )
 
-// servePage serves a page that says that these views are beside it.
-func servePage(t *testing.T, source page.Source, views ...string) (address string) {
-	h := page.New(source, page.WithViews(views...))
-	mux := http.NewServeMux()
-	mux.Handle("/debug/locks", h)
-	mux.Handle("/debug/locks/{$}", h)
-	server := httptest.NewServer(mux)
+// servePage serves a page whose document names these views, as JSON only: what mounts views is another's to test.
+func servePage(t *testing.T, source exporter.StateSource, views ...string) (address string) {
+	e := newExporter(t, source)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Query().Get("format") {
+		case "json":
+			r.Header.Del("Accept-Encoding")
+			answer := httptest.NewRecorder()
+			e.ServeHTTP(answer, r)
+			list := `"views":["` + strings.Join(views, `","`) + `"]`
+			_, _ = fmt.Fprint(w, strings.Replace(answer.Body.String(), `"views":[]`, list, 1))
+		case "events":
+			http.Error(w, "poll", http.StatusServiceUnavailable)
+		default:
+			e.ServeHTTP(w, r)
+		}
+	}))
 	t.Cleanup(func() {
-		must(t, h.Close())
+		e.Drain()
 		server.Close()
 	})
 	return server.URL + "/debug/locks"
 }
 
 // processes is a fleet in which two processes wait for what a third holds.
-func processes(context.Context) fleet.Document {
-	now := time.Now()
-	return fleet.Document{
-		Schema: 1, At: now, Read: new(2.0), Instance: "lockscope/1", Deadlocks: []string{},
-		Resources: []fleet.Resource{{
-			Resource: "order:1001", Waiting: 9, Processes: 6, Longest: 12.5, Chain: []string{"stock:991"},
-			Holder: &fleet.Holder{Instance: "billing-84cc/1", Since: now.Add(-15 * time.Second), CallSite: "billing/settle.go:7",
-				Page: "http://10.0.3.17:9090/debug/locks"},
-			Waiters: []fleet.Waiter{
-				{Instance: "<b>orders/1</b>", Callers: 4, Waited: 12.5, CallSite: "orders/charge.go:42", OnNode: true,
-					Page: "http://10.0.3.18:9090/debug/locks"},
-				{Callers: 1, Waited: 3, OnNode: true},
-			},
-		}},
-		Pages: []fleet.Read{{Page: "http://10.0.3.17:9090/debug/locks", Instance: "billing-84cc/1", Read: new(1.0)},
-			{Page: "javascript:alert(1)", Failing: new(9.0), Error: "no address"}},
-	}
-}
+const processes = `{"schema": 1, "at": %q, "read_seconds": 2, "instance": "lockscope/1", "deadlocks": [],
+	"resources": [{"resource": "order:1001", "waiting": 9, "processes": 6, "longest_seconds": 12.5,
+		"chain": ["stock:991"],
+		"holder": {"instance": "billing-84cc/1", "since": %q, "call_site": "billing/settle.go:7",
+			"page": "http://10.0.3.17:9090/debug/locks"},
+		"waiters": [{"instance": "<b>orders/1</b>", "callers": 4, "waited_seconds": 12.5, "on_node": true,
+			"call_site": "orders/charge.go:42", "page": "http://10.0.3.18:9090/debug/locks"},
+			{"callers": 1, "waited_seconds": 3, "on_node": true}]}],
+	"pages": [{"page": "http://10.0.3.17:9090/debug/locks", "instance": "billing-84cc/1", "read_seconds": 1},
+		{"page": "javascript:alert(1)", "read_seconds": null, "failing_seconds": 9, "error": "no address"}]}`
 
 // testFleet follows the link from a live page to that of all processes, which programs still get as JSON.
 func testFleet(t *testing.T, b *tab) {
-	e := newExporter(t, livetest.Fixed(livetest.Idle()), exporter.WithFleet(fleet.Handler(processes)))
-	server := httptest.NewServer(e)
-	t.Cleanup(func() {
-		e.Drain()
-		server.Close()
+	now := time.Now().UTC()
+	document := fmt.Sprintf(processes, now.Format(time.RFC3339Nano), now.Add(-15*time.Second).Format(time.RFC3339Nano))
+	fleet := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		_, _ = fmt.Fprint(w, document)
 	})
-	b.open(server.URL + "/debug/locks")
+	address := serve(t, livetest.Fixed(livetest.Idle()), exporter.WithFleet(fleet))
+	b.open(address)
 	b.until(`document.getElementById("fleet").checkVisibility()`)
 	b.do(chromedp.Click(chromedp.CSS("#fleet")))
 	b.until(`location.pathname === "/debug/locks/fleet" && document.querySelectorAll("#blocked tbody tr").length === 1`)
-	row := b.text(`document.querySelector("#blocked tbody tr").innerText.replace(/\s+/g, " ")`)
+	cells := b.text(`document.querySelector("#blocked tbody tr").innerText.replace(/\s+/g, " ")`)
 	for _, want := range []string{"order:1001", "9 in 6 processes", "billing-84cc/1 billing/settle.go:7", "for 15",
 		"which waits for stock:991", "<b>orders/1</b> 4 callers", "orders/charge.go:42", "4 more processes"} {
-		if !strings.Contains(row, want) {
-			t.Errorf("the row says %q, without %q", row, want)
+		if !strings.Contains(cells, want) {
+			t.Errorf("the row says %q, without %q", cells, want)
 		}
 	}
 	if got := b.text(`[...document.querySelectorAll("main a[href]")].map(a => a.href).join(" ")`); got !=
@@ -85,8 +86,8 @@ func testFleet(t *testing.T, b *tab) {
 	b.until(`document.querySelector("#blocked .empty").checkVisibility()`)
 	b.do(chromedp.Click(chromedp.CSS("#fleet")))
 	b.until(`location.pathname === "/debug/locks"`)
-	b.clean(server.URL)
-	answer, err := http.Get(server.URL + "/debug/locks/fleet")
+	b.clean(originOf(t, address))
+	answer, err := http.Get(address + "/fleet")
 	must(t, err)
 	defer answer.Body.Close()
 	if got := answer.Header.Get("Content-Type"); !strings.HasPrefix(got, "application/json") {
