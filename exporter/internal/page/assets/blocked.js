@@ -14,7 +14,7 @@ function heldBy(b, otherwise, known) {
 // showHolder says less about a holder that the row above shows.
 function showHolder(cell, b, otherwise, more = [], known = false) {
   const {name, lead, here, rest} = heldBy(b, otherwise, known), held = !!b && !b.handed_over;
-  put(part(cell, "span", "heldby"), held ? "held by" : "");
+  put(part(cell, "span", "heldby"), held && !known ? "held by" : "");
   style(showName(cell, name || lead), name ? "name" : lead.startsWith("no quorum") ? "bad" : "");
   showChip(cell, "here", here ? "this process" : "");
   showChip(cell, "never", b?.never_expires ? "never expires" : "", "bad");

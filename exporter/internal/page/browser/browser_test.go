@@ -48,6 +48,7 @@ func TestInBrowser(t *testing.T) {
 		{"says who crashed", testCrashedHolder},
 		{"keeps words apart", testApart},
 		{"links to views", testViews},
+		{"says who makes others wait", testInflicted},
 		{"shows all processes", testFleet},
 		{"explains each scene on the first screen", testScenes},
 		{"answers on the first screen", testFirstScreen},

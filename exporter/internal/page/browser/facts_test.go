@@ -116,6 +116,7 @@ func testCrashedHolder(t *testing.T, b *tab) {
 	if !b.is(`(e => e.scrollHeight <= e.clientHeight + 1)(document.querySelector("#blocked .panel .box"))`) {
 		t.Error("the box cuts the last of seven waiters")
 	}
+	b.shot("crashed-open", 1440)
 	if got := b.text(`document.querySelector("#blocked .rest").innerText`); got != "15 more" {
 		t.Errorf("the rest is %q", got)
 	}
@@ -164,18 +165,32 @@ func testViews(t *testing.T, b *tab) {
 	for i := range state.Waiting {
 		state.Waiting[i].Backend = "redis"
 	}
-	b.open(servePage(t, livetest.Fixed(state), "profile", "trace", "unknown") + "/?x=1#open=order%3A1001")
+	b.open(servePage(t, livetest.Fixed(state), `"views":["profile","trace","unknown"]`) + "/?x=1#open=order%3A1001")
 	got := b.text(`[...document.querySelectorAll("#blocked .views a")].map(a => a.textContent + " " + ` +
 		`a.href.replace(location.origin, "")).join("\n")`)
 	if want := "timeline /debug/locks/trace?resource=order%3A1001\nprofile by holder " +
 		"/debug/locks/profile?by=holder"; got != want {
 		t.Errorf("links to\n%s, want\n%s", got, want)
 	}
-	b.open(servePage(t, livetest.Fixed(state)) + "#open=order%3A1001")
+	b.open(servePage(t, livetest.Fixed(state), `"views":[]`) + "#open=order%3A1001")
 	if b.is(`[...document.querySelectorAll(".views")].some(e => e.checkVisibility())`) {
 		t.Error("a process without views links to some")
 	}
 	if b.is(`document.getElementById("inflicted").checkVisibility()`) {
 		t.Error("a process that does not count who makes others wait shows a table of it")
+	}
+}
+
+// testInflicted shows who makes others wait, of a process that counts it.
+func testInflicted(t *testing.T, b *tab) {
+	b.open(servePage(t, livetest.Fixed(livetest.Idle()), `"views":[],`+
+		`"inflicted":[{"resource":"order:*","backend":"redis","holder":"billing-84cc/1",`+
+		`"call_site":"billing/settle.go:7","seconds":754.2,"waits":1912},`+
+		`{"resource":"stock:*","holder":"<i>orders</i>","call_site":"","seconds":1.5,"waits":1}]`))
+	got := b.text(`[...document.querySelectorAll("#inflicted tbody tr")].map(r => ` +
+		`[...r.cells].map(c => c.innerText.replace(/\s+/g, " ").trim()).join(" | ")).join("\n")`)
+	if want := "billing-84cc/1 billing/settle.go:7 | order:* | 12 m 34 s | 1,912\n" +
+		"<i>orders</i> | stock:* | 1.5 s | 1"; got != want {
+		t.Errorf("it says\n%s, want\n%s", got, want)
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/livetest"
 )
 
-// servePage serves a page whose document names these views, as JSON only: what mounts views is another's to test.
-func servePage(t *testing.T, source exporter.StateSource, views ...string) (address string) {
+// servePage serves a page whose document has these fields in place of "views", as JSON only.
+func servePage(t *testing.T, source exporter.StateSource, fields string) (address string) {
 	e := newExporter(t, source)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Query().Get("format") {
@@ -23,8 +23,7 @@ func servePage(t *testing.T, source exporter.StateSource, views ...string) (addr
 			r.Header.Del("Accept-Encoding")
 			answer := httptest.NewRecorder()
 			e.ServeHTTP(answer, r)
-			list := `"views":["` + strings.Join(views, `","`) + `"]`
-			_, _ = fmt.Fprint(w, strings.Replace(answer.Body.String(), `"views":[]`, list, 1))
+			_, _ = fmt.Fprint(w, strings.Replace(answer.Body.String(), `"views":[]`, fields, 1))
 		case "events":
 			http.Error(w, "poll", http.StatusServiceUnavailable)
 		default:

@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -91,6 +92,7 @@ func testFailingSome(t *testing.T, b *tab) {
 			}
 		}
 		eval[any](b, `document.querySelector("#blocked .open").click(), 0`)
+		b.shot(fmt.Sprintf("%d-failing-open", c.failing), 1440)
 		panel := b.text(`document.querySelector("#blocked .panel").innerText`)
 		for _, part := range []string{"got no quorum: 2 of 5 agreed, 0 refused, 3 did not answer (r3, r4, r5)", "r2 hangs",
 			"a quorum"} {
