@@ -18,7 +18,7 @@ const showHistory = (() => {
 
 // showInflicted shows who makes others wait, of a source that counts it.
 const showInflicted = (() => {
-  const most = 10, section = byID("inflicted");
+  const most = 5, section = byID("inflicted");
   const list = table("inflicted", [
     ["Holder", (cell, i) => { showName(cell, i.holder); showSite(cell, i.call_site); }, "names"],
     ["Resource", (cell, i) => { showName(cell, i.resource); showBackend(cell, i); }, "names"],
