@@ -10,6 +10,8 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/internal/nodes"
 	"github.com/lockscope/lockscope/exporter/live/internal/panics"
 	"github.com/lockscope/lockscope/exporter/live/internal/sessions"
+	"github.com/lockscope/lockscope/exporter/live/internal/text"
+	"github.com/lockscope/lockscope/exporter/live/internal/timeline"
 	"github.com/lockscope/lockscope/lock"
 )
 
@@ -77,7 +79,12 @@ func (h *hooks) onNodeEnd(ctx context.Context, e lock.NodeEnd) {
 
 func (h *hooks) onNodeRestart(_ context.Context, e lock.NodeRestart) {
 	defer panics.Contain()
-	h.nodes.Restarted(time.Now(), e)
+	now := time.Now()
+	h.calls.Timeline.Restarted(now, timeline.Restart{
+		Backend: h.sets.Name(e.Backend.Name, e.Backend.Keyspace), Node: text.Name(e.Node), Enforced: e.Enforced,
+		Evicted: e.Evicted, Left: e.Left,
+	})
+	h.nodes.Restarted(now, e)
 }
 
 func (h *hooks) onDeadlock(_ context.Context, d lock.Deadlock) {
@@ -100,7 +107,8 @@ func (h *hooks) onWaitEnd(ctx context.Context, e lock.WaitEnd) {
 }
 
 func (h *hooks) onRenewEnd(ctx context.Context, e lock.RenewEnd) {
-	if c := h.callOf(ctx); c != nil && e.Outcome == lock.RenewDone {
-		c.Extended()
+	defer panics.Contain()
+	if c := h.callOf(ctx); c != nil {
+		c.Renewed(e)
 	}
 }

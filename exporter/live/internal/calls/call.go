@@ -14,6 +14,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/internal/nodes"
 	"github.com/lockscope/lockscope/exporter/live/internal/panics"
 	"github.com/lockscope/lockscope/exporter/live/internal/slowest"
+	"github.com/lockscope/lockscope/exporter/live/internal/timeline"
 	"github.com/lockscope/lockscope/exporter/live/internal/waits"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/decorate"
@@ -24,9 +25,9 @@ const doingAttempt lock.WaitKind = ""
 
 // Outcomes of waits that end with another attempt, or with the lock.
 const (
-	waitWoken   lock.Verdict = "woken"       // by a release that named this waiter, or by the caller before it
-	waitHanded  lock.Verdict = "handed_over" // the caller before it in this process handed it the lock
-	waitTimeout lock.Verdict = "timeout"     // nobody woke it for as long as it meant to wait
+	waitWoken   lock.Verdict = timeline.Woken
+	waitHanded  lock.Verdict = timeline.HandedOver
+	waitTimeout lock.Verdict = timeline.Elapsed
 )
 
 // Call is one Acquire and its lease, as the hooks know it. It is also the context that Acquire passes on: the
@@ -56,7 +57,9 @@ type Call struct {
 	extends  int
 	extended time.Duration // after began: the last time
 	trail    slowest.Trail
-	waited   *waited // nil until its first wait
+	waited   *waited          // nil until its first wait
+	track    *timeline.Track  // nil unless the call waits
+	caller   *timeline.Caller // nil unless an event of the call has been recorded
 }
 
 // origin is where a call was made, and what its caller holds while it waits. It is separate because most calls have
@@ -162,24 +165,35 @@ func attemptOutcome(err error, held *lock.HeldError) lock.Verdict {
 
 // NodeEnd records the end of a command on the node with this index.
 func (c *Call) NodeEnd(now time.Time, node int, e lock.NodeEnd) {
+	s := slowest.Step{
+		Kind: slowest.KindNode, Attempt: e.Attempt, Start: c.startOf(now, e.Took), Took: e.Took,
+		Name: e.Node, Outcome: e.Verdict, Err: e.Err, Op: e.Op,
+	}
+	if c.nodeEnd(node, s) {
+		c.recordLate(now, s)
+	}
+}
+
+// nodeEnd reports whether the timeline wants the command although it is no step of a call under way.
+func (c *Call) nodeEnd(node int, s slowest.Step) (late bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch e.Op {
+	switch s.Op {
 	case lock.OpAcquire:
-		if e.Attempt == c.attempts {
-			c.known.Note(node, e.Verdict)
+		if s.Attempt == c.attempts {
+			c.known.Note(node, s.Outcome)
 		}
 	case lock.OpExtend:
-		c.known.Note(node, e.Verdict)
-		return
+		c.known.Note(node, s.Outcome)
+		return s.Outcome != lock.VerdictGranted
 	case lock.OpRaise:
+	case lock.OpRelease:
+		return s.Outcome != lock.VerdictGranted
 	default:
-		return
+		return false
 	}
-	c.record(slowest.Step{
-		Kind: slowest.KindNode, Attempt: e.Attempt, Start: c.startOf(now, e.Took), Took: e.Took,
-		Name: e.Node, Outcome: e.Verdict, Err: e.Err, Raise: e.Op == lock.OpRaise,
-	})
+	c.record(s)
+	return c.trail.Over()
 }
 
 // WaitStart begins a wait between attempts.
@@ -197,6 +211,7 @@ func (c *Call) startWait(e lock.WaitStart, now time.Time) {
 	defer c.mu.Unlock()
 	c.doing, c.ahead = e.Kind, e.Ahead
 	c.behind(e.Blocker, now)
+	c.track = c.owner.Records.Timeline.Contend(names.ID{Backend: c.backend, Resource: c.resource}, now)
 }
 
 // behind records the holder that a refusal named. mu must be held.
@@ -228,6 +243,7 @@ func (c *Call) contend(e lock.WaitStart, now time.Time) {
 // WaitEnd ends a wait.
 func (c *Call) WaitEnd(e lock.WaitEnd) {
 	now := time.Now()
+	class, _ := c.clock.Class()
 	c.spendWait(now)
 	outcome := waitOutcome(e)
 	if e.Kind == lock.WaitHolder {
@@ -238,7 +254,7 @@ func (c *Call) WaitEnd(e lock.WaitEnd) {
 	c.ahead = 0
 	c.record(slowest.Step{
 		Kind: slowest.KindWait, Attempt: c.attempts, Start: c.startOf(now, e.Took), Took: e.Took,
-		Name: string(e.Kind), Outcome: outcome, Err: e.Err, Blocker: e.Blocker,
+		Name: string(e.Kind), Class: class, Outcome: outcome, Err: e.Err, Blocker: e.Blocker,
 	})
 }
 
@@ -278,8 +294,10 @@ func (c *Call) finish(err error, outcome waits.Outcome) time.Time {
 	now := time.Now()
 	r, took := c.owner.Records, now.Sub(c.began)
 	r.Waits.Record(now, took, outcome)
+	recorded := c.recording(now)
 	trail, ended, waited := c.end(r.Slowest.Wants(now, took))
 	ended.Ended, ended.Err = now, err
+	recorded.add(&trail, ended) // until Add, a hook may hold mu and wait for the trail
 	r.Slowest.Add(trail, ended)
 	if waited || took >= unhindered {
 		c.spendRest(now, took)
@@ -293,6 +311,7 @@ func (c *Call) finish(err error, outcome waits.Outcome) time.Time {
 func (c *Call) end(wanted bool) (trail slowest.Ended, ended slowest.Call, waited bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.track = nil // a lease may outlive its place on the timeline
 	ended = slowest.Call{Resource: c.resource, Backend: c.backend, Trace: c.trace, Began: c.began}
 	return c.trail.End(wanted), ended, c.waited != nil
 }

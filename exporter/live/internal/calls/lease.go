@@ -73,7 +73,7 @@ func (m *Lease) Extend(ctx context.Context) error {
 // lock from then on.
 func (m *Lease) Release(ctx context.Context) error {
 	if m.StartRelease() {
-		m.leave()
+		m.end()
 	}
 	return m.Next().Release(ctx)
 }
@@ -83,10 +83,17 @@ func (m *Lease) Ended(context.Context, error) {
 	m.shard.mu.Lock()
 	m.lost = true
 	m.shard.mu.Unlock()
-	m.leave()
+	m.end()
 }
 
-func (m *Lease) leave() { m.shard.drop(&m.entry, (*Lease).note) }
+func (m *Lease) leave() (held bool) { return m.shard.drop(&m.entry, (*Lease).note) }
+
+// end makes the lease leave the Board, and records it.
+func (m *Lease) end() {
+	if m.leave() {
+		m.recordLease()
+	}
+}
 
 // note records a lease that ends now, if somebody waited for its resource. The shard's mutex must be held.
 func (m *Lease) note(b *history.Book) {

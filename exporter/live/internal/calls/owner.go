@@ -4,6 +4,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/internal/names"
 	"github.com/lockscope/lockscope/exporter/live/internal/profile"
 	"github.com/lockscope/lockscope/exporter/live/internal/slowest"
+	"github.com/lockscope/lockscope/exporter/live/internal/timeline"
 	"github.com/lockscope/lockscope/exporter/live/internal/waits"
 	"github.com/lockscope/lockscope/lock/decorate"
 )
@@ -13,6 +14,7 @@ type Records struct {
 	Waits     *waits.Waits
 	Slowest   *slowest.List
 	Profile   *profile.Recorder
+	Timeline  *timeline.Recorder
 	Instances names.Instances
 }
 

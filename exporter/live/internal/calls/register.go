@@ -11,6 +11,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/internal/history"
 	"github.com/lockscope/lockscope/exporter/live/internal/profile"
 	"github.com/lockscope/lockscope/exporter/live/internal/slowest"
+	"github.com/lockscope/lockscope/exporter/live/internal/timeline"
 	"github.com/lockscope/lockscope/exporter/live/internal/waits"
 )
 
@@ -26,13 +27,22 @@ type Register struct {
 
 // NewRegister makes an empty Register. Calls that end are counted in these records.
 func NewRegister(w *waits.Waits, s *slowest.List, p *profile.Recorder) *Register {
-	return &Register{Records: Records{Waits: w, Slowest: s, Profile: p}, seed: maphash.MakeSeed()}
+	r := &Register{Records: Records{Waits: w, Slowest: s, Profile: p}, seed: maphash.MakeSeed()}
+	r.SetTimelines(timeline.DefaultResources)
+	return r
+}
+
+// SetTimelines sets how many contended resources have a timeline. Call it before Begin.
+func (r *Register) SetTimelines(n int) { r.Timeline = timeline.New(n, r.Instances.Has) }
+
+func (r *Register) shardOf(resource string) *shard[*Lease] {
+	return &r.shards[maphash.String(r.seed, resource)%shards]
 }
 
 // Begin registers a call of Acquire. It makes one allocation for the context that the wrapped Locker gets and the
 // lease that may follow.
 func (r *Register) Begin(ctx context.Context, owner *Owner, resource string) *Lease {
-	s := &r.shards[maphash.String(r.seed, resource)%shards]
+	s := r.shardOf(resource)
 	m := &Lease{Call: Call{owner: owner, resource: resource, began: time.Now(), ledger: &s.ledger}, shard: s}
 	m.entry.of = m
 	m.Start(ctx, owner.Layer, &m.Call)

@@ -57,14 +57,23 @@ func (s *shard[T]) hold(e *entry[T], id func(T) names.ID, now time.Time) {
 	s.held.add(e)
 }
 
-// drop removes e; a second call does nothing. Before that it records a holder whose resource somebody may have waited
-// for.
-func (s *shard[T]) drop(e *entry[T], note func(T, *history.Book)) {
+// drop removes e, and reports whether it was held; a second call does nothing. Before that it records a holder whose
+// resource somebody may have waited for.
+func (s *shard[T]) drop(e *entry[T], note func(T, *history.Book)) (held bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.book.Empty() && e.in == &s.held {
+	held = e.in == &s.held
+	if held && !s.book.Empty() {
 		note(e.of, &s.book)
 	}
 	s.waiting.remove(e)
 	s.held.remove(e)
+	return held
+}
+
+// of returns copies of its lists.
+func (s *shard[T]) of() (waiting, held []T) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.waiting.copy(nil, s.waiting.n), s.held.copy(nil, s.held.n)
 }

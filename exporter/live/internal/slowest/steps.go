@@ -21,7 +21,8 @@ type Step struct {
 	Kind    string
 	Name    string
 	Outcome lock.Verdict
-	Raise   bool
+	Op      lock.Operation // of a node
+	Class   lock.WaitClass // of a wait
 	Attempt int
 	Start   time.Duration
 	Took    time.Duration
@@ -38,7 +39,7 @@ func (s *Step) told() state.Step {
 	switch {
 	case s.Kind == KindAttempt:
 		t.Name = "attempt " + strconv.Itoa(s.Attempt)
-	case s.Raise:
+	case s.Op == lock.OpRaise:
 		t.Detail = "raises the fencing token"
 	}
 	if s.Blocker != nil {

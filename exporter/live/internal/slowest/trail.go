@@ -1,5 +1,7 @@
 package slowest
 
+import "slices"
+
 // Trail is the steps of a call so far. The call guards it. Its zero value is empty.
 type Trail struct {
 	steps *buffer // nil until the first step, and once the call is over
@@ -18,6 +20,25 @@ func (t *Trail) End(wanted bool) Ended {
 	}
 	e.kept = t.kept
 	return e
+}
+
+// Over reports whether the call is.
+func (t *Trail) Over() bool { return t.over }
+
+// Steps returns a copy of the steps so far, in no order, and how many are omitted.
+func (t *Trail) Steps() (steps []Step, omitted int) {
+	if t.steps == nil {
+		return nil, 0
+	}
+	return slices.Clone(t.steps.steps), t.steps.omitted
+}
+
+// Steps returns the steps, in no order, until the trail is added or forgotten, and how many are omitted.
+func (e *Ended) Steps() (steps []Step, omitted int) {
+	if e.steps == nil {
+		return nil, 0
+	}
+	return e.steps.steps, e.steps.omitted
 }
 
 // Ended is the trail of a call that is over.

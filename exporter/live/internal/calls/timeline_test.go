@@ -1,0 +1,48 @@
+package calls
+
+import (
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/exporter/live/internal/profile"
+	"github.com/lockscope/lockscope/exporter/live/internal/slowest"
+	"github.com/lockscope/lockscope/exporter/live/internal/waits"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/decorate"
+)
+
+// TestLateAnswersWhileACallEnds: a node answers at the moment in which the call is recorded, and is on the timeline,
+// too.
+func TestLateAnswersWhileACallEnds(t *testing.T) {
+	const n, resource = 500, "order:1"
+	var r *Register
+	for i := range n {
+		if i%100 == 0 { // of each minute, a hundred calls are among the slowest, which takes another lock
+			r = NewRegister(waits.New(time.Minute), slowest.New(100), profile.New(0))
+		}
+		owner := &Owner{Instance: "orders/1", Records: &r.Records, Layer: decorate.NewLayer(nil)}
+		m := r.Begin(t.Context(), owner, resource)
+		m.Call.WaitStart(lock.WaitStart{Resource: resource, Kind: lock.WaitHolder})
+		var late sync.WaitGroup
+		for range 4 {
+			late.Go(func() {
+				for range 20 {
+					m.NodeEnd(time.Now(), 0, lock.NodeEnd{
+						NodeStart: lock.NodeStart{Node: "a", Op: lock.OpAcquire}, Verdict: lock.VerdictFailed,
+						Err: errors.New("late"),
+					})
+				}
+			})
+		}
+		m.Failed(lock.ErrMaxWait, nil)
+		late.Wait()
+		if i%100 == 99 {
+			events, omitted := r.Timeline.Find(m.ID(), time.Now()).Copy(time.Time{}, 1<<20)
+			if got := len(events) + int(omitted); got < 100*2 {
+				t.Errorf("%d events", got)
+			}
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package timeline
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/lockscope/lockscope/exporter/live/internal/names"
+)
+
+const (
+	// DefaultResources is how many resources are recorded.
+	DefaultResources = 32
+	// For is how long events are kept, and a resource is recorded after the last wait for it.
+	For = 10 * time.Minute
+	// Idle is how long nobody has waited for a resource when another one may take its place.
+	Idle = 10 * time.Second
+	// fullFor is how long newcomers are turned away without a look at who could make room.
+	fullFor = time.Second
+)
+
+// Recorder has the tracks of the contended resources. It is safe for concurrent use.
+type Recorder struct {
+	base time.Time
+	max  int
+	here func(instance string) bool
+	all  atomic.Pointer[map[names.ID]*Track] // replaced, never changed; nil until somebody waits
+	full atomic.Int64                        // until when newcomers are turned away, since base
+
+	mu       sync.Mutex
+	restarts []Restart // the latest
+}
+
+// New makes a Recorder of at most limit resources; with zero it records nothing. here reports whether an instance is a
+// locker of this Board.
+func New(limit int, here func(instance string) bool) *Recorder {
+	return &Recorder{base: time.Now(), max: limit, here: here}
+}
+
+// Base is the time from which events count.
+func (r *Recorder) Base() time.Time { return r.base }
+
+// Empty reports whether nothing is recorded. It is one atomic load.
+func (r *Recorder) Empty() bool { return r.all.Load() == nil }
+
+// Find returns the track of a resource; nil if it is not recorded.
+func (r *Recorder) Find(of names.ID, now time.Time) *Track {
+	all := r.all.Load()
+	if all == nil {
+		return nil
+	}
+	t := (*all)[of]
+	if t == nil || now.Sub(r.base)-time.Duration(t.waited.Load()) >= For {
+		return nil
+	}
+	return t
+}
+
+// Contend records that a call begins to wait for a resource, and returns the track; nil if there is no room.
+func (r *Recorder) Contend(of names.ID, now time.Time) *Track {
+	since := now.Sub(r.base)
+	if all := r.all.Load(); all != nil {
+		if t := (*all)[of]; t != nil {
+			t.waited.Store(int64(since))
+			return t
+		}
+	}
+	if r.max == 0 || int64(since) < r.full.Load() {
+		return nil
+	}
+	return r.add(of, since)
+}
+
+// add makes room for a resource, if another one has expired or is idle.
+func (r *Recorder) add(of names.ID, now time.Duration) *Track {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := r.copy(now)
+	if known := all[of]; known != nil {
+		return known
+	}
+	if len(all) >= r.max {
+		least := longestIdle(all)
+		if now-time.Duration(least.waited.Load()) < Idle {
+			r.full.Store(int64(now + fullFor))
+			return nil
+		}
+		delete(all, least.of)
+	}
+	of = names.ID{Backend: strings.Clone(of.Backend), Resource: strings.Clone(of.Resource)}
+	t := &Track{of: of, base: r.base, here: r.here}
+	t.waited.Store(int64(now))
+	all[of] = t
+	r.all.Store(&all)
+	return t
+}
+
+// copy returns the tracks that have not expired. mu must be held.
+func (r *Recorder) copy(now time.Duration) map[names.ID]*Track {
+	all := make(map[names.ID]*Track)
+	if old := r.all.Load(); old != nil {
+		maps.Copy(all, *old)
+	}
+	maps.DeleteFunc(all, func(_ names.ID, t *Track) bool { return now-time.Duration(t.waited.Load()) >= For })
+	return all
+}
+
+func longestIdle(all map[names.ID]*Track) (least *Track) {
+	for _, t := range all {
+		if least == nil || t.waited.Load() < least.waited.Load() {
+			least = t
+		}
+	}
+	return least
+}
+
+// Recorded returns the resources that are recorded, those waited for last first, and drops the expired ones.
+func (r *Recorder) Recorded(now time.Time) []names.ID {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.Empty() {
+		return nil
+	}
+	all := r.copy(now.Sub(r.base))
+	if len(all) < len(*r.all.Load()) {
+		r.all.Store(&all)
+	}
+	if len(all) == 0 {
+		r.all.Store(nil)
+	}
+	return slices.SortedFunc(maps.Keys(all), func(x, y names.ID) int {
+		return cmp.Or(cmp.Compare(all[y].waited.Load(), all[x].waited.Load()), cmp.Compare(x.Resource, y.Resource),
+			cmp.Compare(x.Backend, y.Backend))
+	})
+}
+
+// Max is how many resources can be recorded.
+func (r *Recorder) Max() int { return r.max }
