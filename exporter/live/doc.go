@@ -45,6 +45,7 @@
 // size. Past holders of contended resources are kept for ten minutes: the latest 50 of a resource, of at most 256
 // resources, and 500 in a State. Profiles take 1.2 MB at most, or 4.7 MB with the longest names. The history of waits
 // takes at most 24 MiB, and next to nothing while the same calls wait; if that is not enough for an hour, the oldest
-// samples go first. No goroutine runs in the background. No owner token is ever kept, because neither a lease nor a
-// trace event has one.
+// samples go first. Timelines of 32 contended resources have 4,096 events each: 0.6 MB a resource and 19 MB for all, or
+// twice as much if nearly every event is another failure. No goroutine runs in the background. No owner token is ever
+// kept, because neither a lease nor a trace event has one.
 package live

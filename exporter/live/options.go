@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
+	"github.com/lockscope/lockscope/exporter/live/internal/timeline"
 	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
@@ -22,6 +23,8 @@ const (
 	DefaultMaxShown = 200
 	// DefaultProfileRate is the wait from which each wait is in a Profile.
 	DefaultProfileRate = time.Millisecond
+	// DefaultTimelines is how many contended resources have a timeline.
+	DefaultTimelines = timeline.DefaultResources
 )
 
 // Defaults of WithObjectives.
@@ -32,9 +35,10 @@ const (
 
 // The largest values of options: they keep a Board within a few megabytes.
 const (
-	maxWindow  = time.Hour
-	maxSlowest = 100
-	maxShown   = 10_000
+	maxWindow    = time.Hour
+	maxSlowest   = 100
+	maxShown     = 10_000
+	maxTimelines = 256
 )
 
 // ErrInvalidOption reports an unusable option value. New wraps it.
@@ -50,6 +54,7 @@ type config struct {
 	traceURL string
 
 	profileRate time.Duration
+	timelines   int
 }
 
 // Option configures New.
@@ -64,12 +69,16 @@ func WithInstance(name string) Option { return func(c *config) { c.instance = na
 func WithWindow(d time.Duration) Option { return func(c *config) { c.window = d } }
 
 // WithSlowest sets how many of the slowest acquisitions of the last 5 minutes a State has, instead of 10: at most
-// 100. Zero keeps none and records no steps.
+// 100. Zero keeps none and records no steps: timelines then have calls and leases only.
 func WithSlowest(n int) Option { return func(c *config) { c.slowest = n } }
 
 // WithMaxShown sets how many held locks, and how many waiters, a State lists at most, instead of 200: from 1 to
 // 10,000. Further ones count as omitted. For one resource, at most 50 waiters or a quarter of that number are listed.
 func WithMaxShown(n int) Option { return func(c *config) { c.maxShown = n } }
+
+// WithTimelines sets how many contended resources have a timeline at a time, instead of 32: at most 256. Zero keeps
+// none. See [Board.WriteTrace].
+func WithTimelines(n int) Option { return func(c *config) { c.timelines = n } }
 
 // WithObjectives sets the longest waits without a warning and without an alarm, instead of 1 and 5 seconds. Use those
 // of your SLO. Both must be positive, and the alarm must not be below the warning.
@@ -98,7 +107,7 @@ func WithLockerInstance(name string) WrapOption { return func(w *wrapping) { w.i
 func newConfig(opts []Option) (config, error) {
 	c := config{
 		instance: defaultInstance(), window: DefaultWindow, slowest: DefaultSlowest, maxShown: DefaultMaxShown,
-		warning: DefaultWarning, alarm: DefaultAlarm, profileRate: DefaultProfileRate,
+		warning: DefaultWarning, alarm: DefaultAlarm, profileRate: DefaultProfileRate, timelines: DefaultTimelines,
 	}
 	for _, opt := range opts {
 		if opt == nil {
@@ -116,6 +125,9 @@ func newConfig(opts []Option) (config, error) {
 		return c, fmt.Errorf("%w: WithSlowest(%d): must be between 0 and %d", ErrInvalidOption, c.slowest, maxSlowest)
 	case c.maxShown < 1 || c.maxShown > maxShown:
 		return c, fmt.Errorf("%w: WithMaxShown(%d): must be between 1 and %d", ErrInvalidOption, c.maxShown, maxShown)
+	case c.timelines < 0 || c.timelines > maxTimelines:
+		return c, fmt.Errorf("%w: WithTimelines(%d): must be between 0 and %d",
+			ErrInvalidOption, c.timelines, maxTimelines)
 	case c.warning <= 0 || c.alarm < c.warning:
 		return c, fmt.Errorf("%w: WithObjectives(%v, %v): must be positive, with the alarm not below the warning",
 			ErrInvalidOption, c.warning, c.alarm)

@@ -241,6 +241,7 @@ func TestImports(t *testing.T) {
 		std := !strings.Contains(strings.Split(path, "/")[0], ".")
 		own := strings.HasPrefix(path, "github.com/lockscope/lockscope/exporter/live/")
 		if !std && !own && !slices.Contains([]string{
+			"github.com/lockscope/lockscope/exporter/internal/traceevent", // a format, of the standard library alone
 			"github.com/lockscope/lockscope/lock",
 			"github.com/lockscope/lockscope/lock/decorate",
 			"github.com/lockscope/lockscope/lock/driver",
