@@ -16,7 +16,7 @@ type of func(source any) (View, bool)
 // view if it has the methods of the view's interface, as live.Board does.
 func Of(source any) []View {
 	var all []View
-	for _, view := range []of{newProfile, history, flame} {
+	for _, view := range []of{newProfile, history, flame, newTrace} {
 		if v, ok := view(source); ok {
 			all = append(all, v)
 		}
