@@ -73,6 +73,7 @@ func TestInBrowser(t *testing.T) {
 		{"works behind a prefix", testPrefix},
 		{"keeps still if asked to", testReducedMotion},
 		{"helps without script", testNoScript},
+		{"opens a trace in its viewer", testTrace},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, openTab(t, browser)) })
 	}
