@@ -2,7 +2,9 @@ package calls
 
 import (
 	"errors"
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,7 +18,7 @@ import (
 // TestLateAnswersWhileACallEnds: a node answers at the moment in which the call is recorded, and is on the timeline,
 // too.
 func TestLateAnswersWhileACallEnds(t *testing.T) {
-	const n, resource = 500, "order:1"
+	const n, resource = 200, "order:1"
 	var r *Register
 	for i := range n {
 		if i%100 == 0 { // of each minute, a hundred calls are among the slowest, which takes another lock
@@ -26,9 +28,10 @@ func TestLateAnswersWhileACallEnds(t *testing.T) {
 		m := r.Begin(t.Context(), owner, resource)
 		m.Call.WaitStart(lock.WaitStart{Resource: resource, Kind: lock.WaitHolder})
 		var late sync.WaitGroup
+		var over atomic.Bool
 		for range 4 {
 			late.Go(func() {
-				for range 20 {
+				for !over.Load() {
 					m.NodeEnd(time.Now(), 0, lock.NodeEnd{
 						NodeStart: lock.NodeStart{Node: "a", Op: lock.OpAcquire}, Verdict: lock.VerdictFailed,
 						Err: errors.New("late"),
@@ -36,7 +39,9 @@ func TestLateAnswersWhileACallEnds(t *testing.T) {
 				}
 			})
 		}
+		runtime.Gosched() // until answers come
 		m.Failed(lock.ErrMaxWait, nil)
+		over.Store(true)
 		late.Wait()
 		if i%100 == 99 {
 			events, omitted := r.Timeline.Find(m.ID(), time.Now()).Copy(time.Time{}, 1<<20)
