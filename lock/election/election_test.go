@@ -74,6 +74,13 @@ func (f *fleet) leader() string {
 	return f.valid
 }
 
+// ledTerms is how many terms there were.
+func (f *fleet) ledTerms() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.terms)
+}
+
 // leads is a leader that works until its context ends.
 func (f *fleet) leads(who string) func(context.Context, election.Term) error {
 	return func(ctx context.Context, term election.Term) error {
@@ -118,8 +125,8 @@ func TestHandOver(t *testing.T) {
 		b := f.run(second, f.process("b"), "b")
 		time.Sleep(3 * time.Hour)
 		f.wantLeader("a")
-		if len(f.terms) != 1 {
-			t.Errorf("terms %v: one ended because it was long", f.terms)
+		if n := f.ledTerms(); n != 1 {
+			t.Errorf("%d terms: one ended because it was long", n)
 		}
 		cancel()
 		if err := <-first; !errors.Is(err, context.Canceled) {
@@ -263,8 +270,8 @@ func TestLostTerm(t *testing.T) {
 		}
 		lose()
 		f.wantLeader("a")
-		if len(f.terms) != 2 {
-			t.Errorf("terms %v, want two", f.terms)
+		if n := f.ledTerms(); n != 2 {
+			t.Errorf("%d terms, want two", n)
 		}
 		cancel()
 		<-again
@@ -283,13 +290,13 @@ func TestOutage(t *testing.T) {
 		for _, s := range f.servers {
 			s.RestartEmpty(time.Minute) // in quarantine: waiting cannot help, and Acquire does not wait
 		}
-		var failures []error
+		failures := make(chan error, 100)
 		l := f.process("a")
-		done := f.run(t.Context(), l, "a", election.Failed(func(err error) { failures = append(failures, err) }))
+		done := f.run(t.Context(), l, "a", election.Failed(func(err error) { failures <- err }))
 		time.Sleep(30 * time.Second)
 		f.wantLeader("")
-		if len(failures) < 5 || len(failures) > 40 || !errors.Is(failures[0], lock.ErrNoQuorum) {
-			t.Errorf("%d failures: %v", len(failures), failures)
+		if n, first := len(failures), <-failures; n < 5 || n > 40 || !errors.Is(first, lock.ErrNoQuorum) {
+			t.Errorf("%d failures, the first: %v", n, first)
 		}
 		time.Sleep(time.Minute)
 		f.wantLeader("a")
