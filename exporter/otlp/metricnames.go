@@ -19,7 +19,7 @@ var counted = map[string]string{
 	"failures_total": "call", "acquisitions_total": "call", "waiting": "call", "waiting_above_objective": "call",
 	"waiting_without_quorum": "call", "long_waits_total": "call",
 	"resource_overflow_total": "call", "label_overflow_total": "call", "attempts_total": "attempt",
-	"handovers_total": "handover",
+	"handovers_total": "handover", "outlived_total": "lease", "close_calls_total": "lease", "unfenced_total": "lease",
 	"deadlocks_total": "deadlock", "held": "lease", "lost_total": "lease", "extensions_total": "extension",
 	"release_failures_total": "release", "node_failures_total": "command", "node_restarts_total": "restart",
 	"node_evictions_total": "eviction",

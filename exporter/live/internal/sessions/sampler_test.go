@@ -1,6 +1,8 @@
 package sessions
 
 import (
+	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -12,12 +14,22 @@ func TestSampler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(time.Now())
 		var busy atomic.Int32
-		var sampled []time.Duration
+		var mu sync.Mutex
+		var all []time.Duration
+		samples := func() []time.Duration {
+			mu.Lock()
+			defer mu.Unlock()
+			return slices.Clone(all)
+		}
 		began := time.Now()
-		s := NewSampler(h.Until, func(now time.Time) { sampled = append(sampled, now.Sub(began)) },
+		s := NewSampler(h.Until, func(now time.Time) {
+			mu.Lock()
+			defer mu.Unlock()
+			all = append(all, now.Sub(began))
+		},
 			func() bool { return busy.Load() > 0 })
 		time.Sleep(10500 * time.Millisecond)
-		if len(sampled) != 0 {
+		if sampled := samples(); len(sampled) != 0 {
 			t.Fatalf("sampled after %v, without a call", sampled)
 		}
 		busy.Add(1)
@@ -27,12 +39,12 @@ func TestSampler(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		busy.Add(-1)
 		time.Sleep(time.Hour)
-		if len(sampled) != 4 || sampled[0] != 11*time.Second || sampled[3] != 14*time.Second {
+		if sampled := samples(); len(sampled) != 4 || sampled[0] != 11*time.Second || sampled[3] != 14*time.Second {
 			t.Errorf("sampled after %v", sampled)
 		}
 		s.Touch()
 		time.Sleep(time.Minute)
-		if len(sampled) != 5 {
+		if sampled := samples(); len(sampled) != 5 {
 			t.Errorf("sampled after %v", sampled)
 		}
 	})
