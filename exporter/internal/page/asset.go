@@ -1,13 +1,9 @@
 package page
 
 import (
-	"bytes"
-	"crypto/sha256"
 	_ "embed"
-	"encoding/base64"
-	"net/http"
-	"strings"
-	"time"
+
+	"github.com/lockscope/lockscope/exporter/internal/asset"
 )
 
 //go:embed assets/page.html
@@ -57,63 +53,12 @@ var (
 	fleetJS string
 )
 
-// asset is a page, with the headers that allow only its own script to run.
-type asset struct {
-	body []byte
-	etag string
-	csp  string
-}
-
 // locksAsset is the page of a process, and fleetAsset that of all processes.
-func locksAsset() asset {
-	return newAsset(pageHTML, domJS, textJS, linksJS, tablesJS, tilesJS, nodesJS, blockedJS, pastJS, heldJS, scanJS,
-		bannersJS, plotJS, waterfallJS, connectionJS, mainJS, controlsJS)
+func locksAsset() asset.Asset {
+	return asset.New(pageHTML, pageCSS, domJS, textJS, linksJS, tablesJS, tilesJS, nodesJS, blockedJS, pastJS, heldJS,
+		scanJS, bannersJS, plotJS, waterfallJS, connectionJS, mainJS, controlsJS)
 }
 
-func fleetAsset() asset {
-	return newAsset(fleetHTML, domJS, textJS, linksJS, tablesJS, connectionJS, fleetJS, controlsJS)
-}
-
-func newAsset(html string, parts ...string) asset {
-	script := "\"use strict\";(() => {\n" + strings.Join(parts, "\n") + "})();\n"
-	body := strings.NewReplacer("/*style*/", pageCSS, "/*script*/", script).Replace(html)
-	return asset{
-		body: []byte(body),
-		etag: `"` + digest(body)[:22] + `"`,
-		csp: strings.Join([]string{
-			"default-src 'none'",
-			"script-src 'sha256-" + digest(script) + "'",
-			"style-src 'sha256-" + digest(pageCSS) + "'",
-			"img-src data:",
-			"connect-src 'self'",
-			"base-uri 'none'",
-			"form-action 'none'",
-			"frame-ancestors 'none'",
-			"require-trusted-types-for 'script'",
-			"trusted-types 'none'",
-		}, "; "),
-	}
-}
-
-func digest(s string) string {
-	sum := sha256.Sum256([]byte(s))
-	return base64.StdEncoding.EncodeToString(sum[:])
-}
-
-// secure sets the headers of every answer, even of data, because a browser may be made to show JSON as a page.
-func (a asset) secure(h http.Header) {
-	h.Set("Content-Security-Policy", a.csp)
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("Cross-Origin-Resource-Policy", "same-origin")
-}
-
-// serve writes the page. It contains no data, so a browser may keep it as long as it revalidates it: the next version
-// has other hashes.
-func (a asset) serve(w http.ResponseWriter, r *http.Request) {
-	h := w.Header()
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Cache-Control", "no-cache")
-	h.Set("ETag", a.etag)
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(a.body))
+func fleetAsset() asset.Asset {
+	return asset.New(fleetHTML, pageCSS, domJS, textJS, linksJS, tablesJS, connectionJS, fleetJS, controlsJS)
 }

@@ -2,16 +2,26 @@ package page
 
 import (
 	"math"
+	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/lockscope/lockscope/exporter/internal/asset"
 )
 
 func TestAsset(t *testing.T) {
-	for name, a := range map[string]asset{"locks": locksAsset(), "fleet": fleetAsset()} {
-		t.Run(name, func(t *testing.T) { checkAsset(t, string(a.body)) })
+	for name, a := range map[string]asset.Asset{"locks": locksAsset(), "fleet": fleetAsset()} {
+		t.Run(name, func(t *testing.T) { checkAsset(t, bodyOf(t, a)) })
 	}
+}
+
+func bodyOf(t *testing.T, a asset.Asset) string {
+	w := httptest.NewRecorder()
+	a.Serve(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
+	return w.Body.String()
 }
 
 func checkAsset(t *testing.T, body string) {

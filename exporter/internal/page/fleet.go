@@ -7,10 +7,10 @@ import "net/http"
 func Fleet(data http.Handler) http.Handler {
 	page := fleetAsset()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		page.secure(w.Header())
+		page.Secure(w.Header())
 		w.Header().Set("Vary", "Accept")
 		if formatOf(r, formatJSON) == formatHTML {
-			page.serve(w, r)
+			page.Serve(w, r)
 			return
 		}
 		data.ServeHTTP(w, r)

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/lockscope/lockscope/exporter/internal/asset"
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/scanner"
 )
@@ -35,7 +36,7 @@ type Handler struct {
 	maxStreams    int
 	sourceTimeout time.Duration
 	writeTimeout  time.Duration
-	asset         asset
+	page          asset.Asset
 	feeds         feeds
 }
 
@@ -49,7 +50,7 @@ func New(source Source, opts ...Option) *Handler {
 		maxStreams:    DefaultMaxStreams,
 		sourceTimeout: DefaultSourceTimeout,
 		writeTimeout:  DefaultWriteTimeout,
-		asset:         locksAsset(),
+		page:          locksAsset(),
 	}
 	for _, opt := range opts {
 		if opt != nil {
@@ -70,7 +71,7 @@ func (h *Handler) Close() error {
 
 // ServeHTTP answers one request.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	h.asset.secure(w.Header())
+	h.page.Secure(w.Header())
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
 		h.fail(w, r, http.StatusMethodNotAllowed, "this page is read-only: use GET or HEAD")
@@ -80,7 +81,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Add("Vary", "Accept-Encoding")
 	switch format := formatOf(r, formatHTML); format {
 	case formatHTML:
-		h.asset.serve(w, r)
+		h.page.Serve(w, r)
 	case formatJSON:
 		h.serveJSON(w, r)
 	case formatEvents:

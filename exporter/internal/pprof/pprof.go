@@ -17,6 +17,7 @@ import (
 // Profile is what has been sampled between two moments.
 type Profile struct {
 	Began, Ended time.Time
+	Every        time.Duration // between samples of what waits; 0: the counts are waits
 	Samples      []Sample
 }
 
@@ -38,8 +39,8 @@ type Frame struct {
 // Label is a name and a value; pprof calls it a tag. A Label without a value is left out.
 type Label struct{ Name, Value string }
 
-// Write writes a Profile, compressed with gzip, with the sample types of Go's mutex profile. Names may come from
-// anybody: what could break a line or steer a terminal is replaced. Write returns the error of w.
+// Write writes a Profile, compressed with gzip, with the sample types of Go's mutex profile, or those of a sampler.
+// Names may come from anybody: what could break a line or steer a terminal is replaced. Write returns the error of w.
 func Write(w io.Writer, p Profile) error {
 	e := newEncoder(p)
 	for _, s := range p.Samples {
@@ -60,10 +61,15 @@ type function struct{ name, file string }
 
 func newEncoder(p Profile) *encoder {
 	count := &profile.ValueType{Type: "contentions", Unit: "count"}
+	period, every := count, int64(1)
+	if p.Every > 0 {
+		count = &profile.ValueType{Type: "samples", Unit: "count"}
+		period, every = &profile.ValueType{Type: "delay", Unit: "nanoseconds"}, p.Every.Nanoseconds()
+	}
 	return &encoder{
 		out: &profile.Profile{
 			SampleType:        []*profile.ValueType{count, {Type: "delay", Unit: "nanoseconds"}},
-			DefaultSampleType: "delay", PeriodType: count, Period: 1,
+			DefaultSampleType: "delay", PeriodType: period, Period: every,
 			TimeNanos: p.Ended.UnixNano(), DurationNanos: max(p.Ended.Sub(p.Began), 0).Nanoseconds(),
 			// It keeps pprof from looking for symbols.
 			Mapping: []*profile.Mapping{{ID: 1, File: filepath.Base(os.Args[0]), HasFunctions: true, HasFilenames: true,

@@ -3,14 +3,13 @@ package views
 import (
 	"encoding/json"
 	"net/http"
+
+	"github.com/lockscope/lockscope/exporter/internal/asset"
 )
 
-// secure sets the headers of every answer: a browser may be made to show data as a page.
+// secure sets the headers of an address that answers with data.
 func secure(h http.Header) {
-	h.Set("Content-Security-Policy", "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	asset.SecureData(h)
 	h.Set("Cache-Control", "no-store")
 }
 
@@ -26,8 +25,16 @@ func readOnly(w http.ResponseWriter, r *http.Request) bool {
 
 // fail answers with an error that programs can read.
 func fail(w http.ResponseWriter, status int, text string) {
-	body, _ := json.Marshal(map[string]string{"error": text})
+	writeJSON(w, status, map[string]string{"error": text})
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	body, err := json.Marshal(v)
+	if err != nil {
+		status, body = http.StatusInternalServerError, []byte(`{"error":"cannot encode the answer as JSON"}`)
+	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	_, _ = w.Write(append(body, '\n')) // an error means that the client has left
 }

@@ -2,9 +2,12 @@ package views
 
 import (
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/lockscope/lockscope/exporter/internal/pprof"
 	"github.com/lockscope/lockscope/exporter/live/state"
 )
 
@@ -23,29 +26,33 @@ func flame(source any) (View, bool) {
 
 // ServeHTTP implements http.Handler.
 func (v *flameView) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	if !reads(w, r) {
+	secure(w.Header())
+	if !readOnly(w, r) {
 		return
 	}
 	span, ok := spanOf(w, r)
 	if !ok {
 		return
 	}
-	p := newChains(span.From, span.To.Sub(span.From))
+	p := pprof.Profile{Began: span.From, Ended: span.To, Every: time.Second}
 	for _, c := range v.source.WaitChains(span.From, span.To) {
 		first := c.Links[0]
-		p.add(frames(c), int64(c.Waited), time.Duration(c.Waited)*time.Second, map[string][]string{
-			"resource": {first.Resource}, "class": {c.Class}, "instance": {first.Instance}, "backend": {first.Backend},
+		p.Samples = append(p.Samples, pprof.Sample{
+			Stack: frames(c), Count: int64(c.Waited), Delay: time.Duration(c.Waited) * time.Second,
+			Labels: []pprof.Label{
+				{Name: "resource", Value: first.Resource}, {Name: "class", Value: c.Class},
+				{Name: "instance", Value: first.Instance}, {Name: "backend", Value: first.Backend},
+			},
 		})
 	}
-	writeChains(w, p, "lock-chains.pb.gz")
+	sendProfile(w, "lock-chains.pb.gz", p)
 }
 
-// frames are those of a chain, the waiter first. The last one is the holder that waits for nobody, or why no holder is
+// frames are those of a chain, the waiter last. The first one is the holder that waits for nobody, or why no holder is
 // known.
-func frames(c state.WaitChain) []frame {
+func frames(c state.WaitChain) []pprof.Frame {
 	first := c.Links[0]
-	all := []frame{{name: place(first.Instance, first.CallSite) + " waits for " + first.Resource, site: first.CallSite}}
+	all := []pprof.Frame{frame(place(first.Instance, first.CallSite)+" waits for "+first.Resource, first.CallSite)}
 	for i, l := range c.Links {
 		name := place(l.Holder, l.HolderSite)
 		switch {
@@ -60,9 +67,21 @@ func frames(c state.WaitChain) []frame {
 		default:
 			name += " holds " + l.Resource
 		}
-		all = append(all, frame{name: name, site: l.HolderSite})
+		all = append(all, frame(name, l.HolderSite))
 	}
+	slices.Reverse(all)
 	return all
+}
+
+// frame stands for a call site, file.go:line, which may be empty.
+func frame(name, site string) pprof.Frame {
+	f := pprof.Frame{Function: name, File: site}
+	if at := strings.LastIndexByte(site, ':'); at >= 0 {
+		if line, err := strconv.ParseInt(site[at+1:], 10, 32); err == nil {
+			f.File, f.Line = site[:at], int(line)
+		}
+	}
+	return f
 }
 
 // place is where a call was made, and in which process.

@@ -2,11 +2,11 @@ package views
 
 import (
 	_ "embed"
-	"encoding/json"
 	"net/http"
 	"strings"
 	"time"
 
+	"github.com/lockscope/lockscope/exporter/internal/asset"
 	"github.com/lockscope/lockscope/exporter/internal/timespan"
 	"github.com/lockscope/lockscope/exporter/live/state"
 )
@@ -33,7 +33,7 @@ type waitHistory interface {
 // historyView answers who waited for whom in a span of time, as a page or as JSON.
 type historyView struct {
 	source waitHistory
-	asset  asset
+	asset  asset.Asset
 }
 
 func history(source any) (View, bool) {
@@ -41,19 +41,19 @@ func history(source any) (View, bool) {
 	if !ok {
 		return View{}, false
 	}
-	return View{"history", &historyView{s, newAsset(historyHTML, historyCSS, tablesJS+"\n"+historyJS)}}, true
+	return View{"history", &historyView{s, asset.New(historyHTML, historyCSS, tablesJS, historyJS)}}, true
 }
 
 // ServeHTTP implements http.Handler. A time of day is in the time zone of this process.
 func (v *historyView) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	v.asset.secure(w.Header())
-	if !reads(w, r) {
+	v.asset.Secure(w.Header())
+	if !readOnly(w, r) {
 		return
 	}
 	w.Header().Set("Vary", "Accept")
 	switch format(r) {
 	case "html":
-		v.asset.serve(w, r)
+		v.asset.Serve(w, r)
 	case "json":
 		span, ok := spanOf(w, r)
 		if !ok {
@@ -61,7 +61,7 @@ func (v *historyView) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		writeJSON(w, http.StatusOK, v.source.WaitHistory(span.From, span.To))
 	default:
-		refuse(w, http.StatusBadRequest, "unknown format: use html or json")
+		fail(w, http.StatusBadRequest, "unknown format: use html or json")
 	}
 }
 
@@ -77,37 +77,12 @@ func format(r *http.Request) string {
 	return "html"
 }
 
-// reads refuses requests that are to change something.
-func reads(w http.ResponseWriter, r *http.Request) bool {
-	if r.Method == http.MethodGet || r.Method == http.MethodHead {
-		return true
-	}
-	w.Header().Set("Allow", "GET, HEAD")
-	refuse(w, http.StatusMethodNotAllowed, "this page is read-only: use GET or HEAD")
-	return false
-}
-
 // spanOf reads the parameters from and to, or answers why it cannot.
 func spanOf(w http.ResponseWriter, r *http.Request) (timespan.Span, bool) {
 	query := r.URL.Query()
 	span, err := timespan.Parse(query.Get("from"), query.Get("to"), time.Now())
 	if err != nil {
-		refuse(w, http.StatusBadRequest, err.Error())
+		fail(w, http.StatusBadRequest, err.Error())
 	}
 	return span, err == nil
-}
-
-func refuse(w http.ResponseWriter, status int, text string) {
-	writeJSON(w, status, map[string]string{"error": text})
-}
-
-func writeJSON(w http.ResponseWriter, status int, v any) {
-	body, err := json.Marshal(v)
-	if err != nil {
-		status, body = http.StatusInternalServerError, []byte(`{"error":"cannot encode the answer as JSON"}`)
-	}
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	_, _ = w.Write(append(body, '\n')) // the client has gone: nobody to report to
 }

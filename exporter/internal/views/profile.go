@@ -54,19 +54,20 @@ func (v profileView) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		fail(w, http.StatusInternalServerError, err.Error())
 	default:
-		writeProfile(w, by, p)
+		sendProfile(w, "locks-"+string(by)+".pb.gz", encodable(p))
 	}
 }
 
-func writeProfile(w http.ResponseWriter, by live.ProfileBy, p *live.Profile) {
+// sendProfile answers with a profile as a file.
+func sendProfile(w http.ResponseWriter, name string, p pprof.Profile) {
 	var body bytes.Buffer
-	if err := pprof.Write(&body, encodable(p)); err != nil {
+	if err := pprof.Write(&body, p); err != nil {
 		fail(w, http.StatusInternalServerError, err.Error())
 		return
 	}
 	h := w.Header()
 	h.Set("Content-Type", "application/octet-stream")
-	h.Set("Content-Disposition", `attachment; filename="locks-`+string(by)+`.pb.gz"`)
+	h.Set("Content-Disposition", `attachment; filename="`+name+`"`)
 	h.Set("Content-Length", strconv.Itoa(body.Len()))
 	_, _ = body.WriteTo(w) // net/http drops it for HEAD; an error means that the client has left
 }

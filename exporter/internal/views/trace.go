@@ -2,7 +2,6 @@ package views
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -38,7 +37,7 @@ func (v traceView) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case err == nil, out.begun: // an error now means that the client has left
 	case isMissing:
-		unknown(w, noTrace{missing.Error(), missing.Recorded, missing.More})
+		writeJSON(w, http.StatusNotFound, noTrace{missing.Error(), missing.Recorded, missing.More})
 	default:
 		fail(w, http.StatusInternalServerError, err.Error())
 	}
@@ -86,10 +85,4 @@ func traceFileName(resource string) string {
 		safe = "all"
 	}
 	return "lockscope-trace-" + safe + ".json"
-}
-
-func unknown(w http.ResponseWriter, why noTrace) {
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.WriteHeader(http.StatusNotFound)
-	_ = json.NewEncoder(w).Encode(why) // an error means that the client has left
 }
