@@ -16,7 +16,7 @@ import (
 // Campaign fails as [lock.Locker].Acquire does. [Standby], [Failed] and [Once] are for Run.
 func Campaign(ctx context.Context, locker lock.Locker, name string, opts ...Option) (Term, error) {
 	if locker == nil {
-		return Term{}, fmt.Errorf("%w: election %q: the Locker must not be nil", ErrInvalidOption, name)
+		return Term{}, fmt.Errorf("%w: election %q: the Locker must not be nil", lock.ErrInvalidOption, name)
 	}
 	cfg := newConfig(opts)
 	return campaign(ctx, locker, name, cfg.acquire)
@@ -40,18 +40,13 @@ func campaign(ctx context.Context, locker lock.Locker, name string, opts []lock.
 	return Term{lease: lease, ctx: newTermContext(lease.Context(), ctx)}, nil
 }
 
-// termContext has the values of the lease's context. It ends with the lease or with the caller's context, whichever is
-// first.
-type termContext struct {
-	context.Context
-	cancel context.CancelCauseFunc
-}
-
+// newTermContext has the values of the lease's context. It ends with the lease or with the caller's context, whichever
+// is first.
 func newTermContext(lease, caller context.Context) context.Context {
 	ctx, cancel := context.WithCancelCause(lease)
 	stop := context.AfterFunc(caller, func() { cancel(context.Cause(caller)) })
 	context.AfterFunc(ctx, func() { stop() })
-	return &termContext{ctx, cancel}
+	return ctx
 }
 
 // standby tells a candidate once that it is the first in line.

@@ -10,9 +10,6 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// ErrInvalidOption reports a nil argument. It is lock.ErrInvalidOption, as for the options of a lock.
-var ErrInvalidOption = lock.ErrInvalidOption
-
 // pauses between campaigns that fail for want of a quorum.
 const (
 	firstPause = 100 * time.Millisecond
@@ -39,7 +36,7 @@ func Run(ctx context.Context, locker lock.Locker, name string, lead func(context
 ) error {
 	if locker == nil || lead == nil {
 		return fmt.Errorf("%w: election %q: the Locker and the function that leads must not be nil",
-			ErrInvalidOption, name)
+			lock.ErrInvalidOption, name)
 	}
 	r := runner{locker: locker, name: name, lead: lead, config: newConfig(opts)}
 	for {

@@ -70,11 +70,7 @@ func (s *Set) giveUp(ctx context.Context, failed string, err error) error {
 	} else {
 		err = fmt.Errorf("lockset: lock %d of %d: %w", len(s.leases)+1, len(s.names), err)
 	}
-	released := s.Release(context.WithoutCancel(ctx))
-	if errors.Is(released, lock.ErrNotHeld) { // a lease that was lost is not there to release
-		released = nil
-	}
-	return errors.Join(err, released)
+	return errors.Join(err, s.releaseLost(context.WithoutCancel(ctx)))
 }
 
 // budget is the time that is left to wait.

@@ -63,6 +63,16 @@ func (s *Set) Release(ctx context.Context) (err error) {
 	return err
 }
 
+// releaseLost is Release of a set of which a lease was lost. That the nodes no longer hold a lease is no news then.
+func (s *Set) releaseLost(ctx context.Context) (err error) {
+	for _, lease := range slices.Backward(s.leases) {
+		if released := lease.Release(ctx); !errors.Is(released, lock.ErrNotHeld) {
+			err = errors.Join(err, released)
+		}
+	}
+	return err
+}
+
 // Do acquires the set, runs fn and releases the set, also if fn panics. The context given to fn is the set's.
 //
 // Do returns the error of Acquire if fn did not run. Otherwise it joins the errors of fn and of the release. If a lease
@@ -76,12 +86,12 @@ func Do(ctx context.Context, l lock.Locker, names []string, fn func(ctx context.
 		return err
 	}
 	defer func() {
+		release := set.Release
 		lost := set.loss()
-		released := set.Release(context.WithoutCancel(ctx))
-		if lost != nil && errors.Is(released, lock.ErrNotHeld) {
-			released = nil
+		if lost != nil {
+			release = set.releaseLost
 		}
-		err = errors.Join(err, lost, released)
+		err = errors.Join(err, lost, release(context.WithoutCancel(ctx)))
 	}()
 	return fn(set.Context(), set)
 }
@@ -89,7 +99,8 @@ func Do(ctx context.Context, l lock.Locker, names []string, fn func(ctx context.
 // loss is nil unless the engine or the nodes ended a lease.
 func (s *Set) loss() error {
 	name, cause := s.Lost()
-	if errors.Is(cause, lock.ErrLost) || errors.Is(cause, lock.ErrMaxHold) || errors.Is(cause, lock.ErrClosed) {
+	switch lock.ReasonOf(cause) {
+	case lock.ReasonLost, lock.ReasonClosed:
 		return fmt.Errorf("lockset: %q: %w", name, cause)
 	}
 	return nil
