@@ -106,7 +106,7 @@ func (a *alerts) trouble(ctx context.Context) error {
 	})
 }
 
-// outage freezes two nodes, so that the quorum is at risk, and then a third, so that it is lost.
+// outage freezes two nodes, which puts the quorum at risk. Then it freezes a third, and the quorum is lost.
 func (a *alerts) outage(ctx context.Context) error {
 	a.tell("two of five redis-servers hang")
 	thaw := a.w.Freeze(2)

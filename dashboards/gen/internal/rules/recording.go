@@ -180,7 +180,7 @@ func (m maker) usableForEach() rulefmt.Rule {
 		"$ERRORS", NodeErrors, "$STALLED", Stalled)
 }
 
-// nodeViews records what is not about a lost quorum.
+// nodeViews records the series that count and rate nodes; those of a lost quorum are elsewhere.
 func (m maker) nodeViews() []rulefmt.Rule {
 	return []rulefmt.Rule{
 		m.record(NodesUsableForEach, `sum by ($JOB, instance, backend) ($EACH)`, "$EACH", NodeUsableForEach),

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Grafana's limits for a time range: it asks for no more points than a panel has pixels, and no more often than
-// Prometheus scrapes, as far as it knows.
+// Grafana's limits for a time range. A panel asks for at most one point a pixel, and at most one a scrape interval, by
+// the interval that its data source states.
 const (
 	minStep   = 15 * time.Second
 	maxPoints = 720

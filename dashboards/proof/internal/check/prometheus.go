@@ -26,7 +26,7 @@ func newClient(base string) *client {
 		Timeout: askLimit}}
 }
 
-// get decodes the body, whatever the status: errors are JSON, too.
+// get decodes the body of every status, because Prometheus sends its errors as JSON.
 func (c *client) get(ctx context.Context, path string, form url.Values, into any) error {
 	target := c.base + path
 	if len(form) > 0 {

@@ -62,11 +62,11 @@ func (w *World) urls() []string {
 	return urls
 }
 
-// refreeze is how often frozen nodes are frozen again: the demo pauses and resumes nodes, too.
+// refreeze is how often Freeze freezes its nodes again, because the demo also resumes nodes.
 const refreeze = 200 * time.Millisecond
 
-// Freeze makes this many of the five nodes hang. thaw resumes them and waits for that. If there is a demo and it ends,
-// the freeze ends, too.
+// Freeze makes this many of the five nodes hang. thaw resumes them and waits for that. The freeze also ends with the
+// demo, if there is one.
 func (w *World) Freeze(nodes int) (thaw func() error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var err error

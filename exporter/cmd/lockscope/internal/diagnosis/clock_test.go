@@ -31,7 +31,7 @@ func TestMeasureIsRightWithinItsError(t *testing.T) {
 		if math.Abs(c.Drift-drift) > c.DriftError+1e-4 {
 			t.Fatalf("drift %v ± %v, truly %v", c.Drift, c.DriftError, drift)
 		}
-		// During the samples the offset drifts, too.
+		// The offset drifts during the samples.
 		slack := time.Duration(math.Abs(drift) * float64(span+time.Second))
 		if (c.Offset - offset).Abs() > c.OffsetError+slack {
 			t.Fatalf("offset %v ± %v, truly %v", c.Offset, c.OffsetError, offset)

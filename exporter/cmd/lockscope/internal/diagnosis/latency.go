@@ -11,8 +11,8 @@ const (
 	fewestRounds = 20
 )
 
-// Latency is a distribution of round trips. A server that stops for a while delays one call of a series, and would
-// delay others had they been made: those are samples, too.
+// Latency is a distribution of round trips. A server that stops for a while delays one call of a series, and
+// prevents others. The prevented calls count as samples.
 type Latency struct {
 	Count    int           // samples: answers, failures, and the calls that would have been made meanwhile
 	Answered int           // calls that were answered, however late
