@@ -63,7 +63,7 @@ func (s *Set) Release(ctx context.Context) (err error) {
 	return err
 }
 
-// releaseLost is Release of a set of which a lease was lost. That the nodes no longer hold a lease is no news then.
+// releaseLost is Release after a lease was lost. That the nodes no longer hold a lease is no news then.
 func (s *Set) releaseLost(ctx context.Context) (err error) {
 	for _, lease := range slices.Backward(s.leases) {
 		if released := lease.Release(ctx); !errors.Is(released, lock.ErrNotHeld) {
