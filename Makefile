@@ -128,7 +128,7 @@ test-simulation:
 # A race of go-zookeeper's own, when it reconnects, would end these with the race detector.
 .PHONY: test-reconnects
 test-reconnects:
-	$(PLAIN) $(GO) test -count=1 -run 'TestASessionExpires|TestAHungServer|TestServersOfAnEnsembleDie|TestTheAnswerToACreateIsLost' ./lock/zklock
+	$(PLAIN) $(GO) test -count=1 -run 'TestASessionExpires|TestAHungServer|TestServersOfAnEnsembleDie|TestTheAnswerToACreateIsLost|TestTheAnswersToARenewalAndAReleaseAreLost' ./lock/zklock
 
 .PHONY: vet
 vet: deps format lint ## Check formatting, run go vet and linters.

@@ -83,14 +83,7 @@ func (n *node) Extend(ctx context.Context, req driver.ExtendRequest) (driver.Ext
 	}
 	n.mu.Unlock()
 	reply, err := within(ctx, n, n.link.await, func() (driver.ExtendReply, error) {
-		switch _, err := n.link.Set(path, data, -1); {
-		case err == nil:
-			return driver.ExtendDone, nil
-		case errors.Is(err, zk.ErrNoNode):
-			return driver.ExtendGone, nil
-		default:
-			return 0, classify(err)
-		}
+		return n.prolong(ctx, path, data)
 	}, nil)
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -98,6 +91,32 @@ func (n *node) Extend(ctx context.Context, req driver.ExtendRequest) (driver.Ext
 		p.expiry.Reset(req.TTL)
 	}
 	return reply, err
+}
+
+// prolong writes again after a lost connection: both writes are the same, and a place that ended with its session is
+// not found.
+func (n *node) prolong(ctx context.Context, path string, data []byte) (driver.ExtendReply, error) {
+	for classify := classify; ; classify = cutOff {
+		switch _, err := n.link.Set(path, data, -1); {
+		case err == nil:
+			return driver.ExtendDone, nil
+		case errors.Is(err, zk.ErrNoNode):
+			return driver.ExtendGone, nil
+		case !isDisconnect(err) || n.reconnect(ctx) != nil:
+			return 0, classify(err)
+		}
+	}
+}
+
+// reconnect waits for a session after a call was cut off, until shortly before the deadline.
+func (n *node) reconnect(ctx context.Context) error {
+	return intime(ctx, func(ctx context.Context) error {
+		select {
+		case <-time.After(retryEvery): // the client may not know yet
+		case <-ctx.Done():
+		}
+		return n.link.await(ctx)
+	})
 }
 
 // Release implements driver.BlockingNode.
@@ -110,7 +129,7 @@ func (n *node) Release(ctx context.Context, req driver.ReleaseRequest) (reply dr
 	}
 	path := n.bury(p)
 	if path != "" { // else the call that creates it removes it
-		giveBack := func() (driver.ReleaseFound, error) { return n.giveBack(p.dir, path) }
+		giveBack := func() (driver.ReleaseFound, error) { return n.giveBack(ctx, p.dir, path) }
 		reply.Found, err = within(ctx, n, n.link.await, giveBack, nil)
 	}
 	if err == nil {
@@ -119,18 +138,29 @@ func (n *node) Release(ctx context.Context, req driver.ReleaseRequest) (reply dr
 	return reply, err
 }
 
-func (n *node) giveBack(dir, path string) (driver.ReleaseFound, error) {
-	err := n.link.Delete(path, -1)
-	if err == nil {
-		return driver.FoundOwn, nil
+// giveBack deletes a place, and again after a lost connection.
+func (n *node) giveBack(ctx context.Context, dir, path string) (driver.ReleaseFound, error) {
+	session := n.link.SessionID()
+	for again, classify := false, classify; ; again, classify = true, cutOff {
+		switch err := n.link.Delete(path, -1); {
+		case err == nil:
+			return driver.FoundOwn, nil
+		case errors.Is(err, zk.ErrNoNode):
+			if again && n.link.SessionID() == session {
+				return driver.FoundOwn, nil // the call that was cut off took effect
+			}
+			return n.whoHolds(dir), nil
+		case !isDisconnect(err) || n.reconnect(ctx) != nil:
+			return 0, classify(err)
+		}
 	}
-	if !errors.Is(err, zk.ErrNoNode) {
-		return 0, classify(err)
-	}
+}
+
+func (n *node) whoHolds(dir string) driver.ReleaseFound {
 	if names, _, err := n.link.Children(dir); err == nil && len(queueOf(names)) > 0 {
-		return driver.FoundOther, nil
+		return driver.FoundOther
 	}
-	return driver.FoundNothing, nil
+	return driver.FoundNothing
 }
 
 // Leave implements driver.BlockingNode.

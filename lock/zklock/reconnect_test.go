@@ -109,7 +109,26 @@ func TestTheAnswerToACreateIsLost(t *testing.T) {
 	if names := children(t, conn, "job"); !c.lost() || len(names) != 1 {
 		t.Errorf("answer lost: %v; places: %v", c.lost(), names)
 	}
-	must(t, lease.Extend(t.Context()))
+	// A client with one server waits a second before it connects again.
+	eventually(t, "the lease is extended", func() bool { return lease.Extend(t.Context()) == nil })
 	must(t, lease.Release(t.Context()))
 	eventually(t, "nothing is left", func() bool { return len(children(t, conn, "job")) == 0 })
+}
+
+// TestTheAnswersToARenewalAndAReleaseAreLost: both are asked for again, of the next server, within the call.
+func TestTheAnswersToARenewalAndAReleaseAreLost(t *testing.T) {
+	e := ensemble(t, 3)
+	conn, c := client(t, e), &cable{}
+	l := locker(t, e, zklock.WithDialer(c.dial), lock.WithNodeTimeout(2*time.Second))
+	lease := acquire(t, l, "job")
+	c.loseAnswerTo("/locks/job/_c_")
+	must(t, lease.Extend(t.Context()))
+	if !c.lost() {
+		t.Error("the answer to the renewal was not lost")
+	}
+	c.loseAnswerTo("/locks/job/_c_")
+	must(t, lease.Release(t.Context()))
+	if names := children(t, conn, "job"); !c.lost() || len(names) != 0 {
+		t.Errorf("answer to the release lost: %v; places: %v", c.lost(), names)
+	}
 }
