@@ -30,6 +30,9 @@ type AcquireOptions struct {
 	Fenced      bool
 
 	FailOnDeadlock bool
+
+	Kind  Kind // what the lock is part of; constructs set it
+	Slots int  // how many slots the semaphore has; 0 for other kinds
 }
 
 // AcquireOption configures one Acquire.

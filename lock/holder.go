@@ -14,6 +14,8 @@ type Holder struct {
 	Traceparent string    // W3C trace context of the acquiring call; empty if none
 	CallSite    string    // folder/file.go:line of that call; empty without [WithCallSites]
 	Page        string    // URL of the process's live page; empty without [WithPage]
+	Kind        Kind      // what the lock is part of; empty for a lock by itself
+	Slots       int       // how many slots the semaphore has; 0 for other kinds
 }
 
 // WithTraceparent returns a context that carries a W3C traceparent. Acquire writes it into the

@@ -76,12 +76,16 @@ func (e *base) holderRecord(since time.Time, from origin) string {
 func (e *base) holder(since time.Time, from origin) lock.Holder {
 	return lock.Holder{
 		Instance: e.cfg.Instance, Since: since, Traceparent: from.traceparent, CallSite: from.callSite,
-		Page: e.cfg.Page,
+		Page: e.cfg.Page, Kind: from.kind, Slots: from.slots,
 	}
 }
 
-// origin is the place and the trace in which Acquire was called.
-type origin struct{ traceparent, callSite string }
+// origin is the place, the trace and the construct in which Acquire was called.
+type origin struct {
+	traceparent, callSite string
+	kind                  lock.Kind
+	slots                 int
+}
 
 func traceparentOf(ctx context.Context) string {
 	s, _ := ctx.Value(carried.Traceparent{}).(string)

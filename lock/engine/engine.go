@@ -70,6 +70,7 @@ func (e *Engine) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 	if err := e.cfg.validateAcquire(a.opts); err != nil {
 		return nil, fmt.Errorf("%w (resource %q)", err, resource)
 	}
+	a.origin.kind, a.origin.slots = a.opts.Kind, a.opts.Slots
 	a.graph = deadlock.NewCall(ctx, a.opts.FailOnDeadlock)
 	if e.cfg.CallSites {
 		a.origin.callSite = callsite.Nearest()

@@ -35,6 +35,8 @@ func TestAcquireRefusesBadInputBeforeAnyNetworkCall(t *testing.T) {
 		"max wait":        {"a", lock.MaxWait(-1), lock.ErrInvalidOption},
 		"max attempts":    {"a", lock.MaxAttempts(-1), lock.ErrInvalidOption},
 		"max hold":        {"a", lock.MaxHold(0), lock.ErrInvalidOption},
+		"kind":            {"a", func(o *lock.AcquireOptions) { o.Kind = "ballot" }, lock.ErrInvalidOption},
+		"slots":           {"a", func(o *lock.AcquireOptions) { o.Slots = -1 }, lock.ErrInvalidOption},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lease, err := r.Acquire(context.Background(), c.resource, c.opt)

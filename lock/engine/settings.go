@@ -192,6 +192,10 @@ func (s *Settings) validateAcquire(o lock.AcquireOptions) error {
 	case o.MaxHold <= 0:
 		return fmt.Errorf("%w: MaxHold(%v) is not positive: use Unlimited for no limit", lock.ErrInvalidOption,
 			o.MaxHold)
+	case !o.Kind.Valid():
+		return fmt.Errorf("%w: there is no kind %q", lock.ErrInvalidOption, o.Kind)
+	case o.Slots < 0:
+		return fmt.Errorf("%w: %d slots", lock.ErrInvalidOption, o.Slots)
 	}
 	return nil
 }

@@ -18,11 +18,19 @@ const (
 )
 
 // AppendHolder adds the form in which a [lock.Holder] travels, with a name for what it holds:
-// instance|since in ms|traceparent|name, and |call site|page where one of them is known.
+// instance|since in ms|traceparent|name, then |call site|page if one of them or the kind is known, then
+// |kind or |kind:slots if it has a kind.
 func AppendHolder(b []byte, h lock.Holder, name string) []byte {
 	b = append(append(appendFirst(b, h), '|'), name...)
-	if h.CallSite != "" || h.Page != "" {
+	if h.CallSite != "" || h.Page != "" || h.Kind != "" {
 		b = appendRest(append(b, '|'), h)
+	}
+	if h.Kind == "" {
+		return b
+	}
+	b = append(append(b, '|'), h.Kind...)
+	if h.Slots > 0 {
+		b = strconv.AppendInt(append(b, ':'), int64(h.Slots), 10)
 	}
 	return b
 }
@@ -43,7 +51,7 @@ func appendRest(b []byte, h lock.Holder) []byte {
 // ParseHolder reads the holder part of a lock value. Further fields, which a
 // later version may add, are ignored.
 func ParseHolder(record string) (lock.Holder, error) {
-	fields := strings.SplitN(record, "|", 7)
+	fields := strings.SplitN(record, "|", 8)
 	if len(fields) < 3 {
 		return lock.Holder{}, fmt.Errorf("lock: holder record has %d fields, at least 3 expected", len(fields))
 	}
@@ -59,7 +67,24 @@ func ParseHolder(record string) (lock.Holder, error) {
 	if len(fields) > 5 { // the fourth is the name of the attempt, or how many wait
 		h.CallSite, h.Page = safeText(fields[4], maxCallSiteLength), safeText(fields[5], maxPageLength)
 	}
+	if len(fields) > 6 {
+		h.Kind, h.Slots = parseKind(fields[6])
+	}
 	return h, nil
+}
+
+// parseKind drops a kind of a later version.
+func parseKind(field string) (lock.Kind, int) {
+	kind, count, _ := strings.Cut(field, ":")
+	k := lock.Kind(kind)
+	if !k.Valid() || k == "" {
+		return "", 0
+	}
+	slots, err := strconv.Atoi(count)
+	if err != nil || slots < 0 {
+		slots = 0
+	}
+	return k, slots
 }
 
 // ValidPage refuses what nobody could open, and a URL with credentials: others read it.

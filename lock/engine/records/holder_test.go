@@ -13,7 +13,9 @@ func TestHolderSurvivesTheRoundTrip(t *testing.T) {
 		Traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
 	}
 	for _, full := range []lock.Holder{h,
-		{Instance: "a", Since: h.Since, CallSite: "orders/charge.go:42", Page: "http://10.0.0.7:9090/debug/locks"}} {
+		{Instance: "a", Since: h.Since, CallSite: "orders/charge.go:42", Page: "http://10.0.0.7:9090/debug/locks"},
+		{Instance: "a", Since: h.Since, Kind: lock.KindElection},
+		{Instance: "a", Since: h.Since, CallSite: "a.go:1", Kind: lock.KindSemaphore, Slots: 5}} {
 		record := string(AppendHolder(nil, full, "name"))
 		if got, err := ParseHolder(record); err != nil || got != full {
 			t.Fatalf("ParseHolder(%q) = %+v, %v", record, got, err)
@@ -23,13 +25,14 @@ func TestHolderSurvivesTheRoundTrip(t *testing.T) {
 
 func TestHolderOfALaterVersionIsStillRead(t *testing.T) {
 	h, err := ParseHolder("host/1|1000|tp|name|a.go:1|http://page|a field of the future|another")
-	if err != nil || h.Instance != "host/1" || h.Traceparent != "tp" || h.Page != "http://page" {
+	if err != nil || h.Instance != "host/1" || h.Traceparent != "tp" || h.Page != "http://page" || h.Kind != "" {
 		t.Fatalf("got %+v, %v", h, err)
 	}
 }
 
 func FuzzHolder(f *testing.F) {
 	f.Add("host/1|1763700000123|00-abc-def-01")
+	f.Add("host/1|1763700000123||n|||semaphore:5")
 	f.Add("||")
 	f.Add("a|b")
 	f.Add("i|-9223372036854775808|")
