@@ -114,7 +114,7 @@ type QuorumError struct {
 	Op       Operation
 	Nodes    int // nodes configured
 	Quorum   int // votes needed
-	Granted  int
+	Granted  int // of [OpPeek]: nodes that gave the most frequent answer
 	Refused  int
 	Errors   []*NodeError // one for each node that failed
 	// Votes has one entry for each node, in the order of the engine's nodes. If it is empty,
@@ -132,7 +132,11 @@ func (e *QuorumError) Error() string {
 	if e.Op != "" && e.Op != OpAcquire {
 		fmt.Fprintf(&b, " for %s", e.Op)
 	}
-	fmt.Fprintf(&b, ": %d of %d nodes granted, %d needed", e.Granted, e.Nodes, e.Quorum)
+	did := "granted"
+	if e.Op == OpPeek {
+		did = "agree"
+	}
+	fmt.Fprintf(&b, ": %d of %d nodes %s, %d needed", e.Granted, e.Nodes, did, e.Quorum)
 	if votes := e.Votes; len(votes) > 0 {
 		b.WriteString(votes.Text(e.Op))
 	} else {

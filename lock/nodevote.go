@@ -23,6 +23,10 @@ func (v NodeVote) text(op Operation) string {
 		said = "not waited for"
 	case v.Verdict == VerdictNotAsked:
 		said = "not asked"
+	case v.Verdict == VerdictGranted && op == OpPeek:
+		said = "same answer"
+	case v.Verdict == VerdictRefused && op == OpPeek:
+		said = "another answer"
 	case v.Verdict == VerdictRefused && op != OpAcquire:
 		said = "not held"
 	case v.Verdict == VerdictGranted && op == OpRelease:

@@ -12,4 +12,5 @@ const (
 	OpLeave     Operation = "leave" // a waiter leaves the queue
 	OpSubscribe Operation = "subscribe"
 	OpVouch     Operation = "vouch" // of set-up code; not reported to traces
+	OpPeek      Operation = "peek"  // who holds a resource; not reported to traces
 )

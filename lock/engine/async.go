@@ -52,6 +52,16 @@ func (a *async) Leave(call driver.Call, req *driver.LeaveRequest, to driver.Answ
 	})
 }
 
+// Peek implements driver.Peeker. It answers with errors.ErrUnsupported if the node has no Peek.
+func (a *async) Peek(call driver.Call, req *driver.PeekRequest, to driver.Answer[driver.PeekReply]) {
+	p, ok := a.BlockingNode.(driver.BlockingPeeker)
+	if !ok {
+		to.Answer(driver.PeekReply{}, errNoPeek)
+		return
+	}
+	block(a, call, to, func(ctx context.Context) (driver.PeekReply, error) { return p.Peek(ctx, *req) })
+}
+
 // Warm implements driver.Warmer. It does nothing if the node has no Warm.
 func (a *async) Warm(ctx context.Context) error {
 	if w, ok := a.BlockingNode.(driver.Warmer); ok {

@@ -57,6 +57,7 @@ type suite struct {
 	ttl       time.Duration
 	fences    bool
 	holders   bool
+	peek      bool
 }
 
 func newSuite(newLocker func(testing.TB) lock.Locker, opts []ConformanceOption) *suite {
@@ -74,6 +75,7 @@ func (s *suite) test(t *testing.T) {
 	t.Run("Loss", s.testLoss)
 	t.Run("Release", s.testRelease)
 	t.Run("Do", s.testDo)
+	t.Run("Peek", s.testPeek)
 }
 
 // conformance is one subtest.

@@ -93,6 +93,18 @@ func (n *FakeNode) guardedAcquire(ctx context.Context, req driver.AcquireRequest
 	return reply, err
 }
 
+// guardedPeek is the Peek of package redlock.
+func (n *FakeNode) guardedPeek(ctx context.Context, req driver.PeekRequest) (driver.PeekReply, error) {
+	if err := n.guard.AdmitReader(ctx, n.pooled(ctx)); err != nil {
+		return driver.PeekReply{}, fmt.Errorf("%w: %w", driver.ErrNotSent, err)
+	}
+	reply, marker, err := n.peek(ctx, req)
+	if errors.Is(err, errUnproven) {
+		err = n.guard.Unread(marker)
+	}
+	return reply, err
+}
+
 // connection is one to a run of the server, and what it saw of it when it was made.
 type connection struct {
 	run   int

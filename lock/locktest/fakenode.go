@@ -33,7 +33,10 @@ type FakeNode struct {
 	subscription
 }
 
-var _ driver.BlockingNode = (*FakeNode)(nil)
+var (
+	_ driver.BlockingNode   = (*FakeNode)(nil)
+	_ driver.BlockingPeeker = (*FakeNode)(nil)
+)
 
 // Connect returns a client's node for the server. Closing it does not affect the server or other nodes. seed
 // determines its faults.
@@ -138,6 +141,38 @@ func (n *FakeNode) Leave(ctx context.Context, req driver.LeaveRequest) error {
 		return struct{}{}
 	})
 	return err
+}
+
+// Peek implements driver.BlockingPeeker. A server in quarantine is not asked.
+func (n *FakeNode) Peek(ctx context.Context, req driver.PeekRequest) (driver.PeekReply, error) {
+	if n.guard != nil {
+		return n.guardedPeek(ctx, req)
+	}
+	if left := n.server.quarantine(); left > 0 {
+		return driver.PeekReply{}, fmt.Errorf("%w: %w: for %v", driver.ErrNotSent, driver.ErrQuarantined, left)
+	}
+	reply, _, err := n.peek(ctx, req)
+	return reply, err
+}
+
+// peek returns errUnproven with the marker of a server that does not vote for this connection.
+func (n *FakeNode) peek(ctx context.Context, req driver.PeekRequest) (driver.PeekReply, string, error) {
+	type answer struct {
+		reply  driver.PeekReply
+		marker string
+		proven bool
+	}
+	a, err := call(ctx, n, "peek", req.Key, func(s *commands) (a answer) {
+		if a.marker, a.proven = s.Proven(s.sight.Expected()); a.proven {
+			a.reply = s.Peek(req)
+		}
+		n.server.tell("peek", "%s: %+v", req.Key, a)
+		return a
+	})
+	if err == nil && !a.proven {
+		err = errUnproven
+	}
+	return a.reply, a.marker, err
 }
 
 // call sends one request and waits for its reply until ctx ends. do runs on the

@@ -20,7 +20,10 @@ type link struct {
 	wakes sync.WaitGroup // wake-ups on their way
 }
 
-var _ driver.BlockingNode = (*link)(nil)
+var (
+	_ driver.BlockingNode   = (*link)(nil)
+	_ driver.BlockingPeeker = (*link)(nil)
+)
 
 func (n *Node) connect(name string) *link {
 	l := &link{Node: n, name: name}
@@ -83,6 +86,11 @@ func (l *link) Leave(ctx context.Context, req driver.LeaveRequest) error {
 		return struct{}{}
 	})
 	return err
+}
+
+// Peek implements driver.BlockingPeeker.
+func (l *link) Peek(ctx context.Context, req driver.PeekRequest) (driver.PeekReply, error) {
+	return ask(ctx, l, func(s *memstate.Instant) driver.PeekReply { return s.Peek(req) })
 }
 
 // Subscribe implements driver.BlockingNode.

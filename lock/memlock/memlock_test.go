@@ -40,7 +40,7 @@ func TestLocker(t *testing.T) {
 			locktest.TestLockerInFakeTime(t, func(testing.TB) func(testing.TB) lock.Locker {
 				nodes := memlock.NewNodes(n)
 				return func(t testing.TB) lock.Locker { return newLocker(t, nodes) }
-			})
+			}, locktest.WithPeek())
 		})
 	}
 }

@@ -189,6 +189,15 @@ func (s *Instant) Release(req driver.ReleaseRequest) driver.ReleaseReply {
 	return reply
 }
 
+// Peek is peek.lua.
+func (s *Instant) Peek(req driver.PeekRequest) driver.PeekReply {
+	v, held := s.Locks[req.Key]
+	if !held {
+		return driver.PeekReply{}
+	}
+	return driver.PeekReply{Held: true, Counter: v.Counter, TTL: s.left(v.Expires), Holder: v.Holder}
+}
+
 // Leave is leave.lua.
 func (s *Instant) Leave(req driver.LeaveRequest) {
 	delete(s.queue(req.Key).tickets, req.WaiterID)
