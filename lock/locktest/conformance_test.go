@@ -24,7 +24,7 @@ func TestLockerOnFakes(t *testing.T) {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			t.Parallel()
 			locktest.TestLockerInFakeTime(t,
-				func(t testing.TB) func(testing.TB) lock.Locker { return locktest.NewFakes(t, n) })
+				func(t testing.TB) func(testing.TB) lock.Locker { return locktest.NewFakes(t, n) }, locktest.WithPeek())
 		})
 	}
 }
@@ -41,7 +41,7 @@ func TestLockerOnRedis(t *testing.T) {
 					clients = append(clients, redis.NewClient(&redis.Options{Addr: s.Addr()}))
 				}
 				return newLocker(t, clients)
-			}, locktest.WithTTL(ttl))
+			}, locktest.WithTTL(ttl), locktest.WithPeek())
 		})
 	}
 }
@@ -52,7 +52,7 @@ func TestLockerOnRedisCluster(t *testing.T) {
 	locktest.TestLocker(t, func(t testing.TB) lock.Locker {
 		return newLocker(t,
 			[]redis.UniversalClient{redis.NewClusterClient(&redis.ClusterOptions{Addrs: cluster.Addrs()})})
-	}, locktest.WithTTL(ttl))
+	}, locktest.WithTTL(ttl), locktest.WithPeek())
 }
 
 // newLocker returns a Redlock on servers that were empty from the start.

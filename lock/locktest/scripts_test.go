@@ -59,7 +59,7 @@ var (
 // scriptFiles lists the parts of each script, as package redlock/internal/scripts joins them.
 var scriptFiles = map[string][]string{
 	"acquire": {"acquire", "handoff", "refuse"}, "raise": {"raise"}, "extend": {"extend"},
-	"release": {"release", "handoff", "namenext"}, "leave": {"handoff", "leave"},
+	"release": {"release", "handoff", "namenext"}, "leave": {"handoff", "leave"}, "peek": {"peek"},
 }
 
 func readScript(t *testing.T, files ...string) (source string) {
@@ -138,7 +138,7 @@ func (p *pair) step() (real, fake, what string) {
 			w.Record = fmt.Sprintf("host|%d||1||\n7 other", p.r.IntN(1000))
 		}
 	}
-	switch p.r.IntN(10) {
+	switch p.r.IntN(11) {
 	case 0, 1, 2, 3:
 		return p.acquire(driver.AcquireRequest{
 			Key: p.keys.lock, Token: token, Holder: "host|1|" + token[:1], TTL: time.Minute,
@@ -166,6 +166,8 @@ func (p *pair) step() (real, fake, what string) {
 			req.Waiter = driver.Waiter{ID: w.ID, Ticket: int64(1 + p.r.IntN(9))}
 		}
 		return p.release(req)
+	case 9:
+		return p.peek(driver.PeekRequest{Key: p.keys.lock})
 	}
 	return p.leave(driver.LeaveRequest{Key: p.keys.lock, WaiterID: w.ID, Handoff: time.Minute})
 }
@@ -321,4 +323,16 @@ func (p *pair) leave(req driver.LeaveRequest) (real, fake, what string) {
 		p.redis.Get(p.ctx(), p.keys.entry(req.WaiterID)).Val())
 	return real, fmt.Sprint(p.fake.QueueLength(), p.fake.Reservations(), p.fake.Entry(p.keys.lock, req.WaiterID)),
 		"leave " + req.WaiterID
+}
+
+func (p *pair) peek(req driver.PeekRequest) (real, fake, what string) {
+	reply := p.eval("peek", []string{p.keys.lock, "peek"}, "").([]any)
+	if len(reply) == 4 {
+		reply[1] = reply[1].(int64) > 50_000 // the TTL is about a minute
+	}
+	fields := []any{0}
+	if got, _ := p.node.Peek(p.ctx(), req); got.Held {
+		fields = []any{1, got.TTL > 50*time.Second, got.Counter, got.Holder}
+	}
+	return fmt.Sprint(reply), fmt.Sprint(fields), "peek"
 }

@@ -160,6 +160,9 @@ func tryEverything(t *testing.T, f *realNodes, bound time.Duration, user, passwo
 		time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)
 	}
+	if _, err := b.Peek(ctx, "job"); err != nil {
+		return err
+	}
 	waiting := acquireAsync(ctx, b, "job", lock.Fair(), lock.MaxWait(bound))
 	giveUp, stop := context.WithCancel(ctx)
 	leaving := acquireAsync(giveUp, newLocker(t, f.clientsAs(user, password), quarantine), "job")

@@ -27,7 +27,10 @@ type Node struct {
 	listener *wakeup.Listener
 }
 
-var _ driver.BlockingNode = (*Node)(nil)
+var (
+	_ driver.BlockingNode   = (*Node)(nil)
+	_ driver.BlockingPeeker = (*Node)(nil)
+)
 
 // Config is what the derived client gets beside the given one's options.
 type Config struct {
@@ -129,6 +132,21 @@ func (n *Node) Leave(ctx context.Context, req driver.LeaveRequest) error {
 		_, err = scripts.ParseFlag(val)
 	}
 	return err
+}
+
+// Peek implements driver.BlockingPeeker.
+func (n *Node) Peek(ctx context.Context, req driver.PeekRequest) (driver.PeekReply, error) {
+	whole := server{n.scripts.Server(n.client, n.guard.Latest), n.client}
+	if err := n.guard.AdmitReader(ctx, whole); err != nil {
+		return driver.PeekReply{}, fmt.Errorf("%w: %w", driver.ErrNotSent, err)
+	}
+	n.probes.begin(n.guard, whole)
+	args := append(n.scripts.PeekArgs(&req, scripts.InCluster()), n.guard.Latest().Expected())
+	val, err := n.run(ctx, n.scripts.Peek, args)
+	if err != nil {
+		return driver.PeekReply{}, err
+	}
+	return scripts.Peeked(n.guard, val)
 }
 
 // Subscribe implements driver.BlockingNode.

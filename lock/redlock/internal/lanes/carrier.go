@@ -59,9 +59,9 @@ func (r *carrier) carryBorrowed() {
 // carry sends the lane's commands, and answers those that have not expired meanwhile.
 func (r *carrier) carry() {
 	sent := r.lane.inFlight
-	var refusal error // of the votes
-	if slices.ContainsFunc(sent, (*Command).isVote) {
-		if refusal = r.guard.Admit(r.ctx, r.server()); refusal != nil {
+	var refusal error // of the votes and the peeks
+	if votes := slices.ContainsFunc(sent, (*Command).isVote); votes || slices.ContainsFunc(sent, (*Command).isPeek) {
+		if refusal = r.admit(votes); refusal != nil {
 			sent = r.others()
 		}
 		r.lane.conn.saw(r.sight())
@@ -91,6 +91,14 @@ func (r *carrier) carry() {
 	}
 }
 
+// admit returns why the server's votes do not count, as far as that is known.
+func (r *carrier) admit(votes bool) error {
+	if !votes {
+		return r.guard.AdmitReader(r.ctx, r.server())
+	}
+	return r.guard.Admit(r.ctx, r.server())
+}
+
 // server is what the guard asks, on this connection.
 func (r *carrier) server() scripts.Server { return r.scripts.Server(r.lane.conn, r.sight) }
 
@@ -118,11 +126,11 @@ func (r *carrier) verify(sent []*Command) error {
 	return r.exchange(again, (*Command).byHash)
 }
 
-// others returns the commands that are not votes.
+// others returns the commands that are neither votes nor peeks.
 func (r *carrier) others() []*Command {
 	r.admitted = r.admitted[:0]
 	for _, c := range r.lane.inFlight {
-		if !c.isVote() {
+		if !c.isVote() && !c.isPeek() {
 			r.admitted = append(r.admitted, c)
 		}
 	}

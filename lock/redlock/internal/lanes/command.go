@@ -32,6 +32,9 @@ type Command struct {
 // isVote reports whether the guard decides if the command may be sent.
 func (c *Command) isVote() bool { return c.Compares == ComparesMarker }
 
+// isPeek reports whether it reads what a vote would count, and must not change anything.
+func (c *Command) isPeek() bool { return c.Compares == ComparesMarkerToRead }
+
 // Comparison is the state of the connection that the script compares with the server's marker. It is
 // in the script's last arguments.
 type Comparison int
@@ -40,7 +43,8 @@ type Comparison int
 const (
 	ComparesNothing Comparison = iota
 	ComparesMarker
-	ComparesFingerprint // and the marker, where the lock is put back
+	ComparesFingerprint  // and the marker, where the lock is put back
+	ComparesMarkerToRead // and never begins a quarantine
 )
 
 // on returns the arguments on this connection.
@@ -48,6 +52,8 @@ func (c *Command) on(conn *connection) []any {
 	switch own := c.Args[:len(c.Args):len(c.Args)]; c.Compares {
 	case ComparesMarker:
 		c.sight = conn.seen
+		return append(own, conn.expected)
+	case ComparesMarkerToRead:
 		return append(own, conn.expected)
 	case ComparesFingerprint:
 		return append(own, conn.fingerprint, conn.expected)

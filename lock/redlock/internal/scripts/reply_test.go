@@ -46,7 +46,7 @@ func TestParseAcquire(t *testing.T) {
 // Redis reply.
 func FuzzReplies(f *testing.F) {
 	for _, s := range []string{`[1,42,1]`, `42`, `[5,"x"]`, `[0,"x",3]`, `[0,1500,"h|1|",7,2]`, `[2,-9,"",0,0]`, `[3]`,
-		`[]`, `"OK"`, `1`, `-1`, `[1,[1]]`, `[0,9e18,"",1,1]`} {
+		`[1,1500,"42","h|1|"]`, `[]`, `"OK"`, `1`, `-1`, `[1,[1]]`, `[0,9e18,"",1,1]`} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -66,6 +66,9 @@ func FuzzReplies(f *testing.F) {
 		}
 		if reply, err := parseExtend(v); err == nil && (reply < driver.ExtendGone || reply > driver.ExtendTaken) {
 			t.Fatalf("parseExtend(%v) = %v", v, reply)
+		}
+		if r, err := parsePeek(v); err == nil && !r.Held && r != (driver.PeekReply{}) {
+			t.Fatalf("parsePeek(%v) = %+v", v, r)
 		}
 		if code, err := parseCode(v, -1, 2); err == nil && (code < -1 || code > 2) {
 			t.Fatalf("parseCode(%v) = %d", v, code)

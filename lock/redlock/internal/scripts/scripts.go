@@ -44,9 +44,9 @@ var replaceLua string
 
 // Set is what the nodes of an engine have in common: the scripts, and the keys of locks.
 type Set struct {
-	Acquire, Raise, Extend, Release, Leave *redisconn.Script
-	quarantine                             *redisconn.Script
-	keys                                   *keyCache
+	Acquire, Raise, Extend, Release, Leave, Peek *redisconn.Script
+	quarantine                                   *redisconn.Script
+	keys                                         *keyCache
 }
 
 // New is the set for one engine.
@@ -57,6 +57,7 @@ func New() *Set {
 		Extend:     redisconn.NewScript(extendLua),
 		Release:    redisconn.NewScript(releaseLua, handoffLua, nameNextLua),
 		Leave:      redisconn.NewScript(handoffLua, leaveLua),
+		Peek:       redisconn.NewScript(peekLua),
 		quarantine: redisconn.NewScript(quarantineLua),
 		keys:       newKeyCache(),
 	}

@@ -175,6 +175,9 @@ func TestScriptsOnAReplicaSayNothing(t *testing.T) {
 			!redis.HasErrorPrefix(err, "READONLY") {
 			t.Errorf("%s: a release says %+v, %v", found, reply, err)
 		}
+		if reply, err := s.peek(""); err == nil || !redis.HasErrorPrefix(err, "READONLY") {
+			t.Errorf("%s: a peek says %+v, %v", found, reply, err)
+		}
 	}
 	synced("its master", func() bool {
 		return strings.Contains(s.client.Info(t.Context(), "replication").Val(), "master_link_status:up")

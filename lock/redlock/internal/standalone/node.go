@@ -28,6 +28,7 @@ type Node struct {
 var (
 	_ driver.Node      = (*Node)(nil)
 	_ driver.Connected = (*Node)(nil)
+	_ driver.Peeker    = (*Node)(nil)
 )
 
 // New returns the node of a client's server, with the guard's name. It does not connect yet.
@@ -160,4 +161,26 @@ func (c *releaseCommand) Reply(val any, err error) {
 		return
 	}
 	c.to.Answer(scripts.ParseRelease(val))
+}
+
+type peekCommand struct {
+	lanes.Command
+	n  *Node
+	to driver.Answer[driver.PeekReply]
+}
+
+// Peek implements driver.Peeker.
+func (n *Node) Peek(call driver.Call, req *driver.PeekRequest, to driver.Answer[driver.PeekReply]) {
+	args := n.scripts.PeekArgs(req, scripts.OnServer())
+	c := &peekCommand{n: n, to: to}
+	c.Command = lanes.Command{Call: call, Script: n.scripts.Peek, Args: args, Compares: lanes.ComparesMarkerToRead, To: c}
+	n.lanes.Submit(&c.Command)
+}
+
+func (c *peekCommand) Reply(val any, err error) {
+	if err != nil {
+		c.to.Answer(driver.PeekReply{}, err)
+		return
+	}
+	c.to.Answer(scripts.Peeked(c.n.guard, val))
 }
