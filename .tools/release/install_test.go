@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -60,11 +61,24 @@ func (u *user) run(t *testing.T, dir, program string, args ...string) string {
 	return string(out)
 }
 
-// TestInstall: the programs of a release are installed by their path and version, and the binary runs.
-func TestInstall(t *testing.T) {
-	u := newUser(t, repository(t))
+// TestUser has one version for all that users do with it: each version is compiled by itself.
+func TestUser(t *testing.T) {
+	all := repository(t)
+	u := newUser(t, all)
+	t.Run("installs", u.installs)
+	for _, m := range all {
+		imported := packagesOf(t, m)
+		if len(imported) == 0 {
+			continue // it has programs only, and those are installed
+		}
+		t.Run("requires "+m.path, func(t *testing.T) { u.requires(t, m, imported) })
+	}
+}
+
+// installs: the programs of a release are installed by their path and version, and the binary runs.
+func (u *user) installs(t *testing.T) {
 	bin := t.TempDir()
-	u.env = append(u.env, "GOBIN="+bin)
+	u = &user{u.version, append(slices.Clone(u.env), "GOBIN="+bin)}
 	for _, program := range []string{"exporter/cmd/lockscope", "examples/demo"} {
 		u.run(t, bin, "go", "install", "github.com/lockscope/lockscope/"+program+"@"+u.version)
 	}
@@ -73,28 +87,19 @@ func TestInstall(t *testing.T) {
 	}
 }
 
-// TestBuildOfUser: a program that needs one module of a release builds with what that module requires, in every one of
-// them.
-func TestBuildOfUser(t *testing.T) {
-	all := repository(t)
-	u := newUser(t, all)
-	for _, m := range all {
-		imported := packagesOf(t, m)
-		if len(imported) == 0 {
-			continue // it has programs only, and those are installed
-		}
-		dir := t.TempDir()
-		var source strings.Builder
-		source.WriteString("package shop\n\nimport (\n")
-		for _, path := range imported {
-			fmt.Fprintf(&source, "\t_ %q\n", path)
-		}
-		source.WriteString(")\n")
-		must(t, os.WriteFile(filepath.Join(dir, "shop.go"), []byte(source.String()), 0o644))
-		u.run(t, dir, "go", "mod", "init", "example.com/shop")
-		u.run(t, dir, "go", "get", m.path+"@"+u.version)
-		u.run(t, dir, "go", "build", "-mod=mod", ".")
+// requires: a program that needs one module of a release builds with what that module requires.
+func (u *user) requires(t *testing.T, m *released, imported []string) {
+	dir := t.TempDir()
+	var source strings.Builder
+	source.WriteString("package shop\n\nimport (\n")
+	for _, path := range imported {
+		fmt.Fprintf(&source, "\t_ %q\n", path)
 	}
+	source.WriteString(")\n")
+	must(t, os.WriteFile(filepath.Join(dir, "shop.go"), []byte(source.String()), 0o644))
+	u.run(t, dir, "go", "mod", "init", "example.com/shop")
+	u.run(t, dir, "go", "get", m.path+"@"+u.version)
+	u.run(t, dir, "go", "build", "-mod=mod", ".")
 }
 
 // packagesOf lists what others can import of a module.
