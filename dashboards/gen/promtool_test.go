@@ -65,9 +65,7 @@ func TestPromtoolTestRules(t *testing.T) {
 		tests += len(j.Tests)
 		t.Run(j.File, func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
-			must(t, ruletest.Write(dir, j.Groups))
-			if _, says, err := ruletest.Promtool(t.Context(), dir, j.Suite); says != "" || err != nil {
+			if _, says, err := ruletest.Promtool(t.Context(), j.Suite, j.Groups); says != "" || err != nil {
 				t.Error(says, err)
 			}
 		})

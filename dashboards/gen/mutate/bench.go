@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/prometheus/prometheus/model/rulefmt"
@@ -13,62 +11,80 @@ import (
 	"github.com/lockscope/lockscope/dashboards/gen/internal/ruletest"
 )
 
-// bench runs tests on mutants: of the rules only those that depend on the mutant or that
-// these need, and of the tests only those that ask for one of them, the short ones first.
+// bench runs tests on mutants: of the tests only those that ask for something that depends on the mutant, and of the
+// rules only those that the test asks for or that these need.
 type bench struct {
 	files  []rules.File
 	suites []ruletest.Suite
+	*killers
 }
 
-// sound is an error if a test about an alert or a recorded series fails on the rules as they are.
-func (b bench) sound(ctx context.Context, name string) error {
-	for _, f := range b.files {
-		for _, g := range f.Groups {
-			if i := slices.IndexFunc(g.Rules, func(r rulefmt.Rule) bool { return r.Alert+r.Record == name }); i >= 0 {
-				failed, err := b.notices(ctx, mutant{group: g.Name, index: i, rule: g.Rules[i]})
-				if failed {
-					err = errors.Join(err,
-						fmt.Errorf("%s: a test fails on the rule as it is: promtool test rules ../tests/*.yaml says which", name))
-				}
-				return err
-			}
+// survivors returns the mutants, all of one rule, on which no test fails. Each meets the test first that noticed it
+// before, and then every other.
+func (b bench) survivors(ctx context.Context, of []mutant) (left []mutant, err error) {
+	left = slices.Clone(of)
+	tests := b.about(b.groups(), of[0].rule)
+	for _, t := range tests {
+		knew := func(m mutant) bool { return b.killers.of(m) == t.name }
+		if left, err = b.run(ctx, t, left, knew); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	for _, t := range tests {
+		if left, err = b.run(ctx, t, left, func(mutant) bool { return true }); err != nil {
+			return nil, err
+		}
+	}
+	return left, nil
 }
 
-// notices reports whether a test fails on the mutant.
-func (b bench) notices(ctx context.Context, m mutant) (bool, error) {
-	dir, err := os.MkdirTemp("", "mutate-")
+// run runs a test on the mutants that are chosen, and returns all but those that it noticed. One process has them all:
+// promtool takes as long to start as for many a test.
+func (b bench) run(ctx context.Context, t test, of []mutant, chosen func(mutant) bool) (left []mutant, err error) {
+	var some []mutant
+	var changed [][]rules.Group
+	for _, m := range of {
+		if chosen(m) {
+			some, changed = append(some, m), append(changed, t.rules(b.with(m)))
+		} else {
+			left = append(left, m)
+		}
+	}
+	if len(some) == 0 {
+		return left, nil
+	}
+	changed = append(changed, t.rules(b.groups())) // the rules as they are: a test that fails on them notices anything
+	failed, says, err := ruletest.Promtool(ctx, t.suite, changed...)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	groups := b.with(m)
-	alerts, series := dependents(groups, m.rule)
-	needed := ruletest.Needed(groups, slices.Concat(alerts, series))
-	if err := ruletest.Write(dir, needed); err != nil {
-		return false, err
+	if slices.Contains(failed, len(some)) {
+		return nil, fmt.Errorf("%s fails on the rules as they are:\n%s", t.name, says)
 	}
-	for _, s := range about(b.suites, subject{alerts: alerts, series: series, recorded: recorded(needed)}) {
-		noticed, _, err := ruletest.Promtool(ctx, dir, s)
-		if noticed || err != nil {
-			return noticed, err
+	for i, m := range some {
+		if slices.Contains(failed, i) {
+			b.killers.add(m, t.name)
+		} else {
+			left = append(left, m)
 		}
 	}
-	return false, nil
+	return left, nil
+}
+
+func (b bench) groups() (all []rules.Group) {
+	for _, f := range b.files {
+		all = append(all, f.Groups...)
+	}
+	return all
 }
 
 // with returns all groups, with the mutant in its place.
 func (b bench) with(m mutant) []rules.Group {
-	var all []rules.Group
-	for _, f := range b.files {
-		for _, g := range f.Groups {
-			g.Rules = slices.Clone(g.Rules)
-			if g.Name == m.group {
-				g.Rules[m.index] = m.rule
-			}
-			all = append(all, g)
+	all := b.groups()
+	for i, g := range all {
+		if g.Name == m.group {
+			all[i].Rules = slices.Clone(g.Rules)
+			all[i].Rules[m.index] = m.rule
 		}
 	}
 	return all

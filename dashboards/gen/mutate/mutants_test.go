@@ -1,6 +1,7 @@
 package main
 
 import (
+	"path/filepath"
 	"testing"
 
 	"github.com/prometheus/prometheus/model/rulefmt"
@@ -41,6 +42,36 @@ func TestMutants(t *testing.T) {
 		}
 	}
 	t.Logf("%d mutants", len(all))
+}
+
+// TestKillers writes what was recorded, without mutants that are gone.
+func TestKillers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "killers.txt")
+	k, err := readKillers(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	here := mutant{rule: rulefmt.Rule{Alert: "A"}, what: "1 -> 2"}
+	also := mutant{rule: rulefmt.Rule{Alert: "A"}, what: "for 1m -> 0s"}
+	gone := mutant{rule: rulefmt.Rule{Alert: "B"}, what: "1 -> 2"}
+	k.add(here, "a.yaml: one: two")
+	k.add(also, "a.yaml: one: two")
+	k.add(gone, "b.yaml: three")
+	k.keep([]mutant{here, also})
+	if err := k.write(path); err != nil {
+		t.Fatal(err)
+	}
+	if k, err = readKillers(path); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []mutant{here, also} {
+		if have := k.of(m); have != "a.yaml: one: two" {
+			t.Errorf("%s: %q", m, have)
+		}
+	}
+	if have := k.of(gone); have != "" {
+		t.Errorf("%s: %q is kept", gone, have)
+	}
 }
 
 func TestChange(t *testing.T) {

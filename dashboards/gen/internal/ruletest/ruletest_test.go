@@ -52,25 +52,23 @@ func TestJobs(t *testing.T) {
 
 // TestPromtool tells a test that fails from one that cannot be run.
 func TestPromtool(t *testing.T) {
-	dir := t.TempDir()
-	if err := Write(dir, groups()); err != nil {
-		t.Fatal(err)
-	}
 	s := Suite{Interval: "1m", Tests: []Test{{Interval: "1m",
 		Series: []map[string]any{{"series": "z", "values": "2 2"}}, Queries: []Check{
 			{At: 60e9, Expr: `ALERTS{alertname="B"}`,
 				Samples: []any{map[string]any{"labels": `ALERTS{alertname="B",alertstate="firing"}`, "value": 1}}},
 		}}}}
-	if failed, says, err := Promtool(t.Context(), dir, s); failed || err != nil {
+	if failed, says, err := Promtool(t.Context(), s, groups()); len(failed) > 0 || err != nil {
 		t.Errorf("%v, %s, %v", failed, says, err)
 	}
 	s.Tests[0].Queries[0].Samples = nil
-	if failed, says, err := Promtool(t.Context(), dir, s); !failed || !strings.Contains(says, "got:") || err != nil {
+	without := Needed(groups(), []string{"A"})
+	failed, says, err := Promtool(t.Context(), s, groups(), without, groups())
+	if !slices.Equal(failed, []int{0, 2}) || !strings.Contains(says, "got:") || err != nil {
 		t.Errorf("%v, %s, %v", failed, says, err)
 	}
 	ended, end := context.WithCancel(t.Context())
 	end()
-	if failed, _, err := Promtool(ended, dir, s); failed || err == nil {
+	if failed, _, err := Promtool(ended, s, groups()); len(failed) > 0 || err == nil {
 		t.Errorf("canceled: %v, %v", failed, err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -16,37 +17,58 @@ import (
 	"github.com/lockscope/lockscope/dashboards/gen/internal/rules"
 )
 
-// Write writes rules into a directory, for Promtool.
-func Write(dir string, groups []rules.Group) error {
-	text, err := rules.File{Groups: groups}.YAML()
+// Promtool runs tests with one set of rules after the other, in one process. It returns the indexes of the sets with
+// which a test fails, and what promtool prints. That the tests cannot be run is an error.
+func Promtool(ctx context.Context, s Suite, sets ...[]rules.Group) (failed []int, says string, err error) {
+	dir, err := os.MkdirTemp("", "ruletest-")
 	if err != nil {
-		return err
+		return nil, "", err
 	}
-	return os.WriteFile(filepath.Join(dir, "rules.yaml"), text, 0o600)
+	defer func() { _ = os.RemoveAll(dir) }()
+	s.RuleFiles = []string{"rules.yaml"}
+	tests, err := yaml.Marshal(s)
+	if err != nil {
+		return nil, "", err
+	}
+	args := []string{"test", "rules"}
+	for i, groups := range sets {
+		path, err := write(filepath.Join(dir, strconv.Itoa(i)), tests, groups)
+		if err != nil {
+			return nil, "", err
+		}
+		args = append(args, path)
+	}
+	cmd := exec.CommandContext(ctx, "promtool", args...)
+	cmd.Env = append(os.Environ(), "GOGC=800") // it has little to collect, and is soon done
+	out, err := cmd.CombinedOutput()
+	if err == nil {
+		return nil, "", nil
+	}
+	says = string(out)
+	parts := strings.Split(says, "Unit Testing:")[1:]
+	for i, part := range parts {
+		if strings.Contains(part, "FAILED:") {
+			failed = append(failed, i)
+		}
+	}
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || len(failed) == 0 || len(parts) != len(sets) {
+		return nil, "", fmt.Errorf("promtool: %w\n%s", err, out)
+	}
+	return failed, says, nil
 }
 
-// Promtool runs tests with the rules of a directory and reports whether they fail, with what
-// promtool says. That they cannot be run is an error.
-func Promtool(ctx context.Context, dir string, s Suite) (failed bool, says string, err error) {
-	s.RuleFiles = []string{"rules.yaml"}
-	text, err := yaml.Marshal(s)
+// write writes tests and their rules into a new folder, and returns the path of the tests.
+func write(dir string, tests []byte, groups []rules.Group) (path string, err error) {
+	text, err := rules.File{Groups: groups}.YAML()
 	if err != nil {
-		return false, "", err
+		return "", err
 	}
-	path := filepath.Join(dir, "tests.yaml")
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		return false, "", err
-	}
-	out, err := exec.CommandContext(ctx, "promtool", "test", "rules", path).CombinedOutput()
-	var exit *exec.ExitError
-	switch {
-	case err == nil:
-		return false, "", nil
-	case errors.As(err, &exit) && strings.Contains(string(out), "FAILED:"):
-		return true, string(out), nil
-	default:
-		return false, "", fmt.Errorf("promtool: %w\n%s", err, out)
-	}
+	path = filepath.Join(dir, "tests.yaml")
+	return path, errors.Join(
+		os.Mkdir(dir, 0o700),
+		os.WriteFile(path, tests, 0o600),
+		os.WriteFile(filepath.Join(dir, "rules.yaml"), text, 0o600))
 }
 
 // Job is tests that need the same rules.
@@ -78,12 +100,12 @@ func Jobs(suites []Suite, groups []rules.Group) []Job {
 			all[i].Tests = append(all[i].Tests, t)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Job) int { return cmp.Compare(b.cost(), a.cost()) })
+	slices.SortStableFunc(all, func(a, b Job) int { return cmp.Compare(b.Cost(), a.Cost()) })
 	return all
 }
 
-// cost grows with the number of evaluations.
-func (j Job) cost() (sum float64) {
+// Cost grows with the number of evaluations.
+func (j Job) Cost() (sum float64) {
 	for _, t := range j.Tests {
 		for _, g := range j.Groups {
 			sum += float64(t.Lasts()) * float64(len(g.Rules))
