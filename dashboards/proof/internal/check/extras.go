@@ -29,15 +29,20 @@ func (c *Checker) AskDefaulted(ctx context.Context, age time.Duration) (problems
 	return problems
 }
 
+// markStep is the step of the shipped annotations. A longer one would miss marks that last for two minutes.
+const markStep = time.Minute
+
 // marks runs the queries of the annotations in all charts: alerts.
 func (a *asking) marks(ctx context.Context) {
+	to := a.now.Truncate(markStep)
+	marked := window{from: to.Add(-a.board.Span), to: to, step: markStep}
 	for _, mark := range a.board.Marks {
 		expr, err := replace(mark, a.filled)
 		if err != nil {
 			a.problem("annotation", mark, "", err.Error())
 			continue
 		}
-		answer, err := a.prometheus.course(ctx, expr, a.window)
+		answer, err := a.prometheus.course(ctx, expr, marked)
 		switch {
 		case err != nil:
 			a.problem("annotation", expr, err.Error(), "fails")

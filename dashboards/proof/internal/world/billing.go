@@ -18,7 +18,8 @@ const Resource = "invoice:*"
 
 const (
 	invoice = "invoice:2001"
-	closing = "month-end" // held as long as possible
+	printed = "invoice:2002" // always held
+	closing = "month-end"    // held as long as possible
 
 	billingTTL = time.Second
 	longWait   = 500 * time.Millisecond
@@ -56,7 +57,7 @@ func (w *World) startBilling(context.Context) error {
 		b.admins = append(b.admins, c)
 	}
 	var err error
-	if b.service, err = w.startService(registry, b.suffer, b.closeMonth); err != nil {
+	if b.service, err = w.startService(registry, b.suffer, b.print, b.closeMonth); err != nil {
 		return err
 	}
 	w.bill = b

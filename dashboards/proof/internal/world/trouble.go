@@ -80,6 +80,20 @@ func (b *billing) closeMonth(ctx context.Context) {
 	}
 }
 
+// print holds an invoice at every moment, so that its resource always has a holder. It releases it sooner than the
+// scanner's limit for long holds.
+func (b *billing) print(ctx context.Context) {
+	for ctx.Err() == nil {
+		lease, err := b.second.Acquire(ctx, printed)
+		if err != nil {
+			wait(ctx, nil, respite)
+			continue
+		}
+		wait(ctx, lease.Context().Done(), maxHold/2)
+		_ = lease.Release(context.WithoutCancel(ctx))
+	}
+}
+
 func nothing(lock.Lease) {}
 
 // hold runs f with the invoice locked, if it can.
