@@ -18,6 +18,8 @@ type backend interface {
 	locker(instance string) (*engine.Engine, error)
 	// describe says what runs, in lines for the user.
 	describe() []string
+	// reads are the flags with which lockscope top reads the same servers.
+	reads() []string
 	// faults is what goes wrong in a run, in order of time.
 	faults(f *faults) []fault
 	// scanned says where the scanner looks for leaked locks: nowhere without urls.
@@ -104,6 +106,7 @@ func missing(notInstalled, err error) error {
 func (c config) options(instance string) []lock.Option {
 	return []lock.Option{
 		lock.WithInstance(instance), lock.WithDefaults(lock.TTL(c.ttl)), lock.WithNodeTimeout(c.answer),
+		lock.WithCallSites(),
 	}
 }
 

@@ -17,20 +17,24 @@ import (
 func stories() map[string][]string {
 	return map[string][]string{
 		"postgres": {
+			`^  go run \./exporter/cmd/lockscope top --page http\S+ --postgres 'postgres://demo@127\.0\.0\.1:\d+/postgres`,
 			`^1 PostgreSQL server on 127\.0\.0\.1, port \d+$`, `KILL +the server is killed`,
 			`START +the server takes connections again`,
 			`CRASH +importer-1 vanishes holding order:1001; its row stays for a TTL`,
 		},
 		"etcd": {
+			`^  go run \./exporter/cmd/lockscope top --page http\S+ --etcd http://127\.0\.0\.1:\d+,http://`,
 			`^a cluster of 3 etcd members`, `PAUSE +member m\d hangs for .*; m\d leads`, `RESUME +m\d answers again`,
 			`CRASH +importer-1 vanishes holding order:1001; its key stays for the \ds of its lease`,
 		},
 		"zookeeper": {
+			`^  go run \./exporter/cmd/lockscope top --page http\S+ --zookeeper 127\.0\.0\.1:\d+,127`,
 			`^an ensemble of 3 ZooKeeper servers`, `KILL +server 127\.0\.0\.1:\d+ is killed`,
 			`START +127\.0\.0\.1:\d+ is started again`,
 			`CRASH +importer-1 vanishes holding order:1001; its node stays until its session`,
 		},
 		"redsync": {
+			`^  go run \./exporter/cmd/lockscope top --page http\S+ --redis 127\.0\.0\.1:\d+,127`,
 			`^5 redis-server processes on 127\.0\.0\.1`, `without fencing tokens`,
 			`PAUSE +server 127\.0\.0\.1:\d+ hangs`, `RESUME +127\.0\.0\.1:\d+ answers again`,
 			`CRASH +importer-1 vanishes holding order:1001; its keys stay`,

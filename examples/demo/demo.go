@@ -120,6 +120,9 @@ func head(out *screen, cfg config, b backend, services []*service, url string) {
 	out.print(plain, "%d services with %d workers, TTL %v, for %v; Ctrl-C ends it early", len(services), workers,
 		cfg.ttl, cfg.length)
 	out.print(plain, "live page %s/debug/locks, metrics %s/metrics\n", url, url)
+	for _, line := range views(url, b.reads()) {
+		out.print(plain, "%s", line)
+	}
 	out.print(bold, "%s", liveHead())
 }
 

@@ -53,6 +53,10 @@ func (e *etcd) describe() []string {
 	}
 }
 
+func (e *etcd) reads() []string {
+	return []string{"--etcd", quoted(strings.Join(e.cluster.Endpoints(), ","))}
+}
+
 func (e *etcd) faults(f *faults) []fault {
 	// An etcd lease has whole seconds, and one more than the TTL needs.
 	lasts := (e.cfg.ttl+time.Second-1)/time.Second*time.Second + time.Second

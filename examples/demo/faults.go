@@ -56,7 +56,7 @@ func (f *faults) hold(ctx context.Context, instance, resource string) (*process,
 	if err != nil {
 		return nil, nil, err
 	}
-	lease, err := acquire(ctx, locker, f.ledger, instance, resource)
+	lease, err := acquire(ctx, holdForFault, locker, f.ledger, instance, resource)
 	if err != nil {
 		_ = locker.Close()
 		return nil, nil, err

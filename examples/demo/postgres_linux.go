@@ -65,6 +65,10 @@ func (p *postgres) describe() []string {
 	}
 }
 
+func (p *postgres) reads() []string {
+	return []string{"--postgres", quoted(p.server.URL(postgresRole))}
+}
+
 func (p *postgres) faults(f *faults) []fault {
 	restarted := f.disrupt(disruption{
 		word: "KILL", what: "the server is killed, and started again soon, on the data it has",

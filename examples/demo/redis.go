@@ -91,6 +91,18 @@ func (s *redisNodes) describe() []string {
 	}
 }
 
+func (s *redisNodes) reads() []string {
+	var servers []string
+	for _, u := range s.urls {
+		servers = append(servers, shown(u))
+	}
+	flags := []string{"--redis", quoted(strings.Join(servers, ","))}
+	if s.prefix != lock.DefaultPrefix {
+		flags = append(flags, "--prefix", quoted(s.prefix))
+	}
+	return flags
+}
+
 func (s *redisNodes) scanned() (urls []string, prefix string) { return s.urls, s.prefix }
 
 // close stops servers that were started here, and cleans up those that were not.

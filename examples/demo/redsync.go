@@ -65,6 +65,14 @@ func (r *redsync) describe() []string {
 	}
 }
 
+func (r *redsync) reads() []string {
+	var servers []string
+	for _, s := range r.servers {
+		servers = append(servers, s.Addr())
+	}
+	return []string{"--redis", quoted(strings.Join(servers, ","))}
+}
+
 // faults does not restart a server without its data. Such a server would vote at once for
 // locks that it forgot, which redsync does not protect against.
 func (r *redsync) faults(f *faults) []fault {

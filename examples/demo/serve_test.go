@@ -74,6 +74,13 @@ func TestDemoOnATakenPort(t *testing.T) {
 // startDemo runs the demo until ctx ends, and returns where it serves.
 func startDemo(t *testing.T, ctx context.Context, args ...string) (url string, wait func()) {
 	t.Helper()
+	head, wait := startDemoHead(t, ctx, args...)
+	return regexp.MustCompile(`metrics (http://\S+)/metrics`).FindStringSubmatch(head)[1], wait
+}
+
+// startDemoHead runs the demo until ctx ends, and returns what it prints before the table.
+func startDemoHead(t *testing.T, ctx context.Context, args ...string) (head string, wait func()) {
+	t.Helper()
 	out, w := io.Pipe()
 	var stderr bytes.Buffer
 	done := make(chan int, 1)
@@ -83,16 +90,14 @@ func startDemo(t *testing.T, ctx context.Context, args ...string) (url string, w
 		done <- status
 	}()
 	lines := bufio.NewScanner(out)
-	for url == "" && lines.Scan() {
-		if found := regexp.MustCompile(`metrics (http://\S+)/metrics`).FindStringSubmatch(lines.Text()); found != nil {
-			url = found[1]
-		}
+	for lines.Scan() && !strings.Contains(lines.Text(), "acq/s") {
+		head += lines.Text() + "\n"
 	}
-	if url == "" {
+	if !strings.Contains(head, "/metrics") {
 		t.Fatalf("no address; exit status %d, %s", <-done, &stderr)
 	}
 	go io.Copy(io.Discard, out)
-	return url, func() {
+	return head, func() {
 		if status := <-done; status != 0 {
 			t.Errorf("exit status %d, %s", status, &stderr)
 		}

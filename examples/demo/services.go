@@ -15,37 +15,6 @@ import (
 // releaseTimeout bounds how long a service waits to hear of its release.
 const releaseTimeout = time.Second
 
-// job is something a service does under a lock.
-type job struct {
-	resource  string
-	weight    int
-	hold, odd time.Duration // held for hold plus a random part of odd
-}
-
-// profile describes a service.
-type profile struct {
-	instance string
-	workers  int
-	pause    time.Duration // between two jobs, at most
-	jobs     []job
-}
-
-// profiles is the workload: one order everybody wants, and calmer resources.
-func profiles() []profile {
-	const ms = time.Millisecond
-	order := job{resource: "order:1001", weight: 6, hold: 1 * ms, odd: 7 * ms}
-	report := job{resource: "report:daily", weight: 2, hold: 15 * ms, odd: 25 * ms}
-	stock42 := job{resource: "stock:42", weight: 4, hold: 2 * ms, odd: 8 * ms}
-	stock43 := job{resource: "stock:43", weight: 2, hold: 2 * ms, odd: 8 * ms}
-	mail := job{resource: "mail:welcome", weight: 3, hold: 5 * ms, odd: 15 * ms}
-	return []profile{
-		{instance: "checkout-1", workers: 3, pause: 10 * ms, jobs: []job{order, stock42, stock43}},
-		{instance: "invoices-1", workers: 2, pause: 20 * ms, jobs: []job{order, report, mail}},
-		{instance: "stock-sync-1", workers: 3, pause: 15 * ms, jobs: []job{stock42, stock43, report}},
-		{instance: "mailer-1", workers: 2, pause: 20 * ms, jobs: []job{order, mail}},
-	}
-}
-
 // service is one process of a profile: its own lock on its own connections.
 type service struct {
 	profile
@@ -74,7 +43,7 @@ func (s *service) run(ctx context.Context) error {
 // work does one job under its lock.
 func (s *service) work(ctx context.Context, j job, random *rand.Rand) error {
 	hold := j.hold + time.Duration(random.Int64N(int64(j.odd)))
-	lease, err := acquire(ctx, s.locker, s.ledger, s.instance, j.resource)
+	lease, err := acquire(ctx, j.take, s.locker, s.ledger, s.instance, j.resource)
 	if err != nil {
 		return notInterrupted(ctx, s.instance, err)
 	}
@@ -96,11 +65,12 @@ func (s *service) pick(random *rand.Rand) job {
 	panic("weights do not add up")
 }
 
-// acquire acquires and enters it in the ledger.
-func acquire(ctx context.Context, locker lock.Locker, l *ledger, instance, resource string) (lock.Lease, error) {
+// acquire takes a lock and enters it in the ledger.
+func acquire(ctx context.Context, take taking, locker lock.Locker, l *ledger, instance, resource string) (lock.Lease,
+	error) {
 	before := l.fence(resource)
 	began := time.Now()
-	lease, err := locker.Acquire(ctx, resource)
+	lease, err := take(ctx, locker, resource)
 	if err != nil {
 		return nil, err
 	}

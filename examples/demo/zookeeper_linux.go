@@ -48,6 +48,10 @@ func (z *zookeeper) describe() []string {
 	}
 }
 
+func (z *zookeeper) reads() []string {
+	return []string{"--zookeeper", quoted(strings.Join(z.ensemble.Addrs(), ","))}
+}
+
 func (z *zookeeper) faults(f *faults) []fault {
 	return []fault{
 		{0.15, "killed server", z.killFollower(f)},

@@ -1,0 +1,82 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestPrintedCommandsWork runs the three commands as a user does, in a shell, while the demo runs.
+func TestPrintedCommandsWork(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	head, wait := startDemoHead(t, ctx, "-for", "5m", "-node-timeout", "500ms")
+	defer func() {
+		stop()
+		wait()
+	}()
+	commands := commandsIn(head)
+	if len(commands) != 3 {
+		t.Fatalf("%d commands in\n%s", len(commands), head)
+	}
+	profile, top, timeline := commands[0], commands[1], commands[2]
+	if out := shell(t, ".", profile); !strings.Contains(out, "demo/jobs.go:") {
+		t.Errorf("%s: no call site in\n%s", profile, out)
+	}
+	out := shell(t, "../..", top)
+	if !strings.Contains(out, "5 of 5 nodes vote") || !strings.Contains(out, "1 of 1 page") {
+		t.Errorf("%s:\n%s", top, out)
+	}
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("curl is not installed")
+	}
+	dir := t.TempDir()
+	shell(t, dir, timeline)
+	trace, err := os.ReadFile(filepath.Join(dir, "trace.json"))
+	if err != nil || !strings.Contains(string(trace), "demo/jobs.go:") {
+		t.Errorf("%s: no call site in a timeline of %d bytes, %v", timeline, len(trace), err)
+	}
+}
+
+// commandsIn are the indented lines.
+func commandsIn(head string) (commands []string) {
+	for line := range strings.Lines(head) {
+		if command, indented := strings.CutPrefix(line, "  "); indented {
+			commands = append(commands, strings.TrimSpace(command))
+		}
+	}
+	return commands
+}
+
+func shell(t *testing.T, dir, command string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", command)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "PPROF_TMPDIR="+t.TempDir())
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Errorf("%s: %v\n%s", command, err, out)
+	}
+	return string(out)
+}
+
+// TestViewsAreCopied into a shell without a password in them.
+func TestViewsAreCopied(t *testing.T) {
+	s := &redisNodes{prefix: "lock:demo:77aa:", urls: []string{
+		"redis://10.0.0.1:6379", "redis://:secret@10.0.0.2:6379/1", "rediss://demo:secret@10.0.0.3:6379?a=b&c=it's"}}
+	got := commandsIn(strings.Join(views("http://[::1]:8080", s.reads()), "\n"))
+	want := []string{
+		`go tool pprof -top 'http://[::1]:8080/debug/locks/profile?by=holder&seconds=5'`,
+		`go run ./exporter/cmd/lockscope top --page 'http://[::1]:8080/debug/locks' ` +
+			`--redis '10.0.0.1:6379,10.0.0.2:6379/1,rediss://demo@10.0.0.3:6379?a=b&c=it'\''s' --prefix lock:demo:77aa:`,
+		`curl -o trace.json 'http://[::1]:8080/debug/locks/trace?resource=order:1001'`,
+	}
+	for i := range want {
+		if i >= len(got) || got[i] != want[i] {
+			t.Errorf("command %d of %q\nwant %s", i, got, want[i])
+		}
+	}
+}
