@@ -29,17 +29,20 @@ func alertsBoard(c config.Config) board {
 // firingPanels list every firing alert with its age and runbook, from Prometheus and from Grafana.
 func firingPanels() []panel {
 	const height = 9
+	age := `(time() - ALERTS_FOR_STATE{J,alertname=~"DistributedLock.+"} and ignoring (alertstate) ` + firing() + `)`
 	return []panel{
-		{kind: grid, title: "Each firing alert", w: 2 * third, h: height, unit: "s", decimals: auto,
+		{kind: grid, title: "Each firing alert", w: 2 * third, h: height, unit: "short", decimals: auto,
 			none: "no alert is firing",
-			about: "Alerts of these rules that fire for the chosen jobs, and for how long. Good: none. Click the name " +
-				"for the runbook, the resource or the node for its dashboard. The overview has a line for each name.",
-			queries: now(`time() - ALERTS_FOR_STATE{J,alertname=~"DistributedLock.+"} and ignoring (alertstate) ` + firing()),
-			columns: []column{{title: "Active for", unit: "s", decimals: auto, steps: neutral(), width: 110}},
-			sorted:  []string{"Active for"},
-			order:   []string{"alertname", "severity", "Value", "resource", "lock_node", "job", "instance"},
-			hidden:  []string{"backend", "class", "reason", "group", "slo", "long_window", "short_window"},
-			cells:   alertCells()},
+			about: "Alerts of these rules that fire for the chosen jobs, causes first, and for how long. Good: none. " +
+				"Follows: a consequence of another alert. Click the name for the runbook, the resource or the node for its " +
+				"dashboard. The overview has a line for each name.",
+			queries: instants(`0 * `+age+` + ignoring (alertstate) (`+urgency()+`)`, age),
+			columns: []column{whatToDo(),
+				{title: "Active for", unit: "s", decimals: auto, steps: neutral(), width: 100}},
+			sorted: []string{"Do", "Active for"},
+			order:  []string{"alertname", "Value #A", "Value #B", "resource", "lock_node", "job", "instance"},
+			hidden: []string{"severity", "backend", "class", "reason", "group", "slo", "long_window", "short_window"},
+			cells:  alertCells(), narrow: labelWidth},
 		{kind: alertList, title: "Alerts in Grafana", w: third, h: height,
 			about: "The same alerts in Grafana, with pending ones and silences. Good: none. Empty if Grafana does not " +
 				"read Prometheus's rules."},

@@ -26,6 +26,18 @@ func heldBack() string {
 // What to do with an alert, as a value by which the table is sorted.
 const startHere, actNow, lookInto, follows = "4", "3", "2", "1"
 
+// urgency is what to do with each firing alert.
+func urgency() string {
+	return startHere + ` * ` + firing(`alertname="DistributedLockQuorumLost"`) +
+		` or ` + follows + ` * ` + heldBack() + ` or ` + actNow + ` * ` + firing(`severity="critical"`) +
+		` or ` + lookInto + ` * ` + firing(`severity="warning"`)
+}
+
+func whatToDo() column {
+	return column{title: "Do", unit: "short", steps: steps(blue, step{2, orange}, step{3, red}), width: 90,
+		words: map[string]string{startHere: "start here", actNow: "act now", lookInto: "look into", follows: "follows"}}
+}
+
 // firingGroups has a line for each name of an alert: a lost quorum makes hundreds of alerts fire, and their cause
 // must be above them.
 func firingGroups() panel {
@@ -34,17 +46,13 @@ func firingGroups() panel {
 		`alertname=~"DistributedLock.+"} and ignoring (alertstate) `
 	oldest := `topk by ` + group + ` (1, ` + age + firing() + `))`
 	of := func(expr string) string { return `0 * ` + oldest + ` + on ` + group + ` group_left () ` + expr }
-	urgency := startHere + ` * ` + firing(`alertname="DistributedLockQuorumLost"`) +
-		` or ` + follows + ` * ` + heldBack() + ` or ` + actNow + ` * ` + firing(`severity="critical"`) +
-		` or ` + lookInto + ` * ` + firing(`severity="warning"`)
 	return panel{kind: grid, title: "Firing alerts", unit: "short", decimals: auto, none: "no alert is firing",
 		about: "Alerts of these rules that fire for the chosen jobs, one line for each name, causes first. The resource, " +
 			"node and job are those of the longest. Good: none. Follows: a consequence of another alert, for which the " +
 			"Alertmanager sends nothing. Click the name for the runbook. Alerts and objectives lists each.",
-		queries: instants(of(`max by `+group+` (`+urgency+`)`), of(`count by `+group+` (`+firing()+`)`), oldest),
+		queries: instants(of(`max by `+group+` (`+urgency()+`)`), of(`count by `+group+` (`+firing()+`)`), oldest),
 		columns: []column{
-			{title: "Do", unit: "short", steps: steps(blue, step{2, orange}, step{3, red}), width: 90, words: map[string]string{
-				startHere: "start here", actNow: "act now", lookInto: "look into", follows: "follows"}},
+			whatToDo(),
 			{title: "Alerts", unit: "short", steps: neutral(), width: 70},
 			{title: "Active for", unit: "s", decimals: auto, steps: neutral(), width: 100},
 		},

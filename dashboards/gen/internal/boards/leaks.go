@@ -71,8 +71,9 @@ func leakTiles(c config.Config) []panel {
 			"Keys under the lock prefix with a type that no lock has. Good: 0. Another program uses the prefix: "+
 				"rename its keys, or narrow --pattern."),
 		tile("Oldest leak", "s", auto, steps(green, step{1, orange}, step{3600, red}),
-			now("max("+latest("distributed_lock_scanner_oldest_leak_seconds", "{N}", "$CLUSTER lock_node")+")"),
-			"Time since the oldest lock without a TTL was found. Good: 0. Hours: nobody acts on the alert."),
+			now("max("+latest("distributed_lock_scanner_oldest_leak_seconds", "{N}", "$CLUSTER lock_node")+") > 0"),
+			"Time since the oldest lock without a TTL was found. Good: none. Hours: nobody acts on the alert.").
+			otherwise("none"),
 		tile("Scan age", "s", auto, steps(green, step{stale / 2, orange}, step{stale, red}), now("max("+sinceSweep+")"),
 			fmt.Sprintf(
 				"Time since the last complete sweep, of the node with the oldest. Good: a few sweep intervals. Above "+
@@ -125,7 +126,8 @@ func leakNodes(c config.Config) []panel {
 				"limit, and the counts are lower bounds. Raise the deadline or the page size.",
 			queries: instants(worst("distributed_lock_scanner_up{N}", "$CLUSTER lock_node"),
 				node("distributed_lock_scanner_locks"), node("distributed_lock_scanner_leaked_locks"),
-				node("distributed_lock_scanner_overlong_locks"), node("distributed_lock_scanner_oldest_leak_seconds"),
+				node("distributed_lock_scanner_overlong_locks"),
+				node("distributed_lock_scanner_oldest_leak_seconds")+" > 0",
 				sinceSweep, node("distributed_lock_scanner_truncated")),
 			columns: []column{
 				{title: "Reached", unit: "short", steps: steps(red, step{1, green}), words: yes},
@@ -145,7 +147,7 @@ func leakNodes(c config.Config) []panel {
 func leakKeys() []panel {
 	return []panel{
 		{kind: grid, title: "Leaked keys", w: half, h: chartHeight, unit: "short", decimals: 0,
-			none: "no key is exported (serve --export-leaked-keys)",
+			none: "no leaked key, or none is named (serve --export-leaked-keys)",
 			about: "Lock keys without a TTL, and the number of nodes that have each. Good: none. --export-leaked-keys " +
 				"exports a few names; `lockscope scan` lists all.",
 			queries: now("sort_desc(count by ($JOB, key) (max by ($JOB, lock_node, key) " +
@@ -160,22 +162,29 @@ func leakKeys() []panel {
 	}
 }
 
+// waitsOf takes a number about the queues from scanners that read a majority of them in the last two minutes. In an
+// outage they still serve old numbers.
+func waitsOf(metric string) string {
+	const read = "distributed_lock_scanner_waits_last_success_timestamp_seconds{I}"
+	return "max by ($JOB) (distributed_lock_scanner_" + metric + "{I} and on ($JOB, instance) (time() - " + read +
+		" < 120))"
+}
+
 // leakWaits shows the queues of all processes, including those that are not scraped.
 func leakWaits() []panel {
+	const gap = " A gap: the queues of a majority of the nodes were not read for two minutes."
 	return []panel{
 		chart("Waiting calls and blocked locks", "short", third, []query{
-			{expr: "max by ($JOB) (distributed_lock_scanner_waiting_calls{I})", legend: "{{job}} waiting calls"},
-			{expr: "max by ($JOB) (distributed_lock_scanner_blocked_locks{I})", legend: "{{job}} locks waited for"}},
-			"Calls in the queues on the nodes, and the locks they wait for, of all processes. Good: comes and goes.").
+			{expr: waitsOf("waiting_calls"), legend: "{{job}} waiting calls"},
+			{expr: waitsOf("blocked_locks"), legend: "{{job}} locks waited for"}},
+			"Calls in the queues on the nodes, and the locks they wait for, of all processes. Good: comes and goes."+gap).
 			reaching(1),
-		chart("Longest wait", "s", third,
-			course("max by ($JOB) (distributed_lock_scanner_longest_wait_seconds{I})", "{{job}}"),
+		chart("Longest wait", "s", third, course(waitsOf("longest_wait_seconds"), "{{job}}"),
 			"Time that the longest-waiting caller has waited. Good: below the longest hold. Climbing: its holder is "+
-				"stuck. `lockscope list` names it."),
-		chart("Deadlocks across processes", "short", third,
-			course("max by ($JOB) (distributed_lock_scanner_deadlocks{I})", "{{job}}"),
+				"stuck. `lockscope list` names it."+gap),
+		chart("Deadlocks across processes", "short", third, course(waitsOf("deadlocks"), "{{job}}"),
 			"Cycles of callers that wait for one another, in the queues of all processes. Good: 0. No caller in a "+
-				"cycle gets its lock until one gives up. `lockscope list` names them.").reaching(1),
+				"cycle gets its lock until one gives up. `lockscope list` names them."+gap).reaching(1),
 	}
 }
 

@@ -78,7 +78,7 @@ func nodeTiles(c config.Config) []panel {
 		tile("No spare vote", "percentunit", 1, steps(green, step{.05, orange}, step{.5, red}),
 			now(withoutMargin()),
 			"Share of won rounds with no vote beyond the quorum. Good: near 0. It rises when a node does not vote, "+
-				"even one that is up but waits after a restart."),
+				"even one that is up but waits after a restart.").otherwise("no round won"),
 		tile("Commands", "ops", auto, neutral(),
 			course(`sum(rate(distributed_lock_node_duration_seconds_count{N}[$__rate_interval]))`, ""),
 			"Commands per second on the chosen nodes. Good: three to five per acquire and node. Much more: see "+

@@ -1,6 +1,7 @@
 package boards
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -82,17 +83,17 @@ func (p panel) defaults(c *dashboard.FieldConfig) {
 	c.Color = &dashboard.FieldColor{Mode: mode}
 	c.Thresholds = thresholds(p.steps)
 	if p.kind == single {
-		c.Mappings = []dashboard.ValueMapping{{SpecialValueMap: calm()}}
+		c.Mappings = []dashboard.ValueMapping{{SpecialValueMap: calm(cmp.Or(p.none, "no data"))}}
 	}
 	c.Links = p.dataLinks(p.links)
 }
 
 // calm keeps panels without a value from the colour of the lowest step, which is often red: no data is not a
 // failure.
-func calm() *dashboard.SpecialValueMap {
+func calm(text string) *dashboard.SpecialValueMap {
 	m := dashboard.NewSpecialValueMap()
 	m.Options.Match = dashboard.SpecialValueMatchNullAndNan
-	m.Options.Result = dashboard.ValueMappingResult{Text: new("no data"), Color: new("text")}
+	m.Options.Result = dashboard.ValueMappingResult{Text: &text, Color: new("text")}
 	return m
 }
 

@@ -93,7 +93,7 @@ func resourceHolders(c config.Config) []panel {
 			{expr: `sum(rate(distributed_lock_hold_seconds_count{R}[$__rate_interval]))`, legend: "releases"}},
 			"Leases per second that went straight to the next waiter of the same process, beside all that ended. "+
 				"Good: follows the load. Many waiters and no hand-overs: the waiters are in different processes, and "+
-				"Redis wakes each."),
+				"the nodes wake each."),
 		chart("Deadlocks", "ops", third,
 			course(`sum by ($JOB, instance) (rate(distributed_lock_deadlocks_total{R}[$__rate_interval]))`,
 				"{{job}} {{instance}}"),
@@ -113,7 +113,7 @@ func resourceHolding() []panel {
 			append(quantiles(holdRate, " held", .5, .95, .99), validity),
 			"How long leases are held, and how long a fresh lease is valid: its TTL less the time of the acquire. "+
 				"Good: p99 held below the validity. Above it, work depends on renewals, and a dead holder blocks the "+
-				"others for a TTL. The axis is logarithmic.").traced().onLogAxis(),
+				"others for a TTL. Each label of the axis is ten times the one below.").traced().onLogAxis(),
 		heatMap("Hold time distribution", half, holdRate,
 			"Leases by hold time. Fuller cells stand out. Good: one band, well below the TTL. A band far up is work "+
 				"that should not be done under the lock.").traced(),

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
+	"github.com/lockscope/lockscope/dashboards/gen/internal/rules"
 )
 
 // resourcesBoard compares resources.
@@ -57,17 +58,25 @@ func resourcesTotals(c config.Config, o objectives) []panel {
 	}
 }
 
+// failedResources includes the acquires that stalled calls prevent: in a total outage no acquire ends.
+func failedResources() string {
+	const failed = `sum by ($JOB, resource) (rate(distributed_lock_failures_total{R}[$__rate_interval]))`
+	const prevented = `(sum by ($JOB, resource) (` + rules.Unserved + `{S}) or 0 * ` + failed + `)`
+	return `(` + failed + ` + ` + prevented + `)
+			/ (sum by ($JOB, resource) (rate(distributed_lock_wait_seconds_count{R}[$__rate_interval])) + ` + prevented +
+		` > 0)`
+}
+
 func resourcesOutcomes(c config.Config, o objectives) []panel {
 	drain := `sum by ($JOB, resource) (distributed_lock_waiting{R})
 		/ (sum by ($JOB, resource) (rate(distributed_lock_acquisitions_total{R,outcome="acquired"}[$__rate_interval])) > 0)`
 	return []panel{
 		acquiresByOutcome(),
 		chart("Failed acquires by resource", "percentunit", half,
-			course(`sum by ($JOB, resource) (rate(distributed_lock_failures_total{R}[$__rate_interval]))
-			/ (sum by ($JOB, resource) (rate(distributed_lock_wait_seconds_count{R}[$__rate_interval])) > 0)`,
-				"{{job}} {{resource}}"),
-			"Share of acquires that failed. Good: below the dashed line. One resource: contention or a stuck holder. "+
-				"All resources: the nodes.").marked(steps(green, step{1 - o.Availability, red})).
+			course(failedResources(), "{{job}} {{resource}}"),
+			"Share of acquires that failed; those that stalled calls prevent count as failed. Good: below the dashed line. "+
+				"One resource: contention or a stuck holder. All resources: the nodes.").
+			marked(steps(green, step{1 - o.Availability, red})).
 			reaching(2 * (1 - o.Availability)).leading(toResource()).largest(c.Boards.Top),
 		chart("Waiting by resource", "short", third,
 			course(`sum by ($JOB, resource) (distributed_lock_waiting{R})`, "{{job}} {{resource}}"),
