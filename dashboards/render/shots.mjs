@@ -74,10 +74,10 @@ async function bundle() {
   return { script: text('.js'), style: text('.css') };
 }
 
-// elsewhere are panels that do not ask Prometheus.
-const elsewhere = (panel) => panel.type === 'alertlist' || ['loki', 'tempo'].includes(panel.datasource?.type);
+// elsewhere are panels that ask Loki or Tempo.
+const elsewhere = (panel) => ['loki', 'tempo'].includes(panel.datasource?.type);
 
-// opened are the panels with all rows unfolded, as after a click on each. What asks Grafana, Loki or
+// opened are the panels with all rows unfolded, as after a click on each. What asks Loki or
 // Tempo is left out, and so are rows of nothing else.
 function opened(panels) {
   const all = [];

@@ -6,14 +6,14 @@ import { TableNG } from '@grafana/ui/unstable';
 
 import { Heatmap, StateTimeline } from './cells';
 
-const kinds = { stat: Stat, timeseries: Chart, table: Grid, bargauge: Bars, heatmap: Heatmap, 'state-timeline': StateTimeline, text: Words };
+const kinds = { stat: Stat, timeseries: Chart, table: Grid, bargauge: Bars, heatmap: Heatmap, 'state-timeline': StateTimeline, text: Words, alertlist: AlertList };
 
 export function Visualization(props) {
   const Kind = kinds[props.panel.type];
   if (!Kind) {
     return <Message>{`panels of type ${props.panel.type} are not drawn`}</Message>;
   }
-  if (!['stat', 'text'].includes(props.panel.type) && props.frames.every((f) => f.length === 0)) {
+  if (!['stat', 'text', 'alertlist'].includes(props.panel.type) && props.frames.every((f) => f.length === 0)) {
     return <Message quiet>{props.panel.fieldConfig.defaults.noValue ?? 'No data'}</Message>;
   }
   return <Kind {...props} />;
@@ -22,6 +22,11 @@ export function Visualization(props) {
 export function Message({ quiet, children }) {
   const { colors } = useTheme2();
   return <div style={{ height: '100%', display: 'grid', placeItems: 'center', color: quiet ? colors.text.secondary : colors.error.text }}>{children}</div>;
+}
+
+// AlertList stands for a list that only a Grafana server has.
+function AlertList() {
+  return <Message quiet>the list of the Grafana server, which is not drawn here</Message>;
 }
 
 // Words are a text in Markdown.
