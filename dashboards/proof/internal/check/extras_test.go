@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// TestMarksByTheMinute: a mark of two minutes is found on a board of a day, whose charts have a point every two minutes.
+// TestMarksByTheMinute: a mark of two minutes is found on a board of a day, whose charts have a point every two
+// minutes.
 func TestMarksByTheMinute(t *testing.T) {
 	boards, err := Load(fstest.MapFS{"grafana/b.json": {Data: []byte(
 		`{"uid": "b", "time": {"from": "now-24h", "to": "now"}, "annotations": {"list": [{"expr": "started < 120"}]}}`)}})
