@@ -10,7 +10,7 @@ import (
 // WaitClock divides the time of one Acquire among the classes of wait. A decorator starts it with the
 // call, passes on the hooks WaitStart and WaitEnd, and charges each [Stretch] that a method returns.
 //
-// The stretches of a call add up to its duration. Between waits the class is [lock.WaitNetwork], except
+// The stretches of a call add up to its duration, apart from waits in a [Line], which has their time. Between waits the class is [lock.WaitNetwork], except
 // that an attempt which follows one without a quorum keeps that class until the nodes decide otherwise:
 // nodes that hang make attempts long.
 //
@@ -19,6 +19,7 @@ import (
 type WaitClock struct {
 	mu      sync.Mutex
 	running bool
+	inLine  bool      // the time of the wait is that of a Line
 	since   time.Time // start of the stretch under way
 	class   lock.WaitClass
 	blocker *lock.HeldError
@@ -48,10 +49,20 @@ func (c *WaitClock) WaitStart(now time.Time, e lock.WaitStart) Stretch {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.take(now)
-	c.class, c.blocker, c.front = class, nil, e.Front
+	c.class, c.blocker, c.front, c.inLine = class, nil, e.Front, false
 	if class == lock.WaitBehindHolder {
 		c.blocker = e.Blocker
 	}
+	return s
+}
+
+// WaitInLine is WaitStart for a call that joins a [Line], which has the time of this wait: until the next
+// WaitStart, WaitEnd or End, the clock returns none.
+func (c *WaitClock) WaitInLine(now time.Time, e lock.WaitStart) Stretch {
+	s := c.WaitStart(now, e)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.inLine = true
 	return s
 }
 
@@ -60,6 +71,7 @@ func (c *WaitClock) WaitEnd(now time.Time) Stretch {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.take(now)
+	c.inLine = false
 	if c.class != lock.WaitNoQuorum && c.class != lock.WaitQuarantined {
 		c.class = lock.WaitNetwork
 	}
@@ -68,8 +80,8 @@ func (c *WaitClock) WaitEnd(now time.Time) Stretch {
 }
 
 // Take returns the stretch under way and begins the next one, in the same class. Of a wait behind
-// another caller of the process it first asks what that caller waits for now. After End it returns no
-// time.
+// another caller of the process it first asks what that caller waits for now, but the stretch does not
+// say when that changed: a [Line] knows. After End it returns no time.
 func (c *WaitClock) Take(now time.Time) Stretch {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -99,20 +111,18 @@ func (c *WaitClock) look() {
 	if c.front == nil {
 		return
 	}
-	e := lock.WaitStart{Kind: lock.WaitLocal, Front: c.front}
-	blocker, _ := c.front()
-	if c.class = e.Class(); c.class != lock.WaitBehindHolder {
-		blocker = nil
-	}
-	c.blocker = blocker
+	c.class, c.blocker = frontOf(c.front)
 }
 
 // take ends the stretch under way. mu must be held.
 func (c *WaitClock) take(now time.Time) Stretch {
 	s := Stretch{Class: c.class, Blocker: c.blocker}
-	if c.running {
-		s.Took = max(now.Sub(c.since), 0)
-		c.since = now
+	if !c.running {
+		return s
 	}
+	if !c.inLine {
+		s.Took = max(now.Sub(c.since), 0)
+	}
+	c.since = now
 	return s
 }

@@ -67,6 +67,35 @@ func TestWaitClock(t *testing.T) {
 	}
 }
 
+// TestWaitInLine: the time in a line is that of the line, and the rest that of the clock.
+func TestWaitInLine(t *testing.T) {
+	began := time.Unix(1000, 0)
+	at := func(seconds int) time.Time { return began.Add(time.Duration(seconds) * time.Second) }
+	front := func() (*lock.HeldError, error) { return nil, noQuorum }
+	var c decorate.WaitClock
+	c.Start(at(0))
+	local := lock.WaitStart{Kind: lock.WaitLocal, Front: front}
+	if got := c.WaitInLine(at(1), local); got.Took != time.Second || got.Class != lock.WaitNetwork {
+		t.Errorf("before the line: %+v", got)
+	}
+	if class, _ := c.Class(); class != lock.WaitNoQuorum {
+		t.Errorf("in line: class %s", class)
+	}
+	if got := c.Take(at(3)).Took + c.WaitEnd(at(5)).Took; got != 0 {
+		t.Errorf("in line: %v", got)
+	}
+	if got := c.WaitStart(at(7), lock.WaitStart{Kind: lock.WaitHolder}); got.Took != 2*time.Second {
+		t.Errorf("after the line: %+v", got)
+	}
+	c.WaitInLine(at(8), local)
+	if got := c.WaitStart(at(9), local); got.Took != 0 {
+		t.Errorf("in line again: %+v", got)
+	}
+	if got := c.End(at(10)); got.Took != time.Second {
+		t.Errorf("out of line: %+v", got)
+	}
+}
+
 // TestFrontNamesTheHolder: a caller behind another one of its process learns for whom that one waits. A lease of this
 // process is named with its call site.
 func TestFrontNamesTheHolder(t *testing.T) {

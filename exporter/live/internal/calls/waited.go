@@ -36,12 +36,13 @@ func (c *Call) spendUntil(now time.Time, e lock.WaitStart) {
 		w.stack = stack
 	}
 	c.leaveLine(now) // it is in one only if the wait before has not ended
-	c.spend(now, c.clock.WaitStart(now, e))
 	lines, id := &c.ledger.lines, c.id()
 	if e.Kind == lock.WaitLocal && e.Front != nil {
+		c.spend(now, c.clock.WaitInLine(now, e))
 		w.line = lines.find(id, c.owner)
 		w.joined = w.line.Join(now, e.Front)
 	} else {
+		c.spend(now, c.clock.WaitStart(now, e))
 		lines.look(id, now)
 	}
 }
@@ -83,7 +84,7 @@ func (c *Call) leaveLine(now time.Time) bool {
 	}
 	w.line.Leave(now)
 	w.spent.AddSince(w.line.Spent(), w.joined)
-	c.clock.WaitEnd(now) // its time is that of the line
+	c.clock.WaitEnd(now)
 	c.ledger.lines.drop(w.line)
 	w.line, w.joined = nil, nil
 	return true
@@ -127,7 +128,7 @@ func (c *Call) abandonLine(now time.Time) {
 func (c *Call) charge(now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.waited != nil && c.waited.line == nil {
+	if c.waited != nil {
 		c.spend(now, c.clock.Take(now))
 	}
 }
