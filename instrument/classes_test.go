@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -29,6 +31,14 @@ func onNodes(t *testing.T, nodes memlock.Nodes, instance string) (*instrument.Lo
 
 // inflicted is the time that a process has waited behind an instance, over all resources and call sites.
 func inflicted(t *testing.T, l prometheus.Collector, holder string) (seconds float64) {
+	for _, s := range inflictedBySite(t, l, holder) {
+		seconds += s
+	}
+	return seconds
+}
+
+// inflictedBySite has one number for each call site and resource.
+func inflictedBySite(t *testing.T, l prometheus.Collector, holder string) (seconds []float64) {
 	for _, f := range families(t, l) {
 		if f.GetName() != "distributed_lock_inflicted_wait_seconds_total" {
 			continue
@@ -36,7 +46,7 @@ func inflicted(t *testing.T, l prometheus.Collector, holder string) (seconds flo
 		for _, m := range f.Metric {
 			for _, label := range m.Label {
 				if label.GetName() == "holder" && label.GetValue() == holder {
-					seconds += m.Counter.GetValue()
+					seconds = append(seconds, m.Counter.GetValue())
 				}
 			}
 		}
@@ -89,6 +99,72 @@ func TestHoldersAreCharged(t *testing.T) {
 		if got := inflicted(t, l, "billing/1") + inflicted(t, l, "orders/1"); got != 0 {
 			t.Errorf("%v s are still charged to holders for whom nobody waits", got)
 		}
+	})
+}
+
+// TestSuccessiveHoldersAreCharged: a call waits behind a holder in another process, then behind two other calls of its
+// own, which waited in front of it. Each is charged with its own part, though nobody collects meanwhile.
+func TestSuccessiveHoldersAreCharged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		nodes := memlock.NewNodes(3)
+		_, billing := onNodes(t, nodes, "billing/1")
+		l, _ := onNodes(t, nodes, "orders/1")
+		held, err := billing.Acquire(t.Context(), "job")
+		must(t, err)
+		var done sync.WaitGroup
+		hold := func(d time.Duration) func(context.Context, lock.Lease) error {
+			return func(context.Context, lock.Lease) error { time.Sleep(d); return nil }
+		}
+		for _, call := range []func() error{
+			func() error { return lock.Do(t.Context(), l, "job", hold(5*time.Second)) },
+			func() error { return lock.Do(t.Context(), l, "job", hold(3*time.Second)) },
+			func() error { return lock.Do(t.Context(), l, "job", hold(0)) },
+		} {
+			done.Go(func() { must(t, call()) })
+			synctest.Wait()
+		}
+		time.Sleep(10 * time.Second)
+		must(t, held.Release(t.Context()))
+		done.Wait()
+		wantSeconds(t, "three calls behind billing/1", inflicted(t, l, "billing/1"), 30)
+		wantSeconds(t, "two calls behind the first of orders/1, one behind the second", inflicted(t, l, "orders/1"), 13)
+		sites := inflictedBySite(t, l, "orders/1")
+		slices.Sort(sites)
+		if len(sites) != 2 || math.Abs(sites[0]-3) > .1 || math.Abs(sites[1]-10) > .1 {
+			t.Errorf("inflicted by the call sites of orders/1: %v, want 3 s and 10 s", sites)
+		}
+		wantSeconds(t, "of class holder", class(t, l, "job", lock.WaitBehindHolder), 43)
+	})
+}
+
+// keeps is a node that keeps the lock for another waiter until a time.
+type keeps struct {
+	driver.BlockingNode
+	until time.Time
+}
+
+func (n keeps) Acquire(ctx context.Context, req driver.AcquireRequest) (driver.AcquireReply, error) {
+	if left := time.Until(n.until); left > 0 {
+		return driver.AcquireReply{Reserved: true, TTL: left}, nil
+	}
+	return n.BlockingNode.Acquire(ctx, req)
+}
+
+// TestHandOverIsNoHolder: nobody holds a lock that is kept for the next waiter. That time has a row of its own.
+func TestHandOverIsNoHolder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := locktest.NewFakeServer("node1")
+		t.Cleanup(s.Close)
+		node := keeps{s.Connect(1, locktest.Faults{}), time.Now().Add(5 * time.Second)}
+		engine, err := engine.NewEngine([]driver.Node{engine.Async(node)})
+		must(t, err)
+		defer func() { must(t, engine.Close()) }()
+		l := wrap(t, engine)
+		lease, err := l.Acquire(t.Context(), "job")
+		must(t, err)
+		must(t, lease.Release(t.Context()))
+		wantSeconds(t, "being handed over", inflicted(t, l, "being handed over"), 5)
+		wantSeconds(t, "behind an unknown holder", inflicted(t, l, "unknown"), 0)
 	})
 }
 

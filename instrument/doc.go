@@ -83,9 +83,10 @@
 // "still waiting for the lock" (see Logs). distributed_lock_inflicted_wait_seconds_total charges waits to the holder:
 // by its instance, and by its call site if the holder has lock.WithCallSites. Both include calls that have not
 // returned.
-// A wait behind several callers of one process is charged to the holder at its end and whenever metrics are collected.
-// 200 holders have series of their own, then holder is other; a lock of another library is unknown. A holder for whom
-// nobody has waited for an hour is dropped (WithIdleResources).
+// A wait behind several holders is charged to each of them for its own part, also behind callers of the same process.
+// While a lock is kept for the next waiter, nobody holds it: holder is "being handed over". 200 holders have series of
+// their own, then holder is other; a lock of another library is unknown. A holder for whom nobody has waited for an
+// hour is dropped (WithIdleResources).
 //
 // Three counters show how leases are used. distributed_lock_outlived_total counts work that went on for more than a
 // second after its lease was lost: pass the lease's context on. distributed_lock_close_calls_total counts leases with

@@ -66,7 +66,7 @@ func (l *Locker) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 	m := &lease{call: call{observers: l.observers}}
 	c := &m.call
 	c.Start(ctx, l.layer, c)
-	l.metrics.Begin(ctx, &c.counted, resource, l.label)
+	l.metrics.Begin(ctx, &c.counted, resource, l.owner)
 	returned := false
 	defer func() {
 		if !returned {

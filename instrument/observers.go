@@ -13,16 +13,16 @@ import (
 type observers struct {
 	metrics *metrics.Metrics
 	panics  panics.Counter
-	label   func(resource string) string // nil without WithResourceLabel
-	spans   *spans.Tracer                // nil if tracing is off
-	log     *logs.Log                    // nil if nobody listens
+	owner   *metrics.Owner
+	spans   *spans.Tracer // nil if tracing is off
+	log     *logs.Log     // nil if nobody listens
 	waits   *longwait.Watch
 	layer   *decorate.Layer
 }
 
 func newObservers(cfg config, m *metrics.Metrics) *observers {
 	o := &observers{
-		metrics: m, panics: m.Panics(),
+		metrics: m, panics: m.Panics(), owner: new(metrics.Owner),
 		log:   logs.New(cfg.logger, cfg.logInterval, m.Panics()),
 		waits: longwait.New(cfg.longWait, cfg.logger != nil),
 		spans: spans.New(spans.Config{
@@ -31,7 +31,7 @@ func newObservers(cfg config, m *metrics.Metrics) *observers {
 		}),
 	}
 	if cfg.label != nil {
-		o.label = func(resource string) (label string) { // "" if the user's function panics
+		o.owner.Label = func(resource string) (label string) { // "" if the user's function panics
 			defer o.panics.Contain()
 			return cfg.label(resource)
 		}

@@ -63,6 +63,8 @@ const (
 	WaitHistoryFor = state.WaitHistoryFor
 	// MaxInflicted is how many holders State.Inflicted has at most.
 	MaxInflicted = state.MaxInflicted
+	// HandedOver is the Inflicted.Holder of locks that are kept for the next waiter.
+	HandedOver = state.HandedOver
 	// InflictedFor is the time span of State.Inflicted.
 	InflictedFor = state.InflictedFor
 )

@@ -13,6 +13,9 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine"
+	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
@@ -233,6 +236,42 @@ func TestInflictedWithinTheProcess(t *testing.T) {
 		behind := sums(profileOf(t, board, live.ByHolder), byClass)
 		if !within(waited["holder"], behind["holder"], 50*time.Millisecond) {
 			t.Errorf("waited %v behind holders, which inflicted %v", waited["holder"], behind["holder"])
+		}
+	})
+}
+
+// keeps is a node that keeps the lock for another waiter until a time.
+type keeps struct {
+	driver.BlockingNode
+	until time.Time
+}
+
+func (n keeps) Acquire(ctx context.Context, req driver.AcquireRequest) (driver.AcquireReply, error) {
+	if left := time.Until(n.until); left > 0 {
+		return driver.AcquireReply{Reserved: true, TTL: left}, nil
+	}
+	return n.BlockingNode.Acquire(ctx, req)
+}
+
+// TestHandOverHasARow: nobody holds a lock that is kept for the next waiter, and nobody is blamed for that time.
+func TestHandOverHasARow(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		s := locktest.NewFakeServer("node1")
+		t.Cleanup(s.Close)
+		node := keeps{s.Connect(1, locktest.Faults{}), time.Now().Add(5 * time.Second)}
+		engine, err := engine.NewEngine([]driver.Node{engine.Async(node)})
+		must(t, err)
+		t.Cleanup(func() { must(t, engine.Close()) })
+		board := newBoard(t)
+		must(t, acquire(t, wrap(t, board, engine), "job").Release(t.Context()))
+		got := state(board).Inflicted
+		if len(got) != 1 || got[0].Holder != live.HandedOver || math.Abs(got[0].Seconds-5) > .1 || got[0].Waits != 0 {
+			t.Errorf("inflicted %+v", got)
+		}
+		for _, s := range profileOf(t, board, live.ByHolder).Samples() {
+			if s.Stack[0].Function != "(being handed over)" || s.Holder != "" {
+				t.Errorf("sample %+v", s)
+			}
 		}
 	})
 }

@@ -10,7 +10,8 @@ import (
 // WaitClock divides the time of one Acquire among the classes of wait. A decorator starts it with the
 // call, passes on the hooks WaitStart and WaitEnd, and charges each [Stretch] that a method returns.
 //
-// The stretches of a call add up to its duration, apart from waits in a [Line], which has their time. Between waits the class is [lock.WaitNetwork], except
+// The stretches of a call add up to its duration, apart from waits in a [Line], which has their time.
+// Between waits the class is [lock.WaitNetwork], except
 // that an attempt which follows one without a quorum keeps that class until the nodes decide otherwise:
 // nodes that hang make attempts long.
 //

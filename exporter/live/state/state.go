@@ -20,6 +20,8 @@ const (
 	HistoryFor = 10 * time.Minute
 	// MaxInflicted is how many holders State.Inflicted has at most.
 	MaxInflicted = 20
+	// HandedOver is the Holder of Inflicted for the time in which nobody held the lock: it was kept for the next waiter.
+	HandedOver = "being handed over"
 	// InflictedFor is the time span of State.Inflicted.
 	InflictedFor = 10 * time.Minute
 )
@@ -198,10 +200,10 @@ type Tenure struct {
 type Inflicted struct {
 	Resource string  `json:"resource"`
 	Backend  string  `json:"backend,omitempty"`
-	Holder   string  `json:"holder"` // instance; empty if the lock's value does not name one
+	Holder   string  `json:"holder"` // instance; empty if the lock's value does not name one; or HandedOver
 	CallSite string  `json:"call_site,omitempty"`
 	Seconds  float64 `json:"seconds"`
-	Waits    int     `json:"waits"` // how often a call began to wait behind it
+	Waits    int     `json:"waits"` // how often a call began to wait behind it; 0 for HandedOver
 }
 
 // WaitPoint is one second of finished Acquire calls.

@@ -14,8 +14,11 @@ import (
 // maxBlamed is how many holders have series of their own.
 const maxBlamed = 200
 
-// unknownHolder is the label value of a holder without a name.
-const unknownHolder = "unknown"
+// Label values of holders without a name.
+const (
+	unknownHolder = "unknown"
+	handedOver    = "being handed over" // nobody holds the lock: it is kept for the next waiter
+)
 
 // blame counts the time that calls of this process waited behind holders, by resource, instance and call site of the
 // holder. Instances come and go with every deployment: those that nobody waits for any more are let go.
@@ -40,9 +43,12 @@ func newBlame(vec *prometheus.CounterVec, idle time.Duration) *blame {
 }
 
 // charge counts time behind a holder. A lock that another library wrote does not name its holder.
-func (b *blame) charge(resource string, h lock.Holder, took time.Duration) {
+func (b *blame) charge(resource string, h *lock.HeldError, took time.Duration) {
 	now := time.Now()
-	key := blamed{resource, label.Cut(cmp.Or(h.Instance, unknownHolder)), label.Cut(h.CallSite)}
+	key := blamed{resource, label.Cut(cmp.Or(h.Holder.Instance, unknownHolder)), label.Cut(h.Holder.CallSite)}
+	if h.HandedOver {
+		key = blamed{resource: resource, holder: handedOver}
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	of := b.holders[key]

@@ -15,7 +15,10 @@ import (
 // Call is one Acquire and its lease: see [Metrics.Begin]. It must not be copied.
 type Call struct {
 	entry
-	series *series
+	series   *series
+	owner    *Owner
+	keyspace string // of the set of nodes; "" without hooks
+	line     *line  // while it waits for its turn in this process; guarded by the mutex of the lines
 
 	nodes, quorum atomic.Int32 // zero if no hook has been called
 	ballot        atomic.Uint64
@@ -44,6 +47,7 @@ func (c *Call) HeldHere() (since time.Time, ok bool) { return c.series.held.of(c
 // Start records how many nodes the call asks. Without this hook the classes of its waits stay unknown.
 func (c *Call) Start(e lock.AcquireStart) {
 	c.clock.Start(c.began)
+	c.keyspace = e.Backend.Keyspace
 	c.nodes.Store(int32(e.Nodes))
 	c.quorum.Store(int32(e.Quorum))
 	if e.Options.NoRenew {
@@ -62,14 +66,27 @@ func (c *Call) AttemptEnd(e lock.AttemptEnd) {
 
 // WaitStart records what the call waits for.
 func (c *Call) WaitStart(e lock.WaitStart) {
-	c.series.charge(c.clock.WaitStart(time.Now(), e))
+	now := time.Now()
 	if e.Kind == lock.WaitLocal {
 		c.progress.Store(int32(behind))
 	}
+	if e.Kind == lock.WaitLocal && e.Front != nil {
+		c.series.charge(c.clock.WaitInLine(now, e))
+		c.series.lines.join(c, now, e.Front)
+		return
+	}
+	c.series.charge(c.clock.WaitStart(now, e))
+	c.series.lines.look(c.resource, now)
 }
 
 // WaitEnd records that the call makes another attempt, or has been handed the lock.
-func (c *Call) WaitEnd() { c.series.charge(c.clock.WaitEnd(time.Now())) }
+func (c *Call) WaitEnd() {
+	now := time.Now()
+	c.series.charge(c.clock.WaitEnd(now))
+	if !c.series.lines.leave(c, now) {
+		c.series.lines.look(c.resource, now)
+	}
+}
 
 // LongWait counts a wait that has become long.
 func (c *Call) LongWait() { c.series.longWait.Inc() }
@@ -126,8 +143,10 @@ func (c *Call) vote(attempt int, granted bool) {
 
 // Returned ends the wait: Acquire has returned, or panicked.
 func (c *Call) Returned() {
+	now := time.Now()
 	c.series.waiting.remove(&c.entry)
-	c.series.charge(c.clock.End(time.Now()))
+	c.series.lines.leave(c, now)
+	c.series.charge(c.clock.End(now))
 }
 
 // Abandoned ends a call that returned nothing.
@@ -135,7 +154,9 @@ func (c *Call) Abandoned() { c.series.done() }
 
 // Acquired counts a success: a lease that is held until Ended. sc is that of the span in which it was acquired.
 func (c *Call) Acquired(validity time.Duration, sc trace.SpanContext) {
-	c.waited = time.Since(c.began)
+	now := time.Now()
+	c.waited = now.Sub(c.began)
+	c.series.lines.look(c.resource, now)
 	c.series.outcomes[outcome.Acquired].Inc()
 	c.series.held.add(&c.entry)
 	c.series.validity.Observe(max(0, validity.Seconds()))

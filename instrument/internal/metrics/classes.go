@@ -33,6 +33,6 @@ func (s *series) charge(st decorate.Stretch) {
 	}
 	s.classes.add(st.Class, st.Took)
 	if st.Blocker != nil {
-		s.blame.charge(s.label, st.Blocker.Holder, st.Took)
+		s.blame.charge(s.label, st.Blocker, st.Took)
 	}
 }

@@ -210,6 +210,7 @@ func (l *labelSet) tellWaits(now time.Time, objective time.Duration) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	for _, s := range l.byLabel {
+		s.lines.charge(now)
 		s.waiting.tell(now, objective, s.charge)
 		for _, v := range s.variants {
 			v.waiting.tell(now, objective, v.charge)

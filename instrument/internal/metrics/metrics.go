@@ -53,11 +53,10 @@ func (m *Metrics) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-// Begin counts a call of Acquire that begins now. own computes the label of its resource; label.Fold does if own is
-// nil or returns "".
-func (m *Metrics) Begin(ctx context.Context, c *Call, resource string, own func(string) string) {
-	c.resource, c.began = resource, time.Now()
-	c.series = m.labels.use(resource, own, c.began)
+// Begin counts a call of Acquire that begins now.
+func (m *Metrics) Begin(ctx context.Context, c *Call, resource string, owner *Owner) {
+	c.resource, c.owner, c.began = resource, owner, time.Now()
+	c.series = m.labels.use(resource, owner.Label, c.began)
 	if len(m.settings.Labels) > 0 {
 		c.series = m.labels.useVariant(ctx, c.series, c.began)
 	}

@@ -18,6 +18,7 @@ type series struct {
 	users    atomic.Int64 // calls that have not ended, and leases that have not
 	usedAt   atomic.Int64 // in nanoseconds since 1970, to the second
 
+	lines    *lines                  // of the base, and its variants
 	base     *series                 // of the resource without such values; nil for that itself
 	variants map[labelValues]*series // of a base, with the mutex of the set held
 
@@ -59,7 +60,7 @@ func newSeries(c *catalogue, label string, more ...string) *series {
 			outlived: c.outlived.WithLabelValues(values...), closeCalls: c.closeCalls.WithLabelValues(values...),
 			unfenced: c.unfenced.WithLabelValues(values...),
 		},
-		blame: c.blame, margin: c.margin,
+		blame: c.blame, margin: c.margin, lines: new(lines),
 		held: heldLeases{count: c.held.WithLabelValues(values...), since: c.heldSince.WithLabelValues(values...)},
 	}
 	for i := range s.outcomes {

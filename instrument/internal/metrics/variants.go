@@ -32,7 +32,7 @@ func (v *variants) add(base *series, of labelValues) (s *series, overflow bool) 
 		return s, overflow
 	}
 	s = newSeries(v.catalogue, base.label, of[:len(v.labels.names)]...)
-	s.base = base
+	s.base, s.lines = base, base.lines
 	if base.variants == nil {
 		base.variants = make(map[labelValues]*series)
 	}

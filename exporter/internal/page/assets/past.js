@@ -23,7 +23,7 @@ const showInflicted = (() => {
     ["Holder", (cell, i) => { showName(cell, i.holder); showSite(cell, i.call_site); }, "names"],
     ["Resource", (cell, i) => { showName(cell, i.resource); showBackend(cell, i); }, "names"],
     text("Waiting caused", i => duration(i.seconds), "num"),
-    text("Waits", i => number(i.waits), "num"),
+    text("Waits", i => i.waits ? number(i.waits) : "\u2013", "num"),
   ], i => [i.holder, i.call_site, lockKey(i)].join("\0"));
   return (doc, matches) => {
     const all = doc.inflicted ?? [], found = all.filter(i => matches(i.holder, i.resource, i.backend, i.call_site));

@@ -57,8 +57,8 @@ func (r *Recorder) Inflict(now time.Time, i Inflicted) {
 	}
 }
 
-// MostInflicted returns the holders that made others wait longest in the last ten minutes. It leaves out time for
-// which no holder was known.
+// MostInflicted returns the holders that made others wait longest in the last ten minutes, with hand-overs, in which
+// nobody holds the lock. It leaves out time for which no holder was known.
 func (r *Recorder) MostInflicted(now time.Time) []state.Inflicted {
 	minute := r.minute(now)
 	r.mu.Lock()
@@ -66,8 +66,11 @@ func (r *Recorder) MostInflicted(now time.Time) []state.Inflicted {
 	all := make([]state.Inflicted, 0)
 	for k, row := range r.holders.rows {
 		s := row.lately(minute)
-		if k.other || !k.holder.Counts() || s.took <= 0 {
+		if k.other || k.holder.kind == notKnown || s.took <= 0 {
 			continue
+		}
+		if k.holder.kind == handedOver {
+			k.holder.Instance = state.HandedOver
 		}
 		all = append(all, state.Inflicted{
 			Resource: k.of.Resource, Backend: k.of.Backend, Holder: k.holder.Instance, CallSite: k.holder.CallSite,

@@ -104,7 +104,7 @@ func (h Holder) frame() Frame {
 	case h.kind == unnamed:
 		return Frame{Function: "(a holder that the lock's value does not name)"}
 	case h.kind == handedOver:
-		return Frame{Function: "(being handed to the next waiter)"}
+		return Frame{Function: "(being handed over)"}
 	case h.kind == notKnown:
 		return Frame{Function: "(no holder known yet)"}
 	case h.CallSite == "":
