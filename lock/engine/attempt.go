@@ -95,6 +95,7 @@ func (a *attempt) carryOut(ctx context.Context) result {
 				a.engine.cfg.Clock()-a.began, a.opts.TTL)
 		}
 	}
+	res.gateRefused = a.grants[a.gate].known() == grantRefused
 	if res.err != nil {
 		a.abandon()
 	}
@@ -121,6 +122,9 @@ func (a *attempt) abandon() {
 			a.undone = granters.over
 			granters.left.Add(1)
 			u.report = &granter{granters: granters}
+		}
+		if i == a.gate {
+			u.contender = a.queue.contender
 		}
 		if i == a.gate && a.waiter.Enqueue {
 			u.req.Waiter = a.waiter

@@ -24,6 +24,7 @@ type pause struct {
 	d     time.Duration
 	poll  bool // the end of the wait is no more than the time to look again
 	often bool // it is short, for nobody will tell
+	retry bool // it is short, for the next attempt is likely to succeed
 }
 
 // backoff decides how long a caller waits between its attempts.
@@ -32,6 +33,7 @@ type backoff struct {
 	gateFaults  int // gates in a row that did not answer
 	namedInVain int // named attempts in a row that failed
 	polls       int // poll intervals in a row in which nothing was heard
+	wasted      int // grants of the gate in a row that were wasted
 	foreign     foreignHolder
 }
 
@@ -59,7 +61,7 @@ func (b *backoff) pause(cfg *Settings, res result, s standing) pause {
 	b.faults = 0
 	if s.named && b.namedInVain < 3 {
 		b.namedInVain++
-		return pause{kind: lock.WaitHolder, d: retryNamed + cfg.jitter(retryNamed)}
+		return pause{kind: lock.WaitHolder, d: retryNamed + cfg.jitter(retryNamed), retry: true}
 	}
 	b.namedInVain = 0
 	if res.ticket == 0 && s.tries == 1 {
@@ -75,6 +77,15 @@ func (b *backoff) pause(cfg *Settings, res result, s standing) pause {
 		return pause{kind: lock.WaitHolder, d: res.freeIn + time.Millisecond + cfg.jitter(2*time.Millisecond+spread)}
 	}
 	return p
+}
+
+// wastedGrant is the pause of a waiter that the gate had granted the lock, and the other nodes
+// had not. The gate knows no holder then. The holder's release may have passed it already, or have found the grant in its place: it has named
+// nobody, and no other release will come. So the waiter looks again, each time later.
+func (b *backoff) wastedGrant(cfg *Settings) time.Duration {
+	d := min(retryNamed<<min(b.wasted, 10), cfg.PollInterval)
+	b.wasted++
+	return d/2 + cfg.jitter(d)
 }
 
 // pollInterval is jittered, and longer for a waiter with many others in front.

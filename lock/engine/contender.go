@@ -98,6 +98,9 @@ func (a *contender) try(ctx context.Context) (*attempt, result) {
 		})
 	}
 	a.gate.note(try.gate, try.waiter.Enqueue, res)
+	if res.gateRefused {
+		a.wasted = 0
+	}
 	return try, res
 }
 
@@ -206,13 +209,23 @@ func (a *contender) wait(ctx context.Context, res result) error {
 
 // sleep waits until this process gets a hint, or the pause is over.
 func (a *contender) sleep(ctx context.Context, p pause, wasNamed bool) error {
-	timer := time.NewTimer(p.d)
+	timer, ends := time.NewTimer(p.d), time.Now().Add(p.d)
 	defer timer.Stop()
-	told, err := a.until(ctx, woken{wake: a.queue.wake, timer: timer.C})
+	wake, early := woken{wake: a.queue.wake, timer: timer.C}, false
+	told, err := a.until(ctx, wake)
+	for told != nil && told.wasted {
+		if !p.retry && !early {
+			early = true
+			timer.Reset(min(a.wastedGrant(a.engine.cfg), time.Until(ends)))
+		}
+		told, err = a.until(ctx, wake)
+	}
 	switch {
 	case err != nil:
 	case told != nil:
 		a.named, a.polls = told.named, 0
+	case early:
+		a.polls++ // every other attempt does not leave the queue: see listens
 	default:
 		a.named = wasNamed && a.namedInVain > 0
 		if a.polls++; !p.poll {

@@ -8,7 +8,13 @@ import (
 
 // nodeQueues keep the calls about one resource on each node in order.
 type nodeQueues struct {
-	key    string
-	calls  []callqueue.Queue // one a node
-	hedged atomic.Bool       // the gate was slower than usual, and has not answered since
+	key       string
+	calls     []callqueue.Queue // one a node
+	hedged    atomic.Bool       // the gate was slower than usual, and has not answered since
+	contender contending
+}
+
+// contending is who contends for the lock in this process, if anybody does.
+type contending interface {
+	grantWasted() // the gate has taken back a grant of a failed attempt
 }

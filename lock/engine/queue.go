@@ -26,7 +26,8 @@ type resourceQueue struct {
 
 // wakeUp is a hint that an attempt is worth while.
 type wakeUp struct {
-	named bool // a release named this process's waiter
+	named  bool // a release named this process's waiter
+	wasted bool // the gate has taken back a grant of a failed attempt: see wastedGrant
 }
 
 func newResourceQueue(all *queues, key string) *resourceQueue {
@@ -37,6 +38,7 @@ func newResourceQueue(all *queues, key string) *resourceQueue {
 	for i := range q.calls {
 		q.calls[i].Owner = q
 	}
+	q.contender = q
 	return q
 }
 
@@ -73,6 +75,9 @@ func (q *resourceQueue) released() {
 		q.signal(wakeUp{named: true})
 	}
 }
+
+// grantWasted implements contending.
+func (q *resourceQueue) grantWasted() { q.signal(wakeUp{wasted: true}) }
 
 // signal never blocks; being named outweighs any other reason to wake up.
 func (q *resourceQueue) signal(w wakeUp) {

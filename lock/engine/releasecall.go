@@ -25,10 +25,11 @@ type undoing struct {
 	withdraw bool           // the node may never have got the token: it is then not asked
 	report   releaseReporter
 
-	state   grantState // when it was sent
-	command command
-	err     error              // its last answer, for the round; guarded by the round's mutex
-	answers chan releaseAnswer // of a retry; nil before
+	contender contending // hears of a wasted grant of the gate; nil for other nodes
+	state     grantState // when it was sent
+	command   command
+	err       error              // its last answer, for the round; guarded by the round's mutex
+	answers   chan releaseAnswer // of a retry; nil before
 }
 
 // releaseReporter gets each answer to a release.
@@ -80,6 +81,9 @@ func (u *undoing) Answer(reply driver.ReleaseReply, err error) {
 func (u *undoing) tell(a releaseAnswer) {
 	if a.reply.Named {
 		u.g.engine.contended.mark(u.req.Key, handoffWindow)
+	}
+	if u.contender != nil && a.err == nil && a.reply.Found == driver.FoundOwn {
+		u.contender.grantWasted()
 	}
 	if u.report != nil {
 		a.from = u.g.index

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"math/rand/v2"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -96,4 +97,51 @@ func TestAnExtendNeverShortens(t *testing.T) {
 		t.Errorf("%v left after a round that won", k.lease.Remaining())
 	}
 	k.lease.stop(lock.ErrMaxHold)
+}
+
+// TestWastedGrants: a waiter whose grant by the gate was wasted looks again, later each time, and never later than it
+// would have. A retry that is due anyway is not put off. Being named counts as always.
+func TestWastedGrants(t *testing.T) {
+	for name, c := range map[string]struct {
+		before      int
+		retry       bool
+		pause       time.Duration
+		named       bool
+		least, most time.Duration
+	}{
+		"first": {pause: time.Minute, least: retryNamed / 2, most: 2 * retryNamed},
+		"fifth": {before: 4, pause: time.Minute, least: 8 * retryNamed, most: 32 * retryNamed},
+		"many": {before: 1000, pause: time.Minute,
+			least: lock.DefaultPollInterval / 2, most: 2 * lock.DefaultPollInterval},
+		"short pause":  {before: 1000, pause: time.Millisecond, most: time.Millisecond},
+		"before retry": {pause: time.Second, retry: true, least: time.Second, most: time.Second},
+		"then named":   {before: 1000, pause: time.Minute, named: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				k := newKept(t)
+				a := k.acquisition()
+				a.wasted = c.before
+				a.engine.cfg.PollInterval, a.engine.cfg.Random = lock.DefaultPollInterval, rand.Int64N
+				began := time.Now()
+				k.queue.grantWasted()
+				go func() {
+					synctest.Wait()
+					k.queue.grantWasted() // of an earlier attempt
+					synctest.Wait()
+					if c.named {
+						k.queue.signal(wakeUp{named: true})
+					}
+				}()
+				if err := a.sleep(t.Context(), pause{d: c.pause, poll: true, retry: c.retry}, false); err != nil {
+					t.Fatal(err)
+				}
+				took := time.Since(began)
+				if took < c.least || took > c.most || a.named != c.named || !c.named && !c.retry && a.polls != 1 {
+					t.Errorf("looked after %v, named %v, %d polls", took, a.named, a.polls)
+				}
+				k.lease.stop(lock.ErrMaxHold)
+			})
+		})
+	}
 }
