@@ -59,6 +59,8 @@ const waiterColumns = [
   ["Class", (cell, w) => {
     const known = waitClasses[w.class];
     showChip(cell, "class", known ? known[0] : "", /quorum|quarantined/.test(w.class ?? "") ? "bad" : "");
+    put(part(cell, "span", "unknown"), known ? "" : "\u2013");
+    cell.title = known ? "" : "the nodes do not say why it waits";
     cell.classList.toggle("none", !known);
   }],
   ["Waits for", (cell, w) => {

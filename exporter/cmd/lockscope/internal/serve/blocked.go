@@ -11,7 +11,10 @@ import (
 )
 
 // graph makes of a reading of queues what the page says of who blocks whom, as it was then.
-type graph struct{ *scanner.Waits }
+type graph struct {
+	*scanner.Waits
+	votes
+}
 
 // blocked counts every call, also those that have no row of their own.
 func (g graph) blocked(rows []live.Waiter) (all []live.Blocked) {
@@ -24,6 +27,9 @@ func (g graph) blocked(rows []live.Waiter) (all []live.Blocked) {
 		b := live.Blocked{
 			Resource: scanner.KeyText(f.Resource), Waiting: calls(f), Listed: listed[scanner.KeyText(f.Resource)],
 			Longest: seen.Longest(f).Seconds(), Holder: blocker(f.Lock),
+		}
+		if class := g.class(f.Lock); class != "" {
+			b.ByClass = live.ByClass{string(class): b.Waiting}
 		}
 		at := f.Resource
 		for _, next := range g.Graph.Chain(f.Resource) {

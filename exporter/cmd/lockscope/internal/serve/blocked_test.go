@@ -30,7 +30,7 @@ func TestBlockedCountsEveryCall(t *testing.T) {
 		}
 	}
 	stock, order := waiting("orders-1", "order"), waiting("stock-2", "stock")
-	g := graph{&scanner.Waits{
+	g := graph{Waits: &scanner.Waits{
 		Locks: []scanner.WaitedFor{waited("stock", "stock-2", stock), waited("order", "orders-1", order)},
 		Graph: waitgraph.New(
 			waitgraph.Resource{Name: "stock", Lease: &waitgraph.Lease{Fence: 7, Holder: holder("stock-2")},
@@ -42,7 +42,7 @@ func TestBlockedCountsEveryCall(t *testing.T) {
 	g.Deadlocks = g.Graph.Cycles()
 	rows := g.blocked(nil)
 	if len(rows) != 2 || rows[0].Waiting != 4 || rows[0].Longest != 5 || rows[0].Holder.Holder != "stock-2" ||
-		!rows[0].Deadlock {
+		!rows[0].Deadlock || rows[0].ByClass["holder"] != 4 {
 		t.Fatalf("%+v", rows)
 	}
 	if chain := rows[0].Chain; len(chain) != 2 || chain[0].Resource != "order" || chain[0].For != 5 ||

@@ -41,7 +41,8 @@ func (v *fleetView) loop(ctx context.Context) {
 			return
 		case <-v.wanted:
 		}
-		v.reader.Read(ctx, fleet.Published(v.state.latest(ctx)))
+		listing, _ := v.state.latest(ctx)
+		v.reader.Read(ctx, fleet.Published(listing))
 		once.Do(func() { close(v.first) })
 		rest(ctx, readEvery)
 	}
@@ -59,7 +60,7 @@ func (v *fleetView) document(ctx context.Context) fleet.Document {
 	case <-v.first:
 	case <-ctx.Done():
 	}
-	listing := v.state.latest(ctx)
+	listing, _ := v.state.latest(ctx)
 	pages, omitted := v.reader.Pages()
 	d := fleet.Merge(listing.Waits, pages, time.Now())
 	d.Instance, d.Omitted = v.state.instance, omitted

@@ -23,6 +23,7 @@ const (
 type pings struct {
 	mu    sync.Mutex
 	nodes []target.Node
+	sets  int                // that the nodes belong to
 	seen  map[string]*health // by node
 }
 
@@ -39,14 +40,14 @@ type ping struct {
 	ok   bool
 }
 
-func newPings(nodes []target.Node) *pings {
+func newPings(nodes []target.Node, sets int) *pings {
 	p := &pings{}
-	p.follow(nodes)
+	p.follow(nodes, sets)
 	return p
 }
 
 // follow pings these nodes from now on, and keeps what is known of those of the same name.
-func (p *pings) follow(nodes []target.Node) {
+func (p *pings) follow(nodes []target.Node, sets int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	seen := make(map[string]*health, len(nodes))
@@ -55,7 +56,7 @@ func (p *pings) follow(nodes []target.Node) {
 			seen[n.Name] = &health{}
 		}
 	}
-	p.nodes, p.seen = nodes, seen
+	p.nodes, p.sets, p.seen = nodes, sets, seen
 }
 
 // loop pings all nodes until ctx ends.

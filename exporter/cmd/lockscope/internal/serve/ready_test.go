@@ -20,7 +20,7 @@ func TestReadyWithFewRights(t *testing.T) {
 	for rights, ready := range map[string]bool{"+info": true, "+get": false} {
 		cmdtest.Must(t, c.Do(t.Context(), "acl", "setuser", "few", "reset", "on", ">pw", "~lock:*", "+scan",
 			rights).Err())
-		pings := newPings(openNodes(t, "redis://few:pw@"+s.Addr()))
+		pings := newPings(openNodes(t, "redis://few:pw@"+s.Addr()), 1)
 		pings.round(t.Context())
 		err := pings.ready(t.Context())
 		if (err == nil) != ready {

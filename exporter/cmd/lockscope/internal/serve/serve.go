@@ -164,7 +164,7 @@ func (f *serveFlags) locker(nodes []target.Node) (*engine.Engine, error) {
 
 // serve ends with the server, after ctx has ended or because it cannot listen.
 func (f *serveFlags) serve(ctx context.Context, a *app.App, s *sweeping, pages fleet.Policy) error {
-	pings, blocking := newPings(s.groups().Nodes()), newBlocking(a.Logger)
+	pings, blocking := newPings(s.groups().Nodes(), len(s.groups())), newBlocking(a.Logger)
 	state := newState(s, pings, blocking)
 	view := newFleetView(state, pages)
 	srv, err := f.server(a, s, state, view)
@@ -181,7 +181,7 @@ func (f *serveFlags) serve(ctx context.Context, a *app.App, s *sweeping, pages f
 	loops.Go(func() { pings.loop(background) })
 	loops.Go(func() { state.loop(background) })
 	loops.Go(func() {
-		s.loop(background, a, min(f.interval, lookEvery), func(all sweep.Groups) { pings.follow(all.Nodes()) })
+		s.loop(background, a, min(f.interval, lookEvery), func(all sweep.Groups) { pings.follow(all.Nodes(), len(all)) })
 	})
 	if f.waitsEvery > 0 {
 		loops.Go(func() { blocking.loop(background, s, f.waitsEvery) })

@@ -35,6 +35,7 @@ type state struct {
 
 	mu      sync.Mutex
 	listing scanner.Listing
+	votes   votes // at the time of the listing
 }
 
 func newState(s lockReader, p *pings, b *blocking) *state {
@@ -58,8 +59,12 @@ func (s *state) loop(ctx context.Context) {
 		listing, _ := s.scanner.List(ctx, scanner.ListOptions{Order: scanner.ByAge, Limit: live.DefaultMaxShown,
 			Waits: true})
 		s.blocking.observe(ctx, listing.Waits, time.Now())
+		var v votes
+		if listing.Waits != nil && len(listing.Waits.Locks) > 0 {
+			v = s.pings.votes(ctx)
+		}
 		s.mu.Lock()
-		s.listing = listing
+		s.listing, s.votes = listing, v
 		s.mu.Unlock()
 		once.Do(func() { close(s.first) })
 		rest(ctx, listPause(listing.Reading))
@@ -73,16 +78,16 @@ func listPause(reading time.Duration) time.Duration { return max(listEvery, (lis
 // waits a moment for the first listing. Ages are those of when the nodes were read: a wait
 // may be over by now, and a lease renewed.
 func (s *state) State(ctx context.Context) live.State {
-	listing := s.latest(ctx)
+	listing, v := s.latest(ctx)
 	now := time.Now()
-	waiting, omitted := waiters(listing.Waits)
+	waiting, omitted := waiters(listing.Waits, v)
 	state := live.State{
 		At: now, Instance: s.instance, Held: held(listing), Nodes: s.pings.state(now),
 		Waiting: waiting, Waits: []live.WaitPoint{}, Slowest: []live.Acquisition{},
 		Omitted: live.Omitted{Held: int(listing.Omitted), Waiting: omitted},
 	}
 	if listing.Waits != nil {
-		g := graph{listing.Waits}
+		g := graph{listing.Waits, v}
 		state.Blocked, state.Deadlocks = g.blocked(waiting), g.deadlocks()
 		state.Read = new(max(0, now.Sub(listing.Waits.At)).Seconds())
 	}
@@ -93,7 +98,7 @@ func (s *state) State(ctx context.Context) live.State {
 }
 
 // latest is the last listing. It also asks for a fresh one, for the next request.
-func (s *state) latest(ctx context.Context) scanner.Listing {
+func (s *state) latest(ctx context.Context) (scanner.Listing, votes) {
 	select {
 	case s.wanted <- struct{}{}:
 	default:
@@ -106,7 +111,7 @@ func (s *state) latest(ctx context.Context) scanner.Listing {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.listing
+	return s.listing, s.votes
 }
 
 // held leaves out locks that no majority of the nodes can have: nobody holds them.

@@ -61,7 +61,7 @@ func (r oneReading) List(context.Context, scanner.ListOptions) (scanner.Listing,
 func TestThePageTellsAgesOfWhenItWasRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := oneReading{held: 7 * time.Second, waits: 20 * time.Millisecond, pass: 100 * time.Millisecond}
-		s := newState(r, newPings(nil), newBlocking(slog.New(slog.NewTextHandler(io.Discard, nil))))
+		s := newState(r, newPings(nil, 1), newBlocking(slog.New(slog.NewTextHandler(io.Discard, nil))))
 		ctx, stop := context.WithCancel(t.Context())
 		var looping sync.WaitGroup
 		looping.Go(func() { s.loop(ctx) })

@@ -30,7 +30,7 @@ func unread(w *scanner.Waits) error {
 
 // waiters are the processes that wait, a row each, for the page: longest first, with ages of
 // when the nodes were read. Calls beyond one of each, which have no row, are counted.
-func waiters(w *scanner.Waits) (rows []live.Waiter, omitted int) {
+func waiters(w *scanner.Waits, v votes) (rows []live.Waiter, omitted int) {
 	rows = []live.Waiter{}
 	if w == nil {
 		return rows, 0
@@ -40,7 +40,7 @@ func waiters(w *scanner.Waits) (rows []live.Waiter, omitted int) {
 		for ahead, q := range f.Queue {
 			row := live.Waiter{
 				Resource: scanner.KeyText(f.Resource), For: seen.Waited(q, f.At).Seconds(),
-				Kind:  string(lock.WaitHolder),
+				Kind: string(lock.WaitHolder), Class: string(v.class(f.Lock)),
 				Ahead: ahead, Blocker: blocker(f.Lock),
 			}
 			if says := q.Says; says != nil {

@@ -1,0 +1,94 @@
+package serve
+
+import (
+	"context"
+	"sync"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/redlock"
+	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// enforcedFrom is the size of a set from which on a node in quarantine does not vote.
+const enforcedFrom = 3
+
+// votes is what the nodes say of their votes. It is zero if they are no single set: a queue does not say which set its
+// lock is on.
+type votes struct {
+	nodes, up   int
+	quarantined int // of those that are up
+}
+
+func (v votes) quorum() int { return v.nodes/2 + 1 }
+
+// class is why the processes in the queue of a lock wait, as far as the nodes tell. It is empty where they do not: the
+// lock may be free by now, or its votes split.
+func (v votes) class(l *scanner.Lock) lock.WaitClass {
+	switch {
+	case v.nodes > 0 && v.up < v.quorum():
+		return lock.WaitNoQuorum
+	case v.nodes >= enforcedFrom && v.up-v.quarantined < v.quorum():
+		return lock.WaitQuarantined
+	case l != nil && l.Held():
+		return lock.WaitBehindHolder
+	}
+	return ""
+}
+
+// votes asks the nodes that are up for their markers if the set is one in which a quarantine counts.
+func (p *pings) votes(ctx context.Context) (v votes) {
+	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
+	defer cancel()
+	up, v := p.up()
+	if v.nodes < enforcedFrom {
+		return v
+	}
+	var mu sync.Mutex
+	var asking sync.WaitGroup
+	for _, n := range up {
+		asking.Go(func() {
+			if !inQuarantine(ctx, n) {
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			v.quarantined++
+		})
+	}
+	asking.Wait()
+	return v
+}
+
+// up has the nodes that have answered their last ping. A node that was not pinged yet counts as one of them.
+func (p *pings) up() (up []target.Node, v votes) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.sets != 1 {
+		return nil, v
+	}
+	for _, n := range p.nodes {
+		if p.seen[n.Name].err == nil {
+			up = append(up, n)
+		}
+	}
+	return up, votes{nodes: len(p.nodes), up: len(up)}
+}
+
+// inQuarantine is false for a node that does not tell, for instance because the user may not send INFO.
+func inQuarantine(ctx context.Context, n target.Node) bool {
+	c, ok := n.Client.(*redis.Client)
+	if !ok {
+		return false
+	}
+	text, err := c.Info(ctx).Result()
+	if err != nil {
+		return false
+	}
+	m, err := quarantine.ReadMarker(ctx, c, redisinfo.Parse(text).Incarnation())
+	return err == nil && m.State == redlock.MarkerQuarantined
+}

@@ -1,0 +1,63 @@
+package serve
+
+import (
+	"testing"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// TestClassesOfWaits: what the nodes tell of a wait, and nothing else.
+func TestClassesOfWaits(t *testing.T) {
+	held := &scanner.Lock{Nodes: 3, Of: 3}
+	for name, c := range map[string]struct {
+		votes votes
+		lock  *scanner.Lock
+		want  lock.WaitClass
+	}{
+		"held":                           {votes{3, 3, 0}, held, lock.WaitBehindHolder},
+		"held, of several sets":          {votes{}, held, lock.WaitBehindHolder},
+		"free, or split votes":           {votes{3, 3, 0}, nil, ""},
+		"of several sets":                {votes{}, nil, ""},
+		"one down":                       {votes{3, 2, 0}, held, lock.WaitBehindHolder},
+		"two of three down":              {votes{3, 1, 0}, held, lock.WaitNoQuorum},
+		"one down, one quarantined":      {votes{3, 2, 1}, held, lock.WaitQuarantined},
+		"two of five quarantined":        {votes{5, 5, 2}, nil, ""},
+		"three of five quarantined":      {votes{5, 5, 3}, nil, lock.WaitQuarantined},
+		"one node votes in a quarantine": {votes{1, 1, 1}, nil, ""},
+		"one node down":                  {votes{1, 0, 0}, nil, lock.WaitNoQuorum},
+	} {
+		if got := c.votes.class(c.lock); got != c.want {
+			t.Errorf("%s: class %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// TestVotesOfServers: new servers are in quarantine from the first vote that is asked of them.
+func TestVotesOfServers(t *testing.T) {
+	servers := locktest.Servers(t, 3)
+	if err := cmdtest.Locks(t, servers...); err == nil {
+		t.Fatal("new servers voted")
+	}
+	var nodes []target.Node
+	for _, s := range servers {
+		nodes = append(nodes, openNodes(t, "redis://"+s.Addr())...)
+	}
+	pings := newPings(nodes, 1)
+	pings.round(t.Context())
+	if got := pings.votes(t.Context()); got != (votes{3, 3, 3}) {
+		t.Errorf("%+v", got)
+	}
+	cmdtest.Must(t, servers[0].Kill())
+	pings.round(t.Context())
+	if got := pings.votes(t.Context()); got != (votes{3, 2, 2}) {
+		t.Errorf("with one down %+v", got)
+	}
+	pings.follow(nodes, 2)
+	if got := pings.votes(t.Context()); got != (votes{}) {
+		t.Errorf("of two sets %+v", got)
+	}
+}
