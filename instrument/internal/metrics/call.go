@@ -144,6 +144,7 @@ func (c *Call) vote(attempt int, granted bool) {
 // Returned ends the wait: Acquire has returned, or panicked.
 func (c *Call) Returned() {
 	now := time.Now()
+	c.waited = now.Sub(c.began)
 	c.series.waiting.remove(&c.entry)
 	c.series.lines.leave(c, now)
 	c.series.charge(c.clock.End(now))
@@ -154,9 +155,7 @@ func (c *Call) Abandoned() { c.series.done() }
 
 // Acquired counts a success: a lease that is held until Ended. sc is that of the span in which it was acquired.
 func (c *Call) Acquired(validity time.Duration, sc trace.SpanContext) {
-	now := time.Now()
-	c.waited = now.Sub(c.began)
-	c.series.lines.look(c.resource, now)
+	c.series.lines.look(c.resource, c.acquired())
 	c.series.outcomes[outcome.Acquired].Inc()
 	c.series.held.add(&c.entry)
 	c.series.validity.Observe(max(0, validity.Seconds()))
@@ -169,7 +168,7 @@ func (c *Call) Failed(out outcome.Acquisition, failure bool, sc trace.SpanContex
 	if failure {
 		c.series.failures.Inc()
 	}
-	observe(c.series.wait, time.Since(c.began), sc)
+	observe(c.series.wait, c.waited, sc)
 	c.series.done()
 }
 

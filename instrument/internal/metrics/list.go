@@ -11,7 +11,7 @@ import (
 type entry struct {
 	resource string
 	began    time.Time
-	waited   time.Duration // from began until it was acquired
+	waited   time.Duration // from began until Acquire returned
 	progress atomic.Int32  // of the wait
 	clock    decorate.WaitClock
 
