@@ -25,6 +25,7 @@ type config struct {
 	instance    string
 	nodeTimeout time.Duration
 	chargeTakes time.Duration
+	fleetURL    string // of the page of all processes
 	logLevel    string
 	logFormat   string
 	web         server.Web
@@ -46,6 +47,9 @@ func parseFlags(args []string, usage io.Writer) (config, error) {
 	flags.DurationVar(&cfg.nodeTimeout, "node-timeout", engine.DefaultNodeTimeout(lock.DefaultTTL),
 		"how long a node may take for a command")
 	flags.DurationVar(&cfg.chargeTakes, "charge-takes", 50*time.Millisecond, "how long the payment provider takes")
+	flags.StringVar(&cfg.fleetURL, "fleet-url", os.Getenv("LOCKSCOPE_FLEET_URL"),
+		"`URL` of the page of all processes, as lockscope serve --pages serves it: /debug/locks\n"+
+			"links there (default LOCKSCOPE_FLEET_URL)")
 	flags.StringVar(&cfg.logLevel, "log.level", zaplog.DefaultLevel, "debug, info, warn or error")
 	flags.StringVar(&cfg.logFormat, "log.format", zaplog.FormatConsole, "console or json")
 	cfg.web.Register(flags)

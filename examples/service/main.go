@@ -57,7 +57,10 @@ func run(ctx context.Context, cfg config, logs io.Writer) (err error) {
 	}
 	defer also(func() error { return stopSpans(context.WithoutCancel(ctx)) })
 
-	locks, closeLocks, err := newLocks(cfg, observe.Config{TracerProvider: spans, Logger: logger, OwnPort: true})
+	locks, closeLocks, err := newLocks(cfg, observe.Config{
+		TracerProvider: spans, Logger: logger, OwnPort: true,
+		Exporter: []exporter.Option{exporter.WithFleetURL(cfg.fleetURL)},
+	})
 	if err != nil {
 		return err
 	}

@@ -76,12 +76,15 @@ func vouch(t *testing.T, clients []*redis.Client) {
 
 // TestInMemory needs nothing but Go.
 func TestInMemory(t *testing.T) {
+	t.Setenv("LOCKSCOPE_FLEET_URL", "http://lockscope:17380/debug/locks/fleet")
 	s := startService(t, "-nodes=3", "-charge-takes=1ms")
 	if code, _, text := s.do(t, http.MethodPost, s.api+"/orders/1001/charge"); code != http.StatusOK {
 		t.Errorf("%d %s", code, text)
 	}
 	_, _, metrics := s.do(t, http.MethodGet, s.telemetry+"/metrics")
 	contains(t, metrics, `distributed_lock_nodes{backend="memory"} 3`)
+	_, _, page := s.do(t, http.MethodGet, s.telemetry+"/debug/locks", "Accept: application/json")
+	contains(t, page, `"fleet":"http://lockscope:17380/debug/locks/fleet"`)
 	s.stop()
 	must(t, s.ended(t))
 }
@@ -448,6 +451,7 @@ func TestStartErrors(t *testing.T) {
 		"taken metrics port": {"-web.listen-address=" + telemetry, "--web.listen-address"},
 		"web config":         {"-web.config.file=/nowhere.yml", "/nowhere.yml"},
 		"log level":          {"-log.level=loud", "loud"},
+		"fleet URL":          {"-fleet-url=http://user:s3cret@x", "WithFleetURL"},
 		"redis URL":          {"-redis=http://user:s3cret@x", "redis://"},
 	} {
 		t.Run(name, func(t *testing.T) {
