@@ -19,6 +19,16 @@
 // Candidates queue. [Standby] tells the first in line, so that it can load what a leader needs. That is a hint: it may
 // never lead, and it must not write.
 //
+// # Observers
+//
+// [Observe] says who leads, for processes that do not campaign. It reads the nodes and changes nothing on them. What it
+// yields is a hint with the time at which it was seen and the time after which it is void. A follower may believe one
+// thing: the term that it saw is a lower bound of the newest term.
+//
+// A vacancy means that no leader has a quorum of the nodes. If the nodes that answer do not decide that, the observer
+// gets an error instead. Page somebody after a vacancy that lasts longer than the TTL. A node that may have forgotten
+// leases does not count until a campaign, or another acquire, has ended its quarantine: an observer never does.
+//
 // # Crashes
 //
 // If a leader crashes, the next term begins at most one TTL later ([TTL], 10 seconds by default). If it stops in an

@@ -106,8 +106,8 @@ func (o *observer) look(ctx context.Context) (Observation, error) {
 		return o.last, err
 	}
 	seen := Observation{Vacant: !s.Held, Leader: s.Holder, Term: s.Fence, SeenAt: s.SeenAt, NotAfter: s.NotAfter}
-	if seen.Vacant || seen.Leader == o.last.Leader && seen.Leader != (lock.Holder{}) {
-		seen.Term = max(seen.Term, o.last.Term) // both are lower bounds of the same term
+	if seen.Vacant || seen.Term == 0 || seen.Leader == o.last.Leader && seen.Leader != (lock.Holder{}) {
+		seen.Term = max(seen.Term, o.last.Term) // unknown, or both are lower bounds of the same term
 	}
 	if seen.Term < o.last.Term {
 		return o.last, fmt.Errorf("%w: %q: term %d of %s after term %d: wait for the next term", ErrEarlierTerm, o.name,
