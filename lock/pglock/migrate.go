@@ -23,6 +23,7 @@ var entries = []string{
 	"release(text, text, bigint, bigint, text, bigint, text)",
 	"leave(text, text, bigint)",
 	"prune(interval, integer)",
+	"peek(text, bigint, boolean)",
 }
 
 // Beginner starts a transaction: a *pgx.Conn or a *pgxpool.Pool.

@@ -42,7 +42,7 @@ type node struct {
 var _ driver.BlockingNode = (*node)(nil)
 
 // calls are the statements.
-type calls struct{ acquire, raise, extend, release, leave, prune string }
+type calls struct{ acquire, raise, extend, release, leave, prune, peek string }
 
 func callsOf(schema string) calls {
 	schema = pgx.Identifier{schema}.Sanitize()
@@ -54,6 +54,7 @@ func callsOf(schema string) calls {
 		release: "SELECT what, named FROM " + schema + ".release($1, $2, $3, $4, $5, $6, $7)",
 		leave:   "SELECT " + schema + ".leave($1, $2, $3)",
 		prune:   "SELECT " + schema + ".prune($1, $2)",
+		peek:    "SELECT code, fence, ttl, held_by, forgot FROM " + schema + ".peek($1, $2, $3)",
 	}
 }
 

@@ -340,3 +340,36 @@ BEGIN
   DELETE FROM lock WHERE key = ANY (keys);
   RETURN array_length(keys, 1);
 END $$;
+
+-- peek says who holds a lock, and writes nothing: the server refuses any write of a STABLE function.
+--   p_memory, p_enforced   as for acquire
+--   code                   0 held, 1 free, 5 nothing is said after a failover
+--   forgot                 what is left of p_memory in ms after a failover, else 0
+CREATE OR REPLACE FUNCTION peek(
+  p_key text, p_memory bigint, p_enforced boolean,
+  OUT code int, OUT fence bigint, OUT ttl bigint, OUT held_by text, OUT forgot bigint
+) LANGUAGE plpgsql STABLE AS $$
+DECLARE
+  l    lock;
+  m    memory;
+  n    timestamptz := clock_timestamp();
+BEGIN
+  code := 1; fence := 0; ttl := 0; held_by := ''; forgot := 0;
+  IF pg_is_in_recovery() THEN
+    RAISE read_only_sql_transaction USING MESSAGE = 'this server follows another one';
+  END IF;
+  SELECT * INTO m FROM memory;
+  IF m.timeline <> timeline() THEN
+    forgot := p_memory; -- no acquire has noted it yet
+  ELSIF m.changed IS NOT NULL AND n < after(m.changed, p_memory) THEN
+    forgot := millis_left(after(m.changed, p_memory), n);
+  END IF;
+  IF forgot > 0 AND p_enforced THEN
+    code := 5;
+    RETURN;
+  END IF;
+  SELECT * INTO l FROM lock WHERE key = p_key;
+  IF l.token IS NOT NULL AND l.expires > n THEN
+    code := 0; fence := l.counter; ttl := millis_left(l.expires, n); held_by := l.holder;
+  END IF;
+END $$;
