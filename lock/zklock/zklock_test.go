@@ -92,7 +92,8 @@ func TestConformance(t *testing.T) {
 	e := ensemble(t, 1)
 	t.Run("plain", func(t *testing.T) {
 		t.Parallel()
-		locktest.TestLocker(t, func(t testing.TB) lock.Locker { return locker(t, e) }, locktest.WithTTL(suiteTTL))
+		locktest.TestLocker(t, func(t testing.TB) lock.Locker { return locker(t, e) }, locktest.WithTTL(suiteTTL),
+			locktest.WithPeek())
 	})
 	t.Run("decorated", func(t *testing.T) {
 		t.Parallel()
