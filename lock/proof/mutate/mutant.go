@@ -68,7 +68,7 @@ func all() []Mutant {
 		voteMutants, validityMutants, fenceMutants, renewalMutants, releaseMutants, orderMutants, handOverMutants,
 		waitMutants,
 		guardMutants, changeMutants, evictionMutants, quarantineMutants, laneMutants,
-		turnMutants, roundMutants, queueScriptMutants, actScriptMutants, memoryMutants,
+		turnMutants, roundMutants, queueScriptMutants, actScriptMutants, memoryMutants, electionMutants, peekMutants,
 	} {
 		list = append(list, of()...)
 	}
