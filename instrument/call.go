@@ -49,10 +49,11 @@ func (c *call) subject() logs.Subject {
 // endWait ends all waits: Acquire is about to return.
 func (c *call) endWait() { c.waits.End(&c.waiting, c.counted.Resource()) }
 
-// failed measures a failure. A NoWait call that finds the lock held is not a failure.
+// failed measures a failure. A NoWait call that finds the lock held is not a failure, nor is the end of a wait for one
+// slot of a semaphore whose caller got another slot.
 func (c *call) failed(err error, opts []lock.AcquireOption) {
 	out := outcome.OfAcquire(err)
-	failure := out != outcome.Contended || !c.NoWait(opts)
+	failure := out != outcome.Contended || !c.NoWait(opts) && !errors.Is(err, lock.ErrOtherSlot)
 	c.counted.Failed(out, failure, c.spanContext())
 	c.endWait()
 	c.spans.EndAcquire(&c.traced, spans.Acquired{

@@ -22,6 +22,9 @@ var (
 	ErrDeadlock = errors.New("lock: deadlock")
 	// ErrClosed means that the engine is closed.
 	ErrClosed = errors.New("lock: closed")
+	// ErrOtherSlot ends the wait for one slot of a semaphore when its caller got another slot.
+	// Only decorators and traces see it.
+	ErrOtherSlot = errors.New("lock: another slot was acquired")
 )
 
 // Causes of the end of a lease's context, and errors of Extend and Release.
@@ -38,8 +41,8 @@ var (
 	ErrNotHeld = errors.New("lock: no longer held")
 )
 
-// Errors of invalid input, reported before any command is sent. The exception is [Fenced],
-// whose ErrInvalidOption needs an answer of the nodes.
+// Errors of invalid input, reported before any command is sent. The exceptions are [Fenced] and the
+// number of slots of a semaphore, whose ErrInvalidOption needs an answer of the nodes.
 var (
 	// ErrInvalidResource means that the resource name is not allowed; see
 	// [ValidateResource].

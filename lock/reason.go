@@ -39,6 +39,7 @@ var reasons = [...]struct {
 	{ErrNotHeld, ReasonNotHeld},
 	{ErrDeadlock, ReasonDeadlock},
 	{ErrMaxWait, ReasonTimeout},
+	{ErrOtherSlot, ReasonHeld},
 	{ErrHeld, ReasonHeld},
 	{ErrNoQuorum, ReasonNoQuorum},
 	{ErrTooLate, ReasonNoQuorum},

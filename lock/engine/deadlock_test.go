@@ -217,3 +217,28 @@ func mustAcquire(t *testing.T, ctx context.Context, l lock.Locker, resource stri
 	}
 	return lease
 }
+
+// TestNoDeadlockThroughASemaphore: the holder of another slot can end the wait for one, so a cycle through it is no
+// deadlock. With one slot it is.
+func TestNoDeadlockThroughASemaphore(t *testing.T) {
+	for slots, want := range []int{1: 1, 2: 0} {
+		if slots == 0 {
+			continue
+		}
+		synctest.Test(t, func(t *testing.T) {
+			l, err := memlock.New(memlock.NewNodes(1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Close()
+			var seen deadlocks
+			lease := mustAcquire(t, seen.in(t.Context()), l, "pool#0")
+			_, err = l.Acquire(lease.Context(), "pool#0", lock.MaxWait(time.Second), func(o *lock.AcquireOptions) {
+				o.Kind, o.Slots = lock.KindSemaphore, slots
+			})
+			if !errors.Is(err, lock.ErrMaxWait) || len(seen.seen()) != want {
+				t.Errorf("%d slots: %d deadlocks, %v", slots, len(seen.seen()), err)
+			}
+		})
+	}
+}

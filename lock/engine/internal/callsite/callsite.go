@@ -11,7 +11,8 @@ import (
 // passedThrough are packages that callers of Acquire may go through.
 var passedThrough = [...]string{
 	"github.com/lockscope/lockscope/lock.", "github.com/lockscope/lockscope/lock/engine.",
-	"github.com/lockscope/lockscope/lock/decorate.",
+	"github.com/lockscope/lockscope/lock/decorate.", "github.com/lockscope/lockscope/lock/election.",
+	"github.com/lockscope/lockscope/lock/lockset.", "github.com/lockscope/lockscope/lock/semaphore.",
 	"github.com/lockscope/lockscope/lock/memlock.", "github.com/lockscope/lockscope/instrument.",
 	"github.com/lockscope/lockscope/exporter/live.",
 }
