@@ -1,0 +1,46 @@
+// Package semaphore gives out a fixed number of permits among processes, over any [lock.Locker].
+//
+//	pool, err := semaphore.New(locker, "exports", 5)
+//	...
+//	err = pool.Do(ctx, func(ctx context.Context, permit *semaphore.Permit) error {
+//		return export(ctx, permit.Slot(), permit.Fence())
+//	})
+//
+// # What it promises
+//
+// At most k permits of a name are valid at once, if all processes use the same k. Each permit is a lease on one of k
+// slots. Slot 3 of "exports" is the lock "exports#3", with all the promises of a lock. Whatever breaks the promise of a
+// lock breaks it for one slot.
+//
+// A permit is a slot and a fencing token, and the tokens of each slot rise. A storage that checks tokens keeps one
+// for each slot, and refuses a token below the highest that it has seen for that slot. There is no token for all slots.
+//
+// If a holder crashes, its permit can be acquired again at most one TTL later ([lock.TTL], 10 seconds by default).
+// There is no count to repair.
+//
+// # Waiting
+//
+// A call that finds all slots held waits. The calls of one Semaphore are served first come, first served: use one
+// Semaphore for each name in a process. The first of them looks at all slots from time to time, at the latest after 200
+// milliseconds, or after 20 milliseconds for each slot if that is more. All of them wait in the queue of one slot.
+//
+// So the order holds within a process, and among processes that wait for the same slot. A process can get a permit
+// before another one that has waited longer on another slot. A slot that becomes free where nobody waits for it can
+// stay free until the next look.
+//
+// # The number of slots
+//
+// The nodes do not know k. A holder's record has it, and a call that meets a holder with another k fails at once with a
+// [SlotsError], on either side. The call with the larger k could break the bound of the other one, and the call with the
+// smaller k can no longer rely on its own. A call that gets a permit without meeting such a holder learns nothing: at
+// most the largest k permits are valid. To change k, use a new name, or stop all processes for one TTL.
+//
+// # Cost
+//
+// A permit costs what a lock costs if the first slot that is asked is free. A process first asks for the slot that it
+// released last. Slots that its own permits hold are not asked. Each slot that another process holds costs one more
+// round, up to k rounds if all are held.
+//
+// Metrics, spans and pages show slots: each slot that was asked is an Acquire without waiting, and the wait is one for
+// the slot in whose queue the call waits. If the call gets another slot, that wait ends with [lock.ErrOtherSlot].
+package semaphore
