@@ -1,0 +1,53 @@
+package semaphore_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/lockscope/lockscope/lock/memlock"
+	"github.com/lockscope/lockscope/lock/semaphore"
+)
+
+func ExampleSemaphore_Do() {
+	locker, err := memlock.New(memlock.NewNodes(3))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer locker.Close()
+	pool, err := semaphore.New(locker, "exports", 5)
+	if err != nil {
+		log.Fatal(err)
+	}
+	err = pool.Do(context.Background(), func(ctx context.Context, permit *semaphore.Permit) error {
+		fmt.Println("a slot of", pool.Slots(), "with a fencing token of its own:", permit.Fence() > 0)
+		return nil
+	})
+	fmt.Println(err)
+	// Output:
+	// a slot of 5 with a fencing token of its own: true
+	// <nil>
+}
+
+func ExampleSemaphore_TryAcquire() {
+	ctx := context.Background()
+	locker, err := memlock.New(memlock.NewNodes(3))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer locker.Close()
+	pool, err := semaphore.New(locker, "exports", 1)
+	if err != nil {
+		log.Fatal(err)
+	}
+	permit, err := pool.TryAcquire(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, err = pool.TryAcquire(ctx)
+	fmt.Println(err)
+	fmt.Println("released:", permit.Release(ctx) == nil)
+	// Output:
+	// semaphore "exports": no permit is free: 1 slots; 1 in use by this process
+	// released: true
+}
