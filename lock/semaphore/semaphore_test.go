@@ -1,0 +1,240 @@
+package semaphore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/semaphore"
+)
+
+// TestNeverMoreThanK: callers of several processes get their permits, never more than k at once, and all k are used.
+func TestNeverMoreThanK(t *testing.T) {
+	for _, k := range []int{1, 3, 5} {
+		t.Run(fmt.Sprint(k), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFleet(t, 5, k)
+				var callers sync.WaitGroup
+				for p := range 4 {
+					s := f.process(fmt.Sprint("process", p))
+					for c := range 5 {
+						random := rand.New(rand.NewPCG(uint64(p), uint64(c)))
+						callers.Go(func() {
+							for range 20 {
+								p := f.acquire(s)
+								time.Sleep(time.Duration(random.IntN(100)) * time.Millisecond)
+								f.release(p)
+							}
+						})
+					}
+				}
+				callers.Wait()
+				f.wantMost()
+				f.wantFree(k)
+			})
+		})
+	}
+}
+
+// TestOrderInAProcess: its callers are served first come, first served, whichever slot becomes free.
+func TestOrderInAProcess(t *testing.T) {
+	for _, k := range []int{1, 2, 5} {
+		t.Run(fmt.Sprint(k), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFleet(t, 3, k)
+				s := f.process("a")
+				held := f.fill(s)
+				var got order
+				var want []string
+				var callers sync.WaitGroup
+				permits := make(chan *semaphore.Permit, 20)
+				for c := range 20 {
+					want = append(want, fmt.Sprint(c))
+					callers.Go(func() {
+						p := f.acquire(s)
+						got.add("%d", c)
+						permits <- p
+					})
+					time.Sleep(10 * time.Millisecond) // they come one after the other
+				}
+				for i := range 20 {
+					f.release(held[0])
+					time.Sleep(50 * time.Millisecond) // less than the interval between two looks
+					if n := len(got.seen()); n != i+1 {
+						t.Fatalf("%d callers have a permit after %d releases", n, i+1)
+					}
+					held = append(held[1:], <-permits)
+				}
+				callers.Wait()
+				if seen := got.seen(); !slices.Equal(seen, want) {
+					t.Errorf("served in the order %v", seen)
+				}
+			})
+		})
+	}
+}
+
+// TestAnyFreeSlotIsFound: a waiting process gets the slot that another one releases, in time for the next look, whichever
+// slot it is.
+func TestAnyFreeSlotIsFound(t *testing.T) {
+	const k = 5
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, 3, k)
+		a, b := f.process("a"), f.process("b")
+		for i := range k {
+			held := f.fill(a)
+			got := make(chan *semaphore.Permit)
+			go func() { got <- f.acquire(b) }()
+			time.Sleep(time.Minute)
+			began, slot := time.Now(), held[i].Slot()
+			f.release(held[i])
+			p := <-got
+			if took := time.Since(began); took > 250*time.Millisecond || p.Slot() != slot {
+				t.Errorf("slot %d after %v, of slot %d", p.Slot(), took, slot)
+			}
+			for _, p := range append(slices.Delete(held, i, i+1), p) {
+				f.release(p)
+			}
+		}
+	})
+}
+
+// TestGivingUpLeavesNothing: no permit, no place in a queue, and the next in line goes on.
+func TestGivingUpLeavesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, 3, 3)
+		a, b := f.process("a"), f.process("b")
+		held := f.fill(a)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		errs := make(chan error, 3)
+		for range 3 {
+			go func() {
+				_, err := b.Acquire(ctx)
+				errs <- err
+			}()
+			time.Sleep(time.Second)
+		}
+		last := make(chan *semaphore.Permit)
+		go func() { last <- f.acquire(b) }()
+		time.Sleep(time.Minute)
+		shutdown := errors.New("shutdown")
+		cancel(shutdown)
+		for range 3 {
+			if err := <-errs; !errors.Is(err, shutdown) || !errors.Is(err, context.Canceled) || !errors.Is(err, lock.ErrHeld) {
+				t.Error(err)
+			}
+		}
+		for _, p := range held {
+			f.release(p)
+		}
+		f.release(<-last)
+		f.wantFree(3)
+	})
+}
+
+// TestReleasedAtOnce: a process that waits while all slots become free in the same instant takes one of them, and leaves
+// the others free.
+func TestReleasedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, 3, 5)
+		for _, n := range f.nodes {
+			n.Delay(time.Millisecond)
+		}
+		a, b := f.process("a"), f.process("b")
+		for range 50 {
+			held := f.fill(a)
+			got := make(chan *semaphore.Permit)
+			go func() { got <- f.acquire(b) }()
+			time.Sleep(time.Second + rand.N(200*time.Millisecond))
+			for _, p := range held {
+				go f.release(p)
+			}
+			p := <-got
+			time.Sleep(100 * time.Millisecond)
+			f.wantFree(4)
+			f.release(p)
+		}
+	})
+}
+
+// TestManyWaiters: a thousand callers of one process all get a permit.
+func TestManyWaiters(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, 3, 5)
+		s := f.process("a")
+		var callers sync.WaitGroup
+		for range 1000 {
+			callers.Go(func() {
+				p := f.acquire(s)
+				time.Sleep(10 * time.Millisecond)
+				f.release(p)
+			})
+		}
+		began := time.Now()
+		callers.Wait()
+		if took := time.Since(began); took > 10*time.Second {
+			t.Errorf("%v for 200 turns of 10 ms", took)
+		}
+		f.wantMost()
+		f.wantFree(5)
+	})
+}
+
+// TestCrash: the permits of a process that died are free after the TTL, and not before.
+func TestCrash(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, 3, 2)
+		dies := f.locker("dies")
+		f.fill(newSemaphore(t, dies, 2))
+		must(t, dies.Close()) // which releases nothing
+		s := f.process("a")
+		_, err := s.TryAcquire(t.Context())
+		full, ok := errors.AsType[*semaphore.FullError](err)
+		if !ok || !errors.Is(err, lock.ErrHeld) || full.Here != 0 || len(full.Held) != 2 {
+			t.Fatal(err)
+		}
+		for _, held := range full.Held {
+			if held.Holder.Instance != "dies" || !strings.Contains(err.Error(), held.Error()) {
+				t.Errorf("%q does not name the holder of %s", err, held.Resource)
+			}
+		}
+		began := time.Now()
+		f.acquire(s)
+		if took := time.Since(began); took < lock.DefaultTTL-time.Second || took > lock.DefaultTTL+time.Second {
+			t.Errorf("after %v", took)
+		}
+	})
+}
+
+// TestLossIsOneSlot: a lost permit ends, the others stay.
+func TestLossIsOneSlot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, 3, 3)
+		l := f.locker("a")
+		s := newSemaphore(t, l, 3)
+		held := f.fill(s)
+		must(t, l.Lose(fmt.Sprint("pool#", held[1].Slot())))
+		<-held[1].Context().Done()
+		if cause := context.Cause(held[1].Context()); !errors.Is(cause, lock.ErrLost) || held[1].Remaining() > 0 {
+			t.Errorf("%v, %v left", cause, held[1].Remaining())
+		}
+		time.Sleep(time.Minute)
+		for _, p := range []*semaphore.Permit{held[0], held[2]} {
+			must(t, p.Extend(t.Context()))
+			if p.Context().Err() != nil || p.Remaining() <= 0 {
+				t.Errorf("slot %d: %v", p.Slot(), context.Cause(p.Context()))
+			}
+		}
+		if p := f.acquire(s); p.Slot() != held[1].Slot() {
+			t.Errorf("slot %d is given out twice", p.Slot())
+		}
+	})
+}
