@@ -11,13 +11,16 @@ import (
 )
 
 // TestOneNodeFails: k permits are given out, kept and given back, and never one more, while a node of three is dead, hangs,
-// is read-only or has lost its data.
+// is read-only or has lost its data and is in quarantine.
 func TestOneNodeFails(t *testing.T) {
 	for name, fault := range map[string]func(*memlock.Node){
 		"dead":      func(n *memlock.Node) { n.Deny(driver.ErrUnreachable) },
 		"hung":      (*memlock.Node).Freeze,
 		"read-only": func(n *memlock.Node) { n.Deny(driver.ErrDenied) },
-		"empty":     (*memlock.Node).Forget,
+		"empty": func(n *memlock.Node) { // and so in quarantine
+			n.Forget()
+			n.Deny(driver.ErrQuarantined)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -126,6 +126,23 @@ func TestMaxWaitBoundsTheFirstLook(t *testing.T) {
 	})
 }
 
+// TestMaxWaitBoundsAllSlotsTogether, although each of them is slow.
+func TestMaxWaitBoundsAllSlotsTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, 3, 5)
+		f.fill(f.process("a"))
+		for _, n := range f.nodes {
+			n.Delay(60 * time.Millisecond)
+		}
+		began := time.Now()
+		err := waitFor(t, f.process("b"), 100*time.Millisecond)
+		if took := time.Since(began); !errors.Is(err, lock.ErrMaxWait) || took > 110*time.Millisecond {
+			t.Errorf("%v after %v", err, took)
+		}
+		time.Sleep(time.Second)
+	})
+}
+
 // TestMaxHold ends a permit, and the slot is free one TTL later.
 func TestMaxHold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
