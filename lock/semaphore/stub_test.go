@@ -110,6 +110,7 @@ func (l *stubLease) Context() context.Context { return l.ctx }
 
 func (l *stubLease) Release(context.Context) error {
 	l.cancel(lock.ErrReleased)
+	time.Sleep(time.Millisecond) // the release travels
 	l.stub.mu.Lock()
 	defer l.stub.mu.Unlock()
 	l.stub.taken[l.resource] = false
@@ -159,12 +160,32 @@ func TestBothGetASlot(t *testing.T) {
 				synctest.Wait()
 			}
 			p := <-got
+			time.Sleep(10 * time.Millisecond) // the release travels
 			if held := l.held(); len(held) != 1 || p.Context().Err() != nil {
 				t.Errorf("wait first %v: %v are held; %v", waitFirst, held, context.Cause(p.Context()))
 			}
 			must(t, p.Release(t.Context()))
 		})
 	}
+}
+
+// TestOfferFollowsTheRelease: a slot is offered when it is free, not when its release begins.
+func TestOfferFollowsTheRelease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newStub()
+		s := newSemaphore(t, l, 2)
+		held := []*semaphore.Permit{<-waiting(t, s), <-waiting(t, s)}
+		must(t, held[1].Release(t.Context()))        // the call waits for this slot, the one released last
+		other := <-waiting(t, newSemaphore(t, l, 2)) // which another process takes
+		got := waiting(t, s)
+		must(t, held[0].Release(t.Context()))
+		synctest.Wait()
+		if len(got) != 1 {
+			t.Error("the slot that was released is free until the next look")
+		}
+		must(t, (<-got).Release(t.Context()))
+		must(t, other.Release(t.Context()))
+	})
 }
 
 // TestUnusedOfferGoesOn: a call gets its slot from the queue while it is offered another one, which goes to the next call

@@ -69,6 +69,7 @@ func all() []Mutant {
 		waitMutants,
 		guardMutants, changeMutants, evictionMutants, quarantineMutants, laneMutants,
 		turnMutants, roundMutants, queueScriptMutants, actScriptMutants, memoryMutants, electionMutants, peekMutants,
+		semaphoreMutants,
 	} {
 		list = append(list, of()...)
 	}
