@@ -1,0 +1,179 @@
+package locktest
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/semaphore"
+)
+
+// TestSemaphore checks that a semaphore on a [lock.Locker] keeps its promises: never more than k permits, fences that
+// rise for each slot, free slots that are found, and errors that name the holders. It calls newLocker as [TestLocker]
+// does.
+func TestSemaphore(t *testing.T, newLocker func(t testing.TB) lock.Locker, opts ...ConformanceOption) {
+	newSuite(newLocker, opts).testSemaphore(t)
+}
+
+func (s *suite) testSemaphore(t *testing.T) {
+	s.run(t, "never more than k", (*conformance).neverMoreThanK)
+	s.run(t, "a free slot is found", (*conformance).freeSlotIsFound)
+	s.run(t, "all are held", (*conformance).allAreHeld)
+	s.run(t, "another k", (*conformance).anotherNumberOfSlots)
+}
+
+func (c *conformance) semaphore(l lock.Locker, k int) *semaphore.Semaphore {
+	c.Helper()
+	s, err := semaphore.New(l, c.resource, k)
+	if err != nil {
+		c.Fatal(err)
+	}
+	return s
+}
+
+func (c *conformance) permit(s *semaphore.Semaphore) *semaphore.Permit {
+	c.Helper()
+	p, err := s.Acquire(c.context(), lock.TTL(c.suite.ttl))
+	if err != nil {
+		c.Fatalf("Acquire of %q: %v", s.Name(), err)
+	}
+	return p
+}
+
+func (c *conformance) giveBack(p *semaphore.Permit) {
+	c.Helper()
+	if err := p.Release(c.context()); err != nil {
+		c.Fatalf("Release of slot %d: %v", p.Slot(), err)
+	}
+}
+
+// neverMoreThanK lets callers of two processes contend for fewer permits.
+func (c *conformance) neverMoreThanK() {
+	const k, processes, callers, rounds = 3, 2, 4, 10
+	held := permits{k: k}
+	var all sync.WaitGroup
+	for range processes {
+		s := c.semaphore(c.locker(), k)
+		for range callers {
+			all.Go(func() {
+				for range rounds {
+					err := s.Do(c.context(), func(_ context.Context, p *semaphore.Permit) error {
+						defer held.remove(p)
+						return held.add(p, c.suite.fences)
+					}, lock.TTL(c.suite.ttl))
+					if err != nil {
+						c.Error(err)
+					}
+				}
+			})
+		}
+	}
+	all.Wait()
+}
+
+// permits are those that are valid.
+type permits struct {
+	k int
+
+	mu     sync.Mutex
+	valid  map[*semaphore.Permit]struct{}
+	fences map[int]uint64
+}
+
+// add fails if more than k are valid with p, or if its fence does not rise.
+func (all *permits) add(p *semaphore.Permit, fenced bool) error {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if all.valid == nil {
+		all.valid, all.fences = make(map[*semaphore.Permit]struct{}), make(map[int]uint64)
+	}
+	for other := range all.valid {
+		if other.Remaining() <= 0 {
+			delete(all.valid, other)
+		}
+	}
+	all.valid[p] = struct{}{}
+	last := all.fences[p.Slot()]
+	all.fences[p.Slot()] = p.Fence()
+	switch {
+	case len(all.valid) > all.k:
+		return errors.New("more permits are valid than there are")
+	case fenced && p.Fence() <= last:
+		return errors.New("the fences of a slot do not rise")
+	}
+	return nil
+}
+
+func (all *permits) remove(p *semaphore.Permit) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	delete(all.valid, p)
+}
+
+// freeSlotIsFound by a process that waits, whichever slot it is.
+func (c *conformance) freeSlotIsFound() {
+	const k = 3
+	a, b := c.semaphore(c.locker(), k), c.semaphore(c.locker(), k)
+	for i := range k {
+		var held []*semaphore.Permit
+		for range k {
+			held = append(held, c.permit(a))
+		}
+		got := make(chan *semaphore.Permit, 1)
+		go func() {
+			defer close(got)
+			got <- c.permit(b)
+		}()
+		c.giveBack(held[i])
+		p := <-got
+		if p == nil {
+			return
+		}
+		if p.Slot() != held[i].Slot() {
+			c.Errorf("slot %d is acquired, and slot %d was free", p.Slot(), held[i].Slot())
+		}
+		held[i] = p
+		for _, p := range held {
+			c.giveBack(p)
+		}
+	}
+}
+
+func (c *conformance) allAreHeld() {
+	const k = 2
+	a, b := c.semaphore(c.locker(), k), c.semaphore(c.locker(), k)
+	held := []*semaphore.Permit{c.permit(a), c.permit(a)}
+	_, err := b.TryAcquire(c.context(), lock.TTL(c.suite.ttl))
+	c.wantErr("TryAcquire", err, lock.ErrHeld)
+	full, ok := errors.AsType[*semaphore.FullError](err)
+	if !ok || len(full.Held) != k {
+		c.Errorf("%v; %d holders expected", err, k)
+	}
+	_, err = b.Acquire(c.context(), lock.TTL(c.suite.ttl), lock.MaxWait(c.suite.ttl/2))
+	c.wantErr("MaxWait", err, lock.ErrMaxWait, lock.ErrHeld)
+	for _, p := range held {
+		c.giveBack(p)
+	}
+	c.giveBack(c.permit(b))
+}
+
+func (c *conformance) anotherNumberOfSlots() {
+	if !c.suite.holders {
+		c.Skip("without holders nobody knows")
+	}
+	p := c.permit(c.semaphore(c.locker(), 1))
+	s := c.semaphore(c.locker(), 2)
+	var err error
+	for range 2 { // one of the slots is free
+		var other *semaphore.Permit
+		if other, err = s.TryAcquire(c.context(), lock.TTL(c.suite.ttl)); err == nil {
+			defer c.giveBack(other)
+		}
+	}
+	if other, ok := errors.AsType[*semaphore.SlotsError](err); !ok || other.Slots != 2 || other.Other != 1 {
+		c.Errorf("%v; an error with both numbers expected", err)
+	}
+	c.giveBack(p)
+}
