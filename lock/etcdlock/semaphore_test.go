@@ -1,0 +1,13 @@
+package etcdlock_test
+
+import (
+	"testing"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest"
+)
+
+func TestSemaphore(t *testing.T) {
+	c := cluster(t, 1)
+	locktest.TestSemaphore(t, func(t testing.TB) lock.Locker { return locker(t, c) }, locktest.WithTTL(suiteTTL))
+}

@@ -1,0 +1,16 @@
+package pglock_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest"
+)
+
+func TestSemaphore(t *testing.T) {
+	s := server(t)
+	locktest.TestSemaphore(t, func(t testing.TB) lock.Locker {
+		return locker(t, s, lock.WithNodeTimeout(500*time.Millisecond))
+	}, locktest.WithTTL(2*time.Second))
+}

@@ -1,0 +1,14 @@
+package zklock_test
+
+import (
+	"testing"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest"
+)
+
+func TestSemaphore(t *testing.T) {
+	t.Parallel()
+	e := ensemble(t, 1)
+	locktest.TestSemaphore(t, func(t testing.TB) lock.Locker { return locker(t, e) }, locktest.WithTTL(suiteTTL))
+}
