@@ -25,6 +25,11 @@ func AppendHolder(b []byte, h lock.Holder, name string) []byte {
 	if h.CallSite != "" || h.Page != "" || h.Kind != "" {
 		b = appendRest(append(b, '|'), h)
 	}
+	return appendKind(b, h)
+}
+
+// appendKind adds |kind or |kind:slots if there is a kind.
+func appendKind(b []byte, h lock.Holder) []byte {
 	if h.Kind == "" {
 		return b
 	}

@@ -20,16 +20,17 @@ type Waiting struct {
 // MaxHolds bounds how many leases a queue entry names.
 const MaxHolds = 16
 
-// Append adds the form in which it travels: a line of instance|since in
-// ms|traceparent|callers|call site|page|name of the nodes, and one of fence, resource and, after a tab, what
-// other set of nodes it is on, for each lease held.
+// Append adds the form in which it travels. The first line is instance|since in ms|traceparent|callers|call
+// site|page, then |name of the nodes if that or the kind is known, then |kind or |kind:slots if it has a kind. Each
+// lease held adds a line of fence, resource and, after a tab, what other set of nodes it is on.
 func (w Waiting) Append(b []byte) []byte {
 	b = appendFirst(b, w.Holder)
 	b = append(strconv.AppendInt(append(b, '|'), int64(w.Callers), 10), '|')
 	b = appendRest(b, w.Holder)
-	if w.Backend != "" {
+	if w.Backend != "" || w.Kind != "" {
 		b = append(append(b, '|'), safeText(w.Backend, maxInstanceLength)...)
 	}
+	b = appendKind(b, w.Holder)
 	for _, h := range w.Holds[:min(len(w.Holds), MaxHolds)] {
 		b = strconv.AppendUint(append(b, '\n'), h.Fence, 10)
 		b = append(append(b, ' '), h.Resource...)
@@ -49,7 +50,8 @@ func ParseWaiting(record string) (Waiting, error) {
 		return Waiting{}, err
 	}
 	w := Waiting{Holder: holder}
-	fields := strings.SplitN(lines[0], "|", 8)
+	w.Kind, w.Slots = "", 0 // a holder's record has the kind where this one has the name of the nodes
+	fields := strings.SplitN(lines[0], "|", 9)
 	if len(fields) < 4 {
 		return Waiting{}, fmt.Errorf("lock: queue entry has %d fields, at least 4 expected", len(fields))
 	}
@@ -58,6 +60,9 @@ func ParseWaiting(record string) (Waiting, error) {
 	}
 	if len(fields) > 6 {
 		w.Backend = safeText(fields[6], maxInstanceLength)
+	}
+	if len(fields) > 7 {
+		w.Kind, w.Slots = parseKind(fields[7])
 	}
 	for _, line := range lines[1:min(len(lines), 1+MaxHolds)] {
 		number, held, _ := strings.Cut(line, " ")

@@ -1,0 +1,42 @@
+package records
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/lockscope/lockscope/lock"
+)
+
+// MaxSlots bounds how many slots a semaphore can have. Records that name more are not believed.
+const MaxSlots = 100
+
+// ParseSlot splits the name of a semaphore's slot, NAME#3. ok is false for any other name.
+func ParseSlot(resource string) (semaphore string, slot int, ok bool) {
+	at := strings.LastIndexByte(resource, '#')
+	if at < 1 {
+		return "", 0, false
+	}
+	number := resource[at+1:]
+	slot, err := strconv.Atoi(number)
+	if err != nil || slot < 0 || slot >= MaxSlots || strconv.Itoa(slot) != number {
+		return "", 0, false
+	}
+	return resource[:at], slot, true
+}
+
+// SlotsOf names all slots of the semaphore that a resource is part of, as a record on it says: the resource is one of
+// its slots, or its own name. It is nil if the record is of something else, or of a semaphore with one slot.
+func SlotsOf(resource string, of lock.Holder) []string {
+	if of.Kind != lock.KindSemaphore || of.Slots < 2 || of.Slots > MaxSlots {
+		return nil
+	}
+	name, slot, ok := ParseSlot(resource)
+	if !ok || slot >= of.Slots {
+		name = resource
+	}
+	all := make([]string, of.Slots)
+	for i := range all {
+		all[i] = name + "#" + strconv.Itoa(i)
+	}
+	return all
+}

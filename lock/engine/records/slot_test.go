@@ -1,0 +1,43 @@
+package records
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/lockscope/lockscope/lock"
+)
+
+func TestParseSlot(t *testing.T) {
+	for resource, want := range map[string]struct {
+		semaphore string
+		slot      int
+	}{
+		"jobs#0": {"jobs", 0}, "jobs#99": {"jobs", 99}, "a#b#7": {"a#b", 7},
+		"jobs": {}, "jobs#": {}, "jobs#100": {}, "jobs#-1": {}, "jobs#01": {}, "jobs#+1": {}, "#1": {}, "jobs#x": {}, "": {},
+	} {
+		semaphore, slot, ok := ParseSlot(resource)
+		if semaphore != want.semaphore || slot != want.slot || ok != (want.semaphore != "") {
+			t.Errorf("ParseSlot(%q) = %q, %d, %v, want %+v", resource, semaphore, slot, ok, want)
+		}
+	}
+}
+
+func TestSlotsOf(t *testing.T) {
+	three := []string{"jobs#0", "jobs#1", "jobs#2"}
+	for _, c := range []struct {
+		resource string
+		of       lock.Holder
+		want     []string
+	}{
+		{"jobs#1", lock.Holder{Kind: lock.KindSemaphore, Slots: 3}, three},
+		{"jobs", lock.Holder{Kind: lock.KindSemaphore, Slots: 3}, three},
+		{"jobs#1", lock.Holder{Kind: lock.KindSemaphore, Slots: 1}, nil},
+		{"jobs#1", lock.Holder{Kind: lock.KindSemaphore, Slots: MaxSlots + 1}, nil},
+		{"jobs#1", lock.Holder{Kind: lock.KindSet, Slots: 3}, nil},
+		{"jobs#1", lock.Holder{}, nil},
+	} {
+		if got := SlotsOf(c.resource, c.of); !slices.Equal(got, c.want) {
+			t.Errorf("SlotsOf(%q, %+v) = %q, want %q", c.resource, c.of, got, c.want)
+		}
+	}
+}
