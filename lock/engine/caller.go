@@ -78,6 +78,15 @@ func (c *caller) until(ctx context.Context, w woken) (told *wakeUp, err error) {
 	}
 }
 
+// waitsForSlots makes any slot of a semaphore end the wait in the graph of waits, wherever the call queues.
+func (c *caller) waitsForSlots() {
+	of := lock.Holder{Kind: c.opts.Kind, Slots: c.opts.Slots}
+	if len(c.graph.Leases()) == 0 || records.SlotsOf(c.key, of) == nil {
+		return
+	}
+	c.graph.WaitsForEither(func() []*deadlock.Resource { return c.engine.queues.graphs(records.SlotsOf(c.key, of)) })
+}
+
 // publishAfter is how long a call waits before its entry in the queue describes it: short waits
 // need not pay for that.
 const publishAfter = 100 * time.Millisecond

@@ -209,9 +209,10 @@ func openMemory(t *testing.T) *memlock.Locker {
 	return l
 }
 
-func mustAcquire(t *testing.T, ctx context.Context, l lock.Locker, resource string) lock.Lease {
+func mustAcquire(t *testing.T, ctx context.Context, l lock.Locker, resource string,
+	opts ...lock.AcquireOption) lock.Lease {
 	t.Helper()
-	lease, err := l.Acquire(ctx, resource)
+	lease, err := l.Acquire(ctx, resource, opts...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,6 +72,7 @@ func (e *Engine) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 	}
 	a.origin.kind, a.origin.slots = a.opts.Kind, a.opts.Slots
 	a.graph = deadlock.NewCall(ctx, a.opts.FailOnDeadlock)
+	a.waitsForSlots()
 	if e.cfg.CallSites {
 		a.origin.callSite = callsite.Nearest()
 	}

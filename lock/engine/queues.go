@@ -3,6 +3,8 @@ package engine
 import (
 	"sync"
 	"sync/atomic"
+
+	"github.com/lockscope/lockscope/lock/engine/internal/deadlock"
 )
 
 // queues has the queue of each resource that a caller of this process waits for or holds.
@@ -29,6 +31,19 @@ func (all *queues) enter(key string) *resourceQueue {
 	}
 	q.users.Add(1)
 	return q
+}
+
+// graphs are the places of lock keys in the graph of waits; nil for those that no caller waits for or holds.
+func (all *queues) graphs(keys []string) []*deadlock.Resource {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	found := make([]*deadlock.Resource, len(keys))
+	for i, key := range keys {
+		if q := all.byKey[key]; q != nil {
+			found[i] = &q.graph
+		}
+	}
+	return found
 }
 
 // forget drops a queue once nobody uses it and no call is under way: until then the next

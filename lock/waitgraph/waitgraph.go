@@ -3,8 +3,14 @@
 // the queues on the nodes (see redlock.ReadQueue).
 //
 // An edge leads from a lease to a resource: a call whose context descends from the lease waits for the
-// resource. Processes are not part of the graph. A cycle is a deadlock if it is seen twice, unchanged:
-// see [Watch].
+// resource. Processes are not part of the graph. A call that holds several leases, such as those of a
+// lockset, is one [Waiter] with one wait: an edge leads from each lease to the same resource.
+//
+// A call that waits for a semaphore goes on as soon as one of its slots is free. It is stuck only if the
+// holders of all slots are: a cycle through one slot alone is no deadlock. A slot without a known lease
+// counts as free, so give New the leases of all slots (see [SlotsOf]).
+//
+// A cycle is a deadlock if it is seen twice, unchanged: see [Watch].
 package waitgraph
 
 import (
@@ -33,17 +39,24 @@ type Lease struct {
 // Waiter is a process, or a call of this process, that waits for a resource.
 type Waiter = records.Waiting
 
+// SlotsOf returns the names of all slots of the semaphore that a waiter for a resource waits for. It returns
+// nil for all other waiters, which wait for the resource itself.
+func SlotsOf(resource string, w Waiter) []string { return records.SlotsOf(resource, w.Holder) }
+
 // Graph is a snapshot of resources, leases and waiters. It does not change, and is safe for concurrent
 // use.
 type Graph struct {
 	byName   map[string]*Resource
 	waitsFor map[string][]string // what the holder of each waits for, by name
+	stuck    map[string][]string // the same, without waits that can end while all others go on
+	either   map[string][]string // all slots, by each resource that callers wait for as part of a semaphore
 }
 
 // New returns the graph of the resources. It merges resources with the same name: it joins their
 // waiters, and keeps the lease with the higher fence.
 func New(resources ...Resource) *Graph {
-	g := &Graph{byName: make(map[string]*Resource, len(resources)), waitsFor: make(map[string][]string)}
+	g := &Graph{byName: make(map[string]*Resource, len(resources)), waitsFor: make(map[string][]string),
+		stuck: make(map[string][]string), either: make(map[string][]string)}
 	for _, r := range resources {
 		known := g.byName[r.Name]
 		if known == nil {
@@ -55,26 +68,55 @@ func New(resources ...Resource) *Graph {
 		}
 		known.Waiters = append(known.Waiters[:len(known.Waiters):len(known.Waiters)], r.Waiters...)
 	}
+	var waits []*wait
 	for name, r := range g.byName {
 		for _, w := range r.Waiters {
-			g.addEdges(w, name)
+			if found := g.waitOf(w, name); found != nil {
+				waits = append(waits, found)
+			}
 		}
 	}
-	for name, others := range g.waitsFor {
-		slices.Sort(others)
-		g.waitsFor[name] = slices.Compact(others)
-	}
+	g.addEdges(waits)
 	return g
 }
 
-// addEdges adds edges from the leases that a waiter holds to the resource that it waits for. Leases on
-// another set of nodes are not part of the graph.
-func (g *Graph) addEdges(w Waiter, resource string) {
-	for _, h := range w.Holds {
-		if r := g.byName[h.Resource]; r != nil && r.Lease != nil && r.Lease.is(h, w.Instance) {
-			g.waitsFor[h.Resource] = append(g.waitsFor[h.Resource], resource)
+func (g *Graph) addEdges(waits []*wait) {
+	markEnding(waits)
+	for _, w := range waits {
+		for _, lease := range w.holds {
+			g.waitsFor[lease] = append(g.waitsFor[lease], w.resource)
+			if !w.ends {
+				g.stuck[lease] = append(g.stuck[lease], w.either...)
+			}
+		}
+		if len(w.either) > 1 {
+			g.either[w.resource] = w.either
 		}
 	}
+	for _, edges := range []map[string][]string{g.waitsFor, g.stuck} {
+		for name, others := range edges {
+			slices.Sort(others)
+			edges[name] = slices.Compact(others)
+		}
+	}
+}
+
+// waitOf returns the wait of a waiter that holds leases; nil if it holds none. Leases on another set of nodes
+// are not part of the graph.
+func (g *Graph) waitOf(w Waiter, resource string) *wait {
+	found := &wait{resource: resource, either: SlotsOf(resource, w)}
+	for _, h := range w.Holds {
+		if r := g.byName[h.Resource]; r != nil && r.Lease != nil && r.Lease.is(h, w.Instance) {
+			found.holds = append(found.holds, h.Resource)
+		}
+	}
+	if len(found.holds) == 0 {
+		return nil
+	}
+	if found.either == nil {
+		found.either = []string{resource}
+	}
+	return found
 }
 
 // is reports whether a process's lease is this one, or was handed over from it.
@@ -140,11 +182,12 @@ func (g *Graph) Waiter(from, to string) (w Waiter, ok bool) {
 
 // Chain returns the resource that the holder of a resource waits for, then the one that its holder waits
 // for, and so on. If a holder waits for several, Chain follows the first. It ends at a resource whose
-// holder does not wait, or with the first one that it meets again.
+// holder does not wait, at a slot of a semaphore if another slot's holder does not wait, or with the first
+// resource that it meets again.
 func (g *Graph) Chain(resource string) (chain []string) {
 	for at := resource; ; {
 		next := g.waitsFor[at]
-		if len(next) == 0 {
+		if len(next) == 0 || at != resource && g.mayEnd(at) {
 			return chain
 		}
 		at = next[0]
@@ -155,82 +198,8 @@ func (g *Graph) Chain(resource string) (chain []string) {
 	}
 }
 
-// Cycles returns the shortest cycle through each resource, each cycle once. A cycle begins with the
-// resource whose name sorts first.
-func (g *Graph) Cycles() (all []lock.Deadlock) {
-	seen := make(map[string]bool)
-	for name := range g.waitsFor {
-		cycle := shortestCycle(g.waitsFor, name)
-		if len(cycle) == 0 {
-			continue
-		}
-		d := lock.Deadlock{}
-		for _, resource := range cycle {
-			d.Cycle = append(d.Cycle, lock.HeldLease{Resource: resource, Fence: g.byName[resource].Lease.Fence})
-		}
-		d = FromFirst(d)
-		if !seen[d.String()] {
-			seen[d.String()] = true
-			all = append(all, d)
-		}
-	}
-	slices.SortFunc(all, func(a, b lock.Deadlock) int { return cmp.Compare(a.String(), b.String()) })
-	return all
-}
-
-// FromFirst returns the same deadlock, beginning with the resource whose name sorts first, so that equal
-// deadlocks compare equal. [Graph.Cycles] returns them in this form.
-func FromFirst(d lock.Deadlock) lock.Deadlock {
-	first := 0
-	for i, h := range d.Cycle {
-		if h.Resource < d.Cycle[first].Resource {
-			first = i
-		}
-	}
-	return lock.Deadlock{Cycle: slices.Concat(d.Cycle[first:], d.Cycle[:first])}
-}
-
-// shortestCycle searches breadth-first. Its result begins with start.
-func shortestCycle(edges map[string][]string, start string) []string {
-	from := map[string]string{}
-	for queue := []string{start}; len(queue) > 0; queue = queue[1:] {
-		at := queue[0]
-		for _, next := range edges[at] {
-			if next == start {
-				cycle := []string{at}
-				for at != start {
-					at = from[at]
-					cycle = append(cycle, at)
-				}
-				slices.Reverse(cycle)
-				return cycle
-			}
-			if _, known := from[next]; !known {
-				from[next] = at
-				queue = append(queue, next)
-			}
-		}
-	}
-	return nil
-}
-
-// Watch remembers the cycles of the last graph. The zero value is ready to use. It is not safe for
-// concurrent use.
-type Watch struct{ last map[string]bool }
-
-// Suspects reports whether the last graph had a cycle.
-func (w *Watch) Suspects() bool { return len(w.last) > 0 }
-
-// Deadlocks returns the cycles of g that the last graph had too: the same leases in the same order. Call
-// it at intervals of 50 ms or more, so that cycles which resolve themselves do not count.
-func (w *Watch) Deadlocks(g *Graph) (all []lock.Deadlock) {
-	now := make(map[string]bool)
-	for _, d := range g.Cycles() {
-		now[d.String()] = true
-		if w.last[d.String()] {
-			all = append(all, d)
-		}
-	}
-	w.last = now
-	return all
+// mayEnd reports whether callers wait for a resource as part of a semaphore, and the holder of one of its
+// slots does not wait.
+func (g *Graph) mayEnd(resource string) bool {
+	return slices.ContainsFunc(g.either[resource], func(slot string) bool { return len(g.waitsFor[slot]) == 0 })
 }

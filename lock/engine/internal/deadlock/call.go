@@ -30,6 +30,7 @@ func (r *Resource) NotHeldBy(l *Lease) { r.holder.CompareAndSwap(l, nil) }
 // Call is a call that may wait, in the context of the leases that its caller holds.
 type Call struct {
 	leases  []*Lease           // that its caller holds: it adds an edge from each while it waits
+	either  func() []*Resource // any of which ends its wait; nil if only the one that it waits for does
 	told    chan lock.Deadlock // of a cycle that this call is to break; nil if it did not ask to fail
 	on      *Resource          // that it waits for
 	cycle   []edge             // that was there when the wait began; nil if none was
@@ -43,6 +44,10 @@ func NewCall(ctx context.Context, fails bool) (c Call) {
 	}
 	return c
 }
+
+// WaitsForEither makes any of the resources end the wait of the call. They are looked up whenever somebody asks; nil
+// stands for one that nobody here holds. Call it before Wait.
+func (c *Call) WaitsForEither(either func() []*Resource) { c.either = either }
 
 // Leases are those that the caller holds.
 func (c *Call) Leases() []*Lease { return c.leases }
@@ -108,30 +113,4 @@ func (c *Call) LookAgain(report func(lock.Deadlock)) {
 	case victim.told <- d: // nil if no call asked to fail
 	default:
 	}
-}
-
-// findCycle follows the edges from the resource that the call waits for until it comes to a
-// lease that the call's caller holds.
-func (c *Call) findCycle() []edge {
-	seen := make(map[*Lease]bool)
-	var follow func(on *Resource) []edge
-	follow = func(on *Resource) []edge {
-		holder := on.Holder()
-		switch {
-		case holder == nil || seen[holder] || holder.of.Cause() != nil:
-			return nil
-		case slices.Contains(c.leases, holder):
-			return []edge{{holder, c, c.on}}
-		}
-		seen[holder] = true
-		for _, next := range holder.all() {
-			if rest := follow(next.on); rest != nil {
-				return append(rest, next)
-			}
-		}
-		return nil
-	}
-	cycle := follow(c.on)
-	slices.Reverse(cycle[min(1, len(cycle)):])
-	return cycle
 }

@@ -1,0 +1,107 @@
+package deadlock
+
+import "slices"
+
+// wanted are the resources of which the call waits for the first to be free.
+func (e edge) wanted() []*Resource {
+	if e.call.either == nil {
+		return []*Resource{e.on}
+	}
+	return e.call.either()
+}
+
+// findCycle follows the edges from what the call waits for until it comes to a lease that the call's caller holds. A
+// call that waits for one of several resources is part of a cycle only if the holders of all of them are stuck.
+func (c *Call) findCycle() []edge {
+	cycle := c.path(nil)
+	several := func(e edge) bool { return e.call.either != nil }
+	if !slices.ContainsFunc(cycle, several) {
+		return cycle
+	}
+	s := c.survey()
+	s.strike()
+	return c.path(s)
+}
+
+// path is the first cycle that the call closes; with a survey, the first one of waits that do not end.
+func (c *Call) path(within survey) []edge {
+	seen := make(map[*Lease]bool)
+	var follow func(e edge) []edge
+	follow = func(e edge) []edge {
+		if within != nil && within[e.call] == nil {
+			return nil
+		}
+		for _, on := range e.wanted() {
+			holder := holderOf(on)
+			switch {
+			case holder == nil || seen[holder]:
+				continue
+			case slices.Contains(c.leases, holder):
+				return []edge{{holder, c, c.on}}
+			}
+			seen[holder] = true
+			for _, next := range holder.all() {
+				if rest := follow(next); rest != nil {
+					return append(rest, next)
+				}
+			}
+		}
+		return nil
+	}
+	cycle := follow(edge{call: c, on: c.on})
+	slices.Reverse(cycle[min(1, len(cycle)):])
+	return cycle
+}
+
+// holderOf is the lease that holds a resource now, if it is one of this process.
+func holderOf(on *Resource) *Lease {
+	if on == nil {
+		return nil
+	}
+	holder := on.Holder()
+	if holder == nil || holder.of.Cause() != nil {
+		return nil
+	}
+	return holder
+}
+
+// survey has the waits that a wait depends on. For each resource that ends a wait, it has the calls that wait in the
+// context of its holder: none if the resource is free, or its holder unknown.
+type survey map[*Call][][]*Call
+
+func (c *Call) survey() survey {
+	s := make(survey)
+	var visit func(e edge)
+	visit = func(e edge) {
+		if s[e.call] != nil {
+			return
+		}
+		s[e.call] = [][]*Call{}
+		for _, on := range e.wanted() {
+			var behind []*Call
+			if holder := holderOf(on); holder != nil {
+				for _, next := range holder.all() {
+					behind = append(behind, next.call)
+					visit(next)
+				}
+			}
+			s[e.call] = append(s[e.call], behind)
+		}
+	}
+	visit(edge{call: c, on: c.on})
+	return s
+}
+
+// strike takes out the waits that end: those for a resource whose holder waits for nothing, or only in waits that end.
+func (s survey) strike() {
+	stuck := func(c *Call) bool { return s[c] != nil }
+	for again := true; again; {
+		again = false
+		for c, wanted := range s {
+			if slices.ContainsFunc(wanted, func(behind []*Call) bool { return !slices.ContainsFunc(behind, stuck) }) {
+				delete(s, c)
+				again = true
+			}
+		}
+	}
+}
