@@ -27,6 +27,7 @@ type call struct {
 	traced  spans.Call
 	waiting longwait.Wait
 	told    logs.Lease
+	kind    lock.Kind // what it is part of; set by the first hook
 
 	validity atomic.Int64                   // of the attempt that won; zero if no hook reported it
 	blocker  atomic.Pointer[lock.HeldError] // the last one reported
@@ -43,7 +44,7 @@ func (c *call) spanContext() trace.SpanContext { return c.traced.SpanContext(c.C
 
 // subject identifies the call in log records.
 func (c *call) subject() logs.Subject {
-	return logs.Subject{Context: c, Resource: c.counted.Resource(), Label: c.counted.Label()}
+	return logs.Subject{Context: c, Resource: c.counted.Resource(), Label: c.counted.Label(), Kind: c.kind}
 }
 
 // endWait ends all waits: Acquire is about to return.

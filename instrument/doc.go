@@ -131,8 +131,8 @@
 // lock.acquire (INTERNAL) is a child of the caller's span. So are lock.release and the lock.extend of an Extend,
 // which link to lock.acquire. Without a span of the caller they are children of lock.acquire, as the lock.extend of
 // automatic renewal always is. Nothing after an acquire is recorded unless the acquire was, or its caller's trace is.
-// A sampler is asked once, and sees the resource, the mode and the TTL. A lease that is renewed for hours makes a
-// long trace; use WithSpanFilter or a sampler to leave such resources out by name.
+// A sampler is asked once, and sees the resource, the mode, the TTL and the kind. A lease that is renewed for hours
+// makes a long trace; use WithSpanFilter or a sampler to leave such resources out by name.
 //
 // Each wait between attempts is a span lock.wait in lock.acquire. Its attribute distributed_lock.wait.kind is local
 // (behind other callers of this process), holder (for the holder) or backoff (until nodes answer again);
@@ -144,6 +144,7 @@
 //     lock.acquire also links to the span that acquired the lock if that was sampled; its traceparent is in the lock's
 //     value.
 //   - distributed_lock.holding lists what the caller holds while it waits.
+//   - distributed_lock.kind, on all lock.* spans of a lock that is part of a construct, is its lock.Kind.
 //   - distributed_lock.call_site is its place in the code, with lock.WithCallSites.
 //   - distributed_lock.deadlock.cycle is the cycle that it closed.
 //
@@ -168,7 +169,8 @@
 //
 // Of records with the same message and reason about the same resource label or node, one in five seconds is logged
 // (WithLogInterval). The next one counts the records left out in left_out. Records wait in a short queue for the
-// handler; Flush waits for them. The attributes of ContextWithAttributes are in the records, too. go-redis writes to
+// handler; Flush waits for them. The attributes of ContextWithAttributes are in the records, too, and the kind of a
+// lock that is part of a construct. go-redis writes to
 // stderr by itself; exporter/redislog sends that to a logger, and exporter/observe attaches it.
 //
 // Durations are texts like "1.5s" with every handler. Where a record counts nodes, granted, refused, failed, unheard

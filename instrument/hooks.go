@@ -40,6 +40,7 @@ func (h hooks) onAcquireStart(ctx context.Context, e lock.AcquireStart) context.
 	if c := callOf(ctx, h.layer); c != nil {
 		c.counted.Start(e)
 		c.traced.AcquireStart(e)
+		c.kind = e.Options.Kind
 	}
 	return ctx
 }

@@ -53,6 +53,16 @@ func (l *Log) admit(msg, reason, about string) (p pass, ok bool) {
 type Subject struct {
 	Context         context.Context
 	Resource, Label string
+	Kind            lock.Kind // empty for a lock by itself
+}
+
+// attrs begin every record about the subject: those of the call, the resource and the kind.
+func (s Subject) attrs() []slog.Attr {
+	attrs := append(attributes.ForLog(s.Context), slog.String("resource", s.Resource))
+	if s.Kind != "" && s.Kind.Valid() {
+		attrs = append(attrs, slog.String("kind", string(s.Kind)))
+	}
+	return attrs
 }
 
 // Lease suppresses records about a lease after its loss. Its zero value is a lease that is not lost.
@@ -70,8 +80,7 @@ func (l *Log) Lost(s Subject, of *Lease, lease Fencer, held time.Duration, why o
 	defer of.mu.Unlock()
 	of.lost = true
 	if p, ok := l.admit("lease lost", why.String(), s.Label); ok {
-		l.queue.add(s.Context, p, slog.LevelError, append(attributes.ForLog(s.Context),
-			slog.String("resource", s.Resource), slog.String("reason", why.String()),
+		l.queue.add(s.Context, p, slog.LevelError, append(s.attrs(), slog.String("reason", why.String()),
 			slog.Uint64("fence", lease.Fence()), duration("held", held))...)
 	}
 }
@@ -86,8 +95,7 @@ func (l *Log) Release(ctx context.Context, s Subject, lease Fencer, held time.Du
 	if !ok {
 		return
 	}
-	attrs := append(attributes.ForLog(s.Context),
-		slog.String("resource", s.Resource), slog.String("outcome", string(outcome.OfRelease(err))),
+	attrs := append(s.attrs(), slog.String("outcome", string(outcome.OfRelease(err))),
 		slog.String("reason", reason), slog.Uint64("fence", lease.Fence()), duration("held", held),
 	)
 	if failure, ok := errors.AsType[*lock.ReleaseError](err); ok && len(failure.Errors) > 0 {
@@ -108,9 +116,7 @@ func (l *Log) Renewal(ctx context.Context, s Subject, of *Lease, e lock.RenewEnd
 	if !ok {
 		return
 	}
-	attrs := append(attributes.ForLog(s.Context),
-		slog.String("resource", s.Resource), slog.Uint64("fence", e.Fence), duration("validity", e.Left),
-	)
+	attrs := append(s.attrs(), slog.Uint64("fence", e.Fence), duration("validity", e.Left))
 	if quorum, ok := errors.AsType[*lock.QuorumError](e.Err); ok {
 		attrs = append(attrs, quorumAttrs(quorum)...)
 	} else {
@@ -126,8 +132,7 @@ func (l *Log) NoQuorum(s Subject, e *lock.QuorumError) {
 	if !ok {
 		return
 	}
-	attrs := append(attributes.ForLog(s.Context),
-		slog.String("resource", s.Resource), slog.String("operation", string(e.Op)))
+	attrs := append(s.attrs(), slog.String("operation", string(e.Op)))
 	l.queue.add(s.Context, p, slog.LevelWarn, append(attrs, quorumAttrs(e)...)...)
 }
 
@@ -158,7 +163,6 @@ func (l *Log) Restart(ctx context.Context, e lock.NodeRestart) {
 // Deadlock logs a cycle that a call closed.
 func (l *Log) Deadlock(s Subject, e lock.Deadlock) {
 	if p, ok := l.admit("deadlock", "", s.Label); ok {
-		l.queue.add(s.Context, p, slog.LevelError, append(attributes.ForLog(s.Context),
-			slog.String("resource", s.Resource), slog.String("cycle", e.String()))...)
+		l.queue.add(s.Context, p, slog.LevelError, append(s.attrs(), slog.String("cycle", e.String()))...)
 	}
 }

@@ -29,8 +29,7 @@ func (l *Log) LongWait(s Subject, w LongWait) {
 	if !ok {
 		return
 	}
-	attrs := append(attributes.ForLog(s.Context),
-		slog.String("resource", s.Resource), slog.String("class", string(why.class)), duration("waited", w.Waited),
+	attrs := append(s.attrs(), slog.String("class", string(why.class)), duration("waited", w.Waited),
 		slog.Int("waiting", max(w.Others.Count, 1)), duration("longest_wait", max(w.Others.Longest, w.Waited)))
 	if held := lock.HeldLeases(s.Context); len(held) > 0 {
 		attrs = append(attrs, slog.Any("holding", attributes.Resources(held)))

@@ -25,7 +25,7 @@ const maxLinks = 16
 type Call struct {
 	span     trace.Span // of the Acquire; nil if tracing is off, or the filter leaves the call out
 	resource string
-	own      []attribute.KeyValue // of the call
+	own      []attribute.KeyValue // of the call; the kind is one of them
 
 	ttl        atomic.Int64
 	attempts   atomic.Int32
@@ -48,6 +48,9 @@ func (t *Tracer) StartAcquire(
 	}
 	defer t.cfg.Panics.Contain()
 	o, own := lock.NewAcquireOptions(opts...), attributes.Of(ctx)
+	if o.Kind != "" && o.Kind.Valid() {
+		own = append(slices.Clip(own), attrKind.String(string(o.Kind)))
+	}
 	inner, span := t.tracer.Start(ctx, "lock.acquire", t.options(own,
 		attrResource.String(resource), attrMode.String(mode(o)), attrTTL.Float64(o.TTL.Seconds()))...)
 	if sc := span.SpanContext(); sc.IsValid() {

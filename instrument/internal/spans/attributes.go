@@ -14,6 +14,7 @@ import (
 // The attributes of our own; there are no semantic conventions for locks.
 const (
 	attrResource     = attribute.Key("distributed_lock.resource")
+	attrKind         = attribute.Key("distributed_lock.kind") // a lock.Kind; absent for a lock by itself
 	attrMode         = attribute.Key("distributed_lock.mode") // blocking or try
 	attrTTL          = attribute.Key("distributed_lock.ttl")  // this and other times in seconds
 	attrNodes        = attribute.Key("distributed_lock.nodes")
