@@ -10,6 +10,7 @@ type (
 	Objectives  = state.Objectives  // limits for waits; see WithObjectives
 	Omitted     = state.Omitted     // what the limits of a State left out
 	Held        = state.Held        // one held lock
+	Construct   = state.Construct   // what a lock is part of
 	Waiter      = state.Waiter      // one Acquire that has not ended
 	Blocker     = state.Blocker     // the holder that a Waiter waits for
 	Blocked     = state.Blocked     // a resource with waiters

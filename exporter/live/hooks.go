@@ -49,7 +49,7 @@ func (h *hooks) callOf(ctx context.Context) *calls.Call { return calls.Of(ctx, h
 func (h *hooks) onAcquireStart(ctx context.Context, e lock.AcquireStart) context.Context {
 	if c := h.callOf(ctx); c != nil {
 		c.ReadTrace(ctx)
-		c.Place(h.sets.Name(e.Backend.Name, e.Backend.Keyspace), e.CallSite, h.sets.Held(e.Holds))
+		c.Place(h.sets.Name(e.Backend.Name, e.Backend.Keyspace), e, h.sets.Held(e.Holds))
 	}
 	return ctx
 }

@@ -35,6 +35,7 @@ func (b *Board) State(ctx context.Context) State {
 	s.Blocked, s.Omitted.Blocked = g.Blocked(ctx, listed, b.cfg.maxShown)
 	s.Held, s.Omitted.Held = g.Held(ctx)
 	s.Waiting, s.Omitted.Waiting = g.Waiting(ctx, lists)
+	s.CountSlots()
 	return s
 }
 

@@ -59,7 +59,7 @@ func TestQueues(t *testing.T) {
 			t.Errorf("held: %+v", h)
 		}
 		for i, w := range s.Waiting {
-			wantBlocker(t, w.Blocker, live.Blocker{Holder: "a/1", Here: true,
+			wantBlocker(t, w.Blocker, live.Blocker{Holder: "a/1", Here: true, Fence: holder.Fence(),
 				TraceID: "00000000000000000000000000000001"}, 6)
 			if kind := []string{"holder", "local"}[i]; w.Kind != kind {
 				t.Errorf("waiter %d here: %+v, want kind %s", i, w, kind)

@@ -104,6 +104,9 @@ func TestSemaphore(t *testing.T) {
 		if got := texts(g.Cycles()); !slices.Equal(got, c.cycles) {
 			t.Errorf("%s: cycles\n%q, want\n%q", name, got, c.cycles)
 		}
+		if got := g.Stuck("order"); got != (c.cycles != nil) || g.Stuck("jobs#0") != got {
+			t.Errorf("%s: callers for the order are stuck: %v, for the first slot: %v", name, got, g.Stuck("jobs#0"))
+		}
 		if got := g.Chain("order"); !slices.Equal(got[:min(len(got), 2)], c.chain) {
 			t.Errorf("%s: chain %q, want %q", name, got, c.chain)
 		}

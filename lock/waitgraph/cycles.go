@@ -31,6 +31,15 @@ func (g *Graph) Cycles() (all []lock.Deadlock) {
 	return all
 }
 
+// Stuck reports whether callers that wait for a resource are in a cycle, or behind one: its holder waits, and nothing
+// but giving up ends that. For a slot of a semaphore, the holders of all slots do.
+func (g *Graph) Stuck(resource string) bool {
+	if slots := g.either[resource]; slots != nil {
+		return !slices.ContainsFunc(slots, func(slot string) bool { return len(g.stuck[slot]) == 0 })
+	}
+	return len(g.stuck[resource]) > 0
+}
+
 // FromFirst returns the same deadlock, beginning with the resource whose name sorts first, so that equal
 // deadlocks compare equal. [Graph.Cycles] returns them in this form.
 func FromFirst(d lock.Deadlock) lock.Deadlock {

@@ -89,9 +89,6 @@ func (g *Graph) addEdges(waits []*wait) {
 				g.stuck[lease] = append(g.stuck[lease], w.either...)
 			}
 		}
-		if len(w.either) > 1 {
-			g.either[w.resource] = w.either
-		}
 	}
 	for _, edges := range []map[string][]string{g.waitsFor, g.stuck} {
 		for name, others := range edges {
@@ -105,6 +102,9 @@ func (g *Graph) addEdges(waits []*wait) {
 // are not part of the graph.
 func (g *Graph) waitOf(w Waiter, resource string) *wait {
 	found := &wait{resource: resource, either: SlotsOf(resource, w)}
+	if found.either != nil {
+		g.either[resource] = found.either
+	}
 	for _, h := range w.Holds {
 		if r := g.byName[h.Resource]; r != nil && r.Lease != nil && r.Lease.is(h, w.Instance) {
 			found.holds = append(found.holds, h.Resource)

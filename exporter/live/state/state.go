@@ -90,8 +90,9 @@ type Omitted struct {
 
 // Held is one held lock.
 type Held struct {
-	Resource string   `json:"resource"`
-	Backend  string   `json:"backend,omitempty"` // name of the set of nodes, if known
+	Resource string `json:"resource"`
+	Backend  string `json:"backend,omitempty"` // name of the set of nodes, if known
+	Construct
 	Holder   string   `json:"holder"`
 	Age      float64  `json:"age_seconds"`
 	Validity *float64 `json:"validity_seconds"` // remaining; null: never expires, or unknown
@@ -131,6 +132,7 @@ type Blocker struct {
 	Age          *float64 `json:"age_seconds,omitempty"`
 	Remaining    *float64 `json:"remaining_seconds,omitempty"` // at most, unless renewed
 	Unrenewed    *float64 `json:"unrenewed_seconds,omitempty"` // at least; null: renewed in time, as far as is known
+	Fence        uint64   `json:"fence,string,omitempty"`      // zero: unknown
 	NeverExpires bool     `json:"never_expires,omitempty"`
 	HandedOver   bool     `json:"handed_over,omitempty"` // nobody holds it; it is reserved for the next waiter
 	CallSite     string   `json:"call_site,omitempty"`
@@ -140,8 +142,9 @@ type Blocker struct {
 
 // Blocked is a resource with waiters.
 type Blocked struct {
-	Resource string   `json:"resource"`
-	Backend  string   `json:"backend,omitempty"`
+	Resource string `json:"resource"`
+	Backend  string `json:"backend,omitempty"`
+	Construct
 	Waiting  int      `json:"waiting"`            // all waiting calls
 	Listed   int      `json:"listed"`             // waiting calls in State.Waiting
 	Longest  float64  `json:"longest_seconds"`    // wait

@@ -16,6 +16,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/internal/slowest"
 	"github.com/lockscope/lockscope/exporter/live/internal/timeline"
 	"github.com/lockscope/lockscope/exporter/live/internal/waits"
+	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/decorate"
 )
@@ -62,10 +63,12 @@ type Call struct {
 	caller   *timeline.Caller // nil unless an event of the call has been recorded
 }
 
-// origin is where a call was made, and what its caller holds while it waits. It is separate because most calls have
-// none.
+// origin is where a call was made, for which construct, and what its caller holds while it waits. It is separate
+// because most calls have none.
 type origin struct {
 	CallSite string
+	Kind     lock.Kind
+	Slots    int // of the semaphore
 	Holds    []lock.HeldLease
 }
 
@@ -104,15 +107,27 @@ func (c *Call) ReadTrace(ctx context.Context) {
 	}
 }
 
-// Place records the set of nodes, where the call was made, and what its caller holds.
-func (c *Call) Place(backend, callSite string, holds []lock.HeldLease) {
+// Place records the set of nodes, where the call was made and for which construct, and what its caller holds.
+func (c *Call) Place(backend string, e lock.AcquireStart, holds []lock.HeldLease) {
+	kind, slots := e.Options.Kind, e.Options.Slots
+	if !kind.Valid() {
+		kind = ""
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.backend = backend
-	if callSite != "" || len(holds) > 0 {
-		c.origin = &origin{callSite, holds}
+	if e.CallSite != "" || len(holds) > 0 || kind != "" {
+		c.origin = &origin{e.CallSite, kind, max(slots, 0), holds}
 	}
 }
+
+// construct is what the lock is part of.
+func (o origin) construct() state.Construct {
+	return state.Construct{Kind: string(o.Kind), Slots: o.Slots}
+}
+
+// Record is what a record of the call says of its construct.
+func (o origin) Record() lock.Holder { return lock.Holder{Kind: o.Kind, Slots: o.Slots} }
 
 // AttemptStart begins a round of voting.
 func (c *Call) AttemptStart(e lock.AttemptStart) {

@@ -132,6 +132,7 @@ func (m *Lease) Tell(now time.Time) (h state.Held, ok bool) {
 	defer m.mu.Unlock()
 	h.Extends, h.TraceID, h.Nodes = m.extends, text.TraceID(m.trace), m.known.Len()
 	h.CallSite, h.Backend = text.Name(m.from().CallSite), text.Name(m.backend)
+	h.Construct = m.from().construct()
 	h.Unrenewed = m.unrenewed(h.Validity, now)
 	return h, true
 }

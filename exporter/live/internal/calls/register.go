@@ -13,9 +13,11 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/internal/slowest"
 	"github.com/lockscope/lockscope/exporter/live/internal/timeline"
 	"github.com/lockscope/lockscope/exporter/live/internal/waits"
+	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
-// shards bounds how many calls contend for one mutex. A resource has one shard.
+// shards bounds how many calls contend for one mutex. A resource has one shard, and so have all slots of a semaphore:
+// whoever waits for one waits for all.
 const shards = 32
 
 // Register has all calls and leases of a Board. It is safe for concurrent use.
@@ -36,6 +38,9 @@ func NewRegister(w *waits.Waits, s *slowest.List, p *profile.Recorder) *Register
 func (r *Register) SetTimelines(n int) { r.Timeline = timeline.New(n, r.Instances.Has) }
 
 func (r *Register) shardOf(resource string) *shard[*Lease] {
+	if semaphore, _, ok := records.ParseSlot(resource); ok {
+		resource = semaphore
+	}
 	return &r.shards[maphash.String(r.seed, resource)%shards]
 }
 

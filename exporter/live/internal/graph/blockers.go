@@ -84,6 +84,7 @@ func heldHere(h *holder, me string) *state.Blocker {
 	return &state.Blocker{
 		Holder: h.told.Holder, Here: h.told.Holder == me, Age: &age, Remaining: h.told.Validity,
 		Unrenewed: h.told.Unrenewed, NeverExpires: h.told.Validity == nil, CallSite: h.told.CallSite, TraceID: h.told.TraceID,
+		Fence: h.told.Fence,
 	}
 }
 

@@ -12,3 +12,18 @@ func (c *contention) byClass() state.ByClass {
 	}
 	return counts
 }
+
+// construct is what the resource is part of, as its holder or a waiter says.
+func (c *contention) construct() (of state.Construct) {
+	for i := range c.holders {
+		if of = c.holders[i].told.Construct; of.Kind != "" {
+			return of
+		}
+	}
+	for _, w := range c.waiters {
+		if by := w.Record(); by.Kind != "" {
+			return state.Construct{Kind: string(by.Kind), Slots: by.Slots}
+		}
+	}
+	return of
+}

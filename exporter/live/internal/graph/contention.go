@@ -8,6 +8,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/internal/names"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
 // contention is a resource that calls want.
@@ -16,6 +17,7 @@ type contention struct {
 	waiters []*calls.Waiter // longest first
 	holders []holder        // leases of the Board, latest first
 	blocks  bool            // somebody waits, and is not just making a first attempt
+	slot    bool            // of a semaphore that somebody wants, though perhaps not this slot
 	heads   map[*calls.Owner]*calls.Waiter
 	here    map[string]bool // instances of the waiters, once asked for
 }
@@ -99,6 +101,9 @@ func newScene(l *calls.Look) *scene {
 		c := s.want(w.ID())
 		c.waiters = append(c.waiters, w)
 		c.blocks = c.blocks || w.Waits(s.now)
+		if w.Kind == lock.KindSemaphore {
+			s.wantSlots(c, w)
+		}
 	}
 	for _, m := range l.Wanted {
 		c := s.wanted[m.ID()]
@@ -113,6 +118,17 @@ func newScene(l *calls.Look) *scene {
 		slices.SortStableFunc(c.holders, func(x, y holder) int { return y.HeldAt().Compare(x.HeldAt()) })
 	}
 	return s
+}
+
+// wantSlots adds the other slots of the semaphore that a waiter wants.
+func (s *scene) wantSlots(c *contention, w *calls.Waiter) {
+	if c.slot {
+		return
+	}
+	c.slot = true
+	for _, slot := range records.SlotsOf(w.Wants(), w.Record()) {
+		s.want(names.ID{Backend: w.Backend, Resource: slot}).slot = true
+	}
 }
 
 func (s *scene) want(of names.ID) *contention {

@@ -4,7 +4,6 @@ package graph
 
 import (
 	"context"
-	"slices"
 
 	"github.com/lockscope/lockscope/exporter/live/internal/calls"
 	"github.com/lockscope/lockscope/exporter/live/internal/names"
@@ -38,13 +37,15 @@ func New(l *calls.Look) *Graph {
 	g := &Graph{scene: newScene(l), look: l, ways: make(map[way]*calls.Waiter), held: make(map[names.ID]*held)}
 	var resources []waitgraph.Resource
 	for _, c := range g.wanted {
-		if c.blocks {
+		if c.blocks || c.slot {
 			resources = append(resources, g.resource(c))
 		}
 	}
 	g.Graph = waitgraph.New(resources...)
 	for _, r := range g.Contended(g.now) {
-		g.rows = append(g.rows, g.wanted[names.Of(r.Name)])
+		if c := g.wanted[names.Of(r.Name)]; c.blocks {
+			g.rows = append(g.rows, c)
+		}
 	}
 	return g
 }
@@ -59,13 +60,14 @@ func (g *Graph) resource(c *contention) waitgraph.Resource {
 	for _, w := range c.waiters {
 		if len(w.Holds) == 0 {
 			if idle.Callers++; idle.Callers == 1 {
-				idle.Since = w.Began()
+				by := w.Record()
+				idle.Since, idle.Kind, idle.Slots = w.Began(), by.Kind, by.Slots
 			}
 			continue
 		}
-		r.Waiters = append(r.Waiters, waitgraph.Waiter{
-			Holder: lock.Holder{Instance: onBoard, Since: w.Began()}, Callers: 1, Holds: names.KeyedAll(w.Holds),
-		})
+		by := w.Record()
+		by.Instance, by.Since = onBoard, w.Began()
+		r.Waiters = append(r.Waiters, waitgraph.Waiter{Holder: by, Callers: 1, Holds: names.KeyedAll(w.Holds)})
 		for _, h := range w.Holds {
 			from := way{names.ID{Backend: h.Backend, Resource: h.Resource}, c.ID}
 			if g.ways[from] == nil && g.isHeld(h) {
@@ -95,7 +97,7 @@ func (g *Graph) row(c *contention, listed int) state.Blocked {
 	row := state.Blocked{
 		Resource: text.Resource(c.Resource), Backend: text.Name(c.Backend), Waiting: len(c.waiters), Listed: listed,
 		Longest: c.waiters[0].Waited(g.now).Seconds(), Holder: g.HolderOf(c.ID),
-		ByClass: c.byClass(),
+		ByClass: c.byClass(), Construct: c.construct(),
 	}
 	for _, w := range c.waiters {
 		if w.LastErr == nil {
@@ -106,10 +108,7 @@ func (g *Graph) row(c *contention, listed int) state.Blocked {
 		}
 	}
 	chain := g.Chain(c.Key())
-	if n := len(chain); n > 0 {
-		last := chain[n-1]
-		row.Deadlock = last == c.Key() || slices.Contains(chain[:n-1], last)
-	}
+	row.Deadlock = g.Stuck(c.Key())
 	row.Chain = g.links(c.Key(), chain[:min(len(chain), state.MaxChain)])
 	return row
 }

@@ -1,0 +1,49 @@
+package state
+
+import "github.com/lockscope/lockscope/lock/engine/records"
+
+// Construct says what a lock is part of. It is zero for a lock by itself.
+//
+// The Fence of an election's holder is the term. Callers that wait for an election are its candidates. The slots of a
+// semaphore are the resources NAME#0, NAME#1 and so on.
+type Construct struct {
+	Kind       string `json:"kind,omitempty"`         // a lock.Kind: election, set, semaphore
+	Slots      int    `json:"slots,omitempty"`        // of the semaphore; zero for other kinds
+	SlotsInUse int    `json:"slots_in_use,omitempty"` // of those, as far as the source knows their holders
+}
+
+// CountSlots sets SlotsInUse of all slots: how many of their semaphore are in Held, or in Blocked with a holder.
+func (s *State) CountSlots() {
+	type semaphore struct{ backend, name string }
+	inUse := make(map[semaphore]map[int]bool)
+	of := func(c Construct, resource, backend string) (semaphore, int, bool) {
+		name, slot, ok := records.ParseSlot(resource)
+		return semaphore{backend, name}, slot, ok && c.Slots > 0
+	}
+	note := func(c Construct, resource, backend string) {
+		if name, slot, ok := of(c, resource, backend); ok {
+			if inUse[name] == nil {
+				inUse[name] = make(map[int]bool)
+			}
+			inUse[name][slot] = true
+		}
+	}
+	for _, h := range s.Held {
+		note(h.Construct, h.Resource, h.Backend)
+	}
+	for _, b := range s.Blocked {
+		if b.Holder != nil && !b.Holder.HandedOver {
+			note(b.Construct, b.Resource, b.Backend)
+		}
+	}
+	for i := range s.Held {
+		h := &s.Held[i]
+		name, _, _ := of(h.Construct, h.Resource, h.Backend)
+		h.SlotsInUse = len(inUse[name])
+	}
+	for i := range s.Blocked {
+		b := &s.Blocked[i]
+		name, _, _ := of(b.Construct, b.Resource, b.Backend)
+		b.SlotsInUse = len(inUse[name])
+	}
+}
