@@ -2,8 +2,10 @@ package discover
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
+	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/scanner"
 )
 
@@ -22,7 +24,14 @@ func firstPart(key string) string {
 
 // patternOf returns the pattern of what all keys begin with, up to a delimiter. The keys have their first part in
 // common. A single key without a delimiter is its own pattern.
+//
+// Slots of a semaphore count as the semaphore, so that its name is no prefix of its own.
 func patternOf(keys []string) string {
+	names := withoutSlots(keys)
+	if len(names) == 1 && len(names) < len(keys) && !strings.ContainsAny(names[0], delimiters) {
+		return scanner.PrefixPattern(names[0] + "#")
+	}
+	keys = names
 	common := keys[0]
 	for _, key := range keys[1:] {
 		for !strings.HasPrefix(key, common) {
@@ -39,6 +48,25 @@ func patternOf(keys []string) string {
 		return scanner.PrefixPattern(common)
 	}
 	return strings.TrimSuffix(scanner.PrefixPattern(common), "*")
+}
+
+// withoutSlots returns the keys in order, with one key in place of the slots of each semaphore that has several.
+func withoutSlots(keys []string) (names []string) {
+	slots := make(map[string]int)
+	for _, key := range keys {
+		if name, _, ok := records.ParseSlot(key); ok {
+			slots[name]++
+		}
+	}
+	for _, key := range keys {
+		if name, _, ok := records.ParseSlot(key); ok && slots[name] > 1 {
+			key = name
+		}
+		if !slices.Contains(names, key) {
+			names = append(names, key)
+		}
+	}
+	return names
 }
 
 // lockWord matches a word that means a lock; block and clock do not.

@@ -3,6 +3,8 @@ package report
 import (
 	"encoding/base64"
 	"time"
+
+	"github.com/lockscope/lockscope/lock"
 )
 
 // DocumentSchema is the version of [Document]. It changes when a field changes its meaning or is removed, not when
@@ -101,6 +103,8 @@ type HoldDocument struct {
 	Traceparent string    `json:"traceparent,omitempty"`
 	Count       int       `json:"count,omitempty"`
 	Fence       uint64    `json:"fence,string,omitempty"`
+	Kind        lock.Kind `json:"kind,omitempty"`  // what the lock is part of
+	Slots       int       `json:"slots,omitempty"` // of the semaphore
 }
 
 // NewDocument converts a report into a Document. Its lists may be empty, but are never null.
@@ -170,6 +174,7 @@ func NewHoldDocument(h Hold) *HoldDocument {
 	}
 	return &HoldDocument{
 		Format: h.Format, Name: h.Instance, Since: h.Since, Traceparent: h.Traceparent, Count: h.Count, Fence: h.Fence,
+		Kind: h.Kind, Slots: h.Slots,
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/scanner/internal/clock"
+	"github.com/lockscope/lockscope/scanner/internal/judge"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/ledger"
 	"github.com/lockscope/lockscope/scanner/internal/orphan"
@@ -146,6 +147,7 @@ func (c *confirmation) settle(ctx context.Context, n *nodeSweep, f *ledger.Entry
 		if f.Class != report.Orphan {
 			seen.Evidence = n.evidence(f.Class, v, &lease, now)
 		}
+		seen.Evidence = judge.About(v.Key, &seen.Hold, c.cfg.Scope.Patterns) + seen.Evidence
 	}
 	if c.ledger.Settle(f, seen, still) {
 		c.confirmed(f.Sealed())

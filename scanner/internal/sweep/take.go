@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock/redlock/hashslot"
+	"github.com/lockscope/lockscope/scanner/internal/judge"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/ledger"
 	"github.com/lockscope/lockscope/scanner/internal/sight"
@@ -104,10 +105,11 @@ func (n *nodeSweep) note(f ledger.Entry) {
 func (n *nodeSweep) finding(
 	class report.Class, v *keyreader.Value, evidence string, since, now time.Time,
 ) ledger.Entry {
-	doubt := value.Doubt(v)
+	doubt, holder := value.Doubt(v), value.Holder(v)
+	evidence = judge.About(v.Key, &holder, n.cfg.Scope.Patterns) + evidence
 	return ledger.Entry{
 		Finding: report.Finding{
-			Class: class, Node: n.Node, Key: v.Key, Type: v.Type, TTL: v.TTL, Hold: value.Holder(v), Evidence: evidence,
+			Class: class, Node: n.Node, Key: v.Key, Type: v.Type, TTL: v.TTL, Hold: holder, Evidence: evidence,
 			Policy: n.cfg.Rules.PolicyOf(v.Key).Name, FirstSeen: now, LastSeen: now,
 		},
 		Facts: sight.Facts{
