@@ -40,6 +40,7 @@ type Waits struct {
 type WaitedFor struct {
 	Key, Resource string
 	Lock          *Lock            // nil if no node has it now
+	Slots         []Lock           // held slots of its semaphore, this one too; nil for other locks, or if not all were read
 	Queue         []redlock.Queued // the first processes, at most [MaxQueued]
 	Processes     int              // in the queue
 	Callers       int              // of the processes in Queue, as far as they report
@@ -80,9 +81,7 @@ func Graph(all []WaitedFor) *waitgraph.Graph {
 	resources := make([]waitgraph.Resource, 0, len(all))
 	for _, w := range all {
 		r := waitgraph.Resource{Name: w.Resource}
-		if w.Lock != nil && w.Lock.Hold.Format == report.FormatLockscope {
-			r.Lease = &waitgraph.Lease{Fence: w.Lock.Hold.Fence, Holder: w.Lock.Hold.Holder}
-		}
+		r.Lease = leaseOf(w.Lock)
 		for _, q := range w.Queue {
 			said := records.Waiting{Holder: lock.Holder{Since: q.Since}, Callers: 1}
 			if q.Says != nil {
@@ -91,6 +90,17 @@ func Graph(all []WaitedFor) *waitgraph.Graph {
 			r.Waiters = append(r.Waiters, said)
 		}
 		resources = append(resources, r)
+		for i := range w.Slots {
+			resources = append(resources, waitgraph.Resource{Name: w.Slots[i].Resource, Lease: leaseOf(&w.Slots[i])})
+		}
 	}
 	return waitgraph.New(resources...)
+}
+
+// leaseOf is nil for a lock of another library.
+func leaseOf(l *Lock) *waitgraph.Lease {
+	if l == nil || l.Hold.Format != report.FormatLockscope {
+		return nil
+	}
+	return &waitgraph.Lease{Fence: l.Hold.Fence, Holder: l.Hold.Holder}
 }

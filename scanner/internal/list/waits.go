@@ -150,6 +150,9 @@ func (r *waitsReader) look(ctx context.Context) {
 			candidates = append(candidates, &candidate{own: keyreader.Value{Key: key}})
 		}
 	}
+	for _, key := range listing.OtherSlots(all, listing.MaxWaitedFor) {
+		candidates = append(candidates, &candidate{own: keyreader.Value{Key: key}})
+	}
 	r.lookAtLocks(ctx, all, candidates)
 	r.waits.Graph = listing.Graph(all)
 	rank := make(map[string]int)
@@ -167,10 +170,16 @@ func (r *waitsReader) lookAtLocks(ctx context.Context, all []listing.WaitedFor, 
 			found[at].looks = append(found[at].looks, look)
 		}
 	}
-	for i := range all {
-		if l, ok := newLock(found[i].looks, len(r.sources)-len(found[i].looks)); ok {
-			l.Resource, l.At = all[i].Resource, asked
-			all[i].Lock = &l
+	locks := make(map[string]*listing.Lock, len(found))
+	for _, c := range found {
+		locks[c.own.Key] = nil
+		if l, ok := newLock(c.looks, len(r.sources)-len(c.looks)); ok {
+			l.Resource, l.At = r.resource(c.own.Key), asked
+			locks[c.own.Key] = &l
 		}
 	}
+	for i := range all {
+		all[i].Lock = locks[all[i].Key]
+	}
+	listing.ReadSlots(all, func(key string) (*listing.Lock, bool) { l, asked := locks[key]; return l, asked })
 }

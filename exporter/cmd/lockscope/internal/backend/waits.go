@@ -12,6 +12,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/waitgraph"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/listing"
 )
 
 // secondLook is how long after a cycle was seen it must still be there.
@@ -56,6 +57,11 @@ func Look(ctx context.Context, b Backend) ([]scanner.Lock, *scanner.Waits, error
 	for i := range w.Locks {
 		w.Locks[i].At = w.At
 	}
+	byKey := make(map[string]*scanner.Lock, len(locks))
+	for i := range locks {
+		byKey[locks[i].Key] = &locks[i]
+	}
+	listing.ReadSlots(w.Locks, func(key string) (*scanner.Lock, bool) { return byKey[key], true })
 	w.Graph = graph(w.Locks, locks, w.At)
 	rank := make(map[string]int)
 	for i, c := range w.Graph.Contended(w.At) {

@@ -23,6 +23,8 @@ type part struct {
 	listing  scanner.Listing
 	waits    waits
 	coverage *coverage // nil where that is not known
+	partial  bool      // only locks of some names were asked for
+	inUse    map[string]int
 }
 
 // entry is a lock, and where it is.

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/seen"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/table"
+	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner"
 )
 
@@ -47,6 +49,9 @@ type listedLock struct {
 	TTL        *float64              `json:"ttl_seconds"` // null: never expires, or unknown; not held: of its last key
 	TTLUnknown bool                  `json:"ttl_unknown,omitempty"`
 	Waiting    *listedWait           `json:"waiting,omitempty"`
+	Kind       lock.Kind             `json:"kind,omitempty"`         // what the lock is part of
+	Slots      int                   `json:"slots,omitempty"`        // of the semaphore
+	SlotsInUse *int                  `json:"slots_in_use,omitempty"` // null: unknown
 }
 
 type listedNode struct {
@@ -88,20 +93,25 @@ func jsonListing(l *listing) report {
 }
 
 func jsonLock(k entry) listedLock {
-	lock := listedLock{
+	one := listedLock{
 		Backend: k.in.system, Resource: scanner.KeyText(k.Resource), Key: scanner.KeyText(k.Key),
 		KeyBase64: base64.StdEncoding.EncodeToString([]byte(k.Key)),
 		Type:      k.Type, Nodes: k.Nodes, Of: k.Of, Silent: k.Silent, Held: k.Held(), State: k.state(), Split: k.Split,
 		Holder: scanner.NewHoldDocument(k.Hold), TTLUnknown: !k.in.tellsTTL,
 		Waiting: k.in.waits.document(k.in.waits.of(k.Key)),
 	}
+	of := k.construct()
+	one.Kind, one.Slots = of.Kind, of.Slots
+	if n := k.slotsInUse(); n >= 0 && of.Slots > 0 {
+		one.SlotsInUse = &n
+	}
 	if k.in.tellsTTL {
-		lock.TTL = seen.Left(k.ttl())
+		one.TTL = seen.Left(k.ttl())
 	}
 	if !k.Hold.Since.IsZero() {
-		lock.HeldFor = new(seen.HeldFor(&k.Lock).Seconds())
+		one.HeldFor = new(seen.HeldFor(&k.Lock).Seconds())
 	}
-	return lock
+	return one
 }
 
 func writeList(a *app.App, format output.Format, waiters bool, l *listing) error {
@@ -109,12 +119,16 @@ func writeList(a *app.App, format output.Format, waiters bool, l *listing) error
 		return output.WriteJSON(a.Out, jsonListing(l))
 	}
 	var rows [][]string
+	constructs := l.constructs()
 	for _, k := range l.locks {
-		rows = append(rows, l.inColumn(k.in, lockRow(k)))
+		rows = append(rows, l.inColumn(k.in, lockRow(k, constructs)))
 	}
 	if len(rows) > 0 {
-		head := l.column("BACKEND", []string{"RESOURCE", "NODES", "HOLDER", "HELD FOR", "TTL LEFT", "WAITING",
-			"REMARK"})
+		titles := []string{"RESOURCE", "NODES", "HOLDER", "HELD FOR", "TTL LEFT", "WAITING", "REMARK"}
+		if constructs {
+			titles = slices.Insert(titles, 1, "KIND")
+		}
+		head := l.column("BACKEND", titles)
 		if err := table.Write(a.Out, head, rows, table.Options{Width: output.Terminal(a.Out)}); err != nil {
 			return err
 		}
@@ -137,7 +151,7 @@ func writeList(a *app.App, format output.Format, waiters bool, l *listing) error
 	return writeWaiters(a, l)
 }
 
-func lockRow(k entry) []string {
+func lockRow(k entry, constructs bool) []string {
 	held := output.Unknown
 	if !k.Hold.Since.IsZero() {
 		held = output.Short(seen.HeldFor(&k.Lock))
@@ -157,10 +171,14 @@ func lockRow(k entry) []string {
 	if k.Split {
 		remarks = append(remarks, "other nodes have another holder")
 	}
-	return []string{
+	row := []string{
 		scanner.KeyText(k.Resource), fmt.Sprintf("%d/%d", k.Nodes, k.Of+k.Silent), output.Holder(k.Hold), held, ttl,
 		k.in.waits.text(k.Key), strings.Join(remarks, "; "),
 	}
+	if constructs {
+		row = slices.Insert(row, 1, k.constructText())
+	}
+	return row
 }
 
 // undecidedText says which nodes decide whether a lock is held.

@@ -77,6 +77,9 @@ func (w waits) text(key string) string {
 	case f == nil:
 		return "-"
 	}
+	if f.Construct().Kind == lock.KindElection {
+		return output.Count(f.Callers, "candidate") + ", " + waitText(seen.Longest(f))
+	}
 	return fmt.Sprintf("%d, %s", f.Callers, waitText(seen.Longest(f)))
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner"
 )
 
@@ -32,6 +33,20 @@ func Holder(h scanner.Hold) string {
 		text += fmt.Sprintf(" (%d times)", h.Count)
 	}
 	return text
+}
+
+// Construct is what a lock is part of, with what people ask first about it: the term of an election, and how many slots
+// of a semaphore are in use. A negative inUse is unknown.
+func Construct(of lock.Holder, fence uint64, inUse int) string {
+	switch {
+	case of.Kind == lock.KindElection && fence > 0:
+		return fmt.Sprintf("election, term %d", fence)
+	case of.Kind == lock.KindSemaphore && of.Slots > 0 && inUse >= 0:
+		return fmt.Sprintf("semaphore, %d of %d slots in use", inUse, of.Slots)
+	case of.Kind == lock.KindSemaphore && of.Slots > 0:
+		return fmt.Sprintf("semaphore, %d slots", of.Slots)
+	}
+	return string(of.Kind)
 }
 
 // Short formats a duration with about three digits.

@@ -26,7 +26,7 @@ func (g graph) blocked(rows []live.Waiter) (all []live.Blocked) {
 		f := &g.Locks[i]
 		b := live.Blocked{
 			Resource: scanner.KeyText(f.Resource), Waiting: calls(f), Listed: listed[scanner.KeyText(f.Resource)],
-			Longest: seen.Longest(f).Seconds(), Holder: blocker(f.Lock),
+			Longest: seen.Longest(f).Seconds(), Holder: blocker(f.Lock), Construct: construct(f.Construct()),
 		}
 		if class := g.class(f.Lock); class != "" {
 			b.ByClass = live.ByClass{string(class): b.Waiting}
@@ -36,7 +36,7 @@ func (g graph) blocked(rows []live.Waiter) (all []live.Blocked) {
 			b.Chain = append(b.Chain, g.link(at, next))
 			at = next
 		}
-		b.Deadlock = slices.ContainsFunc(g.Deadlocks, func(d lock.Deadlock) bool {
+		b.Deadlock = g.Graph.Stuck(f.Resource) && slices.ContainsFunc(g.Deadlocks, func(d lock.Deadlock) bool {
 			return slices.ContainsFunc(d.Cycle, func(h lock.HeldLease) bool { return h.Resource == f.Resource })
 		})
 		all = append(all, b)

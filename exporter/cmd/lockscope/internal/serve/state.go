@@ -91,6 +91,7 @@ func (s *state) State(ctx context.Context) live.State {
 		state.Blocked, state.Deadlocks = g.blocked(waiting), g.deadlocks()
 		state.Read = new(max(0, now.Sub(listing.Waits.At)).Seconds())
 	}
+	state.CountSlots()
 	if err := unread(listing.Waits); err != nil {
 		state.Unread = err.Error()
 	}
@@ -125,7 +126,7 @@ func held(l scanner.Listing) []live.Held {
 		h := live.Held{Resource: scanner.KeyText(k.Resource), Holder: k.Hold.Instance, Fence: k.Hold.Fence,
 			Nodes: k.Nodes,
 			Age:   seen.HeldFor(k).Seconds()}
-		h.Validity = seen.Left(k.TTL)
+		h.Validity, h.Construct = seen.Left(k.TTL), construct(k.Hold.Holder)
 		all = append(all, h)
 	}
 	return all

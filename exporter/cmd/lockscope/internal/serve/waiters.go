@@ -58,11 +58,17 @@ func waiters(w *scanner.Waits, v votes) (rows []live.Waiter, omitted int) {
 // calls is how many wait for a lock: of processes that are not listed, one each is known.
 func calls(f *scanner.WaitedFor) int { return f.Callers + max(0, f.Processes-len(f.Queue)) }
 
+// construct is what a record says that its lock is part of.
+func construct(of lock.Holder) live.Construct {
+	return live.Construct{Kind: string(of.Kind), Slots: of.Slots}
+}
+
 func blocker(l *scanner.Lock) *live.Blocker {
 	if l == nil || !l.Held() {
 		return nil
 	}
-	b := &live.Blocker{Holder: l.Hold.Instance, NeverExpires: l.TTL < 0, TraceID: fleet.TraceID(l.Hold.Traceparent)}
+	b := &live.Blocker{Holder: l.Hold.Instance, NeverExpires: l.TTL < 0, TraceID: fleet.TraceID(l.Hold.Traceparent),
+		Fence: l.Hold.Fence}
 	if !l.Hold.Since.IsZero() {
 		b.Age = new(seen.HeldFor(l).Seconds())
 	}

@@ -1,6 +1,10 @@
 package model
 
-import "time"
+import (
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+)
 
 // Snapshot is one reading of all sets of nodes and of the pages.
 type Snapshot struct {
@@ -59,6 +63,17 @@ type Resource struct {
 	Rate      *float64      // leases that ended a second, as pages list them; nil: unknown
 	HeldP99   *time.Duration
 	OnlyPages bool // no node has a queue for it
+
+	Kind   lock.Kind // what it is part of; empty: a lock by itself, or unknown
+	Slots  int       // of the semaphore
+	InUse  int       // of those; negative: unknown
+	Others []Slot    // the other slots that are held
+}
+
+// Slot is a slot of a semaphore and its holder.
+type Slot struct {
+	Name string
+	Holder
 }
 
 // Holder is who has a lock.
@@ -70,6 +85,7 @@ type Holder struct {
 	TTL   bool          // Left is known
 	Nodes int           // that have the lock
 	Of    int           // of so many
+	Fence uint64        // the term of an election
 }
 
 // Certain reports whether a quorum of all nodes has the lock, whether or not those that do not answer have it.

@@ -23,12 +23,28 @@ func resources(set string, w waits) (all []model.Resource) {
 			Longest: seen.Longest(f), Holder: holderOf(f.Lock), Chain: chainOf(w, f.Resource),
 			Deadlock: inCycle(w, f.Resource), Unlisted: max(0, f.Processes-len(f.Queue)),
 		}
+		addConstruct(&r, f)
 		for _, q := range f.Queue {
 			r.Waiters = append(r.Waiters, waiterOf(q.Says, seen.Waited(q, f.At)))
 		}
 		all = append(all, r)
 	}
 	return all
+}
+
+// addConstruct says what the lock is part of, and who holds the slots of a semaphore.
+func addConstruct(r *model.Resource, f *scanner.WaitedFor) {
+	of := f.Construct()
+	r.Kind, r.Slots, r.InUse = of.Kind, of.Slots, -1
+	if f.Slots == nil {
+		return
+	}
+	r.InUse = len(f.Slots)
+	for i := range f.Slots {
+		if l := &f.Slots[i]; l.Key != f.Key {
+			r.Others = append(r.Others, model.Slot{Name: l.Resource, Holder: *holderOf(l)})
+		}
+	}
 }
 
 func holderOf(l *scanner.Lock) *model.Holder {
@@ -38,7 +54,7 @@ func holderOf(l *scanner.Lock) *model.Holder {
 	h := l.Hold
 	return &model.Holder{
 		Instance: h.Instance, CallSite: h.CallSite, Page: h.Page, TraceID: fleet.TraceID(h.Traceparent),
-		Held: seen.HeldFor(l), Left: l.TTL, TTL: l.TTL != 0, Nodes: l.Nodes, Of: l.Of + l.Silent,
+		Held: seen.HeldFor(l), Left: l.TTL, TTL: l.TTL != 0, Nodes: l.Nodes, Of: l.Of + l.Silent, Fence: h.Fence,
 	}
 }
 
@@ -65,7 +81,7 @@ func chainOf(w waits, resource string) (chain []model.Link) {
 // inCycle reports whether a resource is in a deadlock, or its chain ends in one.
 func inCycle(w waits, resource string) bool {
 	names := append(w.Graph.Chain(resource), resource)
-	return slices.ContainsFunc(w.Deadlocks, func(d lock.Deadlock) bool {
+	return w.Graph.Stuck(resource) && slices.ContainsFunc(w.Deadlocks, func(d lock.Deadlock) bool {
 		return slices.ContainsFunc(d.Cycle, func(h lock.HeldLease) bool { return slices.Contains(names, h.Resource) })
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/listing"
 )
 
 // maxValue is how much of a lock's value is read: more than lockscope writes.
@@ -23,6 +24,24 @@ type vote struct {
 	mark  string // tells holders apart; holds a secret and is never shown
 	value string
 	ttl   time.Duration // negative: never expires
+}
+
+// maxSlots bounds how many slots of semaphores are read beside the locks that are waited for.
+const maxSlots = 500
+
+// readLocks reads who has the locks, and the other slots of semaphores.
+func (s *redisSet) readLocks(ctx context.Context, ask []asker, all []scanner.WaitedFor, nodes int) {
+	asked := slices.Clone(all)
+	for _, key := range listing.OtherSlots(all, maxSlots) {
+		asked = append(asked, scanner.WaitedFor{Key: key, Resource: s.resource(key)})
+	}
+	s.readHolders(ctx, ask, asked, nodes)
+	copy(all, asked)
+	locks := make(map[string]*scanner.Lock, len(asked))
+	for i := range asked {
+		locks[asked[i].Key] = asked[i].Lock
+	}
+	listing.ReadSlots(all, func(key string) (*scanner.Lock, bool) { l, known := locks[key]; return l, known })
 }
 
 // readHolders reads who has the locks, on all nodes that answer at nearly the same time. nodes is how many there are.

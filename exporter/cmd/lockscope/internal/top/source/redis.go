@@ -240,7 +240,7 @@ func (s *redisSet) look(ctx context.Context, ask []asker) waits {
 	if s.cluster != nil {
 		of = 1
 	}
-	s.readHolders(ctx, ask, w.Locks, of)
+	s.readLocks(ctx, ask, w.Locks, of)
 	w.Graph = listing.Graph(w.Locks)
 	s.mu.Lock()
 	defer s.mu.Unlock()

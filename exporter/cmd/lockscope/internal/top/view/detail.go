@@ -1,11 +1,13 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/model"
+	"github.com/lockscope/lockscope/lock"
 )
 
 // detail is one resource: its holder, what that waits for, and the waiters.
@@ -28,9 +30,13 @@ func detail(s *model.Snapshot, o *Options) (lines []line) {
 		lines = append(lines, line{"STALE: its nodes were not read in time", yellow})
 	}
 	lines = append(lines, line{fmt.Sprintf("%s, of %s, the longest for %s; class: %s",
-		plural(r.Callers, "call waits", "calls wait"), plural(r.Processes, "process", "processes"),
+		waitingText(r), plural(r.Processes, "process", "processes"),
 		duration(r.Longest), classText(r)), bold})
+	if kind := kindText(r); kind != "" {
+		lines = append(lines, line{kind, plain})
+	}
 	lines = append(lines, blockers(r, o.Width)...)
+	lines = append(lines, otherSlots(r)...)
 	lines = append(lines, line{})
 	room := 0
 	if o.Height > 0 {
@@ -44,6 +50,32 @@ func detail(s *model.Snapshot, o *Options) (lines []line) {
 		lines = lines[:max(0, min(len(lines), o.Height-len(below)))]
 	}
 	return append(lines, below...)
+}
+
+// waitingText counts calls, or the candidates of an election.
+func waitingText(r *model.Resource) string {
+	if r.Kind == lock.KindElection {
+		return plural(r.Callers, "candidate waits", "candidates wait")
+	}
+	return plural(r.Callers, "call waits", "calls wait")
+}
+
+// shownSlots is how many other slots of a semaphore have a line.
+const shownSlots = 10
+
+// otherSlots are the holders of the other slots: callers wait for the first of all.
+func otherSlots(r *model.Resource) (lines []line) {
+	for _, slot := range r.Others[:min(len(r.Others), shownSlots)] {
+		text := clean(slot.Name) + " is held by " + clean(cmp.Or(slot.Instance, "a holder that left no name"))
+		if slot.Held > 0 {
+			text += " for " + output.Short(slot.Held)
+		}
+		lines = append(lines, line{text, plain})
+	}
+	if more := len(r.Others) - shownSlots; more > 0 {
+		lines = append(lines, line{fmt.Sprintf("and %d more slots", more), dim})
+	}
+	return lines
 }
 
 // blockers are the holder and its chain, one line each.

@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
@@ -62,6 +63,7 @@ func window(rows []*model.Resource, o *Options, room int) (first, last int) {
 func columnsOf(s *model.Snapshot) []column {
 	return []column{
 		{title: "  RESOURCE", squeeze: true}, {title: "SET", squeeze: true, hidden: len(s.Sets) < 2},
+		{title: "KIND", squeeze: true, prose: true, hidden: !anyKind(s), from: 72},
 		{title: "WAITING", right: true}, {title: "LONGEST", right: true}, {title: "CLASS", from: 100},
 		{title: "HOLDER", squeeze: true}, {title: "HELD", right: true}, {title: "TTL", right: true, from: 100},
 		{title: "RATE", right: true, from: 120}, {title: "HELD P99", right: true, from: 132},
@@ -85,7 +87,7 @@ func cells(s *model.Snapshot, r *model.Resource, o *Options) []string {
 		p99 = duration(*r.HeldP99)
 	}
 	return []string{
-		mark(s, r, o) + clean(r.Name), clean(r.Set), fmt.Sprint(r.Callers), duration(r.Longest), classText(r), holder,
+		mark(s, r, o) + clean(r.Name), clean(r.Set), kindText(r), fmt.Sprint(r.Callers), duration(r.Longest), classText(r), holder,
 		held, ttl, rate, p99, chainText(r),
 	}
 }
@@ -124,6 +126,22 @@ func holderText(r *model.Resource) string {
 		return "(" + clean(r.Class) + ")"
 	}
 	return output.Unknown
+}
+
+// anyKind reports whether a resource is part of a construct.
+func anyKind(s *model.Snapshot) bool {
+	return slices.ContainsFunc(s.Sets, func(set model.Set) bool {
+		return slices.ContainsFunc(set.Resources, func(r model.Resource) bool { return r.Kind != "" })
+	})
+}
+
+// kindText is what a resource is part of, with the term or the slots in use.
+func kindText(r *model.Resource) string {
+	fence := uint64(0)
+	if r.Holder != nil {
+		fence = r.Holder.Fence
+	}
+	return output.Construct(lock.Holder{Kind: r.Kind, Slots: r.Slots}, fence, r.InUse)
 }
 
 func classText(r *model.Resource) string {

@@ -1,0 +1,49 @@
+package list
+
+import (
+	"slices"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
+	"github.com/lockscope/lockscope/lock"
+	scannerlisting "github.com/lockscope/lockscope/scanner/listing"
+)
+
+// construct is what a lock is part of, as its holder or a waiter says.
+func (k *entry) construct() lock.Holder {
+	if k.Hold.Kind != "" {
+		return lock.Holder{Kind: k.Hold.Kind, Slots: k.Hold.Slots}
+	}
+	if f := k.in.waits.of(k.Key); f != nil {
+		return f.Construct()
+	}
+	return lock.Holder{}
+}
+
+// countSlots counts the slots in use of each semaphore, before any lock is left out of the list.
+func (p *part) countSlots() { p.inUse = scannerlisting.SlotsInUse(p.listing.Locks) }
+
+// slotsInUse is how many slots of the lock's semaphore are held; -1 if that is unknown. Of a semaphore that callers wait
+// for, all slots were read. Of others, only those in the list are known.
+func (k *entry) slotsInUse() int {
+	if f := k.in.waits.of(k.Key); f != nil && f.Slots != nil {
+		return len(f.Slots)
+	}
+	key, _, ok := k.Semaphore()
+	if !ok || k.in.partial || k.in.listing.Omitted > 0 || k.in.listing.Truncated {
+		return -1
+	}
+	return k.in.inUse[key]
+}
+
+func (k *entry) constructText() string {
+	fence := k.Hold.Fence
+	if !k.Held() {
+		fence = 0
+	}
+	return output.Construct(k.construct(), fence, k.slotsInUse())
+}
+
+// constructs reports whether a lock is part of one, so that the table has a column for it.
+func (l *listing) constructs() bool {
+	return slices.ContainsFunc(l.locks, func(k entry) bool { return k.construct().Kind != "" })
+}
