@@ -44,6 +44,10 @@ func TestElectionOnTheBoard(t *testing.T) {
 			s.Blocked[0].Holder == nil || s.Blocked[0].Holder.Fence != term.Number() || s.Blocked[0].Deadlock {
 			t.Errorf("blocked %+v", s.Blocked)
 		}
+		past := board.WaitHistory(time.Now().Add(-time.Minute), time.Now()).Resources
+		if len(past) != 1 || past[0].Resource != "leader" || past[0].Kind != "election" || past[0].Slots != 0 {
+			t.Errorf("history %+v", past)
+		}
 		wait := acquireAsync(term.Context(), l, "stock")
 		settle(time.Second)
 		s = state(board)
@@ -127,6 +131,11 @@ func TestSemaphoreOnTheBoard(t *testing.T) {
 			if b.Deadlock || b.Resource == "jobs#0" && (b.Slots != 2 || b.SlotsInUse != 2) {
 				t.Errorf("row %+v", b)
 			}
+		}
+		past := board.WaitHistory(time.Now().Add(-time.Minute), time.Now()).Resources
+		at := slices.IndexFunc(past, func(p live.PastResource) bool { return p.Resource == "jobs#0" })
+		if at < 0 || past[at].Kind != "semaphore" || past[at].Slots != 2 {
+			t.Errorf("history %+v", past)
 		}
 		secondWaits := acquireAsync(second.Context(), other, "order", lock.MaxWait(5*time.Second))
 		if s = look(); len(s.Deadlocks) != 2 { // one through each slot

@@ -57,6 +57,8 @@ type PastBlocker struct {
 type PastResource struct {
 	Resource string         `json:"resource"`
 	Backend  string         `json:"backend,omitempty"`
+	Kind     string         `json:"kind,omitempty"`  // what it is part of; see Construct
+	Slots    int            `json:"slots,omitempty"` // of the semaphore
 	Waited   int            `json:"waited_seconds"`
 	First    time.Time      `json:"first"` // sample
 	Last     time.Time      `json:"last"`  // sample

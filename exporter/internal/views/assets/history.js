@@ -46,6 +46,7 @@ function place(instance, callSite, line = "span") {
 function resource(r) {
   const e = el("span", "line", name(r.resource));
   if (r.backend && severalBackends) e.append(" ", el("span", "dim", "(" + printable(r.backend) + ")"));
+  if (r.kind) e.append(" ", el("span", "dim", printable(r.kind) + (r.slots > 0 ? `, ${r.slots} slots` : "")));
   return e;
 }
 

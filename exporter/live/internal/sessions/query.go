@@ -136,7 +136,7 @@ func (h *History) Chains(now, from, to time.Time) (all []state.WaitChain) {
 		if waited == 0 {
 			continue
 		}
-		c := state.WaitChain{Class: className(h.states.all[id].class), Waited: waited}
+		c := state.WaitChain{Class: className(uint32(h.states.all[id].class)), Waited: waited}
 		for next := uint32(id); next != 0; next = h.states.all[next].next {
 			c.Links = append(c.Links, h.link(h.states.all[next]))
 		}

@@ -48,7 +48,7 @@ func (t *states) add(w *Wait, next uint32, always bool) (id uint32) {
 			return 0
 		}
 	}
-	s := packed{class: classNumber(w.Class), next: next}
+	s := packedOf(w, next)
 	for _, f := range s.fields(w) {
 		name, ok := t.name(f.text, always)
 		if *f.id = name; !ok {
@@ -64,7 +64,7 @@ func (t *states) add(w *Wait, next uint32, always bool) (id uint32) {
 
 // lookup returns the state of a wait that is known.
 func (t *states) lookup(w *Wait, next uint32) (id uint32, known bool) {
-	s := packed{class: classNumber(w.Class), next: next}
+	s := packedOf(w, next)
 	for _, f := range s.fields(w) {
 		if *f.id, known = t.names.ids[f.text]; !known {
 			return 0, false

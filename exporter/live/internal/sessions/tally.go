@@ -28,6 +28,7 @@ type row struct {
 	buckets     []int // nil: not listed
 	classes     [len(classes)]int
 	parts       [3]map[pair]int // see the kinds of parts
+	is          state.Construct // of a resource
 }
 
 // Kinds of parts of a row.
@@ -48,6 +49,9 @@ func newTally(h *History, s span, c *counted) *tally {
 		of, by := pair{p.backend, p.resource}, pair{p.holder, p.holderSite}
 		r := rowOf(t.resources, of, c.first[id])
 		t.add(r, id, p)
+		if p.kind != 0 {
+			r.is = state.Construct{Kind: string(kinds[p.kind]), Slots: int(p.slots)}
+		}
 		if !blocked(p) {
 			continue
 		}

@@ -1,12 +1,18 @@
 package sessions
 
-import "github.com/lockscope/lockscope/lock"
+import (
+	"math"
+
+	"github.com/lockscope/lockscope/lock"
+)
 
 // Wait is the state of a waiting call. Names may be empty if they are unknown.
 type Wait struct {
 	Backend, Resource  string
 	Instance, CallSite string         // of the waiter
 	Class              lock.WaitClass // "" if unknown, and in a chain
+	Kind               lock.Kind      // what the resource is part of; "" in a chain
+	Slots              int            // of the semaphore
 	Holder, HolderSite string         // instance and call site of the holder that it waits for
 	Next               *Wait          // what the holder waits for; nil: nothing known
 }
@@ -19,13 +25,13 @@ var classes = [...]lock.WaitClass{
 	lock.WaitBehindHolder, lock.WaitNoQuorum, lock.WaitQuarantined, lock.WaitNetwork, lock.WaitBackingOff, "",
 }
 
-func classNumber(c lock.WaitClass) uint32 {
+func classNumber(c lock.WaitClass) uint16 {
 	for i, known := range classes {
 		if c == known {
-			return uint32(i)
+			return uint16(i)
 		}
 	}
-	return uint32(len(classes) - 1)
+	return uint16(len(classes) - 1)
 }
 
 // packed is a Wait with the numbers of its names. It takes 32 bytes.
@@ -34,7 +40,21 @@ type packed struct {
 	instance, callSite uint32
 	holder, holderSite uint32
 	next               uint32 // a state; 0: none
-	class              uint32
+	class              uint16
+	kind, slots        uint8
+}
+
+// kinds are numbered by their place here.
+var kinds = [...]lock.Kind{"", lock.KindElection, lock.KindSet, lock.KindSemaphore, lock.KindRead, lock.KindWrite}
+
+func packedOf(w *Wait, next uint32) packed {
+	p := packed{class: classNumber(w.Class), next: next, slots: uint8(min(w.Slots, math.MaxUint8))}
+	for i, known := range kinds {
+		if w.Kind == known {
+			p.kind = uint8(i)
+		}
+	}
+	return p
 }
 
 // field is a name of a state.

@@ -127,6 +127,9 @@ func (r *report) addResource(p state.PastResource) {
 		return
 	}
 	k := &r.Resources[i]
+	if k.Kind == "" {
+		k.Kind, k.Slots = p.Kind, p.Slots
+	}
 	k.Waited += p.Waited
 	k.Buckets = sum(k.Buckets, p.Buckets)
 	k.First, k.Last = earlier(k.First, p.First), later(k.Last, p.Last)

@@ -12,6 +12,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/table"
 	"github.com/lockscope/lockscope/exporter/live/state"
+	"github.com/lockscope/lockscope/lock"
 )
 
 // writeText writes the report for people: the strip, the tables, and what is missing.
@@ -88,6 +89,9 @@ func writeResources(out io.Writer, r *report, limit, width int) error {
 		name := p.Resource
 		if several && p.Backend != "" {
 			name += " (" + p.Backend + ")"
+		}
+		if kind := output.Construct(lock.Holder{Kind: lock.Kind(p.Kind), Slots: p.Slots}, 0, -1); kind != "" {
+			name += " (" + kind + ")"
 		}
 		rows = append(rows, []string{
 			name, waitedText(p.Waited), share(p.Waited, r.Waited), clock(p.First), clock(p.Last), classes(p),
