@@ -25,6 +25,8 @@ var (
 	linksJS string
 	//go:embed assets/tables.js
 	tablesJS string
+	//go:embed assets/constructs.js
+	constructsJS string
 	//go:embed assets/held.js
 	heldJS string
 	//go:embed assets/scan.js
@@ -55,8 +57,8 @@ var (
 
 // locksAsset is the page of a process, and fleetAsset that of all processes.
 func locksAsset() asset.Asset {
-	return asset.New(pageHTML, pageCSS, domJS, textJS, linksJS, tablesJS, tilesJS, nodesJS, blockedJS, pastJS, heldJS,
-		scanJS, bannersJS, plotJS, waterfallJS, connectionJS, mainJS, controlsJS)
+	return asset.New(pageHTML, pageCSS, domJS, textJS, linksJS, tablesJS, constructsJS, tilesJS, nodesJS, blockedJS,
+		pastJS, heldJS, scanJS, bannersJS, plotJS, waterfallJS, connectionJS, mainJS, controlsJS)
 }
 
 func fleetAsset() asset.Asset {

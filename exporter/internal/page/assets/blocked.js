@@ -12,9 +12,9 @@ function heldBy(b, otherwise, known) {
 }
 
 // showHolder says less about a holder that the row above shows.
-function showHolder(cell, b, otherwise, more = [], known = false) {
+function showHolder(cell, b, otherwise, more = [], known = false, verb = "held by") {
   const {name, lead, here, rest} = heldBy(b, otherwise, known), held = !!b && !b.handed_over;
-  put(part(cell, "span", "heldby"), held && !known ? "held by" : "");
+  put(part(cell, "span", "heldby"), held && !known ? verb : "");
   style(showName(cell, name || lead), name ? "name" : lead.startsWith("no quorum") ? "bad" : "");
   showChip(cell, "here", here ? "this process" : "");
   showChip(cell, "never", b?.never_expires ? "never expires" : "", "bad");
@@ -22,6 +22,12 @@ function showHolder(cell, b, otherwise, more = [], known = false) {
   showTraceLink(cell, known ? "" : b?.trace_id);
   showPageLink(cell, known ? "" : b?.page);
   showSub(cell, [rest, ...more].filter(Boolean).join(", "), !known && b?.unrenewed_seconds != null ? "warn" : "");
+}
+
+// showSlots says in place of one holder how many slots are in use: the opened row has the holders.
+function showSlots(cell, r) {
+  put(part(cell, "strong", "inuse"), slotsInUse(r));
+  showSub(cell, mixed(r).join(", "));
 }
 
 // waitClasses are the words for why a call waits: beside it, of a number of calls, and for a row in which all do.
@@ -101,10 +107,11 @@ const showBlocked = (() => {
     button.addEventListener("click", () => { view.toggle(lockKey(item.row)); render(); });
     more.addEventListener("click", () => { item.all = !item.all; render(); });
     const waiters = tableOf(waiterColumns, "Callers that wait", w => [w.instance, w.trace_id, w.call_site].join("\0"));
+    const slots = tableOf(slotColumns, "Slots in use", h => String(h.slot));
     const holds = tableOf(holdColumns, "Who held it before", h => [h.holder, h.trace_id, h.took_seconds.toFixed(6)].join("\0"));
-    panel.append(el("p", "views"), el("p", "votes"), el("p", "first dim"), el("div", "box", waiters.root), el("p", "before dim"), holds.root, more);
+    panel.append(el("p", "views"), el("p", "votes"), slots.root, el("p", "first dim"), el("div", "box", waiters.root), el("p", "before dim"), holds.root, more);
     const item = el("li", "", el("div", "row", el("div", "what", button), " ", el("div", "many"), " ", el("div", "by"), " ", el("p", "chain")), panel);
-    item.tables = {waiters, holds};
+    item.tables = {waiters, holds, slots};
     return item;
   }
 
@@ -116,22 +123,25 @@ const showBlocked = (() => {
     showName(what.firstChild, r.resource);
     mark(what.firstChild, "aria-expanded", opened);
     showBackend(what, r);
+    showChip(what, "kind", r.holders ? "semaphore" : r.kind === "election" ? termOf(r.holder?.fence) : constructs[r.kind] ?? "");
     showChip(what, "cycle", r.deadlock ? "deadlock" : "", "bad");
     put(part(many, "strong", "n"), number(r.waiting));
-    put(part(many, "span", "w"), "waiting,");
+    put(part(many, "span", "w"), r.kind !== "election" ? "waiting," : r.waiting === 1 ? "candidate," : "candidates,");
     const longest = part(many, "strong", "longest");
     put(longest, duration(r.longest_seconds));
     style(longest, "longest " + tone);
     showChip(many, "over", overWords(tone, r.objectives), tone);
-    showHolder(by, r.holder, withoutHolder(r), mixed(r));
+    if (r.holders) showSlots(by, r);
+    else showHolder(by, r.holder, withoutHolder(r), mixed(r), false, r.kind === "election" ? "led by" : "held by");
     showChain(chain, (r.chain ?? []).slice(0, r.deadlock ? 1 : undefined)); // the banner has the cycle
     show(panel, opened);
     if (opened) fill(item, panel, r);
   }
 
   function fill(item, panel, r) {
-    const {waiters, holds} = item.tables, past = r.holds ?? [];
-    showViews(panel.querySelector(".views"), r.views, r);
+    const {waiters, holds, slots} = item.tables, past = r.holds ?? [];
+    showViews(panel.querySelector(".views"), r.views, r.holders ? {...r, resource: r.slot} : r);
+    slots.show([...r.holders ?? []].sort(([a], [b]) => a - b).map(([slot, h]) => ({...h, slot})));
     showVotes(panel.querySelector(".votes"), r);
     put(panel.querySelector(".first"), (r.waiters.length < r.waiting ? `first ${number(r.waiters.length)} of ${number(r.waiting)}` : `${number(r.waiting)} waiting`) + ", longest first");
     for (const w of r.waiters) {
@@ -179,9 +189,10 @@ const showBlocked = (() => {
     const waiters = Map.groupBy(doc.waiting, lockKey);
     const before = new Map(doc.history.map(h => [lockKey(h), h.holds]));
     const rows = doc.blocked.map(r => ({...r, objectives: doc.objectives, views: doc.views, waiters: waiters.get(lockKey(r)) ?? [], holds: before.get(lockKey(r))}));
-    const shown = rows.filter(r => matches(r.resource, r.backend, r.holder?.holder, r.holder?.call_site, r.holder?.trace_id, ...(r.chain ?? []).map(l => l.resource), ...r.waiters.flatMap(w => [w.instance === doc.instance ? "" : w.instance, w.call_site, w.trace_id])));
+    const whole = bySemaphore(rows, doc.held);
+    const shown = whole.filter(r => matches(r.resource, r.slot, r.backend, ...[...r.holders?.values() ?? []].map(h => h.holder), r.holder?.holder, r.holder?.call_site, r.holder?.trace_id, ...(r.chain ?? []).map(l => l.resource), ...r.waiters.flatMap(w => [w.instance === doc.instance ? "" : w.instance, w.call_site, w.trace_id])));
     sync(list, shown, lockKey, make, update);
-    counted(section, shown.length, rows.length, doc.omitted.blocked ?? 0);
+    counted(section, shown.length, whole.length, doc.omitted.blocked ?? 0);
     put(section.querySelector(".hint"), rows.length ? `${plural(doc.totals.waiting, "caller")}, longest wait ${duration(doc.totals.longest_wait_seconds)}` : "");
     show(list, shown.length > 0);
   };

@@ -1,8 +1,9 @@
 const resourceColumn = ["Resource", (cell, item) => {
   showName(cell, item.resource);
   showBackend(cell, item);
-  const waiters = item.waiters ?? 0;
-  showChip(cell, "queue", waiters ? `${number(waiters)} waiting here` : "", "warn");
+  showKind(cell, item, item.fence);
+  const waiters = item.waiters ?? 0, some = item.kind === "election" ? plural(waiters, "candidate") + " in line" : `${number(waiters)} waiting here`;
+  showChip(cell, "queue", waiters ? some : "", "warn");
 }, "names"];
 // fullOf estimates the initial validity of a lease, which is not in the data: from the
 // largest value seen, from the age of a lease that was never renewed, or from the

@@ -55,6 +55,7 @@ func TestInBrowser(t *testing.T) {
 		{"leads to traces and other pages", testLinks},
 		{"keeps the view in the address", testAddress},
 		{"tells sets of nodes apart", testBackends},
+		{"shows elections, sets and semaphores", testConstructs},
 		{"shows nodes that may have forgotten locks", testRestartedNodes},
 		{"says who may vote", testNodesThatDoNotVote},
 		{"shows a lock on real servers", testRealLock},

@@ -1,0 +1,67 @@
+// What a lock is part of: an election, a set of locks, or a semaphore, whose slots are NAME#0, NAME#1 and so on.
+const constructs = {__proto__: null, election: "election", set: "set", semaphore: "semaphore", read: "reader", write: "writer"};
+
+// slotOf returns the semaphore of a slot and its number; null for other locks.
+function slotOf(x) {
+  const found = x.kind === "semaphore" && x.slots > 0 ? /^([^]+)#(\d+)$/.exec(x.resource) : null;
+  return found && {name: found[1], slot: +found[2], key: `${found[1]}\0${x.backend ?? ""}`};
+}
+
+// slotsInUse says "at least" where holders in other processes can be unknown.
+function slotsInUse(x) {
+  const used = x.slots_in_use ?? 0, whole = doc.read_seconds != null && !doc.unread && !doc.omitted.held;
+  return `${whole || used >= x.slots ? "" : "at least "}${number(used)} of ${plural(x.slots, "slot")} in use`;
+}
+
+const termOf = fence => fence ? `election, term ${fence}` : "election";
+
+// showKind marks a lock that is part of something.
+function showKind(cell, x, fence) {
+  showChip(cell, "kind", x.kind === "election" ? termOf(fence) : slotOf(x) ? slotsInUse(x) : constructs[x.kind] ?? "");
+}
+
+// bySemaphore makes one row of the slots of a semaphore: whoever waits for one goes on with the first that is free.
+function bySemaphore(rows, held) {
+  const groups = new Map();
+  return rows.filter(r => {
+    const of = slotOf(r), group = of && groups.get(of.key);
+    if (!of) return true;
+    if (group) return void joinSlot(group, r, of.slot);
+    Object.assign(r, {slot: r.resource, resource: of.name, holders: new Map(), chain: []});
+    for (const h of held) if (slotOf(h)?.key === of.key) r.holders.set(slotOf(h).slot, h);
+    addHolder(r, r.holder, of.slot);
+    groups.set(of.key, r);
+    return true;
+  });
+}
+
+function addHolder(row, b, slot) {
+  if (b && !b.handed_over && !row.holders.has(slot)) row.holders.set(slot, {...b, validity_seconds: b.remaining_seconds});
+}
+
+function joinSlot(row, r, slot) {
+  addHolder(row, r.holder, slot);
+  row.waiting += r.waiting;
+  row.listed += r.listed;
+  row.failing = (row.failing ?? 0) + (r.failing ?? 0);
+  row.longest_seconds = Math.max(row.longest_seconds, r.longest_seconds);
+  row.error ??= r.error;
+  row.votes ??= r.votes;
+  row.deadlock ||= r.deadlock;
+  row.by_class = {...row.by_class};
+  for (const [c, n] of Object.entries(r.by_class ?? {})) row.by_class[c] = (row.by_class[c] ?? 0) + n;
+  row.waiters = [...row.waiters, ...r.waiters].sort((a, b) => b.for_seconds - a.for_seconds);
+  row.holds = [...row.holds ?? [], ...r.holds ?? []].sort((a, b) => a.ended_seconds - b.ended_seconds);
+}
+
+const slotColumns = [
+  ["Slot", (cell, h) => put(cell, `slot ${h.slot}`), "num"],
+  ["Held by", (cell, h) => {
+    showName(cell, h.holder || "a holder that left no name");
+    showSite(cell, h.call_site);
+    showPageLink(cell, h.page);
+  }, "names"],
+  text("For", h => duration(h.age_seconds), "num"),
+  text("Validity left", h => duration(h.validity_seconds), "num"),
+  traceColumn,
+];

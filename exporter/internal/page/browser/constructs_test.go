@@ -1,0 +1,84 @@
+package browser
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/livetest"
+)
+
+// withConstructs is a process with an election, a set and a semaphore, two of whose slots are waited for.
+func withConstructs() live.State {
+	s := livetest.Idle()
+	kind := func(k string, slots int) live.Construct { return live.Construct{Kind: k, Slots: slots} }
+	held := func(resource string, fence uint64, of live.Construct, waiters int) live.Held {
+		return live.Held{Resource: resource, Holder: "billing/1", Age: 12, Validity: new(8.0), Fence: fence, Construct: of,
+			Waiters: waiters, CallSite: "billing/run.go:42"}
+	}
+	s.Held = []live.Held{
+		held("leader", 1763700000123456, kind("election", 0), 2), held("account:1", 7, kind("set", 0), 0),
+		held("account:2", 9, kind("set", 0), 0), held("exports#0", 3, kind("semaphore", 5), 0),
+		held("exports#3", 4, kind("semaphore", 5), 1), held("order:1001", 5, live.Construct{}, 0),
+	}
+	blocked := func(resource, holder string, n int, of live.Construct, fence uint64) {
+		s.Blocked = append(s.Blocked, live.Blocked{Resource: resource, Waiting: n, Listed: n, Longest: float64(4 * n),
+			Construct: of, ByClass: live.ByClass{"holder": n},
+			Holder: &live.Blocker{Holder: holder, Fence: fence, Age: new(12.0), Remaining: new(8.0)}})
+		for i := range n {
+			s.Waiting = append(s.Waiting, live.Waiter{Resource: resource, Instance: "billing/1", For: float64(4 * (n - i)),
+				Kind: "holder", Class: "holder", Ahead: i})
+		}
+		s.Totals.Waiting, s.Totals.Contended = s.Totals.Waiting+n, s.Totals.Contended+1
+	}
+	blocked("leader", "billing/1", 2, kind("election", 0), 1763700000123456)
+	blocked("exports#3", "billing/1", 1, kind("semaphore", 5), 4)
+	blocked("exports#1", "stock/7", 2, kind("semaphore", 5), 0)
+	s.Totals.Held, s.Totals.Longest = len(s.Held), 8
+	s.At = time.Now()
+	s.CountSlots()
+	return s
+}
+
+// testConstructs: rows say the term and the candidates of an election, and slots of one semaphore are one row with
+// their holders in it.
+func testConstructs(t *testing.T, b *tab) {
+	address := serve(t, livetest.Fixed(withConstructs()))
+	for _, width := range []int64{1440, 390} {
+		b.do(chromedp.EmulateViewport(width, 900))
+		b.open(address + "#show=held&open=exports")
+		if n := eval[int](b, `document.querySelectorAll("#blocked .rows > li").length`); n != 2 {
+			t.Errorf("%d px: %d rows, want the election and the semaphore", width, n)
+		}
+		leader, exports := row("leader"), row("exports")
+		for what, want := range map[string][2]string{
+			"the election":       {leader + `.querySelector(".what [data-part=kind]").textContent`, "election, term 1763700000123456"},
+			"its candidates":     {leader + `.querySelector(".many").innerText.split(",")[0]`, "2 candidates"},
+			"its leader":         {leader + `.querySelector(".by .heldby").textContent`, "led by"},
+			"the semaphore":      {exports + `.querySelector(".what [data-part=kind]").textContent`, "semaphore"},
+			"its slots":          {exports + `.querySelector(".by .inuse").textContent`, "at least 3 of 5 slots in use"},
+			"its waiters":        {exports + `.querySelector(".n").textContent`, "3"},
+			"the listed waiters": {`String(` + exports + `.querySelectorAll(".box tbody tr").length)`, "3"},
+			"its holders": {`[...` + exports + `.querySelectorAll("table[aria-label='Slots in use'] tbody tr")].map(r => ` +
+				`r.cells[0].textContent + " " + r.querySelector(".name").textContent).join()`,
+				"slot 0 billing/1,slot 1 stock/7,slot 3 billing/1"},
+			"a set's lock": {`[...document.querySelectorAll("#held tbody tr")].find(r => r.textContent.includes("account:2"))` +
+				`.querySelector("[data-part=kind]").textContent`, "set"},
+			"the leader's row": {`[...document.querySelectorAll("#held tbody tr")].find(r => r.textContent.includes("leader"))` +
+				`.querySelector("[data-part=queue]").textContent`, "2 candidates in line"},
+			"a lock by itself": {`[...document.querySelectorAll("#held tbody tr")].find(r => r.textContent.includes("order:1001"))` +
+				`.querySelector("[data-part=kind]").textContent`, ""},
+		} {
+			if got := b.text(want[0]); got != want[1] {
+				t.Errorf("%d px: %s: %q, want %q", width, what, got, want[1])
+			}
+		}
+		if !b.is(`document.documentElement.scrollWidth <= innerWidth`) {
+			t.Errorf("%d px: the page is wider than the window", width)
+		}
+		b.shot(fmt.Sprintf("constructs-%d", width), width)
+	}
+}
