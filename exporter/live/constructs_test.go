@@ -34,7 +34,7 @@ func TestElectionOnTheBoard(t *testing.T) {
 				ended <- err
 			}()
 		}
-		settle(time.Second)
+		settle(3 * time.Second)
 		s := state(board)
 		leader := s.Held[slices.IndexFunc(s.Held, func(h live.Held) bool { return h.Resource == "leader" })]
 		if leader.Kind != "election" || leader.Fence != term.Number() || leader.Waiters != 2 || leader.Slots != 0 {

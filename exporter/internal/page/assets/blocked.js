@@ -40,7 +40,7 @@ const waitClasses = {
   backing_off: ["backing off", "backing off after a split vote", "votes split, trying again"],
 };
 const waitsFor = {__proto__: null, holder: "the holder", network: "the nodes to answer", no_quorum: "a quorum", quarantined: "a quarantine to end", backing_off: "its next attempt"};
-const unknownHolder = w => waitsFor[w.class] ?? (w.kind === "attempt" ? "the nodes to answer" : w.kind === "local" ? "callers here" : "the holder");
+const unknownHolder = w => w.free ? "the first free slot" : waitsFor[w.class] ?? (w.kind === "attempt" ? "the nodes to answer" : w.kind === "local" ? "callers here" : "the holder");
 
 // withoutHolder is what a row says in place of a holder: the class of its waiters if all have one.
 function withoutHolder(r) {
@@ -145,7 +145,8 @@ const showBlocked = (() => {
     showVotes(panel.querySelector(".votes"), r);
     put(panel.querySelector(".first"), (r.waiters.length < r.waiting ? `first ${number(r.waiters.length)} of ${number(r.waiting)}` : `${number(r.waiting)} waiting`) + ", longest first");
     for (const w of r.waiters) {
-      w.known = !!w.blocker?.holder && w.blocker.holder === r.holder?.holder;
+      w.free = !!r.holders;
+      w.known = !r.holders && !!w.blocker?.holder && w.blocker.holder === r.holder?.holder;
       w.above = /quorum|quarantined/.test(w.class ?? "") ? w.error : r.error; // said once, above the list
     }
     waiters.show(r.waiters);

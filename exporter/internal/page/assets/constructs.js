@@ -55,7 +55,7 @@ function joinSlot(row, r, slot) {
 }
 
 const slotColumns = [
-  ["Slot", (cell, h) => put(cell, `slot ${h.slot}`), "num"],
+  ["Slot", (cell, h) => put(cell, `slot ${h.slot}`)],
   ["Held by", (cell, h) => {
     showName(cell, h.holder || "a holder that left no name");
     showSite(cell, h.call_site);
