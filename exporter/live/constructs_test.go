@@ -109,7 +109,8 @@ func TestSemaphoreOnTheBoard(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		board := newBoard(t)
 		l, other := newMemory(t, board, memlock.NewNodes(1), "orders/1"), newMemory(t, board, memlock.NewNodes(1), "stock/1")
-		first, second, order := acquire(t, l, "jobs#0", slotOf(2)), acquire(t, l, "jobs#1", slotOf(2)), acquire(t, other, "order")
+		first, second := acquire(t, l, "jobs#0", slotOf(2)), acquire(t, l, "jobs#1", slotOf(2))
+		order := acquire(t, other, "order")
 		for _, h := range state(board).Held {
 			if h.Resource != "order" && (h.Kind != "semaphore" || h.Slots != 2 || h.SlotsInUse != 2) {
 				t.Errorf("held %+v", h)

@@ -39,12 +39,13 @@ type Waits struct {
 // WaitedFor is a lock with a queue.
 type WaitedFor struct {
 	Key, Resource string
-	Lock          *Lock            // nil if no node has it now
-	Slots         []Lock           // held slots of its semaphore, this one too; nil for other locks, or if not all were read
-	Queue         []redlock.Queued // the first processes, at most [MaxQueued]
-	Processes     int              // in the queue
-	Callers       int              // of the processes in Queue, as far as they report
-	At            time.Time        // when the queue was read
+	Lock          *Lock // nil if no node has it now
+	// Slots are the held slots of its semaphore, with this one. It is nil for other locks, or if not all were read.
+	Slots     []Lock
+	Queue     []redlock.Queued // the first processes, at most [MaxQueued]
+	Processes int              // in the queue
+	Callers   int              // of the processes in Queue, as far as they report
+	At        time.Time        // when the queue was read
 }
 
 const (

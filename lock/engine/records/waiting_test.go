@@ -34,21 +34,25 @@ func TestWaitingSurvivesTheRoundTrip(t *testing.T) {
 func TestKindOfAWaiter(t *testing.T) {
 	at := time.UnixMilli(1763700000123)
 	for record, want := range map[string]Waiting{
-		"a|1763700000123||2|x.go:1|http://p":                      {Holder: lock.Holder{CallSite: "x.go:1", Page: "http://p"}},
-		"a|1763700000123||2|||redis":                              {Backend: "redis"},
-		"a|1763700000123||2|||election":                           {Backend: "election"},
-		"a|1763700000123||2||||election":                          {Holder: lock.Holder{Kind: lock.KindElection}},
-		"a|1763700000123||2|||redis|semaphore:5":                  {Holder: lock.Holder{Kind: lock.KindSemaphore, Slots: 5}, Backend: "redis"},
+		"a|1763700000123||2|x.go:1|http://p": {Holder: lock.Holder{CallSite: "x.go:1", Page: "http://p"}},
+		"a|1763700000123||2|||redis":         {Backend: "redis"},
+		"a|1763700000123||2|||election":      {Backend: "election"},
+		"a|1763700000123||2||||election":     {Holder: lock.Holder{Kind: lock.KindElection}},
+		"a|1763700000123||2|||redis|semaphore:5": {Holder: lock.Holder{Kind: lock.KindSemaphore, Slots: 5},
+			Backend: "redis"},
 		"a|1763700000123||2|||redis|a kind of the future|another": {Backend: "redis"},
-		"a|1763700000123||2|||redis|set|a field of the future":    {Holder: lock.Holder{Kind: lock.KindSet}, Backend: "redis"},
+		"a|1763700000123||2|||redis|set|a field of the future": {Holder: lock.Holder{Kind: lock.KindSet},
+			Backend: "redis"},
 	} {
 		want.Instance, want.Since, want.Callers = "a", at, 2
 		if got, err := ParseWaiting(record); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("ParseWaiting(%q) = %+v, %v, want %+v", record, got, err, want)
 		}
 	}
-	record := string(Waiting{Holder: lock.Holder{Instance: "a", Since: at, Kind: lock.KindSemaphore, Slots: 5}, Callers: 2,
-		Backend: "redis", Holds: []lock.HeldLease{{Resource: "b", Fence: 7}}}.Append(nil))
+	record := string(Waiting{
+		Holder: lock.Holder{Instance: "a", Since: at, Kind: lock.KindSemaphore, Slots: 5}, Callers: 2, Backend: "redis",
+		Holds: []lock.HeldLease{{Resource: "b", Fence: 7}},
+	}.Append(nil))
 	first, rest, _ := strings.Cut(record, "\n")
 	if fields := strings.SplitN(first, "|", 8); len(fields) != 8 || fields[6] != "redis" || rest != "7 b" {
 		t.Errorf("a reader of seven fields reads %q, then %q", fields, rest)

@@ -55,7 +55,8 @@ func testConstructs(t *testing.T, b *tab) {
 		}
 		leader, exports := row("leader"), row("exports")
 		for what, want := range map[string][2]string{
-			"the election":       {leader + `.querySelector(".what [data-part=kind]").textContent`, "election, term 1763700000123456"},
+			"the election": {leader + `.querySelector(".what [data-part=kind]").textContent`,
+				"election, term 1763700000123456"},
 			"its candidates":     {leader + `.querySelector(".many").innerText.split(",")[0]`, "2 candidates"},
 			"its leader":         {leader + `.querySelector(".by .heldby").textContent`, "led by"},
 			"the semaphore":      {exports + `.querySelector(".what [data-part=kind]").textContent`, "semaphore"},
@@ -65,12 +66,9 @@ func testConstructs(t *testing.T, b *tab) {
 			"its holders": {`[...` + exports + `.querySelectorAll("table[aria-label='Slots in use'] tbody tr")].map(r => ` +
 				`r.cells[0].textContent + " " + r.querySelector(".name").textContent).join()`,
 				"slot 0 billing/1,slot 1 stock/7,slot 3 billing/1"},
-			"a set's lock": {`[...document.querySelectorAll("#held tbody tr")].find(r => r.textContent.includes("account:2"))` +
-				`.querySelector("[data-part=kind]").textContent`, "set"},
-			"the leader's row": {`[...document.querySelectorAll("#held tbody tr")].find(r => r.textContent.includes("leader"))` +
-				`.querySelector("[data-part=queue]").textContent`, "2 candidates in line"},
-			"a lock by itself": {`[...document.querySelectorAll("#held tbody tr")].find(r => r.textContent.includes("order:1001"))` +
-				`.querySelector("[data-part=kind]").textContent`, ""},
+			"a set's lock":     {heldRow("account:2") + `.querySelector("[data-part=kind]").textContent`, "set"},
+			"the leader's row": {heldRow("leader") + `.querySelector("[data-part=queue]").textContent`, "2 candidates in line"},
+			"a lock by itself": {heldRow("order:1001") + `.querySelector("[data-part=kind]").textContent`, ""},
 		} {
 			if got := b.text(want[0]); got != want[1] {
 				t.Errorf("%d px: %s: %q, want %q", width, what, got, want[1])
@@ -81,4 +79,9 @@ func testConstructs(t *testing.T, b *tab) {
 		}
 		b.shot(fmt.Sprintf("constructs-%d", width), width)
 	}
+}
+
+func heldRow(resource string) string {
+	return `[...document.querySelectorAll("#held tbody tr")].find(r => r.querySelector(".name").textContent === "` +
+		resource + `")`
 }

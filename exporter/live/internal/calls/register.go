@@ -17,7 +17,7 @@ import (
 )
 
 // shards bounds how many calls contend for one mutex. A resource has one shard, and so have all slots of a semaphore:
-// whoever waits for one waits for all.
+// a caller that waits for one waits for all.
 const shards = 32
 
 // Register has all calls and leases of a Board. It is safe for concurrent use.

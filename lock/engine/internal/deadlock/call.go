@@ -30,7 +30,7 @@ func (r *Resource) NotHeldBy(l *Lease) { r.holder.CompareAndSwap(l, nil) }
 // Call is a call that may wait, in the context of the leases that its caller holds.
 type Call struct {
 	leases  []*Lease           // that its caller holds: it adds an edge from each while it waits
-	either  func() []*Resource // any of which ends its wait; nil if only the one that it waits for does
+	either  func() []*Resource // any one that becomes free ends its wait; nil: only the one that it waits for does
 	told    chan lock.Deadlock // of a cycle that this call is to break; nil if it did not ask to fail
 	on      *Resource          // that it waits for
 	cycle   []edge             // that was there when the wait began; nil if none was

@@ -2,7 +2,7 @@ package deadlock
 
 import "slices"
 
-// wanted are the resources of which the call waits for the first to be free.
+// wanted are the resources that the call waits for: the first free one ends its wait.
 func (e edge) wanted() []*Resource {
 	if e.call.either == nil {
 		return []*Resource{e.on}

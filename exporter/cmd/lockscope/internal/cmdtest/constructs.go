@@ -14,8 +14,8 @@ import (
 
 // Constructs has three processes use an election, a set of locks and a semaphore, until the test ends.
 //
-//   - "leader": billing-1 leads, and waits for "stock". billing-2 has "stock" and is a candidate: a deadlock. worker-3 is
-//     another candidate.
+//   - "leader": billing-1 leads, and waits for "stock". billing-2 has "stock" and is a candidate: a deadlock.
+//     worker-3 is another candidate.
 //   - "a", "b": worker-3 has both locks as a set.
 //   - "jobs": two of three slots are held. worker-3 has "order" and queues for the first slot, whose holder waits for
 //     "order": no deadlock, because the other slots can become free.

@@ -87,8 +87,8 @@ func cells(s *model.Snapshot, r *model.Resource, o *Options) []string {
 		p99 = duration(*r.HeldP99)
 	}
 	return []string{
-		mark(s, r, o) + clean(r.Name), clean(r.Set), kindText(r), fmt.Sprint(r.Callers), duration(r.Longest), classText(r), holder,
-		held, ttl, rate, p99, chainText(r),
+		mark(s, r, o) + clean(r.Name), clean(r.Set), kindText(r), fmt.Sprint(r.Callers), duration(r.Longest),
+		classText(r), holder, held, ttl, rate, p99, chainText(r),
 	}
 }
 
