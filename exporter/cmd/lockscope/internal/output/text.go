@@ -36,9 +36,11 @@ func Holder(h scanner.Hold) string {
 }
 
 // Construct is what a lock is part of, with what people ask first about it: the term of an election, and how many slots
-// of a semaphore are in use. A negative inUse is unknown.
+// of a semaphore are in use. A negative inUse is unknown. It is "" for an unknown kind: a page can say anything.
 func Construct(of lock.Holder, fence uint64, inUse int) string {
 	switch {
+	case !of.Kind.Valid():
+		return ""
 	case of.Kind == lock.KindElection && fence > 0:
 		return fmt.Sprintf("election, term %d", fence)
 	case of.Kind == lock.KindSemaphore && of.Slots > 0 && inUse >= 0:
