@@ -142,7 +142,7 @@ func testIdleLabelValuesAreLetGo(t *testing.T) {
 
 // TestOptionWithLabels refuses names that cannot be a label, and a registry with other labels.
 func TestOptionWithLabels(t *testing.T) {
-	for _, names := range [][]string{{""}, {"resource"}, {"le"}, {"a", "a"}, {"a-b"}, {"1a"}, {"__a"}, {"ä"},
+	for _, names := range [][]string{{""}, {"resource"}, {"le"}, {"class"}, {"kind"}, {"end"}, {"leader"}, {"a", "a"}, {"a-b"}, {"1a"}, {"__a"}, {"ä"},
 		{"a", "b", "c", "d"}} {
 		if _, err := instrument.Wrap(&noop{}, instrument.WithLabels(names...)); !errors.Is(err,
 			instrument.ErrInvalidOption) {

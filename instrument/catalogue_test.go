@@ -43,6 +43,10 @@ func testCatalogue(t *testing.T) {
 		t.Fatal(err)
 	}
 	must(t, holder.Release(t.Context()))
+	for name, kind := range map[string]lock.Kind{"billing": lock.KindElection, "pool#0": lock.KindSemaphore} {
+		must(t, lock.Do(t.Context(), l, name, func(context.Context, lock.Lease) error { return nil },
+			func(o *lock.AcquireOptions) { o.Kind, o.Slots = kind, 2 }))
+	}
 	for _, f := range families(t, l) {
 		var labels []string
 		for _, l := range f.Metric[0].Label {

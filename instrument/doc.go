@@ -45,6 +45,12 @@
 //	distributed_lock_outlived_total             counter    resource
 //	distributed_lock_close_calls_total          counter    resource
 //	distributed_lock_unfenced_total             counter    resource
+//	distributed_lock_construct_held             gauge      resource, kind
+//	distributed_lock_construct_ended_total      counter    resource, kind, end
+//	distributed_lock_candidates                 gauge      resource, leader
+//	distributed_lock_term                       gauge      resource
+//	distributed_lock_term_since_timestamp_seconds gauge    resource
+//	distributed_lock_slots                      gauge      resource
 //	distributed_lock_node_duration_seconds      histogram  lock_node, backend, operation
 //	distributed_lock_node_failures_total        counter    lock_node, backend, operation, reason
 //	distributed_lock_node_restarts_total        counter    lock_node, backend, enforced
@@ -67,6 +73,11 @@
 //     context ends is not lost.
 //   - reason of node failures: timeout, canceled, refused (nothing listens there), dial (no connection for another
 //     cause), readonly, noscript, busy (not asked), guard (may not vote) and other.
+//   - kind: election, semaphore, set, read, write and other (of a later version).
+//   - end: released (a leader resigned), lost, max_hold, closed (with its Locker) and canceled (with its caller's
+//     context).
+//   - leader: seen (the candidate waits behind a leader), none (no quorum, or the holder is no candidate) and unknown
+//     (no answer yet, or the holder left no record).
 //   - operation: acquire, raise, extend, release, leave (a waiter gives up its place) and subscribe.
 //
 // Calls that ended as canceled, refused, dial, busy or guard record no duration: they were never sent, or nobody
@@ -93,6 +104,17 @@
 // lock.NoRenew that almost ran out: use a longer TTL, or renewal. distributed_lock_unfenced_total counts leases whose
 // holder never asked for the fencing token, so that no storage can refuse its late writes. Leases that ended by
 // lock.MaxHold are in distributed_lock_lost_total.
+//
+// Six metrics are about constructs, such as those of packages election and lockset. They exist for resources that
+// constructs use, and need a Locker with a lock.Trace. distributed_lock_construct_held counts leases that are valid at
+// the moment of collection: with kind="election" it is 1 in the process that leads. distributed_lock_candidates counts
+// campaigns in progress. A campaign that found no quorum counts for ten more seconds, because election.Run tries again.
+// All slots of a semaphore count under the semaphore's name: NAME#3 has the label of NAME. A permit may take several
+// Acquire calls, one for each slot that was tried.
+//
+// distributed_lock_term, distributed_lock_term_since_timestamp_seconds and distributed_lock_slots exist only for names
+// that have a label value of their own. Under billing:* there are many terms. WithResources gives such a name its own
+// value.
 //
 // distributed_lock_node_up and distributed_lock_node_usable exist from the first command whose end shows the state of
 // the node. A command that was canceled or not sent does not. A node in quarantine answers but may not vote: its

@@ -6,6 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/lockscope/lockscope/instrument/internal/label"
 	"github.com/lockscope/lockscope/instrument/internal/metrics"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/decorate"
@@ -66,7 +67,7 @@ func (l *Locker) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 	m := &lease{call: call{observers: l.observers}}
 	c := &m.call
 	c.Start(ctx, l.layer, c)
-	l.metrics.Begin(ctx, &c.counted, resource, l.owner)
+	l.metrics.Begin(ctx, &c.counted, resource, nameOf(resource, opts), l.owner)
 	returned := false
 	defer func() {
 		if !returned {
@@ -83,4 +84,14 @@ func (l *Locker) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 	}
 	m.acquired(inner)
 	return m, nil
+}
+
+// nameOf returns the semaphore's name for one of its slots, so that all slots are one resource. Options are applied
+// only where the name is that of a slot.
+func nameOf(resource string, opts []lock.AcquireOption) string {
+	semaphore, ok := label.Slot(resource)
+	if ok && lock.NewAcquireOptions(opts...).Kind == lock.KindSemaphore {
+		return semaphore
+	}
+	return resource
 }

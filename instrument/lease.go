@@ -32,6 +32,7 @@ func (m *lease) acquired(inner lock.Lease) {
 		validity = inner.Remaining()
 	}
 	c.counted.Acquired(validity, c.spanContext())
+	c.counted.Hold(inner, decorate.FenceOf)
 	c.endWait()
 	c.spans.EndAcquire(&c.traced, spans.Acquired{
 		Outcome: outcome.Acquired, Validity: validity, Hooked: c.Hooked(),

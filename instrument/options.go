@@ -103,7 +103,8 @@ func WithLogger(l *slog.Logger) Option { return func(c *config) { c.logger = l }
 
 // WithResourceLabel computes the resource label from the resource name, instead of replacing ids by "*". Every
 // Acquire calls the function. WithMaxResources still bounds the number of values. The function is not called for the
-// names of WithResources and for names that no lock can have, which count as "invalid". If it panics or returns "",
+// names of WithResources and for names that no lock can have, which count as "invalid". For a slot of a semaphore it
+// gets the semaphore's name. If it panics or returns "",
 // the default label is used. Bytes that are not UTF-8 are replaced, and at most 128 bytes are used. nil is ignored.
 func WithResourceLabel(label func(resource string) string) Option {
 	return func(c *config) { c.label = label }

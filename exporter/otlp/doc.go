@@ -63,6 +63,12 @@
 //	distributed_lock_outlived_total           distributed_lock.outlived           {lease}
 //	distributed_lock_close_calls_total        distributed_lock.close_calls        {lease}
 //	distributed_lock_unfenced_total           distributed_lock.unfenced           {lease}
+//	distributed_lock_construct_held           distributed_lock.construct_held     {lease}
+//	distributed_lock_construct_ended_total    distributed_lock.construct_ended    {lease}
+//	distributed_lock_candidates               distributed_lock.candidates         {campaign}
+//	distributed_lock_term                     distributed_lock.term
+//	distributed_lock_term_since_timestamp_seconds  distributed_lock.term_since_timestamp  s
+//	distributed_lock_slots                    distributed_lock.slots              {slot}
 //	distributed_lock_node_duration_seconds    distributed_lock.node.duration      s
 //	distributed_lock_node_failures_total      distributed_lock.node.failures      {command}
 //	distributed_lock_node_restarts_total      distributed_lock.node.restarts      {restart}

@@ -87,6 +87,10 @@ func usedRegistry(t *testing.T) *prometheus.Registry {
 		_, _ = l.Acquire(ctx, "order:1001", lock.NoWait())
 		return lease.Extend(ctx)
 	}))
+	for name, kind := range map[string]lock.Kind{"billing": lock.KindElection, "pool#1": lock.KindSemaphore} {
+		must(t, lock.Do(t.Context(), l, name, func(context.Context, lock.Lease) error { return nil },
+			func(o *lock.AcquireOptions) { o.Kind, o.Slots = kind, 2 }))
+	}
 	synctest.Wait() // late votes count
 	return registry
 }

@@ -53,6 +53,9 @@ func (c *Call) Start(e lock.AcquireStart) {
 	if e.Options.NoRenew {
 		c.unrenewed.Store(int64(e.Options.TTL))
 	}
+	if e.Options.Kind != "" {
+		c.begin(e.Resource, e.Options)
+	}
 }
 
 // HandedOver counts a call that got the lock from another call of its process.
@@ -69,6 +72,9 @@ func (c *Call) WaitStart(e lock.WaitStart) {
 	now := time.Now()
 	if e.Kind == lock.WaitLocal {
 		c.progress.Store(int32(behind))
+	}
+	if p := c.part.Load(); p != nil {
+		p.waits(e.Class(), e.Blocker)
 	}
 	if e.Kind == lock.WaitLocal && e.Front != nil {
 		c.series.charge(c.clock.WaitInLine(now, e))
@@ -168,6 +174,9 @@ func (c *Call) Failed(out outcome.Acquisition, failure bool, sc trace.SpanContex
 	if failure {
 		c.series.failures.Inc()
 	}
+	if p := c.part.Load(); p != nil {
+		p.failed(out)
+	}
 	observe(c.series.wait, c.waited, sc)
 	c.series.done()
 }
@@ -198,6 +207,9 @@ func (c *Call) Ended(cause error, sc trace.SpanContext) (why outcome.Loss, lost 
 	defer c.series.done()
 	c.series.held.remove(&c.entry)
 	observe(c.series.hold, c.HeldFor(), sc)
+	if p := c.part.Load(); p != nil {
+		p.end(cause)
+	}
 	switch {
 	case errors.Is(cause, lock.ErrLost):
 		why = c.lossReason()

@@ -77,7 +77,7 @@ func (c *callLabels) count(v labelValues, n int) {
 }
 
 // taken are the labels that metrics of a resource already have, or that Prometheus reserves.
-var taken = [...]string{"resource", "outcome", "reason", "le", "quantile"}
+var taken = [...]string{"resource", "outcome", "reason", "class", "kind", "end", "leader", "le", "quantile"}
 
 // UsableLabel reports whether calls may have a label of this name, beside the others.
 func UsableLabel(name string, others []string) bool {

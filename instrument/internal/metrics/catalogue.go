@@ -19,6 +19,10 @@ type catalogue struct {
 	outlived, closeCalls, unfenced  *prometheus.CounterVec
 	blame                           *blame
 
+	constructHeld, candidates *prometheus.GaugeVec
+	constructEnded            *prometheus.CounterVec
+	term, termSince, slots    *prometheus.GaugeVec
+
 	nodeDuration *prometheus.HistogramVec
 	nodeFailures *prometheus.CounterVec
 	nodeRestarts *prometheus.CounterVec
@@ -83,6 +87,17 @@ func newCatalogue(s Settings) *catalogue {
 			"Leases released by a holder that had not read their fencing token.", "resource"),
 		releaseFailures: b.counter("release_failures_total",
 			"Releases that found the lease gone, or could not confirm the release.", "resource"),
+
+		constructHeld: b.gauge("construct_held",
+			"Valid leases of constructs that this process holds, by kind of construct.", "resource", "kind"),
+		constructEnded: b.counter("construct_ended_total",
+			"Leases of constructs that ended, by kind of construct and by cause.", "resource", "kind", "end"),
+		candidates: b.gauge("candidates",
+			"Campaigns in progress, by what the candidate knows of a leader.", "resource", "leader"),
+		term: b.gauge("term", "Number of the term in which this process leads; 0 if it does not lead.", "resource"),
+		termSince: b.gauge("term_since_timestamp_seconds",
+			"Start of the term in which this process leads, in seconds since 1970; 0 if it does not lead.", "resource"),
+		slots: b.gauge("slots", "Slots of the semaphore, as this process last asked for one.", "resource"),
 
 		nodeDuration: b.histogram("node_duration_seconds",
 			"Duration of commands sent to the node, in seconds.",

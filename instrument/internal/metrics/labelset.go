@@ -205,15 +205,15 @@ func (l *labelSet) dropIdle(now time.Time) {
 	}
 }
 
-// tellWaits sets the gauges of running waits.
-func (l *labelSet) tellWaits(now time.Time, objective time.Duration) {
+// tell sets the gauges that are computed when they are collected.
+func (l *labelSet) tell(now time.Time, objective time.Duration) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	for _, s := range l.byLabel {
 		s.lines.charge(now)
-		s.waiting.tell(now, objective, s.charge)
+		s.tell(now, objective)
 		for _, v := range s.variants {
-			v.waiting.tell(now, objective, v.charge)
+			v.tell(now, objective)
 		}
 	}
 }

@@ -11,8 +11,9 @@ import (
 type entry struct {
 	resource string
 	began    time.Time
-	waited   time.Duration // from began until Acquire returned
-	progress atomic.Int32  // of the wait
+	waited   time.Duration        // from began until Acquire returned
+	progress atomic.Int32         // of the wait
+	part     atomic.Pointer[part] // nil for a lock by itself
 	clock    decorate.WaitClock
 
 	earlier, later *entry

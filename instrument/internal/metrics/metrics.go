@@ -47,16 +47,17 @@ func (m *Metrics) Collect(ch chan<- prometheus.Metric) {
 	now := time.Now()
 	m.labels.letGo(now)
 	m.blame.letGo(now)
-	m.labels.tellWaits(now, m.settings.WaitObjective)
+	m.labels.tell(now, m.settings.WaitObjective)
 	for _, c := range m.all {
 		c.Collect(ch)
 	}
 }
 
-// Begin counts a call of Acquire that begins now.
-func (m *Metrics) Begin(ctx context.Context, c *Call, resource string, owner *Owner) {
+// Begin counts a call of Acquire that begins now. Its label is that of name: the resource or, for a slot, its
+// semaphore.
+func (m *Metrics) Begin(ctx context.Context, c *Call, resource, name string, owner *Owner) {
 	c.resource, c.owner, c.began = resource, owner, time.Now()
-	c.series = m.labels.use(resource, owner.Label, c.began)
+	c.series = m.labels.use(name, owner.Label, c.began)
 	if len(m.settings.Labels) > 0 {
 		c.series = m.labels.useVariant(ctx, c.series, c.began)
 	}

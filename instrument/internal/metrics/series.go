@@ -35,13 +35,20 @@ type series struct {
 	adoption                  adoption
 	blame                     *blame              // of all resources
 	margin                    prometheus.Observer // of all resources
+	constructs                constructs
+
+	catalogue *catalogue
+	values    []string // of the labels: the resource, and those of calls
 }
+
+// with returns the values of the labels, and those of further ones.
+func (s *series) with(more ...string) []string { return append(s.values, more...) }
 
 // newSeries makes the series of a value of the label resource, with the values of the labels of calls.
 func newSeries(c *catalogue, label string, more ...string) *series {
 	values := slices.Clip(append([]string{label}, more...))
 	s := &series{
-		label:           label,
+		label: label, catalogue: c, values: values,
 		wait:            c.wait.WithLabelValues(values...),
 		hold:            c.hold.WithLabelValues(values...),
 		validity:        c.validity.WithLabelValues(values...),

@@ -6,6 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/lockscope/lockscope/instrument/internal/outcome"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/decorate"
 )
@@ -41,13 +42,20 @@ func (w *waiting) remove(e *entry) {
 	w.drop(e)
 }
 
-// tell sets the gauges, and charges the time of each call so far.
-func (w *waiting) tell(now time.Time, objective time.Duration, charge func(decorate.Stretch)) {
+// tell sets the gauges, charges the time of each call so far, and counts those of constructs by what they know of a
+// leader.
+func (w *waiting) tell(now time.Time, objective time.Duration, charge func(decorate.Stretch),
+	campaigns *[outcome.Leaders]int,
+) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var late, stalled, queued int
 	for e := w.first; e != nil; e = e.later {
-		charge(e.clock.Take(now))
+		stretch := e.clock.Take(now)
+		charge(stretch)
+		if p := e.part.Load(); p != nil {
+			campaigns[p.waits(stretch.Class, stretch.Blocker)]++
+		}
 		if now.Sub(e.began) <= objective {
 			continue
 		}
