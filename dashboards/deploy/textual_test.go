@@ -114,7 +114,8 @@ func selected(expr, selector string) string {
 		if name, found := strings.CutSuffix(use, "{"); found {
 			return name + "{" + selector + ","
 		}
-		return use[:len(use)-1] + "{" + selector + "}" + use[len(use)-1:]
+		name := strings.TrimRight(use, " ,)[\n") // without what follows
+		return name + "{" + selector + "}" + use[len(name):]
 	})
 }
 

@@ -26,7 +26,13 @@ var equivalent = map[string]string{
 	"DistributedLockAcquiresStalled critical: 0 -> 0.9": present,
 	"DistributedLockAcquiresStalled critical: > -> >=":  present,
 	"DistributedLockMaxHoldReached warning: sum -> max": oneReason,
-	"DistributedLockQuorumAtRisk critical: 1 -> 1.4":    halves,
+
+	"DistributedLockNoLeader critical: 0 -> 0.9":     whole,
+	"DistributedLockNoLeader critical: 0 -> 0.9 (2)": whole,
+	"DistributedLockNoLeader critical: 0 -> 0.9 (3)": whole,
+	"DistributedLockTwoTerms critical: 1 -> 1.4":     whole,
+	"DistributedLockSemaphoreFull warning: 0 -> 0.9": whole,
+	"DistributedLockQuorumAtRisk critical: 1 -> 1.4": halves,
 
 	"DistributedLockLeaked warning: 0 -> 0.9":            whole,
 	"DistributedLockOverlong warning: 0 -> 0.9":          whole,

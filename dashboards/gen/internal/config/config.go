@@ -53,6 +53,8 @@ type Thresholds struct {
 	DrainSeconds        float64        `yaml:"drain_seconds"` // maximum at the present rate
 	ReleaseFailureRatio float64        `yaml:"release_failure_ratio"`
 	ScannerStale        model.Duration `yaml:"scanner_stale"`
+	NoLeader            model.Duration `yaml:"no_leader"`      // how long nobody leads
+	SemaphoreFull       model.Duration `yaml:"semaphore_full"` // how long callers wait for a slot
 }
 
 // Default returns the configuration of the committed files.
@@ -78,6 +80,8 @@ func Default() Config {
 			DrainSeconds:        30,
 			ReleaseFailureRatio: 0.01,
 			ScannerStale:        minutes(15),
+			NoLeader:            minutes(1),
+			SemaphoreFull:       minutes(5),
 		},
 	}
 }
@@ -105,6 +109,7 @@ func (c Config) problems() []error {
 		"attempts_per_acquire": c.Alerts.AttemptsPerAcquire, "attempts_per_second": c.Alerts.AttemptsPerSecond,
 		"waiters": c.Alerts.Waiters, "drain_seconds": c.Alerts.DrainSeconds,
 		"release_failure_ratio": c.Alerts.ReleaseFailureRatio, "scanner_stale": float64(c.Alerts.ScannerStale),
+		"no_leader": float64(c.Alerts.NoLeader), "semaphore_full": float64(c.Alerts.SemaphoreFull),
 	} {
 		check(v > 0, "alerts: %s must be above 0", name)
 	}

@@ -115,7 +115,7 @@ func panelTexts(r *run) {
 
 // known are the units in use here; every one of them is Grafana's. The last one is a number with a word behind it.
 var known = map[string]bool{units.Seconds: true, units.PercentUnit: true, units.Short: true, units.OpsPerSecond: true,
-	"suffix:callers": true}
+	"suffix:callers": true, "locale": true} // locale: all digits of the number of a term
 
 func panelUnits(r *run) {
 	r.panels(func(where string, p grafana.Panel) {

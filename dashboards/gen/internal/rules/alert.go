@@ -22,10 +22,11 @@ const (
 	resourcesBoard = "lockscope-resources?var-job={{ $labels.job | urlquery }}"
 	resourceBoard  = "lockscope-resource?var-job={{ $labels.job | urlquery }}" +
 		"&var-resource={{ $labels.resource | urlquery }}"
-	nodesBoard = "lockscope-nodes?var-job={{ $labels.job | urlquery }}"
-	nodeBoard  = nodesBoard + "&var-lock_node={{ $labels.lock_node | urlquery }}"
-	leaksBoard = "lockscope-leaks?var-job={{ $labels.job | urlquery }}"
-	leakBoard  = leaksBoard + "&var-lock_node={{ $labels.lock_node | urlquery }}"
+	constructBoard = resourcesBoard + "&var-resource={{ $labels.resource | urlquery }}"
+	nodesBoard     = "lockscope-nodes?var-job={{ $labels.job | urlquery }}"
+	nodeBoard      = nodesBoard + "&var-lock_node={{ $labels.lock_node | urlquery }}"
+	leaksBoard     = "lockscope-leaks?var-job={{ $labels.job | urlquery }}"
+	leakBoard      = leaksBoard + "&var-lock_node={{ $labels.lock_node | urlquery }}"
 )
 
 type alert struct {

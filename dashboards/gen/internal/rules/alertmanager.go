@@ -21,6 +21,7 @@ var consequences = []string{
 	"DistributedLockAcquireErrorBudgetBurn", "DistributedLockWaitErrorBudgetBurn", "DistributedLockWaitP99High",
 	"DistributedLockEveryAcquireFails", "DistributedLockOverdue", "DistributedLockLost", "DistributedLockRetryStorm",
 	"DistributedLockWaitersPilingUp", "DistributedLockReleaseFailures", "DistributedLockAcquiresStalled",
+	"DistributedLockNoLeader",
 }
 
 type route struct {
@@ -78,6 +79,10 @@ func Inhibitions() []Inhibition {
 				"DistributedLockScannerStale", "DistributedLockScannerIncomplete")}},
 		{Source: []string{named("DistributedLockAcquiresStalled")},
 			Target: []string{named(unservedResource...), `severity="warning"`}, Equal: resource},
+		{Source: []string{named("DistributedLockAcquiresStalled")}, Target: []string{named("DistributedLockNoLeader")},
+			Equal: resource},
+		{Source: []string{named("DistributedLockSemaphoreFull")},
+			Target: []string{named("DistributedLockWaitersPilingUp")}, Equal: resource},
 		{Source: []string{named("DistributedLockAcquiresStalled")},
 			Target: []string{named(unservedNodes...), `severity="warning"`}, Equal: same},
 		{Source: []string{named("DistributedLockQuorumAtRisk")},

@@ -9,7 +9,8 @@ import (
 // Names of recorded series, in the form level:metric:operations: the remaining labels, the metric, and the
 // operations applied to it.
 const (
-	// Waits and Failures include Unserved as well as the acquires that ended.
+	// Waits and Failures include Unserved as well as the acquires that ended. Waits has no elections, so that they have
+	// no objectives.
 	Waits      = "job_resource:distributed_lock_waits:rate5m"
 	SlowWaits  = "job_resource:distributed_lock_slow_waits:rate5m"
 	Failures   = "job_resource:distributed_lock_failures:rate5m"

@@ -57,7 +57,7 @@ func (m maker) rates() []rulefmt.Rule {
 		m.blind(),
 		m.counted(Acquired, "$JOB, resource", `distributed_lock_acquisitions_total{outcome="acquired"}`),
 		m.unserved(),
-		m.counted(Waits, "$JOB, resource", `distributed_lock_wait_seconds_count`, Unserved),
+		m.waits(),
 		m.counted(Failures, "$JOB, resource", `distributed_lock_failures_total`, Unserved),
 		m.counted(Buckets, "$JOB, resource, le", `distributed_lock_wait_seconds_bucket`),
 		m.record(SlowWaits, `clamp_min($WAITS - sum by ($JOB, resource) ($BUCKETS{$LE}), 0)`,
@@ -86,6 +86,12 @@ func (m maker) counted(name, by, counter string, more ...string) rulefmt.Rule {
 			$MORE
 		)`, "$MORE", strings.Join(append([]string{""}, more...), " or "), "$BY", m.fill(by), "$COUNTER", m.expr(counter),
 		"$BLIND", Blind)
+}
+
+func (m maker) waits() rulefmt.Rule {
+	r := m.counted(Waits, "$JOB, resource", `distributed_lock_wait_seconds_count`, Unserved)
+	r.Expr += m.expr(noElections)
+	return r
 }
 
 // blind lists processes that ran earlier without being scraped: they were unreachable, or Prometheus

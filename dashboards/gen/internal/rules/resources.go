@@ -7,8 +7,7 @@ import (
 
 func (m maker) resources() []rulefmt.Rule {
 	return []rulefmt.Rule{m.waitP99(), m.everyAcquireFails(), m.overdue(), m.maxHold(), m.retryStorm(),
-		m.pilingUp(), m.releases(),
-		m.overflow(), m.deadlocked()}
+		m.pilingUp(), m.semaphoreFull(), m.releases(), m.overflow(), m.deadlocked()}
 }
 
 // atLeast returns a bound for a count of n. Counts are sums of rates, so they are not whole numbers.
@@ -97,7 +96,7 @@ func (m maker) pilingUp() rulefmt.Rule {
 		name: "DistributedLockWaitersPilingUp", severity: warning, hold: fiveMinutes,
 		expr: `sum by ($JOB, resource) (distributed_lock_waiting) >= $WAITERS
 			and sum by ($JOB, resource) (distributed_lock_waiting) > $DRAIN * $ACQUIRED
-			unless on (resource) $QUEUES`,
+			unless on (resource) $QUEUES` + noElections,
 		pairs: []string{"$WAITERS", number(t.Waiters), "$DRAIN", number(t.DrainSeconds), "$ACQUIRED", Acquired,
 			"$QUEUES", Queues},
 		summary: "{{ $labels.resource }}: {{ $value | humanize }} callers wait, and the queue hardly moves",

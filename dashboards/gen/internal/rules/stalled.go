@@ -6,7 +6,7 @@ import "github.com/prometheus/prometheus/model/rulefmt"
 // others: its alerts fire within two minutes.
 func (m maker) ofOutage() Group {
 	g := m.group("distributed-lock-outage", append([]rulefmt.Rule{m.stalled()},
-		append(m.usable(), m.quorumLost(), m.acquiresStalled(), m.lost())...))
+		append(m.usable(), m.quorumLost(), m.acquiresStalled(), m.lost(), m.noLeader(), m.twoTerms())...))
 	g.Interval /= 2
 	return g
 }
