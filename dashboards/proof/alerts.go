@@ -38,7 +38,8 @@ const (
 // ofNodes need frozen nodes, ofQuorum more frozen nodes than the quorum allows, ofExporter a stopped exporter. All
 // other alerts fire before these.
 var (
-	ofQuorum = []string{"DistributedLockQuorumLost", "DistributedLockAcquiresStalled", "DistributedLockNodeDown",
+	ofQuorum = []string{"DistributedLockQuorumLost", "DistributedLockAcquiresStalled", "DistributedLockNoLeader",
+		"DistributedLockNodeDown",
 		"DistributedLockScannerStale", "DistributedLockScannerIncomplete"}
 	ofNodes    = append([]string{"DistributedLockQuorumAtRisk"}, ofQuorum...)
 	ofExporter = []string{"DistributedLockExporterDown"}

@@ -124,6 +124,9 @@ func (w *World) Recover(ctx context.Context) error {
 	}
 	t.instead(loops...)
 	t.far.instead(t.repeat(t.remote, counted, regularly))
+	for _, recover := range w.recovers {
+		recover()
+	}
 	return w.onNodes(ctx, w.nodes, func(c *redis.Client) error {
 		return c.Del(ctx, longKey, foreignKey, orphanKey, lock.DefaultPrefix+forever).Err()
 	})

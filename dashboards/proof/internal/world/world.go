@@ -49,6 +49,7 @@ type World struct {
 	services                             []*service
 	bill                                 *billing
 	trials                               *trials
+	recovers                             []func() // faults of constructs
 	nodes                                []node
 	demo, lockscope, prometheus, manager program
 }
@@ -79,12 +80,13 @@ func Start(ctx context.Context, cfg Config) (w *World, err error) {
 	}
 	w.ends = append(w.ends, func() error { return os.RemoveAll(w.dir) })
 	steps := []func(context.Context) error{
-		w.build, w.startAlertmanager, w.startDemo, w.plant, w.StartLockscope, w.startBilling, w.startPrometheus,
+		w.build, w.startAlertmanager, w.startDemo, w.plant, w.StartLockscope, w.startBilling, w.startConstructs,
+		w.startPrometheus,
 	}
 	if cfg.Minute > 0 {
 		steps = []func(context.Context) error{
 			w.build, w.startAlertmanager, w.startNodes, w.plant, w.StartLockscope, w.startBilling, w.startTrials,
-			w.startPrometheus,
+			w.startConstructs, w.startPrometheus,
 		}
 	}
 	for _, start := range steps {
