@@ -84,7 +84,7 @@ func (a *acquisition) awaitTurn(ctx context.Context) (*turn, error) {
 	if turn == nil {
 		return nil, nil
 	}
-	a.blocked()
+	a.graph.Wait(&a.queue.graph)
 	e := lock.WaitStart{Resource: a.resource, Kind: lock.WaitLocal}
 	hooked, began := ctx, time.Time{}
 	if len(a.ts) > 0 {

@@ -41,13 +41,6 @@ func (c *caller) endedBy(ctx context.Context) error {
 	}
 }
 
-// blocked adds the call to the graph of those that block each other, unless the holder of another slot can end its wait.
-func (c *caller) blocked() {
-	if c.opts.Kind != lock.KindSemaphore || c.opts.Slots <= 1 {
-		c.graph.Wait(&c.queue.graph)
-	}
-}
-
 // woken has the channels that end a wait without an error; a nil channel never does.
 type woken struct {
 	wake  <-chan wakeUp

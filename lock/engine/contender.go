@@ -199,7 +199,7 @@ func (a *contender) wait(ctx context.Context, res result) error {
 	}
 	a.queue.first.Store(wasNamed || res.ticket > 0 && res.ahead == 0)
 	defer a.queue.first.Store(false)
-	a.blocked()
+	a.graph.Wait(&a.queue.graph)
 	hooked := a.ts.WaitStart(ctx, e)
 	began := time.Now()
 	err := a.sleep(ctx, p, wasNamed)
