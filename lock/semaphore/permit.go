@@ -10,16 +10,17 @@ import (
 
 // Permit is one of the k permits, held for a limited time. Its methods are safe for concurrent use.
 type Permit struct {
-	sem   *Semaphore
-	slot  int
-	lease lock.Lease
-	once  sync.Once
+	sem     *Semaphore
+	slot    int
+	lease   lock.Lease
+	unwatch func() bool // stops the watch for the end of the lease
+	once    sync.Once
 }
 
 // start gives the permit its lease.
 func (p *Permit) start(lease lock.Lease) {
 	p.lease = lease
-	context.AfterFunc(lease.Context(), func() { p.sem.drop(p) })
+	p.unwatch = context.AfterFunc(lease.Context(), func() { p.sem.drop(p) })
 }
 
 // Slot returns the number of the slot, from 0 to k-1.
@@ -43,6 +44,7 @@ func (p *Permit) Extend(ctx context.Context) error { return p.lease.Extend(ctx) 
 // Release gives the permit back and cancels Context. ctx bounds only how long it waits for answers. Release returns nil
 // if the nodes released the slot, else the *lock.ReleaseError of the slot. Further calls return the first result.
 func (p *Permit) Release(ctx context.Context) error {
+	p.unwatch() // the slot is not free before it is released
 	err := p.lease.Release(ctx)
 	// Not before the release: a call that tries the slot earlier would be refused.
 	p.once.Do(func() { p.sem.giveBack(p) })
