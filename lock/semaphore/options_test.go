@@ -159,7 +159,7 @@ func TestMaxHold(t *testing.T) {
 	})
 }
 
-// TestOtherNumberOfSlots: whoever meets a holder with another number of slots is told both, on either side, whether it
+// TestOtherNumberOfSlots: whoever meets a holder with another number of slots gets an error with both, on either side, whether it
 // waits or not.
 func TestOtherNumberOfSlots(t *testing.T) {
 	for _, c := range []struct{ first, second int }{{2, 5}, {5, 2}} {
@@ -186,7 +186,7 @@ func TestOtherNumberOfSlots(t *testing.T) {
 	}
 }
 
-// TestOtherNumberOfSlotsWhileWaiting: a call that waits is told when a holder with another number takes over.
+// TestOtherNumberOfSlotsWhileWaiting: a call that waits fails when a holder with another number takes over.
 func TestOtherNumberOfSlotsWhileWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet(t, 3, 2)

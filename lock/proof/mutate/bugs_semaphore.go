@@ -69,7 +69,7 @@ func semaphoreMutants() []Mutant {
 			Killer: by(semaphores, "TestUnusedOfferGoesOn"),
 		},
 		{
-			Bug: "another number of slots is ignored", Why: "more permits are valid than a caller asked for, and nobody is told",
+			Bug: "another number of slots is ignored", Why: "more permits are valid than a caller asked for, and nobody learns of it",
 			File:   "lock/semaphore/errors.go",
 			Old:    "h.Slots == 0 || h.Slots == k {",
 			New:    "h.Slots == 0 || h.Slots != 0 {",
