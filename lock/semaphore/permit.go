@@ -15,6 +15,7 @@ type Permit struct {
 	lease   lock.Lease
 	unwatch func() bool // stops the watch for the end of the lease
 	once    sync.Once
+	looks   <-chan found // of the call that waited for the permit, once they have ended; nil if it made none
 }
 
 // start gives the permit its lease.
@@ -48,7 +49,20 @@ func (p *Permit) Release(ctx context.Context) error {
 	err := p.lease.Release(ctx)
 	// Not before the release: a call that tries the slot earlier would be refused.
 	p.once.Do(func() { p.sem.giveBack(p) })
+	p.awaitLooks(ctx)
 	return err
+}
+
+// awaitLooks waits until the call that won the permit in its queue looks at no other slot any more, and has given back
+// what these looks won.
+func (p *Permit) awaitLooks(ctx context.Context) {
+	if p.looks == nil {
+		return
+	}
+	select {
+	case <-p.looks:
+	case <-ctx.Done():
+	}
 }
 
 // abandon releases a permit that the call does not need. Nobody can act on an error: the slot then ends by its TTL.

@@ -32,11 +32,15 @@ func (c *call) wait(released int) (*Permit, error) {
 	waiting, stopWaiting := context.WithCancelCause(c.ctx)
 	looking, stopLooking := context.WithCancelCause(c.ctx)
 	looked := make(chan found, 1)
-	go func() { looked <- c.look(looking, w, slot, stopWaiting) }()
+	go func() {
+		looked <- c.look(looking, w, slot, stopWaiting)
+		close(looked)
+	}()
 	p, err := c.queue(waiting, slot)
 	if err == nil {
 		if c.sem.finish(w) {
 			stopLooking(lock.ErrOtherSlot)
+			p.looks = looked
 			context.AfterFunc(p.Context(), func() { stopWaiting(nil) })
 			return p, nil
 		}
