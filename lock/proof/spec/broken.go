@@ -33,7 +33,8 @@ func promptly(n int) (steps []string) {
 // Broken are models with one rule off each: a violation must be found. The name is that of
 // the rule; the numbers are those of the counterexamples in SPEC.md.
 func Broken() []Case {
-	return slices.Concat(brokenVotes(), brokenFences(), brokenGuards(), brokenMembers(), brokenChanges())
+	return slices.Concat(brokenVotes(), brokenFences(), brokenGuards(), brokenMembers(), brokenChanges(),
+		brokenConstructs())
 }
 
 func brokenVotes() []Case {
@@ -223,5 +224,7 @@ func Uncovered() []Case {
 		// 17: only a person can know.
 		newCase("a vouch for nodes that were all flushed",
 			&Guard{TTL: 2, Vouches: 1, Faults: 2, Allowed: Flush, Untrue: true}, leaseOnAB...),
+		// 59: the old k comes back with those who still have it.
+		newCase("two nodes forget k", &Permits{Callers: "22", Old: 2, New: 1, TTL: 2, Wipes: 2}),
 	}
 }

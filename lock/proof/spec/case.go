@@ -8,7 +8,7 @@ import (
 
 // Case is one exploration: a model with its bounds and rules, and what is to be found.
 type Case struct {
-	Model  string   // votes, fences, guard or members
+	Model  string   // its name in lower case: votes, fences, guard
 	Name   string   // the rule that is off, or what is special
 	Bounds string   // the fields of the model that are set
 	After  []string // the steps with which it begins

@@ -79,5 +79,6 @@ func Held() (quick, slow []Case) {
 		newCase("an act undone while another begins",
 			changes(Changes{Sets: "ABC ABD ACE", Acts: "0>1 1>0 0>2", Away: 1})),
 	}
-	return quick, slow
+	moreQuick, moreSlow := heldConstructs()
+	return append(quick, moreQuick...), append(slow, moreSlow...)
 }

@@ -20,11 +20,11 @@ type Model[S comparable] interface {
 	Canonical(s S) S
 }
 
-// Step says what happened, for people: "{c}", "{n}" and "{m}" in the text stand for the
-// client, a node, and another node.
+// Step says what happened, for people: "{c}", "{n}", "{m}" and "{s}" in the text stand for
+// the client, a node, another node, and a slot or a lock.
 type Step struct {
-	Text               string
-	Client, Node, From int
+	Text                     string
+	Client, Node, From, Slot int
 }
 
 func (s Step) String() string {
@@ -32,6 +32,7 @@ func (s Step) String() string {
 		"{c}", fmt.Sprint("client ", s.Client+1),
 		"{n}", fmt.Sprint("node ", string(rune('A'+s.Node))),
 		"{m}", fmt.Sprint("node ", string(rune('A'+s.From))),
+		"{s}", fmt.Sprint(s.Slot),
 	).Replace(s.Text)
 }
 

@@ -73,7 +73,8 @@ func TestEveryRuleIsSwitchedOff(t *testing.T) {
 		off = append(off, c.Model+" "+c.Name)
 	}
 	for model, rules := range map[string]any{"votes": VotesRules{}, "fences": FencesRules{}, "guard": GuardRules{},
-		"members": MembersRules{}, "changes": ChangesRules{}} {
+		"members": MembersRules{}, "changes": ChangesRules{}, "permits": PermitsRules{},
+		"waiters": WaitersRules{}} {
 		for _, field := range reflect.VisibleFields(reflect.TypeOf(rules)) {
 			if !slices.Contains(off, model+" "+field.Name) {
 				t.Errorf("%s: no test switches %s off", model, field.Name)

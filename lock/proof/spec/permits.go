@@ -1,0 +1,120 @@
+package spec
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Permits is the model of the permits of a semaphore, and of k: each slot is a mutex, each node
+// keeps k and refuses callers with another, and an act changes k. Three nodes, two slots; time
+// in ticks, at one rate. What one slot promises is the matter of [Votes] and [Fences]: here a
+// call and its answer are one step, and a release reaches all nodes at once.
+type Permits struct {
+	Callers string // the k of each client, one digit a client: at most 4
+	Old     int    // the k that stands on the nodes when it begins
+	New     int    // the k to which an act changes it; 0: there is no act
+	TTL     int
+	Renewed bool // permits are renewed
+	Wipes   int  // nodes that lose all, with k, and are silent for a TTL
+
+	Rules PermitsRules
+}
+
+// PermitsRules switch off what the algorithm goes by. The zero value has all rules on.
+type PermitsRules struct {
+	CountPerNode      bool // a node counts permits, of whatever slot, up to k
+	KUnchecked        bool // a node does not compare k
+	ExtendsUnchecked  bool // it does not when it extends
+	MajorityIsEnough  bool // an act has changed k when a quorum of the nodes has the new, not all
+	ShrunkWithoutWait bool // the smaller bound is believed as soon as the nodes have it
+	NoQuarantine      bool // a node that has forgotten votes at once
+}
+
+const (
+	permitsNodes   = 3
+	permitsClients = 4
+	permitsSlots   = 2
+)
+
+type permitsNode struct {
+	k      uint8               // 0: it knows none
+	silent uint8               // ticks until its quarantine is over
+	holder [permitsSlots]uint8 // 1 + client
+	ttl    [permitsSlots]uint8
+	grants uint8 // a bit for each client that asks, and knows of its grant
+}
+
+type permitsClient struct {
+	phase phase
+	slot  uint8
+	left  uint8 // ticks of validity, from before the first request
+}
+
+type permitsState struct {
+	nodes   [permitsNodes]permitsNode
+	clients [permitsClients]permitsClient
+	act     permitsAct
+	wait    uint8 // ticks that the act waits for, still
+	wiped   uint8
+}
+
+type permitsAct uint8
+
+const (
+	notBegun permitsAct = iota
+	marking
+	waitingOut // all nodes have the smaller k
+	changed
+)
+
+// Start implements [Model].
+func (m *Permits) Start() (s permitsState) {
+	for j := range s.nodes {
+		s.nodes[j].k = uint8(m.Old)
+	}
+	return s
+}
+
+// Violation implements [Model].
+func (m *Permits) Violation(s permitsState) string {
+	var valid [permitsSlots]int
+	for _, at := range s.clients {
+		if at.phase == held {
+			valid[at.slot]++
+		}
+	}
+	if valid[0]+valid[1] > m.bound(&s) {
+		return "more permits are valid than there are slots"
+	}
+	if max(valid[0], valid[1]) > 1 && !m.Rules.CountPerNode {
+		return "two permits of one slot are valid"
+	}
+	return ""
+}
+
+// bound is how many permits may be valid: the larger k while it is changed.
+func (m *Permits) bound(s *permitsState) int {
+	switch s.act {
+	case notBegun:
+		return m.Old
+	case changed:
+		return m.New
+	}
+	return max(m.Old, m.New)
+}
+
+// k is what a client believes.
+func (m *Permits) k(c int) uint8 { return m.Callers[c] - '0' }
+
+// Canonical implements [Model]: nodes that swap their names make the same state.
+func (m *Permits) Canonical(s permitsState) permitsState {
+	slices.SortFunc(s.nodes[:], func(x, y permitsNode) int { return cmp.Compare(x.key(), y.key()) })
+	return s
+}
+
+func (n *permitsNode) key() (k uint64) {
+	for slot := range n.holder {
+		k = k<<8 | uint64(n.holder[slot])<<4 | uint64(n.ttl[slot])
+	}
+	return k<<16 | uint64(n.grants)<<8 | uint64(n.k)<<4 | uint64(n.silent)
+}
