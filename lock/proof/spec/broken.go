@@ -224,6 +224,8 @@ func Uncovered() []Case {
 		// 17: only a person can know.
 		newCase("a vouch for nodes that were all flushed",
 			&Guard{TTL: 2, Vouches: 1, Faults: 2, Allowed: Flush, Untrue: true}, leaseOnAB...),
+		// 66: a cycle through a lock that is not of the set.
+		newCase("a lock held before the set", sets(Sets{Wanted: "01 0", Held: "- 1"})),
 		// 59: the old k comes back with those who still have it.
 		newCase("two nodes forget k", &Permits{Callers: "22", Old: 2, New: 1, TTL: 2, Wipes: 2}),
 	}

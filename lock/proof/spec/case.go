@@ -39,7 +39,7 @@ func describe(m any) (model, bounds string) {
 	var set []string
 	for i := range v.NumField() {
 		switch f := v.Field(i); {
-		case f.IsZero() || f.Kind() == reflect.Struct:
+		case f.IsZero() || f.Kind() == reflect.Struct || !v.Type().Field(i).IsExported():
 		case f.Kind() == reflect.Bool:
 			set = append(set, v.Type().Field(i).Name)
 		default:

@@ -38,6 +38,8 @@ func heldConstructs() (quick, slow []Case) {
 		newCase("a wake-up that is lost",
 			&Waiters{Slots: 2, Waiting: 1, Poll: 2, Window: 2, TTL: 2, Unheard: 1, Bound: 3}),
 		newCase("a crash", &Waiters{Slots: 2, Waiting: 1, Poll: 2, Window: 2, TTL: 2, Crashes: 1, Bound: 3}),
+		newCase("two waiters for one slot, a crash and a wake-up that is lost",
+			&Waiters{Slots: 1, Waiting: 2, Poll: 2, Window: 2, TTL: 2, Crashes: 1, Unheard: 1, Bound: 3}),
 		newCase("a release that is lost",
 			&Waiters{Slots: 2, Waiting: 1, Poll: 2, Window: 2, TTL: 2, Ignored: 1, Bound: 3}),
 		newCase("a gate that loses its queue",
@@ -57,75 +59,40 @@ func heldConstructs() (quick, slow []Case) {
 			&Waiters{Slots: 2, Waiting: 2, Window: 2, TTL: 2, GiveUps: 1, Bound: 2}, twoAsleep...),
 		newCase("a waiter, and one that comes",
 			&Waiters{Slots: 2, Waiting: 2, Window: 2, TTL: 2, Bound: 2}, asleep(3, 0, 1)...),
-		newCase("two waiters, a crash and a wake-up that is lost", &Waiters{Slots: 2, Waiting: 2, Poll: 2, Window: 2,
-			TTL: 2, Crashes: 1, Unheard: 1, Bound: 4}, twoAsleep...),
-		newCase("two waiters, and a queue for each slot", &Waiters{Slots: 2, Waiting: 2, PerSlot: true, Poll: 2,
-			Window: 2, TTL: 2, Crashes: 1, Bound: 4}, twoAsleep...),
 	}
-	return quick, slow
+	quick = append(quick, heldElections()...)
+	return append(quick, heldShared()...), append(slow, slowConstructs()...)
 }
 
-func brokenConstructs() []Case { return slices.Concat(brokenPermits(), brokenWaiters()) }
-
-func brokenPermits() []Case {
-	type R = PermitsRules
+func heldElections() []Case {
 	return []Case{
-		// 49: three permits, two on each node.
-		newCase("CountPerNode", &Permits{Callers: "222", Old: 2, TTL: 2, Rules: R{CountPerNode: true}}, onePermit...),
-		// 50: who believes in more slots takes one more.
-		newCase("KUnchecked", &Permits{Callers: "112", Old: 1, TTL: 2, Rules: R{KUnchecked: true}}),
-		// 51: a slot that is no longer there is renewed for ever.
-		newCase("ExtendsUnchecked", &Permits{Callers: "221", Old: 2, New: 1, TTL: 2, Renewed: true,
-			Rules: R{ExtendsUnchecked: true}}, anotherPermit...),
-		// 52: a node forgets, and has the old k with the one that never heard of the new.
-		newCase("MajorityIsEnough", &Permits{Callers: "22", Old: 2, New: 1, TTL: 2, Wipes: 1,
-			Rules: R{MajorityIsEnough: true}}),
-		// 53: permits of the larger k are valid still.
-		newCase("ShrunkWithoutWait", &Permits{Callers: "221", Old: 2, New: 1, TTL: 2,
-			Rules: R{ShrunkWithoutWait: true}}, onePermit...),
-		// 39: as a lock.
-		newCase("NoQuarantine", &Permits{Callers: "222", Old: 2, TTL: 2, Wipes: 1, Rules: R{NoQuarantine: true}}),
+		newCase("crashes, resignations that are lost", &Election{Candidates: 2, TTL: 2, InTurn: true, Asks: 3,
+			Renewals: 1, Lost: 2, Crashes: 1, Vacancy: 3}),
+		newCase("candidates that ask at once", &Election{Candidates: 2, TTL: 2, Asks: 3, Lost: 2, Crashes: 1, Vacancy: 3}),
+		newCase("a second campaign",
+			&Election{Candidates: 2, TTL: 2, InTurn: true, Asks: 2, Again: 1, Renewals: 1, Vacancy: 3}),
+		newCase("sorted sets, and lost locks", sets(Sets{Wanted: "012 120 20", Losses: 2})),
 	}
 }
 
-func brokenWaiters() []Case {
-	type R = WaitersRules
-	released := func(slots ...int) (steps []string) {
-		for _, slot := range slots {
-			steps = append(steps, fmt.Sprintf("client %d releases slot %d", slot+1, slot),
-				fmt.Sprintf("node A carries out the release of slot %d by client %d", slot, slot+1),
-				fmt.Sprintf("node B carries out the release of slot %d by client %d", slot, slot+1))
-		}
-		return steps
-	}
-	one, two := asleep(3, 0, 1), twoAsleep
+func heldShared() []Case {
 	return []Case{
-		// 54: a waiter queues for a slot, and another becomes free.
-		newCase("QueuePerSlot",
-			&Waiters{Slots: 2, Waiting: 1, Window: 2, TTL: 2, Bound: 1, Rules: R{QueuePerSlot: true}}),
-		// 55: two slots become free, and one waiter is named.
-		newCase("ReservationWithoutSlot", &Waiters{Slots: 2, Waiting: 2, Window: 2, TTL: 2, Bound: 2,
-			Rules: R{ReservationWithoutSlot: true}}, two...),
-		// 56: a slot that has refused becomes free before its waiter is in the queue.
-		newCase("QueuedLate", &Waiters{Slots: 2, Waiting: 1, Window: 2, TTL: 2, Bound: 1, Rules: R{QueuedLate: true}}),
-		// 57: a waiter that was named in vain is in no queue.
-		newCase("NotRejoined", &Waiters{Slots: 2, Waiting: 1, Window: 2, TTL: 2, Bound: 1, Rules: R{NotRejoined: true}}),
-		newCase("NoRetry", &Waiters{Slots: 1, Waiting: 2, Split: true, Window: 2, TTL: 2, Bound: 2,
-			Rules: R{NoRetry: true}}),
-		// 58: a slot is kept for somebody who has another, or has gone.
-		newCase("NotPassedOn", &Waiters{Slots: 2, Waiting: 2, Window: 2, TTL: 2, GiveUps: 1, Bound: 2,
-			Rules: R{NotPassedOn: true}}, two...),
-		newCase("NoLeaveAfterGrant", &Waiters{Slots: 2, Waiting: 2, Window: 2, TTL: 2, Bound: 2,
-			Rules: R{NoLeaveAfterGrant: true}}, append(slices.Clip(one), "client 1 releases slot 0",
-			"node A carries out the release of slot 0 by client 1", "client 2 releases slot 1",
-			"node A carries out the release of slot 1 by client 2",
-			"node B carries out the release of slot 1 by client 2")...),
-		newCase("LeaveOvertakes", &Waiters{Slots: 2, Waiting: 2, Window: 2, TTL: 2, Bound: 2,
-			Rules: R{LeaveOvertakes: true}}, slices.Concat(one, released(1))...),
-		newCase("NoPoll", &Waiters{Slots: 2, Waiting: 1, Poll: 2, Window: 2, TTL: 2, Unheard: 1, Bound: 3,
-			Rules: R{NoPoll: true}}),
-		// 54: without the capability, a look at all slots is what is instead.
-		newCase("LooksAtPreferred", &Waiters{Slots: 2, Waiting: 1, PerSlot: true, Poll: 2, Window: 2, TTL: 2,
-			Bound: 3, Rules: R{LooksAtPreferred: true}}),
+		newCase("a reader and a writer, renewal and a node that forgets",
+			&Shared{Modes: "RW", TTLs: "33", Renewals: 2, Wipes: 1}),
+		newCase("readers of different length, and a writer", &Shared{Modes: "RRW", TTLs: "312", Renewals: 1}),
+		newCase("a reader between writers, and a node that forgets", &Shared{Modes: "WRW", TTLs: "222", Wipes: 1}),
+	}
+}
+
+func slowConstructs() []Case {
+	return []Case{
+		newCase("late calls, renewal and a campaign that is cancelled",
+			&Election{Candidates: 2, TTL: 2, InTurn: true, Asks: 1, Renewals: 1, Cancels: 1}),
+		newCase("two campaigns at once, and one that is cancelled",
+			&Election{Candidates: 2, TTL: 2, Asks: 1, Cancels: 1}),
+		newCase("two writers, renewal and a node that forgets",
+			&Shared{Modes: "WW", TTLs: "33", Renewals: 1, Again: 1, Wipes: 1}),
+		newCase("a reader between writers, which ask again", &Shared{Modes: "WRW", TTLs: "222", Again: 1}),
+		newCase("a writer that waits between readers", &Shared{Modes: "RWR", TTLs: "222", Again: 1, Queues: true}),
 	}
 }
