@@ -68,7 +68,7 @@ func testBlockers(t *testing.T, b *tab) {
 	b.open(serve(t, livetest.NewSource(func() live.State { return livetest.Busy(start) })) +
 		"#show=held&open=order%3A1001")
 	for resource, words := range map[string][]string{
-		"invoice:2024-11": {"billing-84cc/1", "for 13\u00a0s", "expires within"},
+		"invoice:2024-11": {"billing-84cc/1", "\nfor ", "expires within"},
 		"order:1001": {"orders-7d9f5c/1", "this process", "2 waiting, longest first", "behind 2 callers here",
 			"behind 1 caller here"},
 		"legacy:export": {"left no name", "never expires"},
