@@ -37,6 +37,7 @@ HAVE_WEB   = { command -v chromium || command -v chromium-browser || command -v 
 HAVE_PG    = { [ -n "$${LOCKSCOPE_POSTGRES_BIN:-}" ] || ls /usr/lib/postgresql/*/bin/initdb || command -v initdb; } >/dev/null 2>&1
 HAVE_PGB   = { command -v pgbouncer || ls /usr/sbin/pgbouncer; } >/dev/null 2>&1
 HAVE_TMUX  = command -v tmux >/dev/null
+HAVE_CURL  = command -v curl >/dev/null
 HAVE_ETCD  = command -v "$${LOCKSCOPE_ETCD:-etcd}" >/dev/null
 HAVE_JAVA  = command -v java >/dev/null
 HAVE_ZK    = { [ -n "$${LOCKSCOPE_ZOOKEEPER_JARS:-}" ] || [ -e /usr/share/java/zookeeper.jar ]; }
@@ -221,7 +222,7 @@ demo: ## See it work: five nodes, contention, faults, leaks, a live page.
 
 # policy-rc.d, where there is none yet, keeps the packages from starting servers of their own on their well-known ports.
 .PHONY: deps
-deps: ## Install what the tests run (redis-server, prometheus, alertmanager, chromium, postgresql, pgbouncer, tmux, etcd, zookeeper, a C compiler), as root with apt; else say what to install.
+deps: ## Install what the tests run (redis-server, prometheus, alertmanager, chromium, postgresql, pgbouncer, tmux, curl, etcd, zookeeper, a C compiler), as root with apt; else say what to install.
 	@$(STRICT) want=(); \
 	$(HAVE_REDIS) || want+=(redis-server); \
 	$(HAVE_PROM) || want+=(prometheus); \
@@ -230,6 +231,7 @@ deps: ## Install what the tests run (redis-server, prometheus, alertmanager, chr
 	$(HAVE_PG) || want+=(postgresql); \
 	$(HAVE_PGB) || want+=(pgbouncer); \
 	$(HAVE_TMUX) || want+=(tmux); \
+	$(HAVE_CURL) || want+=(curl); \
 	$(HAVE_ETCD) || want+=(etcd-server); \
 	$(HAVE_JAVA) || want+=(default-jre-headless); \
 	$(HAVE_ZK) || want+=(zookeeper); \

@@ -191,9 +191,9 @@
 //
 // Of records with the same message and reason about the same resource label or node, one in five seconds is logged
 // (WithLogInterval). The next one counts the records left out in left_out. Records wait in a short queue for the
-// handler; Flush waits for them. The attributes of ContextWithAttributes are in the records, too, and the kind of a
-// lock that is part of a construct. go-redis writes to
-// stderr by itself; exporter/redislog sends that to a logger, and exporter/observe attaches it.
+// handler; Flush waits for them. Records also have the attributes of ContextWithAttributes, and the kind of a lock that
+// is part of a construct. go-redis writes to stderr by itself; exporter/redislog sends that to a logger, and
+// exporter/observe attaches it.
 //
 // Durations are texts like "1.5s" with every handler. Where a record counts nodes, granted, refused, failed, unheard
 // (the vote was over before they answered) and not_asked add up to nodes. needed is the quorum, and reasons has an

@@ -31,9 +31,6 @@ func TestPrintedCommandsWork(t *testing.T) {
 	if !strings.Contains(out, "5 of 5 nodes vote") || !strings.Contains(out, "1 of 1 page") {
 		t.Errorf("%s:\n%s", top, out)
 	}
-	if _, err := exec.LookPath("curl"); err != nil {
-		t.Skip("curl is not installed")
-	}
 	dir := t.TempDir()
 	shell(t, dir, timeline)
 	trace, err := os.ReadFile(filepath.Join(dir, "trace.json"))

@@ -79,9 +79,9 @@ func (b *backoff) pause(cfg *Settings, res result, s standing) pause {
 	return p
 }
 
-// wastedGrant is the pause of a waiter that the gate had granted the lock, and the other nodes
-// had not. The gate knows no holder then. The holder's release may have passed it already, or have found the grant in its place: it has named
-// nobody, and no other release will come. So the waiter looks again, each time later.
+// wastedGrant is the pause of a waiter to which the gate had granted the lock, and the other nodes
+// had not. The holder's release may have reached the gate before, or while the grant stood there: then
+// it has named nobody, and no other release will come. So the waiter looks again, each time later.
 func (b *backoff) wastedGrant(cfg *Settings) time.Duration {
 	d := min(retryNamed<<min(b.wasted, 10), cfg.PollInterval)
 	b.wasted++

@@ -13,7 +13,7 @@ import (
 func ofTwo(o *lock.AcquireOptions) { o.Kind, o.Slots = lock.KindSemaphore, 2 }
 
 // TestACycleThroughOneSlotIsNoDeadlock: the caller that has "order" queues for the first slot, whose holder waits for
-// "order". The holder of the second slot waits for nothing, then for "order", too.
+// "order". The holder of the second slot waits for nothing at first. Then it waits for "order" as well.
 func TestACycleThroughOneSlotIsNoDeadlock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := openMemory(t)

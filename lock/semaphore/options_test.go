@@ -159,8 +159,8 @@ func TestMaxHold(t *testing.T) {
 	})
 }
 
-// TestOtherNumberOfSlots: whoever meets a holder with another number of slots gets an error with both, on either side, whether it
-// waits or not.
+// TestOtherNumberOfSlots: a caller that meets a holder with another number of slots gets an error with both numbers,
+// whether its own is the larger or the smaller, and whether it waits or not.
 func TestOtherNumberOfSlots(t *testing.T) {
 	for _, c := range []struct{ first, second int }{{2, 5}, {5, 2}} {
 		t.Run(fmt.Sprint(c.first, " then ", c.second), func(t *testing.T) {

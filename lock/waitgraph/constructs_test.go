@@ -49,7 +49,7 @@ func TestDeadlockThroughKinds(t *testing.T) {
 	}
 }
 
-// TestSemaphore: whoever waits for a slot waits for the first of all slots. p9 holds "order" and queues for the
+// TestSemaphore: a caller in the queue of one slot waits for any of the slots. p9 holds "order" and queues for the
 // first slot.
 func TestSemaphore(t *testing.T) {
 	permit := waitsAs(lock.KindSemaphore, 2, "p9", lease("order", 5))

@@ -11,8 +11,8 @@ import (
 	"sync"
 )
 
-// killers remembers which test noticed which mutant, by their names, so that the next run starts with that test. A
-// mutant that its test does not notice any more meets all other tests, too. It is safe for concurrent use.
+// killers remembers which test noticed which mutant, by their names, so that the next run starts with that test. If that
+// test no longer notices the mutant, all other tests run on it. It is safe for concurrent use.
 type killers struct {
 	mu   sync.Mutex
 	test map[string]string

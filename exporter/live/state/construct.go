@@ -9,7 +9,7 @@ import "github.com/lockscope/lockscope/lock/engine/records"
 type Construct struct {
 	Kind       string `json:"kind,omitempty"`         // a lock.Kind: election, set, semaphore
 	Slots      int    `json:"slots,omitempty"`        // of the semaphore; zero for other kinds
-	SlotsInUse int    `json:"slots_in_use,omitempty"` // of those, as far as the source knows their holders
+	SlotsInUse int    `json:"slots_in_use,omitempty"` // slots whose holders the source knows
 }
 
 // CountSlots sets SlotsInUse of all slots: how many of their semaphore are in Held, or in Blocked with a holder.

@@ -50,7 +50,7 @@ type sharedNode struct {
 	empty   bool                 // it has lost its counter
 	silent  uint8                // ticks until its quarantine is over
 	queued  uint8                // a bit for each writer that waits here
-	answers [sharedClients]uint8 // 1 + counter of a grant of which the client knows
+	answers [sharedClients]uint8 // 1 + counter of a grant whose answer the client has
 }
 
 type sharedClient struct {

@@ -35,7 +35,7 @@ type WaitersRules struct {
 	NoLeaveAfterGrant      bool // where the gate granted one slot, the waiter does not leave
 	LeaveOvertakes         bool // it leaves before its earlier calls have arrived
 	NoRetry                bool // nor does it look again by itself
-	NoPoll                 bool // a waiter trusts that it is told
+	NoPoll                 bool // a waiter without a wake-up never asks again
 	LooksAtPreferred       bool // without the capability: it looks again at its own slot alone
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// AdmitReader returns why the node's answer to a command that only reads does not count, as far as
-// that is known before it is sent. Unlike [Guard.Admit] it leaves no trace on the server: it begins
+// AdmitReader returns why the node's answer to a command that only reads does not count, or nil if
+// no reason is known before it is sent. Unlike [Guard.Admit] it leaves no trace on the server: it begins
 // and ends no quarantine. The script compares the marker; see [Guard.Unread].
 func (g *Guard) AdmitReader(ctx context.Context, s Server) error {
 	if g.Off || g.clear.Load() {

@@ -91,7 +91,7 @@ func (r *carrier) carry() {
 	}
 }
 
-// admit returns why the server's votes do not count, as far as that is known.
+// admit returns why the server's votes do not count, or nil if no reason is known.
 func (r *carrier) admit(votes bool) error {
 	if !votes {
 		return r.guard.AdmitReader(r.ctx, r.server())

@@ -26,8 +26,8 @@ type votes struct {
 
 func (v votes) quorum() int { return v.nodes/2 + 1 }
 
-// class is why the processes in the queue of a lock wait, as far as the nodes tell. It is empty where they do not: the
-// lock may be free by now, or its votes split.
+// class is why the processes in the queue of a lock wait. It is empty if the nodes do not tell: the lock may be free by
+// now, or its votes split.
 func (v votes) class(l *scanner.Lock) lock.WaitClass {
 	switch {
 	case v.nodes > 0 && v.up < v.quorum():
