@@ -94,7 +94,7 @@ func (n *node) connection(ctx context.Context) (*pgxpool.Conn, error) {
 		return conn, nil
 	case ctx.Err() == nil:
 		err = classify(err)
-	case n.pool.Stat().ConstructingConns() > 0:
+	case n.pool.Stat().ConstructingConns() > 0 || n.pool.Stat().TotalConns() == 0:
 		err = fmt.Errorf("%w: connecting takes longer than the call: "+
 			`check the address, and the server with "lockscope doctor": %w`, driver.ErrUnreachable, err)
 	default: // every connection carries another call
