@@ -98,26 +98,33 @@ func TestRealLeastPrivilegeIsLeast(t *testing.T) {
 		if !strings.ContainsAny(grant[:1], "+~&") || grant == "+ping" { // +ping has TestRealLeastPrivilege
 			continue
 		}
-		for _, c := range f.admin {
-			must(t, c.FlushAll(t.Context()).Err())
-			must(t, c.ScriptFlush(t.Context()).Err())
-		}
-		f.vouchForAll()
-		for _, c := range f.admin {
-			runACL(t, c, strings.Replace(leastPrivilege, " "+grant, "", 1))
-			must(t, c.Do(t.Context(), "ACL", "LOG", "RESET").Err())
-		}
-		denied := 0
-		problem := tryEverything(t, f, 2*nodeTimeout, "lockscope", aclPassword)
-		for _, c := range f.admin {
-			log, err := c.ACLLog(t.Context(), 100).Result()
-			must(t, err)
-			denied += len(log)
-		}
-		if problem == nil && denied == 0 {
+		// A busy machine may not come to every command within the bound.
+		if !isNeeded(t, f, grant) && !isNeeded(t, f, grant) && !isNeeded(t, f, grant) {
 			t.Errorf("%s is not needed", grant)
 		}
 	}
+}
+
+// isNeeded reports whether something fails, or is denied, without that grant.
+func isNeeded(t *testing.T, f *realNodes, grant string) bool {
+	t.Helper()
+	for _, c := range f.admin {
+		must(t, c.FlushAll(t.Context()).Err())
+		must(t, c.ScriptFlush(t.Context()).Err())
+	}
+	f.vouchForAll()
+	for _, c := range f.admin {
+		runACL(t, c, strings.Replace(leastPrivilege, " "+grant, "", 1))
+		must(t, c.Do(t.Context(), "ACL", "LOG", "RESET").Err())
+	}
+	denied := 0
+	problem := tryEverything(t, f, 2*nodeTimeout, "lockscope", aclPassword)
+	for _, c := range f.admin {
+		log, err := c.ACLLog(t.Context(), 100).Result()
+		must(t, err)
+		denied += len(log)
+	}
+	return problem != nil || denied > 0
 }
 
 // outlastHeartbeat keeps a subscription of each user on the first node silent until it is probed.
