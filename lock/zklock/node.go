@@ -83,7 +83,14 @@ func (n *node) Extend(ctx context.Context, req driver.ExtendRequest) (driver.Ext
 	}
 	n.mu.Unlock()
 	reply, err := within(ctx, n, n.link.await, func() (driver.ExtendReply, error) {
-		return n.prolong(ctx, path, data)
+		switch _, err := n.repeat(ctx, func() error { _, err := n.link.Set(path, data, -1); return err }); {
+		case err == nil:
+			return driver.ExtendDone, nil
+		case errors.Is(err, zk.ErrNoNode): // it ended with its session
+			return driver.ExtendGone, nil
+		default:
+			return 0, err
+		}
 	}, nil)
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -93,19 +100,19 @@ func (n *node) Extend(ctx context.Context, req driver.ExtendRequest) (driver.Ext
 	return reply, err
 }
 
-// prolong writes again after a lost connection: both writes are the same, and a place that ended with its session is
-// not found.
-func (n *node) prolong(ctx context.Context, path string, data []byte) (driver.ExtendReply, error) {
-	for classify := classify; ; classify = cutOff {
-		switch _, err := n.link.Set(path, data, -1); {
-		case err == nil:
-			return driver.ExtendDone, nil
-		case errors.Is(err, zk.ErrNoNode):
-			return driver.ExtendGone, nil
-		case !isDisconnect(err) || n.reconnect(ctx) != nil:
-			return 0, classify(err)
+// repeat makes a call again after a lost connection, until shortly before the deadline. again says that a call was cut
+// off: it may have taken effect.
+func (n *node) repeat(ctx context.Context, call func() error) (again bool, err error) {
+	for {
+		if err = call(); !isDisconnect(err) || n.reconnect(ctx) != nil {
+			break
 		}
+		again = true
 	}
+	if again {
+		return true, cutOff(err)
+	}
+	return false, classify(err)
 }
 
 // reconnect waits for a session after a call was cut off, until shortly before the deadline.
@@ -138,22 +145,19 @@ func (n *node) Release(ctx context.Context, req driver.ReleaseRequest) (reply dr
 	return reply, err
 }
 
-// giveBack deletes a place, and again after a lost connection.
+// giveBack deletes a place.
 func (n *node) giveBack(ctx context.Context, dir, path string) (driver.ReleaseFound, error) {
 	session := n.link.SessionID()
-	for again, classify := false, classify; ; again, classify = true, cutOff {
-		switch err := n.link.Delete(path, -1); {
-		case err == nil:
-			return driver.FoundOwn, nil
-		case errors.Is(err, zk.ErrNoNode):
-			if again && n.link.SessionID() == session {
-				return driver.FoundOwn, nil // the call that was cut off took effect
-			}
-			return n.whoHolds(dir), nil
-		case !isDisconnect(err) || n.reconnect(ctx) != nil:
-			return 0, classify(err)
-		}
+	again, err := n.repeat(ctx, func() error { return n.link.Delete(path, -1) })
+	switch {
+	case err == nil:
+		return driver.FoundOwn, nil
+	case !errors.Is(err, zk.ErrNoNode):
+		return 0, err
+	case again && n.link.SessionID() == session:
+		return driver.FoundOwn, nil // the call that was cut off took effect
 	}
+	return n.whoHolds(dir), nil
 }
 
 func (n *node) whoHolds(dir string) driver.ReleaseFound {
