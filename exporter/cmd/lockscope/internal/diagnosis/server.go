@@ -116,7 +116,7 @@ func checkPersistence(f Facts, p Policy) Result {
 }
 
 // quarantined reports whether lockscope keeps restarted nodes silent.
-func (p Policy) quarantined() bool { return p.nodes >= 3 && p.Single == "" }
+func (p Policy) quarantined() bool { return p.nodes >= quarantine.EnforcedFrom && p.Single == "" }
 
 // checkUptime: locks that a server forgot when it started may still be valid. What it
 // keeps on disk changes nothing about that. Of three nodes or more the marker decides.

@@ -96,7 +96,7 @@ func doctorNodes(facts []diagnosis.Facts, p diagnosis.Policy) []doctorNode {
 		}
 		if f.Err != nil {
 			n.Error = f.Err.Error()
-		} else if len(facts) >= 3 && p.Single == "" {
+		} else if len(facts) >= quarantine.EnforcedFrom && p.Single == "" {
 			n.Quarantine = quarantine.LeftBy(f.Marker, p.MaxTTL, time.Now()).Seconds()
 		} else if !n.Vouched {
 			n.Quarantine = quarantine.Left(f.Server.Uptime, p.MaxTTL).Seconds()

@@ -11,6 +11,9 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
+// EnforcedFrom is the size of a set from which on a node votes only with a marker that proves that it remembers.
+const EnforcedFrom = 3
+
 // Left is what remains of it by uptime_in_seconds, which can exceed the truth by
 // almost a second.
 func Left(uptime, maxTTL time.Duration) time.Duration {

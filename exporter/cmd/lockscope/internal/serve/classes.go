@@ -14,9 +14,6 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// enforcedFrom is the size of a set from which on a node in quarantine does not vote.
-const enforcedFrom = 3
-
 // votes is what the nodes say of their votes. It is zero if they are no single set: a queue does not say which set its
 // lock is on.
 type votes struct {
@@ -32,7 +29,7 @@ func (v votes) class(l *scanner.Lock) lock.WaitClass {
 	switch {
 	case v.nodes > 0 && v.up < v.quorum():
 		return lock.WaitNoQuorum
-	case v.nodes >= enforcedFrom && v.up-v.quarantined < v.quorum():
+	case v.nodes >= quarantine.EnforcedFrom && v.up-v.quarantined < v.quorum():
 		return lock.WaitQuarantined
 	case l != nil && l.Held():
 		return lock.WaitBehindHolder
@@ -45,7 +42,7 @@ func (p *pings) votes(ctx context.Context) (v votes) {
 	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
 	defer cancel()
 	up, v := p.up()
-	if v.nodes < enforcedFrom {
+	if v.nodes < quarantine.EnforcedFrom {
 		return v
 	}
 	var mu sync.Mutex

@@ -69,7 +69,7 @@ func initSummary(r Report) string {
 	if done := r.Count(Vouched); done > 0 {
 		text = fmt.Sprintf("refused after init had vouched for %s, which does no harm", output.Count(done, "node"))
 	}
-	if left := r.Left(); n >= 3 && left > 0 {
+	if left := r.Left(); n >= quarantine.EnforcedFrom && left > 0 {
 		return fmt.Sprintf("%s; the nodes that answered vote by themselves in %v at the latest", text,
 			quarantine.RoundUp(left))
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/model"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock/driver"
@@ -17,9 +18,6 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
 )
-
-// enforcedFrom is the size of a set from which on a node votes only with a marker that proves that it remembers.
-const enforcedFrom = 3
 
 // judgement is what the markers of a set say of its nodes.
 type judgement struct {
@@ -31,7 +29,7 @@ type judgement struct {
 // marker show it.
 func judge(nodes []*node, all []health, redlockSet bool, now time.Time) []model.Node {
 	var j judgement
-	if redlockSet && len(nodes) >= enforcedFrom {
+	if redlockSet && len(nodes) >= quarantine.EnforcedFrom {
 		votes := make(map[string]int)
 		for i := range all {
 			m := all[i].read(nodes[i])
