@@ -67,7 +67,8 @@ func (l *Locker) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 	m := &lease{call: call{observers: l.observers}}
 	c := &m.call
 	c.Start(ctx, l.layer, c)
-	l.metrics.Begin(ctx, &c.counted, resource, nameOf(resource, opts), l.owner)
+	name := label.Name(resource, func() lock.Kind { return lock.NewAcquireOptions(opts...).Kind })
+	l.metrics.Begin(ctx, &c.counted, resource, name, l.owner)
 	returned := false
 	defer func() {
 		if !returned {
@@ -84,14 +85,4 @@ func (l *Locker) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 	}
 	m.acquired(inner)
 	return m, nil
-}
-
-// nameOf returns the semaphore's name for one of its slots, so that all slots are one resource. Options are applied
-// only where the name is that of a slot.
-func nameOf(resource string, opts []lock.AcquireOption) string {
-	semaphore, ok := label.Slot(resource)
-	if ok && lock.NewAcquireOptions(opts...).Kind == lock.KindSemaphore {
-		return semaphore
-	}
-	return resource
 }

@@ -28,7 +28,7 @@ func TestImports(t *testing.T) {
 		{"lock/driver", nil},
 		{"lock", carried},
 		{"lock/decorate", contract},
-		{"lock/semaphore", contract},
+		{"lock/semaphore", slices.Concat(contract, []string{module + "lock/engine/records"})},
 		{"lock/engine/records", contract},
 		{"lock/engine", needed},
 		{"lock/engine/internal/await", contract},

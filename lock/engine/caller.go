@@ -73,7 +73,7 @@ func (c *caller) until(ctx context.Context, w woken) (told *wakeUp, err error) {
 
 // waitsForSlots makes any slot of a semaphore end the wait in the graph of waits, wherever the call queues.
 func (c *caller) waitsForSlots() {
-	of := lock.Holder{Kind: c.opts.Kind, Slots: c.opts.Slots}
+	of := records.Construct{Kind: c.opts.Kind, Slots: c.opts.Slots}
 	if len(c.graph.Leases()) == 0 || records.SlotsOf(c.key, of) == nil {
 		return
 	}

@@ -3,15 +3,15 @@ package semaphore
 import (
 	"fmt"
 	"math/rand/v2"
-	"strconv"
 	"sync"
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
 // MaxSlots is how many slots a semaphore may have.
-const MaxSlots = 100
+const MaxSlots = records.MaxSlots
 
 // Semaphore is a number of permits that processes share. Its methods are safe for concurrent use.
 type Semaphore struct {
@@ -48,7 +48,7 @@ func New(locker lock.Locker, name string, k int) (*Semaphore, error) {
 		locker: locker, name: name, every: lookEvery(k), here: make([]*Permit, k), near: rand.IntN(k),
 	}
 	for slot := range k {
-		s.slots = append(s.slots, name+"#"+strconv.Itoa(slot))
+		s.slots = append(s.slots, records.SlotName(name, slot))
 	}
 	if err := lock.ValidateResource(s.slots[k-1]); err != nil {
 		return nil, fmt.Errorf("semaphore: slot %d: %w", k-1, err)

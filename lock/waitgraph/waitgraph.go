@@ -41,7 +41,9 @@ type Waiter = records.Waiting
 
 // SlotsOf returns the names of all slots of the semaphore that a waiter for a resource waits for. It returns
 // nil for all other waiters, which wait for the resource itself.
-func SlotsOf(resource string, w Waiter) []string { return records.SlotsOf(resource, w.Holder) }
+func SlotsOf(resource string, w Waiter) []string {
+	return records.SlotsOf(resource, records.ConstructOf(w.Holder))
+}
 
 // Graph is a snapshot of resources, leases and waiters. It does not change, and is safe for concurrent
 // use.

@@ -7,19 +7,21 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
-// Construct is what the lock is part of, as its holder says or, if nobody holds it, a waiter: the Kind, and the Slots
-// of a semaphore. All other fields are empty.
-func (w *WaitedFor) Construct() lock.Holder {
+// Construct is what the lock is part of, as its holder says or, if nobody holds it, a waiter.
+func (w *WaitedFor) Construct() records.Construct {
 	if w.Lock != nil && w.Lock.Hold.Kind != "" {
-		return lock.Holder{Kind: w.Lock.Hold.Kind, Slots: w.Lock.Hold.Slots}
+		return w.Lock.Construct()
 	}
 	for _, q := range w.Queue {
 		if q.Says != nil && q.Says.Kind != "" {
-			return lock.Holder{Kind: q.Says.Kind, Slots: q.Says.Slots}
+			return records.ConstructOf(q.Says.Holder)
 		}
 	}
-	return lock.Holder{}
+	return records.Construct{}
 }
+
+// Construct is what the lock is part of, as its holder says.
+func (l *Lock) Construct() records.Construct { return records.ConstructOf(l.Hold.Holder) }
 
 // SlotKeys returns the keys of all slots of the semaphore that callers wait for; nil for other locks, and for a
 // semaphore with one slot.

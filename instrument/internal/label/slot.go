@@ -1,13 +1,15 @@
 package label
 
-// Slot returns the name of the semaphore if a resource has the name of a slot: NAME#3.
-func Slot(resource string) (semaphore string, ok bool) {
-	i := len(resource)
-	for i > 0 && kindOf(resource[i-1]) == '0' {
-		i--
+import (
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/records"
+)
+
+// Name is the name that has the label: the resource or, for a slot, its semaphore, so that all slots are one resource.
+// kind is called only if the resource has the name of a slot.
+func Name(resource string, kind func() lock.Kind) string {
+	if semaphore, _, ok := records.ParseSlot(resource); ok && kind() == lock.KindSemaphore {
+		return semaphore
 	}
-	if i == len(resource) || i < 2 || resource[i-1] != '#' {
-		return "", false
-	}
-	return resource[:i-1], true
+	return resource
 }

@@ -69,12 +69,8 @@ func (s *series) construct(kind outcome.Kind) *construct {
 
 // begin makes a call part of a construct.
 func (c *Call) begin(resource string, o lock.AcquireOptions) {
-	kind := outcome.OfKind(o.Kind)
-	name, of := resource, c.series.construct(kind)
-	if slotted, ok := label.Slot(resource); ok && kind == outcome.Semaphore {
-		name = slotted
-	}
-	if name == c.series.label {
+	of := c.series.construct(outcome.OfKind(o.Kind))
+	if label.Name(resource, func() lock.Kind { return o.Kind }) == c.series.label {
 		of.name(c.series, o)
 	}
 	c.part.Store(&part{of: of})

@@ -10,6 +10,18 @@ import (
 // MaxSlots bounds how many slots a semaphore can have. Records that name more are not believed.
 const MaxSlots = 100
 
+// Construct is what a lock is part of. It is zero for a lock by itself.
+type Construct struct {
+	Kind  lock.Kind
+	Slots int // of the semaphore; 0 for other kinds
+}
+
+// ConstructOf returns what a record says that its lock is part of.
+func ConstructOf(h lock.Holder) Construct { return Construct{h.Kind, h.Slots} }
+
+// SlotName returns the resource of a semaphore's slot: NAME#3.
+func SlotName(semaphore string, slot int) string { return semaphore + "#" + strconv.Itoa(slot) }
+
 // ParseSlot splits the name of a semaphore's slot, NAME#3. ok is false for any other name.
 func ParseSlot(resource string) (semaphore string, slot int, ok bool) {
 	at := strings.LastIndexByte(resource, '#')
@@ -24,9 +36,9 @@ func ParseSlot(resource string) (semaphore string, slot int, ok bool) {
 	return resource[:at], slot, true
 }
 
-// SlotsOf names all slots of the semaphore that a resource is part of, as a record on it says: the resource is one of
-// its slots, or its own name. It is nil if the record is of something else, or of a semaphore with one slot.
-func SlotsOf(resource string, of lock.Holder) []string {
+// SlotsOf names all slots of the semaphore that a resource is part of: the resource is one of its slots, or its own
+// name. It is nil for other constructs, and for a semaphore with one slot.
+func SlotsOf(resource string, of Construct) []string {
 	if of.Kind != lock.KindSemaphore || of.Slots < 2 || of.Slots > MaxSlots {
 		return nil
 	}
@@ -36,7 +48,7 @@ func SlotsOf(resource string, of lock.Holder) []string {
 	}
 	all := make([]string, of.Slots)
 	for i := range all {
-		all[i] = name + "#" + strconv.Itoa(i)
+		all[i] = SlotName(name, i)
 	}
 	return all
 }

@@ -26,15 +26,15 @@ func TestSlotsOf(t *testing.T) {
 	three := []string{"jobs#0", "jobs#1", "jobs#2"}
 	for _, c := range []struct {
 		resource string
-		of       lock.Holder
+		of       Construct
 		want     []string
 	}{
-		{"jobs#1", lock.Holder{Kind: lock.KindSemaphore, Slots: 3}, three},
-		{"jobs", lock.Holder{Kind: lock.KindSemaphore, Slots: 3}, three},
-		{"jobs#1", lock.Holder{Kind: lock.KindSemaphore, Slots: 1}, nil},
-		{"jobs#1", lock.Holder{Kind: lock.KindSemaphore, Slots: MaxSlots + 1}, nil},
-		{"jobs#1", lock.Holder{Kind: lock.KindSet, Slots: 3}, nil},
-		{"jobs#1", lock.Holder{}, nil},
+		{"jobs#1", Construct{Kind: lock.KindSemaphore, Slots: 3}, three},
+		{"jobs", Construct{Kind: lock.KindSemaphore, Slots: 3}, three},
+		{"jobs#1", Construct{Kind: lock.KindSemaphore, Slots: 1}, nil},
+		{"jobs#1", Construct{Kind: lock.KindSemaphore, Slots: MaxSlots + 1}, nil},
+		{"jobs#1", Construct{Kind: lock.KindSet, Slots: 3}, nil},
+		{"jobs#1", Construct{}, nil},
 	} {
 		if got := SlotsOf(c.resource, c.of); !slices.Equal(got, c.want) {
 			t.Errorf("SlotsOf(%q, %+v) = %q, want %q", c.resource, c.of, got, c.want)

@@ -126,7 +126,7 @@ func (s *scene) wantSlots(c *contention, w *calls.Waiter) {
 		return
 	}
 	c.slot = true
-	for _, slot := range records.SlotsOf(w.Wants(), w.Record()) {
+	for _, slot := range records.SlotsOf(w.Wants(), records.ConstructOf(w.Record())) {
 		s.want(names.ID{Backend: w.Backend, Resource: slot}).slot = true
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/table"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
 // writeText writes the report for people: the strip, the tables, and what is missing.
@@ -90,7 +91,7 @@ func writeResources(out io.Writer, r *report, limit, width int) error {
 		if several && p.Backend != "" {
 			name += " (" + p.Backend + ")"
 		}
-		if kind := output.Construct(lock.Holder{Kind: lock.Kind(p.Kind), Slots: p.Slots}, 0, -1); kind != "" {
+		if kind := output.Construct(records.Construct{Kind: lock.Kind(p.Kind), Slots: p.Slots}, 0, -1); kind != "" {
 			name += " (" + kind + ")"
 		}
 		rows = append(rows, []string{

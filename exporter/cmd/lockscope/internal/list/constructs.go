@@ -4,19 +4,16 @@ import (
 	"slices"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
-	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/records"
 	scannerlisting "github.com/lockscope/lockscope/scanner/listing"
 )
 
 // construct is what a lock is part of, as its holder or a waiter says.
-func (k *entry) construct() lock.Holder {
-	if k.Hold.Kind != "" {
-		return lock.Holder{Kind: k.Hold.Kind, Slots: k.Hold.Slots}
-	}
-	if f := k.in.waits.of(k.Key); f != nil {
+func (k *entry) construct() records.Construct {
+	if f := k.in.waits.of(k.Key); f != nil && k.Hold.Kind == "" {
 		return f.Construct()
 	}
-	return lock.Holder{}
+	return k.Construct()
 }
 
 // countSlots counts the slots in use of each semaphore, before any lock is left out of the list.

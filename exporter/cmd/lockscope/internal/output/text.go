@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/scanner"
 )
 
@@ -37,7 +38,7 @@ func Holder(h scanner.Hold) string {
 
 // Construct is what a lock is part of, with what people ask first about it: the term of an election, and how many slots
 // of a semaphore are in use. A negative inUse is unknown. It is "" for an unknown kind: a page can say anything.
-func Construct(of lock.Holder, fence uint64, inUse int) string {
+func Construct(of records.Construct, fence uint64, inUse int) string {
 	switch {
 	case !of.Kind.Valid():
 		return ""

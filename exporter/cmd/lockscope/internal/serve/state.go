@@ -126,7 +126,7 @@ func held(l scanner.Listing) []live.Held {
 		h := live.Held{Resource: scanner.KeyText(k.Resource), Holder: k.Hold.Instance, Fence: k.Hold.Fence,
 			Nodes: k.Nodes,
 			Age:   seen.HeldFor(k).Seconds()}
-		h.Validity, h.Construct = seen.Left(k.TTL), construct(k.Hold.Holder)
+		h.Validity, h.Construct = seen.Left(k.TTL), construct(k.Construct())
 		all = append(all, h)
 	}
 	return all

@@ -10,6 +10,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/scanner"
 )
 
@@ -59,7 +60,7 @@ func waiters(w *scanner.Waits, v votes) (rows []live.Waiter, omitted int) {
 func calls(f *scanner.WaitedFor) int { return f.Callers + max(0, f.Processes-len(f.Queue)) }
 
 // construct is what a record says that its lock is part of.
-func construct(of lock.Holder) live.Construct {
+func construct(of records.Construct) live.Construct {
 	return live.Construct{Kind: string(of.Kind), Slots: of.Slots}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/model"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
 // contended is the table of resources, within so many lines; 0: any. The selected row is always among them.
@@ -141,7 +142,7 @@ func kindText(r *model.Resource) string {
 	if r.Holder != nil {
 		fence = r.Holder.Fence
 	}
-	return output.Construct(lock.Holder{Kind: r.Kind, Slots: r.Slots}, fence, r.InUse)
+	return output.Construct(records.Construct{Kind: r.Kind, Slots: r.Slots}, fence, r.InUse)
 }
 
 func classText(r *model.Resource) string {
