@@ -44,7 +44,7 @@ type WaitedFor struct {
 	Slots     []Lock
 	Queue     []redlock.Queued // the first processes, at most [MaxQueued]
 	Processes int              // in the queue
-	Callers   int              // of the processes in Queue, as far as they report
+	Callers   int              // of those processes in Queue that report them
 	At        time.Time        // when the queue was read
 }
 
