@@ -112,7 +112,7 @@ func TestRealClosedIdleConnection(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{1, 3} {
 		f := startNodes(t, n)
-		l := f.locker()
+		l := f.locker(lock.WithNodeTimeout(patience))
 		f.warm(l)
 		for i := range f.servers {
 			must(t, f.admin[i].ClientKillByFilter(t.Context(), "SKIPME", "yes").Err())
