@@ -99,7 +99,11 @@ func TestRealLeastPrivilegeIsLeast(t *testing.T) {
 			continue
 		}
 		// A busy machine may not come to every command within the bound.
-		if !isNeeded(t, f, grant) && !isNeeded(t, f, grant) && !isNeeded(t, f, grant) {
+		needed := false
+		for range 3 {
+			needed = needed || isNeeded(t, f, grant)
+		}
+		if !needed {
 			t.Errorf("%s is not needed", grant)
 		}
 	}

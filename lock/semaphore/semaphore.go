@@ -74,13 +74,6 @@ func (s *Semaphore) begin() (released int, first bool) {
 	return s.released, len(s.line) == 0
 }
 
-// first is the slot to ask first.
-func (s *Semaphore) first() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.near
-}
-
 // take notes that p tries its slot, unless another permit of this Semaphore has it.
 func (s *Semaphore) take(p *Permit) bool {
 	s.mu.Lock()
