@@ -18,6 +18,12 @@ const anyFailure = "one failure is enough, and its increase is one or more"
 // ratesFollow is why it does not matter how far back the counter of losses is read.
 const ratesFollow = "a minute after a loss the recorded rates have it, and their value counts"
 
+// onlyThere is why it does not matter which value is taken.
+const onlyThere = "it fires wherever there is a series, and no text has its value"
+
+// wholeMinutes is why a fraction of a minute does not matter.
+const wholeMinutes = "both groups are evaluated once a minute, and promtool evaluates them at the same moment"
+
 // halves is why a bit more than one is one.
 const halves = "nodes are whole, and half of their number plus one ends in 0 or 5"
 
@@ -55,6 +61,9 @@ var equivalent = map[string]string{
 	"DistributedLockLost critical: [2m] -> [2m24s]": ratesFollow,
 	"DistributedLockLost critical: [2m] -> [1m36s]": ratesFollow,
 	"DistributedLockLost critical: [2m] -> [1m]":    ratesFollow,
+
+	"DistributedLockScannerStale warning: max -> min": onlyThere,
+	"DistributedLockExporterDown warning: 120 -> 168": wholeMinutes,
 
 	"DistributedLockWatchdog none: 1 -> 0.6": alwaysFires,
 	"DistributedLockWatchdog none: 1 -> 1.4": alwaysFires,
