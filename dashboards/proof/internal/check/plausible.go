@@ -30,6 +30,7 @@ func exceptions() []exception {
 		{"Waited", bounds{0, 1e6}, "callers wait at the same time, and their waits are added up"},
 		{"Caused", bounds{0, 1e6}, "one holder makes several callers wait"},
 		{"time spent waiting", bounds{0, 1e6}, "as of Waited"},
+		{"Term", bounds{0, 1 << 53}, "the number of a term begins at the microseconds since 1970"},
 		{"Nodes to spare", bounds{-3, 12}, "with none of five usable, three are missing to the quorum"},
 	}
 }
