@@ -33,7 +33,7 @@ func repository(t testing.TB) []*released {
 func TestRequirements(t *testing.T) {
 	clients := map[string]string{
 		"github.com/jackc/": "lock/pglock", "go.etcd.io/": "lock/etcdlock", "github.com/go-zookeeper/": "lock/zklock",
-		"github.com/go-redsync/": "lock/redsynclock",
+		"github.com/go-redsync/": "lock/redsynclock", "github.com/go-co-op/": "lock/adapters/gocronlock",
 	}
 	everyDriver := []string{"exporter", "examples"} // the binary and the demo make clients of all of them
 	heavy := []string{"github.com/chromedp/", "modernc.org/", "honnef.co/", "sigs.k8s.io/"}
