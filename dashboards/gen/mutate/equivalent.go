@@ -12,6 +12,12 @@ const oneReason = "of a job's resource there is one series for each reason, and 
 // oneEach is why it does not matter how series are put together.
 const oneEach = "a process has one series for each resource"
 
+// oneNumber is why it does not matter which series is taken.
+const oneNumber = "a process has one series for each system"
+
+// bothSame is why the bound does not matter.
+const bothSame = "what it is compared with is what is recorded otherwise"
+
 // anyFailure is why it does not matter how failures are counted.
 const anyFailure = "one failure is enough, and its increase is one or more"
 
@@ -52,6 +58,13 @@ var equivalent = map[string]string{
 	"job_instance_resource:distributed_lock_stalled:sum : 0 -> 0.9":     whole,
 	"job_instance_resource:distributed_lock_stalled:sum : 0 -> 0.9 (2)": whole,
 	"job_instance_resource:distributed_lock_stalled:sum : 1 -> 1.4":     whole,
+
+	"job_instance_resource:distributed_lock_stalled:sum : sum -> max (2)": anyFailure,
+	"job_instance_resource:distributed_lock_stalled:sum : 0 -> 0.9 (4)":   anyFailure,
+	"job_instance_resource:distributed_lock_stalled:sum : max -> min":     oneNumber,
+	"job_instance_resource:distributed_lock_stalled:sum : max -> min (2)": oneNumber,
+
+	"job_resource:distributed_lock_unserved:rate5m : > -> >=": bothSame,
 
 	"job_instance_backend_lock_node:distributed_lock_node_usable:min : sum -> max":   anyFailure,
 	"job_instance_backend_lock_node:distributed_lock_node_usable:min : 0 -> 0.9 (2)": anyFailure,
