@@ -9,16 +9,17 @@ import (
 	"github.com/lockscope/lockscope/lock/election"
 )
 
-// Elector decides which process runs the jobs, for gocron.WithDistributedElector. Its methods are safe for concurrent use.
-// The zero Elector never leads.
+// Elector decides which process runs the jobs, for gocron.WithDistributedElector. Its methods are safe for concurrent
+// use. The zero Elector never leads.
 type Elector struct {
 	term atomic.Pointer[election.Term]
 }
 
-// Run campaigns for the leadership of name until ctx ends, and then returns why; see election.Run. While it leads, IsLeader
-// returns nil. Jobs that run when the term is lost go on.
+// Run campaigns for the leadership of name until ctx ends, and then returns why; see election.Run. While it leads,
+// IsLeader returns nil. Jobs that run when the term is lost go on.
 //
-// End ctx after the scheduler has shut down: gocron then waits for its jobs, and no other process runs them meanwhile.
+// End ctx after the scheduler has shut down: gocron then waits for its jobs, and no other process runs them
+// meanwhile.
 func (e *Elector) Run(ctx context.Context, locker lock.Locker, name string, opts ...election.Option) error {
 	return election.Run(ctx, locker, name, func(ctx context.Context, term election.Term) error {
 		e.term.Store(&term)

@@ -30,14 +30,17 @@ func must(t *testing.T, err error) {
 // process is the Locker of a process of its own.
 func process(t *testing.T, server string) lock.Locker {
 	t.Helper()
-	engine, err := redlock.Open([]string{"redis://" + server}, redlock.WithRestartQuarantine(0), lock.WithNodeTimeout(2*time.Second))
+	engine, err := redlock.Open([]string{"redis://" + server},
+		redlock.WithRestartQuarantine(0), lock.WithNodeTimeout(2*time.Second))
 	must(t, err)
 	t.Cleanup(func() { must(t, engine.Close()) })
 	return engine
 }
 
 // schedule runs a job once, at once, in a scheduler with that option. End ends its context while the job runs.
-func schedule(t *testing.T, option gocron.SchedulerOption, work func(context.Context), opts ...gocron.JobOption) (end func()) {
+func schedule(t *testing.T, option gocron.SchedulerOption, work func(context.Context),
+	opts ...gocron.JobOption,
+) (end func()) {
 	t.Helper()
 	scheduler, err := gocron.NewScheduler(option, gocron.WithStopTimeout(patience))
 	must(t, err)

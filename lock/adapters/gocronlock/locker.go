@@ -8,8 +8,8 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// NewLocker returns a locker for gocron.WithDistributedLocker and gocron.WithDistributedJobLocker. The resource of a job is
-// its name: give jobs names that no other job of the fleet has.
+// NewLocker returns a locker for gocron.WithDistributedLocker and gocron.WithDistributedJobLocker. The resource of a
+// job is its name: give jobs names that no other job of the fleet has.
 //
 // A run is skipped if another process holds the lock or no quorum of nodes answers; gocron passes the error to
 // gocron.AfterLockError. With lock.MaxWait among opts, a run waits that long for the lock first. lock.MaxHold bounds
