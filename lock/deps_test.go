@@ -30,6 +30,8 @@ func TestImports(t *testing.T) {
 		{"lock/decorate", contract},
 		{"lock/semaphore", slices.Concat(contract, []string{module + "lock/engine/records"})},
 		{"lock/engine/records", contract},
+		{"lock/fencing", contract},
+		{"lock/adapters/httplock", contract},
 		{"lock/engine", needed},
 		{"lock/engine/internal/await", contract},
 		{"lock/engine/internal/callqueue", nil},

@@ -1,0 +1,53 @@
+package fencing_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"math"
+	"net/http"
+	"testing"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/fencing"
+	"github.com/lockscope/lockscope/lock/memlock"
+)
+
+// TestNoToken: what is no token is refused before anything is sent. Real databases are in package pglock and in
+// examples/fencing.
+func TestNoToken(t *testing.T) {
+	for _, fence := range []uint64{0, math.MaxInt64 + 1} {
+		if err := fencing.Guard(t.Context(), nil, "order:1001", fence); !errors.Is(err, lock.ErrInvalidOption) {
+			t.Errorf("%d: %v", fence, err)
+		}
+	}
+	for _, values := range [][]string{nil, {"7", "8"}, {"0"}, {"-1"}, {"x"}, {""}, {"9223372036854775808"}} {
+		if _, err := fencing.FromHeader(http.Header{fencing.Header: values}); !errors.Is(err, lock.ErrInvalidOption) {
+			t.Errorf("%q: %v", values, err)
+		}
+	}
+}
+
+func ExampleSetHeader() {
+	locker, err := memlock.New(memlock.NewNodes(3)) // redlock.Open in a service
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer locker.Close()
+	err = lock.Do(context.Background(), locker, "order:1001", func(ctx context.Context, lease lock.Lease) error {
+		r, err := http.NewRequestWithContext(ctx, http.MethodPut, "http://billing/orders/1001", nil)
+		if err != nil {
+			return err
+		}
+		fencing.SetHeader(r.Header, lease)
+
+		fence, err := fencing.FromHeader(r.Header) // in the handler of the service
+		fmt.Println(fence == lease.Fence())
+		return err
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	// Output: true
+}

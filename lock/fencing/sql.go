@@ -1,0 +1,65 @@
+package fencing
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/lockscope/lockscope/lock"
+)
+
+// Migration creates the table that [Guard] needs, if it is not there.
+const Migration = `CREATE TABLE IF NOT EXISTS lockscope_fences (resource TEXT PRIMARY KEY, fence BIGINT NOT NULL)`
+
+// raise inserts the token, or lifts the one that is there. It changes no row if that is higher.
+const raise = `INSERT INTO lockscope_fences (resource, fence) VALUES ($1, $2)
+	ON CONFLICT (resource) DO UPDATE SET fence = excluded.fence WHERE lockscope_fences.fence <= excluded.fence`
+
+// Tx is what Guard needs of a *sql.Tx.
+type Tx interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// Guard lets a transaction go on if fence is not lower than any token that a committed transaction has passed for
+// resource. Call it first in the transaction. From then on until the transaction ends, other calls for that resource
+// wait, and when it commits, lower tokens are refused for good. The same token passes again: a lease may write often.
+//
+// Guard fails with *StaleError if fence is too low, and with lock.ErrInvalidOption if fence is 0, which no lease with
+// a token has; see [lock.Fenced]. Roll the transaction back after an error. The table is that of [Migration].
+func Guard(ctx context.Context, tx Tx, resource string, fence uint64) error {
+	if fence == 0 || fence > math.MaxInt64 {
+		return fmt.Errorf("fencing: %w: %d is no fencing token of %q: acquire with lock.Fenced()",
+			lock.ErrInvalidOption, fence, resource)
+	}
+	result, err := tx.ExecContext(ctx, raise, resource, int64(fence))
+	if err != nil {
+		return fmt.Errorf("fencing: %q: %w", resource, err)
+	}
+	if n, err := result.RowsAffected(); err != nil || n > 0 {
+		return err
+	}
+	stale := &StaleError{Resource: resource, Fence: fence}
+	err = tx.QueryRowContext(ctx, `SELECT fence FROM lockscope_fences WHERE resource = $1`, resource).Scan(&stale.Seen)
+	return errors.Join(stale, err)
+}
+
+// ErrStale is what every [StaleError] matches.
+var ErrStale = errors.New("fencing: stale token")
+
+// StaleError means that a later lease has written: the lease of this token is over.
+type StaleError struct {
+	Resource string
+	Fence    uint64 // the token that was refused
+	Seen     uint64 // the highest token that was seen; 0 if unknown
+}
+
+func (e *StaleError) Error() string {
+	return fmt.Sprintf("%v: %d for %q, after %d: acquire the lock again and read anew",
+		ErrStale, e.Fence, e.Resource, e.Seen)
+}
+
+// Is makes errors.Is(err, ErrStale) true.
+func (e *StaleError) Is(target error) bool { return target == ErrStale }
