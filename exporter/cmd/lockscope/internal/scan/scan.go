@@ -14,6 +14,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/pushgateway"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
 	"github.com/lockscope/lockscope/scanner"
 )
@@ -83,7 +84,7 @@ func Command(a *app.App) *cobra.Command {
 type plan struct {
 	groups  sweep.Groups
 	failOn  []scanner.Class
-	gateway *gateway
+	gateway *pushgateway.Gateway
 	repair  *scanRepair
 	bar     *progress // nil without a terminal
 }
@@ -103,7 +104,7 @@ func (f *scanFlags) plan(a *app.App) (_ *plan, err error) {
 		return nil, err
 	}
 	if f.gateway != "" {
-		if p.gateway, err = parseGateway(f.gateway, f.job); err != nil {
+		if p.gateway, err = pushgateway.Parse(f.gateway, f.job); err != nil {
 			return nil, err
 		}
 	}
@@ -172,7 +173,7 @@ func (f *scanFlags) execute(ctx context.Context, a *app.App, p *plan) error {
 		err = errors.Join(err, writeTextfile(f.textfile, p.groups))
 	}
 	if p.gateway != nil {
-		err = errors.Join(err, p.gateway.push(context.WithoutCancel(ctx), p.groups))
+		err = errors.Join(err, p.push(context.WithoutCancel(ctx)))
 	}
 	if p.repair != nil && ctx.Err() == nil {
 		for i, g := range p.groups {
