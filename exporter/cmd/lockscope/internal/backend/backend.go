@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/scanner"
 )
@@ -27,6 +28,8 @@ type Backend interface {
 	HeldLocks(ctx context.Context) ([]scanner.Lock, error)
 	// Waiting reads the waiters, first in line first.
 	Waiting(ctx context.Context) ([]Waiter, error)
+	// Locker makes an engine that takes locks there. The caller closes it before the Backend.
+	Locker(ctx context.Context, opts ...lock.Option) (*engine.Engine, error)
 	// Examine judges whether locks are safe there, as the user that takes them. It changes nothing and connects by
 	// itself. Errors, also the end of ctx, are in its results.
 	Examine(ctx context.Context, p diagnosis.Policy) diagnosis.Examination

@@ -1,0 +1,131 @@
+package locker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
+	"github.com/lockscope/lockscope/lock/redlock"
+)
+
+// ExitNoLock is the exit status if no lock was acquired, and it is not known to be held, as env and docker have it for
+// their own failures.
+const ExitNoLock = 125
+
+// MinTTL is the shortest TTL that Flags accept. What a command does in the last part of a lease takes time.
+const MinTTL = time.Second
+
+var (
+	errSeveral = errors.New("servers of several systems are named: take the lock on one of --redis, --postgres, " +
+		"--etcd and --zookeeper")
+	errStandardInput = errors.New("--redis-file - reads standard input, which belongs to the command: name a file")
+)
+
+// Flags say on which servers a command takes locks, and how.
+type Flags struct {
+	TTL time.Duration
+
+	redis       target.Flags
+	systems     systems.Flags
+	names       target.NamesFlag
+	prefix      string
+	maxTTL      time.Duration
+	nodeTimeout time.Duration
+}
+
+// Register adds the flags.
+func (f *Flags) Register(set *pflag.FlagSet) {
+	f.redis.Register(set)
+	f.names.Register(set)
+	f.systems.Register(set)
+	set.DurationVar(&f.TTL, "ttl", lock.DefaultTTL,
+		"how long others wait if this machine dies. The lock is renewed every third of it")
+	set.StringVar(&f.prefix, "prefix", lock.DefaultPrefix,
+		"`text` that lock keys begin with in Redis and PostgreSQL: WithPrefix of the services")
+	set.DurationVar(&f.maxTTL, "max-ttl", 0,
+		"longest TTL of a lock: WithMaxTTL of the services (default 1m, and 10s in ZooKeeper)")
+	set.DurationVar(&f.nodeTimeout, "node-timeout", 0,
+		"longest time to wait for an answer of a server (default a twentieth of --ttl, but 50ms to 500ms)")
+	flags.Group(set, "Lock", "ttl", "prefix", "max-ttl", "node-timeout")
+}
+
+// Validate refuses values that make no sense, before anything else is done.
+func (f *Flags) Validate() error {
+	switch {
+	case f.TTL < MinTTL:
+		return fmt.Errorf("--ttl %v is too short: use %v or more", f.TTL, MinTTL)
+	case f.maxTTL < 0:
+		return fmt.Errorf("--max-ttl %v is negative", f.maxTTL)
+	case f.nodeTimeout < 0:
+		return fmt.Errorf("--node-timeout %v is negative", f.nodeTimeout)
+	case f.redis.Config.File == "-":
+		return errStandardInput
+	}
+	return nil
+}
+
+// Open makes an engine on the servers of one system. close closes it and its connections. Open asks an etcd cluster for
+// its first answer; the other systems are asked when a lock is acquired.
+func (f *Flags) Open(ctx context.Context, a *app.App) (e *engine.Engine, closeAll func(), err error) {
+	others, err := f.systems.Open(a, &f.redis, []string{f.prefix})
+	if err != nil {
+		return nil, nil, err
+	}
+	switch {
+	case len(others) == 0:
+		return f.openRedis(a)
+	case len(others) > 1 || f.redis.Named():
+		systems.CloseAll(others)
+		return nil, nil, errSeveral
+	}
+	return f.openOther(ctx, others[0])
+}
+
+func (f *Flags) openRedis(a *app.App) (e *engine.Engine, closeAll func(), err error) {
+	nodes, err := f.redis.Open(a)
+	if err != nil {
+		return nil, nil, err
+	}
+	names, err := f.names.Of(nodes)
+	if err == nil {
+		e, err = redlock.New(target.Clients(nodes), append(f.options(), lock.WithPrefix(f.prefix),
+			lock.WithNodeNames(names...))...)
+	}
+	if err != nil {
+		target.Release(nodes)
+		return nil, nil, err
+	}
+	return e, func() { _ = e.Close(); target.Release(nodes) }, nil
+}
+
+func (f *Flags) openOther(ctx context.Context, b backend.Backend) (e *engine.Engine, closeAll func(), err error) {
+	if e, err = b.Locker(ctx, f.options()...); err != nil {
+		b.Close()
+		if lock.ReasonOf(err) != lock.ReasonInvalid {
+			err = &app.StatusError{Status: ExitNoLock, Err: err}
+		}
+		return nil, nil, err
+	}
+	return e, func() { _ = e.Close(); b.Close() }, nil
+}
+
+// options are those of all systems.
+func (f *Flags) options() (opts []lock.Option) {
+	if f.maxTTL > 0 {
+		opts = append(opts, lock.WithMaxTTL(f.maxTTL))
+	}
+	if f.nodeTimeout > 0 {
+		opts = append(opts, lock.WithNodeTimeout(f.nodeTimeout))
+	}
+	return opts
+}
