@@ -1,0 +1,69 @@
+//go:build unix
+
+package watchdog
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// glance is how long it sleeps at most: timers stand still while the machine is suspended, and [Now] does not.
+const glance = 250 * time.Millisecond
+
+// order is what to guard. A group of 0 is nothing.
+type order struct {
+	group int
+	until time.Duration
+}
+
+// Main is the process of a watchdog. It reads its orders from in, and returns the exit status.
+func Main(in io.Reader, errOut io.Writer) int {
+	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2,
+		syscall.SIGPIPE, syscall.SIGTSTP)
+	orders := make(chan order)
+	go read(in, orders)
+	var now order
+	timer := time.NewTimer(glance)
+	for {
+		select {
+		case next, open := <-orders:
+			if !open {
+				return now.kill(errOut, "lockscope was killed")
+			}
+			now = next
+		case <-timer.C:
+		}
+		left := glance
+		if now.group != 0 {
+			if left = now.until - Now(); left <= 0 {
+				return now.kill(errOut, "lockscope did not run when the lock was about to end")
+			}
+		}
+		timer.Reset(min(left, glance))
+	}
+}
+
+// read closes orders when the other end of the pipe is closed.
+func read(in io.Reader, orders chan<- order) {
+	defer close(orders)
+	for lines := bufio.NewScanner(in); lines.Scan(); {
+		var o order
+		var until int64
+		if _, err := fmt.Sscanf(lines.Text(), "%d %d", &o.group, &until); err != nil || o.group <= 1 {
+			continue // never kill the groups that 0, 1 and -1 stand for
+		}
+		o.until = time.Duration(until)
+		orders <- o
+	}
+}
+
+func (o order) kill(errOut io.Writer, why string) int {
+	if o.group != 0 && syscall.Kill(-o.group, syscall.SIGKILL) == nil {
+		fmt.Fprintf(errOut, "lockscope: %s: killed its command\n", why)
+	}
+	return 1
+}

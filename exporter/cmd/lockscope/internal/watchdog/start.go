@@ -1,0 +1,66 @@
+//go:build unix
+
+package watchdog
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+// Dog is a watchdog, as the process that started it sees it. Its methods are not to be called concurrently.
+type Dog struct {
+	cmd    *exec.Cmd
+	orders *os.File
+}
+
+// patience is how long a watchdog may leave its orders unread once the pipe is full.
+const patience = 50 * time.Millisecond
+
+// Start starts this program once more, as a watchdog that guards nothing yet. It writes to errOut when it had to kill
+// what it guards; nil discards that. The caller ends it with Done.
+func Start(errOut *os.File) (*Dog, error) {
+	path := "/proc/self/exe" // also if the file was replaced since
+	if runtime.GOOS != "linux" {
+		var err error
+		if path, err = os.Executable(); err != nil {
+			return nil, err
+		}
+	}
+	cmd := exec.Command(path, name)
+	if errOut != nil {
+		cmd.Stderr = errOut
+	}
+	cmd.Dir = "/"
+	// A session of its own: a terminal's signals do not reach it.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	in, orders, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = in.Close() }()
+	cmd.Stdin = in
+	if err := cmd.Start(); err != nil {
+		_ = orders.Close()
+		return nil, err
+	}
+	return &Dog{cmd: cmd, orders: orders}, nil
+}
+
+// Guard has the watchdog kill the process group when the clock of [Now] reaches until, or when this process ends
+// without having called Done. The last call counts. An error means that the watchdog was killed, or is stopped.
+func (d *Dog) Guard(group int, until time.Duration) error {
+	_ = d.orders.SetWriteDeadline(time.Now().Add(patience)) // every pipe of Unix has one
+	_, err := fmt.Fprintf(d.orders, "%d %d\n", group, until)
+	return err
+}
+
+// Done ends the watchdog, and leaves alone what it guarded. The watchdog is killed: it may be stopped.
+func (d *Dog) Done() {
+	_ = d.cmd.Process.Kill() // it may have ended by itself
+	_ = d.cmd.Wait()
+	_ = d.orders.Close()
+}

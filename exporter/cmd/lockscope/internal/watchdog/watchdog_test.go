@@ -1,0 +1,68 @@
+//go:build unix
+
+package watchdog
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// guarded is a process group that does nothing. ended is closed when it has ended.
+func guarded(t *testing.T) (group int, ended chan struct{}) {
+	t.Helper()
+	cmd := exec.Command("sleep", "600")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended = make(chan struct{})
+	go func() { _ = cmd.Wait(); close(ended) }()
+	t.Cleanup(func() { _ = cmd.Process.Kill(); <-ended })
+	return cmd.Process.Pid, ended
+}
+
+// TestMainKills when the pipe is closed, and when the time has come that was given last.
+func TestMainKills(t *testing.T) {
+	for name, orders := range map[string]struct {
+		until time.Duration
+		close bool
+		says  string
+	}{
+		"lockscope was killed": {Now() + time.Hour, true, "lockscope was killed"},
+		"lockscope is stopped": {Now() + 10*time.Millisecond, false, "did not run"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			group, ended := guarded(t)
+			r, w := io.Pipe()
+			var errOut bytes.Buffer
+			over := make(chan int)
+			go func() { over <- Main(r, &errOut) }()
+			for _, until := range []time.Duration{Now() + time.Hour, orders.until} {
+				fmt.Fprintf(w, "%d %d\n", group, until)
+			}
+			if orders.close {
+				_ = w.Close()
+			}
+			if status := <-over; status != 1 || !strings.Contains(errOut.String(), orders.says) {
+				t.Errorf("status %d: %s", status, &errOut)
+			}
+			<-ended
+			_ = w.Close()
+		})
+	}
+}
+
+// TestMainKillsNothingElse: groups that mean "all processes" or "my own" are no orders.
+func TestMainKillsNothingElse(t *testing.T) {
+	orders := "0 1\n1 1\n-1 1\nnonsense\n\n"
+	var errOut bytes.Buffer
+	if status := Main(strings.NewReader(orders), &errOut); status != 1 || errOut.Len() > 0 {
+		t.Errorf("status %d: %s", status, &errOut)
+	}
+}
