@@ -62,7 +62,7 @@ func (p *Program) prepare(cmd *cobra.Command, _ []string) error {
 }
 
 func knownVars(root *cobra.Command) []string {
-	known := flags.Secrets()
+	known := append(flags.Secrets(), flags.Grants()...)
 	for _, cmd := range append(Subcommands(root), root) {
 		add := func(f *pflag.Flag) { known = append(known, flags.Name(f.Name)) }
 		cmd.LocalFlags().VisitAll(add)

@@ -1,0 +1,28 @@
+package child
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/lockscope/lockscope/lock"
+)
+
+var errUsage = errors.New("put the name of the lock before -- and the command after it, as in: NAME -- COMMAND ARG")
+
+// Arguments are a name, "--" and a command. The error does not repeat them: they may hold a password.
+func Arguments(cmd *cobra.Command, args []string) error {
+	if cmd.ArgsLenAtDash() != 1 || len(args) < 2 {
+		return fmt.Errorf("%s: %w", cmd.CommandPath(), errUsage)
+	}
+	return lock.ValidateResource(args[0])
+}
+
+// RegisterKillAfter adds the flag --kill-after.
+func RegisterKillAfter(set *pflag.FlagSet, d *time.Duration) {
+	set.DurationVar(d, "kill-after", DefaultKillAfter, "kill the command if it runs this long after SIGTERM. "+
+		"If the lock is about to end, this is a third of --ttl at the most")
+}
