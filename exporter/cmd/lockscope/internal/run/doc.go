@@ -1,0 +1,2 @@
+// Package run is the command run.
+package run

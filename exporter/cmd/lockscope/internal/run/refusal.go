@@ -1,0 +1,77 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/child"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/locker"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/semaphore"
+)
+
+// notAcquired gives the failure to acquire its exit status, and one line.
+func (j *job) notAcquired(err error) error {
+	if signalled, ok := errors.AsType[*child.SignalError](context.Cause(j.signals.Context())); ok {
+		return &app.StatusError{Status: child.StatusOf(signalled.Signal), Err: fmt.Errorf("gave up waiting for %q: %w",
+			j.name, signalled)}
+	}
+	if lock.ReasonOf(err) == lock.ReasonInvalid {
+		return err
+	}
+	if text := refusal(err, time.Now()); text != "" {
+		if j.wait > 0 {
+			text = fmt.Sprintf("gave up after %v: %s", j.wait, text)
+		}
+		return &app.StatusError{Status: j.conflict, Err: errors.New(text)}
+	}
+	return &app.StatusError{Status: locker.ExitNoLock, Err: err}
+}
+
+// refusal says who holds the lock, and since when; "" if it is not known to be held.
+func refusal(err error, now time.Time) string {
+	if full, ok := errors.AsType[*semaphore.FullError](err); ok {
+		var holders []string
+		for _, held := range full.Held {
+			holders = append(holders, holderText(held, now))
+		}
+		slices.Sort(holders)
+		return fmt.Sprintf("all %d slots of %q are held: %s", full.Slots, full.Name,
+			strings.Join(slices.Compact(holders), ", "))
+	}
+	if held, ok := errors.AsType[*lock.HeldError](err); ok {
+		return fmt.Sprintf("%q is held by %s%s", held.Resource, holderText(held, now), expiry(held))
+	}
+	return ""
+}
+
+// holderText is "web-1/42 since 2026-11-22T15:45:44Z (3m12s)".
+func holderText(held *lock.HeldError, now time.Time) string {
+	h := held.Holder
+	switch {
+	case held.HandedOver:
+		return "the next waiter, to whom it is being handed"
+	case h.Instance == "":
+		return "an unknown owner"
+	}
+	text := h.Instance + " since " + h.Since.UTC().Format(time.RFC3339)
+	if age := now.Sub(h.Since).Round(time.Second); age > 0 {
+		text += fmt.Sprintf(" (%v)", age)
+	}
+	return text
+}
+
+func expiry(held *lock.HeldError) string {
+	switch {
+	case held.Remaining > 0:
+		return fmt.Sprintf("; it ends in %v unless renewed", held.Remaining.Round(100*time.Millisecond))
+	case held.Remaining < 0:
+		return fmt.Sprintf("; it never ends: delete the key %q once you know that its owner is gone", held.Key)
+	}
+	return ""
+}
