@@ -1,0 +1,2 @@
+// Package elect is the command elect.
+package elect
