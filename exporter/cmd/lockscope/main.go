@@ -1,4 +1,5 @@
-// Command lockscope finds leaked locks, shows who holds what, and checks servers before you trust them with locks.
+// Command lockscope finds leaked locks, shows who holds what, checks servers before you trust them with locks, and runs
+// commands under a lock.
 // Run it with --help.
 package main
 
@@ -13,9 +14,13 @@ import (
 	"github.com/redis/go-redis/v9/logging"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/program"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/watchdog"
 )
 
 func main() {
+	if watchdog.Is(os.Args) {
+		os.Exit(watchdog.Main(os.Stdin, os.Stderr))
+	}
 	// Failed dials are reported with their node; go-redis would write them to stderr again.
 	redis.SetLogger(&logging.VoidLogger{})
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

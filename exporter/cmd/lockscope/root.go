@@ -13,12 +13,14 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/dashboards"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/discover"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/doctor"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/elect"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/history"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/list"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/program"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/reconfigure"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/repair"
+	runcommand "github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/run"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/scan"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/serve"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top"
@@ -36,7 +38,7 @@ func newRoot(p *program.Program) *cobra.Command {
 		Use: "lockscope", Short: "Find, list and explain distributed locks in Redis",
 		Long: rootHelp, Example: rootExample, Version: exporter.Version(), Args: noCommand,
 	}, scan.Command(p.App), serve.Command(p.App), list.Command(p.App), history.Command(p.App), top.Command(p.App),
-		repair.Command(p.App), doctor.Command(p.App), vouch.Command(p.App), reconfigure.Command(p.App),
+		runcommand.Command(p.App), elect.Command(p.App), repair.Command(p.App), doctor.Command(p.App), vouch.Command(p.App), reconfigure.Command(p.App),
 		discover.Command(p.App), configcmd.Command(p.App), dashboards.Command(p.App), newVersion(p.App),
 		help.Manual(exporter.Version()))
 }

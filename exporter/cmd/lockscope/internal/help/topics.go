@@ -14,6 +14,7 @@ var texts embed.FS
 // topics are commands that do nothing, which cobra calls additional help topics.
 func topics() (all []*cobra.Command) {
 	for _, t := range []struct{ name, short string }{
+		{"commands", "What run and elect promise: signals, lost locks, variables, metrics, other platforms"},
 		{"connection", "Server addresses, passwords, TLS, Sentinel, Cluster and the rights each command needs"},
 		{"environment", "Variables: one for each flag, and those for secrets"},
 		{"exit-codes", "Exit statuses of every command"},
