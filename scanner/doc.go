@@ -62,7 +62,8 @@
 // # Policy
 //
 // [WithTTLLimit] and [WithHoldLimit] set the limits of all locks. The first [Policy] whose pattern matches a key takes
-// their place. An [Exclusion] keeps findings out of reports until its end; [Report].Excluded counts them.
+// their place. A leader of an election may lead for as long as it wants, unless [WithTermLimit] or the policy sets a
+// limit. An [Exclusion] keeps findings out of reports until its end; [Report].Excluded counts them.
 //
 // Use one Scanner for each group of servers that share locks. [WithGroup] names the group, and [MergeReports] combines
 // the reports. Package discover detects which libraries keep locks under which patterns.

@@ -79,7 +79,9 @@ func (c *config) checkTimes(int) error {
 }
 
 func (c *config) checkLimits(int) error {
-	switch {
+	switch term := c.rules.TermLimit; {
+	case term != 0 && term < time.Millisecond:
+		return fmt.Errorf("WithTermLimit(%v): must be at least %v, or 0 for no limit", term, time.Millisecond)
 	case c.scope.PageSize < 1 || c.scope.PageSize > maxPageSize:
 		return fmt.Errorf("WithPageSize(%d): must be between 1 and %d", c.scope.PageSize, maxPageSize)
 	case c.maxFindings < 1:

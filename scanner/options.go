@@ -102,7 +102,13 @@ func WithTTLLimit(d time.Duration) Option { return func(c *config) { c.rules.TTL
 //
 // The values of lockscope and ShedLock say since when a lock is held. Other locks count from when the Scanner first
 // saw their value, if the value identifies one holder; see "Holders" in the package documentation.
+//
+// It does not apply to leaders of elections: see [WithTermLimit].
 func WithHoldLimit(d time.Duration) Option { return func(c *config) { c.rules.HoldLimit = d } }
+
+// WithTermLimit sets how long one leader may have an election before that is [HeldTooLong]. Without it, or with zero,
+// leaders are not limited: one that renews its term for days is healthy. At least 1 ms.
+func WithTermLimit(d time.Duration) Option { return func(c *config) { c.rules.TermLimit = d } }
 
 // WithInterval sets the time from the end of one of Start's sweeps to the start of the next, give or take 10 % at
 // random. At least 1 ms.

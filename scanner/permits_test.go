@@ -1,6 +1,7 @@
 package scanner_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -36,5 +37,56 @@ func TestLeakedPermit(t *testing.T) {
 	}
 	if f := find(t, r.Findings, scanner.NoTTL, "lock:billing"); f.Evidence != "election billing: "+leak {
 		t.Errorf("%+v", f)
+	}
+}
+
+// TestLongTerm: a leader that renews its term is healthy however long it has led, unless a limit for terms is set. A
+// lock that is held as long, and a permit, are findings.
+func TestLongTerm(t *testing.T) {
+	nodes := startNodes(t, 1)
+	l, err := redlock.New(nodes.clients, redlock.WithRestartQuarantine(0))
+	must(t, err)
+	t.Cleanup(func() { must(t, l.Close()) })
+	for resource, kind := range map[string]lock.Kind{
+		"billing": lock.KindElection, "report": "", "exports#1": lock.KindSemaphore,
+	} {
+		_, err = l.Acquire(t.Context(), resource, func(o *lock.AcquireOptions) {
+			if o.Kind = kind; kind == lock.KindSemaphore {
+				o.Slots = 5
+			}
+		}, lock.NoRenew(), lock.TTL(time.Minute))
+		must(t, err)
+	}
+	const hours = 30 * time.Hour
+	held := []string{"held_too_long lock:exports#1", "held_too_long lock:report"}
+	both := append(held, "held_too_long lock:billing")
+	strict := scanner.Policy{Pattern: "lock:*", MaxHold: time.Hour}
+	for name, c := range map[string]struct {
+		opts []scanner.Option
+		want []string
+	}{
+		"no limit for terms": {nil, held},
+		"a longer limit":     {[]scanner.Option{scanner.WithTermLimit(100 * time.Hour)}, held},
+		"a limit":            {[]scanner.Option{scanner.WithTermLimit(24 * time.Hour)}, both},
+		"a policy for locks": {[]scanner.Option{scanner.WithPolicies(strict)}, held},
+		"a policy, no limit of its own": {
+			[]scanner.Option{scanner.WithPolicies(strict), scanner.WithTermLimit(time.Hour)}, both,
+		},
+		"a policy for terms": {[]scanner.Option{scanner.WithPolicies(scanner.Policy{
+			Pattern: "lock:b*", MaxTerm: 24 * time.Hour})}, both},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var clk clock
+			s := newScanner(t, nodes.clients, append(fast(), append(c.opts, scanner.WithNow(clk.now))...)...)
+			sweep(t, s)
+			clk.pass(hours)
+			r := sweep(t, s)
+			wantFindings(t, "after 30 hours", r.Findings, c.want...)
+			for _, f := range r.Findings {
+				if f.Key == "lock:billing" && !strings.HasPrefix(f.Evidence, "election billing: one holder has had it for 30h") {
+					t.Errorf("%q", f.Evidence)
+				}
+			}
+		})
 	}
 }

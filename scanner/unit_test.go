@@ -25,6 +25,7 @@ func TestBadOptions(t *testing.T) {
 		"nil":            nil,
 		"ttl limit":      scanner.WithTTLLimit(0),
 		"hold limit":     scanner.WithHoldLimit(-time.Second),
+		"term limit":     scanner.WithTermLimit(-time.Second),
 		"interval":       scanner.WithInterval(0),
 		"deadline":       scanner.WithDeadline(0),
 		"pause":          scanner.WithPause(-1),

@@ -12,6 +12,8 @@ type Policy struct {
 	MaxTTL time.Duration
 	// MaxHold is how long a holder may have a lock before it is [HeldTooLong]; zero: the Scanner's limit.
 	MaxHold time.Duration
+	// MaxTerm takes the place of MaxHold for the leader of an election; zero: the Scanner's limit, which can be none.
+	MaxTerm time.Duration
 	// NoTTLAllowed accepts locks without a TTL, which their holders remove. How long such a lock is held is checked
 	// only if MaxHold is set.
 	NoTTLAllowed bool

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner/internal/clock"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/ledger"
@@ -11,9 +12,9 @@ import (
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
-// Classify returns what is wrong with a lock that has been held since the given time; zero if that is unknown.
+// Classify returns what is wrong with a lock that its holder has had since the given time; zero if that is unknown.
 // Package orphan finds orphans, which takes more than one node.
-func (r *Rules) Classify(v *keyreader.Value, since, now time.Time) []report.Class {
+func (r *Rules) Classify(v *keyreader.Value, h *report.Hold, since, now time.Time) []report.Class {
 	var found []report.Class
 	add := func(class report.Class, is bool) {
 		if is && r.Checks[class] {
@@ -28,7 +29,9 @@ func (r *Rules) Classify(v *keyreader.Value, since, now time.Time) []report.Clas
 	p := r.PolicyOf(v.Key)
 	add(report.NoTTL, leaked(&p, v))
 	add(report.LongTTL, v.TTL > p.MaxTTL)
-	add(report.HeldTooLong, LimitsHold(&p, v) && !foreign && !since.IsZero() && now.Sub(since) > p.MaxHold)
+	if limit := HoldLimit(&p, v, h); limit > 0 && !foreign && !since.IsZero() {
+		add(report.HeldTooLong, now.Sub(since) > limit)
+	}
 	return found
 }
 
@@ -36,8 +39,17 @@ func leaked(p *report.Policy, v *keyreader.Value) bool {
 	return v.TTL == keyreader.Never && !p.NoTTLAllowed
 }
 
-// LimitsHold reports whether the duration of the hold matters. It does not for a lock that is a leak already.
-func LimitsHold(p *report.Policy, v *keyreader.Value) bool { return !leaked(p, v) && p.MaxHold > 0 }
+// HoldLimit is how long the holder may have the lock; zero: for as long as it wants. A lock that is a leak already has
+// no limit. A leader has that of terms.
+func HoldLimit(p *report.Policy, v *keyreader.Value, h *report.Hold) time.Duration {
+	switch {
+	case leaked(p, v):
+		return 0
+	case h.Kind == lock.KindElection:
+		return p.MaxTerm
+	}
+	return p.MaxHold
+}
 
 // Still reports whether the value at a second look is wrong in the same way. Only the nodes can tell whether it is
 // still an orphan.
@@ -45,14 +57,14 @@ func (r *Rules) Still(f *ledger.Entry, v *keyreader.Value, now time.Time) bool {
 	if v.Gone() || !f.Same(v.Identity()) || r.Excludes(f.Key, now) >= 0 {
 		return false
 	}
-	p := r.PolicyOf(f.Key)
+	p, holder := r.PolicyOf(f.Key), value.Holder(v)
 	switch f.Class {
 	case report.NoTTL:
 		return leaked(&p, v)
 	case report.LongTTL:
 		return v.TTL > p.MaxTTL
 	case report.HeldTooLong:
-		return LimitsHold(&p, v)
+		return HoldLimit(&p, v, &holder) > 0
 	}
 	return true
 }
@@ -66,8 +78,9 @@ func (r *Rules) Evidence(class report.Class, v *keyreader.Value, since, now time
 	case report.LongTTL:
 		return fmt.Sprintf("its TTL is %v, longer than the limit of %v", clock.Round(v.TTL), p.MaxTTL) + clause(&p)
 	case report.HeldTooLong:
+		holder := value.Holder(v)
 		return fmt.Sprintf("one holder has had it for %v or more, longer than the limit of %v",
-			clock.Round(now.Sub(since)), p.MaxHold) + clause(&p) + ending(v)
+			clock.Round(now.Sub(since)), HoldLimit(&p, v, &holder)) + clause(&p) + ending(v)
 	case report.ForeignType:
 		return foreignEvidence(v)
 	}

@@ -11,6 +11,7 @@ import (
 type Rules struct {
 	TTLLimit   time.Duration // for locks without a policy, and policies without a limit
 	HoldLimit  time.Duration // the same
+	TermLimit  time.Duration // the same, for leaders of elections; zero: none
 	Policies   []report.Policy
 	Exclusions []report.Exclusion
 	Checks     map[report.Class]bool // what is looked for
@@ -34,15 +35,24 @@ func (r *Rules) complete(p report.Policy) report.Policy {
 	if p.MaxHold == 0 && !p.NoTTLAllowed {
 		p.MaxHold = r.HoldLimit
 	}
+	if p.MaxTerm == 0 {
+		p.MaxTerm = r.TermLimit
+	}
 	return p
 }
 
 // LeastHold returns the shortest limit on the duration of holds.
 func (r *Rules) LeastHold() time.Duration {
 	least := r.HoldLimit
+	if r.TermLimit > 0 {
+		least = min(least, r.TermLimit)
+	}
 	for _, p := range r.Policies {
-		if limit := r.complete(p).MaxHold; limit > 0 {
-			least = min(least, limit)
+		whole := r.complete(p)
+		for _, limit := range []time.Duration{whole.MaxHold, whole.MaxTerm} {
+			if limit > 0 {
+				least = min(least, limit)
+			}
 		}
 	}
 	return least

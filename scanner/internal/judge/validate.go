@@ -16,7 +16,8 @@ func (r *Rules) Validate() error {
 		switch {
 		case p.Pattern == "":
 			return errors.New("WithPolicies: a pattern is empty: use \"*\" to match every key")
-		case p.MaxTTL != 0 && p.MaxTTL < time.Millisecond, p.MaxHold != 0 && p.MaxHold < time.Millisecond:
+		case p.MaxTTL != 0 && p.MaxTTL < time.Millisecond, p.MaxHold != 0 && p.MaxHold < time.Millisecond,
+			p.MaxTerm != 0 && p.MaxTerm < time.Millisecond:
 			return fmt.Errorf("WithPolicies: policy %s has a limit below 1ms: use 0 for the default",
 				report.KeyText(p.Name))
 		case seen[p.Name]:

@@ -130,7 +130,7 @@ func (c *confirmation) settle(ctx context.Context, n *nodeSweep, f *ledger.Entry
 		holder := value.Holder(v)
 		lease = n.lease(v, &holder, now)
 		seen.Since = lease.since
-		still = slices.Contains(c.cfg.Rules.Classify(v, lease.since, now), report.HeldTooLong)
+		still = slices.Contains(c.cfg.Rules.Classify(v, &holder, lease.since, now), report.HeldTooLong)
 	}
 	if still && f.Class == report.Orphan {
 		tallies, calls := c.orphans.Count(ctx, n.Source, []*keyreader.Value{v})

@@ -23,7 +23,8 @@ func leaseOf(
 	cfg *Settings, watch *holders.Watch, node string, v *keyreader.Value, h *report.Hold, now time.Time,
 ) (l lease) {
 	p := cfg.Rules.PolicyOf(v.Key)
-	if !cfg.Rules.Checks[report.HeldTooLong] || value.Foreign(v) || !judge.LimitsHold(&p, v) {
+	limit := judge.HoldLimit(&p, v, h)
+	if !cfg.Rules.Checks[report.HeldTooLong] || value.Foreign(v) || limit == 0 {
 		return lease{}
 	}
 	distinct := value.DistinctionOf(v, h)
@@ -31,7 +32,7 @@ func leaseOf(
 	if cfg.MaxWatched > 0 {
 		seen = watch.Note(holders.Look{
 			Node: node, Key: v.Key, Identity: v.Identity(), Distinct: distinct,
-			At: now, TTL: v.TTL, Count: h.Count, Worth: p.MaxHold,
+			At: now, TTL: v.TTL, Count: h.Count, Worth: limit,
 		})
 	}
 	l.unwatched, l.indistinct, l.since = seen.Full, distinct == value.Indistinct, seen.First

@@ -32,7 +32,7 @@ func (n *nodeSweep) take(ctx context.Context, page *keyreader.Page) (locks int64
 		holder := value.Holder(v)
 		lease := n.lease(v, &holder, now)
 		n.count(&lease)
-		for _, class := range n.cfg.Rules.Classify(v, lease.since, now) {
+		for _, class := range n.cfg.Rules.Classify(v, &holder, lease.since, now) {
 			n.note(n.finding(class, v, n.evidence(class, v, &lease, now), lease.since, now))
 		}
 		if n.cfg.Rules.Checks[report.Orphan] && n.orphans.Possible() && holder.Format == report.FormatLockscope {

@@ -63,7 +63,7 @@ func (p *Pattern) policy() scanner.Policy {
 	}
 	return scanner.Policy{
 		Name: cmp.Or(p.Name, name), Pattern: glob, MaxTTL: time.Duration(p.MaxTTL), MaxHold: time.Duration(p.MaxHold),
-		NoTTLAllowed: p.NoTTLAllowed,
+		MaxTerm: time.Duration(p.MaxTerm), NoTTLAllowed: p.NoTTLAllowed,
 	}
 }
 
@@ -71,7 +71,7 @@ func (p *Pattern) policy() scanner.Policy {
 func (f *File) Options(g *Group) []scanner.Option {
 	var policies []scanner.Policy
 	for _, p := range f.PatternsOf(g) {
-		if p.Name != "" || p.MaxTTL != 0 || p.MaxHold != 0 || p.NoTTLAllowed {
+		if p.Name != "" || p.MaxTTL != 0 || p.MaxHold != 0 || p.MaxTerm != 0 || p.NoTTLAllowed {
 			policies = append(policies, p.policy())
 		}
 	}

@@ -19,7 +19,9 @@ func (f *File) check(p *problems) {
 	}
 	checkPatterns(p, "", f.Patterns)
 	checkExclusions(p, "", f.Exclusions)
-	for name, d := range map[string]Duration{"max_ttl": f.MaxTTL, "max_hold": f.MaxHold, "interval": f.Interval} {
+	for name, d := range map[string]Duration{
+		"max_ttl": f.MaxTTL, "max_hold": f.MaxHold, "max_term": f.MaxTerm, "interval": f.Interval,
+	} {
 		checkLimit(p, name, d)
 	}
 	seen := make(map[string]bool)
@@ -89,6 +91,7 @@ func checkPatterns(p *problems, path string, patterns []Pattern) {
 		}
 		checkLimit(p, at+".max_ttl", one.MaxTTL)
 		checkLimit(p, at+".max_hold", one.MaxHold)
+		checkLimit(p, at+".max_term", one.MaxTerm)
 	}
 }
 

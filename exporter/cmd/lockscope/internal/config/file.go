@@ -15,6 +15,7 @@ type File struct {
 
 	MaxTTL     Duration `json:"max_ttl,omitempty" jsonschema:"report longer TTLs (long_ttl) where no pattern has a limit; 1h if left out"`
 	MaxHold    Duration `json:"max_hold,omitempty" jsonschema:"report longer holds (held_too_long) where no pattern has a limit; 1h if left out"`
+	MaxTerm    Duration `json:"max_term,omitempty" jsonschema:"report leaders of elections that have led for longer (held_too_long), where no pattern has a limit; without it they have no limit"`
 	Checks     []string `json:"checks,omitempty" jsonschema:"classes of findings to look for; all if left out"`
 	AllowEmpty bool     `json:"allow_empty,omitempty" jsonschema:"a sweep that matches no key is complete"`
 	Interval   Duration `json:"interval,omitempty" jsonschema:"time between two sweeps of serve; 1m if left out"`
@@ -59,6 +60,7 @@ type Pattern struct {
 	Name         string   `json:"name,omitempty" jsonschema:"name of the policy in findings; the pattern if left out"`
 	MaxTTL       Duration `json:"max_ttl,omitempty" jsonschema:"report longer TTLs"`
 	MaxHold      Duration `json:"max_hold,omitempty" jsonschema:"report longer holds"`
+	MaxTerm      Duration `json:"max_term,omitempty" jsonschema:"report leaders of elections that have led for longer"`
 	NoTTLAllowed bool     `json:"no_ttl_allowed,omitempty" jsonschema:"a lock without a TTL is fine"`
 }
 

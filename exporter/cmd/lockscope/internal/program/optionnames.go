@@ -8,9 +8,9 @@ var OptionText = regexp.MustCompile(`(?:\w+: invalid option: )?\b(With[A-Z]\w*)(
 // flagNames are the flags that reach options of the packages below.
 func flagNames() map[string]string {
 	return map[string]string{
-		"WithTTLLimit": "--max-ttl", "WithHoldLimit": "--max-hold", "WithInterval": "--interval",
-		"WithDeadline": "--deadline",
-		"WithPause":    "--pause", "WithConfirmAfter": "--confirm-after", "WithRepairMinAge": "--min-age",
+		"WithTTLLimit": "--max-ttl", "WithHoldLimit": "--max-hold", "WithTermLimit": "--max-term",
+		"WithInterval": "--interval", "WithDeadline": "--deadline",
+		"WithPause": "--pause", "WithConfirmAfter": "--confirm-after", "WithRepairMinAge": "--min-age",
 		"WithPageSize":    "--page-size",
 		"WithMaxFindings": "--max-findings", "WithMaxWatched": "--max-watched", "WithMaxValues": "--max-values",
 		"WithNodeNames": "--node-names", "WithReplicas": "--replica", "WithPattern": "--pattern",

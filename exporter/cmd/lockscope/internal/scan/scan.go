@@ -52,7 +52,7 @@ func Command(a *app.App) *cobra.Command {
 	f := &scanFlags{failOn: flags.NewList("class", sweep.ClassNames()...)}
 	cmd := help.Page{
 		Everyday: []string{
-			"config", "redis", "redis-file", "prefix", "pattern", "checks", "max-ttl", "max-hold",
+			"config", "redis", "redis-file", "prefix", "pattern", "checks", "max-ttl", "max-hold", "max-term",
 			"state", "output", "quiet", "fail-on", "alertmanager", "webhook", "textfile", "repair", "yes",
 		},
 		Exit:   "0 clean, 1 findings, 2 error, 3 incomplete: no findings, but parts were not read",

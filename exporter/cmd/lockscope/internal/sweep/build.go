@@ -245,6 +245,7 @@ func (s Flags) With(file *config.File, set *pflag.FlagSet) Flags {
 	t := file.Throttle
 	setDuration(&s.maxTTL, "max-ttl", file.MaxTTL)
 	setDuration(&s.maxHold, "max-hold", file.MaxHold)
+	setDuration(&s.maxTerm, "max-term", file.MaxTerm)
 	setDuration(&s.Deadline, "deadline", t.Deadline)
 	if t.Pause != nil && open("pause") {
 		s.pause = time.Duration(*t.Pause)

@@ -30,6 +30,7 @@ type Flags struct {
 	allowEmpty      bool
 	checks          *flags.List
 	maxTTL, maxHold time.Duration
+	maxTerm         time.Duration
 	confirmAfter    time.Duration
 	pageSize        int
 	pause, Deadline time.Duration
@@ -54,6 +55,8 @@ func (s *Flags) Register(set *pflag.FlagSet, maxValues int) {
 	set.DurationVar(&s.maxTTL, "max-ttl", scanner.DefaultTTLLimit, "report longer TTLs: long_ttl")
 	set.DurationVar(&s.maxHold, "max-hold", scanner.DefaultHoldLimit,
 		"report longer holds: held_too_long")
+	set.DurationVar(&s.maxTerm, "max-term", 0,
+		"report leaders of elections that have led for longer: held_too_long. 0 sets no limit; --max-hold does not apply")
 	set.BoolVar(&s.redlock, "redlock", false, "treat the servers as all nodes of one Redlock without proof. "+
 		"If they are not, every healthy lock is reported as an orphan")
 	set.BoolVar(&s.allowEmpty, "allow-empty", false, "a sweep that matches no key is complete")
@@ -74,8 +77,8 @@ func (s *Flags) Register(set *pflag.FlagSet, maxValues int) {
 		"holders to remember per server, of libraries that do not record since when they hold a lock")
 	set.Var(s.replicas, "replica", "replica to read pages from. Give one for each --redis, in the same order")
 	flags.Group(set, flags.Servers, "replica")
-	flags.Group(set, flags.Search, "prefix", "pattern", "checks", "max-ttl", "max-hold", "redlock", "allow-empty",
-		"confirm-after")
+	flags.Group(set, flags.Search, "prefix", "pattern", "checks", "max-ttl", "max-hold", "max-term", "redlock",
+		"allow-empty", "confirm-after")
 	flags.Group(set, flags.Load, "page-size", "pause", "deadline", "max-findings", "max-values", "max-watched")
 }
 
@@ -105,7 +108,7 @@ func (s *Flags) Options(nodes []target.Node) ([]scanner.Option, error) {
 		return nil, err
 	}
 	opts := []scanner.Option{
-		scanner.WithTTLLimit(s.maxTTL), scanner.WithHoldLimit(s.maxHold),
+		scanner.WithTTLLimit(s.maxTTL), scanner.WithHoldLimit(s.maxHold), scanner.WithTermLimit(s.maxTerm),
 		scanner.WithConfirmAfter(s.confirmAfter), scanner.WithPageSize(s.pageSize), scanner.WithPause(s.pause),
 		scanner.WithDeadline(s.Deadline), scanner.WithMaxFindings(s.maxFindings), scanner.WithMaxWatched(s.maxWatched),
 	}
