@@ -31,8 +31,10 @@ func About(key string, h *report.Hold, patterns []string) string {
 func nameOf(key string, patterns []string) string {
 	cut := len(key)
 	for _, pattern := range patterns {
-		if head := keyreader.LiteralHead(pattern); len(head) < cut && strings.HasPrefix(key, head) {
-			cut = len(head)
+		head := keyreader.LiteralHead(pattern)
+		prefix := head[:strings.LastIndexAny(head, ":_-./}|")+1] // the rest may be the begin of a name
+		if len(prefix) < cut && strings.HasPrefix(key, prefix) {
+			cut = len(prefix)
 		}
 	}
 	if cut == len(key) {
