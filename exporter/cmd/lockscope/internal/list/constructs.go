@@ -26,10 +26,17 @@ func (k *entry) slotsInUse() int {
 		return len(f.Slots)
 	}
 	key, _, ok := k.Semaphore()
-	if !ok || k.in.partial || k.in.listing.Omitted > 0 || k.in.listing.Truncated {
+	if !ok || !k.allSlotsWanted() || k.in.listing.Omitted > 0 || k.in.listing.Truncated {
 		return -1
 	}
 	return k.in.inUse[key]
+}
+
+// allSlotsWanted reports whether the filter left out no slot of the lock's semaphore.
+func (k *entry) allSlotsWanted() bool {
+	return !slices.ContainsFunc(records.SlotsOf(k.Resource, k.construct()), func(slot string) bool {
+		return !k.in.wanted(slot)
+	})
 }
 
 func (k *entry) constructText() string {

@@ -3,9 +3,14 @@ package list
 import (
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/scanner"
 )
 
 // TestListShowsConstructs reads an election, a set and a semaphore off the nodes.
@@ -39,6 +44,70 @@ func TestListShowsConstructs(t *testing.T) {
 	}
 	o := command(t, args...)
 	o.Want(t, o.Status, "KIND", "election, term ", "2 candidates, ", "semaphore, 2 of 3 slots in use", "set", "DEADLOCK:")
-	o = command(t, append(args, "--filter", "jobs#1")...)
-	o.Want(t, o.Status, "semaphore, 3 slots") // the other slots were not asked for
+	if row := rowWith(o.Out, "semaphore, "); !strings.HasPrefix(row, "jobs ") || !strings.Contains(row, "2 holders") {
+		t.Errorf("the semaphore: %q", row)
+	}
+	o = command(t, append(args, "--waiters")...)
+	o.Want(t, o.Status, "WAITED FOR")
+	if !strings.HasPrefix(rowWith(o.Out, "order\n"), "jobs ") {
+		t.Errorf("the waiter for a slot is not listed with its semaphore:\n%s", o.Out)
+	}
+	o = command(t, append(args, "--slots")...)
+	o.Want(t, o.Status, "jobs#0 ", "jobs#1 ")
+	for filter, want := range map[string]string{
+		"jobs": "semaphore, 2 of 3 slots in use", "jobs#?": "semaphore, 2 of 3 slots in use",
+		"jobs#1": "semaphore, 3 slots", // the other slots were not asked for
+	} {
+		o = command(t, append(args, "--filter", filter)...)
+		o.Want(t, o.Status, want)
+		if row := rowWith(o.Out, "semaphore, 3 slots"); row != "" && !strings.HasPrefix(row, "jobs#1 ") {
+			t.Errorf("one slot of a semaphore: %q", row)
+		}
+	}
+}
+
+// rowWith is the first line that has a text.
+func rowWith(out, text string) string {
+	for line := range strings.Lines(out) {
+		if strings.Contains(line, text) {
+			return line
+		}
+	}
+	return ""
+}
+
+// TestSemaphoreRow: what the row of a semaphore says of slots that differ, and of one that leaked.
+func TestSemaphoreRow(t *testing.T) {
+	at := time.Now()
+	slot := func(n, nodes int, holder string, held, ttl time.Duration) scanner.Lock {
+		return scanner.Lock{Resource: records.SlotName("pool", n), Key: records.SlotName("lock:pool", n), At: at,
+			Nodes: nodes, Of: 3, TTL: ttl, LongestTTL: ttl, Hold: scanner.Hold{Holder: lock.Holder{
+				Instance: holder, Since: at.Add(-held), Kind: lock.KindSemaphore, Slots: 5}}}
+	}
+	p := &part{tellsTTL: true, waits: waits{backend.NoWaits()}, wanted: func(string) bool { return true }}
+	row := func(locks ...scanner.Lock) string {
+		p.listing.Locks = locks
+		p.countSlots()
+		l := &listing{parts: []*part{p}}
+		for _, k := range locks {
+			l.locks = append(l.locks, entry{k, p})
+		}
+		rows := l.rows(false)
+		if len(rows) != 1 {
+			t.Errorf("%d rows", len(rows))
+		}
+		return strings.Join(rowOf(rows[0], false, true), "|")
+	}
+	minute := time.Minute
+	for want, locks := range map[string][]scanner.Lock{
+		"pool|semaphore, 1 of 5 slots in use|3/3|a|1m00s|8.0s|-|": {slot(4, 3, "a", minute, 8*time.Second)},
+		"pool|semaphore, 2 of 5 slots in use|3/3|a|2m00s|never|-|": {slot(0, 3, "a", minute, time.Second),
+			slot(1, 3, "a", 2*minute, -1)},
+		"pool|semaphore, 1 of 5 slots in use|1/3|a|1m00s|9.0s|-|slot 3: no majority: a leftover or an attempt under way": {
+			slot(0, 3, "a", minute, time.Second), slot(3, 1, "b", 0, 9*time.Second)},
+	} {
+		if got := row(locks...); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
 }

@@ -34,6 +34,7 @@ type listFlags struct {
 	prefixes []string
 	patterns []string
 	waiters  bool
+	slots    bool
 	pageSize int
 	pause    time.Duration
 	selection
@@ -45,7 +46,7 @@ func Command(a *app.App) *cobra.Command {
 	cmd := help.Page{
 		Everyday: []string{
 			"redis", "redis-file", "postgres", "etcd", "zookeeper", "prefix", "pattern",
-			"filter", "sort", "reverse", "limit", "waiters", "output",
+			"filter", "sort", "reverse", "limit", "waiters", "slots", "output",
 		},
 		Exit:   "0, or 2 if a server could not be read completely",
 		Topics: []string{"locks", "json", "connection"},
@@ -68,6 +69,7 @@ func Command(a *app.App) *cobra.Command {
 		"`order`: ttl (longest first), age (oldest first) or resource")
 	set.BoolVar(&f.reverse, "reverse", false, "reverse the order")
 	set.BoolVar(&f.waiters, "waiters", false, "list the waiting processes, too")
+	set.BoolVar(&f.slots, "slots", false, "give each slot of a semaphore that is in use a row of its own, with its holder")
 	set.IntVar(&f.limit, "limit", scanner.DefaultListLimit, "locks to show; the others are only counted")
 	f.output.Register(set)
 	set.IntVar(&f.pageSize, "page-size", scanner.DefaultPageSize,
@@ -76,7 +78,7 @@ func Command(a *app.App) *cobra.Command {
 	set.DurationVar(&f.deadline, "deadline", scanner.DefaultDeadline,
 		"longest time to read. After it, list shows what it has read")
 	flags.Group(set, flags.Search, "prefix", "pattern", "filter")
-	flags.Group(set, flags.Result, "sort", "reverse", "waiters", "limit")
+	flags.Group(set, flags.Result, "sort", "reverse", "waiters", "slots", "limit")
 	flags.Group(set, flags.Load, "page-size", "pause", "deadline")
 	return cmd
 }
@@ -108,7 +110,7 @@ func (f *listFlags) run(ctx context.Context, a *app.App) error {
 		reads = append(reads, f.readBackend(b))
 	}
 	l, err := f.read(ctx, reads)
-	return errors.Join(err, writeList(a, f.output, f.waiters, l))
+	return errors.Join(err, writeList(a, f.output, f.waiters, f.slots, l))
 }
 
 func (f *listFlags) validate() error {

@@ -22,8 +22,8 @@ type part struct {
 	tellsTTL bool
 	listing  scanner.Listing
 	waits    waits
-	coverage *coverage // nil where that is not known
-	partial  bool      // only locks of some names were asked for
+	coverage *coverage                  // nil where that is not known
+	wanted   func(resource string) bool // which locks were asked for
 	inUse    map[string]int
 }
 

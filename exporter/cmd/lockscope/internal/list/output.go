@@ -114,14 +114,14 @@ func jsonLock(k entry) listedLock {
 	return one
 }
 
-func writeList(a *app.App, format output.Format, waiters bool, l *listing) error {
+func writeList(a *app.App, format output.Format, waiters, slots bool, l *listing) error {
 	if format == output.JSON {
 		return output.WriteJSON(a.Out, jsonListing(l))
 	}
 	var rows [][]string
 	constructs := l.constructs()
-	for _, k := range l.locks {
-		rows = append(rows, l.inColumn(k.in, lockRow(k, constructs)))
+	for _, r := range l.rows(slots) {
+		rows = append(rows, l.inColumn(r[0].in, rowOf(r, slots, constructs)))
 	}
 	if len(rows) > 0 {
 		titles := []string{"RESOURCE", "NODES", "HOLDER", "HELD FOR", "TTL LEFT", "WAITING", "REMARK"}
@@ -151,34 +151,52 @@ func writeList(a *app.App, format output.Format, waiters bool, l *listing) error
 	return writeWaiters(a, l)
 }
 
-func lockRow(k entry, constructs bool) []string {
+func rowOf(r tableRow, slots, constructs bool) []string {
+	if !slots && r.whole() {
+		return semaphoreRow(r)
+	}
+	row := lockRow(r[0])
+	if !constructs {
+		row = slices.Delete(row, 1, 2)
+	}
+	return row
+}
+
+func lockRow(k entry) []string {
 	held := output.Unknown
 	if !k.Hold.Since.IsZero() {
 		held = output.Short(seen.HeldFor(&k.Lock))
 	}
-	ttl := output.TTL(k.ttl())
+	return []string{
+		scanner.KeyText(k.Resource), k.constructText(), k.nodesText(), output.Holder(k.Hold), held, k.ttlText(k.ttl()),
+		k.in.waits.text(k.Key), k.remark(),
+	}
+}
+
+func (k *entry) nodesText() string { return fmt.Sprintf("%d/%d", k.Nodes, k.Of+k.Silent) }
+
+func (k *entry) ttlText(ttl time.Duration) string {
+	if !k.in.tellsTTL {
+		return output.Unknown
+	}
+	return output.TTL(ttl)
+}
+
+func (k *entry) remark() string {
 	var remarks []string
 	switch state := k.state(); {
 	case state == lockUndecided:
-		remarks = append(remarks, undecidedText(&k))
+		remarks = append(remarks, undecidedText(k))
 	case state == lockNotHeld:
 		remarks = append(remarks, "no majority: a leftover or an attempt under way")
 	}
 	if !k.in.tellsTTL {
-		ttl = output.Unknown
 		remarks = append(remarks, "until its release, or the end of its holder's session")
 	}
 	if k.Split {
 		remarks = append(remarks, "other nodes have another holder")
 	}
-	row := []string{
-		scanner.KeyText(k.Resource), fmt.Sprintf("%d/%d", k.Nodes, k.Of+k.Silent), output.Holder(k.Hold), held, ttl,
-		k.in.waits.text(k.Key), strings.Join(remarks, "; "),
-	}
-	if constructs {
-		row = slices.Insert(row, 1, k.constructText())
-	}
-	return row
+	return strings.Join(remarks, "; ")
 }
 
 // undecidedText says which nodes decide whether a lock is held.

@@ -53,7 +53,7 @@ func (s *selection) read(ctx context.Context, reads []reading) (*listing, error)
 // merge makes one list of all parts, in one order and of one length.
 func (s *selection) merge(l *listing) {
 	for _, p := range l.parts {
-		p.partial = s.filter != ""
+		p.wanted = s.filterFunc()
 		p.countSlots()
 		for _, k := range p.listing.Locks {
 			l.locks = append(l.locks, entry{k, p})

@@ -98,13 +98,13 @@ func (w waits) rows(f scanner.WaitedFor) (rows [][]string) {
 			holds = append(holds, held)
 		}
 		rows = append(rows, []string{
-			scanner.KeyText(f.Resource), name, callers, waitText(time.Duration(q.Waited * float64(time.Second))),
+			waitedFor(&f), name, callers, waitText(time.Duration(q.Waited * float64(time.Second))),
 			q.CallSite,
 			strings.Join(holds, ", "),
 		})
 	}
 	if more := f.Processes - len(f.Queue); more > 0 {
-		rows = append(rows, []string{scanner.KeyText(f.Resource), "... and " + output.Count(more, "more process"),
+		rows = append(rows, []string{waitedFor(&f), "... and " + output.Count(more, "more process"),
 			"", "", "", ""})
 	}
 	return rows
