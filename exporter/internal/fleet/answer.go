@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/lockscope/lockscope/exporter/live/state"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
 // The most of what a page says that is kept.
@@ -45,6 +47,9 @@ type Count struct {
 	Resource string `json:"resource"`
 	Backend  string `json:"backend,omitempty"`
 	Waiting  int    `json:"waiting"`
+
+	Kind  lock.Kind `json:"kind,omitempty"` // what the resource is part of; missing from pages of older versions
+	Slots int       `json:"slots,omitempty"`
 }
 
 func (a *answer) calls() []Call {
@@ -65,23 +70,32 @@ func (a *answer) calls() []Call {
 
 // counts returns the page's own counts, or those of the calls that it lists.
 func (a *answer) counts() (all []Count) {
-	listed := make(map[Count]int) // by what is counted
-	of := func(resource, backend string) Count {
-		return Count{Resource: clip(resource, maxResource), Backend: clip(backend, maxName)}
+	type name struct{ resource, backend string }
+	listed := make(map[name]Count)
+	of := func(resource, backend string) (name, Count) {
+		n := name{clip(resource, maxResource), clip(backend, maxName)}
+		c := listed[n]
+		c.Resource, c.Backend = n.resource, n.backend
+		return n, c
 	}
-	for _, c := range a.Waiting {
-		listed[of(c.Resource, c.Backend)]++
+	for _, w := range a.Waiting {
+		n, c := of(w.Resource, w.Backend)
+		c.Waiting++
+		listed[n] = c
 	}
-	for _, c := range a.Blocked {
-		what := of(c.Resource, c.Backend)
-		listed[what] = max(listed[what], min(c.Waiting, 1_000_000_000))
+	for _, b := range a.Blocked {
+		n, c := of(b.Resource, b.Backend)
+		c.Waiting = max(c.Waiting, min(b.Waiting, 1_000_000_000))
+		if b.Kind.Valid() && b.Slots >= 0 && b.Slots <= records.MaxSlots {
+			c.Kind, c.Slots = b.Kind, b.Slots
+		}
+		listed[n] = c
 	}
-	for what, n := range listed {
+	for _, c := range listed {
 		if len(all) == maxCounts {
 			break
 		}
-		what.Waiting = n
-		all = append(all, what)
+		all = append(all, c)
 	}
 	slices.SortFunc(all, func(a, b Count) int {
 		return cmp.Or(strings.Compare(a.Resource, b.Resource), strings.Compare(a.Backend, b.Backend))

@@ -31,6 +31,12 @@ type Resource struct {
 	Chain     []string `json:"chain,omitempty"`         // what the holder waits for, and so on
 	Waiters   []Waiter `json:"waiters"`                 // those in front; of how many, Processes says
 	OnlyPages bool     `json:"only_on_pages,omitempty"` // no node has a queue for it
+
+	Kind       lock.Kind `json:"kind,omitempty"`         // what it is part of; the slots of a semaphore are one resource
+	Slots      int       `json:"slots,omitempty"`        // of the semaphore
+	SlotsInUse *int      `json:"slots_in_use,omitempty"` // null: unknown
+	Taken      []Slot    `json:"taken,omitempty"`        // the slots whose holders are known, in place of Holder
+	allRead    bool      // the holders of all slots were read
 }
 
 // Holder is the holder of a resource, as the nodes report it.
@@ -40,6 +46,7 @@ type Holder struct {
 	CallSite string    `json:"call_site,omitempty"`
 	TraceID  string    `json:"trace_id,omitempty"`
 	Page     string    `json:"page,omitempty"`
+	Fence    uint64    `json:"fence,string,omitempty"` // of an election: its term
 }
 
 // Waiter is a waiting process: its queue entry, and the calls that its page lists.
@@ -90,5 +97,5 @@ func holderOf(l *scanner.Lock) *Holder {
 	}
 	h := l.Hold
 	return &Holder{Instance: h.Instance, Since: h.Since, CallSite: h.CallSite, TraceID: TraceID(h.Traceparent),
-		Page: h.Page}
+		Page: h.Page, Fence: h.Fence}
 }

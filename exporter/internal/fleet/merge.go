@@ -51,6 +51,7 @@ func Merge(waits *scanner.Waits, pages []Page, now time.Time) Document {
 		}
 	}
 	m.addRest(&d)
+	d.Resources = joinSlots(d.Resources)
 	slices.SortStableFunc(d.Resources, func(a, b Resource) int {
 		return cmp.Compare(float64(b.Waiting)*b.Longest, float64(a.Waiting)*a.Longest)
 	})
@@ -71,6 +72,7 @@ func (m *merger) fromNodes(waits *scanner.Waits, f *scanner.WaitedFor) Resource 
 		Resource: scanner.KeyText(f.Resource), Processes: f.Processes, Waiting: max(0, f.Processes-len(f.Queue)),
 		Holder: holderOf(f.Lock), Chain: waits.Graph.Chain(f.Resource), Waiters: []Waiter{},
 	}
+	r.setConstruct(f)
 	for _, q := range f.Queue {
 		w := Waiter{Callers: 1, Waited: max(0, f.At.Sub(q.Since)).Seconds(), OnNode: true}
 		if says := q.Says; says != nil {
@@ -121,7 +123,7 @@ func (m *merger) addRest(d *Document) {
 			if _, known := at[of]; !known {
 				at[of] = len(d.Resources)
 				d.Resources = append(d.Resources, Resource{Resource: of.resource, Backend: of.backend,
-					Waiters: []Waiter{}, OnlyPages: true})
+					Waiters: []Waiter{}, OnlyPages: true, Kind: c.Kind, Slots: c.Slots})
 			}
 			r := &d.Resources[at[of]]
 			w := Waiter{Instance: p.Instance, Callers: c.Waiting, Page: p.URL, Calls: p.callsFor(c.Resource, c.Backend)}

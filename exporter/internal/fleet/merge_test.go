@@ -21,8 +21,10 @@ func TestAPageOfTwoSystems(t *testing.T) {
 	}
 	pages := []fleet.Page{{
 		URL: url, Instance: "orders/1", Read: now,
-		Calls:  []fleet.Call{call("redis", "old.go:1"), call("postgresql", "new.go:1")},
-		Counts: []fleet.Count{{"order:1", "postgresql", 7}, {"order:1", "redis", 2}},
+		Calls: []fleet.Call{call("redis", "old.go:1"), call("postgresql", "new.go:1")},
+		Counts: []fleet.Count{
+			{Resource: "order:1", Backend: "postgresql", Waiting: 7}, {Resource: "order:1", Backend: "redis", Waiting: 2},
+		},
 	}}
 	queued := func(says *records.Waiting) *scanner.Waits {
 		return &scanner.Waits{Graph: waitgraph.New(), Locks: []scanner.WaitedFor{{
@@ -60,5 +62,52 @@ func TestAPageOfTwoSystems(t *testing.T) {
 			t.Errorf("%s: %d wait on Redis, want %d, and %d elsewhere, want 7: %+v", name, onRedis, c.onRedis,
 				elsewhere, d.Resources)
 		}
+	}
+}
+
+// TestConstructs: an election shows its term, the slots of a semaphore are one row with their holders, and a row that
+// only pages know says what its page says.
+func TestConstructs(t *testing.T) {
+	now := time.Now()
+	slot := func(n int, instance string) scanner.Lock {
+		return scanner.Lock{Resource: records.SlotName("jobs", n), Key: records.SlotName("lock:jobs", n), Nodes: 3, Of: 3,
+			Hold: scanner.Hold{Fence: 9, Holder: lock.Holder{Instance: instance, Kind: lock.KindSemaphore, Slots: 3}}}
+	}
+	queue := func(waited time.Duration, of lock.Holder) []redlock.Queued {
+		of.Instance, of.Since = "w", now.Add(-waited)
+		return []redlock.Queued{{Since: of.Since, Says: &records.Waiting{Holder: of, Callers: 2, Backend: "redis"}}}
+	}
+	permit := lock.Holder{Kind: lock.KindSemaphore, Slots: 3}
+	first, second := slot(0, "a"), slot(2, "b")
+	leader := scanner.Lock{Resource: "leader", Nodes: 3, Of: 3, Hold: scanner.Hold{Fence: 17, Holder: lock.Holder{
+		Instance: "a", Kind: lock.KindElection}}}
+	waits := &scanner.Waits{Graph: waitgraph.New(), Locks: []scanner.WaitedFor{
+		{Resource: "jobs#2", Key: "lock:jobs#2", Processes: 1, At: now, Lock: &second, Queue: queue(time.Second, permit),
+			Slots: []scanner.Lock{first, second}},
+		{Resource: "leader", Key: "lock:leader", Processes: 1, At: now, Lock: &leader, Queue: queue(time.Second, lock.Holder{})},
+		{Resource: "jobs#0", Key: "lock:jobs#0", Processes: 1, At: now, Lock: &first, Queue: queue(time.Minute, permit),
+			Slots: []scanner.Lock{first, second}},
+	}}
+	pages := []fleet.Page{{URL: "http://10.0.0.7:9090/debug/locks", Instance: "p", Read: now, Counts: []fleet.Count{
+		{Resource: "pool#1", Backend: "pg", Waiting: 1, Kind: lock.KindSemaphore, Slots: 8},
+	}}}
+	d := fleet.Merge(waits, pages, now)
+	rows := make(map[string]fleet.Resource)
+	for _, r := range d.Resources {
+		rows[r.Resource] = r
+	}
+	if len(d.Resources) != 3 || len(rows) != 3 {
+		t.Fatalf("%+v", d.Resources)
+	}
+	if r := rows["leader"]; r.Kind != lock.KindElection || r.Holder.Fence != 17 || r.Taken != nil {
+		t.Errorf("%+v", r)
+	}
+	if r := rows["jobs"]; r.Kind != lock.KindSemaphore || r.Slots != 3 || r.SlotsInUse == nil || *r.SlotsInUse != 2 ||
+		len(r.Taken) != 2 || r.Taken[0].Slot != 0 || r.Taken[1].Holder.Instance != "b" || r.Holder != nil ||
+		r.Waiting != 4 || r.Processes != 2 || r.Longest != 60 || r.Waiters[0].Waited != 60 {
+		t.Errorf("%+v", r)
+	}
+	if r := rows["pool"]; r.Kind != lock.KindSemaphore || r.Slots != 8 || r.SlotsInUse != nil || !r.OnlyPages {
+		t.Errorf("%+v", r)
 	}
 }

@@ -62,5 +62,5 @@ func locksAsset() asset.Asset {
 }
 
 func fleetAsset() asset.Asset {
-	return asset.New(fleetHTML, pageCSS, domJS, textJS, linksJS, tablesJS, connectionJS, fleetJS, controlsJS)
+	return asset.New(fleetHTML, pageCSS, domJS, textJS, linksJS, tablesJS, constructsJS, connectionJS, fleetJS, controlsJS)
 }

@@ -17,7 +17,7 @@ const termOf = fence => fence ? `election, term ${fence}` : "election";
 
 // showKind marks a lock that is part of something.
 function showKind(cell, x, fence) {
-  showChip(cell, "kind", x.kind === "election" ? termOf(fence) : slotOf(x) ? slotsInUse(x) : constructs[x.kind] ?? "");
+  showChip(cell, "kind", x.kind === "election" ? termOf(fence) : x.taken || slotOf(x) ? slotsInUse(x) : constructs[x.kind] ?? "");
 }
 
 // bySemaphore makes one row of the slots of a semaphore: whoever waits for one goes on with the first that is free.
@@ -52,6 +52,36 @@ function joinSlot(row, r, slot) {
   for (const [c, n] of Object.entries(r.by_class ?? {})) row.by_class[c] = (row.by_class[c] ?? 0) + n;
   row.waiters = [...row.waiters, ...r.waiters].sort((a, b) => b.for_seconds - a.for_seconds);
   row.holds = [...row.holds ?? [], ...r.holds ?? []].sort((a, b) => a.ended_seconds - b.ended_seconds);
+}
+
+// heldBySemaphore makes one row of the held slots of a semaphore: with the oldest hold, and the validity that ends first.
+function heldBySemaphore(held) {
+  const groups = new Map();
+  return held.flatMap(h => {
+    const of = slotOf(h), group = of && groups.get(of.key);
+    if (!of) return h;
+    if (!group) {
+      groups.set(of.key, {...h, resource: of.name, waiters: h.waiters ?? 0, taken: [{...h, slot: of.slot}]});
+      return groups.get(of.key);
+    }
+    const {taken} = group, least = (h.validity_seconds ?? Infinity) < (group.validity_seconds ?? Infinity) ? h : group;
+    taken.push({...h, slot: of.slot});
+    taken.sort((a, b) => a.slot - b.slot);
+    const {validity_seconds, extends: renewals, unrenewed_seconds} = least;
+    Object.assign(group, {validity_seconds, extends: renewals, unrenewed_seconds, age_seconds: Math.max(group.age_seconds, h.age_seconds), waiters: group.waiters + (h.waiters ?? 0)});
+    return [];
+  });
+}
+
+// showTaken lists the holders of slots.
+function showTaken(cell, taken, more = () => "") {
+  sync(part(cell, "div", "list"), taken, s => String(s.slot), () => el("div", "waiter"), (e, s) => {
+    put(part(e, "span", "callers"), `slot ${s.slot}`);
+    showName(e, s.holder || "holder unknown");
+    showSite(e, s.call_site);
+    showPageLink(e, s.page);
+    showSub(e, more(s));
+  });
 }
 
 const slotColumns = [

@@ -10,24 +10,35 @@ function showKey(cell, name) {
   mark(e, "title", name.length > 40 ? name : null);
 }
 
+// kindOf is what a lock is part of, with the term of an election or the slots of a semaphore.
+function kindOf(r) {
+  if (r.kind === "election") return termOf(r.holder?.fence);
+  if (r.kind !== "semaphore") return constructs[r.kind] ?? "";
+  return r.slots_in_use == null ? `semaphore, ${plural(r.slots, "slot")}` : `${number(r.slots_in_use)} of ${plural(r.slots, "slot")} in use`;
+}
+
+const heldFor = h => h?.since ? "for " + duration(Math.max(0, (Date.parse(doc.at) - Date.parse(h.since)) / 1000)) : "";
+
 const fleetColumns = [
   ["Resource", (cell, r) => {
     showKey(cell, r.resource);
     showChip(cell, "set", r.backend ? printable(r.backend) : "");
+    showChip(cell, "kind", kindOf(r));
     showChip(cell, "pages", r.only_on_pages ? "only on pages" : "");
   }, "names"],
   ["Waiting", (cell, r) => {
     put(part(cell, "strong", "n"), number(r.waiting));
-    put(part(cell, "span", "of"), `in ${plural(r.processes, "process", "processes")}`);
+    put(part(cell, "span", "of"), `${r.kind === "election" ? r.waiting === 1 ? "candidate " : "candidates " : ""}in ${plural(r.processes, "process", "processes")}`);
   }, "num"],
   text("Longest wait", r => duration(r.longest_seconds), "num"),
   ["Held by", (cell, r) => {
-    const h = r.holder;
-    style(showName(cell, h?.instance || "holder unknown"), h?.instance ? "name" : "");
+    const h = r.holder, taken = r.taken ?? [];
+    showTaken(cell, taken.map(s => ({...s, ...s.holder, holder: s.holder?.instance})), s => [heldFor(s), s.waits_for ? "waits for " + s.waits_for : ""].filter(Boolean).join(", "));
+    style(showName(cell, taken.length ? "" : h?.instance || "holder unknown"), h?.instance ? "name" : "");
     showSite(cell, h?.call_site);
     showTraceLink(cell, h?.trace_id);
     showPageLink(cell, h?.page);
-    showSub(cell, h?.since ? "for " + duration(Math.max(0, (Date.parse(doc.at) - Date.parse(h.since)) / 1000)) : "");
+    showSub(cell, heldFor(h));
     const chain = part(cell, "span", "chain");
     put(chain, r.chain?.length ? "which waits for " + r.chain.join(", whose holder waits for ") : "");
     show(chain, !!r.chain?.length);
@@ -65,7 +76,7 @@ function render() {
   put(byID("unread-why"), doc.waits_unknown ? printable(doc.waits_unknown) : "");
   sync(byID("deadlocks"), doc.deadlocks, d => d, () => el("li", "banner alarm", el("strong", "", "Deadlock."), " ", el("span")), (e, d) => put(e.lastChild, printable(d)));
   show(byID("deadlocks"), doc.deadlocks.length > 0);
-  const found = doc.resources.filter(r => matches(r.resource, r.backend, r.holder?.instance, r.holder?.call_site, ...r.waiters.flatMap(w => [w.instance, w.call_site])));
+  const found = doc.resources.filter(r => matches(r.resource, r.backend, r.holder?.instance, r.holder?.call_site, ...(r.taken ?? []).map(s => s.holder?.instance), ...r.waiters.flatMap(w => [w.instance, w.call_site])));
   showFleet(found, doc.resources.length);
   put(byID("blocked").querySelector(".hint"), waiting ? `${plural(waiting, "caller")}, most waited for first` : "");
   showPages(doc.pages.filter(p => matches(p.page, p.instance, p.error)), doc.pages.length + (doc.pages_omitted ?? 0), doc.pages_omitted ?? 0);

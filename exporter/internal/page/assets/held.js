@@ -31,10 +31,17 @@ function showValidity(cell, h, row) {
 
 const showHeld = table("held", [
   resourceColumn,
-  ["Holder", (cell, h) => { showName(cell, h.holder); showSite(cell, h.call_site); showPageLink(cell, h.page); showSub(cell, h.nodes ? "on " + plural(h.nodes, "node") : ""); }, "names"],
+  ["Holder", (cell, h) => {
+    const one = h.taken ? {} : h;
+    showTaken(cell, h.taken ?? []);
+    showName(cell, one.holder ?? "");
+    showSite(cell, one.call_site);
+    showPageLink(cell, one.page);
+    showSub(cell, one.nodes ? "on " + plural(one.nodes, "node") : "");
+  }, "names"],
   text("Age", h => duration(h.age_seconds), "num"),
   ["Validity left", showValidity, "wide"],
-  text("Renewed", h => number(h.extends) + "\u00d7", "num"),
-  text("Fence", h => h.fence ?? "\u2013", "num wide"),
+  text("Renewed", h => h.taken?.length > 1 ? "\u2013" : number(h.extends) + "\u00d7", "num"),
+  text("Fence", h => h.taken?.length > 1 ? "\u2013" : h.fence ?? "\u2013", "num wide"),
   traceColumn,
-], h => lockKey(h) + "\0" + (h.fence ?? "") + "\0" + h.holder);
+], h => lockKey(h) + "\0" + (h.taken ? "" : (h.fence ?? "") + "\0" + h.holder));

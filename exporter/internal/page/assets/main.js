@@ -15,7 +15,8 @@ function render() {
   showBlocked(doc, matches);
   showInflicted(doc, matches);
   plot(doc);
-  showHeld(doc.held.filter(h => matches(h.resource, h.backend, h.holder, h.call_site, h.trace_id)), doc.totals.held, doc.totals.held - doc.held.length);
+  const held = heldBySemaphore(doc.held), omitted = doc.totals.held - doc.held.length;
+  showHeld(held.filter(h => matches(h.resource, h.backend, ...(h.taken ?? [h]).flatMap(s => [s.holder, s.call_site, s.trace_id]))), held.length + omitted, omitted);
   showHistory(doc, matches);
   showSlowest(doc, matches);
   findings();

@@ -56,6 +56,7 @@ func TestInBrowser(t *testing.T) {
 		{"keeps the view in the address", testAddress},
 		{"tells sets of nodes apart", testBackends},
 		{"shows elections, sets and semaphores", testConstructs},
+		{"shows constructs of all processes", testFleetConstructs},
 		{"shows nodes that may have forgotten locks", testRestartedNodes},
 		{"says who may vote", testNodesThatDoNotVote},
 		{"shows a lock on real servers", testRealLock},

@@ -2,11 +2,13 @@ package browser
 
 import (
 	"fmt"
+	"net/http"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/lockscope/lockscope/exporter"
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/exporter/live/livetest"
 )
@@ -68,6 +70,13 @@ func testConstructs(t *testing.T, b *tab) {
 				"slot 0 billing/1,slot 1 stock/7,slot 3 billing/1"},
 			"a set's lock":     {heldRow("account:2") + `.querySelector("[data-part=kind]").textContent`, "set"},
 			"the leader's row": {heldRow("leader") + `.querySelector("[data-part=queue]").textContent`, "2 candidates in line"},
+			"the held slots": {`[...` + heldRow("exports") + `.querySelectorAll("[data-part=list] .waiter")].map(e => ` +
+				`e.innerText.replace(/\s+/g, " ").trim()).join()`,
+				"slot 0 billing/1 billing/run.go:42,slot 3 billing/1 billing/run.go:42"},
+			"the kind of the held slots": {heldRow("exports") + `.querySelector("[data-part=kind]").textContent`,
+				"at least 3 of 5 slots in use"},
+			"rows of held locks": {`String(document.querySelectorAll("#held tbody tr").length) + " of " + ` +
+				`document.querySelector("#held .count").textContent`, "5 of 5"},
 			"a lock by itself": {heldRow("order:1001") + `.querySelector("[data-part=kind]").textContent`, ""},
 		} {
 			if got := b.text(want[0]); got != want[1] {
@@ -84,4 +93,37 @@ func testConstructs(t *testing.T, b *tab) {
 func heldRow(resource string) string {
 	return `[...document.querySelectorAll("#held tbody tr")].find(r => r.querySelector(".name").textContent === "` +
 		resource + `")`
+}
+
+// fleetOfConstructs has a candidate for an election, and a semaphore of which two slots are in use.
+const fleetOfConstructs = `{"schema": 1, "at": %q, "read_seconds": 2, "instance": "lockscope/1", "deadlocks": [],
+	"resources": [
+		{"resource": "leader", "waiting": 2, "processes": 2, "longest_seconds": 9, "kind": "election",
+			"holder": {"instance": "billing/1", "fence": "1763700000123456"}, "waiters": []},
+		{"resource": "exports", "waiting": 3, "processes": 2, "longest_seconds": 8, "kind": "semaphore", "slots": 5,
+			"slots_in_use": 2, "waiters": [], "taken": [{"slot": 0, "holder": {"instance": "billing/1"}},
+				{"slot": 3, "waits_for": "order", "holder": {"instance": "stock/7", "call_site": "stock/run.go:9"}}]}],
+	"pages": []}`
+
+// testFleetConstructs: the page of all processes says what the live page says of an election and a semaphore.
+func testFleetConstructs(t *testing.T, b *tab) {
+	document := fmt.Sprintf(fleetOfConstructs, time.Now().UTC().Format(time.RFC3339Nano))
+	fleet := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		_, _ = fmt.Fprint(w, document)
+	})
+	b.open(serve(t, livetest.Fixed(livetest.Idle()), exporter.WithFleet(fleet)) + "/fleet")
+	b.until(`document.querySelectorAll("#blocked tbody tr").length === 2`)
+	for i, want := range []string{
+		"leader election, term 1763700000123456 2 candidates in 2 processes 9.0 s billing/1",
+		"exports 2 of 5 slots in use 3 in 2 processes 8.0 s slot 0 billing/1 slot 3 stock/7 stock/run.go:9 waits for order",
+	} {
+		row := fmt.Sprintf(`document.querySelectorAll("#blocked tbody tr")[%d].innerText.replace(/\s+/g, " ").trim()`, i)
+		if got := b.text(row); got != want {
+			t.Errorf("row %q, want %q", got, want)
+		}
+	}
+	b.press("/")
+	b.press("stock/7")
+	b.until(`document.querySelectorAll("#blocked tbody tr").length === 1`)
 }

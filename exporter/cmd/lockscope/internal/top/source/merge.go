@@ -112,7 +112,8 @@ func (m *merger) rest(p *fleet.Page, c fleet.Count) {
 		}
 	}
 	if r == nil {
-		set.Resources = append(set.Resources, model.Resource{Set: set.Name, Name: c.Resource, OnlyPages: true})
+		set.Resources = append(set.Resources, model.Resource{
+			Set: set.Name, Name: c.Resource, OnlyPages: true, Kind: c.Kind, Slots: c.Slots, InUse: -1})
 		r = &set.Resources[len(set.Resources)-1]
 	}
 	r.Waiters = append(r.Waiters, w)
