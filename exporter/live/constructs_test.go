@@ -45,7 +45,8 @@ func TestElectionOnTheBoard(t *testing.T) {
 			t.Errorf("blocked %+v", s.Blocked)
 		}
 		past := board.WaitHistory(time.Now().Add(-time.Minute), time.Now()).Resources
-		if len(past) != 1 || past[0].Resource != "leader" || past[0].Kind != "election" || past[0].Slots != 0 {
+		if len(past) != 1 || past[0].Resource != "leader" || past[0].Kind != "election" || past[0].Slots != 0 ||
+			past[0].FirstTerm != term.Number() || past[0].LastTerm != term.Number() {
 			t.Errorf("history %+v", past)
 		}
 		wait := acquireAsync(term.Context(), l, "stock")

@@ -55,10 +55,14 @@ type PastBlocker struct {
 
 // PastResource is a resource that calls waited for.
 type PastResource struct {
-	Resource string         `json:"resource"`
-	Backend  string         `json:"backend,omitempty"`
-	Kind     string         `json:"kind,omitempty"`  // what it is part of; see Construct
-	Slots    int            `json:"slots,omitempty"` // of the semaphore
+	Resource string `json:"resource"`
+	Backend  string `json:"backend,omitempty"`
+	Kind     string `json:"kind,omitempty"`  // what it is part of; see Construct
+	Slots    int    `json:"slots,omitempty"` // of the semaphore
+	// FirstTerm and LastTerm are the terms of an election in which calls waited for its leader; 0: unknown.
+	FirstTerm uint64 `json:"first_term,string,omitempty"`
+	LastTerm  uint64 `json:"last_term,string,omitempty"`
+
 	Waited   int            `json:"waited_seconds"`
 	First    time.Time      `json:"first"` // sample
 	Last     time.Time      `json:"last"`  // sample

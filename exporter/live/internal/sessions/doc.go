@@ -7,7 +7,7 @@
 //
 // # Memory
 //
-// A run takes 12 bytes, whatever its length. A state that a run refers to takes about 140 bytes, and a name in a state
+// A run takes 12 bytes, whatever its length. A state that a run refers to takes about 150 bytes, and a name in a state
 // 90 bytes and its text, each once. All of them are bounded, to less than [MaxBytes] together. When a bound is reached,
 // the oldest runs are forgotten first, and the history says from when it is complete. Nothing is allocated until
 // somebody waits.
@@ -38,7 +38,7 @@ const (
 	MaxBytes = 24 << 20
 
 	maxRuns      = 1 << 20 // 12 MiB
-	maxStates    = 1 << 15 // 4.5 MiB
+	maxStates    = 1 << 15 // 4.8 MiB
 	maxNames     = 1 << 15 // 3 MiB, without their texts
 	maxNameBytes = 2 << 20
 

@@ -142,3 +142,26 @@ func TestLevels(t *testing.T) {
 		t.Errorf("%s", b.String())
 	}
 }
+
+// TestTermsOfAnElection: the terms that any page saw, in the table and in JSON.
+func TestTermsOfAnElection(t *testing.T) {
+	leads := func(first, last uint64) func(*state.WaitHistory) {
+		return func(d *state.WaitHistory) {
+			p := &d.Resources[0]
+			p.Resource, p.Kind, p.FirstTerm, p.LastTerm = "billing", "election", first, last
+		}
+	}
+	one, two, none := pageOf(t, "web-1", leads(17, 17)), pageOf(t, "web-2", leads(18, 20)), pageOf(t, "web-3", leads(0, 0))
+	for want, pages := range map[string][]string{
+		"billing (election)": {none}, "billing (election, term 17)": {one, none},
+		"billing (election, terms 17 to 20)": {none, two, one},
+	} {
+		o := command(t, "--from", "-40s", "--page", strings.Join(pages, ","))
+		o.Want(t, app.ExitClean, want)
+	}
+	var r report
+	command(t, "--from", "-40s", "--page", one+","+two, "-o", "json").Decode(t, &r)
+	if p := r.Resources[0]; p.FirstTerm != 17 || p.LastTerm != 20 {
+		t.Errorf("%+v", p)
+	}
+}
