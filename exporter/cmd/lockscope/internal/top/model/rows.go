@@ -73,5 +73,8 @@ func (r *Resource) contains(text string) bool {
 	if text == "" || has(r.Name) || has(r.Set) || r.Holder != nil && has(r.Holder.Instance) {
 		return true
 	}
+	if slices.ContainsFunc(r.Taken, func(s Slot) bool { return has(s.Instance) }) {
+		return true
+	}
 	return slices.ContainsFunc(r.Waiters, func(w Waiter) bool { return has(w.Instance) })
 }

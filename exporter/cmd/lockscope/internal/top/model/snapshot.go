@@ -64,16 +64,17 @@ type Resource struct {
 	HeldP99   *time.Duration
 	OnlyPages bool // no node has a queue for it
 
-	Kind   lock.Kind // what it is part of; empty: a lock by itself, or unknown
-	Slots  int       // of the semaphore
-	InUse  int       // of those; negative: unknown
-	Others []Slot    // the other slots that are held
+	Kind  lock.Kind // what it is part of; empty: a lock by itself, or unknown
+	Slots int       // of the semaphore
+	InUse int       // of those; negative: unknown
+	Taken []Slot    // the slots of the semaphore that are held, as far as they were read
 }
 
 // Slot is a slot of a semaphore and its holder.
 type Slot struct {
 	Name string
 	Holder
+	WaitsFor string // the resource that its holder waits for; empty: none, or unknown
 }
 
 // Holder is who has a lock.
@@ -96,6 +97,7 @@ type Link struct {
 	Resource string
 	Holder   string        // of that; empty: unknown
 	For      time.Duration // it has waited; zero: unknown
+	AnySlot  bool          // the resource is a semaphore: no single holder is in the way
 }
 
 // Waiter is a process that waits.

@@ -122,8 +122,8 @@ func (s *Snapshot) WorstBlocker() (worst Blocker) {
 		for _, r := range s.Sets[i].Resources {
 			b := Blocker{Resource: r.Name, Set: r.Set}
 			switch last := len(r.Chain) - 1; {
-			case r.Deadlock || r.Holder == nil:
-				continue // a deadlock has a line of its own
+			case r.Deadlock || r.Holder == nil || last >= 0 && r.Chain[last].AnySlot:
+				continue // a deadlock has a line of its own, and a semaphore no single holder in the way
 			case last >= 0:
 				b.Holder, b.Resource = r.Chain[last].Holder, r.Chain[last].Resource
 			default:

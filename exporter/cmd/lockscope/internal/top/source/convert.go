@@ -41,9 +41,7 @@ func addConstruct(r *model.Resource, f *scanner.WaitedFor) {
 	}
 	r.InUse = len(f.Slots)
 	for i := range f.Slots {
-		if l := &f.Slots[i]; l.Key != f.Key {
-			r.Others = append(r.Others, model.Slot{Name: l.Resource, Holder: *holderOf(l)})
-		}
+		r.Taken = append(r.Taken, model.Slot{Name: f.Slots[i].Resource, Holder: *holderOf(&f.Slots[i])})
 	}
 }
 

@@ -66,6 +66,9 @@ func (p *pages) publish(snap *model.Snapshot) {
 			if r.Holder != nil {
 				add(r.Holder.Page)
 			}
+			for _, slot := range r.Taken {
+				add(slot.Page)
+			}
 		}
 	}
 	p.mu.Lock()

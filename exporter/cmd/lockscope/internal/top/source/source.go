@@ -62,6 +62,7 @@ func (s *Source) Read(ctx context.Context) model.Snapshot {
 	s.withPages(ctx, &snap)
 	for i := range snap.Sets {
 		snap.Sets[i].Classify()
+		snap.Sets[i].JoinSlots()
 	}
 	snap.At = time.Now()
 	return snap

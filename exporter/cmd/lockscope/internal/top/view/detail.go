@@ -36,7 +36,6 @@ func detail(s *model.Snapshot, o *Options) (lines []line) {
 		lines = append(lines, line{kind, plain})
 	}
 	lines = append(lines, blockers(r, o.Width)...)
-	lines = append(lines, otherSlots(r)...)
 	lines = append(lines, line{})
 	room := 0
 	if o.Height > 0 {
@@ -60,19 +59,30 @@ func waitingText(r *model.Resource) string {
 	return plural(r.Callers, "call waits", "calls wait")
 }
 
-// shownSlots is how many other slots of a semaphore have a line.
+// shownSlots is how many slots of a semaphore have a line.
 const shownSlots = 10
 
-// otherSlots are the holders of the other slots: callers wait for the first of all.
-func otherSlots(r *model.Resource) (lines []line) {
-	for _, slot := range r.Others[:min(len(r.Others), shownSlots)] {
-		text := clean(slot.Name) + " is held by " + clean(cmp.Or(slot.Instance, "a holder that left no name"))
+// slots are the holders of a semaphore's slots: callers wait for the first that is free.
+func slots(r *model.Resource) (lines []line) {
+	for i := range r.Taken[:min(len(r.Taken), shownSlots)] {
+		slot := &r.Taken[i]
+		text := fmt.Sprintf("slot %d is held by ", slot.Number()) +
+			clean(cmp.Or(slot.Instance, "a holder that left no name"))
+		if slot.CallSite != "" {
+			text += " at " + clean(slot.CallSite)
+		}
 		if slot.Held > 0 {
 			text += " for " + output.Short(slot.Held)
 		}
+		if slot.TTL {
+			text += ", ttl " + output.TTL(slot.Left)
+		}
+		if slot.WaitsFor != "" {
+			text += ", which waits for " + clean(slot.WaitsFor)
+		}
 		lines = append(lines, line{text, plain})
 	}
-	if more := len(r.Others) - shownSlots; more > 0 {
+	if more := len(r.Taken) - shownSlots; more > 0 {
 		lines = append(lines, line{fmt.Sprintf("and %d more slots", more), dim})
 	}
 	return lines
@@ -81,7 +91,10 @@ func otherSlots(r *model.Resource) (lines []line) {
 // blockers are the holder and its chain, one line each.
 func blockers(r *model.Resource, width int) (lines []line) {
 	h := r.Holder
-	if h == nil {
+	switch {
+	case len(r.Taken) > 0:
+		return append(slots(r), chain(r)...)
+	case h == nil:
 		return []line{{"No holder is known.", plain}}
 	}
 	parts := []string{"held by " + holderText(r)}
@@ -109,6 +122,11 @@ func blockers(r *model.Resource, width int) (lines []line) {
 			lines = append(lines, line{"  " + named.what + " " + clean(named.text), dim})
 		}
 	}
+	return append(lines, chain(r)...)
+}
+
+// chain is what the holder waits for, and on.
+func chain(r *model.Resource) (lines []line) {
 	for i, l := range r.Chain {
 		text := strings.Repeat("  ", i+1) + "which waits "
 		if l.For > 0 {

@@ -74,7 +74,7 @@ func columnsOf(s *model.Snapshot) []column {
 
 func cells(s *model.Snapshot, r *model.Resource, o *Options) []string {
 	holder, held, ttl := holderText(r), output.Unknown, output.Unknown
-	if h := r.Holder; h != nil {
+	if h := longestHold(r); h != nil {
 		held = duration(h.Held)
 		if h.TTL {
 			ttl = output.TTL(h.Left)
@@ -116,7 +116,13 @@ func isStale(s *model.Snapshot, r *model.Resource, o *Options) bool {
 
 // holderText is the holder, or in its place why the callers wait.
 func holderText(r *model.Resource) string {
-	switch {
+	switch names := r.Holders(); {
+	case len(names) > 1:
+		return output.Count(len(names), "holder")
+	case len(names) == 1 && names[0] != "":
+		return clean(names[0])
+	case len(names) == 1:
+		return "holder unknown"
 	case r.Holder != nil && r.Holder.Instance != "" && r.Holder.Certain():
 		return clean(r.Holder.Instance)
 	case r.Holder != nil && r.Holder.Instance != "":
@@ -127,6 +133,17 @@ func holderText(r *model.Resource) string {
 		return "(" + clean(r.Class) + ")"
 	}
 	return output.Unknown
+}
+
+// longestHold is the holder, or of a semaphore the one that has had its slot longest.
+func longestHold(r *model.Resource) (longest *model.Holder) {
+	longest = r.Holder
+	for i := range r.Taken {
+		if h := &r.Taken[i].Holder; longest == nil || h.Held > longest.Held {
+			longest = h
+		}
+	}
+	return longest
 }
 
 // anyKind reports whether a resource is part of a construct.
@@ -190,6 +207,9 @@ func sentence(r *model.Resource) string {
 func selectedText(r *model.Resource) string {
 	if text := sentence(r); text != "" {
 		return text
+	}
+	if len(r.Taken) > 0 {
+		return clean(r.Name) + ": " + kindText(r) + ", held by " + clean(strings.Join(r.Holders(), ", "))
 	}
 	return clean(r.Name) + ": no holder is known"
 }
