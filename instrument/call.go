@@ -55,7 +55,9 @@ func (c *call) endWait() { c.waits.End(&c.waiting, c.counted.Resource()) }
 func (c *call) failed(err error, opts []lock.AcquireOption) {
 	out := outcome.OfAcquire(err)
 	failure := out != outcome.Contended || !c.NoWait(opts) && !errors.Is(err, lock.ErrOtherSlot)
-	c.counted.Failed(out, failure, c.spanContext())
+	c.counted.Failed(metrics.Failure{
+		Outcome: out, Counts: failure, Look: out == outcome.Contended && c.looksAtSlot(opts), Span: c.spanContext(),
+	})
 	c.endWait()
 	c.spans.EndAcquire(&c.traced, spans.Acquired{
 		Outcome: out, Err: err, Failure: failure, Hooked: c.Hooked(),
@@ -63,6 +65,11 @@ func (c *call) failed(err error, opts []lock.AcquireOption) {
 	if quorum, ok := errors.AsType[*lock.QuorumError](err); ok {
 		c.log.NoQuorum(c.subject(), quorum)
 	}
+}
+
+// looksAtSlot reports whether the call is a look at one slot of a semaphore: an Acquire of a permit may take several.
+func (c *call) looksAtSlot(opts []lock.AcquireOption) bool {
+	return c.NoWait(opts) && lock.NewAcquireOptions(opts...).Kind == lock.KindSemaphore
 }
 
 // abandoned ends a call that does not return because its Locker panics or ends its goroutine.

@@ -109,8 +109,15 @@
 // constructs use, and need a Locker with a lock.Trace. distributed_lock_construct_held counts leases that are valid at
 // the moment of collection: with kind="election" it is 1 in the process that leads. distributed_lock_candidates counts
 // campaigns in progress. A campaign that found no quorum counts for ten more seconds, because election.Run tries again.
+//
 // All slots of a semaphore count under the semaphore's name: NAME#3 has the label of NAME. A permit may take several
-// Acquire calls, one for each slot that was tried.
+// Acquire calls:
+//
+//   - A look at a slot is a NoWait call. If the slot is held, distributed_lock_acquisitions_total counts it as
+//     contended, and nothing else does: distributed_lock_wait_seconds has no wait for it, because the caller goes on.
+//     So TryAcquire of a semaphore of five slots that are all held elsewhere counts five times.
+//   - A caller that finds no free slot waits in the queue of one. That is one wait, however it ends. If the caller gets
+//     another slot, it ends as contended, which is no failure, and the look that got the slot adds a short wait.
 //
 // distributed_lock_term, distributed_lock_term_since_timestamp_seconds and distributed_lock_slots exist only for names
 // that have a label value of their own. Under billing:* there are many terms. WithResources gives such a name its own
@@ -126,7 +133,7 @@
 // "false" it votes, and two leases can be valid for that time. distributed_lock_node_evictions_total counts the same
 // for a node that did not restart but evicted keys for lack of memory.
 //
-// Every finished Acquire records a wait, even a failed one. A NoWait call that finds the lock held has the outcome
+// Every finished Acquire records a wait, even a failed one, unless it only looked at a slot. A NoWait call that finds the lock held has the outcome
 // contended and is not a failure. All series of a resource exist from its first Acquire. The wait and hold histograms
 // have exemplars with trace_id and span_id while the span is sampled.
 //
@@ -158,7 +165,7 @@
 //
 // Each wait between attempts is a span lock.wait in lock.acquire. Its attribute distributed_lock.wait.kind is local
 // (behind other callers of this process), holder (for the holder) or backoff (until nodes answer again);
-// distributed_lock.wait.class is its class when it began (see Logs).
+// distributed_lock.wait.class is its class when it began: one of the words for class under Logs.
 //
 // Further attributes:
 //

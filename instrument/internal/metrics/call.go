@@ -168,16 +168,26 @@ func (c *Call) Acquired(validity time.Duration, sc trace.SpanContext) {
 	observe(c.series.wait, c.waited, sc)
 }
 
-// Failed counts the end of a call without a lease, which may not be a failure.
-func (c *Call) Failed(out outcome.Acquisition, failure bool, sc trace.SpanContext) {
-	c.series.outcomes[out].Inc()
-	if failure {
+// Failure is the end of a call without a lease.
+type Failure struct {
+	Outcome outcome.Acquisition
+	Counts  bool // as a failure
+	Look    bool // it found a slot of a semaphore held: it did not wait, and its caller looks at others
+	Span    trace.SpanContext
+}
+
+// Failed counts the end of a call without a lease.
+func (c *Call) Failed(f Failure) {
+	c.series.outcomes[f.Outcome].Inc()
+	if f.Counts {
 		c.series.failures.Inc()
 	}
 	if p := c.part.Load(); p != nil {
-		p.failed(out)
+		p.failed(f.Outcome)
 	}
-	observe(c.series.wait, c.waited, sc)
+	if !f.Look {
+		observe(c.series.wait, c.waited, f.Span)
+	}
 	c.series.done()
 }
 
