@@ -71,7 +71,8 @@ func blame(c config.Config) panel {
 		none: "nobody waits for a holder",
 		about: "Holders, and the code that took the lock, by the time that they made callers wait in the time shown. Calls " +
 			"in progress are included. Good: small times, spread evenly. One holder far above the others: look at its code " +
-			"under the lock. unknown: no node named the holder. other: beyond the limit of series.",
+			"under the lock. being handed over: nobody held it, because it was kept for the next waiter. unknown: no node named " +
+			"the holder. other: beyond the limit of series.",
 		queries: instants(most(caused),
 			most(`sum by (`+by+`) (rate(distributed_lock_inflicted_wait_seconds_total{R}[$__rate_interval]))`)),
 		columns: []column{

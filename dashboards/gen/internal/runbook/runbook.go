@@ -19,15 +19,15 @@ var sections = []string{
 
 // commands are those of the lockscope binary that runbooks may name, with their flags.
 var commands = map[string][]string{
-	"scan": {"--redis", "--prefix", "--pattern", "--max-ttl", "--max-hold", "--output", "--textfile", "--pushgateway",
-		"--fail-on", "--confirm-after", "--repair", "--yes", "--deadline", "--page-size", "--pause", "--checks",
-		"--min-age", "--redlock"},
+	"scan": {"--redis", "--prefix", "--pattern", "--max-ttl", "--max-hold", "--max-term", "--output", "--textfile",
+		"--pushgateway", "--fail-on", "--confirm-after", "--repair", "--yes", "--deadline", "--page-size", "--pause",
+		"--checks", "--min-age", "--redlock"},
 	"repair": {"--redis", "--classes", "--action", "--out", "--yes", "--min-age", "--audit-log", "--redlock"},
-	"serve": {"--redis", "--prefix", "--pattern", "--max-ttl", "--max-hold", "--interval", "--elect", "--deadline",
-		"--page-size", "--pause", "--checks"},
+	"serve": {"--redis", "--prefix", "--pattern", "--max-ttl", "--max-hold", "--max-term", "--interval", "--elect",
+		"--deadline", "--page-size", "--pause", "--checks"},
 	"doctor": {"--redis", "--output", "--for", "--ttl", "--node-timeout", "--acl-user"},
 	"init":   {"--redis", "--output", "--max-ttl", "--if-new"},
-	"list":   {"--redis", "--output", "--filter", "--sort", "--limit", "--waiters"},
+	"list":   {"--redis", "--output", "--filter", "--sort", "--limit", "--waiters", "--slots"},
 }
 
 // Check returns everything wrong with the runbook of an alert.
