@@ -159,9 +159,14 @@ func TestTermsOfAnElection(t *testing.T) {
 		o := command(t, "--from", "-40s", "--page", strings.Join(pages, ","))
 		o.Want(t, app.ExitClean, want)
 	}
-	var r report
-	command(t, "--from", "-40s", "--page", one+","+two, "-o", "json").Decode(t, &r)
-	if p := r.Resources[0]; p.FirstTerm != 17 || p.LastTerm != 20 {
-		t.Errorf("%+v", p)
+	early, late := state.PastResource{FirstTerm: 17, LastTerm: 17}, state.PastResource{FirstTerm: 18, LastTerm: 20}
+	for _, order := range [][]state.PastResource{{early, late}, {late, early}, {{}, late, early}} {
+		var r report
+		for _, p := range order {
+			r.addResource(p)
+		}
+		if p := r.Resources[0]; p.FirstTerm != 17 || p.LastTerm != 20 {
+			t.Errorf("%+v of %+v", p, order)
+		}
 	}
 }
