@@ -19,6 +19,10 @@ type AcquireRequest struct {
 	Fair   bool          // refuse while another waiter is in front
 	Window time.Duration // how long the lock is reserved for a waiter that is named
 	Run    uint64        // how many fences to reserve, starting at the reply's Counter; 0 is 1
+	Mode   Mode
+	// Bar is set by a writer that waits. If the node refuses it, readers that come later are refused for this long, or
+	// until the waiter leaves. The bar has the request's ticket, or else the time at which it was set up.
+	Bar time.Duration
 
 	Shared *Shared // by the requests of one round; may be nil
 }
@@ -81,6 +85,7 @@ type RaiseRequest struct {
 	Token   string
 	Counter uint64 // of the grant
 	Fence   uint64
+	Mode    Mode // of the grant
 }
 
 // ExtendRequest prolongs a lock.
@@ -92,6 +97,7 @@ type ExtendRequest struct {
 	Fence  uint64
 	Holder string // holder record, for a refill
 	Rename bool   // write Holder into the existing lock too: it was handed over inside the process
+	Mode   Mode   // of the lock
 
 	Shared *Shared
 }
@@ -114,6 +120,7 @@ type ReleaseRequest struct {
 	Tombstone time.Duration // > 0: refuse an acquire of Token that arrives within this time
 	Handoff   time.Duration // > 0: name the next waiter and reserve the lock for it this long
 	Waiter    Waiter        // rejoins the queue if its ID is set
+	Mode      Mode          // of the lock
 
 	Shared *Shared // nil if this request differs from the other nodes'
 }
@@ -139,4 +146,5 @@ type LeaveRequest struct {
 	Key      string
 	WaiterID string
 	Handoff  time.Duration
+	Mode     Mode // in which the waiter wanted the lock; a bar of the waiter goes, too
 }

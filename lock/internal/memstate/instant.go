@@ -43,6 +43,9 @@ func (s *Instant) left(expires int64) time.Duration {
 
 // Acquire is acquire.lua.
 func (s *Instant) Acquire(req driver.AcquireRequest) (driver.AcquireReply, error) {
+	if req.Mode != driver.Exclusive {
+		return s.acquireShared(req)
+	}
 	if !req.Waiter.Enqueue && req.Waiter.Ticket == 0 && !req.Fair {
 		req.Waiter = driver.Waiter{} // redlock does not send the waiter
 	}
@@ -79,6 +82,9 @@ func (s *Instant) Acquire(req driver.AcquireRequest) (driver.AcquireReply, error
 		run = 1 // runs must not outpace the clock
 	}
 	s.Counters[key] = counter + run - 1
+	if until, read := s.readUntil(key); read {
+		return s.refuse(req, driver.AcquireReply{TTL: s.left(until)}), nil
+	}
 	s.Locks[key] = Lock{Token: req.Token, Counter: counter, Holder: req.Holder, Expires: s.after(req.TTL)}
 	delete(s.next, key)
 	if req.Waiter.Enqueue && req.Waiter.Ticket != 0 {
@@ -138,6 +144,9 @@ func (s *Instant) nameNext(key string, window time.Duration) string {
 // Raise is raise.lua.
 func (s *Instant) Raise(req driver.RaiseRequest) bool {
 	v, held := s.Locks[req.Key]
+	if req.Mode == driver.Read {
+		v, held = s.readers[req.Key][req.Token]
+	}
 	if !held || v.Token != req.Token || v.Counter != req.Counter {
 		return false
 	}
@@ -147,6 +156,9 @@ func (s *Instant) Raise(req driver.RaiseRequest) bool {
 
 // Extend is extend.lua, on a server that votes for the caller or does not.
 func (s *Instant) Extend(req driver.ExtendRequest, votes bool) driver.ExtendReply {
+	if req.Mode == driver.Read {
+		return s.extendReader(req, votes)
+	}
 	tomb := tomb{req.Key, req.Token}
 	if v, held := s.Locks[req.Key]; held {
 		if v.Token != req.Token {
@@ -159,6 +171,9 @@ func (s *Instant) Extend(req driver.ExtendRequest, votes bool) driver.ExtendRepl
 		s.Locks[req.Key] = v
 		return driver.ExtendDone
 	}
+	if _, read := s.readUntil(req.Key); read {
+		return driver.ExtendTaken
+	}
 	if _, dead := s.tombs[tomb]; dead || !req.Refill || !votes {
 		return driver.ExtendGone
 	}
@@ -169,6 +184,9 @@ func (s *Instant) Extend(req driver.ExtendRequest, votes bool) driver.ExtendRepl
 
 // Release is release.lua.
 func (s *Instant) Release(req driver.ReleaseRequest) driver.ReleaseReply {
+	if req.Mode != driver.Exclusive {
+		return s.releaseShared(req)
+	}
 	key, reply := req.Key, driver.ReleaseReply{Found: driver.FoundNothing}
 	if v, held := s.Locks[key]; held {
 		reply.Found = driver.FoundOther
@@ -176,6 +194,8 @@ func (s *Instant) Release(req driver.ReleaseRequest) driver.ReleaseReply {
 			reply.Found = driver.FoundOwn
 			delete(s.Locks, key)
 		}
+	} else if _, read := s.readUntil(key); read {
+		reply.Found = driver.FoundOther
 	}
 	if req.Tombstone > 0 {
 		s.tombs[tomb{key, req.Token}] = s.after(req.Tombstone)
@@ -193,6 +213,9 @@ func (s *Instant) Release(req driver.ReleaseRequest) driver.ReleaseReply {
 func (s *Instant) Peek(req driver.PeekRequest) driver.PeekReply {
 	v, held := s.Locks[req.Key]
 	if !held {
+		if until, read := s.readUntil(req.Key); read {
+			return driver.PeekReply{Held: true, TTL: s.left(until)}
+		}
 		return driver.PeekReply{}
 	}
 	return driver.PeekReply{Held: true, Counter: v.Counter, TTL: s.left(v.Expires), Holder: v.Holder}
@@ -200,13 +223,17 @@ func (s *Instant) Peek(req driver.PeekRequest) driver.PeekReply {
 
 // Leave is leave.lua.
 func (s *Instant) Leave(req driver.LeaveRequest) {
+	if req.Mode != driver.Exclusive {
+		s.leaveShared(req)
+		return
+	}
 	delete(s.queue(req.Key).tickets, req.WaiterID)
 	delete(s.saying, stay{req.Key, req.WaiterID})
 	if kept, reserved := s.next[req.Key]; !reserved || kept.waiter != req.WaiterID {
 		return
 	}
 	delete(s.next, req.Key)
-	if _, held := s.Locks[req.Key]; !held {
+	if _, held := s.Locks[req.Key]; !held && len(s.readers[req.Key]) == 0 {
 		s.nameNext(req.Key, req.Handoff)
 	}
 }

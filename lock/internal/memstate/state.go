@@ -17,6 +17,9 @@ type State struct {
 	Counters map[string]uint64
 	Marker   string // of the guard: what proves that the server remembers; "" if there is none
 
+	readers map[string]map[string]Lock // by lock key and token
+	bars    map[stay]bar
+
 	tombs  map[tomb]int64 // until when
 	next   map[string]reservation
 	queues map[string]*queue
@@ -60,6 +63,8 @@ func New() *State {
 	return &State{
 		Locks:    make(map[string]Lock),
 		Counters: make(map[string]uint64),
+		readers:  make(map[string]map[string]Lock),
+		bars:     make(map[stay]bar),
 		tombs:    make(map[tomb]int64),
 		next:     make(map[string]reservation),
 		queues:   make(map[string]*queue),
@@ -72,7 +77,10 @@ func (s *State) Clone() *State {
 	c := &State{
 		Locks: maps.Clone(s.Locks), Counters: maps.Clone(s.Counters), Marker: s.Marker,
 		tombs: maps.Clone(s.tombs), next: maps.Clone(s.next), queues: make(map[string]*queue),
-		saying: maps.Clone(s.saying),
+		saying: maps.Clone(s.saying), readers: make(map[string]map[string]Lock), bars: maps.Clone(s.bars),
+	}
+	for key, all := range s.readers {
+		c.readers[key] = maps.Clone(all)
 	}
 	for key, q := range s.queues {
 		c.queues[key] = &queue{tickets: maps.Clone(q.tickets), expires: q.expires}
@@ -84,6 +92,7 @@ func (s *State) Clone() *State {
 // millisecond in which its time is up.
 func (s *State) Expire(nowMS int64) {
 	maps.DeleteFunc(s.Locks, func(_ string, v Lock) bool { return nowMS > v.Expires })
+	s.expireShared(nowMS)
 	maps.DeleteFunc(s.tombs, func(_ tomb, at int64) bool { return nowMS > at })
 	maps.DeleteFunc(s.next, func(_ string, r reservation) bool { return nowMS > r.expires })
 	maps.DeleteFunc(s.saying, func(_ stay, e entry) bool { return nowMS > e.expires })
