@@ -4,8 +4,9 @@ import "slices"
 
 // Kind says which construct a lock is part of. The empty Kind is a lock by itself.
 //
-// A kind changes nothing about the lock. It is for people: metrics, pages and the holder's record
-// on the nodes show it. The packages of the constructs set it in their [AcquireOptions].
+// A kind is for people: metrics, pages and the holder's record on the nodes show it. It changes nothing
+// about the lock, except that readers of [KindRead] exclude writers and not one another. The packages of
+// the constructs set it in their [AcquireOptions].
 type Kind string
 
 // The kinds of constructs.
@@ -13,7 +14,7 @@ const (
 	KindElection  Kind = "election"  // the leader's lease
 	KindSet       Kind = "set"       // one of the locks of a set
 	KindSemaphore Kind = "semaphore" // a slot
-	KindRead      Kind = "read"      // a reader of a read/write lock
+	KindRead      Kind = "read"      // a reader of a read/write lock; other readers may have its fence
 	KindWrite     Kind = "write"     // its writer
 )
 

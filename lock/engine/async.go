@@ -62,6 +62,14 @@ func (a *async) Peek(call driver.Call, req *driver.PeekRequest, to driver.Answer
 	block(a, call, to, func(ctx context.Context) (driver.PeekReply, error) { return p.Peek(ctx, *req) })
 }
 
+// Shares implements driver.Sharer. It fails if the node does not.
+func (a *async) Shares() error {
+	if s, ok := a.BlockingNode.(driver.Sharer); ok {
+		return s.Shares()
+	}
+	return errNoModes
+}
+
 // Warm implements driver.Warmer. It does nothing if the node has no Warm.
 func (a *async) Warm(ctx context.Context) error {
 	if w, ok := a.BlockingNode.(driver.Warmer); ok {

@@ -70,6 +70,7 @@ func newAttempt(e *base, nodes []*node, t terms) *attempt {
 	a.req = driver.AcquireRequest{
 		Key: t.queue.key, Token: newToken(), Holder: e.holderRecord(t.since, t.origin), TTL: t.opts.TTL, Run: t.reserve,
 		Floor: uint64(max(t.since.UnixMicro(), 1)), Fair: t.opts.Fair, Window: handoffWindow, Shared: &a.shared,
+		Mode: modeOf(t.opts.Kind), Bar: e.bar(&t.opts),
 	}
 	for i, n := range nodes {
 		g := &a.grants[i]
@@ -116,7 +117,7 @@ func (a *attempt) abandon() {
 		}
 		u := &undoing{
 			g: g, ctx: a.ctx, ts: a.ts, event: a.event(lock.OpRelease), timeout: a.timeout, withdraw: true,
-			req: driver.ReleaseRequest{Key: a.req.Key, Token: a.req.Token},
+			req: driver.ReleaseRequest{Key: a.req.Key, Token: a.req.Token, Mode: a.req.Mode},
 		}
 		if state == grantHeld {
 			a.undone = granters.over

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
 )
 
 const (
@@ -50,7 +51,9 @@ func (a *attempt) grantedAt() time.Duration {
 }
 
 // handsOver reports that a caller with these options may hand the lock over, or be handed it.
-func handsOver(o *lock.AcquireOptions) bool { return !o.NoRenew && !o.Fair }
+func handsOver(o *lock.AcquireOptions) bool {
+	return !o.NoRenew && !o.Fair && modeOf(o.Kind) == driver.Exclusive
+}
 
 // handOverUntil is the instant until which the lock may be handed over by a lease with
 // these options; 0 if it may not.

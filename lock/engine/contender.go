@@ -98,6 +98,9 @@ func (a *contender) try(ctx context.Context) (*attempt, result) {
 		})
 	}
 	a.gate.note(try.gate, try.waiter.Enqueue, res)
+	if res.err != nil {
+		a.gate.barred |= try.barred()
+	}
 	if res.gateRefused {
 		a.wasted = 0
 	}
@@ -129,9 +132,10 @@ func (a *contender) waiter(ctx context.Context, gate int) driver.Waiter {
 
 // gateFirst decides whether the coming attempt asks the gate before the others. After a poll
 // interval without news it asks all nodes: the gate may be the one node that is wrong. A Fair
-// caller could overtake others that way, so it does that only every other time.
+// caller could overtake others that way, so it does that only every other time. A writer that waits
+// has to keep readers out on all nodes.
 func (a *contender) gateFirst() bool {
-	if a.engine.quorum == 1 && len(a.engine.nodes) == 1 {
+	if a.engine.quorum == 1 && len(a.engine.nodes) == 1 || a.engine.bar(&a.opts) > 0 {
 		return false
 	}
 	switch {
@@ -187,6 +191,7 @@ func (a *contender) wait(ctx context.Context, res result) error {
 	if p.d == 0 {
 		return nil
 	}
+	p.d = a.looksAgain(p.d)
 	if p.often {
 		a.engine.queues.looking.Add(1)
 		defer a.engine.queues.looking.Add(-1)

@@ -70,8 +70,14 @@ func (e *Engine) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 	if err := e.cfg.validateAcquire(a.opts); err != nil {
 		return nil, fmt.Errorf("%w (resource %q)", err, resource)
 	}
+	if err := e.mayShare(&a.opts); err != nil {
+		return nil, fmt.Errorf("lock: %q: %w", resource, err)
+	}
 	a.origin.kind, a.origin.slots = a.opts.Kind, a.opts.Slots
 	a.graph = deadlock.NewCall(ctx, a.opts.FailOnDeadlock)
+	if err := a.upgrades(); err != nil {
+		return nil, err
+	}
 	a.waitsForSlots()
 	if e.cfg.CallSites {
 		a.origin.callSite = callsite.Nearest()

@@ -80,7 +80,7 @@ func (a *attempt) raise(ctx context.Context, target uint64) error {
 			round.sets.granted |= 1 << i
 		default:
 			behind = append(behind, &raising{g: g, round: round, req: driver.RaiseRequest{
-				Key: a.req.Key, Token: a.req.Token, Counter: first, Fence: target,
+				Key: a.req.Key, Token: a.req.Token, Counter: first, Fence: target, Mode: a.req.Mode,
 			}})
 		}
 	}

@@ -17,6 +17,7 @@ type gateQueue struct {
 	next   bool   // nobody was in front when the gate was last asked
 	queued uint64 // set of nodes whose queue the caller may have joined
 	failed uint64 // set of nodes that just did not answer as gate
+	barred uint64 // set of nodes on which the caller may keep readers out
 }
 
 // first reports that nobody was in front of the caller when the gate was last asked.
@@ -54,25 +55,33 @@ func (g *gateQueue) note(gate int, enqueued bool, res result) {
 	}
 }
 
-// leave gives up the caller's positions in queues. Where the gate granted, the grant has
+// leave gives up the caller's positions in queues, and its bars. Where the gate granted, the grant has
 // removed the caller from the queue already.
 func (g *gateQueue) leave(ctx context.Context, c *caller, won *attempt) {
+	gone := g.queued | g.barred
+	if won != nil && won.waiter.Enqueue && won.grants[won.gate].known() == grantHeld {
+		gone &^= 1 << won.gate &^ g.barred
+	}
+	var late uint64 // nodes that have not answered the attempt that won: they may still set up a bar
+	if won != nil {
+		late = won.barred() &^ gone
+	}
 	for i := range c.engine.nodes {
-		if g.queued&(1<<i) == 0 {
+		if (gone|late)&(1<<i) == 0 {
 			continue
 		}
-		if won != nil && i == won.gate && won.waiter.Enqueue {
-			if won.grants[i].known() == grantHeld {
-				continue
-			}
-		}
 		calls := &c.queue.calls[i]
-		calls.Do(&leaving{
+		l := &leaving{
 			n: c.engine.nodes[i], calls: calls, ctx: valuesOf(ctx), ts: c.ts,
 			timeout: c.engine.cfg.nodeTimeout(c.opts.TTL),
 			event:   lock.NodeStart{Resource: c.resource, Op: lock.OpLeave},
-			req:     driver.LeaveRequest{Key: c.key, WaiterID: c.engine.id, Handoff: handoffWindow},
-		})
+			req: driver.LeaveRequest{Key: c.key, WaiterID: c.engine.id, Handoff: handoffWindow,
+				Mode: modeOf(c.opts.Kind)},
+		}
+		if late&(1<<i) != 0 {
+			l.unless = &won.grants[i]
+		}
+		calls.Do(l)
 	}
 }
 
@@ -85,10 +94,15 @@ type leaving struct {
 	timeout time.Duration
 	event   lock.NodeStart
 	req     driver.LeaveRequest
+	unless  *grant // nothing is sent if the node has granted by then; may be nil
 	command command
 }
 
 func (l *leaving) Start(callqueue.Waiter) {
+	if l.unless != nil && l.unless.known() == grantHeld {
+		l.calls.Next()
+		return
+	}
 	l.command = l.n.begin(l.ctx, l.ts, l.event)
 	l.n.Leave(driver.Call{Context: l.command.ctx, Deadline: time.Now().Add(l.timeout)}, &l.req, l)
 }

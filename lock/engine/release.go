@@ -100,10 +100,12 @@ func (l *lease) startRelease(ctx context.Context, wait callqueue.Waiter) *releas
 	for i := range round.undoings {
 		u := &round.undoings[i]
 		u.g, u.ctx, u.ts, u.event = &a.grants[i], values, l.ts, lock.NodeStart{Resource: l.resource, Op: lock.OpRelease}
-		u.req = driver.ReleaseRequest{Key: a.req.Key, Token: a.req.Token, Handoff: handoffWindow}
+		u.req = driver.ReleaseRequest{Key: a.req.Key, Token: a.req.Token, Handoff: handoffWindow, Mode: a.req.Mode}
 		u.timeout, u.shared, u.report = a.timeout, &round.shared, round
 		u.g.calls.DoWaiting(u, wait)
 	}
-	l.queue.released()
+	if a.req.Mode != driver.Read { // other readers may be left: the nodes know
+		l.queue.released()
+	}
 	return round
 }

@@ -96,6 +96,7 @@ func (l *lease) extendRound(ctx context.Context) *renewal {
 	r.req = driver.ExtendRequest{
 		Key: a.req.Key, Token: a.req.Token, TTL: a.opts.TTL, Refill: len(a.grants) > 1,
 		Fence: a.lastFence(), Holder: l.holderRecord(), Rename: l.handedOver, Shared: &r.shared,
+		Mode: a.req.Mode,
 	}
 	r.sets.asked = 1<<len(a.grants) - 1
 	for i := range r.extensions {

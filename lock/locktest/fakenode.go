@@ -36,6 +36,7 @@ type FakeNode struct {
 var (
 	_ driver.BlockingNode   = (*FakeNode)(nil)
 	_ driver.BlockingPeeker = (*FakeNode)(nil)
+	_ driver.Sharer         = (*FakeNode)(nil)
 )
 
 // Connect returns a client's node for the server. Closing it does not affect the server or other nodes. seed
@@ -58,6 +59,9 @@ func (n *FakeNode) SetFaults(f Faults) {
 
 // Name returns the server's name.
 func (n *FakeNode) Name() string { return n.server.name }
+
+// Shares implements driver.Sharer.
+func (n *FakeNode) Shares() error { return nil }
 
 // System returns "redis".
 func (n *FakeNode) System() string { return "redis" }

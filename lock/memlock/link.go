@@ -23,6 +23,7 @@ type link struct {
 var (
 	_ driver.BlockingNode   = (*link)(nil)
 	_ driver.BlockingPeeker = (*link)(nil)
+	_ driver.Sharer         = (*link)(nil)
 )
 
 func (n *Node) connect(name string) *link {
@@ -92,6 +93,9 @@ func (l *link) Leave(ctx context.Context, req driver.LeaveRequest) error {
 func (l *link) Peek(ctx context.Context, req driver.PeekRequest) (driver.PeekReply, error) {
 	return ask(ctx, l, func(s *memstate.Instant) driver.PeekReply { return s.Peek(req) })
 }
+
+// Shares implements driver.Sharer.
+func (l *link) Shares() error { return nil }
 
 // Subscribe implements driver.BlockingNode.
 func (l *link) Subscribe(ctx context.Context, waiterID string, wake func(key string)) error {

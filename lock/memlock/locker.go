@@ -66,7 +66,7 @@ func (l *Locker) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 }
 
 // Lose removes this locker's lock on resource from all nodes. When it returns nil, the context of the
-// lease has ended with lock.ErrLost.
+// lease has ended with lock.ErrLost. The readers of a read/write lock lose it together, also those of other lockers.
 //
 // Lose fails with lock.ErrNotHeld if this locker has no lease on resource. If too few nodes answer, it
 // fails with the error of a renewal, and the lease is lost when its validity ends.

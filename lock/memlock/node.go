@@ -157,13 +157,16 @@ func (n *Node) publish(waiter, key string) (listeners int) {
 	return listeners
 }
 
-// revoke deletes the lock of a key, with a tombstone for its token.
+// revoke deletes the lock of a key, with a tombstone for its token, and all readers of it.
 func (n *Node) revoke(key string, ttl time.Duration) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.run(func(s *memstate.Instant) {
 		if held, ok := s.Locks[key]; ok {
 			s.Release(driver.ReleaseRequest{Key: key, Token: held.Token, Tombstone: ttl})
+		}
+		for _, token := range s.Readers(key) {
+			s.Release(driver.ReleaseRequest{Key: key, Token: token, Tombstone: ttl, Mode: driver.Read})
 		}
 	})
 }

@@ -38,6 +38,9 @@ func (l *Lease) Context(parent context.Context, of Described) context.Context {
 	return context.WithValue(parent, carried.Lease{}, l)
 }
 
+// Of returns the lease as it was given to Context.
+func (l *Lease) Of() Described { return l.of }
+
 // Leases are those that ctx descends from, of any engine, the latest first, as long as they are held.
 func Leases(ctx context.Context) []*Lease {
 	l, _ := ctx.Value(carried.Lease{}).(*Lease)

@@ -1,0 +1,41 @@
+package engine_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine"
+	"github.com/lockscope/lockscope/lock/locktest"
+)
+
+// modeless is a node of a driver that knows no readers.
+type modeless struct{ driver.BlockingNode }
+
+func TestReadersNeedADriverThatKnowsThem(t *testing.T) {
+	var nodes []driver.Node
+	for _, name := range []string{"a", "b", "c"} {
+		server := locktest.NewFakeServer(name)
+		defer server.Close()
+		node := driver.BlockingNode(server.Connect(1, locktest.Faults{}))
+		if name == "b" {
+			node = modeless{node}
+		}
+		nodes = append(nodes, engine.Async(node))
+	}
+	e, err := engine.NewEngine(nodes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	for _, kind := range []lock.Kind{lock.KindRead, lock.KindWrite} {
+		_, err := e.Acquire(t.Context(), "prices", func(o *lock.AcquireOptions) { o.Kind = kind }, lock.NoWait())
+		if !errors.Is(err, errors.ErrUnsupported) {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
+	if err := lock.Shares(e); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("Shares: %v", err)
+	}
+}
