@@ -29,6 +29,7 @@ func TestImports(t *testing.T) {
 		{"lock", carried},
 		{"lock/decorate", contract},
 		{"lock/semaphore", slices.Concat(contract, []string{module + "lock/engine/records"})},
+		{"lock/rwlock", contract},
 		{"lock/engine/records", contract},
 		{"lock/fencing", contract},
 		{"lock/adapters/httplock", contract},
