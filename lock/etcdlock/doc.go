@@ -56,6 +56,8 @@
 // rise when you move here from Redis. Locks are not handed over inside a process, since revisions
 // cannot be reserved.
 //
+// This driver has no read/write locks: rwlock.New fails with errors.ErrUnsupported.
+//
 // # Where to find what
 //
 //	New                        etcdlock.go

@@ -68,6 +68,8 @@
 // lock for it for a moment, and notifies it by name. The waiter listens on a connection of its
 // own. If it missed its turn, it looks again every lock.WithPollInterval.
 //
+// This driver has no read/write locks: rwlock.New fails with errors.ErrUnsupported.
+//
 // # Where to find what
 //
 //	New, Open                 pglock.go

@@ -41,6 +41,8 @@
 //
 // A caller with lock.NoWait that is refused has created a place and deleted it: two writes.
 //
+// This driver has no read/write locks: rwlock.New fails with errors.ErrUnsupported.
+//
 // # Where to find what
 //
 //	New                       zklock.go

@@ -1,0 +1,14 @@
+package etcdlock_test
+
+import (
+	"testing"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest"
+)
+
+// TestNoReadWriteLocks: the driver says so before it sends anything.
+func TestNoReadWriteLocks(t *testing.T) {
+	s := cluster(t, 1)
+	locktest.TestNoRWLock(t, func(t testing.TB) lock.Locker { return locker(t, s) })
+}

@@ -1,0 +1,240 @@
+package locktest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/rwlock"
+)
+
+// TestRWLock checks that a read/write lock on a [lock.Locker] keeps its promises: no writer beside another holder,
+// fences in the order of writers, readers with an expiry each, and writers that readers do not starve. It calls
+// newLocker as [TestLocker] does. For a Locker without read/write locks there is [TestNoRWLock].
+func TestRWLock(t *testing.T, newLocker func(t testing.TB) lock.Locker, opts ...ConformanceOption) {
+	s := newSuite(newLocker, opts)
+	s.run(t, "readers share", (*conformance).readersShare)
+	s.run(t, "never a writer beside others", (*conformance).writersAreAlone)
+	s.run(t, "fences", (*conformance).fencesOfReaders)
+	s.run(t, "an expiry each", (*conformance).expiryOfReaders)
+	s.run(t, "a waiting writer comes first", (*conformance).waitingWriterFirst)
+	s.run(t, "a writer that gives up", (*conformance).writerGivesUp)
+	s.run(t, "upgrade", (*conformance).upgrade)
+	s.run(t, "release twice", (*conformance).releaseReaderTwice)
+}
+
+// TestNoRWLock checks that a Locker without read/write locks says so, before anything is sent.
+func TestNoRWLock(t *testing.T, newLocker func(t testing.TB) lock.Locker) {
+	l := newLocker(t)
+	if _, err := rwlock.New(l, "prices"); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("New: %v", err)
+	}
+	asReader := func(o *lock.AcquireOptions) { o.Kind = lock.KindRead }
+	if lease, err := l.Acquire(t.Context(), "prices", asReader); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("Acquire of a reader: %v, %v", lease, err)
+	}
+}
+
+// rw is the subtest's read/write lock in another process.
+func (c *conformance) rw() *rwlock.RWLock {
+	c.Helper()
+	l, err := rwlock.New(c.locker(), c.resource)
+	if err != nil {
+		c.Fatal(err)
+	}
+	return l
+}
+
+// acquireSide is RLock or Lock.
+type acquireSide func(context.Context, ...lock.AcquireOption) (lock.Lease, error)
+
+func (c *conformance) held(acquire acquireSide, opts ...lock.AcquireOption) lock.Lease {
+	c.Helper()
+	lease, err := acquire(c.context(), append([]lock.AcquireOption{lock.TTL(c.suite.ttl)}, opts...)...)
+	if err != nil {
+		c.Fatalf("%q: %v", c.resource, err)
+	}
+	return lease
+}
+
+// waits acquires in the background.
+func (c *conformance) waits(ctx context.Context, acquire acquireSide) *waiter {
+	w := &waiter{done: make(chan struct{})}
+	go func() {
+		defer close(w.done)
+		w.lease, w.err = acquire(ctx, lock.TTL(c.suite.ttl))
+	}()
+	return w
+}
+
+func (c *conformance) readersShare() {
+	a, b := c.rw(), c.rw()
+	readers := []lock.Lease{c.held(a.RLock), c.held(b.RLock), c.held(b.TryRLock)}
+	_, err := a.TryLock(c.context(), lock.TTL(c.suite.ttl))
+	c.wantErr("TryLock beside readers", err, lock.ErrHeld)
+	for _, r := range readers {
+		if err := r.Extend(c.context()); err != nil {
+			c.Errorf("Extend of a reader: %v", err)
+		}
+		c.release(r)
+	}
+	w := c.held(a.TryLock)
+	_, err = b.TryRLock(c.context(), lock.TTL(c.suite.ttl))
+	c.wantErr("TryRLock beside a writer", err, lock.ErrHeld)
+	if held, ok := errors.AsType[*lock.HeldError](err); c.suite.holders && (!ok || held.Holder.Kind != lock.KindWrite) {
+		c.Errorf("%v; the kind of the holder is missing", err)
+	}
+	c.release(w)
+}
+
+// writersAreAlone lets callers of three processes read and write.
+func (c *conformance) writersAreAlone() {
+	var (
+		callers sync.WaitGroup
+		inside  occupants
+	)
+	for range 3 {
+		l := c.rw()
+		for caller := range 4 {
+			callers.Go(func() {
+				for round := range 8 {
+					do, writes := l.Read, (caller+round)%4 == 0
+					if writes {
+						do = l.Write
+					}
+					err := do(c.context(), func(_ context.Context, lease lock.Lease) error {
+						defer inside.leave(writes)
+						return inside.enter(writes, lease)
+					}, lock.TTL(c.suite.ttl))
+					if err != nil {
+						c.Error(err)
+					}
+				}
+			})
+		}
+	}
+	callers.Wait()
+}
+
+// occupants are those who are inside the lock.
+type occupants struct {
+	mu               sync.Mutex
+	readers, writers int
+}
+
+func (o *occupants) enter(writes bool, lease lock.Lease) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if writes {
+		o.writers++
+	} else {
+		o.readers++
+	}
+	if o.writers > 1 || o.writers == 1 && o.readers > 0 {
+		return fmt.Errorf("%d writers and %d readers at once (validity left %v)", o.writers, o.readers, lease.Remaining())
+	}
+	return nil
+}
+
+func (o *occupants) leave(writes bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if writes {
+		o.writers--
+	} else {
+		o.readers--
+	}
+}
+
+func (c *conformance) fencesOfReaders() {
+	a, b := c.rw(), c.rw()
+	last := uint64(0)
+	for range 3 {
+		w := c.held(a.Lock)
+		c.wantNewer(w.Fence(), last)
+		c.release(w)
+		r, s := c.held(a.RLock), c.held(b.RLock)
+		if r.Fence() < w.Fence() || s.Fence() < w.Fence() {
+			c.Errorf("readers have fences %d and %d after a writer with %d", r.Fence(), s.Fence(), w.Fence())
+		}
+		last = max(r.Fence(), s.Fence())
+		c.release(r)
+		c.release(s)
+	}
+}
+
+func (c *conformance) expiryOfReaders() {
+	a, b := c.rw(), c.rw()
+	long := c.held(a.RLock, lock.TTL(4*c.suite.ttl), lock.NoRenew())
+	short := c.held(b.RLock, lock.NoRenew())
+	c.wantEnd(short, lock.ErrLost)
+	_, err := b.TryLock(c.context(), lock.TTL(c.suite.ttl))
+	c.wantErr("TryLock beside the longer reader", err, lock.ErrHeld)
+	if long.Remaining() <= 0 {
+		c.Skip("the machine stood still")
+	}
+	c.release(long)
+	c.release(c.held(b.Lock))
+}
+
+func (c *conformance) waitingWriterFirst() {
+	reader, later := c.held(c.rw().RLock), c.rw()
+	w := c.waits(c.context(), c.rw().Lock)
+	c.stillWaiting(w)
+	deadline := time.Now().Add(patience / 2)
+	for { // until the writer keeps others out on a quorum of nodes
+		newcomer, err := later.TryRLock(c.context(), lock.TTL(c.suite.ttl))
+		if err != nil {
+			c.wantErr("TryRLock behind a writer", err, lock.ErrHeld)
+			break
+		}
+		c.release(newcomer)
+		if time.Now().After(deadline) {
+			c.Fatal("a writer that waits keeps no reader out")
+		}
+		time.Sleep(c.suite.ttl / 50)
+	}
+	behind := c.waits(c.context(), later.RLock)
+	c.stillWaiting(behind)
+	c.release(reader)
+	c.release(c.served(w))
+	c.release(c.served(behind))
+}
+
+func (c *conformance) writerGivesUp() {
+	reader := c.held(c.rw().RLock)
+	ctx, cancel := context.WithCancel(c.context())
+	w := c.waits(ctx, c.rw().Lock)
+	c.stillWaiting(w)
+	cancel()
+	<-w.done
+	c.wantErr("Lock", w.err, context.Canceled)
+	c.within(c.soon(), "a reader after that", func() { c.release(c.held(c.rw().RLock)) })
+	c.release(reader)
+	c.release(c.held(c.rw().Lock))
+}
+
+func (c *conformance) upgrade() {
+	l := c.rw()
+	reader := c.held(l.RLock)
+	_, err := l.Lock(reader.Context(), lock.TTL(c.suite.ttl))
+	c.wantErr("Lock in a reader's context", err, rwlock.ErrUpgrade)
+	c.release(reader)
+	c.release(c.held(l.Lock))
+}
+
+func (c *conformance) releaseReaderTwice() {
+	a, b := c.rw(), c.rw()
+	first, second := c.held(a.RLock), c.held(b.RLock)
+	c.release(first)
+	c.release(first)
+	_, err := a.TryLock(c.context(), lock.TTL(c.suite.ttl))
+	c.wantErr("TryLock beside the other reader", err, lock.ErrHeld)
+	c.wantEnd(first, lock.ErrReleased)
+	c.release(second)
+	c.release(c.held(a.Lock))
+}
