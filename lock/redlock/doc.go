@@ -44,11 +44,12 @@
 //
 // # Keys in Redis
 //
-// The lock is a string at "lock:" + resource. All other keys are outside that prefix and in the
+// The lock is a string at "lock:" + resource. The readers of a read/write lock are a hash there. All other keys are outside that prefix and in the
 // hash slot of the lock's key:
 //   - lockscope:fence:{n}, the fence counters, never expire; a node has at most 16384
 //   - lockscope:queue:{key}, the queue of waiters, expires
 //   - lockscope:next:{key}, the waiter that a lock is reserved for, expires
+//   - lockscope:bars:{key}, the writers that wait and keep later readers out, expires
 //   - lockscope:tomb:{key}:token, a tombstone, expires
 //
 // lockscope:life is the server's marker. It proves that the server remembers its locks, and names the

@@ -89,7 +89,7 @@ func (n *Node) Acquire(ctx context.Context, req driver.AcquireRequest) (driver.A
 	}
 	n.probes.begin(n.guard, whole)
 	args := append(n.scripts.AcquireArgs(&req, scripts.InCluster()), n.guard.Latest().Expected())
-	val, err := n.run(ctx, n.scripts.Acquire, args)
+	val, err := n.run(ctx, n.scripts.AcquireIn(req.Mode), args)
 	if err != nil {
 		return driver.AcquireReply{Restart: n.guard.Restart()}, err
 	}
@@ -98,7 +98,7 @@ func (n *Node) Acquire(ctx context.Context, req driver.AcquireRequest) (driver.A
 
 // Raise implements driver.BlockingNode.
 func (n *Node) Raise(ctx context.Context, req driver.RaiseRequest) (bool, error) {
-	val, err := n.run(ctx, n.scripts.Raise, n.scripts.RaiseArgs(&req))
+	val, err := n.run(ctx, n.scripts.RaiseIn(req.Mode), n.scripts.RaiseArgs(&req))
 	if err != nil {
 		return false, err
 	}
@@ -109,7 +109,7 @@ func (n *Node) Raise(ctx context.Context, req driver.RaiseRequest) (bool, error)
 func (n *Node) Extend(ctx context.Context, req driver.ExtendRequest) (driver.ExtendReply, error) {
 	seen := n.guard.Latest()
 	args := append(n.scripts.ExtendArgs(&req, scripts.InCluster()), seen.Fingerprint(), seen.Expected())
-	val, err := n.run(ctx, n.scripts.Extend, args)
+	val, err := n.run(ctx, n.scripts.ExtendIn(req.Mode), args)
 	if err != nil {
 		return driver.ExtendGone, err
 	}
@@ -118,7 +118,7 @@ func (n *Node) Extend(ctx context.Context, req driver.ExtendRequest) (driver.Ext
 
 // Release implements driver.BlockingNode.
 func (n *Node) Release(ctx context.Context, req driver.ReleaseRequest) (driver.ReleaseReply, error) {
-	val, err := n.run(ctx, n.scripts.Release, n.scripts.ReleaseArgs(&req, scripts.InCluster()))
+	val, err := n.run(ctx, n.scripts.ReleaseIn(req.Mode), n.scripts.ReleaseArgs(&req, scripts.InCluster()))
 	if err != nil {
 		return driver.ReleaseReply{}, err
 	}
@@ -127,7 +127,7 @@ func (n *Node) Release(ctx context.Context, req driver.ReleaseRequest) (driver.R
 
 // Leave implements driver.BlockingNode.
 func (n *Node) Leave(ctx context.Context, req driver.LeaveRequest) error {
-	val, err := n.run(ctx, n.scripts.Leave, n.scripts.LeaveArgs(&req, scripts.InCluster()))
+	val, err := n.run(ctx, n.scripts.LeaveIn(req.Mode), n.scripts.LeaveArgs(&req, scripts.InCluster()))
 	if err == nil {
 		_, err = scripts.ParseFlag(val)
 	}
@@ -153,6 +153,9 @@ func (n *Node) Peek(ctx context.Context, req driver.PeekRequest) (driver.PeekRep
 func (n *Node) Subscribe(ctx context.Context, waiterID string, wake func(string)) error {
 	return n.listener.Subscribe(ctx, waiterID, wake)
 }
+
+// Shares implements driver.Sharer.
+func (n *Node) Shares() error { return nil }
 
 // Close implements driver.BlockingNode.
 func (n *Node) Close() error {

@@ -39,6 +39,9 @@ func (p Place) appendKeys(args []any, keys ...any) []any {
 // AcquireArgs are the arguments of acquire.lua but the last: the marker that the
 // connection expects.
 func (s *Set) AcquireArgs(req *driver.AcquireRequest, at Place) []any {
+	if req.Mode != driver.Exclusive {
+		return s.sharedAcquireArgs(req, at)
+	}
 	k := s.keys.of(req.Key)
 	args := append(make([]any, 0, 24), "evalsha", s.Acquire.Hash)
 	if req.Waiter.Enqueue && req.Waiter.Record != "" {
@@ -84,6 +87,9 @@ func (s *Set) Voted(g *guard.Guard, sent guard.Sight, key string, val any) (driv
 
 // RaiseArgs are the arguments of raise.lua.
 func (s *Set) RaiseArgs(req *driver.RaiseRequest) []any {
+	if req.Mode == driver.Read {
+		return s.readRaiseArgs(req)
+	}
 	k := s.keys.of(req.Key)
 	return []any{
 		"evalsha", s.Raise.Hash, 2, k.args.lock, k.args.fence,
@@ -94,6 +100,9 @@ func (s *Set) RaiseArgs(req *driver.RaiseRequest) []any {
 // ExtendArgs are the arguments of extend.lua but the last two: the fingerprint of
 // the connection's configuration and the marker that it expects.
 func (s *Set) ExtendArgs(req *driver.ExtendRequest, at Place) []any {
+	if req.Mode == driver.Read {
+		return s.readExtendArgs(req, at)
+	}
 	k := s.keys.of(req.Key)
 	args := append(make([]any, 0, 16), "evalsha", s.Extend.Hash)
 	args = at.appendKeys(args, k.args.lock, k.args.fence, k.tombstone(req.Token))
@@ -112,6 +121,9 @@ func Extended(g *guard.Guard, val any) (driver.ExtendReply, error) {
 
 // ReleaseArgs are the arguments of release.lua.
 func (s *Set) ReleaseArgs(req *driver.ReleaseRequest, at Place) []any {
+	if req.Mode != driver.Exclusive {
+		return s.sharedReleaseArgs(req, at)
+	}
 	k := s.keys.of(req.Key)
 	says := req.Waiter.ID != "" && req.Waiter.Record != ""
 	args := append(make([]any, 0, 16), "evalsha", s.Release.Hash)
@@ -132,6 +144,9 @@ func (s *Set) ReleaseArgs(req *driver.ReleaseRequest, at Place) []any {
 
 // LeaveArgs are the arguments of leave.lua.
 func (s *Set) LeaveArgs(req *driver.LeaveRequest, at Place) []any {
+	if req.Mode != driver.Exclusive {
+		return s.sharedLeaveArgs(req, at)
+	}
 	k := s.keys.of(req.Key)
 	return []any{
 		"evalsha", s.Leave.Hash, 4, k.args.lock, k.args.next, k.args.queue, k.entry(req.WaiterID),

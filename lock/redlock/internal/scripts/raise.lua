@@ -4,7 +4,7 @@
 -- ARGV  1 token:counter of the grant  2 fence
 -- reply 1 raised | 0 the key is not that grant
 
-local value = redis.call('GET', KEYS[1])
+local value = redis.call('MGET', KEYS[1])[1] -- false if readers are there
 local grant = ARGV[1] .. '|'
 if not value or string.sub(value, 1, #grant) ~= grant then
   return 0

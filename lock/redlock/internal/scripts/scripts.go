@@ -46,6 +46,7 @@ var replaceLua string
 type Set struct {
 	Acquire, Raise, Extend, Release, Leave, Peek *redisconn.Script
 	quarantine                                   *redisconn.Script
+	sharing                                      sharing
 	keys                                         *keyCache
 }
 
@@ -59,6 +60,7 @@ func New() *Set {
 		Leave:      redisconn.NewScript(handoffLua, leaveLua),
 		Peek:       redisconn.NewScript(peekLua),
 		quarantine: redisconn.NewScript(quarantineLua),
+		sharing:    newSharing(),
 		keys:       newKeyCache(),
 	}
 }

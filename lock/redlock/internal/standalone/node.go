@@ -29,6 +29,7 @@ var (
 	_ driver.Node      = (*Node)(nil)
 	_ driver.Connected = (*Node)(nil)
 	_ driver.Peeker    = (*Node)(nil)
+	_ driver.Sharer    = (*Node)(nil)
 )
 
 // New returns the node of a client's server, with the guard's name. It does not connect yet.
@@ -51,6 +52,9 @@ func (n *Node) System() string { return "redis" }
 func (n *Node) Subscribe(ctx context.Context, waiterID string, wake func(string)) error {
 	return n.listener.Subscribe(ctx, waiterID, wake)
 }
+
+// Shares implements driver.Sharer.
+func (n *Node) Shares() error { return nil }
 
 // Close implements driver.Node.
 func (n *Node) Close() error {
@@ -77,7 +81,7 @@ type acquireCommand struct {
 func (n *Node) Acquire(call driver.Call, req *driver.AcquireRequest, to driver.Answer[driver.AcquireReply]) {
 	args := req.Shared.Args(func() []any { return n.scripts.AcquireArgs(req, scripts.OnServer()) })
 	c := &acquireCommand{n: n, key: req.Key, to: to}
-	c.Command = lanes.Command{Call: call, Script: n.scripts.Acquire, Args: args, Compares: lanes.ComparesMarker, To: c}
+	c.Command = lanes.Command{Call: call, Script: n.scripts.AcquireIn(req.Mode), Args: args, Compares: lanes.ComparesMarker, To: c}
 	n.lanes.Submit(&c.Command)
 }
 
@@ -106,7 +110,7 @@ func (c *flagCommand) Reply(val any, err error) {
 // Raise implements driver.Node.
 func (n *Node) Raise(call driver.Call, req *driver.RaiseRequest, to driver.Answer[bool]) {
 	c := &flagCommand{to: to}
-	c.Command = lanes.Command{Call: call, Script: n.scripts.Raise, Args: n.scripts.RaiseArgs(req), To: c}
+	c.Command = lanes.Command{Call: call, Script: n.scripts.RaiseIn(req.Mode), Args: n.scripts.RaiseArgs(req), To: c}
 	n.lanes.Submit(&c.Command)
 }
 
@@ -114,7 +118,7 @@ func (n *Node) Raise(call driver.Call, req *driver.RaiseRequest, to driver.Answe
 func (n *Node) Leave(call driver.Call, req *driver.LeaveRequest, to driver.Answer[bool]) {
 	args := n.scripts.LeaveArgs(req, scripts.OnServer())
 	c := &flagCommand{to: to}
-	c.Command = lanes.Command{Call: call, Script: n.scripts.Leave, Args: args, To: c}
+	c.Command = lanes.Command{Call: call, Script: n.scripts.LeaveIn(req.Mode), Args: args, To: c}
 	n.lanes.Submit(&c.Command)
 }
 
@@ -129,7 +133,7 @@ func (n *Node) Extend(call driver.Call, req *driver.ExtendRequest, to driver.Ans
 	args := req.Shared.Args(func() []any { return n.scripts.ExtendArgs(req, scripts.OnServer()) })
 	c := &extendCommand{n: n, to: to}
 	c.Command = lanes.Command{
-		Call: call, Script: n.scripts.Extend, Args: args, Compares: lanes.ComparesFingerprint, To: c,
+		Call: call, Script: n.scripts.ExtendIn(req.Mode), Args: args, Compares: lanes.ComparesFingerprint, To: c,
 	}
 	n.lanes.Submit(&c.Command)
 }
@@ -151,7 +155,7 @@ type releaseCommand struct {
 func (n *Node) Release(call driver.Call, req *driver.ReleaseRequest, to driver.Answer[driver.ReleaseReply]) {
 	args := req.Shared.Args(func() []any { return n.scripts.ReleaseArgs(req, scripts.OnServer()) })
 	c := &releaseCommand{to: to}
-	c.Command = lanes.Command{Call: call, Script: n.scripts.Release, Args: args, To: c}
+	c.Command = lanes.Command{Call: call, Script: n.scripts.ReleaseIn(req.Mode), Args: args, To: c}
 	n.lanes.Submit(&c.Command)
 }
 

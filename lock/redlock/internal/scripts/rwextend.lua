@@ -1,0 +1,50 @@
+-- Prolongs a reader's time, and nobody else's. After rwshared.lua. A writer's is prolonged by extend.lua.
+-- A reader that was lost may be put back, which is no vote.
+-- KEYS  1 lock  2 fence counter  3 tombstone of this token  4 next (reservation)  5 bars
+--       6 marker of the server; not in a Redis Cluster, where it has another slot
+-- ARGV  1 token  2 ttl ms  3 '1' refill  4 fence  5 holder
+--       6 fingerprint of the caller's configuration, or '' if any will do
+--       7 the marker that lets the server vote, or '' if it votes anyway
+-- reply as extend.lua: 1 extended | 2 refilled | 0 not there | -1 somebody else's
+--       {5, marker} the server votes for another configuration
+
+local votes = ARGV[7] == ''
+if ARGV[6] ~= '' then
+  local marker = redis.call('GET', KEYS[6])
+  votes = votes or marker == ARGV[7]
+  local fingerprint = marker and string.match(marker, '^%a+|([^|]*)|')
+  if fingerprint and fingerprint ~= ARGV[6] then
+    return {5, marker}
+  end
+end
+local token = ARGV[1]
+local value, readers, last = holders(KEYS[1])
+local grant, result = readers and readers[token], 1
+if grant then
+  grant = string.match(grant, '^%d+:(.*)$')
+elseif value then
+  result = -1
+elseif ARGV[3] ~= '1' or not votes or redis.call('EXISTS', KEYS[3], KEYS[4]) > 0 or next(bars_of(KEYS[5])) then
+  result = 0 -- also while a writer waits for the place that the reader would take
+else
+  result = 2
+  if tonumber(redis.call('GET', KEYS[2]) or '0') < tonumber(ARGV[4]) then
+    redis.call('SET', KEYS[2], ARGV[4])
+  end
+  grant = ARGV[4] .. '|' .. ARGV[5]
+end
+if result > 0 then
+  local expiry = now + ARGV[2]
+  redis.call('HSET', KEYS[1], token, string.format('%.0f', expiry) .. ':' .. grant)
+  local latest = expiry
+  for other, its in pairs(readers or {}) do
+    if other ~= token then
+      latest = math.max(latest, tonumber(string.match(its, '^%d+')))
+    end
+  end
+  read_until(KEYS[1], latest)
+elseif redis.call('EXISTS', KEYS[3]) == 0 then
+  -- A write, so that a replica says READONLY instead of a stale answer.
+  redis.call('DEL', KEYS[3])
+end
+return result

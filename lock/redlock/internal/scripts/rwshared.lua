@@ -1,0 +1,95 @@
+-- Shared by the scripts for readers and writers, after handoff.lua. A writer is a string at the lock's
+-- key, as any lock is. A reader is a field of a hash there: its token, with "expiry in ms:counter|holder".
+-- The hash expires with the reader that expires last.
+
+local clock = redis.call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+
+-- holders returns the writer's value; or the readers, the expiry of the last one, and the first token.
+-- It takes out readers that have expired. What another library has there counts as a value. value is what
+-- MGET says of the key, if that was asked.
+local function holders(lock, value)
+  if value == nil then
+    value = redis.call('MGET', lock)[1]
+  end
+  if value then
+    return value
+  end
+  local fields = redis.pcall('HGETALL', lock)
+  if fields.err then
+    return ''
+  end
+  for i = 2, #fields, 2 do
+    if not string.match(fields[i], '^%d+:%d+|') then
+      return ''
+    end
+  end
+  local readers, last, first
+  for i = 1, #fields, 2 do
+    local expiry = tonumber(string.match(fields[i + 1], '^%d+'))
+    if expiry < now then
+      redis.call('HDEL', lock, fields[i])
+    else
+      readers = readers or {}
+      readers[fields[i]] = fields[i + 1]
+      last = math.max(last or 0, expiry)
+      if not first or fields[i] < first then
+        first = fields[i]
+      end
+    end
+  end
+  return nil, readers, last, first
+end
+
+-- read_until sets the expiry of the hash.
+local function read_until(lock, last)
+  redis.call('PEXPIRE', lock, string.format('%.0f', math.max(last - now, 1)))
+end
+
+-- bars_of returns the writers that keep out readers with a later ticket, by their ids.
+local function bars_of(key)
+  local bars = {}
+  local fields = redis.call('HGETALL', key)
+  for i = 1, #fields, 2 do
+    local ticket, expiry = string.match(fields[i + 1], '^(%d+):(%d+)$')
+    if tonumber(expiry) < now then
+      redis.call('HDEL', key, fields[i])
+    else
+      bars[fields[i]] = {tonumber(ticket), tonumber(expiry)}
+    end
+  end
+  return bars
+end
+
+-- name_group names one writer if nobody reads, or all readers in front, and keeps the lock for them.
+-- A waiter nobody listens for is passed over, and bars nobody any more.
+local function name_group(lock, reservation, queue, bars_key, reading, window_ms, counts_listeners)
+  local named, bars
+  for _ = 1, 64 do
+    local head = redis.call('ZRANGE', queue, 0, 0)[1]
+    if not head then
+      break
+    end
+    bars = bars or bars_of(bars_key)
+    if bars[head] and (reading or named) then
+      break
+    end
+    redis.call('ZREM', queue, head)
+    local heard = redis.pcall('PUBLISH', 'lockscope:wake:' .. head, lock)
+    if heard ~= 0 or counts_listeners ~= '1' then
+      if bars[head] then
+        redis.call('SET', reservation, head, 'PX', window_ms)
+        return true
+      end
+      named = true
+    elseif bars[head] then
+      redis.call('HDEL', bars_key, head)
+      bars[head] = nil
+    end
+  end
+  if named and not reading then
+    redis.call('SET', reservation, 'r', 'PX', window_ms)
+  end
+  return named
+end
+
