@@ -16,7 +16,18 @@ import (
 // fences in the order of writers, readers with an expiry each, and writers that readers do not starve. It calls
 // newLocker as [TestLocker] does. For a Locker without read/write locks there is [TestNoRWLock].
 func TestRWLock(t *testing.T, newLocker func(t testing.TB) lock.Locker, opts ...ConformanceOption) {
-	s := newSuite(newLocker, opts)
+	newSuite(newLocker, opts).testRWLock(t)
+}
+
+// TestRWLockInFakeTime is to [TestRWLock] what [TestLockerInFakeTime] is to [TestLocker].
+func TestRWLockInFakeTime(t *testing.T, start func(t testing.TB) func(testing.TB) lock.Locker,
+	opts ...ConformanceOption) {
+	s := newSuite(nil, opts)
+	s.start = start
+	s.testRWLock(t)
+}
+
+func (s *suite) testRWLock(t *testing.T) {
 	s.run(t, "readers share", (*conformance).readersShare)
 	s.run(t, "never a writer beside others", (*conformance).writersAreAlone)
 	s.run(t, "fences", (*conformance).fencesOfReaders)

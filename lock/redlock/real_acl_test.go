@@ -21,7 +21,7 @@ const leastPrivilege = "ACL SETUSER lockscope reset on >" + aclPassword +
 	" ~lock:* ~lockscope:* &lockscope:wake:*" +
 	" +eval +evalsha +info +subscribe +publish +ping +time" +
 	" +get +mget +set +del +exists +pttl +pexpire" +
-	" +zadd +zrem +zscore +zrank +zrange +zpopmin"
+	" +zadd +zrem +zscore +zrank +zrange +zpopmin +hgetall +hset +hdel"
 
 const aclPassword = "correct-horse-battery"
 
@@ -196,7 +196,26 @@ func tryEverything(t *testing.T, f *realNodes, bound time.Duration, user, passwo
 	if ferr != nil {
 		return errors.Join(err, ferr)
 	}
-	return errors.Join(err, fair.Release(ctx))
+	return errors.Join(err, fair.Release(ctx), f.readAndWrite(ctx, a, b, bound))
+}
+
+// readAndWrite does the same with a read/write lock.
+func (f *realNodes) readAndWrite(ctx context.Context, a, b lock.Locker, bound time.Duration) error {
+	as := func(k lock.Kind) lock.AcquireOption { return func(o *lock.AcquireOptions) { o.Kind = k } }
+	reader, err := a.Acquire(ctx, "prices", as(lock.KindRead), lock.NoRenew(), lock.MaxWait(bound))
+	if err != nil {
+		return err
+	}
+	waiting := acquireAsync(ctx, b, "prices", as(lock.KindWrite), lock.MaxWait(bound))
+	for deadline := time.Now().Add(bound / 2); f.queued("prices") < 1 && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+	err = errors.Join(reader.Extend(ctx), reader.Release(ctx))
+	g := <-waiting
+	if g.err != nil {
+		return errors.Join(err, g.err)
+	}
+	return errors.Join(err, g.lease.Release(ctx))
 }
 
 // TestRealRefusedUser: the error comes at once, whatever MaxWait is, and does not show the password.

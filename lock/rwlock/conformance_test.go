@@ -1,6 +1,7 @@
 package rwlock_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/lockscope/lockscope/lock"
@@ -8,13 +9,18 @@ import (
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
-// TestConformance on nodes in memory, in true time.
 func TestConformance(t *testing.T) {
-	nodes := memlock.NewNodes(3)
-	locktest.TestRWLock(t, func(t testing.TB) lock.Locker {
-		l, err := memlock.New(nodes)
-		must(t, err)
-		t.Cleanup(func() { must(t, l.Close()) })
-		return l
-	})
+	for _, n := range []int{1, 3} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			locktest.TestRWLockInFakeTime(t, func(testing.TB) func(testing.TB) lock.Locker {
+				nodes := memlock.NewNodes(n)
+				return func(t testing.TB) lock.Locker {
+					l, err := memlock.New(nodes)
+					must(t, err)
+					t.Cleanup(func() { must(t, l.Close()) })
+					return l
+				}
+			})
+		})
+	}
 }

@@ -44,6 +44,8 @@ func probes(prefix string) []probe {
 		onLock("pttl"), onLock("pexpire", 1),
 		onQueue("zadd", "xx", 1, "x"), onQueue("zrem", "x"), onQueue("zscore", "x"), onQueue("zrank", "x"),
 		onQueue("zrange", 0, 0), onQueue("zpopmin"),
+		// The names of fields and values must come in pairs: this HSET is refused by itself.
+		onLock("hgetall"), onLock("hset", "x", 1, "y"), onLock("hdel", "x"),
 		{"+publish", "&" + wakeChannel + "*", []any{"publish", wakeChannel + "doctor-" + id, ""}},
 		{"+subscribe", "&" + wakeChannel + "*", []any{"subscribe", wakeChannel + "doctor-" + id}},
 	}
