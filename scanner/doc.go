@@ -21,10 +21,14 @@
 //
 // Helper keys of locks (lockscope:*, redisson_*) are never findings, whatever the pattern.
 //
+// Readers of a read/write lock share a key, a hash. One that is held too long is found among others that come and go. If
+// there are more than are read (see Cost), only the TTL of the key is judged. Readers are not looked for as orphans, and
+// not repaired.
+//
 // Owner tokens and values never leave the package, neither in findings nor in logs or errors. A finding shows only what
 // the value says of its holder apart from the token:
 //
-//   - lockscope: instance and time;
+//   - lockscope: instance and time, and of several readers those of the oldest;
 //   - ShedLock: host and time;
 //   - Redisson: thread, re-entries and the first 8 characters of the client id.
 //

@@ -3,6 +3,7 @@ package redlock
 import (
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
@@ -14,13 +15,8 @@ import (
 func ParseValue(value string) (fence uint64, holder lock.Holder, ok bool) {
 	head, said, found := strings.Cut(value, "|")
 	token, counter, split := strings.Cut(head, ":")
-	if !found || !split || len(token) != driver.TokenLength {
+	if !found || !split || !isToken(token) {
 		return 0, lock.Holder{}, false
-	}
-	for i := range len(token) {
-		if c := token[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return 0, lock.Holder{}, false
-		}
 	}
 	fence, err := strconv.ParseUint(counter, 10, 64)
 	if err != nil {
@@ -28,4 +24,29 @@ func ParseValue(value string) (fence uint64, holder lock.Holder, ok bool) {
 	}
 	holder, err = records.ParseHolder(said)
 	return fence, holder, err == nil
+}
+
+// ParseReader returns the fencing token, the expiry by the node's clock, and the holder of a reader: of a field in the
+// hash that the readers of a read/write lock are. name is the owner token, which is a secret. ok is false for a field
+// that lockscope did not write.
+func ParseReader(name, value string) (fence uint64, expires time.Time, holder lock.Holder, ok bool) {
+	digits, rest, split := strings.Cut(value, ":")
+	ms, err := strconv.ParseInt(digits, 10, 64)
+	if !split || err != nil || !isToken(name) {
+		return 0, time.Time{}, lock.Holder{}, false
+	}
+	fence, holder, ok = ParseValue(name + ":" + rest)
+	return fence, time.UnixMilli(ms), holder, ok
+}
+
+func isToken(text string) bool {
+	if len(text) != driver.TokenLength {
+		return false
+	}
+	for i := range len(text) {
+		if c := text[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
 }

@@ -19,6 +19,10 @@ func About(key string, h *report.Hold, patterns []string) string {
 		return fmt.Sprintf("election %s: ", report.KeyText(name))
 	case lock.KindSet:
 		return fmt.Sprintf("%s, held as part of a set: ", report.KeyText(name))
+	case lock.KindRead:
+		return fmt.Sprintf("reader of %s: ", report.KeyText(name))
+	case lock.KindWrite:
+		return fmt.Sprintf("writer of %s: ", report.KeyText(name))
 	case lock.KindSemaphore:
 		if semaphore, slot, ok := records.ParseSlot(name); ok {
 			return fmt.Sprintf("slot %d of semaphore %s: ", slot, report.KeyText(semaphore))

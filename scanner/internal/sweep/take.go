@@ -35,7 +35,7 @@ func (n *nodeSweep) take(ctx context.Context, page *keyreader.Page) (locks int64
 		for _, class := range n.cfg.Rules.Classify(v, &holder, lease.since, now) {
 			n.note(n.finding(class, v, n.evidence(class, v, &lease, now), lease.since, now))
 		}
-		if n.cfg.Rules.Checks[report.Orphan] && n.orphans.Possible() && holder.Format == report.FormatLockscope {
+		if n.cfg.Rules.Checks[report.Orphan] && n.orphans.Possible() && value.Token(v) != "" {
 			ours = append(ours, v)
 		}
 	}

@@ -45,6 +45,8 @@ func DistinctionOf(v *keyreader.Value, h *report.Hold) Distinction {
 	switch {
 	case v.Type == keyreader.Hash && v.Fields == nil: // too large, or not measured
 		return Indistinct
+	case v.Type == keyreader.Hash && Readers(v):
+		return PerLease
 	case v.Type == keyreader.Hash:
 		return PerClient
 	case v.Type != keyreader.String || v.Size > int64(len(v.Head)):

@@ -60,6 +60,9 @@ func doubtOfHash(v *keyreader.Value) string {
 	if v.Fields == nil {
 		return "its fields were not all read, or the server does not report its size (+memory|usage)"
 	}
+	if Readers(v) {
+		return "it is the readers of a lock, which a repair does not tell apart"
+	}
 	if _, ok := redissonHolder(v.Fields); !ok {
 		return "its fields are not those of a Redisson lock"
 	}

@@ -35,6 +35,9 @@ func Holder(v *keyreader.Value) report.Hold {
 		if h, ok := redissonHolder(v.Fields); ok {
 			return h
 		}
+		if h, ok := readersHolder(v.Fields); ok {
+			return h
+		}
 	}
 	// The values of redsync, redislock and SETNX scripts are their owner tokens, or
 	// may be: nothing of them is shown.
@@ -124,8 +127,28 @@ func redissonHolder(fields [][2]string) (report.Hold, bool) {
 	return h, len(names) > 0
 }
 
-// Foreign reports whether a key has no known form of a lock: locks are strings, or small hashes as Redisson writes
-// them.
+// readersHolder describes the oldest reader of a read/write lock of lockscope.
+func readersHolder(fields [][2]string) (oldest report.Hold, ok bool) {
+	for i, f := range fields {
+		fence, _, h, ok := redlock.ParseReader(f[0], f[1])
+		if !ok {
+			return report.Hold{}, false
+		}
+		if i == 0 || h.Since.Before(oldest.Since) {
+			oldest = report.Hold{Holder: h, Format: report.FormatLockscope, Fence: fence}
+		}
+	}
+	return oldest, len(fields) > 0
+}
+
+// Readers reports whether the value is the readers of a read/write lock of lockscope, as far as they were read.
+func Readers(v *keyreader.Value) bool {
+	_, ok := readersHolder(v.Fields)
+	return ok
+}
+
+// Foreign reports whether a key has no known form of a lock: locks are strings, small hashes as Redisson writes them, or
+// the readers of a lock. A hash that is too large to be read and expires may be many readers.
 func Foreign(v *keyreader.Value) bool {
 	switch v.Type {
 	case keyreader.String:
@@ -134,8 +157,11 @@ func Foreign(v *keyreader.Value) bool {
 		if v.Size == keyreader.Unmeasured {
 			return false
 		}
+		if v.Fields == nil && v.TTL != keyreader.Never {
+			return false
+		}
 		_, ok := redissonHolder(v.Fields)
-		return !ok
+		return !ok && !Readers(v)
 	}
 	return true
 }

@@ -1,0 +1,85 @@
+package scanner_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/redlock"
+	"github.com/lockscope/lockscope/lock/rwlock"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// readLocks returns a function that makes n readers of a lock on the nodes.
+func readLocks(t *testing.T, f *nodes) func(name string, n int) {
+	l, err := redlock.New(f.clients, redlock.WithRestartQuarantine(0))
+	must(t, err)
+	t.Cleanup(func() { must(t, l.Close()) })
+	return func(name string, n int) {
+		rw, err := rwlock.New(l, name)
+		must(t, err)
+		for range n {
+			_, err := rw.RLock(t.Context(), lock.NoRenew(), lock.TTL(time.Minute))
+			must(t, err)
+		}
+	}
+}
+
+// TestReadersAreNoLeak, few or too many to be read, nor is a waiting writer. Readers whose TTL somebody took away are.
+func TestReadersAreNoLeak(t *testing.T) {
+	f := startNodes(t, 1)
+	read := readLocks(t, f)
+	read("few", 2)
+	read("many", 40)
+	read("leaked", 2)
+	l, err := redlock.New(f.clients, redlock.WithRestartQuarantine(0))
+	must(t, err)
+	defer l.Close()
+	rw, err := rwlock.New(l, "few")
+	must(t, err)
+	if _, err := rw.Lock(t.Context(), lock.MaxWait(500*time.Millisecond)); err == nil {
+		t.Error("a writer beside readers")
+	}
+	must(t, f.clients[0].Persist(t.Context(), "lock:leaked").Err())
+	r := sweep(t, newScanner(t, f.clients, scanner.WithPatterns("lock:*", "lockscope:*")))
+	wantFindings(t, "readers", r.Findings, "no_ttl lock:leaked")
+	leak := find(t, r.Findings, scanner.NoTTL, "lock:leaked")
+	if leak.Hold.Kind != lock.KindRead || leak.Hold.Fence == 0 || !strings.HasPrefix(leak.Evidence, "reader of leaked: ") {
+		t.Errorf("%+v", leak)
+	}
+}
+
+// TestAReaderThatIsHeldTooLong is found among others that come and go.
+func TestAReaderThatIsHeldTooLong(t *testing.T) {
+	f := startNodes(t, 1)
+	now := time.Now()
+	reader := func(tok string, since time.Time) {
+		value := fmt.Sprintf("%d:%s", now.Add(time.Minute).UnixMilli(),
+			strings.TrimPrefix(lockscopeValue(tok, since), tok+":")+"|||read")
+		must(t, f.clients[0].HSet(t.Context(), "lock:prices", tok, value).Err())
+		must(t, f.clients[0].PExpire(t.Context(), "lock:prices", time.Minute).Err())
+	}
+	reader(tokenOf("stuck"), now.Add(-3*time.Hour))
+	reader(tokenOf("a"), now)
+	come := scanner.WithConfirmAfter(200 * time.Millisecond)
+	time.AfterFunc(100*time.Millisecond, func() { reader(tokenOf("b"), now) })
+	r := sweep(t, newScanner(t, f.clients, come))
+	wantFindings(t, "a stuck reader", r.Findings, "held_too_long lock:prices")
+}
+
+// TestAForeignHashIsStillFound: a hash without a TTL that is too large to be read, and one of another kind.
+func TestAForeignHashIsStillFound(t *testing.T) {
+	f := startNodes(t, 1)
+	c := f.clients[0].(*redis.Client)
+	for i := range 40 {
+		must(t, c.HSet(t.Context(), "lock:large", fmt.Sprint("field", i), "x").Err())
+	}
+	must(t, c.HSet(t.Context(), "lock:small", "field", "x").Err())
+	must(t, c.PExpire(t.Context(), "lock:small", time.Minute).Err())
+	r := sweep(t, newScanner(t, f.clients))
+	wantFindings(t, "foreign hashes", r.Findings, "foreign_type lock:large", "foreign_type lock:small")
+}
