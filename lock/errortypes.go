@@ -66,7 +66,7 @@ type HeldError struct {
 	// unknown, negative if the lock never expires by itself.
 	Remaining time.Duration
 	// HandedOver is true if the lock is reserved for the next waiter at the moment, and
-	// nobody holds it.
+	// nobody holds it. To a reader of a read/write lock it means that a writer waits in front.
 	HandedOver bool
 	// Errors are those of the nodes that failed: too few to matter, since the holder alone
 	// keeps the resource from being acquired.
