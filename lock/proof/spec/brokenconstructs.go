@@ -19,6 +19,9 @@ func brokenPermits() []Case {
 		// 51: a slot that is no longer there is renewed for ever.
 		newCase("ExtendsUnchecked", &Permits{Callers: "221", Old: 2, New: 1, TTL: 2, Renewed: true,
 			Rules: R{ExtendsUnchecked: true}}, anotherPermit...),
+		// 76: as 50, once the nodes have forgotten k beside a permit that is renewed.
+		newCase("ForgottenEarly", &Permits{Callers: "12", Old: 1, TTL: 2, Renewed: true, Idle: true,
+			Rules: R{ForgottenEarly: true}}),
 		// 52: a node forgets, and has the old k with the one that never heard of the new.
 		newCase("MajorityIsEnough", &Permits{Callers: "22", Old: 2, New: 1, TTL: 2, Wipes: 1,
 			Rules: R{MajorityIsEnough: true}}),

@@ -15,6 +15,7 @@ type Permits struct {
 	New     int    // the k to which an act changes it; 0: there is no act
 	TTL     int
 	Renewed bool // permits are renewed
+	Idle    bool // a node forgets k when nobody has asked or renewed there for a TTL
 	Wipes   int  // nodes that lose all, with k, and are silent for a TTL
 
 	Rules PermitsRules
@@ -24,7 +25,8 @@ type Permits struct {
 type PermitsRules struct {
 	CountPerNode      bool // a node counts permits, of whatever slot, up to k
 	KUnchecked        bool // a node does not compare k
-	ExtendsUnchecked  bool // it does not when it extends
+	ExtendsUnchecked  bool // it extends slots that it has not
+	ForgottenEarly    bool // a node forgets k when nobody has asked there for a TTL, although permits are renewed
 	MajorityIsEnough  bool // an act has changed k when a quorum of the nodes has the new, not all
 	ShrunkWithoutWait bool // the smaller bound is believed as soon as the nodes have it
 	NoQuarantine      bool // a node that has forgotten votes at once
@@ -38,6 +40,7 @@ const (
 
 type permitsNode struct {
 	k      uint8               // 0: it knows none
+	known  uint8               // ticks until it forgets k, if it forgets
 	silent uint8               // ticks until its quarantine is over
 	holder [permitsSlots]uint8 // 1 + client
 	ttl    [permitsSlots]uint8
@@ -70,7 +73,7 @@ const (
 // Start implements [Model].
 func (m *Permits) Start() (s permitsState) {
 	for j := range s.nodes {
-		s.nodes[j].k = uint8(m.Old)
+		s.nodes[j].learn(m, uint8(m.Old))
 	}
 	return s
 }
@@ -92,8 +95,18 @@ func (m *Permits) Violation(s permitsState) string {
 	return ""
 }
 
-// bound is how many permits may be valid: the larger k while it is changed.
+// bound is how many permits may be valid: the larger k while it is changed. Where k is forgotten and taken anew, it is
+// what every holder believes.
 func (m *Permits) bound(s *permitsState) int {
+	if m.Idle {
+		least := permitsClients
+		for c := range m.Callers {
+			if s.clients[c].phase == held {
+				least = min(least, int(m.k(c)))
+			}
+		}
+		return least
+	}
 	switch s.act {
 	case notBegun:
 		return m.Old
@@ -116,5 +129,5 @@ func (n *permitsNode) key() (k uint64) {
 	for slot := range n.holder {
 		k = k<<8 | uint64(n.holder[slot])<<4 | uint64(n.ttl[slot])
 	}
-	return k<<16 | uint64(n.grants)<<8 | uint64(n.k)<<4 | uint64(n.silent)
+	return k<<24 | uint64(n.known)<<16 | uint64(n.grants)<<8 | uint64(n.k)<<4 | uint64(n.silent)
 }

@@ -1,5 +1,7 @@
 package spec
 
+import "cmp"
+
 // Steps implements [Model].
 func (m *Permits) Steps(s permitsState, each func(Step, permitsState)) {
 	for c := range m.Callers {
@@ -62,10 +64,18 @@ func (n *permitsNode) mayAsk(m *Permits, c int) bool {
 	if n.silent > 0 {
 		return false
 	}
-	if n.k == 0 {
-		n.k = m.k(c)
+	if n.k == 0 || n.k == m.k(c) {
+		n.learn(m, m.k(c))
 	}
 	return n.k == m.k(c) || m.Rules.KUnchecked
+}
+
+// learn makes a node know k, for a TTL at least.
+func (n *permitsNode) learn(m *Permits, k uint8) {
+	n.k = k
+	if m.Idle {
+		n.known = uint8(m.TTL)
+	}
 }
 
 func (n *permitsNode) grant(m *Permits, c, slot int) bool {
@@ -90,7 +100,8 @@ func (m *Permits) extend(s permitsState, c int, do func(string, int, int, permit
 	var extends []int
 	for j := range s.nodes {
 		n := s.nodes[j]
-		if int(n.holder[slot]) == c+1 && (n.k == m.k(c) || m.Rules.ExtendsUnchecked || m.Rules.KUnchecked) {
+		// Not n.k == m.k(c): a permit outlasts a change of k, unless its slot goes.
+		if int(n.holder[slot]) == c+1 && (n.k == 0 || slot < int(n.k) || m.Rules.ExtendsUnchecked || m.Rules.KUnchecked) {
 			extends = append(extends, j)
 		}
 	}
@@ -101,6 +112,9 @@ func (m *Permits) extend(s permitsState, c int, do func(string, int, int, permit
 			if i != without {
 				votes++
 				to.nodes[j].ttl[slot] = uint8(m.TTL)
+				if !m.Rules.ForgottenEarly {
+					to.nodes[j].learn(m, cmp.Or(to.nodes[j].k, m.k(c)))
+				}
 			}
 		}
 		if votes > permitsNodes/2 {
@@ -127,7 +141,7 @@ func (m *Permits) actSteps(s permitsState, each func(Step, permitsState)) {
 			continue
 		}
 		to := s
-		to.nodes[j].k = uint8(m.New)
+		to.nodes[j].learn(m, uint8(m.New))
 		each(Step{Text: "the act changes k on {n}", Node: j}, to)
 	}
 	if s.act == marking && (marked == permitsNodes || marked > permitsNodes/2 && m.Rules.MajorityIsEnough) {
@@ -173,6 +187,9 @@ func (m *Permits) tick(s permitsState) permitsState {
 	for j := range s.nodes {
 		n := &s.nodes[j]
 		n.silent = max(n.silent, 1) - 1
+		if n.known = max(n.known, 1) - 1; m.Idle && n.known == 0 {
+			n.k = 0
+		}
 		for slot := range n.ttl {
 			if n.ttl[slot] = max(n.ttl[slot], 1) - 1; n.ttl[slot] == 0 {
 				n.holder[slot] = 0
