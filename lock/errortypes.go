@@ -68,6 +68,9 @@ type HeldError struct {
 	// HandedOver is true if the lock is reserved for the next waiter at the moment, and
 	// nobody holds it. To a reader of a read/write lock it means that a writer waits in front.
 	HandedOver bool
+	// SlotsKnown is true if the nodes have compared the number of slots of a semaphore. Holder may
+	// have another one then: that of before a change.
+	SlotsKnown bool
 	// Errors are those of the nodes that failed: too few to matter, since the holder alone
 	// keeps the resource from being acquired.
 	Errors []*NodeError

@@ -24,6 +24,8 @@ type AcquireRequest struct {
 	// until the waiter leaves. The bar has the request's ticket, or else the time at which it was set up.
 	Bar time.Duration
 
+	Semaphore *Semaphore // nil if the lock is not a slot
+
 	Shared *Shared // by the requests of one round; may be nil
 }
 
@@ -65,6 +67,7 @@ type AcquireReply struct {
 	Holder   string        // refused: holder record, "" if unknown
 	Ticket   int64         // refused: the caller's position, 0 if it does not queue
 	Ahead    int           // refused: waiters in front
+	Slots    int           // how many slots the node knows of; 0 if it compares none. See [SlotKeeper]
 
 	// Restart is set in exactly one reply, also beside an error, for every restart of the
 	// server that the node detected. The engine reports it to the traces.
@@ -99,6 +102,8 @@ type ExtendRequest struct {
 	Rename bool   // write Holder into the existing lock too: it was handed over inside the process
 	Mode   Mode   // of the lock
 
+	Semaphore *Semaphore // nil if the lock is not a slot
+
 	Shared *Shared
 }
 
@@ -111,6 +116,7 @@ const (
 	ExtendDone                        // renewed
 	ExtendRefilled                    // the key was lost and is restored: no vote
 	ExtendTaken                       // another owner holds the lock
+	ExtendNoSlot                      // the semaphore does not have this slot any more; see [SlotKeeper]
 )
 
 // ReleaseRequest gives a lock back.

@@ -55,6 +55,8 @@ type terms struct {
 	reserve uint64   // fences asked for: its own, and those to hand over
 	gate    int      // index of the node whose queue is joined
 	waiter  driver.Waiter
+
+	semaphore *driver.Semaphore // whose slot it is; nil for other locks
 }
 
 func newAttempt(e *base, nodes []*node, t terms) *attempt {
@@ -70,7 +72,7 @@ func newAttempt(e *base, nodes []*node, t terms) *attempt {
 	a.req = driver.AcquireRequest{
 		Key: t.queue.key, Token: newToken(), Holder: e.holderRecord(t.since, t.origin), TTL: t.opts.TTL, Run: t.reserve,
 		Floor: uint64(max(t.since.UnixMicro(), 1)), Fair: t.opts.Fair, Window: handoffWindow, Shared: &a.shared,
-		Mode: modeOf(t.opts.Kind), Bar: e.bar(&t.opts),
+		Mode: modeOf(t.opts.Kind), Bar: e.bar(&t.opts), Semaphore: t.semaphore,
 	}
 	for i, n := range nodes {
 		g := &a.grants[i]

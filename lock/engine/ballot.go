@@ -166,6 +166,9 @@ func (b *ballot) result(err error) result {
 	default:
 		res.err = b.quorumError()
 		res.hopeless = b.hopeless()
+		if b.hasOtherSlots() {
+			res.err, res.hopeless = &otherSlotsError{b.quorumError()}, true
+		}
 		res.split = b.tally.Refused > 0 && b.tally.Granted+b.tally.Refused >= quorum.Of(b.tally.Nodes)
 	}
 	return res
@@ -210,7 +213,7 @@ func (b *ballot) blocker(freeIn time.Duration) *lock.HeldError {
 	e := &lock.HeldError{
 		Resource: b.resource, Key: b.key,
 		Refused: b.tally.Refused, Nodes: b.tally.Nodes, Granted: b.tally.Granted, Named: b.inNameOf(worst.Holder),
-		HandedOver: worst.Reserved, Remaining: worst.TTL, Errors: b.failures.nodeErrors(),
+		SlotsKnown: worst.Slots != 0, HandedOver: worst.Reserved, Remaining: worst.TTL, Errors: b.failures.nodeErrors(),
 	}
 	switch {
 	case freeIn == never:

@@ -115,6 +115,7 @@ func (a *contender) terms(ctx context.Context) terms {
 		start: lock.AttemptStart{Resource: a.resource, Attempt: a.attempts, GateFirst: a.gateFirst()},
 		ts:    a.ts, traced: a.traced, queue: &a.queue.nodeQueues, opts: a.opts, since: time.Now(), origin: a.origin,
 		earlier: a.earlier, reserve: a.reserve(), gate: a.gate.choose(a.key, a.engine.nodes),
+		semaphore: a.semaphore(),
 	}
 	t.waiter = a.waiter(ctx, t.gate)
 	return t

@@ -96,7 +96,7 @@ func (l *lease) extendRound(ctx context.Context) *renewal {
 	r.req = driver.ExtendRequest{
 		Key: a.req.Key, Token: a.req.Token, TTL: a.opts.TTL, Refill: len(a.grants) > 1,
 		Fence: a.lastFence(), Holder: l.holderRecord(), Rename: l.handedOver, Shared: &r.shared,
-		Mode: a.req.Mode,
+		Mode: a.req.Mode, Semaphore: a.semaphore,
 	}
 	r.sets.asked = 1<<len(a.grants) - 1
 	for i := range r.extensions {
@@ -138,8 +138,8 @@ func (l *lease) conclude(r *renewal, cut error) {
 		r.outcome, r.err = lock.RenewLost, l.over()
 	case r.tally.Held():
 		r.outcome = lock.RenewLost
-		r.err = fmt.Errorf("%w: %d of %d nodes no longer hold %q%s",
-			lock.ErrLost, r.tally.Refused, r.tally.Nodes, l.resource, r.votes())
+		r.err = fmt.Errorf("%w: %d of %d nodes no longer hold %q%s%s",
+			lock.ErrLost, r.tally.Refused, r.tally.Nodes, l.resource, r.votes(), r.slotGone())
 	case cut != nil && !quorum.Tally{Nodes: r.tally.Nodes, Failed: r.tally.Failed}.Lost():
 		// What had failed by then decided nothing, and those still silent are not to blame.
 		r.outcome = lock.RenewUnknown

@@ -47,6 +47,7 @@ func (x *extending) Answer(answer driver.ExtendReply, err error) {
 		x.g.set(grantUnknown)
 	case answer == driver.ExtendDone, answer == driver.ExtendRefilled:
 		x.g.set(grantHeld)
+	case answer == driver.ExtendNoSlot: // what the node has of the lease is as before
 	default:
 		x.g.set(grantRefused)
 	}

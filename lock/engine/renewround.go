@@ -35,6 +35,7 @@ type renewal struct {
 	sets     nodeSets
 	failed   uint64 // set of nodes
 	refilled int
+	noSlot   int // nodes that do not have the slot any more
 	errs     failures
 	outcome  lock.RenewOutcome
 	err      error
@@ -70,6 +71,9 @@ func (r *renewal) count(from int, answer driver.ExtendReply, err error) {
 		r.tally.Refused++
 		r.sets.refilled |= bit
 	default:
+		if answer == driver.ExtendNoSlot {
+			r.noSlot++
+		}
 		r.tally.Refused++
 		r.sets.refused |= bit
 	}

@@ -42,6 +42,7 @@ func (a *attempt) voteAtGate(ctx context.Context) (res result, over bool) {
 	a.mu.Lock()
 	a.ballot.gateOnly = false
 	answered, refused, failed := a.ballot.answered > 0, a.ballot.tally.Refused > 0, a.ballot.tally.Failed > 0
+	otherSlots := a.ballot.otherSlots() > 0
 	a.mu.Unlock()
 	switch {
 	case err != nil:
@@ -51,6 +52,9 @@ func (a *attempt) voteAtGate(ctx context.Context) (res result, over bool) {
 		return res, false
 	case answered && a.queue.hedged.Load():
 		a.queue.hedged.Store(false)
+	}
+	if otherSlots { // it may be the one node that is wrong
+		return res, false
 	}
 	if refused || (failed || !answered) && a.waiter.Enqueue {
 		return a.turnedAway(), true
@@ -113,6 +117,9 @@ func (a *attempt) acquireTrace() (context.Context, hooks.Traces, lock.NodeStart)
 func (a *attempt) voted(from int, reply driver.AcquireReply, err error) {
 	if err == nil && !reply.Granted && slices.Contains(a.earlier, reply.Holder) {
 		err = errOwnLeftover
+	}
+	if err == nil && a.otherSlots(reply) {
+		err = &driver.SlotsError{Slots: a.semaphore.Slots, Known: reply.Slots}
 	}
 	a.count(from, reply, err)
 }

@@ -24,7 +24,7 @@ import (
 //   - *FullError, which matches lock.ErrHeld and names the holders, if all slots are held and the call does not wait
 //     (any longer);
 //   - *lock.WaitError if the wait was cut short. It wraps the reason and mostly a *FullError;
-//   - *SlotsError if a holder uses another number of slots;
+//   - *SlotsError if a majority of the nodes knows another number of slots, or a holder uses another one;
 //   - the other errors of lock.Locker, such as *lock.QuorumError, with the name of the slot.
 func (s *Semaphore) Acquire(ctx context.Context, opts ...lock.AcquireOption) (*Permit, error) {
 	c := &call{sem: s, ctx: ctx, given: opts, opts: lock.NewAcquireOptions(opts...), began: time.Now()}
@@ -131,6 +131,9 @@ func (c *call) failed(slot int, err error) error {
 	}
 	if cut, ok := errors.AsType[*lock.WaitError](err); ok {
 		return c.cut(cut)
+	}
+	if other := otherSlotsOnNodes(c.sem.name, len(c.sem.slots), err); other != nil {
+		return other
 	}
 	return fmt.Errorf("semaphore %q: slot %d: %w", c.sem.name, slot, err)
 }

@@ -69,6 +69,9 @@ func (e *FullError) add(err error) error {
 		e.Split = append(e.Split, votes)
 		return nil
 	}
+	if other := otherSlotsOnNodes(e.Name, e.Slots, err); other != nil {
+		return other
+	}
 	return err
 }
 
@@ -82,30 +85,4 @@ func (e *FullError) with(held *lock.HeldError) error {
 		return other
 	}
 	return e
-}
-
-// SlotsError means that a holder of a slot uses another number of slots for the same semaphore, so that the number of
-// valid permits is not bounded by Slots. It matches lock.ErrInvalidOption. Use the same number in all processes.
-type SlotsError struct {
-	Name  string
-	Slots int             // of this Semaphore
-	Other int             // of the holder
-	Held  *lock.HeldError // the slot and its holder
-}
-
-func (e *SlotsError) Error() string {
-	return fmt.Sprintf("semaphore %q: this process uses %d slots, but a holder uses %d (%v). "+
-		"Use the same number of slots in all processes, or another name.", e.Name, e.Slots, e.Other, e.Held)
-}
-
-// Is makes errors.Is(err, lock.ErrInvalidOption) true.
-func (e *SlotsError) Is(target error) bool { return target == lock.ErrInvalidOption }
-
-// otherSlots returns an error if the holder of a slot uses another number of slots than k.
-func otherSlots(name string, k int, held *lock.HeldError) error {
-	h := held.Holder
-	if h.Kind != lock.KindSemaphore || h.Slots == 0 || h.Slots == k {
-		return nil
-	}
-	return &SlotsError{Name: name, Slots: k, Other: h.Slots, Held: held}
 }

@@ -159,15 +159,22 @@ func TestMaxHold(t *testing.T) {
 	})
 }
 
-// TestOtherNumberOfSlots: a caller that meets a holder with another number of slots gets an error with both numbers,
-// whether its own is the larger or the smaller, and whether it waits or not.
+// unaware is a Locker whose nodes do not know that they have the slots of a semaphore.
+type unaware struct{ lock.Locker }
+
+func (l unaware) Acquire(ctx context.Context, resource string, opts ...lock.AcquireOption) (lock.Lease, error) {
+	return l.Locker.Acquire(ctx, strings.ReplaceAll(resource, "#", " slot "), opts...)
+}
+
+// TestOtherNumberOfSlots: where the nodes do not compare the number of slots, a caller that meets a holder with another
+// one gets an error with both numbers, whether its own is the larger or the smaller, and whether it waits or not.
 func TestOtherNumberOfSlots(t *testing.T) {
 	for _, c := range []struct{ first, second int }{{2, 5}, {5, 2}} {
 		t.Run(fmt.Sprint(c.first, " then ", c.second), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newFleet(t, 3, c.first)
-				f.fill(f.process("a"))
-				s := newSemaphore(t, f.locker("b"), c.second)
+				f.fill(newSemaphore(t, unaware{f.locker("a")}, c.first))
+				s := newSemaphore(t, unaware{f.locker("b")}, c.second)
 				for name, opt := range map[string]lock.AcquireOption{"NoWait": lock.NoWait(), "waits": nil} {
 					var err error
 					for range c.second { // those beyond the other's slots are free
@@ -186,12 +193,12 @@ func TestOtherNumberOfSlots(t *testing.T) {
 	}
 }
 
-// TestOtherNumberOfSlotsWhileWaiting: a call that waits fails when a holder with another number takes over.
+// TestOtherNumberOfSlotsWhileWaiting: as above, a call that waits fails when a holder with another number takes over.
 func TestOtherNumberOfSlotsWhileWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet(t, 3, 2)
-		held := f.fill(f.process("a"))
-		l, s := f.locker("c"), f.process("b")
+		held := f.fill(newSemaphore(t, unaware{f.locker("a")}, 2))
+		l, s := unaware{f.locker("c")}, newSemaphore(t, unaware{f.locker("b")}, 2)
 		for _, p := range held { // c waits for both slots, and so comes before b
 			go func() {
 				_, err := l.Acquire(t.Context(), fmt.Sprint("pool#", p.Slot()), func(o *lock.AcquireOptions) {

@@ -46,6 +46,16 @@ func (s *Instant) Acquire(req driver.AcquireRequest) (driver.AcquireReply, error
 	if req.Mode != driver.Exclusive {
 		return s.acquireShared(req)
 	}
+	known, same := s.compareSlots(req.Semaphore)
+	if !same {
+		return driver.AcquireReply{Slots: known}, nil
+	}
+	reply, err := s.acquire(req)
+	reply.Slots = known
+	return reply, err
+}
+
+func (s *Instant) acquire(req driver.AcquireRequest) (driver.AcquireReply, error) {
 	if !req.Waiter.Enqueue && req.Waiter.Ticket == 0 && !req.Fair {
 		req.Waiter = driver.Waiter{} // redlock does not send the waiter
 	}
@@ -158,6 +168,9 @@ func (s *Instant) Raise(req driver.RaiseRequest) bool {
 func (s *Instant) Extend(req driver.ExtendRequest, votes bool) driver.ExtendReply {
 	if req.Mode == driver.Read {
 		return s.extendReader(req, votes)
+	}
+	if !s.hasSlot(req.Semaphore, votes) {
+		return driver.ExtendNoSlot
 	}
 	tomb := tomb{req.Key, req.Token}
 	if v, held := s.Locks[req.Key]; held {

@@ -24,6 +24,7 @@ type State struct {
 	next   map[string]reservation
 	queues map[string]*queue
 	saying map[stay]entry
+	slots  map[string]slotCount // by the key of the semaphore
 }
 
 // Lock is a lock that is held.
@@ -69,6 +70,7 @@ func New() *State {
 		next:     make(map[string]reservation),
 		queues:   make(map[string]*queue),
 		saying:   make(map[stay]entry),
+		slots:    make(map[string]slotCount),
 	}
 }
 
@@ -77,7 +79,8 @@ func (s *State) Clone() *State {
 	c := &State{
 		Locks: maps.Clone(s.Locks), Counters: maps.Clone(s.Counters), Marker: s.Marker,
 		tombs: maps.Clone(s.tombs), next: maps.Clone(s.next), queues: make(map[string]*queue),
-		saying: maps.Clone(s.saying), readers: make(map[string]map[string]Lock), bars: maps.Clone(s.bars),
+		saying: maps.Clone(s.saying), slots: maps.Clone(s.slots), readers: make(map[string]map[string]Lock),
+		bars: maps.Clone(s.bars),
 	}
 	for key, all := range s.readers {
 		c.readers[key] = maps.Clone(all)
@@ -96,6 +99,7 @@ func (s *State) Expire(nowMS int64) {
 	maps.DeleteFunc(s.tombs, func(_ tomb, at int64) bool { return nowMS > at })
 	maps.DeleteFunc(s.next, func(_ string, r reservation) bool { return nowMS > r.expires })
 	maps.DeleteFunc(s.saying, func(_ stay, e entry) bool { return nowMS > e.expires })
+	maps.DeleteFunc(s.slots, func(_ string, c slotCount) bool { return nowMS > c.expires })
 	maps.DeleteFunc(s.queues, func(_ string, q *queue) bool { return nowMS > q.expires || len(q.tickets) == 0 })
 }
 

@@ -70,7 +70,7 @@ func semaphoreMutants() []Mutant {
 		},
 		{
 			Bug: "another number of slots is ignored", Why: "more permits are valid than a caller asked for, and nobody learns of it",
-			File:   "lock/semaphore/errors.go",
+			File:   "lock/semaphore/slotserror.go",
 			Old:    "h.Slots == 0 || h.Slots == k {",
 			New:    "h.Slots == 0 || h.Slots != 0 {",
 			Killer: by(semaphores, "TestOtherNumberOfSlots"),
