@@ -70,6 +70,16 @@ func (a *async) Shares() error {
 	return errNoModes
 }
 
+// Resize implements driver.SlotKeeper. It answers with errors.ErrUnsupported if the node has no Resize.
+func (a *async) Resize(call driver.Call, req *driver.ResizeRequest, to driver.Answer[driver.ResizeReply]) {
+	k, ok := a.BlockingNode.(driver.BlockingSlotKeeper)
+	if !ok {
+		to.Answer(0, errNoSlots)
+		return
+	}
+	block(a, call, to, func(ctx context.Context) (driver.ResizeReply, error) { return k.Resize(ctx, *req) })
+}
+
 // Warm implements driver.Warmer. It does nothing if the node has no Warm.
 func (a *async) Warm(ctx context.Context) error {
 	if w, ok := a.BlockingNode.(driver.Warmer); ok {

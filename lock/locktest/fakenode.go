@@ -34,9 +34,10 @@ type FakeNode struct {
 }
 
 var (
-	_ driver.BlockingNode   = (*FakeNode)(nil)
-	_ driver.BlockingPeeker = (*FakeNode)(nil)
-	_ driver.Sharer         = (*FakeNode)(nil)
+	_ driver.BlockingNode       = (*FakeNode)(nil)
+	_ driver.BlockingPeeker     = (*FakeNode)(nil)
+	_ driver.BlockingSlotKeeper = (*FakeNode)(nil)
+	_ driver.Sharer             = (*FakeNode)(nil)
 )
 
 // Connect returns a client's node for the server. Closing it does not affect the server or other nodes. seed

@@ -21,9 +21,10 @@ type link struct {
 }
 
 var (
-	_ driver.BlockingNode   = (*link)(nil)
-	_ driver.BlockingPeeker = (*link)(nil)
-	_ driver.Sharer         = (*link)(nil)
+	_ driver.BlockingNode       = (*link)(nil)
+	_ driver.BlockingPeeker     = (*link)(nil)
+	_ driver.BlockingSlotKeeper = (*link)(nil)
+	_ driver.Sharer             = (*link)(nil)
 )
 
 func (n *Node) connect(name string) *link {
@@ -96,6 +97,11 @@ func (l *link) Peek(ctx context.Context, req driver.PeekRequest) (driver.PeekRep
 
 // Shares implements driver.Sharer.
 func (l *link) Shares() error { return nil }
+
+// Resize implements driver.BlockingSlotKeeper.
+func (l *link) Resize(ctx context.Context, req driver.ResizeRequest) (driver.ResizeReply, error) {
+	return ask(ctx, l, func(s *memstate.Instant) driver.ResizeReply { return s.Resize(req) })
+}
 
 // Subscribe implements driver.BlockingNode.
 func (l *link) Subscribe(ctx context.Context, waiterID string, wake func(key string)) error {

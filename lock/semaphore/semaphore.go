@@ -38,11 +38,8 @@ func New(locker lock.Locker, name string, k int) (*Semaphore, error) {
 	if locker == nil {
 		return nil, fmt.Errorf("%w: semaphore %q: the Locker must not be nil", lock.ErrInvalidOption, name)
 	}
-	if k < 1 || k > MaxSlots {
-		return nil, fmt.Errorf("%w: semaphore %q: %d slots: use 1 to %d", lock.ErrInvalidOption, name, k, MaxSlots)
-	}
-	if err := lock.ValidateResource(name); err != nil {
-		return nil, fmt.Errorf("semaphore %q: %w", name, err)
+	if err := validate(name, k); err != nil {
+		return nil, err
 	}
 	s := &Semaphore{
 		locker: locker, name: name, every: lookEvery(k), here: make([]*Permit, k), near: rand.IntN(k),
@@ -50,10 +47,21 @@ func New(locker lock.Locker, name string, k int) (*Semaphore, error) {
 	for slot := range k {
 		s.slots = append(s.slots, records.SlotName(name, slot))
 	}
-	if err := lock.ValidateResource(s.slots[k-1]); err != nil {
-		return nil, fmt.Errorf("semaphore: slot %d: %w", k-1, err)
-	}
 	return s, nil
+}
+
+// validate refuses what no semaphore can have.
+func validate(name string, k int) error {
+	if k < 1 || k > MaxSlots {
+		return fmt.Errorf("%w: semaphore %q: %d slots: use 1 to %d", lock.ErrInvalidOption, name, k, MaxSlots)
+	}
+	if err := lock.ValidateResource(name); err != nil {
+		return fmt.Errorf("semaphore %q: %w", name, err)
+	}
+	if err := lock.ValidateResource(records.SlotName(name, k-1)); err != nil {
+		return fmt.Errorf("semaphore: slot %d: %w", k-1, err)
+	}
+	return nil
 }
 
 // lookEvery bounds the load on the nodes: a process asks for at most 50 slots a second beside the queue.
