@@ -51,6 +51,8 @@
 //   - lockscope:next:{key}, the waiter that a lock is reserved for, expires
 //   - lockscope:bars:{key}, the writers that wait and keep later readers out, expires
 //   - lockscope:tomb:{key}:token, a tombstone, expires
+//   - lockscope:slots:{prefix and name}, the number of slots of a semaphore, expires a day after the last use at the
+//     latest, or twice the MaxTTL if that is more. It does not exist in a Redis Cluster
 //
 // lockscope:life is the server's marker. It proves that the server remembers its locks, and names the
 // nodes and the MaxTTL that it votes for.

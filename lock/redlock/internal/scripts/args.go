@@ -64,6 +64,9 @@ func (s *Set) AcquireArgs(req *driver.AcquireRequest, at Place) []any {
 			args = append(args, w.Record)
 		}
 	}
+	if of := req.Semaphore; at.comparesSlots(of) {
+		return withSlots(args, s.slots.acquire, of, of.Slots, millis(of.Keep))
+	}
 	return args
 }
 
@@ -106,8 +109,12 @@ func (s *Set) ExtendArgs(req *driver.ExtendRequest, at Place) []any {
 	k := s.keys.of(req.Key)
 	args := append(make([]any, 0, 16), "evalsha", s.Extend.Hash)
 	args = at.appendKeys(args, k.args.lock, k.args.fence, k.tombstone(req.Token))
-	return append(args, req.Token, millis(req.TTL), flag(req.Refill), formatUint(req.Fence), req.Holder,
+	args = append(args, req.Token, millis(req.TTL), flag(req.Refill), formatUint(req.Fence), req.Holder,
 		flag(req.Rename))
+	if of := req.Semaphore; at.comparesSlots(of) {
+		return withSlots(args, s.slots.extend, of, of.Slot, of.Slots, millis(of.Keep))
+	}
+	return args
 }
 
 // Extended reads the reply of extend.lua.

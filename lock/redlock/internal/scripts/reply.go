@@ -33,6 +33,9 @@ func parseAcquire(reply any) (driver.AcquireReply, error) {
 	if !ok || len(fields) == 0 {
 		return driver.AcquireReply{}, fmt.Errorf("%w: acquire replied a %T", driver.ErrBadReply, reply)
 	}
+	if known, err := otherSlots(reply); known != 0 || err != nil {
+		return driver.AcquireReply{Slots: known}, err
+	}
 	code, ok := fields[0].(int64)
 	switch {
 	case !ok:
@@ -90,6 +93,9 @@ func parseExtend(reply any) (driver.ExtendReply, error) {
 	if fields, ok := reply.([]any); ok && len(fields) == 2 && fields[0] == any(int64(5)) {
 		marker, _ := fields[1].(string)
 		return driver.ExtendGone, unprovenError{marker}
+	}
+	if known, err := otherSlots(reply); known != 0 || err != nil {
+		return driver.ExtendNoSlot, err
 	}
 	code, err := parseCode(reply, -1, 2)
 	switch code {

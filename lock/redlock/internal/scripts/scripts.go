@@ -47,6 +47,7 @@ type Set struct {
 	Acquire, Raise, Extend, Release, Leave, Peek *redisconn.Script
 	quarantine                                   *redisconn.Script
 	sharing                                      sharing
+	slots                                        slotScripts
 	keys                                         *keyCache
 }
 
@@ -61,6 +62,7 @@ func New() *Set {
 		Peek:       redisconn.NewScript(peekLua),
 		quarantine: redisconn.NewScript(quarantineLua),
 		sharing:    newSharing(),
+		slots:      newSlotScripts(),
 		keys:       newKeyCache(),
 	}
 }

@@ -178,11 +178,18 @@ func TestScriptsOnAReplicaSayNothing(t *testing.T) {
 		if reply, err := s.peek(""); err == nil || !redis.HasErrorPrefix(err, "READONLY") {
 			t.Errorf("%s: a peek says %+v, %v", found, reply, err)
 		}
+		if reply, err := s.extendSlot(slot(5, 6), true, "", ""); err == nil || !redis.HasErrorPrefix(err, "READONLY") {
+			t.Errorf("%s: an extend of a slot says %v, %v", found, reply, err)
+		}
+		if reply, err := s.resize(0, 0, ""); err == nil || !redis.HasErrorPrefix(err, "READONLY") {
+			t.Errorf("%s: a resize says %v, %v", found, reply, err)
+		}
 	}
 	synced("its master", func() bool {
 		return strings.Contains(s.client.Info(t.Context(), "replication").Val(), "master_link_status:up")
 	})
 	ask("nothing there")
+	master.set(SlotsKey("lock:pool"), "2")
 	master.granted(driver.AcquireRequest{Token: token("b")})
 	synced("another's lock", func() bool { return s.get(s.keys.lock) != "" })
 	ask("another's lock")

@@ -74,14 +74,16 @@ type acquireCommand struct {
 	lanes.Command
 	n   *Node
 	key string
+	of  *driver.Semaphore
 	to  driver.Answer[driver.AcquireReply]
 }
 
 // Acquire implements driver.Node.
 func (n *Node) Acquire(call driver.Call, req *driver.AcquireRequest, to driver.Answer[driver.AcquireReply]) {
 	args := req.Shared.Args(func() []any { return n.scripts.AcquireArgs(req, scripts.OnServer()) })
-	c := &acquireCommand{n: n, key: req.Key, to: to}
-	c.Command = lanes.Command{Call: call, Script: n.scripts.AcquireIn(req.Mode), Args: args, Compares: lanes.ComparesMarker, To: c}
+	c := &acquireCommand{n: n, key: req.Key, of: req.Semaphore, to: to}
+	script := n.scripts.AcquireScript(req, scripts.OnServer())
+	c.Command = lanes.Command{Call: call, Script: script, Args: args, Compares: lanes.ComparesMarker, To: c}
 	n.lanes.Submit(&c.Command)
 }
 
@@ -90,7 +92,11 @@ func (c *acquireCommand) Reply(val any, err error) {
 		c.to.Answer(driver.AcquireReply{Restart: c.n.guard.Restart()}, err)
 		return
 	}
-	c.to.Answer(c.n.scripts.Voted(c.n.guard, c.Sight(), c.key, val))
+	reply, err := c.n.scripts.Voted(c.n.guard, c.Sight(), c.key, val)
+	if c.of != nil && reply.Slots == 0 {
+		reply.Slots = c.of.Slots // the script has compared it
+	}
+	c.to.Answer(reply, err)
 }
 
 // flagCommand is a command whose script replies 1 or 0.
@@ -133,7 +139,8 @@ func (n *Node) Extend(call driver.Call, req *driver.ExtendRequest, to driver.Ans
 	args := req.Shared.Args(func() []any { return n.scripts.ExtendArgs(req, scripts.OnServer()) })
 	c := &extendCommand{n: n, to: to}
 	c.Command = lanes.Command{
-		Call: call, Script: n.scripts.ExtendIn(req.Mode), Args: args, Compares: lanes.ComparesFingerprint, To: c,
+		Call: call, Script: n.scripts.ExtendScript(req, scripts.OnServer()), Args: args,
+		Compares: lanes.ComparesFingerprint, To: c,
 	}
 	n.lanes.Submit(&c.Command)
 }
