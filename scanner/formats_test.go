@@ -63,6 +63,7 @@ func plant(t testing.TB, c redis.UniversalClient, now time.Time) {
 
 	// None of these may be reported.
 	set("lockscope:fence:{1}", "99", 0)
+	set("lockscope:slots:{lock:pool}", "5", 48*time.Hour)
 	set("other:1", "x", 0)
 	set("xlock:1", "x", 0)
 	p.RPush(ctx, "redisson_lock_queue:{lock:fair}", "w")
@@ -197,7 +198,7 @@ func TestPatterns(t *testing.T) {
 	f := startNodes(t, 1)
 	ctx := within(t)
 	for _, key := range []string{"lock:a", "app[1]*:x", "app1z:x", "{t}:lock:b", "lockscope:fence:{1}",
-		"redisson_lock_queue:{q}"} {
+		"lockscope:slots:{lock:pool}", "redisson_lock_queue:{q}"} {
 		must(t, f.clients[0].Set(ctx, key, "1", 0).Err())
 	}
 	must(t, f.clients[0].Set(ctx, "redisson_unlock_latch:{q}", "1", time.Minute).Err())

@@ -58,6 +58,7 @@ type suite struct {
 	fences    bool
 	holders   bool
 	peek      bool
+	slots     bool
 }
 
 func newSuite(newLocker func(testing.TB) lock.Locker, opts []ConformanceOption) *suite {

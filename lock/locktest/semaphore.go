@@ -22,6 +22,7 @@ func (s *suite) testSemaphore(t *testing.T) {
 	s.run(t, "a free slot is found", (*conformance).freeSlotIsFound)
 	s.run(t, "all are held", (*conformance).allAreHeld)
 	s.run(t, "another k", (*conformance).anotherNumberOfSlots)
+	s.run(t, "the nodes know k", (*conformance).nodesKnowSlots)
 }
 
 func (c *conformance) semaphore(l lock.Locker, k int) *semaphore.Semaphore {

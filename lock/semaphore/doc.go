@@ -8,9 +8,9 @@
 //
 // # What it promises
 //
-// At most k permits of a name are valid at once, if all processes use the same k. Each permit is a lease on one of k
-// slots. Slot 3 of "exports" is the lock "exports#3", with all the promises of a lock. Whatever breaks the promise of a
-// lock breaks it for one slot.
+// At most k permits of a name are valid at once, if a majority of the nodes knows k or all processes use it. Each permit
+// is a lease on one of k slots. Slot 3 of "exports" is the lock "exports#3", with all the promises of a lock. Whatever
+// breaks the promise of a lock breaks it for one slot.
 //
 // A permit is a slot and a fencing token, and the tokens of each slot rise. A storage that checks tokens keeps one
 // for each slot, and refuses a token below the highest that it has seen for that slot. There is no token for all slots.
@@ -30,10 +30,24 @@
 //
 // # The number of slots
 //
-// The nodes do not know k. A holder's record has it, and a call that meets a holder with another k fails at once with a
-// [SlotsError], on either side. The call with the larger k could break the bound of the other one, and the call with the
-// smaller k can no longer rely on its own. A call that gets a permit without meeting such a holder learns nothing: at
-// most the largest k permits are valid. To change k, use a new name, or stop all processes for one TTL.
+// What keeps processes from using different numbers depends on the driver.
+//
+// Nodes of package memlock, and of package redlock without a Redis Cluster, know k:
+//
+//   - A node takes k from the first caller, once it may vote, and remembers it until nobody has used the semaphore for
+//     a day, or for 12 hours at least.
+//   - It refuses an acquire with another k. If a majority does, the call fails at once with a [SlotsError].
+//   - It refuses to renew a slot that is not there any more. Other permits outlast a change of k.
+//   - [Resize] changes k on all nodes. A smaller k is true once it returns: the longest TTL later.
+//   - So at most k permits are valid, for the k that a majority knows; while Resize is under way, for the larger one.
+//   - A node that loses its data forgets k, and takes that of the next caller. One such node is no majority. If more
+//     forget, or if the semaphore was not used for a day, processes with an old k can bring it back. Stop them.
+//
+// Nodes of other drivers, and a Redis Cluster, do not know k. A holder's record has it, and a call that meets a holder
+// with another k fails at once with a SlotsError, on either side. The call with the larger k could break the bound of the
+// other one, and the call with the smaller k can no longer rely on its own. A call that gets a permit without meeting
+// such a holder learns nothing: at most the largest k permits are valid. To change k there, use a new name, or stop all
+// processes for one TTL.
 //
 // # Cost
 //

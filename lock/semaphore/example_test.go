@@ -2,6 +2,7 @@ package semaphore_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 
@@ -49,5 +50,33 @@ func ExampleSemaphore_TryAcquire() {
 	fmt.Println("released:", permit.Release(ctx) == nil)
 	// Output:
 	// semaphore "exports": no permit is free: 1 slots; 1 in use by this process
+	// released: true
+}
+
+func ExampleResize() {
+	ctx := context.Background()
+	locker, err := memlock.New(memlock.NewNodes(3))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer locker.Close()
+	before, err := semaphore.New(locker, "exports", 2)
+	if err != nil {
+		log.Fatal(err)
+	}
+	permit, err := before.Acquire(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("resized:", semaphore.Resize(ctx, locker, "exports", 2, 5) == nil)
+	_, err = before.TryAcquire(ctx)
+	var other *semaphore.SlotsError
+	if errors.As(err, &other) {
+		fmt.Println("the nodes know", other.Other, "slots, not", other.Slots)
+	}
+	fmt.Println("released:", permit.Release(ctx) == nil)
+	// Output:
+	// resized: true
+	// the nodes know 5 slots, not 2
 	// released: true
 }

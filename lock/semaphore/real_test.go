@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 	"github.com/lockscope/lockscope/lock/redlock"
@@ -17,8 +18,8 @@ import (
 
 const realTTL = 4 * time.Second
 
-// newServers are new redis-servers that vote.
-func newServers(t *testing.T, n int) []*redisproc.Server {
+// newServers are new redis-servers that vote for lockers with these options.
+func newServers(t *testing.T, n int, opts ...lock.Option) []*redisproc.Server {
 	t.Helper()
 	servers := locktest.Servers(t, n)
 	var clients []redis.UniversalClient
@@ -27,11 +28,11 @@ func newServers(t *testing.T, n int) []*redisproc.Server {
 		defer c.Close()
 		clients = append(clients, c)
 	}
-	must(t, redlock.Vouch(t.Context(), clients))
+	must(t, redlock.Vouch(t.Context(), clients, opts...))
 	return servers
 }
 
-func redisLocker(t testing.TB, servers []*redisproc.Server, opts ...lock.Option) lock.Locker {
+func redisLocker(t testing.TB, servers []*redisproc.Server, opts ...lock.Option) *engine.Engine {
 	t.Helper()
 	var urls []string
 	for _, s := range servers {
@@ -48,7 +49,7 @@ func TestRealRedis(t *testing.T) {
 		servers := newServers(t, n)
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			locktest.TestSemaphore(t, func(t testing.TB) lock.Locker { return redisLocker(t, servers) },
-				locktest.WithTTL(realTTL))
+				locktest.WithTTL(realTTL), locktest.WithSlots())
 		})
 	}
 }
