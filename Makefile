@@ -124,7 +124,7 @@ test-alerts:
 # planted defect only here.
 .PHONY: test-simulation
 test-simulation:
-	@$(STRICT) GOGC=400 $(PLAIN) $(GO) test -count=1 -timeout 15m -run 'TestSimulation($$|Notices)' -v ./lock/locktest | grep -E ' histories |^(---|ok|FAIL|PASS)|seed [0-9]+:|^ +(at [0-9]|replay)'
+	@$(STRICT) GOGC=400 $(PLAIN) $(GO) test -count=1 -timeout 15m -v ./lock/locktest/simulation | grep -E ' histories |^(---|ok|FAIL|PASS)|seed [0-9]+:|^ +(at [0-9]|replay)'
 
 # A race of go-zookeeper's own, when it reconnects, would end these with the race detector.
 .PHONY: test-reconnects
@@ -143,7 +143,7 @@ format:
 lint:
 	+@$(STRICT) $(call EACH,2) lint-module
 	@# The simulations that are not built with the race detector are in one package.
-	$(PLAIN) $(GO) vet ./lock/locktest
+	$(PLAIN) $(GO) vet ./lock/locktest/simulation
 
 # With -race, go vet compiles what the tests need anyway. What is deprecated in a dependency (SA1019) is for whoever raises it. The
 # harness of the tests in locktest may leave errors of its clean-up alone, as tests may.
@@ -194,7 +194,7 @@ fuzz-module:
 
 .PHONY: sim
 sim: ## Simulate N (1000) random histories of the lock from SEED (1).
-	$(GO) test ./lock/locktest -run Simulation -v -args -seed=$(SEED) -histories=$(N)
+	$(GO) test ./lock/locktest/simulation -run Simulation -v -args -seed=$(SEED) -histories=$(N)
 
 .PHONY: spec
 spec: ## Explore the models of the algorithm at larger bounds than the tests do, and print what was seen; minutes.

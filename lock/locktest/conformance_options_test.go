@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
@@ -23,12 +24,18 @@ func (n uncounted) Acquire(ctx context.Context, req driver.AcquireRequest) (driv
 // TestLockerWithoutFences: the suite does not test what the system lacks, and tests everything else.
 func TestLockerWithoutFences(t *testing.T) {
 	t.Parallel()
+	locktest.TestLockerInFakeTime(t, startUncounted, locktest.WithoutFences(), locktest.WithoutHolders())
+}
+
+func startUncounted(t testing.TB) func(testing.TB) lock.Locker {
 	server := locktest.NewFakeServer("a")
 	t.Cleanup(server.Close)
+	began := time.Now()
 	var seeds atomic.Uint64
-	locktest.TestLocker(t, func(t testing.TB) lock.Locker {
+	return func(t testing.TB) lock.Locker {
 		node := uncounted{server.Connect(seeds.Add(1), locktest.Faults{})}
-		e, err := engine.NewEngine([]driver.Node{engine.Async(node)}, lock.WithNodeTimeout(nodeTimeout))
+		e, err := engine.NewEngine([]driver.Node{engine.Async(node)},
+			lock.WithClock(func() time.Duration { return time.Since(began) }))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,5 +45,5 @@ func TestLockerWithoutFences(t *testing.T) {
 			}
 		})
 		return e
-	}, locktest.WithTTL(ttl), locktest.WithoutFences(), locktest.WithoutHolders())
+	}
 }

@@ -58,7 +58,7 @@ func TestRealLostMajority(t *testing.T) {
 			awaitEvents(t, rec, ttl, 1, "a renewal", renewed)
 			fail(f, 0, 1)
 			deadline, stalled := watch(t, lease, ttl)
-			// The simulation in package locktest checks this to the nanosecond. Here a busy machine may be late.
+			// The simulation checks this to the nanosecond. Here a busy machine may be late.
 			if late := time.Since(deadline); late > nodeTimeout+2*stalled {
 				t.Errorf("the loss was signalled %v after the end of validity, where a tick was %v late", late, stalled)
 			}

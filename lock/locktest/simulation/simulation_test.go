@@ -1,4 +1,4 @@
-package locktest_test
+package simulation
 
 import (
 	"flag"
@@ -62,7 +62,7 @@ func TestSimulation(t *testing.T) {
 		t.Error("hardly any lease was handed over")
 	}
 	for _, out := range found {
-		t.Errorf("seed %d:\n%s\nreplay: go test ./lock/locktest -run TestSimulation -v -args -seed=%d",
+		t.Errorf("seed %d:\n%s\nreplay: go test ./lock/locktest/simulation -run TestSimulation -v -args -seed=%d",
 			out.seed, strings.Join(out.violations, "\n"), out.seed)
 	}
 }

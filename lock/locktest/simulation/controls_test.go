@@ -1,6 +1,6 @@
 //go:build !race
 
-package locktest_test
+package simulation
 
 import (
 	"context"

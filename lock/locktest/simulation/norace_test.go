@@ -1,5 +1,5 @@
 //go:build !race
 
-package locktest_test
+package simulation
 
 const raceEnabled = false
