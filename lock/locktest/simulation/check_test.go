@@ -18,7 +18,7 @@ import (
 func (h *history) checkLeases() {
 	for i, a := range h.leases {
 		for _, b := range h.leases[i+1:] {
-			if a.resource != b.resource {
+			if a.name != b.name {
 				continue
 			}
 			if a.ended > a.returned && b.ended > b.returned && a.returned < b.ended && b.returned < a.ended {
@@ -106,7 +106,7 @@ func (h *history) checkHonesty(rec *leaseRecord) {
 	holding := 0
 	members := h.servers[:h.plan.members(rec.client)]
 	for _, s := range members {
-		if held, ok := s.Lock("lock:" + resourceName(rec.resource)); ok && held.Token == rec.token &&
+		if held, ok := s.Lock(lock.DefaultPrefix + rec.name); ok && held.Token == rec.token &&
 			held.Left >= h.truly(rec, left) {
 			holding++
 		}

@@ -23,10 +23,10 @@ type history struct {
 	began   time.Time
 	servers []*locktest.FakeServer
 	clients []*client
-	regs    []*register
 
 	mu         sync.Mutex
 	leases     []*leaseRecord
+	regs       map[string]*register   // by resource
 	logs       map[string]*acquireLog // by id of the Acquire
 	buried     map[grave]bool
 	violations []string
@@ -66,7 +66,7 @@ type client struct {
 // leaseRecord is the history of one lease, in true time since the beginning.
 type leaseRecord struct {
 	id       string
-	resource int
+	name     string // of the resource
 	client   int
 	fence    uint64
 	token    string
@@ -124,10 +124,7 @@ func (h *history) handedOver() (n int) {
 func newHistory(p *plan, pl plant, trace func(string)) *history {
 	h := &history{
 		plan: p, plant: pl, began: time.Now(), trace: trace,
-		logs: make(map[string]*acquireLog), buried: make(map[grave]bool), changed: make(chan struct{}),
-	}
-	for range p.resources {
-		h.regs = append(h.regs, new(register))
+		regs: make(map[string]*register), logs: make(map[string]*acquireLog), buried: make(map[grave]bool), changed: make(chan struct{}),
 	}
 	for i, rate := range p.rates {
 		opts := []locktest.ServerOption{locktest.WithRate(rate)}

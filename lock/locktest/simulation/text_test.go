@@ -42,6 +42,6 @@ func (p *plan) String() string {
 }
 
 func (r *leaseRecord) String() string {
-	return fmt.Sprintf("%s of res%d, fence %d: called %v, held from %v to %v (%v)",
-		r.id, r.resource, r.fence, r.started, r.returned, r.ended, r.cause)
+	return fmt.Sprintf("%s of %s, fence %d: called %v, held from %v to %v (%v)",
+		r.id, r.name, r.fence, r.started, r.returned, r.ended, r.cause)
 }

@@ -30,10 +30,9 @@ func (h *history) perform(c int, id string, o *op) (*leaseRecord, error) {
 		timer := time.AfterFunc(o.cancel, cancel)
 		defer timer.Stop()
 	}
-	rec := &leaseRecord{id: id, resource: o.resource, client: c, started: h.now()}
+	rec := &leaseRecord{id: id, name: resourceName(o.resource), client: c, started: h.now()}
 	h.log("%s acquires %v", id, o)
-	lease, err := h.clients[c].redis.Acquire(lock.WithTrace(ctx, h.hooks(rec, o.stall)), resourceName(o.resource),
-		o.options...)
+	lease, err := h.clients[c].redis.Acquire(lock.WithTrace(ctx, h.hooks(rec, o.stall)), rec.name, o.options...)
 	if err != nil {
 		h.log("%s fails: %v", id, err)
 		h.checkHeldError(id, err)
@@ -92,7 +91,7 @@ func (h *history) acquired(rec *leaseRecord, lease lock.Lease) {
 	rec.expiry = rec.returned + h.truly(rec, lease.Remaining())
 	h.leases = append(h.leases, rec)
 	h.mu.Unlock()
-	h.log("%s HOLDS res%d with fence %d and token %.6s for %v, handed over: %v", rec.id, rec.resource, rec.fence,
+	h.log("%s HOLDS %s with fence %d and token %.6s for %v, handed over: %v", rec.id, rec.name, rec.fence,
 		rec.token, lease.Remaining(), rec.handed)
 	context.AfterFunc(lease.Context(), func() { h.contextEnded(rec) })
 }
@@ -100,7 +99,7 @@ func (h *history) acquired(rec *leaseRecord, lease lock.Lease) {
 // latestGrant returns the grant of this client's previous lease. The caller must hold the mutex.
 func (h *history) latestGrant(rec *leaseRecord) *leaseRecord {
 	for _, before := range slices.Backward(h.leases) {
-		if before.client == rec.client && before.resource == rec.resource {
+		if before.client == rec.client && before.name == rec.name {
 			return before.grant
 		}
 	}
@@ -123,7 +122,7 @@ func (h *history) work(rec *leaseRecord, o *op) {
 		defer tick.Stop()
 		extend = tick.C
 	}
-	h.regs[rec.resource].update(h, rec, upTo(r, o.register+1))
+	h.register(rec.name).update(h, rec.id, rec.fence, upTo(r, o.register+1))
 	done := rec.lease.Context().Done()
 	if o.deaf {
 		done = nil
