@@ -124,7 +124,7 @@ test-alerts:
 # planted defect only here.
 .PHONY: test-simulation
 test-simulation:
-	@$(STRICT) GOGC=400 $(PLAIN) $(GO) test -count=1 -timeout 15m -v ./lock/locktest/simulation | grep -E ' histories |^(---|ok|FAIL|PASS)|seed [0-9]+:|^ +(at [0-9]|replay)'
+	@$(STRICT) GOGC=400 $(PLAIN) $(GO) test -count=1 -timeout 60m -v ./lock/locktest/simulation | grep -E ' histories |^(---|ok|FAIL|PASS)|seed [0-9]+:|^ +(at [0-9]|replay)'
 
 # A race of go-zookeeper's own, when it reconnects, would end these with the race detector.
 .PHONY: test-reconnects
@@ -193,8 +193,8 @@ fuzz-module:
 	done
 
 .PHONY: sim
-sim: ## Simulate N (1000) random histories of the lock from SEED (1).
-	$(GO) test ./lock/locktest/simulation -run Simulation -v -args -seed=$(SEED) -histories=$(N)
+sim: ## Simulate N (1000) random histories of the lock, and of each construct, from SEED (1).
+	$(GO) test ./lock/locktest/simulation -run '^TestSimulation(Elections|Sets|Semaphores)?$$' -timeout 0 -v -args -seed=$(SEED) -histories=$(N)
 
 .PHONY: spec
 spec: ## Explore the models of the algorithm at larger bounds than the tests do, and print what was seen; minutes.

@@ -28,8 +28,13 @@ func mustFind(t *testing.T, invariant string, s scope, pl plant) {
 
 func mustMatch(t *testing.T, violation *regexp.Regexp, first uint64, s scope, pl plant) {
 	t.Helper()
+	mustMatchIn(t, violation, first, func(seed uint64) (*plan, plant) { return newPlan(seed, s), pl })
+}
+
+func mustMatchIn(t *testing.T, violation *regexp.Regexp, first uint64, make maker) {
+	t.Helper()
 	for seed := first; seed < first+simHistories; seed += 25 {
-		found, _, _ := search(t, seed, 25, 25, func(seed uint64) (*plan, plant) { return newPlan(seed, s), pl })
+		found, _, _ := search(t, seed, 25, 25, make)
 		for _, out := range found {
 			for _, v := range out.violations {
 				if violation.MatchString(v) {

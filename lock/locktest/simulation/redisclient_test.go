@@ -49,7 +49,8 @@ func TestSimulationOnRedisClient(t *testing.T) {
 // redisHistory runs a history on three miniredis servers.
 func redisHistory(t *testing.T, seed uint64) *history {
 	p := newPlan(seed, scope{nodes: []int{3}, losses: []faultKind{wiped}, resources: 1, crowds: true})
-	h := &history{plan: p, began: time.Now(), logs: make(map[string]*acquireLog), regs: make(map[string]*register)}
+	h := &history{plan: p, began: time.Now(), logs: make(map[string]*acquireLog), regs: make(map[string]*register),
+		violated: make(map[string]int)}
 	var servers []*miniServer
 	var names []string
 	for i := range p.rates {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -30,6 +31,7 @@ type history struct {
 	logs       map[string]*acquireLog // by id of the Acquire
 	buried     map[grave]bool
 	violations []string
+	violated   map[string]int // by the first word of the format
 	trace      func(string)
 	restarted  time.Duration // when a node last restarted; 0 if none has
 	broken     int           // connections that broke in mid-command
@@ -124,7 +126,8 @@ func (h *history) handedOver() (n int) {
 func newHistory(p *plan, pl plant, trace func(string)) *history {
 	h := &history{
 		plan: p, plant: pl, began: time.Now(), trace: trace,
-		regs: make(map[string]*register), logs: make(map[string]*acquireLog), buried: make(map[grave]bool), changed: make(chan struct{}),
+		regs: make(map[string]*register), logs: make(map[string]*acquireLog), violated: make(map[string]int),
+		buried: make(map[grave]bool), changed: make(chan struct{}),
 	}
 	for i, rate := range p.rates {
 		opts := []locktest.ServerOption{locktest.WithRate(rate)}
@@ -270,15 +273,16 @@ func (h *history) log(format string, args ...any) {
 	}
 }
 
-// mostViolations keeps a report readable.
-const mostViolations = 8
+// mostViolations of each invariant keep a report readable.
+const mostViolations = 3
 
 func (h *history) violate(format string, args ...any) {
 	text := fmt.Sprintf("at %v: ", h.now()) + fmt.Sprintf(format, args...)
 	h.log("VIOLATION %s", text)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(h.violations) < mostViolations {
+	invariant, _, _ := strings.Cut(format, " ")
+	if h.violated[invariant]++; h.violated[invariant] <= mostViolations {
 		h.violations = append(h.violations, text)
 	}
 }

@@ -14,13 +14,16 @@ import (
 	"go.uber.org/goleak"
 )
 
-// simHistories is the number of histories of a search.
-const simHistories = 10000
+// simHistories is the number of histories of a search, simRaceHistories with the race detector.
+const (
+	simHistories     = 10000
+	simRaceHistories = 300
+)
 
 var (
 	seedFlag = flag.Uint64("seed", 0,
-		"first seed of TestSimulation; alone, replays that one history and tells it event by event")
-	historiesFlag = flag.Int("histories", 0, "number of histories of TestSimulation; 0 for 10000, 300 with -race")
+		"first seed of each simulation; alone, replays that one history and tells it event by event")
+	historiesFlag = flag.Int("histories", 0, "number of histories of each simulation; 0 for all, or few with -race")
 )
 
 func TestMain(m *testing.M) {
@@ -34,49 +37,57 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
+// maker makes the history of a seed.
+type maker func(seed uint64) (*plan, plant)
+
 // TestSimulation runs random histories and checks the promises of package lock in each.
 func TestSimulation(t *testing.T) {
-	first, count := *seedFlag, *historiesFlag
-	if first != 0 && count == 0 {
-		replay(t, first)
-		return
+	count, handed := simulate(t, simHistories, simRaceHistories,
+		func(seed uint64) (*plan, plant) { return newPlan(seed, scope{}), plant{} })
+	if handed < count/10 && !t.Failed() {
+		t.Error("hardly any lease was handed over")
 	}
-	first = max(first, 1)
-	switch {
+}
+
+// simulate runs all histories, or those that the flags name, or few with the race detector.
+func simulate(t *testing.T, all, few int, make maker) (count, handed int) {
+	first := *seedFlag
+	switch count = *historiesFlag; {
+	case first != 0 && count == 0:
+		replay(t, first, make)
+		return 0, 0
 	case count > 0:
 	case testing.Short():
-		count = 500
+		count = all / 20
 	case raceEnabled:
-		count = 300
-		t.Logf("with the race detector: %d histories instead of %d", count, simHistories)
+		count = few
+		t.Logf("with the race detector: %d histories instead of %d", count, all)
 	default:
-		count = simHistories
+		count = all
 	}
+	first = max(first, 1)
 	began := time.Now()
-	found, leases, handed := search(t, first, count, 10,
-		func(seed uint64) (*plan, plant) { return newPlan(seed, scope{}), plant{} })
+	found, leases, handed := search(t, first, count, 10, make)
 	took := time.Since(began)
 	t.Logf("%d histories from seed %d in %v, %.0f a second, %d leases, %d of them handed over, %d violated",
 		count, first, took.Round(time.Millisecond), float64(count)/took.Seconds(), leases, handed, len(found))
-	if handed < count/10 && len(found) == 0 {
-		t.Error("hardly any lease was handed over")
-	}
 	for _, out := range found {
-		t.Errorf("seed %d:\n%s\nreplay: go test ./lock/locktest/simulation -run TestSimulation -v -args -seed=%d",
-			out.seed, strings.Join(out.violations, "\n"), out.seed)
+		t.Errorf("seed %d:\n%s\nreplay: go test ./lock/locktest/simulation -run '^%s$' -v -args -seed=%d",
+			out.seed, strings.Join(out.violations, "\n"), t.Name(), out.seed)
 	}
+	return count, handed
 }
 
 // replay runs one history. Because the seed does not fix the order of goroutines at one instant, it runs the history a
 // few times until a violation shows.
-func replay(t *testing.T, seed uint64) {
+func replay(t *testing.T, seed uint64, make maker) {
 	const tries = 50
 	var lines []string
 	var mu sync.Mutex
 	for try := range tries {
 		lines = lines[:0]
-		p := newPlan(seed, scope{})
-		out := run(t, p, plant{}, func(line string) {
+		p, pl := make(seed)
+		out := run(t, p, pl, func(line string) {
 			mu.Lock()
 			defer mu.Unlock()
 			lines = append(lines, line)
@@ -93,8 +104,7 @@ func replay(t *testing.T, seed uint64) {
 }
 
 // search runs histories on all processors until enough of them are violated.
-func search(t *testing.T, first uint64, count, most int, make func(seed uint64) (*plan, plant)) (found []outcome,
-	leases, handed int) {
+func search(t *testing.T, first uint64, count, most int, make maker) (found []outcome, leases, handed int) {
 	var next, total, over atomic.Int64
 	var mu sync.Mutex
 	t.Run("histories", func(t *testing.T) {
