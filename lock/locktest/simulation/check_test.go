@@ -51,15 +51,21 @@ func (h *history) contextEnded(rec *leaseRecord) {
 		rec.over, rec.ended = true, now
 	}
 	h.mu.Unlock()
-	if left := rec.lease.Remaining(); errors.Is(cause, lock.ErrLost) && left > 0 {
+	lost := errors.Is(cause, lock.ErrLost) && !rec.endedByOuter()
+	if left := rec.lease.Remaining(); lost && left > 0 {
 		h.violate("I5 %v: lost with %v remaining", rec, left)
 	}
 	switch {
 	case now > max(expiry, rec.returned)+timerError:
 		h.violate("I5 %v: context ended %v after validity", rec, now-expiry)
-	case errors.Is(cause, lock.ErrLost) && now < expiry-timerError && !h.plan.wipes:
+	case lost && now < expiry-timerError && !h.plan.wipes:
 		h.violate("I5 %v: called lost %v before validity ended, although no node forgot it", rec, expiry-now)
 	}
+}
+
+// endedByOuter reports that the lease's context ended with that of another lease of a set.
+func (r *leaseRecord) endedByOuter() bool {
+	return r.outer != nil && r.outer.lease.Context().Err() != nil
 }
 
 // timerError bounds how far a client's timers are off its clock. Here its clock runs up to half a percent off, in
@@ -79,10 +85,13 @@ func (h *history) probe(stop <-chan struct{}) {
 		}
 		synctest.Wait()
 		h.mu.Lock()
-		leases := append([]*leaseRecord(nil), h.leases...)
+		leases, holdings := slices.Clone(h.leases), slices.Clone(h.holdings)
 		h.mu.Unlock()
 		for _, rec := range leases {
 			h.checkHonesty(rec)
+		}
+		for _, b := range holdings {
+			h.checkBelief(b)
 		}
 	}
 }

@@ -1,7 +1,23 @@
-// Package simulation runs random histories of the lock on the fakes of package locktest, with random faults, each
-// reproducible from its seed. Its tests check the promises of package lock in true time, which no client and no server
-// sees. It is for lockscope's own packages, and has nothing but tests.
+// Package simulation runs random histories of the lock, and of elections, sets and semaphores, on the fakes of package
+// locktest, with random faults, each reproducible from its seed. Its tests check the promises in true time, which no
+// client and no server sees. It is for lockscope's own packages, and has nothing but tests.
 //
-//	go test ./lock/locktest/simulation -run Simulation -v -args -seed=42               # one history, event by event
-//	go test ./lock/locktest/simulation -run Simulation -v -args -seed=1 -histories=1000
+//	go test ./lock/locktest/simulation -run '^TestSimulation$' -v -args -seed=42 # one history, event by event
+//	go test ./lock/locktest/simulation -run '^TestSimulationSets$' -v -args -seed=1 -histories=1000
+//
+// # Invariants
+//
+// Of the lock: I1 one lease at a time, I2 fences, I3 lost updates, I4 a quorum holds what is valid, I5 leases end in
+// time, I6 and I7 nothing is left behind, I8 liveness, I10 errors. They are checked of each lease of a construct, too.
+// Of constructs, where E is for elections, S for sets and P for permits:
+//
+//	E1 S1 P1  one term, one set of a name, k permits at a time
+//	E2 S2 P2  fences are unique, and rise from one to any that is asked for later
+//	E3 S3 P3  a call that failed holds nothing, and gets nothing later
+//	E4 S4 P4  a context ends with the validity of what it is for; that of a set with the first lease
+//	E5        an observer names no later term, no earlier end, and no leader that has resigned
+//	E6        an observer sends nothing that changes a node
+//	S5        a set is released in reverse
+//	P5        permits of processes that died come back: all can be acquired at once
+//	P6        a slot that becomes free is found by a call that waits
 package simulation

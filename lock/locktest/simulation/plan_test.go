@@ -17,6 +17,9 @@ const (
 	simLateBy      = 3 * time.Second // the largest delay of a message
 )
 
+// soon is how long a slot may be free while a call waits, on nodes that answer: two looks, a poll and some round trips.
+const soon = time.Second
+
 // plan is one history before it runs. Its seed determines all of it.
 type plan struct {
 	seed      uint64
@@ -33,6 +36,9 @@ type plan struct {
 
 	vouches []time.Duration // when an operator vouches for all nodes; nil if that was done before
 	change  *change
+
+	kind    lock.Kind // what the clients use; "" for the lock itself
+	permits int       // of each semaphore
 }
 
 // clientPlan is one process: a Redlock and the goroutines that use it.

@@ -27,6 +27,7 @@ type history struct {
 
 	mu         sync.Mutex
 	leases     []*leaseRecord
+	holdings   []*holding             // of constructs
 	regs       map[string]*register   // by resource
 	logs       map[string]*acquireLog // by id of the Acquire
 	buried     map[grave]bool
@@ -75,6 +76,7 @@ type leaseRecord struct {
 	lease    lock.Lease
 	grant    *leaseRecord  // the first lease of its grant; itself unless the lock was handed over
 	handed   bool          // the lock was handed over
+	outer    *leaseRecord  // a construct's: the lease in whose context this one was acquired; nil if there is none
 	started  time.Duration // when Acquire was called
 	returned time.Duration // when it returned
 
@@ -82,7 +84,9 @@ type leaseRecord struct {
 	expiry   time.Duration // when validity ends, unless it is renewed
 	ended    time.Duration // when the context ended or Release was called, whichever came first
 	over     bool
-	released bool // Release was called
+	released bool          // Release was called
+	gone     time.Duration // a construct's: when a quorum had confirmed the release; 0 if none has
+	renewed  time.Duration // when its last renewal ended; 0 if none has
 	cause    error
 }
 
@@ -240,6 +244,7 @@ func (h *history) happen() {
 	for _, s := range h.servers {
 		s.Close()
 	}
+	h.checkHoldings()
 	h.checkLeases()
 }
 

@@ -18,19 +18,19 @@ func (h *history) worker(c, w int, ops []op) {
 	}
 	for i := range ops {
 		time.Sleep(ops[i].before)
-		h.perform(c, fmt.Sprintf("c%dw%do%d", c, w, i), &ops[i])
+		_, _ = h.perform(c, fmt.Sprintf("c%dw%do%d", c, w, i), &ops[i])
 	}
 }
 
 // perform acquires, works and releases, as o says.
 func (h *history) perform(c int, id string, o *op) (*leaseRecord, error) {
-	ctx, cancel := context.WithCancel(lock.WithTraceparent(context.Background(), id))
+	rec := &leaseRecord{id: id, name: resourceName(o.resource), client: c, started: h.now()}
+	ctx, cancel := context.WithCancel(lock.WithTraceparent(context.WithValue(context.Background(), leaseKey{}, rec), id))
 	defer cancel()
 	if o.cancel > 0 {
 		timer := time.AfterFunc(o.cancel, cancel)
 		defer timer.Stop()
 	}
-	rec := &leaseRecord{id: id, name: resourceName(o.resource), client: c, started: h.now()}
 	h.log("%s acquires %v", id, o)
 	lease, err := h.clients[c].redis.Acquire(lock.WithTrace(ctx, h.hooks(rec, o.stall)), rec.name, o.options...)
 	if err != nil {
@@ -47,13 +47,17 @@ func (h *history) perform(c int, id string, o *op) (*leaseRecord, error) {
 func resourceName(i int) string { return fmt.Sprintf("res%d", i) }
 
 // hooks keeps the record's expiry in step with renewals. It also breaks loops that do not wait, which would stop time
-// in a bubble, and stalls the process just after an attempt is decided, as a garbage collector or a hypervisor may.
+// in a bubble, and stalls the process just after an attempt is decided, as a garbage collector or a hypervisor may. The
+// lease of a set is acquired in the context of another one, whose hooks then hear of both.
 func (h *history) hooks(rec *leaseRecord, stall time.Duration) *lock.Trace {
 	const tooMany = 100
 	var attempts int
 	var at time.Duration
 	return &lock.Trace{
 		AttemptStart: func(ctx context.Context, e lock.AttemptStart) context.Context {
+			if recordOf(ctx) != rec {
+				return ctx
+			}
 			if h.now() != at {
 				attempts, at = 0, h.now()
 			}
@@ -63,16 +67,27 @@ func (h *history) hooks(rec *leaseRecord, stall time.Duration) *lock.Trace {
 			}
 			return ctx
 		},
-		AttemptEnd: func(_ context.Context, e lock.AttemptEnd) {
+		AttemptEnd: func(ctx context.Context, e lock.AttemptEnd) {
+			if recordOf(ctx) != rec {
+				return
+			}
 			h.log("%s attempt %d (gate first %v): %d granted, %d refused, %d failed: %v", rec.id, e.Attempt,
 				e.GateFirst, e.Granted, e.Refused, e.Failed, e.Err)
 			time.Sleep(stall)
 		},
-		AcquireEnd: func(_ context.Context, e lock.AcquireEnd) { rec.handed = e.HandedOver },
-		RenewEnd: func(_ context.Context, e lock.RenewEnd) {
+		AcquireEnd: func(ctx context.Context, e lock.AcquireEnd) {
+			if recordOf(ctx) == rec {
+				rec.handed = e.HandedOver
+			}
+		},
+		RenewEnd: func(ctx context.Context, e lock.RenewEnd) {
+			if recordOf(ctx) != rec {
+				return
+			}
 			h.log("%s renewal: %v, %v left, %v", rec.id, e.Outcome, e.Left, e.Err)
 			if e.Outcome == lock.RenewDone {
 				h.mu.Lock()
+				rec.renewed = h.now()
 				rec.expiry = max(rec.expiry, h.now()+h.truly(rec, e.Left))
 				h.mu.Unlock()
 			}
@@ -140,7 +155,7 @@ func (h *history) work(rec *leaseRecord, o *op) {
 }
 
 func (h *history) extend(rec *leaseRecord) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	ctx, cancel := context.WithTimeout(context.WithValue(context.Background(), leaseKey{}, rec), time.Second)
 	defer cancel()
 	err := rec.lease.Extend(ctx)
 	h.log("%s extends by hand: %v", rec.id, err)
