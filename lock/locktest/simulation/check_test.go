@@ -3,6 +3,7 @@ package simulation
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -145,18 +146,13 @@ func (h *history) checkHeldError(id string, err error) {
 
 // checkLiveness: after all faults have ended, every client soon gets every lock (I8).
 func (h *history) checkLiveness() {
-	const bound = simMaxTTL + 10*time.Second
 	var all sync.WaitGroup
-	for i := range h.clients {
-		if h.plan.members(i) != h.plan.members(0) {
-			continue // a process of the old configuration, which has to be stopped
-		}
+	for _, i := range h.alive() { // a process of an old configuration has to be stopped
 		all.Go(func() {
 			for res := range h.plan.resources {
-				o := &op{resource: res, ttl: simMaxTTL, hold: 5 * time.Millisecond, text: " at the end",
-					options: []lock.AcquireOption{lock.TTL(simMaxTTL), lock.MaxWait(bound)}}
-				if _, err := h.perform(i, "c"+string(rune('0'+i))+"end"+string(rune('0'+res)), o); err != nil {
-					h.violate("I8 client %d did not get res%d in %v with nothing wrong any more: %v", i, res, bound,
+				o := h.plan.atRest(res)
+				if err := h.act(i, fmt.Sprintf("c%dend%d", i, res), o); err != nil {
+					h.violate("I8 client %d did not get res%d in %v with nothing wrong any more: %v", i, res, atRestBound,
 						err)
 				}
 			}

@@ -72,7 +72,7 @@ func (h *history) nodeFaults(i int) {
 
 // linkFaults plays the timeline of one client's link to one node.
 func (h *history) linkFaults(c, node int) {
-	link, base := h.clients[c].links[node], h.clients[c].faults[node]
+	base := h.clients[c].faults[node]
 	for _, f := range h.plan.clients[c].breaks[node] {
 		time.Sleep(f.after)
 		h.log("    link of c%d to n%d: %v for %v", c, node, f.kind, f.lasts)
@@ -85,10 +85,20 @@ func (h *history) linkFaults(c, node int) {
 		case slow:
 			worse.RequestDelay = locktest.Between(simNodeTimeout/2, 2*simNodeTimeout)
 		}
-		link.SetFaults(worse)
+		h.setFaults(h.clients[c], node, worse)
 		time.Sleep(f.lasts)
-		link.SetFaults(base)
+		h.setFaults(h.clients[c], node, base)
 	}
+}
+
+// setFaults sets the faults of a client's link, unless the client is dead: then nothing arrives.
+func (h *history) setFaults(c *client, node int, f locktest.Faults) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if c.dead {
+		f.LoseRequest, f.LoseWake = 1, 1
+	}
+	c.links[node].SetFaults(f)
 }
 
 // heal ends all faults, and waits until requests under way and every quarantine have ended.
@@ -96,8 +106,8 @@ func (h *history) heal() {
 	h.log("all faults end")
 	calm := (&plan{calm: true}).linkFaults(nil)
 	for _, c := range h.clients {
-		for _, link := range c.links {
-			link.SetFaults(calm)
+		for node := range c.links {
+			h.setFaults(c, node, calm)
 		}
 	}
 	h.mu.Lock()
@@ -112,8 +122,8 @@ func (h *history) heal() {
 	h.joinLate()
 	// The first request begins a quarantine, and a later one ends it.
 	for range 10 {
-		for _, c := range h.clients {
-			for _, link := range c.links {
+		for _, i := range h.alive() {
+			for _, link := range h.clients[i].links {
 				_ = link.Ask(context.Background())
 			}
 		}

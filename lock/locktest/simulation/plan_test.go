@@ -39,6 +39,7 @@ type plan struct {
 
 	kind    lock.Kind // what the clients use; "" for the lock itself
 	permits int       // of each semaphore
+	death   *death    // of a client's process; nil if none dies
 }
 
 // clientPlan is one process: a Redlock and the goroutines that use it.
@@ -49,6 +50,8 @@ type clientPlan struct {
 	breaks  []timeline        // one per node: when the link is much worse than that
 	wall    wallClock
 	workers [][]op
+
+	observes bool // elections, and does nothing else
 }
 
 // op is one Acquire and what follows it.
@@ -65,6 +68,8 @@ type op struct {
 	register  time.Duration // how long a write to the fenced register takes
 	twice     bool          // it releases twice
 	cancelled bool          // it releases with a context that has ended
+	more      []int         // further resources of a set
+	run       bool          // it leads with election.Run
 	text      string
 }
 
@@ -108,6 +113,7 @@ type scope struct {
 	vouched   bool // operators vouch, in time or not
 	changed   bool // the set of nodes is changed
 	crowds    bool // callers of one process queue, also if losses is set
+	deaths    bool // some process dies
 }
 
 func newPlan(seed uint64, s scope) *plan {

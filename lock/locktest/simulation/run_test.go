@@ -64,6 +64,7 @@ type client struct {
 	redis  *engine.Engine
 	links  []*locktest.FakeNode
 	faults []locktest.Faults
+	dead   bool // guarded by history.mu
 }
 
 // leaseRecord is the history of one lease, in true time since the beginning.
@@ -98,6 +99,8 @@ type plant struct {
 	guards     func(*locktest.Guards)
 	vouch      func(h *history, v *guard.Vouch)
 	change     func(*guard.Change)
+
+	set acquireSet
 }
 
 // outcome summarizes a history.
@@ -218,6 +221,7 @@ func (h *history) happen() {
 	}
 	faults.Go(h.vouch)
 	faults.Go(h.reconfigure)
+	faults.Go(h.die)
 	for i, c := range h.plan.clients {
 		for j := range h.clients[i].links {
 			faults.Go(func() { h.linkFaults(i, j) })
@@ -235,6 +239,7 @@ func (h *history) happen() {
 	h.checkLiveness()
 	close(stop)
 	probing.Wait()
+	h.revive()
 	h.checkQuiescence()
 	for _, c := range h.clients {
 		if err := c.redis.Close(); err != nil {
@@ -253,8 +258,8 @@ func (h *history) happen() {
 func (h *history) age() {
 	if h.plan.steps {
 		time.Sleep(2 * time.Hour)
-		for _, c := range h.clients {
-			lease, err := c.redis.Acquire(context.Background(), "before", lock.NoRenew())
+		for _, i := range h.alive() {
+			lease, err := h.clients[i].redis.Acquire(context.Background(), "before", lock.NoRenew())
 			if err != nil {
 				panic(err)
 			}
@@ -264,8 +269,8 @@ func (h *history) age() {
 		}
 	}
 	for _, c := range h.clients {
-		for j, link := range c.links {
-			link.SetFaults(c.faults[j])
+		for j := range c.links {
+			h.setFaults(c, j, c.faults[j])
 		}
 	}
 }

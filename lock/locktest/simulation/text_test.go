@@ -10,6 +10,9 @@ func (o *op) String() string {
 	if o.cancel > 0 {
 		s += fmt.Sprintf(" cancel after %v", o.cancel)
 	}
+	if len(o.more) > 0 {
+		s += fmt.Sprintf(" and r%v", o.more)
+	}
 	if o.stall > 0 {
 		s += fmt.Sprintf(" stall %v", o.stall)
 	}
@@ -17,7 +20,7 @@ func (o *op) String() string {
 		s += fmt.Sprintf(" extend every %v", o.extend)
 	}
 	for flag, set := range map[string]bool{" deaf": o.deaf, " released twice": o.twice,
-		" release cancelled": o.cancelled} {
+		" release cancelled": o.cancelled, " with Run": o.run} {
 		if set {
 			s += flag
 		}

@@ -18,8 +18,18 @@ func (h *history) worker(c, w int, ops []op) {
 	}
 	for i := range ops {
 		time.Sleep(ops[i].before)
-		_, _ = h.perform(c, fmt.Sprintf("c%dw%do%d", c, w, i), &ops[i])
+		_ = h.act(c, fmt.Sprintf("c%dw%do%d", c, w, i), &ops[i])
 	}
+}
+
+// act acquires, works and releases with what the plan is about.
+func (h *history) act(c int, id string, o *op) (err error) {
+	switch h.plan.kind {
+	case lock.KindSet:
+		return h.holdSet(c, id, o)
+	}
+	_, err = h.perform(c, id, o)
+	return err
 }
 
 // perform acquires, works and releases, as o says.
