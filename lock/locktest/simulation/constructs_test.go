@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -13,6 +14,10 @@ const (
 	constructHistories     = 2000
 	constructRaceHistories = 20
 )
+
+// TestSimulationElections: one term is valid at a time, terms rise, a campaign that failed never leads, and an observer
+// says nothing that is wrong and changes nothing.
+func TestSimulationElections(t *testing.T) { simulateConstruct(t, lock.KindElection) }
 
 // TestSimulationSets: no two sets with a common name are valid, the loss of one lock ends its set, a set that failed
 // holds nothing, and locks are released in reverse.
@@ -41,6 +46,12 @@ func newConstructPlan(seed uint64, kind lock.Kind, s scope) *plan {
 	}
 	if !p.calm && chance(r, 0.4) || s.deaths {
 		p.death = &death{client: r.IntN(len(p.clients)), after: upTo(r, 2*time.Second)}
+	}
+	if kind == lock.KindElection {
+		watcher := clientPlan{rate: clockRate(r, s.client), poll: time.Second, observes: true}
+		watcher.links = slices.Clone(p.clients[0].links)
+		watcher.breaks = make([]timeline, len(watcher.links))
+		p.clients = append(p.clients, watcher)
 	}
 	return p
 }

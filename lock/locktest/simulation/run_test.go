@@ -28,6 +28,7 @@ type history struct {
 	mu         sync.Mutex
 	leases     []*leaseRecord
 	holdings   []*holding             // of constructs
+	sightings  []sighting             // of observers
 	regs       map[string]*register   // by resource
 	logs       map[string]*acquireLog // by id of the Acquire
 	buried     map[grave]bool
@@ -100,7 +101,8 @@ type plant struct {
 	vouch      func(h *history, v *guard.Vouch)
 	change     func(*guard.Change)
 
-	set acquireSet
+	campaign campaign
+	set      acquireSet
 }
 
 // outcome summarizes a history.
@@ -182,6 +184,9 @@ func (h *history) newClient(i int) *client {
 		}
 		c.links = append(c.links, link)
 		var n driver.BlockingNode = &recorder{BlockingNode: link, h: h, node: j}
+		if h.plan.clients[i].observes {
+			n = onlooker{link, h}
+		}
 		if h.plant.wrap != nil {
 			n = h.plant.wrap(h, i, n)
 		}
@@ -233,14 +238,17 @@ func (h *history) happen() {
 	stop := make(chan struct{})
 	var probing sync.WaitGroup
 	probing.Go(func() { h.probe(stop) })
+	watching := h.watch(stop)
 	work.Wait()
 	faults.Wait()
 	h.heal()
 	h.checkLiveness()
 	close(stop)
 	probing.Wait()
+	watching.Wait()
 	h.revive()
 	h.checkQuiescence()
+	h.checkUntouched()
 	for _, c := range h.clients {
 		if err := c.redis.Close(); err != nil {
 			h.violate("Close of client %d: %v", c.index, err)
@@ -249,6 +257,7 @@ func (h *history) happen() {
 	for _, s := range h.servers {
 		s.Close()
 	}
+	h.checkSightings()
 	h.checkHoldings()
 	h.checkLeases()
 }

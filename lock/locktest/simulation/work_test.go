@@ -25,6 +25,8 @@ func (h *history) worker(c, w int, ops []op) {
 // act acquires, works and releases with what the plan is about.
 func (h *history) act(c int, id string, o *op) (err error) {
 	switch h.plan.kind {
+	case lock.KindElection:
+		return h.lead(c, id, o)
 	case lock.KindSet:
 		return h.holdSet(c, id, o)
 	}
