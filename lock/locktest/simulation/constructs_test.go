@@ -23,6 +23,10 @@ func TestSimulationElections(t *testing.T) { simulateConstruct(t, lock.KindElect
 // holds nothing, and locks are released in reverse.
 func TestSimulationSets(t *testing.T) { simulateConstruct(t, lock.KindSet) }
 
+// TestSimulationSemaphores: at most k permits are valid, the fences of a slot rise, the permits of a process that died
+// come back, and a slot that is free is found.
+func TestSimulationSemaphores(t *testing.T) { simulateConstruct(t, lock.KindSemaphore) }
+
 func simulateConstruct(t *testing.T, kind lock.Kind) {
 	simulate(t, constructHistories, constructRaceHistories,
 		func(seed uint64) (*plan, plant) { return newConstructPlan(seed, kind, scope{}), plant{} })

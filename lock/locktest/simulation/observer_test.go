@@ -164,8 +164,8 @@ func (h *history) footprint() string {
 		for _, held := range s.Locks() {
 			fmt.Fprintf(&b, " %s %.6s:%d;", held.Key, held.Token, held.Counter)
 		}
-		for res := range h.plan.resources {
-			fmt.Fprintf(&b, " %d", s.Counter(lock.DefaultPrefix+resourceName(res)))
+		for _, name := range h.plan.locks() {
+			fmt.Fprintf(&b, " %d", s.Counter(lock.DefaultPrefix+name))
 		}
 		b.WriteString("\n")
 	}

@@ -154,6 +154,20 @@ func newPlan(seed uint64, s scope) *plan {
 	return p
 }
 
+// locks are the names of all locks that the clients use.
+func (p *plan) locks() (names []string) {
+	for i := range p.resources {
+		if p.kind != lock.KindSemaphore {
+			names = append(names, resourceName(i))
+			continue
+		}
+		for slot := range p.permits {
+			names = append(names, slotName(resourceName(i), slot))
+		}
+	}
+	return names
+}
+
 // linkFaults returns how bad the network is in this history.
 func (p *plan) linkFaults(r *rand.Rand) locktest.Faults {
 	f := locktest.Faults{

@@ -66,6 +66,8 @@ type client struct {
 	links  []*locktest.FakeNode
 	faults []locktest.Faults
 	dead   bool // guarded by history.mu
+
+	semaphores semaphores
 }
 
 // leaseRecord is the history of one lease, in true time since the beginning.
@@ -101,8 +103,9 @@ type plant struct {
 	vouch      func(h *history, v *guard.Vouch)
 	change     func(*guard.Change)
 
-	campaign campaign
-	set      acquireSet
+	campaign  campaign
+	set       acquireSet
+	semaphore newSemaphore
 }
 
 // outcome summarizes a history.
@@ -243,6 +246,7 @@ func (h *history) happen() {
 	faults.Wait()
 	h.heal()
 	h.checkLiveness()
+	h.checkPermits()
 	close(stop)
 	probing.Wait()
 	watching.Wait()

@@ -15,8 +15,8 @@ import (
 // apart sets the nodes' counters far ahead of every clock, each to another value, so that the floor hides nothing.
 func apart(h *history) {
 	for i, s := range h.servers {
-		for r := range h.plan.resources {
-			s.SetCounter(lock.DefaultPrefix+resourceName(r), 7e15+uint64(1000*i))
+		for _, name := range h.plan.locks() {
+			s.SetCounter(lock.DefaultPrefix+name, 7e15+uint64(1000*i))
 		}
 	}
 }

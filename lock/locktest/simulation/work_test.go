@@ -29,6 +29,8 @@ func (h *history) act(c int, id string, o *op) (err error) {
 		return h.lead(c, id, o)
 	case lock.KindSet:
 		return h.holdSet(c, id, o)
+	case lock.KindSemaphore:
+		return h.holdPermit(c, id, o)
 	}
 	_, err = h.perform(c, id, o)
 	return err
