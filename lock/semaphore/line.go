@@ -68,12 +68,12 @@ func (s *Semaphore) offer(slot int) {
 	}
 }
 
-// offerAgain is for a slot that was offered to w and that w did not get. refused says that another process has it.
-func (s *Semaphore) offerAgain(w *waiter, slot int, refused bool) {
+// offerAgain is for a slot that was offered to w and that w did not get. useless says that nobody else would.
+func (s *Semaphore) offerAgain(w *waiter, slot int, useless bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	w.offered = false
-	if !refused {
+	if !useless {
 		s.offer(slot)
 	}
 }

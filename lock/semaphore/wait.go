@@ -89,7 +89,7 @@ func (c *call) look(ctx context.Context, w *waiter, except int, stopWaiting cont
 		case slot := <-w.offers:
 			f.permit, f.err = c.try(ctx, slot)
 			if f.err != nil {
-				c.sem.offerAgain(w, slot, errors.Is(f.err, lock.ErrHeld))
+				c.sem.offerAgain(w, slot, nobodyGets(f.err))
 				f.err = (&FullError{Name: c.sem.name, Slots: len(c.sem.slots)}).add(f.err)
 			}
 		case <-due:
@@ -108,6 +108,13 @@ func (c *call) look(ctx context.Context, w *waiter, except int, stopWaiting cont
 		stopWaiting(cmp.Or(f.err, lock.ErrOtherSlot))
 		return f
 	}
+}
+
+// nobodyGets says whether a slot that a call tried is of no use to the other calls either: another process has it, or
+// too few nodes answer. Nodes that refuse connections fail at once, and would be asked again without a pause. The looks
+// find the slot later.
+func nobodyGets(err error) bool {
+	return errors.Is(err, lock.ErrHeld) || lock.ReasonOf(err) == lock.ReasonNoQuorum
 }
 
 // goesOn says whether a call goes on waiting after a look. Whether the nodes can be asked, the wait in the queue decides.

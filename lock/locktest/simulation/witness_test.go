@@ -90,17 +90,9 @@ func (p *call) pace() {
 	if !spins {
 		return
 	}
-	if spinsAreKnown {
-		p.h.log("%s acquires %d times without a pause", p.id, tooMany)
-	} else {
-		p.h.violate("I8 %s acquires %d times without a pause", p.id, tooMany)
-	}
+	p.h.violate("I8 %s acquires %d times without a pause", p.id, tooMany)
 	time.Sleep(soon / 5)
 }
-
-// spinsAreKnown: a call that waits for a permit, and to which a slot is offered, tries that slot again and again
-// without a pause while the nodes refuse connections.
-const spinsAreKnown = true
 
 func (p *call) nextID() string {
 	p.mu.Lock()
