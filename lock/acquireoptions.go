@@ -42,7 +42,8 @@ type AcquireOption func(*AcquireOptions)
 // its holder has died. The lease is renewed every third of it. The default is [DefaultTTL].
 func TTL(d time.Duration) AcquireOption { return func(o *AcquireOptions) { o.TTL = d } }
 
-// NoWait makes Acquire try once, and fail with *HeldError if the resource is held.
+// NoWait makes Acquire fail with *HeldError if the resource is held. If several callers ask at the same instant and split
+// the nodes' votes, so that nobody has the lock, Acquire tries again for a moment until one of them does.
 func NoWait() AcquireOption { return func(o *AcquireOptions) { o.NoWait = true } }
 
 // MaxWait bounds the wait and leaves the lease alone; a deadline of ctx bounds both. When d

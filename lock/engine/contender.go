@@ -13,6 +13,7 @@ import (
 type contender struct {
 	caller
 	backoff
+	undecided undecided
 
 	gate     gateQueue
 	attempts int
@@ -48,12 +49,12 @@ func (a *contender) contend(ctx context.Context) (beginning, error) {
 			}
 			return beginning{}, a.cut(ended, a.last)
 		}
-		if a.opts.NoWait || res.hopeless || a.attempts == a.opts.MaxAttempts {
+		if a.opts.NoWait && !a.undecided.again(res) || res.hopeless || a.attempts == a.opts.MaxAttempts {
 			try.settle(ctx)
 			a.gate.leave(ctx, &a.caller, nil)
 			return beginning{}, res.err
 		}
-		if err := a.wait(ctx, res); err != nil {
+		if err := a.beforeNext(ctx, res); err != nil {
 			a.gate.leave(ctx, &a.caller, nil)
 			return beginning{}, a.cut(err, a.last)
 		}

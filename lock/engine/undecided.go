@@ -1,0 +1,55 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+)
+
+const (
+	// undecidedTries bounds the attempts of a caller that does not wait.
+	undecidedTries = 20
+	// undecidedPause is between such attempts. The next one asks the gate first, which decides for one of the callers.
+	undecidedPause = 5 * time.Millisecond
+)
+
+// undecided counts attempts that leave open whether anybody holds the lock. Callers that ask at the same instant may
+// each have some of the nodes: all of them are refused, each in the name of another, and nobody has the lock.
+type undecided struct {
+	tries int
+	named lock.Holder
+}
+
+// again reports whether a caller that does not wait should make another attempt after one that ended with res: enough
+// nodes answered, no majority of them named one holder, and they did not name the one of the attempt before.
+func (u *undecided) again(res result) bool {
+	if u.tries++; u.tries >= undecidedTries {
+		return false
+	}
+	held, ok := errors.AsType[*lock.HeldError](res.err)
+	if !ok {
+		return res.split && !res.hopeless
+	}
+	before := u.named
+	u.named = held.Holder
+	return 2*(held.Granted+held.Refused) > held.Nodes && 2*held.Named <= held.Nodes && !held.HandedOver &&
+		held.Holder != before
+}
+
+// beforeNext waits until another attempt is worth while.
+func (a *contender) beforeNext(ctx context.Context, res result) error {
+	if !a.opts.NoWait {
+		return a.wait(ctx, res)
+	}
+	// This is no wait of its own kind: nobody is ahead, and nobody will call.
+	timer := time.NewTimer(undecidedPause + a.engine.cfg.jitter(undecidedPause))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	case <-a.engine.done:
+	}
+	return a.endedBy(ctx)
+}
