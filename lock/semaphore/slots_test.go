@@ -59,7 +59,7 @@ func TestWaitersLearnOfAnotherNumber(t *testing.T) {
 			waits <- err
 		}()
 		time.Sleep(time.Second)
-		synctest.Wait() // until the waiter asks nobody
+		synctest.Wait()                 // until the waiter asks nobody
 		for _, n := range f.nodes[:2] { // their quarantine is the matter of drivers
 			n.Forget()
 		}
