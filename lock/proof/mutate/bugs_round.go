@@ -223,3 +223,17 @@ func roundMutants() []Mutant {
 		},
 	}
 }
+
+// undecidedMutants are bugs in calls that do not wait.
+func undecidedMutants() []Mutant {
+	return []Mutant{
+		{
+			Bug:    "callers that ask at the same instant and do not wait are all refused",
+			Why:    "nobody runs what each machine's cron has started",
+			File:   "lock/engine/undecided.go",
+			Old:    "u.tries >= undecidedTries {\n",
+			New:    "u.tries >= 1 {\n",
+			Killer: by("./lock/redlock", "TestRealOneOfManyAtOnce"),
+		},
+	}
+}

@@ -3,8 +3,6 @@ package run
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
@@ -15,12 +13,6 @@ import (
 
 // releaseTimeout bounds how long a release waits for answers. The lock ends by its TTL then.
 const releaseTimeout = 5 * time.Second
-
-// Tries of a run that does not wait, while votes are split.
-const (
-	splitTries = 20
-	splitPause = 25 * time.Millisecond
-)
 
 // job is one run.
 type job struct {
@@ -85,45 +77,11 @@ func (j *job) acquire(ctx context.Context, l lock.Locker) (g grant, slot int, er
 	return g, slot, err
 }
 
-// ask tries again if several machines ask at the same instant, as cron has them do, and none of them gets a majority of
-// the nodes: each may be refused in the name of another one that fails, too, and then nobody would run the command.
-func (j *job) ask(ctx context.Context, l lock.Locker) (g grant, slot int, err error) {
-	var before lock.Holder
-	for range splitTries {
-		if g, slot, err = j.askOnce(ctx, l); !j.now() || !isOpen(err, before) {
-			break
-		}
-		if held, ok := errors.AsType[*lock.HeldError](err); ok {
-			before = held.Holder
-		}
-		select {
-		case <-time.After(splitPause + rand.N(splitPause)):
-		case <-ctx.Done():
-			return nil, -1, err
-		}
-	}
-	return g, slot, err
-}
-
 // now reports that the run does not wait for a lock that is held.
 func (j *job) now() bool { return j.noWait || j.waitIsGiven && j.wait == 0 }
 
-// isOpen reports that an error of a call that does not wait leaves open whether anybody holds the lock: enough nodes
-// answered, but no majority named one holder, and the holder they named is not that of the try before.
-func isOpen(err error, before lock.Holder) bool {
-	if full, ok := errors.AsType[*semaphore.FullError](err); ok {
-		return len(full.Split) > 0 || slices.ContainsFunc(full.Held, func(held *lock.HeldError) bool {
-			return held.Named <= held.Nodes/2 && !held.HandedOver
-		})
-	}
-	if held, ok := errors.AsType[*lock.HeldError](err); ok {
-		return held.Named <= held.Nodes/2 && !held.HandedOver && held.Holder != before
-	}
-	votes, ok := errors.AsType[*lock.QuorumError](err)
-	return ok && votes.Refused > 0 && votes.Granted+votes.Refused >= votes.Quorum
-}
-
-func (j *job) askOnce(ctx context.Context, l lock.Locker) (grant, int, error) {
+// ask makes the call. The engine decides between machines that ask at the same instant, as cron has them do.
+func (j *job) ask(ctx context.Context, l lock.Locker) (grant, int, error) {
 	opts := []lock.AcquireOption{lock.TTL(j.locker.TTL), lock.MaxHold(lock.Unlimited)}
 	switch {
 	case j.now():
