@@ -43,7 +43,7 @@ func (s *Set) AcquireScript(req *driver.AcquireRequest, at Place) *redisconn.Scr
 	if at.comparesSlots(req.Semaphore) {
 		return s.slots.acquire
 	}
-	return s.Acquire
+	return s.AcquireIn(req.Mode)
 }
 
 // ExtendScript is the script of ExtendArgs.
@@ -51,7 +51,7 @@ func (s *Set) ExtendScript(req *driver.ExtendRequest, at Place) *redisconn.Scrip
 	if at.comparesSlots(req.Semaphore) {
 		return s.slots.extend
 	}
-	return s.Extend
+	return s.ExtendIn(req.Mode)
 }
 
 // withSlots adds to the arguments of a script what the one before it takes: the number of slots, and values.
