@@ -52,7 +52,7 @@ func (a *contender) contend(ctx context.Context) (beginning, error) {
 		if a.opts.NoWait && !a.undecided.again(res) || res.hopeless || a.attempts == a.opts.MaxAttempts {
 			try.settle(ctx)
 			a.gate.leave(ctx, &a.caller, nil)
-			return beginning{}, res.err
+			return beginning{}, a.undecided.most(res.err)
 		}
 		if err := a.beforeNext(ctx, res); err != nil {
 			a.gate.leave(ctx, &a.caller, nil)

@@ -19,7 +19,7 @@ const (
 // each have some of the nodes: all of them are refused, each in the name of another, and nobody has the lock.
 type undecided struct {
 	tries int
-	named lock.Holder
+	last  *lock.HeldError // of the attempt that asked most nodes
 }
 
 // again reports whether a caller that does not wait should make another attempt after one that ended with res: enough
@@ -32,10 +32,21 @@ func (u *undecided) again(res result) bool {
 	if !ok {
 		return res.split && !res.hopeless
 	}
-	before := u.named
-	u.named = held.Holder
+	before := u.last
+	if u.last == nil || held.Granted+held.Refused >= before.Granted+before.Refused {
+		u.last = held
+	}
 	return 2*(held.Granted+held.Refused) > held.Nodes && 2*held.Named <= held.Nodes && !held.HandedOver &&
-		held.Holder != before
+		(before == nil || held.Holder != before.Holder)
+}
+
+// most returns err, or the error of an attempt before that asked more nodes: the last one may have asked only the gate.
+func (u *undecided) most(err error) error {
+	held, ok := errors.AsType[*lock.HeldError](err)
+	if ok && u.last != nil && held.Granted+held.Refused < u.last.Granted+u.last.Refused {
+		return u.last
+	}
+	return err
 }
 
 // beforeNext waits until another attempt is worth while.

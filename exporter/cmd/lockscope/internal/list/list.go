@@ -69,7 +69,7 @@ func Command(a *app.App) *cobra.Command {
 		"`order`: ttl (longest first), age (oldest first) or resource")
 	set.BoolVar(&f.reverse, "reverse", false, "reverse the order")
 	set.BoolVar(&f.waiters, "waiters", false, "list the waiting processes, too")
-	set.BoolVar(&f.slots, "slots", false, "give each slot of a semaphore that is in use a row of its own, with its holder")
+	set.BoolVar(&f.slots, "slots", false, "give each slot of a semaphore that is in use a row, with its holder")
 	set.IntVar(&f.limit, "limit", scanner.DefaultListLimit, "locks to show; the others are only counted")
 	f.output.Register(set)
 	set.IntVar(&f.pageSize, "page-size", scanner.DefaultPageSize,
