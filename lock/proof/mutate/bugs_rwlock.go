@@ -82,7 +82,7 @@ func readWriteMutants() []Mutant {
 			Killer: by(readWriteLocks, "TestUpgradeIsRefusedAtOnce"),
 		},
 		{
-			Bug: "a driver that knows no modes is asked for readers", Why: "readers exclude one another, and nobody is told",
+			Bug: "a driver that knows no modes is asked for readers", Why: "readers exclude one another, and nobody learns of it",
 			File:   "lock/engine/shared.go",
 			Old:    "\treturn e.Shares()\n",
 			New:    "\treturn nil\n",
