@@ -69,7 +69,7 @@ func TestRealPeekCommands(t *testing.T) {
 	server := locktest.Servers(t, 1)[0]
 	admin := plainClient(t, &redis.Options{Addr: server.Addr()})
 	l := newLocker(t, []redis.UniversalClient{plainClient(t, &redis.Options{Addr: server.Addr()})},
-		redlock.WithRestartQuarantine(0))
+		redlock.WithRestartQuarantine(0), lock.WithNodeTimeout(2*time.Second))
 	_, err := l.Peek(t.Context(), "job")
 	must(t, err)
 	must(t, admin.ConfigResetStat(t.Context()).Err())
