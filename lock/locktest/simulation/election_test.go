@@ -49,7 +49,7 @@ func (h *history) lead(c int, id string, o *op) error {
 	return nil
 }
 
-var errNeverLed = errors.New("Run returned and had not led")
+var errNeverLed = errors.New("nobody led before the call returned")
 
 // runElection leads once with election.Run.
 func (h *history) runElection(c int, id string, o *op) error {
