@@ -25,17 +25,9 @@ func Campaign(ctx context.Context, locker lock.Locker, name string, opts ...Opti
 // campaign acquires the lease with a context that ends with ctx only while it waits: a lease that ended with ctx would
 // not be renewed while its holder still winds down.
 func campaign(ctx context.Context, locker lock.Locker, name string, opts []lock.AcquireOption) (Term, error) {
-	waiting, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	detach := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
-	lease, err := locker.Acquire(waiting, name, opts...)
+	lease, err := lock.AcquireDetached(ctx, locker, name, opts...)
 	if err != nil {
-		detach()
-		cancel(nil)
 		return Term{}, err
-	}
-	if !detach() { // ctx ended while the lease was granted
-		_ = lease.Release(waiting)
-		return Term{}, &lock.WaitError{Resource: name, Attempts: 1, Err: context.Cause(ctx)}
 	}
 	return Term{lease: lease, ctx: newTermContext(lease.Context(), ctx)}, nil
 }

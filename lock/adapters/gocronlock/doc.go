@@ -18,6 +18,6 @@
 // renewed until the job returns, or until lock.MaxHold.
 //
 // The lock of a job that takes a millisecond is free again before the clock of another process says that it is time.
-// That process then runs the job, too. Use an Elector, or schedules that are aligned and longer than the clocks
+// Then that process also runs the job. Use an Elector, or schedules that are aligned and longer than the clocks
 // differ.
 package gocronlock

@@ -111,7 +111,7 @@ func TestShutdown(t *testing.T) {
 	}
 }
 
-// TestSkips: the run of one process is skipped while another one has the lock, or waits if it is told to.
+// TestSkips: the run of one process is skipped while another one has the lock. With lock.MaxWait it waits.
 func TestSkips(t *testing.T) {
 	server := locktest.Servers(t, 1)[0].Addr()
 	other := process(t, server)

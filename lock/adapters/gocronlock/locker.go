@@ -28,25 +28,17 @@ type jobs struct {
 
 // Lock ends with ctx. What it returns does not.
 func (j jobs) Lock(ctx context.Context, key string) (gocron.Lock, error) {
-	held, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	granted := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
-	lease, err := j.locker.Acquire(held, key, j.opts...)
+	lease, err := lock.AcquireDetached(ctx, j.locker, key, j.opts...)
 	if err != nil {
-		cancel(nil)
 		return nil, err
 	}
-	granted()
-	return run{lease, cancel}, nil
+	return run{lease}, nil
 }
 
 // run is the lock of one run of a job.
-type run struct {
-	lease  lock.Lease
-	cancel context.CancelCauseFunc
-}
+type run struct{ lease lock.Lease }
 
 // Unlock gives the lock back, also if ctx has ended, as it has where the scheduler shuts down.
 func (r run) Unlock(ctx context.Context) error {
-	defer r.cancel(nil)
 	return r.lease.Release(context.WithoutCancel(ctx))
 }

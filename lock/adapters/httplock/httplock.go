@@ -45,7 +45,7 @@ func Handler(locker lock.Locker, key func(*http.Request) string, next http.Handl
 			next.ServeHTTP(w, r)
 			return
 		}
-		lease, err := acquire(r.Context(), locker, resource, opts)
+		lease, err := lock.AcquireDetached(r.Context(), locker, resource, opts...)
 		if err != nil {
 			refuse(w, err)
 			return
@@ -57,14 +57,6 @@ func Handler(locker lock.Locker, key func(*http.Request) string, next http.Handl
 		defer context.AfterFunc(r.Context(), func() { cancel(context.Cause(r.Context())) })()
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})
-}
-
-// acquire waits until ctx ends. The lease outlives ctx.
-func acquire(ctx context.Context, locker lock.Locker, resource string, opts []lock.AcquireOption) (lock.Lease, error) {
-	waiting, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
-	defer stop()
-	return locker.Acquire(waiting, resource, opts...)
 }
 
 // refuse answers a request that did not get its lock.

@@ -91,7 +91,7 @@ func TestOneRequestAtATime(t *testing.T) {
 	}
 }
 
-// TestTheClientGoesAway: the handler is told, and keeps the lock until it returns. A lock that hangs on the request's
+// TestTheClientGoesAway: the handler's context ends, and it keeps the lock until it returns. A lock that hangs on the request's
 // context is another process's after a while.
 func TestTheClientGoesAway(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -134,7 +134,7 @@ func TestTheClientGoesAway(t *testing.T) {
 
 func nothing(context.Context, lock.Lease) error { return nil }
 
-// TestLossAndPanic: the handler is told that the lease is lost, and a panic leaves nothing held.
+// TestLossAndPanic: a lost lease ends the handler's context, and a panic leaves nothing held.
 func TestLossAndPanic(t *testing.T) {
 	_, l := processes(t, 1)
 	get(t.Context(), httplock.Handler(l[0], order, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

@@ -14,7 +14,7 @@ func electionMutants() []Mutant {
 		},
 		{
 			Bug: "a leader's lease is not renewed once the leader was asked to stop", Why: "two lead while it winds down",
-			File: campaign, Old: "context.WithCancelCause(context.WithoutCancel(ctx))\n",
+			File: "lock/detached.go", Old: "context.WithCancelCause(context.WithoutCancel(ctx))\n",
 			New:    "context.WithCancelCause(ctx)\n",
 			Killer: by(electing, "TestSlowLeaderKeepsItsTerm"),
 		},
@@ -27,7 +27,7 @@ func electionMutants() []Mutant {
 		},
 		{
 			Bug: "a cancelled campaign goes on", Why: "it becomes leader later",
-			File: campaign, Old: "func() { cancel(context.Cause(ctx)) })\n	lease",
+			File: "lock/detached.go", Old: "func() { cancel(context.Cause(ctx)) })\n	lease",
 			New:    "func() {})\n	lease",
 			Killer: by(electing, "TestCancelledCampaign").hangs(),
 		},

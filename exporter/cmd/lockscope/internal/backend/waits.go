@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/pause"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/lock/redlock"
@@ -29,7 +30,7 @@ func Read(ctx context.Context, b Backend) (locks []scanner.Lock, w *scanner.Wait
 	}
 	var watch waitgraph.Watch
 	locks, w, err = Look(ctx, b)
-	if watch.Deadlocks(w.Graph); watch.Suspects() && pause(ctx, secondLook) {
+	if watch.Deadlocks(w.Graph); watch.Suspects() && pause.For(ctx, secondLook) {
 		if _, again, err := Look(ctx, b); err == nil {
 			w.Deadlocks = watch.Deadlocks(again.Graph)
 		}
@@ -125,15 +126,4 @@ func graph(queues []scanner.WaitedFor, locks []scanner.Lock, now time.Time) *wai
 		resources = append(resources, r)
 	}
 	return waitgraph.New(resources...)
-}
-
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

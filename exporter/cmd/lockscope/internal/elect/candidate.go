@@ -9,6 +9,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/child"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/locker"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/pause"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/election"
 )
@@ -87,15 +88,15 @@ func (c *candidate) lead(ctx context.Context, t election.Term) error {
 	command := c.child
 	command.Env = child.Grant{Resource: c.name, Fence: t.Number(), Slot: -1, Elected: true}.Environment(c.app.Env)
 	limits := child.Limits{TTL: c.locker.TTL, KillAfter: c.killAfter, KillAfterSignal: true}
-	pause := time.Duration(0)
+	wait := time.Duration(0)
 	for {
 		result, err := child.Supervise(newTerm(t), command, limits, c.signals, func(line string) { log.Warn(line) })
 		if err != nil {
 			return err
 		}
 		log.Info("the command has ended", slog.Int("status", result.Status), slog.Duration("ran", result.Ran))
-		pause = c.next(pause, result)
-		if !rest(ctx, pause) || !awaitRenewal(ctx, t, limits) {
+		wait = c.next(wait, result)
+		if !pause.For(ctx, wait) || !awaitRenewal(ctx, t, limits) {
 			return nil
 		}
 	}
@@ -109,22 +110,10 @@ func (c *candidate) next(last time.Duration, r child.Result) time.Duration {
 	return min(2*last, c.maxBackoff)
 }
 
-// rest reports whether ctx has not ended.
-func rest(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
 // awaitRenewal keeps a command from being started that would be ended at once.
 func awaitRenewal(ctx context.Context, t election.Term, l child.Limits) bool {
 	for t.Remaining() <= l.Warning() {
-		if !rest(ctx, renewalPoll) {
+		if !pause.For(ctx, renewalPoll) {
 			return false
 		}
 	}

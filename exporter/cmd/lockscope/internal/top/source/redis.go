@@ -11,6 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/pause"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/seen"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/model"
@@ -92,7 +93,7 @@ func (s *redisSet) read(ctx context.Context) model.Set {
 	s.searchAll(ctx, all, &set.Scan)
 	waits := s.look(ctx, ask)
 	waits.Deadlocks = s.watch.Deadlocks(waits.Graph)
-	if s.watch.Suspects() && len(waits.Deadlocks) == 0 && pause(ctx, secondLook) {
+	if s.watch.Suspects() && len(waits.Deadlocks) == 0 && pause.For(ctx, secondLook) {
 		waits = s.look(ctx, ask)
 		waits.Deadlocks = s.watch.Deadlocks(waits.Graph)
 	}
@@ -278,15 +279,4 @@ func (s *redisSet) resource(key string) string {
 		}
 	}
 	return key[cut:]
-}
-
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

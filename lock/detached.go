@@ -1,0 +1,25 @@
+package lock
+
+import "context"
+
+// AcquireDetached acquires a lease for work that may go on after ctx has ended, as in an orderly shutdown: ctx bounds the
+// wait, and not the lease. The lease's Context has the values of ctx. It ends with the lease, not with ctx: release the
+// lease when the work has ended, and set [MaxHold] against work that hangs.
+//
+// AcquireDetached fails as [Locker].Acquire does. If ctx ends while the lease is granted, it gives the lease back and
+// returns a *WaitError.
+func AcquireDetached(ctx context.Context, l Locker, resource string, opts ...AcquireOption) (Lease, error) {
+	waiting, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	detach := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
+	lease, err := l.Acquire(waiting, resource, opts...)
+	if err != nil {
+		detach()
+		cancel(nil)
+		return nil, err
+	}
+	if !detach() {
+		_ = lease.Release(waiting)
+		return nil, &WaitError{Resource: resource, Attempts: 1, Err: context.Cause(ctx)}
+	}
+	return lease, nil
+}
