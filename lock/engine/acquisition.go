@@ -53,7 +53,7 @@ func (a *acquisition) enterAndAcquire(ctx context.Context) (l *lease, late bool,
 	if err != nil {
 		return nil, false, err
 	}
-	l, late = newLease(&a.caller, from)
+	l, late = a.lease(from)
 	return l, late, nil
 }
 
@@ -113,7 +113,7 @@ func (a *acquisition) awaitTurn(ctx context.Context) (*turn, error) {
 // the lock, or it is released in the background.
 func (a *acquisition) giveBack(from beginning) {
 	a.engine.queues.enter(a.key) // for the lease to leave
-	l, _ := newLease(&a.caller, from)
+	l, _ := a.lease(from)
 	if l.handOver() {
 		return
 	}

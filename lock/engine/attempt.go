@@ -21,7 +21,7 @@ import (
 type attempt struct {
 	terms
 
-	engine  *base
+	set     *set
 	ctx     context.Context        // for the values of its commands
 	timeout time.Duration          // of one call on a node
 	req     driver.AcquireRequest  // for all nodes
@@ -29,7 +29,7 @@ type attempt struct {
 	shared  driver.Shared
 
 	began  time.Duration // t0: validity counts from here
-	grants grants
+	grants []grant
 
 	mu     sync.Mutex
 	ballot ballot       // guarded by mu
@@ -59,22 +59,22 @@ type terms struct {
 	semaphore *driver.Semaphore // whose slot it is; nil for other locks
 }
 
-func newAttempt(e *base, nodes []*node, t terms) *attempt {
+func newAttempt(e *set, t terms) *attempt {
 	a := &attempt{
-		terms: t, engine: e, timeout: e.cfg.nodeTimeout(t.opts.TTL),
-		grants: make([]grant, len(nodes)),
+		terms: t, set: e, timeout: e.cfg.nodeTimeout(t.opts.TTL),
+		grants: make([]grant, len(e.nodes)),
 		ready:  await.NewSignal(),
 	}
 	a.ballot = ballot{
-		resource: t.start.Resource, key: t.queue.key, gate: t.gate, grants: a.grants, timeout: a.timeout,
-		tally: quorum.Tally{Nodes: len(nodes)},
+		resource: t.start.Resource, key: t.queue.key, gate: t.gate, names: e.names, timeout: a.timeout,
+		tally: quorum.Tally{Nodes: len(e.nodes)},
 	}
 	a.req = driver.AcquireRequest{
 		Key: t.queue.key, Token: newToken(), Holder: e.holderRecord(t.since, t.origin), TTL: t.opts.TTL, Run: t.reserve,
 		Floor: uint64(max(t.since.UnixMicro(), 1)), Fair: t.opts.Fair, Window: handoffWindow, Shared: &a.shared,
-		Mode: modeOf(t.opts.Kind), Bar: e.bar(&t.opts), Semaphore: t.semaphore,
+		Mode: modeOf(t.opts.Kind), Bar: barOf(e, &t.opts), Semaphore: t.semaphore,
 	}
-	for i, n := range nodes {
+	for i, n := range e.nodes {
 		g := &a.grants[i]
 		g.node, g.round, g.index, g.calls = n, a, i, &t.queue.calls[i]
 	}
@@ -85,17 +85,17 @@ func newAttempt(e *base, nodes []*node, t terms) *attempt {
 // the grants are given back in the background, and the result says why.
 func (a *attempt) carryOut(ctx context.Context) result {
 	a.ctx = valuesOf(ctx)
-	a.began = a.engine.cfg.Clock()
+	a.began = a.set.cfg.clock()
 	res := a.vote(ctx)
 	if res.err == nil {
 		res.err = a.agreeOnFence(ctx)
 		res.hopeless = errors.Is(res.err, lock.ErrInvalidOption)
 	}
 	if res.err == nil {
-		a.validity = a.engine.validity(a.opts.TTL, a.began)
+		a.validity = a.set.validity(a.opts.TTL, a.began)
 		if a.validity <= 0 {
 			res.err = fmt.Errorf("%w: %q took %v of a TTL of %v", lock.ErrTooLate, a.start.Resource,
-				a.engine.cfg.Clock()-a.began, a.opts.TTL)
+				a.set.cfg.clock()-a.began, a.opts.TTL)
 		}
 	}
 	res.gateRefused = a.grants[a.gate].known() == grantRefused
@@ -104,6 +104,22 @@ func (a *attempt) carryOut(ctx context.Context) result {
 	}
 	return res
 }
+
+// end is the event of the end of the attempt.
+func (a *attempt) end(took time.Duration, err error) lock.AttemptEnd {
+	tally := a.ballot.tally
+	return lock.AttemptEnd{
+		AttemptStart: a.start, Nodes: tally.Nodes, Quorum: a.set.quorum,
+		Granted: tally.Granted, Refused: tally.Refused, Failed: tally.Failed,
+		Raised: a.raised, Validity: a.validity, Took: took, Err: err,
+	}
+}
+
+// holder is the attempt's holder record.
+func (a *attempt) holder() string { return a.req.Holder }
+
+// dequeued reports that the gate, whose queue the attempt had joined, granted: it has taken this process out of it.
+func (a *attempt) dequeued() bool { return a.waiter.Enqueue && a.grants[a.gate].has() }
 
 // abandon releases the token on every node that may have it, in the background. A waiter
 // that the gate granted keeps its position in the gate's queue.
@@ -143,12 +159,12 @@ func (a *attempt) settle(ctx context.Context) {
 	if a.undone == nil {
 		return
 	}
-	timer := a.engine.timers.Start(a.timeout)
-	defer a.engine.timers.Stop(timer)
+	timer := a.set.timers.Start(a.timeout)
+	defer a.set.timers.Stop(timer)
 	select {
 	case <-a.undone:
 	case <-timer.C:
 	case <-ctx.Done():
-	case <-a.engine.done:
+	case <-a.set.done:
 	}
 }

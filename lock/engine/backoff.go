@@ -47,7 +47,7 @@ type standing struct {
 }
 
 // pause is how long to wait after an attempt that ended with res.
-func (b *backoff) pause(cfg *Settings, res result, s standing) pause {
+func (b *backoff) pause(cfg *config, res result, s standing) pause {
 	if res.gateFault && b.gateFaults < s.nodes-1 {
 		b.gateFaults++
 		return pause{kind: lock.WaitBackoff} // another node will serve as gate
@@ -55,7 +55,7 @@ func (b *backoff) pause(cfg *Settings, res result, s standing) pause {
 	b.gateFaults = 0
 	if !errors.Is(res.err, lock.ErrHeld) && !res.split {
 		b.faults++
-		ceiling := min(firstBackoff<<min(b.faults, 10), maxBackoff, cfg.PollInterval)
+		ceiling := min(firstBackoff<<min(b.faults, 10), maxBackoff, cfg.pollInterval)
 		return pause{kind: lock.WaitBackoff, d: 1 + cfg.jitter(ceiling), poll: true}
 	}
 	b.faults = 0
@@ -82,15 +82,15 @@ func (b *backoff) pause(cfg *Settings, res result, s standing) pause {
 // wastedGrant is the pause of a waiter to which the gate had granted the lock, and the other nodes
 // had not. The holder's release may have reached the gate before, or while the grant stood there: then
 // it has named nobody, and no other release will come. So the waiter looks again, each time later.
-func (b *backoff) wastedGrant(cfg *Settings) time.Duration {
-	d := min(retryNamed<<min(b.wasted, 10), cfg.PollInterval)
+func (b *backoff) wastedGrant(cfg *config) time.Duration {
+	d := min(retryNamed<<min(b.wasted, 10), cfg.pollInterval)
 	b.wasted++
 	return d/2 + cfg.jitter(d)
 }
 
 // pollInterval is jittered, and longer for a waiter with many others in front.
-func pollInterval(cfg *Settings, ahead int) time.Duration {
-	d := cfg.PollInterval
+func pollInterval(cfg *config, ahead int) time.Duration {
+	d := cfg.pollInterval
 	if slower := d * time.Duration(1+min(ahead, 1000)/8); slower > d {
 		d = max(d, min(slower, maxPoll))
 	}

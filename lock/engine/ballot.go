@@ -16,7 +16,7 @@ type ballot struct {
 	resource string
 	key      string
 	gate     int           // index of the node whose queue is joined
-	grants   grants        // of the nodes that vote
+	names    nodeNames     // of the nodes
 	timeout  time.Duration // of one call on a node
 	tally    quorum.Tally
 	answered int
@@ -63,7 +63,7 @@ func (b *ballot) count(from int, reply driver.AcquireReply, err error) {
 }
 
 func (b *ballot) fail(from int, err error) {
-	b.failures = append(b.failures, b.grants.failure(from, lock.OpAcquire, err))
+	b.failures = append(b.failures, b.names.failure(from, lock.OpAcquire, err))
 }
 
 // timeOut counts every node that was asked and has not voted as failed, unless the vote
@@ -72,7 +72,7 @@ func (b *ballot) timeOut() {
 	if b.enough() {
 		return
 	}
-	for i := range b.grants {
+	for i := range b.names {
 		if b.asked&^b.voted&(1<<i) != 0 {
 			b.count(i, driver.AcquireReply{}, errSilent(b.timeout))
 		}
@@ -179,7 +179,7 @@ func (b *ballot) sets() nodeSets {
 }
 
 func (b *ballot) quorumError() *lock.QuorumError {
-	return b.grants.noQuorum(b.resource, lock.OpAcquire, b.sets(), b.failures)
+	return b.names.noQuorum(b.resource, lock.OpAcquire, b.sets(), b.failures)
 }
 
 // freeIn is when enough TTLs will have run out for a quorum, if nobody renews. A node

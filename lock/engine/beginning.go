@@ -7,19 +7,9 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-const (
-	// handOverWindow is how long after its grant a lock may be handed over: other processes
-	// wait for it, too.
-	handOverWindow = 10 * time.Millisecond
-	// renameAfter is how long the lock keeps the holder record of the lease before, after a
-	// hand-over.
-	renameAfter = 5 * time.Millisecond
-	// A grant reserves fencesPerWaiter for each caller that waits behind it, and at most
-	// maxRun. That is more than are handed over in 10 ms, and fewer than the microseconds in
-	// 10 ms, by which counters rise anyway.
-	fencesPerWaiter = 256
-	maxRun          = 8192
-)
+// handOverWindow is how long after its grant a lock may be handed over: other processes
+// wait for it, too.
+const handOverWindow = 10 * time.Millisecond
 
 // beginning is the state in which a lease begins: its attempt has just won, or the lease before
 // it hands the lock over.
@@ -47,7 +37,7 @@ func renewEvery(ttl time.Duration) time.Duration { return ttl / 3 }
 
 // grantedAt is the instant at which validity was measured.
 func (a *attempt) grantedAt() time.Duration {
-	return a.began + a.opts.TTL - Drift(a.opts.TTL) - a.validity
+	return a.began + a.opts.TTL - driftOf(a.opts.TTL) - a.validity
 }
 
 // handsOver reports that a caller with these options may hand the lock over, or be handed it.

@@ -7,25 +7,22 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/internal/await"
 	"github.com/lockscope/lockscope/lock/engine/internal/deadlock"
-	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
 	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
 // caller is one call of Acquire: where it comes from, and for what it asks.
 type caller struct {
-	engine   *core
-	ts       hooks.Traces
-	resource string
-	key      string
-	opts     lock.AcquireOptions
-	queue    *resourceQueue
-	graph    deadlock.Call
-	origin   origin
+	request
 
-	parent context.Context // of the lease
-	traced context.Context // parent with what the traces of the Acquire put into it
+	engine *core
+	key    string
+	graph  deadlock.Call
+	began  time.Time
+}
 
-	began time.Time
+// lease makes the lease of the call; see newLease.
+func (c *caller) lease(from beginning) (l *lease, late bool) {
+	return newLease(c.engine.set, c.engine.leases, &c.request, from)
 }
 
 // endedBy is why the call must stop: its context ended, or the engine was closed. It is nil while neither has.

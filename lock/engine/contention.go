@@ -7,7 +7,7 @@ import (
 
 // contention remembers the locks that other processes wait for.
 type contention struct {
-	clock Clock
+	clock func() time.Duration
 
 	mu    sync.Mutex
 	until map[string]time.Duration // by lock key: until when others are likely waiting
@@ -16,7 +16,7 @@ type contention struct {
 // maxContended bounds the memory of recent contention. Forgetting a lock costs one attempt.
 const maxContended = 1024
 
-func newContention(clock Clock) *contention {
+func newContention(clock func() time.Duration) *contention {
 	return &contention{clock: clock, until: make(map[string]time.Duration)}
 }
 

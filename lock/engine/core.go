@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
@@ -12,39 +11,10 @@ import (
 
 // core is what the acquisitions and the leases of an engine share.
 type core struct {
-	*base
+	*set
 
-	nodes  []*node
 	queues *queues
-	warm   warmUp
-
-	mu     sync.Mutex
-	leases map[stopper]struct{} // that have not ended
-}
-
-// stopper is a lease, which ends with the engine.
-type stopper interface{ stop(cause error) }
-
-func (e *core) openLeases() []stopper {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	all := make([]stopper, 0, len(e.leases))
-	for l := range e.leases {
-		all = append(all, l)
-	}
-	return all
-}
-
-func (e *core) remember(l stopper) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.leases[l] = struct{}{}
-}
-
-func (e *core) forget(l stopper) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	delete(e.leases, l)
+	leases *openLeases
 }
 
 // wakeUp makes the function that a node calls when a release names this process. If no
@@ -54,7 +24,7 @@ func (e *core) wakeUp(n *node) func(key string) {
 		if e.queues.wakeUp(key) {
 			return
 		}
-		if resource, ours := strings.CutPrefix(key, e.cfg.Prefix); !ours || lock.ValidateResource(resource) != nil {
+		if resource, ours := strings.CutPrefix(key, e.cfg.prefix); !ours || lock.ValidateResource(resource) != nil {
 			return
 		}
 		req := &driver.LeaveRequest{Key: key, WaiterID: e.id, Handoff: handoffWindow}

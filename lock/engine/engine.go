@@ -18,6 +18,7 @@ import (
 // driver. It is safe for concurrent use.
 type Engine struct {
 	core
+	said *Settings
 
 	closeOnce sync.Once
 	closeErr  error
@@ -33,9 +34,7 @@ type Engine struct {
 func (e *Engine) Close() error {
 	e.closeOnce.Do(func() {
 		close(e.done)
-		for _, l := range e.openLeases() {
-			l.stop(lock.ErrClosed)
-		}
+		e.leases.stop(lock.ErrClosed)
 		e.workers.Close()
 		errs := make([]error, len(e.nodes))
 		var closing sync.WaitGroup
@@ -43,7 +42,7 @@ func (e *Engine) Close() error {
 			closing.Go(func() { errs[i] = n.Close() })
 		}
 		closing.Wait()
-		for _, f := range e.cfg.closers {
+		for _, f := range e.said.closers {
 			errs = append(errs, f())
 		}
 		e.closeErr = errors.Join(errs...)
@@ -53,7 +52,7 @@ func (e *Engine) Close() error {
 
 // Instance is the name by which others see this process: the one given with [lock.WithInstance], or
 // the default, cut to what a lock's value can carry.
-func (e *Engine) Instance() string { return records.Instance(e.cfg.Instance) }
+func (e *Engine) Instance() string { return records.Instance(e.cfg.instance) }
 
 // Acquire implements [lock.Locker]. Calls for one resource from one engine are served
 // first come, first served, and only one of them contends with other processes. For up to
@@ -64,10 +63,10 @@ func (e *Engine) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 		return nil, err
 	}
 	a := &acquisition{contender{caller: caller{
-		engine: &e.core, ts: hooks.Of(ctx), resource: resource, key: e.cfg.Prefix + resource,
-		opts: e.cfg.acquireOptions(opts), parent: ctx, began: time.Now(),
+		request: request{ts: hooks.Of(ctx), resource: resource, opts: e.said.acquireOptions(opts), parent: ctx},
+		engine:  &e.core, key: e.cfg.prefix + resource, began: time.Now(),
 	}}}
-	if err := e.cfg.validateAcquire(a.opts); err != nil {
+	if err := e.said.validateAcquire(a.opts); err != nil {
 		return nil, fmt.Errorf("%w (resource %q)", err, resource)
 	}
 	if err := e.mayShare(&a.opts); err != nil {
@@ -79,7 +78,7 @@ func (e *Engine) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 		return nil, err
 	}
 	a.waitsForSlots()
-	if e.cfg.CallSites {
+	if e.said.CallSites {
 		a.origin.callSite = callsite.Nearest()
 	}
 	start := lock.AcquireStart{

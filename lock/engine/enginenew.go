@@ -41,8 +41,8 @@ func (s *Settings) NewEngine(nodes []driver.Node) (*Engine, error) {
 	}
 	var id [8]byte
 	_, _ = rand.Read(id[:])
-	b := &base{
-		cfg: s, id: hex.EncodeToString(id[:]), quorum: quorum.Of(len(nodes)),
+	b := &set{
+		cfg: s.config(), id: hex.EncodeToString(id[:]), quorum: quorum.Of(len(nodes)),
 		backend: lock.Backend{
 			System: nodes[0].System(), Name: cmp.Or(s.Backend, nodes[0].System()),
 			Namespace: s.Namespace, Keyspace: keyspaceOf(s, nodes),
@@ -51,9 +51,10 @@ func (s *Settings) NewEngine(nodes []driver.Node) (*Engine, error) {
 		contended: newContention(s.Clock),
 		done:      make(chan struct{}),
 	}
-	e := &Engine{core: core{base: b, queues: newQueues(len(nodes)), leases: make(map[stopper]struct{})}}
+	e := &Engine{core: core{set: b, queues: newQueues(len(nodes)), leases: newOpenLeases()}, said: s}
 	for _, n := range nodes {
-		e.nodes = append(e.nodes, &node{Node: n, engine: b})
+		b.nodes = append(b.nodes, &node{Node: n, set: b})
+		b.names = append(b.names, n.Name())
 	}
 	return e, nil
 }

@@ -41,8 +41,8 @@ func (a *attempt) agreeOnFence(ctx context.Context) error {
 		return a.withoutFence()
 	}
 	slices.Sort(ends)
-	if len(ends) >= a.engine.quorum {
-		if end := ends[len(ends)-a.engine.quorum]; end >= a.fence {
+	if len(ends) >= a.set.quorum {
+		if end := ends[len(ends)-a.set.quorum]; end >= a.fence {
 			a.run = end - a.fence + 1
 			return nil
 		}
@@ -61,7 +61,7 @@ func (a *attempt) withoutFence() error {
 		return nil
 	}
 	return fmt.Errorf("%w: Fenced: locks of %s have no fencing tokens here: use another driver, or do without",
-		lock.ErrInvalidOption, a.engine.backend.System)
+		lock.ErrInvalidOption, a.set.backend.System)
 }
 
 // lastFence is the end of the run that a quorum's counters have reached.
@@ -92,7 +92,7 @@ func (a *attempt) raise(ctx context.Context, target uint64) error {
 		r.deadline = time.Now().Add(a.timeout)
 		r.g.calls.Do(r)
 	}
-	if err := a.engine.timers.Await(ctx, a.engine.done, a.timeout, round.ready, round.decided); err != nil {
+	if err := a.set.timers.Await(ctx, a.set.done, a.timeout, round.ready, round.decided); err != nil {
 		return err
 	}
 	return round.close(behind)
@@ -118,7 +118,7 @@ func (r *raiseRound) count(node int, err error) {
 	switch {
 	case r.closed:
 	case err != nil:
-		r.errs = append(r.errs, r.a.grants.failure(node, lock.OpRaise, err))
+		r.errs = append(r.errs, r.a.set.names.failure(node, lock.OpRaise, err))
 	default:
 		r.agreed++
 		r.sets.granted |= 1 << node
@@ -130,7 +130,7 @@ func (r *raiseRound) count(node int, err error) {
 func (r *raiseRound) decided() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.agreed >= r.a.engine.quorum || r.pending == 0
+	return r.agreed >= r.a.set.quorum || r.pending == 0
 }
 
 // close ends the round. It fails unless a quorum agrees.
@@ -138,7 +138,7 @@ func (r *raiseRound) close(behind []*raising) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.closed = true
-	if r.agreed >= r.a.engine.quorum {
+	if r.agreed >= r.a.set.quorum {
 		return nil
 	}
 	errs, failed := r.errs, uint64(0)
@@ -147,11 +147,11 @@ func (r *raiseRound) close(behind []*raising) error {
 	}
 	for _, b := range behind {
 		if (r.sets.granted|failed)&(1<<b.g.index) == 0 {
-			errs = append(errs, r.a.grants.failure(b.g.index, lock.OpRaise, errSilent(r.a.timeout)))
+			errs = append(errs, r.a.set.names.failure(b.g.index, lock.OpRaise, errSilent(r.a.timeout)))
 		}
 	}
 	sets, lost := r.inBallot()
-	return r.a.grants.noQuorum(r.a.start.Resource, lock.OpRaise, sets, append(errs, lost...))
+	return r.a.set.names.noQuorum(r.a.start.Resource, lock.OpRaise, sets, append(errs, lost...))
 }
 
 // inBallot adds what nodes without a grant to raise did in the ballot: they refused, failed, or had not answered.

@@ -16,7 +16,7 @@ func TestARunEndsWhereAQuorumsCountersEnd(t *testing.T) {
 		"two of three":  {[]run{{150, 14}, {100, 64}, {0, 0}}, 150, 163},
 		"without a run": {[]run{{100, 1}, {100, 1}, {0, 0}}, 100, 100},
 	} {
-		a := &attempt{engine: &base{quorum: 2}, grants: make([]grant, len(c.grants))}
+		a := &attempt{set: &set{quorum: 2}, grants: make([]grant, len(c.grants))}
 		for i, g := range c.grants {
 			if g.first > 0 {
 				a.grants[i].granted(g.first, g.fences)

@@ -37,8 +37,8 @@ func (f *foreignHolder) meet(now time.Time, left time.Duration) time.Duration {
 // pause is how long to wait for such a holder: by default 20 to 100 ms, and 50 to 250 ms once
 // its lease has lasted for four seconds, as these libraries wait for each other. poll is true
 // once in a poll interval: all nodes are asked then.
-func (f *foreignHolder) pause(cfg *Settings, left time.Duration, others int32) (d time.Duration, poll bool) {
-	interval := cfg.PollInterval
+func (f *foreignHolder) pause(cfg *config, left time.Duration, others int32) (d time.Duration, poll bool) {
+	interval := cfg.pollInterval
 	age := f.meet(time.Now(), left)
 	often, looking := interval/5, time.Duration(others)
 	most := max(often, min(age/16, interval/2), min(often*looking/looksAtFullPace, interval))

@@ -59,7 +59,7 @@ func (g *gateQueue) note(gate int, enqueued bool, res result) {
 // removed the caller from the queue already.
 func (g *gateQueue) leave(ctx context.Context, c *caller, won *attempt) {
 	gone := g.queued | g.barred
-	if won != nil && won.waiter.Enqueue && won.grants[won.gate].known() == grantHeld {
+	if won != nil && won.dequeued() {
 		gone &^= 1 << won.gate &^ g.barred
 	}
 	var late uint64 // nodes that have not answered the attempt that won: they may still set up a bar
@@ -99,7 +99,7 @@ type leaving struct {
 }
 
 func (l *leaving) Start(callqueue.Waiter) {
-	if l.unless != nil && l.unless.known() == grantHeld {
+	if l.unless != nil && l.unless.has() {
 		l.calls.Next()
 		return
 	}

@@ -96,7 +96,7 @@ func (g *grant) ask(deadline time.Time, wait callqueue.Waiter) {
 // decided the attempt meanwhile, a node that answers has not failed.
 func (g *grant) unsendable() error {
 	switch {
-	case g.engine.closing():
+	case g.set.closing():
 		return fmt.Errorf("%w: %w", driver.ErrNotSent, driver.ErrClosed)
 	case !g.open() && g.silent.Load() == 0 && time.Now().Before(g.deadline):
 		return fmt.Errorf("%w: %w: the attempt is over", driver.ErrNotSent, context.Canceled)
@@ -113,13 +113,13 @@ func (g *grant) acquired(reply driver.AcquireReply, err error) {
 	switch {
 	case errors.Is(err, driver.ErrNotSent):
 	case errors.Is(err, driver.ErrTombstone), errors.Is(err, driver.ErrFenceCounter):
-		g.set(grantRefused)
+		g.setState(grantRefused)
 	case err != nil:
-		g.set(grantUnknown)
+		g.setState(grantUnknown)
 	case reply.Granted:
 		g.granted(reply.Counter, max(reply.Run, 1))
 	default:
-		g.set(grantRefused)
+		g.setState(grantRefused)
 	}
 	g.round.voted(g.index, reply, err)
 }
@@ -130,6 +130,9 @@ func (g *grant) known() grantState {
 	defer g.mu.Unlock()
 	return g.state
 }
+
+// has reports that the node has the token, by its last answer.
+func (g *grant) has() bool { return g.known() == grantHeld }
 
 // fences are the first and the last fence that the node's grant reserves; both are 0 if there
 // are none.
@@ -142,7 +145,7 @@ func (g *grant) fences() (first, last uint64) {
 	return g.counter, g.counter + g.run - 1
 }
 
-func (g *grant) set(state grantState) {
+func (g *grant) setState(state grantState) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.state = state

@@ -12,6 +12,10 @@ import (
 // that waits first gets a lease of its own on the same grant, with the next fence of the
 // run that the grant reserved.
 
+// renameAfter is how long the lock keeps the holder record of the lease before, after a
+// hand-over.
+const renameAfter = 5 * time.Millisecond
+
 // mayHandTo reports that a caller with these options may be handed the lock of this lease, if
 // the lease may hand it over at all.
 func (l *lease) mayHandTo(o *lock.AcquireOptions) bool {
@@ -43,7 +47,7 @@ func (l *lease) passTurn() {
 // first. It reports whether it did; if not, the lease is unchanged. It does nothing during a
 // round of renewal, whose outcome is not known yet.
 func (l *lease) handOver() bool {
-	if !l.kept || l.engine.closing() {
+	if !l.kept || l.set.closing() {
 		return false
 	}
 	next := l.endForNext()
@@ -53,7 +57,7 @@ func (l *lease) handOver() bool {
 	l.cancel(lock.ErrReleased)
 	close(next.come)
 	l.queue.graph.NotHeldBy(&l.graph)
-	l.engine.forget(l)
+	l.open.forget(l)
 	l.queue.leave()
 	return true
 }
@@ -61,9 +65,9 @@ func (l *lease) handOver() bool {
 func (l *lease) endForNext() *turn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := l.engine.cfg.Clock()
+	now := l.set.cfg.clock()
 	ttl := l.attempt.opts.TTL
-	if l.ended != nil || len(l.rounds) > 0 || now >= l.keepUntil || 3*(l.expires-now) < 2*(ttl-Drift(ttl)) {
+	if l.ended != nil || len(l.rounds) > 0 || now >= l.keepUntil || 3*(l.expires-now) < 2*(ttl-driftOf(ttl)) {
 		return nil
 	}
 	next := l.queue.handTurn(l, beginning{
@@ -80,8 +84,8 @@ func (l *lease) endForNext() *turn {
 // held describes the lease to callers of this process that wait behind it.
 func (l *lease) held() *lock.HeldError {
 	return &lock.HeldError{
-		Resource: l.resource, Key: l.queue.key, Nodes: len(l.engine.nodes),
-		Holder: l.engine.holder(time.Now().Add(l.acquired-l.engine.cfg.Clock()), l.origin),
+		Resource: l.resource, Key: l.queue.key, Nodes: len(l.set.nodes),
+		Holder: l.set.holder(time.Now().Add(l.acquired-l.set.cfg.clock()), l.origin),
 	}
 }
 
@@ -89,11 +93,11 @@ func (l *lease) held() *lock.HeldError {
 // renewal call it, one at a time.
 func (l *lease) holderRecord() string {
 	if !l.handedOver {
-		return l.attempt.req.Holder
+		return l.attempt.holder()
 	}
 	if l.holder == "" {
-		since := time.Now().Add(l.acquired - l.engine.cfg.Clock())
-		l.holder = l.engine.holderRecord(since, l.origin)
+		since := time.Now().Add(l.acquired - l.set.cfg.clock())
+		l.holder = l.set.holderRecord(since, l.origin)
 	}
 	return l.holder
 }

@@ -23,13 +23,13 @@ func newKept(t *testing.T) *kept {
 	t.Helper()
 	all, clock := newTestQueues()
 	k := &kept{clock: clock, opts: lock.NewAcquireOptions()}
-	b := &base{cfg: &Settings{Clock: clock.read}, contended: newContention(clock.read), done: make(chan struct{})}
-	k.engine = &core{base: b, queues: all, leases: make(map[stopper]struct{})}
+	b := &set{cfg: &config{clock: clock.read}, contended: newContention(clock.read), done: make(chan struct{})}
+	k.engine = &core{set: b, queues: all, leases: newOpenLeases()}
 	k.queue = all.enter("lock:a")
 	if k.turn() != nil {
 		t.Fatal("the first caller waits")
 	}
-	k.lease, _ = newLease(&k.acquisition().caller, k.begun())
+	k.lease, _ = k.acquisition().lease(k.begun())
 	t.Cleanup(func() { k.lease.timer.Stop() })
 	if !k.lease.kept || k.keeper() != k.lease {
 		t.Fatal("the lease does not keep its turn")
@@ -49,15 +49,15 @@ func (k *kept) turn() *turn { return k.queue.takeTurn(&k.opts, nil) }
 func (k *kept) acquisition() *acquisition {
 	ctx := context.Background()
 	return &acquisition{contender{caller: caller{
-		engine: k.engine, key: "lock:a", queue: k.queue, opts: k.opts, parent: ctx, traced: ctx,
+		request: request{queue: k.queue, opts: k.opts, parent: ctx, traced: ctx}, engine: k.engine, key: "lock:a",
 	}}}
 }
 
 // begun is a grant of this instant with a run of ten fences.
 func (k *kept) begun() beginning {
-	validity := k.opts.TTL - Drift(k.opts.TTL)
+	validity := k.opts.TTL - driftOf(k.opts.TTL)
 	a := &attempt{
-		terms: terms{queue: &k.queue.nodeQueues, opts: k.opts}, engine: k.engine.base,
+		terms: terms{queue: &k.queue.nodeQueues, opts: k.opts}, set: k.engine.set,
 		fence: 1, run: 10, validity: validity, ready: await.NewSignal(),
 	}
 	return beginning{attempt: a, fence: 1, expires: validity, renewAt: never}
@@ -79,7 +79,7 @@ func (k *kept) wantGone(t *testing.T, l *lease, users int) {
 	if k.queue.graph.Holder() != nil {
 		t.Error("it is still said to hold the resource")
 	}
-	if len(k.engine.leases) > 0 {
+	if len(k.engine.leases.all()) > 0 {
 		t.Error("the engine still knows it")
 	}
 	if n := k.queue.users.Load(); int(n) != users || (len(k.queue.all.byKey) == 0) != (users == 0) {
@@ -207,21 +207,21 @@ func TestALeaseThatComesLate(t *testing.T) {
 	k.lease.stop(lock.ErrMaxHold)
 	k.clock.now = handOverWindow
 	k.turn()
-	if l, _ := newLease(&k.acquisition().caller, k.begun()); l.kept || k.isTaken() {
+	if l, _ := k.acquisition().lease(k.begun()); l.kept || k.isTaken() {
 		t.Error("it keeps the turn after the time in which it may hand the lock over")
 	}
 
 	k = newKept(t)
 	noWait := k.acquisition()
 	noWait.opts.NoWait = true
-	if l, _ := newLease(&noWait.caller, k.begun()); l.kept || !k.isTaken() || k.keeper() != k.lease {
+	if l, _ := noWait.lease(k.begun()); l.kept || !k.isTaken() || k.keeper() != k.lease {
 		t.Error("a caller that does not wait passes the turn of another")
 	}
 
 	k = newKept(t)
 	k.lease.stop(lock.ErrMaxHold)
 	close(k.engine.done)
-	if l, _ := newLease(&k.acquisition().caller, k.begun()); !errors.Is(context.Cause(l.Context()), lock.ErrClosed) {
+	if l, _ := k.acquisition().lease(k.begun()); !errors.Is(context.Cause(l.Context()), lock.ErrClosed) {
 		t.Error("a lease outlives the engine")
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
 	"github.com/lockscope/lockscope/lock/engine/internal/deadlock"
 	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
@@ -15,7 +16,8 @@ import (
 // lease is an attempt that won. Until it ends, timers watch over it; it has no
 // goroutine of its own except while a round of commands is under way.
 type lease struct {
-	engine   *core
+	set      *set
+	open     *openLeases
 	ts       hooks.Traces
 	resource string
 	queue    *resourceQueue
@@ -52,10 +54,9 @@ type lease struct {
 // newLease makes the lease of a caller, which ends with its parent context at the latest. The
 // lease takes over the turn, if the caller has it. late says that its validity is over
 // already.
-func newLease(c *caller, from beginning) (l *lease, late bool) {
-	e := c.engine
+func newLease(e *set, open *openLeases, c *request, from beginning) (l *lease, late bool) {
 	l = &lease{
-		engine: e, ts: c.ts, resource: c.resource, queue: c.queue, attempt: from.attempt, fence: from.fence,
+		set: e, open: open, ts: c.ts, resource: c.resource, queue: c.queue, attempt: from.attempt, fence: from.fence,
 		origin:     c.origin,
 		traceCtx:   valuesOf(c.traced),
 		acquired:   from.since,
@@ -70,13 +71,13 @@ func newLease(c *caller, from beginning) (l *lease, late bool) {
 		l.holdEnd = from.since + c.opts.MaxHold
 	}
 	// By the clock as it is now: this goroutine may have stood still since.
-	now := e.cfg.Clock()
+	now := e.cfg.clock()
 	late = now >= l.expires
 	l.keepTurn(&from, &c.opts, now)
 	l.ctx, l.cancel = context.WithCancelCause(l.graph.Context(c.parent, (*described)(l)))
 	l.mu.Lock()
 	l.timer = time.AfterFunc(l.untilDue(now), l.watch)
-	e.remember(l)
+	l.open.remember(l)
 	l.queue.graph.HeldBy(&l.graph)
 	l.mu.Unlock()
 	if e.closing() { // Close may have looked before this lease was there to see
@@ -101,7 +102,7 @@ func (l *lease) watch() {
 		l.mu.Unlock()
 		return
 	}
-	now := l.engine.cfg.Clock()
+	now := l.set.cfg.clock()
 	expired, tooLong, due := l.expires <= now, l.holdEnd <= now, l.renewAt <= now
 	if due {
 		l.renewAt = never // until this round has said when the next one is due
@@ -123,7 +124,7 @@ func (l *lease) watch() {
 	case tooLong:
 		l.stop(lock.ErrMaxHold)
 	case due:
-		l.engine.workers.Run(l.renewByTimer)
+		l.set.workers.Run(l.renewByTimer)
 	}
 }
 
@@ -131,11 +132,17 @@ func (l *lease) watch() {
 type described lease
 
 func (d *described) Info() lock.HeldLease {
-	b := d.engine.backend
+	b := d.set.backend
 	return lock.HeldLease{Resource: d.resource, Fence: d.fence, Backend: b.Name, Keyspace: b.Keyspace}
 }
 
 func (d *described) Cause() error { return (*lease)(d).cause() }
+
+// reads reports that held is an engine's lease of a reader of the resource.
+func reads(held *deadlock.Lease, resource, keyspace string) bool {
+	l, ok := held.Of().(*described)
+	return ok && l.attempt.req.Mode == driver.Read && l.resource == resource && l.set.backend.Keyspace == keyspace
+}
 
 func (l *lease) Resource() string         { return l.resource }
 func (l *lease) Context() context.Context { return l.ctx }
@@ -145,9 +152,9 @@ func (l *lease) Remaining() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ended != nil {
-		return min(0, l.expires-l.engine.cfg.Clock())
+		return min(0, l.expires-l.set.cfg.clock())
 	}
-	return l.expires - l.engine.cfg.Clock()
+	return l.expires - l.set.cfg.clock()
 }
 
 // lose ends the lease and gives back what the nodes may still hold of it.
@@ -184,7 +191,7 @@ func (l *lease) end(cause error) bool {
 	}
 	l.cancel(cause)
 	l.queue.graph.NotHeldBy(&l.graph)
-	l.engine.forget(l)
+	l.open.forget(l)
 	return true
 }
 
@@ -192,7 +199,7 @@ func (l *lease) end(cause error) bool {
 func (l *lease) cause() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.ended == nil && l.expires <= l.engine.cfg.Clock() {
+	if l.ended == nil && l.expires <= l.set.cfg.clock() {
 		return lock.ErrLost
 	}
 	return l.ended

@@ -24,7 +24,7 @@ const (
 // way.
 type node struct {
 	driver.Node
-	engine    *base
+	set       *set
 	silent    atomic.Int32 // calls in a row without an answer
 	probing   atomic.Bool  // a suspect is being asked
 	inFlight  atomic.Int32
@@ -94,7 +94,7 @@ type command struct {
 // begin reports the start of a call to the traces.
 func (n *node) begin(ctx context.Context, ts hooks.Traces, e lock.NodeStart) command {
 	if len(ts) > 0 {
-		e.Node, e.Backend = n.Name(), n.engine.backend
+		e.Node, e.Backend = n.Name(), n.set.backend
 		ctx = ts.NodeStart(ctx, e)
 	}
 	return command{ctx: ctx, began: time.Now()}
@@ -110,12 +110,12 @@ func (n *node) end(c command, ts hooks.Traces, e lock.NodeStart, verdict lock.Ve
 	if err != nil {
 		verdict = lock.VerdictFailed
 	}
-	e.Node, e.Backend = n.Name(), n.engine.backend
+	e.Node, e.Backend = n.Name(), n.set.backend
 	ts.NodeEnd(c.ctx, lock.NodeEnd{NodeStart: e, Took: took, Verdict: verdict, Err: err})
 	if n.restart.Load() != nil {
 		if r := n.restart.Swap(nil); r != nil {
 			ts.NodeRestart(c.ctx, lock.NodeRestart{
-				Node: e.Node, Backend: n.engine.backend,
+				Node: e.Node, Backend: n.set.backend,
 				Witnessed: r.Witnessed, Left: r.Left, Enforced: r.Enforced, Evicted: r.Evicted,
 			})
 		}
@@ -136,7 +136,7 @@ func (n *node) subscribe(
 	c := n.begin(valuesOf(ctx), ts, e)
 	limited, cancel := context.WithTimeout(c.ctx, timeout)
 	defer cancel()
-	err := n.Subscribe(limited, n.engine.id, named)
+	err := n.Subscribe(limited, n.set.id, named)
 	if errors.Is(err, driver.ErrNoWakeUps) {
 		n.mute.Store(true)
 		n.end(c, ts, e, lock.VerdictRefused, nil)

@@ -13,15 +13,15 @@ import (
 // other set and has no error was not waited for.
 type nodeSets struct{ asked, granted, refused, refilled uint64 }
 
-// grants has one grant for each node of an attempt.
-type grants []grant
+// nodeNames are the names of the nodes, in their order.
+type nodeNames []string
 
 // votes says of each node what it did, with the errors of those that failed.
-func (gs grants) votes(s nodeSets, failed failures) lock.NodeVotes {
-	votes := make(lock.NodeVotes, len(gs))
+func (ns nodeNames) votes(s nodeSets, failed failures) lock.NodeVotes {
+	votes := make(lock.NodeVotes, len(ns))
 	for i := range votes {
 		v, bit := &votes[i], uint64(1)<<i
-		v.Node = gs[i].Name()
+		v.Node = ns[i]
 		switch {
 		case s.granted&bit != 0:
 			v.Verdict = lock.VerdictGranted
@@ -47,8 +47,8 @@ type failure struct {
 	node int // its index in the engine
 }
 
-func (gs grants) failure(node int, op lock.Operation, err error) failure {
-	return failure{NodeError: &lock.NodeError{Node: gs[node].Name(), Op: op, Err: err}, node: node}
+func (ns nodeNames) failure(node int, op lock.Operation, err error) failure {
+	return failure{NodeError: &lock.NodeError{Node: ns[node], Op: op, Err: err}, node: node}
 }
 
 // errSilent is the error of a node that did not answer within the timeout.
@@ -76,10 +76,10 @@ func (fs failures) tree() (all []error) {
 }
 
 // noQuorum is the error of a round about the resource that no quorum granted.
-func (gs grants) noQuorum(resource string, op lock.Operation, s nodeSets, failed failures) *lock.QuorumError {
+func (ns nodeNames) noQuorum(resource string, op lock.Operation, s nodeSets, failed failures) *lock.QuorumError {
 	e := &lock.QuorumError{
-		Resource: resource, Op: op, Nodes: len(gs), Quorum: quorum.Of(len(gs)),
-		Errors: failed.nodeErrors(), Votes: gs.votes(s, failed),
+		Resource: resource, Op: op, Nodes: len(ns), Quorum: quorum.Of(len(ns)),
+		Errors: failed.nodeErrors(), Votes: ns.votes(s, failed),
 	}
 	e.Granted = e.Count(lock.VerdictGranted)
 	e.Refused = e.Count(lock.VerdictRefused) + e.Count(lock.VerdictRefilled)

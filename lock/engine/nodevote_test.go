@@ -22,16 +22,19 @@ func (c called) Name() string { return c.name }
 
 // attemptOn returns an attempt on nodes r1, r2 and so on.
 func attemptOn(nodes int) *attempt {
-	e := &base{quorum: quorum.Of(nodes), cfg: &Settings{Clock: func() time.Duration { return 0 }}}
-	a := &attempt{engine: e, timeout: 500 * time.Millisecond, grants: make([]grant, nodes)}
+	e := &set{quorum: quorum.Of(nodes), cfg: &config{clock: func() time.Duration { return 0 }}}
+	a := &attempt{set: e, timeout: 500 * time.Millisecond, grants: make([]grant, nodes)}
 	a.start.Resource = "order:1001"
 	a.ballot = ballot{
-		resource: "order:1001", grants: a.grants, timeout: a.timeout, tally: quorum.Tally{Nodes: nodes},
+		resource: "order:1001", timeout: a.timeout, tally: quorum.Tally{Nodes: nodes},
 	}
 	for i := range a.grants {
-		a.grants[i].node = &node{Node: called{name: "r" + string(rune('1'+i))}}
+		name := "r" + string(rune('1'+i))
+		e.names = append(e.names, name)
+		a.grants[i].node = &node{Node: called{name: name}}
 		a.grants[i].round, a.grants[i].index = a, i
 	}
+	a.ballot.names = e.names
 	return a
 }
 
@@ -147,7 +150,7 @@ func TestARenewalAccountsForEveryNode(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := attemptOn(5)
-			l := &lease{attempt: a, engine: &core{base: a.engine}, resource: "order:1001", expires: time.Minute}
+			l := &lease{attempt: a, set: a.set, resource: "order:1001", expires: time.Minute}
 			r := &renewal{
 				attempt: a, lease: l, tally: quorum.Tally{Nodes: 5}, sets: nodeSets{asked: 0b11111},
 				ready: await.NewSignal(), extensions: make([]extending, 5),

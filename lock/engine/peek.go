@@ -23,7 +23,7 @@ func (e *Engine) Peek(ctx context.Context, resource string) (lock.Sighting, erro
 	if err := lock.ValidateResource(resource); err != nil {
 		return lock.Sighting{}, err
 	}
-	e.warm.await(ctx, e.base, e.nodes)
+	e.warm.await(ctx, e.set)
 	timeout := e.cfg.nodeTimeout(lock.DefaultTTL)
 	p := newPeek(e, resource, timeout)
 	if ctx.Err() == nil && !e.closing() {
@@ -51,7 +51,7 @@ type peek struct {
 
 func newPeek(e *Engine, resource string, timeout time.Duration) *peek {
 	p := &peek{
-		engine: e, began: time.Now(), req: driver.PeekRequest{Key: e.cfg.Prefix + resource}, ready: await.NewSignal(),
+		engine: e, began: time.Now(), req: driver.PeekRequest{Key: e.cfg.prefix + resource}, ready: await.NewSignal(),
 	}
 	p.answers = peekAnswers{resource: resource, quorum: e.quorum, nodes: make([]peekAnswer, len(e.nodes))}
 	for i, n := range e.nodes {

@@ -53,7 +53,7 @@ func (l *lease) releaseOnce(ctx context.Context) error {
 	e := lock.ReleaseStart{Resource: l.resource, Fence: l.fence}
 	hooked, began := valuesOf(ctx), time.Time{}
 	if len(l.ts) > 0 {
-		e.HeldFor, began = l.engine.cfg.Clock()-l.acquired, time.Now()
+		e.HeldFor, began = l.set.cfg.clock()-l.acquired, time.Now()
 		hooked = l.ts.ReleaseStart(hooked, e)
 	}
 	var done lock.ReleaseEnd
@@ -74,7 +74,7 @@ func (l *lease) releaseOnce(ctx context.Context) error {
 func (l *lease) releaseOnNodes(ctx, hooked context.Context) (lock.ReleaseEnd, error) {
 	lost := errors.Is(l.cause(), lock.ErrLost)
 	first := l.end(lock.ErrReleased)
-	round := l.startRelease(hooked, l.engine.onlyWait(ctx))
+	round := l.startRelease(hooked, l.set.onlyWait(ctx))
 	l.passTurn()
 	done, err := round.wait(ctx)
 	if first {

@@ -48,7 +48,7 @@ func TestAReleaseOfWhatWasOver(t *testing.T) {
 // TestAReleaseAsksWhoHasTheLockNow: after a quorum of "not there", the round still waits for nodes that may name the
 // holder.
 func TestAReleaseAsksWhoHasTheLockNow(t *testing.T) {
-	r := &releaseRound{attempt: &attempt{engine: &base{quorum: 2}}, undoings: make([]undoing, 3)}
+	r := &releaseRound{attempt: &attempt{set: &set{quorum: 2}}, undoings: make([]undoing, 3)}
 	r.expired = 2
 	if r.decided() {
 		t.Error("decided, and the third may know who has it")
@@ -67,7 +67,7 @@ func TestAReleaseAsksWhoHasTheLockNow(t *testing.T) {
 // TestANodeThatNamedSomebody is remembered: the next caller of this process asks the gate first.
 func TestANodeThatNamedSomebody(t *testing.T) {
 	k := newKept(t)
-	u := &undoing{g: &grant{node: &node{engine: k.engine.base}}, req: driver.ReleaseRequest{Key: "lock:a"}}
+	u := &undoing{g: &grant{node: &node{set: k.engine.set}}, req: driver.ReleaseRequest{Key: "lock:a"}}
 	a := k.acquisition()
 	a.attempts = 1
 	k.engine.nodes, k.engine.quorum = make([]*node, 3), 2
@@ -93,15 +93,15 @@ func TestANodeThatNamedSomebody(t *testing.T) {
 // TestReleaseRetriesAreBounded in number and in time, and begin again after a pause.
 func TestReleaseRetriesAreBounded(t *testing.T) {
 	k := newKept(t)
-	n := &node{engine: k.engine.base}
+	n := &node{set: k.engine.set}
 	n.retries.running = true
 	n.retries.due = make([]pendingRelease, maxReleaseRetries)
-	if n.retries.add(n.engine, &undoing{}); len(n.retries.due) != maxReleaseRetries {
+	if n.retries.add(n.set, &undoing{}); len(n.retries.due) != maxReleaseRetries {
 		t.Errorf("%d releases are kept", len(n.retries.due))
 	}
 	k.clock.now = time.Hour
 	n.retries.due = []pendingRelease{{retriable: &undoing{}, until: time.Minute}} // sending it would panic
-	if n.retries.run(n.engine); len(n.retries.due) != 0 || n.retries.running {
+	if n.retries.run(n.set); len(n.retries.due) != 0 || n.retries.running {
 		t.Errorf("%d releases are left; running: %v", len(n.retries.due), n.retries.running)
 	}
 }
@@ -159,9 +159,9 @@ func TestAnUndoingByWhatIsKnown(t *testing.T) {
 			if c.err != nil {
 				server.errs = []error{c.err}
 			}
-			g := &grant{node: &node{Node: server, engine: k.engine.base}, calls: &callqueue.Queue{}}
+			g := &grant{node: &node{Node: server, set: k.engine.set}, calls: &callqueue.Queue{}}
 			for _, state := range c.states {
-				g.set(state)
+				g.setState(state)
 			}
 			var told answers
 			u := &undoing{g: g, ctx: t.Context(), timeout: time.Second, withdraw: c.withdraw, report: &told}

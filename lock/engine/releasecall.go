@@ -47,7 +47,7 @@ func (u *undoing) Start(wait callqueue.Waiter) {
 		u.req.Waiter = driver.Waiter{}
 	}
 	if late {
-		u.req.Tombstone = u.g.engine.tombstoneTTL()
+		u.req.Tombstone = u.g.set.tombstoneTTL()
 	} else if u.req.Waiter.ID == "" {
 		u.req.Shared = u.shared
 	}
@@ -71,16 +71,16 @@ func (u *undoing) Answer(reply driver.ReleaseReply, err error) {
 	u.tell(releaseAnswer{reply: reply, err: err, retried: retried})
 	switch {
 	case err == nil:
-		u.g.set(grantRefused)
+		u.g.setState(grantRefused)
 	case retried:
-		u.g.retries.add(u.g.engine, u)
+		u.g.retries.add(u.g.set, u)
 	}
 	u.g.calls.Next()
 }
 
 func (u *undoing) tell(a releaseAnswer) {
 	if a.reply.Named {
-		u.g.engine.contended.mark(u.req.Key, handoffWindow)
+		u.g.set.contended.mark(u.req.Key, handoffWindow)
 	}
 	if u.contender != nil && a.err == nil && a.reply.Found == driver.FoundOwn {
 		u.contender.grantWasted()

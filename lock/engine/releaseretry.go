@@ -47,13 +47,13 @@ type pendingRelease struct {
 }
 
 // add takes over a release that was not answered.
-func (r *releaseRetries) add(e *base, u retriable) {
+func (r *releaseRetries) add(e *set, u retriable) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.due) >= maxReleaseRetries {
 		return
 	}
-	until := e.cfg.Clock() + e.tombstoneTTL()
+	until := e.cfg.clock() + e.tombstoneTTL()
 	u.retry()
 	r.due = append(r.due, pendingRelease{retriable: u, until: until})
 	if !r.running {
@@ -62,14 +62,14 @@ func (r *releaseRetries) add(e *base, u retriable) {
 }
 
 // run sends the releases, one at a time, until none is left or the engine is closed.
-func (r *releaseRetries) run(e *base) {
+func (r *releaseRetries) run(e *set) {
 	pause := firstRetryPause
 	for {
 		p, ok := r.next()
 		if !ok {
 			return
 		}
-		if e.cfg.Clock() < p.until {
+		if e.cfg.clock() < p.until {
 			answer := p.again()
 			if answer.err != nil {
 				if !e.sleep(pause) {

@@ -44,7 +44,7 @@ func (r *releaseRound) releaseAnswered(a releaseAnswer) {
 // answered are still asked after that.
 func (r *releaseRound) wait(ctx context.Context) (lock.ReleaseEnd, error) {
 	a := r.attempt
-	cut := a.engine.timers.Await(ctx, nil, releaseTimeouts*a.timeout, r.ready, r.isDecided)
+	cut := a.set.timers.Await(ctx, nil, releaseTimeouts*a.timeout, r.ready, r.isDecided)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	outcome, err := r.outcome(cut)
@@ -107,25 +107,25 @@ func (r *releaseRound) notHeld() bool {
 //
 // Without such a node the round waits for all: any of them may know the other holder.
 func (r *releaseRound) decided() bool {
-	return r.answered()+r.final == len(r.undoings) || r.released >= r.attempt.engine.quorum ||
+	return r.answered()+r.final == len(r.undoings) || r.released >= r.attempt.set.quorum ||
 		r.notHeld() && r.taken > 0
 }
 
 // outcome is the result of the answers; cut is why the wait for more was cut short. A release
 // fails as not held only if the nodes without the lease leave no quorum that can have had it.
 func (r *releaseRound) outcome(cut error) (lock.Outcome, error) {
-	if r.answered() >= r.attempt.engine.quorum && !r.notHeld() {
+	if r.answered() >= r.attempt.set.quorum && !r.notHeld() {
 		return lock.OutcomeReleased, nil
 	}
 	var failed failures
 	for i := range r.undoings {
 		if u := &r.undoings[i]; u.err != nil && !errors.Is(u.err, driver.ErrUnheard) {
-			failed = append(failed, r.attempt.grants.failure(i, lock.OpRelease, u.err))
+			failed = append(failed, r.attempt.set.names.failure(i, lock.OpRelease, u.err))
 		}
 	}
 	e := &lock.ReleaseError{
 		Resource: r.attempt.start.Resource, Unknown: len(r.undoings) - r.answered(),
-		Errors: failed.nodeErrors(), Votes: r.attempt.grants.votes(r.sets, failed),
+		Errors: failed.nodeErrors(), Votes: r.attempt.set.names.votes(r.sets, failed),
 	}
 	switch {
 	case r.notHeld() && r.taken > 0:

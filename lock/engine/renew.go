@@ -23,7 +23,7 @@ func (l *lease) renewByTimer() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ended == nil && l.ctx.Err() == nil {
-		now := l.engine.cfg.Clock()
+		now := l.set.cfg.clock()
 		l.renewAt = now + next
 		l.timer.Reset(l.untilDue(now))
 	}
@@ -89,7 +89,7 @@ func (l *lease) extendRound(ctx context.Context) *renewal {
 	a := l.attempt
 	r := &renewal{
 		attempt: a, lease: l, ts: l.ts, ctx: valuesOf(ctx),
-		began: l.engine.cfg.Clock(), deadline: time.Now().Add(a.timeout),
+		began: l.set.cfg.clock(), deadline: time.Now().Add(a.timeout),
 		tally:      quorum.Tally{Nodes: len(a.grants)},
 		extensions: make([]extending, len(a.grants)), ready: await.NewSignal(),
 	}
@@ -104,7 +104,7 @@ func (l *lease) extendRound(ctx context.Context) *renewal {
 		x.g, x.r = &a.grants[i], r
 		x.g.calls.Do(x)
 	}
-	cut := l.engine.timers.Await(ctx, nil, a.timeout, r.ready, r.isDecided)
+	cut := l.set.timers.Await(ctx, nil, a.timeout, r.ready, r.isDecided)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.closed = true
@@ -125,7 +125,7 @@ func (l *lease) roundSlot() chan struct{} {
 
 func (l *lease) conclude(r *renewal, cut error) {
 	ttl := l.attempt.opts.TTL
-	if r.tally.Won() && l.prolong(r.began+ttl-Drift(ttl)) {
+	if r.tally.Won() && l.prolong(r.began+ttl-driftOf(ttl)) {
 		r.outcome = lock.RenewDone
 		return
 	}
@@ -159,7 +159,7 @@ func (l *lease) conclude(r *renewal, cut error) {
 func (l *lease) prolong(expires time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := l.engine.cfg.Clock()
+	now := l.set.cfg.clock()
 	if l.ended != nil || l.expires <= now || expires <= now {
 		return false
 	}

@@ -44,12 +44,12 @@ func (x *extending) Answer(answer driver.ExtendReply, err error) {
 	switch {
 	case errors.Is(err, driver.ErrNotSent):
 	case err != nil:
-		x.g.set(grantUnknown)
+		x.g.setState(grantUnknown)
 	case answer == driver.ExtendDone, answer == driver.ExtendRefilled:
-		x.g.set(grantHeld)
+		x.g.setState(grantHeld)
 	case answer == driver.ExtendNoSlot: // what the node has of the lease is as before
 	default:
-		x.g.set(grantRefused)
+		x.g.setState(grantRefused)
 	}
 	x.r.count(x.g.index, answer, err)
 	x.g.calls.Next()

@@ -85,7 +85,7 @@ func (r *renewal) count(from int, answer driver.ExtendReply, err error) {
 func (r *renewal) fail(from int, err error) {
 	r.tally.Failed++
 	r.failed |= 1 << from
-	r.errs = append(r.errs, r.attempt.grants.failure(from, lock.OpExtend, err))
+	r.errs = append(r.errs, r.attempt.set.names.failure(from, lock.OpExtend, err))
 }
 
 // timeOut counts every node that has not answered as failed.
@@ -103,12 +103,20 @@ func (r *renewal) timeOut() {
 func (r *renewal) noQuorum(cut error) error {
 	if cut == nil {
 		r.timeOut()
-		return r.attempt.grants.noQuorum(r.attempt.start.Resource, lock.OpExtend, r.sets, r.errs)
+		return r.attempt.set.names.noQuorum(r.attempt.start.Resource, lock.OpExtend, r.sets, r.errs)
 	}
-	return fmt.Errorf("%w: %w", cut, r.attempt.grants.noQuorum(r.attempt.start.Resource, lock.OpExtend, r.sets, r.errs))
+	return fmt.Errorf("%w: %w", cut, r.attempt.set.names.noQuorum(r.attempt.start.Resource, lock.OpExtend, r.sets, r.errs))
 }
 
 // votes says what every node did, for the text of an error.
 func (r *renewal) votes() string {
-	return r.attempt.grants.votes(r.sets, r.errs).Text(lock.OpExtend)
+	return r.attempt.set.names.votes(r.sets, r.errs).Text(lock.OpExtend)
+}
+
+// slotGone explains a renewal that failed because the semaphore has fewer slots now; "" for other renewals.
+func (r *renewal) slotGone() string {
+	if r.noSlot == 0 {
+		return ""
+	}
+	return fmt.Sprintf(": %d nodes have fewer slots for its semaphore now: acquire with the present number", r.noSlot)
 }

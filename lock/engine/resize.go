@@ -13,7 +13,7 @@ import (
 )
 
 // MaxTTL returns the longest TTL that Acquire accepts; see [lock.WithMaxTTL].
-func (e *Engine) MaxTTL() time.Duration { return e.cfg.MaxTTL }
+func (e *Engine) MaxTTL() time.Duration { return e.cfg.maxTTL }
 
 // ResizeSemaphore tells every node that the semaphore has to slots, where the node knows from or no number. With to 0
 // it only asks. It returns what each node knows afterwards, in the order of the nodes. See semaphore.Resize, which makes
@@ -27,12 +27,12 @@ func (e *Engine) ResizeSemaphore(ctx context.Context, name string, from, to int)
 	if err := lock.ValidateResource(name); err != nil {
 		return nil, err
 	}
-	e.warm.await(ctx, e.base, e.nodes)
+	e.warm.await(ctx, e.set)
 	r := newResize(e, name, from, to)
 	if ctx.Err() == nil && !e.closing() {
 		r.ask(ctx)
 	}
-	if err := e.timers.Await(ctx, e.done, e.cfg.LongestNodeTimeout(), r.ready, r.answered); err != nil {
+	if err := e.timers.Await(ctx, e.done, e.cfg.longestNodeTimeout(), r.ready, r.answered); err != nil {
 		return nil, fmt.Errorf("lock: slots of %q: %w", name, err)
 	}
 	r.mu.Lock()
@@ -61,17 +61,17 @@ func newResize(e *Engine, name string, from, to int) *resize {
 	r := &resize{
 		engine: e, began: time.Now(), ready: await.NewSignal(), nodes: make([]lock.NodeSlots, len(e.nodes)),
 		left: len(e.nodes),
-		req:  driver.ResizeRequest{Key: e.cfg.Prefix + name, From: from, To: to, Keep: slotsKept(e.cfg.MaxTTL)},
+		req:  driver.ResizeRequest{Key: e.cfg.prefix + name, From: from, To: to, Keep: slotsKept(e.cfg.maxTTL)},
 	}
 	for i, n := range e.nodes {
-		r.nodes[i] = lock.NodeSlots{Node: n.Name(), Err: errSilent(e.cfg.LongestNodeTimeout())}
+		r.nodes[i] = lock.NodeSlots{Node: n.Name(), Err: errSilent(e.cfg.longestNodeTimeout())}
 	}
 	return r
 }
 
 // ask sends the question to all nodes.
 func (r *resize) ask(ctx context.Context) {
-	call := driver.Call{Context: valuesOf(ctx), Deadline: r.began.Add(r.engine.cfg.LongestNodeTimeout())}
+	call := driver.Call{Context: valuesOf(ctx), Deadline: r.began.Add(r.engine.cfg.longestNodeTimeout())}
 	for i, n := range r.engine.nodes {
 		c := &resizeCall{r: r, n: n, index: i}
 		asked, ok := n.Node.(driver.SlotKeeper)

@@ -16,8 +16,8 @@ import (
 
 const (
 	// MinNodeTimeout and MaxNodeTimeout bound [DefaultNodeTimeout].
-	MinNodeTimeout = 50 * time.Millisecond
-	MaxNodeTimeout = 500 * time.Millisecond
+	MinNodeTimeout = minNodeTimeout
+	MaxNodeTimeout = maxNodeTimeout
 )
 
 // Clock returns the time that has passed since some fixed point. It must never
@@ -146,7 +146,7 @@ func (s *Settings) validate() error {
 		return fmt.Errorf("%w: WithPollInterval(%v): at least 1ms", lock.ErrInvalidOption, s.PollInterval)
 	case s.MaxTTL < s.minTTL() || s.MaxTTL > maxMaxTTL:
 		return fmt.Errorf("%w: WithMaxTTL(%v): between %v and %v with a node timeout of %v",
-			lock.ErrInvalidOption, s.MaxTTL, s.minTTL(), maxMaxTTL, s.nodeTimeout(0))
+			lock.ErrInvalidOption, s.MaxTTL, s.minTTL(), maxMaxTTL, s.config().nodeTimeout(0))
 	case len(s.NodeNames) != 0 && len(s.NodeNames) != s.nodes:
 		return fmt.Errorf("%w: WithNodeNames: %d names for %d nodes", lock.ErrInvalidOption, len(s.NodeNames), s.nodes)
 	case slices.Contains(s.NodeNames, ""):
@@ -161,6 +161,14 @@ func (s *Settings) validate() error {
 		return fmt.Errorf("WithDefaults: %w", err)
 	}
 	return nil
+}
+
+// config is what the calls on nodes need of the settings.
+func (s *Settings) config() *config {
+	return &config{
+		prefix: s.Prefix, instance: s.Instance, page: s.Page, maxTTL: s.MaxTTL, pollInterval: s.PollInterval,
+		timeout: s.NodeTimeout, clock: s.Clock, random: s.Random,
+	}
 }
 
 // acquireOptions are those of one Acquire.
@@ -181,7 +189,7 @@ func (s *Settings) validateAcquire(o lock.AcquireOptions) error {
 		return fmt.Errorf("%w: %v is not positive", lock.ErrInvalidTTL, o.TTL)
 	case o.TTL < s.minTTL():
 		return fmt.Errorf("%w: %v is too short for a node timeout of %v: use at least %v or lower the node timeout",
-			lock.ErrInvalidTTL, o.TTL, s.nodeTimeout(o.TTL), s.minTTL())
+			lock.ErrInvalidTTL, o.TTL, s.config().nodeTimeout(o.TTL), s.minTTL())
 	case o.TTL > s.MaxTTL:
 		return fmt.Errorf("%w: %v is above MaxTTL %v: lower it, or raise WithMaxTTL in every process using these nodes",
 			lock.ErrInvalidTTL, o.TTL, s.MaxTTL)
@@ -204,7 +212,7 @@ func (s *Settings) validateAcquire(o lock.AcquireOptions) error {
 const maxMaxTTL = 30 * 24 * time.Hour
 
 // minTTL leaves time for a vote, a fence round and a renewal that meet a hung node.
-func (s *Settings) minTTL() time.Duration { return 4 * s.nodeTimeout(0) }
+func (s *Settings) minTTL() time.Duration { return 4 * s.config().nodeTimeout(0) }
 
 // DefaultNodeTimeout is how long one command on one node may take for a lock of this TTL: a
 // twentieth of the TTL, at least [MinNodeTimeout] and at most [MaxNodeTimeout]. A vote waits
@@ -212,35 +220,16 @@ func (s *Settings) minTTL() time.Duration { return 4 * s.nodeTimeout(0) }
 // container with a CPU quota may be stopped for most of every 100 ms, and reads its answers
 // late.
 func DefaultNodeTimeout(ttl time.Duration) time.Duration {
-	return min(max(ttl/20, MinNodeTimeout), MaxNodeTimeout)
-}
-
-func (s *Settings) nodeTimeout(ttl time.Duration) time.Duration {
-	if s.NodeTimeout != 0 {
-		return s.NodeTimeout
-	}
-	return DefaultNodeTimeout(ttl)
+	return defaultNodeTimeout(ttl)
 }
 
 // LongestNodeTimeout is the longest that a command on a node may take, whatever the TTL.
-func (s *Settings) LongestNodeTimeout() time.Duration { return s.nodeTimeout(s.MaxTTL) }
-
-// handoffWindow is how long a released lock is kept for the waiter named next:
-// time for a message, a wake-up and a round trip.
-const handoffWindow = 50 * time.Millisecond
+func (s *Settings) LongestNodeTimeout() time.Duration { return s.config().longestNodeTimeout() }
 
 // Drift is the part of the TTL that a lease does not use because clocks differ: 1 % of the TTL
 // for their rate, and 2 ms for the granularity of expiry on the nodes, as in the Redlock text of
 // the Redis documentation.
-func Drift(ttl time.Duration) time.Duration { return ttl/100 + 2*time.Millisecond }
-
-// jitter is a random duration below d.
-func (s *Settings) jitter(d time.Duration) time.Duration {
-	if d <= 0 {
-		return 0
-	}
-	return time.Duration(s.Random(int64(d)))
-}
+func Drift(ttl time.Duration) time.Duration { return driftOf(ttl) }
 
 // defaultInstance names this process as people look for it: host and pid.
 func defaultInstance() string {

@@ -31,17 +31,6 @@ func (e *Engine) Shares() error {
 var errNoModes = fmt.Errorf("%w: this driver has no read/write locks: use a lock, or package redlock",
 	errors.ErrUnsupported)
 
-// modeOf is the mode that a lock of this kind is asked for in.
-func modeOf(k lock.Kind) driver.Mode {
-	switch k {
-	case lock.KindRead:
-		return driver.Read
-	case lock.KindWrite:
-		return driver.Write
-	}
-	return driver.Exclusive
-}
-
 // mayShare refuses readers and writers that the nodes do not know.
 func (e *Engine) mayShare(o *lock.AcquireOptions) error {
 	if modeOf(o.Kind) == driver.Exclusive {
@@ -56,9 +45,7 @@ func (c *caller) upgrades() error {
 		return nil
 	}
 	for _, held := range c.graph.Leases() {
-		l, ok := held.Of().(*described)
-		if ok && l.attempt.req.Mode == driver.Read && l.resource == c.resource &&
-			l.engine.backend.Keyspace == c.engine.backend.Keyspace {
+		if reads(held, c.resource, c.engine.backend.Keyspace) {
 			return fmt.Errorf("%w: %w: %q: release the read lock, then acquire the write lock", lock.ErrInvalidOption,
 				lock.ErrUpgrade, c.resource)
 		}
@@ -66,27 +53,9 @@ func (c *caller) upgrades() error {
 	return nil
 }
 
-// bar is how long a node that refuses the caller keeps later readers out; 0 if it does not.
-func (e *base) bar(o *lock.AcquireOptions) time.Duration {
-	if o.NoWait || modeOf(o.Kind) != driver.Write {
-		return 0
-	}
-	return max(o.TTL, 4*e.cfg.PollInterval)
-}
-
-// barred is the set of nodes on which the attempt may have set up a bar: it was not granted there.
-func (a *attempt) barred() (nodes uint64) {
-	if a.req.Bar == 0 {
-		return 0
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.ballot.asked &^ a.ballot.granted
-}
-
 // looksAgain bounds the pause of a writer that waits: its bars must not run out.
 func (c *caller) looksAgain(pause time.Duration) time.Duration {
-	if bar := c.engine.bar(&c.opts); bar > 0 {
+	if bar := barOf(c.engine.set, &c.opts); bar > 0 {
 		return min(pause, bar/3)
 	}
 	return pause

@@ -15,7 +15,7 @@ func TestALeaseThatHasEndedHandsNothingOver(t *testing.T) {
 		q, opts := all.enter("lock:a"), lock.NewAcquireOptions()
 		q.takeTurn(&opts, nil)
 		l := &lease{
-			engine: &core{base: &base{cfg: &Settings{Clock: clock.read}}}, queue: q,
+			set: &set{cfg: &config{clock: clock.read}}, queue: q,
 			attempt: &attempt{terms: terms{opts: opts}},
 			timer:   time.NewTimer(time.Hour), expires: opts.TTL, keepUntil: handOverWindow, ended: cause,
 		}

@@ -27,7 +27,7 @@ func (a *attempt) vote(ctx context.Context) result {
 			return res
 		}
 	}
-	a.ask(1<<len(a.grants)-1, a.engine.onlyWait(ctx))
+	a.ask(1<<len(a.grants)-1, a.set.onlyWait(ctx))
 	err := a.await(ctx, a.timeout)
 	return a.result(err)
 }
@@ -151,7 +151,7 @@ func (a *attempt) enough() bool {
 
 // await waits for the ballot to have what it needs.
 func (a *attempt) await(ctx context.Context, patience time.Duration) error {
-	return a.engine.timers.Await(ctx, a.engine.done, patience, a.ready, a.enough)
+	return a.set.timers.Await(ctx, a.set.done, patience, a.ready, a.enough)
 }
 
 // result closes the ballot; err is why it was cut short.
@@ -183,7 +183,12 @@ func (a *attempt) unfinished() error {
 	}
 	return &cutError{
 		text: fmt.Sprintf("the attempt was cut short with %d of %d nodes having granted%s", a.ballot.tally.Granted,
-			len(a.grants), a.grants.votes(a.ballot.sets(), a.ballot.failures).Text(lock.OpAcquire)),
+			len(a.grants), a.set.names.votes(a.ballot.sets(), a.ballot.failures).Text(lock.OpAcquire)),
 		errs: a.ballot.failures.tree(),
 	}
+}
+
+// otherSlots reports that the node refused because it knows another number of slots.
+func (a *attempt) otherSlots(reply driver.AcquireReply) bool {
+	return a.semaphore != nil && reply.Slots != 0 && reply.Slots != a.semaphore.Slots
 }

@@ -62,7 +62,7 @@ func TestAWaitSaysWhoIsNext(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				k := newKept(t)
 				k.engine.nodes = make([]*node, 3)
-				k.engine.cfg.PollInterval, k.engine.cfg.Random = time.Second, func(int64) int64 { return 0 }
+				k.engine.cfg.pollInterval, k.engine.cfg.random = time.Second, func(int64) int64 { return 0 }
 				a := k.acquisition()
 				a.named = c.named
 				done := make(chan error)
@@ -122,7 +122,7 @@ func TestWastedGrants(t *testing.T) {
 				k := newKept(t)
 				a := k.acquisition()
 				a.wasted = c.before
-				a.engine.cfg.PollInterval, a.engine.cfg.Random = lock.DefaultPollInterval, rand.Int64N
+				a.engine.cfg.pollInterval, a.engine.cfg.random = lock.DefaultPollInterval, rand.Int64N
 				began := time.Now()
 				k.queue.grantWasted()
 				go func() {

@@ -19,8 +19,8 @@ type warmUp struct {
 
 // await waits until the nodes are ready to vote, or have failed to get ready; the vote finds out
 // which. The end of ctx or of the engine cuts the wait short.
-func (w *warmUp) await(ctx context.Context, e *base, nodes []*node) {
-	w.once.Do(func() { w.start(e, nodes) })
+func (w *warmUp) await(ctx context.Context, e *set) {
+	w.once.Do(func() { w.start(e) })
 	select {
 	case <-w.done:
 	case <-ctx.Done():
@@ -28,15 +28,15 @@ func (w *warmUp) await(ctx context.Context, e *base, nodes []*node) {
 	}
 }
 
-func (w *warmUp) start(e *base, nodes []*node) {
+func (w *warmUp) start(e *set) {
 	w.done = make(chan struct{})
 	var cold []driver.Warmer
-	for _, n := range nodes {
+	for _, n := range e.nodes {
 		if node, ok := n.Node.(driver.Warmer); ok {
 			cold = append(cold, node)
 		}
 	}
-	missing := e.quorum - (len(nodes) - len(cold))
+	missing := e.quorum - (len(e.nodes) - len(cold))
 	if missing <= 0 {
 		close(w.done)
 		return
@@ -47,7 +47,7 @@ func (w *warmUp) start(e *base, nodes []*node) {
 }
 
 // run warms the nodes until all have tried. Waiters go on once as many as are missing are ready.
-func (w *warmUp) run(e *base, cold []driver.Warmer, missing int) {
+func (w *warmUp) run(e *set, cold []driver.Warmer, missing int) {
 	ctx, cancel := context.WithTimeout(context.Background(), warmUpTimeout)
 	defer cancel()
 	tried := make(chan error, len(cold))

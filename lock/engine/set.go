@@ -14,12 +14,15 @@ import (
 	"github.com/lockscope/lockscope/lock/internal/carried"
 )
 
-// base is the part of an engine that its calls on nodes need.
-type base struct {
-	cfg       *Settings
+// set is an engine's set of nodes, with what the calls on them share.
+type set struct {
+	cfg       *config
 	id        string // names this process's waiter in queues
 	quorum    int
 	backend   lock.Backend
+	nodes     []*node
+	names     nodeNames
+	warm      warmUp
 	workers   *workers.Workers
 	timers    await.Timers
 	contended *contention
@@ -28,12 +31,12 @@ type base struct {
 }
 
 // validity is what is left of ttl for a grant asked for at instant began.
-func (e *base) validity(ttl, began time.Duration) time.Duration {
-	return ttl - Drift(ttl) - (e.cfg.Clock() - began)
+func (e *set) validity(ttl, began time.Duration) time.Duration {
+	return ttl - driftOf(ttl) - (e.cfg.clock() - began)
 }
 
 // onlyWait is ctx if there is one node: its answer is all that the caller waits for.
-func (e *base) onlyWait(ctx context.Context) callqueue.Waiter {
+func (e *set) onlyWait(ctx context.Context) callqueue.Waiter {
 	if e.quorum == 1 { // of one node
 		return callqueue.Waiter{Context: ctx}
 	}
@@ -41,7 +44,7 @@ func (e *base) onlyWait(ctx context.Context) callqueue.Waiter {
 }
 
 // closing reports that Close was called.
-func (e *base) closing() bool {
+func (e *set) closing() bool {
 	select {
 	case <-e.done:
 		return true
@@ -51,7 +54,7 @@ func (e *base) closing() bool {
 }
 
 // sleep pauses unless the engine is closed; it reports whether it is not.
-func (e *base) sleep(d time.Duration) bool {
+func (e *set) sleep(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -63,20 +66,20 @@ func (e *base) sleep(d time.Duration) bool {
 }
 
 // tombstoneTTL is how long a node refuses an acquire that arrives after its release.
-func (e *base) tombstoneTTL() time.Duration { return max(e.cfg.MaxTTL, time.Minute) }
+func (e *set) tombstoneTTL() time.Duration { return max(e.cfg.maxTTL, time.Minute) }
 
 // holderRecord is the public part of the lock's value: the [lock.Holder], and a name of its own
 // for each attempt. By that name an Acquire recognizes a key that its earlier attempt left.
-func (e *base) holderRecord(since time.Time, from origin) string {
+func (e *set) holderRecord(since time.Time, from origin) string {
 	var name [32]byte
 	unique := strconv.AppendUint(append(append(name[:0], e.id...), '.'), e.attempts.Add(1), 36)
 	return string(records.AppendHolder(make([]byte, 0, 160), e.holder(since, from), string(unique)))
 }
 
-func (e *base) holder(since time.Time, from origin) lock.Holder {
+func (e *set) holder(since time.Time, from origin) lock.Holder {
 	return lock.Holder{
-		Instance: e.cfg.Instance, Since: since, Traceparent: from.traceparent, CallSite: from.callSite,
-		Page: e.cfg.Page, Kind: from.kind, Slots: from.slots,
+		Instance: e.cfg.instance, Since: since, Traceparent: from.traceparent, CallSite: from.callSite,
+		Page: e.cfg.page, Kind: from.kind, Slots: from.slots,
 	}
 }
 

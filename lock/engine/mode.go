@@ -1,0 +1,37 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+)
+
+// modeOf is the mode that a lock of this kind is asked for in.
+func modeOf(k lock.Kind) driver.Mode {
+	switch k {
+	case lock.KindRead:
+		return driver.Read
+	case lock.KindWrite:
+		return driver.Write
+	}
+	return driver.Exclusive
+}
+
+// barOf is how long a node that refuses the caller keeps later readers out; 0 if it does not.
+func barOf(e *set, o *lock.AcquireOptions) time.Duration {
+	if o.NoWait || modeOf(o.Kind) != driver.Write {
+		return 0
+	}
+	return max(o.TTL, 4*e.cfg.pollInterval)
+}
+
+// barred is the set of nodes on which the attempt may have set up a bar: it was not granted there.
+func (a *attempt) barred() (nodes uint64) {
+	if a.req.Bar == 0 {
+		return 0
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.ballot.asked &^ a.ballot.granted
+}

@@ -1,0 +1,20 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
+)
+
+// request is what a call of Acquire asks for, and where it comes from.
+type request struct {
+	ts       hooks.Traces
+	resource string
+	opts     lock.AcquireOptions
+	queue    *resourceQueue
+	origin   origin
+
+	parent context.Context // of the lease
+	traced context.Context // parent with what the traces of the Acquire put into it
+}
