@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
 )
 
 // acquisition is one Acquire: the wait for its turn in this process, then the contention for the lock, and its lease.
@@ -114,13 +113,5 @@ func (a *acquisition) awaitTurn(ctx context.Context) (*turn, error) {
 func (a *acquisition) giveBack(from beginning) {
 	a.engine.queues.enter(a.key) // for the lease to leave
 	l, _ := a.lease(from)
-	if l.handOver() {
-		return
-	}
-	ended := l.end(lock.ErrReleased)
-	l.startRelease(l.traceCtx, callqueue.Waiter{})
-	if ended {
-		l.passTurn()
-		l.queue.leave()
-	}
+	l.giveBack()
 }

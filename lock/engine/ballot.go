@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/clock"
 	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
 	"github.com/lockscope/lockscope/lock/engine/records"
 )
@@ -52,7 +53,7 @@ func (b *ballot) count(from int, reply driver.AcquireReply, err error) {
 		b.refused |= 1 << from
 		b.blockers = append(b.blockers, reply)
 		if reply.TTL < 0 {
-			b.free = append(b.free, never)
+			b.free = append(b.free, clock.Never)
 		} else {
 			b.free = append(b.free, reply.TTL)
 		}
@@ -216,7 +217,7 @@ func (b *ballot) blocker(freeIn time.Duration) *lock.HeldError {
 		SlotsKnown: worst.Slots != 0, HandedOver: worst.Reserved, Remaining: worst.TTL, Errors: b.failures.nodeErrors(),
 	}
 	switch {
-	case freeIn == never:
+	case freeIn == clock.Never:
 		e.Remaining = -1
 	case freeIn > 0:
 		e.Remaining = freeIn

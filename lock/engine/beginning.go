@@ -5,6 +5,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/clock"
 )
 
 // handOverWindow is how long after its grant a lock may be handed over: other processes
@@ -15,6 +16,8 @@ const handOverWindow = 10 * time.Millisecond
 // it hands the lock over.
 type beginning struct {
 	attempt    *attempt
+	granted    time.Duration // on the clock: the instant at which the attempt's validity was measured
+	last       uint64        // fence of the attempt's run that a quorum's counters have reached
 	fence      uint64
 	since      time.Duration // on the clock: the instant of the grant, or of the hand-over
 	expires    time.Duration
@@ -25,7 +28,10 @@ type beginning struct {
 // won is the beginning of a lease whose attempt has just succeeded.
 func (a *attempt) won() beginning {
 	since := a.grantedAt()
-	b := beginning{attempt: a, fence: a.fence, since: since, expires: since + a.validity, renewAt: never}
+	b := beginning{
+		attempt: a, granted: since, last: a.lastFence(), fence: a.fence, since: since, expires: since + a.validity,
+		renewAt: clock.Never,
+	}
 	if !a.opts.NoRenew {
 		b.renewAt = since + renewEvery(a.opts.TTL)
 	}
@@ -48,8 +54,8 @@ func handsOver(o *lock.AcquireOptions) bool {
 // handOverUntil is the instant until which the lock may be handed over by a lease with
 // these options; 0 if it may not.
 func (b *beginning) handOverUntil(o *lock.AcquireOptions, now time.Duration) time.Duration {
-	until := b.attempt.grantedAt() + handOverWindow
-	if !handsOver(o) || b.fence >= b.attempt.lastFence() || now >= until {
+	until := b.granted + handOverWindow
+	if !handsOver(o) || b.fence >= b.last || now >= until {
 		return 0
 	}
 	return until

@@ -94,7 +94,7 @@ func (e *Engine) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 	if len(a.ts) > 0 {
 		end := lock.AcquireEnd{AcquireStart: start, Attempts: a.attempts, Took: time.Since(a.began), Err: err}
 		if l != nil {
-			end.Validity, end.Fence, end.HandedOver = l.validity, l.fence, l.handedOver
+			l.describe(&end)
 		}
 		a.ts.AcquireEnd(a.traced, end)
 	}

@@ -45,7 +45,7 @@ func (s *Settings) NewEngine(nodes []driver.Node) (*Engine, error) {
 		cfg: s.config(), id: hex.EncodeToString(id[:]), quorum: quorum.Of(len(nodes)),
 		backend: lock.Backend{
 			System: nodes[0].System(), Name: cmp.Or(s.Backend, nodes[0].System()),
-			Namespace: s.Namespace, Keyspace: keyspaceOf(s, nodes),
+			Namespace: s.Namespace, Keyspace: keyspaceOf(s.Servers, s.Namespace, s.Prefix, nodes),
 		},
 		workers:   workers.New(),
 		contended: newContention(s.Clock),

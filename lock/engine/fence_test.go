@@ -1,6 +1,17 @@
 package engine
 
-import "testing"
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/await"
+	"github.com/lockscope/lockscope/lock/engine/internal/enginetest"
+	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
+)
 
 // TestARunEndsWhereAQuorumsCountersEnd: the fence is the largest counter of the grants. The run holds only the fences
 // above it that a quorum will not grant again.
@@ -28,5 +39,43 @@ func TestARunEndsWhereAQuorumsCountersEnd(t *testing.T) {
 		if a.fence != c.fence || a.lastFence() != c.last {
 			t.Errorf("%s: %d to %d, want %d to %d", name, a.fence, a.lastFence(), c.fence, c.last)
 		}
+	}
+}
+
+// attemptOn returns an attempt on nodes r1, r2 and so on.
+func attemptOn(nodes int) *attempt {
+	e := &set{quorum: quorum.Of(nodes)}
+	a := &attempt{set: e, timeout: 500 * time.Millisecond, grants: make([]grant, nodes)}
+	a.start.Resource = "order:1001"
+	for i := range a.grants {
+		e.names = append(e.names, "r"+string(rune('1'+i)))
+		a.grants[i].round, a.grants[i].index = a, i
+	}
+	a.ballot = ballot{
+		resource: "order:1001", names: e.names, timeout: a.timeout, tally: quorum.Tally{Nodes: nodes},
+	}
+	return a
+}
+
+// TestARaiseBlamesNobodyWhoAgreed: of the nodes that were behind, one agreed, one refused and one did not answer.
+func TestARaiseBlamesNobodyWhoAgreed(t *testing.T) {
+	a := attemptOn(5)
+	a.ballot.asked = 0b11111
+	a.ballot.count(0, driver.AcquireReply{}, driver.ErrUnreachable)
+	a.ballot.count(1, driver.AcquireReply{}, nil)
+	round := &raiseRound{a: a, ready: await.NewSignal(), pending: 3, sets: nodeSets{asked: 0b11100}}
+	behind := []*raising{{g: &a.grants[2]}, {g: &a.grants[3]}, {g: &a.grants[4]}}
+	round.count(2, nil)
+	round.count(3, lock.ErrNotHeld)
+	err := round.close(behind)
+	e, ok := errors.AsType[*lock.QuorumError](err)
+	if !ok {
+		t.Fatal(err)
+	}
+	enginetest.WantEveryNode(t, e)
+	want := "no quorum for raise: 1 of 5 nodes granted, 3 needed (r1: node cannot be reached; r2: not held; r3: " +
+		"granted; r4: lock: no longer held; r5: no answer within the node timeout of 500ms)"
+	if !strings.Contains(e.Error(), want) {
+		t.Errorf("says %s\nwant %s", e, want)
 	}
 }

@@ -1,6 +1,10 @@
 package engine
 
-import "time"
+import (
+	"time"
+
+	"github.com/lockscope/lockscope/lock/engine/internal/clock"
+)
 
 const (
 	// If more waiters of a process than this look often, each looks less often: a process that
@@ -23,7 +27,7 @@ type foreignHolder struct {
 // has seen the same lease: one with the same end. The value, which would tell, stays on the node.
 func (f *foreignHolder) meet(now time.Time, left time.Duration) time.Duration {
 	var ends time.Time // for one that never does
-	if left >= 0 && left < never {
+	if left >= 0 && left < clock.Never {
 		ends = now.Add(left)
 	}
 	if f.since.IsZero() || ends.Sub(f.ends).Abs() > sameLease {

@@ -71,7 +71,7 @@ func (l *lease) endForNext() *turn {
 		return nil
 	}
 	next := l.queue.handTurn(l, beginning{
-		attempt: l.attempt, fence: l.fence + 1, since: now, expires: l.expires,
+		attempt: l.attempt, granted: l.granted, last: l.last, fence: l.fence + 1, since: now, expires: l.expires,
 		renewAt: min(l.renewAt, now+renameAfter), handedOver: true,
 	})
 	if next != nil {

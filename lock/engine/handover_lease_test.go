@@ -8,12 +8,16 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/internal/await"
+	"github.com/lockscope/lockscope/lock/engine/internal/clock"
+	"github.com/lockscope/lockscope/lock/engine/internal/enginetest"
 )
 
-// kept returns an engine without nodes, and a lease that keeps its caller's turn.
+// kept has a set without nodes, and a lease on it that keeps its caller's turn.
 type kept struct {
-	engine *core
-	clock  *manualClock
+	set    *set
+	open   *openLeases
+	queues *queues
+	clock  *enginetest.Clock
 	queue  *resourceQueue
 	lease  *lease
 	opts   lock.AcquireOptions
@@ -21,56 +25,39 @@ type kept struct {
 
 func newKept(t *testing.T) *kept {
 	t.Helper()
-	all, clock := newTestQueues()
-	k := &kept{clock: clock, opts: lock.NewAcquireOptions()}
-	b := &set{cfg: &config{clock: clock.read}, contended: newContention(clock.read), done: make(chan struct{})}
-	k.engine = &core{set: b, queues: all, leases: newOpenLeases()}
-	k.queue = all.enter("lock:a")
+	k := &kept{clock: &enginetest.Clock{}, opts: lock.NewAcquireOptions(), queues: newQueues(2), open: newOpenLeases()}
+	k.set = &set{
+		cfg: &config{clock: k.clock.Read}, contended: newContention(k.clock.Read), done: make(chan struct{}),
+	}
+	k.queue = k.queues.enter("lock:a")
 	if k.turn() != nil {
 		t.Fatal("the first caller waits")
 	}
-	k.lease, _ = k.acquisition().lease(k.begun())
+	k.lease, _ = k.begin(k.opts)
 	t.Cleanup(func() { k.lease.timer.Stop() })
-	if !k.lease.kept || k.keeper() != k.lease {
+	if !k.lease.kept || k.queue.keeps() != k.lease {
 		t.Fatal("the lease does not keep its turn")
 	}
 	return k
 }
 
-// keeper is such a lease, whose timer may pass the turn on at any time.
-func (k *kept) keeper() keeper {
-	k.queue.all.mu.Lock()
-	defer k.queue.all.mu.Unlock()
-	return k.queue.keeper
-}
-
 func (k *kept) turn() *turn { return k.queue.takeTurn(&k.opts, nil) }
 
-func (k *kept) acquisition() *acquisition {
-	ctx := context.Background()
-	return &acquisition{contender{caller: caller{
-		request: request{queue: k.queue, opts: k.opts, parent: ctx, traced: ctx}, engine: k.engine, key: "lock:a",
-	}}}
-}
-
-// begun is a grant of this instant with a run of ten fences.
-func (k *kept) begun() beginning {
+// begin makes a lease of a grant of this instant with a run of ten fences.
+func (k *kept) begin(opts lock.AcquireOptions) (l *lease, late bool) {
 	validity := k.opts.TTL - driftOf(k.opts.TTL)
 	a := &attempt{
-		terms: terms{queue: &k.queue.nodeQueues, opts: k.opts}, set: k.engine.set,
-		fence: 1, run: 10, validity: validity, ready: await.NewSignal(),
+		terms: terms{queue: &k.queue.nodeQueues, opts: k.opts}, set: k.set, ready: await.NewSignal(),
 	}
-	return beginning{attempt: a, fence: 1, expires: validity, renewAt: never}
+	ctx := context.Background()
+	return newLease(k.set, k.open, &request{queue: k.queue, opts: opts, parent: ctx, traced: ctx},
+		beginning{attempt: a, fence: 1, last: 10, expires: validity, renewAt: clock.Never})
 }
 
 // isTaken reports whether the next caller of this process would have to wait.
-func (k *kept) isTaken() bool {
-	k.queue.all.mu.Lock()
-	defer k.queue.all.mu.Unlock()
-	return k.queue.taken
-}
+func (k *kept) isTaken() bool { return k.queues.wakeUp("lock:a") || k.queue.keeps() != nil }
 
-// wantGone fails the test if the engine still knows the lease.
+// wantGone fails the test if the engine still knows the lease, or unless the queue has as many users besides it.
 func (k *kept) wantGone(t *testing.T, l *lease, users int) {
 	t.Helper()
 	if l.timer.Stop() {
@@ -79,11 +66,26 @@ func (k *kept) wantGone(t *testing.T, l *lease, users int) {
 	if k.queue.graph.Holder() != nil {
 		t.Error("it is still said to hold the resource")
 	}
-	if len(k.engine.leases.all()) > 0 {
+	if len(k.open.all()) > 0 {
 		t.Error("the engine still knows it")
 	}
-	if n := k.queue.users.Load(); int(n) != users || (len(k.queue.all.byKey) == 0) != (users == 0) {
-		t.Errorf("%d users of its queue, %d queues; want %d users", n, len(k.queue.all.byKey), users)
+	for range users {
+		if k.queues.graphs([]string{"lock:a"})[0] == nil {
+			t.Errorf("its queue has fewer than %d users", users)
+		}
+		k.queue.leave()
+	}
+	if k.queues.graphs([]string{"lock:a"})[0] != nil {
+		t.Errorf("its queue has more than %d users", users)
+	}
+}
+
+func ended(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -91,7 +93,7 @@ func (k *kept) wantGone(t *testing.T, l *lease, users int) {
 func TestAnEngineThatClosesHandsNothingOver(t *testing.T) {
 	k := newKept(t)
 	next := k.turn()
-	close(k.engine.done)
+	close(k.set.done)
 	if k.lease.handOver() || next.handed || k.lease.cause() != nil {
 		t.Errorf("handed over: %v; the lease ended with %v", next.handed, k.lease.cause())
 	}
@@ -101,16 +103,16 @@ func TestAnEngineThatClosesHandsNothingOver(t *testing.T) {
 // TestAHandOverLeavesNothingOfTheLease that is handed over, and calls the next caller last.
 func TestAHandOverLeavesNothingOfTheLease(t *testing.T) {
 	k := newKept(t)
-	k.queue.all.enter("lock:a")
+	k.queues.enter("lock:a")
 	next := k.turn()
 	cancel := k.lease.cancel
 	k.lease.cancel = func(cause error) {
-		if closed(next.come) {
+		if ended(next.come) {
 			t.Error("the next caller has the lock before the lease has ended")
 		}
 		cancel(cause)
 	}
-	if !k.lease.handOver() || !next.handed || !closed(next.come) {
+	if !k.lease.handOver() || !next.handed || !ended(next.come) {
 		t.Fatal("not handed over")
 	}
 	k.wantGone(t, k.lease, 1)
@@ -127,7 +129,7 @@ func TestAHandOverLeavesNothingOfTheLease(t *testing.T) {
 func TestAnOvertakenTurnIsPassedOnce(t *testing.T) {
 	k := newKept(t)
 	other := lock.AcquireOptions{TTL: time.Second}
-	if k.engine.queues.wakeUp("lock:a") {
+	if k.queues.wakeUp("lock:a") {
 		t.Error("a lease that keeps its turn was named, and has no use for it")
 	}
 	if k.queue.takeTurn(&other, nil) != nil {
@@ -138,7 +140,7 @@ func TestAnOvertakenTurnIsPassedOnce(t *testing.T) {
 		t.Fatal("two callers contend")
 	}
 	k.lease.stop(lock.ErrMaxHold)
-	if closed(second.come) {
+	if ended(second.come) {
 		t.Error("the end of the lease passes a turn that it no longer has")
 	}
 
@@ -183,60 +185,27 @@ func TestAnEndedLeaseLeavesItsQueue(t *testing.T) {
 	}
 }
 
-// TestALockThatIsGivenBackAtOnce passes on the turn that came with it, and keeps the queue of its caller.
-func TestALockThatIsGivenBackAtOnce(t *testing.T) {
-	k := newKept(t)
-	k.queue.all.enter("lock:a")
-	if next := k.turn(); !k.lease.handOver() || !next.handed {
-		t.Fatal("not handed over")
-	}
-	h := k.begun()
-	h.fence = 2
-	k.acquisition().giveBack(h)
-	if k.isTaken() {
-		t.Error("nobody has the lock, and nobody can contend for it")
-	}
-	if n := k.queue.users.Load(); n != 1 {
-		t.Errorf("%d users of the queue, want its caller", n)
-	}
-}
-
 // TestALeaseThatComesLate: after its validity, while the engine closes, or for a caller that had no turn.
 func TestALeaseThatComesLate(t *testing.T) {
 	k := newKept(t)
 	k.lease.stop(lock.ErrMaxHold)
-	k.clock.now = handOverWindow
+	k.clock.Now = handOverWindow
 	k.turn()
-	if l, _ := k.acquisition().lease(k.begun()); l.kept || k.isTaken() {
+	if l, _ := k.begin(k.opts); l.kept || k.isTaken() {
 		t.Error("it keeps the turn after the time in which it may hand the lock over")
 	}
 
 	k = newKept(t)
-	noWait := k.acquisition()
-	noWait.opts.NoWait = true
-	if l, _ := noWait.lease(k.begun()); l.kept || !k.isTaken() || k.keeper() != k.lease {
+	noWait := k.opts
+	noWait.NoWait = true
+	if l, _ := k.begin(noWait); l.kept || !k.isTaken() || k.queue.keeps() != k.lease {
 		t.Error("a caller that does not wait passes the turn of another")
 	}
 
 	k = newKept(t)
 	k.lease.stop(lock.ErrMaxHold)
-	close(k.engine.done)
-	if l, _ := k.acquisition().lease(k.begun()); !errors.Is(context.Cause(l.Context()), lock.ErrClosed) {
+	close(k.set.done)
+	if l, _ := k.begin(k.opts); !errors.Is(context.Cause(l.Context()), lock.ErrClosed) {
 		t.Error("a lease outlives the engine")
-	}
-}
-
-// TestRunsAreBounded: fences are reserved for the callers that wait, up to a bound, and only by leases that may hand
-// over.
-func TestRunsAreBounded(t *testing.T) {
-	k := newKept(t)
-	a := k.acquisition()
-	for waiting, want := range map[int]uint64{0: 1, 1: fencesPerWaiter, 2: 2 * fencesPerWaiter, 1000: maxRun} {
-		if k.queue.turns = make([]*turn, waiting); a.reserve() != want {
-			t.Errorf("%d fences for %d that wait, want %d", a.reserve(), waiting, want)
-		}
-	}
-	if a.opts.Fair = true; a.reserve() != 1 {
-		t.Error("a fair caller reserves fences, and hands nothing over")
 	}
 }

@@ -12,8 +12,8 @@ import (
 
 // keyspaceOf identifies the servers, in any order, and the keys that resources have there. Engines
 // with the same keyspace contend with each other.
-func keyspaceOf(s *Settings, nodes []driver.Node) string {
-	servers := slices.Clone(s.Servers)
+func keyspaceOf(servers []string, namespace, prefix string, nodes []driver.Node) string {
+	servers = slices.Clone(servers)
 	if len(servers) == 0 {
 		for _, n := range nodes {
 			servers = append(servers, n.Name())
@@ -21,6 +21,6 @@ func keyspaceOf(s *Settings, nodes []driver.Node) string {
 	}
 	slices.Sort(servers)
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q",
-		nodes[0].System(), s.Namespace, s.Prefix, strings.Join(servers, "\n")))
+		nodes[0].System(), namespace, prefix, strings.Join(servers, "\n")))
 	return hex.EncodeToString(sum[:8])
 }

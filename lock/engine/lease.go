@@ -9,6 +9,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
+	"github.com/lockscope/lockscope/lock/engine/internal/clock"
 	"github.com/lockscope/lockscope/lock/engine/internal/deadlock"
 	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
 )
@@ -23,6 +24,8 @@ type lease struct {
 	queue    *resourceQueue
 	attempt  *attempt
 	fence    uint64
+	last     uint64        // fence of the attempt's run that a quorum has reached
+	granted  time.Duration // to the attempt
 	origin   origin
 	traceCtx context.Context // values of Acquire's context, for renewals and release
 	ctx      context.Context
@@ -57,6 +60,7 @@ type lease struct {
 func newLease(e *set, open *openLeases, c *request, from beginning) (l *lease, late bool) {
 	l = &lease{
 		set: e, open: open, ts: c.ts, resource: c.resource, queue: c.queue, attempt: from.attempt, fence: from.fence,
+		last: from.last, granted: from.granted,
 		origin:     c.origin,
 		traceCtx:   valuesOf(c.traced),
 		acquired:   from.since,
@@ -64,10 +68,10 @@ func newLease(e *set, open *openLeases, c *request, from beginning) (l *lease, l
 		handedOver: from.handedOver,
 		expires:    from.expires,
 		renewAt:    from.renewAt,
-		holdEnd:    never,
-		keepUntil:  never,
+		holdEnd:    clock.Never,
+		keepUntil:  clock.Never,
 	}
-	if c.opts.MaxHold < never-from.since {
+	if c.opts.MaxHold < clock.Never-from.since {
 		l.holdEnd = from.since + c.opts.MaxHold
 	}
 	// By the clock as it is now: this goroutine may have stood still since.
@@ -105,11 +109,11 @@ func (l *lease) watch() {
 	now := l.set.cfg.clock()
 	expired, tooLong, due := l.expires <= now, l.holdEnd <= now, l.renewAt <= now
 	if due {
-		l.renewAt = never // until this round has said when the next one is due
+		l.renewAt = clock.Never // until this round has said when the next one is due
 	}
 	passing := l.keepUntil <= now
 	if passing {
-		l.keepUntil = never
+		l.keepUntil = clock.Never
 	}
 	if !expired && !tooLong {
 		l.timer.Reset(l.untilDue(now))
@@ -126,6 +130,24 @@ func (l *lease) watch() {
 	case due:
 		l.set.workers.Run(l.renewByTimer)
 	}
+}
+
+// giveBack hands the lock to the next caller, or releases it in the background.
+func (l *lease) giveBack() {
+	if l.handOver() {
+		return
+	}
+	ended := l.end(lock.ErrReleased)
+	l.startRelease(l.traceCtx, callqueue.Waiter{})
+	if ended {
+		l.passTurn()
+		l.queue.leave()
+	}
+}
+
+// describe says in the event how the lease began.
+func (l *lease) describe(end *lock.AcquireEnd) {
+	end.Validity, end.Fence, end.HandedOver = l.validity, l.fence, l.handedOver
 }
 
 // described is a lease as the graph of waits asks it.

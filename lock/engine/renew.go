@@ -95,7 +95,7 @@ func (l *lease) extendRound(ctx context.Context) *renewal {
 	}
 	r.req = driver.ExtendRequest{
 		Key: a.req.Key, Token: a.req.Token, TTL: a.opts.TTL, Refill: len(a.grants) > 1,
-		Fence: a.lastFence(), Holder: l.holderRecord(), Rename: l.handedOver, Shared: &r.shared,
+		Fence: l.last, Holder: l.holderRecord(), Rename: l.handedOver, Shared: &r.shared,
 		Mode: a.req.Mode, Semaphore: a.semaphore,
 	}
 	r.sets.asked = 1<<len(a.grants) - 1

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"math"
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
@@ -20,6 +19,3 @@ type result struct {
 	foreign     bool // the holder is another library's: it will tell nobody that it let go
 	gateRefused bool // the gate has said that the lock is taken, or kept for another
 }
-
-// never is later than any instant of a clock.
-const never = time.Duration(math.MaxInt64)

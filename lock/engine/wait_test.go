@@ -1,25 +1,40 @@
 package engine
 
 import (
+	"context"
 	"math/rand/v2"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/internal/enginetest"
 )
+
+// newContending returns a caller that contends for the only resource of an engine without nodes.
+func newContending() *acquisition {
+	clock := &enginetest.Clock{}
+	s := &set{cfg: &config{clock: clock.Read}, contended: newContention(clock.Read), done: make(chan struct{})}
+	e := &core{set: s, queues: newQueues(2), leases: newOpenLeases()}
+	ctx, opts := context.Background(), lock.NewAcquireOptions()
+	q := e.queues.enter("lock:a")
+	q.takeTurn(&opts, nil)
+	return &acquisition{contender{caller: caller{
+		request: request{queue: q, opts: opts, parent: ctx, traced: ctx}, engine: e, key: "lock:a",
+	}}}
+}
 
 // TestWhatEndsAWait: a hint restarts the polls and says whether it names the caller. A timer continues the count of
 // polls. A caller that was named too late still counts as named.
 func TestWhatEndsAWait(t *testing.T) {
 	for name, c := range map[string]struct {
-		hint                 *wakeUp
+		hint                 string // "-" and the lock key that it names
 		poll, wasNamed       bool
 		inVain, polls, after int
 		named                bool
 	}{
-		"called by name":             {hint: &wakeUp{named: true}, poll: true, polls: 3, named: true},
-		"a hint":                     {hint: &wakeUp{}, poll: true, wasNamed: true, inVain: 1, polls: 3},
+		"called by name":             {hint: "-lock:a", poll: true, polls: 3, named: true},
+		"a hint":                     {hint: "-", poll: true, wasNamed: true, inVain: 1, polls: 3},
 		"a poll":                     {poll: true, polls: 3, after: 4},
 		"a time that was set":        {polls: 3},
 		"named in vain, looks again": {poll: true, wasNamed: true, inVain: 1, after: 1, named: true},
@@ -27,11 +42,10 @@ func TestWhatEndsAWait(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				k := newKept(t)
-				a := k.acquisition()
+				a := newContending()
 				a.polls, a.namedInVain = c.polls, c.inVain
-				if c.hint != nil {
-					k.queue.signal(*c.hint)
+				if c.hint != "" {
+					a.engine.queues.wakeUp(c.hint[1:])
 				}
 				if err := a.sleep(t.Context(), pause{d: time.Second, poll: c.poll}, c.wasNamed); err != nil {
 					t.Fatal(err)
@@ -39,7 +53,6 @@ func TestWhatEndsAWait(t *testing.T) {
 				if a.named != c.named || a.polls != c.after {
 					t.Errorf("named %v after %d polls, want %v, %d", a.named, a.polls, c.named, c.after)
 				}
-				k.lease.stop(lock.ErrMaxHold)
 			})
 		})
 	}
@@ -60,43 +73,28 @@ func TestAWaitSaysWhoIsNext(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				k := newKept(t)
-				k.engine.nodes = make([]*node, 3)
-				k.engine.cfg.pollInterval, k.engine.cfg.random = time.Second, func(int64) int64 { return 0 }
-				a := k.acquisition()
+				a := newContending()
+				a.engine.nodes = make([]*node, 3)
+				a.engine.cfg.pollInterval, a.engine.cfg.random = time.Second, func(int64) int64 { return 0 }
 				a.named = c.named
 				done := make(chan error)
 				go func() { done <- a.wait(t.Context(), c.res) }()
 				synctest.Wait()
-				if got := k.queue.first.Load(); got != c.first {
+				if got := a.queue.first.Load(); got != c.first {
 					t.Errorf("while it waits: %v", got)
 				}
-				k.queue.signal(wakeUp{})
-				if err := <-done; err != nil || k.queue.first.Load() || a.named {
-					t.Errorf("after it: first %v, named %v, %v", k.queue.first.Load(), a.named, err)
+				a.engine.queues.wakeUp("")
+				if err := <-done; err != nil || a.queue.first.Load() || a.named {
+					t.Errorf("after it: first %v, named %v, %v", a.queue.first.Load(), a.named, err)
 				}
-				k.queue.signal(wakeUp{})
+				a.engine.queues.wakeUp("")
 				a.named = true
 				if a.drainWake(); !a.named {
 					t.Error("another hint takes the name away")
 				}
-				k.lease.stop(lock.ErrMaxHold)
 			})
 		})
 	}
-}
-
-// TestAnExtendNeverShortens: a round that began earlier may end later.
-func TestAnExtendNeverShortens(t *testing.T) {
-	k := newKept(t)
-	before := k.lease.Remaining()
-	if !k.lease.prolong(time.Second) || k.lease.Remaining() != before {
-		t.Errorf("%v left, %v before", k.lease.Remaining(), before)
-	}
-	if !k.lease.prolong(time.Minute) || k.lease.Remaining() != time.Minute {
-		t.Errorf("%v left after a round that won", k.lease.Remaining())
-	}
-	k.lease.stop(lock.ErrMaxHold)
 }
 
 // TestWastedGrants: a waiter whose grant by the gate was wasted looks again, later each time, and never later than it
@@ -119,18 +117,17 @@ func TestWastedGrants(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				k := newKept(t)
-				a := k.acquisition()
+				a := newContending()
 				a.wasted = c.before
 				a.engine.cfg.pollInterval, a.engine.cfg.random = lock.DefaultPollInterval, rand.Int64N
 				began := time.Now()
-				k.queue.grantWasted()
+				a.queue.grantWasted()
 				go func() {
 					synctest.Wait()
-					k.queue.grantWasted() // of an earlier attempt
+					a.queue.grantWasted() // of an earlier attempt
 					synctest.Wait()
 					if c.named {
-						k.queue.signal(wakeUp{named: true})
+						a.engine.queues.wakeUp("lock:a")
 					}
 				}()
 				if err := a.sleep(t.Context(), pause{d: c.pause, poll: true, retry: c.retry}, false); err != nil {
@@ -140,7 +137,6 @@ func TestWastedGrants(t *testing.T) {
 				if took < c.least || took > c.most || a.named != c.named || !c.named && !c.retry && a.polls != 1 {
 					t.Errorf("looked after %v, named %v, %d polls", took, a.named, a.polls)
 				}
-				k.lease.stop(lock.ErrMaxHold)
 			})
 		})
 	}

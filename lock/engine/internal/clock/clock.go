@@ -2,6 +2,7 @@
 package clock
 
 import (
+	"math"
 	"sync/atomic"
 	"time"
 )
@@ -44,3 +45,6 @@ func (c *clock) read() time.Duration {
 	}
 	return now + time.Duration(c.suspended.Load())
 }
+
+// Never is later than any instant of a clock.
+const Never = time.Duration(math.MaxInt64)

@@ -5,17 +5,18 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/internal/enginetest"
 )
 
 // TestALeaseThatHasEndedHandsNothingOver: after a lease ends and before its turn is passed on, its caller may still
 // release it. The lock is then already released, or left to the work that still runs under it.
 func TestALeaseThatHasEndedHandsNothingOver(t *testing.T) {
 	for _, cause := range []error{nil, lock.ErrMaxHold, lock.ErrLost} {
-		all, clock := newTestQueues()
-		q, opts := all.enter("lock:a"), lock.NewAcquireOptions()
+		clock := &enginetest.Clock{}
+		q, opts := newQueues(2).enter("lock:a"), lock.NewAcquireOptions()
 		q.takeTurn(&opts, nil)
 		l := &lease{
-			set: &set{cfg: &config{clock: clock.read}}, queue: q,
+			set: &set{cfg: &config{clock: clock.Read}}, queue: q,
 			attempt: &attempt{terms: terms{opts: opts}},
 			timer:   time.NewTimer(time.Hour), expires: opts.TTL, keepUntil: handOverWindow, ended: cause,
 		}
@@ -25,4 +26,17 @@ func TestALeaseThatHasEndedHandsNothingOver(t *testing.T) {
 			t.Errorf("a lease that ended with %v: handed over %v", cause, next.handed)
 		}
 	}
+}
+
+// TestAnExtendNeverShortens: a round that began earlier may end later.
+func TestAnExtendNeverShortens(t *testing.T) {
+	k := newKept(t)
+	before := k.lease.Remaining()
+	if !k.lease.prolong(time.Second) || k.lease.Remaining() != before {
+		t.Errorf("%v left, %v before", k.lease.Remaining(), before)
+	}
+	if !k.lease.prolong(time.Minute) || k.lease.Remaining() != time.Minute {
+		t.Errorf("%v left after a round that won", k.lease.Remaining())
+	}
+	k.lease.stop(lock.ErrMaxHold)
 }

@@ -1,25 +1,14 @@
 package engine
 
 import (
-	"fmt"
 	"testing"
-	"time"
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
 )
 
-type manualClock struct{ now time.Duration }
-
-func (c *manualClock) read() time.Duration { return c.now }
-
-func newTestQueues() (*queues, *manualClock) {
-	clock := &manualClock{}
-	return newQueues(2), clock
-}
-
 func TestTurnsAreFirstComeFirstServed(t *testing.T) {
-	all, _ := newTestQueues()
+	all := newQueues(2)
 	q, opts := all.enter("lock:a"), lock.NewAcquireOptions()
 	if q.takeTurn(&opts, nil) != nil {
 		t.Fatal("the first had to wait")
@@ -56,7 +45,7 @@ type unanswered struct{}
 func (unanswered) Start(callqueue.Waiter) {}
 
 func TestAQueueIsKeptUntilItsCallsAreDone(t *testing.T) {
-	all, _ := newTestQueues()
+	all := newQueues(2)
 	q := all.enter("lock:a")
 	q.calls[1].Do(unanswered{})
 	q.leave()
@@ -71,7 +60,7 @@ func TestAQueueIsKeptUntilItsCallsAreDone(t *testing.T) {
 }
 
 func TestBeingNamedOutweighsOtherHints(t *testing.T) {
-	all, _ := newTestQueues()
+	all := newQueues(2)
 	q := all.enter("lock:a")
 	if all.wakeUp("lock:a") {
 		t.Error("nobody contends, and somebody was named")
@@ -87,24 +76,5 @@ func TestBeingNamedOutweighsOtherHints(t *testing.T) {
 	}
 	if len(q.wake) != 0 {
 		t.Error("hints pile up")
-	}
-}
-
-func TestContentionIsForgotten(t *testing.T) {
-	clock := &manualClock{}
-	all := newContention(clock.read)
-	all.mark("lock:a", time.Second)
-	if !all.has("lock:a") || all.has("lock:b") {
-		t.Error("what is contended is not known")
-	}
-	clock.now = 2 * time.Second
-	if all.has("lock:a") || len(all.until) != 0 {
-		t.Error("it is remembered for too long")
-	}
-	for i := range 3 * maxContended {
-		all.mark(fmt.Sprint(i), time.Second)
-	}
-	if len(all.until) > maxContended {
-		t.Errorf("%d keys are remembered", len(all.until))
 	}
 }

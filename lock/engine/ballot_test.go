@@ -1,0 +1,77 @@
+package engine
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/enginetest"
+	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
+)
+
+// ballotOn is that of an attempt on nodes r1, r2 and so on.
+func ballotOn(nodes int) *ballot {
+	b := &ballot{resource: "order:1001", timeout: 500 * time.Millisecond, tally: quorum.Tally{Nodes: nodes}}
+	for i := range nodes {
+		b.names = append(b.names, "r"+string(rune('1'+i)))
+	}
+	return b
+}
+
+func TestABallotAccountsForEveryNode(t *testing.T) {
+	b := ballotOn(5)
+	b.asked = 0b01111
+	b.count(1, driver.AcquireReply{}, driver.ErrUnreachable)
+	b.count(0, driver.AcquireReply{}, nil)
+	b.count(2, driver.AcquireReply{Granted: true}, nil)
+	e := b.quorumError()
+	enginetest.WantEveryNode(t, e)
+	want := `lock: order:1001: no quorum: 1 of 5 nodes granted, 3 needed (r1: refused; r2: node cannot be reached; ` +
+		`r3: granted; r4: not waited for; r5: not asked). Check the nodes with "lockscope doctor".`
+	if e.Error() != want {
+		t.Errorf("says %s\nwant %s", e, want)
+	}
+	if !errors.Is(e, lock.ErrNoQuorum) || !errors.Is(e, driver.ErrUnreachable) {
+		t.Errorf("%v does not match its errors", e)
+	}
+	b.timeOut()
+	if e := b.quorumError(); !strings.Contains(e.Error(), "r4: no answer within the node timeout of 500ms") {
+		t.Errorf("after the time was up: %v", e)
+	}
+}
+
+// TestASplitVoteIsNoFaultOfTheNodes: all of them answered.
+func TestASplitVoteIsNoFaultOfTheNodes(t *testing.T) {
+	b := ballotOn(3)
+	b.asked = 0b111
+	b.count(0, driver.AcquireReply{Granted: true}, nil)
+	b.count(1, driver.AcquireReply{}, nil)
+	b.count(2, driver.AcquireReply{}, nil)
+	e := b.quorumError()
+	enginetest.WantEveryNode(t, e)
+	if s := e.Error(); strings.Contains(s, "doctor") ||
+		!strings.Contains(s, "(r1: granted; r2, r3: refused). Try again") {
+		t.Errorf("says %s", s)
+	}
+}
+
+// TestAnErrorWithoutVotes, from another implementation of Locker, only counts the nodes that it does not name.
+func TestAnErrorWithoutVotes(t *testing.T) {
+	e := &lock.QuorumError{
+		Resource: "order:1001", Op: lock.OpExtend, Nodes: 5, Quorum: 3, Granted: 1, Refused: 1,
+		Errors: []*lock.NodeError{{Node: "r4", Op: lock.OpExtend, Err: driver.ErrTimeout}},
+	}
+	enginetest.WantEveryNode(t, e)
+	want := `lock: order:1001: no quorum for extend: 1 of 5 nodes granted, 3 needed (1 refused; ` +
+		`r4: no answer within the node timeout; 2 not waited for). Check the nodes with "lockscope doctor".`
+	if e.Error() != want {
+		t.Errorf("says %s\nwant %s", e, want)
+	}
+	if s := (&lock.QuorumError{}).Error(); s != `lock: no quorum: 0 of 0 nodes granted, 0 needed. Check the nodes `+
+		`with "lockscope doctor".` {
+		t.Errorf("an empty one says %s", s)
+	}
+}

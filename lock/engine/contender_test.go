@@ -1,0 +1,65 @@
+package engine
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/lock/engine/internal/await"
+	"github.com/lockscope/lockscope/lock/engine/internal/clock"
+)
+
+// TestALockThatIsGivenBackAtOnce passes on the turn that came with it, and keeps the queue of its caller.
+func TestALockThatIsGivenBackAtOnce(t *testing.T) {
+	a := newContending()
+	won := &attempt{
+		terms: terms{queue: &a.queue.nodeQueues, opts: a.opts}, set: a.engine.set, ready: await.NewSignal(),
+	}
+	a.giveBack(beginning{attempt: won, fence: 2, last: 10, expires: a.opts.TTL, renewAt: clock.Never, handedOver: true})
+	if a.engine.queues.wakeUp("lock:a") || a.queue.keeps() != nil {
+		t.Error("nobody has the lock, and nobody can contend for it")
+	}
+	if a.engine.queues.graphs([]string{"lock:a"})[0] == nil {
+		t.Error("its caller has lost its queue")
+	}
+	if a.queue.leave(); a.engine.queues.graphs([]string{"lock:a"})[0] != nil {
+		t.Error("the queue has more users than its caller")
+	}
+}
+
+// TestRunsAreBounded: fences are reserved for the callers that wait, up to a bound, and only by leases that may hand
+// over.
+func TestRunsAreBounded(t *testing.T) {
+	for waiting, want := range map[int]uint64{0: 1, 1: fencesPerWaiter, 2: 2 * fencesPerWaiter, 1000: maxRun} {
+		a := newContending()
+		for range waiting {
+			a.queue.takeTurn(&a.opts, nil)
+		}
+		if a.reserve() != want {
+			t.Errorf("%d fences for %d that wait, want %d", a.reserve(), waiting, want)
+		}
+	}
+	a := newContending()
+	if a.opts.Fair = true; a.reserve() != 1 {
+		t.Error("a fair caller reserves fences, and hands nothing over")
+	}
+}
+
+// TestTheGateIsAskedFirst by a caller that would otherwise overtake who was named, and by a fair one every other time.
+func TestTheGateIsAskedFirst(t *testing.T) {
+	a := newContending()
+	a.attempts = 1
+	a.engine.nodes, a.engine.quorum = make([]*node, 3), 2
+	if a.gateFirst() {
+		t.Error("it asks the gate first, and nobody was named")
+	}
+	a.engine.contended.mark("lock:a", time.Second)
+	if !a.gateFirst() {
+		t.Error("it overtakes who was named")
+	}
+	a.opts.Fair, a.attempts = true, 2
+	for polls, first := range []bool{true, false, true} {
+		if a.polls = polls; a.gateFirst() != first {
+			t.Errorf("a fair caller after %d polls asks the gate first: %v", polls, !first)
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package engine
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
+	"github.com/lockscope/lockscope/lock/engine/internal/enginetest"
+	"github.com/lockscope/lockscope/lock/engine/internal/workers"
+)
+
+// newSet is a set without nodes.
+func newSet() *set {
+	clock := &enginetest.Clock{}
+	return &set{
+		cfg: &config{clock: clock.Read}, contended: newContention(clock.Read), done: make(chan struct{}),
+	}
+}
+
+// TestANodeThatNamedSomebody is remembered, and a release that is sent again names whoever waits by then.
+func TestANodeThatNamedSomebody(t *testing.T) {
+	e := newSet()
+	u := &undoing{g: &grant{node: &node{set: e}}, req: driver.ReleaseRequest{Key: "lock:a"}}
+	if u.tell(releaseAnswer{}); e.contended.has("lock:a") {
+		t.Error("nobody was named")
+	}
+	if u.tell(releaseAnswer{reply: driver.ReleaseReply{Named: true}}); !e.contended.has("lock:a") {
+		t.Error("it is forgotten who was named")
+	}
+	if u.retry(); u.req.Handoff != handoffWindow || u.req.Shared != nil {
+		t.Errorf("a release that is sent again names nobody: %+v", u.req)
+	}
+}
+
+// releasing is a node that records releases, and first answers them with its errors.
+type releasing struct {
+	driver.Node
+	asked []driver.ReleaseRequest
+	errs  []error
+}
+
+func (n *releasing) Release(_ driver.Call, req *driver.ReleaseRequest, to driver.Answer[driver.ReleaseReply]) {
+	n.asked = append(n.asked, *req)
+	if len(n.errs) > 0 {
+		err := n.errs[0]
+		n.errs = n.errs[1:]
+		to.Answer(driver.ReleaseReply{}, err)
+		return
+	}
+	to.Answer(driver.ReleaseReply{Found: driver.FoundOwn}, nil)
+}
+
+// answers are the answers of a round.
+type answers struct {
+	all  []releaseAnswer
+	came chan releaseAnswer
+}
+
+func (a *answers) releaseAnswered(answer releaseAnswer) { a.came <- answer }
+
+// wait takes as many answers as there should be.
+func (a *answers) wait(n int) {
+	for range n {
+		a.all = append(a.all, <-a.came)
+	}
+}
+
+// TestAnUndoingByWhatIsKnown about the token on its node. If it was never sent, no request is made. If it may still
+// arrive, the request leaves a tombstone and is repeated until it is answered. Only if it was granted does its waiter
+// return to its place.
+func TestAnUndoingByWhatIsKnown(t *testing.T) {
+	for name, c := range map[string]struct {
+		states           []grantState // in this order
+		withdraw         bool
+		err              error
+		asked            int
+		tombstone, queue bool
+	}{
+		"never sent":            {withdraw: true},
+		"refused":               {states: []grantState{grantRefused}, withdraw: true},
+		"refused, and released": {states: []grantState{grantRefused}, asked: 1},
+		"not known":             {states: []grantState{grantUnknown}, withdraw: true, asked: 1, tombstone: true},
+		"refused, may arrive": {states: []grantState{grantUnknown, grantRefused}, withdraw: true, asked: 1,
+			tombstone: true},
+		"granted":            {states: []grantState{grantHeld}, withdraw: true, asked: 1, queue: true},
+		"granted, no answer": {states: []grantState{grantHeld}, err: driver.ErrTimeout, asked: 2, queue: true},
+		"not known, no answer": {states: []grantState{grantUnknown}, err: driver.ErrTimeout, asked: 2,
+			tombstone: true},
+		"refused, no answer": {states: []grantState{grantRefused}, err: driver.ErrTimeout, asked: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newSet()
+			e.workers = workers.New()
+			server := &releasing{}
+			if c.err != nil {
+				server.errs = []error{c.err}
+			}
+			g := &grant{node: &node{Node: server, set: e}, calls: &callqueue.Queue{}}
+			for _, state := range c.states {
+				g.setState(state)
+			}
+			told := answers{came: make(chan releaseAnswer, 10)}
+			u := &undoing{g: g, ctx: t.Context(), timeout: time.Second, withdraw: c.withdraw, report: &told}
+			u.req = driver.ReleaseRequest{Key: "lock:a", Token: "t1", Waiter: driver.Waiter{ID: "w1"}}
+			g.calls.Do(u)
+			told.wait(max(c.asked, 1))
+			e.workers.Close()
+			if len(server.asked) != c.asked || len(told.came) != 0 {
+				t.Fatalf("asked %d times, told %d answers too many; want %d", len(server.asked), len(told.came), c.asked)
+			}
+			if g.calls.IsBusy() {
+				t.Error("the calls behind it wait for ever")
+			}
+			if c.asked == 0 {
+				return
+			}
+			if first := server.asked[0]; first.Tombstone > 0 != c.tombstone || (first.Waiter.ID != "") != c.queue {
+				t.Errorf("%+v", first)
+			}
+			if last := told.all[len(told.all)-1]; c.asked == 2 && (last.err != nil || last.reply.Found != driver.FoundOwn) {
+				t.Errorf("the round is told %+v in the end", last)
+			}
+			if c.err == nil && g.known() != grantRefused {
+				t.Error("it is taken for one that the node may still hold")
+			}
+		})
+	}
+}
