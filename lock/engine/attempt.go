@@ -10,6 +10,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine/internal/await"
+	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
 	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
 	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
 )
@@ -32,8 +33,8 @@ type attempt struct {
 	grants []grant
 
 	mu     sync.Mutex
-	ballot ballot       // guarded by mu
-	ready  await.Signal // set when the ballot may have what it needs
+	ballot ballot.Ballot // guarded by mu
+	ready  await.Signal  // set when the ballot may have what it needs
 
 	fence    uint64        // largest of the grants' counters: the fencing token
 	run      uint64        // fences reserved on a quorum, from fence on
@@ -65,9 +66,9 @@ func newAttempt(e *set, t terms) *attempt {
 		grants: make([]grant, len(e.nodes)),
 		ready:  await.NewSignal(),
 	}
-	a.ballot = ballot{
-		resource: t.start.Resource, key: t.queue.key, gate: t.gate, names: e.names, timeout: a.timeout,
-		tally: quorum.Tally{Nodes: len(e.nodes)},
+	a.ballot = ballot.Ballot{
+		Resource: t.start.Resource, Key: t.queue.key, Gate: t.gate, Names: e.names, Timeout: a.timeout,
+		Tally: quorum.Tally{Nodes: len(e.nodes)},
 	}
 	a.req = driver.AcquireRequest{
 		Key: t.queue.key, Token: newToken(), Holder: e.holderRecord(t.since, t.origin), TTL: t.opts.TTL, Run: t.reserve,
@@ -83,23 +84,23 @@ func newAttempt(e *set, t terms) *attempt {
 
 // carryOut makes the attempt. If it succeeds, a quorum of nodes has granted the lock. If it fails,
 // the grants are given back in the background, and the result says why.
-func (a *attempt) carryOut(ctx context.Context) result {
+func (a *attempt) carryOut(ctx context.Context) ballot.Result {
 	a.ctx = valuesOf(ctx)
 	a.began = a.set.cfg.clock()
 	res := a.vote(ctx)
-	if res.err == nil {
-		res.err = a.agreeOnFence(ctx)
-		res.hopeless = errors.Is(res.err, lock.ErrInvalidOption)
+	if res.Err == nil {
+		res.Err = a.agreeOnFence(ctx)
+		res.Hopeless = errors.Is(res.Err, lock.ErrInvalidOption)
 	}
-	if res.err == nil {
+	if res.Err == nil {
 		a.validity = a.set.validity(a.opts.TTL, a.began)
 		if a.validity <= 0 {
-			res.err = fmt.Errorf("%w: %q took %v of a TTL of %v", lock.ErrTooLate, a.start.Resource,
+			res.Err = fmt.Errorf("%w: %q took %v of a TTL of %v", lock.ErrTooLate, a.start.Resource,
 				a.set.cfg.clock()-a.began, a.opts.TTL)
 		}
 	}
-	res.gateRefused = a.grants[a.gate].known() == grantRefused
-	if res.err != nil {
+	res.GateRefused = a.grants[a.gate].known() == grantRefused
+	if res.Err != nil {
 		a.abandon()
 	}
 	return res
@@ -107,7 +108,7 @@ func (a *attempt) carryOut(ctx context.Context) result {
 
 // end is the event of the end of the attempt.
 func (a *attempt) end(took time.Duration, err error) lock.AttemptEnd {
-	tally := a.ballot.tally
+	tally := a.ballot.Tally
 	return lock.AttemptEnd{
 		AttemptStart: a.start, Nodes: tally.Nodes, Quorum: a.set.quorum,
 		Granted: tally.Granted, Refused: tally.Refused, Failed: tally.Failed,
@@ -130,7 +131,7 @@ func (a *attempt) abandon() {
 		g := &a.grants[i]
 		g.giveUp()
 		state := g.known()
-		if a.ballot.asked&(1<<i) == 0 || state == grantRefused && !g.mayArrive() {
+		if a.ballot.Asked&(1<<i) == 0 || state == grantRefused && !g.mayArrive() {
 			continue
 		}
 		u := &undoing{

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
 )
 
 const (
@@ -47,13 +48,13 @@ type standing struct {
 }
 
 // pause is how long to wait after an attempt that ended with res.
-func (b *backoff) pause(cfg *config, res result, s standing) pause {
-	if res.gateFault && b.gateFaults < s.nodes-1 {
+func (b *backoff) pause(cfg *config, res ballot.Result, s standing) pause {
+	if res.GateFault && b.gateFaults < s.nodes-1 {
 		b.gateFaults++
 		return pause{kind: lock.WaitBackoff} // another node will serve as gate
 	}
 	b.gateFaults = 0
-	if !errors.Is(res.err, lock.ErrHeld) && !res.split {
+	if !errors.Is(res.Err, lock.ErrHeld) && !res.Split {
 		b.faults++
 		ceiling := min(firstBackoff<<min(b.faults, 10), maxBackoff, cfg.pollInterval)
 		return pause{kind: lock.WaitBackoff, d: 1 + cfg.jitter(ceiling), poll: true}
@@ -64,17 +65,17 @@ func (b *backoff) pause(cfg *config, res result, s standing) pause {
 		return pause{kind: lock.WaitHolder, d: retryNamed + cfg.jitter(retryNamed), retry: true}
 	}
 	b.namedInVain = 0
-	if res.ticket == 0 && s.tries == 1 {
+	if res.Ticket == 0 && s.tries == 1 {
 		return pause{kind: lock.WaitHolder} // subscribe and queue, then look once more
 	}
-	p := pause{kind: lock.WaitHolder, d: pollInterval(cfg, res.ahead), poll: true}
-	if res.foreign && s.next {
+	p := pause{kind: lock.WaitHolder, d: pollInterval(cfg, res.Ahead), poll: true}
+	if res.Foreign && s.next {
 		p.often = true
-		p.d, p.poll = b.foreign.pause(cfg, res.freeIn, s.looking)
+		p.d, p.poll = b.foreign.pause(cfg, res.FreeIn, s.looking)
 	}
-	if res.freeIn > 0 && res.freeIn < p.d {
-		spread := time.Duration(min(res.ahead, 50)) * time.Millisecond
-		return pause{kind: lock.WaitHolder, d: res.freeIn + time.Millisecond + cfg.jitter(2*time.Millisecond+spread)}
+	if res.FreeIn > 0 && res.FreeIn < p.d {
+		spread := time.Duration(min(res.Ahead, 50)) * time.Millisecond
+		return pause{kind: lock.WaitHolder, d: res.FreeIn + time.Millisecond + cfg.jitter(2*time.Millisecond+spread)}
 	}
 	return p
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
 )
 
 // contender is a caller that contends with other processes: attempts, and the waits between them.
@@ -32,7 +33,7 @@ func (a *contender) contend(ctx context.Context) (beginning, error) {
 	for {
 		a.attempts++
 		try, res := a.try(ctx)
-		if res.err == nil {
+		if res.Err == nil {
 			a.queue.blocker.Store(nil)
 			a.queue.met.Store(nil)
 			a.gate.leave(ctx, &a.caller, try)
@@ -49,10 +50,10 @@ func (a *contender) contend(ctx context.Context) (beginning, error) {
 			}
 			return beginning{}, a.cut(ended, a.last)
 		}
-		if a.opts.NoWait && !a.undecided.again(res) || res.hopeless || a.attempts == a.opts.MaxAttempts {
+		if a.opts.NoWait && !a.undecided.again(res) || res.Hopeless || a.attempts == a.opts.MaxAttempts {
 			try.settle(ctx)
 			a.gate.leave(ctx, &a.caller, nil)
-			return beginning{}, a.undecided.most(res.err)
+			return beginning{}, a.undecided.most(res.Err)
 		}
 		if err := a.beforeNext(ctx, res); err != nil {
 			a.gate.leave(ctx, &a.caller, nil)
@@ -63,13 +64,13 @@ func (a *contender) contend(ctx context.Context) (beginning, error) {
 
 // remember keeps the holder record of a failed attempt, and why it failed, unless only its
 // context had ended.
-func (a *contender) remember(try *attempt, res result) {
+func (a *contender) remember(try *attempt, res ballot.Result) {
 	a.earlier = append(a.earlier[max(0, len(a.earlier)-maxEarlier):], try.holder())
 	switch {
-	case errors.Is(res.err, lock.ErrHeld), errors.Is(res.err, lock.ErrTooLate), errors.Is(res.err, lock.ErrNoQuorum):
-		a.last = res.err
-	case res.blocker != nil:
-		a.last = res.blocker
+	case errors.Is(res.Err, lock.ErrHeld), errors.Is(res.Err, lock.ErrTooLate), errors.Is(res.Err, lock.ErrNoQuorum):
+		a.last = res.Err
+	case res.Blocker != nil:
+		a.last = res.Blocker
 	default:
 		return
 	}
@@ -85,19 +86,19 @@ func (a *contender) cut(err, last error) error {
 
 // try makes one attempt. It asks all nodes at once if the lock is likely free or this waiter
 // was named, and otherwise the gate first, so that a refusal costs one node only.
-func (a *contender) try(ctx context.Context) (*attempt, result) {
+func (a *contender) try(ctx context.Context) (*attempt, ballot.Result) {
 	try := newAttempt(a.engine.set, a.terms(ctx))
 	hooked := a.ts.AttemptStart(ctx, try.start)
 	began := time.Now()
 	res := try.carryOut(hooked)
 	if len(a.ts) > 0 {
-		a.ts.AttemptEnd(hooked, try.end(time.Since(began), res.err))
+		a.ts.AttemptEnd(hooked, try.end(time.Since(began), res.Err))
 	}
 	a.gate.note(try.gate, try.waiter.Enqueue, res)
-	if res.err != nil {
+	if res.Err != nil {
 		a.gate.barred |= try.barred()
 	}
-	if res.gateRefused {
+	if res.GateRefused {
 		a.wasted = 0
 	}
 	return try, res
@@ -186,7 +187,7 @@ func (a *contender) drainWake() {
 }
 
 // wait blocks until another attempt is worth while.
-func (a *contender) wait(ctx context.Context, res result) error {
+func (a *contender) wait(ctx context.Context, res ballot.Result) error {
 	p := a.pause(a.engine.cfg, res, standing{
 		tries: a.attempts, nodes: len(a.engine.nodes), named: a.named, next: a.gate.first(),
 		looking: a.engine.queues.looking.Load(),
@@ -202,12 +203,12 @@ func (a *contender) wait(ctx context.Context, res result) error {
 		defer a.engine.queues.looking.Add(-1)
 	}
 	a.waited = true
-	e := lock.WaitStart{Resource: a.resource, Kind: p.kind, Ahead: res.ahead, First: a.gate.first(), Last: res.err}
+	e := lock.WaitStart{Resource: a.resource, Kind: p.kind, Ahead: res.Ahead, First: a.gate.first(), Last: res.Err}
 	if p.kind == lock.WaitHolder {
-		e.Blocker = res.blocker
-		a.queue.blocker.Store(res.blocker)
+		e.Blocker = res.Blocker
+		a.queue.blocker.Store(res.Blocker)
 	}
-	a.queue.first.Store(wasNamed || res.ticket > 0 && res.ahead == 0)
+	a.queue.first.Store(wasNamed || res.Ticket > 0 && res.Ahead == 0)
 	defer a.queue.first.Store(false)
 	a.graph.Wait(&a.queue.graph)
 	hooked := a.ts.WaitStart(ctx, e)

@@ -10,6 +10,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine/internal/await"
+	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
 	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
 )
 
@@ -77,7 +78,7 @@ func (a *attempt) raise(ctx context.Context, target uint64) error {
 		case first == 0:
 		case last >= target:
 			round.agreed++
-			round.sets.granted |= 1 << i
+			round.sets.Granted |= 1 << i
 		default:
 			behind = append(behind, &raising{g: g, round: round, req: driver.RaiseRequest{
 				Key: a.req.Key, Token: a.req.Token, Counter: first, Fence: target, Mode: a.req.Mode,
@@ -86,7 +87,7 @@ func (a *attempt) raise(ctx context.Context, target uint64) error {
 	}
 	round.pending = len(behind)
 	for _, r := range behind {
-		round.sets.asked |= 1 << r.g.index
+		round.sets.Asked |= 1 << r.g.index
 	}
 	for _, r := range behind {
 		r.deadline = time.Now().Add(a.timeout)
@@ -107,8 +108,8 @@ type raiseRound struct {
 	agreed  int
 	pending int
 	closed  bool
-	sets    nodeSets // of those that granted the lock
-	errs    failures
+	sets    ballot.Sets // of those that granted the lock
+	errs    ballot.Failures
 }
 
 func (r *raiseRound) count(node int, err error) {
@@ -118,10 +119,10 @@ func (r *raiseRound) count(node int, err error) {
 	switch {
 	case r.closed:
 	case err != nil:
-		r.errs = append(r.errs, r.a.set.names.failure(node, lock.OpRaise, err))
+		r.errs = append(r.errs, r.a.set.names.Failure(node, lock.OpRaise, err))
 	default:
 		r.agreed++
-		r.sets.granted |= 1 << node
+		r.sets.Granted |= 1 << node
 	}
 	r.ready.Set()
 }
@@ -143,28 +144,28 @@ func (r *raiseRound) close(behind []*raising) error {
 	}
 	errs, failed := r.errs, uint64(0)
 	for _, e := range errs {
-		failed |= 1 << e.node
+		failed |= 1 << e.Index
 	}
 	for _, b := range behind {
-		if (r.sets.granted|failed)&(1<<b.g.index) == 0 {
-			errs = append(errs, r.a.set.names.failure(b.g.index, lock.OpRaise, errSilent(r.a.timeout)))
+		if (r.sets.Granted|failed)&(1<<b.g.index) == 0 {
+			errs = append(errs, r.a.set.names.Failure(b.g.index, lock.OpRaise, ballot.ErrSilent(r.a.timeout)))
 		}
 	}
 	sets, lost := r.inBallot()
-	return r.a.set.names.noQuorum(r.a.start.Resource, lock.OpRaise, sets, append(errs, lost...))
+	return r.a.set.names.NoQuorum(r.a.start.Resource, lock.OpRaise, sets, append(errs, lost...))
 }
 
 // inBallot adds what nodes without a grant to raise did in the ballot: they refused, failed, or had not answered.
-func (r *raiseRound) inBallot() (s nodeSets, lost failures) {
+func (r *raiseRound) inBallot() (s ballot.Sets, lost ballot.Failures) {
 	a := r.a
 	s = r.sets
-	here := s.asked | s.granted
+	here := s.Asked | s.Granted
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	s.asked |= a.ballot.asked
-	s.refused |= a.ballot.refused &^ here
-	for _, e := range a.ballot.failures {
-		if here&(1<<e.node) == 0 {
+	s.Asked |= a.ballot.Asked
+	s.Refused |= a.ballot.Refused &^ here
+	for _, e := range a.ballot.Failures {
+		if here&(1<<e.Index) == 0 {
 			lost = append(lost, e)
 		}
 	}

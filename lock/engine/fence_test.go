@@ -9,6 +9,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine/internal/await"
+	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
 	"github.com/lockscope/lockscope/lock/engine/internal/enginetest"
 	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
 )
@@ -51,8 +52,8 @@ func attemptOn(nodes int) *attempt {
 		e.names = append(e.names, "r"+string(rune('1'+i)))
 		a.grants[i].round, a.grants[i].index = a, i
 	}
-	a.ballot = ballot{
-		resource: "order:1001", names: e.names, timeout: a.timeout, tally: quorum.Tally{Nodes: nodes},
+	a.ballot = ballot.Ballot{
+		Resource: "order:1001", Names: e.names, Timeout: a.timeout, Tally: quorum.Tally{Nodes: nodes},
 	}
 	return a
 }
@@ -60,10 +61,10 @@ func attemptOn(nodes int) *attempt {
 // TestARaiseBlamesNobodyWhoAgreed: of the nodes that were behind, one agreed, one refused and one did not answer.
 func TestARaiseBlamesNobodyWhoAgreed(t *testing.T) {
 	a := attemptOn(5)
-	a.ballot.asked = 0b11111
-	a.ballot.count(0, driver.AcquireReply{}, driver.ErrUnreachable)
-	a.ballot.count(1, driver.AcquireReply{}, nil)
-	round := &raiseRound{a: a, ready: await.NewSignal(), pending: 3, sets: nodeSets{asked: 0b11100}}
+	a.ballot.Asked = 0b11111
+	a.ballot.Count(0, driver.AcquireReply{}, driver.ErrUnreachable)
+	a.ballot.Count(1, driver.AcquireReply{}, nil)
+	round := &raiseRound{a: a, ready: await.NewSignal(), pending: 3, sets: ballot.Sets{Asked: 0b11100}}
 	behind := []*raising{{g: &a.grants[2]}, {g: &a.grants[3]}, {g: &a.grants[4]}}
 	round.count(2, nil)
 	round.count(3, lock.ErrNotHeld)

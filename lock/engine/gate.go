@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
 	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
 	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
 )
@@ -41,14 +42,14 @@ func (g *gateQueue) choose(key string, nodes []*node) int {
 }
 
 // note remembers what became of an attempt at the gate.
-func (g *gateQueue) note(gate int, enqueued bool, res result) {
+func (g *gateQueue) note(gate int, enqueued bool, res ballot.Result) {
 	if enqueued {
 		g.queued |= 1 << gate
 	}
-	if res.ticket > 0 {
-		g.ticket, g.next = res.ticket, res.ahead == 0
+	if res.Ticket > 0 {
+		g.ticket, g.next = res.Ticket, res.Ahead == 0
 	}
-	if res.gateFault {
+	if res.GateFault {
 		g.failed |= 1 << gate
 	} else {
 		g.failed = 0 // back to where everybody queues, as soon as that node answers

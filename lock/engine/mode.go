@@ -33,5 +33,5 @@ func (a *attempt) barred() (nodes uint64) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.ballot.asked &^ a.ballot.granted
+	return a.ballot.Asked &^ a.ballot.Granted
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine/internal/await"
+	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
 )
 
 // peekAt asks all nodes who holds the resource. A quorum decides.
@@ -32,9 +33,9 @@ var errNoPeek = fmt.Errorf("%w: this driver cannot read who holds a lock without
 // peek is one question to all nodes.
 type peek struct {
 	set   *set
-	began  time.Time
-	req    driver.PeekRequest
-	ready  await.Signal // set when the answers may decide
+	began time.Time
+	req   driver.PeekRequest
+	ready await.Signal // set when the answers may decide
 
 	mu      sync.Mutex
 	answers peekAnswers // guarded by mu
@@ -46,7 +47,7 @@ func newPeek(e *set, resource string, timeout time.Duration) *peek {
 	}
 	p.answers = peekAnswers{resource: resource, quorum: e.quorum, nodes: make([]peekAnswer, len(e.nodes))}
 	for i, n := range e.nodes {
-		p.answers.nodes[i] = peekAnswer{name: n.Name(), err: errSilent(timeout)}
+		p.answers.nodes[i] = peekAnswer{name: n.Name(), err: ballot.ErrSilent(timeout)}
 	}
 	return p
 }

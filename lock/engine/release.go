@@ -96,7 +96,7 @@ func (l *lease) startRelease(ctx context.Context, wait callqueue.Waiter) *releas
 		attempt: a, lost: l.cause() != lock.ErrReleased, ready: a.ready, undoings: make([]undoing, len(a.grants)),
 	}
 	values := valuesOf(ctx)
-	round.sets.asked = 1<<len(a.grants) - 1
+	round.sets.Asked = 1<<len(a.grants) - 1
 	for i := range round.undoings {
 		u := &round.undoings[i]
 		u.g, u.ctx, u.ts, u.event = &a.grants[i], values, l.ts, lock.NodeStart{Resource: l.resource, Op: lock.OpRelease}

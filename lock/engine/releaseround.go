@@ -8,6 +8,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine/internal/await"
+	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
 	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
 )
 
@@ -25,7 +26,7 @@ type releaseRound struct {
 
 	mu                       sync.Mutex
 	released, expired, taken int
-	sets                     nodeSets
+	sets                     ballot.Sets
 	final                    int // nodes that failed and will not be asked again
 }
 
@@ -71,13 +72,13 @@ func (r *releaseRound) count(a releaseAnswer) {
 		}
 	case a.reply.Found == driver.FoundOwn:
 		r.released++
-		r.sets.granted |= 1 << a.from
+		r.sets.Granted |= 1 << a.from
 	case a.reply.Found == driver.FoundOther:
 		r.taken++
-		r.sets.refused |= 1 << a.from
+		r.sets.Refused |= 1 << a.from
 	default:
 		r.expired++
-		r.sets.refused |= 1 << a.from
+		r.sets.Refused |= 1 << a.from
 	}
 }
 
@@ -117,15 +118,15 @@ func (r *releaseRound) outcome(cut error) (lock.Outcome, error) {
 	if r.answered() >= r.attempt.set.quorum && !r.notHeld() {
 		return lock.OutcomeReleased, nil
 	}
-	var failed failures
+	var failed ballot.Failures
 	for i := range r.undoings {
 		if u := &r.undoings[i]; u.err != nil && !errors.Is(u.err, driver.ErrUnheard) {
-			failed = append(failed, r.attempt.set.names.failure(i, lock.OpRelease, u.err))
+			failed = append(failed, r.attempt.set.names.Failure(i, lock.OpRelease, u.err))
 		}
 	}
 	e := &lock.ReleaseError{
 		Resource: r.attempt.start.Resource, Unknown: len(r.undoings) - r.answered(),
-		Errors: failed.nodeErrors(), Votes: r.attempt.set.names.votes(r.sets, failed),
+		Errors: failed.NodeErrors(), Votes: r.attempt.set.names.Votes(r.sets, failed),
 	}
 	switch {
 	case r.notHeld() && r.taken > 0:

@@ -8,6 +8,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine/internal/await"
+	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
 	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
 )
 
@@ -98,7 +99,7 @@ func (l *lease) extendRound(ctx context.Context) *renewal {
 		Fence: l.last, Holder: l.holderRecord(), Rename: l.handedOver, Shared: &r.shared,
 		Mode: a.req.Mode, Semaphore: a.semaphore,
 	}
-	r.sets.asked = 1<<len(a.grants) - 1
+	r.sets.Asked = 1<<len(a.grants) - 1
 	for i := range r.extensions {
 		x := &r.extensions[i]
 		x.g, x.r = &a.grants[i], r
@@ -143,10 +144,10 @@ func (l *lease) conclude(r *renewal, cut error) {
 	case cut != nil && !quorum.Tally{Nodes: r.tally.Nodes, Failed: r.tally.Failed}.Lost():
 		// What had failed by then decided nothing, and those still silent are not to blame.
 		r.outcome = lock.RenewUnknown
-		r.err = &cutError{
-			text: fmt.Sprintf("lock: extend of %q was cut short with %d of %d nodes having agreed%s: %v", l.resource,
+		r.err = &ballot.CutError{
+			Text: fmt.Sprintf("lock: extend of %q was cut short with %d of %d nodes having agreed%s: %v", l.resource,
 				r.tally.Granted, r.tally.Nodes, r.votes(), cut),
-			errs: append([]error{cut}, r.errs.tree()...),
+			Errs: append([]error{cut}, r.errs.Errors()...),
 		}
 	default:
 		r.outcome = lock.RenewUnknown

@@ -9,6 +9,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine/internal/await"
+	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
 	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
 	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
 )
@@ -32,11 +33,11 @@ type renewal struct {
 	mu       sync.Mutex
 	closed   bool // later answers do not count
 	tally    quorum.Tally
-	sets     nodeSets
+	sets     ballot.Sets
 	failed   uint64 // set of nodes
 	refilled int
 	noSlot   int // nodes that do not have the slot any more
-	errs     failures
+	errs     ballot.Failures
 	outcome  lock.RenewOutcome
 	err      error
 }
@@ -65,17 +66,17 @@ func (r *renewal) count(from int, answer driver.ExtendReply, err error) {
 		r.fail(from, err)
 	case answer == driver.ExtendDone:
 		r.tally.Granted++
-		r.sets.granted |= bit
+		r.sets.Granted |= bit
 	case answer == driver.ExtendRefilled:
 		r.refilled++
 		r.tally.Refused++
-		r.sets.refilled |= bit
+		r.sets.Refilled |= bit
 	default:
 		if answer == driver.ExtendNoSlot {
 			r.noSlot++
 		}
 		r.tally.Refused++
-		r.sets.refused |= bit
+		r.sets.Refused |= bit
 	}
 	if r.decided() {
 		r.ready.Set()
@@ -85,32 +86,32 @@ func (r *renewal) count(from int, answer driver.ExtendReply, err error) {
 func (r *renewal) fail(from int, err error) {
 	r.tally.Failed++
 	r.failed |= 1 << from
-	r.errs = append(r.errs, r.attempt.set.names.failure(from, lock.OpExtend, err))
+	r.errs = append(r.errs, r.attempt.set.names.Failure(from, lock.OpExtend, err))
 }
 
-// timeOut counts every node that has not answered as failed.
+// TimeOut counts every node that has not answered as failed.
 func (r *renewal) timeOut() {
-	heard := r.sets.granted | r.sets.refilled | r.sets.refused | r.failed
+	heard := r.sets.Granted | r.sets.Refilled | r.sets.Refused | r.failed
 	for i := range r.extensions {
 		if heard&(1<<i) == 0 {
-			r.fail(i, errSilent(r.attempt.timeout))
+			r.fail(i, ballot.ErrSilent(r.attempt.timeout))
 		}
 	}
 }
 
-// noQuorum is the error of a round with an unknown outcome. If the round was cut short, nodes that had not
+// NoQuorum is the error of a round with an unknown outcome. If the round was cut short, nodes that had not
 // answered by then do not count as failed.
 func (r *renewal) noQuorum(cut error) error {
 	if cut == nil {
 		r.timeOut()
-		return r.attempt.set.names.noQuorum(r.attempt.start.Resource, lock.OpExtend, r.sets, r.errs)
+		return r.attempt.set.names.NoQuorum(r.attempt.start.Resource, lock.OpExtend, r.sets, r.errs)
 	}
-	return fmt.Errorf("%w: %w", cut, r.attempt.set.names.noQuorum(r.attempt.start.Resource, lock.OpExtend, r.sets, r.errs))
+	return fmt.Errorf("%w: %w", cut, r.attempt.set.names.NoQuorum(r.attempt.start.Resource, lock.OpExtend, r.sets, r.errs))
 }
 
 // votes says what every node did, for the text of an error.
 func (r *renewal) votes() string {
-	return r.attempt.set.names.votes(r.sets, r.errs).Text(lock.OpExtend)
+	return r.attempt.set.names.Votes(r.sets, r.errs).Text(lock.OpExtend)
 }
 
 // slotGone explains a renewal that failed because the semaphore has fewer slots now; "" for other renewals.

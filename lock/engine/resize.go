@@ -10,6 +10,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine/internal/await"
+	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
 )
 
 // MaxTTL returns the longest TTL that Acquire accepts; see [lock.WithMaxTTL].
@@ -64,7 +65,7 @@ func newResize(e *Engine, name string, from, to int) *resize {
 		req:  driver.ResizeRequest{Key: e.cfg.prefix + name, From: from, To: to, Keep: slotsKept(e.cfg.maxTTL)},
 	}
 	for i, n := range e.nodes {
-		r.nodes[i] = lock.NodeSlots{Node: n.Name(), Err: errSilent(e.cfg.longestNodeTimeout())}
+		r.nodes[i] = lock.NodeSlots{Node: n.Name(), Err: ballot.ErrSilent(e.cfg.longestNodeTimeout())}
 	}
 	return r
 }

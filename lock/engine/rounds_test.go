@@ -9,6 +9,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine/internal/await"
+	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
 	"github.com/lockscope/lockscope/lock/engine/internal/enginetest"
 	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
 )
@@ -47,7 +48,7 @@ func TestARenewalAccountsForEveryNode(t *testing.T) {
 			a := attemptAt(5)
 			l := &lease{attempt: a, set: a.set, resource: "order:1001", expires: time.Minute}
 			r := &renewal{
-				attempt: a, lease: l, tally: quorum.Tally{Nodes: 5}, sets: nodeSets{asked: 0b11111},
+				attempt: a, lease: l, tally: quorum.Tally{Nodes: 5}, sets: ballot.Sets{Asked: 0b11111},
 				ready: await.NewSignal(), extensions: make([]extending, 5),
 			}
 			r.count(2, 0, driver.ErrUnreachable)
@@ -73,7 +74,7 @@ func TestAReleaseAccountsForEveryNode(t *testing.T) {
 	a := attemptAt(5)
 	r := &releaseRound{attempt: a,
 		undoings: make([]undoing, 5)}
-	r.sets.asked = 0b11111
+	r.sets.Asked = 0b11111
 	r.count(releaseAnswer{from: 0, reply: driver.ReleaseReply{Found: driver.FoundOwn}})
 	r.count(releaseAnswer{from: 1})
 	r.count(releaseAnswer{from: 2, err: driver.ErrUnreachable})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/internal/await"
+	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
 	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
 	"github.com/lockscope/lockscope/lock/engine/internal/workers"
 	"github.com/lockscope/lockscope/lock/engine/records"
@@ -21,7 +22,7 @@ type set struct {
 	quorum    int
 	backend   lock.Backend
 	nodes     []*node
-	names     nodeNames
+	names     ballot.Names
 	warm      warmUp
 	workers   *workers.Workers
 	timers    await.Timers

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
 )
 
 const (
@@ -24,13 +25,13 @@ type undecided struct {
 
 // again reports whether a caller that does not wait should make another attempt after one that ended with res: enough
 // nodes answered, no majority of them named one holder, and they did not name the one of the attempt before.
-func (u *undecided) again(res result) bool {
+func (u *undecided) again(res ballot.Result) bool {
 	if u.tries++; u.tries >= undecidedTries {
 		return false
 	}
-	held, ok := errors.AsType[*lock.HeldError](res.err)
+	held, ok := errors.AsType[*lock.HeldError](res.Err)
 	if !ok {
-		return res.split && !res.hopeless
+		return res.Split && !res.Hopeless
 	}
 	before := u.last
 	if u.last == nil || held.Granted+held.Refused >= before.Granted+before.Refused {
@@ -50,7 +51,7 @@ func (u *undecided) most(err error) error {
 }
 
 // beforeNext waits until another attempt is worth while.
-func (a *contender) beforeNext(ctx context.Context, res result) error {
+func (a *contender) beforeNext(ctx context.Context, res ballot.Result) error {
 	if !a.opts.NoWait {
 		return a.wait(ctx, res)
 	}

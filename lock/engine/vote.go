@@ -9,12 +9,13 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
 	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
 	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
 )
 
 // vote asks the nodes until the outcome is certain.
-func (a *attempt) vote(ctx context.Context) result {
+func (a *attempt) vote(ctx context.Context) ballot.Result {
 	a.req.Waiter = a.waiter
 	a.req.Waiter.Enqueue = false
 	if a.waiter.Enqueue {
@@ -34,15 +35,15 @@ func (a *attempt) vote(ctx context.Context) result {
 
 // voteAtGate asks the gate alone, which is enough if it refuses. If the gate is slower than
 // usual, the other nodes are asked, too.
-func (a *attempt) voteAtGate(ctx context.Context) (res result, over bool) {
-	a.ballot.gateOnly = true
+func (a *attempt) voteAtGate(ctx context.Context) (res ballot.Result, over bool) {
+	a.ballot.GateOnly = true
 	a.ask(1<<a.gate, callqueue.Waiter{})
 	patience, hedged := a.hedge()
 	err := a.await(ctx, patience)
 	a.mu.Lock()
-	a.ballot.gateOnly = false
-	answered, refused, failed := a.ballot.answered > 0, a.ballot.tally.Refused > 0, a.ballot.tally.Failed > 0
-	otherSlots := a.ballot.otherSlots() > 0
+	a.ballot.GateOnly = false
+	answered, refused, failed := a.ballot.Answered > 0, a.ballot.Tally.Refused > 0, a.ballot.Tally.Failed > 0
+	otherSlots := a.ballot.OtherSlots() > 0
 	a.mu.Unlock()
 	switch {
 	case err != nil:
@@ -84,8 +85,8 @@ func (a *attempt) hedge() (patience time.Duration, hedged bool) {
 // order of each node's calls.
 func (a *attempt) ask(nodes uint64, wait callqueue.Waiter) {
 	a.mu.Lock()
-	nodes &^= a.ballot.asked
-	a.ballot.asked |= nodes
+	nodes &^= a.ballot.Asked
+	a.ballot.Asked |= nodes
 	a.mu.Unlock()
 	deadline := time.Now().Add(a.timeout)
 	for i := range a.grants {
@@ -135,8 +136,8 @@ func (a *attempt) count(from int, reply driver.AcquireReply, err error) {
 		return
 	}
 	a.mu.Lock()
-	a.ballot.count(from, reply, err)
-	enough := a.ballot.enough()
+	a.ballot.Count(from, reply, err)
+	enough := a.ballot.Enough()
 	a.mu.Unlock()
 	if enough {
 		a.ready.Set()
@@ -146,7 +147,7 @@ func (a *attempt) count(from int, reply driver.AcquireReply, err error) {
 func (a *attempt) enough() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.ballot.enough()
+	return a.ballot.Enough()
 }
 
 // await waits for the ballot to have what it needs.
@@ -155,40 +156,40 @@ func (a *attempt) await(ctx context.Context, patience time.Duration) error {
 }
 
 // result closes the ballot; err is why it was cut short.
-func (a *attempt) result(err error) result {
+func (a *attempt) result(err error) ballot.Result {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err == nil {
-		a.ballot.timeOut()
+		a.ballot.TimeOut()
 	}
-	a.ballot.closed = true
-	return a.ballot.result(err)
+	a.ballot.Closed = true
+	return a.ballot.Result(err)
 }
 
-// turnedAway is the result of asking the gate alone and not being granted.
-func (a *attempt) turnedAway() result {
+// TurnedAway is the result of asking the gate alone and not being granted.
+func (a *attempt) turnedAway() ballot.Result {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.ballot.timeOut()
-	a.ballot.closed = true
-	return a.ballot.turnedAway()
+	a.ballot.TimeOut()
+	a.ballot.Closed = true
+	return a.ballot.TurnedAway()
 }
 
 // unfinished is what the nodes had done when the attempt was cut short; nil if none had been asked.
 func (a *attempt) unfinished() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.ballot.asked == 0 {
+	if a.ballot.Asked == 0 {
 		return nil
 	}
-	return &cutError{
-		text: fmt.Sprintf("the attempt was cut short with %d of %d nodes having granted%s", a.ballot.tally.Granted,
-			len(a.grants), a.set.names.votes(a.ballot.sets(), a.ballot.failures).Text(lock.OpAcquire)),
-		errs: a.ballot.failures.tree(),
+	return &ballot.CutError{
+		Text: fmt.Sprintf("the attempt was cut short with %d of %d nodes having granted%s", a.ballot.Tally.Granted,
+			len(a.grants), a.set.names.Votes(a.ballot.Sets(), a.ballot.Failures).Text(lock.OpAcquire)),
+		Errs: a.ballot.Failures.Errors(),
 	}
 }
 
-// otherSlots reports that the node refused because it knows another number of slots.
+// OtherSlots reports that the node refused because it knows another number of slots.
 func (a *attempt) otherSlots(reply driver.AcquireReply) bool {
 	return a.semaphore != nil && reply.Slots != 0 && reply.Slots != a.semaphore.Slots
 }

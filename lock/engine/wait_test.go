@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
 	"github.com/lockscope/lockscope/lock/engine/internal/enginetest"
 )
 
@@ -62,14 +63,14 @@ func TestWhatEndsAWait(t *testing.T) {
 func TestAWaitSaysWhoIsNext(t *testing.T) {
 	for name, c := range map[string]struct {
 		named bool
-		res   result
+		res   ballot.Result
 		first bool
 	}{
 		"named":         {named: true, first: true},
-		"first":         {res: result{ticket: 1}, first: true},
-		"second":        {res: result{ticket: 1, ahead: 1}},
+		"first":         {res: ballot.Result{Ticket: 1}, first: true},
+		"second":        {res: ballot.Result{Ticket: 1, Ahead: 1}},
 		"in no queue":   {},
-		"named, second": {named: true, res: result{ticket: 1, ahead: 1}, first: true},
+		"named, second": {named: true, res: ballot.Result{Ticket: 1, Ahead: 1}, first: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -1,4 +1,4 @@
-package engine
+package ballot
 
 import (
 	"errors"
@@ -9,9 +9,9 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
 )
 
-// otherSlots is how many nodes have refused because they know another number of slots.
-func (b *ballot) otherSlots() (n int) {
-	for _, f := range b.failures {
+// OtherSlots is how many nodes have refused because they know another number of slots.
+func (b *Ballot) OtherSlots() (n int) {
+	for _, f := range b.Failures {
 		if _, ok := errors.AsType[*driver.SlotsError](f.Err); ok {
 			n++
 		}
@@ -20,8 +20,8 @@ func (b *ballot) otherSlots() (n int) {
 }
 
 // hasOtherSlots reports that these nodes alone leave no quorum.
-func (b *ballot) hasOtherSlots() bool {
-	return quorum.Tally{Nodes: b.tally.Nodes, Failed: b.otherSlots()}.Lost()
+func (b *Ballot) hasOtherSlots() bool {
+	return quorum.Tally{Nodes: b.Tally.Nodes, Failed: b.OtherSlots()}.Lost()
 }
 
 // otherSlotsError is the error of an attempt that a majority of the nodes refused because of the number of slots. It

@@ -1,4 +1,4 @@
-package engine
+package ballot
 
 import (
 	"errors"
@@ -13,20 +13,20 @@ import (
 )
 
 // ballotOn is that of an attempt on nodes r1, r2 and so on.
-func ballotOn(nodes int) *ballot {
-	b := &ballot{resource: "order:1001", timeout: 500 * time.Millisecond, tally: quorum.Tally{Nodes: nodes}}
+func ballotOn(nodes int) *Ballot {
+	b := &Ballot{Resource: "order:1001", Timeout: 500 * time.Millisecond, Tally: quorum.Tally{Nodes: nodes}}
 	for i := range nodes {
-		b.names = append(b.names, "r"+string(rune('1'+i)))
+		b.Names = append(b.Names, "r"+string(rune('1'+i)))
 	}
 	return b
 }
 
 func TestABallotAccountsForEveryNode(t *testing.T) {
 	b := ballotOn(5)
-	b.asked = 0b01111
-	b.count(1, driver.AcquireReply{}, driver.ErrUnreachable)
-	b.count(0, driver.AcquireReply{}, nil)
-	b.count(2, driver.AcquireReply{Granted: true}, nil)
+	b.Asked = 0b01111
+	b.Count(1, driver.AcquireReply{}, driver.ErrUnreachable)
+	b.Count(0, driver.AcquireReply{}, nil)
+	b.Count(2, driver.AcquireReply{Granted: true}, nil)
 	e := b.quorumError()
 	enginetest.WantEveryNode(t, e)
 	want := `lock: order:1001: no quorum: 1 of 5 nodes granted, 3 needed (r1: refused; r2: node cannot be reached; ` +
@@ -37,7 +37,7 @@ func TestABallotAccountsForEveryNode(t *testing.T) {
 	if !errors.Is(e, lock.ErrNoQuorum) || !errors.Is(e, driver.ErrUnreachable) {
 		t.Errorf("%v does not match its errors", e)
 	}
-	b.timeOut()
+	b.TimeOut()
 	if e := b.quorumError(); !strings.Contains(e.Error(), "r4: no answer within the node timeout of 500ms") {
 		t.Errorf("after the time was up: %v", e)
 	}
@@ -46,10 +46,10 @@ func TestABallotAccountsForEveryNode(t *testing.T) {
 // TestASplitVoteIsNoFaultOfTheNodes: all of them answered.
 func TestASplitVoteIsNoFaultOfTheNodes(t *testing.T) {
 	b := ballotOn(3)
-	b.asked = 0b111
-	b.count(0, driver.AcquireReply{Granted: true}, nil)
-	b.count(1, driver.AcquireReply{}, nil)
-	b.count(2, driver.AcquireReply{}, nil)
+	b.Asked = 0b111
+	b.Count(0, driver.AcquireReply{Granted: true}, nil)
+	b.Count(1, driver.AcquireReply{}, nil)
+	b.Count(2, driver.AcquireReply{}, nil)
 	e := b.quorumError()
 	enginetest.WantEveryNode(t, e)
 	if s := e.Error(); strings.Contains(s, "doctor") ||
