@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/peek"
 	"github.com/lockscope/lockscope/lock/engine/internal/workers"
 )
 
@@ -56,7 +57,7 @@ func (a *async) Leave(call driver.Call, req *driver.LeaveRequest, to driver.Answ
 func (a *async) Peek(call driver.Call, req *driver.PeekRequest, to driver.Answer[driver.PeekReply]) {
 	p, ok := a.BlockingNode.(driver.BlockingPeeker)
 	if !ok {
-		to.Answer(driver.PeekReply{}, errNoPeek)
+		to.Answer(driver.PeekReply{}, peek.ErrUnsupported)
 		return
 	}
 	block(a, call, to, func(ctx context.Context) (driver.PeekReply, error) { return p.Peek(ctx, *req) })

@@ -12,6 +12,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/await"
 	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
 	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
+	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
 )
 
@@ -22,7 +23,7 @@ import (
 type attempt struct {
 	terms
 
-	set     *set
+	set     *nodes.Set
 	ctx     context.Context        // for the values of its commands
 	timeout time.Duration          // of one call on a node
 	req     driver.AcquireRequest  // for all nodes
@@ -48,10 +49,10 @@ type terms struct {
 	start   lock.AttemptStart
 	ts      hooks.Traces
 	traced  context.Context // of the Acquire, for the lease
-	queue   *nodeQueues
+	queue   *nodes.Calls
 	opts    lock.AcquireOptions
 	since   time.Time // by the wall clock: the attempt is of then
-	origin  origin
+	origin  nodes.Origin
 	earlier []string // holder records of this Acquire's earlier attempts
 	reserve uint64   // fences asked for: its own, and those to hand over
 	gate    int      // index of the node whose queue is joined
@@ -60,24 +61,24 @@ type terms struct {
 	semaphore *driver.Semaphore // whose slot it is; nil for other locks
 }
 
-func newAttempt(e *set, t terms) *attempt {
+func newAttempt(e *nodes.Set, t terms) *attempt {
 	a := &attempt{
-		terms: t, set: e, timeout: e.cfg.nodeTimeout(t.opts.TTL),
-		grants: make([]grant, len(e.nodes)),
+		terms: t, set: e, timeout: e.Config.NodeTimeout(t.opts.TTL),
+		grants: make([]grant, len(e.Nodes)),
 		ready:  await.NewSignal(),
 	}
 	a.ballot = ballot.Ballot{
-		Resource: t.start.Resource, Key: t.queue.key, Gate: t.gate, Names: e.names, Timeout: a.timeout,
-		Tally: quorum.Tally{Nodes: len(e.nodes)},
+		Resource: t.start.Resource, Key: t.queue.Key, Gate: t.gate, Names: e.Names, Timeout: a.timeout,
+		Tally: quorum.Tally{Nodes: len(e.Nodes)},
 	}
 	a.req = driver.AcquireRequest{
-		Key: t.queue.key, Token: newToken(), Holder: e.holderRecord(t.since, t.origin), TTL: t.opts.TTL, Run: t.reserve,
-		Floor: uint64(max(t.since.UnixMicro(), 1)), Fair: t.opts.Fair, Window: handoffWindow, Shared: &a.shared,
+		Key: t.queue.Key, Token: newToken(), Holder: e.HolderRecord(t.since, t.origin), TTL: t.opts.TTL, Run: t.reserve,
+		Floor: uint64(max(t.since.UnixMicro(), 1)), Fair: t.opts.Fair, Window: nodes.HandoffWindow, Shared: &a.shared,
 		Mode: modeOf(t.opts.Kind), Bar: barOf(e, &t.opts), Semaphore: t.semaphore,
 	}
-	for i, n := range e.nodes {
+	for i, n := range e.Nodes {
 		g := &a.grants[i]
-		g.node, g.round, g.index, g.calls = n, a, i, &t.queue.calls[i]
+		g.Node, g.round, g.index, g.calls = n, a, i, &t.queue.On[i]
 	}
 	return a
 }
@@ -85,18 +86,18 @@ func newAttempt(e *set, t terms) *attempt {
 // carryOut makes the attempt. If it succeeds, a quorum of nodes has granted the lock. If it fails,
 // the grants are given back in the background, and the result says why.
 func (a *attempt) carryOut(ctx context.Context) ballot.Result {
-	a.ctx = valuesOf(ctx)
-	a.began = a.set.cfg.clock()
+	a.ctx = nodes.Values(ctx)
+	a.began = a.set.Config.Clock()
 	res := a.vote(ctx)
 	if res.Err == nil {
 		res.Err = a.agreeOnFence(ctx)
 		res.Hopeless = errors.Is(res.Err, lock.ErrInvalidOption)
 	}
 	if res.Err == nil {
-		a.validity = a.set.validity(a.opts.TTL, a.began)
+		a.validity = a.set.Validity(a.opts.TTL, a.began)
 		if a.validity <= 0 {
 			res.Err = fmt.Errorf("%w: %q took %v of a TTL of %v", lock.ErrTooLate, a.start.Resource,
-				a.set.cfg.clock()-a.began, a.opts.TTL)
+				a.set.Config.Clock()-a.began, a.opts.TTL)
 		}
 	}
 	res.GateRefused = a.grants[a.gate].known() == grantRefused
@@ -110,7 +111,7 @@ func (a *attempt) carryOut(ctx context.Context) ballot.Result {
 func (a *attempt) end(took time.Duration, err error) lock.AttemptEnd {
 	tally := a.ballot.Tally
 	return lock.AttemptEnd{
-		AttemptStart: a.start, Nodes: tally.Nodes, Quorum: a.set.quorum,
+		AttemptStart: a.start, Nodes: tally.Nodes, Quorum: a.set.Quorum,
 		Granted: tally.Granted, Refused: tally.Refused, Failed: tally.Failed,
 		Raised: a.raised, Validity: a.validity, Took: took, Err: err,
 	}
@@ -144,7 +145,7 @@ func (a *attempt) abandon() {
 			u.report = &granter{granters: granters}
 		}
 		if i == a.gate {
-			u.contender = a.queue.contender
+			u.contender = a.queue.Contender
 		}
 		if i == a.gate && a.waiter.Enqueue {
 			u.req.Waiter = a.waiter
@@ -160,12 +161,12 @@ func (a *attempt) settle(ctx context.Context) {
 	if a.undone == nil {
 		return
 	}
-	timer := a.set.timers.Start(a.timeout)
-	defer a.set.timers.Stop(timer)
+	timer := a.set.Timers.Start(a.timeout)
+	defer a.set.Timers.Stop(timer)
 	select {
 	case <-a.undone:
 	case <-timer.C:
 	case <-ctx.Done():
-	case <-a.set.done:
+	case <-a.set.Done:
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
+	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 )
 
 const (
@@ -48,7 +49,7 @@ type standing struct {
 }
 
 // pause is how long to wait after an attempt that ended with res.
-func (b *backoff) pause(cfg *config, res ballot.Result, s standing) pause {
+func (b *backoff) pause(cfg *nodes.Config, res ballot.Result, s standing) pause {
 	if res.GateFault && b.gateFaults < s.nodes-1 {
 		b.gateFaults++
 		return pause{kind: lock.WaitBackoff} // another node will serve as gate
@@ -56,13 +57,13 @@ func (b *backoff) pause(cfg *config, res ballot.Result, s standing) pause {
 	b.gateFaults = 0
 	if !errors.Is(res.Err, lock.ErrHeld) && !res.Split {
 		b.faults++
-		ceiling := min(firstBackoff<<min(b.faults, 10), maxBackoff, cfg.pollInterval)
-		return pause{kind: lock.WaitBackoff, d: 1 + cfg.jitter(ceiling), poll: true}
+		ceiling := min(firstBackoff<<min(b.faults, 10), maxBackoff, cfg.PollInterval)
+		return pause{kind: lock.WaitBackoff, d: 1 + cfg.Jitter(ceiling), poll: true}
 	}
 	b.faults = 0
 	if s.named && b.namedInVain < 3 {
 		b.namedInVain++
-		return pause{kind: lock.WaitHolder, d: retryNamed + cfg.jitter(retryNamed), retry: true}
+		return pause{kind: lock.WaitHolder, d: retryNamed + cfg.Jitter(retryNamed), retry: true}
 	}
 	b.namedInVain = 0
 	if res.Ticket == 0 && s.tries == 1 {
@@ -75,7 +76,7 @@ func (b *backoff) pause(cfg *config, res ballot.Result, s standing) pause {
 	}
 	if res.FreeIn > 0 && res.FreeIn < p.d {
 		spread := time.Duration(min(res.Ahead, 50)) * time.Millisecond
-		return pause{kind: lock.WaitHolder, d: res.FreeIn + time.Millisecond + cfg.jitter(2*time.Millisecond+spread)}
+		return pause{kind: lock.WaitHolder, d: res.FreeIn + time.Millisecond + cfg.Jitter(2*time.Millisecond+spread)}
 	}
 	return p
 }
@@ -83,17 +84,17 @@ func (b *backoff) pause(cfg *config, res ballot.Result, s standing) pause {
 // wastedGrant is the pause of a waiter to which the gate had granted the lock, and the other nodes
 // had not. The holder's release may have reached the gate before, or while the grant stood there: then
 // it has named nobody, and no other release will come. So the waiter looks again, each time later.
-func (b *backoff) wastedGrant(cfg *config) time.Duration {
-	d := min(retryNamed<<min(b.wasted, 10), cfg.pollInterval)
+func (b *backoff) wastedGrant(cfg *nodes.Config) time.Duration {
+	d := min(retryNamed<<min(b.wasted, 10), cfg.PollInterval)
 	b.wasted++
-	return d/2 + cfg.jitter(d)
+	return d/2 + cfg.Jitter(d)
 }
 
-// pollInterval is jittered, and longer for a waiter with many others in front.
-func pollInterval(cfg *config, ahead int) time.Duration {
-	d := cfg.pollInterval
+// PollInterval is jittered, and longer for a waiter with many others in front.
+func pollInterval(cfg *nodes.Config, ahead int) time.Duration {
+	d := cfg.PollInterval
 	if slower := d * time.Duration(1+min(ahead, 1000)/8); slower > d {
 		d = max(d, min(slower, maxPoll))
 	}
-	return d/2 + cfg.jitter(d/2)
+	return d/2 + cfg.Jitter(d/2)
 }

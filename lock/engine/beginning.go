@@ -6,6 +6,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine/internal/clock"
+	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 )
 
 // handOverWindow is how long after its grant a lock may be handed over: other processes
@@ -43,7 +44,7 @@ func renewEvery(ttl time.Duration) time.Duration { return ttl / 3 }
 
 // grantedAt is the instant at which validity was measured.
 func (a *attempt) grantedAt() time.Duration {
-	return a.began + a.opts.TTL - driftOf(a.opts.TTL) - a.validity
+	return a.began + a.opts.TTL - nodes.Drift(a.opts.TTL) - a.validity
 }
 
 // handsOver reports that a caller with these options may hand the lock over, or be handed it.

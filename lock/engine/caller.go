@@ -22,7 +22,7 @@ type caller struct {
 
 // lease makes the lease of the call; see newLease.
 func (c *caller) lease(from beginning) (l *lease, late bool) {
-	return newLease(c.engine.set, c.engine.leases, &c.request, from)
+	return newLease(c.engine.Set, c.engine.leases, &c.request, from)
 }
 
 // endedBy is why the call must stop: its context ended, or the engine was closed. It is nil while neither has.
@@ -31,7 +31,7 @@ func (c *caller) endedBy(ctx context.Context) error {
 		return await.Ended(ctx)
 	}
 	select {
-	case <-c.engine.done:
+	case <-c.engine.Done:
 		return lock.ErrClosed
 	default:
 		return nil
@@ -62,7 +62,7 @@ func (c *caller) until(ctx context.Context, w woken) (told *wakeUp, err error) {
 			return nil, &lock.DeadlockError{Deadlock: d}
 		case <-ctx.Done():
 			return nil, await.Ended(ctx)
-		case <-c.engine.done:
+		case <-c.engine.Done:
 			return nil, lock.ErrClosed
 		}
 	}
@@ -88,8 +88,8 @@ func (c *caller) entry() string {
 		return ""
 	}
 	w := records.Waiting{
-		Holder: c.engine.holder(time.Now().Add(-waited), c.origin), Callers: 1,
-		Holds: c.published(c.graph.Leases()), Backend: c.engine.backend.Name,
+		Holder: c.engine.Holder(time.Now().Add(-waited), c.origin), Callers: 1,
+		Holds: c.published(c.graph.Leases()), Backend: c.engine.Backend.Name,
 	}
 	for _, leases := range c.queue.leasesOfTurns() {
 		w.Callers++
@@ -103,7 +103,7 @@ func (c *caller) entry() string {
 func (c *caller) published(leases []*deadlock.Lease) []lock.HeldLease {
 	all := deadlock.InfoOf(leases)
 	for i := range all {
-		if all[i].Keyspace == c.engine.backend.Keyspace {
+		if all[i].Keyspace == c.engine.Backend.Keyspace {
 			all[i].Backend = ""
 		}
 	}

@@ -16,10 +16,10 @@ type NodeConnections struct {
 // nodes whose drivers do not report connections: nodes in memory have none, and a Redis Cluster uses
 // go-redis' pools. It asks no server, may be called concurrently, and works after Close.
 func (e *Engine) Connections() []NodeConnections {
-	all := make([]NodeConnections, 0, len(e.nodes))
-	for _, n := range e.nodes {
+	all := make([]NodeConnections, 0, len(e.Nodes))
+	for _, n := range e.Nodes {
 		if c, ok := n.Node.(driver.Connected); ok {
-			all = append(all, NodeConnections{Node: n.Name(), Backend: e.backend, Connections: c.Connections()})
+			all = append(all, NodeConnections{Node: n.Name(), Backend: e.Backend, Connections: c.Connections()})
 		}
 	}
 	return all

@@ -8,6 +8,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
+	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 )
 
 // contender is a caller that contends with other processes: attempts, and the waits between them.
@@ -29,7 +30,7 @@ const maxEarlier = 8
 
 // contend attempts and waits until it has the lock or must stop.
 func (a *contender) contend(ctx context.Context) (beginning, error) {
-	a.engine.warm.await(ctx, a.engine.set)
+	a.engine.WarmUp(ctx)
 	for {
 		a.attempts++
 		try, res := a.try(ctx)
@@ -87,7 +88,7 @@ func (a *contender) cut(err, last error) error {
 // try makes one attempt. It asks all nodes at once if the lock is likely free or this waiter
 // was named, and otherwise the gate first, so that a refusal costs one node only.
 func (a *contender) try(ctx context.Context) (*attempt, ballot.Result) {
-	try := newAttempt(a.engine.set, a.terms(ctx))
+	try := newAttempt(a.engine.Set, a.terms(ctx))
 	hooked := a.ts.AttemptStart(ctx, try.start)
 	began := time.Now()
 	res := try.carryOut(hooked)
@@ -110,8 +111,8 @@ func (a *contender) terms(ctx context.Context) terms {
 	a.drainWake()
 	t := terms{
 		start: lock.AttemptStart{Resource: a.resource, Attempt: a.attempts, GateFirst: a.gateFirst()},
-		ts:    a.ts, traced: a.traced, queue: &a.queue.nodeQueues, opts: a.opts, since: time.Now(), origin: a.origin,
-		earlier: a.earlier, reserve: a.reserve(), gate: a.gate.choose(a.key, a.engine.nodes),
+		ts:    a.ts, traced: a.traced, queue: &a.queue.Calls, opts: a.opts, since: time.Now(), origin: a.origin,
+		earlier: a.earlier, reserve: a.reserve(), gate: a.gate.choose(a.key, a.engine.Nodes),
 		semaphore: a.semaphore(),
 	}
 	t.waiter = a.waiter(ctx, t.gate)
@@ -120,8 +121,8 @@ func (a *contender) terms(ctx context.Context) terms {
 
 // waiter is this process in the gate's queue, which it joins if the gate can name it.
 func (a *contender) waiter(ctx context.Context, gate int) driver.Waiter {
-	joins := !a.opts.NoWait && a.listens(ctx, a.engine.nodes[gate])
-	w := driver.Waiter{ID: a.engine.id, Ticket: a.gate.ticket, Enqueue: joins}
+	joins := !a.opts.NoWait && a.listens(ctx, a.engine.Nodes[gate])
+	w := driver.Waiter{ID: a.engine.ID, Ticket: a.gate.ticket, Enqueue: joins}
 	if w.Enqueue {
 		w.Record = a.entry()
 	}
@@ -133,7 +134,7 @@ func (a *contender) waiter(ctx context.Context, gate int) driver.Waiter {
 // caller could overtake others that way, so it does that only every other time. A writer that waits
 // has to keep readers out on all nodes.
 func (a *contender) gateFirst() bool {
-	if a.engine.quorum == 1 && len(a.engine.nodes) == 1 || barOf(a.engine.set, &a.opts) > 0 {
+	if a.engine.Quorum == 1 && len(a.engine.Nodes) == 1 || barOf(a.engine.Set, &a.opts) > 0 {
 		return false
 	}
 	switch {
@@ -142,22 +143,22 @@ func (a *contender) gateFirst() bool {
 	case a.opts.Fair:
 		return a.polls%2 == 0
 	case a.attempts == 1:
-		return a.waited || a.engine.contended.has(a.key)
+		return a.waited || a.engine.Contended.Has(a.key)
 	}
 	return a.polls == 0
 }
 
 // listens makes sure that a release on this node can name this process before it queues
 // there. A first attempt never waits for a subscription: without one it does not queue.
-func (a *contender) listens(ctx context.Context, n *node) bool {
-	if n.listening.Load() {
+func (a *contender) listens(ctx context.Context, n *nodes.Node) bool {
+	if n.Listening.Load() {
 		return a.polls%2 == 0
 	}
-	if a.attempts == 1 || n.mute.Load() {
+	if a.attempts == 1 || n.Mute.Load() {
 		return false
 	}
 	e := lock.NodeStart{Resource: a.resource, Op: lock.OpSubscribe, Attempt: a.attempts}
-	return n.subscribe(ctx, a.ts, e, a.engine.cfg.nodeTimeout(a.opts.TTL), a.engine.wakeUp(n))
+	return n.Listen(ctx, a.ts, e, a.engine.Config.NodeTimeout(a.opts.TTL), a.engine.wakeUp(n))
 }
 
 // A grant reserves fencesPerWaiter for each caller that waits behind it, and at most maxRun.
@@ -188,8 +189,8 @@ func (a *contender) drainWake() {
 
 // wait blocks until another attempt is worth while.
 func (a *contender) wait(ctx context.Context, res ballot.Result) error {
-	p := a.pause(a.engine.cfg, res, standing{
-		tries: a.attempts, nodes: len(a.engine.nodes), named: a.named, next: a.gate.first(),
+	p := a.pause(a.engine.Config, res, standing{
+		tries: a.attempts, nodes: len(a.engine.Nodes), named: a.named, next: a.gate.first(),
 		looking: a.engine.queues.looking.Load(),
 	})
 	wasNamed := a.named
@@ -227,7 +228,7 @@ func (a *contender) sleep(ctx context.Context, p pause, wasNamed bool) error {
 	for told != nil && told.wasted {
 		if !p.retry && !early {
 			early = true
-			timer.Reset(min(a.wastedGrant(a.engine.cfg), time.Until(ends)))
+			timer.Reset(min(a.wastedGrant(a.engine.Config), time.Until(ends)))
 		}
 		told, err = a.until(ctx, wake)
 	}

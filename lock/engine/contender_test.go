@@ -6,13 +6,14 @@ import (
 
 	"github.com/lockscope/lockscope/lock/engine/internal/await"
 	"github.com/lockscope/lockscope/lock/engine/internal/clock"
+	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 )
 
 // TestALockThatIsGivenBackAtOnce passes on the turn that came with it, and keeps the queue of its caller.
 func TestALockThatIsGivenBackAtOnce(t *testing.T) {
 	a := newContending()
 	won := &attempt{
-		terms: terms{queue: &a.queue.nodeQueues, opts: a.opts}, set: a.engine.set, ready: await.NewSignal(),
+		terms: terms{queue: &a.queue.Calls, opts: a.opts}, set: a.engine.Set, ready: await.NewSignal(),
 	}
 	a.giveBack(beginning{attempt: won, fence: 2, last: 10, expires: a.opts.TTL, renewAt: clock.Never, handedOver: true})
 	if a.engine.queues.wakeUp("lock:a") || a.queue.keeps() != nil {
@@ -48,11 +49,11 @@ func TestRunsAreBounded(t *testing.T) {
 func TestTheGateIsAskedFirst(t *testing.T) {
 	a := newContending()
 	a.attempts = 1
-	a.engine.nodes, a.engine.quorum = make([]*node, 3), 2
+	a.engine.Nodes, a.engine.Quorum = make([]*nodes.Node, 3), 2
 	if a.gateFirst() {
 		t.Error("it asks the gate first, and nobody was named")
 	}
-	a.engine.contended.mark("lock:a", time.Second)
+	a.engine.Contended.Mark("lock:a", time.Second)
 	if !a.gateFirst() {
 		t.Error("it overtakes who was named")
 	}

@@ -7,11 +7,12 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 )
 
 // core is what the acquisitions and the leases of an engine share.
 type core struct {
-	*set
+	*nodes.Set
 
 	queues *queues
 	leases *openLeases
@@ -19,25 +20,25 @@ type core struct {
 
 // wakeUp makes the function that a node calls when a release names this process. If no
 // caller of the process waits any more, the node names the next in its queue instead.
-func (e *core) wakeUp(n *node) func(key string) {
+func (e *core) wakeUp(n *nodes.Node) func(key string) {
 	return func(key string) {
 		if e.queues.wakeUp(key) {
 			return
 		}
-		if resource, ours := strings.CutPrefix(key, e.cfg.prefix); !ours || lock.ValidateResource(resource) != nil {
+		if resource, ours := strings.CutPrefix(key, e.Config.Prefix); !ours || lock.ValidateResource(resource) != nil {
 			return
 		}
-		req := &driver.LeaveRequest{Key: key, WaiterID: e.id, Handoff: handoffWindow}
-		call := driver.Call{Context: context.Background(), Deadline: time.Now().Add(e.cfg.nodeTimeout(lock.DefaultTTL))}
+		req := &driver.LeaveRequest{Key: key, WaiterID: e.ID, Handoff: nodes.HandoffWindow}
+		call := driver.Call{Context: context.Background(), Deadline: time.Now().Add(e.Config.NodeTimeout(lock.DefaultTTL))}
 		n.Leave(call, req, &leftUnasked{n, time.Now()})
 	}
 }
 
 // leftUnasked takes the answer to a leave that no caller of this process has asked for.
 type leftUnasked struct {
-	n     *node
+	n     *nodes.Node
 	began time.Time
 }
 
 // Answer implements driver.Answer.
-func (l *leftUnasked) Answer(_ bool, err error) { l.n.note(time.Since(l.began), err) }
+func (l *leftUnasked) Answer(_ bool, err error) { l.n.Note(time.Since(l.began), err) }

@@ -11,6 +11,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/callsite"
 	"github.com/lockscope/lockscope/lock/engine/internal/deadlock"
 	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
+	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
@@ -33,12 +34,12 @@ type Engine struct {
 // Further calls return the first one's result.
 func (e *Engine) Close() error {
 	e.closeOnce.Do(func() {
-		close(e.done)
+		close(e.Done)
 		e.leases.stop(lock.ErrClosed)
-		e.workers.Close()
-		errs := make([]error, len(e.nodes))
+		e.Workers.Close()
+		errs := make([]error, len(e.Nodes))
 		var closing sync.WaitGroup
-		for i, n := range e.nodes {
+		for i, n := range e.Nodes {
 			closing.Go(func() { errs[i] = n.Close() })
 		}
 		closing.Wait()
@@ -52,7 +53,7 @@ func (e *Engine) Close() error {
 
 // Instance is the name by which others see this process: the one given with [lock.WithInstance], or
 // the default, cut to what a lock's value can carry.
-func (e *Engine) Instance() string { return records.Instance(e.cfg.instance) }
+func (e *Engine) Instance() string { return records.Instance(e.Config.Instance) }
 
 // Acquire implements [lock.Locker]. Calls for one resource from one engine are served
 // first come, first served, and only one of them contends with other processes. For up to
@@ -64,7 +65,7 @@ func (e *Engine) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 	}
 	a := &acquisition{contender{caller: caller{
 		request: request{ts: hooks.Of(ctx), resource: resource, opts: e.said.acquireOptions(opts), parent: ctx},
-		engine:  &e.core, key: e.cfg.prefix + resource, began: time.Now(),
+		engine:  &e.core, key: e.Config.Prefix + resource, began: time.Now(),
 	}}}
 	if err := e.said.validateAcquire(a.opts); err != nil {
 		return nil, fmt.Errorf("%w (resource %q)", err, resource)
@@ -72,24 +73,24 @@ func (e *Engine) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 	if err := e.mayShare(&a.opts); err != nil {
 		return nil, fmt.Errorf("lock: %q: %w", resource, err)
 	}
-	a.origin.kind, a.origin.slots = a.opts.Kind, a.opts.Slots
+	a.origin.Kind, a.origin.Slots = a.opts.Kind, a.opts.Slots
 	a.graph = deadlock.NewCall(ctx, a.opts.FailOnDeadlock)
 	if err := a.upgrades(); err != nil {
 		return nil, err
 	}
 	a.waitsForSlots()
 	if e.said.CallSites {
-		a.origin.callSite = callsite.Nearest()
+		a.origin.CallSite = callsite.Nearest()
 	}
 	start := lock.AcquireStart{
-		Resource: resource, Backend: e.backend, Nodes: len(e.nodes), Quorum: e.quorum,
-		Options: a.opts, CallSite: a.origin.callSite,
+		Resource: resource, Backend: e.Backend, Nodes: len(e.Nodes), Quorum: e.Quorum,
+		Options: a.opts, CallSite: a.origin.CallSite,
 	}
 	if len(a.ts) > 0 {
 		start.Holds = deadlock.InfoOf(a.graph.Leases())
 	}
 	a.traced = a.ts.AcquireStart(ctx, start)
-	a.origin.traceparent = traceparentOf(a.traced)
+	a.origin.Traceparent = nodes.Traceparent(a.traced)
 	l, err := a.acquireLease()
 	if len(a.ts) > 0 {
 		end := lock.AcquireEnd{AcquireStart: start, Attempts: a.attempts, Took: time.Since(a.began), Err: err}

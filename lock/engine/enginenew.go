@@ -2,14 +2,11 @@ package engine
 
 import (
 	"cmp"
-	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
-	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
-	"github.com/lockscope/lockscope/lock/engine/internal/workers"
+	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 )
 
 // NewEngine makes an engine on nodes of any driver, such as the fakes of package
@@ -29,34 +26,23 @@ func NewEngine(nodes []driver.Node, opts ...lock.Option) (*Engine, error) {
 
 // NewEngine is the last step of a driver's constructor: it makes the engine on as many
 // nodes as the settings are for. See the function [NewEngine].
-func (s *Settings) NewEngine(nodes []driver.Node) (*Engine, error) {
+func (s *Settings) NewEngine(members []driver.Node) (*Engine, error) {
 	switch {
-	case len(nodes) != s.nodes:
-		return nil, fmt.Errorf("%w: %d nodes with settings for %d", lock.ErrInvalidNode, len(nodes), s.nodes)
+	case len(members) != s.nodes:
+		return nil, fmt.Errorf("%w: %d nodes with settings for %d", lock.ErrInvalidNode, len(members), s.nodes)
 	case len(s.driver) > 0:
 		return nil, fmt.Errorf("%w: %T belongs to a driver", lock.ErrInvalidOption, s.driver[0])
 	}
-	if err := checkNames(nodes); err != nil {
+	if err := checkNames(members); err != nil {
 		return nil, err
 	}
-	var id [8]byte
-	_, _ = rand.Read(id[:])
-	b := &set{
-		cfg: s.config(), id: hex.EncodeToString(id[:]), quorum: quorum.Of(len(nodes)),
-		backend: lock.Backend{
-			System: nodes[0].System(), Name: cmp.Or(s.Backend, nodes[0].System()),
-			Namespace: s.Namespace, Keyspace: keyspaceOf(s.Servers, s.Namespace, s.Prefix, nodes),
-		},
-		workers:   workers.New(),
-		contended: newContention(s.Clock),
-		done:      make(chan struct{}),
-	}
-	e := &Engine{core: core{set: b, queues: newQueues(len(nodes)), leases: newOpenLeases()}, said: s}
-	for _, n := range nodes {
-		b.nodes = append(b.nodes, &node{Node: n, set: b})
-		b.names = append(b.names, n.Name())
-	}
-	return e, nil
+	set := nodes.NewSet(s.config(), members, lock.Backend{
+		System: members[0].System(), Name: cmp.Or(s.Backend, members[0].System()), Namespace: s.Namespace,
+		Keyspace: nodes.Keyspace(s.Servers, s.Namespace, s.Prefix, members),
+	})
+	return &Engine{
+		core: core{Set: set, queues: newQueues(len(members)), leases: newOpenLeases()}, said: s,
+	}, nil
 }
 
 // checkNames refuses equal names: errors, traces and metrics tell nodes apart by name.

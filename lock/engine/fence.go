@@ -12,6 +12,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/await"
 	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
 	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
+	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 )
 
 // agreeOnFence makes a quorum's counters at least as high as the largest of the
@@ -42,8 +43,8 @@ func (a *attempt) agreeOnFence(ctx context.Context) error {
 		return a.withoutFence()
 	}
 	slices.Sort(ends)
-	if len(ends) >= a.set.quorum {
-		if end := ends[len(ends)-a.set.quorum]; end >= a.fence {
+	if len(ends) >= a.set.Quorum {
+		if end := ends[len(ends)-a.set.Quorum]; end >= a.fence {
 			a.run = end - a.fence + 1
 			return nil
 		}
@@ -62,7 +63,7 @@ func (a *attempt) withoutFence() error {
 		return nil
 	}
 	return fmt.Errorf("%w: Fenced: locks of %s have no fencing tokens here: use another driver, or do without",
-		lock.ErrInvalidOption, a.set.backend.System)
+		lock.ErrInvalidOption, a.set.Backend.System)
 }
 
 // lastFence is the end of the run that a quorum's counters have reached.
@@ -93,7 +94,7 @@ func (a *attempt) raise(ctx context.Context, target uint64) error {
 		r.deadline = time.Now().Add(a.timeout)
 		r.g.calls.Do(r)
 	}
-	if err := a.set.timers.Await(ctx, a.set.done, a.timeout, round.ready, round.decided); err != nil {
+	if err := a.set.Timers.Await(ctx, a.set.Done, a.timeout, round.ready, round.decided); err != nil {
 		return err
 	}
 	return round.close(behind)
@@ -119,7 +120,7 @@ func (r *raiseRound) count(node int, err error) {
 	switch {
 	case r.closed:
 	case err != nil:
-		r.errs = append(r.errs, r.a.set.names.Failure(node, lock.OpRaise, err))
+		r.errs = append(r.errs, r.a.set.Names.Failure(node, lock.OpRaise, err))
 	default:
 		r.agreed++
 		r.sets.Granted |= 1 << node
@@ -131,7 +132,7 @@ func (r *raiseRound) count(node int, err error) {
 func (r *raiseRound) decided() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.agreed >= r.a.set.quorum || r.pending == 0
+	return r.agreed >= r.a.set.Quorum || r.pending == 0
 }
 
 // close ends the round. It fails unless a quorum agrees.
@@ -139,7 +140,7 @@ func (r *raiseRound) close(behind []*raising) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.closed = true
-	if r.agreed >= r.a.set.quorum {
+	if r.agreed >= r.a.set.Quorum {
 		return nil
 	}
 	errs, failed := r.errs, uint64(0)
@@ -148,11 +149,11 @@ func (r *raiseRound) close(behind []*raising) error {
 	}
 	for _, b := range behind {
 		if (r.sets.Granted|failed)&(1<<b.g.index) == 0 {
-			errs = append(errs, r.a.set.names.Failure(b.g.index, lock.OpRaise, ballot.ErrSilent(r.a.timeout)))
+			errs = append(errs, r.a.set.Names.Failure(b.g.index, lock.OpRaise, ballot.ErrSilent(r.a.timeout)))
 		}
 	}
 	sets, lost := r.inBallot()
-	return r.a.set.names.NoQuorum(r.a.start.Resource, lock.OpRaise, sets, append(errs, lost...))
+	return r.a.set.Names.NoQuorum(r.a.start.Resource, lock.OpRaise, sets, append(errs, lost...))
 }
 
 // inBallot adds what nodes without a grant to raise did in the ballot: they refused, failed, or had not answered.
@@ -178,19 +179,19 @@ type raising struct {
 	round    *raiseRound
 	req      driver.RaiseRequest
 	deadline time.Time
-	command  command
+	command  nodes.Command
 }
 
 func (r *raising) Start(callqueue.Waiter) {
 	a := r.round.a
-	r.command = r.g.begin(a.ctx, a.ts, a.event(lock.OpRaise))
-	r.g.Raise(driver.Call{Context: r.command.ctx, Deadline: r.deadline}, &r.req, r)
+	r.command = r.g.Begin(a.ctx, a.ts, a.event(lock.OpRaise))
+	r.g.Raise(driver.Call{Context: r.command.Ctx, Deadline: r.deadline}, &r.req, r)
 }
 
 // Answer implements driver.Answer.
 func (r *raising) Answer(raised bool, err error) {
 	a := r.round.a
-	r.g.end(r.command, a.ts, a.event(lock.OpRaise), verdictOf(raised), err)
+	r.g.End(r.command, a.ts, a.event(lock.OpRaise), nodes.VerdictOf(raised), err)
 	if err == nil && !raised {
 		err = lock.ErrNotHeld
 	}

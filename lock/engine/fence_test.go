@@ -11,6 +11,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/await"
 	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
 	"github.com/lockscope/lockscope/lock/engine/internal/enginetest"
+	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
 )
 
@@ -28,7 +29,7 @@ func TestARunEndsWhereAQuorumsCountersEnd(t *testing.T) {
 		"two of three":  {[]run{{150, 14}, {100, 64}, {0, 0}}, 150, 163},
 		"without a run": {[]run{{100, 1}, {100, 1}, {0, 0}}, 100, 100},
 	} {
-		a := &attempt{set: &set{quorum: 2}, grants: make([]grant, len(c.grants))}
+		a := &attempt{set: &nodes.Set{Quorum: 2}, grants: make([]grant, len(c.grants))}
 		for i, g := range c.grants {
 			if g.first > 0 {
 				a.grants[i].granted(g.first, g.fences)
@@ -44,16 +45,16 @@ func TestARunEndsWhereAQuorumsCountersEnd(t *testing.T) {
 }
 
 // attemptOn returns an attempt on nodes r1, r2 and so on.
-func attemptOn(nodes int) *attempt {
-	e := &set{quorum: quorum.Of(nodes)}
-	a := &attempt{set: e, timeout: 500 * time.Millisecond, grants: make([]grant, nodes)}
+func attemptOn(n int) *attempt {
+	e := &nodes.Set{Quorum: quorum.Of(n)}
+	a := &attempt{set: e, timeout: 500 * time.Millisecond, grants: make([]grant, n)}
 	a.start.Resource = "order:1001"
 	for i := range a.grants {
-		e.names = append(e.names, "r"+string(rune('1'+i)))
+		e.Names = append(e.Names, "r"+string(rune('1'+i)))
 		a.grants[i].round, a.grants[i].index = a, i
 	}
 	a.ballot = ballot.Ballot{
-		Resource: "order:1001", Names: e.names, Timeout: a.timeout, Tally: quorum.Tally{Nodes: nodes},
+		Resource: "order:1001", Names: e.Names, Timeout: a.timeout, Tally: quorum.Tally{Nodes: n},
 	}
 	return a
 }

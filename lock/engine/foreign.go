@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock/engine/internal/clock"
+	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 )
 
 const (
@@ -41,12 +42,12 @@ func (f *foreignHolder) meet(now time.Time, left time.Duration) time.Duration {
 // pause is how long to wait for such a holder: by default 20 to 100 ms, and 50 to 250 ms once
 // its lease has lasted for four seconds, as these libraries wait for each other. poll is true
 // once in a poll interval: all nodes are asked then.
-func (f *foreignHolder) pause(cfg *config, left time.Duration, others int32) (d time.Duration, poll bool) {
-	interval := cfg.pollInterval
+func (f *foreignHolder) pause(cfg *nodes.Config, left time.Duration, others int32) (d time.Duration, poll bool) {
+	interval := cfg.PollInterval
 	age := f.meet(time.Now(), left)
 	often, looking := interval/5, time.Duration(others)
 	most := max(often, min(age/16, interval/2), min(often*looking/looksAtFullPace, interval))
-	d = most/5 + cfg.jitter(most-most/5)
+	d = most/5 + cfg.Jitter(most-most/5)
 	if f.looked += d; f.looked >= interval {
 		f.looked, poll = 0, true
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
 	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
 	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
+	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 )
 
 // gateQueue is a caller's position in the queue of its resource's gate.
@@ -26,14 +27,14 @@ func (g *gateQueue) first() bool { return g.ticket > 0 && g.next }
 
 // choose returns the gate: the first node that answers, in an order derived from the resource,
 // so that all processes queue at the same node.
-func (g *gateQueue) choose(key string, nodes []*node) int {
+func (g *gateQueue) choose(key string, nodes []*nodes.Node) int {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(key))
 	n := len(nodes)
 	first := int(h.Sum32()) % n
 	for i := range n {
 		at := (first + i) % n
-		if g.failed&(1<<at) == 0 && !nodes[at].suspect() {
+		if g.failed&(1<<at) == 0 && !nodes[at].Suspect() {
 			return at
 		}
 	}
@@ -67,16 +68,16 @@ func (g *gateQueue) leave(ctx context.Context, c *caller, won *attempt) {
 	if won != nil {
 		late = won.barred() &^ gone
 	}
-	for i := range c.engine.nodes {
+	for i := range c.engine.Nodes {
 		if (gone|late)&(1<<i) == 0 {
 			continue
 		}
-		calls := &c.queue.calls[i]
+		calls := &c.queue.On[i]
 		l := &leaving{
-			n: c.engine.nodes[i], calls: calls, ctx: valuesOf(ctx), ts: c.ts,
-			timeout: c.engine.cfg.nodeTimeout(c.opts.TTL),
+			n: c.engine.Nodes[i], calls: calls, ctx: nodes.Values(ctx), ts: c.ts,
+			timeout: c.engine.Config.NodeTimeout(c.opts.TTL),
 			event:   lock.NodeStart{Resource: c.resource, Op: lock.OpLeave},
-			req: driver.LeaveRequest{Key: c.key, WaiterID: c.engine.id, Handoff: handoffWindow,
+			req: driver.LeaveRequest{Key: c.key, WaiterID: c.engine.ID, Handoff: nodes.HandoffWindow,
 				Mode: modeOf(c.opts.Kind)},
 		}
 		if late&(1<<i) != 0 {
@@ -88,7 +89,7 @@ func (g *gateQueue) leave(ctx context.Context, c *caller, won *attempt) {
 
 // leaving takes this process out of a node's queue, in the order of the node's calls.
 type leaving struct {
-	n       *node
+	n       *nodes.Node
 	calls   *callqueue.Queue
 	ctx     context.Context // for its values
 	ts      hooks.Traces
@@ -96,7 +97,7 @@ type leaving struct {
 	event   lock.NodeStart
 	req     driver.LeaveRequest
 	unless  *grant // nothing is sent if the node has granted by then; may be nil
-	command command
+	command nodes.Command
 }
 
 func (l *leaving) Start(callqueue.Waiter) {
@@ -104,12 +105,12 @@ func (l *leaving) Start(callqueue.Waiter) {
 		l.calls.Next()
 		return
 	}
-	l.command = l.n.begin(l.ctx, l.ts, l.event)
-	l.n.Leave(driver.Call{Context: l.command.ctx, Deadline: time.Now().Add(l.timeout)}, &l.req, l)
+	l.command = l.n.Begin(l.ctx, l.ts, l.event)
+	l.n.Leave(driver.Call{Context: l.command.Ctx, Deadline: time.Now().Add(l.timeout)}, &l.req, l)
 }
 
 // Answer implements driver.Answer.
 func (l *leaving) Answer(_ bool, err error) {
-	l.n.end(l.command, l.ts, l.event, lock.VerdictGranted, err)
+	l.n.End(l.command, l.ts, l.event, lock.VerdictGranted, err)
 	l.calls.Next()
 }

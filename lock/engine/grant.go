@@ -11,6 +11,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
 	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
+	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 )
 
 // grantState says whether a node has a token, as far as the node has answered.
@@ -26,13 +27,13 @@ const (
 // grant is one node's part in an attempt, and in the lease that the attempt becomes. It
 // remembers the node's last answer about the token.
 type grant struct {
-	*node
+	*nodes.Node
 	round voteRound
 	index int
 	calls *callqueue.Queue
 
-	deadline time.Time // of the acquire
-	command  command   // the acquire
+	deadline time.Time     // of the acquire
+	command  nodes.Command // the acquire
 	probe    bool
 
 	mu      sync.Mutex
@@ -55,17 +56,17 @@ type acquiring grant
 
 func (c *acquiring) Start(wait callqueue.Waiter) {
 	g := (*grant)(c)
-	g.command = g.begin(g.round.acquireTrace())
+	g.command = g.Begin(g.round.acquireTrace())
 	err := g.unsendable()
 	if err == nil {
-		g.probe, err = g.enter()
+		g.probe, err = g.Enter()
 	}
 	if err != nil {
 		g.acquired(driver.AcquireReply{}, err)
 		g.calls.Next()
 		return
 	}
-	call := driver.Call{Context: g.command.ctx, Deadline: g.deadline, Wait: wait.Context}
+	call := driver.Call{Context: g.command.Ctx, Deadline: g.deadline, Wait: wait.Context}
 	g.Acquire(call, g.round.request(g.index), c)
 }
 
@@ -73,9 +74,9 @@ func (c *acquiring) Start(wait callqueue.Waiter) {
 func (c *acquiring) Answer(reply driver.AcquireReply, err error) {
 	g := (*grant)(c)
 	if reply.Restart != nil {
-		g.restart.Store(reply.Restart)
+		g.Restart.Store(reply.Restart)
 	}
-	g.leave(g.probe)
+	g.Exit(g.probe)
 	g.acquired(reply, err)
 	g.calls.Next()
 }
@@ -84,9 +85,9 @@ func (c *acquiring) Answer(reply driver.AcquireReply, err error) {
 // those, the acquire fails at once: other nodes would stay locked until its time is up.
 func (g *grant) ask(deadline time.Time, wait callqueue.Waiter) {
 	g.deadline = deadline
-	if g.suspect() && g.calls.IsBusy() {
-		g.command = g.begin(g.round.acquireTrace())
-		g.acquired(driver.AcquireReply{}, g.errSuspect())
+	if g.Suspect() && g.calls.IsBusy() {
+		g.command = g.Begin(g.round.acquireTrace())
+		g.acquired(driver.AcquireReply{}, g.ErrSuspect())
 		return
 	}
 	g.calls.DoWaiting((*acquiring)(g), wait)
@@ -96,9 +97,9 @@ func (g *grant) ask(deadline time.Time, wait callqueue.Waiter) {
 // decided the attempt meanwhile, a node that answers has not failed.
 func (g *grant) unsendable() error {
 	switch {
-	case g.set.closing():
+	case g.Set.Closing():
 		return fmt.Errorf("%w: %w", driver.ErrNotSent, driver.ErrClosed)
-	case !g.open() && g.silent.Load() == 0 && time.Now().Before(g.deadline):
+	case !g.open() && g.Silent.Load() == 0 && time.Now().Before(g.deadline):
 		return fmt.Errorf("%w: %w: the attempt is over", driver.ErrNotSent, context.Canceled)
 	case !g.open() || !time.Now().Before(g.deadline):
 		return fmt.Errorf("%w: earlier calls to the node are still under way", driver.ErrNotSent)
@@ -109,7 +110,7 @@ func (g *grant) unsendable() error {
 // acquired takes the node's answer, or why it was not asked.
 func (g *grant) acquired(reply driver.AcquireReply, err error) {
 	_, ts, event := g.round.acquireTrace()
-	g.end(g.command, ts, event, verdictOf(reply.Granted), err)
+	g.End(g.command, ts, event, nodes.VerdictOf(reply.Granted), err)
 	switch {
 	case errors.Is(err, driver.ErrNotSent):
 	case errors.Is(err, driver.ErrTombstone), errors.Is(err, driver.ErrFenceCounter):

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 )
 
 // Callers of one process that queue for one resource hand the lock over without asking a
@@ -47,7 +48,7 @@ func (l *lease) passTurn() {
 // first. It reports whether it did; if not, the lease is unchanged. It does nothing during a
 // round of renewal, whose outcome is not known yet.
 func (l *lease) handOver() bool {
-	if !l.kept || l.set.closing() {
+	if !l.kept || l.set.Closing() {
 		return false
 	}
 	next := l.endForNext()
@@ -65,9 +66,9 @@ func (l *lease) handOver() bool {
 func (l *lease) endForNext() *turn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := l.set.cfg.clock()
+	now := l.set.Config.Clock()
 	ttl := l.attempt.opts.TTL
-	if l.ended != nil || len(l.rounds) > 0 || now >= l.keepUntil || 3*(l.expires-now) < 2*(ttl-driftOf(ttl)) {
+	if l.ended != nil || len(l.rounds) > 0 || now >= l.keepUntil || 3*(l.expires-now) < 2*(ttl-nodes.Drift(ttl)) {
 		return nil
 	}
 	next := l.queue.handTurn(l, beginning{
@@ -84,20 +85,20 @@ func (l *lease) endForNext() *turn {
 // held describes the lease to callers of this process that wait behind it.
 func (l *lease) held() *lock.HeldError {
 	return &lock.HeldError{
-		Resource: l.resource, Key: l.queue.key, Nodes: len(l.set.nodes),
-		Holder: l.set.holder(time.Now().Add(l.acquired-l.set.cfg.clock()), l.origin),
+		Resource: l.resource, Key: l.queue.Key, Nodes: len(l.set.Nodes),
+		Holder: l.set.Holder(time.Now().Add(l.acquired-l.set.Config.Clock()), l.origin),
 	}
 }
 
-// holderRecord is the lease's holder record, which its renewals write into the lock. Rounds of
+// HolderRecord is the lease's holder record, which its renewals write into the lock. Rounds of
 // renewal call it, one at a time.
 func (l *lease) holderRecord() string {
 	if !l.handedOver {
 		return l.attempt.holder()
 	}
 	if l.holder == "" {
-		since := time.Now().Add(l.acquired - l.set.cfg.clock())
-		l.holder = l.set.holderRecord(since, l.origin)
+		since := time.Now().Add(l.acquired - l.set.Config.Clock())
+		l.holder = l.set.HolderRecord(since, l.origin)
 	}
 	return l.holder
 }

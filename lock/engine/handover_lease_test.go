@@ -10,11 +10,12 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/await"
 	"github.com/lockscope/lockscope/lock/engine/internal/clock"
 	"github.com/lockscope/lockscope/lock/engine/internal/enginetest"
+	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 )
 
 // kept has a set without nodes, and a lease on it that keeps its caller's turn.
 type kept struct {
-	set    *set
+	set    *nodes.Set
 	open   *openLeases
 	queues *queues
 	clock  *enginetest.Clock
@@ -26,8 +27,8 @@ type kept struct {
 func newKept(t *testing.T) *kept {
 	t.Helper()
 	k := &kept{clock: &enginetest.Clock{}, opts: lock.NewAcquireOptions(), queues: newQueues(2), open: newOpenLeases()}
-	k.set = &set{
-		cfg: &config{clock: k.clock.Read}, contended: newContention(k.clock.Read), done: make(chan struct{}),
+	k.set = &nodes.Set{
+		Config: &nodes.Config{Clock: k.clock.Read}, Contended: nodes.NewContention(k.clock.Read), Done: make(chan struct{}),
 	}
 	k.queue = k.queues.enter("lock:a")
 	if k.turn() != nil {
@@ -45,9 +46,9 @@ func (k *kept) turn() *turn { return k.queue.takeTurn(&k.opts, nil) }
 
 // begin makes a lease of a grant of this instant with a run of ten fences.
 func (k *kept) begin(opts lock.AcquireOptions) (l *lease, late bool) {
-	validity := k.opts.TTL - driftOf(k.opts.TTL)
+	validity := k.opts.TTL - nodes.Drift(k.opts.TTL)
 	a := &attempt{
-		terms: terms{queue: &k.queue.nodeQueues, opts: k.opts}, set: k.set, ready: await.NewSignal(),
+		terms: terms{queue: &k.queue.Calls, opts: k.opts}, set: k.set, ready: await.NewSignal(),
 	}
 	ctx := context.Background()
 	return newLease(k.set, k.open, &request{queue: k.queue, opts: opts, parent: ctx, traced: ctx},
@@ -93,7 +94,7 @@ func ended(c <-chan struct{}) bool {
 func TestAnEngineThatClosesHandsNothingOver(t *testing.T) {
 	k := newKept(t)
 	next := k.turn()
-	close(k.set.done)
+	close(k.set.Done)
 	if k.lease.handOver() || next.handed || k.lease.cause() != nil {
 		t.Errorf("handed over: %v; the lease ended with %v", next.handed, k.lease.cause())
 	}
@@ -204,7 +205,7 @@ func TestALeaseThatComesLate(t *testing.T) {
 
 	k = newKept(t)
 	k.lease.stop(lock.ErrMaxHold)
-	close(k.set.done)
+	close(k.set.Done)
 	if l, _ := k.begin(k.opts); !errors.Is(context.Cause(l.Context()), lock.ErrClosed) {
 		t.Error("a lease outlives the engine")
 	}

@@ -12,12 +12,13 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/clock"
 	"github.com/lockscope/lockscope/lock/engine/internal/deadlock"
 	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
+	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 )
 
 // lease is an attempt that won. Until it ends, timers watch over it; it has no
 // goroutine of its own except while a round of commands is under way.
 type lease struct {
-	set      *set
+	set      *nodes.Set
 	open     *openLeases
 	ts       hooks.Traces
 	resource string
@@ -26,7 +27,7 @@ type lease struct {
 	fence    uint64
 	last     uint64        // fence of the attempt's run that a quorum has reached
 	granted  time.Duration // to the attempt
-	origin   origin
+	origin   nodes.Origin
 	traceCtx context.Context // values of Acquire's context, for renewals and release
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
@@ -57,12 +58,12 @@ type lease struct {
 // newLease makes the lease of a caller, which ends with its parent context at the latest. The
 // lease takes over the turn, if the caller has it. late says that its validity is over
 // already.
-func newLease(e *set, open *openLeases, c *request, from beginning) (l *lease, late bool) {
+func newLease(e *nodes.Set, open *openLeases, c *request, from beginning) (l *lease, late bool) {
 	l = &lease{
 		set: e, open: open, ts: c.ts, resource: c.resource, queue: c.queue, attempt: from.attempt, fence: from.fence,
 		last: from.last, granted: from.granted,
 		origin:     c.origin,
-		traceCtx:   valuesOf(c.traced),
+		traceCtx:   nodes.Values(c.traced),
 		acquired:   from.since,
 		validity:   from.expires - from.since,
 		handedOver: from.handedOver,
@@ -75,7 +76,7 @@ func newLease(e *set, open *openLeases, c *request, from beginning) (l *lease, l
 		l.holdEnd = from.since + c.opts.MaxHold
 	}
 	// By the clock as it is now: this goroutine may have stood still since.
-	now := e.cfg.clock()
+	now := e.Config.Clock()
 	late = now >= l.expires
 	l.keepTurn(&from, &c.opts, now)
 	l.ctx, l.cancel = context.WithCancelCause(l.graph.Context(c.parent, (*described)(l)))
@@ -84,7 +85,7 @@ func newLease(e *set, open *openLeases, c *request, from beginning) (l *lease, l
 	l.open.remember(l)
 	l.queue.graph.HeldBy(&l.graph)
 	l.mu.Unlock()
-	if e.closing() { // Close may have looked before this lease was there to see
+	if e.Closing() { // Close may have looked before this lease was there to see
 		l.stop(lock.ErrClosed)
 	}
 	return l, late
@@ -106,7 +107,7 @@ func (l *lease) watch() {
 		l.mu.Unlock()
 		return
 	}
-	now := l.set.cfg.clock()
+	now := l.set.Config.Clock()
 	expired, tooLong, due := l.expires <= now, l.holdEnd <= now, l.renewAt <= now
 	if due {
 		l.renewAt = clock.Never // until this round has said when the next one is due
@@ -128,7 +129,7 @@ func (l *lease) watch() {
 	case tooLong:
 		l.stop(lock.ErrMaxHold)
 	case due:
-		l.set.workers.Run(l.renewByTimer)
+		l.set.Workers.Run(l.renewByTimer)
 	}
 }
 
@@ -154,7 +155,7 @@ func (l *lease) describe(end *lock.AcquireEnd) {
 type described lease
 
 func (d *described) Info() lock.HeldLease {
-	b := d.set.backend
+	b := d.set.Backend
 	return lock.HeldLease{Resource: d.resource, Fence: d.fence, Backend: b.Name, Keyspace: b.Keyspace}
 }
 
@@ -163,7 +164,7 @@ func (d *described) Cause() error { return (*lease)(d).cause() }
 // reads reports that held is an engine's lease of a reader of the resource.
 func reads(held *deadlock.Lease, resource, keyspace string) bool {
 	l, ok := held.Of().(*described)
-	return ok && l.attempt.req.Mode == driver.Read && l.resource == resource && l.set.backend.Keyspace == keyspace
+	return ok && l.attempt.req.Mode == driver.Read && l.resource == resource && l.set.Backend.Keyspace == keyspace
 }
 
 func (l *lease) Resource() string         { return l.resource }
@@ -174,9 +175,9 @@ func (l *lease) Remaining() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ended != nil {
-		return min(0, l.expires-l.set.cfg.clock())
+		return min(0, l.expires-l.set.Config.Clock())
 	}
-	return l.expires - l.set.cfg.clock()
+	return l.expires - l.set.Config.Clock()
 }
 
 // lose ends the lease and gives back what the nodes may still hold of it.
@@ -221,7 +222,7 @@ func (l *lease) end(cause error) bool {
 func (l *lease) cause() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.ended == nil && l.expires <= l.set.cfg.clock() {
+	if l.ended == nil && l.expires <= l.set.Config.Clock() {
 		return lock.ErrLost
 	}
 	return l.ended

@@ -6,6 +6,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/internal/enginetest"
+	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 )
 
 // TestALeaseThatHasEndedHandsNothingOver: after a lease ends and before its turn is passed on, its caller may still
@@ -16,7 +17,7 @@ func TestALeaseThatHasEndedHandsNothingOver(t *testing.T) {
 		q, opts := newQueues(2).enter("lock:a"), lock.NewAcquireOptions()
 		q.takeTurn(&opts, nil)
 		l := &lease{
-			set: &set{cfg: &config{clock: clock.Read}}, queue: q,
+			set: &nodes.Set{Config: &nodes.Config{Clock: clock.Read}}, queue: q,
 			attempt: &attempt{terms: terms{opts: opts}},
 			timer:   time.NewTimer(time.Hour), expires: opts.TTL, keepUntil: handOverWindow, ended: cause,
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 )
 
 // modeOf is the mode that a lock of this kind is asked for in.
@@ -19,11 +20,11 @@ func modeOf(k lock.Kind) driver.Mode {
 }
 
 // barOf is how long a node that refuses the caller keeps later readers out; 0 if it does not.
-func barOf(e *set, o *lock.AcquireOptions) time.Duration {
+func barOf(e *nodes.Set, o *lock.AcquireOptions) time.Duration {
 	if o.NoWait || modeOf(o.Kind) != driver.Write {
 		return 0
 	}
-	return max(o.TTL, 4*e.cfg.pollInterval)
+	return max(o.TTL, 4*e.Config.PollInterval)
 }
 
 // barred is the set of nodes on which the attempt may have set up a bar: it was not granted there.

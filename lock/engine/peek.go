@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/internal/peek"
 )
 
 // Peek asks all nodes who holds the resource, and changes nothing on them: no waiter queues, no
@@ -17,5 +18,5 @@ func (e *Engine) Peek(ctx context.Context, resource string) (lock.Sighting, erro
 	if err := lock.ValidateResource(resource); err != nil {
 		return lock.Sighting{}, err
 	}
-	return peekAt(ctx, e.set, resource)
+	return peek.Ask(ctx, e.Set, resource)
 }

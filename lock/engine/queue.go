@@ -6,12 +6,13 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
 	"github.com/lockscope/lockscope/lock/engine/internal/deadlock"
+	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 )
 
 // resourceQueue is what this process does about one resource: its callers, first come first
 // served, and the calls under way on each node.
 type resourceQueue struct {
-	nodeQueues
+	nodes.Calls
 	line
 
 	all   *queues
@@ -32,13 +33,13 @@ type wakeUp struct {
 
 func newResourceQueue(all *queues, key string) *resourceQueue {
 	q := &resourceQueue{
-		nodeQueues: nodeQueues{key: key, calls: make([]callqueue.Queue, all.nodes)},
-		line:       line{mu: &all.mu}, all: all, wake: make(chan wakeUp, 1),
+		Calls: nodes.Calls{Key: key, On: make([]callqueue.Queue, all.nodes)},
+		line:  line{mu: &all.mu}, all: all, wake: make(chan wakeUp, 1),
 	}
-	for i := range q.calls {
-		q.calls[i].Owner = q
+	for i := range q.On {
+		q.On[i].Owner = q
 	}
-	q.contender = q
+	q.Contender = q
 	return q
 }
 
@@ -76,8 +77,8 @@ func (q *resourceQueue) released() {
 	}
 }
 
-// grantWasted implements contending.
-func (q *resourceQueue) grantWasted() { q.signal(wakeUp{wasted: true}) }
+// GrantWasted implements contending.
+func (q *resourceQueue) GrantWasted() { q.signal(wakeUp{wasted: true}) }
 
 // signal never blocks; being named outweighs any other reason to wake up.
 func (q *resourceQueue) signal(w wakeUp) {

@@ -54,15 +54,15 @@ func (all *queues) forget(q *resourceQueue) {
 	}
 	all.mu.Lock()
 	defer all.mu.Unlock()
-	if q.users.Load() != 0 || all.byKey[q.key] != q {
+	if q.users.Load() != 0 || all.byKey[q.Key] != q {
 		return
 	}
-	for i := range q.calls {
-		if q.calls[i].IsBusy() {
+	for i := range q.On {
+		if q.On[i].IsBusy() {
 			return
 		}
 	}
-	delete(all.byKey, q.key)
+	delete(all.byKey, q.Key)
 }
 
 // wakeUp signals the caller that contends for the lock key, or all callers for "". It reports

@@ -47,13 +47,13 @@ func (unanswered) Start(callqueue.Waiter) {}
 func TestAQueueIsKeptUntilItsCallsAreDone(t *testing.T) {
 	all := newQueues(2)
 	q := all.enter("lock:a")
-	q.calls[1].Do(unanswered{})
+	q.On[1].Do(unanswered{})
 	q.leave()
 	if all.enter("lock:a") != q {
 		t.Error("a newcomer does not queue behind the call under way")
 	}
 	q.leave()
-	q.calls[1].Next()
+	q.On[1].Next()
 	if n := len(all.byKey); n != 0 {
 		t.Errorf("%d queues are left", n)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine/internal/await"
 	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
+	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 )
 
 func (l *lease) Release(ctx context.Context) error {
@@ -51,9 +52,9 @@ func (l *lease) releaseDone() <-chan struct{} {
 
 func (l *lease) releaseOnce(ctx context.Context) error {
 	e := lock.ReleaseStart{Resource: l.resource, Fence: l.fence}
-	hooked, began := valuesOf(ctx), time.Time{}
+	hooked, began := nodes.Values(ctx), time.Time{}
 	if len(l.ts) > 0 {
-		e.HeldFor, began = l.set.cfg.clock()-l.acquired, time.Now()
+		e.HeldFor, began = l.set.Config.Clock()-l.acquired, time.Now()
 		hooked = l.ts.ReleaseStart(hooked, e)
 	}
 	var done lock.ReleaseEnd
@@ -74,7 +75,7 @@ func (l *lease) releaseOnce(ctx context.Context) error {
 func (l *lease) releaseOnNodes(ctx, hooked context.Context) (lock.ReleaseEnd, error) {
 	lost := errors.Is(l.cause(), lock.ErrLost)
 	first := l.end(lock.ErrReleased)
-	round := l.startRelease(hooked, l.set.onlyWait(ctx))
+	round := l.startRelease(hooked, l.set.OnlyWait(ctx))
 	l.passTurn()
 	done, err := round.wait(ctx)
 	if first {
@@ -95,12 +96,12 @@ func (l *lease) startRelease(ctx context.Context, wait callqueue.Waiter) *releas
 	round := &releaseRound{
 		attempt: a, lost: l.cause() != lock.ErrReleased, ready: a.ready, undoings: make([]undoing, len(a.grants)),
 	}
-	values := valuesOf(ctx)
+	values := nodes.Values(ctx)
 	round.sets.Asked = 1<<len(a.grants) - 1
 	for i := range round.undoings {
 		u := &round.undoings[i]
 		u.g, u.ctx, u.ts, u.event = &a.grants[i], values, l.ts, lock.NodeStart{Resource: l.resource, Op: lock.OpRelease}
-		u.req = driver.ReleaseRequest{Key: a.req.Key, Token: a.req.Token, Handoff: handoffWindow, Mode: a.req.Mode}
+		u.req = driver.ReleaseRequest{Key: a.req.Key, Token: a.req.Token, Handoff: nodes.HandoffWindow, Mode: a.req.Mode}
 		u.timeout, u.shared, u.report = a.timeout, &round.shared, round
 		u.g.calls.DoWaiting(u, wait)
 	}

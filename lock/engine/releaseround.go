@@ -9,6 +9,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine/internal/await"
 	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
+	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
 )
 
@@ -31,7 +32,7 @@ type releaseRound struct {
 }
 
 // releaseAnswered takes a node's answer; a node that is asked again gives two.
-func (r *releaseRound) releaseAnswered(a releaseAnswer) {
+func (r *releaseRound) releaseAnswered(a nodes.ReleaseAnswer) {
 	r.mu.Lock()
 	r.count(a)
 	decided := r.decided()
@@ -45,7 +46,7 @@ func (r *releaseRound) releaseAnswered(a releaseAnswer) {
 // answered are still asked after that.
 func (r *releaseRound) wait(ctx context.Context) (lock.ReleaseEnd, error) {
 	a := r.attempt
-	cut := a.set.timers.Await(ctx, nil, releaseTimeouts*a.timeout, r.ready, r.isDecided)
+	cut := a.set.Timers.Await(ctx, nil, releaseTimeouts*a.timeout, r.ready, r.isDecided)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	outcome, err := r.outcome(cut)
@@ -60,25 +61,25 @@ func (r *releaseRound) isDecided() bool {
 	return r.decided()
 }
 
-func (r *releaseRound) count(a releaseAnswer) {
-	if r.undoings[a.from].err != nil && a.err == nil && !r.lost {
-		a.reply.Found = driver.FoundOwn // if not now, by the try whose answer did not come
+func (r *releaseRound) count(a nodes.ReleaseAnswer) {
+	if r.undoings[a.From].err != nil && a.Err == nil && !r.lost {
+		a.Reply.Found = driver.FoundOwn // if not now, by the try whose answer did not come
 	}
-	r.undoings[a.from].err = a.err
+	r.undoings[a.From].err = a.Err
 	switch {
-	case a.err != nil:
-		if !a.retried {
+	case a.Err != nil:
+		if !a.Retried {
 			r.final++
 		}
-	case a.reply.Found == driver.FoundOwn:
+	case a.Reply.Found == driver.FoundOwn:
 		r.released++
-		r.sets.Granted |= 1 << a.from
-	case a.reply.Found == driver.FoundOther:
+		r.sets.Granted |= 1 << a.From
+	case a.Reply.Found == driver.FoundOther:
 		r.taken++
-		r.sets.Refused |= 1 << a.from
+		r.sets.Refused |= 1 << a.From
 	default:
 		r.expired++
-		r.sets.Refused |= 1 << a.from
+		r.sets.Refused |= 1 << a.From
 	}
 }
 
@@ -108,25 +109,25 @@ func (r *releaseRound) notHeld() bool {
 //
 // Without such a node the round waits for all: any of them may know the other holder.
 func (r *releaseRound) decided() bool {
-	return r.answered()+r.final == len(r.undoings) || r.released >= r.attempt.set.quorum ||
+	return r.answered()+r.final == len(r.undoings) || r.released >= r.attempt.set.Quorum ||
 		r.notHeld() && r.taken > 0
 }
 
 // outcome is the result of the answers; cut is why the wait for more was cut short. A release
 // fails as not held only if the nodes without the lease leave no quorum that can have had it.
 func (r *releaseRound) outcome(cut error) (lock.Outcome, error) {
-	if r.answered() >= r.attempt.set.quorum && !r.notHeld() {
+	if r.answered() >= r.attempt.set.Quorum && !r.notHeld() {
 		return lock.OutcomeReleased, nil
 	}
 	var failed ballot.Failures
 	for i := range r.undoings {
 		if u := &r.undoings[i]; u.err != nil && !errors.Is(u.err, driver.ErrUnheard) {
-			failed = append(failed, r.attempt.set.names.Failure(i, lock.OpRelease, u.err))
+			failed = append(failed, r.attempt.set.Names.Failure(i, lock.OpRelease, u.err))
 		}
 	}
 	e := &lock.ReleaseError{
 		Resource: r.attempt.start.Resource, Unknown: len(r.undoings) - r.answered(),
-		Errors: failed.NodeErrors(), Votes: r.attempt.set.names.Votes(r.sets, failed),
+		Errors: failed.NodeErrors(), Votes: r.attempt.set.Names.Votes(r.sets, failed),
 	}
 	switch {
 	case r.notHeld() && r.taken > 0:

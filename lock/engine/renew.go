@@ -9,6 +9,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine/internal/await"
 	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
+	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
 )
 
@@ -24,7 +25,7 @@ func (l *lease) renewByTimer() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ended == nil && l.ctx.Err() == nil {
-		now := l.set.cfg.clock()
+		now := l.set.Config.Clock()
 		l.renewAt = now + next
 		l.timer.Reset(l.untilDue(now))
 	}
@@ -89,8 +90,8 @@ func (l *lease) renew(ctx context.Context) (lock.RenewOutcome, error) {
 func (l *lease) extendRound(ctx context.Context) *renewal {
 	a := l.attempt
 	r := &renewal{
-		attempt: a, lease: l, ts: l.ts, ctx: valuesOf(ctx),
-		began: l.set.cfg.clock(), deadline: time.Now().Add(a.timeout),
+		attempt: a, lease: l, ts: l.ts, ctx: nodes.Values(ctx),
+		began: l.set.Config.Clock(), deadline: time.Now().Add(a.timeout),
 		tally:      quorum.Tally{Nodes: len(a.grants)},
 		extensions: make([]extending, len(a.grants)), ready: await.NewSignal(),
 	}
@@ -105,7 +106,7 @@ func (l *lease) extendRound(ctx context.Context) *renewal {
 		x.g, x.r = &a.grants[i], r
 		x.g.calls.Do(x)
 	}
-	cut := l.set.timers.Await(ctx, nil, a.timeout, r.ready, r.isDecided)
+	cut := l.set.Timers.Await(ctx, nil, a.timeout, r.ready, r.isDecided)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.closed = true
@@ -126,7 +127,7 @@ func (l *lease) roundSlot() chan struct{} {
 
 func (l *lease) conclude(r *renewal, cut error) {
 	ttl := l.attempt.opts.TTL
-	if r.tally.Won() && l.prolong(r.began+ttl-driftOf(ttl)) {
+	if r.tally.Won() && l.prolong(r.began+ttl-nodes.Drift(ttl)) {
 		r.outcome = lock.RenewDone
 		return
 	}
@@ -160,7 +161,7 @@ func (l *lease) conclude(r *renewal, cut error) {
 func (l *lease) prolong(expires time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := l.set.cfg.clock()
+	now := l.set.Config.Clock()
 	if l.ended != nil || l.expires <= now || expires <= now {
 		return false
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
+	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 )
 
 // extending asks one node to prolong the lease while it is valid. A node that has lost the lease
@@ -15,7 +16,7 @@ import (
 type extending struct {
 	g       *grant
 	r       *renewal
-	command command
+	command nodes.Command
 }
 
 func (x *extending) event() lock.NodeStart {
@@ -30,17 +31,17 @@ func (x *extending) Start(callqueue.Waiter) {
 		x.g.calls.Next()
 		return
 	}
-	x.command = x.g.begin(r.ctx, r.ts, x.event())
-	x.g.Extend(driver.Call{Context: x.command.ctx, Deadline: r.deadline}, &r.req, x)
+	x.command = x.g.Begin(r.ctx, r.ts, x.event())
+	x.g.Extend(driver.Call{Context: x.command.Ctx, Deadline: r.deadline}, &r.req, x)
 }
 
 // Answer implements driver.Answer.
 func (x *extending) Answer(answer driver.ExtendReply, err error) {
-	verdict := verdictOf(answer == driver.ExtendDone)
+	verdict := nodes.VerdictOf(answer == driver.ExtendDone)
 	if answer == driver.ExtendRefilled {
 		verdict = lock.VerdictRefilled
 	}
-	x.g.end(x.command, x.r.ts, x.event(), verdict, err)
+	x.g.End(x.command, x.r.ts, x.event(), verdict, err)
 	switch {
 	case errors.Is(err, driver.ErrNotSent):
 	case err != nil:

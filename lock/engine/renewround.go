@@ -86,7 +86,7 @@ func (r *renewal) count(from int, answer driver.ExtendReply, err error) {
 func (r *renewal) fail(from int, err error) {
 	r.tally.Failed++
 	r.failed |= 1 << from
-	r.errs = append(r.errs, r.attempt.set.names.Failure(from, lock.OpExtend, err))
+	r.errs = append(r.errs, r.attempt.set.Names.Failure(from, lock.OpExtend, err))
 }
 
 // TimeOut counts every node that has not answered as failed.
@@ -104,14 +104,14 @@ func (r *renewal) timeOut() {
 func (r *renewal) noQuorum(cut error) error {
 	if cut == nil {
 		r.timeOut()
-		return r.attempt.set.names.NoQuorum(r.attempt.start.Resource, lock.OpExtend, r.sets, r.errs)
+		return r.attempt.set.Names.NoQuorum(r.attempt.start.Resource, lock.OpExtend, r.sets, r.errs)
 	}
-	return fmt.Errorf("%w: %w", cut, r.attempt.set.names.NoQuorum(r.attempt.start.Resource, lock.OpExtend, r.sets, r.errs))
+	return fmt.Errorf("%w: %w", cut, r.attempt.set.Names.NoQuorum(r.attempt.start.Resource, lock.OpExtend, r.sets, r.errs))
 }
 
 // votes says what every node did, for the text of an error.
 func (r *renewal) votes() string {
-	return r.attempt.set.names.Votes(r.sets, r.errs).Text(lock.OpExtend)
+	return r.attempt.set.Names.Votes(r.sets, r.errs).Text(lock.OpExtend)
 }
 
 // slotGone explains a renewal that failed because the semaphore has fewer slots now; "" for other renewals.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
+	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 )
 
 // request is what a call of Acquire asks for, and where it comes from.
@@ -13,7 +14,7 @@ type request struct {
 	resource string
 	opts     lock.AcquireOptions
 	queue    *resourceQueue
-	origin   origin
+	origin   nodes.Origin
 
 	parent context.Context // of the lease
 	traced context.Context // parent with what the traces of the Acquire put into it

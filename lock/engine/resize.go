@@ -11,10 +11,11 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine/internal/await"
 	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
+	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 )
 
 // MaxTTL returns the longest TTL that Acquire accepts; see [lock.WithMaxTTL].
-func (e *Engine) MaxTTL() time.Duration { return e.cfg.maxTTL }
+func (e *Engine) MaxTTL() time.Duration { return e.Config.MaxTTL }
 
 // ResizeSemaphore tells every node that the semaphore has to slots, where the node knows from or no number. With to 0
 // it only asks. It returns what each node knows afterwards, in the order of the nodes. See semaphore.Resize, which makes
@@ -28,12 +29,12 @@ func (e *Engine) ResizeSemaphore(ctx context.Context, name string, from, to int)
 	if err := lock.ValidateResource(name); err != nil {
 		return nil, err
 	}
-	e.warm.await(ctx, e.set)
+	e.WarmUp(ctx)
 	r := newResize(e, name, from, to)
-	if ctx.Err() == nil && !e.closing() {
+	if ctx.Err() == nil && !e.Closing() {
 		r.ask(ctx)
 	}
-	if err := e.timers.Await(ctx, e.done, e.cfg.longestNodeTimeout(), r.ready, r.answered); err != nil {
+	if err := e.Timers.Await(ctx, e.Done, e.Config.LongestNodeTimeout(), r.ready, r.answered); err != nil {
 		return nil, fmt.Errorf("lock: slots of %q: %w", name, err)
 	}
 	r.mu.Lock()
@@ -60,20 +61,20 @@ type resize struct {
 
 func newResize(e *Engine, name string, from, to int) *resize {
 	r := &resize{
-		engine: e, began: time.Now(), ready: await.NewSignal(), nodes: make([]lock.NodeSlots, len(e.nodes)),
-		left: len(e.nodes),
-		req:  driver.ResizeRequest{Key: e.cfg.prefix + name, From: from, To: to, Keep: slotsKept(e.cfg.maxTTL)},
+		engine: e, began: time.Now(), ready: await.NewSignal(), nodes: make([]lock.NodeSlots, len(e.Nodes)),
+		left: len(e.Nodes),
+		req:  driver.ResizeRequest{Key: e.Config.Prefix + name, From: from, To: to, Keep: slotsKept(e.Config.MaxTTL)},
 	}
-	for i, n := range e.nodes {
-		r.nodes[i] = lock.NodeSlots{Node: n.Name(), Err: ballot.ErrSilent(e.cfg.longestNodeTimeout())}
+	for i, n := range e.Nodes {
+		r.nodes[i] = lock.NodeSlots{Node: n.Name(), Err: ballot.ErrSilent(e.Config.LongestNodeTimeout())}
 	}
 	return r
 }
 
 // ask sends the question to all nodes.
 func (r *resize) ask(ctx context.Context) {
-	call := driver.Call{Context: valuesOf(ctx), Deadline: r.began.Add(r.engine.cfg.longestNodeTimeout())}
-	for i, n := range r.engine.nodes {
+	call := driver.Call{Context: nodes.Values(ctx), Deadline: r.began.Add(r.engine.Config.LongestNodeTimeout())}
+	for i, n := range r.engine.Nodes {
 		c := &resizeCall{r: r, n: n, index: i}
 		asked, ok := n.Node.(driver.SlotKeeper)
 		if !ok {
@@ -81,7 +82,7 @@ func (r *resize) ask(ctx context.Context) {
 			continue
 		}
 		var err error
-		if c.probe, err = n.enter(); err != nil {
+		if c.probe, err = n.Enter(); err != nil {
 			r.answer(i, 0, err)
 			continue
 		}
@@ -92,16 +93,16 @@ func (r *resize) ask(ctx context.Context) {
 // resizeCall takes one node's answer.
 type resizeCall struct {
 	r     *resize
-	n     *node
+	n     *nodes.Node
 	index int
 	probe bool
 }
 
 // Answer implements driver.Answer.
 func (c *resizeCall) Answer(reply driver.ResizeReply, err error) {
-	c.n.leave(c.probe)
+	c.n.Exit(c.probe)
 	if !errors.Is(err, errors.ErrUnsupported) {
-		c.n.note(time.Since(c.r.began), err)
+		c.n.Note(time.Since(c.r.began), err)
 	}
 	c.r.answer(c.index, reply, err)
 }

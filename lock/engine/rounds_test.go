@@ -11,18 +11,19 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/await"
 	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
 	"github.com/lockscope/lockscope/lock/engine/internal/enginetest"
+	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
 )
 
 // attemptAt returns an attempt on nodes r1, r2 and so on, as a lease knows it.
-func attemptAt(nodes int) *attempt {
-	e := &set{quorum: quorum.Of(nodes), cfg: &config{clock: func() time.Duration { return 0 }}}
-	for i := range nodes {
-		e.names = append(e.names, "r"+string(rune('1'+i)))
+func attemptAt(n int) *attempt {
+	e := &nodes.Set{Quorum: quorum.Of(n), Config: &nodes.Config{Clock: func() time.Duration { return 0 }}}
+	for i := range n {
+		e.Names = append(e.Names, "r"+string(rune('1'+i)))
 	}
 	return &attempt{
 		terms: terms{start: lock.AttemptStart{Resource: "order:1001"}}, set: e, timeout: 500 * time.Millisecond,
-		grants: make([]grant, nodes),
+		grants: make([]grant, n),
 	}
 }
 
@@ -75,10 +76,10 @@ func TestAReleaseAccountsForEveryNode(t *testing.T) {
 	r := &releaseRound{attempt: a,
 		undoings: make([]undoing, 5)}
 	r.sets.Asked = 0b11111
-	r.count(releaseAnswer{from: 0, reply: driver.ReleaseReply{Found: driver.FoundOwn}})
-	r.count(releaseAnswer{from: 1})
-	r.count(releaseAnswer{from: 2, err: driver.ErrUnreachable})
-	r.count(releaseAnswer{from: 3, err: driver.ErrTimeout, retried: true})
+	r.count(nodes.ReleaseAnswer{From: 0, Reply: driver.ReleaseReply{Found: driver.FoundOwn}})
+	r.count(nodes.ReleaseAnswer{From: 1})
+	r.count(nodes.ReleaseAnswer{From: 2, Err: driver.ErrUnreachable})
+	r.count(nodes.ReleaseAnswer{From: 3, Err: driver.ErrTimeout, Retried: true})
 	_, err := r.outcome(nil)
 	e, ok := errors.AsType[*lock.ReleaseError](err)
 	if !ok || len(e.Votes) != 5 || e.Unknown != 3 {

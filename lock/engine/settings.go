@@ -10,14 +10,15 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/internal/clock"
+	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/lock/internal/settings"
 )
 
 const (
 	// MinNodeTimeout and MaxNodeTimeout bound [DefaultNodeTimeout].
-	MinNodeTimeout = minNodeTimeout
-	MaxNodeTimeout = maxNodeTimeout
+	MinNodeTimeout = nodes.MinNodeTimeout
+	MaxNodeTimeout = nodes.MaxNodeTimeout
 )
 
 // Clock returns the time that has passed since some fixed point. It must never
@@ -146,7 +147,7 @@ func (s *Settings) validate() error {
 		return fmt.Errorf("%w: WithPollInterval(%v): at least 1ms", lock.ErrInvalidOption, s.PollInterval)
 	case s.MaxTTL < s.minTTL() || s.MaxTTL > maxMaxTTL:
 		return fmt.Errorf("%w: WithMaxTTL(%v): between %v and %v with a node timeout of %v",
-			lock.ErrInvalidOption, s.MaxTTL, s.minTTL(), maxMaxTTL, s.config().nodeTimeout(0))
+			lock.ErrInvalidOption, s.MaxTTL, s.minTTL(), maxMaxTTL, s.config().NodeTimeout(0))
 	case len(s.NodeNames) != 0 && len(s.NodeNames) != s.nodes:
 		return fmt.Errorf("%w: WithNodeNames: %d names for %d nodes", lock.ErrInvalidOption, len(s.NodeNames), s.nodes)
 	case slices.Contains(s.NodeNames, ""):
@@ -164,10 +165,10 @@ func (s *Settings) validate() error {
 }
 
 // config is what the calls on nodes need of the settings.
-func (s *Settings) config() *config {
-	return &config{
-		prefix: s.Prefix, instance: s.Instance, page: s.Page, maxTTL: s.MaxTTL, pollInterval: s.PollInterval,
-		timeout: s.NodeTimeout, clock: s.Clock, random: s.Random,
+func (s *Settings) config() *nodes.Config {
+	return &nodes.Config{
+		Prefix: s.Prefix, Instance: s.Instance, Page: s.Page, MaxTTL: s.MaxTTL, PollInterval: s.PollInterval,
+		Timeout: s.NodeTimeout, Clock: s.Clock, Random: s.Random,
 	}
 }
 
@@ -189,7 +190,7 @@ func (s *Settings) validateAcquire(o lock.AcquireOptions) error {
 		return fmt.Errorf("%w: %v is not positive", lock.ErrInvalidTTL, o.TTL)
 	case o.TTL < s.minTTL():
 		return fmt.Errorf("%w: %v is too short for a node timeout of %v: use at least %v or lower the node timeout",
-			lock.ErrInvalidTTL, o.TTL, s.config().nodeTimeout(o.TTL), s.minTTL())
+			lock.ErrInvalidTTL, o.TTL, s.config().NodeTimeout(o.TTL), s.minTTL())
 	case o.TTL > s.MaxTTL:
 		return fmt.Errorf("%w: %v is above MaxTTL %v: lower it, or raise WithMaxTTL in every process using these nodes",
 			lock.ErrInvalidTTL, o.TTL, s.MaxTTL)
@@ -212,7 +213,7 @@ func (s *Settings) validateAcquire(o lock.AcquireOptions) error {
 const maxMaxTTL = 30 * 24 * time.Hour
 
 // minTTL leaves time for a vote, a fence round and a renewal that meet a hung node.
-func (s *Settings) minTTL() time.Duration { return 4 * s.config().nodeTimeout(0) }
+func (s *Settings) minTTL() time.Duration { return 4 * s.config().NodeTimeout(0) }
 
 // DefaultNodeTimeout is how long one command on one node may take for a lock of this TTL: a
 // twentieth of the TTL, at least [MinNodeTimeout] and at most [MaxNodeTimeout]. A vote waits
@@ -220,16 +221,16 @@ func (s *Settings) minTTL() time.Duration { return 4 * s.config().nodeTimeout(0)
 // container with a CPU quota may be stopped for most of every 100 ms, and reads its answers
 // late.
 func DefaultNodeTimeout(ttl time.Duration) time.Duration {
-	return defaultNodeTimeout(ttl)
+	return nodes.DefaultNodeTimeout(ttl)
 }
 
 // LongestNodeTimeout is the longest that a command on a node may take, whatever the TTL.
-func (s *Settings) LongestNodeTimeout() time.Duration { return s.config().longestNodeTimeout() }
+func (s *Settings) LongestNodeTimeout() time.Duration { return s.config().LongestNodeTimeout() }
 
 // Drift is the part of the TTL that a lease does not use because clocks differ: 1 % of the TTL
 // for their rate, and 2 ms for the granularity of expiry on the nodes, as in the Redlock text of
 // the Redis documentation.
-func Drift(ttl time.Duration) time.Duration { return driftOf(ttl) }
+func Drift(ttl time.Duration) time.Duration { return nodes.Drift(ttl) }
 
 // defaultInstance names this process as people look for it: host and pid.
 func defaultInstance() string {

@@ -15,7 +15,7 @@ import (
 
 // Shares implements the method that lock.Shares looks for. It fails unless all nodes know readers and writers.
 func (e *Engine) Shares() error {
-	for _, n := range e.nodes {
+	for _, n := range e.Nodes {
 		known, ok := n.Node.(driver.Sharer)
 		if !ok {
 			return fmt.Errorf("%s: %w", n.Name(), errNoModes)
@@ -45,7 +45,7 @@ func (c *caller) upgrades() error {
 		return nil
 	}
 	for _, held := range c.graph.Leases() {
-		if reads(held, c.resource, c.engine.backend.Keyspace) {
+		if reads(held, c.resource, c.engine.Backend.Keyspace) {
 			return fmt.Errorf("%w: %w: %q: release the read lock, then acquire the write lock", lock.ErrInvalidOption,
 				lock.ErrUpgrade, c.resource)
 		}
@@ -55,7 +55,7 @@ func (c *caller) upgrades() error {
 
 // looksAgain bounds the pause of a writer that waits: its bars must not run out.
 func (c *caller) looksAgain(pause time.Duration) time.Duration {
-	if bar := barOf(c.engine.set, &c.opts); bar > 0 {
+	if bar := barOf(c.engine.Set, &c.opts); bar > 0 {
 		return min(pause, bar/3)
 	}
 	return pause

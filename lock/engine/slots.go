@@ -22,6 +22,6 @@ func (c *caller) semaphore() *driver.Semaphore {
 		return nil
 	}
 	return &driver.Semaphore{
-		Key: c.engine.cfg.prefix + name, Slot: slot, Slots: c.opts.Slots, Keep: slotsKept(c.engine.cfg.maxTTL),
+		Key: c.engine.Config.Prefix + name, Slot: slot, Slots: c.opts.Slots, Keep: slotsKept(c.engine.Config.MaxTTL),
 	}
 }

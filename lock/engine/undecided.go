@@ -56,12 +56,12 @@ func (a *contender) beforeNext(ctx context.Context, res ballot.Result) error {
 		return a.wait(ctx, res)
 	}
 	// This is no wait of its own kind: nobody is ahead, and nobody will call.
-	timer := time.NewTimer(undecidedPause + a.engine.cfg.jitter(undecidedPause))
+	timer := time.NewTimer(undecidedPause + a.engine.Config.Jitter(undecidedPause))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 	case <-ctx.Done():
-	case <-a.engine.done:
+	case <-a.engine.Done:
 	}
 	return a.endedBy(ctx)
 }

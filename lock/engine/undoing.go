@@ -9,6 +9,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
 	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
+	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 )
 
 // undoing is the release of one grant. It is sent in the order of the node's calls: the calls
@@ -25,21 +26,21 @@ type undoing struct {
 	withdraw bool           // the node may never have got the token: it is then not asked
 	report   releaseReporter
 
-	contender contending // hears of a wasted grant of the gate; nil for other nodes
-	state     grantState // when it was sent
-	command   command
-	err       error              // its last answer, for the round; guarded by the round's mutex
-	answers   chan releaseAnswer // of a retry; nil before
+	contender nodes.Contender // hears of a wasted grant of the gate; nil for other nodes
+	state     grantState      // when it was sent
+	command   nodes.Command
+	err       error                    // its last answer, for the round; guarded by the round's mutex
+	answers   chan nodes.ReleaseAnswer // of a retry; nil before
 }
 
 // releaseReporter gets each answer to a release.
-type releaseReporter interface{ releaseAnswered(releaseAnswer) }
+type releaseReporter interface{ releaseAnswered(nodes.ReleaseAnswer) }
 
 func (u *undoing) Start(wait callqueue.Waiter) {
 	u.state = u.g.known()
 	late := u.g.mayArrive()
 	if u.withdraw && u.state != grantHeld && !late {
-		u.tell(releaseAnswer{reply: driver.ReleaseReply{Found: driver.FoundNothing}})
+		u.Tell(nodes.ReleaseAnswer{Reply: driver.ReleaseReply{Found: driver.FoundNothing}})
 		u.g.calls.Next()
 		return
 	}
@@ -47,7 +48,7 @@ func (u *undoing) Start(wait callqueue.Waiter) {
 		u.req.Waiter = driver.Waiter{}
 	}
 	if late {
-		u.req.Tombstone = u.g.set.tombstoneTTL()
+		u.req.Tombstone = u.g.Set.TombstoneTTL()
 	} else if u.req.Waiter.ID == "" {
 		u.req.Shared = u.shared
 	}
@@ -55,53 +56,53 @@ func (u *undoing) Start(wait callqueue.Waiter) {
 }
 
 func (u *undoing) send(wait callqueue.Waiter) {
-	u.command = u.g.begin(u.ctx, u.ts, u.event)
+	u.command = u.g.Begin(u.ctx, u.ts, u.event)
 	deadline := time.Now().Add(u.timeout)
-	u.g.Release(driver.Call{Context: u.command.ctx, Deadline: deadline, Wait: wait.Context}, &u.req, u)
+	u.g.Release(driver.Call{Context: u.command.Ctx, Deadline: deadline, Wait: wait.Context}, &u.req, u)
 }
 
 // Answer implements driver.Answer.
 func (u *undoing) Answer(reply driver.ReleaseReply, err error) {
-	u.g.end(u.command, u.ts, u.event, verdictOf(reply.Found == driver.FoundOwn), err)
+	u.g.End(u.command, u.ts, u.event, nodes.VerdictOf(reply.Found == driver.FoundOwn), err)
 	if u.answers != nil {
-		u.answers <- releaseAnswer{reply: reply, err: err}
+		u.answers <- nodes.ReleaseAnswer{Reply: reply, Err: err}
 		return
 	}
 	retried := err != nil && (u.state == grantHeld || u.req.Tombstone > 0)
-	u.tell(releaseAnswer{reply: reply, err: err, retried: retried})
+	u.Tell(nodes.ReleaseAnswer{Reply: reply, Err: err, Retried: retried})
 	switch {
 	case err == nil:
 		u.g.setState(grantRefused)
 	case retried:
-		u.g.retries.add(u.g.set, u)
+		u.g.Retries.Add(u.g.Set, u)
 	}
 	u.g.calls.Next()
 }
 
-func (u *undoing) tell(a releaseAnswer) {
-	if a.reply.Named {
-		u.g.set.contended.mark(u.req.Key, handoffWindow)
+func (u *undoing) Tell(a nodes.ReleaseAnswer) {
+	if a.Reply.Named {
+		u.g.Set.Contended.Mark(u.req.Key, nodes.HandoffWindow)
 	}
-	if u.contender != nil && a.err == nil && a.reply.Found == driver.FoundOwn {
-		u.contender.grantWasted()
+	if u.contender != nil && a.Err == nil && a.Reply.Found == driver.FoundOwn {
+		u.contender.GrantWasted()
 	}
 	if u.report != nil {
-		a.from = u.g.index
+		a.From = u.g.index
 		u.report.releaseAnswered(a)
 	}
 }
 
-// again sends the release once more and returns the answer.
-func (u *undoing) again() releaseAnswer {
+// Again sends the release once more and returns the answer.
+func (u *undoing) Again() nodes.ReleaseAnswer {
 	u.send(callqueue.Waiter{})
 	return <-u.answers
 }
 
-// retry makes this a release that is sent again until it is answered.
-func (u *undoing) retry() {
+// Retry makes this a release that is sent again until it is answered.
+func (u *undoing) Retry() {
 	// By the time the node answers again, others will have queued behind the key.
-	u.req.Handoff, u.req.Shared = handoffWindow, nil
-	u.answers = make(chan releaseAnswer, 1)
+	u.req.Handoff, u.req.Shared = nodes.HandoffWindow, nil
+	u.answers = make(chan nodes.ReleaseAnswer, 1)
 }
 
 // granter is a node that granted to an attempt that failed. It counts as done with its first answer.
@@ -110,7 +111,7 @@ type granter struct {
 	answered atomic.Bool
 }
 
-func (g *granter) releaseAnswered(releaseAnswer) {
+func (g *granter) releaseAnswered(nodes.ReleaseAnswer) {
 	if g.answered.CompareAndSwap(false, true) {
 		g.granters.done()
 	}

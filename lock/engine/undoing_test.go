@@ -7,28 +7,29 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
 	"github.com/lockscope/lockscope/lock/engine/internal/enginetest"
+	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 	"github.com/lockscope/lockscope/lock/engine/internal/workers"
 )
 
 // newSet is a set without nodes.
-func newSet() *set {
+func newSet() *nodes.Set {
 	clock := &enginetest.Clock{}
-	return &set{
-		cfg: &config{clock: clock.Read}, contended: newContention(clock.Read), done: make(chan struct{}),
+	return &nodes.Set{
+		Config: &nodes.Config{Clock: clock.Read}, Contended: nodes.NewContention(clock.Read), Done: make(chan struct{}),
 	}
 }
 
 // TestANodeThatNamedSomebody is remembered, and a release that is sent again names whoever waits by then.
 func TestANodeThatNamedSomebody(t *testing.T) {
 	e := newSet()
-	u := &undoing{g: &grant{node: &node{set: e}}, req: driver.ReleaseRequest{Key: "lock:a"}}
-	if u.tell(releaseAnswer{}); e.contended.has("lock:a") {
+	u := &undoing{g: &grant{Node: &nodes.Node{Set: e}}, req: driver.ReleaseRequest{Key: "lock:a"}}
+	if u.Tell(nodes.ReleaseAnswer{}); e.Contended.Has("lock:a") {
 		t.Error("nobody was named")
 	}
-	if u.tell(releaseAnswer{reply: driver.ReleaseReply{Named: true}}); !e.contended.has("lock:a") {
+	if u.Tell(nodes.ReleaseAnswer{Reply: driver.ReleaseReply{Named: true}}); !e.Contended.Has("lock:a") {
 		t.Error("it is forgotten who was named")
 	}
-	if u.retry(); u.req.Handoff != handoffWindow || u.req.Shared != nil {
+	if u.Retry(); u.req.Handoff != nodes.HandoffWindow || u.req.Shared != nil {
 		t.Errorf("a release that is sent again names nobody: %+v", u.req)
 	}
 }
@@ -53,11 +54,11 @@ func (n *releasing) Release(_ driver.Call, req *driver.ReleaseRequest, to driver
 
 // answers are the answers of a round.
 type answers struct {
-	all  []releaseAnswer
-	came chan releaseAnswer
+	all  []nodes.ReleaseAnswer
+	came chan nodes.ReleaseAnswer
 }
 
-func (a *answers) releaseAnswered(answer releaseAnswer) { a.came <- answer }
+func (a *answers) releaseAnswered(answer nodes.ReleaseAnswer) { a.came <- answer }
 
 // wait takes as many answers as there should be.
 func (a *answers) wait(n int) {
@@ -91,21 +92,21 @@ func TestAnUndoingByWhatIsKnown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newSet()
-			e.workers = workers.New()
+			e.Workers = workers.New()
 			server := &releasing{}
 			if c.err != nil {
 				server.errs = []error{c.err}
 			}
-			g := &grant{node: &node{Node: server, set: e}, calls: &callqueue.Queue{}}
+			g := &grant{Node: &nodes.Node{Node: server, Set: e}, calls: &callqueue.Queue{}}
 			for _, state := range c.states {
 				g.setState(state)
 			}
-			told := answers{came: make(chan releaseAnswer, 10)}
+			told := answers{came: make(chan nodes.ReleaseAnswer, 10)}
 			u := &undoing{g: g, ctx: t.Context(), timeout: time.Second, withdraw: c.withdraw, report: &told}
 			u.req = driver.ReleaseRequest{Key: "lock:a", Token: "t1", Waiter: driver.Waiter{ID: "w1"}}
 			g.calls.Do(u)
 			told.wait(max(c.asked, 1))
-			e.workers.Close()
+			e.Workers.Close()
 			if len(server.asked) != c.asked || len(told.came) != 0 {
 				t.Fatalf("asked %d times, told %d answers too many; want %d", len(server.asked), len(told.came), c.asked)
 			}
@@ -118,7 +119,7 @@ func TestAnUndoingByWhatIsKnown(t *testing.T) {
 			if first := server.asked[0]; first.Tombstone > 0 != c.tombstone || (first.Waiter.ID != "") != c.queue {
 				t.Errorf("%+v", first)
 			}
-			if last := told.all[len(told.all)-1]; c.asked == 2 && (last.err != nil || last.reply.Found != driver.FoundOwn) {
+			if last := told.all[len(told.all)-1]; c.asked == 2 && (last.Err != nil || last.Reply.Found != driver.FoundOwn) {
 				t.Errorf("the round is told %+v in the end", last)
 			}
 			if c.err == nil && g.known() != grantRefused {

@@ -28,7 +28,7 @@ func (a *attempt) vote(ctx context.Context) ballot.Result {
 			return res
 		}
 	}
-	a.ask(1<<len(a.grants)-1, a.set.onlyWait(ctx))
+	a.ask(1<<len(a.grants)-1, a.set.OnlyWait(ctx))
 	err := a.await(ctx, a.timeout)
 	return a.result(err)
 }
@@ -49,10 +49,10 @@ func (a *attempt) voteAtGate(ctx context.Context) (res ballot.Result, over bool)
 	case err != nil:
 		return a.result(err), true
 	case !answered && hedged:
-		a.queue.hedged.Store(true)
+		a.queue.Hedged.Store(true)
 		return res, false
-	case answered && a.queue.hedged.Load():
-		a.queue.hedged.Store(false)
+	case answered && a.queue.Hedged.Load():
+		a.queue.Hedged.Store(false)
 	}
 	if otherSlots { // it may be the one node that is wrong
 		return res, false
@@ -73,10 +73,10 @@ const (
 // asked once until the gate answers: a busy gate must not cause a herd. A Fair caller always
 // waits for the gate, for it must not overtake the queue.
 func (a *attempt) hedge() (patience time.Duration, hedged bool) {
-	if a.opts.Fair || a.queue.hedged.Load() {
+	if a.opts.Fair || a.queue.Hedged.Load() {
 		return a.timeout, false
 	}
-	usual := time.Duration(a.grants[a.gate].roundTrip.Load())
+	usual := time.Duration(a.grants[a.gate].RoundTrip.Load())
 	patience = max(hedgeAfter*usual, minHedge)
 	return min(patience, a.timeout), patience < a.timeout
 }
@@ -152,7 +152,7 @@ func (a *attempt) enough() bool {
 
 // await waits for the ballot to have what it needs.
 func (a *attempt) await(ctx context.Context, patience time.Duration) error {
-	return a.set.timers.Await(ctx, a.set.done, patience, a.ready, a.enough)
+	return a.set.Timers.Await(ctx, a.set.Done, patience, a.ready, a.enough)
 }
 
 // result closes the ballot; err is why it was cut short.
@@ -184,7 +184,7 @@ func (a *attempt) unfinished() error {
 	}
 	return &ballot.CutError{
 		Text: fmt.Sprintf("the attempt was cut short with %d of %d nodes having granted%s", a.ballot.Tally.Granted,
-			len(a.grants), a.set.names.Votes(a.ballot.Sets(), a.ballot.Failures).Text(lock.OpAcquire)),
+			len(a.grants), a.set.Names.Votes(a.ballot.Sets(), a.ballot.Failures).Text(lock.OpAcquire)),
 		Errs: a.ballot.Failures.Errors(),
 	}
 }

@@ -10,13 +10,14 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
 	"github.com/lockscope/lockscope/lock/engine/internal/enginetest"
+	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 )
 
 // newContending returns a caller that contends for the only resource of an engine without nodes.
 func newContending() *acquisition {
 	clock := &enginetest.Clock{}
-	s := &set{cfg: &config{clock: clock.Read}, contended: newContention(clock.Read), done: make(chan struct{})}
-	e := &core{set: s, queues: newQueues(2), leases: newOpenLeases()}
+	s := &nodes.Set{Config: &nodes.Config{Clock: clock.Read}, Contended: nodes.NewContention(clock.Read), Done: make(chan struct{})}
+	e := &core{Set: s, queues: newQueues(2), leases: newOpenLeases()}
 	ctx, opts := context.Background(), lock.NewAcquireOptions()
 	q := e.queues.enter("lock:a")
 	q.takeTurn(&opts, nil)
@@ -75,8 +76,8 @@ func TestAWaitSaysWhoIsNext(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				a := newContending()
-				a.engine.nodes = make([]*node, 3)
-				a.engine.cfg.pollInterval, a.engine.cfg.random = time.Second, func(int64) int64 { return 0 }
+				a.engine.Nodes = make([]*nodes.Node, 3)
+				a.engine.Config.PollInterval, a.engine.Config.Random = time.Second, func(int64) int64 { return 0 }
 				a.named = c.named
 				done := make(chan error)
 				go func() { done <- a.wait(t.Context(), c.res) }()
@@ -120,12 +121,12 @@ func TestWastedGrants(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				a := newContending()
 				a.wasted = c.before
-				a.engine.cfg.pollInterval, a.engine.cfg.random = lock.DefaultPollInterval, rand.Int64N
+				a.engine.Config.PollInterval, a.engine.Config.Random = lock.DefaultPollInterval, rand.Int64N
 				began := time.Now()
-				a.queue.grantWasted()
+				a.queue.GrantWasted()
 				go func() {
 					synctest.Wait()
-					a.queue.grantWasted() // of an earlier attempt
+					a.queue.GrantWasted() // of an earlier attempt
 					synctest.Wait()
 					if c.named {
 						a.engine.queues.wakeUp("lock:a")

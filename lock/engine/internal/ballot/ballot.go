@@ -1,3 +1,5 @@
+// Package ballot says what the answers of nodes amount to: who won a vote, who holds the lock, and what to tell a
+// caller that has no quorum.
 package ballot
 
 import (
@@ -175,6 +177,7 @@ func (b *Ballot) Result(err error) Result {
 	return res
 }
 
+// Sets are the nodes by how they voted.
 func (b *Ballot) Sets() Sets {
 	return Sets{Asked: b.Asked, Granted: b.Granted, Refused: b.Refused}
 }

@@ -44,9 +44,10 @@ func (ns Names) Votes(s Sets, failed Failures) lock.NodeVotes {
 // Failure is the error of one node.
 type Failure struct {
 	*lock.NodeError
-	Index int // its index in the engine
+	Index int // of the node
 }
 
+// Failure is the error of the node with this index.
 func (ns Names) Failure(node int, op lock.Operation, err error) Failure {
 	return Failure{NodeError: &lock.NodeError{Node: ns[node], Op: op, Err: err}, Index: node}
 }
@@ -86,13 +87,14 @@ func (ns Names) NoQuorum(resource string, op lock.Operation, s Sets, failed Fail
 	return e
 }
 
-// CutError is the error of a round that was cut short. Its text accounts for every node; errs are the errors of
+// CutError is the error of a round that was cut short. Its text accounts for every node; Errs are the errors of
 // those that failed.
 type CutError struct {
 	Text string
 	Errs []error
 }
 
+// Error returns Text.
 func (e *CutError) Error() string { return e.Text }
 
 // Unwrap returns the nodes' errors.

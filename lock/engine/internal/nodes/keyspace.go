@@ -1,4 +1,4 @@
-package engine
+package nodes
 
 import (
 	"crypto/sha256"
@@ -10,9 +10,9 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// keyspaceOf identifies the servers, in any order, and the keys that resources have there. Engines
+// Keyspace identifies the servers, in any order, and the keys that resources have there. Engines
 // with the same keyspace contend with each other.
-func keyspaceOf(servers []string, namespace, prefix string, nodes []driver.Node) string {
+func Keyspace(servers []string, namespace, prefix string, nodes []driver.Node) string {
 	servers = slices.Clone(servers)
 	if len(servers) == 0 {
 		for _, n := range nodes {

@@ -1,4 +1,4 @@
-package engine
+package nodes
 
 import (
 	"fmt"
@@ -10,17 +10,17 @@ import (
 
 func TestContentionIsForgotten(t *testing.T) {
 	clock := &enginetest.Clock{}
-	all := newContention(clock.Read)
-	all.mark("lock:a", time.Second)
-	if !all.has("lock:a") || all.has("lock:b") {
+	all := NewContention(clock.Read)
+	all.Mark("lock:a", time.Second)
+	if !all.Has("lock:a") || all.Has("lock:b") {
 		t.Error("what is contended is not known")
 	}
 	clock.Now = 2 * time.Second
-	if all.has("lock:a") || len(all.until) != 0 {
+	if all.Has("lock:a") || len(all.until) != 0 {
 		t.Error("it is remembered for too long")
 	}
 	for i := range 3 * maxContended {
-		all.mark(fmt.Sprint(i), time.Second)
+		all.Mark(fmt.Sprint(i), time.Second)
 	}
 	if len(all.until) > maxContended {
 		t.Errorf("%d keys are remembered", len(all.until))

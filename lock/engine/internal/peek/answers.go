@@ -1,4 +1,4 @@
-package engine
+package peek
 
 import (
 	"cmp"
@@ -10,8 +10,8 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
-// peekAnswer is what one node said of a resource.
-type peekAnswer struct {
+// answer is what one node said of a resource.
+type answer struct {
 	name     string
 	answered bool
 	reply    driver.PeekReply
@@ -19,15 +19,15 @@ type peekAnswer struct {
 	err      error     // also while there is no answer
 }
 
-// peekAnswers are those of all nodes to one question, in the order of the nodes.
-type peekAnswers struct {
+// answers are those of all nodes to one question, in the order of the nodes.
+type answers struct {
 	resource string
 	quorum   int
-	nodes    []peekAnswer
+	nodes    []answer
 }
 
 // said are the nodes that gave the most frequent answer: one holder, or none.
-func (p *peekAnswers) said() (same []peekAnswer) {
+func (p *answers) said() (same []answer) {
 	for _, a := range p.nodes {
 		if a.err == nil {
 			if one := p.like(a.reply); len(one) > len(same) {
@@ -38,7 +38,7 @@ func (p *peekAnswers) said() (same []peekAnswer) {
 	return same
 }
 
-func (p *peekAnswers) like(reply driver.PeekReply) (same []peekAnswer) {
+func (p *answers) like(reply driver.PeekReply) (same []answer) {
 	for _, a := range p.nodes {
 		if a.err == nil && a.reply.Held == reply.Held && a.reply.Holder == reply.Holder {
 			same = append(same, a)
@@ -48,7 +48,7 @@ func (p *peekAnswers) like(reply driver.PeekReply) (same []peekAnswer) {
 }
 
 // holder are the nodes in the name of the holder that has a quorum; nil if none has.
-func (p *peekAnswers) holder() []peekAnswer {
+func (p *answers) holder() []answer {
 	for _, a := range p.nodes {
 		if a.err == nil && a.reply.Held {
 			if same := p.like(a.reply); len(same) >= p.quorum {
@@ -60,7 +60,7 @@ func (p *peekAnswers) holder() []peekAnswer {
 }
 
 // free reports that no holder can have a quorum, whatever the nodes without an answer have.
-func (p *peekAnswers) free() bool {
+func (p *answers) free() bool {
 	unknown, most := 0, 0
 	for _, a := range p.nodes {
 		switch {
@@ -75,18 +75,18 @@ func (p *peekAnswers) free() bool {
 
 // decided reports that no further answer can matter. A quorum whose counters differ is not enough:
 // each further answer may show that the fence is higher.
-func (p *peekAnswers) decided() bool {
-	waits := slices.ContainsFunc(p.nodes, func(a peekAnswer) bool { return !a.answered })
+func (p *answers) decided() bool {
+	waits := slices.ContainsFunc(p.nodes, func(a answer) bool { return !a.answered })
 	if !waits || p.free() {
 		return true
 	}
 	same := p.holder()
-	return same != nil && !slices.ContainsFunc(same, func(a peekAnswer) bool {
+	return same != nil && !slices.ContainsFunc(same, func(a answer) bool {
 		return a.reply.Counter != same[0].reply.Counter
 	})
 }
 
-func (p *peekAnswers) sighting() (lock.Sighting, error) {
+func (p *answers) sighting() (lock.Sighting, error) {
 	same := p.holder()
 	switch {
 	case same != nil:
@@ -101,11 +101,11 @@ func (p *peekAnswers) sighting() (lock.Sighting, error) {
 // largest counter of its grants, and none of them may end before the lease. The nodes that are
 // missing here may be in that quorum, so it has sure or more of these. That bounds both: the fence is
 // not below the sure-th smallest counter, and the lease does not outlive the sure-th latest end.
-func (p *peekAnswers) held(same []peekAnswer) lock.Sighting {
+func (p *answers) held(same []answer) lock.Sighting {
 	s := lock.Sighting{Held: true}
 	s.Holder, _ = records.ParseHolder(same[0].reply.Holder)
 	sure := p.quorum - (len(p.nodes) - len(same))
-	slices.SortFunc(same, func(x, y peekAnswer) int { return cmp.Compare(x.reply.Counter, y.reply.Counter) })
+	slices.SortFunc(same, func(x, y answer) int { return cmp.Compare(x.reply.Counter, y.reply.Counter) })
 	s.Fence = same[sure-1].reply.Counter
 	var ends []time.Time
 	for _, a := range same {
@@ -120,7 +120,7 @@ func (p *peekAnswers) held(same []peekAnswer) lock.Sighting {
 	return s
 }
 
-func (p *peekAnswers) undecided() *lock.QuorumError {
+func (p *answers) undecided() *lock.QuorumError {
 	e := &lock.QuorumError{Resource: p.resource, Op: lock.OpPeek, Nodes: len(p.nodes), Quorum: p.quorum}
 	most := p.said()
 	for _, a := range p.nodes {
@@ -129,7 +129,7 @@ func (p *peekAnswers) undecided() *lock.QuorumError {
 		case a.err != nil:
 			v.Verdict, v.Err = lock.VerdictFailed, a.err
 			e.Errors = append(e.Errors, &lock.NodeError{Node: a.name, Op: lock.OpPeek, Err: a.err})
-		case slices.ContainsFunc(most, func(m peekAnswer) bool { return m.name == a.name }):
+		case slices.ContainsFunc(most, func(m answer) bool { return m.name == a.name }):
 			v.Verdict = lock.VerdictGranted
 			e.Granted++
 		default:

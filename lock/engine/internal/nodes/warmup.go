@@ -1,4 +1,4 @@
-package engine
+package nodes
 
 import (
 	"context"
@@ -17,37 +17,26 @@ type warmUp struct {
 	done chan struct{} // closed when a quorum of the nodes is ready, or all have tried
 }
 
-// await waits until the nodes are ready to vote, or have failed to get ready; the vote finds out
-// which. The end of ctx or of the engine cuts the wait short.
-func (w *warmUp) await(ctx context.Context, e *set) {
-	w.once.Do(func() { w.start(e) })
-	select {
-	case <-w.done:
-	case <-ctx.Done():
-	case <-e.done:
-	}
-}
-
-func (w *warmUp) start(e *set) {
+func (w *warmUp) start(s *Set) {
 	w.done = make(chan struct{})
 	var cold []driver.Warmer
-	for _, n := range e.nodes {
+	for _, n := range s.Nodes {
 		if node, ok := n.Node.(driver.Warmer); ok {
 			cold = append(cold, node)
 		}
 	}
-	missing := e.quorum - (len(e.nodes) - len(cold))
+	missing := s.Quorum - (len(s.Nodes) - len(cold))
 	if missing <= 0 {
 		close(w.done)
 		return
 	}
-	if !e.workers.Run(func() { w.run(e, cold, missing) }) {
+	if !s.Workers.Run(func() { w.run(s, cold, missing) }) {
 		close(w.done)
 	}
 }
 
 // run warms the nodes until all have tried. Waiters go on once as many as are missing are ready.
-func (w *warmUp) run(e *set, cold []driver.Warmer, missing int) {
+func (w *warmUp) run(s *Set, cold []driver.Warmer, missing int) {
 	ctx, cancel := context.WithTimeout(context.Background(), warmUpTimeout)
 	defer cancel()
 	tried := make(chan error, len(cold))
@@ -56,7 +45,7 @@ func (w *warmUp) run(e *set, cold []driver.Warmer, missing int) {
 	}
 	enough := sync.OnceFunc(func() { close(w.done) })
 	defer enough()
-	closing := e.done
+	closing := s.Done
 	for left := len(cold); left > 0; {
 		select {
 		case err := <-tried:

@@ -1,4 +1,4 @@
-package engine
+package nodes
 
 import (
 	"sync"
@@ -16,69 +16,69 @@ const (
 	lastRetryPause  = 100 * time.Millisecond
 )
 
-// releaseRetries are the releases that one node has not answered. A node that was stopped
+// Retries are the releases that one node has not answered. A node that was stopped
 // carries out the commands in its sockets when it goes on. Among them may be acquires whose
 // connections are closed by now: only a release after those leaves no key behind.
-type releaseRetries struct {
+type Retries struct {
 	mu      sync.Mutex
 	due     []pendingRelease
 	running bool // a worker is at it
 }
 
-// releaseAnswer is what a node says to a release.
-type releaseAnswer struct {
-	from    int // index of the node
-	reply   driver.ReleaseReply
-	err     error
-	retried bool // after err: it is asked again, and may still answer
+// ReleaseAnswer is what a node says to a release.
+type ReleaseAnswer struct {
+	From    int // index of the node
+	Reply   driver.ReleaseReply
+	Err     error
+	Retried bool // after err: it is asked again, and may still answer
 }
 
-// retriable is a release that can be sent again.
-type retriable interface {
-	retry()               // makes it one that is sent again until it is answered
-	again() releaseAnswer // sends it once more
-	tell(releaseAnswer)   // passes the answer on
+// Retriable is a release that can be sent again.
+type Retriable interface {
+	Retry()               // makes it one that is sent again until it is answered
+	Again() ReleaseAnswer // sends it once more
+	Tell(ReleaseAnswer)   // passes the answer on
 }
 
 // pendingRelease is a release to be sent again until it is answered.
 type pendingRelease struct {
-	retriable
+	Retriable
 	until time.Duration // when it is pointless
 }
 
-// add takes over a release that was not answered.
-func (r *releaseRetries) add(e *set, u retriable) {
+// Add takes over a release that was not answered.
+func (r *Retries) Add(s *Set, u Retriable) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.due) >= maxReleaseRetries {
 		return
 	}
-	until := e.cfg.clock() + e.tombstoneTTL()
-	u.retry()
-	r.due = append(r.due, pendingRelease{retriable: u, until: until})
+	until := s.Config.Clock() + s.TombstoneTTL()
+	u.Retry()
+	r.due = append(r.due, pendingRelease{Retriable: u, until: until})
 	if !r.running {
-		r.running = e.workers.Run(func() { r.run(e) })
+		r.running = s.Workers.Run(func() { r.run(s) })
 	}
 }
 
 // run sends the releases, one at a time, until none is left or the engine is closed.
-func (r *releaseRetries) run(e *set) {
+func (r *Retries) run(s *Set) {
 	pause := firstRetryPause
 	for {
 		p, ok := r.next()
 		if !ok {
 			return
 		}
-		if e.cfg.clock() < p.until {
-			answer := p.again()
-			if answer.err != nil {
-				if !e.sleep(pause) {
+		if s.Config.Clock() < p.until {
+			answer := p.Again()
+			if answer.Err != nil {
+				if !s.sleep(pause) {
 					return
 				}
 				pause = min(2*pause, lastRetryPause)
 				continue
 			}
-			p.tell(answer)
+			p.Tell(answer)
 		}
 		pause = firstRetryPause
 		r.drop()
@@ -86,7 +86,7 @@ func (r *releaseRetries) run(e *set) {
 }
 
 // next is the oldest release; if there is none, the worker ends.
-func (r *releaseRetries) next() (pendingRelease, bool) {
+func (r *Retries) next() (pendingRelease, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.due) == 0 {
@@ -96,7 +96,7 @@ func (r *releaseRetries) next() (pendingRelease, bool) {
 	return r.due[0], true
 }
 
-func (r *releaseRetries) drop() {
+func (r *Retries) drop() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.due = r.due[1:]

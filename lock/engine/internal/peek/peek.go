@@ -1,4 +1,5 @@
-package engine
+// Package peek asks nodes who holds a resource, and changes nothing on them.
+package peek
 
 import (
 	"context"
@@ -11,60 +12,61 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine/internal/await"
 	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
+	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 )
 
-// peekAt asks all nodes who holds the resource. A quorum decides.
-func peekAt(ctx context.Context, e *set, resource string) (lock.Sighting, error) {
-	e.warm.await(ctx, e)
-	timeout := e.cfg.nodeTimeout(lock.DefaultTTL)
+// Ask asks all nodes who holds the resource. A quorum decides.
+func Ask(ctx context.Context, e *nodes.Set, resource string) (lock.Sighting, error) {
+	e.WarmUp(ctx)
+	timeout := e.Config.NodeTimeout(lock.DefaultTTL)
 	p := newPeek(e, resource, timeout)
-	if ctx.Err() == nil && !e.closing() {
+	if ctx.Err() == nil && !e.Closing() {
 		p.ask(ctx)
 	}
-	if err := e.timers.Await(ctx, e.done, timeout, p.ready, p.enough); err != nil {
+	if err := e.Timers.Await(ctx, e.Done, timeout, p.ready, p.enough); err != nil {
 		return lock.Sighting{}, fmt.Errorf("lock: peek at %q: %w", resource, err)
 	}
 	return p.result()
 }
 
-// errNoPeek is the answer of a node without a Peek.
-var errNoPeek = fmt.Errorf("%w: this driver cannot read who holds a lock without asking for it", errors.ErrUnsupported)
+// ErrUnsupported is the answer of a node without a Peek.
+var ErrUnsupported = fmt.Errorf("%w: this driver cannot read who holds a lock without asking for it", errors.ErrUnsupported)
 
 // peek is one question to all nodes.
 type peek struct {
-	set   *set
+	set   *nodes.Set
 	began time.Time
 	req   driver.PeekRequest
 	ready await.Signal // set when the answers may decide
 
 	mu      sync.Mutex
-	answers peekAnswers // guarded by mu
+	answers answers // guarded by mu
 }
 
-func newPeek(e *set, resource string, timeout time.Duration) *peek {
+func newPeek(e *nodes.Set, resource string, timeout time.Duration) *peek {
 	p := &peek{
-		set: e, began: time.Now(), req: driver.PeekRequest{Key: e.cfg.prefix + resource}, ready: await.NewSignal(),
+		set: e, began: time.Now(), req: driver.PeekRequest{Key: e.Config.Prefix + resource}, ready: await.NewSignal(),
 	}
-	p.answers = peekAnswers{resource: resource, quorum: e.quorum, nodes: make([]peekAnswer, len(e.nodes))}
-	for i, n := range e.nodes {
-		p.answers.nodes[i] = peekAnswer{name: n.Name(), err: ballot.ErrSilent(timeout)}
+	p.answers = answers{resource: resource, quorum: e.Quorum, nodes: make([]answer, len(e.Nodes))}
+	for i, n := range e.Nodes {
+		p.answers.nodes[i] = answer{name: n.Name(), err: ballot.ErrSilent(timeout)}
 	}
 	return p
 }
 
 // ask sends the question to all nodes.
 func (p *peek) ask(ctx context.Context) {
-	call := driver.Call{Context: valuesOf(ctx), Deadline: p.began.Add(p.set.cfg.nodeTimeout(lock.DefaultTTL))}
-	call.Wait = p.set.onlyWait(ctx).Context
-	for i, n := range p.set.nodes {
+	call := driver.Call{Context: nodes.Values(ctx), Deadline: p.began.Add(p.set.Config.NodeTimeout(lock.DefaultTTL))}
+	call.Wait = p.set.OnlyWait(ctx).Context
+	for i, n := range p.set.Nodes {
 		c := &peekCall{p: p, n: n, index: i}
 		asked, ok := n.Node.(driver.Peeker)
 		if !ok {
-			p.answer(i, driver.PeekReply{}, errNoPeek)
+			p.answer(i, driver.PeekReply{}, ErrUnsupported)
 			continue
 		}
 		var err error
-		if c.probe, err = n.enter(); err != nil {
+		if c.probe, err = n.Enter(); err != nil {
 			p.answer(i, driver.PeekReply{}, err)
 			continue
 		}
@@ -75,15 +77,15 @@ func (p *peek) ask(ctx context.Context) {
 // peekCall takes one node's answer.
 type peekCall struct {
 	p     *peek
-	n     *node
+	n     *nodes.Node
 	index int
 	probe bool
 }
 
 // Answer implements driver.Answer.
 func (c *peekCall) Answer(reply driver.PeekReply, err error) {
-	c.n.leave(c.probe)
-	c.n.note(time.Since(c.p.began), err)
+	c.n.Exit(c.probe)
+	c.n.Note(time.Since(c.p.began), err)
 	c.p.answer(c.index, reply, err)
 }
 

@@ -1,12 +1,12 @@
-package engine
+package nodes
 
 import (
 	"sync"
 	"time"
 )
 
-// contention remembers the locks that other processes wait for.
-type contention struct {
+// Contention remembers the locks that other processes wait for.
+type Contention struct {
 	clock func() time.Duration
 
 	mu    sync.Mutex
@@ -16,13 +16,14 @@ type contention struct {
 // maxContended bounds the memory of recent contention. Forgetting a lock costs one attempt.
 const maxContended = 1024
 
-func newContention(clock func() time.Duration) *contention {
-	return &contention{clock: clock, until: make(map[string]time.Duration)}
+// NewContention makes an empty memory.
+func NewContention(clock func() time.Duration) *Contention {
+	return &Contention{clock: clock, until: make(map[string]time.Duration)}
 }
 
-// mark remembers that other processes waited for the lock when it was released, so that this
+// Mark remembers that other processes waited for the lock when it was released, so that this
 // process queues behind them.
-func (c *contention) mark(key string, d time.Duration) {
+func (c *Contention) Mark(key string, d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.until) >= maxContended {
@@ -31,8 +32,8 @@ func (c *contention) mark(key string, d time.Duration) {
 	c.until[key] = c.clock() + d
 }
 
-// has reports that others are likely waiting for the lock.
-func (c *contention) has(key string) bool {
+// Has reports that others are likely waiting for the lock.
+func (c *Contention) Has(key string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	until, ok := c.until[key]
