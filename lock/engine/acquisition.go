@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/internal/attempt"
 )
 
 // acquisition is one Acquire: the wait for its turn in this process, then the contention for the lock, and its lease.
@@ -57,14 +58,14 @@ func (a *acquisition) enterAndAcquire(ctx context.Context) (l *lease, late bool,
 }
 
 // acquire waits for its turn, and for the lock. If it succeeds, it still has the turn.
-func (a *acquisition) acquire(ctx context.Context) (beginning, error) {
+func (a *acquisition) acquire(ctx context.Context) (attempt.Beginning, error) {
 	defer a.graph.End()
 	if a.opts.NoWait {
 		return a.contend(ctx)
 	}
 	turn, err := a.awaitTurn(ctx)
 	if err != nil {
-		return beginning{}, a.cut(err, a.queue.lastMet())
+		return attempt.Beginning{}, a.cut(err, a.queue.lastMet())
 	}
 	if turn != nil && turn.handed {
 		return turn.from, nil
@@ -110,7 +111,7 @@ func (a *acquisition) awaitTurn(ctx context.Context) (*turn, error) {
 
 // giveBack is for a caller that gives up at the instant of a hand-over: the next caller gets
 // the lock, or it is released in the background.
-func (a *acquisition) giveBack(from beginning) {
+func (a *acquisition) giveBack(from attempt.Beginning) {
 	a.engine.queues.enter(a.key) // for the lease to leave
 	l, _ := a.lease(from)
 	l.giveBack()

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/internal/attempt"
 	"github.com/lockscope/lockscope/lock/engine/internal/await"
 	"github.com/lockscope/lockscope/lock/engine/internal/deadlock"
 	"github.com/lockscope/lockscope/lock/engine/records"
@@ -12,7 +13,7 @@ import (
 
 // caller is one call of Acquire: where it comes from, and for what it asks.
 type caller struct {
-	request
+	Request
 
 	engine *core
 	key    string
@@ -21,8 +22,8 @@ type caller struct {
 }
 
 // lease makes the lease of the call; see newLease.
-func (c *caller) lease(from beginning) (l *lease, late bool) {
-	return newLease(c.engine.Set, c.engine.leases, &c.request, from)
+func (c *caller) lease(from attempt.Beginning) (l *lease, late bool) {
+	return newLease(c.engine.Set, c.engine.leases, &c.Request, from)
 }
 
 // endedBy is why the call must stop: its context ended, or the engine was closed. It is nil while neither has.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/attempt"
 	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 )
@@ -29,7 +30,7 @@ type contender struct {
 const maxEarlier = 8
 
 // contend attempts and waits until it has the lock or must stop.
-func (a *contender) contend(ctx context.Context) (beginning, error) {
+func (a *contender) contend(ctx context.Context) (attempt.Beginning, error) {
 	a.engine.WarmUp(ctx)
 	for {
 		a.attempts++
@@ -38,7 +39,7 @@ func (a *contender) contend(ctx context.Context) (beginning, error) {
 			a.queue.blocker.Store(nil)
 			a.queue.met.Store(nil)
 			a.gate.leave(ctx, &a.caller, try)
-			return try.won(), nil
+			return try.Won(), nil
 		}
 		a.remember(try, res)
 		if ended := a.endedBy(ctx); ended != nil {
@@ -47,26 +48,26 @@ func (a *contender) contend(ctx context.Context) (beginning, error) {
 				a.last = a.queue.lastMet()
 			}
 			if a.last == nil {
-				a.last = try.unfinished()
+				a.last = try.Unfinished()
 			}
-			return beginning{}, a.cut(ended, a.last)
+			return attempt.Beginning{}, a.cut(ended, a.last)
 		}
 		if a.opts.NoWait && !a.undecided.again(res) || res.Hopeless || a.attempts == a.opts.MaxAttempts {
-			try.settle(ctx)
+			try.Settle(ctx)
 			a.gate.leave(ctx, &a.caller, nil)
-			return beginning{}, a.undecided.most(res.Err)
+			return attempt.Beginning{}, a.undecided.most(res.Err)
 		}
 		if err := a.beforeNext(ctx, res); err != nil {
 			a.gate.leave(ctx, &a.caller, nil)
-			return beginning{}, a.cut(err, a.last)
+			return attempt.Beginning{}, a.cut(err, a.last)
 		}
 	}
 }
 
 // remember keeps the holder record of a failed attempt, and why it failed, unless only its
 // context had ended.
-func (a *contender) remember(try *attempt, res ballot.Result) {
-	a.earlier = append(a.earlier[max(0, len(a.earlier)-maxEarlier):], try.holder())
+func (a *contender) remember(try *attempt.Attempt, res ballot.Result) {
+	a.earlier = append(a.earlier[max(0, len(a.earlier)-maxEarlier):], try.Holder())
 	switch {
 	case errors.Is(res.Err, lock.ErrHeld), errors.Is(res.Err, lock.ErrTooLate), errors.Is(res.Err, lock.ErrNoQuorum):
 		a.last = res.Err
@@ -87,17 +88,17 @@ func (a *contender) cut(err, last error) error {
 
 // try makes one attempt. It asks all nodes at once if the lock is likely free or this waiter
 // was named, and otherwise the gate first, so that a refusal costs one node only.
-func (a *contender) try(ctx context.Context) (*attempt, ballot.Result) {
-	try := newAttempt(a.engine.Set, a.terms(ctx))
-	hooked := a.ts.AttemptStart(ctx, try.start)
+func (a *contender) try(ctx context.Context) (*attempt.Attempt, ballot.Result) {
+	try := attempt.New(a.engine.Set, a.terms(ctx))
+	hooked := a.ts.AttemptStart(ctx, try.Start)
 	began := time.Now()
-	res := try.carryOut(hooked)
+	res := try.Run(hooked)
 	if len(a.ts) > 0 {
-		a.ts.AttemptEnd(hooked, try.end(time.Since(began), res.Err))
+		a.ts.AttemptEnd(hooked, try.End(time.Since(began), res.Err))
 	}
-	a.gate.note(try.gate, try.waiter.Enqueue, res)
+	a.gate.note(try.Gate, try.Waiter.Enqueue, res)
 	if res.Err != nil {
-		a.gate.barred |= try.barred()
+		a.gate.barred |= try.Barred()
 	}
 	if res.GateRefused {
 		a.wasted = 0
@@ -107,15 +108,15 @@ func (a *contender) try(ctx context.Context) (*attempt, ballot.Result) {
 
 // terms are those of the coming attempt. The time is taken before waiter, which may have to
 // subscribe on the gate first.
-func (a *contender) terms(ctx context.Context) terms {
+func (a *contender) terms(ctx context.Context) attempt.Terms {
 	a.drainWake()
-	t := terms{
-		start: lock.AttemptStart{Resource: a.resource, Attempt: a.attempts, GateFirst: a.gateFirst()},
-		ts:    a.ts, traced: a.traced, queue: &a.queue.Calls, opts: a.opts, since: time.Now(), origin: a.origin,
-		earlier: a.earlier, reserve: a.reserve(), gate: a.gate.choose(a.key, a.engine.Nodes),
-		semaphore: a.semaphore(),
+	t := attempt.Terms{
+		Start: lock.AttemptStart{Resource: a.resource, Attempt: a.attempts, GateFirst: a.gateFirst()},
+		Ts:    a.ts, Traced: a.traced, Queue: &a.queue.Calls, Opts: a.opts, Since: time.Now(), Origin: a.origin,
+		Earlier: a.earlier, Reserve: a.reserve(), Gate: a.gate.choose(a.key, a.engine.Nodes),
+		Semaphore: a.semaphore(),
 	}
-	t.waiter = a.waiter(ctx, t.gate)
+	t.Waiter = a.waiter(ctx, t.Gate)
 	return t
 }
 
@@ -134,7 +135,7 @@ func (a *contender) waiter(ctx context.Context, gate int) driver.Waiter {
 // caller could overtake others that way, so it does that only every other time. A writer that waits
 // has to keep readers out on all nodes.
 func (a *contender) gateFirst() bool {
-	if a.engine.Quorum == 1 && len(a.engine.Nodes) == 1 || barOf(a.engine.Set, &a.opts) > 0 {
+	if a.engine.Quorum == 1 && len(a.engine.Nodes) == 1 || attempt.Bar(a.engine.Set, &a.opts) > 0 {
 		return false
 	}
 	switch {
@@ -172,7 +173,7 @@ const (
 // reserve is how many fences the next attempt asks for: one for its own lease, and more if
 // callers of this process wait for a hand-over.
 func (a *contender) reserve() uint64 {
-	if a.opts.NoWait || !handsOver(&a.opts) {
+	if a.opts.NoWait || !attempt.HandsOver(&a.opts) {
 		return 1
 	}
 	return uint64(min(max(fencesPerWaiter*a.queue.waiting(), 1), maxRun))

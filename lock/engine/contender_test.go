@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/engine/internal/attempt"
 	"github.com/lockscope/lockscope/lock/engine/internal/await"
 	"github.com/lockscope/lockscope/lock/engine/internal/clock"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
@@ -12,10 +13,10 @@ import (
 // TestALockThatIsGivenBackAtOnce passes on the turn that came with it, and keeps the queue of its caller.
 func TestALockThatIsGivenBackAtOnce(t *testing.T) {
 	a := newContending()
-	won := &attempt{
-		terms: terms{queue: &a.queue.Calls, opts: a.opts}, set: a.engine.Set, ready: await.NewSignal(),
+	won := &attempt.Attempt{
+		Terms: attempt.Terms{Queue: &a.queue.Calls, Opts: a.opts}, Set: a.engine.Set, Ready: await.NewSignal(),
 	}
-	a.giveBack(beginning{attempt: won, fence: 2, last: 10, expires: a.opts.TTL, renewAt: clock.Never, handedOver: true})
+	a.giveBack(attempt.Beginning{Attempt: won, Fence: 2, Last: 10, Expires: a.opts.TTL, RenewAt: clock.Never, HandedOver: true})
 	if a.engine.queues.wakeUp("lock:a") || a.queue.keeps() != nil {
 		t.Error("nobody has the lock, and nobody can contend for it")
 	}

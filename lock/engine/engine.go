@@ -64,7 +64,7 @@ func (e *Engine) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 		return nil, err
 	}
 	a := &acquisition{contender{caller: caller{
-		request: request{ts: hooks.Of(ctx), resource: resource, opts: e.said.acquireOptions(opts), parent: ctx},
+		Request: Request{ts: hooks.Of(ctx), resource: resource, opts: e.said.acquireOptions(opts), parent: ctx},
 		engine:  &e.core, key: e.Config.Prefix + resource, began: time.Now(),
 	}}}
 	if err := e.said.validateAcquire(a.opts); err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/attempt"
 	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
 	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
 	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
@@ -59,14 +60,14 @@ func (g *gateQueue) note(gate int, enqueued bool, res ballot.Result) {
 
 // leave gives up the caller's positions in queues, and its bars. Where the gate granted, the grant has
 // removed the caller from the queue already.
-func (g *gateQueue) leave(ctx context.Context, c *caller, won *attempt) {
+func (g *gateQueue) leave(ctx context.Context, c *caller, won *attempt.Attempt) {
 	gone := g.queued | g.barred
-	if won != nil && won.dequeued() {
-		gone &^= 1 << won.gate &^ g.barred
+	if won != nil && won.Dequeued() {
+		gone &^= 1 << won.Gate &^ g.barred
 	}
 	var late uint64 // nodes that have not answered the attempt that won: they may still set up a bar
 	if won != nil {
-		late = won.barred() &^ gone
+		late = won.Barred() &^ gone
 	}
 	for i := range c.engine.Nodes {
 		if (gone|late)&(1<<i) == 0 {
@@ -78,10 +79,10 @@ func (g *gateQueue) leave(ctx context.Context, c *caller, won *attempt) {
 			timeout: c.engine.Config.NodeTimeout(c.opts.TTL),
 			event:   lock.NodeStart{Resource: c.resource, Op: lock.OpLeave},
 			req: driver.LeaveRequest{Key: c.key, WaiterID: c.engine.ID, Handoff: nodes.HandoffWindow,
-				Mode: modeOf(c.opts.Kind)},
+				Mode: attempt.Mode(c.opts.Kind)},
 		}
 		if late&(1<<i) != 0 {
-			l.unless = &won.grants[i]
+			l.unless = &won.Grants[i]
 		}
 		calls.Do(l)
 	}
@@ -96,12 +97,12 @@ type leaving struct {
 	timeout time.Duration
 	event   lock.NodeStart
 	req     driver.LeaveRequest
-	unless  *grant // nothing is sent if the node has granted by then; may be nil
+	unless  *attempt.Grant // nothing is sent if the node has granted by then; may be nil
 	command nodes.Command
 }
 
 func (l *leaving) Start(callqueue.Waiter) {
-	if l.unless != nil && l.unless.has() {
+	if l.unless != nil && l.unless.Has() {
 		l.calls.Next()
 		return
 	}

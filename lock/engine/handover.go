@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/internal/attempt"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 )
 
@@ -20,13 +21,13 @@ const renameAfter = 5 * time.Millisecond
 // mayHandTo reports that a caller with these options may be handed the lock of this lease, if
 // the lease may hand it over at all.
 func (l *lease) mayHandTo(o *lock.AcquireOptions) bool {
-	return handsOver(o) && o.TTL == l.attempt.opts.TTL
+	return attempt.HandsOver(o) && o.TTL == l.attempt.Opts.TTL
 }
 
 // keepTurn keeps the turn of the lease's caller for as long as the lock may be handed over, or
 // passes it on at once.
-func (l *lease) keepTurn(from *beginning, o *lock.AcquireOptions, now time.Duration) {
-	until := from.handOverUntil(o, now)
+func (l *lease) keepTurn(from *attempt.Beginning, o *lock.AcquireOptions, now time.Duration) {
+	until := from.HandOverUntil(o, now)
 	switch {
 	case o.NoWait: // never had it
 	case until == 0:
@@ -67,13 +68,13 @@ func (l *lease) endForNext() *turn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.set.Config.Clock()
-	ttl := l.attempt.opts.TTL
+	ttl := l.attempt.Opts.TTL
 	if l.ended != nil || len(l.rounds) > 0 || now >= l.keepUntil || 3*(l.expires-now) < 2*(ttl-nodes.Drift(ttl)) {
 		return nil
 	}
-	next := l.queue.handTurn(l, beginning{
-		attempt: l.attempt, granted: l.granted, last: l.last, fence: l.fence + 1, since: now, expires: l.expires,
-		renewAt: min(l.renewAt, now+renameAfter), handedOver: true,
+	next := l.queue.handTurn(l, attempt.Beginning{
+		Attempt: l.attempt, Granted: l.granted, Last: l.last, Fence: l.fence + 1, Since: now, Expires: l.expires,
+		RenewAt: min(l.renewAt, now+renameAfter), HandedOver: true,
 	})
 	if next != nil {
 		l.ended = lock.ErrReleased
@@ -94,7 +95,7 @@ func (l *lease) held() *lock.HeldError {
 // renewal call it, one at a time.
 func (l *lease) holderRecord() string {
 	if !l.handedOver {
-		return l.attempt.holder()
+		return l.attempt.Holder()
 	}
 	if l.holder == "" {
 		since := time.Now().Add(l.acquired - l.set.Config.Clock())

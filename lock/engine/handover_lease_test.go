@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/internal/attempt"
 	"github.com/lockscope/lockscope/lock/engine/internal/await"
 	"github.com/lockscope/lockscope/lock/engine/internal/clock"
 	"github.com/lockscope/lockscope/lock/engine/internal/enginetest"
@@ -47,12 +48,12 @@ func (k *kept) turn() *turn { return k.queue.takeTurn(&k.opts, nil) }
 // begin makes a lease of a grant of this instant with a run of ten fences.
 func (k *kept) begin(opts lock.AcquireOptions) (l *lease, late bool) {
 	validity := k.opts.TTL - nodes.Drift(k.opts.TTL)
-	a := &attempt{
-		terms: terms{queue: &k.queue.Calls, opts: k.opts}, set: k.set, ready: await.NewSignal(),
+	a := &attempt.Attempt{
+		Terms: attempt.Terms{Queue: &k.queue.Calls, Opts: k.opts}, Set: k.set, Ready: await.NewSignal(),
 	}
 	ctx := context.Background()
-	return newLease(k.set, k.open, &request{queue: k.queue, opts: opts, parent: ctx, traced: ctx},
-		beginning{attempt: a, fence: 1, last: 10, expires: validity, renewAt: clock.Never})
+	return newLease(k.set, k.open, &Request{queue: k.queue, opts: opts, parent: ctx, traced: ctx},
+		attempt.Beginning{Attempt: a, Fence: 1, Last: 10, Expires: validity, RenewAt: clock.Never})
 }
 
 // isTaken reports whether the next caller of this process would have to wait.
@@ -167,15 +168,15 @@ func TestAnEndedLeaseLeavesItsQueue(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			k := newKept(t)
 			if name == "stopped" {
-				k.lease.attempt.grants = make([]grant, 1)
+				k.lease.attempt.Grants = make([]attempt.Grant, 1)
 			}
 			end(k.lease)
 			k.wantGone(t, k.lease, 0)
 			if k.isTaken() {
 				t.Error("it still has the turn")
 			}
-			for i := range k.lease.attempt.grants {
-				if k.lease.attempt.grants[i].open() {
+			for i := range k.lease.attempt.Grants {
+				if k.lease.attempt.Grants[i].Open() {
 					t.Error("a renewal that waits for its turn may still prolong it")
 				}
 			}
@@ -190,7 +191,7 @@ func TestAnEndedLeaseLeavesItsQueue(t *testing.T) {
 func TestALeaseThatComesLate(t *testing.T) {
 	k := newKept(t)
 	k.lease.stop(lock.ErrMaxHold)
-	k.clock.Now = handOverWindow
+	k.clock.Now = attempt.HandOverWindow
 	k.turn()
 	if l, _ := k.begin(k.opts); l.kept || k.isTaken() {
 		t.Error("it keeps the turn after the time in which it may hand the lock over")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/attempt"
 	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
 	"github.com/lockscope/lockscope/lock/engine/internal/clock"
 	"github.com/lockscope/lockscope/lock/engine/internal/deadlock"
@@ -23,7 +24,7 @@ type lease struct {
 	ts       hooks.Traces
 	resource string
 	queue    *resourceQueue
-	attempt  *attempt
+	attempt  *attempt.Attempt
 	fence    uint64
 	last     uint64        // fence of the attempt's run that a quorum has reached
 	granted  time.Duration // to the attempt
@@ -58,22 +59,22 @@ type lease struct {
 // newLease makes the lease of a caller, which ends with its parent context at the latest. The
 // lease takes over the turn, if the caller has it. late says that its validity is over
 // already.
-func newLease(e *nodes.Set, open *openLeases, c *request, from beginning) (l *lease, late bool) {
+func newLease(e *nodes.Set, open *openLeases, c *Request, from attempt.Beginning) (l *lease, late bool) {
 	l = &lease{
-		set: e, open: open, ts: c.ts, resource: c.resource, queue: c.queue, attempt: from.attempt, fence: from.fence,
-		last: from.last, granted: from.granted,
+		set: e, open: open, ts: c.ts, resource: c.resource, queue: c.queue, attempt: from.Attempt, fence: from.Fence,
+		last: from.Last, granted: from.Granted,
 		origin:     c.origin,
 		traceCtx:   nodes.Values(c.traced),
-		acquired:   from.since,
-		validity:   from.expires - from.since,
-		handedOver: from.handedOver,
-		expires:    from.expires,
-		renewAt:    from.renewAt,
+		acquired:   from.Since,
+		validity:   from.Expires - from.Since,
+		handedOver: from.HandedOver,
+		expires:    from.Expires,
+		renewAt:    from.RenewAt,
 		holdEnd:    clock.Never,
 		keepUntil:  clock.Never,
 	}
-	if c.opts.MaxHold < clock.Never-from.since {
-		l.holdEnd = from.since + c.opts.MaxHold
+	if c.opts.MaxHold < clock.Never-from.Since {
+		l.holdEnd = from.Since + c.opts.MaxHold
 	}
 	// By the clock as it is now: this goroutine may have stood still since.
 	now := e.Config.Clock()
@@ -164,7 +165,7 @@ func (d *described) Cause() error { return (*lease)(d).cause() }
 // reads reports that held is an engine's lease of a reader of the resource.
 func reads(held *deadlock.Lease, resource, keyspace string) bool {
 	l, ok := held.Of().(*described)
-	return ok && l.attempt.req.Mode == driver.Read && l.resource == resource && l.set.Backend.Keyspace == keyspace
+	return ok && l.attempt.Req.Mode == driver.Read && l.resource == resource && l.set.Backend.Keyspace == keyspace
 }
 
 func (l *lease) Resource() string         { return l.resource }
@@ -209,8 +210,8 @@ func (l *lease) end(cause error) bool {
 	l.ended = cause
 	l.timer.Stop()
 	l.mu.Unlock()
-	for i := range l.attempt.grants {
-		l.attempt.grants[i].giveUp()
+	for i := range l.attempt.Grants {
+		l.attempt.Grants[i].GiveUp()
 	}
 	l.cancel(cause)
 	l.queue.graph.NotHeldBy(&l.graph)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/internal/attempt"
 	"github.com/lockscope/lockscope/lock/engine/internal/enginetest"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 )
@@ -18,8 +19,8 @@ func TestALeaseThatHasEndedHandsNothingOver(t *testing.T) {
 		q.takeTurn(&opts, nil)
 		l := &lease{
 			set: &nodes.Set{Config: &nodes.Config{Clock: clock.Read}}, queue: q,
-			attempt: &attempt{terms: terms{opts: opts}},
-			timer:   time.NewTimer(time.Hour), expires: opts.TTL, keepUntil: handOverWindow, ended: cause,
+			attempt: &attempt.Attempt{Terms: attempt.Terms{Opts: opts}},
+			timer:   time.NewTimer(time.Hour), expires: opts.TTL, keepUntil: attempt.HandOverWindow, ended: cause,
 		}
 		q.keepTurn(l)
 		next := q.takeTurn(&opts, nil)

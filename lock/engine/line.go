@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/internal/attempt"
 	"github.com/lockscope/lockscope/lock/engine/internal/deadlock"
 )
 
@@ -27,7 +28,7 @@ type turn struct {
 	leases []*deadlock.Lease    // that the caller holds
 	come   chan struct{}        // closed when the caller contends, or has been handed the lock
 
-	from   beginning // with handed; both are set before come is closed
+	from   attempt.Beginning // with handed; both are set before come is closed
 	handed bool
 }
 
@@ -101,7 +102,7 @@ func (q *line) passKept(l keeper) {
 // handTurn gives the turn that the lease keeps, and the lock with it, to the first caller that
 // waits. The lease must close come to tell it. handTurn returns nil if the turn was passed on
 // already, or if no caller waits: then the lease keeps the turn.
-func (q *line) handTurn(l keeper, from beginning) *turn {
+func (q *line) handTurn(l keeper, from attempt.Beginning) *turn {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.keeper != l || len(q.turns) == 0 {

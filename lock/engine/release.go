@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/attempt"
 	"github.com/lockscope/lockscope/lock/engine/internal/await"
 	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
@@ -94,18 +95,18 @@ func (l *lease) releaseOnNodes(ctx, hooked context.Context) (lock.ReleaseEnd, er
 func (l *lease) startRelease(ctx context.Context, wait callqueue.Waiter) *releaseRound {
 	a := l.attempt
 	round := &releaseRound{
-		attempt: a, lost: l.cause() != lock.ErrReleased, ready: a.ready, undoings: make([]undoing, len(a.grants)),
+		attempt: a, lost: l.cause() != lock.ErrReleased, ready: a.Ready, undoings: make([]attempt.Undoing, len(a.Grants)),
 	}
 	values := nodes.Values(ctx)
-	round.sets.Asked = 1<<len(a.grants) - 1
+	round.sets.Asked = 1<<len(a.Grants) - 1
 	for i := range round.undoings {
 		u := &round.undoings[i]
-		u.g, u.ctx, u.ts, u.event = &a.grants[i], values, l.ts, lock.NodeStart{Resource: l.resource, Op: lock.OpRelease}
-		u.req = driver.ReleaseRequest{Key: a.req.Key, Token: a.req.Token, Handoff: nodes.HandoffWindow, Mode: a.req.Mode}
-		u.timeout, u.shared, u.report = a.timeout, &round.shared, round
-		u.g.calls.DoWaiting(u, wait)
+		u.Grant, u.Ctx, u.Ts, u.Event = &a.Grants[i], values, l.ts, lock.NodeStart{Resource: l.resource, Op: lock.OpRelease}
+		u.Req = driver.ReleaseRequest{Key: a.Req.Key, Token: a.Req.Token, Handoff: nodes.HandoffWindow, Mode: a.Req.Mode}
+		u.Timeout, u.Shared, u.Report = a.Timeout, &round.shared, round
+		u.Grant.Calls.DoWaiting(u, wait)
 	}
-	if a.req.Mode != driver.Read { // other readers may be left: the nodes know
+	if a.Req.Mode != driver.Read { // other readers may be left: the nodes know
 		l.queue.released()
 	}
 	return round

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/attempt"
 	"github.com/lockscope/lockscope/lock/engine/internal/await"
 	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
@@ -19,9 +20,9 @@ const releaseTimeouts = 3
 
 // releaseRound collects what the nodes say to a release.
 type releaseRound struct {
-	attempt  *attempt
+	attempt  *attempt.Attempt
 	lost     bool // the lease was over before the release
-	undoings []undoing
+	undoings []attempt.Undoing
 	shared   driver.Shared
 	ready    await.Signal // set when it may be decided; nobody waits for the attempt any more
 
@@ -31,8 +32,8 @@ type releaseRound struct {
 	final                    int // nodes that failed and will not be asked again
 }
 
-// releaseAnswered takes a node's answer; a node that is asked again gives two.
-func (r *releaseRound) releaseAnswered(a nodes.ReleaseAnswer) {
+// ReleaseAnswered takes a node's answer; a node that is asked again gives two.
+func (r *releaseRound) ReleaseAnswered(a nodes.ReleaseAnswer) {
 	r.mu.Lock()
 	r.count(a)
 	decided := r.decided()
@@ -46,7 +47,7 @@ func (r *releaseRound) releaseAnswered(a nodes.ReleaseAnswer) {
 // answered are still asked after that.
 func (r *releaseRound) wait(ctx context.Context) (lock.ReleaseEnd, error) {
 	a := r.attempt
-	cut := a.set.Timers.Await(ctx, nil, releaseTimeouts*a.timeout, r.ready, r.isDecided)
+	cut := a.Set.Timers.Await(ctx, nil, releaseTimeouts*a.Timeout, r.ready, r.isDecided)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	outcome, err := r.outcome(cut)
@@ -62,10 +63,10 @@ func (r *releaseRound) isDecided() bool {
 }
 
 func (r *releaseRound) count(a nodes.ReleaseAnswer) {
-	if r.undoings[a.From].err != nil && a.Err == nil && !r.lost {
+	if r.undoings[a.From].Err != nil && a.Err == nil && !r.lost {
 		a.Reply.Found = driver.FoundOwn // if not now, by the try whose answer did not come
 	}
-	r.undoings[a.From].err = a.Err
+	r.undoings[a.From].Err = a.Err
 	switch {
 	case a.Err != nil:
 		if !a.Retried {
@@ -86,7 +87,7 @@ func (r *releaseRound) count(a nodes.ReleaseAnswer) {
 // failed counts the nodes that failed; a node that was not waited for did not.
 func (r *releaseRound) failed() (n int) {
 	for i := range r.undoings {
-		if err := r.undoings[i].err; err != nil && !errors.Is(err, driver.ErrUnheard) {
+		if err := r.undoings[i].Err; err != nil && !errors.Is(err, driver.ErrUnheard) {
 			n++
 		}
 	}
@@ -109,25 +110,25 @@ func (r *releaseRound) notHeld() bool {
 //
 // Without such a node the round waits for all: any of them may know the other holder.
 func (r *releaseRound) decided() bool {
-	return r.answered()+r.final == len(r.undoings) || r.released >= r.attempt.set.Quorum ||
+	return r.answered()+r.final == len(r.undoings) || r.released >= r.attempt.Set.Quorum ||
 		r.notHeld() && r.taken > 0
 }
 
 // outcome is the result of the answers; cut is why the wait for more was cut short. A release
 // fails as not held only if the nodes without the lease leave no quorum that can have had it.
 func (r *releaseRound) outcome(cut error) (lock.Outcome, error) {
-	if r.answered() >= r.attempt.set.Quorum && !r.notHeld() {
+	if r.answered() >= r.attempt.Set.Quorum && !r.notHeld() {
 		return lock.OutcomeReleased, nil
 	}
 	var failed ballot.Failures
 	for i := range r.undoings {
-		if u := &r.undoings[i]; u.err != nil && !errors.Is(u.err, driver.ErrUnheard) {
-			failed = append(failed, r.attempt.set.Names.Failure(i, lock.OpRelease, u.err))
+		if u := &r.undoings[i]; u.Err != nil && !errors.Is(u.Err, driver.ErrUnheard) {
+			failed = append(failed, r.attempt.Set.Names.Failure(i, lock.OpRelease, u.Err))
 		}
 	}
 	e := &lock.ReleaseError{
-		Resource: r.attempt.start.Resource, Unknown: len(r.undoings) - r.answered(),
-		Errors: failed.NodeErrors(), Votes: r.attempt.set.Names.Votes(r.sets, failed),
+		Resource: r.attempt.Start.Resource, Unknown: len(r.undoings) - r.answered(),
+		Errors: failed.NodeErrors(), Votes: r.attempt.Set.Names.Votes(r.sets, failed),
 	}
 	switch {
 	case r.notHeld() && r.taken > 0:

@@ -6,6 +6,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/attempt"
 	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 )
@@ -36,7 +37,7 @@ func TestAReleaseOfWhatWasOver(t *testing.T) {
 		k := newKept(t)
 		k.lease.end(cause)
 		r := k.lease.startRelease(k.lease.traceCtx, callqueue.Waiter{})
-		r.undoings = []undoing{{err: driver.ErrTimeout}}
+		r.undoings = []attempt.Undoing{{Err: driver.ErrTimeout}}
 		r.count(nodes.ReleaseAnswer{Reply: driver.ReleaseReply{Found: driver.FoundNothing}})
 		if r.lost != lost || r.expired == 1 != lost || r.released == 1 == lost {
 			t.Errorf("after %v: %d released, %d expired", cause, r.released, r.expired)
@@ -47,7 +48,7 @@ func TestAReleaseOfWhatWasOver(t *testing.T) {
 // TestAReleaseAsksWhoHasTheLockNow: after a quorum of "not there", the round still waits for nodes that may name the
 // holder.
 func TestAReleaseAsksWhoHasTheLockNow(t *testing.T) {
-	r := &releaseRound{attempt: &attempt{set: &nodes.Set{Quorum: 2}}, undoings: make([]undoing, 3)}
+	r := &releaseRound{attempt: &attempt.Attempt{Set: &nodes.Set{Quorum: 2}}, undoings: make([]attempt.Undoing, 3)}
 	r.expired = 2
 	if r.decided() {
 		t.Error("decided, and the third may know who has it")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/attempt"
 	"github.com/lockscope/lockscope/lock/engine/internal/await"
 	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
@@ -18,9 +19,9 @@ func renewSoon(ttl time.Duration) time.Duration { return ttl / 20 }
 
 // renewByTimer makes the round that is due, and arranges the next.
 func (l *lease) renewByTimer() {
-	next := renewEvery(l.attempt.opts.TTL)
+	next := attempt.RenewEvery(l.attempt.Opts.TTL)
 	if outcome, _ := l.renew(l.traceCtx); outcome == lock.RenewUnknown {
-		next = renewSoon(l.attempt.opts.TTL)
+		next = renewSoon(l.attempt.Opts.TTL)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -91,22 +92,22 @@ func (l *lease) extendRound(ctx context.Context) *renewal {
 	a := l.attempt
 	r := &renewal{
 		attempt: a, lease: l, ts: l.ts, ctx: nodes.Values(ctx),
-		began: l.set.Config.Clock(), deadline: time.Now().Add(a.timeout),
-		tally:      quorum.Tally{Nodes: len(a.grants)},
-		extensions: make([]extending, len(a.grants)), ready: await.NewSignal(),
+		began: l.set.Config.Clock(), deadline: time.Now().Add(a.Timeout),
+		tally:      quorum.Tally{Nodes: len(a.Grants)},
+		extensions: make([]extending, len(a.Grants)), ready: await.NewSignal(),
 	}
 	r.req = driver.ExtendRequest{
-		Key: a.req.Key, Token: a.req.Token, TTL: a.opts.TTL, Refill: len(a.grants) > 1,
+		Key: a.Req.Key, Token: a.Req.Token, TTL: a.Opts.TTL, Refill: len(a.Grants) > 1,
 		Fence: l.last, Holder: l.holderRecord(), Rename: l.handedOver, Shared: &r.shared,
-		Mode: a.req.Mode, Semaphore: a.semaphore,
+		Mode: a.Req.Mode, Semaphore: a.Semaphore,
 	}
-	r.sets.Asked = 1<<len(a.grants) - 1
+	r.sets.Asked = 1<<len(a.Grants) - 1
 	for i := range r.extensions {
 		x := &r.extensions[i]
-		x.g, x.r = &a.grants[i], r
-		x.g.calls.Do(x)
+		x.g, x.r = &a.Grants[i], r
+		x.g.Calls.Do(x)
 	}
-	cut := l.set.Timers.Await(ctx, nil, a.timeout, r.ready, r.isDecided)
+	cut := l.set.Timers.Await(ctx, nil, a.Timeout, r.ready, r.isDecided)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.closed = true
@@ -126,7 +127,7 @@ func (l *lease) roundSlot() chan struct{} {
 }
 
 func (l *lease) conclude(r *renewal, cut error) {
-	ttl := l.attempt.opts.TTL
+	ttl := l.attempt.Opts.TTL
 	if r.tally.Won() && l.prolong(r.began+ttl-nodes.Drift(ttl)) {
 		r.outcome = lock.RenewDone
 		return

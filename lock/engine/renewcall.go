@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/attempt"
 	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 )
@@ -14,21 +15,21 @@ import (
 // extending asks one node to prolong the lease while it is valid. A node that has lost the lease
 // sets it again, if there are other nodes to vote.
 type extending struct {
-	g       *grant
+	g       *attempt.Grant
 	r       *renewal
 	command nodes.Command
 }
 
 func (x *extending) event() lock.NodeStart {
-	return lock.NodeStart{Resource: x.r.attempt.start.Resource, Op: lock.OpExtend}
+	return lock.NodeStart{Resource: x.r.attempt.Start.Resource, Op: lock.OpExtend}
 }
 
 func (x *extending) Start(callqueue.Waiter) {
 	r := x.r
-	if !x.g.open() || r.lease.Remaining() <= 0 || !time.Now().Before(r.deadline) {
-		r.count(x.g.index, driver.ExtendGone,
+	if !x.g.Open() || r.lease.Remaining() <= 0 || !time.Now().Before(r.deadline) {
+		r.count(x.g.Index, driver.ExtendGone,
 			fmt.Errorf("%w: the lease has ended, or earlier calls to the node are still under way", driver.ErrNotSent))
-		x.g.calls.Next()
+		x.g.Calls.Next()
 		return
 	}
 	x.command = x.g.Begin(r.ctx, r.ts, x.event())
@@ -45,13 +46,13 @@ func (x *extending) Answer(answer driver.ExtendReply, err error) {
 	switch {
 	case errors.Is(err, driver.ErrNotSent):
 	case err != nil:
-		x.g.setState(grantUnknown)
+		x.g.SetState(attempt.GrantUnknown)
 	case answer == driver.ExtendDone, answer == driver.ExtendRefilled:
-		x.g.setState(grantHeld)
+		x.g.SetState(attempt.GrantHeld)
 	case answer == driver.ExtendNoSlot: // what the node has of the lease is as before
 	default:
-		x.g.setState(grantRefused)
+		x.g.SetState(attempt.GrantRefused)
 	}
-	x.r.count(x.g.index, answer, err)
-	x.g.calls.Next()
+	x.r.count(x.g.Index, answer, err)
+	x.g.Calls.Next()
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/attempt"
 	"github.com/lockscope/lockscope/lock/engine/internal/await"
 	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
 	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
@@ -19,7 +20,7 @@ type remaining interface{ Remaining() time.Duration }
 
 // renewal is a round of renewal, and what it came to.
 type renewal struct {
-	attempt    *attempt
+	attempt    *attempt.Attempt
 	lease      remaining
 	ts         hooks.Traces
 	ctx        context.Context // for its values
@@ -86,7 +87,7 @@ func (r *renewal) count(from int, answer driver.ExtendReply, err error) {
 func (r *renewal) fail(from int, err error) {
 	r.tally.Failed++
 	r.failed |= 1 << from
-	r.errs = append(r.errs, r.attempt.set.Names.Failure(from, lock.OpExtend, err))
+	r.errs = append(r.errs, r.attempt.Set.Names.Failure(from, lock.OpExtend, err))
 }
 
 // TimeOut counts every node that has not answered as failed.
@@ -94,7 +95,7 @@ func (r *renewal) timeOut() {
 	heard := r.sets.Granted | r.sets.Refilled | r.sets.Refused | r.failed
 	for i := range r.extensions {
 		if heard&(1<<i) == 0 {
-			r.fail(i, ballot.ErrSilent(r.attempt.timeout))
+			r.fail(i, ballot.ErrSilent(r.attempt.Timeout))
 		}
 	}
 }
@@ -104,14 +105,14 @@ func (r *renewal) timeOut() {
 func (r *renewal) noQuorum(cut error) error {
 	if cut == nil {
 		r.timeOut()
-		return r.attempt.set.Names.NoQuorum(r.attempt.start.Resource, lock.OpExtend, r.sets, r.errs)
+		return r.attempt.Set.Names.NoQuorum(r.attempt.Start.Resource, lock.OpExtend, r.sets, r.errs)
 	}
-	return fmt.Errorf("%w: %w", cut, r.attempt.set.Names.NoQuorum(r.attempt.start.Resource, lock.OpExtend, r.sets, r.errs))
+	return fmt.Errorf("%w: %w", cut, r.attempt.Set.Names.NoQuorum(r.attempt.Start.Resource, lock.OpExtend, r.sets, r.errs))
 }
 
 // votes says what every node did, for the text of an error.
 func (r *renewal) votes() string {
-	return r.attempt.set.Names.Votes(r.sets, r.errs).Text(lock.OpExtend)
+	return r.attempt.Set.Names.Votes(r.sets, r.errs).Text(lock.OpExtend)
 }
 
 // slotGone explains a renewal that failed because the semaphore has fewer slots now; "" for other renewals.

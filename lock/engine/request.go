@@ -8,8 +8,8 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 )
 
-// request is what a call of Acquire asks for, and where it comes from.
-type request struct {
+// Request is what a call of Acquire asks for, and where it comes from.
+type Request struct {
 	ts       hooks.Traces
 	resource string
 	opts     lock.AcquireOptions

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/attempt"
 	"github.com/lockscope/lockscope/lock/engine/internal/await"
 	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
 	"github.com/lockscope/lockscope/lock/engine/internal/enginetest"
@@ -16,14 +17,14 @@ import (
 )
 
 // attemptAt returns an attempt on nodes r1, r2 and so on, as a lease knows it.
-func attemptAt(n int) *attempt {
+func attemptAt(n int) *attempt.Attempt {
 	e := &nodes.Set{Quorum: quorum.Of(n), Config: &nodes.Config{Clock: func() time.Duration { return 0 }}}
 	for i := range n {
 		e.Names = append(e.Names, "r"+string(rune('1'+i)))
 	}
-	return &attempt{
-		terms: terms{start: lock.AttemptStart{Resource: "order:1001"}}, set: e, timeout: 500 * time.Millisecond,
-		grants: make([]grant, n),
+	return &attempt.Attempt{
+		Terms: attempt.Terms{Start: lock.AttemptStart{Resource: "order:1001"}}, Set: e, Timeout: 500 * time.Millisecond,
+		Grants: make([]attempt.Grant, n),
 	}
 }
 
@@ -47,7 +48,7 @@ func TestARenewalAccountsForEveryNode(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := attemptAt(5)
-			l := &lease{attempt: a, set: a.set, resource: "order:1001", expires: time.Minute}
+			l := &lease{attempt: a, set: a.Set, resource: "order:1001", expires: time.Minute}
 			r := &renewal{
 				attempt: a, lease: l, tally: quorum.Tally{Nodes: 5}, sets: ballot.Sets{Asked: 0b11111},
 				ready: await.NewSignal(), extensions: make([]extending, 5),
@@ -74,7 +75,7 @@ func TestARenewalAccountsForEveryNode(t *testing.T) {
 func TestAReleaseAccountsForEveryNode(t *testing.T) {
 	a := attemptAt(5)
 	r := &releaseRound{attempt: a,
-		undoings: make([]undoing, 5)}
+		undoings: make([]attempt.Undoing, 5)}
 	r.sets.Asked = 0b11111
 	r.count(nodes.ReleaseAnswer{From: 0, Reply: driver.ReleaseReply{Found: driver.FoundOwn}})
 	r.count(nodes.ReleaseAnswer{From: 1})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/attempt"
 )
 
 // A read/write lock is a lock whose readers do not exclude one another. Its readers and writers make the attempts, and
@@ -33,7 +34,7 @@ var errNoModes = fmt.Errorf("%w: this driver has no read/write locks: use a lock
 
 // mayShare refuses readers and writers that the nodes do not know.
 func (e *Engine) mayShare(o *lock.AcquireOptions) error {
-	if modeOf(o.Kind) == driver.Exclusive {
+	if attempt.Mode(o.Kind) == driver.Exclusive {
 		return nil
 	}
 	return e.Shares()
@@ -41,7 +42,7 @@ func (e *Engine) mayShare(o *lock.AcquireOptions) error {
 
 // upgrades refuses a writer whose caller reads the same lock: it would wait for itself.
 func (c *caller) upgrades() error {
-	if modeOf(c.opts.Kind) != driver.Write {
+	if attempt.Mode(c.opts.Kind) != driver.Write {
 		return nil
 	}
 	for _, held := range c.graph.Leases() {
@@ -55,7 +56,7 @@ func (c *caller) upgrades() error {
 
 // looksAgain bounds the pause of a writer that waits: its bars must not run out.
 func (c *caller) looksAgain(pause time.Duration) time.Duration {
-	if bar := barOf(c.engine.Set, &c.opts); bar > 0 {
+	if bar := attempt.Bar(c.engine.Set, &c.opts); bar > 0 {
 		return min(pause, bar/3)
 	}
 	return pause

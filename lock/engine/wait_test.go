@@ -22,7 +22,7 @@ func newContending() *acquisition {
 	q := e.queues.enter("lock:a")
 	q.takeTurn(&opts, nil)
 	return &acquisition{contender{caller: caller{
-		request: request{queue: q, opts: opts, parent: ctx, traced: ctx}, engine: e, key: "lock:a",
+		Request: Request{queue: q, opts: opts, parent: ctx, traced: ctx}, engine: e, key: "lock:a",
 	}}}
 }
 

@@ -1,4 +1,4 @@
-package engine
+package attempt
 
 import (
 	"testing"
@@ -22,15 +22,15 @@ func newSet() *nodes.Set {
 // TestANodeThatNamedSomebody is remembered, and a release that is sent again names whoever waits by then.
 func TestANodeThatNamedSomebody(t *testing.T) {
 	e := newSet()
-	u := &undoing{g: &grant{Node: &nodes.Node{Set: e}}, req: driver.ReleaseRequest{Key: "lock:a"}}
+	u := &Undoing{Grant: &Grant{Node: &nodes.Node{Set: e}}, Req: driver.ReleaseRequest{Key: "lock:a"}}
 	if u.Tell(nodes.ReleaseAnswer{}); e.Contended.Has("lock:a") {
 		t.Error("nobody was named")
 	}
 	if u.Tell(nodes.ReleaseAnswer{Reply: driver.ReleaseReply{Named: true}}); !e.Contended.Has("lock:a") {
 		t.Error("it is forgotten who was named")
 	}
-	if u.Retry(); u.req.Handoff != nodes.HandoffWindow || u.req.Shared != nil {
-		t.Errorf("a release that is sent again names nobody: %+v", u.req)
+	if u.Retry(); u.Req.Handoff != nodes.HandoffWindow || u.Req.Shared != nil {
+		t.Errorf("a release that is sent again names nobody: %+v", u.Req)
 	}
 }
 
@@ -58,7 +58,7 @@ type answers struct {
 	came chan nodes.ReleaseAnswer
 }
 
-func (a *answers) releaseAnswered(answer nodes.ReleaseAnswer) { a.came <- answer }
+func (a *answers) ReleaseAnswered(answer nodes.ReleaseAnswer) { a.came <- answer }
 
 // wait takes as many answers as there should be.
 func (a *answers) wait(n int) {
@@ -79,16 +79,16 @@ func TestAnUndoingByWhatIsKnown(t *testing.T) {
 		tombstone, queue bool
 	}{
 		"never sent":            {withdraw: true},
-		"refused":               {states: []grantState{grantRefused}, withdraw: true},
-		"refused, and released": {states: []grantState{grantRefused}, asked: 1},
-		"not known":             {states: []grantState{grantUnknown}, withdraw: true, asked: 1, tombstone: true},
-		"refused, may arrive": {states: []grantState{grantUnknown, grantRefused}, withdraw: true, asked: 1,
+		"refused":               {states: []grantState{GrantRefused}, withdraw: true},
+		"refused, and released": {states: []grantState{GrantRefused}, asked: 1},
+		"not known":             {states: []grantState{GrantUnknown}, withdraw: true, asked: 1, tombstone: true},
+		"refused, may arrive": {states: []grantState{GrantUnknown, GrantRefused}, withdraw: true, asked: 1,
 			tombstone: true},
-		"granted":            {states: []grantState{grantHeld}, withdraw: true, asked: 1, queue: true},
-		"granted, no answer": {states: []grantState{grantHeld}, err: driver.ErrTimeout, asked: 2, queue: true},
-		"not known, no answer": {states: []grantState{grantUnknown}, err: driver.ErrTimeout, asked: 2,
+		"granted":            {states: []grantState{GrantHeld}, withdraw: true, asked: 1, queue: true},
+		"granted, no answer": {states: []grantState{GrantHeld}, err: driver.ErrTimeout, asked: 2, queue: true},
+		"not known, no answer": {states: []grantState{GrantUnknown}, err: driver.ErrTimeout, asked: 2,
 			tombstone: true},
-		"refused, no answer": {states: []grantState{grantRefused}, err: driver.ErrTimeout, asked: 1},
+		"refused, no answer": {states: []grantState{GrantRefused}, err: driver.ErrTimeout, asked: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newSet()
@@ -97,20 +97,20 @@ func TestAnUndoingByWhatIsKnown(t *testing.T) {
 			if c.err != nil {
 				server.errs = []error{c.err}
 			}
-			g := &grant{Node: &nodes.Node{Node: server, Set: e}, calls: &callqueue.Queue{}}
+			g := &Grant{Node: &nodes.Node{Node: server, Set: e}, Calls: &callqueue.Queue{}}
 			for _, state := range c.states {
-				g.setState(state)
+				g.SetState(state)
 			}
 			told := answers{came: make(chan nodes.ReleaseAnswer, 10)}
-			u := &undoing{g: g, ctx: t.Context(), timeout: time.Second, withdraw: c.withdraw, report: &told}
-			u.req = driver.ReleaseRequest{Key: "lock:a", Token: "t1", Waiter: driver.Waiter{ID: "w1"}}
-			g.calls.Do(u)
+			u := &Undoing{Grant: g, Ctx: t.Context(), Timeout: time.Second, withdraw: c.withdraw, Report: &told}
+			u.Req = driver.ReleaseRequest{Key: "lock:a", Token: "t1", Waiter: driver.Waiter{ID: "w1"}}
+			g.Calls.Do(u)
 			told.wait(max(c.asked, 1))
 			e.Workers.Close()
 			if len(server.asked) != c.asked || len(told.came) != 0 {
 				t.Fatalf("asked %d times, told %d answers too many; want %d", len(server.asked), len(told.came), c.asked)
 			}
-			if g.calls.IsBusy() {
+			if g.Calls.IsBusy() {
 				t.Error("the calls behind it wait for ever")
 			}
 			if c.asked == 0 {
@@ -122,7 +122,7 @@ func TestAnUndoingByWhatIsKnown(t *testing.T) {
 			if last := told.all[len(told.all)-1]; c.asked == 2 && (last.Err != nil || last.Reply.Found != driver.FoundOwn) {
 				t.Errorf("the round is told %+v in the end", last)
 			}
-			if c.err == nil && g.known() != grantRefused {
+			if c.err == nil && g.known() != GrantRefused {
 				t.Error("it is taken for one that the node may still hold")
 			}
 		})

@@ -1,4 +1,4 @@
-package engine
+package attempt
 
 import (
 	"crypto/rand"

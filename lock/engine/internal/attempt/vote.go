@@ -1,4 +1,4 @@
-package engine
+package attempt
 
 import (
 	"context"
@@ -15,29 +15,29 @@ import (
 )
 
 // vote asks the nodes until the outcome is certain.
-func (a *attempt) vote(ctx context.Context) ballot.Result {
-	a.req.Waiter = a.waiter
-	a.req.Waiter.Enqueue = false
-	if a.waiter.Enqueue {
-		joining := a.req
-		joining.Waiter, joining.Shared = a.waiter, nil
+func (a *Attempt) vote(ctx context.Context) ballot.Result {
+	a.Req.Waiter = a.Waiter
+	a.Req.Waiter.Enqueue = false
+	if a.Waiter.Enqueue {
+		joining := a.Req
+		joining.Waiter, joining.Shared = a.Waiter, nil
 		a.gateReq = &joining
 	}
-	if a.start.GateFirst {
+	if a.Start.GateFirst {
 		if res, over := a.voteAtGate(ctx); over {
 			return res
 		}
 	}
-	a.ask(1<<len(a.grants)-1, a.set.OnlyWait(ctx))
-	err := a.await(ctx, a.timeout)
+	a.ask(1<<len(a.Grants)-1, a.Set.OnlyWait(ctx))
+	err := a.await(ctx, a.Timeout)
 	return a.result(err)
 }
 
 // voteAtGate asks the gate alone, which is enough if it refuses. If the gate is slower than
 // usual, the other nodes are asked, too.
-func (a *attempt) voteAtGate(ctx context.Context) (res ballot.Result, over bool) {
+func (a *Attempt) voteAtGate(ctx context.Context) (res ballot.Result, over bool) {
 	a.ballot.GateOnly = true
-	a.ask(1<<a.gate, callqueue.Waiter{})
+	a.ask(1<<a.Gate, callqueue.Waiter{})
 	patience, hedged := a.hedge()
 	err := a.await(ctx, patience)
 	a.mu.Lock()
@@ -49,15 +49,15 @@ func (a *attempt) voteAtGate(ctx context.Context) (res ballot.Result, over bool)
 	case err != nil:
 		return a.result(err), true
 	case !answered && hedged:
-		a.queue.Hedged.Store(true)
+		a.Queue.Hedged.Store(true)
 		return res, false
-	case answered && a.queue.Hedged.Load():
-		a.queue.Hedged.Store(false)
+	case answered && a.Queue.Hedged.Load():
+		a.Queue.Hedged.Store(false)
 	}
 	if otherSlots { // it may be the one node that is wrong
 		return res, false
 	}
-	if refused || (failed || !answered) && a.waiter.Enqueue {
+	if refused || (failed || !answered) && a.Waiter.Enqueue {
 		return a.turnedAway(), true
 	}
 	return res, false
@@ -72,55 +72,55 @@ const (
 // hedge is how long to wait for the gate alone, and whether to ask the others then. They are
 // asked once until the gate answers: a busy gate must not cause a herd. A Fair caller always
 // waits for the gate, for it must not overtake the queue.
-func (a *attempt) hedge() (patience time.Duration, hedged bool) {
-	if a.opts.Fair || a.queue.Hedged.Load() {
-		return a.timeout, false
+func (a *Attempt) hedge() (patience time.Duration, hedged bool) {
+	if a.Opts.Fair || a.Queue.Hedged.Load() {
+		return a.Timeout, false
 	}
-	usual := time.Duration(a.grants[a.gate].RoundTrip.Load())
+	usual := time.Duration(a.Grants[a.Gate].RoundTrip.Load())
 	patience = max(hedgeAfter*usual, minHedge)
-	return min(patience, a.timeout), patience < a.timeout
+	return min(patience, a.Timeout), patience < a.Timeout
 }
 
 // ask hands the acquire to those of a set of nodes that were not asked before, in the
 // order of each node's calls.
-func (a *attempt) ask(nodes uint64, wait callqueue.Waiter) {
+func (a *Attempt) ask(nodes uint64, wait callqueue.Waiter) {
 	a.mu.Lock()
 	nodes &^= a.ballot.Asked
 	a.ballot.Asked |= nodes
 	a.mu.Unlock()
-	deadline := time.Now().Add(a.timeout)
-	for i := range a.grants {
+	deadline := time.Now().Add(a.Timeout)
+	for i := range a.Grants {
 		if nodes&(1<<i) != 0 {
-			a.grants[i].ask(deadline, wait)
+			a.Grants[i].ask(deadline, wait)
 		}
 	}
 }
 
 // request returns the request to node i.
-func (a *attempt) request(i int) *driver.AcquireRequest {
-	if i == a.gate && a.gateReq != nil {
+func (a *Attempt) request(i int) *driver.AcquireRequest {
+	if i == a.Gate && a.gateReq != nil {
 		return a.gateReq
 	}
-	return &a.req
+	return &a.Req
 }
 
-func (a *attempt) event(op lock.Operation) lock.NodeStart {
-	return lock.NodeStart{Resource: a.start.Resource, Op: op, Attempt: a.start.Attempt}
+func (a *Attempt) event(op lock.Operation) lock.NodeStart {
+	return lock.NodeStart{Resource: a.Start.Resource, Op: op, Attempt: a.Start.Attempt}
 }
 
 // acquireTrace passes the events of an acquire to the traces.
-func (a *attempt) acquireTrace() (context.Context, hooks.Traces, lock.NodeStart) {
-	return a.ctx, a.ts, a.event(lock.OpAcquire)
+func (a *Attempt) acquireTrace() (context.Context, hooks.Traces, lock.NodeStart) {
+	return a.ctx, a.Ts, a.event(lock.OpAcquire)
 }
 
 // voted takes a node's vote. A refusal in the name of an earlier attempt of this Acquire counts
 // as a failure: no other holder has the node.
-func (a *attempt) voted(from int, reply driver.AcquireReply, err error) {
-	if err == nil && !reply.Granted && slices.Contains(a.earlier, reply.Holder) {
+func (a *Attempt) voted(from int, reply driver.AcquireReply, err error) {
+	if err == nil && !reply.Granted && slices.Contains(a.Earlier, reply.Holder) {
 		err = errOwnLeftover
 	}
 	if err == nil && a.otherSlots(reply) {
-		err = &driver.SlotsError{Slots: a.semaphore.Slots, Known: reply.Slots}
+		err = &driver.SlotsError{Slots: a.Semaphore.Slots, Known: reply.Slots}
 	}
 	a.count(from, reply, err)
 }
@@ -131,7 +131,7 @@ var errOwnLeftover = errors.New("previous attempt is still being rolled back")
 
 // count takes a node's vote. A call whose caller stopped waiting is no failure of the node, and
 // does not count: the wait for the ballot reports why it ended.
-func (a *attempt) count(from int, reply driver.AcquireReply, err error) {
+func (a *Attempt) count(from int, reply driver.AcquireReply, err error) {
 	if errors.Is(err, driver.ErrUnheard) {
 		return
 	}
@@ -140,23 +140,23 @@ func (a *attempt) count(from int, reply driver.AcquireReply, err error) {
 	enough := a.ballot.Enough()
 	a.mu.Unlock()
 	if enough {
-		a.ready.Set()
+		a.Ready.Set()
 	}
 }
 
-func (a *attempt) enough() bool {
+func (a *Attempt) enough() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.ballot.Enough()
 }
 
 // await waits for the ballot to have what it needs.
-func (a *attempt) await(ctx context.Context, patience time.Duration) error {
-	return a.set.Timers.Await(ctx, a.set.Done, patience, a.ready, a.enough)
+func (a *Attempt) await(ctx context.Context, patience time.Duration) error {
+	return a.Set.Timers.Await(ctx, a.Set.Done, patience, a.Ready, a.enough)
 }
 
 // result closes the ballot; err is why it was cut short.
-func (a *attempt) result(err error) ballot.Result {
+func (a *Attempt) result(err error) ballot.Result {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err == nil {
@@ -167,7 +167,7 @@ func (a *attempt) result(err error) ballot.Result {
 }
 
 // TurnedAway is the result of asking the gate alone and not being granted.
-func (a *attempt) turnedAway() ballot.Result {
+func (a *Attempt) turnedAway() ballot.Result {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.ballot.TimeOut()
@@ -175,8 +175,8 @@ func (a *attempt) turnedAway() ballot.Result {
 	return a.ballot.TurnedAway()
 }
 
-// unfinished is what the nodes had done when the attempt was cut short; nil if none had been asked.
-func (a *attempt) unfinished() error {
+// Unfinished is what the nodes had done when the attempt was cut short; nil if none had been asked.
+func (a *Attempt) Unfinished() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.ballot.Asked == 0 {
@@ -184,12 +184,12 @@ func (a *attempt) unfinished() error {
 	}
 	return &ballot.CutError{
 		Text: fmt.Sprintf("the attempt was cut short with %d of %d nodes having granted%s", a.ballot.Tally.Granted,
-			len(a.grants), a.set.Names.Votes(a.ballot.Sets(), a.ballot.Failures).Text(lock.OpAcquire)),
+			len(a.Grants), a.Set.Names.Votes(a.ballot.Sets(), a.ballot.Failures).Text(lock.OpAcquire)),
 		Errs: a.ballot.Failures.Errors(),
 	}
 }
 
 // OtherSlots reports that the node refused because it knows another number of slots.
-func (a *attempt) otherSlots(reply driver.AcquireReply) bool {
-	return a.semaphore != nil && reply.Slots != 0 && reply.Slots != a.semaphore.Slots
+func (a *Attempt) otherSlots(reply driver.AcquireReply) bool {
+	return a.Semaphore != nil && reply.Slots != 0 && reply.Slots != a.Semaphore.Slots
 }

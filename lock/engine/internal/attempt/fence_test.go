@@ -1,4 +1,4 @@
-package engine
+package attempt
 
 import (
 	"errors"
@@ -29,10 +29,10 @@ func TestARunEndsWhereAQuorumsCountersEnd(t *testing.T) {
 		"two of three":  {[]run{{150, 14}, {100, 64}, {0, 0}}, 150, 163},
 		"without a run": {[]run{{100, 1}, {100, 1}, {0, 0}}, 100, 100},
 	} {
-		a := &attempt{set: &nodes.Set{Quorum: 2}, grants: make([]grant, len(c.grants))}
+		a := &Attempt{Set: &nodes.Set{Quorum: 2}, Grants: make([]Grant, len(c.grants))}
 		for i, g := range c.grants {
 			if g.first > 0 {
-				a.grants[i].granted(g.first, g.fences)
+				a.Grants[i].granted(g.first, g.fences)
 			}
 		}
 		if err := a.agreeOnFence(t.Context()); err != nil || a.raised {
@@ -45,16 +45,16 @@ func TestARunEndsWhereAQuorumsCountersEnd(t *testing.T) {
 }
 
 // attemptOn returns an attempt on nodes r1, r2 and so on.
-func attemptOn(n int) *attempt {
+func attemptOn(n int) *Attempt {
 	e := &nodes.Set{Quorum: quorum.Of(n)}
-	a := &attempt{set: e, timeout: 500 * time.Millisecond, grants: make([]grant, n)}
-	a.start.Resource = "order:1001"
-	for i := range a.grants {
+	a := &Attempt{Set: e, Timeout: 500 * time.Millisecond, Grants: make([]Grant, n)}
+	a.Start.Resource = "order:1001"
+	for i := range a.Grants {
 		e.Names = append(e.Names, "r"+string(rune('1'+i)))
-		a.grants[i].round, a.grants[i].index = a, i
+		a.Grants[i].round, a.Grants[i].Index = a, i
 	}
 	a.ballot = ballot.Ballot{
-		Resource: "order:1001", Names: e.Names, Timeout: a.timeout, Tally: quorum.Tally{Nodes: n},
+		Resource: "order:1001", Names: e.Names, Timeout: a.Timeout, Tally: quorum.Tally{Nodes: n},
 	}
 	return a
 }
@@ -66,7 +66,7 @@ func TestARaiseBlamesNobodyWhoAgreed(t *testing.T) {
 	a.ballot.Count(0, driver.AcquireReply{}, driver.ErrUnreachable)
 	a.ballot.Count(1, driver.AcquireReply{}, nil)
 	round := &raiseRound{a: a, ready: await.NewSignal(), pending: 3, sets: ballot.Sets{Asked: 0b11100}}
-	behind := []*raising{{g: &a.grants[2]}, {g: &a.grants[3]}, {g: &a.grants[4]}}
+	behind := []*raising{{g: &a.Grants[2]}, {g: &a.Grants[3]}, {g: &a.Grants[4]}}
 	round.count(2, nil)
 	round.count(3, lock.ErrNotHeld)
 	err := round.close(behind)

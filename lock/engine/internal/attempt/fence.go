@@ -1,4 +1,4 @@
-package engine
+package attempt
 
 import (
 	"context"
@@ -25,12 +25,12 @@ import (
 //
 // A grant may reserve a run of fences. The lease may use those that follow the token
 // up to the end that a quorum's counters have reached.
-func (a *attempt) agreeOnFence(ctx context.Context) error {
+func (a *Attempt) agreeOnFence(ctx context.Context) error {
 	var room [8]uint64
 	ends := room[:0] // of the grants' runs
 	var target uint64
-	for i := range a.grants {
-		first, last := a.grants[i].fences()
+	for i := range a.Grants {
+		first, last := a.Grants[i].fences()
 		if first == 0 {
 			continue
 		}
@@ -43,8 +43,8 @@ func (a *attempt) agreeOnFence(ctx context.Context) error {
 		return a.withoutFence()
 	}
 	slices.Sort(ends)
-	if len(ends) >= a.set.Quorum {
-		if end := ends[len(ends)-a.set.Quorum]; end >= a.fence {
+	if len(ends) >= a.Set.Quorum {
+		if end := ends[len(ends)-a.Set.Quorum]; end >= a.fence {
 			a.run = end - a.fence + 1
 			return nil
 		}
@@ -58,23 +58,23 @@ func (a *attempt) agreeOnFence(ctx context.Context) error {
 }
 
 // withoutFence is the error for a Fenced caller on a driver without counters; nil for others.
-func (a *attempt) withoutFence() error {
-	if !a.opts.Fenced {
+func (a *Attempt) withoutFence() error {
+	if !a.Opts.Fenced {
 		return nil
 	}
 	return fmt.Errorf("%w: Fenced: locks of %s have no fencing tokens here: use another driver, or do without",
-		lock.ErrInvalidOption, a.set.Backend.System)
+		lock.ErrInvalidOption, a.Set.Backend.System)
 }
 
 // lastFence is the end of the run that a quorum's counters have reached.
-func (a *attempt) lastFence() uint64 { return a.fence + max(a.run, 1) - 1 }
+func (a *Attempt) lastFence() uint64 { return a.fence + max(a.run, 1) - 1 }
 
 // raise raises the counters below target until a quorum has reached it.
-func (a *attempt) raise(ctx context.Context, target uint64) error {
+func (a *Attempt) raise(ctx context.Context, target uint64) error {
 	round := &raiseRound{a: a, ready: await.NewSignal()}
 	var behind []*raising
-	for i := range a.grants {
-		g := &a.grants[i]
+	for i := range a.Grants {
+		g := &a.Grants[i]
 		switch first, last := g.fences(); {
 		case first == 0:
 		case last >= target:
@@ -82,19 +82,19 @@ func (a *attempt) raise(ctx context.Context, target uint64) error {
 			round.sets.Granted |= 1 << i
 		default:
 			behind = append(behind, &raising{g: g, round: round, req: driver.RaiseRequest{
-				Key: a.req.Key, Token: a.req.Token, Counter: first, Fence: target, Mode: a.req.Mode,
+				Key: a.Req.Key, Token: a.Req.Token, Counter: first, Fence: target, Mode: a.Req.Mode,
 			}})
 		}
 	}
 	round.pending = len(behind)
 	for _, r := range behind {
-		round.sets.Asked |= 1 << r.g.index
+		round.sets.Asked |= 1 << r.g.Index
 	}
 	for _, r := range behind {
-		r.deadline = time.Now().Add(a.timeout)
-		r.g.calls.Do(r)
+		r.deadline = time.Now().Add(a.Timeout)
+		r.g.Calls.Do(r)
 	}
-	if err := a.set.Timers.Await(ctx, a.set.Done, a.timeout, round.ready, round.decided); err != nil {
+	if err := a.Set.Timers.Await(ctx, a.Set.Done, a.Timeout, round.ready, round.decided); err != nil {
 		return err
 	}
 	return round.close(behind)
@@ -102,7 +102,7 @@ func (a *attempt) raise(ctx context.Context, target uint64) error {
 
 // raiseRound collects the answers of the nodes whose counters are behind.
 type raiseRound struct {
-	a     *attempt
+	a     *Attempt
 	ready await.Signal
 
 	mu      sync.Mutex
@@ -120,7 +120,7 @@ func (r *raiseRound) count(node int, err error) {
 	switch {
 	case r.closed:
 	case err != nil:
-		r.errs = append(r.errs, r.a.set.Names.Failure(node, lock.OpRaise, err))
+		r.errs = append(r.errs, r.a.Set.Names.Failure(node, lock.OpRaise, err))
 	default:
 		r.agreed++
 		r.sets.Granted |= 1 << node
@@ -132,7 +132,7 @@ func (r *raiseRound) count(node int, err error) {
 func (r *raiseRound) decided() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.agreed >= r.a.set.Quorum || r.pending == 0
+	return r.agreed >= r.a.Set.Quorum || r.pending == 0
 }
 
 // close ends the round. It fails unless a quorum agrees.
@@ -140,7 +140,7 @@ func (r *raiseRound) close(behind []*raising) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.closed = true
-	if r.agreed >= r.a.set.Quorum {
+	if r.agreed >= r.a.Set.Quorum {
 		return nil
 	}
 	errs, failed := r.errs, uint64(0)
@@ -148,12 +148,12 @@ func (r *raiseRound) close(behind []*raising) error {
 		failed |= 1 << e.Index
 	}
 	for _, b := range behind {
-		if (r.sets.Granted|failed)&(1<<b.g.index) == 0 {
-			errs = append(errs, r.a.set.Names.Failure(b.g.index, lock.OpRaise, ballot.ErrSilent(r.a.timeout)))
+		if (r.sets.Granted|failed)&(1<<b.g.Index) == 0 {
+			errs = append(errs, r.a.Set.Names.Failure(b.g.Index, lock.OpRaise, ballot.ErrSilent(r.a.Timeout)))
 		}
 	}
 	sets, lost := r.inBallot()
-	return r.a.set.Names.NoQuorum(r.a.start.Resource, lock.OpRaise, sets, append(errs, lost...))
+	return r.a.Set.Names.NoQuorum(r.a.Start.Resource, lock.OpRaise, sets, append(errs, lost...))
 }
 
 // inBallot adds what nodes without a grant to raise did in the ballot: they refused, failed, or had not answered.
@@ -175,7 +175,7 @@ func (r *raiseRound) inBallot() (s ballot.Sets, lost ballot.Failures) {
 
 // raising is one node whose counter is behind.
 type raising struct {
-	g        *grant
+	g        *Grant
 	round    *raiseRound
 	req      driver.RaiseRequest
 	deadline time.Time
@@ -184,17 +184,17 @@ type raising struct {
 
 func (r *raising) Start(callqueue.Waiter) {
 	a := r.round.a
-	r.command = r.g.Begin(a.ctx, a.ts, a.event(lock.OpRaise))
+	r.command = r.g.Begin(a.ctx, a.Ts, a.event(lock.OpRaise))
 	r.g.Raise(driver.Call{Context: r.command.Ctx, Deadline: r.deadline}, &r.req, r)
 }
 
 // Answer implements driver.Answer.
 func (r *raising) Answer(raised bool, err error) {
 	a := r.round.a
-	r.g.End(r.command, a.ts, a.event(lock.OpRaise), nodes.VerdictOf(raised), err)
+	r.g.End(r.command, a.Ts, a.event(lock.OpRaise), nodes.VerdictOf(raised), err)
 	if err == nil && !raised {
 		err = lock.ErrNotHeld
 	}
-	r.round.count(r.g.index, err)
-	r.g.calls.Next()
+	r.round.count(r.g.Index, err)
+	r.g.Calls.Next()
 }

@@ -1,4 +1,4 @@
-package engine
+package attempt
 
 import (
 	"context"
@@ -19,18 +19,18 @@ type grantState int
 
 const (
 	grantUnasked grantState = iota // nothing was sent
-	grantHeld                      // the node holds the token
-	grantRefused                   // the node does not hold it, and will not
-	grantUnknown                   // sent, outcome not known: it may hold it, or come to
+	GrantHeld                      // the node holds the token
+	GrantRefused                   // the node does not hold it, and will not
+	GrantUnknown                   // sent, outcome not known: it may hold it, or come to
 )
 
-// grant is one node's part in an attempt, and in the lease that the attempt becomes. It
+// Grant is one node's part in an attempt, and in the lease that the attempt becomes. It
 // remembers the node's last answer about the token.
-type grant struct {
+type Grant struct {
 	*nodes.Node
 	round voteRound
-	index int
-	calls *callqueue.Queue
+	Index int
+	Calls *callqueue.Queue
 
 	deadline time.Time     // of the acquire
 	command  nodes.Command // the acquire
@@ -52,10 +52,10 @@ type voteRound interface {
 }
 
 // acquiring is a grant whose acquire is queued, or not answered yet.
-type acquiring grant
+type acquiring Grant
 
 func (c *acquiring) Start(wait callqueue.Waiter) {
-	g := (*grant)(c)
+	g := (*Grant)(c)
 	g.command = g.Begin(g.round.acquireTrace())
 	err := g.unsendable()
 	if err == nil {
@@ -63,119 +63,119 @@ func (c *acquiring) Start(wait callqueue.Waiter) {
 	}
 	if err != nil {
 		g.acquired(driver.AcquireReply{}, err)
-		g.calls.Next()
+		g.Calls.Next()
 		return
 	}
 	call := driver.Call{Context: g.command.Ctx, Deadline: g.deadline, Wait: wait.Context}
-	g.Acquire(call, g.round.request(g.index), c)
+	g.Acquire(call, g.round.request(g.Index), c)
 }
 
 // Answer implements driver.Answer.
 func (c *acquiring) Answer(reply driver.AcquireReply, err error) {
-	g := (*grant)(c)
+	g := (*Grant)(c)
 	if reply.Restart != nil {
 		g.Restart.Store(reply.Restart)
 	}
 	g.Exit(g.probe)
 	g.acquired(reply, err)
-	g.calls.Next()
+	g.Calls.Next()
 }
 
 // ask hands the acquire over, in the order of the node's calls. If the node does not answer
 // those, the acquire fails at once: other nodes would stay locked until its time is up.
-func (g *grant) ask(deadline time.Time, wait callqueue.Waiter) {
+func (g *Grant) ask(deadline time.Time, wait callqueue.Waiter) {
 	g.deadline = deadline
-	if g.Suspect() && g.calls.IsBusy() {
+	if g.Suspect() && g.Calls.IsBusy() {
 		g.command = g.Begin(g.round.acquireTrace())
 		g.acquired(driver.AcquireReply{}, g.ErrSuspect())
 		return
 	}
-	g.calls.DoWaiting((*acquiring)(g), wait)
+	g.Calls.DoWaiting((*acquiring)(g), wait)
 }
 
 // unsendable is why an acquire is not sent when its turn comes; nil if it is. If other nodes have
 // decided the attempt meanwhile, a node that answers has not failed.
-func (g *grant) unsendable() error {
+func (g *Grant) unsendable() error {
 	switch {
 	case g.Set.Closing():
 		return fmt.Errorf("%w: %w", driver.ErrNotSent, driver.ErrClosed)
-	case !g.open() && g.Silent.Load() == 0 && time.Now().Before(g.deadline):
+	case !g.Open() && g.Silent.Load() == 0 && time.Now().Before(g.deadline):
 		return fmt.Errorf("%w: %w: the attempt is over", driver.ErrNotSent, context.Canceled)
-	case !g.open() || !time.Now().Before(g.deadline):
+	case !g.Open() || !time.Now().Before(g.deadline):
 		return fmt.Errorf("%w: earlier calls to the node are still under way", driver.ErrNotSent)
 	}
 	return nil
 }
 
 // acquired takes the node's answer, or why it was not asked.
-func (g *grant) acquired(reply driver.AcquireReply, err error) {
+func (g *Grant) acquired(reply driver.AcquireReply, err error) {
 	_, ts, event := g.round.acquireTrace()
 	g.End(g.command, ts, event, nodes.VerdictOf(reply.Granted), err)
 	switch {
 	case errors.Is(err, driver.ErrNotSent):
 	case errors.Is(err, driver.ErrTombstone), errors.Is(err, driver.ErrFenceCounter):
-		g.setState(grantRefused)
+		g.SetState(GrantRefused)
 	case err != nil:
-		g.setState(grantUnknown)
+		g.SetState(GrantUnknown)
 	case reply.Granted:
 		g.granted(reply.Counter, max(reply.Run, 1))
 	default:
-		g.setState(grantRefused)
+		g.SetState(GrantRefused)
 	}
-	g.round.voted(g.index, reply, err)
+	g.round.voted(g.Index, reply, err)
 }
 
 // known is the state of the token after the node's last answer.
-func (g *grant) known() grantState {
+func (g *Grant) known() grantState {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.state
 }
 
-// has reports that the node has the token, by its last answer.
-func (g *grant) has() bool { return g.known() == grantHeld }
+// Has reports that the node has the token, by its last answer.
+func (g *Grant) Has() bool { return g.known() == GrantHeld }
 
 // fences are the first and the last fence that the node's grant reserves; both are 0 if there
 // are none.
-func (g *grant) fences() (first, last uint64) {
+func (g *Grant) fences() (first, last uint64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.state != grantHeld || g.counter == 0 {
+	if g.state != GrantHeld || g.counter == 0 {
 		return 0, 0
 	}
 	return g.counter, g.counter + g.run - 1
 }
 
-func (g *grant) setState(state grantState) {
+func (g *Grant) SetState(state grantState) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.state = state
-	g.late = g.late || state == grantUnknown
+	g.late = g.late || state == GrantUnknown
 }
 
-func (g *grant) granted(counter, run uint64) {
+func (g *Grant) granted(counter, run uint64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.state, g.counter, g.run = grantHeld, counter, run
+	g.state, g.counter, g.run = GrantHeld, counter, run
 }
 
 // mayArrive reports that a call which can set the token was not answered: it can still take
 // effect, whatever the node has said since.
-func (g *grant) mayArrive() bool {
+func (g *Grant) mayArrive() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.late
 }
 
-// giveUp keeps calls that have not begun from setting anything.
-func (g *grant) giveUp() {
+// GiveUp keeps calls that have not begun from setting anything.
+func (g *Grant) GiveUp() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.givenUp = true
 }
 
-// open reports that the token may still be set on the node.
-func (g *grant) open() bool {
+// Open reports that the token may still be set on the node.
+func (g *Grant) Open() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return !g.givenUp

@@ -1,0 +1,172 @@
+package attempt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/await"
+	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
+	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
+	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
+	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
+)
+
+// Attempt is one round of the algorithm: one token, one vote, and everything
+// needed to undo it. It is the Redlock of the Redis documentation
+// (https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/)
+// with a fencing token agreed on by the quorum.
+type Attempt struct {
+	Terms
+
+	Set     *nodes.Set
+	ctx     context.Context        // for the values of its commands
+	Timeout time.Duration          // of one call on a node
+	Req     driver.AcquireRequest  // for all nodes
+	gateReq *driver.AcquireRequest // for the gate, if its queue is joined
+	shared  driver.Shared
+
+	began  time.Duration // t0: validity counts from here
+	Grants []Grant
+
+	mu     sync.Mutex
+	ballot ballot.Ballot // guarded by mu
+	Ready  await.Signal  // set when the ballot may have what it needs
+
+	fence    uint64        // largest of the grants' counters: the fencing token
+	run      uint64        // fences reserved on a quorum, from fence on
+	validity time.Duration // when it was granted
+	raised   bool
+	undone   chan struct{} // closed when the nodes of wasted grants have answered; nil without such nodes
+}
+
+// Terms are decided by an Acquire before it makes an attempt.
+type Terms struct {
+	Start   lock.AttemptStart
+	Ts      hooks.Traces
+	Traced  context.Context // of the Acquire, for the lease
+	Queue   *nodes.Calls
+	Opts    lock.AcquireOptions
+	Since   time.Time // by the wall clock: the attempt is of then
+	Origin  nodes.Origin
+	Earlier []string // holder records of this Acquire's earlier attempts
+	Reserve uint64   // fences asked for: its own, and those to hand over
+	Gate    int      // index of the node whose queue is joined
+	Waiter  driver.Waiter
+
+	Semaphore *driver.Semaphore // whose slot it is; nil for other locks
+}
+
+func New(e *nodes.Set, t Terms) *Attempt {
+	a := &Attempt{
+		Terms: t, Set: e, Timeout: e.Config.NodeTimeout(t.Opts.TTL),
+		Grants: make([]Grant, len(e.Nodes)),
+		Ready:  await.NewSignal(),
+	}
+	a.ballot = ballot.Ballot{
+		Resource: t.Start.Resource, Key: t.Queue.Key, Gate: t.Gate, Names: e.Names, Timeout: a.Timeout,
+		Tally: quorum.Tally{Nodes: len(e.Nodes)},
+	}
+	a.Req = driver.AcquireRequest{
+		Key: t.Queue.Key, Token: newToken(), Holder: e.HolderRecord(t.Since, t.Origin), TTL: t.Opts.TTL, Run: t.Reserve,
+		Floor: uint64(max(t.Since.UnixMicro(), 1)), Fair: t.Opts.Fair, Window: nodes.HandoffWindow, Shared: &a.shared,
+		Mode: Mode(t.Opts.Kind), Bar: Bar(e, &t.Opts), Semaphore: t.Semaphore,
+	}
+	for i, n := range e.Nodes {
+		g := &a.Grants[i]
+		g.Node, g.round, g.Index, g.Calls = n, a, i, &t.Queue.On[i]
+	}
+	return a
+}
+
+// Run makes the attempt. If it succeeds, a quorum of nodes has granted the lock. If it fails,
+// the grants are given back in the background, and the result says why.
+func (a *Attempt) Run(ctx context.Context) ballot.Result {
+	a.ctx = nodes.Values(ctx)
+	a.began = a.Set.Config.Clock()
+	res := a.vote(ctx)
+	if res.Err == nil {
+		res.Err = a.agreeOnFence(ctx)
+		res.Hopeless = errors.Is(res.Err, lock.ErrInvalidOption)
+	}
+	if res.Err == nil {
+		a.validity = a.Set.Validity(a.Opts.TTL, a.began)
+		if a.validity <= 0 {
+			res.Err = fmt.Errorf("%w: %q took %v of a TTL of %v", lock.ErrTooLate, a.Start.Resource,
+				a.Set.Config.Clock()-a.began, a.Opts.TTL)
+		}
+	}
+	res.GateRefused = a.Grants[a.Gate].known() == GrantRefused
+	if res.Err != nil {
+		a.abandon()
+	}
+	return res
+}
+
+// End is the event of the end of the attempt.
+func (a *Attempt) End(took time.Duration, err error) lock.AttemptEnd {
+	tally := a.ballot.Tally
+	return lock.AttemptEnd{
+		AttemptStart: a.Start, Nodes: tally.Nodes, Quorum: a.Set.Quorum,
+		Granted: tally.Granted, Refused: tally.Refused, Failed: tally.Failed,
+		Raised: a.raised, Validity: a.validity, Took: took, Err: err,
+	}
+}
+
+// Holder is the attempt's holder record.
+func (a *Attempt) Holder() string { return a.Req.Holder }
+
+// Dequeued reports that the gate, whose queue the attempt had joined, granted: it has taken this process out of it.
+func (a *Attempt) Dequeued() bool { return a.Waiter.Enqueue && a.Grants[a.Gate].Has() }
+
+// abandon releases the token on every node that may have it, in the background. A waiter
+// that the gate granted keeps its position in the gate's queue.
+func (a *Attempt) abandon() {
+	granters := &countdown{over: make(chan struct{})}
+	granters.left.Store(1) // the end of this loop
+	for i := range a.Grants {
+		g := &a.Grants[i]
+		g.GiveUp()
+		state := g.known()
+		if a.ballot.Asked&(1<<i) == 0 || state == GrantRefused && !g.mayArrive() {
+			continue
+		}
+		u := &Undoing{
+			Grant: g, Ctx: a.ctx, Ts: a.Ts, Event: a.event(lock.OpRelease), Timeout: a.Timeout, withdraw: true,
+			Req: driver.ReleaseRequest{Key: a.Req.Key, Token: a.Req.Token, Mode: a.Req.Mode},
+		}
+		if state == GrantHeld {
+			a.undone = granters.over
+			granters.left.Add(1)
+			u.Report = &granter{granters: granters}
+		}
+		if i == a.Gate {
+			u.contender = a.Queue.Contender
+		}
+		if i == a.Gate && a.Waiter.Enqueue {
+			u.Req.Waiter = a.Waiter
+		}
+		g.Calls.Do(u)
+	}
+	granters.done()
+}
+
+// Settle waits until the nodes that granted have released again, so that the next caller does
+// not find the resource held. The node timeout bounds it.
+func (a *Attempt) Settle(ctx context.Context) {
+	if a.undone == nil {
+		return
+	}
+	timer := a.Set.Timers.Start(a.Timeout)
+	defer a.Set.Timers.Stop(timer)
+	select {
+	case <-a.undone:
+	case <-timer.C:
+	case <-ctx.Done():
+	case <-a.Set.Done:
+	}
+}

@@ -1,0 +1,63 @@
+package attempt
+
+import (
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/clock"
+	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
+)
+
+// HandOverWindow is how long after its grant a lock may be handed over: other processes
+// wait for it, too.
+const HandOverWindow = 10 * time.Millisecond
+
+// Beginning is the state in which a lease begins: its attempt has just won, or the lease before
+// it hands the lock over.
+type Beginning struct {
+	Attempt    *Attempt
+	Granted    time.Duration // on the clock: the instant at which the attempt's validity was measured
+	Last       uint64        // fence of the attempt's run that a quorum's counters have reached
+	Fence      uint64
+	Since      time.Duration // on the clock: the instant of the grant, or of the hand-over
+	Expires    time.Duration
+	RenewAt    time.Duration
+	HandedOver bool
+}
+
+// Won is the beginning of a lease whose attempt has just succeeded.
+func (a *Attempt) Won() Beginning {
+	since := a.grantedAt()
+	b := Beginning{
+		Attempt: a, Granted: since, Last: a.lastFence(), Fence: a.fence, Since: since, Expires: since + a.validity,
+		RenewAt: clock.Never,
+	}
+	if !a.Opts.NoRenew {
+		b.RenewAt = since + RenewEvery(a.Opts.TTL)
+	}
+	return b
+}
+
+// RenewEvery leaves time for two more tries before a lease runs out.
+func RenewEvery(ttl time.Duration) time.Duration { return ttl / 3 }
+
+// grantedAt is the instant at which validity was measured.
+func (a *Attempt) grantedAt() time.Duration {
+	return a.began + a.Opts.TTL - nodes.Drift(a.Opts.TTL) - a.validity
+}
+
+// HandsOver reports that a caller with these options may hand the lock over, or be handed it.
+func HandsOver(o *lock.AcquireOptions) bool {
+	return !o.NoRenew && !o.Fair && Mode(o.Kind) == driver.Exclusive
+}
+
+// HandOverUntil is the instant until which the lock may be handed over by a lease with
+// these options; 0 if it may not.
+func (b *Beginning) HandOverUntil(o *lock.AcquireOptions, now time.Duration) time.Duration {
+	until := b.Granted + HandOverWindow
+	if !HandsOver(o) || b.Fence >= b.Last || now >= until {
+		return 0
+	}
+	return until
+}

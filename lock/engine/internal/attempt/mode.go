@@ -1,0 +1,38 @@
+package attempt
+
+import (
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
+)
+
+// Mode is the mode that a lock of this kind is asked for in.
+func Mode(k lock.Kind) driver.Mode {
+	switch k {
+	case lock.KindRead:
+		return driver.Read
+	case lock.KindWrite:
+		return driver.Write
+	}
+	return driver.Exclusive
+}
+
+// Bar is how long a node that refuses the caller keeps later readers out; 0 if it does not.
+func Bar(e *nodes.Set, o *lock.AcquireOptions) time.Duration {
+	if o.NoWait || Mode(o.Kind) != driver.Write {
+		return 0
+	}
+	return max(o.TTL, 4*e.Config.PollInterval)
+}
+
+// Barred is the set of nodes on which the attempt may have set up a bar: it was not granted there.
+func (a *Attempt) Barred() (nodes uint64) {
+	if a.Req.Bar == 0 {
+		return 0
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.ballot.Asked &^ a.ballot.Granted
+}
