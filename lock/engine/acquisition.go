@@ -7,20 +7,22 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/internal/attempt"
+	"github.com/lockscope/lockscope/lock/engine/internal/lease"
+	"github.com/lockscope/lockscope/lock/engine/internal/queue"
 )
 
 // acquisition is one Acquire: the wait for its turn in this process, then the contention for the lock, and its lease.
 type acquisition struct{ contender }
 
 // acquireLease acquires within the wait budget.
-func (a *acquisition) acquireLease() (*lease, error) {
-	if err := a.endedBy(a.parent); err != nil {
+func (a *acquisition) acquireLease() (*lease.Lease, error) {
+	if err := a.endedBy(a.Parent); err != nil {
 		return nil, a.cut(err, nil)
 	}
-	wait := a.traced
-	if a.opts.MaxWait > 0 {
+	wait := a.Traced
+	if a.Opts.MaxWait > 0 {
 		var cancel context.CancelFunc
-		wait, cancel = context.WithTimeoutCause(wait, a.opts.MaxWait, lock.ErrMaxWait)
+		wait, cancel = context.WithTimeoutCause(wait, a.Opts.MaxWait, lock.ErrMaxWait)
 		defer cancel()
 	}
 	for {
@@ -31,9 +33,9 @@ func (a *acquisition) acquireLease() (*lease, error) {
 		if !late {
 			return l, nil
 		}
-		l.lose()
-		a.last = fmt.Errorf("%w: %q ran out while this process stood still", lock.ErrTooLate, a.resource)
-		if a.opts.NoWait || a.attempts > 0 && a.attempts == a.opts.MaxAttempts {
+		l.Lose()
+		a.last = fmt.Errorf("%w: %q ran out while this process stood still", lock.ErrTooLate, a.Resource)
+		if a.Opts.NoWait || a.attempts > 0 && a.attempts == a.Opts.MaxAttempts {
 			return nil, a.last
 		}
 		a.gate.ticket, a.gate.queued, a.gate.next = 0, 0, false // the grant has used them up
@@ -42,11 +44,11 @@ func (a *acquisition) acquireLease() (*lease, error) {
 
 // enterAndAcquire joins the resource's queue and acquires. The lease leaves the queue when it
 // ends; late reports that it ran out before it could be returned.
-func (a *acquisition) enterAndAcquire(ctx context.Context) (l *lease, late bool, err error) {
-	a.queue = a.engine.queues.enter(a.key)
+func (a *acquisition) enterAndAcquire(ctx context.Context) (l *lease.Lease, late bool, err error) {
+	a.Queue = a.engine.queues.Enter(a.key)
 	defer func() {
 		if l == nil {
-			a.queue.leave()
+			a.Queue.Leave()
 		}
 	}()
 	from, err := a.acquire(ctx)
@@ -60,59 +62,59 @@ func (a *acquisition) enterAndAcquire(ctx context.Context) (l *lease, late bool,
 // acquire waits for its turn, and for the lock. If it succeeds, it still has the turn.
 func (a *acquisition) acquire(ctx context.Context) (attempt.Beginning, error) {
 	defer a.graph.End()
-	if a.opts.NoWait {
+	if a.Opts.NoWait {
 		return a.contend(ctx)
 	}
 	turn, err := a.awaitTurn(ctx)
 	if err != nil {
-		return attempt.Beginning{}, a.cut(err, a.queue.lastMet())
+		return attempt.Beginning{}, a.cut(err, a.Queue.LastMet())
 	}
-	if turn != nil && turn.handed {
-		return turn.from, nil
+	if turn != nil && turn.Handed {
+		return turn.From, nil
 	}
 	from, err := a.contend(ctx)
 	if err != nil {
-		a.queue.passTurn()
+		a.Queue.PassTurn()
 	}
 	return from, err
 }
 
 // awaitTurn queues behind the other callers of this process. The lock may come with the turn;
 // a caller that has given up by then gives it back.
-func (a *acquisition) awaitTurn(ctx context.Context) (*turn, error) {
-	turn := a.queue.takeTurn(&a.opts, a.graph.Leases())
+func (a *acquisition) awaitTurn(ctx context.Context) (*queue.Turn, error) {
+	turn := a.Queue.TakeTurn(&a.Opts, a.graph.Leases())
 	if turn == nil {
 		return nil, nil
 	}
-	a.graph.Wait(&a.queue.graph)
-	e := lock.WaitStart{Resource: a.resource, Kind: lock.WaitLocal}
+	a.graph.Wait(&a.Queue.Graph)
+	e := lock.WaitStart{Resource: a.Resource, Kind: lock.WaitLocal}
 	hooked, began := ctx, time.Time{}
-	if len(a.ts) > 0 {
-		e.Ahead, e.Front = a.queue.ahead(turn), a.queue.front
+	if len(a.Ts) > 0 {
+		e.Ahead, e.Front = a.Queue.Ahead(turn), a.Queue.Front
 		e.Blocker, _ = e.Front()
-		hooked, began = a.ts.WaitStart(ctx, e), time.Now()
+		hooked, began = a.Ts.WaitStart(ctx, e), time.Now()
 	}
-	_, err := a.until(ctx, woken{turn: turn.come})
-	if err == nil && turn.handed {
+	_, err := a.until(ctx, woken{turn: turn.Come})
+	if err == nil && turn.Handed {
 		err = a.endedBy(ctx)
 	}
-	if err != nil && a.queue.giveUpTurn(turn) {
-		<-turn.come // the lease before has ended
-		a.giveBack(turn.from)
+	if err != nil && a.Queue.GiveUpTurn(turn) {
+		<-turn.Come // the lease before has ended
+		a.giveBack(turn.From)
 	}
 	a.waited = true
-	if len(a.ts) > 0 {
-		a.ts.WaitEnd(hooked, lock.WaitEnd{
-			WaitStart: e, Took: time.Since(began), HandedOver: err == nil && turn.handed, Err: err,
+	if len(a.Ts) > 0 {
+		a.Ts.WaitEnd(hooked, lock.WaitEnd{
+			WaitStart: e, Took: time.Since(began), HandedOver: err == nil && turn.Handed, Err: err,
 		})
 	}
 	return turn, err
 }
 
-// giveBack is for a caller that gives up at the instant of a hand-over: the next caller gets
+// GiveBack is for a caller that gives up at the instant of a hand-over: the next caller gets
 // the lock, or it is released in the background.
 func (a *acquisition) giveBack(from attempt.Beginning) {
-	a.engine.queues.enter(a.key) // for the lease to leave
+	a.engine.queues.Enter(a.key) // for the lease to leave
 	l, _ := a.lease(from)
-	l.giveBack()
+	l.GiveBack()
 }

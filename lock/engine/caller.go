@@ -8,12 +8,14 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/attempt"
 	"github.com/lockscope/lockscope/lock/engine/internal/await"
 	"github.com/lockscope/lockscope/lock/engine/internal/deadlock"
+	"github.com/lockscope/lockscope/lock/engine/internal/lease"
+	"github.com/lockscope/lockscope/lock/engine/internal/queue"
 	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
 // caller is one call of Acquire: where it comes from, and for what it asks.
 type caller struct {
-	Request
+	lease.Request
 
 	engine *core
 	key    string
@@ -21,9 +23,9 @@ type caller struct {
 	began  time.Time
 }
 
-// lease makes the lease of the call; see newLease.
-func (c *caller) lease(from attempt.Beginning) (l *lease, late bool) {
-	return newLease(c.engine.Set, c.engine.leases, &c.Request, from)
+// lease makes the lease of the call; see New.
+func (c *caller) lease(from attempt.Beginning) (l *lease.Lease, late bool) {
+	return lease.New(c.engine.Set, c.engine.leases, &c.Request, from)
 }
 
 // endedBy is why the call must stop: its context ended, or the engine was closed. It is nil while neither has.
@@ -41,14 +43,14 @@ func (c *caller) endedBy(ctx context.Context) error {
 
 // woken has the channels that end a wait without an error; a nil channel never does.
 type woken struct {
-	wake  <-chan wakeUp
+	wake  <-chan queue.WakeUp
 	timer <-chan time.Time
 	turn  <-chan struct{}
 }
 
 // until waits for the first of these channels. It fails if a deadlock, the end of ctx or the
 // engine's Close ends the wait. told is the hint that wake received.
-func (c *caller) until(ctx context.Context, w woken) (told *wakeUp, err error) {
+func (c *caller) until(ctx context.Context, w woken) (told *queue.WakeUp, err error) {
 	for {
 		select {
 		case said := <-w.wake:
@@ -58,7 +60,7 @@ func (c *caller) until(ctx context.Context, w woken) (told *wakeUp, err error) {
 		case <-w.turn:
 			return nil, nil
 		case <-c.graph.Suspects():
-			c.graph.LookAgain(func(d lock.Deadlock) { c.ts.Deadlock(c.traced, d) })
+			c.graph.LookAgain(func(d lock.Deadlock) { c.Ts.Deadlock(c.Traced, d) })
 		case d := <-c.graph.Told():
 			return nil, &lock.DeadlockError{Deadlock: d}
 		case <-ctx.Done():
@@ -71,11 +73,11 @@ func (c *caller) until(ctx context.Context, w woken) (told *wakeUp, err error) {
 
 // waitsForSlots makes any slot of a semaphore end the wait in the graph of waits, wherever the call queues.
 func (c *caller) waitsForSlots() {
-	of := records.Construct{Kind: c.opts.Kind, Slots: c.opts.Slots}
+	of := records.Construct{Kind: c.Opts.Kind, Slots: c.Opts.Slots}
 	if len(c.graph.Leases()) == 0 || records.SlotsOf(c.key, of) == nil {
 		return
 	}
-	c.graph.WaitsForEither(func() []*deadlock.Resource { return c.engine.queues.graphs(records.SlotsOf(c.key, of)) })
+	c.graph.WaitsForEither(func() []*deadlock.Resource { return c.engine.queues.Graphs(records.SlotsOf(c.key, of)) })
 }
 
 // publishAfter is how long a call waits before its entry in the queue describes it: short waits
@@ -85,14 +87,14 @@ const publishAfter = 100 * time.Millisecond
 // entry describes this process in the queue; "" before publishAfter.
 func (c *caller) entry() string {
 	waited := time.Since(c.began)
-	if c.opts.NoWait || waited < publishAfter {
+	if c.Opts.NoWait || waited < publishAfter {
 		return ""
 	}
 	w := records.Waiting{
-		Holder: c.engine.Holder(time.Now().Add(-waited), c.origin), Callers: 1,
+		Holder: c.engine.Holder(time.Now().Add(-waited), c.Origin), Callers: 1,
 		Holds: c.published(c.graph.Leases()), Backend: c.engine.Backend.Name,
 	}
-	for _, leases := range c.queue.leasesOfTurns() {
+	for _, leases := range c.Queue.LeasesOfTurns() {
 		w.Callers++
 		w.Holds = append(w.Holds, c.published(leases)...)
 	}

@@ -36,8 +36,8 @@ func (a *contender) contend(ctx context.Context) (attempt.Beginning, error) {
 		a.attempts++
 		try, res := a.try(ctx)
 		if res.Err == nil {
-			a.queue.blocker.Store(nil)
-			a.queue.met.Store(nil)
+			a.Queue.Blocker.Store(nil)
+			a.Queue.Met.Store(nil)
 			a.gate.leave(ctx, &a.caller, try)
 			return try.Won(), nil
 		}
@@ -45,14 +45,14 @@ func (a *contender) contend(ctx context.Context) (attempt.Beginning, error) {
 		if ended := a.endedBy(ctx); ended != nil {
 			a.gate.leave(ctx, &a.caller, nil)
 			if a.last == nil {
-				a.last = a.queue.lastMet()
+				a.last = a.Queue.LastMet()
 			}
 			if a.last == nil {
 				a.last = try.Unfinished()
 			}
 			return attempt.Beginning{}, a.cut(ended, a.last)
 		}
-		if a.opts.NoWait && !a.undecided.again(res) || res.Hopeless || a.attempts == a.opts.MaxAttempts {
+		if a.Opts.NoWait && !a.undecided.again(res) || res.Hopeless || a.attempts == a.Opts.MaxAttempts {
 			try.Settle(ctx)
 			a.gate.leave(ctx, &a.caller, nil)
 			return attempt.Beginning{}, a.undecided.most(res.Err)
@@ -77,12 +77,12 @@ func (a *contender) remember(try *attempt.Attempt, res ballot.Result) {
 		return
 	}
 	met := a.last
-	a.queue.met.Store(&met)
+	a.Queue.Met.Store(&met)
 }
 
 // cut is the error of a call that err cut short; last is why its last attempt failed.
 func (a *contender) cut(err, last error) error {
-	return &lock.WaitError{Resource: a.resource, Attempts: a.attempts, Waited: time.Since(a.began), Last: last,
+	return &lock.WaitError{Resource: a.Resource, Attempts: a.attempts, Waited: time.Since(a.began), Last: last,
 		Err: err}
 }
 
@@ -90,11 +90,11 @@ func (a *contender) cut(err, last error) error {
 // was named, and otherwise the gate first, so that a refusal costs one node only.
 func (a *contender) try(ctx context.Context) (*attempt.Attempt, ballot.Result) {
 	try := attempt.New(a.engine.Set, a.terms(ctx))
-	hooked := a.ts.AttemptStart(ctx, try.Start)
+	hooked := a.Ts.AttemptStart(ctx, try.Start)
 	began := time.Now()
 	res := try.Run(hooked)
-	if len(a.ts) > 0 {
-		a.ts.AttemptEnd(hooked, try.End(time.Since(began), res.Err))
+	if len(a.Ts) > 0 {
+		a.Ts.AttemptEnd(hooked, try.End(time.Since(began), res.Err))
 	}
 	a.gate.note(try.Gate, try.Waiter.Enqueue, res)
 	if res.Err != nil {
@@ -111,8 +111,8 @@ func (a *contender) try(ctx context.Context) (*attempt.Attempt, ballot.Result) {
 func (a *contender) terms(ctx context.Context) attempt.Terms {
 	a.drainWake()
 	t := attempt.Terms{
-		Start: lock.AttemptStart{Resource: a.resource, Attempt: a.attempts, GateFirst: a.gateFirst()},
-		Ts:    a.ts, Traced: a.traced, Queue: &a.queue.Calls, Opts: a.opts, Since: time.Now(), Origin: a.origin,
+		Start: lock.AttemptStart{Resource: a.Resource, Attempt: a.attempts, GateFirst: a.gateFirst()},
+		Ts:    a.Ts, Traced: a.Traced, Queue: &a.Queue.Calls, Opts: a.Opts, Since: time.Now(), Origin: a.Origin,
 		Earlier: a.earlier, Reserve: a.reserve(), Gate: a.gate.choose(a.key, a.engine.Nodes),
 		Semaphore: a.semaphore(),
 	}
@@ -122,7 +122,7 @@ func (a *contender) terms(ctx context.Context) attempt.Terms {
 
 // waiter is this process in the gate's queue, which it joins if the gate can name it.
 func (a *contender) waiter(ctx context.Context, gate int) driver.Waiter {
-	joins := !a.opts.NoWait && a.listens(ctx, a.engine.Nodes[gate])
+	joins := !a.Opts.NoWait && a.listens(ctx, a.engine.Nodes[gate])
 	w := driver.Waiter{ID: a.engine.ID, Ticket: a.gate.ticket, Enqueue: joins}
 	if w.Enqueue {
 		w.Record = a.entry()
@@ -135,13 +135,13 @@ func (a *contender) waiter(ctx context.Context, gate int) driver.Waiter {
 // caller could overtake others that way, so it does that only every other time. A writer that waits
 // has to keep readers out on all nodes.
 func (a *contender) gateFirst() bool {
-	if a.engine.Quorum == 1 && len(a.engine.Nodes) == 1 || attempt.Bar(a.engine.Set, &a.opts) > 0 {
+	if a.engine.Quorum == 1 && len(a.engine.Nodes) == 1 || attempt.Bar(a.engine.Set, &a.Opts) > 0 {
 		return false
 	}
 	switch {
 	case a.named:
 		return false
-	case a.opts.Fair:
+	case a.Opts.Fair:
 		return a.polls%2 == 0
 	case a.attempts == 1:
 		return a.waited || a.engine.Contended.Has(a.key)
@@ -158,8 +158,8 @@ func (a *contender) listens(ctx context.Context, n *nodes.Node) bool {
 	if a.attempts == 1 || n.Mute.Load() {
 		return false
 	}
-	e := lock.NodeStart{Resource: a.resource, Op: lock.OpSubscribe, Attempt: a.attempts}
-	return n.Listen(ctx, a.ts, e, a.engine.Config.NodeTimeout(a.opts.TTL), a.engine.wakeUp(n))
+	e := lock.NodeStart{Resource: a.Resource, Op: lock.OpSubscribe, Attempt: a.attempts}
+	return n.Listen(ctx, a.Ts, e, a.engine.Config.NodeTimeout(a.Opts.TTL), a.engine.wakeUp(n))
 }
 
 // A grant reserves fencesPerWaiter for each caller that waits behind it, and at most maxRun.
@@ -173,17 +173,17 @@ const (
 // reserve is how many fences the next attempt asks for: one for its own lease, and more if
 // callers of this process wait for a hand-over.
 func (a *contender) reserve() uint64 {
-	if a.opts.NoWait || !attempt.HandsOver(&a.opts) {
+	if a.Opts.NoWait || !attempt.HandsOver(&a.Opts) {
 		return 1
 	}
-	return uint64(min(max(fencesPerWaiter*a.queue.waiting(), 1), maxRun))
+	return uint64(min(max(fencesPerWaiter*a.Queue.Waiting(), 1), maxRun))
 }
 
 // drainWake takes a hint that came before the coming attempt.
 func (a *contender) drainWake() {
 	select {
-	case w := <-a.queue.wake:
-		a.named = a.named || w.named
+	case w := <-a.Queue.Wake:
+		a.named = a.named || w.Named
 	default:
 	}
 }
@@ -192,7 +192,7 @@ func (a *contender) drainWake() {
 func (a *contender) wait(ctx context.Context, res ballot.Result) error {
 	p := a.pause(a.engine.Config, res, standing{
 		tries: a.attempts, nodes: len(a.engine.Nodes), named: a.named, next: a.gate.first(),
-		looking: a.engine.queues.looking.Load(),
+		looking: a.engine.queues.Looking.Load(),
 	})
 	wasNamed := a.named
 	a.named = false
@@ -201,22 +201,22 @@ func (a *contender) wait(ctx context.Context, res ballot.Result) error {
 	}
 	p.d = a.looksAgain(p.d)
 	if p.often {
-		a.engine.queues.looking.Add(1)
-		defer a.engine.queues.looking.Add(-1)
+		a.engine.queues.Looking.Add(1)
+		defer a.engine.queues.Looking.Add(-1)
 	}
 	a.waited = true
-	e := lock.WaitStart{Resource: a.resource, Kind: p.kind, Ahead: res.Ahead, First: a.gate.first(), Last: res.Err}
+	e := lock.WaitStart{Resource: a.Resource, Kind: p.kind, Ahead: res.Ahead, First: a.gate.first(), Last: res.Err}
 	if p.kind == lock.WaitHolder {
 		e.Blocker = res.Blocker
-		a.queue.blocker.Store(res.Blocker)
+		a.Queue.Blocker.Store(res.Blocker)
 	}
-	a.queue.first.Store(wasNamed || res.Ticket > 0 && res.Ahead == 0)
-	defer a.queue.first.Store(false)
-	a.graph.Wait(&a.queue.graph)
-	hooked := a.ts.WaitStart(ctx, e)
+	a.Queue.First.Store(wasNamed || res.Ticket > 0 && res.Ahead == 0)
+	defer a.Queue.First.Store(false)
+	a.graph.Wait(&a.Queue.Graph)
+	hooked := a.Ts.WaitStart(ctx, e)
 	began := time.Now()
 	err := a.sleep(ctx, p, wasNamed)
-	a.ts.WaitEnd(hooked, lock.WaitEnd{WaitStart: e, Took: time.Since(began), Named: a.named, Err: err})
+	a.Ts.WaitEnd(hooked, lock.WaitEnd{WaitStart: e, Took: time.Since(began), Named: a.named, Err: err})
 	return err
 }
 
@@ -224,9 +224,9 @@ func (a *contender) wait(ctx context.Context, res ballot.Result) error {
 func (a *contender) sleep(ctx context.Context, p pause, wasNamed bool) error {
 	timer, ends := time.NewTimer(p.d), time.Now().Add(p.d)
 	defer timer.Stop()
-	wake, early := woken{wake: a.queue.wake, timer: timer.C}, false
+	wake, early := woken{wake: a.Queue.Wake, timer: timer.C}, false
 	told, err := a.until(ctx, wake)
-	for told != nil && told.wasted {
+	for told != nil && told.Wasted {
 		if !p.retry && !early {
 			early = true
 			timer.Reset(min(a.wastedGrant(a.engine.Config), time.Until(ends)))
@@ -236,7 +236,7 @@ func (a *contender) sleep(ctx context.Context, p pause, wasNamed bool) error {
 	switch {
 	case err != nil:
 	case told != nil:
-		a.named, a.polls = told.named, 0
+		a.named, a.polls = told.Named, 0
 	case early:
 		a.polls++ // every other attempt does not leave the queue: see listens
 	default:

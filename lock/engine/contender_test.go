@@ -14,16 +14,16 @@ import (
 func TestALockThatIsGivenBackAtOnce(t *testing.T) {
 	a := newContending()
 	won := &attempt.Attempt{
-		Terms: attempt.Terms{Queue: &a.queue.Calls, Opts: a.opts}, Set: a.engine.Set, Ready: await.NewSignal(),
+		Terms: attempt.Terms{Queue: &a.Queue.Calls, Opts: a.Opts}, Set: a.engine.Set, Ready: await.NewSignal(),
 	}
-	a.giveBack(attempt.Beginning{Attempt: won, Fence: 2, Last: 10, Expires: a.opts.TTL, RenewAt: clock.Never, HandedOver: true})
-	if a.engine.queues.wakeUp("lock:a") || a.queue.keeps() != nil {
+	a.giveBack(attempt.Beginning{Attempt: won, Fence: 2, Last: 10, Expires: a.Opts.TTL, RenewAt: clock.Never, HandedOver: true})
+	if a.engine.queues.WakeUp("lock:a") || a.Queue.Keeps() != nil {
 		t.Error("nobody has the lock, and nobody can contend for it")
 	}
-	if a.engine.queues.graphs([]string{"lock:a"})[0] == nil {
+	if a.engine.queues.Graphs([]string{"lock:a"})[0] == nil {
 		t.Error("its caller has lost its queue")
 	}
-	if a.queue.leave(); a.engine.queues.graphs([]string{"lock:a"})[0] != nil {
+	if a.Queue.Leave(); a.engine.queues.Graphs([]string{"lock:a"})[0] != nil {
 		t.Error("the queue has more users than its caller")
 	}
 }
@@ -34,14 +34,14 @@ func TestRunsAreBounded(t *testing.T) {
 	for waiting, want := range map[int]uint64{0: 1, 1: fencesPerWaiter, 2: 2 * fencesPerWaiter, 1000: maxRun} {
 		a := newContending()
 		for range waiting {
-			a.queue.takeTurn(&a.opts, nil)
+			a.Queue.TakeTurn(&a.Opts, nil)
 		}
 		if a.reserve() != want {
 			t.Errorf("%d fences for %d that wait, want %d", a.reserve(), waiting, want)
 		}
 	}
 	a := newContending()
-	if a.opts.Fair = true; a.reserve() != 1 {
+	if a.Opts.Fair = true; a.reserve() != 1 {
 		t.Error("a fair caller reserves fences, and hands nothing over")
 	}
 }
@@ -58,7 +58,7 @@ func TestTheGateIsAskedFirst(t *testing.T) {
 	if !a.gateFirst() {
 		t.Error("it overtakes who was named")
 	}
-	a.opts.Fair, a.attempts = true, 2
+	a.Opts.Fair, a.attempts = true, 2
 	for polls, first := range []bool{true, false, true} {
 		if a.polls = polls; a.gateFirst() != first {
 			t.Errorf("a fair caller after %d polls asks the gate first: %v", polls, !first)

@@ -7,22 +7,24 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/lease"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
+	"github.com/lockscope/lockscope/lock/engine/internal/queue"
 )
 
 // core is what the acquisitions and the leases of an engine share.
 type core struct {
 	*nodes.Set
 
-	queues *queues
-	leases *openLeases
+	queues *queue.Queues
+	leases *lease.Open
 }
 
-// wakeUp makes the function that a node calls when a release names this process. If no
+// WakeUp makes the function that a node calls when a release names this process. If no
 // caller of the process waits any more, the node names the next in its queue instead.
 func (e *core) wakeUp(n *nodes.Node) func(key string) {
 	return func(key string) {
-		if e.queues.wakeUp(key) {
+		if e.queues.WakeUp(key) {
 			return
 		}
 		if resource, ours := strings.CutPrefix(key, e.Config.Prefix); !ours || lock.ValidateResource(resource) != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/callsite"
 	"github.com/lockscope/lockscope/lock/engine/internal/deadlock"
 	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
+	"github.com/lockscope/lockscope/lock/engine/internal/lease"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 	"github.com/lockscope/lockscope/lock/engine/records"
 )
@@ -35,7 +36,7 @@ type Engine struct {
 func (e *Engine) Close() error {
 	e.closeOnce.Do(func() {
 		close(e.Done)
-		e.leases.stop(lock.ErrClosed)
+		e.leases.Stop(lock.ErrClosed)
 		e.Workers.Close()
 		errs := make([]error, len(e.Nodes))
 		var closing sync.WaitGroup
@@ -64,40 +65,40 @@ func (e *Engine) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 		return nil, err
 	}
 	a := &acquisition{contender{caller: caller{
-		Request: Request{ts: hooks.Of(ctx), resource: resource, opts: e.said.acquireOptions(opts), parent: ctx},
+		Request: lease.Request{Ts: hooks.Of(ctx), Resource: resource, Opts: e.said.acquireOptions(opts), Parent: ctx},
 		engine:  &e.core, key: e.Config.Prefix + resource, began: time.Now(),
 	}}}
-	if err := e.said.validateAcquire(a.opts); err != nil {
+	if err := e.said.validateAcquire(a.Opts); err != nil {
 		return nil, fmt.Errorf("%w (resource %q)", err, resource)
 	}
-	if err := e.mayShare(&a.opts); err != nil {
+	if err := e.mayShare(&a.Opts); err != nil {
 		return nil, fmt.Errorf("lock: %q: %w", resource, err)
 	}
-	a.origin.Kind, a.origin.Slots = a.opts.Kind, a.opts.Slots
-	a.graph = deadlock.NewCall(ctx, a.opts.FailOnDeadlock)
+	a.Origin.Kind, a.Origin.Slots = a.Opts.Kind, a.Opts.Slots
+	a.graph = deadlock.NewCall(ctx, a.Opts.FailOnDeadlock)
 	if err := a.upgrades(); err != nil {
 		return nil, err
 	}
 	a.waitsForSlots()
 	if e.said.CallSites {
-		a.origin.CallSite = callsite.Nearest()
+		a.Origin.CallSite = callsite.Nearest()
 	}
 	start := lock.AcquireStart{
 		Resource: resource, Backend: e.Backend, Nodes: len(e.Nodes), Quorum: e.Quorum,
-		Options: a.opts, CallSite: a.origin.CallSite,
+		Options: a.Opts, CallSite: a.Origin.CallSite,
 	}
-	if len(a.ts) > 0 {
+	if len(a.Ts) > 0 {
 		start.Holds = deadlock.InfoOf(a.graph.Leases())
 	}
-	a.traced = a.ts.AcquireStart(ctx, start)
-	a.origin.Traceparent = nodes.Traceparent(a.traced)
+	a.Traced = a.Ts.AcquireStart(ctx, start)
+	a.Origin.Traceparent = nodes.Traceparent(a.Traced)
 	l, err := a.acquireLease()
-	if len(a.ts) > 0 {
+	if len(a.Ts) > 0 {
 		end := lock.AcquireEnd{AcquireStart: start, Attempts: a.attempts, Took: time.Since(a.began), Err: err}
 		if l != nil {
-			l.describe(&end)
+			l.Describe(&end)
 		}
-		a.ts.AcquireEnd(a.traced, end)
+		a.Ts.AcquireEnd(a.Traced, end)
 	}
 	if err != nil {
 		return nil, err

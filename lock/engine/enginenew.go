@@ -6,7 +6,9 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/lease"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
+	"github.com/lockscope/lockscope/lock/engine/internal/queue"
 )
 
 // NewEngine makes an engine on nodes of any driver, such as the fakes of package
@@ -41,7 +43,7 @@ func (s *Settings) NewEngine(members []driver.Node) (*Engine, error) {
 		Keyspace: nodes.Keyspace(s.Servers, s.Namespace, s.Prefix, members),
 	})
 	return &Engine{
-		core: core{Set: set, queues: newQueues(len(members)), leases: newOpenLeases()}, said: s,
+		core: core{Set: set, queues: queue.NewQueues(len(members)), leases: lease.NewOpen()}, said: s,
 	}, nil
 }
 

@@ -73,13 +73,13 @@ func (g *gateQueue) leave(ctx context.Context, c *caller, won *attempt.Attempt) 
 		if (gone|late)&(1<<i) == 0 {
 			continue
 		}
-		calls := &c.queue.On[i]
+		calls := &c.Queue.On[i]
 		l := &leaving{
-			n: c.engine.Nodes[i], calls: calls, ctx: nodes.Values(ctx), ts: c.ts,
-			timeout: c.engine.Config.NodeTimeout(c.opts.TTL),
-			event:   lock.NodeStart{Resource: c.resource, Op: lock.OpLeave},
+			n: c.engine.Nodes[i], calls: calls, ctx: nodes.Values(ctx), ts: c.Ts,
+			timeout: c.engine.Config.NodeTimeout(c.Opts.TTL),
+			event:   lock.NodeStart{Resource: c.Resource, Op: lock.OpLeave},
 			req: driver.LeaveRequest{Key: c.key, WaiterID: c.engine.ID, Handoff: nodes.HandoffWindow,
-				Mode: attempt.Mode(c.opts.Kind)},
+				Mode: attempt.Mode(c.Opts.Kind)},
 		}
 		if late&(1<<i) != 0 {
 			l.unless = &won.Grants[i]

@@ -8,6 +8,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine/internal/attempt"
+	"github.com/lockscope/lockscope/lock/engine/internal/lease"
 )
 
 // A read/write lock is a lock whose readers do not exclude one another. Its readers and writers make the attempts, and
@@ -42,13 +43,13 @@ func (e *Engine) mayShare(o *lock.AcquireOptions) error {
 
 // upgrades refuses a writer whose caller reads the same lock: it would wait for itself.
 func (c *caller) upgrades() error {
-	if attempt.Mode(c.opts.Kind) != driver.Write {
+	if attempt.Mode(c.Opts.Kind) != driver.Write {
 		return nil
 	}
 	for _, held := range c.graph.Leases() {
-		if reads(held, c.resource, c.engine.Backend.Keyspace) {
+		if lease.Reads(held, c.Resource, c.engine.Backend.Keyspace) {
 			return fmt.Errorf("%w: %w: %q: release the read lock, then acquire the write lock", lock.ErrInvalidOption,
-				lock.ErrUpgrade, c.resource)
+				lock.ErrUpgrade, c.Resource)
 		}
 	}
 	return nil
@@ -56,7 +57,7 @@ func (c *caller) upgrades() error {
 
 // looksAgain bounds the pause of a writer that waits: its bars must not run out.
 func (c *caller) looksAgain(pause time.Duration) time.Duration {
-	if bar := attempt.Bar(c.engine.Set, &c.opts); bar > 0 {
+	if bar := attempt.Bar(c.engine.Set, &c.Opts); bar > 0 {
 		return min(pause, bar/3)
 	}
 	return pause

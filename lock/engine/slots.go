@@ -14,14 +14,14 @@ func slotsKept(maxTTL time.Duration) time.Duration { return max(24*time.Hour, 2*
 
 // semaphore is what the requests of the call say of its semaphore; nil if the resource is not one of its slots.
 func (c *caller) semaphore() *driver.Semaphore {
-	if c.opts.Kind != lock.KindSemaphore || c.opts.Slots == 0 {
+	if c.Opts.Kind != lock.KindSemaphore || c.Opts.Slots == 0 {
 		return nil
 	}
-	name, slot, ok := records.ParseSlot(c.resource)
-	if !ok || slot >= c.opts.Slots {
+	name, slot, ok := records.ParseSlot(c.Resource)
+	if !ok || slot >= c.Opts.Slots {
 		return nil
 	}
 	return &driver.Semaphore{
-		Key: c.engine.Config.Prefix + name, Slot: slot, Slots: c.opts.Slots, Keep: slotsKept(c.engine.Config.MaxTTL),
+		Key: c.engine.Config.Prefix + name, Slot: slot, Slots: c.Opts.Slots, Keep: slotsKept(c.engine.Config.MaxTTL),
 	}
 }

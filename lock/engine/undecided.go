@@ -52,7 +52,7 @@ func (u *undecided) most(err error) error {
 
 // beforeNext waits until another attempt is worth while.
 func (a *contender) beforeNext(ctx context.Context, res ballot.Result) error {
-	if !a.opts.NoWait {
+	if !a.Opts.NoWait {
 		return a.wait(ctx, res)
 	}
 	// This is no wait of its own kind: nobody is ahead, and nobody will call.

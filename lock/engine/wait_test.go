@@ -10,19 +10,21 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
 	"github.com/lockscope/lockscope/lock/engine/internal/enginetest"
+	"github.com/lockscope/lockscope/lock/engine/internal/lease"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
+	"github.com/lockscope/lockscope/lock/engine/internal/queue"
 )
 
 // newContending returns a caller that contends for the only resource of an engine without nodes.
 func newContending() *acquisition {
 	clock := &enginetest.Clock{}
 	s := &nodes.Set{Config: &nodes.Config{Clock: clock.Read}, Contended: nodes.NewContention(clock.Read), Done: make(chan struct{})}
-	e := &core{Set: s, queues: newQueues(2), leases: newOpenLeases()}
+	e := &core{Set: s, queues: queue.NewQueues(2), leases: lease.NewOpen()}
 	ctx, opts := context.Background(), lock.NewAcquireOptions()
-	q := e.queues.enter("lock:a")
-	q.takeTurn(&opts, nil)
+	q := e.queues.Enter("lock:a")
+	q.TakeTurn(&opts, nil)
 	return &acquisition{contender{caller: caller{
-		Request: Request{queue: q, opts: opts, parent: ctx, traced: ctx}, engine: e, key: "lock:a",
+		Request: lease.Request{Queue: q, Opts: opts, Parent: ctx, Traced: ctx}, engine: e, key: "lock:a",
 	}}}
 }
 
@@ -47,7 +49,7 @@ func TestWhatEndsAWait(t *testing.T) {
 				a := newContending()
 				a.polls, a.namedInVain = c.polls, c.inVain
 				if c.hint != "" {
-					a.engine.queues.wakeUp(c.hint[1:])
+					a.engine.queues.WakeUp(c.hint[1:])
 				}
 				if err := a.sleep(t.Context(), pause{d: time.Second, poll: c.poll}, c.wasNamed); err != nil {
 					t.Fatal(err)
@@ -82,14 +84,14 @@ func TestAWaitSaysWhoIsNext(t *testing.T) {
 				done := make(chan error)
 				go func() { done <- a.wait(t.Context(), c.res) }()
 				synctest.Wait()
-				if got := a.queue.first.Load(); got != c.first {
+				if got := a.Queue.First.Load(); got != c.first {
 					t.Errorf("while it waits: %v", got)
 				}
-				a.engine.queues.wakeUp("")
-				if err := <-done; err != nil || a.queue.first.Load() || a.named {
-					t.Errorf("after it: first %v, named %v, %v", a.queue.first.Load(), a.named, err)
+				a.engine.queues.WakeUp("")
+				if err := <-done; err != nil || a.Queue.First.Load() || a.named {
+					t.Errorf("after it: first %v, named %v, %v", a.Queue.First.Load(), a.named, err)
 				}
-				a.engine.queues.wakeUp("")
+				a.engine.queues.WakeUp("")
 				a.named = true
 				if a.drainWake(); !a.named {
 					t.Error("another hint takes the name away")
@@ -123,13 +125,13 @@ func TestWastedGrants(t *testing.T) {
 				a.wasted = c.before
 				a.engine.Config.PollInterval, a.engine.Config.Random = lock.DefaultPollInterval, rand.Int64N
 				began := time.Now()
-				a.queue.GrantWasted()
+				a.Queue.GrantWasted()
 				go func() {
 					synctest.Wait()
-					a.queue.GrantWasted() // of an earlier attempt
+					a.Queue.GrantWasted() // of an earlier attempt
 					synctest.Wait()
 					if c.named {
-						a.engine.queues.wakeUp("lock:a")
+						a.engine.queues.WakeUp("lock:a")
 					}
 				}()
 				if err := a.sleep(t.Context(), pause{d: c.pause, poll: true, retry: c.retry}, false); err != nil {

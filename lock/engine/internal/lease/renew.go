@@ -1,4 +1,4 @@
-package engine
+package lease
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 func renewSoon(ttl time.Duration) time.Duration { return ttl / 20 }
 
 // renewByTimer makes the round that is due, and arranges the next.
-func (l *lease) renewByTimer() {
+func (l *Lease) renewByTimer() {
 	next := attempt.RenewEvery(l.attempt.Opts.TTL)
 	if outcome, _ := l.renew(l.traceCtx); outcome == lock.RenewUnknown {
 		next = renewSoon(l.attempt.Opts.TTL)
@@ -32,7 +32,7 @@ func (l *lease) renewByTimer() {
 	}
 }
 
-func (l *lease) Extend(ctx context.Context) error {
+func (l *Lease) Extend(ctx context.Context) error {
 	if err := l.over(); err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func (l *lease) Extend(ctx context.Context) error {
 }
 
 // over is why the lease cannot be renewed any more; nil if it can.
-func (l *lease) over() error {
+func (l *Lease) over() error {
 	if cause := l.cause(); cause != nil {
 		return fmt.Errorf("lock: lease of %q is over: %w", l.resource, cause)
 	}
@@ -56,7 +56,7 @@ func (l *lease) over() error {
 
 // renew makes one round of renewal. The end of ctx, if there is one, cuts the waiting
 // short.
-func (l *lease) renew(ctx context.Context) (lock.RenewOutcome, error) {
+func (l *Lease) renew(ctx context.Context) (lock.RenewOutcome, error) {
 	slot := l.roundSlot()
 	select {
 	case slot <- struct{}{}:
@@ -73,7 +73,7 @@ func (l *lease) renew(ctx context.Context) (lock.RenewOutcome, error) {
 	began := time.Now()
 	round := l.extendRound(hooked)
 	if round.outcome == lock.RenewLost {
-		l.lose()
+		l.Lose()
 	}
 	if len(l.ts) > 0 {
 		l.ts.RenewEnd(hooked, lock.RenewEnd{
@@ -88,7 +88,7 @@ func (l *lease) renew(ctx context.Context) (lock.RenewOutcome, error) {
 // extendRound asks every node to prolong the lease. If a quorum does, the lease is renewed
 // from the instant before the first node was asked. If so many nodes no longer have it that no
 // quorum is left, it is lost. Any other outcome is unknown, and the round can be repeated.
-func (l *lease) extendRound(ctx context.Context) *renewal {
+func (l *Lease) extendRound(ctx context.Context) *renewal {
 	a := l.attempt
 	r := &renewal{
 		attempt: a, lease: l, ts: l.ts, ctx: nodes.Values(ctx),
@@ -117,7 +117,7 @@ func (l *lease) extendRound(ctx context.Context) *renewal {
 
 // roundSlot is taken by a round of renewal before it checks that the lease is valid. If endForNext,
 // which has mu, finds the slot free, it can end the lease before the next round begins.
-func (l *lease) roundSlot() chan struct{} {
+func (l *Lease) roundSlot() chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.rounds == nil {
@@ -126,7 +126,7 @@ func (l *lease) roundSlot() chan struct{} {
 	return l.rounds
 }
 
-func (l *lease) conclude(r *renewal, cut error) {
+func (l *Lease) conclude(r *renewal, cut error) {
 	ttl := l.attempt.Opts.TTL
 	if r.tally.Won() && l.prolong(r.began+ttl-nodes.Drift(ttl)) {
 		r.outcome = lock.RenewDone
@@ -159,7 +159,7 @@ func (l *lease) conclude(r *renewal, cut error) {
 
 // prolong moves the end of validity; it fails if the lease ended meanwhile, for
 // then somebody else may already have been let in.
-func (l *lease) prolong(expires time.Duration) bool {
+func (l *Lease) prolong(expires time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.set.Config.Clock()

@@ -1,4 +1,4 @@
-package engine
+package lease
 
 import (
 	"errors"
@@ -48,7 +48,7 @@ func TestARenewalAccountsForEveryNode(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := attemptAt(5)
-			l := &lease{attempt: a, set: a.Set, resource: "order:1001", expires: time.Minute}
+			l := &Lease{attempt: a, set: a.Set, resource: "order:1001", expires: time.Minute}
 			r := &renewal{
 				attempt: a, lease: l, tally: quorum.Tally{Nodes: 5}, sets: ballot.Sets{Asked: 0b11111},
 				ready: await.NewSignal(), extensions: make([]extending, 5),

@@ -1,4 +1,4 @@
-package engine
+package queue
 
 import (
 	"sync"
@@ -7,21 +7,21 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/deadlock"
 )
 
-// queues has the queue of each resource that a caller of this process waits for or holds.
-type queues struct {
+// Queues has the queue of each resource that a caller of this process waits for or holds.
+type Queues struct {
 	nodes   int
-	looking atomic.Int32 // waiters that look often: see foreignHolder
+	Looking atomic.Int32 // waiters that look often: see foreignHolder
 
 	mu    sync.Mutex
-	byKey map[string]*resourceQueue
+	byKey map[string]*Queue
 }
 
-func newQueues(nodes int) *queues {
-	return &queues{nodes: nodes, byKey: make(map[string]*resourceQueue)}
+func NewQueues(nodes int) *Queues {
+	return &Queues{nodes: nodes, byKey: make(map[string]*Queue)}
 }
 
-// enter makes the resource's queue, or joins it. Its leave must follow.
-func (all *queues) enter(key string) *resourceQueue {
+// Enter makes the resource's queue, or joins it. Its leave must follow.
+func (all *Queues) Enter(key string) *Queue {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	q, ok := all.byKey[key]
@@ -33,14 +33,14 @@ func (all *queues) enter(key string) *resourceQueue {
 	return q
 }
 
-// graphs are the places of lock keys in the graph of waits; nil for those that no caller waits for or holds.
-func (all *queues) graphs(keys []string) []*deadlock.Resource {
+// Graphs are the places of lock keys in the graph of waits; nil for those that no caller waits for or holds.
+func (all *Queues) Graphs(keys []string) []*deadlock.Resource {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	found := make([]*deadlock.Resource, len(keys))
 	for i, key := range keys {
 		if q := all.byKey[key]; q != nil {
-			found[i] = &q.graph
+			found[i] = &q.Graph
 		}
 	}
 	return found
@@ -48,7 +48,7 @@ func (all *queues) graphs(keys []string) []*deadlock.Resource {
 
 // forget drops a queue once nobody uses it and no call is under way: until then the next
 // caller's calls must go behind those.
-func (all *queues) forget(q *resourceQueue) {
+func (all *Queues) forget(q *Queue) {
 	if q.users.Load() != 0 {
 		return
 	}
@@ -65,9 +65,9 @@ func (all *queues) forget(q *resourceQueue) {
 	delete(all.byKey, q.Key)
 }
 
-// wakeUp signals the caller that contends for the lock key, or all callers for "". It reports
+// WakeUp signals the caller that contends for the lock key, or all callers for "". It reports
 // whether one does.
-func (all *queues) wakeUp(key string) bool {
+func (all *Queues) WakeUp(key string) bool {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	if key != "" {
@@ -75,11 +75,11 @@ func (all *queues) wakeUp(key string) bool {
 		if !ok || !q.contends() {
 			return false
 		}
-		q.signal(wakeUp{named: true})
+		q.signal(WakeUp{Named: true})
 		return true
 	}
 	for _, q := range all.byKey {
-		q.signal(wakeUp{})
+		q.signal(WakeUp{})
 	}
 	return true
 }

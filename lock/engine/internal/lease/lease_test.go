@@ -1,4 +1,4 @@
-package engine
+package lease
 
 import (
 	"testing"
@@ -8,6 +8,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/attempt"
 	"github.com/lockscope/lockscope/lock/engine/internal/enginetest"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
+	"github.com/lockscope/lockscope/lock/engine/internal/queue"
 )
 
 // TestALeaseThatHasEndedHandsNothingOver: after a lease ends and before its turn is passed on, its caller may still
@@ -15,17 +16,17 @@ import (
 func TestALeaseThatHasEndedHandsNothingOver(t *testing.T) {
 	for _, cause := range []error{nil, lock.ErrMaxHold, lock.ErrLost} {
 		clock := &enginetest.Clock{}
-		q, opts := newQueues(2).enter("lock:a"), lock.NewAcquireOptions()
-		q.takeTurn(&opts, nil)
-		l := &lease{
+		q, opts := queue.NewQueues(2).Enter("lock:a"), lock.NewAcquireOptions()
+		q.TakeTurn(&opts, nil)
+		l := &Lease{
 			set: &nodes.Set{Config: &nodes.Config{Clock: clock.Read}}, queue: q,
 			attempt: &attempt.Attempt{Terms: attempt.Terms{Opts: opts}},
 			timer:   time.NewTimer(time.Hour), expires: opts.TTL, keepUntil: attempt.HandOverWindow, ended: cause,
 		}
-		q.keepTurn(l)
-		next := q.takeTurn(&opts, nil)
-		if got := l.endForNext(); (got == next) != (cause == nil) || next.handed != (cause == nil) {
-			t.Errorf("a lease that ended with %v: handed over %v", cause, next.handed)
+		q.KeepTurn(l)
+		next := q.TakeTurn(&opts, nil)
+		if got := l.endForNext(); (got == next) != (cause == nil) || next.Handed != (cause == nil) {
+			t.Errorf("a lease that ended with %v: handed over %v", cause, next.Handed)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package engine
+package lease
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 )
 
-func (l *lease) Release(ctx context.Context) error {
+func (l *Lease) Release(ctx context.Context) error {
 	if l.releasing.CompareAndSwap(false, true) {
 		var err error
 		defer func() { l.finishRelease(err) }()
@@ -29,7 +29,7 @@ func (l *lease) Release(ctx context.Context) error {
 	}
 }
 
-func (l *lease) finishRelease(err error) {
+func (l *Lease) finishRelease(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.done, l.releaseErr = true, err
@@ -39,7 +39,7 @@ func (l *lease) finishRelease(err error) {
 }
 
 // releaseDone is closed when the first Release is done.
-func (l *lease) releaseDone() <-chan struct{} {
+func (l *Lease) releaseDone() <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.released == nil {
@@ -51,7 +51,7 @@ func (l *lease) releaseDone() <-chan struct{} {
 	return l.released
 }
 
-func (l *lease) releaseOnce(ctx context.Context) error {
+func (l *Lease) releaseOnce(ctx context.Context) error {
 	e := lock.ReleaseStart{Resource: l.resource, Fence: l.fence}
 	hooked, began := nodes.Values(ctx), time.Time{}
 	if len(l.ts) > 0 {
@@ -73,14 +73,14 @@ func (l *lease) releaseOnce(ctx context.Context) error {
 }
 
 // releaseOnNodes releases the lock on the nodes. The events of the nodes descend from hooked.
-func (l *lease) releaseOnNodes(ctx, hooked context.Context) (lock.ReleaseEnd, error) {
+func (l *Lease) releaseOnNodes(ctx, hooked context.Context) (lock.ReleaseEnd, error) {
 	lost := errors.Is(l.cause(), lock.ErrLost)
 	first := l.end(lock.ErrReleased)
 	round := l.startRelease(hooked, l.set.OnlyWait(ctx))
 	l.passTurn()
 	done, err := round.wait(ctx)
 	if first {
-		l.queue.leave()
+		l.queue.Leave()
 	}
 	var failure *lock.ReleaseError
 	if errors.As(err, &failure) {
@@ -92,7 +92,7 @@ func (l *lease) releaseOnNodes(ctx, hooked context.Context) (lock.ReleaseEnd, er
 // startRelease sends a release to every node, in the order of the node's calls. The traces of
 // the nodes descend from ctx, whose end does not stop the releases. wait is the caller that
 // only waits, as in callqueue.Queue.DoWaiting.
-func (l *lease) startRelease(ctx context.Context, wait callqueue.Waiter) *releaseRound {
+func (l *Lease) startRelease(ctx context.Context, wait callqueue.Waiter) *releaseRound {
 	a := l.attempt
 	round := &releaseRound{
 		attempt: a, lost: l.cause() != lock.ErrReleased, ready: a.Ready, undoings: make([]attempt.Undoing, len(a.Grants)),
@@ -107,7 +107,7 @@ func (l *lease) startRelease(ctx context.Context, wait callqueue.Waiter) *releas
 		u.Grant.Calls.DoWaiting(u, wait)
 	}
 	if a.Req.Mode != driver.Read { // other readers may be left: the nodes know
-		l.queue.released()
+		l.queue.Released()
 	}
 	return round
 }

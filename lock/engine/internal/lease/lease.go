@@ -1,4 +1,4 @@
-package engine
+package lease
 
 import (
 	"context"
@@ -14,16 +14,17 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/deadlock"
 	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
+	"github.com/lockscope/lockscope/lock/engine/internal/queue"
 )
 
-// lease is an attempt that won. Until it ends, timers watch over it; it has no
+// Lease is an attempt that won. Until it ends, timers watch over it; it has no
 // goroutine of its own except while a round of commands is under way.
-type lease struct {
+type Lease struct {
 	set      *nodes.Set
-	open     *openLeases
+	open     *Open
 	ts       hooks.Traces
 	resource string
-	queue    *resourceQueue
+	queue    *queue.Queue
 	attempt  *attempt.Attempt
 	fence    uint64
 	last     uint64        // fence of the attempt's run that a quorum has reached
@@ -56,15 +57,15 @@ type lease struct {
 	releaseErr error
 }
 
-// newLease makes the lease of a caller, which ends with its parent context at the latest. The
+// New makes the lease of a caller, which ends with its parent context at the latest. The
 // lease takes over the turn, if the caller has it. late says that its validity is over
 // already.
-func newLease(e *nodes.Set, open *openLeases, c *Request, from attempt.Beginning) (l *lease, late bool) {
-	l = &lease{
-		set: e, open: open, ts: c.ts, resource: c.resource, queue: c.queue, attempt: from.Attempt, fence: from.Fence,
+func New(e *nodes.Set, open *Open, c *Request, from attempt.Beginning) (l *Lease, late bool) {
+	l = &Lease{
+		set: e, open: open, ts: c.Ts, resource: c.Resource, queue: c.Queue, attempt: from.Attempt, fence: from.Fence,
 		last: from.Last, granted: from.Granted,
-		origin:     c.origin,
-		traceCtx:   nodes.Values(c.traced),
+		origin:     c.Origin,
+		traceCtx:   nodes.Values(c.Traced),
 		acquired:   from.Since,
 		validity:   from.Expires - from.Since,
 		handedOver: from.HandedOver,
@@ -73,18 +74,18 @@ func newLease(e *nodes.Set, open *openLeases, c *Request, from attempt.Beginning
 		holdEnd:    clock.Never,
 		keepUntil:  clock.Never,
 	}
-	if c.opts.MaxHold < clock.Never-from.Since {
-		l.holdEnd = from.Since + c.opts.MaxHold
+	if c.Opts.MaxHold < clock.Never-from.Since {
+		l.holdEnd = from.Since + c.Opts.MaxHold
 	}
 	// By the clock as it is now: this goroutine may have stood still since.
 	now := e.Config.Clock()
 	late = now >= l.expires
-	l.keepTurn(&from, &c.opts, now)
-	l.ctx, l.cancel = context.WithCancelCause(l.graph.Context(c.parent, (*described)(l)))
+	l.keepTurn(&from, &c.Opts, now)
+	l.ctx, l.cancel = context.WithCancelCause(l.graph.Context(c.Parent, (*described)(l)))
 	l.mu.Lock()
 	l.timer = time.AfterFunc(l.untilDue(now), l.watch)
 	l.open.remember(l)
-	l.queue.graph.HeldBy(&l.graph)
+	l.queue.Graph.HeldBy(&l.graph)
 	l.mu.Unlock()
 	if e.Closing() { // Close may have looked before this lease was there to see
 		l.stop(lock.ErrClosed)
@@ -97,12 +98,12 @@ func newLease(e *nodes.Set, open *openLeases, c *Request, from attempt.Beginning
 const maxUnwatched = time.Second
 
 // untilDue is the time until the next look at the lease. The caller holds mu.
-func (l *lease) untilDue(now time.Duration) time.Duration {
+func (l *Lease) untilDue(now time.Duration) time.Duration {
 	return min(l.expires-now, l.renewAt-now, l.holdEnd-now, l.keepUntil-now, maxUnwatched)
 }
 
 // watch is called when the timer fires. It detects loss without asking a node.
-func (l *lease) watch() {
+func (l *Lease) watch() {
 	l.mu.Lock()
 	if l.ended != nil {
 		l.mu.Unlock()
@@ -126,7 +127,7 @@ func (l *lease) watch() {
 	}
 	switch {
 	case expired:
-		l.lose()
+		l.Lose()
 	case tooLong:
 		l.stop(lock.ErrMaxHold)
 	case due:
@@ -134,8 +135,8 @@ func (l *lease) watch() {
 	}
 }
 
-// giveBack hands the lock to the next caller, or releases it in the background.
-func (l *lease) giveBack() {
+// GiveBack hands the lock to the next caller, or releases it in the background.
+func (l *Lease) GiveBack() {
 	if l.handOver() {
 		return
 	}
@@ -143,36 +144,36 @@ func (l *lease) giveBack() {
 	l.startRelease(l.traceCtx, callqueue.Waiter{})
 	if ended {
 		l.passTurn()
-		l.queue.leave()
+		l.queue.Leave()
 	}
 }
 
-// describe says in the event how the lease began.
-func (l *lease) describe(end *lock.AcquireEnd) {
+// Describe says in the event how the lease began.
+func (l *Lease) Describe(end *lock.AcquireEnd) {
 	end.Validity, end.Fence, end.HandedOver = l.validity, l.fence, l.handedOver
 }
 
 // described is a lease as the graph of waits asks it.
-type described lease
+type described Lease
 
 func (d *described) Info() lock.HeldLease {
 	b := d.set.Backend
 	return lock.HeldLease{Resource: d.resource, Fence: d.fence, Backend: b.Name, Keyspace: b.Keyspace}
 }
 
-func (d *described) Cause() error { return (*lease)(d).cause() }
+func (d *described) Cause() error { return (*Lease)(d).cause() }
 
-// reads reports that held is an engine's lease of a reader of the resource.
-func reads(held *deadlock.Lease, resource, keyspace string) bool {
+// Reads reports that held is an engine's lease of a reader of the resource.
+func Reads(held *deadlock.Lease, resource, keyspace string) bool {
 	l, ok := held.Of().(*described)
 	return ok && l.attempt.Req.Mode == driver.Read && l.resource == resource && l.set.Backend.Keyspace == keyspace
 }
 
-func (l *lease) Resource() string         { return l.resource }
-func (l *lease) Context() context.Context { return l.ctx }
-func (l *lease) Fence() uint64            { return l.fence }
+func (l *Lease) Resource() string         { return l.resource }
+func (l *Lease) Context() context.Context { return l.ctx }
+func (l *Lease) Fence() uint64            { return l.fence }
 
-func (l *lease) Remaining() time.Duration {
+func (l *Lease) Remaining() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ended != nil {
@@ -181,27 +182,27 @@ func (l *lease) Remaining() time.Duration {
 	return l.expires - l.set.Config.Clock()
 }
 
-// lose ends the lease and gives back what the nodes may still hold of it.
-func (l *lease) lose() {
+// Lose ends the lease and gives back what the nodes may still hold of it.
+func (l *Lease) Lose() {
 	if l.end(lock.ErrLost) {
 		l.startRelease(l.traceCtx, callqueue.Waiter{})
 		l.passTurn()
-		l.queue.leave()
+		l.queue.Leave()
 	}
 }
 
 // stop ends the lease and gives nothing back: the work it protects may still be running.
-func (l *lease) stop(cause error) {
+func (l *Lease) stop(cause error) {
 	if l.end(cause) {
 		l.passTurn()
-		l.queue.leave()
+		l.queue.Leave()
 	}
 }
 
 // end cancels the lease's context with cause. It reports whether it was the first to do so:
 // the caller of the first end passes the turn on and leaves the queue. If it releases the
 // lock, it does so before that: the release goes before the calls of the next caller.
-func (l *lease) end(cause error) bool {
+func (l *Lease) end(cause error) bool {
 	l.mu.Lock()
 	if l.ended != nil {
 		l.mu.Unlock()
@@ -214,13 +215,13 @@ func (l *lease) end(cause error) bool {
 		l.attempt.Grants[i].GiveUp()
 	}
 	l.cancel(cause)
-	l.queue.graph.NotHeldBy(&l.graph)
+	l.queue.Graph.NotHeldBy(&l.graph)
 	l.open.forget(l)
 	return true
 }
 
 // cause is why the lease ended; nil while it is held.
-func (l *lease) cause() error {
+func (l *Lease) cause() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ended == nil && l.expires <= l.set.Config.Clock() {

@@ -1,4 +1,4 @@
-package engine
+package lease
 
 import (
 	"errors"
@@ -15,11 +15,11 @@ import (
 func TestAReleaseWakesWhoIsNext(t *testing.T) {
 	for _, first := range []bool{true, false} {
 		k := newKept(t)
-		k.queue.first.Store(first)
-		k.lease.lose()
+		k.queue.First.Store(first)
+		k.lease.Lose()
 		select {
-		case w := <-k.queue.wake:
-			if !first || !w.named {
+		case w := <-k.queue.Wake:
+			if !first || !w.Named {
 				t.Errorf("first %v: woken with %+v", first, w)
 			}
 		default:

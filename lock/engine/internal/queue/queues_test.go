@@ -1,4 +1,4 @@
-package engine
+package queue
 
 import (
 	"testing"
@@ -8,24 +8,24 @@ import (
 )
 
 func TestTurnsAreFirstComeFirstServed(t *testing.T) {
-	all := newQueues(2)
-	q, opts := all.enter("lock:a"), lock.NewAcquireOptions()
-	if q.takeTurn(&opts, nil) != nil {
+	all := NewQueues(2)
+	q, opts := all.Enter("lock:a"), lock.NewAcquireOptions()
+	if q.TakeTurn(&opts, nil) != nil {
 		t.Fatal("the first had to wait")
 	}
-	second, third, fourth := q.takeTurn(&opts, nil), q.takeTurn(&opts, nil), q.takeTurn(&opts, nil)
-	if got := q.ahead(third); got != 2 {
+	second, third, fourth := q.TakeTurn(&opts, nil), q.TakeTurn(&opts, nil), q.TakeTurn(&opts, nil)
+	if got := q.Ahead(third); got != 2 {
 		t.Errorf("%d ahead of the third, want 2", got)
 	}
-	q.giveUpTurn(third)
-	q.passTurn()
-	if !closed(second.come) || closed(third.come) || closed(fourth.come) {
+	q.GiveUpTurn(third)
+	q.PassTurn()
+	if !closed(second.Come) || closed(third.Come) || closed(fourth.Come) {
 		t.Fatal("the turn did not go to the second")
 	}
 	// The fourth caller gives up in the instant its turn comes. Nobody may wait forever.
-	q.passTurn()
-	q.giveUpTurn(fourth)
-	if q.takeTurn(&opts, nil) != nil {
+	q.PassTurn()
+	q.GiveUpTurn(fourth)
+	if q.TakeTurn(&opts, nil) != nil {
 		t.Error("a turn that was given up is still taken")
 	}
 }
@@ -45,14 +45,14 @@ type unanswered struct{}
 func (unanswered) Start(callqueue.Waiter) {}
 
 func TestAQueueIsKeptUntilItsCallsAreDone(t *testing.T) {
-	all := newQueues(2)
-	q := all.enter("lock:a")
+	all := NewQueues(2)
+	q := all.Enter("lock:a")
 	q.On[1].Do(unanswered{})
-	q.leave()
-	if all.enter("lock:a") != q {
+	q.Leave()
+	if all.Enter("lock:a") != q {
 		t.Error("a newcomer does not queue behind the call under way")
 	}
-	q.leave()
+	q.Leave()
 	q.On[1].Next()
 	if n := len(all.byKey); n != 0 {
 		t.Errorf("%d queues are left", n)
@@ -60,21 +60,21 @@ func TestAQueueIsKeptUntilItsCallsAreDone(t *testing.T) {
 }
 
 func TestBeingNamedOutweighsOtherHints(t *testing.T) {
-	all := newQueues(2)
-	q := all.enter("lock:a")
-	if all.wakeUp("lock:a") {
+	all := NewQueues(2)
+	q := all.Enter("lock:a")
+	if all.WakeUp("lock:a") {
 		t.Error("nobody contends, and somebody was named")
 	}
-	q.takeTurn(new(lock.AcquireOptions), nil)
-	all.wakeUp("")
-	if !all.wakeUp("lock:a") || all.wakeUp("lock:b") {
+	q.TakeTurn(new(lock.AcquireOptions), nil)
+	all.WakeUp("")
+	if !all.WakeUp("lock:a") || all.WakeUp("lock:b") {
 		t.Error("who contends is not known")
 	}
-	all.wakeUp("")
-	if w := <-q.wake; !w.named {
+	all.WakeUp("")
+	if w := <-q.Wake; !w.Named {
 		t.Error("the name was lost")
 	}
-	if len(q.wake) != 0 {
+	if len(q.Wake) != 0 {
 		t.Error("hints pile up")
 	}
 }

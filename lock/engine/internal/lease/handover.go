@@ -1,4 +1,4 @@
-package engine
+package lease
 
 import (
 	"time"
@@ -6,6 +6,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/internal/attempt"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
+	"github.com/lockscope/lockscope/lock/engine/internal/queue"
 )
 
 // Callers of one process that queue for one resource hand the lock over without asking a
@@ -18,37 +19,37 @@ import (
 // hand-over.
 const renameAfter = 5 * time.Millisecond
 
-// mayHandTo reports that a caller with these options may be handed the lock of this lease, if
+// MayHandTo reports that a caller with these options may be handed the lock of this lease, if
 // the lease may hand it over at all.
-func (l *lease) mayHandTo(o *lock.AcquireOptions) bool {
+func (l *Lease) MayHandTo(o *lock.AcquireOptions) bool {
 	return attempt.HandsOver(o) && o.TTL == l.attempt.Opts.TTL
 }
 
-// keepTurn keeps the turn of the lease's caller for as long as the lock may be handed over, or
+// KeepTurn keeps the turn of the lease's caller for as long as the lock may be handed over, or
 // passes it on at once.
-func (l *lease) keepTurn(from *attempt.Beginning, o *lock.AcquireOptions, now time.Duration) {
+func (l *Lease) keepTurn(from *attempt.Beginning, o *lock.AcquireOptions, now time.Duration) {
 	until := from.HandOverUntil(o, now)
 	switch {
 	case o.NoWait: // never had it
 	case until == 0:
-		l.queue.passTurn()
+		l.queue.PassTurn()
 	default:
 		l.kept, l.keepUntil = true, until
-		l.queue.keepTurn(l)
+		l.queue.KeepTurn(l)
 	}
 }
 
-// passTurn lets the next local caller contend, if the lease still keeps the turn.
-func (l *lease) passTurn() {
+// PassTurn lets the next local caller contend, if the lease still keeps the turn.
+func (l *Lease) passTurn() {
 	if l.kept {
-		l.queue.passKept(l)
+		l.queue.PassKept(l)
 	}
 }
 
 // handOver ends the lease and gives the lock to the caller of this process that waits
 // first. It reports whether it did; if not, the lease is unchanged. It does nothing during a
 // round of renewal, whose outcome is not known yet.
-func (l *lease) handOver() bool {
+func (l *Lease) handOver() bool {
 	if !l.kept || l.set.Closing() {
 		return false
 	}
@@ -57,14 +58,14 @@ func (l *lease) handOver() bool {
 		return false
 	}
 	l.cancel(lock.ErrReleased)
-	close(next.come)
-	l.queue.graph.NotHeldBy(&l.graph)
+	close(next.Come)
+	l.queue.Graph.NotHeldBy(&l.graph)
 	l.open.forget(l)
-	l.queue.leave()
+	l.queue.Leave()
 	return true
 }
 
-func (l *lease) endForNext() *turn {
+func (l *Lease) endForNext() *queue.Turn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.set.Config.Clock()
@@ -72,7 +73,7 @@ func (l *lease) endForNext() *turn {
 	if l.ended != nil || len(l.rounds) > 0 || now >= l.keepUntil || 3*(l.expires-now) < 2*(ttl-nodes.Drift(ttl)) {
 		return nil
 	}
-	next := l.queue.handTurn(l, attempt.Beginning{
+	next := l.queue.HandTurn(l, attempt.Beginning{
 		Attempt: l.attempt, Granted: l.granted, Last: l.last, Fence: l.fence + 1, Since: now, Expires: l.expires,
 		RenewAt: min(l.renewAt, now+renameAfter), HandedOver: true,
 	})
@@ -83,8 +84,8 @@ func (l *lease) endForNext() *turn {
 	return next
 }
 
-// held describes the lease to callers of this process that wait behind it.
-func (l *lease) held() *lock.HeldError {
+// Held describes the lease to callers of this process that wait behind it.
+func (l *Lease) Held() *lock.HeldError {
 	return &lock.HeldError{
 		Resource: l.resource, Key: l.queue.Key, Nodes: len(l.set.Nodes),
 		Holder: l.set.Holder(time.Now().Add(l.acquired-l.set.Config.Clock()), l.origin),
@@ -93,7 +94,7 @@ func (l *lease) held() *lock.HeldError {
 
 // HolderRecord is the lease's holder record, which its renewals write into the lock. Rounds of
 // renewal call it, one at a time.
-func (l *lease) holderRecord() string {
+func (l *Lease) holderRecord() string {
 	if !l.handedOver {
 		return l.attempt.Holder()
 	}

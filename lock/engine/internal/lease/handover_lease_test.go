@@ -1,4 +1,4 @@
-package engine
+package lease
 
 import (
 	"context"
@@ -12,72 +12,73 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/clock"
 	"github.com/lockscope/lockscope/lock/engine/internal/enginetest"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
+	"github.com/lockscope/lockscope/lock/engine/internal/queue"
 )
 
 // kept has a set without nodes, and a lease on it that keeps its caller's turn.
 type kept struct {
 	set    *nodes.Set
-	open   *openLeases
-	queues *queues
+	open   *Open
+	queues *queue.Queues
 	clock  *enginetest.Clock
-	queue  *resourceQueue
-	lease  *lease
+	queue  *queue.Queue
+	lease  *Lease
 	opts   lock.AcquireOptions
 }
 
 func newKept(t *testing.T) *kept {
 	t.Helper()
-	k := &kept{clock: &enginetest.Clock{}, opts: lock.NewAcquireOptions(), queues: newQueues(2), open: newOpenLeases()}
+	k := &kept{clock: &enginetest.Clock{}, opts: lock.NewAcquireOptions(), queues: queue.NewQueues(2), open: NewOpen()}
 	k.set = &nodes.Set{
 		Config: &nodes.Config{Clock: k.clock.Read}, Contended: nodes.NewContention(k.clock.Read), Done: make(chan struct{}),
 	}
-	k.queue = k.queues.enter("lock:a")
+	k.queue = k.queues.Enter("lock:a")
 	if k.turn() != nil {
 		t.Fatal("the first caller waits")
 	}
 	k.lease, _ = k.begin(k.opts)
 	t.Cleanup(func() { k.lease.timer.Stop() })
-	if !k.lease.kept || k.queue.keeps() != k.lease {
+	if !k.lease.kept || k.queue.Keeps() != k.lease {
 		t.Fatal("the lease does not keep its turn")
 	}
 	return k
 }
 
-func (k *kept) turn() *turn { return k.queue.takeTurn(&k.opts, nil) }
+func (k *kept) turn() *queue.Turn { return k.queue.TakeTurn(&k.opts, nil) }
 
 // begin makes a lease of a grant of this instant with a run of ten fences.
-func (k *kept) begin(opts lock.AcquireOptions) (l *lease, late bool) {
+func (k *kept) begin(opts lock.AcquireOptions) (l *Lease, late bool) {
 	validity := k.opts.TTL - nodes.Drift(k.opts.TTL)
 	a := &attempt.Attempt{
 		Terms: attempt.Terms{Queue: &k.queue.Calls, Opts: k.opts}, Set: k.set, Ready: await.NewSignal(),
 	}
 	ctx := context.Background()
-	return newLease(k.set, k.open, &Request{queue: k.queue, opts: opts, parent: ctx, traced: ctx},
+	return New(k.set, k.open, &Request{Queue: k.queue, Opts: opts, Parent: ctx, Traced: ctx},
 		attempt.Beginning{Attempt: a, Fence: 1, Last: 10, Expires: validity, RenewAt: clock.Never})
 }
 
 // isTaken reports whether the next caller of this process would have to wait.
-func (k *kept) isTaken() bool { return k.queues.wakeUp("lock:a") || k.queue.keeps() != nil }
+func (k *kept) isTaken() bool { return k.queues.WakeUp("lock:a") || k.queue.Keeps() != nil }
 
 // wantGone fails the test if the engine still knows the lease, or unless the queue has as many users besides it.
-func (k *kept) wantGone(t *testing.T, l *lease, users int) {
+func (k *kept) wantGone(t *testing.T, l *Lease, users int) {
 	t.Helper()
 	if l.timer.Stop() {
 		t.Error("its timer is still to go off")
 	}
-	if k.queue.graph.Holder() != nil {
+	if k.queue.Graph.Holder() != nil {
 		t.Error("it is still said to hold the resource")
 	}
 	if len(k.open.all()) > 0 {
 		t.Error("the engine still knows it")
 	}
 	for range users {
-		if k.queues.graphs([]string{"lock:a"})[0] == nil {
+		if k.queues.Graphs([]string{"lock:a"})[0] == nil {
 			t.Errorf("its queue has fewer than %d users", users)
 		}
-		k.queue.leave()
+		k.queue.Leave()
 	}
-	if k.queues.graphs([]string{"lock:a"})[0] != nil {
+	if k.queues.Graphs([]string{"lock:a"})[0] != nil {
 		t.Errorf("its queue has more than %d users", users)
 	}
 }
@@ -96,8 +97,8 @@ func TestAnEngineThatClosesHandsNothingOver(t *testing.T) {
 	k := newKept(t)
 	next := k.turn()
 	close(k.set.Done)
-	if k.lease.handOver() || next.handed || k.lease.cause() != nil {
-		t.Errorf("handed over: %v; the lease ended with %v", next.handed, k.lease.cause())
+	if k.lease.handOver() || next.Handed || k.lease.cause() != nil {
+		t.Errorf("handed over: %v; the lease ended with %v", next.Handed, k.lease.cause())
 	}
 	k.lease.stop(lock.ErrClosed)
 }
@@ -105,20 +106,20 @@ func TestAnEngineThatClosesHandsNothingOver(t *testing.T) {
 // TestAHandOverLeavesNothingOfTheLease that is handed over, and calls the next caller last.
 func TestAHandOverLeavesNothingOfTheLease(t *testing.T) {
 	k := newKept(t)
-	k.queues.enter("lock:a")
+	k.queues.Enter("lock:a")
 	next := k.turn()
 	cancel := k.lease.cancel
 	k.lease.cancel = func(cause error) {
-		if ended(next.come) {
+		if ended(next.Come) {
 			t.Error("the next caller has the lock before the lease has ended")
 		}
 		cancel(cause)
 	}
-	if !k.lease.handOver() || !next.handed || !ended(next.come) {
+	if !k.lease.handOver() || !next.Handed || !ended(next.Come) {
 		t.Fatal("not handed over")
 	}
 	k.wantGone(t, k.lease, 1)
-	if other := (lock.AcquireOptions{TTL: time.Second}); k.queue.takeTurn(&other, nil) == nil {
+	if other := (lock.AcquireOptions{TTL: time.Second}); k.queue.TakeTurn(&other, nil) == nil {
 		t.Error("a caller that wants another TTL contends beside the one that was handed the lock")
 	}
 	if k.turn() == nil {
@@ -131,10 +132,10 @@ func TestAHandOverLeavesNothingOfTheLease(t *testing.T) {
 func TestAnOvertakenTurnIsPassedOnce(t *testing.T) {
 	k := newKept(t)
 	other := lock.AcquireOptions{TTL: time.Second}
-	if k.queues.wakeUp("lock:a") {
+	if k.queues.WakeUp("lock:a") {
 		t.Error("a lease that keeps its turn was named, and has no use for it")
 	}
-	if k.queue.takeTurn(&other, nil) != nil {
+	if k.queue.TakeTurn(&other, nil) != nil {
 		t.Fatal("it waits for a hand-over that cannot come")
 	}
 	second := k.turn()
@@ -142,28 +143,28 @@ func TestAnOvertakenTurnIsPassedOnce(t *testing.T) {
 		t.Fatal("two callers contend")
 	}
 	k.lease.stop(lock.ErrMaxHold)
-	if ended(second.come) {
+	if ended(second.Come) {
 		t.Error("the end of the lease passes a turn that it no longer has")
 	}
 
 	k = newKept(t)
 	first := k.turn()
-	if k.queue.takeTurn(&other, nil) == nil {
+	if k.queue.TakeTurn(&other, nil) == nil {
 		t.Error("a newcomer overtakes the caller that waits for the hand-over")
 	}
-	if !k.lease.handOver() || !first.handed {
+	if !k.lease.handOver() || !first.Handed {
 		t.Error("not handed over to the first")
 	}
 }
 
 // TestAnEndedLeaseLeavesItsQueue once, however it ends.
 func TestAnEndedLeaseLeavesItsQueue(t *testing.T) {
-	for name, end := range map[string]func(*lease){
-		"lost":                  (*lease).lose,
-		"stopped":               func(l *lease) { l.stop(lock.ErrMaxHold) },
-		"released":              func(l *lease) { _ = l.Release(context.Background()) },
-		"stopped, and released": func(l *lease) { l.stop(lock.ErrMaxHold); _ = l.Release(context.Background()) },
-		"lost twice":            func(l *lease) { l.lose(); l.lose() },
+	for name, end := range map[string]func(*Lease){
+		"lost":                  (*Lease).Lose,
+		"stopped":               func(l *Lease) { l.stop(lock.ErrMaxHold) },
+		"released":              func(l *Lease) { _ = l.Release(context.Background()) },
+		"stopped, and released": func(l *Lease) { l.stop(lock.ErrMaxHold); _ = l.Release(context.Background()) },
+		"lost twice":            func(l *Lease) { l.Lose(); l.Lose() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := newKept(t)
@@ -200,7 +201,7 @@ func TestALeaseThatComesLate(t *testing.T) {
 	k = newKept(t)
 	noWait := k.opts
 	noWait.NoWait = true
-	if l, _ := k.begin(noWait); l.kept || !k.isTaken() || k.queue.keeps() != k.lease {
+	if l, _ := k.begin(noWait); l.kept || !k.isTaken() || k.queue.Keeps() != k.lease {
 		t.Error("a caller that does not wait passes the turn of another")
 	}
 

@@ -1,0 +1,100 @@
+package queue
+
+import (
+	"sync/atomic"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
+	"github.com/lockscope/lockscope/lock/engine/internal/deadlock"
+	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
+)
+
+// Queue is what this process does about one resource: its callers, first come first
+// served, and the calls under way on each node.
+type Queue struct {
+	nodes.Calls
+	line
+
+	all   *Queues
+	Wake  chan WakeUp
+	users atomic.Int32 // acquires and leases concerned with it
+
+	Blocker atomic.Pointer[lock.HeldError] // whom the caller that contends waits for
+	Met     atomic.Pointer[error]          // why the last attempt of who contended failed; nil once one succeeded
+	Graph   deadlock.Resource              // whether a lease of this process holds it
+	First   atomic.Bool                    // the caller that contends waits, and is the next to be named or was named
+}
+
+// WakeUp is a hint that an attempt is worth while.
+type WakeUp struct {
+	Named  bool // a release named this process's waiter
+	Wasted bool // the gate has taken back a grant of a failed attempt: see wastedGrant
+}
+
+func newResourceQueue(all *Queues, key string) *Queue {
+	q := &Queue{
+		Calls: nodes.Calls{Key: key, On: make([]callqueue.Queue, all.nodes)},
+		line:  line{mu: &all.mu}, all: all, Wake: make(chan WakeUp, 1),
+	}
+	for i := range q.On {
+		q.On[i].Owner = q
+	}
+	q.Contender = q
+	return q
+}
+
+// LastMet is why the caller that contends, and so those behind it, do not have the lock; nil if that is not known.
+func (q *Queue) LastMet() error {
+	if met := q.Met.Load(); met != nil {
+		return *met
+	}
+	return nil
+}
+
+// Front is what keeps the callers that wait for their turn waiting: a lease of this process, or what the caller that
+// contends has met.
+func (q *Queue) Front() (*lock.HeldError, error) {
+	if k := q.Keeps(); k != nil {
+		return k.Held(), nil
+	}
+	return q.Blocker.Load(), q.LastMet()
+}
+
+// Idle implements callqueue.Owner.
+func (q *Queue) Idle() { q.all.forget(q) }
+
+// Leave says that one of its users is done.
+func (q *Queue) Leave() {
+	q.users.Add(-1)
+	q.all.forget(q)
+}
+
+// Released notes that this process has sent a release to the nodes. If the release will name
+// the caller that contends here, that caller goes on at once: its calls follow the release.
+func (q *Queue) Released() {
+	if q.First.Load() {
+		q.signal(WakeUp{Named: true})
+	}
+}
+
+// GrantWasted implements contending.
+func (q *Queue) GrantWasted() { q.signal(WakeUp{Wasted: true}) }
+
+// signal never blocks; being named outweighs any other reason to wake up.
+func (q *Queue) signal(w WakeUp) {
+	select {
+	case q.Wake <- w:
+		return
+	default:
+	}
+	if w.Named {
+		select {
+		case <-q.Wake:
+		default:
+		}
+		select {
+		case q.Wake <- w:
+		default:
+		}
+	}
+}
