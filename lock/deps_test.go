@@ -18,9 +18,20 @@ func TestImports(t *testing.T) {
 	needed := slices.Concat(contract, []string{ // by the engine
 		module + "lock/driver", module + "lock/engine/records", "golang.org/x/sys/",
 	})
-	for _, room := range []string{"await", "callqueue", "callsite", "clock", "deadlock", "hooks", "quorum", "workers"} {
-		needed = append(needed, module+"lock/engine/internal/"+room)
+	inner := func(below []string, rooms ...string) []string {
+		all := slices.Clone(below)
+		for _, room := range rooms {
+			all = append(all, module+"lock/engine/internal/"+room)
+		}
+		return all
 	}
+	ballots := inner(needed, "clock", "quorum")
+	nodes := inner(ballots, "ballot", "await", "callqueue", "hooks", "workers")
+	attempts := inner(nodes, "nodes")
+	queues := inner(attempts, "attempt", "deadlock")
+	leases := inner(queues, "queue")
+	needed = inner(needed, "attempt", "await", "ballot", "callqueue", "callsite", "clock", "deadlock", "hooks", "lease",
+		"nodes", "peek", "queue", "quorum", "workers")
 	for _, room := range []struct {
 		path    string
 		allowed []string // besides the standard library
@@ -34,6 +45,12 @@ func TestImports(t *testing.T) {
 		{"lock/fencing", contract},
 		{"lock/adapters/httplock", contract},
 		{"lock/engine", needed},
+		{"lock/engine/internal/ballot", ballots},
+		{"lock/engine/internal/nodes", nodes},
+		{"lock/engine/internal/attempt", attempts},
+		{"lock/engine/internal/peek", attempts},
+		{"lock/engine/internal/queue", queues},
+		{"lock/engine/internal/lease", leases},
 		{"lock/engine/internal/await", contract},
 		{"lock/engine/internal/callqueue", nil},
 		{"lock/engine/internal/callsite", nil},

@@ -89,10 +89,10 @@ func (a *acquisition) awaitTurn(ctx context.Context) (*queue.Turn, error) {
 	a.graph.Wait(&a.Queue.Graph)
 	e := lock.WaitStart{Resource: a.Resource, Kind: lock.WaitLocal}
 	hooked, began := ctx, time.Time{}
-	if len(a.Ts) > 0 {
+	if len(a.Traces) > 0 {
 		e.Ahead, e.Front = a.Queue.Ahead(turn), a.Queue.Front
 		e.Blocker, _ = e.Front()
-		hooked, began = a.Ts.WaitStart(ctx, e), time.Now()
+		hooked, began = a.Traces.WaitStart(ctx, e), time.Now()
 	}
 	_, err := a.until(ctx, woken{turn: turn.Come})
 	if err == nil && turn.Handed {
@@ -103,8 +103,8 @@ func (a *acquisition) awaitTurn(ctx context.Context) (*queue.Turn, error) {
 		a.giveBack(turn.From)
 	}
 	a.waited = true
-	if len(a.Ts) > 0 {
-		a.Ts.WaitEnd(hooked, lock.WaitEnd{
+	if len(a.Traces) > 0 {
+		a.Traces.WaitEnd(hooked, lock.WaitEnd{
 			WaitStart: e, Took: time.Since(began), HandedOver: err == nil && turn.Handed, Err: err,
 		})
 	}

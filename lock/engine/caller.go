@@ -23,7 +23,7 @@ type caller struct {
 	began  time.Time
 }
 
-// lease makes the lease of the call; see New.
+// lease makes the lease of the call; see lease.New.
 func (c *caller) lease(from attempt.Beginning) (l *lease.Lease, late bool) {
 	return lease.New(c.engine.Set, c.engine.leases, &c.Request, from)
 }
@@ -60,7 +60,7 @@ func (c *caller) until(ctx context.Context, w woken) (told *queue.WakeUp, err er
 		case <-w.turn:
 			return nil, nil
 		case <-c.graph.Suspects():
-			c.graph.LookAgain(func(d lock.Deadlock) { c.Ts.Deadlock(c.Traced, d) })
+			c.graph.LookAgain(func(d lock.Deadlock) { c.Traces.Deadlock(c.Traced, d) })
 		case d := <-c.graph.Told():
 			return nil, &lock.DeadlockError{Deadlock: d}
 		case <-ctx.Done():

@@ -90,11 +90,11 @@ func (a *contender) cut(err, last error) error {
 // was named, and otherwise the gate first, so that a refusal costs one node only.
 func (a *contender) try(ctx context.Context) (*attempt.Attempt, ballot.Result) {
 	try := attempt.New(a.engine.Set, a.terms(ctx))
-	hooked := a.Ts.AttemptStart(ctx, try.Start)
+	hooked := a.Traces.AttemptStart(ctx, try.Start)
 	began := time.Now()
 	res := try.Run(hooked)
-	if len(a.Ts) > 0 {
-		a.Ts.AttemptEnd(hooked, try.End(time.Since(began), res.Err))
+	if len(a.Traces) > 0 {
+		a.Traces.AttemptEnd(hooked, try.End(time.Since(began), res.Err))
 	}
 	a.gate.note(try.Gate, try.Waiter.Enqueue, res)
 	if res.Err != nil {
@@ -111,8 +111,8 @@ func (a *contender) try(ctx context.Context) (*attempt.Attempt, ballot.Result) {
 func (a *contender) terms(ctx context.Context) attempt.Terms {
 	a.drainWake()
 	t := attempt.Terms{
-		Start: lock.AttemptStart{Resource: a.Resource, Attempt: a.attempts, GateFirst: a.gateFirst()},
-		Ts:    a.Ts, Traced: a.Traced, Queue: &a.Queue.Calls, Opts: a.Opts, Since: time.Now(), Origin: a.Origin,
+		Start:  lock.AttemptStart{Resource: a.Resource, Attempt: a.attempts, GateFirst: a.gateFirst()},
+		Traces: a.Traces, Traced: a.Traced, Queue: &a.Queue.Calls, Opts: a.Opts, Since: time.Now(), Origin: a.Origin,
 		Earlier: a.earlier, Reserve: a.reserve(), Gate: a.gate.choose(a.key, a.engine.Nodes),
 		Semaphore: a.semaphore(),
 	}
@@ -159,7 +159,7 @@ func (a *contender) listens(ctx context.Context, n *nodes.Node) bool {
 		return false
 	}
 	e := lock.NodeStart{Resource: a.Resource, Op: lock.OpSubscribe, Attempt: a.attempts}
-	return n.Listen(ctx, a.Ts, e, a.engine.Config.NodeTimeout(a.Opts.TTL), a.engine.wakeUp(n))
+	return n.Listen(ctx, a.Traces, e, a.engine.Config.NodeTimeout(a.Opts.TTL), a.engine.wakeUp(n))
 }
 
 // A grant reserves fencesPerWaiter for each caller that waits behind it, and at most maxRun.
@@ -213,10 +213,10 @@ func (a *contender) wait(ctx context.Context, res ballot.Result) error {
 	a.Queue.First.Store(wasNamed || res.Ticket > 0 && res.Ahead == 0)
 	defer a.Queue.First.Store(false)
 	a.graph.Wait(&a.Queue.Graph)
-	hooked := a.Ts.WaitStart(ctx, e)
+	hooked := a.Traces.WaitStart(ctx, e)
 	began := time.Now()
 	err := a.sleep(ctx, p, wasNamed)
-	a.Ts.WaitEnd(hooked, lock.WaitEnd{WaitStart: e, Took: time.Since(began), Named: a.named, Err: err})
+	a.Traces.WaitEnd(hooked, lock.WaitEnd{WaitStart: e, Took: time.Since(began), Named: a.named, Err: err})
 	return err
 }
 

@@ -20,7 +20,7 @@ type core struct {
 	leases *lease.Open
 }
 
-// WakeUp makes the function that a node calls when a release names this process. If no
+// wakeUp makes the function that a node calls when a release names this process. If no
 // caller of the process waits any more, the node names the next in its queue instead.
 func (e *core) wakeUp(n *nodes.Node) func(key string) {
 	return func(key string) {

@@ -65,7 +65,7 @@ func (e *Engine) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 		return nil, err
 	}
 	a := &acquisition{contender{caller: caller{
-		Request: lease.Request{Ts: hooks.Of(ctx), Resource: resource, Opts: e.said.acquireOptions(opts), Parent: ctx},
+		Request: lease.Request{Traces: hooks.Of(ctx), Resource: resource, Opts: e.said.acquireOptions(opts), Parent: ctx},
 		engine:  &e.core, key: e.Config.Prefix + resource, began: time.Now(),
 	}}}
 	if err := e.said.validateAcquire(a.Opts); err != nil {
@@ -87,18 +87,18 @@ func (e *Engine) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 		Resource: resource, Backend: e.Backend, Nodes: len(e.Nodes), Quorum: e.Quorum,
 		Options: a.Opts, CallSite: a.Origin.CallSite,
 	}
-	if len(a.Ts) > 0 {
+	if len(a.Traces) > 0 {
 		start.Holds = deadlock.InfoOf(a.graph.Leases())
 	}
-	a.Traced = a.Ts.AcquireStart(ctx, start)
+	a.Traced = a.Traces.AcquireStart(ctx, start)
 	a.Origin.Traceparent = nodes.Traceparent(a.Traced)
 	l, err := a.acquireLease()
-	if len(a.Ts) > 0 {
+	if len(a.Traces) > 0 {
 		end := lock.AcquireEnd{AcquireStart: start, Attempts: a.attempts, Took: time.Since(a.began), Err: err}
 		if l != nil {
 			l.Describe(&end)
 		}
-		a.Ts.AcquireEnd(a.Traced, end)
+		a.Traces.AcquireEnd(a.Traced, end)
 	}
 	if err != nil {
 		return nil, err

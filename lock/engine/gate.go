@@ -28,14 +28,14 @@ func (g *gateQueue) first() bool { return g.ticket > 0 && g.next }
 
 // choose returns the gate: the first node that answers, in an order derived from the resource,
 // so that all processes queue at the same node.
-func (g *gateQueue) choose(key string, nodes []*nodes.Node) int {
+func (g *gateQueue) choose(key string, all []*nodes.Node) int {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(key))
-	n := len(nodes)
+	n := len(all)
 	first := int(h.Sum32()) % n
 	for i := range n {
 		at := (first + i) % n
-		if g.failed&(1<<at) == 0 && !nodes[at].Suspect() {
+		if g.failed&(1<<at) == 0 && !all[at].Suspect() {
 			return at
 		}
 	}
@@ -75,7 +75,7 @@ func (g *gateQueue) leave(ctx context.Context, c *caller, won *attempt.Attempt) 
 		}
 		calls := &c.Queue.On[i]
 		l := &leaving{
-			n: c.engine.Nodes[i], calls: calls, ctx: nodes.Values(ctx), ts: c.Ts,
+			n: c.engine.Nodes[i], calls: calls, ctx: nodes.Values(ctx), ts: c.Traces,
 			timeout: c.engine.Config.NodeTimeout(c.Opts.TTL),
 			event:   lock.NodeStart{Resource: c.Resource, Op: lock.OpLeave},
 			req: driver.LeaveRequest{Key: c.key, WaiterID: c.engine.ID, Handoff: nodes.HandoffWindow,

@@ -58,7 +58,8 @@ func electionMutants() []Mutant {
 		},
 		{
 			Bug: "observers ask at a fixed interval", Why: "those of a fleet that was started at once ask at once",
-			File: observe, Old: "o.interval*3/4 + rand.N(max(o.interval/2, 1))", New: "max(o.interval, rand.N(o.interval))",
+			File: observe,
+			Old:  "o.interval*3/4 + rand.N(max(o.interval/2, 1))", New: "max(o.interval, rand.N(o.interval))",
 			Killer: by(electing, "TestObservePolls"),
 		},
 	}
@@ -66,17 +67,19 @@ func electionMutants() []Mutant {
 
 // peekMutants are bugs in reading who holds a resource.
 func peekMutants() []Mutant {
-	const answers, script = "lock/engine/peekanswers.go", "lock/redlock/internal/scripts/peek.lua"
+	const answers, script = "lock/engine/internal/peek/answers.go", "lock/redlock/internal/scripts/peek.lua"
 	return []Mutant{
 		{
 			Bug: "a peek takes the largest counter for the fence", Why: "an observer refuses the next term, which is lower",
-			File: answers, Old: "s.Fence = same[sure-1].", New: "s.Fence = same[len(same)-1].",
-			Killer: by(engine, "TestPeekAnswers"),
+			File: answers,
+			Old:  "s.Fence = same[sure-1].", New: "s.Fence = same[len(same)-1].",
+			Killer: by(peeks, "TestPeekAnswers"),
 		},
 		{
 			Bug: "nodes that do not answer count as free", Why: "a vacancy that is none",
-			File: answers, Old: "return most+unknown < p.quorum", New: "return most < p.quorum && unknown < len(p.nodes)",
-			Killer: by(engine, "TestPeekAnswers"),
+			File: answers,
+			Old:  "return most+unknown < p.quorum", New: "return most < p.quorum && unknown < len(p.nodes)",
+			Killer: by(peeks, "TestPeekAnswers"),
 		},
 		{
 			Bug: "a peek writes", Why: "it is not read-only",

@@ -6,14 +6,14 @@ func fenceMutants() []Mutant {
 		{
 			Bug:  "the quorum's counters are not raised to the fence",
 			Why:  "the next quorum counts on from a smaller one: fences go back",
-			File: "lock/engine/fence.go", Old: "if err := a.raise(ctx, target); err != nil {",
+			File: "lock/engine/internal/attempt/fence.go", Old: "if err := a.raise(ctx, target); err != nil {",
 			New:    "if err := ctx.Err(); err != nil {",
 			Killer: by(engine, "TestAQuorumStandsBehindTheFence"),
 		},
 		{
 			Bug:  "a raise that the node refused counts",
 			Why:  "the key came back as another grant: the counter is not behind the fence",
-			File: "lock/engine/fence.go", Old: "if err == nil && !raised {", New: "if false {",
+			File: "lock/engine/internal/attempt/fence.go", Old: "if err == nil && !raised {", New: "if false {",
 			Killer: by(engine, "TestARaiseThatIsRefusedIsNoVote"),
 		},
 		{
@@ -31,19 +31,21 @@ func fenceMutants() []Mutant {
 		},
 		{
 			Bug: "the run is not counted in the agreement", Why: "two leases with fence 102",
-			File: "lock/engine/fence.go", Old: "a.raise(ctx, target)", New: "a.raise(ctx, a.fence)",
+			File: "lock/engine/internal/attempt/fence.go", Old: "a.raise(ctx, target)", New: "a.raise(ctx, a.fence)",
 			Killer: by(engine, "TestAQuorumStandsBehindTheRun"),
 		},
 		{
 			Bug: "a run ends where the farthest node's does", Why: "the quorum grants the last fences of it again",
-			File: "lock/engine/fence.go", Old: "a.run = end - a.fence + 1", New: "a.run = target - a.fence + 1",
-			Killer: by(engine, "TestARunEndsWhereAQuorumsCountersEnd"),
+			File: "lock/engine/internal/attempt/fence.go",
+			Old:  "a.run = end - a.fence + 1", New: "a.run = target - a.fence + 1",
+			Killer: by(attempts, "TestARunEndsWhereAQuorumsCountersEnd"),
 		},
 		{
 			Bug:  "the smallest counter is the fence",
 			Why:  "a grant that is counted is above the token: the next has the same",
-			File: "lock/engine/fence.go", Old: "if first > a.fence {", New: "if first < a.fence || a.fence == 0 {",
-			Killer: by(engine, "TestARunEndsWhereAQuorumsCountersEnd"),
+			File: "lock/engine/internal/attempt/fence.go",
+			Old:  "if first > a.fence {", New: "if first < a.fence || a.fence == 0 {",
+			Killer: by(attempts, "TestARunEndsWhereAQuorumsCountersEnd"),
 		},
 		{
 			Bug:  "a run is reserved although the counter is ahead of the clock",

@@ -33,9 +33,9 @@ func readWriteMutants() []Mutant {
 		},
 		{
 			Bug: "a writer that waits keeps nobody out", Why: "readers starve it",
-			File:   "lock/engine/attempt.go",
-			Old:    "Mode: modeOf(t.opts.Kind), Bar: e.bar(&t.opts),",
-			New:    "Mode: modeOf(t.opts.Kind),",
+			File:   "lock/engine/internal/attempt/attempt.go",
+			Old:    "Mode: Mode(t.Opts.Kind), Bar: Bar(e, &t.Opts),",
+			New:    "Mode: Mode(t.Opts.Kind),",
 			Killer: by(readWriteLocks, "TestFirstComeFirstServed"),
 		},
 		{
@@ -55,8 +55,8 @@ func readWriteMutants() []Mutant {
 		{
 			Bug: "a writer that gives up leaves its bars behind", Why: "readers wait for nobody until they expire",
 			File:   "lock/engine/gate.go",
-			Old:    "\tgone := g.queued | g.barred\n",
-			New:    "\tgone := g.queued\n",
+			Old:    "	gone := g.queued | g.barred\n",
+			New:    "	gone := g.queued\n",
 			Killer: by(readWriteLocks, "TestWriterGivesUp"),
 		},
 		{
@@ -76,16 +76,16 @@ func readWriteMutants() []Mutant {
 		},
 		{
 			Bug: "a reader may become the writer", Why: "it waits for itself",
-			File:   "lock/engine/shared.go",
-			Old:    "if ok && l.attempt.req.Mode == driver.Read &&",
-			New:    "if ok && l.attempt.req.Mode == driver.Write &&",
+			File:   "lock/engine/internal/lease/lease.go",
+			Old:    "return ok && l.attempt.Req.Mode == driver.Read &&",
+			New:    "return ok && l.attempt.Req.Mode == driver.Write &&",
 			Killer: by(readWriteLocks, "TestUpgradeIsRefusedAtOnce"),
 		},
 		{
 			Bug: "a driver that knows no modes is asked for readers", Why: "readers exclude one another, and nobody learns of it",
 			File:   "lock/engine/shared.go",
-			Old:    "\treturn e.Shares()\n",
-			New:    "\treturn nil\n",
+			Old:    "	return e.Shares()\n",
+			New:    "	return nil\n",
 			Killer: by("./lock/engine", "TestReadersNeedADriverThatKnowsThem"),
 		},
 		{

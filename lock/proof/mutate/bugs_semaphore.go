@@ -147,9 +147,9 @@ func semaphoreMutants() []Mutant {
 		},
 		{
 			Bug: "a call whose k a majority refuses waits", Why: "it waits until its context ends, and nobody learns why",
-			File:   "lock/engine/ballot.go",
-			Old:    "\t\tif b.hasOtherSlots() {\n",
-			New:    "\t\tif false {\n",
+			File:   "lock/engine/internal/ballot/ballot.go",
+			Old:    "		if b.hasOtherSlots() {\n",
+			New:    "		if false {\n",
 			Killer: by(semaphores, "TestNodesKnowTheNumberOfSlots"),
 		},
 	}

@@ -3,6 +3,11 @@ package main
 // The packages whose tests kill.
 const (
 	engine   = "./lock/engine"
+	attempts = "./lock/engine/internal/attempt"
+	leases   = "./lock/engine/internal/lease"
+	nodes    = "./lock/engine/internal/nodes"
+	peeks    = "./lock/engine/internal/peek"
+	queues   = "./lock/engine/internal/queue"
 	votes    = "./lock/engine/internal/quorum"
 	calls    = "./lock/engine/internal/callqueue"
 	clocks   = "./lock/engine/internal/clock"
@@ -48,26 +53,28 @@ func voteMutants() []Mutant {
 		{
 			Bug:  "with a node down, a held lock is reported as 'no quorum'",
 			Why:  "95 of 100 callers read that Redis is broken",
-			File: "lock/engine/ballot.go", Old: "return t.Refused > 0 && t.Failed <=",
+			File: "lock/engine/internal/ballot/ballot.go", Old: "return t.Refused > 0 && t.Failed <=",
 			New:    "return false && t.Failed <=",
 			Killer: by(engine, "TestHeldByWhoMayHaveTheNodesThatFailed"),
 		},
 		{
 			Bug:  "the vote does not wait for refusals that may name the holder",
 			Why:  "chance decides between 'no quorum' and 'held'",
-			File: "lock/engine/ballot.go", Old: "return t.Failed+missing <= spare\n", New: "return true\n",
+			File: "lock/engine/internal/ballot/ballot.go",
+			Old:  "return t.Failed+missing <= spare\n", New: "return true\n",
 			Killer: by(engine, "TestHeldIsHeldWithNodesDown"),
 		},
 		{
 			Bug:  "one token for all attempts of a process",
 			Why:  "a late release of one attempt undoes the next: two holders",
-			File: "lock/engine/attempt.go", Old: "Token: newToken()", New: "Token: e.id + e.id",
+			File: "lock/engine/internal/attempt/attempt.go", Old: "Token: newToken()", New: "Token: e.id + e.id",
 			Killer: by(engine, "TestATokenIsOfOneAttempt"),
 		},
 		{
-			Bug:  "an attempt that failed is not given back",
-			Why:  "a minority stays locked for nobody until the TTL is over",
-			File: "lock/engine/attempt.go", Old: "	if res.err != nil {\n		a.abandon()\n	}\n	return res",
+			Bug:    "an attempt that failed is not given back",
+			Why:    "a minority stays locked for nobody until the TTL is over",
+			File:   "lock/engine/internal/attempt/attempt.go",
+			Old:    "	if res.Err != nil {\n		a.abandon()\n	}\n	return res",
 			New:    "	return res",
 			Killer: by(redlock, "TestRealCancelAcquireWithoutQuorum"),
 		},
@@ -93,37 +100,38 @@ func validityMutants() []Mutant {
 	return []Mutant{
 		{
 			Bug: "nothing is given up to clocks", Why: "a node 1 % fast lets the next holder in before this one knows",
-			File: "lock/engine/settings.go", Old: "return ttl/100 + 2*time.Millisecond", New: "return 0 * ttl",
+			File: "lock/engine/internal/nodes/config.go",
+			Old:  "return ttl/100 + 2*time.Millisecond", New: "return 0 * ttl",
 			Killer: by(engine, "TestValidityCountsFromBeforeTheFirstRequest"),
 		},
 		{
 			Bug:  "validity counts from after the vote",
 			Why:  "the nodes have counted since before: by then they may have let another in",
-			File: "lock/engine/attempt.go", Old: "a.began = a.engine.cfg.Clock()\n	res := a.vote(ctx)",
-			New:    "res := a.vote(ctx)\n	a.began = a.engine.cfg.Clock()",
+			File: "lock/engine/internal/attempt/attempt.go", Old: "a.began = a.Set.Config.Clock()\n	res := a.vote(ctx)",
+			New:    "res := a.vote(ctx)\n	a.began = a.Set.Config.Clock()",
 			Killer: by(engine, "TestValidityCountsFromBeforeTheFirstRequest"),
 		},
 		{
 			Bug: "an extend counts from after its answers", Why: "as above, with each renewal",
-			File: "lock/engine/renew.go", Old: "l.prolong(r.began+ttl-Drift(ttl))",
-			New:    "l.prolong(l.engine.cfg.Clock()+ttl-Drift(ttl))",
+			File: "lock/engine/internal/lease/renew.go", Old: "l.prolong(r.began+ttl-nodes.Drift(ttl))",
+			New:    "l.prolong(l.engine.cfg.Clock()+ttl-nodes.Drift(ttl))",
 			Killer: by(engine, "TestValidityCountsFromBeforeTheFirstRequest"),
 		},
 		{
 			Bug:  "an attempt that took longer than its TTL succeeds",
 			Why:  "the nodes have let go of the lock before its holder has it",
-			File: "lock/engine/attempt.go", Old: "if a.validity <= 0 {", New: "if false {",
+			File: "lock/engine/internal/attempt/attempt.go", Old: "if a.validity <= 0 {", New: "if false {",
 			Killer: by(engine, "TestAnAttemptThatTookLongerThanItsTTLFails"),
 		},
 		{
 			Bug:  "a lease that ran out before it was returned is returned",
 			Why:  "its holder works with a lock that is another's",
-			File: "lock/engine/lease.go", Old: "late = now >= l.expires", New: "late = false",
+			File: "lock/engine/internal/lease/lease.go", Old: "late = now >= l.expires", New: "late = false",
 			Killer: by(engine, "TestALeaseThatRanOutBeforeItWasReturned"),
 		},
 		{
 			Bug: "the loss timer is 50 ms late", Why: "the holder works on after another was let in",
-			File: "lock/engine/lease.go", Old: "return min(l.expires-now,",
+			File: "lock/engine/internal/lease/lease.go", Old: "return min(l.expires-now,",
 			New:    "return min(l.expires-now+50*time.Millisecond,",
 			Killer: by(engine, "TestLossIsSignalledWhenValidityEnds"),
 		},
@@ -137,13 +145,14 @@ func validityMutants() []Mutant {
 		{
 			Bug:  "a lease is not looked at while nothing is due",
 			Why:  "timers stand still in a suspended machine: the loss is signalled hours late",
-			File: "lock/engine/lease.go", Old: "const maxUnwatched = time.Second",
+			File: "lock/engine/internal/lease/lease.go", Old: "const maxUnwatched = time.Second",
 			New:    "const maxUnwatched = time.Hour",
 			Killer: by(engine, "TestSuspendedHostDoesNotTrustItsLease"),
 		},
 		{
 			Bug: "MaxHold is ignored", Why: "a forgotten lease is renewed for ever",
-			File: "lock/engine/lease.go", Old: "if c.opts.MaxHold < never-from.since {", New: "if false {",
+			File: "lock/engine/internal/lease/lease.go",
+			Old:  "if c.Opts.MaxHold < clock.Never-from.Since {", New: "if false {",
 			Killer: by(engine, "TestHandOverIsRefused/the_end_of_MaxHold"),
 		},
 	}

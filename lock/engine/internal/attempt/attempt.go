@@ -1,3 +1,5 @@
+// Package attempt asks the nodes for a lock once: a token, a vote, the fence that a quorum agrees on, and everything
+// needed to undo it.
 package attempt
 
 import (
@@ -47,7 +49,7 @@ type Attempt struct {
 // Terms are decided by an Acquire before it makes an attempt.
 type Terms struct {
 	Start   lock.AttemptStart
-	Ts      hooks.Traces
+	Traces  hooks.Traces
 	Traced  context.Context // of the Acquire, for the lease
 	Queue   *nodes.Calls
 	Opts    lock.AcquireOptions
@@ -61,6 +63,7 @@ type Terms struct {
 	Semaphore *driver.Semaphore // whose slot it is; nil for other locks
 }
 
+// New prepares an attempt with a token of its own. Run makes it.
 func New(e *nodes.Set, t Terms) *Attempt {
 	a := &Attempt{
 		Terms: t, Set: e, Timeout: e.Config.NodeTimeout(t.Opts.TTL),
@@ -136,7 +139,7 @@ func (a *Attempt) abandon() {
 			continue
 		}
 		u := &Undoing{
-			Grant: g, Ctx: a.ctx, Ts: a.Ts, Event: a.event(lock.OpRelease), Timeout: a.Timeout, withdraw: true,
+			Grant: g, Ctx: a.ctx, Traces: a.Traces, Event: a.event(lock.OpRelease), Timeout: a.Timeout, withdraw: true,
 			Req: driver.ReleaseRequest{Key: a.Req.Key, Token: a.Req.Token, Mode: a.Req.Mode},
 		}
 		if state == GrantHeld {

@@ -184,14 +184,14 @@ type raising struct {
 
 func (r *raising) Start(callqueue.Waiter) {
 	a := r.round.a
-	r.command = r.g.Begin(a.ctx, a.Ts, a.event(lock.OpRaise))
+	r.command = r.g.Begin(a.ctx, a.Traces, a.event(lock.OpRaise))
 	r.g.Raise(driver.Call{Context: r.command.Ctx, Deadline: r.deadline}, &r.req, r)
 }
 
 // Answer implements driver.Answer.
 func (r *raising) Answer(raised bool, err error) {
 	a := r.round.a
-	r.g.End(r.command, a.Ts, a.event(lock.OpRaise), nodes.VerdictOf(raised), err)
+	r.g.End(r.command, a.Traces, a.event(lock.OpRaise), nodes.VerdictOf(raised), err)
 	if err == nil && !raised {
 		err = lock.ErrNotHeld
 	}

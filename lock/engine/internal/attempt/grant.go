@@ -14,11 +14,12 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 )
 
-// grantState says whether a node has a token, as far as the node has answered.
-type grantState int
+// GrantState says whether a node has a token, as far as the node has answered.
+type GrantState int
 
+// What is known of the token on a node.
 const (
-	grantUnasked grantState = iota // nothing was sent
+	grantUnasked GrantState = iota // nothing was sent
 	GrantHeld                      // the node holds the token
 	GrantRefused                   // the node does not hold it, and will not
 	GrantUnknown                   // sent, outcome not known: it may hold it, or come to
@@ -37,7 +38,7 @@ type Grant struct {
 	probe    bool
 
 	mu      sync.Mutex
-	state   grantState
+	state   GrantState
 	counter uint64 // fence counter of the grant
 	run     uint64 // fences reserved from there on
 	late    bool   // a call was not answered, and may still arrive
@@ -126,7 +127,7 @@ func (g *Grant) acquired(reply driver.AcquireReply, err error) {
 }
 
 // known is the state of the token after the node's last answer.
-func (g *Grant) known() grantState {
+func (g *Grant) known() GrantState {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.state
@@ -146,7 +147,8 @@ func (g *Grant) fences() (first, last uint64) {
 	return g.counter, g.counter + g.run - 1
 }
 
-func (g *Grant) SetState(state grantState) {
+// SetState notes what an answer has shown.
+func (g *Grant) SetState(state GrantState) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.state = state

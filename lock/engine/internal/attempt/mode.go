@@ -28,7 +28,7 @@ func Bar(e *nodes.Set, o *lock.AcquireOptions) time.Duration {
 }
 
 // Barred is the set of nodes on which the attempt may have set up a bar: it was not granted there.
-func (a *Attempt) Barred() (nodes uint64) {
+func (a *Attempt) Barred() (set uint64) {
 	if a.Req.Bar == 0 {
 		return 0
 	}

@@ -18,7 +18,7 @@ import (
 type Undoing struct {
 	Grant    *Grant
 	Ctx      context.Context // for its values
-	Ts       hooks.Traces
+	Traces   hooks.Traces
 	Event    lock.NodeStart
 	Timeout  time.Duration
 	Req      driver.ReleaseRequest
@@ -27,7 +27,7 @@ type Undoing struct {
 	Report   Reporter
 
 	contender nodes.Contender // hears of a wasted grant of the gate; nil for other nodes
-	state     grantState      // when it was sent
+	state     GrantState      // when it was sent
 	command   nodes.Command
 	Err       error                    // its last answer, for the round; guarded by the round's mutex
 	answers   chan nodes.ReleaseAnswer // of a retry; nil before
@@ -36,6 +36,7 @@ type Undoing struct {
 // Reporter gets each answer to a release.
 type Reporter interface{ ReleaseAnswered(nodes.ReleaseAnswer) }
 
+// Start implements callqueue.Call.
 func (u *Undoing) Start(wait callqueue.Waiter) {
 	u.state = u.Grant.known()
 	late := u.Grant.mayArrive()
@@ -56,14 +57,14 @@ func (u *Undoing) Start(wait callqueue.Waiter) {
 }
 
 func (u *Undoing) send(wait callqueue.Waiter) {
-	u.command = u.Grant.Begin(u.Ctx, u.Ts, u.Event)
+	u.command = u.Grant.Begin(u.Ctx, u.Traces, u.Event)
 	deadline := time.Now().Add(u.Timeout)
 	u.Grant.Release(driver.Call{Context: u.command.Ctx, Deadline: deadline, Wait: wait.Context}, &u.Req, u)
 }
 
 // Answer implements driver.Answer.
 func (u *Undoing) Answer(reply driver.ReleaseReply, err error) {
-	u.Grant.End(u.command, u.Ts, u.Event, nodes.VerdictOf(reply.Found == driver.FoundOwn), err)
+	u.Grant.End(u.command, u.Traces, u.Event, nodes.VerdictOf(reply.Found == driver.FoundOwn), err)
 	if u.answers != nil {
 		u.answers <- nodes.ReleaseAnswer{Reply: reply, Err: err}
 		return
@@ -79,6 +80,7 @@ func (u *Undoing) Answer(reply driver.ReleaseReply, err error) {
 	u.Grant.Calls.Next()
 }
 
+// Tell passes an answer on.
 func (u *Undoing) Tell(a nodes.ReleaseAnswer) {
 	if a.Reply.Named {
 		u.Grant.Set.Contended.Mark(u.Req.Key, nodes.HandoffWindow)
@@ -114,5 +116,17 @@ type granter struct {
 func (g *granter) ReleaseAnswered(nodes.ReleaseAnswer) {
 	if g.answered.CompareAndSwap(false, true) {
 		g.granters.done()
+	}
+}
+
+// countdown closes over once done has been called left times.
+type countdown struct {
+	left atomic.Int32
+	over chan struct{}
+}
+
+func (c *countdown) done() {
+	if c.left.Add(-1) == 0 {
+		close(c.over)
 	}
 }

@@ -72,23 +72,23 @@ func (a *answers) wait(n int) {
 // return to its place.
 func TestAnUndoingByWhatIsKnown(t *testing.T) {
 	for name, c := range map[string]struct {
-		states           []grantState // in this order
+		states           []GrantState // in this order
 		withdraw         bool
 		err              error
 		asked            int
 		tombstone, queue bool
 	}{
 		"never sent":            {withdraw: true},
-		"refused":               {states: []grantState{GrantRefused}, withdraw: true},
-		"refused, and released": {states: []grantState{GrantRefused}, asked: 1},
-		"not known":             {states: []grantState{GrantUnknown}, withdraw: true, asked: 1, tombstone: true},
-		"refused, may arrive": {states: []grantState{GrantUnknown, GrantRefused}, withdraw: true, asked: 1,
+		"refused":               {states: []GrantState{GrantRefused}, withdraw: true},
+		"refused, and released": {states: []GrantState{GrantRefused}, asked: 1},
+		"not known":             {states: []GrantState{GrantUnknown}, withdraw: true, asked: 1, tombstone: true},
+		"refused, may arrive": {states: []GrantState{GrantUnknown, GrantRefused}, withdraw: true, asked: 1,
 			tombstone: true},
-		"granted":            {states: []grantState{GrantHeld}, withdraw: true, asked: 1, queue: true},
-		"granted, no answer": {states: []grantState{GrantHeld}, err: driver.ErrTimeout, asked: 2, queue: true},
-		"not known, no answer": {states: []grantState{GrantUnknown}, err: driver.ErrTimeout, asked: 2,
+		"granted":            {states: []GrantState{GrantHeld}, withdraw: true, asked: 1, queue: true},
+		"granted, no answer": {states: []GrantState{GrantHeld}, err: driver.ErrTimeout, asked: 2, queue: true},
+		"not known, no answer": {states: []GrantState{GrantUnknown}, err: driver.ErrTimeout, asked: 2,
 			tombstone: true},
-		"refused, no answer": {states: []grantState{GrantRefused}, err: driver.ErrTimeout, asked: 1},
+		"refused, no answer": {states: []GrantState{GrantRefused}, err: driver.ErrTimeout, asked: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newSet()

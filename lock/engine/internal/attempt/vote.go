@@ -110,7 +110,7 @@ func (a *Attempt) event(op lock.Operation) lock.NodeStart {
 
 // acquireTrace passes the events of an acquire to the traces.
 func (a *Attempt) acquireTrace() (context.Context, hooks.Traces, lock.NodeStart) {
-	return a.ctx, a.Ts, a.event(lock.OpAcquire)
+	return a.ctx, a.Traces, a.event(lock.OpAcquire)
 }
 
 // voted takes a node's vote. A refusal in the name of an earlier attempt of this Acquire counts

@@ -1,3 +1,4 @@
+// Package lease has an attempt that won: it watches over validity, renews, hands over within the process and releases.
 package lease
 
 import (
@@ -62,7 +63,7 @@ type Lease struct {
 // already.
 func New(e *nodes.Set, open *Open, c *Request, from attempt.Beginning) (l *Lease, late bool) {
 	l = &Lease{
-		set: e, open: open, ts: c.Ts, resource: c.Resource, queue: c.Queue, attempt: from.Attempt, fence: from.Fence,
+		set: e, open: open, ts: c.Traces, resource: c.Resource, queue: c.Queue, attempt: from.Attempt, fence: from.Fence,
 		last: from.Last, granted: from.Granted,
 		origin:     c.Origin,
 		traceCtx:   nodes.Values(c.Traced),
@@ -169,10 +170,16 @@ func Reads(held *deadlock.Lease, resource, keyspace string) bool {
 	return ok && l.attempt.Req.Mode == driver.Read && l.resource == resource && l.set.Backend.Keyspace == keyspace
 }
 
-func (l *Lease) Resource() string         { return l.resource }
-func (l *Lease) Context() context.Context { return l.ctx }
-func (l *Lease) Fence() uint64            { return l.fence }
+// Resource implements lock.Lease.
+func (l *Lease) Resource() string { return l.resource }
 
+// Context implements lock.Lease.
+func (l *Lease) Context() context.Context { return l.ctx }
+
+// Fence implements lock.Lease.
+func (l *Lease) Fence() uint64 { return l.fence }
+
+// Remaining implements lock.Lease.
 func (l *Lease) Remaining() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()

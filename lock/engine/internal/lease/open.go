@@ -8,6 +8,7 @@ type Open struct {
 	open map[*Lease]struct{}
 }
 
+// NewOpen makes an empty set of leases.
 func NewOpen() *Open { return &Open{open: make(map[*Lease]struct{})} }
 
 // Stop ends all of them with the cause.

@@ -14,6 +14,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 )
 
+// Release implements lock.Lease.
 func (l *Lease) Release(ctx context.Context) error {
 	if l.releasing.CompareAndSwap(false, true) {
 		var err error
@@ -101,7 +102,7 @@ func (l *Lease) startRelease(ctx context.Context, wait callqueue.Waiter) *releas
 	round.sets.Asked = 1<<len(a.Grants) - 1
 	for i := range round.undoings {
 		u := &round.undoings[i]
-		u.Grant, u.Ctx, u.Ts, u.Event = &a.Grants[i], values, l.ts, lock.NodeStart{Resource: l.resource, Op: lock.OpRelease}
+		u.Grant, u.Ctx, u.Traces, u.Event = &a.Grants[i], values, l.ts, lock.NodeStart{Resource: l.resource, Op: lock.OpRelease}
 		u.Req = driver.ReleaseRequest{Key: a.Req.Key, Token: a.Req.Token, Handoff: nodes.HandoffWindow, Mode: a.Req.Mode}
 		u.Timeout, u.Shared, u.Report = a.Timeout, &round.shared, round
 		u.Grant.Calls.DoWaiting(u, wait)

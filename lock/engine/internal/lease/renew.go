@@ -32,6 +32,7 @@ func (l *Lease) renewByTimer() {
 	}
 }
 
+// Extend implements lock.Lease.
 func (l *Lease) Extend(ctx context.Context) error {
 	if err := l.over(); err != nil {
 		return err

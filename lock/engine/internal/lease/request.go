@@ -11,7 +11,7 @@ import (
 
 // Request is what a call of Acquire asks for, and where it comes from.
 type Request struct {
-	Ts       hooks.Traces
+	Traces   hooks.Traces
 	Resource string
 	Opts     lock.AcquireOptions
 	Queue    *queue.Queue

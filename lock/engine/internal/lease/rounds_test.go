@@ -17,7 +17,7 @@ import (
 )
 
 // attemptAt returns an attempt on nodes r1, r2 and so on, as a lease knows it.
-func attemptAt(n int) *attempt.Attempt {
+func attemptOn(n int) *attempt.Attempt {
 	e := &nodes.Set{Quorum: quorum.Of(n), Config: &nodes.Config{Clock: func() time.Duration { return 0 }}}
 	for i := range n {
 		e.Names = append(e.Names, "r"+string(rune('1'+i)))
@@ -47,7 +47,7 @@ func TestARenewalAccountsForEveryNode(t *testing.T) {
 				`r4, r5: not waited for): the caller left`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			a := attemptAt(5)
+			a := attemptOn(5)
 			l := &Lease{attempt: a, set: a.Set, resource: "order:1001", expires: time.Minute}
 			r := &renewal{
 				attempt: a, lease: l, tally: quorum.Tally{Nodes: 5}, sets: ballot.Sets{Asked: 0b11111},
@@ -73,7 +73,7 @@ func TestARenewalAccountsForEveryNode(t *testing.T) {
 
 // TestAReleaseAccountsForEveryNode that was asked.
 func TestAReleaseAccountsForEveryNode(t *testing.T) {
-	a := attemptAt(5)
+	a := attemptOn(5)
 	r := &releaseRound{attempt: a,
 		undoings: make([]attempt.Undoing, 5)}
 	r.sets.Asked = 0b11111

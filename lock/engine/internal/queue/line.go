@@ -28,7 +28,7 @@ type Turn struct {
 	leases []*deadlock.Lease    // that the caller holds
 	Come   chan struct{}        // closed when the caller contends, or has been handed the lock
 
-	From   attempt.Beginning // with handed; both are set before come is closed
+	From   attempt.Beginning // with Handed; both are set before Come is closed
 	Handed bool
 }
 
@@ -100,7 +100,7 @@ func (q *line) PassKept(l keeper) {
 }
 
 // HandTurn gives the turn that the lease keeps, and the lock with it, to the first caller that
-// waits. The lease must close come to tell it. HandTurn returns nil if the turn was passed on
+// waits. The lease must close Come to tell it. HandTurn returns nil if the turn was passed on
 // already, or if no caller waits: then the lease keeps the turn.
 func (q *line) HandTurn(l keeper, from attempt.Beginning) *Turn {
 	q.mu.Lock()

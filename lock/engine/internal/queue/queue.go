@@ -1,3 +1,4 @@
+// Package queue has the callers of this process that wait for one resource, first come first served.
 package queue
 
 import (
@@ -77,7 +78,7 @@ func (q *Queue) Released() {
 	}
 }
 
-// GrantWasted implements contending.
+// GrantWasted implements nodes.Contender.
 func (q *Queue) GrantWasted() { q.signal(WakeUp{Wasted: true}) }
 
 // signal never blocks; being named outweighs any other reason to wake up.

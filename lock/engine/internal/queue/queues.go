@@ -16,11 +16,12 @@ type Queues struct {
 	byKey map[string]*Queue
 }
 
+// NewQueues makes an empty set of queues on that many nodes.
 func NewQueues(nodes int) *Queues {
 	return &Queues{nodes: nodes, byKey: make(map[string]*Queue)}
 }
 
-// Enter makes the resource's queue, or joins it. Its leave must follow.
+// Enter makes the resource's queue, or joins it. Leave must follow.
 func (all *Queues) Enter(key string) *Queue {
 	all.mu.Lock()
 	defer all.mu.Unlock()
