@@ -41,6 +41,7 @@ func TestRunsAreBounded(t *testing.T) {
 		}
 	}
 	a := newContending()
+	a.Queue.TakeTurn(&a.Opts, nil)
 	if a.Opts.Fair = true; a.reserve() != 1 {
 		t.Error("a fair caller reserves fences, and hands nothing over")
 	}

@@ -58,7 +58,7 @@ func laneMutants() []Mutant {
 			Bug:  "all nodes that refuse are said to do so in one name",
 			Why:  "a page names who held the lock before, and not who holds it",
 			File: "lock/engine/internal/ballot/ballot.go",
-			Old:  "Named: b.inNameOf(worst.Holder)", New: "Named: b.tally.Refused",
+			Old:  "Named: b.inNameOf(worst.Holder)", New: "Named: b.Tally.Refused",
 			Killer: by(engine, "TestTheHolderHasMostNodes"),
 		},
 		{

@@ -45,7 +45,7 @@ func roundMutants() []Mutant {
 			File:   "lock/engine/contender.go",
 			Old:    "return a.waited || a.engine.Contended.Has(a.key)",
 			New:    "return false",
-			Killer: by(attempts, "TestANodeThatNamedSomebody"),
+			Killer: by(engine, "TestTheGateIsAskedFirst"),
 		},
 		{
 			Bug: "a release that is sent again names nobody", Why: "who queued meanwhile waits for its poll",
@@ -79,7 +79,7 @@ func roundMutants() []Mutant {
 			Bug: "polls are not counted anew after a hint", Why: "a waiter that got a hint polls seldom",
 			File:   "lock/engine/contender.go",
 			Old:    "a.named, a.polls = told.Named, 0",
-			New:    "a.named = told.named",
+			New:    "a.named = told.Named",
 			Killer: by(engine, "TestWhatEndsAWait"),
 		},
 		{
@@ -122,7 +122,7 @@ func roundMutants() []Mutant {
 			Bug: "a hint takes the name away", Why: "every hand-off takes a poll",
 			File:   "lock/engine/contender.go",
 			Old:    "a.named = a.named || w.Named",
-			New:    "a.named = w.named",
+			New:    "a.named = w.Named",
 			Killer: by(engine, "TestAWaitSaysWhoIsNext"),
 		},
 		{
@@ -166,7 +166,7 @@ func roundMutants() []Mutant {
 			Bug: "an extend that was not sent may arrive", Why: "a tombstone for each call that a full queue refused",
 			File:   "lock/engine/internal/lease/renewcall.go",
 			Old:    "	case errors.Is(err, driver.ErrNotSent):\n",
-			New:    "	case errors.Is(err, driver.ErrNotSent):\n		x.g.set(grantUnknown)\n",
+			New:    "	case errors.Is(err, driver.ErrNotSent):\n		x.g.SetState(attempt.GrantUnknown)\n",
 			Killer: by(engine, "TestANodeThatDoesNotAnswerAnExtend"),
 		},
 		{

@@ -67,7 +67,7 @@ func voteMutants() []Mutant {
 		{
 			Bug:  "one token for all attempts of a process",
 			Why:  "a late release of one attempt undoes the next: two holders",
-			File: "lock/engine/internal/attempt/attempt.go", Old: "Token: newToken()", New: "Token: e.id + e.id",
+			File: "lock/engine/internal/attempt/attempt.go", Old: "Token: newToken()", New: "Token: e.ID + e.ID",
 			Killer: by(engine, "TestATokenIsOfOneAttempt"),
 		},
 		{
@@ -114,7 +114,7 @@ func validityMutants() []Mutant {
 		{
 			Bug: "an extend counts from after its answers", Why: "as above, with each renewal",
 			File: "lock/engine/internal/lease/renew.go", Old: "l.prolong(r.began+ttl-nodes.Drift(ttl))",
-			New:    "l.prolong(l.engine.cfg.Clock()+ttl-nodes.Drift(ttl))",
+			New:    "l.prolong(l.set.Config.Clock()+ttl-nodes.Drift(ttl))",
 			Killer: by(engine, "TestValidityCountsFromBeforeTheFirstRequest"),
 		},
 		{

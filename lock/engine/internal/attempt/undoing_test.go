@@ -2,6 +2,7 @@ package attempt
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/lockscope/lockscope/lock/driver"
@@ -53,31 +54,15 @@ func (n *releasing) Release(_ driver.Call, req *driver.ReleaseRequest, to driver
 }
 
 // answers are the answers of a round.
-type answers struct {
-	all  []nodes.ReleaseAnswer
-	came chan nodes.ReleaseAnswer
-}
+type answers []nodes.ReleaseAnswer
 
-func (a *answers) ReleaseAnswered(answer nodes.ReleaseAnswer) { a.came <- answer }
-
-// wait takes as many answers as there should be.
-func (a *answers) wait(n int) {
-	for range n {
-		a.all = append(a.all, <-a.came)
-	}
-}
+func (a *answers) ReleaseAnswered(answer nodes.ReleaseAnswer) { *a = append(*a, answer) }
 
 // TestAnUndoingByWhatIsKnown about the token on its node. If it was never sent, no request is made. If it may still
 // arrive, the request leaves a tombstone and is repeated until it is answered. Only if it was granted does its waiter
 // return to its place.
 func TestAnUndoingByWhatIsKnown(t *testing.T) {
-	for name, c := range map[string]struct {
-		states           []GrantState // in this order
-		withdraw         bool
-		err              error
-		asked            int
-		tombstone, queue bool
-	}{
+	for name, c := range map[string]undoCase{
 		"never sent":            {withdraw: true},
 		"refused":               {states: []GrantState{GrantRefused}, withdraw: true},
 		"refused, and released": {states: []GrantState{GrantRefused}, asked: 1},
@@ -90,41 +75,52 @@ func TestAnUndoingByWhatIsKnown(t *testing.T) {
 			tombstone: true},
 		"refused, no answer": {states: []GrantState{GrantRefused}, err: driver.ErrTimeout, asked: 1},
 	} {
-		t.Run(name, func(t *testing.T) {
-			e := newSet()
-			e.Workers = workers.New()
-			server := &releasing{}
-			if c.err != nil {
-				server.errs = []error{c.err}
-			}
-			g := &Grant{Node: &nodes.Node{Node: server, Set: e}, Calls: &callqueue.Queue{}}
-			for _, state := range c.states {
-				g.SetState(state)
-			}
-			told := answers{came: make(chan nodes.ReleaseAnswer, 10)}
-			u := &Undoing{Grant: g, Ctx: t.Context(), Timeout: time.Second, withdraw: c.withdraw, Report: &told}
-			u.Req = driver.ReleaseRequest{Key: "lock:a", Token: "t1", Waiter: driver.Waiter{ID: "w1"}}
-			g.Calls.Do(u)
-			told.wait(max(c.asked, 1))
-			e.Workers.Close()
-			if len(server.asked) != c.asked || len(told.came) != 0 {
-				t.Fatalf("asked %d times, told %d answers too many; want %d", len(server.asked), len(told.came), c.asked)
-			}
-			if g.Calls.IsBusy() {
-				t.Error("the calls behind it wait for ever")
-			}
-			if c.asked == 0 {
-				return
-			}
-			if first := server.asked[0]; first.Tombstone > 0 != c.tombstone || (first.Waiter.ID != "") != c.queue {
-				t.Errorf("%+v", first)
-			}
-			if last := told.all[len(told.all)-1]; c.asked == 2 && (last.Err != nil || last.Reply.Found != driver.FoundOwn) {
-				t.Errorf("the round is told %+v in the end", last)
-			}
-			if c.err == nil && g.known() != GrantRefused {
-				t.Error("it is taken for one that the node may still hold")
-			}
-		})
+		t.Run(name, func(t *testing.T) { synctest.Test(t, c.check) })
+	}
+}
+
+// undoCase is what is known of a token, what becomes of the release, and what the node is asked.
+type undoCase struct {
+	states           []GrantState // in this order
+	withdraw         bool
+	err              error
+	asked            int
+	tombstone, queue bool
+}
+
+func (c undoCase) check(t *testing.T) {
+	e := newSet()
+	e.Workers = workers.New()
+	server := &releasing{}
+	if c.err != nil {
+		server.errs = []error{c.err}
+	}
+	g := &Grant{Node: &nodes.Node{Node: server, Set: e}, Calls: &callqueue.Queue{}}
+	for _, state := range c.states {
+		g.SetState(state)
+	}
+	var told answers
+	u := &Undoing{Grant: g, Ctx: t.Context(), Timeout: time.Second, withdraw: c.withdraw, Report: &told}
+	u.Req = driver.ReleaseRequest{Key: "lock:a", Token: "t1", Waiter: driver.Waiter{ID: "w1"}}
+	g.Calls.Do(u)
+	time.Sleep(time.Minute) // of the fake time: for what is sent again
+	e.Workers.Close()
+	if len(server.asked) != c.asked || len(told) != max(c.asked, 1) {
+		t.Fatalf("asked %d times, told %d answers; want %d", len(server.asked), len(told), c.asked)
+	}
+	if g.Calls.IsBusy() {
+		t.Error("the calls behind it wait for ever")
+	}
+	if c.asked == 0 {
+		return
+	}
+	if first := server.asked[0]; first.Tombstone > 0 != c.tombstone || (first.Waiter.ID != "") != c.queue {
+		t.Errorf("%+v", first)
+	}
+	if last := told[len(told)-1]; c.asked == 2 && (last.Err != nil || last.Reply.Found != driver.FoundOwn) {
+		t.Errorf("the round is told %+v in the end", last)
+	}
+	if c.err == nil && g.known() != GrantRefused {
+		t.Error("it is taken for one that the node may still hold")
 	}
 }
