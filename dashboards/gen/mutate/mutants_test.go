@@ -116,3 +116,47 @@ func TestChange(t *testing.T) {
 		}
 	}
 }
+
+// TestDrawing wants every mutant drawn in one part, those of a recorded test in all, and bad parts refused.
+func TestDrawing(t *testing.T) {
+	recorded := mutant{rule: rulefmt.Rule{Alert: "A"}, what: "1 -> 2"}
+	k := &killers{test: map[string]string{recorded.String(): "a.yaml: one"}}
+	files, err := rules.Files(config.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := mutants(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	times := map[string]int{}
+	for _, part := range []string{"1/3", "2/3", "3/3"} {
+		drawn, err := drawing(part, k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, m := range append(all, recorded) {
+			if drawn(m) {
+				n++
+				times[m.String()]++
+			}
+		}
+		if n < len(all)/6 || n > len(all)/2 {
+			t.Errorf("part %s has %d of %d mutants", part, n, len(all))
+		}
+	}
+	if times[recorded.String()] != 3 {
+		t.Errorf("a mutant with a recorded test was drawn %d times of 3", times[recorded.String()])
+	}
+	for _, m := range all {
+		if n := times[m.String()]; n != 1 {
+			t.Errorf("%s was drawn %d times", m, n)
+		}
+	}
+	for _, part := range []string{"", "1", "0/3", "4/3", "-1/3", "a/b"} {
+		if _, err := drawing(part, k); err == nil {
+			t.Errorf("part %q is accepted", part)
+		}
+	}
+}
