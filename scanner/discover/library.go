@@ -16,7 +16,10 @@ const (
 	RedissonFair      Library = "Redisson fair lock"
 	RedissonSemaphore Library = "Redisson semaphore"
 	ShedLock          Library = "ShedLock"
-	SpringIntegration Library = "Spring Integration"
+	RedLockNet        Library = "RedLock.net"
+	Hangfire          Library = "Hangfire"
+	Asynq             Library = "asynq"
+	UUIDToken         Library = "UUID token" // of Spring Integration, redlock-rb and others, which look alike
 	Laravel           Library = "Laravel"
 	RedisPy           Library = "redis-py"
 	PythonRedisLock   Library = "python-redis-lock"

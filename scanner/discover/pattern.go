@@ -75,3 +75,10 @@ var lockWord = regexp.MustCompile(
 		`(locks?|locked|locking|mutex|mutexes|lease|leases)([^a-z]|$))|[a-z]Lock([^a-z]|$)`)
 
 func namesLock(key string) bool { return lockWord.MatchString(key) }
+
+// otherWord matches a word for what has random values too, and is no lock.
+var otherWord = regexp.MustCompile(
+	`(?i:(^|[^a-z])(sess|sessions?|sid|caches?|cached|etags?|tokens?|csrf|xsrf|nonces?|otp|auth|oauth|cookies?)` +
+		`([^a-z]|$))`)
+
+func namesOther(key string) bool { return otherWord.MatchString(key) && !namesLock(key) }

@@ -33,14 +33,15 @@ type recogniser func(e *entry) (clue, bool)
 
 func recognisers() []recogniser {
 	return []recogniser{
-		lockscopeValue, shedLockValue, redissonHash, redissonPermits, bullLock, sidekiqLocked, celerySingleton, redBeat,
-		pythonRedisLock, redsyncToken, hexToken, uuidToken, laravelOwner, redislockToken, constant,
+		lockscopeValue, shedLockValue, redissonHash, redissonPermits, hangfireLock, bullLock, sidekiqLocked,
+		asynqUnique, celerySingleton, redBeat,
+		pythonRedisLock, redLockNet, redsyncToken, hexToken, uuidToken, laravelOwner, redislockToken, constant,
 	}
 }
 
 func recognise(e *entry) (clue, bool) {
 	for _, r := range recognisers() {
-		if c, ok := r(e); ok {
+		if c, ok := r(e); ok && (c.confidence > Low || !namesOther(e.Key)) {
 			return c, true
 		}
 	}
@@ -55,6 +56,7 @@ var (
 	bullKey      = regexp.MustCompile(`^(.+:[^:]+):[^:]+:lock$`)
 	sidekiqKey   = regexp.MustCompile(`^(.*):[0-9a-f]{32,64}(:RUN)?:LOCKED$`)
 	sidekiqJob   = regexp.MustCompile(`^[0-9a-f]{24}$`)
+	asynqKey     = regexp.MustCompile(`^asynq:\{[^}]*\}:unique:.+:([0-9a-f]{32})?$`)
 	md5Suffix    = regexp.MustCompile(`^(.*[_:-])[0-9a-f]{32}$`)
 	shedLock     = regexp.MustCompile(`^ADDED:(\d{4}-\d{2}-\d{2}T[0-9:.]+Z)@`)
 	shedLockKey  = regexp.MustCompile(`^(job-lock:[^:]+:)`)
@@ -170,6 +172,35 @@ func sidekiqLocked(e *entry) (clue, bool) {
 		evidence: "the name ends in a digest and LOCKED, and the fields of the hash are job ids"}, true
 }
 
+// asynqUnique: asynq:{<queue>}:unique:<type>:<md5 of the payload>, with the id of the task, a UUID unless the caller
+// gives one; it stays until the task is done or its unique time is over.
+// hibiken/asynq, internal/base/base.go: UniqueKey, QueueKeyPrefix.
+func asynqUnique(e *entry) (clue, bool) {
+	return clue{library: Asynq, pattern: "asynq:{*}:unique:*", confidence: High,
+		evidence: "the name is that of a unique task in a queue of asynq"}, e.text() && asynqKey.MatchString(e.Key)
+}
+
+// hangfireLock: <prefix><resource>, the prefix {hangfire}: by default, with the UUID of the process.
+// marcoCasamento/Hangfire.Redis.StackExchange, RedisLock.cs: OwnerId; RedisStorage.cs: GetRedisKey.
+func hangfireLock(e *entry) (clue, bool) {
+	for _, prefix := range []string{"{hangfire}:", "hangfire:"} {
+		if strings.HasPrefix(strings.ToLower(e.Key), prefix) && e.text() && uuidOnly.MatchString(e.Head) {
+			return clue{library: Hangfire, pattern: scanner.PrefixPattern(e.Key[:len(prefix)]), confidence: High,
+				evidence: "the name begins as Hangfire's do, and the value is the UUID of a process"}, true
+		}
+	}
+	return clue{}, false
+}
+
+// redLockNet: redlock:<resource> by default, with a UUID for each lock.
+// samcook/RedLock.net, RedLockFactory and RedLock.cs: RedisKeyFormat, LockId.
+func redLockNet(e *entry) (clue, bool) {
+	const prefix = "redlock:"
+	return clue{library: RedLockNet, pattern: scanner.PrefixPattern(prefix), confidence: High,
+			evidence: "the name begins with redlock: and the value is a UUID"},
+		strings.HasPrefix(e.Key, prefix) && e.text() && uuidOnly.MatchString(e.Head)
+}
+
 // celerySingleton: SINGLETONLOCK_<md5>, with the id of the task, a UUID; no TTL unless lock_expiry is set.
 // steinitzu/celery-singleton, celery_singleton/util.py (generate_lock), config.py (key_prefix), backends/redis.py
 // (lock).
@@ -225,11 +256,12 @@ func hexToken(e *entry) (clue, bool) {
 	return byName(e, NodeRedlock, "the value is 32 random hex digits", Medium), true
 }
 
-// uuidToken: <registry>:<name> with the UUID of the registry.
-// spring-projects/spring-integration, RedisLockRegistry.java: constructLockKey, clientId.
+// uuidToken: a UUID, for which several libraries cannot be told apart.
+// spring-projects/spring-integration, RedisLockRegistry.java: constructLockKey (<registry>:<path>), clientId.
+// leandromoreira/redlock-rb, lib/redlock/client.rb: SecureRandom.uuid below the name that the caller gives.
 func uuidToken(e *entry) (clue, bool) {
 	ok := e.text() && uuidOnly.MatchString(e.Head) && strings.Contains(e.Key, ":")
-	return byName(e, SpringIntegration, "the name is a registry and a path, and the value is a UUID", Medium), ok
+	return byName(e, UUIDToken, "the value is a UUID, as Spring Integration and redlock-rb write it", Medium), ok
 }
 
 // laravelOwner: 16 letters and digits, below the prefixes of the connection and the cache.

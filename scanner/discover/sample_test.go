@@ -77,7 +77,13 @@ func forms() []form {
 			`job\-lock:default:*`, discover.High},
 		{discover.ShedLock, "shed:prod:x", "ADDED:2026-11-22T10:00:00.123456Z@batch-7:" + id, nil, m, "shed:prod:*",
 			discover.High},
-		{discover.SpringIntegration, "spring-lock:order-1", id, nil, m, `spring\-lock:order\-*`, discover.Medium},
+		{discover.UUIDToken, "spring-lock:order-1", id, nil, m, `spring\-lock:order\-*`, discover.Medium},
+		{discover.UUIDToken, "ruby-order:1", id, nil, m, `ruby\-order:*`, discover.Low},
+		{discover.RedLockNet, "redlock:invoice:7", id, nil, m, "redlock:*", discover.High},
+		{discover.Hangfire, "{hangfire}:recurring-job:report:lock", id, nil, 30 * time.Second, `{hangfire}:*`,
+			discover.High},
+		{discover.Asynq, "asynq:{mail}:unique:email:welcome:d41d8cd98f00b204e9800998ecf8427e", id, nil, time.Hour,
+			"asynq:{*}:unique:*", discover.High},
 		{discover.Laravel, "laravel_database_laravel_cache_:import", "aB3dE5gH7jK9mN1p", nil, m,
 			`laravel_database_laravel_cache_:*`, discover.High},
 		{discover.RedisPy, "py:lock:a", hexUUID, nil, 0, "py:lock:*", discover.High},
@@ -180,8 +186,19 @@ func TestOtherKeys(t *testing.T) {
 	if r := sample(t, c, discover.Options{}); len(r.Found) != 0 {
 		t.Errorf("%+v", r.Found)
 	}
-	must(t, c.Set(ctx, "session:1", hexRand, time.Minute).Err())
-	must(t, c.Set(ctx, "etag:1", "8Q5xLzCgV2rEJwJ7yYtSIA==", time.Minute).Err())
+	// What names itself otherwise is no lock, however random its value.
+	for _, key := range []string{
+		"session:abc", "app:sess:1", "etag:1", "csrf:9", "cache:page:1", "oauth_token:3", "user:1:refresh-token",
+	} {
+		for _, value := range []string{hexRand, hexUUID, id, "8Q5xLzCgV2rEJwJ7yYtSIA==", "hTYMdGE4tKPBgV8bdmV0Nw"} {
+			must(t, c.Set(ctx, key, value, time.Minute).Err())
+			if r := sample(t, c, discover.Options{}); len(r.Found) != 0 {
+				t.Errorf("%s: %+v", key, r.Found)
+			}
+		}
+	}
+	must(t, c.Set(ctx, "thing:1", hexRand, time.Minute).Err())
+	must(t, c.Set(ctx, "part:1", "8Q5xLzCgV2rEJwJ7yYtSIA==", time.Minute).Err())
 	r := sample(t, c, discover.Options{})
 	for _, f := range r.Found {
 		if f.Confidence != discover.Low {

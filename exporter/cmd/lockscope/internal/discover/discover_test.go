@@ -24,7 +24,7 @@ func TestDiscover(t *testing.T) {
 	cmdtest.Set(t, c, "SINGLETONLOCK_d41d8cd98f00b204e9800998ecf8427e", task, 0)
 	cmdtest.Set(t, c, "app:lock:1", cmdtest.Ours, time.Minute)
 	cmdtest.Set(t, c, "app:lock:2", cmdtest.Ours, time.Minute)
-	cmdtest.Set(t, c, "session:"+strings.Repeat("x", 100), "9f86d081884c3d659a2feaa0c55ad015", time.Minute)
+	cmdtest.Set(t, c, "invoice:"+strings.Repeat("x", 100), "9f86d081884c3d659a2feaa0c55ad015", time.Minute)
 	path := filepath.Join(t.TempDir(), "lockscope.yaml")
 	cmdtest.Must(t, c.Do(t.Context(), "ACL", "SETUSER", "reader", "on", ">s3cret-pw", "%R~*", "-@all", "+scan", "+pttl",
 		"+getrange", "+strlen", "+exists", "+type", "+hlen", "+hgetall", "+memory|usage").Err())
@@ -39,7 +39,7 @@ func TestDiscover(t *testing.T) {
 	for _, want := range []string{
 		`- {prefix: "SINGLETONLOCK_", no_ttl_allowed: true, max_hold: 1d}`,
 		`- {prefix: "job-lock:default:", max_ttl: 30m, max_hold: 30m}`,
-		`- {prefix: "app:lock:", max_ttl: 5m`, `# - {prefix: "session:"`,
+		`- {prefix: "app:lock:", max_ttl: 5m`, `# - {prefix: "invoice:"`,
 	} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("%s is not in\n%s", want, text)
