@@ -40,6 +40,22 @@
 //	a fence counter is not a number, or is at 2^53                   refused
 //	an operator vouches for nodes that may have forgotten locks      neither: see [Vouch], [VouchRestarted]
 //
+// # Servers without a run_id
+//
+// A server whose INFO has no run_id is refused. With [WithMarkerIdentity] it votes, and the table changes for it in
+// these lines:
+//
+//	it restarts with all its data                                    covered: no lock was forgotten
+//	it restarts without data, or is flushed                          as above
+//	it restarts with older data: an old disk, a lost end of the      neither
+//	append-only file
+//	it is replaced by a copy of its own                              neither
+//	one server under two names                                       refused, from the first vote on
+//	it follows another node of the set and is promoted               refused while both can be reached, else neither
+//	it has evicted keys                                              as above, if it reports evicted_keys; else neither
+//
+// A server that does not report its maxmemory-policy is refused, too: see [WithoutEviction].
+//
 // With [WithoutGuard], faults that are covered or detected by checking the nodes become neither.
 //
 // # Keys in Redis

@@ -41,6 +41,7 @@ func newMemberSet(nodes []redis.UniversalClient, opts []lock.Option) (*memberSet
 		m := &guard.Member{
 			Name: engine.NodeName(i, redisconn.Name(c.Options())), DB: c.Options().DB,
 			Conn: scripts.NewMember(conn), EvictionOK: own.evictionOK,
+			ByMarker: own.byMarker,
 		}
 		set.members, names = append(set.members, m), append(names, m.Name)
 	}

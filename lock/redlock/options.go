@@ -16,6 +16,8 @@ type settings struct {
 	quarantine      time.Duration // by MaxTTL unless given
 	quarantineGiven bool
 	evictionOK      bool
+	noEviction      bool
+	byMarker        bool
 	unguarded       bool
 	hooks           []redis.Hook
 }
@@ -41,6 +43,20 @@ func WithRestartQuarantine(d time.Duration) lock.Option {
 // expect different markers of a node that evicted keys, and quarantine it for each other.
 func WithEvictingNodes() lock.Option {
 	return engine.DriverOption(func(s *settings) { s.evictionOK = true })
+}
+
+// WithMarkerIdentity accepts servers whose INFO has no run_id, such as those of some managed services. lockscope then
+// tells a server by an identity in its marker, which is lost and kept with its data. The promise for such a server is
+// smaller: see "Servers without a run_id" in the documentation of the package. A server that has a run_id is still told
+// by that. Set it in all processes that lock on the same nodes, for [Vouch] and [Reconfigure] too.
+func WithMarkerIdentity() lock.Option {
+	return engine.DriverOption(func(s *settings) { s.byMarker = true })
+}
+
+// WithoutEviction states that servers which do not report their maxmemory-policy evict no keys. If that is wrong, two
+// leases can be valid. Servers that report a policy that evicts are refused all the same.
+func WithoutEviction() lock.Option {
+	return engine.DriverOption(func(s *settings) { s.noEviction = true })
 }
 
 // WithoutGuard turns the check of the nodes off: INFO on every new connection, and with a vote once
@@ -82,6 +98,7 @@ func newSettings(nodes int, opts []lock.Option) (*engine.Settings, settings, err
 func (s *settings) guard(servers *guard.Servers, clock engine.Clock, nodes int) guard.Config {
 	return guard.Config{
 		Servers: servers, Clock: clock, Off: s.unguarded, EvictionOK: s.evictionOK,
+		NoEviction: s.noEviction, ByMarker: s.byMarker,
 		Quarantine: s.quarantine, Enforce: s.quarantine > 0 && (nodes >= 3 || s.quarantineGiven),
 	}
 }

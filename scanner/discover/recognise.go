@@ -256,7 +256,7 @@ func hexToken(e *entry) (clue, bool) {
 	return byName(e, NodeRedlock, "the value is 32 random hex digits", Medium), true
 }
 
-// uuidToken: a UUID, for which several libraries cannot be told apart.
+// uuidToken: a UUID, which does not show which of several libraries wrote it.
 // spring-projects/spring-integration, RedisLockRegistry.java: constructLockKey (<registry>:<path>), clientId.
 // leandromoreira/redlock-rb, lib/redlock/client.rb: SecureRandom.uuid below the name that the caller gives.
 func uuidToken(e *entry) (clue, bool) {

@@ -11,14 +11,14 @@ func guardMutants() []Mutant {
 		{
 			Bug: "one server votes under two names", Why: "it is a quorum of its own",
 			File:   "lock/redlock/guard/guard.go",
-			Old:    "if other, taken := g.Servers.claim(info.RunID(), g.claimant); taken {",
-			New:    "if other, taken := g.Servers.claim(info.RunID(), g.claimant); taken && other == \"\" {",
+			Old:    "if other, taken := g.Servers.claim(g.identityOf(info), g.claimant); taken {",
+			New:    "if other, taken := g.Servers.claim(g.identityOf(info), g.claimant); taken && other == \"\" {",
 			Killer: by(guarding, "TestProblemsAreNamed"),
 		},
 		{
 			Bug: "a server that evicts may vote", Why: "locks vanish under memory pressure",
-			File: "lock/redlock/guard/guard.go", Old: "if err := mustKeepKeys(info); err != nil && !g.EvictionOK {",
-			New:    "if err := mustKeepKeys(info); err != nil && g.EvictionOK {",
+			File: "lock/redlock/guard/guard.go", Old: "if err := mustKeepKeys(info, g.NoEviction); err != nil && !g.EvictionOK {",
+			New:    "if err := mustKeepKeys(info, g.NoEviction); err != nil && g.EvictionOK {",
 			Killer: by(guarding, "TestProblemsAreNamed"),
 		},
 		{

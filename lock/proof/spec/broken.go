@@ -219,6 +219,9 @@ func Uncovered() []Case {
 		newCase("a fence in real time", &Fences{Attempts: 2, Run: 2, HandOver: true, RealTime: true}),
 		// 22: its marker names it, and it has forgotten all since; DEBUG RELOAD NOSAVE does the same.
 		newCase("a node gets its own past back", &Guard{TTL: 2, Faults: 1, Allowed: OwnPast}),
+		// 77: its marker is part of the data that came back.
+		newCase("a server told by its marker gets its own past back",
+			&Guard{TTL: 2, Faults: 1, Allowed: RestartOld, ByMarker: true}),
 		// 4: with the node's and a caller's, none is left to tell.
 		newCase("both clocks are wrong", &Guard{TTL: 2, Faults: 2, Allowed: Flush | ClockSet, Ahead: true}),
 		// 17: only a person can know.

@@ -40,6 +40,7 @@ func Held() (quick, slow []Case) {
 			&Guard{TTL: 2, Faults: 1, Allowed: Flush | RestartEmpty, Ahead: true}),
 		newCase("one fault", &Guard{TTL: 2, Faults: 1, Allowed: everyFault}),
 		newCase("clocks set", &Guard{TTL: 2, Faults: 2, Allowed: Flush | RestartEmpty | ClockSet}),
+		newCase("servers told by their markers", &Guard{TTL: 2, Faults: 2, Allowed: Flush | Restart, ByMarker: true}),
 		newCase("a vouch for one node", &Guard{TTL: 2, Restarts: 1, Faults: 2, Allowed: Restart | Flush}),
 		newCase("a vouch repeated", &Guard{TTL: 2, Vouches: 1, Faults: 1, Allowed: Flush}, leaseOnAB...),
 		newCase("three nodes to four", &Members{Old: 3, New: 4, OldTTL: 2, NewTTL: 2}),

@@ -17,6 +17,9 @@ type Guard struct {
 	Restarts int  // nodes for which a person vouches after a restart
 	Ahead    bool // the clock of client 2 is far ahead of that of client 1
 
+	// ByMarker is the guard of servers that report no run_id: the marker alone tells one, whatever process has it.
+	ByMarker bool
+
 	Untrue bool // who vouches for all nodes may be wrong: those that were used have all been flushed
 
 	Rules GuardRules
@@ -133,6 +136,9 @@ func (m *Guard) Start() (s guardState) {
 	}
 	return s
 }
+
+// isOwn reports whether a marker on the node is of its present process, as far as the guard can tell.
+func (m *Guard) isOwn(n *guardNode) bool { return m.ByMarker || n.marker.process == 1+n.generation }
 
 // ownMarker names the node's process.
 func (n *guardNode) ownMarker(state markerState) marker {

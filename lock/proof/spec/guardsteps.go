@@ -62,7 +62,7 @@ func (m *Guard) ask(s guardState, c, j int, each func(Step, guardState)) {
 	case m.Rules.VouchStays && mark.state == noMarker, m.Rules.NoQuarantine:
 		*mark = n.ownMarker(voting)
 		do("{n} gets a marker from {c}, and may vote")
-	case mark.state != quarantined || mark.process != 1+n.generation:
+	case mark.state != quarantined || !m.isOwn(n):
 		m.beginQuarantine(n, c)
 		do("{n} begins its quarantine, asked by {c}")
 	case !mark.counted:
@@ -83,7 +83,7 @@ func (m *Guard) mayVote(n *guardNode) bool {
 	case m.Rules.PoolSight:
 		return n.marker.process != foreign // another connection saw a process of this node before
 	}
-	return n.marker.process == 1+n.generation
+	return m.isOwn(n)
 }
 
 func (m *Guard) beginQuarantine(n *guardNode, c int) {

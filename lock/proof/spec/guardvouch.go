@@ -30,7 +30,7 @@ func (m *Guard) firstRound(s guardState, each func(Step, guardState)) {
 		}
 		all = false
 		to := s
-		own := n.marker.process == 1+n.generation
+		own := m.isOwn(&n)
 		switch at := &to.nodes[j]; {
 		case m.leftOut(n), n.marker.state == voting && own:
 			at.marked = true
@@ -61,7 +61,7 @@ func (m *Guard) leftOut(n guardNode) bool {
 // confirm is the second round. It may arrive late, and again.
 func (m *Guard) confirm(s guardState, j int, each func(Step, guardState)) {
 	n := &s.nodes[j]
-	ours := n.marker.state == quarantined && n.marker.process == 1+n.generation && n.marker.identity == vouchIdentity
+	ours := n.marker.state == quarantined && m.isOwn(n) && n.marker.identity == vouchIdentity
 	if ours || m.Rules.VouchWithoutNonce {
 		n.marker = n.ownMarker(voting)
 		each(Step{Text: "the vouch lets {n} vote", Node: j}, s)
@@ -72,7 +72,7 @@ func (m *Guard) confirm(s guardState, j int, each func(Step, guardState)) {
 // made sure of. It, too, may arrive late, and again.
 func (m *Guard) declare(s guardState, j int, each func(Step, guardState)) {
 	n := s.nodes[j]
-	own := n.marker.state == quarantined && n.marker.process == 1+n.generation
+	own := n.marker.state == quarantined && m.isOwn(&n)
 	if int(s.restarts) < m.Restarts && own && n.intact && n.declared == 0 {
 		to := s
 		to.restarts++

@@ -24,6 +24,9 @@ func (g *Guard) Examine(ctx context.Context, s Server) (Sight, error) {
 		return Sight{}, err
 	}
 	info := redisinfo.Parse(text)
+	if err := g.learn(ctx, s, info); err != nil && !isReply(err) {
+		return Sight{}, err
+	}
 	err = g.judge(info, func() (string, error) {
 		marker, err := s.Marker(ctx)
 		if isReply(err) {

@@ -51,6 +51,8 @@ type Config struct {
 	Vouch       string // the command that vouches for all nodes, if they are new; for errors
 	DB          int
 	EvictionOK  bool
+	NoEviction  bool // the caller states that servers which do not report their policy evict nothing
+	ByMarker    bool // a marker identifies a server without a run_id: see identity
 	Off         bool
 	Cluster     bool // many servers behind one node: run ids come and go, replicas among them
 }
@@ -64,6 +66,8 @@ type Guard struct {
 	clear    atomic.Bool // nothing is known against this node: the fast way to a verdict
 	latest   atomic.Pointer[Sight]
 	restart  atomic.Pointer[driver.Restart]
+	info     atomic.Pointer[redisinfo.Info] // as it was seen last
+	marked   identity
 	probedAt atomic.Int64 // on the clock: when what the server says of itself was last asked for
 
 	mu        sync.Mutex
@@ -111,11 +115,11 @@ func (g *Guard) judge(info redisinfo.Info, marker func() (string, error)) error 
 			return err
 		}
 		m, ok := ParseMarker(text)
-		vouched = ok && m.State == Voting && m.RunID == info.RunID() && m.RunID != ""
+		vouched = ok && m.State == Voting && m.RunID == g.identityOf(info) && m.RunID != ""
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if info.RunID() != "" && !g.Cluster && g.incarnationOf(info) != g.memory {
+	if g.identityOf(info) != "" && !g.Cluster && g.incarnationOf(info) != g.memory {
 		g.meet(info, vouched)
 	}
 	g.met.Store(true)
@@ -139,8 +143,8 @@ func (g *Guard) found(problem error) {
 // does, and the uptime is not trusted.
 func (g *Guard) meet(info redisinfo.Info, vouched bool) {
 	first := g.memory == ""
-	g.evicted = info.RunID() == g.runID
-	g.runID, g.memory = info.RunID(), g.incarnationOf(info)
+	g.evicted = g.identityOf(info) == g.runID
+	g.runID, g.memory = g.identityOf(info), g.incarnationOf(info)
 	if g.enforces() {
 		g.replaced = g.replaced || !first
 		return
@@ -158,15 +162,15 @@ func (g *Guard) meet(info redisinfo.Info, vouched bool) {
 }
 
 func (g *Guard) findProblem(info redisinfo.Info) error {
-	if err := mustBeMaster(info); err != nil {
+	if err := mustBeMaster(info, g.ByMarker); err != nil {
 		return err
 	}
-	if err := mustKeepKeys(info); err != nil && !g.EvictionOK {
+	if err := mustKeepKeys(info, g.NoEviction); err != nil && !g.EvictionOK {
 		return err
 	}
-	if other, taken := g.Servers.claim(info.RunID(), g.claimant); taken {
-		return fmt.Errorf("%w: %s and %s have the same run_id: remove one", driver.ErrDuplicate, other,
-			g.Node)
+	if other, taken := g.Servers.claim(g.identityOf(info), g.claimant); taken {
+		return fmt.Errorf("%w: %s and %s have the same run_id, or the same marker: remove one", driver.ErrDuplicate,
+			other, g.Node)
 	}
 	return nil
 }
@@ -194,8 +198,11 @@ func (g *Guard) Restart() *driver.Restart {
 // saw returns the sight of a connection to a server with this reply to INFO.
 func (g *Guard) saw(info redisinfo.Info) Sight {
 	s := Sight{
-		runID: info.RunID(), incarnation: g.incarnationOf(info), db: g.DB, fingerprint: g.Fingerprint,
-		unchecked: !g.enforces(),
+		runID: g.identityOf(info), incarnation: g.incarnationOf(info), db: g.DB, fingerprint: g.Fingerprint,
+		unchecked: !g.enforces(), marked: g.isMarked(info),
+	}
+	if info != nil {
+		g.info.Store(&info)
 	}
 	if s.runID != "" {
 		s.expected = votingMarker(g.Fingerprint, s.incarnation, g.DB)
@@ -207,15 +214,13 @@ func (g *Guard) saw(info redisinfo.Info) Sight {
 // incarnationOf is what the marker has to name. If the caller accepts evictions, only the process
 // counts.
 func (g *Guard) incarnationOf(info redisinfo.Info) string {
-	if g.EvictionOK {
-		return info.RunID()
-	}
-	return info.Incarnation()
+	return memoryOf(g.identityOf(info), info, g.EvictionOK)
 }
 
-// Renewed returns the latest sight of the same process, from any of the node's connections; else s.
+// Renewed returns the latest sight of the same process, from any of the node's connections; else s. Of servers that
+// their markers identify, each connection expects the marker that was read last.
 func (g *Guard) Renewed(s Sight) Sight {
-	if latest := g.latest.Load(); latest != nil && latest.runID == s.runID {
+	if latest := g.latest.Load(); latest != nil && (latest.runID == s.runID || latest.marked && s.marked) {
 		return *latest
 	}
 	return s

@@ -13,7 +13,7 @@ import (
 func Fit(text string) error {
 	info, err := Master(text)
 	if err == nil {
-		err = mustKeepKeys(info)
+		err = mustKeepKeys(info, false)
 	}
 	return err
 }
@@ -21,22 +21,36 @@ func Fit(text string) error {
 // Master parses a reply to INFO. It fails for anything but a master.
 func Master(text string) (redisinfo.Info, error) {
 	info := redisinfo.Parse(text)
-	return info, mustBeMaster(info)
+	return info, mustBeMaster(info, false)
 }
 
-func mustBeMaster(info redisinfo.Info) error {
+// mustBeMaster requires a server that tells who it is, or, if byMarker says so, one whose marker tells it.
+func mustBeMaster(info redisinfo.Info, byMarker bool) error {
 	switch {
-	case info.RunID() == "" || info.Role() == "":
-		return fmt.Errorf("%w: INFO has no run_id or no role, perhaps a proxy's: connect to the server itself, or use "+
-			"WithoutGuard", driver.ErrUnexamined)
+	case info.Role() == "" || info.RunID() == "" && !byMarker:
+		return fmt.Errorf("%w: INFO has no %s: connect to the server itself, not to a proxy; if the server has none, "+
+			"see WithMarkerIdentity, or use WithoutGuard", driver.ErrUnexamined, missingOf(info))
 	case info.Role() == "slave":
 		return fmt.Errorf("%w: connect to its master, or use a Sentinel client", driver.ErrReplica)
 	}
 	return nil
 }
 
-// mustKeepKeys requires that the server evicts no locks.
-func mustKeepKeys(info redisinfo.Info) error {
+func missingOf(info redisinfo.Info) string {
+	switch {
+	case info.Role() != "":
+		return "run_id"
+	case info.RunID() != "":
+		return "role"
+	}
+	return "run_id and no role"
+}
+
+// mustKeepKeys requires that the server evicts no locks. stated is the caller's word for a server that does not say.
+func mustKeepKeys(info redisinfo.Info, stated bool) error {
+	if stated && info.Eviction() == redisinfo.EvictionUnknown {
+		return nil
+	}
 	switch info.Eviction() {
 	case redisinfo.EvictionOff:
 		return nil
@@ -46,7 +60,8 @@ func mustKeepKeys(info redisinfo.Info) error {
 			driver.ErrEvicting, info["maxmemory_policy"])
 	}
 	return fmt.Errorf("%w: INFO has no maxmemory_policy or maxmemory, so the node may evict locks: "+
-		"use a server that reports them, or accept the loss of locks with WithEvictingNodes", driver.ErrUnexamined)
+		"use a server that reports them, state with WithoutEviction that it evicts nothing, or accept the loss of locks "+
+		"with WithEvictingNodes", driver.ErrUnexamined)
 }
 
 // infoRefused is the error of a server that refuses INFO. A server that does not know the client

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
 )
 
 // ErrNotNew means that a node cannot be vouched for: it may have forgotten locks, or may soon.
@@ -62,8 +63,10 @@ type Member struct {
 	Name string
 	DB   int
 	Conn MemberConn
-	// EvictionOK is Config's.
-	EvictionOK bool
+	// EvictionOK and ByMarker are Config's.
+	EvictionOK, ByMarker bool
+
+	identity identity // of a server without a run_id
 
 	runID  string // of its process
 	memory string // incarnation of the process, which its marker names
@@ -78,16 +81,19 @@ func (m *Member) inspect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	info, err := Master(text)
-	if err != nil {
+	info := redisinfo.Parse(text)
+	if err := mustBeMaster(info, m.ByMarker); err != nil {
 		return err
 	}
-	m.runID, m.memory = info.RunID(), info.RunID()
-	if !m.EvictionOK {
-		m.memory = info.Incarnation()
+	if m.marker, err = m.Conn.Marker(ctx); err != nil {
+		return err
 	}
-	m.marker, err = m.Conn.Marker(ctx)
-	return err
+	if m.runID = info.RunID(); m.runID == "" {
+		m.identity.learn(m.marker)
+		m.runID = m.identity.get()
+	}
+	m.memory = memoryOf(m.runID, info, m.EvictionOK)
+	return nil
 }
 
 // says returns the marker; ok is false if it is another server's.

@@ -16,6 +16,7 @@ type Sight struct {
 	fingerprint Fingerprint
 	expected    string // marker; "" of a connection that was not examined
 	unchecked   bool   // the server votes whatever its marker says
+	marked      bool   // its marker identifies it, not a run_id
 }
 
 // unexamined matches no marker.

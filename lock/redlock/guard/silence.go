@@ -27,6 +27,9 @@ func (g *Guard) Unproven(ctx context.Context, s Server) error {
 // ask runs quarantine.lua. If the quarantine is not the known one, it runs the script twice: the count
 // begins only with a caller that has read the quarantine's identity.
 func (g *Guard) ask(ctx context.Context, s Server) error {
+	if err := g.learnAgain(ctx, s); err != nil {
+		return err
+	}
 	for again := false; ; again = true {
 		g.mu.Lock()
 		known := g.known

@@ -35,8 +35,13 @@ func (i Info) Number(field string) int64 {
 // RunID returns the ID of the server's process; "" if it is not reported.
 func (i Info) RunID() string { return i["run_id"] }
 
-// Role returns "master" or "slave"; "" if it is not reported.
-func (i Info) Role() string { return i["role"] }
+// Role returns "master" or "slave"; "" if it is not reported. Some servers call a replica one.
+func (i Info) Role() string {
+	if role := i["role"]; role != "replica" {
+		return role
+	}
+	return "slave"
+}
 
 // Uptime returns how long the process has been running, as Redis reports it: the difference of two
 // times, each rounded down to a second. It can be almost a second too long; see [Info.Age]. It is 0 if

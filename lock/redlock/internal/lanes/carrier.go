@@ -123,6 +123,7 @@ func (r *carrier) verify(sent []*Command) error {
 		}
 		return nil
 	}
+	r.lane.conn.saw(r.sight())
 	return r.exchange(again, (*Command).byHash)
 }
 

@@ -141,7 +141,8 @@ func TestOneThingWrong(t *testing.T) {
 		{"marker unread", "marker", func(f *Facts, _ *Policy) {
 			f.Unread = errors.New("NOPERM get")
 		}, Warn, "unreadable: NOPERM get"},
-		{"no run_id", "role", func(f *Facts, _ *Policy) { f.Server.RunID = "" }, Fail, "WithoutGuard"},
+		{"no run_id", "role", func(f *Facts, _ *Policy) { f.Server.RunID = "" }, Fail, "WithMarkerIdentity"},
+		{"no role", "role", func(f *Facts, _ *Policy) { f.Server.Role = "" }, Fail, "WithoutGuard"},
 		{"no role", "role", func(f *Facts, _ *Policy) { f.Server.Role = "" }, Fail, "proxy"},
 		{"clock off", "clock", func(f *Facts, _ *Policy) { f.Clock.Offset = -5 * time.Second }, Warn, "5.00s behind"},
 		{"clock far off", "clock", func(f *Facts, _ *Policy) { f.Clock.Offset = time.Minute }, Warn,

@@ -34,9 +34,13 @@ func checkVersion(f Facts, p Policy) Result {
 
 func checkRole(f Facts, _ Policy) Result {
 	switch {
-	case f.Server.Role == "" || f.Server.RunID == "":
-		return Failed("INFO has no role or no run_id, which suggests a proxy",
+	case f.Server.Role == "":
+		return Failed("INFO has no role, which suggests a proxy",
 			"give the server itself: such a node votes only with WithoutGuard")
+	case f.Server.RunID == "":
+		return Failed("INFO has no run_id: a proxy, or a server of another make",
+			"give the server itself; if it has none, services can use WithMarkerIdentity, which promises less: older "+
+				"data that a restart brings back is not detected")
 	case f.Server.Role == "slave":
 		return Failed("a replica", "give its master: a replica loses what is written to it")
 	case f.Server.Replicas > 0:
@@ -54,7 +58,7 @@ func checkEviction(f Facts, _ Policy) Result {
 	switch {
 	case s.Eviction == redisinfo.EvictionUnknown:
 		return Failed("unknown: INFO has no maxmemory_policy or no maxmemory",
-			"lockscope refuses this node: make sure that it evicts nothing, then use WithEvictingNodes in the services")
+			"lockscope refuses this node: make sure that it evicts nothing, then say so with WithoutEviction in the services")
 	case s.Eviction == redisinfo.EvictionOn:
 		return Failed(detail, "another process can take an evicted lock, so lockscope refuses this node: "+remedy)
 	case s.Policy != "noeviction":
