@@ -112,7 +112,7 @@ func TestOneThingWrong(t *testing.T) {
 		}, Warn, "free some memory"},
 		{"policy unknown", "eviction", func(f *Facts, _ *Policy) {
 			f.Server.Eviction = redisinfo.EvictionUnknown
-		}, Fail, "WithEvictingNodes"},
+		}, Fail, "WithoutEviction"},
 		{"has evicted", "evicted", func(f *Facts, _ *Policy) {
 			f.Server.EvictedKeys, f.Marker = 7, markerFor(1, "quarantine", "|nonce.1|60602|1000|1000")
 		}, Warn, "7 keys"},
