@@ -44,15 +44,16 @@ type Marker struct {
 }
 
 // ReadMarker parses the value at [MarkerKey]. incarnation identifies the server's process, as package
-// redisinfo reports it: run_id and the number of evicted keys. db is the database of the
-// locks. An empty value is MarkerNone. ReadMarker accepts any value and never fails.
+// redisinfo reports it: run_id and the number of evicted keys; "" if the server reports no run_id, see
+// [WithMarkerIdentity]. db is the database of the locks. An empty value is MarkerNone. ReadMarker accepts any
+// value and never fails.
 func ReadMarker(value, incarnation string, db int) Marker {
 	if value == "" {
 		return Marker{}
 	}
 	read, ok := guard.ParseMarker(value)
 	m := Marker{State: MarkerLeftover, read: read}
-	if !ok || incarnation == "" || read.RunID != incarnation || read.DB != strconv.Itoa(db) {
+	if !ok || !read.IsOf(incarnation) || read.DB != strconv.Itoa(db) {
 		return m
 	}
 	m.Configuration, m.Identity = read.Fingerprint.String(), read.Identity

@@ -61,3 +61,18 @@ func TestQuarantineOutlivesEveryLock(t *testing.T) {
 		t.Errorf("by default a quarantine of %v, enforced: %v", c.Quarantine, c.Enforce)
 	}
 }
+
+// TestReadMarkerWithoutRunID: a server that reports no run_id has an identity in its marker, and one whose run_id is not
+// known has none.
+func TestReadMarkerWithoutRunID(t *testing.T) {
+	for value, want := range map[string]MarkerState{
+		"voting|3:60000:0123456789ab|mark-ABCDEF|0":   MarkerVoting,
+		"voting|3:60000:0123456789ab|mark-ABCDEF+3|0": MarkerVoting,
+		"voting|3:60000:0123456789ab|mark-ABCDEF|1":   MarkerLeftover,
+		"voting|3:60000:0123456789ab|a065bd0433da|0":  MarkerLeftover,
+	} {
+		if got := ReadMarker(value, "", 0).State; got != want {
+			t.Errorf("%s is %v, want %v", value, got, want)
+		}
+	}
+}

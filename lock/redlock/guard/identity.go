@@ -14,6 +14,15 @@ import (
 // that it is lost with the server's data, and kept with it: nothing shows that a process restarted with older data.
 const markedIdentity = "mark-"
 
+// IsOf reports whether the marker is that of a server with this incarnation: it names it, or it has an identity of its
+// own, if the server reports no run_id and so has no incarnation.
+func (m Marker) IsOf(incarnation string) bool {
+	if incarnation == "" {
+		return strings.HasPrefix(m.RunID, markedIdentity)
+	}
+	return m.RunID == incarnation
+}
+
 // identity is that of one node's server, if its marker has to show it.
 type identity struct {
 	name atomic.Pointer[string] // nil until a marker was read

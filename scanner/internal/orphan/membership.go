@@ -102,7 +102,7 @@ func membership(ctx context.Context, s *node.Source) (member, error) {
 	switch {
 	case !ok || m.State == guard.Changing:
 		return member{}, errNoMember
-	case info.RunID() == "" || m.RunID != info.Incarnation() && m.RunID != info.RunID() || m.DB != strconv.Itoa(s.DB):
+	case !m.IsOf(info.Incarnation()) && !m.IsOf(info.RunID()) || m.DB != strconv.Itoa(s.DB):
 		return member{}, fmt.Errorf("%w since it restarted, or its data came from another server", errNoMember)
 	}
 	return member{name: s.Name, runID: m.RunID, fingerprint: m.Fingerprint}, nil
