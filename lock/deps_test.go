@@ -44,6 +44,7 @@ func TestImports(t *testing.T) {
 		{"lock/engine/records", contract},
 		{"lock/fencing", contract},
 		{"lock/adapters/httplock", contract},
+		{"lock/adapters/synclock", contract},
 		{"lock/engine", needed},
 		{"lock/engine/internal/ballot", ballots},
 		{"lock/engine/internal/nodes", nodes},
