@@ -43,6 +43,7 @@ func TestImports(t *testing.T) {
 		{"lock/rwlock", contract},
 		{"lock/engine/records", contract},
 		{"lock/fencing", contract},
+		{"lock/adapters/cachelock", contract},
 		{"lock/adapters/httplock", contract},
 		{"lock/adapters/synclock", contract},
 		{"lock/engine", needed},
