@@ -19,6 +19,7 @@ var arrows = []struct {
 	{"lock", []string{"lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
 	{"lock/adapters/cronlock", []string{"lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
 	{"lock/adapters/gocronlock", []string{"lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
+	{"lock/adapters/gooselock", []string{"lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
 	{"lock/adapters/grpclock", []string{"lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
 	{"lock/adapters/migratelock", []string{"lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
 	{"scanner", []string{"scanner", "lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},

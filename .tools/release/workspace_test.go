@@ -34,7 +34,7 @@ func TestRequirements(t *testing.T) {
 	clients := map[string]string{
 		"github.com/jackc/": "lock/pglock", "go.etcd.io/": "lock/etcdlock", "github.com/go-zookeeper/": "lock/zklock",
 		"github.com/go-redsync/": "lock/redsynclock", "github.com/go-co-op/": "lock/adapters/gocronlock",
-		"github.com/robfig/": "lock/adapters/cronlock",
+		"github.com/robfig/": "lock/adapters/cronlock", "github.com/pressly/": "lock/adapters/gooselock",
 		"github.com/golang-migrate/": "lock/adapters/migratelock",
 	}
 	everyDriver := []string{"exporter", "examples"} // the binary and the demo make clients of all of them
