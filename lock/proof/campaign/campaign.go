@@ -82,7 +82,7 @@ func conduct(ctx context.Context, o options) (c *campaign, err error) {
 
 func (c *campaign) orders(ledger string) site.Orders {
 	o := site.Orders{
-		Dir: c.dir, Ledger: ledger, Callers: c.callers, MaxTTL: maxTTL, Pace: pace, Seed: c.seed,
+		Dir: c.dir, Ledger: ledger, Callers: c.callers, Builders: c.builders, MaxTTL: maxTTL, Pace: pace, Seed: c.seed,
 	}
 	for i := range resources {
 		o.Resources = append(o.Resources, fmt.Sprintf("job.%c%c", 'a'+i/26, 'a'+i%26))

@@ -9,13 +9,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/proof/campaign/internal/history"
 	"github.com/lockscope/lockscope/lock/proof/campaign/internal/judge"
 	"github.com/lockscope/lockscope/lock/proof/internal/campaignlines"
 )
 
 // small is a campaign that is over soon, with fewer clients for a machine that has other things to do.
 func small(t *testing.T, length time.Duration) options {
-	return options{length: length, seed: 1, dir: t.TempDir(), clients: 3, callers: 6, progress: t.Output()}
+	return options{length: length, seed: 1, dir: t.TempDir(), clients: 3, callers: 6, builders: 8, progress: t.Output()}
 }
 
 // TestCampaign is a short one, from the first server to the report.
@@ -34,6 +35,11 @@ func TestCampaign(t *testing.T) {
 	}
 	if n := len(c.verdict.Leases); n < 50 {
 		t.Errorf("only %d leases", n)
+	}
+	for _, what := range history.Constructs {
+		if c.verdict.Claims[what] == 0 {
+			t.Errorf("no %s", what)
+		}
 	}
 	carriedOut := 0
 	for _, f := range c.nemesis.Done() {
@@ -112,7 +118,8 @@ func TestCampaignFindsAForger(t *testing.T) {
 		found[a.Judge]++
 	}
 	t.Logf("found: %v; porcupine says %s", found, c.verdict.Register.Result)
-	for _, name := range []string{judge.Exclusion, judge.Fences, judge.Ledger} {
+	for _, name := range []string{judge.Exclusion, judge.Fences, judge.Ledger, judge.Elections, judge.Permits, judge.Sets,
+		judge.ReadWrite} {
 		if found[name] == 0 {
 			t.Errorf("%s has found nothing", name)
 		}

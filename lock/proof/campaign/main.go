@@ -21,6 +21,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/logging"
 
+	"github.com/lockscope/lockscope/lock/proof/campaign/internal/history"
 	"github.com/lockscope/lockscope/lock/proof/campaign/internal/worker"
 )
 
@@ -82,6 +83,8 @@ type options struct {
 	clients int
 	callers int // of each client
 
+	builders int // callers of each client that use what is built on locks
+
 	forgers  int // clients that take no locks, for a campaign that must find violations
 	progress io.Writer
 }
@@ -106,6 +109,8 @@ func parse(args []string, stdout io.Writer) (options, error) {
 			"of the code")
 	flags.IntVar(&o.clients, "clients", 5, "how many client processes there are at a time")
 	flags.IntVar(&o.callers, "callers", 12, "how many callers each of them has")
+	flags.IntVar(&o.builders, "builders", len(history.Constructs),
+		"how many callers use elections, semaphores, sets and read/write locks in each of them")
 	err := flags.Parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
@@ -119,8 +124,8 @@ func parse(args []string, stdout io.Writer) (options, error) {
 		return o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	case o.length < 5*time.Second:
 		return o, errors.New("-for must be at least 5s")
-	case o.clients < 1 || o.callers < 1:
-		return o, errors.New("-clients and -callers must be above zero")
+	case o.clients < 1 || o.callers < 1 || o.builders < 0:
+		return o, errors.New("-clients and -callers must be above zero, and -builders not below")
 	}
 	if o.dir == "" {
 		o.dir, err = os.MkdirTemp("", "campaign-")

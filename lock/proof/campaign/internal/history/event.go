@@ -24,8 +24,25 @@ const (
 	Ended    Kind = "ended"    // the lease's context has ended: Outcome says why
 	Restart  Kind = "restart"  // the locker told of a node's restart
 	Stall    Kind = "stall"    // this process did not get to run from Since to T
+	Claimed  Kind = "claimed"  // a Construct was seen valid; Text is the slot of a permit
+	Yielded  Kind = "yielded"  // it begins to be given back; Outcome says why it had ended before
 	Done     Kind = "done"     // the worker has ended by itself: Text is what it left behind
 )
+
+// Construct is what is built on locks.
+type Construct string
+
+// The constructs that a campaign uses.
+const (
+	Term      Construct = "term"   // of an election
+	Permit    Construct = "permit" // of a semaphore
+	Set       Construct = "set"    // of locks, its members with commas between them
+	WriteLock Construct = "writer" // of a read/write lock
+	ReadLock  Construct = "reader"
+)
+
+// Constructs are all of them. Readers have two places, so that there are several at a time.
+var Constructs = []Construct{Term, Permit, Set, WriteLock, ReadLock, Permit, Set, ReadLock}
 
 // Blind is the Text of a Write whose worker did not look whether the lease is valid.
 const Blind = "blind"
@@ -46,15 +63,16 @@ type Event struct {
 	// Late is, of Ended, how much later than the end of validity it was told.
 	Late int64 `json:"late,omitempty"`
 
-	Outcome    string `json:"o,omitempty"`
-	NoWait     bool   `json:"nw,omitempty"`
-	HandedOver bool   `json:"ho,omitempty"`
-	Attempts   int    `json:"a,omitempty"`
-	Version    int64  `json:"v,omitempty"` // of the register, as it was read
-	Accepted   bool   `json:"ok,omitempty"`
-	Node       string `json:"n,omitempty"`
-	Enforced   bool   `json:"e,omitempty"`
-	Text       string `json:"x,omitempty"`
+	Construct  Construct `json:"c,omitempty"`
+	Outcome    string    `json:"o,omitempty"`
+	NoWait     bool      `json:"nw,omitempty"`
+	HandedOver bool      `json:"ho,omitempty"`
+	Attempts   int       `json:"a,omitempty"`
+	Version    int64     `json:"v,omitempty"` // of the register, as it was read
+	Accepted   bool      `json:"ok,omitempty"`
+	Node       string    `json:"n,omitempty"`
+	Enforced   bool      `json:"e,omitempty"`
+	Text       string    `json:"x,omitempty"`
 }
 
 // Now is the instant of now.

@@ -57,6 +57,10 @@ const (
 	Fences    = "fences"
 	Ledger    = "ledger"
 	Losses    = "losses"
+	Elections = "elections"
+	Permits   = "permits"
+	Sets      = "sets"
+	ReadWrite = "readers and writers"
 	Telemetry = "telemetry"
 	Leaks     = "leaks"
 )
@@ -65,7 +69,8 @@ const (
 type Verdict struct {
 	Anomalies []Anomaly
 	Leases    []*Lease
-	Register  Register // what porcupine says of the ledger
+	Claims    map[history.Construct]int // how many of each were held
+	Register  Register                  // what porcupine says of the ledger
 }
 
 // Judge looks at everything.
@@ -76,10 +81,11 @@ func Judge(e *Evidence) Verdict {
 	c.fences()
 	c.ledger()
 	c.losses()
+	claims := c.constructs()
 	c.telemetry()
 	c.leaks()
 	r := c.register()
-	return Verdict{Anomalies: c.found, Leases: c.leases, Register: r}
+	return Verdict{Anomalies: c.found, Leases: c.leases, Claims: claims, Register: r}
 }
 
 // court collects what is found.

@@ -13,6 +13,7 @@ import (
 	"github.com/lockscope/lockscope/lock/proof/campaign/internal/history"
 	"github.com/lockscope/lockscope/lock/proof/campaign/internal/judge"
 	"github.com/lockscope/lockscope/lock/proof/campaign/internal/nemesis"
+	"github.com/lockscope/lockscope/lock/proof/campaign/internal/worker"
 )
 
 // work is what the clients did.
@@ -223,6 +224,18 @@ func (r *reading) findings(b *strings.Builder) {
 	row(judge.Ledger,
 		"%s updates, %d of them of unknown outcome: fences in order, none lost, each under a lease; porcupine: %s",
 		thousands(v.Register.Operations), v.Register.Unknown, v.Register.Result)
+	claims := func(what ...history.Construct) (n int) {
+		for _, w := range what {
+			n += v.Claims[w]
+		}
+		return n
+	}
+	row(judge.Elections, "%s terms: no two at once, numbers in order", thousands(claims(history.Term)))
+	row(judge.Permits, "%s permits: never more than %d at once, none of a slot twice, fences of a slot in order",
+		thousands(claims(history.Permit)), worker.Permits)
+	row(judge.Sets, "%s sets of two locks: no two with a member in common at once", thousands(claims(history.Set)))
+	row(judge.ReadWrite, "%s writers and %s readers: no writer beside another or a reader, fences in order",
+		thousands(claims(history.WriteLock)), thousands(claims(history.ReadLock)))
 	row(judge.Losses, "%s losses: told when validity ended, or when the process ran again", thousands(len(r.losses())))
 	row(judge.Telemetry, "metrics and logs of %d processes with their histories, to the call", len(r.Evidence.Workers))
 	row(judge.Leaks, "locks on the nodes, gone %v after the last process had ended; goroutines",

@@ -21,6 +21,7 @@ type Orders struct {
 	Ledger    string // address
 	Resources []string
 	Callers   int
+	Builders  int
 	MaxTTL    time.Duration
 	Pace      time.Duration
 	Seed      uint64
@@ -72,7 +73,7 @@ func (c *Crew) start(client int, forge bool) error {
 	w.Config = worker.Config{
 		Name: fmt.Sprintf("w%d.%03d", client+1, number), Dir: c.orders.Dir, Ledger: c.orders.Ledger,
 		Resources: c.orders.Resources,
-		NodeNames: c.site.names(w.Members), Callers: c.orders.Callers, MaxTTL: c.orders.MaxTTL, Pace: c.orders.Pace,
+		NodeNames: c.site.names(w.Members), Callers: c.orders.Callers, Builders: c.orders.Builders, MaxTTL: c.orders.MaxTTL, Pace: c.orders.Pace,
 		Seed: c.orders.Seed<<16 + uint64(number), Forge: forge,
 	}
 	for _, link := range c.site.Links[client][:w.Members] {

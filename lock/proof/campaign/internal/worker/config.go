@@ -26,6 +26,7 @@ type Config struct {
 	NodeNames []string // what the nodes are called in every process
 	Resources []string
 	Callers   int
+	Builders  int // callers that use what is built on locks
 	MaxTTL    time.Duration
 	Pace      time.Duration // what a caller pauses between two locks, on average
 	Seed      uint64
