@@ -14,10 +14,13 @@ ROOT := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
 
 # go.work says which modules there are, and lets people run all of them from here. Within it they would raise each other's
 # dependencies: the modules of a release are built and tested within release.work instead, which are the versions that the binary
-# is installed with, and each other one as its own go.mod says.
+# is installed with, adapters within adapters.work, and each other one as its own go.mod says.
 RELEASE  := .tools/release
-RELEASED := $(ROOT) $(addprefix $(ROOT)/,$(shell sed -n 's,^	\.\./\.\./,,p' '$(ROOT)/$(RELEASE)/release.work'))
-export GOWORK := $(if $(filter $(CURDIR),$(RELEASED)),$(ROOT)/$(RELEASE)/release.work,off)
+USED     = $(addprefix $(ROOT)/,$(shell sed -n 's,^	\.\./\.\./,,p' '$(ROOT)/$(RELEASE)/$(1)'))
+RELEASED := $(ROOT) $(call USED,release.work)
+ADAPTERS := $(call USED,adapters.work)
+WORK     := $(if $(filter $(CURDIR),$(RELEASED)),release.work,$(if $(filter $(CURDIR),$(ADAPTERS)),adapters.work))
+export GOWORK := $(if $(WORK),$(ROOT)/$(RELEASE)/$(WORK),off)
 EACH = GOWORK= $(GO) list -m -f '{{.Dir}}' | xargs -P $(1) -I '{}' $(MAKE) -f '$(ROOT)/Makefile' -C '{}'
 
 # These do one thing after another, or take minutes to compile with the race detector: the SDK of Grafana, SQLite.

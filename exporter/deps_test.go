@@ -3,6 +3,7 @@ package exporter_test
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -91,8 +92,15 @@ func listDeps(t *testing.T, folder, pattern string) map[string][]string {
 	t.Helper()
 	list := exec.Command("go", "list", "-f", "{{.ImportPath}} {{range .Deps}}{{.}} {{end}}", pattern)
 	list.Dir = folder
-	if strings.HasSuffix(folder, "/fencing") { // not released, so with its own versions
+	switch work := "../.tools/release/adapters.work"; {
+	case strings.HasSuffix(folder, "/fencing"): // not released, so with its own versions
 		list.Env = append(os.Environ(), "GOWORK=off")
+	case strings.HasPrefix(folder, "../lock/adapters/"):
+		path, err := filepath.Abs(work)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list.Env = append(os.Environ(), "GOWORK="+path)
 	}
 	out, err := list.Output()
 	if err != nil {

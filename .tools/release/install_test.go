@@ -113,10 +113,10 @@ func packagesOf(t *testing.T, m *released) (paths []string) {
 	return paths
 }
 
-// list runs go list for the packages of a module within release.work.
+// list runs go list for the packages of a module within its workspace.
 func list(t *testing.T, m *released, format string) (lines [][]string) {
 	t.Helper()
-	work, err := filepath.Abs(filepath.Join(root, workFile))
+	work, err := filepath.Abs(filepath.Join(root, m.work))
 	must(t, err)
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-f", format, "./...")
 	cmd.Dir, cmd.Env = m.dir(), append(os.Environ(), "GOWORK="+work)

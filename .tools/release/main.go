@@ -1,4 +1,4 @@
-// Command release prepares a release of the modules that release.work names, and says how they are tagged. README.md
+// Command release prepares a release of the modules that release.work and adapters.work name, and says how they are tagged. README.md
 // has the steps.
 package main
 

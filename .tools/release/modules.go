@@ -12,8 +12,9 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// workFile names the released modules, from the root of the repository.
-const workFile = ".tools/release/release.work"
+// workFiles name the released modules, from the root of the repository. Adapters are not in one with the binary: each
+// raises what it adapts.
+var workFiles = []string{".tools/release/release.work", ".tools/release/adapters.work"}
 
 // released is a module of a release.
 type released struct {
@@ -21,10 +22,26 @@ type released struct {
 	path   string
 	file   *modfile.File
 	root   string
+	work   string // the first of workFiles that has it
 }
 
-// modules reads the released modules of the repository in root, in the order of release.work.
-func modules(root string) ([]*released, error) {
+// modules reads the released modules of the repository in root, in the order of workFiles.
+func modules(root string) (all []*released, err error) {
+	for _, name := range workFiles {
+		listed, err := modulesIn(root, name)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range listed {
+			if !slices.ContainsFunc(all, func(o *released) bool { return o.path == m.path }) {
+				all = append(all, m)
+			}
+		}
+	}
+	return all, nil
+}
+
+func modulesIn(root, workFile string) ([]*released, error) {
 	name := filepath.Join(root, filepath.FromSlash(workFile))
 	text, err := os.ReadFile(name)
 	if err != nil {
@@ -40,7 +57,7 @@ func modules(root string) ([]*released, error) {
 		if err != nil {
 			return nil, err
 		}
-		m := &released{folder: filepath.ToSlash(folder), root: root}
+		m := &released{folder: filepath.ToSlash(folder), root: root, work: workFile}
 		if err := m.read(); err != nil {
 			return nil, err
 		}
@@ -116,7 +133,7 @@ func setVersion(all []*released, version string) error {
 			return err
 		}
 	}
-	for _, name := range []string{"go.work", workFile} {
+	for _, name := range append([]string{"go.work"}, workFiles...) {
 		if err := replaceIn(filepath.Join(all[0].root, filepath.FromSlash(name)), all, version); err != nil {
 			return err
 		}

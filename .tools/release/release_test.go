@@ -12,7 +12,7 @@ import (
 func copyMods(t *testing.T) string {
 	t.Helper()
 	to := t.TempDir()
-	names := []string{"go.work", workFile}
+	names := append([]string{"go.work"}, workFiles...)
 	for _, m := range repository(t) {
 		names = append(names, filepath.Join(m.folder, "go.mod"))
 	}
@@ -50,7 +50,7 @@ func TestRelease(t *testing.T) {
 	if required < len(all) {
 		t.Errorf("%d requirements between %d modules", required, len(all))
 	}
-	for _, name := range []string{"go.work", workFile} {
+	for _, name := range append([]string{"go.work"}, workFiles...) {
 		text, err := os.ReadFile(filepath.Join(tree, name))
 		must(t, err)
 		if n := strings.Count(string(text), " v0.7.3 => "); n != len(all) {
