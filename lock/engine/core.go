@@ -32,6 +32,7 @@ func (e *core) wakeUp(n *nodes.Node) func(key string) {
 		}
 		req := &driver.LeaveRequest{Key: key, WaiterID: e.ID, Handoff: nodes.HandoffWindow}
 		call := driver.Call{Context: context.Background(), Deadline: time.Now().Add(e.Config.NodeTimeout(lock.DefaultTTL))}
+		e.Releases.Begin()
 		n.Leave(call, req, &leftUnasked{n, time.Now()})
 	}
 }
@@ -43,4 +44,7 @@ type leftUnasked struct {
 }
 
 // Answer implements driver.Answer.
-func (l *leftUnasked) Answer(_ bool, err error) { l.n.Note(time.Since(l.began), err) }
+func (l *leftUnasked) Answer(_ bool, err error) {
+	l.n.Note(time.Since(l.began), err)
+	l.n.Set.Releases.End()
+}

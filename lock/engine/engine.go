@@ -27,16 +27,18 @@ type Engine struct {
 }
 
 // Close ends every wait with ErrClosed and every lease's context with ErrClosed
-// as cause, waits for the commands under way (the node timeout bounds each) and
-// closes its nodes. Close does not release leases: the work they protect may still
-// be running, so their keys live until their TTL is over. Close waits for a dial under
-// way, too, for at most the given client's DialTimeout or ten seconds. A dial that has
-// not ended by then is left behind, and Close returns an error.
+// as cause, waits for the commands under way (the node timeout bounds each) and closes
+// its nodes. It also waits for releases that some nodes have not answered, for at most
+// one node timeout. Close does not release leases: the work they protect may still be
+// running, so their keys live until their TTL is over. Close waits for a dial under way,
+// too, for at most the given client's DialTimeout or ten seconds. A dial that has not
+// ended by then is left behind, and Close returns an error.
 // Further calls return the first one's result.
 func (e *Engine) Close() error {
 	e.closeOnce.Do(func() {
 		close(e.Done)
 		e.leases.Stop(lock.ErrClosed)
+		e.Releases.Wait(e.Config.LongestNodeTimeout())
 		e.Workers.Close()
 		errs := make([]error, len(e.Nodes))
 		var closing sync.WaitGroup

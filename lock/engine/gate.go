@@ -84,6 +84,7 @@ func (g *gateQueue) leave(ctx context.Context, c *caller, won *attempt.Attempt) 
 		if late&(1<<i) != 0 {
 			l.unless = &won.Grants[i]
 		}
+		c.engine.Releases.Begin()
 		calls.Do(l)
 	}
 }
@@ -103,7 +104,7 @@ type leaving struct {
 
 func (l *leaving) Start(callqueue.Waiter) {
 	if l.unless != nil && l.unless.Has() {
-		l.calls.Next()
+		l.done()
 		return
 	}
 	l.command = l.n.Begin(l.ctx, l.ts, l.event)
@@ -113,5 +114,11 @@ func (l *leaving) Start(callqueue.Waiter) {
 // Answer implements driver.Answer.
 func (l *leaving) Answer(_ bool, err error) {
 	l.n.End(l.command, l.ts, l.event, lock.VerdictGranted, err)
+	l.done()
+}
+
+// done lets the node's next call begin.
+func (l *leaving) done() {
 	l.calls.Next()
+	l.n.Set.Releases.End()
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine/internal/await"
 	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
+	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
 	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
@@ -153,7 +154,7 @@ func (a *Attempt) abandon() {
 		if i == a.Gate && a.Waiter.Enqueue {
 			u.Req.Waiter = a.Waiter
 		}
-		g.Calls.Do(u)
+		u.Queue(callqueue.Waiter{})
 	}
 	granters.done()
 }

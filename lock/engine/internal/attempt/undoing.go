@@ -36,13 +36,19 @@ type Undoing struct {
 // Reporter gets each answer to a release.
 type Reporter interface{ ReleaseAnswered(nodes.ReleaseAnswer) }
 
+// Queue sends the release after the node's earlier calls.
+func (u *Undoing) Queue(wait callqueue.Waiter) {
+	u.Grant.Set.Releases.Begin()
+	u.Grant.Calls.DoWaiting(u, wait)
+}
+
 // Start implements callqueue.Call.
 func (u *Undoing) Start(wait callqueue.Waiter) {
 	u.state = u.Grant.known()
 	late := u.Grant.mayArrive()
 	if u.withdraw && u.state != GrantHeld && !late {
 		u.Tell(nodes.ReleaseAnswer{Reply: driver.ReleaseReply{Found: driver.FoundNothing}})
-		u.Grant.Calls.Next()
+		u.done()
 		return
 	}
 	if u.state != GrantHeld {
@@ -77,7 +83,13 @@ func (u *Undoing) Answer(reply driver.ReleaseReply, err error) {
 	case retried:
 		u.Grant.Retries.Add(u.Grant.Set, u)
 	}
+	u.done()
+}
+
+// done lets the node's next call begin.
+func (u *Undoing) done() {
 	u.Grant.Calls.Next()
+	u.Grant.Set.Releases.End()
 }
 
 // Tell passes an answer on.

@@ -102,7 +102,7 @@ func (c undoCase) check(t *testing.T) {
 	var told answers
 	u := &Undoing{Grant: g, Ctx: t.Context(), Timeout: time.Second, withdraw: c.withdraw, Report: &told}
 	u.Req = driver.ReleaseRequest{Key: "lock:a", Token: "t1", Waiter: driver.Waiter{ID: "w1"}}
-	g.Calls.Do(u)
+	u.Queue(callqueue.Waiter{})
 	time.Sleep(time.Minute) // of the fake time: for what is sent again
 	e.Workers.Close()
 	if len(server.asked) != c.asked || len(told) != max(c.asked, 1) {

@@ -105,7 +105,7 @@ func (l *Lease) startRelease(ctx context.Context, wait callqueue.Waiter) *releas
 		u.Grant, u.Ctx, u.Traces, u.Event = &a.Grants[i], values, l.ts, lock.NodeStart{Resource: l.resource, Op: lock.OpRelease}
 		u.Req = driver.ReleaseRequest{Key: a.Req.Key, Token: a.Req.Token, Handoff: nodes.HandoffWindow, Mode: a.Req.Mode}
 		u.Timeout, u.Shared, u.Report = a.Timeout, &round.shared, round
-		u.Grant.Calls.DoWaiting(u, wait)
+		u.Queue(wait)
 	}
 	if a.Req.Mode != driver.Read { // other readers may be left: the nodes know
 		l.queue.Released()

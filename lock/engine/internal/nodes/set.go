@@ -32,6 +32,7 @@ type Set struct {
 	Workers   *workers.Workers
 	Timers    await.Timers
 	Contended *Contention
+	Releases  Pending
 	Done      chan struct{} // closed by Close
 	attempts  atomic.Uint64
 	warm      warmUp

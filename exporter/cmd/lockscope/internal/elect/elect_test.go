@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/child"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
@@ -63,6 +65,45 @@ func TestElectHandsOver(t *testing.T) {
 	cmdtest.Must(t, r2.Signal(syscall.SIGINT)) // the command does not handle it
 	second.AwaitEnd()
 	r2.Wait().Want(t, app.ExitClean)
+}
+
+// TestElectLeavesNothing: machines that are stopped at the same time leave neither a lock nor a waiter behind, or the
+// next leader would wait for them.
+func TestElectLeavesNothing(t *testing.T) {
+	t.Parallel()
+	servers := fleet(t)
+	var nodes []*redis.Client
+	for _, s := range servers {
+		nodes = append(nodes, cmdtest.Admin(t, s))
+	}
+	var all []*cmdtest.Started
+	for i := range 3 {
+		l := cmdtest.NewLife(t)
+		all = append(all, cmdtest.Start(t, args(servers, "exec 9>"+l.Path+"; echo running >&9; exec sleep 60")...))
+		if i == 0 {
+			l.Await("running")
+		}
+	}
+	cmdtest.Eventually(t, "two are in the queue", func() bool {
+		waiters := 0
+		for _, node := range nodes {
+			waiters += int(node.ZCard(t.Context(), "lockscope:queue:{lock:scheduler}").Val())
+		}
+		return waiters == 2
+	})
+	for _, r := range all {
+		cmdtest.Must(t, r.Signal(syscall.SIGINT))
+	}
+	for _, r := range all {
+		r.Wait().Want(t, app.ExitClean)
+	}
+	for i, node := range nodes {
+		for _, key := range node.Keys(t.Context(), "*").Val() {
+			if strings.Contains(key, "scheduler") {
+				t.Errorf("node %d: %s is left", i, key)
+			}
+		}
+	}
 }
 
 // TestElectKilled: if a leader is killed, its command is, and another machine leads when the term has run out.
