@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
 	"github.com/lockscope/lockscope/lock/engine"
@@ -52,6 +53,9 @@ func TestRunOnEverySystem(t *testing.T) {
 				t.Errorf("%s%s", o.Out, o.Err)
 			}
 			run("--slots", "2").Want(t, 7, "fence ")
+			if name != "sentinel" {
+				run("--shared").Want(t, app.ExitError, "no read/write locks", "leave out --shared")
+			}
 		})
 	}
 }

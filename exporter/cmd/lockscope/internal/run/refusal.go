@@ -21,7 +21,7 @@ func (j *job) notAcquired(err error) error {
 		return &app.StatusError{Status: child.StatusOf(signalled.Signal), Err: fmt.Errorf("gave up waiting for %q: %w",
 			j.name, signalled)}
 	}
-	if lock.ReasonOf(err) == lock.ReasonInvalid {
+	if lock.ReasonOf(err) == lock.ReasonInvalid || errors.Is(err, errors.ErrUnsupported) {
 		return err
 	}
 	if text := refusal(err, time.Now()); text != "" {

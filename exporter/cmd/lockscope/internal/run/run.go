@@ -30,6 +30,8 @@ type runFlags struct {
 	wait        time.Duration
 	noWait      bool
 	slots       int
+	shared      bool
+	exclusive   bool
 	conflict    int
 	maxHold     time.Duration
 	killAfter   time.Duration
@@ -46,7 +48,7 @@ func Command(a *app.App) *cobra.Command {
 	cmd := help.Page{
 		Everyday: []string{
 			"redis", "postgres", "etcd", "zookeeper", "ttl", "wait", "no-wait", "conflict-exit-code", "slots",
-			"max-hold", "kill-after", "textfile",
+			"shared", "exclusive", "max-hold", "textfile",
 		},
 		Exit:   "the command's; 1 the lock is held (-E), 2 bad input, 125 no lock, 126/127 cannot run",
 		Topics: []string{"exit-codes", "commands", "connection"},
@@ -65,10 +67,13 @@ func Command(a *app.App) *cobra.Command {
 	set.IntVarP(&f.conflict, "conflict-exit-code", "E", 1, "exit `status` if the lock is held")
 	set.IntVar(&f.slots, "slots", 0,
 		"let this many commands run at the same time. All of the fleet must give the same number")
+	set.BoolVarP(&f.shared, "shared", "s", false, "run only beside other commands with --shared. It needs Redis")
+	set.BoolVarP(&f.exclusive, "exclusive", "x", false,
+		"run alone, and before later commands with --shared. It needs Redis")
 	set.DurationVar(&f.maxHold, "max-hold", 0, "end the command after this time, with SIGTERM (default no limit)")
 	child.RegisterKillAfter(set, &f.killAfter)
 	f.publish.register(set)
-	flags.Group(set, "Waiting", "wait", "no-wait", "conflict-exit-code", "slots")
+	flags.Group(set, "Waiting", "wait", "no-wait", "conflict-exit-code", "slots", "shared", "exclusive")
 	flags.Group(set, "Command", "max-hold", "kill-after")
 	return cmd
 }
@@ -83,6 +88,8 @@ func (f *runFlags) validate() (err error) {
 		return fmt.Errorf("--conflict-exit-code %d is not an exit status: use 0 to 255", f.conflict)
 	case f.slots < 0 || f.slots > semaphore.MaxSlots:
 		return fmt.Errorf("--slots %d: use 1 to %d", f.slots, semaphore.MaxSlots)
+	case f.shared && f.exclusive, f.slots > 0 && (f.shared || f.exclusive):
+		return errors.New("--shared, --exclusive and --slots exclude each other: use one")
 	case f.maxHold < 0:
 		return fmt.Errorf("--max-hold %v is negative", f.maxHold)
 	case f.killAfter <= 0:
@@ -113,5 +120,5 @@ func (f *runFlags) run(ctx context.Context, a *app.App) error {
 		return err
 	}
 	defer closeAll()
-	return j.run(ctx, a, e)
+	return j.run(a, e)
 }

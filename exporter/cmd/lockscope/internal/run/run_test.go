@@ -51,19 +51,21 @@ func TestRunStatuses(t *testing.T) {
 		status int
 		says   string
 	}{
-		"success":         {shell(s, "exit 0"), 0, ""},
-		"killed":          {shell(s, "kill -KILL $$"), 137, ""},
-		"not there":       {args([]*redisproc.Server{s}, "--", "no-such-program"), child.ExitNotFound, "cannot run"},
-		"not executable":  {args([]*redisproc.Server{s}, "--", notExecutable), child.ExitCannotRun, "cannot run"},
-		"no --":           {args([]*redisproc.Server{s}, "true"), app.ExitError, "NAME -- COMMAND"},
-		"no name":         {[]string{"run", "--", "true"}, app.ExitError, "NAME -- COMMAND"},
-		"bad name":        {[]string{"run", "{x}", "--", "true"}, app.ExitError, "resource name"},
-		"no server":       {[]string{"run", "x", "--", "true"}, app.ExitError, "--redis"},
-		"two systems":     {shell(s, "exit 0", "--etcd", "h:1"), app.ExitError, "several systems"},
-		"standard input":  {[]string{"run", "x", "--redis-file", "-", "--", "true"}, app.ExitError, "standard input"},
-		"long TTL":        {shell(s, "exit 0", "--ttl", "5m"), app.ExitError, "--max-ttl"},
-		"wait and not":    {shell(s, "exit 0", "-n", "-w", "1s"), app.ExitError, "--no-wait"},
-		"no server there": {shell(nobody(t), "exit 0", "-n"), locker.ExitNoLock, "refused"},
+		"success":          {shell(s, "exit 0"), 0, ""},
+		"killed":           {shell(s, "kill -KILL $$"), 137, ""},
+		"not there":        {args([]*redisproc.Server{s}, "--", "no-such-program"), child.ExitNotFound, "cannot run"},
+		"not executable":   {args([]*redisproc.Server{s}, "--", notExecutable), child.ExitCannotRun, "cannot run"},
+		"no --":            {args([]*redisproc.Server{s}, "true"), app.ExitError, "NAME -- COMMAND"},
+		"no name":          {[]string{"run", "--", "true"}, app.ExitError, "NAME -- COMMAND"},
+		"bad name":         {[]string{"run", "{x}", "--", "true"}, app.ExitError, "resource name"},
+		"no server":        {[]string{"run", "x", "--", "true"}, app.ExitError, "--redis"},
+		"two systems":      {shell(s, "exit 0", "--etcd", "h:1"), app.ExitError, "several systems"},
+		"standard input":   {[]string{"run", "x", "--redis-file", "-", "--", "true"}, app.ExitError, "standard input"},
+		"long TTL":         {shell(s, "exit 0", "--ttl", "5m"), app.ExitError, "--max-ttl"},
+		"wait and not":     {shell(s, "exit 0", "-n", "-w", "1s"), app.ExitError, "--no-wait"},
+		"shared and slots": {shell(s, "exit 0", "-s", "--slots", "2"), app.ExitError, "--slots"},
+		"shared and not":   {shell(s, "exit 0", "-s", "-x"), app.ExitError, "--exclusive"},
+		"no server there":  {shell(nobody(t), "exit 0", "-n"), locker.ExitNoLock, "refused"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := command(t, c.args...)
@@ -120,7 +122,7 @@ func TestRunAtTheSameInstant(t *testing.T) {
 		over.Go(func() {
 			j := &job{runFlags: &runFlags{name: "nightly", noWait: true}}
 			j.locker.TTL = 30 * time.Second
-			_, _, err := j.ask(t.Context(), l)
+			_, err := j.acquire(t.Context(), l)
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
