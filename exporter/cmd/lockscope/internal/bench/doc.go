@@ -1,0 +1,2 @@
+// Package bench is the command bench.
+package bench
