@@ -80,7 +80,7 @@ func program(t *testing.T) string {
 
 // checkPod holds a pod to the rules: nobody's user, nothing writable, no token, a secret
 // that can be rotated, and flags that the program knows.
-func checkPod(t *testing.T, bin string, template any) {
+func checkPod(t *testing.T, bin, secret string, template any) {
 	t.Helper()
 	pod := at(template, "spec")
 	c := at(pod, "containers", 0)
@@ -96,7 +96,7 @@ func checkPod(t *testing.T, bin string, template any) {
 		"limits": at(c, "resources", "limits", "memory") != nil &&
 			at(c, "resources", "requests", "cpu") != nil,
 		"an image with a tag": at(c, "image") == "lockscope:dev",
-		"a secret that can be rotated": at(pod, "volumes", 0, "secret", "secretName") == "lockscope-redis" &&
+		"a secret that can be rotated": at(pod, "volumes", 0, "secret", "secretName") == secret &&
 			at(c, "volumeMounts", 0, "readOnly") == true && at(c, "volumeMounts", 0, "subPath") == nil,
 		"labels": at(template, "metadata", "labels", "app.kubernetes.io/name") == "lockscope",
 	} {
@@ -128,7 +128,7 @@ func TestBase(t *testing.T) {
 		t.Errorf("kinds %q: no Role, no ServiceAccount, and all of these", got)
 	}
 	d := all["Deployment"]
-	checkPod(t, program(t), at(d, "spec", "template"))
+	checkPod(t, program(t), "lockscope-redis", at(d, "spec", "template"))
 	labels := at(d, "spec", "template", "metadata", "labels")
 	selectors := map[string]any{
 		"Deployment":          at(d, "spec", "selector", "matchLabels"),
@@ -172,7 +172,7 @@ func TestCronJob(t *testing.T) {
 		t.Errorf("kinds %q", got)
 	}
 	job := at(all["CronJob"], "spec", "jobTemplate", "spec")
-	checkPod(t, program(t), at(job, "template"))
+	checkPod(t, program(t), "lockscope-redis", at(job, "template"))
 	schedule, _ := at(all["CronJob"], "spec", "schedule").(string)
 	for what, ok := range map[string]bool{
 		"a schedule":    len(strings.Fields(schedule)) == 5,
@@ -183,6 +183,30 @@ func TestCronJob(t *testing.T) {
 			at(all["NetworkPolicy"], "spec", "policyTypes", 0) == "Ingress",
 		"its own pods": at(all["NetworkPolicy"], "spec", "podSelector", "matchLabels",
 			"app.kubernetes.io/component") == "scan",
+	} {
+		if !ok {
+			t.Errorf("not so: %s", what)
+		}
+	}
+}
+
+// TestInit: it vouches once. As long as the Job exists, applying it again does nothing, and used nodes fail it.
+func TestInit(t *testing.T) {
+	all := objects(t, "init")
+	if got := kinds(all); !slices.Equal(got, []string{"Job", "NetworkPolicy"}) {
+		t.Errorf("kinds %q", got)
+	}
+	job := at(all["Job"], "spec")
+	checkPod(t, program(t), "lockscope-redis-init", at(job, "template"))
+	args, _ := at(job, "template", "spec", "containers", 0, "args").([]any)
+	for what, ok := range map[string]bool{
+		"it stays":              at(job, "ttlSecondsAfterFinished") == nil,
+		"used nodes fail it":    !slices.Contains(args, any("--if-new")),
+		"it waits for nodes":    at(job, "backoffLimit") == 6,
+		"a user of its own":     slices.Contains(args, any("--redis-username=lockscope-init")),
+		"nobody comes in":       at(all["NetworkPolicy"], "spec", "ingress") == nil,
+		"its own pods":          at(all["NetworkPolicy"], "spec", "podSelector", "matchLabels", "app.kubernetes.io/component") == "init",
+		"a pod that ends, ends": at(job, "template", "spec", "restartPolicy") == "Never",
 	} {
 		if !ok {
 			t.Errorf("not so: %s", what)
