@@ -10,15 +10,18 @@ import (
 // Count is the number of hash slots of a Redis Cluster.
 const Count = 16384
 
-// Of returns the slot of a key by the Redis Cluster specification: CRC16 of the key, or of its hash
-// tag (the first part in braces, unless it is empty), modulo [Count].
-func Of(key string) int {
+// Of returns the slot of a key by the Redis Cluster specification: CRC16 of its [Tag], modulo [Count].
+func Of(key string) int { return int(crc16(Tag(key)) % Count) }
+
+// Tag returns the part of a key that decides its slot: its hash tag, which is the first part in braces unless that is
+// empty, or else the whole key.
+func Tag(key string) string {
 	if _, rest, open := strings.Cut(key, "{"); open {
 		if tag, _, closed := strings.Cut(rest, "}"); closed && tag != "" {
-			key = tag
+			return tag
 		}
 	}
-	return int(crc16(key) % Count)
+	return key
 }
 
 // crc16 is CRC-16/XMODEM, with the polynomial 0x1021.
