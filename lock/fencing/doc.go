@@ -13,7 +13,12 @@
 //	...
 //	err = tx.Commit()
 //
-// [Guard] is for PostgreSQL and SQLite. [SetHeader] and [FromHeader] carry the token to a service that has the storage.
+// Where the data is, and what checks the token there:
+//
+//	PostgreSQL, SQLite  Guard and Migration
+//	MySQL, MariaDB      GuardMySQL and MigrationMySQL
+//	S3 and the like     UpdateObject: a conditional write of one object
+//	another service     SetHeader and FromHeader carry the token there
 //
 // A reader that holds the lock, and relies on nobody writing afterwards, calls Guard before it reads: until its own
 // first write, the holder before it can still write.

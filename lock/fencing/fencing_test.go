@@ -7,12 +7,20 @@ import (
 	"log"
 	"math"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/fencing"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
 
 // TestNoToken: what is no token is refused before anything is sent. Real databases are in package pglock and in
 // examples/fencing.
@@ -21,6 +29,13 @@ func TestNoToken(t *testing.T) {
 		if err := fencing.Guard(t.Context(), nil, "order:1001", fence); !errors.Is(err, lock.ErrInvalidOption) {
 			t.Errorf("%d: %v", fence, err)
 		}
+		if err := fencing.GuardMySQL(t.Context(), nil, "order:1001", fence); !errors.Is(err, lock.ErrInvalidOption) {
+			t.Errorf("%d: %v", fence, err)
+		}
+	}
+	err := fencing.GuardMySQL(t.Context(), nil, strings.Repeat("x", lock.MaxResourceLength+1), 1)
+	if !errors.Is(err, lock.ErrInvalidResource) {
+		t.Errorf("a name that is too long: %v", err)
 	}
 	for _, values := range [][]string{nil, {"7", "8"}, {"0"}, {"-1"}, {"x"}, {""}, {"9223372036854775808"}} {
 		if _, err := fencing.FromHeader(http.Header{fencing.Header: values}); !errors.Is(err, lock.ErrInvalidOption) {

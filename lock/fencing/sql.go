@@ -5,9 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"math"
-
-	"github.com/lockscope/lockscope/lock"
 )
 
 // Migration creates the table that [Guard] needs, if it is not there.
@@ -30,9 +27,8 @@ type Tx interface {
 // Guard fails with *StaleError if fence is too low, and with lock.ErrInvalidOption if fence is 0, which no lease with
 // a token has; see [lock.Fenced]. Roll the transaction back after an error. The table is that of [Migration].
 func Guard(ctx context.Context, tx Tx, resource string, fence uint64) error {
-	if fence == 0 || fence > math.MaxInt64 {
-		return fmt.Errorf("fencing: %w: %d is no fencing token of %q: acquire with lock.Fenced()",
-			lock.ErrInvalidOption, fence, resource)
+	if err := Check(resource, fence); err != nil {
+		return err
 	}
 	result, err := tx.ExecContext(ctx, raise, resource, int64(fence))
 	if err != nil {
@@ -45,21 +41,3 @@ func Guard(ctx context.Context, tx Tx, resource string, fence uint64) error {
 	err = tx.QueryRowContext(ctx, `SELECT fence FROM lockscope_fences WHERE resource = $1`, resource).Scan(&stale.Seen)
 	return errors.Join(stale, err)
 }
-
-// ErrStale is what every [StaleError] matches.
-var ErrStale = errors.New("fencing: stale token")
-
-// StaleError means that a later lease has written: the lease of this token is over.
-type StaleError struct {
-	Resource string
-	Fence    uint64 // the token that was refused
-	Seen     uint64 // the highest token that was seen; 0 if unknown
-}
-
-func (e *StaleError) Error() string {
-	return fmt.Sprintf("%v: %d for %q, after %d: acquire the lock again and read anew",
-		ErrStale, e.Fence, e.Resource, e.Seen)
-}
-
-// Is makes errors.Is(err, ErrStale) true.
-func (e *StaleError) Is(target error) bool { return target == ErrStale }

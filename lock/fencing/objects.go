@@ -1,0 +1,103 @@
+package fencing
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+)
+
+// Objects is what [UpdateObject] needs of a store with conditional writes, such as S3. examples/fencing has one on the
+// SDK of AWS.
+type Objects interface {
+	// Get returns the content of an object and its ETag, or an error that matches fs.ErrNotExist.
+	Get(ctx context.Context, key string) (content []byte, etag string, err error)
+	// Put writes the object if it still has that ETag (If-Match) or, for an empty one, if it does not exist
+	// (If-None-Match: *). It fails with an error that matches [ErrChanged] if not: S3 answers 412, 409 or 404 then.
+	Put(ctx context.Context, key string, content []byte, etag string) error
+}
+
+// ErrChanged means that somebody else wrote or deleted an object since it was read.
+var ErrChanged = errors.New("fencing: the object has changed")
+
+// objectTries bounds the loop: a holder meets few other writers, all of them too late.
+const objectTries = 10
+
+// UpdateObject replaces an object's content by what change returns for it, unless a higher token has written. old is
+// nil if there is no object. If somebody else writes meanwhile, UpdateObject reads again and calls change again: it
+// must have no other effect. The same token passes again: a lease may write often.
+//
+// UpdateObject fails with *StaleError if fence is too low, with the error of change, or with those of the store. After
+// ten changes by others it gives up with [ErrChanged]. If the store's client repeats a request whose answer was lost,
+// UpdateObject detects its own write.
+//
+// The object begins with a line that has the token; read it with [ReadObject]. The token could not be in the metadata:
+// an ETag of S3 is a digest of the content alone. It would be the same again after a later holder wrote the same
+// content, and a late write would pass. Never delete such an object, which forgets the token; make it empty.
+func UpdateObject(ctx context.Context, store Objects, key string, fence uint64,
+	change func(old []byte) ([]byte, error),
+) error {
+	if err := Check(key, fence); err != nil {
+		return err
+	}
+	var written []byte // by the try before
+	for range objectTries {
+		object, etag, err := store.Get(ctx, key)
+		if errors.Is(err, fs.ErrNotExist) {
+			object, etag, err = nil, "", nil
+		}
+		if err != nil {
+			return fmt.Errorf("fencing: read %q: %w", key, err)
+		}
+		if written != nil && bytes.Equal(object, written) {
+			return nil
+		}
+		old, seen := splitObject(object)
+		if seen > fence {
+			return &StaleError{Resource: key, Fence: fence, Seen: seen}
+		}
+		content, err := change(old)
+		if err != nil {
+			return err
+		}
+		// The random text makes each write's ETag a new one.
+		written = append(fmt.Appendf(nil, objectHeader+"\n", fence, rand.Text()), content...)
+		if err := store.Put(ctx, key, written, etag); err == nil || !errors.Is(err, ErrChanged) {
+			return named(key, err)
+		}
+	}
+	return fmt.Errorf("%w: %q, during each of %d tries: check who else writes it", ErrChanged, key, objectTries)
+}
+
+func named(key string, err error) error {
+	if err != nil {
+		return fmt.Errorf("fencing: write %q: %w", key, err)
+	}
+	return nil
+}
+
+// ReadObject returns the content of an object and the token of its last write; 0 if none has written it. A holder that
+// writes what it makes of the content does so in [UpdateObject] instead. ReadObject fails with the store's errors.
+func ReadObject(ctx context.Context, store Objects, key string) (content []byte, fence uint64, err error) {
+	object, _, err := store.Get(ctx, key)
+	if err != nil {
+		return nil, 0, fmt.Errorf("fencing: read %q: %w", key, err)
+	}
+	content, fence = splitObject(object)
+	return content, fence, nil
+}
+
+// objectHeader is the first line of an object.
+const objectHeader = "lockscope-fence %d %s"
+
+// splitObject takes an object without the line for one that was never written under a token.
+func splitObject(object []byte) (content []byte, fence uint64) {
+	line, content, found := bytes.Cut(object, []byte("\n"))
+	var random string
+	if n, _ := fmt.Sscanf(string(line), objectHeader, &fence, &random); !found || n != 2 {
+		return object, 0
+	}
+	return content, fence
+}
