@@ -32,6 +32,11 @@ func TestImports(t *testing.T) {
 	leases := inner(queues, "queue")
 	needed = inner(needed, "attempt", "await", "ballot", "callqueue", "callsite", "clock", "deadlock", "hooks", "lease",
 		"nodes", "peek", "queue", "quorum", "workers")
+	goRedis := []string{"github.com/redis/go-redis/v9",
+		// Its dependencies.
+		"github.com/cespare/xxhash/v2", "github.com/dgryski/go-rendezvous", "go.uber.org/atomic",
+		"github.com/klauspost/cpuid/v2", "golang.org/x/sys/",
+	}
 	for _, room := range []struct {
 		path    string
 		allowed []string // besides the standard library
@@ -44,6 +49,8 @@ func TestImports(t *testing.T) {
 		{"lock/engine/records", contract},
 		{"lock/fencing", contract},
 		{"lock/adapters/cachelock", contract},
+		{"lock/fencing/redisfence", slices.Concat(contract, goRedis, []string{module + "lock/fencing",
+			module + "lock/redlock/hashslot"})},
 		{"lock/adapters/httplock", contract},
 		{"lock/adapters/synclock", contract},
 		{"lock/engine", needed},
@@ -67,17 +74,13 @@ func TestImports(t *testing.T) {
 		{"lock/redlock/hashslot", nil},
 		{"lock/redlock/guard", []string{module + "lock/driver", module + "lock/redlock/redisinfo"}},
 		{"lock/memlock", slices.Concat(needed, []string{module + "lock/engine", module + "lock/internal/memstate"})},
-		{"lock/redlock", slices.Concat(needed, []string{
+		{"lock/redlock", slices.Concat(needed, goRedis, []string{
 			module + "lock/engine", module + "lock/redlock/guard", module + "lock/redlock/redisinfo", module +
 				"lock/redlock/redisconn",
 			module + "lock/redlock/hashslot", module + "lock/redlock/internal/cluster", module +
 				"lock/redlock/internal/dial",
 			module + "lock/redlock/internal/lanes", module + "lock/redlock/internal/scripts",
 			module + "lock/redlock/internal/standalone", module + "lock/redlock/internal/wakeup",
-			"github.com/redis/go-redis/v9",
-			// Dependencies of go-redis.
-			"github.com/cespare/xxhash/v2", "github.com/dgryski/go-rendezvous", "go.uber.org/atomic",
-			"github.com/klauspost/cpuid/v2",
 		})},
 	} {
 		t.Run(room.path, func(t *testing.T) {

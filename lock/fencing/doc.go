@@ -17,6 +17,7 @@
 //
 //	PostgreSQL, SQLite  Guard and Migration
 //	MySQL, MariaDB      GuardMySQL and MigrationMySQL
+//	Redis               package redisfence: a script that runs only with a good token
 //	S3 and the like     UpdateObject: a conditional write of one object
 //	another service     SetHeader and FromHeader carry the token there
 //
