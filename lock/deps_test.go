@@ -51,6 +51,8 @@ func TestImports(t *testing.T) {
 		{"lock/adapters/cachelock", contract},
 		{"lock/fencing/redisfence", slices.Concat(contract, goRedis, []string{module + "lock/fencing",
 			module + "lock/redlock/hashslot"})},
+		{"lock/migration", slices.Concat(needed, goRedis, []string{module + "lock/engine",
+			module + "lock/redlock/hashslot", module + "lock/redlock/redisconn"})},
 		{"lock/adapters/httplock", contract},
 		{"lock/adapters/synclock", contract},
 		{"lock/engine", needed},
