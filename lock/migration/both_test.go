@@ -173,3 +173,25 @@ func TestBothWaitsOnce(t *testing.T) {
 		must(t, second.Release(t.Context()))
 	})
 }
+
+// TestBothIsFenced although the old lock has no tokens, and takes no option from the caller's slice.
+func TestBothIsFenced(t *testing.T) {
+	t.Parallel()
+	old := stringKeys(t, locktest.Servers(t, 1))
+	new := memory(t, memlock.NewNodes(3))
+	opts := make([]lock.AcquireOption, 1, 4)
+	opts[0] = lock.Fenced()
+	lease, err := migration.Both(old, new).Acquire(t.Context(), "job", opts...)
+	must(t, err)
+	if lease.Fence() == 0 {
+		t.Error("no token")
+	}
+	must(t, lease.Release(t.Context()))
+	if opts[:2][1] != nil {
+		t.Error("the caller's options were written to")
+	}
+	_, err = migration.Both(new, old).Acquire(t.Context(), "job", opts...)
+	wantErr(t, err, lock.ErrInvalidOption)
+	_, err = migration.Both(nil, old).Acquire(t.Context(), "job")
+	wantErr(t, err, lock.ErrInvalidOption)
+}
