@@ -40,6 +40,7 @@ HAVE_AM    = { command -v prometheus-alertmanager || command -v alertmanager; } 
 HAVE_WEB   = { command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null
 HAVE_PG    = { [ -n "$${LOCKSCOPE_POSTGRES_BIN:-}" ] || ls /usr/lib/postgresql/*/bin/initdb || command -v initdb; } >/dev/null 2>&1
 HAVE_PGB   = { command -v pgbouncer || ls /usr/sbin/pgbouncer; } >/dev/null 2>&1
+HAVE_MARIA = { command -v mariadbd || [ -x /usr/sbin/mariadbd ]; } >/dev/null 2>&1 && command -v mariadb-install-db >/dev/null
 HAVE_TMUX  = command -v tmux >/dev/null
 HAVE_CURL  = command -v curl >/dev/null
 HAVE_ETCD  = command -v "$${LOCKSCOPE_ETCD:-etcd}" >/dev/null
@@ -227,7 +228,7 @@ demo: ## See it work: five nodes, contention, faults, leaks, a live page.
 
 # policy-rc.d, where there is none yet, keeps the packages from starting servers of their own on their well-known ports.
 .PHONY: deps
-deps: ## Install what the tests run (redis-server, prometheus, alertmanager, chromium, postgresql, pgbouncer, tmux, curl, etcd, zookeeper, a C compiler), as root with apt; else say what to install.
+deps: ## Install what the tests run (redis-server, prometheus, alertmanager, chromium, postgresql, pgbouncer, mariadb, tmux, curl, etcd, zookeeper, a C compiler), as root with apt; else say what to install.
 	@$(STRICT) want=(); \
 	$(HAVE_REDIS) || want+=(redis-server); \
 	$(HAVE_PROM) || want+=(prometheus); \
@@ -235,6 +236,7 @@ deps: ## Install what the tests run (redis-server, prometheus, alertmanager, chr
 	$(HAVE_WEB) || want+=(chromium); \
 	$(HAVE_PG) || want+=(postgresql); \
 	$(HAVE_PGB) || want+=(pgbouncer); \
+	$(HAVE_MARIA) || want+=(mariadb-server-core mariadb-client-core); \
 	$(HAVE_TMUX) || want+=(tmux); \
 	$(HAVE_CURL) || want+=(curl); \
 	$(HAVE_ETCD) || want+=(etcd-server); \
@@ -245,7 +247,7 @@ deps: ## Install what the tests run (redis-server, prometheus, alertmanager, chr
 	if [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then \
 		echo "missing: $${want[*]}"; \
 		echo "  Debian/Ubuntu: sudo apt-get install $${want[*]}"; \
-		echo "  macOS:         brew install redis prometheus alertmanager postgresql pgbouncer tmux etcd zookeeper openjdk; brew install --cask chromium; xcode-select --install"; \
+		echo "  macOS:         brew install redis prometheus alertmanager postgresql pgbouncer mariadb tmux etcd zookeeper openjdk; brew install --cask chromium; xcode-select --install"; \
 		echo "  redis-server elsewhere: set LOCKSCOPE_REDIS_SERVER=/path/to/redis-server; LOCKSCOPE_ETCD, LOCKSCOPE_POSTGRES_BIN likewise;"; \
 		echo "  LOCKSCOPE_ZOOKEEPER_JARS is the folder with ZooKeeper's archives"; \
 		exit 1; \

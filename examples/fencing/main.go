@@ -40,6 +40,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	dsn := flags.String("dsn", "",
 		"use this PostgreSQL (postgres://user@host/database) instead of an embedded SQLite;\n"+
 			"a table of its own is created there and dropped at the end")
+	mysql := flags.String("mysql", "",
+		"also show the late write on this MySQL or MariaDB (user:password@tcp(host:3306)/database);\n"+
+			"a table of its own is created there and dropped at the end, and lockscope_fences, which stays")
+	objects := flags.String("s3", "",
+		"use this S3-compatible server (http://user:password@host:port) instead of a fake in this process;\n"+
+			"a bucket is created there and deleted at the end")
 	servers := flags.String("redis", "", "use these servers (`host:port,host:port`) instead of starting three")
 	err := flags.Parse(args)
 	switch {
@@ -58,62 +64,112 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "fencing: %v; -h shows all flags\n", err)
 		return 2
 	}
-	if err := demonstrate(ctx, *dsn, *servers, stdout); err != nil {
+	w := where{dsn: *dsn, servers: *servers, mysql: *mysql, objects: *objects}
+	if err := w.demonstrate(ctx, stdout); err != nil {
 		fmt.Fprintf(stderr, "fencing: %v\n", err)
 		return 1
 	}
 	return 0
 }
 
+// where is what the flags say.
+type where struct{ dsn, servers, mysql, objects string }
+
 // demonstrate opens what the story needs, tells it, and leaves nothing behind.
-func demonstrate(ctx context.Context, dsn, servers string, out io.Writer) (err error) {
-	lockers, closeLockers, err := openLockers(ctx, servers, out)
+func (w where) demonstrate(ctx context.Context, out io.Writer) (err error) {
+	urls, opts, stop, err := openServers(ctx, w.servers, out)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	lockers, closeLockers, err := openLockers(urls, opts)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeLockers()) }()
-	store, closeStore, err := openStore(ctx, dsn)
+	// The name is random so that it is neither anybody else's table nor another run's.
+	var random [4]byte
+	_, _ = rand.Read(random[:])
+	run := "lockscope_fencing_" + hex.EncodeToString(random[:])
+	store, closeStore, err := openStore(ctx, w.dsn, run)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeStore()) }()
 	fmt.Fprintf(out, "the balances are in %v\n\n", store)
 	s := &story{out: out, began: time.Now(), store: store, a: lockers[0], b: lockers[1]}
-	return s.tell(ctx)
+	if err := s.tell(ctx); err != nil {
+		return err
+	}
+	places, closePlaces, err := w.openPlaces(ctx, urls[0], run)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closePlaces()) }()
+	fmt.Fprintf(out, "\nthe same late write elsewhere, where B has written %d:\n", opening+ofB)
+	for _, p := range places {
+		if err := s.repeat(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openPlaces opens the other storages. On error nothing is left behind.
+func (w where) openPlaces(ctx context.Context, redisURL, run string) ([]*place, func() error, error) {
+	var all []*place
+	done := func() (err error) {
+		for _, p := range all {
+			err = errors.Join(err, p.close())
+		}
+		return err
+	}
+	for _, open := range []func() (*place, error){
+		func() (*place, error) { return inRedis(redisURL, run) },
+		func() (*place, error) { return inBucket(ctx, w.objects, run) },
+		func() (*place, error) { return inMySQL(ctx, w.mysql, run) },
+	} {
+		p, err := open()
+		if err != nil {
+			return nil, nil, errors.Join(err, done())
+		}
+		if p != nil {
+			all = append(all, p)
+		}
+	}
+	return all, done, nil
+}
+
+// openServers starts three servers for the locks, unless some are given.
+func openServers(ctx context.Context, given string, out io.Writer) ([]string, []lock.Option, func() error, error) {
+	opts := []lock.Option{lock.WithPrefix("lock:fencing:")}
+	if given != "" {
+		return urlsOf(given), opts, func() error { return nil }, nil
+	}
+	set, err := nodes.Start(ctx, 3)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	fmt.Fprintln(out, strings.Join(set.Describe(), "\n"))
+	return set.URLs(), append(opts, set.Options()...), set.Stop, nil
 }
 
 // openLockers makes the locks of A and B, as if they were two processes.
-func openLockers(ctx context.Context, servers string, out io.Writer) (_ [2]*engine.Engine, _ func() error, err error) {
-	var closers []func() error
-	closeAll := func() error {
-		var errs []error
-		for i := range closers {
-			errs = append(errs, closers[len(closers)-1-i]())
-		}
-		return errors.Join(errs...)
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, closeAll())
-		}
-	}()
-	urls, opts := urlsOf(servers), []lock.Option{lock.WithPrefix("lock:fencing:")}
-	if servers == "" {
-		set, err := nodes.Start(ctx, 3)
-		if err != nil {
-			return [2]*engine.Engine{}, nil, err
-		}
-		closers = append(closers, set.Stop)
-		fmt.Fprintln(out, strings.Join(set.Describe(), "\n"))
-		urls, opts = set.URLs(), append(opts, set.Options()...)
-	}
+func openLockers(urls []string, opts []lock.Option) (_ [2]*engine.Engine, _ func() error, err error) {
 	var lockers [2]*engine.Engine
+	closeAll := func() (err error) {
+		for i := range lockers {
+			if l := lockers[len(lockers)-1-i]; l != nil {
+				err = errors.Join(err, l.Close())
+			}
+		}
+		return err
+	}
 	for i, name := range []string{"A", "B"} {
 		l, err := redlock.Open(urls, append(opts[:len(opts):len(opts)], lock.WithInstance(name))...)
 		if err != nil {
-			return lockers, nil, err
+			return lockers, nil, errors.Join(err, closeAll())
 		}
-		closers = append(closers, l.Close)
 		lockers[i] = l
 	}
 	return lockers, closeAll, nil
@@ -130,11 +186,7 @@ func urlsOf(servers string) []string {
 }
 
 // openStore opens the given database, or SQLite in a directory that goes away.
-func openStore(ctx context.Context, dsn string) (*Store, func() error, error) {
-	// The name is random so that it is neither anybody else's table nor another run's.
-	var run [4]byte
-	_, _ = rand.Read(run[:])
-	table := "lockscope_fencing_" + hex.EncodeToString(run[:])
+func openStore(ctx context.Context, dsn, table string) (*Store, func() error, error) {
 	if dsn != "" {
 		store, err := Open(ctx, dsn, table)
 		if err != nil {

@@ -34,6 +34,16 @@ func TestStory(t *testing.T) {
 	}
 }
 
+func TestStoryOnMariaDB(t *testing.T) {
+	dsn, ok := startMariaDB(t)
+	if !ok {
+		t.Skip("no MariaDB server is installed: apt-get install mariadb-server")
+	}
+	if out := tell(t, "-mysql", dsn); !strings.Contains(out, "MySQL        REJECTED. 150 stays") {
+		t.Error("nothing was refused on MariaDB")
+	}
+}
+
 func TestStoryOnEmbeddedNodes(t *testing.T) {
 	t.Setenv("LOCKSCOPE_REDIS_SERVER", "/does/not/exist")
 	out := tell(t)
@@ -64,6 +74,9 @@ func tell(t *testing.T, args ...string) string {
 		`store: stale fencing token: \d+ for "account:7", after \d+`,
 		`A  reads 150, writes 180`,
 		`= 180    with fencing tokens: 180    without: 160`,
+		`elsewhere, where B has written 150`,
+		`Redis +REJECTED. 150 stays`,
+		`S3 \(fake\) +REJECTED. 150 stays`,
 	} {
 		found := regexp.MustCompile(want).FindStringIndex(out[at:])
 		if found == nil {
@@ -86,6 +99,9 @@ func TestBadFlags(t *testing.T) {
 		{"extra", 2, `unexpected argument "extra"`},
 		{"-redis a:1,a:1", 1, "both a:1"},
 		{"-dsn postgres://:secret@127.0.0.1:1/x", 1, "refused"},
+		{"-mysql root:secret@tcp(127.0.0.1:1)/x", 1, "refused"},
+		{"-s3 http://key:secret@127.0.0.1:1", 1, "refused"},
+		{"-s3 nowhere", 1, "-s3 must be like"},
 	}
 	for _, test := range tests {
 		t.Run(test.args, func(t *testing.T) {

@@ -26,21 +26,8 @@ func startPostgres(t *testing.T) (dsn string, ok bool) {
 	if bin == "" {
 		return "", false
 	}
-	attr := unprivileged(t)
-	dir, err := os.MkdirTemp("", "lockscope-postgres-") // others may not enter t.TempDir
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := os.RemoveAll(dir); err != nil {
-			t.Error(err)
-		}
-	})
-	if c := attr.Credential; c != nil {
-		if err := os.Chown(dir, int(c.Uid), int(c.Gid)); err != nil {
-			t.Fatal(err)
-		}
-	}
+	attr := unprivileged(t, "postgres")
+	dir := directoryOf(t, attr)
 	initdb := exec.Command(filepath.Join(bin, "initdb"), "-D", dir, "-U", "tester", "-A", "trust", "--no-sync", "-E",
 		"UTF8", "--locale", "C")
 	initdb.SysProcAttr, initdb.Dir = &syscall.SysProcAttr{Credential: attr.Credential}, dir
@@ -60,7 +47,7 @@ func startPostgres(t *testing.T) (dsn string, ok bool) {
 		<-p.Done()
 	})
 	dsn = fmt.Sprintf("postgres://tester@127.0.0.1:%s/postgres?sslmode=disable", port)
-	awaitPostgres(t, dsn)
+	await(t, "pgx", dsn)
 	return dsn, true
 }
 
@@ -79,15 +66,15 @@ func postgresBin() string {
 	return ""
 }
 
-// unprivileged makes a process of root's run as somebody else, which PostgreSQL
-// insists on, and die with this one.
-func unprivileged(t *testing.T) *syscall.SysProcAttr {
+// unprivileged makes a process of root's run as the named user, which servers insist
+// on, and die with this one.
+func unprivileged(t *testing.T, name string) *syscall.SysProcAttr {
 	t.Helper()
 	attr := &syscall.SysProcAttr{Pdeathsig: syscall.SIGQUIT}
 	if os.Getuid() != 0 {
 		return attr
 	}
-	u, err := user.Lookup("postgres")
+	u, err := user.Lookup(name)
 	if err != nil {
 		if u, err = user.Lookup("nobody"); err != nil {
 			t.Fatal(err)
@@ -100,6 +87,26 @@ func unprivileged(t *testing.T) *syscall.SysProcAttr {
 	}
 	attr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 	return attr
+}
+
+// directoryOf makes a directory that the process may use.
+func directoryOf(t *testing.T, attr *syscall.SysProcAttr) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "lockscope-server-") // others may not enter t.TempDir
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	if c := attr.Credential; c != nil {
+		if err := os.Chown(dir, int(c.Uid), int(c.Gid)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
 }
 
 func freePort(t *testing.T) string {
@@ -116,18 +123,19 @@ func freePort(t *testing.T) string {
 	return strconv.Itoa(reserved.Ports[0])
 }
 
-func awaitPostgres(t *testing.T, dsn string) {
+// await waits until a server answers.
+func await(t *testing.T, driver, dsn string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	db, err := sql.Open("pgx", dsn)
+	db, err := sql.Open(driver, dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
 	for err = db.PingContext(ctx); err != nil; err = db.PingContext(ctx) {
 		if ctx.Err() != nil {
-			t.Fatalf("postgres does not answer: %v", err)
+			t.Fatalf("%s does not answer: %v", driver, err)
 		}
 		time.Sleep(20 * time.Millisecond)
 	}

@@ -27,6 +27,8 @@ type story struct {
 	began time.Time
 	store *Store
 	a, b  lock.Locker
+
+	late, later uint64 // the tokens of A's first lease, and of B's
 }
 
 func (s *story) say(who, format string, args ...any) {
@@ -41,6 +43,7 @@ func (s *story) tell(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.late = stale.Fence()
 	if err := s.pay(ctx, "B", s.b, ofB); err != nil {
 		return err
 	}
@@ -84,6 +87,9 @@ func (s *story) stopHolder(ctx context.Context) (lock.Lease, int64, error) {
 func (s *story) pay(ctx context.Context, who string, locker lock.Locker, amount int64) error {
 	return lock.Do(ctx, locker, account, func(ctx context.Context, lease lock.Lease) error {
 		s.say(who, "acquires %s with fencing token %d, which is higher", account, lease.Fence())
+		if who == "B" {
+			s.later = lease.Fence()
+		}
 		row, err := s.store.Read(ctx, lease.Fence(), account)
 		if err != nil {
 			return err
