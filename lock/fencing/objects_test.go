@@ -103,6 +103,12 @@ func TestAnswersThatAreLost(t *testing.T) {
 	b.lost = 1
 	must(t, fencing.UpdateObject(t.Context(), b, "k", 5, more))
 	wantObject(t, b, "++", 5)
+
+	// Another goroutine of the same lease makes the same change meanwhile. That write is not ours.
+	b = new(bucket)
+	b.before = func() { must(t, fencing.UpdateObject(t.Context(), b, "k", 5, more)) }
+	must(t, fencing.UpdateObject(t.Context(), b, "k", 5, more))
+	wantObject(t, b, "++", 5)
 }
 
 // TestObjectsWithoutToken were there before, and are taken over.
