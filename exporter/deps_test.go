@@ -18,6 +18,7 @@ var arrows = []struct {
 	not    []string
 }{
 	{"lock", []string{"lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
+	{"lock/adapters/asynqlock", []string{"lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
 	{"lock/adapters/certmagiclock", []string{"lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
 	{"lock/adapters/cronlock", []string{"lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
 	{"lock/adapters/gocronlock", []string{"lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},

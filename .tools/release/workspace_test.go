@@ -36,6 +36,7 @@ func TestRequirements(t *testing.T) {
 		"github.com/go-redsync/": "lock/redsynclock", "github.com/go-co-op/": "lock/adapters/gocronlock",
 		"github.com/robfig/": "lock/adapters/cronlock", "github.com/pressly/": "lock/adapters/gooselock",
 		"github.com/golang-migrate/": "lock/adapters/migratelock", "github.com/caddyserver/": "lock/adapters/certmagiclock",
+		"github.com/hibiken/": "lock/adapters/asynqlock",
 	}
 	everyDriver := []string{"exporter", "examples"} // the binary and the demo make clients of all of them
 	heavy := []string{"github.com/chromedp/", "modernc.org/", "honnef.co/", "sigs.k8s.io/"}
