@@ -20,6 +20,7 @@ var arrows = []struct {
 	{"lock", []string{"lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
 	{"lock/adapters/asynqlock", []string{"lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
 	{"lock/adapters/certmagiclock", []string{"lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
+	{"lock/adapters/clientgolock", []string{"lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
 	{"lock/adapters/cronlock", []string{"lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
 	{"lock/adapters/gocronlock", []string{"lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
 	{"lock/adapters/gooselock", []string{"lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
