@@ -26,6 +26,7 @@ var arrows = []struct {
 	{"lock/adapters/gooselock", []string{"lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
 	{"lock/adapters/grpclock", []string{"lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
 	{"lock/adapters/migratelock", []string{"lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
+	{"lock/adapters/riverlock", []string{"lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
 	{"scanner", []string{"scanner", "lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
 	{"scanner/internal/keyreader", []string{"scanner/internal/keyreader", "scanner/internal/server", "lock/driver",
 		"lock/redlock/redisconn", "lock/redlock/redisinfo", "lock/redlock/hashslot"}, nil},

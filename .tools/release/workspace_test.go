@@ -37,9 +37,10 @@ func TestRequirements(t *testing.T) {
 		"github.com/robfig/": "lock/adapters/cronlock", "github.com/pressly/": "lock/adapters/gooselock",
 		"github.com/golang-migrate/": "lock/adapters/migratelock", "github.com/caddyserver/": "lock/adapters/certmagiclock",
 		"k8s.io/":             "lock/adapters/clientgolock",
-		"github.com/hibiken/": "lock/adapters/asynqlock",
+		"github.com/hibiken/": "lock/adapters/asynqlock", "github.com/riverqueue/": "lock/adapters/riverlock",
 	}
-	everyDriver := []string{"exporter", "examples"} // the binary and the demo make clients of all of them
+	// The binary and the demo make clients of all of them. River is a client of PostgreSQL.
+	everyDriver := []string{"exporter", "examples", "lock/adapters/riverlock"}
 	heavy := []string{"github.com/chromedp/", "modernc.org/", "honnef.co/", "sigs.k8s.io/"}
 	kubernetes := "lock/adapters/clientgolock" // nobody requires it who is not in Kubernetes
 	versions := make(map[string]bool)
