@@ -20,7 +20,8 @@ const (
 //     the time of a reader.
 //   - It grants Read unless the key has another holder, is kept for a waiter, or a bar with an earlier ticket than the
 //     reader's stands there. A reader without a ticket has come later than every bar. The counter stays as it is, and
-//     the reply is that counter. A node without a counter starts it at the floor first, as for any grant.
+//     the reply is that counter. A node without a counter starts it at the floor first, as for any grant. A node that
+//     is always alone in its set may count on instead, so that each reader has a fence of its own.
 //   - It grants Write and Exclusive only if there is no reader.
 //   - Extend of a reader puts a lost one back only if no other holder is there, nothing is kept for a waiter and no bar
 //     stands.

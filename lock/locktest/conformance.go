@@ -59,6 +59,7 @@ type suite struct {
 	holders   bool
 	peek      bool
 	slots     bool
+	readers   bool // have fences of their own
 }
 
 func newSuite(newLocker func(testing.TB) lock.Locker, opts []ConformanceOption) *suite {

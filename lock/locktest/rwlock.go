@@ -27,6 +27,10 @@ func TestRWLockInFakeTime(t *testing.T, start func(t testing.TB) func(testing.TB
 	s.testRWLock(t)
 }
 
+// WithReaderFences makes [TestRWLock] fail if readers share a fence: each must have one of its own, above those of all
+// readers before it. One server that decides alone can do that; a quorum cannot.
+func WithReaderFences() ConformanceOption { return func(s *suite) { s.readers = true } }
+
 func (s *suite) testRWLock(t *testing.T) {
 	s.run(t, "readers share", (*conformance).readersShare)
 	s.run(t, "never a writer beside others", (*conformance).writersAreAlone)
@@ -170,6 +174,9 @@ func (c *conformance) fencesOfReaders() {
 		c.release(w)
 		r, s := c.held(a.RLock), c.held(b.RLock)
 		if r.Fence() < w.Fence() || s.Fence() < w.Fence() {
+			c.Errorf("readers have fences %d and %d after a writer with %d", r.Fence(), s.Fence(), w.Fence())
+		}
+		if c.suite.readers && (r.Fence() == w.Fence() || s.Fence() <= r.Fence()) {
 			c.Errorf("readers have fences %d and %d after a writer with %d", r.Fence(), s.Fence(), w.Fence())
 		}
 		last = max(r.Fence(), s.Fence())
