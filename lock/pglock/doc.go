@@ -68,14 +68,26 @@
 // lock for it for a moment, and notifies it by name. The waiter listens on a connection of its
 // own. If it missed its turn, it looks again every lock.WithPollInterval.
 //
-// This driver has no read/write locks: rwlock.New fails with errors.ErrUnsupported.
+// # Read/write locks and semaphores
+//
+// Readers of a lock (package rwlock) are rows of their own, each with an expiry by the server's clock. Every
+// change of a lock or its readers holds the lock's row, so one transaction at a time decides. Each reader has
+// a fencing token of its own, above those of all holders before it. A writer that waits is noted beside its
+// place in the queue, and readers that come later are refused until it has had its turn, gave up, or has not
+// asked for a while.
+//
+// The server knows how many slots a semaphore has (package semaphore), and compares the number in the
+// transaction that grants or renews a slot. semaphore.Resize changes it. An advisory lock of the transaction
+// orders the two.
 //
 // # Where to find what
 //
 //	New, Open                 pglock.go
 //	options                   options.go
 //	connections               pool.go
-//	requests                  node.go, schema/functions.sql
+//	requests                  node.go, calls.go, schema/functions.sql
+//	readers and writers       schema/functions_shared.sql
+//	numbers of slots          constructs.go, schema/functions_slots.sql
 //	classes of errors         errors.go
 //	notifications             listen.go
 //	Migrate, Grant            migrate.go, schema

@@ -13,7 +13,10 @@ import (
 //go:embed schema/*.sql
 var files embed.FS
 
-const functionsFile = "schema/functions.sql"
+// functionFiles are run by every migration.
+var functionFiles = []string{
+	"schema/functions.sql", "schema/functions_slots.sql", "schema/functions_shared.sql",
+}
 
 // entries are the functions that the driver calls. The others are internal to the schema.
 var entries = []string{
@@ -24,6 +27,15 @@ var entries = []string{
 	"leave(text, text, bigint)",
 	"prune(interval, integer)",
 	"peek(text, bigint, boolean)",
+	"acquire_slot(text, integer, bigint, text, text, text, bigint, bigint, bigint, text, bigint, text, bigint, bigint, " +
+		"boolean)",
+	"extend_slot(text, integer, integer, bigint, text, text, bigint, boolean, bigint, text, boolean, bigint, boolean)",
+	"resize(text, integer, integer, bigint)",
+	"acquire_shared(text, text, boolean, text, bigint, bigint, text, bigint, boolean, text, bigint, bigint, bigint, " +
+		"boolean)",
+	"extend_reader(text, text, bigint, boolean, bigint, text)",
+	"release_shared(text, text, boolean, bigint, bigint, text, bigint, text)",
+	"leave_shared(text, text, bigint)",
 }
 
 // Beginner starts a transaction: a *pgx.Conn or a *pgxpool.Pool.
@@ -60,8 +72,10 @@ func migrate(ctx context.Context, tx pgx.Tx, schema string) error {
 	if err := migrateTables(ctx, tx); err != nil {
 		return err
 	}
-	if err := runFile(ctx, tx, functionsFile); err != nil {
-		return err
+	for _, file := range functionFiles {
+		if err := runFile(ctx, tx, file); err != nil {
+			return err
+		}
 	}
 	// The functions run with their owner's rights and a search path of their own. So roles
 	// that take locks need no right on a table, and tables of another schema cannot shadow ours.

@@ -22,6 +22,7 @@ const (
 	codeTombstone
 	codeCounter
 	codeForgot
+	codeSlots
 )
 
 // node is one server. Each request calls one function of the schema.
@@ -40,23 +41,6 @@ type node struct {
 }
 
 var _ driver.BlockingNode = (*node)(nil)
-
-// calls are the statements.
-type calls struct{ acquire, raise, extend, release, leave, prune, peek string }
-
-func callsOf(schema string) calls {
-	schema = pgx.Identifier{schema}.Sanitize()
-	return calls{
-		acquire: "SELECT code, fence, run, ttl, held_by, ticket, ahead, forgot FROM " + schema +
-			".acquire($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
-		raise:   "SELECT " + schema + ".raise($1, $2, $3, $4)",
-		extend:  "SELECT " + schema + ".extend($1, $2, $3, $4, $5, $6, $7)",
-		release: "SELECT what, named FROM " + schema + ".release($1, $2, $3, $4, $5, $6, $7)",
-		leave:   "SELECT " + schema + ".leave($1, $2, $3)",
-		prune:   "SELECT " + schema + ".prune($1, $2)",
-		peek:    "SELECT code, fence, ttl, held_by, forgot FROM " + schema + ".peek($1, $2, $3)",
-	}
-}
 
 func newNode(name string, pool *pool, listen *pgx.ConnConfig, s settings, base *engine.Settings) *node {
 	n := &node{
@@ -110,30 +94,20 @@ func (n *node) connection(ctx context.Context) (*pgxpool.Conn, error) {
 // Acquire implements driver.BlockingNode.
 func (n *node) Acquire(ctx context.Context, req driver.AcquireRequest) (driver.AcquireReply, error) {
 	var code int
-	var fence, run, ttl, ticket, ahead, forgot int64
+	var fence, run, ttl, ticket, ahead, forgot, slots int64
 	var holder string
-	var place *int64
-	if req.Waiter.Enqueue {
-		place = &req.Waiter.Ticket
-	}
-	window := time.Duration(0)
-	if req.Fair {
-		window = req.Window
-	}
-	err := n.ask(ctx, n.calls.acquire, []any{
-		req.Key, req.Token, req.Holder, millis(req.TTL), int64(min(req.Floor, maxFence)), int64(max(req.Run, 1)),
-		req.Waiter.ID, place, req.Waiter.Record, millis(window), millis(n.memory), n.enforced,
-	}, &code, &fence, &run, &ttl, &holder, &ticket, &ahead, &forgot)
-	if err != nil {
+	sql, args := n.acquire(&req)
+	if err := n.ask(ctx, sql, args, &code, &fence, &run, &ttl, &holder, &ticket, &ahead, &forgot, &slots); err != nil {
 		return driver.AcquireReply{}, err
 	}
-	reply := driver.AcquireReply{Restart: n.restart(forgot)}
+	reply := driver.AcquireReply{Restart: n.restart(forgot), Slots: int(slots)}
 	switch code {
 	case codeGranted:
 		reply.Granted, reply.Counter, reply.Run = true, uint64(fence), uint64(run)
 	case codeHeld, codeReserved:
 		reply.Reserved, reply.TTL, reply.Holder = code == codeReserved, time.Duration(ttl)*time.Millisecond, holder
 		reply.Ticket, reply.Ahead = ticket, int(ahead)
+	case codeSlots: // the engine compares them
 	case codeTombstone:
 		return reply, driver.ErrTombstone
 	case codeCounter:
@@ -173,10 +147,8 @@ func (n *node) Raise(ctx context.Context, req driver.RaiseRequest) (raised bool,
 // Extend implements driver.BlockingNode.
 func (n *node) Extend(ctx context.Context, req driver.ExtendRequest) (driver.ExtendReply, error) {
 	var code int
-	err := n.ask(ctx, n.calls.extend, []any{
-		req.Key, req.Token, millis(req.TTL), req.Refill, int64(req.Fence), req.Holder, req.Rename,
-	}, &code)
-	if err != nil {
+	sql, args := n.extend(&req)
+	if err := n.ask(ctx, sql, args, &code); err != nil {
 		return 0, err
 	}
 	switch code {
@@ -186,6 +158,8 @@ func (n *node) Extend(ctx context.Context, req driver.ExtendRequest) (driver.Ext
 		return driver.ExtendRefilled, nil
 	case -1:
 		return driver.ExtendTaken, nil
+	case -2:
+		return driver.ExtendNoSlot, nil
 	case 0:
 		return driver.ExtendGone, nil
 	}
@@ -196,11 +170,8 @@ func (n *node) Extend(ctx context.Context, req driver.ExtendRequest) (driver.Ext
 func (n *node) Release(ctx context.Context, req driver.ReleaseRequest) (driver.ReleaseReply, error) {
 	var found int
 	var reply driver.ReleaseReply
-	err := n.ask(ctx, n.calls.release, []any{
-		req.Key, req.Token, millis(req.Tombstone), millis(req.Handoff), req.Waiter.ID, req.Waiter.Ticket,
-		req.Waiter.Record,
-	}, &found, &reply.Named)
-	if err != nil {
+	sql, args := n.release(&req)
+	if err := n.ask(ctx, sql, args, &found, &reply.Named); err != nil {
 		return driver.ReleaseReply{}, err
 	}
 	switch found {
@@ -219,7 +190,11 @@ func (n *node) Release(ctx context.Context, req driver.ReleaseRequest) (driver.R
 // Leave implements driver.BlockingNode.
 func (n *node) Leave(ctx context.Context, req driver.LeaveRequest) error {
 	var left bool
-	return n.ask(ctx, n.calls.leave, []any{req.Key, req.WaiterID, millis(req.Handoff)}, &left)
+	sql := n.calls.leave
+	if req.Mode != driver.Exclusive {
+		sql = n.calls.leaveShared
+	}
+	return n.ask(ctx, sql, []any{req.Key, req.WaiterID, millis(req.Handoff)}, &left)
 }
 
 // Subscribe implements driver.BlockingNode.

@@ -12,5 +12,5 @@ func TestSemaphore(t *testing.T) {
 	s := server(t)
 	locktest.TestSemaphore(t, func(t testing.TB) lock.Locker {
 		return locker(t, s, lock.WithNodeTimeout(500*time.Millisecond))
-	}, locktest.WithTTL(2*time.Second))
+	}, locktest.WithTTL(2*time.Second), locktest.WithSlots())
 }

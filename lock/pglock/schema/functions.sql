@@ -133,7 +133,9 @@ BEGIN
     code := 1; fence := l.counter;
     RETURN;
   END IF;
-  IF l.token IS NULL OR l.expires <= n THEN
+  IF l.read_until > n THEN
+    code := 0; ttl := millis_left(l.read_until, n); held_by := a_reader(p_key, n);
+  ELSIF l.token IS NULL OR l.expires <= n THEN
     code := 1;
     -- One statement for all that is read: each costs some microseconds more than what it reads.
     SELECT w.*, timeline(), EXISTS (SELECT FROM tombstone t WHERE t.token = p_token AND t.expires > n)
@@ -237,7 +239,7 @@ BEGIN
     PERFORM durable();
     UPDATE lock SET expires = after(n, p_ttl), holder = CASE WHEN p_rename THEN p_holder ELSE holder END WHERE key = p_key;
     RETURN 1;
-  ELSIF l.token IS NOT NULL AND l.expires > n THEN
+  ELSIF l.token IS NOT NULL AND l.expires > n OR l.read_until > n THEN
     RETURN -1;
   ELSIF NOT p_refill OR EXISTS (SELECT FROM tombstone t WHERE t.token = p_token AND t.expires > n) THEN
     RETURN 0;
@@ -284,7 +286,7 @@ BEGIN
     what := CASE WHEN l.expires > n THEN 1 ELSE 0 END;
     UPDATE lock SET token = NULL, expires = NULL, holder = '', next = l.next, next_until = l.next_until WHERE key = p_key;
     RETURN;
-  ELSIF l.token IS NOT NULL AND l.expires > n THEN
+  ELSIF l.token IS NOT NULL AND l.expires > n OR l.read_until > n THEN
     what := 2;
   END IF;
   IF named THEN
@@ -308,7 +310,7 @@ BEGIN
     RETURN queued;
   END IF;
   l.next := NULL;
-  IF l.token IS NULL OR l.expires <= n THEN
+  IF (l.token IS NULL OR l.expires <= n) AND (l.read_until IS NULL OR l.read_until <= n) THEN
     l.next := name_next(p_key, n);
   END IF;
   UPDATE lock SET next = l.next, next_until = after(n, p_window) WHERE key = p_key;
@@ -325,11 +327,13 @@ DECLARE
   most  bigint;
 BEGIN
   DELETE FROM tombstone WHERE expires < n;
-  DELETE FROM waiter WHERE seen < n - interval '2 minutes';
+  DELETE FROM waiter WHERE seen < n - interval '2 minutes' AND (bar_until IS NULL OR bar_until < n);
+  DELETE FROM semaphore WHERE expires < n - p_age;
   -- A fence is the time of its grant, unless clients asked for more than one a microsecond.
   SELECT array_agg(key), max(fence) INTO keys, most FROM (
     SELECT key, fence FROM lock
-    WHERE (token IS NULL OR expires < n - p_age) AND (next IS NULL OR next_until < n) AND fence < micros(n - p_age)
+    WHERE (token IS NULL OR expires < n - p_age) AND (next IS NULL OR next_until < n)
+      AND (read_until IS NULL OR read_until < n - p_age) AND fence < micros(n - p_age)
     LIMIT p_most FOR UPDATE SKIP LOCKED
   ) AS old;
   IF keys IS NULL THEN
@@ -338,6 +342,7 @@ BEGIN
   PERFORM durable();
   UPDATE memory SET fence = greatest(fence, most);
   DELETE FROM lock WHERE key = ANY (keys);
+  DELETE FROM reader WHERE key = ANY (keys);
   RETURN array_length(keys, 1);
 END $$;
 
@@ -371,5 +376,7 @@ BEGIN
   SELECT * INTO l FROM lock WHERE key = p_key;
   IF l.token IS NOT NULL AND l.expires > n THEN
     code := 0; fence := l.counter; ttl := millis_left(l.expires, n); held_by := l.holder;
+  ELSIF l.read_until > n THEN
+    code := 0; ttl := millis_left(l.read_until, n);
   END IF;
 END $$;
