@@ -103,6 +103,16 @@ func BenchmarkPair(b *testing.B) {
 	locktest.ComparePairs(b, durable(b), append([]locktest.Peer{{Name: "floor", Client: floor}}, peers...))
 }
 
+// BenchmarkConstructs is a reader, a writer and a permit that nobody contends for, beside a lock.
+func BenchmarkConstructs(b *testing.B) {
+	locktest.ComparePairs(b, durable(b), locktest.ConstructPeers(func(b *testing.B, servers []string) lock.Locker {
+		l, err := pglock.Open(servers[1], lock.WithNodeTimeout(2*time.Second))
+		must(b, err)
+		b.Cleanup(func() { must(b, l.Close()) })
+		return l
+	}))
+}
+
 // BenchmarkHandOffs is how often a second the lock changes hands, between processes that want it all the time.
 func BenchmarkHandOffs(b *testing.B) {
 	locktest.CompareHandOffs(b, "BenchmarkContender", durable(b), peers)
