@@ -1,7 +1,9 @@
 package locktest
 
 import (
+	"context"
 	"errors"
+	"testing"
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/semaphore"
@@ -64,4 +66,36 @@ func (c *conformance) wantOtherSlots(s *semaphore.Semaphore, known int) {
 			c.Errorf("%v; an error about %d slots expected", err, known)
 		}
 	}
+}
+
+// TestResize checks that [semaphore.Resize] to fewer slots ends every permit of a slot that is gone, although its holder
+// renews it, and no other permit; and that calls with the old number learn of it. Resize waits for the lock.WithMaxTTL of
+// the Lockers, which has to be the TTL of the suite.
+func TestResize(t *testing.T, newLocker func(t testing.TB) lock.Locker, opts ...ConformanceOption) {
+	s := newSuite(newLocker, append(opts, WithSlots()))
+	s.run(t, "fewer slots", (*conformance).fewerSlots)
+}
+
+func (c *conformance) fewerSlots() {
+	operator := c.resizer()
+	three := c.semaphore(c.locker(), 3)
+	permits := []*semaphore.Permit{c.permit(three), c.permit(three), c.permit(three)}
+	if err := semaphore.Resize(c.context(), operator, c.resource, 3, 1); err != nil {
+		c.Fatal(err)
+	}
+	for _, p := range permits {
+		if valid := p.Remaining() > 0; valid != (p.Slot() == 0) {
+			c.Errorf("the permit of slot %d is valid: %v", p.Slot(), valid)
+		}
+		if cause := context.Cause(p.Context()); p.Slot() > 0 && !errors.Is(cause, lock.ErrLost) {
+			c.Errorf("the permit of slot %d ended with %v", p.Slot(), cause)
+		}
+	}
+	c.wantOtherSlots(three, 1)
+	_, err := c.semaphore(c.locker(), 1).TryAcquire(c.context(), lock.TTL(c.suite.ttl))
+	c.wantErr("TryAcquire of the slot that is left", err, lock.ErrHeld)
+	for _, p := range permits {
+		_ = p.Release(c.context()) // those that are lost say so
+	}
+	c.giveBack(c.permit(c.semaphore(c.locker(), 1)))
 }

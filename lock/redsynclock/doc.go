@@ -30,7 +30,8 @@
 //	WithSetNXOnExtend             by redsync's rule, a server that lost the key votes again when the key is
 //	                              restored. Without this option, restored keys do not count as votes
 //
-// This driver has no read/write locks: rwlock.New fails with errors.ErrUnsupported.
+// This driver has no read/write locks: rwlock.New fails with errors.ErrUnsupported. It does not know how many
+// slots a semaphore has: semaphore.Resize fails with errors.ErrUnsupported.
 //
 // # Where to find what
 //
