@@ -7,13 +7,16 @@ import (
 	"sync"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/lockscope/lockscope/lock/driver"
 )
 
 // claim is a key of this process in a resource's directory. The oldest key holds the lock; the others are
-// the queue. The revision that created the key identifies the claim: a key that was deleted and created
+// the queue. Readers hold it together if no other claim is older than they are. The revision that created the key identifies the claim: a key that was deleted and created
 // again is another claim.
 type claim struct {
 	directory string
@@ -22,6 +25,8 @@ type claim struct {
 	ttl       time.Duration // of the lock
 	made      int64         // revision that created the key; 0 if unknown
 	fence     uint64
+	reads     bool              // it shares the lock with other readers
+	semaphore *driver.Semaphore // whose slot the lock is; nil for other locks
 
 	// Used only by the calls about the resource, which run one after the other.
 	until    time.Duration // when the lock ends without renewal; 0 before it is held
@@ -49,21 +54,45 @@ func (c *claim) isThere() clientv3.Cmp {
 	return clientv3.Compare(clientv3.CreateRevision(c.key), "=", c.made)
 }
 
-// look reads this claim and the older ones, the oldest first. It fails with errGone if this one is missing.
-func (n *node) look(ctx context.Context, c *claim) (*clientv3.GetResponse, error) {
+// view is a claim and those that keep it from the lock, the oldest first, as of one revision.
+type view struct {
+	header *etcdserverpb.ResponseHeader
+	kvs    []*mvccpb.KeyValue
+	slots  int // how many the claim's semaphore has; 0 if it is no slot, or none are known
+}
+
+// first reports whether nobody keeps the claim from the lock.
+func (v *view) first(c *claim) bool { return c.ours(v.kvs[0]) }
+
+// look reads this claim and the older ones that exclude it. It fails with errGone if this one is missing.
+func (n *node) look(ctx context.Context, c *claim) (*view, error) {
+	ops := []clientv3.Op{
+		clientv3.OpGet(c.directory, c.rivals(), clientv3.WithMaxCreateRev(c.made),
+			clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortAscend)),
+	}
+	if c.reads {
+		ops = append(ops, clientv3.OpGet(c.key, clientv3.WithMaxCreateRev(c.made)))
+	}
+	if c.semaphore != nil {
+		ops = append(ops, clientv3.OpGet(n.slotsKey(c.semaphore.Key)))
+	}
 	known := n.revision()
-	resp, err := repeat(ctx, func(ctx context.Context) (*clientv3.GetResponse, error) {
-		return n.client.Get(ctx, c.directory, clientv3.WithPrefix(), clientv3.WithMaxCreateRev(c.made),
-			clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortAscend))
-	})
+	resp, _, err := n.commit(ctx, nil, ops, nil)
 	if err != nil {
 		return nil, err
 	}
 	n.observe(resp.Header, known)
-	if !slices.ContainsFunc(resp.Kvs, c.ours) {
-		return resp, errGone
+	v := &view{header: resp.Header, kvs: resp.Responses[0].GetResponseRange().Kvs}
+	if c.reads {
+		v.kvs = append(v.kvs, resp.Responses[1].GetResponseRange().Kvs...)
 	}
-	return resp, nil
+	if c.semaphore != nil {
+		v.slots = slotsIn(resp.Responses[len(ops)-1].GetResponseRange().Kvs)
+	}
+	if !slices.ContainsFunc(v.kvs, c.ours) {
+		return v, errGone
+	}
+	return v, nil
 }
 
 // maxTerms is how many leaders in a row a call may meet.
@@ -76,8 +105,7 @@ const maxTerms = 3
 // the leader took it. A leader that stood still may also revoke all leases that were not renewed on it
 // (etcd-io/etcd#15247; releases until the end of 2023). So in another term than the lease's own, the claim
 // moves to a new lease, which no former leader knows.
-func (n *node) confirm(ctx context.Context, c *claim, always bool) (resp *clientv3.GetResponse, sent time.Duration,
-	err error) {
+func (n *node) confirm(ctx context.Context, c *claim, always bool) (v *view, sent time.Duration, err error) {
 	for range maxTerms {
 		sent = n.clock()
 		covered := !always && c.lease().covers(c.ttl, sent)
@@ -88,20 +116,20 @@ func (n *node) confirm(ctx context.Context, c *claim, always bool) (resp *client
 				return nil, 0, err
 			}
 		}
-		resp, err = n.look(ctx, c)
+		v, err = n.look(ctx, c)
 		switch {
 		case err != nil || covered:
-			return resp, sent, err
-		case term != resp.Header.RaftTerm:
+			return v, sent, err
+		case term != v.header.RaftTerm:
 			continue
 		case term != c.lease().term:
 			if sent, err = n.move(ctx, c); err == nil {
-				return resp, sent, nil
+				return v, sent, nil
 			}
-			return resp, 0, err
+			return v, 0, err
 		}
 		c.lease().renew(sent)
-		return resp, sent, nil
+		return v, sent, nil
 	}
 	return nil, 0, errNoTerm
 }
@@ -145,16 +173,15 @@ func (n *node) commit(ctx context.Context, cmps []clientv3.Cmp, then,
 	})
 }
 
-// remove deletes the key of a claim and returns the first key of the directory afterwards. If a late call
+// remove deletes the key of a claim. If it is missing, remove returns the oldest claim that excludes it. If a late call
 // may still create the key, remove revokes the claim's leases, so that nothing can be put under them.
 func (n *node) remove(ctx context.Context, c *claim, bury bool) (found bool, first *mvccpb.KeyValue, err error) {
 	if bury || c.unsure || c.made == 0 {
 		return c.made != 0, nil, n.revoke(ctx, c)
 	}
 	known := n.revision()
-	oldest := clientv3.OpGet(c.directory, clientv3.WithFirstCreate()...)
 	resp, again, err := n.commit(ctx, []clientv3.Cmp{c.isThere()}, []clientv3.Op{clientv3.OpDelete(c.key)},
-		[]clientv3.Op{oldest})
+		[]clientv3.Op{c.oldestRival()})
 	if errors.Is(err, rpctypes.ErrNoSpace) {
 		return true, nil, n.revoke(ctx, c) // 3.4 refuses any transaction then
 	}

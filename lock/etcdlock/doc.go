@@ -56,13 +56,23 @@
 // rise when you move here from Redis. Locks are not handed over inside a process, since revisions
 // cannot be reserved.
 //
-// This driver has no read/write locks: rwlock.New fails with errors.ErrUnsupported.
+// # Read/write locks and semaphores
+//
+// A reader (package rwlock) is a claim whose key has an r before the lease. It holds the lock if no other
+// claim is older, except readers; every other claim waits for all that are older. So a writer that waits is
+// older than the readers that come later, and they wait behind it, as they do behind a plain Mutex. Each
+// reader has a fencing token of its own: the revision of its key.
+//
+// The number of slots of a semaphore (package semaphore) is the key prefix/slots/name#k, whose lease lasts a
+// day after the last use. The transaction that claims a slot compares it, and so does each renewal.
+// semaphore.Resize changes it.
 //
 // # Where to find what
 //
 //	New                        etcdlock.go
 //	options                    options.go, keys.go
-//	requests                   node.go, claim.go
+//	requests                   node.go, bid.go, claim.go
+//	numbers of slots           slots.go
 //	waiting, notifications     queue.go, watch.go
 //	etcd leases                lease.go
 //	fencing tokens             fence.go

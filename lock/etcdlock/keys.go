@@ -20,5 +20,36 @@ func (n *node) directory(key string) string {
 	return MutexPrefix(n.prefix, strings.TrimPrefix(key, n.prefix)) + "/"
 }
 
-// keyOf is the key of a lease's claim, as in concurrency.Mutex.
-func keyOf(directory string, id clientv3.LeaseID) string { return fmt.Sprintf("%s%x", directory, id) }
+// readerMark begins the last part of a reader's key. It sorts behind the hexadecimal digits of other claims, so
+// one range has all claims that exclude readers.
+const readerMark = "r"
+
+// keyOf is the key of a lease's claim, as in concurrency.Mutex unless it is a reader's.
+func keyOf(directory string, id clientv3.LeaseID, reads bool) string {
+	if reads {
+		directory += readerMark
+	}
+	return fmt.Sprintf("%s%x", directory, id)
+}
+
+// rivals is the range of the directory's keys that exclude the claim if they are older.
+func (c *claim) rivals() clientv3.OpOption {
+	if c.reads {
+		return clientv3.WithRange(c.directory + readerMark)
+	}
+	return clientv3.WithPrefix()
+}
+
+// oldestRival reads the oldest claim that excludes this one.
+func (c *claim) oldestRival() clientv3.Op {
+	return clientv3.OpGet(c.directory, append(clientv3.WithFirstCreate(), c.rivals())...)
+}
+
+// noRival holds if no claim excludes this one.
+func (c *claim) noRival() clientv3.Cmp {
+	free := clientv3.Compare(clientv3.CreateRevision(c.directory), "=", 0)
+	if c.reads {
+		return free.WithRange(c.directory + readerMark)
+	}
+	return free.WithPrefix()
+}

@@ -45,7 +45,7 @@ const (
 )
 
 // ReadHeldLocks returns the locks below a prefix that are held, ordered by key, including those of a plain
-// concurrency.Mutex. It changes nothing, and needs the right to read the prefix and fenceKey, which
+// concurrency.Mutex. A lock that is read has one entry for each reader. It changes nothing, and needs the right to read the prefix and fenceKey, which
 // is [DefaultFenceKey] or the services' [WithFenceKey].
 //
 // Everything is of one revision except Remaining, which is read from each lease afterwards. Locks whose
@@ -56,25 +56,28 @@ func ReadHeldLocks(ctx context.Context, client *clientv3.Client, prefix, fenceKe
 	if err != nil {
 		return nil, err
 	}
-	var first []*mvccpb.KeyValue
+	var held []*mvccpb.KeyValue
+	var keys []string
 	for _, q := range queues {
-		first = append(first, q.claims[0])
+		for _, kv := range q.claims[:q.held()] {
+			held, keys = append(held, kv), append(keys, q.key)
+		}
 	}
-	bases, err := readBases(ctx, client, fenceKey, first)
+	bases, err := readBases(ctx, client, fenceKey, held)
 	if err != nil {
 		return nil, err
 	}
-	left, err := readLeases(ctx, client, first)
+	left, err := readLeases(ctx, client, held)
 	if err != nil {
 		return nil, err
 	}
 	var all []HeldLock
-	for i, kv := range first {
+	for i, kv := range held {
 		rest, there := left[clientv3.LeaseID(kv.Lease)]
 		if !there {
 			continue
 		}
-		h := HeldLock{Key: queues[i].key, Remaining: rest}
+		h := HeldLock{Key: keys[i], Remaining: rest}
 		if said, parseErr := records.ParseHolder(string(kv.Value)); parseErr == nil {
 			h.Holder, h.Fence = said, fenceAt(bases, kv.CreateRevision)
 		}
@@ -92,7 +95,7 @@ func ReadWaiting(ctx context.Context, client *clientv3.Client, prefix string) ([
 	}
 	var all []Waiting
 	for _, q := range queues {
-		for _, kv := range q.claims[1:] {
+		for _, kv := range q.claims[q.held():] {
 			w := Waiting{Key: q.key}
 			if said, parseErr := records.ParseHolder(string(kv.Value)); parseErr == nil {
 				w.Holder, w.Since = said, said.Since
@@ -107,6 +110,20 @@ func ReadWaiting(ctx context.Context, client *clientv3.Client, prefix string) ([
 type queue struct {
 	key    string
 	claims []*mvccpb.KeyValue
+}
+
+// held is how many of the claims hold the lock: one, or all readers that are older than every other claim.
+func (q *queue) held() int {
+	n := 0
+	for n < len(q.claims) && isReader(q.claims[n]) {
+		n++
+	}
+	return max(n, 1)
+}
+
+func isReader(kv *mvccpb.KeyValue) bool {
+	_, last, _ := cutLast(string(kv.Key), "/")
+	return strings.HasPrefix(last, readerMark)
 }
 
 // readQueues reads all claims as they were at one revision.
@@ -155,7 +172,7 @@ func inOrder(byKey map[string]*queue) []queue {
 // false for a key that is not a claim.
 func lockOf(prefix, claim string) (key string, ok bool) {
 	directory, lease, found := cutLast(strings.TrimPrefix(claim, prefix), "/")
-	if _, err := strconv.ParseUint(lease, 16, 64); !found || err != nil {
+	if _, err := strconv.ParseUint(strings.TrimPrefix(lease, readerMark), 16, 64); !found || err != nil {
 		return "", false
 	}
 	return prefix + strings.ReplaceAll(strings.ReplaceAll(directory, "%2F", "/"), "%25", "%"), true

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/api/v3/mvccpb"
 
 	"github.com/lockscope/lockscope/lock/driver"
 )
@@ -26,8 +26,7 @@ func (n *node) waiting(req driver.AcquireRequest) *claim {
 }
 
 // queue lets a claim wait, and returns the number of claims before it.
-func (n *node) queue(req driver.AcquireRequest, c *claim, resp *clientv3.TxnResponse) (ahead int) {
-	before := resp.Responses[2].GetResponseRange().Kvs
+func (n *node) queue(req driver.AcquireRequest, c *claim, before []*mvccpb.KeyValue) (ahead int) {
 	n.mu.Lock()
 	former := n.queued[req.Key]
 	n.queued[req.Key] = c
@@ -87,16 +86,24 @@ func (n *node) stopWaiting(key string, c *claim) {
 // promote makes a waiting claim the holder's if it is the first now. It fails with errGone if the claim lost
 // its place.
 func (n *node) promote(ctx context.Context, req driver.AcquireRequest, c *claim) (driver.AcquireReply, error) {
-	resp, sent, err := n.confirm(ctx, c, false)
+	v, sent, err := n.confirm(ctx, c, false)
 	switch {
 	case errors.Is(err, errGone):
 		n.stopWaiting(req.Key, c)
 		return driver.AcquireReply{}, errGone
 	case err != nil:
 		return driver.AcquireReply{}, n.notSent(err) // it goes on waiting
-	case !c.ours(resp.Kvs[0]):
-		reply := n.refuse(ctx, resp.Kvs[0], true)
-		reply.Ticket, reply.Ahead = c.made, len(resp.Kvs)-1
+	case c.semaphore != nil && v.slots == 0:
+		if v.slots, err = n.takeSlots(ctx, c.semaphore); err != nil {
+			return driver.AcquireReply{}, n.notSent(err)
+		}
+	}
+	switch {
+	case !c.agrees(v.slots):
+		return n.otherSlots(ctx, req, c, v.slots)
+	case !v.first(c):
+		reply := n.refuse(ctx, v.kvs[0], true)
+		reply.Ticket, reply.Ahead, reply.Slots = c.made, len(v.kvs)-1, c.slots()
 		return reply, nil
 	}
 	n.stopWaiting(req.Key, c)

@@ -7,8 +7,8 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
-// TestNoReadWriteLocks: the driver says so before it sends anything.
-func TestNoReadWriteLocks(t *testing.T) {
-	s := cluster(t, 1)
-	locktest.TestNoRWLock(t, func(t testing.TB) lock.Locker { return locker(t, s) })
+func TestRWLock(t *testing.T) {
+	c := cluster(t, 1)
+	locktest.TestRWLock(t, func(t testing.TB) lock.Locker { return locker(t, c) }, locktest.WithTTL(suiteTTL),
+		locktest.WithReaderFences())
 }

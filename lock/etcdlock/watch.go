@@ -173,18 +173,18 @@ func (w *watch) opened(ctx context.Context, at int64) {
 func (w *watch) look(ctx context.Context, c *claim) {
 	ctx, cancel := context.WithTimeout(ctx, w.n.timeout)
 	defer cancel()
-	resp, err := w.n.look(ctx, c)
+	v, err := w.n.look(ctx, c)
 	if err != nil && !errors.Is(err, errGone) {
 		return
 	}
 	w.mu.Lock()
 	wake := false
 	if w.place == c && w.open {
-		before := resp.Kvs
+		before := v.kvs
 		if err == nil {
 			before = before[:len(before)-1]
 		}
-		wake = w.expect(before, resp.Header.Revision) || err != nil
+		wake = w.expect(before, v.header.Revision) || err != nil
 	}
 	key := w.key
 	w.mu.Unlock()
