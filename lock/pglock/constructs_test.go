@@ -73,6 +73,21 @@ func TestAHungServerLosesReaders(t *testing.T) {
 	})
 }
 
+// TestReadersThroughARestart: callers read and write while the server hangs, goes on, is killed and comes back.
+func TestReadersThroughARestart(t *testing.T) {
+	s := server(t, "fsync=on")
+	locktest.TestRWLockThrough(t, func(t testing.TB) lock.Locker {
+		return locker(t, s, lock.WithNodeTimeout(500*time.Millisecond))
+	}, func() {
+		must(t, s.Pause())
+		time.Sleep(2 * time.Second)
+		must(t, s.Resume())
+		time.Sleep(500 * time.Millisecond)
+		must(t, s.Kill())
+		must(t, s.Restart(t.Context()))
+	}, lock.TTL(2*time.Second), lock.MaxWait(waitTime))
+}
+
 // TestReadersAreListed with a fence and a holder each, and leave no rows behind that grow with their number.
 func TestReadersAreListed(t *testing.T) {
 	s := server(t)

@@ -14,3 +14,10 @@ func TestSemaphore(t *testing.T) {
 		return locker(t, s, lock.WithNodeTimeout(500*time.Millisecond))
 	}, locktest.WithTTL(2*time.Second), locktest.WithSlots())
 }
+
+func TestResize(t *testing.T) {
+	s := server(t)
+	locktest.TestResize(t, func(t testing.TB) lock.Locker {
+		return locker(t, s, lock.WithNodeTimeout(500*time.Millisecond), lock.WithMaxTTL(2*time.Second))
+	}, locktest.WithTTL(2*time.Second))
+}
