@@ -16,8 +16,8 @@ import (
 )
 
 // claim is a key of this process in a resource's directory. The oldest key holds the lock; the others are
-// the queue. Readers hold it together if no other claim is older than they are. The revision that created the key identifies the claim: a key that was deleted and created
-// again is another claim.
+// the queue. Readers hold it together if no other claim is older than they are. The revision that created the
+// key identifies the claim: a key that was deleted and created again is another claim.
 type claim struct {
 	directory string
 	key       string

@@ -45,8 +45,8 @@ const (
 )
 
 // ReadHeldLocks returns the locks below a prefix that are held, ordered by key, including those of a plain
-// concurrency.Mutex. A lock that is read has one entry for each reader. It changes nothing, and needs the right to read the prefix and fenceKey, which
-// is [DefaultFenceKey] or the services' [WithFenceKey].
+// concurrency.Mutex. A lock that is read has one entry for each reader. ReadHeldLocks changes nothing, and needs the
+// right to read the prefix and fenceKey, which is [DefaultFenceKey] or the services' [WithFenceKey].
 //
 // Everything is of one revision except Remaining, which is read from each lease afterwards. Locks whose
 // lease has ended by then are left out. If ctx ends or a majority does not answer, ReadHeldLocks fails

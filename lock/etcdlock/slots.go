@@ -148,7 +148,8 @@ func (n *node) Resize(ctx context.Context, req driver.ResizeRequest) (driver.Res
 const maxChanges = 5
 
 // setSlots sets the number to to, if from, to or none is known, unless to is 0. It returns what was known before.
-func (n *node) setSlots(ctx context.Context, semaphore string, from, to int, keep time.Duration) (known int, err error) {
+func (n *node) setSlots(ctx context.Context, semaphore string, from, to int, keep time.Duration) (known int,
+	err error) {
 	key := n.slotsKey(semaphore)
 	for range maxChanges {
 		resp, err := repeat(ctx, func(ctx context.Context) (*clientv3.GetResponse, error) {
@@ -176,7 +177,8 @@ func (n *node) setSlots(ctx context.Context, semaphore string, from, to int, kee
 }
 
 // putSlots writes the number under a new lease, unless somebody else has written since revision seen.
-func (n *node) putSlots(ctx context.Context, key string, slots int, seen int64, keep time.Duration) (done bool, err error) {
+func (n *node) putSlots(ctx context.Context, key string, slots int, seen int64, keep time.Duration) (done bool,
+	err error) {
 	l, err := n.grant(ctx, int64(math.Ceil(keep.Seconds())))
 	if err != nil {
 		return false, err

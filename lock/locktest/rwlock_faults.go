@@ -12,7 +12,8 @@ import (
 
 // TestRWLockThrough lets callers of three Lockers read and write while fault runs. It fails if a call fails, or if the
 // lease of a writer and another lease were valid at once. opts are those of each call.
-func TestRWLockThrough(t *testing.T, newLocker func(t testing.TB) lock.Locker, fault func(), opts ...lock.AcquireOption) {
+func TestRWLockThrough(t *testing.T, newLocker func(t testing.TB) lock.Locker, fault func(),
+	opts ...lock.AcquireOption) {
 	const processes, callers, rounds = 3, 3, 12
 	var all sync.WaitGroup
 	inside := &validLeases{writes: make(map[lock.Lease]bool)}

@@ -68,9 +68,9 @@ func (c *conformance) wantOtherSlots(s *semaphore.Semaphore, known int) {
 	}
 }
 
-// TestResize checks that [semaphore.Resize] to fewer slots ends every permit of a slot that is gone, although its holder
-// renews it, and no other permit; and that calls with the old number learn of it. Resize waits for the lock.WithMaxTTL of
-// the Lockers, which has to be the TTL of the suite.
+// TestResize checks that [semaphore.Resize] to fewer slots ends every permit of a slot that is gone, although its
+// holder renews it, and no other permit; and that calls with the old number learn of it. Resize waits for the
+// lock.WithMaxTTL of the Lockers, which has to be the TTL of the suite.
 func TestResize(t *testing.T, newLocker func(t testing.TB) lock.Locker, opts ...ConformanceOption) {
 	s := newSuite(newLocker, append(opts, WithSlots()))
 	s.run(t, "fewer slots", (*conformance).fewerSlots)
