@@ -41,7 +41,17 @@
 //
 // A caller with lock.NoWait that is refused has created a place and deleted it: two writes.
 //
-// This driver has no read/write locks: rwlock.New fails with errors.ErrUnsupported.
+// # Read/write locks and semaphores
+//
+// A reader (package rwlock) is a place with -read-lock- in its name, as in ZooKeeper's recipe for shared
+// locks. It holds the lock if all places in front are readers'; every other place waits for all in front. So
+// readers that come after a writer wait behind it, as they do behind zk.Lock and InterProcessMutex. Each
+// reader has a fencing token of its own. Curator's InterProcessReadWriteLock uses other names: do not mix them.
+// A TryLock that is refused keeps out readers for the moment of its call, since it has created a place.
+//
+// The number of slots of a semaphore (package semaphore) is a node below the root, ;slots; and the name. The
+// transaction that takes a place or renews one checks its version. semaphore.Resize changes it. ZooKeeper has no
+// expiry for such nodes, so the number is never forgotten: delete the node of a semaphore that nobody uses.
 //
 // # Where to find what
 //
@@ -50,6 +60,7 @@
 //	requests                  node.go
 //	taking a place            enter.go, place.go, names.go
 //	the place in front        look.go, watch.go
+//	numbers of slots          slots.go
 //	fencing tokens            fence.go
 //	session and connection    session.go, link.go, calls.go, wire.go
 //	unreachable servers       reach.go

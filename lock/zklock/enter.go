@@ -30,7 +30,7 @@ func (n *node) enter(p *place, req driver.AcquireRequest, queued bool) (reply dr
 		case own == "":
 			queued = false
 			if names, err = n.create(p); err != nil {
-				return reply, classify(err)
+				return n.failed(p, req, err)
 			}
 			if err := n.checkTTL(req.TTL); err != nil {
 				return reply, err
@@ -42,22 +42,35 @@ func (n *node) enter(p *place, req driver.AcquireRequest, queued bool) (reply dr
 			}
 		}
 		own, _ = n.at(p)
-		switch at := slices.Index(names, path.Base(own)); {
-		case at == 0:
-			return n.hold(p, req, queued)
-		case at > 0:
-			switch reply, err := n.stand(p, req, names[:at]); {
-			case !errors.Is(err, zk.ErrNoNode):
-				return reply, err
-			case at == 1: // the only one in front is gone
-				return n.hold(p, req, queued)
-			}
-		default:
+		at := slices.Index(names, path.Base(own))
+		if at < 0 {
 			n.remove(n.vanished(p)) // its session may have been noted as the one before
+			continue
+		}
+		front := p.rivals(names[:at])
+		if len(front) == 0 {
+			return n.hold(p, req, queued)
+		}
+		switch reply, err := n.stand(p, req, front); {
+		case !errors.Is(err, zk.ErrNoNode):
+			reply.Reserved = front[0] != names[0] // readers hold the lock, and who comes next is in front
+			return reply, err
+		case len(front) == 1: // the only one in front is gone
+			return n.hold(p, req, queued)
 		}
 	}
 	return reply, fmt.Errorf("%w: the queue of %q changes faster than it can be read: try again", driver.ErrUnreachable,
 		p.key)
+}
+
+// failed is the vote for a place that could not be created.
+func (n *node) failed(p *place, req driver.AcquireRequest, err error) (driver.AcquireReply, error) {
+	if other, ok := errors.AsType[otherSlots](err); ok {
+		n.remove(n.bury(p))
+		n.forget(req.Token)
+		return driver.AcquireReply{Slots: int(other)}, nil
+	}
+	return driver.AcquireReply{}, classify(err)
 }
 
 // create creates the place, and returns the queue if it was read with it. If the answer was lost, it
@@ -116,17 +129,25 @@ func (n *node) search(p *place, session int64) error {
 // createParents creates the node of a resource and its missing parents. The ensemble deletes the node after
 // it has been empty for a while.
 func (n *node) createParents(dir string) error {
+	if err := n.createAbove(dir); err != nil {
+		return err
+	}
+	if _, err := n.link.CreateContainer(dir, nil, zk.FlagContainer, n.acl); err != nil &&
+		!errors.Is(err, zk.ErrNodeExists) {
+		return err
+	}
+	return nil
+}
+
+// createAbove creates the missing parents of a node.
+func (n *node) createAbove(node string) error {
 	above := ""
-	for _, name := range strings.Split(strings.TrimPrefix(path.Dir(dir), "/"), "/") {
+	for _, name := range strings.Split(strings.TrimPrefix(path.Dir(node), "/"), "/") {
 		above += "/" + name
 		if _, err := n.link.Create(above, nil, zk.FlagPersistent, n.acl); err != nil &&
 			!errors.Is(err, zk.ErrNodeExists) {
 			return err
 		}
-	}
-	if _, err := n.link.CreateContainer(dir, nil, zk.FlagContainer, n.acl); err != nil &&
-		!errors.Is(err, zk.ErrNodeExists) {
-		return err
 	}
 	return nil
 }
@@ -136,6 +157,11 @@ func (n *node) hold(p *place, req driver.AcquireRequest, queued bool) (reply dri
 	if err := n.know(p); err != nil {
 		return reply, cutOff(err)
 	}
+	if queued && p.semaphore != nil {
+		if err := n.confirm(p.semaphore); err != nil {
+			return n.failed(p, req, cutOff(err))
+		}
+	}
 	fence, err := n.fence(p, req.Floor)
 	if err != nil {
 		return reply, err
@@ -143,12 +169,13 @@ func (n *node) hold(p *place, req driver.AcquireRequest, queued bool) (reply dri
 	if !n.grant(p, req.Token, req.TTL, queued) {
 		return reply, driver.ErrTombstone
 	}
-	return driver.AcquireReply{Granted: true, Counter: fence, Run: 1}, nil
+	return driver.AcquireReply{Granted: true, Counter: fence, Run: 1, Slots: p.slots()}, nil
 }
 
 // stand is the vote for any other place. For a waiter it keeps the place and watches the one in front. It
 // fails with zk.ErrNoNode if that one has ended.
 func (n *node) stand(p *place, req driver.AcquireRequest, front []string) (reply driver.AcquireReply, err error) {
+	reply.Slots = p.slots()
 	waits := req.Waiter.Enqueue || req.Waiter.Ticket != 0
 	data, stat, err := n.readHolder(p, front, waits)
 	switch {

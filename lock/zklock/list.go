@@ -38,14 +38,15 @@ type Waiting struct {
 const readParallel = 8
 
 // ReadHeldLocks returns the locks below a root that are held, ordered by key, including those of zk.Lock
-// and Curator. It needs only the right to read, and changes nothing. It finds locks directly below
-// the root. Locks that are taken or released during the call may be missing or present.
+// and Curator. A lock that is read has one entry for each reader. ReadHeldLocks needs only the right to read, and
+// changes nothing. It finds locks directly below the root. Locks that are taken or released during the call may be
+// missing or present.
 //
 // The ZooKeeper client has no contexts. When ctx ends, ReadHeldLocks fails at once, while its requests end
 // with their answers or with conn.
 func ReadHeldLocks(ctx context.Context, conn *zk.Conn, root string) ([]HeldLock, error) {
 	return answered(ctx, func() ([]HeldLock, error) {
-		queues, err := readQueues(ctx, conn, root, 1)
+		queues, err := readQueues(ctx, conn, root, holders)
 		if err != nil {
 			return nil, err
 		}
@@ -55,11 +56,13 @@ func ReadHeldLocks(ctx context.Context, conn *zk.Conn, root string) ([]HeldLock,
 		}
 		var all []HeldLock
 		for _, q := range queues {
-			h := HeldLock{Key: q.key, Holder: q.places[0].holder}
-			if base != 0 && q.places[0].ours {
-				h.Fence = base + uint64(q.places[0].stat.Czxid)
+			for _, p := range q.places[:q.held()] {
+				h := HeldLock{Key: q.key, Holder: p.holder}
+				if base != 0 && p.ours {
+					h.Fence = base + uint64(p.stat.Czxid)
+				}
+				all = append(all, h)
 			}
-			all = append(all, h)
 		}
 		return all, nil
 	})
@@ -69,13 +72,13 @@ func ReadHeldLocks(ctx context.Context, conn *zk.Conn, root string) ([]HeldLock,
 // queue. It changes nothing, and fails as [ReadHeldLocks] does.
 func ReadWaiting(ctx context.Context, conn *zk.Conn, root string) ([]Waiting, error) {
 	return answered(ctx, func() ([]Waiting, error) {
-		queues, err := readQueues(ctx, conn, root, -1)
+		queues, err := readQueues(ctx, conn, root, queueOf)
 		if err != nil {
 			return nil, err
 		}
 		var all []Waiting
 		for _, q := range queues {
-			for _, p := range q.places[1:] {
+			for _, p := range q.places[q.held():] {
 				all = append(all, Waiting{Key: q.key, Since: time.UnixMilli(p.stat.Ctime), Holder: p.holder})
 			}
 		}
@@ -122,14 +125,34 @@ type readQueue struct {
 	places []readPlace
 }
 
+// held is how many of the places hold the lock: one, or all readers that are in front of every other place.
+func (q *readQueue) held() int {
+	n := 0
+	for n < len(q.places) && q.places[n].reads {
+		n++
+	}
+	return max(n, 1)
+}
+
+// holders returns the names of the places that hold the lock.
+func holders(names []string) []string {
+	queue := queueOf(names)
+	n := 0
+	for n < len(queue) && isReader(queue[n]) {
+		n++
+	}
+	return queue[:min(max(n, 1), len(queue))]
+}
+
 type readPlace struct {
+	reads  bool
 	stat   *zk.Stat
 	holder lock.Holder
 	ours   bool // false for zk.Lock and Curator
 }
 
-// readQueues reads the queues of all locks, with at most most places each; all if most is negative.
-func readQueues(ctx context.Context, conn *zk.Conn, root string, most int) ([]readQueue, error) {
+// readQueues reads the queues of all locks. places chooses the names that are read of each, in order.
+func readQueues(ctx context.Context, conn *zk.Conn, root string, places func([]string) []string) ([]readQueue, error) {
 	if _, err := conn.Sync(root); err != nil && !errors.Is(err, zk.ErrNoNode) {
 		return nil, err // without a sync this server may lag behind
 	}
@@ -144,19 +167,19 @@ func readQueues(ctx context.Context, conn *zk.Conn, root string, most int) ([]re
 	var asking sync.WaitGroup
 	for _, name := range names {
 		key, err := url.PathUnescape(name)
-		if err != nil || name == baseName {
+		if err != nil || name == baseName || strings.HasPrefix(name, slotsName) {
 			continue
 		}
 		slots <- struct{}{}
 		asking.Go(func() {
 			defer func() { <-slots }()
-			places, err := readPlaces(ctx, conn, root+"/"+name, most)
+			read, err := readPlaces(ctx, conn, root+"/"+name, places)
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {
 				errs = append(errs, err)
-			} else if len(places) > 0 {
-				all = append(all, readQueue{key, places})
+			} else if len(read) > 0 {
+				all = append(all, readQueue{key, read})
 			}
 		})
 	}
@@ -168,9 +191,9 @@ func readQueues(ctx context.Context, conn *zk.Conn, root string, most int) ([]re
 	return all, nil
 }
 
-// readPlaces reads the first places of a queue. It skips places that end meanwhile, and starts over
+// readPlaces reads the chosen places of a queue. It skips places that end meanwhile, and starts over
 // if the first one does.
-func readPlaces(ctx context.Context, conn *zk.Conn, dir string, most int) ([]readPlace, error) {
+func readPlaces(ctx context.Context, conn *zk.Conn, dir string, chosen func([]string) []string) ([]readPlace, error) {
 	for range tries {
 		names, _, err := conn.Children(dir)
 		if errors.Is(err, zk.ErrNoNode) {
@@ -179,11 +202,7 @@ func readPlaces(ctx context.Context, conn *zk.Conn, dir string, most int) ([]rea
 		if err != nil {
 			return nil, err
 		}
-		queue := queueOf(names)
-		if most >= 0 {
-			queue = queue[:min(most, len(queue))]
-		}
-		places, err := readData(ctx, conn, dir, queue)
+		places, err := readData(ctx, conn, dir, chosen(names))
 		if !errors.Is(err, zk.ErrNoNode) {
 			return places, err
 		}
@@ -204,7 +223,7 @@ func readData(ctx context.Context, conn *zk.Conn, dir string, queue []string) (p
 		case err != nil:
 			return nil, err
 		}
-		p := readPlace{stat: stat}
+		p := readPlace{stat: stat, reads: isReader(name)}
 		said, _ := readRecord(data, stat.Mtime)
 		if holder, err := records.ParseHolder(said); err == nil {
 			p.holder, p.ours = holder, true

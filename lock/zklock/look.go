@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/lockscope/lockscope/lock/driver"
 )
 
 // take creates the place, and writes to the node above it in the same transaction. The answer to the write
@@ -22,10 +24,12 @@ func (n *node) take(p *place) (names []string, err error) {
 	if n.crowded.Load() > 0 {
 		all.Go(func() { seen, _, _ = n.link.Children(p.dir) })
 	}
-	answers, err := n.link.Multi(
-		&zk.CreateRequest{Path: p.dir + "/" + protected + p.guid + lockName, Data: p.data, Acl: n.acl,
+	ops := []any{
+		&zk.CreateRequest{Path: p.dir + "/" + p.name(), Data: p.data, Acl: n.acl,
 			Flags: zk.FlagEphemeral | zk.FlagSequence},
-		&zk.SetDataRequest{Path: p.dir, Version: -1})
+		&zk.SetDataRequest{Path: p.dir, Version: -1},
+	}
+	answers, err := n.multi(p.semaphore, ops)
 	all.Wait()
 	if err != nil {
 		return nil, err
@@ -40,6 +44,31 @@ func (n *node) take(p *place) (names []string, err error) {
 		return queueOf(seen), nil
 	}
 	return nil, nil
+}
+
+// multi carries out operations on a place, if the number of slots of its semaphore is the one that it says. It fails
+// with otherSlots if that is another.
+func (n *node) multi(s *driver.Semaphore, ops []any) ([]zk.MultiResponse, error) {
+	if s == nil {
+		return n.link.Multi(ops...)
+	}
+	for range tries {
+		known, err := n.agree(s)
+		if err != nil {
+			return nil, err
+		}
+		if known.slots != s.Slots {
+			return nil, otherSlots(known.slots)
+		}
+		answers, err := n.link.Multi(append([]any{n.check(s.Key, known)}, ops...)...)
+		switch {
+		case err == nil:
+			return answers[1:], nil
+		case !n.outdated(s, answers, err):
+			return nil, err
+		}
+	}
+	return nil, errChanging(n.slotsPath(s.Key))
 }
 
 // stayCrowded is how many queues without other places must follow before queues are expected to be short

@@ -13,7 +13,10 @@ import (
 const (
 	protected = "_c_"    // then a GUID by which a client finds what it has made
 	lockName  = "-lock-" // then ten digits
-	seqDigits = 10
+	// readerName is lockName for a place that shares the lock with other readers. zk.Lock and Curator take it for a
+	// place like any other, and wait behind it.
+	readerName = "-read-lock-"
+	seqDigits  = 10
 )
 
 // escape turns a resource into one name: a slash would make a child node, and ZooKeeper forbids some
@@ -39,6 +42,11 @@ func seqOf(name string) (int64, bool) {
 	}
 	seq, err := strconv.ParseInt(name[len(name)-seqDigits:], 10, 64)
 	return seq, err == nil
+}
+
+// isReader reports whether a place shares the lock with other readers.
+func isReader(name string) bool {
+	return len(name) >= seqDigits && strings.HasSuffix(name[:len(name)-seqDigits], readerName)
 }
 
 // queueOf returns the names of a queue's places, in order.

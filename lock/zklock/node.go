@@ -33,6 +33,7 @@ type node struct {
 	waiting map[string]*place // by key: places of this process between two attempts
 	wake    func(key string)  // nil before Subscribe
 	base    fenceBase
+	numbers map[string]number // of slots, by semaphore, as read last
 }
 
 var _ driver.BlockingNode = (*node)(nil)
@@ -41,7 +42,7 @@ func newNode(name string, l *link, s settings, clock engine.Clock) *node {
 	life, end := context.WithCancel(context.Background())
 	return &node{
 		name: name, link: l, root: s.root, acl: s.acl, life: life, end: end, clock: clock,
-		byToken: make(map[string]*place), waiting: make(map[string]*place),
+		byToken: make(map[string]*place), waiting: make(map[string]*place), numbers: make(map[string]number),
 	}
 }
 
@@ -83,6 +84,9 @@ func (n *node) Extend(ctx context.Context, req driver.ExtendRequest) (driver.Ext
 	}
 	n.mu.Unlock()
 	reply, err := within(ctx, n, n.link.await, func() (driver.ExtendReply, error) {
+		if p.semaphore != nil {
+			return n.extendSlot(ctx, p.semaphore, path, data)
+		}
 		switch _, err := n.repeat(ctx, func() error { _, err := n.link.Set(path, data, -1); return err }); {
 		case err == nil:
 			return driver.ExtendDone, nil
@@ -136,7 +140,7 @@ func (n *node) Release(ctx context.Context, req driver.ReleaseRequest) (reply dr
 	}
 	path := n.bury(p)
 	if path != "" { // else the call that creates it removes it
-		giveBack := func() (driver.ReleaseFound, error) { return n.giveBack(ctx, p.dir, path) }
+		giveBack := func() (driver.ReleaseFound, error) { return n.giveBack(ctx, p, path) }
 		reply.Found, err = within(ctx, n, n.link.await, giveBack, nil)
 	}
 	if err == nil {
@@ -146,7 +150,7 @@ func (n *node) Release(ctx context.Context, req driver.ReleaseRequest) (reply dr
 }
 
 // giveBack deletes a place.
-func (n *node) giveBack(ctx context.Context, dir, path string) (driver.ReleaseFound, error) {
+func (n *node) giveBack(ctx context.Context, p *place, path string) (driver.ReleaseFound, error) {
 	session := n.link.SessionID()
 	again, err := n.repeat(ctx, func() error { return n.link.Delete(path, -1) })
 	switch {
@@ -157,11 +161,12 @@ func (n *node) giveBack(ctx context.Context, dir, path string) (driver.ReleaseFo
 	case again && n.link.SessionID() == session:
 		return driver.FoundOwn, nil // the call that was cut off took effect
 	}
-	return n.whoHolds(dir), nil
+	return n.whoHolds(p), nil
 }
 
-func (n *node) whoHolds(dir string) driver.ReleaseFound {
-	if names, _, err := n.link.Children(dir); err == nil && len(queueOf(names)) > 0 {
+// whoHolds reports whether somebody else may hold the lock that the place was for.
+func (n *node) whoHolds(p *place) driver.ReleaseFound {
+	if names, _, err := n.link.Children(p.dir); err == nil && len(p.rivals(queueOf(names))) > 0 {
 		return driver.FoundOther
 	}
 	return driver.FoundNothing

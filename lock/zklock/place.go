@@ -10,6 +10,8 @@ import (
 // holds the lock.
 type place struct {
 	key, dir, guid string
+	reads          bool              // it shares the lock with other readers
+	semaphore      *driver.Semaphore // whose slot the lock is; nil for other locks
 
 	// Guarded by the mutex of the node it belongs to.
 	path     string        // "" until it is known to exist
@@ -28,13 +30,14 @@ type place struct {
 func (n *node) begin(req driver.AcquireRequest) (p *place, queued bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if p := n.waiting[req.Key]; p != nil && (req.Waiter.Enqueue || req.Waiter.Ticket != 0) {
+	reads := req.Mode == driver.Read
+	if p := n.waiting[req.Key]; p != nil && p.reads == reads && (req.Waiter.Enqueue || req.Waiter.Ticket != 0) {
 		n.byToken[req.Token] = p
-		p.data = record(req.TTL, req.Holder)
+		p.data, p.semaphore = record(req.TTL, req.Holder), req.Semaphore
 		return p, true
 	}
 	p = &place{key: req.Key, dir: n.root + "/" + escape(req.Key), guid: guidOf(req.Token),
-		data: record(req.TTL, req.Holder)}
+		data: record(req.TTL, req.Holder), reads: reads, semaphore: req.Semaphore}
 	n.byToken[req.Token] = p
 	return p, false
 }
@@ -44,6 +47,36 @@ func (n *node) made(p *place, path string, czxid int64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	p.path, p.czxid = path, czxid
+}
+
+// name is what the place's name is made of, before its number.
+func (p *place) name() string {
+	if p.reads {
+		return protected + p.guid + readerName
+	}
+	return protected + p.guid + lockName
+}
+
+// rivals returns those of the names that exclude the place if they are in front: all but a reader's other readers.
+func (p *place) rivals(names []string) []string {
+	if !p.reads {
+		return names
+	}
+	var rivals []string
+	for _, name := range names {
+		if !isReader(name) {
+			rivals = append(rivals, name)
+		}
+	}
+	return rivals
+}
+
+// slots is how many slots the place's semaphore has; 0 if it is no slot.
+func (p *place) slots() int {
+	if p.semaphore == nil {
+		return 0
+	}
+	return p.semaphore.Slots
 }
 
 // making records the session that is about to create the place, and the time.

@@ -2,13 +2,16 @@ package zklock_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
-// TestNoReadWriteLocks: the driver says so before it sends anything.
-func TestNoReadWriteLocks(t *testing.T) {
-	s := ensemble(t, 1)
-	locktest.TestNoRWLock(t, func(t testing.TB) lock.Locker { return locker(t, s) })
+func TestRWLock(t *testing.T) {
+	t.Parallel()
+	e := ensemble(t, 1)
+	locktest.TestRWLock(t, func(t testing.TB) lock.Locker {
+		return locker(t, e, lock.WithNodeTimeout(time.Second), lock.WithMaxTTL(16*time.Second))
+	}, locktest.WithTTL(4*time.Second), locktest.WithReaderFences())
 }

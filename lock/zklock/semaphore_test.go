@@ -10,5 +10,13 @@ import (
 func TestSemaphore(t *testing.T) {
 	t.Parallel()
 	e := ensemble(t, 1)
-	locktest.TestSemaphore(t, func(t testing.TB) lock.Locker { return locker(t, e) }, locktest.WithTTL(suiteTTL))
+	locktest.TestSemaphore(t, func(t testing.TB) lock.Locker { return locker(t, e) }, locktest.WithTTL(suiteTTL),
+		locktest.WithSlots())
+}
+
+func TestResize(t *testing.T) {
+	t.Parallel()
+	e := ensemble(t, 1)
+	locktest.TestResize(t, func(t testing.TB) lock.Locker { return locker(t, e, lock.WithMaxTTL(suiteTTL)) },
+		locktest.WithTTL(suiteTTL))
 }
