@@ -89,3 +89,18 @@ func BenchmarkHandOffs(b *testing.B) {
 
 // BenchmarkContender is one of these.
 func BenchmarkContender(b *testing.B) { locktest.Contender(b, peers) }
+
+// BenchmarkConstructs is a reader, a writer and a permit that nobody contends for, beside a lock.
+func BenchmarkConstructs(b *testing.B) {
+	for _, members := range []int{1, 3} {
+		b.Run(fmt.Sprint(members, " members"), func(b *testing.B) {
+			locktest.ComparePairs(b, onDisk(b, members), locktest.ConstructPeers(
+				func(b *testing.B, servers []string) lock.Locker {
+					l, err := etcdlock.New(connect(b, servers), lock.WithNodeTimeout(time.Second))
+					must(b, err)
+					b.Cleanup(func() { must(b, l.Close()) })
+					return l
+				}))
+		})
+	}
+}

@@ -66,3 +66,14 @@ func BenchmarkHandOffs(b *testing.B) {
 
 // BenchmarkContender is one of these.
 func BenchmarkContender(b *testing.B) { locktest.Contender(b, peers) }
+
+// BenchmarkConstructs is a reader, a writer and a permit that nobody contends for, beside a lock.
+func BenchmarkConstructs(b *testing.B) {
+	for _, n := range []int{1, 3} {
+		b.Run(fmt.Sprint(n, " servers"), func(b *testing.B) {
+			servers := ensemble(b, n, zkproc.WithSync()).Addrs()
+			locktest.ComparePairs(b, servers, locktest.ConstructPeers(
+				func(b *testing.B, servers []string) lock.Locker { return open(b, servers) }))
+		})
+	}
+}
