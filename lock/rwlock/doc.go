@@ -52,8 +52,19 @@
 //
 // # Drivers
 //
-// Packages redlock and memlock have read/write locks. With other drivers New fails with errors.ErrUnsupported, as it
-// does with lock.Reentrant and with decorators that do not say what they pass on; see [lock.Shares].
+//	           read/write lock  a reader's fence          what bars later readers
+//	redlock    yes              at least the writers'     a bar on each node, for a TTL or four polls
+//	memlock    yes              at least the writers'     the same
+//	pglock     yes              unique, above all before  a row, for a TTL or four polls
+//	etcdlock   yes              unique, above all before  the writer's key in the queue, until its lease ends
+//	zklock     yes              unique, above all before  the writer's place in the queue, until its session ends
+//	redsynclock  no
+//
+// Without read/write locks New fails with errors.ErrUnsupported. So it does with lock.Reentrant and with decorators that
+// do not say what they pass on; see [lock.Shares].
+//
+// With etcdlock and zklock a writer keeps its place in one queue, so it need not ask again to keep it. In zklock a
+// [RWLock.TryLock] that is refused keeps readers out for the moment of its call.
 //
 // A read/write lock and a lock of the same name exclude each other. But a release by one names no waiter of the other,
 // which then finds out after a poll interval. Use different names.

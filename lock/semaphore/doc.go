@@ -32,10 +32,18 @@
 //
 // What keeps processes from using different numbers depends on the driver.
 //
-// Nodes of package memlock, and of package redlock without a Redis Cluster, know k:
+//	             k is known to the nodes  until
+//	redlock      yes, on each node        nobody has used the semaphore for a day
+//	redlock on a Redis Cluster  no
+//	memlock      yes, on each node        nobody has used the semaphore for a day
+//	pglock       yes, in a row            nobody has used the semaphore for a day
+//	etcdlock     yes, in a key            nobody has used the semaphore for a day
+//	zklock       yes, in a node           somebody deletes the node
+//	redsynclock  no
 //
-//   - A node takes k from the first caller, once it may vote, and remembers it until nobody has used the semaphore for
-//     a day, or for 12 hours at least.
+// Nodes that know k:
+//
+//   - A node takes k from the first caller, once it may vote, and remembers it. A day may be as little as 12 hours.
 //   - It refuses an acquire with another k. If a majority does, the call fails at once with a [SlotsError].
 //   - It refuses to renew a slot that is not there any more. Other permits outlast a change of k.
 //   - [Resize] changes k on all nodes. A smaller k is true once it returns: the longest TTL later.
@@ -43,7 +51,7 @@
 //   - A node that loses its data forgets k, and takes that of the next caller. One such node is no majority. If more
 //     forget, or if the semaphore was not used for a day, processes with an old k can bring it back. Stop them.
 //
-// Nodes of other drivers, and a Redis Cluster, do not know k. A holder's record has it, and a call that meets a holder
+// Elsewhere the nodes do not know k. A holder's record has it, and a call that meets a holder
 // with another k fails at once with a SlotsError, on either side. The call with the larger k could break the bound of the
 // other one, and the call with the smaller k can no longer rely on its own. A call that gets a permit without meeting
 // such a holder learns nothing: at most the largest k permits are valid. To change k there, use a new name, or stop all
