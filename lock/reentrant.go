@@ -9,8 +9,11 @@ import (
 // Acquire with a context that descends from the lease's Context returns another handle on that
 // lease, at once and without any command. The lease is released with its last handle.
 //
+// A reader of a read/write lock re-enters as a reader only. What it asks for otherwise goes to next, which refuses a
+// writer with [ErrUpgrade]. A writer re-enters as a reader, too.
+//
 // The context alone decides who re-enters, not the goroutine. When Acquire re-enters, it
-// ignores its options. The new handle's Context descends from the context given to Acquire, and
+// ignores its other options. The new handle's Context descends from the context given to Acquire, and
 // its Extend extends the shared lease. If the context's lease is over, Acquire goes to next.
 func Reentrant(next Locker) Locker { return &reentrant{next: next} }
 
@@ -25,14 +28,18 @@ type entryKey struct {
 // entry is a lease with the number of its open handles.
 type entry struct {
 	lease Lease
+	kind  Kind
 
 	mu      sync.Mutex
 	handles int
 }
 
+// Shares returns nil if next has read/write locks; see [Shares].
+func (r *reentrant) Shares() error { return Shares(r.next) }
+
 func (r *reentrant) Acquire(ctx context.Context, resource string, opts ...AcquireOption) (Lease, error) {
 	key := entryKey{r, resource}
-	if e, ok := ctx.Value(key).(*entry); ok && e.join() {
+	if e, ok := ctx.Value(key).(*entry); ok && e.admits(opts) && e.join() {
 		inner, cancel := context.WithCancelCause(ctx)
 		return &handle{Lease: e.lease, entry: e, ctx: inner, cancel: cancel}, nil
 	}
@@ -40,8 +47,13 @@ func (r *reentrant) Acquire(ctx context.Context, resource string, opts ...Acquir
 	if err != nil {
 		return nil, err
 	}
-	e := &entry{lease: lease, handles: 1}
+	e := &entry{lease: lease, kind: NewAcquireOptions(opts...).Kind, handles: 1}
 	return &handle{Lease: lease, entry: e, ctx: context.WithValue(lease.Context(), key, e)}, nil
+}
+
+// admits reports whether the lease is all that the options ask for. A reader's is not if they ask for another kind.
+func (e *entry) admits(opts []AcquireOption) bool {
+	return e.kind != KindRead || NewAcquireOptions(opts...).Kind == KindRead
 }
 
 // join adds a handle unless the lease is over.

@@ -98,3 +98,40 @@ func TestReentrantPassesLossOn(t *testing.T) {
 		t.Errorf("cause is %v", context.Cause(inner.Context()))
 	}
 }
+
+// sharing is a countingLocker with read/write locks.
+type sharing struct{ countingLocker }
+
+func (*sharing) Shares() error { return nil }
+
+// TestReentrantShares: it has read/write locks if the next Locker has.
+func TestReentrantShares(t *testing.T) {
+	if err := Shares(Reentrant(&sharing{})); err != nil {
+		t.Error(err)
+	}
+	if err := Shares(Reentrant(&countingLocker{})); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("a Locker without them: %v", err)
+	}
+}
+
+// TestReentrantKinds: a reader re-enters as a reader only, everybody else in any way.
+func TestReentrantKinds(t *testing.T) {
+	as := func(k Kind) AcquireOption { return func(o *AcquireOptions) { o.Kind = k } }
+	for _, c := range []struct {
+		holds, asks Kind
+		enters      bool
+	}{
+		{KindRead, KindRead, true}, {KindRead, KindWrite, false}, {KindRead, "", false}, {KindWrite, KindRead, true},
+		{KindWrite, KindWrite, true}, {"", KindRead, true}, {KindElection, KindElection, true},
+	} {
+		next := &sharing{}
+		l := Reentrant(next)
+		outer, err := l.Acquire(t.Context(), "a", as(c.holds))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := l.Acquire(outer.Context(), "a", as(c.asks)); err != nil || (next.acquired == 1) != c.enters {
+			t.Errorf("who holds it as %q and asks for %q: next was asked %d times, %v", c.holds, c.asks, next.acquired, err)
+		}
+	}
+}

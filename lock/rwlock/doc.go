@@ -48,7 +48,8 @@
 // soon as it has its lease.
 //
 // A caller that reads cannot become the writer: [ErrUpgrade]. Release the read lock first. A caller that reads should
-// not read again: if a writer waits in between, both wait until the read lease ends.
+// not read again: if a writer waits in between, both wait until the read lease ends. [lock.Reentrant] makes reading
+// again harmless: it hands out the lease that the caller has.
 //
 // # Drivers
 //
@@ -60,8 +61,8 @@
 //	zklock     yes              unique, above all before  the writer's place in the queue, until its session ends
 //	redsynclock  no
 //
-// Without read/write locks New fails with errors.ErrUnsupported. So it does with lock.Reentrant and with decorators that
-// do not say what they pass on; see [lock.Shares].
+// Without read/write locks New fails with errors.ErrUnsupported. So it does with decorators that do not say what they
+// pass on; see [lock.Shares].
 //
 // The BENCHMARKS.md of each driver has what a reader costs beside a lock: as much on etcd and ZooKeeper, and 1.1 to 1.3
 // times as much on PostgreSQL.

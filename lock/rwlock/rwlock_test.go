@@ -153,6 +153,32 @@ func TestDo(t *testing.T) {
 	})
 }
 
+// TestReentrant: a caller that reads can read again while a writer waits, and still cannot write.
+func TestReentrant(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, 3)
+		reader, writer := of(t, lock.Reentrant(f.locker("a"))), f.process("b")
+		outer := f.read(reader)
+		wrote := make(chan error, 1)
+		go func() {
+			w, err := writer.Lock(t.Context())
+			if err == nil {
+				err = w.Release(t.Context())
+			}
+			wrote <- err
+		}()
+		time.Sleep(time.Second)
+		inner, err := reader.RLock(outer.Context(), lock.MaxWait(10*time.Second))
+		must(t, err)
+		if _, err := reader.Lock(inner.Context()); !errors.Is(err, rwlock.ErrUpgrade) {
+			t.Errorf("upgrade: %v", err)
+		}
+		f.release(inner)
+		f.release(outer)
+		must(t, <-wrote)
+	})
+}
+
 // deaf is a Locker without read/write locks.
 type deaf struct{ lock.Locker }
 
@@ -165,10 +191,10 @@ func TestBadInput(t *testing.T) {
 		name   string
 		want   error
 	}{
-		"no locker":          {nil, "prices", lock.ErrInvalidOption},
-		"no name":            {l, "", lock.ErrInvalidResource},
-		"a plain locker":     {deaf{l}, "prices", errors.ErrUnsupported},
-		"a reentrant locker": {lock.Reentrant(l), "prices", errors.ErrUnsupported},
+		"no locker":             {nil, "prices", lock.ErrInvalidOption},
+		"no name":               {l, "", lock.ErrInvalidResource},
+		"a plain locker":        {deaf{l}, "prices", errors.ErrUnsupported},
+		"reentrant, but around": {lock.Reentrant(deaf{l}), "prices", errors.ErrUnsupported},
 	} {
 		if _, err := rwlock.New(c.locker, c.name); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
