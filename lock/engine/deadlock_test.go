@@ -197,7 +197,12 @@ func testNoDeadlock(t *testing.T) {
 
 func openMemory(t *testing.T) *memlock.Locker {
 	t.Helper()
-	l, err := memlock.New(memlock.NewNodes(3))
+	return openMemoryOn(t, memlock.NewNodes(3))
+}
+
+func openMemoryOn(t *testing.T, nodes memlock.Nodes) *memlock.Locker {
+	t.Helper()
+	l, err := memlock.New(nodes)
 	if err != nil {
 		t.Fatal(err)
 	}

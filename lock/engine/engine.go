@@ -82,6 +82,7 @@ func (e *Engine) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 		return nil, err
 	}
 	a.waitsForSlots()
+	a.waitsForWriters()
 	if e.said.CallSites {
 		a.Origin.CallSite = callsite.Nearest()
 	}

@@ -55,6 +55,18 @@ func (c *caller) upgrades() error {
 	return nil
 }
 
+// waitsForWriters makes the wait of a reader count in the graph of waits only while a writer keeps it out: one that
+// holds the lock, or that waits for the readers. Other readers never do, and a reader may wait for the nodes.
+func (c *caller) waitsForWriters() {
+	if attempt.Mode(c.Opts.Kind) != driver.Read || len(c.graph.Leases()) == 0 {
+		return
+	}
+	c.graph.WaitsWhile(func() bool {
+		held, ok := errors.AsType[*lock.HeldError](c.Queue.LastMet())
+		return ok && held.Holder.Kind != lock.KindRead
+	})
+}
+
 // looksAgain bounds the pause of a writer that waits: its bars must not run out.
 func (c *caller) looksAgain(pause time.Duration) time.Duration {
 	if bar := attempt.Bar(c.engine.Set, &c.Opts); bar > 0 {

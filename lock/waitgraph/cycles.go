@@ -9,7 +9,7 @@ import (
 
 // Cycles returns the shortest cycle through each resource, each cycle once. A cycle begins with the
 // resource whose name sorts first. A cycle through a slot of a semaphore counts only if the holders of all
-// its slots are stuck.
+// its slots are stuck; one through a reader always does.
 func (g *Graph) Cycles() (all []lock.Deadlock) {
 	seen := make(map[string]bool)
 	for name := range g.stuck {
@@ -19,7 +19,7 @@ func (g *Graph) Cycles() (all []lock.Deadlock) {
 		}
 		d := lock.Deadlock{}
 		for _, resource := range cycle {
-			d.Cycle = append(d.Cycle, lock.HeldLease{Resource: resource, Fence: g.byName[resource].Lease.Fence})
+			d.Cycle = append(d.Cycle, lock.HeldLease{Resource: resource, Fence: g.fences[resource]})
 		}
 		d = FromFirst(d)
 		if !seen[d.String()] {

@@ -2,20 +2,20 @@ package waitgraph
 
 // wait is one call, or all calls of a process, that wait for a resource and hold leases meanwhile.
 type wait struct {
-	holds    []string // resources
-	resource string   // where it queues
-	either   []string // it goes on once one of these is free
-	ends     bool     // it can end although nobody gives up: one of these will be free
+	holds    map[string]uint64 // fences of the leases, by resource
+	resource string            // where it queues
+	either   []string          // it goes on once one of these is free
+	ends     bool              // it can end although nobody gives up: one of these will be free
 }
 
 // markEnding marks the waits that can end. A wait ends once it gets one of its resources. A resource
-// becomes free once all waits of its holder end, or at once if its holder waits for nothing. What is left
+// becomes free once all waits of its holders end, or at once if they wait for nothing. What is left
 // are the waits in deadlocks, and those behind them.
 func markEnding(waits []*wait) {
-	left := make(map[string]int)       // waits of the holder of each resource that do not end
+	left := make(map[string]int)       // waits of the holders of each resource that do not end
 	behind := make(map[string][]*wait) // those that want a resource
 	for _, w := range waits {
-		for _, held := range w.holds {
+		for held := range w.holds {
 			left[held]++
 		}
 		for _, wanted := range w.either {
@@ -34,7 +34,7 @@ func markEnding(waits []*wait) {
 				continue
 			}
 			w.ends = true
-			for _, held := range w.holds {
+			for held := range w.holds {
 				if left[held]--; left[held] == 0 {
 					free = append(free, held)
 				}

@@ -10,6 +10,9 @@
 // holders of all slots are: a cycle through one slot alone is no deadlock. A slot without a known lease
 // counts as free, so give New the leases of all slots (see [SlotsOf]).
 //
+// A writer of a read/write lock waits for all of its readers: a cycle through any one of them is a deadlock. A reader
+// waits for a writer, and through it for the other readers. Beside readers alone it waits for nobody: it just asks.
+//
 // A cycle is a deadlock if it is seen twice, unchanged: see [Watch].
 package waitgraph
 
@@ -25,7 +28,8 @@ import (
 // Resource is a resource that is held or waited for.
 type Resource struct {
 	Name    string
-	Lease   *Lease // nil if no holder is known
+	Lease   *Lease  // nil if no holder is known; of several readers the one that began first
+	Readers []Lease // other readers, beside Lease
 	Waiters []Waiter
 }
 
@@ -52,22 +56,21 @@ type Graph struct {
 	waitsFor map[string][]string // what the holder of each waits for, by name
 	stuck    map[string][]string // the same, without waits that can end while all others go on
 	either   map[string][]string // all slots, by each resource that callers wait for as part of a semaphore
+	fences   map[string]uint64   // of the leases in stuck, by resource: of several readers the lowest
 }
 
 // New returns the graph of the resources. It merges resources with the same name: it joins their
-// waiters, and keeps the lease with the higher fence.
+// waiters and their readers, and keeps the lease with the higher fence.
 func New(resources ...Resource) *Graph {
 	g := &Graph{byName: make(map[string]*Resource, len(resources)), waitsFor: make(map[string][]string),
-		stuck: make(map[string][]string), either: make(map[string][]string)}
+		stuck: make(map[string][]string), either: make(map[string][]string), fences: make(map[string]uint64)}
 	for _, r := range resources {
 		known := g.byName[r.Name]
 		if known == nil {
-			g.byName[r.Name] = &r
-			continue
+			known = &Resource{Name: r.Name}
+			g.byName[r.Name] = known
 		}
-		if r.Lease != nil && (known.Lease == nil || r.Lease.Fence > known.Lease.Fence) {
-			known.Lease = r.Lease
-		}
+		known.join(&r)
 		known.Waiters = append(known.Waiters[:len(known.Waiters):len(known.Waiters)], r.Waiters...)
 	}
 	var waits []*wait
@@ -85,10 +88,13 @@ func New(resources ...Resource) *Graph {
 func (g *Graph) addEdges(waits []*wait) {
 	markEnding(waits)
 	for _, w := range waits {
-		for _, lease := range w.holds {
+		for lease, fence := range w.holds {
 			g.waitsFor[lease] = append(g.waitsFor[lease], w.resource)
 			if !w.ends {
 				g.stuck[lease] = append(g.stuck[lease], w.either...)
+				if lowest, ok := g.fences[lease]; !ok || fence < lowest {
+					g.fences[lease] = fence
+				}
 			}
 		}
 	}
@@ -103,13 +109,16 @@ func (g *Graph) addEdges(waits []*wait) {
 // waitOf returns the wait of a waiter that holds leases; nil if it holds none. Leases on another set of nodes
 // are not part of the graph.
 func (g *Graph) waitOf(w Waiter, resource string) *wait {
-	found := &wait{resource: resource, either: SlotsOf(resource, w)}
+	found := &wait{holds: make(map[string]uint64), resource: resource, either: SlotsOf(resource, w)}
 	if found.either != nil {
 		g.either[resource] = found.either
 	}
+	if w.Kind == lock.KindRead && g.byName[resource].onlyRead() {
+		return nil
+	}
 	for _, h := range w.Holds {
-		if r := g.byName[h.Resource]; r != nil && r.Lease != nil && r.Lease.is(h, w.Instance) {
-			found.holds = append(found.holds, h.Resource)
+		if l := g.byName[h.Resource].leaseOf(h, w.Instance); l != nil {
+			found.holds[h.Resource] = l.Fence
 		}
 	}
 	if len(found.holds) == 0 {
@@ -119,11 +128,6 @@ func (g *Graph) waitOf(w Waiter, resource string) *wait {
 		found.either = []string{resource}
 	}
 	return found
-}
-
-// is reports whether a process's lease is this one, or was handed over from it.
-func (l *Lease) is(h lock.HeldLease, instance string) bool {
-	return h.Backend == "" && instance == l.Holder.Instance && h.Fence >= l.Fence
 }
 
 // Resource returns the resource with this name; nil if there is none.
@@ -162,19 +166,19 @@ func (r *Resource) Longest() (since time.Time) {
 	return since
 }
 
-// WaitsFor returns the names of the resources that the holder of this one waits for, sorted.
+// WaitsFor returns the names of the resources that the holder of this one waits for, or its readers do, sorted.
 func (g *Graph) WaitsFor(resource string) []string { return g.waitsFor[resource] }
 
 // Waiter returns the waiter for resource to that holds the lease of resource from. ok is false if none
 // is known.
 func (g *Graph) Waiter(from, to string) (w Waiter, ok bool) {
 	held, other := g.byName[from], g.byName[to]
-	if held == nil || held.Lease == nil || other == nil {
+	if other == nil {
 		return Waiter{}, false
 	}
 	for _, w := range other.Waiters {
 		for _, h := range w.Holds {
-			if h.Resource == from && held.Lease.is(h, w.Instance) {
+			if h.Resource == from && held.leaseOf(h, w.Instance) != nil {
 				return w, true
 			}
 		}

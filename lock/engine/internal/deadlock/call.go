@@ -5,7 +5,6 @@ package deadlock
 import (
 	"context"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
@@ -15,22 +14,11 @@ import (
 // to release, are no deadlock.
 const confirmAfter = 50 * time.Millisecond
 
-// Resource is a node of the graph: calls wait for it, and one lease of this process may hold it.
-type Resource struct{ holder atomic.Pointer[Lease] }
-
-// Holder is the lease of this process that holds the resource; nil if none is known.
-func (r *Resource) Holder() *Lease { return r.holder.Load() }
-
-// HeldBy notes the resource's holder.
-func (r *Resource) HeldBy(l *Lease) { r.holder.Store(l) }
-
-// NotHeldBy takes the holder out, unless another one has come.
-func (r *Resource) NotHeldBy(l *Lease) { r.holder.CompareAndSwap(l, nil) }
-
 // Call is a call that may wait, in the context of the leases that its caller holds.
 type Call struct {
 	leases  []*Lease           // that its caller holds: it adds an edge from each while it waits
 	either  func() []*Resource // any one that becomes free ends its wait; nil: only the one that it waits for does
+	counts  func() bool        // nil: the call waits for the holders; else only while this is true
 	told    chan lock.Deadlock // of a cycle that this call is to break; nil if it did not ask to fail
 	on      *Resource          // that it waits for
 	cycle   []edge             // that was there when the wait began; nil if none was
@@ -49,12 +37,17 @@ func NewCall(ctx context.Context, fails bool) (c Call) {
 // stands for one that nobody here holds. Call it before Wait.
 func (c *Call) WaitsForEither(either func() []*Resource) { c.either = either }
 
+// WaitsWhile makes the call wait for the holders only while counts is true, such as a reader while a writer keeps it out.
+// Call it before Wait.
+func (c *Call) WaitsWhile(counts func() bool) { c.counts = counts }
+
 // Leases are those that the caller holds.
 func (c *Call) Leases() []*Lease { return c.leases }
 
 // Wait adds the edges of a call that begins to wait, and looks for a cycle. End must follow.
 // The last edge of a cycle is always one of these: a lease that has just been granted has
-// no call waiting in its context.
+// no call waiting in its context. Only edges that do not always count may close a cycle later: their call looks at
+// intervals.
 func (c *Call) Wait(on *Resource) {
 	if c.on != nil || len(c.leases) == 0 {
 		return
@@ -63,7 +56,7 @@ func (c *Call) Wait(on *Resource) {
 	for _, l := range c.leases {
 		l.add(edge{l, c, on})
 	}
-	if c.cycle = c.findCycle(); c.cycle != nil {
+	if c.cycle = c.findCycle(); c.cycle != nil || c.counts != nil {
 		c.confirm = time.NewTimer(confirmAfter)
 	}
 }
@@ -98,6 +91,10 @@ func (c *Call) Told() <-chan lock.Deadlock { return c.told }
 func (c *Call) LookAgain(report func(lock.Deadlock)) {
 	cycle := c.findCycle()
 	if cycle == nil || !slices.Equal(cycle, c.cycle) {
+		if c.counts != nil {
+			c.cycle = cycle
+			c.confirm.Reset(confirmAfter)
+		}
 		return
 	}
 	var d lock.Deadlock

@@ -4,6 +4,9 @@ import "slices"
 
 // wanted are the resources that the call waits for: the first free one ends its wait.
 func (e edge) wanted() []*Resource {
+	if e.call.counts != nil && !e.call.counts() {
+		return nil
+	}
 	if e.call.either == nil {
 		return []*Resource{e.on}
 	}
@@ -11,7 +14,8 @@ func (e edge) wanted() []*Resource {
 }
 
 // findCycle follows the edges from what the call waits for until it comes to a lease that the call's caller holds. A
-// call that waits for one of several resources is part of a cycle only if the holders of all of them are stuck.
+// writer waits for each of several readers, and one of them is enough for a cycle. A call that waits for one of several
+// resources is part of a cycle only if the holders of all of them are stuck.
 func (c *Call) findCycle() []edge {
 	cycle := c.path(nil)
 	several := func(e edge) bool { return e.call.either != nil }
@@ -32,17 +36,18 @@ func (c *Call) path(within survey) []edge {
 			return nil
 		}
 		for _, on := range e.wanted() {
-			holder := holderOf(on)
-			switch {
-			case holder == nil || seen[holder]:
-				continue
-			case slices.Contains(c.leases, holder):
-				return []edge{{holder, c, c.on}}
-			}
-			seen[holder] = true
-			for _, next := range holder.all() {
-				if rest := follow(next); rest != nil {
-					return append(rest, next)
+			for _, holder := range on.holders() {
+				switch {
+				case seen[holder]:
+					continue
+				case slices.Contains(c.leases, holder):
+					return []edge{{holder, c, c.on}}
+				}
+				seen[holder] = true
+				for _, next := range holder.all() {
+					if rest := follow(next); rest != nil {
+						return append(rest, next)
+					}
 				}
 			}
 		}
@@ -53,20 +58,8 @@ func (c *Call) path(within survey) []edge {
 	return cycle
 }
 
-// holderOf is the lease that holds a resource now, if it is one of this process.
-func holderOf(on *Resource) *Lease {
-	if on == nil {
-		return nil
-	}
-	holder := on.Holder()
-	if holder == nil || holder.of.Cause() != nil {
-		return nil
-	}
-	return holder
-}
-
 // survey has the waits that a wait depends on. For each resource that ends a wait, it has the calls that wait in the
-// context of its holder: none if the resource is free, or its holder unknown.
+// contexts of its holders: none if the resource is free, or its holders unknown.
 type survey map[*Call][][]*Call
 
 func (c *Call) survey() survey {
@@ -79,7 +72,7 @@ func (c *Call) survey() survey {
 		s[e.call] = [][]*Call{}
 		for _, on := range e.wanted() {
 			var behind []*Call
-			if holder := holderOf(on); holder != nil {
+			for _, holder := range on.holders() {
 				for _, next := range holder.all() {
 					behind = append(behind, next.call)
 					visit(next)
@@ -92,7 +85,7 @@ func (c *Call) survey() survey {
 	return s
 }
 
-// strike takes out the waits that end: those for a resource whose holder waits for nothing, or only in waits that end.
+// strike takes out the waits that end: those for a resource whose holders wait for nothing, or only in waits that end.
 func (s survey) strike() {
 	stuck := func(c *Call) bool { return s[c] != nil }
 	for again := true; again; {

@@ -19,6 +19,7 @@ type Described interface {
 type Lease struct {
 	of    Described
 	outer *Lease // that the call which acquired this one held
+	reads bool   // beside other leases on its resource
 
 	mu    sync.Mutex
 	edges []edge // calls that wait in the context of this lease

@@ -86,7 +86,7 @@ func New(e *nodes.Set, open *Open, c *Request, from attempt.Beginning) (l *Lease
 	l.mu.Lock()
 	l.timer = time.AfterFunc(l.untilDue(now), l.watch)
 	l.open.remember(l)
-	l.queue.Graph.HeldBy(&l.graph)
+	l.queue.Graph.HeldBy(&l.graph, l.attempt.Req.Mode == driver.Read)
 	l.mu.Unlock()
 	if e.Closing() { // Close may have looked before this lease was there to see
 		l.stop(lock.ErrClosed)

@@ -1,0 +1,165 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/memlock"
+)
+
+func toRead(o *lock.AcquireOptions)  { o.Kind = lock.KindRead }
+func toWrite(o *lock.AcquireOptions) { o.Kind = lock.KindWrite }
+
+// waits begins a call that fails after ten seconds.
+func waits(ctx context.Context, l lock.Locker, resource string, opts ...lock.AcquireOption) <-chan error {
+	done := make(chan error, 1)
+	opts = append(opts, lock.MaxWait(10*time.Second))
+	go func() {
+		lease, err := l.Acquire(ctx, resource, opts...)
+		if err == nil {
+			err = lease.Release(context.Background())
+		}
+		done <- err
+	}()
+	return done
+}
+
+// TestAWriterWaitsForEachReader: one of three readers waits for what the caller of the writer holds, whichever it is.
+// Without it there is no deadlock.
+func TestAWriterWaitsForEachReader(t *testing.T) {
+	for stuck := range 4 {
+		synctest.Test(t, func(t *testing.T) {
+			l := openMemory(t)
+			var seen deadlocks
+			ctx := seen.in(t.Context())
+			order := mustAcquire(t, ctx, l, "order")
+			var readers []lock.Lease
+			for range 3 {
+				readers = append(readers, mustAcquire(t, ctx, l, "prices", toRead))
+			}
+			var reader <-chan error
+			if stuck < 3 {
+				reader = waits(readers[stuck].Context(), l, "order")
+			}
+			writer := waits(order.Context(), l, "prices", toWrite, lock.FailOnDeadlock())
+			if stuck == 3 {
+				if err := <-writer; !errors.Is(err, lock.ErrMaxWait) || seen.seen() != nil {
+					t.Errorf("no reader waits: %v, deadlocks %v", err, seen.seen())
+				}
+				return
+			}
+			if err := <-writer; !errors.Is(err, lock.ErrDeadlock) {
+				t.Errorf("the writer, with reader %d stuck: %v", stuck, err)
+			}
+			// Each of the two calls may close the cycle.
+			if all := seen.seen(); len(all) == 0 || len(all) > 2 || len(all[0].Cycle) != 2 {
+				t.Errorf("reader %d is stuck: deadlocks %v", stuck, all)
+			}
+			if err := order.Release(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if err := <-reader; err != nil {
+				t.Errorf("the reader, once the order was released: %v", err)
+			}
+		})
+	}
+}
+
+// TestReadingAgainBehindAWriter is a deadlock while a writer waits, here in another process, and none without one.
+func TestReadingAgainBehindAWriter(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		writes bool
+		second bool // a call of the same process contends in front
+		want   error
+	}{
+		{"a writer waits", true, false, lock.ErrDeadlock},
+		{"a writer waits, and another reader is in front", true, true, lock.ErrDeadlock},
+		{"nobody writes", false, false, nil},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			nodes := memlock.NewNodes(3)
+			l, other := openMemoryOn(t, nodes), openMemoryOn(t, nodes)
+			var seen deadlocks
+			outer := mustAcquire(t, seen.in(t.Context()), l, "prices", toRead)
+			writer := make(<-chan error)
+			if c.writes {
+				writer = waits(t.Context(), other, "prices", toWrite)
+				time.Sleep(time.Second)
+			}
+			var front <-chan error
+			if c.second {
+				front = waits(t.Context(), l, "prices", toRead)
+				synctest.Wait()
+			}
+			if err := <-waits(outer.Context(), l, "prices", toRead, lock.FailOnDeadlock()); !errors.Is(err, c.want) {
+				t.Errorf("%s: %v, want %v", c.name, err, c.want)
+			}
+			if all := seen.seen(); c.writes != (len(all) == 1) {
+				t.Errorf("%s: deadlocks %v", c.name, all)
+			}
+			if err := outer.Release(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if c.writes {
+				if err := <-writer; err != nil {
+					t.Errorf("%s: the writer: %v", c.name, err)
+				}
+			}
+			if c.second {
+				if err := <-front; err != nil {
+					t.Errorf("%s: the reader in front: %v", c.name, err)
+				}
+			}
+		})
+	}
+}
+
+// TestAReaderWithoutAQuorumIsInNoDeadlock: it waits for the nodes, not for the lease that its caller has.
+func TestAReaderWithoutAQuorumIsInNoDeadlock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		nodes := memlock.NewNodes(3)
+		l := openMemoryOn(t, nodes)
+		var seen deadlocks
+		outer := mustAcquire(t, seen.in(t.Context()), l, "prices", toRead)
+		nodes.NoQuorum()
+		err := <-waits(outer.Context(), l, "prices", toRead, lock.FailOnDeadlock())
+		if errors.Is(err, lock.ErrDeadlock) || seen.seen() != nil {
+			t.Errorf("without a quorum: %v, deadlocks %v", err, seen.seen())
+		}
+		nodes.Recover()
+	})
+}
+
+// TestDeadlockThroughAPermit: the holder of one slot waits to write, and a reader waits for a slot. The other slot
+// decides: it is free, or its holder waits for the reader, too.
+func TestDeadlockThroughAPermit(t *testing.T) {
+	for _, stuck := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			l := openMemory(t)
+			var seen deadlocks
+			ctx := seen.in(t.Context())
+			first, second := mustAcquire(t, ctx, l, "jobs#0", ofTwo), mustAcquire(t, ctx, l, "jobs#1", ofTwo)
+			reader := mustAcquire(t, ctx, l, "prices", toRead)
+			mustAcquire(t, ctx, l, "prices", toRead)
+			all := []<-chan error{waits(first.Context(), l, "prices", toWrite, lock.FailOnDeadlock())}
+			if stuck {
+				all = append(all, waits(second.Context(), l, "prices", toWrite, lock.FailOnDeadlock()))
+			}
+			all = append(all, waits(reader.Context(), l, "jobs#0", ofTwo, lock.FailOnDeadlock()))
+			failed := 0
+			for _, done := range all {
+				if errors.Is(<-done, lock.ErrDeadlock) {
+					failed++
+				}
+			}
+			if stuck != (failed > 0) || stuck != (seen.seen() != nil) {
+				t.Errorf("both holders wait: %v; %d calls failed, deadlocks %v", stuck, failed, seen.seen())
+			}
+		})
+	}
+}
