@@ -21,8 +21,10 @@ type Lock struct {
 	Silent int  // nodes that did not answer
 	Split  bool // some nodes have another holder: a running attempt, or a leftover
 
-	// Hold is what the value on most nodes says about the holder.
+	// Hold is what the value on most nodes says about the holder; of several readers, about the one that began first.
 	Hold report.Hold
+	// Readers are the holders of a read/write lock that is read; nil for all other locks.
+	Readers *Readers
 	// TTL is the time until the lock is no longer Held: zero if it is not held now, negative if it never expires.
 	TTL time.Duration
 	// LongestTTL is the time until the key expires on the last node that has this holder: negative if it never expires

@@ -82,7 +82,7 @@ func Graph(all []WaitedFor) *waitgraph.Graph {
 	resources := make([]waitgraph.Resource, 0, len(all))
 	for _, w := range all {
 		r := waitgraph.Resource{Name: w.Resource}
-		r.Lease = leaseOf(w.Lock)
+		r.Lease, r.Readers = leaseOf(w.Lock), otherReaders(w.Lock)
 		for _, q := range w.Queue {
 			said := records.Waiting{Holder: lock.Holder{Since: q.Since}, Callers: 1}
 			if q.Says != nil {
@@ -96,6 +96,17 @@ func Graph(all []WaitedFor) *waitgraph.Graph {
 		}
 	}
 	return waitgraph.New(resources...)
+}
+
+// otherReaders are those beside the first, as far as they are named.
+func otherReaders(l *Lock) (all []waitgraph.Lease) {
+	if l == nil || l.Readers == nil || len(l.Readers.First) < 2 {
+		return nil
+	}
+	for _, r := range l.Readers.First[1:] {
+		all = append(all, waitgraph.Lease{Fence: r.Hold.Fence, Holder: r.Hold.Holder})
+	}
+	return all
 }
 
 // leaseOf is nil for a lock of another library.

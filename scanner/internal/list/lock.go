@@ -18,6 +18,9 @@ func newLock(looks []keyreader.Value, silent int) (l listing.Lock, ok bool) {
 	if len(groups) == 0 {
 		return listing.Lock{}, false
 	}
+	if l, ok := readLock(looks, silent); ok {
+		return l, true
+	}
 	slices.SortFunc(groups, func(a, b *share) int {
 		return cmp.Or(len(b.ttls)-len(a.ttls), cmp.Compare(listing.Rank(b.ttls[0]), listing.Rank(a.ttls[0])),
 			strings.Compare(a.mark, b.mark))
@@ -28,9 +31,35 @@ func newLock(looks []keyreader.Value, silent int) (l listing.Lock, ok bool) {
 		Nodes: len(first.ttls), Of: len(looks), Silent: silent, Split: len(groups) > 1,
 		Hold: value.Holder(first.value), LongestTTL: first.ttls[0],
 	}
+	if v := first.value; v.Type == keyreader.Hash && v.Fields == nil && v.TTL != keyreader.Never && v.Size > 0 {
+		l.Readers = &listing.Readers{Count: int(v.Size)} // nothing else that is a lock has so many fields
+	}
 	l.TTL = first.quorumTTL(l.Quorum())
 	l.Hold.Fence = first.fence(l.Of + l.Silent)
 	return l, true
+}
+
+// readLock combines the readers of a read/write lock. ok is false if there are none, or if more nodes have something
+// else.
+func readLock(looks []keyreader.Value, silent int) (l listing.Lock, ok bool) {
+	var nodes []listing.NodeReaders
+	others := 0
+	for i := range looks {
+		v := &looks[i]
+		switch {
+		case v.Gone():
+		case v.Type == keyreader.Hash && value.Readers(v):
+			l.Key, l.Type = v.Key, v.Type
+			nodes = append(nodes, listing.NodeReaders{TTL: v.TTL, Fields: v.Fields})
+		default:
+			others++
+		}
+	}
+	if len(nodes) == 0 || others > len(nodes) {
+		return listing.Lock{}, false
+	}
+	l.Of, l.Silent, l.Split = len(looks), silent, others > 0
+	return l, l.SetReaders(listing.JoinReaders(nodes, l.Of, l.Silent, time.Now()))
 }
 
 // share is one holder's share of the nodes.

@@ -1,6 +1,7 @@
 package list
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -161,5 +162,43 @@ func TestToldIsBounded(t *testing.T) {
 	}
 	if got != "abcc" || len(known.keys) != 2 {
 		t.Errorf("known %s, want abcc; remembers %d", got, len(known.keys))
+	}
+}
+
+// TestReadersOfAListedLock: a quorum of nodes decides for each reader. A writer's value on one node is a split.
+func TestReadersOfAListedLock(t *testing.T) {
+	ends := time.Now().Add(9 * time.Second).UnixMilli()
+	reader := func(token string) [2]string {
+		return [2]string{token, fmt.Sprintf("%d:7|%c/1|1700000000000||n|||read", ends, token[0])}
+	}
+	hash := func(fields ...[2]string) keyreader.Value {
+		return keyreader.Value{Key: "lock:x", TTL: 9 * time.Second, Type: keyreader.Hash, Size: int64(len(fields)),
+			Fields: fields}
+	}
+	both := hash(reader(tokenA), reader(tokenB))
+	none := keyreader.Value{Key: "lock:x", Type: keyreader.None, TTL: keyreader.Never}
+	writer := listValue(time.Second, tokenB+":8|b/1|1700000000000||n|||write")
+	for name, test := range map[string]struct {
+		looks []keyreader.Value
+		count int
+		split bool
+	}{
+		"two":                           {[]keyreader.Value{both, hash(reader(tokenA)), hash(reader(tokenB))}, 2, false},
+		"and a leftover":                {[]keyreader.Value{hash(reader(tokenA)), both, none}, 1, false},
+		"and a writer's vote":           {[]keyreader.Value{hash(reader(tokenA)), hash(reader(tokenA)), writer}, 1, true},
+		"a writer, and a reader's vote": {[]keyreader.Value{hash(reader(tokenA)), writer, writer}, 0, true},
+		"too many to be read": {[]keyreader.Value{{Key: "lock:x", TTL: time.Second, Type: keyreader.Hash, Size: 40}}, 40,
+			false},
+		"a hash that never expires": {[]keyreader.Value{{Key: "lock:x", TTL: keyreader.Never, Type: keyreader.Hash,
+			Size: 40}}, 0, false},
+	} {
+		l, ok := newLock(test.looks, 0)
+		count := 0
+		if l.Readers != nil {
+			count = l.Readers.Count
+		}
+		if !ok || count != test.count || l.Split != test.split {
+			t.Errorf("%s: %d readers, %+v", name, count, l)
+		}
 	}
 }
