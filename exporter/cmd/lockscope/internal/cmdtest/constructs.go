@@ -52,3 +52,26 @@ func Constructs(t *testing.T, servers []*redisproc.Server) {
 	wait(order, p3, "jobs#0", slot)
 	wait(first, p1, "order")
 }
+
+// ReadWrite has three processes use the read/write lock "prices", until the test ends: billing-1 and worker-3 read.
+// billing-2 has "stock" and waits to write. Then billing-1, as a reader, waits for "stock" if it is to be a deadlock.
+func ReadWrite(t *testing.T, servers []*redisproc.Server, deadlock bool) {
+	t.Helper()
+	p1, p2, p3 := LockingProcess(t, "billing-1", servers), LockingProcess(t, "billing-2", servers),
+		LockingProcess(t, "worker-3", servers)
+	ctx, end := context.WithCancel(t.Context())
+	var waits sync.WaitGroup
+	t.Cleanup(func() { end(); waits.Wait() })
+	ttl := lock.TTL(time.Minute)
+	as := func(k lock.Kind) lock.AcquireOption { return func(o *lock.AcquireOptions) { o.Kind = k } }
+	_, err := p3.Acquire(ctx, "prices", as(lock.KindRead), ttl)
+	Must(t, err)
+	first, err := p1.Acquire(ctx, "prices", as(lock.KindRead), ttl)
+	Must(t, err)
+	stock, err := p2.Acquire(ctx, "stock", ttl)
+	Must(t, err)
+	waits.Go(func() { _, _ = p2.Acquire(stock.Context(), "prices", as(lock.KindWrite), ttl) })
+	if deadlock {
+		waits.Go(func() { _, _ = p1.Acquire(first.Context(), "stock", ttl) })
+	}
+}

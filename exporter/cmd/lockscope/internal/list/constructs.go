@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
+	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/records"
 	scannerlisting "github.com/lockscope/lockscope/scanner/listing"
 )
@@ -40,11 +41,49 @@ func (k *entry) allSlotsWanted() bool {
 }
 
 func (k *entry) constructText() string {
+	of := k.construct()
+	if k.readWrite() {
+		holder := k.Hold.Kind
+		if !k.Held() {
+			holder = ""
+		}
+		return output.ReadWrite(k.readers(), holder)
+	}
 	fence := k.Hold.Fence
 	if !k.Held() {
 		fence = 0
 	}
-	return output.Construct(k.construct(), fence, k.slotsInUse())
+	return output.Construct(of, fence, k.slotsInUse())
+}
+
+// readWrite reports whether the lock is a read/write lock.
+func (k *entry) readWrite() bool {
+	kind := k.construct().Kind
+	return kind == lock.KindRead || kind == lock.KindWrite
+}
+
+// readers is how many hold the lock.
+func (k *entry) readers() int {
+	if k.Readers == nil {
+		return 0
+	}
+	return k.Readers.Count
+}
+
+// holderText names the only holder, or counts the readers.
+func (k *entry) holderText() string {
+	if !k.readWrite() || k.readers() == 0 {
+		return output.Holder(k.Hold)
+	}
+	var names []string
+	for _, r := range k.Readers.First {
+		names = append(names, output.Holder(r.Hold))
+	}
+	slices.Sort(names)
+	if names = slices.Compact(names); len(names) == 0 || k.Readers.Count > len(k.Readers.First) {
+		return output.Count(k.Readers.Count, "reader")
+	}
+	return holdersText(names)
 }
 
 // constructs reports whether a lock is part of one, so that the table has a column for it.

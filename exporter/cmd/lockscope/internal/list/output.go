@@ -52,6 +52,16 @@ type listedLock struct {
 	Kind       lock.Kind             `json:"kind,omitempty"`         // what the lock is part of
 	Slots      int                   `json:"slots,omitempty"`        // of the semaphore
 	SlotsInUse *int                  `json:"slots_in_use,omitempty"` // null: unknown
+	Readers    int                   `json:"readers,omitempty"`      // that hold a read/write lock
+	ReadBy     []listedReader        `json:"read_by,omitempty"`      // those that began first
+}
+
+// listedReader is one holder of a read/write lock.
+type listedReader struct {
+	Holder  *scanner.HoldDocument `json:"holder"`
+	Nodes   int                   `json:"nodes"`
+	HeldFor float64               `json:"held_seconds"`
+	TTL     float64               `json:"ttl_seconds"`
 }
 
 type listedNode struct {
@@ -105,6 +115,9 @@ func jsonLock(k entry) listedLock {
 	if n := k.slotsInUse(); n >= 0 && of.Slots > 0 {
 		one.SlotsInUse = &n
 	}
+	if k.readWrite() {
+		one.Readers, one.ReadBy = k.readers(), jsonReaders(&k.Lock)
+	}
 	if k.in.tellsTTL {
 		one.TTL = seen.Left(k.ttl())
 	}
@@ -112,6 +125,17 @@ func jsonLock(k entry) listedLock {
 		one.HeldFor = new(seen.HeldFor(&k.Lock).Seconds())
 	}
 	return one
+}
+
+func jsonReaders(l *scanner.Lock) (all []listedReader) {
+	if l.Readers == nil {
+		return nil
+	}
+	for _, r := range l.Readers.First {
+		all = append(all, listedReader{Holder: scanner.NewHoldDocument(r.Hold), Nodes: r.Nodes,
+			HeldFor: max(0, l.At.Sub(r.Hold.Since)).Seconds(), TTL: r.TTL.Seconds()})
+	}
+	return all
 }
 
 func writeList(a *app.App, format output.Format, waiters, slots bool, l *listing) error {
@@ -168,7 +192,7 @@ func lockRow(k entry) []string {
 		held = output.Short(seen.HeldFor(&k.Lock))
 	}
 	return []string{
-		scanner.KeyText(k.Resource), k.constructText(), k.nodesText(), output.Holder(k.Hold), held, k.ttlText(k.ttl()),
+		scanner.KeyText(k.Resource), k.constructText(), k.nodesText(), k.holderText(), held, k.ttlText(k.ttl()),
 		k.in.waits.text(k.Key), k.remark(),
 	}
 }

@@ -20,7 +20,8 @@ type listedWait struct {
 	Processes int            `json:"processes"`
 	Callers   int            `json:"callers"`
 	Longest   float64        `json:"longest_seconds"`
-	Chain     []string       `json:"chain,omitempty"` // what the holder waits for, and so on
+	Chain     []string       `json:"chain,omitempty"`   // what the holder waits for, and so on
+	Writers   int            `json:"writers,omitempty"` // processes that wait to write, and keep later readers out
 	Queue     []listedWaiter `json:"queue"`
 }
 
@@ -49,7 +50,7 @@ func (w waits) document(f *scanner.WaitedFor) *listedWait {
 		return nil
 	}
 	d := &listedWait{Processes: f.Processes, Callers: f.Callers, Longest: seen.Longest(f).Seconds(),
-		Chain: w.Graph.Chain(f.Resource)}
+		Chain: w.Graph.Chain(f.Resource), Writers: f.Writers()}
 	for _, q := range f.Queue {
 		one := listedWaiter{ID: q.ID, Waited: seen.Waited(q, f.At).Seconds()}
 		if says := q.Says; says != nil {
@@ -80,7 +81,11 @@ func (w waits) text(key string) string {
 	if f.Construct().Kind == lock.KindElection {
 		return output.Count(f.Callers, "candidate") + ", " + waitText(seen.Longest(f))
 	}
-	return fmt.Sprintf("%d, %s", f.Callers, waitText(seen.Longest(f)))
+	text := fmt.Sprintf("%d, %s", f.Callers, waitText(seen.Longest(f)))
+	if n := f.Writers(); n > 0 {
+		text += fmt.Sprintf(", %d to write", n)
+	}
+	return text
 }
 
 func (w waits) rows(f scanner.WaitedFor) (rows [][]string) {

@@ -48,8 +48,23 @@ func Construct(of records.Construct, fence uint64, inUse int) string {
 		return fmt.Sprintf("semaphore, %d of %d slots in use", inUse, of.Slots)
 	case of.Kind == lock.KindSemaphore && of.Slots > 0:
 		return fmt.Sprintf("semaphore, %d slots", of.Slots)
+	case of.Kind == lock.KindRead, of.Kind == lock.KindWrite:
+		return "read/write lock"
 	}
 	return string(of.Kind)
+}
+
+// ReadWrite is what a read/write lock is, with how many readers hold it. Without any, the kind of its holder says if
+// somebody writes.
+func ReadWrite(readers int, holder lock.Kind) string {
+	text := Construct(records.Construct{Kind: lock.KindRead}, 0, -1)
+	switch {
+	case readers > 0:
+		return text + ", " + Count(readers, "reader")
+	case holder == lock.KindWrite:
+		return text + ", a writer"
+	}
+	return text
 }
 
 // Short formats a duration with about three digits.

@@ -76,5 +76,8 @@ func (r *Resource) contains(text string) bool {
 	if slices.ContainsFunc(r.Taken, func(s Slot) bool { return has(s.Instance) }) {
 		return true
 	}
+	if slices.ContainsFunc(r.ReadBy, func(h Holder) bool { return has(h.Instance) }) {
+		return true
+	}
 	return slices.ContainsFunc(r.Waiters, func(w Waiter) bool { return has(w.Instance) })
 }

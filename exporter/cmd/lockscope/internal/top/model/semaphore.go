@@ -104,12 +104,18 @@ func (s *Slot) Number() int {
 	return slot
 }
 
-// Holders are the processes that have the slots, each once.
+// Holders are the processes that have the slots of a semaphore, or that read a read/write lock, each once.
 func (r *Resource) Holders() (names []string) {
-	for _, s := range r.Taken {
-		if name := s.Instance; !slices.Contains(names, name) {
+	add := func(name string) {
+		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}
+	}
+	for _, s := range r.Taken {
+		add(s.Instance)
+	}
+	for _, h := range r.ReadBy {
+		add(h.Instance)
 	}
 	return names
 }

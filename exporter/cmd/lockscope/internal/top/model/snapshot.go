@@ -68,6 +68,11 @@ type Resource struct {
 	Slots int       // of the semaphore
 	InUse int       // of those; negative: unknown
 	Taken []Slot    // the slots of the semaphore that are held, as far as they were read
+
+	Readers int      // that hold a read/write lock
+	ReadBy  []Holder // those that began first, as far as they were read
+	Writers int      // processes that wait to write, and keep later readers out
+	Writing bool     // a writer holds it
 }
 
 // Slot is a slot of a semaphore and its holder.

@@ -36,12 +36,29 @@ func resources(set string, w waits) (all []model.Resource) {
 func addConstruct(r *model.Resource, f *scanner.WaitedFor) {
 	of := f.Construct()
 	r.Kind, r.Slots, r.InUse = of.Kind, of.Slots, -1
+	addReaders(r, f)
 	if f.Slots == nil {
 		return
 	}
 	r.InUse = len(f.Slots)
 	for i := range f.Slots {
 		r.Taken = append(r.Taken, model.Slot{Name: f.Slots[i].Resource, Holder: *holderOf(&f.Slots[i])})
+	}
+}
+
+// addReaders says who reads a read/write lock, and whether somebody waits to write.
+func addReaders(r *model.Resource, f *scanner.WaitedFor) {
+	r.Writers = f.Writers()
+	if l := f.Lock; l != nil && l.Held() {
+		r.Writing = l.Hold.Kind == lock.KindWrite
+		if l.Readers != nil && (r.Kind == lock.KindRead || r.Kind == lock.KindWrite) {
+			r.Readers = l.Readers.Count
+			for _, reader := range l.Readers.First {
+				one := *l
+				one.Hold, one.TTL, one.Nodes = reader.Hold, reader.TTL, reader.Nodes
+				r.ReadBy = append(r.ReadBy, *holderOf(&one))
+			}
+		}
 	}
 }
 
@@ -89,11 +106,15 @@ func deadlocks(w waits) (texts []string) {
 	for _, d := range w.Deadlocks {
 		links := make([]string, len(d.Cycle))
 		for i, h := range d.Cycle {
+			next := d.Cycle[(i+1)%len(d.Cycle)].Resource
 			holder := "a holder"
 			if r := w.Graph.Resource(h.Resource); r != nil && r.Lease != nil && r.Lease.Holder.Instance != "" {
 				holder = r.Lease.Holder.Instance
 			}
-			links[i] = holder + " holds " + h.Resource + " and waits for " + d.Cycle[(i+1)%len(d.Cycle)].Resource
+			if waiter, ok := w.Graph.Waiter(h.Resource, next); ok && waiter.Instance != "" {
+				holder = waiter.Instance // of several readers the one that waits
+			}
+			links[i] = holder + " holds " + h.Resource + " and waits for " + next
 		}
 		texts = append(texts, strings.Join(links, "; "))
 	}

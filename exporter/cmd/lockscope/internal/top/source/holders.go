@@ -52,6 +52,7 @@ func (s *redisSet) readHolders(ctx context.Context, ask []asker, all []scanner.W
 	values, ttls := make([][]*redis.StringCmd, len(ask)), make([][]*redis.DurationCmd, len(ask))
 	answered := make([]bool, len(ask))
 	asked := time.Now()
+	hashes := make([][]bool, len(ask))
 	s.each(ctx, ask, "read locks", func(ctx context.Context, i int) error {
 		_, err := ask[i].cmd.Pipelined(ctx, func(p redis.Pipeliner) error {
 			for k := range all {
@@ -63,12 +64,17 @@ func (s *redisSet) readHolders(ctx context.Context, ask []asker, all []scanner.W
 		if err != nil && !redisconn.IsReply(err) {
 			return err
 		}
+		hashes[i] = make([]bool, len(all))
+		for k, value := range values[i] {
+			hashes[i][k] = redis.HasErrorPrefix(value.Err(), "WRONGTYPE")
+		}
 		answered[i] = !redis.HasErrorPrefix(err, "NOPERM") && !redis.HasErrorPrefix(err, "NOAUTH")
 		if !answered[i] {
 			return err
 		}
 		return nil // a key of another type is another library's
 	})
+	readers := s.readReaders(ctx, ask, all, hashes)
 	for k := range all {
 		var votes []vote
 		of := 0
@@ -82,6 +88,10 @@ func (s *redisSet) readHolders(ctx context.Context, ask []asker, all []scanner.W
 			}
 		}
 		all[k].Lock = lockOf(&all[k], votes, of, max(0, nodes-of))
+		if l := readersOf(&all[k], readers[k], of, max(0, nodes-of)); l != nil && len(readers[k]) >= len(votes) {
+			l.Split = len(votes) > 0
+			all[k].Lock = l
+		}
 		if all[k].Lock != nil {
 			all[k].Lock.At = asked
 		}

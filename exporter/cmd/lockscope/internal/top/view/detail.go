@@ -88,12 +88,40 @@ func slots(r *model.Resource) (lines []line) {
 	return lines
 }
 
+// readers are those that hold a read/write lock. A writer waits for all of them.
+func readers(r *model.Resource) (lines []line) {
+	for i := range r.ReadBy[:min(len(r.ReadBy), shownSlots)] {
+		h := &r.ReadBy[i]
+		text := "read by " + clean(cmp.Or(h.Instance, "a holder that left no name"))
+		if h.CallSite != "" {
+			text += " at " + clean(h.CallSite)
+		}
+		if h.Held > 0 {
+			text += " for " + output.Short(h.Held)
+		}
+		if h.TTL {
+			text += ", ttl " + output.TTL(h.Left)
+		}
+		lines = append(lines, line{text, plain})
+	}
+	if more := r.Readers - len(lines); more > 0 {
+		lines = append(lines, line{fmt.Sprintf("and %d more readers", more), dim})
+	}
+	if r.Writers > 0 {
+		text := plural(r.Writers, "process waits", "processes wait") + " to write: readers that come later wait behind"
+		lines = append(lines, line{text, yellow})
+	}
+	return lines
+}
+
 // blockers are the holder and its chain, one line each.
 func blockers(r *model.Resource, width int) (lines []line) {
 	h := r.Holder
 	switch {
 	case len(r.Taken) > 0:
 		return append(slots(r), chain(r)...)
+	case r.Readers > 0:
+		return append(readers(r), chain(r)...)
 	case h == nil:
 		return []line{{"No holder is known.", plain}}
 	}

@@ -117,6 +117,8 @@ func isStale(s *model.Snapshot, r *model.Resource, o *Options) bool {
 // holderText is the holder, or in its place why the callers wait.
 func holderText(r *model.Resource) string {
 	switch names := r.Holders(); {
+	case r.Readers > len(r.ReadBy):
+		return output.Count(r.Readers, "reader")
 	case len(names) > 1:
 		return output.Count(len(names), "holder")
 	case len(names) == 1 && names[0] != "":
@@ -155,6 +157,17 @@ func anyKind(s *model.Snapshot) bool {
 
 // kindText is what a resource is part of, with the term or the slots in use.
 func kindText(r *model.Resource) string {
+	if r.Kind == lock.KindRead || r.Kind == lock.KindWrite {
+		holder := lock.Kind("")
+		if r.Writing {
+			holder = lock.KindWrite
+		}
+		text := output.ReadWrite(r.Readers, holder)
+		if r.Writers > 0 {
+			text += fmt.Sprintf(", %d to write", r.Writers)
+		}
+		return text
+	}
 	fence := uint64(0)
 	if r.Holder != nil {
 		fence = r.Holder.Fence

@@ -1,0 +1,55 @@
+package list
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/lock/locktest"
+)
+
+// TestListShowsReaders reads a read/write lock off the nodes: one row, with its readers and the waiting writer. A cycle
+// through one of two readers is a deadlock; without it, the writer just waits.
+func TestListShowsReaders(t *testing.T) {
+	for _, deadlock := range []bool{true, false} {
+		servers := locktest.Servers(t, 3)
+		cmdtest.ReadWrite(t, servers, deadlock)
+		args := []string{"list", "--redis", cmdtest.Addrs(servers...)}
+		var r report
+		cmdtest.Eventually(t, "the waiting writer", func() bool {
+			r = report{}
+			command(t, append(args, "-o", "json")...).Decode(t, &r)
+			return writersOf(r, "prices") == 1 && (!deadlock || len(r.Deadlocks) > 0)
+		})
+		if got := len(r.Deadlocks); (got == 1) != deadlock {
+			t.Errorf("deadlocks %q", r.Deadlocks)
+		}
+		for _, l := range r.Locks {
+			if l.Resource != "prices" {
+				continue
+			}
+			if l.Kind != "read" || l.Readers != 2 || len(l.ReadBy) != 2 || l.ReadBy[0].Nodes != 3 ||
+				!strings.HasPrefix(l.ReadBy[0].Holder.Name, "worker-3") || l.ReadBy[1].TTL < 30 || l.Nodes != 3 ||
+				l.Waiting == nil || l.Waiting.Writers != 1 {
+				t.Errorf("%+v", l)
+			}
+		}
+		o := command(t, args...)
+		row := rowWith(o.Out, "prices ")
+		for _, want := range []string{"read/write lock, 2 readers", "2 holders", ", 1 to write"} {
+			if !strings.Contains(row, want) {
+				t.Errorf("%q is not in the row %q of\n%s", want, row, o.Out)
+			}
+		}
+	}
+}
+
+// writersOf is how many processes that wait for a lock say that they want to write.
+func writersOf(r report, resource string) int {
+	for _, l := range r.Locks {
+		if l.Resource == resource && l.Waiting != nil {
+			return l.Waiting.Writers
+		}
+	}
+	return 0
+}
