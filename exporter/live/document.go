@@ -11,6 +11,7 @@ type (
 	Omitted     = state.Omitted     // what the limits of a State left out
 	Held        = state.Held        // one held lock
 	Construct   = state.Construct   // what a lock is part of
+	Reading     = state.Reading     // who reads a read/write lock
 	Waiter      = state.Waiter      // one Acquire that has not ended
 	Blocker     = state.Blocker     // the holder that a Waiter waits for
 	Blocked     = state.Blocked     // a resource with waiters

@@ -20,6 +20,7 @@ type Slot struct {
 func (r *Resource) setConstruct(f *scanner.WaitedFor) {
 	of := f.Construct()
 	r.Kind, r.Slots = of.Kind, of.Slots
+	r.setReaders(f)
 	if of.Kind != lock.KindSemaphore {
 		return
 	}
@@ -35,6 +36,19 @@ func (r *Resource) setConstruct(f *scanner.WaitedFor) {
 				slot.WaitsFor = r.Chain[0]
 			}
 			r.Taken = append(r.Taken, slot)
+		}
+	}
+}
+
+// setReaders says who reads a read/write lock, and how many processes wait to write.
+func (r *Resource) setReaders(f *scanner.WaitedFor) {
+	r.Writers = f.Writers()
+	if l := f.Lock; l != nil && l.Readers != nil && l.Hold.Kind == lock.KindRead {
+		r.Readers, r.Holder = l.Readers.Count, nil
+		for _, reader := range l.Readers.First {
+			if h := holderOf(&scanner.Lock{Hold: reader.Hold}); h != nil {
+				r.ReadBy = append(r.ReadBy, *h)
+			}
 		}
 	}
 }

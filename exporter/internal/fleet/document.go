@@ -37,6 +37,10 @@ type Resource struct {
 	SlotsInUse *int      `json:"slots_in_use,omitempty"` // null: unknown
 	Taken      []Slot    `json:"taken,omitempty"`        // the slots whose holders are known, in place of Holder
 	allRead    bool      // the holders of all slots were read
+
+	Readers int      `json:"readers,omitempty"` // that hold a read/write lock
+	ReadBy  []Holder `json:"read_by,omitempty"` // the first of them, in place of Holder
+	Writers int      `json:"writers,omitempty"` // processes that wait to write, and keep later readers out
 }
 
 // Holder is the holder of a resource, as the nodes report it.

@@ -10,6 +10,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/waitgraph"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/listing"
 )
 
 // TestAPageOfTwoSystems: a process waits for locks of one name on Redis, which serve reads, and on PostgreSQL.
@@ -108,6 +109,24 @@ func TestConstructs(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	if r := rows["pool"]; r.Kind != lock.KindSemaphore || r.Slots != 8 || r.SlotsInUse != nil || !r.OnlyPages {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestReadersInTheFleet: a lock that is read has its readers in place of one holder, and counts waiting writers.
+func TestReadersInTheFleet(t *testing.T) {
+	now := time.Now()
+	reader := func(instance string) listing.Reader {
+		return listing.Reader{Nodes: 3, TTL: time.Second, Hold: scanner.Hold{Fence: 7,
+			Holder: lock.Holder{Instance: instance, Kind: lock.KindRead}}}
+	}
+	prices := scanner.Lock{Resource: "prices", Of: 3}
+	prices.SetReaders([]listing.Reader{reader("a"), reader("b")})
+	says := &records.Waiting{Holder: lock.Holder{Instance: "w", Since: now, Kind: lock.KindWrite}, Callers: 1}
+	d := fleet.Merge(&scanner.Waits{Graph: waitgraph.New(), Locks: []scanner.WaitedFor{{Resource: "prices", Processes: 1,
+		At: now, Lock: &prices, Queue: []redlock.Queued{{Since: now, Says: says}}}}}, nil, now)
+	if r := d.Resources[0]; r.Kind != lock.KindRead || r.Readers != 2 || len(r.ReadBy) != 2 || r.Holder != nil ||
+		r.ReadBy[1].Instance != "b" || r.Writers != 1 {
 		t.Errorf("%+v", r)
 	}
 }

@@ -1,15 +1,37 @@
 package state
 
-import "github.com/lockscope/lockscope/lock/engine/records"
+import (
+	"slices"
+
+	"github.com/lockscope/lockscope/lock/engine/records"
+)
 
 // Construct says what a lock is part of. It is zero for a lock by itself.
 //
 // The Fence of an election's holder is the term. Callers that wait for an election are its candidates. The slots of a
 // semaphore are the resources NAME#0, NAME#1 and so on.
 type Construct struct {
-	Kind       string `json:"kind,omitempty"`         // a lock.Kind: election, set, semaphore
+	Kind       string `json:"kind,omitempty"`         // a lock.Kind: election, set, semaphore, read, write
 	Slots      int    `json:"slots,omitempty"`        // of the semaphore; zero for other kinds
 	SlotsInUse int    `json:"slots_in_use,omitempty"` // slots whose holders the source knows
+}
+
+// MaxReadBy is how many readers a Reading names at most.
+const MaxReadBy = 8
+
+// Reading says who reads a read/write lock. It is zero for other locks, and while somebody writes.
+type Reading struct {
+	Readers int      `json:"readers,omitempty"` // that hold the lock, as far as the source knows
+	ReadBy  []string `json:"read_by,omitempty"` // their instances, each once, at most MaxReadBy
+	Writers int      `json:"writers,omitempty"` // callers that wait to write: readers that come later wait behind them
+}
+
+// Add counts one more reader.
+func (r *Reading) Add(instance string) {
+	r.Readers++
+	if len(r.ReadBy) < MaxReadBy && instance != "" && !slices.Contains(r.ReadBy, instance) {
+		r.ReadBy = append(r.ReadBy, instance)
+	}
 }
 
 // CountSlots sets SlotsInUse of all slots: how many of their semaphore are in Held, or in Blocked with a holder.

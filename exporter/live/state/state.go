@@ -93,6 +93,7 @@ type Held struct {
 	Resource string `json:"resource"`
 	Backend  string `json:"backend,omitempty"` // name of the set of nodes, if known
 	Construct
+	Reading           // only if the row stands for all readers
 	Holder   string   `json:"holder"`
 	Age      float64  `json:"age_seconds"`
 	Validity *float64 `json:"validity_seconds"` // remaining; null: never expires, or unknown
@@ -145,6 +146,7 @@ type Blocked struct {
 	Resource string `json:"resource"`
 	Backend  string `json:"backend,omitempty"`
 	Construct
+	Reading
 	Waiting  int      `json:"waiting"`            // all waiting calls
 	Listed   int      `json:"listed"`             // waiting calls in State.Waiting
 	Longest  float64  `json:"longest_seconds"`    // wait

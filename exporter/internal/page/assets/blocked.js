@@ -123,16 +123,18 @@ const showBlocked = (() => {
     showName(what.firstChild, r.resource);
     mark(what.firstChild, "aria-expanded", opened);
     showBackend(what, r);
-    showChip(what, "kind", r.holders ? "semaphore" : r.kind === "election" ? termOf(r.holder?.fence) : constructs[r.kind] ?? "");
+    showChip(what, "kind", r.holders ? "semaphore" : r.kind === "election" ? termOf(r.holder?.fence) : readWrite(r) ? "read/write lock" : constructs[r.kind] ?? "");
     showChip(what, "cycle", r.deadlock ? "deadlock" : "", "bad");
     put(part(many, "strong", "n"), number(r.waiting));
     put(part(many, "span", "w"), r.kind !== "election" ? "waiting," : r.waiting === 1 ? "candidate," : "candidates,");
     const longest = part(many, "strong", "longest");
     put(longest, duration(r.longest_seconds));
     style(longest, "longest " + tone);
+    showChip(many, "writers", r.writers ? `${number(r.writers)} to write` : "");
     showChip(many, "over", overWords(tone, r.objectives), tone);
     if (r.holders) showSlots(by, r);
-    else showHolder(by, r.holder, withoutHolder(r), mixed(r), false, r.kind === "election" ? "led by" : "held by");
+    else if (r.readers > 1) showHolder(by, null, plural(r.readers, "reader"), [nameReaders(r), ...mixed(r)]);
+    else showHolder(by, r.holder, withoutHolder(r), mixed(r), false, r.kind === "election" ? "led by" : r.readers ? "read by" : "held by");
     showChain(chain, (r.chain ?? []).slice(0, r.deadlock ? 1 : undefined)); // the banner has the cycle
     show(panel, opened);
     if (opened) fill(item, panel, r);
@@ -191,7 +193,7 @@ const showBlocked = (() => {
     const before = new Map(doc.history.map(h => [lockKey(h), h.holds]));
     const rows = doc.blocked.map(r => ({...r, objectives: doc.objectives, views: doc.views, waiters: waiters.get(lockKey(r)) ?? [], holds: before.get(lockKey(r))}));
     const whole = bySemaphore(rows, doc.held);
-    const shown = whole.filter(r => matches(r.resource, r.slot, r.backend, ...[...r.holders?.values() ?? []].map(h => h.holder), r.holder?.holder, r.holder?.call_site, r.holder?.trace_id, ...(r.chain ?? []).map(l => l.resource), ...r.waiters.flatMap(w => [w.instance === doc.instance ? "" : w.instance, w.call_site, w.trace_id])));
+    const shown = whole.filter(r => matches(r.resource, r.slot, r.backend, ...[...r.holders?.values() ?? []].map(h => h.holder), r.holder?.holder, ...(r.read_by ?? []), r.holder?.call_site, r.holder?.trace_id, ...(r.chain ?? []).map(l => l.resource), ...r.waiters.flatMap(w => [w.instance === doc.instance ? "" : w.instance, w.call_site, w.trace_id])));
     sync(list, shown, lockKey, make, update);
     counted(section, shown.length, whole.length, doc.omitted.blocked ?? 0);
     put(section.querySelector(".hint"), rows.length ? `${plural(doc.totals.waiting, "caller")}, longest wait ${duration(doc.totals.longest_wait_seconds)}` : "");

@@ -1,4 +1,5 @@
-// What a lock is part of: an election, a set of locks, or a semaphore, whose slots are NAME#0, NAME#1 and so on.
+// What a lock is part of: an election, a set of locks, a semaphore, whose slots are NAME#0, NAME#1 and so on, or a
+// read/write lock.
 const constructs = {__proto__: null, election: "election", set: "set", semaphore: "semaphore", read: "reader", write: "writer"};
 
 // slotOf returns the semaphore of a slot and its number; null for other locks.
@@ -15,9 +16,18 @@ function slotsInUse(x) {
 
 const termOf = fence => fence ? `election, term ${fence}` : "election";
 
+const readWrite = x => x.kind === "read" || x.kind === "write";
+const readersOf = x => x.readers ?? x.taken?.length ?? 1;
+
+// nameReaders lists the first readers. It says how many others there are if each is known by its name.
+function nameReaders(x) {
+  const names = (x.read_by ?? []).map(n => printable(n.instance ?? n));
+  return names.length ? `read by ${names.join(", ")}${x.readers > names.length ? " and others" : ""}` : "";
+}
+
 // showKind marks a lock that is part of something.
 function showKind(cell, x, fence) {
-  showChip(cell, "kind", x.kind === "election" ? termOf(fence) : x.taken || slotOf(x) ? slotsInUse(x) : constructs[x.kind] ?? "");
+  showChip(cell, "kind", x.kind === "election" ? termOf(fence) : x.kind === "read" ? plural(readersOf(x), "reader") : x.taken || slotOf(x) ? slotsInUse(x) : constructs[x.kind] ?? "");
 }
 
 // bySemaphore makes one row of the slots of a semaphore: whoever waits for one goes on with the first that is free.
@@ -54,11 +64,15 @@ function joinSlot(row, r, slot) {
   row.holds = [...row.holds ?? [], ...r.holds ?? []].sort((a, b) => a.ended_seconds - b.ended_seconds);
 }
 
-// heldBySemaphore makes one row of the held slots of a semaphore: with the oldest hold, and the validity that ends first.
+// readerOf is for a reader of this process what slotOf is for a slot. Readers that the nodes name are one row already.
+const readerOf = (h, slot) => h.kind === "read" && !h.readers ? {name: h.resource, slot, key: `\0${lockKey(h)}`} : null;
+
+// heldBySemaphore makes one row of the held slots of a semaphore, and one of the readers of a lock: with the oldest
+// hold, and the validity that ends first.
 function heldBySemaphore(held) {
   const groups = new Map();
-  return held.flatMap(h => {
-    const of = slotOf(h), group = of && groups.get(of.key);
+  return held.flatMap((h, at) => {
+    const of = slotOf(h) ?? readerOf(h, at), group = of && groups.get(of.key);
     if (!of) return h;
     if (!group) {
       groups.set(of.key, {...h, resource: of.name, waiters: h.waiters ?? 0, taken: [{...h, slot: of.slot}]});
@@ -76,7 +90,7 @@ function heldBySemaphore(held) {
 // showTaken lists the holders of slots.
 function showTaken(cell, taken, more = () => "") {
   sync(part(cell, "div", "list"), taken, s => String(s.slot), () => el("div", "waiter"), (e, s) => {
-    put(part(e, "span", "callers"), `slot ${s.slot}`);
+    put(part(e, "span", "callers"), s.kind === "read" ? "reader" : `slot ${s.slot}`);
     showName(e, s.holder || "holder unknown");
     showSite(e, s.call_site);
     showPageLink(e, s.page);

@@ -13,6 +13,7 @@ function showKey(cell, name) {
 // kindOf is what a lock is part of, with the term of an election or the slots of a semaphore.
 function kindOf(r) {
   if (r.kind === "election") return termOf(r.holder?.fence);
+  if (readWrite(r)) return ["read/write lock", r.readers ? plural(r.readers, "reader") : r.holder ? "a writer" : "", r.writers ? `${number(r.writers)} to write` : ""].filter(Boolean).join(", ");
   if (r.kind !== "semaphore") return constructs[r.kind] ?? "";
   return r.slots_in_use == null ? `semaphore, ${plural(r.slots, "slot")}` : `${number(r.slots_in_use)} of ${plural(r.slots, "slot")} in use`;
 }
@@ -32,13 +33,13 @@ const fleetColumns = [
   }, "num"],
   text("Longest wait", r => duration(r.longest_seconds), "num"),
   ["Held by", (cell, r) => {
-    const h = r.holder, taken = r.taken ?? [];
+    const h = r.holder, taken = [...r.taken ?? [], ...(r.read_by ?? []).slice(0, few).map((holder, slot) => ({slot, kind: "read", holder}))];
     showTaken(cell, taken.map(s => ({...s, ...s.holder, holder: s.holder?.instance})), s => [heldFor(s), s.waits_for ? "waits for " + s.waits_for : ""].filter(Boolean).join(", "));
-    style(showName(cell, taken.length ? "" : h?.instance || "holder unknown"), h?.instance ? "name" : "");
+    style(showName(cell, taken.length ? "" : h?.instance || (r.readers ? plural(r.readers, "reader") : "holder unknown")), h?.instance ? "name" : "");
     showSite(cell, h?.call_site);
     showTraceLink(cell, h?.trace_id);
     showPageLink(cell, h?.page);
-    showSub(cell, heldFor(h));
+    showSub(cell, taken.length && r.readers > few ? `and ${plural(r.readers - few, "more reader")}` : heldFor(h));
     const chain = part(cell, "span", "chain");
     put(chain, r.chain?.length ? "which waits for " + r.chain.join(", whose holder waits for ") : "");
     show(chain, !!r.chain?.length);
@@ -76,7 +77,7 @@ function render() {
   put(byID("unread-why"), doc.waits_unknown ? printable(doc.waits_unknown) : "");
   sync(byID("deadlocks"), doc.deadlocks, d => d, () => el("li", "banner alarm", el("strong", "", "Deadlock."), " ", el("span")), (e, d) => put(e.lastChild, printable(d)));
   show(byID("deadlocks"), doc.deadlocks.length > 0);
-  const found = doc.resources.filter(r => matches(r.resource, r.backend, r.holder?.instance, r.holder?.call_site, ...(r.taken ?? []).map(s => s.holder?.instance), ...r.waiters.flatMap(w => [w.instance, w.call_site])));
+  const found = doc.resources.filter(r => matches(r.resource, r.backend, r.holder?.instance, r.holder?.call_site, ...(r.taken ?? []).map(s => s.holder?.instance), ...(r.read_by ?? []).map(h => h.instance), ...r.waiters.flatMap(w => [w.instance, w.call_site])));
   showFleet(found, doc.resources.length);
   put(byID("blocked").querySelector(".hint"), waiting ? `${plural(waiting, "caller")}, most waited for first` : "");
   showPages(doc.pages.filter(p => matches(p.page, p.instance, p.error)), doc.pages.length + (doc.pages_omitted ?? 0), doc.pages_omitted ?? 0);

@@ -29,15 +29,17 @@ function showValidity(cell, h, row) {
   row.left = left;
 }
 
+const fewReaders = 8; // that a row lists
+
 const showHeld = table("held", [
   resourceColumn,
   ["Holder", (cell, h) => {
-    const one = h.taken ? {} : h;
-    showTaken(cell, h.taken ?? []);
-    showName(cell, one.holder ?? "");
+    const one = h.taken ? {} : h, taken = h.taken ?? [], shown = h.kind === "read" ? taken.slice(0, fewReaders) : taken;
+    showTaken(cell, shown);
+    showName(cell, one.readers > 1 ? nameReaders(one) : one.holder ?? "");
     showSite(cell, one.call_site);
     showPageLink(cell, one.page);
-    showSub(cell, one.nodes ? "on " + plural(one.nodes, "node") : "");
+    showSub(cell, shown.length < taken.length ? `and ${plural(taken.length - shown.length, "more reader")}` : one.nodes ? "on " + plural(one.nodes, "node") : "");
   }, "names"],
   text("Age", h => duration(h.age_seconds), "num"),
   ["Validity left", showValidity, "wide"],

@@ -57,6 +57,8 @@ func TestInBrowser(t *testing.T) {
 		{"tells sets of nodes apart", testBackends},
 		{"shows elections, sets and semaphores", testConstructs},
 		{"shows constructs of all processes", testFleetConstructs},
+		{"shows readers", testReaders},
+		{"shows readers of all processes", testFleetReaders},
 		{"shows nodes that may have forgotten locks", testRestartedNodes},
 		{"says who may vote", testNodesThatDoNotVote},
 		{"shows a lock on real servers", testRealLock},

@@ -41,9 +41,12 @@ func (s *scene) blockerOf(c *contention, w *calls.Waiter) *state.Blocker {
 
 // contradicts reports whether a waiter was refused, after the lease was granted, in the name of somebody else, by so
 // many nodes that the lease cannot be on a quorum of them. A single node may not know yet that an earlier holder has
-// released, while others refuse in the name of the present one.
+// released, while others refuse in the name of the present one. A refusal names one of several readers.
 func contradicts(told *calls.Waiter, h *holder) bool {
 	b := told.Blocker
+	if h.reads() && b.Holder.Kind == lock.KindRead {
+		return false
+	}
 	return !b.HandedOver && b.Holder.Instance != h.Owner().Instance && h.HeldAt().Before(told.AsOf) && byMany(told)
 }
 

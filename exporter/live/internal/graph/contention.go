@@ -28,6 +28,8 @@ type holder struct {
 	told state.Held
 }
 
+func (h *holder) reads() bool { return h.told.Kind == string(lock.KindRead) }
+
 func (c *contention) waitsHere(instance string) bool {
 	if c.here == nil {
 		c.here = make(map[string]bool)
@@ -39,10 +41,16 @@ func (c *contention) waitsHere(instance string) bool {
 }
 
 // holderFor returns the lease that keeps the waiter from the resource: of its own locker, or else the latest of
-// another.
+// another. Of several readers it is the one that began first. Readers do not keep each other from it.
 func (c *contention) holderFor(w *calls.Waiter) *holder {
 	var other *holder
 	for i := range c.holders {
+		if c.holders[i].reads() {
+			if w.Hooked && w.Kind != lock.KindRead {
+				other = &c.holders[i]
+			}
+			continue
+		}
 		if c.holders[i].Owner() == w.Owner() {
 			return &c.holders[i]
 		}

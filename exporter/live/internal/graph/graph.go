@@ -53,12 +53,21 @@ func New(l *calls.Look) *Graph {
 // resource has one waiter for all callers that hold nothing.
 func (g *Graph) resource(c *contention) waitgraph.Resource {
 	r := waitgraph.Resource{Name: c.Key()}
-	if len(c.holders) > 0 {
-		r.Lease = &waitgraph.Lease{Fence: c.holders[0].told.Fence, Holder: lock.Holder{Instance: onBoard}}
+	for _, h := range c.holders {
+		l := waitgraph.Lease{Fence: h.told.Fence, Holder: lock.Holder{Instance: onBoard, Kind: lock.Kind(h.told.Kind)}}
+		switch {
+		case r.Lease == nil:
+			r.Lease = &l
+		case h.reads():
+			r.Readers = append(r.Readers, l)
+		}
 	}
-	idle := waitgraph.Waiter{Holder: lock.Holder{Instance: onBoard}}
+	idle, idleReaders := waitgraph.Waiter{Holder: lock.Holder{Instance: onBoard}}, 0
 	for _, w := range c.waiters {
 		if len(w.Holds) == 0 {
+			if w.Kind == lock.KindRead {
+				idleReaders++
+			}
 			if idle.Callers++; idle.Callers == 1 {
 				by := w.Record()
 				idle.Since, idle.Kind, idle.Slots = w.Began(), by.Kind, by.Slots
@@ -76,6 +85,9 @@ func (g *Graph) resource(c *contention) waitgraph.Resource {
 		}
 	}
 	if idle.Callers > 0 {
+		if idle.Kind == lock.KindRead && idleReaders < idle.Callers {
+			idle.Kind = lock.KindWrite // readers wait for a writer among them
+		}
 		r.Waiters = append(r.Waiters, idle)
 	}
 	return r
@@ -97,7 +109,7 @@ func (g *Graph) row(c *contention, listed int) state.Blocked {
 	row := state.Blocked{
 		Resource: text.Resource(c.Resource), Backend: text.Name(c.Backend), Waiting: len(c.waiters), Listed: listed,
 		Longest: c.waiters[0].Waited(g.now).Seconds(), Holder: g.HolderOf(c.ID),
-		ByClass: c.byClass(), Construct: c.construct(),
+		ByClass: c.byClass(), Construct: c.construct(), Reading: c.reading(),
 	}
 	for _, w := range c.waiters {
 		if w.LastErr == nil {

@@ -27,7 +27,9 @@ func (g graph) blocked(rows []live.Waiter) (all []live.Blocked) {
 		b := live.Blocked{
 			Resource: scanner.KeyText(f.Resource), Waiting: calls(f), Listed: listed[scanner.KeyText(f.Resource)],
 			Longest: seen.Longest(f).Seconds(), Holder: blocker(f.Lock), Construct: construct(f.Construct()),
+			Reading: reading(f.Lock),
 		}
+		b.Writers = f.Writers()
 		if class := g.class(f.Lock); class != "" {
 			b.ByClass = live.ByClass{string(class): b.Waiting}
 		}

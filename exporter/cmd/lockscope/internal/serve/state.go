@@ -127,6 +127,7 @@ func held(l scanner.Listing) []live.Held {
 			Nodes: k.Nodes,
 			Age:   seen.HeldFor(k).Seconds()}
 		h.Validity, h.Construct = seen.Left(k.TTL), construct(k.Construct())
+		h.Reading = reading(k)
 		all = append(all, h)
 	}
 	return all

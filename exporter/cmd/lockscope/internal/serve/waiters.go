@@ -64,6 +64,18 @@ func construct(of records.Construct) live.Construct {
 	return live.Construct{Kind: string(of.Kind), Slots: of.Slots}
 }
 
+// reading is who reads a read/write lock.
+func reading(l *scanner.Lock) (of live.Reading) {
+	if l == nil || l.Readers == nil || l.Hold.Kind != lock.KindRead {
+		return of
+	}
+	for _, r := range l.Readers.First {
+		of.Add(r.Hold.Instance)
+	}
+	of.Readers = l.Readers.Count
+	return of
+}
+
 func blocker(l *scanner.Lock) *live.Blocker {
 	if l == nil || !l.Held() {
 		return nil
