@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/lockscope/lockscope/exporter/live/state"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
 const (
@@ -118,7 +120,11 @@ func (r *report) addBlocker(b state.PastBlocker) {
 	k.Of = max(k.Of, b.Of, len(k.Resources))
 }
 
+// addResource makes one row of the slots of a semaphore: a caller goes on with the first that is free.
 func (r *report) addResource(p state.PastResource) {
+	if name, _, ok := records.ParseSlot(p.Resource); ok && p.Kind == string(lock.KindSemaphore) {
+		p.Resource = name
+	}
 	i := slices.IndexFunc(r.Resources, func(k state.PastResource) bool {
 		return k.Resource == p.Resource && k.Backend == p.Backend
 	})

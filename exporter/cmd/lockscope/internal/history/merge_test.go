@@ -170,3 +170,30 @@ func TestTermsOfAnElection(t *testing.T) {
 		}
 	}
 }
+
+// TestSlotsAreOneRow: calls that waited for slots of one semaphore, on two pages, are one row. A lock with the name of
+// a slot keeps its own.
+func TestSlotsAreOneRow(t *testing.T) {
+	slots := func(instance string, names ...string) string {
+		return pageOf(t, instance, func(d *state.WaitHistory) {
+			p := d.Resources[0]
+			d.Resources = nil
+			for _, name := range names {
+				p.Resource, p.Kind, p.Slots = name, "semaphore", 5
+				d.Resources = append(d.Resources, p)
+			}
+			p.Resource, p.Kind, p.Slots = "pool#3", "", 0
+			p.Backend = instance
+			d.Resources = append(d.Resources, p)
+		})
+	}
+	pages := []string{slots("web-1", "pool#0", "pool#4"), slots("web-2", "pool#1")}
+	o := command(t, "--from", "-40s", "--page", strings.Join(pages, ","))
+	o.Want(t, app.ExitClean, "pool (semaphore, 5 slots)", "pool#3 ")
+	o.WantNot(t, "pool#0")
+	var r report
+	command(t, "--from", "-40s", "--page", strings.Join(pages, ","), "-o", "json").Decode(t, &r)
+	if len(r.Resources) != 3 || r.Resources[0].Resource != "pool" || r.Resources[0].Waited != 120 {
+		t.Errorf("%+v", r.Resources)
+	}
+}
