@@ -22,6 +22,9 @@
 // hooks: [Call.Hooked] reports whether they do. A [WaitClock] divides the time of a call among the classes
 // of wait.
 //
+// A decorator that passes options on as they are, as this one does, has a method Shares that returns lock.Shares of
+// the next Locker. Without it, callers cannot use read/write locks through the decorator.
+//
 // Decorators nest in any order and number, and a Locker may be decorated twice. Locks that a holder takes
 // in the lease's context do not belong to the lease's call.
 //
