@@ -1,0 +1,28 @@
+package main
+
+// readerViewMutants are bugs in who waits for whom where there are readers.
+func readerViewMutants() []Mutant {
+	return []Mutant{
+		{
+			Bug: "of several readers only the last is known", Why: "a deadlock through another one is not found",
+			File:   "lock/engine/internal/deadlock/resource.go",
+			Old:    "\tr.readers = append(r.readers, l)\n",
+			New:    "\tr.readers = []*Lease{l}\n",
+			Killer: by("./lock/engine", "TestAWriterWaitsForEachReader"),
+		},
+		{
+			Bug: "a reader waits for the readers beside it", Why: "who reads again is told of a deadlock that is none",
+			File:   "lock/waitgraph/waitgraph.go",
+			Old:    "if w.Kind == lock.KindRead && g.byName[resource].onlyRead() {\n",
+			New:    "if w.Kind == lock.KindRead && len(w.Holds) == 0 && g.byName[resource].onlyRead() {\n",
+			Killer: by("./lock/waitgraph", "TestReaders"),
+		},
+		{
+			Bug: "a reader re-enters as the writer", Why: "it writes beside other readers",
+			File:   "lock/reentrant.go",
+			Old:    "NewAcquireOptions(opts...).Kind == KindRead",
+			New:    "NewAcquireOptions(opts...).Kind != KindElection",
+			Killer: by("./lock", "TestReentrantKinds"),
+		},
+	}
+}
