@@ -212,7 +212,7 @@ func marked(nodes ...string) (steps []string) {
 // Uncovered are models with all rules on, and something that is not covered: a violation
 // must be found, so that what is said not to be covered is known not to be.
 func Uncovered() []Case {
-	return []Case{
+	return append(uncoveredRevokes(), []Case{
 		// 13: rates that differ by more than the drift allows for.
 		newCase("clocks too far apart", &Votes{Attempts: 2, TTL: 3, LagEvery: 1}, oneLease...),
 		// 23: a lease handed over has a smaller fence than one granted elsewhere before.
@@ -231,5 +231,5 @@ func Uncovered() []Case {
 		newCase("a lock held before the set", sets(Sets{Wanted: "01 0", Held: "- 1"})),
 		// 59: the old k comes back with those who still have it.
 		newCase("two nodes forget k", &Permits{Callers: "22", Old: 2, New: 1, TTL: 2, Wipes: 2}),
-	}
+	}...)
 }

@@ -6,7 +6,8 @@ import (
 )
 
 func brokenConstructs() []Case {
-	return slices.Concat(brokenPermits(), brokenWaiters(), brokenElections(), brokenSets(), brokenShared())
+	return slices.Concat(brokenPermits(), brokenWaiters(), brokenElections(), brokenSets(), brokenShared(),
+		brokenRevokes())
 }
 
 func brokenPermits() []Case {

@@ -66,7 +66,9 @@ func heldConstructs() (quick, slow []Case) {
 			&Waiters{Slots: 2, Waiting: 2, Window: 2, TTL: 2, Bound: 2}, asleep(3, 0, 1)...),
 	}
 	quick = append(quick, heldElections()...)
-	return append(quick, heldShared()...), append(slow, slowConstructs()...)
+	quick, slow = append(quick, heldShared()...), append(slow, slowConstructs()...)
+	moreQuick, moreSlow := heldRevokes()
+	return append(quick, moreQuick...), append(slow, moreSlow...)
 }
 
 func heldElections() []Case {

@@ -74,7 +74,8 @@ func TestEveryRuleIsSwitchedOff(t *testing.T) {
 	}
 	for model, rules := range map[string]any{"votes": VotesRules{}, "fences": FencesRules{}, "guard": GuardRules{},
 		"members": MembersRules{}, "changes": ChangesRules{}, "permits": PermitsRules{},
-		"waiters": WaitersRules{}, "election": ElectionRules{}, "sets": SetsRules{}, "shared": SharedRules{}} {
+		"waiters": WaitersRules{}, "election": ElectionRules{}, "sets": SetsRules{}, "shared": SharedRules{},
+		"revokes": RevokesRules{}} {
 		for _, field := range reflect.VisibleFields(reflect.TypeOf(rules)) {
 			if !slices.Contains(off, model+" "+field.Name) {
 				t.Errorf("%s: no test switches %s off", model, field.Name)
