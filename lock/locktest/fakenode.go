@@ -36,6 +36,7 @@ type FakeNode struct {
 var (
 	_ driver.BlockingNode       = (*FakeNode)(nil)
 	_ driver.BlockingPeeker     = (*FakeNode)(nil)
+	_ driver.BlockingRevoker    = (*FakeNode)(nil)
 	_ driver.BlockingSlotKeeper = (*FakeNode)(nil)
 	_ driver.Sharer             = (*FakeNode)(nil)
 )
@@ -110,23 +111,30 @@ func (n *FakeNode) Raise(ctx context.Context, req driver.RaiseRequest) (bool, er
 
 // Extend implements driver.BlockingNode.
 func (n *FakeNode) Extend(ctx context.Context, req driver.ExtendRequest) (driver.ExtendReply, error) {
-	other := ""
-	answer, err := call(ctx, n, "extend", req.Key, func(s *commands) driver.ExtendReply {
+	type answer struct {
+		reply driver.ExtendReply
+		other string
+		err   error
+	}
+	got, err := call(ctx, n, "extend", req.Key, func(s *commands) (a answer) {
 		if s.OtherConfiguration(s.sight.Fingerprint()) {
-			other = s.Marker
-			n.server.tell("extend", "%.6s %s: not with %q", req.Token, req.Key, other)
-			return driver.ExtendGone
+			a.other = s.Marker
+			n.server.tell("extend", "%.6s %s: not with %q", req.Token, req.Key, a.other)
+			return a
 		}
 		_, votes := s.Proven(s.sight.Expected())
-		answer := s.Extend(req, votes)
-		n.server.given(answer == driver.ExtendDone || answer == driver.ExtendRefilled, req.TTL)
-		n.server.tell("extend", "%.6s %s: %v", req.Token, req.Key, answer)
-		return answer
+		a.reply, a.err = s.Extend(req, votes)
+		n.server.given(a.reply == driver.ExtendDone || a.reply == driver.ExtendRefilled, req.TTL)
+		n.server.tell("extend", "%.6s %s: %v %v", req.Token, req.Key, a.reply, a.err)
+		return a
 	})
-	if err == nil && other != "" {
-		err = n.guard.OtherConfiguration(other)
+	switch {
+	case err != nil:
+		return driver.ExtendGone, err
+	case got.other != "":
+		return driver.ExtendGone, n.guard.OtherConfiguration(got.other)
 	}
-	return answer, err
+	return got.reply, got.err
 }
 
 // Release implements driver.BlockingNode.

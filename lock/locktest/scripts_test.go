@@ -297,9 +297,12 @@ func (p *pair) extend(req driver.ExtendRequest) (real, fake, what string) {
 		flag[req.Rename], "", "")
 	codes := map[int64]driver.ExtendReply{-1: driver.ExtendTaken, 0: driver.ExtendGone, 1: driver.ExtendDone,
 		2: driver.ExtendRefilled}
-	got, _ := p.node.Extend(p.ctx(), req)
-	return fmt.Sprint(codes[reply.(int64)]), fmt.Sprint(got),
-		fmt.Sprintf("extend %.1s refill %v fence %d rename %v", req.Token, req.Refill, req.Fence, req.Rename)
+	got, err := p.node.Extend(p.ctx(), req)
+	what = fmt.Sprintf("extend %.1s refill %v fence %d rename %v", req.Token, req.Refill, req.Fence, req.Rename)
+	if real, fake = extendRevoked(reply, err); real != "" || fake != "" {
+		return real, fake, what
+	}
+	return fmt.Sprint(codes[reply.(int64)]), fmt.Sprint(got), what
 }
 
 func (p *pair) release(req driver.ReleaseRequest) (real, fake, what string) {

@@ -23,6 +23,7 @@ type link struct {
 var (
 	_ driver.BlockingNode       = (*link)(nil)
 	_ driver.BlockingPeeker     = (*link)(nil)
+	_ driver.BlockingRevoker    = (*link)(nil)
 	_ driver.BlockingSlotKeeper = (*link)(nil)
 	_ driver.Sharer             = (*link)(nil)
 )
@@ -73,7 +74,18 @@ func (l *link) Raise(ctx context.Context, req driver.RaiseRequest) (bool, error)
 
 // Extend implements driver.BlockingNode.
 func (l *link) Extend(ctx context.Context, req driver.ExtendRequest) (driver.ExtendReply, error) {
-	return ask(ctx, l, func(s *memstate.Instant) driver.ExtendReply { return s.Extend(req, true) })
+	type answer struct {
+		reply driver.ExtendReply
+		err   error
+	}
+	a, err := ask(ctx, l, func(s *memstate.Instant) (a answer) {
+		a.reply, a.err = s.Extend(req, true)
+		return a
+	})
+	if err != nil {
+		return driver.ExtendGone, err
+	}
+	return a.reply, a.err
 }
 
 // Release implements driver.BlockingNode.
@@ -93,6 +105,11 @@ func (l *link) Leave(ctx context.Context, req driver.LeaveRequest) error {
 // Peek implements driver.BlockingPeeker.
 func (l *link) Peek(ctx context.Context, req driver.PeekRequest) (driver.PeekReply, error) {
 	return ask(ctx, l, func(s *memstate.Instant) driver.PeekReply { return s.Peek(req) })
+}
+
+// Revoke implements driver.BlockingRevoker.
+func (l *link) Revoke(ctx context.Context, req driver.RevokeRequest) (driver.RevokeReply, error) {
+	return ask(ctx, l, func(s *memstate.Instant) driver.RevokeReply { return s.Revoke(req) })
 }
 
 // Shares implements driver.Sharer.

@@ -76,7 +76,7 @@ func (l *Locker) Lose(resource string) error {
 		return fmt.Errorf("memlock: %q: %w", resource, lock.ErrNotHeld)
 	}
 	for _, n := range l.nodes {
-		n.revoke(l.prefix+resource, time.Minute)
+		n.lose(l.prefix+resource, time.Minute)
 	}
 	if err := lease.Extend(context.Background()); !errors.Is(err, lock.ErrLost) {
 		return fmt.Errorf("memlock: %q is not lost yet: %w", resource, err)

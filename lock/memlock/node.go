@@ -157,8 +157,8 @@ func (n *Node) publish(waiter, key string) (listeners int) {
 	return listeners
 }
 
-// revoke deletes the lock of a key, with a tombstone for its token, and all readers of it.
-func (n *Node) revoke(key string, ttl time.Duration) {
+// lose deletes the lock of a key, with a tombstone for its token, and all readers of it.
+func (n *Node) lose(key string, ttl time.Duration) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.run(func(s *memstate.Instant) {

@@ -65,7 +65,7 @@ func TestWhatWasRevokedDoesNotComeBack(t *testing.T) {
 		if reply, err := l.Acquire(t.Context(), wanted); err != nil || !reply.Granted {
 			t.Fatal(reply, err)
 		}
-		n.revoke("lock:a", time.Minute)
+		n.lose("lock:a", time.Minute)
 		reply, err := l.Extend(t.Context(), driver.ExtendRequest{Key: "lock:a", Token: "t1", TTL: time.Minute,
 			Refill: true, Fence: 1})
 		if err != nil || reply != driver.ExtendGone || len(n.state.Locks) != 0 {

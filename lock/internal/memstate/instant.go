@@ -66,7 +66,7 @@ func (s *Instant) acquire(req driver.AcquireRequest) (driver.AcquireReply, error
 		}
 		return s.refuse(req, driver.AcquireReply{TTL: s.left(v.Expires), Holder: v.Holder}), nil
 	}
-	_, dead := s.tombs[tomb{key, req.Token}]
+	_, dead := s.tombs[tombOf(key, req.Token)]
 	kept, reserved := s.next[key]
 	switch {
 	case dead:
@@ -164,15 +164,22 @@ func (s *Instant) Raise(req driver.RaiseRequest) bool {
 	return true
 }
 
-// Extend is extend.lua, on a server that votes for the caller or does not.
-func (s *Instant) Extend(req driver.ExtendRequest, votes bool) driver.ExtendReply {
-	if req.Mode == driver.Read {
-		return s.extendReader(req, votes)
+// Extend is extend.lua, on a server that votes for the caller or does not. It fails with a *driver.RevokedError if the
+// grant is marked.
+func (s *Instant) Extend(req driver.ExtendRequest, votes bool) (driver.ExtendReply, error) {
+	switch {
+	case req.Mode == driver.Read:
+		return s.extendReader(req, votes), nil
+	case !s.hasSlot(req.Semaphore, votes):
+		return driver.ExtendNoSlot, nil
 	}
-	if !s.hasSlot(req.Semaphore, votes) {
-		return driver.ExtendNoSlot
+	if err := s.revoked(req.Key, req.Token); err != nil {
+		return driver.ExtendGone, err
 	}
-	tomb := tomb{req.Key, req.Token}
+	return s.extend(req, votes), nil
+}
+
+func (s *Instant) extend(req driver.ExtendRequest, votes bool) driver.ExtendReply {
 	if v, held := s.Locks[req.Key]; held {
 		if v.Token != req.Token {
 			return driver.ExtendTaken
@@ -187,7 +194,7 @@ func (s *Instant) Extend(req driver.ExtendRequest, votes bool) driver.ExtendRepl
 	if _, read := s.readUntil(req.Key); read {
 		return driver.ExtendTaken
 	}
-	if _, dead := s.tombs[tomb]; dead || !req.Refill || !votes {
+	if _, dead := s.tombs[tombOf(req.Key, req.Token)]; dead || !req.Refill || !votes {
 		return driver.ExtendGone
 	}
 	s.Counters[req.Key] = max(s.Counters[req.Key], req.Fence)
@@ -210,9 +217,7 @@ func (s *Instant) Release(req driver.ReleaseRequest) driver.ReleaseReply {
 	} else if _, read := s.readUntil(key); read {
 		reply.Found = driver.FoundOther
 	}
-	if req.Tombstone > 0 {
-		s.tombs[tomb{key, req.Token}] = s.after(req.Tombstone)
-	}
+	s.bury(req)
 	if req.Waiter.ID != "" {
 		s.join(key, req.Waiter)
 	}

@@ -58,7 +58,7 @@ func (s *Instant) acquireShared(req driver.AcquireRequest) (driver.AcquireReply,
 	if v, held := s.readers[key][req.Token]; held && req.Mode == driver.Read {
 		return driver.AcquireReply{Granted: true, Counter: v.Counter, Run: 1}, nil
 	}
-	if _, dead := s.tombs[tomb{key, req.Token}]; dead {
+	if _, dead := s.tombs[tombOf(key, req.Token)]; dead {
 		return driver.AcquireReply{}, driver.ErrTombstone
 	}
 	if until, read := s.readUntil(key); read && req.Mode == driver.Write {
@@ -189,7 +189,7 @@ func (s *Instant) extendReader(req driver.ExtendRequest, votes bool) driver.Exte
 	if _, held := s.Locks[key]; held {
 		return driver.ExtendTaken
 	}
-	_, dead := s.tombs[tomb{key, req.Token}]
+	_, dead := s.tombs[tombOf(key, req.Token)]
 	_, reserved := s.next[key]
 	if dead || reserved || !req.Refill || !votes || s.hasBar(key) {
 		return driver.ExtendGone
@@ -225,9 +225,7 @@ func (s *Instant) releaseShared(req driver.ReleaseRequest) driver.ReleaseReply {
 	case held, req.Mode == driver.Write && len(s.readers[key]) > 0:
 		reply.Found = driver.FoundOther
 	}
-	if req.Tombstone > 0 {
-		s.tombs[tomb{key, req.Token}] = s.after(req.Tombstone)
-	}
+	s.bury(req)
 	if req.Waiter.ID != "" {
 		s.join(key, req.Waiter)
 	}

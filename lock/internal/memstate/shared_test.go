@@ -33,19 +33,19 @@ func TestLostReaderWaitsForTheWriter(t *testing.T) {
 	instant := at(s, now)
 	reads(t, instant, "other", time.Minute)
 	refill := driver.ExtendRequest{Key: prices, Token: "lost", TTL: time.Minute, Refill: true, Fence: 7, Mode: driver.Read}
-	if got := instant.Extend(refill, false); got != driver.ExtendGone {
+	if got, _ := instant.Extend(refill, false); got != driver.ExtendGone {
 		t.Errorf("on a node that may not vote: %v", got)
 	}
 	waitsToWrite(t, instant, "w")
-	if got := instant.Extend(refill, true); got != driver.ExtendGone {
+	if got, _ := instant.Extend(refill, true); got != driver.ExtendGone {
 		t.Errorf("while a writer waits: %v", got)
 	}
-	if got := instant.Extend(driver.ExtendRequest{Key: prices, Token: "other", TTL: time.Minute, Mode: driver.Read},
+	if got, _ := instant.Extend(driver.ExtendRequest{Key: prices, Token: "other", TTL: time.Minute, Mode: driver.Read},
 		true); got != driver.ExtendDone {
 		t.Errorf("a reader that is there: %v", got)
 	}
 	instant.Leave(driver.LeaveRequest{Key: prices, WaiterID: "w", Mode: driver.Write})
-	if got := instant.Extend(refill, true); got != driver.ExtendRefilled || len(s.Readers(prices)) != 2 {
+	if got, _ := instant.Extend(refill, true); got != driver.ExtendRefilled || len(s.Readers(prices)) != 2 {
 		t.Errorf("after that: %v", got)
 	}
 }

@@ -38,10 +38,14 @@ func TestOtherSlotsHaveNoEffect(t *testing.T) {
 func TestExtendKnowsTheSlots(t *testing.T) {
 	s := New()
 	extend := func(slot, slots int, votes bool) driver.ExtendReply {
-		return at(s, now).Extend(driver.ExtendRequest{
+		reply, err := at(s, now).Extend(driver.ExtendRequest{
 			Key: "lock:a#x", Token: "t", TTL: time.Second, Refill: true, Fence: 1,
 			Semaphore: &driver.Semaphore{Key: "lock:a", Slot: slot, Slots: slots, Keep: time.Hour},
 		}, votes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return reply
 	}
 	if got := extend(0, 9, false); got != driver.ExtendGone || len(s.slots) != 0 {
 		t.Errorf("without a vote: %v, %v", got, s.slots)

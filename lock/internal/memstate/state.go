@@ -20,7 +20,7 @@ type State struct {
 	readers map[string]map[string]Lock // by lock key and token
 	bars    map[stay]bar
 
-	tombs  map[tomb]int64 // until when
+	tombs  map[tomb]grave
 	next   map[string]reservation
 	queues map[string]*queue
 	saying map[stay]entry
@@ -36,7 +36,7 @@ type Lock struct {
 }
 
 // tomb keeps a token from being granted again.
-type tomb struct{ key, token string }
+type tomb struct{ key, grant string }
 
 // reservation keeps a lock for a waiter that was named.
 type reservation struct {
@@ -66,7 +66,7 @@ func New() *State {
 		Counters: make(map[string]uint64),
 		readers:  make(map[string]map[string]Lock),
 		bars:     make(map[stay]bar),
-		tombs:    make(map[tomb]int64),
+		tombs:    make(map[tomb]grave),
 		next:     make(map[string]reservation),
 		queues:   make(map[string]*queue),
 		saying:   make(map[stay]entry),
@@ -96,7 +96,7 @@ func (s *State) Clone() *State {
 func (s *State) Expire(nowMS int64) {
 	maps.DeleteFunc(s.Locks, func(_ string, v Lock) bool { return nowMS > v.Expires })
 	s.expireShared(nowMS)
-	maps.DeleteFunc(s.tombs, func(_ tomb, at int64) bool { return nowMS > at })
+	maps.DeleteFunc(s.tombs, func(_ tomb, g grave) bool { return nowMS > g.expires })
 	maps.DeleteFunc(s.next, func(_ string, r reservation) bool { return nowMS > r.expires })
 	maps.DeleteFunc(s.saying, func(_ stay, e entry) bool { return nowMS > e.expires })
 	maps.DeleteFunc(s.slots, func(_ string, c slotCount) bool { return nowMS > c.expires })

@@ -6,22 +6,27 @@
 --       7 fingerprint of the caller's configuration, or '' if any will do
 --       8 the marker that lets the server vote, or '' if it votes anyway
 -- reply 1 extended | 2 refilled | 0 not there | -1 somebody else's
---       {5, marker} the server votes for another configuration
+--       {5, marker} the server votes for another configuration | {7, record} the lease is revoked
 
-local token, value = ARGV[1]
+local token, value, mark = ARGV[1]
 local votes = ARGV[8] == ''
 if ARGV[7] == '' then
-  value = redis.call('MGET', KEYS[1])[1]
+  local seen = redis.call('MGET', KEYS[1], KEYS[3])
+  value, mark = seen[1], seen[2]
 else
-  local seen = redis.call('MGET', KEYS[1], KEYS[4])
-  value = seen[1]
-  votes = votes or seen[2] == ARGV[8]
-  if seen[2] then
-    local fingerprint = string.match(seen[2], '^%a+|([^|]*)|')
+  local seen = redis.call('MGET', KEYS[1], KEYS[3], KEYS[4])
+  value, mark = seen[1], seen[2]
+  votes = votes or seen[3] == ARGV[8]
+  if seen[3] then
+    local fingerprint = string.match(seen[3], '^%a+|([^|]*)|')
     if fingerprint and fingerprint ~= ARGV[7] then
-      return {5, seen[2]}
+      return {5, seen[3]}
     end
   end
+end
+-- A tombstone with a record, from revoke.lua. A replica may say so, too: a mark is never taken back.
+if mark and mark ~= '' then
+  return {7, mark}
 end
 if value then
   if string.sub(value, 1, #token + 1) == token .. ':' then

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/redlock/hashslot"
 )
 
@@ -30,8 +31,11 @@ func keysOf(lock string) *keys {
 	return k
 }
 
-// tombstone keeps a late acquire of token from taking effect.
-func (k *keys) tombstone(token string) string { return "lockscope:tomb:{" + k.lock + "}:" + token }
+// tombstone keeps a late acquire of token from taking effect. Its name does not reveal the token: who revokes a lease
+// marks its tombstone also on servers that do not have the lock.
+func (k *keys) tombstone(token string) string { return k.tombstoneOf(driver.GrantOf(token)) }
+
+func (k *keys) tombstoneOf(grant string) string { return "lockscope:tomb:{" + k.lock + "}:" + grant }
 
 const queuePrefix = "lockscope:queue:{"
 

@@ -94,6 +94,9 @@ func parseExtend(reply any) (driver.ExtendReply, error) {
 		marker, _ := fields[1].(string)
 		return driver.ExtendGone, unprovenError{marker}
 	}
+	if err := revokedReply(reply); err != nil {
+		return driver.ExtendGone, err
+	}
 	if known, err := otherSlots(reply); known != 0 || err != nil {
 		return driver.ExtendNoSlot, err
 	}

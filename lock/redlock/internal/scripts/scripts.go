@@ -44,11 +44,11 @@ var replaceLua string
 
 // Set is what the nodes of an engine have in common: the scripts, and the keys of locks.
 type Set struct {
-	Acquire, Raise, Extend, Release, Leave, Peek *redisconn.Script
-	quarantine                                   *redisconn.Script
-	sharing                                      sharing
-	slots                                        slotScripts
-	keys                                         *keyCache
+	Acquire, Raise, Extend, Release, Leave, Peek, Revoke *redisconn.Script
+	quarantine                                           *redisconn.Script
+	sharing                                              sharing
+	slots                                                slotScripts
+	keys                                                 *keyCache
 }
 
 // New is the set for one engine.
@@ -60,6 +60,7 @@ func New() *Set {
 		Release:    redisconn.NewScript(releaseLua, handoffLua, nameNextLua),
 		Leave:      redisconn.NewScript(handoffLua, leaveLua),
 		Peek:       redisconn.NewScript(peekLua),
+		Revoke:     redisconn.NewScript(revokeLua),
 		quarantine: redisconn.NewScript(quarantineLua),
 		sharing:    newSharing(),
 		slots:      newSlotScripts(),

@@ -29,6 +29,7 @@ var (
 	_ driver.Node      = (*Node)(nil)
 	_ driver.Connected = (*Node)(nil)
 	_ driver.Peeker    = (*Node)(nil)
+	_ driver.Revoker   = (*Node)(nil)
 	_ driver.Sharer    = (*Node)(nil)
 )
 

@@ -1,0 +1,58 @@
+package driver
+
+import (
+	"context"
+	"crypto/sha1"
+	"encoding/hex"
+	"time"
+)
+
+// Revoker is an optional interface of a [Node] that can keep a lease from being renewed. Nothing else about the lock
+// changes: it stays until its TTL is over or its holder releases it.
+//
+// A node that may not vote is neither asked nor marked: it answers with the error that an acquire would get. A replica
+// fails, too.
+type Revoker interface {
+	// Revoke may run beside other calls about the same key.
+	Revoke(call Call, req *RevokeRequest, to Answer[RevokeReply])
+}
+
+// BlockingRevoker is Revoker for a [BlockingNode]. A node without it answers with an error that matches
+// errors.ErrUnsupported.
+type BlockingRevoker interface {
+	Revoke(ctx context.Context, req RevokeRequest) (RevokeReply, error)
+}
+
+// RevokeRequest asks which grant holds a lock, or marks a grant as revoked.
+type RevokeRequest struct {
+	Key string
+	// Grant is what [GrantOf] says of the token to mark, whether the node has the lock or not; "" changes nothing.
+	// From then on the node refuses to acquire, extend or refill with that token.
+	Grant string
+	// Record says who revoked the lease, and why. If a mark with a record is there already, that one stays.
+	Record string
+	Keep   time.Duration // how long the mark lasts at least, and no less than twice the TTL that is left of the lock
+}
+
+// RevokeReply is what a node has under the key. It is zero if nobody holds the lock.
+type RevokeReply struct {
+	Held    bool
+	Grant   string        // of the holder; "" if another library wrote the lock, or if readers hold it
+	Shared  bool          // readers hold the lock
+	Counter uint64        // fence counter of the grant
+	TTL     time.Duration // left, when the mark was made; negative if the lock never expires
+	Holder  string        // holder record
+	Record  string        // of the mark that stands; "" if the request made none
+}
+
+// GrantOf names the grant of a token. The name identifies the token and does not reveal it.
+func GrantOf(token string) string {
+	sum := sha1.Sum([]byte(token)) // Lua scripts in Redis have no other digest
+	return hex.EncodeToString(sum[:])
+}
+
+// RevokedError means that a node refused to extend a lock because its grant is revoked. The node has answered: the error
+// is a refusal, no failure.
+type RevokedError struct{ Record string }
+
+func (e *RevokedError) Error() string { return "the lease is revoked" }
