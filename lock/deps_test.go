@@ -31,7 +31,7 @@ func TestImports(t *testing.T) {
 	queues := inner(attempts, "attempt", "deadlock")
 	leases := inner(queues, "queue")
 	needed = inner(needed, "attempt", "await", "ballot", "callqueue", "callsite", "clock", "deadlock", "hooks", "lease",
-		"nodes", "peek", "queue", "quorum", "workers")
+		"nodes", "peek", "queue", "quorum", "revoke", "workers")
 	goRedis := []string{"github.com/redis/go-redis/v9",
 		// Its dependencies.
 		"github.com/cespare/xxhash/v2", "github.com/dgryski/go-rendezvous", "go.uber.org/atomic",
@@ -60,6 +60,7 @@ func TestImports(t *testing.T) {
 		{"lock/engine/internal/nodes", nodes},
 		{"lock/engine/internal/attempt", attempts},
 		{"lock/engine/internal/peek", attempts},
+		{"lock/engine/internal/revoke", inner(attempts, "peek")},
 		{"lock/engine/internal/queue", queues},
 		{"lock/engine/internal/lease", leases},
 		{"lock/engine/internal/await", contract},

@@ -136,8 +136,11 @@ func (e *QuorumError) Error() string {
 		fmt.Fprintf(&b, " for %s", e.Op)
 	}
 	did := "granted"
-	if e.Op == OpPeek {
+	switch e.Op {
+	case OpPeek:
 		did = "agree"
+	case OpRevoke:
+		did = "are marked"
 	}
 	fmt.Fprintf(&b, ": %d of %d nodes %s, %d needed", e.Granted, e.Nodes, did, e.Quorum)
 	if votes := e.Votes; len(votes) > 0 {

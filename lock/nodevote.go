@@ -27,6 +27,8 @@ func (v NodeVote) text(op Operation) string {
 		said = "same answer"
 	case v.Verdict == VerdictRefused && op == OpPeek:
 		said = "another answer"
+	case v.Verdict == VerdictGranted && op == OpRevoke:
+		said = "marked"
 	case v.Verdict == VerdictRefused && op != OpAcquire:
 		said = "not held"
 	case v.Verdict == VerdictGranted && op == OpRelease:

@@ -11,6 +11,7 @@ const (
 	OpRelease   Operation = "release"
 	OpLeave     Operation = "leave" // a waiter leaves the queue
 	OpSubscribe Operation = "subscribe"
-	OpVouch     Operation = "vouch" // of set-up code; not reported to traces
-	OpPeek      Operation = "peek"  // who holds a resource; not reported to traces
+	OpVouch     Operation = "vouch"  // of set-up code; not reported to traces
+	OpPeek      Operation = "peek"   // who holds a resource; not reported to traces
+	OpRevoke    Operation = "revoke" // ends a lease of somebody else; not reported to traces
 )

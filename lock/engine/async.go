@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine/internal/peek"
+	"github.com/lockscope/lockscope/lock/engine/internal/revoke"
 	"github.com/lockscope/lockscope/lock/engine/internal/workers"
 )
 
@@ -61,6 +62,16 @@ func (a *async) Peek(call driver.Call, req *driver.PeekRequest, to driver.Answer
 		return
 	}
 	block(a, call, to, func(ctx context.Context) (driver.PeekReply, error) { return p.Peek(ctx, *req) })
+}
+
+// Revoke implements driver.Revoker. It answers with errors.ErrUnsupported if the node has no Revoke.
+func (a *async) Revoke(call driver.Call, req *driver.RevokeRequest, to driver.Answer[driver.RevokeReply]) {
+	r, ok := a.BlockingNode.(driver.BlockingRevoker)
+	if !ok {
+		to.Answer(driver.RevokeReply{}, revoke.ErrUnsupported)
+		return
+	}
+	block(a, call, to, func(ctx context.Context) (driver.RevokeReply, error) { return r.Revoke(ctx, *req) })
 }
 
 // Shares implements driver.Sharer. It fails if the node does not.

@@ -73,7 +73,11 @@ func (l *Lease) renew(ctx context.Context) (lock.RenewOutcome, error) {
 	hooked := l.ts.RenewStart(ctx, e)
 	began := time.Now()
 	round := l.extendRound(hooked)
-	if round.outcome == lock.RenewLost {
+	switch {
+	case round.outcome != lock.RenewLost:
+	case round.revoked != nil:
+		l.stop(round.revoked)
+	default:
 		l.Lose()
 	}
 	if len(l.ts) > 0 {
@@ -140,6 +144,10 @@ func (l *Lease) conclude(r *renewal, cut error) {
 		r.outcome, r.err = lock.RenewOvertaken, l.over()
 	case r.tally.Won():
 		r.outcome, r.err = lock.RenewLost, l.over()
+	case r.tally.Held() && r.revoked != nil:
+		r.outcome = lock.RenewLost
+		r.err = fmt.Errorf("lock: %d of %d nodes do not renew %q%s: %w", r.tally.Refused, r.tally.Nodes, l.resource,
+			r.votes(), r.revoked)
 	case r.tally.Held():
 		r.outcome = lock.RenewLost
 		r.err = fmt.Errorf("%w: %d of %d nodes no longer hold %q%s%s",

@@ -38,6 +38,10 @@ func (x *extending) Start(callqueue.Waiter) {
 
 // Answer implements driver.Answer.
 func (x *extending) Answer(answer driver.ExtendReply, err error) {
+	if mark, ok := errors.AsType[*driver.RevokedError](err); ok {
+		x.revoked(mark)
+		return
+	}
 	verdict := nodes.VerdictOf(answer == driver.ExtendDone)
 	if answer == driver.ExtendRefilled {
 		verdict = lock.VerdictRefilled
@@ -54,5 +58,12 @@ func (x *extending) Answer(answer driver.ExtendReply, err error) {
 		x.g.SetState(attempt.GrantRefused)
 	}
 	x.r.count(x.g.Index, answer, err)
+	x.g.Calls.Next()
+}
+
+// revoked takes the refusal of a node where the lease is revoked. What the node has of the lease is as before.
+func (x *extending) revoked(mark *driver.RevokedError) {
+	x.g.End(x.command, x.r.ts, x.event(), lock.VerdictRefused, nil)
+	x.r.countRevoked(x.g.Index, mark.Record)
 	x.g.Calls.Next()
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
 	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
 	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
+	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
 // remaining is the lease that a round of renewal prolongs. No node is asked once its time is up.
@@ -37,7 +38,8 @@ type renewal struct {
 	sets     ballot.Sets
 	failed   uint64 // set of nodes
 	refilled int
-	noSlot   int // nodes that do not have the slot any more
+	noSlot   int   // nodes that do not have the slot any more
+	revoked  error // why the lease was revoked, if a node said that it was
 	errs     ballot.Failures
 	outcome  lock.RenewOutcome
 	err      error
@@ -82,6 +84,17 @@ func (r *renewal) count(from int, answer driver.ExtendReply, err error) {
 	if r.decided() {
 		r.ready.Set()
 	}
+}
+
+// countRevoked takes the refusal of a node where the lease is revoked.
+func (r *renewal) countRevoked(from int, record string) {
+	r.mu.Lock()
+	if !r.closed && r.revoked == nil {
+		why := records.Revoked(r.attempt.Start.Resource, record)
+		r.revoked = &why
+	}
+	r.mu.Unlock()
+	r.count(from, driver.ExtendGone, nil)
 }
 
 func (r *renewal) fail(from int, err error) {

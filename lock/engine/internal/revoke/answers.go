@@ -1,0 +1,146 @@
+package revoke
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/peek"
+	"github.com/lockscope/lockscope/lock/engine/records"
+)
+
+// answer is what one node said of a resource.
+type answer struct {
+	name  string
+	reply driver.RevokeReply
+	at    time.Time // of the answer
+	err   error     // also if there is no answer
+}
+
+// answers are those of all nodes to one question, in the order of the nodes.
+type answers struct {
+	nodes  []answer
+	quorum int
+	began  time.Time
+}
+
+// grantHolders are the nodes that name one grant.
+type grantHolders []answer
+
+func (g grantHolders) grant() string { return g[0].reply.Grant }
+
+// like are the nodes that have what this reply has.
+func (a answers) like(reply driver.RevokeReply) (same grantHolders) {
+	for _, n := range a.nodes {
+		if n.err == nil && n.reply.Held == reply.Held && n.reply.Grant == reply.Grant && n.reply.Shared == reply.Shared {
+			same = append(same, n)
+		}
+	}
+	return same
+}
+
+// holder are the nodes of the grant that has a quorum. If none can have one, nobody holds the resource.
+func (a answers) holder(resource string) (grantHolders, error) {
+	unknown, most := 0, 0
+	for _, n := range a.nodes {
+		same := a.like(n.reply)
+		switch {
+		case n.err != nil:
+			unknown++
+		case n.reply.Held && len(same) >= a.quorum:
+			return same, unrevocable(resource, n.reply)
+		case n.reply.Held:
+			most = max(most, len(same))
+		}
+	}
+	switch {
+	case unknown == len(a.nodes) && errors.Is(a.nodes[0].err, ErrUnsupported):
+		return nil, fmt.Errorf("lock: revoke of %q: %w", resource, ErrUnsupported)
+	case most+unknown < a.quorum:
+		return nil, fmt.Errorf("lock: revoke of %q: nobody holds it: %w", resource, lock.ErrNotHeld)
+	}
+	return nil, a.undecided(resource, lock.OpPeek, func(n answer) bool {
+		return n.reply.Held && len(a.like(n.reply)) == most
+	})
+}
+
+// unrevocable is why a holder cannot be revoked; nil if it can.
+func unrevocable(resource string, held driver.RevokeReply) error {
+	switch {
+	case held.Shared:
+		return fmt.Errorf("lock: revoke of %q: %w: readers hold it: stop them, or wait for their TTL", resource,
+			errors.ErrUnsupported)
+	case held.Grant == "":
+		return fmt.Errorf("lock: revoke of %q: %w: another library wrote this lock, and its holder does not look for marks: "+
+			`stop the holder, or use "lockscope repair" if the lock is leaked`, resource, errors.ErrUnsupported)
+	}
+	return nil
+}
+
+// undecided is the error of a round in which the nodes that agree are too few.
+func (a answers) undecided(resource string, op lock.Operation, agree func(answer) bool) *lock.QuorumError {
+	e := &lock.QuorumError{Resource: resource, Op: op, Nodes: len(a.nodes), Quorum: a.quorum}
+	for _, n := range a.nodes {
+		v := lock.NodeVote{Node: n.name, Verdict: lock.VerdictRefused}
+		switch {
+		case n.err != nil:
+			v.Verdict, v.Err = lock.VerdictFailed, n.err
+			e.Errors = append(e.Errors, &lock.NodeError{Node: n.name, Op: op, Err: n.err})
+		case agree(n):
+			v.Verdict = lock.VerdictGranted
+			e.Granted++
+		default:
+			e.Refused++
+		}
+		e.Votes = append(e.Votes, v)
+	}
+	return e
+}
+
+// sighting describes the holder that these nodes name, with the same bounds as a peek.
+func (a answers) sighting(resource string, same grantHolders) lock.Sighting {
+	var seen []peek.Seen
+	for _, n := range same {
+		seen = append(seen, peek.Seen{At: n.at, Reply: driver.PeekReply{
+			Held: true, Counter: n.reply.Counter, TTL: n.reply.TTL, Holder: n.reply.Holder,
+		}})
+	}
+	s := peek.Describe(seen, a.quorum, len(a.nodes))
+	s.Resource, s.SeenAt = resource, a.began
+	return s
+}
+
+// revocation is what the second round came to. Only nodes that were marked count.
+func (a answers) revocation(seen lock.Sighting, grant, record string) (lock.Revocation, error) {
+	r := lock.Revocation{Sighting: seen, Nodes: len(a.nodes)}
+	var free []time.Duration
+	mark, there := record, false
+	for _, n := range a.nodes {
+		if n.err != nil {
+			continue
+		}
+		r.Marked++
+		there = there || n.reply.Grant == grant
+		if n.reply.Record != record {
+			mark, r.Again = n.reply.Record, true
+		}
+		if n.reply.TTL < 0 {
+			n.reply.TTL = math.MaxInt64
+		}
+		free = append(free, n.reply.TTL)
+	}
+	if r.Marked < a.quorum {
+		return r, a.undecided(seen.Resource, lock.OpRevoke, func(n answer) bool { return n.err == nil })
+	}
+	if !there {
+		return r, fmt.Errorf("lock: revoke of %q: its holder has released it meanwhile: %w", seen.Resource, lock.ErrNotHeld)
+	}
+	slices.Sort(free)
+	r.FreeIn = free[a.quorum-1]
+	r.Mark = records.Revoked(seen.Resource, mark)
+	return r, nil
+}

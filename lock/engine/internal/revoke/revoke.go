@@ -1,0 +1,49 @@
+// Package revoke ends a lease of any process, through marks that keep it from being renewed.
+package revoke
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
+	"github.com/lockscope/lockscope/lock/engine/records"
+)
+
+// ErrUnsupported is the answer of a node without a Revoke.
+var ErrUnsupported = fmt.Errorf("%w: this driver cannot revoke a lease: stop its holder instead", errors.ErrUnsupported)
+
+// Do asks all nodes who holds the resource, and marks that grant on all of them.
+func Do(ctx context.Context, e *nodes.Set, resource string, req lock.RevokeRequest) (lock.Revocation, error) {
+	e.WarmUp(ctx)
+	asked, err := ask(ctx, e, driver.RevokeRequest{Key: e.Config.Prefix + resource})
+	if err != nil {
+		return lock.Revocation{}, fmt.Errorf("lock: revoke of %q: %w", resource, err)
+	}
+	holder, err := asked.holder(resource)
+	if err != nil {
+		return lock.Revocation{}, err
+	}
+	seen := asked.sighting(resource, holder)
+	if req.Confirm != nil {
+		if err := req.Confirm(seen); err != nil {
+			return lock.Revocation{}, fmt.Errorf("lock: revoke of %q: %w", resource, err)
+		}
+	}
+	record := string(records.AppendMark(nil, req.By, req.Reason, time.Now()))
+	marked, err := ask(ctx, e, driver.RevokeRequest{
+		Key: e.Config.Prefix + resource, Grant: holder.grant(), Record: record, Keep: keep(e),
+	})
+	if err != nil {
+		return lock.Revocation{}, fmt.Errorf("lock: revoke of %q: nodes may be marked: %w", resource, err)
+	}
+	return marked.revocation(seen, holder.grant(), record)
+}
+
+// keep is how long nodes keep a mark. Its lease lives at most one TTL after the last renewal that began before the
+// marks were made, and the marks of one act are made within one node timeout. A call of the lease that arrives later
+// than a tombstone is expected to be needed is barred as long.
+func keep(e *nodes.Set) time.Duration { return 2 * e.TombstoneTTL() }

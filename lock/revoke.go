@@ -1,0 +1,81 @@
+package lock
+
+import (
+	"fmt"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Bounds of the texts of a [RevokeRequest], in bytes.
+const (
+	MaxByLength     = 128
+	MaxReasonLength = 256
+)
+
+// RevokeRequest says who ends somebody else's lease, and why. Its holder learns both, and so does everybody who revokes
+// the lease again.
+type RevokeRequest struct {
+	By     string // the person or program responsible: 1 to MaxByLength bytes without control characters
+	Reason string // 1 to MaxReasonLength bytes without control characters
+	// Confirm is called with the holder before any node is marked. An error ends Revoke, which wraps it. Write down
+	// there what is about to happen. It may be nil.
+	Confirm func(Sighting) error
+}
+
+// Validate fails with [ErrInvalidOption] if a text is empty, too long or not printable.
+func (r RevokeRequest) Validate() error {
+	if err := validNote("By", r.By, MaxByLength); err != nil {
+		return err
+	}
+	return validNote("Reason", r.Reason, MaxReasonLength)
+}
+
+// validNote accepts a text that nodes store and people read.
+func validNote(name, text string, limit int) error {
+	switch {
+	case text == "":
+		return fmt.Errorf("%w: %s is empty", ErrInvalidOption, name)
+	case len(text) > limit:
+		return fmt.Errorf("%w: %s has %d bytes: use %d at most", ErrInvalidOption, name, len(text), limit)
+	case !utf8.ValidString(text):
+		return fmt.Errorf("%w: %s is not valid UTF-8", ErrInvalidOption, name)
+	}
+	for _, r := range text {
+		if unicode.IsControl(r) {
+			return fmt.Errorf("%w: %s has a control character", ErrInvalidOption, name)
+		}
+	}
+	return nil
+}
+
+// Revocation is the result of revoking a lease. The holder's lease cannot be renewed any more. It ends by the holder's own
+// timer, or at its next renewal; until then it is valid.
+type Revocation struct {
+	Sighting // the holder, as a quorum of nodes named it before they were marked
+
+	Mark RevokedError // what the holder learns. It is that of an earlier revoke if there was one
+	// Again is true if the lease was revoked before.
+	Again bool
+	// FreeIn is when the next caller can acquire the resource at the latest, unless somebody else did before. It counts
+	// from the end of Revoke. It assumes that no node goes back to an older copy of its data.
+	FreeIn time.Duration
+	// Marked of Nodes refuse the lease from now on: a majority at least.
+	Marked, Nodes int
+}
+
+// RevokedError is the cause of the end of a lease that somebody revoked. It matches [ErrLost].
+type RevokedError struct {
+	Resource string
+	By       string // who revoked it
+	Reason   string
+	Since    time.Time // by the clock of the process that revoked it, to the millisecond
+}
+
+func (e *RevokedError) Error() string {
+	return fmt.Sprintf("%v: %q was revoked by %s at %s: %s", ErrLost, e.Resource, e.By,
+		e.Since.UTC().Format(time.RFC3339), e.Reason)
+}
+
+// Unwrap returns ErrLost.
+func (e *RevokedError) Unwrap() error { return ErrLost }
