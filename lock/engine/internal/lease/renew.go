@@ -146,8 +146,7 @@ func (l *Lease) conclude(r *renewal, cut error) {
 		r.outcome, r.err = lock.RenewLost, l.over()
 	case r.tally.Held() && r.revoked != nil:
 		r.outcome = lock.RenewLost
-		r.err = fmt.Errorf("lock: %d of %d nodes do not renew %q%s: %w", r.tally.Refused, r.tally.Nodes, l.resource,
-			r.votes(), r.revoked)
+		r.err = fmt.Errorf("lock: %d of %d nodes do not renew %q: %w", r.tally.Refused, r.tally.Nodes, l.resource, r.revoked)
 	case r.tally.Held():
 		r.outcome = lock.RenewLost
 		r.err = fmt.Errorf("%w: %d of %d nodes no longer hold %q%s%s",

@@ -118,13 +118,15 @@ func (a answers) sighting(resource string, same grantHolders) lock.Sighting {
 func (a answers) revocation(seen lock.Sighting, grant, record string) (lock.Revocation, error) {
 	r := lock.Revocation{Sighting: seen, Nodes: len(a.nodes)}
 	var free []time.Duration
-	mark, there := record, false
+	mark, there := record, 0
 	for _, n := range a.nodes {
 		if n.err != nil {
 			continue
 		}
 		r.Marked++
-		there = there || n.reply.Grant == grant
+		if n.reply.Grant == grant {
+			there++
+		}
 		if n.reply.Record != record {
 			mark, r.Again = n.reply.Record, true
 		}
@@ -136,7 +138,7 @@ func (a answers) revocation(seen lock.Sighting, grant, record string) (lock.Revo
 	if r.Marked < a.quorum {
 		return r, a.undecided(seen.Resource, lock.OpRevoke, func(n answer) bool { return n.err == nil })
 	}
-	if !there {
+	if there+r.Nodes-r.Marked < a.quorum {
 		return r, fmt.Errorf("lock: revoke of %q: its holder has released it meanwhile: %w", seen.Resource, lock.ErrNotHeld)
 	}
 	slices.Sort(free)
