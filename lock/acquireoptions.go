@@ -33,6 +33,8 @@ type AcquireOptions struct {
 
 	Kind  Kind // what the lock is part of; constructs set it
 	Slots int  // how many slots the semaphore has; 0 for other kinds
+
+	HoldReason string // why the lock is held, for others to read
 }
 
 // AcquireOption configures one Acquire.
@@ -69,6 +71,10 @@ func Fair() AcquireOption { return func(o *AcquireOptions) { o.Fair = true } }
 // some drivers keep no counters: Acquire then gives the lock back and fails with
 // ErrInvalidOption, instead of returning a lease whose Fence is 0.
 func Fenced() AcquireOption { return func(o *AcquireOptions) { o.Fenced = true } }
+
+// HoldReason says why the lock is held, for callers that are refused and for pages: see [ValidateReason]. Give it to what
+// a person does, such as maintenance. A program is known by its name and call site.
+func HoldReason(text string) AcquireOption { return func(o *AcquireOptions) { o.HoldReason = text } }
 
 // FailOnDeadlock ends the wait with a [DeadlockError] if the call is part of a deadlock. In a
 // deadlock, each call of a cycle waits for a lease that the next call holds. The context of a

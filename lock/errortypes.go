@@ -94,6 +94,9 @@ func (e *HeldError) Error() string {
 			fmt.Fprintf(&b, " at %s", e.Holder.CallSite)
 		}
 		fmt.Fprintf(&b, " since %s", e.Holder.Since.UTC().Format(time.RFC3339Nano))
+		if e.Holder.Reason != "" {
+			fmt.Fprintf(&b, " (reason: %s)", e.Holder.Reason)
+		}
 	default:
 		b.WriteString("held by an unknown owner")
 	}

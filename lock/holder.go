@@ -16,6 +16,7 @@ type Holder struct {
 	Page        string    // URL of the process's live page; empty without [WithPage]
 	Kind        Kind      // what the lock is part of; empty for a lock by itself
 	Slots       int       // how many slots the semaphore has; 0 for other kinds
+	Reason      string    // why it holds the lock, if it said so; see [HoldReason]
 }
 
 // WithTraceparent returns a context that carries a W3C traceparent. Acquire writes it into the

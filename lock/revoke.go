@@ -17,7 +17,7 @@ const (
 // the lease again.
 type RevokeRequest struct {
 	By     string // the person or program responsible: 1 to MaxByLength bytes without control characters
-	Reason string // 1 to MaxReasonLength bytes without control characters
+	Reason string // see [ValidateReason]
 	// Confirm is called with the holder before any node is marked. An error ends Revoke, which wraps it. Write down
 	// there what is about to happen. It may be nil.
 	Confirm func(Sighting) error
@@ -25,11 +25,15 @@ type RevokeRequest struct {
 
 // Validate fails with [ErrInvalidOption] if a text is empty, too long or not printable.
 func (r RevokeRequest) Validate() error {
-	if err := validNote("By", r.By, MaxByLength); err != nil {
+	if err := validNote("the name", r.By, MaxByLength); err != nil {
 		return err
 	}
-	return validNote("Reason", r.Reason, MaxReasonLength)
+	return ValidateReason(r.Reason)
 }
+
+// ValidateReason fails with [ErrInvalidOption] unless the text has 1 to [MaxReasonLength] bytes of UTF-8 and no control
+// character.
+func ValidateReason(text string) error { return validNote("the reason", text, MaxReasonLength) }
 
 // validNote accepts a text that nodes store and people read.
 func validNote(name, text string, limit int) error {

@@ -76,7 +76,7 @@ func (e *Engine) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 	if err := e.mayShare(&a.Opts); err != nil {
 		return nil, fmt.Errorf("lock: %q: %w", resource, err)
 	}
-	a.Origin.Kind, a.Origin.Slots = a.Opts.Kind, a.Opts.Slots
+	a.Origin.Kind, a.Origin.Slots, a.Origin.Reason = a.Opts.Kind, a.Opts.Slots, a.Opts.HoldReason
 	a.graph = deadlock.NewCall(ctx, a.Opts.FailOnDeadlock)
 	if err := a.upgrades(); err != nil {
 		return nil, err

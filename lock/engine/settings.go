@@ -205,6 +205,8 @@ func (s *Settings) validateAcquire(o lock.AcquireOptions) error {
 		return fmt.Errorf("%w: there is no kind %q", lock.ErrInvalidOption, o.Kind)
 	case o.Slots < 0:
 		return fmt.Errorf("%w: %d slots", lock.ErrInvalidOption, o.Slots)
+	case o.HoldReason != "":
+		return lock.ValidateReason(o.HoldReason)
 	}
 	return nil
 }

@@ -103,8 +103,9 @@ type HoldDocument struct {
 	Traceparent string    `json:"traceparent,omitempty"`
 	Count       int       `json:"count,omitempty"`
 	Fence       uint64    `json:"fence,string,omitempty"`
-	Kind        lock.Kind `json:"kind,omitempty"`  // what the lock is part of
-	Slots       int       `json:"slots,omitempty"` // of the semaphore
+	Kind        lock.Kind `json:"kind,omitempty"`   // what the lock is part of
+	Slots       int       `json:"slots,omitempty"`  // of the semaphore
+	Reason      string    `json:"reason,omitempty"` // why it holds the lock, if it said so
 }
 
 // NewDocument converts a report into a Document. Its lists may be empty, but are never null.
@@ -174,7 +175,7 @@ func NewHoldDocument(h Hold) *HoldDocument {
 	}
 	return &HoldDocument{
 		Format: h.Format, Name: h.Instance, Since: h.Since, Traceparent: h.Traceparent, Count: h.Count, Fence: h.Fence,
-		Kind: h.Kind, Slots: h.Slots,
+		Kind: h.Kind, Slots: h.Slots, Reason: h.Reason,
 	}
 }
 

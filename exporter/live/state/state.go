@@ -139,6 +139,7 @@ type Blocker struct {
 	CallSite     string   `json:"call_site,omitempty"`
 	TraceID      string   `json:"trace_id,omitempty"` // of the holder
 	Page         string   `json:"page,omitempty"`     // page of the holder's process
+	Reason       string   `json:"reason,omitempty"`   // why it holds the lock, if it said so
 }
 
 // Blocked is a resource with waiters.

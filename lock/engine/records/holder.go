@@ -18,14 +18,21 @@ const (
 )
 
 // AppendHolder adds the form in which a [lock.Holder] travels, with a name for what it holds:
-// instance|since in ms|traceparent|name, then |call site|page if one of them or the kind is known, then
-// |kind or |kind:slots if it has a kind.
+// instance|since in ms|traceparent|name, then as far as anything follows that is known: |call site|page, |kind or
+// |kind:slots, and |reason.
 func AppendHolder(b []byte, h lock.Holder, name string) []byte {
 	b = append(append(appendFirst(b, h), '|'), name...)
-	if h.CallSite != "" || h.Page != "" || h.Kind != "" {
+	if h.CallSite != "" || h.Page != "" || h.Kind != "" || h.Reason != "" {
 		b = appendRest(append(b, '|'), h)
 	}
-	return appendKind(b, h)
+	b = appendKind(b, h)
+	if h.Reason == "" {
+		return b
+	}
+	if h.Kind == "" {
+		b = append(b, '|')
+	}
+	return append(append(b, '|'), safeText(h.Reason, lock.MaxReasonLength)...)
 }
 
 // appendKind adds |kind or |kind:slots if there is a kind.
@@ -56,7 +63,7 @@ func appendRest(b []byte, h lock.Holder) []byte {
 // ParseHolder reads the holder part of a lock value. Further fields, which a
 // later version may add, are ignored.
 func ParseHolder(record string) (lock.Holder, error) {
-	fields := strings.SplitN(record, "|", 8)
+	fields := strings.SplitN(record, "|", 9)
 	if len(fields) < 3 {
 		return lock.Holder{}, fmt.Errorf("lock: holder record has %d fields, at least 3 expected", len(fields))
 	}
@@ -74,6 +81,9 @@ func ParseHolder(record string) (lock.Holder, error) {
 	}
 	if len(fields) > 6 {
 		h.Kind, h.Slots = parseKind(fields[6])
+	}
+	if len(fields) > 7 {
+		h.Reason = safeText(fields[7], lock.MaxReasonLength)
 	}
 	return h, nil
 }

@@ -15,6 +15,8 @@ func TestHolderSurvivesTheRoundTrip(t *testing.T) {
 	for _, full := range []lock.Holder{h,
 		{Instance: "a", Since: h.Since, CallSite: "orders/charge.go:42", Page: "http://10.0.0.7:9090/debug/locks"},
 		{Instance: "a", Since: h.Since, Kind: lock.KindElection},
+		{Instance: "a", Since: h.Since, Reason: "disk swap"},
+		{Instance: "a", Since: h.Since, CallSite: "a.go:1", Kind: lock.KindSet, Reason: "disk swap, ticket 7"},
 		{Instance: "a", Since: h.Since, CallSite: "a.go:1", Kind: lock.KindSemaphore, Slots: 5}} {
 		record := string(AppendHolder(nil, full, "name"))
 		if got, err := ParseHolder(record); err != nil || got != full {
@@ -24,7 +26,7 @@ func TestHolderSurvivesTheRoundTrip(t *testing.T) {
 }
 
 func TestHolderOfALaterVersionIsStillRead(t *testing.T) {
-	h, err := ParseHolder("host/1|1000|tp|name|a.go:1|http://page|a field of the future|another")
+	h, err := ParseHolder("host/1|1000|tp|name|a.go:1|http://page|a field of the future||another|more")
 	if err != nil || h.Instance != "host/1" || h.Traceparent != "tp" || h.Page != "http://page" || h.Kind != "" {
 		t.Fatalf("got %+v, %v", h, err)
 	}
@@ -33,6 +35,7 @@ func TestHolderOfALaterVersionIsStillRead(t *testing.T) {
 func FuzzHolder(f *testing.F) {
 	f.Add("host/1|1763700000123|00-abc-def-01")
 	f.Add("host/1|1763700000123||n|||semaphore:5")
+	f.Add("host/1|1763700000123||n||||disk swap|more")
 	f.Add("||")
 	f.Add("a|b")
 	f.Add("i|-9223372036854775808|")

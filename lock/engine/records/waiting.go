@@ -50,7 +50,7 @@ func ParseWaiting(record string) (Waiting, error) {
 		return Waiting{}, err
 	}
 	w := Waiting{Holder: holder}
-	w.Kind, w.Slots = "", 0 // a holder's record has the kind where this one has the name of the nodes
+	w.Kind, w.Slots, w.Reason = "", 0, "" // a holder's record has the kind where this one has the name of the nodes
 	fields := strings.SplitN(lines[0], "|", 9)
 	if len(fields) < 4 {
 		return Waiting{}, fmt.Errorf("lock: queue entry has %d fields, at least 4 expected", len(fields))

@@ -102,6 +102,7 @@ func heldElsewhere(told *calls.Waiter, me string, now time.Time) *state.Blocker 
 		Holder: text.Name(held.Holder.Instance), Here: held.Holder.Instance == me,
 		NeverExpires: held.Remaining < 0, HandedOver: held.HandedOver, TraceID: text.TraceOf(held.Holder.Traceparent),
 		CallSite: text.Name(held.Holder.CallSite), Page: text.PageOf(held.Holder.Page),
+		Reason: text.Name(held.Holder.Reason),
 	}
 	if !held.Holder.Since.IsZero() {
 		blocker.Age = state.Seconds(max(now.Sub(held.Holder.Since), 0))

@@ -114,7 +114,7 @@ func (s *Set) HolderRecord(since time.Time, from Origin) string {
 func (s *Set) Holder(since time.Time, from Origin) lock.Holder {
 	return lock.Holder{
 		Instance: s.Config.Instance, Since: since, Traceparent: from.Traceparent, CallSite: from.CallSite,
-		Page: s.Config.Page, Kind: from.Kind, Slots: from.Slots,
+		Page: s.Config.Page, Kind: from.Kind, Slots: from.Slots, Reason: from.Reason,
 	}
 }
 
@@ -123,6 +123,7 @@ type Origin struct {
 	Traceparent, CallSite string
 	Kind                  lock.Kind
 	Slots                 int
+	Reason                string
 }
 
 // Traceparent is the trace that ctx carries, in the form of W3C; "" without one.

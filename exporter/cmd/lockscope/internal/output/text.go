@@ -30,6 +30,9 @@ func Holder(h scanner.Hold) string {
 	if h.CallSite != "" {
 		text += " at " + h.CallSite
 	}
+	if h.Reason != "" {
+		text += " (reason: " + h.Reason + ")"
+	}
 	if h.Count > 1 {
 		text += fmt.Sprintf(" (%d times)", h.Count)
 	}

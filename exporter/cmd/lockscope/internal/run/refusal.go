@@ -60,10 +60,14 @@ func holderText(held *lock.HeldError, now time.Time) string {
 		return "an unknown owner"
 	}
 	text := h.Instance + " since " + h.Since.UTC().Format(time.RFC3339)
+	reason := ""
+	if h.Reason != "" {
+		reason = ", reason: " + h.Reason
+	}
 	if age := now.Sub(h.Since).Round(time.Second); age > 0 {
 		text += fmt.Sprintf(" (%v)", age)
 	}
-	return text
+	return text + reason
 }
 
 func expiry(held *lock.HeldError) string {

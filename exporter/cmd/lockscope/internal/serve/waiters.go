@@ -81,7 +81,7 @@ func blocker(l *scanner.Lock) *live.Blocker {
 		return nil
 	}
 	b := &live.Blocker{Holder: l.Hold.Instance, NeverExpires: l.TTL < 0, TraceID: fleet.TraceID(l.Hold.Traceparent),
-		Fence: l.Hold.Fence}
+		Fence: l.Hold.Fence, Reason: l.Hold.Reason}
 	if !l.Hold.Since.IsZero() {
 		b.Age = new(seen.HeldFor(l).Seconds())
 	}

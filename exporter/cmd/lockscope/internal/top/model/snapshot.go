@@ -84,7 +84,7 @@ type Slot struct {
 
 // Holder is who has a lock.
 type Holder struct {
-	Instance, CallSite, Page, TraceID string
+	Instance, CallSite, Page, TraceID, Reason string
 
 	Held  time.Duration // so long; zero: unknown
 	Left  time.Duration // of its TTL; negative: it never expires

@@ -68,7 +68,7 @@ func holderOf(l *scanner.Lock) *model.Holder {
 	}
 	h := l.Hold
 	return &model.Holder{
-		Instance: h.Instance, CallSite: h.CallSite, Page: h.Page, TraceID: fleet.TraceID(h.Traceparent),
+		Instance: h.Instance, CallSite: h.CallSite, Page: h.Page, TraceID: fleet.TraceID(h.Traceparent), Reason: h.Reason,
 		Held: seen.HeldFor(l), Left: l.TTL, TTL: l.TTL != 0, Nodes: l.Nodes, Of: l.Of + l.Silent, Fence: h.Fence,
 	}
 }

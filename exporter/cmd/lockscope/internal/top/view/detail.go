@@ -133,6 +133,9 @@ func blockers(r *model.Resource, width int) (lines []line) {
 		parts = append(parts, "for "+output.Short(h.Held))
 	}
 	text := strings.Join(parts, " ")
+	if h.Reason != "" {
+		text += ", reason: " + clean(h.Reason)
+	}
 	if h.TTL {
 		text += ", ttl " + output.TTL(h.Left)
 	}
