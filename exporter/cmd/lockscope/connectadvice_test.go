@@ -68,7 +68,9 @@ func TestErrorsNameFlags(t *testing.T) {
 		"plan": {"--action", "delete", "--operator", "ada", "-o", t.TempDir() + "/plan"}, "apply": {"plan.json"},
 		"serve": {"--web.listen-address", "127.0.0.1:0"},
 		"run":   {"job", "--", "true"}, "elect": {"job", "--", "true"},
-		"scan": {"--alertmanager", "http://127.0.0.1:1"}, // needed by --every
+		"hold":   {"job", "--reason", "a test", "--audit-log", t.TempDir() + "/log"},
+		"revoke": {"job", "--reason", "a test", "--audit-log", t.TempDir() + "/log"},
+		"scan":   {"--alertmanager", "http://127.0.0.1:1"}, // needed by --every
 	}
 	asked := 0
 	root := newRoot(program.New(nil, nil, nil, nil))

@@ -17,10 +17,12 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/elect"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/history"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/hold"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/list"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/program"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/reconfigure"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/repair"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/revoke"
 	runcommand "github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/run"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/scan"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/serve"
@@ -31,16 +33,16 @@ import (
 const rootHelp = `Find, list and explain distributed locks in Redis, written by any library in any language.`
 
 const rootExample = `  lockscope scan --redis redis://10.0.0.1:6379
-  lockscope list --redis 10.0.0.1:6379,10.0.0.2:6379,10.0.0.3:6379
-  lockscope doctor --redis 10.0.0.1:6379,10.0.0.2:6379,10.0.0.3:6379`
+  lockscope list --redis 10.0.0.1:6379,10.0.0.2:6379,10.0.0.3:6379`
 
 func newRoot(p *program.Program) *cobra.Command {
 	return p.Root(&cobra.Command{
 		Use: "lockscope", Short: "Find, list and explain distributed locks in Redis",
 		Long: rootHelp, Example: rootExample, Version: exporter.Version(), Args: noCommand,
 	}, scan.Command(p.App), serve.Command(p.App), list.Command(p.App), history.Command(p.App), top.Command(p.App),
-		runcommand.Command(p.App), elect.Command(p.App), repair.Command(p.App), doctor.Command(p.App),
-		bench.Command(p.App), vouch.Command(p.App), reconfigure.Command(p.App),
+		runcommand.Command(p.App), elect.Command(p.App), hold.Command(p.App), revoke.Command(p.App),
+		repair.Command(p.App), doctor.Command(p.App), bench.Command(p.App), vouch.Command(p.App),
+		reconfigure.Command(p.App),
 		discover.Command(p.App), configcmd.Command(p.App), dashboards.Command(p.App), newVersion(p.App),
 		help.Manual(exporter.Version()))
 }

@@ -101,16 +101,19 @@ func Refused(err error) bool {
 	return false
 }
 
-// write has a line on disk before it returns. Outcomes also go to standard error; that
-// it cannot be, nothing can be done about.
+// write logs an intent or an outcome. Outcomes also go to standard error.
 func (l *Log) write(word string, a Act, rest string, tell bool) error {
 	plan := ""
 	if l.Plan != "" {
 		plan = " plan=" + l.Plan + " identity=" + a.Identity
 	}
-	line := fmt.Sprintf("%s %s operator=%q%s node=%s key=%q class=%s holder=%q ttl=%s action=%q%s\n",
-		time.Now().UTC().Format(time.RFC3339),
-		word, l.operator, plan, a.Node, a.Key, a.Class, a.Holder, output.TTL(a.TTL), a.Action, rest)
+	return l.line(word, fmt.Sprintf("%s node=%s key=%q class=%s holder=%q ttl=%s action=%q%s",
+		plan, a.Node, a.Key, a.Class, a.Holder, output.TTL(a.TTL), a.Action, rest), tell)
+}
+
+// line has a line on disk before it returns. That standard error cannot be written, nothing can be done about.
+func (l *Log) line(word, rest string, tell bool) error {
+	line := fmt.Sprintf("%s %s operator=%q%s\n", time.Now().UTC().Format(time.RFC3339), word, l.operator, rest)
 	if tell {
 		_, _ = io.WriteString(l.stderr, line)
 	}

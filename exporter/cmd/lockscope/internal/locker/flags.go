@@ -33,7 +33,8 @@ var (
 
 // Flags say on which servers a command takes locks, and how.
 type Flags struct {
-	TTL time.Duration
+	TTL      time.Duration
+	Instance string // the name under which the locks are held; the engine's default if it is empty
 
 	redis       target.Flags
 	systems     systems.Flags
@@ -45,18 +46,25 @@ type Flags struct {
 
 // Register adds the flags.
 func (f *Flags) Register(set *pflag.FlagSet) {
+	f.RegisterServers(set)
+	set.DurationVar(&f.TTL, "ttl", lock.DefaultTTL,
+		"how long others wait if this machine dies. The lock is renewed every third of it")
+	flags.Group(set, "Lock", "ttl")
+}
+
+// RegisterServers adds the flags of a command that holds no lock.
+func (f *Flags) RegisterServers(set *pflag.FlagSet) {
+	f.TTL = lock.DefaultTTL
 	f.redis.Register(set)
 	f.names.Register(set)
 	f.systems.Register(set)
-	set.DurationVar(&f.TTL, "ttl", lock.DefaultTTL,
-		"how long others wait if this machine dies. The lock is renewed every third of it")
 	set.StringVar(&f.prefix, "prefix", lock.DefaultPrefix,
 		"`text` that lock keys begin with in Redis and PostgreSQL: WithPrefix of the services")
 	set.DurationVar(&f.maxTTL, "max-ttl", 0,
 		"longest TTL of a lock: WithMaxTTL of the services (default 1m, and 10s in ZooKeeper)")
 	set.DurationVar(&f.nodeTimeout, "node-timeout", 0,
 		"longest time to wait for an answer of a server (default a twentieth of --ttl, but 50ms to 500ms)")
-	flags.Group(set, "Lock", "ttl", "prefix", "max-ttl", "node-timeout")
+	flags.Group(set, "Lock", "prefix", "max-ttl", "node-timeout")
 }
 
 // Validate refuses values that make no sense, before anything else is done.
@@ -121,6 +129,9 @@ func (f *Flags) openOther(ctx context.Context, b backend.Backend) (e *engine.Eng
 
 // options are those of all systems.
 func (f *Flags) options() (opts []lock.Option) {
+	if f.Instance != "" {
+		opts = append(opts, lock.WithInstance(f.Instance))
+	}
 	if f.maxTTL > 0 {
 		opts = append(opts, lock.WithMaxTTL(f.maxTTL))
 	}

@@ -1,0 +1,101 @@
+package audit
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/pflag"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
+	"github.com/lockscope/lockscope/lock"
+)
+
+// dirMode keeps the folder of the audit log to its owner and group.
+const dirMode = 0o750
+
+var errNoReason = errors.New(`--reason is missing: say why, such as --reason "disk swap, ticket 4711"`)
+
+// Operator are the flags of a command with which a person acts on a lock.
+type Operator struct {
+	Reason string
+
+	name, log string
+}
+
+// Register adds the flags.
+func (o *Operator) Register(set *pflag.FlagSet) {
+	set.StringVar(&o.Reason, "reason", "", "`text` that tells others why, up to 256 bytes")
+	set.StringVar(&o.name, "operator", "", "`name` of the person responsible (default $USER@host)")
+	set.StringVar(&o.log, "audit-log", "", "append a line to this `file` before each act, and one with its outcome. "+
+		"If lockscope cannot write the first, it does nothing (default $HOME/.local/state/lockscope/audit.log)")
+	flags.Group(set, "Operator", "reason", "operator", "audit-log")
+	flags.CommandLineOnly(set, "reason")
+}
+
+// Validate refuses a reason or a name that nodes cannot store.
+func (o *Operator) Validate(a *app.App) error {
+	if o.Reason == "" {
+		return errNoReason
+	}
+	if err := lock.ValidateReason(o.Reason); err != nil {
+		return fmt.Errorf("--reason: %w", err)
+	}
+	if err := (lock.RevokeRequest{By: o.Name(a), Reason: o.Reason}).Validate(); err != nil {
+		return fmt.Errorf("--operator: %w", err)
+	}
+	return nil
+}
+
+// Name is the person responsible, as others read it.
+func (o *Operator) Name(a *app.App) string {
+	if o.name != "" {
+		return o.name
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return OperatorOf(a, "") + "@" + host
+}
+
+// Open opens the log, and makes the folder of the default one.
+func (o *Operator) Open(a *app.App) (*Log, error) {
+	path := o.log
+	if path == "" {
+		state := a.Env["XDG_STATE_HOME"]
+		if state == "" && a.Env["HOME"] != "" {
+			state = filepath.Join(a.Env["HOME"], ".local", "state")
+		}
+		if state == "" {
+			return nil, errors.New("no place for the audit log: name a file with --audit-log")
+		}
+		path = filepath.Join(state, "lockscope", "audit.log")
+		if err := os.MkdirAll(filepath.Dir(path), dirMode); err != nil {
+			return nil, fmt.Errorf("the audit log: %w: name a file with --audit-log", err)
+		}
+	}
+	return Open(path, o.Name(a), a.ErrOut)
+}
+
+// Intend writes down what is about to happen to a resource. The act must not follow if it fails.
+func (l *Log) Intend(act, resource, rest string) error {
+	if err := l.line("intent", fmt.Sprintf(" act=%s resource=%q%s", act, resource, rest), false); err != nil {
+		return fmt.Errorf("--audit-log: %w: nothing was done", err)
+	}
+	return nil
+}
+
+// Done writes down the outcome of an act: what, or why it failed.
+func (l *Log) Done(act, resource, what string, failed error) error {
+	if failed != nil {
+		what = fmt.Sprintf("failed error=%q", failed)
+	}
+	if err := l.line(act, fmt.Sprintf(" resource=%q outcome=%s", resource, cmp.Or(what, "done")), false); err != nil {
+		return fmt.Errorf("--audit-log: the outcome is not written: %w", err)
+	}
+	return nil
+}

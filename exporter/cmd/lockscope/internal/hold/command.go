@@ -1,0 +1,107 @@
+package hold
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/audit"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/child"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/locker"
+)
+
+const holdHelp = `Hold a lock yourself, with a reason that everybody who wants it can read.
+
+hold stays in the foreground and renews the lock until ctrl-c, or until --for is over. Then it
+releases the lock. If its machine dies, the lock ends after --ttl.`
+
+const holdExample = `  lockscope hold nightly --for 2h --reason "disk swap" --redis r1:6379,r2:6379,r3:6379
+  lockscope hold deploy --no-wait --reason "freeze, ticket 4711" --postgres postgres://ops@db/ops`
+
+type holdFlags struct {
+	locker      locker.Flags
+	operator    audit.Operator
+	span        time.Duration
+	wait        time.Duration
+	noWait      bool
+	waitIsGiven bool
+	name        string
+}
+
+// Command is lockscope hold.
+func Command(a *app.App) *cobra.Command {
+	f := &holdFlags{}
+	cmd := help.Page{
+		Everyday: []string{
+			"redis", "postgres", "etcd", "zookeeper", "for", "reason", "operator", "audit-log", "wait", "no-wait", "ttl",
+		},
+		Exit:   "0 released, 1 the lock is held, 2 bad input or audit log, 125 no lock, or lost",
+		Topics: []string{"exit-codes", "connection"},
+	}.On(&cobra.Command{
+		Use: "hold NAME --reason TEXT [flags]", Short: "Hold a lock yourself, with a reason that others can read",
+		Long: holdHelp, Example: holdExample, DisableFlagsInUseLine: true, Args: oneName,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.name, f.waitIsGiven = args[0], cmd.Flags().Changed("wait")
+			return f.run(cmd.Context(), a)
+		},
+	})
+	set := cmd.Flags()
+	f.locker.Register(set)
+	f.operator.Register(set)
+	set.DurationVar(&f.span, "for", time.Hour, "release the lock after this time")
+	set.DurationVarP(&f.wait, "wait", "w", 0, "give up after this time if the lock is held (default no limit)")
+	set.BoolVarP(&f.noWait, "no-wait", "n", false, "give up at once if the lock is held")
+	flags.Group(set, "Waiting", "wait", "no-wait")
+	flags.Group(set, "Lock", "for")
+	return cmd
+}
+
+// oneName does not repeat the arguments: one may be a URL with a password.
+func oneName(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("%s takes the name of one lock, not %d arguments", cmd.CommandPath(), len(args))
+	}
+	return nil
+}
+
+func (f *holdFlags) validate(a *app.App) error {
+	switch {
+	case f.span <= 0:
+		return fmt.Errorf("--for %v is not positive", f.span)
+	case f.wait < 0:
+		return fmt.Errorf("--wait %v is negative", f.wait)
+	case f.waitIsGiven && f.noWait:
+		return errors.New("--wait and --no-wait exclude each other: use one")
+	}
+	if err := f.operator.Validate(a); err != nil {
+		return err
+	}
+	return f.locker.Validate()
+}
+
+func (f *holdFlags) run(ctx context.Context, a *app.App) (err error) {
+	if err := f.validate(a); err != nil {
+		return err
+	}
+	log, err := f.operator.Open(a)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, log.Close()) }()
+	signals := child.Listen()
+	defer signals.Stop()
+	f.locker.Instance = f.operator.Name(a)
+	e, closeAll, err := f.locker.Open(ctx, a)
+	if err != nil {
+		return err
+	}
+	defer closeAll()
+	h := &holding{holdFlags: f, app: a, log: log, signals: signals}
+	return h.run(e)
+}

@@ -1,0 +1,2 @@
+// Package hold is the command hold.
+package hold

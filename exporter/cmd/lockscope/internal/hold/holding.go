@@ -1,0 +1,95 @@
+package hold
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/audit"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/child"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/locker"
+	"github.com/lockscope/lockscope/lock"
+)
+
+// act is the word for it in the audit log.
+const act = "hold"
+
+// releaseTimeout bounds how long a release waits for answers. The lock ends by its TTL then.
+const releaseTimeout = 5 * time.Second
+
+// holding is one run of the command.
+type holding struct {
+	*holdFlags
+	app     *app.App
+	log     *audit.Log
+	signals *child.Signals
+}
+
+func (h *holding) run(l lock.Locker) error {
+	if err := h.log.Intend(act, h.name, fmt.Sprintf(" for=%v reason=%q", h.span, h.operator.Reason)); err != nil {
+		return err
+	}
+	lease, err := lock.AcquireDetached(h.signals.Context(), l, h.name, h.options()...)
+	if err != nil {
+		return errors.Join(h.notAcquired(err), h.log.Done(act, h.name, "", err))
+	}
+	if err := h.log.Done(act, h.name, fmt.Sprintf("held fence=%d", lease.Fence()), nil); err != nil {
+		h.say("%v", err)
+	}
+	_, _ = fmt.Fprintf(h.app.Out, "%q is held by %s until %s: ctrl-c releases it\n", h.name, h.operator.Name(h.app),
+		time.Now().Add(h.span).UTC().Format(time.RFC3339))
+	select {
+	case <-lease.Context().Done():
+	case <-h.signals.Context().Done():
+	}
+	return h.end(lease)
+}
+
+func (h *holding) options() []lock.AcquireOption {
+	opts := []lock.AcquireOption{lock.TTL(h.locker.TTL), lock.MaxHold(h.span), lock.HoldReason(h.operator.Reason)}
+	switch {
+	case h.noWait || h.waitIsGiven && h.wait == 0:
+		return append(opts, lock.NoWait())
+	case h.wait > 0:
+		return append(opts, lock.MaxWait(h.wait))
+	}
+	return opts
+}
+
+// notAcquired gives the failure to acquire its exit status.
+func (h *holding) notAcquired(err error) error {
+	switch signalled, ok := errors.AsType[*child.SignalError](context.Cause(h.signals.Context())); {
+	case ok:
+		return &app.StatusError{Status: child.StatusOf(signalled.Signal), Err: fmt.Errorf("gave up waiting for %q: %w",
+			h.name, signalled)}
+	case lock.ReasonOf(err) == lock.ReasonInvalid:
+		return err
+	}
+	if held, ok := errors.AsType[*lock.HeldError](err); ok {
+		return &app.StatusError{Status: app.ExitFindings, Err: held}
+	}
+	return &app.StatusError{Status: locker.ExitNoLock, Err: err}
+}
+
+// end releases the lock, unless it was lost.
+func (h *holding) end(lease lock.Lease) error {
+	cause := context.Cause(lease.Context())
+	ctx, cancel := context.WithTimeout(context.Background(), releaseTimeout)
+	defer cancel()
+	err := lease.Release(ctx)
+	if errors.Is(cause, lock.ErrLost) {
+		return errors.Join(&app.StatusError{Status: locker.ExitNoLock, Err: cause}, h.log.Done(act, h.name, "", cause))
+	}
+	if err != nil && !errors.Is(cause, lock.ErrMaxHold) {
+		h.say("the lock is not released: it ends with its TTL: %v", err)
+		return h.log.Done(act, h.name, "", err)
+	}
+	_, _ = fmt.Fprintf(h.app.Out, "%q is released\n", h.name)
+	return h.log.Done(act, h.name, "released", nil)
+}
+
+func (h *holding) say(format string, args ...any) {
+	_, _ = fmt.Fprintf(h.app.ErrOut, "lockscope: "+format+"\n", args...)
+}

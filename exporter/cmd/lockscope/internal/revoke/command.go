@@ -1,0 +1,139 @@
+package revoke
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/audit"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/locker"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
+)
+
+const revokeHelp = `End somebody else's lease without breaking the lock.
+
+The servers refuse to renew the lease from now on. Its holder learns who revoked it and why, at the
+latest at its next renewal, and its lease ends before anybody else can get the lock. revoke deletes
+no key, and does not keep the holder from acquiring the lock again: stop the holder for that, or
+wait for the lock with "lockscope hold".
+
+revoke works on Redis. The name of a semaphore's slot, NAME#3, ends that permit. Locks of other
+libraries, and those of readers, cannot be revoked.`
+
+const revokeExample = `  lockscope revoke nightly --reason "hangs since 02:10" --redis r1:6379,r2:6379,r3:6379
+  lockscope revoke exports#3 --reason "ticket 4711" --operator ann --redis-file /etc/lockscope/nodes`
+
+type revokeFlags struct {
+	servers  locker.Flags
+	operator audit.Operator
+	name     string
+}
+
+// Command is lockscope revoke.
+func Command(a *app.App) *cobra.Command {
+	f := &revokeFlags{}
+	cmd := help.Page{
+		Everyday: []string{"redis", "redis-file", "reason", "operator", "audit-log"},
+		Exit:     "0 revoked, 1 nobody holds it, 2 bad input or audit log, 125 too few servers answered",
+		Topics:   []string{"exit-codes", "connection"},
+	}.On(&cobra.Command{
+		Use: "revoke NAME --reason TEXT [flags]", Short: "End somebody else's lease without breaking the lock",
+		Long: revokeHelp, Example: revokeExample, DisableFlagsInUseLine: true, Args: oneName,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.name = args[0]
+			return f.run(cmd.Context(), a)
+		},
+	})
+	f.servers.RegisterServers(cmd.Flags())
+	f.operator.Register(cmd.Flags())
+	return cmd
+}
+
+// oneName does not repeat the arguments: one may be a URL with a password.
+func oneName(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("%s takes the name of one lock, not %d arguments", cmd.CommandPath(), len(args))
+	}
+	return nil
+}
+
+func (f *revokeFlags) run(ctx context.Context, a *app.App) (err error) {
+	if err := f.operator.Validate(a); err != nil {
+		return err
+	}
+	if err := f.servers.Validate(); err != nil {
+		return err
+	}
+	log, err := f.operator.Open(a)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, log.Close()) }()
+	e, closeAll, err := f.servers.Open(ctx, a)
+	if err != nil {
+		return err
+	}
+	defer closeAll()
+	return f.revoke(ctx, a, e, log)
+}
+
+// act is the word for it in the audit log.
+const act = "revoke"
+
+// revoke writes down whose lease is about to end before any server is marked.
+func (f *revokeFlags) revoke(ctx context.Context, a *app.App, e *engine.Engine, log *audit.Log) error {
+	intended := false
+	r, err := e.Revoke(ctx, f.name, lock.RevokeRequest{
+		By: f.operator.Name(a), Reason: f.operator.Reason,
+		Confirm: func(s lock.Sighting) error {
+			intended = true
+			return log.Intend(act, f.name, fmt.Sprintf(" holder=%q since=%s fence=%d reason=%q", s.Holder.Instance,
+				s.Holder.Since.UTC().Format(time.RFC3339), s.Fence, f.operator.Reason))
+		},
+	})
+	if err != nil {
+		if intended {
+			err = errors.Join(err, log.Done(act, f.name, "", err))
+		}
+		return statusOf(err)
+	}
+	_, printed := fmt.Fprint(a.Out, report(r, time.Now()))
+	return errors.Join(printed, log.Done(act, f.name, fmt.Sprintf("revoked marked=%d/%d free_in=%v", r.Marked, r.Nodes,
+		r.FreeIn.Round(time.Millisecond)), nil))
+}
+
+func statusOf(err error) error {
+	switch lock.ReasonOf(err) {
+	case lock.ReasonNotHeld:
+		return &app.StatusError{Status: app.ExitFindings, Err: err}
+	case lock.ReasonNoQuorum:
+		return &app.StatusError{Status: locker.ExitNoLock, Err: err}
+	}
+	return err
+}
+
+// maxFree is the longest time that is worth saying: a node has a key without a TTL beyond it.
+const maxFree = 365 * 24 * time.Hour
+
+// report is what happened, and what to expect.
+func report(r lock.Revocation, now time.Time) string {
+	h := r.Holder
+	text := fmt.Sprintf("%q is held by %s since %s (%v)\n", r.Resource, h.Instance, h.Since.UTC().Format(time.RFC3339),
+		now.Sub(h.Since).Round(time.Second))
+	if r.Again {
+		text += fmt.Sprintf("%s revoked it before, at %s: %s\n", r.Mark.By, r.Mark.Since.UTC().Format(time.RFC3339),
+			r.Mark.Reason)
+	}
+	text += fmt.Sprintf("%d of %d nodes refuse to renew it from now on\n", r.Marked, r.Nodes)
+	if r.FreeIn > maxFree {
+		return text + "it is not known when the lock is free: a node has a key that never expires\n"
+	}
+	return text + fmt.Sprintf("the lock is free at the latest in %v, unless another caller gets it before\n",
+		(r.FreeIn+99*time.Millisecond).Truncate(100*time.Millisecond))
+}

@@ -1,0 +1,2 @@
+// Package revoke is the command revoke.
+package revoke

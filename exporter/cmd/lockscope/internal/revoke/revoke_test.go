@@ -1,0 +1,93 @@
+package revoke
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/locker"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/locktest/redisproc"
+)
+
+// lockscope has the command under test.
+var lockscope = cmdtest.Of(Command)
+
+func TestMain(m *testing.M) { cmdtest.MainOrLockscope(m, lockscope) }
+
+// command revokes the lease of nightly, with an audit log at this path.
+func command(t *testing.T, s *redisproc.Server, log string, more ...string) cmdtest.Outcome {
+	t.Helper()
+	return lockscope.Command(t, append([]string{"revoke", "nightly", "--redis", s.Addr(), "--node-timeout", "2s",
+		"--operator", "bob", "--audit-log", log}, more...)...)
+}
+
+// TestRevoke: the statuses, and what the log has. A second operator reads who was first.
+func TestRevoke(t *testing.T) {
+	s, log := locktest.Servers(t, 1)[0], filepath.Join(t.TempDir(), "audit.log")
+	command(t, s, log, "--reason", "hangs").Want(t, app.ExitFindings, "nobody holds it")
+	holder := cmdtest.LockingProcess(t, "web-1/42", []*redisproc.Server{s})
+	lease, err := holder.Acquire(t.Context(), "nightly", lock.NoRenew(), lock.TTL(time.Minute))
+	cmdtest.Must(t, err)
+	command(t, s, log, "--reason", "hangs").Want(t, 0, `"nightly" is held by web-1/42 since `,
+		"1 of 1 nodes refuse to renew it from now on", "the lock is free at the latest in ")
+	o := lockscope.Command(t, "revoke", "nightly", "--redis", s.Addr(), "--node-timeout", "2s", "--operator", "eve",
+		"--audit-log", log, "--reason", "hangs still")
+	o.Want(t, 0, "bob revoked it before, at ", ": hangs\n")
+	if err := lease.Extend(t.Context()); !errors.Is(err, lock.ErrLost) {
+		t.Errorf("the lease is extended: %v", err)
+	}
+	if cause := context.Cause(lease.Context()); cause == nil || !strings.Contains(cause.Error(), "revoked by bob") {
+		t.Errorf("cause %v", cause)
+	}
+	content, err := os.ReadFile(log)
+	cmdtest.Must(t, err)
+	lines := strings.Split(strings.TrimSpace(string(content)), "\n")
+	if len(lines) != 4 || !strings.Contains(lines[0], `intent operator="bob" act=revoke resource="nightly" holder="web-1/42"`) ||
+		!strings.Contains(lines[1], "outcome=revoked marked=1/1 free_in=") || !strings.Contains(lines[2], `operator="eve"`) {
+		t.Errorf("the log has\n%s", content)
+	}
+}
+
+// TestRevokeIsRefused, and the holder's lease goes on.
+func TestRevokeIsRefused(t *testing.T) {
+	s, log := locktest.Servers(t, 1)[0], filepath.Join(t.TempDir(), "audit.log")
+	holder := cmdtest.LockingProcess(t, "web-1/42", []*redisproc.Server{s})
+	lease, err := holder.Acquire(t.Context(), "nightly", lock.NoRenew(), lock.TTL(time.Minute))
+	cmdtest.Must(t, err)
+	command(t, s, log).Want(t, app.ExitError, "--reason is missing")
+	command(t, s, t.TempDir(), "--reason", "hangs").Want(t, app.ExitError, "--audit-log")
+	command(t, s, log, "--reason", "hangs", "other").Want(t, app.ExitError, "the name of one lock")
+	cmdtest.Must(t, lease.Extend(t.Context()))
+	cmdtest.Must(t, lease.Release(t.Context()))
+	cmdtest.Set(t, cmdtest.Admin(t, s), "lock:nightly", "their-token", time.Minute)
+	command(t, s, log, "--reason", "hangs").Want(t, app.ExitError, "another library wrote this lock", "lockscope repair")
+	cmdtest.Must(t, s.Kill())
+	command(t, s, log, "--reason", "hangs").Want(t, locker.ExitNoLock, "no quorum")
+	if _, err := os.Stat(log); err == nil {
+		content, err := os.ReadFile(log)
+		if cmdtest.Must(t, err); len(content) != 0 {
+			t.Errorf("the log has\n%s", content)
+		}
+	}
+}
+
+// TestRevokeWithAFullDisk: what cannot be written down is not done.
+func TestRevokeWithAFullDisk(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("needs /dev/full")
+	}
+	s := locktest.Servers(t, 1)[0]
+	lease, err := cmdtest.LockingProcess(t, "web-1/42", []*redisproc.Server{s}).Acquire(t.Context(), "nightly",
+		lock.NoRenew(), lock.TTL(time.Minute))
+	cmdtest.Must(t, err)
+	command(t, s, "/dev/full", "--reason", "hangs").Want(t, app.ExitError, "nothing was done")
+	cmdtest.Must(t, lease.Extend(t.Context()))
+}
