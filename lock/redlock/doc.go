@@ -66,7 +66,8 @@
 //   - lockscope:queue:{key}, the queue of waiters, expires
 //   - lockscope:next:{key}, the waiter that a lock is reserved for, expires
 //   - lockscope:bars:{key}, the writers that wait and keep later readers out, expires
-//   - lockscope:tomb:{key}:token, a tombstone, expires
+//   - lockscope:tomb:{key}:digest, a tombstone of the token with that SHA-1, expires. If the lease is revoked, it says
+//     by whom and why
 //   - lockscope:slots:{prefix and name}, the number of slots of a semaphore, expires a day after the last use at the
 //     latest, or twice the MaxTTL if that is more. It does not exist in a Redis Cluster
 //

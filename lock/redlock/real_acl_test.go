@@ -191,7 +191,8 @@ func tryEverything(t *testing.T, f *realNodes, bound time.Duration, user, passwo
 	if g.err != nil {
 		return errors.Join(err, g.err)
 	}
-	err = errors.Join(err, g.lease.Release(ctx))
+	_, rerr := a.Revoke(ctx, "job", lock.RevokeRequest{By: "ops", Reason: "a test"})
+	err = errors.Join(err, rerr, g.lease.Release(ctx))
 	fair, ferr := a.Acquire(ctx, "job", lock.Fair(), lock.MaxWait(bound/2))
 	if ferr != nil {
 		return errors.Join(err, ferr)

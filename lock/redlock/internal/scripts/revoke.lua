@@ -31,7 +31,8 @@ local token, counter, holder = string.match(seen[1] or '', '^(%x+):(%d+)|(.*)$')
 if token then
   return {1, record, pttl, counter, holder, redis.sha1hex(token)}
 end
-if redis.call('TYPE', KEYS[1]).ok == 'hash' then
+local readers = redis.pcall('HGETALL', KEYS[1])
+if not readers.err and string.match(readers[2] or '', '^%d+:%d+|') then
   return {2, record, pttl}
 end
 return {3, record, pttl}

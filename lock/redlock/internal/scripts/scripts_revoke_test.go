@@ -101,12 +101,18 @@ func TestScriptsRevokeOnlyWhereTheyVote(t *testing.T) {
 // TestScriptsRevokeTellOwnersApart: the lock of another library, and of readers.
 func TestScriptsRevokeTellOwnersApart(t *testing.T) {
 	s := newScripted(t)
-	s.set(s.keys.lock, "another library's token")
-	if reply, err := s.revoke(driver.RevokeRequest{}, ""); err != nil || !reply.Held || reply.Grant != "" || reply.Shared ||
-		reply.TTL >= 0 {
-		t.Errorf("another library's lock: %+v, %v", reply, err)
+	for what, write := range map[string]func(){
+		"a string": func() { s.set(s.keys.lock, "another library's token") },
+		"a hash":   func() { s.client.HSet(t.Context(), s.keys.lock, "owner", 1) },
+		"a list":   func() { s.client.RPush(t.Context(), s.keys.lock, "1:1|") },
+	} {
+		write()
+		if reply, err := s.revoke(driver.RevokeRequest{}, ""); err != nil || !reply.Held || reply.Grant != "" ||
+			reply.Shared || reply.TTL >= 0 {
+			t.Errorf("another library's lock, %s: %+v, %v", what, reply, err)
+		}
+		s.client.Del(t.Context(), s.keys.lock)
 	}
-	s.client.Del(t.Context(), s.keys.lock)
 	s.client.HSet(t.Context(), s.keys.lock, "reader", "1:1|h")
 	if reply, err := s.revoke(driver.RevokeRequest{}, ""); err != nil || !reply.Held || !reply.Shared {
 		t.Errorf("readers: %+v, %v", reply, err)
