@@ -1,0 +1,69 @@
+package spec
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/lock/driver"
+)
+
+func TestRevokesDoWhatTheCodeDoes(t *testing.T) {
+	for seed := range uint64(sequences) {
+		onCode(t, func(c *code) { compareRevokes(c, seed) })
+	}
+}
+
+// compareRevokes gives one node of the model and a server the same calls of three clients, and marks of their tokens.
+func compareRevokes(c *code, seed uint64) {
+	r := rand.New(rand.NewPCG(seed, 6))
+	m := &Revokes{TTL: 3}
+	var node revokesNode
+	for i := range calls {
+		client := r.IntN(revokesClients)
+		token := fmt.Sprint(client)
+		var got, want any
+		what := r.IntN(6)
+		switch what {
+		case 0, 1:
+			if int(node.holder) == client+1 {
+				continue // the model has no call that is sent twice
+			}
+			got, want = node.acquire(m, client), c.acquire(request(client)).Granted
+			node.granted = 0
+		case 2:
+			reply, err := c.node.Extend(c.Context(), driver.ExtendRequest{Key: "k", Token: token, TTL: ticksTTL, Refill: true})
+			if _, revoked := errors.AsType[*driver.RevokedError](err); err != nil && !revoked {
+				c.Fatal(err)
+			}
+			got, want = node.extend(m, client, false), err == nil && reply == driver.ExtendDone
+		case 3:
+			c.release(driver.ReleaseRequest{Key: "k", Token: token})
+			if int(node.holder) == client+1 {
+				node.holder, node.ttl = 0, 0
+			}
+		case 4:
+			reply, err := c.node.Revoke(c.Context(), driver.RevokeRequest{Key: "k", Grant: driver.GrantOf(token), Record: "why",
+				Keep: time.Duration(m.keep())*tick - tick/2})
+			c.must(err)
+			ttl := reply.TTL
+			if reply.Grant != driver.GrantOf(token) {
+				ttl = 0
+			}
+			got, want = node.mark(m, client, false), uint8((ttl+tick/2)/tick)
+		case 5:
+			time.Sleep(tick)
+			node.tick(m)
+		}
+		held, holder := c.held(), ""
+		if node.holder > 0 {
+			holder = fmt.Sprint(node.holder - 1)
+		}
+		if got != want || holder != held.Token {
+			c.Fatalf("seed %d, call %d of kind %d: the model says %v and %q, the code %v and %q", seed, i, what, got, holder,
+				want, held.Token)
+		}
+	}
+}
