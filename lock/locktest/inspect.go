@@ -44,6 +44,14 @@ func (s *FakeServer) held(key string) HeldLock {
 	return HeldLock{Key: key, Token: v.Token, Counter: v.Counter, Holder: v.Holder, Left: time.Duration(left)}
 }
 
+// Mark returns who revoked the lease of a token and why, as a record; "" if nobody has.
+func (s *FakeServer) Mark(key, token string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state.Expire(s.nowUS() / 1000)
+	return s.state.MarkOf(key, token)
+}
+
 // QueueLength returns the number of waiters in all queues.
 func (s *FakeServer) QueueLength() int {
 	s.mu.Lock()

@@ -20,11 +20,14 @@ func (s *Instant) bury(req driver.ReleaseRequest) {
 
 // revoked reports that the grant is marked.
 func (s *Instant) revoked(key, token string) error {
-	if mark := s.tombs[tombOf(key, token)].record; mark != "" {
+	if mark := s.MarkOf(key, token); mark != "" {
 		return &driver.RevokedError{Record: mark}
 	}
 	return nil
 }
+
+// MarkOf returns the record with which the grant of a token is marked as revoked, "" if it is not.
+func (s *State) MarkOf(key, token string) string { return s.tombs[tombOf(key, token)].record }
 
 // Revoke is revoke.lua.
 func (s *Instant) Revoke(req driver.RevokeRequest) driver.RevokeReply {

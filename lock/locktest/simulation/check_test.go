@@ -53,6 +53,9 @@ func (h *history) contextEnded(rec *leaseRecord) {
 	}
 	h.mu.Unlock()
 	lost := errors.Is(cause, lock.ErrLost) && !rec.endedByOuter()
+	if _, revoked := errors.AsType[*lock.RevokedError](cause); revoked && len(h.plan.revokes) > 0 {
+		lost = false // before its validity ends
+	}
 	if left := rec.lease.Remaining(); lost && left > 0 {
 		h.violate("I5 %v: lost with %v remaining", rec, left)
 	}

@@ -36,6 +36,7 @@ type plan struct {
 
 	vouches []time.Duration // when an operator vouches for all nodes; nil if that was done before
 	change  *change
+	revokes []revokeAct
 
 	kind    lock.Kind // what the clients use; "" for the lock itself
 	permits int       // of each semaphore

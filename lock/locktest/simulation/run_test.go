@@ -102,6 +102,7 @@ type plant struct {
 	guards     func(*locktest.Guards)
 	vouch      func(h *history, v *guard.Vouch)
 	change     func(*guard.Change)
+	revoked    func() // a revoke has succeeded
 
 	campaign  campaign
 	set       acquireSet
@@ -230,6 +231,9 @@ func (h *history) happen() {
 	faults.Go(h.vouch)
 	faults.Go(h.reconfigure)
 	faults.Go(h.die)
+	for i, a := range h.plan.revokes {
+		faults.Go(func() { h.revoke(i, a) })
+	}
 	for i, c := range h.plan.clients {
 		for j := range h.clients[i].links {
 			faults.Go(func() { h.linkFaults(i, j) })
