@@ -117,10 +117,11 @@ func (p *process) signal(sig os.Signal) bool {
 	return ok && syscall.Kill(-p.group, number) == nil
 }
 
-// terminate asks all of them to end. A stopped process would not hear that.
+// terminate asks all of them to end, and reports whether one was there. A stopped process would not hear that.
 func (p *process) terminate() bool {
 	asked := p.signal(syscall.SIGTERM)
-	return p.signal(syscall.SIGCONT) && asked
+	p.signal(syscall.SIGCONT) // they may be gone by then
+	return asked
 }
 
 func (p *process) kill() bool { return p.signal(syscall.SIGKILL) }

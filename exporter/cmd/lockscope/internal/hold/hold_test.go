@@ -101,6 +101,20 @@ func TestHoldIsRevoked(t *testing.T) {
 	}
 }
 
+// TestRunIsRevoked: a command ends, and lockscope says why, also if the command is gone at once.
+func TestRunIsRevoked(t *testing.T) {
+	servers := locktest.Servers(t, 3)
+	cmdtest.VouchFor(t, servers...)
+	on := []string{"--redis", cmdtest.Addrs(servers...), "--node-timeout", "500ms"}
+	r := cmdtest.Start(t, slices.Concat([]string{"run", "nightly", "--ttl", "6s"}, on, []string{"--", "sh", "-c",
+		"echo begun; exec sleep 60"})...)
+	r.Says("begun")
+	revoke := slices.Concat([]string{"revoke", "nightly", "--reason", "it hangs", "--operator", "bob", "--audit-log",
+		filepath.Join(t.TempDir(), "log")}, on)
+	cmdtest.Eventually(t, "the lease is revoked", func() bool { return lockscope.Command(t, revoke...).Status == 0 })
+	r.Wait().Want(t, 128+int(syscall.SIGTERM), `"nightly" was revoked by bob at `, "it hangs: ending the command")
+}
+
 // TestHoldIsRefused before anything is done.
 func TestHoldIsRefused(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
