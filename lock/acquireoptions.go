@@ -72,8 +72,8 @@ func Fair() AcquireOption { return func(o *AcquireOptions) { o.Fair = true } }
 // ErrInvalidOption, instead of returning a lease whose Fence is 0.
 func Fenced() AcquireOption { return func(o *AcquireOptions) { o.Fenced = true } }
 
-// HoldReason says why the lock is held, for callers that are refused and for pages: see [ValidateReason]. Give it to what
-// a person does, such as maintenance. A program is known by its name and call site.
+// HoldReason says why the lock is held, for callers that are refused and for pages: see [ValidateReason]. Give it to
+// what a person does, such as maintenance. A program is known by its name and call site.
 func HoldReason(text string) AcquireOption { return func(o *AcquireOptions) { o.HoldReason = text } }
 
 // FailOnDeadlock ends the wait with a [DeadlockError] if the call is part of a deadlock. In a

@@ -53,8 +53,8 @@ func validNote(name, text string, limit int) error {
 	return nil
 }
 
-// Revocation is the result of revoking a lease. The holder's lease cannot be renewed any more. It ends by the holder's own
-// timer, or at its next renewal; until then it is valid.
+// Revocation is the result of revoking a lease. The holder's lease cannot be renewed any more. It ends by the
+// holder's own timer, or at its next renewal; until then it is valid.
 type Revocation struct {
 	Sighting // the holder, as a quorum of nodes named it before they were marked
 

@@ -51,8 +51,8 @@ func GrantOf(token string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// RevokedError means that a node refused to extend a lock because its grant is revoked. The node has answered: the error
-// is a refusal, no failure.
+// RevokedError means that a node refused to extend a lock because its grant is revoked. The node has answered: the
+// error is a refusal, no failure.
 type RevokedError struct{ Record string }
 
 func (e *RevokedError) Error() string { return "the lease is revoked" }

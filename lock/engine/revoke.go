@@ -7,23 +7,24 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/revoke"
 )
 
-// Revoke keeps the holder's lease from being renewed, whichever process has it. The lease stays valid until the holder's
-// timer ends it, or until the holder's next renewal finds out. Only then can the resource be acquired again: by anybody,
-// for Revoke bars nobody. The cause of the lease's end is a *lock.RevokedError that matches lock.ErrLost. The lock stays
-// on the nodes until the holder releases it or its TTL is over, so that its work has time to stop.
+// Revoke keeps the holder's lease from being renewed, whichever process has it. The lease stays valid until the
+// holder's timer ends it, or until the holder's next renewal finds out. Only then can the resource be acquired
+// again: by anybody, for Revoke bars nobody. The cause of the lease's end is a *lock.RevokedError that matches
+// lock.ErrLost. The lock stays on the nodes until the holder releases it or its TTL is over, so that its work has
+// time to stop.
 //
-// Revoke first asks all nodes who holds the resource, then marks that grant on all of them. It takes two node timeouts at
-// most, and the time of req.Confirm. A lease that was handed over inside its process meanwhile is on the same grant and
-// ends, too. A second Revoke of a lease changes nothing; it returns the first one's mark. Revoke may run beside
-// other calls. Traces do not report it.
+// Revoke first asks all nodes who holds the resource, then marks that grant on all of them. It takes two node
+// timeouts at most, and the time of req.Confirm. A lease that was handed over inside its process meanwhile is on the
+// same grant and ends, too. A second Revoke of a lease changes nothing; it returns the first one's mark. Revoke may
+// run beside other calls. Traces do not report it.
 //
-// For the name of a semaphore's slot, NAME#3, Revoke ends that permit. The writer of a read/write lock is a holder as any
-// other.
+// For the name of a semaphore's slot, NAME#3, Revoke ends that permit. The writer of a read/write lock is a holder
+// as any other.
 //
 // Revoke fails with:
 //   - lock.ErrInvalidResource and lock.ErrInvalidOption, before any node is asked;
 //   - lock.ErrNotHeld if nobody holds the resource;
-//   - errors.ErrUnsupported if readers or another library hold it, or if the driver cannot revoke: stop the holder instead;
+//   - errors.ErrUnsupported if readers or another library hold it, or if the driver cannot revoke: stop the holder;
 //   - *lock.QuorumError if too few nodes answered or were marked. The holder may then be renewed: call Revoke again;
 //   - the error of req.Confirm, before any node is marked;
 //   - the error of ctx if that ends first, and lock.ErrClosed after Close. Nodes may be marked then.

@@ -31,8 +31,8 @@ func wantRevoked(t *testing.T, lease lock.Lease) {
 	}
 }
 
-// TestRealRevoke: the lease of a live holder ends, and only then the next caller gets the lock, although the holder does
-// not release it. One of five nodes hangs meanwhile, or is gone.
+// TestRealRevoke: the lease of a live holder ends, and only then the next caller gets the lock, although the holder
+// does not release it. One of five nodes hangs meanwhile, or is gone.
 func TestRealRevoke(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]func(*realNodes){

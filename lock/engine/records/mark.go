@@ -21,8 +21,8 @@ func Revoked(resource, record string) lock.RevokedError {
 	return lock.RevokedError{Resource: resource, By: by, Reason: reason, Since: since}
 }
 
-// ParseMark reads the record of a mark. It accepts anything that a node may store. Further fields, which a later version
-// may add, are ignored. What cannot be read is empty.
+// ParseMark reads the record of a mark. It accepts anything that a node may store. Further fields, which a later
+// version may add, are ignored. What cannot be read is empty.
 func ParseMark(record string) (by, reason string, since time.Time) {
 	fields := strings.SplitN(record, "|", 4)
 	by = safeText(fields[0], lock.MaxByLength)

@@ -10,8 +10,8 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// A revoke must leave the lock where it is. If it deletes the key, the next caller gets the lock while the lease that was
-// revoked is valid. If nobody looks at the mark, the lease goes on.
+// A revoke must leave the lock where it is. If it deletes the key, the next caller gets the lock while the lease
+// that was revoked is valid. If nobody looks at the mark, the lease goes on.
 func TestSimulationNoticesFlawsOfRevokes(t *testing.T) {
 	for name, c := range map[string]struct {
 		violation string
