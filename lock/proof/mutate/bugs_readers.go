@@ -11,7 +11,7 @@ func readerViewMutants() []Mutant {
 			Killer: by("./lock/engine", "TestAWriterWaitsForEachReader"),
 		},
 		{
-			Bug: "a reader waits for the readers beside it", Why: "who reads again is told of a deadlock that is none",
+			Bug: "a reader waits for the readers beside it", Why: "a caller that reads again is refused for a deadlock that is none",
 			File:   "lock/waitgraph/waitgraph.go",
 			Old:    "if w.Kind == lock.KindRead && g.byName[resource].onlyRead() {\n",
 			New:    "if w.Kind == lock.KindRead && len(w.Holds) == 0 && g.byName[resource].onlyRead() {\n",
