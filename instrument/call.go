@@ -51,12 +51,13 @@ func (c *call) subject() logs.Subject {
 func (c *call) endWait() { c.waits.End(&c.waiting, c.counted.Resource()) }
 
 // failed measures a failure. A NoWait call that finds the lock held is not a failure, nor is the end of a wait for one
-// slot of a semaphore whose caller got another slot.
+// slot of a semaphore whose caller got another slot: what it waited counts, and the slot that it got is its outcome.
 func (c *call) failed(err error, opts []lock.AcquireOption) {
 	out := outcome.OfAcquire(err)
-	failure := out != outcome.Contended || !c.NoWait(opts) && !errors.Is(err, lock.ErrOtherSlot)
+	ends, other := c.look(opts).Ends(err), errors.Is(err, lock.ErrOtherSlot)
+	failure := ends && !other && (out != outcome.Contended || !c.NoWait(opts))
 	c.counted.Failed(metrics.Failure{
-		Outcome: out, Counts: failure, Look: out == outcome.Contended && c.looksAtSlot(opts), Span: c.spanContext(),
+		Outcome: out, Counts: failure, Part: !ends || other, Waited: ends && !c.triesSlot(out, opts), Span: c.spanContext(),
 	})
 	c.endWait()
 	c.spans.EndAcquire(&c.traced, spans.Acquired{
@@ -67,9 +68,12 @@ func (c *call) failed(err error, opts []lock.AcquireOption) {
 	}
 }
 
-// looksAtSlot reports whether the call is a look at one slot of a semaphore: an Acquire of a permit may take several.
-func (c *call) looksAtSlot(opts []lock.AcquireOption) bool {
-	return c.NoWait(opts) && lock.NewAcquireOptions(opts...).Kind == lock.KindSemaphore
+// look is which part of the call of a construct this one is.
+func (c *call) look(opts []lock.AcquireOption) lock.Look { return lock.NewAcquireOptions(opts...).Look }
+
+// triesSlot reports whether the call has found a slot held and did not wait for it.
+func (c *call) triesSlot(out outcome.Acquisition, opts []lock.AcquireOption) bool {
+	return out == outcome.Contended && c.NoWait(opts) && lock.NewAcquireOptions(opts...).Kind == lock.KindSemaphore
 }
 
 // abandoned ends a call that does not return because its Locker panics or ends its goroutine.

@@ -111,13 +111,12 @@
 // campaigns in progress. A campaign that found no quorum counts for ten more seconds, because election.Run tries again.
 //
 // All slots of a semaphore count under the semaphore's name: NAME#3 has the label of NAME. A permit may take several
-// Acquire calls:
+// Acquire calls. distributed_lock_acquisitions_total counts one of them, and so does distributed_lock_wait_seconds:
 //
-//   - A look at a slot is a NoWait call. If the slot is held, distributed_lock_acquisitions_total counts it as
-//     contended, and nothing else does: distributed_lock_wait_seconds has no wait for it, because the caller goes on.
-//     So TryAcquire of a semaphore of five slots that are all held elsewhere counts five times.
-//   - A caller that finds no free slot waits in the queue of one. That is one wait, however it ends. If the caller gets
-//     another slot, it ends as contended, which is no failure, and the look that got the slot adds a short wait.
+//   - A call that finds its slot held does not count if its caller goes on with another slot. TryAcquire of a semaphore
+//     of five slots that are all held elsewhere is contended once, without a wait.
+//   - A caller that finds no free slot waits in the queue of one. That is its wait, also if it gets another slot
+//     meanwhile: the call that got the slot counts as acquired, without a wait.
 //
 // distributed_lock_term, distributed_lock_term_since_timestamp_seconds and distributed_lock_slots exist only for names
 // that have a label value of their own. Under billing:* there are many terms. WithResources gives such a name its own

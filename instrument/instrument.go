@@ -83,6 +83,6 @@ func (l *Locker) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 		c.failed(err, opts)
 		return nil, err
 	}
-	m.acquired(inner)
+	m.acquired(inner, c.kind == lock.KindSemaphore && c.look(opts) == lock.LookBeside)
 	return m, nil
 }

@@ -24,14 +24,14 @@ var (
 )
 
 // acquired measures a success.
-func (m *lease) acquired(inner lock.Lease) {
+func (m *lease) acquired(inner lock.Lease, beside bool) {
 	c := &m.call
 	m.Begin(&c.Call, inner, m)
 	validity := time.Duration(c.validity.Load())
 	if validity == 0 { // no hook reported it
 		validity = inner.Remaining()
 	}
-	c.counted.Acquired(validity, c.spanContext())
+	c.counted.Acquired(validity, beside, c.spanContext())
 	c.counted.Hold(inner, decorate.FenceOf)
 	c.endWait()
 	c.spans.EndAcquire(&c.traced, spans.Acquired{

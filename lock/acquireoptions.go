@@ -33,6 +33,9 @@ type AcquireOptions struct {
 
 	Kind  Kind // what the lock is part of; constructs set it
 	Slots int  // how many slots the semaphore has; 0 for other kinds
+	Look  Look // which part of a call of a construct this is
+
+	CallSite string // where the construct was called, if it has made this call in a goroutine of its own; "" otherwise
 
 	HoldReason string // why the lock is held, for others to read
 }

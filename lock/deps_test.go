@@ -30,8 +30,8 @@ func TestImports(t *testing.T) {
 	attempts := inner(nodes, "nodes")
 	queues := inner(attempts, "attempt", "deadlock")
 	leases := inner(queues, "queue")
-	needed = inner(needed, "attempt", "await", "ballot", "callqueue", "callsite", "clock", "deadlock", "hooks", "lease",
-		"nodes", "peek", "queue", "quorum", "revoke", "workers")
+	needed = append(inner(needed, "attempt", "await", "ballot", "callqueue", "clock", "deadlock", "hooks", "lease",
+		"nodes", "peek", "queue", "quorum", "revoke", "workers"), module+"lock/internal/callsite")
 	goRedis := []string{"github.com/redis/go-redis/v9",
 		// Its dependencies.
 		"github.com/cespare/xxhash/v2", "github.com/dgryski/go-rendezvous", "go.uber.org/atomic",
@@ -44,7 +44,7 @@ func TestImports(t *testing.T) {
 		{"lock/driver", nil},
 		{"lock", carried},
 		{"lock/decorate", contract},
-		{"lock/semaphore", slices.Concat(contract, []string{module + "lock/engine/records"})},
+		{"lock/semaphore", slices.Concat(contract, []string{module + "lock/engine/records", module + "lock/internal/callsite"})},
 		{"lock/rwlock", contract},
 		{"lock/engine/records", contract},
 		{"lock/fencing", contract},
@@ -65,13 +65,13 @@ func TestImports(t *testing.T) {
 		{"lock/engine/internal/lease", leases},
 		{"lock/engine/internal/await", contract},
 		{"lock/engine/internal/callqueue", nil},
-		{"lock/engine/internal/callsite", nil},
 		{"lock/engine/internal/clock", []string{"golang.org/x/sys/"}},
 		{"lock/engine/internal/deadlock", contract},
 		{"lock/engine/internal/hooks", contract},
 		{"lock/engine/internal/quorum", nil},
 		{"lock/engine/internal/workers", nil},
 		{"lock/waitgraph", slices.Concat(contract, []string{module + "lock/engine/records"})},
+		{"lock/internal/callsite", nil},
 		{"lock/internal/memstate", []string{module + "lock/driver"}},
 		{"lock/redlock/redisinfo", nil},
 		{"lock/redlock/hashslot", nil},

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,12 +9,12 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/lock/engine/internal/callsite"
 	"github.com/lockscope/lockscope/lock/engine/internal/deadlock"
 	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
 	"github.com/lockscope/lockscope/lock/engine/internal/lease"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 	"github.com/lockscope/lockscope/lock/engine/records"
+	"github.com/lockscope/lockscope/lock/internal/callsite"
 )
 
 // Engine is a Locker over one node, or over a quorum of independent ones, of any
@@ -84,7 +85,7 @@ func (e *Engine) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 	a.waitsForSlots()
 	a.waitsForWriters()
 	if e.said.CallSites {
-		a.Origin.CallSite = callsite.Nearest()
+		a.Origin.CallSite = cmp.Or(a.Opts.CallSite, callsite.Nearest())
 	}
 	start := lock.AcquireStart{
 		Resource: resource, Backend: e.Backend, Nodes: len(e.Nodes), Quorum: e.Quorum,

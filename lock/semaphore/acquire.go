@@ -34,7 +34,7 @@ func (s *Semaphore) Acquire(ctx context.Context, opts ...lock.AcquireOption) (*P
 	}
 	released, first := s.begin()
 	if first || c.opts.NoWait {
-		p, err := c.tryAll(ctx, -1)
+		p, err := c.tryAll(ctx, -1, c.firstLook())
 		if err == nil || !c.mayWait(err) {
 			return p, err
 		}
@@ -55,6 +55,8 @@ type call struct {
 	opts  lock.AcquireOptions
 	began time.Time
 
+	callSite string // once it waits: another goroutine looks at slots then
+
 	looks int        // at all slots
 	full  *FullError // what the last of them found
 }
@@ -62,10 +64,19 @@ type call struct {
 // errHere means that a permit of this Semaphore has the slot, or that another call here tries it.
 var errHere = errors.New("semaphore: held in this process")
 
+// firstLook is how far the end of a first look decides the call.
+func (c *call) firstLook() lock.Look {
+	if c.opts.NoWait || c.opts.MaxAttempts == 1 {
+		return lock.LookOn
+	}
+	return lock.LookWaits
+}
+
 // options are those for one slot.
-func (c *call) options(more ...lock.AcquireOption) []lock.AcquireOption {
+func (c *call) options(look lock.Look, more ...lock.AcquireOption) []lock.AcquireOption {
 	opts := append(c.given[:len(c.given):len(c.given)], func(o *lock.AcquireOptions) {
 		o.Kind, o.Slots = lock.KindSemaphore, len(c.sem.slots)
+		o.Look, o.CallSite = look, c.callSite
 		o.MaxAttempts = min(o.MaxAttempts, 0) // the call counts them; a negative number is refused
 	})
 	if c.opts.MaxWait > 0 {
@@ -77,12 +88,12 @@ func (c *call) options(more ...lock.AcquireOption) []lock.AcquireOption {
 }
 
 // try asks the nodes once for a slot. ctx becomes the parent of the permit.
-func (c *call) try(ctx context.Context, slot int) (*Permit, error) {
+func (c *call) try(ctx context.Context, slot int, look lock.Look) (*Permit, error) {
 	p := &Permit{sem: c.sem, slot: slot}
 	if !c.sem.take(p) {
 		return nil, errHere
 	}
-	lease, err := c.sem.locker.Acquire(ctx, c.sem.slots[slot], c.options(lock.NoWait())...)
+	lease, err := c.sem.locker.Acquire(ctx, c.sem.slots[slot], c.options(look, lock.NoWait())...)
 	if err != nil {
 		c.sem.drop(p)
 		return nil, err
@@ -93,17 +104,20 @@ func (c *call) try(ctx context.Context, slot int) (*Permit, error) {
 
 // tryAll tries all slots but one, beginning with the one that was released here last. It returns a *FullError if none is
 // free. Any other error ends it early: the other slots have the same nodes.
-func (c *call) tryAll(ctx context.Context, except int) (*Permit, error) {
+func (c *call) tryAll(ctx context.Context, except int, look lock.Look) (*Permit, error) {
 	c.looks++
 	full := &FullError{Name: c.sem.name, Slots: len(c.sem.slots)}
-	first := c.sem.looks()
+	first, last := c.sem.looks()
 	for i := range c.sem.slots {
 		slot := (first + i) % len(c.sem.slots)
 		if slot == except {
 			full.Here += c.sem.heldAt(slot)
 			continue
 		}
-		p, err := c.try(ctx, slot)
+		if slot == last && look == lock.LookOn {
+			look = lock.LookAlone
+		}
+		p, err := c.try(ctx, slot, look)
 		if err == nil {
 			return p, nil
 		}

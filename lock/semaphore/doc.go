@@ -63,6 +63,7 @@
 // released last. Slots that its own permits hold are not asked. Each slot that another process holds costs one more
 // round, up to k rounds if all are held.
 //
-// Metrics, spans and pages show slots: each slot that was asked is an Acquire without waiting, and the wait is one for
-// the slot in whose queue the call waits. If the call gets another slot, that wait ends with [lock.ErrOtherSlot].
+// Metrics count one acquisition and one wait for each call. Spans and pages show slots: each slot that was asked is an
+// Acquire without waiting, and the wait is one for the slot in whose queue the call waits. If the call gets another
+// slot, that wait ends with [lock.ErrOtherSlot].
 package semaphore

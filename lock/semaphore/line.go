@@ -85,10 +85,17 @@ func (s *Semaphore) untilLook() time.Duration {
 	return time.Until(s.looked.Add(s.every/2 + rand.N(s.every/2)))
 }
 
-// looks notes that a look at all slots begins, and returns the slot to begin with.
-func (s *Semaphore) looks() int {
+// looks notes that a look at all slots begins. It returns the slot to begin with, and the last one that is not held
+// here; -1 if all are.
+func (s *Semaphore) looks() (first, last int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.looked = time.Now()
-	return s.near
+	first, last = s.near, -1
+	for i := range s.slots {
+		if slot := (first + i) % len(s.slots); s.here[slot] == nil {
+			last = slot
+		}
+	}
+	return first, last
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/internal/callsite"
 )
 
 // found is what the looks of a waiting call came to.
@@ -31,6 +32,7 @@ func (c *call) wait(released int) (*Permit, error) {
 	w, slot := c.sem.enter(released)
 	waiting, stopWaiting := context.WithCancelCause(c.ctx)
 	looking, stopLooking := context.WithCancelCause(c.ctx)
+	c.callSite = callsite.Nearest()
 	looked := make(chan found, 1)
 	go func() {
 		looked <- c.look(looking, w, slot, stopWaiting)
@@ -64,7 +66,7 @@ func (c *call) wait(released int) (*Permit, error) {
 
 // queue waits in the queue of a slot.
 func (c *call) queue(ctx context.Context, slot int) (*Permit, error) {
-	lease, err := c.sem.locker.Acquire(ctx, c.sem.slots[slot], c.options()...)
+	lease, err := c.sem.locker.Acquire(ctx, c.sem.slots[slot], c.options(lock.LookAlone)...)
 	if err != nil {
 		return nil, err
 	}
@@ -87,13 +89,13 @@ func (c *call) look(ctx context.Context, w *waiter, except int, stopWaiting cont
 			front, due = nil, time.After(c.sem.untilLook())
 			continue
 		case slot := <-w.offers:
-			f.permit, f.err = c.try(ctx, slot)
+			f.permit, f.err = c.try(ctx, slot, lock.LookBeside)
 			if f.err != nil {
 				c.sem.offerAgain(w, slot, nobodyGets(f.err))
 				f.err = (&FullError{Name: c.sem.name, Slots: len(c.sem.slots)}).add(f.err)
 			}
 		case <-due:
-			f.permit, f.err = c.tryAll(ctx, except)
+			f.permit, f.err = c.tryAll(ctx, except, lock.LookBeside)
 			due = time.After(c.sem.untilLook())
 		}
 		if c.goesOn(f) {

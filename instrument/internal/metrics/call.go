@@ -160,32 +160,38 @@ func (c *Call) Returned() {
 func (c *Call) Abandoned() { c.series.done() }
 
 // Acquired counts a success: a lease that is held until Ended. sc is that of the span in which it was acquired.
-func (c *Call) Acquired(validity time.Duration, sc trace.SpanContext) {
+// beside says that the caller waited in another call, whose wait counts.
+func (c *Call) Acquired(validity time.Duration, beside bool, sc trace.SpanContext) {
 	c.series.lines.look(c.resource, c.acquired())
 	c.series.outcomes[outcome.Acquired].Inc()
 	c.series.held.add(&c.entry)
 	c.series.validity.Observe(max(0, validity.Seconds()))
-	observe(c.series.wait, c.waited, sc)
+	if !beside {
+		observe(c.series.wait, c.waited, sc)
+	}
 }
 
 // Failure is the end of a call without a lease.
 type Failure struct {
 	Outcome outcome.Acquisition
 	Counts  bool // as a failure
-	Look    bool // it found a slot of a semaphore held: it did not wait, and its caller looks at others
+	Part    bool // the call of a construct that made it goes on, or succeeds: the outcome is not that of this part
+	Waited  bool // for how long it waited counts
 	Span    trace.SpanContext
 }
 
 // Failed counts the end of a call without a lease.
 func (c *Call) Failed(f Failure) {
-	c.series.outcomes[f.Outcome].Inc()
+	if !f.Part {
+		c.series.outcomes[f.Outcome].Inc()
+	}
 	if f.Counts {
 		c.series.failures.Inc()
 	}
 	if p := c.part.Load(); p != nil {
 		p.failed(f.Outcome)
 	}
-	if !f.Look {
+	if f.Waited {
 		observe(c.series.wait, c.waited, f.Span)
 	}
 	c.series.done()
