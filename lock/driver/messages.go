@@ -68,6 +68,9 @@ type AcquireReply struct {
 	Ticket   int64         // refused: the caller's position, 0 if it does not queue
 	Ahead    int           // refused: waiters in front
 	Slots    int           // how many slots the node knows of; 0 if it compares none. See [SlotKeeper]
+	// Free is set by a refusal of an acquire with Semaphore.Any: 1 + a slot that is kept for the caller now, or that is
+	// free and that no waiter wants; 0 if there is none.
+	Free int
 
 	// Restart is set in exactly one reply, also beside an error, for every restart of the
 	// server that the node detected. The engine reports it to the traces.
@@ -127,6 +130,7 @@ type ReleaseRequest struct {
 	Handoff   time.Duration // > 0: name the next waiter and reserve the lock for it this long
 	Waiter    Waiter        // rejoins the queue if its ID is set
 	Mode      Mode          // of the lock
+	Semaphore *Semaphore    // whose slot it is; nil for other locks
 
 	Shared *Shared // nil if this request differs from the other nodes'
 }
@@ -153,4 +157,6 @@ type LeaveRequest struct {
 	WaiterID string
 	Handoff  time.Duration
 	Mode     Mode // in which the waiter wanted the lock; a bar of the waiter goes, too
+
+	Semaphore *Semaphore // whose slots it waited for; nil for other locks
 }

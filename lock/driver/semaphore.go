@@ -3,6 +3,7 @@ package driver
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 )
 
@@ -36,7 +37,29 @@ type Semaphore struct {
 	Slot  int    // that is asked for, from 0
 	Slots int    // how many there are
 	Keep  time.Duration
+
+	OneQueue bool // the queue is that of the semaphore, not that of the slot; for a [SlotQueuer] only
+	Any      bool // the caller waits for any of the slots; with OneQueue only
 }
+
+// SlotQueuer is an optional interface of a [SlotKeeper] that has one queue for all slots of a semaphore. The requests
+// of an engine whose nodes all are SlotQueuers have Semaphore.OneQueue set. Then:
+//
+//   - Waiters join the queue of the semaphore, whichever slot they ask for. Each slot is kept for a waiter by itself.
+//   - A release keeps its slot for the first in the queue, and names that waiter with the key of the slot.
+//   - A refusal of an acquire with Semaphore.Any names a waiter for each slot that is free and kept for nobody, the
+//     caller included, which is not notified: see AcquireReply.Free.
+//   - Leave passes on all slots that are kept for the waiter.
+type SlotQueuer interface {
+	// QueuesSlots returns nil, or an error that matches errors.ErrUnsupported. It sends nothing.
+	QueuesSlots() error
+}
+
+// QueueKey is the key of the lock whose queue is that of the semaphore. No lock of a construct has it.
+func (s *Semaphore) QueueKey() string { return s.Key + "#*" }
+
+// SlotKey is the key of a slot of the semaphore.
+func (s *Semaphore) SlotKey(slot int) string { return s.Key + "#" + strconv.Itoa(slot) }
 
 // ResizeRequest asks for the number of slots of a semaphore, or changes it.
 type ResizeRequest struct {

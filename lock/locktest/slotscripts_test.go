@@ -19,7 +19,7 @@ func TestFakeMatchesSlotScripts(t *testing.T) {
 	t.Cleanup(func() { _ = client.Close() })
 	for seed := range uint64(40) {
 		pair := newPair(t, client, seed)
-		pair.scripts["acquire"] = readScript(t, "slots", "acquire", "handoff", "refuse")
+		pair.scripts["acquire"] = readScript(t, "slots", "acquire", "handoff", "offer", "refuse")
 		pair.scripts["extend"] = readScript(t, "slot", "extend")
 		pair.scripts["resize"] = readScript(t, "resize")
 		for step := range 60 {
@@ -54,7 +54,7 @@ func (p *pair) slotStep(semaphore string) (real, fake, what string) {
 func (p *pair) acquireSlot(req driver.AcquireRequest) (real, fake, what string) {
 	of := req.Semaphore
 	reply := p.eval("acquire", []string{of.Key + ":slots", p.keys.lock, p.keys.fence, p.keys.tombstone(req.Token), p.keys.next,
-		p.keys.queue, "marker"}, of.Slots, of.Keep.Milliseconds(), req.Token, req.Holder, req.TTL.Milliseconds(), 1, 1, "")
+		p.keys.queue, "marker"}, of.Slots, of.Keep.Milliseconds(), "", 0, req.Token, req.Holder, req.TTL.Milliseconds(), 1, 1, "")
 	if fields, refused := reply.([]any); refused && len(fields) == 5 {
 		fields[1] = "" // the TTL
 	}

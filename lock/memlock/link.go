@@ -26,6 +26,7 @@ var (
 	_ driver.BlockingRevoker    = (*link)(nil)
 	_ driver.BlockingSlotKeeper = (*link)(nil)
 	_ driver.Sharer             = (*link)(nil)
+	_ driver.SlotQueuer         = (*link)(nil)
 )
 
 func (n *Node) connect(name string) *link {
@@ -114,6 +115,9 @@ func (l *link) Revoke(ctx context.Context, req driver.RevokeRequest) (driver.Rev
 
 // Shares implements driver.Sharer.
 func (l *link) Shares() error { return nil }
+
+// QueuesSlots implements driver.SlotQueuer.
+func (l *link) QueuesSlots() error { return nil }
 
 // Resize implements driver.BlockingSlotKeeper.
 func (l *link) Resize(ctx context.Context, req driver.ResizeRequest) (driver.ResizeReply, error) {

@@ -74,8 +74,8 @@ func (s *Instant) acquire(req driver.AcquireRequest) (driver.AcquireReply, error
 	case reserved && kept.waiter != waiter:
 		return s.refuse(req, driver.AcquireReply{Reserved: true, TTL: s.left(kept.expires)}), nil
 	case req.Fair && !reserved:
-		if head := s.queue(key).head(); head != "" && head != waiter {
-			if named := s.nameNext(key, req.Window); named != "" && named != waiter {
+		if head := s.queue(line(key, req.Semaphore)).head(); head != "" && head != waiter {
+			if named := s.nameNext(key, line(key, req.Semaphore), req.Window, ""); named != "" && named != waiter {
 				return s.refuse(req, driver.AcquireReply{Reserved: true, TTL: req.Window}), nil
 			}
 		}
@@ -98,9 +98,10 @@ func (s *Instant) acquire(req driver.AcquireRequest) (driver.AcquireReply, error
 	s.Locks[key] = Lock{Token: req.Token, Counter: counter, Holder: req.Holder, Expires: s.after(req.TTL)}
 	delete(s.next, key)
 	if req.Waiter.Enqueue && req.Waiter.Ticket != 0 {
-		delete(s.queue(key).tickets, waiter)
+		queue := line(key, req.Semaphore)
+		delete(s.queue(queue).tickets, waiter)
 		if req.Waiter.Record != "" {
-			delete(s.saying, stay{key, waiter})
+			delete(s.saying, stay{queue, waiter})
 		}
 	}
 	return driver.AcquireReply{Granted: true, Counter: counter, Run: run}, nil
@@ -108,11 +109,13 @@ func (s *Instant) acquire(req driver.AcquireRequest) (driver.AcquireReply, error
 
 // refuse queues the caller if it asks for that.
 func (s *Instant) refuse(req driver.AcquireRequest, reply driver.AcquireReply) driver.AcquireReply {
-	if req.Waiter.ID == "" || !req.Waiter.Enqueue {
-		return reply
+	if req.Waiter.ID != "" && req.Waiter.Enqueue {
+		q := s.join(line(req.Key, req.Semaphore), req.Waiter)
+		reply.Ticket, reply.Ahead = q.tickets[req.Waiter.ID], q.rank(req.Waiter.ID)
 	}
-	q := s.join(req.Key, req.Waiter)
-	reply.Ticket, reply.Ahead = q.tickets[req.Waiter.ID], q.rank(req.Waiter.ID)
+	if of := req.Semaphore; of != nil && of.OneQueue && of.Any {
+		reply.Free = s.offer(of, req.Waiter.ID, req.Window)
+	}
 	return reply
 }
 
@@ -136,14 +139,14 @@ func (s *Instant) ticket(w driver.Waiter) int64 {
 	return w.Ticket
 }
 
-// nameNext is handoff.lua; it returns "" if nobody was named.
-func (s *Instant) nameNext(key string, window time.Duration) string {
+// nameNext is handoff.lua; it returns "" if nobody was named. The caller is not notified.
+func (s *Instant) nameNext(key, queue string, window time.Duration, caller string) string {
 	for range 64 {
-		head := s.queue(key).pop()
+		head := s.queue(queue).pop()
 		if head == "" {
 			return ""
 		}
-		if s.Publish(head, key) > 0 {
+		if head == caller || s.Publish(head, key) > 0 {
 			s.next[key] = reservation{waiter: head, expires: s.after(window)}
 			return head
 		}
@@ -219,10 +222,10 @@ func (s *Instant) Release(req driver.ReleaseRequest) driver.ReleaseReply {
 	}
 	s.bury(req)
 	if req.Waiter.ID != "" {
-		s.join(key, req.Waiter)
+		s.join(line(key, req.Semaphore), req.Waiter)
 	}
 	if _, reserved := s.next[key]; req.Handoff > 0 && !reserved {
-		reply.Named = s.nameNext(key, req.Handoff) != ""
+		reply.Named = s.nameNext(key, line(key, req.Semaphore), req.Handoff, "") != ""
 	}
 	return reply
 }
@@ -245,6 +248,10 @@ func (s *Instant) Leave(req driver.LeaveRequest) {
 		s.leaveShared(req)
 		return
 	}
+	if of := req.Semaphore; of != nil && of.OneQueue {
+		s.leaveSlots(req)
+		return
+	}
 	delete(s.queue(req.Key).tickets, req.WaiterID)
 	delete(s.saying, stay{req.Key, req.WaiterID})
 	if kept, reserved := s.next[req.Key]; !reserved || kept.waiter != req.WaiterID {
@@ -252,7 +259,7 @@ func (s *Instant) Leave(req driver.LeaveRequest) {
 	}
 	delete(s.next, req.Key)
 	if _, held := s.Locks[req.Key]; !held && len(s.readers[req.Key]) == 0 {
-		s.nameNext(req.Key, req.Handoff)
+		s.nameNext(req.Key, req.Key, req.Handoff, "")
 	}
 }
 

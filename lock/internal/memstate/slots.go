@@ -1,6 +1,7 @@
 package memstate
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/lockscope/lockscope/lock/driver"
@@ -58,4 +59,59 @@ func (s *Instant) Resize(req driver.ResizeRequest) driver.ResizeReply {
 		s.slots[req.Key] = slotCount{slots: req.To, expires: s.after(req.Keep)}
 	}
 	return driver.ResizeReply(known)
+}
+
+// line is the key under which the waiters for a lock queue.
+func line(key string, of *driver.Semaphore) string {
+	if of != nil && of.OneQueue {
+		return of.QueueKey()
+	}
+	return key
+}
+
+// offer is offer.lua: it names waiters for the slots that are free and kept for nobody. It returns 1 + a slot that is
+// kept for the caller, or else one that nobody wants; 0 if there is none.
+func (s *Instant) offer(of *driver.Semaphore, caller string, window time.Duration) int {
+	own, free := 0, 0
+	for slot := range of.Slots {
+		key := of.SlotKey(slot)
+		kept, reserved := s.next[key]
+		if s.taken(key) || reserved && kept.waiter != caller {
+			continue
+		}
+		named := kept.waiter
+		if !reserved {
+			named = s.nameNext(key, of.QueueKey(), window, caller)
+		}
+		switch {
+		case named == "" && free == 0:
+			free = slot + 1
+		case named != "" && named == caller && own == 0:
+			own = slot + 1
+		}
+	}
+	return cmp.Or(own, free)
+}
+
+// taken reports that somebody has the lock.
+func (s *Instant) taken(key string) bool {
+	_, held := s.Locks[key]
+	return held || len(s.readers[key]) > 0
+}
+
+// leaveSlots is leaveslots.lua.
+func (s *Instant) leaveSlots(req driver.LeaveRequest) {
+	of := req.Semaphore
+	delete(s.queue(of.QueueKey()).tickets, req.WaiterID)
+	delete(s.saying, stay{of.QueueKey(), req.WaiterID})
+	for slot := range of.Slots {
+		key := of.SlotKey(slot)
+		if kept, reserved := s.next[key]; !reserved || kept.waiter != req.WaiterID {
+			continue
+		}
+		delete(s.next, key)
+		if !s.taken(key) {
+			s.nameNext(key, of.QueueKey(), req.Handoff, "")
+		}
+	}
 }

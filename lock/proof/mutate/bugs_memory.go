@@ -14,8 +14,8 @@ func memoryMutants() []Mutant {
 		{
 			Bug: "in memory, a waiter that nobody listens for is named", Why: "as above",
 			File:   "lock/internal/memstate/instant.go",
-			Old:    "if s.Publish(head, key) > 0 {",
-			New:    "if s.Publish(head, key) >= 0 {",
+			Old:    "s.Publish(head, key) > 0 {",
+			New:    "s.Publish(head, key) >= 0 {",
 			Killer: by(fakes, "TestFakeMatchesScripts"),
 		},
 		{
@@ -35,7 +35,7 @@ func memoryMutants() []Mutant {
 		{
 			Bug: "in memory, who has the lock still queues", Why: "as above",
 			File:   "lock/internal/memstate/instant.go",
-			Old:    "\t\tdelete(s.queue(key).tickets, waiter)\n",
+			Old:    "\t\tdelete(s.queue(queue).tickets, waiter)\n",
 			New:    "\t\t_ = waiter\n",
 			Killer: by(fakes, "TestFakeMatchesScripts"),
 		},

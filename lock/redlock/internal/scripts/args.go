@@ -43,12 +43,13 @@ func (s *Set) AcquireArgs(req *driver.AcquireRequest, at Place) []any {
 		return s.sharedAcquireArgs(req, at)
 	}
 	k := s.keys.of(req.Key)
+	q := s.queueOf(k, req.Semaphore, at)
 	args := append(make([]any, 0, 24), "evalsha", s.Acquire.Hash)
 	if req.Waiter.Enqueue && req.Waiter.Record != "" {
-		args = at.appendKeys(args, k.args.lock, k.args.fence, k.tombstone(req.Token), k.args.next, k.args.queue,
-			k.entry(req.Waiter.ID))
+		args = at.appendKeys(args, k.args.lock, k.args.fence, k.tombstone(req.Token), k.args.next, q.args.queue,
+			q.entry(req.Waiter.ID))
 	} else {
-		args = at.appendKeys(args, k.args.lock, k.args.fence, k.tombstone(req.Token), k.args.next, k.args.queue)
+		args = at.appendKeys(args, k.args.lock, k.args.fence, k.tombstone(req.Token), k.args.next, q.args.queue)
 	}
 	args = append(args, req.Token, req.Holder, millis(req.TTL), req.Floor, max(req.Run, 1))
 	if w := req.Waiter; w.Enqueue || w.Ticket > 0 || req.Fair {
@@ -65,7 +66,7 @@ func (s *Set) AcquireArgs(req *driver.AcquireRequest, at Place) []any {
 		}
 	}
 	if of := req.Semaphore; at.comparesSlots(of) {
-		return withSlots(args, s.slots.acquire, of, of.Slots, millis(of.Keep))
+		return withSlots(args, s.slots.acquire, of, of.Slots, millis(of.Keep), anySlotOf(of), millis(req.Window))
 	}
 	return args
 }
@@ -132,12 +133,13 @@ func (s *Set) ReleaseArgs(req *driver.ReleaseRequest, at Place) []any {
 		return s.sharedReleaseArgs(req, at)
 	}
 	k := s.keys.of(req.Key)
+	q := s.queueOf(k, req.Semaphore, at)
 	says := req.Waiter.ID != "" && req.Waiter.Record != ""
 	args := append(make([]any, 0, 16), "evalsha", s.Release.Hash)
 	if says {
-		args = append(args, 5, k.args.lock, k.tombstone(req.Token), k.args.next, k.args.queue, k.entry(req.Waiter.ID))
+		args = append(args, 5, k.args.lock, k.tombstone(req.Token), k.args.next, q.args.queue, q.entry(req.Waiter.ID))
 	} else {
-		args = append(args, 4, k.args.lock, k.tombstone(req.Token), k.args.next, k.args.queue)
+		args = append(args, 4, k.args.lock, k.tombstone(req.Token), k.args.next, q.args.queue)
 	}
 	args = append(args, req.Token, millis(req.Tombstone), millis(req.Handoff), at.counts)
 	if req.Waiter.ID != "" {
@@ -149,10 +151,17 @@ func (s *Set) ReleaseArgs(req *driver.ReleaseRequest, at Place) []any {
 	return args
 }
 
-// LeaveArgs are the arguments of leave.lua.
+// LeaveArgs are the arguments of the LeaveScript.
 func (s *Set) LeaveArgs(req *driver.LeaveRequest, at Place) []any {
 	if req.Mode != driver.Exclusive {
 		return s.sharedLeaveArgs(req, at)
+	}
+	if of := req.Semaphore; at.hasOneQueue(of) {
+		q := s.keys.of(of.QueueKey())
+		return []any{
+			"evalsha", s.slots.leave.Hash, 2, q.args.queue, q.entry(req.WaiterID),
+			req.WaiterID, millis(req.Handoff), at.counts, of.Key, of.Slots,
+		}
 	}
 	k := s.keys.of(req.Key)
 	return []any{

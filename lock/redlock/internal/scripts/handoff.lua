@@ -30,14 +30,14 @@ end
 -- name_next takes the head of the queue, keeps the lock for it for a short window
 -- and notifies it, by name, that it is its turn. A waiter nobody listens for any more
 -- is passed over; in a Redis Cluster PUBLISH counts only this shard's listeners,
--- so there it is not asked.
-local function name_next(lock, reservation, queue, window_ms, counts_listeners)
+-- so there it is not asked. A caller that names itself is not notified.
+local function name_next(lock, reservation, queue, window_ms, counts_listeners, caller)
   for _ = 1, 64 do
     local head = redis.call('ZPOPMIN', queue)[1]
     if not head then
       return
     end
-    local heard = redis.pcall('PUBLISH', 'lockscope:wake:' .. head, lock)
+    local heard = head == caller or redis.pcall('PUBLISH', 'lockscope:wake:' .. head, lock)
     if heard ~= 0 or counts_listeners ~= '1' then
       redis.call('SET', reservation, head, 'PX', window_ms)
       return head
@@ -45,3 +45,4 @@ local function name_next(lock, reservation, queue, window_ms, counts_listeners)
   end
 end
 
+local offer -- what a refusal does about other slots; in offer.lua

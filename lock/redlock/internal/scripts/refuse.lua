@@ -2,10 +2,11 @@
 
 local function refuse(code, pttl, holder)
   if not waiter or ticket == '' then
-    return {code, pttl, holder, 0, 0}
+    return {code, pttl, holder, 0, 0, offer and offer()}
   end
   local place = join(KEYS[5], waiter, ticket, KEYS[6], count > 10 and ARGV[10])
-  return {code, pttl, holder, place, redis.call('ZRANK', KEYS[5], waiter)}
+  local ahead = redis.call('ZRANK', KEYS[5], waiter)
+  return {code, pttl, holder, place, ahead, offer and offer()}
 end
 
 if value then

@@ -53,7 +53,7 @@ func parseAcquire(reply any) (driver.AcquireReply, error) {
 		if ok1 && ok2 {
 			return parseGrant(counter, run)
 		}
-	case (code == 0 || code == 2) && len(fields) == 5:
+	case (code == 0 || code == 2) && (len(fields) == 5 || len(fields) == 6):
 		return parseRefusal(code, fields)
 	}
 	return driver.AcquireReply{}, fmt.Errorf("%w: acquire replied code %d with %d fields", driver.ErrBadReply, code,
@@ -76,12 +76,20 @@ func parseRefusal(code int64, fields []any) (driver.AcquireReply, error) {
 		return driver.AcquireReply{}, fmt.Errorf("%w: refusal with fields %T %T %T %T",
 			driver.ErrBadReply, fields[1], fields[2], fields[3], fields[4])
 	}
+	free := int64(0)
+	if len(fields) == 6 {
+		var ok bool
+		if free, ok = fields[5].(int64); !ok || free < 0 {
+			return driver.AcquireReply{}, fmt.Errorf("%w: refusal with a free slot %T", driver.ErrBadReply, fields[5])
+		}
+	}
 	return driver.AcquireReply{
 		Reserved: code == 2,
 		TTL:      time.Duration(min(max(pttl, -1), maxPTTL)) * time.Millisecond,
 		Holder:   holder,
 		Ticket:   ticket,
 		Ahead:    int(min(ahead, 1<<30)),
+		Free:     int(min(free, 1<<30)),
 	}, nil
 }
 

@@ -56,7 +56,7 @@ func (s *Set) ReleaseIn(m driver.Mode) *redisconn.Script {
 	return choose(m, s.Release, s.sharing.release, s.sharing.release)
 }
 
-// LeaveIn is the script that LeaveArgs are for.
+// LeaveIn is the script that LeaveArgs are for, unless the lock is a slot: see LeaveScript.
 func (s *Set) LeaveIn(m driver.Mode) *redisconn.Script {
 	return choose(m, s.Leave, s.sharing.leave, s.sharing.leave)
 }

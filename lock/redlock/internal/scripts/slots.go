@@ -17,16 +17,23 @@ var slotsLua string
 //go:embed slot.lua
 var slotLua string
 
+//go:embed offer.lua
+var offerLua string
+
+//go:embed leaveslots.lua
+var leaveSlotsLua string
+
 //go:embed resize.lua
 var resizeLua string
 
 // slotScripts are those of a semaphore and its slots.
-type slotScripts struct{ acquire, extend, resize *redisconn.Script }
+type slotScripts struct{ acquire, extend, leave, resize *redisconn.Script }
 
 func newSlotScripts() slotScripts {
 	return slotScripts{
-		acquire: redisconn.NewScript(slotsLua, acquireLua, handoffLua, refuseLua),
+		acquire: redisconn.NewScript(slotsLua, acquireLua, handoffLua, offerLua, refuseLua),
 		extend:  redisconn.NewScript(slotLua, extendLua),
+		leave:   redisconn.NewScript(handoffLua, leaveSlotsLua),
 		resize:  redisconn.NewScript(resizeLua),
 	}
 }
@@ -37,6 +44,33 @@ func SlotsKey(semaphoreKey string) string { return "lockscope:slots:{" + semapho
 // comparesSlots reports that the script compares the number of slots. In a Redis Cluster that is on another server
 // than most of the slots.
 func (p Place) comparesSlots(of *driver.Semaphore) bool { return of != nil && p.marker }
+
+// hasOneQueue reports that the waiters for the slots have one queue.
+func (p Place) hasOneQueue(of *driver.Semaphore) bool { return p.comparesSlots(of) && of.OneQueue }
+
+// queueOf has the keys of the queue that a request about a lock concerns: those of the lock, or of its semaphore.
+func (s *Set) queueOf(lock *keys, of *driver.Semaphore, at Place) *keys {
+	if at.hasOneQueue(of) {
+		return s.keys.of(of.QueueKey())
+	}
+	return lock
+}
+
+// anySlotOf is what slots.lua takes for a caller that takes any slot.
+func anySlotOf(of *driver.Semaphore) string {
+	if of.OneQueue && of.Any {
+		return of.Key
+	}
+	return ""
+}
+
+// LeaveScript is the script of LeaveArgs.
+func (s *Set) LeaveScript(req *driver.LeaveRequest, at Place) *redisconn.Script {
+	if req.Mode == driver.Exclusive && at.hasOneQueue(req.Semaphore) {
+		return s.slots.leave
+	}
+	return s.LeaveIn(req.Mode)
+}
 
 // AcquireScript is the script of AcquireArgs.
 func (s *Set) AcquireScript(req *driver.AcquireRequest, at Place) *redisconn.Script {

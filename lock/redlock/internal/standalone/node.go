@@ -125,7 +125,7 @@ func (n *Node) Raise(call driver.Call, req *driver.RaiseRequest, to driver.Answe
 func (n *Node) Leave(call driver.Call, req *driver.LeaveRequest, to driver.Answer[bool]) {
 	args := n.scripts.LeaveArgs(req, scripts.OnServer())
 	c := &flagCommand{to: to}
-	c.Command = lanes.Command{Call: call, Script: n.scripts.LeaveIn(req.Mode), Args: args, To: c}
+	c.Command = lanes.Command{Call: call, Script: n.scripts.LeaveScript(req, scripts.OnServer()), Args: args, To: c}
 	n.lanes.Submit(&c.Command)
 }
 

@@ -6,7 +6,13 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/internal/scripts"
 )
 
-var _ driver.SlotKeeper = (*Node)(nil)
+var (
+	_ driver.SlotKeeper = (*Node)(nil)
+	_ driver.SlotQueuer = (*Node)(nil)
+)
+
+// QueuesSlots implements driver.SlotQueuer.
+func (n *Node) QueuesSlots() error { return nil }
 
 type resizeCommand struct {
 	lanes.Command
