@@ -35,6 +35,8 @@ type AcquireOptions struct {
 	Slots int  // how many slots the semaphore has; 0 for other kinds
 	Look  Look // which part of a call of a construct this is
 
+	OneQueue bool // the semaphore has one queue, and a call that waits takes any slot: see [QueuesSlots]
+
 	CallSite string // where the construct was called, if it has made this call in a goroutine of its own; "" otherwise
 
 	HoldReason string // why the lock is held, for others to read

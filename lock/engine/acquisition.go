@@ -35,7 +35,7 @@ func (a *acquisition) acquireLease() (*lease.Lease, error) {
 		}
 		l.Lose()
 		a.last = fmt.Errorf("%w: %q ran out while this process stood still", lock.ErrTooLate, a.Resource)
-		if a.Opts.NoWait || a.attempts > 0 && a.attempts == a.Opts.MaxAttempts {
+		if a.Opts.NoWait || a.attempts > 0 && a.spent() {
 			return nil, a.last
 		}
 		a.gate.ticket, a.gate.queued, a.gate.next = 0, 0, false // the grant has used them up
@@ -45,6 +45,9 @@ func (a *acquisition) acquireLease() (*lease.Lease, error) {
 // enterAndAcquire joins the resource's queue and acquires. The lease leaves the queue when it
 // ends; late reports that it ran out before it could be returned.
 func (a *acquisition) enterAndAcquire(ctx context.Context) (l *lease.Lease, late bool, err error) {
+	if a.any != nil {
+		return a.enterLine(ctx)
+	}
 	a.Queue = a.engine.queues.Enter(a.key)
 	defer func() {
 		if l == nil {
@@ -73,7 +76,7 @@ func (a *acquisition) acquire(ctx context.Context) (attempt.Beginning, error) {
 		return turn.From, nil
 	}
 	from, err := a.contend(ctx)
-	if err != nil {
+	if err != nil && a.any == nil {
 		a.Queue.PassTurn()
 	}
 	return from, err
@@ -86,7 +89,7 @@ func (a *acquisition) awaitTurn(ctx context.Context) (*queue.Turn, error) {
 	if turn == nil {
 		return nil, nil
 	}
-	a.graph.Wait(&a.Queue.Graph)
+	a.graph.Wait(a.waitsOn())
 	e := lock.WaitStart{Resource: a.Resource, Kind: lock.WaitLocal}
 	hooked, began := ctx, time.Time{}
 	if len(a.Traces) > 0 {

@@ -92,6 +92,14 @@ func (a *async) Resize(call driver.Call, req *driver.ResizeRequest, to driver.An
 	block(a, call, to, func(ctx context.Context) (driver.ResizeReply, error) { return k.Resize(ctx, *req) })
 }
 
+// QueuesSlots implements driver.SlotQueuer. It fails if the node does not.
+func (a *async) QueuesSlots() error {
+	if q, ok := a.BlockingNode.(driver.SlotQueuer); ok {
+		return q.QueuesSlots()
+	}
+	return errNoSlotQueue
+}
+
 // Warm implements driver.Warmer. It does nothing if the node has no Warm.
 func (a *async) Warm(ctx context.Context) error {
 	if w, ok := a.BlockingNode.(driver.Warmer); ok {

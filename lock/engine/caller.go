@@ -21,6 +21,8 @@ type caller struct {
 	key    string
 	graph  deadlock.Call
 	began  time.Time
+	any    *anySlot // nil unless the call takes any slot of a semaphore
+	line   string   // key of the queue on the nodes: key, or that of the semaphore
 }
 
 // lease makes the lease of the call; see lease.New.
@@ -74,7 +76,7 @@ func (c *caller) until(ctx context.Context, w woken) (told *queue.WakeUp, err er
 // waitsForSlots makes any slot of a semaphore end the wait in the graph of waits, wherever the call queues.
 func (c *caller) waitsForSlots() {
 	of := records.Construct{Kind: c.Opts.Kind, Slots: c.Opts.Slots}
-	if len(c.graph.Leases()) == 0 || records.SlotsOf(c.key, of) == nil {
+	if len(c.graph.Leases()) == 0 || of.Slots == 1 || records.SlotsOf(c.key, of) == nil {
 		return
 	}
 	c.graph.WaitsForEither(func() []*deadlock.Resource { return c.engine.queues.Graphs(records.SlotsOf(c.key, of)) })

@@ -38,12 +38,12 @@ func (a *contender) contend(ctx context.Context) (attempt.Beginning, error) {
 		if res.Err == nil {
 			a.Queue.Blocker.Store(nil)
 			a.Queue.Met.Store(nil)
-			a.gate.leave(ctx, &a.caller, try)
+			a.leave(ctx, try)
 			return try.Won(), nil
 		}
 		a.remember(try, res)
 		if ended := a.endedBy(ctx); ended != nil {
-			a.gate.leave(ctx, &a.caller, nil)
+			a.leave(ctx, nil)
 			if a.last == nil {
 				a.last = a.Queue.LastMet()
 			}
@@ -52,13 +52,13 @@ func (a *contender) contend(ctx context.Context) (attempt.Beginning, error) {
 			}
 			return attempt.Beginning{}, a.cut(ended, a.last)
 		}
-		if a.Opts.NoWait && !a.undecided.again(res) || res.Hopeless || a.attempts == a.Opts.MaxAttempts {
+		if a.Opts.NoWait && !a.undecided.again(res) || res.Hopeless || a.spent() {
 			try.Settle(ctx)
-			a.gate.leave(ctx, &a.caller, nil)
+			a.leave(ctx, nil)
 			return attempt.Beginning{}, a.undecided.most(res.Err)
 		}
 		if err := a.beforeNext(ctx, res); err != nil {
-			a.gate.leave(ctx, &a.caller, nil)
+			a.leave(ctx, nil)
 			return attempt.Beginning{}, a.cut(err, a.last)
 		}
 	}
@@ -97,6 +97,7 @@ func (a *contender) try(ctx context.Context) (*attempt.Attempt, ballot.Result) {
 		a.Traces.AttemptEnd(hooked, try.End(time.Since(began), res.Err))
 	}
 	a.gate.note(try.Gate, try.Waiter.Enqueue, res)
+	a.noteSlot(try, res)
 	if res.Err != nil {
 		a.gate.barred |= try.Barred()
 	}
@@ -113,8 +114,11 @@ func (a *contender) terms(ctx context.Context) attempt.Terms {
 	t := attempt.Terms{
 		Start:  lock.AttemptStart{Resource: a.Resource, Attempt: a.attempts, GateFirst: a.gateFirst()},
 		Traces: a.Traces, Traced: a.Traced, Queue: &a.Queue.Calls, Opts: a.Opts, Since: time.Now(), Origin: a.Origin,
-		Earlier: a.earlier, Reserve: a.reserve(), Gate: a.gate.choose(a.key, a.engine.Nodes),
+		Earlier: a.earlier, Reserve: a.reserve(), Gate: a.gate.choose(a.line, a.engine.Nodes),
 		Semaphore: a.semaphore(),
+	}
+	if a.any != nil {
+		a.toSlot(&t)
 	}
 	t.Waiter = a.waiter(ctx, t.Gate)
 	return t
@@ -143,8 +147,10 @@ func (a *contender) gateFirst() bool {
 		return false
 	case a.Opts.Fair:
 		return a.polls%2 == 0
+	case a.any != nil && !a.gate.first():
+		return true // only the first in the queue may ask the others without a name
 	case a.attempts == 1:
-		return a.waited || a.engine.Contended.Has(a.key)
+		return a.waited || a.engine.Contended.Has(a.line)
 	}
 	return a.polls == 0
 }
@@ -155,7 +161,7 @@ func (a *contender) listens(ctx context.Context, n *nodes.Node) bool {
 	if n.Listening.Load() {
 		return a.polls%2 == 0
 	}
-	if a.attempts == 1 || n.Mute.Load() {
+	if a.attempts == 1 && a.any == nil || n.Mute.Load() {
 		return false
 	}
 	e := lock.NodeStart{Resource: a.Resource, Op: lock.OpSubscribe, Attempt: a.attempts}
@@ -173,6 +179,9 @@ const (
 // reserve is how many fences the next attempt asks for: one for its own lease, and more if
 // callers of this process wait for a hand-over.
 func (a *contender) reserve() uint64 {
+	if a.any != nil {
+		return 1
+	}
 	if a.Opts.NoWait || !attempt.HandsOver(&a.Opts) {
 		return 1
 	}
@@ -184,12 +193,16 @@ func (a *contender) drainWake() {
 	select {
 	case w := <-a.Queue.Wake:
 		a.named = a.named || w.Named
+		a.told(w)
 	default:
 	}
 }
 
 // wait blocks until another attempt is worth while.
 func (a *contender) wait(ctx context.Context, res ballot.Result) error {
+	if a.any != nil && a.takesOffer(res) {
+		return nil
+	}
 	p := a.pause(a.engine.Config, res, standing{
 		tries: a.attempts, nodes: len(a.engine.Nodes), named: a.named, next: a.gate.first(),
 		looking: a.engine.queues.Looking.Load(),
@@ -212,7 +225,7 @@ func (a *contender) wait(ctx context.Context, res ballot.Result) error {
 	}
 	a.Queue.First.Store(wasNamed || res.Ticket > 0 && res.Ahead == 0)
 	defer a.Queue.First.Store(false)
-	a.graph.Wait(&a.Queue.Graph)
+	a.graph.Wait(a.waitsOn())
 	hooked := a.Traces.WaitStart(ctx, e)
 	began := time.Now()
 	err := a.sleep(ctx, p, wasNamed)
@@ -237,6 +250,7 @@ func (a *contender) sleep(ctx context.Context, p pause, wasNamed bool) error {
 	case err != nil:
 	case told != nil:
 		a.named, a.polls = told.Named, 0
+		a.told(*told)
 	case early:
 		a.polls++ // every other attempt does not leave the queue: see listens
 	default:
@@ -244,6 +258,7 @@ func (a *contender) sleep(ctx context.Context, p pause, wasNamed bool) error {
 		if a.polls++; !p.poll {
 			a.polls = 0
 		}
+		a.toNextSlot()
 	}
 	return err
 }

@@ -18,6 +18,9 @@ type core struct {
 
 	queues *queue.Queues
 	leases *lease.Open
+
+	slotQueue  bool // the nodes have one queue for all slots of a semaphore
+	semaphores semaphores
 }
 
 // wakeUp makes the function that a node calls when a release names this process. If no
@@ -27,10 +30,14 @@ func (e *core) wakeUp(n *nodes.Node) func(key string) {
 		if e.queues.WakeUp(key) {
 			return
 		}
+		of := e.semaphores.of(key)
+		if of != nil && e.queues.WakeUpForSlot(of.QueueKey(), key, of.Slot) {
+			return
+		}
 		if resource, ours := strings.CutPrefix(key, e.Config.Prefix); !ours || lock.ValidateResource(resource) != nil {
 			return
 		}
-		req := &driver.LeaveRequest{Key: key, WaiterID: e.ID, Handoff: nodes.HandoffWindow}
+		req := &driver.LeaveRequest{Key: key, WaiterID: e.ID, Handoff: nodes.HandoffWindow, Semaphore: of}
 		call := driver.Call{Context: context.Background(), Deadline: time.Now().Add(e.Config.NodeTimeout(lock.DefaultTTL))}
 		e.Releases.Begin()
 		n.Leave(call, req, &leftUnasked{n, time.Now()})

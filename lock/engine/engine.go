@@ -78,6 +78,7 @@ func (e *Engine) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 		return nil, fmt.Errorf("lock: %q: %w", resource, err)
 	}
 	a.Origin.Kind, a.Origin.Slots, a.Origin.Reason = a.Opts.Kind, a.Opts.Slots, a.Opts.HoldReason
+	a.joinLine()
 	a.graph = deadlock.NewCall(ctx, a.Opts.FailOnDeadlock)
 	if err := a.upgrades(); err != nil {
 		return nil, err

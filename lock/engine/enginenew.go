@@ -42,9 +42,11 @@ func (s *Settings) NewEngine(members []driver.Node) (*Engine, error) {
 		System: members[0].System(), Name: cmp.Or(s.Backend, members[0].System()), Namespace: s.Namespace,
 		Keyspace: nodes.Keyspace(s.Servers, s.Namespace, s.Prefix, members),
 	})
-	return &Engine{
+	e := &Engine{
 		core: core{Set: set, queues: queue.NewQueues(len(members)), leases: lease.NewOpen()}, said: s,
-	}, nil
+	}
+	e.slotQueue = e.QueuesSlots() == nil
+	return e, nil
 }
 
 // checkNames refuses equal names: errors, traces and metrics tell nodes apart by name.

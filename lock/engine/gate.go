@@ -84,8 +84,7 @@ func (g *gateQueue) leave(ctx context.Context, c *caller, won *attempt.Attempt) 
 		if late&(1<<i) != 0 {
 			l.unless = &won.Grants[i]
 		}
-		c.engine.Releases.Begin()
-		calls.Do(l)
+		l.queue()
 	}
 }
 
@@ -99,9 +98,17 @@ type leaving struct {
 	event   lock.NodeStart
 	req     driver.LeaveRequest
 	unless  *attempt.Grant // nothing is sent if the node has granted by then; may be nil
+	after   *lineTurn      // passed on once all nodes have answered; may be nil
 	command nodes.Command
 }
 
+// queue sends the call after the node's earlier calls.
+func (l *leaving) queue() {
+	l.n.Set.Releases.Begin()
+	l.calls.Do(l)
+}
+
+// Start implements callqueue.Call.
 func (l *leaving) Start(callqueue.Waiter) {
 	if l.unless != nil && l.unless.Has() {
 		l.done()
@@ -121,4 +128,7 @@ func (l *leaving) Answer(_ bool, err error) {
 func (l *leaving) done() {
 	l.calls.Next()
 	l.n.Set.Releases.End()
+	if l.after != nil {
+		l.after.done()
+	}
 }

@@ -14,6 +14,10 @@ func slotsKept(maxTTL time.Duration) time.Duration { return max(24*time.Hour, 2*
 
 // semaphore is what the requests of the call say of its semaphore; nil if the resource is not one of its slots.
 func (c *caller) semaphore() *driver.Semaphore {
+	if c.any != nil {
+		of := c.any.of
+		return &of
+	}
 	if c.Opts.Kind != lock.KindSemaphore || c.Opts.Slots == 0 {
 		return nil
 	}
@@ -23,5 +27,6 @@ func (c *caller) semaphore() *driver.Semaphore {
 	}
 	return &driver.Semaphore{
 		Key: c.engine.Config.Prefix + name, Slot: slot, Slots: c.Opts.Slots, Keep: slotsKept(c.engine.Config.MaxTTL),
+		OneQueue: c.Opts.OneQueue && c.engine.slotQueue,
 	}
 }

@@ -24,7 +24,7 @@ func newContending() *acquisition {
 	q := e.queues.Enter("lock:a")
 	q.TakeTurn(&opts, nil)
 	return &acquisition{contender{caller: caller{
-		Request: lease.Request{Queue: q, Opts: opts, Parent: ctx, Traced: ctx}, engine: e, key: "lock:a",
+		Request: lease.Request{Queue: q, Opts: opts, Parent: ctx, Traced: ctx}, engine: e, key: "lock:a", line: "lock:a",
 	}}}
 }
 

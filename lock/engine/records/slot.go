@@ -36,15 +36,19 @@ func ParseSlot(resource string) (semaphore string, slot int, ok bool) {
 	return resource[:at], slot, true
 }
 
-// SlotsOf names all slots of the semaphore that a resource is part of: the resource is one of its slots, or its own
-// name. It is nil for other constructs, and for a semaphore with one slot.
+// AnySlot is what follows the name of a semaphore in the key of the queue of those that wait for any of its slots.
+const AnySlot = "#*"
+
+// SlotsOf names all slots of the semaphore that a resource is part of: the resource is one of its slots, its own name,
+// or that with AnySlot. It is nil for other constructs, and for the slot of a semaphore with one.
 func SlotsOf(resource string, of Construct) []string {
-	if of.Kind != lock.KindSemaphore || of.Slots < 2 || of.Slots > MaxSlots {
+	if of.Kind != lock.KindSemaphore || of.Slots < 1 || of.Slots > MaxSlots ||
+		of.Slots == 1 && !strings.HasSuffix(resource, AnySlot) {
 		return nil
 	}
 	name, slot, ok := ParseSlot(resource)
 	if !ok || slot >= of.Slots {
-		name = resource
+		name = strings.TrimSuffix(resource, AnySlot)
 	}
 	all := make([]string, of.Slots)
 	for i := range all {

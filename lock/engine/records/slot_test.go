@@ -31,6 +31,9 @@ func TestSlotsOf(t *testing.T) {
 	}{
 		{"jobs#1", Construct{Kind: lock.KindSemaphore, Slots: 3}, three},
 		{"jobs", Construct{Kind: lock.KindSemaphore, Slots: 3}, three},
+		{"jobs#*", Construct{Kind: lock.KindSemaphore, Slots: 3}, three},
+		{"jobs#*", Construct{Kind: lock.KindSemaphore, Slots: 1}, three[:1]},
+		{"jobs#*", Construct{}, nil},
 		{"jobs#1", Construct{Kind: lock.KindSemaphore, Slots: 1}, nil},
 		{"jobs#1", Construct{Kind: lock.KindSemaphore, Slots: MaxSlots + 1}, nil},
 		{"jobs#1", Construct{Kind: lock.KindSet, Slots: 3}, nil},

@@ -154,7 +154,7 @@ func waitMutants() []Mutant {
 		{
 			Bug: "who gives up stays in the queue", Why: "the lock is kept for it when its turn comes",
 			File:   "lock/engine/contender.go",
-			Old:    "if err := a.beforeNext(ctx, res); err != nil {\n			a.gate.leave(ctx, &a.caller, nil)",
+			Old:    "if err := a.beforeNext(ctx, res); err != nil {\n			a.leave(ctx, nil)",
 			New:    "if err := a.beforeNext(ctx, res); err != nil {",
 			Killer: by(redlock, "TestRealCancelWaiter"),
 		},

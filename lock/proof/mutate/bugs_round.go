@@ -43,7 +43,7 @@ func roundMutants() []Mutant {
 		{
 			Bug: "the first attempt never asks the gate first", Why: "as above",
 			File:   "lock/engine/contender.go",
-			Old:    "return a.waited || a.engine.Contended.Has(a.key)",
+			Old:    "return a.waited || a.engine.Contended.Has(a.line)",
 			New:    "return false",
 			Killer: by(engine, "TestTheGateIsAskedFirst"),
 		},

@@ -62,6 +62,8 @@ type Terms struct {
 	Waiter  driver.Waiter
 
 	Semaphore *driver.Semaphore // whose slot it is; nil for other locks
+	Contender nodes.Contender   // in this process; nil for the one in Queue
+	Yields    bool              // at the gate it is Fair: nobody has named the caller
 }
 
 // New prepares an attempt with a token of its own. Run makes it.
@@ -78,7 +80,7 @@ func New(e *nodes.Set, t Terms) *Attempt {
 	a.Req = driver.AcquireRequest{
 		Key: t.Queue.Key, Token: newToken(), Holder: e.HolderRecord(t.Since, t.Origin), TTL: t.Opts.TTL, Run: t.Reserve,
 		Floor: uint64(max(t.Since.UnixMicro(), 1)), Fair: t.Opts.Fair, Window: nodes.HandoffWindow, Shared: &a.shared,
-		Mode: Mode(t.Opts.Kind), Bar: Bar(e, &t.Opts), Semaphore: t.Semaphore,
+		Mode: Mode(t.Opts.Kind), Bar: Bar(e, &t.Opts), Semaphore: offersNone(t.Semaphore),
 	}
 	for i, n := range e.Nodes {
 		g := &a.Grants[i]
@@ -127,6 +129,20 @@ func (a *Attempt) Holder() string { return a.Req.Holder }
 // Dequeued reports that the gate, whose queue the attempt had joined, granted: it has taken this process out of it.
 func (a *Attempt) Dequeued() bool { return a.Waiter.Enqueue && a.Grants[a.Gate].Has() }
 
+// InLine reports that the attempt is one of a caller that takes any slot of a semaphore.
+func (a *Attempt) InLine() bool { return a.Semaphore != nil && a.Semaphore.OneQueue && a.Semaphore.Any }
+
+// offersNone is the semaphore in requests to nodes other than the gate. They have no queue, or one of callers whose gate
+// did not answer: two that have different gates would name each other without end.
+func offersNone(of *driver.Semaphore) *driver.Semaphore {
+	if of == nil || !of.Any {
+		return of
+	}
+	other := *of
+	other.Any = false
+	return &other
+}
+
 // abandon releases the token on every node that may have it, in the background. A waiter
 // that the gate granted keeps its position in the gate's queue.
 func (a *Attempt) abandon() {
@@ -141,7 +157,7 @@ func (a *Attempt) abandon() {
 		}
 		u := &Undoing{
 			Grant: g, Ctx: a.ctx, Traces: a.Traces, Event: a.event(lock.OpRelease), Timeout: a.Timeout, withdraw: true,
-			Req: driver.ReleaseRequest{Key: a.Req.Key, Token: a.Req.Token, Mode: a.Req.Mode},
+			Req: driver.ReleaseRequest{Key: a.Req.Key, Token: a.Req.Token, Mode: a.Req.Mode, Semaphore: a.Semaphore},
 		}
 		if state == GrantHeld {
 			a.undone = granters.over
@@ -149,7 +165,9 @@ func (a *Attempt) abandon() {
 			u.Report = &granter{granters: granters}
 		}
 		if i == a.Gate {
-			u.contender = a.Queue.Contender
+			if u.contender = a.Contender; u.contender == nil {
+				u.contender = a.Queue.Contender
+			}
 		}
 		if i == a.Gate && a.Waiter.Enqueue {
 			u.Req.Waiter = a.Waiter

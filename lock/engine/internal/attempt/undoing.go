@@ -95,7 +95,7 @@ func (u *Undoing) done() {
 // Tell passes an answer on.
 func (u *Undoing) Tell(a nodes.ReleaseAnswer) {
 	if a.Reply.Named {
-		u.Grant.Set.Contended.Mark(u.Req.Key, nodes.HandoffWindow)
+		u.Grant.Set.Contended.Mark(queueKey(&u.Req), nodes.HandoffWindow)
 	}
 	if u.contender != nil && a.Err == nil && a.Reply.Found == driver.FoundOwn {
 		u.contender.GrantWasted()
@@ -104,6 +104,14 @@ func (u *Undoing) Tell(a nodes.ReleaseAnswer) {
 		a.From = u.Grant.Index
 		u.Report.ReleaseAnswered(a)
 	}
+}
+
+// queueKey is the key under which those queue that wait for what is released.
+func queueKey(req *driver.ReleaseRequest) string {
+	if of := req.Semaphore; of != nil && of.OneQueue {
+		return of.QueueKey()
+	}
+	return req.Key
 }
 
 // Again sends the release once more and returns the answer.

@@ -18,9 +18,10 @@ import (
 func (a *Attempt) vote(ctx context.Context) ballot.Result {
 	a.Req.Waiter = a.Waiter
 	a.Req.Waiter.Enqueue = false
-	if a.Waiter.Enqueue {
+	if a.Waiter.Enqueue || a.InLine() {
 		joining := a.Req
-		joining.Waiter, joining.Shared = a.Waiter, nil
+		joining.Waiter, joining.Shared, joining.Semaphore = a.Waiter, nil, a.Semaphore
+		joining.Fair = joining.Fair || a.Yields
 		a.gateReq = &joining
 	}
 	if a.Start.GateFirst {

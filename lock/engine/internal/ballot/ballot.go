@@ -34,6 +34,7 @@ type Ballot struct {
 	Failures Failures
 	ticket   int64
 	ahead    int
+	open     int
 }
 
 // Count takes one vote.
@@ -60,7 +61,7 @@ func (b *Ballot) Count(from int, reply driver.AcquireReply, err error) {
 			b.free = append(b.free, reply.TTL)
 		}
 		if from == b.Gate {
-			b.ticket, b.ahead = reply.Ticket, reply.Ahead
+			b.ticket, b.ahead, b.open = reply.Ticket, reply.Ahead, reply.Free
 		}
 	}
 }
@@ -153,7 +154,7 @@ func (b *Ballot) TurnedAway() Result {
 
 // Result is what the votes amount to; err is why collecting them was cut short.
 func (b *Ballot) Result(err error) Result {
-	res := Result{Err: err, FreeIn: -1, Ticket: b.ticket, Ahead: b.ahead}
+	res := Result{Err: err, FreeIn: -1, Ticket: b.ticket, Ahead: b.ahead, Open: b.open}
 	if err == nil && b.Tally.Won() {
 		return res
 	}

@@ -13,6 +13,7 @@ type Result struct {
 	FreeIn      time.Duration // until a quorum of TTLs has run out; < 0 if unknown
 	Ticket      int64         // position in the gate's queue; 0 if not queued
 	Ahead       int
+	Open        int  // as driver.AcquireReply.Free, by the gate
 	GateFault   bool // the gate node did not answer
 	Hopeless    bool // trying again cannot help
 	Split       bool // enough nodes answered, but others have some of them

@@ -31,6 +31,7 @@ func (l *Lease) keepTurn(from *attempt.Beginning, o *lock.AcquireOptions, now ti
 	until := from.HandOverUntil(o, now)
 	switch {
 	case o.NoWait: // never had it
+	case l.attempt.InLine(): // has passed it on
 	case until == 0:
 		l.queue.PassTurn()
 	default:
@@ -60,6 +61,7 @@ func (l *Lease) handOver() bool {
 	l.cancel(lock.ErrReleased)
 	close(next.Come)
 	l.queue.Graph.NotHeldBy(&l.graph)
+	l.queue.Leases.Add(-1)
 	l.open.forget(l)
 	l.queue.Leave()
 	return true

@@ -87,6 +87,7 @@ func New(e *nodes.Set, open *Open, c *Request, from attempt.Beginning) (l *Lease
 	l.timer = time.AfterFunc(l.untilDue(now), l.watch)
 	l.open.remember(l)
 	l.queue.Graph.HeldBy(&l.graph, l.attempt.Req.Mode == driver.Read)
+	l.queue.Leases.Add(1)
 	l.mu.Unlock()
 	if e.Closing() { // Close may have looked before this lease was there to see
 		l.stop(lock.ErrClosed)
@@ -222,6 +223,7 @@ func (l *Lease) end(cause error) bool {
 		l.attempt.Grants[i].GiveUp()
 	}
 	l.cancel(cause)
+	l.queue.Leases.Add(-1)
 	l.queue.Graph.NotHeldBy(&l.graph)
 	l.open.forget(l)
 	return true

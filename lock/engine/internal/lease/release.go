@@ -103,11 +103,17 @@ func (l *Lease) startRelease(ctx context.Context, wait callqueue.Waiter) *releas
 	for i := range round.undoings {
 		u := &round.undoings[i]
 		u.Grant, u.Ctx, u.Traces, u.Event = &a.Grants[i], values, l.ts, lock.NodeStart{Resource: l.resource, Op: lock.OpRelease}
-		u.Req = driver.ReleaseRequest{Key: a.Req.Key, Token: a.Req.Token, Handoff: nodes.HandoffWindow, Mode: a.Req.Mode}
+		u.Req = driver.ReleaseRequest{
+			Key: a.Req.Key, Token: a.Req.Token, Handoff: nodes.HandoffWindow, Mode: a.Req.Mode, Semaphore: a.Semaphore,
+		}
 		u.Timeout, u.Shared, u.Report = a.Timeout, &round.shared, round
 		u.Queue(wait)
 	}
-	if a.Req.Mode != driver.Read { // other readers may be left: the nodes know
+	switch of := a.Semaphore; {
+	case a.Req.Mode == driver.Read: // other readers may be left: the nodes know
+	case of != nil && of.OneQueue:
+		l.queue.ReleasedSlot(of.QueueKey(), of.Slot)
+	default:
 		l.queue.Released()
 	}
 	return round

@@ -24,11 +24,13 @@ type Queue struct {
 	Met     atomic.Pointer[error]          // why the last attempt of who contended failed; nil once one succeeded
 	Graph   deadlock.Resource              // whether a lease of this process holds it
 	First   atomic.Bool                    // the caller that contends waits, and is the next to be named or was named
+	Leases  atomic.Int32                   // of this process that have not ended
 }
 
 // WakeUp is a hint that an attempt is worth while.
 type WakeUp struct {
 	Named  bool // a release named this process's waiter
+	Slot   int  // 1 + the slot for which it was named; 0 for a lock by itself
 	Wasted bool // the gate has taken back a grant of a failed attempt: see wastedGrant
 }
 

@@ -1,0 +1,43 @@
+package queue
+
+// The callers of this process that wait for any slot of a semaphore have one queue, their line. The calls about each
+// slot have the slot's own queue, so that they keep their order.
+
+// Slot is a slot whose line has this queue. It implements nodes.Contender.
+type Slot struct{ Line *Queue }
+
+// GrantWasted implements nodes.Contender.
+func (s Slot) GrantWasted() { s.Line.GrantWasted() }
+
+// ReleasedSlot is Released for a slot: the caller that waits first in its line goes on, with this slot.
+func (q *Queue) ReleasedSlot(line string, slot int) {
+	q.all.mu.Lock()
+	defer q.all.mu.Unlock()
+	if l := q.all.byKey[line]; l != nil && l.First.CompareAndSwap(true, false) {
+		l.signal(WakeUp{Named: true, Slot: slot + 1})
+	}
+}
+
+// WakeUpForSlot signals the caller that contends in the line of a slot. It reports whether the message needs no other
+// answer: one contends, or a lease of this process has the slot by now.
+func (all *Queues) WakeUpForSlot(line, key string, slot int) bool {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if q := all.byKey[key]; q != nil && q.Leases.Load() > 0 {
+		return true
+	}
+	l := all.byKey[line]
+	if l == nil || !l.contends() {
+		return false
+	}
+	l.signal(WakeUp{Named: true, Slot: slot + 1})
+	return true
+}
+
+// Forget drops a hint that came too late for the caller that contends.
+func (q *Queue) Forget() {
+	select {
+	case <-q.Wake:
+	default:
+	}
+}
