@@ -44,7 +44,7 @@ func (c *call) spanContext() trace.SpanContext { return c.traced.SpanContext(c.C
 
 // subject identifies the call in log records.
 func (c *call) subject() logs.Subject {
-	return logs.Subject{Context: c, Resource: c.counted.Resource(), Label: c.counted.Label(), Kind: c.kind}
+	return logs.Subject{Context: c, Resource: c.counted.Name(), Label: c.counted.Label(), Kind: c.kind}
 }
 
 // endWait ends all waits: Acquire is about to return.

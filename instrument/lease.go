@@ -31,6 +31,9 @@ func (m *lease) acquired(inner lock.Lease, beside bool) {
 	if validity == 0 { // no hook reported it
 		validity = inner.Remaining()
 	}
+	if got := inner.Resource(); got != c.counted.Resource() {
+		c.counted.Got(got)
+	}
 	c.counted.Acquired(validity, beside, c.spanContext())
 	c.counted.Hold(inner, decorate.FenceOf)
 	c.endWait()

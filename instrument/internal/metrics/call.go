@@ -32,6 +32,12 @@ type Call struct {
 // Resource is the name of the requested resource.
 func (c *Call) Resource() string { return c.resource }
 
+// Name is the name of the resource of the lease or, before there is one, of the requested one.
+func (c *Call) Name() string { return c.name() }
+
+// Got says that the lease is on another slot than the requested one. Call it before Acquired.
+func (c *Call) Got(resource string) { c.got.Store(&resource) }
+
 // Label is the label value of the resource.
 func (c *Call) Label() string { return c.series.label }
 

@@ -49,7 +49,7 @@ func (h *heldLeases) of(resource string) (since time.Time, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for e := h.first; e != nil; e = e.later {
-		if e.resource == resource {
+		if e.name() == resource {
 			return e.acquired(), true
 		}
 	}

@@ -9,7 +9,8 @@ import (
 
 // entry is a call, or its lease, in a list of its series.
 type entry struct {
-	resource string
+	resource string                 // that was asked for
+	got      atomic.Pointer[string] // another slot of the same semaphore, which the lease is on; nil otherwise
 	began    time.Time
 	waited   time.Duration        // from began until Acquire returned
 	progress atomic.Int32         // of the wait
@@ -17,6 +18,14 @@ type entry struct {
 	clock    decorate.WaitClock
 
 	earlier, later *entry
+}
+
+// name is that of the resource that was asked for or, once it is held, of the one that is.
+func (e *entry) name() string {
+	if got := e.got.Load(); got != nil {
+		return *got
+	}
+	return e.resource
 }
 
 // acquired is when the lease was acquired.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
@@ -37,7 +38,8 @@ type Call struct {
 	decorate.Call
 	owner    *Owner
 	ledger   *ledger
-	resource string
+	resource string                 // that was asked for
+	got      atomic.Pointer[string] // another slot of the same semaphore, which the lease is on; nil otherwise
 	began    time.Time
 	clock    decorate.WaitClock
 
@@ -95,7 +97,15 @@ func (c *Call) ID() names.ID {
 }
 
 // id is ID. mu must be held.
-func (c *Call) id() names.ID { return names.ID{Backend: c.backend, Resource: c.resource} }
+func (c *Call) id() names.ID { return names.ID{Backend: c.backend, Resource: c.name()} }
+
+// name is that of the resource that was asked for or, once it is held, of the one that is.
+func (c *Call) name() string {
+	if got := c.got.Load(); got != nil {
+		return *got
+	}
+	return c.resource
+}
 
 // ReadTrace finds the span around the call: the caller's at first, then that of a decorator inside, if there is one.
 func (c *Call) ReadTrace(ctx context.Context) {

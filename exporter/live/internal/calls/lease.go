@@ -46,6 +46,9 @@ func (m *Lease) Acquired(inner lock.Lease) *Lease {
 	m.returned = true
 	m.Begin(&m.Call.Call, inner, m)
 	m.heldAt = m.finish(nil, waits.Acquired)
+	if got := inner.Resource(); got != m.resource {
+		m.got.Store(&got)
+	}
 	m.shard.hold(&m.entry, (*Lease).ID, m.heldAt)
 	m.Watch()
 	return m
@@ -125,7 +128,7 @@ func (m *Lease) Tell(now time.Time) (h state.Held, ok bool) {
 		return h, false
 	}
 	h = state.Held{
-		Resource: text.Resource(m.resource), Holder: m.owner.Instance, Age: m.Age(now).Seconds(),
+		Resource: text.Resource(m.name()), Holder: m.owner.Instance, Age: m.Age(now).Seconds(),
 		Validity: m.validity(), Fence: decorate.FenceOf(m.Next()),
 	}
 	m.mu.Lock()
