@@ -13,7 +13,7 @@ import (
 //
 //   - lock.MaxWait bounds the whole wait, lock.NoWait makes one attempt at each slot, and lock.MaxAttempts counts
 //     looks at all slots.
-//   - lock.Fair keeps the call from overtaking those that wait for the same slot.
+//   - lock.Fair keeps the call from overtaking those that wait in the same queue.
 //   - lock.FailOnDeadlock fails with lock.ErrInvalidOption if there are several slots: any of their holders can end
 //     the wait, so no cycle is certain. Waits for permits are not part of deadlock detection. Use MaxWait.
 //
@@ -38,6 +38,9 @@ func (s *Semaphore) Acquire(ctx context.Context, opts ...lock.AcquireOption) (*P
 		if err == nil || !c.mayWait(err) {
 			return p, err
 		}
+	}
+	if s.queue {
+		return c.waitForAny()
 	}
 	return c.wait(released)
 }
@@ -77,6 +80,7 @@ func (c *call) options(look lock.Look, more ...lock.AcquireOption) []lock.Acquir
 	opts := append(c.given[:len(c.given):len(c.given)], func(o *lock.AcquireOptions) {
 		o.Kind, o.Slots = lock.KindSemaphore, len(c.sem.slots)
 		o.Look, o.CallSite = look, c.callSite
+		o.OneQueue = c.sem.queue
 		o.MaxAttempts = min(o.MaxAttempts, 0) // the call counts them; a negative number is refused
 	})
 	if c.opts.MaxWait > 0 {

@@ -20,11 +20,31 @@
 //
 // # Waiting
 //
-// A call that finds all slots held waits. The calls of one Semaphore are served first come, first served: use one
-// Semaphore for each name in a process. The first of them looks at all slots from time to time, at the latest after 200
-// milliseconds, or after 20 milliseconds for each slot if that is more. All of them wait in the queue of one slot.
+// A call that finds all slots held waits. How it is served depends on the driver.
 //
-// So the order holds within a process, and among processes that wait for the same slot. A process can get a permit
+// Nodes of package memlock, and of package redlock without a Redis Cluster, have one queue for all slots of a name; see
+// [lock.QueuesSlots]:
+//
+//   - The calls of all processes are served first come, first served, whichever slot becomes free. The calls of a
+//     process stand in the queue as one: its own calls are served in order, each in its turn.
+//   - A release keeps its slot for the first in the queue for 50 milliseconds, and names that process. Nobody else is
+//     woken up. The number of commands for a hand-off does not depend on the number of processes that wait.
+//   - A process that is dead or does not listen is passed over. If a named process does not come, or if its message
+//     is lost, the slot goes to the next caller that asks. At the next poll of any waiter the queue is offered it, too:
+//     [lock.WithPollInterval] is half a second by default, and longer for those far behind.
+//   - A call that gives up leaves the queue, and passes on a slot that is kept for it.
+//   - The queue is on one node. While that node does not answer, waiters queue at another one, and the order among
+//     them can change.
+//   - A newcomer, or a waiter that looks again by itself, can overtake where a slot became free without a release,
+//     where a named process could not take it at once and, on several nodes, in the instant of a hand-off.
+//     [lock.Fair] makes that rarer, for one more round trip.
+//
+// With other drivers, a Redis Cluster, and a decorator without a method QueuesSlots, a call waits in the queue of one
+// slot and looks at the others. The calls of one Semaphore are served first come, first served: use one Semaphore for
+// each name in a process. The first of them looks at all slots from time to time, at the latest after 200 milliseconds,
+// or after 20 milliseconds for each slot if that is more. All of them wait in the queue of one slot.
+//
+// So the order holds within a process there, and among processes that wait for the same slot. A process can get a permit
 // before another one that has waited longer on another slot. A slot that becomes free where nobody waits for it can
 // stay free until the next look.
 //
@@ -64,6 +84,7 @@
 // round, up to k rounds if all are held.
 //
 // Metrics count one acquisition and one wait for each call. Spans and pages show slots: each slot that was asked is an
-// Acquire without waiting, and the wait is one for the slot in whose queue the call waits. If the call gets another
-// slot, that wait ends with [lock.ErrOtherSlot].
+// Acquire without waiting, and the wait is one for the slot that the call would have asked for first. With one queue
+// that wait ends with the permit, on whichever slot. Without it, if the call gets another slot, that wait ends with
+// [lock.ErrOtherSlot].
 package semaphore

@@ -45,9 +45,12 @@ func (f *fleet) process(name string) *semaphore.Semaphore {
 	return newSemaphore(f, f.locker(name), f.k)
 }
 
+// plain hides that the nodes of a Locker have one queue for all slots.
+type plain struct{ lock.Locker }
+
 func newSemaphore(t testing.TB, l lock.Locker, k int) *semaphore.Semaphore {
 	t.Helper()
-	s, err := semaphore.New(l, "pool", k)
+	s, err := semaphore.New(plain{l}, "pool", k)
 	must(t, err)
 	return s
 }

@@ -19,11 +19,13 @@ type Semaphore struct {
 	name   string
 	slots  []string      // the resource of each slot
 	every  time.Duration // between two looks at all slots
+	queue  bool          // the nodes have one queue for all slots: see waitForAny
 
 	mu       sync.Mutex
 	here     []*Permit // by slot: the permit of this Semaphore that holds it, or tries to
 	near     int       // slot to ask first: the last one released here
-	line     []*waiter // calls that wait, first come first served
+	line     []*waiter // calls that wait, first come first served; empty if the nodes have one queue
+	queued   int       // calls that wait in that queue
 	waitsOn  int       // slot in whose queue they all wait
 	looked   time.Time // when the last look at all slots began
 	released int       // how often a permit was released
@@ -43,6 +45,7 @@ func New(locker lock.Locker, name string, k int) (*Semaphore, error) {
 	}
 	s := &Semaphore{
 		locker: locker, name: name, every: lookEvery(k), here: make([]*Permit, k), near: rand.IntN(k),
+		queue: lock.QueuesSlots(locker) == nil,
 	}
 	for slot := range k {
 		s.slots = append(s.slots, records.SlotName(name, slot))
@@ -79,7 +82,7 @@ func (s *Semaphore) Slots() int { return len(s.slots) }
 func (s *Semaphore) begin() (released int, first bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.released, len(s.line) == 0
+	return s.released, len(s.line) == 0 && s.queued == 0
 }
 
 // take notes that p tries its slot, unless another permit of this Semaphore has it.
