@@ -59,6 +59,7 @@ type suite struct {
 	holders   bool
 	peek      bool
 	slots     bool
+	slotQueue bool
 	readers   bool // have fences of their own
 }
 

@@ -23,6 +23,7 @@ func (s *suite) testSemaphore(t *testing.T) {
 	s.run(t, "all are held", (*conformance).allAreHeld)
 	s.run(t, "another k", (*conformance).anotherNumberOfSlots)
 	s.run(t, "the nodes know k", (*conformance).nodesKnowSlots)
+	s.run(t, "first come, first served", (*conformance).servedInOrder)
 }
 
 func (c *conformance) semaphore(l lock.Locker, k int) *semaphore.Semaphore {

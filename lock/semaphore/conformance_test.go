@@ -16,5 +16,5 @@ func TestConformance(t *testing.T) {
 		must(t, err)
 		t.Cleanup(func() { must(t, l.Close()) })
 		return l
-	}, locktest.WithSlots())
+	}, locktest.WithSlots(), locktest.WithSlotQueue())
 }

@@ -49,7 +49,7 @@ func TestRealRedis(t *testing.T) {
 		servers := newServers(t, n)
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			locktest.TestSemaphore(t, func(t testing.TB) lock.Locker { return redisLocker(t, servers) },
-				locktest.WithTTL(realTTL), locktest.WithSlots())
+				locktest.WithTTL(realTTL), locktest.WithSlots(), locktest.WithSlotQueue())
 		})
 	}
 }

@@ -1,0 +1,71 @@
+package locktest
+
+import (
+	"context"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/semaphore"
+)
+
+// WithSlotQueue makes [TestSemaphore] fail if the nodes do not have one queue for all slots of a semaphore; see
+// lock.QueuesSlots. Without this option it skips its test of that then.
+func WithSlotQueue() ConformanceOption { return func(s *suite) { s.slotQueue = true } }
+
+// servedInOrder lets processes wait one after the other. Whichever slot is released, the one that came first gets it.
+func (c *conformance) servedInOrder() {
+	const k, waiters = 2, 4
+	holder := c.locker()
+	if err := lock.QueuesSlots(holder); err != nil {
+		if c.suite.slotQueue {
+			c.Fatal(err)
+		}
+		c.Skip(err)
+	}
+	s := c.semaphore(holder, k)
+	held := []*semaphore.Permit{c.permit(s), c.permit(s)}
+	type permit struct {
+		*semaphore.Permit
+		call int
+	}
+	got := make(chan permit, waiters)
+	for i := range waiters {
+		s, queued := c.semaphore(c.locker(), k), make(chan struct{}, 1)
+		ctx := lock.WithTrace(c.context(), &lock.Trace{WaitStart: func(ctx context.Context, e lock.WaitStart) context.Context {
+			if e.Kind == lock.WaitHolder && e.Ahead == i {
+				select {
+				case queued <- struct{}{}:
+				default:
+				}
+			}
+			return ctx
+		}})
+		go func() {
+			p, err := s.Acquire(ctx, lock.TTL(c.suite.ttl))
+			if err != nil {
+				c.Errorf("waiter %d: %v", i, err)
+			}
+			got <- permit{p, i}
+		}()
+		select {
+		case <-queued:
+		case <-c.context().Done():
+			c.Fatalf("waiter %d does not queue behind the others", i)
+		}
+	}
+	for i := range waiters {
+		at := (i + 1) % k
+		slot := held[at].Slot()
+		c.giveBack(held[at])
+		next := <-got
+		if next.Permit == nil {
+			return
+		}
+		if next.call != i || next.Slot() != slot {
+			c.Errorf("slot %d was released, and waiter %d has slot %d as number %d", slot, next.call, next.Slot(), i)
+		}
+		held[at] = next.Permit
+	}
+	for _, p := range held {
+		c.giveBack(p)
+	}
+}
