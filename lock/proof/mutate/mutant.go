@@ -69,7 +69,7 @@ func all() []Mutant {
 		waitMutants,
 		guardMutants, changeMutants, evictionMutants, quarantineMutants, laneMutants,
 		turnMutants, roundMutants, queueScriptMutants, actScriptMutants, memoryMutants, electionMutants, peekMutants,
-		semaphoreMutants, readWriteMutants, undecidedMutants, revokeMutants, readerViewMutants,
+		semaphoreMutants, readWriteMutants, undecidedMutants, revokeMutants, readerViewMutants, slotQueueMutants,
 	} {
 		list = append(list, of()...)
 	}
