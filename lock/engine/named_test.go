@@ -42,7 +42,8 @@ func TestANamedWaiterAsksAllNodesAtOnce(t *testing.T) {
 		if err := <-served; err != nil {
 			p.t.Fatal(err)
 		}
-		if took := time.Since(released); len(after) != 1 || after[0].GateFirst || took > 0 {
+		// The attempt may reach nodes before the release does: then another one follows within milliseconds.
+		if took := time.Since(released); len(after) == 0 || after[0].GateFirst || took > lock.DefaultPollInterval/10 {
 			p.t.Errorf("after its name was called, attempts %+v and %v", after, took)
 		}
 	})
