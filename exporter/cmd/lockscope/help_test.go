@@ -101,7 +101,7 @@ func TestEveryFlagIsDocumented(t *testing.T) {
 			if !strings.Contains(page, " --"+f.Name+" ") {
 				t.Errorf("%s: --%s is on no page", cmd.Name(), f.Name)
 			}
-			if slices.Contains([]string{"repair", "yes", "min-age", "connect"}, f.Name) {
+			if slices.Contains([]string{"repair", "yes", "min-age", "connect", "reason"}, f.Name) {
 				return // only on the command line; see TestEnvironmentArmsNoRepair
 			}
 			if !strings.Contains(page, "[$"+flags.Name(f.Name)+"]") {
@@ -136,7 +136,7 @@ func checkExample(t *testing.T, line string) {
 	text, _, _ := strings.Cut(line, "#")
 	text, _, _ = strings.Cut(text, "|")
 	text, _, _ = strings.Cut(text, ">")
-	args := strings.Fields(strings.ReplaceAll(text, "'", ""))
+	args := regexp.MustCompile(`"[^"]*"|\S+`).FindAllString(strings.ReplaceAll(text, "'", ""), -1)
 	if len(args) == 0 || args[0] != "lockscope" {
 		t.Errorf("%q is no command line", line)
 		return

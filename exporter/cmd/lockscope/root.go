@@ -32,8 +32,7 @@ import (
 
 const rootHelp = `Find, list and explain distributed locks in Redis, written by any library in any language.`
 
-const rootExample = `  lockscope scan --redis redis://10.0.0.1:6379
-  lockscope list --redis 10.0.0.1:6379,10.0.0.2:6379,10.0.0.3:6379`
+const rootExample = `  lockscope list --redis 10.0.0.1:6379,10.0.0.2:6379,10.0.0.3:6379`
 
 func newRoot(p *program.Program) *cobra.Command {
 	return p.Root(&cobra.Command{
@@ -42,8 +41,7 @@ func newRoot(p *program.Program) *cobra.Command {
 	}, scan.Command(p.App), serve.Command(p.App), list.Command(p.App), history.Command(p.App), top.Command(p.App),
 		runcommand.Command(p.App), elect.Command(p.App), hold.Command(p.App), revoke.Command(p.App),
 		repair.Command(p.App), doctor.Command(p.App), bench.Command(p.App), vouch.Command(p.App),
-		reconfigure.Command(p.App),
-		discover.Command(p.App), configcmd.Command(p.App), dashboards.Command(p.App), newVersion(p.App),
+		reconfigure.Command(p.App), discover.Command(p.App), configcmd.Command(p.App), dashboards.Command(p.App), newVersion(p.App),
 		help.Manual(exporter.Version()))
 }
 

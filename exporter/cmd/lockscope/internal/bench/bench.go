@@ -12,6 +12,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/locker"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/lock"
@@ -93,6 +94,10 @@ func (f *benchFlags) validate() error {
 		return fmt.Errorf("--callers %v: use 1 to %d", f.callers, maxCallers)
 	case f.each < shortestFor || f.each > longestFor:
 		return fmt.Errorf("--for %v: use %v to %v", f.each, shortestFor, longestFor)
+	case f.ttl < locker.MinTTL:
+		return fmt.Errorf("--ttl %v is too short: use %v or more", f.ttl, locker.MinTTL)
+	case f.maxTTL < f.ttl:
+		return fmt.Errorf("--max-ttl %v is shorter than --ttl %v", f.maxTTL, f.ttl)
 	case f.nodeTimeout < 0:
 		return fmt.Errorf("--node-timeout %v is negative", f.nodeTimeout)
 	case f.prefix == "" || f.prefix == lock.DefaultPrefix:
