@@ -1,4 +1,4 @@
-// Package spec is the algorithm of package lock as five small models, and what explores
+// Package spec is the algorithm of package lock as small models, and what explores
 // every state they can reach: an executable specification. SPEC.md says in one page what
 // the models contain, what must hold in each state, and what was found.
 //
