@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
 	"github.com/lockscope/lockscope/lock/engine"
@@ -53,9 +52,8 @@ func TestRunOnEverySystem(t *testing.T) {
 				t.Errorf("%s%s", o.Out, o.Err)
 			}
 			run("--slots", "2").Want(t, 7, "fence ")
-			if name != "sentinel" {
-				run("--shared").Want(t, app.ExitError, "no read/write locks", "leave out --shared")
-			}
+			run("--shared").Want(t, 7, "fence ")
+			run("--exclusive").Want(t, 7, "fence ")
 		})
 	}
 }

@@ -67,9 +67,9 @@ func Command(a *app.App) *cobra.Command {
 	set.IntVarP(&f.conflict, "conflict-exit-code", "E", 1, "exit `status` if the lock is held")
 	set.IntVar(&f.slots, "slots", 0,
 		"let this many commands run at the same time. All of the fleet must give the same number")
-	set.BoolVarP(&f.shared, "shared", "s", false, "run only beside other commands with --shared. It needs Redis")
+	set.BoolVarP(&f.shared, "shared", "s", false, "run only beside other commands with --shared")
 	set.BoolVarP(&f.exclusive, "exclusive", "x", false,
-		"run alone, and before later commands with --shared. It needs Redis")
+		"run alone, and before later commands with --shared")
 	set.DurationVar(&f.maxHold, "max-hold", 0, "end the command after this time, with SIGTERM (default no limit)")
 	child.RegisterKillAfter(set, &f.killAfter)
 	f.publish.register(set)

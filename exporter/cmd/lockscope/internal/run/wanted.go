@@ -2,8 +2,6 @@ package run
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/rwlock"
@@ -18,9 +16,6 @@ func (j *job) wanted(l lock.Locker) (lock.Locker, error) {
 		return slots{s, j.name}, err
 	case j.shared || j.exclusive:
 		rw, err := rwlock.New(l, j.name)
-		if errors.Is(err, errors.ErrUnsupported) {
-			err = fmt.Errorf("%w. Take the lock in Redis, or leave out --shared and --exclusive", err)
-		}
 		return side{rw, j.shared}, err
 	}
 	return l, nil
