@@ -207,7 +207,7 @@ func TestRealServersThatDoNotSayTheirPolicy(t *testing.T) {
 
 func redlockOf(t testing.TB, clients []redis.UniversalClient, opts ...lock.Option) *engine.Engine {
 	t.Helper()
-	l, err := redlock.New(clients, append([]lock.Option{lock.WithNodeTimeout(nodeTimeout)}, opts...)...)
+	l, err := redlock.New(clients, append([]lock.Option{lock.WithNodeTimeout(2 * time.Second)}, opts...)...)
 	must(t, err)
 	t.Cleanup(func() { must(t, l.Close()) })
 	return l

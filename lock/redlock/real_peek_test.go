@@ -45,7 +45,7 @@ func TestRealPeekLeavesNoMarker(t *testing.T) {
 func TestRealPeekAtAReplica(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 2)
-	observer := newLocker(t, f.clients()[:1], redlock.WithRestartQuarantine(0))
+	observer := newLocker(t, f.clients()[:1], redlock.WithRestartQuarantine(0), lock.WithNodeTimeout(patience))
 	peek := func() error {
 		_, err := observer.Peek(t.Context(), "job")
 		return err

@@ -2,6 +2,7 @@ package semaphore_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
@@ -12,9 +13,9 @@ import (
 func TestConformance(t *testing.T) {
 	nodes := memlock.NewNodes(3)
 	locktest.TestSemaphore(t, func(t testing.TB) lock.Locker {
-		l, err := memlock.New(nodes)
+		l, err := memlock.New(nodes, lock.WithNodeTimeout(time.Second)) // a busy machine answers late
 		must(t, err)
 		t.Cleanup(func() { must(t, l.Close()) })
 		return l
-	}, locktest.WithSlots(), locktest.WithSlotQueue())
+	}, locktest.WithSlots(), locktest.WithSlotQueue(), locktest.WithTTL(4*time.Second))
 }
