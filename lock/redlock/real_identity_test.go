@@ -111,34 +111,31 @@ func TestRealServersWithoutRunID(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 3, appendOnly())
 	clients := f.pretending(noRunID)
-	_, err := redlockOf(t, clients, f.named()).Acquire(t.Context(), "job", lock.NoWait())
-	wantErr(t, err, driver.ErrUnexamined)
+	err := refusal(t, redlockOf(t, clients, f.named()), driver.ErrUnexamined)
 	wantText(t, err, "INFO has no run_id", "WithMarkerIdentity")
 
-	const quarantine = 2 * time.Second
+	const quarantine = 12 * time.Second // three lockers find the node silent before it is over
 	options := []lock.Option{f.named(), redlock.WithMarkerIdentity(), redlock.WithRestartQuarantine(quarantine)}
 	must(t, redlock.Vouch(t.Context(), clients, options[:2]...))
 	one, other := redlockOf(t, clients, options...), redlockOf(t, clients, options...)
 	lease := acquire(t, one, "job", lock.TTL(longTTL))
-	_, err = other.Acquire(t.Context(), "job", lock.NoWait())
-	wantErr(t, err, lock.ErrHeld)
+	refusal(t, other, lock.ErrHeld)
 	must(t, lease.Release(t.Context()))
 
 	// A server that restarts with all its data goes on: its marker is part of them.
 	f.kill(0)
 	f.restart(0)
 	f.pause(1)
-	eventually(t, settleTime, "a server that kept its data votes", func() bool { return gets(t, one) })
+	eventually(t, 4*settleTime, "a server that kept its data votes", func() bool { return gets(t, one) })
 	f.resume(1)
 
 	// One that has lost them is silent for a while, for processes that knew it and for others.
 	must(t, f.admin[2].FlushAll(t.Context()).Err())
 	f.pause(1)
 	for _, l := range []*engine.Engine{one, other, redlockOf(t, clients, options...)} {
-		_, err = l.Acquire(t.Context(), "job", lock.NoWait())
-		wantErr(t, err, driver.ErrQuarantined)
+		refusal(t, l, driver.ErrQuarantined)
 	}
-	eventually(t, settleTime, "it votes after its quarantine", func() bool { return gets(t, one) && gets(t, other) })
+	eventually(t, 4*settleTime, "it votes after its quarantine", func() bool { return gets(t, one) && gets(t, other) })
 	f.resume(1)
 }
 
@@ -154,13 +151,13 @@ func TestRealNewServersWithoutRunID(t *testing.T) {
 	}
 	var all sync.WaitGroup
 	for _, l := range processes {
-		all.Go(func() { eventually(t, settleTime, "it gets the lock", func() bool { return gets(t, l) }) })
+		all.Go(func() { eventually(t, 4*settleTime, "it gets the lock", func() bool { return gets(t, l) }) })
 	}
 	all.Wait()
 	for i := range f.servers {
 		marker, err := f.admin[i].Get(t.Context(), "lockscope:life").Result()
 		must(t, err)
-		if fields := strings.Split(marker, "|"); fields[0] != "voting" || !strings.HasPrefix(fields[2], "mark-") {
+		if fields := strings.Split(marker, "|"); fields[0] != "voting" && fields[0] != "quarantine" || !strings.HasPrefix(fields[2], "mark-") {
 			t.Errorf("node %d has %q", i+1, marker)
 		}
 	}
@@ -179,7 +176,7 @@ func TestRealOneServerTwiceWithoutRunID(t *testing.T) {
 			refused.Store(true)
 		}
 	}})
-	eventually(t, settleTime, "the second name is refused", func() bool {
+	eventually(t, 4*settleTime, "the second name is refused", func() bool {
 		if lease, err := l.Acquire(ctx, "job", lock.NoWait()); err == nil {
 			must(t, lease.Release(t.Context()))
 		}
@@ -191,23 +188,33 @@ func TestRealOneServerTwiceWithoutRunID(t *testing.T) {
 func TestRealServersThatDoNotSayTheirPolicy(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 1)
-	_, err := redlockOf(t, f.pretending(noPolicy)).Acquire(t.Context(), "job", lock.NoWait())
-	wantErr(t, err, driver.ErrUnexamined)
+	err := refusal(t, redlockOf(t, f.pretending(noPolicy)), driver.ErrUnexamined)
 	wantText(t, err, "WithoutEviction", "WithEvictingNodes")
-	if !gets(t, redlockOf(t, f.pretending(noPolicy), redlock.WithoutEviction())) {
-		t.Error("refused, although the caller states that it evicts nothing")
-	}
+	stated := redlockOf(t, f.pretending(noPolicy), redlock.WithoutEviction())
+	eventually(t, settleTime, "a node votes that evicts nothing, as the caller states", func() bool { return gets(t, stated) })
 	must(t, f.admin[0].ConfigSet(t.Context(), "maxmemory", "100mb").Err())
 	must(t, f.admin[0].ConfigSet(t.Context(), "maxmemory-policy", "allkeys-lru").Err())
-	_, err = redlockOf(t, f.clients(), redlock.WithoutEviction()).Acquire(t.Context(), "job", lock.NoWait())
-	wantErr(t, err, driver.ErrEvicting)
-	_, err = redlockOf(t, f.pretending(replicas)).Acquire(t.Context(), "job", lock.NoWait())
-	wantErr(t, err, driver.ErrReplica)
+	refusal(t, redlockOf(t, f.clients(), redlock.WithoutEviction()), driver.ErrEvicting)
+	refusal(t, redlockOf(t, f.pretending(replicas)), driver.ErrReplica)
+}
+
+// refusal is why the lock is refused, which must match want: on a busy machine a node may first not answer in time.
+func refusal(t *testing.T, l lock.Locker, want error) (err error) {
+	t.Helper()
+	eventually(t, settleTime, fmt.Sprint("the lock is refused: ", want), func() bool {
+		var lease lock.Lease
+		if lease, err = l.Acquire(t.Context(), "job", lock.NoWait()); err == nil {
+			must(t, lease.Release(t.Context()))
+			t.Fatal("the lock is granted")
+		}
+		return errors.Is(err, want)
+	})
+	return err
 }
 
 func redlockOf(t testing.TB, clients []redis.UniversalClient, opts ...lock.Option) *engine.Engine {
 	t.Helper()
-	l, err := redlock.New(clients, append([]lock.Option{lock.WithNodeTimeout(2 * time.Second)}, opts...)...)
+	l, err := redlock.New(clients, append([]lock.Option{lock.WithNodeTimeout(time.Second)}, opts...)...)
 	must(t, err)
 	t.Cleanup(func() { must(t, l.Close()) })
 	return l
