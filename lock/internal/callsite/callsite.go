@@ -13,8 +13,8 @@ var passedThrough = [...]string{
 	"github.com/lockscope/lockscope/lock.", "github.com/lockscope/lockscope/lock/engine.",
 	"github.com/lockscope/lockscope/lock/decorate.", "github.com/lockscope/lockscope/lock/election.",
 	"github.com/lockscope/lockscope/lock/lockset.", "github.com/lockscope/lockscope/lock/semaphore.",
-	"github.com/lockscope/lockscope/lock/memlock.", "github.com/lockscope/lockscope/instrument.",
-	"github.com/lockscope/lockscope/exporter/live.",
+	"github.com/lockscope/lockscope/lock/rwlock.", "github.com/lockscope/lockscope/lock/memlock.",
+	"github.com/lockscope/lockscope/instrument.", "github.com/lockscope/lockscope/exporter/live.",
 }
 
 // goexit is what calls a function that has a goroutine of its own.
