@@ -3,6 +3,9 @@ package main
 // whole is why a threshold below 1 does not matter.
 const whole = "the gauge has whole numbers only"
 
+// longAgo is why a threshold below 1 does not matter.
+const longAgo = "the gauge is 0, or a time in seconds since 1970"
+
 // present is why a bound does not matter: what is recorded is there only where it is one or more.
 const present = "there is no series where nothing stalls, and calls are whole"
 
@@ -45,6 +48,10 @@ var equivalent = map[string]string{
 	"DistributedLockTwoTerms critical: 1 -> 1.4":     whole,
 	"DistributedLockSemaphoreFull warning: 0 -> 0.9": whole,
 	"DistributedLockQuorumAtRisk critical: 1 -> 1.4": halves,
+
+	"DistributedLockWriterStarved warning: 0 -> 0.9":     longAgo,
+	"DistributedLockWriterStarved warning: 0 -> 0.9 (2)": whole,
+	"DistributedLockWriterStarved warning: 0 -> 0.9 (3)": whole,
 
 	"DistributedLockLeaked warning: 0 -> 0.9":            whole,
 	"DistributedLockOverlong warning: 0 -> 0.9":          whole,

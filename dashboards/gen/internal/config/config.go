@@ -55,6 +55,7 @@ type Thresholds struct {
 	ScannerStale        model.Duration `yaml:"scanner_stale"`
 	NoLeader            model.Duration `yaml:"no_leader"`      // how long nobody leads
 	SemaphoreFull       model.Duration `yaml:"semaphore_full"` // how long callers wait for a slot
+	WriterStarved       model.Duration `yaml:"writer_starved"` // how long one call waits while readers hold
 }
 
 // Default returns the configuration of the committed files.
@@ -82,6 +83,7 @@ func Default() Config {
 			ScannerStale:        minutes(15),
 			NoLeader:            minutes(1),
 			SemaphoreFull:       minutes(5),
+			WriterStarved:       minutes(5),
 		},
 	}
 }
@@ -110,6 +112,7 @@ func (c Config) problems() []error {
 		"waiters": c.Alerts.Waiters, "drain_seconds": c.Alerts.DrainSeconds,
 		"release_failure_ratio": c.Alerts.ReleaseFailureRatio, "scanner_stale": float64(c.Alerts.ScannerStale),
 		"no_leader": float64(c.Alerts.NoLeader), "semaphore_full": float64(c.Alerts.SemaphoreFull),
+		"writer_starved": float64(c.Alerts.WriterStarved),
 	} {
 		check(v > 0, "alerts: %s must be above 0", name)
 	}

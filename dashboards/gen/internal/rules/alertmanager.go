@@ -11,7 +11,8 @@ import (
 var (
 	unservedResource = []string{"DistributedLockAcquireErrorBudgetBurn", "DistributedLockWaitErrorBudgetBurn",
 		"DistributedLockWaitP99High",
-		"DistributedLockRetryStorm", "DistributedLockWaitersPilingUp", "DistributedLockReleaseFailures"}
+		"DistributedLockRetryStorm", "DistributedLockWaitersPilingUp", "DistributedLockWriterStarved",
+		"DistributedLockReleaseFailures"}
 	unservedNodes = []string{"DistributedLockInstanceQuorumAtRisk", "DistributedLockNodeDown",
 		"DistributedLockNodeSlow"}
 )
@@ -81,7 +82,7 @@ func Inhibitions() []Inhibition {
 			Target: []string{named(unservedResource...), `severity="warning"`}, Equal: resource},
 		{Source: []string{named("DistributedLockAcquiresStalled")}, Target: []string{named("DistributedLockNoLeader")},
 			Equal: resource},
-		{Source: []string{named("DistributedLockSemaphoreFull")},
+		{Source: []string{named("DistributedLockSemaphoreFull", "DistributedLockWriterStarved")},
 			Target: []string{named("DistributedLockWaitersPilingUp")}, Equal: resource},
 		{Source: []string{named("DistributedLockAcquiresStalled")},
 			Target: []string{named(unservedNodes...), `severity="warning"`}, Equal: same},
