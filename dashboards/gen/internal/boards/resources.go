@@ -12,8 +12,8 @@ func resourcesBoard(c config.Config) board {
 	o := objectivesOf(c)
 	return board{
 		uid: "lockscope-resources", title: "Distributed locks / Resources", from: "now-3h",
-		about: "All resources: who holds and who waits, waits, outcomes, queues, elections, semaphores, and what goes " +
-			"wrong. Resource shows one in depth.",
+		about: "All resources: who holds and who waits, waits, outcomes, queues, elections, semaphores, read/write locks, " +
+			"and what goes wrong. Resource shows one in depth.",
 		variables: append(processes("distributed_lock_wait_seconds_count"), resources(false)),
 		marks:     []mark{losses("{R}")},
 		rows: []row{
@@ -24,6 +24,7 @@ func resourcesBoard(c config.Config) board {
 			{title: "Top resources", panels: resourcesTop(c)},
 			folded("Elections", elections(c)),
 			folded("Semaphores", semaphores(c)),
+			folded("Read/write locks", readWrite(c)),
 			folded("Totals", resourcesTotals(c, o)),
 			folded("Waits", waits(o.Within)),
 			folded("Lost leases and measurement errors", resourcesLosses(c)),
