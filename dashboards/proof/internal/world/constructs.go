@@ -20,10 +20,11 @@ const (
 	term    = 3 * time.Second
 )
 
-// constructs are two processes that elect a leader and share a semaphore.
+// constructs are two processes that elect a leader, and share a semaphore and a read/write lock.
 type constructs struct{ services [2]*service }
 
-// startConstructs makes them faulty if minutes are short: two terms at once, and a semaphore that stays full.
+// startConstructs makes them faulty if minutes are short: two terms at once, a semaphore that stays full, and a reader
+// that keeps a writer waiting.
 func (w *World) startConstructs(context.Context) error {
 	faulty := w.cfg.Minute > 0
 	c := &constructs{}
@@ -38,15 +39,24 @@ func (w *World) startConstructs(context.Context) error {
 		if err != nil {
 			return err
 		}
-		loops := []func(context.Context){c.lead(l, elected, term), c.pass(l, i)}
+		share, err := c.share(l, i, regularly)
+		if err != nil {
+			return err
+		}
+		well := []func(context.Context){c.lead(l, elected, term), c.pass(l, i), share}
+		loops := well
 		if faulty {
+			starve, err := c.share(l, i, time.Hour)
+			if err != nil {
+				return err
+			}
 			loops = []func(context.Context){c.lead(l, elected, term), c.lead(elsewhere, twins, time.Hour),
-				c.occupy(l, 0), c.occupy(l, 1)}
+				c.occupy(l, 0), c.occupy(l, 1), starve}
 		}
 		if c.services[i], err = w.startService(registry, loops...); err != nil {
 			return err
 		}
-		w.recovers = append(w.recovers, func() { c.services[i].instead(c.lead(l, elected, term), c.pass(l, i)) })
+		w.recovers = append(w.recovers, func() { c.services[i].instead(well...) })
 	}
 	return nil
 }
