@@ -9,6 +9,7 @@ import (
 
 func TestRWLock(t *testing.T) {
 	c := cluster(t, 1)
-	locktest.TestRWLock(t, func(t testing.TB) lock.Locker { return locker(t, c) }, locktest.WithTTL(suiteTTL),
+	locktest.TestRWLock(t, func(t testing.TB) lock.Locker { return locker(t, c, lock.WithNodeTimeout(nodeTimeout)) },
+		locktest.WithTTL(suiteTTL),
 		locktest.WithReaderFences())
 }

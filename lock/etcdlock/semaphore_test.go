@@ -10,7 +10,8 @@ import (
 
 func TestSemaphore(t *testing.T) {
 	c := cluster(t, 1)
-	locktest.TestSemaphore(t, func(t testing.TB) lock.Locker { return locker(t, c) }, locktest.WithTTL(suiteTTL),
+	locktest.TestSemaphore(t, func(t testing.TB) lock.Locker { return locker(t, c, lock.WithNodeTimeout(nodeTimeout)) },
+		locktest.WithTTL(suiteTTL),
 		locktest.WithSlots())
 }
 
