@@ -23,8 +23,8 @@ WORK     := $(if $(filter $(CURDIR),$(RELEASED)),release.work,$(if $(filter $(CU
 export GOWORK := $(if $(WORK),$(ROOT)/$(RELEASE)/$(WORK),off)
 EACH = GOWORK= $(GO) list -m -f '{{.Dir}}' | xargs -P $(1) -I '{}' $(MAKE) -f '$(ROOT)/Makefile' -C '{}'
 
-# These do one thing after another, or take minutes to compile with the race detector: the SDK of Grafana, SQLite.
-RACE = $(if $(filter %/dashboards/gen %/examples/fencing %/examples/kubernetes,$(CURDIR)),,-race)
+# These do one thing after another, or take minutes to compile with the race detector: the SDK of Grafana, SQLite, client-go.
+RACE = $(if $(filter %/dashboards/gen %/examples/fencing %/examples/kubernetes %/clientgolock,$(CURDIR)),,-race)
 
 # What is compiled without the race detector is compiled as the images have it, and so once.
 PLAIN = CGO_ENABLED=0
@@ -55,7 +55,7 @@ help: ## Show this list.
 	@grep -E '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{ printf "make %-16s %s\n", $$1, $$2 }'
 
 # What takes long to compile or to run, and seldom finds what the rest does not: make proof runs it, every night and before a release.
-PROVED          := dashboards/gen dashboards/proof examples/fencing examples/kubernetes lock/proof
+PROVED          := dashboards/gen dashboards/proof examples/fencing examples/kubernetes lock/adapters/clientgolock lock/proof
 PROVED_PACKAGES := examples/compose
 MODULES          = GOWORK= $(GO) list -m -f '{{.Dir}}' | sed 's,^$(ROOT)/,,; s,^$(ROOT)$$,.,'
 
