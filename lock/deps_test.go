@@ -31,7 +31,7 @@ func TestImports(t *testing.T) {
 	queues := inner(attempts, "attempt", "deadlock")
 	leases := inner(queues, "queue")
 	needed = append(inner(needed, "attempt", "await", "ballot", "callqueue", "clock", "deadlock", "hooks", "lease",
-		"nodes", "peek", "queue", "quorum", "revoke", "workers"), module+"lock/internal/callsite")
+		"nodes", "peek", "question", "queue", "quorum", "revoke", "workers"), module+"lock/internal/callsite")
 	goRedis := []string{"github.com/redis/go-redis/v9",
 		// Its dependencies.
 		"github.com/cespare/xxhash/v2", "github.com/dgryski/go-rendezvous", "go.uber.org/atomic",
@@ -59,8 +59,9 @@ func TestImports(t *testing.T) {
 		{"lock/engine/internal/ballot", ballots},
 		{"lock/engine/internal/nodes", nodes},
 		{"lock/engine/internal/attempt", attempts},
-		{"lock/engine/internal/peek", attempts},
-		{"lock/engine/internal/revoke", inner(attempts, "peek")},
+		{"lock/engine/internal/question", attempts},
+		{"lock/engine/internal/peek", inner(attempts, "question")},
+		{"lock/engine/internal/revoke", inner(attempts, "question", "peek")},
 		{"lock/engine/internal/queue", queues},
 		{"lock/engine/internal/lease", leases},
 		{"lock/engine/internal/await", contract},

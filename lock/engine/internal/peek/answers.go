@@ -7,17 +7,12 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/question"
 	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
 // answer is what one node said of a resource.
-type answer struct {
-	name     string
-	answered bool
-	reply    driver.PeekReply
-	at       time.Time // of the answer
-	err      error     // also while there is no answer
-}
+type answer = question.Answer[driver.PeekReply]
 
 // answers are those of all nodes to one question, in the order of the nodes.
 type answers struct {
@@ -27,10 +22,10 @@ type answers struct {
 }
 
 // said are the nodes that gave the most frequent answer: one holder, or none.
-func (p *answers) said() (same []answer) {
+func (p answers) said() (same []answer) {
 	for _, a := range p.nodes {
-		if a.err == nil {
-			if one := p.like(a.reply); len(one) > len(same) {
+		if a.Err == nil {
+			if one := p.like(a.Reply); len(one) > len(same) {
 				same = one
 			}
 		}
@@ -38,9 +33,9 @@ func (p *answers) said() (same []answer) {
 	return same
 }
 
-func (p *answers) like(reply driver.PeekReply) (same []answer) {
+func (p answers) like(reply driver.PeekReply) (same []answer) {
 	for _, a := range p.nodes {
-		if a.err == nil && a.reply.Held == reply.Held && a.reply.Holder == reply.Holder {
+		if a.Err == nil && a.Reply.Held == reply.Held && a.Reply.Holder == reply.Holder {
 			same = append(same, a)
 		}
 	}
@@ -48,10 +43,10 @@ func (p *answers) like(reply driver.PeekReply) (same []answer) {
 }
 
 // holder are the nodes in the name of the holder that has a quorum; nil if none has.
-func (p *answers) holder() []answer {
+func (p answers) holder() []answer {
 	for _, a := range p.nodes {
-		if a.err == nil && a.reply.Held {
-			if same := p.like(a.reply); len(same) >= p.quorum {
+		if a.Err == nil && a.Reply.Held {
+			if same := p.like(a.Reply); len(same) >= p.quorum {
 				return same
 			}
 		}
@@ -60,14 +55,14 @@ func (p *answers) holder() []answer {
 }
 
 // free reports that no holder can have a quorum, whatever the nodes without an answer have.
-func (p *answers) free() bool {
+func (p answers) free() bool {
 	unknown, most := 0, 0
 	for _, a := range p.nodes {
 		switch {
-		case a.err != nil:
+		case a.Err != nil:
 			unknown++
-		case a.reply.Held:
-			most = max(most, len(p.like(a.reply)))
+		case a.Reply.Held:
+			most = max(most, len(p.like(a.Reply)))
 		}
 	}
 	return most+unknown < p.quorum
@@ -75,18 +70,18 @@ func (p *answers) free() bool {
 
 // decided reports that no further answer can matter. A quorum whose counters differ is not enough:
 // each further answer may show that the fence is higher.
-func (p *answers) decided() bool {
-	waits := slices.ContainsFunc(p.nodes, func(a answer) bool { return !a.answered })
+func (p answers) decided() bool {
+	waits := slices.ContainsFunc(p.nodes, func(a answer) bool { return !a.Answered })
 	if !waits || p.free() {
 		return true
 	}
 	same := p.holder()
 	return same != nil && !slices.ContainsFunc(same, func(a answer) bool {
-		return a.reply.Counter != same[0].reply.Counter
+		return a.Reply.Counter != same[0].Reply.Counter
 	})
 }
 
-func (p *answers) sighting() (lock.Sighting, error) {
+func (p answers) sighting() (lock.Sighting, error) {
 	same := p.holder()
 	switch {
 	case same != nil:
@@ -101,16 +96,16 @@ func (p *answers) sighting() (lock.Sighting, error) {
 // largest counter of its grants, and none of them may end before the lease. The nodes that are
 // missing here may be in that quorum, so it has sure or more of these. That bounds both: the fence is
 // not below the sure-th smallest counter, and the lease does not outlive the sure-th latest end.
-func (p *answers) held(same []answer) lock.Sighting {
+func (p answers) held(same []answer) lock.Sighting {
 	s := lock.Sighting{Held: true}
-	s.Holder, _ = records.ParseHolder(same[0].reply.Holder)
+	s.Holder, _ = records.ParseHolder(same[0].Reply.Holder)
 	sure := p.quorum - (len(p.nodes) - len(same))
-	slices.SortFunc(same, func(x, y answer) int { return cmp.Compare(x.reply.Counter, y.reply.Counter) })
-	s.Fence = same[sure-1].reply.Counter
+	slices.SortFunc(same, func(x, y answer) int { return cmp.Compare(x.Reply.Counter, y.Reply.Counter) })
+	s.Fence = same[sure-1].Reply.Counter
 	var ends []time.Time
 	for _, a := range same {
-		if a.reply.TTL >= 0 {
-			ends = append(ends, a.at.Add(a.reply.TTL))
+		if a.Reply.TTL >= 0 {
+			ends = append(ends, a.At.Add(a.Reply.TTL))
 		}
 	}
 	slices.SortFunc(ends, func(x, y time.Time) int { return y.Compare(x) })
@@ -120,22 +115,14 @@ func (p *answers) held(same []answer) lock.Sighting {
 	return s
 }
 
-func (p *answers) undecided() *lock.QuorumError {
-	e := &lock.QuorumError{Resource: p.resource, Op: lock.OpPeek, Nodes: len(p.nodes), Quorum: p.quorum}
+func (p answers) undecided() *lock.QuorumError {
 	most := p.said()
-	for _, a := range p.nodes {
-		v := lock.NodeVote{Node: a.name, Verdict: lock.VerdictRefused}
-		switch {
-		case a.err != nil:
-			v.Verdict, v.Err = lock.VerdictFailed, a.err
-			e.Errors = append(e.Errors, &lock.NodeError{Node: a.name, Op: lock.OpPeek, Err: a.err})
-		case slices.ContainsFunc(most, func(m answer) bool { return m.name == a.name }):
-			v.Verdict = lock.VerdictGranted
-			e.Granted++
-		default:
-			e.Refused++
-		}
-		e.Votes = append(e.Votes, v)
-	}
-	return e
+	return question.NoQuorum(p.resource, lock.OpPeek, p.quorum, p.nodes, func(a answer) bool {
+		return slices.ContainsFunc(most, func(m answer) bool { return m.Node == a.Node })
+	})
+}
+
+// Describe describes the holder that these answers name: those of a quorum, of so many nodes.
+func Describe(same []question.Answer[driver.PeekReply], quorum, nodes int) lock.Sighting {
+	return answers{quorum: quorum, nodes: make([]answer, nodes)}.held(same)
 }

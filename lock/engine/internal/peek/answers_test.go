@@ -14,16 +14,16 @@ import (
 func TestPeekAnswers(t *testing.T) {
 	at := time.Now()
 	held := func(holder string, counter uint64, ttl time.Duration) answer {
-		return answer{answered: true, at: at, reply: driver.PeekReply{
+		return answer{Answered: true, At: at, Reply: driver.PeekReply{
 			Held: true, Holder: holder + "|0|", Counter: counter, TTL: ttl,
 		}}
 	}
 	h := func(counter uint64, seconds int) answer {
 		return held("h", counter, time.Duration(seconds)*time.Second)
 	}
-	g, free := held("g", 9, time.Second), answer{answered: true}
+	g, free := held("g", 9, time.Second), answer{Answered: true}
 	down := driver.ErrUnreachable
-	x, w := answer{answered: true, err: down}, answer{err: driver.ErrTimeout}
+	x, w := answer{Answered: true, Err: down}, answer{Err: driver.ErrTimeout}
 	for name, c := range map[string]struct {
 		nodes   []answer
 		decided bool
@@ -74,9 +74,9 @@ func TestPeekAnswers(t *testing.T) {
 
 // TestPeekErrorNamesTheNodes: what each did, and their errors.
 func TestPeekErrorNamesTheNodes(t *testing.T) {
-	free := answer{name: "r1", answered: true}
-	held := answer{name: "r2", answered: true, reply: driver.PeekReply{Held: true}}
-	down := answer{name: "r3", answered: true, err: driver.ErrUnreachable}
+	free := answer{Node: "r1", Answered: true}
+	held := answer{Node: "r2", Answered: true, Reply: driver.PeekReply{Held: true}}
+	down := answer{Node: "r3", Answered: true, Err: driver.ErrUnreachable}
 	p := answers{resource: "job", quorum: 2, nodes: []answer{free, held, down}}
 	_, err := p.sighting()
 	want := "lock: job: no quorum for peek: 1 of 3 nodes agree, 2 needed (r1: same answer; r2: another answer; " +

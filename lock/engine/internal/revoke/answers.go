@@ -10,16 +10,12 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine/internal/peek"
+	"github.com/lockscope/lockscope/lock/engine/internal/question"
 	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
 // answer is what one node said of a resource.
-type answer struct {
-	name  string
-	reply driver.RevokeReply
-	at    time.Time // of the answer
-	err   error     // also if there is no answer
-}
+type answer = question.Answer[driver.RevokeReply]
 
 // answers are those of all nodes to one question, in the order of the nodes.
 type answers struct {
@@ -31,12 +27,12 @@ type answers struct {
 // grantHolders are the nodes that name one grant.
 type grantHolders []answer
 
-func (g grantHolders) grant() string { return g[0].reply.Grant }
+func (g grantHolders) grant() string { return g[0].Reply.Grant }
 
 // like are the nodes that have what this reply has.
 func (a answers) like(reply driver.RevokeReply) (same grantHolders) {
 	for _, n := range a.nodes {
-		if n.err == nil && n.reply.Held == reply.Held && n.reply.Grant == reply.Grant && n.reply.Shared == reply.Shared {
+		if n.Err == nil && n.Reply.Held == reply.Held && n.Reply.Grant == reply.Grant && n.Reply.Shared == reply.Shared {
 			same = append(same, n)
 		}
 	}
@@ -47,24 +43,24 @@ func (a answers) like(reply driver.RevokeReply) (same grantHolders) {
 func (a answers) holder(resource string) (grantHolders, error) {
 	unknown, most := 0, 0
 	for _, n := range a.nodes {
-		same := a.like(n.reply)
+		same := a.like(n.Reply)
 		switch {
-		case n.err != nil:
+		case n.Err != nil:
 			unknown++
-		case n.reply.Held && len(same) >= a.quorum:
-			return same, unrevocable(resource, n.reply)
-		case n.reply.Held:
+		case n.Reply.Held && len(same) >= a.quorum:
+			return same, unrevocable(resource, n.Reply)
+		case n.Reply.Held:
 			most = max(most, len(same))
 		}
 	}
 	switch {
-	case unknown == len(a.nodes) && errors.Is(a.nodes[0].err, ErrUnsupported):
+	case unknown == len(a.nodes) && errors.Is(a.nodes[0].Err, ErrUnsupported):
 		return nil, fmt.Errorf("lock: revoke of %q: %w", resource, ErrUnsupported)
 	case most+unknown < a.quorum:
 		return nil, fmt.Errorf("lock: revoke of %q: nobody holds it: %w", resource, lock.ErrNotHeld)
 	}
 	return nil, a.undecided(resource, lock.OpPeek, func(n answer) bool {
-		return n.reply.Held && len(a.like(n.reply)) == most
+		return n.Reply.Held && len(a.like(n.Reply)) == most
 	})
 }
 
@@ -82,31 +78,16 @@ func unrevocable(resource string, held driver.RevokeReply) error {
 }
 
 // undecided is the error of a round in which the nodes that agree are too few.
-func (a answers) undecided(resource string, op lock.Operation, agree func(answer) bool) *lock.QuorumError {
-	e := &lock.QuorumError{Resource: resource, Op: op, Nodes: len(a.nodes), Quorum: a.quorum}
-	for _, n := range a.nodes {
-		v := lock.NodeVote{Node: n.name, Verdict: lock.VerdictRefused}
-		switch {
-		case n.err != nil:
-			v.Verdict, v.Err = lock.VerdictFailed, n.err
-			e.Errors = append(e.Errors, &lock.NodeError{Node: n.name, Op: op, Err: n.err})
-		case agree(n):
-			v.Verdict = lock.VerdictGranted
-			e.Granted++
-		default:
-			e.Refused++
-		}
-		e.Votes = append(e.Votes, v)
-	}
-	return e
+func (a answers) undecided(resource string, op lock.Operation, agrees func(answer) bool) *lock.QuorumError {
+	return question.NoQuorum(resource, op, a.quorum, a.nodes, agrees)
 }
 
 // sighting describes the holder that these nodes name, with the same bounds as a peek.
 func (a answers) sighting(resource string, same grantHolders) lock.Sighting {
-	var seen []peek.Seen
+	var seen []question.Answer[driver.PeekReply]
 	for _, n := range same {
-		seen = append(seen, peek.Seen{At: n.at, Reply: driver.PeekReply{
-			Held: true, Counter: n.reply.Counter, TTL: n.reply.TTL, Holder: n.reply.Holder,
+		seen = append(seen, question.Answer[driver.PeekReply]{At: n.At, Reply: driver.PeekReply{
+			Held: true, Counter: n.Reply.Counter, TTL: n.Reply.TTL, Holder: n.Reply.Holder,
 		}})
 	}
 	s := peek.Describe(seen, a.quorum, len(a.nodes))
@@ -120,23 +101,23 @@ func (a answers) revocation(seen lock.Sighting, grant, record string) (lock.Revo
 	var free []time.Duration
 	mark, there := record, 0
 	for _, n := range a.nodes {
-		if n.err != nil {
+		if n.Err != nil {
 			continue
 		}
 		r.Marked++
-		if n.reply.Grant == grant {
+		if n.Reply.Grant == grant {
 			there++
 		}
-		if n.reply.Record != record {
-			mark, r.Again = n.reply.Record, true
+		if n.Reply.Record != record {
+			mark, r.Again = n.Reply.Record, true
 		}
-		if n.reply.TTL < 0 {
-			n.reply.TTL = math.MaxInt64
+		if n.Reply.TTL < 0 {
+			n.Reply.TTL = math.MaxInt64
 		}
-		free = append(free, n.reply.TTL)
+		free = append(free, n.Reply.TTL)
 	}
 	if r.Marked < a.quorum {
-		return r, a.undecided(seen.Resource, lock.OpRevoke, func(n answer) bool { return n.err == nil })
+		return r, a.undecided(seen.Resource, lock.OpRevoke, func(n answer) bool { return n.Err == nil })
 	}
 	if there+r.Nodes-r.Marked < a.quorum {
 		return r, fmt.Errorf("lock: revoke of %q: its holder has released it meanwhile: %w", seen.Resource, lock.ErrNotHeld)

@@ -10,6 +10,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
+	"github.com/lockscope/lockscope/lock/engine/internal/question"
 	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
@@ -18,7 +19,6 @@ var ErrUnsupported = fmt.Errorf("%w: this driver cannot revoke a lease: stop its
 
 // Do asks all nodes who holds the resource, and marks that grant on all of them.
 func Do(ctx context.Context, e *nodes.Set, resource string, req lock.RevokeRequest) (lock.Revocation, error) {
-	e.WarmUp(ctx)
 	asked, err := ask(ctx, e, driver.RevokeRequest{Key: e.Config.Prefix + resource})
 	if err != nil {
 		return lock.Revocation{}, fmt.Errorf("lock: revoke of %q: %w", resource, err)
@@ -41,6 +41,21 @@ func Do(ctx context.Context, e *nodes.Set, resource string, req lock.RevokeReque
 		return lock.Revocation{}, fmt.Errorf("lock: revoke of %q: nodes may be marked: %w", resource, err)
 	}
 	return marked.revocation(seen, holder.grant(), record)
+}
+
+// ask sends one request to all nodes and waits for every answer, for at most one node timeout.
+func ask(ctx context.Context, e *nodes.Set, req driver.RevokeRequest) (answers, error) {
+	said, began, err := question.Ask(ctx, e, question.Question[driver.RevokeReply]{
+		Timeout: e.Config.LongestNodeTimeout(), Unsupported: ErrUnsupported,
+		Send: func(n driver.Node, call driver.Call, to driver.Answer[driver.RevokeReply]) bool {
+			asked, ok := n.(driver.Revoker)
+			if ok {
+				asked.Revoke(call, &req, to)
+			}
+			return ok
+		},
+	})
+	return answers{nodes: said, quorum: e.Quorum, began: began}, err
 }
 
 // keep is how long nodes keep a mark. Its lease lives at most one TTL after the last renewal that began before the
