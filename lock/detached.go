@@ -23,3 +23,20 @@ func AcquireDetached(ctx context.Context, l Locker, resource string, opts ...Acq
 	}
 	return lease, nil
 }
+
+// WorkContext is the context of work under a lease that was acquired with [AcquireDetached]. It has the values of the
+// lease's Context, and ends with that or with ctx, whichever is first; [context.Cause] says why. It has the deadline of
+// ctx. Call stop when the work has ended: it ends the context, leaves the lease, and may be called twice.
+func WorkContext(ctx context.Context, lease Lease) (working context.Context, stop context.CancelFunc) {
+	working, cancel := context.WithCancelCause(lease.Context())
+	detach := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
+	release := func() {}
+	if deadline, ok := ctx.Deadline(); ok {
+		working, release = context.WithDeadline(working, deadline)
+	}
+	return working, func() {
+		detach()
+		release()
+		cancel(nil)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/memlock"
@@ -49,4 +50,37 @@ func TestAcquireDetached(t *testing.T) {
 	if err := lease.Release(t.Context()); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestWorkContext ends with the lease, with the context of the caller, and at its deadline; the lease stays.
+func TestWorkContext(t *testing.T) {
+	l, err := memlock.New(memlock.NewNodes(3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	deadline := time.Now().Add(time.Hour)
+	timed, cancel := context.WithDeadline(t.Context(), deadline)
+	defer cancel()
+	ctx, giveUp := context.WithCancelCause(timed)
+	lease, err := lock.AcquireDetached(ctx, l, "job", lock.NoWait())
+	if err != nil {
+		t.Fatal(err)
+	}
+	working, stop := lock.WorkContext(ctx, lease)
+	if at, ok := working.Deadline(); !ok || !at.Equal(deadline) {
+		t.Errorf("the deadline is %v, %v", at, ok)
+	}
+	giveUp(errGaveUp)
+	if <-working.Done(); !errors.Is(context.Cause(working), errGaveUp) || lease.Context().Err() != nil {
+		t.Errorf("the caller gives up: %v, the lease %v", context.Cause(working), lease.Context().Err())
+	}
+	stop()
+	working, stop = lock.WorkContext(t.Context(), lease)
+	l.Lose("job")
+	if <-working.Done(); !errors.Is(context.Cause(working), lock.ErrLost) {
+		t.Errorf("the lease is lost: %v", context.Cause(working))
+	}
+	stop()
+	stop()
 }

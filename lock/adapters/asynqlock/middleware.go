@@ -38,11 +38,11 @@ func Middleware(locker lock.Locker, key func(*asynq.Task) string, held error, op
 				return next.ProcessTask(ctx, task)
 			}
 			ran := false
-			err := lock.Do(ctx, detached{locker}, resource, func(leased context.Context, _ lock.Lease) error {
+			err := lock.Do(ctx, detached{locker}, resource, func(_ context.Context, lease lock.Lease) error {
 				ran = true
-				leased, cancel := both(leased, ctx)
-				defer cancel()
-				return next.ProcessTask(leased, task)
+				working, stop := lock.WorkContext(ctx, lease)
+				defer stop()
+				return next.ProcessTask(working, task)
 			}, opts...)
 			if !ran && (errors.Is(err, lock.ErrHeld) || errors.Is(err, lock.ErrMaxWait)) {
 				return &heldError{err, held}
@@ -57,18 +57,6 @@ type detached struct{ lock.Locker }
 
 func (d detached) Acquire(ctx context.Context, resource string, opts ...lock.AcquireOption) (lock.Lease, error) {
 	return lock.AcquireDetached(ctx, d.Locker, resource, opts...)
-}
-
-// both ends with either context, and has the deadline of the task.
-func both(leased, task context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancelCause(leased)
-	stop := context.AfterFunc(task, func() { cancel(context.Cause(task)) })
-	end := func() { stop(); cancel(nil) }
-	if deadline, ok := task.Deadline(); ok {
-		timed, release := context.WithDeadline(ctx, deadline)
-		return timed, func() { release(); end() }
-	}
-	return ctx, end
 }
 
 // heldError is why a handler was not called.

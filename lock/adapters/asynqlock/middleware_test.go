@@ -96,7 +96,7 @@ func TestHandlerOutlivesContext(t *testing.T) {
 	}
 }
 
-// TestHeld: what asynq is told to do with a task whose lock is held.
+// TestHeld: asynq retries, skips or revokes a task whose lock is held, as the caller chose.
 func TestHeld(t *testing.T) {
 	nodes := memlock.NewNodes(3)
 	l, other := process(t, nodes), process(t, nodes)

@@ -59,9 +59,8 @@ func (c *Cache[T]) Get(ctx context.Context, key string) (T, error) {
 	}
 	// The entry is stored or not by then: a decorator of the Locker reports the error.
 	defer func() { _ = lease.Release(context.WithoutCancel(ctx)) }()
-	working, cancel := context.WithCancelCause(lease.Context())
-	defer cancel(nil)
-	defer context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })()
+	working, stop := lock.WorkContext(ctx, lease)
+	defer stop()
 	if value, found, err = c.Load(working, key); found || err != nil {
 		return value, err
 	}

@@ -136,9 +136,8 @@ func (l *Lock) Leading(fn func(context.Context)) func(context.Context) {
 		if lease == nil {
 			return
 		}
-		ctx, cancel := context.WithCancelCause(lease.Context())
-		defer cancel(nil)
-		defer context.AfterFunc(leading, func() { cancel(context.Cause(leading)) })()
+		ctx, stop := lock.WorkContext(leading, lease)
+		defer stop()
 		fn(ctx)
 	}
 }

@@ -99,9 +99,8 @@ func serve(ctx context.Context, locker lock.Locker, resource string, opts []lock
 	}
 	// A decorator of the Locker reports the error; the call was served.
 	defer func() { _ = lease.Release(context.WithoutCancel(ctx)) }()
-	working, cancel := context.WithCancelCause(lease.Context())
-	defer cancel(nil)
-	defer context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })()
+	working, stop := lock.WorkContext(ctx, lease)
+	defer stop()
 	return next(working)
 }
 

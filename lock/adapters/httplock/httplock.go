@@ -52,9 +52,8 @@ func Handler(locker lock.Locker, key func(*http.Request) string, next http.Handl
 		}
 		// The answer is written by then: a decorator of the Locker reports the error.
 		defer func() { _ = lease.Release(context.WithoutCancel(r.Context())) }()
-		ctx, cancel := context.WithCancelCause(lease.Context())
-		defer cancel(nil)
-		defer context.AfterFunc(r.Context(), func() { cancel(context.Cause(r.Context())) })()
+		ctx, stop := lock.WorkContext(r.Context(), lease)
+		defer stop()
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})
 }

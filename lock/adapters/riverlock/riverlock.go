@@ -61,12 +61,11 @@ func New(locker lock.Locker, key func(*rivertype.JobRow) string, held error, opt
 			return work(ctx)
 		}
 		ran := false
-		err := lock.Do(ctx, detached{locker}, resource, func(leased context.Context, _ lock.Lease) error {
+		err := lock.Do(ctx, detached{locker}, resource, func(_ context.Context, lease lock.Lease) error {
 			ran = true
-			leased, cancel := context.WithCancelCause(leased)
-			defer cancel(nil)
-			defer context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })()
-			return work(leased)
+			working, stop := lock.WorkContext(ctx, lease)
+			defer stop()
+			return work(working)
 		}, opts...)
 		if !ran && (errors.Is(err, lock.ErrHeld) || errors.Is(err, lock.ErrMaxWait)) {
 			return errors.Join(held, err)
