@@ -60,8 +60,8 @@
 //
 // # Keys in Redis
 //
-// The lock is a string at "lock:" + resource. The readers of a read/write lock are a hash there. All other keys are outside that prefix and in the
-// hash slot of the lock's key:
+// The lock is a string at "lock:" + resource. The readers of a read/write lock are a hash there. All other keys are
+// outside that prefix and in the hash slot of the lock's key:
 //   - lockscope:fence:{n}, the fence counters, never expire; a node has at most 16384
 //   - lockscope:queue:{key}, the queue of waiters, expires
 //   - lockscope:next:{key}, the waiter that a lock is reserved for, expires

@@ -3,7 +3,6 @@ package guard
 import (
 	"context"
 	"crypto/rand"
-	"strconv"
 	"strings"
 	"sync/atomic"
 
@@ -49,13 +48,12 @@ func (i *identity) learn(marker string) (changed bool) {
 	return i.name.CompareAndSwap(nil, &fresh)
 }
 
-// memoryOf is what a marker names: the identity of the server and, after a "+", the number of evicted keys if there are
-// any. It is "" without an identity. If the caller accepts evictions, they do not count.
+// memoryOf is what a marker names: the server's incarnation or, if the caller accepts evictions, its identity.
 func memoryOf(identity string, info redisinfo.Info, evictionOK bool) string {
-	if n := info.EvictedKeys(); n > 0 && identity != "" && !evictionOK {
-		return identity + "+" + strconv.FormatInt(n, 10)
+	if evictionOK {
+		return identity
 	}
-	return identity
+	return info.IncarnationOf(identity)
 }
 
 // isMarked reports whether the marker has to show the server's identity.

@@ -86,11 +86,14 @@ func (i Info) EvictedKeys() int64 { return max(0, i.Number("evicted_keys")) }
 // Incarnation identifies the server's memory: the run_id and, after a "+", the number of evicted keys
 // if there are any. If it is the same twice, no key was lost in between by a restart or an eviction.
 // It is "" if no run_id is reported.
-func (i Info) Incarnation() string {
-	if n := i.EvictedKeys(); n > 0 && i.RunID() != "" {
-		return i.RunID() + "+" + strconv.FormatInt(n, 10)
+func (i Info) Incarnation() string { return i.IncarnationOf(i.RunID()) }
+
+// IncarnationOf is Incarnation for a server that has this identity instead of a run_id.
+func (i Info) IncarnationOf(identity string) string {
+	if n := i.EvictedKeys(); n > 0 && identity != "" {
+		return identity + "+" + strconv.FormatInt(n, 10)
 	}
-	return i.RunID()
+	return identity
 }
 
 // Keyspace returns how many keys a database has, and how many of them expire. Both are 0 for an empty
