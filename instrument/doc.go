@@ -132,9 +132,10 @@
 // "false" it votes, and two leases can be valid for that time. distributed_lock_node_evictions_total counts the same
 // for a node that did not restart but evicted keys for lack of memory.
 //
-// Every finished Acquire records a wait, even a failed one, unless it only looked at a slot. A NoWait call that finds the lock held has the outcome
-// contended and is not a failure. All series of a resource exist from its first Acquire. The wait and hold histograms
-// have exemplars with trace_id and span_id while the span is sampled.
+// Every finished Acquire records a wait, even a failed one, unless it only looked at a slot. A NoWait call that
+// finds the lock held has the outcome contended and is not a failure. All series of a resource exist from its
+// first Acquire. The wait and hold histograms have exemplars with trace_id and span_id while the span is
+// sampled.
 //
 // The label resource is bounded. Words that look like ids become "*": order:1001 counts as order:*. The same goes for
 // UUIDs, ULIDs, KSUIDs, nanoids, base62 and e-mail addresses. Values after the 100th count as other, and

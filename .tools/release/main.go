@@ -1,5 +1,5 @@
-// Command release prepares a release of the modules that release.work and adapters.work name, and says how they are tagged. README.md
-// has the steps.
+// Command release prepares a release of the modules that release.work and adapters.work name, and says how they are
+// tagged. README.md has the steps.
 package main
 
 import (

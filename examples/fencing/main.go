@@ -87,7 +87,7 @@ func (w where) demonstrate(ctx context.Context, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeLockers()) }()
-	// The name is random so that it is neither anybody else's table nor another run's.
+	// The name is random: no other table and no other run has it.
 	var random [4]byte
 	_, _ = rand.Read(random[:])
 	run := "lockscope_fencing_" + hex.EncodeToString(random[:])

@@ -37,7 +37,7 @@ func TestStory(t *testing.T) {
 func TestStoryOnMariaDB(t *testing.T) {
 	dsn, ok := startMariaDB(t)
 	if !ok {
-		t.Skip("no MariaDB server is installed: apt-get install mariadb-server")
+		t.Fatal("no MariaDB server is installed: apt-get install mariadb-server-core")
 	}
 	if out := tell(t, "-mysql", dsn); !strings.Contains(out, "MySQL        REJECTED. 150 stays") {
 		t.Error("nothing was refused on MariaDB")

@@ -16,7 +16,7 @@ func openMariaDB(t *testing.T, params string) *sql.DB {
 	t.Helper()
 	dsn, ok := startMariaDB(t)
 	if !ok {
-		t.Skip("no MariaDB server is installed: apt-get install mariadb-server")
+		t.Fatal("no MariaDB server is installed: apt-get install mariadb-server-core")
 	}
 	db, err := sql.Open("mysql", dsn+params)
 	must(t, err)

@@ -21,7 +21,7 @@ const MaxReadBy = 8
 
 // Reading says who reads a read/write lock. It is zero for other locks, and while somebody writes.
 type Reading struct {
-	Readers int      `json:"readers,omitempty"` // that hold the lock, as far as the source knows
+	Readers int      `json:"readers,omitempty"` // that hold the lock and that the source knows
 	ReadBy  []string `json:"read_by,omitempty"` // their instances, each once, at most MaxReadBy
 	Writers int      `json:"writers,omitempty"` // callers that wait to write: readers that come later wait behind them
 }

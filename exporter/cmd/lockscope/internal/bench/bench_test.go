@@ -66,7 +66,7 @@ func TestBench(t *testing.T) {
 	wantClean(t, servers...)
 }
 
-// TestBenchTable of one node, of which none can hang.
+// TestBenchTable: with one node there is no measurement of a node that hangs.
 func TestBenchTable(t *testing.T) {
 	t.Parallel()
 	servers := fleet(t, 1)

@@ -167,7 +167,7 @@ func TestHoldOnEverySystem(t *testing.T) {
 			_, err := service.Acquire(t.Context(), "nightly", lock.NoWait())
 			held, ok := errors.AsType[*lock.HeldError](err)
 			if !ok || held.Holder.Instance != "ann" || held.Holder.Reason != "disk swap" {
-				t.Errorf("the service is told %v", err)
+				t.Errorf("the service receives %v", err)
 			}
 			lockscope.Command(t, slices.Concat([]string{"revoke", "nightly"}, flags, log)...).
 				Want(t, app.ExitError, "cannot revoke a lease: stop its holder")

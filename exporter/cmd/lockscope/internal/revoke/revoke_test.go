@@ -78,16 +78,3 @@ func TestRevokeIsRefused(t *testing.T) {
 		}
 	}
 }
-
-// TestRevokeWithAFullDisk: what cannot be written down is not done.
-func TestRevokeWithAFullDisk(t *testing.T) {
-	if _, err := os.Stat("/dev/full"); err != nil {
-		t.Skip("needs /dev/full")
-	}
-	s := locktest.Servers(t, 1)[0]
-	lease, err := cmdtest.LockingProcess(t, "web-1/42", []*redisproc.Server{s}).Acquire(t.Context(), "nightly",
-		lock.NoRenew(), lock.TTL(time.Minute))
-	cmdtest.Must(t, err)
-	command(t, s, "/dev/full", "--reason", "hangs").Want(t, app.ExitError, "nothing was done")
-	cmdtest.Must(t, lease.Extend(t.Context()))
-}

@@ -70,7 +70,7 @@ type Resource struct {
 	Taken []Slot    // the slots of the semaphore that are held, as far as they were read
 
 	Readers int      // that hold a read/write lock
-	ReadBy  []Holder // those that began first, as far as they were read
+	ReadBy  []Holder // those that began first, of the readers that were read
 	Writers int      // processes that wait to write, and keep later readers out
 	Writing bool     // a writer holds it
 }

@@ -1,0 +1,22 @@
+package revoke
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/locktest/redisproc"
+)
+
+// TestRevokeWithAFullDisk: what cannot be written down is not done.
+func TestRevokeWithAFullDisk(t *testing.T) {
+	s := locktest.Servers(t, 1)[0]
+	lease, err := cmdtest.LockingProcess(t, "web-1/42", []*redisproc.Server{s}).Acquire(t.Context(), "nightly",
+		lock.NoRenew(), lock.TTL(time.Minute))
+	cmdtest.Must(t, err)
+	command(t, s, "/dev/full", "--reason", "hangs").Want(t, app.ExitError, "nothing was done")
+	cmdtest.Must(t, lease.Extend(t.Context()))
+}
