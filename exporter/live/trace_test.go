@@ -135,6 +135,7 @@ func TestTraceOfLosses(t *testing.T) {
 			_ = held.Release(t.Context())
 			settle(time.Millisecond)
 			must(t, got.lease.Release(t.Context()))
+			settle(time.Millisecond) // a release that has not reached all nodes makes the next call wait
 		}
 		tr := traceOf(t, board, "job", "")
 		var ends []string
