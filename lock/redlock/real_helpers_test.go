@@ -21,9 +21,9 @@ import (
 )
 
 const (
-	// nodeTimeout is eight times the default, to tell a silent node from a busy machine. Calls that must not wait for a
+	// nodeTimeout is many times the default, to tell a silent node from a busy machine. Calls that must not wait for a
 	// silent node are measured against it, too.
-	nodeTimeout = 400 * time.Millisecond
+	nodeTimeout = time.Second
 	// patience is the node timeout of tests in which every node answers, so that none is given up on a busy machine.
 	patience = 10 * time.Second
 	// soon is longer than any work here takes on a busy machine. It is shorter than a wait for a hung node:

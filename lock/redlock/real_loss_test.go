@@ -140,7 +140,7 @@ func TestRealMaxTTLsDiffer(t *testing.T) {
 	f, lease := twoOfThree(t)
 	short := guardedLocker(t, f.clients(), lock.WithMaxTTL(nodeTimeout*8), lock.WithDefaults(lock.TTL(nodeTimeout*4)))
 	_, err := refused(t, short, "job", redlock.ErrOtherConfiguration, lock.ErrNoQuorum)
-	wantText(t, err, "max TTL 1m0s", "max TTL 3.2s")
+	wantText(t, err, "max TTL 1m0s", "max TTL 8s")
 	if lease.Remaining() <= 0 {
 		t.Error("the lease under test is over")
 	}

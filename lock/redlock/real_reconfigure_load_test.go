@@ -18,7 +18,7 @@ import (
 // answer.
 func TestRealReconfigureUnderLoad(t *testing.T) {
 	t.Parallel()
-	const ttl = 2 * time.Second
+	const ttl = 4 * nodeTimeout
 	quarantine := redlock.Quarantine(ttl)
 	options := []lock.Option{lock.WithMaxTTL(ttl)}
 	f := startNodes(t, 5)

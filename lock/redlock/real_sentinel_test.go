@@ -157,7 +157,8 @@ func TestRealSentinelOneMasterIsOneNode(t *testing.T) {
 	wantText(t, err, "FailoverClient", "WithNodeNames")
 	_, err = redlock.New(clients, lock.WithNodeNames("a", "b", "a"))
 	wantErr(t, err, lock.ErrInvalidNode, driver.ErrDuplicate)
-	_, err = newLocker(t, clients, lock.WithNodeNames("a", "b", "c")).Acquire(t.Context(), "job", lock.NoWait())
+	_, err = newLocker(t, clients, lock.WithNodeNames("a", "b", "c"), lock.WithNodeTimeout(patience)).
+		Acquire(t.Context(), "job", lock.NoWait(), lock.TTL(longTTL))
 	wantErr(t, err, lock.ErrNoQuorum, driver.ErrDuplicate)
 	f.wantNoLocks(0)
 }

@@ -233,7 +233,7 @@ func undecidedMutants() []Mutant {
 			File:   "lock/engine/undecided.go",
 			Old:    "u.tries >= undecidedTries {\n",
 			New:    "u.tries >= 1 {\n",
-			Killer: by("./lock/redlock", "TestRealOneOfManyAtOnce"),
+			Killer: by("./lock/engine", "TestOneOfManyAtOnce"),
 		},
 	}
 }

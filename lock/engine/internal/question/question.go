@@ -116,7 +116,7 @@ func (r *round[T]) enough() bool {
 	return !waits || r.Enough != nil && r.Enough(r.answers)
 }
 
-// NoQuorum is the error of answers of which those that agree are too few.
+// NoQuorum is the error when too few answers agree.
 func NoQuorum[T any](
 	resource string, op lock.Operation, quorum int, all []Answer[T], agrees func(Answer[T]) bool,
 ) *lock.QuorumError {

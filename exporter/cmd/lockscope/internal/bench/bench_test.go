@@ -172,6 +172,21 @@ func TestBenchLosesNodes(t *testing.T) {
 	wantClean(t, servers[0])
 }
 
+// TestBenchWaitsForItsKeys: a key that a node has at the end is waited for while it can still expire in time, and then
+// reported.
+func TestBenchWaitsForItsKeys(t *testing.T) {
+	t.Parallel()
+	servers := fleet(t, 1)
+	node := cmdtest.Admin(t, servers[0])
+	key := defaultPrefix + own(hungCallers-1) // no caller of this bench uses it
+	cmdtest.Must(t, node.Set(t.Context(), key, "late", 5*time.Second).Err())
+	once := []string{"--callers", "1", "--ttl", "2s", "--node-timeout", "500ms"}
+	lockscope.Command(t, args(servers, once...)...).Want(t, app.ExitClean, "proposed: TTL ")
+	wantClean(t, servers...)
+	cmdtest.Must(t, node.Set(t.Context(), key, "late", time.Minute).Err())
+	lockscope.Command(t, args(servers, once...)...).Want(t, app.ExitError, servers[0].Addr()+": 1 key of the bench left")
+}
+
 // TestBenchFlags refuses what would load the servers for longer, or touch real locks.
 func TestBenchFlags(t *testing.T) {
 	for flag, values := range map[string][]string{

@@ -17,6 +17,7 @@ import (
 
 const (
 	leftTimeout = 3 * time.Second // of a look at the nodes
+	leftPause   = 100 * time.Millisecond
 	quietPause  = 10 * time.Millisecond
 )
 
@@ -26,9 +27,20 @@ type leftovers struct {
 	unknown []string       // nodes that did not answer
 }
 
-// left asks all nodes, also when ctx has ended.
+// left asks all nodes until no key is left, or until what was left at the end has expired. A busy or hung node may take a
+// lock after its caller gave up, and then has it for a TTL. Once ctx has ended, left asks once.
 func (b *bench) left(ctx context.Context) leftovers {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leftTimeout)
+	expired := time.Now().Add(b.ttl + leftTimeout)
+	for {
+		l := b.look(context.WithoutCancel(ctx))
+		if len(l.keys) == 0 || time.Now().After(expired) || !pause.For(ctx, leftPause) {
+			return l
+		}
+	}
+}
+
+func (b *bench) look(ctx context.Context) leftovers {
+	ctx, cancel := context.WithTimeout(ctx, leftTimeout)
 	defer cancel()
 	l := leftovers{keys: make(map[string]int)}
 	for i, name := range b.names {
