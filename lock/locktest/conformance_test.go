@@ -14,7 +14,7 @@ import (
 
 // A silent node must be told from a busy machine.
 const (
-	nodeTimeout = 1250 * time.Millisecond
+	nodeTimeout = 2 * time.Second
 	ttl         = 4 * nodeTimeout
 )
 

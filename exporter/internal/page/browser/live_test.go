@@ -292,7 +292,7 @@ func testFilter(t *testing.T, b *tab) {
 }
 
 func testPlot(t *testing.T, b *tab) {
-	b.open(serve(t, livetest.NewSource(func() live.State { return livetest.Busy(time.Now()) })))
+	b.open(serve(t, livetest.Fixed(livetest.Busy(time.Now()))))
 	if got := b.text(`document.querySelector("#plot .scale").innerText`); got != "10\u00d7 a line" {
 		t.Errorf("a spread of three decades is drawn %q", got)
 	}

@@ -80,11 +80,14 @@ func (b *bench) runAll(ctx context.Context, e *engine.Engine, r *report) error {
 	return nil
 }
 
-// warm lets the callers connect and settle, then calls before, and measures.
-func (b *bench) warm(ctx context.Context, callers []caller, before func()) sample {
-	take(ctx, b.each/10, callers)
-	if before != nil {
-		before()
+// warm lets the callers connect, then makes the last node hang if there is a hang, and measures.
+func (b *bench) warm(ctx context.Context, callers []caller, h *hang) sample {
+	last := len(b.nodes) - 1
+	calls := underway{node: b.names[last]}
+	take(calls.counting(ctx), b.each/10, callers)
+	if h != nil {
+		b.settle(ctx, &calls, last)
+		h.now.Store(true)
 	}
 	return take(ctx, b.each, callers)
 }
@@ -115,7 +118,7 @@ func (b *bench) handOffs(ctx context.Context, r *report, clients []redis.Univers
 	for i := range all {
 		all[i] = handOff(engines[i%processes], shared, b.ttl)
 	}
-	return r.add(ctx, kindHandOff, callers, processes, b.hungName(h), b.warm(ctx, all, b.hanging(ctx, h)))
+	return r.add(ctx, kindHandOff, callers, processes, b.hungName(h), b.warm(ctx, all, h))
 }
 
 // processes makes engines that share no connection.
@@ -159,7 +162,7 @@ func (b *bench) withOneHung(ctx context.Context, r *report) error {
 			return err
 		}
 		defer closeAll()
-		s := b.warm(ctx, b.pairs(engines[0], hungCallers), b.hanging(ctx, h))
+		s := b.warm(ctx, b.pairs(engines[0], hungCallers), h)
 		return r.add(ctx, kindPair, hungCallers, 1, b.hungName(h), s)
 	})
 	if err != nil {
@@ -168,17 +171,6 @@ func (b *bench) withOneHung(ctx context.Context, r *report) error {
 	return measured(func(h *hang, clients []redis.UniversalClient) error {
 		return b.handOffs(ctx, r, clients, hungCallers, h)
 	})
-}
-
-// hanging makes the last node hang between two calls, with connections that are open; nil without a hang.
-func (b *bench) hanging(ctx context.Context, h *hang) func() {
-	if h == nil {
-		return nil
-	}
-	return func() {
-		b.quiet(ctx, len(b.nodes)-1)
-		h.now.Store(true)
-	}
 }
 
 // hungName is the node that hangs; "" for none.

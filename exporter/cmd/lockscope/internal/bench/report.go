@@ -59,7 +59,7 @@ func (r *report) leftError() error {
 	if r == nil {
 		return nil
 	}
-	return r.left.err(r.bench.ttl)
+	return r.left.err()
 }
 
 const (

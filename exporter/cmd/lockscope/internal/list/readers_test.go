@@ -16,10 +16,11 @@ func TestListShowsReaders(t *testing.T) {
 		cmdtest.ReadWrite(t, servers, deadlock)
 		args := []string{"list", "--redis", cmdtest.Addrs(servers...)}
 		var r report
-		cmdtest.Eventually(t, "the waiting writer", func() bool {
+		cmdtest.Eventually(t, "both readers on all nodes, and the waiting writer", func() bool {
 			r = report{}
 			command(t, append(args, "-o", "json")...).Decode(t, &r)
-			return writersOf(r, "prices") == 1 && (!deadlock || len(r.Deadlocks) > 0)
+			return readBy(r, "prices", len(servers)) == 2 && writersOf(r, "prices") == 1 &&
+				(!deadlock || len(r.Deadlocks) > 0)
 		})
 		if got := len(r.Deadlocks); (got == 1) != deadlock {
 			t.Errorf("deadlocks %q", r.Deadlocks)
@@ -42,6 +43,18 @@ func TestListShowsReaders(t *testing.T) {
 			}
 		}
 	}
+}
+
+// readBy is how many readers so many nodes have.
+func readBy(r report, resource string, nodes int) (readers int) {
+	for _, l := range r.Locks {
+		for _, by := range l.ReadBy {
+			if l.Resource == resource && by.Nodes == nodes {
+				readers++
+			}
+		}
+	}
+	return readers
 }
 
 // writersOf is how many processes that wait for a lock say that they want to write.

@@ -92,7 +92,7 @@ func TestRunRefused(t *testing.T) {
 	holder := cmdtest.LockingProcess(t, "web-1/42", []*redisproc.Server{s})
 	lease, err := holder.Acquire(t.Context(), "nightly")
 	cmdtest.Must(t, err)
-	for status, more := range map[int][]string{1: {"-n"}, 75: {"-w", "100ms", "-E", "75"}, 0: {"-w", "0", "-E", "0"}} {
+	for status, more := range map[int][]string{1: {"-n"}, 75: {"-w", "3s", "-E", "75"}, 0: {"-w", "0", "-E", "0"}} {
 		o := command(t, shell(s, "touch "+ran, more...)...)
 		o.Want(t, status, `"nightly" is held by web-1/42 since `+time.Now().UTC().Format("2006-01-"))
 		if strings.Count(o.Err, "\n") != 1 || o.Out != "" {

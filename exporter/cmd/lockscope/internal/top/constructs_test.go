@@ -16,7 +16,7 @@ func TestTopShowsConstructs(t *testing.T) {
 	var o cmdtest.Outcome
 	cmdtest.Eventually(t, "the waiters and the deadlock", func() bool {
 		o = command(t, "top", "--once", "--redis", cmdtest.Addrs(servers...))
-		return strings.Contains(o.Out, "DEADLOCK in redis") && strings.Contains(o.Out, "semaphore, ")
+		return strings.Contains(o.Out, "DEADLOCK in redis") && strings.Contains(o.Out, "semaphore, 2 of 3 slots in use")
 	})
 	t.Log("\n" + o.Out)
 	o.Want(t, app.ExitClean, "KIND", "election, term ", "semaphore, 2 of 3 slots in use", "2 holders")
