@@ -88,8 +88,15 @@ func TestQueueOfOneProcess(t *testing.T) {
 		for c := range 12 {
 			s := []*semaphore.Semaphore{a, a, b}[c%3]
 			go func() {
-				p := f.acquire(s)
-				got.add("%d", c%3/2*100+c)
+				// The turn passes after this event, and before Acquire returns.
+				ctx := lock.WithTrace(t.Context(), &lock.Trace{AttemptEnd: func(_ context.Context, e lock.AttemptEnd) {
+					if e.Err == nil {
+						got.add("%d", c%3/2*100+c)
+					}
+				}})
+				p, err := s.Acquire(ctx)
+				must(t, err)
+				f.begins(p)
 				time.Sleep(20 * time.Millisecond)
 				f.release(p)
 				done <- struct{}{}

@@ -16,9 +16,12 @@ type Queue struct {
 	nodes.Calls
 	line
 
-	all   *Queues
-	Wake  chan WakeUp
-	users atomic.Int32 // acquires and leases concerned with it
+	all *Queues
+	// foretold: a caller took the slot with this queue before the message with its name had come. The mutex of all queues
+	// guards it.
+	foretold bool
+	Wake     chan WakeUp
+	users    atomic.Int32 // acquires and leases concerned with it
 
 	Blocker atomic.Pointer[lock.HeldError] // whom the caller that contends waits for
 	Met     atomic.Pointer[error]          // why the last attempt of who contended failed; nil once one succeeded

@@ -78,3 +78,40 @@ func TestBeingNamedOutweighsOtherHints(t *testing.T) {
 		t.Error("hints pile up")
 	}
 }
+
+// TestANameForASlotHeldHere: the message with a name that the caller knew of before is dropped once, when it has its
+// lease. Any other one, for a slot that a lease of this process has, wakes the caller that contends: the gate, which does
+// not know of the lease, has taken it out of the queue.
+func TestANameForASlotHeldHere(t *testing.T) {
+	const key, slotKey, slot = "lock:pool", "lock:pool#1", 1
+	all := NewQueues(3)
+	line, held, opts := all.Enter(key), all.Enter(slotKey), lock.NewAcquireOptions()
+	line.TakeTurn(&opts, nil)
+	named := func() bool {
+		select {
+		case w := <-line.Wake:
+			return w == WakeUp{Named: true, Slot: slot + 1}
+		default:
+			return false
+		}
+	}
+	line.First.Store(true)
+	held.ReleasedSlot(key, slot)
+	if !named() {
+		t.Fatal("the first caller did not go on with the release")
+	}
+	held.Leases.Add(1) // its own, and another caller contends
+	if !all.WakeUpForSlot(key, slotKey, slot) || named() {
+		t.Error("the message came too late, and woke the next caller")
+	}
+	if !all.WakeUpForSlot(key, slotKey, slot) || !named() {
+		t.Error("another name was dropped")
+	}
+	line.First.Store(true)
+	held.ReleasedSlot(key, slot)
+	held.ReleasedSlot(key, slot) // nobody is first any more
+	named()
+	if !all.WakeUpForSlot(key, slotKey, slot) || !named() {
+		t.Error("a name was dropped in place of one that never came")
+	}
+}

@@ -13,18 +13,25 @@ func (s Slot) GrantWasted() { s.Line.GrantWasted() }
 func (q *Queue) ReleasedSlot(line string, slot int) {
 	q.all.mu.Lock()
 	defer q.all.mu.Unlock()
-	if l := q.all.byKey[line]; l != nil && l.First.CompareAndSwap(true, false) {
+	l := q.all.byKey[line]
+	q.foretold = l != nil && l.First.CompareAndSwap(true, false)
+	if q.foretold {
 		l.signal(WakeUp{Named: true, Slot: slot + 1})
 	}
 }
 
 // WakeUpForSlot signals the caller that contends in the line of a slot. It reports whether the message needs no other
-// answer: one contends, or a lease of this process has the slot by now.
+// answer: one contends, or one that knew of its name has a lease of the slot by now. Any other name for a slot that a
+// lease of this process has comes from a node that lost it. It costs the caller that contends its place in the queue, so
+// that caller asks again.
 func (all *Queues) WakeUpForSlot(line, key string, slot int) bool {
 	all.mu.Lock()
 	defer all.mu.Unlock()
-	if q := all.byKey[key]; q != nil && q.Leases.Load() > 0 {
-		return true
+	if q := all.byKey[key]; q != nil && q.foretold {
+		q.foretold = false
+		if q.Leases.Load() > 0 {
+			return true
+		}
 	}
 	l := all.byKey[line]
 	if l == nil || !l.contends() {
