@@ -20,7 +20,7 @@ import (
 // Because the machine may be busy, the suites run with longer times than a lock's defaults. The TTL is the shortest
 // that such a node timeout permits.
 const (
-	nodeTimeout = 1250 * time.Millisecond
+	nodeTimeout = 2 * time.Second
 	suiteTTL    = 4 * nodeTimeout
 )
 

@@ -18,7 +18,7 @@ import (
 
 // A server that does not answer must not be mistaken for a machine that is busy.
 const (
-	nodeTimeout = 1250 * time.Millisecond
+	nodeTimeout = 2 * time.Second
 	suiteTTL    = 4 * nodeTimeout
 )
 

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m, goleak.Cleanup(os.Exit)) 
 
 // A server that does not answer must not be mistaken for a machine that is busy.
 const (
-	nodeTimeout = 1250 * time.Millisecond
+	nodeTimeout = 2 * time.Second
 	suiteTTL    = 4 * nodeTimeout
 	patience    = 30 * time.Second
 )

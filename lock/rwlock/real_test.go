@@ -16,7 +16,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-const realTTL = 4 * time.Second
+const realTTL = 8 * time.Second
 
 // newServers are new redis-servers that vote.
 func newServers(t *testing.T, n int) []*redisproc.Server {
@@ -38,7 +38,7 @@ func redisLocker(t testing.TB, servers []*redisproc.Server, opts ...lock.Option)
 	for _, s := range servers {
 		urls = append(urls, "redis://"+s.Addr())
 	}
-	l, err := redlock.Open(urls, append([]lock.Option{lock.WithNodeTimeout(time.Second)}, opts...)...)
+	l, err := redlock.Open(urls, append([]lock.Option{lock.WithNodeTimeout(2*time.Second)}, opts...)...)
 	must(t, err)
 	t.Cleanup(func() { must(t, l.Close()) })
 	return l
@@ -61,7 +61,7 @@ func TestRealCluster(t *testing.T) {
 	t.Cleanup(func() { must(t, given.Close()) })
 	t.Run("conformance", func(t *testing.T) { // ends before the client is closed
 		locktest.TestRWLock(t, func(t testing.TB) lock.Locker {
-			l, err := redlock.New([]redis.UniversalClient{given}, lock.WithNodeTimeout(time.Second))
+			l, err := redlock.New([]redis.UniversalClient{given}, lock.WithNodeTimeout(2*time.Second))
 			must(t, err)
 			t.Cleanup(func() { must(t, l.Close()) })
 			return l

@@ -13,9 +13,9 @@ import (
 func TestConformance(t *testing.T) {
 	nodes := memlock.NewNodes(3)
 	locktest.TestSemaphore(t, func(t testing.TB) lock.Locker {
-		l, err := memlock.New(nodes, lock.WithNodeTimeout(time.Second)) // a busy machine answers late
+		l, err := memlock.New(nodes, lock.WithNodeTimeout(2*time.Second)) // a busy machine answers late
 		must(t, err)
 		t.Cleanup(func() { must(t, l.Close()) })
 		return l
-	}, locktest.WithSlots(), locktest.WithSlotQueue(), locktest.WithTTL(4*time.Second))
+	}, locktest.WithSlots(), locktest.WithSlotQueue(), locktest.WithTTL(8*time.Second))
 }

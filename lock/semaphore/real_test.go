@@ -16,7 +16,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-const realTTL = 4 * time.Second
+const realTTL = 8 * time.Second
 
 // newServers are new redis-servers that vote for lockers with these options.
 func newServers(t *testing.T, n int, opts ...lock.Option) []*redisproc.Server {
@@ -38,7 +38,7 @@ func redisLocker(t testing.TB, servers []*redisproc.Server, opts ...lock.Option)
 	for _, s := range servers {
 		urls = append(urls, "redis://"+s.Addr())
 	}
-	l, err := redlock.Open(urls, append([]lock.Option{lock.WithNodeTimeout(time.Second)}, opts...)...)
+	l, err := redlock.Open(urls, append([]lock.Option{lock.WithNodeTimeout(2*time.Second)}, opts...)...)
 	must(t, err)
 	t.Cleanup(func() { must(t, l.Close()) })
 	return l

@@ -35,7 +35,7 @@ func paged(t *testing.T, name string, servers []*redisproc.Server) (locker lock.
 	}
 	url = page.URL + "/debug/locks"
 	l, err := redlock.New(clients, lock.WithInstance(name), lock.WithPage(url), redlock.WithRestartQuarantine(0),
-		lock.WithNodeTimeout(200*time.Millisecond))
+		lock.WithNodeTimeout(2*time.Second))
 	cmdtest.Must(t, err)
 	t.Cleanup(func() { cmdtest.Must(t, l.Close()) })
 	locker, err = board.Wrap(l)
