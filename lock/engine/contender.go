@@ -223,7 +223,7 @@ func (a *contender) wait(ctx context.Context, res ballot.Result) error {
 		e.Blocker = res.Blocker
 		a.Queue.Blocker.Store(res.Blocker)
 	}
-	a.Queue.First.Store(wasNamed || res.Ticket > 0 && res.Ahead == 0)
+	a.Queue.First.Store(a.isFirst(wasNamed, res))
 	defer a.Queue.First.Store(false)
 	a.graph.Wait(a.waitsOn())
 	hooked := a.Traces.WaitStart(ctx, e)
@@ -231,6 +231,12 @@ func (a *contender) wait(ctx context.Context, res ballot.Result) error {
 	err := a.sleep(ctx, p, wasNamed)
 	a.Traces.WaitEnd(hooked, lock.WaitEnd{WaitStart: e, Took: time.Since(began), Named: a.named, Err: err})
 	return err
+}
+
+// isFirst reports that the next release will name this caller, or that one has. A caller that was named for one slot and
+// refused by the gate may be behind others for the next slot.
+func (a *contender) isFirst(wasNamed bool, res ballot.Result) bool {
+	return res.Ticket > 0 && res.Ahead == 0 || wasNamed && (a.any == nil || !res.GateRefused)
 }
 
 // sleep waits until this process gets a hint, or the pause is over.

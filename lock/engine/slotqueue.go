@@ -100,6 +100,9 @@ func (a *acquisition) enterLine(ctx context.Context) (l *lease.Lease, late bool,
 		won := from.Attempt
 		a.key, a.Resource, a.Queue = won.Req.Key, won.Start.Resource, s.slots[won.Semaphore.Slot]
 		delete(s.slots, won.Semaphore.Slot) // the lease leaves it
+		if !won.Dequeued() {
+			a.Queue.NotNamed()
+		}
 		l, late = a.lease(from)
 	}
 	for slot, q := range s.slots {

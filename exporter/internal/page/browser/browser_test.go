@@ -194,20 +194,30 @@ func (b *tab) is(expression string) bool {
 
 func eval[T any](b *tab, expression string) T {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
-	defer cancel()
-	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression))
+	v, err := try[T](b, expression)
 	if err != nil {
 		b.t.Fatalf("%s: %v", expression, err)
 	}
 	return v
 }
 
+func try[T any](b *tab, expression string) (T, error) {
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	return chromedp.Run(ctx, chromedp.Evaluate[T](expression))
+}
+
 // until waits for a condition on the page.
 func (b *tab) until(expression string) {
 	b.t.Helper()
-	for end := time.Now().Add(patience); !b.is("!!(" + expression + ")"); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
+	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		met, err := try[bool](b, "!!("+expression+")") // an error while the tab goes to another page
+		switch {
+		case met:
+			return
+		case err != nil && time.Now().After(end):
+			b.t.Fatalf("%s: %v", expression, err)
+		case time.Now().After(end):
 			b.t.Fatalf("not in %v: %s\nbrowser: %s\npage: %s", patience, expression, b.complaints(),
 				b.text(`document.body.innerText`))
 		}

@@ -107,11 +107,16 @@ func TestANameForASlotHeldHere(t *testing.T) {
 	if !all.WakeUpForSlot(key, slotKey, slot) || !named() {
 		t.Error("another name was dropped")
 	}
-	line.First.Store(true)
-	held.ReleasedSlot(key, slot)
-	held.ReleasedSlot(key, slot) // nobody is first any more
-	named()
-	if !all.WakeUpForSlot(key, slotKey, slot) || !named() {
-		t.Error("a name was dropped in place of one that never came")
+	for why, then := range map[string]func(){
+		"of one that never came":         func() { held.ReleasedSlot(key, slot) }, // nobody is first any more
+		"of one that the gate gave away": held.NotNamed,
+	} {
+		line.First.Store(true)
+		held.ReleasedSlot(key, slot)
+		then()
+		named()
+		if !all.WakeUpForSlot(key, slotKey, slot) || !named() {
+			t.Errorf("a name was dropped in place %s", why)
+		}
 	}
 }

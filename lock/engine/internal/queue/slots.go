@@ -41,6 +41,14 @@ func (all *Queues) WakeUpForSlot(line, key string, slot int) bool {
 	return true
 }
 
+// NotNamed says that a caller got the slot with this queue, and that the gate did not grant it: the gate keeps the slot
+// for another, so that the next name for it is meant for another caller.
+func (q *Queue) NotNamed() {
+	q.all.mu.Lock()
+	defer q.all.mu.Unlock()
+	q.foretold = false
+}
+
 // Forget drops a hint that came too late for the caller that contends.
 func (q *Queue) Forget() {
 	select {
