@@ -48,7 +48,7 @@ func adoptionBoard(c config.Config) board {
 		uid: "lockscope-adoption", title: "Distributed locks / Adoption", from: "now-24h",
 		about:     "Whether services use locks as intended: four habits that work until the day that they do not.",
 		variables: append(processes("distributed_lock_wait_seconds_count"), resources(false)),
-		marks:     []mark{losses("{R}")},
+		marks:     []mark{losses()},
 		rows:      []row{{panels: tiles}, {panels: advice}, {panels: tables}},
 	}
 }

@@ -17,7 +17,7 @@ func alertsBoard(c config.Config) board {
 			o.promise() + ".",
 		variables: append(processes("distributed_lock_wait_seconds_count", "distributed_lock_scanner_up"),
 			resources(false)),
-		marks: []mark{losses("{R}")},
+		marks: []mark{losses()},
 		rows: []row{
 			{title: "What fires", panels: firingPanels()},
 			{title: "In the time shown, and fresh data", panels: alertTiles(c, o)},
@@ -77,12 +77,12 @@ func alertTiles(c config.Config, o objectives) []panel {
 		tile("Leaked locks", "short", 0, anyIsBad(), now(findingKeys("no_ttl")),
 			"Lock keys of any library without a TTL, confirmed by the scanner. A key on several nodes counts once. "+
 				"Good: 0. Callers that wait for one wait forever: see Leaks."),
-		tile("Scan age", "s", auto, steps(green, step{stale / 2, orange}, step{stale, red}),
+		tile("Scan age", "s", auto, steps(green, at(stale/2, orange), at(stale, red)),
 			now("max(time() - max by ($CLUSTER lock_node) ("+lastSuccess+"{I} > 0))"),
 			fmt.Sprintf(
 				"Time since the last complete sweep, of the node with the oldest. Good: a few sweep intervals. Above "+
 					"%s the findings shown are old.", c.Alerts.ScannerStale)),
-		tile("Exporter age", "s", auto, steps(green, step{120, orange}, step{300, red}),
+		tile("Exporter age", "s", auto, steps(green, at(120, orange), at(300, red)),
 			now("max(time() - "+rules.ExporterSeen+"{J})"),
 			"Time since an exporter of the chosen jobs was last scraped, of the job with the oldest. Good: below two "+
 				"minutes. More: leaks and nodes shown here are old. Needs the recording rules."),
@@ -116,13 +116,13 @@ func allObjectives(c config.Config, o objectives) []panel {
 			sorted: []string{"Error budget" + period, "Wait budget" + period}, rising: true,
 			cells: resourceCell(),
 		},
-		chart("Error budget burn rate, "+fast.String(), "short", half,
+		o.burning(chart("Error budget burn rate, "+fast.String(), "short", half,
 			course(fmt.Sprintf("%s{S} / (1 - %v)", rules.FailureRatio(fast), o.Availability), "{{job}} {{resource}}"),
 			"Failures as a multiple of what the budget allows. Good: below 1. Alerts fire above the dashed lines. "+
-				"Needs the recording rules.").burning(o.SLO).leading(toResource()).largest(c.Boards.Top),
-		chart("Wait budget burn rate, "+fast.String(), "short", half,
+				"Needs the recording rules.")).leading(toResource()).largest(c.Boards.Top),
+		o.burning(chart("Wait budget burn rate, "+fast.String(), "short", half,
 			course(fmt.Sprintf("%s{S} / (1 - %v)", rules.SlowRatio(fast), o.Wait), "{{job}} {{resource}}"),
 			"Slow waits as a multiple of what the budget allows. Good: below 1. Alerts fire above the dashed lines. "+
-				"Needs the recording rules.").burning(o.SLO).leading(toResource()).largest(c.Boards.Top),
+				"Needs the recording rules.")).leading(toResource()).largest(c.Boards.Top),
 	}
 }

@@ -26,9 +26,9 @@ func happened() []mark {
 }
 
 // losses marks lost leases of the selected resources.
-func losses(selector string) mark {
+func losses() mark {
 	return mark{name: "Lost leases", color: purple,
-		expr:  `sum by ($JOB, resource, reason) (increase(distributed_lock_lost_total` + selector + `[1m])) > 0`,
+		expr:  `sum by ($JOB, resource, reason) (increase(distributed_lock_lost_total{R}[1m])) > 0`,
 		title: "Lease lost", text: "{{job}} lost a lease of {{resource}}: {{reason}}", tags: "resource,reason"}
 }
 

@@ -12,8 +12,9 @@ const callers = "suffix:callers"
 
 // classTints colours what callers wait for: a holder is normal, a missing quorum is an outage.
 func classTints() []tint {
-	return []tint{{"holder", blue}, {"network", "light-blue"}, {"backing_off", yellow}, {"quarantined", purple},
-		{"no_quorum", red}}
+	return []tint{in(blue, "holder"), in("light-blue", "network"),
+		in(yellow, "backing_off"), in(purple, "quarantined"),
+		in(red, "no_quorum")}
 }
 
 // waitClasses stacks what callers wait for.
@@ -23,7 +24,7 @@ func waitClasses() panel {
 		"What callers wait for, calls in progress included: seconds of waiting per second, which is the mean number of "+
 			"callers. Good: little but holder. network: nodes are slow. no_quorum: too few nodes answer. quarantined: nodes "+
 			"do not vote yet after a restart. backing_off: callers retry one another's locks.").
-		stacked().reaching(1).tinted(classTints()).otherwise("no process reports classes of waits")
+		stacked().reaching(1).tinted(classTints()...).otherwise("no process reports classes of waits")
 }
 
 // waited is the time that callers waited in the time shown. Only the counter by class includes calls in progress;
@@ -49,9 +50,9 @@ func contended(c config.Config) panel {
 			most(`sum by (`+by+`) (rate(distributed_lock_acquisitions_total{R,outcome="acquired"}[$__rate_interval]))`)),
 		columns: []column{
 			{title: "Longest wait", unit: "s", decimals: auto, width: 115,
-				steps: steps(green, step{c.Alerts.WaitP99Seconds, orange}, step{c.Alerts.DrainSeconds, red})},
+				steps: steps(green, at(c.Alerts.WaitP99Seconds, orange), at(c.Alerts.DrainSeconds, red))},
 			{title: "Waiting", unit: "short", width: 70,
-				steps: steps(green, step{c.Alerts.Waiters, orange}, step{10 * c.Alerts.Waiters, red})},
+				steps: steps(green, at(c.Alerts.Waiters, orange), at(10*c.Alerts.Waiters, red))},
 			{title: "No quorum", unit: "short", steps: anyIsBad(), width: 85},
 			{title: "Held for", unit: "s", decimals: auto, steps: neutral(), width: 80},
 			{title: "Waited", unit: "s", decimals: auto, steps: neutral(), width: 85},
@@ -78,7 +79,7 @@ func blame(c config.Config) panel {
 		columns: []column{
 			{title: "Caused", unit: "s", decimals: auto, steps: neutral(), width: 90},
 			{title: "Now", unit: callers, decimals: 1, width: 100,
-				steps: steps(green, step{c.Alerts.Waiters, orange}, step{10 * c.Alerts.Waiters, red})},
+				steps: steps(green, at(c.Alerts.Waiters, orange), at(10*c.Alerts.Waiters, red))},
 		},
 		sorted: []string{"Caused"},
 		order:  []string{"holder", "call_site", "resource", "Value #A", "Value #B"},

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-
-	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
 )
 
 // Sizes of panels.
@@ -34,7 +32,7 @@ func ratioChart(title string, w uint32, queries []query, about string) panel {
 
 func (p panel) stacked() panel { p.kind = bars; return p }
 
-func (p panel) tinted(t []tint) panel { p.tints = t; return p }
+func (p panel) tinted(t ...tint) panel { p.tints = t; return p }
 
 func (p panel) reaching(most float64) panel { p.reach = most; return p }
 
@@ -76,7 +74,7 @@ func (p panel) telling(legend string) panel {
 
 // either adds a query that has a value instead of the first one, in a colour of its own. The tile shows which it is.
 func (p panel) either(legend, expr, color string) panel {
-	p.named, p.tints = true, append(p.tints, tint{legend, color})
+	p.named, p.tints = true, append(p.tints, in(color, legend))
 	p.queries = append(slices.Clone(p.queries), query{expr: expr, legend: legend, instant: true})
 	return p
 }
@@ -96,10 +94,4 @@ func quantiles(expr, legend string, of ...float64) []query {
 		all = append(all, query{expr: fmt.Sprintf("histogram_quantile(%v, %s)", q, expr), legend: "p" + text + legend})
 	}
 	return all
-}
-
-// burning marks the burn rates at which alerts fire.
-func (p panel) burning(slo config.SLO) panel {
-	_, fastest := factors(slo)
-	return p.marked(burnRate(slo)).reaching(fastest)
 }

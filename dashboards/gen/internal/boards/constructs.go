@@ -42,7 +42,7 @@ func elections(c config.Config) []panel {
 			course(`sum by (leader) (distributed_lock_candidates{R})`, "{{leader}}"),
 			"Campaigns in progress. Good: only seen, which wait behind a leader. none: too few nodes answer, or the holder "+
 				"is no candidate. unknown: no answer yet.").stacked().
-			tinted([]tint{{"seen", green}, {"unknown", yellow}, {"none", red}}).otherwise(none),
+			tinted(in(green, "seen"), in(yellow, "unknown"), in(red, "none")).otherwise(none),
 		chart("Ends of terms by cause", "ops", third,
 			course(`sum by (end) (rate(distributed_lock_construct_ended_total{R,kind="election"}[$__rate_interval]))`,
 				"{{end}}"),
@@ -69,13 +69,13 @@ func semaphores(c config.Config) []panel {
 			columns: []column{
 				{title: "In use", unit: "short", steps: neutral(), width: 90},
 				{title: "Slots", unit: "short", steps: neutral(), width: 90},
-				{title: "Waiting", unit: "short", steps: steps(green, step{c.Alerts.Waiters, orange}), width: 90},
+				{title: "Waiting", unit: "short", steps: steps(green, at(c.Alerts.Waiters, orange)), width: 90},
 			},
 			order: []string{"resource", "job"}, cells: resourceCell(), narrow: labelWidth},
 		ratioChart("Slots in use", quarter, course(`sum by ($CLUSTER resource) (distributed_lock_construct_held{R,`+
 			`kind="semaphore"}) / max by ($CLUSTER resource) (distributed_lock_slots{R})`, "{{resource}}"),
 			"Share of the slots that the chosen jobs hold. Good: below 100 %. At 100 % callers wait.").
-			marked(steps(green, step{1, orange})).largest(c.Boards.Top).otherwise(none),
+			marked(steps(green, at(1, orange))).largest(c.Boards.Top).otherwise(none),
 		chart("Leases by kind", "short", quarter, course(`sum by (kind) (distributed_lock_construct_held{R})`, "{{kind}}"),
 			"Valid leases that are part of a construct: terms, slots, locks of sets, readers and writers. Good: follows the "+
 				"load.").stacked().otherwise("no process uses a construct"),
@@ -103,8 +103,8 @@ func readWrite(c config.Config) []panel {
 			columns: []column{
 				{title: "Readers", unit: "short", steps: neutral(), width: 90},
 				{title: "Writers", unit: "short", steps: neutral(), width: 90},
-				{title: "Waiting", unit: "short", steps: steps(green, step{c.Alerts.Waiters, orange}), width: 90},
-				{title: "Oldest wait", unit: "s", decimals: auto, steps: steps(green, step{limit, orange}), width: 110},
+				{title: "Waiting", unit: "short", steps: steps(green, at(c.Alerts.Waiters, orange)), width: 90},
+				{title: "Oldest wait", unit: "s", decimals: auto, steps: steps(green, at(limit, orange)), width: 110},
 			},
 			order: []string{"resource", "job"}, cells: resourceCell(), narrow: labelWidth},
 		chart("Readers and writers", "short", quarter,
@@ -116,6 +116,6 @@ func readWrite(c config.Config) []panel {
 				`distributed_lock_construct_held{R,kind="read"}) > bool 0)`, "{{job}} {{resource}}"),
 			fmt.Sprintf("Age of the oldest call that waits for a lock that readers hold. Good: returns to 0, which also means no reader. Above "+
 				"%v s a writer starves behind readers.", limit)).
-			marked(steps(green, step{limit, orange})).leading(toResource()).largest(c.Boards.Top).otherwise(none),
+			marked(steps(green, at(limit, orange))).leading(toResource()).largest(c.Boards.Top).otherwise(none),
 	}
 }

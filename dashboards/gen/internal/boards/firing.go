@@ -34,7 +34,7 @@ func urgency() string {
 }
 
 func whatToDo() column {
-	return column{title: "Do", unit: "short", steps: steps(blue, step{2, orange}, step{3, red}), width: 90,
+	return column{title: "Do", unit: "short", steps: steps(blue, at(2, orange), at(3, red)), width: 90,
 		words: map[string]string{startHere: "start here", actNow: "act now", lookInto: "look into", follows: "follows"}}
 }
 
@@ -71,4 +71,16 @@ func alertCells() []labelColumn {
 		{column: "resource", links: []link{fromRow("This resource in depth", "lockscope-resource", "resource")}},
 		{column: "lock_node", links: []link{fromRow("This node", "lockscope-nodes", "lock_node")}},
 	}
+}
+
+// alertsNow is red only for alerts that page.
+func alertsNow() panel {
+	names := func(more ...string) string {
+		return `count(count by ($CLUSTER alertname) (` + firing(more...) + ` unless ` + heldBack() + `))`
+	}
+	warnings := `(` + names() + ` unless on () ` + names(`severity="critical"`) + `)`
+	return tile("Alerts firing", "short", 0, anyIsBad(),
+		[]query{{expr: `(` + names() + ` or vector(0)) unless on () ` + warnings, legend: "alerts", instant: true}},
+		"Alerts of these rules that fire for the chosen jobs, each name once, without the consequences of others. Good: 0. "+
+			"Orange: none of them is critical. The table below has them all.").either("warnings", warnings, orange)
 }

@@ -24,7 +24,7 @@ func holders(c config.Config, title, by string, h uint32) panel {
 		columns: []column{
 			{title: "Held", unit: "short", steps: neutral(), width: 90},
 			{title: "Waiting", unit: "short",
-				steps: steps(green, step{c.Alerts.Waiters, orange}, step{10 * c.Alerts.Waiters, red}), width: 90},
+				steps: steps(green, at(c.Alerts.Waiters, orange), at(10*c.Alerts.Waiters, red)), width: 90},
 			{title: "Oldest wait", unit: "s", decimals: auto, steps: neutral(), width: 110},
 			{title: "Held for", unit: "s", decimals: auto, steps: neutral(), width: 110},
 			{title: "Mean hold", unit: "s", decimals: auto, steps: neutral(), width: 110},

@@ -70,11 +70,11 @@ func leakTiles(c config.Config) []panel {
 		found("Wrong type", "foreign_type", anyIsSuspicious(),
 			"Keys under the lock prefix with a type that no lock has. Good: 0. Another program uses the prefix: "+
 				"rename its keys, or narrow --pattern."),
-		tile("Oldest leak", "s", auto, steps(green, step{1, orange}, step{3600, red}),
+		tile("Oldest leak", "s", auto, steps(green, at(1, orange), at(3600, red)),
 			now("max("+latest("distributed_lock_scanner_oldest_leak_seconds", "{N}", "$CLUSTER lock_node")+") > 0"),
 			"Time since the oldest lock without a TTL was found. Good: none. Hours: nobody acts on the alert.").
 			otherwise("none"),
-		tile("Scan age", "s", auto, steps(green, step{stale / 2, orange}, step{stale, red}), now("max("+sinceSweep+")"),
+		tile("Scan age", "s", auto, steps(green, at(stale/2, orange), at(stale, red)), now("max("+sinceSweep+")"),
 			fmt.Sprintf(
 				"Time since the last complete sweep, of the node with the oldest. Good: a few sweep intervals. Above "+
 					"%s an alert fires, and the other numbers here are old.", c.Alerts.ScannerStale)),
@@ -92,9 +92,9 @@ func leakFindings() []panel {
 				"{{class}}"),
 			"Confirmed findings, summed over all nodes. Good: none. A step at a deployment shows which one brought "+
 				"the leak.").
-			stacked().tinted([]tint{{"no_ttl", red}, {"long_ttl", orange}, {"held_too_long", yellow},
-			{"orphan", purple},
-			{"foreign_type", blue}}),
+			stacked().tinted(in(red, "no_ttl"), in(orange, "long_ttl"), in(yellow, "held_too_long"),
+			in(purple, "orphan"),
+			in(blue, "foreign_type")),
 		chart("Findings by node", "short", third,
 			course("sum by ($CLUSTER lock_node) ("+
 				latest("distributed_lock_scanner_findings", "{N}", "$CLUSTER lock_node, class")+")", "{{lock_node}}"),
@@ -108,7 +108,7 @@ func leakFindings() []panel {
 			course(latest("distributed_lock_scanner_oldest_leak_seconds", "{N}", "$CLUSTER lock_node"),
 				"{{lock_node}}"),
 			"Time since the oldest lock without a TTL was found. Good: 0. It climbs until the key is repaired, and "+
-				"starts at 0 again when the scanner restarts.").marked(steps(green, step{3600, red})),
+				"starts at 0 again when the scanner restarts.").marked(steps(green, at(3600, red))),
 		chart("Lock keys by node", "short", half,
 			course(latest("distributed_lock_scanner_locks", "{N}", "$CLUSTER lock_node"), "{{lock_node}}"),
 			"Keys that match the pattern, in the last complete sweep. Good: similar on all nodes of a Redlock, and "+
@@ -130,15 +130,15 @@ func leakNodes(c config.Config) []panel {
 				node("distributed_lock_scanner_oldest_leak_seconds")+" > 0",
 				sinceSweep, node("distributed_lock_scanner_truncated")),
 			columns: []column{
-				{title: "Reached", unit: "short", steps: steps(red, step{1, green}), words: yes},
+				{title: "Reached", unit: "short", steps: steps(red, at(1, green)), words: yes},
 				{title: "Lock keys", unit: "short", steps: neutral()},
 				{title: "Without TTL", unit: "short", steps: anyIsBad()},
 				{title: "TTL too long", unit: "short", steps: anyIsSuspicious()},
 				{title: "Oldest leak", unit: "s", decimals: auto,
-					steps: steps(green, step{1, orange}, step{3600, red})},
+					steps: steps(green, at(1, orange), at(3600, red))},
 				{title: "Scan age", unit: "s", decimals: auto,
-					steps: steps(green, step{stale / 2, orange}, step{stale, red})},
-				{title: "Truncated", unit: "short", steps: steps(green, step{1, orange}), words: yes},
+					steps: steps(green, at(stale/2, orange), at(stale, red))},
+				{title: "Truncated", unit: "short", steps: steps(green, at(1, orange)), words: yes},
 			}},
 	}
 }
@@ -155,7 +155,7 @@ func leakKeys() []panel {
 			columns: []column{{title: "Nodes", unit: "short", steps: anyIsBad(), width: 90}},
 			order:   []string{"key", "job"}},
 		{kind: states, title: "Gaps of sweeps by reason", w: half, h: chartHeight, unit: "short", decimals: 0,
-			steps: steps(green, step{1, orange}),
+			steps: steps(green, at(1, orange)),
 			about: "Orange: the last sweep did not read everything, for this reason. Good: green for every reason. " +
 				"Leaks in the unread part are not reported.",
 			queries: course("max by ($CLUSTER reason) (distributed_lock_scanner_incomplete{I})", "{{reason}}")},
@@ -218,7 +218,7 @@ func leakCost() []panel {
 			course(perSweep("distributed_lock_scanner_scan_calls_total"), "{{lock_node}}"),
 			"Commands sent to the node. Good: keys divided by the page size. Many more: the pages are too small."),
 		{kind: states, title: "Truncated sweeps", w: third, h: chartHeight, unit: "short", decimals: 0,
-			steps: steps(green, step{1, orange}),
+			steps: steps(green, at(1, orange)),
 			about: "Orange: the last sweep stopped at a limit before it had seen all keys, and the counts are lower " +
 				"bounds. Good: green. Otherwise raise the deadline or the page size.",
 			queries: course(latest("distributed_lock_scanner_truncated", "{N}", "$CLUSTER lock_node"),

@@ -25,3 +25,9 @@ func ofAnyJob() link {
 	return link{title: "This resource in depth",
 		url: "/d/lockscope-resource" + kept + "&var-resource=${__data.fields.resource:percentencode}"}
 }
+
+// resourceCell links the name of a resource to its dashboard, with the room that other columns leave.
+func resourceCell() []labelColumn {
+	return []labelColumn{{column: "resource",
+		links: []link{fromRow("This resource in depth", "lockscope-resource", "resource")}}}
+}

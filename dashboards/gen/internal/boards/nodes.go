@@ -75,7 +75,7 @@ func nodeTiles(c config.Config) []panel {
 			now(failedShare("")),
 			"Share of commands that failed in the time shown, including those without a connection. Good: 0. A node that "+
 				"refuses a vote has not failed, nor has a command that was not sent. See Failures by reason."),
-		tile("No spare vote", "percentunit", 1, steps(green, step{.05, orange}, step{.5, red}),
+		tile("No spare vote", "percentunit", 1, steps(green, at(.05, orange), at(.5, red)),
 			now(withoutMargin()),
 			"Share of won rounds with no vote beyond the quorum. Good: near 0. It rises when a node does not vote, "+
 				"even one that is up but waits after a restart.").otherwise("no round won"),
@@ -105,11 +105,11 @@ func nodeTop(c config.Config) []panel {
 		top("Processes that cannot use it", "percentunit", `max by ($CLUSTER lock_node) `+unusable,
 			"Share of processes most of whose commands of the last minutes failed on the node, or that do not let it vote yet "+
 				"after a restart. Good: 0. All processes: the node. Some: their network or credentials. Needs the recording "+
-				"rules.", steps(green, step{.01, orange}, step{.5, red})),
+				"rules.", steps(green, at(.01, orange), at(.5, red))),
 	}
 }
 
-func failedSteps() []step { return steps(green, step{.001, orange}, step{.05, red}) }
+func failedSteps() []step { return steps(green, at(.001, orange), at(.05, red)) }
 
 // nodeConnections is empty for clients that do not report connections.
 func nodeConnections() []panel {
@@ -134,7 +134,7 @@ func nodeConnections() []panel {
 }
 
 func nodeViews() []panel {
-	share := steps(red, step{0.5, orange}, step{1, green})
+	share := steps(red, at(0.5, orange), at(1, green))
 	return []panel{
 		nodeSets(),
 		{kind: states, title: "Processes that get an answer", w: half, h: 7, unit: "percentunit", decimals: 0,
@@ -156,7 +156,7 @@ func nodeViews() []panel {
 				"One process with many nodes: its network or credentials. One node with many processes: the node. " +
 				"Needs the recording rules.",
 			queries: now("sort_desc(" + rules.NodeErrors + "{N} > 0.01)"),
-			columns: []column{{title: "Failed", unit: "percentunit", decimals: 1, steps: steps(orange, step{.5, red})}},
+			columns: []column{{title: "Failed", unit: "percentunit", decimals: 1, steps: steps(orange, at(.5, red))}},
 			hidden:  []string{"__name__"}},
 	}
 }
@@ -188,9 +188,9 @@ func nodeFailures() []panel {
 			"Good: none but canceled. timeout, refused, dial: the node or the network. guard: it restarted and may "+
 				"not vote yet. readonly: it is a replica. busy: not sent, because earlier commands still hang. other: "+
 				"see the log.").
-			stacked().rare().tinted([]tint{{"timeout", red}, {"refused", "dark-red"}, {"dial", "semi-dark-red"},
-			{"readonly", purple}, {"noscript", blue}, {"guard", yellow}, {"busy", orange}, {"canceled", "gray"},
-			{"other", "light-red"}}),
+			stacked().rare().tinted(in(red, "timeout"), in("dark-red", "refused"), in("semi-dark-red", "dial"),
+			in(purple, "readonly"), in(blue, "noscript"), in(yellow, "guard"), in(orange, "busy"), in("gray", "canceled"),
+			in("light-red", "other")),
 		chart("Failures by node", "ops", third, course("sum by ($CLUSTER lock_node) "+failed, "{{lock_node}}"),
 			"Good: none. One node: that node. All nodes: the processes, or the network between.").stacked().rare().leading(
 			toNode()),
@@ -209,7 +209,7 @@ func nodeMargin() []panel {
 		ratioChart("Rounds won without a spare vote", quarter, course(withoutMargin(), "share of won rounds"),
 			"Share of won rounds that one vote fewer would have lost. Good: near 0. A step up is a node that stopped "+
 				"voting.").
-			marked(steps(green, step{.05, orange}, step{.5, red})),
+			marked(steps(green, at(.05, orange), at(.5, red))),
 		chart("Mean spare votes", "short", quarter,
 			course(`sum(rate(distributed_lock_vote_margin_sum{I}[$__rate_interval]))
 			/ (sum(rate(distributed_lock_vote_margin_count{I}[$__rate_interval])) > 0)`, "votes"),

@@ -18,7 +18,7 @@ func nodesToSpare(about string) panel {
 		reduced  = `(` + worst + ` > 0 and on () count(` + spare + ` < on ($JOB, backend) (` + size +
 			` - on ($JOB, backend) ` + quorum + `)) > 0)`
 	)
-	return tile("Nodes to spare", "short", 0, steps(red, step{1, green}),
+	return tile("Nodes to spare", "short", 0, steps(red, at(1, green)),
 		[]query{{expr: worst + ` unless on () ` + reduced, legend: "to spare", instant: true}},
 		about+" Orange: a node is down, and the others are enough. Sets of one or two nodes count only if they have no "+
 			"quorum. n/a: there are no other sets, or no recording rules.").
@@ -36,7 +36,7 @@ func nodeSets() panel {
 			{title: "Nodes", unit: "short", steps: neutral()},
 			{title: "Quorum", unit: "short", steps: neutral()},
 			{title: "Usable", unit: "short", steps: neutral()},
-			{title: "To spare", unit: "short", steps: steps(red, step{0, blue}, step{1, green})},
+			{title: "To spare", unit: "short", steps: steps(red, at(0, blue), at(1, green))},
 		}, hidden: []string{"__name__"},
 		order: []string{"job", "backend"},
 	}

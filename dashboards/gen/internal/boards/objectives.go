@@ -69,3 +69,18 @@ func (o objectives) promise() string {
 }
 
 func percent(share float64) string { return strconv.FormatFloat(share*100, 'g', 6, 64) }
+
+// burning marks the burn rates at which alerts fire.
+func (o objectives) burning(p panel) panel {
+	slowest, fastest := o.factors()
+	return p.marked(steps(green, at(slowest, orange), at(fastest, red))).reaching(fastest)
+}
+
+// factors returns the lowest and the highest burn rate at which an alert fires.
+func (o objectives) factors() (slowest, fastest float64) {
+	slowest = o.Windows[0].Factor
+	for _, w := range o.Windows {
+		slowest, fastest = min(slowest, w.Factor), max(fastest, w.Factor)
+	}
+	return slowest, fastest
+}

@@ -5,9 +5,6 @@ import "github.com/lockscope/lockscope/dashboards/gen/internal/config"
 // Heights of the overview's lines. Together they fit on one screen.
 const overviewHeight, objectivesHeight = 7, 6
 
-// labelWidth is the width of columns with short values, such as the job.
-const labelWidth = 80
-
 // overviewBoard is one screen: what is wrong first, then who causes it, then what it costs.
 func overviewBoard(c config.Config) board {
 	o := objectivesOf(c)
@@ -17,7 +14,7 @@ func overviewBoard(c config.Config) board {
 			"objectives. The other dashboards have the details. Objectives: " + o.promise() + ".",
 		variables: append(processes("distributed_lock_wait_seconds_count", "distributed_lock_scanner_up"),
 			resources(false)),
-		marks: []mark{losses("{R}")},
+		marks: []mark{losses()},
 		rows: []row{
 			{panels: stateTiles(c)},
 			{panels: []panel{firingGroups().sized(16, overviewHeight), waitClasses().sized(8, overviewHeight)}},
@@ -46,10 +43,4 @@ func objectivesSummary(o objectives) panel {
 		sorted: []string{"Error budget left", "Wait budget left"}, rising: true,
 		order: []string{"resource", "job"}, cells: resourceCell(), narrow: labelWidth,
 	}
-}
-
-// resourceCell links the name of a resource to its dashboard, with the room that other columns leave.
-func resourceCell() []labelColumn {
-	return []labelColumn{{column: "resource",
-		links: []link{fromRow("This resource in depth", "lockscope-resource", "resource")}}}
 }

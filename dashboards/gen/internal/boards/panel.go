@@ -48,7 +48,6 @@ type panel struct {
 	tints        []tint
 	exemplars    bool   // mark traces
 	none         string // text instead of "No data"
-	reduce       string // how a tile reduces its history to a value; empty is the last value
 	columns      []column
 	hidden       []string // columns not shown
 	links        []link
@@ -70,8 +69,14 @@ type labelColumn struct {
 	links  []link
 }
 
+// labelWidth is the width of columns with short values, such as the job.
+const labelWidth = 80
+
 // tint is the fixed colour of a series whose name is good or bad.
 type tint struct{ series, color string }
+
+// in gives a series its colour.
+func in(color, series string) tint { return tint{series: series, color: color} }
 
 // link leads from a series or row to another dashboard or out of Grafana.
 type link struct {

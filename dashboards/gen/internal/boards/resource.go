@@ -14,7 +14,7 @@ func resourceBoard(c config.Config) board {
 		about: "One resource in depth: its waits, its holders and their hold times, its retries, its lost leases.",
 		variables: append(append(processes("distributed_lock_wait_seconds_count"), resources(true)),
 			searchVariables(c)...),
-		marks: []mark{losses("{R}")},
+		marks: []mark{losses()},
 		rows: []row{
 			{title: "$resource at a glance", panels: resourceTiles(c, o)},
 			{title: "What callers wait for", panels: []panel{waitClasses().wide(third), blame(c).sized(2*third, chartHeight)}},
@@ -74,9 +74,9 @@ func resourceOutcomes(c config.Config, o objectives) []panel {
 				"{{job}} {{instance}}"),
 			"Failed acquires per second. Good: none. One process: its network or its deadline. All processes: the "+
 				"holder or the nodes.").rare().largest(c.Boards.Top),
-		chart("Error budget burn rates", "short", third, append(failing, slow...),
+		o.burning(chart("Error budget burn rates", "short", third, append(failing, slow...),
 			"Failures and slow waits as a multiple of what the budgets allow, over each window of the alerts. Good: "+
-				"all below 1. An alert fires when a window is above its factor. Needs the recording rules.").burning(o.SLO),
+				"all below 1. An alert fires when a window is above its factor. Needs the recording rules.")),
 	}
 }
 
@@ -121,7 +121,7 @@ func resourceHolding() []panel {
 			course(`sum by (outcome) (rate(distributed_lock_extensions_total{R}[$__rate_interval]))`, "{{outcome}}"),
 			"Renewal rounds. Good: only ok, and overtaken: the lease was released during the round. error: the result "+
 				"is unknown and the round is repeated. lost: a quorum said no, and the lease is lost.").
-			stacked().rare().tinted([]tint{{"ok", green}, {"overtaken", "gray"}, {"error", orange}, {"lost", red}}),
+			stacked().rare().tinted(in(green, "ok"), in("gray", "overtaken"), in(orange, "error"), in(red, "lost")),
 	}
 }
 

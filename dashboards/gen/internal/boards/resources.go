@@ -15,7 +15,7 @@ func resourcesBoard(c config.Config) board {
 		about: "All resources: who holds and who waits, waits, outcomes, queues, elections, semaphores, read/write locks, " +
 			"and what goes wrong. Resource shows one in depth.",
 		variables: append(processes("distributed_lock_wait_seconds_count"), resources(false)),
-		marks:     []mark{losses("{R}")},
+		marks:     []mark{losses()},
 		rows: []row{
 			{title: "Who holds and who waits",
 				panels: append([]panel{holders(c, "Holders and waiters", "$JOB, instance, resource", 8)},
@@ -79,7 +79,7 @@ func resourcesOutcomes(c config.Config, o objectives) []panel {
 			course(failedResources(), "{{job}} {{resource}}"),
 			"Share of acquires that failed; those that stalled calls prevent count as failed. Good: below the dashed line. "+
 				"One resource: contention or a stuck holder. All resources: the nodes.").
-			marked(steps(green, step{1 - o.Availability, red})).
+			marked(steps(green, at(1-o.Availability, red))).
 			reaching(2 * (1 - o.Availability)).leading(toResource()).largest(c.Boards.Top),
 		chart("Waiting by resource", "short", third,
 			course(`sum by ($JOB, resource) (distributed_lock_waiting{R})`, "{{job}} {{resource}}"),

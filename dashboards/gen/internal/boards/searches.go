@@ -25,9 +25,9 @@ func searched(c config.Config) row {
 
 // searchVariables select the first source of each kind in Grafana.
 func searchVariables(c config.Config) []variable {
-	all := []variable{{name: tracesVariable, label: "Traces", about: "The Tempo to query.", source: "tempo"}}
+	all := []variable{anyTempo()}
 	if c.Boards.LogSelector != "" {
-		all = append(all, variable{name: logsVariable, label: "Logs", about: "The Loki to query.", source: "loki"})
+		all = append(all, anyLoki())
 	}
 	return all
 }

@@ -24,7 +24,7 @@ func underWay(c config.Config) []panel {
 				rules.Stalled+`{J,instance=~"$instance",resource=~"$resource"})
 			or 0 * sum by ($JOB, resource) (distributed_lock_waiting{R})`, "{{job}} {{resource}}"),
 			"Calls in progress that wait because too few nodes answer. Good: 0. Above 0 for a minute, an alert fires. "+
-				"Needs the recording rules.").marked(steps(green, step{1, red})).leading(toResource()).
+				"Needs the recording rules.").marked(steps(green, at(1, red))).leading(toResource()).
 			largest(c.Boards.Top),
 	}
 }

@@ -77,3 +77,13 @@ func redisNodes(metric string) variable {
 	return variable{name: "lock_node", label: "Lock node", about: "Nodes that hold locks.",
 		query: "label_values(" + metric + "{I}, lock_node)"}
 }
+
+// anyTempo selects the first Tempo in Grafana. Panels of traces query it.
+func anyTempo() variable {
+	return variable{name: tracesVariable, label: "Traces", about: "The Tempo to query.", source: "tempo"}
+}
+
+// anyLoki selects the first Loki in Grafana. Panels of logs query it.
+func anyLoki() variable {
+	return variable{name: logsVariable, label: "Logs", about: "The Loki to query.", source: "loki"}
+}

@@ -6,8 +6,8 @@ const prevented = "prevented by stalled calls"
 
 // outcomeTints colours the outcomes of acquires, from good to bad.
 func outcomeTints() []tint {
-	return []tint{{"acquired", green}, {"contended", blue}, {"canceled", purple}, {"timeout", orange},
-		{"no_quorum", red}, {"error", "dark-red"}, {prevented, "semi-dark-red"}}
+	return []tint{in(green, "acquired"), in(blue, "contended"), in(purple, "canceled"), in(orange, "timeout"),
+		in(red, "no_quorum"), in("dark-red", "error"), in("semi-dark-red", prevented)}
 }
 
 const waitRate = `sum by (le) (rate(distributed_lock_wait_seconds_bucket{R}[$__rate_interval]))`
@@ -17,7 +17,7 @@ func waits(good float64) []panel {
 		chart("Wait time p50, p95, p99", "s", half, quantiles(waitRate, "", .5, .95, .99),
 			"Time from the call of Acquire to its return, whatever the outcome. Good: p99 below the dashed line. Each "+
 				"dot is one acquire: click it for its trace, which links to the holder that it waited for.").
-			marked(steps(green, step{good, orange}, step{1, red})).traced(),
+			marked(steps(green, at(good, orange), at(1, red))).traced(),
 		heatMap("Wait time distribution", half, waitRate,
 			"Acquires by wait. Fuller cells stand out. Good: those are at the bottom. A second band further up is "+
 				"callers that wait for a whole hold, or for the TTL of a dead holder.").traced(),
@@ -32,5 +32,5 @@ func acquiresByOutcome() panel {
 		{expr: `sum(` + rules.Unserved + `{S}) or 0 * sum ` + ended, legend: prevented}},
 		"How acquires end. Good: acquired, and contended for callers that do not wait. timeout: the caller gave up "+
 			"waiting. no_quorum: too few nodes, see Nodes. canceled: the caller cancelled. prevented: calls have waited for "+
-			"nodes instead.").stacked().tinted(outcomeTints())
+			"nodes instead.").stacked().tinted(outcomeTints()...)
 }
