@@ -39,17 +39,17 @@ func adoptionBoard(c config.Config) board {
 	var tiles, advice, tables []panel
 	for _, m := range misuses() {
 		tiles = append(tiles, tile(m.title, "short", 0, m.steps, now(`sum(increase(`+m.counter+`[$__range]))`), m.about).
-			wide(quarter))
-		advice = append(advice, panel{kind: words, title: "Advice", text: m.advice, w: quarter, h: 3,
-			about: "What to change if the number above is not 0."})
+			Wide(quarter))
+		advice = append(advice, panel{Kind: words, Title: "Advice", Text: m.advice, Width: quarter, Height: 3,
+			About: "What to change if the number above is not 0."})
 		tables = append(tables, m.byResource(c))
 	}
 	return board{
-		uid: "lockscope-adoption", title: "Distributed locks / Adoption", from: "now-24h",
-		about:     "Whether services use locks as intended: four habits that work until the day that they do not.",
-		variables: append(processes("distributed_lock_wait_seconds_count"), resources(false)),
-		marks:     []mark{losses()},
-		rows:      []row{{panels: tiles}, {panels: advice}, {panels: tables}},
+		UID: "lockscope-adoption", Title: "Distributed locks / Adoption", From: "now-24h",
+		About:     "Whether services use locks as intended: four habits that work until the day that they do not.",
+		Variables: append(processes("distributed_lock_wait_seconds_count"), resources(false)),
+		Marks:     []mark{losses()},
+		Rows:      []row{{Panels: tiles}, {Panels: advice}, {Panels: tables}},
 	}
 }
 
@@ -59,15 +59,15 @@ func (m misuse) byResource(c config.Config) panel {
 	count := `sum by (` + by + `) (increase(` + m.counter + `[$__range]))`
 	released := `(sum by (` + by + `) (increase(distributed_lock_hold_seconds_count{R}[$__range])) > 0)`
 	most := func(expr string) string { return fmt.Sprintf("%s and topk(%d, %s)", expr, c.Boards.Top, count) }
-	return panel{kind: grid, title: m.title + ", by resource", w: quarter, h: 9, unit: "short", decimals: auto,
-		none:    "no process counts this",
-		about:   m.about + " The share is of all leases that ended.",
-		queries: instants(most(count), most(`clamp_max(`+count+` / `+released+`, 1)`)),
-		columns: []column{
-			{title: "Leases", unit: "short", steps: m.steps, width: 80},
-			{title: "Share", unit: "percentunit", decimals: 1, steps: neutral(), width: 80},
+	return panel{Kind: grid, Title: m.title + ", by resource", Width: quarter, Height: 9, Unit: "short", Decimals: auto,
+		None:    "no process counts this",
+		About:   m.about + " The share is of all leases that ended.",
+		Queries: instants(most(count), most(`clamp_max(`+count+` / `+released+`, 1)`)),
+		Columns: []column{
+			{Title: "Leases", Unit: "short", Steps: m.steps, Width: 80},
+			{Title: "Share", Unit: "percentunit", Decimals: 1, Steps: neutral(), Width: 80},
 		},
-		sorted: []string{"Leases"}, order: []string{"resource", "Value #A", "Value #B"},
-		cells: []labelColumn{{column: "resource", links: []link{ofAnyJob()}}},
+		Sorted: []string{"Leases"}, Order: []string{"resource", "Value #A", "Value #B"},
+		Cells: []labelColumn{{Name: "resource", Links: []link{ofAnyJob()}}},
 	}
 }

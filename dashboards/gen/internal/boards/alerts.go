@@ -12,16 +12,16 @@ import (
 func alertsBoard(c config.Config) board {
 	o := objectivesOf(c)
 	return board{
-		uid: "lockscope-alerts", title: "Distributed locks / Alerts and objectives", from: "now-3h",
-		about: "Every alert that fires, the objectives of every resource, and how fast their budgets burn. Objectives: " +
+		UID: "lockscope-alerts", Title: "Distributed locks / Alerts and objectives", From: "now-3h",
+		About: "Every alert that fires, the objectives of every resource, and how fast their budgets burn. Objectives: " +
 			o.promise() + ".",
-		variables: append(processes("distributed_lock_wait_seconds_count", "distributed_lock_scanner_up"),
+		Variables: append(processes("distributed_lock_wait_seconds_count", "distributed_lock_scanner_up"),
 			resources(false)),
-		marks: []mark{losses()},
-		rows: []row{
-			{title: "What fires", panels: firingPanels()},
-			{title: "In the time shown, and fresh data", panels: alertTiles(c, o)},
-			{title: "Objectives", panels: allObjectives(c, o)},
+		Marks: []mark{losses()},
+		Rows: []row{
+			{Title: "What fires", Panels: firingPanels()},
+			{Title: "In the time shown, and fresh data", Panels: alertTiles(c, o)},
+			{Title: "Objectives", Panels: allObjectives(c, o)},
 		},
 	}
 }
@@ -31,20 +31,20 @@ func firingPanels() []panel {
 	const height = 9
 	age := `(time() - ALERTS_FOR_STATE{J,alertname=~"DistributedLock.+"} and ignoring (alertstate) ` + firing() + `)`
 	return []panel{
-		{kind: grid, title: "Each firing alert", w: 2 * third, h: height, unit: "short", decimals: auto,
-			none: "no alert is firing",
-			about: "Alerts of these rules that fire for the chosen jobs, causes first, and for how long. Good: none. " +
+		{Kind: grid, Title: "Each firing alert", Width: 2 * third, Height: height, Unit: "short", Decimals: auto,
+			None: "no alert is firing",
+			About: "Alerts of these rules that fire for the chosen jobs, causes first, and for how long. Good: none. " +
 				"Follows: a consequence of another alert. Click the name for the runbook, the resource or the node for its " +
 				"dashboard. The overview has a line for each name.",
-			queries: instants(`0 * `+age+` + ignoring (alertstate) (`+urgency()+`)`, age),
-			columns: []column{whatToDo(),
-				{title: "Active for", unit: "s", decimals: auto, steps: neutral(), width: 100}},
-			sorted: []string{"Do", "Active for"},
-			order:  []string{"alertname", "Value #A", "Value #B", "resource", "lock_node", "job", "instance"},
-			hidden: []string{"severity", "backend", "class", "reason", "group", "slo", "long_window", "short_window"},
-			cells:  alertCells(), narrow: labelWidth},
-		{kind: alertList, title: "Alerts in Grafana", w: third, h: height,
-			about: "The same alerts in Grafana, with pending ones and silences. Good: none. Empty if Grafana does not " +
+			Queries: instants(`0 * `+age+` + ignoring (alertstate) (`+urgency()+`)`, age),
+			Columns: []column{whatToDo(),
+				{Title: "Active for", Unit: "s", Decimals: auto, Steps: neutral(), Width: 100}},
+			Sorted: []string{"Do", "Active for"},
+			Order:  []string{"alertname", "Value #A", "Value #B", "resource", "lock_node", "job", "instance"},
+			Hidden: []string{"severity", "backend", "class", "reason", "group", "slo", "long_window", "short_window"},
+			Cells:  alertCells(), Narrow: labelWidth},
+		{Kind: alertList, Title: "Alerts in Grafana", Width: third, Height: height,
+			About: "The same alerts in Grafana, with pending ones and silences. Good: none. Empty if Grafana does not " +
 				"read Prometheus's rules."},
 	}
 }
@@ -58,7 +58,7 @@ func alertTiles(c config.Config, o objectives) []panel {
 			"The resource with the largest share of failed acquires in the time shown. Acquires that stalled calls "+
 				"prevent count as failed. Good: "+percent(o.Availability)+
 				" % or more. A small resource that always fails shows here, but not in the average beside it.").
-			telling("{{resource}}"),
+			Naming("{{resource}}"),
 		tile("Availability", "percentunit", 3, atLeast(o.Availability), now(o.availability("")),
 			"Share of acquires in the time shown that got the lock, over all resources. Good: "+percent(o.Availability)+
 				" % or more. If it is lower, see Objectives for the resource and Resources for the reason."),
@@ -96,33 +96,33 @@ func allObjectives(c config.Config, o objectives) []panel {
 	period := " left, " + o.Period.String()
 	fast := o.Windows[0].Long
 	return []panel{
-		{kind: grid, title: "Objectives by resource", w: full, h: 9, unit: "short", decimals: auto,
-			about: "One line per resource. Good: all green. A budget below 0 % is spent: the resource has missed its " +
+		{Kind: grid, Title: "Objectives by resource", Width: full, Height: 9, Unit: "short", Decimals: auto,
+			About: "One line per resource. Good: all green. A budget below 0 % is spent: the resource has missed its " +
 				"objective, in the time shown or in " + o.Period.String() + ". Click a resource to see it in depth.",
-			queries: instants(o.asked(by),
+			Queries: instants(o.asked(by),
 				o.availability(by), o.availabilityLeft(by), o.availabilityLeftOfPeriod(),
 				o.goodWaits(by), o.waitLeft(by), o.waitLeftOfPeriod(), p99),
-			columns: []column{
-				{title: "Acquires", unit: "short", steps: neutral(), width: 110},
-				{title: "Availability", unit: "percentunit", decimals: 3, steps: atLeast(o.Availability), width: 120},
-				{title: "Error budget left", unit: "percentunit", steps: budgetLeft()},
-				{title: "Error budget" + period, unit: "percentunit", steps: budgetLeft(), width: 180},
-				{title: "Good waits", unit: "percentunit", decimals: 2, steps: atLeast(o.Wait), width: 120},
-				{title: "Wait budget left", unit: "percentunit", steps: budgetLeft()},
-				{title: "Wait budget" + period, unit: "percentunit", steps: budgetLeft(), width: 180},
-				{title: "Wait p99", unit: "s", decimals: auto, steps: above(c.Alerts.WaitP99Seconds), width: 110},
+			Columns: []column{
+				{Title: "Acquires", Unit: "short", Steps: neutral(), Width: 110},
+				{Title: "Availability", Unit: "percentunit", Decimals: 3, Steps: atLeast(o.Availability), Width: 120},
+				{Title: "Error budget left", Unit: "percentunit", Steps: budgetLeft()},
+				{Title: "Error budget" + period, Unit: "percentunit", Steps: budgetLeft(), Width: 180},
+				{Title: "Good waits", Unit: "percentunit", Decimals: 2, Steps: atLeast(o.Wait), Width: 120},
+				{Title: "Wait budget left", Unit: "percentunit", Steps: budgetLeft()},
+				{Title: "Wait budget" + period, Unit: "percentunit", Steps: budgetLeft(), Width: 180},
+				{Title: "Wait p99", Unit: "s", Decimals: auto, Steps: above(c.Alerts.WaitP99Seconds), Width: 110},
 			},
-			order:  []string{"resource", "job"},
-			sorted: []string{"Error budget" + period, "Wait budget" + period}, rising: true,
-			cells: resourceCell(),
+			Order:  []string{"resource", "job"},
+			Sorted: []string{"Error budget" + period, "Wait budget" + period}, Rising: true,
+			Cells: resourceCell(),
 		},
 		o.burning(chart("Error budget burn rate, "+fast.String(), "short", half,
 			course(fmt.Sprintf("%s{S} / (1 - %v)", rules.FailureRatio(fast), o.Availability), "{{job}} {{resource}}"),
 			"Failures as a multiple of what the budget allows. Good: below 1. Alerts fire above the dashed lines. "+
-				"Needs the recording rules.")).leading(toResource()).largest(c.Boards.Top),
+				"Needs the recording rules.")).Linking(toResource()).Largest(c.Boards.Top),
 		o.burning(chart("Wait budget burn rate, "+fast.String(), "short", half,
 			course(fmt.Sprintf("%s{S} / (1 - %v)", rules.SlowRatio(fast), o.Wait), "{{job}} {{resource}}"),
 			"Slow waits as a multiple of what the budget allows. Good: below 1. Alerts fire above the dashed lines. "+
-				"Needs the recording rules.")).leading(toResource()).largest(c.Boards.Top),
+				"Needs the recording rules.")).Linking(toResource()).Largest(c.Boards.Top),
 	}
 }

@@ -24,7 +24,7 @@ func waitClasses() panel {
 		"What callers wait for, calls in progress included: seconds of waiting per second, which is the mean number of "+
 			"callers. Good: little but holder. network: nodes are slow. no_quorum: too few nodes answer. quarantined: nodes "+
 			"do not vote yet after a restart. backing_off: callers retry one another's locks.").
-		stacked().reaching(1).tinted(classTints()...).otherwise("no process reports classes of waits")
+		Stacked().Reaching(1).Tinted(classTints()...).Otherwise("no process reports classes of waits")
 }
 
 // waited is the time that callers waited in the time shown. Only the counter by class includes calls in progress;
@@ -38,28 +38,28 @@ func waited(by string) string {
 func contended(c config.Config) panel {
 	const by = "$JOB, resource"
 	most := func(expr string) string { return fmt.Sprintf("%s and topk(%d, %s)", expr, c.Boards.Top, waited(by)) }
-	return panel{kind: grid, title: "Most contended resources", unit: "short", decimals: auto,
-		about: "The resources that callers waited for most in the time shown, calls in progress included. Good: short " +
+	return panel{Kind: grid, Title: "Most contended resources", Unit: "short", Decimals: auto,
+		About: "The resources that callers waited for most in the time shown, calls in progress included. Good: short " +
 			"waits, and none without a quorum. Held for: the oldest lease; empty if nothing is held. Click a resource to " +
 			"see who holds it.",
-		queries: instants(
+		Queries: instants(
 			most(since("distributed_lock_waiting_since_timestamp_seconds{R}", by)),
 			most(`sum by (`+by+`) (distributed_lock_waiting{R})`),
 			most(`(sum by (`+by+`) (`+rules.Stalled+`{R}) or 0 * sum by (`+by+`) (distributed_lock_waiting{R}))`),
 			most(heldFor(by)), most(waited(by)),
 			most(`sum by (`+by+`) (rate(distributed_lock_acquisitions_total{R,outcome="acquired"}[$__rate_interval]))`)),
-		columns: []column{
-			{title: "Longest wait", unit: "s", decimals: auto, width: 115,
-				steps: steps(green, at(c.Alerts.WaitP99Seconds, orange), at(c.Alerts.DrainSeconds, red))},
-			{title: "Waiting", unit: "short", width: 70,
-				steps: steps(green, at(c.Alerts.Waiters, orange), at(10*c.Alerts.Waiters, red))},
-			{title: "No quorum", unit: "short", steps: anyIsBad(), width: 85},
-			{title: "Held for", unit: "s", decimals: auto, steps: neutral(), width: 80},
-			{title: "Waited", unit: "s", decimals: auto, steps: neutral(), width: 85},
-			{title: "Acquired", unit: "ops", decimals: auto, steps: neutral(), width: 90},
+		Columns: []column{
+			{Title: "Longest wait", Unit: "s", Decimals: auto, Width: 115,
+				Steps: steps(green, at(c.Alerts.WaitP99Seconds, orange), at(c.Alerts.DrainSeconds, red))},
+			{Title: "Waiting", Unit: "short", Width: 70,
+				Steps: steps(green, at(c.Alerts.Waiters, orange), at(10*c.Alerts.Waiters, red))},
+			{Title: "No quorum", Unit: "short", Steps: anyIsBad(), Width: 85},
+			{Title: "Held for", Unit: "s", Decimals: auto, Steps: neutral(), Width: 80},
+			{Title: "Waited", Unit: "s", Decimals: auto, Steps: neutral(), Width: 85},
+			{Title: "Acquired", Unit: "ops", Decimals: auto, Steps: neutral(), Width: 90},
 		},
-		sorted: []string{"Longest wait"},
-		order:  []string{"resource", "job"}, cells: resourceCell(), narrow: labelWidth,
+		Sorted: []string{"Longest wait"},
+		Order:  []string{"resource", "job"}, Cells: resourceCell(), Narrow: labelWidth,
 	}
 }
 
@@ -68,21 +68,21 @@ func blame(c config.Config) panel {
 	const by = "resource, holder, call_site" // without the job, so that names have room
 	caused := `sum by (` + by + `) (increase(distributed_lock_inflicted_wait_seconds_total{R}[$__range]))`
 	most := func(expr string) string { return fmt.Sprintf("%s and topk(%d, %s)", expr, c.Boards.Top, caused) }
-	return panel{kind: grid, title: "Who makes others wait", unit: "short", decimals: auto,
-		none: "nobody waits for a holder",
-		about: "Holders, and the code that took the lock, by the time that they made callers wait in the time shown. Calls " +
+	return panel{Kind: grid, Title: "Who makes others wait", Unit: "short", Decimals: auto,
+		None: "nobody waits for a holder",
+		About: "Holders, and the code that took the lock, by the time that they made callers wait in the time shown. Calls " +
 			"in progress are included. Good: small times, spread evenly. One holder far above the others: look at its code " +
 			"under the lock. being handed over: nobody held it, because it was kept for the next waiter. unknown: no node named " +
 			"the holder. other: beyond the limit of series.",
-		queries: instants(most(caused),
+		Queries: instants(most(caused),
 			most(`sum by (`+by+`) (rate(distributed_lock_inflicted_wait_seconds_total{R}[$__rate_interval]))`)),
-		columns: []column{
-			{title: "Caused", unit: "s", decimals: auto, steps: neutral(), width: 90},
-			{title: "Now", unit: callers, decimals: 1, width: 100,
-				steps: steps(green, at(c.Alerts.Waiters, orange), at(10*c.Alerts.Waiters, red))},
+		Columns: []column{
+			{Title: "Caused", Unit: "s", Decimals: auto, Steps: neutral(), Width: 90},
+			{Title: "Now", Unit: callers, Decimals: 1, Width: 100,
+				Steps: steps(green, at(c.Alerts.Waiters, orange), at(10*c.Alerts.Waiters, red))},
 		},
-		sorted: []string{"Caused"},
-		order:  []string{"holder", "call_site", "resource", "Value #A", "Value #B"},
-		cells:  []labelColumn{{column: "resource", links: []link{ofAnyJob()}}},
+		Sorted: []string{"Caused"},
+		Order:  []string{"holder", "call_site", "resource", "Value #A", "Value #B"},
+		Cells:  []labelColumn{{Name: "resource", Links: []link{ofAnyJob()}}},
 	}
 }

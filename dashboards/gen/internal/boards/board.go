@@ -13,25 +13,25 @@ const Tag = "distributed-lock"
 
 // board is one dashboard.
 type board struct {
-	uid, title, about string
-	from              string
-	variables         []variable
-	rows              []row
-	marks             []mark
+	UID, Title, About string
+	From              string
+	Variables         []variable
+	Rows              []row
+	Marks             []mark
 }
 
-func (b board) render() ([]byte, error) {
+func (b board) Render() ([]byte, error) {
 	fill := newFiller()
 	//nolint:staticcheck // SA1019: dashboards of the newer model cannot be provisioned from files.
-	d := dashboard.NewDashboardBuilder(b.title).
-		Uid(b.uid).Description(b.about).Tags([]string{Tag}).Timezone(common.TimeZoneBrowser).
-		Readonly().Tooltip(dashboard.DashboardCursorSyncCrosshair).Time(b.from, "now").Refresh("1m").
+	d := dashboard.NewDashboardBuilder(b.Title).
+		Uid(b.UID).Description(b.About).Tags([]string{Tag}).Timezone(common.TimeZoneBrowser).
+		Readonly().Tooltip(dashboard.DashboardCursorSyncCrosshair).Time(b.From, "now").Refresh("1m").
 		Link(dashboard.NewDashboardLinkBuilder("Distributed locks").Type(dashboard.DashboardLinkTypeDashboards).
 			Tags([]string{Tag}).AsDropdown(false).IncludeVars(true).KeepTime(true).Icon("external link"))
-	for _, m := range append(happened(), b.marks...) {
+	for _, m := range append(happened(), b.Marks...) {
 		d.Annotation(m.builder(fill))
 	}
-	for _, v := range b.variables {
+	for _, v := range b.Variables {
 		v.fill = fill
 		d.WithVariable(v)
 	}
@@ -39,7 +39,7 @@ func (b board) render() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if built.Panels, err = layout(b.rows, fill); err != nil {
+	if built.Panels, err = layout(b.Rows, fill); err != nil {
 		return nil, err
 	}
 	show(built)

@@ -18,11 +18,11 @@ func Files(c config.Config) ([]File, error) {
 	var files []File
 	for _, b := range []board{overviewBoard(c), alertsBoard(c), resourcesBoard(c), resourceBoard(c), nodesBoard(c),
 		leaksBoard(c), adoptionBoard(c)} {
-		text, err := b.render()
+		text, err := b.Render()
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", b.uid, err)
+			return nil, fmt.Errorf("%s: %w", b.UID, err)
 		}
-		files = append(files, File{Name: b.uid + ".json", JSON: text})
+		files = append(files, File{Name: b.UID + ".json", JSON: text})
 	}
 	return files, nil
 }

@@ -16,25 +16,25 @@ func longestWait(c config.Config) panel {
 		steps(green, at(c.Alerts.WaitP99Seconds, orange), at(c.Alerts.DrainSeconds, red)),
 		now("topk(1, "+since("distributed_lock_waiting_since_timestamp_seconds{R}", "$JOB, resource")+")"),
 		fmt.Sprintf("How long the oldest call that has not returned has waited, and for which resource. Good: below %v "+
-			"s. If it grows, the tables below show what it waits for.", c.Alerts.WaitP99Seconds)).telling("{{resource}}")
+			"s. If it grows, the tables below show what it waits for.", c.Alerts.WaitP99Seconds)).Naming("{{resource}}")
 }
 
 func waitingNow(c config.Config) panel {
 	const waiting = `sum(distributed_lock_waiting{R})`
 	return tile("Waiting now", "short", 0,
 		steps(green, at(c.Alerts.Waiters, orange), at(10*c.Alerts.Waiters, red)),
-		[]query{{expr: waiting + ` unless on () ` + stalled, legend: "callers", instant: true}},
+		[]query{{Expr: waiting + ` unless on () ` + stalled, Legend: "callers", Instant: true}},
 		"Callers that wait for a lock. Good: a small number that comes and goes. Red, no quorum: some of them wait for "+
 			"nodes that do not answer, and no holder can let them in.").
-		either("callers, no quorum", waiting+` and on () `+stalled, red)
+		Either("callers, no quorum", waiting+` and on () `+stalled, red)
 }
 
 func acquiresNow() panel {
 	const acquired = `sum(rate(distributed_lock_acquisitions_total{R,outcome="acquired"}[$__rate_interval]))`
 	return tile("Acquires a second", "ops", auto, neutral(),
-		[]query{{expr: acquired + ` unless on () (` + acquired + ` == 0 and on () ` + stalled + `)`, legend: "acquired",
-			instant: true}},
+		[]query{{Expr: acquired + ` unless on () (` + acquired + ` == 0 and on () ` + stalled + `)`, Legend: "acquired",
+			Instant: true}},
 		"Acquires per second that got the lock. Good: your usual rate. Red: none, while callers wait for nodes. No data: "+
 			"no process works, or none is scraped.").
-		either("no quorum", acquired+` == 0 and on () `+stalled, red)
+		Either("no quorum", acquired+` == 0 and on () `+stalled, red)
 }

@@ -16,17 +16,17 @@ import (
 func (p panel) elsewhere() (dashboard.Panel, error) {
 	var made dashboard.Panel
 	var err error
-	switch p.kind {
+	switch p.Kind {
 	case logLines:
 		made, err = p.logs("loki", logsVariable).Build()
 	case traces:
 		made, err = p.traces("tempo", tracesVariable).Build()
 	case words:
-		made, err = text.NewPanelBuilder().Mode(text.TextModeMarkdown).Content(p.text).Build()
+		made, err = text.NewPanelBuilder().Mode(text.TextModeMarkdown).Content(p.Text).Build()
 	default:
 		made = alertsInGrafana()
 	}
-	made.Title, made.Description = &p.title, &p.about
+	made.Title, made.Description = &p.Title, &p.About
 	return made, err
 }
 
@@ -34,7 +34,7 @@ func (p panel) logs(kind, variable string) cog.Builder[dashboard.Panel] {
 	from := chosen(kind, variable)
 	return logs.NewPanelBuilder().Datasource(from).ShowTime(true).WrapLogMessage(true).EnableLogDetails(true).
 		SortOrder(common.LogsSortOrderDescending).DedupStrategy(common.LogsDedupStrategyNone).
-		WithTarget(loki.NewDataqueryBuilder().RefId("A").Datasource(from).Expr(p.queries[0].expr).QueryType("range").
+		WithTarget(loki.NewDataqueryBuilder().RefId("A").Datasource(from).Expr(p.Queries[0].Expr).QueryType("range").
 			MaxLines(200))
 }
 
@@ -42,7 +42,7 @@ func (p panel) traces(kind, variable string) cog.Builder[dashboard.Panel] {
 	from := chosen(kind, variable)
 	return table.NewPanelBuilder().Datasource(from).ShowHeader(true).CellHeight(common.TableCellHeightSm).
 		WithTarget(target{tempo.NewDataqueryBuilder().RefId("A").Datasource(from).QueryType("traceql").
-			Query(p.queries[0].expr).TableType(tempo.SearchTableTypeTraces).Limit(50)})
+			Query(p.Queries[0].Expr).TableType(tempo.SearchTableTypeTraces).Limit(50)})
 }
 
 // target adapts a query of the SDK to its panels.

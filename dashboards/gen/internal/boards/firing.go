@@ -34,8 +34,8 @@ func urgency() string {
 }
 
 func whatToDo() column {
-	return column{title: "Do", unit: "short", steps: steps(blue, at(2, orange), at(3, red)), width: 90,
-		words: map[string]string{startHere: "start here", actNow: "act now", lookInto: "look into", follows: "follows"}}
+	return column{Title: "Do", Unit: "short", Steps: steps(blue, at(2, orange), at(3, red)), Width: 90,
+		Words: map[string]string{startHere: "start here", actNow: "act now", lookInto: "look into", follows: "follows"}}
 }
 
 // firingGroups has a line for each name of an alert: a lost quorum makes hundreds of alerts fire, and their cause
@@ -46,30 +46,30 @@ func firingGroups() panel {
 		`alertname=~"DistributedLock.+"} and ignoring (alertstate) `
 	oldest := `topk by ` + group + ` (1, ` + age + firing() + `))`
 	of := func(expr string) string { return `0 * ` + oldest + ` + on ` + group + ` group_left () ` + expr }
-	return panel{kind: grid, title: "Firing alerts", unit: "short", decimals: auto, none: "no alert is firing",
-		about: "Alerts of these rules that fire for the chosen jobs, one line for each name, causes first. The resource, " +
+	return panel{Kind: grid, Title: "Firing alerts", Unit: "short", Decimals: auto, None: "no alert is firing",
+		About: "Alerts of these rules that fire for the chosen jobs, one line for each name, causes first. The resource, " +
 			"node and job are those of the longest. Good: none. Follows: a consequence of another alert, for which the " +
 			"Alertmanager sends nothing. Click the name for the runbook. Alerts and objectives lists each.",
-		queries: instants(of(`max by `+group+` (`+urgency()+`)`), of(`count by `+group+` (`+firing()+`)`), oldest),
-		columns: []column{
+		Queries: instants(of(`max by `+group+` (`+urgency()+`)`), of(`count by `+group+` (`+firing()+`)`), oldest),
+		Columns: []column{
 			whatToDo(),
-			{title: "Alerts", unit: "short", steps: neutral(), width: 70},
-			{title: "Active for", unit: "s", decimals: auto, steps: neutral(), width: 100},
+			{Title: "Alerts", Unit: "short", Steps: neutral(), Width: 70},
+			{Title: "Active for", Unit: "s", Decimals: auto, Steps: neutral(), Width: 100},
 		},
-		sorted: []string{"Do", "Active for"},
-		order:  []string{"alertname", "Value #A", "Value #B", "Value #C", "resource", "lock_node", "job"},
-		hidden: []string{"severity"},
-		cells:  alertCells(), narrow: labelWidth,
+		Sorted: []string{"Do", "Active for"},
+		Order:  []string{"alertname", "Value #A", "Value #B", "Value #C", "resource", "lock_node", "job"},
+		Hidden: []string{"severity"},
+		Cells:  alertCells(), Narrow: labelWidth,
 	}
 }
 
 func alertCells() []labelColumn {
 	return []labelColumn{
-		{column: "alertname", width: 300, links: []link{{title: "Runbook",
-			url: deploy.ShippedRunbooks + "/${__data.fields.alertname}.md", away: true}}},
-		{column: "severity", width: 80},
-		{column: "resource", links: []link{fromRow("This resource in depth", "lockscope-resource", "resource")}},
-		{column: "lock_node", links: []link{fromRow("This node", "lockscope-nodes", "lock_node")}},
+		{Name: "alertname", Width: 300, Links: []link{{Title: "Runbook",
+			URL: deploy.ShippedRunbooks + "/${__data.fields.alertname}.md", Away: true}}},
+		{Name: "severity", Width: 80},
+		{Name: "resource", Links: []link{fromRow("This resource in depth", "lockscope-resource", "resource")}},
+		{Name: "lock_node", Links: []link{fromRow("This node", "lockscope-nodes", "lock_node")}},
 	}
 }
 
@@ -80,7 +80,7 @@ func alertsNow() panel {
 	}
 	warnings := `(` + names() + ` unless on () ` + names(`severity="critical"`) + `)`
 	return tile("Alerts firing", "short", 0, anyIsBad(),
-		[]query{{expr: `(` + names() + ` or vector(0)) unless on () ` + warnings, legend: "alerts", instant: true}},
+		[]query{{Expr: `(` + names() + ` or vector(0)) unless on () ` + warnings, Legend: "alerts", Instant: true}},
 		"Alerts of these rules that fire for the chosen jobs, each name once, without the consequences of others. Good: 0. "+
-			"Orange: none of them is critical. The table below has them all.").either("warnings", warnings, orange)
+			"Orange: none of them is critical. The table below has them all.").Either("warnings", warnings, orange)
 }

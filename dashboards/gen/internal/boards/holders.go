@@ -17,22 +17,22 @@ func holders(c config.Config, title, by string, h uint32) panel {
 	oldest := since("distributed_lock_waiting_since_timestamp_seconds{R}", by)
 	mean := fmt.Sprintf("sum by (%[1]s) (increase(distributed_lock_hold_seconds_sum{R}[$__range])) / (sum by (%[1]s) "+
 		"(increase(distributed_lock_hold_seconds_count{R}[$__range])) > 0)", by)
-	return panel{kind: grid, title: title, w: full, h: h, unit: "short", decimals: auto,
-		about: "The processes that hold and wait most. Good: held for about the mean hold. Held for much longer: that " +
+	return panel{Kind: grid, Title: title, Width: full, Height: h, Unit: "short", Decimals: auto,
+		About: "The processes that hold and wait most. Good: held for about the mean hold. Held for much longer: that " +
 			"process is stuck. Click the process for its live page, which names holders, waiters and their calls.",
-		queries: instants("sort_desc("+most(held)+")", most(waiting), most(oldest), most(longest), most(mean)),
-		columns: []column{
-			{title: "Held", unit: "short", steps: neutral(), width: 90},
-			{title: "Waiting", unit: "short",
-				steps: steps(green, at(c.Alerts.Waiters, orange), at(10*c.Alerts.Waiters, red)), width: 90},
-			{title: "Oldest wait", unit: "s", decimals: auto, steps: neutral(), width: 110},
-			{title: "Held for", unit: "s", decimals: auto, steps: neutral(), width: 110},
-			{title: "Mean hold", unit: "s", decimals: auto, steps: neutral(), width: 110},
+		Queries: instants("sort_desc("+most(held)+")", most(waiting), most(oldest), most(longest), most(mean)),
+		Columns: []column{
+			{Title: "Held", Unit: "short", Steps: neutral(), Width: 90},
+			{Title: "Waiting", Unit: "short",
+				Steps: steps(green, at(c.Alerts.Waiters, orange), at(10*c.Alerts.Waiters, red)), Width: 90},
+			{Title: "Oldest wait", Unit: "s", Decimals: auto, Steps: neutral(), Width: 110},
+			{Title: "Held for", Unit: "s", Decimals: auto, Steps: neutral(), Width: 110},
+			{Title: "Mean hold", Unit: "s", Decimals: auto, Steps: neutral(), Width: 110},
 		},
-		order: []string{"resource", "job", "instance"}, narrow: labelWidth,
-		cells: []labelColumn{
-			{column: "instance", links: []link{{title: "Live page of this process", url: c.Boards.Page(), away: true}}},
-			{column: "resource", links: []link{fromRow("This resource in depth", "lockscope-resource", "resource")}},
+		Order: []string{"resource", "job", "instance"}, Narrow: labelWidth,
+		Cells: []labelColumn{
+			{Name: "instance", Links: []link{{Title: "Live page of this process", URL: c.Boards.Page(), Away: true}}},
+			{Name: "resource", Links: []link{fromRow("This resource in depth", "lockscope-resource", "resource")}},
 		},
 	}
 }

@@ -11,19 +11,19 @@ const columns = 24
 
 // row is a title with panels below it, which fill 24 columns per line. Without a title it is only its panels.
 type row struct {
-	title  string
-	panels []panel
+	Title  string
+	Panels []panel
 	folded bool // closed until the reader opens it
 }
 
-func folded(title string, panels []panel) row { return row{title: title, panels: panels, folded: true} }
+func folded(title string, panels []panel) row { return row{Title: title, Panels: panels, folded: true} }
 
 // layout stacks the rows. Grafana expects the panels of a folded row inside the row, and makes room for them
 // when it opens.
 func layout(rows []row, fill filler) (all []dashboard.PanelOrRowPanel, err error) {
 	y, id := uint32(0), uint32(0)
 	for _, r := range rows {
-		if r.title == "" {
+		if r.Title == "" {
 			if all, y, err = r.untitled(all, y, &id, fill); err != nil {
 				return nil, err
 			}
@@ -31,7 +31,7 @@ func layout(rows []row, fill filler) (all []dashboard.PanelOrRowPanel, err error
 		}
 		id++
 		title := dashboard.NewRowPanel()
-		title.Title, title.Id, title.Collapsed = &r.title, id, r.folded
+		title.Title, title.Id, title.Collapsed = &r.Title, id, r.folded
 		title.GridPos = &dashboard.GridPos{Y: y, W: columns, H: 1}
 		y++
 		below, bottom, err := r.place(y, &id, fill)
@@ -64,21 +64,21 @@ func (r row) untitled(all []dashboard.PanelOrRowPanel, y uint32, id *uint32, fil
 // place puts the panels of a row side by side, starting at line y.
 func (r row) place(y uint32, id *uint32, fill filler) (below []dashboard.Panel, bottom uint32, err error) {
 	var x, height uint32
-	for _, p := range r.panels {
-		if x+p.w > columns {
+	for _, p := range r.Panels {
+		if x+p.Width > columns {
 			x, y, height = 0, y+height, 0
 		}
 		p.fill = fill
 		made, err := p.Build()
 		if err != nil {
-			return nil, 0, fmt.Errorf("%s: %w", p.title, err)
+			return nil, 0, fmt.Errorf("%s: %w", p.Title, err)
 		}
 		*id++
 		number := *id // links to a single panel use it
 		made.Id = &number
-		made.GridPos = &dashboard.GridPos{X: x, Y: y, W: p.w, H: p.h}
+		made.GridPos = &dashboard.GridPos{X: x, Y: y, W: p.Width, H: p.Height}
 		below = append(below, made)
-		x, height = x+p.w, max(height, p.h)
+		x, height = x+p.Width, max(height, p.Height)
 	}
 	return below, y + height, nil
 }

@@ -10,16 +10,16 @@ import (
 
 func leaksBoard(c config.Config) board {
 	return board{
-		uid: "lockscope-leaks", title: "Distributed locks / Leaks", from: "now-6h",
-		about: "Findings of the scanner among the lock keys of any library, and the cost of its sweeps. `lockscope " +
+		UID: "lockscope-leaks", Title: "Distributed locks / Leaks", From: "now-6h",
+		About: "Findings of the scanner among the lock keys of any library, and the cost of its sweeps. `lockscope " +
 			"scan` names the keys. So does this page with --export-leaked-keys.",
-		variables: append(processes("distributed_lock_scanner_up"), redisNodes("distributed_lock_scanner_up")),
-		rows: []row{
-			{title: "Now", panels: leakTiles(c)},
-			{title: "Findings", panels: leakFindings()},
-			{title: "Nodes", panels: leakNodes(c)},
-			{title: "Leaked keys and gaps of sweeps", panels: leakKeys()},
-			{title: "Waiting callers in the queues on the nodes", panels: leakWaits()},
+		Variables: append(processes("distributed_lock_scanner_up"), redisNodes("distributed_lock_scanner_up")),
+		Rows: []row{
+			{Title: "Now", Panels: leakTiles(c)},
+			{Title: "Findings", Panels: leakFindings()},
+			{Title: "Nodes", Panels: leakNodes(c)},
+			{Title: "Leaked keys and gaps of sweeps", Panels: leakKeys()},
+			{Title: "Waiting callers in the queues on the nodes", Panels: leakWaits()},
 			folded("Cost of sweeps", leakCost()),
 		},
 	}
@@ -73,7 +73,7 @@ func leakTiles(c config.Config) []panel {
 		tile("Oldest leak", "s", auto, steps(green, at(1, orange), at(3600, red)),
 			now("max("+latest("distributed_lock_scanner_oldest_leak_seconds", "{N}", "$CLUSTER lock_node")+") > 0"),
 			"Time since the oldest lock without a TTL was found. Good: none. Hours: nobody acts on the alert.").
-			otherwise("none"),
+			Otherwise("none"),
 		tile("Scan age", "s", auto, steps(green, at(stale/2, orange), at(stale, red)), now("max("+sinceSweep+")"),
 			fmt.Sprintf(
 				"Time since the last complete sweep, of the node with the oldest. Good: a few sweep intervals. Above "+
@@ -92,23 +92,23 @@ func leakFindings() []panel {
 				"{{class}}"),
 			"Confirmed findings, summed over all nodes. Good: none. A step at a deployment shows which one brought "+
 				"the leak.").
-			stacked().tinted(in(red, "no_ttl"), in(orange, "long_ttl"), in(yellow, "held_too_long"),
+			Stacked().Tinted(in(red, "no_ttl"), in(orange, "long_ttl"), in(yellow, "held_too_long"),
 			in(purple, "orphan"),
 			in(blue, "foreign_type")),
 		chart("Findings by node", "short", third,
 			course("sum by ($CLUSTER lock_node) ("+
 				latest("distributed_lock_scanner_findings", "{N}", "$CLUSTER lock_node, class")+")", "{{lock_node}}"),
 			"Confirmed findings of all classes. Good: none. All nodes: a client that uses all of them. One node: a "+
-				"client of that one, or keys restored with it.").stacked(),
+				"client of that one, or keys restored with it.").Stacked(),
 		chart("Findings not named", "short", third,
 			course("max by ($JOB) (distributed_lock_scanner_findings_omitted{I})", "{{job}}"),
 			"Findings beyond --max-findings: counted, but not named in logs and reports. Good: 0. Otherwise repair "+
-				"the named ones, or raise the limit.").reaching(10),
+				"the named ones, or raise the limit.").Reaching(10),
 		chart("Age of the oldest leak by node", "s", half,
 			course(latest("distributed_lock_scanner_oldest_leak_seconds", "{N}", "$CLUSTER lock_node"),
 				"{{lock_node}}"),
 			"Time since the oldest lock without a TTL was found. Good: 0. It climbs until the key is repaired, and "+
-				"starts at 0 again when the scanner restarts.").marked(steps(green, at(3600, red))),
+				"starts at 0 again when the scanner restarts.").Marked(steps(green, at(3600, red))),
 		chart("Lock keys by node", "short", half,
 			course(latest("distributed_lock_scanner_locks", "{N}", "$CLUSTER lock_node"), "{{lock_node}}"),
 			"Keys that match the pattern, in the last complete sweep. Good: similar on all nodes of a Redlock, and "+
@@ -121,24 +121,24 @@ func leakNodes(c config.Config) []panel {
 	stale := time.Duration(c.Alerts.ScannerStale).Seconds()
 	node := func(metric string) string { return latest(metric, "{N}", "$CLUSTER lock_node") }
 	return []panel{
-		{kind: grid, title: "Nodes at their last sweep", w: full, h: 7, unit: "short", decimals: auto,
-			about: "Good: reached, not truncated, no leaks, swept minutes ago. Truncated: the sweep stopped at a " +
+		{Kind: grid, Title: "Nodes at their last sweep", Width: full, Height: 7, Unit: "short", Decimals: auto,
+			About: "Good: reached, not truncated, no leaks, swept minutes ago. Truncated: the sweep stopped at a " +
 				"limit, and the counts are lower bounds. Raise the deadline or the page size.",
-			queries: instants(worst("distributed_lock_scanner_up{N}", "$CLUSTER lock_node"),
+			Queries: instants(worst("distributed_lock_scanner_up{N}", "$CLUSTER lock_node"),
 				node("distributed_lock_scanner_locks"), node("distributed_lock_scanner_leaked_locks"),
 				node("distributed_lock_scanner_overlong_locks"),
 				node("distributed_lock_scanner_oldest_leak_seconds")+" > 0",
 				sinceSweep, node("distributed_lock_scanner_truncated")),
-			columns: []column{
-				{title: "Reached", unit: "short", steps: steps(red, at(1, green)), words: yes},
-				{title: "Lock keys", unit: "short", steps: neutral()},
-				{title: "Without TTL", unit: "short", steps: anyIsBad()},
-				{title: "TTL too long", unit: "short", steps: anyIsSuspicious()},
-				{title: "Oldest leak", unit: "s", decimals: auto,
-					steps: steps(green, at(1, orange), at(3600, red))},
-				{title: "Scan age", unit: "s", decimals: auto,
-					steps: steps(green, at(stale/2, orange), at(stale, red))},
-				{title: "Truncated", unit: "short", steps: steps(green, at(1, orange)), words: yes},
+			Columns: []column{
+				{Title: "Reached", Unit: "short", Steps: steps(red, at(1, green)), Words: yes},
+				{Title: "Lock keys", Unit: "short", Steps: neutral()},
+				{Title: "Without TTL", Unit: "short", Steps: anyIsBad()},
+				{Title: "TTL too long", Unit: "short", Steps: anyIsSuspicious()},
+				{Title: "Oldest leak", Unit: "s", Decimals: auto,
+					Steps: steps(green, at(1, orange), at(3600, red))},
+				{Title: "Scan age", Unit: "s", Decimals: auto,
+					Steps: steps(green, at(stale/2, orange), at(stale, red))},
+				{Title: "Truncated", Unit: "short", Steps: steps(green, at(1, orange)), Words: yes},
 			}},
 	}
 }
@@ -146,19 +146,19 @@ func leakNodes(c config.Config) []panel {
 // leakKeys names the keys that the exporter names.
 func leakKeys() []panel {
 	return []panel{
-		{kind: grid, title: "Leaked keys", w: half, h: chartHeight, unit: "short", decimals: 0,
-			none: "no leaked key, or none is named (serve --export-leaked-keys)",
-			about: "Lock keys without a TTL, and the number of nodes that have each. Good: none. --export-leaked-keys " +
+		{Kind: grid, Title: "Leaked keys", Width: half, Height: chartHeight, Unit: "short", Decimals: 0,
+			None: "no leaked key, or none is named (serve --export-leaked-keys)",
+			About: "Lock keys without a TTL, and the number of nodes that have each. Good: none. --export-leaked-keys " +
 				"exports a few names; `lockscope scan` lists all.",
-			queries: now("sort_desc(count by ($JOB, key) (max by ($JOB, lock_node, key) " +
+			Queries: now("sort_desc(count by ($JOB, key) (max by ($JOB, lock_node, key) " +
 				"(distributed_lock_scanner_leaked_lock_info{N})))"),
-			columns: []column{{title: "Nodes", unit: "short", steps: anyIsBad(), width: 90}},
-			order:   []string{"key", "job"}},
-		{kind: states, title: "Gaps of sweeps by reason", w: half, h: chartHeight, unit: "short", decimals: 0,
-			steps: steps(green, at(1, orange)),
-			about: "Orange: the last sweep did not read everything, for this reason. Good: green for every reason. " +
+			Columns: []column{{Title: "Nodes", Unit: "short", Steps: anyIsBad(), Width: 90}},
+			Order:   []string{"key", "job"}},
+		{Kind: states, Title: "Gaps of sweeps by reason", Width: half, Height: chartHeight, Unit: "short", Decimals: 0,
+			Steps: steps(green, at(1, orange)),
+			About: "Orange: the last sweep did not read everything, for this reason. Good: green for every reason. " +
 				"Leaks in the unread part are not reported.",
-			queries: course("max by ($CLUSTER reason) (distributed_lock_scanner_incomplete{I})", "{{reason}}")},
+			Queries: course("max by ($CLUSTER reason) (distributed_lock_scanner_incomplete{I})", "{{reason}}")},
 	}
 }
 
@@ -175,16 +175,16 @@ func leakWaits() []panel {
 	const gap = " A gap: the queues of a majority of the nodes were not read for two minutes."
 	return []panel{
 		chart("Waiting calls and blocked locks", "short", third, []query{
-			{expr: waitsOf("waiting_calls"), legend: "{{job}} waiting calls"},
-			{expr: waitsOf("blocked_locks"), legend: "{{job}} locks waited for"}},
+			{Expr: waitsOf("waiting_calls"), Legend: "{{job}} waiting calls"},
+			{Expr: waitsOf("blocked_locks"), Legend: "{{job}} locks waited for"}},
 			"Calls in the queues on the nodes, and the locks they wait for, of all processes. Good: comes and goes."+gap).
-			reaching(1),
+			Reaching(1),
 		chart("Longest wait", "s", third, course(waitsOf("longest_wait_seconds"), "{{job}}"),
 			"Time that the longest-waiting caller has waited. Good: below the longest hold. Climbing: its holder is "+
 				"stuck. `lockscope list` names it."+gap),
 		chart("Deadlocks across processes", "short", third, course(waitsOf("deadlocks"), "{{job}}"),
 			"Cycles of callers that wait for one another, in the queues of all processes. Good: 0. No caller in a "+
-				"cycle gets its lock until one gives up. `lockscope list` names them."+gap).reaching(1),
+				"cycle gets its lock until one gives up. `lockscope list` names them."+gap).Reaching(1),
 	}
 }
 
@@ -206,10 +206,10 @@ func leakCost() []panel {
 				"{{lock_node}}"),
 			"Good: below 10 %. Near 100 %, sweeps follow one another without rest: raise the interval or the page "+
 				"size.").
-			reaching(.1),
+			Reaching(.1),
 		chart("Failed sweeps", "percentunit", third,
 			course(perSweep("distributed_lock_scanner_pass_failures_total"), "{{lock_node}}"),
-			"Share of sweeps of the last hour that failed. Good: none. The scanner's log has the reason.").reaching(.1),
+			"Share of sweeps of the last hour that failed. Good: none. The scanner's log has the reason.").Reaching(.1),
 		chart("Keys examined per sweep", "short", third,
 			course(perSweep("distributed_lock_scanner_keys_examined_total"), "{{lock_node}}"),
 			"Keys that the server examined, locks or not: they cost the time. Good: the size of the database, or 0 if "+
@@ -217,11 +217,11 @@ func leakCost() []panel {
 		chart("Commands per sweep", "short", third,
 			course(perSweep("distributed_lock_scanner_scan_calls_total"), "{{lock_node}}"),
 			"Commands sent to the node. Good: keys divided by the page size. Many more: the pages are too small."),
-		{kind: states, title: "Truncated sweeps", w: third, h: chartHeight, unit: "short", decimals: 0,
-			steps: steps(green, at(1, orange)),
-			about: "Orange: the last sweep stopped at a limit before it had seen all keys, and the counts are lower " +
+		{Kind: states, Title: "Truncated sweeps", Width: third, Height: chartHeight, Unit: "short", Decimals: 0,
+			Steps: steps(green, at(1, orange)),
+			About: "Orange: the last sweep stopped at a limit before it had seen all keys, and the counts are lower " +
 				"bounds. Good: green. Otherwise raise the deadline or the page size.",
-			queries: course(latest("distributed_lock_scanner_truncated", "{N}", "$CLUSTER lock_node"),
+			Queries: course(latest("distributed_lock_scanner_truncated", "{N}", "$CLUSTER lock_node"),
 				"{{lock_node}}")},
 	}
 }

@@ -10,16 +10,16 @@ import (
 
 func nodesBoard(c config.Config) board {
 	return board{
-		uid: "lockscope-nodes", title: "Distributed locks / Nodes", from: "now-3h",
-		about: "Lock nodes as the processes see them: which answer, how fast, what fails, and how many may still " +
+		UID: "lockscope-nodes", Title: "Distributed locks / Nodes", From: "now-3h",
+		About: "Lock nodes as the processes see them: which answer, how fast, what fails, and how many may still " +
 			"fail.",
-		variables: append(processes("distributed_lock_node_up"), redisNodes("distributed_lock_node_up")),
-		rows: []row{
-			{title: "At a glance", panels: nodeTiles(c)},
-			{title: "Which nodes", panels: nodeTop(c)},
-			{title: "Nodes as processes see them", panels: nodeViews()},
-			{title: "Latency", panels: nodeLatency(c)},
-			{title: "Failures", panels: nodeFailures()},
+		Variables: append(processes("distributed_lock_node_up"), redisNodes("distributed_lock_node_up")),
+		Rows: []row{
+			{Title: "At a glance", Panels: nodeTiles(c)},
+			{Title: "Which nodes", Panels: nodeTop(c)},
+			{Title: "Nodes as processes see them", Panels: nodeViews()},
+			{Title: "Latency", Panels: nodeLatency(c)},
+			{Title: "Failures", Panels: nodeFailures()},
 			folded("Connections", nodeConnections()),
 			folded("Votes to spare", nodeMargin()),
 		},
@@ -78,7 +78,7 @@ func nodeTiles(c config.Config) []panel {
 		tile("No spare vote", "percentunit", 1, steps(green, at(.05, orange), at(.5, red)),
 			now(withoutMargin()),
 			"Share of won rounds with no vote beyond the quorum. Good: near 0. It rises when a node does not vote, "+
-				"even one that is up but waits after a restart.").otherwise("no round won"),
+				"even one that is up but waits after a restart.").Otherwise("no round won"),
 		tile("Commands", "ops", auto, neutral(),
 			course(`sum(rate(distributed_lock_node_duration_seconds_count{N}[$__rate_interval]))`, ""),
 			"Commands per second on the chosen nodes. Good: three to five per acquire and node. Much more: see "+
@@ -89,11 +89,11 @@ func nodeTiles(c config.Config) []panel {
 // nodeTop shows the nodes to look at first.
 func nodeTop(c config.Config) []panel {
 	top := func(title, unit, expr, about string, s []step) panel {
-		return panel{kind: topList, title: title, about: about, unit: unit, decimals: auto, w: third, h: chartHeight,
-			zero: true,
-			queries: []query{{expr: fmt.Sprintf("topk(%d, %s)", c.Boards.Top, expr), legend: "{{lock_node}}",
-				instant: true}},
-			links: []link{toNode()}, steps: s}
+		return panel{Kind: topList, Title: title, About: about, Unit: unit, Decimals: auto, Width: third, Height: chartHeight,
+			Zero: true,
+			Queries: []query{{Expr: fmt.Sprintf("topk(%d, %s)", c.Boards.Top, expr), Legend: "{{lock_node}}",
+				Instant: true}},
+			Links: []link{toNode()}, Steps: s}
 	}
 	return []panel{
 		top("Failed commands by node", "percentunit", failedShare(" by ($CLUSTER lock_node)"),
@@ -119,17 +119,17 @@ func nodeConnections() []panel {
 			course(`sum by ($CLUSTER lock_node) (distributed_lock_connections{N,state="busy"})
 			/ (sum by ($CLUSTER lock_node) (distributed_lock_connections{N}) > 0)`, "{{lock_node}}"),
 			"Share of connections to a node that are in use. Good: well below 100 %. Near it, the pool is too small "+
-				"or commands hang.").otherwise(none).leading(toNode()),
+				"or commands hang.").Otherwise(none).Linking(toNode()),
 		chart("Waiting for a connection", "short", third,
 			course("sum by ($CLUSTER lock_node) (distributed_lock_connection_waiting{N})", "{{lock_node}}"),
 			"Commands that wait for a connection from the pool. Good: 0. Otherwise acquires are slow although the "+
-				"node is not: enlarge the pool.").otherwise(none).reaching(1).leading(toNode()),
+				"node is not: enlarge the pool.").Otherwise(none).Reaching(1).Linking(toNode()),
 		chart("Dials and failed dials", "ops", third, []query{
-			{expr: "sum(rate(distributed_lock_connection_dials_total{N}[$__rate_interval]))", legend: "dials"},
-			{expr: "sum(rate(distributed_lock_connection_dial_failures_total{N}[$__rate_interval]))",
-				legend: "failed"}},
+			{Expr: "sum(rate(distributed_lock_connection_dials_total{N}[$__rate_interval]))", Legend: "dials"},
+			{Expr: "sum(rate(distributed_lock_connection_dial_failures_total{N}[$__rate_interval]))",
+				Legend: "failed"}},
 			"New connections per second, and failed attempts. Good: near none, because connections are kept. Many "+
-				"dials: something closes connections. Failed: a node is down or refuses.").otherwise(none).rare(),
+				"dials: something closes connections. Failed: a node is down or refuses.").Otherwise(none).Rare(),
 	}
 }
 
@@ -137,27 +137,27 @@ func nodeViews() []panel {
 	share := steps(red, at(0.5, orange), at(1, green))
 	return []panel{
 		nodeSets(),
-		{kind: states, title: "Processes that get an answer", w: half, h: 7, unit: "percentunit", decimals: 0,
-			zero: true,
-			one:  true, steps: share,
-			about: "Green: every process's last command got an answer. Orange: some did not. Red: most did not. Good: " +
+		{Kind: states, Title: "Processes that get an answer", Width: half, Height: 7, Unit: "percentunit", Decimals: 0,
+			Zero: true,
+			One:  true, Steps: share,
+			About: "Green: every process's last command got an answer. Orange: some did not. Red: most did not. Good: " +
 				"all green. An idle process keeps its last result: compare with the table.",
-			queries: course(`avg by ($CLUSTER lock_node) (distributed_lock_node_up{N})`, "{{lock_node}}"),
-			links:   []link{toNode()}},
-		{kind: states, title: "Processes that can use the node", w: half, h: 7, unit: "percentunit", decimals: 0,
-			zero: true, one: true, steps: share,
-			about: "Like the panel beside it, but by the results of the last five minutes. A node that answers with " +
+			Queries: course(`avg by ($CLUSTER lock_node) (distributed_lock_node_up{N})`, "{{lock_node}}"),
+			Links:   []link{toNode()}},
+		{Kind: states, Title: "Processes that can use the node", Width: half, Height: 7, Unit: "percentunit", Decimals: 0,
+			Zero: true, One: true, Steps: share,
+			About: "Like the panel beside it, but by the results of the last five minutes. A node that answers with " +
 				"errors, or does not vote after a restart, is not usable. Good: all green. Quorum alerts use these " +
 				"values. Needs the recording rules.",
-			queries: course(rules.NodeUsable+"{M}", "{{lock_node}}"), links: []link{toNode()}},
-		{kind: grid, title: "Failing commands by process and node", w: full, h: 5, unit: "percentunit", decimals: 1,
-			none: "every process can use every node",
-			about: "Share of acquire commands of the last five minutes that failed, if more than 1 %. Good: empty. " +
+			Queries: course(rules.NodeUsable+"{M}", "{{lock_node}}"), Links: []link{toNode()}},
+		{Kind: grid, Title: "Failing commands by process and node", Width: full, Height: 5, Unit: "percentunit", Decimals: 1,
+			None: "every process can use every node",
+			About: "Share of acquire commands of the last five minutes that failed, if more than 1 %. Good: empty. " +
 				"One process with many nodes: its network or credentials. One node with many processes: the node. " +
 				"Needs the recording rules.",
-			queries: now("sort_desc(" + rules.NodeErrors + "{N} > 0.01)"),
-			columns: []column{{title: "Failed", unit: "percentunit", decimals: 1, steps: steps(orange, at(.5, red))}},
-			hidden:  []string{"__name__"}},
+			Queries: now("sort_desc(" + rules.NodeErrors + "{N} > 0.01)"),
+			Columns: []column{{Title: "Failed", Unit: "percentunit", Decimals: 1, Steps: steps(orange, at(.5, red))}},
+			Hidden:  []string{"__name__"}},
 	}
 }
 
@@ -168,10 +168,10 @@ func nodeLatency(c config.Config) []panel {
 		chart("Acquire p99 by node", "s", half, course("histogram_quantile(0.99, "+nodeRate+")", "{{lock_node}}"),
 			"One acquire command in a hundred takes longer. Good: below the dashed line, similar on all nodes. One "+
 				"node: look at SLOWLOG, fork pauses and fsync there. All nodes: the network, or CPU of the clients.").
-			marked(above(c.Alerts.NodeP99Seconds)).leading(toNode()),
+			Marked(above(c.Alerts.NodeP99Seconds)).Linking(toNode()),
 		chart("Acquire p50 by node", "s", half, course("histogram_quantile(0.5, "+nodeRate+")", "{{lock_node}}"),
 			"The median time of an acquire command. Good: one round trip. The middle node decides a lock: a single "+
-				"distant node costs nothing until another fails.").leading(toNode()),
+				"distant node costs nothing until another fails.").Linking(toNode()),
 		chart("p99 by operation", "s", half, course("histogram_quantile(0.99, "+byOperation+")", "{{operation}}"),
 			"One command in a hundred takes longer, by operation. Good: similar for all operations. Slow extends "+
 				"endanger leases. Slow releases delay the next holder."),
@@ -188,28 +188,28 @@ func nodeFailures() []panel {
 			"Good: none but canceled. timeout, refused, dial: the node or the network. guard: it restarted and may "+
 				"not vote yet. readonly: it is a replica. busy: not sent, because earlier commands still hang. other: "+
 				"see the log.").
-			stacked().rare().tinted(in(red, "timeout"), in("dark-red", "refused"), in("semi-dark-red", "dial"),
+			Stacked().Rare().Tinted(in(red, "timeout"), in("dark-red", "refused"), in("semi-dark-red", "dial"),
 			in(purple, "readonly"), in(blue, "noscript"), in(yellow, "guard"), in(orange, "busy"), in("gray", "canceled"),
 			in("light-red", "other")),
 		chart("Failures by node", "ops", third, course("sum by ($CLUSTER lock_node) "+failed, "{{lock_node}}"),
-			"Good: none. One node: that node. All nodes: the processes, or the network between.").stacked().rare().leading(
+			"Good: none. One node: that node. All nodes: the processes, or the network between.").Stacked().Rare().Linking(
 			toNode()),
 		chart("Failures by operation", "ops", third, course("sum by (operation) "+failed, "{{operation}}"),
 			"Good: none. extend: leases are in danger. release: the next holder waits. subscribe: waiters are not "+
-				"woken and poll.").stacked().rare(),
+				"woken and poll.").Stacked().Rare(),
 	}
 }
 
 func nodeMargin() []panel {
 	return []panel{
-		{kind: heat, title: "Spare votes distribution", w: half, h: chartHeight, unit: "short", decimals: auto,
-			about: "Won rounds by votes beyond the quorum, late votes included. Good: only the highest possible row " +
+		{Kind: heat, Title: "Spare votes distribution", Width: half, Height: chartHeight, Unit: "short", Decimals: auto,
+			About: "Won rounds by votes beyond the quorum, late votes included. Good: only the highest possible row " +
 				"stands out: 1 of 3 nodes, 2 of 5. If row 0 does, the next node that fails is one too many.",
-			queries: course(`sum by (le) (rate(distributed_lock_vote_margin_bucket{I}[$__rate_interval]))`, "{{le}}")},
+			Queries: course(`sum by (le) (rate(distributed_lock_vote_margin_bucket{I}[$__rate_interval]))`, "{{le}}")},
 		ratioChart("Rounds won without a spare vote", quarter, course(withoutMargin(), "share of won rounds"),
 			"Share of won rounds that one vote fewer would have lost. Good: near 0. A step up is a node that stopped "+
 				"voting.").
-			marked(steps(green, at(.05, orange), at(.5, red))),
+			Marked(steps(green, at(.05, orange), at(.5, red))),
 		chart("Mean spare votes", "short", quarter,
 			course(`sum(rate(distributed_lock_vote_margin_sum{I}[$__rate_interval]))
 			/ (sum(rate(distributed_lock_vote_margin_count{I}[$__rate_interval])) > 0)`, "votes"),

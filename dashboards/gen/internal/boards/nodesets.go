@@ -19,25 +19,25 @@ func nodesToSpare(about string) panel {
 			` - on ($JOB, backend) ` + quorum + `)) > 0)`
 	)
 	return tile("Nodes to spare", "short", 0, steps(red, at(1, green)),
-		[]query{{expr: worst + ` unless on () ` + reduced, legend: "to spare", instant: true}},
+		[]query{{Expr: worst + ` unless on () ` + reduced, Legend: "to spare", Instant: true}},
 		about+" Orange: a node is down, and the others are enough. Sets of one or two nodes count only if they have no "+
 			"quorum. n/a: there are no other sets, or no recording rules.").
-		either("a node is down", reduced, orange).otherwise("n/a")
+		Either("a node is down", reduced, orange).Otherwise("n/a")
 }
 
 // nodeSets is a table of all sets.
 func nodeSets() panel {
-	return panel{kind: grid, title: "Sets of nodes", w: full, h: 6, unit: "short", decimals: 0,
-		about: "Sets of lock nodes, by job and back end. Good: all nodes usable. A PostgreSQL, etcd or ZooKeeper " +
+	return panel{Kind: grid, Title: "Sets of nodes", Width: full, Height: 6, Unit: "short", Decimals: 0,
+		About: "Sets of lock nodes, by job and back end. Good: all nodes usable. A PostgreSQL, etcd or ZooKeeper " +
 			"system counts as one node. Sets with one name in one job are added up: name them with lock.WithBackend. " +
 			"Needs the recording rules.",
-		queries: instants(size, quorum, rules.NodesUsable+"{J}", "sort("+spare+")"),
-		columns: []column{
-			{title: "Nodes", unit: "short", steps: neutral()},
-			{title: "Quorum", unit: "short", steps: neutral()},
-			{title: "Usable", unit: "short", steps: neutral()},
-			{title: "To spare", unit: "short", steps: steps(red, at(0, blue), at(1, green))},
-		}, hidden: []string{"__name__"},
-		order: []string{"job", "backend"},
+		Queries: instants(size, quorum, rules.NodesUsable+"{J}", "sort("+spare+")"),
+		Columns: []column{
+			{Title: "Nodes", Unit: "short", Steps: neutral()},
+			{Title: "Quorum", Unit: "short", Steps: neutral()},
+			{Title: "Usable", Unit: "short", Steps: neutral()},
+			{Title: "To spare", Unit: "short", Steps: steps(red, at(0, blue), at(1, green))},
+		}, Hidden: []string{"__name__"},
+		Order: []string{"job", "backend"},
 	}
 }

@@ -73,7 +73,7 @@ func percent(share float64) string { return strconv.FormatFloat(share*100, 'g', 
 // burning marks the burn rates at which alerts fire.
 func (o objectives) burning(p panel) panel {
 	slowest, fastest := o.factors()
-	return p.marked(steps(green, at(slowest, orange), at(fastest, red))).reaching(fastest)
+	return p.Marked(steps(green, at(slowest, orange), at(fastest, red))).Reaching(fastest)
 }
 
 // factors returns the lowest and the highest burn rate at which an alert fires.

@@ -9,38 +9,38 @@ const overviewHeight, objectivesHeight = 7, 6
 func overviewBoard(c config.Config) board {
 	o := objectivesOf(c)
 	return board{
-		uid: "lockscope-overview", title: "Distributed locks / Overview", from: "now-1h",
-		about: "Start here in an incident: what is wrong, which locks callers wait for, who makes them wait, and the " +
+		UID: "lockscope-overview", Title: "Distributed locks / Overview", From: "now-1h",
+		About: "Start here in an incident: what is wrong, which locks callers wait for, who makes them wait, and the " +
 			"objectives. The other dashboards have the details. Objectives: " + o.promise() + ".",
-		variables: append(processes("distributed_lock_wait_seconds_count", "distributed_lock_scanner_up"),
+		Variables: append(processes("distributed_lock_wait_seconds_count", "distributed_lock_scanner_up"),
 			resources(false)),
-		marks: []mark{losses()},
-		rows: []row{
-			{panels: stateTiles(c)},
-			{panels: []panel{firingGroups().sized(16, overviewHeight), waitClasses().sized(8, overviewHeight)}},
-			{panels: []panel{contended(c).sized(13, overviewHeight), blame(c).sized(11, overviewHeight)}},
-			{panels: []panel{objectivesSummary(o).sized(14, objectivesHeight),
-				acquiresByOutcome().sized(10, objectivesHeight)}},
+		Marks: []mark{losses()},
+		Rows: []row{
+			{Panels: stateTiles(c)},
+			{Panels: []panel{firingGroups().Sized(16, overviewHeight), waitClasses().Sized(8, overviewHeight)}},
+			{Panels: []panel{contended(c).Sized(13, overviewHeight), blame(c).Sized(11, overviewHeight)}},
+			{Panels: []panel{objectivesSummary(o).Sized(14, objectivesHeight),
+				acquiresByOutcome().Sized(10, objectivesHeight)}},
 		},
 	}
 }
 
 func objectivesSummary(o objectives) panel {
 	by := " by ($JOB, resource)"
-	return panel{kind: grid, title: "Objectives by resource", unit: "short", decimals: auto,
-		about: "The resources that have used most of their budgets. Good: all green. Acquires that stalled calls " +
+	return panel{Kind: grid, Title: "Objectives by resource", Unit: "short", Decimals: auto,
+		About: "The resources that have used most of their budgets. Good: all green. Acquires that stalled calls " +
 			"prevent count as failed and slow. Below 0 % of the " + o.Period.String() + " budget the objective is " +
 			"missed. Alerts and objectives has all columns. Budgets need the recording rules.",
-		queries: instants(o.asked(by), o.availability(by), o.availabilityLeftOfPeriod(), o.goodWaits(by),
+		Queries: instants(o.asked(by), o.availability(by), o.availabilityLeftOfPeriod(), o.goodWaits(by),
 			o.waitLeftOfPeriod()),
-		columns: []column{
-			{title: "Acquires", unit: "short", steps: neutral(), width: 80},
-			{title: "Availability", unit: "percentunit", decimals: 2, steps: atLeast(o.Availability), width: 95},
-			{title: "Error budget left", unit: "percentunit", decimals: 0, steps: budgetLeft(), width: 140},
-			{title: "Good waits", unit: "percentunit", decimals: 2, steps: atLeast(o.Wait), width: 95},
-			{title: "Wait budget left", unit: "percentunit", decimals: 0, steps: budgetLeft(), width: 140},
+		Columns: []column{
+			{Title: "Acquires", Unit: "short", Steps: neutral(), Width: 80},
+			{Title: "Availability", Unit: "percentunit", Decimals: 2, Steps: atLeast(o.Availability), Width: 95},
+			{Title: "Error budget left", Unit: "percentunit", Decimals: 0, Steps: budgetLeft(), Width: 140},
+			{Title: "Good waits", Unit: "percentunit", Decimals: 2, Steps: atLeast(o.Wait), Width: 95},
+			{Title: "Wait budget left", Unit: "percentunit", Decimals: 0, Steps: budgetLeft(), Width: 140},
 		},
-		sorted: []string{"Error budget left", "Wait budget left"}, rising: true,
-		order: []string{"resource", "job"}, cells: resourceCell(), narrow: labelWidth,
+		Sorted: []string{"Error budget left", "Wait budget left"}, Rising: true,
+		Order: []string{"resource", "job"}, Cells: resourceCell(), Narrow: labelWidth,
 	}
 }

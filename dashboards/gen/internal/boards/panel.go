@@ -19,54 +19,54 @@ const (
 
 // query is one expression. Its selectors use the shorthands of newFiller.
 type query struct {
-	expr, legend string
-	instant      bool // the current value, not its history
+	Expr, Legend string
+	Instant      bool // the current value, not its history
 }
 
 // column is a table column: the value of the query with the same index.
 type column struct {
-	title, unit string
-	decimals    float64
-	steps       []step
-	width       float64
-	words       map[string]string // value to text
+	Title, Unit string
+	Decimals    float64
+	Steps       []step
+	Width       float64
+	Words       map[string]string // value to text
 }
 
 // panel is a panel without what all panels of its kind share.
 type panel struct {
-	kind         kind
-	title, about string
-	unit         string
-	decimals     float64
-	w, h         uint32
-	queries      []query
-	steps        []step
-	limits       bool    // draw the steps into the chart
-	zero, one    bool    // the axis begins at 0, ends at 1
-	reach        float64 // minimum end of the axis, so that small values look small
-	logarithmic  bool
-	tints        []tint
-	exemplars    bool   // mark traces
-	none         string // text instead of "No data"
-	columns      []column
-	hidden       []string // columns not shown
-	links        []link
-	cells        []labelColumn // label columns of a table, with their own links
-	order        []string      // of label columns in a table; other columns follow
-	named        bool          // a tile shows the name beside the value
-	size         float64       // of a tile's value in pixels, so that tiles side by side look alike
-	sorted       []string      // columns that a table is sorted by, largest values first
-	rising       bool          // smallest first
-	narrow       float64       // width of a table's columns other than those in columns and cells
-	text         string        // of a panel of words, in Markdown
-	fill         filler
+	Kind          kind
+	Title, About  string
+	Unit          string
+	Decimals      float64
+	Width, Height uint32
+	Queries       []query
+	Steps         []step
+	limits        bool    // draw the steps into the chart
+	Zero, One     bool    // the axis begins at 0, ends at 1
+	reach         float64 // minimum end of the axis, so that small values look small
+	logarithmic   bool
+	tints         []tint
+	exemplars     bool   // mark traces
+	None          string // text instead of "No data"
+	Columns       []column
+	Hidden        []string // columns not shown
+	Links         []link
+	Cells         []labelColumn // label columns of a table, with their own links
+	Order         []string      // of label columns in a table; other columns follow
+	named         bool          // a tile shows the name beside the value
+	Size          float64       // of a tile's value in pixels, so that tiles side by side look alike
+	Sorted        []string      // columns that a table is sorted by, largest values first
+	Rising        bool          // smallest first
+	Narrow        float64       // width of a table's columns other than those in columns and cells
+	Text          string        // of a panel of words, in Markdown
+	fill          filler
 }
 
 // labelColumn is the display of a label in a table.
 type labelColumn struct {
-	column string
-	width  float64
-	links  []link
+	Name  string
+	Width float64
+	Links []link
 }
 
 // labelWidth is the width of columns with short values, such as the job.
@@ -80,17 +80,17 @@ func in(color, series string) tint { return tint{series: series, color: color} }
 
 // link leads from a series or row to another dashboard or out of Grafana.
 type link struct {
-	title, url string
-	away       bool
+	Title, URL string
+	Away       bool
 }
 
 // auto as decimals leaves them to Grafana.
 const auto = -1
 
 // now queries the current value, for a tile or a table.
-func now(expr string) []query { return []query{{expr: expr, instant: true}} }
+func now(expr string) []query { return []query{{Expr: expr, Instant: true}} }
 
-func course(expr, legend string) []query { return []query{{expr: expr, legend: legend}} }
+func course(expr, legend string) []query { return []query{{Expr: expr, Legend: legend}} }
 
 // instants queries the current values of a table's columns.
 func instants(exprs ...string) []query {

@@ -24,14 +24,14 @@ func source() common.DataSourceRef {
 
 // Build implements cog.Builder.
 func (p panel) Build() (dashboard.Panel, error) {
-	if slices.Contains([]kind{alertList, logLines, traces, words}, p.kind) {
+	if slices.Contains([]kind{alertList, logLines, traces, words}, p.Kind) {
 		return p.elsewhere()
 	}
 	made, err := p.visualization().Build()
 	if err != nil {
 		return made, err
 	}
-	made.Title, made.Description = &p.title, &p.about
+	made.Title, made.Description = &p.Title, &p.About
 	ds := source()
 	made.Datasource = &ds
 	if made.Targets, err = p.targets(); err != nil {
@@ -45,7 +45,7 @@ func (p panel) Build() (dashboard.Panel, error) {
 }
 
 func (p panel) visualization() cog.Builder[dashboard.Panel] {
-	switch p.kind {
+	switch p.Kind {
 	case single:
 		return p.tile()
 	case heat:
@@ -62,29 +62,29 @@ func (p panel) visualization() cog.Builder[dashboard.Panel] {
 }
 
 func (p panel) defaults(c *dashboard.FieldConfig) {
-	c.Unit = &p.unit
-	if p.decimals != auto {
-		c.Decimals = &p.decimals
+	c.Unit = &p.Unit
+	if p.Decimals != auto {
+		c.Decimals = &p.Decimals
 	}
-	if p.none != "" {
-		c.NoValue = &p.none
+	if p.None != "" {
+		c.NoValue = &p.None
 	}
-	if p.zero {
+	if p.Zero {
 		c.Min = new(0.0)
 	}
-	if p.one {
+	if p.One {
 		c.Max = new(1.0)
 	}
 	mode := dashboard.FieldColorModeIdThresholds
-	if p.kind == lines || p.kind == bars {
+	if p.Kind == lines || p.Kind == bars {
 		mode = dashboard.FieldColorModeIdPaletteClassic // by name, two of five nodes often look the same
 	}
 	c.Color = &dashboard.FieldColor{Mode: mode}
-	c.Thresholds = thresholds(p.steps)
-	if p.kind == single {
-		c.Mappings = []dashboard.ValueMapping{{SpecialValueMap: calm(cmp.Or(p.none, "no data"))}}
+	c.Thresholds = thresholds(p.Steps)
+	if p.Kind == single {
+		c.Mappings = []dashboard.ValueMapping{{SpecialValueMap: calm(cmp.Or(p.None, "no data"))}}
 	}
-	c.Links = p.dataLinks(p.links)
+	c.Links = p.dataLinks(p.Links)
 }
 
 // calm keeps panels without a value from the colour of the lowest step, which is often red: no data is not a
@@ -98,8 +98,8 @@ func calm(text string) *dashboard.SpecialValueMap {
 
 func (p panel) dataLinks(links []link) (all []dashboard.DashboardLink) {
 	for _, l := range links {
-		url := p.fill.Replace(l.url)
-		all = append(all, dashboard.DashboardLink{Title: l.title, Url: &url, TargetBlank: l.away,
+		url := p.fill.Replace(l.URL)
+		all = append(all, dashboard.DashboardLink{Title: l.Title, Url: &url, TargetBlank: l.Away,
 			Type: dashboard.DashboardLinkTypeLink, Tags: []string{}})
 	}
 	return all
@@ -122,22 +122,22 @@ func thresholds(all []step) *dashboard.ThresholdsConfig {
 
 func (p panel) targets() ([]variants.Dataquery, error) {
 	var all []variants.Dataquery
-	for i, q := range p.queries {
+	for i, q := range p.Queries {
 		b := prometheus.NewDataqueryBuilder().
-			RefId(string(rune('A' + i))).Datasource(source()).Expr(p.fill.expr(q.expr)).
+			RefId(string(rune('A' + i))).Datasource(source()).Expr(p.fill.expr(q.Expr)).
 			EditorMode(prometheus.QueryEditorModeCode)
-		if q.legend != "" {
-			b.LegendFormat(p.fill.legend(q.legend))
+		if q.Legend != "" {
+			b.LegendFormat(p.fill.legend(q.Legend))
 		}
 		switch {
-		case p.kind == grid:
+		case p.Kind == grid:
 			b.Format(prometheus.PromQueryFormatTable)
-		case p.kind == heat:
+		case p.Kind == heat:
 			b.Format(prometheus.PromQueryFormatHeatmap)
 		default:
 			b.Format(prometheus.PromQueryFormatTimeSeries)
 		}
-		if q.instant {
+		if q.Instant {
 			b.Instant()
 		} else {
 			b.Range()
@@ -145,7 +145,7 @@ func (p panel) targets() ([]variants.Dataquery, error) {
 		b.Exemplar(p.exemplars)
 		target, err := b.Build()
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", p.title, err)
+			return nil, fmt.Errorf("%s: %w", p.Title, err)
 		}
 		all = append(all, target)
 	}
@@ -154,7 +154,7 @@ func (p panel) targets() ([]variants.Dataquery, error) {
 
 func (p panel) tile() cog.Builder[dashboard.Panel] {
 	graph := common.BigValueGraphModeArea
-	if p.queries[0].instant {
+	if p.Queries[0].Instant {
 		graph = common.BigValueGraphModeNone
 	}
 	text := common.BigValueTextModeValue
@@ -164,8 +164,8 @@ func (p panel) tile() cog.Builder[dashboard.Panel] {
 	b := stat.NewPanelBuilder().GraphMode(graph).ColorMode(common.BigValueColorModeValue).
 		JustifyMode(common.BigValueJustifyModeAuto).TextMode(text).
 		ReduceOptions(p.reduced()).Orientation(common.VizOrientationAuto).WideLayout(false)
-	if p.size > 0 {
-		b.Text(common.NewVizTextDisplayOptionsBuilder().TitleSize(p.size / 3).ValueSize(p.size))
+	if p.Size > 0 {
+		b.Text(common.NewVizTextDisplayOptionsBuilder().TitleSize(p.Size / 3).ValueSize(p.Size))
 	}
 	for _, t := range p.tints {
 		b.OverrideByName(t.series, t.fixed())
@@ -189,7 +189,7 @@ func (p panel) chart() cog.Builder[dashboard.Panel] {
 		DrawStyle(common.GraphDrawStyleLine).LineInterpolation(common.LineInterpolationLinear).
 		SpanNulls(common.BoolOrFloat64{Bool: new(false)}).AxisPlacement(common.AxisPlacementAuto).
 		Tooltip(tooltip()).Legend(p.legend())
-	if p.kind == bars {
+	if p.Kind == bars {
 		b.FillOpacity(60).LineWidth(0).
 			Stacking(common.NewStackingConfigBuilder().Mode(common.StackingModeNormal).Group("A"))
 	}
@@ -223,7 +223,7 @@ func (p panel) heatmap() cog.Builder[dashboard.Panel] {
 		Color(heatmap.NewHeatmapColorOptionsBuilder().Mode(heatmap.HeatmapColorModeScheme).Scheme("Oranges").
 			Scale(heatmap.HeatmapColorScaleExponential).Exponent(0.5).Steps(64).Fill("dark-orange")).
 		CellValues(heatmap.NewCellValuesBuilder().Unit("ops")).
-		YAxis(heatmap.NewYAxisConfigBuilder().Unit(p.unit).AxisPlacement(common.AxisPlacementLeft)).
+		YAxis(heatmap.NewYAxisConfigBuilder().Unit(p.Unit).AxisPlacement(common.AxisPlacementLeft)).
 		Tooltip(heatmap.NewHeatmapTooltipBuilder().Mode(common.TooltipDisplayModeSingle).YHistogram(true).
 			ShowColorScale(true)).
 		ExemplarsColor("rgba(255,0,255,0.7)").FilterValues(heatmap.NewFilterValueRangeBuilder().Le(1e-9))

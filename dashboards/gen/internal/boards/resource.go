@@ -10,18 +10,18 @@ import (
 func resourceBoard(c config.Config) board {
 	o := objectivesOf(c)
 	return board{
-		uid: "lockscope-resource", title: "Distributed locks / Resource", from: "now-3h",
-		about: "One resource in depth: its waits, its holders and their hold times, its retries, its lost leases.",
-		variables: append(append(processes("distributed_lock_wait_seconds_count"), resources(true)),
+		UID: "lockscope-resource", Title: "Distributed locks / Resource", From: "now-3h",
+		About: "One resource in depth: its waits, its holders and their hold times, its retries, its lost leases.",
+		Variables: append(append(processes("distributed_lock_wait_seconds_count"), resources(true)),
 			searchVariables(c)...),
-		marks: []mark{losses()},
-		rows: []row{
-			{title: "$resource at a glance", panels: resourceTiles(c, o)},
-			{title: "What callers wait for", panels: []panel{waitClasses().wide(third), blame(c).sized(2*third, chartHeight)}},
-			{title: "Who holds it", panels: resourceHolders(c)},
-			{title: "Waits", panels: waits(o.Within)},
-			{title: "Outcomes", panels: resourceOutcomes(c, o)},
-			{title: "Hold times and TTL", panels: resourceHolding()},
+		Marks: []mark{losses()},
+		Rows: []row{
+			{Title: "$resource at a glance", Panels: resourceTiles(c, o)},
+			{Title: "What callers wait for", Panels: []panel{waitClasses().Wide(third), blame(c).Sized(2*third, chartHeight)}},
+			{Title: "Who holds it", Panels: resourceHolders(c)},
+			{Title: "Waits", Panels: waits(o.Within)},
+			{Title: "Outcomes", Panels: resourceOutcomes(c, o)},
+			{Title: "Hold times and TTL", Panels: resourceHolding()},
 			folded("Contention", resourceContention(c)),
 			folded("Lost leases", resourceLosses(c)),
 			searched(c),
@@ -34,7 +34,7 @@ const holdRate = `sum by (le) (rate(distributed_lock_hold_seconds_bucket{R}[$__r
 // resourceTiles show the present state first, then the time shown.
 func resourceTiles(c config.Config, o objectives) []panel {
 	return []panel{
-		longestWait(c).telling("{{job}}"), waitingNow(c), acquiresNow(),
+		longestWait(c).Naming("{{job}}"), waitingNow(c), acquiresNow(),
 		tile("Leases lost", "short", 0, anyIsBad(),
 			now(`sum(increase(distributed_lock_lost_total{R,reason!="max_hold"}[$__range]))`),
 			"Leases in the time shown that ended in use. Good: 0. See Lost leases for the process and the reason."),
@@ -62,18 +62,18 @@ func attemptsPerAcquire(by string) string {
 func resourceOutcomes(c config.Config, o objectives) []panel {
 	var failing, slow []query
 	for _, w := range o.Windows {
-		failing = append(failing, query{expr: fmt.Sprintf("max(%s{S} / (1 - %v))", rules.FailureRatio(w.Long),
-			o.Availability), legend: "failures, " + w.Long.String()})
-		slow = append(slow, query{expr: fmt.Sprintf("max(%s{S} / (1 - %v))", rules.SlowRatio(w.Long), o.Wait),
-			legend: "slow waits, " + w.Long.String()})
+		failing = append(failing, query{Expr: fmt.Sprintf("max(%s{S} / (1 - %v))", rules.FailureRatio(w.Long),
+			o.Availability), Legend: "failures, " + w.Long.String()})
+		slow = append(slow, query{Expr: fmt.Sprintf("max(%s{S} / (1 - %v))", rules.SlowRatio(w.Long), o.Wait),
+			Legend: "slow waits, " + w.Long.String()})
 	}
 	return []panel{
-		acquiresByOutcome().wide(third),
+		acquiresByOutcome().Wide(third),
 		chart("Failures by process", "ops", third,
 			course(`sum by ($JOB, instance) (rate(distributed_lock_failures_total{R}[$__rate_interval]))`,
 				"{{job}} {{instance}}"),
 			"Failed acquires per second. Good: none. One process: its network or its deadline. All processes: the "+
-				"holder or the nodes.").rare().largest(c.Boards.Top),
+				"holder or the nodes.").Rare().Largest(c.Boards.Top),
 		o.burning(chart("Error budget burn rates", "short", third, append(failing, slow...),
 			"Failures and slow waits as a multiple of what the budgets allow, over each window of the alerts. Good: "+
 				"all below 1. An alert fires when a window is above its factor. Needs the recording rules.")),
@@ -87,10 +87,10 @@ func resourceHolders(c config.Config) []panel {
 		chart("Held by process", "short", third,
 			course(`sum by ($JOB, instance) (distributed_lock_held{R})`, "{{job}} {{instance}}"),
 			"Who holds it. Good: it changes hands. A line that stays at 1 while others wait is the process to look "+
-				"at. The table shows how long it has held the lock.").stacked().largest(c.Boards.Top),
+				"at. The table shows how long it has held the lock.").Stacked().Largest(c.Boards.Top),
 		chart("Hand-overs", "ops", third, []query{
-			{expr: `sum(rate(distributed_lock_handovers_total{R}[$__rate_interval]))`, legend: "hand-overs"},
-			{expr: `sum(rate(distributed_lock_hold_seconds_count{R}[$__rate_interval]))`, legend: "releases"}},
+			{Expr: `sum(rate(distributed_lock_handovers_total{R}[$__rate_interval]))`, Legend: "hand-overs"},
+			{Expr: `sum(rate(distributed_lock_hold_seconds_count{R}[$__rate_interval]))`, Legend: "releases"}},
 			"Leases per second that went straight to the next waiter of the same process, beside all that ended. "+
 				"Good: follows the load. Many waiters and no hand-overs: the waiters are in different processes, and "+
 				"the nodes wake each."),
@@ -98,30 +98,30 @@ func resourceHolders(c config.Config) []panel {
 			course(`sum by ($JOB, instance) (rate(distributed_lock_deadlocks_total{R}[$__rate_interval]))`,
 				"{{job}} {{instance}}"),
 			"Cycles per second of callers that wait for one another within one process. Good: none. Take locks in the "+
-				"same order everywhere. The log names the cycle. Leaks shows cycles across processes.").rare().largest(
+				"same order everywhere. The log names the cycle. Leaks shows cycles across processes.").Rare().Largest(
 			c.Boards.Top),
 	}
 }
 
 func resourceHolding() []panel {
 	// A mean is exact. A quantile within buckets that are seconds wide would be a guess.
-	validity := query{legend: "validity, mean",
-		expr: `sum(rate(distributed_lock_validity_seconds_sum{R}[$__rate_interval]))
+	validity := query{Legend: "validity, mean",
+		Expr: `sum(rate(distributed_lock_validity_seconds_sum{R}[$__rate_interval]))
 			/ (sum(rate(distributed_lock_validity_seconds_count{R}[$__rate_interval])) > 0)`}
 	return []panel{
 		chart("Hold time p50, p95, p99 and validity", "s", half,
 			append(quantiles(holdRate, " held", .5, .95, .99), validity),
 			"How long leases are held, and how long a fresh lease is valid: its TTL less the time of the acquire. "+
 				"Good: p99 held below the validity. Above it, work depends on renewals, and a dead holder blocks the "+
-				"others for a TTL. Each label of the axis is ten times the one below.").traced().onLogAxis(),
+				"others for a TTL. Each label of the axis is ten times the one below.").Traced().OnLogAxis(),
 		heatMap("Hold time distribution", half, holdRate,
 			"Leases by hold time. Fuller cells stand out. Good: one band, well below the TTL. A band far up is work "+
-				"that should not be done under the lock.").traced(),
+				"that should not be done under the lock.").Traced(),
 		chart("Renewals by outcome", "ops", full,
 			course(`sum by (outcome) (rate(distributed_lock_extensions_total{R}[$__rate_interval]))`, "{{outcome}}"),
 			"Renewal rounds. Good: only ok, and overtaken: the lease was released during the round. error: the result "+
 				"is unknown and the round is repeated. lost: a quorum said no, and the lease is lost.").
-			stacked().rare().tinted(in(green, "ok"), in("gray", "overtaken"), in(orange, "error"), in(red, "lost")),
+			Stacked().Rare().Tinted(in(green, "ok"), in("gray", "overtaken"), in(orange, "error"), in(red, "lost")),
 	}
 }
 
@@ -130,17 +130,17 @@ func resourceContention(c config.Config) []panel {
 		chart("Attempts per acquire by process", "short", third,
 			course(attemptsPerAcquire(" by ($JOB, instance)"), "{{job}} {{instance}}"),
 			"Voting rounds per acquire. Good: 1 to 2, and similar in all processes. One process far above the others "+
-				"misses the wake-ups: look at its connections.").marked(above(c.Alerts.AttemptsPerAcquire)).largest(
+				"misses the wake-ups: look at its connections.").Marked(above(c.Alerts.AttemptsPerAcquire)).Largest(
 			c.Boards.Top),
 		chart("Waiting by process", "short", third,
 			course(`sum by ($JOB, instance) (distributed_lock_waiting{R})`, "{{job}} {{instance}}"),
 			"Callers that wait, by process. Good: few, spread evenly. Within a process they queue, and only the first "+
-				"contends.").stacked().largest(c.Boards.Top),
+				"contends.").Stacked().Largest(c.Boards.Top),
 		chart("Long waits by process", "ops", third,
 			course(`sum by ($JOB, instance) (rate(distributed_lock_long_waits_total{R}[$__rate_interval]))`,
 				"{{job}} {{instance}}"),
 			"Acquires per second that waited longer than the threshold of the long-wait log. Good: none. The log "+
-				"record of each names the holder.").rare().largest(c.Boards.Top),
+				"record of each names the holder.").Rare().Largest(c.Boards.Top),
 	}
 }
 
@@ -150,19 +150,19 @@ func resourceLosses(c config.Config) []panel {
 		chart("Leases lost by reason", "ops", quarter,
 			course(`sum by (reason) (rate(distributed_lock_lost_total{R}[$__rate_interval]))`, "{{reason}}"),
 			"Good: none. extend_failed: too few nodes answered. taken_over: a quorum no longer had the lease. "+
-				"expired: nothing renewed it, or the process stood still. max_hold: it reached its MaxHold.").stacked().rare(),
-		{kind: grid, title: "Leases lost by process", w: half, h: chartHeight, unit: "short", decimals: 0,
-			none: "none lost",
-			about: "Leases lost in the time shown, by process and reason. Good: empty. One process: it stood still " +
+				"expired: nothing renewed it, or the process stood still. max_hold: it reached its MaxHold.").Stacked().Rare(),
+		{Kind: grid, Title: "Leases lost by process", Width: half, Height: chartHeight, Unit: "short", Decimals: 0,
+			None: "none lost",
+			About: "Leases lost in the time shown, by process and reason. Good: empty. One process: it stood still " +
 				"(garbage collection, CPU limit, suspension) or is cut off. All processes: the nodes.",
-			queries: now(fmt.Sprintf("topk(%d, sum%s (increase(distributed_lock_lost_total{R}[$__range])) > 0)",
+			Queries: now(fmt.Sprintf("topk(%d, sum%s (increase(distributed_lock_lost_total{R}[$__range])) > 0)",
 				c.Boards.Top,
 				by)),
-			columns: []column{{title: "Lost", unit: "short", decimals: 1, steps: anyIsBad()}}},
+			Columns: []column{{Title: "Lost", Unit: "short", Decimals: 1, Steps: anyIsBad()}}},
 		chart("Release failures by process", "ops", quarter,
 			course(`sum by ($JOB, instance) (rate(distributed_lock_release_failures_total{R}[$__rate_interval]))`,
 				"{{job}} {{instance}}"),
 			"Failed releases: the lease was gone, or the nodes did not confirm. Good: none. The next holder waits for "+
-				"the rest of the TTL, or has already overlapped.").rare().largest(c.Boards.Top),
+				"the rest of the TTL, or has already overlapped.").Rare().Largest(c.Boards.Top),
 	}
 }

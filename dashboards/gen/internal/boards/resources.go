@@ -11,17 +11,17 @@ import (
 func resourcesBoard(c config.Config) board {
 	o := objectivesOf(c)
 	return board{
-		uid: "lockscope-resources", title: "Distributed locks / Resources", from: "now-3h",
-		about: "All resources: who holds and who waits, waits, outcomes, queues, elections, semaphores, read/write locks, " +
+		UID: "lockscope-resources", Title: "Distributed locks / Resources", From: "now-3h",
+		About: "All resources: who holds and who waits, waits, outcomes, queues, elections, semaphores, read/write locks, " +
 			"and what goes wrong. Resource shows one in depth.",
-		variables: append(processes("distributed_lock_wait_seconds_count"), resources(false)),
-		marks:     []mark{losses()},
-		rows: []row{
-			{title: "Who holds and who waits",
-				panels: append([]panel{holders(c, "Holders and waiters", "$JOB, instance, resource", 8)},
+		Variables: append(processes("distributed_lock_wait_seconds_count"), resources(false)),
+		Marks:     []mark{losses()},
+		Rows: []row{
+			{Title: "Who holds and who waits",
+				Panels: append([]panel{holders(c, "Holders and waiters", "$JOB, instance, resource", 8)},
 					underWay(c)...)},
-			{title: "Outcomes and queues", panels: resourcesOutcomes(c, o)},
-			{title: "Top resources", panels: resourcesTop(c)},
+			{Title: "Outcomes and queues", Panels: resourcesOutcomes(c, o)},
+			{Title: "Top resources", Panels: resourcesTop(c)},
 			folded("Elections", elections(c)),
 			folded("Semaphores", semaphores(c)),
 			folded("Read/write locks", readWrite(c)),
@@ -79,20 +79,20 @@ func resourcesOutcomes(c config.Config, o objectives) []panel {
 			course(failedResources(), "{{job}} {{resource}}"),
 			"Share of acquires that failed; those that stalled calls prevent count as failed. Good: below the dashed line. "+
 				"One resource: contention or a stuck holder. All resources: the nodes.").
-			marked(steps(green, at(1-o.Availability, red))).
-			reaching(2 * (1 - o.Availability)).leading(toResource()).largest(c.Boards.Top),
+			Marked(steps(green, at(1-o.Availability, red))).
+			Reaching(2 * (1 - o.Availability)).Linking(toResource()).Largest(c.Boards.Top),
 		chart("Waiting by resource", "short", third,
 			course(`sum by ($JOB, resource) (distributed_lock_waiting{R})`, "{{job}} {{resource}}"),
 			"Callers that wait. Good: returns to 0 again and again. A line that only climbs means a stuck holder or "+
-				"too much demand.").leading(toResource()).largest(c.Boards.Top),
+				"too much demand.").Linking(toResource()).Largest(c.Boards.Top),
 		chart("Held by resource", "short", third,
 			course(`sum by ($JOB, resource) (distributed_lock_held{R})`, "{{job}} {{resource}}"),
 			"Leases held. A single lock has 0 or 1. Names folded into * add up. Good: follows the load. A line that "+
-				"never falls is a lease that nobody releases.").leading(toResource()).largest(c.Boards.Top),
+				"never falls is a lease that nobody releases.").Linking(toResource()).Largest(c.Boards.Top),
 		chart("Queue drain time", "s", third, course(drain, "{{job}} {{resource}}"),
 			"Waiters divided by acquires per second: how long the last in the queue waits. Good: below a second. "+
-				"Above 30 s with many waiters an alert fires. No line if nothing is handed out.").leading(
+				"Above 30 s with many waiters an alert fires. No line if nothing is handed out.").Linking(
 			toResource()).
-			largest(c.Boards.Top),
+			Largest(c.Boards.Top),
 	}
 }

@@ -8,10 +8,10 @@ import (
 
 func resourcesTop(c config.Config) []panel {
 	top := func(title, unit, expr, about string) panel {
-		return panel{kind: topList, title: title, about: about, unit: unit, decimals: auto, w: third, h: chartHeight,
-			zero: true,
-			queries: []query{{expr: fmt.Sprintf("topk(%d, %s)", c.Boards.Top, expr), legend: "{{job}} {{resource}}",
-				instant: true}}, links: []link{toResource()}, steps: neutral()}
+		return panel{Kind: topList, Title: title, About: about, Unit: unit, Decimals: auto, Width: third, Height: chartHeight,
+			Zero: true,
+			Queries: []query{{Expr: fmt.Sprintf("topk(%d, %s)", c.Boards.Top, expr), Legend: "{{job}} {{resource}}",
+				Instant: true}}, Links: []link{toResource()}, Steps: neutral()}
 	}
 	const by = "$JOB, resource"
 	return []panel{
@@ -34,20 +34,20 @@ func resourcesLosses(c config.Config) []panel {
 	return []panel{
 		chart("Leases lost by reason", "ops", third, course(lost, "{{job}} {{resource}} {{reason}}"),
 			"Good: no line. extend_failed: too few nodes answered. taken_over: a quorum no longer had the lease. "+
-				"expired: nothing renewed it. max_hold: it reached its MaxHold.").rare().otherwise("none lost").
-			leading(toResource()).largest(c.Boards.Top),
+				"expired: nothing renewed it. max_hold: it reached its MaxHold.").Rare().Otherwise("none lost").
+			Linking(toResource()).Largest(c.Boards.Top),
 		chart("Release failures by resource", "ops", third,
 			course(`sum by ($JOB, resource) (rate(distributed_lock_release_failures_total{R}[$__rate_interval]))`,
 				"{{job}} {{resource}}"),
-			"Good: none. Together with losses: leases ended early. Alone: nodes do not answer.").rare().
-			leading(toResource()).largest(c.Boards.Top),
+			"Good: none. Together with losses: leases ended early. Alone: nodes do not answer.").Rare().
+			Linking(toResource()).Largest(c.Boards.Top),
 		chart("Measurement errors", "ops", third, []query{
-			{expr: `sum by ($JOB) (rate(distributed_lock_resource_overflow_total{I}[$__rate_interval]))`,
-				legend: "{{job}} counted as other"},
-			{expr: `sum by ($JOB) (rate(distributed_lock_observer_panics_total{I}[$__rate_interval]))`,
-				legend: "{{job}} observer panics"},
+			{Expr: `sum by ($JOB) (rate(distributed_lock_resource_overflow_total{I}[$__rate_interval]))`,
+				Legend: "{{job}} counted as other"},
+			{Expr: `sum by ($JOB) (rate(distributed_lock_observer_panics_total{I}[$__rate_interval]))`,
+				Legend: "{{job}} observer panics"},
 		},
 			"Good: none. Counted as other: more resource names than the limit. Fold ids with a label function. "+
-				"Panics: a label function, tracer or log handler panicked. Locking goes on.").rare(),
+				"Panics: a label function, tracer or log handler panicked. Locking goes on.").Rare(),
 	}
 }

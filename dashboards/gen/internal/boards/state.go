@@ -17,8 +17,8 @@ func stateTiles(c config.Config) []panel {
 				"resource checks fencing tokens. Resources shows which and why."),
 	}
 	for i := range all {
-		all[i] = all[i].wide(4)
-		all[i].size = 42
+		all[i] = all[i].Wide(4)
+		all[i].Size = 42
 	}
 	return all
 }

@@ -10,26 +10,26 @@ import (
 func (p panel) table() cog.Builder[dashboard.Panel] {
 	b := table.NewPanelBuilder().ShowHeader(true).CellHeight(common.TableCellHeightSm)
 	names, drop := map[string]string{}, map[string]bool{"Time": true}
-	for _, h := range p.hidden {
+	for _, h := range p.Hidden {
 		drop[h] = true
 	}
-	for i, c := range p.columns {
+	for i, c := range p.Columns {
 		value := "Value"
-		if len(p.columns) > 1 {
+		if len(p.Columns) > 1 {
 			value = "Value #" + string(rune('A'+i))
 		}
-		names[value] = c.title
-		b.OverrideByName(c.title, c.properties())
+		names[value] = c.Title
+		b.OverrideByName(c.Title, c.properties())
 	}
-	for _, c := range p.cells {
-		b.OverrideByName(c.column, p.label(c))
+	for _, c := range p.Cells {
+		b.OverrideByName(c.Name, p.label(c))
 	}
-	if p.narrow > 0 {
-		b.Width(p.narrow)
+	if p.Narrow > 0 {
+		b.Width(p.Narrow)
 	}
 	b.SortBy(p.sortedBy())
 	places := map[string]int{}
-	for i, name := range p.order {
+	for i, name := range p.Order {
 		places[name] = i
 	}
 	return b.WithTransformation(dashboard.DataTransformerConfig{Id: "merge", Options: map[string]any{}}).
@@ -39,20 +39,20 @@ func (p panel) table() cog.Builder[dashboard.Panel] {
 }
 
 func (p panel) sortedBy() (all []cog.Builder[common.TableSortByFieldState]) {
-	for _, name := range p.sorted {
-		all = append(all, common.NewTableSortByFieldStateBuilder().DisplayName(name).Desc(!p.rising))
+	for _, name := range p.Sorted {
+		all = append(all, common.NewTableSortByFieldStateBuilder().DisplayName(name).Desc(!p.Rising))
 	}
 	return all
 }
 
 func (p panel) label(c labelColumn) (all []dashboard.DynamicConfigValue) {
-	if len(c.links) > 0 {
-		all = append(all, dashboard.DynamicConfigValue{Id: "links", Value: p.dataLinks(c.links)})
+	if len(c.Links) > 0 {
+		all = append(all, dashboard.DynamicConfigValue{Id: "links", Value: p.dataLinks(c.Links)})
 	}
-	if c.width > 0 {
-		all = append(all, dashboard.DynamicConfigValue{Id: "custom.width", Value: c.width})
+	if c.Width > 0 {
+		all = append(all, dashboard.DynamicConfigValue{Id: "custom.width", Value: c.Width})
 	}
-	if p.narrow > 0 && c.width == 0 { // no value takes back the width of all columns: it shares what is left
+	if p.Narrow > 0 && c.Width == 0 { // no value takes back the width of all columns: it shares what is left
 		all = append(all, dashboard.DynamicConfigValue{Id: "custom.width"})
 	}
 	return all
@@ -60,19 +60,19 @@ func (p panel) label(c labelColumn) (all []dashboard.DynamicConfigValue) {
 
 func (c column) properties() []dashboard.DynamicConfigValue {
 	all := []dashboard.DynamicConfigValue{
-		{Id: "unit", Value: c.unit},
-		{Id: "thresholds", Value: thresholds(c.steps)},
+		{Id: "unit", Value: c.Unit},
+		{Id: "thresholds", Value: thresholds(c.Steps)},
 		{Id: "custom.cellOptions", Value: map[string]any{"type": "color-text"}},
 	}
-	if c.decimals != auto {
-		all = append(all, dashboard.DynamicConfigValue{Id: "decimals", Value: c.decimals})
+	if c.Decimals != auto {
+		all = append(all, dashboard.DynamicConfigValue{Id: "decimals", Value: c.Decimals})
 	}
-	if c.width > 0 {
-		all = append(all, dashboard.DynamicConfigValue{Id: "custom.width", Value: c.width})
+	if c.Width > 0 {
+		all = append(all, dashboard.DynamicConfigValue{Id: "custom.width", Value: c.Width})
 	}
-	if c.words != nil {
+	if c.Words != nil {
 		m := dashboard.NewValueMap()
-		for value, text := range c.words {
+		for value, text := range c.Words {
 			m.Options[value] = dashboard.ValueMappingResult{Text: &text}
 		}
 		all = append(all, dashboard.DynamicConfigValue{Id: "mappings", Value: []dashboard.ValueMap{*m}})

@@ -12,19 +12,19 @@ func underWay(c config.Config) []panel {
 			course(since("distributed_lock_waiting_since_timestamp_seconds{R}", "$JOB, resource"),
 				"{{job}} {{resource}}"),
 			"How long the oldest call that has not returned has waited. Good: returns to 0 again and again. A line "+
-				"that climbs is a call that gets no lock: the charts beside it show why.").leading(toResource()).
-			largest(c.Boards.Top),
+				"that climbs is a call that gets no lock: the charts beside it show why.").Linking(toResource()).
+			Largest(c.Boards.Top),
 		chart("Waiting above the objective", "short", third,
 			course(`sum by ($JOB, resource) (distributed_lock_waiting_above_objective{R})`, "{{job}} {{resource}}"),
 			"Calls in progress that have waited longer than the objective of their processes. Good: none for long. "+
-				"They wait for a holder or for nodes: the next chart shows which.").leading(toResource()).largest(
+				"They wait for a holder or for nodes: the next chart shows which.").Linking(toResource()).Largest(
 			c.Boards.Top),
 		chart("Waiting for nodes", "short", third,
 			course(`sum by ($JOB, resource) (`+
 				rules.Stalled+`{J,instance=~"$instance",resource=~"$resource"})
 			or 0 * sum by ($JOB, resource) (distributed_lock_waiting{R})`, "{{job}} {{resource}}"),
 			"Calls in progress that wait because too few nodes answer. Good: 0. Above 0 for a minute, an alert fires. "+
-				"Needs the recording rules.").marked(steps(green, at(1, red))).leading(toResource()).
-			largest(c.Boards.Top),
+				"Needs the recording rules.").Marked(steps(green, at(1, red))).Linking(toResource()).
+			Largest(c.Boards.Top),
 	}
 }

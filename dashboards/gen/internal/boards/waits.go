@@ -17,10 +17,10 @@ func waits(good float64) []panel {
 		chart("Wait time p50, p95, p99", "s", half, quantiles(waitRate, "", .5, .95, .99),
 			"Time from the call of Acquire to its return, whatever the outcome. Good: p99 below the dashed line. Each "+
 				"dot is one acquire: click it for its trace, which links to the holder that it waited for.").
-			marked(steps(green, at(good, orange), at(1, red))).traced(),
+			Marked(steps(green, at(good, orange), at(1, red))).Traced(),
 		heatMap("Wait time distribution", half, waitRate,
 			"Acquires by wait. Fuller cells stand out. Good: those are at the bottom. A second band further up is "+
-				"callers that wait for a whole hold, or for the TTL of a dead holder.").traced(),
+				"callers that wait for a whole hold, or for the TTL of a dead holder.").Traced(),
 	}
 }
 
@@ -28,9 +28,9 @@ func waits(good float64) []panel {
 func acquiresByOutcome() panel {
 	const ended = `(rate(distributed_lock_acquisitions_total{R}[$__rate_interval]))`
 	return chart("Acquires by outcome", "ops", half, []query{
-		{expr: `sum by (outcome) ` + ended, legend: "{{outcome}}"},
-		{expr: `sum(` + rules.Unserved + `{S}) or 0 * sum ` + ended, legend: prevented}},
+		{Expr: `sum by (outcome) ` + ended, Legend: "{{outcome}}"},
+		{Expr: `sum(` + rules.Unserved + `{S}) or 0 * sum ` + ended, Legend: prevented}},
 		"How acquires end. Good: acquired, and contended for callers that do not wait. timeout: the caller gave up "+
 			"waiting. no_quorum: too few nodes, see Nodes. canceled: the caller cancelled. prevented: calls have waited for "+
-			"nodes instead.").stacked().tinted(outcomeTints()...)
+			"nodes instead.").Stacked().Tinted(outcomeTints()...)
 }
