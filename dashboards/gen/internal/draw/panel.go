@@ -1,57 +1,57 @@
-package boards
+package draw
 
 // kind is a visualization.
-type kind int
+type Kind int
 
 const (
-	single kind = iota // one value
+	single Kind = iota // one value
 	lines
 	bars // stacked
-	heat
-	grid // a table
-	topList
-	states
-	alertList // of Grafana's own
-	logLines  // of Loki
-	traces    // of Tempo
-	words     // only text
+	Heat
+	Table // a table
+	TopList
+	States
+	AlertList // of Grafana's own
+	Logs      // of Loki
+	Traces    // of Tempo
+	Words     // only text
 )
 
 // query is one expression. Its selectors use the shorthands of newFiller.
-type query struct {
+type Query struct {
 	Expr, Legend string
 	Instant      bool // the current value, not its history
 }
 
 // column is a table column: the value of the query with the same index.
-type column struct {
+type Column struct {
 	Title, Unit string
 	Decimals    float64
-	Steps       []step
+	Steps       []Step
 	Width       float64
 	Words       map[string]string // value to text
 }
 
 // panel is a panel without what all panels of its kind share.
-type panel struct {
-	Kind          kind
+type Panel struct {
+	Kind          Kind
 	Title, About  string
 	Unit          string
 	Decimals      float64
 	Width, Height uint32
-	Queries       []query
-	Steps         []step
+	Queries       []Query
+	Steps         []Step
 	limits        bool    // draw the steps into the chart
 	Zero, One     bool    // the axis begins at 0, ends at 1
 	reach         float64 // minimum end of the axis, so that small values look small
 	logarithmic   bool
-	tints         []tint
+	tints         []Tint
 	exemplars     bool   // mark traces
 	None          string // text instead of "No data"
-	Columns       []column
+	Columns       []Column
 	Hidden        []string // columns not shown
-	Links         []link
-	Cells         []labelColumn // label columns of a table, with their own links
+	Links         []Link
+	Cells         []LabelColumn // label columns of a table, with their own links
 	Order         []string      // of label columns in a table; other columns follow
 	named         bool          // a tile shows the name beside the value
 	Size          float64       // of a tile's value in pixels, so that tiles side by side look alike
@@ -63,40 +63,40 @@ type panel struct {
 }
 
 // labelColumn is the display of a label in a table.
-type labelColumn struct {
+type LabelColumn struct {
 	Name  string
 	Width float64
-	Links []link
+	Links []Link
 }
 
 // labelWidth is the width of columns with short values, such as the job.
-const labelWidth = 80
+const LabelWidth = 80
 
 // tint is the fixed colour of a series whose name is good or bad.
-type tint struct{ series, color string }
+type Tint struct{ series, color string }
 
 // in gives a series its colour.
-func in(color, series string) tint { return tint{series: series, color: color} }
+func In(color, series string) Tint { return Tint{series: series, color: color} }
 
 // link leads from a series or row to another dashboard or out of Grafana.
-type link struct {
+type Link struct {
 	Title, URL string
 	Away       bool
 }
 
 // auto as decimals leaves them to Grafana.
-const auto = -1
+const Auto = -1
 
 // now queries the current value, for a tile or a table.
-func now(expr string) []query { return []query{{Expr: expr, Instant: true}} }
+func Now(expr string) []Query { return []Query{{Expr: expr, Instant: true}} }
 
-func course(expr, legend string) []query { return []query{{Expr: expr, Legend: legend}} }
+func History(expr, legend string) []Query { return []Query{{Expr: expr, Legend: legend}} }
 
 // instants queries the current values of a table's columns.
-func instants(exprs ...string) []query {
-	var all []query
+func Instants(exprs ...string) []Query {
+	var all []Query
 	for _, e := range exprs {
-		all = append(all, now(e)...)
+		all = append(all, Now(e)...)
 	}
 	return all
 }

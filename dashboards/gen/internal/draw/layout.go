@@ -1,4 +1,4 @@
-package boards
+package draw
 
 import (
 	"fmt"
@@ -10,17 +10,17 @@ import (
 const columns = 24
 
 // row is a title with panels below it, which fill 24 columns per line. Without a title it is only its panels.
-type row struct {
+type Row struct {
 	Title  string
-	Panels []panel
+	Panels []Panel
 	folded bool // closed until the reader opens it
 }
 
-func folded(title string, panels []panel) row { return row{Title: title, Panels: panels, folded: true} }
+func Folded(title string, panels []Panel) Row { return Row{Title: title, Panels: panels, folded: true} }
 
 // layout stacks the rows. Grafana expects the panels of a folded row inside the row, and makes room for them
 // when it opens.
-func layout(rows []row, fill filler) (all []dashboard.PanelOrRowPanel, err error) {
+func layout(rows []Row, fill filler) (all []dashboard.PanelOrRowPanel, err error) {
 	y, id := uint32(0), uint32(0)
 	for _, r := range rows {
 		if r.Title == "" {
@@ -52,7 +52,7 @@ func layout(rows []row, fill filler) (all []dashboard.PanelOrRowPanel, err error
 }
 
 // untitled adds the panels of a row without a title.
-func (r row) untitled(all []dashboard.PanelOrRowPanel, y uint32, id *uint32, fill filler) (
+func (r Row) untitled(all []dashboard.PanelOrRowPanel, y uint32, id *uint32, fill filler) (
 	[]dashboard.PanelOrRowPanel, uint32, error) {
 	below, bottom, err := r.place(y, id, fill)
 	for _, p := range below {
@@ -62,7 +62,7 @@ func (r row) untitled(all []dashboard.PanelOrRowPanel, y uint32, id *uint32, fil
 }
 
 // place puts the panels of a row side by side, starting at line y.
-func (r row) place(y uint32, id *uint32, fill filler) (below []dashboard.Panel, bottom uint32, err error) {
+func (r Row) place(y uint32, id *uint32, fill filler) (below []dashboard.Panel, bottom uint32, err error) {
 	var x, height uint32
 	for _, p := range r.Panels {
 		if x+p.Width > columns {

@@ -1,4 +1,4 @@
-package boards
+package draw
 
 import (
 	"maps"

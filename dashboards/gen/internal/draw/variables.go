@@ -1,4 +1,4 @@
-package boards
+package draw
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 )
 
 // variable is a choice of the reader.
-type variable struct {
+type Variable struct {
 	name, label, about string
 	query              string // for its values
 	some               bool   // starts with one value, not with all
@@ -21,7 +21,7 @@ type variable struct {
 
 // Build implements cog.Builder. All variables allow several values, even if one is enough: only then does
 // Grafana escape pattern characters such as the * of order:*.
-func (v variable) Build() (dashboard.VariableModel, error) {
+func (v Variable) Build() (dashboard.VariableModel, error) {
 	if v.source != "" {
 		b := dashboard.NewDatasourceVariableBuilder(v.name).Label(v.label).Description(v.about).Type(v.source)
 		if v.source != prometheusSource {
@@ -53,10 +53,10 @@ const prometheusSource = "prometheus"
 
 // processes returns the variables of every dashboard. The values of each depend on the variable before it.
 // Every relevant process has one of the metrics.
-func processes(metrics ...string) []variable {
+func Processes(metrics ...string) []Variable {
 	const cluster = deploy.ClusterLabel
 	match := fmt.Sprintf(`__name__=~"%s"`, strings.Join(metrics, "|"))
-	return []variable{
+	return []Variable{
 		{name: "datasource", label: "Data source", about: "The Prometheus to query.", source: prometheusSource},
 		{name: cluster, label: "Cluster", about: "Values of the label " + cluster + ", if series have it.",
 			cluster: true,
@@ -67,23 +67,23 @@ func processes(metrics ...string) []variable {
 	}
 }
 
-func resources(some bool) variable {
-	return variable{name: "resource", label: "Resource", some: some,
+func Resources(some bool) Variable {
+	return Variable{name: "resource", label: "Resource", some: some,
 		about: "Values of the label resource. Parts that look like ids are *.",
 		query: "label_values(distributed_lock_wait_seconds_count{I}, resource)"}
 }
 
-func redisNodes(metric string) variable {
-	return variable{name: "lock_node", label: "Lock node", about: "Nodes that hold locks.",
+func LockNodes(metric string) Variable {
+	return Variable{name: "lock_node", label: "Lock node", about: "Nodes that hold locks.",
 		query: "label_values(" + metric + "{I}, lock_node)"}
 }
 
 // anyTempo selects the first Tempo in Grafana. Panels of traces query it.
-func anyTempo() variable {
-	return variable{name: tracesVariable, label: "Traces", about: "The Tempo to query.", source: "tempo"}
+func Tempo() Variable {
+	return Variable{name: tracesVariable, label: "Traces", about: "The Tempo to query.", source: "tempo"}
 }
 
 // anyLoki selects the first Loki in Grafana. Panels of logs query it.
-func anyLoki() variable {
-	return variable{name: logsVariable, label: "Logs", about: "The Loki to query.", source: "loki"}
+func Loki() Variable {
+	return Variable{name: logsVariable, label: "Logs", about: "The Loki to query.", source: "loki"}
 }

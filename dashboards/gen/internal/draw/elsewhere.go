@@ -1,4 +1,4 @@
-package boards
+package draw
 
 import (
 	"github.com/grafana/grafana-foundation-sdk/go/cog"
@@ -13,15 +13,15 @@ import (
 )
 
 // elsewhere builds panels that do not query Prometheus.
-func (p panel) elsewhere() (dashboard.Panel, error) {
+func (p Panel) elsewhere() (dashboard.Panel, error) {
 	var made dashboard.Panel
 	var err error
 	switch p.Kind {
-	case logLines:
+	case Logs:
 		made, err = p.logs("loki", logsVariable).Build()
-	case traces:
+	case Traces:
 		made, err = p.traces("tempo", tracesVariable).Build()
-	case words:
+	case Words:
 		made, err = text.NewPanelBuilder().Mode(text.TextModeMarkdown).Content(p.Text).Build()
 	default:
 		made = alertsInGrafana()
@@ -30,7 +30,7 @@ func (p panel) elsewhere() (dashboard.Panel, error) {
 	return made, err
 }
 
-func (p panel) logs(kind, variable string) cog.Builder[dashboard.Panel] {
+func (p Panel) logs(kind, variable string) cog.Builder[dashboard.Panel] {
 	from := chosen(kind, variable)
 	return logs.NewPanelBuilder().Datasource(from).ShowTime(true).WrapLogMessage(true).EnableLogDetails(true).
 		SortOrder(common.LogsSortOrderDescending).DedupStrategy(common.LogsDedupStrategyNone).
@@ -38,7 +38,7 @@ func (p panel) logs(kind, variable string) cog.Builder[dashboard.Panel] {
 			MaxLines(200))
 }
 
-func (p panel) traces(kind, variable string) cog.Builder[dashboard.Panel] {
+func (p Panel) traces(kind, variable string) cog.Builder[dashboard.Panel] {
 	from := chosen(kind, variable)
 	return table.NewPanelBuilder().Datasource(from).ShowHeader(true).CellHeight(common.TableCellHeightSm).
 		WithTarget(target{tempo.NewDataqueryBuilder().RefId("A").Datasource(from).QueryType("traceql").

@@ -1,4 +1,4 @@
-package boards
+package draw
 
 import (
 	"cmp"
@@ -23,8 +23,8 @@ func source() common.DataSourceRef {
 }
 
 // Build implements cog.Builder.
-func (p panel) Build() (dashboard.Panel, error) {
-	if slices.Contains([]kind{alertList, logLines, traces, words}, p.Kind) {
+func (p Panel) Build() (dashboard.Panel, error) {
+	if slices.Contains([]Kind{AlertList, Logs, Traces, Words}, p.Kind) {
 		return p.elsewhere()
 	}
 	made, err := p.visualization().Build()
@@ -44,26 +44,26 @@ func (p panel) Build() (dashboard.Panel, error) {
 	return made, nil
 }
 
-func (p panel) visualization() cog.Builder[dashboard.Panel] {
+func (p Panel) visualization() cog.Builder[dashboard.Panel] {
 	switch p.Kind {
 	case single:
 		return p.tile()
-	case heat:
+	case Heat:
 		return p.heatmap()
-	case grid:
+	case Table:
 		return p.table()
-	case topList:
+	case TopList:
 		return p.topList()
-	case states:
+	case States:
 		return p.states()
 	default:
 		return p.chart()
 	}
 }
 
-func (p panel) defaults(c *dashboard.FieldConfig) {
+func (p Panel) defaults(c *dashboard.FieldConfig) {
 	c.Unit = &p.Unit
-	if p.Decimals != auto {
+	if p.Decimals != Auto {
 		c.Decimals = &p.Decimals
 	}
 	if p.None != "" {
@@ -96,7 +96,7 @@ func calm(text string) *dashboard.SpecialValueMap {
 	return m
 }
 
-func (p panel) dataLinks(links []link) (all []dashboard.DashboardLink) {
+func (p Panel) dataLinks(links []Link) (all []dashboard.DashboardLink) {
 	for _, l := range links {
 		url := p.fill.Replace(l.URL)
 		all = append(all, dashboard.DashboardLink{Title: l.Title, Url: &url, TargetBlank: l.Away,
@@ -105,9 +105,9 @@ func (p panel) dataLinks(links []link) (all []dashboard.DashboardLink) {
 	return all
 }
 
-func thresholds(all []step) *dashboard.ThresholdsConfig {
+func thresholds(all []Step) *dashboard.ThresholdsConfig {
 	if len(all) == 0 {
-		all = steps(green)
+		all = Steps(Green)
 	}
 	c := &dashboard.ThresholdsConfig{Mode: dashboard.ThresholdsModeAbsolute}
 	for i, s := range all {
@@ -120,7 +120,7 @@ func thresholds(all []step) *dashboard.ThresholdsConfig {
 	return c
 }
 
-func (p panel) targets() ([]variants.Dataquery, error) {
+func (p Panel) targets() ([]variants.Dataquery, error) {
 	var all []variants.Dataquery
 	for i, q := range p.Queries {
 		b := prometheus.NewDataqueryBuilder().
@@ -130,9 +130,9 @@ func (p panel) targets() ([]variants.Dataquery, error) {
 			b.LegendFormat(p.fill.legend(q.Legend))
 		}
 		switch {
-		case p.Kind == grid:
+		case p.Kind == Table:
 			b.Format(prometheus.PromQueryFormatTable)
-		case p.Kind == heat:
+		case p.Kind == Heat:
 			b.Format(prometheus.PromQueryFormatHeatmap)
 		default:
 			b.Format(prometheus.PromQueryFormatTimeSeries)
@@ -152,7 +152,7 @@ func (p panel) targets() ([]variants.Dataquery, error) {
 	return all, nil
 }
 
-func (p panel) tile() cog.Builder[dashboard.Panel] {
+func (p Panel) tile() cog.Builder[dashboard.Panel] {
 	graph := common.BigValueGraphModeArea
 	if p.Queries[0].Instant {
 		graph = common.BigValueGraphModeNone
@@ -173,17 +173,17 @@ func (p panel) tile() cog.Builder[dashboard.Panel] {
 	return b
 }
 
-func (t tint) fixed() []dashboard.DynamicConfigValue {
+func (t Tint) fixed() []dashboard.DynamicConfigValue {
 	return []dashboard.DynamicConfigValue{
 		{Id: "color", Value: dashboard.FieldColor{Mode: dashboard.FieldColorModeIdFixed, FixedColor: &t.color}},
 	}
 }
 
-func (p panel) reduced() *common.ReduceDataOptionsBuilder {
+func (p Panel) reduced() *common.ReduceDataOptionsBuilder {
 	return common.NewReduceDataOptionsBuilder().Values(false).Calcs([]string{"lastNotNull"}).Fields("")
 }
 
-func (p panel) chart() cog.Builder[dashboard.Panel] {
+func (p Panel) chart() cog.Builder[dashboard.Panel] {
 	b := timeseries.NewPanelBuilder().
 		LineWidth(1).FillOpacity(8).ShowPoints(common.VisibilityModeNever).
 		DrawStyle(common.GraphDrawStyleLine).LineInterpolation(common.LineInterpolationLinear).
@@ -209,7 +209,7 @@ func (p panel) chart() cog.Builder[dashboard.Panel] {
 }
 
 // legend lists the few names below the chart. A table would take a third of it.
-func (p panel) legend() *common.VizLegendOptionsBuilder {
+func (p Panel) legend() *common.VizLegendOptionsBuilder {
 	return common.NewVizLegendOptionsBuilder().ShowLegend(true).
 		DisplayMode(common.LegendDisplayModeList).Placement(common.LegendPlacementBottom).Calcs([]string{})
 }
@@ -218,7 +218,7 @@ func tooltip() *common.VizTooltipOptionsBuilder {
 	return common.NewVizTooltipOptionsBuilder().Mode(common.TooltipDisplayModeMulti).Sort(common.SortOrderDescending)
 }
 
-func (p panel) heatmap() cog.Builder[dashboard.Panel] {
+func (p Panel) heatmap() cog.Builder[dashboard.Panel] {
 	return heatmap.NewPanelBuilder().Calculate(false).CellGap(0).ShowLegend().
 		Color(heatmap.NewHeatmapColorOptionsBuilder().Mode(heatmap.HeatmapColorModeScheme).Scheme("Oranges").
 			Scale(heatmap.HeatmapColorScaleExponential).Exponent(0.5).Steps(64).Fill("dark-orange")).
@@ -229,7 +229,7 @@ func (p panel) heatmap() cog.Builder[dashboard.Panel] {
 		ExemplarsColor("rgba(255,0,255,0.7)").FilterValues(heatmap.NewFilterValueRangeBuilder().Le(1e-9))
 }
 
-func (p panel) topList() cog.Builder[dashboard.Panel] {
+func (p Panel) topList() cog.Builder[dashboard.Panel] {
 	return bargauge.NewPanelBuilder().DisplayMode(common.BarGaugeDisplayModeGradient).
 		ValueMode(common.BarGaugeValueModeColor).ShowUnfilled(true).Orientation(common.VizOrientationHorizontal).
 		Sizing(common.BarGaugeSizingAuto).NamePlacement(common.BarGaugeNamePlacementAuto).
@@ -238,7 +238,7 @@ func (p panel) topList() cog.Builder[dashboard.Panel] {
 		ReduceOptions(p.reduced())
 }
 
-func (p panel) states() cog.Builder[dashboard.Panel] {
+func (p Panel) states() cog.Builder[dashboard.Panel] {
 	return statetimeline.NewPanelBuilder().MergeValues(true).ShowValue(common.VisibilityModeNever).RowHeight(0.8).
 		FillOpacity(80).LineWidth(0).Tooltip(tooltip()).
 		Legend(common.NewVizLegendOptionsBuilder().ShowLegend(false).DisplayMode(common.LegendDisplayModeHidden).

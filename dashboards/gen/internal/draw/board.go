@@ -1,4 +1,4 @@
-package boards
+package draw
 
 import (
 	"bytes"
@@ -12,15 +12,15 @@ import (
 const Tag = "distributed-lock"
 
 // board is one dashboard.
-type board struct {
+type Board struct {
 	UID, Title, About string
 	From              string
-	Variables         []variable
-	Rows              []row
-	Marks             []mark
+	Variables         []Variable
+	Rows              []Row
+	Marks             []Mark
 }
 
-func (b board) Render() ([]byte, error) {
+func (b Board) Render() ([]byte, error) {
 	fill := newFiller()
 	//nolint:staticcheck // SA1019: dashboards of the newer model cannot be provisioned from files.
 	d := dashboard.NewDashboardBuilder(b.Title).

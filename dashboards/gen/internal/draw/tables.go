@@ -1,4 +1,4 @@
-package boards
+package draw
 
 import (
 	"github.com/grafana/grafana-foundation-sdk/go/cog"
@@ -7,7 +7,7 @@ import (
 	"github.com/grafana/grafana-foundation-sdk/go/table"
 )
 
-func (p panel) table() cog.Builder[dashboard.Panel] {
+func (p Panel) table() cog.Builder[dashboard.Panel] {
 	b := table.NewPanelBuilder().ShowHeader(true).CellHeight(common.TableCellHeightSm)
 	names, drop := map[string]string{}, map[string]bool{"Time": true}
 	for _, h := range p.Hidden {
@@ -38,14 +38,14 @@ func (p panel) table() cog.Builder[dashboard.Panel] {
 		}})
 }
 
-func (p panel) sortedBy() (all []cog.Builder[common.TableSortByFieldState]) {
+func (p Panel) sortedBy() (all []cog.Builder[common.TableSortByFieldState]) {
 	for _, name := range p.Sorted {
 		all = append(all, common.NewTableSortByFieldStateBuilder().DisplayName(name).Desc(!p.Rising))
 	}
 	return all
 }
 
-func (p panel) label(c labelColumn) (all []dashboard.DynamicConfigValue) {
+func (p Panel) label(c LabelColumn) (all []dashboard.DynamicConfigValue) {
 	if len(c.Links) > 0 {
 		all = append(all, dashboard.DynamicConfigValue{Id: "links", Value: p.dataLinks(c.Links)})
 	}
@@ -58,13 +58,13 @@ func (p panel) label(c labelColumn) (all []dashboard.DynamicConfigValue) {
 	return all
 }
 
-func (c column) properties() []dashboard.DynamicConfigValue {
+func (c Column) properties() []dashboard.DynamicConfigValue {
 	all := []dashboard.DynamicConfigValue{
 		{Id: "unit", Value: c.Unit},
 		{Id: "thresholds", Value: thresholds(c.Steps)},
 		{Id: "custom.cellOptions", Value: map[string]any{"type": "color-text"}},
 	}
-	if c.Decimals != auto {
+	if c.Decimals != Auto {
 		all = append(all, dashboard.DynamicConfigValue{Id: "decimals", Value: c.Decimals})
 	}
 	if c.Width > 0 {
