@@ -47,7 +47,7 @@ func adoptionBoard(c config.Config) board {
 	return board{
 		UID: "lockscope-adoption", Title: "Distributed locks / Adoption", From: "now-24h",
 		About:     "Whether services use locks as intended: four habits that work until the day that they do not.",
-		Variables: append(processes("distributed_lock_wait_seconds_count"), resources(false)),
+		Variables: append(processes("distributed_lock_wait_seconds_count"), resources()),
 		Marks:     []mark{losses()},
 		Rows:      []row{{Panels: tiles}, {Panels: advice}, {Panels: tables}},
 	}
@@ -68,6 +68,6 @@ func (m misuse) byResource(c config.Config) panel {
 			{Title: "Share", Unit: "percentunit", Decimals: 1, Steps: neutral(), Width: 80},
 		},
 		Sorted: []string{"Leases"}, Order: []string{"resource", "Value #A", "Value #B"},
-		Cells: []labelColumn{{Name: "resource", Links: []link{ofAnyJob()}}},
+		Cells: []labelColumn{resourceOfAnyJob()},
 	}
 }

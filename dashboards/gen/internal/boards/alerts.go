@@ -16,7 +16,7 @@ func alertsBoard(c config.Config) board {
 		About: "Every alert that fires, the objectives of every resource, and how fast their budgets burn. Objectives: " +
 			o.promise() + ".",
 		Variables: append(processes("distributed_lock_wait_seconds_count", "distributed_lock_scanner_up"),
-			resources(false)),
+			resources()),
 		Marks: []mark{losses()},
 		Rows: []row{
 			{Title: "What fires", Panels: firingPanels()},
@@ -114,7 +114,7 @@ func allObjectives(c config.Config, o objectives) []panel {
 			},
 			Order:  []string{"resource", "job"},
 			Sorted: []string{"Error budget" + period, "Wait budget" + period}, Rising: true,
-			Cells: resourceCell(),
+			Cells: []labelColumn{resourceCell()},
 		},
 		o.burning(chart("Error budget burn rate, "+fast.String(), "short", half,
 			course(fmt.Sprintf("%s{S} / (1 - %v)", rules.FailureRatio(fast), o.Availability), "{{job}} {{resource}}"),

@@ -59,7 +59,7 @@ func contended(c config.Config) panel {
 			{Title: "Acquired", Unit: "ops", Decimals: auto, Steps: neutral(), Width: 90},
 		},
 		Sorted: []string{"Longest wait"},
-		Order:  []string{"resource", "job"}, Cells: resourceCell(), Narrow: labelWidth,
+		Order:  []string{"resource", "job"}, Cells: []labelColumn{resourceCell()}, Narrow: labelWidth,
 	}
 }
 
@@ -83,6 +83,6 @@ func blame(c config.Config) panel {
 		},
 		Sorted: []string{"Caused"},
 		Order:  []string{"holder", "call_site", "resource", "Value #A", "Value #B"},
-		Cells:  []labelColumn{{Name: "resource", Links: []link{ofAnyJob()}}},
+		Cells:  []labelColumn{resourceOfAnyJob()},
 	}
 }

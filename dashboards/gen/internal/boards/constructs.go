@@ -32,7 +32,7 @@ func elections(c config.Config) []panel {
 			Order: []string{"resource", "job", "instance"}, Narrow: labelWidth,
 			Cells: []labelColumn{
 				{Name: "instance", Links: []link{{Title: "Live page of this process", URL: c.Boards.Page(), Away: true}}},
-				{Name: "resource", Links: []link{fromRow("This resource in depth", "lockscope-resource", "resource")}},
+				resourceCell(),
 			}},
 		chart("Valid terms", "short", third,
 			course(`sum by ($JOB, resource) (distributed_lock_construct_held{R,kind="election"})`, "{{job}} {{resource}}"),
@@ -71,7 +71,7 @@ func semaphores(c config.Config) []panel {
 				{Title: "Slots", Unit: "short", Steps: neutral(), Width: 90},
 				{Title: "Waiting", Unit: "short", Steps: steps(green, at(c.Alerts.Waiters, orange)), Width: 90},
 			},
-			Order: []string{"resource", "job"}, Cells: resourceCell(), Narrow: labelWidth},
+			Order: []string{"resource", "job"}, Cells: []labelColumn{resourceCell()}, Narrow: labelWidth},
 		ratioChart("Slots in use", quarter, course(`sum by ($CLUSTER resource) (distributed_lock_construct_held{R,`+
 			`kind="semaphore"}) / max by ($CLUSTER resource) (distributed_lock_slots{R})`, "{{resource}}"),
 			"Share of the slots that the chosen jobs hold. Good: below 100 %. At 100 % callers wait.").
@@ -106,7 +106,7 @@ func readWrite(c config.Config) []panel {
 				{Title: "Waiting", Unit: "short", Steps: steps(green, at(c.Alerts.Waiters, orange)), Width: 90},
 				{Title: "Oldest wait", Unit: "s", Decimals: auto, Steps: steps(green, at(limit, orange)), Width: 110},
 			},
-			Order: []string{"resource", "job"}, Cells: resourceCell(), Narrow: labelWidth},
+			Order: []string{"resource", "job"}, Cells: []labelColumn{resourceCell()}, Narrow: labelWidth},
 		chart("Readers and writers", "short", quarter,
 			course(`sum by (kind) (distributed_lock_construct_held{R,kind=~"read|write"})`, "{{kind}}"),
 			"Valid leases of read/write locks. Good: readers come and go. Readers that never fall: see the oldest wait.").

@@ -68,8 +68,8 @@ func alertCells() []labelColumn {
 		{Name: "alertname", Width: 300, Links: []link{{Title: "Runbook",
 			URL: deploy.ShippedRunbooks + "/${__data.fields.alertname}.md", Away: true}}},
 		{Name: "severity", Width: 80},
-		{Name: "resource", Links: []link{fromRow("This resource in depth", "lockscope-resource", "resource")}},
-		{Name: "lock_node", Links: []link{fromRow("This node", "lockscope-nodes", "lock_node")}},
+		resourceCell(),
+		nodeCell(),
 	}
 }
 

@@ -32,7 +32,7 @@ func holders(c config.Config, title, by string, h uint32) panel {
 		Order: []string{"resource", "job", "instance"}, Narrow: labelWidth,
 		Cells: []labelColumn{
 			{Name: "instance", Links: []link{{Title: "Live page of this process", URL: c.Boards.Page(), Away: true}}},
-			{Name: "resource", Links: []link{fromRow("This resource in depth", "lockscope-resource", "resource")}},
+			resourceCell(),
 		},
 	}
 }

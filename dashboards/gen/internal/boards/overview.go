@@ -13,7 +13,7 @@ func overviewBoard(c config.Config) board {
 		About: "Start here in an incident: what is wrong, which locks callers wait for, who makes them wait, and the " +
 			"objectives. The other dashboards have the details. Objectives: " + o.promise() + ".",
 		Variables: append(processes("distributed_lock_wait_seconds_count", "distributed_lock_scanner_up"),
-			resources(false)),
+			resources()),
 		Marks: []mark{losses()},
 		Rows: []row{
 			{Panels: stateTiles(c)},
@@ -41,6 +41,6 @@ func objectivesSummary(o objectives) panel {
 			{Title: "Wait budget left", Unit: "percentunit", Decimals: 0, Steps: budgetLeft(), Width: 140},
 		},
 		Sorted: []string{"Error budget left", "Wait budget left"}, Rising: true,
-		Order: []string{"resource", "job"}, Cells: resourceCell(), Narrow: labelWidth,
+		Order: []string{"resource", "job"}, Cells: []labelColumn{resourceCell()}, Narrow: labelWidth,
 	}
 }

@@ -12,7 +12,7 @@ func resourceBoard(c config.Config) board {
 	return board{
 		UID: "lockscope-resource", Title: "Distributed locks / Resource", From: "now-3h",
 		About: "One resource in depth: its waits, its holders and their hold times, its retries, its lost leases.",
-		Variables: append(append(processes("distributed_lock_wait_seconds_count"), resources(true)),
+		Variables: append(append(processes("distributed_lock_wait_seconds_count"), oneResource()),
 			searchVariables(c)...),
 		Marks: []mark{losses()},
 		Rows: []row{

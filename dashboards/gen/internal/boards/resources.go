@@ -14,7 +14,7 @@ func resourcesBoard(c config.Config) board {
 		UID: "lockscope-resources", Title: "Distributed locks / Resources", From: "now-3h",
 		About: "All resources: who holds and who waits, waits, outcomes, queues, elections, semaphores, read/write locks, " +
 			"and what goes wrong. Resource shows one in depth.",
-		Variables: append(processes("distributed_lock_wait_seconds_count"), resources(false)),
+		Variables: append(processes("distributed_lock_wait_seconds_count"), resources()),
 		Marks:     []mark{losses()},
 		Rows: []row{
 			{Title: "Who holds and who waits",

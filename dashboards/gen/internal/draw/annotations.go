@@ -2,7 +2,7 @@ package draw
 
 import "github.com/grafana/grafana-foundation-sdk/go/dashboard"
 
-// mark is an event that every chart marks.
+// Mark is an event that every chart marks.
 type Mark struct {
 	name, color string
 	expr        string
@@ -25,7 +25,7 @@ func happened() []Mark {
 	}
 }
 
-// losses marks lost leases of the selected resources.
+// Losses marks lost leases of the selected resources.
 func Losses() Mark {
 	return Mark{name: "Lost leases", color: Purple,
 		expr:  `sum by ($JOB, resource, reason) (increase(distributed_lock_lost_total{R}[1m])) > 0`,

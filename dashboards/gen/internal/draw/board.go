@@ -8,26 +8,27 @@ import (
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
 )
 
-// Tag is on every dashboard. Grafana links dashboards by it.
-const Tag = "distributed-lock"
+// tag is on every dashboard. Grafana links dashboards by it.
+const tag = "distributed-lock"
 
-// board is one dashboard.
+// Board is one dashboard.
 type Board struct {
-	UID, Title, About string
+	UID, Title, About string // the UID is the name in links, and of the file
 	From              string
 	Variables         []Variable
 	Rows              []Row
 	Marks             []Mark
 }
 
+// Render returns the dashboard as Grafana imports it.
 func (b Board) Render() ([]byte, error) {
 	fill := newFiller()
 	//nolint:staticcheck // SA1019: dashboards of the newer model cannot be provisioned from files.
 	d := dashboard.NewDashboardBuilder(b.Title).
-		Uid(b.UID).Description(b.About).Tags([]string{Tag}).Timezone(common.TimeZoneBrowser).
+		Uid(b.UID).Description(b.About).Tags([]string{tag}).Timezone(common.TimeZoneBrowser).
 		Readonly().Tooltip(dashboard.DashboardCursorSyncCrosshair).Time(b.From, "now").Refresh("1m").
 		Link(dashboard.NewDashboardLinkBuilder("Distributed locks").Type(dashboard.DashboardLinkTypeDashboards).
-			Tags([]string{Tag}).AsDropdown(false).IncludeVars(true).KeepTime(true).Icon("external link"))
+			Tags([]string{tag}).AsDropdown(false).IncludeVars(true).KeepTime(true).Icon("external link"))
 	for _, m := range append(happened(), b.Marks...) {
 		d.Annotation(m.builder(fill))
 	}

@@ -27,12 +27,8 @@ func (f filler) legend(text string) string {
 	return text
 }
 
-// newFiller adds the cluster label wherever a job is named.
-//
-// Selectors of scraped series: {R} for a resource, {N} for a lock_node, {I} for a process. Selectors of
-// recorded series over all processes: {S} for a resource, {M} for a node, {J} for a job. {C} selects only the
-// cluster. $JOB and $CLUSTER stand in lists of labels, as in the rules: the same job in two clusters is two
-// jobs. $LINKED passes the chosen clusters to another dashboard.
+// newFiller expands the shorthands of the package's doc. It adds the cluster label wherever a job is named. $LINKED
+// passes the chosen clusters to another dashboard.
 func newFiller() filler {
 	const (
 		label   = deploy.ClusterLabel

@@ -6,16 +6,14 @@ import (
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
 )
 
-// columns is the width of a dashboard.
-const columns = 24
-
-// row is a title with panels below it, which fill 24 columns per line. Without a title it is only its panels.
+// Row is a title with panels below it, which fill 24 columns per line. Without a title it is only its panels.
 type Row struct {
 	Title  string
 	Panels []Panel
 	folded bool // closed until the reader opens it
 }
 
+// Folded is a row that is closed until the reader opens it.
 func Folded(title string, panels []Panel) Row { return Row{Title: title, Panels: panels, folded: true} }
 
 // layout stacks the rows. Grafana expects the panels of a folded row inside the row, and makes room for them
@@ -32,7 +30,7 @@ func layout(rows []Row, fill filler) (all []dashboard.PanelOrRowPanel, err error
 		id++
 		title := dashboard.NewRowPanel()
 		title.Title, title.Id, title.Collapsed = &r.Title, id, r.folded
-		title.GridPos = &dashboard.GridPos{Y: y, W: columns, H: 1}
+		title.GridPos = &dashboard.GridPos{Y: y, W: Full, H: 1}
 		y++
 		below, bottom, err := r.place(y, &id, fill)
 		if err != nil {
@@ -65,11 +63,11 @@ func (r Row) untitled(all []dashboard.PanelOrRowPanel, y uint32, id *uint32, fil
 func (r Row) place(y uint32, id *uint32, fill filler) (below []dashboard.Panel, bottom uint32, err error) {
 	var x, height uint32
 	for _, p := range r.Panels {
-		if x+p.Width > columns {
+		if x+p.Width > Full {
 			x, y, height = 0, y+height, 0
 		}
 		p.fill = fill
-		made, err := p.Build()
+		made, err := p.build()
 		if err != nil {
 			return nil, 0, fmt.Errorf("%s: %w", p.Title, err)
 		}

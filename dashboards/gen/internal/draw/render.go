@@ -22,8 +22,7 @@ func source() common.DataSourceRef {
 	return common.DataSourceRef{Type: new("prometheus"), Uid: new("${datasource}")}
 }
 
-// Build implements cog.Builder.
-func (p Panel) Build() (dashboard.Panel, error) {
+func (p Panel) build() (dashboard.Panel, error) {
 	if slices.Contains([]Kind{AlertList, Logs, Traces, Words}, p.Kind) {
 		return p.elsewhere()
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/lockscope/lockscope/dashboards/deploy"
 )
 
-// variable is a choice of the reader.
+// Variable is a choice of the reader.
 type Variable struct {
 	name, label, about string
 	query              string // for its values
@@ -51,7 +51,7 @@ func (v Variable) Build() (dashboard.VariableModel, error) {
 
 const prometheusSource = "prometheus"
 
-// processes returns the variables of every dashboard. The values of each depend on the variable before it.
+// Processes returns the variables of every dashboard. The values of each depend on the variable before it.
 // Every relevant process has one of the metrics.
 func Processes(metrics ...string) []Variable {
 	const cluster = deploy.ClusterLabel
@@ -67,23 +67,30 @@ func Processes(metrics ...string) []Variable {
 	}
 }
 
-func Resources(some bool) Variable {
+// Resources selects resources, at first all.
+func Resources() Variable { return resources(false) }
+
+// OneResource selects resources, at first one.
+func OneResource() Variable { return resources(true) }
+
+func resources(some bool) Variable {
 	return Variable{name: "resource", label: "Resource", some: some,
 		about: "Values of the label resource. Parts that look like ids are *.",
 		query: "label_values(distributed_lock_wait_seconds_count{I}, resource)"}
 }
 
+// LockNodes selects nodes that have the metric.
 func LockNodes(metric string) Variable {
 	return Variable{name: "lock_node", label: "Lock node", about: "Nodes that hold locks.",
 		query: "label_values(" + metric + "{I}, lock_node)"}
 }
 
-// anyTempo selects the first Tempo in Grafana. Panels of traces query it.
+// Tempo selects the first Tempo in Grafana. Panels of traces query it.
 func Tempo() Variable {
 	return Variable{name: tracesVariable, label: "Traces", about: "The Tempo to query.", source: "tempo"}
 }
 
-// anyLoki selects the first Loki in Grafana. Panels of logs query it.
+// Loki selects the first Loki in Grafana. Panels of logs query it.
 func Loki() Variable {
 	return Variable{name: logsVariable, label: "Logs", about: "The Loki to query.", source: "loki"}
 }
