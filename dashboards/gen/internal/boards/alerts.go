@@ -4,17 +4,18 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/lockscope/lockscope/dashboards/gen/internal/boards/objectives"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/rules"
 )
 
 // alertsBoard has every firing alert and every objective.
 func alertsBoard(c config.Config) board {
-	o := objectivesOf(c)
+	o := objectives.Of(c)
 	return board{
 		UID: "lockscope-alerts", Title: "Distributed locks / Alerts and objectives", From: "now-3h",
 		About: "Every alert that fires, the objectives of every resource, and how fast their budgets burn. Objectives: " +
-			o.promise() + ".",
+			o.Promise() + ".",
 		Variables: append(processes("distributed_lock_wait_seconds_count", "distributed_lock_scanner_up"),
 			resources()),
 		Marks: []mark{losses()},
@@ -50,30 +51,31 @@ func firingPanels() []panel {
 }
 
 // alertTiles show the objectives, and whether the data of the scanner is fresh.
-func alertTiles(c config.Config, o objectives) []panel {
+func alertTiles(c config.Config, o objectives.Objectives) []panel {
 	stale, period := time.Duration(c.Alerts.ScannerStale).Seconds(), " in "+o.Period.String()
 	return []panel{
 		tile("Worst availability", "percentunit", 2, atLeast(o.Availability),
-			now("bottomk(1, "+o.availability(" by ($JOB, resource)")+")"),
+			now("bottomk(1, "+o.Available(" by ($JOB, resource)")+")"),
 			"The resource with the largest share of failed acquires in the time shown. Acquires that stalled calls "+
-				"prevent count as failed. Good: "+percent(o.Availability)+
+				"prevent count as failed. Good: "+objectives.Percent(o.Availability)+
 				" % or more. A small resource that always fails shows here, but not in the average beside it.").
 			Naming("{{resource}}"),
-		tile("Availability", "percentunit", 3, atLeast(o.Availability), now(o.availability("")),
-			"Share of acquires in the time shown that got the lock, over all resources. Good: "+percent(o.Availability)+
-				" % or more. If it is lower, see Objectives for the resource and Resources for the reason."),
-		tile("Error budget left", "percentunit", 1, budgetLeft(), now("min("+o.availabilityLeftOfPeriod()+")"),
+		tile("Availability", "percentunit", 3, atLeast(o.Availability), now(o.Available("")),
+			"Share of acquires in the time shown that got the lock, over all resources. Good: "+
+				objectives.Percent(o.Availability)+" % or more. If it is lower, see Objectives for the resource and "+
+				"Resources for the reason."),
+		tile("Error budget left", "percentunit", 1, budgetLeft(), now("min("+o.AvailabilityLeftOfPeriod()+")"),
 			"Failures that the worst resource may still have"+period+
 				", as a share of its budget. Good: above 50 %. Below 0 the objective is broken: make no risky changes "+
 				"to this resource's services until it recovers. Needs the recording rules."),
-		tile("Wait budget left", "percentunit", 1, budgetLeft(), now("min("+o.waitLeftOfPeriod()+")"),
+		tile("Wait budget left", "percentunit", 1, budgetLeft(), now("min("+o.WaitLeftOfPeriod()+")"),
 			"Slow waits that the worst resource may still have"+period+
 				", as a share of its budget. Good: above 50 %. Below 0 the objective is broken: shorten the work "+
 				"under the lock, or split the resource. Needs the recording rules."),
-		tile("Good waits", "percentunit", 2, atLeast(o.Wait), now(o.goodWaits("")),
+		tile("Good waits", "percentunit", 2, atLeast(o.Wait), now(o.GoodWaits("")),
 			fmt.Sprintf(
 				"Share of acquires in the time shown that waited at most %v s. Good: %s %% or more. If it is lower, "+
-					"find the resource in the table: holds or demand have grown.", o.Within, percent(o.Wait))),
+					"find the resource in the table: holds or demand have grown.", o.Within, objectives.Percent(o.Wait))),
 		tile("Leaked locks", "short", 0, anyIsBad(), now(findingKeys("no_ttl")),
 			"Lock keys of any library without a TTL, confirmed by the scanner. A key on several nodes counts once. "+
 				"Good: 0. Callers that wait for one wait forever: see Leaks."),
@@ -89,7 +91,7 @@ func alertTiles(c config.Config, o objectives) []panel {
 	}
 }
 
-func allObjectives(c config.Config, o objectives) []panel {
+func allObjectives(c config.Config, o objectives.Objectives) []panel {
 	by := " by ($JOB, resource)"
 	p99 := `histogram_quantile(0.99, sum by ($JOB, resource, le)
 		(increase(distributed_lock_wait_seconds_bucket{R}[$__range]))) >= 0` // without acquires it is NaN
@@ -99,9 +101,9 @@ func allObjectives(c config.Config, o objectives) []panel {
 		{Kind: grid, Title: "Objectives by resource", Width: full, Height: 9, Unit: "short", Decimals: auto,
 			About: "One line per resource. Good: all green. A budget below 0 % is spent: the resource has missed its " +
 				"objective, in the time shown or in " + o.Period.String() + ". Click a resource to see it in depth.",
-			Queries: instants(o.asked(by),
-				o.availability(by), o.availabilityLeft(by), o.availabilityLeftOfPeriod(),
-				o.goodWaits(by), o.waitLeft(by), o.waitLeftOfPeriod(), p99),
+			Queries: instants(o.Asked(by),
+				o.Available(by), o.AvailabilityLeft(by), o.AvailabilityLeftOfPeriod(),
+				o.GoodWaits(by), o.WaitLeft(by), o.WaitLeftOfPeriod(), p99),
 			Columns: []column{
 				{Title: "Acquires", Unit: "short", Steps: neutral(), Width: 110},
 				{Title: "Availability", Unit: "percentunit", Decimals: 3, Steps: atLeast(o.Availability), Width: 120},
@@ -116,11 +118,11 @@ func allObjectives(c config.Config, o objectives) []panel {
 			Sorted: []string{"Error budget" + period, "Wait budget" + period}, Rising: true,
 			Cells: []labelColumn{resourceCell()},
 		},
-		o.burning(chart("Error budget burn rate, "+fast.String(), "short", half,
+		o.Burning(chart("Error budget burn rate, "+fast.String(), "short", half,
 			course(fmt.Sprintf("%s{S} / (1 - %v)", rules.FailureRatio(fast), o.Availability), "{{job}} {{resource}}"),
 			"Failures as a multiple of what the budget allows. Good: below 1. Alerts fire above the dashed lines. "+
 				"Needs the recording rules.")).Linking(toResource()).Largest(c.Boards.Top),
-		o.burning(chart("Wait budget burn rate, "+fast.String(), "short", half,
+		o.Burning(chart("Wait budget burn rate, "+fast.String(), "short", half,
 			course(fmt.Sprintf("%s{S} / (1 - %v)", rules.SlowRatio(fast), o.Wait), "{{job}} {{resource}}"),
 			"Slow waits as a multiple of what the budget allows. Good: below 1. Alerts fire above the dashed lines. "+
 				"Needs the recording rules.")).Linking(toResource()).Largest(c.Boards.Top),

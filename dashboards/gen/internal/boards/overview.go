@@ -1,17 +1,20 @@
 package boards
 
-import "github.com/lockscope/lockscope/dashboards/gen/internal/config"
+import (
+	"github.com/lockscope/lockscope/dashboards/gen/internal/boards/objectives"
+	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
+)
 
 // Heights of the overview's lines. Together they fit on one screen.
 const overviewHeight, objectivesHeight = 7, 6
 
 // overviewBoard is one screen: what is wrong first, then who causes it, then what it costs.
 func overviewBoard(c config.Config) board {
-	o := objectivesOf(c)
+	o := objectives.Of(c)
 	return board{
 		UID: "lockscope-overview", Title: "Distributed locks / Overview", From: "now-1h",
 		About: "Start here in an incident: what is wrong, which locks callers wait for, who makes them wait, and the " +
-			"objectives. The other dashboards have the details. Objectives: " + o.promise() + ".",
+			"objectives. The other dashboards have the details. Objectives: " + o.Promise() + ".",
 		Variables: append(processes("distributed_lock_wait_seconds_count", "distributed_lock_scanner_up"),
 			resources()),
 		Marks: []mark{losses()},
@@ -25,14 +28,14 @@ func overviewBoard(c config.Config) board {
 	}
 }
 
-func objectivesSummary(o objectives) panel {
+func objectivesSummary(o objectives.Objectives) panel {
 	by := " by ($JOB, resource)"
 	return panel{Kind: grid, Title: "Objectives by resource", Unit: "short", Decimals: auto,
 		About: "The resources that have used most of their budgets. Good: all green. Acquires that stalled calls " +
 			"prevent count as failed and slow. Below 0 % of the " + o.Period.String() + " budget the objective is " +
 			"missed. Alerts and objectives has all columns. Budgets need the recording rules.",
-		Queries: instants(o.asked(by), o.availability(by), o.availabilityLeftOfPeriod(), o.goodWaits(by),
-			o.waitLeftOfPeriod()),
+		Queries: instants(o.Asked(by), o.Available(by), o.AvailabilityLeftOfPeriod(), o.GoodWaits(by),
+			o.WaitLeftOfPeriod()),
 		Columns: []column{
 			{Title: "Acquires", Unit: "short", Steps: neutral(), Width: 80},
 			{Title: "Availability", Unit: "percentunit", Decimals: 2, Steps: atLeast(o.Availability), Width: 95},

@@ -3,12 +3,13 @@ package boards
 import (
 	"fmt"
 
+	"github.com/lockscope/lockscope/dashboards/gen/internal/boards/objectives"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/rules"
 )
 
 func resourceBoard(c config.Config) board {
-	o := objectivesOf(c)
+	o := objectives.Of(c)
 	return board{
 		UID: "lockscope-resource", Title: "Distributed locks / Resource", From: "now-3h",
 		About: "One resource in depth: its waits, its holders and their hold times, its retries, its lost leases.",
@@ -32,7 +33,7 @@ func resourceBoard(c config.Config) board {
 const holdRate = `sum by (le) (rate(distributed_lock_hold_seconds_bucket{R}[$__rate_interval]))`
 
 // resourceTiles show the present state first, then the time shown.
-func resourceTiles(c config.Config, o objectives) []panel {
+func resourceTiles(c config.Config, o objectives.Objectives) []panel {
 	return []panel{
 		longestWait(c).Naming("{{job}}"), waitingNow(c), acquiresNow(),
 		tile("Leases lost", "short", 0, anyIsBad(),
@@ -44,10 +45,10 @@ func resourceTiles(c config.Config, o objectives) []panel {
 		tile("Hold p99", "s", auto, neutral(), now("histogram_quantile(0.99, "+holdRate+")"),
 			"One lease in a hundred is held longer. Good: far below the wait that callers can bear: each caller waits "+
 				"for whole holds. No data: no lease ends now."),
-		tile("Availability", "percentunit", 3, atLeast(o.Availability), now(o.availability("")),
+		tile("Availability", "percentunit", 3, atLeast(o.Availability), now(o.Available("")),
 			"Share of acquires in the time shown that got the lock; those that stalled calls prevent count as failed. "+
-				"Good: "+percent(o.Availability)+" % or more. If it is lower, see Acquires by outcome."),
-		tile("Error budget left", "percentunit", 1, budgetLeft(), now("min("+o.availabilityLeftOfPeriod()+")"),
+				"Good: "+objectives.Percent(o.Availability)+" % or more. If it is lower, see Acquires by outcome."),
+		tile("Error budget left", "percentunit", 1, budgetLeft(), now("min("+o.AvailabilityLeftOfPeriod()+")"),
 			"Failures that this resource may still have in "+o.Period.String()+
 				", as a share of its budget. Good: above 50 %. Below 0 the objective is broken. Needs the recording "+
 				"rules."),
@@ -59,7 +60,7 @@ func attemptsPerAcquire(by string) string {
 		/ (sum%[1]s (rate(distributed_lock_wait_seconds_count{R}[$__rate_interval])) > 0)`, by)
 }
 
-func resourceOutcomes(c config.Config, o objectives) []panel {
+func resourceOutcomes(c config.Config, o objectives.Objectives) []panel {
 	var failing, slow []query
 	for _, w := range o.Windows {
 		failing = append(failing, query{Expr: fmt.Sprintf("max(%s{S} / (1 - %v))", rules.FailureRatio(w.Long),
@@ -74,7 +75,7 @@ func resourceOutcomes(c config.Config, o objectives) []panel {
 				"{{job}} {{instance}}"),
 			"Failed acquires per second. Good: none. One process: its network or its deadline. All processes: the "+
 				"holder or the nodes.").Rare().Largest(c.Boards.Top),
-		o.burning(chart("Error budget burn rates", "short", third, append(failing, slow...),
+		o.Burning(chart("Error budget burn rates", "short", third, append(failing, slow...),
 			"Failures and slow waits as a multiple of what the budgets allow, over each window of the alerts. Good: "+
 				"all below 1. An alert fires when a window is above its factor. Needs the recording rules.")),
 	}

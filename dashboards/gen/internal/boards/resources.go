@@ -3,13 +3,14 @@ package boards
 import (
 	"fmt"
 
+	"github.com/lockscope/lockscope/dashboards/gen/internal/boards/objectives"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/rules"
 )
 
 // resourcesBoard compares resources.
 func resourcesBoard(c config.Config) board {
-	o := objectivesOf(c)
+	o := objectives.Of(c)
 	return board{
 		UID: "lockscope-resources", Title: "Distributed locks / Resources", From: "now-3h",
 		About: "All resources: who holds and who waits, waits, outcomes, queues, elections, semaphores, read/write locks, " +
@@ -32,11 +33,11 @@ func resourcesBoard(c config.Config) board {
 	}
 }
 
-func resourcesTotals(c config.Config, o objectives) []panel {
+func resourcesTotals(c config.Config, o objectives.Objectives) []panel {
 	return []panel{
-		tile("Good waits", "percentunit", 2, atLeast(o.Wait), now(o.goodWaits("")),
+		tile("Good waits", "percentunit", 2, atLeast(o.Wait), now(o.GoodWaits("")),
 			fmt.Sprintf("Share of acquires in the time shown that waited at most %v s. Good: %s %% or more. If it is lower, "+
-				"find the resource in Alerts and objectives: holds or demand have grown.", o.Within, percent(o.Wait))),
+				"find the resource in Alerts and objectives: holds or demand have grown.", o.Within, objectives.Percent(o.Wait))),
 		tile("Wait p99", "s", auto, above(c.Alerts.WaitP99Seconds),
 			now("histogram_quantile(0.99, "+waitRate+")"),
 			fmt.Sprintf("One acquire in a hundred waits longer. Good: far below %v s. Above it an alert fires.",
@@ -70,7 +71,7 @@ func failedResources() string {
 		` > 0)`
 }
 
-func resourcesOutcomes(c config.Config, o objectives) []panel {
+func resourcesOutcomes(c config.Config, o objectives.Objectives) []panel {
 	drain := `sum by ($JOB, resource) (distributed_lock_waiting{R})
 		/ (sum by ($JOB, resource) (rate(distributed_lock_acquisitions_total{R,outcome="acquired"}[$__rate_interval])) > 0)`
 	return []panel{
