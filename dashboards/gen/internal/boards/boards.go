@@ -4,6 +4,7 @@ package boards
 import (
 	"fmt"
 
+	"github.com/lockscope/lockscope/dashboards/gen/internal/boards/nodes"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
 )
 
@@ -16,7 +17,7 @@ type File struct {
 // Files returns all dashboards.
 func Files(c config.Config) ([]File, error) {
 	var files []File
-	for _, b := range []board{overviewBoard(c), alertsBoard(c), resourcesBoard(c), resourceBoard(c), nodesBoard(c),
+	for _, b := range []board{overviewBoard(c), alertsBoard(c), resourcesBoard(c), resourceBoard(c), nodes.Board(c),
 		leaksBoard(c), adoptionBoard(c)} {
 		text, err := b.Render()
 		if err != nil {

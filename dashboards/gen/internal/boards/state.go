@@ -1,11 +1,14 @@
 package boards
 
-import "github.com/lockscope/lockscope/dashboards/gen/internal/config"
+import (
+	"github.com/lockscope/lockscope/dashboards/gen/internal/boards/nodes"
+	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
+)
 
 // stateTiles show the present state. Each is red in a total outage, although no call returns then.
 func stateTiles(c config.Config) []panel {
 	all := []panel{
-		nodesToSpare("Usable lock nodes beyond the quorum, of the set with the fewest. Good: 1 of 3, 2 of 5. At 0 the " +
+		nodes.ToSpare("Usable lock nodes beyond the quorum, of the set with the fewest. Good: 1 of 3, 2 of 5. At 0 the " +
 			"next node that fails stops all locking in its set. Below 0 nobody gets a lock: see Nodes."),
 		alertsNow(),
 		longestWait(c),
