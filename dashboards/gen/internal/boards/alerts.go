@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/lockscope/lockscope/dashboards/gen/internal/boards/leaks"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/boards/objectives"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/rules"
@@ -76,11 +77,11 @@ func alertTiles(c config.Config, o objectives.Objectives) []panel {
 			fmt.Sprintf(
 				"Share of acquires in the time shown that waited at most %v s. Good: %s %% or more. If it is lower, "+
 					"find the resource in the table: holds or demand have grown.", o.Within, objectives.Percent(o.Wait))),
-		tile("Leaked locks", "short", 0, anyIsBad(), now(findingKeys("no_ttl")),
+		tile("Leaked locks", "short", 0, anyIsBad(), now(leaks.FindingKeys("no_ttl")),
 			"Lock keys of any library without a TTL, confirmed by the scanner. A key on several nodes counts once. "+
 				"Good: 0. Callers that wait for one wait forever: see Leaks."),
 		tile("Scan age", "s", auto, steps(green, at(stale/2, orange), at(stale, red)),
-			now("max(time() - max by ($CLUSTER lock_node) ("+lastSuccess+"{I} > 0))"),
+			now("max(time() - max by ($CLUSTER lock_node) ("+leaks.LastSuccess+"{I} > 0))"),
 			fmt.Sprintf(
 				"Time since the last complete sweep, of the node with the oldest. Good: a few sweep intervals. Above "+
 					"%s the findings shown are old.", c.Alerts.ScannerStale)),

@@ -4,6 +4,7 @@ package boards
 import (
 	"fmt"
 
+	"github.com/lockscope/lockscope/dashboards/gen/internal/boards/leaks"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/boards/nodes"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
 )
@@ -18,7 +19,7 @@ type File struct {
 func Files(c config.Config) ([]File, error) {
 	var files []File
 	for _, b := range []board{overviewBoard(c), alertsBoard(c), resourcesBoard(c), resourceBoard(c), nodes.Board(c),
-		leaksBoard(c), adoptionBoard(c)} {
+		leaks.Board(c), adoptionBoard(c)} {
 		text, err := b.Render()
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", b.UID, err)
