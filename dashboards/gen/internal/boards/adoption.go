@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
+	"github.com/lockscope/lockscope/dashboards/gen/internal/draw"
 )
 
 // misuse is a way to use locks that works until it does not.
@@ -47,7 +48,7 @@ func adoptionBoard(c config.Config) board {
 	return board{
 		UID: "lockscope-adoption", Title: "Distributed locks / Adoption", From: "now-24h",
 		About:     "Whether services use locks as intended: four habits that work until the day that they do not.",
-		Variables: append(processes("distributed_lock_wait_seconds_count"), resources()),
+		Variables: append(processes("distributed_lock_wait_seconds_count"), draw.Resources()),
 		Marks:     []mark{losses()},
 		Rows:      []row{{Panels: tiles}, {Panels: advice}, {Panels: tables}},
 	}

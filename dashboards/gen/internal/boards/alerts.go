@@ -7,6 +7,7 @@ import (
 	"github.com/lockscope/lockscope/dashboards/gen/internal/boards/leaks"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/boards/objectives"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
+	"github.com/lockscope/lockscope/dashboards/gen/internal/draw"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/rules"
 )
 
@@ -18,7 +19,7 @@ func alertsBoard(c config.Config) board {
 		About: "Every alert that fires, the objectives of every resource, and how fast their budgets burn. Objectives: " +
 			o.Promise() + ".",
 		Variables: append(processes("distributed_lock_wait_seconds_count", "distributed_lock_scanner_up"),
-			resources()),
+			draw.Resources()),
 		Marks: []mark{losses()},
 		Rows: []row{
 			{Title: "What fires", Panels: firingPanels()},

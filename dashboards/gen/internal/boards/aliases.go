@@ -66,7 +66,6 @@ var (
 	ratioChart       = draw.RatioChart
 	redisNodes       = draw.LockNodes
 	resourceCell     = draw.ResourceCell
-	resources        = draw.Resources
 	steps            = draw.Steps
 	tile             = draw.Tile
 	toNode           = draw.ToNode

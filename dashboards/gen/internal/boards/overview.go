@@ -2,7 +2,9 @@ package boards
 
 import (
 	"github.com/lockscope/lockscope/dashboards/gen/internal/boards/objectives"
+	"github.com/lockscope/lockscope/dashboards/gen/internal/boards/resources"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
+	"github.com/lockscope/lockscope/dashboards/gen/internal/draw"
 )
 
 // Heights of the overview's lines. Together they fit on one screen.
@@ -16,14 +18,14 @@ func overviewBoard(c config.Config) board {
 		About: "Start here in an incident: what is wrong, which locks callers wait for, who makes them wait, and the " +
 			"objectives. The other dashboards have the details. Objectives: " + o.Promise() + ".",
 		Variables: append(processes("distributed_lock_wait_seconds_count", "distributed_lock_scanner_up"),
-			resources()),
+			draw.Resources()),
 		Marks: []mark{losses()},
 		Rows: []row{
 			{Panels: stateTiles(c)},
-			{Panels: []panel{firingGroups().Sized(16, overviewHeight), waitClasses().Sized(8, overviewHeight)}},
-			{Panels: []panel{contended(c).Sized(13, overviewHeight), blame(c).Sized(11, overviewHeight)}},
+			{Panels: []panel{firingGroups().Sized(16, overviewHeight), resources.WaitClasses().Sized(8, overviewHeight)}},
+			{Panels: []panel{resources.Contended(c).Sized(13, overviewHeight), resources.Blame(c).Sized(11, overviewHeight)}},
 			{Panels: []panel{objectivesSummary(o).Sized(14, objectivesHeight),
-				acquiresByOutcome().Sized(10, objectivesHeight)}},
+				resources.AcquiresByOutcome().Sized(10, objectivesHeight)}},
 		},
 	}
 }

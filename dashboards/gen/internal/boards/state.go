@@ -2,6 +2,7 @@ package boards
 
 import (
 	"github.com/lockscope/lockscope/dashboards/gen/internal/boards/nodes"
+	"github.com/lockscope/lockscope/dashboards/gen/internal/boards/resources"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
 )
 
@@ -11,9 +12,9 @@ func stateTiles(c config.Config) []panel {
 		nodes.ToSpare("Usable lock nodes beyond the quorum, of the set with the fewest. Good: 1 of 3, 2 of 5. At 0 the " +
 			"next node that fails stops all locking in its set. Below 0 nobody gets a lock: see Nodes."),
 		alertsNow(),
-		longestWait(c),
-		waitingNow(c),
-		acquiresNow(),
+		resources.LongestWait(c),
+		resources.WaitingNow(c),
+		resources.AcquiresNow(),
 		tile("Leases lost", "short", 0, anyIsBad(),
 			now(`sum(increase(distributed_lock_lost_total{R,reason!="max_hold"}[$__range]))`),
 			"Leases in the time shown that ended in use. Good: 0. Two holders may have worked at once, unless the "+

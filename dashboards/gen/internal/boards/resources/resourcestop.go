@@ -1,20 +1,21 @@
-package boards
+package resources
 
 import (
 	"fmt"
 
 	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
+	"github.com/lockscope/lockscope/dashboards/gen/internal/draw"
 )
 
-func resourcesTop(c config.Config) []panel {
-	top := func(title, unit, expr, about string) panel {
-		return panel{Kind: topList, Title: title, About: about, Unit: unit, Decimals: auto, Width: third, Height: chartHeight,
+func resourcesTop(c config.Config) []draw.Panel {
+	top := func(title, unit, expr, about string) draw.Panel {
+		return draw.Panel{Kind: draw.TopList, Title: title, About: about, Unit: unit, Decimals: draw.Auto, Width: draw.Third, Height: draw.ChartHeight,
 			Zero: true,
-			Queries: []query{{Expr: fmt.Sprintf("topk(%d, %s)", c.Boards.Top, expr), Legend: "{{job}} {{resource}}",
-				Instant: true}}, Links: []link{toResource()}, Steps: neutral()}
+			Queries: []draw.Query{{Expr: fmt.Sprintf("topk(%d, %s)", c.Boards.Top, expr), Legend: "{{job}} {{resource}}",
+				Instant: true}}, Links: []draw.Link{draw.ToResource()}, Steps: draw.Neutral()}
 	}
 	const by = "$JOB, resource"
-	return []panel{
+	return []draw.Panel{
 		top("Most time spent waiting", "s", waited(by),
 			"Time that callers waited in the time shown, calls in progress included. Start here when things are slow. Good: "+
 				"a small part of the time shown, times the number of callers."),
@@ -27,21 +28,21 @@ func resourcesTop(c config.Config) []panel {
 	}
 }
 
-func resourcesLosses(c config.Config) []panel {
+func resourcesLosses(c config.Config) []draw.Panel {
 	// Every pair of resource and reason has a counter that starts at 0. Only pairs with losses get a line.
 	const lost = `sum by ($JOB, resource, reason) (rate(distributed_lock_lost_total{R}[$__rate_interval]))
 		and sum by ($JOB, resource, reason) (increase(distributed_lock_lost_total{R}[$__range])) > 0`
-	return []panel{
-		chart("Leases lost by reason", "ops", third, course(lost, "{{job}} {{resource}} {{reason}}"),
+	return []draw.Panel{
+		draw.Chart("Leases lost by reason", "ops", draw.Third, draw.History(lost, "{{job}} {{resource}} {{reason}}"),
 			"Good: no line. extend_failed: too few nodes answered. taken_over: a quorum no longer had the lease. "+
 				"expired: nothing renewed it. max_hold: it reached its MaxHold.").Rare().Otherwise("none lost").
-			Linking(toResource()).Largest(c.Boards.Top),
-		chart("Release failures by resource", "ops", third,
-			course(`sum by ($JOB, resource) (rate(distributed_lock_release_failures_total{R}[$__rate_interval]))`,
+			Linking(draw.ToResource()).Largest(c.Boards.Top),
+		draw.Chart("Release failures by resource", "ops", draw.Third,
+			draw.History(`sum by ($JOB, resource) (rate(distributed_lock_release_failures_total{R}[$__rate_interval]))`,
 				"{{job}} {{resource}}"),
 			"Good: none. Together with losses: leases ended early. Alone: nodes do not answer.").Rare().
-			Linking(toResource()).Largest(c.Boards.Top),
-		chart("Measurement errors", "ops", third, []query{
+			Linking(draw.ToResource()).Largest(c.Boards.Top),
+		draw.Chart("Measurement errors", "ops", draw.Third, []draw.Query{
 			{Expr: `sum by ($JOB) (rate(distributed_lock_resource_overflow_total{I}[$__rate_interval]))`,
 				Legend: "{{job}} counted as other"},
 			{Expr: `sum by ($JOB) (rate(distributed_lock_observer_panics_total{I}[$__rate_interval]))`,

@@ -1,9 +1,10 @@
-package boards
+package resources
 
 import (
 	"fmt"
 
 	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
+	"github.com/lockscope/lockscope/dashboards/gen/internal/draw"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/rules"
 )
 
@@ -11,30 +12,30 @@ import (
 // versions, which do not report such calls.
 const stalled = `(sum(distributed_lock_waiting_without_quorum{R} or ` + rules.Stalled + `{R}) > 0)`
 
-func longestWait(c config.Config) panel {
-	return tile("Longest wait now", "s", auto,
-		steps(green, at(c.Alerts.WaitP99Seconds, orange), at(c.Alerts.DrainSeconds, red)),
-		now("topk(1, "+since("distributed_lock_waiting_since_timestamp_seconds{R}", "$JOB, resource")+")"),
+func LongestWait(c config.Config) draw.Panel {
+	return draw.Tile("Longest wait now", "s", draw.Auto,
+		draw.Steps(draw.Green, draw.At(c.Alerts.WaitP99Seconds, draw.Orange), draw.At(c.Alerts.DrainSeconds, draw.Red)),
+		draw.Now("topk(1, "+since("distributed_lock_waiting_since_timestamp_seconds{R}", "$JOB, resource")+")"),
 		fmt.Sprintf("How long the oldest call that has not returned has waited, and for which resource. Good: below %v "+
 			"s. If it grows, the tables below show what it waits for.", c.Alerts.WaitP99Seconds)).Naming("{{resource}}")
 }
 
-func waitingNow(c config.Config) panel {
+func WaitingNow(c config.Config) draw.Panel {
 	const waiting = `sum(distributed_lock_waiting{R})`
-	return tile("Waiting now", "short", 0,
-		steps(green, at(c.Alerts.Waiters, orange), at(10*c.Alerts.Waiters, red)),
-		[]query{{Expr: waiting + ` unless on () ` + stalled, Legend: "callers", Instant: true}},
+	return draw.Tile("Waiting now", "short", 0,
+		draw.Steps(draw.Green, draw.At(c.Alerts.Waiters, draw.Orange), draw.At(10*c.Alerts.Waiters, draw.Red)),
+		[]draw.Query{{Expr: waiting + ` unless on () ` + stalled, Legend: "callers", Instant: true}},
 		"Callers that wait for a lock. Good: a small number that comes and goes. Red, no quorum: some of them wait for "+
 			"nodes that do not answer, and no holder can let them in.").
-		Either("callers, no quorum", waiting+` and on () `+stalled, red)
+		Either("callers, no quorum", waiting+` and on () `+stalled, draw.Red)
 }
 
-func acquiresNow() panel {
+func AcquiresNow() draw.Panel {
 	const acquired = `sum(rate(distributed_lock_acquisitions_total{R,outcome="acquired"}[$__rate_interval]))`
-	return tile("Acquires a second", "ops", auto, neutral(),
-		[]query{{Expr: acquired + ` unless on () (` + acquired + ` == 0 and on () ` + stalled + `)`, Legend: "acquired",
+	return draw.Tile("Acquires a second", "ops", draw.Auto, draw.Neutral(),
+		[]draw.Query{{Expr: acquired + ` unless on () (` + acquired + ` == 0 and on () ` + stalled + `)`, Legend: "acquired",
 			Instant: true}},
 		"Acquires per second that got the lock. Good: your usual rate. Red: none, while callers wait for nodes. No data: "+
 			"no process works, or none is scraped.").
-		Either("no quorum", acquired+` == 0 and on () `+stalled, red)
+		Either("no quorum", acquired+` == 0 and on () `+stalled, draw.Red)
 }

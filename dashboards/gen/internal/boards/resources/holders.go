@@ -1,13 +1,14 @@
-package boards
+package resources
 
 import (
 	"fmt"
 
 	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
+	"github.com/lockscope/lockscope/dashboards/gen/internal/draw"
 )
 
 // holders is a table of the processes that hold and wait most.
-func holders(c config.Config, title, by string, h uint32) panel {
+func holders(c config.Config, title, by string, h uint32) draw.Panel {
 	waiting, held := "sum by ("+by+") (distributed_lock_waiting{R})", "sum by ("+by+") (distributed_lock_held{R})"
 	most := func(expr string) string {
 		return fmt.Sprintf("%s and topk(%d, %s + %s)", expr, c.Boards.Top, waiting, held)
@@ -17,22 +18,22 @@ func holders(c config.Config, title, by string, h uint32) panel {
 	oldest := since("distributed_lock_waiting_since_timestamp_seconds{R}", by)
 	mean := fmt.Sprintf("sum by (%[1]s) (increase(distributed_lock_hold_seconds_sum{R}[$__range])) / (sum by (%[1]s) "+
 		"(increase(distributed_lock_hold_seconds_count{R}[$__range])) > 0)", by)
-	return panel{Kind: grid, Title: title, Width: full, Height: h, Unit: "short", Decimals: auto,
+	return draw.Panel{Kind: draw.Table, Title: title, Width: draw.Full, Height: h, Unit: "short", Decimals: draw.Auto,
 		About: "The processes that hold and wait most. Good: held for about the mean hold. Held for much longer: that " +
 			"process is stuck. Click the process for its live page, which names holders, waiters and their calls.",
-		Queries: instants("sort_desc("+most(held)+")", most(waiting), most(oldest), most(longest), most(mean)),
-		Columns: []column{
-			{Title: "Held", Unit: "short", Steps: neutral(), Width: 90},
+		Queries: draw.Instants("sort_desc("+most(held)+")", most(waiting), most(oldest), most(longest), most(mean)),
+		Columns: []draw.Column{
+			{Title: "Held", Unit: "short", Steps: draw.Neutral(), Width: 90},
 			{Title: "Waiting", Unit: "short",
-				Steps: steps(green, at(c.Alerts.Waiters, orange), at(10*c.Alerts.Waiters, red)), Width: 90},
-			{Title: "Oldest wait", Unit: "s", Decimals: auto, Steps: neutral(), Width: 110},
-			{Title: "Held for", Unit: "s", Decimals: auto, Steps: neutral(), Width: 110},
-			{Title: "Mean hold", Unit: "s", Decimals: auto, Steps: neutral(), Width: 110},
+				Steps: draw.Steps(draw.Green, draw.At(c.Alerts.Waiters, draw.Orange), draw.At(10*c.Alerts.Waiters, draw.Red)), Width: 90},
+			{Title: "Oldest wait", Unit: "s", Decimals: draw.Auto, Steps: draw.Neutral(), Width: 110},
+			{Title: "Held for", Unit: "s", Decimals: draw.Auto, Steps: draw.Neutral(), Width: 110},
+			{Title: "Mean hold", Unit: "s", Decimals: draw.Auto, Steps: draw.Neutral(), Width: 110},
 		},
-		Order: []string{"resource", "job", "instance"}, Narrow: labelWidth,
-		Cells: []labelColumn{
-			{Name: "instance", Links: []link{{Title: "Live page of this process", URL: c.Boards.Page(), Away: true}}},
-			resourceCell(),
+		Order: []string{"resource", "job", "instance"}, Narrow: draw.LabelWidth,
+		Cells: []draw.LabelColumn{
+			{Name: "instance", Links: []draw.Link{{Title: "Live page of this process", URL: c.Boards.Page(), Away: true}}},
+			draw.ResourceCell(),
 		},
 	}
 }
