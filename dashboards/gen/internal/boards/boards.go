@@ -4,6 +4,7 @@ package boards
 import (
 	"fmt"
 
+	"github.com/lockscope/lockscope/dashboards/gen/internal/boards/alerts"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/boards/leaks"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/boards/nodes"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/boards/resources"
@@ -19,7 +20,7 @@ type File struct {
 // Files returns all dashboards.
 func Files(c config.Config) ([]File, error) {
 	var files []File
-	for _, b := range []board{overviewBoard(c), alertsBoard(c), resources.All(c), resources.One(c), nodes.Board(c),
+	for _, b := range []board{overviewBoard(c), alerts.Board(c), resources.All(c), resources.One(c), nodes.Board(c),
 		leaks.Board(c), adoptionBoard(c)} {
 		text, err := b.Render()
 		if err != nil {

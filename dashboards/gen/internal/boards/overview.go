@@ -1,6 +1,7 @@
 package boards
 
 import (
+	"github.com/lockscope/lockscope/dashboards/gen/internal/boards/alerts"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/boards/objectives"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/boards/resources"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
@@ -22,7 +23,7 @@ func overviewBoard(c config.Config) board {
 		Marks: []mark{losses()},
 		Rows: []row{
 			{Panels: stateTiles(c)},
-			{Panels: []panel{firingGroups().Sized(16, overviewHeight), resources.WaitClasses().Sized(8, overviewHeight)}},
+			{Panels: []panel{alerts.ByName().Sized(16, overviewHeight), resources.WaitClasses().Sized(8, overviewHeight)}},
 			{Panels: []panel{resources.Contended(c).Sized(13, overviewHeight), resources.Blame(c).Sized(11, overviewHeight)}},
 			{Panels: []panel{objectivesSummary(o).Sized(14, objectivesHeight),
 				resources.AcquiresByOutcome().Sized(10, objectivesHeight)}},

@@ -1,6 +1,7 @@
 package boards
 
 import (
+	"github.com/lockscope/lockscope/dashboards/gen/internal/boards/alerts"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/boards/nodes"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/boards/resources"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
@@ -11,7 +12,7 @@ func stateTiles(c config.Config) []panel {
 	all := []panel{
 		nodes.ToSpare("Usable lock nodes beyond the quorum, of the set with the fewest. Good: 1 of 3, 2 of 5. At 0 the " +
 			"next node that fails stops all locking in its set. Below 0 nobody gets a lock: see Nodes."),
-		alertsNow(),
+		alerts.Firing(),
 		resources.LongestWait(c),
 		resources.WaitingNow(c),
 		resources.AcquiresNow(),

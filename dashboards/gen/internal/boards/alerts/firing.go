@@ -1,9 +1,10 @@
-package boards
+package alerts
 
 import (
 	"strings"
 
 	"github.com/lockscope/lockscope/dashboards/deploy"
+	"github.com/lockscope/lockscope/dashboards/gen/internal/draw"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/rules"
 )
 
@@ -33,54 +34,54 @@ func urgency() string {
 		` or ` + lookInto + ` * ` + firing(`severity="warning"`)
 }
 
-func whatToDo() column {
-	return column{Title: "Do", Unit: "short", Steps: steps(blue, at(2, orange), at(3, red)), Width: 90,
+func whatToDo() draw.Column {
+	return draw.Column{Title: "Do", Unit: "short", Steps: draw.Steps(draw.Blue, draw.At(2, draw.Orange), draw.At(3, draw.Red)), Width: 90,
 		Words: map[string]string{startHere: "start here", actNow: "act now", lookInto: "look into", follows: "follows"}}
 }
 
 // firingGroups has a line for each name of an alert: a lost quorum makes hundreds of alerts fire, and their cause
 // must be above them.
-func firingGroups() panel {
+func ByName() draw.Panel {
 	const group = "($CLUSTER alertname, severity)"
 	const age = `max by ($JOB, alertname, severity, resource, lock_node) (time() - ALERTS_FOR_STATE{J,` +
 		`alertname=~"DistributedLock.+"} and ignoring (alertstate) `
 	oldest := `topk by ` + group + ` (1, ` + age + firing() + `))`
 	of := func(expr string) string { return `0 * ` + oldest + ` + on ` + group + ` group_left () ` + expr }
-	return panel{Kind: grid, Title: "Firing alerts", Unit: "short", Decimals: auto, None: "no alert is firing",
+	return draw.Panel{Kind: draw.Table, Title: "Firing alerts", Unit: "short", Decimals: draw.Auto, None: "no alert is firing",
 		About: "Alerts of these rules that fire for the chosen jobs, one line for each name, causes first. The resource, " +
 			"node and job are those of the longest. Good: none. Follows: a consequence of another alert, for which the " +
 			"Alertmanager sends nothing. Click the name for the runbook. Alerts and objectives lists each.",
-		Queries: instants(of(`max by `+group+` (`+urgency()+`)`), of(`count by `+group+` (`+firing()+`)`), oldest),
-		Columns: []column{
+		Queries: draw.Instants(of(`max by `+group+` (`+urgency()+`)`), of(`count by `+group+` (`+firing()+`)`), oldest),
+		Columns: []draw.Column{
 			whatToDo(),
-			{Title: "Alerts", Unit: "short", Steps: neutral(), Width: 70},
-			{Title: "Active for", Unit: "s", Decimals: auto, Steps: neutral(), Width: 100},
+			{Title: "Alerts", Unit: "short", Steps: draw.Neutral(), Width: 70},
+			{Title: "Active for", Unit: "s", Decimals: draw.Auto, Steps: draw.Neutral(), Width: 100},
 		},
 		Sorted: []string{"Do", "Active for"},
 		Order:  []string{"alertname", "Value #A", "Value #B", "Value #C", "resource", "lock_node", "job"},
 		Hidden: []string{"severity"},
-		Cells:  alertCells(), Narrow: labelWidth,
+		Cells:  alertCells(), Narrow: draw.LabelWidth,
 	}
 }
 
-func alertCells() []labelColumn {
-	return []labelColumn{
-		{Name: "alertname", Width: 300, Links: []link{{Title: "Runbook",
+func alertCells() []draw.LabelColumn {
+	return []draw.LabelColumn{
+		{Name: "alertname", Width: 300, Links: []draw.Link{{Title: "Runbook",
 			URL: deploy.ShippedRunbooks + "/${__data.fields.alertname}.md", Away: true}}},
 		{Name: "severity", Width: 80},
-		resourceCell(),
-		nodeCell(),
+		draw.ResourceCell(),
+		draw.NodeCell(),
 	}
 }
 
 // alertsNow is red only for alerts that page.
-func alertsNow() panel {
+func Firing() draw.Panel {
 	names := func(more ...string) string {
 		return `count(count by ($CLUSTER alertname) (` + firing(more...) + ` unless ` + heldBack() + `))`
 	}
 	warnings := `(` + names() + ` unless on () ` + names(`severity="critical"`) + `)`
-	return tile("Alerts firing", "short", 0, anyIsBad(),
-		[]query{{Expr: `(` + names() + ` or vector(0)) unless on () ` + warnings, Legend: "alerts", Instant: true}},
+	return draw.Tile("Alerts firing", "short", 0, draw.AnyIsBad(),
+		[]draw.Query{{Expr: `(` + names() + ` or vector(0)) unless on () ` + warnings, Legend: "alerts", Instant: true}},
 		"Alerts of these rules that fire for the chosen jobs, each name once, without the consequences of others. Good: 0. "+
-			"Orange: none of them is critical. The table below has them all.").Either("warnings", warnings, orange)
+			"Orange: none of them is critical. The table below has them all.").Either("warnings", warnings, draw.Orange)
 }
