@@ -9,6 +9,7 @@ import (
 	"github.com/lockscope/lockscope/dashboards/gen/internal/boards/nodes"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/boards/resources"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
+	"github.com/lockscope/lockscope/dashboards/gen/internal/draw"
 )
 
 // File is a dashboard as Grafana imports it.
@@ -20,7 +21,7 @@ type File struct {
 // Files returns all dashboards.
 func Files(c config.Config) ([]File, error) {
 	var files []File
-	for _, b := range []board{overviewBoard(c), alerts.Board(c), resources.All(c), resources.One(c), nodes.Board(c),
+	for _, b := range []draw.Board{overviewBoard(c), alerts.Board(c), resources.All(c), resources.One(c), nodes.Board(c),
 		leaks.Board(c), adoptionBoard(c)} {
 		text, err := b.Render()
 		if err != nil {
