@@ -24,7 +24,8 @@ func misuses() []misuse {
 				"without the lock. " +
 				"Good: 0.",
 			advice: "Pass the context of the lease to everything that the work calls, and stop when it ends."},
-		{title: "NoRenew leases near their end", counter: "distributed_lock_close_calls_total{R}", steps: draw.AnyIsSuspicious(),
+		{title: "NoRenew leases near their end", counter: "distributed_lock_close_calls_total{R}",
+			steps: draw.AnyIsSuspicious(),
 			about: "Leases without renewal in the time shown that were released with less than 10 % of their validity left. " +
 				"Good: 0.",
 			advice: "Drop NoRenew, or make the TTL twice as long as the longest run."},
@@ -39,7 +40,8 @@ func misuses() []misuse {
 func adoptionBoard(c config.Config) draw.Board {
 	var tiles, advice, tables []draw.Panel
 	for _, m := range misuses() {
-		tiles = append(tiles, draw.Tile(m.title, "short", 0, m.steps, draw.Now(`sum(increase(`+m.counter+`[$__range]))`), m.about).
+		tiles = append(tiles, draw.Tile(m.title, "short", 0, m.steps, draw.Now(`sum(increase(`+m.counter+`[$__range]))`),
+			m.about).
 			Wide(draw.Quarter))
 		advice = append(advice, draw.Panel{Kind: draw.Words, Title: "Advice", Text: m.advice, Width: draw.Quarter, Height: 3,
 			About: "What to change if the number above is not 0."})
@@ -60,10 +62,11 @@ func (m misuse) byResource(c config.Config) draw.Panel {
 	count := `sum by (` + by + `) (increase(` + m.counter + `[$__range]))`
 	released := `(sum by (` + by + `) (increase(distributed_lock_hold_seconds_count{R}[$__range])) > 0)`
 	most := func(expr string) string { return fmt.Sprintf("%s and topk(%d, %s)", expr, c.Boards.Top, count) }
-	return draw.Panel{Kind: draw.Table, Title: m.title + ", by resource", Width: draw.Quarter, Height: 9, Unit: "short", Decimals: draw.Auto,
-		None:    "no process counts this",
-		About:   m.about + " The share is of all leases that ended.",
-		Queries: draw.Instants(most(count), most(`clamp_max(`+count+` / `+released+`, 1)`)),
+	return draw.Panel{Kind: draw.Table, Title: m.title + ", by resource", Width: draw.Quarter, Height: 9, Unit: "short",
+		Decimals: draw.Auto,
+		None:     "no process counts this",
+		About:    m.about + " The share is of all leases that ended.",
+		Queries:  draw.Instants(most(count), most(`clamp_max(`+count+` / `+released+`, 1)`)),
 		Columns: []draw.Column{
 			{Title: "Leases", Unit: "short", Steps: m.steps, Width: 80},
 			{Title: "Share", Unit: "percentunit", Decimals: 1, Steps: draw.Neutral(), Width: 80},

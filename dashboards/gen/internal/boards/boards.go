@@ -1,4 +1,7 @@
 // Package boards generates the Grafana dashboards.
+//
+// Each subject is a package below this one. The overview draws from all of them, and they from package draw, which
+// knows Grafana.
 package boards
 
 import (

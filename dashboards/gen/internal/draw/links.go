@@ -1,11 +1,5 @@
 package draw
 
-// Link leads from a series or row to another dashboard or out of Grafana.
-type Link struct {
-	Title, URL string
-	Away       bool // in a new tab
-}
-
 // kept is the part of a link that keeps the time, the data source, the job and, by $LINKED, the clusters.
 const kept = "?${__url_time_range}&${datasource:queryparam}&${job:queryparam}$LINKED"
 

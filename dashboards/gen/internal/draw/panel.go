@@ -90,6 +90,12 @@ type LabelColumn struct {
 	Links []Link
 }
 
+// Link leads from a series or row to another dashboard or out of Grafana.
+type Link struct {
+	Title, URL string
+	Away       bool // in a new tab
+}
+
 // LabelWidth is the width of columns with short values, such as the job.
 const LabelWidth = 80
 

@@ -1,3 +1,4 @@
+// Package alerts has the board of alerts and objectives. The overview repeats some of its panels.
 package alerts
 
 import (
@@ -11,7 +12,7 @@ import (
 	"github.com/lockscope/lockscope/dashboards/gen/internal/rules"
 )
 
-// alertsBoard has every firing alert and every objective.
+// Board has every firing alert and every objective.
 func Board(c config.Config) draw.Board {
 	o := objectives.Of(c)
 	return draw.Board{
@@ -34,8 +35,9 @@ func firingPanels() []draw.Panel {
 	const height = 9
 	age := `(time() - ALERTS_FOR_STATE{J,alertname=~"DistributedLock.+"} and ignoring (alertstate) ` + firing() + `)`
 	return []draw.Panel{
-		{Kind: draw.Table, Title: "Each firing alert", Width: 2 * draw.Third, Height: height, Unit: "short", Decimals: draw.Auto,
-			None: "no alert is firing",
+		{Kind: draw.Table, Title: "Each firing alert", Width: 2 * draw.Third, Height: height, Unit: "short",
+			Decimals: draw.Auto,
+			None:     "no alert is firing",
 			About: "Alerts of these rules that fire for the chosen jobs, causes first, and for how long. Good: none. " +
 				"Follows: a consequence of another alert. Click the name for the runbook, the resource or the node for its " +
 				"dashboard. The overview has a line for each name.",

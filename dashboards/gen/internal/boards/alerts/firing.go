@@ -35,19 +35,21 @@ func urgency() string {
 }
 
 func whatToDo() draw.Column {
-	return draw.Column{Title: "Do", Unit: "short", Steps: draw.Steps(draw.Blue, draw.At(2, draw.Orange), draw.At(3, draw.Red)), Width: 90,
+	return draw.Column{Title: "Do", Unit: "short", Steps: draw.Steps(draw.Blue, draw.At(2, draw.Orange),
+		draw.At(3, draw.Red)), Width: 90,
 		Words: map[string]string{startHere: "start here", actNow: "act now", lookInto: "look into", follows: "follows"}}
 }
 
-// firingGroups has a line for each name of an alert: a lost quorum makes hundreds of alerts fire, and their cause
-// must be above them.
+// ByName is a table of the firing alerts. It has a line for each name: a lost quorum makes hundreds of alerts
+// fire, and their cause must be above them.
 func ByName() draw.Panel {
 	const group = "($CLUSTER alertname, severity)"
 	const age = `max by ($JOB, alertname, severity, resource, lock_node) (time() - ALERTS_FOR_STATE{J,` +
 		`alertname=~"DistributedLock.+"} and ignoring (alertstate) `
 	oldest := `topk by ` + group + ` (1, ` + age + firing() + `))`
 	of := func(expr string) string { return `0 * ` + oldest + ` + on ` + group + ` group_left () ` + expr }
-	return draw.Panel{Kind: draw.Table, Title: "Firing alerts", Unit: "short", Decimals: draw.Auto, None: "no alert is firing",
+	return draw.Panel{Kind: draw.Table, Title: "Firing alerts", Unit: "short", Decimals: draw.Auto,
+		None: "no alert is firing",
 		About: "Alerts of these rules that fire for the chosen jobs, one line for each name, causes first. The resource, " +
 			"node and job are those of the longest. Good: none. Follows: a consequence of another alert, for which the " +
 			"Alertmanager sends nothing. Click the name for the runbook. Alerts and objectives lists each.",
@@ -74,7 +76,7 @@ func alertCells() []draw.LabelColumn {
 	}
 }
 
-// alertsNow is red only for alerts that page.
+// Firing is a tile with the number of firing alerts. It is red only for alerts that page.
 func Firing() draw.Panel {
 	names := func(more ...string) string {
 		return `count(count by ($CLUSTER alertname) (` + firing(more...) + ` unless ` + heldBack() + `))`

@@ -1,3 +1,4 @@
+// Package leaks has the board of the scanner: its findings, and the cost of its sweeps.
 package leaks
 
 import (
@@ -9,6 +10,7 @@ import (
 	"github.com/lockscope/lockscope/dashboards/gen/internal/draw"
 )
 
+// Board is the board of leaks.
 func Board(c config.Config) draw.Board {
 	return draw.Board{
 		UID: "lockscope-leaks", Title: "Distributed locks / Leaks", From: "now-6h",
@@ -29,6 +31,7 @@ func Board(c config.Config) draw.Board {
 // worst takes the largest value of all scanner replicas.
 func worst(metric, by string) string { return fmt.Sprintf("max by (%s) (%s)", by, metric) }
 
+// LastSuccess is the metric of the time of a node's last complete sweep.
 const LastSuccess = "distributed_lock_scanner_last_success_timestamp_seconds"
 
 // latest takes the value of the replica that swept a node last. Replicas on standby still serve old values.
@@ -41,7 +44,7 @@ func latest(metric, selector, by string) string {
 // sinceSweep is the time since the last complete sweep of a node, absent before the first.
 const sinceSweep = "time() - max by ($CLUSTER lock_node) (" + LastSuccess + "{N} > 0)"
 
-// findingKeys counts keys with a finding, each once. If no scanner reports keys, it takes the largest count of
+// FindingKeys counts keys with a finding, each once. If no scanner reports keys, it takes the largest count of
 // any node.
 func FindingKeys(class string) string {
 	selector := `{I,class="` + class + `"}`
@@ -75,7 +78,8 @@ func leakTiles(c config.Config) []draw.Panel {
 			draw.Now("max("+latest("distributed_lock_scanner_oldest_leak_seconds", "{N}", "$CLUSTER lock_node")+") > 0"),
 			"Time since the oldest lock without a TTL was found. Good: none. Hours: nobody acts on the alert.").
 			Otherwise("none"),
-		draw.Tile("Scan age", "s", draw.Auto, draw.Steps(draw.Green, draw.At(stale/2, draw.Orange), draw.At(stale, draw.Red)), draw.Now("max("+sinceSweep+")"),
+		draw.Tile("Scan age", "s", draw.Auto, draw.Steps(draw.Green, draw.At(stale/2, draw.Orange),
+			draw.At(stale, draw.Red)), draw.Now("max("+sinceSweep+")"),
 			fmt.Sprintf(
 				"Time since the last complete sweep, of the node with the oldest. Good: a few sweep intervals. Above "+
 					"%s an alert fires, and the other numbers here are old.", c.Alerts.ScannerStale)),
@@ -93,7 +97,8 @@ func leakFindings() []draw.Panel {
 				"{{class}}"),
 			"Confirmed findings, summed over all nodes. Good: none. A step at a deployment shows which one brought "+
 				"the leak.").
-			Stacked().Tinted(draw.In(draw.Red, "no_ttl"), draw.In(draw.Orange, "long_ttl"), draw.In(draw.Yellow, "held_too_long"),
+			Stacked().Tinted(draw.In(draw.Red, "no_ttl"), draw.In(draw.Orange, "long_ttl"),
+			draw.In(draw.Yellow, "held_too_long"),
 			draw.In(draw.Purple, "orphan"),
 			draw.In(draw.Blue, "foreign_type")),
 		draw.Chart("Findings by node", "short", draw.Third,
@@ -122,7 +127,8 @@ func leakNodes(c config.Config) []draw.Panel {
 	stale := time.Duration(c.Alerts.ScannerStale).Seconds()
 	node := func(metric string) string { return latest(metric, "{N}", "$CLUSTER lock_node") }
 	return []draw.Panel{
-		{Kind: draw.Table, Title: "Nodes at their last sweep", Width: draw.Full, Height: 7, Unit: "short", Decimals: draw.Auto,
+		{Kind: draw.Table, Title: "Nodes at their last sweep", Width: draw.Full, Height: 7, Unit: "short",
+			Decimals: draw.Auto,
 			About: "Good: reached, not truncated, no leaks, swept minutes ago. Truncated: the sweep stopped at a " +
 				"limit, and the counts are lower bounds. Raise the deadline or the page size.",
 			Queries: draw.Instants(worst("distributed_lock_scanner_up{N}", "$CLUSTER lock_node"),
@@ -155,8 +161,9 @@ func leakKeys() []draw.Panel {
 				"(distributed_lock_scanner_leaked_lock_info{N})))"),
 			Columns: []draw.Column{{Title: "Nodes", Unit: "short", Steps: draw.AnyIsBad(), Width: 90}},
 			Order:   []string{"key", "job"}},
-		{Kind: draw.States, Title: "Gaps of sweeps by reason", Width: draw.Half, Height: draw.ChartHeight, Unit: "short", Decimals: 0,
-			Steps: draw.Steps(draw.Green, draw.At(1, draw.Orange)),
+		{Kind: draw.States, Title: "Gaps of sweeps by reason", Width: draw.Half, Height: draw.ChartHeight, Unit: "short",
+			Decimals: 0,
+			Steps:    draw.Steps(draw.Green, draw.At(1, draw.Orange)),
 			About: "Orange: the last sweep did not read everything, for this reason. Good: green for every reason. " +
 				"Leaks in the unread part are not reported.",
 			Queries: draw.History("max by ($CLUSTER reason) (distributed_lock_scanner_incomplete{I})", "{{reason}}")},
@@ -198,7 +205,8 @@ func leakCost() []draw.Panel {
 	}
 	duration := "sum by ($CLUSTER lock_node, le) (increase(distributed_lock_scanner_pass_duration_seconds_bucket{N}[1h]))"
 	return []draw.Panel{
-		draw.Chart("Sweep duration, p99", "s", draw.Third, draw.History("histogram_quantile(0.99, "+duration+")", "{{lock_node}}"),
+		draw.Chart("Sweep duration, p99", "s", draw.Third,
+			draw.History("histogram_quantile(0.99, "+duration+")", "{{lock_node}}"),
 			"The slowest sweeps of the last hour, by node. Good: far below the sweep interval. Most of it is pauses: "+
 				"a gentle sweep is a long one."),
 		draw.Chart("Time spent sweeping", "percentunit", draw.Third,
@@ -218,8 +226,9 @@ func leakCost() []draw.Panel {
 		draw.Chart("Commands per sweep", "short", draw.Third,
 			draw.History(perSweep("distributed_lock_scanner_scan_calls_total"), "{{lock_node}}"),
 			"Commands sent to the node. Good: keys divided by the page size. Many more: the pages are too small."),
-		{Kind: draw.States, Title: "Truncated sweeps", Width: draw.Third, Height: draw.ChartHeight, Unit: "short", Decimals: 0,
-			Steps: draw.Steps(draw.Green, draw.At(1, draw.Orange)),
+		{Kind: draw.States, Title: "Truncated sweeps", Width: draw.Third, Height: draw.ChartHeight, Unit: "short",
+			Decimals: 0,
+			Steps:    draw.Steps(draw.Green, draw.At(1, draw.Orange)),
 			About: "Orange: the last sweep stopped at a limit before it had seen all keys, and the counts are lower " +
 				"bounds. Good: green. Otherwise raise the deadline or the page size.",
 			Queries: draw.History(latest("distributed_lock_scanner_truncated", "{N}", "$CLUSTER lock_node"),

@@ -1,3 +1,4 @@
+// Package nodes has the board of lock nodes: which answer, how fast, what fails, and how many may still fail.
 package nodes
 
 import (
@@ -9,6 +10,7 @@ import (
 	"github.com/lockscope/lockscope/dashboards/gen/internal/rules"
 )
 
+// Board is the board of lock nodes.
 func Board(c config.Config) draw.Board {
 	return draw.Board{
 		UID: "lockscope-nodes", Title: "Distributed locks / Nodes", From: "now-3h",
@@ -90,7 +92,8 @@ func nodeTiles(c config.Config) []draw.Panel {
 // nodeTop shows the nodes to look at first.
 func nodeTop(c config.Config) []draw.Panel {
 	top := func(title, unit, expr, about string, s []draw.Step) draw.Panel {
-		return draw.Panel{Kind: draw.TopList, Title: title, About: about, Unit: unit, Decimals: draw.Auto, Width: draw.Third, Height: draw.ChartHeight,
+		return draw.Panel{Kind: draw.TopList, Title: title, About: about, Unit: unit, Decimals: draw.Auto,
+			Width: draw.Third, Height: draw.ChartHeight,
 			Zero: true,
 			Queries: []draw.Query{{Expr: fmt.Sprintf("topk(%d, %s)", c.Boards.Top, expr), Legend: "{{lock_node}}",
 				Instant: true}},
@@ -140,27 +143,31 @@ func nodeViews() []draw.Panel {
 	share := draw.Steps(draw.Red, draw.At(0.5, draw.Orange), draw.At(1, draw.Green))
 	return []draw.Panel{
 		nodeSets(),
-		{Kind: draw.States, Title: "Processes that get an answer", Width: draw.Half, Height: 7, Unit: "percentunit", Decimals: 0,
-			Zero: true,
-			One:  true, Steps: share,
+		{Kind: draw.States, Title: "Processes that get an answer", Width: draw.Half, Height: 7, Unit: "percentunit",
+			Decimals: 0,
+			Zero:     true,
+			One:      true, Steps: share,
 			About: "Green: every process's last command got an answer. Orange: some did not. Red: most did not. Good: " +
 				"all green. An idle process keeps its last result: compare with the table.",
 			Queries: draw.History(`avg by ($CLUSTER lock_node) (distributed_lock_node_up{N})`, "{{lock_node}}"),
 			Links:   []draw.Link{draw.ToNode()}},
-		{Kind: draw.States, Title: "Processes that can use the node", Width: draw.Half, Height: 7, Unit: "percentunit", Decimals: 0,
-			Zero: true, One: true, Steps: share,
+		{Kind: draw.States, Title: "Processes that can use the node", Width: draw.Half, Height: 7, Unit: "percentunit",
+			Decimals: 0,
+			Zero:     true, One: true, Steps: share,
 			About: "Like the panel beside it, but by the results of the last five minutes. A node that answers with " +
 				"errors, or does not vote after a restart, is not usable. Good: all green. Quorum alerts use these " +
 				"values. Needs the recording rules.",
 			Queries: draw.History(rules.NodeUsable+"{M}", "{{lock_node}}"), Links: []draw.Link{draw.ToNode()}},
-		{Kind: draw.Table, Title: "Failing commands by process and node", Width: draw.Full, Height: 5, Unit: "percentunit", Decimals: 1,
-			None: "every process can use every node",
+		{Kind: draw.Table, Title: "Failing commands by process and node", Width: draw.Full, Height: 5, Unit: "percentunit",
+			Decimals: 1,
+			None:     "every process can use every node",
 			About: "Share of acquire commands of the last five minutes that failed, if more than 1 %. Good: empty. " +
 				"One process with many nodes: its network or credentials. One node with many processes: the node. " +
 				"Needs the recording rules.",
 			Queries: draw.Now("sort_desc(" + rules.NodeErrors + "{N} > 0.01)"),
-			Columns: []draw.Column{{Title: "Failed", Unit: "percentunit", Decimals: 1, Steps: draw.Steps(draw.Orange, draw.At(.5, draw.Red))}},
-			Hidden:  []string{"__name__"}},
+			Columns: []draw.Column{{Title: "Failed", Unit: "percentunit", Decimals: 1,
+				Steps: draw.Steps(draw.Orange, draw.At(.5, draw.Red))}},
+			Hidden: []string{"__name__"}},
 	}
 }
 
@@ -168,14 +175,17 @@ func nodeLatency(c config.Config) []draw.Panel {
 	byOperation := `sum by (operation, le) (rate(distributed_lock_node_duration_seconds_bucket{N}[$__rate_interval]))`
 	all := `sum by (le) (rate(distributed_lock_node_duration_seconds_bucket{N}[$__rate_interval]))`
 	return []draw.Panel{
-		draw.Chart("Acquire p99 by node", "s", draw.Half, draw.History("histogram_quantile(0.99, "+nodeRate+")", "{{lock_node}}"),
+		draw.Chart("Acquire p99 by node", "s", draw.Half,
+			draw.History("histogram_quantile(0.99, "+nodeRate+")", "{{lock_node}}"),
 			"One acquire command in a hundred takes longer. Good: below the dashed line, similar on all nodes. One "+
 				"node: look at SLOWLOG, fork pauses and fsync there. All nodes: the network, or CPU of the clients.").
 			Marked(draw.Above(c.Alerts.NodeP99Seconds)).Linking(draw.ToNode()),
-		draw.Chart("Acquire p50 by node", "s", draw.Half, draw.History("histogram_quantile(0.5, "+nodeRate+")", "{{lock_node}}"),
+		draw.Chart("Acquire p50 by node", "s", draw.Half,
+			draw.History("histogram_quantile(0.5, "+nodeRate+")", "{{lock_node}}"),
 			"The median time of an acquire command. Good: one round trip. The middle node decides a lock: a single "+
 				"distant node costs nothing until another fails.").Linking(draw.ToNode()),
-		draw.Chart("p99 by operation", "s", draw.Half, draw.History("histogram_quantile(0.99, "+byOperation+")", "{{operation}}"),
+		draw.Chart("p99 by operation", "s", draw.Half, draw.History("histogram_quantile(0.99, "+byOperation+")",
+			"{{operation}}"),
 			"One command in a hundred takes longer, by operation. Good: similar for all operations. Slow extends "+
 				"endanger leases. Slow releases delay the next holder."),
 		draw.HeatMap("Command time distribution", draw.Half, all,
@@ -191,10 +201,13 @@ func nodeFailures() []draw.Panel {
 			"Good: none but canceled. timeout, refused, dial: the node or the network. guard: it restarted and may "+
 				"not vote yet. readonly: it is a replica. busy: not sent, because earlier commands still hang. other: "+
 				"see the log.").
-			Stacked().Rare().Tinted(draw.In(draw.Red, "timeout"), draw.In("dark-red", "refused"), draw.In("semi-dark-red", "dial"),
-			draw.In(draw.Purple, "readonly"), draw.In(draw.Blue, "noscript"), draw.In(draw.Yellow, "guard"), draw.In(draw.Orange, "busy"), draw.In("gray", "canceled"),
+			Stacked().Rare().Tinted(draw.In(draw.Red, "timeout"), draw.In("dark-red", "refused"),
+			draw.In("semi-dark-red", "dial"),
+			draw.In(draw.Purple, "readonly"), draw.In(draw.Blue, "noscript"), draw.In(draw.Yellow, "guard"),
+			draw.In(draw.Orange, "busy"), draw.In("gray", "canceled"),
 			draw.In("light-red", "other")),
-		draw.Chart("Failures by node", "ops", draw.Third, draw.History("sum by ($CLUSTER lock_node) "+failed, "{{lock_node}}"),
+		draw.Chart("Failures by node", "ops", draw.Third,
+			draw.History("sum by ($CLUSTER lock_node) "+failed, "{{lock_node}}"),
 			"Good: none. One node: that node. All nodes: the processes, or the network between.").Stacked().Rare().Linking(
 			draw.ToNode()),
 		draw.Chart("Failures by operation", "ops", draw.Third, draw.History("sum by (operation) "+failed, "{{operation}}"),
@@ -205,7 +218,8 @@ func nodeFailures() []draw.Panel {
 
 func nodeMargin() []draw.Panel {
 	return []draw.Panel{
-		{Kind: draw.Heat, Title: "Spare votes distribution", Width: draw.Half, Height: draw.ChartHeight, Unit: "short", Decimals: draw.Auto,
+		{Kind: draw.Heat, Title: "Spare votes distribution", Width: draw.Half, Height: draw.ChartHeight, Unit: "short",
+			Decimals: draw.Auto,
 			About: "Won rounds by votes beyond the quorum, late votes included. Good: only the highest possible row " +
 				"stands out: 1 of 3 nodes, 2 of 5. If row 0 does, the next node that fails is one too many.",
 			Queries: draw.History(`sum by (le) (rate(distributed_lock_vote_margin_bucket{I}[$__rate_interval]))`, "{{le}}")},

@@ -12,8 +12,8 @@ const (
 	spare  = `(` + rules.NodesUsable + `{J} - on ($JOB, backend) group_left () ` + quorum + `)`
 )
 
-// nodesToSpare ignores working sets of one or two nodes: they have none to spare by design, and such a node
-// may be a whole cluster.
+// ToSpare is a tile with the usable nodes beyond the quorum, of the set with the fewest. It ignores working sets of one
+// or two nodes: they have none to spare by design, and such a node may be a whole cluster.
 func ToSpare(about string) draw.Panel {
 	const (
 		byDesign = `(` + size + ` <= on ($JOB, backend) ` + quorum + ` and on ($JOB, backend) ` + spare + ` >= 0)`

@@ -1,5 +1,5 @@
-// Package objectives has the objectives of resources as expressions: whether they are met, and how much of their budgets
-// is left.
+// Package objectives has the objectives of resources as expressions: whether they are met, and how much of their
+// budgets is left.
 package objectives
 
 import (
@@ -62,8 +62,8 @@ func (o Objectives) WaitLeft(by string) string {
 	return fmt.Sprintf("1 - (1 - %s) / (1 - %v)", o.GoodWaits(by), o.Wait)
 }
 
-// AvailabilityLeftOfPeriod is the share of the error budget of the whole period that is left, for each job and resource.
-// It uses recorded series: no dashboard reads a month of counters.
+// AvailabilityLeftOfPeriod is the share of the error budget of the whole period that is left, for each job and
+// resource. It uses recorded series: no dashboard reads a month of counters.
 func (o Objectives) AvailabilityLeftOfPeriod() string {
 	return fmt.Sprintf("1 - %s{S} / (1 - %v)", rules.FailureRatio(o.Period), o.Availability)
 }

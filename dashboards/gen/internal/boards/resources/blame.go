@@ -18,7 +18,7 @@ func classTints() []draw.Tint {
 		draw.In(draw.Red, "no_quorum")}
 }
 
-// waitClasses stacks what callers wait for.
+// WaitClasses stacks what callers wait for.
 func WaitClasses() draw.Panel {
 	return draw.Chart("Callers waiting, by class", callers, draw.Half,
 		draw.History(`sum by (class) (rate(distributed_lock_wait_class_seconds_total{R}[$__rate_interval]))`, "{{class}}"),
@@ -35,7 +35,7 @@ func waited(by string) string {
 		or sum by (%[1]s) (increase(distributed_lock_wait_seconds_sum{R}[$__range])))`, by)
 }
 
-// contended has the resources that callers waited for most, also if no call returns.
+// Contended has the resources that callers waited for most, also if no call returns.
 func Contended(c config.Config) draw.Panel {
 	const by = "$JOB, resource"
 	most := func(expr string) string { return fmt.Sprintf("%s and topk(%d, %s)", expr, c.Boards.Top, waited(by)) }
@@ -51,7 +51,8 @@ func Contended(c config.Config) draw.Panel {
 			most(`sum by (`+by+`) (rate(distributed_lock_acquisitions_total{R,outcome="acquired"}[$__rate_interval]))`)),
 		Columns: []draw.Column{
 			{Title: "Longest wait", Unit: "s", Decimals: draw.Auto, Width: 115,
-				Steps: draw.Steps(draw.Green, draw.At(c.Alerts.WaitP99Seconds, draw.Orange), draw.At(c.Alerts.DrainSeconds, draw.Red))},
+				Steps: draw.Steps(draw.Green, draw.At(c.Alerts.WaitP99Seconds, draw.Orange),
+					draw.At(c.Alerts.DrainSeconds, draw.Red))},
 			{Title: "Waiting", Unit: "short", Width: 70,
 				Steps: draw.Steps(draw.Green, draw.At(c.Alerts.Waiters, draw.Orange), draw.At(10*c.Alerts.Waiters, draw.Red))},
 			{Title: "No quorum", Unit: "short", Steps: draw.AnyIsBad(), Width: 85},
@@ -64,7 +65,7 @@ func Contended(c config.Config) draw.Panel {
 	}
 }
 
-// blame has the holders that made others wait most.
+// Blame has the holders that made others wait most.
 func Blame(c config.Config) draw.Panel {
 	const by = "resource, holder, call_site" // without the job, so that names have room
 	caused := `sum by (` + by + `) (increase(distributed_lock_inflicted_wait_seconds_total{R}[$__range]))`
@@ -73,7 +74,8 @@ func Blame(c config.Config) draw.Panel {
 		None: "nobody waits for a holder",
 		About: "Holders, and the code that took the lock, by the time that they made callers wait in the time shown. Calls " +
 			"in progress are included. Good: small times, spread evenly. One holder far above the others: look at its code " +
-			"under the lock. being handed over: nobody held it, because it was kept for the next waiter. unknown: no node named " +
+			"under the lock. being handed over: nobody held it, because it was kept for the next waiter. unknown: no node " +
+			"named " +
 			"the holder. other: beyond the limit of series.",
 		Queries: draw.Instants(most(caused),
 			most(`sum by (`+by+`) (rate(distributed_lock_inflicted_wait_seconds_total{R}[$__rate_interval]))`)),

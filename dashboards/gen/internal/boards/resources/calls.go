@@ -12,6 +12,7 @@ import (
 // versions, which do not report such calls.
 const stalled = `(sum(distributed_lock_waiting_without_quorum{R} or ` + rules.Stalled + `{R}) > 0)`
 
+// LongestWait is a tile with the longest wait of a call that has not returned.
 func LongestWait(c config.Config) draw.Panel {
 	return draw.Tile("Longest wait now", "s", draw.Auto,
 		draw.Steps(draw.Green, draw.At(c.Alerts.WaitP99Seconds, draw.Orange), draw.At(c.Alerts.DrainSeconds, draw.Red)),
@@ -20,6 +21,7 @@ func LongestWait(c config.Config) draw.Panel {
 			"s. If it grows, the tables below show what it waits for.", c.Alerts.WaitP99Seconds)).Naming("{{resource}}")
 }
 
+// WaitingNow is a tile with the number of callers that wait. It is red while some wait for nodes.
 func WaitingNow(c config.Config) draw.Panel {
 	const waiting = `sum(distributed_lock_waiting{R})`
 	return draw.Tile("Waiting now", "short", 0,
@@ -30,6 +32,7 @@ func WaitingNow(c config.Config) draw.Panel {
 		Either("callers, no quorum", waiting+` and on () `+stalled, draw.Red)
 }
 
+// AcquiresNow is a tile with the rate of acquires that got the lock. It is red if there are none for want of nodes.
 func AcquiresNow() draw.Panel {
 	const acquired = `sum(rate(distributed_lock_acquisitions_total{R,outcome="acquired"}[$__rate_interval]))`
 	return draw.Tile("Acquires a second", "ops", draw.Auto, draw.Neutral(),

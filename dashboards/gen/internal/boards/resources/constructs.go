@@ -17,7 +17,8 @@ func elections(c config.Config) []draw.Panel {
 	)
 	none := "no process takes part in an election"
 	return []draw.Panel{
-		{Kind: draw.Table, Title: "Leaders", Width: draw.Full, Height: draw.ChartHeight, Unit: "short", Decimals: draw.Auto, None: none,
+		{Kind: draw.Table, Title: "Leaders", Width: draw.Full, Height: draw.ChartHeight, Unit: "short", Decimals: draw.Auto,
+			None: none,
 			About: "The processes that lead. Good: one line for each election, and a term that lasts. Two lines for one " +
 				"election: two terms at once, unless its name is folded into *. An election that is missing has no leader.",
 			Queries: draw.Instants("sort_desc("+leads+")", "max by ("+by+") (distributed_lock_term{R}) > 0",
@@ -62,7 +63,8 @@ func semaphores(c config.Config) []draw.Panel {
 	none := "no process uses a semaphore"
 	most := func(expr string) string { return fmt.Sprintf("%s and topk(%d, %s)", expr, c.Boards.Top, inUse) }
 	return []draw.Panel{
-		{Kind: draw.Table, Title: "Semaphores", Width: draw.Half, Height: draw.ChartHeight, Unit: "short", Decimals: draw.Auto, None: none,
+		{Kind: draw.Table, Title: "Semaphores", Width: draw.Half, Height: draw.ChartHeight, Unit: "short",
+			Decimals: draw.Auto, None: none,
 			About: "Slots of the semaphores that are used most, by job. Good: a slot is free, or nobody waits. All in use and " +
 				"callers wait: after five minutes an alert fires. Slots is empty for names folded into *.",
 			Queries: draw.Instants("sort_desc("+most(inUse)+")", most(slots),
@@ -73,11 +75,13 @@ func semaphores(c config.Config) []draw.Panel {
 				{Title: "Waiting", Unit: "short", Steps: draw.Steps(draw.Green, draw.At(c.Alerts.Waiters, draw.Orange)), Width: 90},
 			},
 			Order: []string{"resource", "job"}, Cells: []draw.LabelColumn{draw.ResourceCell()}, Narrow: draw.LabelWidth},
-		draw.RatioChart("Slots in use", draw.Quarter, draw.History(`sum by ($CLUSTER resource) (distributed_lock_construct_held{R,`+
-			`kind="semaphore"}) / max by ($CLUSTER resource) (distributed_lock_slots{R})`, "{{resource}}"),
+		draw.RatioChart("Slots in use", draw.Quarter,
+			draw.History(`sum by ($CLUSTER resource) (distributed_lock_construct_held{R,`+
+				`kind="semaphore"}) / max by ($CLUSTER resource) (distributed_lock_slots{R})`, "{{resource}}"),
 			"Share of the slots that the chosen jobs hold. Good: below 100 %. At 100 % callers wait.").
 			Marked(draw.Steps(draw.Green, draw.At(1, draw.Orange))).Largest(c.Boards.Top).Otherwise(none),
-		draw.Chart("Leases by kind", "short", draw.Quarter, draw.History(`sum by (kind) (distributed_lock_construct_held{R})`, "{{kind}}"),
+		draw.Chart("Leases by kind", "short", draw.Quarter,
+			draw.History(`sum by (kind) (distributed_lock_construct_held{R})`, "{{kind}}"),
 			"Valid leases that are part of a construct: terms, slots, locks of sets, readers and writers. Good: follows the "+
 				"load.").Stacked().Otherwise("no process uses a construct"),
 	}
@@ -96,8 +100,10 @@ func readWrite(c config.Config) []draw.Panel {
 	oldest := since("distributed_lock_waiting_since_timestamp_seconds{R}", by)
 	most := func(expr string) string { return fmt.Sprintf("%s and topk(%d, %s)", expr, c.Boards.Top, both) }
 	return []draw.Panel{
-		{Kind: draw.Table, Title: "Read/write locks", Width: draw.Half, Height: draw.ChartHeight, Unit: "short", Decimals: draw.Auto, None: none,
-			About: fmt.Sprintf("Read/write locks that are held most, by job. Good: either readers or one writer. An oldest wait "+
+		{Kind: draw.Table, Title: "Read/write locks", Width: draw.Half, Height: draw.ChartHeight, Unit: "short",
+			Decimals: draw.Auto, None: none,
+			About: fmt.Sprintf("Read/write locks that are held most, by job. Good: either readers or one writer. "+
+				"An oldest wait "+
 				"above %v s while readers hold: a writer starves, and an alert fires.", limit),
 			Queries: draw.Instants("sort_desc("+most(readers)+")", most(writers),
 				most(`sum by (`+by+`) (distributed_lock_waiting{R})`), most(oldest)),
@@ -105,7 +111,8 @@ func readWrite(c config.Config) []draw.Panel {
 				{Title: "Readers", Unit: "short", Steps: draw.Neutral(), Width: 90},
 				{Title: "Writers", Unit: "short", Steps: draw.Neutral(), Width: 90},
 				{Title: "Waiting", Unit: "short", Steps: draw.Steps(draw.Green, draw.At(c.Alerts.Waiters, draw.Orange)), Width: 90},
-				{Title: "Oldest wait", Unit: "s", Decimals: draw.Auto, Steps: draw.Steps(draw.Green, draw.At(limit, draw.Orange)), Width: 110},
+				{Title: "Oldest wait", Unit: "s", Decimals: draw.Auto, Steps: draw.Steps(draw.Green, draw.At(limit, draw.Orange)),
+					Width: 110},
 			},
 			Order: []string{"resource", "job"}, Cells: []draw.LabelColumn{draw.ResourceCell()}, Narrow: draw.LabelWidth},
 		draw.Chart("Readers and writers", "short", draw.Quarter,
@@ -115,8 +122,10 @@ func readWrite(c config.Config) []draw.Panel {
 		draw.Chart("Longest wait while readers hold", "s", draw.Quarter,
 			draw.History(oldest+` * on ($CLUSTER resource) group_left () (max by ($CLUSTER resource) (`+
 				`distributed_lock_construct_held{R,kind="read"}) > bool 0)`, "{{job}} {{resource}}"),
-			fmt.Sprintf("Age of the oldest call that waits for a lock that readers hold. Good: returns to 0, which also means no reader. Above "+
+			fmt.Sprintf("Age of the oldest call that waits for a lock that readers hold. Good: returns to 0, "+
+				"which also means no reader. Above "+
 				"%v s a writer starves behind readers.", limit)).
-			Marked(draw.Steps(draw.Green, draw.At(limit, draw.Orange))).Linking(draw.ToResource()).Largest(c.Boards.Top).Otherwise(none),
+			Marked(draw.Steps(draw.Green, draw.At(limit, draw.Orange))).Linking(draw.ToResource()).
+			Largest(c.Boards.Top).Otherwise(none),
 	}
 }

@@ -25,7 +25,8 @@ func holders(c config.Config, title, by string, h uint32) draw.Panel {
 		Columns: []draw.Column{
 			{Title: "Held", Unit: "short", Steps: draw.Neutral(), Width: 90},
 			{Title: "Waiting", Unit: "short",
-				Steps: draw.Steps(draw.Green, draw.At(c.Alerts.Waiters, draw.Orange), draw.At(10*c.Alerts.Waiters, draw.Red)), Width: 90},
+				Steps: draw.Steps(draw.Green, draw.At(c.Alerts.Waiters, draw.Orange), draw.At(10*c.Alerts.Waiters, draw.Red)),
+				Width: 90},
 			{Title: "Oldest wait", Unit: "s", Decimals: draw.Auto, Steps: draw.Neutral(), Width: 110},
 			{Title: "Held for", Unit: "s", Decimals: draw.Auto, Steps: draw.Neutral(), Width: 110},
 			{Title: "Mean hold", Unit: "s", Decimals: draw.Auto, Steps: draw.Neutral(), Width: 110},

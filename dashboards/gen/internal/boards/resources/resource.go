@@ -1,3 +1,5 @@
+// Package resources has the boards of resources: [All] compares them and [One] shows one in depth. The overview repeats
+// some of their panels.
 package resources
 
 import (
@@ -9,6 +11,7 @@ import (
 	"github.com/lockscope/lockscope/dashboards/gen/internal/rules"
 )
 
+// One is the board of a single resource.
 func One(c config.Config) draw.Board {
 	o := objectives.Of(c)
 	return draw.Board{
@@ -19,7 +22,8 @@ func One(c config.Config) draw.Board {
 		Marks: []draw.Mark{draw.Losses()},
 		Rows: []draw.Row{
 			{Title: "$resource at a glance", Panels: resourceTiles(c, o)},
-			{Title: "What callers wait for", Panels: []draw.Panel{WaitClasses().Wide(draw.Third), Blame(c).Sized(2*draw.Third, draw.ChartHeight)}},
+			{Title: "What callers wait for", Panels: []draw.Panel{WaitClasses().Wide(draw.Third),
+				Blame(c).Sized(2*draw.Third, draw.ChartHeight)}},
 			{Title: "Who holds it", Panels: resourceHolders(c)},
 			{Title: "Waits", Panels: waits(o.Within)},
 			{Title: "Outcomes", Panels: resourceOutcomes(c, o)},
@@ -40,7 +44,8 @@ func resourceTiles(c config.Config, o objectives.Objectives) []draw.Panel {
 		draw.Tile("Leases lost", "short", 0, draw.AnyIsBad(),
 			draw.Now(`sum(increase(distributed_lock_lost_total{R,reason!="max_hold"}[$__range]))`),
 			"Leases in the time shown that ended in use. Good: 0. See Lost leases for the process and the reason."),
-		draw.Tile("Wait p99", "s", draw.Auto, draw.Above(c.Alerts.WaitP99Seconds), draw.Now("histogram_quantile(0.99, "+waitRate+")"),
+		draw.Tile("Wait p99", "s", draw.Auto, draw.Above(c.Alerts.WaitP99Seconds),
+			draw.Now("histogram_quantile(0.99, "+waitRate+")"),
 			fmt.Sprintf("One acquire in a hundred waits longer. Good: far below %v s. No data: no acquire ends now.",
 				c.Alerts.WaitP99Seconds)),
 		draw.Tile("Hold p99", "s", draw.Auto, draw.Neutral(), draw.Now("histogram_quantile(0.99, "+holdRate+")"),
@@ -123,7 +128,8 @@ func resourceHolding() []draw.Panel {
 			draw.History(`sum by (outcome) (rate(distributed_lock_extensions_total{R}[$__rate_interval]))`, "{{outcome}}"),
 			"Renewal rounds. Good: only ok, and overtaken: the lease was released during the round. error: the result "+
 				"is unknown and the round is repeated. lost: a quorum said no, and the lease is lost.").
-			Stacked().Rare().Tinted(draw.In(draw.Green, "ok"), draw.In("gray", "overtaken"), draw.In(draw.Orange, "error"), draw.In(draw.Red, "lost")),
+			Stacked().Rare().Tinted(draw.In(draw.Green, "ok"), draw.In("gray", "overtaken"), draw.In(draw.Orange, "error"),
+			draw.In(draw.Red, "lost")),
 	}
 }
 
@@ -153,8 +159,9 @@ func resourceLosses(c config.Config) []draw.Panel {
 			draw.History(`sum by (reason) (rate(distributed_lock_lost_total{R}[$__rate_interval]))`, "{{reason}}"),
 			"Good: none. extend_failed: too few nodes answered. taken_over: a quorum no longer had the lease. "+
 				"expired: nothing renewed it, or the process stood still. max_hold: it reached its MaxHold.").Stacked().Rare(),
-		{Kind: draw.Table, Title: "Leases lost by process", Width: draw.Half, Height: draw.ChartHeight, Unit: "short", Decimals: 0,
-			None: "none lost",
+		{Kind: draw.Table, Title: "Leases lost by process", Width: draw.Half, Height: draw.ChartHeight, Unit: "short",
+			Decimals: 0,
+			None:     "none lost",
 			About: "Leases lost in the time shown, by process and reason. Good: empty. One process: it stood still " +
 				"(garbage collection, CPU limit, suspension) or is cut off. All processes: the nodes.",
 			Queries: draw.Now(fmt.Sprintf("topk(%d, sum%s (increase(distributed_lock_lost_total{R}[$__range])) > 0)",

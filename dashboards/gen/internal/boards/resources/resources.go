@@ -9,7 +9,7 @@ import (
 	"github.com/lockscope/lockscope/dashboards/gen/internal/rules"
 )
 
-// resourcesBoard compares resources.
+// All is the board that compares resources.
 func All(c config.Config) draw.Board {
 	o := objectives.Of(c)
 	return draw.Board{
@@ -53,12 +53,15 @@ func resourcesTotals(c config.Config, o objectives.Objectives) []draw.Panel {
 			draw.Now(`sum(increase(distributed_lock_release_failures_total{R}[$__range]))`),
 			"Failed releases in the time shown: the lease was gone, or the nodes did not confirm. Good: 0. The next "+
 				"holder waits for the TTL, or has already overlapped."),
-		draw.Tile("Deadlocks", "short", 0, draw.AnyIsBad(), draw.Now(`sum(increase(distributed_lock_deadlocks_total{R}[$__range]))`),
+		draw.Tile("Deadlocks", "short", 0, draw.AnyIsBad(),
+			draw.Now(`sum(increase(distributed_lock_deadlocks_total{R}[$__range]))`),
 			"Cycles of callers that wait for one another within one process, in the time shown. Good: 0. Take locks "+
 				"in the same order everywhere. The log names the cycle."),
-		draw.Tile("Processes", "short", 0, draw.Neutral(), draw.Now(`count(count by ($JOB, instance) (distributed_lock_waiting{I}))`),
+		draw.Tile("Processes", "short", 0, draw.Neutral(),
+			draw.Now(`count(count by ($JOB, instance) (distributed_lock_waiting{I}))`),
 			"Processes that take locks and are scraped. Good: as many as you run."),
-		draw.Tile("Resources", "short", 0, draw.Neutral(), draw.Now(`count(count by ($JOB, resource) (distributed_lock_waiting{R}))`),
+		draw.Tile("Resources", "short", 0, draw.Neutral(),
+			draw.Now(`count(count by ($JOB, resource) (distributed_lock_waiting{R}))`),
 			"Values of the label resource, for each job. Good: a steady number. Ids in names should have become *."),
 	}
 }

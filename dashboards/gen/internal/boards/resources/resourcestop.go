@@ -9,7 +9,8 @@ import (
 
 func resourcesTop(c config.Config) []draw.Panel {
 	top := func(title, unit, expr, about string) draw.Panel {
-		return draw.Panel{Kind: draw.TopList, Title: title, About: about, Unit: unit, Decimals: draw.Auto, Width: draw.Third, Height: draw.ChartHeight,
+		return draw.Panel{Kind: draw.TopList, Title: title, About: about, Unit: unit, Decimals: draw.Auto,
+			Width: draw.Third, Height: draw.ChartHeight,
 			Zero: true,
 			Queries: []draw.Query{{Expr: fmt.Sprintf("topk(%d, %s)", c.Boards.Top, expr), Legend: "{{job}} {{resource}}",
 				Instant: true}}, Links: []draw.Link{draw.ToResource()}, Steps: draw.Neutral()}

@@ -9,7 +9,8 @@ const prevented = "prevented by stalled calls"
 
 // outcomeTints colours the outcomes of acquires, from good to bad.
 func outcomeTints() []draw.Tint {
-	return []draw.Tint{draw.In(draw.Green, "acquired"), draw.In(draw.Blue, "contended"), draw.In(draw.Purple, "canceled"), draw.In(draw.Orange, "timeout"),
+	return []draw.Tint{draw.In(draw.Green, "acquired"), draw.In(draw.Blue, "contended"),
+		draw.In(draw.Purple, "canceled"), draw.In(draw.Orange, "timeout"),
 		draw.In(draw.Red, "no_quorum"), draw.In("dark-red", "error"), draw.In("semi-dark-red", prevented)}
 }
 
@@ -27,7 +28,7 @@ func waits(good float64) []draw.Panel {
 	}
 }
 
-// acquiresByOutcome adds the acquires that stalled calls prevent, which end as nothing.
+// AcquiresByOutcome adds the acquires that stalled calls prevent, which end as nothing.
 func AcquiresByOutcome() draw.Panel {
 	const ended = `(rate(distributed_lock_acquisitions_total{R}[$__rate_interval]))`
 	return draw.Chart("Acquires by outcome", "ops", draw.Half, []draw.Query{
