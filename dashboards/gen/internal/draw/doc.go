@@ -9,6 +9,6 @@
 // Selectors of recorded series over all processes: {S} for a resource, {M} for a node, {J} for a job. {C} selects only
 // the cluster. $JOB and $CLUSTER stand in lists of labels, as in the rules: the same job in two clusters is two jobs.
 //
-// The package knows Grafana, and which labels the metrics share. What a board shows, and of which metrics, is in
-// package boards and those below it.
+// The package knows Grafana, and the labels that metrics share. What each board shows is in package boards and those
+// below it.
 package draw
