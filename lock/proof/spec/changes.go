@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
 )
 
 // Changes is the model of several changes of the configuration on the same nodes: at
@@ -46,7 +48,7 @@ func (s nodeSet) has(j int) bool { return s&(1<<j) != 0 }
 
 func (s nodeSet) size() (n int) {
 	for j := range changesNodes {
-		n += int(bit(s.has(j)))
+		n += int(explore.Bit(s.has(j)))
 	}
 	return n
 }
@@ -114,7 +116,7 @@ type changesState struct {
 	wiped uint8
 }
 
-// Start implements [Model].
+// Start implements [explore.Model].
 func (m *Changes) Start() (s changesState) {
 	for j := range s.nodes {
 		if m.set(1).has(j) {
@@ -124,7 +126,7 @@ func (m *Changes) Start() (s changesState) {
 	return s
 }
 
-// Violation implements [Model].
+// Violation implements [explore.Model].
 func (m *Changes) Violation(s changesState) string {
 	var standing []uint8
 	for i := range m.parsed.sets {
@@ -169,10 +171,10 @@ func (m *Changes) quorum(set nodeSet, is func(j int) bool) bool {
 
 func (m *Changes) count(set nodeSet, is func(j int) bool) (n int) {
 	for j := range changesNodes {
-		n += int(bit(set.has(j) && is(j)))
+		n += int(explore.Bit(set.has(j) && is(j)))
 	}
 	return n
 }
 
-// Canonical implements [Model]: which nodes are in which set matters, so none are alike.
+// Canonical implements [explore.Model]: which nodes are in which set matters, so none are alike.
 func (m *Changes) Canonical(s changesState) changesState { return s }

@@ -1,12 +1,16 @@
 package spec
 
-import "fmt"
+import (
+	"fmt"
 
-// Steps implements [Model]. An act may stop anywhere.
-func (m *Changes) Steps(s changesState, each func(Step, changesState)) {
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
+)
+
+// Steps implements [explore.Model]. An act may stop anywhere.
+func (m *Changes) Steps(s changesState, each func(explore.Step, changesState)) {
 	for a := range m.parsed.acts {
 		do := func(text string, j int, to changesState) {
-			each(Step{Text: fmt.Sprintf("change %d ", a+1) + text, Node: j}, to)
+			each(explore.Step{Text: fmt.Sprintf("change %d ", a+1) + text, Node: j}, to)
 		}
 		switch s.acts[a].phase {
 		case actIdle, actAsks:
@@ -26,7 +30,7 @@ func (m *Changes) Steps(s changesState, each func(Step, changesState)) {
 			if n.configuration != 0 {
 				to := s
 				to.nodes[j], to.wiped = changesMarker{}, s.wiped+1
-				each(Step{Text: "{n} loses its marker", Node: j}, to)
+				each(explore.Step{Text: "{n} loses its marker", Node: j}, to)
 			}
 		}
 	}

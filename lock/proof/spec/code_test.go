@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
@@ -258,7 +259,7 @@ func compareGuard(c *code, seed uint64) {
 			ask := guard.Ask{Length: ticksTTL, Nonce: fmt.Sprint("n", i), Known: identity(c.server)}
 			_, err := clients[client].AskQuarantine(c.Context(), ask)
 			c.must(err)
-			m.ask(s, client, 0, func(_ Step, to guardState) { s = to })
+			m.ask(s, client, 0, func(_ explore.Step, to guardState) { s = to })
 		}
 		votes := c.votes(clients[i%guardClients])
 		got, want := n.describe(), describeMarker(c.server.Marker(), c.server.RunID())

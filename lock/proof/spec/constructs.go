@@ -3,6 +3,8 @@ package spec
 import (
 	"fmt"
 	"slices"
+
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
 )
 
 // Steps with which explorations of constructs begin.
@@ -26,43 +28,43 @@ func asleep(client int, slots ...int) (steps []string) {
 	return steps
 }
 
-func heldConstructs() (quick, slow []Case) {
-	quick = []Case{
-		newCase("permits of one k", &Permits{Callers: "222", Old: 2, TTL: 2, Renewed: true}),
-		newCase("a caller with another k", &Permits{Callers: "112", Old: 1, TTL: 2, Renewed: true}),
-		newCase("k grows", &Permits{Callers: "122", Old: 1, New: 2, TTL: 2}),
-		newCase("k grows, and permits are renewed",
+func heldConstructs() (quick, slow []explore.Case) {
+	quick = []explore.Case{
+		explore.NewCase("permits of one k", &Permits{Callers: "222", Old: 2, TTL: 2, Renewed: true}),
+		explore.NewCase("a caller with another k", &Permits{Callers: "112", Old: 1, TTL: 2, Renewed: true}),
+		explore.NewCase("k grows", &Permits{Callers: "122", Old: 1, New: 2, TTL: 2}),
+		explore.NewCase("k grows, and permits are renewed",
 			&Permits{Callers: "12", Old: 1, New: 2, TTL: 2, Renewed: true}),
-		newCase("k that nobody uses", &Permits{Callers: "12", Old: 2, TTL: 2, Renewed: true, Idle: true}),
-		newCase("k shrinks", &Permits{Callers: "22", Old: 2, New: 1, TTL: 2, Renewed: true}),
-		newCase("a waiter", &Waiters{Slots: 2, Waiting: 1, Window: 2, TTL: 2, Bound: 1}),
-		newCase("two waiters for one slot",
+		explore.NewCase("k that nobody uses", &Permits{Callers: "12", Old: 2, TTL: 2, Renewed: true, Idle: true}),
+		explore.NewCase("k shrinks", &Permits{Callers: "22", Old: 2, New: 1, TTL: 2, Renewed: true}),
+		explore.NewCase("a waiter", &Waiters{Slots: 2, Waiting: 1, Window: 2, TTL: 2, Bound: 1}),
+		explore.NewCase("two waiters for one slot",
 			&Waiters{Slots: 1, Waiting: 2, Split: true, Window: 2, TTL: 2, Bound: 2}),
-		newCase("a wake-up that is lost",
+		explore.NewCase("a wake-up that is lost",
 			&Waiters{Slots: 2, Waiting: 1, Poll: 2, Window: 2, TTL: 2, Unheard: 1, Bound: 3}),
-		newCase("a crash", &Waiters{Slots: 2, Waiting: 1, Poll: 2, Window: 2, TTL: 2, Crashes: 1, Bound: 3}),
-		newCase("two waiters for one slot, a crash and a wake-up that is lost",
+		explore.NewCase("a crash", &Waiters{Slots: 2, Waiting: 1, Poll: 2, Window: 2, TTL: 2, Crashes: 1, Bound: 3}),
+		explore.NewCase("two waiters for one slot, a crash and a wake-up that is lost",
 			&Waiters{Slots: 1, Waiting: 2, Poll: 2, Window: 2, TTL: 2, Crashes: 1, Unheard: 1, Bound: 3}),
-		newCase("a release that is lost",
+		explore.NewCase("a release that is lost",
 			&Waiters{Slots: 2, Waiting: 1, Poll: 2, Window: 2, TTL: 2, Ignored: 1, Bound: 3}),
-		newCase("a gate that loses its queue",
+		explore.NewCase("a gate that loses its queue",
 			&Waiters{Slots: 2, Waiting: 1, Poll: 2, Window: 2, TTL: 2, Forgets: 1, Bound: 3}),
-		newCase("a queue for each slot", &Waiters{Slots: 2, Waiting: 1, PerSlot: true, Poll: 2, Window: 2, TTL: 2,
+		explore.NewCase("a queue for each slot", &Waiters{Slots: 2, Waiting: 1, PerSlot: true, Poll: 2, Window: 2, TTL: 2,
 			Crashes: 1, Unheard: 1, Bound: 3}),
 	}
-	slow = []Case{
-		newCase("k shrinks under three", &Permits{Callers: "221", Old: 2, New: 1, TTL: 2, Renewed: true}),
-		newCase("k shrinks, and a node forgets it", &Permits{Callers: "221", Old: 2, New: 1, TTL: 2, Wipes: 1}),
-		newCase("k and a node that forgets", &Permits{Callers: "222", Old: 2, TTL: 2, Wipes: 1}),
-		newCase("k that nobody uses, three clients",
+	slow = []explore.Case{
+		explore.NewCase("k shrinks under three", &Permits{Callers: "221", Old: 2, New: 1, TTL: 2, Renewed: true}),
+		explore.NewCase("k shrinks, and a node forgets it", &Permits{Callers: "221", Old: 2, New: 1, TTL: 2, Wipes: 1}),
+		explore.NewCase("k and a node that forgets", &Permits{Callers: "222", Old: 2, TTL: 2, Wipes: 1}),
+		explore.NewCase("k that nobody uses, three clients",
 			&Permits{Callers: "122", Old: 1, TTL: 2, Renewed: true, Idle: true}),
-		newCase("four clients", &Permits{Callers: "2222", Old: 2, TTL: 2}),
-		newCase("a waiter, and votes that split",
+		explore.NewCase("four clients", &Permits{Callers: "2222", Old: 2, TTL: 2}),
+		explore.NewCase("a waiter, and votes that split",
 			&Waiters{Slots: 2, Waiting: 1, Split: true, Window: 2, TTL: 2, Bound: 1}),
-		newCase("two waiters", &Waiters{Slots: 2, Waiting: 2, Window: 2, TTL: 2, Bound: 2}, twoAsleep...),
-		newCase("a waiter that gives up",
+		explore.NewCase("two waiters", &Waiters{Slots: 2, Waiting: 2, Window: 2, TTL: 2, Bound: 2}, twoAsleep...),
+		explore.NewCase("a waiter that gives up",
 			&Waiters{Slots: 2, Waiting: 2, Window: 2, TTL: 2, GiveUps: 1, Bound: 2}, twoAsleep...),
-		newCase("a waiter, and one that comes",
+		explore.NewCase("a waiter, and one that comes",
 			&Waiters{Slots: 2, Waiting: 2, Window: 2, TTL: 2, Bound: 2}, asleep(3, 0, 1)...),
 	}
 	quick = append(quick, heldElections()...)
@@ -71,35 +73,36 @@ func heldConstructs() (quick, slow []Case) {
 	return append(quick, moreQuick...), append(slow, moreSlow...)
 }
 
-func heldElections() []Case {
-	return []Case{
-		newCase("crashes, resignations that are lost", &Election{Candidates: 2, TTL: 2, InTurn: true, Asks: 3,
+func heldElections() []explore.Case {
+	return []explore.Case{
+		explore.NewCase("crashes, resignations that are lost", &Election{Candidates: 2, TTL: 2, InTurn: true, Asks: 3,
 			Renewals: 1, Lost: 2, Crashes: 1, Vacancy: 3}),
-		newCase("candidates that ask at once", &Election{Candidates: 2, TTL: 2, Asks: 3, Lost: 2, Crashes: 1, Vacancy: 3}),
-		newCase("a second campaign",
+		explore.NewCase("candidates that ask at once",
+			&Election{Candidates: 2, TTL: 2, Asks: 3, Lost: 2, Crashes: 1, Vacancy: 3}),
+		explore.NewCase("a second campaign",
 			&Election{Candidates: 2, TTL: 2, InTurn: true, Asks: 2, Again: 1, Renewals: 1, Vacancy: 3}),
-		newCase("sorted sets, and lost locks", sets(Sets{Wanted: "012 120 20", Losses: 2})),
+		explore.NewCase("sorted sets, and lost locks", sets(Sets{Wanted: "012 120 20", Losses: 2})),
 	}
 }
 
-func heldShared() []Case {
-	return []Case{
-		newCase("a reader and a writer, renewal and a node that forgets",
+func heldShared() []explore.Case {
+	return []explore.Case{
+		explore.NewCase("a reader and a writer, renewal and a node that forgets",
 			&Shared{Modes: "RW", TTLs: "33", Renewals: 2, Wipes: 1}),
-		newCase("readers of different length, and a writer", &Shared{Modes: "RRW", TTLs: "312", Renewals: 1}),
-		newCase("a reader between writers, and a node that forgets", &Shared{Modes: "WRW", TTLs: "222", Wipes: 1}),
+		explore.NewCase("readers of different length, and a writer", &Shared{Modes: "RRW", TTLs: "312", Renewals: 1}),
+		explore.NewCase("a reader between writers, and a node that forgets", &Shared{Modes: "WRW", TTLs: "222", Wipes: 1}),
 	}
 }
 
-func slowConstructs() []Case {
-	return []Case{
-		newCase("late calls, renewal and a campaign that is cancelled",
+func slowConstructs() []explore.Case {
+	return []explore.Case{
+		explore.NewCase("late calls, renewal and a campaign that is cancelled",
 			&Election{Candidates: 2, TTL: 2, InTurn: true, Asks: 1, Renewals: 1, Cancels: 1}),
-		newCase("two campaigns at once, and one that is cancelled",
+		explore.NewCase("two campaigns at once, and one that is cancelled",
 			&Election{Candidates: 2, TTL: 2, Asks: 1, Cancels: 1}),
-		newCase("two writers, renewal and a node that forgets",
+		explore.NewCase("two writers, renewal and a node that forgets",
 			&Shared{Modes: "WW", TTLs: "33", Renewals: 1, Again: 1, Wipes: 1}),
-		newCase("a reader between writers, which ask again", &Shared{Modes: "WRW", TTLs: "222", Again: 1}),
-		newCase("a writer that waits between readers", &Shared{Modes: "RWR", TTLs: "222", Again: 1, Queues: true}),
+		explore.NewCase("a reader between writers, which ask again", &Shared{Modes: "WRW", TTLs: "222", Again: 1}),
+		explore.NewCase("a writer that waits between readers", &Shared{Modes: "RWR", TTLs: "222", Again: 1, Queues: true}),
 	}
 }

@@ -3,6 +3,8 @@ package spec
 import (
 	"cmp"
 	"slices"
+
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
 )
 
 // Election is the model of terms: campaigns that are cancelled or lost and begin anew, renewal
@@ -86,15 +88,15 @@ type electionState struct {
 	renewed, cancelled, lost, crashed uint8
 }
 
-// Start implements [Model].
+// Start implements [explore.Model].
 func (m *Election) Start() (s electionState) { return s }
 
-// Violation implements [Model].
+// Violation implements [explore.Model].
 func (m *Election) Violation(s electionState) string {
 	leaders := 0
 	for c := range s.candidates {
 		at := &s.candidates[c]
-		leaders += int(bit(m.isValid(at)))
+		leaders += int(explore.Bit(m.isValid(at)))
 		switch {
 		case at.stage == leads && at.cancelled:
 			return "a cancelled campaign leads"
@@ -123,7 +125,8 @@ func (m *Election) isValid(at *candidate) bool {
 	return at.stage == leads || at.stage == resigning && m.Rules.ResignIsNotEnd
 }
 
-// Canonical implements [Model]: nodes that swap their names make the same state, unless one of them is the first.
+// Canonical implements [explore.Model]: nodes that swap their names make the same state, unless one of them is the
+// first.
 func (m *Election) Canonical(s electionState) electionState {
 	if !m.Rules.TermOfTheNode {
 		slices.SortFunc(s.nodes[:], func(x, y electionNode) int { return cmp.Compare(x.key(), y.key()) })
@@ -134,7 +137,7 @@ func (m *Election) Canonical(s electionState) electionState {
 func (n *electionNode) key() uint64 {
 	k := uint64(n.holder)<<16 | uint64(n.ttl)<<8 | uint64(n.counter)
 	for _, c := range n.calls {
-		k = k<<8 | uint64(c.acquire)<<4 | uint64(c.release)<<1 | bit(c.unknown)
+		k = k<<8 | uint64(c.acquire)<<4 | uint64(c.release)<<1 | explore.Bit(c.unknown)
 	}
 	return k
 }

@@ -1,10 +1,12 @@
 package spec
 
-// Steps implements [Model].
-func (m *Election) Steps(s electionState, each func(Step, electionState)) {
+import "github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
+
+// Steps implements [explore.Model].
+func (m *Election) Steps(s electionState, each func(explore.Step, electionState)) {
 	urgent := false
 	for c := range m.Candidates {
-		do := func(text string, j int, to electionState) { each(Step{Text: text, Client: c, Node: j}, to) }
+		do := func(text string, j int, to electionState) { each(explore.Step{Text: text, Client: c, Node: j}, to) }
 		urgent = m.candidateSteps(s, c, do) || urgent
 		for j := range s.nodes {
 			call := s.nodes[j].calls[c]
@@ -13,7 +15,7 @@ func (m *Election) Steps(s electionState, each func(Step, electionState)) {
 		}
 	}
 	if m.Vacancy == 0 || !urgent {
-		each(Step{Text: "a tick passes"}, m.tick(s))
+		each(explore.Step{Text: "a tick passes"}, m.tick(s))
 	}
 }
 
@@ -68,7 +70,7 @@ func (m *Election) mayWin(s *electionState) bool {
 		}
 	}
 	for j := range s.nodes {
-		free += int(bit(s.nodes[j].holder == 0))
+		free += int(explore.Bit(s.nodes[j].holder == 0))
 	}
 	return free > electionNodes/2
 }
@@ -112,8 +114,8 @@ func (m *Election) campaignSteps(s electionState, c int, do func(string, int, el
 	at := &s.candidates[c]
 	grants, refusals := 0, 0
 	for j := range s.nodes {
-		grants += int(bit(s.nodes[j].calls[c].acquire == granted))
-		refusals += int(bit(s.nodes[j].calls[c].acquire == refused))
+		grants += int(explore.Bit(s.nodes[j].calls[c].acquire == granted))
+		refusals += int(explore.Bit(s.nodes[j].calls[c].acquire == refused))
 	}
 	if grants > electionNodes/2 && int(at.age) < m.TTL && (!at.cancelled || m.Rules.CancelIgnored) {
 		do("{c} has a quorum: its term begins", 0, m.lead(s, c))

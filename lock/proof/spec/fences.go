@@ -92,10 +92,10 @@ type fenceCalls struct {
 	first, last uint8
 }
 
-// Start implements [Model].
+// Start implements [explore.Model].
 func (m *Fences) Start() fencesState { return fencesState{now: uint8(m.Clock)} }
 
-// Violation implements [Model].
+// Violation implements [explore.Model].
 func (m *Fences) Violation(s fencesState) string {
 	for a, x := range s.attempts {
 		if x.phase != fenceWon {
@@ -116,7 +116,7 @@ func (m *Fences) Violation(s fencesState) string {
 	return ""
 }
 
-// Canonical implements [Model]: nodes that swap their names make the same state.
+// Canonical implements [explore.Model]: nodes that swap their names make the same state.
 func (m *Fences) Canonical(s fencesState) fencesState {
 	slices.SortFunc(s.nodes[:], func(x, y fenceNode) int {
 		if c := cmp.Compare(x.key(), y.key()); c != 0 {

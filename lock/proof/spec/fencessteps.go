@@ -1,9 +1,13 @@
 package spec
 
-import "slices"
+import (
+	"slices"
 
-// Steps implements [Model].
-func (m *Fences) Steps(s fencesState, each func(Step, fencesState)) {
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
+)
+
+// Steps implements [explore.Model].
+func (m *Fences) Steps(s fencesState, each func(explore.Step, fencesState)) {
 	for a := range m.Attempts {
 		m.clientSteps(s, a, each)
 		for j := range s.nodes {
@@ -16,13 +20,13 @@ func (m *Fences) Steps(s fencesState, each func(Step, fencesState)) {
 		if n.holder != 0 {
 			to := s
 			to.nodes[j].holder, to.nodes[j].grant = 0, 0
-			each(Step{Text: "the key on {n} is released, or expires", Node: j}, to)
+			each(explore.Step{Text: "the key on {n} is released, or expires", Node: j}, to)
 		}
 		if int(s.wipe) < m.Wipes {
 			to := s
 			to.wipe++
 			to.nodes[j].counter, to.nodes[j].holder, to.nodes[j].grant, to.nodes[j].silent = 0, 0, 0, uint8(m.Quiet)
-			each(Step{Text: "{n} is emptied", Node: j}, to)
+			each(explore.Step{Text: "{n} is emptied", Node: j}, to)
 		}
 	}
 	if silent {
@@ -30,12 +34,12 @@ func (m *Fences) Steps(s fencesState, each func(Step, fencesState)) {
 		for j := range s.nodes {
 			s.nodes[j].silent = max(s.nodes[j].silent, 1) - 1
 		}
-		each(Step{Text: "a tick passes"}, s)
+		each(explore.Step{Text: "a tick passes"}, s)
 	}
 }
 
-func (m *Fences) clientSteps(s fencesState, a int, each func(Step, fencesState)) {
-	do := func(text string, to fencesState) { each(Step{Text: text, Client: a}, to) }
+func (m *Fences) clientSteps(s fencesState, a int, each func(explore.Step, fencesState)) {
+	do := func(text string, to fencesState) { each(explore.Step{Text: text, Client: a}, to) }
 	switch at := &s.attempts[a]; at.phase {
 	case fenceIdle:
 		if a == 0 || s.attempts[a-1].phase >= fenceWon || !m.InTurn && s.attempts[a-1].phase != fenceIdle {
@@ -160,7 +164,7 @@ func (m *Fences) win(s fencesState, a int, end uint8) fencesState {
 
 // holderSteps are what a lease may do: hand itself over with the next fence, and put its
 // key back on a node that has lost it.
-func (m *Fences) holderSteps(s fencesState, a int, each func(Step, fencesState)) {
+func (m *Fences) holderSteps(s fencesState, a int, each func(explore.Step, fencesState)) {
 	at := &s.attempts[a]
 	if m.HandOver && at.handed < at.end {
 		to := s
@@ -168,14 +172,14 @@ func (m *Fences) holderSteps(s fencesState, a int, each func(Step, fencesState))
 		for _, other := range s.attempts {
 			to.disorder = to.disorder || m.RealTime && other.phase == fenceWon && other.handed > to.attempts[a].handed
 		}
-		each(Step{Text: "{c} hands its lease over, with the next fence of its run", Client: a}, to)
+		each(explore.Step{Text: "{c} hands its lease over, with the next fence of its run", Client: a}, to)
 	}
 	for j, n := range s.nodes {
 		if n.holder == 0 && int(s.filled) < m.Refills {
 			to := s
 			to.filled++
 			to.nodes[j].refill(a, at.end)
-			each(Step{Text: "{n} takes the key of {c} back", Client: a, Node: j}, to)
+			each(explore.Step{Text: "{n} takes the key of {c} back", Client: a, Node: j}, to)
 		}
 	}
 }
@@ -186,8 +190,8 @@ func (n *fenceNode) refill(a int, last uint8) {
 }
 
 // nodeSteps are the calls of attempt a that node j may carry out next.
-func (m *Fences) nodeSteps(s fencesState, a, j int, each func(Step, fencesState)) {
-	do := func(text string, to fencesState) { each(Step{Text: text, Client: a, Node: j}, to) }
+func (m *Fences) nodeSteps(s fencesState, a, j int, each func(explore.Step, fencesState)) {
+	do := func(text string, to fencesState) { each(explore.Step{Text: text, Client: a, Node: j}, to) }
 	if s.nodes[j].calls[a].asked {
 		m.carryOutAcquire(s, a, j, do)
 	}

@@ -3,6 +3,8 @@ package spec
 import (
 	"cmp"
 	"slices"
+
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
 )
 
 // Guard is the model of nodes that forget: the marker in which a server proves that it
@@ -126,7 +128,7 @@ type guardState struct {
 	used     bool // a lock was granted anywhere, ever
 }
 
-// Start implements [Model].
+// Start implements [explore.Model].
 func (m *Guard) Start() (s guardState) {
 	for j := range s.nodes {
 		s.nodes[j].intact = true
@@ -145,7 +147,7 @@ func (n *guardNode) ownMarker(state markerState) marker {
 	return marker{state: state, process: 1 + n.generation}
 }
 
-// Violation implements [Model].
+// Violation implements [explore.Model].
 func (m *Guard) Violation(s guardState) string {
 	if s.clients[0].phase == held && s.clients[1].phase == held {
 		return "two leases are valid"
@@ -153,7 +155,7 @@ func (m *Guard) Violation(s guardState) string {
 	return ""
 }
 
-// Canonical implements [Model]: nodes that swap their names make the same state.
+// Canonical implements [explore.Model]: nodes that swap their names make the same state.
 func (m *Guard) Canonical(s guardState) guardState {
 	slices.SortFunc(s.nodes[:], func(x, y guardNode) int {
 		return cmp.Or(cmp.Compare(x.key(), y.key()), cmp.Compare(x.data.key(), y.data.key()),
@@ -165,7 +167,7 @@ func (m *Guard) Canonical(s guardState) guardState {
 func (n *guardNode) key() uint64 {
 	k := uint64(n.generation) | uint64(n.quarantines)<<4 | uint64(n.declared)<<8 | uint64(n.declaredFor)<<16
 	for i, flag := range [...]bool{n.slow, n.intact, n.granted[0], n.granted[1], n.marked, n.confirming} {
-		k |= bit(flag) << (24 + i)
+		k |= explore.Bit(flag) << (24 + i)
 	}
 	return k
 }
@@ -174,12 +176,5 @@ func (d data) key() uint64 {
 	k := uint64(d.marker.state) | uint64(d.marker.process)<<4 | uint64(d.marker.identity)<<8 | uint64(
 		d.marker.byNode)<<16 |
 		uint64(d.marker.byCallers)<<24 | uint64(d.marker.beganBy)<<32 | uint64(d.holder)<<36 | uint64(d.ttl)<<40
-	return k | bit(d.marker.counted)<<48 | bit(d.marker.capped)<<49 | bit(d.used)<<50
-}
-
-func bit(b bool) uint64 {
-	if b {
-		return 1
-	}
-	return 0
+	return k | explore.Bit(d.marker.counted)<<48 | explore.Bit(d.marker.capped)<<49 | explore.Bit(d.used)<<50
 }

@@ -1,6 +1,10 @@
 package spec
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
+)
 
 // String names what is in the set.
 func (f Fault) String() string {
@@ -15,7 +19,7 @@ func (f Fault) String() string {
 }
 
 // faultSteps are what may happen to node j.
-func (m *Guard) faultSteps(s guardState, j int, each func(Step, guardState)) {
+func (m *Guard) faultSteps(s guardState, j int, each func(explore.Step, guardState)) {
 	if int(s.faults) >= m.Faults {
 		return
 	}
@@ -23,14 +27,14 @@ func (m *Guard) faultSteps(s guardState, j int, each func(Step, guardState)) {
 	if m.Allowed&(RestartOld|OwnPast) != 0 && n.marker.state == voting && n.saved == (data{}) {
 		to := s
 		to.nodes[j].saved = n.data
-		each(Step{Text: "a snapshot is made of {n}", Node: j}, to)
+		each(explore.Step{Text: "a snapshot is made of {n}", Node: j}, to)
 	}
 	s.faults++
 	happens := func(what Fault, text string, change func(*guardNode)) {
 		if m.Allowed&what != 0 {
 			to := s
 			change(&to.nodes[j])
-			each(Step{Text: text, Node: j}, to)
+			each(explore.Step{Text: text, Node: j}, to)
 		}
 	}
 	happens(Flush, "{n} is flushed", func(n *guardNode) { n.replace(data{}) })
@@ -55,7 +59,7 @@ func (m *Guard) faultSteps(s guardState, j int, each func(Step, guardState)) {
 				copied := other.data
 				copied.marker.process = foreign
 				to.nodes[j].replace(copied)
-				each(Step{Text: "{n} follows {m}, and is promoted", Node: j, From: k}, to)
+				each(explore.Step{Text: "{n} follows {m}, and is promoted", Node: j, From: k}, to)
 			}
 		}
 	}

@@ -1,7 +1,9 @@
 package spec
 
-// Steps implements [Model].
-func (m *Guard) Steps(s guardState, each func(Step, guardState)) {
+import "github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
+
+// Steps implements [explore.Model].
+func (m *Guard) Steps(s guardState, each func(explore.Step, guardState)) {
 	for c := range s.clients {
 		m.clientSteps(s, c, each)
 		for j := range s.nodes {
@@ -12,14 +14,14 @@ func (m *Guard) Steps(s guardState, each func(Step, guardState)) {
 		m.faultSteps(s, j, each)
 	}
 	m.vouchSteps(s, each)
-	each(Step{Text: "a tick passes"}, m.tick(s))
+	each(explore.Step{Text: "a tick passes"}, m.tick(s))
 }
 
-func (m *Guard) clientSteps(s guardState, c int, each func(Step, guardState)) {
+func (m *Guard) clientSteps(s guardState, c int, each func(explore.Step, guardState)) {
 	switch at := &s.clients[c]; at.phase {
 	case idle:
 		at.phase = asking
-		each(Step{Text: "{c} begins an attempt", Client: c}, s)
+		each(explore.Step{Text: "{c} begins an attempt", Client: c}, s)
 	case asking:
 		granted := 0
 		for j := range s.nodes {
@@ -31,7 +33,7 @@ func (m *Guard) clientSteps(s guardState, c int, each func(Step, guardState)) {
 			left := uint8(m.TTL) - at.age
 			m.end(&s, c)
 			s.clients[c] = guardClient{phase: held, left: left}
-			each(Step{Text: "{c} has a quorum: its lease is valid", Client: c}, s)
+			each(explore.Step{Text: "{c} has a quorum: its lease is valid", Client: c}, s)
 		}
 	}
 }
@@ -46,9 +48,9 @@ func (m *Guard) end(s *guardState, c int) {
 
 // ask is a client's acquire: where the node does not vote, its quarantine is begun,
 // counted, or ended.
-func (m *Guard) ask(s guardState, c, j int, each func(Step, guardState)) {
+func (m *Guard) ask(s guardState, c, j int, each func(explore.Step, guardState)) {
 	n := &s.nodes[j]
-	do := func(text string) { each(Step{Text: text, Client: c, Node: j}, s) }
+	do := func(text string) { each(explore.Step{Text: text, Client: c, Node: j}, s) }
 	if m.mayVote(n) {
 		if s.clients[c].phase == asking && n.holder == 0 {
 			n.holder, n.ttl, n.used, n.granted[c] = uint8(c+1), uint8(m.TTL), true, true

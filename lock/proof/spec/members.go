@@ -1,5 +1,7 @@
 package spec
 
+import "github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
+
 // Members is the model of a change of the configuration: which nodes there are, and the
 // longest TTL. Client 1 has the old configuration, client 2 the new one, and neither knows
 // of the other. A set is the first so many of five nodes. A node answers at once.
@@ -61,7 +63,7 @@ type membersState struct {
 	nodes   [memberNodes]memberNode
 }
 
-// Start implements [Model].
+// Start implements [explore.Model].
 func (m *Members) Start() (s membersState) {
 	for j := m.Old; j < memberNodes; j++ {
 		s.nodes[j].set = noSet
@@ -73,7 +75,7 @@ func (m *Members) size(c int) int { return [...]int{m.Old, m.New}[c] }
 
 func (m *Members) ttl(c int) uint8 { return uint8([...]int{m.OldTTL, m.NewTTL}[c]) }
 
-// Violation implements [Model].
+// Violation implements [explore.Model].
 func (m *Members) Violation(s membersState) string {
 	if s.clients[0].phase == held && s.clients[1].phase == held {
 		return "two leases are valid"
@@ -81,7 +83,7 @@ func (m *Members) Violation(s membersState) string {
 	return ""
 }
 
-// Canonical implements [Model]: which nodes are in which set matters, so none are alike.
+// Canonical implements [explore.Model]: which nodes are in which set matters, so none are alike.
 func (m *Members) Canonical(s membersState) membersState { return s }
 
 // knows reports that a node's marker is of the client's configuration.
@@ -93,8 +95,8 @@ func (m *Members) knows(n *memberNode, c int) bool {
 	return int(n.set) == c
 }
 
-// Steps implements [Model].
-func (m *Members) Steps(s membersState, each func(Step, membersState)) {
+// Steps implements [explore.Model].
+func (m *Members) Steps(s membersState, each func(explore.Step, membersState)) {
 	for c := range s.clients {
 		m.clientSteps(s, c, each)
 		for j := range m.size(c) {
@@ -107,8 +109,8 @@ func (m *Members) Steps(s membersState, each func(Step, membersState)) {
 			to := s
 			n := &to.nodes[j]
 			to.wiped, n.set, n.standing, n.left, n.holder, n.ttl = to.wiped+1, noSet, votes, 0, 0, 0
-			each(Step{Text: "{n} loses all its keys", Node: j}, to)
+			each(explore.Step{Text: "{n} loses all its keys", Node: j}, to)
 		}
 	}
-	each(Step{Text: "a tick passes"}, m.tick(s))
+	each(explore.Step{Text: "a tick passes"}, m.tick(s))
 }

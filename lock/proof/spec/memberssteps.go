@@ -1,7 +1,9 @@
 package spec
 
-func (m *Members) clientSteps(s membersState, c int, each func(Step, membersState)) {
-	do := func(text string, to membersState) { each(Step{Text: text, Client: c}, to) }
+import "github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
+
+func (m *Members) clientSteps(s membersState, c int, each func(explore.Step, membersState)) {
+	do := func(text string, to membersState) { each(explore.Step{Text: text, Client: c}, to) }
 	at := &s.clients[c]
 	switch {
 	case at.phase == idle:
@@ -10,7 +12,7 @@ func (m *Members) clientSteps(s membersState, c int, each func(Step, membersStat
 	case at.phase == asking:
 		granted := 0
 		for _, n := range s.nodes {
-			granted += int(bit(n.granted[c]))
+			granted += int(explore.Bit(n.granted[c]))
 		}
 		if granted > m.size(c)/2 {
 			left := m.ttl(c) - at.age
@@ -37,7 +39,7 @@ func (m *Members) end(s *membersState, c int) {
 }
 
 // renew is client 1's round of renewal: its beginning, its extends, and its end.
-func (m *Members) renew(s membersState, do func(string, membersState), each func(Step, membersState)) {
+func (m *Members) renew(s membersState, do func(string, membersState), each func(explore.Step, membersState)) {
 	if s.round == 0 {
 		s.round = 1
 		for j := range m.Old {
@@ -56,7 +58,7 @@ func (m *Members) renew(s membersState, do func(string, membersState), each func
 				to.nodes[j].extended = extended
 				text = "{n} extends the lock of {c}"
 			}
-			each(Step{Text: text, Node: j}, to)
+			each(explore.Step{Text: text, Node: j}, to)
 		case extended:
 			count++
 		}
@@ -94,9 +96,9 @@ func (m *Members) extend(n *memberNode) bool {
 
 // ask is a client's acquire: where the node has no marker, its quarantine begins, for the
 // configuration of who asks.
-func (m *Members) ask(s membersState, c, j int, each func(Step, membersState)) {
+func (m *Members) ask(s membersState, c, j int, each func(explore.Step, membersState)) {
 	n := &s.nodes[j]
-	do := func(text string) { each(Step{Text: text, Client: c, Node: j}, s) }
+	do := func(text string) { each(explore.Step{Text: text, Client: c, Node: j}, s) }
 	switch {
 	case n.set == noSet:
 		n.set, n.standing, n.left = configuration(c), silent, m.ttl(c)
@@ -112,7 +114,7 @@ func (m *Members) ask(s membersState, c, j int, each func(Step, membersState)) {
 }
 
 // change is the act of changing the configuration, in two rounds. It may stop anywhere.
-func (m *Members) change(s membersState, each func(Step, membersState)) {
+func (m *Members) change(s membersState, each func(explore.Step, membersState)) {
 	if m.Rules.AnyConfiguration || m.Rules.TTLNotNamed {
 		return
 	}
@@ -123,18 +125,18 @@ func (m *Members) change(s membersState, each func(Step, membersState)) {
 		switch {
 		case m.Rules.NodeByNode && n.set != newSet:
 			n.set, n.standing = newSet, votes
-			each(Step{Text: "{n} goes over to the new configuration", Node: j}, to)
+			each(explore.Step{Text: "{n} goes over to the new configuration", Node: j}, to)
 		case m.Rules.NodeByNode:
 		case n.set != newSet && !s.begun:
 			n.set, n.standing, n.left = newSet, changing, 0
-			each(Step{Text: "the change marks {n}", Node: j}, to)
+			each(explore.Step{Text: "the change marks {n}", Node: j}, to)
 		case n.standing == changing && enough && j < m.New:
 			to.begun = true
 			n.standing, n.left = silent, m.quarantine()
 			if n.left == 0 {
 				n.standing = votes
 			}
-			each(Step{Text: "the change lets {n} begin its quarantine", Node: j}, to)
+			each(explore.Step{Text: "the change lets {n} begin its quarantine", Node: j}, to)
 		}
 	}
 }

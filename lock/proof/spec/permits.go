@@ -70,7 +70,7 @@ const (
 	changed
 )
 
-// Start implements [Model].
+// Start implements [explore.Model].
 func (m *Permits) Start() (s permitsState) {
 	for j := range s.nodes {
 		s.nodes[j].learn(m, uint8(m.Old))
@@ -78,7 +78,7 @@ func (m *Permits) Start() (s permitsState) {
 	return s
 }
 
-// Violation implements [Model].
+// Violation implements [explore.Model].
 func (m *Permits) Violation(s permitsState) string {
 	var valid [permitsSlots]int
 	for _, at := range s.clients {
@@ -119,7 +119,7 @@ func (m *Permits) bound(s *permitsState) int {
 // k is what a client believes.
 func (m *Permits) k(c int) uint8 { return m.Callers[c] - '0' }
 
-// Canonical implements [Model]: nodes that swap their names make the same state.
+// Canonical implements [explore.Model]: nodes that swap their names make the same state.
 func (m *Permits) Canonical(s permitsState) permitsState {
 	slices.SortFunc(s.nodes[:], func(x, y permitsNode) int { return cmp.Compare(x.key(), y.key()) })
 	return s

@@ -1,9 +1,13 @@
 package spec
 
-import "cmp"
+import (
+	"cmp"
 
-// Steps implements [Model].
-func (m *Permits) Steps(s permitsState, each func(Step, permitsState)) {
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
+)
+
+// Steps implements [explore.Model].
+func (m *Permits) Steps(s permitsState, each func(explore.Step, permitsState)) {
 	for c := range m.Callers {
 		m.clientSteps(s, c, each)
 	}
@@ -16,17 +20,17 @@ func (m *Permits) Steps(s permitsState, each func(Step, permitsState)) {
 			if m.Rules.NoQuarantine {
 				to.nodes[j].silent = 0
 			}
-			each(Step{Text: "{n} loses all, and k with it", Node: j}, to)
+			each(explore.Step{Text: "{n} loses all, and k with it", Node: j}, to)
 		}
 	}
-	each(Step{Text: "a tick passes"}, m.tick(s))
+	each(explore.Step{Text: "a tick passes"}, m.tick(s))
 }
 
-func (m *Permits) clientSteps(s permitsState, c int, each func(Step, permitsState)) {
+func (m *Permits) clientSteps(s permitsState, c int, each func(explore.Step, permitsState)) {
 	at := &s.clients[c]
 	slot := int(at.slot)
 	do := func(text string, j, slot int, to permitsState) {
-		each(Step{Text: text, Client: c, Node: j, Slot: slot}, to)
+		each(explore.Step{Text: text, Client: c, Node: j, Slot: slot}, to)
 	}
 	switch at.phase {
 	case idle:
@@ -125,13 +129,13 @@ func (m *Permits) extend(s permitsState, c int, do func(string, int, int, permit
 }
 
 // actSteps change k, node by node.
-func (m *Permits) actSteps(s permitsState, each func(Step, permitsState)) {
+func (m *Permits) actSteps(s permitsState, each func(explore.Step, permitsState)) {
 	if m.New == 0 {
 		return
 	}
 	if s.act == notBegun {
 		s.act = marking
-		each(Step{Text: "somebody begins to change k"}, s)
+		each(explore.Step{Text: "somebody begins to change k"}, s)
 		return
 	}
 	marked := 0
@@ -142,14 +146,14 @@ func (m *Permits) actSteps(s permitsState, each func(Step, permitsState)) {
 		}
 		to := s
 		to.nodes[j].learn(m, uint8(m.New))
-		each(Step{Text: "the act changes k on {n}", Node: j}, to)
+		each(explore.Step{Text: "the act changes k on {n}", Node: j}, to)
 	}
 	if s.act == marking && (marked == permitsNodes || marked > permitsNodes/2 && m.Rules.MajorityIsEnough) {
 		s.act, s.wait = waitingOut, uint8(m.TTL)
 		if m.New > m.Old || m.Rules.ShrunkWithoutWait {
 			s.act, s.wait = changed, 0
 		}
-		each(Step{Text: "the act finds k changed on enough nodes"}, s)
+		each(explore.Step{Text: "the act finds k changed on enough nodes"}, s)
 	}
 }
 

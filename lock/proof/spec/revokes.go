@@ -3,6 +3,8 @@ package spec
 import (
 	"cmp"
 	"slices"
+
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
 )
 
 // Revokes is the model of revoking a lease: an operator asks who holds the lock, marks that token
@@ -99,7 +101,7 @@ type revokesState struct {
 	lost, crashed, wiped, restored uint8
 }
 
-// Start implements [Model].
+// Start implements [explore.Model].
 func (m *Revokes) Start() (s revokesState) {
 	for c := range s.clients {
 		s.clients[c].steady = uint8(m.LagEvery)
@@ -118,7 +120,7 @@ func (m *Revokes) keep() uint8 {
 
 func (m *Revokes) validity(age uint8) int { return m.TTL - int(age) - revokesDrift }
 
-// Violation implements [Model].
+// Violation implements [explore.Model].
 func (m *Revokes) Violation(s revokesState) string {
 	valid := 0
 	for c := range s.clients {
@@ -146,12 +148,12 @@ func (m *Revokes) Violation(s revokesState) string {
 // having is how many nodes have the key of a token.
 func (s *revokesState) having(token uint8) (n int) {
 	for j := range s.nodes {
-		n += int(bit(s.nodes[j].holder == token))
+		n += int(explore.Bit(s.nodes[j].holder == token))
 	}
 	return n
 }
 
-// Canonical implements [Model]: nodes that swap their names make the same state.
+// Canonical implements [explore.Model]: nodes that swap their names make the same state.
 func (m *Revokes) Canonical(s revokesState) revokesState {
 	slices.SortFunc(s.nodes[:], compareRevokesNodes)
 	return s

@@ -1,43 +1,48 @@
 package spec
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
+)
 
 // A lease that somebody is about to revoke.
 var toRevoke = []string{"client 1 asks all nodes", "node A grants client 1", "node B grants client 1",
 	"client 1 has a quorum: its lease is valid", "act 1 reads that client 1 holds the lock"}
 
-func heldRevokes() (quick, slow []Case) {
-	quick = []Case{
-		newCase("a revoke and a renewal", &Revokes{Clients: 2, TTL: 2, Rounds: 1, Acts: 1}),
-		newCase("a revoke and two renewals", &Revokes{Clients: 1, TTL: 3, Rounds: 2, Acts: 1, Lost: 1}),
-		newCase("a revoke whose target has handed over",
+func heldRevokes() (quick, slow []explore.Case) {
+	quick = []explore.Case{
+		explore.NewCase("a revoke and a renewal", &Revokes{Clients: 2, TTL: 2, Rounds: 1, Acts: 1}),
+		explore.NewCase("a revoke and two renewals", &Revokes{Clients: 1, TTL: 3, Rounds: 2, Acts: 1, Lost: 1}),
+		explore.NewCase("a revoke whose target has handed over",
 			&Revokes{Clients: 1, TTL: 3, Rounds: 1, Acts: 1, HandOver: true, Lost: 1}),
-		newCase("two revokes of one lease", &Revokes{Clients: 1, TTL: 3, Rounds: 1, Acts: 2}, toRevoke...),
-		newCase("a revoke, a crash and the next holder", &Revokes{Clients: 2, TTL: 2, Rounds: 1, Acts: 1, Crashes: 1},
+		explore.NewCase("two revokes of one lease", &Revokes{Clients: 1, TTL: 3, Rounds: 1, Acts: 2}, toRevoke...),
+		explore.NewCase("a revoke, a crash and the next holder", &Revokes{Clients: 2, TTL: 2, Rounds: 1, Acts: 1, Crashes: 1},
 			toRevoke...),
-		newCase("a revoke, and a node that forgets", &Revokes{Clients: 1, TTL: 3, Rounds: 2, Acts: 1, Wipes: 1}, toRevoke...),
+		explore.NewCase("a revoke, and a node that forgets",
+			&Revokes{Clients: 1, TTL: 3, Rounds: 2, Acts: 1, Wipes: 1}, toRevoke...),
 	}
-	slow = []Case{
-		newCase("two revokes of one lease, and a lost answer",
+	slow = []explore.Case{
+		explore.NewCase("two revokes of one lease, and a lost answer",
 			&Revokes{Clients: 1, TTL: 3, Rounds: 1, Acts: 2, Lost: 1}),
-		newCase("a revoke and a clock that is behind",
+		explore.NewCase("a revoke and a clock that is behind",
 			&Revokes{Clients: 2, TTL: 3, LagEvery: 3, Rounds: 1, Acts: 1}, toRevoke...),
-		newCase("revokes of two holders, one late", &Revokes{Clients: 2, TTL: 2, Rounds: 1, Acts: 2}, toRevoke...),
-		newCase("a revoke and a lost answer, and the next holder",
+		explore.NewCase("revokes of two holders, one late", &Revokes{Clients: 2, TTL: 2, Rounds: 1, Acts: 2}, toRevoke...),
+		explore.NewCase("a revoke and a lost answer, and the next holder",
 			&Revokes{Clients: 2, TTL: 3, Rounds: 1, Acts: 1, Lost: 1}, toRevoke...),
-		newCase("a revoke, the next holder, and a node that forgets",
+		explore.NewCase("a revoke, the next holder, and a node that forgets",
 			&Revokes{Clients: 2, TTL: 2, Rounds: 1, Acts: 1, Wipes: 1}, toRevoke...),
 	}
 	return quick, slow
 }
 
-func brokenRevokes() []Case {
+func brokenRevokes() []explore.Case {
 	type R = RevokesRules
-	off := func(name string, m Revokes, rules R, after ...string) Case {
+	off := func(name string, m Revokes, rules R, after ...string) explore.Case {
 		m.Rules = rules
-		return newCase(name, &m, after...)
+		return explore.NewCase(name, &m, after...)
 	}
-	return []Case{
+	return []explore.Case{
 		// 78: the key is deleted while its lease is valid.
 		off("DeletesKey", Revokes{Clients: 2, TTL: 3, Acts: 1}, R{DeletesKey: true}, toRevoke...),
 		// 79: a node that lost the key, or puts it back, lets the lease go on.
@@ -64,10 +69,10 @@ func brokenRevokes() []Case {
 }
 
 // uncoveredRevokes are revokes that may fail to end a lease. Two leases are never valid all the same.
-func uncoveredRevokes() []Case {
-	return []Case{
+func uncoveredRevokes() []explore.Case {
+	return []explore.Case{
 		// 87: a node goes on from a snapshot without the mark.
-		newCase("a node that forgets the mark and not the key",
+		explore.NewCase("a node that forgets the mark and not the key",
 			&Revokes{Clients: 1, TTL: 4, Rounds: 2, Acts: 1, Restores: 1}, toRevoke...),
 	}
 }

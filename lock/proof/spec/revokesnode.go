@@ -1,5 +1,7 @@
 package spec
 
+import "github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
+
 // nodeSteps are the calls of client c that node j may carry out next.
 func (m *Revokes) nodeSteps(s revokesState, c, j int, do func(string, revokesState)) {
 	n := &s.nodes[j]
@@ -66,21 +68,21 @@ func (n *revokesNode) isMarked(m *Revokes, c int, handed bool) bool {
 }
 
 // mark is what a node does about the mark of act i. A node that may not vote takes none.
-func (m *Revokes) mark(s revokesState, i, j int, each func(Step, revokesState)) {
+func (m *Revokes) mark(s revokesState, i, j int, each func(explore.Step, revokesState)) {
 	a, n := &s.acts[i], &s.nodes[j]
 	n.asked |= 1 << i
 	if n.silent > 0 && !m.Rules.ForgottenCounts {
-		each(Step{Text: "{n} may not vote, and is not marked by act {s}", Node: j, Slot: i + 1}, s)
+		each(explore.Step{Text: "{n} may not vote, and is not marked by act {s}", Node: j, Slot: i + 1}, s)
 		return
 	}
 	reply := n.mark(m, int(a.target)-1, a.handed)
 	if int(s.lost) < m.Lost {
 		to := s
 		to.lost++
-		each(Step{Text: "{n} is marked by act {s}, and its answer is lost", Node: j, Slot: i + 1}, to)
+		each(explore.Step{Text: "{n} is marked by act {s}, and its answer is lost", Node: j, Slot: i + 1}, to)
 	}
 	n.replies[i] = reply + 1
-	each(Step{Text: "{n} is marked by act {s}", Node: j, Slot: i + 1}, s)
+	each(explore.Step{Text: "{n} is marked by act {s}", Node: j, Slot: i + 1}, s)
 }
 
 // mark is revoke.lua, for one token. It returns the TTL that is left of its key.
@@ -122,18 +124,18 @@ func (n *revokesNode) tick(m *Revokes) {
 }
 
 // faults are what may happen to a node. Either way it has forgotten something, and its quarantine begins.
-func (m *Revokes) faults(s revokesState, j int, each func(Step, revokesState)) {
+func (m *Revokes) faults(s revokesState, j int, each func(explore.Step, revokesState)) {
 	n := &s.nodes[j]
 	if int(s.wiped) < m.Wipes {
 		to := s
 		to.wiped++
 		to.nodes[j] = revokesNode{silent: uint8(m.TTL), granted: n.granted, late: n.late, extends: n.extends,
 			replies: n.replies, asked: n.asked}
-		each(Step{Text: "{n} loses all its keys", Node: j}, to)
+		each(explore.Step{Text: "{n} loses all its keys", Node: j}, to)
 	}
 	if int(s.restored) < m.Restores && n.marks != [revokesClients]uint8{} {
 		s.restored++
 		n.marks, n.forNext, n.silent = [revokesClients]uint8{}, 0, uint8(m.TTL)
-		each(Step{Text: "{n} goes on from a snapshot that was made before it was marked", Node: j}, s)
+		each(explore.Step{Text: "{n} goes on from a snapshot that was made before it was marked", Node: j}, s)
 	}
 }

@@ -1,13 +1,17 @@
 package spec
 
-import "slices"
+import (
+	"slices"
 
-// Steps implements [Model].
-func (m *Revokes) Steps(s revokesState, each func(Step, revokesState)) {
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
+)
+
+// Steps implements [explore.Model].
+func (m *Revokes) Steps(s revokesState, each func(explore.Step, revokesState)) {
 	for c := range m.Clients {
-		m.clientSteps(s, c, func(text string, to revokesState) { each(Step{Text: text, Client: c}, to) })
+		m.clientSteps(s, c, func(text string, to revokesState) { each(explore.Step{Text: text, Client: c}, to) })
 		for j := range s.nodes {
-			m.nodeSteps(s, c, j, func(text string, to revokesState) { each(Step{Text: text, Client: c, Node: j}, to) })
+			m.nodeSteps(s, c, j, func(text string, to revokesState) { each(explore.Step{Text: text, Client: c, Node: j}, to) })
 		}
 	}
 	for i := range m.Acts {
@@ -16,9 +20,9 @@ func (m *Revokes) Steps(s revokesState, each func(Step, revokesState)) {
 	for j := range s.nodes {
 		m.faults(s, j, each)
 	}
-	each(Step{Text: "a tick passes"}, m.tick(s, false))
+	each(explore.Step{Text: "a tick passes"}, m.tick(s, false))
 	if first := s.clients[0]; m.LagEvery > 0 && int(first.steady) >= m.LagEvery && first.phase == held {
-		each(Step{Text: "a tick passes, which the clock of client 1 misses"}, m.tick(s, true))
+		each(explore.Step{Text: "a tick passes, which the clock of client 1 misses"}, m.tick(s, true))
 	}
 }
 
@@ -58,7 +62,7 @@ func (m *Revokes) clientSteps(s revokesState, c int, do func(string, revokesStat
 
 func (s *revokesState) grants(c int) (n int) {
 	for j := range s.nodes {
-		n += int(bit(s.nodes[j].granted&(1<<c) != 0))
+		n += int(explore.Bit(s.nodes[j].granted&(1<<c) != 0))
 	}
 	return n
 }
@@ -107,7 +111,7 @@ func (m *Revokes) endRound(s revokesState, c int, do func(string, revokesState))
 	at := &s.clients[c]
 	votes := 0
 	for j := range s.nodes {
-		votes += int(bit(s.nodes[j].extends[c] == extended))
+		votes += int(explore.Bit(s.nodes[j].extends[c] == extended))
 		s.nodes[j].giveUpExtend(c)
 	}
 	validity := m.validity(at.round - 1)
@@ -120,7 +124,7 @@ func (m *Revokes) endRound(s revokesState, c int, do func(string, revokesState))
 }
 
 // actSteps are what act i may do next. It asks all nodes at once, and marks one after another.
-func (m *Revokes) actSteps(s revokesState, i int, each func(Step, revokesState)) {
+func (m *Revokes) actSteps(s revokesState, i int, each func(explore.Step, revokesState)) {
 	a := &s.acts[i]
 	switch a.phase {
 	case revokeIdle:
@@ -129,8 +133,9 @@ func (m *Revokes) actSteps(s revokesState, i int, each func(Step, revokesState))
 				continue
 			}
 			to := s
-			to.acts[i] = revokesAction{phase: revokeMarks, target: token, handed: s.clients[token-1].handed, read: s.freeIn(token)}
-			each(Step{Text: "act {s} reads that {c} holds the lock", Client: int(token) - 1, Slot: i + 1}, to)
+			to.acts[i] = revokesAction{phase: revokeMarks, target: token, handed: s.clients[token-1].handed,
+				read: s.freeIn(token)}
+			each(explore.Step{Text: "act {s} reads that {c} holds the lock", Client: int(token) - 1, Slot: i + 1}, to)
 		}
 	case revokeMarks:
 		for j := range s.nodes {
@@ -156,7 +161,7 @@ func (s *revokesState) freeIn(token uint8) uint8 {
 }
 
 // conclude ends an act that has a quorum of replies, with its promise.
-func (m *Revokes) conclude(s revokesState, i int, each func(Step, revokesState)) {
+func (m *Revokes) conclude(s revokesState, i int, each func(explore.Step, revokesState)) {
 	var ttls []uint8
 	for j := range s.nodes {
 		if r := s.nodes[j].replies[i]; r > 0 {
@@ -180,7 +185,7 @@ func (m *Revokes) conclude(s revokesState, i int, each func(Step, revokesState))
 	for j := range s.nodes {
 		s.nodes[j].replies[i] = 0
 	}
-	each(Step{Text: "act {s} says when the lock is free at the latest", Slot: i + 1}, s)
+	each(explore.Step{Text: "act {s} says when the lock is free at the latest", Slot: i + 1}, s)
 }
 
 // tick lets time pass. A lease ends when its validity is over by its holder's clock.

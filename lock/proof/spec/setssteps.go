@@ -3,6 +3,8 @@ package spec
 import (
 	"slices"
 	"strings"
+
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
 )
 
 // sets is the model with its bounds read.
@@ -18,7 +20,7 @@ func sets(m Sets) *Sets {
 	return &m
 }
 
-// Start implements [Model].
+// Start implements [explore.Model].
 func (m *Sets) Start() (s setsState) {
 	for c, name := range strings.Fields(m.Held) {
 		if name != "-" {
@@ -28,7 +30,7 @@ func (m *Sets) Start() (s setsState) {
 	return s
 }
 
-// Violation implements [Model].
+// Violation implements [explore.Model].
 func (m *Sets) Violation(s setsState) string {
 	for c := range s.callers {
 		at := &s.callers[c]
@@ -65,17 +67,17 @@ func (m *Sets) waitsForItself(s *setsState, c int) bool {
 	return false
 }
 
-// Canonical implements [Model]: the locks of callers differ, so none are alike.
+// Canonical implements [explore.Model]: the locks of callers differ, so none are alike.
 func (m *Sets) Canonical(s setsState) setsState { return s }
 
-// Steps implements [Model].
-func (m *Sets) Steps(s setsState, each func(Step, setsState)) {
+// Steps implements [explore.Model].
+func (m *Sets) Steps(s setsState, each func(explore.Step, setsState)) {
 	for c, names := range m.parsed {
 		if len(names) == 0 {
 			continue
 		}
 		at := &s.callers[c]
-		do := func(text string, lock int, to setsState) { each(Step{Text: text, Client: c, Slot: lock}, to) }
+		do := func(text string, lock int, to setsState) { each(explore.Step{Text: text, Client: c, Slot: lock}, to) }
 		switch at.phase {
 		case idle:
 			to := s

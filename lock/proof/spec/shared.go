@@ -3,6 +3,8 @@ package spec
 import (
 	"cmp"
 	"slices"
+
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
 )
 
 // Shared is the model of a read/write lock: readers with an expiry each, fences that are raised
@@ -70,7 +72,7 @@ type sharedState struct {
 	renewed, wiped             uint8
 }
 
-// Start implements [Model].
+// Start implements [explore.Model].
 func (m *Shared) Start() (s sharedState) { return s }
 
 func (m *Shared) writes(c int) bool { return m.Modes[c] == 'W' }
@@ -84,7 +86,7 @@ func (m *Shared) quorum(c int) int {
 	return sharedNodes/2 + 1
 }
 
-// Violation implements [Model].
+// Violation implements [explore.Model].
 func (m *Shared) Violation(s sharedState) string {
 	writers, readers := 0, 0
 	for c := range m.Modes {
@@ -112,7 +114,7 @@ func (m *Shared) Violation(s sharedState) string {
 	return ""
 }
 
-// Canonical implements [Model]: nodes that swap their names make the same state.
+// Canonical implements [explore.Model]: nodes that swap their names make the same state.
 func (m *Shared) Canonical(s sharedState) sharedState {
 	if !m.Rules.QueueAtGate {
 		slices.SortFunc(s.nodes[:], compareSharedNodes)
@@ -132,5 +134,5 @@ func (n *sharedNode) key() (k uint64) {
 	k = k<<4 | uint64(n.ttl)
 	k = k<<8 | uint64(n.counter)
 	k = k<<4 | uint64(n.silent)
-	return k<<5 | uint64(n.queued)<<1 | bit(n.empty)
+	return k<<5 | uint64(n.queued)<<1 | explore.Bit(n.empty)
 }

@@ -1,10 +1,12 @@
 package spec
 
-// Steps implements [Model].
-func (m *Shared) Steps(s sharedState, each func(Step, sharedState)) {
+import "github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
+
+// Steps implements [explore.Model].
+func (m *Shared) Steps(s sharedState, each func(explore.Step, sharedState)) {
 	for c := range m.Modes {
 		m.clientSteps(s, c, func(text string, j int, to sharedState) {
-			each(Step{Text: text, Client: c, Node: j}, to)
+			each(explore.Step{Text: text, Client: c, Node: j}, to)
 		})
 	}
 	for j := range s.nodes {
@@ -20,9 +22,9 @@ func (m *Shared) Steps(s sharedState, each func(Step, sharedState)) {
 		if m.Rules.NoQuarantine {
 			to.nodes[j].silent = 0
 		}
-		each(Step{Text: "{n} loses all, and its counter", Node: j}, to)
+		each(explore.Step{Text: "{n} loses all, and its counter", Node: j}, to)
 	}
-	each(Step{Text: "a tick passes"}, m.tick(s))
+	each(explore.Step{Text: "a tick passes"}, m.tick(s))
 }
 
 func (m *Shared) clientSteps(s sharedState, c int, do func(string, int, sharedState)) {
@@ -74,7 +76,7 @@ func (m *Shared) ask(s sharedState, c int) sharedState {
 	for w := range m.Modes {
 		waits := 0
 		for j := range s.nodes {
-			waits += int(bit(s.nodes[j].queued&(1<<w) != 0))
+			waits += int(explore.Bit(s.nodes[j].queued&(1<<w) != 0))
 		}
 		// A writer that waits on one node alone is where all would look for it.
 		if s.clients[w].phase == asking && (waits > sharedNodes/2 || waits > 0 && m.Rules.QueueAtGate) {

@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
 )
 
 // limit bounds every exploration of a test: one that needs more fails.
@@ -43,7 +45,7 @@ func TestUncovered(t *testing.T) {
 	mustFind(t, Uncovered())
 }
 
-func mustFind(t *testing.T, cases []Case) {
+func mustFind(t *testing.T, cases []explore.Case) {
 	for _, c := range cases {
 		t.Run(c.Model+"/"+c.Name, func(t *testing.T) {
 			t.Parallel()
@@ -59,7 +61,7 @@ func mustFind(t *testing.T, cases []Case) {
 	}
 }
 
-func tell(t *testing.T, r Result) {
+func tell(t *testing.T, r explore.Result) {
 	t.Logf("%d states, %d transitions, depth %d: %s", r.States, r.Transitions, r.Depth, r.Violation)
 	for i, step := range r.Trace {
 		t.Logf("%2d %s", i+1, step)

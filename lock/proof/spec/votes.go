@@ -140,7 +140,7 @@ func (n *votesNode) isBack(m *Votes, a int) bool {
 	return (r == undone || r == buried) && n.holder == m.token(a)+1
 }
 
-// Start implements [Model].
+// Start implements [explore.Model].
 func (m *Votes) Start() votesState {
 	var s votesState
 	for a := range s.attempts {
@@ -182,7 +182,7 @@ func (m *Votes) token(a int) uint8 {
 	return uint8(a)
 }
 
-// Violation implements [Model].
+// Violation implements [explore.Model].
 func (m *Votes) Violation(s votesState) string {
 	valid := 0
 	for a := range s.attempts {
@@ -204,7 +204,7 @@ func (m *Votes) Violation(s votesState) string {
 	return ""
 }
 
-// Canonical implements [Model]: nodes that swap their names make the same state.
+// Canonical implements [explore.Model]: nodes that swap their names make the same state.
 func (m *Votes) Canonical(s votesState) votesState {
 	slices.SortFunc(s.nodes[:], compareVotesNodes)
 	return s

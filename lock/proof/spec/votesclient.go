@@ -1,7 +1,9 @@
 package spec
 
-// Steps implements [Model].
-func (m *Votes) Steps(s votesState, each func(Step, votesState)) {
+import "github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
+
+// Steps implements [explore.Model].
+func (m *Votes) Steps(s votesState, each func(explore.Step, votesState)) {
 	for a := range m.Attempts {
 		m.clientSteps(s, a, each)
 	}
@@ -11,39 +13,39 @@ func (m *Votes) Steps(s votesState, each func(Step, votesState)) {
 		}
 		m.faults(s, j, each)
 	}
-	each(Step{Text: "a tick passes"}, m.tick(s, false))
+	each(explore.Step{Text: "a tick passes"}, m.tick(s, false))
 	if first := s.attempts[0]; m.LagEvery > 0 && int(first.steady) >= m.LagEvery &&
 		(first.phase == asking || first.phase == held) {
-		each(Step{Text: "a tick passes, which the clock of client 1 misses"}, m.tick(s, true))
+		each(explore.Step{Text: "a tick passes, which the clock of client 1 misses"}, m.tick(s, true))
 	}
 }
 
 // clientSteps are what an attempt, or its lease, may do next.
-func (m *Votes) clientSteps(s votesState, a int, each func(Step, votesState)) {
+func (m *Votes) clientSteps(s votesState, a int, each func(explore.Step, votesState)) {
 	switch at := s.attempts[a]; at.phase {
 	case idle:
 		if m.mayStart(&s, a) {
-			each(Step{Text: "{c} sends acquire to all nodes", Client: a}, m.start(s, a))
+			each(explore.Step{Text: "{c} sends acquire to all nodes", Client: a}, m.start(s, a))
 		}
 	case asking:
 		if s.tally(a) >= m.quorum() && m.validity(at.age) > 0 {
-			each(Step{Text: "{c} has a quorum: its lease is valid", Client: a}, m.win(s, a))
+			each(explore.Step{Text: "{c} has a quorum: its lease is valid", Client: a}, m.win(s, a))
 		}
 		if !m.Patient {
-			each(Step{Text: "{c} gives its attempt up and sends releases", Client: a}, m.giveUp(s, a))
+			each(explore.Step{Text: "{c} gives its attempt up and sends releases", Client: a}, m.giveUp(s, a))
 		}
 	case held:
 		if a == 0 && at.round == 0 && int(at.rounds) < m.Rounds {
-			each(Step{Text: "{c} begins a round of renewal and sends extend to all nodes", Client: a}, m.renew(s, a))
+			each(explore.Step{Text: "{c} begins a round of renewal and sends extend to all nodes", Client: a}, m.renew(s, a))
 		}
 		if a == 0 && m.Releases {
-			each(Step{Text: "{c} ends its lease and sends releases", Client: a}, m.release(s, a))
+			each(explore.Step{Text: "{c} ends its lease and sends releases", Client: a}, m.release(s, a))
 		}
 		m.roundSteps(s, a, each)
 	case over:
 		if m.Rules.HandOverAfterRelease && at.left > 0 {
 			s.attempts[a].phase = held
-			each(Step{Text: "{c} hands its lease over inside the process", Client: a}, s)
+			each(explore.Step{Text: "{c} hands its lease over inside the process", Client: a}, s)
 		}
 		if m.Rules.ProlongRevives {
 			m.roundSteps(s, a, each)
@@ -170,7 +172,7 @@ func (m *Votes) renew(s votesState, a int) votesState {
 }
 
 // roundSteps end a round of renewal: by a quorum, or without.
-func (m *Votes) roundSteps(s votesState, a int, each func(Step, votesState)) {
+func (m *Votes) roundSteps(s votesState, a int, each func(explore.Step, votesState)) {
 	at := &s.attempts[a]
 	if at.round == 0 {
 		return
@@ -186,10 +188,10 @@ func (m *Votes) roundSteps(s votesState, a int, each func(Step, votesState)) {
 	for j := range s.nodes {
 		s.nodes[j].calls[a].giveUpExtend()
 	}
-	each(Step{Text: "{c} gives its round of renewal up", Client: a}, s)
+	each(explore.Step{Text: "{c} gives its round of renewal up", Client: a}, s)
 	if votes >= m.quorum() && validity > 0 {
 		at.phase, at.left = held, max(at.left, uint8(validity))
-		each(Step{Text: "{c} has a quorum for its round: its lease is renewed", Client: a}, s)
+		each(explore.Step{Text: "{c} has a quorum for its round: its lease is renewed", Client: a}, s)
 	}
 }
 

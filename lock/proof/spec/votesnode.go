@@ -1,9 +1,11 @@
 package spec
 
+import "github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
+
 // nodeSteps are the calls of attempt a that node j may carry out next.
-func (m *Votes) nodeSteps(s votesState, a, j int, each func(Step, votesState)) {
+func (m *Votes) nodeSteps(s votesState, a, j int, each func(explore.Step, votesState)) {
 	c := s.nodes[j].calls[a]
-	do := func(text string, to votesState) { each(Step{Text: text, Client: a, Node: j}, to) }
+	do := func(text string, to votesState) { each(explore.Step{Text: text, Client: a, Node: j}, to) }
 	if c.acquire == pending {
 		m.answerAcquire(s, a, j, do)
 	}
@@ -131,12 +133,12 @@ func (n *votesNode) tick() {
 
 // faults are what may happen to a node: it loses all keys, or gets those of a snapshot.
 // Either way it has forgotten something, and its quarantine begins.
-func (m *Votes) faults(s votesState, j int, each func(Step, votesState)) {
+func (m *Votes) faults(s votesState, j int, each func(explore.Step, votesState)) {
 	n := &s.nodes[j]
 	if int(s.restored) < m.Restores && n.holder != 0 && n.saved == 0 {
 		to := s
 		to.nodes[j].saved, to.nodes[j].savedTTL = n.holder, n.ttl
-		each(Step{Text: "a snapshot is made of {n}", Node: j}, to)
+		each(explore.Step{Text: "a snapshot is made of {n}", Node: j}, to)
 	}
 	if int(s.restored) < m.Restores && n.saved != 0 {
 		to := s
@@ -144,12 +146,12 @@ func (m *Votes) faults(s votesState, j int, each func(Step, votesState)) {
 		to.nodes[j].forget(m)
 		to.nodes[j].holder, to.nodes[j].ttl = n.saved, n.savedTTL
 		to.nodes[j].saved, to.nodes[j].savedTTL = 0, 0
-		each(Step{Text: "{n} goes on from its snapshot", Node: j}, to)
+		each(explore.Step{Text: "{n} goes on from its snapshot", Node: j}, to)
 	}
 	if int(s.wiped) < m.Wipes {
 		s.wiped++
 		n.forget(m)
-		each(Step{Text: "{n} loses all its keys", Node: j}, s)
+		each(explore.Step{Text: "{n} loses all its keys", Node: j}, s)
 	}
 }
 

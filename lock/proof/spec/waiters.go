@@ -1,5 +1,7 @@
 package spec
 
+import "github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
+
 // Waiters is the model of those who wait for a permit of a semaphore: one queue on the gate,
 // whose releases keep the slot that became free for the head, and waiters that look over all
 // slots in ring order. Or, without the capability, a queue for each slot. Three nodes, of
@@ -108,7 +110,7 @@ type waitersState struct {
 	gaveUp, crashes, unheard, ignored, forgotten uint8
 }
 
-// Start implements [Model].
+// Start implements [explore.Model].
 func (m *Waiters) Start() (s waitersState) {
 	for slot := range m.Slots {
 		s.clients[slot] = waitersClient{phase: permitted, slot: uint8(slot)}
@@ -119,7 +121,7 @@ func (m *Waiters) Start() (s waitersState) {
 	return s
 }
 
-// Violation implements [Model].
+// Violation implements [explore.Model].
 func (m *Waiters) Violation(s waitersState) string {
 	var valid [waitersSlots]int
 	for c := range s.clients {
@@ -137,7 +139,7 @@ func (m *Waiters) Violation(s waitersState) string {
 	return ""
 }
 
-// Canonical implements [Model]: nodes other than the gate are alike.
+// Canonical implements [explore.Model]: nodes other than the gate are alike.
 func (m *Waiters) Canonical(s waitersState) waitersState {
 	if m.Split && s.nodes[1].key() > s.nodes[2].key() {
 		s.nodes[1], s.nodes[2] = s.nodes[2], s.nodes[1]
@@ -151,7 +153,7 @@ func (n *waitersNode) key() (k uint64) {
 	}
 	for c := range n.calls {
 		for _, call := range n.calls[c] {
-			k = k*32 + uint64(call.acquire)*6 + uint64(call.release)*2 + bit(call.again)
+			k = k*32 + uint64(call.acquire)*6 + uint64(call.release)*2 + explore.Bit(call.again)
 		}
 	}
 	return k

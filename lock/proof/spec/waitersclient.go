@@ -1,7 +1,9 @@
 package spec
 
-// Steps implements [Model].
-func (m *Waiters) Steps(s waitersState, each func(Step, waitersState)) {
+import "github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
+
+// Steps implements [explore.Model].
+func (m *Waiters) Steps(s waitersState, each func(explore.Step, waitersState)) {
 	urgent := false
 	for c := range m.clients() {
 		urgent = m.clientSteps(s, c, each) || urgent
@@ -13,7 +15,7 @@ func (m *Waiters) Steps(s waitersState, each func(Step, waitersState)) {
 			}
 		}
 		if s.clients[c].leaves && (m.Rules.LeaveOvertakes || !s.underWay(c, waitersGate)) {
-			do := func(text string, to waitersState) { each(Step{Text: text, Client: c}, to) }
+			do := func(text string, to waitersState) { each(explore.Step{Text: text, Client: c}, to) }
 			m.named(s, "the gate takes {c} out of the queue", do,
 				func(to *waitersState, lost bool) { to.leave(m, c, lost) })
 		}
@@ -23,10 +25,10 @@ func (m *Waiters) Steps(s waitersState, each func(Step, waitersState)) {
 		to := s
 		to.forgotten++
 		to.queues, to.next = [waitersSlots]uint8{}, [waitersSlots]reservation{}
-		each(Step{Text: "the gate loses its queue"}, to)
+		each(explore.Step{Text: "the gate loses its queue"}, to)
 	}
 	if !urgent {
-		each(Step{Text: "a tick passes"}, m.tick(s))
+		each(explore.Step{Text: "a tick passes"}, m.tick(s))
 	}
 }
 
@@ -41,9 +43,11 @@ func (s *waitersState) underWay(c, j int) bool {
 }
 
 // clientSteps are what a client may do next. It reports that one of them cannot wait for a tick.
-func (m *Waiters) clientSteps(s waitersState, c int, each func(Step, waitersState)) (urgent bool) {
+func (m *Waiters) clientSteps(s waitersState, c int, each func(explore.Step, waitersState)) (urgent bool) {
 	at := &s.clients[c]
-	do := func(text string, slot uint8, to waitersState) { each(Step{Text: text, Client: c, Slot: int(slot)}, to) }
+	do := func(text string, slot uint8, to waitersState) {
+		each(explore.Step{Text: text, Client: c, Slot: int(slot)}, to)
+	}
 	switch at.phase {
 	case away:
 		do("{c} comes, and asks for slot {s}", uint8(m.prefers(c)), m.ask(s, c, m.prefers(c), 1))
@@ -106,8 +110,8 @@ func (m *Waiters) decide(s waitersState, c int, do func(string, uint8, waitersSt
 	slot := at.slot
 	grants, refusals := 0, 0
 	for j := range m.nodes() {
-		grants += m.votes(j) * int(bit(s.nodes[j].calls[c][slot].acquire == granted))
-		refusals += m.votes(j) * int(bit(s.nodes[j].calls[c][slot].acquire == refused))
+		grants += m.votes(j) * int(explore.Bit(s.nodes[j].calls[c][slot].acquire == granted))
+		refusals += m.votes(j) * int(explore.Bit(s.nodes[j].calls[c][slot].acquire == refused))
 	}
 	gate := s.nodes[waitersGate].calls[c][slot].acquire
 	switch {

@@ -1,9 +1,11 @@
 package spec
 
+import "github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
+
 // nodeSteps are the calls of client c about one slot that node j may carry out next.
-func (m *Waiters) nodeSteps(s waitersState, c, j, slot int, each func(Step, waitersState)) {
+func (m *Waiters) nodeSteps(s waitersState, c, j, slot int, each func(explore.Step, waitersState)) {
 	call := s.nodes[j].calls[c][slot]
-	do := func(text string, to waitersState) { each(Step{Text: text, Client: c, Node: j, Slot: slot}, to) }
+	do := func(text string, to waitersState) { each(explore.Step{Text: text, Client: c, Node: j, Slot: slot}, to) }
 	switch {
 	case call.acquire == pending:
 		text := "{n} refuses slot {s} to {c}"

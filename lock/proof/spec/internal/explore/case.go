@@ -1,4 +1,4 @@
-package spec
+package explore
 
 import (
 	"fmt"
@@ -19,8 +19,8 @@ type Case struct {
 // Explore explores it.
 func (c Case) Explore(limit int) (Result, error) { return c.explore(limit) }
 
-// newCase is the exploration of a model, after some steps if any are named.
-func newCase[S comparable](name string, m Model[S], after ...string) Case {
+// NewCase is the exploration of a model, after some steps if any are named.
+func NewCase[S comparable](name string, m Model[S], after ...string) Case {
 	c := Case{Name: name, After: after}
 	c.Model, c.Bounds = describe(m)
 	c.explore = func(limit int) (Result, error) {

@@ -1,4 +1,4 @@
-package spec
+package explore
 
 import "hash/maphash"
 
