@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/attempt"
 	"github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
 )
 
@@ -50,8 +51,8 @@ type electionNode struct {
 
 // electionCall is what has become of a campaign on a node.
 type electionCall struct {
-	acquire acquireState
-	release releaseState
+	acquire attempt.Acquire
+	release attempt.Release
 	unknown bool // the acquire was not answered: the release leaves a tombstone
 }
 
@@ -104,7 +105,8 @@ func (m *Election) Violation(s electionState) string {
 			return "who came later leads first"
 		}
 		for j := range s.nodes {
-			if n := &s.nodes[j]; int(n.holder) == c+1 && (n.calls[c].release == buried || n.calls[c].release == undone) {
+			r := s.nodes[j].calls[c].release
+			if int(s.nodes[j].holder) == c+1 && (r == attempt.Buried || r == attempt.Undone) {
 				return "a vote is back that was given back"
 			}
 		}

@@ -1,27 +1,29 @@
 package spec
 
+import "github.com/lockscope/lockscope/lock/proof/spec/internal/attempt"
+
 // callSteps are the calls of candidate c that node j may carry out next.
 func (m *Election) callSteps(s electionState, c, j int, do func(string, int, electionState)) {
 	call := s.nodes[j].calls[c]
 	switch call.acquire {
-	case pending:
+	case attempt.Pending:
 		to := s
 		text := "{n} refuses {c}"
-		if to.nodes[j].calls[c].acquire = refused; to.nodes[j].acquire(m, c) {
-			to.nodes[j].calls[c].acquire = granted
+		if to.nodes[j].calls[c].acquire = attempt.Refused; to.nodes[j].acquire(m, c) {
+			to.nodes[j].calls[c].acquire = attempt.Granted
 			text = "{n} votes for {c}"
 		}
 		if to.candidates[c].stage == leads {
-			to.nodes[j].calls[c].acquire = unsent
+			to.nodes[j].calls[c].acquire = attempt.Unsent
 		}
 		do(text, j, to)
-	case late:
+	case attempt.Late:
 		to := s
 		to.nodes[j].acquire(m, c)
-		to.nodes[j].calls[c].acquire = unsent
+		to.nodes[j].calls[c].acquire = attempt.Unsent
 		do("{n} carries out a late acquire of {c}", j, to)
 	}
-	if call.release != releasing {
+	if call.release != attempt.Releasing {
 		return
 	}
 	to := s
@@ -29,15 +31,15 @@ func (m *Election) callSteps(s electionState, c, j int, do func(string, int, ele
 	do("{n} carries out the release of {c}", j, m.resigned(to, c))
 	if int(s.lost) < m.Lost {
 		s.lost++
-		if s.nodes[j].calls[c].release = notReleased; s.candidates[c].stage == resigning && !m.Rules.ResignForgets {
-			s.nodes[j].calls[c].release = releasing // it is sent again
+		if s.nodes[j].calls[c].release = attempt.NotReleased; s.candidates[c].stage == resigning && !m.Rules.ResignForgets {
+			s.nodes[j].calls[c].release = attempt.Releasing // it is sent again
 		}
 		do("{n} does not get the release of {c}", j, s)
 	}
 }
 
 func (n *electionNode) acquire(m *Election, c int) bool {
-	if n.holder != 0 || n.calls[c].release == buried {
+	if n.holder != 0 || n.calls[c].release == attempt.Buried {
 		return false
 	}
 	n.holder, n.ttl = uint8(c)+1, uint8(m.TTL)
@@ -50,8 +52,8 @@ func (n *electionNode) release(m *Election, c int) {
 		n.holder, n.ttl = 0, 0
 	}
 	call := &n.calls[c]
-	if call.release = undone; call.unknown && !m.Rules.NoTombstone {
-		call.release = buried
+	if call.release = attempt.Undone; call.unknown && !m.Rules.NoTombstone {
+		call.release = attempt.Buried
 	}
 }
 
@@ -59,7 +61,7 @@ func (n *electionNode) release(m *Election, c int) {
 func (m *Election) resigned(s electionState, c int) electionState {
 	answers := 0
 	for j := range s.nodes {
-		if r := s.nodes[j].calls[c].release; r == undone || r == buried {
+		if r := s.nodes[j].calls[c].release; r == attempt.Undone || r == attempt.Buried {
 			answers++
 		}
 	}

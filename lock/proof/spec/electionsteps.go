@@ -1,6 +1,9 @@
 package spec
 
-import "github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
+import (
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/attempt"
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
+)
 
 // Steps implements [explore.Model].
 func (m *Election) Steps(s electionState, each func(explore.Step, electionState)) {
@@ -10,7 +13,8 @@ func (m *Election) Steps(s electionState, each func(explore.Step, electionState)
 		urgent = m.candidateSteps(s, c, do) || urgent
 		for j := range s.nodes {
 			call := s.nodes[j].calls[c]
-			urgent = urgent || call.acquire == pending || call.acquire == late || call.release == releasing
+			urgent = urgent || call.acquire == attempt.Pending || call.acquire == attempt.Late ||
+				call.release == attempt.Releasing
 			m.callSteps(s, c, j, do)
 		}
 	}
@@ -79,7 +83,7 @@ func (m *Election) mayWin(s *electionState) bool {
 func (m *Election) settled(s *electionState, c int) bool {
 	for j := range s.nodes {
 		call := s.nodes[j].calls[c]
-		if call.acquire == late || call.release == releasing {
+		if call.acquire == attempt.Late || call.release == attempt.Releasing {
 			return false
 		}
 	}
@@ -91,7 +95,7 @@ func (m *Election) ask(s electionState, c int) electionState {
 	at.stage, at.age = campaigning, 0
 	at.asks++
 	for j := range s.nodes {
-		s.nodes[j].calls[c] = electionCall{acquire: pending}
+		s.nodes[j].calls[c] = electionCall{acquire: attempt.Pending}
 	}
 	return s
 }
@@ -114,8 +118,8 @@ func (m *Election) campaignSteps(s electionState, c int, do func(string, int, el
 	at := &s.candidates[c]
 	grants, refusals := 0, 0
 	for j := range s.nodes {
-		grants += int(explore.Bit(s.nodes[j].calls[c].acquire == granted))
-		refusals += int(explore.Bit(s.nodes[j].calls[c].acquire == refused))
+		grants += int(explore.Bit(s.nodes[j].calls[c].acquire == attempt.Granted))
+		refusals += int(explore.Bit(s.nodes[j].calls[c].acquire == attempt.Refused))
 	}
 	if grants > electionNodes/2 && int(at.age) < m.TTL && (!at.cancelled || m.Rules.CancelIgnored) {
 		do("{c} has a quorum: its term begins", 0, m.lead(s, c))
@@ -143,17 +147,17 @@ func (m *Election) lead(s electionState, c int) electionState {
 	at := &s.candidates[c]
 	term := uint8(0)
 	for j := range s.nodes {
-		if n := &s.nodes[j]; n.calls[c].acquire == granted && (term == 0 || !m.Rules.TermOfTheNode) {
+		if n := &s.nodes[j]; n.calls[c].acquire == attempt.Granted && (term == 0 || !m.Rules.TermOfTheNode) {
 			term = max(term, n.counter)
 		}
 	}
 	for j := range s.nodes {
 		n := &s.nodes[j]
-		if n.calls[c].acquire == granted && !m.Rules.TermOfTheNode && int(n.holder) == c+1 {
+		if n.calls[c].acquire == attempt.Granted && !m.Rules.TermOfTheNode && int(n.holder) == c+1 {
 			n.counter = term
 		}
-		if n.calls[c].acquire != pending {
-			n.calls[c].acquire = unsent
+		if n.calls[c].acquire != attempt.Pending {
+			n.calls[c].acquire = attempt.Unsent
 		}
 	}
 	s.backwards = s.backwards || term <= s.newest
@@ -193,12 +197,12 @@ func (m *Election) release(s electionState, c int) electionState {
 	for j := range s.nodes {
 		call := &s.nodes[j].calls[c]
 		switch call.acquire {
-		case pending:
-			call.acquire, call.unknown = late, true
+		case attempt.Pending:
+			call.acquire, call.unknown = attempt.Late, true
 		default:
-			call.acquire = unsent
+			call.acquire = attempt.Unsent
 		}
-		call.release = releasing
+		call.release = attempt.Releasing
 	}
 	return s
 }

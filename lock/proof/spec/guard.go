@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/attempt"
 	"github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
 )
 
@@ -113,7 +114,7 @@ type guardNode struct {
 }
 
 type guardClient struct {
-	phase phase
+	phase attempt.Phase
 	age   uint8
 	left  uint8
 }
@@ -149,7 +150,7 @@ func (n *guardNode) ownMarker(state markerState) marker {
 
 // Violation implements [explore.Model].
 func (m *Guard) Violation(s guardState) string {
-	if s.clients[0].phase == held && s.clients[1].phase == held {
+	if s.clients[0].phase == attempt.Held && s.clients[1].phase == attempt.Held {
 		return "two leases are valid"
 	}
 	return ""

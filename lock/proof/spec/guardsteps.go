@@ -1,6 +1,9 @@
 package spec
 
-import "github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
+import (
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/attempt"
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
+)
 
 // Steps implements [explore.Model].
 func (m *Guard) Steps(s guardState, each func(explore.Step, guardState)) {
@@ -19,10 +22,10 @@ func (m *Guard) Steps(s guardState, each func(explore.Step, guardState)) {
 
 func (m *Guard) clientSteps(s guardState, c int, each func(explore.Step, guardState)) {
 	switch at := &s.clients[c]; at.phase {
-	case idle:
-		at.phase = asking
+	case attempt.Idle:
+		at.phase = attempt.Asking
 		each(explore.Step{Text: "{c} begins an attempt", Client: c}, s)
-	case asking:
+	case attempt.Asking:
 		granted := 0
 		for j := range s.nodes {
 			if s.nodes[j].granted[c] {
@@ -32,7 +35,7 @@ func (m *Guard) clientSteps(s guardState, c int, each func(explore.Step, guardSt
 		if granted >= guardQuorum {
 			left := uint8(m.TTL) - at.age
 			m.end(&s, c)
-			s.clients[c] = guardClient{phase: held, left: left}
+			s.clients[c] = guardClient{phase: attempt.Held, left: left}
 			each(explore.Step{Text: "{c} has a quorum: its lease is valid", Client: c}, s)
 		}
 	}
@@ -40,7 +43,7 @@ func (m *Guard) clientSteps(s guardState, c int, each func(explore.Step, guardSt
 
 // end forgets what an attempt was granted, when that is of no interest any more.
 func (m *Guard) end(s *guardState, c int) {
-	s.clients[c] = guardClient{phase: over}
+	s.clients[c] = guardClient{phase: attempt.Over}
 	for j := range s.nodes {
 		s.nodes[j].granted[c] = false
 	}
@@ -52,7 +55,7 @@ func (m *Guard) ask(s guardState, c, j int, each func(explore.Step, guardState))
 	n := &s.nodes[j]
 	do := func(text string) { each(explore.Step{Text: text, Client: c, Node: j}, s) }
 	if m.mayVote(n) {
-		if s.clients[c].phase == asking && n.holder == 0 {
+		if s.clients[c].phase == attempt.Asking && n.holder == 0 {
 			n.holder, n.ttl, n.used, n.granted[c] = uint8(c+1), uint8(m.TTL), true, true
 			s.used = s.used || m.Vouches > 0
 			do("{n} grants {c}")
@@ -131,11 +134,11 @@ func (m *Guard) askQuarantine(n *guardNode, c int, do func(string)) {
 func (m *Guard) tick(s guardState) guardState {
 	for c := range s.clients {
 		switch at := &s.clients[c]; at.phase {
-		case asking:
+		case attempt.Asking:
 			if at.age++; int(at.age) >= m.TTL {
 				m.end(&s, c)
 			}
-		case held:
+		case attempt.Held:
 			if at.left--; at.left == 0 {
 				m.end(&s, c)
 			}

@@ -1,6 +1,9 @@
 package spec
 
-import "github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
+import (
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/attempt"
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
+)
 
 // Members is the model of a change of the configuration: which nodes there are, and the
 // longest TTL. Client 1 has the old configuration, client 2 the new one, and neither knows
@@ -52,7 +55,7 @@ type memberNode struct {
 	holder   uint8 // 1 + client
 	ttl      uint8
 	granted  [2]bool
-	extended extendState // in client 1's round
+	extended attempt.Extend // in client 1's round
 }
 
 type membersState struct {
@@ -77,7 +80,7 @@ func (m *Members) ttl(c int) uint8 { return uint8([...]int{m.OldTTL, m.NewTTL}[c
 
 // Violation implements [explore.Model].
 func (m *Members) Violation(s membersState) string {
-	if s.clients[0].phase == held && s.clients[1].phase == held {
+	if s.clients[0].phase == attempt.Held && s.clients[1].phase == attempt.Held {
 		return "two leases are valid"
 	}
 	return ""

@@ -1,15 +1,18 @@
 package spec
 
-import "github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
+import (
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/attempt"
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
+)
 
 func (m *Members) clientSteps(s membersState, c int, each func(explore.Step, membersState)) {
 	do := func(text string, to membersState) { each(explore.Step{Text: text, Client: c}, to) }
 	at := &s.clients[c]
 	switch {
-	case at.phase == idle:
-		at.phase = asking
+	case at.phase == attempt.Idle:
+		at.phase = attempt.Asking
 		do("{c} begins an attempt", s)
-	case at.phase == asking:
+	case at.phase == attempt.Asking:
 		granted := 0
 		for _, n := range s.nodes {
 			granted += int(explore.Bit(n.granted[c]))
@@ -17,20 +20,20 @@ func (m *Members) clientSteps(s membersState, c int, each func(explore.Step, mem
 		if granted > m.size(c)/2 {
 			left := m.ttl(c) - at.age
 			m.end(&s, c)
-			s.clients[c] = guardClient{phase: held, left: left}
+			s.clients[c] = guardClient{phase: attempt.Held, left: left}
 			do("{c} has a quorum: its lease is valid", s)
 		}
-	case at.phase == held && c == 0 && m.Renewed:
+	case at.phase == attempt.Held && c == 0 && m.Renewed:
 		m.renew(s, do, each)
 	}
 }
 
 func (m *Members) end(s *membersState, c int) {
-	s.clients[c] = guardClient{phase: over}
+	s.clients[c] = guardClient{phase: attempt.Over}
 	for j := range s.nodes {
 		s.nodes[j].granted[c] = false
 		if c == 0 {
-			s.nodes[j].extended = notExtended
+			s.nodes[j].extended = attempt.NotExtended
 		}
 	}
 	if c == 0 {
@@ -43,7 +46,7 @@ func (m *Members) renew(s membersState, do func(string, membersState), each func
 	if s.round == 0 {
 		s.round = 1
 		for j := range m.Old {
-			s.nodes[j].extended = extending
+			s.nodes[j].extended = attempt.Extending
 		}
 		do("{c} begins a round of renewal", s)
 		return
@@ -51,22 +54,22 @@ func (m *Members) renew(s membersState, do func(string, membersState), each func
 	count := 0
 	for j := range m.Old {
 		switch s.nodes[j].extended {
-		case extending:
+		case attempt.Extending:
 			to := s
 			text := "{n} does not extend for {c}, or puts the key back"
-			if to.nodes[j].extended = notVoted; m.extend(&to.nodes[j]) {
-				to.nodes[j].extended = extended
+			if to.nodes[j].extended = attempt.NotVoted; m.extend(&to.nodes[j]) {
+				to.nodes[j].extended = attempt.Extended
 				text = "{n} extends the lock of {c}"
 			}
 			each(explore.Step{Text: text, Node: j}, to)
-		case extended:
+		case attempt.Extended:
 			count++
 		}
 	}
 	left := m.ttl(0) - min(s.round-1, m.ttl(0))
 	s.round = 0
 	for j := range m.Old {
-		s.nodes[j].extended = notExtended
+		s.nodes[j].extended = attempt.NotExtended
 	}
 	if count > m.Old/2 {
 		s.clients[0].left = max(s.clients[0].left, left)
@@ -107,7 +110,7 @@ func (m *Members) ask(s membersState, c, j int, each func(explore.Step, membersS
 	case n.standing == silent && n.left == 0:
 		n.standing = votes
 		do("{n} ends its quarantine, asked by {c}")
-	case n.standing == votes && s.clients[c].phase == asking && n.holder == 0:
+	case n.standing == votes && s.clients[c].phase == attempt.Asking && n.holder == 0:
 		n.holder, n.ttl, n.granted[c] = uint8(c+1), m.ttl(c), true
 		do("{n} grants {c}")
 	}
@@ -175,11 +178,11 @@ func (m *Members) tick(s membersState) membersState {
 	for c := range s.clients {
 		at := &s.clients[c]
 		switch at.phase {
-		case asking:
+		case attempt.Asking:
 			if at.age++; at.age >= m.ttl(c) {
 				m.end(&s, c)
 			}
-		case held:
+		case attempt.Held:
 			if at.left--; at.left == 0 {
 				m.end(&s, c)
 			}

@@ -3,6 +3,8 @@ package spec
 import (
 	"cmp"
 	"slices"
+
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/attempt"
 )
 
 // Permits is the model of the permits of a semaphore, and of k: each slot is a mutex, each node
@@ -48,7 +50,7 @@ type permitsNode struct {
 }
 
 type permitsClient struct {
-	phase phase
+	phase attempt.Phase
 	slot  uint8
 	left  uint8 // ticks of validity, from before the first request
 }
@@ -82,7 +84,7 @@ func (m *Permits) Start() (s permitsState) {
 func (m *Permits) Violation(s permitsState) string {
 	var valid [permitsSlots]int
 	for _, at := range s.clients {
-		if at.phase == held {
+		if at.phase == attempt.Held {
 			valid[at.slot]++
 		}
 	}
@@ -101,7 +103,7 @@ func (m *Permits) bound(s *permitsState) int {
 	if m.Idle {
 		least := permitsClients
 		for c := range m.Callers {
-			if s.clients[c].phase == held {
+			if s.clients[c].phase == attempt.Held {
 				least = min(least, int(m.k(c)))
 			}
 		}

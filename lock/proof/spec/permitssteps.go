@@ -3,6 +3,7 @@ package spec
 import (
 	"cmp"
 
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/attempt"
 	"github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
 )
 
@@ -33,13 +34,13 @@ func (m *Permits) clientSteps(s permitsState, c int, each func(explore.Step, per
 		each(explore.Step{Text: text, Client: c, Node: j, Slot: slot}, to)
 	}
 	switch at.phase {
-	case idle:
+	case attempt.Idle:
 		for slot := range int(m.k(c)) {
 			to := s
-			to.clients[c] = permitsClient{phase: asking, slot: uint8(slot), left: uint8(m.TTL)}
+			to.clients[c] = permitsClient{phase: attempt.Asking, slot: uint8(slot), left: uint8(m.TTL)}
 			do("{c} asks for slot {s}", 0, slot, to)
 		}
-	case asking:
+	case attempt.Asking:
 		grants := 0
 		for j := range s.nodes {
 			if to := s; s.nodes[j].grants&(1<<c) != 0 {
@@ -51,11 +52,11 @@ func (m *Permits) clientSteps(s permitsState, c int, each func(explore.Step, per
 		if grants > permitsNodes/2 {
 			to := s
 			to.forget(c)
-			to.clients[c].phase = held
+			to.clients[c].phase = attempt.Held
 			do("{c} has a permit of slot {s}", 0, slot, to)
 		}
 		do("{c} gives slot {s} back", 0, slot, s.end(c))
-	case held:
+	case attempt.Held:
 		do("{c} releases slot {s}", 0, slot, s.end(c))
 		if m.Renewed {
 			m.extend(s, c, do)
@@ -166,7 +167,7 @@ func (s *permitsState) forget(c int) {
 
 // end gives a slot back, wherever a node has it for the client.
 func (s permitsState) end(c int) permitsState {
-	s.clients[c] = permitsClient{phase: over}
+	s.clients[c] = permitsClient{phase: attempt.Over}
 	s.forget(c)
 	for j := range s.nodes {
 		n := &s.nodes[j]
@@ -182,10 +183,10 @@ func (s permitsState) end(c int) permitsState {
 func (m *Permits) tick(s permitsState) permitsState {
 	for c := range s.clients {
 		at := &s.clients[c]
-		if at.left = max(at.left, 1) - 1; at.left == 0 && (at.phase == asking || at.phase == held) {
+		if at.left = max(at.left, 1) - 1; at.left == 0 && (at.phase == attempt.Asking || at.phase == attempt.Held) {
 			// Nobody releases: a crash and a loss are alike, and the keys expire.
 			s.forget(c)
-			*at = permitsClient{phase: over}
+			*at = permitsClient{phase: attempt.Over}
 		}
 	}
 	for j := range s.nodes {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/attempt"
 	"github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
 )
 
@@ -70,13 +71,13 @@ type revokesNode struct {
 	buried  uint8                 // a bit for each token with a tombstone
 	granted uint8                 // a bit for each client that was granted
 	late    uint8                 // a bit for each client whose extend was given up, and may still be carried out
-	extends [revokesClients]extendState
+	extends [revokesClients]attempt.Extend
 	replies [revokesActs]uint8 // 1 + TTL that the node replied to the mark of an act
 	asked   uint8              // a bit for each act that has marked the node
 }
 
 type revokesClient struct {
-	phase  phase
+	phase  attempt.Phase
 	age    uint8 // ticks since before its first request
 	left   uint8 // of validity, by its own clock
 	steady uint8 // ticks since its clock missed one
@@ -124,7 +125,7 @@ func (m *Revokes) validity(age uint8) int { return m.TTL - int(age) - revokesDri
 func (m *Revokes) Violation(s revokesState) string {
 	valid := 0
 	for c := range s.clients {
-		if s.clients[c].phase == held {
+		if s.clients[c].phase == attempt.Held {
 			valid++
 		}
 	}
@@ -135,7 +136,7 @@ func (m *Revokes) Violation(s revokesState) string {
 		a := &s.acts[i]
 		switch {
 		case a.phase != revokeDone || a.free > 0:
-		case s.clients[a.target-1].phase == held:
+		case s.clients[a.target-1].phase == attempt.Held:
 			return "a revoked lease is valid after the promised time"
 		case m.Wipes == 0 && s.having(a.target) > revokesNodes-revokesQuorum:
 			// A node that was wiped may take a late extend, once its quarantine is over.

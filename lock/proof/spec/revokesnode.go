@@ -1,28 +1,31 @@
 package spec
 
-import "github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
+import (
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/attempt"
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
+)
 
 // nodeSteps are the calls of client c that node j may carry out next.
 func (m *Revokes) nodeSteps(s revokesState, c, j int, do func(string, revokesState)) {
 	n := &s.nodes[j]
 	at := &s.clients[c]
-	if (at.phase == asking || at.phase == held) && n.granted&(1<<c) == 0 {
+	if (at.phase == attempt.Asking || at.phase == attempt.Held) && n.granted&(1<<c) == 0 {
 		to := s
 		if to.nodes[j].acquire(m, c) {
 			do("{n} grants {c}", to)
 		}
 	}
-	if n.extends[c] == extending {
+	if n.extends[c] == attempt.Extending {
 		to := s
 		text := "{n} does not extend for {c}, or puts the key back"
-		to.nodes[j].extends[c] = notVoted
+		to.nodes[j].extends[c] = attempt.NotVoted
 		if to.nodes[j].extend(m, c, at.handed) {
-			to.nodes[j].extends[c], text = extended, "{n} extends the lock of {c}"
+			to.nodes[j].extends[c], text = attempt.Extended, "{n} extends the lock of {c}"
 		}
 		do(text, to)
 		if int(s.lost) < m.Lost {
 			to.lost++
-			to.nodes[j].extends[c] = notVoted
+			to.nodes[j].extends[c] = attempt.NotVoted
 			do("{n} carries out the extend of {c}, and its answer is lost", to)
 		}
 	}

@@ -3,6 +3,7 @@ package spec
 import (
 	"slices"
 
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/attempt"
 	"github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
 )
 
@@ -21,7 +22,7 @@ func (m *Revokes) Steps(s revokesState, each func(explore.Step, revokesState)) {
 		m.faults(s, j, each)
 	}
 	each(explore.Step{Text: "a tick passes"}, m.tick(s, false))
-	if first := s.clients[0]; m.LagEvery > 0 && int(first.steady) >= m.LagEvery && first.phase == held {
+	if first := s.clients[0]; m.LagEvery > 0 && int(first.steady) >= m.LagEvery && first.phase == attempt.Held {
 		each(explore.Step{Text: "a tick passes, which the clock of client 1 misses"}, m.tick(s, true))
 	}
 }
@@ -29,17 +30,17 @@ func (m *Revokes) Steps(s revokesState, each func(explore.Step, revokesState)) {
 func (m *Revokes) clientSteps(s revokesState, c int, do func(string, revokesState)) {
 	at := s.clients[c]
 	switch at.phase {
-	case idle:
-		s.clients[c].phase = asking
+	case attempt.Idle:
+		s.clients[c].phase = attempt.Asking
 		do("{c} asks all nodes", s)
-	case asking:
+	case attempt.Asking:
 		if s.grants(c) >= revokesQuorum && m.validity(at.age) > 0 {
 			to := s
-			to.clients[c] = revokesClient{phase: held, left: uint8(m.validity(at.age)), steady: at.steady}
+			to.clients[c] = revokesClient{phase: attempt.Held, left: uint8(m.validity(at.age)), steady: at.steady}
 			do("{c} has a quorum: its lease is valid", to)
 		}
 		do("{c} gives its attempt up", m.release(s, c))
-	case held:
+	case attempt.Held:
 		do("{c} releases", m.release(s, c))
 		if int(s.crashed) < m.Crashes {
 			to := m.end(s, c)
@@ -83,7 +84,7 @@ func (m *Revokes) release(s revokesState, c int) revokesState {
 
 // end ends an attempt or a lease. What was sent may still be carried out.
 func (m *Revokes) end(s revokesState, c int) revokesState {
-	s.clients[c] = revokesClient{phase: over, handed: s.clients[c].handed}
+	s.clients[c] = revokesClient{phase: attempt.Over, handed: s.clients[c].handed}
 	for j := range s.nodes {
 		s.nodes[j].giveUpExtend(c)
 		s.nodes[j].granted &^= 1 << c
@@ -92,17 +93,17 @@ func (m *Revokes) end(s revokesState, c int) revokesState {
 }
 
 func (n *revokesNode) giveUpExtend(c int) {
-	if n.extends[c] == extending {
+	if n.extends[c] == attempt.Extending {
 		n.late |= 1 << c
 	}
-	n.extends[c] = notExtended
+	n.extends[c] = attempt.NotExtended
 }
 
 func (m *Revokes) renew(s revokesState, c int) revokesState {
 	s.clients[c].round = 1
 	s.clients[c].rounds++
 	for j := range s.nodes {
-		s.nodes[j].extends[c] = extending
+		s.nodes[j].extends[c] = attempt.Extending
 	}
 	return s
 }
@@ -111,7 +112,7 @@ func (m *Revokes) endRound(s revokesState, c int, do func(string, revokesState))
 	at := &s.clients[c]
 	votes := 0
 	for j := range s.nodes {
-		votes += int(explore.Bit(s.nodes[j].extends[c] == extended))
+		votes += int(explore.Bit(s.nodes[j].extends[c] == attempt.Extended))
 		s.nodes[j].giveUpExtend(c)
 	}
 	validity := m.validity(at.round - 1)
@@ -201,11 +202,11 @@ func (m *Revokes) tick(s revokesState, lag bool) revokesState {
 			at.round = min(at.round+1, uint8(m.TTL+1))
 		}
 		switch {
-		case at.phase == asking:
+		case at.phase == attempt.Asking:
 			if at.age++; m.validity(at.age) <= 0 {
 				s = m.release(s, c)
 			}
-		case at.phase == held:
+		case at.phase == attempt.Held:
 			if at.left--; at.left == 0 {
 				s = m.end(s, c)
 			}

@@ -1,5 +1,7 @@
 package spec
 
+import "github.com/lockscope/lockscope/lock/proof/spec/internal/attempt"
+
 // Sets is the model of callers that hold several locks at once, each lock a mutex in one piece:
 // that one lock has one holder is the matter of [Votes]. A caller acquires its locks one after
 // the other and waits for one at a time.
@@ -25,7 +27,7 @@ const (
 )
 
 type setsCaller struct {
-	phase  phase
+	phase  attempt.Phase
 	next   uint8 // of its locks: the one that it acquires, or waits for
 	failed bool
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/attempt"
 	"github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
 )
 
@@ -35,7 +36,7 @@ func (m *Sets) Violation(s setsState) string {
 	for c := range s.callers {
 		at := &s.callers[c]
 		for _, l := range m.parsed[c] {
-			if at.phase == held && int(s.owner[l]) != c+1 {
+			if at.phase == attempt.Held && int(s.owner[l]) != c+1 {
 				return "a set is valid without one of its locks"
 			}
 			if at.failed && int(s.owner[l]) == c+1 {
@@ -53,7 +54,7 @@ func (m *Sets) Violation(s setsState) string {
 func (m *Sets) waitsForItself(s *setsState, c int) bool {
 	at := c
 	for range setsCallers {
-		if s.callers[at].phase != asking {
+		if s.callers[at].phase != attempt.Asking {
 			return false
 		}
 		owner := s.owner[m.parsed[at][s.callers[at].next]]
@@ -79,16 +80,16 @@ func (m *Sets) Steps(s setsState, each func(explore.Step, setsState)) {
 		at := &s.callers[c]
 		do := func(text string, lock int, to setsState) { each(explore.Step{Text: text, Client: c, Slot: lock}, to) }
 		switch at.phase {
-		case idle:
+		case attempt.Idle:
 			to := s
-			to.callers[c].phase = asking
+			to.callers[c].phase = attempt.Asking
 			do("{c} begins to acquire its set", 0, to)
-		case asking:
+		case attempt.Asking:
 			if l := int(names[at.next]); s.owner[l] == 0 {
 				do("{c} acquires lock {s}", l, m.acquire(s, c, l))
 			}
 			do("{c} gives up", 0, m.fail(s, c))
-		case held:
+		case attempt.Held:
 			do("{c} releases its set", 0, m.end(s, c))
 		}
 		m.lose(s, c, do)
@@ -99,7 +100,7 @@ func (m *Sets) acquire(s setsState, c, lock int) setsState {
 	at := &s.callers[c]
 	s.owner[lock] = uint8(c) + 1
 	if at.next++; int(at.next) == len(m.parsed[c]) {
-		at.phase = held
+		at.phase = attempt.Held
 	}
 	return s
 }
@@ -128,13 +129,13 @@ func (m *Sets) fail(s setsState, c int) setsState {
 	if !m.Rules.KeptOnFailure {
 		s = m.end(s, c)
 	}
-	s.callers[c] = setsCaller{phase: over, failed: true}
+	s.callers[c] = setsCaller{phase: attempt.Over, failed: true}
 	return s
 }
 
 // end releases all that a caller has.
 func (m *Sets) end(s setsState, c int) setsState {
-	s.callers[c] = setsCaller{phase: over}
+	s.callers[c] = setsCaller{phase: attempt.Over}
 	for l := range s.owner {
 		if int(s.owner[l]) == c+1 {
 			s.owner[l] = 0

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/attempt"
 	"github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
 )
 
@@ -56,7 +57,7 @@ type sharedNode struct {
 }
 
 type sharedClient struct {
-	phase          phase
+	phase          attempt.Phase
 	left           uint8 // ticks of validity, from before the first request
 	tries          uint8 // attempts that were given back
 	fence          uint8
@@ -91,7 +92,7 @@ func (m *Shared) Violation(s sharedState) string {
 	writers, readers := 0, 0
 	for c := range m.Modes {
 		at := &s.clients[c]
-		if at.phase != held {
+		if at.phase != attempt.Held {
 			continue
 		}
 		if m.writes(c) {
@@ -100,7 +101,7 @@ func (m *Shared) Violation(s sharedState) string {
 		}
 		readers++
 		for w := range m.Modes {
-			if at.behind&(1<<w) != 0 && s.clients[w].phase == asking {
+			if at.behind&(1<<w) != 0 && s.clients[w].phase == attempt.Asking {
 				return "a reader has overtaken a writer that waited"
 			}
 		}

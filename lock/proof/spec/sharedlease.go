@@ -1,5 +1,7 @@
 package spec
 
+import "github.com/lockscope/lockscope/lock/proof/spec/internal/attempt"
+
 // renew is a round of renewal. It reaches all nodes, or all but one.
 func (m *Shared) renew(s sharedState, c int, do func(string, int, sharedState)) {
 	s.renewed++
@@ -68,7 +70,7 @@ func (m *Shared) retry(s *sharedState, c int) {
 	if at.tries++; int(at.tries) <= m.Again {
 		return
 	}
-	*at = sharedClient{phase: over}
+	*at = sharedClient{phase: attempt.Over}
 	for j := range s.nodes {
 		s.nodes[j].queued &^= 1 << c
 	}
@@ -76,7 +78,7 @@ func (m *Shared) retry(s *sharedState, c int) {
 
 func (m *Shared) end(s sharedState, c int) sharedState {
 	s.drop(m, c)
-	s.clients[c] = sharedClient{phase: over}
+	s.clients[c] = sharedClient{phase: attempt.Over}
 	return s
 }
 
@@ -87,13 +89,13 @@ func (m *Shared) tick(s sharedState) sharedState {
 		at.left = max(at.left, 1) - 1
 		switch {
 		case at.left > 0:
-		case at.phase == asking:
+		case at.phase == attempt.Asking:
 			for j := range s.nodes {
 				s.nodes[j].answers[c] = 0
 			}
 			m.retry(&s, c)
-		case at.phase == held:
-			*at = sharedClient{phase: over}
+		case at.phase == attempt.Held:
+			*at = sharedClient{phase: attempt.Over}
 		}
 	}
 	for j := range s.nodes {

@@ -1,6 +1,9 @@
 package spec
 
-import "github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
+import (
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/attempt"
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
+)
 
 // Steps implements [explore.Model].
 func (m *Shared) Steps(s sharedState, each func(explore.Step, sharedState)) {
@@ -30,9 +33,9 @@ func (m *Shared) Steps(s sharedState, each func(explore.Step, sharedState)) {
 func (m *Shared) clientSteps(s sharedState, c int, do func(string, int, sharedState)) {
 	at := &s.clients[c]
 	switch at.phase {
-	case idle:
+	case attempt.Idle:
 		do("{c} asks all nodes", 0, m.ask(s, c))
-	case asking:
+	case attempt.Asking:
 		votes := 0
 		for j := range s.nodes {
 			n := &s.nodes[j]
@@ -55,7 +58,7 @@ func (m *Shared) clientSteps(s sharedState, c int, do func(string, int, sharedSt
 		if votes > 0 {
 			do("{c} gives its votes back", 0, m.giveBack(s, c))
 		}
-	case held:
+	case attempt.Held:
 		do("{c} releases", 0, m.end(s, c))
 		if int(s.renewed) < m.Renewals {
 			m.renew(s, c, do)
@@ -69,7 +72,7 @@ func (m *Shared) queues(c, j int) bool {
 
 func (m *Shared) ask(s sharedState, c int) sharedState {
 	at := &s.clients[c]
-	*at = sharedClient{phase: asking, left: m.ttl(c), atLeast: s.newestWriter}
+	*at = sharedClient{phase: attempt.Asking, left: m.ttl(c), atLeast: s.newestWriter}
 	if m.writes(c) {
 		at.above = max(s.newestWriter, s.newestReader)
 	}
@@ -79,7 +82,7 @@ func (m *Shared) ask(s sharedState, c int) sharedState {
 			waits += int(explore.Bit(s.nodes[j].queued&(1<<w) != 0))
 		}
 		// A writer that waits on one node alone is where all would look for it.
-		if s.clients[w].phase == asking && (waits > sharedNodes/2 || waits > 0 && m.Rules.QueueAtGate) {
+		if s.clients[w].phase == attempt.Asking && (waits > sharedNodes/2 || waits > 0 && m.Rules.QueueAtGate) {
 			at.behind |= 1 << w
 		}
 	}
@@ -157,7 +160,7 @@ func (m *Shared) win(s sharedState, c int, do func(string, int, sharedState)) {
 		s.nodes[j].queued &^= 1 << c
 		s.nodes[j].answers[c] = 0
 	}
-	at.phase = held
+	at.phase = attempt.Held
 	s.wrong = at.fence < at.atLeast || m.writes(c) && at.fence <= at.above
 	if m.writes(c) {
 		s.newestWriter = max(s.newestWriter, at.fence)

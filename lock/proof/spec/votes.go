@@ -3,6 +3,8 @@ package spec
 import (
 	"cmp"
 	"slices"
+
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/attempt"
 )
 
 // Votes is the model of attempts and leases: messages that are late or lost, keys that
@@ -50,48 +52,6 @@ const (
 	votesDrift    = 1 // ticks of each TTL that are not used
 )
 
-// phase is how far an attempt has come.
-type phase uint8
-
-const (
-	idle   phase = iota // not begun
-	asking              // the acquire was sent, and is not decided
-	held                // it is a lease, and valid as far as its holder can tell
-	over
-)
-
-// acquireState is what has become of an acquire on a node, as far as it matters.
-type acquireState uint8
-
-const (
-	unsent  acquireState = iota // or of no interest any more
-	pending                     // under way
-	granted
-	refused // or not answered: see mayArrive
-	late    // given up, and may still be carried out
-)
-
-// extendState is what has become of an extend of this round on a node.
-type extendState uint8
-
-const (
-	notExtended extendState = iota
-	extending
-	extended // a vote
-	notVoted
-)
-
-// releaseState is what has become of a release on a node.
-type releaseState uint8
-
-const (
-	notReleased releaseState = iota
-	releasing
-	undone // the node does not have the token, and will not
-	buried // as undone; and it left a tombstone
-	forgot // the node has lost its memory since: nothing is claimed
-)
-
 type votesState struct {
 	attempts              [votesAttempts]votesAttempt
 	nodes                 [votesNodes]votesNode
@@ -100,7 +60,7 @@ type votesState struct {
 
 // votesAttempt is one attempt, and the lease it may become.
 type votesAttempt struct {
-	phase  phase
+	phase  attempt.Phase
 	age    uint8 // ticks since before its first request, by its own clock
 	left   uint8 // of validity, by its own clock
 	steady uint8 // ticks since its clock missed one
@@ -120,16 +80,16 @@ type votesNode struct {
 
 // votesCalls are the calls of one attempt to one node.
 type votesCalls struct {
-	acquire    acquireState
-	extend     extendState
-	release    releaseState
+	acquire    attempt.Acquire
+	extend     attempt.Extend
+	release    attempt.Release
 	lateExtend bool // an extend was given up, and may still be carried out
 	mayArrive  bool // a call was not answered: a release leaves a tombstone
 }
 
 // settle forgets what can have no effect any more, so that fewer states differ.
 func (n *votesNode) settle(m *Votes, a int) {
-	if c := &n.calls[a]; c.release >= undone && c.acquire != late && !c.lateExtend && !n.isBack(m, a) {
+	if c := &n.calls[a]; c.release >= attempt.Undone && c.acquire != attempt.Late && !c.lateExtend && !n.isBack(m, a) {
 		*c = votesCalls{}
 	}
 }
@@ -137,7 +97,7 @@ func (n *votesNode) settle(m *Votes, a int) {
 // isBack reports that the node holds for an attempt again what was given back.
 func (n *votesNode) isBack(m *Votes, a int) bool {
 	r := n.calls[a].release
-	return (r == undone || r == buried) && n.holder == m.token(a)+1
+	return (r == attempt.Undone || r == attempt.Buried) && n.holder == m.token(a)+1
 }
 
 // Start implements [explore.Model].
@@ -186,7 +146,7 @@ func (m *Votes) token(a int) uint8 {
 func (m *Votes) Violation(s votesState) string {
 	valid := 0
 	for a := range s.attempts {
-		if s.attempts[a].phase == held {
+		if s.attempts[a].phase == attempt.Held {
 			valid++
 		}
 	}

@@ -1,6 +1,9 @@
 package spec
 
-import "github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
+import (
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/attempt"
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
+)
 
 // Steps implements [explore.Model].
 func (m *Votes) Steps(s votesState, each func(explore.Step, votesState)) {
@@ -15,7 +18,7 @@ func (m *Votes) Steps(s votesState, each func(explore.Step, votesState)) {
 	}
 	each(explore.Step{Text: "a tick passes"}, m.tick(s, false))
 	if first := s.attempts[0]; m.LagEvery > 0 && int(first.steady) >= m.LagEvery &&
-		(first.phase == asking || first.phase == held) {
+		(first.phase == attempt.Asking || first.phase == attempt.Held) {
 		each(explore.Step{Text: "a tick passes, which the clock of client 1 misses"}, m.tick(s, true))
 	}
 }
@@ -23,18 +26,18 @@ func (m *Votes) Steps(s votesState, each func(explore.Step, votesState)) {
 // clientSteps are what an attempt, or its lease, may do next.
 func (m *Votes) clientSteps(s votesState, a int, each func(explore.Step, votesState)) {
 	switch at := s.attempts[a]; at.phase {
-	case idle:
+	case attempt.Idle:
 		if m.mayStart(&s, a) {
 			each(explore.Step{Text: "{c} sends acquire to all nodes", Client: a}, m.start(s, a))
 		}
-	case asking:
+	case attempt.Asking:
 		if s.tally(a) >= m.quorum() && m.validity(at.age) > 0 {
 			each(explore.Step{Text: "{c} has a quorum: its lease is valid", Client: a}, m.win(s, a))
 		}
 		if !m.Patient {
 			each(explore.Step{Text: "{c} gives its attempt up and sends releases", Client: a}, m.giveUp(s, a))
 		}
-	case held:
+	case attempt.Held:
 		if a == 0 && at.round == 0 && int(at.rounds) < m.Rounds {
 			each(explore.Step{Text: "{c} begins a round of renewal and sends extend to all nodes", Client: a}, m.renew(s, a))
 		}
@@ -42,9 +45,9 @@ func (m *Votes) clientSteps(s votesState, a int, each func(explore.Step, votesSt
 			each(explore.Step{Text: "{c} ends its lease and sends releases", Client: a}, m.release(s, a))
 		}
 		m.roundSteps(s, a, each)
-	case over:
+	case attempt.Over:
 		if m.Rules.HandOverAfterRelease && at.left > 0 {
-			s.attempts[a].phase = held
+			s.attempts[a].phase = attempt.Held
 			each(explore.Step{Text: "{c} hands its lease over inside the process", Client: a}, s)
 		}
 		if m.Rules.ProlongRevives {
@@ -57,15 +60,15 @@ func (m *Votes) clientSteps(s votesState, a int, each func(explore.Step, votesSt
 // reused token be used only where the first attempt with it has failed.
 func (m *Votes) mayStart(s *votesState, a int) bool {
 	if m.Rules.TokenReused && a == 1 {
-		return s.attempts[0].phase == over
+		return s.attempts[0].phase == attempt.Over
 	}
 	return true
 }
 
 func (m *Votes) start(s votesState, a int) votesState {
-	s.attempts[a].phase = asking
+	s.attempts[a].phase = attempt.Asking
 	for j := range s.nodes {
-		s.nodes[j].calls[a].acquire = pending
+		s.nodes[j].calls[a].acquire = attempt.Pending
 	}
 	return s
 }
@@ -73,7 +76,7 @@ func (m *Votes) start(s votesState, a int) votesState {
 // tally is how many nodes have granted, as far as the client knows.
 func (s *votesState) tally(a int) (n int) {
 	for j := range s.nodes {
-		if s.nodes[j].calls[a].acquire == granted {
+		if s.nodes[j].calls[a].acquire == attempt.Granted {
 			n++
 		}
 	}
@@ -90,10 +93,10 @@ func (m *Votes) validity(age uint8) int {
 
 func (m *Votes) win(s votesState, a int) votesState {
 	at := &s.attempts[a]
-	at.phase, at.left, at.age = held, uint8(m.validity(at.age)), 0
+	at.phase, at.left, at.age = attempt.Held, uint8(m.validity(at.age)), 0
 	for j := range s.nodes {
-		if c := &s.nodes[j].calls[a]; c.acquire == granted || c.acquire == refused {
-			c.acquire = unsent
+		if c := &s.nodes[j].calls[a]; c.acquire == attempt.Granted || c.acquire == attempt.Refused {
+			c.acquire = attempt.Unsent
 		}
 	}
 	return s
@@ -104,12 +107,12 @@ func (m *Votes) giveUp(s votesState, a int) votesState {
 	var without [votesNodes]bool
 	for j := range s.nodes {
 		c := &s.nodes[j].calls[a]
-		without[j] = !c.mayArrive && (c.acquire == refused || c.acquire == late)
+		without[j] = !c.mayArrive && (c.acquire == attempt.Refused || c.acquire == attempt.Late)
 	}
 	m.end(&s, a)
 	for j := range s.nodes {
 		if c := &s.nodes[j].calls[a]; without[j] {
-			c.release = undone
+			c.release = attempt.Undone
 			s.nodes[j].settle(m, a)
 		}
 	}
@@ -129,7 +132,7 @@ func (m *Votes) release(s votesState, a int) votesState {
 // not answered by then may be carried out before them or after.
 func (m *Votes) end(s *votesState, a int) {
 	at := &s.attempts[a]
-	at.phase, at.age, at.left, at.rounds = over, 0, 0, 0
+	at.phase, at.age, at.left, at.rounds = attempt.Over, 0, 0, 0
 	at.steady = uint8(m.LagEvery)
 	if !m.Rules.ProlongRevives {
 		at.round = 0
@@ -140,24 +143,24 @@ func (m *Votes) end(s *votesState, a int) {
 		if at.round == 0 {
 			c.giveUpExtend()
 		}
-		if c.acquire != late {
-			c.acquire = unsent
+		if c.acquire != attempt.Late {
+			c.acquire = attempt.Unsent
 		}
-		c.release = releasing
+		c.release = attempt.Releasing
 	}
 }
 
 func (c *votesCalls) giveUpAcquire() {
-	if c.acquire == pending {
-		c.acquire, c.mayArrive = late, true
+	if c.acquire == attempt.Pending {
+		c.acquire, c.mayArrive = attempt.Late, true
 	}
 }
 
 func (c *votesCalls) giveUpExtend() {
-	if c.extend == extending {
+	if c.extend == attempt.Extending {
 		c.lateExtend, c.mayArrive = true, true
 	}
-	c.extend = notExtended
+	c.extend = attempt.NotExtended
 }
 
 func (m *Votes) renew(s votesState, a int) votesState {
@@ -166,7 +169,7 @@ func (m *Votes) renew(s votesState, a int) votesState {
 	for j := range s.nodes {
 		c := &s.nodes[j].calls[a]
 		c.giveUpAcquire()
-		c.extend = extending
+		c.extend = attempt.Extending
 	}
 	return s
 }
@@ -179,7 +182,7 @@ func (m *Votes) roundSteps(s votesState, a int, each func(explore.Step, votesSta
 	}
 	votes := 0
 	for j := range s.nodes {
-		if s.nodes[j].calls[a].extend == extended {
+		if s.nodes[j].calls[a].extend == attempt.Extended {
 			votes++
 		}
 	}
@@ -190,7 +193,7 @@ func (m *Votes) roundSteps(s votesState, a int, each func(explore.Step, votesSta
 	}
 	each(explore.Step{Text: "{c} gives its round of renewal up", Client: a}, s)
 	if votes >= m.quorum() && validity > 0 {
-		at.phase, at.left = held, max(at.left, uint8(validity))
+		at.phase, at.left = attempt.Held, max(at.left, uint8(validity))
 		each(explore.Step{Text: "{c} has a quorum for its round: its lease is renewed", Client: a}, s)
 	}
 }
@@ -204,7 +207,7 @@ func (m *Votes) tick(s votesState, lag bool) votesState {
 		}
 		at := &s.attempts[a]
 		at.steady = min(at.steady+1, uint8(m.LagEvery))
-		if at.phase == asking {
+		if at.phase == attempt.Asking {
 			at.age = min(at.age+1, uint8(m.TTL))
 		}
 		if at.round > 0 {
@@ -222,15 +225,15 @@ func (m *Votes) tick(s votesState, lag bool) votesState {
 func (m *Votes) watch(s *votesState, a int) {
 	at := &s.attempts[a]
 	switch {
-	case at.phase == asking && m.validity(at.age) <= 0:
+	case at.phase == attempt.Asking && m.validity(at.age) <= 0:
 		*s = m.giveUp(*s, a)
-	case at.phase == over:
+	case at.phase == attempt.Over:
 		at.left = max(at.left, 1) - 1
-	case at.phase == held && at.left > 1:
+	case at.phase == attempt.Held && at.left > 1:
 		at.left--
-	case at.phase == held && at.left == 1 && m.Rules.LossLate:
+	case at.phase == attempt.Held && at.left == 1 && m.Rules.LossLate:
 		at.left = 0
-	case at.phase == held:
+	case at.phase == attempt.Held:
 		m.end(s, a)
 	}
 }

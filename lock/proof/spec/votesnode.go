@@ -1,22 +1,25 @@
 package spec
 
-import "github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
+import (
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/attempt"
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
+)
 
 // nodeSteps are the calls of attempt a that node j may carry out next.
 func (m *Votes) nodeSteps(s votesState, a, j int, each func(explore.Step, votesState)) {
 	c := s.nodes[j].calls[a]
 	do := func(text string, to votesState) { each(explore.Step{Text: text, Client: a, Node: j}, to) }
-	if c.acquire == pending {
+	if c.acquire == attempt.Pending {
 		m.answerAcquire(s, a, j, do)
 	}
-	if c.acquire == late {
+	if c.acquire == attempt.Late {
 		to := s
 		to.nodes[j].acquire(m, a)
-		to.nodes[j].calls[a].acquire = unsent
+		to.nodes[j].calls[a].acquire = attempt.Unsent
 		to.nodes[j].settle(m, a)
 		do("{n} carries out a late acquire of {c}", to)
 	}
-	if c.extend == extending {
+	if c.extend == attempt.Extending {
 		m.answerExtend(s, a, j, do)
 	}
 	if c.lateExtend {
@@ -26,7 +29,7 @@ func (m *Votes) nodeSteps(s votesState, a, j int, each func(explore.Step, votesS
 		to.nodes[j].settle(m, a)
 		do("{n} carries out a late extend of {c}", to)
 	}
-	if c.release == releasing {
+	if c.release == attempt.Releasing {
 		to := s
 		to.nodes[j].release(m, a)
 		do("{n} carries out the release of {c}", to)
@@ -36,24 +39,24 @@ func (m *Votes) nodeSteps(s votesState, a, j int, each func(explore.Step, votesS
 func (m *Votes) answerAcquire(s votesState, a, j int, do func(string, votesState)) {
 	to := s
 	c := &to.nodes[j].calls[a]
-	answer, text := refused, "{n} refuses {c}"
+	answer, text := attempt.Refused, "{n} refuses {c}"
 	if to.nodes[j].acquire(m, a) {
-		answer, text = granted, "{n} grants {c}"
+		answer, text = attempt.Granted, "{n} grants {c}"
 	}
-	if c.acquire = answer; to.attempts[a].phase == held {
-		c.acquire = unsent
+	if c.acquire = answer; to.attempts[a].phase == attempt.Held {
+		c.acquire = attempt.Unsent
 	}
 	do(text, to)
 	if int(to.lost) < m.Lost {
 		to.lost++
 		c.mayArrive = true
-		if c.acquire == granted {
-			c.acquire = refused
+		if c.acquire == attempt.Granted {
+			c.acquire = attempt.Refused
 		}
 		do("{n} carries out the acquire of {c}, and its answer is lost", to)
 	}
 	if m.Rules.ResentAfterNoScript {
-		s.nodes[j].calls[a].acquire = late
+		s.nodes[j].calls[a].acquire = attempt.Late
 		do("{n} answers {c} that it did not carry the acquire out, and is sent it again", s)
 	}
 }
@@ -61,15 +64,15 @@ func (m *Votes) answerAcquire(s votesState, a, j int, do func(string, votesState
 func (m *Votes) answerExtend(s votesState, a, j int, do func(string, votesState)) {
 	n := &s.nodes[j]
 	if n.extend(m, a) {
-		n.calls[a].extend = extended
+		n.calls[a].extend = attempt.Extended
 		do("{n} extends the lock of {c}", s)
 	} else {
-		n.calls[a].extend = notVoted
+		n.calls[a].extend = attempt.NotVoted
 		do("{n} does not extend for {c}, or puts the key back", s)
 	}
 	if int(s.lost) < m.Lost {
 		s.lost++
-		n.calls[a].extend, n.calls[a].mayArrive = notVoted, true
+		n.calls[a].extend, n.calls[a].mayArrive = attempt.NotVoted, true
 		do("{n} carries out the extend of {c}, and its answer is lost", s)
 	}
 }
@@ -82,7 +85,7 @@ func (n *votesNode) acquire(m *Votes, a int) bool {
 		return false
 	case n.holder == token+1:
 		return true
-	case n.holder != 0 || n.calls[a].release == buried:
+	case n.holder != 0 || n.calls[a].release == attempt.Buried:
 		return false
 	}
 	n.holder, n.ttl = token+1, uint8(m.TTL)
@@ -99,7 +102,7 @@ func (n *votesNode) extend(m *Votes, a int) bool {
 		return true
 	case n.holder != 0:
 		return false
-	case n.calls[a].release == buried && !m.Rules.RefillIgnoresTombstone:
+	case n.calls[a].release == attempt.Buried && !m.Rules.RefillIgnoresTombstone:
 		return false
 	case n.silent > 0 && !m.Rules.RefillInQuarantine:
 		return false
@@ -115,8 +118,8 @@ func (n *votesNode) release(m *Votes, a int) {
 		n.holder, n.ttl = 0, 0
 	}
 	c := &n.calls[a]
-	if c.release = undone; c.mayArrive && !m.Rules.NoTombstone {
-		c.release = buried
+	if c.release = attempt.Undone; c.mayArrive && !m.Rules.NoTombstone {
+		c.release = attempt.Buried
 	}
 	n.settle(m, a)
 }
@@ -158,8 +161,8 @@ func (m *Votes) faults(s votesState, j int, each func(explore.Step, votesState))
 func (n *votesNode) forget(m *Votes) {
 	n.holder, n.ttl, n.silent = 0, 0, m.quarantine()
 	for a := range n.calls {
-		if r := n.calls[a].release; r == undone || r == buried {
-			n.calls[a].release = forgot
+		if r := n.calls[a].release; r == attempt.Undone || r == attempt.Buried {
+			n.calls[a].release = attempt.Forgot
 		}
 	}
 }

@@ -1,6 +1,9 @@
 package spec
 
-import "github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
+import (
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/attempt"
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
+)
 
 // Waiters is the model of those who wait for a permit of a semaphore: one queue on the gate,
 // whose releases keep the slot that became free for the head, and waiters that look over all
@@ -52,7 +55,7 @@ const (
 // slotCall is what is under way from a client to a node, about one slot: an acquire, a
 // release behind it, and the acquire of the next look behind that.
 type slotCall struct {
-	acquire acquireState
+	acquire attempt.Acquire
 	release slotRelease
 	again   bool
 }

@@ -1,6 +1,9 @@
 package spec
 
-import "github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
+import (
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/attempt"
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
+)
 
 // Steps implements [explore.Model].
 func (m *Waiters) Steps(s waitersState, each func(explore.Step, waitersState)) {
@@ -10,7 +13,7 @@ func (m *Waiters) Steps(s waitersState, each func(explore.Step, waitersState)) {
 		for j := range m.nodes() {
 			for slot := range m.Slots {
 				call := s.nodes[j].calls[c][slot]
-				urgent = urgent || call != slotCall{} && call.acquire != granted && call.acquire != refused
+				urgent = urgent || call != slotCall{} && call.acquire != attempt.Granted && call.acquire != attempt.Refused
 				m.nodeSteps(s, c, j, slot, each)
 			}
 		}
@@ -35,7 +38,7 @@ func (m *Waiters) Steps(s waitersState, each func(explore.Step, waitersState)) {
 // underWay reports calls of a client that have not arrived.
 func (s *waitersState) underWay(c, j int) bool {
 	for _, call := range s.nodes[j].calls[c] {
-		if call.acquire == pending || call.release != noRelease {
+		if call.acquire == attempt.Pending || call.release != noRelease {
 			return true
 		}
 	}
@@ -96,7 +99,7 @@ func (m *Waiters) ask(s waitersState, c, slot int, tried uint8) waitersState {
 	}
 	for j := range m.nodes() {
 		if call := &s.nodes[j].calls[c][slot]; call.release == noRelease {
-			call.acquire = pending
+			call.acquire = attempt.Pending
 		} else {
 			call.again = true
 		}
@@ -110,21 +113,21 @@ func (m *Waiters) decide(s waitersState, c int, do func(string, uint8, waitersSt
 	slot := at.slot
 	grants, refusals := 0, 0
 	for j := range m.nodes() {
-		grants += m.votes(j) * int(explore.Bit(s.nodes[j].calls[c][slot].acquire == granted))
-		refusals += m.votes(j) * int(explore.Bit(s.nodes[j].calls[c][slot].acquire == refused))
+		grants += m.votes(j) * int(explore.Bit(s.nodes[j].calls[c][slot].acquire == attempt.Granted))
+		refusals += m.votes(j) * int(explore.Bit(s.nodes[j].calls[c][slot].acquire == attempt.Refused))
 	}
 	gate := s.nodes[waitersGate].calls[c][slot].acquire
 	switch {
 	case grants >= waitersQuorum:
 		// Only the first call, where the gate granted it, cannot have left a place there.
 		leaves := at.tried > 1 || at.ticket != 0 || s.underWay(c, waitersGate)
-		if m.Rules.NoLeaveAfterGrant && gate == granted {
+		if m.Rules.NoLeaveAfterGrant && gate == attempt.Granted {
 			leaves = false
 		}
 		*at = waitersClient{phase: permitted, slot: slot, ticket: at.ticket, leaves: leaves}
 		for j := range m.nodes() {
-			if call := &s.nodes[j].calls[c][slot]; call.acquire != pending {
-				call.acquire = unsent
+			if call := &s.nodes[j].calls[c][slot]; call.acquire != attempt.Pending {
+				call.acquire = attempt.Unsent
 			}
 		}
 		do("{c} has a permit of slot {s}", slot, s)
@@ -143,12 +146,12 @@ func (m *Waiters) giveBack(s waitersState, c int) waitersState {
 		switch call := &s.nodes[j].calls[c][at.slot]; {
 		case call.again:
 			call.again = false
-		case call.acquire == pending:
+		case call.acquire == attempt.Pending:
 			call.release = rejoinRelease
-		case call.acquire == granted:
+		case call.acquire == attempt.Granted:
 			*call = slotCall{release: rejoinRelease}
 		default:
-			call.acquire = unsent
+			call.acquire = attempt.Unsent
 		}
 	}
 	alone := m.Rules.LooksAtPreferred && m.PerSlot

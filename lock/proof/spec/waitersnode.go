@@ -1,13 +1,16 @@
 package spec
 
-import "github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
+import (
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/attempt"
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
+)
 
 // nodeSteps are the calls of client c about one slot that node j may carry out next.
 func (m *Waiters) nodeSteps(s waitersState, c, j, slot int, each func(explore.Step, waitersState)) {
 	call := s.nodes[j].calls[c][slot]
 	do := func(text string, to waitersState) { each(explore.Step{Text: text, Client: c, Node: j, Slot: slot}, to) }
 	switch {
-	case call.acquire == pending:
+	case call.acquire == attempt.Pending:
 		text := "{n} refuses slot {s} to {c}"
 		if s.acquire(m, c, j, slot) {
 			text = "{n} grants slot {s} to {c}"
@@ -55,13 +58,13 @@ func (s *waitersState) acquire(m *Waiters, c, j, slot int) bool {
 				*kept = reservation{}
 			}
 		}
-		call.acquire = s.known(c, slot, call.release, granted)
+		call.acquire = s.known(c, slot, call.release, attempt.Granted)
 		return true
 	}
 	if j == waitersGate && (!m.Rules.QueuedLate || int(s.clients[c].tried) == m.Slots) {
 		s.join(m, c, slot)
 	}
-	call.acquire = s.known(c, slot, call.release, refused)
+	call.acquire = s.known(c, slot, call.release, attempt.Refused)
 	return false
 }
 
@@ -75,9 +78,9 @@ func (s *waitersState) noneFree(m *Waiters) {
 }
 
 // known is an answer, if the client still wants to know it.
-func (s *waitersState) known(c, slot int, release slotRelease, answer acquireState) acquireState {
+func (s *waitersState) known(c, slot int, release slotRelease, answer attempt.Acquire) attempt.Acquire {
 	if at := &s.clients[c]; at.phase != looking || int(at.slot) != slot || release != noRelease {
-		return unsent
+		return attempt.Unsent
 	}
 	return answer
 }
@@ -86,7 +89,7 @@ func (s *waitersState) known(c, slot int, release slotRelease, answer acquireSta
 func (call *slotCall) next() {
 	again := call.again
 	if *call = (slotCall{}); again {
-		call.acquire = pending
+		call.acquire = attempt.Pending
 	}
 }
 
