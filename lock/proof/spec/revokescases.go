@@ -10,30 +10,34 @@ import (
 var toRevoke = []string{"client 1 asks all nodes", "node A grants client 1", "node B grants client 1",
 	"client 1 has a quorum: its lease is valid", "act 1 reads that client 1 holds the lock"}
 
-func heldRevokes() (quick, slow []explore.Case) {
-	quick = []explore.Case{
-		explore.NewCase("a revoke and a renewal", &Revokes{Clients: 2, TTL: 2, Rounds: 1, Acts: 1}),
-		explore.NewCase("a revoke and two renewals", &Revokes{Clients: 1, TTL: 3, Rounds: 2, Acts: 1, Lost: 1}),
-		explore.NewCase("a revoke whose target has handed over",
-			&Revokes{Clients: 1, TTL: 3, Rounds: 1, Acts: 1, HandOver: true, Lost: 1}),
-		explore.NewCase("two revokes of one lease", &Revokes{Clients: 1, TTL: 3, Rounds: 1, Acts: 2}, toRevoke...),
-		explore.NewCase("a revoke, a crash and the next holder", &Revokes{Clients: 2, TTL: 2, Rounds: 1, Acts: 1, Crashes: 1},
-			toRevoke...),
-		explore.NewCase("a revoke, and a node that forgets",
-			&Revokes{Clients: 1, TTL: 3, Rounds: 2, Acts: 1, Wipes: 1}, toRevoke...),
+// RevokesCases are the explorations of [Revokes].
+func RevokesCases() explore.Cases {
+	return explore.Cases{
+		Quick: []explore.Case{
+			explore.NewCase("a revoke and a renewal", &Revokes{Clients: 2, TTL: 2, Rounds: 1, Acts: 1}),
+			explore.NewCase("a revoke and two renewals", &Revokes{Clients: 1, TTL: 3, Rounds: 2, Acts: 1, Lost: 1}),
+			explore.NewCase("a revoke whose target has handed over",
+				&Revokes{Clients: 1, TTL: 3, Rounds: 1, Acts: 1, HandOver: true, Lost: 1}),
+			explore.NewCase("two revokes of one lease", &Revokes{Clients: 1, TTL: 3, Rounds: 1, Acts: 2}, toRevoke...),
+			explore.NewCase("a revoke, a crash and the next holder",
+				&Revokes{Clients: 2, TTL: 2, Rounds: 1, Acts: 1, Crashes: 1},
+				toRevoke...),
+			explore.NewCase("a revoke, and a node that forgets",
+				&Revokes{Clients: 1, TTL: 3, Rounds: 2, Acts: 1, Wipes: 1}, toRevoke...),
+		},
+		Slow: []explore.Case{
+			explore.NewCase("two revokes of one lease, and a lost answer",
+				&Revokes{Clients: 1, TTL: 3, Rounds: 1, Acts: 2, Lost: 1}),
+			explore.NewCase("a revoke and a clock that is behind",
+				&Revokes{Clients: 2, TTL: 3, LagEvery: 3, Rounds: 1, Acts: 1}, toRevoke...),
+			explore.NewCase("revokes of two holders, one late", &Revokes{Clients: 2, TTL: 2, Rounds: 1, Acts: 2}, toRevoke...),
+			explore.NewCase("a revoke and a lost answer, and the next holder",
+				&Revokes{Clients: 2, TTL: 3, Rounds: 1, Acts: 1, Lost: 1}, toRevoke...),
+			explore.NewCase("a revoke, the next holder, and a node that forgets",
+				&Revokes{Clients: 2, TTL: 2, Rounds: 1, Acts: 1, Wipes: 1}, toRevoke...),
+		},
+		Broken: brokenRevokes(),
 	}
-	slow = []explore.Case{
-		explore.NewCase("two revokes of one lease, and a lost answer",
-			&Revokes{Clients: 1, TTL: 3, Rounds: 1, Acts: 2, Lost: 1}),
-		explore.NewCase("a revoke and a clock that is behind",
-			&Revokes{Clients: 2, TTL: 3, LagEvery: 3, Rounds: 1, Acts: 1}, toRevoke...),
-		explore.NewCase("revokes of two holders, one late", &Revokes{Clients: 2, TTL: 2, Rounds: 1, Acts: 2}, toRevoke...),
-		explore.NewCase("a revoke and a lost answer, and the next holder",
-			&Revokes{Clients: 2, TTL: 3, Rounds: 1, Acts: 1, Lost: 1}, toRevoke...),
-		explore.NewCase("a revoke, the next holder, and a node that forgets",
-			&Revokes{Clients: 2, TTL: 2, Rounds: 1, Acts: 1, Wipes: 1}, toRevoke...),
-	}
-	return quick, slow
 }
 
 func brokenRevokes() []explore.Case {
@@ -65,14 +69,5 @@ func brokenRevokes() []explore.Case {
 			toRevoke...),
 		// 86: a renewal that was under way came after the read and before the marks.
 		off("PromiseByRead", Revokes{Clients: 1, TTL: 3, Rounds: 1, Acts: 1}, R{PromiseByRead: true}, toRevoke[:4]...),
-	}
-}
-
-// uncoveredRevokes are revokes that may fail to end a lease. Two leases are never valid all the same.
-func uncoveredRevokes() []explore.Case {
-	return []explore.Case{
-		// 87: a node goes on from a snapshot without the mark.
-		explore.NewCase("a node that forgets the mark and not the key",
-			&Revokes{Clients: 1, TTL: 4, Rounds: 2, Acts: 1, Restores: 1}, toRevoke...),
 	}
 }

@@ -19,6 +19,12 @@ type Case struct {
 // Explore explores it.
 func (c Case) Explore(limit int) (Result, error) { return c.explore(limit) }
 
+// Cases are the explorations of one model.
+type Cases struct {
+	Quick, Slow []Case // with all rules on, so that nothing is found: in seconds, and in minutes
+	Broken      []Case // with one rule off, so that a violation is found
+}
+
 // NewCase is the exploration of a model, after some steps if any are named.
 func NewCase[S comparable](name string, m Model[S], after ...string) Case {
 	c := Case{Name: name, After: after}

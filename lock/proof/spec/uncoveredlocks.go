@@ -1,0 +1,17 @@
+package spec
+
+import "github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
+
+// UncoveredLocks are the explorations of this room under what is not covered: a violation must be found, so that
+// nobody takes it for covered.
+func UncoveredLocks() []explore.Case {
+	return []explore.Case{
+		// 87: a node goes on from a snapshot without the mark.
+		explore.NewCase("a node that forgets the mark and not the key",
+			&Revokes{Clients: 1, TTL: 4, Rounds: 2, Acts: 1, Restores: 1}, toRevoke...),
+		// 13: rates that differ by more than the drift allows for.
+		explore.NewCase("clocks too far apart", &Votes{Attempts: 2, TTL: 3, LagEvery: 1}, oneLease...),
+		// 23: a lease handed over has a smaller fence than one granted elsewhere before.
+		explore.NewCase("a fence in real time", &Fences{Attempts: 2, Run: 2, HandOver: true, RealTime: true}),
+	}
+}
