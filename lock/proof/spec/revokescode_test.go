@@ -8,20 +8,17 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/compare"
 )
 
-func TestRevokesDoWhatTheCodeDoes(t *testing.T) {
-	for seed := range uint64(sequences) {
-		onCode(t, func(c *code) { compareRevokes(c, seed) })
-	}
-}
+func TestRevokesDoWhatTheCodeDoes(t *testing.T) { compare.Each(t, compareRevokes) }
 
 // compareRevokes gives one node of the model and a server the same calls of three clients, and marks of their tokens.
-func compareRevokes(c *code, seed uint64) {
+func compareRevokes(c *compare.Code, seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 6))
 	m := &Revokes{TTL: 3}
 	var node revokesNode
-	for i := range calls {
+	for i := range compare.Calls {
 		client := r.IntN(revokesClients)
 		token := fmt.Sprint(client)
 		var got, want any
@@ -31,33 +28,34 @@ func compareRevokes(c *code, seed uint64) {
 			if int(node.holder) == client+1 {
 				continue // the model has no call that is sent twice
 			}
-			got, want = node.acquire(m, client), c.acquire(request(client)).Granted
+			got, want = node.acquire(m, client), c.Acquire(compare.Request(client)).Granted
 			node.granted = 0
 		case 2:
-			reply, err := c.node.Extend(c.Context(), driver.ExtendRequest{Key: "k", Token: token, TTL: ticksTTL, Refill: true})
+			reply, err := c.Node.Extend(c.Context(), driver.ExtendRequest{Key: "k", Token: token,
+				TTL: compare.TTL, Refill: true})
 			if _, revoked := errors.AsType[*driver.RevokedError](err); err != nil && !revoked {
 				c.Fatal(err)
 			}
 			got, want = node.extend(m, client, false), err == nil && reply == driver.ExtendDone
 		case 3:
-			c.release(driver.ReleaseRequest{Key: "k", Token: token})
+			c.Release(driver.ReleaseRequest{Key: "k", Token: token})
 			if int(node.holder) == client+1 {
 				node.holder, node.ttl = 0, 0
 			}
 		case 4:
-			reply, err := c.node.Revoke(c.Context(), driver.RevokeRequest{Key: "k", Grant: driver.GrantOf(token), Record: "why",
-				Keep: time.Duration(m.keep())*tick - tick/2})
-			c.must(err)
+			reply, err := c.Node.Revoke(c.Context(), driver.RevokeRequest{Key: "k", Grant: driver.GrantOf(token), Record: "why",
+				Keep: time.Duration(m.keep())*compare.Tick - compare.Tick/2})
+			c.Must(err)
 			ttl := reply.TTL
 			if reply.Grant != driver.GrantOf(token) {
 				ttl = 0
 			}
-			got, want = node.mark(m, client, false), uint8((ttl+tick/2)/tick)
+			got, want = node.mark(m, client, false), uint8((ttl+compare.Tick/2)/compare.Tick)
 		case 5:
-			time.Sleep(tick)
+			time.Sleep(compare.Tick)
 			node.tick(m)
 		}
-		held, holder := c.held(), ""
+		held, holder := c.Held(), ""
 		if node.holder > 0 {
 			holder = fmt.Sprint(node.holder - 1)
 		}

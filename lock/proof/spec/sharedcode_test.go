@@ -7,20 +7,17 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/compare"
 )
 
 // aboveClocks is where a server's counter begins: no clock lifts it from there.
 const aboveClocks = uint64(7e15)
 
-func TestSharedDoesWhatTheCodeDoes(t *testing.T) {
-	for seed := range uint64(sequences) {
-		onCode(t, func(c *code) { compareShared(c, seed) })
-	}
-}
+func TestSharedDoesWhatTheCodeDoes(t *testing.T) { compare.Each(t, compareShared) }
 
 // compareShared gives one node of the model and a server the same calls of three clients. Nobody is in the queue, so
 // nobody is named: the model has no reservations.
-func compareShared(c *code, seed uint64) {
+func compareShared(c *compare.Code, seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 5))
 	m := &Shared{Modes: []string{"RRW", "RWW", "WRR"}[r.IntN(3)], TTLs: "333", Queues: true}
 	mode := func(client int) driver.Mode {
@@ -29,9 +26,9 @@ func compareShared(c *code, seed uint64) {
 		}
 		return driver.Read
 	}
-	c.server.SetCounter("k", aboveClocks)
+	c.Server.SetCounter("k", aboveClocks)
 	var node sharedNode
-	for i := range calls {
+	for i := range compare.Calls {
 		client := r.IntN(sharedClients)
 		token, waiter := fmt.Sprint(client), fmt.Sprint("w", client)
 		var got, want any
@@ -41,7 +38,7 @@ func compareShared(c *code, seed uint64) {
 			if node.has(m, client) {
 				continue // the model has no call that is sent twice
 			}
-			reply := c.acquire(driver.AcquireRequest{Key: "k", Token: token, TTL: ticksTTL, Mode: mode(client),
+			reply := c.Acquire(driver.AcquireRequest{Key: "k", Token: token, TTL: compare.TTL, Mode: mode(client),
 				Bar: barOf(mode(client)), Waiter: driver.Waiter{ID: waiter}})
 			granted := node.grant(m, &sharedState{}, client)
 			if !granted && m.queues(client, 0) {
@@ -49,20 +46,20 @@ func compareShared(c *code, seed uint64) {
 			}
 			got, want = fmt.Sprint(reply.Granted, counted(reply)), fmt.Sprint(granted, answered(&node, client, granted))
 		case 2:
-			reply := c.extend(c.node, driver.ExtendRequest{Key: "k", Token: token, TTL: ticksTTL, Refill: true,
+			reply := c.Extend(c.Node, driver.ExtendRequest{Key: "k", Token: token, TTL: compare.TTL, Refill: true,
 				Fence: aboveClocks + uint64(node.counter), Mode: mode(client)})
 			got, want = reply == driver.ExtendDone, node.extend(m, client, node.counter)
 		case 3:
-			c.release(driver.ReleaseRequest{Key: "k", Token: token, Mode: mode(client)})
+			c.Release(driver.ReleaseRequest{Key: "k", Token: token, Mode: mode(client)})
 			s := sharedState{nodes: [sharedNodes]sharedNode{node}}
 			s.drop(m, client)
 			node = s.nodes[0]
 		case 4:
-			c.must(c.node.Leave(c.Context(), driver.LeaveRequest{Key: "k", WaiterID: waiter, Handoff: tick,
+			c.Must(c.Node.Leave(c.Context(), driver.LeaveRequest{Key: "k", WaiterID: waiter, Handoff: compare.Tick,
 				Mode: mode(client)}))
 			node.queued &^= 1 << client
 		case 5:
-			time.Sleep(tick)
+			time.Sleep(compare.Tick)
 			node = m.tick(sharedState{nodes: [sharedNodes]sharedNode{node}}).nodes[0]
 		}
 		if got != want {
