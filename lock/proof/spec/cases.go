@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/locks"
 )
 
 // Case is one exploration.
@@ -12,10 +13,10 @@ type Case = explore.Case
 // models are the cases of each model, in the order in which they are explored.
 func models() []explore.Cases {
 	return []explore.Cases{
-		VotesCases(), FencesCases(),
+		locks.VotesCases(), locks.FencesCases(),
 		GuardCases(), MembersCases(), ChangesCases(),
 		PermitsCases(), WaitersCases(), ElectionCases(), SetsCases(), SharedCases(),
-		RevokesCases(),
+		locks.RevokesCases(),
 	}
 }
 
@@ -40,5 +41,5 @@ func Broken() (broken []Case) {
 // Uncovered are models with all rules on, and something that is not covered: a violation
 // must be found, so that what is said not to be covered is known not to be.
 func Uncovered() []Case {
-	return slices.Concat(UncoveredLocks(), UncoveredNodes(), UncoveredConstructs())
+	return slices.Concat(locks.Uncovered(), UncoveredNodes(), UncoveredConstructs())
 }

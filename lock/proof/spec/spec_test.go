@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/locks"
 )
 
 // limit bounds every exploration of a test: one that needs more fails.
@@ -74,10 +75,10 @@ func TestEveryRuleIsSwitchedOff(t *testing.T) {
 	for _, c := range Broken() {
 		off = append(off, c.Model+" "+c.Name)
 	}
-	for model, rules := range map[string]any{"votes": VotesRules{}, "fences": FencesRules{}, "guard": GuardRules{},
+	for model, rules := range map[string]any{"votes": locks.VotesRules{}, "fences": locks.FencesRules{}, "guard": GuardRules{},
 		"members": MembersRules{}, "changes": ChangesRules{}, "permits": PermitsRules{},
 		"waiters": WaitersRules{}, "election": ElectionRules{}, "sets": SetsRules{}, "shared": SharedRules{},
-		"revokes": RevokesRules{}} {
+		"revokes": locks.RevokesRules{}} {
 		for _, field := range reflect.VisibleFields(reflect.TypeOf(rules)) {
 			if !slices.Contains(off, model+" "+field.Name) {
 				t.Errorf("%s: no test switches %s off", model, field.Name)

@@ -1,10 +1,10 @@
-package spec
+package locks
 
 import "github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
 
-// UncoveredLocks are the explorations of this room under what is not covered: a violation must be found, so that
+// Uncovered are the explorations of this room under what is not covered: a violation must be found, so that
 // nobody takes it for covered.
-func UncoveredLocks() []explore.Case {
+func Uncovered() []explore.Case {
 	return []explore.Case{
 		// 87: a node goes on from a snapshot without the mark.
 		explore.NewCase("a node that forgets the mark and not the key",

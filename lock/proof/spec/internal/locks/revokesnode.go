@@ -1,4 +1,4 @@
-package spec
+package locks
 
 import (
 	"github.com/lockscope/lockscope/lock/proof/spec/internal/attempt"
