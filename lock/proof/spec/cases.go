@@ -5,6 +5,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
 	"github.com/lockscope/lockscope/lock/proof/spec/internal/locks"
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/nodes"
 )
 
 // Case is one exploration.
@@ -14,7 +15,7 @@ type Case = explore.Case
 func models() []explore.Cases {
 	return []explore.Cases{
 		locks.VotesCases(), locks.FencesCases(),
-		GuardCases(), MembersCases(), ChangesCases(),
+		nodes.GuardCases(), nodes.MembersCases(), nodes.ChangesCases(),
 		PermitsCases(), WaitersCases(), ElectionCases(), SetsCases(), SharedCases(),
 		locks.RevokesCases(),
 	}
@@ -41,5 +42,5 @@ func Broken() (broken []Case) {
 // Uncovered are models with all rules on, and something that is not covered: a violation
 // must be found, so that what is said not to be covered is known not to be.
 func Uncovered() []Case {
-	return slices.Concat(locks.Uncovered(), UncoveredNodes(), UncoveredConstructs())
+	return slices.Concat(locks.Uncovered(), nodes.Uncovered(), UncoveredConstructs())
 }

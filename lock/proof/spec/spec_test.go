@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
 	"github.com/lockscope/lockscope/lock/proof/spec/internal/locks"
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/nodes"
 )
 
 // limit bounds every exploration of a test: one that needs more fails.
@@ -75,8 +76,8 @@ func TestEveryRuleIsSwitchedOff(t *testing.T) {
 	for _, c := range Broken() {
 		off = append(off, c.Model+" "+c.Name)
 	}
-	for model, rules := range map[string]any{"votes": locks.VotesRules{}, "fences": locks.FencesRules{}, "guard": GuardRules{},
-		"members": MembersRules{}, "changes": ChangesRules{}, "permits": PermitsRules{},
+	for model, rules := range map[string]any{"votes": locks.VotesRules{}, "fences": locks.FencesRules{}, "guard": nodes.GuardRules{},
+		"members": nodes.MembersRules{}, "changes": nodes.ChangesRules{}, "permits": PermitsRules{},
 		"waiters": WaitersRules{}, "election": ElectionRules{}, "sets": SetsRules{}, "shared": SharedRules{},
 		"revokes": locks.RevokesRules{}} {
 		for _, field := range reflect.VisibleFields(reflect.TypeOf(rules)) {

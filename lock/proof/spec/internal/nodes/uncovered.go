@@ -1,10 +1,10 @@
-package spec
+package nodes
 
 import "github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
 
-// UncoveredNodes are the explorations of this room under what is not covered: a violation must be found, so that
+// Uncovered are the explorations of this room under what is not covered: a violation must be found, so that
 // nobody takes it for covered.
-func UncoveredNodes() []explore.Case {
+func Uncovered() []explore.Case {
 	return []explore.Case{
 		// 22: its marker names it, and it has forgotten all since; DEBUG RELOAD NOSAVE does the same.
 		explore.NewCase("a node gets its own past back", &Guard{TTL: 2, Faults: 1, Allowed: OwnPast}),

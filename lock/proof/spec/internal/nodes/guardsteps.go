@@ -1,4 +1,4 @@
-package spec
+package nodes
 
 import (
 	"github.com/lockscope/lockscope/lock/proof/spec/internal/attempt"
