@@ -3,6 +3,7 @@ package spec
 import (
 	"slices"
 
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/constructs"
 	"github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
 	"github.com/lockscope/lockscope/lock/proof/spec/internal/locks"
 	"github.com/lockscope/lockscope/lock/proof/spec/internal/nodes"
@@ -16,7 +17,8 @@ func models() []explore.Cases {
 	return []explore.Cases{
 		locks.VotesCases(), locks.FencesCases(),
 		nodes.GuardCases(), nodes.MembersCases(), nodes.ChangesCases(),
-		PermitsCases(), WaitersCases(), ElectionCases(), SetsCases(), SharedCases(),
+		constructs.PermitsCases(), constructs.WaitersCases(), constructs.ElectionCases(), constructs.SetsCases(),
+		constructs.SharedCases(),
 		locks.RevokesCases(),
 	}
 }
@@ -42,5 +44,5 @@ func Broken() (broken []Case) {
 // Uncovered are models with all rules on, and something that is not covered: a violation
 // must be found, so that what is said not to be covered is known not to be.
 func Uncovered() []Case {
-	return slices.Concat(locks.Uncovered(), nodes.Uncovered(), UncoveredConstructs())
+	return slices.Concat(locks.Uncovered(), nodes.Uncovered(), constructs.Uncovered())
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/constructs"
 	"github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
 	"github.com/lockscope/lockscope/lock/proof/spec/internal/locks"
 	"github.com/lockscope/lockscope/lock/proof/spec/internal/nodes"
@@ -77,8 +78,8 @@ func TestEveryRuleIsSwitchedOff(t *testing.T) {
 		off = append(off, c.Model+" "+c.Name)
 	}
 	for model, rules := range map[string]any{"votes": locks.VotesRules{}, "fences": locks.FencesRules{}, "guard": nodes.GuardRules{},
-		"members": nodes.MembersRules{}, "changes": nodes.ChangesRules{}, "permits": PermitsRules{},
-		"waiters": WaitersRules{}, "election": ElectionRules{}, "sets": SetsRules{}, "shared": SharedRules{},
+		"members": nodes.MembersRules{}, "changes": nodes.ChangesRules{}, "permits": constructs.PermitsRules{},
+		"waiters": constructs.WaitersRules{}, "election": constructs.ElectionRules{}, "sets": constructs.SetsRules{}, "shared": constructs.SharedRules{},
 		"revokes": locks.RevokesRules{}} {
 		for _, field := range reflect.VisibleFields(reflect.TypeOf(rules)) {
 			if !slices.Contains(off, model+" "+field.Name) {

@@ -1,4 +1,4 @@
-package spec
+package constructs
 
 import (
 	"github.com/lockscope/lockscope/lock/proof/spec/internal/attempt"

@@ -1,4 +1,4 @@
-package spec
+package constructs
 
 import (
 	"cmp"

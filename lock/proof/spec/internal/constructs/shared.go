@@ -1,4 +1,4 @@
-package spec
+package constructs
 
 import (
 	"cmp"
@@ -12,7 +12,7 @@ import (
 // on a quorum, renewal that puts lost keys back, a node that forgets, and writers that wait and
 // bar the readers that come later. Three nodes; time in ticks, at one rate. A call and its
 // answer are one step, and a release reaches all nodes at once: what is late is the matter of
-// [Votes].
+// locks.Votes.
 type Shared struct {
 	Modes    string // of each client: R or W; at most 3
 	TTLs     string // of each client, one digit

@@ -1,10 +1,10 @@
-package spec
+package constructs
 
 import "github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
 
-// UncoveredConstructs are the explorations of this room under what is not covered: a violation must be found, so that
+// Uncovered are the explorations of this room under what is not covered: a violation must be found, so that
 // nobody takes it for covered.
-func UncoveredConstructs() []explore.Case {
+func Uncovered() []explore.Case {
 	return []explore.Case{
 		// 66: a cycle through a lock that is not of the set.
 		explore.NewCase("a lock held before the set", sets(Sets{Wanted: "01 0", Held: "- 1"})),

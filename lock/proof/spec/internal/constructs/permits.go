@@ -1,4 +1,4 @@
-package spec
+package constructs
 
 import (
 	"cmp"
@@ -9,7 +9,7 @@ import (
 
 // Permits is the model of the permits of a semaphore, and of k: each slot is a mutex, each node
 // keeps k and refuses callers with another, and an act changes k. Three nodes, two slots; time
-// in ticks, at one rate. What one slot promises is the matter of [Votes] and [Fences]: here a
+// in ticks, at one rate. What one slot promises is the matter of locks.Votes and locks.Fences: here a
 // call and its answer are one step, and a release reaches all nodes at once.
 type Permits struct {
 	Callers string // the k of each client, one digit a client: at most 4

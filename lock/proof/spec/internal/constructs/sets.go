@@ -1,9 +1,9 @@
-package spec
+package constructs
 
 import "github.com/lockscope/lockscope/lock/proof/spec/internal/attempt"
 
 // Sets is the model of callers that hold several locks at once, each lock a mutex in one piece:
-// that one lock has one holder is the matter of [Votes]. A caller acquires its locks one after
+// that one lock has one holder is the matter of locks.Votes. A caller acquires its locks one after
 // the other and waits for one at a time.
 type Sets struct {
 	Wanted string // the locks of each caller, in the order in which it names them: "01 10"
