@@ -112,3 +112,18 @@ func (m *Election) lose(s *electionState, c int) {
 	}
 	at.stage = left
 }
+
+// release gives back what a campaign has, or may still get, on every node.
+func (m *Election) release(s electionState, c int) electionState {
+	for j := range s.nodes {
+		call := &s.nodes[j].calls[c]
+		switch call.acquire {
+		case attempt.Pending:
+			call.acquire, call.unknown = attempt.Late, true
+		default:
+			call.acquire = attempt.Unsent
+		}
+		call.release = attempt.Releasing
+	}
+	return s
+}

@@ -191,18 +191,3 @@ func (m *Election) renew(s electionState, c int, do func(string, int, electionSt
 		do("{c} renews its term", 0, s)
 	}
 }
-
-// release gives back what a campaign has, or may still get, on every node.
-func (m *Election) release(s electionState, c int) electionState {
-	for j := range s.nodes {
-		call := &s.nodes[j].calls[c]
-		switch call.acquire {
-		case attempt.Pending:
-			call.acquire, call.unknown = attempt.Late, true
-		default:
-			call.acquire = attempt.Unsent
-		}
-		call.release = attempt.Releasing
-	}
-	return s
-}

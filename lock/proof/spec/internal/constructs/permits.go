@@ -133,3 +133,11 @@ func (n *permitsNode) key() (k uint64) {
 	}
 	return k<<24 | uint64(n.known)<<16 | uint64(n.grants)<<8 | uint64(n.k)<<4 | uint64(n.silent)
 }
+
+// learn makes a node know k, for a TTL at least.
+func (n *permitsNode) learn(m *Permits, k uint8) {
+	n.k = k
+	if m.Idle {
+		n.known = uint8(m.TTL)
+	}
+}

@@ -75,14 +75,6 @@ func (n *permitsNode) mayAsk(m *Permits, c int) bool {
 	return n.k == m.k(c) || m.Rules.KUnchecked
 }
 
-// learn makes a node know k, for a TTL at least.
-func (n *permitsNode) learn(m *Permits, k uint8) {
-	n.k = k
-	if m.Idle {
-		n.known = uint8(m.TTL)
-	}
-}
-
 func (n *permitsNode) grant(m *Permits, c, slot int) bool {
 	if !n.mayAsk(m, c) {
 		return false

@@ -110,3 +110,10 @@ func (m *Shared) tick(s sharedState) sharedState {
 	}
 	return s
 }
+
+func (n *sharedNode) has(m *Shared, c int) bool {
+	if m.writes(c) {
+		return int(n.writer) == c+1
+	}
+	return n.readers[c] > 0
+}

@@ -169,10 +169,3 @@ func (m *Shared) win(s sharedState, c int, do func(string, int, sharedState)) {
 	}
 	do("{c} has a quorum that agrees: its lease is valid", 0, s)
 }
-
-func (n *sharedNode) has(m *Shared, c int) bool {
-	if m.writes(c) {
-		return int(n.writer) == c+1
-	}
-	return n.readers[c] > 0
-}

@@ -1,9 +1,6 @@
 package nodes
 
-import (
-	"github.com/lockscope/lockscope/lock/proof/spec/internal/attempt"
-	"github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
-)
+import "github.com/lockscope/lockscope/lock/proof/spec/internal/attempt"
 
 // Members is the model of a change of the configuration: which nodes there are, and the
 // longest TTL. Client 1 has the old configuration, client 2 the new one, and neither knows
@@ -96,24 +93,4 @@ func (m *Members) knows(n *memberNode, c int) bool {
 		return n.set != noSet
 	}
 	return int(n.set) == c
-}
-
-// Steps implements [explore.Model].
-func (m *Members) Steps(s membersState, each func(explore.Step, membersState)) {
-	for c := range s.clients {
-		m.clientSteps(s, c, each)
-		for j := range m.size(c) {
-			m.ask(s, c, j, each)
-		}
-	}
-	m.change(s, each)
-	if int(s.wiped) < m.Wipes {
-		for j := range max(m.Old, m.New) {
-			to := s
-			n := &to.nodes[j]
-			to.wiped, n.set, n.standing, n.left, n.holder, n.ttl = to.wiped+1, noSet, votes, 0, 0, 0
-			each(explore.Step{Text: "{n} loses all its keys", Node: j}, to)
-		}
-	}
-	each(explore.Step{Text: "a tick passes"}, m.tick(s))
 }

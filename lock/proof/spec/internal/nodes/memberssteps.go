@@ -5,6 +5,26 @@ import (
 	"github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
 )
 
+// Steps implements [explore.Model].
+func (m *Members) Steps(s membersState, each func(explore.Step, membersState)) {
+	for c := range s.clients {
+		m.clientSteps(s, c, each)
+		for j := range m.size(c) {
+			m.ask(s, c, j, each)
+		}
+	}
+	m.change(s, each)
+	if int(s.wiped) < m.Wipes {
+		for j := range max(m.Old, m.New) {
+			to := s
+			n := &to.nodes[j]
+			to.wiped, n.set, n.standing, n.left, n.holder, n.ttl = to.wiped+1, noSet, votes, 0, 0, 0
+			each(explore.Step{Text: "{n} loses all its keys", Node: j}, to)
+		}
+	}
+	each(explore.Step{Text: "a tick passes"}, m.tick(s))
+}
+
 func (m *Members) clientSteps(s membersState, c int, each func(explore.Step, membersState)) {
 	do := func(text string, to membersState) { each(explore.Step{Text: text, Client: c}, to) }
 	at := &s.clients[c]
