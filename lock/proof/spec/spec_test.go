@@ -1,14 +1,10 @@
 package spec
 
 import (
-	"reflect"
 	"slices"
 	"testing"
 
-	"github.com/lockscope/lockscope/lock/proof/spec/internal/constructs"
 	"github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
-	"github.com/lockscope/lockscope/lock/proof/spec/internal/locks"
-	"github.com/lockscope/lockscope/lock/proof/spec/internal/nodes"
 )
 
 // limit bounds every exploration of a test: one that needs more fails.
@@ -77,13 +73,14 @@ func TestEveryRuleIsSwitchedOff(t *testing.T) {
 	for _, c := range Broken() {
 		off = append(off, c.Model+" "+c.Name)
 	}
-	for model, rules := range map[string]any{"votes": locks.VotesRules{}, "fences": locks.FencesRules{}, "guard": nodes.GuardRules{},
-		"members": nodes.MembersRules{}, "changes": nodes.ChangesRules{}, "permits": constructs.PermitsRules{},
-		"waiters": constructs.WaitersRules{}, "election": constructs.ElectionRules{}, "sets": constructs.SetsRules{}, "shared": constructs.SharedRules{},
-		"revokes": locks.RevokesRules{}} {
-		for _, field := range reflect.VisibleFields(reflect.TypeOf(rules)) {
-			if !slices.Contains(off, model+" "+field.Name) {
-				t.Errorf("%s: no test switches %s off", model, field.Name)
+	for _, m := range models() {
+		c := m.Quick[0]
+		if len(c.Rules) == 0 {
+			t.Errorf("%s has no rules", c.Model)
+		}
+		for _, rule := range c.Rules {
+			if !slices.Contains(off, c.Model+" "+rule) {
+				t.Errorf("%s: no test switches %s off", c.Model, rule)
 			}
 		}
 	}

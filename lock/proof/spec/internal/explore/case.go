@@ -12,6 +12,7 @@ type Case struct {
 	Name   string   // the rule that is off, or what is special
 	Bounds string   // the fields of the model that are set
 	After  []string // the steps with which it begins
+	Rules  []string // that its model can switch off
 
 	explore func(limit int) (Result, error)
 }
@@ -28,7 +29,7 @@ type Cases struct {
 // NewCase is the exploration of a model, after some steps if any are named.
 func NewCase[S comparable](name string, m Model[S], after ...string) Case {
 	c := Case{Name: name, After: after}
-	c.Model, c.Bounds = describe(m)
+	c.Model, c.Bounds, c.Rules = describe(m)
 	c.explore = func(limit int) (Result, error) {
 		begins, err := After(m, after...)
 		if err != nil {
@@ -39,18 +40,23 @@ func NewCase[S comparable](name string, m Model[S], after ...string) Case {
 	return c
 }
 
-// describe names a model, and its bounds. Rules that are off are not among them.
-func describe(m any) (model, bounds string) {
+// describe names a model, its bounds, and its rules. Rules that are off are no bounds.
+func describe(m any) (model, bounds string, rules []string) {
 	v := reflect.ValueOf(m).Elem()
 	var set []string
 	for i := range v.NumField() {
+		name := v.Type().Field(i).Name
 		switch f := v.Field(i); {
+		case name == "Rules":
+			for _, rule := range reflect.VisibleFields(f.Type()) {
+				rules = append(rules, rule.Name)
+			}
 		case f.IsZero() || f.Kind() == reflect.Struct || !v.Type().Field(i).IsExported():
 		case f.Kind() == reflect.Bool:
-			set = append(set, v.Type().Field(i).Name)
+			set = append(set, name)
 		default:
-			set = append(set, fmt.Sprint(v.Type().Field(i).Name, " ", f.Interface()))
+			set = append(set, fmt.Sprint(name, " ", f.Interface()))
 		}
 	}
-	return strings.ToLower(v.Type().Name()), strings.Join(set, ", ")
+	return strings.ToLower(v.Type().Name()), strings.Join(set, ", "), rules
 }
