@@ -1,9 +1,17 @@
-// Package spec is the algorithm of package lock as small models, and what explores
-// every state they can reach: an executable specification. SPEC.md says in one page what
-// the models contain, what must hold in each state, and what was found.
+// Package spec is the algorithm of package lock as small models, and what explores every state they can reach: an
+// executable specification. SPEC.md says in one page what the models contain, what must hold in each state, and what
+// was found.
 //
-// Each model is of one concern: [Votes] of messages, leases and time; [Fences] of fencing
-// tokens; [Guard] of nodes that forget; [Members] of a change of the set of nodes, [Changes] of
-// several. Each has rules, and a field for each rule that switches it off. With all rules on, nothing is
-// found; with any of them off, something must be.
+// This package lists the explorations, and its tests run them. The models are in rooms under internal, each with its
+// cases and with the test that compares it with the code:
+//
+//   - locks has the models of one lock;
+//   - nodes has those that say which nodes vote;
+//   - constructs has those of what is made of locks;
+//   - compare is the code to which the tests of these three compare their models;
+//   - attempt has the words that the models share;
+//   - explore visits the states, and knows no model.
+//
+// No model needs another room than the last two. Each has rules, and a field for each rule that switches it off. With
+// all rules on, nothing is found; with any of them off, something must be.
 package spec

@@ -7,8 +7,8 @@ import (
 
 // Waiters is the model of those who wait for a permit of a semaphore: one queue on the gate,
 // whose releases keep the slot that became free for the head, and waiters that look over all
-// slots in ring order. Or, without the capability, a queue for each slot. Three nodes, of
-// which A is the gate; clients 1 and 2 have a permit each when it begins.
+// slots in ring order. Or, without the capability, a queue for each slot. Three nodes; A is
+// the gate; clients 1 and 2 have a permit each when it begins.
 //
 // A tick passes only when every message has arrived and every client has done what it need
 // not wait with. So a slot that is free while a tick passes has been offered to nobody.
@@ -35,7 +35,7 @@ type WaitersRules struct {
 	QueuePerSlot           bool // a queue for each slot, and nobody looks again by himself
 	ReservationWithoutSlot bool // one reservation for the semaphore, which does not say for which slot
 	QueuedLate             bool // a waiter joins the queue when the last slot has refused it
-	NotRejoined            bool // a waiter that was named in vain does not go back to its place
+	NotRejoined            bool // a waiter that was named for nothing does not go back to its place
 	NotPassedOn            bool // who leaves drops the reservations that it has
 	NoLeaveAfterGrant      bool // where the gate granted one slot, the waiter does not leave
 	LeaveOvertakes         bool // it leaves before its earlier calls have arrived
@@ -84,8 +84,8 @@ type waitersClient struct {
 	tried  uint8 // slots that it has asked for in this look, with this one
 	named  bool  // this look follows a wake-up
 	wake   uint8 // 1 + slot that it was named for, and has not heard yet
-	pause  bool  // it was named in vain, and waits for a tick
-	retry  bool  // its wake-up is its own: it was named in vain
+	pause  bool  // it was named for nothing, and waits for a tick
+	retry  bool  // its wake-up is its own: it was named for nothing
 	poll   uint8 // ticks until it looks by itself
 	ticket uint8 // its place, once it has one
 	leaves bool  // under way to the gate

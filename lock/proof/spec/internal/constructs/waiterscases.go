@@ -63,7 +63,7 @@ func brokenWaiters() []explore.Case {
 		// 56: a slot that has refused becomes free before its waiter is in the queue.
 		explore.NewCase("QueuedLate",
 			&Waiters{Slots: 2, Waiting: 1, Window: 2, TTL: 2, Bound: 1, Rules: R{QueuedLate: true}}),
-		// 57: a waiter that was named in vain is in no queue.
+		// 57: a waiter that was named for nothing is in no queue.
 		explore.NewCase("NotRejoined",
 			&Waiters{Slots: 2, Waiting: 1, Window: 2, TTL: 2, Bound: 1, Rules: R{NotRejoined: true}}),
 		explore.NewCase("NoRetry", &Waiters{Slots: 1, Waiting: 2, Split: true, Window: 2, TTL: 2, Bound: 2,

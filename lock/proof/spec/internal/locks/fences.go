@@ -32,7 +32,7 @@ type Fences struct {
 // rules on.
 type FencesRules struct {
 	NotRaised       bool // the largest counter is not written back
-	RaisedAnywhere  bool // a counter is raised whoever holds the key
+	RaisedAnywhere  bool // a counter is raised even if another attempt has the key
 	RaisedByToken   bool // a counter is raised for any grant of the token, not for the one that counted
 	RunNotCounted   bool // a quorum agrees on the fence alone, and the whole run is handed out
 	RunAheadOfClock bool // grants reserve runs however far the counter is ahead of the clock

@@ -83,7 +83,7 @@ func (s *votesState) tally(a int) (n int) {
 	return n
 }
 
-// validity is what is left of the TTL for whoever began so long ago.
+// validity is what is left of the TTL for an attempt that began so long ago.
 func (m *Votes) validity(age uint8) int {
 	if m.Rules.CountedLate {
 		age = 0

@@ -1,3 +1,3 @@
-// Package nodes has the models of which nodes vote, and when: [Guard] of nodes that forget; [Members] of a change of the
-// set of nodes; [Changes] of several.
+// Package nodes has the models that say which nodes vote, and when: [Guard] of nodes that forget; [Members] of a change
+// of the set of nodes; [Changes] of several.
 package nodes
