@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
@@ -74,7 +75,7 @@ func (r *Rules) Evidence(class report.Class, v *keyreader.Value, since, now time
 	p := r.PolicyOf(v.Key)
 	switch class {
 	case report.NoTTL:
-		return "its TTL is -1: it stays until its holder or a person deletes it"
+		return stays(v, now)
 	case report.LongTTL:
 		return fmt.Sprintf("its TTL is %v, longer than the limit of %v", clock.Round(v.TTL), p.MaxTTL) + clause(&p)
 	case report.HeldTooLong:
@@ -85,6 +86,23 @@ func (r *Rules) Evidence(class report.Class, v *keyreader.Value, since, now time
 		return foreignEvidence(v)
 	}
 	return ""
+}
+
+// stays explains a missing TTL. Readers have an expiry of their own, so that none of them is in the way for ever; the
+// key is. now stands for the node's clock.
+func stays(v *keyreader.Value, now time.Time) string {
+	readers := v.ReadLeases()
+	if len(readers) == 0 {
+		return "its TTL is -1: it stays until its holder or a person deletes it"
+	}
+	last := slices.MaxFunc(readers, func(a, b keyreader.ReadLease) int { return a.Ends.Compare(b.Ends) }).Ends
+	text := fmt.Sprintf("its TTL is -1: the time of its last reader (of %d) ends in %v, but the key stays",
+		len(readers), clock.Round(last.Sub(now)))
+	if !last.After(now) {
+		text = fmt.Sprintf("its TTL is -1: the time of its last reader (of %d) ended %v ago, but the key is still there",
+			len(readers), clock.Round(now.Sub(last)))
+	}
+	return text + " until someone reads or writes, or a person deletes it; a plain lock of that name is refused"
 }
 
 // ending says when a lock expires if nobody renews it.
@@ -101,7 +119,12 @@ func foreignEvidence(v *keyreader.Value) string {
 		expiry = "expires in " + clock.Round(v.TTL).String()
 	}
 	if v.Type == keyreader.Hash {
-		return fmt.Sprintf("it is a hash whose %d fields are not those of a Redisson lock, and %s", v.Size, expiry)
+		text := fmt.Sprintf("it is a hash whose %d fields are not those of a Redisson lock, and %s", v.Size, expiry)
+		if v.Fields == nil {
+			text = fmt.Sprintf("it is a hash of %d fields, too large to be read, and %s: "+
+				"no lock, or readers of one whose TTL was removed", v.Size, expiry)
+		}
+		return text
 	}
 	return fmt.Sprintf("it is a %s, a type that no lock has, and %s", v.Type, expiry)
 }

@@ -10,8 +10,11 @@
 //	may it run scripts   capability.go
 //	what was read        value.go
 //	only its beginning   heads.go
+//	only its fields      fields.go
+//	one of its readers   readers.go
 //	patterns of keys     glob.go
 //	keys beside locks    helper.go
 //
-// It knows nothing of locks, their formats or what may be wrong with them.
+// It knows no more of locks and their formats than how the readers of a lock share a hash, and nothing of what may be
+// wrong with them.
 package keyreader

@@ -4,7 +4,6 @@ import (
 	"crypto/sha1"
 	"encoding/hex"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -53,16 +52,16 @@ func (v *Value) Gone() bool { return v.Type == None }
 // Identity tells this value from another one of the same key. It stays the same while one holder has the lock: the
 // count of a re-entered Redisson lock is not part of it. It is derived from secrets and never shown.
 //
-// For a string it is STRLEN .. ":" .. sha1hex(GETRANGE 0 255). For the readers of a lock it is derived from the token of
-// the oldest. For any other readable hash it is HLEN .. ":" .. sha1hex of the field names, sorted, joined by NUL. For
-// all else it is the type.
+// For a string it is STRLEN .. ":" .. sha1hex(GETRANGE 0 255). For the readers of a lock it is "1:" .. sha1hex of the
+// token of the oldest; see [Oldest]. For any other readable hash it is HLEN .. ":" .. sha1hex of the field names,
+// sorted, joined by NUL. For all else it is the type.
 func (v *Value) Identity() string {
 	switch {
 	case v.Type == String:
 		return fingerprint(v.Size, v.Head)
 	case v.Type == Hash && v.Fields != nil:
-		if oldest := oldestReader(v.Fields); oldest != "" {
-			return fingerprint(1, oldest)
+		if oldest := Oldest(v.ReadLeases()); oldest.Token != "" {
+			return fingerprint(1, oldest.Token)
 		}
 		names := make([]string, len(v.Fields))
 		for i, f := range v.Fields {
@@ -71,27 +70,6 @@ func (v *Value) Identity() string {
 		return fingerprint(v.Size, strings.Join(names, "\x00"))
 	}
 	return v.Type
-}
-
-var (
-	readerToken = regexp.MustCompile(`^[0-9a-f]{32}$`)
-	// readerValue is an expiry and a counter, then the holder's name and since when, in milliseconds.
-	readerValue = regexp.MustCompile(`^\d+:\d+\|[^|]*\|(\d+)\|`)
-)
-
-// oldestReader is the token of the reader that holds a lock of lockscope for longest; "" if these are no readers.
-func oldestReader(fields [][2]string) (token string) {
-	var since int64
-	for _, f := range fields {
-		m := readerValue.FindStringSubmatch(f[1])
-		if m == nil || !readerToken.MatchString(f[0]) {
-			return ""
-		}
-		if at, _ := strconv.ParseInt(m[1], 10, 64); token == "" || at < since {
-			token, since = f[0], at
-		}
-	}
-	return token
 }
 
 func fingerprint(size int64, text string) string {

@@ -68,13 +68,17 @@ func (c *Tally) HasQuorum() bool { return c.same >= c.quorum() }
 
 // Evidence explains a lock without a quorum.
 func (c *Tally) Evidence() string {
+	if c.Value.Type == keyreader.Hash {
+		return fmt.Sprintf("its token is on %d of %d nodes, below the quorum of %d: "+
+			"it may not read, and it keeps writers from this node", c.same, c.nodes, c.quorum())
+	}
 	return fmt.Sprintf(
 		"its token is on %d of %d nodes, below the quorum of %d: nobody holds the lock, and it blocks others",
 		c.same, c.nodes, c.quorum())
 }
 
-// Count finds out how many nodes have the locks found on src, and how many commands that took. It asks one node after
-// the other, and only about locks that are still undecided.
+// Count finds out how many nodes have the locks found on src, and how many commands that took. Each of them is one
+// attempt's; see [value.Votes]. It asks one node after the other, and only about locks that are still undecided.
 func (o *Redlock) Count(ctx context.Context, src *node.Source, locks []*keyreader.Value) (all []*Tally, calls int64) {
 	all = make([]*Tally, len(locks))
 	for i, v := range locks {
@@ -91,36 +95,86 @@ func (o *Redlock) Count(ctx context.Context, src *node.Source, locks []*keyreade
 
 // ask counts the locks that src has with the same token.
 func (o *Redlock) ask(ctx context.Context, src *node.Source, open []*Tally) (calls int64) {
-	for batch := range slices.Chunk(open, keyreader.Batch) {
-		if ctx.Err() != nil || o.isDown(src) {
-			return calls
+	var locks, readers []*Tally
+	for _, c := range open {
+		if c.Value.Type == keyreader.Hash {
+			readers = append(readers, c)
+		} else {
+			locks = append(locks, c)
 		}
-		calls += int64(len(batch))
-		o.askBatch(ctx, src, batch)
+	}
+	for batch := range slices.Chunk(locks, keyreader.Batch) {
+		calls += o.askBatch(ctx, src, batch, haveLocks)
+	}
+	for batch := range slices.Chunk(readers, keyreader.Batch) {
+		calls += o.askBatch(ctx, src, batch, haveReaders)
 	}
 	return calls
 }
 
+// asking finds out what a source has of the locks of a batch.
+type asking func(ctx context.Context, src *node.Source, batch []*Tally) ([]answer, error)
+
+// answer is what one node has of one lock.
+type answer struct{ known, same bool }
+
 // askBatch leaves the locks unknown if src does not answer.
-func (o *Redlock) askBatch(ctx context.Context, src *node.Source, batch []*Tally) {
+func (o *Redlock) askBatch(ctx context.Context, src *node.Source, batch []*Tally, have asking) (calls int64) {
+	if ctx.Err() != nil || o.isDown(src) {
+		return 0
+	}
+	answers, err := have(ctx, src, batch)
+	if err != nil {
+		if !clock.Ended(ctx) {
+			o.MarkDown(src)
+		}
+		return int64(len(batch))
+	}
+	for i, c := range batch {
+		if !answers[i].known {
+			continue
+		}
+		c.unknown--
+		if answers[i].same {
+			c.same++
+		}
+	}
+	return int64(len(batch))
+}
+
+// haveLocks compares the tokens with which the values of locks begin.
+func haveLocks(ctx context.Context, src *node.Source, batch []*Tally) ([]answer, error) {
 	keys := make([]string, len(batch))
 	for i, c := range batch {
 		keys[i] = c.Value.Key
 	}
 	heads, err := keyreader.Heads(ctx, src.Client, keys, value.TokenLength)
+	answers := make([]answer, len(heads))
+	for i, head := range heads {
+		answers[i] = answer{known: head.Known, same: head.Text == batch[i].token}
+	}
+	return answers, err
+}
+
+// haveReaders looks for the tokens of readers among those of each lock. A reader whose time is over counts as one that
+// the node has: its fields do not show what the node's clock is.
+func haveReaders(ctx context.Context, src *node.Source, batch []*Tally) ([]answer, error) {
+	at := make(map[string]int)
+	var keys []string
+	for _, c := range batch {
+		if _, known := at[c.Value.Key]; !known {
+			at[c.Value.Key], keys = len(keys), append(keys, c.Value.Key)
+		}
+	}
+	fields, err := keyreader.FieldsOf(ctx, src.Client, keys)
 	if err != nil {
-		if !clock.Ended(ctx) {
-			o.MarkDown(src)
-		}
-		return
+		return nil, err
 	}
+	answers := make([]answer, len(batch))
 	for i, c := range batch {
-		if !heads[i].Known {
-			continue
-		}
-		c.unknown--
-		if heads[i].Text == c.token {
-			c.same++
-		}
+		of := fields[at[c.Value.Key]]
+		_, same := of.Values[c.token]
+		answers[i] = answer{known: of.Known, same: same}
 	}
+	return answers, nil
 }

@@ -121,6 +121,7 @@ func (c *confirmation) look(ctx context.Context, n *nodeSweep) {
 
 // settle decides on one finding. It compares an orphan with the other nodes again.
 func (c *confirmation) settle(ctx context.Context, n *nodeSweep, f *ledger.Entry, v *keyreader.Value, now time.Time) {
+	v = value.Subject(f.Class, v, f.Same)
 	still := c.cfg.Rules.Still(f, v, now)
 	seen, lease := *f, lease{since: f.Since}
 	if still && f.Class == report.Orphan && !c.orphans.Possible() {

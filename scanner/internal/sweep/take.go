@@ -9,6 +9,7 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/judge"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/ledger"
+	"github.com/lockscope/lockscope/scanner/internal/orphan"
 	"github.com/lockscope/lockscope/scanner/internal/sight"
 	"github.com/lockscope/lockscope/scanner/internal/value"
 	"github.com/lockscope/lockscope/scanner/report"
@@ -33,10 +34,11 @@ func (n *nodeSweep) take(ctx context.Context, page *keyreader.Page) (locks int64
 		lease := n.lease(v, &holder, now)
 		n.count(&lease)
 		for _, class := range n.cfg.Rules.Classify(v, &holder, lease.since, now) {
-			n.note(n.finding(class, v, n.evidence(class, v, &lease, now), lease.since, now))
+			of := value.Subject(class, v, nil)
+			n.note(n.finding(class, of, n.evidence(class, of, &lease, now), lease.since, now))
 		}
-		if n.cfg.Rules.Checks[report.Orphan] && n.orphans.Possible() && value.Token(v) != "" {
-			ours = append(ours, v)
+		if n.cfg.Rules.Checks[report.Orphan] && n.orphans.Possible() {
+			ours = append(ours, value.Votes(v, now)...)
 		}
 	}
 	return locks, n.takeOrphans(ctx, ours, now)
@@ -59,19 +61,29 @@ func (n *nodeSweep) seenBefore(key string) bool {
 	return slices.ContainsFunc(earlier, func(p string) bool { return keyreader.Matches(p, key) })
 }
 
-// takeOrphans compares lockscope's locks of a page with the other nodes.
+// takeOrphans compares lockscope's locks of a page with the other nodes. Of several readers of a lock that are orphans,
+// it notes the one that began first.
 func (n *nodeSweep) takeOrphans(ctx context.Context, ours []*keyreader.Value, now time.Time) error {
 	if len(ours) == 0 {
 		return nil
 	}
 	tallies, calls := n.orphans.Count(ctx, n.Source, ours)
 	n.report.Calls += calls
+	oldest := make(map[string]*orphan.Tally)
 	for _, c := range tallies {
-		if c.Minority() {
-			n.note(n.finding(report.Orphan, c.Value, c.Evidence(), time.Time{}, now))
+		if first := oldest[c.Value.Key]; c.Minority() && (first == nil || beganBefore(c.Value, first.Value)) {
+			oldest[c.Value.Key] = c
 		}
 	}
+	for _, c := range oldest {
+		n.note(n.finding(report.Orphan, c.Value, c.Evidence(), time.Time{}, now))
+	}
 	return ctx.Err()
+}
+
+// beganBefore compares two readers of a lock.
+func beganBefore(a, b *keyreader.Value) bool {
+	return keyreader.Oldest(a.ReadLeases()).Began < keyreader.Oldest(b.ReadLeases()).Began
 }
 
 // evidence explains a finding. The duration of a hold comes with the reason why the holder's own time was ignored.

@@ -35,7 +35,7 @@ func Holder(v *keyreader.Value) report.Hold {
 		if h, ok := redissonHolder(v.Fields); ok {
 			return h
 		}
-		if h, ok := readersHolder(v.Fields); ok {
+		if h, ok := readersHolder(v); ok {
 			return h
 		}
 	}
@@ -54,8 +54,11 @@ func lockscopeHolder(text string) (report.Hold, bool) {
 }
 
 // Token is the secret by which lockscope identifies an attempt, the same on all nodes. It is "" if lockscope did not
-// write the value.
+// write the value, and for several readers, each of which has its own.
 func Token(v *keyreader.Value) string {
+	if readers := v.ReadLeases(); len(readers) == 1 {
+		return readers[0].Token
+	}
 	token, _ := Grant(v)
 	return token
 }
@@ -125,26 +128,6 @@ func redissonHolder(fields [][2]string) (report.Hold, bool) {
 	}
 	h.Instance = cleanName(strings.Join(names, " "))
 	return h, len(names) > 0
-}
-
-// readersHolder describes the oldest reader of a read/write lock of lockscope.
-func readersHolder(fields [][2]string) (oldest report.Hold, ok bool) {
-	for i, f := range fields {
-		fence, _, h, ok := redlock.ParseReader(f[0], f[1])
-		if !ok {
-			return report.Hold{}, false
-		}
-		if i == 0 || h.Since.Before(oldest.Since) {
-			oldest = report.Hold{Holder: h, Format: report.FormatLockscope, Fence: fence}
-		}
-	}
-	return oldest, len(fields) > 0
-}
-
-// Readers reports whether the value is the readers of a read/write lock of lockscope, as far as they were read.
-func Readers(v *keyreader.Value) bool {
-	_, ok := readersHolder(v.Fields)
-	return ok
 }
 
 // Foreign reports whether a key has no known form of a lock: locks are strings, small hashes as Redisson writes them, or
