@@ -31,7 +31,7 @@ const (
 	RepairDone    = repair.Done
 	RepairWouldDo = repair.WouldDo // dry run: the action would have been done
 	RepairChanged = repair.Changed // the key has changed since it was found and was not touched
-	RepairGone    = repair.Gone    // the key no longer exists
+	RepairGone    = repair.Gone    // the key, or the reader of a read/write lock, no longer exists
 )
 
 // Errors of repairs, before any command is sent.
@@ -66,6 +66,10 @@ func ParseAction(s string) (Action, error) { return repair.ParseAction(s) }
 //
 //   - It still holds the value that was found, by the first 256 bytes and the length, or by the field names of a hash.
 //   - Its TTL is what it was: none, or not shorter than passing time has made it. A renewed lock is still the same.
+//
+// Readers of a read/write lock share a key. Repair compares the token and the expiry of the one that was found, acts on
+// that one and keeps the others. It leaves an [Orphan] alone that was renewed since. For [NoTTL] it gives the key the
+// TTL of its last reader, or that of [Expire] if it is longer; [Delete] takes out readers whose time is over.
 //
 // The server compares value and TTL and acts in one step, so nothing that replaced the lock is touched.
 //

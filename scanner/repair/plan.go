@@ -23,11 +23,11 @@ const (
 // Plan lists what a repair is to do, key by key, so that people can read and approve it first. scanner.Scanner.Plan
 // makes a plan and scanner.Scanner.Begin carries it out, usually in another process and later.
 //
-// A plan has no lock's value or token. Digest is STRLEN and the SHA-1 of the first 256 bytes of a string, or HLEN and
-// the SHA-1 of a hash's field names. SHA-1 is the only digest that a script in the server can compute, and it is
-// enough here: only values with some 90 random bits or more are planned, so a digest does not reveal them. To have
-// another value taken for a planned one needs a second preimage, and none is known for SHA-1. Collisions do not help:
-// both values would come from one writer, who can lose its own lock without a plan.
+// A plan has no lock's value or token. Digest is STRLEN and the SHA-1 of the first 256 bytes of a string, HLEN and the
+// SHA-1 of a hash's field names, or 1 and the SHA-1 of a reader's token. SHA-1 is the only digest that a script in the
+// server can compute, and it is enough here: only values with some 90 random bits or more are planned, so a digest does
+// not reveal them. To have another value taken for a planned one needs a second preimage, and none is known for SHA-1.
+// Collisions do not help: both values would come from one writer, who can lose its own lock without a plan.
 type Plan struct {
 	Schema   int                  `json:"schema"`
 	ID       string               `json:"id"` // SHA-256 of the rest, so that a change is detected

@@ -17,7 +17,7 @@ const (
 	// Changed is a key that is not as it was found: another value, another kind of TTL, or a TTL shorter than the
 	// repair would set. It was not touched.
 	Changed Outcome = "changed"
-	Gone    Outcome = "gone" // the key no longer exists
+	Gone    Outcome = "gone" // the key, or the reader of a read/write lock, no longer exists
 )
 
 // Result is the result of a repair, with everything an audit line needs.

@@ -1,7 +1,8 @@
 // Package apply acts on keys: it expires or deletes a key that has not changed since it was seen, in one step of the
 // server. A [Repairer] decides (apply.go) and acts by a script (script.go, repair.lua), or by WATCH where scripts may
-// not run (watched.go). It takes more care with values that a process may reuse (kept.go). step.go carries out the
-// steps of a plan, after examine.go has looked at the key.
+// not run (watched.go). It acts on one reader of a read/write lock (reader.go, reader.lua), and takes more care with
+// values that a process may reuse (kept.go). step.go carries out the steps of a plan, after examine.go has looked at
+// the key.
 package apply
 
 import (
@@ -19,7 +20,6 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/ledger"
 	"github.com/lockscope/lockscope/scanner/internal/node"
-	"github.com/lockscope/lockscope/scanner/internal/server"
 	"github.com/lockscope/lockscope/scanner/repair"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -77,9 +77,13 @@ func Lockable(f *ledger.Entry, patterns []string) error {
 func (r *Repairer) act(
 	ctx context.Context, at node.Connection, f *ledger.Entry, a repair.Action,
 ) (repair.Outcome, time.Duration, error) {
-	c := &change{master: at.Master, finding: f, action: a, least: leastTTL(f, r.Now())}
-	outcome, ttl, err := c.byScript(ctx)
-	if err != nil && redisconn.IsReply(err) && server.IsRefused(err) {
+	c := newChange(at, f, a, r.Now())
+	act := c.byScript
+	if ofReader(f) {
+		act = c.byReaderScript
+	}
+	outcome, ttl, err := act(ctx)
+	if err != nil && refusedScript(err) && !ofReader(f) {
 		outcome, ttl, err = c.watched(ctx)
 	}
 	switch {
@@ -89,6 +93,10 @@ func (r *Repairer) act(
 		err = fmt.Errorf("the key's slot moved to another node: sweep again: %w", err)
 	}
 	return outcome, ttl, err
+}
+
+func newChange(at node.Connection, f *ledger.Entry, a repair.Action, now time.Time) *change {
+	return &change{master: at.Master, finding: f, action: a, least: leastTTL(f, now), now: now}
 }
 
 // notPermitted also recognises the error inside a script.

@@ -24,20 +24,22 @@ func (r *Repairer) examine(
 	if err != nil {
 		return "", keyreader.Never, err
 	}
-	v := &found[0]
+	v := value.Subject(f.Class, &found[0], func(identity string) bool { return identity == f.Identity })
 	switch {
 	case reader.Redirected() > 0:
 		return "", keyreader.Never, fmt.Errorf("%w: the key's slot has moved or is moving: make a new plan",
 			repair.ErrIncomplete)
 	case v.Gone():
 		return repair.Gone, keyreader.Never, nil
+	case f.Class != report.NoTTL && v.Type == f.Type && v.Identity() != f.Identity && value.Readers(v):
+		return repair.Gone, v.TTL, nil // other readers have the key
 	case v.Type != f.Type || v.Identity() != f.Identity:
 		return repair.Changed, v.TTL, nil
 	case value.Kept(v) && !f.Kept:
 		return "", v.TTL, fmt.Errorf("%w: the plan does not say that a process may reuse this value: make a new plan",
 			repair.ErrInvalidPlan)
 	}
-	f.Doubt = value.Doubt(v)
+	f.Doubt, f.Hold = value.Doubt(v), value.Holder(v)
 	f.Distinct = f.Doubt == ""
 	if err := Lockable(f, patterns); err != nil {
 		return "", v.TTL, err

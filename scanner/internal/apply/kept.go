@@ -24,7 +24,7 @@ const sameSlack = 2 * time.Second
 func (r *Repairer) actIfUnused(
 	ctx context.Context, at node.Connection, f *ledger.Entry, a repair.Action, patterns []string,
 ) (repair.Outcome, time.Duration, error) {
-	c := &change{master: at.Master, finding: f, action: a, least: leastTTL(f, r.Now())}
+	c := newChange(at, f, a, r.Now())
 	unused := func(ctx context.Context) (repair.Outcome, time.Duration, error) {
 		return c.unused(ctx, r.Now())
 	}

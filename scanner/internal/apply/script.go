@@ -25,6 +25,7 @@ type change struct {
 	finding *ledger.Entry
 	action  repair.Action
 	least   time.Duration // the key has been changed if its TTL is below; Never: if it has one
+	now     time.Time
 }
 
 // once is a command that is not retried when the connection fails. A retry of a command that was done would report
@@ -40,27 +41,36 @@ func (p onceProcessor) Process(ctx context.Context, cmd redis.Cmder) error {
 	return p.client.Process(ctx, once{cmd.(*redis.Cmd)})
 }
 
-// byScript uses the read-only command for scripts in a dry run, where there is one, so that the server itself
-// prevents writes.
+// byScript acts on a key that one holder has.
 func (c *change) byScript(ctx context.Context) (outcome repair.Outcome, ttl time.Duration, err error) {
+	f := c.finding
+	return c.run(ctx, repairLua, []any{f.Type, f.Identity, c.leastMillis(), c.act(), c.dry()})
+}
+
+// run uses the read-only command for scripts in a dry run, where there is one, so that the server itself prevents
+// writes.
+func (c *change) run(ctx context.Context, lua string, args []any) (
+	outcome repair.Outcome, ttl time.Duration, err error,
+) {
 	commands := server.EvalCommands()
 	if !c.action.IsDry() {
 		commands = commands[1:]
 	}
-	script, f := redisconn.NewScript(repairLua), c.finding
+	script, all := redisconn.NewScript(lua), append([]any{1, c.finding.Key}, args...)
 	for _, eval := range commands {
 		var reply any
-		reply, err = script.Run(ctx, onceProcessor{c.master}, eval,
-			redisconn.Args(1, f.Key, f.Type, f.Identity, c.leastMillis(), c.act(), c.dry()))
+		reply, err = script.Run(ctx, onceProcessor{c.master}, eval, redisconn.Args(all...))
 		if err == nil {
 			return parseReply(reply)
 		}
-		if !redisconn.IsReply(err) || !server.IsRefused(err) {
+		if !refusedScript(err) {
 			break
 		}
 	}
 	return "", keyreader.Never, err
 }
+
+func refusedScript(err error) bool { return redisconn.IsReply(err) && server.IsRefused(err) }
 
 // act is the action in the form that repair.lua reads.
 func (c *change) act() string {

@@ -55,13 +55,13 @@ func Doubt(v *keyreader.Value) string {
 	return ""
 }
 
-// doubtOfHash accepts only Redisson's clients, which are UUIDs, as names of fields.
+// doubtOfHash accepts only readers of lockscope, and Redisson's clients, which are UUIDs, as names of fields.
 func doubtOfHash(v *keyreader.Value) string {
 	if v.Fields == nil {
 		return "its fields were not all read, or the server does not report its size (+memory|usage)"
 	}
 	if Readers(v) {
-		return "it is the readers of a lock, which a repair does not tell apart"
+		return "" // a repair compares the token of one
 	}
 	if _, ok := redissonHolder(v.Fields); !ok {
 		return "its fields are not those of a Redisson lock"
