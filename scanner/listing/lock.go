@@ -16,7 +16,7 @@ type Lock struct {
 	Resource string // the key without what all keys of its pattern begin with
 	Type     string // Redis type: string, hash, ...
 
-	Nodes  int  // nodes that agree on the holder
+	Nodes  int  // nodes that agree on the holder; zero if the time of all readers is over, and their key is still there
 	Of     int  // nodes that answered, with or without this lock
 	Silent int  // nodes that did not answer
 	Split  bool // some nodes have another holder: a running attempt, or a leftover

@@ -40,9 +40,10 @@ func newLock(looks []keyreader.Value, silent int) (l listing.Lock, ok bool) {
 }
 
 // readLock combines the readers of a read/write lock. ok is false if there are none, or if more nodes have something
-// else.
+// else. If the time of all readers is over, but a key of theirs never expires, nobody has the lock.
 func readLock(looks []keyreader.Value, silent int) (l listing.Lock, ok bool) {
 	var nodes []listing.NodeReaders
+	var stays *keyreader.Value
 	others := 0
 	for i := range looks {
 		v := &looks[i]
@@ -51,6 +52,9 @@ func readLock(looks []keyreader.Value, silent int) (l listing.Lock, ok bool) {
 		case v.Type == keyreader.Hash && value.Readers(v):
 			l.Key, l.Type = v.Key, v.Type
 			nodes = append(nodes, listing.NodeReaders{TTL: v.TTL, Fields: v.Fields})
+			if v.TTL == keyreader.Never {
+				stays = v
+			}
 		default:
 			others++
 		}
@@ -59,7 +63,13 @@ func readLock(looks []keyreader.Value, silent int) (l listing.Lock, ok bool) {
 		return listing.Lock{}, false
 	}
 	l.Of, l.Silent, l.Split = len(looks), silent, others > 0
-	return l, l.SetReaders(listing.JoinReaders(nodes, l.Of, l.Silent, time.Now()))
+	if ok = l.SetReaders(listing.JoinReaders(nodes, l.Of, l.Silent, time.Now())); stays == nil {
+		return l, ok
+	}
+	if l.LongestTTL = keyreader.Never; !ok {
+		l.Hold = value.Holder(stays)
+	}
+	return l, true
 }
 
 // share is one holder's share of the nodes.

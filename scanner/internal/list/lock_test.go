@@ -73,6 +73,36 @@ func TestQuorumOfAListedLock(t *testing.T) {
 	}
 }
 
+// TestReadersWhoseTimeIsOver: readers whose time is over hold nothing, whether or not their key expires. A key that
+// never expires is listed all the same.
+func TestReadersWhoseTimeIsOver(t *testing.T) {
+	reader := func(ttl, left time.Duration) keyreader.Value {
+		return keyreader.Value{Key: "lock:x", Type: keyreader.Hash, Size: 1, TTL: ttl, Fields: [][2]string{{tokenA,
+			fmt.Sprintf("%d:7|host/1|1700000000000||a.1|||read", time.Now().Add(left).UnixMilli())}}}
+	}
+	none := keyreader.Value{Key: "lock:x", Type: keyreader.None, TTL: keyreader.Never}
+	over, live, stays := reader(keyreader.Never, -time.Hour), reader(time.Minute, time.Minute),
+		reader(keyreader.Never, time.Minute)
+	for name, test := range map[string]struct {
+		looks []keyreader.Value
+		nodes int
+		held  bool
+		last  time.Duration
+	}{
+		"live":                     {[]keyreader.Value{live, live, live}, 3, true, time.Minute},
+		"one key never expires":    {[]keyreader.Value{live, live, stays}, 3, true, keyreader.Never},
+		"over on all, key stays":   {[]keyreader.Value{over, over, over}, 0, false, keyreader.Never},
+		"over on one, key stays":   {[]keyreader.Value{none, over, none}, 0, false, keyreader.Never},
+		"live and over, key stays": {[]keyreader.Value{live, over, live}, 2, true, keyreader.Never},
+	} {
+		l, ok := newLock(test.looks, 0)
+		if !ok || l.Nodes != test.nodes || l.Held() != test.held || l.LongestTTL != test.last ||
+			l.Hold.Instance != "host/1" || l.Hold.Kind != "read" {
+			t.Errorf("%s: %+v", name, l)
+		}
+	}
+}
+
 // TestLongestTTL: the last key to expire decides, also a leftover on a minority of the nodes.
 func TestLongestTTL(t *testing.T) {
 	none := keyreader.Value{Key: "lock:x", Type: keyreader.None, TTL: keyreader.Never}

@@ -2,6 +2,7 @@ package cmdtest
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"strings"
 	"testing"
@@ -65,6 +66,20 @@ func Admin(t *testing.T, s *redisproc.Server) *redis.Client {
 func Set(t *testing.T, c redis.Cmdable, key, value string, ttl time.Duration) {
 	t.Helper()
 	Must(t, c.Set(t.Context(), key, value, ttl).Err())
+}
+
+// SetReader makes a reader of a lock, and returns its token, which is a secret. Its time ends after left, which may be
+// in the past. With a ttl of 0 the key never expires.
+func SetReader(t *testing.T, c redis.Cmdable, key string, left, ttl time.Duration) (token string) {
+	t.Helper()
+	token = fmt.Sprintf("%x", sha256.Sum256([]byte(key)))[:32]
+	value := fmt.Sprintf("%d:17|worker-7/42|%d||a.1|||read", time.Now().Add(left).UnixMilli(),
+		time.Now().Add(-time.Minute).UnixMilli())
+	Must(t, c.HSet(t.Context(), key, token, value).Err())
+	if ttl > 0 {
+		Must(t, c.PExpire(t.Context(), key, ttl).Err())
+	}
+	return token
 }
 
 // VouchFor lets new servers vote at once.

@@ -211,6 +211,8 @@ func (k *entry) remark() string {
 	switch state := k.state(); {
 	case state == lockUndecided:
 		remarks = append(remarks, undecidedText(k))
+	case state == lockNotHeld && k.Nodes == 0:
+		remarks = append(remarks, "the time of its readers is over: a leftover")
 	case state == lockNotHeld:
 		remarks = append(remarks, "no majority: a leftover or an attempt under way")
 	}

@@ -3,6 +3,7 @@ package list
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/lock/locktest"
@@ -65,4 +66,32 @@ func writersOf(r report, resource string) int {
 		}
 	}
 	return 0
+}
+
+// TestListShowsLeakedReaders: a key of readers that never expires after their time, and a reader on a minority.
+func TestListShowsLeakedReaders(t *testing.T) {
+	servers := locktest.Servers(t, 3)
+	for _, s := range servers {
+		cmdtest.SetReader(t, cmdtest.Admin(t, s), "lock:stays", -time.Hour, 0)
+	}
+	cmdtest.SetReader(t, cmdtest.Admin(t, servers[1]), "lock:few", time.Minute, time.Minute)
+	args := []string{"list", "--redis", cmdtest.Addrs(servers...)}
+	o := command(t, args...)
+	for resource, wants := range map[string][]string{
+		"stays ": {"0/3", "worker-7/42", "never", "the time of its readers is over: a leftover"},
+		"few ":   {"1/3", "worker-7/42", "no majority: a leftover"},
+	} {
+		for _, want := range wants {
+			if row := rowWith(o.Out, resource); !strings.Contains(row, want) {
+				t.Errorf("%q is not in the row %q of\n%s", want, row, o.Out)
+			}
+		}
+	}
+	var r report
+	command(t, append(args, "-o", "json")...).Decode(t, &r)
+	for _, l := range r.Locks {
+		if l.Held || l.State != lockNotHeld || l.Kind != "read" || (l.TTL == nil) != (l.Resource == "stays") {
+			t.Errorf("%+v", l)
+		}
+	}
 }
