@@ -21,10 +21,6 @@
 //
 // Helper keys of locks (lockscope:*, redisson_*) are never findings, whatever the pattern.
 //
-// Readers of a read/write lock share a key, a hash. One that is held too long is found among others that come and go. If
-// there are more than are read (see Cost), only the TTL of the key is judged. Readers are not looked for as orphans, and
-// not repaired.
-//
 // Owner tokens and values never leave the package, neither in findings nor in logs or errors. A finding shows only what
 // the value says of its holder apart from the token:
 //
@@ -38,6 +34,26 @@
 // [WithOneRedlock] declares it. Elsewhere [Report].Skipped names the omission, or Incomplete does if [WithChecks] asked
 // for orphans.
 //
+// # Readers
+//
+// Readers of a read/write lock share a key, a hash. Each field has an expiry of its own, and the key expires with the
+// last one. So a process that crashes leaves no reader behind after its TTL, whichever of its scripts was the last. A
+// test ends a process after each of them. These leaks remain, and are findings:
+//
+//   - [NoTTL]: a person, a copy or a restored snapshot took the TTL from the key. Readers and writers of lockscope pass
+//     over readers whose time is over, but a plain lock of that name is refused until the key is gone.
+//   - [LongTTL], [HeldTooLong]: one reader has a long TTL, or is renewed for ever. The node's clock may have been ahead
+//     when it granted.
+//   - [Orphan]: a minority of the nodes has a reader whose time is not over. It may not read, and keeps writers from
+//     these nodes. Of several such readers on one key, the finding is about the one that began first.
+//
+// Readers whose time is over are judged no more, although Redis has their fields until somebody asks for the lock. If
+// there are more readers than are read (see Cost), only the TTL of the key is judged: a missing one is a [ForeignType].
+//
+// Slots of a semaphore are locks, and are judged as such. Queues, bars of waiting writers and tombstones expire, too. A
+// queue or a bar that has lost its TTL holds up nobody: waiters that nobody listens for are passed over, and each bar
+// has an expiry of its own.
+//
 // # Repair
 //
 // A repair acts only on a key that still holds the value that was found. It requires three things:
@@ -47,6 +63,10 @@
 //     256 bytes compared and fields that were not read do not: [ErrNotRepairable].
 //   - The value was first seen at least ten minutes ago, or as long as [WithRepairMinAge] says: [ErrTooYoung].
 //   - The last sweep read all of the node or slot: [ErrIncomplete].
+//
+// Of readers that share a key, a repair ends the time of the one that was found, and leaves the others alone. It leaves
+// an orphan alone that was renewed since. A key of readers without a TTL gets the TTL of its last reader, and deleting
+// takes out only readers whose time is over.
 //
 // [Scanner.Repair] acts at once, in a process that has seen the finding for that long. [Scanner.Plan] writes down what
 // would be done, for people to read. [Scanner.Begin] carries that plan out later, in another process.

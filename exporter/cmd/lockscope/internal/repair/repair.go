@@ -21,6 +21,10 @@ repair never touches these keys, and lists them with the reason:
     very long values, and values that several keys have;
   - keys on servers, or in slots, that were not read completely.
 
+Of several readers of a read/write lock, repair ends the time of the one in the plan. It leaves an
+orphan alone that was renewed since. A key of readers without a TTL gets the TTL of its last reader;
+delete takes out only those whose time is over.
+
 Some processes use one value for all their locks: Redisson and Spring do, and a UUID may be such a
 value. Then value and age cannot prove that the lock was not released and taken again. repair
 touches such a key only if it expires when it was due to, or if OBJECT IDLETIME proves that nobody
