@@ -40,6 +40,39 @@ func TestLeakedPermit(t *testing.T) {
 	}
 }
 
+// TestOrphanedPermit: a slot that only one of three nodes has is found and repaired as any lock is. A permit of the
+// same semaphore that all nodes have stays.
+func TestOrphanedPermit(t *testing.T) {
+	nodes := startNodes(t, 3)
+	l, err := redlock.New(nodes.clients, redlock.WithRestartQuarantine(0))
+	must(t, err)
+	t.Cleanup(func() { must(t, l.Close()) })
+	permit := func(o *lock.AcquireOptions) { o.Kind, o.Slots = lock.KindSemaphore, 5 }
+	for _, resource := range []string{"exports#2", "exports#3"} {
+		_, err = l.Acquire(t.Context(), resource, permit, lock.NoRenew(), lock.TTL(time.Minute))
+		must(t, err)
+		eventually(t, "it is on all nodes", func() bool {
+			n := int64(0)
+			for _, c := range nodes.clients {
+				n += c.Exists(within(t), "lock:"+resource).Val()
+			}
+			return n == 3
+		})
+	}
+	for _, c := range nodes.clients[1:] {
+		must(t, c.Del(t.Context(), "lock:exports#3").Err())
+	}
+	s := newScanner(t, nodes.clients, scanner.WithOneRedlock())
+	r := sweep(t, s)
+	wantFindings(t, "a slot on one node", r.Findings, "orphan lock:exports#3")
+	f := find(t, r.Findings, scanner.Orphan, "lock:exports#3")
+	if !strings.HasPrefix(f.Evidence, "slot 3 of semaphore exports: its token is on 1 of 3 nodes") {
+		t.Errorf("%q", f.Evidence)
+	}
+	repair(t, s, f, scanner.Delete(), scanner.RepairDone)
+	wantFindings(t, "repaired", sweep(t, s).Findings)
+}
+
 // TestLongTerm: a leader that renews its term is healthy however long it has led, unless a limit for terms is set. A
 // lock that is held as long, and a permit, are findings.
 func TestLongTerm(t *testing.T) {

@@ -112,6 +112,9 @@ func TestOrphanedReaders(t *testing.T) {
 				gone.TTL < 20*time.Minute || !strings.HasPrefix(gone.Evidence, "reader of prices: its token is on 1 of 5") {
 				t.Errorf("%+v", gone)
 			}
+			if n := reportOf(t, report, gone.Node).Counts[scanner.Orphan]; n != 1 {
+				t.Errorf("%d orphans are counted", n)
+			}
 			repair(t, s, gone, scanner.Delete().DryRun(), scanner.RepairWouldDo)
 			repair(t, s, gone, scanner.Delete(), scanner.RepairDone)
 			repair(t, s, gone, scanner.Delete(), scanner.RepairGone)
