@@ -48,7 +48,7 @@
 //     these nodes. Of several such readers on one key, the finding is about the one that began first.
 //
 // Readers whose time is over are judged no more, although Redis has their fields until somebody asks for the lock. If
-// there are more readers than are read (see Cost), only the TTL of the key is judged: a missing one is a [ForeignType].
+// there are more readers than are read (see Cost), only the TTL of the key is judged, and no repair is possible.
 //
 // Slots of a semaphore are locks, and are judged as such. Queues, bars of waiting writers and tombstones expire, too. A
 // queue or a bar that has lost its TTL holds up nobody: waiters that nobody listens for are passed over, and each bar
@@ -135,7 +135,7 @@
 //
 // A user needs these rights on the keys' patterns, and %R~lockscope:life if there are several nodes:
 //
-//	+scan +pttl +getrange +strlen +exists +type +hlen +hgetall +memory|usage
+//	+scan +pttl +getrange +strlen +exists +type +hlen +hgetall +hrandfield +memory|usage
 //	+info +eval_ro +evalsha_ro +client|setname
 //
 // Three additions depend on the server:

@@ -335,8 +335,8 @@ func TestRights(t *testing.T) {
 	f := startNodes(t, 1)
 	c, ctx := f.clients[0].(*redis.Client), within(t)
 	plant(t, c, time.Now())
-	const rights = "on >pw ~lock:* +scan +pttl +getrange +strlen +exists +type +hlen +hgetall +memory|usage +info " +
-		"+client|setname"
+	const rights = "on >pw ~lock:* +scan +pttl +getrange +strlen +exists +type +hlen +hgetall +hrandfield +memory|usage " +
+		"+info +client|setname"
 	for _, tc := range []struct {
 		more string
 		path scanner.Path

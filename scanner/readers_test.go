@@ -44,9 +44,21 @@ func TestReadersAreNoLeak(t *testing.T) {
 	if _, err := rw.Lock(t.Context(), lock.MaxWait(500*time.Millisecond)); err == nil {
 		t.Error("a writer beside readers")
 	}
-	must(t, f.clients[0].Persist(t.Context(), "lock:leaked").Err())
+	read("flood", 20)
+	for _, key := range []string{"lock:leaked", "lock:flood"} {
+		must(t, f.clients[0].Persist(t.Context(), key).Err())
+	}
+	for _, path := range paths() {
+		s := newScanner(t, f.clients, scanner.UsePath(path), scanner.WithPatterns("lock:*", "lockscope:*"))
+		r := sweep(t, s)
+		wantFindings(t, string(path), r.Findings, "no_ttl lock:leaked", "no_ttl lock:flood")
+		flood := find(t, r.Findings, scanner.NoTTL, "lock:flood")
+		if flood.Hold.Kind != lock.KindRead || !strings.Contains(flood.Evidence, "reader of flood: its TTL is -1: its 20 ") {
+			t.Errorf("%+v", flood)
+		}
+		refused(t, s, flood, scanner.ErrNotRepairable, "check it by hand")
+	}
 	r := sweep(t, newScanner(t, f.clients, scanner.WithPatterns("lock:*", "lockscope:*")))
-	wantFindings(t, "readers", r.Findings, "no_ttl lock:leaked")
 	leak := find(t, r.Findings, scanner.NoTTL, "lock:leaked")
 	if leak.Hold.Kind != lock.KindRead || leak.Hold.Fence == 0 || !strings.HasPrefix(leak.Evidence, "reader of leaked: ") {
 		t.Errorf("%+v", leak)

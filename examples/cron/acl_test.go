@@ -64,8 +64,23 @@ func (s server) plant(t *testing.T) {
 	must(t, s.admin.Set(ctx, "lock:fine", "1"+held[1:], time.Minute).Err())
 	must(t, s.admin.HSet(ctx, "lock:redisson", "8743c9c0-0795-4907-87fd-6c719a6b4586:1", 1).Err())
 	must(t, s.admin.LPush(ctx, "lock:list", "x").Err())
+	s.plantReaders(t)
 	must(t, s.admin.ScriptFlush(ctx).Err())
 	must(t, s.admin.ACLLogReset(ctx).Err())
+}
+
+// plantReaders leaves readers of three locks: one whose time is over, one with a long TTL, and more than are read.
+func (s server) plantReaders(t *testing.T) {
+	t.Helper()
+	ctx := t.Context()
+	const long = 100 * time.Hour
+	reader := func(ends time.Time) string { return fmt.Sprintf("%d:%s|||read", ends.UnixMilli(), held[33:]) }
+	must(t, s.admin.HSet(ctx, "lock:over", held[:32], reader(time.Now().Add(-time.Hour))).Err())
+	must(t, s.admin.HSet(ctx, "lock:days", "1"+held[1:32], reader(time.Now().Add(long))).Err())
+	must(t, s.admin.PExpire(ctx, "lock:days", long).Err())
+	for i := range 20 {
+		must(t, s.admin.HSet(ctx, "lock:many", fmt.Sprintf("%032x", i), reader(time.Now())).Err())
+	}
 }
 
 // denied is what the server has refused to anybody since plant.
@@ -99,8 +114,9 @@ type duty struct {
 
 func duties() []duty {
 	repaired := func(s server) bool {
-		return s.admin.Exists(context.Background(), "lock:leak", "lock:redisson").Val() == 0
+		return s.admin.Exists(context.Background(), "lock:leak", "lock:redisson", "lock:over").Val() == 0
 	}
+	shortened := func(s server) bool { return s.admin.PTTL(context.Background(), "lock:days").Val() < 2*time.Hour }
 	expiring := func(s server) bool { return s.admin.PTTL(context.Background(), "lock:leak").Val() > 0 }
 	vouched := func(s server) bool {
 		return strings.HasPrefix(s.admin.Get(context.Background(), "lockscope:life").Val(), "voting|")
@@ -113,6 +129,8 @@ func duties() []duty {
 			"outcome=done", repaired},
 		{"lockscope-repair", []string{"scan", "--confirm-after=10ms", "--min-age=0s", "--repair=expire=1h", "--yes"}, 2,
 			"outcome=done", expiring},
+		{"lockscope-repair", []string{"scan", "--confirm-after=10ms", "--min-age=0s", "--repair=expire=1h",
+			"--repair-classes=long_ttl", "--yes"}, 1, "outcome=done", shortened},
 		{"lockscope-repair", []string{"repair", "apply"}, 0, "done", repaired},
 		{"lockscope-doctor", []string{"doctor", "--for=50ms", "--node-timeout=10s", "--ttl=1h",
 			"--acl-user=lockscope-serve", "--prefix=lockscope:elect:"}, 1, "rights", nil},

@@ -91,8 +91,12 @@ func (r *Rules) Evidence(class report.Class, v *keyreader.Value, since, now time
 // stays explains a missing TTL. Readers have an expiry of their own, so that none of them is in the way for ever; the
 // key is. now stands for the node's clock.
 func stays(v *keyreader.Value, now time.Time) string {
+	const until = " until someone reads or writes, or a person deletes it; a plain lock of that name is refused"
 	readers := v.ReadLeases()
-	if len(readers) == 0 {
+	switch {
+	case v.LikeReaders:
+		return fmt.Sprintf("its TTL is -1: its %d readers are too many to be read, and the key stays", v.Size) + until
+	case len(readers) == 0:
 		return "its TTL is -1: it stays until its holder or a person deletes it"
 	}
 	last := slices.MaxFunc(readers, func(a, b keyreader.ReadLease) int { return a.Ends.Compare(b.Ends) }).Ends
@@ -102,7 +106,7 @@ func stays(v *keyreader.Value, now time.Time) string {
 		text = fmt.Sprintf("its TTL is -1: the time of its last reader (of %d) ended %v ago, but the key is still there",
 			len(readers), clock.Round(now.Sub(last)))
 	}
-	return text + " until someone reads or writes, or a person deletes it; a plain lock of that name is refused"
+	return text + until
 }
 
 // ending says when a lock expires if nobody renews it.
@@ -119,12 +123,7 @@ func foreignEvidence(v *keyreader.Value) string {
 		expiry = "expires in " + clock.Round(v.TTL).String()
 	}
 	if v.Type == keyreader.Hash {
-		text := fmt.Sprintf("it is a hash whose %d fields are not those of a Redisson lock, and %s", v.Size, expiry)
-		if v.Fields == nil {
-			text = fmt.Sprintf("it is a hash of %d fields, too large to be read, and %s: "+
-				"no lock, or readers of one whose TTL was removed", v.Size, expiry)
-		}
-		return text
+		return fmt.Sprintf("it is a hash whose %d fields are not those of a Redisson lock, and %s", v.Size, expiry)
 	}
 	return fmt.Sprintf("it is a %s, a type that no lock has, and %s", v.Type, expiry)
 }

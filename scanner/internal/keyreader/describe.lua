@@ -2,7 +2,9 @@
 -- be large: { key, pttl, type, size, [first 256 bytes | field, value, ...] }.
 -- size is the length of a string and the number of fields of a hash. Fields come
 -- only from a hash of at most 16 in at most 4096 bytes; -1 is the size of one of
--- which the server does not say how large it is. A key that is gone is
+-- which the server does not say how large it is. Of one that is too large and
+-- never expires the only text is 'readers' if a field of it, by chance, is named
+-- as a reader's. A key that is gone is
 -- { key, -2, "none", 0 }. The plain commands of plain.go do the same.
 local call, pcall = redis.call, redis.pcall
 
@@ -31,6 +33,12 @@ local function describe(key, pttl)
       for _, text in ipairs(call('HGETALL', key)) do
         entry[#entry + 1] = text
       end
+    end
+  end
+  if pttl == -1 and #entry == 4 and entry[4] > 0 then
+    local name = pcall('HRANDFIELD', key)
+    if type(name) == 'string' and #name == 32 and not name:find('[^0-9a-f]') then
+      entry[5] = 'readers'
     end
   end
   return entry

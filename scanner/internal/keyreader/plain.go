@@ -71,6 +71,7 @@ type inspection struct {
 	head   *redis.Cmd
 	more   *redis.Cmd // STRLEN, EXISTS or TYPE
 	bytes  *redis.Cmd
+	sample *redis.Cmd
 }
 
 // inspector describes keys in stages, each one pipeline. What locks usually are needs only the first two.
@@ -117,11 +118,16 @@ func (in *inspector) exec() error {
 	in.reader.calls += int64(in.pipe.Len())
 	cmds, _ := in.pipe.Exec(in.ctx)
 	for _, cmd := range cmds {
-		if err := cmd.Err(); err != nil && !aboutKey(err) && !strings.EqualFold(cmd.Name(), "memory") {
+		if err := cmd.Err(); err != nil && !aboutKey(err) && !optional(cmd) {
 			return err
 		}
 	}
 	return nil
+}
+
+// optional reports whether a server may refuse the command. Then less is known of large hashes.
+func optional(cmd redis.Cmder) bool {
+	return strings.EqualFold(cmd.Name(), "memory") || strings.EqualFold(cmd.Name(), "hrandfield")
 }
 
 func (in *inspector) do(k *inspection, args ...any) *redis.Cmd {
@@ -214,14 +220,15 @@ func (in *inspector) readFields(hashes []*inspection) []*inspection {
 		size, err := k.more.Int64()
 		k.gone = err != nil || size == 0
 		k.Size, k.more = size, nil
-		if k.gone || size > maxFields {
-			continue
-		}
 		bytes, err := k.bytes.Int64()
-		if err != nil {
+		switch {
+		case k.gone:
+		case size <= maxFields && err != nil:
 			k.Size = Unmeasured
-		} else if bytes <= maxHashBytes {
+		case size <= maxFields && bytes <= maxHashBytes:
 			k.more = in.do(k, "hgetall", k.Key)
+		case k.TTL == Never:
+			k.sample = in.do(k, "hrandfield", k.Key)
 		}
 	}
 	return nil
@@ -229,7 +236,7 @@ func (in *inspector) readFields(hashes []*inspection) []*inspection {
 
 // redirected reports whether another server has to be asked for the key.
 func (k *inspection) redirected() bool {
-	for _, cmd := range []*redis.Cmd{k.pttl, k.head, k.more, k.bytes} {
+	for _, cmd := range []*redis.Cmd{k.pttl, k.head, k.more, k.bytes, k.sample} {
 		if cmd != nil && isRedirection(cmd.Err()) {
 			return true
 		}
@@ -250,6 +257,9 @@ func (k *inspection) finish() bool {
 		}
 		k.Size = n
 		return err == nil
+	case k.sample != nil:
+		name, _ := k.sample.Text()
+		k.LikeReaders = readerToken.MatchString(name)
 	case k.Type == Hash && k.more != nil:
 		texts, ok := fieldTexts(k.more.Val())
 		k.setFields(texts)

@@ -41,6 +41,8 @@ type Value struct {
 	Size   int64         // bytes of a string, fields of a hash
 	Head   string        // beginning of a string
 	Fields [][2]string   // name and value, by name; nil if the hash is large or not one
+	// LikeReaders reports that a large hash that never expires has a field that is named as a reader of a lock.
+	LikeReaders bool
 }
 
 // gone is the Value of a missing key.
@@ -97,6 +99,8 @@ func parseValue(reply any) (Value, error) {
 		return Value{}, err
 	case kind == String && len(texts) == 1:
 		v.Head = texts[0]
+	case kind == Hash && len(texts) == 1:
+		v.LikeReaders = true
 	case kind == Hash && len(texts)%2 == 0:
 		v.setFields(texts)
 	}

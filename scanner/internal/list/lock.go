@@ -31,7 +31,7 @@ func newLock(looks []keyreader.Value, silent int) (l listing.Lock, ok bool) {
 		Nodes: len(first.ttls), Of: len(looks), Silent: silent, Split: len(groups) > 1,
 		Hold: value.Holder(first.value), LongestTTL: first.ttls[0],
 	}
-	if v := first.value; v.Type == keyreader.Hash && v.Fields == nil && v.TTL != keyreader.Never && v.Size > 0 {
+	if v := first.value; v.Type == keyreader.Hash && v.Fields == nil && !value.Foreign(v) && v.Size > 0 {
 		l.Readers = &listing.Readers{Count: int(v.Size)} // nothing else that is a lock has so many fields
 	}
 	l.TTL = first.quorumTTL(l.Quorum())

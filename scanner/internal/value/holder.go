@@ -38,6 +38,9 @@ func Holder(v *keyreader.Value) report.Hold {
 		if h, ok := readersHolder(v); ok {
 			return h
 		}
+		if v.LikeReaders {
+			return report.Hold{Holder: lock.Holder{Kind: lock.KindRead}, Format: report.FormatLockscope}
+		}
 	}
 	// The values of redsync, redislock and SETNX scripts are their owner tokens, or
 	// may be: nothing of them is shown.
@@ -54,7 +57,7 @@ func lockscopeHolder(text string) (report.Hold, bool) {
 }
 
 // Token is the secret by which lockscope identifies an attempt, the same on all nodes. It is "" if lockscope did not
-// write the value, and for several readers, each of which has its own.
+// write the value, and for several readers: each has its own.
 func Token(v *keyreader.Value) string {
 	if readers := v.ReadLeases(); len(readers) == 1 {
 		return readers[0].Token
@@ -140,7 +143,7 @@ func Foreign(v *keyreader.Value) bool {
 		if v.Size == keyreader.Unmeasured {
 			return false
 		}
-		if v.Fields == nil && v.TTL != keyreader.Never {
+		if v.Fields == nil && (v.TTL != keyreader.Never || v.LikeReaders) {
 			return false
 		}
 		_, ok := redissonHolder(v.Fields)
