@@ -195,6 +195,23 @@ func TestAReaderThatMayBeAliveIsLeftAlone(t *testing.T) {
 	}
 }
 
+// TestAReaderOnAReadOnlyNodeIsNotRepaired: the error is the server's, the reader stays, and a repair after that works.
+func TestAReaderOnAReadOnlyNodeIsNotRepaired(t *testing.T) {
+	f := startNodes(t, 3)
+	putReader(t, f.clients[0], "lock:prices", "gone", time.Now(), time.Hour/2)
+	s := newScanner(t, f.clients, scanner.WithOneRedlock())
+	gone := find(t, sweep(t, s).Findings, scanner.Orphan, "lock:prices")
+	must(t, f.clients[0].ConfigSet(within(t), "min-replicas-to-write", "1").Err())
+	if r, err := s.Repair(within(t), gone, scanner.Delete()); err == nil || !strings.Contains(err.Error(), "NOREPLICAS") {
+		t.Errorf("%s, %v", r.Outcome, err)
+	}
+	if !hasReader(t, f.clients[0], "lock:prices", "gone") {
+		t.Error("it was removed")
+	}
+	must(t, f.clients[0].ConfigSet(within(t), "min-replicas-to-write", "0").Err())
+	repair(t, s, gone, scanner.Delete(), scanner.RepairDone)
+}
+
 // TestAReadersTimeIsShortened by the action that expires, and by nothing that would prolong it.
 func TestAReadersTimeIsShortened(t *testing.T) {
 	f := startNodes(t, 1)
