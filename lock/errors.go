@@ -37,8 +37,8 @@ var (
 	// ErrMaxHold means that the lease ended at the maximum hold; see [MaxHold].
 	ErrMaxHold = errors.New("lock: maximum hold reached")
 	// ErrNotHeld means that the nodes no longer held the lease when it was released or
-	// extended; see [ReleaseError].
-	ErrNotHeld = errors.New("lock: no longer held")
+	// extended; see [ReleaseError]. It also means that there is no lease to act on.
+	ErrNotHeld = errors.New("lock: not held")
 )
 
 // Errors of invalid input, reported before any command is sent. The exceptions are [Fenced] and the

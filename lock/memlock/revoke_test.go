@@ -178,8 +178,9 @@ func TestRevokeWithNodesMissing(t *testing.T) {
 func TestRevokeIsRefused(t *testing.T) {
 	inBubble(t, 3, func(t *testing.T, nodes memlock.Nodes, l *memlock.Locker) {
 		ctx := t.Context()
-		if _, err := l.Revoke(ctx, "job", swap); !errors.Is(err, lock.ErrNotHeld) {
-			t.Errorf("nobody holds it: %v", err)
+		_, err := l.Revoke(ctx, "job", swap)
+		if text := `lock: revoke of "job": nobody holds it`; !errors.Is(err, lock.ErrNotHeld) || err.Error() != text {
+			t.Errorf("%v, want %s", err, text)
 		}
 		for _, bad := range []lock.RevokeRequest{
 			{}, {By: "ops"}, {Reason: "why"}, {By: "o\nps", Reason: "why"}, {By: "ops", Reason: "\x1b[1m"},

@@ -33,7 +33,7 @@ func (e *Elector) Run(ctx context.Context, locker lock.Locker, name string, opts
 func (e *Elector) IsLeader(context.Context) error {
 	term := e.term.Load()
 	if term == nil {
-		return fmt.Errorf("gocronlock: %w: another process leads, or none", lock.ErrNotHeld)
+		return fmt.Errorf("gocronlock: %w by this process: another one leads, or none", lock.ErrNotHeld)
 	}
 	return term.Context().Err()
 }

@@ -76,7 +76,7 @@ func TestARaiseBlamesNobodyWhoAgreed(t *testing.T) {
 	}
 	enginetest.WantEveryNode(t, e)
 	want := "no quorum for raise: 1 of 5 nodes granted, 3 needed (r1: node cannot be reached; r2: not held; r3: " +
-		"granted; r4: lock: no longer held; r5: no answer within the node timeout of 500ms)"
+		"granted; r4: lock: not held; r5: no answer within the node timeout of 500ms)"
 	if !strings.Contains(e.Error(), want) {
 		t.Errorf("says %s\nwant %s", e, want)
 	}

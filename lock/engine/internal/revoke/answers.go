@@ -57,12 +57,19 @@ func (a answers) holder(resource string) (grantHolders, error) {
 	case unknown == len(a.nodes) && errors.Is(a.nodes[0].Err, ErrUnsupported):
 		return nil, fmt.Errorf("lock: revoke of %q: %w", resource, ErrUnsupported)
 	case most+unknown < a.quorum:
-		return nil, fmt.Errorf("lock: revoke of %q: nobody holds it: %w", resource, lock.ErrNotHeld)
+		return nil, notHeldError(fmt.Sprintf("lock: revoke of %q: nobody holds it", resource))
 	}
 	return nil, a.undecided(resource, lock.OpPeek, func(n answer) bool {
 		return n.Reply.Held && len(a.like(n.Reply)) == most
 	})
 }
+
+// notHeldError matches lock.ErrNotHeld, and says so in its own words.
+type notHeldError string
+
+func (e notHeldError) Error() string { return string(e) }
+
+func (notHeldError) Unwrap() error { return lock.ErrNotHeld }
 
 // unrevocable is why a holder cannot be revoked; nil if it can.
 func unrevocable(resource string, held driver.RevokeReply) error {
@@ -120,7 +127,7 @@ func (a answers) revocation(seen lock.Sighting, grant, record string) (lock.Revo
 		return r, a.undecided(seen.Resource, lock.OpRevoke, func(n answer) bool { return n.Err == nil })
 	}
 	if there+r.Nodes-r.Marked < a.quorum {
-		return r, fmt.Errorf("lock: revoke of %q: its holder has released it meanwhile: %w", seen.Resource, lock.ErrNotHeld)
+		return r, notHeldError(fmt.Sprintf("lock: revoke of %q: its holder has released it meanwhile", seen.Resource))
 	}
 	slices.Sort(free)
 	r.FreeIn = free[a.quorum-1]
