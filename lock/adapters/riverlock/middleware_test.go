@@ -136,3 +136,18 @@ func TestHeld(t *testing.T) {
 	unlocked := riverlock.New(l, func(*rivertype.JobRow) string { return "" }, nil)
 	must(t, unlocked.Work(t.Context(), job, func(context.Context) error { return nil }))
 }
+
+// TestKey: jobs of one kind with the same arguments exclude each other, and no others do.
+func TestKey(t *testing.T) {
+	same := &rivertype.JobRow{ID: 2, Kind: job.Kind, EncodedArgs: job.EncodedArgs}
+	if key := riverlock.Key(same); key != riverlock.Key(job) || lock.ValidateResource(key) != nil {
+		t.Errorf("the same job has the key %q", key)
+	}
+	for _, other := range []*rivertype.JobRow{
+		{Kind: job.Kind, EncodedArgs: []byte(`{"order":2}`)}, {Kind: "refund", EncodedArgs: job.EncodedArgs},
+	} {
+		if key := riverlock.Key(other); key == riverlock.Key(job) {
+			t.Errorf("%s of %s has the key of another job", other.Kind, other.EncodedArgs)
+		}
+	}
+}

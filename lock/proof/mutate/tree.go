@@ -51,6 +51,15 @@ func (t *tree) close() { _ = os.RemoveAll(t.work) }
 // own linker does for all packages.
 func environment() []string { return append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0") }
 
+// environment is that of a package. The modules of adapters require versions that only their workspace has.
+func (t *tree) environment(pkg string) []string {
+	env := environment()
+	if isAdapter(pkg) {
+		env = append(env, "GOWORK="+filepath.Join(t.root, ".tools", "release", "adapters.work"))
+	}
+	return env
+}
+
 // plant writes the file with the bug, and the overlay that puts it in the place of the
 // original, and returns where that is.
 func (t *tree) plant(m Mutant, dir string) (overlay string, err error) {
@@ -95,7 +104,7 @@ func (t *tree) build(ctx context.Context, pkg, overlay, binary string) error {
 		args = append(args, "-overlay", overlay)
 	}
 	cmd := exec.CommandContext(ctx, "go", append(args, pkg)...)
-	cmd.Dir, cmd.Env = t.root, environment()
+	cmd.Dir, cmd.Env = t.root, t.environment(pkg)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %w\n%s", errNotBuilt, err, out)
 	}
