@@ -26,8 +26,9 @@ type BlockingRevoker interface {
 // RevokeRequest asks which grant holds a lock, or marks a grant as revoked.
 type RevokeRequest struct {
 	Key string
-	// Grant is what [GrantOf] says of the token to mark, whether the node has the lock or not; "" changes nothing.
-	// From then on the node refuses to acquire, extend or refill with that token.
+	// Grant is the grant to mark, as a reply named it, whether the node has the lock or not; "" changes nothing. From
+	// then on the node refuses to acquire, extend or refill with its token. A node that decides alone may mark only the
+	// grant that holds the lock.
 	Grant string
 	// Record says who revoked the lease, and why. If a mark with a record is there already, that one stays.
 	Record string
@@ -37,7 +38,7 @@ type RevokeRequest struct {
 // RevokeReply is what a node has under the key. It is zero if nobody holds the lock.
 type RevokeReply struct {
 	Held    bool
-	Grant   string        // of the holder; "" if another library wrote the lock, or if readers hold it
+	Grant   string        // of the holder; "" if another library wrote the lock, or if readers hold it. See [GrantOf]
 	Shared  bool          // readers hold the lock
 	Counter uint64        // fence counter of the grant
 	TTL     time.Duration // left, when the mark was made; negative if the lock never expires
@@ -45,7 +46,8 @@ type RevokeReply struct {
 	Record  string        // of the mark that stands; "" if the request made none
 }
 
-// GrantOf names the grant of a token. The name identifies the token and does not reveal it.
+// GrantOf names the grant of a token. The name identifies the token and does not reveal it. All nodes of a lock must name
+// a grant alike: a driver whose only node is a whole system may have names of its own.
 func GrantOf(token string) string {
 	sum := sha1.Sum([]byte(token)) // Lua scripts in Redis have no other digest
 	return hex.EncodeToString(sum[:])

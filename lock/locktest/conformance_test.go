@@ -55,6 +55,34 @@ func TestLockerOnRedisCluster(t *testing.T) {
 	}, locktest.WithTTL(ttl), locktest.WithPeek())
 }
 
+func TestRevokeOnFakes(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{1, 2, 3, 5} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			t.Parallel()
+			locktest.TestRevokeInFakeTime(t,
+				func(t testing.TB) func(testing.TB) lock.Locker { return locktest.NewFakes(t, n) })
+		})
+	}
+}
+
+func TestRevokeOnRedis(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{1, 3} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			t.Parallel()
+			servers := locktest.Servers(t, n)
+			locktest.TestRevoke(t, func(t testing.TB) lock.Locker {
+				var clients []redis.UniversalClient
+				for _, s := range servers {
+					clients = append(clients, redis.NewClient(&redis.Options{Addr: s.Addr()}))
+				}
+				return newLocker(t, clients)
+			}, locktest.WithTTL(ttl))
+		})
+	}
+}
+
 // newLocker returns a Redlock on servers that were empty from the start.
 func newLocker(t testing.TB, clients []redis.UniversalClient) lock.Locker {
 	l, err := redlock.New(clients, redlock.WithRestartQuarantine(0), lock.WithNodeTimeout(nodeTimeout))

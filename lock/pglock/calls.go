@@ -13,6 +13,7 @@ type calls struct {
 	acquire, raise, extend, release, leave, prune, peek     string
 	acquireSlot, extendSlot, resize                         string
 	acquireShared, extendReader, releaseShared, leaveShared string
+	revoke, markOf                                          string
 }
 
 func callsOf(schema string) calls {
@@ -37,6 +38,9 @@ func callsOf(schema string) calls {
 		extendReader:  "SELECT " + schema + "extend_reader($1, $2, $3, $4, $5, $6)",
 		releaseShared: "SELECT what, named FROM " + schema + "release_shared($1, $2, $3, $4, $5, $6, $7, $8)",
 		leaveShared:   "SELECT " + schema + "leave_shared($1, $2, $3)",
+
+		revoke: "SELECT code, named, fence, ttl, held_by, record FROM " + schema + "revoke_lease($1, $2, $3, $4, $5, $6)",
+		markOf: "SELECT " + schema + "mark_of($1, $2)",
 	}
 }
 

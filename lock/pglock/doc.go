@@ -80,6 +80,12 @@
 // transaction that grants or renews a slot. semaphore.Resize changes it. An advisory lock of the transaction
 // orders the two.
 //
+// # Revoking a lease
+//
+// engine.Engine.Revoke marks the lock's row in one transaction: from then on no extend succeeds. The row keeps its time,
+// and the next grant clears the mark. Readers cannot be revoked. Every role that may take locks may revoke. It needs the
+// schema of this version.
+//
 // # Where to find what
 //
 //	New, Open                 pglock.go
@@ -88,6 +94,7 @@
 //	requests                  node.go, calls.go, schema/functions.sql
 //	readers and writers       schema/functions_shared.sql
 //	numbers of slots          constructs.go, schema/functions_slots.sql
+//	revoked leases            revoke.go, schema/functions_revoke.sql
 //	classes of errors         errors.go
 //	notifications             listen.go
 //	Migrate, Grant            migrate.go, schema

@@ -16,6 +16,7 @@ var files embed.FS
 // functionFiles are run by every migration.
 var functionFiles = []string{
 	"schema/functions.sql", "schema/functions_slots.sql", "schema/functions_shared.sql",
+	"schema/functions_revoke.sql",
 }
 
 // entries are the functions that the driver calls. The others are internal to the schema.
@@ -36,6 +37,8 @@ var entries = []string{
 	"extend_reader(text, text, bigint, boolean, bigint, text)",
 	"release_shared(text, text, boolean, bigint, bigint, text, bigint, text)",
 	"leave_shared(text, text, bigint)",
+	"revoke_lease(text, text, text, bigint, bigint, boolean)",
+	"mark_of(text, text)",
 }
 
 // Beginner starts a transaction: a *pgx.Conn or a *pgxpool.Pool.

@@ -23,6 +23,7 @@ const (
 	codeCounter
 	codeForgot
 	codeSlots
+	codeReaders
 )
 
 // node is one server. Each request calls one function of the schema.
@@ -160,6 +161,8 @@ func (n *node) Extend(ctx context.Context, req driver.ExtendRequest) (driver.Ext
 		return driver.ExtendTaken, nil
 	case -2:
 		return driver.ExtendNoSlot, nil
+	case -3:
+		return 0, n.revoked(ctx, req.Key, req.Token)
 	case 0:
 		return driver.ExtendGone, nil
 	}

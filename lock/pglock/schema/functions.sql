@@ -128,7 +128,10 @@ BEGIN
     l := locked(p_key);
   END IF;
   n := clock_timestamp();
-  IF l.token = p_token AND l.expires > n THEN
+  IF l.token = p_token AND l.mark IS NOT NULL THEN
+    code := 3;
+    RETURN;
+  ELSIF l.token = p_token AND l.expires > n THEN
     PERFORM durable(); -- the first time may have been cut short before its commit
     code := 1; fence := l.counter;
     RETURN;
@@ -201,7 +204,7 @@ BEGIN
     PERFORM durable();
   END IF;
   UPDATE lock SET token = p_token, counter = acquire.fence, fence = acquire.fence + acquire.run - 1, holder = p_holder,
-    expires = after(n, p_ttl), next = NULL, next_until = NULL WHERE key = p_key;
+    expires = after(n, p_ttl), next = NULL, next_until = NULL, mark = NULL WHERE key = p_key;
   IF p_ticket > 0 THEN
     PERFORM out_of_queue(p_key, p_waiter);
   END IF;
@@ -222,7 +225,7 @@ END $$;
 
 -- extend prolongs the lock where the token holds it: 1. Where it has run out and nobody
 -- has taken it, it may be put back, which is no vote: 2. 0: it is not there, -1: somebody
--- else's.
+-- else's, -3: the lease is revoked, and mark_of says by whom.
 CREATE OR REPLACE FUNCTION extend(p_key text, p_token text, p_ttl bigint, p_refill boolean, p_fence bigint, p_holder text, p_rename boolean)
 RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
@@ -235,7 +238,9 @@ BEGIN
     SELECT * INTO l FROM lock WHERE key = p_key FOR UPDATE;
   END IF;
   n := clock_timestamp();
-  IF l.token = p_token AND l.expires > n THEN
+  IF l.token = p_token AND l.mark IS NOT NULL THEN
+    RETURN -3;
+  ELSIF l.token = p_token AND l.expires > n THEN
     PERFORM durable();
     UPDATE lock SET expires = after(n, p_ttl), holder = CASE WHEN p_rename THEN p_holder ELSE holder END WHERE key = p_key;
     RETURN 1;
@@ -245,8 +250,8 @@ BEGIN
     RETURN 0;
   END IF;
   PERFORM durable();
-  UPDATE lock SET token = p_token, counter = p_fence, fence = greatest(fence, p_fence), holder = p_holder, expires = after(n, p_ttl)
-    WHERE key = p_key;
+  UPDATE lock SET token = p_token, counter = p_fence, fence = greatest(fence, p_fence), holder = p_holder, expires = after(n, p_ttl),
+    mark = NULL WHERE key = p_key;
   RETURN 2;
 END $$;
 

@@ -87,7 +87,7 @@ BEGIN
   l := locked(p_key);
   n := clock_timestamp();
   IF l.token IS NOT NULL AND l.expires > n THEN
-    IF p_writes AND l.token = p_token THEN
+    IF p_writes AND l.token = p_token AND l.mark IS NULL THEN
       PERFORM durable(); -- the first time may have been cut short before its commit
       code := 1; fence := l.counter;
       RETURN;
@@ -166,7 +166,7 @@ BEGIN
   PERFORM durable();
   IF p_writes THEN
     UPDATE lock SET token = p_token, counter = acquire_shared.fence, fence = acquire_shared.fence, holder = p_holder,
-      expires = after(n, p_ttl), next = NULL, next_until = NULL, read_until = NULL WHERE key = p_key;
+      expires = after(n, p_ttl), next = NULL, next_until = NULL, read_until = NULL, mark = NULL WHERE key = p_key;
   ELSE
     PERFORM put_reader(p_key, p_token, fence, p_holder, after(n, p_ttl), n);
     UPDATE lock SET fence = acquire_shared.fence, next = NULL, next_until = NULL,
