@@ -64,7 +64,8 @@ type view struct {
 // first reports whether nobody keeps the claim from the lock.
 func (v *view) first(c *claim) bool { return c.ours(v.kvs[0]) }
 
-// look reads this claim and the older ones that exclude it. It fails with errGone if this one is missing.
+// look reads this claim and the older ones that exclude it. It fails with errGone if this one is missing, and with a
+// driver.RevokedError if it holds the lock and is marked.
 func (n *node) look(ctx context.Context, c *claim) (*view, error) {
 	ops := []clientv3.Op{
 		clientv3.OpGet(c.directory, c.rivals(), clientv3.WithMaxCreateRev(c.made),
@@ -75,6 +76,10 @@ func (n *node) look(ctx context.Context, c *claim) (*view, error) {
 	}
 	if c.semaphore != nil {
 		ops = append(ops, clientv3.OpGet(n.slotsKey(c.semaphore.Key)))
+	}
+	slots := len(ops) - 1
+	if c.until != 0 {
+		ops = append(ops, n.markOp(c))
 	}
 	known := n.revision()
 	resp, _, err := n.commit(ctx, nil, ops, nil)
@@ -87,10 +92,13 @@ func (n *node) look(ctx context.Context, c *claim) (*view, error) {
 		v.kvs = append(v.kvs, resp.Responses[1].GetResponseRange().Kvs...)
 	}
 	if c.semaphore != nil {
-		v.slots = slotsIn(resp.Responses[len(ops)-1].GetResponseRange().Kvs)
+		v.slots = slotsIn(resp.Responses[slots].GetResponseRange().Kvs)
 	}
 	if !slices.ContainsFunc(v.kvs, c.ours) {
 		return v, errGone
+	}
+	if c.until != 0 {
+		return v, revoked(resp.Responses[len(ops)-1].GetResponseRange().Kvs)
 	}
 	return v, nil
 }

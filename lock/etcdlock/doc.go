@@ -67,12 +67,19 @@
 // day after the last use. The transaction that claims a slot compares it, and so does each renewal.
 // semaphore.Resize changes it.
 //
+// # Revoking a lease
+//
+// engine.Engine.Revoke writes a mark, prefix/marks/name/mN, where N is the revision that created the holder's
+// claim. Each renewal is proved by a transaction, which reads the mark too. A renewal that was sent before may still
+// reach the leader, so the lock is free a whole TTL later at the latest. Readers and a plain Mutex cannot be revoked.
+//
 // # Where to find what
 //
 //	New                        etcdlock.go
 //	options                    options.go, keys.go
 //	requests                   node.go, bid.go, claim.go
 //	numbers of slots           slots.go
+//	revoked leases             revoke.go
 //	waiting, notifications     queue.go, watch.go
 //	etcd leases                lease.go
 //	fencing tokens             fence.go

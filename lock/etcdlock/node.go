@@ -115,6 +115,8 @@ func (n *node) Extend(ctx context.Context, req driver.ExtendRequest) (driver.Ext
 			return driver.ExtendTaken, nil
 		}
 		return driver.ExtendGone, nil
+	case isRevoked(err):
+		return 0, err
 	case err != nil:
 		return 0, n.fail(err)
 	}

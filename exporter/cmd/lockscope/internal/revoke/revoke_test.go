@@ -95,7 +95,7 @@ func TestRevokeOnEverySystem(t *testing.T) {
 		"etcd": {open: func(t *testing.T) ([]string, *engine.Engine) {
 			c, client := systemtest.Etcd(t, 1)
 			return []string{"--etcd", strings.Join(c.Endpoints(), ",")}, systemtest.EtcdLocker(t, client, "web-1/42")
-		}, unsupported: true},
+		}},
 		"zookeeper": {open: func(t *testing.T) ([]string, *engine.Engine) {
 			e := systemtest.ZooKeeper(t, 1)
 			return []string{"--zookeeper", strings.Join(e.Addrs(), ",")}, systemtest.ZooKeeperLocker(t, e, "web-1/42")
