@@ -100,15 +100,15 @@ func roundMutants() []Mutant {
 		{
 			Bug: "who was named is not next", Why: "its own process wakes nobody",
 			File:   "lock/engine/contender.go",
-			Old:    "First.Store(wasNamed || res.Ticket",
-			New:    "First.Store(res.Ticket",
+			Old:    "res.Ahead == 0 || wasNamed && (a.any == nil || !res.GateRefused)",
+			New:    "res.Ahead == 0",
 			Killer: by(engine, "TestAWaitSaysWhoIsNext"),
 		},
 		{
 			Bug: "every waiter in the queue is next", Why: "a release of its process wakes it before its turn",
 			File:   "lock/engine/contender.go",
-			Old:    "res.Ticket > 0 && res.Ahead == 0)",
-			New:    "res.Ticket > 0)",
+			Old:    "res.Ticket > 0 && res.Ahead == 0 ||",
+			New:    "res.Ticket > 0 ||",
 			Killer: by(engine, "TestAWaitSaysWhoIsNext"),
 		},
 		{
