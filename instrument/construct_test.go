@@ -196,6 +196,35 @@ func testFoldedElections(t *testing.T) {
 	}
 }
 
+// TestWaitersHaveAKind: under one label, callers that wait for a lock, a slot and a term are told apart. Only the last of
+// these is a candidate.
+func TestWaitersHaveAKind(t *testing.T) { synctest.Test(t, testWaitersHaveAKind) }
+
+func testWaitersHaveAKind(t *testing.T) {
+	f := newFleet(t)
+	holder, l := f.engine(), f.process()
+	defer f.campaign(holder, "job:1")()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	for name, kind := range map[string]lock.Kind{"job:2": lock.KindSemaphore, "job:3": ""} {
+		of := func(o *lock.AcquireOptions) { o.Kind = kind }
+		_, err := holder.Acquire(t.Context(), name, of)
+		must(t, err)
+		for range 2 {
+			go func() { _, _ = l.Acquire(ctx, name, of) }()
+		}
+	}
+	defer f.campaign(l, "job:1")()
+	time.Sleep(time.Minute)
+	wantSeries(t, l, "job:*", map[string]float64{"waiting": 5, "construct_waiting kind semaphore": 2,
+		"construct_waiting kind election": 1, "construct_waiting kind read": -1, "candidates leader seen": 1,
+		"candidates leader none": 0, "candidates leader unknown": 0})
+	cancel()
+	time.Sleep(time.Second)
+	wantSeries(t, l, "job:*", map[string]float64{"waiting": 1, "construct_waiting kind semaphore": 0,
+		"construct_waiting kind election": 1})
+}
+
 func slot(o *lock.AcquireOptions) { o.Kind, o.Slots = lock.KindSemaphore, 3 }
 
 // TestSlots: all slots of a semaphore are one resource.
@@ -259,8 +288,9 @@ func TestLocksAloneHaveNoKind(t *testing.T) {
 	use(t, l, "billing")
 	for _, f := range families(t, l) {
 		switch f.GetName() {
-		case "distributed_lock_construct_held", "distributed_lock_construct_ended_total", "distributed_lock_candidates",
-			"distributed_lock_term", "distributed_lock_term_since_timestamp_seconds", "distributed_lock_slots":
+		case "distributed_lock_construct_held", "distributed_lock_construct_waiting",
+			"distributed_lock_construct_ended_total", "distributed_lock_candidates", "distributed_lock_term",
+			"distributed_lock_term_since_timestamp_seconds", "distributed_lock_slots":
 			t.Errorf("%s: %v", f.GetName(), f.Metric)
 		}
 	}

@@ -46,6 +46,7 @@
 //	distributed_lock_close_calls_total          counter    resource
 //	distributed_lock_unfenced_total             counter    resource
 //	distributed_lock_construct_held             gauge      resource, kind
+//	distributed_lock_construct_waiting          gauge      resource, kind
 //	distributed_lock_construct_ended_total      counter    resource, kind, end
 //	distributed_lock_candidates                 gauge      resource, leader
 //	distributed_lock_term                       gauge      resource
@@ -105,10 +106,11 @@
 // holder never asked for the fencing token, so that no storage can refuse its late writes. Leases that ended by
 // lock.MaxHold are in distributed_lock_lost_total.
 //
-// Six metrics are about constructs, such as those of packages election and lockset. They exist for resources that
+// Seven metrics are about constructs, such as those of packages election and lockset. They exist for resources that
 // constructs use, and need a Locker with a lock.Trace. distributed_lock_construct_held counts leases that are valid at
-// the moment of collection: with kind="election" it is 1 in the process that leads. distributed_lock_candidates counts
-// campaigns in progress. A campaign that found no quorum counts for ten more seconds, because election.Run tries again.
+// the moment of collection: with kind="election" it is 1 in the process that leads. distributed_lock_construct_waiting
+// counts the calls in distributed_lock_waiting that a construct made; the others are of plain locks.
+// distributed_lock_candidates counts campaigns in progress. A campaign that found no quorum counts for ten more seconds, because election.Run tries again.
 //
 // All slots of a semaphore count under the semaphore's name: NAME#3 has the label of NAME. A permit may take several
 // Acquire calls. distributed_lock_acquisitions_total counts one of them, and so does distributed_lock_wait_seconds:

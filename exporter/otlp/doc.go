@@ -64,6 +64,7 @@
 //	distributed_lock_close_calls_total        distributed_lock.close_calls        {lease}
 //	distributed_lock_unfenced_total           distributed_lock.unfenced           {lease}
 //	distributed_lock_construct_held           distributed_lock.construct_held     {lease}
+//	distributed_lock_construct_waiting        distributed_lock.construct_waiting  {call}
 //	distributed_lock_construct_ended_total    distributed_lock.construct_ended    {lease}
 //	distributed_lock_candidates               distributed_lock.candidates         {campaign}
 //	distributed_lock_term                     distributed_lock.term

@@ -23,7 +23,7 @@ var counted = map[string]string{
 	"deadlocks_total": "deadlock", "held": "lease", "lost_total": "lease", "extensions_total": "extension",
 	"release_failures_total": "release", "node_failures_total": "command", "node_restarts_total": "restart",
 	"node_evictions_total": "eviction",
-	"construct_held":       "lease", "construct_ended_total": "lease", "candidates": "campaign", "slots": "slot",
+	"construct_held":       "lease", "construct_waiting": "call", "construct_ended_total": "lease", "candidates": "campaign", "slots": "slot",
 	"nodes": "node", "quorum_nodes": "node", "vote_margin": "vote", "observer_panics_total": "panic",
 	"connections": "connection", "connection_waiting": "command", "connection_dials_total": "dial",
 	"connection_dial_failures_total": "dial",

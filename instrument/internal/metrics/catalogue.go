@@ -20,6 +20,7 @@ type catalogue struct {
 	blame                           *blame
 
 	constructHeld, candidates *prometheus.GaugeVec
+	constructWaiting          *prometheus.GaugeVec
 	constructEnded            *prometheus.CounterVec
 	term, termSince, slots    *prometheus.GaugeVec
 
@@ -91,6 +92,8 @@ func newCatalogue(s Settings) *catalogue {
 
 		constructHeld: b.gauge("construct_held",
 			"Valid leases of constructs that this process holds, by kind of construct.", "resource", "kind"),
+		constructWaiting: b.gauge("construct_waiting",
+			"Acquire calls of constructs in progress, by kind of construct.", "resource", "kind"),
 		constructEnded: b.counter("construct_ended_total",
 			"Leases of constructs that ended, by kind of construct and by cause.", "resource", "kind", "end"),
 		candidates: b.gauge("candidates",

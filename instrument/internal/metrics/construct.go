@@ -24,6 +24,7 @@ type constructs [outcome.Kinds]atomic.Pointer[construct]
 type construct struct {
 	kind       outcome.Kind
 	held       prometheus.Gauge
+	waiting    prometheus.Gauge
 	ended      [outcome.Ends]prometheus.Counter
 	candidates [outcome.Leaders]prometheus.Gauge // of an election
 	named      atomic.Pointer[named]
@@ -53,6 +54,7 @@ func (s *series) construct(kind outcome.Kind) *construct {
 	}
 	c := &construct{kind: kind, leases: make(map[*part]lock.Lease)}
 	c.held = s.catalogue.constructHeld.WithLabelValues(s.with(kind.String())...)
+	c.waiting = s.catalogue.constructWaiting.WithLabelValues(s.with(kind.String())...)
 	for i := range c.ended {
 		c.ended[i] = s.catalogue.constructEnded.WithLabelValues(s.with(kind.String(), outcome.End(i).String())...)
 	}
@@ -130,8 +132,22 @@ func (p *part) end(cause error) {
 	delete(p.of.leases, p)
 }
 
-// tell sets the gauges. campaigns are those in progress.
-func (c *construct) tell(now time.Time, campaigns [outcome.Leaders]int) {
+// underWay has the calls of constructs that have not returned.
+type underWay struct {
+	kinds     [outcome.Kinds]int
+	campaigns [outcome.Leaders]int // by what they know of a leader
+}
+
+func (u *underWay) count(kind outcome.Kind, knows outcome.Leader) {
+	u.kinds[kind]++
+	if kind == outcome.Election {
+		u.campaigns[knows]++
+	}
+}
+
+// tell sets the gauges.
+func (c *construct) tell(now time.Time, calls *underWay) {
+	c.waiting.Set(float64(calls.kinds[c.kind]))
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	valid, latest := 0, (*part)(nil)
@@ -145,7 +161,7 @@ func (c *construct) tell(now time.Time, campaigns [outcome.Leaders]int) {
 	}
 	c.held.Set(float64(valid))
 	if c.kind == outcome.Election {
-		c.tellElection(now, campaigns, latest)
+		c.tellElection(now, calls.campaigns, latest)
 	}
 }
 
@@ -171,11 +187,11 @@ func (c *construct) tellElection(now time.Time, campaigns [outcome.Leaders]int, 
 
 // tell sets the gauges of running waits and of constructs.
 func (s *series) tell(now time.Time, objective time.Duration) {
-	var campaigns [outcome.Leaders]int
-	s.waiting.tell(now, objective, s.charge, &campaigns)
+	var calls underWay
+	s.waiting.tell(now, objective, s.charge, &calls)
 	for i := range s.constructs {
 		if c := s.constructs[i].Load(); c != nil {
-			c.tell(now, campaigns)
+			c.tell(now, &calls)
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/lockscope/lockscope/instrument/internal/outcome"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/decorate"
 )
@@ -42,11 +41,8 @@ func (w *waiting) remove(e *entry) {
 	w.drop(e)
 }
 
-// tell sets the gauges, charges the time of each call so far, and counts those of constructs by what they know of a
-// leader.
-func (w *waiting) tell(now time.Time, objective time.Duration, charge func(decorate.Stretch),
-	campaigns *[outcome.Leaders]int,
-) {
+// tell sets the gauges, charges the time of each call so far, and counts those of constructs.
+func (w *waiting) tell(now time.Time, objective time.Duration, charge func(decorate.Stretch), of *underWay) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var late, stalled, queued int
@@ -54,7 +50,7 @@ func (w *waiting) tell(now time.Time, objective time.Duration, charge func(decor
 		stretch := e.clock.Take(now)
 		charge(stretch)
 		if p := e.part.Load(); p != nil {
-			campaigns[p.waits(stretch.Class, stretch.Blocker)]++
+			of.count(p.of.kind, p.waits(stretch.Class, stretch.Blocker))
 		}
 		if now.Sub(e.began) <= objective {
 			continue
