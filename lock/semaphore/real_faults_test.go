@@ -192,7 +192,7 @@ func TestRealGateFails(t *testing.T) {
 
 // TestRealNoQuorumWhileWaiting: three servers of five hang while permits are held and callers wait. A caller that does
 // not wait, and one that waits for a limited time, get an error that says so. The permits end by the clock. Afterwards
-// every caller gets its turns, and processes are served in order again.
+// every caller gets its turns.
 func TestRealNoQuorumWhileWaiting(t *testing.T) {
 	c := newCrowd(t)
 	for _, s := range c.servers[:3] {
