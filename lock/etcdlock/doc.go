@@ -28,7 +28,8 @@
 //	a leader that stood still     may accept a keep-alive after it lost the lead. The keep-alive does not count,
 //	                              since a later read must be of the same term. It may also revoke leases that
 //	                              were renewed since (etcd before the end of 2023, etcd-io/etcd#15247), so in a
-//	                              new term each renewal moves the key to a new lease, unknown to the old leader
+//	                              new term each renewal moves the key to a new lease, unknown to the old leader.
+//	                              A lease whose answer may be of a later term than its grant is moved as well
 //	a lease revoked by hand,      not detected before the next renewal: two leases may be valid until then
 //	a key deleted by hand
 //	a restored snapshot           later locks are forgotten, and two leases may be valid until the old one's

@@ -20,7 +20,7 @@ type lease struct {
 	id      clientv3.LeaseID
 	seconds int64         // as asked for
 	ttl     time.Duration // as granted
-	term    uint64        // of the leader that has granted it
+	term    uint64        // of the leader that has granted it; 0 if another one may have
 
 	mu    sync.Mutex
 	fresh time.Duration // when what prolonged it last was sent; it lives for ttl after
@@ -101,17 +101,22 @@ func (n *node) lease(ctx context.Context, ttl, began time.Duration) (l *lease, s
 }
 
 // grant requests a new lease. If the answer is lost, the lease expires by itself.
+//
+// The term in the answer is that of the last entry which the member had applied when it answered. The leader of a term
+// before may have granted the lease, and know it, unless an answer before the request was of the same term.
 func (n *node) grant(ctx context.Context, seconds int64) (*lease, error) {
 	sent := n.clock() // before any try
+	term := n.inTerm(0)
 	resp, err := repeat(ctx, func(ctx context.Context) (*clientv3.LeaseGrantResponse, error) {
 		return n.client.Grant(ctx, seconds)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &lease{
-		id: resp.ID, seconds: seconds, ttl: time.Duration(resp.TTL) * time.Second, term: resp.RaftTerm, fresh: sent,
-	}, nil
+	if n.inTerm(resp.RaftTerm); term != resp.RaftTerm {
+		term = 0
+	}
+	return &lease{id: resp.ID, seconds: seconds, ttl: time.Duration(resp.TTL) * time.Second, term: term, fresh: sent}, nil
 }
 
 // keepAlive renews a lease if the leader answers. That is not certain: a leader that was paused may

@@ -37,6 +37,7 @@ type node struct {
 	numbers  map[string]time.Duration // when this process renewed numbers of slots, by key
 	wake     func(key string)
 	seen     int64     // highest revision of any answer
+	term     uint64    // highest term of any answer
 	restarts int       // not reported yet
 	woken    time.Time // when the client's back-off was last reset
 }
@@ -69,7 +70,10 @@ func (n *node) Warm(ctx context.Context) error {
 	if err := n.knock(ctx); err != nil {
 		return err
 	}
-	_, err := n.client.Get(ctx, n.fence.key)
+	resp, err := n.client.Get(ctx, n.fence.key)
+	if err == nil {
+		n.inTerm(resp.Header.RaftTerm)
+	}
 	return n.fail(err)
 }
 

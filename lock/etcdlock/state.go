@@ -37,6 +37,7 @@ func (n *node) revision() int64 {
 // observe records the revision of a majority's answer. back means that it is lower than the revision known at
 // the request: the cluster was restored from a snapshot.
 func (n *node) observe(header *etcdserverpb.ResponseHeader, known int64) (back bool) {
+	n.inTerm(header.RaftTerm)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if header.Revision >= known {
@@ -47,6 +48,16 @@ func (n *node) observe(header *etcdserverpb.ResponseHeader, known int64) (back b
 	n.restarts++
 	n.fence.mustRaise()
 	return true
+}
+
+// inTerm notes the term of an answer: entries of that term were applied, so that no former leader can commit anything any
+// more. It returns the highest such term of the answers before.
+func (n *node) inTerm(term uint64) (before uint64) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	before = n.term
+	n.term = max(n.term, term)
+	return before
 }
 
 // restart reports once that the cluster's history went back.

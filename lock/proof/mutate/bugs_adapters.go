@@ -1,15 +1,10 @@
 package main
 
-import "strings"
-
 const (
 	adapters = "./lock/adapters/"
 	clientGo = adapters + "clientgolock"
 	river    = adapters + "riverlock"
 )
-
-// isAdapter reports that a package is a module of its own, which the workspace of the adapters has.
-func isAdapter(pkg string) bool { return strings.HasPrefix(pkg, adapters) }
 
 // adapterMutants are bugs in what leads or works under a lock for another library.
 func adapterMutants() []Mutant { return append(clientGoMutants(), riverMutants()...) }

@@ -70,7 +70,7 @@ func all() []Mutant {
 		guardMutants, changeMutants, evictionMutants, quarantineMutants, laneMutants,
 		turnMutants, roundMutants, queueScriptMutants, actScriptMutants, memoryMutants, electionMutants, peekMutants,
 		semaphoreMutants, readWriteMutants, undecidedMutants, revokeMutants, readerViewMutants, slotQueueMutants,
-		adapterMutants,
+		adapterMutants, placeMutants,
 	} {
 		list = append(list, of()...)
 	}

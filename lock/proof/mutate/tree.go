@@ -51,13 +51,24 @@ func (t *tree) close() { _ = os.RemoveAll(t.work) }
 // own linker does for all packages.
 func environment() []string { return append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0") }
 
-// environment is that of a package. The modules of adapters require versions that only their workspace has.
+// environment is that of a package. What is a module of its own requires versions that only a workspace has.
 func (t *tree) environment(pkg string) []string {
 	env := environment()
-	if isAdapter(pkg) {
-		env = append(env, "GOWORK="+filepath.Join(t.root, ".tools", "release", "adapters.work"))
+	if work := workspace(pkg); work != "" {
+		env = append(env, "GOWORK="+filepath.Join(t.root, ".tools", "release", work))
 	}
 	return env
+}
+
+// workspace is that of a package; "" if its module needs none.
+func workspace(pkg string) string {
+	switch {
+	case strings.HasPrefix(pkg, adapters):
+		return "adapters.work"
+	case strings.HasPrefix(pkg, etcd):
+		return "release.work"
+	}
+	return ""
 }
 
 // plant writes the file with the bug, and the overlay that puts it in the place of the

@@ -1,8 +1,8 @@
 package browser
 
 import (
-	"slices"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
