@@ -32,6 +32,9 @@ func mustBeMaster(info redisinfo.Info, byMarker bool) error {
 			"see WithMarkerIdentity, or use WithoutGuard", driver.ErrUnexamined, missingOf(info))
 	case info.Role() == "slave":
 		return fmt.Errorf("%w: connect to its master, or use a Sentinel client", driver.ErrReplica)
+	case info.Role() != "master":
+		return fmt.Errorf("%w: INFO has the unknown role %q: use a master of Redis, or WithoutGuard",
+			driver.ErrUnexamined, info.Role())
 	}
 	return nil
 }

@@ -35,12 +35,16 @@ func (i Info) Number(field string) int64 {
 // RunID returns the ID of the server's process; "" if it is not reported.
 func (i Info) RunID() string { return i["run_id"] }
 
-// Role returns "master" or "slave"; "" if it is not reported. Some servers call a replica one.
+// Role returns "master" or "slave", or a word that this package does not know; "" if it is not reported. Some
+// servers call a replica one. An active replica of KeyDB accepts writes, and loses some of them to those of its
+// master: it is no server of its own.
 func (i Info) Role() string {
-	if role := i["role"]; role != "replica" {
+	switch role := i["role"]; role {
+	case "replica", "active-replica":
+		return "slave"
+	default:
 		return role
 	}
-	return "slave"
 }
 
 // Uptime returns how long the process has been running, as Redis reports it: the difference of two

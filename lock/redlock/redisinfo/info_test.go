@@ -41,6 +41,13 @@ func TestWhatIsNotReportedIsNotBelieved(t *testing.T) {
 			t.Errorf("%q: %v, want %v", text, got, want)
 		}
 	}
+	for role, want := range map[string]string{
+		"master": "master", "slave": "slave", "replica": "slave", "active-replica": "slave", "primary": "primary", "": "",
+	} {
+		if got := redisinfo.Parse("role:" + role).Role(); got != want {
+			t.Errorf("role %q is %q, want %q", role, got, want)
+		}
+	}
 	for text, want := range map[string]string{
 		"": "", "evicted_keys:3": "", "run_id:a": "a", "run_id:a\nevicted_keys:0": "a", "run_id:a\nevicted_keys:x": "a",
 		"run_id:a\nevicted_keys:-3": "a", "run_id:a\nevicted_keys:3": "a+3",
