@@ -40,6 +40,7 @@ type Marker struct {
 	State         MarkerState
 	Configuration string // that the server votes for, or will; worded as in [ErrOtherConfiguration]
 	Identity      string // of a quarantine: see [VouchRestarted]
+	RunID         string // that it names: an identity of its own, if the server reports no run_id
 	read          guard.Marker
 }
 
@@ -56,7 +57,7 @@ func ReadMarker(value, incarnation string, db int) Marker {
 	if !ok || !read.IsOf(incarnation) || read.DB != strconv.Itoa(db) {
 		return m
 	}
-	m.Configuration, m.Identity = read.Fingerprint.String(), read.Identity
+	m.Configuration, m.Identity, m.RunID = read.Fingerprint.String(), read.Identity, read.RunID
 	switch read.State {
 	case guard.Voting:
 		m.State = MarkerVoting

@@ -45,7 +45,7 @@ func newEngine(clients []redis.UniversalClient, base *engine.Settings, s setting
 	}
 	config := s.guard(guard.NewServers(), base.Clock, len(clients))
 	config.Fingerprint = guard.NewFingerprint(namesOf(known), base.MaxTTL)
-	config.Vouch = vouchCommand(clients, namesOf(known), base.MaxTTL)
+	config.Vouch = vouchCommand(clients, namesOf(known), base.MaxTTL, s)
 	common, timeout := scripts.New(), base.LongestNodeTimeout()
 	nodes := make([]driver.Node, 0, len(known))
 	for _, m := range known {

@@ -16,7 +16,7 @@ import (
 // vouchCommand returns the command that vouches for these nodes under these names; "" if init cannot.
 // It has no user and no password: errors go to logs, and a service's user may have fewer rights than
 // init needs.
-func vouchCommand(clients []redis.UniversalClient, names []string, maxTTL time.Duration) string {
+func vouchCommand(clients []redis.UniversalClient, names []string, maxTTL time.Duration, s settings) string {
 	var urls, own []string
 	var needs credentials
 	for _, given := range clients {
@@ -36,6 +36,12 @@ func vouchCommand(clients []redis.UniversalClient, names []string, maxTTL time.D
 	}
 	if maxTTL != lock.DefaultMaxTTL {
 		words = append(words, "--max-ttl", maxTTL.String())
+	}
+	if s.byMarker {
+		words = append(words, "--marker-identity")
+	}
+	if s.evictionOK {
+		words = append(words, "--evicting-nodes")
 	}
 	return strings.Join(append(words, needs.flags()...), " ")
 }

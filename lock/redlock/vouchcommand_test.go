@@ -81,9 +81,21 @@ func TestVouchCommand(t *testing.T) {
 			if want != "" {
 				want = "lockscope init " + want
 			}
-			if got := vouchCommand(c.clients, names, maxTTL); got != want || strings.Contains(got, secret) {
+			if got := vouchCommand(c.clients, names, maxTTL, settings{}); got != want || strings.Contains(got, secret) {
 				t.Errorf("%s\nwant %s", got, want)
 			}
 		})
+	}
+}
+
+// TestVouchCommandOfOtherServers has the flags for what the caller accepts of them.
+func TestVouchCommandOfOtherServers(t *testing.T) {
+	t.Parallel()
+	c := redis.NewClient(&redis.Options{Addr: "r1:1"})
+	defer c.Close()
+	const want = "lockscope init --redis r1:1 --marker-identity --evicting-nodes"
+	s := settings{byMarker: true, evictionOK: true, noEviction: true}
+	if got := vouchCommand([]redis.UniversalClient{c}, []string{"r1:1"}, lock.DefaultMaxTTL, s); got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }

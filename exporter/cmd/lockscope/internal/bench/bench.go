@@ -41,6 +41,7 @@ const (
 type benchFlags struct {
 	redis          target.Flags
 	names          target.NamesFlag
+	guard          target.GuardFlags
 	output         output.Format
 	callers        []int
 	each           time.Duration
@@ -69,6 +70,7 @@ func Command(a *app.App) *cobra.Command {
 	set := cmd.Flags()
 	f.redis.Register(set)
 	f.names.Register(set)
+	f.guard.Register(set)
 	set.IntSliceVar(&f.callers, "callers", []int{1, 8, 64},
 		fmt.Sprintf("numbers of callers to measure with. At most %d, each up to %d", maxRuns, maxCallers))
 	set.DurationVar(&f.each, "for", defaultFor, fmt.Sprintf("time of each measurement, %v to %v", shortestFor,
@@ -144,7 +146,7 @@ func (b *bench) options() []lock.Option {
 	if b.nodeTimeout > 0 {
 		opts = append(opts, lock.WithNodeTimeout(b.nodeTimeout))
 	}
-	return opts
+	return append(opts, b.guard.Options()...)
 }
 
 // timeout is how long the engines wait for a node.

@@ -39,6 +39,7 @@ type Flags struct {
 	redis       target.Flags
 	systems     systems.Flags
 	names       target.NamesFlag
+	guard       target.GuardFlags
 	prefix      string
 	maxTTL      time.Duration
 	nodeTimeout time.Duration
@@ -57,6 +58,7 @@ func (f *Flags) RegisterServers(set *pflag.FlagSet) {
 	f.TTL = lock.DefaultTTL
 	f.redis.Register(set)
 	f.names.Register(set)
+	f.guard.Register(set)
 	f.systems.Register(set)
 	set.StringVar(&f.prefix, "prefix", lock.DefaultPrefix,
 		"`text` that lock keys begin with in Redis and PostgreSQL: WithPrefix of the services")
@@ -106,8 +108,8 @@ func (f *Flags) openRedis(a *app.App) (e *engine.Engine, closeAll func(), err er
 	}
 	names, err := f.names.Of(nodes)
 	if err == nil {
-		e, err = redlock.New(target.Clients(nodes), append(f.options(), lock.WithPrefix(f.prefix),
-			lock.WithNodeNames(names...))...)
+		opts := append(f.options(), lock.WithPrefix(f.prefix), lock.WithNodeNames(names...))
+		e, err = redlock.New(target.Clients(nodes), append(opts, f.guard.Options()...)...)
 	}
 	if err != nil {
 		target.Release(nodes)

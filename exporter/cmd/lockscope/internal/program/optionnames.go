@@ -18,6 +18,8 @@ func flagNames() map[string]string {
 		"WithMaxTTL": "--max-ttl", "WithResend": "--every", "WithLabels": "--label", "WithPrefix": "--prefix",
 		"WithSchema":      "--schema",
 		"WithNodeTimeout": "--node-timeout", "WithOneRedlock": "--redlock", "WithEmptyAllowed": "--allow-empty",
+		"WithMarkerIdentity": "--marker-identity", "WithoutEviction": "--without-eviction",
+		"WithEvictingNodes": "--evicting-nodes", "WithoutGuard": "--without-guard",
 	}
 }
 

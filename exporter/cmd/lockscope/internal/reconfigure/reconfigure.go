@@ -36,6 +36,7 @@ type reconfigureFlags struct {
 	redis      target.Flags
 	output     output.Format
 	names      target.NamesFlag
+	guard      target.GuardFlags
 	maxTTL     time.Duration
 	from       *flags.List
 	fromNames  *flags.List
@@ -60,6 +61,7 @@ func Command(a *app.App) *cobra.Command {
 	set := cmd.Flags()
 	f.redis.Register(set)
 	f.names.Register(set)
+	f.guard.RegisterForActs(set)
 	set.DurationVar(&f.maxTTL, "max-ttl", lock.DefaultMaxTTL,
 		"longest TTL of a lock from now on. WithMaxTTL of the services")
 	set.Var(f.from, "from", "nodes of the old configuration. Give them as for --redis; without it, those of --redis")
@@ -98,7 +100,7 @@ func (f *reconfigureFlags) run(ctx context.Context, a *app.App) error {
 		return err
 	}
 	defer target.Release(nodes)
-	to, err := configuration(nodes, f.names, f.maxTTL)
+	to, err := f.configuration(nodes, f.names, f.maxTTL)
 	if err != nil {
 		return err
 	}
@@ -111,7 +113,7 @@ func (f *reconfigureFlags) run(ctx context.Context, a *app.App) error {
 	} else if len(f.fromNames.Values()) == 0 {
 		oldNames = f.names
 	}
-	from, err := configuration(oldNodes, oldNames, f.fromMaxTTL)
+	from, err := f.configuration(oldNodes, oldNames, f.fromMaxTTL)
 	if err != nil {
 		return fmt.Errorf("--from: %w", err)
 	}
@@ -129,12 +131,15 @@ func (f *reconfigureFlags) run(ctx context.Context, a *app.App) error {
 	return &app.StatusError{Status: app.ExitFindings}
 }
 
-func configuration(nodes []target.Node, names target.NamesFlag, maxTTL time.Duration) (redlock.Configuration, error) {
+func (f *reconfigureFlags) configuration(nodes []target.Node, names target.NamesFlag, maxTTL time.Duration) (
+	redlock.Configuration, error,
+) {
 	called, err := names.Of(nodes)
 	if err != nil {
 		return redlock.Configuration{}, err
 	}
-	return redlock.Configuration{Nodes: target.Clients(nodes), Options: vouch.Options(called, maxTTL)}, nil
+	options := vouch.Options(called, maxTTL, f.guard)
+	return redlock.Configuration{Nodes: target.Clients(nodes), Options: options}, nil
 }
 
 func (f *reconfigureFlags) write(a *app.App, away []string, unchanged bool) error {

@@ -45,6 +45,7 @@ type serveFlags struct {
 	interval    time.Duration
 	elect       bool
 	nodeTimeout time.Duration
+	guard       target.GuardFlags
 	leaked      int
 	waitsEvery  time.Duration
 	pages       string
@@ -78,6 +79,7 @@ func Command(a *app.App) *cobra.Command {
 		"Prometheus' exporter-toolkit"
 	set.DurationVar(&f.interval, "interval", scanner.DefaultInterval, "time between two sweeps")
 	set.BoolVar(&f.elect, "elect", false, "sweep only while holding a lock on the same servers")
+	f.guard.Register(set)
 	set.DurationVar(&f.nodeTimeout, "node-timeout", engine.DefaultNodeTimeout(lock.DefaultTTL),
 		"time after which a call to a server has failed, for --elect")
 	set.IntVar(&f.leaked, "export-leaked-keys", 0,
@@ -159,7 +161,8 @@ func (f *serveFlags) finish(a *app.App, g *sweep.Group, interval time.Duration) 
 }
 
 func (f *serveFlags) locker(nodes []target.Node) (*engine.Engine, error) {
-	return redlock.New(target.Clients(nodes), lock.WithPrefix(electPrefix), lock.WithNodeTimeout(f.nodeTimeout))
+	opts := append(f.guard.Options(), lock.WithPrefix(electPrefix), lock.WithNodeTimeout(f.nodeTimeout))
+	return redlock.New(target.Clients(nodes), opts...)
 }
 
 // serve ends with the server, after ctx has ended or because it cannot listen.

@@ -32,6 +32,7 @@ type initFlags struct {
 	redis  target.Flags
 	output output.Format
 	names  target.NamesFlag
+	guard  target.GuardFlags
 	maxTTL time.Duration
 	ifNew  bool
 
@@ -56,6 +57,7 @@ func Command(a *app.App) *cobra.Command {
 	set := cmd.Flags()
 	f.redis.Register(set)
 	f.names.Register(set)
+	f.guard.RegisterForActs(set)
 	set.DurationVar(&f.maxTTL, "max-ttl", lock.DefaultMaxTTL, "longest TTL of a lock: WithMaxTTL of the services")
 	set.BoolVar(&f.ifNew, "if-new", false, "exit with 0 also if the nodes were used before. "+
 		"They then wait, as they should. Use it only for nodes that keep their data: a node that lost all of it "+
@@ -91,7 +93,7 @@ func (f *initFlags) run(ctx context.Context, a *app.App) error {
 	if f.restarted != (redlock.RestartedNode{}) {
 		return f.vouchForOne(ctx, a, targets, names)
 	}
-	report, err := Run(ctx, servers(targets), names, f.maxTTL)
+	report, err := Run(ctx, servers(targets), names, f.maxTTL, f.guard)
 	if ctx.Err() != nil {
 		return app.ErrInterrupted
 	}
@@ -114,7 +116,7 @@ func (f *initFlags) vouchForOne(ctx context.Context, a *app.App, targets []targe
 			"--restarted, --run-id and --quarantine need each other: get all three from \"lockscope doctor\"")
 	}
 	if err := redlock.VouchRestarted(ctx, target.Clients(targets), f.restarted,
-		Options(names, f.maxTTL)...); err != nil {
+		Options(names, f.maxTTL, f.guard)...); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(a.Out, "vouched for %s: it votes until it restarts\n", f.restarted.Name)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 )
 
 const reachTimeout = 5 * time.Second
@@ -26,7 +27,8 @@ type Node struct {
 type sight struct {
 	err     error
 	missing []string // grants
-	runID   string
+	asked   bool     // INFO was read
+	runID   string   // incarnation of its process; "" if it reports none
 	uptime  time.Duration
 	marker  redlock.Marker
 }
@@ -35,17 +37,17 @@ type sight struct {
 func (s sight) fit() bool { return s.err == nil && len(s.missing) == 0 }
 
 // lookAt asks all nodes at once.
-func lookAt(ctx context.Context, nodes []Node) []sight {
+func lookAt(ctx context.Context, nodes []Node, g target.GuardFlags) []sight {
 	seen := make([]sight, len(nodes))
 	var asking sync.WaitGroup
 	for i, n := range nodes {
-		asking.Go(func() { seen[i] = look(ctx, n.Client) })
+		asking.Go(func() { seen[i] = look(ctx, n.Client, g) })
 	}
 	asking.Wait()
 	return seen
 }
 
-func look(ctx context.Context, c *redis.Client) (s sight) {
+func look(ctx context.Context, c *redis.Client, g target.GuardFlags) (s sight) {
 	ctx, cancel := context.WithTimeout(ctx, reachTimeout)
 	defer cancel()
 	if s.missing, s.err = diagnosis.MissingToVouch(ctx, c); !s.fit() {
@@ -57,7 +59,10 @@ func look(ctx context.Context, c *redis.Client) (s sight) {
 		return s
 	}
 	info := diagnosis.ParseInfo(text)
-	s.runID, s.uptime = info.Incarnation, info.Uptime
+	s.asked, s.runID, s.uptime = true, info.Incarnation, info.Uptime
+	if g.EvictingNodes {
+		s.runID = info.RunID
+	}
 	s.marker, s.err = quarantine.ReadMarker(ctx, c, s.runID)
 	return s
 }

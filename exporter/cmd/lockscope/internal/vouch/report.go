@@ -67,9 +67,9 @@ func newReport(nodes []Node, seen []sight, names []string, maxTTL time.Duration)
 		case s.marker.State == redlock.MarkerVoting && s.marker.Of(names, maxTTL):
 			r.Nodes[i].Result, r.Nodes[i].Detail = Already,
 				"it votes, and has not restarted since somebody vouched for it or it waited"
-		case s.err == nil && s.runID != "" && len(nodes) < 3:
+		case s.err == nil && s.asked && len(nodes) < 3:
 			r.Nodes[i].Left = quarantine.Left(s.uptime, maxTTL)
-		case s.err == nil && s.runID != "":
+		case s.err == nil && s.asked:
 			r.Nodes[i].Left = quarantine.LeftBy(s.marker, maxTTL, time.Now())
 		}
 	}

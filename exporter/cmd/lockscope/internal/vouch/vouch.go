@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/redlock"
@@ -21,15 +22,15 @@ const vouchTimeout = 45 * time.Second
 // error is of what concerns no node, such as the end of ctx. A second run changes
 // nothing. names and maxTTL are what the services on these nodes give them: they vote for
 // no others.
-func Run(ctx context.Context, nodes []Node, names []string, maxTTL time.Duration) (Report, error) {
-	before := lookAt(ctx, nodes)
+func Run(ctx context.Context, nodes []Node, names []string, maxTTL time.Duration, g target.GuardFlags) (Report, error) {
+	before := lookAt(ctx, nodes, g)
 	r := newReport(nodes, before, names, maxTTL)
 	if refuseUnfit(&r, before) || ctx.Err() != nil {
 		return r, ctx.Err()
 	}
 	vouching, cancel := context.WithTimeout(ctx, vouchTimeout)
 	defer cancel()
-	err := redlock.Vouch(vouching, clients(nodes), Options(names, maxTTL)...)
+	err := redlock.Vouch(vouching, clients(nodes), Options(names, maxTTL, g)...)
 	switch {
 	case err == nil && r.Count(Already) == len(nodes):
 		r.Result = Already
@@ -40,12 +41,12 @@ func Run(ctx context.Context, nodes []Node, names []string, maxTTL time.Duration
 	case ctx.Err() != nil:
 		return r, ctx.Err()
 	}
-	return refused(ctx, nodes, before, err, names, maxTTL)
+	return refused(nodes, before, lookAt(ctx, nodes, g), err, names, maxTTL)
 }
 
 // Options are those of the services on the nodes, as far as the nodes care.
-func Options(names []string, maxTTL time.Duration) []lock.Option {
-	return []lock.Option{lock.WithNodeNames(names...), lock.WithMaxTTL(maxTTL)}
+func Options(names []string, maxTTL time.Duration, g target.GuardFlags) []lock.Option {
+	return append(g.Options(), lock.WithNodeNames(names...), lock.WithMaxTTL(maxTTL))
 }
 
 func clients(nodes []Node) []redis.UniversalClient {
@@ -76,9 +77,7 @@ func refuseUnfit(r *Report, seen []sight) bool {
 }
 
 // refused finds out what a vouch that failed has left behind.
-func refused(ctx context.Context, nodes []Node, before []sight, err error, names []string,
-	maxTTL time.Duration) (Report, error) {
-	after := lookAt(ctx, nodes)
+func refused(nodes []Node, before, after []sight, err error, names []string, maxTTL time.Duration) (Report, error) {
 	r := newReport(nodes, after, names, maxTTL)
 	r.Result, r.Used = Refused, true
 	reasons := nodeErrors(err)
