@@ -32,7 +32,7 @@ func sound(i int) Facts {
 		Server: Server{
 			RunID: fmt.Sprintf("id%d", i), Incarnation: fmt.Sprintf("id%d", i), Version: "7.0.15", Mode: "standalone",
 			Role:   "master",
-			Uptime: time.Hour, Policy: "noeviction", Eviction: redisinfo.EvictionOff, AOF: true,
+			Uptime: time.Hour, Policy: "noeviction", Eviction: redisinfo.EvictionOff, AOF: true, CountsEvicted: true,
 		},
 		Fsync:  "always",
 		Marker: markerFor(i, "voting", ""),
@@ -110,7 +110,7 @@ func TestOneThingWrong(t *testing.T) {
 		{"nearly full", "eviction", func(f *Facts, _ *Policy) {
 			f.Server.MaxMemory, f.Server.UsedMemory = 100, 95
 		}, Warn, "free some memory"},
-		{"policy unknown", "eviction", func(f *Facts, _ *Policy) {
+		{"policy unknown", "guard", func(f *Facts, _ *Policy) {
 			f.Server.Eviction = redisinfo.EvictionUnknown
 		}, Fail, "WithoutEviction"},
 		{"has evicted", "evicted", func(f *Facts, _ *Policy) {
@@ -141,9 +141,9 @@ func TestOneThingWrong(t *testing.T) {
 		{"marker unread", "marker", func(f *Facts, _ *Policy) {
 			f.Unread = errors.New("NOPERM get")
 		}, Warn, "unreadable: NOPERM get"},
-		{"no run_id", "role", func(f *Facts, _ *Policy) { f.Server.RunID = "" }, Fail, "WithMarkerIdentity"},
-		{"no role", "role", func(f *Facts, _ *Policy) { f.Server.Role = "" }, Fail, "WithoutGuard"},
-		{"no role", "role", func(f *Facts, _ *Policy) { f.Server.Role = "" }, Fail, "proxy"},
+		{"no run_id", "guard", func(f *Facts, _ *Policy) { f.Server.RunID = "" }, Fail, "WithMarkerIdentity"},
+		{"no role", "guard", func(f *Facts, _ *Policy) { f.Server.Role = "" }, Fail, "WithoutGuard"},
+		{"another role", "guard", func(f *Facts, _ *Policy) { f.Server.Role = "other" }, Fail, "WithoutGuard"},
 		{"clock off", "clock", func(f *Facts, _ *Policy) { f.Clock.Offset = -5 * time.Second }, Warn, "5.00s behind"},
 		{"clock far off", "clock", func(f *Facts, _ *Policy) { f.Clock.Offset = time.Minute }, Warn,
 			"costs each acquire a round trip"},

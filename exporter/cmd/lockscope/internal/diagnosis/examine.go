@@ -7,6 +7,7 @@ type check struct {
 	name string
 	node func(Facts, Policy) Result
 	all  func([]Facts, Policy) []Result
+	info bool // it needs INFO
 }
 
 // checks in the order in which they are reported.
@@ -17,14 +18,15 @@ func checks() []check {
 		{name: "addresses", all: checkAddresses},
 		{name: "run_id", all: checkRunIDs},
 		{name: "machines", all: checkMachines},
-		{name: "version", node: checkVersion},
-		{name: "role", node: checkRole},
-		{name: "eviction", node: checkEviction},
-		{name: "evicted", node: checkEvicted},
+		{name: "version", node: checkVersion, info: true},
+		{name: "guard", all: checkGuard},
+		{name: "role", node: checkRole, info: true},
+		{name: "eviction", node: checkEviction, info: true},
+		{name: "evicted", node: checkEvicted, info: true},
 		{name: "writes", node: checkWrites},
-		{name: "persistence", node: checkPersistence},
-		{name: "uptime", node: checkUptime},
-		{name: "marker", node: checkMarker},
+		{name: "persistence", node: checkPersistence, info: true},
+		{name: "uptime", node: checkUptime, info: true},
+		{name: "marker", node: checkMarker, info: true},
 		{name: "clock", node: checkClock},
 		{name: "clock drift", node: checkDrift},
 		{name: "clocks", all: checkClocks},
@@ -56,7 +58,7 @@ func Examine(facts []Facts, p Policy) []Result {
 			continue
 		}
 		for _, f := range facts {
-			if f.Err != nil && c.name != "connection" {
+			if f.Err != nil && c.name != "connection" || f.NoInfo != nil && c.info {
 				continue
 			}
 			r := c.node(f, p)

@@ -3,6 +3,7 @@ package diagnosis
 import (
 	"time"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
 
@@ -18,15 +19,16 @@ const (
 // Policy is what the locks on the nodes are used with. Zero fields are not valid:
 // see the defaults here and in package lock.
 type Policy struct {
-	TTL         time.Duration // that most locks have
-	MaxTTL      time.Duration // the longest: lock.WithMaxTTL
-	SessionTTL  time.Duration // the longest of locks that live as long as a session: ZooKeeper's
-	NodeTimeout time.Duration // lock.WithNodeTimeout
-	Prefix      string        // lock.WithPrefix
-	For         time.Duration // how long to sample clocks and latency
-	ACLUser     string        // whose rights to check by ACL DRYRUN; empty: one's own, by trying
-	Single      string        // "cluster" or "sentinel": the nodes are one node of a lock; else empty
-	NodeNames   []string      // lock.WithNodeNames; empty for the nodes' own
+	TTL         time.Duration     // that most locks have
+	MaxTTL      time.Duration     // the longest: lock.WithMaxTTL
+	SessionTTL  time.Duration     // the longest of locks that live as long as a session: ZooKeeper's
+	NodeTimeout time.Duration     // lock.WithNodeTimeout
+	Prefix      string            // lock.WithPrefix
+	For         time.Duration     // how long to sample clocks and latency
+	ACLUser     string            // whose rights to check by ACL DRYRUN; empty: one's own, by trying
+	Single      string            // "cluster" or "sentinel": the nodes are one node of a lock; else empty
+	NodeNames   []string          // lock.WithNodeNames; empty for the nodes' own
+	Guard       target.GuardFlags // what the services state about the servers
 
 	nodes int       // asked
 	now   time.Time // when they were
@@ -49,6 +51,11 @@ type Facts struct {
 	Refuses string   // the reply with which it refuses to write; empty if it does not
 	Missing []string // grants that locks need and the user lacks
 	Unasked error    // why not all rights could be checked
+
+	// The replies with which the server refuses to be asked; nil if it does not.
+	NoInfo    error // Server is empty then
+	NoConfig  error
+	NoScripts error // for whatever user
 }
 
 // Server is from INFO. Fields that a server does not have stay zero.
@@ -68,6 +75,9 @@ type Server struct {
 	AOF         bool
 	AOFError    bool
 	Loading     bool
+
+	CountsEvicted bool     // INFO has evicted_keys
+	NoSections    []string // of INFO, among those that tell of locks
 }
 
 // Clock is a server's clock as seen from this machine.

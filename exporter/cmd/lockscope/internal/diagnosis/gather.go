@@ -2,9 +2,11 @@ package diagnosis
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -40,17 +42,26 @@ func ask(ctx context.Context, n Node, p Policy) Facts {
 	reach, cancel := context.WithTimeout(ctx, ReachTimeout)
 	defer cancel()
 	text, err := n.Client.Info(reach).Result()
+	if isRefusal(err) {
+		f.NoInfo, err = err, nil
+	}
 	if err != nil {
 		f.Err = fmt.Errorf("INFO: %w", explained(reach, n.Address, err))
 		return f
 	}
 	f.Server = ParseInfo(text)
 	f.Hosts = resolve(reach, n.Address)
-	if config, err := n.Client.ConfigGet(reach, "appendfsync").Result(); err == nil {
-		f.Fsync = config["appendfsync"]
+	config, err := n.Client.ConfigGet(reach, "appendfsync").Result()
+	f.Fsync = config["appendfsync"]
+	if isRefusal(err) {
+		f.NoConfig = err
+	}
+	// A user who may not run scripts lacks a right, which is another check's.
+	if err := n.Client.Eval(reach, "return 1", nil).Err(); isRefusal(err) && !strings.HasPrefix(err.Error(), "NOPERM") {
+		f.NoScripts = err
 	}
 	if p.Single != "cluster" { // whose keys are elsewhere, and whose nodes nobody vouches for
-		f.Marker, f.Unread = quarantine.ReadMarker(reach, n.Client, f.Server.Incarnation)
+		f.Marker, f.Unread = quarantine.ReadMarker(reach, n.Client, incarnation(f.Server, p))
 	}
 	f.observe(ctx, n.Client, p)
 	writes, cancelWrites := context.WithTimeout(ctx, ReachTimeout)
@@ -60,6 +71,12 @@ func ask(ctx context.Context, n Node, p Policy) Facts {
 	defer cancelRights()
 	f.Missing, f.Unasked = missingRights(rights, n.Client, p)
 	return f
+}
+
+// isRefusal reports whether the server does not permit the command, or does not have it.
+func isRefusal(err error) bool {
+	var reply redis.Error
+	return errors.As(err, &reply) && (strings.HasPrefix(err.Error(), "NOPERM") || strings.HasPrefix(err.Error(), "ERR"))
 }
 
 // resolve finds the IP addresses behind host:port; the host itself if there are none.

@@ -17,12 +17,26 @@ func ParseInfo(text string) Server {
 		Policy: info["maxmemory_policy"], MaxMemory: info.Number("maxmemory"), UsedMemory: info.Number("used_memory"),
 		EvictedKeys: info.EvictedKeys(), Eviction: info.Eviction(),
 		AOF: info["aof_enabled"] == "1", AOFError: info["aof_last_write_status"] == "err",
-		Loading: info["loading"] == "1",
+		Loading: info["loading"] == "1", NoSections: missingSections(text),
 	}
+	_, s.CountsEvicted = info["evicted_keys"]
 	if v := info["valkey_version"]; v != "" {
 		s.Version += " (Valkey " + v + ")"
 	}
 	return s
+}
+
+// missingSections are those that a reply without one has not. An empty reply has none to miss.
+func missingSections(text string) (missing []string) {
+	if text == "" {
+		return nil
+	}
+	for _, name := range []string{"Server", "Memory", "Persistence", "Stats", "Replication"} {
+		if !strings.Contains(text, "# "+name) {
+			missing = append(missing, name)
+		}
+	}
+	return missing
 }
 
 // major returns the first two numbers of a version such as 7.0.15.

@@ -41,9 +41,17 @@ func checkMarker(f Facts, p Policy) Result {
 			"run the same \"lockscope reconfigure\" again to finish it, or swap --from and --redis to undo it")
 	case m.State == redlock.MarkerQuarantined:
 		return Warned(fmt.Sprintf("quarantine %s of process %s: it does not vote for another %v",
-			m.Identity, f.Server.Incarnation, quarantine.RoundUp(m.Left(p.MaxTTL, p.now))),
+			m.Identity, m.RunID, quarantine.RoundUp(m.Left(p.MaxTTL, p.now))),
 			"wait, as it may have forgotten locks; only if you know that it did not, run \"lockscope init "+
 				"--restarted\" with both")
 	}
 	return Passed("it votes for this configuration: " + m.Configuration)
+}
+
+// incarnation is what a marker names of the server; "" if it reports no run_id.
+func incarnation(s Server, p Policy) string {
+	if p.Guard.EvictingNodes {
+		return s.RunID
+	}
+	return s.Incarnation
 }

@@ -34,13 +34,8 @@ func checkVersion(f Facts, p Policy) Result {
 
 func checkRole(f Facts, _ Policy) Result {
 	switch {
-	case f.Server.Role == "":
-		return Failed("INFO has no role, which suggests a proxy",
-			"give the server itself: such a node votes only with WithoutGuard")
-	case f.Server.RunID == "":
-		return Failed("INFO has no run_id: a proxy, or a server of another make",
-			"give the server itself; if it has none, services can use WithMarkerIdentity, which promises less: older "+
-				"data that a restart brings back is not detected")
+	case !f.Server.knownRole():
+		return Warned("unknown", "see the guard check")
 	case f.Server.Role == "slave":
 		return Failed("a replica", "give its master: a replica loses what is written to it")
 	case f.Server.Replicas > 0:
@@ -51,14 +46,16 @@ func checkRole(f Facts, _ Policy) Result {
 	return Passed("master")
 }
 
-func checkEviction(f Facts, _ Policy) Result {
+func checkEviction(f Facts, p Policy) Result {
 	s := f.Server
 	detail := fmt.Sprintf("maxmemory-policy %s, maxmemory %s", s.Policy, bytes(s.MaxMemory))
 	const remedy = "set maxmemory-policy noeviction, by CONFIG SET and in redis.conf"
 	switch {
 	case s.Eviction == redisinfo.EvictionUnknown:
-		return Failed("unknown: INFO has no maxmemory_policy or no maxmemory",
-			"lockscope refuses this node: make sure that it evicts nothing, then say so with WithoutEviction in the services")
+		return Warned("unknown: INFO has no maxmemory_policy or no maxmemory",
+			"make sure that the server evicts nothing: see the guard check")
+	case s.Eviction == redisinfo.EvictionOn && (p.Guard.EvictingNodes || p.Guard.WithoutGuard):
+		return Warned(detail, "another process can take an evicted lock, which you accept: "+remedy)
 	case s.Eviction == redisinfo.EvictionOn:
 		return Failed(detail, "another process can take an evicted lock, so lockscope refuses this node: "+remedy)
 	case s.Policy != "noeviction":

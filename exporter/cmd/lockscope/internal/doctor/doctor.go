@@ -63,6 +63,7 @@ func Command(a *app.App) *cobra.Command {
 	f.set = set
 	f.redis.Register(set)
 	f.names.Register(set)
+	f.policy.Guard.Register(set)
 	f.backends.Register(set)
 	set.DurationVar(&f.policy.For, "for", diagnosis.DefaultFor, "time to sample clocks and latency")
 	set.DurationVar(&f.policy.TTL, "ttl", diagnosis.DefaultTTL, "usual TTL of your locks")

@@ -25,28 +25,30 @@ type Report struct {
 }
 
 type doctorNode struct {
-	Backend         string  `json:"backend,omitempty"` // empty: redis
-	Node            string  `json:"node"`
-	Error           string  `json:"error,omitempty"`
-	Version         string  `json:"version,omitempty"`
-	Role            string  `json:"role,omitempty"`
-	Uptime          float64 `json:"uptime_seconds"`
-	Quarantine      float64 `json:"quarantine_left_seconds"`
-	Vouched         bool    `json:"vouched"` // the process that runs now, or it has waited: it votes
-	RunID           string  `json:"run_id,omitempty"`
-	Marker          string  `json:"marker"`
-	Configuration   string  `json:"configuration,omitempty"`
-	QuarantineID    string  `json:"quarantine,omitempty"`
-	ClockOffset     float64 `json:"clock_offset_seconds"`
-	ClockOffsetErr  float64 `json:"clock_offset_error_seconds"`
-	ClockDrift      float64 `json:"clock_drift_ppm"`
-	ClockDriftError float64 `json:"clock_drift_error_ppm"`
-	PingP50         float64 `json:"ping_p50_seconds"`
-	PingP99         float64 `json:"ping_p99_seconds"`
-	ScriptP50       float64 `json:"script_p50_seconds"`
-	ScriptP99       float64 `json:"script_p99_seconds"`
-	Samples         int     `json:"samples"`        // of PING
-	Missed          int     `json:"samples_missed"` // failed, or not answered within the node timeout
+	Backend         string              `json:"backend,omitempty"` // empty: redis
+	Node            string              `json:"node"`
+	Error           string              `json:"error,omitempty"`
+	Guard           diagnosis.Level     `json:"guard,omitempty"`   // of Redis: what its server allows
+	Missing         []diagnosis.Missing `json:"missing,omitempty"` // that the server does not report or permit
+	Version         string              `json:"version,omitempty"`
+	Role            string              `json:"role,omitempty"`
+	Uptime          float64             `json:"uptime_seconds"`
+	Quarantine      float64             `json:"quarantine_left_seconds"`
+	Vouched         bool                `json:"vouched"` // the process that runs now, or it has waited: it votes
+	RunID           string              `json:"run_id,omitempty"`
+	Marker          string              `json:"marker"`
+	Configuration   string              `json:"configuration,omitempty"`
+	QuarantineID    string              `json:"quarantine,omitempty"`
+	ClockOffset     float64             `json:"clock_offset_seconds"`
+	ClockOffsetErr  float64             `json:"clock_offset_error_seconds"`
+	ClockDrift      float64             `json:"clock_drift_ppm"`
+	ClockDriftError float64             `json:"clock_drift_error_ppm"`
+	PingP50         float64             `json:"ping_p50_seconds"`
+	PingP99         float64             `json:"ping_p99_seconds"`
+	ScriptP50       float64             `json:"script_p50_seconds"`
+	ScriptP99       float64             `json:"script_p99_seconds"`
+	Samples         int                 `json:"samples"`        // of PING
+	Missed          int                 `json:"samples_missed"` // failed, or not answered within the node timeout
 }
 
 // examined is what was found of all systems.
@@ -93,6 +95,12 @@ func doctorNodes(facts []diagnosis.Facts, p diagnosis.Policy) []doctorNode {
 			PingP50: f.Ping.P50.Seconds(), PingP99: f.Ping.P99.Seconds(),
 			ScriptP50: f.Script.P50.Seconds(), ScriptP99: f.Script.P99.Seconds(), Samples: f.Ping.Count,
 			Missed: f.Ping.Missed,
+		}
+		if n.RunID == "" {
+			n.RunID = f.Marker.RunID
+		}
+		if f.Err == nil {
+			n.Guard, n.Missing = f.Level(), f.Lacks(p.Guard)
 		}
 		if f.Err != nil {
 			n.Error = f.Err.Error()

@@ -1,0 +1,174 @@
+package diagnosis
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
+)
+
+// Level is how much of the guard a server allows: what lockscope can check about it.
+type Level string
+
+// The levels, from best to worst.
+const (
+	LevelFull    Level = "full guard"
+	LevelMarker  Level = "marker identity"
+	LevelWithout Level = "without guard"
+	LevelUnfit   Level = "no locks" // whatever the services state
+)
+
+// Missing is one thing that a server does not report or permit.
+type Missing struct {
+	What   string `json:"what"`
+	Lost   string `json:"lost"`
+	Option string `json:"option,omitempty"` // of package redlock, with which services accept it; empty: none is needed
+	Flag   string `json:"flag,omitempty"`   // of lockscope's commands
+	Remedy string `json:"remedy,omitempty"`
+
+	needed bool // the guard refuses the server without the option
+	stated bool // by this command's flags
+}
+
+// Options of services, with their flags.
+func withMarkerIdentity(m Missing, g target.GuardFlags) Missing {
+	m.Option, m.Flag, m.needed, m.stated = "WithMarkerIdentity", "--marker-identity", true, g.MarkerIdentity
+	return m
+}
+
+func withoutEviction(m Missing, g target.GuardFlags) Missing {
+	m.Option, m.Flag, m.needed, m.stated = "WithoutEviction", "--without-eviction", true, g.WithoutEviction
+	return m
+}
+
+func withoutGuard(m Missing, g target.GuardFlags) Missing {
+	m.Option, m.Flag, m.needed, m.stated = "WithoutGuard", "--without-guard", true, g.WithoutGuard
+	return m
+}
+
+// Lacks are the things that the server does not report or permit, those that cost most first.
+func (f Facts) Lacks(g target.GuardFlags) (all []Missing) {
+	if f.NoScripts != nil {
+		all = append(all, Missing{What: "EVAL is refused: " + f.NoScripts.Error(), Lost: "no lock can be taken on it",
+			Remedy: "permit scripts on the server: no option replaces them", needed: true})
+	}
+	if f.NoInfo != nil {
+		return append(append(all, withoutGuard(Missing{What: "INFO is refused: " + f.NoInfo.Error(),
+			Lost:   "restarts, replicas, evictions and a server under two names are not detected",
+			Remedy: "grant +info to this user"}, g)), f.lacksConfig()...)
+	}
+	s := f.Server
+	if len(s.NoSections) > 0 {
+		all = append(all, Missing{What: "INFO has no section " + strings.Join(s.NoSections, ", "),
+			Lost: "what these sections report is unknown"})
+	}
+	if !s.knownRole() {
+		what := "INFO has no role: a proxy, or a server of another make"
+		if s.Role != "" {
+			what = fmt.Sprintf("INFO has the unknown role %q", s.Role)
+		}
+		all = append(all, withoutGuard(Missing{What: what, Lost: "replicas and restarts are not detected",
+			Remedy: "give the server itself"}, g))
+	}
+	if s.RunID == "" {
+		all = append(all, withMarkerIdentity(Missing{What: "INFO has no run_id: a proxy, or a server of another make",
+			Lost: "a restart with older data is not detected; a server under two names only from its first vote on"}, g))
+	}
+	switch {
+	case s.Eviction == redisinfo.EvictionUnknown && s.CountsEvicted:
+		all = append(all, withoutEviction(Missing{What: "INFO has no maxmemory_policy or no maxmemory",
+			Lost: "an eviction is detected afterwards only, by evicted_keys"}, g))
+	case s.Eviction == redisinfo.EvictionUnknown:
+		all = append(all, withoutEviction(Missing{What: "INFO has no maxmemory_policy or no maxmemory, and no evicted_keys",
+			Lost: "an eviction is not detected"}, g))
+	case !s.CountsEvicted:
+		all = append(all, Missing{What: "INFO has no evicted_keys",
+			Lost: "keys that were evicted while the policy was another are not detected"})
+	}
+	return append(all, f.lacksConfig()...)
+}
+
+func (f Facts) lacksConfig() []Missing {
+	if f.NoConfig == nil {
+		return nil
+	}
+	return []Missing{{What: "CONFIG is refused: " + f.NoConfig.Error(),
+		Lost: "doctor cannot read appendfsync and min-replicas-to-write; locks do not need it"}}
+}
+
+// knownRole reports whether the server says whether it is a master.
+func (s Server) knownRole() bool { return s.Role == "master" || s.Role == "slave" }
+
+// Level is what the server allows, if services state the options that it needs.
+func (f Facts) Level() Level {
+	switch {
+	case f.NoScripts != nil:
+		return LevelUnfit
+	case f.NoInfo != nil || !f.Server.knownRole():
+		return LevelWithout
+	case f.Server.RunID == "":
+		return LevelMarker
+	}
+	return LevelFull
+}
+
+// checkGuard reports the level of each server that answers, and then each thing that it lacks.
+func checkGuard(facts []Facts, p Policy) (results []Result) {
+	for _, f := range reached(facts) {
+		lacks := f.Lacks(p.Guard)
+		level := f.levelResult(lacks, p)
+		level.Node = f.Node
+		results = append(results, level)
+		for _, m := range lacks {
+			r := Warned(m.What+": "+m.Lost, m.advice())
+			r.Node = f.Node
+			results = append(results, r)
+		}
+	}
+	return results
+}
+
+func (f Facts) levelResult(lacks []Missing, p Policy) Result {
+	detail := string(f.Level())
+	if p.Single == "cluster" && f.Level() != LevelUnfit {
+		detail += ", as far as a Redis Cluster has it: restarts are reported, and its nodes vote at once"
+	}
+	var options, unstated []string
+	for _, m := range lacks {
+		if m.needed && m.Option != "" && !slices.Contains(options, m.Option) {
+			options = append(options, m.Option)
+			if !m.stated && !p.Guard.WithoutGuard {
+				unstated = append(unstated, m.Flag)
+			}
+		}
+	}
+	switch {
+	case f.Level() == LevelUnfit:
+		return Failed(detail, "use another server, or change this one")
+	case len(unstated) > 0:
+		return Failed(detail+", with "+strings.Join(options, " and "), fmt.Sprintf("lockscope refuses this node: the "+
+			"services have to accept what is lost with %s, and lockscope's commands with %s",
+			strings.Join(options, " and "), strings.Join(unstated, " ")))
+	case len(options) > 0:
+		return Warned(detail+", with "+strings.Join(options, " and "),
+			"use these options in all services: the promise is smaller")
+	}
+	return Passed(detail)
+}
+
+// advice is what a caller may do about it.
+func (m Missing) advice() string {
+	switch {
+	case m.Option == "" && m.Remedy == "":
+		return "nothing, if you can do without"
+	case m.Option == "":
+		return m.Remedy
+	case m.stated:
+		return "you accept it with " + m.Flag
+	case m.Remedy == "":
+		return fmt.Sprintf("services accept it with %s, lockscope's commands with %s", m.Option, m.Flag)
+	}
+	return fmt.Sprintf("%s; services accept it with %s, lockscope's commands with %s", m.Remedy, m.Option, m.Flag)
+}
