@@ -49,8 +49,8 @@ func (p Profile) translated(words []string) []string {
 	return words
 }
 
-// replies passes replies on to the client until one side ends. A reply is lines, of which those of a bulk string are
-// followed by so many bytes.
+// replies passes replies on to the client until one side ends. A reply is lines. That of a bulk string says how many
+// bytes follow.
 func (p Profile) replies(to *bufio.Writer, from *bufio.Reader) error {
 	for {
 		line, err := from.ReadString('\n')

@@ -279,7 +279,7 @@ func TestVouchedNodeVotes(t *testing.T) {
 
 // TestEvictedBeforeItWasSilent: a node that votes again has waited out a quarantine since.
 func TestEvictedBeforeItWasSilent(t *testing.T) {
-	f := Facts{Server: Server{EvictedKeys: 7}, Marker: markerFor(1, "voting", "")}
+	f := Facts{Server: Server{EvictedKeys: 7, CountsEvicted: true}, Marker: markerFor(1, "voting", "")}
 	if got := checkEvicted(f, Policy{nodes: 3}); got.Status != Pass || !strings.Contains(got.Detail, "7 keys") {
 		t.Errorf("of three nodes: %+v", got)
 	}

@@ -77,7 +77,7 @@ type Server struct {
 	Loading     bool
 
 	CountsEvicted bool     // INFO has evicted_keys
-	NoSections    []string // of INFO, among those that tell of locks
+	NoSections    []string // of INFO, among those that are read
 }
 
 // Clock is a server's clock as seen from this machine.

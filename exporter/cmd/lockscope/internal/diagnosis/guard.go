@@ -49,7 +49,8 @@ func withoutGuard(m Missing, g target.GuardFlags) Missing {
 }
 
 // Lacks are the things that the server does not report or permit, those that cost most first.
-func (f Facts) Lacks(g target.GuardFlags) (all []Missing) {
+func (f Facts) Lacks(p Policy) (all []Missing) {
+	g := p.Guard
 	if f.NoScripts != nil {
 		all = append(all, Missing{What: "EVAL is refused: " + f.NoScripts.Error(), Lost: "no lock can be taken on it",
 			Remedy: "permit scripts on the server: no option replaces them", needed: true})
@@ -62,7 +63,7 @@ func (f Facts) Lacks(g target.GuardFlags) (all []Missing) {
 	s := f.Server
 	if len(s.NoSections) > 0 {
 		all = append(all, Missing{What: "INFO has no section " + strings.Join(s.NoSections, ", "),
-			Lost: "what these sections report is unknown"})
+			Lost: "what these would report is unknown"})
 	}
 	if !s.knownRole() {
 		what := "INFO has no role: a proxy, or a server of another make"
@@ -73,8 +74,12 @@ func (f Facts) Lacks(g target.GuardFlags) (all []Missing) {
 			Remedy: "give the server itself"}, g))
 	}
 	if s.RunID == "" {
+		lost := "a restart with older data is not detected; a server under two names only from its first vote on"
+		if p.clustered() {
+			lost = "restarts are not detected, as a Redis Cluster has no markers"
+		}
 		all = append(all, withMarkerIdentity(Missing{What: "INFO has no run_id: a proxy, or a server of another make",
-			Lost: "a restart with older data is not detected; a server under two names only from its first vote on"}, g))
+			Lost: lost}, g))
 	}
 	switch {
 	case s.Eviction == redisinfo.EvictionUnknown && s.CountsEvicted:
@@ -102,11 +107,11 @@ func (f Facts) lacksConfig() []Missing {
 func (s Server) knownRole() bool { return s.Role == "master" || s.Role == "slave" }
 
 // Level is what the server allows, if services state the options that it needs.
-func (f Facts) Level() Level {
+func (f Facts) Level(p Policy) Level {
 	switch {
 	case f.NoScripts != nil:
 		return LevelUnfit
-	case f.NoInfo != nil || !f.Server.knownRole():
+	case f.NoInfo != nil || !f.Server.knownRole(), f.Server.RunID == "" && p.clustered():
 		return LevelWithout
 	case f.Server.RunID == "":
 		return LevelMarker
@@ -114,25 +119,35 @@ func (f Facts) Level() Level {
 	return LevelFull
 }
 
-// checkGuard reports the level of each server that answers, and then each thing that it lacks.
+// clustered reports whether the servers are a Redis Cluster, which has no markers.
+func (p Policy) clustered() bool { return p.Single == "cluster" }
+
+// checkGuard reports the level of each server that answers, and then each thing that one lacks, with all that lack it.
 func checkGuard(facts []Facts, p Policy) (results []Result) {
+	var lacking []Result
 	for _, f := range reached(facts) {
-		lacks := f.Lacks(p.Guard)
+		lacks := f.Lacks(p)
 		level := f.levelResult(lacks, p)
 		level.Node = f.Node
 		results = append(results, level)
 		for _, m := range lacks {
 			r := Warned(m.What+": "+m.Lost, m.advice())
 			r.Node = f.Node
-			results = append(results, r)
+			lacking = append(lacking, r)
 		}
+	}
+	for len(lacking) > 0 {
+		first := lacking[0].Detail
+		other := func(r Result) bool { return r.Detail != first }
+		results = append(results, slices.DeleteFunc(slices.Clone(lacking), other)...)
+		lacking = slices.DeleteFunc(lacking, func(r Result) bool { return !other(r) })
 	}
 	return results
 }
 
 func (f Facts) levelResult(lacks []Missing, p Policy) Result {
-	detail := string(f.Level())
-	if p.Single == "cluster" && f.Level() != LevelUnfit {
+	detail := string(f.Level(p))
+	if p.clustered() && f.Level(p) == LevelFull {
 		detail += ", as far as a Redis Cluster has it: restarts are reported, and its nodes vote at once"
 	}
 	var options, unstated []string
@@ -145,7 +160,7 @@ func (f Facts) levelResult(lacks []Missing, p Policy) Result {
 		}
 	}
 	switch {
-	case f.Level() == LevelUnfit:
+	case f.Level(p) == LevelUnfit:
 		return Failed(detail, "use another server, or change this one")
 	case len(unstated) > 0:
 		return Failed(detail+", with "+strings.Join(options, " and "), fmt.Sprintf("lockscope refuses this node: the "+

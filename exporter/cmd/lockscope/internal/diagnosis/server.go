@@ -2,6 +2,7 @@ package diagnosis
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
@@ -71,6 +72,8 @@ func checkEvicted(f Facts, p Policy) Result {
 	n := f.Server.EvictedKeys
 	keys := output.Count(n, "key")
 	switch {
+	case !f.Server.CountsEvicted:
+		return Warned("unknown: INFO has no evicted_keys", "see the guard check")
 	case n == 0:
 	case p.quarantined() && f.Marker.State == redlock.MarkerVoting:
 		return Passed(keys + " evicted since its start; it waited out a quarantine after the last")
@@ -87,6 +90,8 @@ func checkPersistence(f Facts, p Policy) Result {
 	const always = "set appendonly yes and appendfsync always, by CONFIG SET and in redis.conf"
 	s := f.Server
 	switch {
+	case slices.Contains(s.NoSections, "Persistence"):
+		return Warned("unknown: INFO has no section Persistence", "find out what a restart keeps: for locks "+always)
 	case s.AOF && s.AOFError:
 		return Failed("appendonly yes, but the last write to the file failed",
 			"check whether the disk is full: locks may be forgotten and writes refused")

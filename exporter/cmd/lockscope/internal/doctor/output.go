@@ -100,7 +100,7 @@ func doctorNodes(facts []diagnosis.Facts, p diagnosis.Policy) []doctorNode {
 			n.RunID = f.Marker.RunID
 		}
 		if f.Err == nil {
-			n.Guard, n.Missing = f.Level(), f.Lacks(p.Guard)
+			n.Guard, n.Missing = f.Level(p), f.Lacks(p)
 		}
 		if f.Err != nil {
 			n.Error = f.Err.Error()
