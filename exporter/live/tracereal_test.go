@@ -67,7 +67,7 @@ func TestTraceOnRedis(t *testing.T) {
 		t.Errorf("arrows: %+v", arrows)
 	}
 	for _, e := range tr.of("vote", "acquire: failed") {
-		if tr.thread[e.Tid][:1] != "c" || e.Took < int64(150*time.Millisecond) || arg(e, "error") == "" {
+		if tr.thread[e.Tid][:1] != "c" || e.Took < int64(20*time.Millisecond) || arg(e, "error") == "" {
 			t.Errorf("failed on %q after %v: %v", tr.thread[e.Tid], time.Duration(e.Took), e.Args)
 		}
 	}

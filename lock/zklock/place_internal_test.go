@@ -44,10 +44,13 @@ func connectBy(t *testing.T, servers []string, dial zk.Dialer, clock engine.Cloc
 	}
 	n := newNode("zk", l, s, clock)
 	t.Cleanup(func() { _ = n.Close() })
-	if err := n.Warm(t.Context()); err != nil {
-		t.Fatal(err)
+	for tries := 20; ; tries-- { // a server on a busy machine may answer after half a second
+		if err := n.Warm(t.Context()); err == nil {
+			return n
+		} else if tries == 0 {
+			t.Fatal(err)
+		}
 	}
-	return n
 }
 
 // takePlace makes the place of an attempt, and returns the queue if that was seen with it.
