@@ -38,7 +38,7 @@ func redisLocker(t testing.TB, servers []*redisproc.Server, opts ...lock.Option)
 	for _, s := range servers {
 		urls = append(urls, "redis://"+s.Addr())
 	}
-	l, err := redlock.Open(urls, append([]lock.Option{lock.WithNodeTimeout(2*time.Second)}, opts...)...)
+	l, err := redlock.Open(urls, append([]lock.Option{lock.WithNodeTimeout(2 * time.Second)}, opts...)...)
 	must(t, err)
 	t.Cleanup(func() { must(t, l.Close()) })
 	return l
