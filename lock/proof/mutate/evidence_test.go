@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/lockscope/lockscope/lock/proof/mutate/bugs"
 )
 
 // TestEvidenceNamesTheFiles: the table of EVIDENCE.md has every bug under its number, with the file in which it is
@@ -11,7 +13,7 @@ import (
 func TestEvidenceNamesTheFiles(t *testing.T) {
 	row := regexp.MustCompile("(?m)^\\| \\d+ \\| (.+) \\| .+ \\| `([^`]+)` \\| `([^`]+)` \\| [0-9.]+ s \\|$")
 	rows := row.FindAllStringSubmatch(readFile(t, "lock/proof/EVIDENCE.md"), -1)
-	mutants := all()
+	mutants := bugs.All()
 	if len(rows) != len(mutants) {
 		t.Fatalf("EVIDENCE.md has %d bugs, and the gate plants %d", len(rows), len(mutants))
 	}

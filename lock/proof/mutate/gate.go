@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/lockscope/lockscope/lock/proof/mutate/bugs"
 )
 
 // defaultLimit is how long a test may take. One that is to notice by not coming to an end
@@ -27,7 +29,7 @@ type gate struct {
 }
 
 // run runs every killer without a bug first, and then each bug with its killer.
-func (g *gate) run(ctx context.Context, mutants []Mutant) []result {
+func (g *gate) run(ctx context.Context, mutants []bugs.Mutant) []result {
 	sound := g.baseline(ctx, mutants)
 	results := make([]result, len(mutants))
 	g.each(len(mutants), func(i int) {
@@ -75,9 +77,9 @@ func (g *gate) tell(r result) {
 }
 
 // baseline runs each killer once, with no bug planted, and returns why it is of no use.
-func (g *gate) baseline(ctx context.Context, mutants []Mutant) map[Killer]error {
-	var killers []Killer
-	sound := make(map[Killer]error)
+func (g *gate) baseline(ctx context.Context, mutants []bugs.Mutant) map[bugs.Killer]error {
+	var killers []bugs.Killer
+	sound := make(map[bugs.Killer]error)
 	for _, m := range mutants {
 		if _, known := sound[m.Killer]; !known {
 			sound[m.Killer] = nil
@@ -109,7 +111,7 @@ func (g *gate) baseline(ctx context.Context, mutants []Mutant) map[Killer]error 
 }
 
 // passes is nil for a test that is there and passes.
-func (g *gate) passes(ctx context.Context, binary string, k Killer) error {
+func (g *gate) passes(ctx context.Context, binary string, k bugs.Killer) error {
 	s, err := g.tree.test(ctx, binary, k, g.limit)
 	switch {
 	case err != nil:
@@ -123,7 +125,7 @@ func (g *gate) passes(ctx context.Context, binary string, k Killer) error {
 }
 
 // try plants one bug and runs its killer.
-func (g *gate) try(ctx context.Context, m Mutant) (s testRun, err error) {
+func (g *gate) try(ctx context.Context, m bugs.Mutant) (s testRun, err error) {
 	dir, err := os.MkdirTemp(g.tree.work, "mutant-")
 	if err != nil {
 		return s, err

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/lockscope/lockscope/lock/proof/mutate/bugs"
 )
 
 // tinyModule is a program with tests that bugs are planted in.
@@ -61,12 +63,15 @@ func TestGateTellsVerdictsApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tiny.close()
-	sum, sumOfTwo := by(".", "TestSum"), by(".", "TestSum/of_two")
-	plus := func(with string, k Killer) Mutant {
-		return Mutant{File: "tiny.go", Old: "a + b", New: with, Killer: k}
+	by := func(run string) bugs.Killer { return bugs.Killer{Package: ".", Run: run} }
+	sum, sumOfTwo := by("TestSum"), by("TestSum/of_two")
+	endless := sum
+	endless.Hangs = true
+	plus := func(with string, k bugs.Killer) bugs.Mutant {
+		return bugs.Mutant{File: "tiny.go", Old: "a + b", New: with, Killer: k}
 	}
-	hang := Mutant{File: "tiny.go", Old: "func Idle() {}", New: "func Idle() { select {} }"}
-	hangs := func(k Killer) Mutant {
+	hang := bugs.Mutant{File: "tiny.go", Old: "func Idle() {}", New: "func Idle() { select {} }"}
+	hangs := func(k bugs.Killer) bugs.Mutant {
 		hang.Killer = k
 		return hang
 	}
@@ -78,30 +83,30 @@ func TestGateTellsVerdictsApart(t *testing.T) {
 	twice.Times = 2
 	cases := []struct {
 		name   string
-		mutant Mutant
+		mutant bugs.Mutant
 		want   verdict
 		says   string // its error, or how it was killed
 	}{
 		{"killed", plus("a - b", sum), killed, "wrong"},
 		{"killed by a subtest", plus("a * b", sumOfTwo), killed, "wrong"},
 		{"killed in a file that is embedded",
-			Mutant{File: "word.txt", Old: "word", New: "lord", Killer: by(".", "TestWord")}, killed, `"lord"`},
+			bugs.Mutant{File: "word.txt", Old: "word", New: "lord", Killer: by("TestWord")}, killed, `"lord"`},
 		{"killed by a panic", plus(`a + []int{}[b]`, sum), killed, "panic"},
 		{"survived", plus("b + a", sum), survived, ""},
 		{"equivalent", equivalent, same, ""},
 		{"not equivalent", notEquivalent, failed, "said to be equivalent"},
 		{"not a program", plus(`a + "b"`, sum), failed, errNotBuilt.Error()},
-		{"text not found", Mutant{File: "tiny.go", Old: "a + c", New: "c", Killer: sum}, failed,
+		{"text not found", bugs.Mutant{File: "tiny.go", Old: "a + c", New: "c", Killer: sum}, failed,
 			"0 times instead of 1"},
 		{"text found less often", twice, failed, "1 times instead of 2"},
 		{"nothing changed", plus("a + b", sum), failed, "nothing to replace"},
-		{"no such test", plus("a - b", by(".", "TestNothing")), failed, "no test TestNothing to run"},
-		{"no such subtest", plus("a - b", by(".", "TestSum/of_three")), failed, "no test TestSum/of_three to run"},
-		{"a test that always fails", plus("a - b", by(".", "TestWrong")), failed, "without a bug"},
+		{"no such test", plus("a - b", by("TestNothing")), failed, "no test TestNothing to run"},
+		{"no such subtest", plus("a - b", by("TestSum/of_three")), failed, "no test TestSum/of_three to run"},
+		{"a test that always fails", plus("a - b", by("TestWrong")), failed, "without a bug"},
 		{"a test that does not end", hangs(sum), failed, "did not end"},
-		{"a test that does not end, as it is to", hangs(sum.hangs()), killed, "timed out"},
+		{"a test that does not end, as it is to", hangs(endless), killed, "timed out"},
 	}
-	var mutants []Mutant
+	var mutants []bugs.Mutant
 	for _, c := range cases {
 		mutants = append(mutants, c.mutant)
 	}
@@ -142,7 +147,7 @@ func TestScriptThatIsNoneShowsNothing(t *testing.T) {
 		"ERR user_script:12: Script attempted to access nonexistent global variable 'x' script: 7e, on " +
 			"@user_script:12.",
 	} {
-		if v, _, err := judge(Mutant{}, testRun{begun: true, output: "    a_test.go:1: " + reply +
+		if v, _, err := judge(bugs.Mutant{}, testRun{begun: true, output: "    a_test.go:1: " + reply +
 			"\n"}); v != failed || err == nil {
 			t.Errorf("%s: %s", reply, v)
 		}

@@ -17,6 +17,8 @@ import (
 	"os/signal"
 	"regexp"
 	"time"
+
+	"github.com/lockscope/lockscope/lock/proof/mutate/bugs"
 )
 
 func main() {
@@ -34,7 +36,7 @@ func command(args []string, out, progress io.Writer) error {
 	markdown := flags.Bool("markdown", false, "print the table as Markdown")
 	verbose := flags.Bool("v", false, "print what the tests said of each bug")
 	_ = flags.Parse(args)
-	chosen, err := choose(all(), *only)
+	chosen, err := choose(bugs.All(), *only)
 	if err != nil {
 		return err
 	}
@@ -62,7 +64,7 @@ func command(args []string, out, progress io.Writer) error {
 }
 
 // choose picks the mutants that match; it fails if none does.
-func choose(mutants []Mutant, only string) (chosen []Mutant, err error) {
+func choose(mutants []bugs.Mutant, only string) (chosen []bugs.Mutant, err error) {
 	pattern, err := regexp.Compile("(?i)" + only)
 	if err != nil {
 		return nil, fmt.Errorf("-only: %w", err)

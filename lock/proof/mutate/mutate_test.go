@@ -12,6 +12,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock/locktest"
+
+	"github.com/lockscope/lockscope/lock/proof/mutate/bugs"
 )
 
 const root = "../../.."
@@ -28,7 +30,7 @@ func readFile(t *testing.T, name string) string {
 // TestMutantsFitTheTree: what each replaces is there, what comes of it is Go, and the test that is to notice is there,
 // too. Whether it does is for make mutate to say.
 func TestMutantsFitTheTree(t *testing.T) {
-	mutants := all()
+	mutants := bugs.All()
 	if len(mutants) < 36 {
 		t.Errorf("only %d bugs", len(mutants))
 	}
@@ -38,7 +40,7 @@ func TestMutantsFitTheTree(t *testing.T) {
 			t.Errorf("bug %q because %q: it has no words, or another has the same", m.Bug, m.Why)
 		}
 		seen[m.Bug] = true
-		text, err := m.apply(readFile(t, m.File))
+		text, err := m.Apply(readFile(t, m.File))
 		if err != nil {
 			t.Errorf("%s: %v", m.Bug, err)
 			continue
@@ -86,7 +88,7 @@ func TestMutantScriptsAreScripts(t *testing.T) {
 	client := redis.NewClient(&redis.Options{Addr: locktest.Servers(t, 1)[0].Addr()})
 	t.Cleanup(func() { _ = client.Close() })
 	loaded := 0
-	for _, m := range all() {
+	for _, m := range bugs.All() {
 		name, isScript := strings.CutSuffix(filepath.Base(m.File), ".lua")
 		if !isScript {
 			continue
@@ -97,7 +99,7 @@ func TestMutantScriptsAreScripts(t *testing.T) {
 				text := readFile(t, "lock/redlock/internal/scripts/"+part+".lua")
 				if part == name {
 					concerned = true
-					text, _ = m.apply(text)
+					text, _ = m.Apply(text)
 				}
 				source += text
 			}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"github.com/lockscope/lockscope/lock/proof/mutate/bugs"
 )
 
 // summary is what a run of the gate has shown.
@@ -77,7 +79,7 @@ func (s summary) markdown(out io.Writer) {
 }
 
 // fileCell names the file of a bug from lock on.
-func fileCell(m Mutant) string { return strings.TrimPrefix(m.File, "lock/") }
+func fileCell(m bugs.Mutant) string { return strings.TrimPrefix(m.File, "lock/") }
 
 func cell(text string) string { return strings.ReplaceAll(text, "|", "\\|") }
 

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/lockscope/lockscope/lock/proof/mutate/bugs"
 )
 
 // library is the module whose tests are run.
@@ -54,32 +56,21 @@ func environment() []string { return append(os.Environ(), "GOWORK=off", "CGO_ENA
 // environment is that of a package. What is a module of its own requires versions that only a workspace has.
 func (t *tree) environment(pkg string) []string {
 	env := environment()
-	if work := workspace(pkg); work != "" {
+	if work := bugs.Workspace(pkg); work != "" {
 		env = append(env, "GOWORK="+filepath.Join(t.root, ".tools", "release", work))
 	}
 	return env
 }
 
-// workspace is that of a package; "" if its module needs none.
-func workspace(pkg string) string {
-	switch {
-	case strings.HasPrefix(pkg, adapters):
-		return "adapters.work"
-	case strings.HasPrefix(pkg, etcd):
-		return "release.work"
-	}
-	return ""
-}
-
 // plant writes the file with the bug, and the overlay that puts it in the place of the
 // original, and returns where that is.
-func (t *tree) plant(m Mutant, dir string) (overlay string, err error) {
+func (t *tree) plant(m bugs.Mutant, dir string) (overlay string, err error) {
 	original := filepath.Join(t.root, filepath.FromSlash(m.File))
 	text, err := os.ReadFile(original)
 	if err != nil {
 		return "", err
 	}
-	mutated, err := m.apply(string(text))
+	mutated, err := m.Apply(string(text))
 	if err != nil {
 		return "", err
 	}
@@ -134,8 +125,8 @@ type testRun struct {
 }
 
 // test runs the binary of the killer's package, in the folder of that package.
-func (t *tree) test(ctx context.Context, binary string, k Killer, limit time.Duration) (testRun, error) {
-	args := []string{"-test.v", "-test.count=1", "-test.run=" + k.pattern(), "-test.timeout=" + limit.String()}
+func (t *tree) test(ctx context.Context, binary string, k bugs.Killer, limit time.Duration) (testRun, error) {
+	args := []string{"-test.v", "-test.count=1", "-test.run=" + k.Pattern(), "-test.timeout=" + limit.String()}
 	cmd := exec.CommandContext(ctx, binary, args...)
 	cmd.Dir, cmd.Env = filepath.Join(t.root, filepath.FromSlash(k.Package)), environment()
 	var out bytes.Buffer

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/lockscope/lockscope/lock/proof/mutate/bugs"
 )
 
 // verdict is what a mutant came to.
@@ -20,7 +22,7 @@ const (
 
 // result is a mutant's verdict.
 type result struct {
-	Mutant
+	bugs.Mutant
 	verdict verdict
 	how     string // it was killed: the first line that says so
 	output  string // of its killer
@@ -30,7 +32,7 @@ type result struct {
 
 // judge says what a run of the killer makes of a bug. A test that did not run, a script that is
 // none and, unless it was to be, a test that does not end show nothing.
-func judge(m Mutant, s testRun) (v verdict, how string, err error) {
+func judge(m bugs.Mutant, s testRun) (v verdict, how string, err error) {
 	switch {
 	case !s.begun:
 		return failed, "", fmt.Errorf("%s did not run:\n%s", m.Killer.Run, s.output)

@@ -1,4 +1,4 @@
-package main
+package bugs
 
 const electing = "./lock/election"
 

@@ -1,4 +1,4 @@
-package main
+package bugs
 
 // revokeMutants are bugs in the way an operator ends a lease.
 func revokeMutants() []Mutant {

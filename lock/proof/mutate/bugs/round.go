@@ -1,4 +1,4 @@
-package main
+package bugs
 
 // roundMutants are bugs in rounds of release and renewal, and in the waits between attempts.
 func roundMutants() []Mutant {

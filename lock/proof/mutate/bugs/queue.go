@@ -1,4 +1,4 @@
-package main
+package bugs
 
 // orderMutants are bugs in the order of calls on a node, and of callers of a process.
 func orderMutants() []Mutant {

@@ -1,4 +1,4 @@
-package main
+package bugs
 
 // fenceMutants are bugs in the fencing token.
 func fenceMutants() []Mutant {

@@ -1,4 +1,4 @@
-package main
+package bugs
 
 // turnMutants are bugs in what a lease leaves behind: its turn, its queue, its timer.
 func turnMutants() []Mutant {

@@ -1,4 +1,4 @@
-package main
+package bugs
 
 // slotQueueMutants are bugs in the one queue for all slots of a semaphore, and in what a permit counts as.
 func slotQueueMutants() []Mutant {

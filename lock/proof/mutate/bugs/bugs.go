@@ -1,4 +1,5 @@
-package main
+// Package bugs has the bugs that the gate plants, one at a time, and the test that must notice each.
+package bugs
 
 import (
 	"fmt"
@@ -39,8 +40,8 @@ func (k Killer) hangs() Killer {
 	return k
 }
 
-// pattern is what -test.run takes.
-func (k Killer) pattern() string {
+// Pattern is what -test.run takes.
+func (k Killer) Pattern() string {
 	parts := strings.Split(k.Run, "/")
 	for i, p := range parts {
 		parts[i] = "^" + p + "$"
@@ -48,9 +49,9 @@ func (k Killer) pattern() string {
 	return strings.Join(parts, "/")
 }
 
-// apply plants the bug in the text of its file. It fails if the text to replace is not there
+// Apply plants the bug in the text of its file. It fails if the text to replace is not there
 // as often as it is said to be, or if nothing would change.
-func (m Mutant) apply(text string) (string, error) {
+func (m Mutant) Apply(text string) (string, error) {
 	want := max(m.Times, 1)
 	switch n := strings.Count(text, m.Old); {
 	case m.Old == "" || m.Old == m.New:
@@ -61,8 +62,8 @@ func (m Mutant) apply(text string) (string, error) {
 	return strings.ReplaceAll(text, m.Old, m.New), nil
 }
 
-// all are the mutants, in the order of their numbers.
-func all() []Mutant {
+// All are the mutants, in the order of their numbers.
+func All() []Mutant {
 	var list []Mutant
 	for _, of := range []func() []Mutant{
 		voteMutants, validityMutants, fenceMutants, renewalMutants, releaseMutants, orderMutants, handOverMutants,
@@ -75,4 +76,15 @@ func all() []Mutant {
 		list = append(list, of()...)
 	}
 	return list
+}
+
+// Workspace is the file of the workspace that a package is tested in; "" if its module needs none.
+func Workspace(pkg string) string {
+	switch {
+	case strings.HasPrefix(pkg, adapters):
+		return "adapters.work"
+	case strings.HasPrefix(pkg, etcd):
+		return "release.work"
+	}
+	return ""
 }

@@ -1,4 +1,4 @@
-package main
+package bugs
 
 // changeMutants are bugs in the act that changes the members of a set.
 func changeMutants() []Mutant {

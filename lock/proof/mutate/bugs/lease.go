@@ -1,4 +1,4 @@
-package main
+package bugs
 
 // renewalMutants are bugs in how a lease is prolonged, or is not.
 func renewalMutants() []Mutant {

@@ -1,4 +1,4 @@
-package main
+package bugs
 
 // guardMutants are bugs in who may vote.
 func guardMutants() []Mutant {

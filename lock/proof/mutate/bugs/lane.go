@@ -1,4 +1,4 @@
-package main
+package bugs
 
 // laneMutants are bugs in how commands travel to Redis, and in what is told of them.
 func laneMutants() []Mutant {

@@ -1,4 +1,4 @@
-package main
+package bugs
 
 // queueScriptMutants are bugs in what the scripts do with queues and with keys that are not theirs.
 func queueScriptMutants() []Mutant {

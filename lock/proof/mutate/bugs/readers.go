@@ -1,4 +1,4 @@
-package main
+package bugs
 
 // readerViewMutants are bugs in who waits for whom where there are readers.
 func readerViewMutants() []Mutant {

@@ -1,4 +1,4 @@
-package main
+package bugs
 
 // The packages whose tests kill.
 const (

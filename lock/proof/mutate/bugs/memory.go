@@ -1,4 +1,4 @@
-package main
+package bugs
 
 // memoryMutants are bugs in the scripts as nodes in memory have them.
 func memoryMutants() []Mutant {
