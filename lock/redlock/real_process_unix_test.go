@@ -94,7 +94,8 @@ func (c contender) run(ctx context.Context) (sum contenderResult) {
 		return contenderResult{Err: err.Error()}
 	}
 	defer l.Close()
-	store := redis.NewClient(&redis.Options{Addr: c.Register})
+	// The answer to a write may wait for as long as this process is stopped. To write again would be rejected.
+	store := redis.NewClient(&redis.Options{Addr: c.Register, ReadTimeout: time.Minute, MaxRetries: -1})
 	defer store.Close()
 	var mu sync.Mutex
 	var wg sync.WaitGroup

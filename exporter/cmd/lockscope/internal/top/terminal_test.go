@@ -69,7 +69,7 @@ func (x *terminal) sees(texts ...string) (screen string) {
 	x.t.Helper()
 	defer func() {
 		if x.t.Failed() {
-			x.t.Logf("the screen:\n%s", screen)
+			x.t.Logf("the screen, and what it has scrolled off:\n%s", x.tmux("capture-pane", "-p", "-S", "-"))
 		}
 	}()
 	cmdtest.Eventually(x.t, fmt.Sprintf("the screen shows %q", texts), func() bool {

@@ -12,8 +12,10 @@ import (
 // patience is how long a refresh waits for sets that answer slowly; their last answer is shown then.
 const patience = 1500 * time.Millisecond
 
-// Source reads all sets of nodes, and pages. Read and Close are for one goroutine.
+// Source reads all sets of nodes, and pages. Close may come while a Read is under way.
 type Source struct {
+	reading sync.Mutex
+
 	sets    []*task[model.Set]
 	systems []system
 	pages   *pages
@@ -44,8 +46,13 @@ func newSource(systems []system, p *pages) *Source {
 }
 
 // Read asks all nodes and returns what is known of them now. It returns after two seconds at most, also when ctx
-// ends.
+// ends. After Close it asks nobody.
 func (s *Source) Read(ctx context.Context) model.Snapshot {
+	s.reading.Lock()
+	defer s.reading.Unlock()
+	if s.life.Err() != nil {
+		return model.Snapshot{At: time.Now()}
+	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for _, t := range s.sets {
@@ -80,9 +87,11 @@ func (s *Source) withPages(ctx context.Context, snap *model.Snapshot) {
 	}
 }
 
-// Close ends what is under way and closes all connections.
+// Close ends what is under way and closes all connections. The screen does not wait for a refresh before it ends.
 func (s *Source) Close() {
 	s.end()
+	s.reading.Lock()
+	defer s.reading.Unlock()
 	s.workers.Wait()
 	for _, one := range s.systems {
 		one.close()
