@@ -46,8 +46,10 @@ func (s server) Info(ctx context.Context) (string, error) {
 type probes struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
-	running sync.WaitGroup
 	timeout time.Duration
+
+	mu      sync.Mutex // held to begin a probe, so that none begins after the end
+	running sync.WaitGroup
 }
 
 func newProbes(timeout time.Duration) *probes {
@@ -57,6 +59,8 @@ func newProbes(timeout time.Duration) *probes {
 
 // begin starts a probe if one is due.
 func (l *probes) begin(g *guard.Guard, s server) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.ctx.Err() != nil || !g.ProbeDue() {
 		return
 	}
@@ -68,6 +72,8 @@ func (l *probes) begin(g *guard.Guard, s server) {
 }
 
 func (l *probes) close() {
+	l.mu.Lock()
 	l.cancel()
+	l.mu.Unlock()
 	l.running.Wait()
 }

@@ -84,10 +84,11 @@ func (w *Master) Check(ctx context.Context) {
 		return
 	}
 	answered := make(chan struct{})
-	w.question.Go(func() {
+	go func() {
+		defer w.question.Done()
 		defer close(answered)
 		w.ask()
-	})
+	}()
 	ctx, cancel := context.WithTimeout(ctx, w.patience)
 	defer cancel()
 	select {
@@ -96,7 +97,8 @@ func (w *Master) Check(ctx context.Context) {
 	}
 }
 
-// due reports whether the caller has to ask. Only one caller does; the others continue.
+// due reports whether the caller has to ask, and counts its question: Close waits for it. Only one caller does; the
+// others continue.
 func (w *Master) due() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -105,7 +107,9 @@ func (w *Master) due() bool {
 		return false
 	}
 	w.checked, w.suspected = now, false
-	w.asking = len(w.conns) > 0 // the next connection will ask by itself
+	if w.asking = len(w.conns) > 0; w.asking { // the next connection will ask by itself
+		w.question.Add(1)
+	}
 	return w.asking
 }
 
