@@ -84,6 +84,9 @@ func (s *supervisor) start(c Command) (err error) {
 		s.say(fmt.Sprintf("no watchdog: %v: if lockscope is killed, the command may outlive its lock", err))
 	}
 	s.until = watchdog.Now() + s.lease.Remaining()
+	if s.dog != nil {
+		_ = s.dog.Starting(s.until - s.Margin()/2) // if it has ended, guard says so
+	}
 	if s.process, err = start(c); err != nil {
 		s.unguard()
 		return err

@@ -6,7 +6,9 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -14,14 +16,18 @@ import (
 // glance is how long it sleeps at most: timers stand still while the machine is suspended, and [Now] does not.
 const glance = 250 * time.Millisecond
 
-// order is what to guard. A group of 0 is nothing.
+// order is what to guard. A group of 0 is nothing, or the command that is being started.
 type order struct {
-	group int
-	until time.Duration
+	group    int
+	starting bool
+	until    time.Duration
 }
 
 // Main is the process of a watchdog. It reads its orders from in, and returns the exit status.
-func Main(in io.Reader, errOut io.Writer) int {
+func Main(in io.Reader, errOut io.Writer) int { return watch(in, errOut, os.Getppid()) }
+
+// watch is Main for the lockscope with this process ID.
+func watch(in io.Reader, errOut io.Writer, lockscope int) int {
 	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2,
 		syscall.SIGPIPE, syscall.SIGTSTP)
 	orders := make(chan order)
@@ -32,14 +38,17 @@ func Main(in io.Reader, errOut io.Writer) int {
 		select {
 		case next, open := <-orders:
 			if !open {
-				return now.kill(errOut, "lockscope was killed")
+				return now.kill(errOut, "lockscope was killed") // the kernel kills a command that was being started
 			}
 			now = next
 		case <-timer.C:
 		}
 		left := glance
-		if now.group != 0 {
+		if now.group != 0 || now.starting {
 			if left = now.until - Now(); left <= 0 {
+				if now.group == 0 {
+					now.group = groupStartedBy(lockscope)
+				}
 				return now.kill(errOut, "lockscope did not run when the lock was about to end")
 			}
 		}
@@ -53,7 +62,13 @@ func read(in io.Reader, orders chan<- order) {
 	for lines := bufio.NewScanner(in); lines.Scan(); {
 		var o order
 		var until int64
-		if _, err := fmt.Sscanf(lines.Text(), "%d %d", &o.group, &until); err != nil || o.group <= 1 {
+		rest, starting := strings.CutPrefix(lines.Text(), startingWord)
+		if o.starting = starting; starting {
+			_, err := fmt.Sscanf(rest, "%d", &until)
+			if err != nil {
+				continue
+			}
+		} else if _, err := fmt.Sscanf(rest, "%d %d", &o.group, &until); err != nil || o.group <= 1 {
 			continue // never kill the groups that 0, 1 and -1 stand for
 		}
 		o.until = time.Duration(until)

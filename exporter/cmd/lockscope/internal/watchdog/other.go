@@ -23,6 +23,9 @@ func Start(*os.File) (*Dog, error) { return nil, errors.ErrUnsupported }
 // Guard does nothing.
 func (*Dog) Guard(int, time.Duration) error { return nil }
 
+// Starting does nothing.
+func (*Dog) Starting(time.Duration) error { return nil }
+
 // Done does nothing.
 func (*Dog) Done() {}
 

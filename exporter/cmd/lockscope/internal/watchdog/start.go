@@ -58,6 +58,17 @@ func (d *Dog) Guard(group int, until time.Duration) error {
 	return err
 }
 
+// startingWord begins an order about a command that has no group yet.
+const startingWord = "starting "
+
+// Starting has it kill at that time the command that lockscope starts from now on, unless Guard comes before: lockscope
+// may be stopped when the command runs and before it can say which group that is. Only on Linux.
+func (d *Dog) Starting(until time.Duration) error {
+	_ = d.orders.SetWriteDeadline(time.Now().Add(patience))
+	_, err := fmt.Fprintf(d.orders, "%s%d\n", startingWord, until)
+	return err
+}
+
 // Done ends the watchdog, and leaves alone what it guarded. The watchdog is killed: it may be stopped.
 func (d *Dog) Done() {
 	_ = d.cmd.Process.Kill() // it may have ended by itself

@@ -6,7 +6,9 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -58,9 +60,27 @@ func TestMainKills(t *testing.T) {
 	}
 }
 
+// TestMainKillsWhatIsBeingStarted: lockscope is stopped when its command runs, before it can say which group that is.
+func TestMainKillsWhatIsBeingStarted(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		return
+	}
+	_, ended := guarded(t)
+	r, w := io.Pipe()
+	defer w.Close()
+	var errOut bytes.Buffer
+	over := make(chan int)
+	go func() { over <- watch(r, &errOut, os.Getpid()) }()
+	fmt.Fprintf(w, "%s%d\n", startingWord, Now()+10*time.Millisecond)
+	if status := <-over; status != 1 || !strings.Contains(errOut.String(), "did not run") {
+		t.Errorf("status %d: %s", status, &errOut)
+	}
+	<-ended
+}
+
 // TestMainKillsNothingElse: groups that mean "all processes" or "my own" are no orders.
 func TestMainKillsNothingElse(t *testing.T) {
-	orders := "0 1\n1 1\n-1 1\nnonsense\n\n"
+	orders := "0 1\n1 1\n-1 1\nnonsense\n\nstarting\nstarting x\n"
 	var errOut bytes.Buffer
 	if status := Main(strings.NewReader(orders), &errOut); status != 1 || errOut.Len() > 0 {
 		t.Errorf("status %d: %s", status, &errOut)
