@@ -106,14 +106,15 @@ func (n *node) lease(ctx context.Context, ttl, began time.Duration) (l *lease, s
 // before may have granted the lease, and know it, unless an answer before the request was of the same term.
 func (n *node) grant(ctx context.Context, seconds int64) (*lease, error) {
 	sent := n.clock() // before any try
-	term := n.inTerm(0)
+	term := n.knownTerm()
 	resp, err := repeat(ctx, func(ctx context.Context) (*clientv3.LeaseGrantResponse, error) {
 		return n.client.Grant(ctx, seconds)
 	})
 	if err != nil {
 		return nil, err
 	}
-	if n.inTerm(resp.RaftTerm); term != resp.RaftTerm {
+	n.noteTerm(resp.RaftTerm)
+	if term != resp.RaftTerm {
 		term = 0
 	}
 	return &lease{id: resp.ID, seconds: seconds, ttl: time.Duration(resp.TTL) * time.Second, term: term, fresh: sent}, nil

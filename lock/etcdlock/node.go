@@ -72,7 +72,7 @@ func (n *node) Warm(ctx context.Context) error {
 	}
 	resp, err := n.client.Get(ctx, n.fence.key)
 	if err == nil {
-		n.inTerm(resp.Header.RaftTerm)
+		n.noteTerm(resp.Header.RaftTerm)
 	}
 	return n.fail(err)
 }

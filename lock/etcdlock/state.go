@@ -37,7 +37,7 @@ func (n *node) revision() int64 {
 // observe records the revision of a majority's answer. back means that it is lower than the revision known at
 // the request: the cluster was restored from a snapshot.
 func (n *node) observe(header *etcdserverpb.ResponseHeader, known int64) (back bool) {
-	n.inTerm(header.RaftTerm)
+	n.noteTerm(header.RaftTerm)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if header.Revision >= known {
@@ -50,14 +50,19 @@ func (n *node) observe(header *etcdserverpb.ResponseHeader, known int64) (back b
 	return true
 }
 
-// inTerm notes the term of an answer: entries of that term were applied, so that no former leader can commit anything any
-// more. It returns the highest such term of the answers before.
-func (n *node) inTerm(term uint64) (before uint64) {
+// noteTerm notes the term of an answer: entries of that term were applied, so that no former leader can commit anything
+// any more.
+func (n *node) noteTerm(term uint64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	before = n.term
 	n.term = max(n.term, term)
-	return before
+}
+
+// knownTerm is the highest term of any answer so far.
+func (n *node) knownTerm() uint64 {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.term
 }
 
 // restart reports once that the cluster's history went back.

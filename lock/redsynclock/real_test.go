@@ -106,12 +106,16 @@ func TestOneOfThreePools(t *testing.T) {
 				}
 				must(t, fault(servers[1]))
 				var mu sync.Mutex
-				failed := make(map[string]driver.Class)
+				failed, seen := make(map[string]driver.Class), make(chan struct{})
+				seenB := sync.OnceFunc(func() { close(seen) })
 				ctx := lock.WithTrace(t.Context(), &lock.Trace{NodeEnd: func(_ context.Context, e lock.NodeEnd) {
 					mu.Lock()
 					defer mu.Unlock()
 					if e.Err != nil {
 						failed[e.Node] = driver.ClassOf(e.Err)
+					}
+					if e.Err != nil && e.Node == "b" {
+						seenB()
 					}
 				}})
 				lease, err := l.Acquire(ctx, "job", lock.TTL(suiteTTL))
@@ -125,12 +129,7 @@ func TestOneOfThreePools(t *testing.T) {
 				}
 				must(t, acquire(t, l, "job", lock.TTL(suiteTTL)).Release(ctx))
 				if how == "New" {
-					// Its answer is not waited for. Without one, this waits forever.
-					for seen := false; !seen; time.Sleep(10 * time.Millisecond) {
-						mu.Lock()
-						seen = failed["b"] != ""
-						mu.Unlock()
-					}
+					<-seen // no caller waits for its answer
 				}
 				mu.Lock()
 				defer mu.Unlock()

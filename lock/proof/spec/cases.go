@@ -41,8 +41,7 @@ func Broken() (broken []Case) {
 	return broken
 }
 
-// Uncovered are models with all rules on, and something that is not covered: a violation
-// must be found, so that what is said not to be covered is known not to be.
+// Uncovered are the explorations of what the promise excludes, with all rules on. Each must find a violation.
 func Uncovered() []Case {
 	return slices.Concat(locks.Uncovered(), nodes.Uncovered(), constructs.Uncovered())
 }

@@ -16,12 +16,10 @@ type Queue struct {
 	nodes.Calls
 	line
 
-	all *Queues
-	// foretold: a caller took the slot with this queue before the message with its name had come. The mutex of all queues
-	// guards it.
-	foretold bool
-	Wake     chan WakeUp
-	users    atomic.Int32 // acquires and leases concerned with it
+	all     *Queues
+	nameDue bool // a caller went on before the message with its name had come; guarded by the mutex of all queues
+	Wake    chan WakeUp
+	users   atomic.Int32 // acquires and leases concerned with it
 
 	Blocker atomic.Pointer[lock.HeldError] // whom the caller that contends waits for
 	Met     atomic.Pointer[error]          // why the last attempt of who contended failed; nil once one succeeded

@@ -14,8 +14,8 @@ func (q *Queue) ReleasedSlot(line string, slot int) {
 	q.all.mu.Lock()
 	defer q.all.mu.Unlock()
 	l := q.all.byKey[line]
-	q.foretold = l != nil && l.First.CompareAndSwap(true, false)
-	if q.foretold {
+	q.nameDue = l != nil && l.First.CompareAndSwap(true, false)
+	if q.nameDue {
 		l.signal(WakeUp{Named: true, Slot: slot + 1})
 	}
 }
@@ -27,8 +27,8 @@ func (q *Queue) ReleasedSlot(line string, slot int) {
 func (all *Queues) WakeUpForSlot(line, key string, slot int) bool {
 	all.mu.Lock()
 	defer all.mu.Unlock()
-	if q := all.byKey[key]; q != nil && q.foretold {
-		q.foretold = false
+	if q := all.byKey[key]; q != nil && q.nameDue {
+		q.nameDue = false
 		if q.Leases.Load() > 0 {
 			return true
 		}
@@ -46,7 +46,7 @@ func (all *Queues) WakeUpForSlot(line, key string, slot int) bool {
 func (q *Queue) NotNamed() {
 	q.all.mu.Lock()
 	defer q.all.mu.Unlock()
-	q.foretold = false
+	q.nameDue = false
 }
 
 // Forget drops a hint that came too late for the caller that contends.

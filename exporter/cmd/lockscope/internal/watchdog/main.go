@@ -16,11 +16,10 @@ import (
 // glance is how long it sleeps at most: timers stand still while the machine is suspended, and [Now] does not.
 const glance = 250 * time.Millisecond
 
-// order is what to guard. A group of 0 is nothing, or the command that is being started.
+// order is what to guard. A group of 0 is the command that is being started; without a time there is nothing to guard.
 type order struct {
-	group    int
-	starting bool
-	until    time.Duration
+	group int
+	until time.Duration
 }
 
 // Main is the process of a watchdog. It reads its orders from in, and returns the exit status.
@@ -44,7 +43,7 @@ func watch(in io.Reader, errOut io.Writer, lockscope int) int {
 		case <-timer.C:
 		}
 		left := glance
-		if now.group != 0 || now.starting {
+		if now.until != 0 {
 			if left = now.until - Now(); left <= 0 {
 				if now.group == 0 {
 					now.group = groupStartedBy(lockscope)
@@ -60,20 +59,21 @@ func watch(in io.Reader, errOut io.Writer, lockscope int) int {
 func read(in io.Reader, orders chan<- order) {
 	defer close(orders)
 	for lines := bufio.NewScanner(in); lines.Scan(); {
-		var o order
-		var until int64
-		rest, starting := strings.CutPrefix(lines.Text(), startingWord)
-		if o.starting = starting; starting {
-			_, err := fmt.Sscanf(rest, "%d", &until)
-			if err != nil {
-				continue
-			}
-		} else if _, err := fmt.Sscanf(rest, "%d %d", &o.group, &until); err != nil || o.group <= 1 {
-			continue // never kill the groups that 0, 1 and -1 stand for
+		if o, ok := parse(lines.Text()); ok {
+			orders <- o
 		}
-		o.until = time.Duration(until)
-		orders <- o
 	}
+}
+
+// parse never returns the groups that 0, 1 and -1 stand for to kill.
+func parse(line string) (o order, ok bool) {
+	var err error
+	if until, starting := strings.CutPrefix(line, startingWord); starting {
+		_, err = fmt.Sscanf(until, "%d", &o.until)
+		return o, err == nil
+	}
+	_, err = fmt.Sscanf(line, "%d %d", &o.group, &o.until)
+	return o, err == nil && o.group > 1
 }
 
 func (o order) kill(errOut io.Writer, why string) int {

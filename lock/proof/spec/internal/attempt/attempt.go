@@ -11,7 +11,7 @@ const (
 	Over
 )
 
-// Acquire is what has become of an acquire on a node, as far as it matters.
+// Acquire is the state of an acquire on a node.
 type Acquire uint8
 
 // Late comes after Pending, when the client no longer waits.

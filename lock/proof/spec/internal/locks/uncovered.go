@@ -2,8 +2,7 @@ package locks
 
 import "github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
 
-// Uncovered are the explorations of this room under what is not covered: a violation must be found, so that
-// nobody takes it for covered.
+// Uncovered are this room's explorations of what the promise excludes. Each must find a violation.
 func Uncovered() []explore.Case {
 	return []explore.Case{
 		// 87: a node goes on from a snapshot without the mark.
