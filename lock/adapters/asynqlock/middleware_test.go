@@ -98,34 +98,36 @@ func TestHandlerOutlivesContext(t *testing.T) {
 
 // TestHeld: asynq retries, skips or revokes a task whose lock is held, as the caller chose.
 func TestHeld(t *testing.T) {
-	nodes := memlock.NewNodes(3)
-	l, other := process(t, nodes), process(t, nodes)
-	lease, err := other.Acquire(t.Context(), asynqlock.Key(task))
-	must(t, err)
-	never := func(context.Context) error { t.Error("it ran"); return nil }
-	for _, held := range []error{nil, asynq.SkipRetry, asynq.RevokeTask} {
-		for _, opts := range [][]lock.AcquireOption{nil, {lock.MaxWait(time.Millisecond)}} {
-			err := handle(t, l, held, never, opts...)
-			if !errors.Is(err, lock.ErrHeld) || held != nil && !errors.Is(err, held) || asynqlock.IsFailure(err) {
-				t.Errorf("held, %v: %v", held, err)
+	synctest.Test(t, func(t *testing.T) {
+		nodes := memlock.NewNodes(3)
+		l, other := process(t, nodes), process(t, nodes)
+		lease, err := other.Acquire(t.Context(), asynqlock.Key(task))
+		must(t, err)
+		never := func(context.Context) error { t.Error("it ran"); return nil }
+		for _, held := range []error{nil, asynq.SkipRetry, asynq.RevokeTask} {
+			for _, opts := range [][]lock.AcquireOption{nil, {lock.MaxWait(time.Millisecond)}} {
+				err := handle(t, l, held, never, opts...)
+				if !errors.Is(err, lock.ErrHeld) || held != nil && !errors.Is(err, held) || asynqlock.IsFailure(err) {
+					t.Errorf("held, %v: %v", held, err)
+				}
 			}
 		}
-	}
-	must(t, lease.Release(t.Context()))
-	// What a handler fails with may look like a lock that is held: it ran.
-	err = handle(t, l, asynq.SkipRetry, func(context.Context) error { return lock.ErrHeld })
-	if !asynqlock.IsFailure(err) || errors.Is(err, asynq.SkipRetry) {
-		t.Errorf("it ran: %v", err)
-	}
-	nodes.NoQuorum()
-	err = handle(t, l, asynq.SkipRetry, never)
-	if !errors.Is(err, lock.ErrNoQuorum) || errors.Is(err, asynq.SkipRetry) || !asynqlock.IsFailure(err) {
-		t.Errorf("no quorum: %v", err)
-	}
-	unlocked := asynqlock.Middleware(l, func(*asynq.Task) string { return "" }, nil)
-	ran := asynq.HandlerFunc(func(context.Context, *asynq.Task) error { return nil })
-	must(t, unlocked(ran).ProcessTask(t.Context(), task))
-	if asynqlock.IsFailure(nil) {
-		t.Error("nil is a failure")
-	}
+		must(t, lease.Release(t.Context()))
+		// What a handler fails with may look like a lock that is held: it ran.
+		err = handle(t, l, asynq.SkipRetry, func(context.Context) error { return lock.ErrHeld })
+		if !asynqlock.IsFailure(err) || errors.Is(err, asynq.SkipRetry) {
+			t.Errorf("it ran: %v", err)
+		}
+		nodes.NoQuorum()
+		err = handle(t, l, asynq.SkipRetry, never)
+		if !errors.Is(err, lock.ErrNoQuorum) || errors.Is(err, asynq.SkipRetry) || !asynqlock.IsFailure(err) {
+			t.Errorf("no quorum: %v", err)
+		}
+		unlocked := asynqlock.Middleware(l, func(*asynq.Task) string { return "" }, nil)
+		ran := asynq.HandlerFunc(func(context.Context, *asynq.Task) error { return nil })
+		must(t, unlocked(ran).ProcessTask(t.Context(), task))
+		if asynqlock.IsFailure(nil) {
+			t.Error("nil is a failure")
+		}
+	})
 }

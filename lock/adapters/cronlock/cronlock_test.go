@@ -81,41 +81,43 @@ func TestOnceAMinute(t *testing.T) {
 }
 
 func TestWhatIsLogged(t *testing.T) {
-	nodes, failed := memlock.NewNodes(3), errors.New("failed")
-	l, other := process(t, nodes), process(t, nodes)
-	run := func(fn func(context.Context, lock.Lease) error, opts ...lock.AcquireOption) *logged {
-		logs := new(logged)
-		cronlock.New(l, "report", logs, fn, opts...).Run()
-		return logs
-	}
-	if logs := run(func(context.Context, lock.Lease) error { return failed }); len(logs.errs) != 1 ||
-		!errors.Is(logs.errs[0], failed) {
-		t.Errorf("it failed: %v, %v", logs.info, logs.errs)
-	}
-	if logs := run(func(ctx context.Context, _ lock.Lease) error {
-		l.Lose("report")
-		<-ctx.Done()
-		return nil
-	}); len(logs.errs) != 1 || !errors.Is(logs.errs[0], lock.ErrLost) {
-		t.Errorf("it was lost: %v, %v", logs.info, logs.errs)
-	}
-	// What a job fails with may look like a lock that is held: it ran, and was not skipped.
-	if logs := run(func(context.Context, lock.Lease) error { return lock.ErrHeld }); len(logs.errs) != 1 {
-		t.Errorf("it ran: %v, %v", logs.info, logs.errs)
-	}
-	lease, err := other.Acquire(t.Context(), "report")
-	must(t, err)
-	never := func(context.Context, lock.Lease) error { t.Error("it ran"); return nil }
-	for _, opts := range [][]lock.AcquireOption{nil, {lock.MaxWait(time.Millisecond)}} {
-		if logs := run(never, opts...); len(logs.info) != 1 || logs.info[0] != "skip report" || len(logs.errs) != 0 {
-			t.Errorf("it is held: %v, %v", logs.info, logs.errs)
+	synctest.Test(t, func(t *testing.T) {
+		nodes, failed := memlock.NewNodes(3), errors.New("failed")
+		l, other := process(t, nodes), process(t, nodes)
+		run := func(fn func(context.Context, lock.Lease) error, opts ...lock.AcquireOption) *logged {
+			logs := new(logged)
+			cronlock.New(l, "report", logs, fn, opts...).Run()
+			return logs
 		}
-	}
-	must(t, lease.Release(t.Context()))
-	nodes.NoQuorum()
-	if logs := run(never); len(logs.errs) != 1 || !errors.Is(logs.errs[0], lock.ErrNoQuorum) {
-		t.Errorf("no quorum: %v, %v", logs.info, logs.errs)
-	}
+		if logs := run(func(context.Context, lock.Lease) error { return failed }); len(logs.errs) != 1 ||
+			!errors.Is(logs.errs[0], failed) {
+			t.Errorf("it failed: %v, %v", logs.info, logs.errs)
+		}
+		if logs := run(func(ctx context.Context, _ lock.Lease) error {
+			l.Lose("report")
+			<-ctx.Done()
+			return nil
+		}); len(logs.errs) != 1 || !errors.Is(logs.errs[0], lock.ErrLost) {
+			t.Errorf("it was lost: %v, %v", logs.info, logs.errs)
+		}
+		// What a job fails with may look like a lock that is held: it ran, and was not skipped.
+		if logs := run(func(context.Context, lock.Lease) error { return lock.ErrHeld }); len(logs.errs) != 1 {
+			t.Errorf("it ran: %v, %v", logs.info, logs.errs)
+		}
+		lease, err := other.Acquire(t.Context(), "report")
+		must(t, err)
+		never := func(context.Context, lock.Lease) error { t.Error("it ran"); return nil }
+		for _, opts := range [][]lock.AcquireOption{nil, {lock.MaxWait(time.Millisecond)}} {
+			if logs := run(never, opts...); len(logs.info) != 1 || logs.info[0] != "skip report" || len(logs.errs) != 0 {
+				t.Errorf("it is held: %v, %v", logs.info, logs.errs)
+			}
+		}
+		must(t, lease.Release(t.Context()))
+		nodes.NoQuorum()
+		if logs := run(never); len(logs.errs) != 1 || !errors.Is(logs.errs[0], lock.ErrNoQuorum) {
+			t.Errorf("no quorum: %v, %v", logs.info, logs.errs)
+		}
+	})
 }
 
 func ExampleNew() {

@@ -153,7 +153,7 @@ func TestOneCallAtATime(t *testing.T) {
 					t.Errorf("%q: %v, want %v", name, err, want)
 				}
 			}
-			brief := serve(t, nothing, locking(other, lock.MaxWait(time.Millisecond))...)
+			brief := serve(t, nothing, locking(other, lock.MaxWait(time.Second/2))...)
 			if err := call(t.Context(), brief, "order:1"); status.Code(err) != codes.Aborted || delay(err) == 0 {
 				t.Errorf("it waited a little: %v", err)
 			}

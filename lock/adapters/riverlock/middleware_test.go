@@ -106,35 +106,37 @@ func TestWorkerOutlivesContext(t *testing.T) {
 
 // TestHeld: what River is told to do with a job whose lock is held.
 func TestHeld(t *testing.T) {
-	nodes := memlock.NewNodes(3)
-	l, other := process(t, nodes), process(t, nodes)
-	lease, err := other.Acquire(t.Context(), riverlock.Key(job))
-	must(t, err)
-	never := func(context.Context) error { t.Error("it ran"); return nil }
-	for _, opts := range [][]lock.AcquireOption{nil, {lock.MaxWait(time.Millisecond)}} {
-		err := riverlock.New(l, riverlock.Key, nil, opts...).Work(t.Context(), job, never)
-		snooze, ok := errors.AsType[*river.JobSnoozeError](err)
-		if !ok || snooze.Duration != riverlock.Snooze || !errors.Is(err, lock.ErrHeld) {
-			t.Errorf("held: %v", err)
+	synctest.Test(t, func(t *testing.T) {
+		nodes := memlock.NewNodes(3)
+		l, other := process(t, nodes), process(t, nodes)
+		lease, err := other.Acquire(t.Context(), riverlock.Key(job))
+		must(t, err)
+		never := func(context.Context) error { t.Error("it ran"); return nil }
+		for _, opts := range [][]lock.AcquireOption{nil, {lock.MaxWait(time.Millisecond)}} {
+			err := riverlock.New(l, riverlock.Key, nil, opts...).Work(t.Context(), job, never)
+			snooze, ok := errors.AsType[*river.JobSnoozeError](err)
+			if !ok || snooze.Duration != riverlock.Snooze || !errors.Is(err, lock.ErrHeld) {
+				t.Errorf("held: %v", err)
+			}
+			err = riverlock.New(l, riverlock.Key, river.JobCancel(errors.New("enough")), opts...).Work(t.Context(), job, never)
+			if _, ok := errors.AsType[*river.JobCancelError](err); !ok {
+				t.Errorf("held: %v", err)
+			}
 		}
-		err = riverlock.New(l, riverlock.Key, river.JobCancel(errors.New("enough")), opts...).Work(t.Context(), job, never)
-		if _, ok := errors.AsType[*river.JobCancelError](err); !ok {
-			t.Errorf("held: %v", err)
+		must(t, lease.Release(t.Context()))
+		// What a worker fails with may look like a lock that is held: it ran.
+		err = ours(l).Work(t.Context(), job, func(context.Context) error { return lock.ErrHeld })
+		if _, ok := errors.AsType[*river.JobSnoozeError](err); ok || !errors.Is(err, lock.ErrHeld) {
+			t.Errorf("it ran: %v", err)
 		}
-	}
-	must(t, lease.Release(t.Context()))
-	// What a worker fails with may look like a lock that is held: it ran.
-	err = ours(l).Work(t.Context(), job, func(context.Context) error { return lock.ErrHeld })
-	if _, ok := errors.AsType[*river.JobSnoozeError](err); ok || !errors.Is(err, lock.ErrHeld) {
-		t.Errorf("it ran: %v", err)
-	}
-	nodes.NoQuorum()
-	err = ours(l).Work(t.Context(), job, never)
-	if _, ok := errors.AsType[*river.JobSnoozeError](err); ok || !errors.Is(err, lock.ErrNoQuorum) {
-		t.Errorf("no quorum: %v", err)
-	}
-	unlocked := riverlock.New(l, func(*rivertype.JobRow) string { return "" }, nil)
-	must(t, unlocked.Work(t.Context(), job, func(context.Context) error { return nil }))
+		nodes.NoQuorum()
+		err = ours(l).Work(t.Context(), job, never)
+		if _, ok := errors.AsType[*river.JobSnoozeError](err); ok || !errors.Is(err, lock.ErrNoQuorum) {
+			t.Errorf("no quorum: %v", err)
+		}
+		unlocked := riverlock.New(l, func(*rivertype.JobRow) string { return "" }, nil)
+		must(t, unlocked.Work(t.Context(), job, func(context.Context) error { return nil }))
+	})
 }
 
 // TestKey: jobs of one kind with the same arguments exclude each other, and no others do.
