@@ -99,8 +99,9 @@ type ExtendRequest struct {
 	Key    string
 	Token  string
 	TTL    time.Duration
-	Refill bool // restore the key if it was lost
-	Fence  uint64
+	Refill bool   // restore the key if it was lost
+	Fence  uint64 // of the lease, for a refill
+	Last   uint64 // of the lease's run of fences: a refill raises the counter to it; 0 stands for Fence
 	Holder string // holder record, for a refill
 	Rename bool   // write Holder into the existing lock too: it was handed over inside the process
 	Mode   Mode   // of the lock

@@ -86,8 +86,8 @@ func TestALostLeaseIsGivenBack(t *testing.T) {
 	})
 }
 
-// TestExtendsAskForARefill where others vote. The request has the last fence of the grant's run: a node that takes the
-// lease back stands behind that fence.
+// TestExtendsAskForARefill where others vote. The request has the fence of the lease, which a Peek reads from a node that
+// took the lease back, and the last fence of the grant's run, from which such a node counts on.
 func TestExtendsAskForARefill(t *testing.T) {
 	for _, n := range []int{1, 3} {
 		watchedNodes(t, n, func(t *testing.T, e *engine.Engine, nodes []*watched) {
@@ -109,11 +109,12 @@ func TestExtendsAskForARefill(t *testing.T) {
 			}
 			synctest.Wait()
 			for _, req := range nodes[0].extends {
-				if req.Refill != (n > 1) || req.Fence <= lease.Fence() {
-					t.Errorf("%d nodes: refill %v, fence %d of a run from %d", n, req.Refill, req.Fence, lease.Fence())
+				if req.Refill != (n > 1) || req.Fence != lease.Fence() || req.Last <= req.Fence {
+					t.Errorf("%d nodes: refill %v, fence %d of a run to %d; want %d",
+						n, req.Refill, req.Fence, req.Last, lease.Fence())
 				}
 			}
-			last := nodes[0].extends[0].Fence
+			last := nodes[0].extends[0].Last
 			_ = lease.Release(t.Context())
 			lease = <-next
 			_ = lease.Release(t.Context())

@@ -198,7 +198,7 @@ func (p *markerPair) votes(expected, fingerprint string) (real, fake, what strin
 		_, ok := p.instant().Proven(expected)
 		return fmt.Sprint(!refused), fmt.Sprint(ok), "acquire with " + expected
 	}
-	reply := p.eval("extend", []string{key, "fence", key + ":tomb", pairMarkerKey}, token, 1000, "1", 1, "host|1|", "0",
+	reply := p.eval("extend", []string{key, "fence", key + ":tomb", pairMarkerKey}, token, 1000, "1", 1, 1, "host|1|", "0",
 		fingerprint, expected)
 	_, refused := reply.([]any)
 	_, proven := p.instant().Proven(expected)

@@ -87,7 +87,8 @@ func (p sharedPair) sharedStep() (real, fake, what string) {
 			Fence: p.counter + uint64(p.r.IntN(5)), Mode: driver.Read})
 	case 7, 8:
 		return p.extendReader(driver.ExtendRequest{Key: p.keys.lock, Token: token, TTL: time.Minute,
-			Refill: p.r.IntN(2) == 0, Fence: uint64(1 + p.r.IntN(40)), Holder: "host|2|", Mode: driver.Read})
+			Refill: p.r.IntN(2) == 0, Fence: uint64(1 + p.r.IntN(40)), Last: uint64(1 + p.r.IntN(80)), Holder: "host|2|",
+			Mode: driver.Read})
 	case 9, 10, 11:
 		req := driver.ReleaseRequest{Key: p.keys.lock, Token: token, Mode: mode}
 		if p.r.IntN(40) == 0 {
@@ -156,14 +157,14 @@ func (p sharedPair) raiseReader(req driver.RaiseRequest) (real, fake, what strin
 func (p sharedPair) extendReader(req driver.ExtendRequest) (real, fake, what string) {
 	keys := []string{p.keys.lock, p.keys.fence, p.keys.tombstone(req.Token), p.keys.next, p.bars()}
 	reply := p.eval("rwextend", keys, req.Token, req.TTL.Milliseconds(), map[bool]int{true: 1}[req.Refill], req.Fence,
-		req.Holder, "", "")
+		max(req.Fence, req.Last), req.Holder, "", "")
 	codes := map[int64]driver.ExtendReply{-1: driver.ExtendTaken, 0: driver.ExtendGone, 1: driver.ExtendDone,
 		2: driver.ExtendRefilled}
 	got, _ := p.node.Extend(p.ctx(), req)
 	p.note("%s", map[driver.ExtendReply]string{driver.ExtendTaken: "extend of another's", driver.ExtendDone: "extended",
 		driver.ExtendRefilled: "refilled"}[got])
-	return fmt.Sprint(codes[reply.(int64)]), fmt.Sprint(got), fmt.Sprintf("extend %.1s refill %v fence %d", req.Token,
-		req.Refill, req.Fence)
+	return fmt.Sprint(codes[reply.(int64)]), fmt.Sprint(got), fmt.Sprintf("extend %.1s refill %v fence %d to %d", req.Token,
+		req.Refill, req.Fence, req.Last)
 }
 
 func (p sharedPair) releaseShared(req driver.ReleaseRequest) (real, fake, what string) {

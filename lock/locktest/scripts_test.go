@@ -151,8 +151,7 @@ func (p *pair) step() (real, fake, what string) {
 	case 5:
 		return p.extend(driver.ExtendRequest{
 			Key: p.keys.lock, Token: token, TTL: time.Minute, Refill: p.r.IntN(2) == 0, Fence: uint64(1 + p.r.IntN(40)),
-			Holder: "host|2|",
-			Rename: p.r.IntN(2) == 0,
+			Last: uint64(1 + p.r.IntN(80)), Holder: "host|2|", Rename: p.r.IntN(2) == 0,
 		})
 	case 6, 7, 8:
 		req := driver.ReleaseRequest{Key: p.keys.lock, Token: token}
@@ -293,12 +292,12 @@ func (p *pair) raise(req driver.RaiseRequest) (real, fake, what string) {
 func (p *pair) extend(req driver.ExtendRequest) (real, fake, what string) {
 	flag := map[bool]int{true: 1}
 	keys := []string{p.keys.lock, p.keys.fence, p.keys.tombstone(req.Token)}
-	reply := p.eval("extend", keys, req.Token, req.TTL.Milliseconds(), flag[req.Refill], req.Fence, req.Holder,
-		flag[req.Rename], "", "")
+	reply := p.eval("extend", keys, req.Token, req.TTL.Milliseconds(), flag[req.Refill], req.Fence,
+		max(req.Fence, req.Last), req.Holder, flag[req.Rename], "", "")
 	codes := map[int64]driver.ExtendReply{-1: driver.ExtendTaken, 0: driver.ExtendGone, 1: driver.ExtendDone,
 		2: driver.ExtendRefilled}
 	got, err := p.node.Extend(p.ctx(), req)
-	what = fmt.Sprintf("extend %.1s refill %v fence %d rename %v", req.Token, req.Refill, req.Fence, req.Rename)
+	what = fmt.Sprintf("extend %.1s refill %v fence %d to %d rename %v", req.Token, req.Refill, req.Fence, req.Last, req.Rename)
 	if real, fake = extendRevoked(reply, err); real != "" || fake != "" {
 		return real, fake, what
 	}

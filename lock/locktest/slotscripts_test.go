@@ -78,8 +78,8 @@ func (p *pair) extendSlot(req driver.ExtendRequest) (real, fake, what string) {
 		refill = 1
 	}
 	reply := p.eval("extend", []string{of.Key + ":slots", p.keys.lock, p.keys.fence, p.keys.tombstone(req.Token),
-		"marker"}, of.Slot, of.Slots, of.Keep.Milliseconds(), req.Token, req.TTL.Milliseconds(), refill, req.Fence, req.Holder, 0,
-		"", "")
+		"marker"}, of.Slot, of.Slots, of.Keep.Milliseconds(), req.Token, req.TTL.Milliseconds(), refill, req.Fence, req.Fence,
+		req.Holder, 0, "", "")
 	if fields, refused := reply.([]any); refused {
 		reply = fields[0]
 	}

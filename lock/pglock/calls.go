@@ -74,7 +74,7 @@ func (n *node) acquire(req *driver.AcquireRequest) (sql string, args []any) {
 
 // extend returns the call of an extend.
 func (n *node) extend(req *driver.ExtendRequest) (sql string, args []any) {
-	args = []any{req.Key, req.Token, millis(req.TTL), req.Refill, int64(req.Fence), req.Holder}
+	args = []any{req.Key, req.Token, millis(req.TTL), req.Refill, int64(max(req.Fence, req.Last)), req.Holder}
 	if req.Mode == driver.Read {
 		return n.calls.extendReader, args
 	}

@@ -200,7 +200,7 @@ func (s *Instant) extend(req driver.ExtendRequest, votes bool) driver.ExtendRepl
 	if _, dead := s.tombs[tombOf(req.Key, req.Token)]; dead || !req.Refill || !votes {
 		return driver.ExtendGone
 	}
-	s.Counters[req.Key] = max(s.Counters[req.Key], req.Fence)
+	s.Counters[req.Key] = max(s.Counters[req.Key], req.Fence, req.Last)
 	s.Locks[req.Key] = Lock{Token: req.Token, Counter: req.Fence, Holder: req.Holder, Expires: s.after(req.TTL)}
 	return driver.ExtendRefilled
 }

@@ -194,7 +194,7 @@ func (s *Instant) extendReader(req driver.ExtendRequest, votes bool) driver.Exte
 	if dead || reserved || !req.Refill || !votes || s.hasBar(key) {
 		return driver.ExtendGone
 	}
-	s.Counters[key] = max(s.Counters[key], req.Fence)
+	s.Counters[key] = max(s.Counters[key], req.Fence, req.Last)
 	s.addReader(key, Lock{Token: req.Token, Counter: req.Fence, Holder: req.Holder, Expires: s.after(req.TTL)})
 	return driver.ExtendRefilled
 }

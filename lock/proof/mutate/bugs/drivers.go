@@ -2,7 +2,7 @@ package bugs
 
 const etcd = "./lock/etcdlock"
 
-// placeMutants are bugs that cost a lock, or a place in a queue, although every server does what it should.
+// placeMutants are bugs that cost a lock, a place in a queue or the truth, although every server does what it should.
 func placeMutants() []Mutant {
 	return []Mutant{
 		{
@@ -20,6 +20,12 @@ func placeMutants() []Mutant {
 			Old:    "if q := all.byKey[key]; q != nil && q.nameDue {\n",
 			New:    "if q := all.byKey[key]; q != nil {\n",
 			Killer: by("./lock/engine/internal/queue", "TestANameForASlotHeldHere"),
+		},
+		{
+			Bug:  "a key that is put back has the last fence of the run instead of the lease's",
+			Why:  "an observer is told of a term that has not begun",
+			File: "lock/engine/internal/lease/renew.go", Old: "Fence: l.fence, Last: l.last,", New: "Fence: l.last, Last: l.last,",
+			Killer: by("./lock/engine", "TestExtendsAskForARefill"),
 		},
 	}
 }

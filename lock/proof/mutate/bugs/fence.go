@@ -89,7 +89,7 @@ func fenceMutants() []Mutant {
 			Bug:  "a refill leaves the counter where it was",
 			Why:  "a node that forgot and has the lease back votes for a lower fence when it is released",
 			File: "lock/redlock/internal/scripts/extend.lua",
-			Old:  "if tonumber(redis.call('GET', KEYS[2]) or '0') < tonumber(ARGV[4]) then", New: "if false then",
+			Old:  "if tonumber(redis.call('GET', KEYS[2]) or '0') < tonumber(ARGV[5]) then", New: "if false then",
 			Killer: by(scripting, "TestScriptsRefill"),
 		},
 	}

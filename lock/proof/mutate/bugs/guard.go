@@ -67,14 +67,14 @@ func guardMutants() []Mutant {
 		{
 			Bug:  "extend ignores the fingerprint",
 			Why:  "a lease of the old set is renewed for ever, while the new one lets another in",
-			File: "lock/redlock/internal/scripts/extend.lua", Old: "if fingerprint and fingerprint ~= ARGV[7] then",
-			New:    "if fingerprint and fingerprint ~= ARGV[7] and not value then",
+			File: "lock/redlock/internal/scripts/extend.lua", Old: "if fingerprint and fingerprint ~= ARGV[8] then",
+			New:    "if fingerprint and fingerprint ~= ARGV[8] and not value then",
 			Killer: by(scripting, "TestScriptsVoteForTheirMarker"),
 		},
 		{
 			Bug: "refill ignores the fingerprint", Why: "a lease of the old set comes back on nodes of the new one",
-			File: "lock/redlock/internal/scripts/extend.lua", Old: "if fingerprint and fingerprint ~= ARGV[7] then",
-			New:    "if fingerprint and fingerprint ~= ARGV[7] and value then",
+			File: "lock/redlock/internal/scripts/extend.lua", Old: "if fingerprint and fingerprint ~= ARGV[8] then",
+			New:    "if fingerprint and fingerprint ~= ARGV[8] and value then",
 			Killer: by(scripting, "TestScriptsVoteForTheirMarker"),
 		},
 		{

@@ -151,8 +151,8 @@ func roundMutants() []Mutant {
 		{
 			Bug: "a refill stands behind its own fence only", Why: "the rest of the run is granted again",
 			File:   "lock/engine/internal/lease/renew.go",
-			Old:    "Fence: l.last",
-			New:    "Fence: l.fence",
+			Old:    "Last: l.last",
+			New:    "Last: l.fence",
 			Killer: by(engine, "TestExtendsAskForARefill"),
 		},
 		{

@@ -147,7 +147,7 @@ func queueScriptMutants() []Mutant {
 		{
 			Bug: "an extend writes the holder of before", Why: "pages name who handed the lock over",
 			File:   "lock/redlock/internal/scripts/extend.lua",
-			Old:    "string.match(value, '^%x+:%d+|') .. ARGV[5], 'PX', ARGV[2])",
+			Old:    "string.match(value, '^%x+:%d+|') .. ARGV[6], 'PX', ARGV[2])",
 			New:    "value, 'PX', ARGV[2])",
 			Killer: by(scripting, "TestScriptsExtend"),
 		},

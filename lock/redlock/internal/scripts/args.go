@@ -110,8 +110,8 @@ func (s *Set) ExtendArgs(req *driver.ExtendRequest, at Place) []any {
 	k := s.keys.of(req.Key)
 	args := append(make([]any, 0, 16), "evalsha", s.Extend.Hash)
 	args = at.appendKeys(args, k.args.lock, k.args.fence, k.tombstone(req.Token))
-	args = append(args, req.Token, millis(req.TTL), flag(req.Refill), formatUint(req.Fence), req.Holder,
-		flag(req.Rename))
+	args = append(args, req.Token, millis(req.TTL), flag(req.Refill), formatUint(req.Fence),
+		formatUint(max(req.Fence, req.Last)), req.Holder, flag(req.Rename))
 	if of := req.Semaphore; at.comparesSlots(of) {
 		return withSlots(args, s.slots.extend, of, of.Slot, of.Slots, millis(of.Keep))
 	}

@@ -2,24 +2,25 @@
 -- put back, which the reply distinguishes: a refill is no vote.
 -- KEYS  1 lock  2 fence counter  3 tombstone of this token
 --       4 marker of the server; not in a Redis Cluster, where it has another slot
--- ARGV  1 token  2 ttl ms  3 '1' refill  4 fence  5 holder  6 '1' write the holder anew
---       7 fingerprint of the caller's configuration, or '' if any will do
---       8 the marker that lets the server vote, or '' if it votes anyway
+-- ARGV  1 token  2 ttl ms  3 '1' refill  4 fence  5 last of its run, which the counter is raised to
+--       6 holder  7 '1' write the holder anew
+--       8 fingerprint of the caller's configuration, or '' if any will do
+--       9 the marker that lets the server vote, or '' if it votes anyway
 -- reply 1 extended | 2 refilled | 0 not there | -1 somebody else's
 --       {5, marker} the server votes for another configuration | {7, record} the lease is revoked
 
 local token, value, mark = ARGV[1]
-local votes = ARGV[8] == ''
-if ARGV[7] == '' then
+local votes = ARGV[9] == ''
+if ARGV[8] == '' then
   local seen = redis.call('MGET', KEYS[1], KEYS[3])
   value, mark = seen[1], seen[2]
 else
   local seen = redis.call('MGET', KEYS[1], KEYS[3], KEYS[4])
   value, mark = seen[1], seen[2]
-  votes = votes or seen[3] == ARGV[8]
+  votes = votes or seen[3] == ARGV[9]
   if seen[3] then
     local fingerprint = string.match(seen[3], '^%a+|([^|]*)|')
-    if fingerprint and fingerprint ~= ARGV[7] then
+    if fingerprint and fingerprint ~= ARGV[8] then
       return {5, seen[3]}
     end
   end
@@ -30,10 +31,10 @@ if mark and mark ~= '' then
 end
 if value then
   if string.sub(value, 1, #token + 1) == token .. ':' then
-    if ARGV[6] ~= '1' then
+    if ARGV[7] ~= '1' then
       return redis.call('PEXPIRE', KEYS[1], ARGV[2])
     end
-    redis.call('SET', KEYS[1], string.match(value, '^%x+:%d+|') .. ARGV[5], 'PX', ARGV[2])
+    redis.call('SET', KEYS[1], string.match(value, '^%x+:%d+|') .. ARGV[6], 'PX', ARGV[2])
     return 1
   end
 elseif redis.call('EXISTS', KEYS[1]) == 0 then
@@ -43,10 +44,10 @@ elseif redis.call('EXISTS', KEYS[1]) == 0 then
     redis.call('DEL', KEYS[1])
     return 0
   end
-  if tonumber(redis.call('GET', KEYS[2]) or '0') < tonumber(ARGV[4]) then
-    redis.call('SET', KEYS[2], ARGV[4])
+  if tonumber(redis.call('GET', KEYS[2]) or '0') < tonumber(ARGV[5]) then
+    redis.call('SET', KEYS[2], ARGV[5])
   end
-  redis.call('SET', KEYS[1], token .. ':' .. ARGV[4] .. '|' .. ARGV[5], 'PX', ARGV[2])
+  redis.call('SET', KEYS[1], token .. ':' .. ARGV[4] .. '|' .. ARGV[6], 'PX', ARGV[2])
   return 2
 end
 -- A write, so that a replica says READONLY instead of a stale 'not yours'.

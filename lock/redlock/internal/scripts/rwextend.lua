@@ -2,18 +2,19 @@
 -- A reader that was lost may be put back, which is no vote.
 -- KEYS  1 lock  2 fence counter  3 tombstone of this token  4 next (reservation)  5 bars
 --       6 marker of the server; not in a Redis Cluster, where it has another slot
--- ARGV  1 token  2 ttl ms  3 '1' refill  4 fence  5 holder
---       6 fingerprint of the caller's configuration, or '' if any will do
---       7 the marker that lets the server vote, or '' if it votes anyway
+-- ARGV  1 token  2 ttl ms  3 '1' refill  4 fence  5 last of its run, which the counter is raised to
+--       6 holder
+--       7 fingerprint of the caller's configuration, or '' if any will do
+--       8 the marker that lets the server vote, or '' if it votes anyway
 -- reply as extend.lua: 1 extended | 2 refilled | 0 not there | -1 somebody else's
 --       {5, marker} the server votes for another configuration
 
-local votes = ARGV[7] == ''
-if ARGV[6] ~= '' then
+local votes = ARGV[8] == ''
+if ARGV[7] ~= '' then
   local marker = redis.call('GET', KEYS[6])
-  votes = votes or marker == ARGV[7]
+  votes = votes or marker == ARGV[8]
   local fingerprint = marker and string.match(marker, '^%a+|([^|]*)|')
-  if fingerprint and fingerprint ~= ARGV[6] then
+  if fingerprint and fingerprint ~= ARGV[7] then
     return {5, marker}
   end
 end
@@ -28,10 +29,10 @@ elseif ARGV[3] ~= '1' or not votes or redis.call('EXISTS', KEYS[3], KEYS[4]) > 0
   result = 0 -- also while a writer waits for the place that the reader would take
 else
   result = 2
-  if tonumber(redis.call('GET', KEYS[2]) or '0') < tonumber(ARGV[4]) then
-    redis.call('SET', KEYS[2], ARGV[4])
+  if tonumber(redis.call('GET', KEYS[2]) or '0') < tonumber(ARGV[5]) then
+    redis.call('SET', KEYS[2], ARGV[5])
   end
-  grant = ARGV[4] .. '|' .. ARGV[5]
+  grant = ARGV[4] .. '|' .. ARGV[6]
 end
 if result > 0 then
   local expiry = now + ARGV[2]

@@ -126,7 +126,8 @@ func TestScriptsHeedTombstones(t *testing.T) {
 	wantBuried("a release of what is another's")
 }
 
-// TestScriptsRefill: the key is restored as it was, and the counter is at least the fence. Both happen only on request.
+// TestScriptsRefill: the key is restored with the fence of its lease, and the counter is at least the last fence of the run.
+// Both happen only on request.
 func TestScriptsRefill(t *testing.T) {
 	s := newScripted(t)
 	mine := token("a")
@@ -134,11 +135,11 @@ func TestScriptsRefill(t *testing.T) {
 		reply != driver.ExtendGone || s.get(s.keys.lock) != "" {
 		t.Errorf("an extend: %v, %v, the lock is %q", reply, err, s.get(s.keys.lock))
 	}
-	if reply, err := s.extend(driver.ExtendRequest{Token: mine, Fence: 7, Refill: true}, ""); err != nil ||
+	if reply, err := s.extend(driver.ExtendRequest{Token: mine, Fence: 7, Last: 9, Refill: true}, ""); err != nil ||
 		reply != driver.ExtendRefilled {
 		t.Errorf("a refill: %v, %v", reply, err)
 	}
-	if value, counter := s.get(s.keys.lock), s.get(s.keys.fence); value != mine+":7|host|2|" || counter != "7" {
+	if value, counter := s.get(s.keys.lock), s.get(s.keys.fence); value != mine+":7|host|2|" || counter != "9" {
 		t.Errorf("the lock is %q, the counter %q", value, counter)
 	}
 	if reply, err := s.extend(driver.ExtendRequest{Token: mine, Fence: 7, Refill: true}, ""); err != nil ||

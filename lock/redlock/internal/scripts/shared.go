@@ -107,7 +107,8 @@ func (s *Set) readExtendArgs(req *driver.ExtendRequest, at Place) []any {
 	k := s.keys.of(req.Key)
 	args := append(make([]any, 0, 18), "evalsha", s.sharing.extend.Hash)
 	args = at.appendKeys(args, k.args.lock, k.args.fence, k.tombstone(req.Token), k.args.next, BarsKey(k.lock))
-	return append(args, req.Token, millis(req.TTL), flag(req.Refill), formatUint(req.Fence), req.Holder)
+	return append(args, req.Token, millis(req.TTL), flag(req.Refill), formatUint(req.Fence),
+		formatUint(max(req.Fence, req.Last)), req.Holder)
 }
 
 // sharedReleaseArgs are the arguments of rwrelease.lua.

@@ -47,10 +47,10 @@ func compareFences(c *compare.Code, seed uint64) {
 				c.Release(driver.ReleaseRequest{Key: "k", Token: fmt.Sprint(node.holder - 1)})
 				node.holder, node.grant = 0, 0
 			} else if node.counter < 200 {
-				fence := uint64(node.counter) + 1
+				fence, last := node.counter+1, node.counter+1+uint8(r.IntN(3))
 				c.Extend(c.Node, driver.ExtendRequest{Key: "k", Token: token, TTL: time.Hour, Refill: true,
-					Fence: fence})
-				node.refill(a, node.counter+1)
+					Fence: uint64(fence), Last: uint64(last)})
+				node.refill(a, fence, last)
 			}
 		}
 		counter, held := c.Server.Counter("k"), c.Held()

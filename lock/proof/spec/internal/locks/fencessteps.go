@@ -178,15 +178,16 @@ func (m *Fences) holderSteps(s fencesState, a int, each func(explore.Step, fence
 		if n.holder == 0 && int(s.filled) < m.Refills {
 			to := s
 			to.filled++
-			to.nodes[j].refill(a, at.end)
+			to.nodes[j].refill(a, at.handed, at.end)
 			each(explore.Step{Text: "{n} takes the key of {c} back", Client: a, Node: j}, to)
 		}
 	}
 }
 
-// refill is extend.lua where the key was lost: it comes back with the last fence.
-func (n *fenceNode) refill(a int, last uint8) {
-	n.holder, n.grant, n.counter = uint8(a+1), last, max(n.counter, last)
+// refill is extend.lua where the key was lost: it comes back with the fence of the lease, and the counter with the last
+// of its run.
+func (n *fenceNode) refill(a int, fence, last uint8) {
+	n.holder, n.grant, n.counter = uint8(a+1), fence, max(n.counter, last)
 }
 
 // nodeSteps are the calls of attempt a that node j may carry out next.
