@@ -149,6 +149,7 @@ func (h *history) checkHeldError(id string, err error) {
 
 // checkLiveness: after all faults have ended, every client soon gets every lock (I8).
 func (h *history) checkLiveness() {
+	h.copiesExpire()
 	var all sync.WaitGroup
 	for _, i := range h.alive() { // a process of an old configuration has to be stopped
 		all.Go(func() {
@@ -162,6 +163,17 @@ func (h *history) checkLiveness() {
 		})
 	}
 	all.Wait()
+}
+
+// copiesExpire waits for the locks that a replica copied from a server whose clock was ahead.
+func (h *history) copiesExpire() {
+	for _, s := range h.servers {
+		for _, held := range s.Locks() {
+			if held.Left > 2*simMaxTTL {
+				time.Sleep(held.Left)
+			}
+		}
+	}
 }
 
 // checkQuiescence: nothing is left behind (I6, I7).

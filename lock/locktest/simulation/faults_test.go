@@ -161,7 +161,7 @@ func (n *recorder) Acquire(ctx context.Context, req driver.AcquireRequest) (driv
 		if log.token != "" {
 			log.earlier = append(log.earlier, log.token)
 		}
-		log.token, log.refusals = req.Token, nil
+		log.token, log.since, log.refusals = req.Token, holder.Since, nil
 	}
 	undone := true
 	for _, token := range log.earlier {

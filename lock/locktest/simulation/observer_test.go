@@ -102,7 +102,8 @@ func (h *history) checkSightings() {
 		}
 	}
 	for _, s := range h.sightings {
-		if grant := leases[s.seen.Leader.Traceparent]; grant != nil { // else it was an attempt that failed
+		grant, latest := leases[s.seen.Leader.Traceparent], h.acquireLog(s.seen.Leader.Traceparent).since
+		if grant != nil && !s.seen.Leader.Since.Before(latest) { // else it was an attempt that failed
 			h.checkSighting(s, grant)
 		}
 	}

@@ -45,6 +45,7 @@ type acquireLog struct {
 	token    string    // of its latest attempt
 	refusals []refusal // of that attempt
 	earlier  []string  // tokens of earlier attempts
+	since    time.Time // when its latest attempt began, by the client's clock
 }
 
 type refusal struct {
