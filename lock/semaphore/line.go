@@ -10,7 +10,7 @@ import (
 type waiter struct {
 	front   chan struct{} // closed when the call is the first of those that wait
 	offers  chan int      // a slot that was released here
-	offered bool          // it has one, or tries it
+	offered bool          // it has one, tries it, or gets no more
 	over    bool          // it has a permit, or has given up
 }
 
@@ -68,11 +68,12 @@ func (s *Semaphore) offer(slot int) {
 	}
 }
 
-// offerAgain is for a slot that was offered to w and that w did not get. useless says that nobody else would.
+// offerAgain is for a slot that was offered to w and that w did not get. useless says that nobody else would. Else w cannot
+// ask, for its time is up or the Locker is closed: it gets no more offers, for it would go through them without a pause.
 func (s *Semaphore) offerAgain(w *waiter, slot int, useless bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	w.offered = false
+	w.offered = !useless
 	if !useless {
 		s.offer(slot)
 	}

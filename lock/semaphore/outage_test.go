@@ -11,11 +11,12 @@ import (
 	"github.com/lockscope/lockscope/lock/semaphore"
 )
 
-// outage is a stub whose nodes can refuse connections: they answer at once.
+// outage is a stub whose looks can fail at once.
 type outage struct {
 	*stub
+	fails func(resource string) error
 	down  atomic.Bool
-	asked atomic.Int64 // while they are down
+	asked atomic.Int64 // while they fail
 }
 
 // tooOften is more than all looks of a few seconds.
@@ -28,14 +29,23 @@ func (o *outage) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 	if o.asked.Add(1) >= tooOften {
 		o.down.Store(false) // else time would stop in the bubble
 	}
-	return nil, &lock.QuorumError{Resource: resource, Nodes: 3, Quorum: 2}
+	return nil, o.fails(resource)
 }
 
-// TestOfferWithoutAQuorum: a call to which a slot is offered while the nodes refuse connections looks again later, not
-// at once.
-func TestOfferWithoutAQuorum(t *testing.T) {
+// TestOfferThatFails: a call to which a slot is offered while the nodes refuse connections, or when it has no time left to
+// ask them, looks again later, not at once.
+func TestOfferThatFails(t *testing.T) {
+	for name, fails := range map[string]func(string) error{
+		"no quorum": func(name string) error { return &lock.QuorumError{Resource: name, Nodes: 3, Quorum: 2} },
+		"no time":   func(name string) error { return &lock.WaitError{Resource: name, Err: lock.ErrMaxWait} },
+	} {
+		t.Run(name, func(t *testing.T) { testOfferThatFails(t, fails) })
+	}
+}
+
+func testOfferThatFails(t *testing.T, fails func(string) error) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &outage{stub: newStub()}
+		l := &outage{stub: newStub(), fails: fails}
 		s := newSemaphore(t, l, 2)
 		held := []*semaphore.Permit{<-waiting(t, s), <-waiting(t, s)}
 		must(t, held[1].Release(t.Context()))        // the call waits for this slot, the one released last
