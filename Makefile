@@ -23,8 +23,11 @@ WORK     := $(if $(filter $(CURDIR),$(RELEASED)),release.work,$(if $(filter $(CU
 export GOWORK := $(if $(WORK),$(ROOT)/$(RELEASE)/$(WORK),off)
 EACH = GOWORK= $(GO) list -m -f '{{.Dir}}' | xargs -P $(1) -I '{}' $(MAKE) -f '$(ROOT)/Makefile' -C '{}'
 
-# These do one thing after another, or take minutes to compile with the race detector: the SDK of Grafana, SQLite, client-go.
-RACE = $(if $(filter %/dashboards/gen %/examples/fencing %/examples/kubernetes %/clientgolock,$(CURDIR)),,-race)
+# Without the race detector: what does one thing after another, or takes minutes to compile with it (the SDK of Grafana, SQLite,
+# client-go). And in make test what shows the library at work, in processes of its own, where its own tests look for races.
+WITHOUT_RACE := dashboards/gen examples/fencing examples/kubernetes lock/adapters/clientgolock
+RACE_AT_NIGHT := examples exporter/internal/page/browser $(RELEASE)
+RACE = $(if $(filter $(addprefix $(ROOT)/,$(WITHOUT_RACE) $(if $(NIGHT),,$(RACE_AT_NIGHT))),$(CURDIR)),,-race)
 
 # What is compiled without the race detector is compiled as the images have it, and so once.
 PLAIN = CGO_ENABLED=0
@@ -55,8 +58,10 @@ help: ## Show this list.
 	@grep -E '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{ printf "make %-16s %s\n", $$1, $$2 }'
 
 # What takes long to compile or to run, and seldom finds what the rest does not: make proof runs it, every night and before a release.
+# The tests are of modules in RACE_AT_NIGHT, which make proof runs whole.
 PROVED          := dashboards/gen dashboards/proof examples/fencing examples/kubernetes lock/adapters/clientgolock lock/proof
 PROVED_PACKAGES := examples/compose
+PROVED_TESTS    := TestDemoEmbedded TestDemoOnOtherSystems TestDemoInterruptedOnOtherSystems TestUser
 MODULES          = GOWORK= $(GO) list -m -f '{{.Dir}}' | sed 's,^$(ROOT)/,,; s,^$(ROOT)$$,.,'
 
 empty :=
@@ -69,7 +74,7 @@ test: deps format ## Install what is missing if possible, and run the tests that
 	$(GO) vet -race $(addsuffix /...,$(RELEASED))
 	$(PLAIN) $(GO) build -o /dev/null ./exporter/cmd/lockscope ./examples/demo ./examples/service
 	@# Three modules at a time: most tests wait for servers, and the library takes as long as half of the others.
-	+@{ $(MODULES) | grep -vxE '$(call either,$(PROVED))' | sed 's,.*,-C "$(ROOT)/&" test-module,'; echo '-C "$(ROOT)" test-reconnects'; } | \
+	+@{ $(MODULES) | grep -vxE '$(call either,$(PROVED))' | sed 's,.*,-C "$(ROOT)/&" test-module,'; echo '-C "$(ROOT)" test-plain'; } | \
 		xargs -P 3 -L 1 $(MAKE) -f '$(ROOT)/Makefile'
 	@# What is measured, alone: the race detector hides what is allocated.
 	$(PLAIN) $(GO) test -count=1 -run 'Costs?$$' ./instrument ./exporter ./exporter/live
@@ -77,7 +82,7 @@ test: deps format ## Install what is missing if possible, and run the tests that
 .PHONY: test-module
 test-module: # Two packages at a time, so that one works, or is compiled, while another waits: the tests stand a machine that is busy.
 	@$(STRICT) packages=$$($(GO) list ./... | grep -vE '/($(call either,$(PROVED_PACKAGES)))(/|$$)'); \
-	set -x; $(TESTS) $$packages
+	set -x; $(TESTS) -skip '^($(call either,$(PROVED_TESTS)))$$' $$packages
 
 TESTS = $(if $(RACE),,$(PLAIN)) $(GO) test $(RACE) -vet=off -p 2 -parallel 8 -timeout 15m
 
@@ -112,29 +117,31 @@ proof: deps format ## What make test leaves to the night: linters, all simulatio
 	if [ -n "$$failed" ]; then echo "failed:$$failed"; exit 1; fi
 
 .PHONY: test-proved
+test-proved: export NIGHT := 1
 test-proved:
-	+@printf -- '-C "$(ROOT)/%s" test-proved-module\n' examples $(PROVED) | xargs -P 2 -L 1 $(MAKE) -f '$(ROOT)/Makefile'
+	+@printf -- '-C "$(ROOT)/%s" test-proved-module\n' $(RACE_AT_NIGHT) $(PROVED) | xargs -P 2 -L 1 $(MAKE) -f '$(ROOT)/Makefile'
 
 .PHONY: test-proved-module
-test-proved-module: # All packages of a module that is proved as a whole, and those named of the others.
-	@$(STRICT) packages=$$($(GO) list ./...); \
-	case '$(CURDIR)' in '$(ROOT)/examples') packages=$$(grep -E '/($(call either,$(PROVED_PACKAGES)))(/|$$)' <<<"$$packages");; esac; \
-	set -x; $(TESTS) $(if $(filter %/dashboards/proof,$(CURDIR)),-skip '^TestAlerts$$') $$packages
+test-proved-module:
+	$(TESTS) $(if $(filter %/dashboards/proof,$(CURDIR)),-skip '^TestAlerts$$') ./...
 
 # Its minutes last two seconds: it runs alone.
 .PHONY: test-alerts
 test-alerts:
 	cd dashboards/proof && GOWORK=off $(GO) test -race -vet=off -timeout 15m -run '^TestAlerts$$' .
 
-# The race detector makes the simulation seven times slower: it runs few histories in test-module, and all of them here; those with a
-# planted defect only here.
+# The race detector makes the simulation seven times slower: it runs few histories in test-module, more of plain locks in test-plain,
+# and all of them here; those with a planted defect only here.
 .PHONY: test-simulation
 test-simulation:
 	@$(STRICT) GOGC=400 $(PLAIN) $(GO) test -count=1 -timeout 60m -v ./lock/locktest/simulation | grep -E ' histories |^(---|ok|FAIL|PASS)|seed [0-9]+:|^ +(at [0-9]|replay)'
 
-# A race of go-zookeeper's own, when it reconnects, would end these with the race detector.
-.PHONY: test-reconnects
-test-reconnects:
+# A race of go-zookeeper's own, when it reconnects, would end some tests of zklock with the race detector. It hides what is allocated,
+# and would take most of the time of the others.
+.PHONY: test-plain
+test-plain:
+	$(PLAIN) $(GO) test -count=1 -run '^TestMemory$$' ./exporter/live/internal/sessions
+	$(PLAIN) $(GO) test -count=1 -run '^TestSimulation$$' ./lock/locktest/simulation -args -histories=1000
 	$(PLAIN) $(GO) test -count=1 -run 'TestASessionExpires|TestAHungServer|TestServersOfAnEnsembleDie|TestTheAnswerToACreateIsLost|TestTheAnswersToARenewalAndAReleaseAreLost' ./lock/zklock
 
 .PHONY: vet

@@ -37,7 +37,7 @@ func newRevokes(seed uint64) *plan {
 // was told (V1).
 func TestSimulationRevokes(t *testing.T) {
 	var revoked atomic.Int64
-	count, _ := simulate(t, simHistories/4, simRaceHistories/10, func(seed uint64) (*plan, plant) {
+	count, _ := simulate(t, simHistories/4, simRaceHistories/3, func(seed uint64) (*plan, plant) {
 		return newRevokes(seed), plant{revoked: func() { revoked.Add(1) }}
 	})
 	t.Logf("%d leases were revoked", revoked.Load())

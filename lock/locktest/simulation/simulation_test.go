@@ -17,7 +17,7 @@ import (
 // simHistories is the number of histories of a search, simRaceHistories with the race detector.
 const (
 	simHistories     = 10000
-	simRaceHistories = 300
+	simRaceHistories = 100
 )
 
 var (

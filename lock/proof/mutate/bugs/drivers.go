@@ -23,7 +23,7 @@ func placeMutants() []Mutant {
 		},
 		{
 			Bug:  "a key that is put back has the last fence of the run instead of the lease's",
-			Why:  "an observer is told of a term that has not begun",
+			Why:  "an observer sees a term that has not begun",
 			File: "lock/engine/internal/lease/renew.go", Old: "Fence: l.fence, Last: l.last,", New: "Fence: l.last, Last: l.last,",
 			Killer: by("./lock/engine", "TestExtendsAskForARefill"),
 		},
