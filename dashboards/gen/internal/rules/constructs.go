@@ -52,7 +52,7 @@ func (m maker) twoTerms() rulefmt.Rule {
 func (m maker) semaphoreFull() rulefmt.Rule {
 	return m.alert(alert{
 		name: "DistributedLockSemaphoreFull", severity: warning, hold: m.config.Alerts.SemaphoreFull,
-		expr: `sum by ($JOB, resource) (distributed_lock_waiting) > 0
+		expr: `sum by ($JOB, resource) (distributed_lock_construct_waiting{kind="semaphore"}) > 0
 			and on ($CLUSTER resource) (
 				sum by ($CLUSTER resource) (distributed_lock_construct_held{kind="semaphore"})
 				>= max by ($CLUSTER resource) (distributed_lock_slots)

@@ -68,7 +68,7 @@ func semaphores(c config.Config) []draw.Panel {
 			About: "Slots of the semaphores that are used most, by job. Good: a slot is free, or nobody waits. All in use and " +
 				"callers wait: after five minutes an alert fires. Slots is empty for names folded into *.",
 			Queries: draw.Instants("sort_desc("+most(inUse)+")", most(slots),
-				most(`sum by (`+by+`) (distributed_lock_waiting{R})`)),
+				most(`sum by (`+by+`) (distributed_lock_construct_waiting{R,kind="semaphore"})`)),
 			Columns: []draw.Column{
 				{Title: "In use", Unit: "short", Steps: draw.Neutral(), Width: 90},
 				{Title: "Slots", Unit: "short", Steps: draw.Neutral(), Width: 90},
@@ -106,7 +106,7 @@ func readWrite(c config.Config) []draw.Panel {
 				"An oldest wait "+
 				"above %v s while readers hold: a writer starves, and an alert fires.", limit),
 			Queries: draw.Instants("sort_desc("+most(readers)+")", most(writers),
-				most(`sum by (`+by+`) (distributed_lock_waiting{R})`), most(oldest)),
+				most(`sum by (`+by+`) (distributed_lock_construct_waiting{R,kind=~"read|write"})`), most(oldest)),
 			Columns: []draw.Column{
 				{Title: "Readers", Unit: "short", Steps: draw.Neutral(), Width: 90},
 				{Title: "Writers", Unit: "short", Steps: draw.Neutral(), Width: 90},
