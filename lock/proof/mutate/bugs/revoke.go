@@ -21,7 +21,7 @@ func revokeMutants() []Mutant {
 			Bug: "a revoked lease is given back at once", Why: "its work has no time to stop before the next caller's begins",
 			File:   "lock/engine/internal/lease/renew.go",
 			Old:    "\t\tl.stop(round.revoked)\n",
-			New:    "\t\tl.lose()\n",
+			New:    "\t\tl.Lose()\n",
 			Killer: by(memory, "TestRevoke"),
 		},
 		{
