@@ -2,6 +2,7 @@ package pglock_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"testing"
 	"time"
@@ -19,7 +20,15 @@ import (
 	"github.com/lockscope/lockscope/lock/pglock/pgproc"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m, goleak.Cleanup(os.Exit)) }
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		if err := original.remove(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = max(code, 1)
+		}
+		os.Exit(code)
+	}))
+}
 
 func must(t testing.TB, err error) {
 	t.Helper()
@@ -33,14 +42,11 @@ func server(t testing.TB, options ...string) *pgproc.Server {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	s, err := pgproc.Start(ctx, options...)
+	first, err := original.get(ctx)
+	must(t, err)
+	s, err := first.Copy(ctx, options...)
 	must(t, err)
 	t.Cleanup(func() { must(t, s.Stop()) })
-	db := pool(t, s.URL("postgres"))
-	must(t, pglock.Migrate(ctx, db, pglock.DefaultSchema))
-	_, err = db.Exec(ctx, "CREATE ROLE service LOGIN")
-	must(t, err)
-	must(t, pglock.Grant(ctx, db, pglock.DefaultSchema, "service"))
 	return s
 }
 

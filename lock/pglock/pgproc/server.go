@@ -42,12 +42,23 @@ func Start(ctx context.Context, options ...string) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	return create(ctx, who, options, func(s *Server) error { return s.init(ctx) })
+}
+
+// create creates a server whose data fill puts into its directory.
+func create(ctx context.Context, who *syscall.Credential, options []string, fill func(*Server) error) (*Server, error) {
 	dir, err := os.MkdirTemp("", "pgproc-")
 	if err != nil {
 		return nil, err
 	}
 	s := &Server{dir: dir, who: who, options: options}
-	if err := s.init(ctx); err != nil {
+	if who != nil {
+		err = os.Chown(dir, int(who.Uid), int(who.Gid))
+	}
+	if err == nil {
+		err = fill(s)
+	}
+	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	for range portAttempts {
@@ -62,11 +73,6 @@ func Start(ctx context.Context, options ...string) (*Server, error) {
 }
 
 func (s *Server) init(ctx context.Context) error {
-	if s.who != nil {
-		if err := os.Chown(s.dir, int(s.who.Uid), int(s.who.Gid)); err != nil {
-			return err
-		}
-	}
 	bin, err := binary("initdb")
 	if err != nil {
 		return err
