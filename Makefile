@@ -82,7 +82,7 @@ test: deps format ## Install what is missing if possible, and run the tests that
 .PHONY: test-module
 test-module: # Two packages at a time, so that one works, or is compiled, while another waits: the tests stand a machine that is busy.
 	@$(STRICT) packages=$$($(GO) list ./... | grep -vE '/($(call either,$(PROVED_PACKAGES)))(/|$$)'); \
-	set -x; $(TESTS) -skip '^($(call either,$(PROVED_TESTS)))$$' $$packages
+	set -x; $(TESTS) -skip '^($(call either,$(PROVED_TESTS) $(PLAIN_TESTS)))$$' $$packages
 
 TESTS = $(if $(RACE),,$(PLAIN)) $(GO) test $(RACE) -vet=off -p 2 -parallel 8 -timeout 15m
 
@@ -138,8 +138,10 @@ test-simulation:
 
 # A race of go-zookeeper's own, when it reconnects, would end some tests of zklock with the race detector. It hides what is allocated,
 # and would take most of the time of the others.
+PLAIN_TESTS := TestRealNothingLeftAfterManyPairs TestLogOfAnOutage
 .PHONY: test-plain
 test-plain:
+	$(PLAIN) $(GO) test -count=1 -run '^($(call either,$(PLAIN_TESTS)))$$' ./lock/redlock ./instrument
 	$(PLAIN) $(GO) test -count=1 -run '^TestMemory$$' ./exporter/live/internal/sessions
 	$(PLAIN) $(GO) test -count=1 -run '^TestSimulation$$' ./lock/locktest/simulation -args -histories=1000
 	$(PLAIN) $(GO) test -count=1 -run 'TestASessionExpires|TestAHungServer|TestServersOfAnEnsembleDie|TestTheAnswerToACreateIsLost|TestTheAnswersToARenewalAndAReleaseAreLost' ./lock/zklock
