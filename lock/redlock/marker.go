@@ -54,7 +54,9 @@ func ReadMarker(value, incarnation string, db int) Marker {
 	}
 	read, ok := guard.ParseMarker(value)
 	m := Marker{State: MarkerLeftover, read: read}
-	if !ok || !read.IsOf(incarnation) || read.DB != strconv.Itoa(db) {
+	// A change is finished or undone by who began it, whatever became of the process meanwhile.
+	own := read.IsOf(incarnation) && read.DB == strconv.Itoa(db)
+	if !ok || !own && read.State != guard.Changing {
 		return m
 	}
 	m.Configuration, m.Identity, m.RunID = read.Fingerprint.String(), read.Identity, read.RunID

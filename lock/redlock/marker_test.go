@@ -19,7 +19,7 @@ func TestReadMarker(t *testing.T) {
 		"changing|" + f + "|me|0|n|1|0|0|f0":    MarkerChanging,
 		"voting|" + f + "|other|0":              MarkerLeftover,
 		"voting|" + f + "|me|1":                 MarkerLeftover,
-		"changing|" + f + "|other|0|n|1|0|0|f0": MarkerLeftover,
+		"changing|" + f + "|other|0|n|1|0|0|f0": MarkerChanging,
 		"voting":                                MarkerLeftover,
 		"voting|" + f + "|me":                   MarkerLeftover,
 		"voting|" + f + "|me|0|more":            MarkerLeftover,

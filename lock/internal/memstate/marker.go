@@ -39,10 +39,10 @@ func (s *Instant) AskQuarantine(a Asked) (code int, marker string, leftMS int64)
 	if known && fields[1] != a.Fingerprint {
 		return -1, s.Marker, 0
 	}
-	known = known && fields[2] == a.RunID && fields[3] == a.DB
 	if known && fields[0] == "changing" {
 		return 2, s.Marker, 0
 	}
+	known = known && fields[2] == a.RunID && fields[3] == a.DB
 	write := func(identity string, length, node, caller int64) {
 		s.Marker = fmt.Sprintf("quarantine%s|%s|%d|%d|%d", whose, identity, length, node, caller)
 	}

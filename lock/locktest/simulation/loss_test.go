@@ -19,12 +19,21 @@ func TestSimulationStateLostWithoutARestart(t *testing.T) {
 // mustHold runs histories and requires that none violates an invariant.
 func mustHold(t *testing.T, count int, s scope) {
 	t.Helper()
-	if raceEnabled {
+	switch {
+	case *historiesFlag > 0:
+		count = *historiesFlag
+	case raceEnabled:
 		count /= 10
 	}
-	found, leases, _ := search(t, 1, count, 1, func(seed uint64) (*plan, plant) { return newPlan(seed, s), plant{} })
+	make := func(seed uint64) (*plan, plant) { return newPlan(seed, s), plant{} }
+	if *seedFlag != 0 && *historiesFlag == 0 {
+		replay(t, *seedFlag, make)
+		return
+	}
+	found, leases, _ := search(t, max(*seedFlag, 1), count, 1, make)
 	for _, out := range found {
-		t.Errorf("seed %d:\n%s", out.seed, strings.Join(out.violations, "\n"))
+		t.Errorf("seed %d:\n%s\nreplay: go test ./lock/locktest/simulation -run '^%s$' -v -args -seed=%d",
+			out.seed, strings.Join(out.violations, "\n"), t.Name(), out.seed)
 	}
 	t.Logf("%d leases", leases)
 }

@@ -27,5 +27,11 @@ func placeMutants() []Mutant {
 			File: "lock/engine/internal/lease/renew.go", Old: "Fence: l.fence, Last: l.last,", New: "Fence: l.last, Last: l.last,",
 			Killer: by("./lock/engine", "TestExtendsAskForARefill"),
 		},
+		{
+			Bug: "a restart ends an unfinished change", Why: "the node votes for the new set while the old one has a majority",
+			File: "lock/redlock/internal/scripts/quarantine.lua", Old: "if state == 'changing' then",
+			New:    "if state == 'changing' and run_id == ARGV[2] then",
+			Killer: by(redlock, "TestRealRestartInAnUnfinishedChange"),
+		},
 	}
 }

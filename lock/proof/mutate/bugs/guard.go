@@ -174,7 +174,7 @@ func quarantineMutants() []Mutant {
 		},
 		{
 			Bug: "an unfinished change ends by itself", Why: "the old set may have a quorum yet",
-			File: "lock/redlock/internal/scripts/quarantine.lua", Old: "if known and state == 'changing' then",
+			File: "lock/redlock/internal/scripts/quarantine.lua", Old: "if state == 'changing' then",
 			New:    "if false then",
 			Killer: by(scripting, "TestScriptsQuarantineEndsByBothClocks"),
 		},

@@ -22,10 +22,11 @@ local known = state == 'voting' or state == 'quarantine' or state == 'changing'
 if known and fingerprint ~= ARGV[1] then
   return {-1, marker}
 end
-known = known and run_id == ARGV[2] and db == ARGV[3]
-if known and state == 'changing' then
+-- Also where it is of before a restart: the nodes of the former configuration may still be a quorum.
+if state == 'changing' then
   return {2, marker}
 end
+known = known and run_id == ARGV[2] and db == ARGV[3]
 
 local t = redis.call('TIME')
 local now, caller = t[1] * 1000 + math.floor(t[2] / 1000), tonumber(ARGV[4])

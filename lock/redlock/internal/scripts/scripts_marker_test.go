@@ -146,9 +146,11 @@ func TestScriptsQuarantineEndsByBothClocks(t *testing.T) {
 	if answer := s.ask(late); answer.Code != guard.AnswerOther || answer.Marker != "voting|theirs|run2|0" {
 		t.Errorf("of another configuration, also of before a restart: %+v", answer)
 	}
-	s.set(guard.MarkerKey, "changing|ours|run1|0|q.1|30|0|0|theirs")
-	if answer := s.ask(late); answer.Code != guard.AnswerChanging {
-		t.Errorf("in an unfinished change: %+v", answer)
+	for _, process := range []string{"run1", "before the restart"} {
+		s.set(guard.MarkerKey, "changing|ours|"+process+"|0|q.1|30|0|0|theirs")
+		if answer := s.ask(late); answer.Code != guard.AnswerChanging {
+			t.Errorf("in an unfinished change, %s: %+v", process, answer)
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ type Members struct {
 	OldTTL, NewTTL int  // ticks: the longest TTL of each, which its client asks for
 	Renewed        bool // client 1 renews its lease, again and again
 	Wipes          int  // nodes that lose all their keys
+	Restarts       int  // nodes that restart with all of them
 
 	Rules MembersRules
 }
@@ -23,6 +24,7 @@ type MembersRules struct {
 	NewLengthOnly    bool // they are silent for as long as the new longest TTL, though the old one is longer
 	ExtendsUnchecked bool // extend and refill do not say for which configuration they are
 	TTLNotNamed      bool // the longest TTL is no part of the configuration
+	RestartEndsMark  bool // a node that restarts while it is marked begins its quarantine for the new set
 }
 
 const memberNodes = 5
@@ -48,6 +50,7 @@ const (
 type memberNode struct {
 	set      configuration
 	standing standing
+	former   bool  // its marker names the process of before a restart
 	left     uint8 // ticks of its quarantine
 	holder   uint8 // 1 + client
 	ttl      uint8
@@ -60,6 +63,7 @@ type membersState struct {
 	round   uint8 // client 1's, of renewal: 1 + ticks since it began
 	begun   bool  // an act of change
 	wiped   uint8
+	started uint8 // again
 	nodes   [memberNodes]memberNode
 }
 

@@ -18,6 +18,8 @@ func MembersCases() explore.Cases {
 			explore.NewCase("three nodes to five", &Members{Old: 3, New: 5, OldTTL: 2, NewTTL: 2}),
 			explore.NewCase("a lease renewed throughout", &Members{Old: 3, New: 4, OldTTL: 2, NewTTL: 2, Renewed: true}),
 			explore.NewCase("another longest TTL, a node wiped", &Members{Old: 3, New: 3, OldTTL: 3, NewTTL: 2, Wipes: 1}),
+			explore.NewCase("five nodes to three, restarts",
+				&Members{Old: 5, New: 3, OldTTL: 2, NewTTL: 2, Restarts: 2}),
 		},
 		Broken: brokenMembers(),
 	}
@@ -49,8 +51,16 @@ func brokenMembers() []explore.Case {
 			slices.Concat(leaseOnAB, marked("C", "A", "D", "E"), begun, renewed)...),
 		// 21: who has the shorter longest TTL ends a quarantine too early.
 		explore.NewCase("TTLNotNamed", &Members{Old: 3, New: 3, OldTTL: 3, NewTTL: 2, Wipes: 1, Rules: R{TTLNotNamed: true}}),
+		// 87: two of five nodes are marked for a set of three when the change stops, and restart.
+		explore.NewCase("RestartEndsMark", &Members{Old: 5, New: 3, OldTTL: 2, NewTTL: 2, Restarts: 2,
+			Rules: R{RestartEndsMark: true}},
+			slices.Concat(marked("A", "B"), restarted)...),
 	}
 }
+
+// restarted are the two that are asked for votes again, by a client that has the new set.
+var restarted = []string{"node A restarts with all its keys", "node B restarts with all its keys",
+	"node A begins its quarantine, asked by client 2", "node B begins its quarantine, asked by client 2"}
 
 // marked is the first round of a change, on these nodes.
 func marked(nodes ...string) (steps []string) {

@@ -22,6 +22,13 @@ func (m *Members) Steps(s membersState, each func(explore.Step, membersState)) {
 			each(explore.Step{Text: "{n} loses all its keys", Node: j}, to)
 		}
 	}
+	if int(s.started) < m.Restarts {
+		for j := range max(m.Old, m.New) {
+			to := s
+			to.started, to.nodes[j].former = to.started+1, true
+			each(explore.Step{Text: "{n} restarts with all its keys", Node: j}, to)
+		}
+	}
 	each(explore.Step{Text: "a tick passes"}, m.tick(s))
 }
 
@@ -110,21 +117,21 @@ func (m *Members) extend(n *memberNode) bool {
 		n.ttl = m.ttl(0)
 		return true
 	case 0:
-		if n.standing == votes && n.set != noSet {
+		if n.standing == votes && n.set != noSet && !n.former {
 			n.holder, n.ttl = 1, m.ttl(0)
 		}
 	}
 	return false
 }
 
-// ask is a client's acquire: where the node has no marker, its quarantine begins, for the
+// ask is a client's acquire: where the node has no marker of its process, its quarantine begins, for the
 // configuration of who asks.
 func (m *Members) ask(s membersState, c, j int, each func(explore.Step, membersState)) {
 	n := &s.nodes[j]
 	do := func(text string) { each(explore.Step{Text: text, Client: c, Node: j}, s) }
 	switch {
-	case n.set == noSet:
-		n.set, n.standing, n.left = configuration(c), silent, m.ttl(c)
+	case n.set == noSet, m.knows(n, c) && n.former && (n.standing != changing || m.Rules.RestartEndsMark):
+		n.set, n.standing, n.former, n.left = configuration(c), silent, false, m.ttl(c)
 		do("{n} begins its quarantine, asked by {c}")
 	case !m.knows(n, c):
 	case n.standing == silent && n.left == 0:
@@ -151,7 +158,7 @@ func (m *Members) change(s membersState, each func(explore.Step, membersState)) 
 			each(explore.Step{Text: "{n} goes over to the new configuration", Node: j}, to)
 		case m.Rules.NodeByNode:
 		case n.set != newSet && !s.begun:
-			n.set, n.standing, n.left = newSet, changing, 0
+			n.set, n.standing, n.former, n.left = newSet, changing, false, 0
 			each(explore.Step{Text: "the change marks {n}", Node: j}, to)
 		case n.standing == changing && enough && j < m.New:
 			to.begun = true
