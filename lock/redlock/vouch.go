@@ -14,6 +14,8 @@ import (
 // just started and were never used for locks. The nodes may then vote at once, without a quarantine,
 // until they restart: Vouch applies to these processes, by their run_ids.
 //
+// Nodes that have all lost their data since their last lock have no traces either. Only you know that they are not new.
+//
 // Vouch is for a person (lockscope init), or for code that has just set the servers up. Do not call it
 // when a service starts.
 //
