@@ -9,5 +9,5 @@
 // It recognises a library by the form of its values and the names of its keys. It only reads. Results, errors and
 // logs never have a value.
 //
-// The forms are in recognise.go, each with its place in the library's source.
+// The forms are in recognise.go, jobs.go and tokens.go, each with its place in the library's source.
 package discover
