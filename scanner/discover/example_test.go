@@ -32,5 +32,5 @@ func ExampleSample() {
 		fmt.Println(f.Library, f.Pattern, f.Confidence)
 	}
 	// Output:
-	// redsync lock:order:* high
+	// redsync lock:order:* medium
 }

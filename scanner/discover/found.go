@@ -125,6 +125,6 @@ func settle(found []Found) []Found {
 
 // isToken reports whether a library's values are only random tokens.
 func isToken(l Library) bool {
-	return slices.Contains([]Library{RedisPy, NodeRedlock, Redsync, PythonRedisLock, Redislock, UUIDToken,
-		Laravel}, l)
+	return slices.Contains([]Library{RedisPy, NodeRedlock, Redsync, PythonRedisLock, Redislock, RedlockPy, UUIDToken,
+		Laravel, AlphanumericToken}, l)
 }

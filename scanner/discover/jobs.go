@@ -9,19 +9,66 @@ import (
 )
 
 var (
-	bullToken  = regexp.MustCompile(`^` + uuid + `(:\d+)?$`)
-	bullKey    = regexp.MustCompile(`^(.+:[^:]+):[^:]+:lock$`)
-	sidekiqKey = regexp.MustCompile(`^(.*):[0-9a-f]{32,64}(:RUN)?:LOCKED$`)
-	sidekiqJob = regexp.MustCompile(`^[0-9a-f]{24}$`)
-	asynqKey   = regexp.MustCompile(`^asynq:\{[^}]*\}:unique:.+:([0-9a-f]{32})?$`)
-	md5Suffix  = regexp.MustCompile(`^(.*[_:-])[0-9a-f]{32}$`)
+	bullToken     = regexp.MustCompile(`^` + uuid + `:\d+$`)
+	bullKey       = regexp.MustCompile(`^(.+:[^:]+):[^:]+:lock$`)
+	bullPrefix    = regexp.MustCompile(`^\{?bull\}?:`)
+	sidekiqKey    = regexp.MustCompile(`^(.*):[0-9a-f]{32,64}(:RUN)?:LOCKED$`)
+	sidekiqJob    = regexp.MustCompile(`^[0-9a-f]{24}$`)
+	hangfireQueue = regexp.MustCompile(`^(.*:)queue:[^:]+:dequeued:lock$`)
+	md5Suffix     = regexp.MustCompile(`^(.*[_:-])[0-9a-f]{32}$`)
 )
 
-// bullLock: <prefix>:<queue>:<job>:lock, with the token <uuid>:<n> of the worker; Bull has <uuid> alone.
+// jobForms are locks of job queues and schedulers that are strings.
+func jobForms() []form {
+	return []form{
+		// asynq:{<queue>}:unique:<type>:<md5 of the payload>, with the id of the task, a UUID unless the caller gives
+		// one. It stays until the task is done or its unique time is over. A task without a payload has no digest, and
+		// old versions wrote the payload itself.
+		// hibiken/asynq, internal/base/base.go: UniqueKey, QueueKeyPrefix; internal/rdb/rdb.go: enqueueUniqueCmd.
+		{library: Asynq, key: regexp.MustCompile(`^asynq:\{.+?\}:unique:`), value: like(`.`),
+			pattern: "asynq:{*}:unique:*", evidence: "the name is that of a unique task in a queue of asynq"},
+		// activejob_uniqueness:<class>:<md5 of the arguments>, a lock of redlock-rb.
+		// veeqo/activejob-uniqueness, lib/active_job/uniqueness/{configuration,lock_key,lock_manager}.rb.
+		{library: ActiveJobUniqueness, value: isUUID,
+			key:      regexp.MustCompile(`^((?:.*:)?activejob_uniqueness:)`),
+			evidence: "the name is that of a unique job of activejob-uniqueness, and the value is a UUID"},
+		// qo_<task>_<argument>-<value>, a lock of redis-py that stays until the task is done.
+		// cameronmaske/celery-once, celery_once/helpers.py: queue_once_key; backends/redis.py: raise_or_lock.
+		{library: CeleryOnce, key: regexp.MustCompile(`^(qo_)`), value: uuid1Hex.MatchString,
+			evidence: "the name begins with qo_ and the value is a version 1 UUID in 32 hex digits"},
+		// redbeat::lock by default, a lock of redis-py that beat renews for as long as it runs.
+		// sibson/redbeat, redbeat/schedulers.py: lock_key = key_prefix + ':lock', key_prefix 'redbeat:'.
+		{library: RedBeat, key: regexp.MustCompile(`^(.*redbeat::lock)$`), value: isHex,
+			evidence: "the name ends in redbeat::lock and the value is 32 hex digits"},
+		// rq:scheduler-lock:<queue>, with the name of the scheduler, a UUID in hex; old versions wrote a process id.
+		// rq/rq, rq/scheduler.py: SCHEDULER_LOCKING_KEY_TEMPLATE, acquire_locks.
+		{library: RQ, key: regexp.MustCompile(`^(rq:scheduler-lock:)`), value: like(`^([0-9a-f]{32}|\d{1,10})$`),
+			evidence: "the name is that of a scheduler's lock of RQ"},
+		// arq:in-progress:<job>, with 1, for as long as a job may run.
+		// samuelcolvin/arq, arq/constants.py: in_progress_key_prefix; arq/worker.py: start_jobs.
+		{library: ARQ, key: regexp.MustCompile(`^(arq:in-progress:)`), value: like(`^1$`),
+			evidence: "the name is that of a running job of arq"},
+		// huey.r.<name>.<name>.lock.<lock>, with '1' pickled. Only storages whose results expire have keys of their
+		// own; others keep locks as fields of one hash.
+		// coleifer/huey, huey/storage.py: RedisExpireStorage; huey/api.py: TaskLock.
+		{library: Huey, key: regexp.MustCompile(`^(huey\.r\..+\.lock\.)`), value: like(`1`),
+			evidence: "the name is that of a task's lock of huey"},
+		// <namespace>:resque_scheduler_master_lock, with host and process id.
+		// resque/resque-scheduler, lib/resque/scheduler/locking.rb: master_lock_key; lock/base.rb: value.
+		{library: ResqueScheduler, value: like(`^.+:\d+$`),
+			key:      regexp.MustCompile(`^((?:.*:)?resque_scheduler_master_lock)$`),
+			evidence: "the name is that of the scheduler's lock, and the value is a host and a process id"},
+	}
+}
+
+// bullLock: <prefix>:<queue>:<job>:lock, with the token <uuid>:<n> of the worker; Bull has <uuid> alone, which other
+// libraries have too, so its default prefix counts.
 // taskforcesh/bullmq, src/commands/includes/prepareJobForProcessing.lua (lockKey) and src/classes/worker.ts (token).
+// OptimalBits/bull, lib/job.js (lockKey) and lib/queue.js (token).
 func bullLock(e *entry) (clue, bool) {
 	m := bullKey.FindStringSubmatch(e.Key)
-	if m == nil || !e.text() || !bullToken.MatchString(e.Head) {
+	if m == nil || !e.text() ||
+		!bullToken.MatchString(e.Head) && !(isUUID(e.Head) && bullPrefix.MatchString(e.Key)) {
 		return clue{}, false
 	}
 	pattern := scanner.PrefixPattern(m[1]+":") + ":lock"
@@ -29,9 +76,8 @@ func bullLock(e *entry) (clue, bool) {
 		evidence: "the name ends in :lock and the value is a worker's UUID"}, true
 }
 
-// sidekiqLocked: <prefix>:<digest>:LOCKED, a hash of job id to time; the prefix is uniquejobs by default.
-// mhenrixon/sidekiq-unique-jobs, lib/sidekiq_unique_jobs/{key,lock_digest}.rb and lua/lock.lua (HSET locked, job_id,
-// current_time).
+// sidekiqLocked: <prefix>:<digest>:LOCKED, a hash of job id to time or JSON; the prefix is uniquejobs by default.
+// mhenrixon/sidekiq-unique-jobs, lib/sidekiq_unique_jobs/{key,lock_digest}.rb and lua/lock.lua (HSET locked, job_id).
 func sidekiqLocked(e *entry) (clue, bool) {
 	m := sidekiqKey.FindStringSubmatch(e.Key)
 	if m == nil || e.Type != keyreader.Hash {
@@ -47,24 +93,25 @@ func sidekiqLocked(e *entry) (clue, bool) {
 		evidence: "the name ends in a digest and LOCKED, and the fields of the hash are job ids"}, true
 }
 
-// asynqUnique: asynq:{<queue>}:unique:<type>:<md5 of the payload>, with the id of the task, a UUID unless the caller
-// gives one; it stays until the task is done or its unique time is over.
-// hibiken/asynq, internal/base/base.go: UniqueKey, QueueKeyPrefix.
-func asynqUnique(e *entry) (clue, bool) {
-	return clue{library: Asynq, pattern: "asynq:{*}:unique:*", confidence: High,
-		evidence: "the name is that of a unique task in a queue of asynq"}, e.text() && asynqKey.MatchString(e.Key)
-}
-
-// hangfireLock: <prefix><resource>, the prefix {hangfire}: by default, with the UUID of the process.
-// marcoCasamento/Hangfire.Redis.StackExchange, RedisLock.cs: OwnerId; RedisStorage.cs: GetRedisKey.
+// hangfireLock: <prefix><resource>, the prefix {hangfire}: by default, with the UUID of the process. Below another
+// prefix, only the lock of the watcher of fetched jobs has a name of its own.
+// marcoCasamento/Hangfire.Redis.StackExchange, RedisLock.cs: OwnerId; RedisStorage.cs: GetRedisKey;
+// FetchedJobsWatcher.cs: queue:{queue}:dequeued:lock.
 func hangfireLock(e *entry) (clue, bool) {
-	for _, prefix := range []string{"{hangfire}:", "hangfire:"} {
-		if strings.HasPrefix(strings.ToLower(e.Key), prefix) && e.text() && uuidOnly.MatchString(e.Head) {
-			return clue{library: Hangfire, pattern: scanner.PrefixPattern(e.Key[:len(prefix)]), confidence: High,
-				evidence: "the name begins as Hangfire's do, and the value is the UUID of a process"}, true
-		}
+	if !e.text() || !isUUID(e.Head) {
+		return clue{}, false
 	}
-	return clue{}, false
+	first, _, _ := strings.Cut(e.Key, ":")
+	prefix := first + ":"
+	if !strings.Contains(strings.ToLower(first), "hangfire") {
+		m := hangfireQueue.FindStringSubmatch(e.Key)
+		if m == nil {
+			return clue{}, false
+		}
+		prefix = m[1]
+	}
+	return clue{library: Hangfire, pattern: scanner.PrefixPattern(prefix), confidence: High,
+		evidence: "the name begins or ends as Hangfire's do, and the value is the UUID of a process"}, true
 }
 
 // celerySingleton: SINGLETONLOCK_<md5>, with the id of the task, a UUID; no TTL unless lock_expiry is set.
@@ -72,24 +119,13 @@ func hangfireLock(e *entry) (clue, bool) {
 // (lock).
 func celerySingleton(e *entry) (clue, bool) {
 	m := md5Suffix.FindStringSubmatch(e.Key)
-	if m == nil || !e.text() || !uuidOnly.MatchString(e.Head) {
+	if m == nil || !e.text() || !isUUID(e.Head) || !strings.Contains(strings.ToLower(m[1]), "singleton") {
 		return clue{}, false
 	}
 	c := clue{library: CelerySingleton, pattern: scanner.PrefixPattern(m[1]), confidence: Medium,
-		evidence: "the name ends in an MD5 digest and the value is a UUID"}
+		evidence: "the name has the word singleton and ends in an MD5 digest, and the value is a UUID"}
 	if m[1] == "SINGLETONLOCK_" {
 		c.confidence, c.evidence = High, "the name is SINGLETONLOCK_ and an MD5 digest, and the value is a UUID"
 	}
 	return c, true
-}
-
-// redBeat: redbeat::lock by default, a lock of redis-py that beat renews for as long as it runs.
-// sibson/redbeat, redbeat/schedulers.py: lock_key = key_prefix + ':lock', key_prefix 'redbeat:'.
-func redBeat(e *entry) (clue, bool) {
-	if !strings.HasSuffix(e.Key, "redbeat::lock") || !e.text() || !hexOnly.MatchString(e.Head) {
-		return clue{}, false
-	}
-	pattern := strings.TrimSuffix(scanner.PrefixPattern(e.Key), "*")
-	return clue{library: RedBeat, pattern: pattern, confidence: High,
-		evidence: "the name ends in redbeat::lock and the value is 32 hex digits"}, true
 }

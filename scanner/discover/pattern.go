@@ -78,7 +78,9 @@ func namesLock(key string) bool { return lockWord.MatchString(key) }
 
 // otherWord matches a word for what has random values too, and is no lock.
 var otherWord = regexp.MustCompile(
-	`(?i:(^|[^a-z])(sess|sessions?|sid|caches?|cached|etags?|tokens?|csrf|xsrf|nonces?|otp|auth|oauth|cookies?)` +
+	`(?i:(^|[^a-z])(sess|sessions?|sid|caches?|cached|etags?|tokens?|csrf|xsrf|nonces?|otp|auth|oauth|cookies?|` +
+		`passwords?|resets?|verify|verification|invites?|idempotency|api[_-]?keys?|secrets?|jwt|captchas?|devices?|` +
+		`visitors?|fingerprints?)` +
 		`([^a-z]|$))`)
 
 func namesOther(key string) bool { return otherWord.MatchString(key) && !namesLock(key) }

@@ -2,6 +2,7 @@ package discover
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,16 +32,24 @@ func (e *entry) text() bool { return e.Type == keyreader.String && e.Size <= key
 // recogniser detects one form. The first match wins, so unambiguous forms come first.
 type recogniser func(e *entry) (clue, bool)
 
+// allRecognisers are made once: there are dozens of them for each key.
+var allRecognisers = recognisers()
+
 func recognisers() []recogniser {
-	return []recogniser{
-		lockscopeValue, shedLockValue, redissonHash, redissonPermits, hangfireLock, bullLock, sidekiqLocked,
-		asynqUnique, celerySingleton, redBeat,
-		pythonRedisLock, redLockNet, redsyncToken, hexToken, uuidToken, laravelOwner, redislockToken, constant,
+	all := []recogniser{lockscopeValue, shedLockValue, redissonHash, redissonPermits, bullLock, sidekiqLocked,
+		hangfireLock, celerySingleton, rubySemaphore, nonceHash}
+	for _, f := range slices.Concat(jobForms(), nameForms(), valueForms()) {
+		all = append(all, f.recognise)
 	}
+	return append(all, pythonRedisLock, redsyncToken, hexToken, uuidToken, laravelOwner, alphanumericToken,
+		redislockToken, twentyBytes, constant)
 }
 
 func recognise(e *entry) (clue, bool) {
-	for _, r := range recognisers() {
+	if isBeside(e) {
+		return clue{}, false
+	}
+	for _, r := range allRecognisers {
 		if c, ok := r(e); ok && (c.confidence > Low || !namesOther(e.Key)) {
 			return c, true
 		}
@@ -142,6 +151,10 @@ func constant(e *entry) (clue, bool) {
 	return clue{library: SetNX, confidence: Low,
 		evidence: "the name suggests a lock; the value has no known form"}, true
 }
+
+// likely reports whether a key with a random value may be a lock: it expires, or its name suggests one. Most libraries
+// write no token without a TTL, and most other random values have none.
+func likely(e *entry) bool { return e.TTL != keyreader.Never || namesLock(e.Key) }
 
 // byName returns the best confidence if the name suggests a lock, and low otherwise: caches and sessions have random
 // values, too.

@@ -47,8 +47,8 @@ func sample(t *testing.T, c redis.UniversalClient, o discover.Options) discover.
 	return r
 }
 
-// form is one key as a library writes it.
-type form struct {
+// planted is one key as a library writes it.
+type planted struct {
 	library    discover.Library
 	key, value string
 	hash       []any
@@ -57,12 +57,12 @@ type form struct {
 	confidence discover.Confidence
 }
 
-func forms() []form {
+func forms() []planted {
 	const m = time.Minute
-	return []form{
+	return []planted{
 		{discover.Lockscope, "orders:lock:1", "0123456789abcdef0123456789abcdef:17|web-3/4711|1763000000000||", nil, m,
 			"orders:lock:*", discover.High},
-		{discover.Redsync, "sync-lock:a:1", "8Q5xLzCgV2rEJwJ7yYtSIA==", nil, m, `sync\-lock:a:*`, discover.High},
+		{discover.Redsync, "sync-lock:a:1", "8Q5xLzCgV2rEJwJ7yYtSIA==", nil, m, `sync\-lock:a:*`, discover.Medium},
 		{discover.Redislock, "bsm:lock:1", "hTYMdGE4tKPBgV8bdmV0Nw", nil, m, "bsm:lock:*", discover.High},
 		{discover.Redislock, "bsm2:lock:1", "hTYMdGE4tKPBgV8bdmV0Nwregion=eu", nil, m, "bsm2:lock:*", discover.Low},
 		{discover.NodeRedlock, "node:locks:1", hexRand, nil, m, "node:locks:*", discover.Medium},
@@ -99,7 +99,7 @@ func forms() []form {
 	}
 }
 
-func plant(t *testing.T, c redis.Cmdable, all []form) {
+func plant(t *testing.T, c redis.Cmdable, all []planted) {
 	t.Helper()
 	ctx := t.Context()
 	for _, f := range all {
@@ -126,7 +126,7 @@ func TestForms(t *testing.T) {
 	c := connect(t, locktest.Servers(t, 1)[0])
 	for _, f := range forms() {
 		must(t, c.FlushAll(t.Context()).Err())
-		plant(t, c, []form{f})
+		plant(t, c, []planted{f})
 		checkForm(t, sample(t, c, discover.Options{}), f)
 	}
 	must(t, c.FlushAll(t.Context()).Err())
@@ -152,7 +152,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-func checkForm(t *testing.T, r discover.Result, want form) {
+func checkForm(t *testing.T, r discover.Result, want planted) {
 	t.Helper()
 	for _, f := range r.Found {
 		if f.Library != want.library || f.Pattern != want.pattern {
