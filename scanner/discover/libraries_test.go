@@ -1,0 +1,197 @@
+package discover_test
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/discover"
+)
+
+// Values of keys that are no strings.
+type (
+	hash      map[string]any
+	sortedSet []string
+	set       []string
+)
+
+// specimen is a lock as a library writes it while it is held, and what must be known of it. Its comment names the
+// repository and files of the library that show the form.
+type specimen struct {
+	language, library string
+	key               string
+	value             any           // string, hash, sortedSet or set
+	ttl               time.Duration // 0: the library sets none. Less than a minute is a minute, for a busy machine
+	beside            map[string]any
+
+	as     discover.Library // "": not recognised
+	sure   discover.Confidence
+	holder string        // what a finding shows of the holder
+	alarm  scanner.Class // what a sweep finds while the lock is held as it should be; "": nothing
+}
+
+// libraries are the rows of README.md's table, in its order.
+func libraries() []specimen {
+	return slices.Concat(goLocks(), javaLocks(), nodeLocks(), pythonLocks(), rubyLocks(), netLocks(), phpLocks(),
+		otherLocks())
+}
+
+func (s *specimen) plant(t *testing.T, c redis.Cmdable, ttl time.Duration) {
+	t.Helper()
+	must(t, c.FlushAll(t.Context()).Err())
+	for key, value := range s.beside {
+		write(t, c, key, value, time.Minute)
+	}
+	write(t, c, s.key, s.value, ttl)
+}
+
+func write(t *testing.T, c redis.Cmdable, key string, value any, ttl time.Duration) {
+	t.Helper()
+	ctx := t.Context()
+	switch value := value.(type) {
+	case hash:
+		must(t, c.HSet(ctx, key, map[string]any(value)).Err())
+	case sortedSet:
+		for i, member := range value {
+			must(t, c.ZAdd(ctx, key, redis.Z{Score: float64(time.Now().UnixMilli() + int64(i)), Member: member}).Err())
+		}
+	case set:
+		must(t, c.SAdd(ctx, key, []string(value)).Err())
+	default:
+		must(t, c.Set(ctx, key, value, 0).Err())
+	}
+	if ttl > 0 {
+		must(t, c.PExpire(ctx, key, ttl).Err())
+	}
+}
+
+// leaked is what a sweep finds once nobody will release the lock: its TTL is gone, or there never was one.
+func (s *specimen) leaked() scanner.Class { return cmp.Or(s.alarm, scanner.NoTTL) }
+
+// TestLibraries samples and sweeps each lock alone: while it is held, and without the TTL that the library sets.
+func TestLibraries(t *testing.T) {
+	c := connect(t, locktest.Servers(t, 1)[0])
+	sweeper, err := scanner.New([]redis.UniversalClient{c}, scanner.WithPattern("*"), scanner.WithPause(0),
+		scanner.WithConfirmAfter(time.Millisecond), scanner.WithTTLLimit(48*time.Hour))
+	must(t, err)
+	defer sweeper.Close()
+	for _, s := range libraries() {
+		t.Run(s.library, func(t *testing.T) {
+			s.plant(t, c, s.ttl)
+			s.check(t, sample(t, c, discover.Options{}).Found, s.ttl == 0)
+			s.swept(t, sweeper, s.alarm)
+			s.plant(t, c, 0)
+			if s.sure > discover.Low {
+				s.check(t, sample(t, c, discover.Options{}).Found, true)
+			}
+			s.swept(t, sweeper, s.leaked())
+		})
+	}
+}
+
+func (s *specimen) check(t *testing.T, found []discover.Found, noTTL bool) {
+	t.Helper()
+	if s.as == "" {
+		if len(found) != 0 {
+			t.Errorf("claimed: %+v", found)
+		}
+		return
+	}
+	if len(found) != 1 {
+		t.Fatalf("%d findings: %+v", len(found), found)
+	}
+	f := found[0]
+	if f.Library != s.as || f.Confidence != s.sure || f.Example != s.key || !f.Covers(s.key) ||
+		(f.NoTTL == 1) != noTTL {
+		t.Errorf("want %s, %s, no TTL %v: %+v", s.as, s.sure, noTTL, f)
+	}
+}
+
+// swept checks the findings about the lock, and what they show of its holder.
+func (s *specimen) swept(t *testing.T, sweeper *scanner.Scanner, want scanner.Class) {
+	t.Helper()
+	report, err := sweeper.Sweep(t.Context())
+	must(t, err)
+	var about []scanner.Finding
+	for _, f := range report.Findings {
+		if f.Key == s.key {
+			about = append(about, f)
+		}
+	}
+	switch {
+	case want == "" && len(about) == 0:
+	case len(about) != 1 || about[0].Class != want:
+		t.Errorf("a sweep finds %+v, want %q", about, want)
+	case about[0].Hold.Instance != s.holder:
+		t.Errorf("the holder is %q, want %q", about[0].Hold.Instance, s.holder)
+	}
+}
+
+// TestLibrariesAreInTheReadme holds the table to the specimens: no row without a lock, and no lock without a row.
+func TestLibrariesAreInTheReadme(t *testing.T) {
+	text, err := os.ReadFile("README.md")
+	must(t, err)
+	var rows []string
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "| ") && !strings.HasPrefix(line, "| library") {
+			rows = append(rows, strings.TrimSpace(line))
+		}
+	}
+	var want []string
+	for _, s := range libraries() {
+		want = append(want, s.row())
+	}
+	if !slices.Equal(rows, want) {
+		t.Errorf("the table is not that of the specimens, which is:\n%s", strings.Join(want, "\n"))
+	}
+	if n := fmt.Sprintf("%d kinds of locks", len(want)); !strings.Contains(string(text), n) {
+		t.Errorf("README.md does not say %q", n)
+	}
+}
+
+func (s *specimen) row() string {
+	kind := "string"
+	switch s.value.(type) {
+	case hash:
+		kind = "hash"
+	case sortedSet:
+		kind = "sorted set"
+	case set:
+		kind = "set"
+	}
+	as, holder, leak := "no", "no", "by its missing TTL"
+	if s.as != "" {
+		as = fmt.Sprintf("%s, %s", s.as, s.sure)
+	}
+	if s.holder != "" {
+		holder = "yes"
+	}
+	switch s.alarm {
+	case scanner.NoTTL:
+		leak = "no, it never has a TTL"
+	case scanner.ForeignType:
+		leak = "no, always `foreign_type`"
+	}
+	key := strings.ReplaceAll(s.key, "|", `\|`)
+	return fmt.Sprintf("| %s | %s | `%s` | %s | %s | %s | %s |", s.library, s.language, key, kind, as, holder, leak)
+}
+
+// TestSpecimensDiffer finds a library that is listed twice.
+func TestSpecimensDiffer(t *testing.T) {
+	seen := make(map[string]bool)
+	for _, s := range libraries() {
+		if name := s.language + " " + s.library; seen[name] {
+			t.Errorf("%s is there twice", name)
+		} else {
+			seen[name] = true
+		}
+	}
+}
