@@ -83,6 +83,9 @@ func propose(f *discover.Found) (l limits) {
 		l.noTTL = true
 		l.why = append(l.why, "It has no TTL unless lock_ttl is set, and is a hash unlike any other lock: "+
 			"each would be reported as foreign_type.")
+	case discover.RedisSemaphoreRuby, discover.RedlockDotNet:
+		l.noTTL = f.NoTTL > 0
+		l.why = append(l.why, "It is a hash unlike any other lock: each would be reported as foreign_type.")
 	case discover.RedBeat:
 		l.maxHold = 3650 * day
 		l.why = append(l.why, "The leading beat holds it while it runs.")

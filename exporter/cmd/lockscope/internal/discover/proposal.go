@@ -112,7 +112,8 @@ func summary(f *discover.Found) string {
 // lookedFor says whether a sweep has something to find there: no guess, and no hash that no
 // other lock is like, which is a foreign_type however healthy it is.
 func lookedFor(f *discover.Found) bool {
-	return f.Confidence > discover.Low && f.Library != discover.SidekiqUnique
+	return f.Confidence > discover.Low && !slices.Contains([]discover.Library{discover.SidekiqUnique,
+		discover.RedisSemaphoreRuby, discover.RedlockDotNet}, f.Library)
 }
 
 // specificFirst are the surest of each pattern, in the order in which a sweep tries them: a pattern within another one
