@@ -50,31 +50,89 @@ type Beginner interface {
 // transaction, so it takes effect completely or not at all. Several processes may run it at the same
 // time, and again: later runs only recreate the functions. Locks that are held stay held.
 //
-// The role of db needs the CREATE privilege on the database, and owns what it creates. Roles that
-// take locks need [Grant]. schema is usually [DefaultSchema].
+// The role of db needs the CREATE privilege on the database, or owns the schema already. It owns what it
+// creates. Roles that take locks need [Grant]. schema is usually [DefaultSchema].
 func Migrate(ctx context.Context, db Beginner, schema string) error {
-	if err := validSchema(schema); err != nil {
-		return err
-	}
-	return inTransaction(ctx, db, "migrate", func(tx pgx.Tx) error { return migrate(ctx, tx, schema) })
+	_, err := Upgrade(ctx, db, schema)
+	return err
 }
 
-func migrate(ctx context.Context, tx pgx.Tx, schema string) error {
+// Migration is what one call of [Upgrade] changed.
+type Migration struct {
+	From, To  int  // versions of the tables before and after; From is 0 if there were none
+	Functions bool // functions, or the rights on them, are others than before
+}
+
+// Upgrade does what [Migrate] does, and reports what it changed. Of several calls at the same time,
+// the first one reports the change and the others none.
+func Upgrade(ctx context.Context, db Beginner, schema string) (m Migration, err error) {
+	if err := validSchema(schema); err != nil {
+		return Migration{}, err
+	}
+	err = inTransaction(ctx, db, "migrate", func(tx pgx.Tx) error {
+		m, err = migrate(ctx, tx, schema)
+		return err
+	})
+	if err != nil {
+		return Migration{}, err
+	}
+	return m, nil
+}
+
+func migrate(ctx context.Context, tx pgx.Tx, schema string) (m Migration, err error) {
 	name := pgx.Identifier{schema}.Sanitize()
+	if err := createSchema(ctx, tx, name); err != nil {
+		return m, err
+	}
+	before, err := functions(ctx, tx, name)
+	if err != nil {
+		return m, err
+	}
+	if m.From, m.To, err = migrateTables(ctx, tx); err != nil {
+		return m, err
+	}
+	if err := createFunctions(ctx, tx, name); err != nil {
+		return m, err
+	}
+	after, err := functions(ctx, tx, name)
+	m.Functions = after != before
+	return m, err
+}
+
+// createSchema locks out other migrations until the transaction ends. The owner of a schema needs no right to create
+// one, which CREATE SCHEMA IF NOT EXISTS asks for in any case.
+func createSchema(ctx context.Context, tx pgx.Tx, name string) error {
+	if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended('lockscope migration', 0))"); err != nil {
+		return err
+	}
+	var there bool
+	err := tx.QueryRow(ctx, "SELECT to_regnamespace($1) IS NOT NULL", noPrepare, name).Scan(&there)
+	if err != nil {
+		return err
+	}
 	steps := []string{
-		"SELECT pg_advisory_xact_lock(hashtextextended('lockscope migration', 0))",
-		"CREATE SCHEMA IF NOT EXISTS " + name,
 		"SET LOCAL search_path = " + name,
 		"CREATE TABLE IF NOT EXISTS migration (version int PRIMARY KEY, applied timestamptz NOT NULL DEFAULT now())",
+	}
+	if !there {
+		steps = append([]string{"CREATE SCHEMA " + name}, steps...)
 	}
 	for _, sql := range steps {
 		if _, err := tx.Exec(ctx, sql); err != nil {
 			return err
 		}
 	}
-	if err := migrateTables(ctx, tx); err != nil {
-		return err
-	}
+	return nil
+}
+
+// functions is a digest of the definitions of all functions, and of the rights on them.
+func functions(ctx context.Context, tx pgx.Tx, name string) (digest string, err error) {
+	err = tx.QueryRow(ctx, "SELECT coalesce(md5(string_agg(pg_get_functiondef(oid) || coalesce(proacl::text, ''), ' ' "+
+		"ORDER BY oid)), '') FROM pg_proc WHERE pronamespace = to_regnamespace($1)", noPrepare, name).Scan(&digest)
+	return digest, err
+}
+
+func createFunctions(ctx context.Context, tx pgx.Tx, name string) error {
 	for _, file := range functionFiles {
 		if err := runFile(ctx, tx, file); err != nil {
 			return err
@@ -92,29 +150,29 @@ func migrate(ctx context.Context, tx pgx.Tx, schema string) error {
 	return err
 }
 
-// migrateTables runs the numbered files that were not run on this schema yet.
-func migrateTables(ctx context.Context, tx pgx.Tx) error {
-	var done int
-	if err := tx.QueryRow(ctx, "SELECT coalesce(max(version), 0) FROM migration", noPrepare).Scan(&done); err != nil {
-		return err
+// migrateTables runs the numbered files that were not run on this schema yet. It returns the version before and after.
+func migrateTables(ctx context.Context, tx pgx.Tx) (from, to int, err error) {
+	err = tx.QueryRow(ctx, "SELECT coalesce(max(version), 0) FROM migration", noPrepare).Scan(&from)
+	if err != nil {
+		return 0, 0, err
 	}
 	tables, err := fs.Glob(files, "schema/[0-9]*.sql")
 	if err != nil {
-		return err
+		return 0, 0, err
 	}
-	if done > len(tables) {
-		return fmt.Errorf("pglock: schema has version %d, but this package knows only %d: use a newer lockscope", done,
+	if from > len(tables) {
+		return 0, 0, fmt.Errorf("schema has version %d, but this package knows only %d: use a newer lockscope", from,
 			len(tables))
 	}
-	for i, file := range tables[done:] {
+	for i, file := range tables[from:] {
 		if err := runFile(ctx, tx, file); err != nil {
-			return err
+			return 0, 0, err
 		}
-		if _, err := tx.Exec(ctx, "INSERT INTO migration (version) VALUES ($1)", noPrepare, done+i+1); err != nil {
-			return err
+		if _, err := tx.Exec(ctx, "INSERT INTO migration (version) VALUES ($1)", noPrepare, from+i+1); err != nil {
+			return 0, 0, err
 		}
 	}
-	return nil
+	return from, len(tables), nil
 }
 
 func runFile(ctx context.Context, tx pgx.Tx, file string) error {

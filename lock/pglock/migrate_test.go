@@ -33,7 +33,11 @@ func TestMigrateFromEachVersion(t *testing.T) {
 		}
 		exec(`INSERT INTO lockscope.lock (key, token, expires) VALUES ('k', 'first', now() + interval '1 hour');
 			INSERT INTO lockscope.waiter (key, waiter, ticket, seen) VALUES ('k', 'b', 2, now()), ('k', 'a', 1, now())`)
-		must(t, pglock.Migrate(t.Context(), db, pglock.DefaultSchema))
+		m, err := pglock.Upgrade(t.Context(), db, pglock.DefaultSchema)
+		must(t, err)
+		if want := (pglock.Migration{From: from + 1, To: len(versions), Functions: true}); m != want {
+			t.Errorf("%+v, want %+v", m, want)
+		}
 
 		c := calls{t, db}
 		if code, _ := c.acquire("other", time.Minute); code != 0 {
@@ -45,5 +49,66 @@ func TestMigrateFromEachVersion(t *testing.T) {
 		if named := c.number("SELECT count(*) FROM lockscope.lock WHERE next = 'a'"); named != 1 {
 			t.Errorf("from version %d: the first in the queue was not named", from+1)
 		}
+	}
+}
+
+// TestUpgrade reports what it changed, once, whoever else upgrades at the same time.
+func TestUpgrade(t *testing.T) {
+	s := server(t)
+	db := pool(t, s.URL("postgres"))
+	exec := func(sql string) {
+		t.Helper()
+		_, err := db.Exec(t.Context(), sql)
+		must(t, err)
+	}
+	version := pglock.SchemaVersion()
+	none := pglock.Migration{From: version, To: version}
+	created := pglock.Migration{To: version, Functions: true}
+	renewed := pglock.Migration{From: version, To: version, Functions: true}
+	for name, c := range map[string]struct {
+		before string
+		want   pglock.Migration
+	}{
+		"no schema":       {"DROP SCHEMA lockscope CASCADE", created},
+		"an empty schema": {"DROP SCHEMA lockscope CASCADE; CREATE SCHEMA lockscope", created},
+		"another function": {"CREATE OR REPLACE FUNCTION lockscope.after(n timestamptz, ms bigint) RETURNS timestamptz " +
+			"LANGUAGE sql AS $$ SELECT n $$", renewed},
+		"more rights":   {"GRANT EXECUTE ON FUNCTION lockscope.prune(interval, integer) TO PUBLIC", renewed},
+		"nothing to do": {"", none},
+	} {
+		must(t, pglock.Migrate(t.Context(), db, pglock.DefaultSchema))
+		exec(c.before)
+		const callers = 3
+		seen := make(chan pglock.Migration, callers)
+		for range callers {
+			go func() {
+				m, err := pglock.Upgrade(t.Context(), db, pglock.DefaultSchema)
+				if err != nil {
+					t.Error(err)
+				}
+				seen <- m
+			}()
+		}
+		all := map[pglock.Migration]int{}
+		for range callers {
+			all[<-seen]++
+		}
+		if all[c.want] == 0 || all[none] < callers-1 {
+			t.Errorf("%s: %v, want %+v once", name, all, c.want)
+		}
+	}
+}
+
+// TestUpgradeAsOwner of a schema that somebody else created for the role, which may create none.
+func TestUpgradeAsOwner(t *testing.T) {
+	s := server(t)
+	db := pool(t, s.URL("postgres"))
+	_, err := db.Exec(t.Context(), "CREATE ROLE owner LOGIN; CREATE SCHEMA own AUTHORIZATION owner")
+	must(t, err)
+	owner := pool(t, s.URL("owner"))
+	must(t, pglock.Migrate(t.Context(), owner, "own"))
+	must(t, pglock.Migrate(t.Context(), owner, "own"))
+	if err := pglock.Migrate(t.Context(), owner, "new"); err == nil {
+		t.Error("it may create a schema")
 	}
 }
