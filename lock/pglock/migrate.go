@@ -99,10 +99,16 @@ func migrate(ctx context.Context, tx pgx.Tx, schema string) (m Migration, err er
 	return m, err
 }
 
-// createSchema locks out other migrations until the transaction ends. The owner of a schema needs no right to create
-// one, which CREATE SCHEMA IF NOT EXISTS asks for in any case.
+// lockOut keeps other migrations and grants waiting until the transaction ends: the server refuses to change a function
+// that another transaction changes ("tuple concurrently updated").
+func lockOut(ctx context.Context, tx pgx.Tx) error {
+	_, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended('lockscope migration', 0))")
+	return err
+}
+
+// createSchema leaves CREATE SCHEMA IF NOT EXISTS out: the owner of a schema need not have the right that it asks for.
 func createSchema(ctx context.Context, tx pgx.Tx, name string) error {
-	if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended('lockscope migration', 0))"); err != nil {
+	if err := lockOut(ctx, tx); err != nil {
 		return err
 	}
 	var there bool
@@ -112,7 +118,7 @@ func createSchema(ctx context.Context, tx pgx.Tx, name string) error {
 	}
 	steps := []string{
 		"SET LOCAL search_path = " + name,
-		"CREATE TABLE IF NOT EXISTS migration (version int PRIMARY KEY, applied timestamptz NOT NULL DEFAULT now())",
+		"CREATE TABLE IF NOT EXISTS " + name + ".migration (version int PRIMARY KEY, applied timestamptz NOT NULL DEFAULT now())",
 	}
 	if !there {
 		steps = append([]string{"CREATE SCHEMA " + name}, steps...)
@@ -188,13 +194,16 @@ func runFile(ctx context.Context, tx pgx.Tx, file string) error {
 
 // Grant gives a role the rights that taking locks needs: to use the schema and call its functions. The
 // role can also read the views held and waiting, which list holders and waiters without any
-// token. Call it as the owner of the schema; repeated calls are harmless.
+// token. Call it as the owner of the schema. It may be called again, and by several processes at the same time.
 func Grant(ctx context.Context, db Beginner, schema, role string) error {
 	if err := validSchema(schema); err != nil {
 		return err
 	}
 	name, to := pgx.Identifier{schema}.Sanitize(), pgx.Identifier{role}.Sanitize()
 	return inTransaction(ctx, db, "grant", func(tx pgx.Tx) error {
+		if err := lockOut(ctx, tx); err != nil {
+			return err
+		}
 		grants := []string{"GRANT USAGE ON SCHEMA " + name, "GRANT SELECT ON " + name + ".held, " + name + ".waiting"}
 		for _, f := range entries {
 			grants = append(grants, "GRANT EXECUTE ON FUNCTION "+name+"."+f)

@@ -3,6 +3,7 @@ package pglock_test
 import (
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -111,4 +112,27 @@ func TestUpgradeAsOwner(t *testing.T) {
 	if err := pglock.Migrate(t.Context(), owner, "new"); err == nil {
 		t.Error("it may create a schema")
 	}
+}
+
+// TestUpgradeAndGrantAtOnce, as several processes do that start together.
+func TestUpgradeAndGrantAtOnce(t *testing.T) {
+	s := server(t)
+	_, err := pool(t, s.URL("postgres")).Exec(t.Context(), "DROP SCHEMA lockscope CASCADE")
+	must(t, err)
+	var all sync.WaitGroup
+	for range 4 {
+		db := pool(t, s.URL("postgres"))
+		all.Go(func() {
+			for range 5 {
+				if err := pglock.Migrate(t.Context(), db, pglock.DefaultSchema); err != nil {
+					t.Error(err)
+				}
+				if err := pglock.Grant(t.Context(), db, pglock.DefaultSchema, "service"); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	must(t, acquire(t, locker(t, s), "job").Release(t.Context()))
 }
