@@ -86,11 +86,12 @@ func classifyCode(refused *pgconn.PgError, err error) error {
 	case strings.HasPrefix(code, "28"):
 		class, remedy = driver.ErrDenied, ": create the role, or allow it to connect from here (pg_hba.conf)"
 	case code == "42501":
-		class, remedy = driver.ErrDenied, ": run pglock.Grant for this role"
+		class, remedy = driver.ErrDenied, `: run "lockscope init --postgres" with --grant, or pglock.Grant, for this role`
 	case code == "3D000":
-		class, remedy = driver.ErrMisconfigured, ": connect to the database where pglock.Migrate was run"
+		class, remedy = driver.ErrMisconfigured, ": connect to the database that has the schema of the locks"
 	case code == "3F000", code == "42883", code == "42P01", code == "42703":
-		class, remedy = driver.ErrMisconfigured, ": run pglock.Migrate on this database, with the same schema"
+		class, remedy = driver.ErrMisconfigured,
+			`: run "lockscope init --postgres" or pglock.Migrate on this database, with the same schema`
 	case code == "0A000":
 		class, remedy = driver.ErrMisconfigured, ": set default_transaction_isolation to read committed"
 	case code == "08P01" && strings.Contains(refused.Message, "startup parameter"):

@@ -89,7 +89,7 @@ func TestDoctorOfPostgres(t *testing.T) {
 	poor := command(t, cmdtest.Patient("--postgres", s.URL("stranger"), "-o", "json")...)
 	poor.Want(t, app.ExitError)
 	wantResult(t, results(t, poor), "rights", diagnosis.Fail, "stranger may not use schema lockscope",
-		`pglock.Grant(ctx, db, "lockscope", "stranger")`)
+		`"lockscope init --postgres URL --grant stranger"`)
 	wantResult(t, results(t, poor), "connections", diagnosis.Warn, "1 of 3 of this role")
 	exec("REVOKE EXECUTE ON FUNCTION lockscope.prune(interval, integer) FROM service")
 	exec("ALTER ROLE service SET default_transaction_isolation = 'serializable'")
@@ -97,11 +97,12 @@ func TestDoctorOfPostgres(t *testing.T) {
 	wantResult(t, all, "rights", diagnosis.Fail, "function prune(interval, integer)")
 	wantResult(t, all, "transactions", diagnosis.Fail, "serializable")
 	wantResult(t, results(t, command(t, cmdtest.Patient("--postgres", s.URL("service"), "--schema", "missing", "-o",
-		"json")...)), "schema", diagnosis.Fail, "no schema missing", "pglock.Migrate")
+		"json")...)), "schema", diagnosis.Fail, "no schema missing",
+		`"lockscope init --postgres URL --schema missing --grant service"`)
 	exec("DROP FUNCTION lockscope.leave(text, text, bigint)")
 	exec("INSERT INTO lockscope.migration (version) VALUES (99)")
 	wantResult(t, results(t, command(t, asService...)), "schema", diagnosis.Fail, "leave(text, text, bigint)",
-		"pglock.Migrate")
+		`"lockscope init --postgres URL --grant service"`)
 
 	gone := command(t, cmdtest.Patient("--postgres", "postgres://u:s3cr3t@127.0.0.1:1/db")...)
 	gone.Want(t, app.ExitError, "connection", "127.0.0.1:1", "refused", "(--postgres)")
@@ -123,7 +124,7 @@ func TestDoctorSeesAPooler(t *testing.T) {
 		pgproc.SessionPooling: {"session mode", "WithListener"},
 		pgproc.TransactionPooling: {"transaction mode", "locks work", "LISTEN/NOTIFY", "WithListener",
 			"default_query_exec_mode=exec"},
-		pgproc.StatementPooling: {"statement mode", "locks work", "WithListener", "pglock.Migrate"},
+		pgproc.StatementPooling: {"statement mode", "locks work", "WithListener", "lockscope init --postgres"},
 	} {
 		for _, connections := range []int{1, 20} {
 			if mode == pgproc.SessionPooling && connections == 1 {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend/postgres"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/lock"
@@ -22,8 +23,8 @@ type Flags struct {
 	postgresPasswordFile, passwordFile string
 }
 
-// Register adds the flags.
-func (f *Flags) Register(set *pflag.FlagSet) {
+// RegisterPostgres adds the flags of PostgreSQL alone, for OpenPostgres.
+func (f *Flags) RegisterPostgres(set *pflag.FlagSet) {
 	c := &f.config
 	set.StringVar(&c.Postgres, "postgres", "", "PostgreSQL `server` with locks of pglock. Give "+
 		"postgres://user@host:port/database or the key=value pairs of psql. "+
@@ -32,6 +33,13 @@ func (f *Flags) Register(set *pflag.FlagSet) {
 		"`schema` of the locks in PostgreSQL: WithSchema of the services")
 	set.StringVar(&f.postgresPasswordFile, "postgres-password-file", "",
 		"`file` with the password for --postgres. Or set the variable "+flags.VarPostgresPassword)
+	flags.Group(set, "Other systems", "postgres", "schema", "postgres-password-file")
+}
+
+// Register adds the flags.
+func (f *Flags) Register(set *pflag.FlagSet) {
+	f.RegisterPostgres(set)
+	c := &f.config
 	f.etcd = flags.NewList("endpoint")
 	set.Var(f.etcd, "etcd",
 		"member of one etcd cluster with locks. etcdlock and concurrency.Mutex are known. Give host:port or "+
@@ -50,27 +58,45 @@ func (f *Flags) Register(set *pflag.FlagSet) {
 			"If the znodes are protected, set the variable "+flags.VarZooKeeperAuth+" to user:password")
 	set.StringVar(&c.ZooKeeperRoot, "zookeeper-root", zklock.DefaultRoot,
 		"parent `node` of the locks in ZooKeeper: WithRoot of the services")
-	flags.Group(set, "Other systems", "postgres", "schema", "postgres-password-file", "etcd", "etcd-prefix",
-		"etcd-fence-key", "etcd-username", "etcd-password-file", "zookeeper", "zookeeper-root")
+	flags.Group(set, "Other systems", "etcd", "etcd-prefix", "etcd-fence-key", "etcd-username", "etcd-password-file", "zookeeper", "zookeeper-root")
 }
 
 // Open makes the backends that are named, and connects to none. The caller closes them.
 func (f *Flags) Open(a *app.App, redis *target.Flags, prefixes []string) (all []backend.Backend, err error) {
-	c := f.config
+	c, err := f.configuration(a, redis)
+	if err != nil {
+		return nil, err
+	}
 	c.Etcd, c.ZooKeeper, c.ZooKeeperAuth, c.Prefixes = f.etcd.Values(), f.zookeeper.Values(),
 		a.Env[flags.VarZooKeeperAuth], prefixes
 	c.TLSElsewhere = redis.Named()
-	if c.PostgresPassword, err = secret(a, "--postgres-password-file", f.postgresPasswordFile,
-		flags.VarPostgresPassword); err != nil {
-		return nil, err
-	}
 	if c.EtcdPassword, err = secret(a, "--etcd-password-file", f.passwordFile, flags.VarEtcdPassword); err != nil {
 		return nil, err
 	}
-	if c.TLS, err = redis.Config.TLS.Config(); err != nil {
+	return open(&c)
+}
+
+// PostgresNamed says that --postgres names a server.
+func (f *Flags) PostgresNamed() bool { return f.config.Postgres != "" }
+
+// OpenPostgres makes the backend of PostgreSQL, and connects to nothing. The caller closes it.
+func (f *Flags) OpenPostgres(a *app.App, redis *target.Flags) (*postgres.Backend, error) {
+	c, err := f.configuration(a, redis)
+	if err != nil {
 		return nil, err
 	}
-	return open(&c)
+	return postgres.New(&c)
+}
+
+// configuration has what PostgreSQL needs.
+func (f *Flags) configuration(a *app.App, redis *target.Flags) (c backend.Config, err error) {
+	c = f.config
+	if c.PostgresPassword, err = secret(a, "--postgres-password-file", f.postgresPasswordFile,
+		flags.VarPostgresPassword); err != nil {
+		return c, err
+	}
+	c.TLS, err = redis.Config.TLS.Config()
+	return c, err
 }
 
 // secret is what a file holds, or a variable.

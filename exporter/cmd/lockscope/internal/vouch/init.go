@@ -13,20 +13,23 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-const initHelp = `Vouch for new servers, once, so that they vote at once.
+const initHelp = `Prepare new servers: vouch for Redis nodes once, or create the schema in PostgreSQL.
 
-You declare that nobody can hold a lock on them: they just started and were never used for locks.
-Run it once, when you set the servers up. Never run it to hurry up servers that restarted, nor each
-time a service starts: a lock that such a server forgot would get a second holder.`
+Redis: you declare that nobody can hold a lock on the nodes: they were never used for locks. Run it
+once, when you set them up. Never run it to hurry up servers that restarted, nor each time a
+service starts: a lock that such a server forgot would get a second holder.
+PostgreSQL: run it as the owner of the schema, as often as you like. Locks that are held stay held.`
 
 const initExample = `  lockscope init --redis 10.0.0.1:6379,10.0.0.2:6379,10.0.0.3:6379
   lockscope init --redis-file nodes.txt --redis-username admin --redis-password-file admin.txt
-  lockscope init --redis r1:6379,r2:6379,r3:6379 --if-new    # for a step that runs at every start`
+  lockscope init --redis r1:6379,r2:6379,r3:6379 --if-new    # for a step that runs at every start
+  lockscope init --postgres postgres://owner@db/shop --grant orders`
 
 type initFlags struct {
 	redis  target.Flags
@@ -36,23 +39,34 @@ type initFlags struct {
 	maxTTL time.Duration
 	ifNew  bool
 
+	postgres systems.Flags
+	grant    *flags.List
+
 	restarted redlock.RestartedNode
 }
 
 // Command is lockscope init.
 func Command(a *app.App) *cobra.Command {
-	f := &initFlags{}
+	f := &initFlags{grant: flags.NewList("role")}
 	cmd := help.Page{
 		Everyday: []string{
-			"redis", "redis-file", "redis-username", "redis-password-file", "node-names", "max-ttl", "if-new",
-			"restarted", "run-id", "quarantine", "output",
+			"redis", "redis-username", "redis-password-file", "node-names", "max-ttl", "if-new",
+			"restarted", "run-id", "quarantine", "postgres", "grant", "output",
 		},
-		Exit:   "0 vouched, now or before; 2 refused, or an error",
+		Exit:   "0 prepared, now or before; 2 refused, or an error",
 		Topics: []string{"quarantine", "connection", "json"},
 	}.On(&cobra.Command{
-		Use: "init", Short: "Vouch for new servers, once, so that they vote at once", Long: initHelp,
+		Use: "init", Short: "Prepare new servers: vouch for Redis nodes, create a PostgreSQL schema", Long: initHelp,
 		Example: initExample,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), a) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := f.checkSystem(cmd.Flags()); err != nil {
+				return err
+			}
+			if f.postgres.PostgresNamed() {
+				return f.prepare(cmd.Context(), a)
+			}
+			return f.run(cmd.Context(), a)
+		},
 	})
 	set := cmd.Flags()
 	f.redis.Register(set)
@@ -67,7 +81,11 @@ func Command(a *app.App) *cobra.Command {
 		"`run_id` of its process, from \"lockscope doctor\"")
 	set.StringVar(&f.restarted.Quarantine, "quarantine", "",
 		"`identity` of its quarantine, from \"lockscope doctor\"")
+	f.postgres.RegisterPostgres(set)
+	set.Var(f.grant, "grant",
+		"`role` that may take locks in PostgreSQL, besides the owner. Repeat it, or separate several by commas")
 	f.output.Register(set)
+	flags.Group(set, "PostgreSQL", "postgres", "schema", "postgres-password-file", "grant")
 	flags.Group(set, "Vouching", "max-ttl", "if-new")
 	flags.Group(set, "One restarted node", "restarted", "run-id", "quarantine")
 	return cmd

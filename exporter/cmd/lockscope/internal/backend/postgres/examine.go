@@ -149,7 +149,7 @@ func checkRole(f facts, _ diagnosis.Policy) diagnosis.Result {
 }
 
 func checkSchema(f facts, _ diagnosis.Policy) diagnosis.Result {
-	const migrate = "run pglock.Migrate on this database, as a role that may create objects there"
+	migrate := "run " + initCommand(f.SchemaName, f.User) + " as a role that may create schemas there"
 	s, known := f.Schema, pglock.SchemaVersion()
 	switch {
 	case f.Unread != nil:
@@ -175,7 +175,7 @@ func checkSchema(f facts, _ diagnosis.Policy) diagnosis.Result {
 }
 
 func checkRights(f facts, _ diagnosis.Policy) diagnosis.Result {
-	grant := fmt.Sprintf("call pglock.Grant(ctx, db, %q, %q) as the owner of the schema", f.SchemaName, f.User)
+	grant := "run " + initCommand(f.SchemaName, f.User) + " as the owner of the schema"
 	switch s := f.Schema; {
 	case f.Unread != nil || !s.Present:
 		return diagnosis.Warned("unknown", "see the schema check")

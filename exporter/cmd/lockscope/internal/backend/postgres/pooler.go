@@ -105,7 +105,7 @@ func checkPooler(p pooler) diagnosis.Result {
 		advice := listen + "; for the services' other queries set default_query_exec_mode=exec, " +
 			"and use no session state (SET, advisory locks)"
 		if p.Mode == statementPooling {
-			advice += "; run pglock.Migrate on the server itself"
+			advice += "; run \"lockscope init --postgres\" on the server itself"
 		}
 		const detail = "a pooler in %s mode: locks work; LISTEN/NOTIFY, prepared statements and session state do not"
 		return diagnosis.Warned(fmt.Sprintf(detail, p.Mode), advice)
