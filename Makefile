@@ -25,7 +25,8 @@ EACH = GOWORK= $(GO) list -m -f '{{.Dir}}' | xargs -P $(1) -I '{}' $(MAKE) -f '$
 
 # Without the race detector: what does one thing after another, or takes minutes to compile with it (the SDK of Grafana, SQLite,
 # client-go). And in make test what shows the library at work, in processes of its own, where its own tests look for races.
-WITHOUT_RACE := dashboards/gen examples/fencing examples/kubernetes lock/adapters/clientgolock
+WITHOUT_RACE := dashboards/gen examples/fencing examples/kubernetes lock/adapters/clientgolock \
+                lock/adapters/clientgolock/internal/managertest
 RACE_AT_NIGHT := examples exporter/internal/page/browser $(RELEASE)
 RACE = $(if $(filter $(addprefix $(ROOT)/,$(WITHOUT_RACE) $(if $(NIGHT),,$(RACE_AT_NIGHT))),$(CURDIR)),,-race)
 
@@ -59,7 +60,8 @@ help: ## Show this list.
 
 # What takes long to compile or to run, and seldom finds what the rest does not: make proof runs it, every night and before a release.
 # The tests are of modules in RACE_AT_NIGHT, which make proof runs whole.
-PROVED          := dashboards/gen dashboards/proof examples/fencing examples/kubernetes lock/adapters/clientgolock lock/proof
+PROVED          := dashboards/gen dashboards/proof examples/fencing examples/kubernetes lock/adapters/clientgolock \
+                   lock/adapters/clientgolock/internal/managertest lock/proof
 PROVED_PACKAGES := examples/compose
 PROVED_TESTS    := TestDemoEmbedded TestDemoOnOtherSystems TestDemoInterruptedOnOtherSystems TestUser
 MODULES          = GOWORK= $(GO) list -m -f '{{.Dir}}' | sed 's,^$(ROOT)/,,; s,^$(ROOT)$$,.,'

@@ -128,8 +128,9 @@ func (l *Lock) Fence() uint64 {
 	return 0
 }
 
-// Leading is for LeaderCallbacks.OnStartedLeading. The context of fn ends when the lease does, also if client-go hangs,
-// and when that of client-go ends. fn is not called if the term is over by then.
+// Leading is for LeaderCallbacks.OnStartedLeading, and for a Runnable or Reconcile of controller-runtime. The context of
+// fn ends when the lease does, also if client-go hangs, and when that of client-go ends. fn is not called if the term is
+// over by then.
 func (l *Lock) Leading(fn func(context.Context)) func(context.Context) {
 	return func(leading context.Context) {
 		lease, _ := l.term()

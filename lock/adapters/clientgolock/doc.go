@@ -21,7 +21,7 @@
 // Its context of a leader does not end when the lease does, but when client-go has given up. A renewal that hangs, or a
 // process that gets no CPU, never gives up: another candidate leads meanwhile. This package does not change that.
 // [Lock.Leading] does, for the work of the leader: its context ends with the lease, by a local timer.
-// controller-runtime cannot use Leading.
+// With controller-runtime, call Leading in each Runnable and in the body of Reconcile. A manager does not do so itself.
 //
 // When the nodes have given the lease to another candidate, client-go tries for RenewDeadline before it stops.
 // With ReleaseOnCancel it releases the lease while the leader may still be working.
