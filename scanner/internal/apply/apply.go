@@ -10,7 +10,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -88,7 +87,7 @@ func (r *Repairer) act(
 	}
 	switch {
 	case err != nil && redisconn.IsReply(err) && notPermitted(err):
-		err = fmt.Errorf("%w: grant the rules of RepairACL", err)
+		err = fmt.Errorf("%w: grant %s (RepairACL has all rules)", err, lacks(f, a, err))
 	case err != nil && redis.HasErrorPrefix(err, "MOVED"):
 		err = fmt.Errorf("the key's slot moved to another node: sweep again: %w", err)
 	}
@@ -97,11 +96,6 @@ func (r *Repairer) act(
 
 func newChange(at node.Connection, f *ledger.Entry, a repair.Action, now time.Time) *change {
 	return &change{master: at.Master, finding: f, action: a, least: leastTTL(f, now), now: now}
-}
-
-// notPermitted also recognises the error inside a script.
-func notPermitted(err error) bool {
-	return strings.HasPrefix(err.Error(), "NOPERM") || strings.Contains(err.Error(), "user executing the script")
 }
 
 // leastTTL is the TTL below which the key has been changed since f. Never stands for a key without a TTL.

@@ -31,6 +31,9 @@ func (r *Repairer) examine(
 			repair.ErrIncomplete)
 	case v.Gone():
 		return repair.Gone, keyreader.Never, nil
+	case v.Type == f.Type && v.Size == keyreader.Unmeasured:
+		return "", v.TTL, fmt.Errorf("%w: the server does not report how large the hash is: grant +memory|usage",
+			repair.ErrNotRepairable)
 	case f.Class != report.NoTTL && v.Type == f.Type && v.Identity() != f.Identity && value.Readers(v):
 		return repair.Gone, v.TTL, nil // other readers have the key
 	case v.Type != f.Type || v.Identity() != f.Identity:

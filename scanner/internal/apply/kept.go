@@ -43,8 +43,8 @@ func (r *Repairer) actIfUnused(
 		return r.examine(ctx, at, f, patterns)
 	})
 	if err != nil && redisconn.IsReply(err) && notPermitted(err) {
-		err = fmt.Errorf("%w: a process may reuse this value: grant +watch +unwatch +multi +exec +object|idletime",
-			err)
+		err = fmt.Errorf("%w: grant %s: a value that a process may reuse needs +watch +multi +exec +object|idletime",
+			err, lacks(f, a, err))
 	}
 	return outcome, ttl, err
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/ledger"
 	"github.com/lockscope/lockscope/scanner/internal/node"
@@ -53,6 +54,9 @@ func (r *Repairer) Step(
 		return r.actIfUnused(ctx, at, f, a, patterns)
 	}
 	outcome, ttl, err := r.examine(ctx, at, f, patterns)
+	if err != nil && redisconn.IsReply(err) && notPermitted(err) {
+		err = fmt.Errorf("%w: grant %s", err, lacks(f, a, err))
+	}
 	if err != nil || outcome != repair.Done {
 		return outcome, ttl, err
 	}

@@ -3,10 +3,12 @@ package apply
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/repair"
 )
@@ -28,15 +30,16 @@ func (c *change) watching(
 	opt.MaxRetries = -1 // see once
 	own := redis.NewClient(&opt)
 	defer own.Close()
-	err = own.Watch(ctx, func(tx *redis.Tx) error {
-		outcome, ttl, err = verdict(ctx)
-		if err != nil || outcome != repair.Done {
-			return err
-		}
-		return c.commit(ctx, tx)
-	}, c.finding.Key)
+	conn := own.Conn() // WATCH ends with it: no UNWATCH, which would need a right
+	defer conn.Close()
+	if _, err := send(ctx, conn, "watch", c.finding.Key); err != nil {
+		return "", keyreader.Never, err
+	}
+	if outcome, ttl, err = verdict(ctx); err == nil && outcome == repair.Done {
+		err = c.commit(ctx, conn)
+	}
 	switch {
-	case errors.Is(err, redis.TxFailedErr):
+	case errors.Is(err, errChanged):
 		return repair.Changed, ttl, nil
 	case errors.Is(err, errGone):
 		return repair.Gone, keyreader.Never, nil
@@ -59,6 +62,9 @@ func (c *change) verdict(ctx context.Context) (repair.Outcome, time.Duration, er
 	switch {
 	case v.Gone():
 		return repair.Gone, keyreader.Never, nil
+	case v.Type == f.Type && v.Size == keyreader.Unmeasured:
+		return "", v.TTL, fmt.Errorf("%w: the server does not report how large the hash is: grant +memory|usage",
+			repair.ErrNotRepairable)
 	case !asSeen || v.Type != f.Type || v.Identity() != f.Identity:
 		return repair.Changed, v.TTL, nil
 	case !a.Deletes() && v.TTL >= 0 && v.TTL <= a.After():
@@ -69,24 +75,47 @@ func (c *change) verdict(ctx context.Context) (repair.Outcome, time.Duration, er
 	return repair.Done, v.TTL, nil
 }
 
-var errGone = errors.New("the key is gone")
+var (
+	errGone    = errors.New("the key is gone")
+	errChanged = errors.New("the key was changed")
+)
 
-func (c *change) commit(ctx context.Context, tx *redis.Tx) error {
-	key := c.finding.Key
-	var reply *redis.Cmd
-	_, err := tx.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
-		if c.action.Deletes() {
-			reply = pipe.Do(ctx, "del", key)
-		} else {
-			reply = pipe.Do(ctx, "pexpire", key, c.action.After().Milliseconds())
+// commit waits for the answer to each command: without the right to MULTI, a pipeline would act outside of the
+// transaction, and EXEC would only report that afterwards.
+func (c *change) commit(ctx context.Context, conn *redis.Conn) error {
+	act := []any{"pexpire", c.finding.Key, c.action.After().Milliseconds()}
+	if c.action.Deletes() {
+		act = []any{"del", c.finding.Key}
+	}
+	for _, args := range [][]any{{"multi"}, act} {
+		if _, err := send(ctx, conn, args...); err != nil {
+			return err
 		}
-		return nil
-	})
+	}
+	reply, err := send(ctx, conn, "exec")
+	if errors.Is(err, redis.Nil) {
+		return errChanged
+	}
+	results, _ := reply.([]any)
+	if err == nil && len(results) != 1 {
+		err = fmt.Errorf("%w: EXEC returned %d results", driver.ErrBadReply, len(results))
+	}
 	if err != nil {
 		return err
 	}
-	if n, err := reply.Int64(); err != nil || n == 0 {
-		return errors.Join(errGone, err)
+	switch n := results[0].(type) {
+	case error:
+		return n
+	case int64:
+		if n > 0 {
+			return nil
+		}
 	}
-	return nil
+	return errGone
+}
+
+func send(ctx context.Context, conn *redis.Conn, args ...any) (any, error) {
+	cmd := redis.NewCmd(ctx, args...)
+	_ = conn.Process(ctx, cmd)
+	return cmd.Result()
 }
