@@ -20,6 +20,9 @@ local function describe(key, pttl)
     return { key, pttl, 'string', size, head }
   end
   local kind = call('TYPE', key).ok
+  if kind == 'string' then
+    call('GETRANGE', key, 0, 255) -- fails again: the page says which right is missing
+  end
   if kind ~= 'hash' then
     return { key, pttl, kind, 0 }
   end

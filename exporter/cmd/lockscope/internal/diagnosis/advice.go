@@ -4,12 +4,24 @@ import (
 	"context"
 	"errors"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 )
+
+// refusedCommand finds the command in a refusal of Redis, which ACL rules name in the same way.
+var refusedCommand = regexp.MustCompile(`run the '([^']+)' command`)
+
+// missingRule is the ACL rule that would have allowed what Redis refused.
+func missingRule(text string) string {
+	if found := refusedCommand.FindStringSubmatch(text); found != nil {
+		return "+" + found[1]
+	}
+	return "access to these keys"
+}
 
 // ConnectionAdvice is what to do about a server that could not be asked.
 func ConnectionAdvice(err error) string {
@@ -45,7 +57,7 @@ func KnownAdvice(err error) string {
 		return "grant +info to this user: without it the node votes only with WithoutGuard, " +
 			"and lockscope cannot detect restarts, replicas and eviction"
 	case strings.Contains(text, "NOPERM"):
-		return "grant the user the missing right (ACL SETUSER), or use another user with --redis-username"
+		return "grant " + missingRule(text) + " to the user (ACL SETUSER), or use another user with --redis-username"
 	case strings.Contains(text, "x509:"):
 		return "the server's certificate is not trusted: check --tls-ca and the host name in the URL"
 	case strings.Contains(text, "tls:"):
