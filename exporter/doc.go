@@ -65,6 +65,7 @@
 //	distributed_lock_scanner_truncated                       gauge      lock_node
 //	distributed_lock_scanner_standby                         gauge
 //	distributed_lock_scanner_unelected                       gauge
+//	distributed_lock_scanner_memory_failures_total           counter
 //	distributed_lock_scanner_deadlocks                       gauge
 //	distributed_lock_scanner_deadlocks_found_total           counter
 //	distributed_lock_scanner_blocked_locks                   gauge

@@ -31,7 +31,7 @@ type scanCollector struct {
 	leaks  int
 	nodes  []nodeMetric
 
-	duration, findings, keys, omitted, excluded, incomplete, standby, unelected, leak *prometheus.Desc
+	duration, findings, keys, omitted, excluded, incomplete, standby, unelected, memory, leak *prometheus.Desc
 }
 
 // NewScanCollector makes a collector of what s has found. It reads the snapshot of the last sweep when it is
@@ -55,6 +55,8 @@ func NewScanCollector(s Snapshotter, opts ...ScanOption) prometheus.Collector {
 			"1 if this process left its last sweep to the holder of the scanner's lock, else 0."),
 		unelected: desc("unelected",
 			"1 if the last sweep ran without the scanner's lock because nobody could acquire it, else 0."+cached),
+		memory: desc("memory_failures_total",
+			"Sweeps that could not load or save what earlier sweeps knew (--state)."),
 		leak: desc("leaked_lock_info",
 			"1 for each of the worst confirmed locks without a TTL."+cached, "lock_node", "key"),
 	}
@@ -79,6 +81,7 @@ func (c *scanCollector) Describe(ch chan<- *prometheus.Desc) {
 	ch <- c.incomplete
 	ch <- c.standby
 	ch <- c.unelected
+	ch <- c.memory
 	if c.leaks > 0 {
 		ch <- c.leak
 	}
@@ -104,6 +107,7 @@ func (c *scanCollector) Collect(ch chan<- prometheus.Metric) {
 		}
 	}
 	ch <- prometheus.MustNewConstMetric(c.standby, prometheus.GaugeValue, boolean(s.Standby))
+	ch <- prometheus.MustNewConstMetric(c.memory, prometheus.CounterValue, float64(s.MemoryFailures))
 	if s.Standby {
 		return // another process reports the nodes: see collectNode
 	}

@@ -30,6 +30,7 @@ func oneNode() found {
 				Gaps: []scanner.Gap{{Reason: scanner.ReasonReplica}}}},
 			Gaps:     []scanner.Gap{{Reason: scanner.ReasonNoMatch}, {Reason: scanner.ReasonNoMatch}},
 			Excluded: []scanner.Excluded{{Findings: 2}, {Findings: 3}}},
+		MemoryFailures: 6,
 		Nodes: []scanner.NodeTotals{{
 			Node: "redis-1:6379", Up: true, Locks: 7, Leaked: 1, Overlong: 2,
 			Counts:     map[scanner.Class]int{scanner.NoTTL: 1, scanner.LongTTL: 2, scanner.Orphan: 3},
@@ -67,7 +68,7 @@ func TestScanCollector(t *testing.T) {
 		`distributed_lock_scanner_incomplete{reason="no_match"} 2`,
 		`distributed_lock_scanner_incomplete{reason="slots_moving"} 0`,
 		"distributed_lock_scanner_findings_omitted 4", "distributed_lock_scanner_findings_excluded 5",
-		"distributed_lock_scanner_standby 0",
+		"distributed_lock_scanner_standby 0", "distributed_lock_scanner_memory_failures_total 6",
 		`distributed_lock_scanner_leaked_lock_info{key="lock:order:1",lock_node="redis-1:6379"} 1`)
 }
 
@@ -186,7 +187,7 @@ func TestBeforeTheFirstSweep(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(exporter.NewScanCollector(found{}))
 	families, err := registry.Gather()
-	if err != nil || len(families) != 3 {
+	if err != nil || len(families) != 4 {
 		t.Errorf("%v, %v", families, err)
 	}
 	none := prometheus.NewPedanticRegistry()

@@ -31,6 +31,7 @@ func MergeSnapshots(snapshots ...Snapshot) Snapshot {
 			reports = append(reports, s.Last)
 		}
 		all.Undecided = errors.Join(all.Undecided, s.Undecided)
+		all.MemoryFailures += s.MemoryFailures
 	}
 	slices.SortStableFunc(all.Nodes, func(a, b NodeTotals) int { return cmp.Compare(a.Node, b.Node) })
 	all.Last = MergeReports(reports...)

@@ -2,6 +2,7 @@ package scanner
 
 import (
 	"context"
+	"crypto/sha256"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -22,9 +23,12 @@ type memory struct {
 	ledger *ledger.Ledger
 	sweeps *sweep.Memory
 
-	loaded bool
-	saved  time.Time
-	stale  atomic.Bool // another process may have saved since
+	loaded  bool
+	saved   time.Time
+	unsaved bool              // findings have changed since
+	writer  string            // tells what this process saved from what others did
+	stored  [sha256.Size]byte // digest of what the store had when this process last read or wrote it
+	stale   atomic.Bool       // another process may have saved since
 }
 
 // recall loads what earlier processes knew, until that has succeeded once.
@@ -42,13 +46,13 @@ func (m *memory) recall(ctx context.Context) error {
 	if err != nil {
 		return &MemoryError{Op: "load", Err: err}
 	}
-	m.loaded = true
+	m.loaded, m.stored = true, sha256.Sum256(data)
 	return nil
 }
 
 // restore takes up what concerns the current sources.
 func (m *memory) restore(data []byte) error {
-	state, err := recall.Decode(data)
+	state, err := recall.Decode(data, m.settings.Now())
 	if err != nil {
 		return err
 	}
@@ -72,19 +76,38 @@ func (m *memory) remember(ctx context.Context, changed bool) error {
 		return nil
 	}
 	now := m.settings.Now()
-	if !changed && now.Sub(m.saved) < min(m.settings.Rules.LeastHold()/10, rememberEvery) {
+	m.unsaved = m.unsaved || changed
+	if !m.unsaved && now.Sub(m.saved) < min(m.settings.Rules.LeastHold()/10, rememberEvery) {
 		return nil
 	}
-	state := recall.State{Digest: m.sweeps.Digest(), Watches: m.sweeps.Save(), Entries: m.ledger.All()}
-	data, err := recall.Encode(state, now)
+	if err := m.save(ctx, now); err != nil {
+		return &MemoryError{Op: "save", Err: err}
+	}
+	m.saved, m.unsaved = now, false
+	return nil
+}
+
+// save replaces what is stored, unless another process has saved since this one last read or wrote it. Then it leaves
+// that once, and says so: the next save goes on from there.
+func (m *memory) save(ctx context.Context, now time.Time) error {
+	before, err := m.store.Load(ctx)
+	if err != nil {
+		return err
+	}
+	if at := sha256.Sum256(before); before != nil && at != m.stored && recall.Writer(before) != m.writer {
+		m.stored = at
+		return ErrMemoryShared
+	}
+	data, err := recall.Encode(recall.State{
+		Digest: m.sweeps.Digest(), Watches: m.sweeps.Save(), Entries: m.ledger.All(), Writer: m.writer,
+	}, now)
 	if err == nil {
 		err = m.store.Save(ctx, data)
 	}
-	if err != nil {
-		return &MemoryError{Op: "save", Err: err}
+	if err == nil {
+		m.stored = sha256.Sum256(data)
 	}
-	m.saved = now
-	return nil
+	return err
 }
 
 // rememberEvery is the longest time between two saves while sweeps go on.

@@ -2,6 +2,7 @@ package scanner
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -63,7 +64,7 @@ func New(clients []redis.UniversalClient, opts ...Option) (*Scanner, error) {
 	}
 	s.memory = memory{
 		store: cfg.store, settings: &s.settings, sources: sources,
-		ledger: ledger.New(cfg.maxFindings), sweeps: sweep.NewMemory(),
+		ledger: ledger.New(cfg.maxFindings), sweeps: sweep.NewMemory(), writer: rand.Text(),
 	}
 	s.life, s.end = context.WithCancelCause(context.Background())
 	s.turn <- struct{}{}
@@ -123,6 +124,7 @@ func (s *Scanner) sweep(ctx context.Context, unelected bool) (Report, error) {
 	for _, err := range []error{unknown, s.memory.remember(ctx, len(w.Appeared())+len(report.Resolved) > 0)} {
 		if err != nil {
 			s.cfg.logger.WarnContext(ctx, "memory of earlier sweeps not loaded or saved", slog.Any("error", err))
+			s.totals.forget()
 			errs = append(errs, err)
 		}
 	}

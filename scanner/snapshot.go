@@ -17,6 +17,8 @@ type Snapshot struct {
 	// Undecided is why the loop could not tell at its last turn which process is to sweep; nil if it could. Such a
 	// process stands by for some intervals and then sweeps.
 	Undecided error
+	// MemoryFailures counts the errors of the store of [WithMemory]: what it could not load or save.
+	MemoryFailures uint64
 }
 
 // NodeTotals adds up all sweeps of one node.
@@ -55,6 +57,7 @@ type totals struct {
 	last      Report
 	standby   bool
 	undecided error
+	forgotten uint64
 	nodes     map[string]NodeTotals
 }
 
@@ -81,6 +84,13 @@ func (t *totals) elect(undecided error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.undecided = undecided
+}
+
+// forget counts an error of the store.
+func (t *totals) forget() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.forgotten++
 }
 
 // after returns the totals after one more sweep of the node.
@@ -137,5 +147,7 @@ func (t *totals) snapshot() Snapshot {
 	defer t.mu.Unlock()
 	nodes := slices.SortedFunc(maps.Values(t.nodes),
 		func(a, b NodeTotals) int { return strings.Compare(a.Node, b.Node) })
-	return Snapshot{Last: t.last, Nodes: nodes, Standby: t.standby, Undecided: t.undecided}
+	return Snapshot{
+		Last: t.last, Nodes: nodes, Standby: t.standby, Undecided: t.undecided, MemoryFailures: t.forgotten,
+	}
 }

@@ -19,8 +19,9 @@ type Store interface {
 }
 
 // FileStore keeps the memory in a file that only its owner may read. Save writes and syncs a second file beside it
-// and renames that: a crash leaves the old file or the new one. If two processes use one file at a time, the
-// knowledge of one of them is lost, and nothing else.
+// and renames that: a crash or a full disk leaves the old file or the new one. It removes files beside it that
+// processes left which died an hour ago or more. Each process needs a file of its own: of several that use one, each
+// reports [ErrMemoryShared], and the file has what one of them knows.
 func FileStore(path string) Store { return recall.File(path) }
 
 // RedisStore keeps the memory in Redis for a week, under lockscope:scanner:memory:NAME on each of the servers.
@@ -43,6 +44,10 @@ func (e *MemoryError) Error() string { return fmt.Sprintf("scanner: %s memory: %
 
 // Unwrap returns the Store's own error.
 func (e *MemoryError) Unwrap() error { return e.Err }
+
+// ErrMemoryShared reports a Store in which another process has saved since this one last read or wrote it. That data
+// stays for this time. The next save replaces it unless the other process goes on saving.
+var ErrMemoryShared = recall.ErrShared
 
 // ErrMemoryVersion reports a Store with the data of another version of the scanner.
 var ErrMemoryVersion = recall.ErrVersion

@@ -29,7 +29,7 @@ var counted = map[string]string{
 	"connection_dial_failures_total": "dial",
 	"scanner_locks":                  "lock", "scanner_leaked_locks": "lock", "scanner_overlong_locks": "lock",
 	"scanner_findings": "finding", "scanner_finding_keys": "key", "scanner_findings_omitted": "finding",
-	"scanner_passes_total":        "pass",
+	"scanner_passes_total": "pass", "scanner_memory_failures_total": "pass",
 	"scanner_pass_failures_total": "pass", "scanner_keys_examined_total": "key", "scanner_scan_calls_total": "call",
 }
 

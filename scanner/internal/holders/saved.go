@@ -12,12 +12,17 @@ import (
 type Saved struct {
 	Nodes   []savedRound `json:"nodes"`
 	Watched []byte       `json:"watched"` // savedHolders, longest held first
+
+	rebase func(time.Time) time.Time // see Rebase; nil: as they are
 }
 
 type savedRound struct {
 	Node string    `json:"node"`
 	Done time.Time `json:"done,omitzero"`
 }
+
+// Rebase has Restore convert all times; zero times stay zero.
+func (s *Saved) Rebase(at func(time.Time) time.Time) { s.rebase = at }
 
 // savedHolder has a fixed size. Times and durations are in milliseconds, 0 for none.
 type savedHolder struct {
@@ -56,12 +61,12 @@ func (w *Watch) Restore(from Saved) error {
 		return fmt.Errorf("the stored data is damaged: remove it: %w", err)
 	}
 	for _, r := range from.Nodes {
-		w.rounds = append(w.rounds, round{node: r.Node, number: 1, done: r.Done})
+		w.rounds = append(w.rounds, round{node: r.Node, number: 1, done: from.at(r.Done)})
 	}
 	for _, h := range holders {
 		e := lease{
-			identity: h.Identity, first: atMillis(h.First), whole: atMillis(h.Whole), last: atMillis(h.Last),
-			expiry:  atMillis(h.Expiry),
+			identity: h.Identity, first: from.at(atMillis(h.First)), whole: from.at(atMillis(h.Whole)),
+			last: from.at(atMillis(h.Last)), expiry: from.at(atMillis(h.Expiry)),
 			longest: time.Duration(h.Longest) * time.Millisecond, count: int(h.Count), looks: int(h.Looks),
 			node: int(h.Node),
 		}
@@ -73,6 +78,14 @@ func (w *Watch) Restore(from Saved) error {
 	}
 	w.settle()
 	return nil
+}
+
+// at is a saved time as Restore has it.
+func (s *Saved) at(t time.Time) time.Time {
+	if s.rebase == nil {
+		return t
+	}
+	return s.rebase(t)
 }
 
 func millis(t time.Time) int64 {

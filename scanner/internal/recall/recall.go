@@ -21,18 +21,24 @@ const version = 1
 // ErrVersion reports a store with the data of another version of the scanner.
 var ErrVersion = errors.New("written by another version of lockscope: use a separate store")
 
+// ErrShared reports a store in which another process has saved.
+var ErrShared = errors.New("another process saves to the same store: give each process its own (--state), " +
+	"or let them take turns (--elect)")
+
 // State is what is kept. It has keys, but no value and no token: digests stand for them, and show whether a value is
 // the same.
 type State struct {
 	Digest  digest.Digest
 	Watches map[string]holders.Saved // by source
 	Entries []ledger.Entry
+	Writer  string // the process
 }
 
 // saved is a State as it is written.
 type saved struct {
 	Version  int                      `json:"version"`
 	Saved    time.Time                `json:"saved"`
+	Writer   string                   `json:"writer,omitempty"`
 	Salt     []byte                   `json:"salt"`
 	Watches  map[string]holders.Saved `json:"watches"` // by source
 	Findings []savedFinding           `json:"findings"`
@@ -52,13 +58,24 @@ type savedFinding struct {
 // Encode encodes a state.
 func Encode(s State, now time.Time) ([]byte, error) {
 	return json.Marshal(saved{
-		Version: version, Saved: now, Salt: s.Digest.Salt(), Watches: s.Watches,
+		Version: version, Saved: now, Writer: s.Writer, Salt: s.Digest.Salt(), Watches: s.Watches,
 		Findings: saveFindings(s.Digest, s.Entries),
 	})
 }
 
-// Decode decodes a state.
-func Decode(data []byte) (State, error) {
+// Writer returns which process has encoded a state, or "".
+func Writer(data []byte) string {
+	var from struct {
+		Writer string `json:"writer"`
+	}
+	_ = json.Unmarshal(data, &from) // whoever wrote what is no state, it was not this process
+	return from.Writer
+}
+
+// Decode decodes a state. Its times become times of the clock now, which a later step of the wall clock does not move.
+// If the wall clock has been set back since the state was encoded, the ages in it stay what they were. A clock that was
+// set forward meanwhile looks like a pause between two processes.
+func Decode(data []byte, now time.Time) (State, error) {
 	var from saved
 	if err := json.Unmarshal(data, &from); err != nil {
 		return State{}, fmt.Errorf("the stored data is damaged: remove it: %w", err)
@@ -66,9 +83,33 @@ func Decode(data []byte) (State, error) {
 	if from.Version != version {
 		return State{}, fmt.Errorf("version %d: %w", from.Version, ErrVersion)
 	}
-	s := State{Digest: digest.Salted(from.Salt), Watches: from.Watches}
+	s := State{Digest: digest.Salted(from.Salt), Watches: from.Watches, Writer: from.Writer}
+	from.rebase(now)
 	s.Entries = restoreFindings(s.Digest, from.Findings)
 	return s, nil
+}
+
+// rebase makes all times those of the clock now, but for what a lock's value says of its holder.
+func (s *saved) rebase(now time.Time) {
+	wall := now.Round(0)
+	ahead := max(0, s.Saved.Sub(wall))
+	at := func(t time.Time) time.Time {
+		if t.IsZero() {
+			return t
+		}
+		return now.Add(t.Sub(wall) - ahead)
+	}
+	for source, w := range s.Watches {
+		w.Rebase(at)
+		s.Watches[source] = w
+	}
+	for i := range s.Findings {
+		f := &s.Findings[i]
+		f.FirstSeen, f.LastSeen = at(f.FirstSeen), at(f.LastSeen)
+		if !f.Since.Equal(f.Hold.Since) {
+			f.Since = at(f.Since)
+		}
+	}
 }
 
 // saveFindings writes entries with digests for the identities of their values.
