@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/pushgateway"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/textfile"
 )
 
 const defaultJob = "lockscope_run"
@@ -52,9 +52,8 @@ type outcome struct {
 // publish writes all that is asked for. Its errors change nothing.
 func (p *publisher) publish(o outcome) (errs []error) {
 	if p.textfile != "" {
-		err := prometheus.WriteToTextfile(p.textfile, o.metrics(prometheus.Labels{"resource": p.resource}))
-		if err != nil {
-			errs = append(errs, fmt.Errorf("--textfile: %w", err))
+		if err := textfile.Write(p.textfile, o.metrics(prometheus.Labels{"resource": p.resource})); err != nil {
+			errs = append(errs, err)
 		}
 	}
 	if p.gateway != nil {

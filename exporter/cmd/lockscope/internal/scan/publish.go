@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/lockscope/lockscope/exporter"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/textfile"
 )
 
 const defaultJob = "lockscope_scan"
@@ -17,17 +18,13 @@ func scanRegistry(s exporter.Snapshotter) (*prometheus.Registry, error) {
 	return reg, reg.Register(exporter.NewScanCollector(s))
 }
 
-// writeTextfile replaces path by the metrics of s, for node_exporter's textfile
-// collector: it never sees half a file.
+// writeTextfile replaces path by the metrics of s.
 func writeTextfile(path string, s exporter.Snapshotter) error {
 	reg, err := scanRegistry(s)
-	if err == nil {
-		err = prometheus.WriteToTextfile(path, reg)
-	}
 	if err != nil {
 		return fmt.Errorf("--textfile: %w", err)
 	}
-	return nil
+	return textfile.Write(path, reg)
 }
 
 // push replaces what the gateway holds of its job.

@@ -1,0 +1,122 @@
+package textfile
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+)
+
+// series has metrics in many lines, all with the same value.
+func series(value float64) *prometheus.Registry {
+	reg := prometheus.NewRegistry()
+	g := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "m", Help: "h"}, []string{"n"})
+	for i := range 1000 {
+		g.WithLabelValues(fmt.Sprintf("%04d", i)).Set(value)
+	}
+	reg.MustRegister(g)
+	return reg
+}
+
+// TestReadersSeeOneWholeFile reads in a loop while the file is replaced again and again.
+func TestReadersSeeOneWholeFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lockscope.prom")
+	cmdtest.Must(t, Write(path, series(0)))
+	whole := map[string]bool{}
+	for value := range 2 {
+		text, err := encode(series(float64(value)))
+		cmdtest.Must(t, err)
+		whole[string(text)] = true
+	}
+	written := make(chan error, 1)
+	go func() {
+		var errs []error
+		for i := range 200 {
+			errs = append(errs, Write(path, series(float64(i%2))))
+		}
+		written <- errors.Join(errs...)
+	}()
+	for reads := 0; ; reads++ {
+		text, err := os.ReadFile(path)
+		cmdtest.Must(t, err)
+		if !whole[string(text)] {
+			t.Fatalf("read %d is %d bytes that nobody wrote, to %q", reads, len(text), text[max(0, len(text)-40):])
+		}
+		select {
+		case err := <-written:
+			cmdtest.Must(t, err)
+			if reads == 0 {
+				t.Error("nobody read meanwhile")
+			}
+			return
+		default:
+		}
+	}
+}
+
+// TestWhatIsLeftIsRemoved: files of processes that died, and no others.
+func TestWhatIsLeftIsRemoved(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "lockscope.prom")
+	left, fresh, other := ".lockscope.prom.123.tmp", ".lockscope.prom.456.tmp", ".lockscope.prom.mine.tmp"
+	for _, name := range []string{left, fresh, other} {
+		cmdtest.Must(t, os.WriteFile(filepath.Join(dir, name), []byte("half"), 0o600))
+	}
+	for _, name := range []string{left, other} {
+		cmdtest.Must(t, os.Chtimes(filepath.Join(dir, name), time.Time{}, time.Now().Add(-2*time.Hour)))
+	}
+	cmdtest.Must(t, Write(path, series(1)))
+	var names []string
+	entries, err := os.ReadDir(dir)
+	cmdtest.Must(t, err)
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if want := strings.Join([]string{fresh, other, "lockscope.prom"}, " "); strings.Join(names, " ") != want {
+		t.Errorf("there are %q, want %s", names, want)
+	}
+	info, err := os.Stat(path)
+	cmdtest.Must(t, err)
+	if info.Mode().Perm() != mode {
+		t.Errorf("mode %v: node_exporter may be another user", info.Mode())
+	}
+}
+
+// TestAnErrorLeavesTheOldFile, and no other one.
+func TestAnErrorLeavesTheOldFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lockscope.prom")
+	cmdtest.Must(t, Write(path, series(1)))
+	before, err := os.ReadFile(path)
+	cmdtest.Must(t, err)
+	failing := prometheus.NewRegistry()
+	failing.MustRegister(broken{})
+	if err := Write(path, failing); err == nil || !strings.Contains(err.Error(), "--textfile") {
+		t.Errorf("%v", err)
+	}
+	after, err := os.ReadFile(path)
+	cmdtest.Must(t, err)
+	if string(before) != string(after) {
+		t.Error("the file was changed")
+	}
+	if Write(filepath.Join(path, "x"), series(1)) == nil {
+		t.Error("a file below a file was written")
+	}
+}
+
+// broken fails to collect.
+type broken struct{}
+
+var desc = prometheus.NewDesc("broken", "h", nil, nil)
+
+func (broken) Describe(ch chan<- *prometheus.Desc) { ch <- desc }
+
+func (broken) Collect(ch chan<- prometheus.Metric) {
+	ch <- prometheus.NewInvalidMetric(desc, errors.New("no"))
+}
