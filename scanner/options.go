@@ -168,8 +168,9 @@ func WithLocker(l lock.Locker, resource string) Option {
 // processes that elect a leader.
 //
 // The store is read before the first sweep, and again by a process that was a standby. It is written when findings
-// have changed, or else every few minutes. If the store fails, the sweep goes on and its error contains a
-// [*MemoryError]. The store has names of keys, but no values or tokens.
+// have changed, or else every few minutes, and read before that: see [ErrMemoryShared]. If the store fails, the sweep
+// goes on and its error contains a [*MemoryError]. A clock that is set back between two processes changes no age in
+// the store. One that is set forward adds that step to ages, as a pause between the processes would. The store has names of keys, but no values or tokens.
 func WithMemory(s Store) Option { return func(c *config) { c.store = s } }
 
 // WithLogger sets the logger of confirmed findings (warn), resolved findings (info), node errors (warn) and sweeps

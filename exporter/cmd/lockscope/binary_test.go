@@ -28,6 +28,11 @@ func TestBinary(t *testing.T) {
 	}
 	t.Run("statuses", func(t *testing.T) { binaryStatuses(t, bin) })
 	t.Run("SIGTERM mid-sweep", func(t *testing.T) { binaryTerminated(t, bin) })
+	t.Run("Ctrl-C mid-sweep", func(t *testing.T) { binaryInterruptedMidSweep(t, bin) })
+	t.Run("serve, SIGTERM mid-sweep", func(t *testing.T) { binaryServeTerminatedMidSweep(t, bin) })
+	t.Run("two serves with one state", func(t *testing.T) { binaryTwoServes(t, bin) })
+	t.Run("full disk", func(t *testing.T) { binaryFullDisk(t, bin) })
+	t.Run("serve without SCAN", func(t *testing.T) { binaryServesWithoutScan(t, bin) })
 	t.Run("serve", func(t *testing.T) { binaryServes(t, bin) })
 	t.Run("reload", func(t *testing.T) { binaryReloads(t, bin) })
 	t.Run("Ctrl-C beside a hung server", func(t *testing.T) { binaryInterrupted(t, bin) })

@@ -68,7 +68,7 @@ func Writer(data []byte) string {
 	var from struct {
 		Writer string `json:"writer"`
 	}
-	_ = json.Unmarshal(data, &from) // whoever wrote what is no state, it was not this process
+	_ = json.Unmarshal(data, &from) // what cannot be read was not written by this process
 	return from.Writer
 }
 

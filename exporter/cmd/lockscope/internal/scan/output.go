@@ -24,6 +24,20 @@ func truncated(r scanner.Report) bool {
 	return false
 }
 
+// readText is how far a sweep came that was interrupted.
+func readText(r scanner.Report) string {
+	var keys int64
+	read := 0
+	for _, n := range r.Nodes {
+		keys += n.Examined
+		if n.Err == nil && !n.Truncated {
+			read++
+		}
+	}
+	return fmt.Sprintf("about %s examined, %d of %s read to the end", output.Count(keys, "key"), read,
+		output.Count(len(r.Nodes), "node"))
+}
+
 func writeScan(a *app.App, format output.Format, r scanner.Report, status string) error {
 	if format == output.JSON {
 		doc := scanner.NewDocument(r)

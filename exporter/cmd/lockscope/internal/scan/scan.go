@@ -161,7 +161,7 @@ func (f *scanFlags) execute(ctx context.Context, a *app.App, p *plan) error {
 	}
 	switch {
 	case ctx.Err() != nil:
-		err = fmt.Errorf("%w: the report has what was known by then", app.ErrInterrupted)
+		err = fmt.Errorf("%w: the report has what was known by then: %s", app.ErrInterrupted, readText(report))
 	case err == nil && truncated(report):
 		err = errTruncated
 	}

@@ -322,7 +322,8 @@ func TestScanCancelled(t *testing.T) {
 	})
 	cancel()
 	o := cmdtest.Outcome{Status: <-status, Out: out.String(), Err: errOut.String()}
-	o.Want(t, app.ExitError, "lockscope: interrupted: the report has what was known by then\n")
+	o.Want(t, app.ExitError, "lockscope: interrupted: the report has what was known by then: about ",
+		"keys examined, 0 of 1 node read to the end\n")
 	var r scanner.Document
 	o.Decode(t, &r)
 	if !r.Truncated {
