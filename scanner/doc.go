@@ -125,6 +125,10 @@
 // grow with the number of keys: pages are dropped once processed, [WithMaxFindings] bounds findings, and
 // [WithMaxWatched] bounds watched locks.
 //
+// A sweep adapts to each node, unless [WithPause] sets a flat pause. It measures small commands beside its pages and
+// while it rests, and compares the two. Smaller pages come first, then pauses of up to [DefaultPause] for a page of
+// full size.
+//
 // # What SCAN promises
 //
 // A sweep looks at every key that exists during the whole pass, and may look at keys that come or go meanwhile. A key
@@ -176,6 +180,7 @@
 //	node       finds the servers and their masters
 //	sight      holds what the scanner knows of a finding beyond what it shows
 //	digest     makes digests of keys and values for the memory
+//	pace       decides how fast the pages of one server are read
 //	keyreader  reads keys of one server
 //	server     asks one server for connections, INFO, slots and scripts
 //	clock      waits, deadlines and durations as people read them

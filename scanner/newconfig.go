@@ -19,7 +19,7 @@ const maxPageSize = 10_000
 func newConfig(nodes int, opts []Option) (config, error) {
 	c := config{
 		scope: node.Scope{Patterns: []string{PrefixPattern(DefaultPrefix)}, PageSize: DefaultPageSize,
-			Pause: DefaultPause},
+			Pause: DefaultPause, Adaptive: true},
 		rules:    judge.Rules{TTLLimit: DefaultTTLLimit, HoldLimit: DefaultHoldLimit},
 		interval: DefaultInterval, deadline: DefaultDeadline,
 		confirmAfter: DefaultConfirmAfter,

@@ -25,7 +25,8 @@ const (
 	DefaultInterval = time.Minute
 	// DefaultPageSize keeps a page at a millisecond or two of the server's time.
 	DefaultPageSize = 500
-	// DefaultPause after each page leaves most of a server's time to others.
+	// DefaultPause after each page leaves most of a server's time to others. Without [WithPause], a sweep pauses for
+	// less where the server allows it.
 	DefaultPause = 10 * time.Millisecond
 	// DefaultDeadline bounds a sweep.
 	DefaultDeadline = 5 * time.Minute
@@ -115,12 +116,19 @@ func WithTermLimit(d time.Duration) Option { return func(c *config) { c.rules.Te
 func WithInterval(d time.Duration) Option { return func(c *config) { c.interval = d } }
 
 // WithPageSize sets the COUNT of SCAN: about how many keys a server examines without serving other clients in
-// between. From 1 to 10,000.
+// between. From 1 to 10,000. Without [WithPause], a sweep may use smaller pages.
 func WithPageSize(n int) Option { return func(c *config) { c.scope.PageSize = n } }
 
 // WithPause sets how long the Scanner leaves a node alone after each page. Zero makes sweeps as fast, and as heavy
 // for other clients of the node, as possible.
-func WithPause(d time.Duration) Option { return func(c *config) { c.scope.Pause = d } }
+//
+// Without it, a sweep adapts to each node. Beside its pages it sends about 500 small commands a second, and compares
+// their latency with the latency while it rests. It goes as fast as it can while commands take at most 1.3 times as
+// long: first with smaller pages, then with pauses. At its slowest it takes as long as with [DefaultPause]. Listings
+// do not adapt: they use DefaultPause.
+func WithPause(d time.Duration) Option {
+	return func(c *config) { c.scope.Pause, c.scope.Adaptive = d, false }
+}
 
 // WithDeadline bounds a sweep, including its second look. The next sweep begins with what this one did not reach.
 func WithDeadline(d time.Duration) Option { return func(c *config) { c.deadline = d } }

@@ -70,6 +70,9 @@ func (r *Reader) Seek(pattern string, limit time.Duration) {
 	r.query.Pattern, r.query.Limit, r.mixed = pattern, limit, matchesHelpers(pattern)
 }
 
+// Resize changes the COUNT of the following pages.
+func (r *Reader) Resize(count int) { r.query.Count = count }
+
 // Importing sets the slots that are moving to this server. Their keys need an ASKING.
 func (r *Reader) Importing(slots server.SlotSet) { r.importing = slots }
 

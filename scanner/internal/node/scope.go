@@ -10,6 +10,7 @@ import (
 type Scope struct {
 	Patterns   []string // that locks are looked for by, at least one
 	PageSize   int
-	Pause      time.Duration        // after each page
+	Pause      time.Duration        // after each page; the longest one if Adaptive
+	Adaptive   bool                 // a sweep goes as fast as other clients of the server allow
 	Capability keyreader.Capability // what is known of every node beforehand: for tests
 }

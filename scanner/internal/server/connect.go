@@ -13,8 +13,8 @@ const (
 	// commandTimeout bounds each read and write on a connection. It is far longer than a page takes, even on a busy
 	// server.
 	commandTimeout = 5 * time.Second
-	// poolSize allows a page and a comparison with other nodes at the same time.
-	poolSize = 2
+	// poolSize allows a page, a comparison with other nodes and a probe of the latency at the same time.
+	poolSize = 3
 	// maxRetries bridges a lost connection. It is safe because all commands only read.
 	maxRetries = 1
 )

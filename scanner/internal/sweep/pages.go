@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/lockscope/lockscope/lock/driver"
-	"github.com/lockscope/lockscope/scanner/internal/clock"
 	"github.com/lockscope/lockscope/scanner/internal/coverage"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -75,10 +74,12 @@ func (n *nodeSweep) readPages(ctx context.Context, now *coverage.Standing, keys 
 	} else {
 		n.values.MissSome()
 	}
+	gauge := n.gauge()
+	defer gauge.stop()
 	for {
 		pattern := n.cfg.Scope.Patterns[pass.pattern]
 		n.reader.Seek(pattern, n.cfg.Rules.TTLLimitFor(pattern))
-		if err := n.readPage(ctx, keys); err != nil {
+		if err := n.readPage(ctx, keys, gauge.count()); err != nil {
 			fail(ctx, &n.report, "read page", err)
 			if n.report.Err != nil {
 				pass.abandon() // the node may come back with other keys at the cursor
@@ -90,7 +91,7 @@ func (n *nodeSweep) readPages(ctx context.Context, now *coverage.Standing, keys 
 			return
 		}
 		n.progress(keys, false)
-		if !clock.Pause(ctx, n.cfg.Scope.Pause) {
+		if !gauge.pause(ctx) {
 			n.report.Truncated = true
 			return
 		}
@@ -119,7 +120,8 @@ func (n *nodeSweep) finish(ctx context.Context, fresh bool, keys int64) {
 	n.covered.Compare(began, &now)
 }
 
-func (n *nodeSweep) readPage(ctx context.Context, keys int64) error {
+func (n *nodeSweep) readPage(ctx context.Context, keys int64, count int) error {
+	n.reader.Resize(count)
 	pass, rep, redirected := &n.memory.pass, &n.report, n.reader.Redirected()
 	page, err := n.reader.Page(ctx, pass.cursor, pass.wanted(n.cfg.valuesPerPass()))
 	rep.Path = report.PathPipeline
@@ -136,7 +138,7 @@ func (n *nodeSweep) readPage(ctx context.Context, keys int64) error {
 	}
 	pass.advance(page.Next, locks, len(n.cfg.Scope.Patterns))
 	rep.Locks = pass.locks
-	rep.Examined = min(rep.Examined+int64(n.cfg.Scope.PageSize), max(keys, rep.Locks))
+	rep.Examined = min(rep.Examined+int64(count), max(keys, rep.Locks))
 	return nil
 }
 
