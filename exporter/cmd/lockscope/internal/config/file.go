@@ -73,8 +73,8 @@ type Exclusion struct {
 
 // Throttle limits the load on servers.
 type Throttle struct {
-	PageSize     int       `json:"page_size,omitempty" jsonschema:"keys per SCAN call (COUNT), during which the server answers nobody else; 500 if left out"`
-	Pause        *Duration `json:"pause,omitempty" jsonschema:"pause between two pages of a server; 10ms if left out"`
+	PageSize     int       `json:"page_size,omitempty" jsonschema:"keys per SCAN call (COUNT) at most, during which the server answers nobody else; 500 if left out"`
+	Pause        *Duration `json:"pause,omitempty" jsonschema:"pause after each page of a server; adapts to the latency of the server if left out"`
 	Deadline     Duration  `json:"deadline,omitempty" jsonschema:"longest time for a sweep; 5m if left out"`
 	ConfirmAfter *Duration `json:"confirm_after,omitempty" jsonschema:"time until the second look that confirms a finding; 5s if left out"`
 	MaxFindings  int       `json:"max_findings,omitempty" jsonschema:"number of findings to keep; the others are only counted"`

@@ -248,7 +248,7 @@ func (s Flags) With(file *config.File, set *pflag.FlagSet) Flags {
 	setDuration(&s.maxTerm, "max-term", file.MaxTerm)
 	setDuration(&s.Deadline, "deadline", t.Deadline)
 	if t.Pause != nil && open("pause") {
-		s.pause = time.Duration(*t.Pause)
+		s.pause = flags.Optional{Value: time.Duration(*t.Pause), Given: true}
 	}
 	if t.ConfirmAfter != nil && open("confirm-after") {
 		s.confirmAfter = time.Duration(*t.ConfirmAfter)

@@ -33,7 +33,8 @@ type Flags struct {
 	maxTerm         time.Duration
 	confirmAfter    time.Duration
 	pageSize        int
-	pause, Deadline time.Duration
+	pause           flags.Optional
+	Deadline        time.Duration
 	maxFindings     int
 	maxValues       int
 	maxWatched      int
@@ -64,9 +65,9 @@ func (s *Flags) Register(set *pflag.FlagSet, maxValues int) {
 		"time until the second look that confirms a finding. 0 looks again at once, and reports locks between SETNX "+
 			"and EXPIRE")
 	set.IntVar(&s.pageSize, "page-size", scanner.DefaultPageSize,
-		"keys per SCAN call (COUNT). The server answers nobody else meanwhile")
-	set.DurationVar(&s.pause, "pause", scanner.DefaultPause,
-		"pause between two pages of a server. 0 is fastest, with the highest load")
+		"keys per SCAN call (COUNT), at most. The server answers nobody else meanwhile")
+	set.Var(&s.pause, "pause", "pause after each page of a server, always as long. 0 is fastest, with the highest load. "+
+		"Without it, pages and pauses adapt to the latency of the server")
 	set.DurationVar(&s.Deadline, "deadline", scanner.DefaultDeadline,
 		"longest time for a sweep. A sweep that reaches it is truncated")
 	set.IntVar(&s.maxFindings, "max-findings", scanner.DefaultMaxFindings,
@@ -109,8 +110,11 @@ func (s *Flags) Options(nodes []target.Node) ([]scanner.Option, error) {
 	}
 	opts := []scanner.Option{
 		scanner.WithTTLLimit(s.maxTTL), scanner.WithHoldLimit(s.maxHold), scanner.WithTermLimit(s.maxTerm),
-		scanner.WithConfirmAfter(s.confirmAfter), scanner.WithPageSize(s.pageSize), scanner.WithPause(s.pause),
+		scanner.WithConfirmAfter(s.confirmAfter), scanner.WithPageSize(s.pageSize),
 		scanner.WithDeadline(s.Deadline), scanner.WithMaxFindings(s.maxFindings), scanner.WithMaxWatched(s.maxWatched),
+	}
+	if s.pause.Given {
+		opts = append(opts, scanner.WithPause(s.pause.Value))
 	}
 	if s.checks.Given() {
 		opts = append(opts, scanner.WithChecks(classes...))
