@@ -21,7 +21,7 @@ type HeldLock struct {
 	Key       string // prefix and resource
 	Fence     uint64 // of the grant; leases handed over inside the holder's process have later ones
 	Holder    lock.Holder
-	Remaining time.Duration // until the lock expires, unless it is renewed
+	Remaining time.Duration // until the lock expires, unless it is renewed; negative: never
 }
 
 // Waiting is a process that queues for a lock.
@@ -36,7 +36,9 @@ type Waiting struct {
 // answer too, with a delay.
 func ReadHeldLocks(ctx context.Context, db Querier, schema string) ([]HeldLock, error) {
 	return read(ctx, db, schema,
-		"SELECT key, fence, holder, extract(epoch FROM expires - clock_timestamp())::float8 FROM %s.held ORDER BY key",
+		"SELECT key, fence, holder, CASE WHEN isfinite(expires) "+
+			"THEN greatest(0, least(extract(epoch FROM expires - clock_timestamp()), 9e9))::float8 ELSE -1 END "+
+			"FROM %s.held ORDER BY key",
 		func(row pgx.CollectableRow) (h HeldLock, err error) {
 			var fence int64
 			var holder string

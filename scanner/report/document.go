@@ -40,7 +40,8 @@ type Document struct {
 
 // NodeDocument is the JSON form of a [NodeReport].
 type NodeDocument struct {
-	Group     string        `json:"group,omitempty"` // group of servers, if there are several
+	Backend   string        `json:"backend,omitempty"` // left out for Redis
+	Group     string        `json:"group,omitempty"`   // group of servers, if there are several
 	Node      string        `json:"node"`
 	Took      float64       `json:"took_seconds"`
 	Locks     int64         `json:"locks"`
@@ -80,10 +81,12 @@ type ExcludedDocument struct {
 
 // FindingDocument is the JSON form of a [Finding].
 type FindingDocument struct {
-	Group string `json:"group,omitempty"`
-	Class Class  `json:"class"`
-	Node  string `json:"node"`
-	Key   string `json:"key"` // as [KeyText] writes it
+	Backend string `json:"backend,omitempty"` // left out for Redis
+	Group   string `json:"group,omitempty"`
+	Class   Class  `json:"class"`
+	Node    string `json:"node"`
+	Place   string `json:"place,omitempty"` // as in [Finding]
+	Key     string `json:"key"`             // as [KeyText] writes it
 	// the key's bytes; left out if too long for the document
 	KeyBase64 *string       `json:"key_base64,omitempty"`
 	Type      string        `json:"type"`
@@ -139,7 +142,7 @@ func NewDocument(r Report) Document {
 
 func newNodeDocument(n NodeReport) NodeDocument {
 	d := NodeDocument{
-		Group: n.Group, Node: n.Node, Took: n.Took.Seconds(), Locks: n.Locks, Examined: n.Examined, Calls: n.Calls,
+		Backend: n.Backend, Group: n.Group, Node: n.Node, Took: n.Took.Seconds(), Locks: n.Locks, Examined: n.Examined, Calls: n.Calls,
 		Unread: n.Unread, Unwatched: n.Unwatched, Counts: n.Counts, Path: n.Path, Truncated: n.Truncated,
 		Matched: n.Matched, Redirected: n.Redirected, Overflow: n.Overflow, Indistinct: n.Indistinct,
 	}
@@ -160,7 +163,7 @@ func newFindingDocuments(findings []Finding) []FindingDocument {
 	for _, f := range findings {
 		encoded := base64.StdEncoding.EncodeToString([]byte(f.Key))
 		all = append(all, FindingDocument{
-			Group: f.Group, Class: f.Class, Node: f.Node, Key: KeyText(f.Key), KeyBase64: &encoded, Type: f.Type,
+			Backend: f.Backend, Group: f.Group, Class: f.Class, Node: f.Node, Place: f.Place, Key: KeyText(f.Key), KeyBase64: &encoded, Type: f.Type,
 			TTL: Seconds(f.TTL), Holder: NewHoldDocument(f.Hold), Evidence: f.Evidence, Policy: f.Policy,
 			FirstSeen: f.FirstSeen, LastSeen: f.LastSeen,
 		})

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -26,10 +27,12 @@ func Classes() []Class { return []Class{NoTTL, HeldTooLong, Orphan, LongTTL, For
 // Finding is one thing wrong with one key on one node.
 type Finding struct {
 	Class     Class
+	Backend   string // "" for Redis; else postgresql, etcd or zookeeper
 	Node      string
 	Group     string        // of the Scanner, if it has one
+	Place     string        // where on the node, if the key does not say it: database, or database/schema
 	Key       string        // as stored: any bytes; see [KeyText]
-	Type      string        // Redis type: string, hash, ...
+	Type      string        // Redis type: string, hash, ...; of other systems: row, advisory, transaction, key, znode
 	TTL       time.Duration // at the last look; negative: no TTL
 	Hold      Hold
 	Policy    string // name of the policy that applied; empty: the defaults
@@ -49,8 +52,5 @@ func Compare(a, b *Finding) int {
 	if d := slices.Index(order, a.Class) - slices.Index(order, b.Class); d != 0 {
 		return d
 	}
-	if d := strings.Compare(a.Key, b.Key); d != 0 {
-		return d
-	}
-	return strings.Compare(a.Node, b.Node)
+	return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.Node, b.Node), strings.Compare(a.Place, b.Place))
 }

@@ -23,6 +23,7 @@ type Report struct {
 // NodeReport is the result of a sweep on one node.
 type NodeReport struct {
 	Node      string
+	Backend   string // as in [Finding]
 	Group     string // of the Scanner, if it has one
 	Took      time.Duration
 	Locks     int64 // keys that matched; zero on PathShortcut
@@ -37,7 +38,7 @@ type NodeReport struct {
 	Truncated  bool  // the sweep stopped at a limit: counts are lower bounds
 	Err        error // why the node could not be swept to its end
 
-	Matched    map[string]int64 // Locks by pattern; nil on PathShortcut
+	Matched    map[string]int64 // Locks by pattern; of other systems, by kind; nil if not counted
 	Redirected int64            // keys that the node said another node has: they were not read
 	Overflow   int              // findings beyond the limit, counted but not kept
 	Slots      []SlotRange      // on a cluster's node: slots that it was proved to serve while they were read

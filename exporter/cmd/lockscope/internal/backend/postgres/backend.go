@@ -118,8 +118,11 @@ func (b *Backend) HeldLocks(ctx context.Context) ([]scanner.Lock, error) {
 	all, err := pglock.ReadHeldLocks(ctx, b.pool, b.schema)
 	locks := make([]scanner.Lock, 0, len(all))
 	for _, h := range all {
-		locks = append(locks, backend.LockOf(h.Key, b.resource(h.Key), "row", h.Fence, h.Holder,
-			max(h.Remaining, time.Millisecond)))
+		left := h.Remaining
+		if left >= 0 {
+			left = max(left, time.Millisecond)
+		}
+		locks = append(locks, backend.LockOf(h.Key, b.resource(h.Key), "row", h.Fence, h.Holder, left))
 	}
 	return locks, b.explain(err)
 }
