@@ -48,6 +48,7 @@ func writeScan(a *app.App, format output.Format, r scanner.Report, status string
 	if len(r.Findings)+len(r.Pending) > 0 {
 		head, rows := withGroups(r, []string{"CLASS", "NODE", "KEY", "TTL", "HOLDER", "EVIDENCE"}, findingRows(r),
 			findingGroups(r))
+		head, rows = withBackends(r, head, rows, findingBackends(r))
 		if err := table.Write(a.Out, head, rows, opt); err != nil {
 			return err
 		}
@@ -57,6 +58,7 @@ func writeScan(a *app.App, format output.Format, r scanner.Report, status string
 	}
 	head, rows := withGroups(r, []string{"NODE", "LOCKS", "KEYS EXAMINED", "TOOK", "FOUND", "REMARK"}, nodeRows(r),
 		nodeGroups(r))
+	head, rows = withBackends(r, head, rows, nodeBackends(r))
 	if err := table.Write(a.Out, head, rows, opt); err != nil {
 		return err
 	}
@@ -75,6 +77,9 @@ func matchedText(r scanner.Report) string {
 	matched := make(map[string]int64)
 	uncounted := 0
 	for _, n := range r.Nodes {
+		if n.Backend != "" {
+			continue
+		}
 		if n.Matched == nil {
 			uncounted++
 		}
@@ -92,6 +97,11 @@ func matchedText(r scanner.Report) string {
 	}
 	if uncounted > 0 {
 		fmt.Fprintf(&b, "%d of %d nodes did not count all matching keys\n", uncounted, len(r.Nodes))
+	}
+	for _, n := range r.Nodes {
+		if n.Backend != "" && len(n.Matched) > 0 {
+			fmt.Fprintf(&b, "%s: %s\n", n.Backend, countedText(n.Matched))
+		}
 	}
 	return b.String()
 }
@@ -190,7 +200,7 @@ func findingRows(r scanner.Report) [][]string {
 }
 
 func findingRow(f scanner.Finding, evidence string) []string {
-	return []string{string(f.Class), f.Node, scanner.KeyText(f.Key), output.TTL(f.TTL), output.Holder(f.Hold), evidence}
+	return []string{string(f.Class), f.Node, keyText(f), output.TTL(f.TTL), output.Holder(f.Hold), evidence}
 }
 
 func nodeRows(r scanner.Report) [][]string {

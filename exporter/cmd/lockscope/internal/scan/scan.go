@@ -9,13 +9,16 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/pushgateway"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
 	"github.com/lockscope/lockscope/scanner"
 )
 
@@ -23,7 +26,8 @@ const scanHelp = `Look for leaked locks of any library once, for cron. Changes n
 
 const scanExample = `  lockscope scan --redis 10.0.0.1:6379
   lockscope scan --redis r1:6379,r2:6379,r3:6379 --max-hold 15m -o json
-  lockscope scan --config /etc/lockscope/lockscope.yaml --quiet`
+  lockscope scan --config /etc/lockscope/lockscope.yaml --quiet
+  lockscope scan --postgres postgres://monitor@db/shop --max-hold 15m`
 
 const (
 	wordClean      = "clean"
@@ -36,6 +40,8 @@ const (
 
 type scanFlags struct {
 	groups   sweep.GroupFlags
+	systems  systems.Flags
+	set      *pflag.FlagSet
 	output   output.Format
 	quiet    bool
 	failOn   *flags.List
@@ -52,8 +58,8 @@ func Command(a *app.App) *cobra.Command {
 	f := &scanFlags{failOn: flags.NewList("class", sweep.ClassNames()...)}
 	cmd := help.Page{
 		Everyday: []string{
-			"config", "redis", "redis-file", "prefix", "pattern", "checks", "max-ttl", "max-hold", "max-term",
-			"state", "output", "quiet", "fail-on", "alertmanager", "webhook", "textfile", "repair", "yes",
+			"config", "redis", "postgres", "prefix", "pattern", "checks", "max-ttl", "max-hold", "output", "fail-on",
+			"alertmanager", "textfile", "repair", "yes",
 		},
 		Exit:   "0 clean, 1 findings, 2 error, 3 incomplete: no findings, but parts were not read",
 		Topics: []string{"findings", "json", "connection", "repair", "exit-codes"},
@@ -63,6 +69,8 @@ func Command(a *app.App) *cobra.Command {
 	})
 	set := cmd.Flags()
 	f.groups.Register(set, 0)
+	f.systems.Register(set)
+	f.set = set
 	f.memory.Register(set, "")
 	f.output.Register(set)
 	f.repair.register(set)
@@ -83,6 +91,8 @@ func Command(a *app.App) *cobra.Command {
 // plan is a scan whose flags have all been checked.
 type plan struct {
 	groups  sweep.Groups
+	systems []backend.LeakReader
+	rules   *backend.LeakRules // for the systems
 	failOn  []scanner.Class
 	gateway *pushgateway.Gateway
 	repair  *scanRepair
@@ -120,10 +130,25 @@ func (f *scanFlags) plan(a *app.App) (_ *plan, err error) {
 	if p.repair, err = f.repair.open(a); err != nil {
 		return nil, err
 	}
-	if p.groups, err = f.open(a, opts); err != nil {
+	if err = f.openAll(a, p, opts); err != nil {
 		return nil, errors.Join(err, p.repair.close())
 	}
 	return p, nil
+}
+
+// openAll makes the groups of Redis servers, if there are any or nothing else is named, and the other systems.
+func (f *scanFlags) openAll(a *app.App, p *plan, opts []scanner.Option) (err error) {
+	if f.systems.Named() {
+		if p.systems, p.rules, err = f.openSystems(a); err != nil {
+			return err
+		}
+	}
+	if f.groups.Redis().Named() || len(p.systems) == 0 {
+		if p.groups, err = f.open(a, opts); err != nil {
+			closeSystems(p.systems)
+		}
+	}
+	return err
 }
 
 // open makes the groups, each with these options besides its own.
@@ -138,7 +163,10 @@ func (f *scanFlags) open(a *app.App, opts []scanner.Option) (sweep.Groups, error
 	})
 }
 
-func (p *plan) close() { _ = errors.Join(p.groups.Close(), p.repair.close()) }
+func (p *plan) close() {
+	closeSystems(p.systems)
+	_ = errors.Join(p.groups.Close(), p.repair.close())
+}
 
 func (f *scanFlags) failOnClasses() ([]scanner.Class, error) {
 	names := f.failOn.Values()
@@ -154,7 +182,7 @@ func (f *scanFlags) execute(ctx context.Context, a *app.App, p *plan) error {
 	if p.bar != nil {
 		p.bar.keepUp()
 	}
-	reports, err := p.groups.Sweep(ctx)
+	reports, err := p.sweep(ctx)
 	report := scanner.MergeReports(reports...)
 	if p.bar != nil {
 		p.bar.clear()

@@ -44,6 +44,14 @@ func (f *GroupFlags) Register(set *pflag.FlagSet, maxValues int) {
 	f.notify.register(set)
 }
 
+// Redis says which servers flags name.
+func (f *GroupFlags) Redis() *target.Flags { return &f.redis }
+
+// Notifies reports whether flags name receivers of findings.
+func (f *GroupFlags) Notifies() bool {
+	return len(f.notify.alertmanagers.Values())+len(f.notify.webhooks.Values()) > 0
+}
+
 var errBothServers = errors.New("servers are set both in --config and by --redis (or --redis-file, LOCKSCOPE_REDIS, " +
 	"--replica): use one")
 

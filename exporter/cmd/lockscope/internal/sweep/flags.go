@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/scanner"
@@ -136,6 +137,26 @@ func (s *Flags) Options(nodes []target.Node) ([]scanner.Option, error) {
 		opts = append(opts, scanner.WithMaxValues(s.maxValues))
 	}
 	return append(opts, scanner.WithNodeNames(target.Names(nodes)...)), nil
+}
+
+var errNoPattern = errors.New("--pattern is a glob of Redis: for PostgreSQL, etcd and ZooKeeper use --prefix")
+
+// LeakRules are the same limits for systems beside Redis.
+func (s *Flags) LeakRules() (*backend.LeakRules, error) {
+	checks, err := s.classes()
+	switch {
+	case err != nil:
+		return nil, err
+	case len(s.patterns) > 0:
+		return nil, errNoPattern
+	case slices.Contains(s.prefixes, ""):
+		return nil, errNoPrefix
+	}
+	return &backend.LeakRules{
+		MaxTTL: s.maxTTL, MaxHold: s.maxHold, MaxTerm: s.maxTerm, Checks: checks,
+		Orphans: s.checks.Given() && slices.Contains(checks, scanner.Orphan), Prefixes: s.prefixes,
+		AllowEmpty: s.allowEmpty, Most: s.maxFindings, Deadline: s.Deadline, ConfirmAfter: s.confirmAfter,
+	}, nil
 }
 
 // KeyGlobs are the patterns of all prefixes and patterns given: none replaces another.

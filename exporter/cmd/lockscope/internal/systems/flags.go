@@ -61,6 +61,11 @@ func (f *Flags) Register(set *pflag.FlagSet) {
 	flags.Group(set, "Other systems", "etcd", "etcd-prefix", "etcd-fence-key", "etcd-username", "etcd-password-file", "zookeeper", "zookeeper-root")
 }
 
+// Named reports whether a flag or a variable names a system.
+func (f *Flags) Named() bool {
+	return f.config.Postgres != "" || len(f.etcd.Values())+len(f.zookeeper.Values()) > 0
+}
+
 // Open makes the backends that are named, and connects to none. The caller closes them.
 func (f *Flags) Open(a *app.App, redis *target.Flags, prefixes []string) (all []backend.Backend, err error) {
 	c, err := f.configuration(a, redis)

@@ -1,0 +1,145 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
+	"github.com/lockscope/lockscope/lock/pglock"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// statementTimeout bounds each statement of a scan on the server.
+const statementTimeout = 10 * time.Second
+
+var _ backend.LeakReader = (*Backend)(nil)
+
+// Leaks implements backend.LeakReader: advisory locks, transactions that sit idle with rows locked, and rows of pglock.
+// It reads in one transaction that cannot write.
+func (b *Backend) Leaks(ctx context.Context, r *backend.LeakRules) (l backend.Leaks, err error) {
+	err = pgx.BeginTxFunc(ctx, b.pool, pgx.TxOptions{AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
+		limit := fmt.Sprintf("SET LOCAL statement_timeout = %d", statementTimeout.Milliseconds())
+		if _, err := tx.Exec(ctx, limit); err != nil {
+			return err
+		}
+		s := &leakScan{tx: tx, rules: r, schema: b.schema, leaks: &l}
+		return s.read(ctx)
+	})
+	return l, b.explain(err)
+}
+
+// leakScan is one look at a server.
+type leakScan struct {
+	tx     pgx.Tx
+	rules  *backend.LeakRules
+	schema string
+	leaks  *backend.Leaks
+
+	database, user string
+	now            time.Time // of the server
+}
+
+func (s *leakScan) read(ctx context.Context) error {
+	standby := false
+	if err := s.tx.QueryRow(ctx, "SELECT current_database(), current_user::text, pg_is_in_recovery(), clock_timestamp()").
+		Scan(&s.database, &s.user, &standby, &s.now); err != nil {
+		return err
+	}
+	if standby {
+		s.leaks.Gap(scanner.ReasonReplica, "a standby has none of the primary's sessions and advisory locks: "+
+			"scan the primary")
+	}
+	advisory, err := s.sessions(ctx)
+	if err != nil {
+		return err
+	}
+	present, err := s.rows(ctx)
+	if err == nil && !present && advisory == 0 && !s.rules.AllowEmpty {
+		s.leaks.Gap(scanner.ReasonNoMatch, "database %s has no schema %s and nobody holds an advisory lock: "+
+			"check --postgres and --schema, or use --allow-empty", s.database, s.schema)
+	}
+	return err
+}
+
+// rows judges the rows of pglock. present says that there is such a schema.
+func (s *leakScan) rows(ctx context.Context) (present bool, err error) {
+	schema, err := pglock.ReadSchema(ctx, s.tx, s.schema)
+	place := s.database + "/" + s.schema
+	switch {
+	case err != nil:
+		return false, err
+	case !schema.Present && s.rules.Schema:
+		s.leaks.Gap(scanner.ReasonValuesUnread, "there is no schema %s: check --schema and the database of --postgres",
+			place)
+		return false, nil
+	case !schema.Present:
+		s.leaks.Skip(scanner.ReasonValuesUnread, "there is no schema %s, so no locks of pglock were read", place)
+		return false, nil
+	case !schema.Usage || slices.Contains(schema.Denied, "view held"):
+		s.leaks.Gap(scanner.ReasonValuesUnread, "role %s may not read the locks of %s: "+
+			"let the owner of the schema run pglock.Grant for it", s.user, place)
+		return true, nil
+	}
+	held, err := pglock.ReadHeldLocks(ctx, s.tx, s.schema)
+	if err != nil {
+		return true, err
+	}
+	for _, h := range held {
+		k := backend.LockOf(h.Key, h.Key, "row", h.Fence, h.Holder, h.Remaining)
+		s.leaks.AddHeld(s.rules, &k, place, fmt.Sprint(h.Fence), s.now)
+	}
+	s.leaks.Count(len(held), "locks of pglock")
+	return true, s.leftovers(ctx, place)
+}
+
+// leftoverAfter is when a row that nobody released should long be pruned.
+const leftoverAfter = pglock.PruneAfter + time.Hour
+
+// leftovers finds rows that expired long ago and still name a holder: it died, and no process prunes the schema.
+func (s *leakScan) leftovers(ctx context.Context, place string) error {
+	if !s.rules.Wants(scanner.Orphan) {
+		return nil
+	}
+	table := pgx.Identifier{s.schema, "lock"}.Sanitize()
+	may := false
+	if err := s.tx.QueryRow(ctx, "SELECT has_table_privilege($1, 'SELECT')", table).Scan(&may); err != nil {
+		return err
+	}
+	if !may {
+		add := s.leaks.Skip
+		if s.rules.Orphans {
+			add = s.leaks.Gap
+		}
+		add(scanner.ReasonValuesUnread, "role %s may not read table lock of %s, so rows past their expiry were not "+
+			"looked for: only the schema's owner may", s.user, place)
+		return nil
+	}
+	rows, err := s.tx.Query(ctx, "SELECT key, expires, coalesce(extract(epoch FROM expires), 0)::bigint::text || '/' || "+
+		"counter FROM "+table+" WHERE token IS NOT NULL AND (expires IS NULL OR "+
+		"expires < clock_timestamp() - make_interval(secs => $1)) ORDER BY expires NULLS FIRST, key LIMIT $2",
+		leftoverAfter.Seconds(), s.rules.Most)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var key, identity string
+		var expires *time.Time
+		if err := rows.Scan(&key, &expires, &identity); err != nil {
+			return err
+		}
+		evidence := "it names a holder but has no expiry: nobody holds it, and nobody prunes it"
+		if expires != nil {
+			evidence = fmt.Sprintf("it expired %s ago and nobody released it: its holder died, and no process prunes "+
+				"the schema", output.Short(s.now.Sub(*expires)))
+		}
+		s.leaks.Add(scanner.Finding{Class: scanner.Orphan, Place: place, Key: key, Type: "row", Evidence: evidence},
+			identity)
+	}
+	return rows.Err()
+}
