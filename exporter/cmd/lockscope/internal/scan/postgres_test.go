@@ -67,7 +67,8 @@ func TestScanPostgresSessions(t *testing.T) {
 	o := command(t, args...)
 	o.Want(t, app.ExitFindings, "postgresql  held_too_long", "postgres: advisory lock 12884901889 ",
 		"postgres: advisory lock (7, -8) ", "stuck pid ", "from 127.0.0.1, user service) has been idle since 20",
-		"waiting for it: 1 session", "postgres: advisory lock 99 ", "prepared transaction lost one of user service has waited", "forgot pid ",
+		"waiting for it: 1 session", "postgres: advisory lock 99 ", "forgot pid ",
+		"prepared transaction lost one of user service has waited",
 		"has been idle in transaction since", "keeps rows locked in orders", "5 held_too_long")
 	o.WantNot(t, "advisory lock 5 ", "busy pid")
 	command(t, append(args, "--checks", "no_ttl")...).Want(t, app.ExitClean)
