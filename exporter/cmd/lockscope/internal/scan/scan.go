@@ -58,8 +58,8 @@ func Command(a *app.App) *cobra.Command {
 	f := &scanFlags{failOn: flags.NewList("class", sweep.ClassNames()...)}
 	cmd := help.Page{
 		Everyday: []string{
-			"config", "redis", "postgres", "etcd", "prefix", "pattern", "checks", "max-ttl", "max-hold", "output", "fail-on",
-			"alertmanager", "textfile", "repair", "yes",
+			"config", "redis", "postgres", "etcd", "zookeeper", "prefix", "checks", "max-ttl", "max-hold", "output",
+			"fail-on", "alertmanager", "textfile", "repair", "yes",
 		},
 		Exit:   "0 clean, 1 findings, 2 error, 3 incomplete: no findings, but parts were not read",
 		Topics: []string{"findings", "json", "connection", "repair", "exit-codes"},
