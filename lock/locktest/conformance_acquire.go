@@ -100,7 +100,7 @@ func (c *conformance) noWait() {
 	lease := c.acquire(c.locker())
 	for _, l := range []lock.Locker{c.locker(), c.locker()} {
 		c.within(c.soon(), "NoWait", func() {
-			_, err := l.Acquire(c.context(), c.resource, lock.NoWait())
+			_, err := c.asked(l)
 			c.wantErr("NoWait on a held resource", err, lock.ErrHeld)
 		})
 	}
@@ -112,7 +112,7 @@ func (c *conformance) heldError() {
 	const ttl = 10 * time.Second
 	before := time.Now().Add(-time.Millisecond).Truncate(time.Millisecond)
 	lease := c.acquire(c.locker(), lock.TTL(ttl))
-	_, err := c.locker().Acquire(c.context(), c.resource, lock.NoWait())
+	_, err := c.asked(c.locker())
 	var held *lock.HeldError
 	if !errors.As(err, &held) {
 		c.Fatalf("error %v; a *HeldError expected", err)

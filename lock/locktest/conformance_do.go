@@ -23,7 +23,7 @@ func (c *conformance) doHolds() {
 		if ctx != lease.Context() {
 			c.Error("the context is not the lease's")
 		}
-		_, err := other.Acquire(c.context(), c.resource, lock.NoWait())
+		_, err := c.asked(other)
 		c.wantErr("Acquire beside Do", err, lock.ErrHeld)
 		return nil
 	})

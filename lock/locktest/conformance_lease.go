@@ -69,7 +69,7 @@ func (c *conformance) renewed() {
 			c.Fatalf("Remaining() = %v, and the context has not ended", left)
 		}
 	}
-	_, err := other.Acquire(c.context(), c.resource, lock.NoWait())
+	_, err := c.asked(other)
 	c.wantErr("Acquire of a renewed lease's resource", err, lock.ErrHeld)
 	c.release(lease)
 }

@@ -67,7 +67,7 @@ func (c *conformance) releaseAfterTakeover() {
 	if err := next.Context().Err(); err != nil {
 		c.Errorf("the release of the lost lease ended the next: %v", context.Cause(next.Context()))
 	}
-	_, err := c.locker().Acquire(c.context(), c.resource, lock.NoWait())
+	_, err := c.asked(c.locker())
 	c.wantErr("Acquire beside the new holder", err, lock.ErrHeld)
 	c.release(next)
 }
@@ -95,7 +95,7 @@ func (c *conformance) releaseTwice() {
 	if err := next.Context().Err(); err != nil {
 		c.Errorf("a second Release ended the next lease: %v", context.Cause(next.Context()))
 	}
-	_, err := c.locker().Acquire(c.context(), c.resource, lock.NoWait())
+	_, err := c.asked(c.locker())
 	c.wantErr("Acquire beside the new holder", err, lock.ErrHeld)
 	c.release(next)
 }

@@ -76,6 +76,27 @@ func (c *conformance) held(acquire acquireSide, opts ...lock.AcquireOption) lock
 	return lease
 }
 
+// answered is a call that does not wait, made again while too few nodes answer in time: the machine may be busy.
+func (c *conformance) answered(try acquireSide) acquireSide {
+	return func(ctx context.Context, opts ...lock.AcquireOption) (lock.Lease, error) {
+		for {
+			lease, err := try(ctx, opts...)
+			if !errors.Is(err, lock.ErrNoQuorum) || ctx.Err() != nil {
+				return lease, err
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}
+}
+
+// asked is what a call that does not wait comes to.
+func (c *conformance) asked(l lock.Locker) (lock.Lease, error) {
+	acquire := func(ctx context.Context, opts ...lock.AcquireOption) (lock.Lease, error) {
+		return l.Acquire(ctx, c.resource, opts...)
+	}
+	return c.answered(acquire)(c.context(), lock.NoWait())
+}
+
 // waits acquires in the background.
 func (c *conformance) waits(ctx context.Context, acquire acquireSide) *waiter {
 	w := &waiter{done: make(chan struct{})}
@@ -88,8 +109,8 @@ func (c *conformance) waits(ctx context.Context, acquire acquireSide) *waiter {
 
 func (c *conformance) readersShare() {
 	a, b := c.rw(), c.rw()
-	readers := []lock.Lease{c.held(a.RLock), c.held(b.RLock), c.held(b.TryRLock)}
-	_, err := a.TryLock(c.context(), lock.TTL(c.suite.ttl))
+	readers := []lock.Lease{c.held(a.RLock), c.held(b.RLock), c.held(c.answered(b.TryRLock))}
+	_, err := c.answered(a.TryLock)(c.context(), lock.TTL(c.suite.ttl))
 	c.wantErr("TryLock beside readers", err, lock.ErrHeld)
 	for _, r := range readers {
 		if err := r.Extend(c.context()); err != nil {
@@ -97,8 +118,8 @@ func (c *conformance) readersShare() {
 		}
 		c.release(r)
 	}
-	w := c.held(a.TryLock)
-	_, err = b.TryRLock(c.context(), lock.TTL(c.suite.ttl))
+	w := c.held(c.answered(a.TryLock))
+	_, err = c.answered(b.TryRLock)(c.context(), lock.TTL(c.suite.ttl))
 	c.wantErr("TryRLock beside a writer", err, lock.ErrHeld)
 	if held, ok := errors.AsType[*lock.HeldError](err); c.suite.holders && (!ok || held.Holder.Kind != lock.KindWrite) {
 		c.Errorf("%v; the kind of the holder is missing", err)
@@ -190,7 +211,7 @@ func (c *conformance) expiryOfReaders() {
 	long := c.held(a.RLock, lock.TTL(4*c.suite.ttl), lock.NoRenew())
 	short := c.held(b.RLock, lock.NoRenew())
 	c.wantEnd(short, lock.ErrLost)
-	_, err := b.TryLock(c.context(), lock.TTL(c.suite.ttl))
+	_, err := c.answered(b.TryLock)(c.context(), lock.TTL(c.suite.ttl))
 	c.wantErr("TryLock beside the longer reader", err, lock.ErrHeld)
 	if long.Remaining() <= 0 {
 		c.Skip("the machine stood still")
@@ -205,7 +226,7 @@ func (c *conformance) waitingWriterFirst() {
 	c.stillWaiting(w)
 	deadline := time.Now().Add(patience / 2)
 	for { // until the writer keeps others out on a quorum of nodes
-		newcomer, err := later.TryRLock(c.context(), lock.TTL(c.suite.ttl))
+		newcomer, err := c.answered(later.TryRLock)(c.context(), lock.TTL(c.suite.ttl))
 		if err != nil {
 			c.wantErr("TryRLock behind a writer", err, lock.ErrHeld)
 			break
@@ -250,7 +271,7 @@ func (c *conformance) releaseReaderTwice() {
 	first, second := c.held(a.RLock), c.held(b.RLock)
 	c.release(first)
 	c.release(first)
-	_, err := a.TryLock(c.context(), lock.TTL(c.suite.ttl))
+	_, err := c.answered(a.TryLock)(c.context(), lock.TTL(c.suite.ttl))
 	c.wantErr("TryLock beside the other reader", err, lock.ErrHeld)
 	c.wantEnd(first, lock.ErrReleased)
 	c.release(second)
