@@ -31,7 +31,7 @@ func (c *change) watching(
 	own := redis.NewClient(&opt)
 	defer own.Close()
 	conn := own.Conn() // WATCH ends with it: no UNWATCH, which would need a right
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	if _, err := send(ctx, conn, "watch", c.finding.Key); err != nil {
 		return "", keyreader.Never, err
 	}
