@@ -18,8 +18,7 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// crowd has 1,000 waiters, each of which waits for two seconds at a time, at a random one of so many resources and
-// call sites.
+// crowd has 1,000 waiters. Each waits for two seconds at a time, at a random one of so many resources and call sites.
 func crowd(second, resources, sites int) (all []*Wait) {
 	for i := range 1000 {
 		n := uint64((second+i)/2)<<10 + uint64(i)

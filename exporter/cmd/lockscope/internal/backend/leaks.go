@@ -1,7 +1,6 @@
 package backend
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -9,13 +8,6 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner"
 )
-
-// LeakReader is a Backend that looks for leaked locks. Leaks follows Connect, changes nothing, and returns what it
-// could read together with the error.
-type LeakReader interface {
-	Backend
-	Leaks(ctx context.Context, r *LeakRules) (Leaks, error)
-}
 
 // LeakRules say what is a finding, by the flags of scan.
 type LeakRules struct {

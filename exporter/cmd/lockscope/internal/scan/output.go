@@ -46,9 +46,8 @@ func writeScan(a *app.App, format output.Format, r scanner.Report, status string
 	}
 	opt := table.Options{Width: output.Terminal(a.Out)}
 	if len(r.Findings)+len(r.Pending) > 0 {
-		head, rows := withGroups(r, []string{"CLASS", "NODE", "KEY", "TTL", "HOLDER", "EVIDENCE"}, findingRows(r),
-			findingGroups(r))
-		head, rows = withBackends(r, head, rows, findingBackends(r))
+		head, rows := withOrigins(r, []string{"CLASS", "NODE", "KEY", "TTL", "HOLDER", "EVIDENCE"}, findingRows(r),
+			findingOrigins(r))
 		if err := table.Write(a.Out, head, rows, opt); err != nil {
 			return err
 		}
@@ -56,9 +55,8 @@ func writeScan(a *app.App, format output.Format, r scanner.Report, status string
 			return err
 		}
 	}
-	head, rows := withGroups(r, []string{"NODE", "LOCKS", "KEYS EXAMINED", "TOOK", "FOUND", "REMARK"}, nodeRows(r),
-		nodeGroups(r))
-	head, rows = withBackends(r, head, rows, nodeBackends(r))
+	head, rows := withOrigins(r, []string{"NODE", "LOCKS", "KEYS EXAMINED", "TOOK", "FOUND", "REMARK"}, nodeRows(r),
+		nodeOrigins(r))
 	if err := table.Write(a.Out, head, rows, opt); err != nil {
 		return err
 	}
@@ -138,33 +136,6 @@ func excludedText(r scanner.Report) string {
 		}
 	}
 	return b.String()
-}
-
-// withGroups puts a column in front if the report is of groups.
-func withGroups(r scanner.Report, head []string, rows [][]string, groups []string) ([]string, [][]string) {
-	if len(r.Nodes) == 0 || r.Nodes[0].Group == "" {
-		return head, rows
-	}
-	for i := range rows {
-		rows[i] = append([]string{groups[i]}, rows[i]...)
-	}
-	return append([]string{"GROUP"}, head...), rows
-}
-
-func findingGroups(r scanner.Report) (groups []string) {
-	for _, list := range [][]scanner.Finding{r.Findings, r.Pending} {
-		for _, f := range list {
-			groups = append(groups, f.Group)
-		}
-	}
-	return groups
-}
-
-func nodeGroups(r scanner.Report) (groups []string) {
-	for _, n := range r.Nodes {
-		groups = append(groups, n.Group)
-	}
-	return groups
 }
 
 // gapsText has a line for each part that was not read.

@@ -91,7 +91,7 @@ func Command(a *app.App) *cobra.Command {
 // plan is a scan whose flags have all been checked.
 type plan struct {
 	groups  sweep.Groups
-	systems []backend.LeakReader
+	systems []backend.Backend
 	rules   *backend.LeakRules // for the systems
 	failOn  []scanner.Class
 	gateway *pushgateway.Gateway
@@ -145,7 +145,7 @@ func (f *scanFlags) openAll(a *app.App, p *plan, opts []scanner.Option) (err err
 	}
 	if f.groups.Redis().Named() || len(p.systems) == 0 {
 		if p.groups, err = f.open(a, opts); err != nil {
-			closeSystems(p.systems)
+			systems.CloseAll(p.systems)
 		}
 	}
 	return err
@@ -164,7 +164,7 @@ func (f *scanFlags) open(a *app.App, opts []scanner.Option) (sweep.Groups, error
 }
 
 func (p *plan) close() {
-	closeSystems(p.systems)
+	systems.CloseAll(p.systems)
 	_ = errors.Join(p.groups.Close(), p.repair.close())
 }
 

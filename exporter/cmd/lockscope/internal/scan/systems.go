@@ -11,13 +11,12 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/pause"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // openSystems makes the backends that flags name, and connects to none.
-func (f *scanFlags) openSystems(a *app.App) (readers []backend.LeakReader, rules *backend.LeakRules, err error) {
+func (f *scanFlags) openSystems(a *app.App) (all []backend.Backend, rules *backend.LeakRules, err error) {
 	if err := f.refuse(); err != nil {
 		return nil, nil, err
 	}
@@ -25,19 +24,8 @@ func (f *scanFlags) openSystems(a *app.App) (readers []backend.LeakReader, rules
 		return nil, nil, err
 	}
 	rules.Schema = f.set.Changed("schema")
-	all, err := f.systems.Open(a, f.groups.Redis(), nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, b := range all {
-		r, ok := b.(backend.LeakReader)
-		if !ok {
-			systems.CloseAll(all)
-			return nil, nil, fmt.Errorf("scan does not look for leaks in %s yet: use \"lockscope list\"", b.System())
-		}
-		readers = append(readers, r)
-	}
-	return readers, rules, nil
+	all, err = f.systems.Open(a, f.groups.Redis(), nil)
+	return all, rules, err
 }
 
 // refuse names the flag of something that would silently leave out the other systems.
@@ -54,12 +42,6 @@ func (f *scanFlags) refuse() error {
 	return nil
 }
 
-func closeSystems(all []backend.LeakReader) {
-	for _, b := range all {
-		b.Close()
-	}
-}
-
 // sweep reads all groups and all systems at the same time. The reports of the groups come first, in their order.
 func (p *plan) sweep(ctx context.Context) ([]scanner.Report, error) {
 	reports, errs := make([]scanner.Report, len(p.systems)), make([]error, len(p.systems)+1)
@@ -74,7 +56,7 @@ func (p *plan) sweep(ctx context.Context) ([]scanner.Report, error) {
 }
 
 // look reads a system once, and a second time if it found anything: what is there both times is confirmed.
-func look(ctx context.Context, b backend.LeakReader, r *backend.LeakRules) (scanner.Report, error) {
+func look(ctx context.Context, b backend.Backend, r *backend.LeakRules) (scanner.Report, error) {
 	started := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, r.Deadline)
 	defer cancel()

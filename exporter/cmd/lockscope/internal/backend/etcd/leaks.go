@@ -23,9 +23,7 @@ const (
 	callTries   = 3
 )
 
-var _ backend.LeakReader = (*Backend)(nil)
-
-// Leaks implements backend.LeakReader: keys without a lease, leases that last too long and locks held too long, below
+// Leaks implements backend.Backend: keys without a lease, leases that last too long and locks held too long, below
 // the prefix of etcdlock and the given ones. All keys of a prefix are of one revision.
 func (b *Backend) Leaks(ctx context.Context, r *backend.LeakRules) (l backend.Leaks, err error) {
 	if b.client == nil {

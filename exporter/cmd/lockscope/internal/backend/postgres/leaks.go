@@ -17,9 +17,7 @@ import (
 // statementTimeout bounds each statement of a scan on the server.
 const statementTimeout = 10 * time.Second
 
-var _ backend.LeakReader = (*Backend)(nil)
-
-// Leaks implements backend.LeakReader: advisory locks, transactions that sit idle with rows locked, and rows of pglock.
+// Leaks implements backend.Backend: advisory locks, transactions that sit idle with rows locked, and rows of pglock.
 // It reads in one transaction that cannot write.
 func (b *Backend) Leaks(ctx context.Context, r *backend.LeakRules) (l backend.Leaks, err error) {
 	err = pgx.BeginTxFunc(ctx, b.pool, pgx.TxOptions{AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {

@@ -18,9 +18,7 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-var _ backend.LeakReader = (*Backend)(nil)
-
-// Leaks implements backend.LeakReader: persistent nodes that are named like a place in the queue of a lock, and locks
+// Leaks implements backend.Backend: persistent nodes that are named like a place in the queue of a lock, and locks
 // held too long, below the root of zklock and the given paths. When ctx ends, it fails at once, while its requests end
 // with their answers or with Close.
 func (b *Backend) Leaks(ctx context.Context, r *backend.LeakRules) (backend.Leaks, error) {

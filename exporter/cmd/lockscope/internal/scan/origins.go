@@ -1,0 +1,64 @@
+package scan
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// origin is where a row of a table comes from.
+type origin struct{ group, backend string }
+
+func findingOrigins(r scanner.Report) (all []origin) {
+	for _, f := range slices.Concat(r.Findings, r.Pending) {
+		all = append(all, origin{f.Group, f.Backend})
+	}
+	return all
+}
+
+func nodeOrigins(r scanner.Report) (all []origin) {
+	for _, n := range r.Nodes {
+		all = append(all, origin{n.Group, n.Backend})
+	}
+	return all
+}
+
+// withOrigins puts a column in front if the report is of groups, and one if it is not of Redis alone.
+func withOrigins(r scanner.Report, head []string, rows [][]string, of []origin) ([]string, [][]string) {
+	if len(r.Nodes) > 0 && r.Nodes[0].Group != "" {
+		head, rows = inFront("GROUP", head, rows, func(i int) string { return of[i].group })
+	}
+	if slices.ContainsFunc(r.Nodes, func(n scanner.NodeReport) bool { return n.Backend != "" }) {
+		head, rows = inFront("BACKEND", head, rows, func(i int) string { return cmp.Or(of[i].backend, target.System) })
+	}
+	return head, rows
+}
+
+func inFront(title string, head []string, rows [][]string, cell func(row int) string) ([]string, [][]string) {
+	for i := range rows {
+		rows[i] = append([]string{cell(i)}, rows[i]...)
+	}
+	return append([]string{title}, head...), rows
+}
+
+// keyText is a key, with the place that it is in.
+func keyText(f scanner.Finding) string {
+	if f.Place == "" {
+		return scanner.KeyText(f.Key)
+	}
+	return scanner.KeyText(f.Place) + ": " + scanner.KeyText(f.Key)
+}
+
+// countedText is how much of a system was read: "advisory locks 2, locks of pglock 14".
+func countedText(counted map[string]int64) string {
+	var parts []string
+	for _, what := range slices.Sorted(maps.Keys(counted)) {
+		parts = append(parts, fmt.Sprintf("%s %d", what, counted[what]))
+	}
+	return strings.Join(parts, ", ")
+}
