@@ -11,93 +11,118 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lockscope/lockscope/examples/demo/internal/faults"
+	"github.com/lockscope/lockscope/examples/demo/internal/ledger"
+	"github.com/lockscope/lockscope/examples/demo/internal/observatory"
+	"github.com/lockscope/lockscope/examples/demo/internal/screen"
+	"github.com/lockscope/lockscope/examples/demo/internal/systems"
+	"github.com/lockscope/lockscope/examples/demo/internal/workload"
 	"github.com/lockscope/lockscope/scanner"
 )
 
 // demonstrate runs the workload and its faults until the time is over or ctx ends,
 // and shows what came of it. Nothing it started is left when it returns.
-func demonstrate(ctx context.Context, cfg config, out *screen, logs io.Writer) (err error) {
+func demonstrate(ctx context.Context, cfg config, out *screen.Screen, logs io.Writer) (err error) {
 	also := func(end func() error) { err = errors.Join(err, end()) }
-	b, err := cfg.system.open(ctx, cfg)
+	b, err := cfg.system.Open(ctx, cfg.Config)
 	if err != nil {
 		return err
 	}
-	defer also(b.close)
-	o, err := openObservatory(ctx, cfg, b, logs)
+	defer also(b.Close)
+	urls, prefix := b.Scanned()
+	o, err := observatory.Open(ctx, observatory.Config{
+		Length: cfg.length, LogLevel: cfg.logLevel, URLs: urls, Prefix: prefix}, logs)
 	if err != nil {
 		return err
 	}
-	defer also(o.close)
-	url, stop, err := o.start(context.WithoutCancel(ctx), cfg.listen)
+	defer also(o.Close)
+	url, stop, err := o.Start(context.WithoutCancel(ctx), cfg.listen)
 	if err != nil {
 		return err
 	}
 	defer also(stop)
-	services, l, err := openServices(b, o, cfg)
+	open := func(instance string) (workload.Process, error) {
+		locker, err := b.Locker(instance)
+		if err != nil {
+			return nil, err
+		}
+		return o.Process(locker, instance)
+	}
+	l := ledger.New(cfg.system.Fenced)
+	services, err := openServices(open, l, cfg.seed)
 	defer also(func() error { return closeServices(services) })
 	if err != nil {
 		return err
 	}
 	head(out, cfg, b, services, url)
 
-	out.began = time.Now()
-	run, cancel := context.WithDeadline(ctx, out.began.Add(cfg.length))
+	out.Began = time.Now()
+	run, cancel := context.WithDeadline(ctx, out.Began.Add(cfg.length))
 	defer cancel()
-	did, err := play(run, cancel, services, &faults{cfg: cfg, out: out, backend: b, ledger: l, observatory: o})
+	f := &faults.Faults{TTL: cfg.TTL, Length: cfg.length, Out: out, Ledger: l, Open: open}
+	p := play{services: services, faults: func(ctx context.Context) ([]string, error) { return f.Run(ctx, b.Faults(f)) },
+		live: func(ctx context.Context) {
+			showLive(ctx, out, l, o.Board, cfg.system.Silence(), liveEvery(cfg.length))
+		}}
+	did, err := p.run(run, cancel)
 	if ctx.Err() != nil {
-		out.at(bold, "interrupted")
+		out.At(screen.Bold, "interrupted")
 	}
-	if total, _ := l.acquisitions(); total == 0 && err != nil {
+	if total, _ := l.Acquisitions(); total == 0 && err != nil {
 		return err // there is nothing to show
 	}
-	return errors.Join(err, conclude(out, l, append(did, leakLines(o.leaks())...)))
+	return errors.Join(err, conclude(out, l.Close(), append(did, leakLines(o.Leaks())...)))
 }
 
 // openServices gives every service its own lock, as if it were a process. On error
 // it returns those that are to be closed.
-func openServices(b backend, o *observatory, cfg config) (services []*service, l *ledger, err error) {
-	l = newLedger(cfg.system.fenced)
-	for i, p := range profiles() {
-		locker, err := o.process(b, p.instance)
+func openServices(open func(instance string) (workload.Process, error), l *ledger.Ledger, seed uint64) (
+	services []*workload.Service, err error) {
+	for i, p := range workload.Profiles() {
+		locker, err := open(p.Instance)
 		if err != nil {
-			return services, l, err
+			return services, err
 		}
-		services = append(services, &service{profile: p, locker: locker, ledger: l, seed: cfg.seed<<8 | uint64(i)})
+		services = append(services, &workload.Service{Profile: p, Locker: locker, Ledger: l, Seed: seed<<8 | uint64(i)})
 	}
-	return services, l, nil
+	return services, nil
 }
 
 // closeServices closes all at once: each waits for the commands it has under way.
-func closeServices(services []*service) error {
+func closeServices(services []*workload.Service) error {
 	errs := make([]error, len(services))
 	var wg sync.WaitGroup
 	for i, s := range services {
-		wg.Go(func() { errs[i] = s.locker.Close() })
+		wg.Go(func() { errs[i] = s.Locker.Close() })
 	}
 	wg.Wait()
 	return errors.Join(errs...)
 }
 
-// play runs services, faults and live lines until ctx ends. An error of any of
-// them ends all of them.
-func play(ctx context.Context, stop context.CancelFunc, services []*service, f *faults) (did []string, err error) {
+// play is what goes on at the same time in a run.
+type play struct {
+	services []*workload.Service
+	faults   func(context.Context) (did []string, err error)
+	live     func(context.Context)
+}
+
+// run ends when ctx does. An error of any part calls stop, which has to end ctx.
+func (p play) run(ctx context.Context, stop context.CancelFunc) (did []string, err error) {
 	var wg sync.WaitGroup
-	errs := make([]error, len(services)+1)
-	for i, s := range services {
+	errs := make([]error, len(p.services)+1)
+	for i, s := range p.services {
 		wg.Go(func() {
-			if errs[i] = s.run(ctx); errs[i] != nil {
+			if errs[i] = s.Run(ctx); errs[i] != nil {
 				stop()
 			}
 		})
 	}
 	wg.Go(func() {
-		if did, errs[len(services)] = f.run(ctx); errs[len(services)] != nil {
+		if did, errs[len(p.services)] = p.faults(ctx); errs[len(p.services)] != nil {
 			stop()
 		}
 	})
-	wg.Go(func() {
-		showLive(ctx, f.out, f.ledger, f.observatory.board, f.cfg.system.silence(), liveEvery(f.cfg.length))
-	})
+	wg.Go(func() { p.live(ctx) })
 	wg.Wait()
 	return did, cmp.Or(errs...) // the others follow from the first
 }
@@ -109,28 +134,29 @@ func liveEvery(length time.Duration) time.Duration {
 	return time.Second
 }
 
-func head(out *screen, cfg config, b backend, services []*service, url string) {
-	for _, line := range b.describe() {
-		out.print(plain, "%s", line)
+func head(out *screen.Screen, cfg config, b systems.Backend, services []*workload.Service,
+	url string) {
+	for _, line := range b.Describe() {
+		out.Print(screen.Plain, "%s", line)
 	}
 	workers := 0
 	for _, s := range services {
-		workers += s.workers
+		workers += s.Workers
 	}
-	out.print(plain, "%d services with %d workers, TTL %v, for %v; Ctrl-C ends it early", len(services), workers,
-		cfg.ttl, cfg.length)
-	out.print(plain, "live page %s/debug/locks, metrics %s/metrics\n", url, url)
-	for _, line := range views(url, b.reads()) {
-		out.print(plain, "%s", line)
+	out.Print(screen.Plain, "%d services with %d workers, TTL %v, for %v; Ctrl-C ends it early", len(services), workers,
+		cfg.TTL, cfg.length)
+	out.Print(screen.Plain, "live page %s/debug/locks, metrics %s/metrics\n", url, url)
+	for _, line := range views(url, b.Reads()) {
+		out.Print(screen.Plain, "%s", line)
 	}
-	out.print(bold, "%s", liveHead())
+	out.Print(screen.Bold, "%s", liveHead())
 }
 
 // leakLines says what the scanner has found.
 func leakLines(leaks map[string]int) (lines []string) {
 	for _, key := range slices.Sorted(maps.Keys(leaks)) {
 		lines = append(lines, fmt.Sprintf("%-16s %s", "scanner",
-			hang(fmt.Sprintf("%s never expires, on %d nodes: a leak", scanner.KeyText(key), leaks[key]), 17)))
+			screen.Hang(fmt.Sprintf("%s never expires, on %d nodes: a leak", scanner.KeyText(key), leaks[key]), 17)))
 	}
 	return lines
 }
@@ -138,27 +164,25 @@ func leakLines(leaks map[string]int) (lines []string) {
 var errBroken = errors.New("the lock broke its promise: see the table")
 
 // conclude shows the table, and fails if what the lock promises was not kept.
-func conclude(out *screen, l *ledger, did []string) error {
-	entries := l.close()
-	lines := table(entries)
-	out.print(bold, "\n%s", lines[0])
-	for _, line := range lines[1:] {
-		out.print(plain, "%s", line)
+func conclude(out *screen.Screen, came ledger.Summary, did []string) error {
+	out.Print(screen.Bold, "\n%s", came.Table[0])
+	for _, line := range came.Table[1:] {
+		out.Print(screen.Plain, "%s", line)
 	}
 	if len(did) > 0 {
-		out.print(bold, "\nwhat the faults did")
+		out.Print(screen.Bold, "\nwhat the faults did")
 	}
 	for _, line := range did {
-		out.print(plain, "%s", line)
+		out.Print(screen.Plain, "%s", line)
 	}
-	all := sum(entries)
-	if all.disordered > 0 || all.overlaps > 0 {
+	if came.Broken {
 		return errBroken
 	}
 	fences := "every fencing token higher than the last"
-	if all.unfenced {
+	if !came.Fenced {
 		fences = "and no fencing token to check"
 	}
-	out.print(green, "\n%d acquisitions checked as they happened: never two holders, %s", all.acquisitions, fences)
+	out.Print(screen.Green, "\n%d acquisitions checked as they happened: never two holders, %s", came.Acquisitions,
+		fences)
 	return nil
 }

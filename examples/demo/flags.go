@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockscope/lockscope/examples/demo/internal/systems"
 	"github.com/lockscope/lockscope/exporter/zaplog"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine"
@@ -24,12 +25,10 @@ const (
 )
 
 type config struct {
-	system system
+	systems.Config
+
+	system systems.System
 	length time.Duration
-	nodes  int
-	redis  []string // host:port or URL of the user's own servers; empty: start some
-	ttl    time.Duration
-	answer time.Duration // how long a node may take to
 	seed   uint64
 	listen string // host:port of metrics and page
 
@@ -42,15 +41,16 @@ func parseFlags(args []string, usage io.Writer) (config, error) {
 	var backend, servers string
 	flags := flag.NewFlagSet("demo", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
-	flags.StringVar(&backend, "backend", systems()[0].name, "the `system` that the locks are in: "+names(systems()))
+	flags.StringVar(&backend, "backend", systems.All()[0].Name,
+		"the `system` that the locks are in: "+systems.Names(systems.All()))
 	flags.DurationVar(&cfg.length, "for", 20*time.Second, "how long to run")
-	flags.IntVar(&cfg.nodes, "nodes", 5, "how many Redis nodes to start")
+	flags.IntVar(&cfg.Nodes, "nodes", 5, "how many Redis nodes to start")
 	flags.StringVar(&servers, "redis", "",
 		"use these servers (`host:port,host:port` or redis:// URLs) instead of starting some;\n"+
 			"nothing is done to them but locking below lock:demo:")
-	flags.DurationVar(&cfg.ttl, "ttl", 0,
+	flags.DurationVar(&cfg.TTL, "ttl", 0,
 		"how long a lock outlives a holder that died (default a tenth of -for, at most 2s)")
-	flags.DurationVar(&cfg.answer, "node-timeout", engine.MinNodeTimeout,
+	flags.DurationVar(&cfg.Answer, "node-timeout", engine.MinNodeTimeout,
 		"how long a node may take to answer; a busy machine needs more\n"+
 			"(a quarter of -ttl unless given, at most 500ms, where there is one to ask: postgres, etcd, zookeeper)")
 	flags.Uint64Var(&cfg.seed, "seed", 1, "what the services do and how long they hold follows from it")
@@ -75,7 +75,7 @@ func parseFlags(args []string, usage io.Writer) (config, error) {
 		return cfg, err
 	}
 	var err error
-	if cfg.redis, err = splitServers(servers); err != nil {
+	if cfg.Redis, err = splitServers(servers); err != nil {
 		return cfg, err
 	}
 	return cfg, cfg.validate()
@@ -84,26 +84,26 @@ func parseFlags(args []string, usage io.Writer) (config, error) {
 // choose takes the system of that name, with the defaults that follow from it, and
 // refuses flags that mean nothing there.
 func (c *config) choose(backend string, given map[string]bool) error {
-	all := systems()
-	i := slices.IndexFunc(all, func(s system) bool { return s.name == backend })
+	all := systems.All()
+	i := slices.IndexFunc(all, func(s systems.System) bool { return s.Name == backend })
 	if i < 0 {
-		return fmt.Errorf("-backend %q: one of %s", backend, names(all))
+		return fmt.Errorf("-backend %q: one of %s", backend, systems.Names(all))
 	}
 	c.system = all[i]
 	for _, name := range []string{"redis", "nodes"} {
-		if given[name] && backend != all[0].name {
-			return fmt.Errorf("-%s is for -backend %s: -backend %s starts %s of its own", name, all[0].name, backend,
-				c.system.starts)
+		if given[name] && backend != all[0].Name {
+			return fmt.Errorf("-%s is for -backend %s: -backend %s starts %s of its own", name, all[0].Name, backend,
+				c.system.Starts)
 		}
 	}
 	if given["redis"] && given["nodes"] {
 		return errors.New("-nodes says how many servers to start, -redis to start none: give one of them")
 	}
-	if c.ttl == 0 {
-		c.ttl = min(c.length/10, 2*time.Second)
+	if c.TTL == 0 {
+		c.TTL = min(c.length/10, 2*time.Second)
 	}
 	if !given["node-timeout"] {
-		c.answer = c.system.answer(c.ttl)
+		c.Answer = c.system.Answer(c.TTL)
 	}
 	return nil
 }
@@ -124,17 +124,17 @@ func splitServers(list string) ([]string, error) {
 
 func (c config) validate() error {
 	switch {
-	case c.length < c.system.shortest:
-		return fmt.Errorf("-for %v is too short: at least %v with -backend %s", c.length, c.system.shortest,
-			c.system.name)
-	case c.nodes < 1 || c.nodes > mostNode:
-		return fmt.Errorf("-nodes %d: between 1 and %d", c.nodes, mostNode)
-	case c.ttl < c.system.minTTL || c.ttl > lock.DefaultMaxTTL:
-		return fmt.Errorf("-ttl %v: between %v and %v", c.ttl, c.system.minTTL, lock.DefaultMaxTTL)
-	case c.answer < time.Millisecond || c.answer > c.ttl/4:
-		return fmt.Errorf("-node-timeout %v: between 1ms and a quarter of the TTL, which is %v", c.answer, c.ttl)
-	case c.ttl > c.length/ttlShare:
-		return fmt.Errorf("-ttl %v is too long for -for %v: at most an eighth, or the faults do not fit", c.ttl,
+	case c.length < c.system.Shortest:
+		return fmt.Errorf("-for %v is too short: at least %v with -backend %s", c.length, c.system.Shortest,
+			c.system.Name)
+	case c.Nodes < 1 || c.Nodes > mostNode:
+		return fmt.Errorf("-nodes %d: between 1 and %d", c.Nodes, mostNode)
+	case c.TTL < c.system.MinTTL || c.TTL > lock.DefaultMaxTTL:
+		return fmt.Errorf("-ttl %v: between %v and %v", c.TTL, c.system.MinTTL, lock.DefaultMaxTTL)
+	case c.Answer < time.Millisecond || c.Answer > c.TTL/4:
+		return fmt.Errorf("-node-timeout %v: between 1ms and a quarter of the TTL, which is %v", c.Answer, c.TTL)
+	case c.TTL > c.length/ttlShare:
+		return fmt.Errorf("-ttl %v is too long for -for %v: at most an eighth, or the faults do not fit", c.TTL,
 			c.length)
 	}
 	if _, _, err := net.SplitHostPort(c.listen); err != nil {
@@ -143,10 +143,10 @@ func (c config) validate() error {
 	if _, _, err := zaplog.New(io.Discard, zaplog.WithLevel(c.logLevel)); err != nil {
 		return fmt.Errorf("-log: %w", err)
 	}
-	if len(c.redis) == 0 {
+	if len(c.Redis) == 0 {
 		return nil
 	}
-	locker, err := redlock.Open(urlsOf(c.redis)) // connects to nothing yet
+	locker, err := redlock.Open(systems.URLs(c.Redis)) // connects to nothing yet
 	if err != nil {
 		return fmt.Errorf("-redis: %w", err)
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/lockscope/lockscope/examples/demo/internal/systems"
 )
 
 func TestBadFlags(t *testing.T) {
@@ -79,7 +81,7 @@ func TestServersThatDoNotAnswerAreAnErrorAtOnce(t *testing.T) {
 	if !strings.Contains(stderr.String(), "127.0.0.1:1 does not answer") {
 		t.Errorf("message %q", &stderr)
 	}
-	if took := time.Since(began); took > 2*patience {
+	if took := time.Since(began); took > 2*systems.Patience {
 		t.Errorf("took %v", took)
 	}
 }
@@ -93,8 +95,8 @@ func TestNodeTimeoutFollowsBackend(t *testing.T) {
 		"-backend zookeeper -node-timeout 80ms": 80 * time.Millisecond,
 	} {
 		cfg, err := parseFlags(strings.Fields(args), nil)
-		if err != nil || cfg.answer != want {
-			t.Errorf("%q: node timeout %v, %v; want %v", args, cfg.answer, err, want)
+		if err != nil || cfg.Answer != want {
+			t.Errorf("%q: node timeout %v, %v; want %v", args, cfg.Answer, err, want)
 		}
 	}
 }
@@ -107,8 +109,8 @@ func TestTTLFollowsLength(t *testing.T) {
 		"-for 1h -ttl 250ms": 250 * time.Millisecond,
 	} {
 		cfg, err := parseFlags(strings.Fields(args), nil)
-		if err != nil || cfg.ttl != want {
-			t.Errorf("%q: TTL %v, %v; want %v", args, cfg.ttl, err, want)
+		if err != nil || cfg.TTL != want {
+			t.Errorf("%q: TTL %v, %v; want %v", args, cfg.TTL, err, want)
 		}
 	}
 }

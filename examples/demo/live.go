@@ -7,12 +7,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockscope/lockscope/examples/demo/internal/ledger"
+	"github.com/lockscope/lockscope/examples/demo/internal/screen"
 	"github.com/lockscope/lockscope/exporter/live"
 )
 
 // showLive writes a line every interval until ctx ends. silence is how it calls that
 // nobody can be granted anything.
-func showLive(ctx context.Context, out *screen, l *ledger, b *live.Board, silence string, every time.Duration) {
+func showLive(ctx context.Context, out *screen.Screen, l *ledger.Ledger, b *live.Board, silence string,
+	every time.Duration) {
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	before, at := 0, time.Now()
@@ -21,13 +24,13 @@ func showLive(ctx context.Context, out *screen, l *ledger, b *live.Board, silenc
 		case <-ctx.Done():
 			return
 		case now := <-ticker.C:
-			total, held := l.acquisitions()
+			total, held := l.Acquisitions()
 			rate := float64(total-before) / now.Sub(at).Seconds()
-			st := plain
+			st := screen.Plain
 			if total == before {
-				st = red
+				st = screen.Red
 			}
-			out.at(st, "%s", liveLine(rate, held, b.State(ctx), silence))
+			out.At(st, "%s", liveLine(rate, held, b.State(ctx), silence))
 			before, at = total, now
 		}
 	}
@@ -46,7 +49,7 @@ func liveLine(rate float64, held int, s live.State, silence string) string {
 	var waited, who, since string
 	if len(waiting) > 0 {
 		longest = waiting[0]
-		waited = short(fromSeconds(longest.For))
+		waited = screen.Short(fromSeconds(longest.For))
 		who, since = blockedBy(longest, waiting, silence)
 	}
 	line := fmt.Sprintf(liveFormat, fmt.Sprintf("%.0f", rate), s.Totals.Waiting, held, longest.Resource,
@@ -71,7 +74,7 @@ func blockedBy(w live.Waiter, all []live.Waiter, silence string) (who, since str
 	case w.Blocker.Age == nil:
 		return w.Blocker.Holder, ""
 	}
-	return w.Blocker.Holder, short(fromSeconds(*w.Blocker.Age))
+	return w.Blocker.Holder, screen.Short(fromSeconds(*w.Blocker.Age))
 }
 
 func fromSeconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -15,6 +15,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/logging"
+
+	"github.com/lockscope/lockscope/examples/demo/internal/screen"
 )
 
 func main() {
@@ -35,7 +37,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "demo: %v; -h shows all flags\n", err)
 		return 2
 	}
-	if err := demonstrate(ctx, cfg, newScreen(stdout), stderr); err != nil {
+	if err := demonstrate(ctx, cfg, screen.New(stdout), stderr); err != nil {
 		fmt.Fprintf(stderr, "demo: %v\n", err)
 		return 1
 	}

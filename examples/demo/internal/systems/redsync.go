@@ -1,4 +1,4 @@
-package main
+package systems
 
 import (
 	"context"
@@ -11,6 +11,8 @@ import (
 	"github.com/go-redsync/redsync/v4/redis/goredis/v9"
 	"github.com/redis/go-redis/v9"
 
+	"github.com/lockscope/lockscope/examples/demo/internal/faults"
+	"github.com/lockscope/lockscope/examples/demo/internal/shell"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
@@ -22,13 +24,13 @@ const redsyncServers = 5
 
 // redsync is five Redis servers with the keys of redsync.
 type redsync struct {
-	cfg     config
+	cfg     Config
 	servers []*redisproc.Server
 }
 
-var _ backend = (*redsync)(nil)
+var _ Backend = (*redsync)(nil)
 
-func openRedsync(ctx context.Context, cfg config) (backend, error) {
+func openRedsync(ctx context.Context, cfg Config) (Backend, error) {
 	servers, err := redisproc.StartN(ctx, redsyncServers)
 	if err != nil {
 		return nil, err
@@ -36,7 +38,7 @@ func openRedsync(ctx context.Context, cfg config) (backend, error) {
 	return &redsync{cfg: cfg, servers: servers}, nil
 }
 
-func (r *redsync) locker(instance string) (*engine.Engine, error) {
+func (r *redsync) Locker(instance string) (*engine.Engine, error) {
 	opts := r.cfg.options(instance)
 	var pools []redsyncredis.Pool
 	var names []string
@@ -53,7 +55,7 @@ func (r *redsync) locker(instance string) (*engine.Engine, error) {
 	return locker, nil
 }
 
-func (r *redsync) describe() []string {
+func (r *redsync) Describe() []string {
 	var ports, pids []string
 	for _, s := range r.servers {
 		ports, pids = append(ports, fmt.Sprint(s.Port())), append(pids, fmt.Sprint(s.PID()))
@@ -65,39 +67,39 @@ func (r *redsync) describe() []string {
 	}
 }
 
-func (r *redsync) reads() []string {
+func (r *redsync) Reads() []string {
 	var servers []string
 	for _, s := range r.servers {
 		servers = append(servers, s.Addr())
 	}
-	return []string{"--redis", quoted(strings.Join(servers, ","))}
+	return []string{"--redis", shell.Quoted(strings.Join(servers, ","))}
 }
 
-// faults does not restart a server without its data. Such a server would vote at once for
+// Faults does not restart a server without its data. Such a server would vote at once for
 // locks that it forgot, which redsync does not protect against.
-func (r *redsync) faults(f *faults) []fault {
+func (r *redsync) Faults(f *faults.Faults) []faults.Fault {
 	hung, dead := r.servers[1], r.servers[3]
-	paused := disruption{
-		word: "PAUSE", what: fmt.Sprintf("server %s hangs for %v; the other %d go on", hung.Addr(), f.brief(),
+	paused := faults.Disruption{
+		Word: "PAUSE", What: fmt.Sprintf("server %s hangs for %v; the other %d go on", hung.Addr(), f.Brief(),
 			redsyncServers-1),
-		take: hung.Pause, giveBack: hung.Resume, backWord: "RESUME", back: hung.Addr() + " answers again",
-		did: fmt.Sprintf("one of %d hung for", redsyncServers),
+		Take: hung.Pause, GiveBack: hung.Resume, BackWord: "RESUME", Back: hung.Addr() + " answers again",
+		Did: fmt.Sprintf("one of %d hung for", redsyncServers),
 	}
-	killed := disruption{
-		word: "KILL", what: fmt.Sprintf("server %s is killed for good; the other %d go on", dead.Addr(),
+	killed := faults.Disruption{
+		Word: "KILL", What: fmt.Sprintf("server %s is killed for good; the other %d go on", dead.Addr(),
 			redsyncServers-1),
-		take: dead.Kill, did: fmt.Sprintf("one of %d was killed; in the first", redsyncServers),
+		Take: dead.Kill, Did: fmt.Sprintf("one of %d was killed; in the first", redsyncServers),
 	}
-	return []fault{
-		{0.20, "paused server", f.disrupt(paused)},
-		{0.40, "crashed holder", f.crash(fmt.Sprintf("its keys stay for a TTL of %v", r.cfg.ttl))},
-		{0.65, "killed server", f.disrupt(killed)},
+	return []faults.Fault{
+		{At: 0.20, Name: "paused server", Happen: f.Disrupt(paused)},
+		{At: 0.40, Name: "crashed holder", Happen: f.Crash(fmt.Sprintf("its keys stay for a TTL of %v", r.cfg.TTL))},
+		{At: 0.65, Name: "killed server", Happen: f.Disrupt(killed)},
 	}
 }
 
-func (r *redsync) scanned() (urls []string, prefix string) { return nil, "" }
+func (r *redsync) Scanned() (urls []string, prefix string) { return nil, "" }
 
-func (r *redsync) close() error {
+func (r *redsync) Close() error {
 	var stops []func() error
 	for _, s := range r.servers {
 		stops = append(stops, s.Stop)

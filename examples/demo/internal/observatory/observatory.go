@@ -1,4 +1,5 @@
-package main
+// Package observatory is all that watches the services of the demo.
+package observatory
 
 import (
 	"context"
@@ -11,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/lockscope/lockscope/examples/demo/internal/workload"
 	"github.com/lockscope/lockscope/exporter"
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/exporter/otlp"
@@ -18,33 +20,42 @@ import (
 	"github.com/lockscope/lockscope/exporter/zaplog"
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// observatory is all that watches the services: the same as in production, but one
+// Config says what to watch.
+type Config struct {
+	Length   time.Duration // of the run
+	LogLevel string
+	URLs     []string // of the servers that the scanner sweeps; none: no scanner
+	Prefix   string   // of their locks
+}
+
+// Observatory is all that watches the services: the same as in production, but one
 // for all of them, as they are in one process.
-type observatory struct {
+type Observatory struct {
 	logger   *slog.Logger
 	spans    trace.TracerProvider // OTEL_EXPORTER_OTLP_ENDPOINT says where to; nowhere without it
 	registry *prometheus.Registry
-	board    *live.Board
+	Board    *live.Board
 	scanner  *scanner.Scanner // nil where there is nothing that it could sweep
 	server   *server.Server
 
 	ends []func() error // what close does, last first
 }
 
-// openObservatory starts nothing but what watches. On error nothing is left of it.
-func openObservatory(ctx context.Context, cfg config, b backend, logs io.Writer) (o *observatory, err error) {
-	o = new(observatory)
+// Open starts nothing but what watches. On error nothing is left of it.
+func Open(ctx context.Context, cfg Config, logs io.Writer) (o *Observatory, err error) {
+	o = new(Observatory)
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, o.close())
+			err = errors.Join(err, o.Close())
 		}
 	}()
 	var flush func() error
 	if o.logger, flush, err = zaplog.New(logs, zaplog.WithFormat(zaplog.FormatConsole),
-		zaplog.WithLevel(cfg.logLevel)); err != nil {
+		zaplog.WithLevel(cfg.LogLevel)); err != nil {
 		return o, err
 	}
 	o.ends = append(o.ends, flush)
@@ -54,13 +65,13 @@ func openObservatory(ctx context.Context, cfg config, b backend, logs io.Writer)
 	o.registry = prometheus.NewRegistry()
 	o.registry.MustRegister(collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	if o.board, err = live.New(live.WithInstance("demo")); err != nil {
+	if o.Board, err = live.New(live.WithInstance("demo")); err != nil {
 		return o, err
 	}
-	if err := o.scan(cfg, b); err != nil {
+	if err := o.scan(cfg); err != nil {
 		return o, err
 	}
-	opts := []exporter.Option{exporter.WithGatherer(o.registry), exporter.WithState(o.board),
+	opts := []exporter.Option{exporter.WithGatherer(o.registry), exporter.WithState(o.Board),
 		exporter.WithLogger(o.logger)}
 	if o.scanner != nil {
 		opts = append(opts, exporter.WithScanner(o.scanner))
@@ -73,7 +84,7 @@ func openObservatory(ctx context.Context, cfg config, b backend, logs io.Writer)
 	return o, err
 }
 
-func (o *observatory) trace(ctx context.Context) error {
+func (o *Observatory) trace(ctx context.Context) error {
 	spans, stop, err := otlp.NewTracerProvider(ctx, "lockscope-demo", otlp.WithLogger(o.logger))
 	if err != nil {
 		return err
@@ -84,13 +95,12 @@ func (o *observatory) trace(ctx context.Context) error {
 }
 
 // scan sweeps several times a run, so that it finds planted leaks soon.
-func (o *observatory) scan(cfg config, b backend) (err error) {
-	urls, prefix := b.scanned()
-	if len(urls) == 0 {
+func (o *Observatory) scan(cfg Config) (err error) {
+	if len(cfg.URLs) == 0 {
 		return nil
 	}
-	every := min(cfg.length/20, 15*time.Second)
-	o.scanner, err = scanner.Open(urls, scanner.WithPrefix(prefix), scanner.WithInterval(every),
+	every := min(cfg.Length/20, 15*time.Second)
+	o.scanner, err = scanner.Open(cfg.URLs, scanner.WithPrefix(cfg.Prefix), scanner.WithInterval(every),
 		scanner.WithConfirmAfter(every/2), scanner.WithDeadline(10*every), scanner.WithLogger(o.logger))
 	if err != nil {
 		return err
@@ -105,15 +115,10 @@ type process struct {
 	close func() error
 }
 
-// Close ends the process without a word to the servers.
 func (p *process) Close() error { return p.close() }
 
-// process makes a lock on connections of its own, as a process would have it.
-func (o *observatory) process(b backend, instance string) (*process, error) {
-	locker, err := b.locker(instance)
-	if err != nil {
-		return nil, err
-	}
+// Process makes a lock, on connections of its own, as a process would have it.
+func (o *Observatory) Process(locker *engine.Engine, instance string) (workload.Process, error) {
 	measured, err := o.measure(locker, instance)
 	if err != nil {
 		return nil, errors.Join(err, locker.Close())
@@ -124,8 +129,8 @@ func (o *observatory) process(b backend, instance string) (*process, error) {
 }
 
 // measure makes what a lock does show on the page, in metrics, spans and logs.
-func (o *observatory) measure(locker lock.Locker, instance string) (*instrument.Locker, error) {
-	shown, err := o.board.Wrap(locker, live.WithLockerInstance(instance))
+func (o *Observatory) measure(locker lock.Locker, instance string) (*instrument.Locker, error) {
+	shown, err := o.Board.Wrap(locker, live.WithLockerInstance(instance))
 	if err != nil {
 		return nil, err
 	}
@@ -133,9 +138,9 @@ func (o *observatory) measure(locker lock.Locker, instance string) (*instrument.
 		instrument.WithTracerProvider(o.spans), instrument.WithLogger(o.logger.With("instance", instance)))
 }
 
-// start serves and sweeps until ctx ends; wait returns the error of that. url is the
+// Start serves and sweeps until ctx ends; wait returns the error of that. url is the
 // address of the page and the metrics.
-func (o *observatory) start(ctx context.Context, listen string) (url string, wait func() error, err error) {
+func (o *Observatory) Start(ctx context.Context, listen string) (url string, wait func() error, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	ready, done := make(chan string, 1), make(chan error, 1)
 	go func() {
@@ -161,21 +166,21 @@ func (o *observatory) start(ctx context.Context, listen string) (url string, wai
 	}, nil
 }
 
-func (o *observatory) startScanner() error {
+func (o *Observatory) startScanner() error {
 	if o.scanner == nil {
 		return nil
 	}
 	return o.scanner.Start()
 }
 
-func (o *observatory) stopScanner() {
+func (o *Observatory) stopScanner() {
 	if o.scanner != nil {
 		o.scanner.Stop()
 	}
 }
 
-// leaks are the keys without a TTL that the scanner has found, on how many nodes.
-func (o *observatory) leaks() map[string]int {
+// Leaks are the keys without a TTL that the scanner has found, on how many nodes.
+func (o *Observatory) Leaks() map[string]int {
 	found := make(map[string]int)
 	if o.scanner == nil {
 		return found
@@ -188,7 +193,7 @@ func (o *observatory) leaks() map[string]int {
 	return found
 }
 
-func (o *observatory) close() error {
+func (o *Observatory) Close() error {
 	var errs []error
 	for i := len(o.ends) - 1; i >= 0; i-- {
 		errs = append(errs, o.ends[i]())

@@ -1,4 +1,4 @@
-package main
+package ledger
 
 import (
 	"context"
@@ -24,11 +24,11 @@ func (s *stub) Context() context.Context { return context.Background() }
 func lease(fence uint64) *stub { return &stub{resource: "r", fence: fence, left: time.Second} }
 
 func TestLedgerCountsHandoffs(t *testing.T) {
-	l := newLedger(true)
+	l := New(true)
 	for i, instance := range []string{"a", "a", "b", "a"} {
 		held := lease(uint64(i + 1))
-		l.granted(grant{lease: held, instance: instance})
-		l.ended(held, instance == "b")
+		l.Granted(Grant{Lease: held, Instance: instance})
+		l.Ended(held, instance == "b")
 	}
 	e := l.close()[0]
 	if e.acquisitions != 4 || e.handoffs != 2 || e.lost != 1 || e.disordered != 0 || e.overlaps != 0 {
@@ -51,11 +51,11 @@ func TestLedgerNoticesFencesOutOfOrder(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			l := newLedger(true)
+			l := New(true)
 			first := lease(10)
-			l.granted(grant{lease: first, instance: "a"})
-			l.ended(first, false)
-			l.granted(grant{lease: test.second, instance: "b", before: test.before})
+			l.Granted(Grant{Lease: first, Instance: "a"})
+			l.Ended(first, false)
+			l.Granted(Grant{Lease: test.second, Instance: "b", Before: test.before})
 			if got := l.close()[0].disordered; got != test.want {
 				t.Errorf("disordered %d, want %d", got, test.want)
 			}
@@ -64,9 +64,9 @@ func TestLedgerNoticesFencesOutOfOrder(t *testing.T) {
 }
 
 func TestLedgerWithoutFences(t *testing.T) {
-	l := newLedger(false)
+	l := New(false)
 	for range 2 {
-		l.granted(grant{lease: lease(0), instance: "a"})
+		l.Granted(Grant{Lease: lease(0), Instance: "a"})
 	}
 	e := l.close()[0]
 	if e.disordered != 0 || e.overlaps != 1 || order(e) != "none; HELD TWICE 1 times" {
@@ -75,34 +75,34 @@ func TestLedgerWithoutFences(t *testing.T) {
 }
 
 func TestLedgerNoticesTwoHolders(t *testing.T) {
-	l := newLedger(true)
+	l := New(true)
 	first := lease(1)
-	l.granted(grant{lease: first, instance: "a"})
+	l.Granted(Grant{Lease: first, Instance: "a"})
 	first.left = 0
-	l.granted(grant{lease: lease(2), instance: "b"})
+	l.Granted(Grant{Lease: lease(2), Instance: "b"})
 	if n := l.close()[0].overlaps; n != 0 {
 		t.Errorf("an expired lease counted as a second holder")
 	}
-	l.granted(grant{lease: lease(3), instance: "c"})
+	l.Granted(Grant{Lease: lease(3), Instance: "c"})
 	if n := l.close()[0].overlaps; n != 1 {
 		t.Errorf("overlaps %d, want 1", n)
 	}
-	if _, held := l.acquisitions(); held != 1 {
+	if _, held := l.Acquisitions(); held != 1 {
 		t.Errorf("held %d, want 1", held)
 	}
 }
 
 func TestFollowerHearsOfItsResourceOnly(t *testing.T) {
-	l := newLedger(true)
-	all, stopAll := l.follow(anyResource)
+	l := New(true)
+	all, stopAll := l.Follow(AnyResource)
 	defer stopAll()
-	grants, stop := l.follow("r")
-	l.granted(grant{lease: &stub{resource: "other"}, instance: "a"})
-	l.granted(grant{lease: lease(1), instance: "b"})
+	grants, stop := l.Follow("r")
+	l.Granted(Grant{Lease: &stub{resource: "other"}, Instance: "a"})
+	l.Granted(Grant{Lease: lease(1), Instance: "b"})
 	stop()
-	l.granted(grant{lease: lease(2), instance: "c"})
-	if g := <-grants; g.instance != "b" || len(grants) != 0 {
-		t.Errorf("got %s and %d more", g.instance, len(grants))
+	l.Granted(Grant{Lease: lease(2), Instance: "c"})
+	if g := <-grants; g.Instance != "b" || len(grants) != 0 {
+		t.Errorf("got %s and %d more", g.Instance, len(grants))
 	}
 	if len(all) != 3 {
 		t.Errorf("who follows all got %d of 3", len(all))

@@ -1,10 +1,12 @@
-package main
+package systems
 
 import (
 	"context"
 	"errors"
 	"fmt"
 
+	"github.com/lockscope/lockscope/examples/demo/internal/faults"
+	"github.com/lockscope/lockscope/examples/demo/internal/shell"
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/pglock"
 	"github.com/lockscope/lockscope/lock/pglock/pgproc"
@@ -15,13 +17,13 @@ const postgresRole = "demo"
 
 // postgres is one PostgreSQL server.
 type postgres struct {
-	cfg    config
+	cfg    Config
 	server *pgproc.Server
 }
 
-var _ backend = (*postgres)(nil)
+var _ Backend = (*postgres)(nil)
 
-func openPostgres(ctx context.Context, cfg config) (backend, error) {
+func openPostgres(ctx context.Context, cfg Config) (Backend, error) {
 	if err := pgproc.Available(); err != nil {
 		return nil, missing(pgproc.ErrNotInstalled, err)
 	}
@@ -52,11 +54,11 @@ func (p *postgres) migrate(ctx context.Context) error {
 	return errors.Join(err, owner.Close(ctx))
 }
 
-func (p *postgres) locker(instance string) (*engine.Engine, error) {
+func (p *postgres) Locker(instance string) (*engine.Engine, error) {
 	return pglock.Open(p.server.URL(postgresRole), p.cfg.options(instance)...)
 }
 
-func (p *postgres) describe() []string {
+func (p *postgres) Describe() []string {
 	return []string{
 		fmt.Sprintf("1 PostgreSQL server on 127.0.0.1, port %d", p.server.Port()),
 		"locks are rows of its schema " + pglock.DefaultSchema + ", read them with",
@@ -65,30 +67,30 @@ func (p *postgres) describe() []string {
 	}
 }
 
-func (p *postgres) reads() []string {
-	return []string{"--postgres", quoted(p.server.URL(postgresRole))}
+func (p *postgres) Reads() []string {
+	return []string{"--postgres", shell.Quoted(p.server.URL(postgresRole))}
 }
 
-func (p *postgres) faults(f *faults) []fault {
-	restarted := f.disrupt(disruption{
-		word: "KILL", what: "the server is killed, and started again soon, on the data it has",
-		take: p.server.Kill, giveBack: p.restart, backWord: "START", back: "the server takes connections again",
-		did: "the server was gone for",
+func (p *postgres) Faults(f *faults.Faults) []faults.Fault {
+	restarted := f.Disrupt(faults.Disruption{
+		Word: "KILL", What: "the server is killed, and started again soon, on the data it has",
+		Take: p.server.Kill, GiveBack: p.restart, BackWord: "START", Back: "the server takes connections again",
+		Did: "the server was gone for",
 	})
-	hangs := outage{
-		hung: []pauser{p.server},
-		hang: "the server hangs", back: "the server answers again", they: "the server",
+	hangs := faults.Outage{
+		Hung: []faults.Pauser{p.server},
+		Hang: "the server hangs", Back: "the server answers again", They: "the server",
 	}
-	return []fault{
-		{0.15, "killed server", restarted},
-		{0.40, "crashed holder", f.crash(fmt.Sprintf("its row stays for a TTL of %v", p.cfg.ttl))},
-		{0.62, "hung server", f.outage(hangs)},
+	return []faults.Fault{
+		{At: 0.15, Name: "killed server", Happen: restarted},
+		{At: 0.40, Name: "crashed holder", Happen: f.Crash(fmt.Sprintf("its row stays for a TTL of %v", p.cfg.TTL))},
+		{At: 0.62, Name: "hung server", Happen: f.Outage(hangs)},
 	}
 }
 
 // restart goes on when the run is over: services still have locks to give back.
 func (p *postgres) restart() error { return p.server.Restart(context.Background()) }
 
-func (p *postgres) scanned() (urls []string, prefix string) { return nil, "" }
+func (p *postgres) Scanned() (urls []string, prefix string) { return nil, "" }
 
-func (p *postgres) close() error { return p.server.Stop() }
+func (p *postgres) Close() error { return p.server.Stop() }

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package main
+package systems
 
 import (
 	"context"
@@ -11,6 +11,6 @@ var errLinuxOnly = errors.New(
 	"these servers are started from Debian packages, on Linux only: run the demo in a container, or with " +
 		"-backend redis")
 
-func openPostgres(context.Context, config) (backend, error) { return nil, errLinuxOnly }
+func openPostgres(context.Context, Config) (Backend, error) { return nil, errLinuxOnly }
 
-func openZooKeeper(context.Context, config) (backend, error) { return nil, errLinuxOnly }
+func openZooKeeper(context.Context, Config) (Backend, error) { return nil, errLinuxOnly }

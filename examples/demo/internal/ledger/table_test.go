@@ -1,4 +1,4 @@
-package main
+package ledger
 
 import (
 	"math/rand/v2"
@@ -67,12 +67,5 @@ stock:42                    1     0.0ms     0.0ms     0.0ms          0      1   
 all                         4      25ms     2.00s     2.00s          2      1   NO, 1 not; HELD TWICE 2 times`
 	if got != strings.TrimSpace(want) {
 		t.Errorf("got:\n%s\nwant:%s", got, want)
-	}
-}
-
-func TestWrap(t *testing.T) {
-	got := strings.Join(wrap("one two  three extraordinary", 9), "|")
-	if want := "one two|three|extraordinary"; got != want {
-		t.Errorf("got %s, want %s", got, want)
 	}
 }

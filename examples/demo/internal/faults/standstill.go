@@ -1,9 +1,12 @@
-package main
+package faults
 
 import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/lockscope/lockscope/examples/demo/internal/ledger"
+	"github.com/lockscope/lockscope/examples/demo/internal/screen"
 )
 
 // noticeable is the shortest time without a grant that is reported as a standstill.
@@ -11,22 +14,23 @@ const noticeable = 500 * time.Millisecond
 
 // standstill is the longest time without a grant.
 type standstill struct {
-	out     *screen
+	out     *screen.Screen
 	last    time.Time // of the latest grant
 	longest time.Duration
 }
 
 // granted reports a standstill when it ends.
-func (s *standstill) granted(g grant) {
-	gap := g.at.Sub(s.last)
+func (s *standstill) granted(g ledger.Grant) {
+	gap := g.At.Sub(s.last)
 	if gap >= noticeable {
-		s.out.event(green, "GRANT", "%s to %s, the first grant for %s", g.lease.Resource(), g.instance, short(gap))
+		s.out.Event(screen.Green, "GRANT", "%s to %s, the first grant for %s", g.Lease.Resource(), g.Instance,
+			screen.Short(gap))
 	}
-	s.longest, s.last = max(s.longest, gap), g.at
+	s.longest, s.last = max(s.longest, gap), g.At
 }
 
 // follow follows grants for so long, or until ctx ends.
-func (s *standstill) follow(ctx context.Context, grants <-chan grant, length time.Duration) {
+func (s *standstill) follow(ctx context.Context, grants <-chan ledger.Grant, length time.Duration) {
 	timer := time.NewTimer(length)
 	defer timer.Stop()
 	for {
@@ -42,7 +46,7 @@ func (s *standstill) follow(ctx context.Context, grants <-chan grant, length tim
 }
 
 // awaitGrant waits for a grant after those that are known, and returns false if ctx ended first.
-func (s *standstill) awaitGrant(ctx context.Context, grants <-chan grant) bool {
+func (s *standstill) awaitGrant(ctx context.Context, grants <-chan ledger.Grant) bool {
 	for len(grants) > 0 {
 		s.granted(<-grants)
 	}
@@ -60,5 +64,5 @@ func (s *standstill) String() string {
 	if s.longest < noticeable {
 		return ""
 	}
-	return fmt.Sprintf(", and nothing for %s", short(s.longest))
+	return fmt.Sprintf(", and nothing for %s", screen.Short(s.longest))
 }

@@ -1,4 +1,4 @@
-package main
+package systems
 
 import (
 	"context"
@@ -7,6 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockscope/lockscope/examples/demo/internal/faults"
+	"github.com/lockscope/lockscope/examples/demo/internal/shell"
+	"github.com/lockscope/lockscope/examples/demo/internal/workload"
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/etcdlock"
 	"github.com/lockscope/lockscope/lock/etcdlock/etcdproc"
@@ -17,13 +20,13 @@ const etcdMembers = 3
 
 // etcd is a cluster of etcd.
 type etcd struct {
-	cfg     config
+	cfg     Config
 	cluster *etcdproc.Cluster
 }
 
-var _ backend = (*etcd)(nil)
+var _ Backend = (*etcd)(nil)
 
-func openEtcd(ctx context.Context, cfg config) (backend, error) {
+func openEtcd(ctx context.Context, cfg Config) (Backend, error) {
 	if err := etcdproc.Available(); err != nil {
 		return nil, missing(etcdproc.ErrNotInstalled, err)
 	}
@@ -34,7 +37,7 @@ func openEtcd(ctx context.Context, cfg config) (backend, error) {
 	return &etcd{cfg: cfg, cluster: cluster}, nil
 }
 
-func (e *etcd) locker(instance string) (*engine.Engine, error) {
+func (e *etcd) Locker(instance string) (*engine.Engine, error) {
 	client, err := e.cluster.Client()
 	if err != nil {
 		return nil, err
@@ -46,51 +49,52 @@ func (e *etcd) locker(instance string) (*engine.Engine, error) {
 	return locker, nil
 }
 
-func (e *etcd) describe() []string {
+func (e *etcd) Describe() []string {
 	return []string{
 		fmt.Sprintf("a cluster of %d etcd members, for clients at", len(e.cluster.Members)),
 		strings.Join(e.cluster.Endpoints(), " "),
 	}
 }
 
-func (e *etcd) reads() []string {
-	return []string{"--etcd", quoted(strings.Join(e.cluster.Endpoints(), ","))}
+func (e *etcd) Reads() []string {
+	return []string{"--etcd", shell.Quoted(strings.Join(e.cluster.Endpoints(), ","))}
 }
 
-func (e *etcd) faults(f *faults) []fault {
+func (e *etcd) Faults(f *faults.Faults) []faults.Fault {
 	// An etcd lease has whole seconds, and one more than the TTL needs.
-	lasts := (e.cfg.ttl+time.Second-1)/time.Second*time.Second + time.Second
-	return []fault{
-		{0.15, "paused member", e.pauseFollower(f)},
-		{0.35, "crashed holder", f.crash(fmt.Sprintf("its key stays for the %v of its lease in etcd", lasts))},
-		{0.62, "killed leader", e.killLeader(f)},
+	lasts := (e.cfg.TTL+time.Second-1)/time.Second*time.Second + time.Second
+	return []faults.Fault{
+		{At: 0.15, Name: "paused member", Happen: e.pauseFollower(f)},
+		{At: 0.35, Name: "crashed holder", Happen: f.Crash(
+			fmt.Sprintf("its key stays for the %v of its lease in etcd", lasts))},
+		{At: 0.62, Name: "killed leader", Happen: e.killLeader(f)},
 	}
 }
 
-func (e *etcd) pauseFollower(f *faults) func(context.Context) (string, error) {
+func (e *etcd) pauseFollower(f *faults.Faults) func(context.Context) (string, error) {
 	return e.withLeader(func(ctx context.Context, leader *etcdproc.Member) (string, error) {
 		follower := e.cluster.Members[0]
 		if follower == leader {
 			follower = e.cluster.Members[1]
 		}
-		return f.disrupt(disruption{
-			word: "PAUSE", what: fmt.Sprintf("member %s hangs for %v; %s leads, and goes on", follower.Name(),
-				f.brief(), leader.Name()),
-			take: follower.Pause, giveBack: follower.Resume, backWord: "RESUME", back: follower.Name() +
+		return f.Disrupt(faults.Disruption{
+			Word: "PAUSE", What: fmt.Sprintf("member %s hangs for %v; %s leads, and goes on", follower.Name(),
+				f.Brief(), leader.Name()),
+			Take: follower.Pause, GiveBack: follower.Resume, BackWord: "RESUME", Back: follower.Name() +
 				" answers again",
-			did: fmt.Sprintf("one of %d hung for", etcdMembers),
+			Did: fmt.Sprintf("one of %d hung for", etcdMembers),
 		})(ctx)
 	})
 }
 
-func (e *etcd) killLeader(f *faults) func(context.Context) (string, error) {
+func (e *etcd) killLeader(f *faults.Faults) func(context.Context) (string, error) {
 	return e.withLeader(func(ctx context.Context, leader *etcdproc.Member) (string, error) {
-		return f.disrupt(disruption{
-			word: "KILL", what: fmt.Sprintf("%s, which leads, is killed; the other %d have to elect another",
+		return f.Disrupt(faults.Disruption{
+			Word: "KILL", What: fmt.Sprintf("%s, which leads, is killed; the other %d have to elect another",
 				leader.Name(), etcdMembers-1),
-			take: leader.Kill, giveBack: leader.Start, backWord: "START", back: leader.Name() +
+			Take: leader.Kill, GiveBack: leader.Start, BackWord: "START", Back: leader.Name() +
 				" is started again, on the data it has",
-			did: "the leader was gone for",
+			Did: "the leader was gone for",
 		})(ctx)
 	})
 }
@@ -106,11 +110,11 @@ func (e *etcd) withLeader(do func(context.Context, *etcdproc.Member) (string, er
 			if leader, err := e.cluster.Leader(ctx); err == nil {
 				return do(ctx, leader)
 			}
-			sleep(ctx, patience/10) // there is an election
+			workload.Sleep(ctx, Patience/10) // there is an election
 		}
 	}
 }
 
-func (e *etcd) scanned() (urls []string, prefix string) { return nil, "" }
+func (e *etcd) Scanned() (urls []string, prefix string) { return nil, "" }
 
-func (e *etcd) close() error { return e.cluster.Stop() }
+func (e *etcd) Close() error { return e.cluster.Stop() }

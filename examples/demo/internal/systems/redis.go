@@ -1,4 +1,4 @@
-package main
+package systems
 
 import (
 	"context"
@@ -6,35 +6,37 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/lockscope/lockscope/examples/demo/internal/shell"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest/nodes"
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// patience bounds what the demo itself asks of a server.
-const patience = 3 * time.Second
+// Patience bounds what the demo itself asks of a server.
+const Patience = 3 * time.Second
 
 // redisNodes are the Redis servers of one run: the demo's own, or the user's.
 type redisNodes struct {
-	cfg    config
+	cfg    Config
 	urls   []string
 	prefix string
 	own    *nodes.Set // nil if they are the user's
 }
 
-var _ backend = (*redisNodes)(nil)
+var _ Backend = (*redisNodes)(nil)
 
 // openRedis starts servers, or makes sure that the user's answer: the lock would
 // wait for them for as long as the demo runs.
-func openRedis(ctx context.Context, cfg config) (backend, error) {
-	if len(cfg.redis) == 0 {
-		own, err := nodes.Start(ctx, cfg.nodes)
+func openRedis(ctx context.Context, cfg Config) (Backend, error) {
+	if len(cfg.Redis) == 0 {
+		own, err := nodes.Start(ctx, cfg.Nodes)
 		if err != nil {
 			return nil, err
 		}
@@ -43,7 +45,7 @@ func openRedis(ctx context.Context, cfg config) (backend, error) {
 	// Random, so that two demos on the same servers never clean up each other's locks.
 	var run [2]byte
 	_, _ = rand.Read(run[:])
-	s := &redisNodes{cfg: cfg, urls: urlsOf(cfg.redis), prefix: lock.DefaultPrefix + "demo:" +
+	s := &redisNodes{cfg: cfg, urls: URLs(cfg.Redis), prefix: lock.DefaultPrefix + "demo:" +
 		hex.EncodeToString(run[:]) + ":"}
 	err := s.each(ctx, func(ctx context.Context, node *redis.Client) error {
 		if err := node.Ping(ctx).Err(); err != nil {
@@ -57,8 +59,8 @@ func openRedis(ctx context.Context, cfg config) (backend, error) {
 	return s, nil
 }
 
-// urlsOf makes URLs of plain host:port.
-func urlsOf(servers []string) []string {
+// URLs makes URLs of plain host:port.
+func URLs(servers []string) []string {
 	urls := make([]string, len(servers))
 	for i, s := range servers {
 		if !strings.Contains(s, "://") {
@@ -69,7 +71,7 @@ func urlsOf(servers []string) []string {
 	return urls
 }
 
-func (s *redisNodes) locker(instance string) (*engine.Engine, error) {
+func (s *redisNodes) Locker(instance string) (*engine.Engine, error) {
 	opts := append(s.cfg.options(instance), lock.WithPrefix(s.prefix))
 	if s.own != nil {
 		opts = append(opts, s.own.Options()...)
@@ -77,7 +79,7 @@ func (s *redisNodes) locker(instance string) (*engine.Engine, error) {
 	return redlock.Open(s.urls, opts...)
 }
 
-func (s *redisNodes) describe() []string {
+func (s *redisNodes) Describe() []string {
 	if s.own != nil && s.own.Embedded() {
 		return s.own.Describe()
 	}
@@ -91,22 +93,22 @@ func (s *redisNodes) describe() []string {
 	}
 }
 
-func (s *redisNodes) reads() []string {
+func (s *redisNodes) Reads() []string {
 	var servers []string
 	for _, u := range s.urls {
 		servers = append(servers, shown(u))
 	}
-	flags := []string{"--redis", quoted(strings.Join(servers, ","))}
+	flags := []string{"--redis", shell.Quoted(strings.Join(servers, ","))}
 	if s.prefix != lock.DefaultPrefix {
-		flags = append(flags, "--prefix", quoted(s.prefix))
+		flags = append(flags, "--prefix", shell.Quoted(s.prefix))
 	}
 	return flags
 }
 
-func (s *redisNodes) scanned() (urls []string, prefix string) { return s.urls, s.prefix }
+func (s *redisNodes) Scanned() (urls []string, prefix string) { return s.urls, s.prefix }
 
-// close stops servers that were started here, and cleans up those that were not.
-func (s *redisNodes) close() error {
+// Close stops servers that were started here, and cleans up those that were not.
+func (s *redisNodes) Close() error {
 	if s.own != nil {
 		return s.own.Stop()
 	}
@@ -145,8 +147,23 @@ func (s *redisNodes) each(ctx context.Context, do func(context.Context, *redis.C
 }
 
 func withClient(ctx context.Context, opt *redis.Options, do func(context.Context, *redis.Client) error) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
 	node := redis.NewClient(opt)
 	return errors.Join(do(ctx, node), node.Close())
+}
+
+// shown is a server as a command may name it: others on the machine see its arguments.
+func shown(server string) string {
+	u, err := url.Parse(server)
+	if err != nil {
+		return server
+	}
+	if u.User != nil {
+		u.User = url.User(u.User.Username())
+	}
+	if u.User.Username() == "" {
+		u.User = nil
+	}
+	return strings.TrimPrefix(u.String(), "redis://")
 }

@@ -1,4 +1,4 @@
-package main
+package workload
 
 import (
 	"context"
@@ -10,47 +10,47 @@ import (
 // job is something a service does under a lock.
 type job struct {
 	resource  string
-	take      taking
+	take      Taking
 	weight    int
 	hold, odd time.Duration // held for hold plus a random part of odd
 }
 
-// profile describes a service.
-type profile struct {
-	instance string
-	workers  int
+// Profile describes a service.
+type Profile struct {
+	Instance string
+	Workers  int
 	pause    time.Duration // between two jobs, at most
 	jobs     []job
 }
 
-// profiles is the workload: one order everybody wants, and calmer resources.
-func profiles() []profile {
+// Profiles is the workload: one order everybody wants, and calmer resources.
+func Profiles() []Profile {
 	const ms = time.Millisecond
-	order := job{resource: contended, weight: 6, hold: 1 * ms, odd: 7 * ms}
+	order := job{resource: Contended, weight: 6, hold: 1 * ms, odd: 7 * ms}
 	report := job{resource: "report:daily", weight: 2, hold: 15 * ms, odd: 25 * ms}
 	stock42 := job{resource: "stock:42", weight: 4, hold: 2 * ms, odd: 8 * ms}
 	stock43 := job{resource: "stock:43", weight: 2, hold: 2 * ms, odd: 8 * ms}
 	mail := job{resource: "mail:welcome", weight: 3, hold: 5 * ms, odd: 15 * ms}
-	return []profile{
-		{instance: "checkout-1", workers: 3, pause: 10 * ms, jobs: []job{
+	return []Profile{
+		{Instance: "checkout-1", Workers: 3, pause: 10 * ms, jobs: []job{
 			order.by(chargeOrder), stock42.by(reserveStock), stock43.by(reserveStock)}},
-		{instance: "invoices-1", workers: 2, pause: 20 * ms, jobs: []job{
+		{Instance: "invoices-1", Workers: 2, pause: 20 * ms, jobs: []job{
 			order.by(invoiceOrder), report.by(writeReport), mail.by(sendInvoice)}},
-		{instance: "stock-sync-1", workers: 3, pause: 15 * ms, jobs: []job{
+		{Instance: "stock-sync-1", Workers: 3, pause: 15 * ms, jobs: []job{
 			stock42.by(countStock), stock43.by(countStock), report.by(addStockToReport)}},
-		{instance: "mailer-1", workers: 2, pause: 20 * ms, jobs: []job{
+		{Instance: "mailer-1", Workers: 2, pause: 20 * ms, jobs: []job{
 			order.by(confirmOrder), mail.by(sendWelcome)}},
 	}
 }
 
-// contended is the resource that most workers want.
-const contended = "order:1001"
+// Contended is the resource that most workers want.
+const Contended = "order:1001"
 
-// taking acquires a resource. Each job has a function and a line of its own, because
+// Taking acquires a resource. Each job has a function and a line of its own, because
 // profiles name the function that waits, and lock.WithCallSites the line that holds.
-type taking func(context.Context, lock.Locker, string) (lock.Lease, error)
+type Taking func(context.Context, lock.Locker, string) (lock.Lease, error)
 
-func (j job) by(take taking) job {
+func (j job) by(take Taking) job {
 	j.take = take
 	return j
 }
@@ -91,6 +91,6 @@ func sendWelcome(ctx context.Context, l lock.Locker, mail string) (lock.Lease, e
 	return l.Acquire(ctx, mail)
 }
 
-func holdForFault(ctx context.Context, l lock.Locker, resource string) (lock.Lease, error) {
+func HoldForFault(ctx context.Context, l lock.Locker, resource string) (lock.Lease, error) {
 	return l.Acquire(ctx, resource)
 }

@@ -1,8 +1,9 @@
-package main
+package ledger
 
 import (
 	"fmt"
-	"time"
+
+	"github.com/lockscope/lockscope/examples/demo/internal/screen"
 )
 
 const (
@@ -17,7 +18,7 @@ func table(entries []*entry) []string {
 	all := sum(entries)
 	for _, e := range append(entries[:len(entries):len(entries)], all) {
 		lines = append(lines, fmt.Sprintf(rowFormat, e.resource, e.acquisitions,
-			short(e.waits.quantile(0.50)), short(e.waits.quantile(0.99)), short(e.waits.max),
+			screen.Short(e.waits.quantile(0.50)), screen.Short(e.waits.quantile(0.99)), screen.Short(e.waits.max),
 			e.handoffs, e.lost, order(e)))
 	}
 	return lines
@@ -49,17 +50,4 @@ func order(e *entry) string {
 		verdict += fmt.Sprintf("; HELD TWICE %d times", e.overlaps)
 	}
 	return verdict
-}
-
-// short writes a duration in three digits or so.
-func short(d time.Duration) string {
-	switch {
-	case d >= 10*time.Second:
-		return fmt.Sprintf("%.1fs", d.Seconds())
-	case d >= time.Second:
-		return fmt.Sprintf("%.2fs", d.Seconds())
-	case d >= 10*time.Millisecond:
-		return fmt.Sprintf("%dms", d.Round(time.Millisecond).Milliseconds())
-	}
-	return fmt.Sprintf("%.1fms", float64(d.Microseconds())/1000)
 }

@@ -1,0 +1,18 @@
+// Package shell writes commands that a person copies.
+package shell
+
+import (
+	"strings"
+	"unicode"
+)
+
+// Quoted makes one word of a shell of s.
+func Quoted(s string) string {
+	plain := func(r rune) bool {
+		return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_./:,@=", r)
+	}
+	if !strings.ContainsFunc(s, func(r rune) bool { return !plain(r) }) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
