@@ -12,17 +12,22 @@
 // and metrics report it. Neither: only the fencing token protects the resource. The faults of
 // servers are listed by their driver: package redlock continues this table for Redis.
 //
-//	clients and nodes die, hang, or are cut off from one another     covered; a majority of nodes is
-//	                                                                 needed for progress, none for safety
-//	messages are lost, late, overtaken or repeated                   covered
-//	a process is paused, a machine suspended                         covered on Linux: validity counts suspended
-//	                                                                 time. Where there is no CLOCK_BOOTTIME: neither
-//	a virtual machine is suspended, moved or restored from a         neither, if its clocks do not show it
-//	snapshot, as a client or as a node
-//	clock rates differ by up to 1 % from one another                 covered: 1 % of the TTL and 2 ms are not used
-//	clock rates differ by more                                       neither
-//	processes disagree on the set of nodes, or on MaxTTL             neither: stop the old ones for a MaxTTL
-//	a driver that has no fence counters                              its leases have fence 0: no token protects
+//	clients and nodes die, hang, or are cut off   covered; a majority of nodes is needed for
+//	  from one another                            progress, none for safety
+//	messages are lost, late, overtaken or         covered
+//	  repeated
+//	a process is paused, a machine suspended      covered on Linux: validity counts suspended
+//	                                              time. Where there is no CLOCK_BOOTTIME:
+//	                                              neither
+//	a virtual machine is suspended, moved or      neither, if its clocks do not show it
+//	  restored from a snapshot, as a client or
+//	  as a node
+//	clock rates differ by up to 1 % from one      covered: 1 % of the TTL and 2 ms are not used
+//	  another
+//	clock rates differ by more                    neither
+//	processes disagree on the set of nodes, or    neither: stop the old ones for a MaxTTL
+//	  on MaxTTL
+//	a driver that has no fence counters           its leases have fence 0: no token protects
 //
 // # How it works
 //

@@ -20,25 +20,31 @@
 // As long as the cluster keeps its revisions, fencing tokens are unique and increase from one
 // acquisition to the next, without any assumption about time.
 //
-//	a member killed or stopped    fewer than half of the members cost time, but no lock: a call that hangs is
-//	                              repeated on another member after a third of the node timeout. Waiters whose
-//	                              watch was on that member poll every lock.WithPollInterval, until
-//	                              DialKeepAliveTime ends the connection
-//	no majority                   nothing is granted or extended; leases are lost in time, by local timers
-//	a leader that stood still     may accept a keep-alive after it lost the lead. The keep-alive does not count,
-//	                              since a later read must be of the same term. It may also revoke leases that
-//	                              were renewed since (etcd before the end of 2023, etcd-io/etcd#15247), so in a
-//	                              new term each renewal moves the key to a new lease, unknown to the old leader.
-//	                              A lease whose answer may be of a later term than its grant is moved as well
-//	a lease revoked by hand,      not detected before the next renewal: two leases may be valid until then
-//	a key deleted by hand
-//	a restored snapshot           later locks are forgotten, and two leases may be valid until the old one's
-//	                              next renewal. Any process that has seen a later revision reports it
-//	                              (Trace.NodeRestart) and makes tokens continue above all earlier ones. If there
-//	                              is no such process, tokens may repeat if the snapshot was less than two
-//	                              minutes old
-//	plain concurrency.Mutex       shares one queue and excludes both ways: see [MutexPrefix]. It does not detect
-//	                              the loss of its session by itself, and has no validity
+//	a member killed or stopped    fewer than half of the members cost time, but no lock: a call
+//	                              that hangs is repeated on another member after a third of the
+//	                              node timeout. Waiters whose watch was on that member poll
+//	                              every lock.WithPollInterval, until DialKeepAliveTime ends the
+//	                              connection
+//	no majority                   nothing is granted or extended; leases are lost in time, by
+//	                              local timers
+//	a leader that stood still     may accept a keep-alive after it lost the lead. The keep-alive
+//	                              does not count, since a later read must be of the same term.
+//	                              It may also revoke leases that were renewed since (etcd before
+//	                              the end of 2023, etcd-io/etcd#15247), so in a new term each
+//	                              renewal moves the key to a new lease, unknown to the old
+//	                              leader. A lease whose answer may be of a later term than its
+//	                              grant is moved as well
+//	a lease revoked by hand, a    not detected before the next renewal: two leases may be valid
+//	  key deleted by hand         until then
+//	a restored snapshot           later locks are forgotten, and two leases may be valid until
+//	                              the old one's next renewal. Any process that has seen a later
+//	                              revision reports it (Trace.NodeRestart) and makes tokens
+//	                              continue above all earlier ones. If there is no such process,
+//	                              tokens may repeat if the snapshot was less than two minutes
+//	                              old
+//	plain concurrency.Mutex       shares one queue and excludes both ways: see [MutexPrefix]. It
+//	                              does not detect the loss of its session by itself, and has no
+//	                              validity
 //	space exceeded (NOSPACE)      nothing is granted; leases are extended and released
 //
 // # How it works

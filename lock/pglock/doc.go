@@ -18,26 +18,29 @@
 // As long as the schema is not dropped, fencing tokens are unique and increase from one
 // acquisition to the next, without any assumption about time.
 //
-//	a crash of the server         assumed to lose nothing that was committed, which needs fsync on.
-//	                              Grants and extensions wait for the disk, whatever the value of
-//	                              synchronous_commit. Releases do not: after a crash a released lock
-//	                              may be back until its TTL ends
-//	failover to a standby         detected by the timeline with the next call, and reported. If the
-//	                              primary waits for the standby (synchronous_standby_names), nothing is
-//	                              lost. If not, the latest grants may be: with WithFailoverQuarantine
-//	                              the new primary grants nothing until they have expired
+//	a crash of the server         assumed to lose nothing that was committed, which needs fsync
+//	                              on. Grants and extensions wait for the disk, whatever the
+//	                              value of synchronous_commit. Releases do not: after a crash a
+//	                              released lock may be back until its TTL ends
+//	failover to a standby         detected by the timeline with the next call, and reported. If
+//	                              the primary waits for the standby (synchronous_standby_names),
+//	                              nothing is lost. If not, the latest grants may be: with
+//	                              WithFailoverQuarantine the new primary grants nothing until
+//	                              they have expired
 //	a restored backup             the same: recovery begins a new timeline
-//	two primaries (split brain)   not detected: the cluster manager has to fence. Tokens may repeat
+//	two primaries (split brain)   not detected: the cluster manager has to fence. Tokens may
+//	                              repeat
 //	a copy of the data directory  not detected if it is started without recovery
-//	the server's clock is set     forward: other callers see leases end early, undetected. Back: locks
-//	                              that nobody renews last longer
-//	a transaction left open       in the same database: vacuum cannot remove old row versions, so a busy
-//	                              lock gets slower with each use until the transaction ends. lockscope
-//	                              doctor reports it. Transactions of another database do no harm
+//	the server's clock is set     forward: other callers see leases end early, undetected. Back:
+//	                              locks that nobody renews last longer
+//	a transaction left open       in the same database: vacuum cannot remove old row versions,
+//	                              so a busy lock gets slower with each use until the transaction
+//	                              ends. lockscope doctor reports it. Transactions of another
+//	                              database do no harm
 //	read-only connections         refused: a standby grants nothing
-//	a pooler (pgbouncer)          safe in session, transaction and statement mode, with any version: no
-//	                              call needs a session or a prepared statement. LISTEN does not work
-//	                              through a pooler: see below
+//	a pooler (pgbouncer)          safe in session, transaction and statement mode, with any
+//	                              version: no call needs a session or a prepared statement.
+//	                              LISTEN does not work through a pooler: see below
 //
 // # Behind pgbouncer
 //

@@ -17,18 +17,21 @@
 // That is what redsync promises, and no more:
 //
 //	fencing tokens                none: Fence() is 0, and Acquire with lock.Fenced fails
-//	a server restarts, fails over not detected: it votes at once, and may have forgotten valid locks. Two
-//	                              leases may then be valid. (Package redlock detects restarts)
-//	a lease ends early            as in all drivers: its context ends with lock.ErrLost, by a local timer
-//	an answer is lost             the key may appear later. It is deleted if redsync's call succeeds late.
-//	                              If the server itself hangs, and runs the command after the release, the
-//	                              key stays until it expires
-//	order of waiters              none between processes: all poll. Within a process, first come first
-//	                              served
-//	keys of plain redsync         exclude this package's locks and are excluded by them. Their holder is
-//	                              unknown, their remaining time is known
-//	WithSetNXOnExtend             by redsync's rule, a server that lost the key votes again when the key is
-//	                              restored. Without this option, restored keys do not count as votes
+//	a server restarts, fails      not detected: it votes at once, and may have forgotten valid
+//	  over                        locks. Two leases may then be valid. (Package redlock detects
+//	                              restarts)
+//	a lease ends early            as in all drivers: its context ends with lock.ErrLost, by a
+//	                              local timer
+//	an answer is lost             the key may appear later. It is deleted if redsync's call
+//	                              succeeds late. If the server itself hangs, and runs the
+//	                              command after the release, the key stays until it expires
+//	order of waiters              none between processes: all poll. Within a process, first come
+//	                              first served
+//	keys of plain redsync         exclude this package's locks and are excluded by them. Their
+//	                              holder is unknown, their remaining time is known
+//	WithSetNXOnExtend             by redsync's rule, a server that lost the key votes again when
+//	                              the key is restored. Without this option, restored keys do not
+//	                              count as votes
 //
 // This driver has no read/write locks: rwlock.New fails with errors.ErrUnsupported. It does not know how many
 // slots a semaphore has: semaphore.Resize fails with errors.ErrUnsupported.
