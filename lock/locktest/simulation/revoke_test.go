@@ -80,17 +80,17 @@ func (h *history) checkRevoked(r lock.Revocation) {
 	h.mu.Unlock()
 	for _, rec := range leases {
 		left := rec.lease.Remaining()
-		if rec.name == r.Resource && rec.lease.Context().Err() == nil && left > 0 && h.marked(rec, r.Mark.By) {
+		if rec.name == r.Resource && rec.lease.Context().Err() == nil && left > 0 && h.marked(rec, r.Mark) {
 			h.violate("V1 %v: was revoked by %s and is valid for %v more", rec, r.Mark.By, left)
 		}
 	}
 }
 
-// marked reports that a quorum has the mark of this operator for a lease.
-func (h *history) marked(rec *leaseRecord, by string) bool {
-	n := 0
+// marked reports that a quorum has this mark for a lease. Its operator may have marked another lease since.
+func (h *history) marked(rec *leaseRecord, mark lock.RevokedError) bool {
+	n, begins := 0, fmt.Sprintf("%s|%d|", mark.By, mark.Since.UnixMilli())
 	for _, s := range h.servers {
-		if strings.HasPrefix(s.Mark(lock.DefaultPrefix+rec.name, rec.token), by+"|") {
+		if strings.HasPrefix(s.Mark(lock.DefaultPrefix+rec.name, rec.token), begins) {
 			n++
 		}
 	}
