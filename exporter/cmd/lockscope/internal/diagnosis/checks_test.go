@@ -211,6 +211,19 @@ func firstBad(results []Result, check string) (Result, bool) {
 	return Result{}, false
 }
 
+// TestPingRefused to a user: a script is not compared with what nobody answered.
+func TestPingRefused(t *testing.T) {
+	f := sound(1)
+	f.Ping = Latency{Count: 100, Missed: 100, P50: 10 * time.Second, P99: 10 * time.Second,
+		Err: errors.New("NOPERM this user has no permissions to run the 'ping' command")}
+	if r := checkScripts(f, testPolicy()); r.Status != Pass || strings.Contains(r.Detail, "ping") {
+		t.Errorf("%+v", r)
+	}
+	if r := checkLatency(f, testPolicy()); r.Status != Fail || !strings.Contains(r.Detail, "NOPERM") {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestCount(t *testing.T) {
 	for _, c := range []struct {
 		nodes, down int
