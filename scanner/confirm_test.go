@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -260,6 +261,31 @@ func TestCancelMidSweep(t *testing.T) {
 		len(report.Findings) != 0 || notified != 0 {
 		t.Errorf("%+v, %d pending, %d findings, notified %d times", n, len(report.Pending), len(report.Findings),
 			notified)
+	}
+}
+
+// TestProgressOfPatterns does not come to the end with the first of two patterns.
+func TestProgressOfPatterns(t *testing.T) {
+	f := startNodes(t, 1)
+	for i := range 100 {
+		must(t, f.clients[0].Set(within(t), fmt.Sprint("lock:", i), "1", time.Hour).Err())
+	}
+	var shares []float64
+	s := newScanner(t, f.clients, scanner.WithPageSize(10), scanner.WithPatterns("lock:*", "mutex:*"),
+		scanner.WithProgress(func(p scanner.Progress) { shares = append(shares, p.Share) }))
+	if _, err := s.Sweep(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	below := func(limit float64) (n int) {
+		for _, s := range shares {
+			if s < limit {
+				n++
+			}
+		}
+		return n
+	}
+	if !slices.IsSorted(shares) || below(0.5) < 3 || len(shares)-below(0.5) < 3 || shares[len(shares)-1] != 1 {
+		t.Errorf("shares %v", shares)
 	}
 }
 

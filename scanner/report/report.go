@@ -61,7 +61,10 @@ type Progress struct {
 	Examined int64 // keys examined, roughly; see [NodeReport]
 	Keys     int64 // keys on the node
 	Locks    int64 // keys that matched so far
-	Done     bool  // the last call for this node in this sweep
+	// Share estimates how much of the node has been read, from 0 to 1: each pattern takes a pass through all keys.
+	// A sweep that goes on where a deadline cut off the one before begins with the share of that.
+	Share float64
+	Done  bool // the last call for this node in this sweep
 }
 
 // Incomplete returns everything that the sweep is not proved to have read: the gaps of the nodes and those of the

@@ -136,15 +136,19 @@ func (n *nodeSweep) readPage(ctx context.Context, keys int64, count int) error {
 	if err != nil {
 		return err
 	}
-	pass.advance(page.Next, locks, len(n.cfg.Scope.Patterns))
+	pass.advance(page.Next, locks, int64(count), len(n.cfg.Scope.Patterns))
 	rep.Locks = pass.locks
 	rep.Examined = min(rep.Examined+int64(count), max(keys, rep.Locks))
 	return nil
 }
 
 func (n *nodeSweep) progress(keys int64, done bool) {
-	if n.cfg.Progress != nil {
-		n.cfg.Progress(report.Progress{Node: n.Node, Examined: n.report.Examined, Keys: keys, Locks: n.report.Locks,
-			Done: done})
+	if n.cfg.Progress == nil {
+		return
 	}
+	p := report.Progress{Node: n.Node, Examined: n.report.Examined, Keys: keys, Locks: n.report.Locks, Share: 1, Done: done}
+	if !done {
+		p.Share = n.memory.pass.share(keys, len(n.cfg.Scope.Patterns))
+	}
+	n.cfg.Progress(p)
 }

@@ -14,6 +14,7 @@ type pass struct {
 	pattern int                // of the config's, the one that is looked for
 	cursor  string             // "": a new pass
 	locks   int64
+	counted int64   // keys that the server examined for pattern, roughly
 	matched []int64 // locks by pattern
 	from    int64   // values are wanted of the locks from this one on, counted from 1
 }
@@ -38,17 +39,28 @@ func (p *pass) wanted(values int) keyreader.Wanted {
 	return w
 }
 
-// advance records a page that was read.
-func (p *pass) advance(next string, locks int64, patterns int) {
+// advance records a page that was read, for which the server examined about count keys.
+func (p *pass) advance(next string, locks, count int64, patterns int) {
 	if p.matched == nil {
 		p.matched = make([]int64, patterns)
 	}
 	p.matched[p.pattern] += locks
 	p.locks += locks
+	p.counted += count
 	p.cursor = next
 	if next == keyreader.FirstCursor {
 		p.pattern++
+		p.counted = 0
 	}
+}
+
+// share estimates how much of the pass is over on a node with so many keys.
+func (p *pass) share(keys int64, patterns int) float64 {
+	of := 0.0
+	if keys > 0 {
+		of = min(1, float64(p.counted)/float64(keys))
+	}
+	return (float64(p.pattern) + of) / float64(patterns)
 }
 
 // ended reports, after a page, whether it was the last one of the last pattern.

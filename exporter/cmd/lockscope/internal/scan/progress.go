@@ -12,6 +12,7 @@ import (
 const (
 	patience     = time.Second // a shorter scan needs no progress
 	progressRate = 200 * time.Millisecond
+	estimable    = 0.05 // of all keys: less of them says too little of the rest
 	clearLine    = "\r\x1b[K"
 )
 
@@ -72,10 +73,11 @@ func (p *progress) write() {
 }
 
 func (p *progress) line(now time.Time) string {
-	var examined, keys, locks int64
+	var read float64
+	var keys, locks int64
 	done := 0
 	for _, n := range p.nodes {
-		examined += n.Examined
+		read += n.Share * float64(n.Keys)
 		keys += n.Keys
 		locks += n.Locks
 		if n.Done {
@@ -88,12 +90,18 @@ func (p *progress) line(now time.Time) string {
 	if done == len(p.nodes) {
 		return fmt.Sprintf("%d locks; confirming findings ... %v", locks, now.Sub(p.began).Round(time.Second))
 	}
-	percent := 0.0
+	share := 0.0
 	if keys > 0 {
-		percent = min(100, 100*float64(examined)/float64(keys))
+		share = read / float64(keys)
 	}
-	return fmt.Sprintf("%.0f %% of %d keys, %d locks, %d of %d nodes done, %v",
-		percent, keys, locks, done, len(p.nodes), now.Sub(p.began).Round(time.Second))
+	took := now.Sub(p.began)
+	line := fmt.Sprintf("%.0f %% of %d keys, %d locks, %d of %d nodes done, %v", 100*share, keys, locks, done,
+		len(p.nodes), took.Round(time.Second))
+	if share < estimable {
+		return line
+	}
+	left := time.Duration(float64(took) * (1 - share) / share)
+	return line + fmt.Sprintf(", about %v left", max(left.Round(time.Second), time.Second))
 }
 
 // clear removes the line; the caller sweeps no more.
