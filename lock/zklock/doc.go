@@ -53,13 +53,26 @@
 // transaction that takes a place or renews one checks its version. semaphore.Resize changes it. ZooKeeper has no
 // expiry for such nodes, so the number is never forgotten: delete the node of a semaphore that nobody uses.
 //
+// # Revoking a lease
+//
+// engine.Engine.Revoke writes a mark into the data of the holder's place. A renewal expects the data that its process
+// wrote last, so it finds the mark instead. The place exists until its holder releases it or its TTL ends. Places of
+// zk.Lock and Curator are refused with errors.ErrUnsupported, since those look for no mark. Readers cannot be revoked.
+//
+// Revocation.FreeIn is the TTL and one and a half sessions of the holder: its process may die before it deletes
+// the place. A new leader begins all sessions anew, and so may add a session. With a holder that lives, the lock is free
+// within the TTL.
+//
 // # Where to find what
 //
 //	New                       zklock.go
 //	options                   options.go
 //	requests                  node.go
+//	renewal                   extend.go
+//	revoked leases            revoke.go
 //	taking a place            enter.go, place.go, names.go
 //	the place in front        look.go, watch.go
+//	data of places            record.go
 //	numbers of slots          slots.go
 //	fencing tokens            fence.go
 //	session and connection    session.go, link.go, calls.go, wire.go

@@ -24,8 +24,9 @@ func (n *node) take(p *place) (names []string, err error) {
 	if n.crowded.Load() > 0 {
 		all.Go(func() { seen, _, _ = n.link.Children(p.dir) })
 	}
+	_, data := n.recordOf(p)
 	ops := []any{
-		&zk.CreateRequest{Path: p.dir + "/" + p.name(), Data: p.data, Acl: n.acl,
+		&zk.CreateRequest{Path: p.dir + "/" + p.name(), Data: data, Acl: n.acl,
 			Flags: zk.FlagEphemeral | zk.FlagSequence},
 		&zk.SetDataRequest{Path: p.dir, Version: -1},
 	}

@@ -68,42 +68,6 @@ func (n *node) Raise(context.Context, driver.RaiseRequest) (bool, error) {
 	return false, errors.ErrUnsupported
 }
 
-// Extend implements driver.BlockingNode. It is a write, since only the leader knows whether the session
-// lives: the server alone would answer a read.
-func (n *node) Extend(ctx context.Context, req driver.ExtendRequest) (driver.ExtendReply, error) {
-	n.mu.Lock()
-	p := n.byToken[req.Token]
-	if p == nil || p.buried || p.expiry == nil || !p.expiry.Stop() {
-		n.mu.Unlock()
-		return driver.ExtendGone, nil
-	}
-	p.data = record(req.TTL, req.Holder)
-	path, data := p.path, p.data
-	if p.rename != nil {
-		p.rename.Stop()
-	}
-	n.mu.Unlock()
-	reply, err := within(ctx, n, n.link.await, func() (driver.ExtendReply, error) {
-		if p.semaphore != nil {
-			return n.extendSlot(ctx, p.semaphore, path, data)
-		}
-		switch _, err := n.repeat(ctx, func() error { _, err := n.link.Set(path, data, -1); return err }); {
-		case err == nil:
-			return driver.ExtendDone, nil
-		case errors.Is(err, zk.ErrNoNode): // it ended with its session
-			return driver.ExtendGone, nil
-		default:
-			return 0, err
-		}
-	}, nil)
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if !p.buried {
-		p.expiry.Reset(req.TTL)
-	}
-	return reply, err
-}
-
 // repeat makes a call again after a lost connection, until shortly before the deadline. again says that a call was cut
 // off: it may have taken effect.
 func (n *node) repeat(ctx context.Context, call func() error) (again bool, err error) {

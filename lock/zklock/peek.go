@@ -25,33 +25,13 @@ func (n *node) Peek(ctx context.Context, req driver.PeekRequest) (driver.PeekRep
 	return within(ctx, n, n.link.awaitReachable, look, nil)
 }
 
-// peek reads the first place of a queue, and again if that ends meanwhile.
-func (n *node) peek(dir string) (reply driver.PeekReply, err error) {
-	if _, err := n.link.Sync(n.root); err != nil && !errors.Is(err, zk.ErrNoNode) {
-		return reply, err // without a sync this server may lag behind
+// peek describes the first place of a queue.
+func (n *node) peek(dir string) (driver.PeekReply, error) {
+	f, err := n.front(dir)
+	if err != nil || f == nil {
+		return driver.PeekReply{}, err
 	}
-	for range tries {
-		names, _, err := n.link.Children(dir)
-		if errors.Is(err, zk.ErrNoNode) {
-			return reply, nil
-		}
-		if err != nil {
-			return reply, err
-		}
-		queue := queueOf(names)
-		if len(queue) == 0 {
-			return reply, nil
-		}
-		data, stat, err := n.link.Get(dir + "/" + queue[0])
-		if errors.Is(err, zk.ErrNoNode) {
-			continue
-		}
-		if err != nil {
-			return reply, err
-		}
-		return n.holding(data, stat)
-	}
-	return reply, nil // it changes hands faster than it can be read
+	return n.holding(f.data, f.stat)
 }
 
 // holding describes the first place of a queue.

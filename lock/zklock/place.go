@@ -18,7 +18,10 @@ type place struct {
 	session  int64         // the session that creates it
 	lived    time.Duration // on the clock: when the session was last known to be alive
 	czxid    int64         // of the change that created it; 0 until known
-	data     []byte        // its record
+	ttl      time.Duration // of its record
+	holder   string        // of its record
+	version  int32         // of its data, as this process has written it
+	ends     time.Duration // on the clock: when expiry fires
 	watching string        // name of the watched place in front
 	buried   bool          // given up: it must never hold the lock
 	expiry   *time.Timer
@@ -33,11 +36,11 @@ func (n *node) begin(req driver.AcquireRequest) (p *place, queued bool) {
 	reads := req.Mode == driver.Read
 	if p := n.waiting[req.Key]; p != nil && p.reads == reads && (req.Waiter.Enqueue || req.Waiter.Ticket != 0) {
 		n.byToken[req.Token] = p
-		p.data, p.semaphore = record(req.TTL, req.Holder), req.Semaphore
+		p.ttl, p.holder, p.semaphore = req.TTL, req.Holder, req.Semaphore
 		return p, true
 	}
 	p = &place{key: req.Key, dir: n.root + "/" + escape(req.Key), guid: guidOf(req.Token),
-		data: record(req.TTL, req.Holder), reads: reads, semaphore: req.Semaphore}
+		ttl: req.TTL, holder: req.Holder, reads: reads, semaphore: req.Semaphore}
 	n.byToken[req.Token] = p
 	return p, false
 }
@@ -105,6 +108,7 @@ func (n *node) grant(p *place, token string, ttl time.Duration, queued bool) boo
 	if n.waiting[p.key] == p {
 		delete(n.waiting, p.key)
 	}
+	p.ends = n.clock() + ttl
 	p.expiry = time.AfterFunc(ttl, func() { n.expire(p, token) })
 	if queued {
 		p.rename = time.AfterFunc(renameAfter, func() { n.tellHolder(p) })
@@ -163,20 +167,4 @@ func (n *node) expire(p *place, token string) {
 	path := n.bury(p)
 	n.forget(token)
 	n.run(func() { n.remove(path) })
-}
-
-// renameAfter is how long a waiter must have held the lock before its node gets the holder's record. Until
-// then the node has the record of the waiter.
-const renameAfter = 10 * time.Millisecond
-
-func (n *node) tellHolder(p *place) {
-	n.mu.Lock()
-	path, data := p.path, p.data
-	if p.buried {
-		path = ""
-	}
-	n.mu.Unlock()
-	if path != "" {
-		n.run(func() { _, _ = n.link.Set(path, data, -1) })
-	}
 }

@@ -168,9 +168,9 @@ func (n *node) confirm(s *driver.Semaphore) error {
 	return errChanging(n.slotsPath(s.Key))
 }
 
-// extendSlot writes the record of a place, unless its semaphore does not have the slot any more.
-func (n *node) extendSlot(ctx context.Context, s *driver.Semaphore, path string, data []byte) (driver.ExtendReply,
-	error) {
+// extendSlot is write, unless the place's semaphore does not have the slot any more.
+func (n *node) extendSlot(ctx context.Context, p *place, path string, data []byte) (driver.ExtendReply, error) {
+	s := p.semaphore
 	for range tries {
 		known, err := n.agree(s)
 		switch {
@@ -187,15 +187,15 @@ func (n *node) extendSlot(ctx context.Context, s *driver.Semaphore, path string,
 		}
 		var answers []zk.MultiResponse
 		_, err = n.repeat(ctx, func() error {
-			answers, err = n.link.Multi(n.check(s.Key, known), &zk.SetDataRequest{Path: path, Data: data, Version: -1})
+			answers, err = n.link.Multi(n.check(s.Key, known),
+				&zk.SetDataRequest{Path: path, Data: data, Version: n.versionOf(p)})
 			return err
 		})
 		switch {
 		case err == nil:
+			n.wrote(p, answers[1].Stat.Version)
 			return driver.ExtendDone, nil
 		case n.outdated(s, answers, err):
-		case errors.Is(err, zk.ErrNoNode):
-			return driver.ExtendGone, nil
 		default:
 			return 0, err
 		}

@@ -79,7 +79,7 @@ func unrevocable(resource string, held driver.RevokeReply) error {
 			errors.ErrUnsupported)
 	case held.Grant == "":
 		return fmt.Errorf("lock: revoke of %q: %w: another library wrote this lock, and its holder does not look for marks: "+
-			`stop the holder, or use "lockscope repair" if the lock is leaked`, resource, errors.ErrUnsupported)
+			`stop the holder, or use "lockscope repair" if it is a leaked lock in Redis`, resource, errors.ErrUnsupported)
 	}
 	return nil
 }
