@@ -103,9 +103,18 @@ func TestHoldIsRevoked(t *testing.T) {
 
 // TestRunIsRevoked: a command ends, and lockscope says why, also if the command is gone at once.
 func TestRunIsRevoked(t *testing.T) {
-	servers := locktest.Servers(t, 3)
-	cmdtest.VouchFor(t, servers...)
-	on := []string{"--redis", cmdtest.Addrs(servers...), "--node-timeout", "500ms"}
+	t.Run("redis", func(t *testing.T) {
+		servers := locktest.Servers(t, 3)
+		cmdtest.VouchFor(t, servers...)
+		runRevoked(t, "--redis", cmdtest.Addrs(servers...))
+	})
+	t.Run("zookeeper", func(t *testing.T) {
+		runRevoked(t, "--zookeeper", strings.Join(systemtest.ZooKeeper(t, 1).Addrs(), ","))
+	})
+}
+
+func runRevoked(t *testing.T, servers ...string) {
+	on := append(servers, "--node-timeout", "500ms")
 	r := cmdtest.Start(t, slices.Concat([]string{"run", "nightly", "--ttl", "6s"}, on, []string{"--", "sh", "-c",
 		"echo begun; exec sleep 60"})...)
 	r.Says("begun")
@@ -113,6 +122,7 @@ func TestRunIsRevoked(t *testing.T) {
 		filepath.Join(t.TempDir(), "log")}, on)
 	cmdtest.Eventually(t, "the lease is revoked", func() bool { return lockscope.Command(t, revoke...).Status == 0 })
 	r.Wait().Want(t, 128+int(syscall.SIGTERM), `"nightly" was revoked by bob at `, "it hangs: ending the command")
+	lockscope.Command(t, slices.Concat([]string{"run", "nightly", "-n"}, on, []string{"--", "true"})...).Want(t, 0)
 }
 
 // TestHoldIsRefused before anything is done.

@@ -23,8 +23,8 @@ latest at its next renewal, and its lease ends before anybody else can get the l
 no key, and does not keep the holder from acquiring the lock again: stop the holder for that, or
 wait for the lock with "lockscope hold".
 
-revoke works on Redis, PostgreSQL and etcd. The name of a semaphore's slot, NAME#3, ends that
-permit. Locks of other libraries, and those of readers, cannot be revoked.`
+revoke works on Redis, PostgreSQL, etcd and ZooKeeper. The name of a semaphore's slot, NAME#3, ends
+that permit. Locks of other libraries, and those of readers, cannot be revoked.`
 
 const revokeExample = `  lockscope revoke nightly --reason "hangs since 02:10" --redis r1:6379,r2:6379,r3:6379
   lockscope revoke exports#3 --reason "ticket 4711" --operator ann --redis-file /etc/lockscope/nodes`
