@@ -35,6 +35,9 @@ type bench struct {
 
 // measure runs all measurements. There is a report as soon as the nodes are found fit, also after an error.
 func (b *bench) measure(ctx context.Context) (r *report, err error) {
+	if err := b.refuseOtherModes(ctx); err != nil {
+		return nil, err
+	}
 	e, err := redlock.New(b.clients(), b.options()...)
 	if err != nil {
 		return nil, err
