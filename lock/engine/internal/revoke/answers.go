@@ -75,8 +75,8 @@ func (notHeldError) Unwrap() error { return lock.ErrNotHeld }
 func unrevocable(resource string, held driver.RevokeReply) error {
 	switch {
 	case held.Shared:
-		return fmt.Errorf("lock: revoke of %q: %w: readers hold it: stop them, or wait for their TTL", resource,
-			errors.ErrUnsupported)
+		return fmt.Errorf("lock: revoke of %q: %w: readers hold it, and readers cannot be revoked: find their processes with "+
+			`"lockscope list" and stop them`, resource, errors.ErrUnsupported)
 	case held.Grant == "":
 		return fmt.Errorf("lock: revoke of %q: %w: another library wrote this lock, and its holder does not look for marks: "+
 			`stop the holder, or use "lockscope repair" if it is a leaked lock in Redis`, resource, errors.ErrUnsupported)
