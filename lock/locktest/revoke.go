@@ -35,6 +35,7 @@ func (s *suite) testRevoke(t *testing.T) {
 	s.run(t, "is what Extend fails with", (*conformance).revokedExtend)
 	s.run(t, "twice keeps the first mark", (*conformance).revokesTwice)
 	s.run(t, "does not concern the next lease", (*conformance).nextOfRevoked)
+	s.run(t, "does not concern who came since it asked", (*conformance).revokesWhomItAsked)
 	s.run(t, "needs a holder", (*conformance).revokesNobody)
 	s.run(t, "asks before it marks", (*conformance).revokeNotConfirmed)
 	s.run(t, "ends a writer and no reader", (*conformance).revokesWriter)
@@ -145,6 +146,29 @@ func (c *conformance) nextOfRevoked() {
 		c.Errorf("the next lease: %+v", got)
 	}
 	c.wantRevoked(next.Extend(c.context()), "another")
+	c.release(next)
+}
+
+// revokesWhomItAsked lets the lock pass on after the holder was named, and before it is marked.
+func (c *conformance) revokesWhomItAsked() {
+	lease, r, other := c.acquire(c.locker(), lock.NoRenew(), lock.TTL(2*c.suite.ttl)), c.revoker(), c.locker()
+	var next lock.Lease
+	req := revokeRequest
+	req.Confirm = func(lock.Sighting) error {
+		c.release(lease)
+		next = c.acquire(other, lock.NoRenew(), lock.TTL(2*c.suite.ttl))
+		return nil
+	}
+	var err error
+	for ctx := c.context(); next == nil && ctx.Err() == nil; time.Sleep(time.Millisecond) {
+		_, err = r.Revoke(ctx, c.resource, req)
+	}
+	if next == nil {
+		c.Fatalf("Revoke(%q): %v", c.resource, err)
+	}
+	if err := next.Extend(c.context()); err != nil {
+		c.Errorf("the next lease is not extended: %v", err)
+	}
 	c.release(next)
 }
 
