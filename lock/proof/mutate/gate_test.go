@@ -146,6 +146,7 @@ func TestScriptThatIsNoneShowsNothing(t *testing.T) {
 		"ERR Error compiling script (new function): user_script:3: '=' expected near 'here'",
 		"ERR user_script:12: Script attempted to access nonexistent global variable 'x' script: 7e, on " +
 			"@user_script:12.",
+		`ERROR: syntax error at or near "THEN" (SQLSTATE 42601)`,
 	} {
 		if v, _, err := judge(bugs.Mutant{}, testRun{begun: true, output: "    a_test.go:1: " + reply +
 			"\n"}); v != failed || err == nil {

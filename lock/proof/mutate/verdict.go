@@ -42,13 +42,16 @@ func judge(m bugs.Mutant, s testRun) (v verdict, how string, err error) {
 		return survived, "", nil
 	case m.Equivalent != "":
 		return failed, "", fmt.Errorf("it is said to be equivalent, and %s notices it:\n%s", m.Killer.Run, s.output)
-	case strings.Contains(s.output, "Error compiling script"), strings.Contains(s.output, "@user_script:"):
+	case noScript.MatchString(s.output):
 		return failed, "", fmt.Errorf("the script with the bug is none:\n%s", s.output)
 	case s.timedOut && !m.Killer.Hangs:
 		return failed, "", errors.New("the test did not end, which counts only where the entry says so")
 	}
 	return killed, firstComplaint(s.output), nil
 }
+
+// noScript is how Redis and PostgreSQL refuse a script or a function that is none.
+var noScript = regexp.MustCompile(`Error compiling script|@user_script:|\(SQLSTATE 42[0-9A-Z]{3}\)`)
 
 // complaint is a line by which a test says what is wrong.
 var complaint = regexp.MustCompile(`^\s+\w+\.go:\d+: |^panic: |^fatal error: |^goleak: `)

@@ -71,7 +71,7 @@ func All() []Mutant {
 		guardMutants, changeMutants, evictionMutants, quarantineMutants, laneMutants,
 		turnMutants, roundMutants, queueScriptMutants, actScriptMutants, memoryMutants, electionMutants, peekMutants,
 		semaphoreMutants, readWriteMutants, undecidedMutants, revokeMutants, readerViewMutants, slotQueueMutants,
-		adapterMutants, placeMutants,
+		adapterMutants, placeMutants, postgresMutants, ensembleMutants,
 	} {
 		list = append(list, of()...)
 	}
@@ -83,7 +83,7 @@ func Workspace(pkg string) string {
 	switch {
 	case strings.HasPrefix(pkg, adapters):
 		return "adapters.work"
-	case strings.HasPrefix(pkg, etcd):
+	case strings.HasPrefix(pkg, etcd), strings.HasPrefix(pkg, pg), strings.HasPrefix(pkg, zk):
 		return "release.work"
 	}
 	return ""
