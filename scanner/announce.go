@@ -58,6 +58,9 @@ func attrs(f *Finding) []any {
 	if f.TTL >= 0 {
 		attrs = append(attrs, slog.String("ttl", f.TTL.String()))
 	}
+	if f.Backend != "" {
+		attrs = append(attrs, slog.String("backend", f.Backend), slog.String("place", f.Place))
+	}
 	if f.Policy != "" {
 		attrs = append(attrs, slog.String("policy", f.Policy))
 	}

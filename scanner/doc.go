@@ -94,9 +94,9 @@
 //
 // # Other systems
 //
-// A Scanner reads Redis only. A program that reads locks of another system, such as PostgreSQL or etcd, makes a
-// [Report] of the same [Finding]s and [Gap]s, and [MergeReports] adds it to the others. Notifications, documents, exit
-// statuses and metrics take the merged report. [MergeListings] does the same for listings.
+// [NewSystem] makes a Scanner of another system, such as PostgreSQL or etcd, from a [System] that can read it. Memory,
+// notifications, documents, exit statuses and metrics are the same. A program with a reader of its own can also make a
+// [Report] of the same [Finding]s and [Gap]s, and [MergeReports] adds it to the others.
 //
 // # Holders
 //
@@ -158,6 +158,7 @@
 //	Scanner, Sweep, Start         scanner.go, loop.go, leader.go
 //	options                       options.go, policy.go, config.go, open.go
 //	memory between sweeps         memory.go, store.go
+//	other systems                 system.go
 //	results                       report.go, document.go, snapshot.go; of several Scanners group.go
 //	notifications                 announce.go, notifier.go, package notify
 //	List, Waits                   list.go

@@ -61,6 +61,9 @@ func (s *Scanner) List(ctx context.Context, o ListOptions) (Listing, error) {
 	if s.life.Err() != nil {
 		return result, ErrClosed
 	}
+	if s.system != nil {
+		return s.listSystem(ctx, o)
+	}
 	outer, within, stop := s.reading(ctx)
 	defer stop()
 
@@ -89,6 +92,10 @@ func (s *Scanner) List(ctx context.Context, o ListOptions) (Listing, error) {
 func (s *Scanner) Waits(ctx context.Context) (*Waits, error) {
 	if s.life.Err() != nil {
 		return &Waits{Graph: listing.Graph(nil)}, ErrClosed
+	}
+	if s.system != nil {
+		l, err := s.List(ctx, ListOptions{Waits: true})
+		return l.Waits, err
 	}
 	outer, within, stop := s.reading(ctx)
 	defer stop()

@@ -19,6 +19,7 @@ type memory struct {
 	store    Store
 	settings *sweep.Settings
 	sources  []*node.Source
+	others   []string // names of what is read in place of sources
 
 	ledger *ledger.Ledger
 	sweeps *sweep.Memory
@@ -61,6 +62,9 @@ func (m *memory) restore(data []byte) error {
 		return err
 	}
 	known := make(map[string]bool)
+	for _, name := range m.others {
+		known[name] = true
+	}
 	for _, src := range m.sources {
 		known[src.Name] = true
 	}

@@ -157,6 +157,9 @@ func (s *Scanner) repairable(f *Finding, a Action) (own ledger.Entry, err error)
 // proved returns the ledger's own copy of f, if it may be repaired once it is old enough.
 func (s *Scanner) proved(found *Finding) (own ledger.Entry, err error) {
 	f := ledger.EntryOf(found)
+	if s.system != nil {
+		return own, fmt.Errorf("%w: a Scanner of %s repairs nothing", ErrNotRepairable, s.system.Backend())
+	}
 	if err := apply.Lockable(&f, s.cfg.scope.Patterns); err != nil {
 		return own, err
 	}

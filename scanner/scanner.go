@@ -23,6 +23,7 @@ import (
 type Scanner struct {
 	cfg     config
 	sources []*node.Source
+	system  System // instead of sources; nil for Redis
 	// closeClients closes the clients that Open made; nil if they are the caller's.
 	closeClients func() error
 
@@ -56,6 +57,10 @@ func New(clients []redis.UniversalClient, opts ...Option) (*Scanner, error) {
 	if err != nil {
 		return nil, err
 	}
+	return newScanner(cfg, sources), nil
+}
+
+func newScanner(cfg config, sources []*node.Source) *Scanner {
 	s := &Scanner{
 		cfg: cfg, sources: sources, settings: cfg.settings(),
 		turn:     make(chan struct{}, 1),
@@ -68,7 +73,7 @@ func New(clients []redis.UniversalClient, opts ...Option) (*Scanner, error) {
 	}
 	s.life, s.end = context.WithCancelCause(context.Background())
 	s.turn <- struct{}{}
-	return s, nil
+	return s
 }
 
 // Sweep looks at every lock of every node once, and after the time of [WithConfirmAfter] again at those with
@@ -113,10 +118,12 @@ func (s *Scanner) interrupt() {
 // sweep expects that it is this caller's turn.
 func (s *Scanner) sweep(ctx context.Context, unelected bool) (Report, error) {
 	unknown := s.memory.recall(ctx)
-	w := sweep.New(&s.settings, s.sources, s.memory.sweeps, s.memory.ledger, s.proof.Load())
+	w := s.sweeper()
 	w.Run(ctx, s.totals.drop)
 	report := w.Report()
-	s.proof.Store(w.Proof(&report))
+	if redis, ok := w.(*sweep.Sweep); ok {
+		s.proof.Store(redis.Proof(&report))
+	}
 	report.Unelected = unelected
 	s.totals.add(&report)
 	s.cfg.announce(ctx, report, w.Appeared())
@@ -135,6 +142,13 @@ func (s *Scanner) sweep(ctx context.Context, unelected bool) (Report, error) {
 		errs = append(errs, s.cfg.notify(ctx, report)...)
 	}
 	return report, errors.Join(errs...)
+}
+
+func (s *Scanner) sweeper() sweeper {
+	if s.system != nil {
+		return sweep.NewWhole(&s.settings, s.system, s.memory.ledger)
+	}
+	return sweep.New(&s.settings, s.sources, s.memory.sweeps, s.memory.ledger, s.proof.Load())
 }
 
 // Start sweeps in the background until Stop or Close. The first sweep begins within a tenth of the interval, and each
@@ -211,6 +225,9 @@ func (s *Scanner) Close() error {
 		}
 		if s.closeClients != nil {
 			errs = append(errs, s.closeClients())
+		}
+		if s.system != nil {
+			errs = append(errs, s.system.Close())
 		}
 		s.closeErr = errors.Join(errs...)
 	})

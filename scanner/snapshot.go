@@ -24,6 +24,7 @@ type Snapshot struct {
 // NodeTotals adds up all sweeps of one node.
 type NodeTotals struct {
 	Node         string
+	Backend      string // as in [Finding]
 	Group        string // of [WithGroup]
 	Standby      bool   // of a Scanner that stands by while others do not: see MergeSnapshots
 	Up           bool   // the last sweep reached the node
@@ -96,7 +97,7 @@ func (t *totals) forget() {
 // after returns the totals after one more sweep of the node.
 func (t NodeTotals) after(n *NodeReport, r *Report) NodeTotals {
 	end := r.Started.Add(r.Took)
-	t.Node, t.Group = n.Node, n.Group
+	t.Node, t.Backend, t.Group = n.Node, n.Backend, n.Group
 	t.Up, t.Truncated = n.Err == nil, n.Truncated || n.Overflow > 0
 	t.Counts = maps.Clone(n.Counts)
 	t.Leaked, t.Overlong = n.Counts[NoTTL], n.Counts[LongTTL]

@@ -25,8 +25,9 @@ func (e *Entry) Sealed() report.Finding {
 // id has no node, because a key of a cluster stays the same key when it moves.
 type id struct {
 	source string
+	place  string // of other systems than Redis
 	key    string
 	class  report.Class
 }
 
-func idOf(e *Entry) id { return id{e.Source, e.Key, e.Class} }
+func idOf(e *Entry) id { return id{e.Source, e.Place, e.Key, e.Class} }

@@ -46,6 +46,7 @@ type saved struct {
 
 type savedFinding struct {
 	Source, Node, Type, Evidence string
+	Backend, Place               string `json:",omitempty"` // of other systems than Redis
 	Key                          []byte
 	Class                        report.Class
 	TTL                          time.Duration
@@ -121,9 +122,8 @@ func saveFindings(d digest.Digest, entries []ledger.Entry) []savedFinding {
 			value = d.Text(f.Identity)
 		}
 		all = append(all, savedFinding{
-			Source: f.Source, Node: f.Node, Type: f.Type, Evidence: f.Evidence, Key: []byte(f.Key), Class: f.Class,
-			TTL:       f.TTL,
-			Hold:      f.Hold,
+			Source: f.Source, Node: f.Node, Type: f.Type, Evidence: f.Evidence, Backend: f.Backend, Place: f.Place,
+			Key: []byte(f.Key), Class: f.Class, TTL: f.TTL, Hold: f.Hold,
 			FirstSeen: f.FirstSeen, LastSeen: f.LastSeen, Since: f.Since, Confirmed: f.Confirmed, Value: value,
 		})
 	}
@@ -136,8 +136,8 @@ func restoreFindings(d digest.Digest, from []savedFinding) []ledger.Entry {
 	for _, s := range from {
 		all = append(all, ledger.Entry{
 			Finding: report.Finding{
-				Class: s.Class, Node: s.Node, Key: string(s.Key), Type: s.Type, TTL: s.TTL, Hold: s.Hold,
-				Evidence:  s.Evidence,
+				Class: s.Class, Backend: s.Backend, Node: s.Node, Place: s.Place, Key: string(s.Key), Type: s.Type,
+				TTL: s.TTL, Hold: s.Hold, Evidence: s.Evidence,
 				FirstSeen: s.FirstSeen, LastSeen: s.LastSeen, Confirmed: s.Confirmed,
 			},
 			Facts: sight.Facts{Since: s.Since, Source: s.Source, Recalled: sight.Recalled{Digest: d, Value: s.Value}},

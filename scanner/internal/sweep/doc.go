@@ -6,6 +6,7 @@
 //	since when a lock is held      lease.go
 //	the second look                confirm.go
 //	memory for the next sweep      memory.go
+//	a system beside Redis          whole.go, sighting.go
 //
 // Packages below it do one thing each: judge decides what is wrong, holders tracks since when a lock is held,
 // coverage records what was read, orphan compares nodes, and ledger keeps the findings.

@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"github.com/lockscope/lockscope/scanner/internal/coverage"
+	"github.com/lockscope/lockscope/scanner/internal/ledger"
 	"github.com/lockscope/lockscope/scanner/internal/proof"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -9,31 +10,13 @@ import (
 // Report combines the results of all looks.
 func (w *Sweep) Report() report.Report {
 	r := report.Report{Started: w.started, Took: w.cfg.Now().Sub(w.started)}
-	r.Findings, r.Pending, r.Resolved = w.ledger.Lists()
 	for _, n := range w.nodes {
 		n.report.Calls += n.reader.Calls()
 		n.report.Redirected = n.reader.Redirected()
 		r.Nodes = append(r.Nodes, n.report)
 	}
 	r.Nodes = append(r.Nodes, w.lost...)
-	byName := make(map[string]*report.NodeReport, len(r.Nodes))
-	for i := range r.Nodes {
-		byName[r.Nodes[i].Node] = &r.Nodes[i]
-	}
-	for _, f := range r.Findings {
-		if rep := byName[f.Node]; rep != nil {
-			rep.Counts[f.Class]++
-		}
-	}
-	for node, counts := range w.ledger.Omitted() {
-		for class, n := range counts {
-			r.Overflow += n
-			if rep := byName[node]; rep != nil {
-				rep.Overflow += n
-				rep.Counts[class] += n
-			}
-		}
-	}
+	fill(&r, w.ledger)
 	excluded := make([]int, len(w.cfg.Rules.Exclusions))
 	for _, n := range w.nodes {
 		for i, findings := range n.excluded {
@@ -44,6 +27,29 @@ func (w *Sweep) Report() report.Report {
 	w.close(&r)
 	stamp(&r, w.cfg.Group)
 	return r
+}
+
+// fill takes the findings of the ledger, and counts them for their nodes.
+func fill(r *report.Report, l *ledger.Ledger) {
+	r.Findings, r.Pending, r.Resolved = l.Lists()
+	byName := make(map[string]*report.NodeReport, len(r.Nodes))
+	for i := range r.Nodes {
+		byName[r.Nodes[i].Node] = &r.Nodes[i]
+	}
+	for _, f := range r.Findings {
+		if rep := byName[f.Node]; rep != nil {
+			rep.Counts[f.Class]++
+		}
+	}
+	for node, counts := range l.Omitted() {
+		for class, n := range counts {
+			r.Overflow += n
+			if rep := byName[node]; rep != nil {
+				rep.Overflow += n
+				rep.Counts[class] += n
+			}
+		}
+	}
 }
 
 // close adds the gaps of the whole report.

@@ -1,0 +1,171 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/lockscope/lockscope/scanner/internal/clock"
+	"github.com/lockscope/lockscope/scanner/internal/coverage"
+	"github.com/lockscope/lockscope/scanner/internal/ledger"
+	"github.com/lockscope/lockscope/scanner/report"
+)
+
+// System is a system beside Redis.
+type System interface {
+	Backend() string
+	Node() string
+	Look(ctx context.Context) (report.Look, error)
+}
+
+// Whole is one sweep of a system that is read as a whole, not in pages. Ledger, confirmation and report are those of a
+// [Sweep].
+type Whole struct {
+	cfg     *Settings
+	system  System
+	ledger  *ledger.Ledger
+	started time.Time
+
+	report   report.NodeReport
+	skipped  []report.Gap
+	excluded []int
+	appeared []report.Finding
+}
+
+// NewWhole prepares a sweep of the system.
+func NewWhole(cfg *Settings, s System, l *ledger.Ledger) *Whole {
+	w := &Whole{cfg: cfg, system: s, ledger: l, started: cfg.Now(), report: newNodeReport(s.Node()),
+		excluded: make([]int, len(cfg.Rules.Exclusions))}
+	w.report.Backend = s.Backend()
+	return w
+}
+
+// Run looks once, and a second time if there is something to confirm. It ends with ctx or at the deadline.
+func (w *Whole) Run(ctx context.Context, _ func(gone func(node string) bool)) {
+	ctx, cancel := context.WithTimeoutCause(ctx, w.cfg.Deadline, ErrDeadline)
+	defer cancel()
+	w.ledger.Begin()
+	first, err := w.look(ctx)
+	seen := sightings(first.Found)
+	w.count(&first, err == nil)
+	w.note(seen)
+	if err != nil {
+		w.fail(ctx, err)
+		return
+	}
+	w.settle(&first, seen, false)
+	wait := w.grace()
+	if wait < 0 {
+		return
+	}
+	if !clock.Pause(ctx, wait) {
+		w.fail(ctx, context.Cause(ctx))
+		return
+	}
+	second, err := w.look(ctx)
+	if err != nil {
+		w.fail(ctx, err)
+		return
+	}
+	w.settle(&second, sightings(second.Found), true)
+}
+
+func (w *Whole) look(ctx context.Context) (report.Look, error) {
+	began := w.cfg.Now()
+	l, err := w.system.Look(ctx)
+	w.report.Took += w.cfg.Now().Sub(began)
+	return l, err
+}
+
+// count takes up how much the first look has read.
+func (w *Whole) count(l *report.Look, whole bool) {
+	if whole {
+		w.report.Matched = make(map[string]int64)
+	}
+	for _, c := range l.Read {
+		w.report.Locks += c.N
+		w.report.Examined += c.N
+		if whole {
+			w.report.Matched[c.What] += c.N
+		}
+	}
+	for _, g := range l.Gaps {
+		g.Node = w.report.Node
+		w.report.Gaps = append(w.report.Gaps, g)
+	}
+	for _, g := range l.Skipped {
+		g.Node = w.report.Node
+		w.skipped = append(w.skipped, g)
+	}
+}
+
+// fail records why the system was not read to the end. A caller that gave up leaves it truncated; a deadline does not
+// excuse a system that did not answer.
+func (w *Whole) fail(ctx context.Context, err error) {
+	w.report.Truncated, w.report.Matched = true, nil
+	if ctx.Err() == nil || errors.Is(context.Cause(ctx), ErrDeadline) {
+		w.report.Err = err
+	}
+}
+
+// note keeps what a look has found, or counts it if an exclusion keeps it out.
+func (w *Whole) note(seen map[sighted]report.Sighting) {
+	now := w.cfg.Now()
+	for _, s := range seen {
+		if i := w.cfg.Rules.Excludes(s.Key, now); i >= 0 {
+			w.excluded[i]++
+			continue
+		}
+		w.ledger.Note(w.entry(s, now))
+	}
+}
+
+// settle compares the ledger with a look: what is gone is resolved, and what two looks have shown is confirmed.
+func (w *Whole) settle(l *report.Look, seen map[sighted]report.Sighting, second bool) {
+	now := w.cfg.Now()
+	for _, f := range w.ledger.On(w.report.Node) {
+		s, there := seen[sightedOf(&f.Finding)]
+		earlier := f.FirstSeen.Before(w.started) && now.Sub(f.FirstSeen) >= w.cfg.ConfirmAfter
+		switch {
+		case !there && l.Hides != nil && l.Hides(&f.Finding):
+		case !there || !f.Same(s.Identity):
+			w.ledger.Settle(f, *f, false)
+		case second || f.Confirmed || earlier:
+			if w.ledger.Settle(f, w.entry(s, now), true) {
+				w.appeared = append(w.appeared, f.Sealed())
+			}
+		}
+	}
+}
+
+// grace returns the time until every pending finding is old enough for its second look; negative if there is none.
+func (w *Whole) grace() time.Duration {
+	wait, now := time.Duration(-1), w.cfg.Now()
+	for _, f := range w.ledger.On(w.report.Node) {
+		if !f.Confirmed {
+			wait = max(wait, 0, w.cfg.ConfirmAfter-now.Sub(f.FirstSeen))
+		}
+	}
+	return min(wait, w.cfg.ConfirmAfter)
+}
+
+// Report combines the results of both looks.
+func (w *Whole) Report() report.Report {
+	r := report.Report{Started: w.started, Took: w.cfg.Now().Sub(w.started), Nodes: []report.NodeReport{w.report},
+		Skipped: w.skipped, Excluded: w.cfg.Rules.Excluded(w.excluded, w.cfg.Now())}
+	fill(&r, w.ledger)
+	coverage.Close(&r.Nodes[0], false)
+	stamp(&r, w.cfg.Group)
+	return r
+}
+
+// Appeared returns the findings that this sweep was the first to confirm.
+func (w *Whole) Appeared() []report.Finding { return w.appeared }
+
+// Errs returns the error of the system, if it has failed.
+func (w *Whole) Errs() []error {
+	if w.report.Err == nil {
+		return nil
+	}
+	return []error{w.report.Err}
+}
