@@ -186,7 +186,7 @@ func (c *scanCollector) collectLeaks(ch chan<- prometheus.Metric, findings []sca
 		if len(seen) >= c.leaks {
 			return
 		}
-		id := [2]string{label(f.Node, maxKeyLabel), label(scanner.KeyText(f.Key), maxKeyLabel)}
+		id := [2]string{label(f.Node, maxKeyLabel), label(f.Lock(), maxKeyLabel)}
 		if f.Class != scanner.NoTTL || !f.Confirmed || seen[id] {
 			continue
 		}

@@ -4,8 +4,8 @@ import "github.com/lockscope/lockscope/scanner"
 
 // ofGroup identifies the findings of a class in a group. The nodes of a group hold the same locks.
 type ofGroup struct {
-	group string
-	class scanner.Class
+	backend, group string
+	class          scanner.Class
 }
 
 // findingKeys counts keys by class. Findings beyond the limit have no key in the report: there are at least as many
@@ -15,18 +15,18 @@ func findingKeys(s *scanner.Snapshot) map[scanner.Class]int {
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		for class, count := range n.Counts {
-			id := ofGroup{n.Group, class}
+			id := ofGroup{n.Backend, n.Group, class}
 			most[id] = max(most[id], count)
 		}
 	}
 	type keyOf struct {
 		ofGroup
-		key string
+		place, key string
 	}
 	seen := make(map[keyOf]bool)
 	named := make(map[ofGroup]int)
 	for _, f := range s.Last.Findings {
-		id := keyOf{ofGroup{f.Group, f.Class}, f.Key}
+		id := keyOf{ofGroup{f.Backend, f.Group, f.Class}, f.Place, f.Key}
 		if f.Confirmed && !seen[id] {
 			seen[id] = true
 			named[id.ofGroup]++

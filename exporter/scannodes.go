@@ -1,6 +1,8 @@
 package exporter
 
 import (
+	"cmp"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/lockscope/lockscope/scanner"
@@ -12,13 +14,13 @@ type nodeMetric struct {
 	kind  prometheus.ValueType
 	value func(n *scanner.NodeTotals) float64
 	lasts bool // also reported by a standby: it is about the past
-	group bool // it has the label group
+	group bool // it has the label group: a system beside Redis is one, with a majority of its own
 }
 
 func (m *nodeMetric) of(n *scanner.NodeTotals, name string) prometheus.Metric {
 	labels := []string{name}
 	if m.group {
-		labels = append(labels, label(n.Group, maxKeyLabel))
+		labels = append(labels, label(cmp.Or(n.Group, n.Backend), maxKeyLabel))
 	}
 	return prometheus.MustNewConstMetric(m.desc, m.kind, m.value(n), labels...)
 }
@@ -39,7 +41,7 @@ func nodeMetrics() []nodeMetric {
 	return []nodeMetric{
 		{
 			desc: desc("up",
-				"1 if the last sweep reached the node, else 0; group is empty if servers have no groups."+cached,
+				"1 if the last sweep reached the node, else 0; group is empty if Redis servers have no groups."+cached,
 				"lock_node", "group"),
 			kind: prometheus.GaugeValue, group: true,
 			value: func(n *scanner.NodeTotals) float64 { return boolean(n.Up) },

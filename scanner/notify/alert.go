@@ -83,7 +83,7 @@ func (c *config) labelsFor(f scanner.Finding) map[string]string {
 	labels[labelSeverity] = c.severityOf(f.Class)
 	labels[labelNode] = clipUnique(valid(f.Node), maxLabel)
 	labels[labelClass] = string(f.Class)
-	labels[labelLock] = clipUnique(scanner.KeyText(f.Key), maxLabel)
+	labels[labelLock] = clipUnique(f.Lock(), maxLabel)
 	if c.instance != "" {
 		labels[labelInstance] = valid(c.instance)
 	}
@@ -100,9 +100,9 @@ func (c *config) severityOf(class scanner.Class) string {
 func valid(s string) string { return strings.ToValidUTF8(s, "�") }
 
 func (c *config) annotationsFor(f scanner.Finding) map[string]string {
-	lock := clip(scanner.KeyText(f.Key), maxLabel)
 	annotations := map[string]string{
-		"summary":     fmt.Sprintf("Redis lock %s on %s %s.", lock, valid(f.Node), complaint(f.Class)),
+		"summary": fmt.Sprintf("%s lock %s on %s %s.", systemOf(&f), clip(f.Lock(), maxLabel), valid(f.Node),
+			complaint(f.Class)),
 		"description": holderText(f.Hold) + " " + remedy(f.Class),
 		"evidence":    clip(valid(f.Evidence), maxText),
 	}
@@ -118,6 +118,18 @@ func (c *config) runbookFor(class scanner.Class) string {
 		return ""
 	}
 	return strings.TrimSuffix(c.runbook, "/") + "/" + AlertName(class) + ".md"
+}
+
+func systemOf(f *scanner.Finding) string {
+	switch f.Backend {
+	case "":
+		return "Redis"
+	case "postgresql":
+		return "PostgreSQL"
+	case "zookeeper":
+		return "ZooKeeper"
+	}
+	return valid(f.Backend)
 }
 
 func complaint(class scanner.Class) string {

@@ -64,7 +64,13 @@ type identity struct {
 	node, key string
 }
 
-func identityOf(f *scanner.Finding) identity { return identity{f.Group, f.Class, f.Node, f.Key} }
+func identityOf(f *scanner.Finding) identity {
+	id := identity{f.Group, f.Class, f.Node, f.Key}
+	if f.Place != "" {
+		id.key = f.Lock()
+	}
+	return id
+}
 
 // dedupKey is an identity in PagerDuty. Other processes and later versions must make the
 // same one, or incidents stay open.

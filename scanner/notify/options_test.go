@@ -106,3 +106,19 @@ func TestClip(t *testing.T) {
 		t.Error("different strings became the same")
 	}
 }
+
+// TestAlertsTellPlacesApart: a key in two databases is two findings, and the text names the system.
+func TestAlertsTellPlacesApart(t *testing.T) {
+	f := scanner.Finding{Class: scanner.HeldTooLong, Backend: "postgresql", Node: "db:5432", Place: "shop", Key: "session 7"}
+	other := f
+	other.Place = "billing"
+	if identityOf(&f) == identityOf(&other) || identityOf(&f).dedupKey() == identityOf(&other).dedupKey() {
+		t.Error("one identity")
+	}
+	c := &config{}
+	if a := c.alertFor(f, time.Now(), time.Now()); a.Labels["lock"] != "shop: session 7" ||
+		a.Annotations["summary"] != "PostgreSQL lock shop: session 7 on db:5432 has had the same holder for longer than "+
+			"policy allows." {
+		t.Errorf("%+v", a)
+	}
+}

@@ -124,7 +124,7 @@ func (p *pagerDuty) resolved(key string) {
 func (p *pagerDuty) trigger(f *scanner.Finding, key string, findings int) pagerEvent {
 	c := p.config
 	texts := c.annotationsFor(*f)
-	lock := clipUnique(scanner.KeyText(f.Key), maxLabel)
+	lock := clipUnique(f.Lock(), maxLabel)
 	details := map[string]any{
 		"lock": lock, "node": clip(valid(f.Node), maxText), "class": f.Class,
 		"description": texts["description"], "evidence": texts["evidence"], "findings": findings,

@@ -147,7 +147,7 @@ func slackLine(f *scanner.Finding) string {
 }
 
 func slackPlace(f *scanner.Finding) string {
-	place := "`" + code(clipUnique(scanner.KeyText(f.Key), maxSlackKey)) + "` on " +
+	place := "`" + code(clipUnique(f.Lock(), maxSlackKey)) + "` on " +
 		mrkdwn(clip(scanner.KeyText(f.Node), maxSlackName))
 	if f.Group != "" {
 		place += " of " + mrkdwn(clip(scanner.KeyText(f.Group), maxSlackName))

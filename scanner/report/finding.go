@@ -54,3 +54,11 @@ func Compare(a, b *Finding) int {
 	}
 	return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.Node, b.Node), strings.Compare(a.Place, b.Place))
 }
+
+// Lock names the lock in printable form: its key, after the place that it is in.
+func (f *Finding) Lock() string {
+	if f.Place == "" {
+		return KeyText(f.Key)
+	}
+	return KeyText(f.Place) + ": " + KeyText(f.Key)
+}

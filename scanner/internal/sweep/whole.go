@@ -102,8 +102,8 @@ func (w *Whole) count(l *report.Look, whole bool) {
 // fail records why the system was not read to the end. A caller that gave up leaves it truncated; a deadline does not
 // excuse a system that did not answer.
 func (w *Whole) fail(ctx context.Context, err error) {
-	w.report.Truncated, w.report.Matched = true, nil
-	if ctx.Err() == nil || errors.Is(context.Cause(ctx), ErrDeadline) {
+	w.report.Matched = nil
+	if w.report.Truncated = ctx.Err() != nil && !errors.Is(context.Cause(ctx), ErrDeadline); !w.report.Truncated {
 		w.report.Err = err
 	}
 }

@@ -46,14 +46,6 @@ func inFront(title string, head []string, rows [][]string, cell func(row int) st
 	return append([]string{title}, head...), rows
 }
 
-// keyText is a key, with the place that it is in.
-func keyText(f scanner.Finding) string {
-	if f.Place == "" {
-		return scanner.KeyText(f.Key)
-	}
-	return scanner.KeyText(f.Place) + ": " + scanner.KeyText(f.Key)
-}
-
 // countedText is how much of a system was read: "advisory locks 2, locks of pglock 14".
 func countedText(counted map[string]int64) string {
 	var parts []string

@@ -171,7 +171,7 @@ func findingRows(r scanner.Report) [][]string {
 }
 
 func findingRow(f scanner.Finding, evidence string) []string {
-	return []string{string(f.Class), f.Node, keyText(f), output.TTL(f.TTL), output.Holder(f.Hold), evidence}
+	return []string{string(f.Class), f.Node, f.Lock(), output.TTL(f.TTL), output.Holder(f.Hold), evidence}
 }
 
 func nodeRows(r scanner.Report) [][]string {
