@@ -35,43 +35,7 @@ func (r *LeakRules) HoldLimit(kind lock.Kind) time.Duration {
 }
 
 // Leaks is what one look at a system has found.
-type Leaks struct {
-	Found    []Leak
-	Overflow int           // findings that were only counted
-	Read     []Counted     // what was read
-	Gaps     []scanner.Gap // what could not be read
-	Skipped  []scanner.Gap // what was not looked for, and not asked for
-}
-
-// Counted is how many things of a kind were read.
-type Counted struct {
-	What string // plural, such as "advisory locks"
-	N    int64
-}
-
-// Leak is a finding that a second look has to confirm.
-type Leak struct {
-	scanner.Finding
-	Identity string // the same at both looks, if nothing happened in between
-}
-
-// Gap adds a part that could not be read.
-func (l *Leaks) Gap(reason scanner.Reason, format string, args ...any) {
-	l.Gaps = append(l.Gaps, scanner.Gap{Reason: reason, Detail: fmt.Sprintf(format, args...)})
-}
-
-// Skip adds a part that was not looked for.
-func (l *Leaks) Skip(reason scanner.Reason, format string, args ...any) {
-	l.Skipped = append(l.Skipped, scanner.Gap{Reason: reason, Detail: fmt.Sprintf(format, args...)})
-}
-
-// Count adds a number of things that were read.
-func (l *Leaks) Count(n int, what string) { l.Read = append(l.Read, Counted{what, int64(n)}) }
-
-// Add adds a finding.
-func (l *Leaks) Add(f scanner.Finding, identity string) {
-	l.Found = append(l.Found, Leak{Finding: f, Identity: identity})
-}
+type Leaks struct{ scanner.Look }
 
 // AddHeld adds what is wrong with a lock that lockscope's own driver took, or nothing.
 func (l *Leaks) AddHeld(r *LeakRules, k *scanner.Lock, place, identity string, now time.Time) {

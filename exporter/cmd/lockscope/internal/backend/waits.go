@@ -28,6 +28,11 @@ func Read(ctx context.Context, b Backend) (locks []scanner.Lock, w *scanner.Wait
 	if err := b.Connect(ctx); err != nil {
 		return nil, NoWaits(), err
 	}
+	return Reread(ctx, b)
+}
+
+// Reread is Read of a system that is connected.
+func Reread(ctx context.Context, b Backend) (locks []scanner.Lock, w *scanner.Waits, err error) {
 	var watch waitgraph.Watch
 	locks, w, err = Look(ctx, b)
 	if watch.Deadlocks(w.Graph); watch.Suspects() && pause.For(ctx, secondLook) {

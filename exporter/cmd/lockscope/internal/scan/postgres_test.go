@@ -166,10 +166,10 @@ func TestScanPostgresUnread(t *testing.T) {
 
 // TestScanPostgresRefuses what would leave the system out without a word.
 func TestScanPostgresRefuses(t *testing.T) {
-	for _, more := range []string{"--config x.yaml", "--repair delete", "--state f", "--textfile f",
-		"--pushgateway http://h", "--alertmanager http://h", "--webhook http://h"} {
+	for _, more := range []string{"--config x.yaml", "--repair delete"} {
 		o := command(t, append([]string{"scan", "--postgres", "postgres://h/db"}, strings.Fields(more)...)...)
 		o.Want(t, app.ExitError, strings.Fields(more)[0], "is for Redis only")
 	}
 	command(t, "scan", "--postgres", "postgres://h/db", "--pattern", "a*").Want(t, app.ExitError, "use --prefix")
+	command(t, "scan", "--postgres", "postgres://h/db", "--state", "redis").Want(t, app.ExitError, "name a file")
 }

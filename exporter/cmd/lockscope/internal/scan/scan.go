@@ -9,16 +9,13 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/pushgateway"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
 	"github.com/lockscope/lockscope/scanner"
 )
 
@@ -40,8 +37,6 @@ const (
 
 type scanFlags struct {
 	groups   sweep.GroupFlags
-	systems  systems.Flags
-	set      *pflag.FlagSet
 	output   output.Format
 	quiet    bool
 	failOn   *flags.List
@@ -69,8 +64,7 @@ func Command(a *app.App) *cobra.Command {
 	})
 	set := cmd.Flags()
 	f.groups.Register(set, 0)
-	f.systems.Register(set)
-	f.set = set
+	f.groups.RegisterSystems(set)
 	f.memory.Register(set, "")
 	f.output.Register(set)
 	f.repair.register(set)
@@ -91,8 +85,6 @@ func Command(a *app.App) *cobra.Command {
 // plan is a scan whose flags have all been checked.
 type plan struct {
 	groups  sweep.Groups
-	systems []backend.Backend
-	rules   *backend.LeakRules // for the systems
 	failOn  []scanner.Class
 	gateway *pushgateway.Gateway
 	repair  *scanRepair
@@ -130,29 +122,17 @@ func (f *scanFlags) plan(a *app.App) (_ *plan, err error) {
 	if p.repair, err = f.repair.open(a); err != nil {
 		return nil, err
 	}
-	if err = f.openAll(a, p, opts); err != nil {
+	if p.groups, err = f.open(a, opts); err != nil {
 		return nil, errors.Join(err, p.repair.close())
 	}
 	return p, nil
 }
 
-// openAll makes the groups of Redis servers, if there are any or nothing else is named, and the other systems.
-func (f *scanFlags) openAll(a *app.App, p *plan, opts []scanner.Option) (err error) {
-	if f.systems.Named() {
-		if p.systems, p.rules, err = f.openSystems(a); err != nil {
-			return err
-		}
-	}
-	if f.groups.Redis().Named() || len(p.systems) == 0 {
-		if p.groups, err = f.open(a, opts); err != nil {
-			systems.CloseAll(p.systems)
-		}
-	}
-	return err
-}
-
 // open makes the groups, each with these options besides its own.
 func (f *scanFlags) open(a *app.App, opts []scanner.Option) (sweep.Groups, error) {
+	if f.groups.Others() && f.repair.action != "" {
+		return nil, errRepairOfSystems
+	}
 	file, err := f.groups.Load()
 	if err != nil {
 		return nil, err
@@ -164,7 +144,6 @@ func (f *scanFlags) open(a *app.App, opts []scanner.Option) (sweep.Groups, error
 }
 
 func (p *plan) close() {
-	systems.CloseAll(p.systems)
 	_ = errors.Join(p.groups.Close(), p.repair.close())
 }
 
@@ -182,7 +161,7 @@ func (f *scanFlags) execute(ctx context.Context, a *app.App, p *plan) error {
 	if p.bar != nil {
 		p.bar.keepUp()
 	}
-	reports, err := p.sweep(ctx)
+	reports, err := p.groups.Sweep(ctx)
 	report := scanner.MergeReports(reports...)
 	if p.bar != nil {
 		p.bar.clear()
@@ -216,6 +195,8 @@ func (f *scanFlags) execute(ctx context.Context, a *app.App, p *plan) error {
 	}
 	return nil
 }
+
+var errRepairOfSystems = errors.New("--repair is for Redis only: scan --postgres, --etcd and --zookeeper without it")
 
 var errTruncated = errors.New("the sweep was cut short and may miss findings: raise --deadline or see the errors")
 

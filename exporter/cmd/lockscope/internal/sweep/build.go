@@ -17,6 +17,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/config"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/scanner"
 )
@@ -25,6 +26,7 @@ import (
 // configuration file, or both. scan and serve have them in common.
 type GroupFlags struct {
 	redis  target.Flags
+	others systems.Flags // that scan and serve register
 	Sweep  Flags
 	notify NotifyFlags
 	Config string
@@ -44,13 +46,14 @@ func (f *GroupFlags) Register(set *pflag.FlagSet, maxValues int) {
 	f.notify.register(set)
 }
 
+// RegisterSystems adds the flags of systems beside Redis.
+func (f *GroupFlags) RegisterSystems(set *pflag.FlagSet) { f.others.Register(set) }
+
+// Others reports whether flags name a system beside Redis.
+func (f *GroupFlags) Others() bool { return f.others.Named() }
+
 // Redis says which servers flags name.
 func (f *GroupFlags) Redis() *target.Flags { return &f.redis }
-
-// Notifies reports whether flags name receivers of findings.
-func (f *GroupFlags) Notifies() bool {
-	return len(f.notify.alertmanagers.Values())+len(f.notify.webhooks.Values()) > 0
-}
 
 var errBothServers = errors.New("servers are set both in --config and by --redis (or --redis-file, LOCKSCOPE_REDIS, " +
 	"--replica): use one")
@@ -59,6 +62,9 @@ var errBothServers = errors.New("servers are set both in --config and by --redis
 func (f *GroupFlags) Load() (*config.File, error) {
 	if f.Config == "" {
 		return &config.File{}, nil
+	}
+	if f.Others() {
+		return nil, errConfigOfSystems
 	}
 	file, err := config.Load(f.Config)
 	if err != nil {
@@ -81,7 +87,7 @@ func (f *GroupFlags) Files(file *config.File) []string {
 			paths = append(paths, path)
 		}
 	}
-	return paths
+	return append(paths, f.others.Files()...)
 }
 
 // builder makes groups of flags and a file.
@@ -118,6 +124,17 @@ func (f *GroupFlags) Build(a *app.App, file *config.File, resend time.Duration, 
 }
 
 func (b *builder) addAll(made *Groups) error {
+	if err := b.addRedis(made); err != nil {
+		return err
+	}
+	return b.addSystems(made)
+}
+
+// addRedis makes the groups of Redis servers. There is none if flags name other systems alone.
+func (b *builder) addRedis(made *Groups) error {
+	if len(b.file.Groups) == 0 && b.Others() && !b.redis.Named() {
+		return nil
+	}
 	if len(b.file.Groups) == 0 {
 		return b.add(made, &config.Group{}, "", b.openFlags)
 	}
@@ -194,11 +211,7 @@ func (b *builder) openGroup(to *Group, g *config.Group) error {
 }
 
 func (b *builder) scanner(g *Group, of *config.Group) error {
-	sweep := b.sweep
-	if len(sweep.prefixes)+len(sweep.patterns) == 0 {
-		sweep.patterns = config.Globs(b.file.PatternsOf(of))
-	}
-	opts, err := sweep.Options(g.Nodes)
+	opts, err := b.options(g, of)
 	if err != nil {
 		return err
 	}
@@ -224,8 +237,24 @@ func (b *builder) scanner(g *Group, of *config.Group) error {
 	if err != nil {
 		return err
 	}
+	if g.System != nil {
+		g.Scanner, err = scanner.NewSystem(g.System, append(opts, more...)...)
+		return err
+	}
 	g.Scanner, err = scanner.New(target.Clients(g.Nodes), append(opts, more...)...)
 	return err
+}
+
+// options are those of the flags alone.
+func (b *builder) options(g *Group, of *config.Group) ([]scanner.Option, error) {
+	sweep := b.sweep
+	if g.System != nil {
+		return sweep.systemOptions(), nil
+	}
+	if len(sweep.prefixes)+len(sweep.patterns) == 0 {
+		sweep.patterns = config.Globs(b.file.PatternsOf(of))
+	}
+	return sweep.Options(g.Nodes)
 }
 
 // origin is the same for a group that would be made in the same way. It is a hash, for

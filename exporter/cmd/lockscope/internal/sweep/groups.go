@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/scanner"
@@ -21,7 +22,8 @@ type Group struct {
 	origin   string // of what it was made; the same for the same; a hash
 	Nodes    []target.Node
 	Replicas []target.Node
-	Locker   *engine.Engine // of --elect, else nil
+	System   *systems.System // in place of Nodes; nil for Redis
+	Locker   *engine.Engine  // of --elect, else nil
 	Scanner  *scanner.Scanner
 }
 
@@ -30,6 +32,8 @@ func (g *Group) close() error {
 	var errs []error
 	if g.Scanner != nil {
 		errs = append(errs, g.Scanner.Close())
+	} else if g.System != nil {
+		errs = append(errs, g.System.Close())
 	}
 	if g.Locker != nil {
 		errs = append(errs, g.Locker.Close())

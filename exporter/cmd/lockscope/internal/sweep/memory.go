@@ -43,6 +43,8 @@ func (m MemoryFlag) Options(g *Group, elected bool) ([]scanner.Option, error) {
 	switch {
 	case place == "" || place == stateOff:
 		return nil, nil
+	case kind == stateRedis && g.System != nil:
+		return nil, errRedisMemory
 	case place == stateRedis:
 		return []scanner.Option{scanner.WithMemory(scanner.RedisStore(target.Clients(nodes), ElectResource))}, nil
 	case kind == stateRedis && named && name != "":
@@ -59,7 +61,13 @@ func (m MemoryFlag) Options(g *Group, elected bool) ([]scanner.Option, error) {
 // suffix is what a group's own files end with; groups of one name have servers of their
 // own.
 func (g *Group) suffix() string {
-	if g.Name == "" {
+	name := ""
+	switch {
+	case g.System != nil:
+		name = g.System.Backend() + "-" + g.System.Node()
+	case g.Name != "":
+		name = g.Name + "-" + g.Nodes[0].Name
+	default:
 		return ""
 	}
 	return "." + strings.Map(func(r rune) rune {
@@ -67,5 +75,5 @@ func (g *Group) suffix() string {
 			return r
 		}
 		return '_'
-	}, g.Name+"-"+g.Nodes[0].Name)
+	}, name)
 }

@@ -20,6 +20,7 @@ import (
 type Flags struct {
 	config                             backend.Config
 	etcd, zookeeper                    *flags.List
+	set                                *pflag.FlagSet
 	postgresPasswordFile, passwordFile string
 }
 
@@ -39,6 +40,7 @@ func (f *Flags) RegisterPostgres(set *pflag.FlagSet) {
 // Register adds the flags.
 func (f *Flags) Register(set *pflag.FlagSet) {
 	f.RegisterPostgres(set)
+	f.set = set
 	c := &f.config
 	f.etcd = flags.NewList("endpoint")
 	set.Var(f.etcd, "etcd",
@@ -63,22 +65,41 @@ func (f *Flags) Register(set *pflag.FlagSet) {
 
 // Named reports whether a flag or a variable names a system.
 func (f *Flags) Named() bool {
+	if f.set == nil {
+		return false // a command without these flags
+	}
 	return f.config.Postgres != "" || len(f.etcd.Values())+len(f.zookeeper.Values()) > 0
+}
+
+// Files are those of secrets.
+func (f *Flags) Files() (paths []string) {
+	for _, path := range []string{f.postgresPasswordFile, f.passwordFile} {
+		if path != "" {
+			paths = append(paths, path)
+		}
+	}
+	return paths
 }
 
 // Open makes the backends that are named, and connects to none. The caller closes them.
 func (f *Flags) Open(a *app.App, redis *target.Flags, prefixes []string) (all []backend.Backend, err error) {
-	c, err := f.configuration(a, redis)
+	c, err := f.whole(a, redis, prefixes)
 	if err != nil {
 		return nil, err
+	}
+	return open(&c)
+}
+
+// whole has what all systems need.
+func (f *Flags) whole(a *app.App, redis *target.Flags, prefixes []string) (c backend.Config, err error) {
+	if c, err = f.configuration(a, redis); err != nil {
+		return c, err
 	}
 	c.Etcd, c.ZooKeeper, c.ZooKeeperAuth, c.Prefixes = f.etcd.Values(), f.zookeeper.Values(),
 		a.Env[flags.VarZooKeeperAuth], prefixes
 	c.TLSElsewhere = redis.Named()
-	if c.EtcdPassword, err = secret(a, "--etcd-password-file", f.passwordFile, flags.VarEtcdPassword); err != nil {
-		return nil, err
-	}
-	return open(&c)
+	c.EtcdPassword, err = secret(a, "--etcd-password-file", f.passwordFile, flags.VarEtcdPassword)
+	return c, err
 }
 
 // PostgresNamed says that --postgres names a server.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
@@ -152,6 +153,21 @@ func (b *Backend) explain(err error) error {
 		driver.Denied: "check --etcd-username and --etcd-password-file: " +
 			"the user's role needs read on the prefix and on " + b.fenceKey,
 	})
+}
+
+// Ping implements Backend: a majority has to answer.
+func (b *Backend) Ping(ctx context.Context) error {
+	if b.client == nil {
+		return backend.ErrNotConnected
+	}
+	_, err := b.client.Get(ctx, b.fenceKey, clientv3.WithCountOnly())
+	switch {
+	case errors.Is(err, rpctypes.ErrUserEmpty) || errors.Is(err, rpctypes.ErrPermissionDenied):
+		return nil
+	case err != nil:
+		return b.explain(unanswered(err))
+	}
+	return nil
 }
 
 // HeldLocks implements Backend.

@@ -34,8 +34,10 @@ func (b *Backend) Leaks(ctx context.Context, r *backend.LeakRules) (l backend.Le
 		switch err := s.readPrefix(ctx, prefix); {
 		case errors.Is(err, rpctypes.ErrUserEmpty):
 			l.Gap(scanner.ReasonValuesUnread, "the cluster requires a user: set --etcd-username and --etcd-password-file")
+			l.Hide(func(*scanner.Finding) bool { return true })
 			return l, nil
 		case errors.Is(err, rpctypes.ErrPermissionDenied):
+			l.Hide(func(f *scanner.Finding) bool { return strings.HasPrefix(f.Key, prefix) })
 			l.Gap(scanner.ReasonValuesUnread, "user %s may not read the keys below %s: grant its role read on that prefix",
 				b.config.Username, scanner.KeyText(prefix))
 		case err != nil:

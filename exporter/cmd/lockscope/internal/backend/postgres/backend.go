@@ -83,6 +83,9 @@ func (b *Backend) Close() { b.pool.Close() }
 // Connect implements Backend: it leaves that to the first question, which pgx bounds.
 func (*Backend) Connect(context.Context) error { return nil }
 
+// Ping implements Backend.
+func (b *Backend) Ping(ctx context.Context) error { return b.explain(b.pool.Ping(ctx)) }
+
 // advice is what to do about an error of a connection; "" if it is of something else.
 func (*Backend) advice(err error) string {
 	var refused *pgconn.PgError

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -10,16 +11,26 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
+	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/pglock"
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// statementTimeout bounds each statement of a scan on the server.
-const statementTimeout = 10 * time.Second
+const (
+	statementTimeout = 10 * time.Second // of each statement of a look, on the server
+	lookTimeout      = time.Minute      // of a look at a server that stops answering
+
+	typeRow = "row"
+)
 
 // Leaks implements backend.Backend: advisory locks, transactions that sit idle with rows locked, and rows of pglock.
 // It reads in one transaction that cannot write.
 func (b *Backend) Leaks(ctx context.Context, r *backend.LeakRules) (l backend.Leaks, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, lookTimeout, errSilent)
+	defer cancel()
+	if err := b.answers(ctx); err != nil {
+		return l, b.explain(err)
+	}
 	err = pgx.BeginTxFunc(ctx, b.pool, pgx.TxOptions{AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
 		limit := fmt.Sprintf("SET LOCAL statement_timeout = %d", statementTimeout.Milliseconds())
 		if _, err := tx.Exec(ctx, limit); err != nil {
@@ -28,7 +39,23 @@ func (b *Backend) Leaks(ctx context.Context, r *backend.LeakRules) (l backend.Le
 		s := &leakScan{tx: tx, rules: r, schema: b.schema, leaks: &l}
 		return s.read(ctx)
 	})
+	if errors.Is(context.Cause(ctx), errSilent) {
+		err = errSilent
+	}
 	return l, b.explain(err)
+}
+
+var errSilent = fmt.Errorf("%w: no answer within %v", driver.ErrUnreachable, lookTimeout)
+
+// answers asks for a first answer, so that a server that hangs does not take the time of a look.
+func (b *Backend) answers(ctx context.Context) error {
+	first, cancel := context.WithTimeout(ctx, backend.DialTimeout)
+	defer cancel()
+	err := b.pool.Ping(first)
+	if err != nil && first.Err() != nil && ctx.Err() == nil {
+		return fmt.Errorf("%w: no answer within %v", driver.ErrUnreachable, backend.DialTimeout)
+	}
+	return err
 }
 
 // leakScan is one look at a server.
@@ -49,6 +76,7 @@ func (s *leakScan) read(ctx context.Context) error {
 		return err
 	}
 	if standby {
+		s.leaks.Hide(func(f *scanner.Finding) bool { return f.Type != typeRow })
 		s.leaks.Gap(scanner.ReasonReplica, "a standby has none of the primary's sessions and advisory locks: "+
 			"scan the primary")
 	}
@@ -81,6 +109,7 @@ func (s *leakScan) rows(ctx context.Context) (present bool, err error) {
 	case !schema.Usage || slices.Contains(schema.Denied, "view held"):
 		s.leaks.Gap(scanner.ReasonValuesUnread, "role %s may not read the locks of %s: "+
 			"let the owner of the schema run pglock.Grant for it", s.user, place)
+		s.leaks.Hide(func(f *scanner.Finding) bool { return f.Place == place })
 		return true, nil
 	}
 	held, err := pglock.ReadHeldLocks(ctx, s.tx, s.schema)
@@ -88,7 +117,7 @@ func (s *leakScan) rows(ctx context.Context) (present bool, err error) {
 		return true, err
 	}
 	for _, h := range held {
-		k := backend.LockOf(h.Key, h.Key, "row", h.Fence, h.Holder, h.Remaining)
+		k := backend.LockOf(h.Key, h.Key, typeRow, h.Fence, h.Holder, h.Remaining)
 		s.leaks.AddHeld(s.rules, &k, place, fmt.Sprint(h.Fence), s.now)
 	}
 	s.leaks.Count(len(held), "locks of pglock")
@@ -109,6 +138,7 @@ func (s *leakScan) leftovers(ctx context.Context, place string) error {
 		return err
 	}
 	if !may {
+		s.leaks.Hide(func(f *scanner.Finding) bool { return f.Class == scanner.Orphan && f.Place == place })
 		add := s.leaks.Skip
 		if s.rules.Orphans {
 			add = s.leaks.Gap
@@ -136,7 +166,7 @@ func (s *leakScan) leftovers(ctx context.Context, place string) error {
 			evidence = fmt.Sprintf("it expired %s ago and nobody released it: its holder died, and no process prunes "+
 				"the schema", output.Short(s.now.Sub(*expires)))
 		}
-		s.leaks.Add(scanner.Finding{Class: scanner.Orphan, Place: place, Key: key, Type: "row", Evidence: evidence},
+		s.leaks.Add(scanner.Finding{Class: scanner.Orphan, Place: place, Key: key, Type: typeRow, Evidence: evidence},
 			identity)
 	}
 	return rows.Err()

@@ -77,13 +77,14 @@ func (s *leakScan) sessions(ctx context.Context) (advisory int, err error) {
 		return 0, err
 	}
 	transactions := 0
-	hidden, busy := make(map[int32]bool), 0
+	hidden, unseen, busy := make(map[int32]bool), make(map[placed]bool), 0
 	for i := range all {
 		v := &all[i]
 		idle := v.prepared != "" || strings.HasPrefix(v.state, "idle")
 		switch {
 		case v.state == "" && v.prepared == "":
 			hidden[v.pid] = true
+			unseen[placed{v.database, v.key()}] = true
 		case v.advisory && !idle:
 			busy++
 		case idle:
@@ -97,9 +98,13 @@ func (s *leakScan) sessions(ctx context.Context) (advisory int, err error) {
 	}
 	s.leaks.Count(advisory, "advisory locks")
 	s.leaks.Count(transactions, "transactions with locked rows")
+	s.leaks.Hide(func(f *scanner.Finding) bool { return unseen[placed{f.Place, f.Key}] })
 	s.unseen(len(hidden), busy)
 	return advisory, nil
 }
+
+// placed is a finding's key.
+type placed struct{ place, key string }
 
 func (s *leakScan) unseen(hidden, busy int) {
 	if !s.rules.Wants(scanner.HeldTooLong) {

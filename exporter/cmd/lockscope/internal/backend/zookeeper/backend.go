@@ -125,6 +125,14 @@ func (b *Backend) explain(err error) error {
 			"may read below --zookeeper-root"})
 }
 
+// Ping implements Backend. The request ends with its answer or with Close.
+func (b *Backend) Ping(ctx context.Context) error {
+	if b.conn == nil {
+		return backend.ErrNotConnected
+	}
+	return b.explain(inTime(ctx, func() error { _, _, err := b.conn.Exists(b.root); return err }))
+}
+
 // HeldLocks implements Backend.
 func (b *Backend) HeldLocks(ctx context.Context) ([]scanner.Lock, error) {
 	if b.conn == nil {

@@ -45,12 +45,13 @@ func (b *Backend) findLeaks(ctx context.Context, r *backend.LeakRules, l *backen
 		if err := s.walk(ctx, root); err != nil {
 			return fmt.Errorf("read nodes below %s: %w", root, err)
 		}
-		if s.denied > 0 {
+		if len(s.denied) > 0 {
+			l.Hide(s.hides)
 			l.Gap(scanner.ReasonValuesUnread, "%s below %s may not be read: set LOCKSCOPE_ZOOKEEPER_AUTH to the "+
-				"user:password of a user that may", output.Count(s.denied, "node"), scanner.KeyText(root))
+				"user:password of a user that may", output.Count(len(s.denied), "node"), scanner.KeyText(root))
 		}
 		asked := len(r.Prefixes) == 0 || slices.Contains(r.Prefixes, root)
-		if s.places == 0 && s.denied == 0 && asked && !r.AllowEmpty {
+		if s.places == 0 && len(s.denied) == 0 && asked && !r.AllowEmpty {
 			l.Gap(scanner.ReasonNoMatch, "no lock is below %s: check --zookeeper-root and --prefix, or use --allow-empty",
 				scanner.KeyText(root))
 		}
@@ -62,6 +63,13 @@ func (b *Backend) findLeaks(ctx context.Context, r *backend.LeakRules, l *backen
 		s.judgeSessions(root, known)
 	}
 	return nil
+}
+
+// hides says that a finding is in a node that may not be read.
+func (s *leakScan) hides(f *scanner.Finding) bool {
+	return slices.ContainsFunc(s.denied, func(dir string) bool {
+		return strings.HasPrefix(f.Key, strings.TrimSuffix(dir, "/")+"/")
+	})
 }
 
 // roots are that of zklock and the given ones, without those below another.
@@ -85,6 +93,7 @@ func (s *leakScan) judgeHolders(ctx context.Context, root string, ours bool) (kn
 	}
 	held, err := zklock.ReadHeldLocks(ctx, s.conn, root)
 	if errors.Is(err, zk.ErrNoAuth) {
+		s.leaks.Hide(func(f *scanner.Finding) bool { return f.Place == root })
 		return known, nil // counted already
 	}
 	for _, h := range held {

@@ -34,8 +34,9 @@ type leakScan struct {
 	leaks *backend.Leaks
 	now   time.Time
 
-	places, denied int
-	unknown        []queue
+	places  int
+	denied  []string
+	unknown []queue
 }
 
 type place struct {
@@ -66,7 +67,7 @@ func (s *leakScan) walk(ctx context.Context, root string) error {
 		case errors.Is(err, zk.ErrNoNode):
 			continue
 		case errors.Is(err, zk.ErrNoAuth):
-			s.denied++
+			s.denied = append(s.denied, dir)
 			continue
 		case err != nil:
 			return err

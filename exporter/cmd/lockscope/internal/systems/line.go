@@ -1,0 +1,73 @@
+package systems
+
+import (
+	"context"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// line is a backend that connects when it is asked something, and anew after a failure. One question is asked at a
+// time.
+type line struct {
+	make   maker
+	turn   chan struct{} // has one element while nothing is asked
+	b      backend.Backend
+	closed bool
+}
+
+func newLine(m maker) *line {
+	l := &line{make: m, turn: make(chan struct{}, 1)}
+	l.turn <- struct{}{}
+	return l
+}
+
+// ask asks a second time if a connection that was there before has failed: its server may have ended meanwhile.
+func (l *line) ask(ctx context.Context, question func(backend.Backend) error) error {
+	select {
+	case <-l.turn:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { l.turn <- struct{}{} }()
+	if l.closed {
+		return scanner.ErrClosed
+	}
+	before := l.b != nil
+	err := l.once(ctx, question)
+	if err != nil && before && ctx.Err() == nil {
+		err = l.once(ctx, question)
+	}
+	return err
+}
+
+func (l *line) once(ctx context.Context, question func(backend.Backend) error) (err error) {
+	if l.b == nil {
+		if l.b, err = l.make(); err != nil {
+			return err
+		}
+		err = l.b.Connect(ctx)
+	}
+	if err == nil {
+		err = question(l.b)
+	}
+	if err != nil {
+		l.hangUp()
+	}
+	return err
+}
+
+func (l *line) hangUp() {
+	if l.b != nil {
+		l.b.Close()
+		l.b = nil
+	}
+}
+
+// close waits for a question that is being asked.
+func (l *line) close() {
+	<-l.turn
+	defer func() { l.turn <- struct{}{} }()
+	l.closed = true
+	l.hangUp()
+}

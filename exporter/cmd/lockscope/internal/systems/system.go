@@ -1,0 +1,114 @@
+package systems
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// listTimeout bounds a listing: it is longer than connecting takes.
+const listTimeout = 10 * time.Second
+
+// System is a system beside Redis for a scanner.Scanner. Sweeps, listings and pings have connections of their own, so
+// that none waits for another. It is safe for concurrent use.
+type System struct {
+	rules         *backend.LeakRules
+	name, address string
+	config        string // the same for the same servers, users and secrets; a hash
+
+	looks, lists, pings *line
+}
+
+var _ scanner.System = (*System)(nil)
+
+// newSystem checks what the backend checks, and connects to nothing.
+func newSystem(m maker, config string, r *backend.LeakRules) (*System, error) {
+	b, err := m()
+	if err != nil {
+		return nil, err
+	}
+	defer b.Close()
+	return &System{rules: r, name: b.System(), address: b.Address(), config: config, looks: newLine(m), lists: newLine(m),
+		pings: newLine(m)}, nil
+}
+
+// Systems makes those that are named, and connects to none. The caller closes them.
+func (f *Flags) Systems(a *app.App, redis *target.Flags, r *backend.LeakRules) (all []*System, err error) {
+	c, err := f.whole(a, redis, nil)
+	if err != nil {
+		return nil, err
+	}
+	rules := *r
+	rules.Schema = f.set.Changed("schema")
+	var errs []error
+	for _, m := range makers(&c) {
+		s, err := newSystem(m, hashOf(&c), &rules)
+		if errs = append(errs, err); err == nil {
+			all = append(all, s)
+		}
+	}
+	return all, errors.Join(errs...)
+}
+
+// hashOf is a hash, for secrets are in a configuration.
+func hashOf(c *backend.Config) string {
+	plain := *c
+	plain.TLS = nil // its files have stamps of their own
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q", fmt.Sprintf("%+v", plain)))
+	return hex.EncodeToString(sum[:])
+}
+
+// Config is the same for a system that would be made in the same way.
+func (s *System) Config() string { return s.name + " " + s.config }
+
+// Backend implements scanner.System.
+func (s *System) Backend() string { return s.name }
+
+// Node implements scanner.System.
+func (s *System) Node() string { return s.address }
+
+// Look implements scanner.System.
+func (s *System) Look(ctx context.Context) (look scanner.Look, err error) {
+	err = s.looks.ask(ctx, func(b backend.Backend) error {
+		found, err := b.Leaks(ctx, s.rules)
+		look = found.Look
+		return err
+	})
+	return look, err
+}
+
+// List implements scanner.System.
+func (s *System) List(ctx context.Context) (locks []scanner.Lock, w *scanner.Waits, err error) {
+	ctx, cancel := context.WithTimeout(ctx, listTimeout)
+	defer cancel()
+	w = backend.NoWaits()
+	err = s.lists.ask(ctx, func(b backend.Backend) (err error) {
+		locks, w, err = backend.Reread(ctx, b)
+		return err
+	})
+	if err != nil {
+		w.Of, w.Err = 1, err
+	}
+	return locks, w, err
+}
+
+// Ping reports whether it answers.
+func (s *System) Ping(ctx context.Context) error {
+	return s.pings.ask(ctx, func(b backend.Backend) error { return b.Ping(ctx) })
+}
+
+// Close implements scanner.System.
+func (s *System) Close() error {
+	for _, l := range []*line{s.looks, s.lists, s.pings} {
+		l.close()
+	}
+	return nil
+}
