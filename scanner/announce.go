@@ -59,7 +59,10 @@ func attrs(f *Finding) []any {
 		attrs = append(attrs, slog.String("ttl", f.TTL.String()))
 	}
 	if f.Backend != "" {
-		attrs = append(attrs, slog.String("backend", f.Backend), slog.String("place", f.Place))
+		attrs = append(attrs, slog.String("backend", f.Backend))
+	}
+	if f.Place != "" {
+		attrs = append(attrs, slog.String("place", f.Place))
 	}
 	if f.Policy != "" {
 		attrs = append(attrs, slog.String("policy", f.Policy))

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -63,8 +64,10 @@ func (b *blocking) loop(ctx context.Context, s lockReader, every time.Duration) 
 		if age := b.age(); age < every {
 			pause -= age
 		} else if !s.Snapshot().Standby {
-			w, _ := s.Waits(ctx) // it has how much of the nodes was read
-			b.observe(ctx, w, time.Now())
+			w, err := s.Waits(ctx) // w has how much of the nodes was read
+			if !errors.Is(err, scanner.ErrClosed) {
+				b.observe(ctx, w, time.Now())
+			}
 			pause = max(pause, waitsShare*w.Took)
 		}
 		rest(ctx, pause)

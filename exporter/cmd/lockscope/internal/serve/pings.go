@@ -10,6 +10,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/exporter/live"
 )
@@ -17,14 +19,23 @@ import (
 const (
 	pingEvery   = 2 * time.Second
 	pingTimeout = time.Second
+	// connectTimeout is that of a ping that may have to connect first.
+	connectTimeout = backend.DialTimeout + pingTimeout
 )
 
-// pings knows how the nodes have answered over the last minute.
+// pings knows how the servers have answered over the last minute.
 type pings struct {
-	mu    sync.Mutex
-	nodes []target.Node
-	sets  int                // that the nodes belong to
-	seen  map[string]*health // by node
+	mu     sync.Mutex
+	nodes  []target.Node
+	others []pinged
+	sets   int                // that the nodes belong to
+	seen   map[string]*health // by name
+}
+
+// pinged is a system beside Redis.
+type pinged interface {
+	Node() string
+	Ping(ctx context.Context) error
 }
 
 type health struct {
@@ -40,31 +51,57 @@ type ping struct {
 	ok   bool
 }
 
-func newPings(nodes []target.Node, sets int) *pings {
+func newPings(nodes []target.Node, sets int, others ...pinged) *pings {
 	p := &pings{}
-	p.follow(nodes, sets)
+	p.follow(nodes, sets, others...)
 	return p
 }
 
-// follow pings these nodes from now on, and keeps what is known of those of the same name.
-func (p *pings) follow(nodes []target.Node, sets int) {
+// follow pings these servers from now on, and keeps what is known of those of the same name.
+func (p *pings) follow(nodes []target.Node, sets int, others ...pinged) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	seen := make(map[string]*health, len(nodes))
-	for _, n := range nodes {
-		if seen[n.Name] = p.seen[n.Name]; seen[n.Name] == nil {
-			seen[n.Name] = &health{}
+	before := p.seen
+	p.nodes, p.sets, p.others, p.seen = nodes, sets, others, make(map[string]*health)
+	for _, name := range p.names() {
+		if p.seen[name] = before[name]; p.seen[name] == nil {
+			p.seen[name] = &health{}
 		}
 	}
-	p.nodes, p.sets, p.seen = nodes, sets, seen
 }
 
-// loop pings all nodes until ctx ends.
+// names are those of all servers. It expects p.mu to be held.
+func (p *pings) names() (names []string) {
+	for _, n := range p.nodes {
+		names = append(names, n.Name)
+	}
+	for _, o := range p.others {
+		names = append(names, o.Node())
+	}
+	return names
+}
+
+// systemsOf are those of the groups.
+func systemsOf(all sweep.Groups) (others []pinged) {
+	for _, g := range all.Systems() {
+		others = append(others, g.System)
+	}
+	return others
+}
+
+// loop pings all servers until ctx ends. A system beside Redis that hangs delays no ping of a node.
 func (p *pings) loop(ctx context.Context) {
+	var looping sync.WaitGroup
+	looping.Go(func() { repeat(ctx, p.round) })
+	looping.Go(func() { repeat(ctx, p.roundOfOthers) })
+	looping.Wait()
+}
+
+func repeat(ctx context.Context, do func(context.Context)) {
 	ticker := time.NewTicker(pingEvery)
 	defer ticker.Stop()
 	for ctx.Err() == nil {
-		p.round(ctx)
+		do(ctx)
 		select {
 		case <-ctx.Done():
 		case <-ticker.C:
@@ -80,13 +117,29 @@ func (p *pings) round(ctx context.Context) {
 	p.mu.Unlock()
 	var asking sync.WaitGroup
 	for _, n := range nodes {
-		asking.Go(func() {
-			began := time.Now()
-			err := p.ask(ctx, n)
-			p.note(n.Name, ping{began, time.Since(began), err == nil}, err)
-		})
+		asking.Go(func() { p.measure(n.Name, func() error { return p.ask(ctx, n) }) })
 	}
 	asking.Wait()
+}
+
+// roundOfOthers leaves time to connect: an ensemble may have a server that hangs.
+func (p *pings) roundOfOthers(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	p.mu.Lock()
+	others := p.others
+	p.mu.Unlock()
+	var asking sync.WaitGroup
+	for _, o := range others {
+		asking.Go(func() { p.measure(o.Node(), func() error { return o.Ping(ctx) }) })
+	}
+	asking.Wait()
+}
+
+func (p *pings) measure(name string, ask func() error) {
+	began := time.Now()
+	err := ask()
+	p.note(name, ping{began, time.Since(began), err == nil}, err)
 }
 
 func (p *pings) note(node string, one ping, err error) {
@@ -107,9 +160,10 @@ func (p *pings) note(node string, one ping, err error) {
 func (p *pings) state(now time.Time) []live.Node {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	nodes := make([]live.Node, 0, len(p.nodes))
-	for _, n := range p.nodes {
-		nodes = append(nodes, p.seen[n.Name].state(n.Name, now))
+	names := p.names()
+	nodes := make([]live.Node, 0, len(names))
+	for _, name := range names {
+		nodes = append(nodes, p.seen[name].state(name, now))
 	}
 	return nodes
 }
@@ -163,22 +217,22 @@ func (p *pings) ask(ctx context.Context, n target.Node) error {
 	return nil
 }
 
-var errNoNode = errors.New("no Redis server answers")
+var errNoNode = errors.New("no server answers")
 
-// ready is nil once a node has answered the last ping; it says nothing of how many:
+// ready is nil once a server has answered the last ping; it says nothing of how many:
 // a page about servers that are down is wanted then above all. Else it says why each did
 // not.
 func (p *pings) ready(context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	why := []error{errNoNode}
-	for _, n := range p.nodes {
-		h := p.seen[n.Name]
+	for _, name := range p.names() {
+		h := p.seen[name]
 		if h.err == nil && len(h.calls) > 0 {
 			return nil
 		}
 		if h.err != nil {
-			why = append(why, fmt.Errorf("%s: %w", n.Name, h.err))
+			why = append(why, fmt.Errorf("%s: %w", name, h.err))
 		}
 	}
 	return errors.Join(why...)

@@ -148,7 +148,8 @@ func (s *sweeping) loop(ctx context.Context, a *app.App, every time.Duration, ch
 			continue
 		}
 		changed(s.groups())
-		a.Logger.InfoContext(ctx, "configuration reloaded", "why", why, "servers", len(s.groups().Nodes()))
+		a.Logger.InfoContext(ctx, "configuration reloaded", "why", why, "servers", len(s.groups().Nodes())+
+			len(s.groups().Systems()))
 	}
 }
 

@@ -28,11 +28,14 @@ const serveHelp = `Sweep for leaked locks again and again, and serve what it fou
 
   /metrics            the last sweep, for Prometheus
   /debug/locks        who holds what and who waits for whom, as a page and as JSON
-  /healthz, /readyz   the process lives; it serves and at least one Redis server answers`
+  /healthz, /readyz   the process lives; it serves and at least one server answers
+
+It sweeps Redis, and also PostgreSQL, etcd and ZooKeeper: alone, or several at a time.`
 
 const serveExample = `  lockscope serve --redis r1:6379,r2:6379,r3:6379
   lockscope serve --config lockscope.yaml --web.listen-address :17379 --web.config.file web.yml
-  lockscope serve --redis-file nodes.txt --elect --alertmanager http://am-0:9093`
+  lockscope serve --redis-file nodes.txt --elect --alertmanager http://am-0:9093
+  lockscope serve --etcd etcd-0:2379,etcd-1:2379,etcd-2:2379 --prefix /locks/ --state /var/lib/lockscope/state`
 
 // electPrefix is of the lock of --elect, which is held for as long as a process lives. It is not below lock:, where it
 // would be found to be held for too long.
@@ -57,7 +60,8 @@ func Command(a *app.App) *cobra.Command {
 	f := &serveFlags{}
 	cmd := help.Page{
 		Everyday: []string{
-			"config", "redis", "redis-file", "max-ttl", "max-hold", "state", "alertmanager", "webhook",
+			"config", "redis", "redis-file", "postgres", "etcd", "zookeeper",
+			"max-ttl", "max-hold", "state", "alertmanager", "webhook",
 			"web.listen-address", "web.config.file", "interval", "elect", "waits-every", "pages",
 		},
 		Exit:   "0 after SIGTERM or SIGINT, 2 error",
@@ -69,6 +73,7 @@ func Command(a *app.App) *cobra.Command {
 	})
 	set := cmd.Flags()
 	f.groups.Register(set, scanner.DefaultMaxValues)
+	f.groups.RegisterSystems(set)
 	f.memory.Register(set, ". With --elect the default is redis")
 	own := flag.NewFlagSet("", flag.ContinueOnError)
 	f.web.Register(own)
@@ -123,9 +128,15 @@ func (f *serveFlags) run(ctx context.Context, a *app.App) error {
 	return f.serve(ctx, a, s, pages)
 }
 
+var errElectSystems = errors.New("--elect is for Redis only: run one serve for --postgres, --etcd and " +
+	"--zookeeper, or several without --elect")
+
 // open makes what serve sweeps, of the flags and of the configuration file if there is one.
 func (f *serveFlags) open(a *app.App) (*sweeping, error) {
 	return newSweeping(func(old sweep.Groups) (sweep.Groups, stamps, error) {
+		if f.elect && f.groups.Others() {
+			return nil, nil, errElectSystems
+		}
 		file, err := f.groups.Load()
 		if err != nil {
 			return nil, nil, err
@@ -167,7 +178,7 @@ func (f *serveFlags) locker(nodes []target.Node) (*engine.Engine, error) {
 
 // serve ends with the server, after ctx has ended or because it cannot listen.
 func (f *serveFlags) serve(ctx context.Context, a *app.App, s *sweeping, pages fleet.Policy) error {
-	pings, blocking := newPings(s.groups().Nodes(), len(s.groups())), newBlocking(a.Logger)
+	pings, blocking := newPings(s.groups().Nodes(), len(s.groups()), systemsOf(s.groups())...), newBlocking(a.Logger)
 	state := newState(s, pings, blocking)
 	view := newFleetView(state, pages)
 	srv, err := f.server(a, s, state, view)
@@ -184,7 +195,9 @@ func (f *serveFlags) serve(ctx context.Context, a *app.App, s *sweeping, pages f
 	loops.Go(func() { pings.loop(background) })
 	loops.Go(func() { state.loop(background) })
 	loops.Go(func() {
-		s.loop(background, a, min(f.interval, lookEvery), func(all sweep.Groups) { pings.follow(all.Nodes(), len(all)) })
+		s.loop(background, a, min(f.interval, lookEvery), func(all sweep.Groups) {
+			pings.follow(all.Nodes(), len(all), systemsOf(all)...)
+		})
 	})
 	if f.waitsEvery > 0 {
 		loops.Go(func() { blocking.loop(background, s, f.waitsEvery) })
@@ -199,7 +212,7 @@ func (f *serveFlags) serve(ctx context.Context, a *app.App, s *sweeping, pages f
 
 func (f *serveFlags) server(a *app.App, s *sweeping, state *state, view *fleetView) (*server.Server, error) {
 	opts := []exporter.Option{
-		exporter.WithLogger(a.Logger), exporter.WithState(state), exporter.WithReadyCheck("redis", state.pings.ready),
+		exporter.WithLogger(a.Logger), exporter.WithState(state), exporter.WithReadyCheck("servers", state.pings.ready),
 		exporter.WithWaits(state.blocking), exporter.WithReload(s),
 		exporter.WithReadyCheck("election", func(context.Context) error { return undecidedOf(s.groups()) }),
 	}

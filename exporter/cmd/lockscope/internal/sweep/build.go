@@ -249,7 +249,7 @@ func (b *builder) scanner(g *Group, of *config.Group) error {
 func (b *builder) options(g *Group, of *config.Group) ([]scanner.Option, error) {
 	sweep := b.sweep
 	if g.System != nil {
-		return sweep.systemOptions(), nil
+		return sweep.SystemOptions(), nil
 	}
 	if len(sweep.prefixes)+len(sweep.patterns) == 0 {
 		sweep.patterns = config.Globs(b.file.PatternsOf(of))

@@ -2,7 +2,6 @@ package sweep
 
 import (
 	"errors"
-	"slices"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/config"
 	"github.com/lockscope/lockscope/scanner"
@@ -11,8 +10,8 @@ import (
 var (
 	errConfigOfSystems = errors.New("--config is for Redis only: name --postgres, --etcd and --zookeeper without it")
 
-	errRedisMemory = errors.New("--state redis keeps the memory in Redis: with --postgres, --etcd or --zookeeper, name a " +
-		"file")
+	errRedisMemory = errors.New("--state redis keeps the memory in Redis: with --postgres, --etcd or --zookeeper, name " +
+		"a file")
 )
 
 // addSystems makes a group of each system that flags name.
@@ -32,8 +31,8 @@ func (b *builder) addSystems(made *Groups) error {
 	return err
 }
 
-// systemOptions are those that a system beside Redis has in common with Redis.
-func (s *Flags) systemOptions() []scanner.Option {
+// SystemOptions are those that a system beside Redis has in common with Redis.
+func (s *Flags) SystemOptions() []scanner.Option {
 	return []scanner.Option{
 		scanner.WithConfirmAfter(s.confirmAfter), scanner.WithDeadline(s.Deadline), scanner.WithMaxFindings(s.maxFindings),
 	}
@@ -47,9 +46,4 @@ func (all Groups) Systems() (systems []*Group) {
 		}
 	}
 	return systems
-}
-
-// OnlySystems reports whether no group is of Redis servers.
-func (all Groups) OnlySystems() bool {
-	return !slices.ContainsFunc(all, func(g *Group) bool { return g.System == nil })
 }
