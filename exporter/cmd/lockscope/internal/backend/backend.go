@@ -32,6 +32,8 @@ type Backend interface {
 	Waiting(ctx context.Context) ([]Waiter, error)
 	// Leaks looks for leaked locks. It returns what it could read together with the error.
 	Leaks(ctx context.Context, r *LeakRules) (Leaks, error)
+	// Discover recognises the locks of libraries. It looks at about as many keys as sample says.
+	Discover(ctx context.Context, sample int) (Layouts, error)
 	// Locker makes an engine that takes locks there. The caller closes it before the Backend.
 	Locker(ctx context.Context, opts ...lock.Option) (*engine.Engine, error)
 	// Examine judges whether locks are safe there, as the user that takes them. It changes nothing and connects by

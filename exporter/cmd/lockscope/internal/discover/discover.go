@@ -6,26 +6,34 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/table"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/discover"
 )
 
-const discoverHelp = `Detect which lock libraries use this Redis, and suggest a configuration. Only reads.
+const discoverHelp = `Detect which lock libraries use these servers, and suggest a configuration. Only reads.
 
 discover recognises the locks of some 40 libraries for Go, Java, Node.js, Python, Ruby, .NET, PHP,
 Rust and Elixir: lockscope, redsync, redislock, asynq, Redisson, ShedLock, node-redlock, BullMQ,
 redis-py, celery-singleton, sidekiq-unique-jobs, Hangfire, Laravel and others. Tokens that several
 libraries write are named as what they are, such as UUID token. It never prints a value.
+
+  PostgreSQL  pglock, advisory locks by application_name, and tables of ShedLock, Spring
+              Integration, Liquibase, Quartz, River, gocron-gorm-lock, Laravel and Symfony
+  etcd        etcdlock, concurrency.Mutex and Election, python-etcd3, Patroni, Kubernetes
+  ZooKeeper   zklock, zk.Lock, Curator, kazoo
 
 Confidence is high if the form is one library's own, medium if the form is common and the name
 suggests a lock, low for a guess. A sample can miss locks that are rarely held: run it while they
@@ -33,13 +41,15 @@ are. Read the suggested file before you use it: its limits follow what was seen.
 
 const discoverExample = `  lockscope discover --redis r1:6379,r2:6379,r3:6379
   lockscope discover --redis r1:6379 --sample 1000000 -o lockscope.yaml
-  lockscope discover --cluster --redis c1:6379`
+  lockscope discover --cluster --redis c1:6379
+  lockscope discover --etcd etcd-0:2379,etcd-1:2379,etcd-2:2379`
 
 // exampleWidth clips keys, whose names may reveal more than a terminal should show.
 const exampleWidth = 48
 
 type discoverFlags struct {
 	redis    target.Flags
+	systems  systems.Flags
 	sample   int
 	pageSize int
 	pause    time.Duration
@@ -51,20 +61,22 @@ func Command(a *app.App) *cobra.Command {
 	f := &discoverFlags{}
 	cmd := help.Page{
 		Everyday: []string{
-			"redis", "redis-file", "cluster", "sentinel-master", "output-file", "sample", "page-size", "pause",
+			"redis", "redis-file", "postgres", "etcd", "zookeeper",
+			"cluster", "sentinel-master", "output-file", "sample", "page-size", "pause",
 		},
 		Exit:   "0, or 2 if a server could not be sampled",
 		Topics: []string{"connection", "config"},
 	}.On(&cobra.Command{
-		Use: "discover", Short: "Detect which lock libraries use this Redis, and suggest a configuration",
+		Use: "discover", Short: "Detect which lock libraries use these servers, and suggest a configuration",
 		Long: discoverHelp, Example: discoverExample,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), a) },
 	})
 	set := cmd.Flags()
 	f.redis.Register(set)
+	f.systems.Register(set)
 	set.StringVarP(&f.out, "output-file", "o", "", "write a suggested configuration to this new `file`. "+
 		"Guesses are comments in it; it has no password")
-	set.IntVar(&f.sample, "sample", discover.DefaultSample, "keys to look at on each server or cluster")
+	set.IntVar(&f.sample, "sample", discover.DefaultSample, "keys, nodes or rows to look at on each server or cluster")
 	set.IntVar(&f.pageSize, "page-size", scanner.DefaultPageSize,
 		"keys per SCAN call (COUNT). The server answers nobody else meanwhile")
 	set.DurationVar(&f.pause, "pause", scanner.DefaultPause,
@@ -83,11 +95,12 @@ func (f *discoverFlags) run(ctx context.Context, a *app.App) error {
 			return fmt.Errorf("--output-file %s: the file exists: use another name, or remove it", f.out)
 		}
 	}
-	nodes, err := f.redis.Open(a)
+	nodes, others, err := f.open(a)
 	if err != nil {
 		return err
 	}
 	defer target.Release(nodes)
+	defer systems.CloseAll(others)
 	o := discover.Options{Sample: f.sample, PageSize: f.pageSize, Pause: f.pause}
 	if o.Pause == 0 {
 		o.Pause = -1
@@ -101,55 +114,92 @@ func (f *discoverFlags) run(ctx context.Context, a *app.App) error {
 		}
 		all = append(all, discovered{n, result, err != nil})
 	}
+	layouts, failed := f.layouts(ctx, others)
+	errs = append(errs, failed)
 	if ctx.Err() != nil {
 		errs = append(errs, app.ErrInterrupted)
 	}
-	errs = append(errs, writeDiscovered(a, all))
+	errs = append(errs, writeDiscovered(a, all, layouts))
 	if f.out != "" && errors.Join(errs...) == nil {
 		errs = append(errs, f.write(a, all))
 	}
 	return errors.Join(errs...)
 }
 
-func writeDiscovered(a *app.App, all []discovered) error {
+// open connects to nothing. It makes no Redis nodes if only other systems are named.
+func (f *discoverFlags) open(a *app.App) (nodes []target.Node, others []backend.Backend, err error) {
+	if f.systems.Named() && f.out != "" {
+		return nil, nil, errFileOfSystems
+	}
+	if f.redis.Named() || !f.systems.Named() {
+		if nodes, err = f.redis.Open(a); err != nil {
+			return nil, nil, err
+		}
+	}
+	if f.systems.Named() {
+		if others, err = f.systems.Open(a, &f.redis, nil); err != nil {
+			target.Release(nodes)
+		}
+	}
+	return nodes, others, err
+}
+
+func writeDiscovered(a *app.App, all []discovered, others []laidOut) error {
 	var rows [][]string
 	for _, d := range all {
 		for _, found := range d.result.Found {
-			rows = append(rows, []string{
-				d.node.Name, string(found.Library), scanner.KeyText(found.Pattern), strconv.Itoa(found.Keys),
-				clip(scanner.KeyText(found.Example)),
-				ttlRange(&found), found.Confidence.String(), found.Evidence,
-			})
+			row := foundRow(d.node.Name, &found, ttlRange(&found))
+			if len(others) > 0 {
+				row = append([]string{target.System}, row...)
+			}
+			rows = append(rows, row)
 		}
+	}
+	for _, o := range others {
+		rows = append(rows, o.rows()...)
 	}
 	if len(rows) > 0 {
 		head := []string{"NODE", "LIBRARY", "PATTERN", "KEYS", "EXAMPLE", "TTL", "CONFIDENCE", "EVIDENCE"}
+		if len(others) > 0 {
+			head = append([]string{"BACKEND"}, head...)
+		}
 		if err := table.Write(a.Out, head, rows, table.Options{Width: output.Terminal(a.Out)}); err != nil {
 			return err
 		}
 		fmt.Fprintln(a.Out)
 	}
+	var text strings.Builder
 	for _, d := range all {
-		if d.failed && d.result.Sampled == 0 {
-			if _, err := fmt.Fprintf(a.Out, "%s: not read\n", d.node.Name); err != nil {
-				return err
-			}
-			continue
-		}
-		part := "all keys"
-		if !d.result.Whole {
-			part = "a sample; raise it with --sample"
-		}
-		nothing := ""
-		if len(d.result.Found) == 0 {
-			nothing = "; found no lock of a known library"
-		}
-		if _, err := fmt.Fprintf(a.Out, "%s: looked at %s (%s)%s\n", d.node.Name,
-			output.Count(d.result.Sampled, "key"), part, nothing); err != nil {
-			return err
-		}
+		text.WriteString(looked(d.node.Name, output.Count(d.result.Sampled, "key")+" (all keys)", d.result.Whole,
+			d.failed && d.result.Sampled == 0, len(d.result.Found)))
 	}
-	return nil
+	for _, o := range others {
+		text.WriteString(o.summary())
+	}
+	_, err := fmt.Fprint(a.Out, text.String())
+	return err
+}
+
+func foundRow(node string, found *discover.Found, ttl string) []string {
+	return []string{
+		node, string(found.Library), scanner.KeyText(found.Pattern), strconv.Itoa(found.Keys),
+		clip(scanner.KeyText(found.Example)), ttl, found.Confidence.String(), found.Evidence,
+	}
+}
+
+// looked says how much of a server was looked at.
+func looked(name, much string, whole, unread bool, found int) string {
+	if unread {
+		return name + ": not read\n"
+	}
+	if !whole {
+		much = strings.TrimSuffix(strings.TrimSuffix(much, " (all keys)"), " (all)") + " (a sample; raise it with --sample)"
+	}
+	nothing := ""
+	if found == 0 {
+		nothing = "; found no lock of a known library"
+	}
+	return fmt.Sprintf("%s: looked at %s%s\n", name, much, nothing)
 }
 
 func clip(key string) string {

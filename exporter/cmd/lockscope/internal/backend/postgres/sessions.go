@@ -63,16 +63,20 @@ type session struct {
 	tables         string
 }
 
-func (s *leakScan) sessions(ctx context.Context) (advisory int, err error) {
+func (s *leakScan) readSessions(ctx context.Context) ([]session, error) {
 	rows, err := s.tx.Query(ctx, sessionsQuery)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (v session, err error) {
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (v session, err error) {
 		err = row.Scan(&v.advisory, &v.database, &v.class, &v.object, &v.parts, &v.waiting, &v.pid, &v.user, &v.app,
 			&v.address, &v.state, &v.prepared, &v.changed, &v.began, &v.tables)
 		return v, err
 	})
+}
+
+func (s *leakScan) sessions(ctx context.Context) (advisory int, err error) {
+	all, err := s.readSessions(ctx)
 	if err != nil {
 		return 0, err
 	}

@@ -1,0 +1,64 @@
+package discover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/table"
+	"github.com/lockscope/lockscope/scanner/discover"
+)
+
+var errFileOfSystems = errors.New("--output-file suggests a configuration for Redis only: leave it out with " +
+	"--postgres, --etcd and --zookeeper, and give scan and serve a --prefix for each pattern")
+
+// laidOut is what one system beside Redis has.
+type laidOut struct {
+	backend backend.Backend
+	layouts backend.Layouts
+	failed  bool
+}
+
+// layouts asks all systems, one after the other.
+func (f *discoverFlags) layouts(ctx context.Context, others []backend.Backend) (all []laidOut, err error) {
+	for _, b := range others {
+		o := laidOut{backend: b}
+		failed := b.Connect(ctx)
+		if failed == nil {
+			o.layouts, failed = b.Discover(ctx, f.sample)
+		}
+		o.failed, err = failed != nil, errors.Join(err, failed)
+		all = append(all, o)
+	}
+	return all, err
+}
+
+func (o *laidOut) rows() (rows [][]string) {
+	for i := range o.layouts.Found {
+		f := &o.layouts.Found[i]
+		rows = append(rows, append([]string{o.backend.System()}, foundRow(o.backend.Address(), f, neverText(f))...))
+	}
+	return rows
+}
+
+// neverText says how many never expire: TTLs are not read here.
+func neverText(f *discover.Found) string {
+	switch f.NoTTL {
+	case 0:
+		return output.Unknown
+	case f.Keys:
+		return "never"
+	}
+	return fmt.Sprintf("%d never", f.NoTTL)
+}
+
+func (o *laidOut) summary() string {
+	l := &o.layouts
+	text := looked(o.backend.Address(), fmt.Sprintf("%d %s (all)", l.Read.N, l.Read.What), l.Whole, o.failed, len(l.Found))
+	for _, note := range l.Notes {
+		text += o.backend.Address() + ": " + table.Printable(note) + "\n"
+	}
+	return text
+}
