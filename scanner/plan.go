@@ -84,13 +84,13 @@ type PlanRun struct {
 }
 
 // Begin prepares to apply a plan on its servers, which must have the same names in this Scanner. It sends nothing to
-// any server. The error is [ErrInvalidPlan] or [ErrClosed].
+// any server. The error is [ErrInvalidPlan] or [ErrClosed]. Of a Scanner that [NewSystem] made it checks the plan alone.
 func (s *Scanner) Begin(p Plan) (*PlanRun, error) {
 	now := s.cfg.now()
 	wrong := func(format string, args ...any) (*PlanRun, error) {
 		return nil, fmt.Errorf("%w: "+format, append([]any{ErrInvalidPlan}, args...)...)
 	}
-	switch servers := node.Names(s.sources); {
+	switch servers := s.servers(); {
 	case s.life.Err() != nil:
 		return nil, ErrClosed
 	case !p.Intact():
@@ -103,6 +103,14 @@ func (s *Scanner) Begin(p Plan) (*PlanRun, error) {
 		return wrong("it is for %s, not for %s", strings.Join(p.Servers, ", "), strings.Join(servers, ", "))
 	}
 	return &PlanRun{s: s, plan: p}, nil
+}
+
+// servers are the names that a plan has.
+func (s *Scanner) servers() []string {
+	if s.system != nil {
+		return []string{s.system.Node()}
+	}
+	return node.Names(s.sources)
 }
 
 // Apply carries out the step with that index. With dry it only reports what it would do. Two conditions hold for
@@ -122,6 +130,9 @@ func (s *Scanner) Begin(p Plan) (*PlanRun, error) {
 // [ErrIncomplete]. The error is a [*RepairError]. Applying a step again is harmless. ctx bounds the call.
 func (r *PlanRun) Apply(ctx context.Context, step int, dry bool) (Repaired, error) {
 	f, a, err := apply.Read(&r.plan.Steps[step])
+	if r.s.system != nil {
+		err = fmt.Errorf("%w: a Scanner of %s repairs nothing", ErrNotRepairable, r.s.system.Backend())
+	}
 	if dry {
 		a = a.DryRun()
 	}

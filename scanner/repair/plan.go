@@ -43,21 +43,23 @@ type Plan struct {
 
 // Step is the action on one key of one node.
 type Step struct {
+	Backend   string       `json:"backend,omitempty"` // as in [report.Finding]; left out for Redis
 	Node      string       `json:"node"`
-	Key       string       `json:"key"` // as [report.KeyText] writes it
+	Place     string       `json:"place,omitempty"` // as in [report.Finding]
+	Key       string       `json:"key"`             // as [report.KeyText] writes it
 	KeyBase64 string       `json:"key_base64"`
 	Class     report.Class `json:"class"`
 	Type      string       `json:"type"`
 	TTL       *float64     `json:"ttl_seconds"` // null: no TTL
 	Holder    string       `json:"holder,omitempty"`
 	Identity  string       `json:"identity"` // of the value, for people: 16 digits of a SHA-256 digest
-	Digest    string       `json:"digest"`   // of the value, for the server; see [Plan]
+	Digest    string       `json:"digest"`   // of the value, for the server; see [Plan]. Of other systems: a version
 	// a process may reuse the value for its next lease; see scanner.PlanRun.Apply
 	Kept      bool      `json:"value_kept,omitempty"`
 	FirstSeen time.Time `json:"first_seen"`
 	LastSeen  time.Time `json:"last_seen"`
 	Evidence  string    `json:"evidence"`
-	Action    string    `json:"action"` // as [ParseAction] reads it
+	Action    string    `json:"action"` // as [ParseAction] reads it; of PostgreSQL: terminate
 }
 
 // Refusal is a finding that cannot be repaired safely, and the reason.

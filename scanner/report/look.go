@@ -18,6 +18,7 @@ type Look struct {
 type Sighting struct {
 	Finding
 	Identity string // the same at every look, as long as nothing has happened to the lock; never shown
+	Guard    string // what a repair compares before it acts; "" where there is none. It is no secret
 }
 
 // Counted is how many things of a kind were read.
@@ -42,6 +43,11 @@ func (l *Look) Count(n int, what string) { l.Read = append(l.Read, Counted{what,
 // Add adds a finding.
 func (l *Look) Add(f Finding, identity string) {
 	l.Found = append(l.Found, Sighting{Finding: f, Identity: identity})
+}
+
+// Guarded adds a finding that a repair may act on.
+func (l *Look) Guarded(f Finding, identity, guard string) {
+	l.Found = append(l.Found, Sighting{Finding: f, Identity: identity, Guard: guard})
 }
 
 // Hide adds findings to those that Hides reports.

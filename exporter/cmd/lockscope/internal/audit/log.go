@@ -59,6 +59,14 @@ type Act struct {
 	Identity  string // of the planned value; "" without a plan
 	TTL       time.Duration
 	Action    scanner.Action
+	Verb      string // in place of Action, for other systems than Redis
+}
+
+func (a *Act) action() string {
+	if a.Verb != "" {
+		return a.Verb
+	}
+	return a.Action.String()
 }
 
 // ActOn is what the log says of a finding.
@@ -108,7 +116,7 @@ func (l *Log) write(word string, a Act, rest string, tell bool) error {
 		plan = " plan=" + l.Plan + " identity=" + a.Identity
 	}
 	return l.line(word, fmt.Sprintf("%s node=%s key=%q class=%s holder=%q ttl=%s action=%q%s",
-		plan, a.Node, a.Key, a.Class, a.Holder, output.TTL(a.TTL), a.Action, rest), tell)
+		plan, a.Node, a.Key, a.Class, a.Holder, output.TTL(a.TTL), a.action(), rest), tell)
 }
 
 // line has a line on disk before it returns. That standard error cannot be written, nothing can be done about.

@@ -32,6 +32,12 @@ type Backend interface {
 	Waiting(ctx context.Context) ([]Waiter, error)
 	// Leaks looks for leaked locks. It returns what it could read together with the error.
 	Leaks(ctx context.Context, r *LeakRules) (Leaks, error)
+	// Repairable returns what a repair of a finding does: Delete or Terminate. An error matches
+	// scanner.ErrNotRepairable. guard is of the finding's Sighting.
+	Repairable(f *scanner.Finding, guard string) (action string, err error)
+	// Repair acts if the lock is still as guard says, or reports that it would. An error that matches
+	// scanner.ErrNotRepairable says that nothing was done.
+	Repair(ctx context.Context, key, guard string, dry bool) (scanner.RepairOutcome, error)
 	// Discover recognises the locks of libraries. It looks at about as many keys as sample says.
 	Discover(ctx context.Context, sample int) (Layouts, error)
 	// Locker makes an engine that takes locks there. The caller closes it before the Backend.

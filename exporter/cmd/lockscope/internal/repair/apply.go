@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,6 +16,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/audit"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/scanner"
 )
@@ -30,17 +32,20 @@ const repairApplyExample = `  lockscope repair apply plan.json --redis r1:6379,r
   lockscope repair apply plan.json --redis r1:6379 --yes --audit-log /var/log/lockscope-audit.log`
 
 type repairApplyFlags struct {
-	redis   target.Flags
-	act     audit.Flags
-	yes     bool
-	redlock bool
+	redis     target.Flags
+	systems   systems.Flags
+	act       audit.Flags
+	yes       bool
+	redlock   bool
+	terminate bool
 }
 
 func applyCommand(a *app.App) *cobra.Command {
 	f := &repairApplyFlags{}
 	cmd := help.Page{
 		Everyday: []string{
-			"yes", "min-age", "operator", "audit-log", "redlock", "redis", "redis-file", "redis-username",
+			"yes", "min-age", "operator", "audit-log", "redlock", "terminate",
+			"postgres", "etcd", "zookeeper", "redis", "redis-file", "redis-username",
 			"redis-password-file",
 		},
 		Exit:   "0 every key is done or gone, 1 some were left alone, 2 error",
@@ -58,9 +63,12 @@ func (f *repairApplyFlags) register(set *pflag.FlagSet) {
 	f.act.Register(set, " (default FILE.audit)")
 	set.BoolVar(&f.redlock, "redlock", false, "treat the servers as all nodes of one Redlock without proof. "+
 		"Needed for orphans on servers that do not prove it")
+	set.BoolVar(&f.terminate, "terminate", false, "end sessions of PostgreSQL that are in the plan and still idle in "+
+		"the same transaction: what they have not committed is lost")
 	f.redis.Register(set)
-	flags.Group(set, flags.Repair, "yes", "redlock")
-	flags.CommandLineOnly(set, "yes")
+	f.systems.Register(set)
+	flags.Group(set, flags.Repair, "yes", "redlock", "terminate")
+	flags.CommandLineOnly(set, "yes", "terminate")
 }
 
 func (f *repairApplyFlags) run(ctx context.Context, a *app.App, path string) (err error) {
@@ -73,6 +81,12 @@ func (f *repairApplyFlags) run(ctx context.Context, a *app.App, path string) (er
 	}
 	p, err := scanner.ReadPlan(file)
 	if err = errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	if f.systems.Named() {
+		return f.applySystem(ctx, a, path, p)
+	}
+	if err := onlyRedis(p); err != nil {
 		return err
 	}
 	nodes, err := f.redis.Open(a)
@@ -93,13 +107,7 @@ func (f *repairApplyFlags) run(ctx context.Context, a *app.App, path string) (er
 	if err != nil {
 		return err
 	}
-	log, err := f.openLog(a, path)
-	if err != nil {
-		return err
-	}
-	log.Plan = p.ID
-	defer func() { err = errors.Join(err, log.Close()) }()
-	return f.apply(ctx, a, p, run, log)
+	return f.apply(ctx, a, path, p, func(step int) (scanner.Repaired, error) { return run.Apply(ctx, step, !f.yes) })
 }
 
 // openLog opens none for a dry run that did not ask for one.
@@ -112,9 +120,15 @@ func (f *repairApplyFlags) openLog(a *app.App, path string) (*audit.Log, error) 
 }
 
 // apply goes on after a failure, but not when it cannot write down what it does.
-func (f *repairApplyFlags) apply(ctx context.Context, a *app.App, p scanner.Plan,
-	run *scanner.PlanRun, log *audit.Log,
-) error {
+func (f *repairApplyFlags) apply(ctx context.Context, a *app.App, path string, p scanner.Plan,
+	do func(step int) (scanner.Repaired, error),
+) (err error) {
+	log, err := f.openLog(a, path)
+	if err != nil {
+		return err
+	}
+	log.Plan = p.ID
+	defer func() { err = errors.Join(err, log.Close()) }()
 	var errs []error
 	count := make(map[string]int)
 	for i, step := range p.Steps {
@@ -122,9 +136,7 @@ func (f *repairApplyFlags) apply(ctx context.Context, a *app.App, p scanner.Plan
 			errs = append(errs, app.ErrInterrupted)
 			break
 		}
-		r, err, stop := log.Perform(actOfStep(step), !f.yes, func() (scanner.Repaired, error) {
-			return run.Apply(ctx, i, !f.yes)
-		})
+		r, err, stop := log.Perform(actOfStep(step, !f.yes), !f.yes, func() (scanner.Repaired, error) { return do(i) })
 		switch {
 		case audit.Refused(err):
 			count["refused"]++
@@ -138,7 +150,7 @@ func (f *repairApplyFlags) apply(ctx context.Context, a *app.App, p scanner.Plan
 			break
 		}
 	}
-	_, err := fmt.Fprintf(a.Out, "plan %s of %s: of %d keys %d done, %d would be, %d gone, %d changed, %d refused, %d "+
+	_, err = fmt.Fprintf(a.Out, "plan %s of %s: of %d keys %d done, %d would be, %d gone, %d changed, %d refused, %d "+
 		"failed or not tried\n",
 		p.ID, p.Created.Format(time.RFC3339), len(p.Steps), count["done"], count["would_do"], count["gone"],
 		count["changed"], count["refused"],
@@ -153,7 +165,7 @@ func (f *repairApplyFlags) apply(ctx context.Context, a *app.App, p scanner.Plan
 }
 
 // actOfStep is what the log says of a step. A key that is no base64 is refused later.
-func actOfStep(s scanner.PlanStep) audit.Act {
+func actOfStep(s scanner.PlanStep, dry bool) audit.Act {
 	key, err := base64.StdEncoding.DecodeString(s.KeyBase64)
 	if err != nil {
 		key = []byte(s.Key)
@@ -162,7 +174,12 @@ func actOfStep(s scanner.PlanStep) audit.Act {
 	if s.TTL != nil {
 		ttl = time.Duration(*s.TTL * float64(time.Second))
 	}
-	action, _ := scanner.ParseAction(s.Action)
-	return audit.Act{Node: s.Node, Key: string(key), Class: s.Class, Holder: s.Holder, Identity: s.Identity, TTL: ttl,
-		Action: action}
+	act := audit.Act{Node: s.Node, Key: string(key), Class: s.Class, Holder: s.Holder, Identity: s.Identity, TTL: ttl}
+	if act.Action, err = scanner.ParseAction(s.Action); err != nil || s.Backend != "" {
+		act.Verb, act.Identity = s.Action, strconv.Quote(s.Identity)
+		if dry {
+			act.Verb += " (dry run)"
+		}
+	}
+	return act
 }

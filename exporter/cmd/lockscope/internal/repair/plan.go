@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/audit"
@@ -16,6 +17,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/table"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/scanner"
@@ -28,13 +30,16 @@ lockscope has seen its value. It has no lock's value, is good for 24 hours and m
 
 const repairPlanExample = `  lockscope repair plan --redis r1:6379,r2:6379,r3:6379 -o plan.json
   lockscope repair plan --redis r1:6379 --classes no_ttl,held_too_long -o plan.json
-  lockscope repair plan --redis r1:6379 --action delete --operator ada -o plan.json`
+  lockscope repair plan --redis r1:6379 --action delete --operator ada -o plan.json
+  lockscope repair plan --etcd etcd-0:2379 --prefix /locks/ -o plan.json`
 
 // planMode keeps a plan to its owner and group: it names keys.
 const planMode = 0o640
 
 type repairPlanFlags struct {
 	redis    target.Flags
+	systems  systems.Flags
+	set      *pflag.FlagSet
 	sweep    sweep.Flags
 	classes  *flags.List
 	action   string
@@ -46,7 +51,8 @@ func planCommand(a *app.App) *cobra.Command {
 	f := &repairPlanFlags{classes: flags.NewList("class", string(scanner.NoTTL))}
 	cmd := help.Page{
 		Everyday: []string{
-			"redis", "redis-file", "prefix", "pattern", "max-ttl", "max-hold", "out", "classes", "action", "operator",
+			"redis", "redis-file", "postgres", "etcd", "zookeeper", "prefix", "pattern",
+			"max-ttl", "max-hold", "out", "classes", "action", "operator",
 		},
 		Exit:   "0 the plan is written; 3 it is, but the sweep was incomplete; 2 error",
 		Topics: []string{"repair", "findings", "json", "connection"},
@@ -59,9 +65,12 @@ func planCommand(a *app.App) *cobra.Command {
 	set.StringVarP(&f.out, "out", "o", "", "new `file` for the plan")
 	set.Var(f.classes, "classes", "classes of findings to repair")
 	set.StringVar(&f.action, "action", scanner.Expire(time.Hour).String(),
-		"`action` on each key. expire=1h lets the lock expire after that time, delete removes it")
+		"`action` on each key. expire=1h lets the lock expire after that time, delete removes it. "+
+			"For Redis only: in other systems it follows from the finding")
 	set.StringVar(&f.operator, "operator", "", "`name` of the person who makes the plan (default $USER)")
+	f.set = set
 	f.redis.Register(set)
+	f.systems.Register(set)
 	f.sweep.Register(set, 0)
 	flags.Group(set, "Plan", "out", "classes", "action", "operator")
 	return cmd
@@ -79,6 +88,9 @@ func (f *repairPlanFlags) run(ctx context.Context, a *app.App) error {
 	if err != nil {
 		return err
 	}
+	if f.systems.Named() {
+		return f.planSystem(ctx, a, classes)
+	}
 	s, done, err := f.open(a)
 	if err != nil {
 		return err
@@ -92,6 +104,11 @@ func (f *repairPlanFlags) run(ctx context.Context, a *app.App) error {
 	if failed != nil {
 		return errors.Join(err, failed)
 	}
+	return f.finish(a, p, err)
+}
+
+// finish writes the plan and shows it; err is that of the sweep.
+func (f *repairPlanFlags) finish(a *app.App, p scanner.Plan, err error) error {
 	if failed := writePlan(f.out, p); failed != nil {
 		return errors.Join(err, failed)
 	}
@@ -208,8 +225,12 @@ func planRows(p scanner.Plan) (rows [][]string) {
 		if holder == "" {
 			holder = output.Unknown
 		}
+		key := s.Key
+		if s.Place != "" {
+			key = table.Printable(s.Place) + ": " + key
+		}
 		rows = append(rows, []string{
-			s.Action, string(s.Class), s.Node, s.Key, output.TTL(ttl), holder, s.Identity,
+			s.Action, string(s.Class), s.Node, key, output.TTL(ttl), holder, s.Identity,
 			s.FirstSeen.Format(time.RFC3339),
 			s.Evidence,
 		})

@@ -10,20 +10,24 @@ import (
 // line is a backend that connects when it is asked something, and anew after a failure. One question is asked at a
 // time.
 type line struct {
+	life   context.Context // ends what is asked
 	make   maker
 	turn   chan struct{} // has one element while nothing is asked
 	b      backend.Backend
 	closed bool
 }
 
-func newLine(m maker) *line {
-	l := &line{make: m, turn: make(chan struct{}, 1)}
+func newLine(life context.Context, m maker) *line {
+	l := &line{life: life, make: m, turn: make(chan struct{}, 1)}
 	l.turn <- struct{}{}
 	return l
 }
 
 // ask asks a second time if a connection that was there before has failed: its server may have ended meanwhile.
-func (l *line) ask(ctx context.Context, question func(backend.Backend) error) error {
+func (l *line) ask(ctx context.Context, question func(context.Context, backend.Backend) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(l.life, cancel)()
 	select {
 	case <-l.turn:
 	case <-ctx.Done():
@@ -41,7 +45,7 @@ func (l *line) ask(ctx context.Context, question func(backend.Backend) error) er
 	return err
 }
 
-func (l *line) once(ctx context.Context, question func(backend.Backend) error) (err error) {
+func (l *line) once(ctx context.Context, question func(context.Context, backend.Backend) error) (err error) {
 	if l.b == nil {
 		if l.b, err = l.make(); err != nil {
 			return err
@@ -49,7 +53,7 @@ func (l *line) once(ctx context.Context, question func(backend.Backend) error) (
 		err = l.b.Connect(ctx)
 	}
 	if err == nil {
-		err = question(l.b)
+		err = question(ctx, l.b)
 	}
 	if err != nil {
 		l.hangUp()

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
@@ -24,7 +25,11 @@ type System struct {
 	name, address string
 	config        string // the same for the same servers, users and secrets; a hash
 
+	end                 context.CancelFunc
 	looks, lists, pings *line
+
+	mu   sync.Mutex
+	last scanner.Look
 }
 
 var _ scanner.System = (*System)(nil)
@@ -36,8 +41,9 @@ func newSystem(m maker, config string, r *backend.LeakRules) (*System, error) {
 		return nil, err
 	}
 	defer b.Close()
-	return &System{rules: r, name: b.System(), address: b.Address(), config: config, looks: newLine(m), lists: newLine(m),
-		pings: newLine(m)}, nil
+	life, end := context.WithCancel(context.Background())
+	return &System{rules: r, name: b.System(), address: b.Address(), config: config, end: end, looks: newLine(life, m),
+		lists: newLine(life, m), pings: newLine(life, m)}, nil
 }
 
 // Systems makes those that are named, and connects to none. The caller closes them.
@@ -77,12 +83,33 @@ func (s *System) Node() string { return s.address }
 
 // Look implements scanner.System.
 func (s *System) Look(ctx context.Context) (look scanner.Look, err error) {
-	err = s.looks.ask(ctx, func(b backend.Backend) error {
+	err = s.looks.ask(ctx, func(ctx context.Context, b backend.Backend) error {
 		found, err := b.Leaks(ctx, s.rules)
 		look = found.Look
 		return err
 	})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last = look
 	return look, err
+}
+
+// Guard is what a repair of a finding compares, as the last look has it; "" if it does not have the finding.
+func (s *System) Guard(f *scanner.Finding) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range s.last.Found {
+		l := &s.last.Found[i]
+		if l.Class == f.Class && l.Place == f.Place && l.Key == f.Key && l.Hold.Instance == f.Hold.Instance {
+			return l.Guard
+		}
+	}
+	return ""
+}
+
+// Ask asks a backend that is connected.
+func (s *System) Ask(ctx context.Context, question func(context.Context, backend.Backend) error) error {
+	return s.lists.ask(ctx, question)
 }
 
 // List implements scanner.System.
@@ -90,7 +117,7 @@ func (s *System) List(ctx context.Context) (locks []scanner.Lock, w *scanner.Wai
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
 	w = backend.NoWaits()
-	err = s.lists.ask(ctx, func(b backend.Backend) (err error) {
+	err = s.lists.ask(ctx, func(ctx context.Context, b backend.Backend) (err error) {
 		locks, w, err = backend.Reread(ctx, b)
 		return err
 	})
@@ -102,11 +129,12 @@ func (s *System) List(ctx context.Context) (locks []scanner.Lock, w *scanner.Wai
 
 // Ping reports whether it answers.
 func (s *System) Ping(ctx context.Context) error {
-	return s.pings.ask(ctx, func(b backend.Backend) error { return b.Ping(ctx) })
+	return s.pings.ask(ctx, func(ctx context.Context, b backend.Backend) error { return b.Ping(ctx) })
 }
 
-// Close implements scanner.System.
+// Close implements scanner.System. It ends what is asked.
 func (s *System) Close() error {
+	s.end()
 	for _, l := range []*line{s.looks, s.lists, s.pings} {
 		l.close()
 	}

@@ -23,12 +23,13 @@ type key struct {
 	reads   bool   // a claim of etcdlock that shares the lock with other readers
 	lease   int64  // 0: none
 	created int64  // revision
+	changed int64  // revision of the last write
 	holder  lock.Holder
 	ttl     time.Duration // negative: never, or not asked for
 }
 
 func newKey(kv *mvccpb.KeyValue) *key {
-	k := &key{key: string(kv.Key), lease: kv.Lease, created: kv.CreateRevision, ttl: -1}
+	k := &key{key: string(kv.Key), lease: kv.Lease, created: kv.CreateRevision, changed: kv.ModRevision, ttl: -1}
 	if at := strings.LastIndexByte(k.key, '/'); at >= 0 {
 		name, reads := strings.CutPrefix(k.key[at+1:], "r")
 		// Without a lease, the name is that of the lease which the key should have.

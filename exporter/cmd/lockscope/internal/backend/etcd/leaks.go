@@ -152,6 +152,6 @@ func (s *leakScan) add(class scanner.Class, k *key, format string, args ...any) 
 	if k.holder == (lock.Holder{}) {
 		hold = scanner.Hold{Holder: lock.Holder{Instance: k.name()}, Format: scanner.FormatUnknown}
 	}
-	s.leaks.Add(scanner.Finding{Class: class, Key: k.key, Type: "key", TTL: k.ttl, Hold: hold,
-		Evidence: fmt.Sprintf(format, args...)}, fmt.Sprint(k.created, "/", k.lease))
+	s.leaks.Guarded(scanner.Finding{Class: class, Key: k.key, Type: "key", TTL: k.ttl, Hold: hold,
+		Evidence: fmt.Sprintf(format, args...)}, fmt.Sprint(k.created, "/", k.lease), guardOf(k))
 }

@@ -41,7 +41,7 @@ const sessionsQuery = `WITH l AS MATERIALIZED (
 SELECT s.advisory, coalesce(d.datname, a.datname, p.database, '')::text, s.classid, s.objid, s.objsubid::int,
   s.waiting::int, coalesce(s.pid, 0), coalesce(a.usename, p.owner, '')::text, coalesce(a.application_name, ''),
   coalesce(host(a.client_addr), ''), coalesce(a.state, ''), coalesce(p.gid, ''), coalesce(a.state_change, p.prepared),
-  coalesce(a.backend_start, p.prepared), coalesce(tables.names, '')
+  coalesce(a.backend_start, p.prepared), a.xact_start, coalesce(tables.names, '')
 FROM subjects s LEFT JOIN pg_stat_activity a ON a.pid = s.pid
   LEFT JOIN prepared p ON s.pid IS NULL AND s.virtualtransaction = p.virtualtransaction
   LEFT JOIN pg_database d ON d.oid = s.database LEFT JOIN tables ON tables.pid = s.pid
@@ -60,6 +60,7 @@ type session struct {
 	state          string // "" if hidden
 	prepared       string // name of the prepared transaction, which has no session
 	changed, began *time.Time
+	xact           *time.Time // since when it has its transaction; nil without one
 	tables         string
 }
 
@@ -70,7 +71,7 @@ func (s *leakScan) readSessions(ctx context.Context) ([]session, error) {
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (v session, err error) {
 		err = row.Scan(&v.advisory, &v.database, &v.class, &v.object, &v.parts, &v.waiting, &v.pid, &v.user, &v.app,
-			&v.address, &v.state, &v.prepared, &v.changed, &v.began, &v.tables)
+			&v.address, &v.state, &v.prepared, &v.changed, &v.began, &v.xact, &v.tables)
 		return v, err
 	})
 }
@@ -152,7 +153,7 @@ func (s *leakScan) judge(v *session) {
 	if v.waiting > 0 {
 		f.Evidence += "; waiting for it: " + output.Count(v.waiting, "session")
 	}
-	s.leaks.Add(f, fmt.Sprint(v.pid, v.prepared, v.began, v.changed))
+	s.leaks.Guarded(f, fmt.Sprint(v.pid, v.prepared, v.began, v.changed), guardOf(v))
 }
 
 // key names an advisory lock by the numbers that pg_advisory_lock was called with, or a session.

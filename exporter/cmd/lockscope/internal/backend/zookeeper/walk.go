@@ -131,11 +131,11 @@ func (s *leakScan) judge(q *queue) {
 			text += "; behind it: " + output.Count(behind, "place")
 		}
 		age := backend.Round(s.now.Sub(time.UnixMilli(p.stat.Ctime)))
-		s.leaks.Add(scanner.Finding{
+		s.leaks.Guarded(scanner.Finding{
 			Class: scanner.NoTTL, Key: path.Join(q.dir, p.name), Type: "znode", TTL: -1,
 			Evidence: fmt.Sprintf("it is persistent, so no session ends it: it stays until somebody deletes it; it was "+
 				"created %v ago%s", age, text),
-		}, fmt.Sprint(p.stat.Czxid))
+		}, fmt.Sprint(p.stat.Czxid), guardOf(p.stat))
 	}
 	if len(q.places) > 0 && q.places[0].stat.EphemeralOwner != 0 {
 		s.unknown = append(s.unknown, *q)

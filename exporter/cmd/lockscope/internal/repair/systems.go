@@ -1,0 +1,185 @@
+package repair
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/audit"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
+)
+
+var (
+	errOneSystem = errors.New("a plan is for one system: name Redis servers, --postgres, --etcd or --zookeeper, and " +
+		"make a plan for each")
+	errAction     = errors.New("--action is for Redis: leave it out with --postgres, --etcd and --zookeeper")
+	errOtherPlan  = errors.New("the plan is for another system than the flags name")
+	errTerminate  = backend.Unsafe("ending a session needs --terminate")
+	errNotInLooks = backend.Unsafe("the second look does not have it: make a new plan")
+)
+
+// oneSystem opens the system that the flags name.
+func oneSystem(a *app.App, f *systems.Flags, redis *target.Flags, r *backend.LeakRules) (*systems.System, error) {
+	all, err := f.Systems(a, redis, r)
+	if err != nil {
+		return nil, err
+	}
+	if len(all) != 1 || redis.Named() {
+		return nil, errOneSystem
+	}
+	return all[0], nil
+}
+
+// planSystem sweeps a system beside Redis as scan does.
+func (f *repairPlanFlags) planSystem(ctx context.Context, a *app.App, classes []scanner.Class) error {
+	rules, err := f.sweep.LeakRules()
+	if err != nil {
+		return err
+	}
+	if f.set.Changed("action") && f.action != scanner.Delete().String() {
+		return errAction
+	}
+	system, err := oneSystem(a, &f.systems, &f.redis, rules)
+	if err != nil {
+		return err
+	}
+	s, err := scanner.NewSystem(system, f.sweep.SystemOptions()...)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = s.Close() }()
+	r, err := s.Sweep(ctx)
+	if ctx.Err() != nil {
+		return app.ErrInterrupted
+	}
+	p := newPlan(system, r, audit.OperatorOf(a, f.operator), rules.Prefixes)
+	if len(r.Findings) > 0 {
+		err = errors.Join(err, system.Ask(ctx, func(_ context.Context, b backend.Backend) error {
+			addSteps(&p, system, b, r.Findings, classes)
+			return nil
+		}))
+	}
+	return f.finish(a, p.Sealed(), err)
+}
+
+func newPlan(system *systems.System, r scanner.Report, operator string, prefixes []string) scanner.Plan {
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	p := scanner.Plan{
+		Schema: scanner.PlanSchema, Created: now, Expires: now.Add(scanner.PlanLife), Operator: operator,
+		Servers: []string{system.Node()}, Patterns: append([]string{}, prefixes...),
+		Steps: []scanner.PlanStep{}, Refused: []scanner.PlanRefusal{}, Gaps: []scanner.GapDocument{},
+	}
+	for _, g := range r.Incomplete() {
+		p.Gaps = append(p.Gaps, scanner.GapDocument(g))
+	}
+	return p
+}
+
+// addSteps adds a step for each finding that can be repaired safely, and the reasons for the others.
+func addSteps(p *scanner.Plan, system *systems.System, b backend.Backend, findings []scanner.Finding,
+	classes []scanner.Class) {
+	for i := range findings {
+		f := &findings[i]
+		if !slices.Contains(classes, f.Class) {
+			continue
+		}
+		guard := system.Guard(f)
+		action, err := b.Repairable(f, guard)
+		if err == nil && guard == "" {
+			err = errNotInLooks
+		}
+		if err != nil {
+			p.Refused = append(p.Refused, scanner.PlanRefusal{Node: f.Node, Key: f.Lock(), Class: f.Class,
+				Reason: err.Error()})
+			continue
+		}
+		p.Steps = append(p.Steps, scanner.PlanStep{
+			Backend: f.Backend, Node: f.Node, Place: f.Place, Key: scanner.KeyText(f.Key),
+			KeyBase64: base64.StdEncoding.EncodeToString([]byte(f.Key)), Class: f.Class, Type: f.Type,
+			TTL: report.Seconds(f.TTL), Holder: f.Hold.Instance, Identity: guard, Digest: guard,
+			FirstSeen: f.FirstSeen.UTC().Truncate(time.Millisecond), LastSeen: f.LastSeen.UTC().Truncate(time.Millisecond),
+			Evidence: f.Evidence, Action: action,
+		})
+	}
+}
+
+// onlyRedis refuses a plan for another system.
+func onlyRedis(p scanner.Plan) error {
+	for _, s := range p.Steps {
+		if s.Backend != "" {
+			return fmt.Errorf("%w: %s", errOtherPlan, s.Backend)
+		}
+	}
+	return nil
+}
+
+// applySystem carries out a plan of a system beside Redis.
+func (f *repairApplyFlags) applySystem(ctx context.Context, a *app.App, path string, p scanner.Plan) (err error) {
+	system, err := oneSystem(a, &f.systems, &f.redis, &backend.LeakRules{})
+	if err != nil {
+		return err
+	}
+	s, err := scanner.NewSystem(system)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if _, err := s.Begin(p); err != nil {
+		return err
+	}
+	for _, step := range p.Steps {
+		if step.Backend != system.Backend() {
+			return fmt.Errorf("%w: %s", errOtherPlan, step.Backend)
+		}
+	}
+	return f.apply(ctx, a, path, p, func(i int) (scanner.Repaired, error) { return f.step(ctx, system, &p.Steps[i]) })
+}
+
+// step acts on one key, or says what it would do.
+func (f *repairApplyFlags) step(ctx context.Context, system *systems.System, s *scanner.PlanStep) (r scanner.Repaired,
+	err error) {
+	r = scanner.Repaired{Node: s.Node, Key: s.Key, Class: s.Class}
+	key, err := base64.StdEncoding.DecodeString(s.KeyBase64)
+	switch age := time.Since(s.FirstSeen); {
+	case err != nil:
+		err = backend.Unsafe("its key is not readable")
+	case age < f.act.MinAge:
+		err = fmt.Errorf("%w: wait another %v", scanner.ErrTooYoung, (f.act.MinAge - age).Round(time.Second))
+	case s.Action == backend.Terminate && !f.terminate:
+		err = errTerminate
+	default:
+		var refused error
+		err = system.Ask(ctx, func(ctx context.Context, b backend.Backend) (failed error) {
+			r.Outcome, failed = b.Repair(ctx, string(key), s.Digest, !f.yes)
+			if errors.Is(failed, scanner.ErrNotRepairable) {
+				refused, failed = failed, nil
+			}
+			return failed
+		})
+		err = errors.Join(err, refused)
+	}
+	if err != nil {
+		r.Outcome, err = "", &stepError{s, err}
+	}
+	return r, err
+}
+
+// stepError names what was to be done.
+type stepError struct {
+	step *scanner.PlanStep
+	err  error
+}
+
+func (e *stepError) Error() string {
+	return fmt.Sprintf("%s of %s: %v", e.step.Action, e.step.Key, e.err)
+}
+
+func (e *stepError) Unwrap() error { return e.err }
