@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/lockscope/lockscope/lock/locktest/ports"
 	"github.com/lockscope/lockscope/lock/locktest/process"
@@ -63,14 +62,11 @@ func (b *Bouncer) start(ctx context.Context, bin string, s *Server, mode string,
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		return err
 	}
-	if s.who != nil {
-		if err := errors.Join(os.Chown(b.dir, int(s.who.Uid), int(s.who.Gid)),
-			os.Chown(file, int(s.who.Uid), int(s.who.Gid))); err != nil {
-			return err
-		}
+	if err := s.who.give(b.dir, file); err != nil {
+		return err
 	}
 	cmd := exec.Command(bin, file)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.who}
+	cmd.SysProcAttr = s.who.command()
 	var err error
 	if b.process, err = process.Start("pgbouncer", b.dir, cmd); err != nil {
 		return err

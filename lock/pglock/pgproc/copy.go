@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
-	"syscall"
 )
 
 // ShutDown ends the server as its administrator does: sessions are cut off, and all that was committed is in the data
@@ -14,7 +14,7 @@ func (s *Server) ShutDown(ctx context.Context) error {
 	if s.process == nil || !s.process.Running() {
 		return nil
 	}
-	if err := syscall.Kill(s.process.PID(), syscall.SIGINT); err != nil {
+	if err := s.process.Signal(os.Interrupt); err != nil {
 		return err
 	}
 	select {

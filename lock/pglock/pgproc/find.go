@@ -5,11 +5,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"syscall"
 )
 
 // ErrNotInstalled means that a program of PostgreSQL was not found.
@@ -36,25 +33,4 @@ func binary(name string) (string, error) {
 func Available() error {
 	_, err := binary("postgres")
 	return err
-}
-
-// credential is who servers run as: PostgreSQL refuses to be root. It is nil for this
-// process's own user.
-func credential() (*syscall.Credential, error) {
-	if os.Getuid() != 0 {
-		return nil, nil
-	}
-	u, err := user.Lookup("postgres")
-	if err != nil {
-		return nil, fmt.Errorf("%w: it refuses to run as root, and there is no user for it: %w", ErrNotInstalled, err)
-	}
-	uid, err := strconv.ParseUint(u.Uid, 10, 32)
-	if err != nil {
-		return nil, err
-	}
-	gid, err := strconv.ParseUint(u.Gid, 10, 32)
-	if err != nil {
-		return nil, err
-	}
-	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
 }

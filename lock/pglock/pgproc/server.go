@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -31,14 +30,14 @@ type Server struct {
 	port    int
 	ports   *ports.Reservation
 	options []string
-	who     *syscall.Credential
+	who     *owner
 	process *process.Process
 }
 
 // Start creates a server and returns when it accepts connections. Options are settings such as "fsync=on";
 // fsync is off by default.
 func Start(ctx context.Context, options ...string) (*Server, error) {
-	who, err := credential()
+	who, err := newOwner()
 	if err != nil {
 		return nil, err
 	}
@@ -46,16 +45,13 @@ func Start(ctx context.Context, options ...string) (*Server, error) {
 }
 
 // create creates a server whose data fill puts into its directory.
-func create(ctx context.Context, who *syscall.Credential, options []string, fill func(*Server) error) (*Server, error) {
+func create(ctx context.Context, who *owner, options []string, fill func(*Server) error) (*Server, error) {
 	dir, err := os.MkdirTemp("", "pgproc-")
 	if err != nil {
 		return nil, err
 	}
 	s := &Server{dir: dir, who: who, options: options}
-	if who != nil {
-		err = os.Chown(dir, int(who.Uid), int(who.Gid))
-	}
-	if err == nil {
+	if err = who.give(dir); err == nil {
 		err = fill(s)
 	}
 	if err != nil {
@@ -79,7 +75,7 @@ func (s *Server) init(ctx context.Context) error {
 	}
 	cmd := exec.CommandContext(ctx, bin, "-D", s.data(), "-A", "trust", "-U", "postgres", "--no-sync", "-E", "UTF8",
 		"--locale", "C")
-	cmd.Dir, cmd.SysProcAttr = s.dir, &syscall.SysProcAttr{Credential: s.who}
+	cmd.Dir, cmd.SysProcAttr = s.dir, s.who.command()
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w\n%s", err, out)
 	}
@@ -91,8 +87,8 @@ func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 // Put writes a file that only the server may read into its data directory, and returns the path.
 func (s *Server) Put(name string, content []byte) (path string, err error) {
 	path = filepath.Join(s.data(), name)
-	if err = os.WriteFile(path, content, 0o600); err == nil && s.who != nil {
-		err = os.Chown(path, int(s.who.Uid), int(s.who.Gid))
+	if err = os.WriteFile(path, content, 0o600); err == nil {
+		err = s.who.give(path)
 	}
 	return path, err
 }
@@ -113,7 +109,7 @@ func (s *Server) Restart(ctx context.Context) error {
 		args = append(args, "-c", o)
 	}
 	cmd := exec.Command(bin, args...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.who, Pdeathsig: syscall.SIGQUIT}
+	cmd.SysProcAttr = s.who.server()
 	if s.process, err = process.Start(logName, s.dir, cmd); err != nil {
 		return err
 	}

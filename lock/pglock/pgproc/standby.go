@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
-	"syscall"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -23,13 +22,10 @@ func (s *Server) Standby(ctx context.Context, options ...string) (*Server, error
 		return nil, err
 	}
 	follower := &Server{dir: dir, who: s.who, options: options}
-	if s.who != nil {
-		err = os.Chown(dir, int(s.who.Uid), int(s.who.Gid))
-	}
-	if err == nil {
+	if err = s.who.give(dir); err == nil {
 		cmd := exec.CommandContext(ctx, bin, "-D", follower.data(), "-R", "--no-sync", "-c", "fast",
 			"-h", "127.0.0.1", "-p", strconv.Itoa(s.port), "-U", "postgres")
-		cmd.Dir, cmd.SysProcAttr = dir, &syscall.SysProcAttr{Credential: s.who}
+		cmd.Dir, cmd.SysProcAttr = dir, s.who.command()
 		var out []byte
 		if out, err = cmd.CombinedOutput(); err != nil {
 			err = fmt.Errorf("pg_basebackup: %w\n%s", err, out)

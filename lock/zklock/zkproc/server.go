@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/lockscope/lockscope/lock/locktest/process"
@@ -70,7 +69,6 @@ func (s *Server) Start() error {
 	args := append([]string{"-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", classpath}, s.options...)
 	cmd := exec.Command(java, append(args, "org.apache.zookeeper.server.quorum.QuorumPeerMain",
 		filepath.Join(s.dir, "zoo.cfg"))...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	s.process, err = process.Start(logName, s.dir, cmd)
 	return err
 }
