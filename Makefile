@@ -183,6 +183,10 @@ tidy: ## Make go.mod and go.sum of each module say what it needs.
 tidy-module: # The modules of a release require versions of each other that are not tagged yet.
 	$(if $(filter off,$(GOWORK)),$(GO) mod tidy)
 
+.PHONY: release-check
+release-check: ## Compare the exported API of every module with its last tag: a break needs a version and a changelog entry that allow it.
+	cd $(RELEASE) && GOWORK=off $(GO) run . -check
+
 .PHONY: bench
 bench: deps ## Run all benchmarks; lock/redlock/BENCHMARKS.md says how its table was made.
 	$(GO) test -run '^$$' -bench . -benchmem -timeout 90m ./lock/redlock ./instrument ./exporter/... ./scanner

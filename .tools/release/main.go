@@ -1,5 +1,5 @@
-// Command release prepares a release of the modules that release.work and adapters.work name, and says how they are
-// tagged. README.md has the steps.
+// Command release prepares, checks and tags a release of the modules that release.work and adapters.work name. README.md
+// has the steps.
 package main
 
 import (
@@ -25,6 +25,9 @@ func run(args []string, out io.Writer) error {
 		"the version to release, as v0.2.0: every go.mod is made to require it of the others")
 	proxy := flags.String("proxy", "",
 		"write a module proxy of the tree to this folder instead; GOPROXY takes its file:// URL")
+	tag := flags.Bool("tag", false, "tag HEAD as the version for every module instead: all tags or none")
+	compared := flags.Bool("check", false,
+		"compare what every module exports with its last tag instead, and fail where CHANGELOG.md allows no break")
 	mods := flags.Bool("tidy", false, "run go mod tidy in every module of a release instead")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -36,16 +39,17 @@ func run(args []string, out io.Writer) error {
 	switch {
 	case *mods:
 		return tidy(all)
+	case *compared:
+		return check(all, out)
+	case *tag:
+		return tagAll(all, *version, out)
 	case *proxy != "":
 		return writeProxy(all, *proxy, *version, time.Now())
 	}
 	if err := setVersion(all, *version); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%d modules require %s of each other. Run the tests, commit, and tag that commit:\n\n", len(all),
-		*version)
-	for _, m := range all {
-		fmt.Fprintf(out, "git tag %s\n", m.tag(*version))
-	}
+	fmt.Fprintf(out, "%d modules require %s of each other. Run the tests, put the date into CHANGELOG.md, commit, and run\n\n"+
+		"go run . -version %[2]s -tag\n", len(all), *version)
 	return nil
 }
