@@ -1,13 +1,15 @@
 package main
 
 import (
-	"archive/zip"
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"golang.org/x/mod/module"
@@ -50,37 +52,90 @@ func writeProxy(all []*released, folder, version string, now time.Time) error {
 	return nil
 }
 
-// writeZip packs a module without the modules nested in it, and with mod for its go.mod.
+// writeZip packs a module as Go packs a tag of the repository: without the modules nested in it and what git ignores,
+// with the licence of the root, and with mod for its go.mod. So the sums are those that a tag of this tree will have.
 func writeZip(m *released, name, version string, mod []byte) (err error) {
-	var packed bytes.Buffer
-	if err := modzip.CreateFromDir(&packed, module.Version{Path: m.path, Version: version}, m.dir()); err != nil {
-		return err
-	}
-	in, err := zip.NewReader(bytes.NewReader(packed.Bytes()), int64(packed.Len()))
+	files, err := m.files(mod)
 	if err != nil {
 		return err
 	}
-	file, err := os.Create(name)
+	out, err := os.Create(name)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	out := zip.NewWriter(file)
-	goMod := m.path + "@" + version + "/go.mod"
-	for _, f := range in.File {
-		if f.Name != goMod {
-			if err := out.Copy(f); err != nil {
-				return err
-			}
-			continue
-		}
-		w, err := out.Create(goMod)
-		if err != nil {
-			return err
-		}
-		if _, err := io.Copy(w, bytes.NewReader(mod)); err != nil {
-			return err
-		}
-	}
-	return out.Close()
+	defer func() { err = errors.Join(err, out.Close()) }()
+	return modzip.Create(out, module.Version{Path: m.path, Version: version}, files)
 }
+
+func (m *released) files(mod []byte) ([]modzip.File, error) {
+	checked, err := modzip.CheckDir(m.dir())
+	if len(checked.Valid) == 0 {
+		return nil, fmt.Errorf("%s has no files: %w", m.dir(), err)
+	}
+	ignored, err := m.ignored()
+	if err != nil {
+		return nil, err
+	}
+	files := []modzip.File{packed{name: "go.mod", text: mod}}
+	licence := filepath.Join(m.root, "LICENSE")
+	for _, path := range checked.Valid {
+		name, err := filepath.Rel(m.dir(), path)
+		if err != nil {
+			return nil, err
+		}
+		if name = filepath.ToSlash(name); name == "LICENSE" {
+			licence = path
+		} else if name != "go.mod" && !ignored[name] {
+			files = append(files, packed{name: name, path: path})
+		}
+	}
+	return append(files, packed{name: "LICENSE", path: licence}), nil
+}
+
+// ignored are a module's files that are not for git, such as what make dist writes. A tree without git has none.
+func (m *released) ignored() (map[string]bool, error) {
+	if _, err := git(m.root, "", "rev-parse", "--git-dir"); err != nil {
+		return nil, nil
+	}
+	out, err := git(m.dir(), "", "ls-files", "-z", "--others", "--ignored", "--exclude-standard")
+	if err != nil {
+		return nil, err
+	}
+	ignored := make(map[string]bool)
+	for name := range strings.SplitSeq(out, "\x00") {
+		ignored[name] = true
+	}
+	return ignored, nil
+}
+
+// packed is a file of a module: that at path, or text.
+type packed struct {
+	name, path string
+	text       []byte
+}
+
+func (p packed) Path() string { return p.name }
+
+func (p packed) Lstat() (os.FileInfo, error) {
+	if p.path == "" {
+		return textInfo{p}, nil
+	}
+	return os.Lstat(p.path)
+}
+
+func (p packed) Open() (io.ReadCloser, error) {
+	if p.path == "" {
+		return io.NopCloser(bytes.NewReader(p.text)), nil
+	}
+	return os.Open(p.path)
+}
+
+// textInfo describes a file that is only in memory.
+type textInfo struct{ p packed }
+
+func (i textInfo) Name() string       { return path.Base(i.p.name) }
+func (i textInfo) Size() int64        { return int64(len(i.p.text)) }
+func (i textInfo) Mode() os.FileMode  { return 0o644 }
+func (i textInfo) ModTime() time.Time { return time.Time{} }
+func (i textInfo) IsDir() bool        { return false }
+func (i textInfo) Sys() any           { return nil }

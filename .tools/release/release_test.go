@@ -1,9 +1,11 @@
 package main
 
 import (
+	"archive/zip"
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -76,5 +78,31 @@ func TestReplaced(t *testing.T) {
 	if err := run([]string{"-root", tree, "-version", "v0.2.0"}, new(bytes.Buffer)); err == nil ||
 		!strings.Contains(err.Error(), "go install") {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestProxy packs what a tag of the tree would have: the licence of the root, and nothing that git ignores.
+func TestProxy(t *testing.T) {
+	s := newShop(t)
+	s.write(map[string]string{"LICENSE": "Do what you like.\n", ".gitignore": "/dist/\n", "dist/lockscope": "\x7fELF"})
+	proxy := t.TempDir()
+	s.run("-version", "v0.1.0", "-proxy", proxy)
+	for path, want := range map[string][]string{
+		"shop":     {".gitignore", "CHANGELOG.md", "LICENSE", "go.mod", "go.work", "internal/till/till.go", "shop.go"},
+		"shop/pay": {"LICENSE", "go.mod", "pay.go"},
+	} {
+		in, err := zip.OpenReader(filepath.Join(proxy, "example.com", path, "@v", "v0.1.0.zip"))
+		must(t, err)
+		defer in.Close()
+		var names []string
+		for _, f := range in.File {
+			name, _ := strings.CutPrefix(f.Name, "example.com/"+path+"@v0.1.0/")
+			if !strings.HasPrefix(name, ".tools/") {
+				names = append(names, name)
+			}
+		}
+		if slices.Sort(names); !slices.Equal(names, want) {
+			t.Errorf("%s: %q, want %q", path, names, want)
+		}
 	}
 }
