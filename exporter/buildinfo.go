@@ -3,6 +3,7 @@ package exporter
 import (
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/common/version"
@@ -11,28 +12,31 @@ import (
 const modulePath = "github.com/lockscope/lockscope"
 
 // Version returns the version of lockscope in this program: the one that the linker set in
-// github.com/prometheus/common/version, else the one in the module's build information, else "(devel)".
+// github.com/prometheus/common/version, else the one in the build information. A program of a checkout has the
+// pseudo-version of its commit, with +dirty if files were changed, or "(devel)" if it was built without git.
 func Version() string {
 	if version.Version != "" {
 		return version.Version
 	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return "(devel)"
+		return devel
 	}
 	return moduleVersion(info)
 }
 
+const devel = "(devel)"
+
 func moduleVersion(info *debug.BuildInfo) string {
-	if info.Main.Path == modulePath && info.Main.Version != "" {
-		return info.Main.Version
-	}
 	for _, dep := range info.Deps {
-		if dep.Path == modulePath && dep.Version != "" {
+		if dep.Path == modulePath && dep.Version != "" && dep.Version != devel {
 			return dep.Version
 		}
 	}
-	return "(devel)"
+	if own := strings.HasPrefix(info.Main.Path+"/", modulePath+"/"); own && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return devel
 }
 
 func newBuildInfo() prometheus.Collector {
