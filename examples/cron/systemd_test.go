@@ -43,6 +43,16 @@ func TestSystemd(t *testing.T) {
 		variables(strings.Join(service["Service.Environment"], "\n"))...) {
 		knowsVariable(t, "scan", variable)
 	}
+	serve := unit(t, "systemd/lockscope-serve.service")
+	command = strings.Fields(serve["Service.ExecStart"][0])
+	parses(t, command[1:])
+	for _, variable := range variables(read(t, "systemd/lockscope.env")) {
+		knowsVariable(t, "serve", variable)
+	}
+	if command[0] != "/usr/local/bin/lockscope" || serve["Install.WantedBy"][0] != "multi-user.target" ||
+		serve["Service.StateDirectory"][0] == service["Service.StateDirectory"][0] {
+		t.Errorf("%v", serve)
+	}
 	timer := unit(t, "systemd/lockscope-scan.timer")
 	if timer["Timer.OnCalendar"] == nil || timer["Install.WantedBy"][0] != "timers.target" {
 		t.Errorf("%v", timer)
@@ -71,7 +81,7 @@ func verify(t *testing.T) {
 	}
 	dir := t.TempDir()
 	var paths []string
-	for _, name := range []string{"lockscope-scan.service", "lockscope-scan.timer"} {
+	for _, name := range []string{"lockscope-scan.service", "lockscope-scan.timer", "lockscope-serve.service"} {
 		path := filepath.Join(dir, name)
 		must(t, os.WriteFile(path, []byte(strings.ReplaceAll(read(t, "systemd/"+name), "/usr/local/bin/lockscope",
 			built)), 0o644))
@@ -79,7 +89,7 @@ func verify(t *testing.T) {
 	}
 	out, err := exec.Command(analyze, append([]string{"verify", "--man=no", "--recursive-errors=no"},
 		paths...)...).CombinedOutput()
-	if err != nil || strings.Contains(string(out), "lockscope-scan") {
+	if err != nil || strings.Contains(string(out), "lockscope-") {
 		t.Errorf("systemd-analyze verify: %v\n%s", err, out)
 	}
 }
