@@ -25,7 +25,7 @@ EACH = GOWORK= $(GO) list -m -f '{{.Dir}}' | xargs -P $(1) -I '{}' $(MAKE) -f '$
 
 # Without the race detector: what does one thing after another, or takes minutes to compile with it (the SDK of Grafana, SQLite,
 # client-go). And in make test what shows the library at work, in processes of its own, where its own tests look for races.
-WITHOUT_RACE := dashboards/gen examples/fencing examples/kubernetes lock/adapters/clientgolock \
+WITHOUT_RACE := .tools/dist dashboards/gen examples/fencing examples/kubernetes lock/adapters/clientgolock \
                 lock/adapters/clientgolock/internal/managertest
 RACE_AT_NIGHT := examples exporter/internal/page/browser $(RELEASE)
 RACE = $(if $(filter $(addprefix $(ROOT)/,$(WITHOUT_RACE) $(if $(NIGHT),,$(RACE_AT_NIGHT))),$(CURDIR)),,-race)
@@ -50,6 +50,11 @@ HAVE_CURL  = command -v curl >/dev/null
 HAVE_ETCD  = command -v "$${LOCKSCOPE_ETCD:-etcd}" >/dev/null
 HAVE_JAVA  = command -v java >/dev/null
 HAVE_ZK    = { [ -n "$${LOCKSCOPE_ZOOKEEPER_JARS:-}" ] || [ -e /usr/share/java/zookeeper.jar ]; }
+HAVE_DPKG  = command -v dpkg-deb >/dev/null
+HAVE_RPM   = command -v rpm >/dev/null && command -v cpio >/dev/null
+HAVE_UNITS = command -v systemd-analyze >/dev/null
+HAVE_MAN   = command -v man >/dev/null
+HAVE_SSH   = command -v ssh-keygen >/dev/null
 HAVE_CC    = echo '\#include <stdlib.h>' | $$($(GO) env CC) -E -x c - >/dev/null 2>&1
 
 .DEFAULT_GOAL := help
@@ -61,7 +66,7 @@ help: ## Show this list.
 # What takes long to compile or to run, and seldom finds what the rest does not: make proof runs it, every night and before a release.
 # The tests are of modules in RACE_AT_NIGHT, which make proof runs whole.
 PROVED          := dashboards/gen dashboards/proof examples/fencing examples/kubernetes lock/adapters/clientgolock \
-                   lock/adapters/clientgolock/internal/managertest lock/proof
+                   lock/adapters/clientgolock/internal/managertest lock/proof .tools/dist
 PROVED_PACKAGES := examples/compose
 PROVED_TESTS    := TestDemoEmbedded TestDemoOnOtherSystems TestDemoInterruptedOnOtherSystems TestUser
 MODULES          = GOWORK= $(GO) list -m -f '{{.Dir}}' | sed 's,^$(ROOT)/,,; s,^$(ROOT)$$,.,'
@@ -158,7 +163,7 @@ format:
 
 .PHONY: lint
 lint:
-	+@$(STRICT) $(call EACH,2) lint-module
+	+@$(STRICT) $(call EACH,2) lint-module; $(MAKE) -f '$(ROOT)/Makefile' -C .tools/dist lint-module
 	@# The simulations that are not built with the race detector are in one package.
 	$(PLAIN) $(GO) vet ./lock/locktest/simulation
 
@@ -177,6 +182,7 @@ tidy: ## Make go.mod and go.sum of each module say what it needs.
 	cd $(RELEASE) && GOWORK=off $(GO) run . -tidy
 	+@$(STRICT) $(call EACH,1) tidy-module
 	cd .tools && GOWORK=off $(GO) mod tidy
+	cd .tools/dist && GOWORK=off $(GO) mod tidy
 	GOWORK= $(GO) mod download # completes go.work.sum: who downloads finds the tree clean
 
 .PHONY: tidy-module
@@ -186,6 +192,11 @@ tidy-module: # The modules of a release require versions of each other that are 
 .PHONY: release-check
 release-check: ## Compare the exported API of every module with its last tag: a break needs a version and a changelog entry that allow it.
 	cd $(RELEASE) && GOWORK=off $(GO) run . -check
+
+VERSION ?= v0.0.0-$(shell git log -1 --format=%cd-%h --date=format:%Y%m%d%H%M%S --abbrev=12)
+.PHONY: dist
+dist: ## Build archives, packages and an image of VERSION into dist/, with SBOMs, SHA256SUMS and a signature; minutes.
+	cd .tools/dist && GOWORK=off $(PLAIN) $(GO) run . -version '$(VERSION)'
 
 .PHONY: bench
 bench: deps ## Run all benchmarks; lock/redlock/BENCHMARKS.md says how its table was made.
@@ -243,7 +254,7 @@ demo: ## See it work: five nodes, contention, faults, leaks, a live page.
 
 # policy-rc.d, where there is none yet, keeps the packages from starting servers of their own on their well-known ports.
 .PHONY: deps
-deps: ## Install what the tests run (redis-server, prometheus, alertmanager, chromium, postgresql, pgbouncer, mariadb, tmux, curl, etcd, zookeeper, a C compiler), as root with apt; else say what to install.
+deps: ## Install what the tests run (redis-server, prometheus, alertmanager, chromium, postgresql, pgbouncer, mariadb, tmux, curl, etcd, zookeeper, rpm, man, a C compiler), as root with apt; else say what to install.
 	@$(STRICT) want=(); \
 	$(HAVE_REDIS) || want+=(redis-server); \
 	$(HAVE_PROM) || want+=(prometheus); \
@@ -257,6 +268,11 @@ deps: ## Install what the tests run (redis-server, prometheus, alertmanager, chr
 	$(HAVE_ETCD) || want+=(etcd-server); \
 	$(HAVE_JAVA) || want+=(default-jre-headless); \
 	$(HAVE_ZK) || want+=(zookeeper); \
+	$(HAVE_DPKG) || want+=(dpkg); \
+	$(HAVE_RPM) || want+=(rpm cpio); \
+	$(HAVE_UNITS) || want+=(systemd); \
+	$(HAVE_MAN) || want+=(man-db); \
+	$(HAVE_SSH) || want+=(openssh-client); \
 	$(HAVE_CC) || want+=(gcc libc6-dev); \
 	if [ $${#want[@]} -eq 0 ]; then exit 0; fi; \
 	if [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then \
