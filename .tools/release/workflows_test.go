@@ -7,9 +7,11 @@ import (
 	"testing"
 )
 
-// TestWorkflows may read the repository and nothing else, take Go's version from go.mod, and run what anybody can run.
+// TestWorkflows may read the repository and nothing else, save that of a release. They take Go's version from go.mod,
+// and run what anybody can run.
 func TestWorkflows(t *testing.T) {
-	commands := map[string]string{"ci.yml": "bash .ci/run", "nightly.yml": "make proof"}
+	commands := map[string]string{"ci.yml": "bash .ci/run", "nightly.yml": "make proof",
+		"release.yml": "make release-check\n      - run: make dist VERSION=\"$GITHUB_REF_NAME\""}
 	files, err := filepath.Glob(filepath.Join(root, ".github", "workflows", "*"))
 	must(t, err)
 	if len(files) != len(commands) {
@@ -17,7 +19,12 @@ func TestWorkflows(t *testing.T) {
 	}
 	for name, command := range commands {
 		text := readText(t, ".github/workflows/"+name)
-		for _, line := range []string{"\npermissions:\n  contents: read\n", "go-version-file: go.mod\n",
+		permissions := "\npermissions:\n  contents: read\n"
+		if name == "release.yml" {
+			permissions = "\npermissions:\n  contents: write # the release and its files\n" +
+				"  packages: write # the container image\n"
+		}
+		for _, line := range []string{permissions, "go-version-file: go.mod\n",
 			"- run: " + command + "\n", "runs-on: ubuntu-latest\n"} {
 			if !strings.Contains(text, line) {
 				t.Errorf("%s has no %q", name, line)
