@@ -12,8 +12,8 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// check compares what every module exports with its last tag, and looks for versions that nobody can download. It prints
-// what changed, and returns everything that the version under way does not allow.
+// check compares the exported API of every module with its last tag, and looks for versions that nobody can download.
+// It prints what changed, and returns everything that the version under way does not allow.
 func check(all []*released, out io.Writer) (err error) {
 	root := all[0].root
 	first, err := firstEntry(root)
@@ -30,7 +30,8 @@ func check(all []*released, out io.Writer) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	fmt.Fprintf(out, "The first version in CHANGELOG.md is %s.\n", first.version)
-	c := &checking{all: all, first: first, published: published, dir: dir, trees: make(map[string][]*released), out: out}
+	c := &checking{all: all, first: first, published: published, dir: dir, out: out,
+		trees: make(map[string][]*released)}
 	if err := c.modules(); err != nil {
 		return err
 	}
@@ -155,7 +156,8 @@ func remedy(last string) string {
 // requirements looks at every go.mod for versions of this repository's modules that are neither tagged nor under way.
 func (c *checking) requirements() error {
 	root := c.all[0].root
-	listed, err := git(root, "", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", "go.mod", "**/go.mod")
+	listed, err := git(root, "", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--",
+		"go.mod", "**/go.mod")
 	if err != nil {
 		return err
 	}
@@ -195,8 +197,8 @@ func (c *checking) required(name string, file *modfile.File) {
 		case m == nil:
 			c.add("%s requires %s, which is not released: replace it by its folder", name, r.Mod)
 		case version != c.first.version && !c.published[m.tag(version)]:
-			c.add("%s requires %s, which is neither tagged nor the version under way, %s: run \"go run . -version %[3]s\"",
-				name, r.Mod, c.first.version)
+			c.add("%s requires %s, which is neither tagged nor the version under way, %s: "+
+				"run \"go run . -version %[3]s\"", name, r.Mod, c.first.version)
 		}
 	}
 }

@@ -35,15 +35,15 @@ func TestCheckCompatible(t *testing.T) {
 		"example.com/shop/pay: since v0.1.0, incompatible changes: 0, compatible: 0")
 }
 
-// TestCheckIncompatible: a break needs an entry in CHANGELOG.md for a version that may have it. Both modules are broken,
-// though only the first was changed.
+// TestCheckIncompatible: a break needs an entry in CHANGELOG.md for a version that may have it. Both modules are
+// broken, though only the first was changed.
 func TestCheckIncompatible(t *testing.T) {
 	s := newShop(t)
 	s.releases("v0.1.0")
 	s.replace("shop.go", "Open(name string)", "Open(name string, size int)")
 	s.commit("A size")
-	s.refused(checkIt, "example.com/shop breaks users of v0.1.0", "example.com/shop/pay breaks", "no entry after that version",
-		"next minor version")
+	s.refused(checkIt, "example.com/shop breaks users of v0.1.0", "example.com/shop/pay breaks",
+		"no entry after that version", "next minor version")
 	s.begins("0.1.1", "Open takes a size.")
 	s.refused(checkIt, "example.com/shop breaks users of v0.1.0, which v0.1.1 may not", "next minor version")
 	s.replace("CHANGELOG.md", "0.1.1", "0.2.0")
@@ -73,8 +73,10 @@ func TestBreaks(t *testing.T) {
 		last, next string
 		may        bool
 	}{
-		{"v0.1.0", "v0.1.1", false}, {"v0.1.0", "v0.2.0", true}, {"v0.9.0", "v0.10.0", true}, {"v0.2.0", "v0.1.9", false},
-		{"v0.9.0", "v1.0.0", true}, {"v1.0.0", "v1.1.0", false}, {"v1.9.9", "v2.0.0", true}, {"v1.0.0", "v0.9.0", false},
+		{"v0.1.0", "v0.1.1", false}, {"v0.1.0", "v0.2.0", true}, {"v0.9.0", "v0.10.0", true},
+		{"v0.2.0", "v0.1.9", false},
+		{"v0.9.0", "v1.0.0", true}, {"v1.0.0", "v1.1.0", false}, {"v1.9.9", "v2.0.0", true},
+		{"v1.0.0", "v0.9.0", false},
 	} {
 		if breaks(c.last, c.next) != c.may {
 			t.Errorf("from %s to %s: want %v", c.last, c.next, c.may)
@@ -86,7 +88,8 @@ func TestBreaks(t *testing.T) {
 func TestCheckUnpublished(t *testing.T) {
 	s := newShop(t)
 	s.replace("pay/go.mod", "shop v0.1.0", "shop v0.1.1")
-	s.refused(checkIt, "pay/go.mod requires example.com/shop@v0.1.1, which is neither tagged nor the version under way, v0.1.0")
+	s.refused(checkIt, "pay/go.mod requires example.com/shop@v0.1.1",
+		"which is neither tagged nor the version under way, v0.1.0")
 	s.replace("pay/go.mod", "shop v0.1.1", "shop v0.1.0")
 	mod := "module example.com/shop/tools\n\ngo 1.26.0\n\nrequire example.com/shop v0.7.0\n"
 	s.write(map[string]string{".tools/go.mod": mod})

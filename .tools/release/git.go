@@ -38,8 +38,8 @@ func tags(root string, args ...string) (map[string]bool, error) {
 	return listed, nil
 }
 
-// before lists the tags of earlier commits. That of HEAD itself is not among them, so that a check of a release that was
-// tagged a moment ago compares it with the one before.
+// before lists the tags of earlier commits. That of HEAD itself is not among them, so that a check of a release that
+// was tagged a moment ago compares it with the one before.
 func before(root string) (map[string]bool, error) {
 	if _, err := git(root, "", "rev-parse", "--verify", "--quiet", "HEAD"); err != nil {
 		return nil, fmt.Errorf("there is no commit to check: %w", err)

@@ -17,6 +17,7 @@ import (
 type user struct {
 	version string
 	env     []string
+	cache   string // of modules
 }
 
 // newUser shares the module cache of the user that runs the test, so that nothing is downloaded or compiled twice; the
@@ -31,6 +32,7 @@ func newUser(t *testing.T, all []*released) *user {
 	must(t, err)
 	cache, proxies, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
 	t.Cleanup(func() { forget(t, cache, all, u.version) })
+	u.cache = cache
 	u.env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=-modcacherw",
 		"GONOSUMDB=github.com/lockscope/*", "GOPROXY=file://"+proxy+","+proxies)
 	return u
@@ -61,6 +63,15 @@ func (u *user) run(t *testing.T, dir, program string, args ...string) string {
 	return string(out)
 }
 
+// platforms are those that users build for. A test runs what is built for its own.
+var platforms = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64", "windows/arm64"}
+
+// on is the user who builds for a platform.
+func (u *user) on(platform string) *user {
+	goos, arch, _ := strings.Cut(platform, "/")
+	return &user{u.version, append(slices.Clone(u.env), "GOOS="+goos, "GOARCH="+arch), u.cache}
+}
+
 // TestUser has one version for all that users do with it: each version is compiled by itself.
 func TestUser(t *testing.T) {
 	all := repository(t)
@@ -75,19 +86,29 @@ func TestUser(t *testing.T) {
 	}
 }
 
-// installs: the programs of a release are installed by their path and version, and the binary runs.
+// installs: the programs of a release are installed by their path and version, for each platform, and the binary runs.
 func (u *user) installs(t *testing.T) {
 	bin := t.TempDir()
-	u = &user{u.version, append(slices.Clone(u.env), "GOBIN="+bin)}
-	for _, program := range []string{"exporter/cmd/lockscope", "examples/demo"} {
-		u.run(t, bin, "go", "install", "github.com/lockscope/lockscope/"+program+"@"+u.version)
+	programs := []string{"exporter/cmd/lockscope", "examples/demo"}
+	for _, program := range programs {
+		path := "github.com/lockscope/lockscope/" + program + "@" + u.version
+		(&user{u.version, append(slices.Clone(u.env), "GOBIN="+bin), u.cache}).run(t, bin, "go", "install", path)
+		for _, platform := range platforms { // where GOBIN may not be set
+			cross := u.on(platform)
+			cross.env = append(cross.env, "GOBIN=", "GOPATH="+filepath.Join(bin, "go"), "GOMODCACHE="+u.cache)
+			cross.run(t, bin, "go", "install", "-trimpath", path)
+		}
+	}
+	if found, err := filepath.Glob(filepath.Join(bin, "go", "bin", "*_*", "*")); len(found) != len(programs)*
+		(len(platforms)-1) {
+		t.Errorf("%v, %v", found, err)
 	}
 	if out := u.run(t, bin, filepath.Join(bin, "lockscope"), "--version"); !strings.Contains(out, u.version) {
 		t.Errorf("the binary of %s says %s", u.version, out)
 	}
 }
 
-// requires: a program that needs one module of a release builds with what that module requires.
+// requires: a program that needs one module of a release builds with what that module requires, for each platform.
 func (u *user) requires(t *testing.T, m *released, imported []string) {
 	dir := t.TempDir()
 	var source strings.Builder
@@ -100,6 +121,9 @@ func (u *user) requires(t *testing.T, m *released, imported []string) {
 	u.run(t, dir, "go", "mod", "init", "example.com/shop")
 	u.run(t, dir, "go", "get", m.path+"@"+u.version)
 	u.run(t, dir, "go", "build", "-mod=mod", ".")
+	for _, platform := range platforms {
+		u.on(platform).run(t, dir, "go", "build", "-trimpath", ".")
+	}
 }
 
 // packagesOf lists what others can import of a module.

@@ -1,5 +1,5 @@
-// Command release prepares, checks and tags a release of the modules that release.work and adapters.work name. README.md
-// has the steps.
+// Command release prepares, checks and tags a release of the modules in release.work and adapters.work. README.md has
+// the steps.
 package main
 
 import (
@@ -49,7 +49,7 @@ func run(args []string, out io.Writer) error {
 	if err := setVersion(all, *version); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%d modules require %s of each other. Run the tests, put the date into CHANGELOG.md, commit, and run\n\n"+
-		"go run . -version %[2]s -tag\n", len(all), *version)
+	fmt.Fprintf(out, "%d modules require %s of each other. Run the tests, put the date into CHANGELOG.md, commit, "+
+		"and run\n\ngo run . -version %[2]s -tag\n", len(all), *version)
 	return nil
 }
