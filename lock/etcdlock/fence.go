@@ -73,7 +73,7 @@ func (f *fenceBase) read(resp *clientv3.GetResponse, at int64) (base, error) {
 	if len(resp.Kvs) > 0 {
 		kv := resp.Kvs[0]
 		value, err := strconv.ParseUint(string(kv.Value), 10, 64)
-		if err != nil || value+uint64(at) > maxFence {
+		if err != nil || value > maxFence || value+uint64(at) > maxFence {
 			return b, fmt.Errorf("%w: key %q has value %.40q: find out who set it", driver.ErrFenceCounter, f.key,
 				kv.Value)
 		}

@@ -40,8 +40,8 @@ func seqOf(name string) (int64, bool) {
 	if len(name) < seqDigits || !strings.Contains(name, "lock") {
 		return 0, false
 	}
-	seq, err := strconv.ParseInt(name[len(name)-seqDigits:], 10, 64)
-	return seq, err == nil
+	seq, err := strconv.ParseUint(name[len(name)-seqDigits:], 10, 63)
+	return int64(seq), err == nil
 }
 
 // isReader reports whether a place shares the lock with other readers.
