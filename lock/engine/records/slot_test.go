@@ -44,3 +44,20 @@ func TestSlotsOf(t *testing.T) {
 		}
 	}
 }
+
+func FuzzParseSlot(f *testing.F) {
+	f.Add("import#3", 5)
+	f.Add("import#*", 5)
+	f.Add("#1#099", -1)
+	f.Add("a#+1", 1)
+	f.Fuzz(func(t *testing.T, resource string, slots int) {
+		name, slot, ok := ParseSlot(resource)
+		if ok && (SlotName(name, slot) != resource || name == "" || slot < 0 || slot >= MaxSlots) {
+			t.Fatalf("ParseSlot(%q) = %q, %d", resource, name, slot)
+		}
+		all := SlotsOf(resource, Construct{lock.KindSemaphore, slots})
+		if len(all) > MaxSlots || len(all) != 0 && len(all) != slots {
+			t.Fatalf("SlotsOf(%q, %d) has %d slots", resource, slots, len(all))
+		}
+	})
+}

@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -63,6 +65,9 @@ func isFresh(identity string) bool {
 	return strings.HasPrefix(identity, newNonce) || strings.HasPrefix(identity, vouchNonce)
 }
 
+// longestMillis bounds a length to what a Duration can hold. The server may hold any number.
+const longestMillis = int64(math.MaxInt64 / time.Millisecond)
+
 // ParseMarker parses a marker. ok is false for "" and for values that are not markers.
 func ParseMarker(value string) (m Marker, ok bool) {
 	fields := strings.Split(value, "|")
@@ -88,7 +93,7 @@ func ParseMarker(value string) (m Marker, ok bool) {
 		}
 		numbers[i] = n
 	}
-	m.Identity, m.Length = fields[4], time.Duration(numbers[0])*time.Millisecond
+	m.Identity, m.Length = fields[4], time.Duration(min(numbers[0], longestMillis))*time.Millisecond
 	if numbers[1] > 0 {
 		m.Node, m.Caller = time.UnixMilli(numbers[1]), time.UnixMilli(numbers[2])
 	}
@@ -123,16 +128,18 @@ func NewFingerprint(names []string, maxTTL time.Duration) Fingerprint {
 	return Fingerprint(fmt.Sprintf("%d:%d:%s", len(sorted), ms, hex.EncodeToString(sum[:6])))
 }
 
-// String returns the number of nodes, the longest TTL and a hash of the names.
+// String returns the number of nodes, the longest TTL and a hash of the names. Anybody who can write to the server can
+// write a fingerprint, and people read it in a terminal: one of another form is quoted.
 func (f Fingerprint) String() string {
-	nodes, rest, _ := strings.Cut(string(f), ":")
-	text, hash, _ := strings.Cut(rest, ":")
-	ms, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || hash == "" {
+	m := fingerprintForm.FindStringSubmatch(string(f))
+	if m == nil {
 		return strconv.Quote(string(f))
 	}
-	return fmt.Sprintf("%s nodes, max TTL %v, names %s", nodes, time.Duration(ms)*time.Millisecond, hash)
+	ms, _ := strconv.ParseInt(m[2], 10, 64) // digits only, few of them
+	return fmt.Sprintf("%s nodes, max TTL %v, names %s", m[1], time.Duration(ms)*time.Millisecond, m[3])
 }
+
+var fingerprintForm = regexp.MustCompile(`^(\d{1,9}):(\d{1,12}):([0-9a-f]{1,64})$`)
 
 // ErrOtherConfiguration means that a node votes for another set of nodes, or another MaxTTL.
 var ErrOtherConfiguration = driver.NewError(driver.Misconfigured, "node votes for another configuration")

@@ -45,7 +45,10 @@ func TestParseAcquire(t *testing.T) {
 // FuzzReplies feeds the parsers with anything a server could send, as JSON whose whole numbers become the int64 of a
 // Redis reply.
 func FuzzReplies(f *testing.F) {
-	for _, s := range []string{`[1,42,1]`, `42`, `[5,"x"]`, `[0,"x",3]`, `[0,1500,"h|1|",7,2]`, `[2,-9,"",0,0]`, `[3]`,
+	for _, s := range []string{`[7,"ops@host|1763700000123|disk swap"]`, `[6,"5"]`,
+		`[5,"voting|1:60000:667bcfbb7f80|a|0"]`,
+		`[1,"",1500,"42","h|1|","0f"]`, `[2,"",9e18]`, `[3,"x",-1]`, `[0,""]`,
+		`[1,42,1]`, `42`, `[5,"x"]`, `[0,"x",3]`, `[0,1500,"h|1|",7,2]`, `[2,-9,"",0,0]`, `[3]`,
 		`[1,1500,"42","h|1|"]`, `[]`, `"OK"`, `1`, `-1`, `[1,[1]]`, `[0,9e18,"",1,1]`} {
 		f.Add(s)
 	}
@@ -64,7 +67,7 @@ func FuzzReplies(f *testing.F) {
 		if a, err := parseQuarantine(v); err == nil && (a.Left > 0) != (a.Code == guard.AnswerQuarantined) {
 			t.Fatalf("parseQuarantine(%v) = %+v", v, a)
 		}
-		if reply, err := parseExtend(v); err == nil && (reply < driver.ExtendGone || reply > driver.ExtendTaken) {
+		if reply, err := parseExtend(v); err == nil && (reply < driver.ExtendGone || reply > driver.ExtendNoSlot) {
 			t.Fatalf("parseExtend(%v) = %v", v, reply)
 		}
 		if r, err := parsePeek(v); err == nil && !r.Held && r != (driver.PeekReply{}) {
@@ -73,6 +76,16 @@ func FuzzReplies(f *testing.F) {
 		if code, err := parseCode(v, -1, 2); err == nil && (code < -1 || code > 2) {
 			t.Fatalf("parseCode(%v) = %d", v, code)
 		}
+		if r, err := parseRevoke(v); err == nil && (r.TTL < -time.Millisecond || r.Shared && !r.Held) {
+			t.Fatalf("parseRevoke(%v) = %+v", v, r)
+		}
+		if n, err := parseResize(v); err == nil && n < 0 {
+			t.Fatalf("parseResize(%v) = %v", v, n)
+		}
+		if n, err := otherSlots(v); n < 0 || err != nil && n != 0 {
+			t.Fatalf("otherSlots(%v) = %d, %v", v, n, err)
+		}
+		_ = revokedReply(v)
 	})
 }
 
