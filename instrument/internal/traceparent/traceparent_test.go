@@ -21,3 +21,15 @@ func TestTraceparent(t *testing.T) {
 		}
 	}
 }
+
+func FuzzParse(f *testing.F) {
+	f.Add("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
+	f.Add("ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-x")
+	f.Add("00-00000000000000000000000000000000-0000000000000000-00")
+	f.Fuzz(func(t *testing.T, s string) {
+		sc := Parse(s)
+		if sc.IsValid() && !Parse(Of(sc)).Equal(sc) {
+			t.Fatalf("%q is %v, read again %v", s, sc, Parse(Of(sc)))
+		}
+	})
+}
