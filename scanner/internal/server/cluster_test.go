@@ -55,3 +55,23 @@ func TestLongSetsAreCut(t *testing.T) {
 		t.Errorf("%s, want %s", s.String(), want)
 	}
 }
+
+func FuzzParseView(f *testing.F) {
+	f.Add("07c37df 127.0.0.1:30004@31004,host hmaster myself,master - 0 1426238317239 4 connected 0-5460 " +
+		"[93->-e7d1] [94-<-e7d1]\n" +
+		"67ed2db 127.0.0.1:30002@31002 master - 0 1426238316232 2 connected 5461-10922\n")
+	f.Add("a b myself c 0 0 0 x 9223372036854775807 -5 1-9223372036854775807\n")
+	f.Add("\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		v, err := parseView(text)
+		if err != nil && !errors.Is(err, driver.ErrBadReply) {
+			t.Fatalf("%q: %v", text, err)
+		}
+		own := v.Own.Without(v.Assigned)
+		if own.Len() != 0 {
+			t.Fatalf("%q: the node has %v, which nobody serves", text, &own)
+		}
+		moving := v.Moving()
+		_ = moving.String()
+	})
+}
