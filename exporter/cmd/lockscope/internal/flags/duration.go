@@ -34,12 +34,18 @@ func ParseDuration(text string) (time.Duration, error) {
 		}
 		d += time.Duration(n) * unit
 	}
+	if d < 0 { // more than 292 years
+		return 0, ErrBadDuration
+	}
 	if m[3] != "" || m[1]+m[2] == "" {
 		tail, err := time.ParseDuration(m[3])
 		if err != nil || tail < 0 {
 			return 0, ErrBadDuration
 		}
 		d += tail
+	}
+	if d < 0 {
+		return 0, ErrBadDuration
 	}
 	if negative {
 		d = -d

@@ -1,6 +1,7 @@
 package flags
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -18,7 +19,8 @@ func TestParseDuration(t *testing.T) {
 			t.Errorf("%s: %v, %v", text, got, err)
 		}
 	}
-	for _, text := range []string{"", "5", "d", "1d-5s", "1.5d", "1h1d", "--1d", "999999d", "s3cr3t"} {
+	for _, text := range []string{"", "5", "d", "1d-5s", "1.5d", "1h1d", "--1d", "999999d", "9999w99999d",
+		"15250w1d", "9999w290y", "9999w2562047h", "s3cr3t"} {
 		if got, err := ParseDuration(text); err != ErrBadDuration {
 			t.Errorf("%s: %v, %v", text, got, err)
 		}
@@ -39,4 +41,16 @@ func TestAllowDays(t *testing.T) {
 	if got, err := set.GetDuration("max-ttl"); err != nil || got != day {
 		t.Errorf("%v, %v", got, err)
 	}
+}
+
+func FuzzParseDuration(f *testing.F) {
+	f.Add("2w1d12h")
+	f.Add("-9999w99999d")
+	f.Add("-1w-1h")
+	f.Fuzz(func(t *testing.T, text string) {
+		d, err := ParseDuration(text)
+		if err != nil && d != 0 || err == nil && d < 0 != strings.HasPrefix(text, "-") && d != 0 {
+			t.Fatalf("ParseDuration(%q) = %v, %v", text, d, err)
+		}
+	})
 }
