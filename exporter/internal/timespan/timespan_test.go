@@ -57,3 +57,18 @@ func TestDaylightSaving(t *testing.T) {
 		t.Errorf("%v to %v, %v", s.From, s.To, err)
 	}
 }
+
+// FuzzParse: the query of the page and the flags of history.
+func FuzzParse(f *testing.F) {
+	f.Add("02:10", "02:30", int64(1795697208))
+	f.Add("-10m", "", int64(1795697208))
+	f.Add("2026-11-26T02:10:00+23:59", "0000-01-01T00:00:00Z", int64(0))
+	f.Add("-2540400h10m", "23:59:60", int64(-62135596800))
+	f.Fuzz(func(t *testing.T, from, to string, at int64) {
+		now := time.Unix(at, 0).UTC()
+		s, err := Parse(from, to, now)
+		if err == nil && (!s.To.After(s.From) || s.To.After(now) || s.To.Sub(s.From) > Longest) {
+			t.Fatalf("Parse(%q, %q, %v) = %v", from, to, now, s)
+		}
+	})
+}

@@ -1,0 +1,42 @@
+package config
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+// FuzzParse: whatever the text, the error is a list of problems without control characters.
+func FuzzParse(f *testing.F) {
+	text, err := os.ReadFile(example)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(text)
+	for _, s := range []string{
+		"# nothing", "a: &a [*a]", "<<: {interval: 1m}", "? [x]\n: y",
+		"groups: [{name: a, redis: [h:1]}]\nmax_ttl: 99999w99999d",
+		"interval: !!binary aGk=", "---\n---\n", "groups: !!set {a}", "\x1b[31m: 1",
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		file, err := parse("x.yaml", text)
+		if (file == nil) == (err == nil) {
+			t.Fatalf("%q: neither a file nor an error, or both: %v", text, err)
+		}
+		if err == nil {
+			return
+		}
+		if _, ok := errors.AsType[*Problems](err); !ok {
+			t.Fatalf("%q: %T", text, err)
+		}
+		for line := range strings.Lines(err.Error()) {
+			if strings.ContainsFunc(strings.TrimSuffix(line, "\n"), unicode.IsControl) {
+				t.Fatalf("%q: %q", text, line)
+			}
+		}
+	})
+}
