@@ -79,7 +79,8 @@ func newRedactor(u *url.URL, c *config) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// urlSecrets returns the parts of path and query that may be secrets.
+// urlSecrets returns the parts of path and query that may be secrets, as they are, as they are in the URL, and escaped
+// anew.
 func urlSecrets(u *url.URL) []string {
 	var found []string
 	add := func(s string) {
@@ -88,9 +89,13 @@ func urlSecrets(u *url.URL) []string {
 		}
 	}
 	if !strings.HasSuffix(u.Path, alertsPath) {
-		for part := range strings.SplitSeq(u.Path, "/") {
+		for part := range strings.SplitSeq(u.Path+"/"+u.EscapedPath(), "/") {
 			add(part)
 		}
+	}
+	for pair := range strings.SplitSeq(u.RawQuery, "&") {
+		_, value, _ := strings.Cut(pair, "=")
+		add(value)
 	}
 	for _, values := range u.Query() {
 		for _, v := range values {
