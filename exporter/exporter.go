@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/lockscope/lockscope/exporter/internal/asset"
 	"github.com/lockscope/lockscope/exporter/internal/page"
 	"github.com/lockscope/lockscope/exporter/internal/views"
 )
@@ -11,17 +12,22 @@ import (
 // Exporter serves what a process knows about its locks. Its zero value is not usable: see New. It is safe for
 // concurrent use.
 type Exporter struct {
-	mux   *http.ServeMux
-	page  *page.Handler // nil without WithState and WithScanner
-	views []views.View  // of the state, beside its page
-	fleet http.Handler  // nil without WithFleet
-	ready *readiness
+	mux    *http.ServeMux
+	routes []route       // all but the landing page
+	page   *page.Handler // nil without WithState and WithScanner
+	ready  *readiness
 
 	draining context.Context // ended by Drain
 	drain    context.CancelFunc
 }
 
 var _ http.Handler = (*Exporter)(nil)
+
+// route is an address and what answers there.
+type route struct {
+	pattern string
+	http.Handler
+}
 
 // New makes an Exporter. It returns ErrInvalidOption for an unusable value. It starts nothing.
 func New(opts ...Option) (*Exporter, error) {
@@ -34,31 +40,36 @@ func New(opts ...Option) (*Exporter, error) {
 		return nil, err
 	}
 	beside := views.Of(cfg.state)
-	e := &Exporter{fleet: newFleet(&cfg), mux: http.NewServeMux(), page: newPage(&cfg, beside), views: beside,
-		ready: newReadiness(&cfg)}
+	e := &Exporter{mux: http.NewServeMux(), page: newPage(&cfg, beside), ready: newReadiness(&cfg)}
 	e.draining, e.drain = context.WithCancel(context.Background())
 	e.ready.draining = e.draining.Done()
-	e.mux.Handle("/metrics", metrics)
-	e.mux.HandleFunc("/healthz", healthz)
-	e.mux.HandleFunc("/readyz", e.ready.readyz)
+	e.routes = []route{
+		{"/metrics", metrics}, {"/healthz", http.HandlerFunc(healthz)}, {"/readyz", http.HandlerFunc(e.ready.readyz)},
+	}
 	if e.page != nil {
-		e.mux.Handle("/"+locksPath, e.page)
-		e.mux.Handle("/"+locksPath+"/{$}", e.page)
+		e.routes = append(e.routes, route{"/" + locksPath, e.page}, route{"/" + locksPath + "/{$}", e.page})
 	}
-	for _, v := range e.views {
-		e.mux.Handle("/"+locksPath+"/"+v.Name, untilDrain(e.draining, v))
+	for _, v := range beside {
+		e.routes = append(e.routes, route{"/" + locksPath + "/" + v.Name, untilDrain(e.draining, v)})
 	}
-	if e.fleet != nil {
-		e.mux.Handle("/"+fleetPath, e.fleet)
+	if fleet := newFleet(&cfg); fleet != nil {
+		e.routes = append(e.routes, route{"/" + fleetPath, fleet})
 	}
-	e.mux.HandleFunc("/", landing(links(e.page != nil, e.fleet != nil))) // answers 404 to any other path
+	for _, r := range e.routes {
+		e.mux.Handle(r.pattern, r.Handler)
+	}
+	e.mux.HandleFunc("/", landing(links(e.page != nil, cfg.fleet != nil))) // answers 404 to any other path
 	return e, nil
 }
 
 // ServeHTTP answers GET and HEAD requests to /metrics, /healthz, /readyz, /debug/locks and what is below it, and the
-// landing page. If you have your own server, use WithOwnServer, and call Drain before your server's Shutdown. Package
-// server does both for you.
+// landing page. No request changes a lock or a server, and every answer forbids scripts, frames and referrers, but for
+// the pages' own scripts.
+//
+// If you have your own server, use WithOwnServer, and call Drain before your server's Shutdown. Package server does
+// both for you.
 func (e *Exporter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	asset.SecureData(w.Header()) // pages allow their own script instead
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
 		w.Header().Set("Connection", "close") // an unread body may follow
@@ -71,18 +82,8 @@ func (e *Exporter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // Mount adds /metrics, /healthz, /readyz, /debug/locks and what is below it to a mux, without the landing page. Like
 // http.ServeMux, it panics if the mux already has one of these paths. See WithOwnServer.
 func (e *Exporter) Mount(mux *http.ServeMux) {
-	for _, path := range []string{"/metrics", "/healthz", "/readyz"} {
-		mux.Handle(path, e)
-	}
-	if e.page != nil {
-		mux.Handle("/"+locksPath, e)
-		mux.Handle("/"+locksPath+"/{$}", e)
-	}
-	for _, v := range e.views {
-		mux.Handle("/"+locksPath+"/"+v.Name, e)
-	}
-	if e.fleet != nil {
-		mux.Handle("/"+fleetPath, e)
+	for _, r := range e.routes {
+		mux.Handle(r.pattern, e)
 	}
 }
 

@@ -40,14 +40,24 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
+// TestOnlyReads: no address takes anything, on the Exporter's own mux or on that of a program.
 func TestOnlyReads(t *testing.T) {
-	e := newExporter(t, exporter.WithState(state{}))
-	for _, path := range []string{"/", "/metrics", "/healthz", "/readyz", "/debug/locks", "/nothing"} {
-		for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete, "BREW"} {
-			w := httptest.NewRecorder()
-			e.ServeHTTP(w, httptest.NewRequest(method, path, strings.NewReader("body")))
-			if w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "GET, HEAD" {
-				t.Errorf("%s %s: %d, Allow %q", method, path, w.Code, w.Header().Get("Allow"))
+	e := everything(t)
+	mux := http.NewServeMux()
+	e.Mount(mux)
+	methods := []string{http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodConnect,
+		http.MethodOptions, http.MethodTrace, "BREW"}
+	for _, path := range e.Paths() {
+		for _, method := range methods {
+			for _, h := range []http.Handler{e, mux} {
+				if h == mux && (path == "/" || path == "/nothing") {
+					continue
+				}
+				w := httptest.NewRecorder()
+				h.ServeHTTP(w, httptest.NewRequest(method, path, strings.NewReader("body")))
+				if w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "GET, HEAD" {
+					t.Errorf("%s %s: %d, Allow %q", method, path, w.Code, w.Header().Get("Allow"))
+				}
 			}
 		}
 	}

@@ -6,10 +6,15 @@ import (
 	"html"
 	"net/http"
 	"strings"
+
+	"github.com/lockscope/lockscope/exporter/internal/asset"
 )
 
 //go:embed landing.html
 var landingHTML string
+
+//go:embed landing.css
+var landingCSS string
 
 // link is a line of the landing page.
 type link struct{ path, text, description string }
@@ -36,14 +41,13 @@ func landing(links []link) http.HandlerFunc {
 		fmt.Fprintf(&list, "<li><a href=\"%s\">%s</a>: %s</li>\n", l.path, l.text, l.description)
 	}
 	values := strings.NewReplacer("{{version}}", html.EscapeString(Version()), "{{links}}", list.String())
-	body := values.Replace(landingHTML)
+	body := asset.New(values.Replace(landingHTML), landingCSS)
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/" {
 			http.NotFound(w, r)
 			return
 		}
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		w.Header().Set("X-Content-Type-Options", "nosniff")
-		_, _ = w.Write([]byte(body)) // the client has gone: nobody to tell
+		body.Secure(w.Header())
+		body.Serve(w, r)
 	}
 }

@@ -1,0 +1,12 @@
+package exporter
+
+import "strings"
+
+// Paths returns an address for each route, and those of the landing page.
+func (e *Exporter) Paths() []string {
+	all := []string{"/", "/nothing"}
+	for _, r := range e.routes {
+		all = append(all, strings.TrimSuffix(r.pattern, "{$}"))
+	}
+	return all
+}
