@@ -208,7 +208,7 @@ func TestBadWebConfig(t *testing.T) {
 
 func TestTLSAndBasicAuth(t *testing.T) {
 	config := file(t, "web.yml", "tls_server_config:\n  cert_file: "+file(t, "cert.pem", certificate(t).cert)+
-		"\n  key_file: "+file(t, "key.pem", certificate(t).key)+"\nbasic_auth_users:\n  anna: "+hashOf(t, "opensesame")+
+		"\n  key_file: "+file(t, "key.pem", certificate(t).key)+"\nbasic_auth_users:\n  anna: "+hashOfOpensesame+
 		"\n")
 	r := serve(t, server.Web{Addresses: []string{"127.0.0.1:0", "127.0.0.1:0"}, ConfigFile: config},
 		newExporter(t, exporter.WithState(state{})))

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/crypto/bcrypt"
+	"github.com/lockscope/lockscope/exporter/server"
 )
 
 type keyPair struct {
@@ -56,9 +56,14 @@ var makeCertificate = sync.OnceValues(func() (*keyPair, error) {
 	return pair, nil
 })
 
-func hashOf(t *testing.T, password string) string {
-	t.Helper()
-	hash, err := bcrypt.GenerateFromPassword([]byte(password), bcrypt.MinCost)
+// hashOfOpensesame is bcrypt's, at its least cost.
+const hashOfOpensesame = "$2a$04$bOu6.Lrlj0F/mQuBKJlXneoCZcaiuEEiD.jf1RZimSfZAwiKxsFoy"
+
+// TestDefaultIsLoopback: without a password, others see the pages only if somebody says so.
+func TestDefaultIsLoopback(t *testing.T) {
+	host, _, err := net.SplitHostPort(server.DefaultAddress)
 	must(t, err)
-	return string(hash)
+	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
+		t.Errorf("the default address is %s", server.DefaultAddress)
+	}
 }
