@@ -27,7 +27,7 @@ EACH = GOWORK= $(GO) list -m -f '{{.Dir}}' | xargs -P $(1) -I '{}' $(MAKE) -f '$
 # client-go). And in make test what shows the library at work, in processes of its own, where its own tests look for races.
 WITHOUT_RACE := .tools/dist dashboards/gen examples/fencing examples/kubernetes lock/adapters/clientgolock \
                 lock/adapters/clientgolock/internal/managertest
-RACE_AT_NIGHT := examples exporter/internal/page/browser $(RELEASE)
+RACE_AT_NIGHT := examples exporter/internal/page/browser $(RELEASE) .tools/audit
 RACE = $(if $(filter $(addprefix $(ROOT)/,$(WITHOUT_RACE) $(if $(NIGHT),,$(RACE_AT_NIGHT))),$(CURDIR)),,-race)
 
 # What is compiled without the race detector is compiled as the images have it, and so once.
@@ -68,7 +68,7 @@ help: ## Show this list.
 PROVED          := dashboards/gen dashboards/proof examples/fencing examples/kubernetes lock/adapters/clientgolock \
                    lock/adapters/clientgolock/internal/managertest lock/proof .tools/dist
 PROVED_PACKAGES := examples/compose
-PROVED_TESTS    := TestDemoEmbedded TestDemoOnOtherSystems TestDemoInterruptedOnOtherSystems TestUser
+PROVED_TESTS    := TestLicences TestDemoEmbedded TestDemoOnOtherSystems TestDemoInterruptedOnOtherSystems TestUser
 MODULES          = GOWORK= $(GO) list -m -f '{{.Dir}}' | sed 's,^$(ROOT)/,,; s,^$(ROOT)$$,.,'
 
 empty :=
@@ -197,6 +197,15 @@ VERSION ?= v0.0.0-$(shell git log -1 --format=%cd-%h --date=format:%Y%m%d%H%M%S 
 .PHONY: dist
 dist: ## Build archives, packages and an image of VERSION into dist/, with SBOMs, SHA256SUMS and a signature; minutes.
 	cd .tools/dist && GOWORK=off $(PLAIN) $(GO) run . -version '$(VERSION)'
+
+# Where https://vuln.go.dev cannot be reached, the Go module proxy has a database of a date that is printed.
+.PHONY: vuln
+vuln: ## Look for known vulnerabilities in what each released module requires (govulncheck); DB=stored without the live database.
+	cd .tools/audit && GOWORK=off $(GO) run . vuln $(if $(filter stored,$(DB)),-stored)
+
+.PHONY: licences
+licences: ## Write .github/LICENCES.md anew; make proof compares it.
+	cd .tools/audit && GOWORK=off $(GO) run . licences
 
 .PHONY: bench
 bench: deps ## Run all benchmarks; lock/redlock/BENCHMARKS.md says how its table was made.
