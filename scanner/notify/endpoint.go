@@ -94,8 +94,10 @@ func urlSecrets(u *url.URL) []string {
 		}
 	}
 	for pair := range strings.SplitSeq(u.RawQuery, "&") {
-		_, value, _ := strings.Cut(pair, "=")
-		add(value)
+		if _, value, named := strings.Cut(pair, "="); named {
+			pair = value
+		}
+		add(pair)
 	}
 	for _, values := range u.Query() {
 		for _, v := range values {
