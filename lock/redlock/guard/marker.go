@@ -75,8 +75,8 @@ func ParseMarker(value string) (m Marker, ok bool) {
 		return Marker{}, false
 	}
 	m = Marker{State: State(fields[0]), Fingerprint: Fingerprint(fields[1]), RunID: fields[2], DB: fields[3]}
-	if m.State == Voting {
-		return m, len(fields) == 4
+	if m.State == Voting && len(fields) == 4 {
+		return m, true
 	}
 	switch {
 	case m.State == Quarantined && len(fields) == 8:
