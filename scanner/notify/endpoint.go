@@ -66,6 +66,8 @@ func newRedactor(u *url.URL, c *config) *strings.Replacer {
 	}
 	if password, ok := u.User.Password(); ok {
 		secrets = append(secrets, password, url.QueryEscape(password), basicAuth(u.User.Username(), password))
+	} else if token := u.User.Username(); token != "" { // without a password, the name is the secret
+		secrets = append(secrets, token, url.QueryEscape(token), basicAuth(token, ""))
 	}
 	secrets = append(secrets, urlSecrets(u)...)
 	// The longest first, so that no part of a secret is replaced and the rest shown.
