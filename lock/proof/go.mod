@@ -7,6 +7,7 @@ require (
 	github.com/bsm/redislock v0.10.0
 	github.com/go-redsync/redsync/v4 v4.18.0
 	github.com/lockscope/lockscope v0.1.0
+	github.com/lockscope/lockscope/exporter v0.1.0
 	github.com/prometheus/client_golang v1.25.0
 	github.com/prometheus/client_model v0.6.3
 	github.com/redis/go-redis/v9 v9.22.0
@@ -21,6 +22,7 @@ require (
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/go-logr/logr v1.4.4 // indirect
 	github.com/go-logr/stdr v1.2.2 // indirect
+	github.com/google/pprof v0.0.0-20261105003125-4bf881d7fb0b // indirect
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
 	github.com/prometheus/common v0.72.0 // indirect
 	github.com/prometheus/procfs v0.22.0 // indirect
@@ -35,4 +37,12 @@ require (
 
 // Nobody installs this module: what it judges is the checkout around it, whichever commit that is.
 
-replace github.com/lockscope/lockscope => ../..
+replace (
+	github.com/lockscope/lockscope => ../..
+	github.com/lockscope/lockscope/dashboards => ../../dashboards
+	github.com/lockscope/lockscope/exporter => ../../exporter
+	github.com/lockscope/lockscope/lock/etcdlock => ../etcdlock
+	github.com/lockscope/lockscope/lock/pglock => ../pglock
+	github.com/lockscope/lockscope/lock/redsynclock => ../redsynclock
+	github.com/lockscope/lockscope/lock/zklock => ../zklock
+)

@@ -35,6 +35,8 @@ type campaign struct {
 	took     time.Duration         // until all locks were gone, after everything was mended
 	rejected int                   // accesses to the ledger
 	verdict  judge.Verdict
+	soak     *soak        // nil unless the campaign is one
+	soaked   *report.Soak // what it saw
 }
 
 // conduct runs a campaign and judges it. It fails only where no verdict is possible. If ctx
@@ -66,9 +68,27 @@ func conduct(ctx context.Context, o options) (c *campaign, err error) {
 			return nil, err
 		}
 	}
+	tempo := nemesis.Storm
+	if o.isSoak() {
+		tempo = nemesis.Every(soakFaults)
+		if c.soak, err = startSoak(ctx, c); err != nil {
+			return nil, err
+		}
+		defer func() {
+			if err != nil {
+				err = errors.Join(err, c.soak.viewers.Close())
+			}
+		}()
+	}
 	c.nemesis = nemesis.New(c.site, filepath.Join(o.dir, "disks"))
-	c.plan = nemesis.NewPlan(o.seed, size, o.length)
+	c.plan = nemesis.NewPlan(o.seed, size, o.length, tempo)
 	c.suffer(ctx)
+	var grown []judge.Anomaly
+	if c.soak != nil {
+		if c.soaked, grown, err = c.soak.end(); err != nil {
+			return nil, err
+		}
+	}
 	if err := c.end(context.WithoutCancel(ctx)); err != nil {
 		return nil, err
 	}
@@ -77,12 +97,14 @@ func conduct(ctx context.Context, o options) (c *campaign, err error) {
 	}
 	fmt.Fprintf(o.progress, "judging %d histories\n", len(c.evidence.Workers))
 	c.verdict = judge.Judge(&c.evidence)
+	c.verdict.Anomalies = append(c.verdict.Anomalies, grown...)
 	return c, nil
 }
 
 func (c *campaign) orders(ledger string) site.Orders {
 	o := site.Orders{
-		Dir: c.dir, Ledger: ledger, Callers: c.callers, Builders: c.builders, MaxTTL: maxTTL, Pace: pace, Seed: c.seed,
+		Dir: c.dir, Ledger: ledger, Callers: c.callers, Builders: c.builders, MaxTTL: maxTTL, Pace: c.pace, Seed: c.seed,
+		Soak: c.isSoak(), Leak: c.leak,
 	}
 	for i := range resources {
 		o.Resources = append(o.Resources, fmt.Sprintf("job.%c%c", 'a'+i/26, 'a'+i%26))
@@ -103,6 +125,13 @@ func (c *campaign) suffer(ctx context.Context) {
 		defer close(done)
 		c.nemesis.Run(over, c.plan)
 	}()
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		if c.soak != nil {
+			c.soak.watch(over)
+		}
+	}()
 	tick := time.NewTicker(progressEvery)
 	defer tick.Stop()
 	for ended := over.Done(); ended != nil; {
@@ -116,6 +145,7 @@ func (c *campaign) suffer(ctx context.Context) {
 		}
 	}
 	<-done
+	<-watched
 	c.length = time.Since(c.began)
 }
 
@@ -182,7 +212,7 @@ func (c *campaign) publish(w io.Writer) error {
 		Seed: c.seed, Length: c.length, Began: c.began, Redis: c.redis, Clients: c.clients, Callers: c.callers,
 		Nodes:     nodes,
 		Resources: resources, MaxTTL: maxTTL, Evidence: &c.evidence, Verdict: c.verdict, Faults: c.nemesis.Done(),
-		Planned: len(c.plan), Rejected: c.rejected, LocksGone: c.took,
+		Planned: len(c.plan), Rejected: c.rejected, LocksGone: c.took, Soak: c.soaked,
 	})
 	errs := []error{os.WriteFile(filepath.Join(c.dir, "report.md"), []byte(text), 0o644)}
 	if !c.verdict.Register.Ok() {

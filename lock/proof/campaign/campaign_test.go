@@ -16,7 +16,7 @@ import (
 
 // small is a campaign that is over soon, with fewer clients for a machine that has other things to do.
 func small(t *testing.T, length time.Duration) options {
-	return options{length: length, seed: 1, dir: t.TempDir(), clients: 3, callers: 6, builders: 8, progress: t.Output()}
+	return options{length: length, seed: 1, dir: t.TempDir(), clients: 3, callers: 6, builders: 8, pace: 80 * time.Millisecond, progress: t.Output()}
 }
 
 // TestCampaign is a short one, from the first server to the report.

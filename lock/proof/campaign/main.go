@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -84,17 +85,21 @@ type options struct {
 	callers int // of each client
 
 	builders int // callers of each client that use what is built on locks
+	pace     time.Duration
 
-	forgers  int // clients that take no locks, for a campaign that must find violations
-	progress io.Writer
+	lockscope string      // the binary whose views are open; "" for a campaign that is no soak
+	leak      worker.Leak // planted into the first client
+	forgers   int         // clients that take no locks, for a campaign that must find violations
+	progress  io.Writer
 }
 
 const (
 	nodes     = 5
 	resources = 48
 	maxTTL    = 3 * time.Second
-	pace      = 80 * time.Millisecond
 )
+
+func (o options) isSoak() bool { return o.lockscope != "" }
 
 func parse(args []string, stdout io.Writer) (options, error) {
 	var o options
@@ -111,6 +116,12 @@ func parse(args []string, stdout io.Writer) (options, error) {
 	flags.IntVar(&o.callers, "callers", 12, "how many callers each of them has")
 	flags.IntVar(&o.builders, "builders", len(history.Constructs),
 		"how many callers use elections, semaphores, sets and read/write locks in each of them")
+	flags.DurationVar(&o.pace, "pace", 80*time.Millisecond, "what a caller pauses between two locks, on average")
+	flags.StringVar(&o.lockscope, "soak", "",
+		"soak: a fault every 30s, all views open with this `binary` of lockscope, and memory, goroutines, connections "+
+			"and file descriptors of each process watched")
+	flags.StringVar((*string)(&o.leak), "leak", "",
+		"plant a leak into the first client, which a soak must find: goroutine, connection, memory or descriptor")
 	err := flags.Parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
@@ -126,6 +137,17 @@ func parse(args []string, stdout io.Writer) (options, error) {
 		return o, errors.New("-for must be at least 5s")
 	case o.clients < 1 || o.callers < 1 || o.builders < 0:
 		return o, errors.New("-clients and -callers must be above zero, and -builders not below")
+	case o.pace <= 0:
+		return o, errors.New("-pace must be above zero")
+	case o.leak != "" && !slices.Contains(worker.Leaks, o.leak):
+		return o, fmt.Errorf("-leak %s: want one of %v", o.leak, worker.Leaks)
+	case o.leak != "" && !o.isSoak():
+		return o, errors.New("-leak needs -soak: nothing else looks for it")
+	}
+	if o.isSoak() {
+		if o.lockscope, err = filepath.Abs(o.lockscope); err != nil {
+			return o, err
+		}
 	}
 	if o.dir == "" {
 		o.dir, err = os.MkdirTemp("", "campaign-")

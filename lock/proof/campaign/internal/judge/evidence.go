@@ -63,6 +63,8 @@ const (
 	ReadWrite = "readers and writers"
 	Telemetry = "telemetry"
 	Leaks     = "leaks"
+	Flatness  = "flatness" // of a soak
+	Views     = "views"    // of a soak
 )
 
 // Verdict is what the judges found.

@@ -31,8 +31,6 @@ type Link struct{ Client, Node int }
 const (
 	// firstFault leaves the clients time to connect.
 	firstFault = 1500 * time.Millisecond
-	// A fault begins at least so often, and on average after the mean.
-	longestGap, meanGap = 3 * time.Second, 1200 * time.Millisecond
 	// silence is for how long a node that may have forgotten does not vote, and then some.
 	silence = 17 * time.Second
 	// changeTime is what a change of the members takes, with all that follows.
@@ -41,11 +39,25 @@ const (
 	calm = 1500 * time.Millisecond
 )
 
+// Tempo says how often a fault begins.
+type Tempo struct {
+	Mean, Longest time.Duration // of the time between the beginnings of two
+	// SameMembers leaves the members as they are: a change of them replaces all client processes.
+	SameMembers bool
+}
+
+// Storm is the tempo of a campaign: several faults at a time.
+var Storm = Tempo{Mean: 1200 * time.Millisecond, Longest: 3 * time.Second}
+
+// Every is the tempo of a soak.
+func Every(d time.Duration) Tempo { return Tempo{Mean: d, Longest: 5 * d / 2, SameMembers: true} }
+
 // planner keeps faults apart that would undo one another, or exceed the promise.
 type planner struct {
 	rand   *rand.Rand
 	size   site.Size
 	length time.Duration
+	tempo  Tempo
 	now    time.Duration
 	faults []Fault
 
@@ -59,14 +71,17 @@ type planner struct {
 	changing time.Duration   // until when such a change goes on
 }
 
-// NewPlan is what will be done to a site in so much time. The same seed, size and time
+// NewPlan is what will be done to a site in so much time. The same seed, size, time and tempo
 // make the same plan.
-func NewPlan(seed uint64, size site.Size, length time.Duration) []Fault {
+func NewPlan(seed uint64, size site.Size, length time.Duration, tempo Tempo) []Fault {
 	p := &planner{
-		rand: rand.New(rand.NewPCG(seed, 0)), size: size, length: length, members: size.Members,
+		rand: rand.New(rand.NewPCG(seed, 0)), size: size, length: length, tempo: tempo, members: size.Members,
 		links: make(map[Link]time.Duration), nodes: make([]time.Duration, size.Nodes),
 		clients: make([]time.Duration, size.Clients),
-		silent:  make([]time.Duration, size.Nodes), changes: memberChanges(length),
+		silent:  make([]time.Duration, size.Nodes),
+	}
+	if !tempo.SameMembers {
+		p.changes = memberChanges(length)
 	}
 	for p.now = firstFault; p.now < length-calm; p.now += p.gap() {
 		if len(p.changes) > 0 && p.now >= p.changes[0] {
@@ -92,7 +107,7 @@ func memberChanges(length time.Duration) []time.Duration {
 }
 
 func (p *planner) gap() time.Duration {
-	return min(time.Duration(p.rand.ExpFloat64()*float64(meanGap))+50*time.Millisecond, longestGap)
+	return min(time.Duration(p.rand.ExpFloat64()*float64(p.tempo.Mean))+50*time.Millisecond, p.tempo.Longest)
 }
 
 // draw plans a fault of some kind. Where what it needs is taken, another is drawn.

@@ -14,11 +14,11 @@ import (
 var size = site.Size{Nodes: 5, Clients: 5, Members: 5}
 
 func TestSameSeedSamePlan(t *testing.T) {
-	a, b := NewPlan(7, size, 10*time.Minute), NewPlan(7, size, 10*time.Minute)
+	a, b := NewPlan(7, size, 10*time.Minute, Storm), NewPlan(7, size, 10*time.Minute, Storm)
 	if !reflect.DeepEqual(a, b) {
 		t.Error("one seed makes two plans")
 	}
-	if reflect.DeepEqual(a, NewPlan(8, size, 10*time.Minute)) {
+	if reflect.DeepEqual(a, NewPlan(8, size, 10*time.Minute, Storm)) {
 		t.Error("two seeds make one plan")
 	}
 }
@@ -26,7 +26,7 @@ func TestSameSeedSamePlan(t *testing.T) {
 // TestPlanOfHalfAnHour has everything, often enough, and nothing that is not over in time.
 func TestPlanOfHalfAnHour(t *testing.T) {
 	const length = 30 * time.Minute
-	plan := NewPlan(1, size, length)
+	plan := NewPlan(1, size, length, Storm)
 	count := make(map[Kind]int)
 	for i, f := range plan {
 		count[f.Kind]++
@@ -50,12 +50,25 @@ func TestPlanOfHalfAnHour(t *testing.T) {
 	}
 }
 
+// TestPlanOfASoak has a fault every half a minute or so, and leaves the members alone.
+func TestPlanOfASoak(t *testing.T) {
+	plan := NewPlan(1, site.Size{Nodes: 5, Clients: 200, Members: 5}, time.Hour, Every(30*time.Second))
+	if n := len(plan); n < 90 || n > 180 {
+		t.Errorf("%d faults in an hour", n)
+	}
+	for _, f := range plan {
+		if f.Kind == Members {
+			t.Errorf("members change at %v", f.At)
+		}
+	}
+}
+
 // TestPlanStaysWithinThePromise looks at every rule of README.md that the plan itself has to keep.
 func TestPlanStaysWithinThePromise(t *testing.T) {
 	for seed := range uint64(50) {
 		members, changeEnds := size.Members, time.Duration(0)
 		busy := make(map[int]time.Duration)
-		for _, f := range NewPlan(seed, size, 15*time.Minute) {
+		for _, f := range NewPlan(seed, size, 15*time.Minute, Storm) {
 			aboutNode := !slices.Contains([]Kind{Members, ClientStopped, ClientKilled, ClientStarved, ClockRate},
 				f.Kind) && len(f.Links) == 0
 			switch {

@@ -36,6 +36,7 @@ type Campaign struct {
 	Planned   int
 	Rejected  int           // accesses to the ledger with an old fence
 	LocksGone time.Duration // after the workers had ended
+	Soak      *Soak         // nil unless it was one
 }
 
 // whenLayout is how a report says when its campaign began.
@@ -50,6 +51,7 @@ func Text(c Campaign) string {
 	c.circumstances(&b)
 	r.work(&b)
 	r.faults(&b)
+	c.Soak.write(&b)
 	r.findings(&b)
 	return b.String()
 }
@@ -90,7 +92,11 @@ func (c Campaign) circumstances(b *strings.Builder) {
 	row("clients",
 		"%d processes at a time, %d in all, %d callers each, on %d resources; a proxy on every way to a node",
 		c.Clients, len(c.Evidence.Workers), c.Callers, c.Resources)
-	row("again", "`make prove FOR=%v SEED=%d`: the same plan of faults; what runs beside it is not of the seed",
+	target := "prove"
+	if c.Soak != nil {
+		target = "soak"
+	}
+	row("again", "`make %s FOR=%v SEED=%d`: the same plan of faults; what runs beside it is not of the seed", target,
 		c.Length.Round(time.Second), c.Seed)
 	fmt.Fprintln(b)
 }

@@ -238,6 +238,11 @@ func (r *reading) findings(b *strings.Builder) {
 		thousands(claims(history.WriteLock)), thousands(claims(history.ReadLock)))
 	row(judge.Losses, "%s losses: told when validity ended, or when the process ran again", thousands(len(r.losses())))
 	row(judge.Telemetry, "metrics and logs of %d processes with their histories, to the call", len(r.Evidence.Workers))
+	if r.Soak != nil {
+		row(judge.Flatness, "%d trends of %s samples: the last third of each process with its second",
+			len(r.Soak.Judged.Trends), thousands(len(r.Soak.Samples)))
+		row(judge.Views, "the scanner, top, and the streams of pages: they went on, and showed something")
+	}
 	row(judge.Leaks, "locks on the nodes, gone %v after the last process had ended; goroutines",
 		r.LocksGone.Round(100*time.Millisecond))
 	fmt.Fprintln(b)

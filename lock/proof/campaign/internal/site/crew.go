@@ -25,6 +25,9 @@ type Orders struct {
 	MaxTTL    time.Duration
 	Pace      time.Duration
 	Seed      uint64
+
+	Soak bool        // workers serve views, look at themselves less often, and share out what callers do
+	Leak worker.Leak // of the first client
 }
 
 // Worker is one client process that was started.
@@ -36,6 +39,7 @@ type Worker struct {
 	To      int64 // when it was gone; 0 while it runs
 	Killed  bool  // before it could say how it ended
 	Failed  string
+	Address string // of its views; "" without any
 
 	process *process.Process
 }
@@ -74,7 +78,13 @@ func (c *Crew) start(client int, forge bool) error {
 		Name: fmt.Sprintf("w%d.%03d", client+1, number), Dir: c.orders.Dir, Ledger: c.orders.Ledger,
 		Resources: c.orders.Resources,
 		NodeNames: c.site.names(w.Members), Callers: c.orders.Callers, Builders: c.orders.Builders, MaxTTL: c.orders.MaxTTL, Pace: c.orders.Pace,
-		Seed: c.orders.Seed<<16 + uint64(number), Forge: forge,
+		Seed: c.orders.Seed<<16 + uint64(number), Forge: forge, Views: c.orders.Soak, Quiet: c.orders.Soak,
+	}
+	if c.orders.Soak {
+		w.Turn = client * max(c.orders.Callers, c.orders.Builders)
+	}
+	if client == 0 {
+		w.Leak = c.orders.Leak
 	}
 	for _, link := range c.site.Links[client][:w.Members] {
 		w.Nodes = append(w.Nodes, link.Addr())
@@ -90,9 +100,33 @@ func (c *Crew) start(client int, forge bool) error {
 	c.mu.Lock()
 	c.all, c.current[client] = append(c.all, w), w
 	c.mu.Unlock()
-	_, err = w.process.Await(context.Background(), regexp.MustCompile(worker.Ready))
-	return err
+	said, err := w.process.Await(context.Background(), ready)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	w.Address = said[1]
+	return nil
 }
+
+var ready = regexp.MustCompile(worker.Ready + ` ?(\S*)\n`)
+
+// Running are the clients' processes of now. PID and Address are of those that serve views already.
+func (c *Crew) Running() []*Worker {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var all []*Worker
+	for _, w := range c.current {
+		if w != nil && (w.Address != "" || !c.orders.Soak) {
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+// PID is that of the process.
+func (w *Worker) PID() int { return w.process.PID() }
 
 // Current is the client's process, or nil.
 func (c *Crew) Current(client int) *Worker {

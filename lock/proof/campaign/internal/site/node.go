@@ -59,6 +59,11 @@ func (n *Node) Do(ctx context.Context, args ...any) error {
 	return nil
 }
 
+// Info is what the node says of itself.
+func (n *Node) Info(ctx context.Context, section string) (string, error) {
+	return n.admin.Info(ctx, section).Result()
+}
+
 // HasOwnMarker reports that what the node carries as proof that it remembers is its own,
 // and no copy of another's.
 func (n *Node) HasOwnMarker(ctx context.Context) (bool, error) {

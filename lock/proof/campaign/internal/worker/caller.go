@@ -55,7 +55,7 @@ type caller struct {
 }
 
 func newCaller(w *worker, i int) *caller {
-	return &caller{worker: w, rand: rand.New(rand.NewPCG(w.cfg.Seed, uint64(i))), crowd: i%3 == 2}
+	return &caller{worker: w, rand: rand.New(rand.NewPCG(w.cfg.Seed, uint64(i))), crowd: (w.cfg.Turn+i)%3 == 2}
 }
 
 func (c *caller) loop() {

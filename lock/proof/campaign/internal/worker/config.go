@@ -30,6 +30,15 @@ type Config struct {
 	MaxTTL    time.Duration
 	Pace      time.Duration // what a caller pauses between two locks, on average
 	Seed      uint64
+	// Turn is the number of the first caller and the first builder. It decides what they do, where a process has too
+	// few of them for everything.
+	Turn int
+	// Views makes the worker serve /metrics and its live page, as a service does.
+	Views bool
+	// Quiet makes the worker look at itself less often: every fifth tick, and every tenth second.
+	Quiet bool
+	// Leak plants a leak, for a soak that must find it.
+	Leak Leak
 
 	// Forge makes it take no locks at all: it claims leases with the fence that the ledger
 	// has seen last. A campaign with such a worker must find violations.

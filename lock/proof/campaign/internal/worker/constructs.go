@@ -77,7 +77,7 @@ func (w *worker) useConstructs() error {
 			c := &caller{worker: w, rand: rand.New(rand.NewPCG(w.cfg.Seed, uint64(1000+i)))}
 			b := builder{c, pool, table, next}
 			for b.pause(b.upTo(2 * w.cfg.Pace)) {
-				b.use(history.Constructs[i%len(history.Constructs)])
+				b.use(history.Constructs[(w.cfg.Turn+i)%len(history.Constructs)])
 			}
 		}()
 	}

@@ -35,9 +35,9 @@ func newMetricsWriter(path string, registry *prometheus.Registry) (*metricsWrite
 	return &metricsWriter{registry, file}, err
 }
 
-// everySecond is for a worker that is killed before it can say how it ended.
-func (m *metricsWriter) everySecond(over <-chan struct{}) {
-	tick := time.NewTicker(time.Second)
+// again dumps at intervals, for a worker that is killed before it can say how it ended.
+func (m *metricsWriter) again(every time.Duration, over <-chan struct{}) {
+	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
 		select {
@@ -57,6 +57,9 @@ func (m *metricsWriter) dump(last bool) error {
 	}
 	d.To = history.Now()
 	for _, f := range families {
+		if !strings.HasPrefix(f.GetName(), metricPrefix) {
+			continue
+		}
 		for _, one := range f.Metric {
 			// Every series of a resource exists from its first Acquire on: most are zero.
 			if v := valueOf(one); v != 0 {

@@ -42,6 +42,7 @@ type worker struct {
 	events  *history.Writer
 	ledger  *ledger.Client
 	locker  lock.Locker
+	views   *views // nil unless the worker serves any
 	metrics *metricsWriter
 	stop    <-chan struct{} // closed when it is asked to end
 
@@ -62,9 +63,15 @@ func Run(cfg Config) (err error) {
 		close(stop)
 	}()
 
-	fmt.Println(Ready)
-
 	w := &worker{cfg: cfg, stop: stop}
+	if cfg.Views {
+		if w.views, err = listen(); err != nil {
+			return err
+		}
+		defer w.views.close()
+	}
+	fmt.Println(Ready, w.views.address())
+
 	if w.events, err = history.Create(cfg.HistoryFile()); err != nil {
 		return err
 	}
@@ -97,22 +104,18 @@ func (w *worker) work() (err error) {
 		return err
 	}
 	registry := prometheus.NewRegistry()
-	measured, err := instrument.Wrap(next, instrument.WithRegisterer(registry),
-		instrument.WithTracerProvider(noop.NewTracerProvider()),
-		instrument.WithLogger(slog.New(slog.NewJSONHandler(log, nil))),
-		instrument.WithResourceLabel(func(r string) string { return r }),
-		instrument.WithLogInterval(0)) // every loss has a record
+	flush, err := w.observe(next, registry, slog.New(slog.NewJSONHandler(log, nil)))
 	if err != nil {
 		return errors.Join(err, closeNext())
 	}
-	w.locker = measured
 	if w.metrics, err = newMetricsWriter(w.cfg.MetricsFile(), registry); err != nil {
 		return errors.Join(err, closeNext())
 	}
 
 	observers, over := sync.WaitGroup{}, make(chan struct{})
 	observers.Go(func() { w.watchStalls(over) })
-	observers.Go(func() { w.metrics.everySecond(over) })
+	observers.Go(func() { w.metrics.again(w.rarely(time.Second, 10), over) })
+	observers.Go(func() { w.leak(over) })
 	built := make(chan error, 1)
 	go func() { built <- w.useConstructs() }()
 	w.useLocks()
@@ -123,7 +126,35 @@ func (w *worker) work() (err error) {
 	closed := errors.Join(failed, closeNext())
 	ctx, cancel := context.WithTimeout(context.Background(), flushTime)
 	defer cancel()
-	return errors.Join(closed, measured.Flush(ctx), w.metrics.close())
+	return errors.Join(closed, flush(ctx), w.metrics.close())
+}
+
+// observe makes the Locker that callers use, and returns how to wait for its last log records. Every loss has a record.
+func (w *worker) observe(next lock.Locker, registry *prometheus.Registry, logger *slog.Logger) (
+	flush func(context.Context) error, err error,
+) {
+	opts := []instrument.Option{
+		instrument.WithResourceLabel(func(r string) string { return r }), instrument.WithLogInterval(0),
+	}
+	if w.views != nil {
+		w.locker, flush, err = w.views.serve(next, registry, logger, opts)
+		return flush, err
+	}
+	measured, err := instrument.Wrap(next, append(opts, instrument.WithRegisterer(registry),
+		instrument.WithTracerProvider(noop.NewTracerProvider()), instrument.WithLogger(logger))...)
+	if err != nil {
+		return nil, err
+	}
+	w.locker = measured
+	return measured.Flush, nil
+}
+
+// rarely is how long to wait between two looks of a worker at itself.
+func (w *worker) rarely(usually time.Duration, times int) time.Duration {
+	if w.cfg.Quiet {
+		return usually * time.Duration(times)
+	}
+	return usually
 }
 
 // newLocker is what the callers' locks come from, and how it is closed.
@@ -141,8 +172,12 @@ func (w *worker) newLocker() (lock.Locker, func() error, error) {
 	for _, addr := range w.cfg.Nodes {
 		clients = append(clients, redis.NewClient(&redis.Options{Addr: addr}))
 	}
-	engine, err := redlock.New(clients, lock.WithNodeNames(w.cfg.NodeNames...), lock.WithMaxTTL(w.cfg.MaxTTL),
-		lock.WithInstance(w.cfg.Name), lock.WithNodeTimeout(nodeTimeout))
+	opts := []lock.Option{lock.WithNodeNames(w.cfg.NodeNames...), lock.WithMaxTTL(w.cfg.MaxTTL),
+		lock.WithInstance(w.cfg.Name), lock.WithNodeTimeout(nodeTimeout)}
+	if w.views != nil {
+		opts = append(opts, lock.WithPage(w.views.page()))
+	}
+	engine, err := redlock.New(clients, opts...)
 	if err != nil {
 		return nil, nil, errors.Join(err, closeClients())
 	}
@@ -167,7 +202,8 @@ const (
 // watchStalls writes down when this process did not get to run, be it stopped, starved or
 // on a machine that is busy.
 func (w *worker) watchStalls(over <-chan struct{}) {
-	tick := time.NewTicker(stallTick)
+	every := w.rarely(stallTick, 5)
+	tick := time.NewTicker(every)
 	defer tick.Stop()
 	last := history.Now()
 	for {
@@ -177,7 +213,7 @@ func (w *worker) watchStalls(over <-chan struct{}) {
 		case <-tick.C:
 		}
 		now := history.Now()
-		if now-last > int64(stallTick+stallLeast) {
+		if now-last > int64(every+stallLeast) {
 			w.events.Write(history.Event{T: now, Kind: history.Stall, Since: last})
 		}
 		last = now
