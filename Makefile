@@ -219,6 +219,13 @@ bench-peers: deps ## Measure redsync, redislock and others beside lockscope; sev
 prove: deps ## Everything at once on real servers, for FOR (1m) from SEED (1), judged: lock/proof/campaign. RECORD=1 records the code it held for.
 	cd lock/proof && GOWORK=off $(GO) run ./campaign -for $(or $(FOR),1m) -seed $(SEED) $(if $(RECORD),-record $(CURDIR)/lock/proof/campaign.lines)
 
+.PHONY: soak
+soak: deps ## All constructs and all views, with a fault every 30 s, for FOR (1h) from SEED (1) in CLIENTS (40) processes: does anything grow?
+	@$(STRICT) folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; \
+	$(PLAIN) $(GO) build -o "$$folder/lockscope" ./exporter/cmd/lockscope; \
+	cd lock/proof; GOWORK=off $(PLAIN) $(GO) build -o "$$folder/campaign" ./campaign; \
+	"$$folder/campaign" -soak "$$folder/lockscope" -for $(or $(FOR),1h) -seed $(SEED) -clients $(or $(CLIENTS),40) -callers 2 -builders 2 -pace 4s
+
 .PHONY: fuzz
 fuzz: ## Run each fuzz target for FUZZTIME (20s).
 	+@$(STRICT) $(call EACH,1) fuzz-module

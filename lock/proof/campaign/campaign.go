@@ -103,7 +103,7 @@ func conduct(ctx context.Context, o options) (c *campaign, err error) {
 
 func (c *campaign) orders(ledger string) site.Orders {
 	o := site.Orders{
-		Dir: c.dir, Ledger: ledger, Callers: c.callers, Builders: c.builders, MaxTTL: maxTTL, Pace: c.pace, Seed: c.seed,
+		Dir: c.dir, Ledger: ledger, Callers: c.callers, Builders: c.builders, MaxTTL: c.maxTTL(), Pace: c.pace, Seed: c.seed,
 		Soak: c.isSoak(), Leak: c.leak,
 	}
 	for i := range resources {
@@ -149,16 +149,16 @@ func (c *campaign) suffer(ctx context.Context) {
 	c.length = time.Since(c.began)
 }
 
-// leftTime is how long a lock may live once all is over: its TTL, and what the clocks of
+// leftTime is how long a lock may live once all is over, beside its TTL: what the clocks of
 // nodes were stepped by while it was on a disk.
-const leftTime = maxTTL + 2*10*time.Second
+const leftTime = 2 * 10 * time.Second
 
 // end lets the workers end, and looks what is left.
 func (c *campaign) end(ctx context.Context) (err error) {
 	if err := c.site.Crew.StopAll(); err != nil {
 		fmt.Fprintf(c.progress, "%v\n", err) // its worker is judged as one that was killed
 	}
-	if c.evidence.Left, c.took, err = c.site.AwaitNoLocks(ctx, leftTime); err != nil {
+	if c.evidence.Left, c.took, err = c.site.AwaitNoLocks(ctx, c.maxTTL()+leftTime); err != nil {
 		return err
 	}
 	c.evidence.Entries, c.rejected = c.ledger.Entries()
@@ -211,7 +211,7 @@ func (c *campaign) publish(w io.Writer) error {
 	text := report.Text(report.Campaign{
 		Seed: c.seed, Length: c.length, Began: c.began, Redis: c.redis, Clients: c.clients, Callers: c.callers,
 		Nodes:     nodes,
-		Resources: resources, MaxTTL: maxTTL, Evidence: &c.evidence, Verdict: c.verdict, Faults: c.nemesis.Done(),
+		Resources: resources, MaxTTL: c.maxTTL(), Evidence: &c.evidence, Verdict: c.verdict, Faults: c.nemesis.Done(),
 		Planned: len(c.plan), Rejected: c.rejected, LocksGone: c.took, Soak: c.soaked,
 	})
 	errs := []error{os.WriteFile(filepath.Join(c.dir, "report.md"), []byte(text), 0o644)}

@@ -96,8 +96,18 @@ type options struct {
 const (
 	nodes     = 5
 	resources = 48
-	maxTTL    = 3 * time.Second
+
+	// A campaign has short TTLs, so that much happens in a minute. A soak has the default TTL and node timeout.
+	campaignTTL = 3 * time.Second
+	soakTTL     = 10 * time.Second
 )
+
+func (o options) maxTTL() time.Duration {
+	if o.isSoak() {
+		return soakTTL
+	}
+	return campaignTTL
+}
 
 func (o options) isSoak() bool { return o.lockscope != "" }
 

@@ -173,7 +173,10 @@ func (w *worker) newLocker() (lock.Locker, func() error, error) {
 		clients = append(clients, redis.NewClient(&redis.Options{Addr: addr}))
 	}
 	opts := []lock.Option{lock.WithNodeNames(w.cfg.NodeNames...), lock.WithMaxTTL(w.cfg.MaxTTL),
-		lock.WithInstance(w.cfg.Name), lock.WithNodeTimeout(nodeTimeout)}
+		lock.WithInstance(w.cfg.Name)}
+	if !w.cfg.Quiet {
+		opts = append(opts, lock.WithNodeTimeout(nodeTimeout))
+	}
 	if w.views != nil {
 		opts = append(opts, lock.WithPage(w.views.page()))
 	}
