@@ -103,7 +103,8 @@ func conduct(ctx context.Context, o options) (c *campaign, err error) {
 
 func (c *campaign) orders(ledger string) site.Orders {
 	o := site.Orders{
-		Dir: c.dir, Ledger: ledger, Callers: c.callers, Builders: c.builders, MaxTTL: c.maxTTL(), Pace: c.pace, Seed: c.seed,
+		Dir: c.dir, Ledger: ledger, Callers: c.callers, Builders: c.builders, MaxTTL: c.maxTTL(),
+		NodeTimeout: c.nodeTimeout(), Pace: c.pace, Seed: c.seed,
 		Soak: c.isSoak(), Leak: c.leak,
 	}
 	for i := range resources {

@@ -97,10 +97,18 @@ const (
 	nodes     = 5
 	resources = 48
 
-	// A campaign has short TTLs, so that much happens in a minute. A soak has the default TTL and node timeout.
-	campaignTTL = 3 * time.Second
-	soakTTL     = 10 * time.Second
+	// A campaign has short TTLs, so that much happens in a minute. A soak has the default TTL, and may last for an hour
+	// in which the machine is busy: a timeout that is too short makes each process connect anew again and again.
+	campaignTTL, campaignNodeTimeout = 3 * time.Second, 150 * time.Millisecond
+	soakTTL, soakNodeTimeout         = 10 * time.Second, 2 * time.Second
 )
+
+func (o options) nodeTimeout() time.Duration {
+	if o.isSoak() {
+		return soakNodeTimeout
+	}
+	return campaignNodeTimeout
+}
 
 func (o options) maxTTL() time.Duration {
 	if o.isSoak() {

@@ -17,14 +17,15 @@ import (
 
 // Orders are what all workers are told alike.
 type Orders struct {
-	Dir       string // of all files
-	Ledger    string // address
-	Resources []string
-	Callers   int
-	Builders  int
-	MaxTTL    time.Duration
-	Pace      time.Duration
-	Seed      uint64
+	Dir         string // of all files
+	Ledger      string // address
+	Resources   []string
+	Callers     int
+	Builders    int
+	MaxTTL      time.Duration
+	NodeTimeout time.Duration
+	Pace        time.Duration
+	Seed        uint64
 
 	Soak bool        // workers serve views, look at themselves less often, and share out what callers do
 	Leak worker.Leak // of the first client
@@ -77,7 +78,8 @@ func (c *Crew) start(client int, forge bool) error {
 	w.Config = worker.Config{
 		Name: fmt.Sprintf("w%d.%03d", client+1, number), Dir: c.orders.Dir, Ledger: c.orders.Ledger,
 		Resources: c.orders.Resources,
-		NodeNames: c.site.names(w.Members), Callers: c.orders.Callers, Builders: c.orders.Builders, MaxTTL: c.orders.MaxTTL, Pace: c.orders.Pace,
+		NodeNames: c.site.names(w.Members), Callers: c.orders.Callers, Builders: c.orders.Builders, MaxTTL: c.orders.MaxTTL,
+		NodeTimeout: c.orders.NodeTimeout, Pace: c.orders.Pace,
 		Seed: c.orders.Seed<<16 + uint64(number), Forge: forge, Views: c.orders.Soak, Quiet: c.orders.Soak,
 	}
 	if c.orders.Soak {

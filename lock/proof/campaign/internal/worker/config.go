@@ -28,8 +28,10 @@ type Config struct {
 	Callers   int
 	Builders  int // callers that use what is built on locks
 	MaxTTL    time.Duration
-	Pace      time.Duration // what a caller pauses between two locks, on average
-	Seed      uint64
+	// NodeTimeout is longer than the default: the machine has other things to do than to answer in time.
+	NodeTimeout time.Duration
+	Pace        time.Duration // what a caller pauses between two locks, on average
+	Seed        uint64
 	// Turn is the number of the first caller and the first builder. It decides what they do, where a process has too
 	// few of them for everything.
 	Turn int

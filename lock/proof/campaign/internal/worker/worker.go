@@ -26,10 +26,6 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// nodeTimeout is more than the default for TTLs of a second: the machine has other
-// things to do than to answer in time.
-const nodeTimeout = 150 * time.Millisecond
-
 // Ready is what a worker says when it can be asked to end.
 const Ready = "ready"
 
@@ -173,10 +169,7 @@ func (w *worker) newLocker() (lock.Locker, func() error, error) {
 		clients = append(clients, redis.NewClient(&redis.Options{Addr: addr}))
 	}
 	opts := []lock.Option{lock.WithNodeNames(w.cfg.NodeNames...), lock.WithMaxTTL(w.cfg.MaxTTL),
-		lock.WithInstance(w.cfg.Name)}
-	if !w.cfg.Quiet {
-		opts = append(opts, lock.WithNodeTimeout(nodeTimeout))
-	}
+		lock.WithInstance(w.cfg.Name), lock.WithNodeTimeout(w.cfg.NodeTimeout)}
 	if w.views != nil {
 		opts = append(opts, lock.WithPage(w.views.page()))
 	}
