@@ -38,7 +38,7 @@ func (a *acquisition) acquireLease() (*lease.Lease, error) {
 		if a.Opts.NoWait || a.attempts > 0 && a.spent() {
 			return nil, a.last
 		}
-		a.gate.ticket, a.gate.queued, a.gate.next = 0, 0, false // the grant has used them up
+		a.gate.ticket, a.gate.queued, a.gate.next, a.gate.ahead = 0, 0, false, 0 // the grant has used them up
 	}
 }
 

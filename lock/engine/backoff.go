@@ -45,6 +45,7 @@ type standing struct {
 	nodes   int   // that the lock is on
 	named   bool  // the attempt followed a call by name
 	next    bool  // nobody is in front of the caller in the gate's queue
+	ahead   int   // how many are, as the gate last said
 	looking int32 // callers of this process that look often
 }
 
@@ -69,13 +70,13 @@ func (b *backoff) pause(cfg *nodes.Config, res ballot.Result, s standing) pause 
 	if res.Ticket == 0 && s.tries == 1 {
 		return pause{kind: lock.WaitHolder} // subscribe and queue, then look once more
 	}
-	p := pause{kind: lock.WaitHolder, d: pollInterval(cfg, res.Ahead), poll: true}
+	p := pause{kind: lock.WaitHolder, d: pollInterval(cfg, s.ahead), poll: true}
 	if res.Foreign && s.next {
 		p.often = true
 		p.d, p.poll = b.foreign.pause(cfg, res.FreeIn, s.looking)
 	}
 	if res.FreeIn > 0 && res.FreeIn < p.d {
-		spread := time.Duration(min(res.Ahead, 50)) * time.Millisecond
+		spread := time.Duration(min(s.ahead, 50)) * time.Millisecond
 		return pause{kind: lock.WaitHolder, d: res.FreeIn + time.Millisecond + cfg.Jitter(2*time.Millisecond+spread)}
 	}
 	return p

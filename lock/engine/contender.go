@@ -204,7 +204,7 @@ func (a *contender) wait(ctx context.Context, res ballot.Result) error {
 		return nil
 	}
 	p := a.pause(a.engine.Config, res, standing{
-		tries: a.attempts, nodes: len(a.engine.Nodes), named: a.named, next: a.gate.first(),
+		tries: a.attempts, nodes: len(a.engine.Nodes), named: a.named, next: a.gate.first(), ahead: a.gate.ahead,
 		looking: a.engine.queues.Looking.Load(),
 	})
 	wasNamed := a.named
@@ -218,7 +218,7 @@ func (a *contender) wait(ctx context.Context, res ballot.Result) error {
 		defer a.engine.queues.Looking.Add(-1)
 	}
 	a.waited = true
-	e := lock.WaitStart{Resource: a.Resource, Kind: p.kind, Ahead: res.Ahead, First: a.gate.first(), Last: res.Err}
+	e := lock.WaitStart{Resource: a.Resource, Kind: p.kind, Ahead: a.gate.ahead, First: a.gate.first(), Last: res.Err}
 	if p.kind == lock.WaitHolder {
 		e.Blocker = res.Blocker
 		a.Queue.Blocker.Store(res.Blocker)

@@ -18,6 +18,7 @@ import (
 type gateQueue struct {
 	ticket int64  // the position, kept from one attempt to the next
 	next   bool   // nobody was in front when the gate was last asked
+	ahead  int    // how many were in front then
 	queued uint64 // set of nodes whose queue the caller may have joined
 	failed uint64 // set of nodes that just did not answer as gate
 	barred uint64 // set of nodes on which the caller may keep readers out
@@ -49,7 +50,7 @@ func (g *gateQueue) note(gate int, enqueued bool, res ballot.Result) {
 		g.queued |= 1 << gate
 	}
 	if res.Ticket > 0 {
-		g.ticket, g.next = res.Ticket, res.Ahead == 0
+		g.ticket, g.next, g.ahead = res.Ticket, res.Ahead == 0, res.Ahead
 	}
 	if res.GateFault {
 		g.failed |= 1 << gate

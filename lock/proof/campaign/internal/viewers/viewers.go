@@ -46,7 +46,7 @@ type Viewers struct {
 }
 
 // streams is how many live pages are looked at all the time. The fleet page reads all of them.
-const streams = 8
+const streams = 4
 
 // Open starts lockscope serve and lockscope top on the servers. pages returns the addresses of the processes of now.
 func Open(ctx context.Context, binary, dir string, redis []string, pages func() []string) (_ *Viewers, err error) {
