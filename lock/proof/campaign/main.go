@@ -100,7 +100,7 @@ const (
 	// A campaign has short TTLs, so that much happens in a minute. A soak has the default TTL, and may last for an hour
 	// in which the machine is busy: a timeout that is too short makes each process connect anew again and again.
 	campaignTTL, campaignNodeTimeout = 3 * time.Second, 150 * time.Millisecond
-	soakTTL, soakNodeTimeout         = 10 * time.Second, time.Second
+	soakTTL, soakNodeTimeout         = 10 * time.Second, 800 * time.Millisecond
 )
 
 func (o options) nodeTimeout() time.Duration {
