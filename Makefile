@@ -215,16 +215,23 @@ bench: deps ## Run all benchmarks; lock/redlock/BENCHMARKS.md says how its table
 bench-peers: deps ## Measure redsync, redislock and others beside lockscope; seven minutes.
 	cd lock/proof && GOWORK=off $(GO) run ./peers
 
+.PHONY: scale
+scale: deps ## How cost grows with leases, waiting processes, keys and instances: lock/SCALE.md; half an hour.
+	$(GO) test -run '^$$' -bench Leases -benchtime 1x -timeout 30m ./lock/redlock
+	$(PLAIN) $(GO) test -count=1 -run '^TestCrowd$$' -timeout 30m -v ./lock/memlock -args -waiters=10000
+	$(GO) test -run '^$$' -bench 'Merge|Read' -benchtime 20x ./exporter/internal/fleet
+	$(GO) test -run '^$$' -bench 'Sweep/(bare|script)$$|Sweep/memory' -benchtime 1x -timeout 30m ./scanner
+
 .PHONY: prove
 prove: deps ## Everything at once on real servers, for FOR (1m) from SEED (1), judged: lock/proof/campaign. RECORD=1 records the code it held for.
 	cd lock/proof && GOWORK=off $(GO) run ./campaign -for $(or $(FOR),1m) -seed $(SEED) $(if $(RECORD),-record $(CURDIR)/lock/proof/campaign.lines)
 
 .PHONY: soak
-soak: deps ## All constructs and all views, with a fault every 30 s, for FOR (1h) from SEED (1) in CLIENTS (40) processes: does anything grow?
+soak: deps ## All constructs and all views, with a fault every 30 s, for FOR (1h) from SEED (1) in CLIENTS (5) processes: does anything grow?
 	@$(STRICT) folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; \
 	$(PLAIN) $(GO) build -o "$$folder/lockscope" ./exporter/cmd/lockscope; \
 	cd lock/proof; GOWORK=off $(PLAIN) $(GO) build -o "$$folder/campaign" ./campaign; \
-	"$$folder/campaign" -soak "$$folder/lockscope" -for $(or $(FOR),1h) -seed $(SEED) -clients $(or $(CLIENTS),40) -callers 2 -builders 2 -pace 4s
+	"$$folder/campaign" -soak "$$folder/lockscope" -for $(or $(FOR),1h) -seed $(SEED) -clients $(or $(CLIENTS),5) -callers 4 -builders 8 -pace 3s
 
 .PHONY: fuzz
 fuzz: ## Run each fuzz target for FUZZTIME (20s).
