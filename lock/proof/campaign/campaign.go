@@ -57,7 +57,8 @@ func conduct(ctx context.Context, o options) (c *campaign, err error) {
 	if c.site, err = site.Open(ctx, size, c.orders(server.Addr())); err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, c.site.Close()) }()
+	site := c.site // an error makes c nil
+	defer func() { err = errors.Join(err, site.Close()) }()
 	c.redis = c.site.Version(ctx)
 	for client := range size.Clients {
 		start := c.site.Crew.Start
@@ -74,9 +75,10 @@ func conduct(ctx context.Context, o options) (c *campaign, err error) {
 		if c.soak, err = startSoak(ctx, c); err != nil {
 			return nil, err
 		}
+		views := c.soak.viewers
 		defer func() {
 			if err != nil {
-				err = errors.Join(err, c.soak.viewers.Close())
+				err = errors.Join(err, views.Close())
 			}
 		}()
 	}

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"sync"
@@ -93,7 +92,10 @@ func (s *soak) end() (*report.Soak, []judge.Anomaly, error) {
 	for _, text := range s.viewers.Failed() {
 		found = append(found, judge.Anomaly{Judge: judge.Views, At: at, Text: text})
 	}
-	err := errors.Join(writeLines(filepath.Join(s.campaign.dir, "vitals.jsonl"), s.sampler.Samples()), s.viewers.Close())
+	if err := s.viewers.Close(); err != nil {
+		found = append(found, judge.Anomaly{Judge: judge.Views, At: at, Text: err.Error()})
+	}
+	err := writeLines(filepath.Join(s.campaign.dir, "vitals.jsonl"), s.sampler.Samples())
 	if err != nil {
 		err = fmt.Errorf("end of the soak: %w", err)
 	}

@@ -78,7 +78,7 @@ type Judged struct {
 	Short  []string // processes whose lives were too short to judge
 }
 
-// Judge compares the thirds of each process's life. Processes are told apart by name: a server that is started again
+// Judge compares the thirds of each process's life. Processes are distinguished by name: a server that is started again
 // goes on.
 func Judge(samples []Sample) (j Judged) {
 	lives := make(map[string][]Sample)
