@@ -186,7 +186,9 @@ func (d *distribution) rpm(t *testing.T) {
 	wants(t, output(t, d.dir, "rpm", "--query", "--configfiles", "--package", name), settingsFile)
 	wants(t, output(t, d.dir, "rpm", "--checksig", "--nosignature", name), "digests OK")
 	root := t.TempDir()
-	output(t, root, "sh", "-c", "rpm2cpio '"+name+"' | cpio --extract --make-directories --quiet")
+	// The names in it are absolute: without the option, cpio would write to this machine's own folders.
+	output(t, root, "sh", "-c", "rpm2cpio '"+name+
+		"' | cpio --extract --make-directories --no-absolute-filenames --quiet")
 	if out := output(t, root, "usr/bin/lockscope", "version"); out != "lockscope "+version+"\n" {
 		t.Errorf("version: %s", out)
 	}
