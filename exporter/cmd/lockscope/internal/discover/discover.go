@@ -30,18 +30,12 @@ Rust and Elixir: lockscope, redsync, redislock, asynq, Redisson, ShedLock, node-
 redis-py, celery-singleton, sidekiq-unique-jobs, Hangfire, Laravel and others. Tokens that several
 libraries write are named as what they are, such as UUID token. It never prints a value.
 
-  PostgreSQL  pglock, advisory locks by application_name, and tables of ShedLock, Spring
-              Integration, Liquibase, Quartz, River, gocron-gorm-lock, Laravel and Symfony
-  etcd        etcdlock, concurrency.Mutex and Election, python-etcd3, Patroni, Kubernetes
-  ZooKeeper   zklock, zk.Lock, Curator, kazoo
-
 Confidence is high if the form is one library's own, medium if the form is common and the name
 suggests a lock, low for a guess. A sample can miss locks that are rarely held: run it while they
 are. Read the suggested file before you use it: its limits follow what was seen.`
 
 const discoverExample = `  lockscope discover --redis r1:6379,r2:6379,r3:6379
   lockscope discover --redis r1:6379 --sample 1000000 -o lockscope.yaml
-  lockscope discover --cluster --redis c1:6379
   lockscope discover --etcd etcd-0:2379,etcd-1:2379,etcd-2:2379`
 
 // exampleWidth clips keys, whose names may reveal more than a terminal should show.
@@ -62,7 +56,7 @@ func Command(a *app.App) *cobra.Command {
 	cmd := help.Page{
 		Everyday: []string{
 			"redis", "redis-file", "postgres", "etcd", "zookeeper",
-			"cluster", "sentinel-master", "output-file", "sample", "page-size", "pause",
+			"cluster", "output-file", "sample", "page-size", "pause",
 		},
 		Exit:   "0, or 2 if a server could not be sampled",
 		Topics: []string{"connection", "config"},
@@ -76,7 +70,7 @@ func Command(a *app.App) *cobra.Command {
 	f.systems.Register(set)
 	set.StringVarP(&f.out, "output-file", "o", "", "write a suggested configuration to this new `file`. "+
 		"Guesses are comments in it; it has no password")
-	set.IntVar(&f.sample, "sample", discover.DefaultSample, "keys, nodes or rows to look at on each server or cluster")
+	set.IntVar(&f.sample, "sample", discover.DefaultSample, "keys to look at on each server or cluster")
 	set.IntVar(&f.pageSize, "page-size", scanner.DefaultPageSize,
 		"keys per SCAN call (COUNT). The server answers nobody else meanwhile")
 	set.DurationVar(&f.pause, "pause", scanner.DefaultPause,

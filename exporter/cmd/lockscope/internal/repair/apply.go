@@ -63,8 +63,8 @@ func (f *repairApplyFlags) register(set *pflag.FlagSet) {
 	f.act.Register(set, " (default FILE.audit)")
 	set.BoolVar(&f.redlock, "redlock", false, "treat the servers as all nodes of one Redlock without proof. "+
 		"Needed for orphans on servers that do not prove it")
-	set.BoolVar(&f.terminate, "terminate", false, "end sessions of PostgreSQL that are in the plan and still idle in "+
-		"the same transaction: what they have not committed is lost")
+	set.BoolVar(&f.terminate, "terminate", false, "end sessions of PostgreSQL that are still idle in the transaction. "+
+		"What they have not committed is lost")
 	f.redis.Register(set)
 	f.systems.Register(set)
 	flags.Group(set, flags.Repair, "yes", "redlock", "terminate")

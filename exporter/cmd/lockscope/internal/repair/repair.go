@@ -31,12 +31,8 @@ touches such a key only if it expires when it was due to, or if OBJECT IDLETIME 
 used it since the plan. An attempt to take the lock counts as use; before Redis 7.2 so does a sweep.
 An LFU policy has no idle time.
 
-In other systems repair acts on what no lease or session ends, and refuses what is in doubt:
-  etcd        deletes a key without a lease if nobody has written it since the plan, unless the
-              lease that it is named after is alive
-  ZooKeeper   deletes a persistent place of a queue, if it has the same version and no children
-  PostgreSQL  ends a session that is idle in the same transaction as in the plan, for
-              --classes held_too_long and with --terminate alone
+In etcd and ZooKeeper repair deletes what no lease or session ends. In PostgreSQL it ends sessions
+that are idle in a transaction, with --terminate alone.
 
 apply writes a line to the audit log before each act, and one with the outcome after it: done,
 would_do, gone, changed (value or TTL differ: not touched), refused or failed.`

@@ -24,18 +24,15 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-const serveHelp = `Sweep for leaked locks again and again, and serve what it found:
+const serveHelp = `Sweep Redis, PostgreSQL, etcd and ZooKeeper for leaked locks, and serve what it found:
 
   /metrics            the last sweep, for Prometheus
   /debug/locks        who holds what and who waits for whom, as a page and as JSON
-  /healthz, /readyz   the process lives; it serves and at least one server answers
-
-It sweeps Redis, and also PostgreSQL, etcd and ZooKeeper: alone, or several at a time.`
+  /healthz, /readyz   the process lives; it serves and at least one server answers`
 
 const serveExample = `  lockscope serve --redis r1:6379,r2:6379,r3:6379
   lockscope serve --config lockscope.yaml --web.listen-address :17379 --web.config.file web.yml
-  lockscope serve --redis-file nodes.txt --elect --alertmanager http://am-0:9093
-  lockscope serve --etcd etcd-0:2379,etcd-1:2379,etcd-2:2379 --prefix /locks/ --state /var/lib/lockscope/state`
+  lockscope serve --redis-file nodes.txt --elect --alertmanager http://am-0:9093`
 
 // electPrefix is of the lock of --elect, which is held for as long as a process lives. It is not below lock:, where it
 // would be found to be held for too long.
@@ -60,9 +57,8 @@ func Command(a *app.App) *cobra.Command {
 	f := &serveFlags{}
 	cmd := help.Page{
 		Everyday: []string{
-			"config", "redis", "redis-file", "postgres", "etcd", "zookeeper",
-			"max-ttl", "max-hold", "state", "alertmanager", "webhook",
-			"web.listen-address", "web.config.file", "interval", "elect", "waits-every", "pages",
+			"config", "redis", "postgres", "etcd", "zookeeper", "max-hold", "state", "alertmanager", "webhook",
+			"web.listen-address", "interval", "elect",
 		},
 		Exit:   "0 after SIGTERM or SIGINT, 2 error",
 		Topics: []string{"serving", "findings", "connection", "json"},
