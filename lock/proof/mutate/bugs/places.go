@@ -12,7 +12,7 @@ const (
 func postgresMutants() []Mutant {
 	return []Mutant{
 		{
-			Bug:    "PostgreSQL: a lock is granted whoever reads",
+			Bug:    "PostgreSQL: a lock is granted beside readers",
 			Why:    "a holder beside readers",
 			File:   pgFunctions,
 			Old:    "  IF l.read_until > n THEN\n    code := 0;",
@@ -104,7 +104,7 @@ func postgresMutants() []Mutant {
 			Killer: by(pg, "TestANamedWaiterThatLeaves"),
 		},
 		{
-			Bug: "PostgreSQL: a revoke marks whoever has the lock now", Why: "it ends another's lease",
+			Bug: "PostgreSQL: a revoke marks the present holder", Why: "it ends another's lease",
 			File: "lock/pglock/schema/functions_revoke.sql", Old: "IF named = '' OR named <> p_grant THEN",
 			New:    "IF named = '' OR p_grant = '' THEN",
 			Killer: by(pg, "TestRevoke/does_not_concern_who_came_since_it_asked"),
@@ -141,7 +141,7 @@ func ensembleMutants() []Mutant {
 			Killer: by(etcd, "TestTheEtcdLeaseOutlivesTheLock"),
 		},
 		{
-			Bug: "etcd: a revoke marks whoever has the lock now", Why: "it ends another's lease",
+			Bug: "etcd: a revoke marks the present holder", Why: "it ends another's lease",
 			File: "lock/etcdlock/revoke.go", Old: "req.Grant == \"\" || reply.Grant != req.Grant {", New: "req.Grant == \"\" {",
 			Killer: by(etcd, "TestRevoke/does_not_concern_who_came_since_it_asked"),
 		},
@@ -152,7 +152,7 @@ func ensembleMutants() []Mutant {
 		},
 		{
 			Bug: "ZooKeeper: a peek does not sync", Why: "an observer sees a leader that has resigned",
-			File:   "lock/zklock/peek.go",
+			File:   "lock/zklock/revoke.go",
 			Old:    "if _, err := n.link.Sync(n.root); err != nil && !errors.Is(err, zk.ErrNoNode) {",
 			New:    "if err := error(nil); err != nil {",
 			Killer: by(zk, "TestPeekSyncs"),
@@ -171,6 +171,11 @@ func ensembleMutants() []Mutant {
 			Bug: "ZooKeeper: a place that is made after its attempt was given up stays", Why: "others wait for nobody",
 			File: "lock/zklock/node.go", Old: "enter, func() { n.removeBuried(p) })", New: "enter, nil)",
 			Killer: by(zk, "TestAHungServer"),
+		},
+		{
+			Bug: "ZooKeeper: a renewal writes whatever the place says", Why: "it erases the mark of a revoke, and goes on",
+			File: "lock/zklock/extend.go", Old: "stat, err := n.link.Set(path, data, n.versionOf(p))\n\t\tif err == nil {",
+			New: "stat, err := n.link.Set(path, data, -1)\n\t\tif err == nil {", Killer: by(zk, "TestMarkIsNotOverwritten"),
 		},
 	}
 }
