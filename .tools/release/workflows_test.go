@@ -18,12 +18,13 @@ func TestWorkflows(t *testing.T) {
 	}
 	for name, command := range commands {
 		text := readText(t, ".github/workflows/"+name)
-		permissions := "\npermissions:\n  contents: read\n"
+		permissions, version := "\npermissions:\n  contents: read\n", "go-version-file: go.mod\n"
 		if name == "release.yml" {
 			permissions = "\npermissions:\n  contents: write # the release and its files\n" +
 				"  packages: write # the container image\n"
+			version = "check-latest: true"
 		}
-		for _, line := range []string{permissions, "go-version-file: go.mod\n",
+		for _, line := range []string{permissions, version,
 			"- run: " + command + "\n", "runs-on: ubuntu-latest\n"} {
 			if !strings.Contains(text, line) {
 				t.Errorf("%s has no %q", name, line)
