@@ -116,15 +116,21 @@ func (n *node) grant(p *place, token string, ttl time.Duration, queued bool) boo
 	return true
 }
 
-// queue keeps the place for the waiter's next attempts.
+// queue keeps the place for the waiter's next attempts, and gives up the one that this process waited with before.
 func (n *node) queue(p *place, token string) bool {
 	n.mu.Lock()
-	defer n.mu.Unlock()
 	if p.buried || n.closed {
+		n.mu.Unlock()
 		return false
 	}
 	delete(n.byToken, token)
+	former := n.waiting[p.key]
 	n.waiting[p.key] = p
+	n.mu.Unlock()
+	if former != nil && former != p {
+		path := n.bury(former)
+		n.run(func() { n.remove(path) })
+	}
 	return true
 }
 

@@ -113,3 +113,24 @@ func TestAWriterIsNoReader(t *testing.T) {
 		t.Error("a reader beside a writer")
 	}
 }
+
+// TestAPlaceThatIsReplaced ends. Nobody would look for it, and it would bar the others until its session ends.
+func TestAPlaceThatIsReplaced(t *testing.T) {
+	e := startServer(t)
+	n, other := connectNode(t, e), connectNode(t, e)
+	a := attempts{t: t, key: "a"}
+	holder, first := a.ask(n, driver.AcquireRequest{Mode: driver.Write})
+	queued := driver.Waiter{Enqueue: true}
+	_, reader := a.ask(other, driver.AcquireRequest{Mode: driver.Read, Waiter: queued})
+	_, writer := a.ask(other, driver.AcquireRequest{Mode: driver.Write, Waiter: queued})
+	if !first.Granted || reader.Granted || writer.Granted {
+		t.Fatalf("%+v, %+v and %+v", first, reader, writer)
+	}
+	a.release(n, holder)
+	again := driver.AcquireRequest{Mode: driver.Write, Waiter: driver.Waiter{Ticket: writer.Ticket}}
+	for end := time.Now().Add(30 * time.Second); !writer.Granted; _, writer = a.ask(other, again) {
+		if time.Now().After(end) {
+			t.Fatalf("the writer waits for its own process: %+v", writer)
+		}
+	}
+}
