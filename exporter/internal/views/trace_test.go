@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/lockscope/lockscope/exporter/internal/traceevent/validate"
 	"github.com/lockscope/lockscope/exporter/internal/views"
@@ -53,7 +52,13 @@ func contended(t *testing.T, resources ...string) *live.Board {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := l.Acquire(t.Context(), resource, lock.MaxWait(10*time.Millisecond)); err == nil {
+		// It gives up once it waits: on a busy machine a short time could be over before.
+		ctx, giveUp := context.WithCancel(t.Context())
+		ctx = lock.WithTrace(ctx, &lock.Trace{WaitStart: func(ctx context.Context, _ lock.WaitStart) context.Context {
+			giveUp()
+			return ctx
+		}})
+		if _, err := l.Acquire(ctx, resource); err == nil {
 			t.Fatal("two holders")
 		}
 		if err := lease.Release(t.Context()); err != nil {

@@ -38,6 +38,7 @@ func TestListShowsWhoBlocksWhom(t *testing.T) {
 			c, err := p3.Acquire(t.Context(), "truck", ttl)
 			cmdtest.Must(t, err)
 			if fault != nil {
+				everywhere(t, servers, "order", "stock", "truck")
 				cmdtest.Must(t, fault(servers[1]))
 			}
 			ctx, giveUp := context.WithCancel(t.Context())
@@ -81,6 +82,22 @@ func TestListShowsWhoBlocksWhom(t *testing.T) {
 			o.Want(t, o.Status, "DEADLOCK:", `the holder of "order" waits for "stock"`, "orders-1", "truck-3",
 				"list/waits_test.go:")
 		})
+	}
+}
+
+// everywhere waits until all servers have the locks: a server that is late has its vote only with the next renewal.
+func everywhere(t *testing.T, servers []*redisproc.Server, resources ...string) {
+	t.Helper()
+	end := time.Now().Add(time.Minute)
+	for _, s := range servers {
+		c := cmdtest.Admin(t, s)
+		for _, resource := range resources {
+			for c.Exists(t.Context(), lock.DefaultPrefix+resource).Val() == 0 {
+				if time.Now().After(end) {
+					t.Fatalf("%s has no %s", s.Addr(), resource)
+				}
+			}
+		}
 	}
 }
 
