@@ -48,7 +48,7 @@ func (w *worker) leak(over <-chan struct{}) {
 			go func() { <-over }()
 		case LeakConnection:
 			if conn, err := net.Dial("tcp", w.cfg.Nodes[0]); err == nil {
-				defer conn.Close()
+				defer func() { _ = conn.Close() }()
 			}
 		case LeakMemory:
 			block := make([]byte, leakBytes)
