@@ -15,7 +15,7 @@ import (
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
-var crowdSize = flag.Int("waiters", 0, "also measure so many processes that wait for one resource")
+var crowdSize = flag.Int("waiters", 100, "measure up to so many processes that wait for one resource")
 
 // crowd is many processes that wait for one resource, in fake time. It counts the calls of nodes.
 type crowd struct {
@@ -111,9 +111,6 @@ func TestWhoIsFarBackAsksSeldom(t *testing.T) {
 
 // TestCrowd measures larger crowds: go test -run TestCrowd ./lock/memlock -args -waiters=10000.
 func TestCrowd(t *testing.T) {
-	if *crowdSize == 0 {
-		t.Skip("-waiters is not set")
-	}
 	for _, nodes := range []int{1, 5} {
 		for waiters := 100; waiters <= *crowdSize; waiters *= 10 {
 			fmt.Printf("%d nodes, %d processes: %+v\n", nodes, waiters, measureCrowd(t, nodes, waiters))
