@@ -54,7 +54,7 @@ func TestHeaders(t *testing.T) {
 				}
 			}
 			if strings.Contains(csp, "unsafe") || strings.Contains(csp, "*") || strings.Contains(csp, "http") {
-				t.Errorf("%v %s: the policy %q lets in what is not from here", c, path, csp)
+				t.Errorf("%v %s: the policy %q allows other origins", c, path, csp)
 			}
 			for name, want := range map[string]string{
 				"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",

@@ -18,7 +18,7 @@ type release struct {
 	root, out string
 	report    io.Writer
 	when      time.Time // of every file: that of the commit
-	work      string    // a folder for what is not delivered
+	work      string    // a folder for intermediate files
 	binaries  []binary
 	files     []file // manual pages and the like, which every platform gets
 }

@@ -27,8 +27,8 @@ type fault int
 
 const (
 	none       fault = iota
-	loseAnswer       // it takes effect, and the client is told that the member is unavailable
-	holdBack         // the client is told so, and it takes effect when it is let go
+	loseAnswer       // the member carries it out, and the client gets Unavailable
+	holdBack         // the client gets Unavailable, and the member carries it out when the test lets it go
 )
 
 // faulty is a locker whose transactions can be lost and held back.

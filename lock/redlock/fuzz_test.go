@@ -42,7 +42,7 @@ func FuzzParseReader(f *testing.F) {
 	})
 }
 
-// FuzzReadMarker: any value at the key of the marker is read, whoever wrote it.
+// FuzzReadMarker: others can write any value to the key of the marker.
 func FuzzReadMarker(f *testing.F) {
 	f.Add("voting|1:60000:667bcfbb7f80|35987cf26a6d527d86841db1e4a512ba531f1b43|0",
 		"35987cf26a6d527d86841db1e4a512ba531f1b43")

@@ -39,7 +39,7 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-// FuzzAddress: an address comes from Redis, too.
+// FuzzAddress: Redis has these addresses, so anybody who writes to it chooses them.
 func FuzzAddress(f *testing.F) {
 	f.Add("*.orders.svc", "http://a.orders.svc:8080/debug/locks")
 	f.Add("listed", "http://user:pw@h/debug/locks")

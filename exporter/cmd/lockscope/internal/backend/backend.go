@@ -24,7 +24,7 @@ type Backend interface {
 
 	// Connect asks for the first answer, within seconds.
 	Connect(ctx context.Context) error
-	// Ping asks for an answer that costs little. An answer that refuses something is one, too.
+	// Ping asks for an answer that costs little. A refusal is an answer.
 	Ping(ctx context.Context) error
 	// HeldLocks reads the locks that are held.
 	HeldLocks(ctx context.Context) ([]scanner.Lock, error)

@@ -1,10 +1,6 @@
 package scan
 
 import (
-	"encoding/json"
-	"io"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,18 +21,11 @@ func TestScanSystemsPublish(t *testing.T) {
 	put(t, client, "lock:leak")
 	redis := locktest.Servers(t, 1)[0]
 	cmdtest.Set(t, cmdtest.Admin(t, redis), "lock:leak", "v", 0)
-	posted := make(chan scanner.Document, 10)
-	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		var d scanner.Document
-		text, _ := io.ReadAll(r.Body)
-		_ = json.Unmarshal(text, &d)
-		posted <- d
-	}))
-	defer hook.Close()
+	hook, posted := cmdtest.Webhook(t)
 	dir := t.TempDir()
 	state, textfile := filepath.Join(dir, "state"), filepath.Join(dir, "lockscope.prom")
 	args := cmdtest.Quick("--etcd", client.Endpoints()[0], "--redis", redis.Addr(), "--textfile", textfile, "--state", state,
-		"--webhook", hook.URL, "-o", "json")
+		"--webhook", hook, "-o", "json")
 	var first, second scanner.Document
 	command(t, args...).Decode(t, &first)
 	time.Sleep(2 * time.Millisecond)

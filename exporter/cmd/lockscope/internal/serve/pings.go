@@ -115,11 +115,7 @@ func (p *pings) round(ctx context.Context) {
 	p.mu.Lock()
 	nodes := p.nodes
 	p.mu.Unlock()
-	var asking sync.WaitGroup
-	for _, n := range nodes {
-		asking.Go(func() { p.measure(n.Name, func() error { return p.ask(ctx, n) }) })
-	}
-	asking.Wait()
+	atOnce(nodes, func(n target.Node) { p.measure(n.Name, func() error { return p.ask(ctx, n) }) })
 }
 
 // roundOfOthers leaves time to connect: an ensemble may have a server that hangs.
@@ -129,9 +125,14 @@ func (p *pings) roundOfOthers(ctx context.Context) {
 	p.mu.Lock()
 	others := p.others
 	p.mu.Unlock()
+	atOnce(others, func(o pinged) { p.measure(o.Node(), func() error { return o.Ping(ctx) }) })
+}
+
+// atOnce calls do for all at the same time, and waits for them.
+func atOnce[T any](all []T, do func(T)) {
 	var asking sync.WaitGroup
-	for _, o := range others {
-		asking.Go(func() { p.measure(o.Node(), func() error { return o.Ping(ctx) }) })
+	for _, one := range all {
+		asking.Go(func() { do(one) })
 	}
 	asking.Wait()
 }

@@ -1,11 +1,8 @@
 package serve
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,7 +14,6 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
 	"github.com/lockscope/lockscope/exporter/live"
-	"github.com/lockscope/lockscope/scanner"
 )
 
 // often sweeps again and again, and confirms at once.
@@ -54,16 +50,9 @@ func TestServeEtcd(t *testing.T) {
 	cmdtest.Must(t, err)
 	systemtest.Hold(t, systemtest.EtcdLocker(t, client, "etcd-1"), "order")
 	systemtest.Queue(t, systemtest.EtcdLocker(t, client, "etcd-2"), t.Context(), "order")
-	posted := make(chan scanner.Document, 1000)
-	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		var d scanner.Document
-		text, _ := io.ReadAll(r.Body)
-		_ = json.Unmarshal(text, &d)
-		posted <- d
-	}))
-	defer hook.Close()
+	hook, posted := cmdtest.Webhook(t)
 	state := filepath.Join(t.TempDir(), "state")
-	url, log := serving(t, often("--etcd", client.Endpoints()[0], "--webhook", hook.URL, "--state", state,
+	url, log := serving(t, often("--etcd", client.Endpoints()[0], "--webhook", hook, "--state", state,
 		"--export-leaked-keys", "3")...)
 	node := fmt.Sprintf("{lock_node=%q}", host(client))
 	awaitMetric(t, url, fmt.Sprintf(`up{group="etcd",lock_node=%q} 1`, host(client)), "leaked_locks"+node+" 1",

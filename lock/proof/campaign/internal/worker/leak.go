@@ -53,7 +53,7 @@ func (w *worker) leak(over <-chan struct{}) {
 		case LeakMemory:
 			block := make([]byte, leakBytes)
 			for i := range block {
-				block[i] = byte(i) // so that it is resident
+				block[i] = byte(i) // makes the page resident
 			}
 			kept = append(kept, block)
 		case LeakDescriptor:
