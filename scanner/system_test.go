@@ -107,6 +107,22 @@ func TestSystemConfirms(t *testing.T) {
 	})
 }
 
+// TestSystemMaxFindings keeps the same findings every time, whatever the order of a look.
+func TestSystemMaxFindings(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &looks{}
+		for _, key := range []string{"e", "b", "d", "a", "c", "f"} {
+			l.now.Add(leak("", key), "1")
+		}
+		for range 20 {
+			s := ofSystem(t, l, scanner.WithMaxFindings(2))
+			if r := wantSweep(t, s, ":a :b", "", ""); r.Overflow != 4 {
+				t.Errorf("%d findings were counted only", r.Overflow)
+			}
+		}
+	})
+}
+
 // TestSystemThatFails keeps its findings, and so does a look that hides them.
 func TestSystemThatFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

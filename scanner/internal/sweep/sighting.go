@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -37,6 +38,10 @@ func sightings(all []report.Sighting) map[sighted]report.Sighting {
 		oldest[id] = s
 	}
 	return oldest
+}
+
+func byKey(a, b report.Sighting) int {
+	return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Place, b.Place), cmp.Compare(a.Key, b.Key))
 }
 
 func (w *Whole) entry(s report.Sighting, now time.Time) ledger.Entry {

@@ -3,6 +3,8 @@ package sweep
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/lockscope/lockscope/scanner/internal/clock"
@@ -108,10 +110,11 @@ func (w *Whole) fail(ctx context.Context, err error) {
 	}
 }
 
-// note keeps what a look has found, or counts it if an exclusion keeps it out.
+// note keeps what a look has found, or counts it if an exclusion keeps it out. Beyond the limit of findings, the same
+// ones are kept each time.
 func (w *Whole) note(seen map[sighted]report.Sighting) {
 	now := w.cfg.Now()
-	for _, s := range seen {
+	for _, s := range slices.SortedFunc(maps.Values(seen), byKey) {
 		if i := w.cfg.Rules.Excludes(s.Key, now); i >= 0 {
 			w.excluded[i]++
 			continue

@@ -164,6 +164,26 @@ func TestScanPostgresUnread(t *testing.T) {
 	}
 }
 
+// TestScanPostgresHangsMidway: a server that stops answering in the middle of a look does not take the look's minute.
+func TestScanPostgresHangsMidway(t *testing.T) {
+	t.Parallel()
+	s := systemtest.Postgres(t)
+	db := systemtest.Database(t, s)
+	session(t, s, "postgres", "migrates", "BEGIN", "LOCK TABLE lockscope.lock IN ACCESS EXCLUSIVE MODE")
+	result := make(chan cmdtest.Outcome, 1)
+	go func() { result <- command(t, cmdtest.Quick("--postgres", s.URL("postgres"))...) }()
+	cmdtest.Eventually(t, "the look waits for the table", func() bool {
+		waits := false
+		cmdtest.Must(t, db.QueryRow(t.Context(), "SELECT EXISTS (SELECT FROM pg_stat_activity "+
+			"WHERE application_name = 'lockscope' AND wait_event_type = 'Lock')").Scan(&waits))
+		return waits
+	})
+	cmdtest.Must(t, s.Pause())
+	defer func() { cmdtest.Must(t, s.Resume()) }()
+	o := <-result
+	o.Want(t, app.ExitError, "not read", "no answer within 15s")
+}
+
 // TestScanPostgresRefuses what would leave the system out without a word.
 func TestScanPostgresRefuses(t *testing.T) {
 	for _, more := range []string{"--config x.yaml", "--repair delete"} {

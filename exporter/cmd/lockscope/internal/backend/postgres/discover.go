@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -48,25 +47,13 @@ var knownLocks = map[int64]discover.Library{
 	5887940537704921958: "goose",
 }
 
-// discoverTimeout bounds Discover.
-const discoverTimeout = time.Minute
-
 // Discover implements backend.Backend: tables of known libraries in this database, and advisory locks that are held in
 // any database of the server.
 func (b *Backend) Discover(ctx context.Context, sample int) (l backend.Layouts, err error) {
-	ctx, cancel := context.WithTimeout(ctx, discoverTimeout)
-	defer cancel()
 	l.Read.What, l.Whole = "locks", true
-	if err := b.answers(ctx); err != nil {
-		return l, b.explain(err)
-	}
-	err = pgx.BeginTxFunc(ctx, b.pool, pgx.TxOptions{AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
-		limit := fmt.Sprintf("SET LOCAL statement_timeout = %d", statementTimeout.Milliseconds())
-		if _, err := tx.Exec(ctx, limit); err != nil {
-			return err
-		}
+	err = b.read(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		d := &discovery{tx: tx, sample: sample, layouts: &l}
-		if err := d.advisory(ctx); err != nil {
+		if err := step(ctx, d.advisory); err != nil {
 			return err
 		}
 		return d.tables(ctx)
@@ -128,25 +115,33 @@ type foundTable struct {
 
 func (d *discovery) tables(ctx context.Context) error {
 	for _, t := range lockTables {
-		rows, err := d.tx.Query(ctx, tablesQuery, t.name, t.columns)
-		if err != nil {
+		var all []foundTable
+		err := step(ctx, func(ctx context.Context) (err error) {
+			all, err = d.find(ctx, &t)
 			return err
-		}
-		all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (f foundTable, err error) {
-			err = row.Scan(&f.schema, &f.name, &f.may, &f.database)
-			return f, err
 		})
 		if err != nil {
 			return err
 		}
 		for _, f := range all {
-			if err := d.table(ctx, &t, f); err != nil {
+			if err := step(ctx, func(ctx context.Context) error { return d.table(ctx, &t, f) }); err != nil {
 				return err
 			}
 		}
 	}
 	d.layouts.Found = d.found.Found()
 	return nil
+}
+
+func (d *discovery) find(ctx context.Context, t *lockTable) ([]foundTable, error) {
+	rows, err := d.tx.Query(ctx, tablesQuery, t.name, t.columns)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (f foundTable, err error) {
+		err = row.Scan(&f.schema, &f.name, &f.may, &f.database)
+		return f, err
+	})
 }
 
 // table counts the locks in a table that are held now.

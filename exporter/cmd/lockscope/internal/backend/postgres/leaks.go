@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -11,51 +10,20 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
-	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/pglock"
 	"github.com/lockscope/lockscope/scanner"
 )
 
-const (
-	statementTimeout = 10 * time.Second // of each statement of a look, on the server
-	lookTimeout      = time.Minute      // of a look at a server that stops answering
-
-	typeRow = "row"
-)
+const typeRow = "row"
 
 // Leaks implements backend.Backend: advisory locks, transactions that sit idle with rows locked, and rows of pglock.
 // It reads in one transaction that cannot write.
 func (b *Backend) Leaks(ctx context.Context, r *backend.LeakRules) (l backend.Leaks, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, lookTimeout, errSilent)
-	defer cancel()
-	if err := b.answers(ctx); err != nil {
-		return l, b.explain(err)
-	}
-	err = pgx.BeginTxFunc(ctx, b.pool, pgx.TxOptions{AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
-		limit := fmt.Sprintf("SET LOCAL statement_timeout = %d", statementTimeout.Milliseconds())
-		if _, err := tx.Exec(ctx, limit); err != nil {
-			return err
-		}
+	err = b.read(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		s := &leakScan{tx: tx, rules: r, schema: b.schema, leaks: &l}
 		return s.read(ctx)
 	})
-	if errors.Is(context.Cause(ctx), errSilent) {
-		err = errSilent
-	}
 	return l, b.explain(err)
-}
-
-var errSilent = fmt.Errorf("%w: no answer within %v", driver.ErrUnreachable, lookTimeout)
-
-// answers asks for a first answer, so that a server that hangs does not take the time of a look.
-func (b *Backend) answers(ctx context.Context) error {
-	first, cancel := context.WithTimeout(ctx, backend.DialTimeout)
-	defer cancel()
-	err := b.pool.Ping(first)
-	if err != nil && first.Err() != nil && ctx.Err() == nil {
-		return fmt.Errorf("%w: no answer within %v", driver.ErrUnreachable, backend.DialTimeout)
-	}
-	return err
 }
 
 // leakScan is one look at a server.
@@ -71,8 +39,11 @@ type leakScan struct {
 
 func (s *leakScan) read(ctx context.Context) error {
 	standby := false
-	if err := s.tx.QueryRow(ctx, "SELECT current_database(), current_user::text, pg_is_in_recovery(), clock_timestamp()").
-		Scan(&s.database, &s.user, &standby, &s.now); err != nil {
+	err := step(ctx, func(ctx context.Context) error {
+		return s.tx.QueryRow(ctx, "SELECT current_database(), current_user::text, pg_is_in_recovery(), clock_timestamp()").
+			Scan(&s.database, &s.user, &standby, &s.now)
+	})
+	if err != nil {
 		return err
 	}
 	if standby {
@@ -94,7 +65,11 @@ func (s *leakScan) read(ctx context.Context) error {
 
 // rows judges the rows of pglock. present says that there is such a schema.
 func (s *leakScan) rows(ctx context.Context) (present bool, err error) {
-	schema, err := pglock.ReadSchema(ctx, s.tx, s.schema)
+	var schema pglock.Schema
+	err = step(ctx, func(ctx context.Context) (err error) {
+		schema, err = pglock.ReadSchema(ctx, s.tx, s.schema)
+		return err
+	})
 	place := s.database + "/" + s.schema
 	switch {
 	case err != nil:
@@ -112,7 +87,11 @@ func (s *leakScan) rows(ctx context.Context) (present bool, err error) {
 		s.leaks.Hide(func(f *scanner.Finding) bool { return f.Place == place })
 		return true, nil
 	}
-	held, err := pglock.ReadHeldLocks(ctx, s.tx, s.schema)
+	var held []pglock.HeldLock
+	err = step(ctx, func(ctx context.Context) (err error) {
+		held, err = pglock.ReadHeldLocks(ctx, s.tx, s.schema)
+		return err
+	})
 	if err != nil {
 		return true, err
 	}
@@ -121,7 +100,7 @@ func (s *leakScan) rows(ctx context.Context) (present bool, err error) {
 		s.leaks.AddHeld(s.rules, &k, place, fmt.Sprint(h.Fence), s.now)
 	}
 	s.leaks.Count(len(held), "locks of pglock")
-	return true, s.leftovers(ctx, place)
+	return true, step(ctx, func(ctx context.Context) error { return s.leftovers(ctx, place) })
 }
 
 // leftoverAfter is when a row that nobody released should long be pruned.

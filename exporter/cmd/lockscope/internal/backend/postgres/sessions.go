@@ -77,7 +77,11 @@ func (s *leakScan) readSessions(ctx context.Context) ([]session, error) {
 }
 
 func (s *leakScan) sessions(ctx context.Context) (advisory int, err error) {
-	all, err := s.readSessions(ctx)
+	var all []session
+	err = step(ctx, func(ctx context.Context) (err error) {
+		all, err = s.readSessions(ctx)
+		return err
+	})
 	if err != nil {
 		return 0, err
 	}
