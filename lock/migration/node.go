@@ -143,9 +143,9 @@ func classify(err error) error {
 	case redisconn.IsDenied(err):
 		return fmt.Errorf("%w: %w: grant the user the commands and keys of the old library and lockscope:tomb:*",
 			driver.ErrDenied, err)
-	case redis.HasErrorPrefix(err, "READONLY"):
+	case redisconn.HasCode(err, "READONLY"):
 		return fmt.Errorf("%w: %w: connect to the master", driver.ErrReplica, err)
-	case redis.HasErrorPrefix(err, "WRONGTYPE"):
+	case redisconn.HasCode(err, "WRONGTYPE"):
 		return fmt.Errorf("%w: %w: another library has a key of another type there: use its own form of keys",
 			driver.ErrMisconfigured, err)
 	}

@@ -42,7 +42,9 @@ var replies = []struct {
 }{
 	{"NOAUTH", driver.ErrDenied, "give the pool's client a password"},
 	{"WRONGPASS", driver.ErrDenied, "correct the user and password of the pool's client"},
-	{"NOPERM", driver.ErrDenied, "grant the user +set +get +del +pexpire +pttl +evalsha +eval on redsync's keys"},
+	{"NOPERM", driver.ErrDenied, rightsRemedy},
+	{"ERR ACL failure in script", driver.ErrDenied, rightsRemedy},         // Redis 7.2 and later
+	{"ERR The user executing the script", driver.ErrDenied, rightsRemedy}, // may not do what follows: Redis 7.0
 	{"READONLY", driver.ErrReplica, "connect the pool to the master"},
 	{"LOADING", driver.ErrUnreachable, ""},
 	{"CLUSTERDOWN", driver.ErrUnreachable, ""},
@@ -50,6 +52,8 @@ var replies = []struct {
 	{"MISCONF", driver.ErrMisconfigured, "make the server's disk writable again"},
 	{"MOVED", driver.ErrMisconfigured, "use a Redis Cluster client in the pool"},
 }
+
+const rightsRemedy = "grant the user +set +get +del +pexpire +pttl +evalsha +eval on redsync's keys"
 
 // classify adds the class of a redsync error. It never adds [driver.ErrNotSent]: clients retry by
 // themselves and report the last try only.

@@ -2,6 +2,7 @@ package redisconn
 
 import (
 	"errors"
+	"regexp"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -13,14 +14,29 @@ func IsReply(err error) bool {
 	return ok
 }
 
+// quoted is where Redis before 7.0 begins to quote the error of a command in a script.
+var quoted = regexp.MustCompile(`^ERR Error running script .*@user_script: ?\d+: -?`)
+
+// HasCode reports whether the server replied with an error of this code, such as READONLY. Redis before 7.0 quotes the
+// code of a command in a script at the end of another error.
+func HasCode(err error, code string) bool {
+	reply, ok := errors.AsType[redis.Error](err)
+	if !ok {
+		return false
+	}
+	if redis.HasErrorPrefix(reply, code) {
+		return true
+	}
+	begins := quoted.FindString(reply.Error())
+	return begins != "" && strings.HasPrefix(reply.Error()[len(begins):], code)
+}
+
 // IsUnknownScript reports whether the server has no script with the hash. The call had no effect.
-func IsUnknownScript(err error) bool { return err != nil && redis.HasErrorPrefix(err, "NOSCRIPT") }
+func IsUnknownScript(err error) bool { return HasCode(err, "NOSCRIPT") }
 
 // IsGivenUp reports whether go-redis drops the connection although the server replied: the address may
 // belong to another server by now.
-func IsGivenUp(err error) bool {
-	return err != nil && (redis.HasErrorPrefix(err, "READONLY") || redis.HasErrorPrefix(err, "MOVED"))
-}
+func IsGivenUp(err error) bool { return HasCode(err, "READONLY") || HasCode(err, "MOVED") }
 
 // IsUnknownCommand reports whether the server does not have the command.
 func IsUnknownCommand(err error) bool {
@@ -30,23 +46,21 @@ func IsUnknownCommand(err error) bool {
 
 // IsDenied reports whether the credentials or the user's rights are insufficient.
 func IsDenied(err error) bool {
-	reply, ok := errors.AsType[redis.Error](err)
-	if !ok {
-		return false
-	}
-	for _, prefix := range []string{"NOAUTH", "WRONGPASS", "NOPERM"} {
-		if redis.HasErrorPrefix(reply, prefix) {
+	for _, code := range []string{
+		"NOAUTH", "WRONGPASS", "NOPERM",
+		"ACL failure in script",         // Redis 7.2 and later
+		"The user executing the script", // may not do what follows: Redis 7.0 and 6.2
+	} {
+		if HasCode(err, code) {
 			return true
 		}
 	}
-	// The text of Redis 7.0 for a command that the ACL denies inside a script.
-	return strings.Contains(reply.Error(), "user executing the script can't run this command")
+	return false
 }
 
 // IsStranger reports whether authentication failed. Such an error says nothing about a user's rights.
 func IsStranger(err error) bool {
-	reply, ok := errors.AsType[redis.Error](err)
-	return ok && (redis.HasErrorPrefix(reply, "NOAUTH") || redis.HasErrorPrefix(reply, "WRONGPASS"))
+	return HasCode(err, "NOAUTH") || HasCode(err, "WRONGPASS")
 }
 
 // Scrub returns err without the arguments that a server quotes. A server that does not know EVALSHA

@@ -33,17 +33,28 @@ func TestErrorsAreDistinguishedAndScrubbed(t *testing.T) {
 	}
 	for text, denied := range map[string]bool{
 		"NOPERM this user has no permissions": true, "WRONGPASS invalid": true, "NOAUTH Authentication required.": true,
-		"ERR The user executing the script can't run this command or subcommand script": true,
-		"READONLY You can't write": false,
+		"ERR The user executing the script can't run this command or subcommand script":                  true,
+		"ERR ACL failure in script: User u has no permissions to run the 'set' command script: 9":        true, // 7.2, Valkey 8
+		inScript + "@user_script: 1: The user executing the script can't run this command or subcommand": true,
+		"READONLY You can't write": false, "ERR wrong number of arguments": false,
+		inScript + "@user_script: 1: -READONLY You can't write against a read only replica.": false,
+		inScript + "WRONGTYPE Operation against a key holding the wrong kind of value":       false,
 	} {
 		if got := redisconn.IsDenied(reply(text)); got != denied {
 			t.Errorf("IsDenied(%q) = %v", text, got)
 		}
-		if got := redisconn.IsGivenUp(reply(text)); got != strings.HasPrefix(text, "READONLY") {
+		if got := redisconn.IsGivenUp(reply(text)); got != strings.Contains(text, "READONLY You") {
 			t.Errorf("IsGivenUp(%q) = %v", text, got)
 		}
 	}
+	if !redisconn.HasCode(reply(inScript+"WRONGTYPE Operation"), "WRONGTYPE") ||
+		redisconn.HasCode(reply(inScript+"WRONGTYPE -OOM"), "OOM") || redisconn.HasCode(errors.New("OOM"), "OOM") {
+		t.Error("the code of a command in a script is not the one that Redis 6.2 quotes")
+	}
 }
+
+// inScript is how Redis 6.2 begins to quote the error of a command in a script.
+const inScript = "ERR Error running script (call to f_521a0de99064309d33abc4a01319c7a4f6200f01): @user_script:1: "
 
 // TestDerivedOptions: the given client is not changed. Its own OnConnect runs first, and its failure ends the
 // connection.
