@@ -54,10 +54,11 @@ func LockingProcess(t *testing.T, name string, servers []*redisproc.Server) *eng
 	return l
 }
 
-// Admin is a client that may do everything.
+// Admin is a client that may do everything. It waits as long as a busy machine may take.
 func Admin(t *testing.T, s *redisproc.Server) *redis.Client {
 	t.Helper()
-	c := redis.NewClient(&redis.Options{Addr: s.Addr(), DisableIdentity: true, MaxRetries: -1})
+	c := redis.NewClient(&redis.Options{Addr: s.Addr(), DisableIdentity: true, MaxRetries: -1,
+		DialTimeout: time.Minute, ReadTimeout: time.Minute, WriteTimeout: time.Minute})
 	t.Cleanup(func() { Must(t, c.Close()) })
 	return c
 }
