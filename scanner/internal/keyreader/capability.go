@@ -24,16 +24,18 @@ const (
 // PlainOnly is a server on which no script is tried.
 func PlainOnly() Capability { return Capability{scripts: refused} }
 
-// ScriptOnly is a server on which a refused script is an error, for tests.
+// ScriptOnly is a server on which a script that every command refuses is an error, for tests.
 func ScriptOnly() Capability { return Capability{only: true} }
 
 func (c *Capability) command() redisconn.EvalCommand { return server.EvalCommands()[c.eval] }
 
 // refuse goes on to the next command, if there is one.
 func (c *Capability) refuse() {
-	if c.eval+1 < len(server.EvalCommands()) {
+	if c.another() {
 		c.eval++
 		return
 	}
 	c.scripts = refused
 }
+
+func (c *Capability) another() bool { return c.eval+1 < len(server.EvalCommands()) }

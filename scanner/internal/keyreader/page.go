@@ -19,7 +19,7 @@ func (r *Reader) Page(ctx context.Context, cursor string, wanted Wanted) (Page, 
 		case err == nil:
 			r.capability.scripts = proven
 			return page, nil
-		case !redisconn.IsReply(err) || r.capability.only:
+		case !redisconn.IsReply(err), r.capability.only && !(server.IsRefused(err) && r.capability.another()):
 			return Page{}, err
 		case !server.IsRefused(err):
 			// A key of a slot on the move, perhaps: the next Reader tries again.
