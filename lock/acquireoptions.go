@@ -68,8 +68,9 @@ func NoRenew() AcquireOption { return func(o *AcquireOptions) { o.NoRenew = true
 func MaxHold(d time.Duration) AcquireOption { return func(o *AcquireOptions) { o.MaxHold = d } }
 
 // Fair keeps this call from overtaking callers that already queue for the resource. Without
-// it, a newcomer may win in the instant between two holders, unless the lock is being handed
-// over. With several nodes, Fair costs one more round trip.
+// it, a newcomer may win in the instant between two holders. With several nodes, Fair costs one
+// more round trip, and a call that waits still asks all nodes at every other poll, because the
+// node with the queue may be wrong: that call can overtake.
 func Fair() AcquireOption { return func(o *AcquireOptions) { o.Fair = true } }
 
 // Fenced requires a fencing token, for callers whose resource relies on tokens. The nodes of

@@ -136,17 +136,18 @@ func (a *contender) waiter(ctx context.Context, gate int) driver.Waiter {
 
 // gateFirst decides whether the coming attempt asks the gate before the others. After a poll
 // interval without news it asks all nodes: the gate may be the one node that is wrong. A Fair
-// caller could overtake others that way, so it does that only every other time. A writer that waits
-// has to keep readers out on all nodes.
+// caller could overtake others that way, so it does that only every other time, and not when it was
+// named: it may have been named for the call before it. A writer that waits has to keep readers out on
+// all nodes.
 func (a *contender) gateFirst() bool {
 	if a.engine.Quorum == 1 && len(a.engine.Nodes) == 1 || attempt.Bar(a.engine.Set, &a.Opts) > 0 {
 		return false
 	}
 	switch {
-	case a.named:
-		return false
 	case a.Opts.Fair:
 		return a.polls%2 == 0
+	case a.named:
+		return false
 	case a.any != nil && !a.gate.first():
 		return true // only the first in the queue may ask the others without a name
 	case a.attempts == 1:

@@ -1,11 +1,13 @@
 package engine
 
 import (
+	"errors"
 	"testing"
 	"time"
 
 	"github.com/lockscope/lockscope/lock/engine/internal/attempt"
 	"github.com/lockscope/lockscope/lock/engine/internal/await"
+	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
 	"github.com/lockscope/lockscope/lock/engine/internal/clock"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 )
@@ -63,6 +65,33 @@ func TestTheGateIsAskedFirst(t *testing.T) {
 	for polls, first := range []bool{true, false, true} {
 		if a.polls = polls; a.gateFirst() != first {
 			t.Errorf("a fair caller after %d polls asks the gate first: %v", polls, !first)
+		}
+	}
+	if a.polls, a.named = 0, true; !a.gateFirst() {
+		t.Error("a fair caller that was named overtakes, if it was named for the call before it")
+	}
+}
+
+// TestAPlaceThatWasNotToldIsGivenUp: where the gate has granted an attempt that failed, giving that back queues the
+// caller again. The next grant removes only a place that the caller knows.
+func TestAPlaceThatWasNotToldIsGivenUp(t *testing.T) {
+	failed := errors.New("another node refused")
+	for name, c := range map[string]struct {
+		before int64 // ticket
+		res    ballot.Result
+		untold bool
+	}{
+		"granted by the gate":      {res: ballot.Result{Err: failed}, untold: true},
+		"the gate did not answer":  {res: ballot.Result{Err: failed, GateFault: true}, untold: true},
+		"with a place":             {before: 7, res: ballot.Result{Err: failed}},
+		"refused with a place":     {res: ballot.Result{Err: failed, GateRefused: true, Ticket: 7}},
+		"refused without a place":  {res: ballot.Result{Err: failed, GateRefused: true}},
+		"won":                      {},
+		"told of its place by now": {res: ballot.Result{Err: failed, Ticket: 7}},
+	} {
+		g := gateQueue{ticket: c.before}
+		if g.note(0, true, c.res); g.untold != c.untold {
+			t.Errorf("%s: %v", name, g.untold)
 		}
 	}
 }

@@ -44,6 +44,15 @@
 // to its process alone. If a message is lost, the waiter polls, or waits until the holder's
 // TTL has run out. A dead waiter, gate or holder costs latency, never liveness.
 //
+// So processes are served in the order of their places in that queue, with these exceptions:
+//
+//   - A waiter that gives up, that nobody listens for, or that does not come within 50 ms of its
+//     message loses its turn. A gate that is wiped, or that does not answer, loses the queue.
+//   - A lock that becomes free without a release goes to the caller that asks first.
+//   - With several nodes, a caller that asks all of them in the instant between two holders can win,
+//     unless it is Fair. So can a caller that looks again after a poll interval without news.
+//   - A process hands the lock over among its own callers, as described below.
+//
 // Callers of one process that queue for one resource hand the lock over among
 // themselves without asking a node. The caller that waits first gets it if
 //

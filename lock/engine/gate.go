@@ -22,6 +22,7 @@ type gateQueue struct {
 	queued uint64 // set of nodes whose queue the caller may have joined
 	failed uint64 // set of nodes that just did not answer as gate
 	barred uint64 // set of nodes on which the caller may keep readers out
+	untold bool   // an attempt that failed may have queued the caller again, with a place that it was not told
 }
 
 // first reports that nobody was in front of the caller when the gate was last asked.
@@ -49,7 +50,11 @@ func (g *gateQueue) note(gate int, enqueued bool, res ballot.Result) {
 	if enqueued {
 		g.queued |= 1 << gate
 	}
+	if enqueued && res.Err != nil && !res.GateRefused && g.ticket == 0 {
+		g.untold = true
+	}
 	if res.Ticket > 0 {
+		g.untold = false
 		g.ticket, g.next, g.ahead = res.Ticket, res.Ahead == 0, res.Ahead
 	}
 	if res.GateFault {
@@ -63,7 +68,7 @@ func (g *gateQueue) note(gate int, enqueued bool, res ballot.Result) {
 // removed the caller from the queue already.
 func (g *gateQueue) leave(ctx context.Context, c *caller, won *attempt.Attempt) {
 	gone := g.queued | g.barred
-	if won != nil && won.Dequeued() {
+	if won != nil && won.Dequeued() && !g.untold {
 		gone &^= 1 << won.Gate &^ g.barred
 	}
 	var late uint64 // nodes that have not answered the attempt that won: they may still set up a bar

@@ -33,6 +33,7 @@ type FakeServer struct {
 	silent   time.Time     // may not vote before
 	closed   chan struct{}
 	watch    func(Event)
+	named    func(waiter, lockKey string)
 	shortest time.Duration // TTL ever given to a lock key
 	longest  time.Duration
 
@@ -54,6 +55,12 @@ func WithRate(rate float64) ServerOption { return func(s *FakeServer) { s.rate =
 
 // WithWatch calls watch with every event on the server. watch must not call the server.
 func WithWatch(watch func(Event)) ServerOption { return func(s *FakeServer) { s.watch = watch } }
+
+// WithNamed calls named with each waiter for which a lock is kept, and that the server can tell. named must not call
+// the server.
+func WithNamed(named func(waiter, lockKey string)) ServerOption {
+	return func(s *FakeServer) { s.named = named }
+}
 
 // NewFakeServer starts a server. Close it when you are done with it.
 func NewFakeServer(name string, opts ...ServerOption) *FakeServer {
@@ -220,6 +227,9 @@ func (s *FakeServer) publish(waiter, lockKey string) (ears int) {
 			link.deliver(lockKey)
 			ears++
 		}
+	}
+	if ears > 0 && s.named != nil {
+		s.named(waiter, lockKey)
 	}
 	s.tell("publish", "%.6s %s: %d", waiter, lockKey, ears)
 	return ears

@@ -38,6 +38,8 @@
 //   - A newcomer, or a waiter that looks again by itself, can overtake where a slot became free without a release,
 //     where a named process could not take it at once and, on several nodes, in the instant of a hand-off.
 //     [lock.Fair] makes that rarer, for one more round trip.
+//   - A message for one call can come when the next call of its process already waits. That call then loses its place
+//     until its next poll.
 //
 // With other drivers, a Redis Cluster, and a decorator without a method QueuesSlots, a call waits in the queue of one
 // slot and looks at the others. The calls of one Semaphore are served first come, first served: use one Semaphore for

@@ -9,6 +9,15 @@
 //
 // Of the lock: I1 one lease at a time, I2 fences, I3 lost updates, I4 a quorum holds what is valid, I5 leases end in
 // time, I6 and I7 nothing is left behind, I8 liveness, I10 errors. They are checked of each lease of a construct, too.
+// So is the order of those that wait, of locks and of permits. Messages that are lost and nodes that fail change it
+// between processes, so Q2 is checked of calm histories:
+//
+//	Q1  the calls of a process are served in the order in which they came
+//	Q2  processes are named in the order of their places in the queue; nobody takes what is kept for another on one
+//	    node; a fair call that asks the gate first overtakes nobody;
+//	    a release names somebody if anybody waits
+//	Q3  a process hands a lock over among its callers for no more than 10 ms
+//
 // Of constructs, where E is for elections, S for sets and P for permits:
 //
 //	E1 S1 P1  one term, one set of a name, k permits at a time

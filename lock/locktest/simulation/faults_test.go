@@ -149,8 +149,19 @@ func (h *history) allVote() bool {
 // recorder is a client's node that records the tokens sent to it.
 type recorder struct {
 	driver.BlockingNode
-	h    *history
-	node int
+	h      *history
+	client int
+	node   int
+}
+
+// QueuesSlots implements driver.SlotQueuer.
+func (n *recorder) QueuesSlots() error { return nil }
+
+func (n *recorder) Subscribe(ctx context.Context, waiterID string, wake func(lockKey string)) error {
+	n.h.names.Lock()
+	n.h.processes[waiterID] = n.client
+	n.h.names.Unlock()
+	return n.BlockingNode.Subscribe(ctx, waiterID, wake)
 }
 
 func (n *recorder) Acquire(ctx context.Context, req driver.AcquireRequest) (driver.AcquireReply, error) {
@@ -169,6 +180,9 @@ func (n *recorder) Acquire(ctx context.Context, req driver.AcquireRequest) (driv
 	}
 	n.h.mu.Unlock()
 	reply, err := n.BlockingNode.Acquire(ctx, req)
+	if err == nil && req.Waiter.Enqueue && (reply.Granted || reply.Ticket > 0) {
+		n.h.answered(holder.Traceparent, reply.Granted)
+	}
 	if err == nil && !reply.Granted {
 		n.h.mu.Lock()
 		if log.token == req.Token {

@@ -108,6 +108,7 @@ type scope struct {
 	noWipes   bool
 	losses    []faultKind // the only faults of nodes, and frequent; nil for any
 	alwaysBad bool        // no calm histories
+	calm      bool        // only calm histories
 	holdLong  bool        // leases are held until they expire
 	close     bool        // leases are as long as possible and nodes are down for moments, so that a slight delay shows
 	resources int
@@ -119,7 +120,7 @@ type scope struct {
 
 func newPlan(seed uint64, s scope) *plan {
 	r := rand.New(rand.NewPCG(seed, 1))
-	p := &plan{seed: seed, resources: 1 + r.IntN(2), calm: chance(r, 0.1) && !s.alwaysBad}
+	p := &plan{seed: seed, resources: 1 + r.IntN(2), calm: (chance(r, 0.1) || s.calm) && !s.alwaysBad}
 	if s.resources > 0 {
 		p.resources = s.resources
 	}

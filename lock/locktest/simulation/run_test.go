@@ -31,6 +31,7 @@ type history struct {
 	sightings  []sighting             // of observers
 	regs       map[string]*register   // by resource
 	logs       map[string]*acquireLog // by id of the Acquire
+	turns      map[string]*turn       // by id of the Acquire
 	buried     map[grave]bool
 	violations []string
 	violated   map[string]int // by the first word of the format
@@ -38,6 +39,10 @@ type history struct {
 	restarted  time.Duration // when a node last restarted; 0 if none has
 	broken     int           // connections that broke in mid-command
 	changed    chan struct{} // closed when the set of nodes is another
+
+	names     sync.Mutex // taken after the mutex of a server
+	namings   []naming
+	processes map[string]int // clients by the ids under which they wait
 }
 
 // acquireLog records what one Acquire sent. Guarded by history.mu.
@@ -64,6 +69,7 @@ type client struct {
 	index  int
 	rate   float64
 	redis  *engine.Engine
+	locker lock.Locker // redis, or a defect of it
 	links  []*locktest.FakeNode
 	faults []locktest.Faults
 	dead   bool // guarded by history.mu
@@ -104,6 +110,7 @@ type plant struct {
 	vouch      func(h *history, v *guard.Vouch)
 	change     func(*guard.Change)
 	revoked    func() // a revoke has succeeded
+	serve      func(lock.Locker) lock.Locker
 
 	campaign  campaign
 	set       acquireSet
@@ -141,10 +148,11 @@ func newHistory(p *plan, pl plant, trace func(string)) *history {
 	h := &history{
 		plan: p, plant: pl, began: time.Now(), trace: trace,
 		regs: make(map[string]*register), logs: make(map[string]*acquireLog), violated: make(map[string]int),
-		buried: make(map[grave]bool), changed: make(chan struct{}),
+		buried: make(map[grave]bool), changed: make(chan struct{}), turns: make(map[string]*turn),
+		processes: make(map[string]int),
 	}
 	for i, rate := range p.rates {
-		opts := []locktest.ServerOption{locktest.WithRate(rate)}
+		opts := []locktest.ServerOption{locktest.WithRate(rate), locktest.WithNamed(h.notesNamings())}
 		if !p.fresh {
 			opts = append(opts, locktest.WithUptime(time.Hour))
 		}
@@ -188,7 +196,7 @@ func (h *history) newClient(i int) *client {
 			panic(err)
 		}
 		c.links = append(c.links, link)
-		var n driver.BlockingNode = &recorder{BlockingNode: link, h: h, node: j}
+		var n driver.BlockingNode = &recorder{BlockingNode: link, h: h, client: i, node: j}
 		if h.plan.clients[i].observes {
 			n = onlooker{link, h}
 		}
@@ -206,6 +214,10 @@ func (h *history) newClient(i int) *client {
 		lock.WithPollInterval(h.plan.clients[i].poll))
 	if err != nil {
 		panic(err)
+	}
+	c.locker = c.redis
+	if h.plant.serve != nil {
+		c.locker = h.plant.serve(c.redis)
 	}
 	return c
 }
@@ -266,6 +278,7 @@ func (h *history) happen() {
 	for _, s := range h.servers {
 		s.Close()
 	}
+	h.checkOrder()
 	h.checkSightings()
 	h.checkHoldings()
 	h.checkLeases()

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/lockscope/lockscope/lock"
 )
 
 // simHistories is the number of histories of a search, simRaceHistories with the race detector.
@@ -145,4 +147,16 @@ func guarded(t *testing.T, p *plan, pl plant) outcome {
 		}
 	}()
 	return run(t, p, pl, nil)
+}
+
+// TestSimulationOrder: callers are served in the order in which they came, in a process and between processes, with the
+// exceptions that are documented.
+func TestSimulationOrder(t *testing.T) {
+	s := scope{calm: true, resources: 1, crowds: true}
+	for name, make := range map[string]maker{
+		"locks":      func(seed uint64) (*plan, plant) { return newPlan(seed, s), plant{} },
+		"semaphores": func(seed uint64) (*plan, plant) { return newConstructPlan(seed, lock.KindSemaphore, s), plant{} },
+	} {
+		t.Run(name, func(t *testing.T) { simulate(t, constructHistories, constructRaceHistories, make) })
+	}
 }

@@ -67,7 +67,7 @@ func (w witness) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 		id: p.nextID(), name: resource, client: w.client, started: h.now(), outer: recordOf(ctx),
 	}
 	ctx = context.WithValue(lock.WithTraceparent(ctx, rec.id), leaseKey{}, rec)
-	lease, err := h.clients[w.client].redis.Acquire(lock.WithTrace(ctx, h.hooks(rec, p.stall)), resource, opts...)
+	lease, err := h.clients[w.client].locker.Acquire(lock.WithTrace(ctx, h.hooks(rec, p.stall)), resource, opts...)
 	if err != nil {
 		h.log("%s of %s fails: %v", rec.id, resource, err)
 		h.checkHeldError(rec.id, err)

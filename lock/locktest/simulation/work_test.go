@@ -46,7 +46,7 @@ func (h *history) perform(c int, id string, o *op) (*leaseRecord, error) {
 		defer timer.Stop()
 	}
 	h.log("%s acquires %v", id, o)
-	lease, err := h.clients[c].redis.Acquire(lock.WithTrace(ctx, h.hooks(rec, o.stall)), rec.name, o.options...)
+	lease, err := h.clients[c].locker.Acquire(lock.WithTrace(ctx, h.hooks(rec, o.stall)), rec.name, o.options...)
 	if err != nil {
 		h.log("%s fails: %v", id, err)
 		h.checkHeldError(id, err)
@@ -67,7 +67,7 @@ func (h *history) hooks(rec *leaseRecord, stall time.Duration) *lock.Trace {
 	const tooMany = 100
 	var attempts int
 	var at time.Duration
-	return &lock.Trace{
+	tr := &lock.Trace{
 		AttemptStart: func(ctx context.Context, e lock.AttemptStart) context.Context {
 			if recordOf(ctx) != rec {
 				return ctx
@@ -107,6 +107,8 @@ func (h *history) hooks(rec *leaseRecord, stall time.Duration) *lock.Trace {
 			}
 		},
 	}
+	h.observeTurn(rec, tr)
+	return tr
 }
 
 func (h *history) acquired(rec *leaseRecord, lease lock.Lease) {
