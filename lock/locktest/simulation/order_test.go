@@ -175,7 +175,7 @@ func (h *history) checkOvertaken(first, later *turn) {
 		switch {
 		case n.client == first.rec.client:
 			return // it had its turn: it did not answer in time, or the message for a call before it came too late
-		case n.client == later.rec.client && n.at > later.contends:
+		case n.client == later.rec.client && later.placed > 0 && n.at > later.placed:
 			h.violate("Q2 a process was named before one that was in front:\n  %v\n  %v", later.rec, first.rec)
 			return
 		}
