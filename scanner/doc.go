@@ -52,7 +52,7 @@
 //
 // Slots of a semaphore are locks, and are judged as such. Queues, bars of waiting writers and tombstones expire, too. A
 // queue or a bar that has lost its TTL holds up nobody: waiters that nobody listens for are passed over, and each bar
-// has an expiry of its own.
+// has an expiry of its own. A bar that ends more than a day from now does not count.
 //
 // # Repair
 //

@@ -245,3 +245,19 @@ func TestAReaderWhoseTimeIsOver(t *testing.T) {
 	r := sweep(t, newScanner(t, f.clients, scanner.WithOneRedlock()))
 	wantFindings(t, "a reader whose time is over", r.Findings)
 }
+
+// TestAReaderOfYearsIsFound, also where there are more readers than are read: then the TTL of the key tells. Readers
+// whose time is over do not hide it.
+func TestAReaderOfYearsIsFound(t *testing.T) {
+	const years = 3 * 365 * 24 * time.Hour
+	f := startNodes(t, 1)
+	c := f.clients[0]
+	for key, others := range map[string]int{"lock:alone": 0, "lock:few": 3, "lock:many": 40} {
+		for i := range others {
+			putReader(t, c, key, fmt.Sprint("over", i), time.Now().Add(-time.Hour), -time.Minute)
+		}
+		putReader(t, c, key, "hand", time.Now(), years)
+	}
+	wantFindings(t, "a reader of years", sweep(t, newScanner(t, f.clients)).Findings,
+		"long_ttl lock:alone", "long_ttl lock:few", "long_ttl lock:many")
+}

@@ -14,6 +14,9 @@ type bar struct {
 	expires int64 // ms
 }
 
+// maxBarMS is where a bar ends too late to be one, as in rwshared.lua.
+const maxBarMS = 24 * 60 * 60 * 1000
+
 // keptForReaders is the waiter for whom a lock is kept that all readers may take. It is no waiter's ID.
 const keptForReaders = "r"
 
@@ -24,7 +27,7 @@ func (s *State) expireShared(nowMS int64) {
 			delete(s.readers, key)
 		}
 	}
-	maps.DeleteFunc(s.bars, func(_ stay, b bar) bool { return nowMS > b.expires })
+	maps.DeleteFunc(s.bars, func(_ stay, b bar) bool { return nowMS > b.expires || b.expires > nowMS+maxBarMS })
 }
 
 // Readers returns the tokens of the readers of a key, in order.

@@ -19,12 +19,15 @@ func Mode(k lock.Kind) driver.Mode {
 	return driver.Exclusive
 }
 
+// maxBar is shorter than what nodes take for a mistake: see rwshared.lua.
+const maxBar = 12 * time.Hour
+
 // Bar is how long a node that refuses the caller keeps later readers out; 0 if it does not.
 func Bar(e *nodes.Set, o *lock.AcquireOptions) time.Duration {
 	if o.NoWait || Mode(o.Kind) != driver.Write {
 		return 0
 	}
-	return max(o.TTL, 4*e.Config.PollInterval)
+	return min(max(o.TTL, 4*e.Config.PollInterval), maxBar)
 }
 
 // Barred is the set of nodes on which the attempt may have set up a bar: it was not granted there.

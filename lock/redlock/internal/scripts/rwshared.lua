@@ -46,13 +46,15 @@ local function read_until(lock, last)
   redis.call('PEXPIRE', lock, string.format('%.0f', math.max(last - now, 1)))
 end
 
--- bars_of returns the writers that keep out readers with a later ticket, by their ids.
+-- bars_of returns the writers that keep out readers with a later ticket, by their ids. A writer that waits renews its
+-- bar about twice a second. One that ends more than a day from now was written by hand, or before the clock was set
+-- back: it would keep readers out until then.
 local function bars_of(key)
   local bars = {}
   local fields = redis.call('HGETALL', key)
   for i = 1, #fields, 2 do
     local ticket, expiry = string.match(fields[i + 1], '^(%d+):(%d+)$')
-    if tonumber(expiry) < now then
+    if tonumber(expiry) < now or tonumber(expiry) > now + 86400000 then
       redis.call('HDEL', key, fields[i])
     else
       bars[fields[i]] = {tonumber(ticket), tonumber(expiry)}
