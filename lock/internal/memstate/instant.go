@@ -224,7 +224,13 @@ func (s *Instant) Release(req driver.ReleaseRequest) driver.ReleaseReply {
 	if req.Waiter.ID != "" {
 		s.join(line(key, req.Semaphore), req.Waiter)
 	}
-	if _, reserved := s.next[key]; req.Handoff > 0 && !reserved {
+	early, reserved := s.next[key]
+	if q := s.queue(line(key, req.Semaphore)); reserved && reply.Found == driver.FoundOwn && req.Handoff > 0 &&
+		len(q.tickets) > 0 {
+		delete(s.next, key)
+		q.tickets[early.waiter], reserved = 0, false
+	}
+	if req.Handoff > 0 && !reserved {
 		reply.Named = s.nameNext(key, line(key, req.Semaphore), req.Handoff, "") != ""
 	}
 	return reply

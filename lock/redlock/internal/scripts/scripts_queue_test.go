@@ -107,6 +107,29 @@ func TestScriptsNameOneAtATime(t *testing.T) {
 	}
 }
 
+// TestScriptsNameAgainWhoWasNamedTooEarly: a release that comes twice names a waiter while another one has the lock. That
+// one's release names it again, in front of those that came before it.
+func TestScriptsNameAgainWhoWasNamedTooEarly(t *testing.T) {
+	s := newScripted(t)
+	s.granted(driver.AcquireRequest{Token: token("a")})
+	s.queued("b", driver.Waiter{ID: "w1"})
+	s.queued("c", driver.Waiter{ID: "w2"})
+	s.queued("d", driver.Waiter{ID: "w3"})
+	s.released(driver.ReleaseRequest{Token: token("a"), Handoff: scriptTTL})
+	s.granted(driver.AcquireRequest{Token: token("b"), Waiter: driver.Waiter{ID: "w1", Enqueue: true, Ticket: 1}})
+	if reply := s.released(driver.ReleaseRequest{Token: token("a"), Handoff: scriptTTL}); !reply.Named {
+		t.Fatal("the second release names nobody")
+	}
+	s.queued("c", driver.Waiter{ID: "w2", Ticket: 2}) // it was refused
+	if reply := s.released(driver.ReleaseRequest{Token: token("b"), Handoff: scriptTTL}); !reply.Named {
+		t.Error("nobody is told that the lock is free")
+	}
+	s.wantNext("after the release", "w2")
+	if left := s.client.ZRange(t.Context(), s.keys.queue, 0, -1).Val(); strings.Join(left, " ") != "w3" {
+		t.Errorf("queue %v", left)
+	}
+}
+
 // TestScriptsPassOverTheDead: on a single server, a waiter that does not listen is skipped.
 func TestScriptsPassOverTheDead(t *testing.T) {
 	s := newScripted(t)
