@@ -83,7 +83,7 @@ func benchContended(b *testing.B, n, lockers int, hold time.Duration) {
 // inner lists the commands that only scripts send here.
 var inner = []string{
 	"get", "mget", "set", "del", "exists", "pttl", "pexpire", "time", "publish",
-	"zadd", "zrem", "zscore", "zrank", "zpopmin", "zrange",
+	"zadd", "zrem", "zscore", "zrank", "zpopmin", "zrange", "zrangebyscore", "incrby", "decrby",
 }
 
 // commandCount returns how many commands clients have sent to the servers, and the same with the commands of their
