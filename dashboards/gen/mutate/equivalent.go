@@ -36,6 +36,15 @@ const wholeMinutes = "both groups are evaluated once a minute, and promtool eval
 // halves is why a bit more than one is one.
 const halves = "nodes are whole, and half of their number plus one ends in 0 or 5"
 
+// nothing is why it does not matter what a number is multiplied by, or whether it is added.
+const nothing = "0 times a number is 0, and so is 0 divided by it"
+
+// oneBound is why it does not matter how series are put together.
+const oneBound = "of a job's resource one series has this bound"
+
+// allLabels is why a label does not matter on the right.
+const allLabels = "unless compares all labels, and those on the left have this one"
+
 // equivalent are mutants that no test can notice: what they are called, and why.
 var equivalent = map[string]string{
 	"DistributedLockAcquiresStalled critical: 0 -> 0.9": present,
@@ -72,6 +81,16 @@ var equivalent = map[string]string{
 	"job_instance_resource:distributed_lock_stalled:sum : max -> min (2)": oneNumber,
 
 	"job_resource:distributed_lock_unserved:rate5m : > -> >=": bothSame,
+
+	"job_resource:distributed_lock_acquired:rate5m : without outcome=\"acquired\" (2)": allLabels,
+
+	"job_resource:distributed_lock_slow_waits:rate5m : sum -> max": oneBound,
+
+	"job_resource:distributed_lock_last_success:timestamp : + -> -": nothing,
+	"job_resource:distributed_lock_last_success:timestamp : * -> /": nothing,
+	"job:distributed_lock_exporter_seen:timestamp : + -> -":         nothing,
+	"job:distributed_lock_exporter_seen:timestamp : * -> /":         nothing,
+	"job:distributed_lock_exporter_seen:timestamp : count -> max":   nothing,
 
 	"job_instance_backend_lock_node:distributed_lock_node_usable:min : sum -> max":   anyFailure,
 	"job_instance_backend_lock_node:distributed_lock_node_usable:min : 0 -> 0.9 (2)": anyFailure,
