@@ -13,7 +13,7 @@ const present = "there is no series where nothing stalls, and calls are whole"
 const oneReason = "of a job's resource there is one series for each reason, and one reason is chosen"
 
 // oneEach is why it does not matter how series are put together.
-const oneEach = "a process has one series for each resource"
+const oneEach = "a process has one series, for each resource if it has any"
 
 // oneNumber is why it does not matter which series is taken.
 const oneNumber = "a process has one series for each system"
@@ -94,6 +94,9 @@ var equivalent = map[string]string{
 
 	"job_instance_backend_lock_node:distributed_lock_node_usable:min : sum -> max":   anyFailure,
 	"job_instance_backend_lock_node:distributed_lock_node_usable:min : 0 -> 0.9 (2)": anyFailure,
+
+	"DistributedLockScannerMemoryFails warning: sum -> max": oneEach,
+	"DistributedLockScannerMemoryFails warning: 0 -> 0.9":   anyFailure,
 
 	"DistributedLockLost critical: 0 -> 0.9 (2)":    anyFailure,
 	"DistributedLockLost critical: [2m] -> [4m]":    ratesFollow,

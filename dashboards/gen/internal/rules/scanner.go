@@ -23,7 +23,7 @@ func (m maker) scanner() []rulefmt.Rule {
 			"{{ $labels.job }}: keys with the name of a lock that are not locks: {{ $value }}",
 			"Keys that match the scanner's pattern but have a Redis type that no lock has: at least {{ $value }}. "+
 				"Callers that want a lock of that name get an error."),
-		m.incomplete(), m.stillDeadlocked(), m.stale(), m.exporterDown(), m.watchdog(),
+		m.incomplete(), m.stillDeadlocked(), m.stale(), m.memoryFails(), m.exporterDown(), m.watchdog(),
 	}
 }
 
@@ -73,6 +73,19 @@ func (m maker) stale() rulefmt.Rule {
 		about: "{{ $labels.job }} has not completed a sweep of {{ $labels.lock_node }} " +
 			"in the last " + limit.String() + ". New leaks there are not reported, and the known findings are old.",
 		board: leakBoard,
+	})
+}
+
+// memoryFails waits for longer than one failure shows: a process that takes over may miss one save.
+func (m maker) memoryFails() rulefmt.Rule {
+	return m.alert(alert{
+		name: "DistributedLockScannerMemoryFails", severity: warning, hold: 4 * fiveMinutes,
+		expr:    `sum by ($JOB, instance) (increase(distributed_lock_scanner_memory_failures_total[15m])) > 0`,
+		summary: "{{ $labels.instance }}: the scanner cannot load or save its memory",
+		about: "{{ $labels.instance }} of {{ $labels.job }} has failed to load or save its --state for twenty minutes. " +
+			"It still sweeps. After a restart it reports known leaks again, and confirms each of them first. Its log " +
+			"has the error: free the disk, or remove a damaged file.",
+		board: leaksBoard,
 	})
 }
 

@@ -84,11 +84,14 @@ func (w *World) StartLockscope(ctx context.Context) error {
 	if w.lockscope.url != "" {
 		address = strings.TrimPrefix(w.lockscope.url, "http://")
 	}
-	var err error
+	state, err := w.memory()
+	if err != nil {
+		return err
+	}
 	w.lockscope.Process, err = w.run("lockscope", w.binary("lockscope"), "serve", "--redis",
 		strings.Join(w.urls(), ","),
 		"--interval", "4s", "--confirm-after", "1s", "--deadline", "20s", "--max-hold", maxHold.String(),
-		"--export-leaked-keys", "5",
+		"--export-leaked-keys", "5", "--state", state,
 		"--web.listen-address", address, "--log.format", "json")
 	if err != nil {
 		return err
@@ -100,6 +103,16 @@ func (w *World) StartLockscope(ctx context.Context) error {
 	w.lockscope.url = strings.TrimSuffix(url[1], "/")
 	w.cfg.Tell("lockscope serve on %s", w.lockscope.url)
 	return nil
+}
+
+// memory names the memory of serve. Where alerts are proved, serve cannot load it until the world recovers.
+func (w *World) memory() (path string, err error) {
+	path = filepath.Join(w.dir, "state.json")
+	if w.lockscope.url != "" || w.cfg.Minute == 0 {
+		return path, nil
+	}
+	w.recovers = append(w.recovers, func() { _ = os.Remove(path) })
+	return w.write("state.json", []byte(`{"half`))
 }
 
 // StopLockscope stops it as an operator does.

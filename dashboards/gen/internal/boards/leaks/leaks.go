@@ -21,7 +21,7 @@ func Board(c config.Config) draw.Board {
 			{Title: "Now", Panels: leakTiles(c)},
 			{Title: "Findings", Panels: leakFindings()},
 			{Title: "Nodes", Panels: leakNodes(c)},
-			{Title: "Leaked keys and gaps of sweeps", Panels: leakKeys()},
+			{Title: "Leaked keys, gaps of sweeps and the memory", Panels: leakKeys()},
 			{Title: "Waiting callers in the queues on the nodes", Panels: leakWaits()},
 			draw.Folded("Cost of sweeps", leakCost()),
 		},
@@ -153,7 +153,7 @@ func leakNodes(c config.Config) []draw.Panel {
 // leakKeys names the keys that the exporter names.
 func leakKeys() []draw.Panel {
 	return []draw.Panel{
-		{Kind: draw.Table, Title: "Leaked keys", Width: draw.Half, Height: draw.ChartHeight, Unit: "short", Decimals: 0,
+		{Kind: draw.Table, Title: "Leaked keys", Width: draw.Third, Height: draw.ChartHeight, Unit: "short", Decimals: 0,
 			None: "no leaked key, or none is named (serve --export-leaked-keys)",
 			About: "Lock keys without a TTL, and the number of nodes that have each. Good: none. --export-leaked-keys " +
 				"exports a few names; `lockscope scan` lists all.",
@@ -161,12 +161,16 @@ func leakKeys() []draw.Panel {
 				"(distributed_lock_scanner_leaked_lock_info{N})))"),
 			Columns: []draw.Column{{Title: "Nodes", Unit: "short", Steps: draw.AnyIsBad(), Width: 90}},
 			Order:   []string{"key", "job"}},
-		{Kind: draw.States, Title: "Gaps of sweeps by reason", Width: draw.Half, Height: draw.ChartHeight, Unit: "short",
+		{Kind: draw.States, Title: "Gaps of sweeps by reason", Width: draw.Third, Height: draw.ChartHeight, Unit: "short",
 			Decimals: 0,
 			Steps:    draw.Steps(draw.Green, draw.At(1, draw.Orange)),
 			About: "Orange: the last sweep did not read everything, for this reason. Good: green for every reason. " +
 				"Leaks in the unread part are not reported.",
 			Queries: draw.History("max by ($CLUSTER reason) (distributed_lock_scanner_incomplete{I})", "{{reason}}")},
+		draw.Chart("Failures of the memory in 15 minutes", "short", draw.Third,
+			draw.History("sum by ($JOB) (increase(distributed_lock_scanner_memory_failures_total{I}[15m]))", "{{job}}"),
+			"Sweeps that could not load or save what earlier sweeps knew (--state). Good: 0. While they fail, a "+
+				"restart reports known leaks again. The scanner's log has the error.").Reaching(1),
 	}
 }
 
