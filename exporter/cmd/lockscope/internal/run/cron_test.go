@@ -47,8 +47,8 @@ func underCron(t *testing.T, dir string) (status int, output string) {
 	return 0, string(written)
 }
 
-// TestCrontab: the line of README runs the report, writes the metrics, and names the machine that was
-// first.
+// TestCrontab: the line of README runs the report, and writes the metrics. Cron mails nothing from a machine that was
+// not the first.
 func TestCrontab(t *testing.T) {
 	dir, s := t.TempDir(), server(t)
 	exe, err := os.Executable()
@@ -74,7 +74,7 @@ func TestCrontab(t *testing.T) {
 	lease, err := other.Acquire(t.Context(), "nightly", lock.TTL(time.Minute))
 	cmdtest.Must(t, err)
 	status, said := underCron(t, dir)
-	if status != 0 || !strings.Contains(said, `"nightly" is held by web-2/7`) || reports() != "report nightly\n" {
+	if status != 0 || said != "" || reports() != "report nightly\n" {
 		t.Errorf("status %d, %q, %q", status, said, reports())
 	}
 	cmdtest.Must(t, lease.Release(t.Context()))

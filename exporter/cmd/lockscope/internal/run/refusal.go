@@ -25,12 +25,21 @@ func (j *job) notAcquired(err error) error {
 		return err
 	}
 	if text := refusal(err, time.Now()); text != "" {
+		if j.quiet && !forever(err) {
+			return &app.StatusError{Status: j.conflict}
+		}
 		if j.wait > 0 {
 			text = fmt.Sprintf("gave up after %v: %s", j.wait, text)
 		}
 		return &app.StatusError{Status: j.conflict, Err: errors.New(text)}
 	}
 	return &app.StatusError{Status: locker.ExitNoLock, Err: err}
+}
+
+// forever reports whether the lock is held without a TTL: no later run gets it either.
+func forever(err error) bool {
+	held, ok := errors.AsType[*lock.HeldError](err)
+	return ok && held.Remaining < 0
 }
 
 // refusal says who holds the lock, and since when; "" if it is not known to be held.

@@ -29,6 +29,7 @@ type runFlags struct {
 	locker      locker.Flags
 	wait        time.Duration
 	noWait      bool
+	quiet       bool
 	slots       int
 	shared      bool
 	exclusive   bool
@@ -65,6 +66,7 @@ func Command(a *app.App) *cobra.Command {
 	set.DurationVarP(&f.wait, "wait", "w", 0, "give up after this time (default no limit)")
 	set.BoolVarP(&f.noWait, "no-wait", "n", false, "give up at once if the lock is held")
 	set.IntVarP(&f.conflict, "conflict-exit-code", "E", 1, "exit `status` if the lock is held")
+	set.BoolVarP(&f.quiet, "quiet", "q", false, "say nothing if another machine holds the lock")
 	set.IntVar(&f.slots, "slots", 0,
 		"let this many commands run at the same time. All of the fleet must give the same number")
 	set.BoolVarP(&f.shared, "shared", "s", false, "run only beside other commands with --shared")
@@ -73,7 +75,7 @@ func Command(a *app.App) *cobra.Command {
 	set.DurationVar(&f.maxHold, "max-hold", 0, "end the command after this time, with SIGTERM (default no limit)")
 	child.RegisterKillAfter(set, &f.killAfter)
 	f.publish.register(set)
-	flags.Group(set, "Waiting", "wait", "no-wait", "conflict-exit-code", "slots", "shared", "exclusive")
+	flags.Group(set, "Waiting", "wait", "no-wait", "conflict-exit-code", "quiet", "slots", "shared", "exclusive")
 	flags.Group(set, "Command", "max-hold", "kill-after")
 	return cmd
 }

@@ -85,6 +85,14 @@ func nobody(t *testing.T) *redisproc.Server {
 	return s
 }
 
+// TestRunQuietSaysTheRest: a lock that never ends is not one that another machine has, and no server is an error.
+func TestRunQuietSaysTheRest(t *testing.T) {
+	s := server(t)
+	cmdtest.Must(t, cmdtest.Admin(t, s).Set(t.Context(), lock.DefaultPrefix+"nightly", "token", 0).Err())
+	command(t, shell(s, "exit 0", "-n", "-q", "-E", "0")...).Want(t, 0, "it never ends: delete the key")
+	command(t, shell(nobody(t), "exit 0", "-n", "-q", "-E", "0")...).Want(t, locker.ExitNoLock, "no quorum")
+}
+
 // TestRunRefused: one line says who holds the lock, and since when.
 func TestRunRefused(t *testing.T) {
 	s := server(t)
@@ -97,6 +105,11 @@ func TestRunRefused(t *testing.T) {
 		o.Want(t, status, `"nightly" is held by web-1/42 since `+time.Now().UTC().Format("2006-01-"))
 		if strings.Count(o.Err, "\n") != 1 || o.Out != "" {
 			t.Errorf("not one line: %q, %q", o.Err, o.Out)
+		}
+	}
+	for status, more := range map[int][]string{1: {"-n", "-q"}, 75: {"-w", "1s", "-E", "75", "--quiet"}} {
+		if o := command(t, shell(s, "touch "+ran, more...)...); o.Status != status || o.Err != "" || o.Out != "" {
+			t.Errorf("%v: status %d, %q, %q", more, o.Status, o.Err, o.Out)
 		}
 	}
 	if _, err := os.Stat(ran); err == nil {
