@@ -19,8 +19,7 @@ const GroupLabel = "lock_group"
 func (f *File) Target(g *Group) (c target.Config, err error) {
 	c = target.Config{
 		URLs: g.Redis, Username: g.Username, Cluster: g.Cluster, SentinelMaster: g.SentinelMaster,
-		TLS: target.TLS{CA: f.file(g.TLS.CA), Cert: f.file(g.TLS.Cert), Key: f.file(g.TLS.Key),
-			SkipVerify: g.TLS.InsecureSkipVerify},
+		TLS: f.tls(g),
 	}
 	if c.Password, err = f.secret(g.PasswordFile); err != nil {
 		return c, fmt.Errorf("password_file: %w", err)
@@ -29,6 +28,11 @@ func (f *File) Target(g *Group) (c target.Config, err error) {
 		return c, fmt.Errorf("sentinel_password_file: %w", err)
 	}
 	return c, nil
+}
+
+func (f *File) tls(g *Group) target.TLS {
+	return target.TLS{CA: f.file(g.TLS.CA), Cert: f.file(g.TLS.Cert), Key: f.file(g.TLS.Key),
+		SkipVerify: g.TLS.InsecureSkipVerify}
 }
 
 func (f *File) secret(path string) (string, error) {
@@ -196,7 +200,7 @@ func (f *File) Secrets() (paths []string) {
 		}
 	}
 	for _, g := range f.Groups {
-		add(g.PasswordFile, g.SentinelPasswordFile, g.TLS.CA, g.TLS.Cert, g.TLS.Key)
+		add(g.PasswordFile, g.SentinelPasswordFile, g.ZooKeeperAuthFile, g.TLS.CA, g.TLS.Cert, g.TLS.Key)
 	}
 	for _, a := range f.Notify.Alertmanagers {
 		add(a.PasswordFile, a.BearerTokenFile)

@@ -18,6 +18,11 @@ func (f *File) check(p *problems) {
 		checkClass(p, fmt.Sprintf("checks[%d]", i), class)
 	}
 	checkPatterns(p, "", f.Patterns)
+	if len(f.Patterns) > 0 && len(f.Groups) > 0 && !slices.ContainsFunc(f.Groups, func(g Group) bool {
+		return g.System() == target.System
+	}) {
+		p.add("patterns", "only for Redis, and no group has redis: give the groups prefixes")
+	}
 	checkExclusions(p, "", f.Exclusions)
 	for name, d := range map[string]Duration{
 		"max_ttl": f.MaxTTL, "max_hold": f.MaxHold, "max_term": f.MaxTerm, "interval": f.Interval,
@@ -40,9 +45,7 @@ func (g *Group) check(p *problems, path string) {
 	if strings.TrimSpace(g.Name) == "" {
 		p.add(path+".name", "empty: name the group")
 	}
-	if len(g.Redis) == 0 {
-		p.add(path+".redis", "no servers: add one")
-	}
+	g.checkSystem(p, path)
 	for name, urls := range map[string][]string{"redis": g.Redis, "replicas": g.Replicas} {
 		for i, url := range urls {
 			if err := target.CheckURL(url); err != nil {

@@ -10,7 +10,7 @@ import (
 // editors is made of these types.
 type File struct {
 	Groups     []Group     `json:"groups,omitempty" jsonschema:"independent groups of servers; without any, flags name the servers"`
-	Patterns   []Pattern   `json:"patterns,omitempty" jsonschema:"where locks are, with limits of their own: the first that matches decides; each one costs a pass through all keys"`
+	Patterns   []Pattern   `json:"patterns,omitempty" jsonschema:"where locks are in Redis, with limits of their own: the first that matches decides; each one costs a pass through all keys"`
 	Exclusions []Exclusion `json:"exclusions,omitempty" jsonschema:"known findings to leave out of reports until a date"`
 
 	MaxTTL     Duration `json:"max_ttl,omitempty" jsonschema:"report longer TTLs (long_ttl) where no pattern has a limit; 1h if left out"`
@@ -29,7 +29,7 @@ type File struct {
 // Group is servers with one quorum, or one server, and a scanner of its own.
 type Group struct {
 	Name     string   `json:"name" jsonschema:"name of the group in reports"`
-	Redis    []string `json:"redis" jsonschema:"servers: redis://host:port/db, rediss:// for TLS, unix:///path, host:port; seeds of a cluster; Sentinels. Passwords belong in password_file"`
+	Redis    []string `json:"redis,omitempty" jsonschema:"this, postgres, etcd or zookeeper. Servers: redis://host:port/db, rediss:// for TLS, unix:///path, host:port; seeds of a cluster; Sentinels. Passwords belong in password_file"`
 	Replicas []string `json:"replicas,omitempty" jsonschema:"replicas to read pages from, one for each server in its order"`
 
 	Cluster              bool   `json:"cluster,omitempty" jsonschema:"the servers are seeds of one Redis Cluster"`
@@ -37,11 +37,13 @@ type Group struct {
 	SentinelPasswordFile string `json:"sentinel_password_file,omitempty" jsonschema:"file with the Sentinels' own password"`
 	Redlock              *bool  `json:"redlock,omitempty" jsonschema:"true: the servers are nodes of one Redlock, and a token on a minority is an orphan; false: they are independent. Required for several servers"`
 
-	Username     string `json:"username,omitempty" jsonschema:"ACL user for URLs that name none"`
-	PasswordFile string `json:"password_file,omitempty" jsonschema:"file with the password; relative to this file; read again when it changes"`
-	TLS          TLS    `json:"tls,omitzero" jsonschema:"for rediss:// URLs"`
+	Other
 
-	Patterns   []Pattern   `json:"patterns,omitempty" jsonschema:"instead of those of the file"`
+	Username     string `json:"username,omitempty" jsonschema:"ACL user for URLs that name none; user of etcd"`
+	PasswordFile string `json:"password_file,omitempty" jsonschema:"file with the password; relative to this file; read again when it changes"`
+	TLS          TLS    `json:"tls,omitzero" jsonschema:"for rediss:// URLs, https:// endpoints of etcd, and PostgreSQL"`
+
+	Patterns   []Pattern   `json:"patterns,omitempty" jsonschema:"instead of those of the file; only for redis"`
 	Exclusions []Exclusion `json:"exclusions,omitempty" jsonschema:"in addition to those of the file"`
 }
 

@@ -36,13 +36,16 @@ func TestSchema(t *testing.T) {
 		"pause":       {"throttle: {pause: 0s, max_values: 0}", true},
 		"pagerduty": {"notify: {webhooks: [{format: pagerduty, routing_key_file: x, severity: {no_ttl: info}}]}",
 			true},
-		"format":     {"notify: {webhooks: [{format: teams, url: 'http://h'}]}", false},
-		"typo":       {"max_tll: 1h", false},
-		"typo below": {"groups: [{name: a, redis: ['h:1'], pasword_file: x}]", false},
-		"no name":    {"groups: [{redis: ['h:1']}]", false},
-		"duration":   {"interval: soon", false},
-		"no reason":  {"exclusions: [{pattern: a, until: '2026-12-31'}]", false},
-		"date":       {"exclusions: [{pattern: a, until: soon, reason: b}]", false},
+		"systems": {"groups: [{name: a, postgres: 'postgres://h/d', schema: x}, {name: b, etcd: ['h:1'], max_hold: 1h}, " +
+			"{name: c, zookeeper: ['h:1'], zookeeper_auth_file: x, prefixes: [/a]}]", true},
+		"no such system": {"groups: [{name: a, consul: ['h:1']}]", false},
+		"format":         {"notify: {webhooks: [{format: teams, url: 'http://h'}]}", false},
+		"typo":           {"max_tll: 1h", false},
+		"typo below":     {"groups: [{name: a, redis: ['h:1'], pasword_file: x}]", false},
+		"no name":        {"groups: [{redis: ['h:1']}]", false},
+		"duration":       {"interval: soon", false},
+		"no reason":      {"exclusions: [{pattern: a, until: '2026-12-31'}]", false},
+		"date":           {"exclusions: [{pattern: a, until: soon, reason: b}]", false},
 	} {
 		if err := resolved.Validate(instance(t, test.text)); (err == nil) != test.fits {
 			t.Errorf("%s: %v", name, err)

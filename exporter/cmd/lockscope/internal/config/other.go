@@ -1,0 +1,190 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/etcdlock"
+	"github.com/lockscope/lockscope/lock/pglock"
+	"github.com/lockscope/lockscope/lock/zklock"
+)
+
+// Names of the systems beside Redis in a file.
+const (
+	postgres  = "postgres"
+	etcd      = "etcd"
+	zookeeper = "zookeeper"
+)
+
+// Other is a system beside Redis, in place of redis.
+type Other struct {
+	Postgres string `json:"postgres,omitempty" jsonschema:"PostgreSQL: postgres://user@host:port/database. The password belongs in password_file"`
+	Schema   string `json:"schema,omitempty" jsonschema:"of the locks of pglock: WithSchema of the services; lockscope if left out"`
+
+	Etcd         []string `json:"etcd,omitempty" jsonschema:"members of one etcd cluster: host:port, or https://host:port for TLS"`
+	EtcdPrefix   string   `json:"etcd_prefix,omitempty" jsonschema:"of the lock keys of etcdlock: WithPrefix of the services; lock: if left out"`
+	EtcdFenceKey string   `json:"etcd_fence_key,omitempty" jsonschema:"key that counts fencing tokens: WithFenceKey of the services"`
+
+	ZooKeeper         []string `json:"zookeeper,omitempty" jsonschema:"servers of one ZooKeeper ensemble: host:port"`
+	ZooKeeperRoot     string   `json:"zookeeper_root,omitempty" jsonschema:"parent node of the locks of zklock: WithRoot of the services; /locks if left out"`
+	ZooKeeperAuthFile string   `json:"zookeeper_auth_file,omitempty" jsonschema:"file with user:password of a user that may read the znodes"`
+
+	Prefixes []string `json:"prefixes,omitempty" jsonschema:"further prefixes of locks in postgres, etcd or zookeeper; in Redis, patterns have them"`
+	MaxTTL   Duration `json:"max_ttl,omitempty" jsonschema:"instead of that of the file; in Redis, patterns have it"`
+	MaxHold  Duration `json:"max_hold,omitempty" jsonschema:"instead of that of the file; in Redis, patterns have it"`
+	MaxTerm  Duration `json:"max_term,omitempty" jsonschema:"instead of that of the file; in Redis, patterns have it"`
+}
+
+// System names the system of a group: redis, postgres, etcd or zookeeper. It is redis if there is none.
+func (g *Group) System() string {
+	if all := g.systems(); len(all) > 0 {
+		return all[0]
+	}
+	return target.System
+}
+
+// OtherThanRedis reports whether a group has a system beside Redis.
+func (f *File) OtherThanRedis() bool {
+	return slices.ContainsFunc(f.Groups, func(g Group) bool { return g.System() != target.System })
+}
+
+func (g *Group) systems() (all []string) {
+	for _, s := range []struct {
+		name  string
+		named bool
+	}{
+		{target.System, len(g.Redis) > 0}, {postgres, g.Postgres != ""}, {etcd, len(g.Etcd) > 0},
+		{zookeeper, len(g.ZooKeeper) > 0},
+	} {
+		if s.named {
+			all = append(all, s.name)
+		}
+	}
+	return all
+}
+
+// fieldsOf are the fields that only groups of some systems have.
+var fieldsOf = map[string][]string{
+	"replicas": {target.System}, "cluster": {target.System}, "sentinel_master": {target.System},
+	"sentinel_password_file": {target.System}, "redlock": {target.System}, "patterns": {target.System},
+	"schema": {postgres}, "etcd_prefix": {etcd}, "etcd_fence_key": {etcd},
+	"zookeeper_root": {zookeeper}, "zookeeper_auth_file": {zookeeper},
+	"prefixes": {postgres, etcd, zookeeper}, "max_ttl": {postgres, etcd, zookeeper},
+	"max_hold": {postgres, etcd, zookeeper}, "max_term": {postgres, etcd, zookeeper},
+	"username": {target.System, etcd}, "password_file": {target.System, postgres, etcd},
+	"tls": {target.System, postgres, etcd},
+}
+
+// insteadOf is what to use where a field does not belong.
+var insteadOf = map[string]string{
+	postgres + " username": "name the user in the URL", zookeeper + " username": "use zookeeper_auth_file",
+	zookeeper + " password_file": "use zookeeper_auth_file", zookeeper + " tls": "lockscope reads ZooKeeper in plain text",
+}
+
+// checkSystem checks that a group has one system, and nothing of others.
+func (g *Group) checkSystem(p *problems, path string) {
+	switch all := g.systems(); {
+	case len(all) == 0:
+		p.add(path, "no servers: set redis, postgres, etcd or zookeeper")
+		return
+	case len(all) > 1:
+		p.add(path, "%s are all set: make a group of each", strings.Join(all, " and "))
+		return
+	}
+	system := g.System()
+	for _, field := range slices.Sorted(maps.Keys(fieldsOf)) {
+		systems := fieldsOf[field]
+		if _, set := p.lines[path+"."+field]; !set || slices.Contains(systems, system) {
+			continue
+		}
+		remedy := cmp.Or(insteadOf[system+" "+field], "leave it out")
+		switch {
+		case field == "patterns":
+			remedy = "use prefixes, max_ttl, max_hold and max_term"
+		case len(systems) == 3 && system == target.System:
+			remedy = "use patterns"
+		}
+		p.add(path+"."+field, "not for %s: %s", system, remedy)
+	}
+	g.Other.check(p, path, g)
+}
+
+func (o *Other) check(p *problems, path string, g *Group) {
+	if o.Postgres != "" {
+		if err := checkPostgres(o.Postgres, g.TLS != TLS{}); err != nil {
+			p.add(path+"."+postgres, "%v", err)
+		}
+	}
+	for i, endpoint := range o.Etcd {
+		if g.TLS != (TLS{}) && !strings.HasPrefix(endpoint, "https://") {
+			p.add(fmt.Sprintf("%s.%s[%d]", path, etcd, i), "tls is set, but this endpoint uses plain text: "+
+				"begin it with https://")
+		}
+	}
+	switch {
+	case len(o.Etcd) > 0 && g.PasswordFile != "" && g.Username == "":
+		p.add(path+".password_file", "needs username")
+	case slices.Contains(o.Prefixes, ""):
+		p.add(path+".prefixes", "empty: leave it out; the locks of the services are read anyway")
+	}
+	for name, d := range map[string]Duration{"max_ttl": o.MaxTTL, "max_hold": o.MaxHold, "max_term": o.MaxTerm} {
+		checkLimit(p, path+"."+name, d)
+	}
+}
+
+var (
+	errPostgresURL = errors.New("is not the URL of a PostgreSQL database (its text is withheld: it may hold a password). " +
+		"Use postgres://user@host:port/database")
+	errPostgresSecret = errors.New("has a password (its text is withheld): put it into a file and name that in " +
+		"password_file")
+	errPostgresPlain = errors.New("tls is set, but the URL has sslmode=disable: use sslmode=verify-full")
+)
+
+// checkPostgres wants a URL: the key=value pairs of psql are not taken apart here.
+func checkPostgres(text string, secure bool) error {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
+		return errPostgresURL
+	}
+	query := u.Query()
+	if _, set := u.User.Password(); set || query.Has("password") || query.Has("sslpassword") {
+		return errPostgresSecret
+	}
+	if secure && query.Get("sslmode") == "disable" {
+		return errPostgresPlain
+	}
+	return nil
+}
+
+// Backend says how the system of a group beside Redis is reached. It reads the files of its secrets.
+func (f *File) Backend(g *Group) (c backend.Config, err error) {
+	c = backend.Config{
+		Postgres: g.Postgres, Schema: cmp.Or(g.Schema, pglock.DefaultSchema), Prefixes: g.Prefixes,
+		Etcd: g.Etcd, EtcdPrefix: cmp.Or(g.EtcdPrefix, lock.DefaultPrefix), EtcdUsername: g.Username,
+		EtcdFenceKey: cmp.Or(g.EtcdFenceKey, etcdlock.DefaultFenceKey),
+		ZooKeeper:    g.ZooKeeper, ZooKeeperRoot: cmp.Or(g.ZooKeeperRoot, zklock.DefaultRoot),
+	}
+	password, err := f.secret(g.PasswordFile)
+	if err != nil {
+		return c, fmt.Errorf("password_file: %w", err)
+	}
+	if c.ZooKeeperAuth, err = f.secret(g.ZooKeeperAuthFile); err != nil {
+		return c, fmt.Errorf("zookeeper_auth_file: %w", err)
+	}
+	switch g.System() {
+	case postgres:
+		c.PostgresPassword = password
+	case etcd:
+		c.EtcdPassword = password
+	}
+	c.TLS, err = f.tls(g).Config()
+	return c, err
+}
