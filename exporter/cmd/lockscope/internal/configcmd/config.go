@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/config"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
@@ -24,8 +25,9 @@ import (
 const configHelp = `Validate the configuration file of scan and serve (--config FILE), or print its schema.
 
 A file has:
-  groups       independent sets of servers, each with its own quorum, user and TLS
-  patterns     where locks are, with own limits: max_ttl, max_hold, max_term, no_ttl_allowed
+  groups       independent sets of servers, each with its own quorum, user and TLS: redis, or one
+               postgres, etcd or zookeeper with prefixes and limits of its own
+  patterns     where locks are in Redis, with own limits: max_ttl, max_hold, max_term, no_ttl_allowed
   exclusions   known findings to leave out: pattern, until and reason, all three required
   notify       where to send alerts: labels, severity, credentials
   interval, throttle, max_ttl, max_hold, max_term, checks, allow_empty   as the flags of that name
@@ -39,7 +41,7 @@ const configExample = `  lockscope config check lockscope.yaml             # lis
   lockscope config schema > lockscope.schema.json   # for editors`
 
 // connectTimeout bounds what config check --connect asks of a server.
-const connectTimeout = 5 * time.Second
+const connectTimeout = backend.DialTimeout + time.Second // a system beside Redis says why it did not answer
 
 const configCheckHelp = `Validate a configuration file and list every error with its line. Never prints a value.`
 
@@ -117,7 +119,8 @@ func checkConfig(ctx context.Context, a *app.App, path string, connect bool) err
 }
 
 func inventory(file *config.File, all sweep.Groups) string {
-	parts := []string{output.Count(len(file.Groups), "group") + ", " + output.Count(len(all.Nodes()), "server")}
+	servers := output.Count(len(all.Nodes())+len(all.Systems()), "server")
+	parts := []string{output.Count(len(file.Groups), "group") + ", " + servers}
 	for _, e := range file.Exclusions {
 		if !time.Now().Before(e.Until.Time) {
 			parts = append(parts, "an exclusion has expired: "+scanner.KeyText(e.Pattern))
@@ -132,18 +135,34 @@ func ask(ctx context.Context, all sweep.Groups) error {
 	defer cancel()
 	var mu sync.Mutex
 	var errs []error
+	note := func(err error) {
+		if err != nil {
+			mu.Lock()
+			defer mu.Unlock()
+			errs = append(errs, err)
+		}
+	}
 	all.Each(func(_ int, g *sweep.Group) {
 		var asking sync.WaitGroup
 		for _, n := range append(g.Nodes[:len(g.Nodes):len(g.Nodes)], g.Replicas...) {
 			asking.Go(func() {
 				if err := n.Client.Info(ctx, "server").Err(); err != nil {
-					mu.Lock()
-					defer mu.Unlock()
-					errs = append(errs, fmt.Errorf("group %s: %s: %w", g.Name, n.Name, redisconn.Scrub(err)))
+					note(fmt.Errorf("group %s: %s: %w", g.Name, n.Name, redisconn.Scrub(err)))
 				}
 			})
+		}
+		if g.System != nil {
+			asking.Go(func() { note(ofGroup(g, g.System.Ping(ctx))) })
 		}
 		asking.Wait()
 	})
 	return errors.Join(errs...)
+}
+
+// ofGroup names the group; a system names itself.
+func ofGroup(g *sweep.Group, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("group %s: %w", g.Name, err)
 }

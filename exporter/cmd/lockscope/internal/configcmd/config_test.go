@@ -45,6 +45,8 @@ func TestConfigCheck(t *testing.T) {
 	o.WantNot(t, "group a")
 	command(t, "config", "check", "--connect", cmdtest.ConfigFile(t,
 		fmt.Sprintf("groups: [{name: a, redis: [%q]}]", s.Addr()))).Want(t, app.ExitClean, "ok")
+	command(t, "config", "check", "--connect", cmdtest.ConfigFile(t, "groups: [{name: a, etcd: ['127.0.0.1:1']}]")).Want(t,
+		app.ExitError, "group a: etcd 127.0.0.1:1", "this machine can reach it")
 	command(t, "config", "check").Want(t, app.ExitError, "takes one file")
 	command(t, "config", "check", cmdtest.ConfigFile(t, "max_tll: 1h\ninterval: never\n")).Want(t, app.ExitError,
 		":1: unknown name", ":2: interval: not a duration")

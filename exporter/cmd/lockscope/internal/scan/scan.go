@@ -130,12 +130,12 @@ func (f *scanFlags) plan(a *app.App) (_ *plan, err error) {
 
 // open makes the groups, each with these options besides its own.
 func (f *scanFlags) open(a *app.App, opts []scanner.Option) (sweep.Groups, error) {
-	if f.groups.Others() && f.repair.action != "" {
-		return nil, errRepairOfSystems
-	}
 	file, err := f.groups.Load()
 	if err != nil {
 		return nil, err
+	}
+	if f.repair.action != "" && (f.groups.Others() || file.OtherThanRedis()) {
+		return nil, errRepairOfSystems
 	}
 	return f.groups.Build(a, file, f.every, nil, func(g *sweep.Group) ([]scanner.Option, error) {
 		kept, err := f.memory.Options(g, false)
@@ -196,7 +196,8 @@ func (f *scanFlags) execute(ctx context.Context, a *app.App, p *plan) error {
 	return nil
 }
 
-var errRepairOfSystems = errors.New("--repair is for Redis only: scan --postgres, --etcd and --zookeeper without it")
+var errRepairOfSystems = errors.New("--repair is for Redis only: scan PostgreSQL, etcd and ZooKeeper without it, and " +
+	"use \"lockscope repair plan\"")
 
 var errTruncated = errors.New("the sweep was cut short and may miss findings: raise --deadline or see the errors")
 

@@ -130,12 +130,12 @@ var errElectSystems = errors.New("--elect is for Redis only: run one serve for -
 // open makes what serve sweeps, of the flags and of the configuration file if there is one.
 func (f *serveFlags) open(a *app.App) (*sweeping, error) {
 	return newSweeping(func(old sweep.Groups) (sweep.Groups, stamps, error) {
-		if f.elect && f.groups.Others() {
-			return nil, nil, errElectSystems
-		}
 		file, err := f.groups.Load()
 		if err != nil {
 			return nil, nil, err
+		}
+		if f.elect && (f.groups.Others() || file.OtherThanRedis()) {
+			return nil, nil, errElectSystems
 		}
 		interval := f.interval
 		if file.Interval != 0 && !f.groups.Set.Changed("interval") {

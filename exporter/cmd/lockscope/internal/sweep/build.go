@@ -55,16 +55,16 @@ func (f *GroupFlags) Others() bool { return f.others.Named() }
 // Redis says which servers flags name.
 func (f *GroupFlags) Redis() *target.Flags { return &f.redis }
 
-var errBothServers = errors.New("servers are set both in --config and by --redis (or --redis-file, LOCKSCOPE_REDIS, " +
-	"--replica): use one")
+var (
+	errBothServers = errors.New("servers are set both in --config and by --redis (or --redis-file, LOCKSCOPE_REDIS, " +
+		"--replica): use one")
+	errBothSystems = errors.New("servers are set both in --config and by --postgres, --etcd or --zookeeper: use one")
+)
 
 // Load reads the configuration file; without one it is empty.
 func (f *GroupFlags) Load() (*config.File, error) {
 	if f.Config == "" {
 		return &config.File{}, nil
-	}
-	if f.Others() {
-		return nil, errConfigOfSystems
 	}
 	file, err := config.Load(f.Config)
 	if err != nil {
@@ -73,6 +73,9 @@ func (f *GroupFlags) Load() (*config.File, error) {
 	if len(file.Groups) > 0 && (len(f.redis.URLs.Values()) > 0 || f.redis.Config.File != "" ||
 		len(f.Sweep.replicas.Values()) > 0) {
 		return nil, errBothServers
+	}
+	if len(file.Groups) > 0 && f.Others() {
+		return nil, errBothSystems
 	}
 	return file, nil
 }
@@ -130,7 +133,7 @@ func (b *builder) addAll(made *Groups) error {
 	return b.addSystems(made)
 }
 
-// addRedis makes the groups of Redis servers. There is none if flags name other systems alone.
+// addRedis makes the groups of Redis servers, and those of a file. There is none if flags name other systems alone.
 func (b *builder) addRedis(made *Groups) error {
 	if len(b.file.Groups) == 0 && b.Others() && !b.redis.Named() {
 		return nil
@@ -140,6 +143,12 @@ func (b *builder) addRedis(made *Groups) error {
 	}
 	for i := range b.file.Groups {
 		g, path := &b.file.Groups[i], fmt.Sprintf("groups[%d]", i)
+		if g.System() != target.System {
+			if err := b.addOther(made, g, path); err != nil {
+				return err
+			}
+			continue
+		}
 		for _, part := range independent(g) {
 			if err := b.add(made, part, path, func(to *Group) error { return b.openGroup(to, part) }); err != nil {
 				return err

@@ -65,14 +65,22 @@ func (all Groups) Nodes() (nodes []target.Node) {
 func (all Groups) differ() error {
 	of := make(map[string]string)
 	for _, g := range all {
-		for _, n := range g.Nodes {
-			if other, taken := of[n.Name]; taken && g.Name != "" {
-				return fmt.Errorf("groups %s and %s both have the server %s: list it once", other, g.Name, n.Name)
+		for _, name := range g.names() {
+			if other, taken := of[name]; taken && g.Name != "" {
+				return fmt.Errorf("groups %s and %s both have the server %s: list it once", other, g.Name, name)
 			}
-			of[n.Name] = g.Name
+			of[name] = g.Name
 		}
 	}
 	return nil
+}
+
+// names are those of its servers in reports.
+func (g *Group) names() []string {
+	if g.System != nil {
+		return []string{g.System.Node()}
+	}
+	return target.Names(g.Nodes)
 }
 
 // Each does something for every group, for some at a time.

@@ -2,14 +2,15 @@ package sweep
 
 import (
 	"errors"
+	"time"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/config"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
 	"github.com/lockscope/lockscope/scanner"
 )
 
 var (
-	errConfigOfSystems = errors.New("--config is for Redis only: name --postgres, --etcd and --zookeeper without it")
-
 	errRedisMemory = errors.New("--state redis keeps the memory in Redis: with --postgres, --etcd or --zookeeper, name " +
 		"a file")
 )
@@ -29,6 +30,43 @@ func (b *builder) addSystems(made *Groups) error {
 		err = b.add(made, of, "", func(g *Group) error { g.System = all[i]; return nil })
 	}
 	return err
+}
+
+// addOther makes a group of a system that the file names.
+func (b *builder) addOther(made *Groups, of *config.Group, path string) error {
+	return b.add(made, of, path, func(g *Group) error {
+		rules, err := b.rulesOf(of)
+		if err != nil {
+			return err
+		}
+		c, err := b.file.Backend(of)
+		if err != nil {
+			return systems.InFile(err)
+		}
+		g.System, err = systems.FromFile(&c, rules)
+		return err
+	})
+}
+
+// rulesOf are those of the flags, and where they were not given those of the group, which win over the file's.
+func (b *builder) rulesOf(g *config.Group) (*backend.LeakRules, error) {
+	r, err := b.sweep.LeakRules()
+	if err != nil {
+		return nil, err
+	}
+	for flag, limit := range map[string]struct {
+		to   *time.Duration
+		from config.Duration
+	}{"max-ttl": {&r.MaxTTL, g.MaxTTL}, "max-hold": {&r.MaxHold, g.MaxHold}, "max-term": {&r.MaxTerm, g.MaxTerm}} {
+		if limit.from != 0 && !b.Set.Changed(flag) {
+			*limit.to = time.Duration(limit.from)
+		}
+	}
+	if len(r.Prefixes) == 0 {
+		r.Prefixes = g.Prefixes
+	}
+	r.Schema = g.Schema != ""
+	return r, nil
 }
 
 // SystemOptions are those that a system beside Redis has in common with Redis.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend/postgres"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/scanner"
 )
@@ -24,6 +25,7 @@ type System struct {
 	rules         *backend.LeakRules
 	name, address string
 	config        string // the same for the same servers, users and secrets; a hash
+	file          bool   // a configuration file names it, and no flag
 
 	end                 context.CancelFunc
 	looks, lists, pings *line
@@ -45,6 +47,32 @@ func newSystem(m maker, config string, r *backend.LeakRules) (*System, error) {
 	return &System{rules: r, name: b.System(), address: b.Address(), config: config, end: end, looks: newLine(life, m),
 		lists: newLine(life, m), pings: newLine(life, m)}, nil
 }
+
+// FromFile makes the system of a group of a configuration file, and connects to nothing. The caller closes it. Errors
+// name fields of the file instead of flags. The database is part of the name of a node of PostgreSQL: a file may have
+// several of one server.
+func FromFile(c *backend.Config, r *backend.LeakRules) (*System, error) {
+	var made *System
+	for _, m := range makers(c) {
+		s, err := newSystem(m, hashOf(c), r)
+		if err != nil {
+			return nil, InFile(err)
+		}
+		made = s
+	}
+	if made == nil {
+		return nil, errNoSystem
+	}
+	made.file = true
+	if c.Postgres != "" {
+		if database := postgres.Database(c.Postgres); database != "" {
+			made.address += "/" + database
+		}
+	}
+	return made, nil
+}
+
+var errNoSystem = errors.New("no system is named")
 
 // Systems makes those that are named, and connects to none. The caller closes them.
 func (f *Flags) Systems(a *app.App, redis *target.Flags, r *backend.LeakRules) (all []*System, err error) {
@@ -88,6 +116,10 @@ func (s *System) Look(ctx context.Context) (look scanner.Look, err error) {
 		look = found.Look
 		return err
 	})
+	if s.file {
+		err = InFile(err)
+		lookOfFile(&look)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last = look
@@ -121,6 +153,9 @@ func (s *System) List(ctx context.Context) (locks []scanner.Lock, w *scanner.Wai
 		locks, w, err = backend.Reread(ctx, b)
 		return err
 	})
+	if s.file {
+		err = InFile(err)
+	}
 	if err != nil {
 		w.Of, w.Err = 1, err
 	}
@@ -129,7 +164,11 @@ func (s *System) List(ctx context.Context) (locks []scanner.Lock, w *scanner.Wai
 
 // Ping reports whether it answers.
 func (s *System) Ping(ctx context.Context) error {
-	return s.pings.ask(ctx, func(ctx context.Context, b backend.Backend) error { return b.Ping(ctx) })
+	err := s.pings.ask(ctx, func(ctx context.Context, b backend.Backend) error { return b.Ping(ctx) })
+	if s.file {
+		return InFile(err)
+	}
+	return err
 }
 
 // Close implements scanner.System. It ends what is asked.

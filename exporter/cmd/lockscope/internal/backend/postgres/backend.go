@@ -68,6 +68,15 @@ func addressOf(c *pgx.ConnConfig) string {
 	return strings.Join(slices.Compact(hosts), ",") // there is a fallback without TLS, too
 }
 
+// Database is the database that a connection string names, as pgx reads it; "" if it cannot.
+func Database(text string) string {
+	c, err := pgxpool.ParseConfig(text)
+	if err != nil {
+		return ""
+	}
+	return cmp.Or(c.ConnConfig.Database, c.ConnConfig.User)
+}
+
 // System implements Backend.
 func (*Backend) System() string { return "postgresql" }
 
