@@ -24,7 +24,9 @@ func (f *topFlags) open(a *app.App) (src *source.Source, err error) {
 		if err == nil {
 			return
 		}
-		systems.CloseAll(c.Others)
+		for _, o := range c.Others {
+			o.Close()
+		}
 		for _, r := range c.Redis {
 			target.Release(r.Nodes)
 		}
@@ -35,8 +37,12 @@ func (f *topFlags) open(a *app.App) (src *source.Source, err error) {
 	if _, err = sweep.KeyGlobs(f.prefixes, nil); err != nil {
 		return nil, err
 	}
-	if c.Others, err = f.backends.Open(a, &f.redis, f.prefixes); err != nil {
+	others, err := f.backends.Open(a, &f.redis, f.prefixes)
+	if err != nil {
 		return nil, err
+	}
+	for _, b := range others {
+		c.Others = append(c.Others, source.Other{Name: b.System(), Backend: b})
 	}
 	if err = f.openRedis(a, &c); err != nil {
 		return nil, err
@@ -71,18 +77,40 @@ func (f *topFlags) openRedis(a *app.App, c *source.Config) error {
 // openGroups makes a set of each group, and of each server of a group that is no Redlock.
 func (f *topFlags) openGroups(file *config.File, c *source.Config) error {
 	for i := range file.Groups {
-		g := &file.Groups[i]
-		to, err := file.Target(g)
-		if err == nil {
-			var nodes []target.Node
-			nodes, err = to.Open()
-			c.Redis = append(c.Redis, f.setsOf(file, g, nodes)...)
+		g, open := &file.Groups[i], f.openGroup
+		if g.System() != target.System {
+			open = f.openOther
 		}
-		if err != nil {
+		if err := open(file, g, c); err != nil {
 			return file.Problem(fmt.Sprintf("groups[%d]", i), err)
 		}
 	}
 	return nil
+}
+
+func (f *topFlags) openGroup(file *config.File, g *config.Group, c *source.Config) error {
+	to, err := file.Target(g)
+	if err != nil {
+		return err
+	}
+	nodes, err := to.Open()
+	c.Redis = append(c.Redis, f.setsOf(file, g, nodes)...)
+	return err
+}
+
+func (f *topFlags) openOther(file *config.File, g *config.Group, c *source.Config) error {
+	to, err := file.Backend(g)
+	if err != nil {
+		return systems.InFile(err)
+	}
+	if len(f.prefixes) > 0 {
+		to.Prefixes = f.prefixes
+	}
+	others, err := systems.OpenFromFile(&to)
+	for _, b := range others {
+		c.Others = append(c.Others, source.Other{Name: g.Name, Backend: b})
+	}
+	return err
 }
 
 func (f *topFlags) setsOf(file *config.File, g *config.Group, nodes []target.Node) (sets []source.Redis) {

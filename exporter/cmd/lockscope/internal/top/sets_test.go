@@ -38,6 +38,25 @@ groups:
 	command(t, "top", "--once", "--config", config, "--redis", "r1").Want(t, app.ExitError, "use one")
 }
 
+// TestGroupsOfOtherSystems of a configuration file, two of one kind.
+func TestGroupsOfOtherSystems(t *testing.T) {
+	t.Parallel()
+	_, eu := systemtest.Etcd(t, 1)
+	_, us := systemtest.Etcd(t, 1)
+	systemtest.Hold(t, systemtest.EtcdLocker(t, us, "etcd-1"), "order:etcd")
+	systemtest.Queue(t, systemtest.EtcdLocker(t, us, "etcd-2"), t.Context(), "order:etcd")
+	config := cmdtest.ConfigFile(t, "groups: [{name: eu, etcd: ['"+eu.Endpoints()[0]+"']}, {name: us, etcd: ['"+
+		us.Endpoints()[0]+"']}]")
+	var o cmdtest.Outcome
+	cmdtest.Eventually(t, "the waiter is there", func() bool {
+		o = command(t, "top", "--once", "--config", config)
+		return strings.Contains(o.Out, "1 call waits for 1 lock")
+	})
+	o.Want(t, app.ExitClean, "eu: up", "us: up", "us", "etcd-1")
+	command(t, "top", "--once", "--config", cmdtest.ConfigFile(t, "groups: [{name: a, etcd: [h]}]")).Want(t, app.ExitError,
+		":1: groups[0]: etcd endpoint 1")
+}
+
 // TestBesideOtherSystems reads PostgreSQL and etcd in the same frame, and what a chain in PostgreSQL is.
 func TestBesideOtherSystems(t *testing.T) {
 	server := locktest.Servers(t, 1)[0]

@@ -20,13 +20,19 @@ type Redis struct {
 	Prefixes []string      // of lock keys; at least one
 }
 
+// Other is one system beside Redis to read.
+type Other struct {
+	Name string
+	backend.Backend
+}
+
 // Config says what to read.
 type Config struct {
 	Redis   []Redis
-	Others  []backend.Backend // Close closes them
-	Timeout time.Duration     // of one question to a Redis node
-	Pages   []string          // addresses to read
-	Policy  fleet.Policy      // which of the addresses that holders and waiters name to read
+	Others  []Other       // Close closes them
+	Timeout time.Duration // of one question to a Redis node
+	Pages   []string      // addresses to read
+	Policy  fleet.Policy  // which of the addresses that holders and waiters name to read
 }
 
 // Open makes a Source and connects to nothing yet. The caller closes it. After an error the nodes are the caller's to
@@ -45,8 +51,8 @@ func Open(c Config) (*Source, error) {
 	for _, r := range c.Redis {
 		systems = append(systems, newRedisSet(r.Name, r.Nodes, r.Prefixes, c.Timeout))
 	}
-	for _, b := range c.Others {
-		systems = append(systems, &otherSet{backend: b})
+	for _, o := range c.Others {
+		systems = append(systems, &otherSet{called: o.Name, backend: o.Backend})
 	}
 	named := make(map[string]bool)
 	for _, s := range systems {

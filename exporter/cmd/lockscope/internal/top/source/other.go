@@ -19,6 +19,7 @@ const otherTime = 8 * time.Second
 
 // otherSet is a system beside Redis: two questions a refresh. Only its task uses it.
 type otherSet struct {
+	called    string
 	backend   backend.Backend
 	connected bool
 	answered  time.Time
@@ -26,7 +27,7 @@ type otherSet struct {
 	watch     waitgraph.Watch
 }
 
-func (o *otherSet) name() string { return o.backend.System() }
+func (o *otherSet) name() string { return o.called }
 
 func (o *otherSet) close() { o.backend.Close() }
 
