@@ -51,7 +51,7 @@ func (f *repairPlanFlags) planSystem(ctx context.Context, a *app.App, classes []
 	if err != nil {
 		return err
 	}
-	s, err := scanner.NewSystem(system, f.sweep.SystemOptions()...)
+	s, err := scanner.NewSystem(system, f.sweep.SystemOptions(rules.MaxHold)...)
 	if err != nil {
 		return err
 	}

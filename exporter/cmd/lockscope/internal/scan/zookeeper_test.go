@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -12,26 +11,6 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
 )
-
-func zkConn(t *testing.T, addrs []string) *zk.Conn {
-	t.Helper()
-	conn, events, err := zk.Connect(addrs, 30*time.Second, zk.WithLogger(systemtest.Quiet{}))
-	cmdtest.Must(t, err)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		for range events {
-		}
-	}()
-	t.Cleanup(func() { conn.Close(); <-ended })
-	return conn
-}
-
-func znode(t *testing.T, conn *zk.Conn, path string, flags int32) {
-	t.Helper()
-	_, err := conn.Create(path, nil, flags, zk.WorldACL(zk.PermAll))
-	cmdtest.Must(t, err)
-}
 
 // TestScanZooKeeper: locks of zklock and of zk.Lock that are held as they should be, and places that leaked.
 func TestScanZooKeeper(t *testing.T) {
@@ -41,15 +20,15 @@ func TestScanZooKeeper(t *testing.T) {
 	command(t, args...).Want(t, app.ExitIncomplete, "no_match", "no lock is below /")
 	command(t, append(args, "--allow-empty")...).Want(t, app.ExitClean, "nothing")
 	systemtest.Hold(t, systemtest.ZooKeeperLocker(t, e, "zk-1"), "order/1")
-	conn := zkConn(t, e.Addrs())
-	znode(t, conn, "/app", zk.FlagPersistent)
-	znode(t, conn, "/app/config-lock-notes", zk.FlagPersistent)
+	conn := systemtest.ZooKeeperConn(t, e)
+	systemtest.Znode(t, conn, "/app", zk.FlagPersistent)
+	systemtest.Znode(t, conn, "/app/config-lock-notes", zk.FlagPersistent)
 	held, busy := zk.NewLock(conn, "/app/held", zk.WorldACL(zk.PermAll)), "/app/busy"
 	cmdtest.Must(t, held.Lock())
-	znode(t, conn, busy, zk.FlagPersistent)
+	systemtest.Znode(t, conn, busy, zk.FlagPersistent)
 	const guid = "_c_6f1d2d1e-8a5e-4f8e-9b59-6a1f3e0c7a11-lock-"
-	znode(t, conn, busy+"/"+guid, zk.FlagEphemeral|zk.FlagSequence)
-	znode(t, conn, busy+"/"+guid, zk.FlagEphemeral|zk.FlagSequence)
+	systemtest.Znode(t, conn, busy+"/"+guid, zk.FlagEphemeral|zk.FlagSequence)
+	systemtest.Znode(t, conn, busy+"/"+guid, zk.FlagEphemeral|zk.FlagSequence)
 	args = append(args, "--prefix", "/app")
 	o := command(t, args...)
 	o.Want(t, app.ExitClean, "nothing", "places in queues below /app 3")
@@ -58,9 +37,9 @@ func TestScanZooKeeper(t *testing.T) {
 	short.Want(t, app.ExitFindings, "held_too_long", "order/1 ", "zk-1", "/app/held/", "session 0x",
 		"holders_unwatched: 1 lock below /app")
 
-	znode(t, conn, "/app/stale", zk.FlagPersistent)
-	znode(t, conn, "/app/stale/"+guid, zk.FlagSequence)
-	znode(t, conn, "/app/stale/"+guid, zk.FlagEphemeral|zk.FlagSequence)
+	systemtest.Znode(t, conn, "/app/stale", zk.FlagPersistent)
+	systemtest.Znode(t, conn, "/app/stale/"+guid, zk.FlagSequence)
+	systemtest.Znode(t, conn, "/app/stale/"+guid, zk.FlagEphemeral|zk.FlagSequence)
 	o = command(t, args...)
 	o.Want(t, app.ExitFindings, "no_ttl", "/app/stale/"+guid+"0000000000", "it is persistent, so no session ends it",
 		"it holds the lock; behind it: 1 place", "1 no_ttl")
@@ -71,8 +50,8 @@ func TestScanZooKeeper(t *testing.T) {
 func TestScanZooKeeperManyPlaces(t *testing.T) {
 	t.Parallel()
 	e := systemtest.ZooKeeper(t, 1)
-	conn := zkConn(t, e.Addrs())
-	znode(t, conn, "/app", zk.FlagPersistent)
+	conn := systemtest.ZooKeeperConn(t, e)
+	systemtest.Znode(t, conn, "/app", zk.FlagPersistent)
 	for i := range 100 {
 		dir := fmt.Sprintf("/app/%d", i)
 		ops := []any{&zk.CreateRequest{Path: dir, Acl: zk.WorldACL(zk.PermAll)}}
@@ -85,7 +64,7 @@ func TestScanZooKeeperManyPlaces(t *testing.T) {
 	}
 	args := cmdtest.Quick("--zookeeper", e.Addrs()[0], "--prefix", "/app")
 	command(t, args...).Want(t, app.ExitClean, "places in queues below /app 10000")
-	znode(t, conn, "/app/77/lock-", zk.FlagSequence)
+	systemtest.Znode(t, conn, "/app/77/lock-", zk.FlagSequence)
 	command(t, args...).Want(t, app.ExitFindings, "/app/77/lock-0000000100", "waits behind 100 others", "1 no_ttl")
 }
 
@@ -93,9 +72,9 @@ func TestScanZooKeeperManyPlaces(t *testing.T) {
 func TestScanZooKeeperUnread(t *testing.T) {
 	t.Parallel()
 	e := systemtest.ZooKeeper(t, 1)
-	conn := zkConn(t, e.Addrs())
+	conn := systemtest.ZooKeeperConn(t, e)
 	cmdtest.Must(t, conn.AddAuth("digest", []byte("ada:s3cr3t")))
-	znode(t, conn, "/app", zk.FlagPersistent)
+	systemtest.Znode(t, conn, "/app", zk.FlagPersistent)
 	_, err := conn.Create("/app/mine", nil, 0, zk.DigestACL(zk.PermAll, "ada", "s3cr3t"))
 	cmdtest.Must(t, err)
 	_, err = conn.Create("/app/mine/lock-", nil, zk.FlagSequence, zk.DigestACL(zk.PermAll, "ada", "s3cr3t"))

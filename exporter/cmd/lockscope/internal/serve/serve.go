@@ -15,6 +15,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/exporter/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/server"
@@ -33,10 +34,6 @@ const serveHelp = `Sweep Redis, PostgreSQL, etcd and ZooKeeper for leaked locks,
 const serveExample = `  lockscope serve --redis r1:6379,r2:6379,r3:6379
   lockscope serve --config lockscope.yaml --web.listen-address :17379 --web.config.file web.yml
   lockscope serve --redis-file nodes.txt --elect --alertmanager http://am-0:9093`
-
-// electPrefix is of the lock of --elect, which is held for as long as a process lives. It is not below lock:, where it
-// would be found to be held for too long.
-const electPrefix = "lockscope:elect:"
 
 type serveFlags struct {
 	groups      sweep.GroupFlags
@@ -70,7 +67,7 @@ func Command(a *app.App) *cobra.Command {
 	set := cmd.Flags()
 	f.groups.Register(set, scanner.DefaultMaxValues)
 	f.groups.RegisterSystems(set)
-	f.memory.Register(set, ". With --elect the default is redis")
+	f.memory.Register(set, ". With --elect the default is redis for groups of Redis")
 	own := flag.NewFlagSet("", flag.ContinueOnError)
 	f.web.Register(own)
 	set.AddGoFlagSet(own)
@@ -124,18 +121,12 @@ func (f *serveFlags) run(ctx context.Context, a *app.App) error {
 	return f.serve(ctx, a, s, pages)
 }
 
-var errElectSystems = errors.New("--elect is for Redis only: run one serve for --postgres, --etcd and " +
-	"--zookeeper, or several without --elect")
-
 // open makes what serve sweeps, of the flags and of the configuration file if there is one.
 func (f *serveFlags) open(a *app.App) (*sweeping, error) {
 	return newSweeping(func(old sweep.Groups) (sweep.Groups, stamps, error) {
 		file, err := f.groups.Load()
 		if err != nil {
 			return nil, nil, err
-		}
-		if f.elect && (f.groups.Others() || file.OtherThanRedis()) {
-			return nil, nil, errElectSystems
 		}
 		interval := f.interval
 		if file.Interval != 0 && !f.groups.Set.Changed("interval") {
@@ -161,15 +152,25 @@ func (f *serveFlags) finish(a *app.App, g *sweep.Group, interval time.Duration) 
 	if opts = append(opts, kept...); err != nil || !f.elect {
 		return opts, err
 	}
-	if g.Locker, err = f.locker(g.Nodes); err != nil {
+	if g.Locker, err = f.locker(g); err != nil {
 		return nil, fmt.Errorf("--elect: %w", err)
 	}
 	return append(opts, scanner.WithLocker(g.Locker, sweep.ElectResource)), nil
 }
 
-func (f *serveFlags) locker(nodes []target.Node) (*engine.Engine, error) {
-	opts := append(f.guard.Options(), lock.WithPrefix(electPrefix), lock.WithNodeTimeout(f.nodeTimeout))
-	return redlock.New(target.Clients(nodes), opts...)
+// locker takes the lock of --elect, which is held for as long as a process lives. It is not below lock:, where it would
+// be found to be held for too long.
+func (f *serveFlags) locker(g *sweep.Group) (sweep.Locker, error) {
+	timeout := lock.WithNodeTimeout(f.nodeTimeout)
+	if g.System != nil {
+		return g.System.Elector(timeout), nil
+	}
+	e, err := redlock.New(target.Clients(g.Nodes), append(f.guard.Options(), lock.WithPrefix(systems.ElectPrefix),
+		timeout)...)
+	if err != nil {
+		return nil, err // no nil engine becomes a Locker
+	}
+	return e, nil
 }
 
 // serve ends with the server, after ctx has ended or because it cannot listen.

@@ -175,7 +175,6 @@ func TestServeReloadsSystems(t *testing.T) {
 // TestServeSystemsRefuse what would leave them out without a word.
 func TestServeSystemsRefuse(t *testing.T) {
 	for args, why := range map[string]string{
-		"--etcd 127.0.0.1:1 --elect":         "--elect is for Redis only",
 		"--etcd 127.0.0.1:1 --state redis":   "name a file",
 		"--etcd 127.0.0.1:1 --pattern a*":    "use --prefix",
 		"--etcd http://u:p@h:1":              "its text is withheld",

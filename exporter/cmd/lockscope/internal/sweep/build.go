@@ -258,7 +258,7 @@ func (b *builder) scanner(g *Group, of *config.Group) error {
 func (b *builder) options(g *Group, of *config.Group) ([]scanner.Option, error) {
 	sweep := b.sweep
 	if g.System != nil {
-		return sweep.SystemOptions(), nil
+		return sweep.SystemOptions(g.System.HoldLimit()), nil
 	}
 	if len(sweep.prefixes)+len(sweep.patterns) == 0 {
 		sweep.patterns = config.Globs(b.file.PatternsOf(of))

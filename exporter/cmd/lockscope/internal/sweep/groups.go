@@ -8,13 +8,19 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
-	"github.com/lockscope/lockscope/lock/engine"
+	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner"
 )
 
 // sweptAtOnce bounds how many groups are swept or listed at a time: each reads several
 // servers at once by itself.
 const sweptAtOnce = 8
+
+// Locker takes the lock for which processes take turns.
+type Locker interface {
+	lock.Locker
+	Close() error
+}
 
 // Group is servers with a Scanner of their own.
 type Group struct {
@@ -23,7 +29,7 @@ type Group struct {
 	Nodes    []target.Node
 	Replicas []target.Node
 	System   *systems.System // in place of Nodes; nil for Redis
-	Locker   *engine.Engine  // of --elect, else nil
+	Locker   Locker          // of --elect, else nil
 	Scanner  *scanner.Scanner
 }
 

@@ -36,7 +36,7 @@ func (m *MemoryFlag) Register(set *pflag.FlagSet, unless string) {
 // Options are none if nothing is to be kept; elected says that several processes take turns.
 func (m MemoryFlag) Options(g *Group, elected bool) ([]scanner.Option, error) {
 	place, nodes := string(m), g.Nodes
-	if place == "" && elected {
+	if place == "" && elected && g.System == nil { // a system has none to share
 		place = stateRedis
 	}
 	kind, name, named := strings.Cut(place, ":")

@@ -69,11 +69,16 @@ func (b *builder) rulesOf(g *config.Group) (*backend.LeakRules, error) {
 	return r, nil
 }
 
-// SystemOptions are those that a system beside Redis has in common with Redis.
-func (s *Flags) SystemOptions() []scanner.Option {
-	return []scanner.Option{
+// SystemOptions are those that a system beside Redis has in common with Redis. The limit is so that a leader renews the
+// lock of --elect before it is reported.
+func (s *Flags) SystemOptions(holdLimit time.Duration) []scanner.Option {
+	opts := []scanner.Option{
 		scanner.WithConfirmAfter(s.confirmAfter), scanner.WithDeadline(s.Deadline), scanner.WithMaxFindings(s.maxFindings),
 	}
+	if holdLimit >= time.Millisecond {
+		opts = append(opts, scanner.WithHoldLimit(holdLimit))
+	}
+	return opts
 }
 
 // Systems are those beside Redis.

@@ -23,6 +23,7 @@ const listTimeout = 10 * time.Second
 // that none waits for another. It is safe for concurrent use.
 type System struct {
 	rules         *backend.LeakRules
+	elect         maker // of an Elector's backend
 	name, address string
 	config        string // the same for the same servers, users and secrets; a hash
 	file          bool   // a configuration file names it, and no flag
@@ -37,15 +38,15 @@ type System struct {
 var _ scanner.System = (*System)(nil)
 
 // newSystem checks what the backend checks, and connects to nothing.
-func newSystem(m maker, config string, r *backend.LeakRules) (*System, error) {
+func newSystem(m, elect maker, config string, r *backend.LeakRules) (*System, error) {
 	b, err := m()
 	if err != nil {
 		return nil, err
 	}
 	defer b.Close()
 	life, end := context.WithCancel(context.Background())
-	return &System{rules: r, name: b.System(), address: b.Address(), config: config, end: end, looks: newLine(life, m),
-		lists: newLine(life, m), pings: newLine(life, m)}, nil
+	return &System{rules: r, elect: elect, name: b.System(), address: b.Address(), config: config, end: end,
+		looks: newLine(life, m), lists: newLine(life, m), pings: newLine(life, m)}, nil
 }
 
 // FromFile makes the system of a group of a configuration file, and connects to nothing. The caller closes it. Errors
@@ -53,8 +54,9 @@ func newSystem(m maker, config string, r *backend.LeakRules) (*System, error) {
 // several of one server.
 func FromFile(c *backend.Config, r *backend.LeakRules) (*System, error) {
 	var made *System
-	for _, m := range makers(c) {
-		s, err := newSystem(m, hashOf(c), r)
+	electing := makers(forElection(c))
+	for i, m := range makers(c) {
+		s, err := newSystem(m, electing[i], hashOf(c), r)
 		if err != nil {
 			return nil, InFile(err)
 		}
@@ -83,8 +85,9 @@ func (f *Flags) Systems(a *app.App, redis *target.Flags, r *backend.LeakRules) (
 	rules := *r
 	rules.Schema = f.set.Changed("schema")
 	var errs []error
-	for _, m := range makers(&c) {
-		s, err := newSystem(m, hashOf(&c), &rules)
+	electing := makers(forElection(&c))
+	for i, m := range makers(&c) {
+		s, err := newSystem(m, electing[i], hashOf(&c), &rules)
 		if errs = append(errs, err); err == nil {
 			all = append(all, s)
 		}
@@ -102,6 +105,9 @@ func hashOf(c *backend.Config) string {
 
 // Config is the same for a system that would be made in the same way.
 func (s *System) Config() string { return s.name + " " + s.config }
+
+// HoldLimit is how long a holder may have a lock; 0: as long as it wants.
+func (s *System) HoldLimit() time.Duration { return s.rules.MaxHold }
 
 // Backend implements scanner.System.
 func (s *System) Backend() string { return s.name }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-zookeeper/zk"
 	"github.com/jackc/pgx/v5/pgxpool"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -103,6 +104,28 @@ func ZooKeeperLocker(t *testing.T, e *zkproc.Ensemble, name string) *engine.Engi
 	cmdtest.Must(t, err)
 	t.Cleanup(func() { cmdtest.Must(t, l.Close()) })
 	return l
+}
+
+// ZooKeeperConn is a plain client of an ensemble.
+func ZooKeeperConn(t *testing.T, e *zkproc.Ensemble) *zk.Conn {
+	t.Helper()
+	conn, events, err := zk.Connect(e.Addrs(), 30*time.Second, zk.WithLogger(Quiet{}))
+	cmdtest.Must(t, err)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for range events {
+		}
+	}()
+	t.Cleanup(func() { conn.Close(); <-ended })
+	return conn
+}
+
+// Znode creates a node; its parent has to be there.
+func Znode(t *testing.T, conn *zk.Conn, path string, flags int32) {
+	t.Helper()
+	_, err := conn.Create(path, nil, flags, zk.WorldACL(zk.PermAll))
+	cmdtest.Must(t, err)
 }
 
 // Hold takes a lock for as long as the test runs.
