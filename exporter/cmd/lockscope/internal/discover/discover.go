@@ -48,6 +48,7 @@ type discoverFlags struct {
 	pageSize int
 	pause    time.Duration
 	out      string
+	format   output.Format
 }
 
 // Command is lockscope discover.
@@ -56,10 +57,10 @@ func Command(a *app.App) *cobra.Command {
 	cmd := help.Page{
 		Everyday: []string{
 			"redis", "redis-file", "postgres", "etcd", "zookeeper",
-			"cluster", "output-file", "sample", "page-size", "pause",
+			"cluster", "output", "output-file", "sample", "page-size", "pause",
 		},
 		Exit:   "0, or 2 if a server could not be sampled",
-		Topics: []string{"connection", "config"},
+		Topics: []string{"connection", "config", "json"},
 	}.On(&cobra.Command{
 		Use: "discover", Short: "Detect which lock libraries use these servers, and suggest a configuration",
 		Long: discoverHelp, Example: discoverExample,
@@ -70,12 +71,14 @@ func Command(a *app.App) *cobra.Command {
 	f.systems.Register(set)
 	set.StringVarP(&f.out, "output-file", "o", "", "write a suggested configuration to this new `file`. "+
 		"Guesses are comments in it; it has no password")
+	f.format = output.Table
+	set.Var(&f.format, "output", "table or json")
 	set.IntVar(&f.sample, "sample", discover.DefaultSample, "keys to look at on each server or cluster")
 	set.IntVar(&f.pageSize, "page-size", scanner.DefaultPageSize,
 		"keys per SCAN call (COUNT). The server answers nobody else meanwhile")
 	set.DurationVar(&f.pause, "pause", scanner.DefaultPause,
 		"pause between two pages of a server. 0 is fastest, with the highest load")
-	flags.Group(set, flags.Result, "output-file")
+	flags.Group(set, flags.Result, "output", "output-file")
 	flags.Group(set, flags.Load, "sample", "page-size", "pause")
 	return cmd
 }
@@ -113,18 +116,19 @@ func (f *discoverFlags) run(ctx context.Context, a *app.App) error {
 	if ctx.Err() != nil {
 		errs = append(errs, app.ErrInterrupted)
 	}
-	errs = append(errs, writeDiscovered(a, all, layouts))
+	if f.format == output.JSON {
+		errs = append(errs, output.WriteJSON(a.Out, newDocument(all, layouts)))
+	} else {
+		errs = append(errs, writeDiscovered(a, all, layouts))
+	}
 	if f.out != "" && errors.Join(errs...) == nil {
-		errs = append(errs, f.write(a, all))
+		errs = append(errs, f.write(a, all, layouts))
 	}
 	return errors.Join(errs...)
 }
 
 // open connects to nothing. It makes no Redis nodes if only other systems are named.
 func (f *discoverFlags) open(a *app.App) (nodes []target.Node, others []backend.Backend, err error) {
-	if f.systems.Named() && f.out != "" {
-		return nil, nil, errFileOfSystems
-	}
 	if f.redis.Named() || !f.systems.Named() {
 		if nodes, err = f.redis.Open(a); err != nil {
 			return nil, nil, err
@@ -204,15 +208,19 @@ func clip(key string) string {
 }
 
 // write writes the proposal to a new file, so that it overwrites nothing.
-func (f *discoverFlags) write(a *app.App, all []discovered) error {
+func (f *discoverFlags) write(a *app.App, all []discovered, others []laidOut) error {
 	file, err := os.OpenFile(f.out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640)
 	if err != nil {
 		return fmt.Errorf("--output-file: %w", err)
 	}
-	_, err = file.WriteString(proposal(&f.redis.Config, all))
+	_, err = file.WriteString(f.proposal(all, others))
 	if err = errors.Join(err, file.Close()); err != nil {
 		return fmt.Errorf("--output-file: %w", err)
 	}
-	_, err = fmt.Fprintf(a.Out, "wrote %s: read it, then run \"lockscope config check --connect %s\"\n", f.out, f.out)
+	out := a.Out
+	if f.format == output.JSON {
+		out = a.ErrOut
+	}
+	_, err = fmt.Fprintf(out, "wrote %s: read it, then run \"lockscope config check --connect %s\"\n", f.out, f.out)
 	return err
 }

@@ -33,15 +33,19 @@ allow_empty: true
 `
 
 // proposal is a configuration of what was found. It has no password.
-func proposal(c *target.Config, all []discovered) string {
+func (f *discoverFlags) proposal(all []discovered, others []laidOut) string {
+	c := &f.redis.Config
 	var b strings.Builder
 	b.WriteString(proposalHead)
-	if slices.ContainsFunc(all, func(d discovered) bool { return len(specificFirst(d.result.Found)) > 0 }) {
+	if len(others) > 0 || slices.ContainsFunc(all, func(d discovered) bool { return len(specificFirst(d.result.Found)) > 0 }) {
 		b.WriteString(proposalEmpty)
 	}
 	b.WriteString("groups:\n")
 	for _, d := range all {
 		group(&b, c, d)
+	}
+	for i := range others {
+		ofSystem(&b, &others[i], f.systems.Fields(others[i].backend.System(), c.TLS))
 	}
 	return b.String()
 }

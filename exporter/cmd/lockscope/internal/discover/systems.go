@@ -11,9 +11,6 @@ import (
 	"github.com/lockscope/lockscope/scanner/discover"
 )
 
-var errFileOfSystems = errors.New("--output-file suggests a configuration for Redis only: leave it out with " +
-	"--postgres, --etcd and --zookeeper, and give scan and serve a --prefix for each pattern")
-
 // laidOut is what one system beside Redis has.
 type laidOut struct {
 	backend backend.Backend

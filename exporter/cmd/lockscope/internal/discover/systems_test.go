@@ -49,7 +49,13 @@ func TestDiscoverEtcd(t *testing.T) {
 	cmdtest.Set(t, cmdtest.Admin(t, redis), "lock:ours", cmdtest.Ours, time.Minute)
 	command(t, "discover", "--etcd", client.Endpoints()[0], "--sample", "2", "--redis", redis.Addr()).Want(t, app.ExitClean,
 		"looked at 2 keys (a sample; raise it with --sample)", "redis    "+redis.Addr())
-	command(t, "discover", "--etcd", client.Endpoints()[0], "-o", "x.yaml").Want(t, app.ExitError, "for Redis only")
+	var d document
+	command(t, "discover", "--etcd", client.Endpoints()[0], "--redis", redis.Addr(), "--output", "json").Decode(t, &d)
+	if len(d.Nodes) != 2 || !d.Nodes[1].Whole || d.Nodes[1].Unit != "keys" || d.Found[0].Node != redis.Addr() ||
+		d.Found[0].MaxTTL == nil || d.Found[1].Backend != "etcd" || d.Found[1].MaxTTL != nil || d.Found[1].Keys == 0 {
+		t.Errorf("%+v", d)
+	}
+	command(t, "discover", "--etcd", "127.0.0.1:1", "--output", "json").Want(t, app.ExitError, `"failed": true`)
 	command(t, "discover", "--etcd", "127.0.0.1:1").Want(t, app.ExitError, "127.0.0.1:1: not read",
 		"this machine can reach it")
 	for _, err := range []error{
