@@ -82,7 +82,7 @@
 // distributed_lock_scanner_last_success_timestamp_seconds shows their age. Classes are no_ttl, long_ttl,
 // held_too_long, orphan and foreign_type. incomplete has a series for each of scanner.Reasons from the first sweep on.
 // Trust "nothing found" only while all of them are 0. leaked_lock_info needs WithLeakedLockInfo, because its label key
-// is the name of a lock.
+// is the name of a lock. scan_calls_total has no series for systems beside Redis, whose requests nobody counts.
 //
 // The metrics from deadlocks to waits_last_success, with WithWaits, come from the queues on the nodes, which are read
 // more often. distributed_lock_scanner_waits_last_success_timestamp_seconds shows their age. The two about config

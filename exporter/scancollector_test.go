@@ -72,6 +72,17 @@ func TestScanCollector(t *testing.T) {
 		`distributed_lock_scanner_leaked_lock_info{key="lock:order:1",lock_node="redis-1:6379"} 1`)
 }
 
+// TestCallsAreOfRedisAlone: nobody counts the requests to another system, and 0 would say that there were none.
+func TestCallsAreOfRedisAlone(t *testing.T) {
+	s := oneNode()
+	s.Nodes[0].Backend, s.Nodes[0].Node = "etcd", "etcd-1:2379"
+	_, text := get(newExporter(t, exporter.WithScanner(s)), "/metrics")
+	contains(t, text, `distributed_lock_scanner_keys_examined_total{lock_node="etcd-1:2379"} 1000`)
+	if strings.Contains(text, "scan_calls_total{") {
+		t.Errorf("calls of etcd:\n%s", text)
+	}
+}
+
 // TestAKeyIsCountedOnce within a group, however many nodes have it. In another group it is another lock.
 func TestAKeyIsCountedOnce(t *testing.T) {
 	s := found{Last: scanner.Report{Started: time.Unix(100, 0)}}

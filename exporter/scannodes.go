@@ -15,6 +15,7 @@ type nodeMetric struct {
 	value func(n *scanner.NodeTotals) float64
 	lasts bool // also reported by a standby: it is about the past
 	group bool // it has the label group: a system beside Redis is one, with a majority of its own
+	redis bool // only of Redis: of other systems nobody counts it
 }
 
 func (m *nodeMetric) of(n *scanner.NodeTotals, name string) prometheus.Metric {
@@ -68,7 +69,12 @@ func nodeMetrics() []nodeMetric {
 			func(n *scanner.NodeTotals) uint64 { return n.PassFailures }),
 		counter("keys_examined_total", "Keys that the server examined, whether or not they are locks.",
 			func(n *scanner.NodeTotals) uint64 { return n.Examined }),
-		counter("scan_calls_total", "Commands sent to the node.",
-			func(n *scanner.NodeTotals) uint64 { return n.Calls }),
+		ofRedis(counter("scan_calls_total", "Commands sent to the node; Redis only.",
+			func(n *scanner.NodeTotals) uint64 { return n.Calls })),
 	}
+}
+
+func ofRedis(m nodeMetric) nodeMetric {
+	m.redis = true
+	return m
 }
