@@ -46,7 +46,8 @@ func New(c *backend.Config) (*Backend, error) {
 	if c.ZooKeeperAuth != "" && !strings.Contains(c.ZooKeeperAuth, ":") {
 		return nil, backend.ErrBadAuth
 	}
-	return &Backend{root: c.ZooKeeperRoot, session: readSession, servers: c.ZooKeeper, auth: c.ZooKeeperAuth}, nil
+	return &Backend{root: c.ZooKeeperRoot, session: readSession, servers: c.ZooKeeper, auth: c.ZooKeeperAuth,
+		reader: sessionReader{first: firstAnswer(len(c.ZooKeeper))}}, nil
 }
 
 // System implements Backend.
@@ -68,7 +69,8 @@ func (*Backend) TellsTTL() bool { return false }
 // Close implements Backend.
 func (b *Backend) Close() {
 	if b.conn != nil {
-		b.conn.Close()
+		b.conn.Close() // waits a second for an answer
+		b.reader.close()
 		<-b.ended
 	}
 }
@@ -105,7 +107,11 @@ func (b *Backend) Connect(ctx context.Context) error {
 		return b.explain(errNoSession)
 	}
 	if b.auth != "" {
-		if err := conn.AddAuth("digest", []byte(b.auth)); err != nil {
+		err := inTime(ctx, func() error { return conn.AddAuth("digest", []byte(b.auth)) })
+		switch {
+		case ctx.Err() != nil:
+			return b.explain(errNoSession)
+		case err != nil:
 			return b.explain(fmt.Errorf("%w: %w", driver.ErrDenied, err))
 		}
 	}
@@ -116,6 +122,9 @@ var errNoSession = fmt.Errorf("%w: no server granted a session: check that a maj
 	driver.ErrUnreachable)
 
 func (b *Backend) explain(err error) error {
+	if errors.Is(err, zk.ErrConnectionClosed) || errors.Is(err, zk.ErrNoServer) || errors.Is(err, zk.ErrSessionExpired) {
+		err = fmt.Errorf("%w: %w", driver.ErrUnreachable, err)
+	}
 	if errors.Is(err, zk.ErrNoAuth) {
 		err = fmt.Errorf("%w: this user may not read the znodes",
 			driver.ErrDenied) // what taking locks needs is not what reading does

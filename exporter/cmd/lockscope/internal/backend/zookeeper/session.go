@@ -5,20 +5,52 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 )
 
-// sessionReader dials for the client, which keeps to itself how long a session it is granted.
+// sessionReader dials for the client, which keeps to itself how long a session it is granted, and waits a minute for the
+// first answer of a server that hangs.
 type sessionReader struct {
+	first time.Duration // to wait for that answer; 0: as long as the client wants
+
 	mu      sync.Mutex
 	granted time.Duration
+	open    net.Conn // the client has one at a time
+	closed  bool
+}
+
+// firstAnswer leaves time for other servers before Connect gives up.
+func firstAnswer(servers int) time.Duration {
+	return backend.DialTimeout / time.Duration(min(max(servers, 1), 3))
 }
 
 func (r *sessionReader) dial(network, address string, timeout time.Duration) (net.Conn, error) {
+	if r.first > 0 {
+		timeout = min(timeout, r.first)
+	}
 	conn, err := net.DialTimeout(network, address, timeout)
 	if err != nil {
 		return nil, err
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		_ = conn.Close()
+		return nil, net.ErrClosed
+	}
+	r.open = conn
 	return &sessionConn{Conn: conn, reader: r}, nil
+}
+
+// close ends what the client waits for.
+func (r *sessionReader) close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+	if r.open != nil {
+		_ = r.open.Close()
+	}
 }
 
 // sessionConn reads the first answer along: length, protocol version and the session's
@@ -31,6 +63,14 @@ type sessionConn struct {
 }
 
 const sessionHead = 12
+
+// SetReadDeadline implements net.Conn.
+func (c *sessionConn) SetReadDeadline(t time.Time) error {
+	if first := time.Now().Add(c.reader.first); !c.read && c.reader.first > 0 && t.After(first) {
+		t = first
+	}
+	return c.Conn.SetReadDeadline(t)
+}
 
 // Read implements net.Conn.
 func (c *sessionConn) Read(b []byte) (int, error) {
