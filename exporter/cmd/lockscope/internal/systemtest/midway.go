@@ -1,0 +1,29 @@
+package systemtest
+
+import (
+	"testing"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/lock/locktest/netfault"
+)
+
+// Silent forwards nothing that clients say to a server, until Midway.
+func Silent(t *testing.T, addr string) *netfault.Proxy {
+	t.Helper()
+	p, err := netfault.Listen(addr)
+	cmdtest.Must(t, err)
+	t.Cleanup(func() { cmdtest.Must(t, p.Close()) })
+	p.Hold()
+	return p
+}
+
+// Midway has the server answer some requests, one after the other, and no more: it hangs in the middle of a look.
+func Midway(t *testing.T, p *netfault.Proxy, requests int) {
+	t.Helper()
+	for range requests {
+		cmdtest.Eventually(t, "a request", func() bool { return p.Held() > 0 })
+		p.Flow()
+		p.Hold()
+	}
+	cmdtest.Eventually(t, "a request that nobody answers", func() bool { return p.Held() > 0 })
+}
