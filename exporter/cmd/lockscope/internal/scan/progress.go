@@ -6,13 +6,13 @@ import (
 	"sync"
 	"time"
 
+	estimate "github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/progress"
 	"github.com/lockscope/lockscope/scanner"
 )
 
 const (
 	patience     = time.Second // a shorter scan needs no progress
 	progressRate = 200 * time.Millisecond
-	estimable    = 0.05 // of all keys: less of them says too little of the rest
 	clearLine    = "\r\x1b[K"
 )
 
@@ -24,12 +24,13 @@ type progress struct {
 	mu      sync.Mutex
 	began   time.Time
 	written time.Time // zero: nothing to clear
-	nodes   map[string]scanner.Progress
+	sweep   *estimate.Sweep
 	stop    func() // ends keepUp; nil: it does not run
 }
 
 func newProgress(w io.Writer) *progress {
-	return &progress{w: w, now: time.Now, began: time.Now(), nodes: make(map[string]scanner.Progress)}
+	began := time.Now()
+	return &progress{w: w, now: time.Now, began: began, sweep: estimate.Begin(began)}
 }
 
 // keepUp writes the line anew until clear is called: while findings are given the time to
@@ -58,7 +59,7 @@ func (p *progress) keepUp() {
 func (p *progress) report(of scanner.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.nodes[of.Node] = of
+	p.sweep.Take(of)
 	p.write()
 }
 
@@ -73,35 +74,20 @@ func (p *progress) write() {
 }
 
 func (p *progress) line(now time.Time) string {
-	var read float64
-	var keys, locks int64
-	done := 0
-	for _, n := range p.nodes {
-		read += n.Share * float64(n.Keys)
-		keys += n.Keys
-		locks += n.Locks
-		if n.Done {
-			done++
-		}
+	e := p.sweep.Estimate(now)
+	took := e.Took.Round(time.Second)
+	switch {
+	case e.Nodes == 0:
+		return fmt.Sprintf("waiting for an answer, %v", took)
+	case e.Over():
+		return fmt.Sprintf("%d locks; confirming findings ... %v", e.Locks, took)
 	}
-	if len(p.nodes) == 0 {
-		return fmt.Sprintf("waiting for an answer, %v", now.Sub(p.began).Round(time.Second))
-	}
-	if done == len(p.nodes) {
-		return fmt.Sprintf("%d locks; confirming findings ... %v", locks, now.Sub(p.began).Round(time.Second))
-	}
-	share := 0.0
-	if keys > 0 {
-		share = read / float64(keys)
-	}
-	took := now.Sub(p.began)
-	line := fmt.Sprintf("%.0f %% of %d keys, %d locks, %d of %d nodes done, %v", 100*share, keys, locks, done,
-		len(p.nodes), took.Round(time.Second))
-	if share < estimable {
+	line := fmt.Sprintf("%.0f %% of %d keys, %d locks, %d of %d nodes done, %v", 100*e.Share, e.Keys, e.Locks, e.Done,
+		e.Nodes, took)
+	if e.Left == 0 {
 		return line
 	}
-	left := time.Duration(float64(took) * (1 - share) / share)
-	return line + fmt.Sprintf(", about %v left", max(left.Round(time.Second), time.Second))
+	return line + fmt.Sprintf(", about %v left", e.Left)
 }
 
 // clear removes the line; the caller sweeps no more.

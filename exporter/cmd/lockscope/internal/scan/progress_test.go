@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	estimate "github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/progress"
 	"github.com/lockscope/lockscope/scanner"
 )
 
@@ -12,7 +13,7 @@ func TestProgress(t *testing.T) {
 	var out strings.Builder
 	now := time.Now()
 	p := newProgress(&out)
-	p.began, p.now = now, func() time.Time { return now }
+	p.began, p.sweep, p.now = now, estimate.Begin(now), func() time.Time { return now }
 	p.report(scanner.Progress{Node: "a", Share: 0.1, Keys: 100})
 	p.clear()
 	if out.Len() != 0 {
@@ -43,7 +44,7 @@ func TestProgressGoesOn(t *testing.T) {
 	out := &lines{written: make(chan string, 100)}
 	p := newProgress(out)
 	p.began = p.began.Add(-time.Minute)
-	p.nodes["a"] = scanner.Progress{Node: "a", Locks: 7, Done: true}
+	p.sweep.Take(scanner.Progress{Node: "a", Locks: 7, Done: true})
 	p.keepUp()
 	for range 2 {
 		select {

@@ -14,6 +14,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/progress"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
@@ -144,9 +145,18 @@ func (f *serveFlags) open(a *app.App) (*sweeping, error) {
 
 // finish has the options of a group that only serve has.
 func (f *serveFlags) finish(a *app.App, g *sweep.Group, interval time.Duration) ([]scanner.Option, error) {
-	opts := []scanner.Option{scanner.WithLogger(a.Logger), scanner.WithInterval(interval)}
+	logger := a.Logger
 	if g.Name != "" {
-		opts[0] = scanner.WithLogger(a.Logger.With("group", g.Name))
+		logger = logger.With("group", g.Name)
+	}
+	opts := []scanner.Option{
+		scanner.WithLogger(logger), scanner.WithInterval(interval), scanner.WithProgress(progress.NewLog(logger).Report),
+	}
+	if g.System != nil {
+		g.System.OnSlow(progress.LogEvery, func(took time.Duration) {
+			logger.Info("sweep in progress", "backend", g.System.Backend(), "node", g.System.Node(),
+				"took", took.Round(time.Second).String(), "left", "unknown")
+		})
 	}
 	kept, err := f.memory.Options(g, f.elect)
 	if opts = append(opts, kept...); err != nil || !f.elect {

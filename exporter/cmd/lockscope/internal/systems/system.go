@@ -28,6 +28,9 @@ type System struct {
 	config        string // the same for the same servers, users and secrets; a hash
 	file          bool   // a configuration file names it, and no flag
 
+	slowAfter time.Duration // 0: nobody is told
+	onSlow    func(took time.Duration)
+
 	end                 context.CancelFunc
 	looks, lists, pings *line
 
@@ -115,8 +118,36 @@ func (s *System) Backend() string { return s.name }
 // Node implements scanner.System.
 func (s *System) Node() string { return s.address }
 
+// OnSlow has a function called for each such time that a look takes. Call it before the first look.
+func (s *System) OnSlow(after time.Duration, f func(took time.Duration)) {
+	s.slowAfter, s.onSlow = after, f
+}
+
+// watched calls onSlow until the returned function is called.
+func (s *System) watched() (stop func()) {
+	if s.slowAfter <= 0 {
+		return func() {}
+	}
+	ended, done, began := make(chan struct{}), make(chan struct{}), time.Now()
+	go func() {
+		defer close(done)
+		ticker := time.NewTicker(s.slowAfter)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ended:
+				return
+			case <-ticker.C:
+				s.onSlow(time.Since(began))
+			}
+		}
+	}()
+	return func() { close(ended); <-done }
+}
+
 // Look implements scanner.System.
 func (s *System) Look(ctx context.Context) (look scanner.Look, err error) {
+	defer s.watched()()
 	err = s.looks.ask(ctx, func(ctx context.Context, b backend.Backend) error {
 		found, err := b.Leaks(ctx, s.rules)
 		look = found.Look

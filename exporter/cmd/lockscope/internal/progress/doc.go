@@ -1,0 +1,2 @@
+// Package progress estimates how long a sweep will go on.
+package progress

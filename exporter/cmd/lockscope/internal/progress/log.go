@@ -1,0 +1,53 @@
+package progress
+
+import (
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// LogEvery is the shortest time between two lines of a Log, and before the first one.
+const LogEvery = 10 * time.Second
+
+// Log writes a line about a long sweep from time to time. It is for a loop of sweeps, which it tells apart by their
+// nodes: when all are done, the next progress is of another sweep. It is safe for concurrent use.
+type Log struct {
+	logger *slog.Logger
+	now    func() time.Time
+
+	mu      sync.Mutex
+	sweep   *Sweep // nil: none runs
+	written time.Time
+}
+
+// NewLog writes to the logger at level info.
+func NewLog(logger *slog.Logger) *Log { return &Log{logger: logger, now: time.Now} }
+
+// Report is for scanner.WithProgress.
+func (l *Log) Report(p scanner.Progress) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now()
+	if l.sweep == nil || l.sweep.nodes[p.Node].Done {
+		l.sweep, l.written = Join(now), now
+	}
+	l.sweep.Take(p)
+	e := l.sweep.Estimate(now)
+	if e.Over() {
+		l.sweep = nil
+		return
+	}
+	if now.Sub(l.written) < LogEvery {
+		return
+	}
+	l.written = now
+	left := "unknown"
+	if e.Left > 0 {
+		left = e.Left.String()
+	}
+	l.logger.Info("sweep in progress", "read", fmt.Sprintf("%.0f %%", 100*e.Share), "keys", e.Keys, "locks", e.Locks,
+		"nodes_done", fmt.Sprintf("%d of %d", e.Done, e.Nodes), "took", e.Took.Round(time.Second).String(), "left", left)
+}
