@@ -28,7 +28,7 @@ type System struct {
 	config        string // the same for the same servers, users and secrets; a hash
 	file          bool   // a configuration file names it, and no flag
 
-	slowAfter time.Duration // 0: nobody is told
+	slowAfter time.Duration // 0: onSlow is not called
 	onSlow    func(took time.Duration)
 
 	end                 context.CancelFunc
