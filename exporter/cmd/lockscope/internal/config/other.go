@@ -141,8 +141,8 @@ func (o *Other) check(p *problems, path string, g *Group) {
 }
 
 var (
-	errPostgresURL = errors.New("is not the URL of a PostgreSQL database (its text is withheld: it may hold a password). " +
-		"Use postgres://user@host:port/database")
+	errPostgresURL = errors.New("is not the URL of a PostgreSQL database (its text is withheld: it may hold a " +
+		"password). Use postgres://user@host:port/database")
 	errPostgresSecret = errors.New("has a password (its text is withheld): put it into a file and name that in " +
 		"password_file")
 	errPostgresPlain = errors.New("tls is set, but the URL has sslmode=disable: use sslmode=verify-full")

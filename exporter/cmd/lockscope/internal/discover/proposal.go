@@ -37,7 +37,9 @@ func (f *discoverFlags) proposal(all []discovered, others []laidOut) string {
 	c := &f.redis.Config
 	var b strings.Builder
 	b.WriteString(proposalHead)
-	if len(others) > 0 || slices.ContainsFunc(all, func(d discovered) bool { return len(specificFirst(d.result.Found)) > 0 }) {
+	if len(others) > 0 || slices.ContainsFunc(all, func(d discovered) bool {
+		return len(specificFirst(d.result.Found)) > 0
+	}) {
 		b.WriteString(proposalEmpty)
 	}
 	b.WriteString("groups:\n")

@@ -37,7 +37,9 @@ func TestLog(t *testing.T) {
 		}
 		// After 40 s a is at 0.9 and b at 0.38: 64 %. 39 % of them took 40 s, so the other 36 % take 37 s.
 		last := out.String()[strings.LastIndex(out.String(), "time="):]
-		for _, text := range []string{`read="64 %"`, "keys=2000", `nodes_done="0 of 2"`, "took=40s", "left=37s", "level=INFO"} {
+		for _, text := range []string{
+			`read="64 %"`, "keys=2000", `nodes_done="0 of 2"`, "took=40s", "left=37s", "level=INFO",
+		} {
 			if !strings.Contains(last, text) {
 				t.Errorf("%s is not in %s", text, last)
 			}

@@ -44,7 +44,7 @@ func TestScanConfigOfSystemsRefuses(t *testing.T) {
 		"endpoint": {"groups:\n- name: a\n  etcd: ['http://u:s3cr3t@h:1']",
 			"lockscope.yaml:2: groups[0]: etcd endpoint 1 is not of the form"},
 		"user of an endpoint": {"groups: [{name: a, etcd: ['http://u:s3cr3t@h:1']}]", "Name the user with username"},
-		"server":              {"groups: [{name: a, zookeeper: [h]}]", "groups[0]: ZooKeeper server 1 is not of the form host:port"},
+		"server":              {"groups: [{name: a, zookeeper: [h]}]", "ZooKeeper server 1 is not of the form host:port"},
 		"root":                {"groups: [{name: a, zookeeper: ['h:1'], zookeeper_root: x}]", "zookeeper_root is not a path"},
 		"secret": {"groups: [{name: a, zookeeper: ['h:1'], zookeeper_auth_file: x}]",
 			"groups[0]: zookeeper_auth_file: open"},

@@ -186,7 +186,8 @@ func TestScanPostgresHangsMidway(t *testing.T) {
 
 // TestScanPostgresRefuses what would leave the system out without a word.
 func TestScanPostgresRefuses(t *testing.T) {
-	command(t, "scan", "--postgres", "postgres://h/db", "--repair", "delete").Want(t, app.ExitError, "--repair is for Redis only")
+	command(t, "scan", "--postgres", "postgres://h/db", "--repair", "delete").Want(t, app.ExitError,
+		"--repair is for Redis only")
 	command(t, "scan", "--postgres", "postgres://h/db", "--pattern", "a*").Want(t, app.ExitError, "use --prefix")
 	command(t, "scan", "--postgres", "postgres://h/db", "--state", "redis").Want(t, app.ExitError, "name a file")
 }

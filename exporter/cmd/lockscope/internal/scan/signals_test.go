@@ -31,7 +31,8 @@ func awaitLook(t *testing.T, s *pgproc.Server) {
 	})
 }
 
-// TestScanInterruptedMidLook: after Ctrl-C the report has what PostgreSQL had shown by then, and says how much was read.
+// TestScanInterruptedMidLook: after Ctrl-C the report has what PostgreSQL had shown by then, and says how much was
+// read.
 func TestScanInterruptedMidLook(t *testing.T) {
 	t.Parallel()
 	s := systemtest.Postgres(t)

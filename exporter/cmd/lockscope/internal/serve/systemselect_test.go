@@ -61,7 +61,8 @@ func TestServeSystemsElect(t *testing.T) {
 	cmdtest.Must(t, first.Signal(syscall.SIGTERM))
 	first.Wait().Want(t, app.ExitClean)
 	sweeps(second)
-	awaitMetric(t, second.url(), "standby 0", "unelected 0", "memory_failures_total 0", `finding_keys{class="held_too_long"} 0`)
+	awaitMetric(t, second.url(), "standby 0", "unelected 0", "memory_failures_total 0",
+		`finding_keys{class="held_too_long"} 0`)
 	cmdtest.Must(t, second.Signal(syscall.SIGTERM))
 	second.Wait().Want(t, app.ExitClean)
 	if of := ofSystem(posted); len(of) != 3 || of["postgresql"] == 0 {

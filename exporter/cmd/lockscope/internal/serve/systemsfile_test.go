@@ -56,7 +56,8 @@ func TestServeSystemsOfAFile(t *testing.T) {
 	pg := systemtest.Postgres(t)
 	leak := systemtest.Executing(t, systemtest.Database(t, pg))
 	leak("CREATE DATABASE other")
-	leak("INSERT INTO lockscope.lock (key, token, holder, counter, expires) VALUES ('lock:pg', 's3cr3t', '', 1, 'infinity')")
+	leak("INSERT INTO lockscope.lock (key, token, holder, counter, expires) " +
+		"VALUES ('lock:pg', 's3cr3t', '', 1, 'infinity')")
 	c, client := systemtest.Etcd(t, 1)
 	for _, key := range []string{"lock:etcd", "/app/leak"} {
 		_, err := client.Put(t.Context(), key, "")

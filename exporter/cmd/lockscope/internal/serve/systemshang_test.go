@@ -29,7 +29,8 @@ func TestServeSystemsEndWhileTheyHang(t *testing.T) {
 	alone, elected := serveProcess(t, args...), serveProcess(t, append(args, "--elect")...)
 	up := []string{
 		fmt.Sprintf(`up{group="postgresql",lock_node="127.0.0.1:%d"} `, pg.Port()),
-		fmt.Sprintf(`up{group="etcd",lock_node=%q} `, host(client)), fmt.Sprintf(`up{group="zookeeper",lock_node=%q} `, e.Addrs()[0]),
+		fmt.Sprintf(`up{group="etcd",lock_node=%q} `, host(client)),
+		fmt.Sprintf(`up{group="zookeeper",lock_node=%q} `, e.Addrs()[0]),
 	}
 	for _, p := range []*served{alone, elected} {
 		awaitMetric(t, p.url(), up[0]+"1", up[1]+"1", up[2]+"1")
@@ -73,7 +74,8 @@ func TestServeOneHangsMidway(t *testing.T) {
 	_, client := systemtest.Etcd(t, 1)
 	_, err := client.Put(t.Context(), "lock:leak", "")
 	cmdtest.Must(t, err)
-	p := serveProcess(t, "--zookeeper", proxy.Addr(), "--etcd", client.Endpoints()[0], "--allow-empty", "--waits-every", "0")
+	p := serveProcess(t, "--zookeeper", proxy.Addr(), "--etcd", client.Endpoints()[0], "--allow-empty",
+		"--waits-every", "0")
 	systemtest.Midway(t, proxy, 8)
 	awaitMetric(t, p.url(), fmt.Sprintf("leaked_locks{lock_node=%q} 1", host(client)),
 		fmt.Sprintf(`up{group="zookeeper",lock_node=%q} 0`, proxy.Addr()))

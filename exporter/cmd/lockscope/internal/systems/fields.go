@@ -77,7 +77,8 @@ func tlsField(t target.TLS) string {
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
-// withoutSecret is a connection string as a URL without its password. Of the pairs of psql it has where the database is.
+// withoutSecret is a connection string as a URL without its password. Of the pairs of psql it has where the database
+// is.
 func withoutSecret(text string) string {
 	u, err := url.Parse(text)
 	if err == nil && u.Host != "" {

@@ -16,7 +16,8 @@ var fields = strings.NewReplacer(
 	"--etcd-username", "username", "--etcd-password-file", "password_file", "--etcd-prefix", "etcd_prefix",
 	"--etcd-fence-key", "etcd_fence_key", "--zookeeper-root", "zookeeper_root", "--zookeeper", "zookeeper",
 	"set "+flags.VarZooKeeperAuth+" to the", "write into zookeeper_auth_file the", flags.VarZooKeeperAuth,
-	"the text of zookeeper_auth_file", "--tls-ca", "tls.ca", "--tls-cert", "tls.cert", "--tls-key", "tls.key", "a --tls flag is set", "tls is set",
+	"the text of zookeeper_auth_file", "--tls-ca", "tls.ca", "--tls-cert", "tls.cert", "--tls-key", "tls.key",
+	"a --tls flag is set", "tls is set",
 	"leave the flag out", "leave it out", "use --allow-empty", "set allow_empty: true", "--prefix", "prefixes",
 )
 

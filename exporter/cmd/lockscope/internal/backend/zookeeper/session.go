@@ -9,8 +9,8 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 )
 
-// sessionReader dials for the client, which keeps to itself how long a session it is granted, and waits a minute for the
-// first answer of a server that hangs.
+// sessionReader dials for the client, which keeps to itself how long a session it is granted, and waits a minute for
+// the first answer of a server that hangs.
 type sessionReader struct {
 	first time.Duration // to wait for that answer; 0: as long as the client wants
 
