@@ -20,6 +20,7 @@ type Shared struct {
 	Again    int    // attempts of each client after its first, for a client whose votes were not enough
 	Wipes    int    // nodes that lose all, with the counter, and are silent for the longest TTL
 	Queues   bool   // writers that are refused wait in a queue of that node
+	Act      bool   // an operator revokes all readers, once
 
 	Rules SharedRules
 }
@@ -38,6 +39,12 @@ type SharedRules struct {
 	QueueAtGate       bool // a writer waits on the first node alone
 	WriterBarsNobody  bool // a writer that waits bars no reader
 	ReadersNotCounted bool // a writer does not look for readers
+	ReaderRenewed     bool // a marked reader is renewed
+	ReaderRefilled    bool // a marked reader that a node lost is put back
+	ReaderGrantedLate bool // an acquire of a marked reader that comes late is granted
+	MinorityMarked    bool // one marked node is enough
+	PromiseByReader   bool // the promise is that of the reader who lasts longest on a quorum, not that of the nodes
+	PromiseByRead     bool // the promise counts from what the act read before it marked
 }
 
 const (
@@ -54,6 +61,10 @@ type sharedNode struct {
 	silent  uint8                // ticks until its quarantine is over
 	queued  uint8                // a bit for each writer that waits here
 	answers [sharedClients]uint8 // 1 + counter of a grant whose answer the client has
+	marks   uint8                // a bit for each reader that is revoked
+	asked   bool                 // by the act
+	replied bool
+	lasts   [sharedClients]uint8 // ticks that each reader had left, as the node replied to the act
 }
 
 type sharedClient struct {
@@ -71,6 +82,7 @@ type sharedState struct {
 	newestWriter, newestReader uint8
 	wrong                      bool // a fence was too low
 	renewed, wiped             uint8
+	act                        sharedAct
 }
 
 // Start implements [explore.Model].
@@ -112,7 +124,7 @@ func (m *Shared) Violation(s sharedState) string {
 	case s.wrong:
 		return "a fence is lower than one before"
 	}
-	return ""
+	return m.actViolation(&s)
 }
 
 // Canonical implements [explore.Model]: nodes that swap their names make the same state.
@@ -124,7 +136,8 @@ func (m *Shared) Canonical(s sharedState) sharedState {
 }
 
 func compareSharedNodes(x, y sharedNode) int {
-	return cmp.Or(cmp.Compare(x.key(), y.key()), slices.Compare(x.answers[:], y.answers[:]))
+	return cmp.Or(cmp.Compare(x.key(), y.key()), slices.Compare(x.answers[:], y.answers[:]),
+		slices.Compare(x.lasts[:], y.lasts[:]))
 }
 
 func (n *sharedNode) key() (k uint64) {
@@ -135,5 +148,7 @@ func (n *sharedNode) key() (k uint64) {
 	k = k<<4 | uint64(n.ttl)
 	k = k<<8 | uint64(n.counter)
 	k = k<<4 | uint64(n.silent)
+	k = k<<3 | uint64(n.marks)
+	k = k<<2 | explore.Bit(n.asked)<<1 | explore.Bit(n.replied)
 	return k<<5 | uint64(n.queued)<<1 | explore.Bit(n.empty)
 }

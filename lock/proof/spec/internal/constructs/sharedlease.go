@@ -26,6 +26,8 @@ func (m *Shared) renew(s sharedState, c int, do func(string, int, sharedState)) 
 func (n *sharedNode) extend(m *Shared, c int, fence uint8) bool {
 	voted := n.has(m, c)
 	switch {
+	case n.refusesMarked(c, voted && m.Rules.ReaderRenewed || !voted && m.Rules.ReaderRefilled):
+		return false
 	case voted:
 	case n.silent > 0 && !m.Rules.RefillInSilence:
 		return false
@@ -68,6 +70,7 @@ func (m *Shared) retry(s *sharedState, c int) {
 	at := &s.clients[c]
 	at.left = m.ttl(c)
 	if at.tries++; int(at.tries) <= m.Again {
+		s.unmark(c)
 		return
 	}
 	*at = sharedClient{phase: attempt.Over}
@@ -98,6 +101,7 @@ func (m *Shared) tick(s sharedState) sharedState {
 			*at = sharedClient{phase: attempt.Over}
 		}
 	}
+	s.tickAct()
 	for j := range s.nodes {
 		n := &s.nodes[j]
 		n.silent = max(n.silent, 1) - 1

@@ -18,7 +18,8 @@ func (m *Shared) Steps(s sharedState, each func(explore.Step, sharedState)) {
 		}
 		to := s
 		to.wiped++
-		to.nodes[j] = sharedNode{empty: true, answers: s.nodes[j].answers}
+		to.nodes[j] = sharedNode{empty: true, answers: s.nodes[j].answers, asked: s.nodes[j].asked,
+			replied: s.nodes[j].replied, lasts: s.nodes[j].lasts}
 		for c := range m.TTLs {
 			to.nodes[j].silent = max(to.nodes[j].silent, m.ttl(c))
 		}
@@ -27,6 +28,7 @@ func (m *Shared) Steps(s sharedState, each func(explore.Step, sharedState)) {
 		}
 		each(explore.Step{Text: "{n} loses all, and its counter", Node: j}, to)
 	}
+	m.actSteps(s, each)
 	each(explore.Step{Text: "a tick passes"}, m.tick(s))
 }
 
@@ -109,7 +111,7 @@ func (n *sharedNode) grant(m *Shared, s *sharedState, c int) bool {
 }
 
 func (n *sharedNode) grantReader(m *Shared, s *sharedState, c int) bool {
-	if n.queued != 0 && !m.Rules.WriterBarsNobody {
+	if n.queued != 0 && !m.Rules.WriterBarsNobody || n.refusesMarked(c, m.Rules.ReaderGrantedLate) {
 		return false
 	}
 	n.floor(m, s, !m.Rules.NoFloor && !m.Rules.ReaderNotFloored)
