@@ -30,6 +30,8 @@ type RevokeRequest struct {
 	// then on the node refuses to acquire, extend or refill with its token. A node that decides alone may mark only the
 	// grant that holds the lock.
 	Grant string
+	// Readers are grants of readers to mark, each as Grant is. A request has no Grant then.
+	Readers []string
 	// Record says who revoked the lease, and why. If a mark with a record is there already, that one stays.
 	Record string
 	Keep   time.Duration // how long the mark lasts at least, and no less than twice the TTL that is left of the lock
@@ -37,11 +39,24 @@ type RevokeRequest struct {
 
 // RevokeReply is what a node has under the key. It is zero if nobody holds the lock.
 type RevokeReply struct {
-	Held    bool
-	Grant   string        // of the holder; "" if another library wrote the lock, or if readers hold it. See [GrantOf]
-	Shared  bool          // readers hold the lock
+	Held   bool
+	Grant  string // of the holder; "" if another library wrote the lock, or if readers hold it. See [GrantOf]
+	Shared bool   // readers hold the lock
+	// Readers are those that hold the lock and those that the request has marked, in any order. It is nil if the node
+	// has none, or if the driver cannot mark readers.
+	Readers []RevokeReader
 	Counter uint64        // fence counter of the grant
 	TTL     time.Duration // left, when the mark was made; negative if the lock never expires
+	Holder  string        // holder record
+	Record  string        // of the mark that stands; "" if the request made none
+}
+
+// RevokeReader is one reader of a lock, as a node knows it.
+type RevokeReader struct {
+	Grant   string
+	Held    bool          // false if the node has no such reader; it is marked all the same
+	Counter uint64        // fence counter of the grant
+	TTL     time.Duration // left, when the mark was made; 0 if the node has no such reader
 	Holder  string        // holder record
 	Record  string        // of the mark that stands; "" if the request made none
 }

@@ -160,11 +160,15 @@ func (p sharedPair) extendReader(req driver.ExtendRequest) (real, fake, what str
 		max(req.Fence, req.Last), req.Holder, "", "")
 	codes := map[int64]driver.ExtendReply{-1: driver.ExtendTaken, 0: driver.ExtendGone, 1: driver.ExtendDone,
 		2: driver.ExtendRefilled}
-	got, _ := p.node.Extend(p.ctx(), req)
+	got, err := p.node.Extend(p.ctx(), req)
+	what = fmt.Sprintf("extend %.1s refill %v fence %d to %d", req.Token, req.Refill, req.Fence, req.Last)
+	if real, fake = extendRevoked(reply, err); real != "" || fake != "" {
+		p.note("extend of a revoked reader")
+		return real, fake, what
+	}
 	p.note("%s", map[driver.ExtendReply]string{driver.ExtendTaken: "extend of another's", driver.ExtendDone: "extended",
 		driver.ExtendRefilled: "refilled"}[got])
-	return fmt.Sprint(codes[reply.(int64)]), fmt.Sprint(got), fmt.Sprintf("extend %.1s refill %v fence %d to %d", req.Token,
-		req.Refill, req.Fence, req.Last)
+	return fmt.Sprint(codes[reply.(int64)]), fmt.Sprint(got), what
 }
 
 func (p sharedPair) releaseShared(req driver.ReleaseRequest) (real, fake, what string) {

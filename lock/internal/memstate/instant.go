@@ -170,14 +170,14 @@ func (s *Instant) Raise(req driver.RaiseRequest) bool {
 // Extend is extend.lua, on a server that votes for the caller or does not. It fails with a *driver.RevokedError if the
 // grant is marked.
 func (s *Instant) Extend(req driver.ExtendRequest, votes bool) (driver.ExtendReply, error) {
-	switch {
-	case req.Mode == driver.Read:
-		return s.extendReader(req, votes), nil
-	case !s.hasSlot(req.Semaphore, votes):
+	if req.Mode != driver.Read && !s.hasSlot(req.Semaphore, votes) {
 		return driver.ExtendNoSlot, nil
 	}
 	if err := s.revoked(req.Key, req.Token); err != nil {
 		return driver.ExtendGone, err
+	}
+	if req.Mode == driver.Read {
+		return s.extendReader(req, votes), nil
 	}
 	return s.extend(req, votes), nil
 }

@@ -22,5 +22,5 @@ func (n *Node) Revoke(ctx context.Context, req driver.RevokeRequest) (driver.Rev
 	if err != nil {
 		return driver.RevokeReply{}, err
 	}
-	return scripts.Revoked(n.guard, val)
+	return scripts.Revoked(n.guard, &req, val)
 }

@@ -76,8 +76,11 @@ func FuzzReplies(f *testing.F) {
 		if code, err := parseCode(v, -1, 2); err == nil && (code < -1 || code > 2) {
 			t.Fatalf("parseCode(%v) = %d", v, code)
 		}
-		if r, err := parseRevoke(v); err == nil && (r.TTL < -time.Millisecond || r.Shared && !r.Held) {
-			t.Fatalf("parseRevoke(%v) = %+v", v, r)
+		for _, req := range []*driver.RevokeRequest{{}, {Grant: "a"}, {Readers: []string{"a", "b"}}} {
+			r, err := parseRevoke(req, v)
+			if err == nil && (r.TTL < -time.Millisecond || r.Shared && (!r.Held || len(r.Readers) == 0)) {
+				t.Fatalf("parseRevoke(%v) = %+v", v, r)
+			}
 		}
 		if n, err := parseResize(v); err == nil && n < 0 {
 			t.Fatalf("parseResize(%v) = %v", v, n)

@@ -7,16 +7,23 @@
 --       7 fingerprint of the caller's configuration, or '' if any will do
 --       8 the marker that lets the server vote, or '' if it votes anyway
 -- reply as extend.lua: 1 extended | 2 refilled | 0 not there | -1 somebody else's
---       {5, marker} the server votes for another configuration
+--       {5, marker} the server votes for another configuration | {7, record} the lease is revoked
 
-local votes = ARGV[8] == ''
-if ARGV[7] ~= '' then
-  local marker = redis.call('GET', KEYS[6])
-  votes = votes or marker == ARGV[8]
-  local fingerprint = marker and string.match(marker, '^%a+|([^|]*)|')
+local votes, mark = ARGV[8] == ''
+if ARGV[7] == '' then
+  mark = redis.call('GET', KEYS[3])
+else
+  local seen = redis.call('MGET', KEYS[3], KEYS[6])
+  mark = seen[1]
+  votes = votes or seen[2] == ARGV[8]
+  local fingerprint = seen[2] and string.match(seen[2], '^%a+|([^|]*)|')
   if fingerprint and fingerprint ~= ARGV[7] then
-    return {5, marker}
+    return {5, seen[2]}
   end
+end
+-- As in extend.lua.
+if mark and mark ~= '' then
+  return {7, mark}
 end
 local token = ARGV[1]
 local value, readers, last = holders(KEYS[1])

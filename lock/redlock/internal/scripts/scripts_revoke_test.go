@@ -2,6 +2,7 @@ package scripts
 
 import (
 	"errors"
+	"reflect"
 	"testing"
 	"time"
 
@@ -14,14 +15,14 @@ import (
 func (s *scripted) revoke(req driver.RevokeRequest, marker string) (driver.RevokeReply, error) {
 	s.t.Helper()
 	req.Key = s.keys.lock
-	if req.Grant != "" {
+	if req.Record != "" {
 		req.Keep = 3 * scriptTTL
 	}
 	val, err := s.run(s.scripts.Revoke, append(s.scripts.RevokeArgs(&req, unheard), marker))
 	if err != nil {
 		return driver.RevokeReply{}, err
 	}
-	return parseRevoke(val)
+	return parseRevoke(&req, val)
 }
 
 // TestScriptsRevoke: a marked token is refused whatever it asks for, the lock stays, and another token is not affected.
@@ -113,35 +114,63 @@ func TestScriptsRevokeTellOwnersApart(t *testing.T) {
 		}
 		s.client.Del(t.Context(), s.keys.lock)
 	}
-	s.client.HSet(t.Context(), s.keys.lock, "reader", "1:1|h")
-	if reply, err := s.revoke(driver.RevokeRequest{}, ""); err != nil || !reply.Held || !reply.Shared {
+	s.readers(map[string]time.Duration{"a": time.Minute})
+	if reply, err := s.revoke(driver.RevokeRequest{}, ""); err != nil || !reply.Held || !reply.Shared ||
+		reply.Grant != "" {
 		t.Errorf("readers: %+v, %v", reply, err)
+	}
+	s.client.HSet(t.Context(), s.keys.lock, "owner", 1)
+	if reply, err := s.revoke(driver.RevokeRequest{}, ""); err != nil || !reply.Held || reply.Shared {
+		t.Errorf("another library's field beside a reader: %+v, %v", reply, err)
 	}
 }
 
 func TestParseRevoke(t *testing.T) {
+	ask, one := driver.RevokeRequest{}, driver.RevokeRequest{Grant: "ab", Record: "n"}
+	two := driver.RevokeRequest{Readers: []string{"ab", "cd"}, Record: "n"}
+	none, m, mn := []any{}, []any{"m"}, []any{"m", "n"}
+	reader := []any{"cd", int64(7), "42", "h|1|"}
 	for _, c := range []struct {
+		req   driver.RevokeRequest
 		reply any
 		want  driver.RevokeReply
 		err   error
 	}{
-		{[]any{int64(0), "m"}, driver.RevokeReply{Record: "m"}, nil},
-		{[]any{int64(1), "", int64(1500), "42", "h|1|", "ab"},
-			driver.RevokeReply{Held: true, Counter: 42, TTL: 15e8, Holder: "h|1|", Grant: "ab"}, nil},
-		{[]any{int64(2), "", int64(-1)}, driver.RevokeReply{Held: true, Shared: true, TTL: -1e6}, nil},
-		{[]any{int64(3), "", int64(7)}, driver.RevokeReply{Held: true, TTL: 7e6}, nil},
-		{[]any{int64(5), "voting|..."}, driver.RevokeReply{}, driver.ErrQuarantined},
-		{[]any{int64(1), "", int64(1500), "42", "h|1|", ""}, driver.RevokeReply{}, driver.ErrBadReply},
-		{[]any{int64(1), "", int64(1500), "x", "h|1|", "ab"}, driver.RevokeReply{}, driver.ErrBadReply},
-		{[]any{int64(1), "", int64(1500)}, driver.RevokeReply{}, driver.ErrBadReply},
-		{[]any{int64(3), "", "x"}, driver.RevokeReply{}, driver.ErrBadReply},
-		{[]any{int64(9), "", int64(1)}, driver.RevokeReply{}, driver.ErrBadReply},
-		{[]any{"0", ""}, driver.RevokeReply{}, driver.ErrBadReply},
-		{int64(0), driver.RevokeReply{}, driver.ErrBadReply},
-		{redis.Nil, driver.RevokeReply{}, driver.ErrBadReply},
+		{ask, []any{int64(0), none}, driver.RevokeReply{}, nil},
+		{one, []any{int64(0), m}, driver.RevokeReply{Record: "m"}, nil},
+		{one, []any{int64(1), m, int64(1500), "42", "h|1|", "ab"},
+			driver.RevokeReply{Held: true, Counter: 42, TTL: 15e8, Holder: "h|1|", Grant: "ab", Record: "m"}, nil},
+		{ask, []any{int64(2), none, int64(-1), []any{reader}}, driver.RevokeReply{Held: true, Shared: true, TTL: -1e6,
+			Readers: []driver.RevokeReader{{Grant: "cd", Held: true, Counter: 42, TTL: 7e6, Holder: "h|1|"}}}, nil},
+		{two, []any{int64(2), mn, int64(9), []any{reader}}, driver.RevokeReply{Held: true, Shared: true, TTL: 9e6,
+			Readers: []driver.RevokeReader{{Grant: "cd", Held: true, Counter: 42, TTL: 7e6, Holder: "h|1|", Record: "n"},
+				{Grant: "ab", Record: "m"}}}, nil},
+		{two, []any{int64(0), mn},
+			driver.RevokeReply{Readers: []driver.RevokeReader{{Grant: "ab", Record: "m"}, {Grant: "cd", Record: "n"}}}, nil},
+		{ask, []any{int64(3), none, int64(7)}, driver.RevokeReply{Held: true, TTL: 7e6}, nil},
+		{ask, []any{int64(5), "voting|..."}, driver.RevokeReply{}, driver.ErrQuarantined},
+		{ask, []any{int64(1), none, int64(1500), "42", "h|1|", ""}, driver.RevokeReply{}, driver.ErrBadReply},
+		{ask, []any{int64(1), none, int64(1500), "x", "h|1|", "ab"}, driver.RevokeReply{}, driver.ErrBadReply},
+		{ask, []any{int64(1), none, int64(1500)}, driver.RevokeReply{}, driver.ErrBadReply},
+		{ask, []any{int64(2), none, int64(1500)}, driver.RevokeReply{}, driver.ErrBadReply},
+		{ask, []any{int64(2), none, int64(1500), none}, driver.RevokeReply{}, driver.ErrBadReply},
+		{ask, []any{int64(2), none, int64(1500), []any{"cd"}}, driver.RevokeReply{}, driver.ErrBadReply},
+		{ask, []any{int64(2), none, int64(1500), []any{[]any{"cd", "7", "42", "h|1|"}}}, driver.RevokeReply{},
+			driver.ErrBadReply},
+		{ask, []any{int64(2), none, int64(1500), []any{[]any{"", int64(7), "42", "h|1|"}}}, driver.RevokeReply{},
+			driver.ErrBadReply},
+		{two, []any{int64(0), m}, driver.RevokeReply{}, driver.ErrBadReply},
+		{one, []any{int64(0), none}, driver.RevokeReply{}, driver.ErrBadReply},
+		{one, []any{int64(0), []any{""}}, driver.RevokeReply{}, driver.ErrBadReply},
+		{ask, []any{int64(0), ""}, driver.RevokeReply{}, driver.ErrBadReply},
+		{ask, []any{int64(3), none, "x"}, driver.RevokeReply{}, driver.ErrBadReply},
+		{ask, []any{int64(9), none, int64(1)}, driver.RevokeReply{}, driver.ErrBadReply},
+		{ask, []any{"0", none}, driver.RevokeReply{}, driver.ErrBadReply},
+		{ask, int64(0), driver.RevokeReply{}, driver.ErrBadReply},
+		{ask, redis.Nil, driver.RevokeReply{}, driver.ErrBadReply},
 	} {
-		got, err := parseRevoke(c.reply)
-		if !errors.Is(err, c.err) || err == nil && got != c.want {
+		got, err := parseRevoke(&c.req, c.reply)
+		if !errors.Is(err, c.err) || err == nil && !reflect.DeepEqual(got, c.want) {
 			t.Errorf("parseRevoke(%v) = %+v, %v; want %+v, %v", c.reply, got, err, c.want, c.err)
 		}
 	}

@@ -8,13 +8,14 @@ import (
 
 type revokeCommand struct {
 	lanes.Command
-	n  *Node
-	to driver.Answer[driver.RevokeReply]
+	n   *Node
+	req *driver.RevokeRequest
+	to  driver.Answer[driver.RevokeReply]
 }
 
 // Revoke implements driver.Revoker.
 func (n *Node) Revoke(call driver.Call, req *driver.RevokeRequest, to driver.Answer[driver.RevokeReply]) {
-	c := &revokeCommand{n: n, to: to}
+	c := &revokeCommand{n: n, req: req, to: to}
 	c.Command = lanes.Command{
 		Call: call, Script: n.scripts.Revoke, Args: n.scripts.RevokeArgs(req, scripts.OnServer()),
 		Compares: lanes.ComparesMarkerToRead, To: c,
@@ -27,5 +28,5 @@ func (c *revokeCommand) Reply(val any, err error) {
 		c.to.Answer(driver.RevokeReply{}, err)
 		return
 	}
-	c.to.Answer(scripts.Revoked(c.n.guard, val))
+	c.to.Answer(scripts.Revoked(c.n.guard, c.req, val))
 }

@@ -1,6 +1,7 @@
 package constructs
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -32,7 +33,7 @@ func compareShared(c *compare.Code, seed uint64) {
 		client := r.IntN(sharedClients)
 		token, waiter := fmt.Sprint(client), fmt.Sprint("w", client)
 		var got, want any
-		what := r.IntN(6)
+		what := r.IntN(7)
 		switch what {
 		case 0, 1:
 			if node.has(m, client) {
@@ -46,9 +47,12 @@ func compareShared(c *compare.Code, seed uint64) {
 			}
 			got, want = fmt.Sprint(reply.Granted, counted(reply)), fmt.Sprint(granted, answered(&node, client, granted))
 		case 2:
-			reply := c.Extend(c.Node, driver.ExtendRequest{Key: "k", Token: token, TTL: compare.TTL, Refill: true,
+			reply, err := c.Node.Extend(c.Context(), driver.ExtendRequest{Key: "k", Token: token, TTL: compare.TTL, Refill: true,
 				Fence: aboveClocks + uint64(node.counter), Mode: mode(client)})
-			got, want = reply == driver.ExtendDone, node.extend(m, client, node.counter)
+			if _, revoked := errors.AsType[*driver.RevokedError](err); !revoked {
+				c.Must(err)
+			}
+			got, want = err == nil && reply == driver.ExtendDone, node.extend(m, client, node.counter)
 		case 3:
 			c.Release(driver.ReleaseRequest{Key: "k", Token: token, Mode: mode(client)})
 			s := sharedState{nodes: [sharedNodes]sharedNode{node}}
@@ -61,12 +65,33 @@ func compareShared(c *compare.Code, seed uint64) {
 		case 5:
 			time.Sleep(compare.Tick)
 			node = m.tick(sharedState{nodes: [sharedNodes]sharedNode{node}}).nodes[0]
+		case 6:
+			if m.writes(client) || r.IntN(4) > 0 {
+				continue // marks stay, so they are rare
+			}
+			got = lastsOf(c, token)
+			node.mark(1 << client)
+			want = node.lasts[client]
 		}
 		if got != want {
 			c.Fatalf("seed %d, call %d: %s, client %d, call of kind %d: %v, in the model %v", seed, i, m.Modes, client, what,
 				got, want)
 		}
 	}
+}
+
+// lastsOf marks a reader, and is how many ticks it has left.
+func lastsOf(c *compare.Code, token string) uint8 {
+	reply, err := c.Node.Revoke(c.Context(), driver.RevokeRequest{Key: "k", Readers: []string{driver.GrantOf(token)},
+		Record: "why", Keep: time.Hour})
+	c.Must(err)
+	for _, reader := range reply.Readers {
+		if reader.Grant == driver.GrantOf(token) && reader.Record == "why" {
+			return uint8((reader.TTL + compare.Tick/2) / compare.Tick)
+		}
+	}
+	c.Fatal("the reader is not marked")
+	return 0
 }
 
 func barOf(m driver.Mode) time.Duration {
