@@ -53,6 +53,41 @@ func validNote(name, text string, limit int) error {
 	return nil
 }
 
+// RevokeReadersRequest says whose read leases somebody ends, and why. Each of the readers learns who and why.
+type RevokeReadersRequest struct {
+	By, Reason string // as in [RevokeRequest]
+	// Instance selects the readers of one process, as [Holder] names it; "" selects all readers.
+	Instance string
+	// Confirm is called with the selected readers before any node is marked, as in [RevokeRequest]. Held is false for a
+	// reader that only a minority of the nodes named.
+	Confirm func([]Sighting) error
+}
+
+// Validate fails with [ErrInvalidOption] as [RevokeRequest.Validate] does.
+func (r RevokeReadersRequest) Validate() error {
+	return RevokeRequest{By: r.By, Reason: r.Reason}.Validate()
+}
+
+// ReadersRevocation is the result of revoking readers. None of their leases can be renewed any more. Each ends by its
+// reader's own timer, or at that reader's next renewal; until then it is valid.
+type ReadersRevocation struct {
+	Resource string
+	Readers  []RevokedReader // at least one; the longest there first
+	// FreeIn is when these readers keep no writer out any more, at the latest. It counts from the end of RevokeReaders.
+	// Other readers may hold the resource longer, and new ones may come unless a writer waits. It assumes that no node
+	// goes back to an older copy of its data.
+	FreeIn time.Duration
+	// Marked of Nodes refuse the leases from now on: a majority at least.
+	Marked, Nodes int
+}
+
+// RevokedReader is one reader whose lease was revoked.
+type RevokedReader struct {
+	Sighting              // as it was before the revoke
+	Mark     RevokedError // what the reader learns. It is that of an earlier revoke if there was one
+	Again    bool         // the lease was revoked before
+}
+
 // Revocation is the result of revoking a lease. The holder's lease cannot be renewed any more. It ends by the
 // holder's own timer, or at its next renewal; until then it is valid.
 type Revocation struct {

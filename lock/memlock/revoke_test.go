@@ -266,7 +266,7 @@ func TestRevokeOfAReleasedLease(t *testing.T) {
 	})
 }
 
-// TestRevokeOfConstructs: a permit and a writer are leases as any other; readers cannot be revoked.
+// TestRevokeOfConstructs: a permit and a writer are leases as any other; readers are not.
 func TestRevokeOfConstructs(t *testing.T) {
 	inBubble(t, 3, func(t *testing.T, nodes memlock.Nodes, l *memlock.Locker) {
 		s, err := semaphore.New(newLocker(t, nodes), "pool", 2)

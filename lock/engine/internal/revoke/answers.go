@@ -74,9 +74,11 @@ func (notHeldError) Unwrap() error { return lock.ErrNotHeld }
 // unrevocable is why a holder cannot be revoked; nil if it can.
 func unrevocable(resource string, held driver.RevokeReply) error {
 	switch {
+	case held.Shared && len(held.Readers) == 0:
+		return fmt.Errorf("lock: revoke of %q: readers hold it: %w", resource, errNoReaders)
 	case held.Shared:
-		return fmt.Errorf("lock: revoke of %q: %w: readers hold it, and readers cannot be revoked: find their processes with "+
-			`"lockscope list" and stop them`, resource, errors.ErrUnsupported)
+		return fmt.Errorf("lock: revoke of %q: %w: readers hold it: revoke them with Engine.RevokeReaders or "+
+			`"lockscope revoke --readers"`, resource, errors.ErrUnsupported)
 	case held.Grant == "":
 		return fmt.Errorf("lock: revoke of %q: %w: another library wrote this lock, and its holder does not look for marks: "+
 			`stop the holder, or use "lockscope repair" if it is a leaked lock in Redis`, resource, errors.ErrUnsupported)
@@ -129,8 +131,13 @@ func (a answers) revocation(seen lock.Sighting, grant, record string) (lock.Revo
 	if there+r.Nodes-r.Marked < a.quorum {
 		return r, notHeldError(fmt.Sprintf("lock: revoke of %q: its holder has released it meanwhile", seen.Resource))
 	}
-	slices.Sort(free)
-	r.FreeIn = free[a.quorum-1]
+	r.FreeIn = a.freeIn(free)
 	r.Mark = records.Revoked(seen.Resource, mark)
 	return r, nil
+}
+
+// freeIn is when a quorum of the marked nodes is free, given when each is. The slice is sorted.
+func (a answers) freeIn(each []time.Duration) time.Duration {
+	slices.Sort(each)
+	return each[a.quorum-1]
 }
