@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
@@ -201,7 +202,7 @@ func tryEverything(t *testing.T, f *realNodes, bound time.Duration, user, passwo
 }
 
 // readAndWrite does the same with a read/write lock.
-func (f *realNodes) readAndWrite(ctx context.Context, a, b lock.Locker, bound time.Duration) error {
+func (f *realNodes) readAndWrite(ctx context.Context, a, b *engine.Engine, bound time.Duration) error {
 	as := func(k lock.Kind) lock.AcquireOption { return func(o *lock.AcquireOptions) { o.Kind = k } }
 	reader, err := a.Acquire(ctx, "prices", as(lock.KindRead), lock.NoRenew(), lock.MaxWait(bound))
 	if err != nil {
@@ -211,7 +212,9 @@ func (f *realNodes) readAndWrite(ctx context.Context, a, b lock.Locker, bound ti
 	for deadline := time.Now().Add(bound / 2); f.queued("prices") < 1 && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)
 	}
-	err = errors.Join(reader.Extend(ctx), reader.Release(ctx))
+	err = reader.Extend(ctx)
+	_, rerr := b.RevokeReaders(ctx, "prices", lock.RevokeReadersRequest{By: "ops", Reason: "a test"})
+	err = errors.Join(err, rerr, reader.Release(ctx))
 	g := <-waiting
 	if g.err != nil {
 		return errors.Join(err, g.err)

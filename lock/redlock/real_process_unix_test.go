@@ -61,6 +61,7 @@ func init() { childMain = runChild }
 type childJob struct {
 	Contender *contender
 	Starved   *starved
+	Reading   *readingJob
 }
 
 // runChild is main of a child process.
@@ -73,9 +74,12 @@ func runChild(job string) int {
 	ctx, cancel := context.WithTimeout(context.Background(), childTimeout)
 	defer cancel()
 	var result any
-	if j.Starved != nil {
+	switch {
+	case j.Starved != nil:
 		result = j.Starved.run(ctx)
-	} else {
+	case j.Reading != nil:
+		result = j.Reading.run(ctx)
+	default:
 		result = j.Contender.run(ctx)
 	}
 	_ = json.NewEncoder(os.Stdout).Encode(result)
