@@ -37,7 +37,7 @@ type RevokeRequest struct {
 	Keep   time.Duration // how long the mark lasts at least, and no less than twice the TTL that is left of the lock
 }
 
-// RevokeReply is what a node has under the key. It is zero if nobody holds the lock.
+// RevokeReply is what a node has under the key. Without Held, it has only what it says of marks.
 type RevokeReply struct {
 	Held   bool
 	Grant  string // of the holder; "" if another library wrote the lock, or if readers hold it. See [GrantOf]

@@ -51,6 +51,11 @@
 // not read again: if a writer waits in between, both wait until the read lease ends. [lock.Reentrant] makes reading
 // again harmless: it hands out the lease that the caller has.
 //
+// # Revoke
+//
+// An operator can end the leases of readers with engine.Engine.RevokeReaders, or the writer's with Revoke. Each reader
+// learns who and why. A driver that cannot revoke readers refuses with errors.ErrUnsupported.
+//
 // # Drivers
 //
 //	           read/write lock  a reader's fence          what bars later readers

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/audit"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/locker"
 	"github.com/lockscope/lockscope/lock"
@@ -23,23 +24,30 @@ latest at its next renewal, and its lease ends before anybody else can get the l
 no key, and does not keep the holder from acquiring the lock again: stop the holder for that, or
 wait for the lock with "lockscope hold".
 
-revoke works on Redis, PostgreSQL, etcd and ZooKeeper. The name of a semaphore's slot, NAME#3, ends
-that permit. Locks of other libraries, and those of readers, cannot be revoked.`
+On a read/write lock, revoke ends the writer's lease. --readers ends the leases of all readers instead,
+and --reader INSTANCE those of one process. A writer that waits is next. Readers that come later are
+kept out only by a writer that waits.
+
+revoke works on Redis, PostgreSQL, etcd and ZooKeeper; readers can be revoked on Redis. The name of a
+semaphore's slot, NAME#3, ends that permit. Locks of other libraries cannot be revoked.`
 
 const revokeExample = `  lockscope revoke nightly --reason "hangs since 02:10" --redis r1:6379,r2:6379,r3:6379
-  lockscope revoke exports#3 --reason "ticket 4711" --operator ann --redis-file /etc/lockscope/nodes`
+  lockscope revoke exports#3 --reason "ticket 4711" --operator ann --redis-file /etc/lockscope/nodes
+  lockscope revoke prices:eu --readers --reason "schema change" --redis-file /etc/lockscope/nodes`
 
 type revokeFlags struct {
 	servers  locker.Flags
 	operator audit.Operator
 	name     string
+	readers  bool
+	reader   string // an instance
 }
 
 // Command is lockscope revoke.
 func Command(a *app.App) *cobra.Command {
 	f := &revokeFlags{}
 	cmd := help.Page{
-		Everyday: []string{"redis", "redis-file", "reason", "operator", "audit-log"},
+		Everyday: []string{"redis", "redis-file", "readers", "reader", "reason", "operator", "audit-log"},
 		Exit:     "0 revoked, 1 nobody holds it, 2 bad input or audit log, 125 too few servers answered",
 		Topics:   []string{"exit-codes", "connection"},
 	}.On(&cobra.Command{
@@ -51,9 +59,15 @@ func Command(a *app.App) *cobra.Command {
 		},
 	})
 	f.servers.RegisterServers(cmd.Flags())
+	cmd.Flags().BoolVar(&f.readers, "readers", false, "end the leases of all readers of a read/write lock")
+	cmd.Flags().StringVar(&f.reader, "reader", "", "end those of this `instance` only, as \"lockscope list -o json\" names it")
+	flags.Group(cmd.Flags(), "Readers", "readers", "reader")
+	flags.CommandLineOnly(cmd.Flags(), "readers", "reader")
 	f.operator.Register(cmd.Flags())
 	return cmd
 }
+
+var errBoth = errors.New("both --readers and --reader are set: use --reader for one process, --readers for all")
 
 // oneName does not repeat the arguments: one may be a URL with a password.
 func oneName(cmd *cobra.Command, args []string) error {
@@ -64,6 +78,9 @@ func oneName(cmd *cobra.Command, args []string) error {
 }
 
 func (f *revokeFlags) run(ctx context.Context, a *app.App) (err error) {
+	if f.readers && f.reader != "" {
+		return errBoth
+	}
 	if err := f.operator.Validate(a); err != nil {
 		return err
 	}
@@ -80,6 +97,9 @@ func (f *revokeFlags) run(ctx context.Context, a *app.App) (err error) {
 		return err
 	}
 	defer closeAll()
+	if f.readers || f.reader != "" {
+		return f.revokeReaders(ctx, a, e, log)
+	}
 	return f.revoke(ctx, a, e, log)
 }
 
@@ -135,5 +155,10 @@ func report(r lock.Revocation, now time.Time) string {
 		return text + "it is not known when the lock is free: a node has a key that never expires\n"
 	}
 	return text + fmt.Sprintf("the lock is free at the latest in %v, unless another caller gets it before\n",
-		(r.FreeIn+99*time.Millisecond).Truncate(100*time.Millisecond))
+		rounded(r.FreeIn))
+}
+
+// rounded is a bound that a person reads.
+func rounded(d time.Duration) time.Duration {
+	return (d + 99*time.Millisecond).Truncate(100 * time.Millisecond)
 }

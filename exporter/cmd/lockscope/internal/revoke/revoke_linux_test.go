@@ -19,4 +19,8 @@ func TestRevokeWithAFullDisk(t *testing.T) {
 	cmdtest.Must(t, err)
 	command(t, s, "/dev/full", "--reason", "hangs").Want(t, app.ExitError, "nothing was done")
 	cmdtest.Must(t, lease.Extend(t.Context()))
+	cmdtest.Must(t, lease.Release(t.Context()))
+	reader := reads(t, s, "web-1/42")
+	command(t, s, "/dev/full", "--reason", "hangs", "--readers").Want(t, app.ExitError, "nothing was done")
+	cmdtest.Must(t, reader.Extend(t.Context()))
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
-	"github.com/lockscope/lockscope/lock/rwlock"
 )
 
 // lockscope has the command under test.
@@ -80,23 +79,6 @@ func TestRevokeIsRefused(t *testing.T) {
 		if cmdtest.Must(t, err); len(content) != 0 {
 			t.Errorf("the log has\n%s", content)
 		}
-	}
-}
-
-// TestRevokeOfReaders is refused, and says how to find them. They go on.
-func TestRevokeOfReaders(t *testing.T) {
-	s, log := locktest.Servers(t, 1)[0], filepath.Join(t.TempDir(), "audit.log")
-	prices, err := rwlock.New(cmdtest.LockingProcess(t, "web-1/42", []*redisproc.Server{s}), "nightly")
-	cmdtest.Must(t, err)
-	for range 2 {
-		reader, err := prices.RLock(t.Context(), lock.NoRenew(), lock.TTL(time.Minute))
-		cmdtest.Must(t, err)
-		command(t, s, log, "--reason", "hangs").Want(t, app.ExitError, "readers hold it", `"lockscope list"`)
-		cmdtest.Must(t, reader.Extend(t.Context()))
-	}
-	content, err := os.ReadFile(log)
-	if cmdtest.Must(t, err); len(content) != 0 {
-		t.Errorf("the log has\n%s", content)
 	}
 }
 
