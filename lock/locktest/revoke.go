@@ -13,11 +13,13 @@ import (
 // Revoker is what [TestRevoke] needs, beside [lock.Locker]. An engine.Engine has it.
 type Revoker interface {
 	Revoke(ctx context.Context, resource string, req lock.RevokeRequest) (lock.Revocation, error)
+	RevokeReaders(ctx context.Context, resource string, req lock.RevokeReadersRequest) (lock.ReadersRevocation, error)
 }
 
 // TestRevoke checks what engine.Engine says of Revoke, for drivers whose nodes implement driver.Revoker: a revoked
 // lease is not renewed, its holder learns who revoked it and why, nobody gets the lock before the lease has ended, and
-// the next lease is one like any other. newLocker and opts are those of [TestLocker].
+// the next lease is one like any other. Readers are revoked where the nodes list them. newLocker and opts are those of
+// [TestLocker].
 func TestRevoke(t *testing.T, newLocker func(t testing.TB) lock.Locker, opts ...ConformanceOption) {
 	newSuite(newLocker, opts).testRevoke(t)
 }
@@ -39,6 +41,7 @@ func (s *suite) testRevoke(t *testing.T) {
 	s.run(t, "needs a holder", (*conformance).revokesNobody)
 	s.run(t, "asks before it marks", (*conformance).revokeNotConfirmed)
 	s.run(t, "ends a writer and no reader", (*conformance).revokesWriter)
+	s.run(t, "ends readers and no other", (*conformance).revokesReaders)
 }
 
 var revokeRequest = lock.RevokeRequest{By: "ops@host", Reason: "disk swap"}

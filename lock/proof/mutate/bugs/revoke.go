@@ -27,8 +27,8 @@ func revokeMutants() []Mutant {
 		{
 			Bug: "the promised time is that of the node that is free first", Why: "an operator acts too early",
 			File:   "lock/engine/internal/revoke/answers.go",
-			Old:    "free[a.quorum-1]",
-			New:    "free[0]",
+			Old:    "each[a.quorum-1]",
+			New:    "each[0]",
 			Killer: by(memory, "TestRevoke"),
 		},
 		{
@@ -37,6 +37,55 @@ func revokeMutants() []Mutant {
 			Old:    "if err := req.Confirm(seen); err != nil {",
 			New:    "if err := req.Confirm(seen); false && err != nil {",
 			Killer: by(memory, "TestRevokeIsRefused"),
+		},
+	}
+}
+
+// revokeReadersMutants are bugs in the way an operator ends the leases of readers.
+func revokeReadersMutants() []Mutant {
+	const room = "./lock/engine/internal/revoke"
+	return []Mutant{
+		{
+			Bug: "rwextend.lua: a revoked reader is renewed, or put back", Why: "a writer waits for it for ever",
+			File:   "lock/redlock/internal/scripts/rwextend.lua",
+			Old:    "if mark and mark ~= '' then",
+			New:    "if false then",
+			Killer: by("./lock/redlock/internal/scripts", "TestScriptsRevokeReaders"),
+		},
+		{
+			Bug: "revoke.lua: a reader that has expired is one", Why: "an operator is told of readers that are gone",
+			File:   "lock/redlock/internal/scripts/revoke.lua",
+			Old:    "if tonumber(expiry) >= now then",
+			New:    "if expiry then",
+			Killer: by("./lock/redlock/internal/scripts", "TestScriptsRevokeReaders"),
+		},
+		{
+			Bug: "in memory, a revoked reader is renewed", Why: "the simulation sees other revokes than Redis carries out",
+			File:   "lock/internal/memstate/instant.go",
+			Old:    "s.revoked(req.Key, req.Token); err != nil {",
+			New:    "s.revoked(req.Key, req.Token); err != nil && req.Mode != driver.Read {",
+			Killer: by(fakes, "TestFakeMatchesRevokeOfReaders"),
+		},
+		{
+			Bug: "the promised time of readers is that of the last one listed", Why: "another keeps a writer out for longer",
+			File:   "lock/engine/internal/revoke/readers.go",
+			Old:    "last = max(last, find(n, one.grant).TTL)",
+			New:    "last = find(n, one.grant).TTL",
+			Killer: by(room, "TestReadersPromise"),
+		},
+		{
+			Bug: "a reader on a minority of the nodes is not marked", Why: "it is put back on the others, and renewed",
+			File:   "lock/engine/internal/revoke/readers.go",
+			Old:    "if instance == \"\" || seen.Holder.Instance == instance {",
+			New:    "if seen.Held && (instance == \"\" || seen.Holder.Instance == instance) {",
+			Killer: by(memory, "TestRevokeReadersOnAMinority"),
+		},
+		{
+			Bug: "a node counts that has marked some of the readers", Why: "the others are renewed",
+			File:   "lock/engine/internal/revoke/readers.go",
+			Old:    "find(n, one.grant).Record == \"\" })",
+			New:    "false && find(n, one.grant).Record == \"\" })",
+			Killer: by(room, "TestReadersPromise"),
 		},
 	}
 }
