@@ -56,7 +56,7 @@ type RevokeReader struct {
 	Grant   string
 	Held    bool          // false if the node has no such reader; it is marked all the same
 	Counter uint64        // fence counter of the grant
-	TTL     time.Duration // left, when the mark was made; 0 if the node has no such reader
+	TTL     time.Duration // left, when the mark was made; 0 if there is no such reader, negative if it never expires
 	Holder  string        // holder record
 	Record  string        // of the mark that stands; "" if the request made none
 }

@@ -34,6 +34,10 @@ func (n *node) Revoke(ctx context.Context, req driver.RevokeRequest) (driver.Rev
 	}
 	directory := n.directory(req.Key)
 	reply, first, err := n.holds(ctx, directory)
+	if err == nil && (reply.Shared || len(req.Readers) > 0) {
+		reply, err = n.revokeReaders(ctx, directory, req)
+		return reply, n.fail(err)
+	}
 	if err != nil || req.Grant == "" || reply.Grant != req.Grant {
 		return reply, n.fail(err)
 	}
@@ -65,7 +69,10 @@ func (n *node) holds(ctx context.Context, directory string) (reply driver.Revoke
 		return reply, nil, err
 	}
 	reply = driver.RevokeReply{Held: true, Counter: seen.Counter, TTL: -1, Holder: string(first.Value)}
-	if reply.Shared = isReader(first); !reply.Shared && len(first.Value) > 0 {
+	if reply.Shared = isReader(first); reply.Shared {
+		return reply, first, nil
+	}
+	if len(first.Value) > 0 {
 		reply.Grant = strconv.FormatInt(first.CreateRevision, 10)
 	}
 	if first.Lease == 0 {

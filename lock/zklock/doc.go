@@ -57,7 +57,8 @@
 //
 // engine.Engine.Revoke writes a mark into the data of the holder's place. A renewal expects the data that its process
 // wrote last, so it finds the mark instead. The place exists until its holder releases it or its TTL ends. Places of
-// zk.Lock and Curator are refused with errors.ErrUnsupported, since those look for no mark. Readers cannot be revoked.
+// zk.Lock and Curator are refused with errors.ErrUnsupported, since those look for no mark. RevokeReaders marks the
+// places of readers.
 //
 // Revocation.FreeIn is the TTL and one and a half sessions of the holder: its process may die before it deletes
 // the place. A new leader begins all sessions anew, and so may add a session. With a holder that lives, the lock is free

@@ -32,6 +32,9 @@ func (n *node) revoke(ctx context.Context, req driver.RevokeRequest) (driver.Rev
 	dir := n.root + "/" + escape(req.Key)
 	for range tries {
 		f, err := n.front(dir)
+		if err == nil && (f != nil && isReader(f.path) || len(req.Readers) > 0) {
+			return n.revokeReaders(ctx, dir, req)
+		}
 		if err != nil || f == nil {
 			return driver.RevokeReply{}, err
 		}
@@ -62,9 +65,8 @@ func (n *node) revocable(f *front) (driver.RevokeReply, error) {
 	if err != nil {
 		return driver.RevokeReply{}, err
 	}
-	reply := driver.RevokeReply{Held: true, Counter: seen.Counter, TTL: seen.TTL, Holder: seen.Holder,
-		Shared: isReader(f.path)}
-	if seen.Holder != "" && !reply.Shared {
+	reply := driver.RevokeReply{Held: true, Counter: seen.Counter, TTL: seen.TTL, Holder: seen.Holder}
+	if seen.Holder != "" {
 		reply.Grant = strconv.FormatInt(f.stat.Czxid, 10)
 	}
 	return reply, nil

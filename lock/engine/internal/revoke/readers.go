@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -183,7 +184,11 @@ func find(n answer, grant string) driver.RevokeReader {
 // out for longer than each of them does, so each node is asked for all of them.
 func lastOf(n answer, of readers) (last time.Duration) {
 	for _, one := range of {
-		last = max(last, find(n, one.grant).TTL)
+		its := find(n, one.grant)
+		if its.TTL < 0 {
+			return math.MaxInt64
+		}
+		last = max(last, its.TTL)
 	}
 	return last
 }

@@ -2,6 +2,7 @@ package revoke
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -119,5 +120,23 @@ func TestReadersKeepTheFirstMark(t *testing.T) {
 	if err != nil || again != 0 || r.Readers[0].Mark.By != "before" || r.Readers[1].Again ||
 		r.Readers[1].Mark.By != "ops" {
 		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// TestReaderWithoutAnEnd: nobody can say when it keeps no writer out, unless a quorum is free of it.
+func TestReaderWithoutAnEnd(t *testing.T) {
+	endless := node("r1", "a2!", "b3!")
+	endless.Reply.Readers[0].TTL = -1
+	for name, c := range map[string]struct {
+		nodes []answer
+		free  time.Duration
+	}{
+		"on one":      {[]answer{endless, node("r2", "a2!", "b3!"), node("r3", "a2!", "b4!")}, 4 * time.Second},
+		"on a quorum": {[]answer{endless, node("r2", "a2!", "b3!"), endless}, math.MaxInt64},
+	} {
+		r, err := answers{nodes: c.nodes, quorum: 2}.ofReaders("job", of("ab"), "ops|1|why")
+		if err != nil || r.FreeIn != c.free {
+			t.Errorf("%s: %v, %v", name, r.FreeIn, err)
+		}
 	}
 }

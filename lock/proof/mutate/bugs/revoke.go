@@ -69,8 +69,8 @@ func revokeReadersMutants() []Mutant {
 		{
 			Bug: "the promised time of readers is that of the last one listed", Why: "another keeps a writer out for longer",
 			File:   "lock/engine/internal/revoke/readers.go",
-			Old:    "last = max(last, find(n, one.grant).TTL)",
-			New:    "last = find(n, one.grant).TTL",
+			Old:    "last = max(last, its.TTL)",
+			New:    "last = its.TTL",
 			Killer: by(room, "TestReadersPromise"),
 		},
 		{

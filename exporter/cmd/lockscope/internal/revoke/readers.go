@@ -53,5 +53,8 @@ func reportReaders(r lock.ReadersRevocation, now time.Time) string {
 		}
 	}
 	text += fmt.Sprintf("%d of %d nodes refuse to renew these leases from now on\n", r.Marked, r.Nodes)
+	if r.FreeIn > maxFree {
+		return text + "it is not known when the last of them ends: it does not say for how long it reads\n"
+	}
 	return text + fmt.Sprintf("these readers hold up a writer for %v at most\n", rounded(r.FreeIn))
 }
