@@ -13,7 +13,7 @@ type calls struct {
 	acquire, raise, extend, release, leave, prune, peek     string
 	acquireSlot, extendSlot, resize                         string
 	acquireShared, extendReader, releaseShared, leaveShared string
-	revoke, markOf                                          string
+	revoke, revokeReaders, markOf                           string
 }
 
 func callsOf(schema string) calls {
@@ -40,6 +40,8 @@ func callsOf(schema string) calls {
 		leaveShared:   "SELECT " + schema + "leave_shared($1, $2, $3)",
 
 		revoke: "SELECT code, named, fence, ttl, held_by, record FROM " + schema + "revoke_lease($1, $2, $3, $4, $5, $6)",
+		revokeReaders: "SELECT code, named, fences, ttls, holders, records FROM " + schema +
+			"revoke_readers($1, $2, $3, $4, $5, $6)",
 		markOf: "SELECT " + schema + "mark_of($1, $2)",
 	}
 }

@@ -86,8 +86,8 @@
 // # Revoking a lease
 //
 // engine.Engine.Revoke marks the lock's row in one transaction: from then on no extend succeeds. The row keeps its time,
-// and the next grant clears the mark. Readers cannot be revoked. Every role that may take locks may revoke. It needs the
-// schema of this version.
+// and the next grant clears the mark. RevokeReaders marks the rows of readers. Every role that may take locks may revoke.
+// It needs the schema of this version.
 //
 // # Where to find what
 //

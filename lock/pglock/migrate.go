@@ -38,6 +38,7 @@ var entries = []string{
 	"release_shared(text, text, boolean, bigint, bigint, text, bigint, text)",
 	"leave_shared(text, text, bigint)",
 	"revoke_lease(text, text, text, bigint, bigint, boolean)",
+	"revoke_readers(text, text[], text, bigint, bigint, boolean)",
 	"mark_of(text, text)",
 }
 

@@ -77,7 +77,10 @@ func TestReadersAndObserversInQuarantine(t *testing.T) {
 	c.want("a writer", c.shared("k", "w", true, 0), 5)
 	c.want("a peek", c.number("SELECT code FROM lockscope.peek('k', 60000, true)"), 5)
 	c.want("a revoke", c.number("SELECT code FROM lockscope.revoke_lease('k', '', '', 0, 60000, true)"), 5)
+	const readers = "SELECT code FROM lockscope.revoke_readers('k', '{}', '', 0, 60000, true)"
+	c.want("a revoke of readers", c.number(readers), 5)
 	forgotten("61 seconds")
+	c.want("a revoke of readers after it", c.number(readers), 0)
 	c.want("a peek after it", c.number("SELECT code FROM lockscope.peek('k', 60000, true)"), 1)
 	c.want("a reader after it", c.shared("k", "r", false, 0), 1)
 }
@@ -153,6 +156,9 @@ func TestACrashKeepsWhatWasAnswered(t *testing.T) {
 			"SELECT count(*) FROM lockscope.reader WHERE expires > clock_timestamp() + interval '30 minutes'"},
 		{"a mark", "SELECT 1 FROM lockscope.revoke_lease('k', encode(sha256('mine'), 'hex'), 'ops|0|why', 60000, 0, false)",
 			"SELECT count(*) FROM lockscope.lock WHERE mark = 'ops|0|why'"},
+		{"a reader's mark", "SELECT cardinality(named) FROM lockscope.revoke_readers('read', " +
+			"array[encode(sha256('r'), 'hex')], 'ops|0|why', 60000, 0, false)",
+			"SELECT count(*) FROM lockscope.reader WHERE mark = 'ops|0|why'"},
 		{"a number of slots", "SELECT lockscope.resize('pool', 3, 1, " + hour + ") / 3",
 			"SELECT count(*) FROM lockscope.semaphore WHERE slots = 1"},
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/pglock"
+	"github.com/lockscope/lockscope/lock/rwlock"
 	"github.com/lockscope/lockscope/lock/semaphore"
 )
 
@@ -121,4 +122,55 @@ func TestRevokeOfAnOlderSchema(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	must(t, pglock.Migrate(t.Context(), db, pglock.DefaultSchema))
+}
+
+// TestRevokeOfOneReader leaves the other readers alone. Neither an acquire nor a refill of its token has an effect
+// afterwards, and the next reader in its row is one like any other.
+func TestRevokeOfOneReader(t *testing.T) {
+	s := server(t)
+	reads := func(instance string) lock.Lease {
+		rw, err := rwlock.New(locker(t, s, lock.WithInstance(instance)), "job")
+		must(t, err)
+		lease, err := rw.RLock(t.Context(), lock.NoRenew(), lock.TTL(longTTL))
+		must(t, err)
+		return lease
+	}
+	one, other := reads("web-1"), reads("web-2")
+	c := calls{t, pool(t, s.URL("postgres"))}
+	var token string
+	must(t, c.db.QueryRow(t.Context(), "SELECT token FROM lockscope.reader WHERE counter = $1", one.Fence()).Scan(&token))
+	l := locker(t, s)
+	req := lock.RevokeReadersRequest{By: "ops@host", Reason: "disk swap", Instance: "web-1"}
+	for _, again := range []bool{false, true} {
+		r, err := l.RevokeReaders(t.Context(), "job", req)
+		if must(t, err); len(r.Readers) != 1 || r.Readers[0].Fence != one.Fence() || r.Readers[0].Again != again ||
+			r.FreeIn <= 0 || r.FreeIn > longTTL {
+			t.Errorf("%+v", r)
+		}
+	}
+	wantErr(t, one.Extend(t.Context()), lock.ErrLost)
+	must(t, other.Extend(t.Context()))
+	late := func() (code int) {
+		must(t, c.db.QueryRow(t.Context(), "SELECT code FROM lockscope.acquire_shared('lock:job', $1, false, 'h|1|', 60000, 0,"+
+			" 'w', 0, false, '', 0, 0, 0, false)", token).Scan(&code))
+		return code
+	}
+	extend := "SELECT lockscope.extend_reader('lock:job', $1, 60000, true, 1, '')"
+	if code := late(); code != 3 {
+		t.Errorf("granted again: code %d", code)
+	}
+	must(t, one.Release(t.Context()))
+	if code := late(); code != 3 {
+		t.Errorf("granted after its release: code %d", code)
+	}
+	if code := c.number(extend, token); code != 0 {
+		t.Errorf("put back: %d", code)
+	}
+	_, err := l.RevokeReaders(t.Context(), "job", req)
+	wantErr(t, err, lock.ErrNotHeld)
+	next := reads("web-1")
+	must(t, next.Extend(t.Context()))
+	for _, lease := range []lock.Lease{next, other} {
+		must(t, lease.Release(t.Context()))
+	}
 }

@@ -54,7 +54,7 @@
 // # Revoke
 //
 // An operator can end the leases of readers with engine.Engine.RevokeReaders, or the writer's with Revoke. Each reader
-// learns who and why. A driver that cannot revoke readers refuses with errors.ErrUnsupported.
+// learns who and why. All drivers with read/write locks can do both.
 //
 // # Drivers
 //

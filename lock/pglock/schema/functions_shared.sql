@@ -55,7 +55,7 @@ END $$;
 CREATE OR REPLACE FUNCTION put_reader(p_key text, p_token text, p_fence bigint, p_holder text, p_expires timestamptz, n timestamptz)
 RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-  UPDATE reader SET token = p_token, counter = p_fence, holder = p_holder, expires = p_expires
+  UPDATE reader SET token = p_token, counter = p_fence, holder = p_holder, expires = p_expires, mark = NULL
     WHERE key = p_key AND place = (SELECT min(r.place) FROM reader r WHERE r.key = p_key AND r.expires <= n);
   IF NOT FOUND THEN
     INSERT INTO reader (key, place, token, counter, holder, expires)
@@ -95,7 +95,7 @@ BEGIN
     code := 0; ttl := millis_left(l.expires, n); held_by := l.holder;
   ELSE
     IF NOT p_writes THEN
-      SELECT r.counter INTO fence FROM reader r WHERE r.key = p_key AND r.token = p_token AND r.expires > n;
+      SELECT r.counter INTO fence FROM reader r WHERE r.key = p_key AND r.token = p_token AND r.expires > n AND r.mark IS NULL;
       IF FOUND THEN
         PERFORM durable();
         code := 1;
@@ -189,10 +189,12 @@ DECLARE
 BEGIN
   l := locked(p_key);
   n := clock_timestamp();
-  UPDATE reader SET expires = after(n, p_ttl) WHERE key = p_key AND token = p_token AND expires > n;
+  UPDATE reader SET expires = after(n, p_ttl) WHERE key = p_key AND token = p_token AND expires > n AND mark IS NULL;
   IF NOT FOUND THEN
     IF l.token IS NOT NULL AND l.expires > n THEN
       RETURN -1;
+    ELSIF EXISTS (SELECT FROM reader r WHERE r.key = p_key AND r.token = p_token AND r.mark IS NOT NULL) THEN
+      RETURN -3;
     ELSIF NOT p_refill OR l.next_until > n
       OR EXISTS (SELECT FROM tombstone t WHERE t.token = p_token AND t.expires > n)
       OR EXISTS (SELECT FROM waiter w WHERE w.key = p_key AND w.bar_until > n) THEN
@@ -240,7 +242,7 @@ BEGIN
       what := 2;
     END IF;
   ELSE
-    UPDATE reader SET token = NULL, holder = '', expires = '-infinity' WHERE key = p_key AND token = p_token AND expires > n;
+    UPDATE reader SET token = NULL, holder = '', expires = '-infinity', mark = NULL WHERE key = p_key AND token = p_token AND expires > n;
     IF FOUND THEN
       what := 1;
       l.read_until := read_until(p_key, n);

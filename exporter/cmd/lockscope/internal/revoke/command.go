@@ -28,8 +28,8 @@ On a read/write lock, revoke ends the writer's lease. --readers ends the leases 
 and --reader INSTANCE those of one process. A writer that waits is next. Readers that come later are
 kept out only by a writer that waits.
 
-revoke works on Redis, PostgreSQL, etcd and ZooKeeper; readers can be revoked on Redis. The name of a
-semaphore's slot, NAME#3, ends that permit. Locks of other libraries cannot be revoked.`
+revoke works on Redis, PostgreSQL, etcd and ZooKeeper. The name of a semaphore's slot, NAME#3, ends
+that permit. Locks of other libraries cannot be revoked.`
 
 const revokeExample = `  lockscope revoke nightly --reason "hangs since 02:10" --redis r1:6379,r2:6379,r3:6379
   lockscope revoke exports#3 --reason "ticket 4711" --operator ann --redis-file /etc/lockscope/nodes

@@ -18,6 +18,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
+	"github.com/lockscope/lockscope/lock/rwlock"
 )
 
 // lockscope has the command under test.
@@ -82,7 +83,7 @@ func TestRevokeIsRefused(t *testing.T) {
 	}
 }
 
-// TestRevokeOnEverySystem: the holder learns who revoked its lease.
+// TestRevokeOnEverySystem: the holder learns who revoked its lease, and so does a reader.
 func TestRevokeOnEverySystem(t *testing.T) {
 	for name, open := range map[string]func(*testing.T) (flags []string, service *engine.Engine){
 		"postgres": func(t *testing.T) ([]string, *engine.Engine) {
@@ -111,6 +112,17 @@ func TestRevokeOnEverySystem(t *testing.T) {
 				t.Errorf("extended: %v", err)
 			}
 			cmdtest.Must(t, lease.Release(t.Context()))
+			rw, err := rwlock.New(service, "nightly")
+			cmdtest.Must(t, err)
+			reader, err := rw.RLock(t.Context(), lock.NoRenew())
+			cmdtest.Must(t, err)
+			o = lockscope.Command(t, slices.Concat(args, flags, []string{"--reader", "web-1/42"})...)
+			err = reader.Extend(t.Context())
+			o.Want(t, 0, "is read by:\n  web-1/42 since ", "1 of 1 nodes refuse to renew these leases from now on")
+			if revoked, ok := errors.AsType[*lock.RevokedError](err); !ok || revoked.By != "bob" {
+				t.Errorf("the reader is extended: %v", err)
+			}
+			cmdtest.Must(t, reader.Release(t.Context()))
 		})
 	}
 }
