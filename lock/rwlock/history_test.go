@@ -23,6 +23,10 @@ type history struct {
 	r       *rand.Rand
 	servers []*locktest.FakeServer
 	trust   bool // nodes that forgot vote at once
+
+	operates bool // an operator revokes readers now and then
+	unmarked bool // processes do not know marks
+	revoked  int  // how often the operator did
 }
 
 const (
@@ -35,15 +39,19 @@ const (
 // run plays one history, and returns what was broken and how many readers were there at once. rate is that of the
 // servers' clocks.
 func run(t *testing.T, seed uint64, trust bool, rate float64) (broken []string, most int) {
+	return play(t, seed, &history{trust: trust}, rate)
+}
+
+func play(t *testing.T, seed uint64, h *history, rate float64) (broken []string, most int) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &history{T: t, r: rand.New(rand.NewPCG(seed, 7)), trust: trust}
+		h.T, h.r = t, rand.New(rand.NewPCG(seed, 7))
 		for _, name := range []string{"a", "b", "c"} {
 			s := locktest.NewFakeServer(name, locktest.WithRate(rate*(1+(h.r.Float64()-0.5)/200)))
 			defer s.Close()
 			s.Vouch(configuration)
 			h.servers = append(h.servers, s)
 		}
-		var callers sync.WaitGroup
+		var callers, operators sync.WaitGroup
 		var engines []*engine.Engine
 		for p := range 3 {
 			e := h.process(seed*10 + uint64(p))
@@ -54,12 +62,18 @@ func run(t *testing.T, seed uint64, trust bool, rate float64) (broken []string, 
 			}
 		}
 		done := make(chan struct{})
+		if h.operates {
+			e, luck := h.process(seed*10+9), rand.New(rand.NewPCG(seed, 99))
+			engines = append(engines, e)
+			operators.Go(func() { h.operate(e, luck, done) })
+		}
 		go func() {
 			defer close(done)
 			callers.Wait()
 		}()
 		h.disturb(done)
 		<-done
+		operators.Wait()
 		for _, e := range engines {
 			must(t, e.Close())
 		}
@@ -75,13 +89,13 @@ func (h *history) process(seed uint64) *engine.Engine {
 	guards := locktest.NewGuards(clock, historyQuarantine, !h.trust, configuration)
 	var nodes []driver.Node
 	for i, s := range h.servers {
-		nodes = append(nodes, engine.Async(s.ConnectGuarded(seed*10+uint64(i), locktest.Faults{
+		nodes = append(nodes, engine.Async(h.link(s.ConnectGuarded(seed*10+uint64(i), locktest.Faults{
 			RequestDelay: locktest.LongTail(100*time.Microsecond, 5*time.Millisecond, 100*time.Millisecond, 0.05),
 			ReplyDelay:   locktest.LongTail(100*time.Microsecond, 5*time.Millisecond, 100*time.Millisecond, 0.05),
 			LoseRequest:  0.02, LoseReply: 0.02, LoseWake: 0.1,
 			Late: 0.02, LateBy: locktest.Between(100*time.Millisecond, 2*time.Second),
 			Duplicate: 0.02, DuplicateAfter: locktest.Between(0, time.Second),
-		}, guards)))
+		}, guards))))
 	}
 	e, err := engine.NewEngine(nodes, lock.WithClock(clock), lock.WithMaxTTL(historyTTL),
 		lock.WithNodeTimeout(150*time.Millisecond), lock.WithInstance(fmt.Sprint("process", seed)))

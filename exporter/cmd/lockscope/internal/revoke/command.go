@@ -24,9 +24,9 @@ latest at its next renewal, and its lease ends before anybody else can get the l
 no key, and does not keep the holder from acquiring the lock again: stop the holder for that, or
 wait for the lock with "lockscope hold".
 
-On a read/write lock, revoke ends the writer's lease. --readers ends the leases of all readers instead,
-and --reader INSTANCE those of one process. A writer that waits is next. Readers that come later are
-kept out only by a writer that waits.
+On a read/write lock, revoke ends the writer's lease. --readers ends the leases of all readers
+instead, and --reader INSTANCE those of one process. A writer that waits is next. Readers that come
+later are kept out only by a writer that waits.
 
 revoke works on Redis, PostgreSQL, etcd and ZooKeeper. The name of a semaphore's slot, NAME#3, ends
 that permit. Locks of other libraries cannot be revoked.`
