@@ -53,7 +53,7 @@ func revokeReadersMutants() []Mutant {
 			Killer: by("./lock/redlock/internal/scripts", "TestScriptsRevokeReaders"),
 		},
 		{
-			Bug: "revoke.lua: a reader that has expired is one", Why: "an operator is told of readers that are gone",
+			Bug: "revoke.lua: a reader that has expired is one", Why: "the list has readers that have ended",
 			File:   "lock/redlock/internal/scripts/revoke.lua",
 			Old:    "if tonumber(expiry) >= now then",
 			New:    "if expiry then",
