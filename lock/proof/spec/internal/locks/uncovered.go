@@ -5,7 +5,7 @@ import "github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
 // Uncovered are this room's explorations of what the promise excludes. Each must find a violation.
 func Uncovered() []explore.Case {
 	return []explore.Case{
-		// 87: a node goes on from a snapshot without the mark.
+		// 91: a node goes on from a snapshot without the mark.
 		explore.NewCase("a node that forgets the mark and not the key",
 			&Revokes{Clients: 1, TTL: 4, Rounds: 2, Acts: 1, Restores: 1}, toRevoke...),
 		// 13: rates that differ by more than the drift allows for.
