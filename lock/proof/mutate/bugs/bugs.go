@@ -71,7 +71,7 @@ func All() []Mutant {
 		guardMutants, changeMutants, evictionMutants, quarantineMutants, laneMutants,
 		turnMutants, roundMutants, queueScriptMutants, actScriptMutants, memoryMutants, electionMutants, peekMutants,
 		semaphoreMutants, readWriteMutants, undecidedMutants, revokeMutants, readerViewMutants, slotQueueMutants,
-		adapterMutants, placeMutants, postgresMutants, ensembleMutants, revokeReadersMutants,
+		adapterMutants, placeMutants, postgresMutants, ensembleMutants, revokeReadersMutants, serverMutants,
 	} {
 		list = append(list, of()...)
 	}

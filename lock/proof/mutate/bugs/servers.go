@@ -1,0 +1,46 @@
+package bugs
+
+// serverMutants are bugs in what servers of other versions say, and in the order of those that wait.
+func serverMutants() []Mutant {
+	const (
+		conn    = "./lock/redlock/redisconn"
+		scripts = "./lock/redlock/internal/scripts"
+	)
+	return []Mutant{
+		{
+			Bug: "what Redis 7.2 says of rights inside a script is unknown", Why: "a user without them waits for its deadline",
+			File:   "lock/redlock/redisconn/errors.go",
+			Old:    "\"ACL failure in script\",         //",
+			New:    "\"ACL failed\",                    //",
+			Killer: by(conn, "TestErrorsAreDistinguishedAndScrubbed"),
+		},
+		{
+			Bug: "a fair call that was named asks all nodes", Why: "it overtakes, if it was named for the call before it",
+			File:   "lock/engine/contender.go",
+			Old:    "case a.Opts.Fair:\n\t\treturn a.polls%2 == 0\n\tcase a.named:\n\t\treturn false",
+			New:    "case a.named:\n\t\treturn false\n\tcase a.Opts.Fair:\n\t\treturn a.polls%2 == 0",
+			Killer: by("./lock/engine", "TestTheGateIsAskedFirst"),
+		},
+		{
+			Bug: "a place that a grant given back has left stays", Why: "the next call of the process overtakes",
+			File:   "lock/engine/gate.go",
+			Old:    "g.untold = true",
+			New:    "g.untold = false",
+			Killer: by("./lock/engine", "TestAPlaceThatWasNotToldIsGivenUp"),
+		},
+		{
+			Bug: "namenext.lua: who was named too early is not named again", Why: "a freed lock waits for the next poll",
+			File:   "lock/redlock/internal/scripts/namenext.lua",
+			Old:    "local early = result == 1 and",
+			New:    "local early = false and",
+			Killer: by(scripts, "TestScriptsNameAgainWhoWasNamedTooEarly"),
+		},
+		{
+			Bug: "a bar that ends years ahead keeps readers out", Why: "nobody reads until then",
+			File:   "lock/redlock/internal/scripts/rwshared.lua",
+			Old:    " or tonumber(expiry) > now + 86400000 then",
+			New:    " then",
+			Killer: by(scripts, "TestScriptsPassOverABarOfYears"),
+		},
+	}
+}
