@@ -42,8 +42,23 @@ const nothing = "0 times a number is 0, and so is 0 divided by it"
 // oneBound is why it does not matter how series are put together.
 const oneBound = "of a job's resource one series has this bound"
 
+// noMoreCommands is why it does not matter where else there is a failure rate of 0.
+const noMoreCommands = "what it is divided by is there only where this is, or a failure"
+
+// someRate is why it does not matter how rates are put together.
+const someRate = "rates are 0 or more, and their sum is above 0 where one of them is"
+
+// upOrDown is why it does not matter which value is taken.
+const upOrDown = "the gauge is 0 or 1, and where one scanner has 1 the result is 1 either way"
+
 // allLabels is why a label does not matter on the right.
 const allLabels = "unless compares all labels, and those on the left have this one"
+
+// Names of rules that leave no room beside them.
+const (
+	failureRate = "job_instance_backend_lock_node:distributed_lock_node_failures_per_command:ratio_rate2m : "
+	nodeReached = "job_lock_node_group:distributed_lock_scanner_node_reached:max : "
+)
 
 // equivalent are mutants that no test can notice: what they are called, and why.
 var equivalent = map[string]string{
@@ -94,6 +109,16 @@ var equivalent = map[string]string{
 
 	"job_instance_backend_lock_node:distributed_lock_node_usable:min : sum -> max":   anyFailure,
 	"job_instance_backend_lock_node:distributed_lock_node_usable:min : 0 -> 0.9 (2)": anyFailure,
+
+	failureRate + "[2m] -> [4m] (2)":                  noMoreCommands,
+	failureRate + "[2m] -> [2m24s] (2)":               noMoreCommands,
+	failureRate + "without operation=\"acquire\" (2)": noMoreCommands,
+	failureRate + "[5m] -> [10m] (2)":                 noMoreCommands,
+	failureRate + "[5m] -> [6m] (2)":                  noMoreCommands,
+	failureRate + "without operation=\"acquire\" (6)": noMoreCommands,
+
+	nodeReached + "max -> min": upOrDown,
+	nodeReached + "sum -> max": someRate,
 
 	"DistributedLockScannerMemoryFails warning: sum -> max": oneEach,
 	"DistributedLockScannerMemoryFails warning: 0 -> 0.9":   anyFailure,
