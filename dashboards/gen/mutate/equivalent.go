@@ -120,6 +120,10 @@ var equivalent = map[string]string{
 	nodeReached + "max -> min": upOrDown,
 	nodeReached + "sum -> max": someRate,
 
+	"DistributedLockInstanceQuorumAtRisk warning: max -> min":     oneNumber,
+	"DistributedLockInstanceQuorumAtRisk warning: max -> min (2)": oneNumber,
+	"DistributedLockInstanceQuorumAtRisk warning: max -> min (3)": oneNumber,
+
 	"DistributedLockScannerMemoryFails warning: sum -> max": oneEach,
 	"DistributedLockScannerMemoryFails warning: 0 -> 0.9":   anyFailure,
 
