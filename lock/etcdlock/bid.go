@@ -49,13 +49,13 @@ func (n *node) bid(ctx context.Context, req driver.AcquireRequest, c *claim, sen
 	n.remember(req.Token, c)
 	known, began := n.revision(), n.clock()
 	m, again, err := n.put(ctx, c, req.Waiter.Enqueue)
-	c.unsure = again
+	c.unsure.Store(again)
 	if errors.Is(err, rpctypes.ErrLeaseNotFound) {
 		n.forget(req.Token)
 		return driver.AcquireReply{}, errGone
 	}
 	if err != nil {
-		c.unsure = true
+		c.unsure.Store(true)
 		return driver.AcquireReply{}, err
 	}
 	at := m.header.Revision

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -30,8 +31,10 @@ type claim struct {
 
 	// Used only by the calls about the resource, which run one after the other.
 	until    time.Duration // when the lock ends without renewal; 0 before it is held
-	unsure   bool          // a call without an answer may still put or delete the key
 	renaming *time.Timer   // writes the holder's record after a wait
+
+	// A call without an answer may still put or delete the key. Releases of one claim may run at the same time.
+	unsure atomic.Bool
 
 	mu     sync.Mutex
 	leases []*lease    // that the key was put under; the last one counts
@@ -154,10 +157,12 @@ func (n *node) move(ctx context.Context, c *claim) (sent time.Duration, err erro
 	c.mu.Unlock()
 	put := clientv3.OpPut(c.key, "", clientv3.WithIgnoreValue(), clientv3.WithLease(l.id))
 	resp, again, err := n.commit(ctx, []clientv3.Cmp{c.isThere()}, []clientv3.Op{put}, nil)
-	c.unsure = c.unsure || again
+	if again {
+		c.unsure.Store(true)
+	}
 	switch {
 	case err != nil:
-		c.unsure = true
+		c.unsure.Store(true)
 		return 0, err
 	case !resp.Succeeded:
 		return 0, errGone
@@ -184,7 +189,7 @@ func (n *node) commit(ctx context.Context, cmps []clientv3.Cmp, then,
 // remove deletes the key of a claim. If it is missing, remove returns the oldest claim that excludes it. If a late call
 // may still create the key, remove revokes the claim's leases, so that nothing can be put under them.
 func (n *node) remove(ctx context.Context, c *claim, bury bool) (found bool, first *mvccpb.KeyValue, err error) {
-	if bury || c.unsure || c.made == 0 {
+	if bury || c.unsure.Load() || c.made == 0 {
 		return c.made != 0, nil, n.revoke(ctx, c)
 	}
 	known := n.revision()
@@ -194,7 +199,7 @@ func (n *node) remove(ctx context.Context, c *claim, bury bool) (found bool, fir
 		return true, nil, n.revoke(ctx, c) // 3.4 refuses any transaction then
 	}
 	if err != nil {
-		c.unsure = true
+		c.unsure.Store(true)
 		return false, nil, err
 	}
 	n.observe(resp.Header, known)
@@ -218,7 +223,7 @@ func (n *node) revoke(ctx context.Context, c *claim) error {
 			return n.client.Revoke(ctx, l.id)
 		})
 		if err != nil && !errors.Is(err, rpctypes.ErrLeaseNotFound) {
-			c.unsure = true
+			c.unsure.Store(true)
 			return err
 		}
 	}

@@ -55,7 +55,7 @@ func pairs(t *testing.T, l lock.Locker, callers, times int) {
 		}()
 	}
 	for range callers {
-		must(t, await(t, patience, "a caller", done))
+		must(t, await(t, waitTime, "a caller", done))
 	}
 }
 
@@ -76,10 +76,11 @@ func TestRealHungServerKeepsItsConnection(t *testing.T) {
 			wantWithin(t, "acquire", time.Since(began), soon)
 			wantErr(t, err, lock.ErrNoQuorum, driver.ErrTimeout)
 			f.resume(f.all()...)
+			kept := time.Since(began) < soon // and not given up
 			f.wantNoLocks()
 			must(t, acquire(t, l, "job", lock.TTL(longTTL)).Release(t.Context()))
 			// On a busy machine there may be a second one, which was still being made when the servers were stopped.
-			if after := f.connectionIDs(0); n > 1 && !slices.ContainsFunc(before,
+			if after := f.connectionIDs(0); n > 1 && kept && !slices.ContainsFunc(before,
 				func(id string) bool { return slices.Contains(after, id) }) {
 				t.Errorf("connections were %v and are %v", before, after)
 			}

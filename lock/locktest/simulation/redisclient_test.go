@@ -78,6 +78,7 @@ func redisHistory(t *testing.T, seed uint64) *history {
 		if err != nil {
 			t.Fatal(err)
 		}
+		c.locker = c.redis
 		h.clients = append(h.clients, c)
 	}
 	var work, cuts sync.WaitGroup

@@ -47,11 +47,11 @@ func TestListShowsConstructs(t *testing.T) {
 	if row := rowWith(o.Out, "semaphore, "); !strings.HasPrefix(row, "jobs ") || !strings.Contains(row, "2 holders") {
 		t.Errorf("the semaphore: %q", row)
 	}
-	o = command(t, append(args, "--waiters")...)
-	o.Want(t, o.Status, "WAITED FOR")
-	if !strings.HasPrefix(rowWith(o.Out, "order\n"), "jobs ") {
-		t.Errorf("the waiter for a slot is not listed with its semaphore:\n%s", o.Out)
-	}
+	cmdtest.Eventually(t, "the waiter for a slot is listed with its semaphore", func() bool {
+		o = command(t, append(args, "--waiters")...)
+		o.Want(t, o.Status, "WAITED FOR")
+		return strings.HasPrefix(rowWith(o.Out, "order\n"), "jobs ")
+	})
 	o = command(t, append(args, "--slots")...)
 	o.Want(t, o.Status, "jobs#0 ", "jobs#1 ")
 	for filter, want := range map[string]string{

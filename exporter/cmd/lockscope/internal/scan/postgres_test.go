@@ -180,7 +180,7 @@ func TestScanPostgresHangsMidway(t *testing.T) {
 	})
 	cmdtest.Must(t, s.Pause())
 	defer func() { cmdtest.Must(t, s.Resume()) }()
-	o := <-result
+	o := <-result // also that its connections are closed
 	o.Want(t, app.ExitError, "not read", "no answer within 15s")
 }
 

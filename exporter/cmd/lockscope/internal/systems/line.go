@@ -2,6 +2,7 @@ package systems
 
 import (
 	"context"
+	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/scanner"
@@ -23,7 +24,8 @@ func newLine(life context.Context, m maker) *line {
 	return l
 }
 
-// ask asks a second time if a connection that was there before has failed: its server may have ended meanwhile.
+// ask asks a second time if a connection that was there before has failed: its server may have ended meanwhile. One
+// that hung is not asked again.
 func (l *line) ask(ctx context.Context, question func(context.Context, backend.Backend) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -37,9 +39,9 @@ func (l *line) ask(ctx context.Context, question func(context.Context, backend.B
 	if l.closed {
 		return scanner.ErrClosed
 	}
-	before := l.b != nil
+	before, began := l.b != nil, time.Now()
 	err := l.once(ctx, question)
-	if err != nil && before && ctx.Err() == nil {
+	if err != nil && before && ctx.Err() == nil && time.Since(began) < backend.DialTimeout {
 		err = l.once(ctx, question)
 	}
 	return err

@@ -24,6 +24,7 @@ import (
 // Backend is a schema of package pglock.
 type Backend struct {
 	pool     *pgxpool.Pool
+	dialled  *connections
 	schema   string
 	address  string
 	prefixes []string
@@ -45,12 +46,14 @@ func New(c *backend.Config) (*Backend, error) {
 	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec // a pooler may keep no session
 	config.MaxConns, config.MinConns, config.MinIdleConns = 1, 0, 0
 	config.ConnConfig.RuntimeParams["application_name"] = "lockscope"
+	dialled := &connections{dial: config.ConnConfig.DialFunc}
+	config.ConnConfig.DialFunc = dialled.open
 	pool, err := pgxpool.NewWithConfig(context.Background(), config)
 	if err != nil {
 		return nil, backend.ErrBadPostgres
 	}
 	b := &Backend{
-		pool: pool, schema: cmp.Or(c.Schema, pglock.DefaultSchema), address: addressOf(config.ConnConfig),
+		pool: pool, dialled: dialled, schema: cmp.Or(c.Schema, pglock.DefaultSchema), address: addressOf(config.ConnConfig),
 		prefixes: slices.Clone(c.Prefixes),
 	}
 	if len(b.prefixes) == 0 {
@@ -86,8 +89,13 @@ func (b *Backend) Address() string { return b.address }
 // TellsTTL implements Backend.
 func (*Backend) TellsTTL() bool { return true }
 
-// Close implements Backend.
-func (b *Backend) Close() { b.pool.Close() }
+// Close implements Backend. A server that hangs keeps it for a second: pgx would wait a quarter of a minute for its word
+// on what was cancelled.
+func (b *Backend) Close() {
+	hangs := time.AfterFunc(closeTimeout, b.dialled.cut)
+	defer hangs.Stop()
+	b.pool.Close()
+}
 
 // Connect implements Backend: it leaves that to the first question, which pgx bounds.
 func (*Backend) Connect(context.Context) error { return nil }
