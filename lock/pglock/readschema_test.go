@@ -40,7 +40,7 @@ func TestReadSchema(t *testing.T) {
 	exec("DROP FUNCTION lockscope.prune(interval, integer)")
 	exec("GRANT USAGE ON SCHEMA lockscope TO stranger")
 	if got := read("stranger", pglock.DefaultSchema); !slices.Equal(got.Missing,
-		[]string{"prune(interval, integer)"}) || len(got.Denied) != 17 ||
+		[]string{"prune(interval, integer)"}) || len(got.Denied) != 18 ||
 		!slices.Contains(got.Denied, "view held") {
 		t.Errorf("a stranger, of an older schema: %+v", got)
 	}

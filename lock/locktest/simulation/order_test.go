@@ -43,6 +43,10 @@ type naming struct {
 // waits reports that the call queued, in its process and on a node.
 func (t *turn) waits() bool { return !t.opts.NoWait }
 
+// tookOnce reports that the call won at most once, and then was served. Another one contended again with its lease run
+// out.
+func (t *turn) tookOnce() bool { return t.wins == 0 || t.wins == 1 && t.served > 0 }
+
 // until is when the call was served, or gave up.
 func (t *turn) until() time.Duration { return cmp.Or(t.served, t.ended) }
 
@@ -147,7 +151,7 @@ func (h *history) checkOrder() {
 	for _, all := range lines {
 		for _, first := range all {
 			for _, later := range all {
-				if first.waits() && later.served > 0 && first.until() > later.served && first.wins <= 1 && later.wins == 1 {
+				if first.waits() && later.served > 0 && first.until() > later.served && first.tookOnce() && later.wins == 1 {
 					h.checkOvertaken(first, later)
 				}
 			}
@@ -180,6 +184,9 @@ func (h *history) checkOvertaken(first, later *turn) {
 			return
 		}
 		others = append(others, n)
+	}
+	if len(others) > 0 && others[len(others)-1].client == later.rec.client {
+		return // what another call of its process was named for
 	}
 	one := len(h.plan.rates) == 1
 	switch {
