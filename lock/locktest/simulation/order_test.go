@@ -192,11 +192,23 @@ func (h *history) checkOvertaken(first, later *turn) {
 	switch {
 	case later.opts.Fair && later.gateFirst || later.opts.Fair && one:
 		h.violate("Q2 a fair call overtook one in the queue:\n  %v\n  %v", later.rec, first.rec)
-	case one && len(others) > 0 && later.served-others[len(others)-1].at < handoffWindow-timerError:
+	case one && len(others) > 0 && later.served-others[len(others)-1].at < handoffWindow-timerError &&
+		!h.gaveUp(others[len(others)-1], later.served):
 		h.violate("Q2 a call took what was kept for another process:\n  %v\n  %v", later.rec, first.rec)
 	case one && len(others) == 0 && h.wasReleased(later, first.placed):
 		h.violate("Q2 a release named nobody:\n  %v\n  %v", later.rec, first.rec)
 	}
+}
+
+// gaveUp reports that a call of the process that was named gave up before an instant. What it gave back is free without a
+// release.
+func (h *history) gaveUp(n naming, before time.Duration) bool {
+	for _, t := range h.turns {
+		if t.rec.client == n.client && t.rec.name == n.name && t.served == 0 && t.ended >= n.at && t.ended <= before {
+			return true
+		}
+	}
+	return false
 }
 
 // wasReleased reports that what a call got had been released, and not just run out, after an instant.
