@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock/internal/memstate"
+	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
 // FakeServer is a Redis server in memory, with the features that package redlock uses: the same scripts, the
@@ -233,4 +234,12 @@ func (s *FakeServer) publish(waiter, lockKey string) (ears int) {
 	}
 	s.tell("publish", "%.6s %s: %d", waiter, lockKey, ears)
 	return ears
+}
+
+// commands are what a server does at one instant, on one connection.
+type commands struct {
+	memstate.Instant
+	sight    guard.Sight   // of the connection
+	readOnly bool          // a replica: every script of package redlock writes, or might
+	info     func() string // INFO
 }
