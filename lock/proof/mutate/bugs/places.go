@@ -130,7 +130,7 @@ func ensembleMutants() []Mutant {
 		{
 			Bug:  "etcd: a claim that may still arrive is deleted, and its etcd lease used again",
 			Why:  "it makes a key that nobody gives back",
-			File: "lock/etcdlock/claim.go", Old: "if bury || c.unsure || c.made == 0 {", New: "if bury || c.made == 0 {",
+			File: "lock/etcdlock/claim.go", Old: "if bury || c.unsure.Load() || c.made == 0 {", New: "if bury || c.made == 0 {",
 			Killer: by(etcd, "TestAClaimThatArrivesAfterItsRelease"),
 		},
 		{
