@@ -159,7 +159,7 @@ func (h *history) checkOrder() {
 	}
 }
 
-// checkOvertaken is told of two calls, of which the later one was served while the first one waited.
+// checkOvertaken checks two calls. The later one was served while the first one waited.
 func (h *history) checkOvertaken(first, later *turn) {
 	if first.rec.client == later.rec.client {
 		if later.waits() && first.began < later.began {

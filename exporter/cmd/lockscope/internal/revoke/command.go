@@ -141,14 +141,18 @@ func statusOf(err error) error {
 // maxFree is the longest time that is worth saying: a node has a key without a TTL beyond it.
 const maxFree = 365 * 24 * time.Hour
 
+// earlier is who revoked a lease before.
+func earlier(m lock.RevokedError) string {
+	return fmt.Sprintf("%s revoked it before, at %s: %s\n", m.By, m.Since.UTC().Format(time.RFC3339), m.Reason)
+}
+
 // report is what happened, and what to expect.
 func report(r lock.Revocation, now time.Time) string {
 	h := r.Holder
 	text := fmt.Sprintf("%q is held by %s since %s (%v)\n", r.Resource, h.Instance, h.Since.UTC().Format(time.RFC3339),
 		now.Sub(h.Since).Round(time.Second))
 	if r.Again {
-		text += fmt.Sprintf("%s revoked it before, at %s: %s\n", r.Mark.By, r.Mark.Since.UTC().Format(time.RFC3339),
-			r.Mark.Reason)
+		text += earlier(r.Mark)
 	}
 	text += fmt.Sprintf("%d of %d nodes refuse to renew it from now on\n", r.Marked, r.Nodes)
 	if r.FreeIn > maxFree {

@@ -48,8 +48,7 @@ func reportReaders(r lock.ReadersRevocation, now time.Time) string {
 		text += fmt.Sprintf("  %s since %s (%v)\n", h.Instance, h.Since.UTC().Format(time.RFC3339),
 			now.Sub(h.Since).Round(time.Second))
 		if one.Again {
-			text += fmt.Sprintf("    %s revoked it before, at %s: %s\n", one.Mark.By, one.Mark.Since.UTC().Format(time.RFC3339),
-				one.Mark.Reason)
+			text += "    " + earlier(one.Mark)
 		}
 	}
 	text += fmt.Sprintf("%d of %d nodes refuse to renew these leases from now on\n", r.Marked, r.Nodes)

@@ -37,7 +37,7 @@ func TestTheFirstAnswerIsNotAwaitedForLong(t *testing.T) {
 	}
 }
 
-// deadlines records what it is told.
+// deadlines records the deadlines that a client sets.
 type deadlines struct {
 	net.Conn
 	last time.Time
