@@ -46,7 +46,8 @@ type AcquireOptions struct {
 type AcquireOption func(*AcquireOptions)
 
 // TTL sets how long the lock lives without renewal: the longest time that others wait after
-// its holder has died. The lease is renewed every third of it. The default is [DefaultTTL].
+// its holder has died. The lease is renewed after a quarter to a third of it, again and again. The default is
+// [DefaultTTL].
 func TTL(d time.Duration) AcquireOption { return func(o *AcquireOptions) { o.TTL = d } }
 
 // NoWait makes Acquire fail with *HeldError if the resource is held. If several callers ask at the same instant and split

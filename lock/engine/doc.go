@@ -64,8 +64,8 @@
 // on a quorum. A lease that was handed over writes its own holder record into the lock, unless
 // it ends within a few milliseconds.
 //
-// A lease is renewed every third of its TTL. Its context is cancelled when it is
-// released, lost, or held for longer than MaxHold.
+// A lease is renewed after a quarter to a third of its TTL, at random, so that leases acquired together are not
+// renewed together. Its context is cancelled when it is released, lost, or held for longer than MaxHold.
 //
 // The algorithm of the vote is the one described in the Redis documentation as
 // Redlock, https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/.

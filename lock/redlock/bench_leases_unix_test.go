@@ -23,7 +23,7 @@ import (
 
 const (
 	leasesTTL = time.Minute
-	// leasesHeld is how long all of them are held and renewed: each is due once in TTL/3.
+	// leasesHeld is how long all of them are held and renewed: each is due once in a quarter to a third of the TTL.
 	leasesHeld = 40 * time.Second
 	// leasesAtOnce are acquired at a time.
 	leasesAtOnce = 32
@@ -56,12 +56,14 @@ func benchLeases(b *testing.B, n, leases int) {
 
 		cpu, servers0 := processCPU(), serversCPU(b, servers)
 		done, late := r.done.Load(), r.failed.Load()
+		r.began.Store(time.Now().UnixNano())
 		time.Sleep(leasesHeld)
 		renewed := float64(r.done.Load() - done)
 		b.ReportMetric(float64((processCPU()-cpu).Microseconds())/renewed, "client-us/renewal")
 		b.ReportMetric((serversCPU(b, servers)-servers0)*1e6/renewed/float64(n), "server-us/renewal")
 		b.ReportMetric(renewed/leasesHeld.Seconds(), "renewals/s")
 		b.ReportMetric(float64(r.failed.Load()-late), "failed-rounds")
+		b.ReportMetric(float64(r.busiest())/(renewed/leasesHeld.Seconds()), "busiest-s/mean")
 		lost := 0
 		for _, l := range held {
 			if l.Context().Err() != nil {
@@ -117,13 +119,33 @@ func releaseMany(held []lock.Lease) {
 	all.Wait()
 }
 
-// renewals counts rounds.
-type renewals struct{ done, failed atomic.Int64 }
+// renewals counts rounds, and from an instant on also those of each second.
+type renewals struct {
+	done, failed, began atomic.Int64
+	seconds             [leasesHeld / time.Second]atomic.Int64
+}
+
+func (r *renewals) count() {
+	r.done.Add(1)
+	if began := r.began.Load(); began != 0 {
+		if s := (time.Now().UnixNano() - began) / int64(time.Second); s < int64(len(r.seconds)) {
+			r.seconds[s].Add(1)
+		}
+	}
+}
+
+// busiest is how many rounds ended in the second in which most did.
+func (r *renewals) busiest() (most int64) {
+	for i := range r.seconds {
+		most = max(most, r.seconds[i].Load())
+	}
+	return most
+}
 
 func (r *renewals) context(ctx context.Context) context.Context {
 	return lock.WithTrace(ctx, &lock.Trace{RenewEnd: func(_ context.Context, e lock.RenewEnd) {
 		if e.Outcome == lock.RenewDone {
-			r.done.Add(1)
+			r.count()
 		} else {
 			r.failed.Add(1)
 		}

@@ -34,13 +34,18 @@ func (a *Attempt) Won() Beginning {
 		RenewAt: clock.Never,
 	}
 	if !a.Opts.NoRenew {
-		b.RenewAt = since + RenewEvery(a.Opts.TTL)
+		b.RenewAt = since + a.RenewIn()
 	}
 	return b
 }
 
-// RenewEvery leaves time for two more tries before a lease runs out.
-func RenewEvery(ttl time.Duration) time.Duration { return ttl / 3 }
+// RenewIn is the pause before the next renewal: a quarter to a third of the TTL, which leaves time for two more tries
+// before the lease runs out. It is random so that leases acquired together are not renewed together for as long as
+// they live.
+func (a *Attempt) RenewIn() time.Duration {
+	longest := a.Opts.TTL / 3
+	return longest - a.Set.Config.Jitter(longest/4)
+}
 
 // grantedAt is the instant at which validity was measured.
 func (a *Attempt) grantedAt() time.Duration {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
-	"github.com/lockscope/lockscope/lock/engine/internal/attempt"
 	"github.com/lockscope/lockscope/lock/engine/internal/await"
 	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
@@ -19,7 +18,7 @@ func renewSoon(ttl time.Duration) time.Duration { return ttl / 20 }
 
 // renewByTimer makes the round that is due, and arranges the next.
 func (l *Lease) renewByTimer() {
-	next := attempt.RenewEvery(l.attempt.Opts.TTL)
+	next := l.attempt.RenewIn()
 	if outcome, _ := l.renew(l.traceCtx); outcome == lock.RenewUnknown {
 		next = renewSoon(l.attempt.Opts.TTL)
 	}

@@ -49,7 +49,7 @@ type Flags struct {
 func (f *Flags) Register(set *pflag.FlagSet) {
 	f.RegisterServers(set)
 	set.DurationVar(&f.TTL, "ttl", lock.DefaultTTL,
-		"how long others wait if this machine dies. The lock is renewed every third of it")
+		"how long others wait if this machine dies. The lock is renewed after a quarter to a third of it")
 	flags.Group(set, "Lock", "ttl")
 }
 
