@@ -234,11 +234,11 @@ prove: deps ## Everything at once on real servers, for FOR (1m) from SEED (1), j
 	cd lock/proof && GOWORK=off $(GO) run ./campaign -for $(or $(FOR),1m) -seed $(SEED) $(if $(RECORD),-record $(CURDIR)/lock/proof/campaign.lines)
 
 .PHONY: soak
-soak: deps ## All constructs and all views, with a fault every 30 s, for FOR (1h) from SEED (1) in CLIENTS (5) processes: does anything grow?
+soak: deps ## All constructs and all views, with a fault every 30 s, for FOR (1h) from SEED (1) in CLIENTS (5) processes, a call each PACE (3s): does anything grow?
 	@$(STRICT) folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; \
 	$(PLAIN) $(GO) build -o "$$folder/lockscope" ./exporter/cmd/lockscope; \
 	cd lock/proof; GOWORK=off $(PLAIN) $(GO) build -o "$$folder/campaign" ./campaign; \
-	"$$folder/campaign" -soak "$$folder/lockscope" -for $(or $(FOR),1h) -seed $(SEED) -clients $(or $(CLIENTS),5) -callers 4 -builders 8 -pace 3s
+	"$$folder/campaign" -soak "$$folder/lockscope" -for $(or $(FOR),1h) -seed $(SEED) -clients $(or $(CLIENTS),5) -callers 4 -builders 8 -pace $(or $(PACE),3s)
 
 .PHONY: fuzz
 fuzz: ## Run each fuzz target for FUZZTIME (20s).

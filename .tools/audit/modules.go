@@ -20,7 +20,7 @@ var workFiles = []string{".tools/release/release.work", ".tools/release/adapters
 // released is a module of a release.
 type released struct {
 	folder string // from the root of the repository, with slashes; . is the root
-	work   string // one of workFiles that has it
+	work   string // one of workFiles that has it; none has the builder, which needs none
 	path   string
 }
 
@@ -65,6 +65,10 @@ func readWork(root, name string) (*modfile.WorkFile, error) {
 // alone writes a workspace of the module and nothing else, so that the others raise none of its dependencies. The
 // released modules that it requires come from the tree, because they may not be tagged yet.
 func (m *released) alone() (env []string, remove func(), err error) {
+	env = append(os.Environ(), "CGO_ENABLED=0")
+	if m.work == "" {
+		return append(env, "GOWORK=off"), func() {}, nil
+	}
 	file, err := readWork(root, m.work)
 	if err != nil {
 		return nil, nil, err
@@ -93,7 +97,7 @@ func (m *released) alone() (env []string, remove func(), err error) {
 		remove()
 		return nil, nil, err
 	}
-	return append(os.Environ(), "GOWORK="+name, "CGO_ENABLED=0"), remove, nil
+	return append(env, "GOWORK="+name), remove, nil
 }
 
 // dependency is a module that packages come from.

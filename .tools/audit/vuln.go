@@ -46,14 +46,17 @@ func (f *finding) nearness() string {
 	return required
 }
 
-// vulnerabilities runs govulncheck in source mode on each module, or the one in the folder only.
+// builder is not released, but what it is compiled with touches what is.
+var builder = &released{folder: ".tools/dist"}
+
+// vulnerabilities runs govulncheck in source mode on each module and the builder, or the one in the folder only.
 func vulnerabilities(all []*released, only, database string) error {
 	program, err := govulncheck()
 	if err != nil {
 		return err
 	}
 	var failed error
-	for _, m := range all {
+	for _, m := range append(slices.Clone(all), builder) {
 		if only != "" && only != m.folder {
 			continue
 		}

@@ -32,6 +32,14 @@ func (d *distribution) archives(t *testing.T) {
 	}
 	wants(t, output(t, dir, "man", "-l", "man/lockscope-scan.1"), "lockscope-scan", "SYNOPSIS")
 	output(t, dir, "bash", "-n", "completion/lockscope")
+	licences(t, filepath.Join(dir, licencesFile))
+}
+
+// licences has the text of a licence of each module that the binary is linked with.
+func licences(t *testing.T, name string) {
+	t.Helper()
+	wants(t, read(t, "", name), "== github.com/redis/go-redis/v9 v", "== go.opentelemetry.io/otel v",
+		"Redistribution and use in source and binary forms", "Permission is hereby granted", "Apache License")
 }
 
 // materials names the program, the modules of this repository and those of others, each with a sum.
@@ -86,10 +94,11 @@ func (d *distribution) image(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), "tar", "-x", "--no-same-owner", "-C", root)
 	cmd.Stdin = mutate.Extract(image)
 	must(t, cmd.Run())
-	if files := tree(t, root); len(files) != 2 || files["/lockscope"] != 0o755 ||
-		files["/etc/ssl/certs/ca-certificates.crt"] != 0o644 {
+	if files := tree(t, root); len(files) != 4 || files["/lockscope"] != 0o755 ||
+		files["/etc/ssl/certs/ca-certificates.crt"] != 0o644 || files["/LICENSE"] != 0o644 {
 		t.Errorf("%v", files)
 	}
+	licences(t, filepath.Join(root, licencesFile))
 	if os.Getuid() != 0 {
 		t.Log("not root: the image is not run")
 		return
@@ -133,7 +142,7 @@ func (d *distribution) deb(t *testing.T) {
 		"/usr/share/zsh/vendor-completions/_lockscope":        0o644,
 		"/usr/share/fish/vendor_completions.d/lockscope.fish": 0o644,
 		"/usr/lib/systemd/system/lockscope-scan.timer":        0o644, "/etc/lockscope/lockscope.env": 0o644,
-		"/usr/share/doc/lockscope/copyright": 0o644,
+		"/usr/share/doc/lockscope/copyright": 0o644, documents + licencesFile: 0o644,
 	} {
 		if files[path] != mode {
 			t.Errorf("%s has mode %o, want %o", path, files[path], mode)
@@ -142,6 +151,7 @@ func (d *distribution) deb(t *testing.T) {
 	if out := output(t, root, filepath.Join(root, "usr/bin/lockscope"), "version"); out != "lockscope "+version+"\n" {
 		t.Errorf("version: %s", out)
 	}
+	licences(t, filepath.Join(root, documents, licencesFile))
 	wants(t, output(t, root, "man", "-l", "usr/share/man/man1/lockscope-scan.1.gz"), "lockscope-scan")
 	wants(t, output(t, root, "dpkg-deb", "--info", name, "conffiles"), settingsFile)
 	units(t, root)

@@ -20,7 +20,7 @@ import (
 // nobody is the user of the image, as in the Dockerfiles of the examples.
 const nobody = "65532:65532"
 
-// image writes an OCI archive with an image for each platform of Linux: the binary and the certificates of public
+// image writes an OCI archive with an image for each platform of Linux: the binary, licences and the certificates of public
 // authorities, nothing else.
 func (r *release) image() error {
 	var index v1.ImageIndex = mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
@@ -54,11 +54,15 @@ func (r *release) imageOf(b binary) (v1.Image, error) {
 		return nil, err
 	}
 	var layers []v1.Layer
-	for _, f := range []file{
-		{"etc/ssl/certs/ca-certificates.crt", authorities(), 0o644}, {"lockscope", program, 0o755},
-	} {
+	shared := []file{{"etc/ssl/certs/ca-certificates.crt", authorities(), 0o644}}
+	for _, f := range r.files {
+		if f.path == "LICENSE" || f.path == licencesFile {
+			shared = append(shared, f)
+		}
+	}
+	for _, files := range [][]file{shared, {{"lockscope", program, 0o755}}} {
 		var packed bytes.Buffer
-		if err := tarFile(&packed, []file{f}, r.when); err != nil {
+		if err := tarFile(&packed, files, r.when); err != nil {
 			return nil, err
 		}
 		layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) {

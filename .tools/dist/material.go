@@ -27,7 +27,11 @@ func (r *release) describe() error {
 	if err != nil {
 		return err
 	}
-	r.files = append(r.files, file{"LICENSE", licence, 0o644})
+	others, err := r.licencesOfOthers()
+	if err != nil {
+		return err
+	}
+	r.files = append(r.files, file{"LICENSE", licence, 0o644}, file{licencesFile, others, 0o644})
 	pages := filepath.Join(r.work, "man")
 	if err := exec.Command(own, "man", "--dir", pages).Run(); err != nil {
 		return fmt.Errorf("lockscope man: %w", err)
@@ -53,8 +57,24 @@ func (r *release) describe() error {
 	return nil
 }
 
+// licencesFile has the licences of what is linked into the binary: most ask for their text beside every copy.
+const licencesFile = "THIRD_PARTY_LICENCES"
+
+func (r *release) licencesOfOthers() ([]byte, error) {
+	var out, problem bytes.Buffer
+	cmd := exec.Command("go", "run", ".", "texts")
+	cmd.Dir, cmd.Env = filepath.Join(r.root, ".tools", "audit"), append(os.Environ(), "GOWORK=off")
+	cmd.Stdout, cmd.Stderr = &out, &problem
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("licences of dependencies: %w\n%s", err, problem.Bytes())
+	}
+	return out.Bytes(), nil
+}
+
 // completions are the names that each shell looks for.
 var completions = map[string]string{"bash": "lockscope", "zsh": "_lockscope", "fish": "lockscope.fish"}
+
+const documents = "/usr/share/doc/lockscope/"
 
 // unitFolder has the units for hosts that are set up by hand. Packages have the binary elsewhere.
 const unitFolder = "examples/cron/systemd"
@@ -83,7 +103,9 @@ func (r *release) packaged(format string) ([]file, error) {
 		case name == completions["fish"]:
 			files = append(files, file{"/usr/share/fish/vendor_completions.d/" + name, f.text, 0o644})
 		case name == "LICENSE":
-			files = append(files, file{"/usr/share/doc/lockscope/copyright", f.text, 0o644})
+			files = append(files, file{documents + "copyright", f.text, 0o644})
+		case name == licencesFile:
+			files = append(files, file{documents + name, f.text, 0o644})
 		}
 	}
 	units, err := r.units()

@@ -34,18 +34,22 @@ func (a *Attempt) Won() Beginning {
 		RenewAt: clock.Never,
 	}
 	if !a.Opts.NoRenew {
-		b.RenewAt = since + a.RenewIn()
+		b.RenewAt = a.RenewAt(since)
 	}
 	return b
 }
 
-// RenewIn is the pause before the next renewal: a quarter to a third of the TTL, which leaves time for two more tries
-// before the lease runs out. It is random so that leases acquired together are not renewed together for as long as
-// they live.
-func (a *Attempt) RenewIn() time.Duration {
+// RenewAt is when a lease that was granted or renewed at since is renewed next: after a quarter to a third of the TTL,
+// which leaves time for two more tries before the lease runs out. It is random so that leases acquired together are not
+// renewed together for as long as they live, and one of few instants so that those of one instant share a write.
+func (a *Attempt) RenewAt(since time.Duration) time.Duration {
 	longest := a.Opts.TTL / 3
-	return longest - a.Set.Config.Jitter(longest/4)
+	at := since + longest - a.Set.Config.Jitter(longest/4)
+	return at - at%max(min(a.Opts.TTL/200, LookEvery), 1)
 }
+
+// LookEvery is the time between two instants at which leases are looked at: timers that go off one by one cost more.
+const LookEvery = 50 * time.Millisecond
 
 // grantedAt is the instant at which validity was measured.
 func (a *Attempt) grantedAt() time.Duration {

@@ -101,7 +101,9 @@ const maxUnwatched = time.Second
 
 // untilDue is the time until the next look at the lease. The caller holds mu.
 func (l *Lease) untilDue(now time.Duration) time.Duration {
-	return min(l.expires-now, l.renewAt-now, l.holdEnd-now, l.keepUntil-now, maxUnwatched)
+	look := now + maxUnwatched
+	look -= look % attempt.LookEvery
+	return min(l.expires, l.renewAt, l.holdEnd, l.keepUntil, look) - now
 }
 
 // watch is called when the timer fires. It detects loss without asking a node.

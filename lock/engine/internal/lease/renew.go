@@ -18,15 +18,15 @@ func renewSoon(ttl time.Duration) time.Duration { return ttl / 20 }
 
 // renewByTimer makes the round that is due, and arranges the next.
 func (l *Lease) renewByTimer() {
-	next := l.attempt.RenewIn()
-	if outcome, _ := l.renew(l.traceCtx); outcome == lock.RenewUnknown {
-		next = renewSoon(l.attempt.Opts.TTL)
-	}
+	outcome, _ := l.renew(l.traceCtx)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ended == nil && l.ctx.Err() == nil {
 		now := l.set.Config.Clock()
-		l.renewAt = now + next
+		l.renewAt = l.attempt.RenewAt(now)
+		if outcome == lock.RenewUnknown {
+			l.renewAt = now + renewSoon(l.attempt.Opts.TTL)
+		}
 		l.timer.Reset(l.untilDue(now))
 	}
 }
