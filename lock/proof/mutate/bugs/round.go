@@ -136,8 +136,8 @@ func roundMutants() []Mutant {
 			Bug:    "a renewal that could not tell waits for the next third",
 			Why:    "a majority that pauses for a moment takes every lock away",
 			File:   "lock/engine/internal/lease/renew.go",
-			Old:    "		next = renewSoon(l.attempt.Opts.TTL)\n",
-			New:    "		_ = renewSoon\n",
+			Old:    "l.renewAt = now + renewSoon(l.attempt.Opts.TTL)",
+			New:    "_ = renewSoon",
 			Killer: by(engine, "TestAnUnknownRenewalIsTriedAgainSoon"),
 		},
 		{

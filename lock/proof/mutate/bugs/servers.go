@@ -42,5 +42,12 @@ func serverMutants() []Mutant {
 			New:    " then",
 			Killer: by(scripts, "TestScriptsPassOverABarOfYears"),
 		},
+		{
+			Bug: "leases acquired together are renewed together", Why: "a burst of renewals that meet their timeout",
+			File:   "lock/engine/internal/attempt/beginning.go",
+			Old:    "at := since + longest - a.Set.Config.Jitter(longest/4)",
+			New:    "at := since + longest",
+			Killer: by("./lock/engine", "TestLeasesAcquiredTogetherAreRenewedApart"),
+		},
 	}
 }
