@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"sync"
 	"time"
@@ -12,14 +13,17 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/redlock/internal/dial"
 	"github.com/lockscope/lockscope/lock/redlock/internal/scripts"
 )
 
 const (
 	// heartbeat is how long a subscription may be silent before it is probed.
 	heartbeat = 5 * time.Second
-	// resubscribePause keeps a node that is down from being dialled in a loop.
-	resubscribePause = 200 * time.Millisecond
+	// The pauses between two tries to subscribe again double from the first to the last: a node that is down, or so busy
+	// that it does not answer in time, is not dialled by all processes in a loop.
+	firstPause = 200 * time.Millisecond
+	lastPause  = 2 * time.Second
 )
 
 // Listener is a node's subscription to the channel on which releases name this process's waiter. It begins with
@@ -57,7 +61,7 @@ func (l *Listener) Subscribe(ctx context.Context, waiterID string, wake func(str
 	if l.current != nil {
 		return nil
 	}
-	ps, err := l.open(ctx, waiterID)
+	ps, err := l.open(ctx, waiterID, l.timeout)
 	if err != nil {
 		return scripts.Classify(err)
 	}
@@ -66,11 +70,15 @@ func (l *Listener) Subscribe(ctx context.Context, waiterID string, wake func(str
 	return nil
 }
 
-func (l *Listener) open(ctx context.Context, waiterID string) (*redis.PubSub, error) {
-	ps := l.client.Subscribe(ctx, scripts.WakeChannel(waiterID))
-	msg, err := ps.ReceiveTimeout(ctx, l.timeout)
-	if _, ok := msg.(*redis.Subscription); err == nil && !ok {
-		err = fmt.Errorf("%w: subscribe replied a %T", driver.ErrBadReply, msg)
+func (l *Listener) open(ctx context.Context, waiterID string, timeout time.Duration) (*redis.PubSub, error) {
+	ps := l.client.Subscribe(ctx)
+	err := ps.Subscribe(ctx, scripts.WakeChannel(waiterID))
+	if err == nil { // without a connection, Receive would dial another one
+		var msg any
+		msg, err = ps.ReceiveTimeout(ctx, timeout)
+		if _, ok := msg.(*redis.Subscription); err == nil && !ok {
+			err = fmt.Errorf("%w: subscribe replied a %T", driver.ErrBadReply, msg)
+		}
 	}
 	if err != nil {
 		_ = ps.Close()
@@ -114,11 +122,13 @@ func (l *Listener) receive(ps *redis.PubSub, wake func(string)) {
 	}
 }
 
-// reopen subscribes again until it succeeds; it returns nil once closed.
+// reopen subscribes again until it succeeds; it returns nil once closed. Nobody waits for it, so the node may take as
+// long as for any other connection.
 func (l *Listener) reopen(waiterID string) *redis.PubSub {
-	for {
-		ctx, cancel := context.WithTimeout(l.ctx, l.timeout)
-		ps, err := l.open(ctx, waiterID)
+	for pause := firstPause; ; pause = min(2*pause, lastPause) {
+		timeout := dial.Timeout(l.timeout)
+		ctx, cancel := context.WithTimeout(l.ctx, timeout)
+		ps, err := l.open(ctx, waiterID, timeout)
 		cancel()
 		if err == nil && l.adopt(ps) {
 			return ps
@@ -126,7 +136,7 @@ func (l *Listener) reopen(waiterID string) *redis.PubSub {
 		select {
 		case <-l.ctx.Done():
 			return nil
-		case <-time.After(resubscribePause):
+		case <-time.After(pause/2 + rand.N(pause/2)):
 		}
 	}
 }
