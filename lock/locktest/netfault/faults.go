@@ -12,6 +12,7 @@ type faults struct {
 	dropToServer bool
 	dropToClient bool
 	refuse       bool
+	most         int   // connections at a time; 0 for any number
 	flow         gate  // for client bytes
 	record       *tape // nil while nothing is recorded
 }
@@ -35,6 +36,12 @@ func (f *faults) refusing() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.refuse
+}
+
+func (f *faults) limit() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.most
 }
 
 // direction is one of the two ways through a connection.

@@ -151,6 +151,26 @@ func TestRefuse(t *testing.T) {
 	must(t, via.Ping(t.Context()).Err())
 }
 
+func TestLimit(t *testing.T) {
+	proxy, _, via, direct := setup(t)
+	proxy.Limit(1)
+	first := via.Conn()
+	defer first.Close()
+	must(t, first.Ping(t.Context()).Err())
+	var timeout net.Error
+	second := via.Conn()
+	defer second.Close()
+	if err := second.Ping(t.Context()).Err(); err == nil || errors.As(err, &timeout) && timeout.Timeout() {
+		t.Errorf("PING on a second connection says %v, want that it was refused", err)
+	}
+	must(t, first.Ping(t.Context()).Err())
+	proxy.CutAll()
+	eventually(t, "the server has seen the end", func() bool { return connections(t, direct) == 1 })
+	third := via.Conn()
+	defer third.Close()
+	must(t, third.Ping(t.Context()).Err())
+}
+
 func TestCutAll(t *testing.T) {
 	proxy, _, via, direct := setup(t)
 	conn := via.Conn()

@@ -47,12 +47,19 @@ func (p *Proxy) accept() {
 			return
 		case err != nil:
 			time.Sleep(acceptPause)
-		case p.faults.refusing():
+		case p.faults.refusing() || p.isFull():
 			reset(conn)
 		default:
 			p.serve(conn)
 		}
 	}
+}
+
+func (p *Proxy) isFull() bool {
+	most := p.faults.limit()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return most > 0 && len(p.links) >= most
 }
 
 func (p *Proxy) serve(conn net.Conn) {
@@ -102,6 +109,11 @@ func (p *Proxy) DropToClient(on bool) { p.faults.set(func(f *faults) { f.dropToC
 
 // Refuse makes new connections fail at once, or work again. Existing ones are not affected.
 func (p *Proxy) Refuse(on bool) { p.faults.set(func(f *faults) { f.refuse = on }) }
+
+// Limit refuses connections while there are n already, as a server with too many clients does; 0 is no limit. A
+// connection whose client is gone counts as long as something is held on it. Many proxies in one process share its file
+// descriptors: each connection takes two.
+func (p *Proxy) Limit(n int) { p.faults.set(func(f *faults) { f.most = n }) }
 
 // Hold keeps what clients say in the proxy until Flow. Servers are still heard. Memory is the only limit to what is
 // kept.

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -62,6 +63,10 @@ func Open(ctx context.Context, size Size, crew Orders) (_ *Site, err error) {
 		}
 		s.Nodes = append(s.Nodes, n)
 	}
+	most, err := mostConnections(size)
+	if err != nil {
+		return nil, err
+	}
 	for range size.Clients {
 		var links []*netfault.Proxy
 		for _, n := range s.Nodes {
@@ -69,6 +74,7 @@ func Open(ctx context.Context, size Size, crew Orders) (_ *Site, err error) {
 			if err != nil {
 				return nil, err
 			}
+			p.Limit(most)
 			links = append(links, p)
 		}
 		s.Links = append(s.Links, links)
@@ -78,6 +84,24 @@ func Open(ctx context.Context, size Size, crew Orders) (_ *Site, err error) {
 	defer closeMembers()
 	return s, redlock.Vouch(ctx, members.Nodes, members.Options...)
 }
+
+// mostConnections is how many connections a link takes: all proxies share the file descriptors of this process, and each
+// connection has two.
+func mostConnections(size Size) (int, error) {
+	var files syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
+		return 0, fmt.Errorf("limit of open files: %w", err)
+	}
+	most := int(files.Cur) * 4 / 5 / (2 * size.Clients * size.Nodes)
+	if most < leastConnections {
+		return 0, fmt.Errorf("%d open files are too few for %d clients of %d nodes: raise the limit (ulimit -n), or have "+
+			"fewer clients", files.Cur, size.Clients, size.Nodes)
+	}
+	return most, nil
+}
+
+// leastConnections are those of a client to a node: its lanes, its subscription, and two for another of each meanwhile.
+const leastConnections = 7
 
 // Configuration is that of the first n nodes, as an operator has it who reaches them
 // without a proxy. Its clients are to be closed.

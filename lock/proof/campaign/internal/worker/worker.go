@@ -198,7 +198,7 @@ const (
 // watchStalls writes down when this process did not get to run, be it stopped, starved or
 // on a machine that is busy.
 func (w *worker) watchStalls(over <-chan struct{}) {
-	every := w.rarely(stallTick, 5)
+	every := w.rarely(stallTick, 10)
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	last := history.Now()
