@@ -49,5 +49,12 @@ func serverMutants() []Mutant {
 			New:    "at := since + longest",
 			Killer: by("./lock/engine", "TestLeasesAcquiredTogetherAreRenewedApart"),
 		},
+		{
+			Bug: "a node that is down is dialled in a loop", Why: "many processes keep a busy node from answering any of them",
+			File:   "lock/redlock/internal/wakeup/listener.go",
+			Old:    "pause = min(2*pause, lastPause)",
+			New:    "pause = firstPause",
+			Killer: by("./lock/redlock/internal/wakeup", "TestADeadNodeIsDialledLessAndLess"),
+		},
 	}
 }
