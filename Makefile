@@ -148,7 +148,7 @@ test-alerts:
 # and all of them here; those with a planted defect only here.
 .PHONY: test-simulation
 test-simulation:
-	@$(STRICT) GOGC=400 $(PLAIN) $(GO) test -count=1 -timeout 60m -v ./lock/locktest/simulation | grep -E ' histories |^(---|ok|FAIL|PASS)|seed [0-9]+:|^ +(at [0-9]|replay)'
+	@$(STRICT) GOGC=400 $(PLAIN) $(GO) test -count=1 -timeout 60m -v ./lock/locktest/simulation | grep -E ' histories |^(---|ok|FAIL|PASS|panic|fatal|signal)|seed [0-9]+:|^ +(at [0-9]|replay)'
 
 # A race of go-zookeeper's own, when it reconnects, would end some tests of zklock with the race detector. It hides what is allocated,
 # and would take most of the time of the others.

@@ -137,9 +137,12 @@ func search(t *testing.T, first uint64, count, most int, make maker) (found []ou
 	return found, int(total.Load()), int(over.Load())
 }
 
+// stuckAfter is long, because a history that takes a third of a second may get little processor time.
+const stuckAfter = 5 * time.Minute
+
 // guarded prints the seed of a history that panics or gets stuck, as one does if a goroutine is left in the bubble.
 func guarded(t *testing.T, p *plan, pl plant) outcome {
-	stuck := time.AfterFunc(30*time.Second, func() { panic(fmt.Sprintf("seed %d is stuck", p.seed)) })
+	stuck := time.AfterFunc(stuckAfter, func() { panic(fmt.Sprintf("seed %d is stuck", p.seed)) })
 	defer stuck.Stop()
 	defer func() {
 		if r := recover(); r != nil {
