@@ -20,8 +20,8 @@ import (
 // nobody is the user of the image, as in the Dockerfiles of the examples.
 const nobody = "65532:65532"
 
-// image writes an OCI archive with an image for each platform of Linux: the binary, licences and the certificates of public
-// authorities, nothing else.
+// image writes an OCI archive with an image for each platform of Linux: the binary, the certificates of public
+// authorities and licences, nothing else.
 func (r *release) image() error {
 	var index v1.ImageIndex = mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	for _, b := range r.binaries {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -78,7 +79,7 @@ func (l *listener) listen(waiterID string, wake func(key string), ready func()) 
 		if time.Since(began) > lastRetry {
 			pause = firstRetry
 		}
-		timer := time.NewTimer(pause)
+		timer := time.NewTimer(pause/2 + rand.N(pause/2)) // so that all processes do not come back at one instant
 		select {
 		case <-timer.C:
 		case <-l.life.Done():
