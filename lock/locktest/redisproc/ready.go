@@ -16,8 +16,10 @@ import (
 )
 
 const (
-	pollEvery   = 5 * time.Millisecond
-	pingTimeout = 250 * time.Millisecond // then ask anew: a stranger on the port may never answer
+	pollEvery = 5 * time.Millisecond
+	// pingTimeout is enough for a server to which many clients come back at once. Then it is asked anew: a stranger on the
+	// port may never answer.
+	pingTimeout = 2 * time.Second
 
 	// readyTimeout bounds every wait for a server, for callers whose context has no deadline.
 	readyTimeout = 30 * time.Second

@@ -161,12 +161,14 @@ func (c *campaign) end(ctx context.Context) (err error) {
 	if err := c.site.Crew.StopAll(); err != nil {
 		fmt.Fprintf(c.progress, "%v\n", err) // its worker is judged as one that was killed
 	}
-	if c.evidence.Left, c.took, err = c.site.AwaitNoLocks(ctx, c.maxTTL()+leftTime); err != nil {
+	c.evidence.Entries, c.rejected = c.ledger.Entries()
+	err = errors.Join(writeLines(filepath.Join(c.dir, "ledger.jsonl"), c.evidence.Entries),
+		writeLines(filepath.Join(c.dir, "faults.jsonl"), c.nemesis.Done()))
+	if err != nil {
 		return err
 	}
-	c.evidence.Entries, c.rejected = c.ledger.Entries()
-	return errors.Join(writeLines(filepath.Join(c.dir, "ledger.jsonl"), c.evidence.Entries),
-		writeLines(filepath.Join(c.dir, "faults.jsonl"), c.nemesis.Done()))
+	c.evidence.Left, c.took, c.evidence.Unseen = c.site.AwaitNoLocks(ctx, c.maxTTL()+leftTime)
+	return nil
 }
 
 func writeLines[T any](path string, all []T) error {

@@ -37,6 +37,7 @@ type Evidence struct {
 	Workers []*Worker
 	Entries []ledger.Entry
 	Left    []site.Leftover // locks on the nodes after all was over
+	Unseen  error           // of nodes that were not looked at then
 }
 
 // Anomaly is something that must not be.
@@ -124,6 +125,9 @@ func (c *court) byResource() [][]*Lease {
 
 // leaks are locks that nobody gave back, and goroutines of lockers that are closed.
 func (c *court) leaks() {
+	if c.evidence.Unseen != nil {
+		c.find(Leaks, "", c.evidence.Began, "nodes were not looked at: %v", c.evidence.Unseen)
+	}
 	for _, l := range c.evidence.Left {
 		c.find(Leaks, l.Key, c.evidence.Began, "it is still on %s, for %v", l.Node, l.Left)
 	}

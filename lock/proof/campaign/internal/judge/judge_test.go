@@ -3,6 +3,7 @@
 package judge
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -217,6 +218,10 @@ func TestPlantedViolations(t *testing.T) {
 		}},
 		"a lock that is left": {Leaks, "still on n1", func(s *script) *Evidence {
 			s.Left = []site.Leftover{{Node: "n1", Key: "lock:a"}}
+			return s.done()
+		}},
+		"a node that nobody could look at": {Leaks, "not looked at: n3", func(s *script) *Evidence {
+			s.Unseen = errors.New("n3: connection refused")
 			return s.done()
 		}},
 		"a goroutine that is left": {Leaks, "goroutines", func(s *script) *Evidence {

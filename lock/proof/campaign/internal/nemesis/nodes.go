@@ -90,7 +90,19 @@ func (n *Nemesis) restart(ctx context.Context, f Fault, d *Done, node *site.Node
 		errs = append(errs, n.takeCopy(node))
 	}
 	sleep(ctx, f.For)
-	return errors.Join(append(errs, node.Server.Restart(context.WithoutCancel(ctx)))...)
+	return errors.Join(append(errs, bringBack(context.WithoutCancel(ctx), node))...)
+}
+
+// restarts is how often a node is started until it answers: one that stayed away would be a fault without an end.
+const restarts = 3
+
+func bringBack(ctx context.Context, node *site.Node) (err error) {
+	for range restarts {
+		if err = node.Server.Restart(ctx); err == nil {
+			break
+		}
+	}
+	return err
 }
 
 // replicate makes a node a copy of another and a master again, which then has the other's

@@ -14,6 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"golang.org/x/sys/unix"
 
+	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 	"github.com/lockscope/lockscope/lock/proof/campaign/internal/wallclock"
 	"github.com/lockscope/lockscope/lock/redlock/guard"
@@ -119,6 +120,23 @@ func (n *Node) FillDisk(full bool) error {
 		return fmt.Errorf("%s: limit of the file size: %w", n.Name, err)
 	}
 	return nil
+}
+
+func (n *Node) locks(ctx context.Context) (left []Leftover, err error) {
+	keys := n.admin.Scan(ctx, 0, lock.DefaultPrefix+"*", 1000).Iterator()
+	for keys.Next(ctx) {
+		ttl, err := n.admin.PTTL(ctx, keys.Val()).Result()
+		if err != nil {
+			return left, fmt.Errorf("%s: %w", n.Name, err)
+		}
+		if ttl != -2 { // it is gone by now
+			left = append(left, Leftover{n.Name, keys.Val(), ttl})
+		}
+	}
+	if err := keys.Err(); err != nil {
+		return left, fmt.Errorf("%s: %w", n.Name, err)
+	}
+	return left, nil
 }
 
 func (n *Node) close() error {
