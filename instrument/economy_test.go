@@ -118,7 +118,8 @@ func testSamplers(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		_, all, traces := s.counts()
-		if traces != 1 || all != 1+3+1+9+1 && all != 1+3+1+10+1 {
+		const others = 1 + 3 + 1 + 1 // besides renewals, of which there are 10 to 13 in ten seconds, and one less at the end
+		if traces != 1 || all < others+9 || all > others+13 {
 			t.Errorf("%s: %d spans in %d traces: %s", name, all, traces, s.text())
 		}
 		for _, span := range s.named("lock.acquire") {

@@ -138,7 +138,7 @@ func testLossByFailure(t *testing.T) {
 func TestARenewalThatAReleaseOvertakesIsNotLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		nodes := memlock.NewNodes(3)
-		next, err := memlock.New(nodes)
+		next, err := memlock.New(nodes, lock.WithRandom(func(int64) int64 { return 0 })) // the latest renewal
 		must(t, err)
 		t.Cleanup(func() { must(t, next.Close()) })
 		seen := &spans{}
@@ -148,7 +148,7 @@ func TestARenewalThatAReleaseOvertakesIsNotLost(t *testing.T) {
 		for _, n := range nodes {
 			n.Delay(100 * time.Millisecond)
 		}
-		time.Sleep(3*time.Second + 50*time.Millisecond) // the round of renewal is under way
+		time.Sleep(3*time.Second + 10*time.Millisecond) // the round of renewal, due by now, is under way
 		must(t, lease.Release(t.Context()))
 		synctest.Wait()
 		for outcome, want := range map[string]float64{"ok": 0, "lost": 0, "error": 0, "overtaken": 1} {
