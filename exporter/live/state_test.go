@@ -53,7 +53,7 @@ func TestQueues(t *testing.T) {
 		if len(s.Held) != 1 || len(s.Waiting) != 2 {
 			t.Fatalf("here: %+v", s)
 		}
-		if h := s.Held[0]; h.Resource != "job" || h.Holder != "a/1" || h.Fence != holder.Fence() || h.Extends != 1 ||
+		if h := s.Held[0]; h.Resource != "job" || h.Holder != "a/1" || h.Fence != holder.Fence() || h.Extends != 2 ||
 			h.Nodes != 3 || h.TraceID != "00000000000000000000000000000001" || !near(h.Age, 6) ||
 			!near(*h.Validity, holder.Remaining().Seconds()) {
 			t.Errorf("held: %+v", h)
