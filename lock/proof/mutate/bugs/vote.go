@@ -131,8 +131,8 @@ func validityMutants() []Mutant {
 		},
 		{
 			Bug: "the loss timer is 50 ms late", Why: "the holder works on after another was let in",
-			File: "lock/engine/internal/lease/lease.go", Old: "return min(l.expires-now,",
-			New:    "return min(l.expires-now+50*time.Millisecond,",
+			File: "lock/engine/internal/lease/lease.go", Old: "return min(l.expires,",
+			New:    "return min(l.expires+50*time.Millisecond,",
 			Killer: by(engine, "TestLossIsSignalledWhenValidityEnds"),
 		},
 		{
