@@ -46,7 +46,7 @@ type use struct {
 }
 
 // licenceTable lists the licences of all dependencies of the released modules.
-func licenceTable(all []*released) (string, error) {
+func licenceTable(all []*examined) (string, error) {
 	uses := make(map[string]*use)
 	for _, m := range all {
 		for _, tests := range []bool{false, true} {
@@ -114,8 +114,8 @@ func licencesOf(dir string) (names, files []string, err error) {
 
 // licenceTexts writes the licences of what the binary is linked with, and the notices that go with them: both have to
 // be beside every copy.
-func licenceTexts(all []*released, to io.Writer) error {
-	i := slices.IndexFunc(all, func(m *released) bool { return m.folder == binaryFolder })
+func licenceTexts(all []*examined, to io.Writer) error {
+	i := slices.IndexFunc(all, func(m *examined) bool { return m.folder == binaryFolder })
 	linked, err := all[i].linked(binaryPackage, false)
 	if err != nil {
 		return err

@@ -50,7 +50,7 @@ func run(args []string) error {
 	return errUsage
 }
 
-func runVuln(all []*released, args []string) error {
+func runVuln(all []*examined, args []string) error {
 	flags := flag.NewFlagSet("vuln", flag.ContinueOnError)
 	stored := flags.Bool("stored", false, "use the database that the Go module proxy serves, "+vulndb)
 	url := flags.String("db", "", "`URL` of another database (default https://vuln.go.dev)")

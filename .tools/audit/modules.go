@@ -17,15 +17,15 @@ import (
 // workFiles name the released modules.
 var workFiles = []string{".tools/release/release.work", ".tools/release/adapters.work"}
 
-// released is a module of a release.
-type released struct {
+// examined is a module of a release, or the one that builds it.
+type examined struct {
 	folder string // from the root of the repository, with slashes; . is the root
-	work   string // one of workFiles that has it; none has the builder, which needs none
+	work   string // one of workFiles that has it; "" for the builder, which requires none of the others
 	path   string
 }
 
 // name is how the module is called in a table.
-func (m *released) name() string {
+func (m *examined) name() string {
 	if m.folder == "." {
 		return "the root"
 	}
@@ -33,7 +33,7 @@ func (m *released) name() string {
 }
 
 // releasedModules reads the workspaces below root.
-func releasedModules(root string) (all []*released, err error) {
+func releasedModules(root string) (all []*examined, err error) {
 	for _, name := range workFiles {
 		file, err := readWork(root, name)
 		if err != nil {
@@ -41,14 +41,14 @@ func releasedModules(root string) (all []*released, err error) {
 		}
 		for _, use := range file.Use {
 			folder := filepath.ToSlash(filepath.Clean(filepath.Join(filepath.Dir(name), use.Path)))
-			if slices.ContainsFunc(all, func(m *released) bool { return m.folder == folder }) {
+			if slices.ContainsFunc(all, func(m *examined) bool { return m.folder == folder }) {
 				continue
 			}
 			text, err := os.ReadFile(filepath.Join(root, folder, "go.mod"))
 			if err != nil {
 				return nil, err
 			}
-			all = append(all, &released{folder, name, modfile.ModulePath(text)})
+			all = append(all, &examined{folder, name, modfile.ModulePath(text)})
 		}
 	}
 	return all, nil
@@ -64,7 +64,7 @@ func readWork(root, name string) (*modfile.WorkFile, error) {
 
 // alone writes a workspace of the module and nothing else, so that the others raise none of its dependencies. The
 // released modules that it requires come from the tree, because they may not be tagged yet.
-func (m *released) alone() (env []string, remove func(), err error) {
+func (m *examined) alone() (env []string, remove func(), err error) {
 	env = append(os.Environ(), "CGO_ENABLED=0")
 	if m.work == "" {
 		return append(env, "GOWORK=off"), func() {}, nil
@@ -110,7 +110,7 @@ type dependency struct {
 var systems = []string{"linux", "darwin", "windows"}
 
 // linked returns the modules that packages of m are compiled with on any system, or with its tests as well.
-func (m *released) linked(packages string, tests bool) ([]dependency, error) {
+func (m *examined) linked(packages string, tests bool) ([]dependency, error) {
 	env, remove, err := m.alone()
 	if err != nil {
 		return nil, err

@@ -46,11 +46,11 @@ func (f *finding) nearness() string {
 	return required
 }
 
-// builder is not released, but what it is compiled with touches what is.
-var builder = &released{folder: ".tools/dist"}
+// builder is in no release, but what it is compiled with touches each.
+var builder = &examined{folder: ".tools/dist"}
 
 // vulnerabilities runs govulncheck in source mode on each module and the builder, or the one in the folder only.
-func vulnerabilities(all []*released, only, database string) error {
+func vulnerabilities(all []*examined, only, database string) error {
 	program, err := govulncheck()
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func vulnerabilities(all []*released, only, database string) error {
 }
 
 // vulnerabilities returns the nearest finding of each vulnerability.
-func (m *released) vulnerabilities(program, database string) ([]finding, error) {
+func (m *examined) vulnerabilities(program, database string) ([]finding, error) {
 	env, remove, err := m.alone()
 	if err != nil {
 		return nil, err

@@ -56,7 +56,7 @@ func (r *release) imageOf(b binary) (v1.Image, error) {
 	var layers []v1.Layer
 	shared := []file{{"etc/ssl/certs/ca-certificates.crt", authorities(), 0o644}}
 	for _, f := range r.files {
-		if f.path == "LICENSE" || f.path == licencesFile {
+		if f.path == licenceFile || f.path == licencesFile {
 			shared = append(shared, f)
 		}
 	}

@@ -23,7 +23,7 @@ func (r *release) describe() error {
 		return fmt.Errorf("the platforms lack %s/%s, whose binary writes the manual pages", runtime.GOOS,
 			runtime.GOARCH)
 	}
-	licence, err := os.ReadFile(filepath.Join(r.root, "LICENSE"))
+	licence, err := os.ReadFile(filepath.Join(r.root, licenceFile))
 	if err != nil {
 		return err
 	}
@@ -31,7 +31,7 @@ func (r *release) describe() error {
 	if err != nil {
 		return err
 	}
-	r.files = append(r.files, file{"LICENSE", licence, 0o644}, file{licencesFile, others, 0o644})
+	r.files = append(r.files, file{licenceFile, licence, 0o644}, file{licencesFile, others, 0o644})
 	pages := filepath.Join(r.work, "man")
 	if err := exec.Command(own, "man", "--dir", pages).Run(); err != nil {
 		return fmt.Errorf("lockscope man: %w", err)
@@ -57,8 +57,9 @@ func (r *release) describe() error {
 	return nil
 }
 
-// licencesFile has the licences of what is linked into the binary: most ask for their text beside every copy.
-const licencesFile = "THIRD_PARTY_LICENCES"
+// licenceFile is ours. licencesFile has the licences of what is linked into the binary: most ask for their text beside
+// every copy.
+const licenceFile, licencesFile = "LICENSE", "THIRD_PARTY_LICENCES"
 
 func (r *release) licencesOfOthers() ([]byte, error) {
 	var out, problem bytes.Buffer
@@ -102,7 +103,7 @@ func (r *release) packaged(format string) ([]file, error) {
 			files = append(files, file{zsh + name, f.text, 0o644})
 		case name == completions["fish"]:
 			files = append(files, file{"/usr/share/fish/vendor_completions.d/" + name, f.text, 0o644})
-		case name == "LICENSE":
+		case name == licenceFile:
 			files = append(files, file{documents + "copyright", f.text, 0o644})
 		case name == licencesFile:
 			files = append(files, file{documents + name, f.text, 0o644})

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/lock/engine/internal/attempt"
+	"github.com/lockscope/lockscope/lock/engine/internal/clock"
 )
 
 // TestLeasesAcquiredTogetherAreRenewedApart: the first renewals are spread over the time from a quarter to a third of
@@ -42,7 +42,7 @@ func TestLeasesAcquiredTogetherAreRenewedApart(t *testing.T) {
 		var in [parts]int
 		for _, d := range after {
 			part := int((d - ttl/4) * parts / (ttl/3 - ttl/4 + 1))
-			if d < ttl/4-attempt.LookEvery || part >= parts {
+			if d < ttl/4-clock.Tick || part >= parts {
 				t.Fatalf("a renewal %v after the grant, want a quarter to a third of %v", d, ttl)
 			}
 			in[max(part, 0)]++

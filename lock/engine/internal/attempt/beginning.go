@@ -45,11 +45,8 @@ func (a *Attempt) Won() Beginning {
 func (a *Attempt) RenewAt(since time.Duration) time.Duration {
 	longest := a.Opts.TTL / 3
 	at := since + longest - a.Set.Config.Jitter(longest/4)
-	return at - at%max(min(a.Opts.TTL/200, LookEvery), 1)
+	return at.Truncate(min(a.Opts.TTL/200, clock.Tick))
 }
-
-// LookEvery is the time between two instants at which leases are looked at: timers that go off one by one cost more.
-const LookEvery = 50 * time.Millisecond
 
 // grantedAt is the instant at which validity was measured.
 func (a *Attempt) grantedAt() time.Duration {

@@ -46,5 +46,8 @@ func (c *clock) read() time.Duration {
 	return now + time.Duration(c.suspended.Load())
 }
 
+// Tick is the time between two instants at which timers of many leases go off. One by one they would cost more.
+const Tick = 50 * time.Millisecond
+
 // Never is later than any instant of a clock.
 const Never = time.Duration(math.MaxInt64)

@@ -101,8 +101,7 @@ const maxUnwatched = time.Second
 
 // untilDue is the time until the next look at the lease. The caller holds mu.
 func (l *Lease) untilDue(now time.Duration) time.Duration {
-	look := now + maxUnwatched
-	look -= look % attempt.LookEvery
+	look := (now + maxUnwatched).Truncate(clock.Tick)
 	return min(l.expires, l.renewAt, l.holdEnd, l.keepUntil, look) - now
 }
 

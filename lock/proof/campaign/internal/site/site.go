@@ -100,7 +100,8 @@ func mostConnections(size Size) (int, error) {
 	return most, nil
 }
 
-// leastConnections are those of a client to a node: its lanes, its subscription, and two for another of each meanwhile.
+// leastConnections leave a client room beside what a fault holds. It has two engines, each with a subscription and at
+// least one lane on a node. With four lanes each it has ten connections, and the link refuses those beyond the limit.
 const leastConnections = 7
 
 // Configuration is that of the first n nodes, as an operator has it who reaches them

@@ -37,7 +37,7 @@ type Config struct {
 	Turn int
 	// Views makes the worker serve /metrics and its live page, as a service does.
 	Views bool
-	// Quiet makes the worker look at itself less often: every tenth tick, and every tenth second.
+	// Quiet makes the worker look at itself a tenth as often.
 	Quiet bool
 	// Leak plants a leak, for a soak that must find it.
 	Leak Leak

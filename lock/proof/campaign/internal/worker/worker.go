@@ -110,7 +110,7 @@ func (w *worker) work() (err error) {
 
 	observers, over := sync.WaitGroup{}, make(chan struct{})
 	observers.Go(func() { w.watchStalls(over) })
-	observers.Go(func() { w.metrics.again(w.rarely(time.Second, 10), over) })
+	observers.Go(func() { w.metrics.again(w.rarely(time.Second), over) })
 	observers.Go(func() { w.leak(over) })
 	built := make(chan error, 1)
 	go func() { built <- w.useConstructs() }()
@@ -147,9 +147,9 @@ func (w *worker) observe(next lock.Locker, registry *prometheus.Registry, logger
 }
 
 // rarely is how long to wait between two looks of a worker at itself.
-func (w *worker) rarely(usually time.Duration, times int) time.Duration {
+func (w *worker) rarely(usually time.Duration) time.Duration {
 	if w.cfg.Quiet {
-		return usually * time.Duration(times)
+		return 10 * usually
 	}
 	return usually
 }
@@ -199,7 +199,7 @@ const (
 // watchStalls writes down when this process did not get to run, be it stopped, starved or
 // on a machine that is busy.
 func (w *worker) watchStalls(over <-chan struct{}) {
-	every := w.rarely(stallTick, 10)
+	every := w.rarely(stallTick)
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	last := history.Now()

@@ -84,13 +84,13 @@ type discovery struct {
 
 // walk reads names from the top, and leaves out those of ZooKeeper itself.
 func (s *discovery) walk(ctx context.Context) error {
-	for todo := []string{"/"}; len(todo) > 0; {
+	for unread := []string{"/"}; len(unread) > 0; {
 		if s.layouts.Read.N >= int64(s.sample) {
 			s.layouts.Whole = false
 			return nil
 		}
-		dir := todo[0]
-		todo = todo[1:]
+		dir := unread[0]
+		unread = unread[1:]
 		names, _, err := s.conn.Children(dir)
 		switch {
 		case ctx.Err() != nil:
@@ -112,7 +112,7 @@ func (s *discovery) walk(ctx context.Context) error {
 					return err
 				}
 			case dir != "/" || name != "zookeeper":
-				todo = append(todo, path.Join(dir, name))
+				unread = append(unread, path.Join(dir, name))
 			}
 		}
 	}

@@ -56,12 +56,12 @@ func (s *leakScan) walk(ctx context.Context, root string) error {
 	if _, err := s.conn.Sync(root); err != nil && !errors.Is(err, zk.ErrNoNode) {
 		return err // without a sync this server may lag behind
 	}
-	for todo := []string{root}; len(todo) > 0; {
+	for unread := []string{root}; len(unread) > 0; {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		dir := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
+		dir := unread[len(unread)-1]
+		unread = unread[:len(unread)-1]
 		names, stat, err := s.conn.Children(dir)
 		switch {
 		case errors.Is(err, zk.ErrNoNode):
@@ -79,7 +79,7 @@ func (s *leakScan) walk(ctx context.Context, root string) error {
 			case placeName.MatchString(name):
 				q.places = append(q.places, place{name: name})
 			default:
-				todo = append(todo, path.Join(dir, name))
+				unread = append(unread, path.Join(dir, name))
 			}
 		}
 		if err := s.readPlaces(ctx, &q); err != nil {
