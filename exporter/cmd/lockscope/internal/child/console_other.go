@@ -4,8 +4,8 @@ package child
 
 import "os"
 
-// continued is no signal that anything here would send.
-var continued os.Signal
+// These are no signals that anything here would send.
+var continued, terminalStop os.Signal
 
 // console is the terminal of this process. Without process groups the command has it already.
 type console struct{ eager bool }
@@ -23,6 +23,8 @@ func (*console) ours() bool { return false }
 func (*console) has(int) bool { return false }
 
 func (*console) wanted() bool { return false }
+
+func (*console) stoppedUnseen(int) bool { return false }
 
 func (*console) suspend() bool { return false }
 

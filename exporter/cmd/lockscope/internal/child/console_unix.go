@@ -11,8 +11,10 @@ import (
 	"golang.org/x/term"
 )
 
-// continued lets a stopped process go on.
-const continued = syscall.SIGCONT
+const (
+	continued    = syscall.SIGCONT // lets a stopped process go on
+	terminalStop = syscall.SIGTSTP // is what Ctrl-Z sends
+)
 
 // console is the terminal that controls this process. A nil *console is none.
 type console struct {
@@ -66,6 +68,10 @@ func (c *console) give(group int) {
 
 // take puts this process back into the foreground.
 func (c *console) take() { c.give(syscall.Getpgrp()) }
+
+// stoppedUnseen reports that the terminal stopped a part of a group in the foreground, and that its parent does not
+// learn that.
+func (c *console) stoppedUnseen(group int) bool { return c.has(group) && stopsUnseen(group) }
 
 // suspend stops this process and the others of its pipeline, as Ctrl-Z does, until a shell continues them. If no shell
 // can, it returns false at once.

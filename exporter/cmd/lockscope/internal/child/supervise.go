@@ -123,6 +123,9 @@ func (s *supervisor) loop() {
 		case <-s.maxHold:
 			s.end(fmt.Sprintf("the command ran for %v, which is --max-hold: ending it", s.MaxHold), s.KillAfter)
 		case <-s.timer.C:
+			if s.console.stoppedUnseen(s.process.group) {
+				s.stopped(terminalStop)
+			}
 		}
 		if s.look() {
 			return

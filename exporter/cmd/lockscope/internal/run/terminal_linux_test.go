@@ -104,6 +104,31 @@ func TestRunOnATerminal(t *testing.T) {
 	}
 }
 
+// TestRunStopsWhileItStartsAProgram: a shell and its child are one until the child is another program (vfork). A child
+// that Ctrl-Z stops before that leaves a shell that has not stopped, and does not go on.
+func TestRunStopsWhileItStartsAProgram(t *testing.T) {
+	s := server(t)
+	const starts = `while :; do /bin/true; /bin/true; echo goes""on; done`
+	x := onTerminal(t, cmdtest.Lockscope(t, shell(s, starts)...))
+	x.await("goeson")
+	for range 20 { // about every third meets such a child
+		x.typed("\x1a")
+		x.await("^Z")
+		x.await("goeson")
+	}
+	x.typed("\x03")
+	x = interactive(t)
+	x.typed("$lockscope run nightly --redis " + s.Addr() + " -- sh -c '" + starts + "'\n")
+	x.await("goeson")
+	for range 10 {
+		x.typed("\x1a")
+		x.await("Stopped")
+		x.typed("fg\n")
+		x.await("goeson")
+	}
+	x.typed("\x03")
+}
+
 // interactive is a shell with job control, and lockscope as a word of it.
 func interactive(t *testing.T) *terminal {
 	t.Helper()
