@@ -111,9 +111,9 @@ func TestALeaseThatMissesItsRenewals(t *testing.T) {
 			}
 		}
 		nodes.NoQuorum()
-		settle(8 * time.Second)
-		if late := unrenewed(); late == nil || *late < 8 || *late > 11.5 {
-			t.Errorf("for eight seconds it could not be renewed; it says %v", late)
+		settle(6 * time.Second)
+		if late := unrenewed(); late == nil || *late < 6 || *late > 9.5 {
+			t.Errorf("for six seconds it could not be renewed; it says %v", late)
 		}
 		nodes.Recover()
 		_ = lease.Release(t.Context())
