@@ -24,6 +24,7 @@ func TestCallSiteOfAPermit(t *testing.T) {
 			f.release(p)
 			<-got
 		}
+		synctest.Wait() // the last node has heard of the release, too
 		_, err := f.process("asks").TryAcquire(t.Context())
 		full, ok := errors.AsType[*semaphore.FullError](err)
 		if !ok || len(full.Held) != 3 {

@@ -31,7 +31,31 @@ func (a *Attempt) vote(ctx context.Context) ballot.Result {
 	}
 	a.ask(1<<len(a.Grants)-1, a.Set.OnlyWait(ctx))
 	err := a.await(ctx, a.Timeout)
-	return a.result(err)
+	silent := false
+	if err == nil && a.Waiter.Enqueue && !a.Start.GateFirst {
+		silent, err = a.hearGate(ctx)
+	}
+	res := a.result(err)
+	res.GateFault = silent
+	return res
+}
+
+// hearGate waits for the gate if the others have refused without it. The caller joins the gate's queue with its call
+// there, which is not made at all if the attempt is over before an earlier call has its answer.
+func (a *Attempt) hearGate(ctx context.Context) (silent bool, err error) {
+	a.mu.Lock()
+	if !a.ballot.Tally.Lost() {
+		a.mu.Unlock()
+		return false, nil
+	}
+	a.ballot.GateOnly = true
+	a.mu.Unlock()
+	err = a.await(ctx, a.patience())
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	silent = err == nil && !a.ballot.Enough()
+	a.ballot.GateOnly = false
+	return silent, err
 }
 
 // voteAtGate asks the gate alone, which is enough if it refuses. If the gate is slower than
@@ -77,9 +101,14 @@ func (a *Attempt) hedge() (patience time.Duration, hedged bool) {
 	if a.Opts.Fair || a.Queue.Hedged.Load() {
 		return a.Timeout, false
 	}
+	patience = a.patience()
+	return patience, patience < a.Timeout
+}
+
+// patience is how long to wait for a gate that is as fast as usual.
+func (a *Attempt) patience() time.Duration {
 	usual := time.Duration(a.Grants[a.Gate].RoundTrip.Load())
-	patience = max(hedgeAfter*usual, minHedge)
-	return min(patience, a.Timeout), patience < a.Timeout
+	return min(max(hedgeAfter*usual, minHedge), a.Timeout)
 }
 
 // ask hands the acquire to those of a set of nodes that were not asked before, in the

@@ -88,7 +88,7 @@ func (b *Ballot) Enough() bool {
 	t := b.Tally
 	switch {
 	case b.GateOnly:
-		return b.Answered > 0
+		return b.voted&(1<<b.Gate) != 0
 	case t.Won(), b.Answered == t.Nodes:
 		return true
 	case !t.Lost():

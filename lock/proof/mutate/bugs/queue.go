@@ -184,7 +184,7 @@ func waitMutants() []Mutant {
 		},
 		{
 			Bug: "a gate that hangs is waited for", Why: "one node that hangs costs every caller a node timeout",
-			File: "lock/engine/internal/attempt/vote.go", Old: "return min(patience, a.Timeout), patience < a.Timeout",
+			File: "lock/engine/internal/attempt/vote.go", Old: "return patience, patience < a.Timeout",
 			New:    "return a.Timeout, false",
 			Killer: by(engine, "TestAHungGateCostsMilliseconds"),
 		},

@@ -56,5 +56,12 @@ func serverMutants() []Mutant {
 			New:    "pause = firstPause",
 			Killer: by("./lock/redlock/internal/wakeup", "TestADeadNodeIsDialledLessAndLess"),
 		},
+		{
+			Bug: "a refused writer does not wait for the gate", Why: "it has no place in the queue, and all others overtake it",
+			File:   "lock/engine/internal/attempt/vote.go",
+			Old:    "if err == nil && a.Waiter.Enqueue && !a.Start.GateFirst {",
+			New:    "if false {",
+			Killer: by(readWriteLocks, "TestAWriterQueuesAtASlowNode"),
+		},
 	}
 }
