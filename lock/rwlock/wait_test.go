@@ -69,36 +69,6 @@ func TestFirstComeFirstServed(t *testing.T) {
 	}
 }
 
-// TestAWriterQueuesAtASlowNode: the others refuse its second attempt, too, before that one has answered the first. Who
-// comes later waits behind it.
-func TestAWriterQueuesAtASlowNode(t *testing.T) {
-	for slow := range 3 { // one of them is the gate
-		synctest.Test(t, func(t *testing.T) {
-			f, o := newFleet(t, 3), &order{}
-			first, writer := f.read(f.process("first")), f.process("w1")
-			f.nodes[slow].Delay(5 * time.Millisecond)
-			w1 := f.later(o, "w1", func(ctx context.Context, opts ...lock.AcquireOption) (lock.Lease, error) {
-				return writer.Lock(lock.WithTrace(ctx, &lock.Trace{
-					NodeStart: func(ctx context.Context, e lock.NodeStart) context.Context {
-						if e.Op == lock.OpSubscribe {
-							f.nodes[slow].Delay(0)
-						}
-						return ctx
-					},
-				}), opts...)
-			})
-			w2 := f.later(o, "w2", f.process("w2").Lock)
-			f.release(first)
-			time.Sleep(time.Second)
-			if seen := o.seen(); !slices.Equal(seen, []string{"w1"}) {
-				t.Fatalf("mem%d is slow: %v", slow+1, seen)
-			}
-			f.release(<-w1)
-			f.release(<-w2)
-		})
-	}
-}
-
 // TestReadersDoNotStarveAWriter: there is always a reader, and the writer gets its turn.
 func TestReadersDoNotStarveAWriter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -32,7 +32,7 @@ func (a *Attempt) vote(ctx context.Context) ballot.Result {
 	a.ask(1<<len(a.Grants)-1, a.Set.OnlyWait(ctx))
 	err := a.await(ctx, a.Timeout)
 	silent := false
-	if err == nil && a.Waiter.Enqueue && !a.Start.GateFirst {
+	if err == nil && a.Waiter.Enqueue && a.Waiter.Ticket == 0 && !a.Start.GateFirst {
 		silent, err = a.hearGate(ctx)
 	}
 	res := a.result(err)
@@ -40,8 +40,8 @@ func (a *Attempt) vote(ctx context.Context) ballot.Result {
 	return res
 }
 
-// hearGate waits for the gate if the others have refused without it. The caller joins the gate's queue with its call
-// there, which is not made at all if the attempt is over before an earlier call has its answer.
+// hearGate waits for the gate if the others have refused without it. A caller without a place in the gate's queue gets
+// it with its call there, which is not made at all if the attempt is over before an earlier call has its answer.
 func (a *Attempt) hearGate(ctx context.Context) (silent bool, err error) {
 	a.mu.Lock()
 	if !a.ballot.Tally.Lost() {

@@ -59,7 +59,7 @@ func serverMutants() []Mutant {
 		{
 			Bug: "a refused writer does not wait for the gate", Why: "it has no place in the queue, and all others overtake it",
 			File:   "lock/engine/internal/attempt/vote.go",
-			Old:    "if err == nil && a.Waiter.Enqueue && !a.Start.GateFirst {",
+			Old:    "if err == nil && a.Waiter.Enqueue && a.Waiter.Ticket == 0 && !a.Start.GateFirst {",
 			New:    "if false {",
 			Killer: by(readWriteLocks, "TestAWriterQueuesAtASlowNode"),
 		},
