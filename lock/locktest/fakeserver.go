@@ -200,11 +200,7 @@ func (s *FakeServer) afterwards(conn connection, d time.Duration, do func(*comma
 		return
 	}
 	s.late.Go(func() {
-		timer := time.NewTimer(d)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-s.closed:
+		if !slept(d, s.closed) {
 			return
 		}
 		for {

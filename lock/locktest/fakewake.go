@@ -94,12 +94,24 @@ func (n *FakeNode) later(d time.Duration, do func()) {
 		return
 	}
 	n.wg.Go(func() {
-		timer := time.NewTimer(d)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
+		if slept(d, n.done) {
 			do()
-		case <-n.done:
 		}
 	})
+}
+
+// slept waits for d. It reports false if done was closed before. In fake time a timer that is due when it is made may
+// crash the race detector (golang/go#78156).
+func slept(d time.Duration, done <-chan struct{}) bool {
+	if d <= 0 {
+		return true
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-done:
+		return false
+	}
 }

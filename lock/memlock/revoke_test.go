@@ -217,6 +217,7 @@ func TestRevokeAfterAHandOverInTheProcess(t *testing.T) {
 	inBubble(t, 3, func(t *testing.T, nodes memlock.Nodes, l *memlock.Locker) {
 		holder, leases := newLocker(t, nodes), make(chan lock.Lease, 2)
 		before := acquire(t, l)
+		synctest.Wait() // all nodes have granted, so the next runs of fences agree
 		for range 2 {
 			go func() {
 				lease, err := holder.Acquire(t.Context(), "job")
