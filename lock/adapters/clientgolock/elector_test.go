@@ -167,6 +167,7 @@ func TestLostTerm(t *testing.T) {
 				ctx, stop := context.WithCancel(t.Context())
 				a := run(ctx, t, c.lock(first), plain)
 				leads := <-a.leads
+				<-time.After(time.Second) // the elector looks every two, and would take the lock before the other asks
 				must(t, locker.Lose("controller"))
 				lease, err := other.Acquire(t.Context(), "controller")
 				must(t, err)
