@@ -101,7 +101,7 @@ func TestRevokedHolderReleases(t *testing.T) {
 			!strings.Contains(err.Error(), "disk swap") {
 			t.Errorf("Do: %v", err)
 		}
-		synctest.Wait() // a lease ends before its trace is told
+		synctest.Wait() // the engine ends a lease, and then tells the trace
 		if _, ok := errors.AsType[*lock.RevokedError](renewal); !ok {
 			t.Errorf("the trace has %v", renewal)
 		}

@@ -28,7 +28,7 @@ func (n *slowOnce) Acquire(ctx context.Context, req driver.AcquireRequest) (driv
 	return reply, err
 }
 
-// TestAWriterQueuesAtASlowNode: the others refuse its second attempt, too, before that one has answered the first.
+// TestAWriterQueuesAtASlowNode: two nodes refuse both of its attempts while the slow one has not answered the first.
 func TestAWriterQueuesAtASlowNode(t *testing.T) {
 	for slow := range 3 { // one of them is the gate
 		synctest.Test(t, func(t *testing.T) {
