@@ -1,12 +1,21 @@
 // Package workers has goroutines with an owner.
 package workers
 
-import "sync"
+import (
+	"sync"
+	"time"
 
-// maxIdleWorkers is how many goroutines are kept for later. A goroutine that
-// has called into a driver once has a stack deep enough for the next call; growing
-// it each time costs a fifth of an acquire.
-const maxIdleWorkers = 64
+	"github.com/lockscope/lockscope/lock/internal/spare"
+)
+
+const (
+	// maxIdleWorkers is how many goroutines are kept for later. A goroutine that
+	// has called into a driver once has a stack deep enough for the next call; growing
+	// it each time costs a fifth of an acquire.
+	maxIdleWorkers = 64
+	// spareInterval is how often one of them may end because the calls since were run without it.
+	spareInterval = time.Second
+)
 
 // Workers own goroutines: they run calls until they are closed, and close waits
 // for every one of them.
@@ -17,12 +26,13 @@ type Workers struct {
 	mu     sync.Mutex
 	closed bool
 	idle   int
+	watch  spare.Watch
 	wg     sync.WaitGroup
 }
 
 // New makes workers. Goroutines start with the calls.
 func New() *Workers {
-	return &Workers{calls: make(chan func()), quit: make(chan struct{})}
+	return &Workers{calls: make(chan func()), quit: make(chan struct{}), watch: spare.Watch{Every: spareInterval}}
 }
 
 // Run starts call on a worker unless they are closed. It reports whether it did.
@@ -34,6 +44,7 @@ func (w *Workers) Run(call func()) bool {
 	}
 	if w.idle > 0 {
 		w.idle--
+		w.watch.Took(w.idle)
 		w.mu.Unlock()
 		w.calls <- call // an idle worker waits for it, or is about to
 		return true
@@ -65,7 +76,7 @@ func (w *Workers) work(call func()) {
 	for {
 		call()
 		w.mu.Lock()
-		if w.closed || w.idle >= maxIdleWorkers {
+		if w.closed || w.idle >= maxIdleWorkers || w.watch.Spare(w.idle) {
 			w.mu.Unlock()
 			return
 		}

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 func TestGroupWaitsForEverythingItStarted(t *testing.T) {
@@ -46,5 +47,29 @@ func TestGroupKeepsNoMoreIdleWorkersThanItSays(t *testing.T) {
 			t.Errorf("%d idle workers, want %d", g.idle, maxIdleWorkers)
 		}
 		g.Close()
+	})
+}
+
+// TestWorkersOfAPeakEnd: what an outage took is given back, down to what the calls after it need.
+func TestWorkersOfAPeakEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := New()
+		defer g.Close()
+		calls := func(n int) {
+			gate := make(chan struct{})
+			for range n {
+				g.Run(func() { <-gate })
+			}
+			close(gate)
+			synctest.Wait()
+		}
+		calls(maxIdleWorkers)
+		for range 2 * maxIdleWorkers {
+			time.Sleep(spareInterval)
+			calls(3)
+		}
+		if g.idle != 3 {
+			t.Errorf("%d idle workers after calls that take three at once", g.idle)
+		}
 	})
 }

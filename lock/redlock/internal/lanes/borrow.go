@@ -37,7 +37,7 @@ func (p *pool) borrow(c *Command) *lane {
 	if l.conn == nil || !l.fresh() {
 		return nil
 	}
-	p.idle.takeLast()
+	p.takeIdle()
 	c.written = true
 	l.inFlight, l.borrowed, l.began = append(l.inFlight[:0], c), true, time.Now()
 	return l
@@ -60,7 +60,7 @@ func (p *pool) giveBack(l *lane) {
 		close(l.wake)
 		return
 	}
-	p.idle.put(l)
+	p.putIdle(l)
 	if len(p.waiting) > 0 {
 		p.rouse()
 	}

@@ -19,8 +19,8 @@ const (
 
 // lane is one connection and the commands that are under way on it.
 type lane struct {
-	index int
-	wake  chan struct{}
+	carrier *carrier
+	wake    chan struct{}
 
 	// Used by one goroutine at a time: the carrier's, or that of the caller that borrowed the lane.
 	conn *connection // nil until it is needed, and after it broke
@@ -80,5 +80,11 @@ func (all idleLanes) last() *lane {
 }
 
 func (all *idleLanes) takeLast() { *all = (*all)[:len(*all)-1] }
+
+func (all *idleLanes) takeFirst() *lane {
+	first := (*all)[0]
+	*all = slices.Delete(*all, 0, 1)
+	return first
+}
 
 func (all idleLanes) contains(l *lane) bool { return slices.Contains(all, l) }

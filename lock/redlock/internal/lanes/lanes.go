@@ -23,7 +23,6 @@ type Lanes struct {
 	equipment
 	cancel   context.CancelFunc // of dials
 	pool     *pool
-	carriers [maxLanes]*carrier // by the lane's index
 	running  sync.WaitGroup
 	expiring sync.Mutex // held while commands that ran out of time are answered
 }
@@ -38,9 +37,8 @@ func New(c *Connector, g *guard.Guard, s *scripts.Set) *Lanes {
 
 // start runs a new lane. The pool has its mutex locked.
 func (p *Lanes) start(l *lane) {
-	c := &carrier{equipment: p.equipment, pool: p.pool, lane: l}
-	p.carriers[l.index] = c
-	p.running.Go(c.run)
+	l.carrier = &carrier{equipment: p.equipment, pool: p.pool, lane: l}
+	p.running.Go(l.carrier.run)
 }
 
 // Submit accepts a command, and answers it by its deadline.
@@ -50,7 +48,7 @@ func (p *Lanes) Submit(c *Command) {
 	case !ok:
 		c.refuse(driver.ErrClosed)
 	case borrowed != nil:
-		p.carriers[borrowed.index].carryBorrowed()
+		borrowed.carrier.carryBorrowed()
 	}
 }
 

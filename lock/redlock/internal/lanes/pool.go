@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/internal/spare"
 )
 
 const (
@@ -16,6 +17,9 @@ const (
 	overlap  = 16
 	// maxBatch bounds one pipeline, and so how many commands fail with one lost answer.
 	maxBatch = 128
+	// spareInterval is how often a lane may end because the commands since were sent without it. A node that was slow
+	// for a moment gets the others' commands too, and would keep the connections of all clients.
+	spareInterval = time.Minute
 )
 
 // pool is the lanes of a node and the commands that wait for one of them. It decides which
@@ -29,15 +33,16 @@ type pool struct {
 	closed  bool
 	all     []*lane
 	idle    idleLanes
+	watch   spare.Watch
 	dials   dialRecord
 	waiting []*Command // for a lane to take
 }
 
 func newPool(start func(*lane), ring func(), lending bool) *pool {
-	return &pool{start: start, lending: lending, alarm: newAlarm(ring)}
+	return &pool{start: start, lending: lending, alarm: newAlarm(ring), watch: spare.Watch{Every: spareInterval}}
 }
 
-// await returns once something is waiting, false if the pool is closed.
+// await returns once something is waiting, false if the lane has come to its end.
 func (p *pool) await(l *lane) bool {
 	p.mu.Lock()
 	if p.closed || len(p.waiting) > 0 && !l.skipped {
@@ -45,10 +50,32 @@ func (p *pool) await(l *lane) bool {
 		return !p.closed
 	}
 	l.skipped = false
-	p.idle.put(l)
+	p.putIdle(l)
 	p.mu.Unlock()
 	_, ok := <-l.wake
 	return ok
+}
+
+// putIdle makes a lane idle. It ends the lane that was used least, which may be this one, if there is one too many. It
+// expects the mutex to be held.
+func (p *pool) putIdle(l *lane) {
+	p.idle.put(l)
+	if !p.watch.Spare(len(p.idle)) {
+		return
+	}
+	ends := p.idle.takeFirst()
+	p.all = slices.DeleteFunc(p.all, func(l *lane) bool { return l == ends })
+	close(ends.wake)
+}
+
+// takeIdle takes the idle lane that was used last; nil if there is none. It expects the mutex to be held.
+func (p *pool) takeIdle() *lane {
+	l := p.idle.last()
+	if l != nil {
+		p.idle.takeLast()
+		p.watch.Took(len(p.idle))
+	}
+	return l
 }
 
 // take gives the lane what is waiting, as much as one pipeline takes.
@@ -90,7 +117,7 @@ func (p *pool) rouse() bool {
 	case len(p.all) == maxLanes:
 		return false
 	}
-	l := &lane{index: len(p.all), wake: make(chan struct{}, 1), began: time.Now()}
+	l := &lane{wake: make(chan struct{}, 1), began: time.Now()}
 	p.all = append(p.all, l)
 	p.start(l)
 	return true
@@ -115,11 +142,10 @@ func (p *pool) slow() bool {
 
 // wake makes an idle lane go on. It expects the mutex to be held.
 func (p *pool) wake() bool {
-	l := p.idle.last()
+	l := p.takeIdle()
 	if l == nil {
 		return false
 	}
-	p.idle.takeLast()
 	l.began = time.Now()
 	l.wake <- struct{}{} // it has room for one, and gets one for being idle
 	return true
