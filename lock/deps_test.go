@@ -26,12 +26,13 @@ func TestImports(t *testing.T) {
 		return all
 	}
 	ballots := inner(needed, "clock", "quorum")
-	nodes := inner(ballots, "ballot", "await", "callqueue", "hooks", "workers")
+	nodes := append(inner(ballots, "ballot", "await", "callqueue", "hooks", "workers"), module+"lock/internal/spare")
 	attempts := inner(nodes, "nodes")
 	queues := inner(attempts, "attempt", "deadlock")
 	leases := inner(queues, "queue")
 	needed = append(inner(needed, "attempt", "await", "ballot", "callqueue", "clock", "deadlock", "hooks", "lease",
-		"nodes", "peek", "question", "queue", "quorum", "revoke", "workers"), module+"lock/internal/callsite")
+		"nodes", "peek", "question", "queue", "quorum", "revoke", "workers"), module+"lock/internal/callsite",
+		module+"lock/internal/spare")
 	goRedis := []string{"github.com/redis/go-redis/v9",
 		// Its dependencies.
 		"github.com/cespare/xxhash/v2", "github.com/dgryski/go-rendezvous", "go.uber.org/atomic",
@@ -70,9 +71,10 @@ func TestImports(t *testing.T) {
 		{"lock/engine/internal/deadlock", contract},
 		{"lock/engine/internal/hooks", contract},
 		{"lock/engine/internal/quorum", nil},
-		{"lock/engine/internal/workers", nil},
+		{"lock/engine/internal/workers", []string{module + "lock/internal/spare"}},
 		{"lock/waitgraph", slices.Concat(contract, []string{module + "lock/engine/records"})},
 		{"lock/internal/callsite", nil},
+		{"lock/internal/spare", nil},
 		{"lock/internal/memstate", []string{module + "lock/driver"}},
 		{"lock/redlock/redisinfo", nil},
 		{"lock/redlock/hashslot", nil},
