@@ -13,8 +13,8 @@ type Watch struct {
 // Took records that something idle was taken, and how many idle ones are left.
 func (w *Watch) Took(left int) { w.fewest = min(w.fewest, left) }
 
-// Spare is asked when something has become idle, and is told how many are idle now. It reports at a look whether
-// something was idle ever since the one before. A pool that gives one up each time keeps what it needs.
+// Spare reports, once in an interval, whether something was idle ever since it last did. Call it when something has
+// become idle, with how many are idle now. A pool that gives one up each time keeps what it needs.
 func (w *Watch) Spare(idle int) bool {
 	now := time.Now()
 	if now.Sub(w.looked) < w.Every {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestSpare plays a pool of four of which two are needed at once: it gives up two, one a minute, and no more.
+// TestSpare plays a pool of four whose users take two at once: it gives up two, a minute apart, and no more.
 func TestSpare(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began, w, idle := time.Now(), Watch{Every: time.Minute}, 4
