@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock"
 )
 
 // BenchmarkPair is one uncontended acquire and release, alternating with the
@@ -42,6 +44,33 @@ func BenchmarkPair(b *testing.B) {
 				floors = append(floors, time.Since(began))
 				began = time.Now()
 				if err := lockPair(ctx, ours, fmt.Sprintf("pair:%d", i%16)); err != nil {
+					b.Fatal(err)
+				}
+				times = append(times, time.Since(began))
+			}
+			report(b, floors, times)
+		})
+	}
+}
+
+// BenchmarkPairAfterAPause is the pair of a service that calls seldom: its connections have been idle for longer than
+// a command may take on them.
+func BenchmarkPairAfterAPause(b *testing.B) {
+	for _, n := range []int{1, 5} {
+		b.Run(fmt.Sprintf("nodes=%d", n), func(b *testing.B) {
+			servers := benchServers(b, n)
+			floor := floorLock{benchClients(b, servers, redis.Options{})}
+			ours := benchLocker(b, servers, lock.WithNodeTimeout(250*time.Millisecond)) // a command may take a second
+			var floors, times []time.Duration
+			for b.Loop() {
+				time.Sleep(1100 * time.Millisecond)
+				began := time.Now()
+				if err := floor.pair(b.Context(), "floor"); err != nil {
+					b.Fatal(err)
+				}
+				floors = append(floors, time.Since(began))
+				began = time.Now()
+				if err := lockPair(b.Context(), ours, "pair"); err != nil {
 					b.Fatal(err)
 				}
 				times = append(times, time.Since(began))

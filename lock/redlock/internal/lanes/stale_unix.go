@@ -24,11 +24,11 @@ func isStale(conn net.Conn) bool {
 		return true
 	}
 	stale := false
-	err = raw.Read(func(fd uintptr) bool {
+	// Not Read: that fails on every connection that has been idle for longer than go-redis lets its last command take.
+	err = raw.Control(func(fd uintptr) {
 		var b [1]byte
 		_, _, err := syscall.Recvfrom(int(fd), b[:], syscall.MSG_PEEK)
 		stale = !errors.Is(err, syscall.EAGAIN) && !errors.Is(err, syscall.EINTR)
-		return true
 	})
 	return stale || err != nil
 }
