@@ -37,6 +37,38 @@ func TestRealManyCallersShareFewConnections(t *testing.T) {
 	f.wantNoLocks()
 }
 
+// TestRealIdleConnections: a connection is used after it has been idle for longer than a command may take, unless the
+// caller's client keeps none that long.
+func TestRealIdleConnections(t *testing.T) {
+	t.Parallel()
+	const idle = 1100 * time.Millisecond // four node timeouts, and more than a second
+	for name, c := range map[string]struct {
+		client redis.Options
+		kept   bool
+	}{
+		"defaults":        {redis.Options{}, true},
+		"ConnMaxIdleTime": {redis.Options{ConnMaxIdleTime: time.Second}, false},
+		"ConnMaxLifetime": {redis.Options{ConnMaxLifetime: time.Second}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := startNodes(t, 1)
+			c.client.Addr = f.servers[0].Addr()
+			l := newLocker(t, []redis.UniversalClient{plainClient(t, &c.client)},
+				lock.WithNodeTimeout(250*time.Millisecond))
+			f.warm(l)
+			before := f.connectionIDs(0)
+			time.Sleep(idle)
+			must(t, acquire(t, l, "job", lock.TTL(longTTL)).Release(t.Context()))
+			after := f.connectionIDs(0)
+			kept := slices.ContainsFunc(before, func(id string) bool { return slices.Contains(after, id) })
+			if kept != c.kept {
+				t.Errorf("connections %v before a pause, %v after it", before, after)
+			}
+		})
+	}
+}
+
 // pairs makes callers acquire and release, each its own resource, this many times.
 func pairs(t *testing.T, l lock.Locker, callers, times int) {
 	t.Helper()

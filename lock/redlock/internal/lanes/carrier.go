@@ -228,7 +228,8 @@ func (r *carrier) dial() error {
 		r.pool.failDial(err)
 		return err
 	}
-	r.lane.conn = c
+	c.opened = time.Now()
+	r.lane.conn, r.lane.used = c, c.opened
 	r.pool.connect(r.lane)
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"sync/atomic"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -20,6 +21,7 @@ type connection struct {
 	sticky *redis.Conn   // on it
 	hooked *redis.Conn   // the caller's hooks, and then sticky
 	socket atomic.Pointer[net.Conn]
+	opened time.Time
 	broken error // what the guard met on it
 
 	scripts *scripts.Set
@@ -70,6 +72,13 @@ func pipeline(ctx context.Context, conn *redis.Conn, cmds []redis.Cmder) {
 		_ = p.Process(ctx, cmd)
 	}
 	_, _ = p.Exec(ctx)
+}
+
+// isSpent reports whether the caller's client would not use it any more: it has been idle for too long, or is too old.
+func (c *connection) isSpent(idle time.Duration) bool {
+	opt := c.own.Options()
+	return opt.ConnMaxIdleTime > 0 && idle >= opt.ConnMaxIdleTime ||
+		opt.ConnMaxLifetime > 0 && time.Since(c.opened) >= opt.ConnMaxLifetime
 }
 
 // stale reports whether the server has closed the connection, as far as that shows without using it.

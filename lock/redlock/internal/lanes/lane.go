@@ -38,8 +38,11 @@ type lane struct {
 	link atomic.Pointer[connection] // for cut
 }
 
-// fresh reports whether the connection is good, as far as its socket shows.
-func (l *lane) fresh() bool { return time.Since(l.used) <= checkIdle || !l.conn.stale() }
+// fresh reports whether the connection is good, as far as its age and its socket show.
+func (l *lane) fresh() bool {
+	idle := time.Since(l.used)
+	return !l.conn.isSpent(idle) && (idle <= checkIdle || !l.conn.stale())
+}
 
 // cut fails the lane's reads and writes, from another goroutine.
 func (l *lane) cut() {
