@@ -92,22 +92,17 @@ func mostConnections(size Size) (int, error) {
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
 		return 0, fmt.Errorf("limit of open files: %w", err)
 	}
-	forEach := int(files.Cur) * 4 / 5 / (2 * size.Clients * size.Nodes)
-	if forEach < usualConnections {
+	most := int(files.Cur) * 4 / 5 / (2 * size.Clients * size.Nodes)
+	if most < leastConnections {
 		return 0, fmt.Errorf("%d open files are too few for %d clients of %d nodes: raise the limit (ulimit -n), or have "+
 			"fewer clients", files.Cur, size.Clients, size.Nodes)
 	}
-	return max(forEach, allConnections), nil
+	return most, nil
 }
 
-const (
-	// usualConnections are those of a client on a node when the others do not need theirs. It has two engines, each
-	// with a subscription and a lane or two.
-	usualConnections = 7
-	// allConnections are those of a client with four lanes for each engine, and two that a fault holds. A link that
-	// refused some of them would be dialled again and again. A fault is on few links at a time, so not all have as many.
-	allConnections = 12
-)
+// leastConnections leave a client room beside what a fault holds. It has two engines, each with a subscription and at
+// least one lane on a node. With four lanes each it has ten connections, and the link refuses those beyond the limit.
+const leastConnections = 7
 
 // Configuration is that of the first n nodes, as an operator has it who reaches them
 // without a proxy. Its clients are to be closed.
