@@ -13,6 +13,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
 )
 
 // connectionIDs returns the ids of a node's connections without the test's own.
@@ -66,6 +67,25 @@ func TestRealIdleConnections(t *testing.T) {
 				t.Errorf("connections %v before a pause, %v after it", before, after)
 			}
 		})
+	}
+}
+
+// TestRealFullServer: a server that takes no more connections, and is slow, is not asked for one by each command.
+func TestRealFullServer(t *testing.T) {
+	t.Parallel()
+	f := startNodes(t, 1)
+	proxy := proxyTo(t, f.servers[0])
+	l := newLocker(t, f.through(proxy, 0), f.named(), lock.WithNodeTimeout(patience))
+	f.warm(l)
+	f.config("maxclients", "2", 0) // the test's own, and one of the locker
+	proxy.SetDelay(5 * time.Millisecond)
+	began := time.Now()
+	pairs(t, l, 16, 20)
+	info, err := f.admin[0].Info(t.Context(), "stats").Result()
+	must(t, err)
+	refused := redisinfo.Parse(info).Number("rejected_connections")
+	if most := 4 + 3*int64(time.Since(began)/time.Second); refused == 0 || int64(refused) > most {
+		t.Errorf("%d connections were refused in %v, want 1 to %d", refused, time.Since(began), most)
 	}
 }
 

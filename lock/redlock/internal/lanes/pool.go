@@ -10,11 +10,6 @@ import (
 )
 
 const (
-	// maxLanes is the maximum number of connections of a node. More connections mean more
-	// system calls for the same work, as commands gather while a lane is busy. Another lane
-	// is used if a reply takes longer than that of a server nearby, or if many commands wait.
-	maxLanes = 4
-	overlap  = 16
 	// maxBatch bounds one pipeline, and so how many commands fail with one lost answer.
 	maxBatch = 128
 	// spareInterval is how often a lane may end because the commands since were sent without it. A node that was slow
@@ -104,51 +99,6 @@ func (p *pool) complete(l *lane) []*Command {
 	clear(l.inFlight)
 	l.inFlight = l.inFlight[:0]
 	return l.done
-}
-
-// rouse makes an idle lane take what is waiting, or a new one, and reports whether it did.
-// It expects the mutex to be held.
-func (p *pool) rouse() bool {
-	switch {
-	case !p.slow():
-		return false
-	case p.wake():
-		return true
-	case len(p.all) == maxLanes:
-		return false
-	}
-	l := &lane{wake: make(chan struct{}, 1), began: time.Now()}
-	p.all = append(p.all, l)
-	p.start(l)
-	return true
-}
-
-// slow reports whether another lane helps. It does if no busy lane will be done soon. It also does if
-// one will, but so much has gathered that the server can work on it while that lane's answers are
-// handled. It expects the mutex to be held.
-func (p *pool) slow() bool {
-	now, busy, soon := time.Now(), 0, 0
-	for _, l := range p.all {
-		if p.idle.contains(l) {
-			continue
-		}
-		busy++
-		if now.Sub(l.began) < l.usual() {
-			soon++
-		}
-	}
-	return soon == 0 || busy == 1 && len(p.waiting) >= overlap
-}
-
-// wake makes an idle lane go on. It expects the mutex to be held.
-func (p *pool) wake() bool {
-	l := p.takeIdle()
-	if l == nil {
-		return false
-	}
-	l.began = time.Now()
-	l.wake <- struct{}{} // it has room for one, and gets one for being idle
-	return true
 }
 
 // dialRefusal returns why a lane should not dial now; nil if it may.

@@ -1,6 +1,7 @@
 package lanes
 
 import (
+	"errors"
 	"slices"
 	"sync"
 	"testing"
@@ -51,6 +52,71 @@ func TestLanesOfASlowNodeEnd(t *testing.T) {
 		}
 		p.close()
 		running.Wait()
+		p.alarm.stop()
+	})
+}
+
+// TestAFailedDialIsNotRepeatedAtOnce: while a node has a connection, it does without another one for a while after a
+// dial failed, however slow it is. Without any connection, each command dials.
+func TestAFailedDialIsNotRepeatedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const slow = time.Second / 8
+		var running sync.WaitGroup
+		var p *pool
+		full, dials := false, 0
+		p = newPool(func(l *lane) {
+			running.Go(func() {
+				for p.await(l) {
+					if !l.isConnected() {
+						if dials++; full {
+							p.failDial(errors.New("max number of clients reached"))
+							p.skip(l)
+							continue
+						}
+						p.connect(l)
+					}
+					p.take(l)
+					time.Sleep(slow)
+					p.complete(l)
+				}
+			})
+		}, func() {}, false)
+		commands := func() {
+			for range 4 * int(extraPause/slow) {
+				p.submit(&Command{Call: driver.Call{Deadline: time.Now().Add(time.Hour)}})
+				time.Sleep(slow / 4)
+				synctest.Wait()
+			}
+		}
+		p.submit(&Command{Call: driver.Call{Deadline: time.Now().Add(time.Hour)}})
+		synctest.Wait()
+		full = true
+		if commands(); dials < 2 || dials > 3 {
+			t.Errorf("%d dials, want the first and no more than one each %v", dials, extraPause)
+		}
+		time.Sleep(extraPause)
+		full, dials = false, 0
+		if commands(); dials == 0 || len(p.all) != maxLanes {
+			t.Errorf("%d dials and %d lanes after the server takes connections again", dials, len(p.all))
+		}
+		p.close()
+		running.Wait()
+		p.alarm.stop()
+	})
+}
+
+// TestFewLanesConnectAtOnce: a node that does not answer is dialled twice, and not with all lanes.
+func TestFewLanesConnectAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		started := 0
+		p := newPool(func(*lane) { started++ }, func() {}, false)
+		for range 20 {
+			p.submit(&Command{Call: driver.Call{Deadline: time.Now().Add(time.Hour)}})
+			time.Sleep(2 * connecting)
+		}
+		if started != maxDials {
+			t.Errorf("%d lanes connect at once, want %d", started, maxDials)
+		}
 		p.alarm.stop()
 	})
 }
