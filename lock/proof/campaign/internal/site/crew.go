@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os/exec"
 	"regexp"
 	"sync"
 	"time"
@@ -64,6 +65,11 @@ func newCrew(s *Site, o Orders, members int) *Crew {
 // stopTime is how long a worker may take to end: it gives back what it holds.
 const stopTime = 30 * time.Second
 
+// clientNiceness leaves the servers, and this process with its proxies, processor time beside hundreds of clients, as they
+// have on machines of their own. Without it, a busy moment did not end: proxies came to no hello of the clients, which
+// used the time up in dialling again.
+const clientNiceness = "10"
+
 // Start starts a client's process, which must not run, and returns when it can be asked to end.
 func (c *Crew) Start(client int) error { return c.start(client, false) }
 
@@ -94,6 +100,11 @@ func (c *Crew) start(client int, forge bool) error {
 	cmd, err := w.Command()
 	if err != nil {
 		return err
+	}
+	if c.orders.Soak {
+		env := cmd.Env
+		cmd = exec.Command("nice", append([]string{"-n", clientNiceness}, cmd.Args...)...)
+		cmd.Env = env
 	}
 	w.From = history.Now()
 	if w.process, err = process.Start(w.Name, w.Dir, cmd); err != nil {
