@@ -38,7 +38,7 @@ type lane struct {
 	link atomic.Pointer[connection] // for cut
 }
 
-// fresh reports whether the connection is good, as far as its age and its socket show.
+// fresh reports whether the connection is good: not too old, and its socket shows no end.
 func (l *lane) fresh() bool {
 	idle := time.Since(l.used)
 	return !l.conn.isSpent(idle) && (idle <= checkIdle || !l.conn.stale())

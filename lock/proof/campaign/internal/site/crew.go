@@ -66,8 +66,7 @@ func newCrew(s *Site, o Orders, members int) *Crew {
 const stopTime = 30 * time.Second
 
 // clientNiceness leaves the servers, and this process with its proxies, processor time beside hundreds of clients, as they
-// have on machines of their own. Without it, a busy moment did not end: proxies came to no hello of the clients, which
-// used the time up in dialling again.
+// have on machines of their own: clients that get no answer use up what is left by dialling again.
 const clientNiceness = "10"
 
 // Start starts a client's process, which must not run, and returns when it can be asked to end.
@@ -102,9 +101,8 @@ func (c *Crew) start(client int, forge bool) error {
 		return err
 	}
 	if c.orders.Soak {
-		env := cmd.Env
-		cmd = exec.Command("nice", append([]string{"-n", clientNiceness}, cmd.Args...)...)
-		cmd.Env = env
+		nice := exec.Command("nice", append([]string{"-n", clientNiceness}, cmd.Args...)...)
+		nice.Env, cmd = cmd.Env, nice
 	}
 	w.From = history.Now()
 	if w.process, err = process.Start(w.Name, w.Dir, cmd); err != nil {
