@@ -109,7 +109,7 @@ func (c *campaign) orders(ledger string) site.Orders {
 		NodeTimeout: c.nodeTimeout(), Pace: c.pace, Seed: c.seed,
 		Soak: c.isSoak(), Leak: c.leak,
 	}
-	for i := range resources {
+	for i := range c.resources() {
 		o.Resources = append(o.Resources, fmt.Sprintf("job.%c%c", 'a'+i/26, 'a'+i%26))
 	}
 	return o
@@ -216,7 +216,7 @@ func (c *campaign) publish(w io.Writer) error {
 	text := report.Text(report.Campaign{
 		Seed: c.seed, Length: c.length, Began: c.began, Redis: c.redis, Clients: c.clients, Callers: c.callers,
 		Nodes:     nodes,
-		Resources: resources, MaxTTL: c.maxTTL(), Evidence: &c.evidence, Verdict: c.verdict, Faults: c.nemesis.Done(),
+		Resources: c.resources(), MaxTTL: c.maxTTL(), Evidence: &c.evidence, Verdict: c.verdict, Faults: c.nemesis.Done(),
 		Planned: len(c.plan), Rejected: c.rejected, LocksGone: c.took, Soak: c.soaked,
 	})
 	errs := []error{os.WriteFile(filepath.Join(c.dir, "report.md"), []byte(text), 0o644)}

@@ -94,8 +94,11 @@ type options struct {
 }
 
 const (
-	nodes     = 5
-	resources = 48
+	nodes = 5
+
+	// In a soak a caller may call every two minutes. It should have used all resources by the end of the warm-up: its
+	// process has metrics for each.
+	campaignResources, soakResources = 48, 12
 
 	// A campaign has short TTLs, so that much happens in a minute. A soak has the default TTL, and may last for an hour
 	// in which the machine is busy: a timeout that is too short makes each process connect anew again and again.
@@ -115,6 +118,13 @@ func (o options) maxTTL() time.Duration {
 		return soakTTL
 	}
 	return campaignTTL
+}
+
+func (o options) resources() int {
+	if o.isSoak() {
+		return soakResources
+	}
+	return campaignResources
 }
 
 func (o options) isSoak() bool { return o.lockscope != "" }
