@@ -105,11 +105,11 @@ func conduct(ctx context.Context, o options) (c *campaign, err error) {
 
 func (c *campaign) orders(ledger string) site.Orders {
 	o := site.Orders{
-		Dir: c.dir, Ledger: ledger, Callers: c.callers, Builders: c.builders, MaxTTL: c.maxTTL(),
-		NodeTimeout: c.nodeTimeout(), Pace: c.pace, Seed: c.seed,
+		Dir: c.dir, Ledger: ledger, Callers: c.callers, Builders: c.builders, MaxTTL: c.load().maxTTL,
+		NodeTimeout: c.load().nodeTimeout, Pace: c.pace, Seed: c.seed,
 		Soak: c.isSoak(), Leak: c.leak,
 	}
-	for i := range c.resources() {
+	for i := range c.load().resources {
 		o.Resources = append(o.Resources, fmt.Sprintf("job.%c%c", 'a'+i/26, 'a'+i%26))
 	}
 	return o
@@ -167,7 +167,7 @@ func (c *campaign) end(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	c.evidence.Left, c.took, c.evidence.Unseen = c.site.AwaitNoLocks(ctx, c.maxTTL()+leftTime)
+	c.evidence.Left, c.took, c.evidence.Unseen = c.site.AwaitNoLocks(ctx, c.load().maxTTL+leftTime)
 	return nil
 }
 
@@ -216,7 +216,7 @@ func (c *campaign) publish(w io.Writer) error {
 	text := report.Text(report.Campaign{
 		Seed: c.seed, Length: c.length, Began: c.began, Redis: c.redis, Clients: c.clients, Callers: c.callers,
 		Nodes:     nodes,
-		Resources: c.resources(), MaxTTL: c.maxTTL(), Evidence: &c.evidence, Verdict: c.verdict, Faults: c.nemesis.Done(),
+		Resources: c.load().resources, MaxTTL: c.load().maxTTL, Evidence: &c.evidence, Verdict: c.verdict, Faults: c.nemesis.Done(),
 		Planned: len(c.plan), Rejected: c.rejected, LocksGone: c.took, Soak: c.soaked,
 	})
 	errs := []error{os.WriteFile(filepath.Join(c.dir, "report.md"), []byte(text), 0o644)}

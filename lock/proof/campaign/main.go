@@ -93,38 +93,24 @@ type options struct {
 	progress  io.Writer
 }
 
-const (
-	nodes = 5
+const nodes = 5
 
-	// In a soak a caller may call every two minutes. It should have used all resources by the end of the warm-up: its
-	// process has metrics for each.
-	campaignResources, soakResources = 48, 12
-
-	// A campaign has short TTLs, so that much happens in a minute. A soak has the default TTL, and may last for an hour
-	// in which the machine is busy: a timeout that is too short makes each process connect anew again and again.
-	campaignTTL, campaignNodeTimeout = 3 * time.Second, 150 * time.Millisecond
-	soakTTL, soakNodeTimeout         = 10 * time.Second, 800 * time.Millisecond
-)
-
-func (o options) nodeTimeout() time.Duration {
-	if o.isSoak() {
-		return soakNodeTimeout
-	}
-	return campaignNodeTimeout
+// load is what callers want from the nodes.
+type load struct {
+	resources   int
+	maxTTL      time.Duration
+	nodeTimeout time.Duration
 }
 
-func (o options) maxTTL() time.Duration {
+// load has short TTLs in a campaign, so that much happens in a minute. In a soak it has the default TTL, and a timeout
+// for an hour in which the machine is busy: one that is too short makes each process connect anew again and again. A
+// caller may call every two minutes there, and should have used all resources by the end of the warm-up, since its
+// process has metrics for each.
+func (o options) load() load {
 	if o.isSoak() {
-		return soakTTL
+		return load{resources: 12, maxTTL: 10 * time.Second, nodeTimeout: 800 * time.Millisecond}
 	}
-	return campaignTTL
-}
-
-func (o options) resources() int {
-	if o.isSoak() {
-		return soakResources
-	}
-	return campaignResources
+	return load{resources: 48, maxTTL: 3 * time.Second, nodeTimeout: 150 * time.Millisecond}
 }
 
 func (o options) isSoak() bool { return o.lockscope != "" }
