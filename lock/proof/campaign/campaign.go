@@ -215,8 +215,8 @@ func (c *campaign) ok() bool { return len(c.verdict.Anomalies) == 0 && c.verdict
 func (c *campaign) publish(w io.Writer) error {
 	text := report.Text(report.Campaign{
 		Seed: c.seed, Length: c.length, Began: c.began, Redis: c.redis, Clients: c.clients, Callers: c.callers,
-		Nodes:     nodes,
-		Resources: c.load().resources, MaxTTL: c.load().maxTTL, Evidence: &c.evidence, Verdict: c.verdict, Faults: c.nemesis.Done(),
+		Nodes: nodes, Resources: c.load().resources, MaxTTL: c.load().maxTTL,
+		Evidence: &c.evidence, Verdict: c.verdict, Faults: c.nemesis.Done(),
 		Planned: len(c.plan), Rejected: c.rejected, LocksGone: c.took, Soak: c.soaked,
 	})
 	errs := []error{os.WriteFile(filepath.Join(c.dir, "report.md"), []byte(text), 0o644)}
