@@ -83,14 +83,14 @@ func TestOrderInAProcess(t *testing.T) {
 }
 
 // TestAnyFreeSlotIsFound: a waiting process gets the slot that another one releases, in time for the next look, whichever
-// slot it is.
+// slot it is. Each has waited in the queue of a slot that it chose by itself.
 func TestAnyFreeSlotIsFound(t *testing.T) {
 	const k = 5
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet(t, 3, k)
-		a, b := f.process("a"), f.process("b")
+		a := f.process("a")
 		for i := range k {
-			held := f.fill(a)
+			held, b := f.fill(a), f.process(fmt.Sprint("b", i))
 			got := make(chan *semaphore.Permit)
 			go func() { got <- f.acquire(b) }()
 			time.Sleep(time.Minute)
