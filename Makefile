@@ -91,7 +91,8 @@ test-module: # Two packages at a time, so that one works, or is compiled, while 
 	@$(STRICT) packages=$$($(GO) list ./... | grep -vE '/($(call either,$(PROVED_PACKAGES)))(/|$$)'); \
 	set -x; $(TESTS) -skip '^($(call either,$(PROVED_TESTS) $(PLAIN_TESTS)))$$' $$packages
 
-TESTS = $(if $(RACE),,$(PLAIN)) $(GO) test $(RACE) -vet=off -p 2 -parallel 8 -timeout 15m
+TESTS = $(if $(RACE),,$(PLAIN)) $(GO) test $(RACE) -vet=off -p 2 -parallel 8 -timeout $(LIMIT)
+LIMIT = 15m
 
 # Without the race detector and with what is cached: most changes are answered within two minutes.
 BASE ?= HEAD
@@ -136,6 +137,7 @@ test-proved:
 	+@printf -- '-C "$(ROOT)/%s" test-proved-module\n' $(RACE_AT_NIGHT) $(PROVED) | xargs -P 2 -L 1 $(MAKE) -f '$(ROOT)/Makefile'
 
 .PHONY: test-proved-module
+test-proved-module: LIMIT = 1h # two builds of all platforms take 15 minutes alone
 test-proved-module:
 	$(TESTS) $(if $(filter %/dashboards/proof,$(CURDIR)),-skip '^TestAlerts$$') ./...
 

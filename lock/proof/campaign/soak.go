@@ -26,9 +26,9 @@ type soak struct {
 
 const (
 	soakFaults = 30 * time.Second
-	// A run has a hundred samples of each process, but no more than one in two seconds and no less than one a minute.
+	// A run has a hundred samples of each process, but no more than two a second and no less than one a minute.
 	soakSamples              = 100
-	mostOften, mostSeldom    = 2 * time.Second, time.Minute
+	mostOften, mostSeldom    = time.Second / 2, time.Minute
 	workersGroup, nodesGroup = "client processes", "redis-server"
 )
 

@@ -35,7 +35,7 @@ func buildLockscope(t *testing.T) string {
 // TestSoakFindsALeak is a short soak with a client that leaks goroutines. It finds them in that client, and nothing that
 // a campaign would have found.
 func TestSoakFindsALeak(t *testing.T) {
-	o := small(t, 36*time.Second)
+	o := small(t, time.Minute)
 	o.clients, o.callers, o.builders, o.pace = 4, 3, 4, time.Second
 	o.lockscope, o.leak = buildLockscope(t), worker.LeakGoroutine
 	c, err := conduct(t.Context(), o)
@@ -46,7 +46,7 @@ func TestSoakFindsALeak(t *testing.T) {
 	found := false
 	for _, a := range c.verdict.Anomalies {
 		switch {
-		case a.Judge != judge.Flatness: // what is only warming up, after half a minute, is no matter here
+		case a.Judge != judge.Flatness: // what is only warming up, after a minute, is no matter here
 			t.Error(a)
 		case strings.HasPrefix(a.Text, string(vitals.Goroutines)+" of "+leaking+":"):
 			found = true
