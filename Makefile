@@ -136,8 +136,9 @@ test-proved: export NIGHT := 1
 test-proved:
 	+@printf -- '-C "$(ROOT)/%s" test-proved-module\n' $(RACE_AT_NIGHT) $(PROVED) | xargs -P 2 -L 1 $(MAKE) -f '$(ROOT)/Makefile'
 
+# Two builds of all platforms take 15 minutes, alone.
 .PHONY: test-proved-module
-test-proved-module: LIMIT = 1h # two builds of all platforms take 15 minutes alone
+test-proved-module: LIMIT = 1h
 test-proved-module:
 	$(TESTS) $(if $(filter %/dashboards/proof,$(CURDIR)),-skip '^TestAlerts$$') ./...
 
