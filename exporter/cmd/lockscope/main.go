@@ -7,12 +7,11 @@ import (
 	"context"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/logging"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/child"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/program"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/watchdog"
 )
@@ -23,9 +22,7 @@ func main() {
 	}
 	// Failed dials are reported with their node; go-redis would write them to stderr again.
 	redis.SetLogger(&logging.VoidLogger{})
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal kills
-	os.Exit(run(ctx, os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(run(child.Context(), os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
 }
 
 // run is the program without its process: it returns the exit status. Standard

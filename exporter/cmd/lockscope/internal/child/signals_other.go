@@ -13,5 +13,8 @@ func Passed() []os.Signal { return []os.Signal{os.Interrupt} }
 // Ends reports that a signal ends a process that does not handle it.
 func Ends(sig os.Signal) bool { return sig == os.Interrupt }
 
+// nameOf is "interrupt".
+func nameOf(sig os.Signal) string { return sig.String() }
+
 // StatusOf is the exit status of a process that this signal ends.
 func StatusOf(os.Signal) int { return statusInterrupted }

@@ -5,6 +5,8 @@ package child
 import (
 	"os"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // Passed are the signals that a command gets in place of lockscope.
@@ -22,6 +24,12 @@ func Ends(sig os.Signal) bool {
 		return true
 	}
 	return false
+}
+
+// nameOf is "SIGTERM".
+func nameOf(sig os.Signal) string {
+	number, _ := sig.(syscall.Signal)
+	return unix.SignalName(number)
 }
 
 // StatusOf is the exit status of a process that this signal ends.

@@ -1,18 +1,16 @@
 package cmdtest
 
 import (
-	"context"
 	"os"
 	"os/exec"
-	"os/signal"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/logging"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/child"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/watchdog"
 	"github.com/lockscope/lockscope/lock/locktest/process"
 )
@@ -30,9 +28,7 @@ func MainOrLockscope(m *testing.M, lockscope Program) {
 		return
 	}
 	redis.SetLogger(&logging.VoidLogger{})
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
-	os.Exit(lockscope(ctx, os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(lockscope(child.Context(), os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
 }
 
 // Started is a lockscope process: this test binary once more. Its log is what it writes to stderr.

@@ -75,7 +75,7 @@ func (f *electFlags) run(ctx context.Context, a *app.App) error {
 	if err := f.validate(); err != nil {
 		return err
 	}
-	signals := child.Listen()
+	signals := child.Listen(ctx)
 	defer signals.Stop()
 	c := child.Command{Args: f.command, In: a.In, Out: a.Out, Err: a.ErrOut}
 	if err := c.Check(); err != nil {

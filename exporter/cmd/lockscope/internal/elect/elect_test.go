@@ -3,6 +3,8 @@
 package elect
 
 import (
+	"bytes"
+	"context"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -165,6 +167,18 @@ func TestElectRestarts(t *testing.T) {
 	r.Wait().Want(t, app.ExitClean)
 	run := lockscope.Command(t, "elect", "scheduler", "--redis", servers[0].Addr(), "--", "/no/such/program")
 	run.Want(t, child.ExitNotFound, "cannot run")
+}
+
+// TestElectSignalledBeforeItListens: a signal that comes while lockscope starts counts, and nobody leads.
+func TestElectSignalledBeforeItListens(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(&child.SignalError{Signal: syscall.SIGTERM})
+	var out, errOut bytes.Buffer
+	status := lockscope(ctx, args(fleet(t), "echo leads"), nil, nil, &out, &errOut)
+	cmdtest.Outcome{Status: status, Out: out.String(), Err: errOut.String()}.Want(t, app.ExitClean, "ended")
+	if out.Len() > 0 {
+		t.Error("the command ran")
+	}
 }
 
 // TestBackoff doubles until a run is as long as the longest pause.

@@ -94,7 +94,7 @@ func (f *holdFlags) run(ctx context.Context, a *app.App) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
-	signals := child.Listen()
+	signals := child.Listen(ctx)
 	defer signals.Stop()
 	f.locker.Instance = f.operator.Name(a)
 	e, closeAll, err := f.locker.Open(ctx, a)

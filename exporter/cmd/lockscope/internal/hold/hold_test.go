@@ -3,6 +3,8 @@
 package hold
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -13,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/child"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/locker"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
@@ -34,6 +37,19 @@ func wantLines(t *testing.T, file string, texts ...string) {
 		if !strings.Contains(lines[i], text) {
 			t.Errorf("line %d has no %q: %s", i+1, text, lines[i])
 		}
+	}
+}
+
+// TestHoldSignalledBeforeItListens: a signal that comes while lockscope starts counts.
+func TestHoldSignalledBeforeItListens(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(&child.SignalError{Signal: syscall.SIGINT})
+	var out, errOut bytes.Buffer
+	status := lockscope(ctx, []string{"hold", "nightly", "--reason", "disk swap", "--operator", "ann", "--audit-log",
+		filepath.Join(t.TempDir(), "log"), "--redis", locktest.Servers(t, 1)[0].Addr()}, nil, nil, &out, &errOut)
+	cmdtest.Outcome{Status: status, Out: out.String(), Err: errOut.String()}.Want(t, 130, "stopped by SIGINT")
+	if out.Len() > 0 {
+		t.Error("it held the lock")
 	}
 }
 

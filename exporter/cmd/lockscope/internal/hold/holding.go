@@ -25,13 +25,16 @@ type holding struct {
 	app     *app.App
 	log     *audit.Log
 	signals *child.Signals
+	trouble locker.Trouble
 }
 
 func (h *holding) run(l lock.Locker) error {
 	if err := h.log.Intend(act, h.name, fmt.Sprintf(" for=%v reason=%q", h.span, h.operator.Reason)); err != nil {
 		return err
 	}
-	lease, err := lock.AcquireDetached(h.signals.Context(), l, h.name, h.options()...)
+	ctx, stop := h.trouble.Watch(h.signals.Context(), h.app, h.sayWaiting)
+	lease, err := lock.AcquireDetached(ctx, l, h.name, h.options()...)
+	stop()
 	if err != nil {
 		return errors.Join(h.notAcquired(err), h.log.Done(act, h.name, "", err))
 	}
@@ -62,8 +65,9 @@ func (h *holding) options() []lock.AcquireOption {
 func (h *holding) notAcquired(err error) error {
 	switch signalled, ok := errors.AsType[*child.SignalError](context.Cause(h.signals.Context())); {
 	case ok:
-		return &app.StatusError{Status: child.StatusOf(signalled.Signal), Err: fmt.Errorf("gave up waiting for %q: %w",
-			h.name, signalled)}
+		return &app.StatusError{
+			Status: child.StatusOf(signalled.Signal), Err: h.trouble.Stopped(signalled, h.name, error.Error),
+		}
 	case lock.ReasonOf(err) == lock.ReasonInvalid:
 		return err
 	}
@@ -73,6 +77,15 @@ func (h *holding) notAcquired(err error) error {
 	return &app.StatusError{Status: locker.ExitNoLock, Err: err}
 }
 
+// sayWaiting says what the command waits for.
+func (h *holding) sayWaiting(last error) {
+	if last == nil {
+		h.say("waiting for %q: no server has answered yet", h.name)
+		return
+	}
+	h.say("waiting: %v", last)
+}
+
 // end releases the lock, unless it was lost.
 func (h *holding) end(lease lock.Lease) error {
 	cause := context.Cause(lease.Context())
@@ -80,7 +93,8 @@ func (h *holding) end(lease lock.Lease) error {
 	defer cancel()
 	err := lease.Release(ctx)
 	if errors.Is(cause, lock.ErrLost) {
-		return errors.Join(&app.StatusError{Status: locker.ExitNoLock, Err: cause}, h.log.Done(act, h.name, "", cause))
+		lost := h.trouble.Lost(cause, h.name)
+		return errors.Join(&app.StatusError{Status: locker.ExitNoLock, Err: lost}, h.log.Done(act, h.name, "", lost))
 	}
 	if err != nil && !errors.Is(cause, lock.ErrMaxHold) {
 		h.say("the lock is not released: it ends with its TTL: %v", err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/child"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/locker"
 	"github.com/lockscope/lockscope/lock"
 )
 
@@ -18,12 +19,15 @@ type job struct {
 	*runFlags
 	signals *child.Signals
 	say     func(string)
+	trouble locker.Trouble
 	child   child.Command
 }
 
 func (j *job) run(a *app.App, l lock.Locker) error {
 	began := time.Now()
-	g, err := j.acquire(j.signals.Context(), l)
+	ctx, stop := j.trouble.Watch(j.signals.Context(), a, j.sayWaiting)
+	g, err := j.acquire(ctx, l)
+	stop()
 	if err != nil {
 		return j.notAcquired(err)
 	}
@@ -33,6 +37,9 @@ func (j *job) run(a *app.App, l lock.Locker) error {
 	child.Adopt()
 	limits := child.Limits{TTL: j.locker.TTL, MaxHold: j.maxHold, KillAfter: j.killAfter}
 	result, err := child.Supervise(g, c, limits, j.signals, j.say)
+	if result.Lost && result.Cause != nil {
+		j.say(j.trouble.Lost(result.Cause, j.name).Error())
+	}
 	j.release(g, result.Lost)
 	switch _, signalled := errors.AsType[*child.SignalError](err); {
 	case signalled:

@@ -196,7 +196,7 @@ func TestRunSignals(t *testing.T) {
 			return strings.Contains(waiters, "/"+strconv.Itoa(r.PID()))
 		})
 		cmdtest.Must(t, r.Signal(sig))
-		r.Wait().Want(t, status, `gave up waiting for "nightly"`)
+		r.Wait().Want(t, status, "stopped by SIG", `while waiting for "nightly"; last try: "nightly" is held by web-1/42 since `)
 	}
 	cmdtest.Must(t, lease.Release(t.Context()))
 }

@@ -18,8 +18,7 @@ import (
 // notAcquired gives the failure to acquire its exit status, and one line.
 func (j *job) notAcquired(err error) error {
 	if signalled, ok := errors.AsType[*child.SignalError](context.Cause(j.signals.Context())); ok {
-		return &app.StatusError{Status: child.StatusOf(signalled.Signal), Err: fmt.Errorf("gave up waiting for %q: %w",
-			j.name, signalled)}
+		return &app.StatusError{Status: child.StatusOf(signalled.Signal), Err: j.trouble.Stopped(signalled, j.name, failure)}
 	}
 	if lock.ReasonOf(err) == lock.ReasonInvalid || errors.Is(err, errors.ErrUnsupported) {
 		return err
@@ -40,6 +39,24 @@ func (j *job) notAcquired(err error) error {
 func forever(err error) bool {
 	held, ok := errors.AsType[*lock.HeldError](err)
 	return ok && held.Remaining < 0
+}
+
+// failure is why a try failed, in one line.
+func failure(err error) string {
+	if text := refusal(err, time.Now()); text != "" {
+		return text
+	}
+	return err.Error()
+}
+
+// sayWaiting says what the command waits for.
+func (j *job) sayWaiting(last error) {
+	switch {
+	case last == nil:
+		j.say(fmt.Sprintf("waiting for %q: no server has answered yet", j.name))
+	case !j.quiet || refusal(last, time.Now()) == "" || forever(last):
+		j.say("waiting: " + failure(last))
+	}
 }
 
 // refusal says who holds the lock, and since when; "" if it is not known to be held.

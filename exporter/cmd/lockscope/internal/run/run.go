@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/child"
@@ -61,6 +62,7 @@ func Command(a *app.App) *cobra.Command {
 			return f.run(cmd.Context(), a)
 		},
 	})
+	cmd.SetFlagErrorFunc(badFlag)
 	set := cmd.Flags()
 	f.locker.Register(set)
 	set.DurationVarP(&f.wait, "wait", "w", 0, "give up after this time (default no limit)")
@@ -78,6 +80,14 @@ func Command(a *app.App) *cobra.Command {
 	flags.Group(set, "Waiting", "wait", "no-wait", "conflict-exit-code", "quiet", "slots", "shared", "exclusive")
 	flags.Group(set, "Command", "max-hold", "kill-after")
 	return cmd
+}
+
+// badFlag knows the -c of flock(1).
+func badFlag(cmd *cobra.Command, err error) error {
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && unknown.GetSpecifiedName() == "c" {
+		return errors.New(`run has no -c: put a shell's command after --, as in: NAME -- sh -c "COMMAND"`)
+	}
+	return cmd.Parent().FlagErrorFunc()(cmd, err)
 }
 
 func (f *runFlags) validate() (err error) {
@@ -107,7 +117,7 @@ func (f *runFlags) run(ctx context.Context, a *app.App) error {
 	if err := f.validate(); err != nil {
 		return err
 	}
-	signals := child.Listen()
+	signals := child.Listen(ctx)
 	defer signals.Stop()
 	errOut := child.Shared(a.ErrOut)
 	j := &job{

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"bytes"
 	"context"
 	"net/http"
 	"net/http/httptest"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -74,6 +76,18 @@ func TestRunStatuses(t *testing.T) {
 				t.Errorf("lockscope wrote %q", o.Err)
 			}
 		})
+	}
+}
+
+// TestRunSignalledBeforeItListens: a signal that comes while lockscope starts counts, and the command does not run.
+func TestRunSignalledBeforeItListens(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(&child.SignalError{Signal: syscall.SIGTERM})
+	var out, errOut bytes.Buffer
+	status := lockscope(ctx, shell(server(t), "echo ran"), nil, nil, &out, &errOut)
+	cmdtest.Outcome{Status: status, Out: out.String(), Err: errOut.String()}.Want(t, 143, "stopped by SIGTERM")
+	if out.Len() > 0 {
+		t.Error("the command ran")
 	}
 }
 
