@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -38,7 +39,7 @@ func (o *Operator) Register(set *pflag.FlagSet) {
 
 // Validate refuses a reason or a name that nodes cannot store.
 func (o *Operator) Validate(a *app.App) error {
-	if o.Reason == "" {
+	if strings.TrimSpace(o.Reason) == "" {
 		return errNoReason
 	}
 	if err := lock.ValidateReason(o.Reason); err != nil {

@@ -110,11 +110,12 @@ func TestGroup(t *testing.T) {
 }
 
 func TestTypos(t *testing.T) {
-	known := []string{"LOCKSCOPE_REDIS", "LOCKSCOPE_MAX_TTL", "LOCKSCOPE_MAX_HOLD"}
+	known := []string{"LOCKSCOPE_REDIS", "LOCKSCOPE_MAX_TTL", "LOCKSCOPE_MAX_HOLD", "LOCKSCOPE_FOR"}
 	env := Env{
 		"LOCKSCOPE_REDISS": "", "LOCKSCOPE_MAXTTL": "", "LOCKSCOPE_MAX_TTL": "1s",
-		"LOCKSCOPE_REDIS_SERVER":  "/bin/redis-server",
-		"LOCKSCOPE_PORT_6379_TCP": "tcp://x", "REDIS": "", "LOCKSCOPE": "",
+		"LOCKSCOPE_REDIS_SERVER": "/bin/redis-server",
+		"LOCKSCOPE_PORT":         "tcp://x", "LOCKSCOPE_PORT_6379_TCP": "tcp://x", "LOCKSCOPE_FOR_SERVICE_PORT": "",
+		"REDIS": "", "LOCKSCOPE": "",
 	}
 	want := []Typo{{"LOCKSCOPE_MAXTTL", "LOCKSCOPE_MAX_TTL"}, {"LOCKSCOPE_REDISS", "LOCKSCOPE_REDIS"}}
 	if got := Typos(env, known); !slices.Equal(got, want) {

@@ -1,6 +1,7 @@
 package flags
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -11,13 +12,19 @@ const farTypo = 2
 // Typo is a variable that nothing reads, and the one that was probably meant.
 type Typo struct{ Name, Meant string }
 
-// Typos finds the variables of env that look like one of known and are not. A
-// strange one that resembles nothing is left alone: Kubernetes gives pods
-// LOCKSCOPE_PORT and more for a Service called lockscope.
+// ofService matches the variables that Kubernetes sets in every pod for a Service: LOCKSCOPE_PORT_80_TCP_ADDR for one
+// called lockscope, LOCKSCOPE_SCAN_SERVICE_HOST for lockscope-scan.
+// https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables
+var ofService = regexp.MustCompile(
+	`^LOCKSCOPE_(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$`)
+
+// Typos finds the variables of env that look like one of known and are not. Those that Kubernetes sets for a Service
+// are nobody's typo.
 func Typos(env Env, known []string) []Typo {
 	var found []Typo
 	for name := range env {
-		if !strings.HasPrefix(name, Prefix) || slices.Contains(known, name) {
+		if !strings.HasPrefix(name, Prefix) || slices.Contains(known, name) ||
+			ofService.MatchString(name) {
 			continue
 		}
 		if meant := Nearest(name, known); meant != "" {
