@@ -117,7 +117,7 @@ func (n *FakeNode) Extend(ctx context.Context, req driver.ExtendRequest) (driver
 		err   error
 	}
 	got, err := call(ctx, n, "extend", req.Key, func(s *commands) (a answer) {
-		if s.OtherConfiguration(s.sight.Fingerprint()) {
+		if s.OtherConfiguration(s.sight.Fingerprint(), s.sight.Expected()) {
 			a.other = s.Marker
 			n.server.tell("extend", "%.6s %s: not with %q", req.Token, req.Key, a.other)
 			return a
@@ -176,7 +176,7 @@ func (n *FakeNode) peek(ctx context.Context, req driver.PeekRequest) (driver.Pee
 		proven bool
 	}
 	a, err := call(ctx, n, "peek", req.Key, func(s *commands) (a answer) {
-		if a.marker, a.proven = s.Proven(s.sight.Expected()); a.proven {
+		if a.marker, a.proven = s.ProvenToRead(s.sight.Expected()); a.proven {
 			a.reply = s.Peek(req)
 		}
 		n.server.tell("peek", "%s: %+v", req.Key, a)

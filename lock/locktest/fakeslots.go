@@ -15,7 +15,7 @@ func (n *FakeNode) QueuesSlots() error { return nil }
 func (n *FakeNode) Resize(ctx context.Context, req driver.ResizeRequest) (driver.ResizeReply, error) {
 	other := ""
 	reply, err := call(ctx, n, "resize", req.Key, func(s *commands) driver.ResizeReply {
-		if s.OtherConfiguration(s.sight.Fingerprint()) {
+		if s.OtherConfiguration(s.sight.Fingerprint(), s.sight.Expected()) {
 			other = s.Marker
 			return 0
 		}

@@ -89,7 +89,7 @@ func oneOf(r *rand.Rand, from ...string) string { return from[r.IntN(len(from))]
 
 // step sends both the same request and returns their answers.
 func (p *markerPair) step() (real, fake, what string) {
-	f, id, db := oneOf(p.r, "f1", "f1", "f2"), oneOf(p.r, "r1", "r1", "r2"), oneOf(p.r, "0", "0", "0", "1")
+	f, id, db := oneOf(p.r, "3:f", "3:f", "4:g"), oneOf(p.r, "r1", "r1", "r2"), oneOf(p.r, "0", "0", "0", "1")
 	switch p.r.IntN(10) {
 	case 0, 1, 2, 3:
 		return p.ask(memstate.Asked{
@@ -100,21 +100,27 @@ func (p *markerPair) step() (real, fake, what string) {
 	case 4:
 		return p.mark(memstate.Marked{
 			State: oneOf(p.r, "quarantine", "quarantine", "changing"), Fingerprint: f, RunID: id, DB: db,
-			Nonce: oneOf(p.r, "vouch-1", "vouch-2", "change-1", "change-2"), LengthMS: 2000, From: "f0",
+			Nonce: oneOf(p.r, "vouch-1", "vouch-2", "change-1", "change-2"), LengthMS: 2000, From: "5:e",
 		})
 	case 5:
-		return p.replace(oneOf(p.r, "quarantine|f1|r1|0|", "changing|f1|r1|0|", "voting|", "nothing"),
-			oneOf(p.r, "voting|f1|r1|0", "voting|f1|r1|0", "quarantine|f1|r1|0|set.1|1000|0|0", ""))
+		return p.replace(oneOf(p.r, "quarantine|3:f|r1|0|", "changing|3:f|r1|0|", "voting|", "nothing"),
+			oneOf(p.r, "voting|3:f|r1|0", "voting|3:f|r1|0", "quarantine|3:f|r1|0|set.1|1000|0|0", ""))
 	case 6, 7:
+		if p.r.IntN(2) == 0 { // a caller that expects no marker, but names its set
+			set := oneOf(p.r, "1:h", "2:i", f)
+			return p.votes(set, set)
+		}
 		return p.votes(fmt.Sprintf("voting|%s|%s|%s", f, id, db), f)
 	}
-	marker := oneOf(p.r, "", "voting|f1|r1|0", "voting|f1|r1|0", "voting|f2|r1|0", "vouched|r1|n", "quarantine|f1|r1|0",
-		"changing|f1|r1|0|set.1|1000|0|0",
-		"changing|f2|r1|0|change-2.1|1000|0|0",
-		fmt.Sprintf("changing|f1|r1|0|change-2.%d|1000|0|0", time.Now().UnixMicro()),
-		"quarantine|f1|r1|0|set.1|1000|0|0", "quarantine|f1|r1|0|set.1|1000|1|3000",
-		"quarantine|f1|r1|0|set.1|1000|9000000000000|3000",
-		"quarantine|f1|r1|0|vouch-2.1|1000|1|1")
+	marker := oneOf(p.r, "", "voting|3:f|r1|0", "voting|3:f|r1|0", "voting|4:g|r1|0", "vouched|r1|n", "quarantine|3:f|r1|0",
+		"changing|3:f|r1|0|set.1|1000|0|0",
+		"changing|4:g|r1|0|change-2.1|1000|0|0",
+		fmt.Sprintf("changing|3:f|r1|0|change-2.%d|1000|0|0", time.Now().UnixMicro()),
+		"quarantine|3:f|r1|0|set.1|1000|0|0", "quarantine|3:f|r1|0|set.1|1000|1|3000",
+		"quarantine|3:f|r1|0|set.1|1000|9000000000000|3000",
+		"quarantine|3:f|r1|0|vouch-2.1|1000|1|1", "voting|1:h|r1|0", "quarantine|2:i|r1|0|set.1|1000|0|0",
+		"changing|1:h|r1|0|set.1|1000|0|0|3:f", "changing|1:h|r1|0|set.1|1000|0|0|2:i",
+		"changing|3:f|r1|0|left-set.1|1000|0|0|4:g")
 	if err := p.redis.Set(p.t.Context(), pairMarkerKey, marker, 0).Err(); err != nil {
 		p.t.Fatal(err)
 	}
@@ -202,7 +208,7 @@ func (p *markerPair) votes(expected, fingerprint string) (real, fake, what strin
 		fingerprint, expected)
 	_, refused := reply.([]any)
 	_, proven := p.instant().Proven(expected)
-	return extended(refused, reply == any(int64(2))), extended(p.instant().OtherConfiguration(fingerprint), proven),
+	return extended(refused, reply == any(int64(2))), extended(p.instant().OtherConfiguration(fingerprint, expected), proven),
 		"extend of " + fingerprint
 }
 

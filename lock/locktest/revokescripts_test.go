@@ -21,7 +21,7 @@ func TestFakeMatchesRevokeScripts(t *testing.T) {
 	t.Cleanup(func() { _ = client.Close() })
 	for seed := range uint64(40) {
 		pair := newPair(t, client, seed)
-		pair.scripts["revoke"] = readScript(t, "revoke")
+		pair.scripts["revoke"] = readScript(t, "marker", "revoke")
 		for step := range 60 {
 			real, fake, what := pair.revokeStep(step)
 			if real != fake {
@@ -121,9 +121,9 @@ func TestFakeMatchesRevokeOfReaders(t *testing.T) {
 	for seed := range uint64(40) {
 		pair := sharedPair{newPair(t, client, seed), outcomes}
 		for _, name := range []string{"acquire", "extend", "release"} {
-			pair.scripts["rw"+name] = readScript(t, "handoff", "rwshared", "rw"+name)
+			pair.scripts["rw"+name] = readScript(t, "marker", "handoff", "rwshared", "rw"+name)
 		}
-		pair.scripts["revoke"] = readScript(t, "revoke")
+		pair.scripts["revoke"] = readScript(t, "marker", "revoke")
 		for step := range 80 {
 			real, fake, what := pair.revokeReadersStep(step)
 			if real != fake {

@@ -24,7 +24,7 @@ func TestFakeMatchesReadWriteScripts(t *testing.T) {
 	for seed := range uint64(60) {
 		pair := sharedPair{newPair(t, client, seed), outcomes}
 		for _, name := range []string{"acquire", "raise", "extend", "release", "leave"} {
-			pair.scripts["rw"+name] = readScript(t, "handoff", "rwshared", "rw"+name)
+			pair.scripts["rw"+name] = readScript(t, "marker", "handoff", "rwshared", "rw"+name)
 		}
 		for step := range 150 {
 			real, fake, what := pair.sharedStep()

@@ -58,7 +58,7 @@ var (
 
 // scriptFiles lists the parts of each script, as package redlock/internal/scripts joins them.
 var scriptFiles = map[string][]string{
-	"acquire": {"acquire", "handoff", "refuse"}, "raise": {"raise"}, "extend": {"extend"},
+	"acquire": {"marker", "acquire", "handoff", "refuse"}, "raise": {"raise"}, "extend": {"marker", "extend"},
 	"release": {"release", "handoff", "namenext"}, "leave": {"handoff", "leave"}, "peek": {"peek"},
 }
 

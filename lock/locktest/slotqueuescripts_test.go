@@ -20,7 +20,7 @@ func TestFakeMatchesSlotQueueScripts(t *testing.T) {
 	t.Cleanup(func() { _ = client.Close() })
 	for seed := range uint64(60) {
 		pair := newPair(t, client, seed)
-		pair.scripts["acquire"] = readScript(t, "slots", "acquire", "handoff", "offer", "refuse")
+		pair.scripts["acquire"] = readScript(t, "marker", "slots", "acquire", "handoff", "offer", "refuse")
 		pair.scripts["leave"] = readScript(t, "handoff", "leaveslots")
 		for step := range 120 {
 			real, fake, what := pair.queueStep(fmt.Sprint("pool", seed))

@@ -19,9 +19,9 @@ func TestFakeMatchesSlotScripts(t *testing.T) {
 	t.Cleanup(func() { _ = client.Close() })
 	for seed := range uint64(40) {
 		pair := newPair(t, client, seed)
-		pair.scripts["acquire"] = readScript(t, "slots", "acquire", "handoff", "offer", "refuse")
-		pair.scripts["extend"] = readScript(t, "slot", "extend")
-		pair.scripts["resize"] = readScript(t, "resize")
+		pair.scripts["acquire"] = readScript(t, "marker", "slots", "acquire", "handoff", "offer", "refuse")
+		pair.scripts["extend"] = readScript(t, "marker", "slot", "extend")
+		pair.scripts["resize"] = readScript(t, "marker", "resize")
 		for step := range 60 {
 			real, fake, what := pair.slotStep(fmt.Sprint("pool", step/8))
 			if real != fake {

@@ -23,6 +23,9 @@
 //	  SWAPDB, or by a promotion of its copy
 //	three nodes or more: processes disagree       refused; neither if the nodes that are not
 //	  about the nodes or MaxTTL                   common are a quorum: see [Reconfigure]
+//	a process names only one or two nodes of a    refused, the set's marker decides; neither
+//	  set of three or more                        after a node was emptied, until a process of
+//	                                              the set asks it
 //	a Sentinel switches masters                   followed within a second, and detected; three
 //	                                              groups or more: covered in processes that knew
 //	                                              the former master

@@ -27,7 +27,8 @@ type settings struct {
 // once after a restart, and Trace.NodeRestart reports it.
 //
 // A shorter time is safe only if the nodes lose nothing when they restart, or if no lock can have
-// been held before. 0 turns the quarantine off, and lets nodes vote for any set of nodes.
+// been held before. 0 turns the quarantine off. A node with the marker of another set of three or more
+// refuses all the same.
 //
 // To let new nodes vote at once, use [Vouch] instead: it applies until their next restart, while this
 // option applies to every restart.

@@ -6,16 +6,48 @@ import (
 	"strings"
 )
 
-// Proven is how acquire.lua begins: whether the server votes for who expects this
-// marker, and if not, which it has.
+// Proven is marker.lua: whether the server votes for who expects this marker, and if
+// not, which it has.
 func (s *Instant) Proven(expected string) (marker string, ok bool) {
-	return s.Marker, expected == "" || s.Marker == expected
+	switch {
+	case expected == "" || s.Marker == expected:
+		return s.Marker, true
+	case !namesSet(expected):
+		return s.Marker, false
+	}
+	countsFor := func(other string) bool {
+		nodes, _, _ := strings.Cut(other, ":")
+		return other != expected && number(nodes) > 2
+	}
+	fields := strings.Split(s.Marker, "|")
+	switch known := len(fields) >= 4; {
+	case known && fields[0] == "changing":
+		left := len(fields) > 4 && strings.HasPrefix(fields[4], "left-")
+		return s.Marker, left || !countsFor(fields[1]) && !countsFor(fields[len(fields)-1])
+	case known && (fields[0] == "voting" || fields[0] == "quarantine"):
+		return s.Marker, !countsFor(fields[1])
+	}
+	return s.Marker, true
 }
 
-// OtherConfiguration is how extend.lua begins: whether the marker names another configuration.
-func (s *Instant) OtherConfiguration(fingerprint string) bool {
+// ProvenToRead is how peek.lua begins.
+func (s *Instant) ProvenToRead(expected string) (marker string, ok bool) {
+	if namesSet(expected) {
+		return s.Marker, true
+	}
+	return s.Proven(expected)
+}
+
+// namesSet reports that what a caller expects is no marker, but the fingerprint of its set.
+func namesSet(expected string) bool {
+	return expected != "" && expected[0] >= '0' && expected[0] <= '9'
+}
+
+// OtherConfiguration is how extend.lua begins: whether the server refuses since its marker names another configuration.
+func (s *Instant) OtherConfiguration(fingerprint, expected string) bool {
+	_, votes := s.Proven(expected)
 	fields := strings.Split(s.Marker, "|")
-	return fingerprint != "" && len(fields) > 2 && fields[1] != fingerprint
+	return !votes && len(fields) > 2 && fields[1] != fingerprint
 }
 
 // Asked are the arguments of quarantine.lua.

@@ -44,7 +44,8 @@ type Config struct {
 
 	// Quarantine is how long a forgotten lock can be valid; 0 if nodes may forget. With
 	// Enforce, a node votes only if its marker proves that it remembers, for the
-	// configuration of this Fingerprint. Without, it votes, and restarts are reported.
+	// configuration of this Fingerprint. Without, it votes, and restarts are reported;
+	// only a node of another set of three or more refuses.
 	Quarantine  time.Duration
 	Enforce     bool
 	Fingerprint Fingerprint
@@ -200,6 +201,9 @@ func (g *Guard) saw(info redisinfo.Info) Sight {
 	s := Sight{
 		runID: g.identityOf(info), incarnation: g.incarnationOf(info), db: g.DB, fingerprint: g.Fingerprint,
 		unchecked: !g.enforces(), marked: g.isMarked(info),
+	}
+	if g.Cluster {
+		s.fingerprint = "" // it has no marker to compare
 	}
 	if info != nil {
 		g.info.Store(&info)

@@ -116,15 +116,44 @@ func TestASightIsOfItsConnection(t *testing.T) {
 	if (Sight{}).Expected() != unexamined || (Sight{}).Fingerprint() != unexamined {
 		t.Error("the zero value votes")
 	}
-	for name, change := range map[string]func(*Config){
-		"off":           func(c *Config) { c.Off = true },
-		"not enforced":  func(c *Config) { c.Enforce = false },
-		"no quarantine": func(c *Config) { c.Quarantine = 0 },
-		"Redis Cluster": func(c *Config) { c.Cluster = true },
+	for name, c := range map[string]struct {
+		change   func(*Config)
+		expected Fingerprint
+	}{
+		"off":           {func(c *Config) { c.Off = true }, ""},
+		"Redis Cluster": {func(c *Config) { c.Cluster = true }, ""},
+		"not enforced":  {func(c *Config) { c.Enforce = false }, ours},
+		"no quarantine": {func(c *Config) { c.Quarantine = 0 }, ours},
 	} {
-		g := newFixture(t, change)
-		if s := g.meets(server("a", 1)); s.Expected() != "" || s.Fingerprint() != "" || g.Latest().Expected() != "" {
+		g := newFixture(t, c.change)
+		if s := g.meets(server("a", 1)); s.Expected() != string(c.expected) || s.Fingerprint() != s.Expected() {
 			t.Errorf("%s: %+v", name, s)
+		}
+	}
+}
+
+// TestACallerThatExpectsNoMarkerBeginsNoQuarantine: the server that refused it may have lost its marker by now.
+func TestACallerThatExpectsNoMarkerBeginsNoQuarantine(t *testing.T) {
+	alone := NewFingerprint([]string{"c"}, time.Minute)
+	for marker, c := range map[string]struct {
+		want error
+		says string
+	}{
+		votingMarker(ours, "before", 0):                               {ErrOtherConfiguration, "set of 3 nodes, you named 1"},
+		"changing|" + string(alone) + "|a|0|n|1|0|0|" + string(ours):  {driver.ErrQuarantined, "not finished"},
+		"changing|" + string(theirs) + "|a|0|n|1|0|0|" + string(ours): {ErrOtherConfiguration, "set of 5 nodes, you named 1"},
+		"": {ErrOtherConfiguration, "reconfigure"},
+	} {
+		f := newFixture(t, func(c *Config) { c.Enforce, c.Fingerprint = false, alone })
+		s := server("a", 3600).answering(silent("q1", time.Minute))
+		s.marker = marker
+		f.meets(s)
+		if err := f.Unproven(t.Context(), s); !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) ||
+			len(*s.asked) > 0 {
+			t.Errorf("%q: %v after %v", marker, err, *s.asked)
+		}
+		if err := f.Admit(t.Context(), s); err != nil {
+			t.Errorf("%q: not sent again: %v", marker, err)
 		}
 	}
 }

@@ -141,10 +141,29 @@ func (f Fingerprint) String() string {
 
 var fingerprintForm = regexp.MustCompile(`^(\d{1,9}):(\d{1,12}):([0-9a-f]{1,64})$`)
 
+// nodes returns how many nodes the configuration has; 0 if it does not say.
+func (f Fingerprint) nodes() int {
+	digits, _, _ := strings.Cut(string(f), ":")
+	n, _ := strconv.Atoi(digits)
+	return n
+}
+
+// fewest is how many nodes a set has at least if its nodes refuse the callers of every other set.
+const fewest = 3
+
 // ErrOtherConfiguration means that a node votes for another set of nodes, or another MaxTTL.
 var ErrOtherConfiguration = driver.NewError(driver.Misconfigured, "node votes for another configuration")
 
+// errUnfinished is the error of a node that a change has marked.
+var errUnfinished = fmt.Errorf("%w: a change to this configuration is not finished: run the same "+
+	`"lockscope reconfigure" or redlock.Reconfigure again to finish it, or with the old and the new `+
+	"configuration exchanged to undo it", driver.ErrQuarantined)
+
 func otherConfiguration(theirs Marker, ours Fingerprint) error {
+	if n, named := max(theirs.Fingerprint.nodes(), theirs.From.nodes()), ours.nodes(); n >= fewest && named < fewest {
+		return fmt.Errorf("%w: this node votes for a set of %d nodes, you named %d: name all %d, as the other processes "+
+			`do; to take the node out of its set, use "lockscope reconfigure"`, ErrOtherConfiguration, n, named, n)
+	}
 	if theirs.State == Changing {
 		return fmt.Errorf("%w: it left %v, which this process has, for %v: stop the processes with the old one; "+
 			`if that change was not finished, undo it with "lockscope reconfigure" and both exchanged`,

@@ -15,7 +15,7 @@ type Sight struct {
 	db          int
 	fingerprint Fingerprint
 	expected    string // marker; "" of a connection that was not examined
-	unchecked   bool   // the server votes whatever its marker says
+	unchecked   bool   // the server votes unless its marker is of another set of three nodes or more
 	marked      bool   // its marker identifies it, not a run_id
 }
 
@@ -23,24 +23,22 @@ type Sight struct {
 const unexamined = "unexamined"
 
 // Expected returns the last argument of acquire.lua on this connection: the marker that the server
-// needs to vote, or "" if it needs none.
+// needs to vote. If it needs none, it is the fingerprint, so that a server of a larger set refuses;
+// "" if the server votes for anybody.
 func (s Sight) Expected() string {
 	switch {
 	case s.unchecked:
-		return ""
+		return string(s.fingerprint)
 	case s.expected == "":
 		return unexamined
 	}
 	return s.expected
 }
 
-// Fingerprint returns the last argument of extend.lua: "" if any configuration will do. It is set even
-// if the server's run_id is unknown, so leases are extended there too.
+// Fingerprint returns the argument of extend.lua before the last: "" if any configuration will do. It is
+// set even if the server's run_id is unknown, so leases are extended there too.
 func (s Sight) Fingerprint() string {
-	switch {
-	case s.unchecked:
-		return ""
-	case s.fingerprint == "":
+	if s.fingerprint == "" && !s.unchecked {
 		return unexamined
 	}
 	return string(s.fingerprint)

@@ -3,7 +3,6 @@ package guard
 import (
 	"context"
 	"crypto/rand"
-	"fmt"
 	"strings"
 	"time"
 
@@ -12,8 +11,16 @@ import (
 
 // Unproven handles a server that did not vote because its marker is not the one that the connection
 // expects. It begins the quarantine, or asks for its state. It returns why the node may not vote; nil
-// if the node may vote now. The acquire had no effect and can then be sent again.
+// if the node may vote now. The acquire had no effect and can then be sent again. A caller that expects
+// no marker begins no quarantine, not even where the marker is gone by now.
 func (g *Guard) Unproven(ctx context.Context, s Server) error {
+	if !g.enforces() {
+		marker, err := s.Marker(ctx)
+		if err != nil {
+			return err
+		}
+		return g.OtherConfiguration(marker)
+	}
 	g.mu.Lock()
 	now, silence := g.Clock(), g.silence
 	if silence != nil && now < silence.until && now-g.askedAt <= reexamineAfter {
@@ -76,9 +83,7 @@ func (g *Guard) answered(a Answer, m Marker, begun bool) error {
 	case AnswerOther:
 		g.silence.err = otherConfiguration(m, g.Fingerprint)
 	case AnswerChanging:
-		g.silence.err = fmt.Errorf("%w: a change to this configuration is not finished: run the same "+
-			`"lockscope reconfigure" or redlock.Reconfigure again to finish it, or with the old and the new `+
-			"configuration exchanged to undo it", driver.ErrQuarantined)
+		g.silence.err = errUnfinished
 	default:
 		g.silence.until, g.silence.fresh, g.known = now+a.Left, isFresh(m.Identity), m.Identity
 	}
@@ -90,9 +95,12 @@ func (g *Guard) answered(a Answer, m Marker, begun bool) error {
 	return g.silent(g.silence, now)
 }
 
-// OtherConfiguration returns the error of an extend that a server with this marker refused.
+// OtherConfiguration returns the error of a call that a server with this marker refused.
 func (g *Guard) OtherConfiguration(marker string) error {
 	m, _ := ParseMarker(marker)
+	if m.State == Changing && m.Fingerprint == g.Fingerprint {
+		return errUnfinished
+	}
 	return otherConfiguration(m, g.Fingerprint)
 }
 

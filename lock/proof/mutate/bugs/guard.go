@@ -31,13 +31,13 @@ func guardMutants() []Mutant {
 		{
 			Bug:  "a server is not asked for its proof: every node votes",
 			Why:  "a node that was emptied helps a second holder to a quorum",
-			File: "lock/redlock/internal/scripts/acquire.lua", Old: "if seen[5] ~= expected then", New: "if false then",
+			File: "lock/redlock/internal/scripts/acquire.lua", Old: "if refuses(seen[5], expected) then", New: "if false then",
 			Killer: by(redlock, "TestRealFlushed"),
 		},
 		{
 			Bug:  "the marker's run_id is ignored",
 			Why:  "a stale snapshot, or a copy of another server, proves that it remembers",
-			File: "lock/redlock/internal/scripts/acquire.lua", Old: "if seen[5] ~= expected then",
+			File: "lock/redlock/internal/scripts/acquire.lua", Old: "if refuses(seen[5], expected) then",
 			New: "if not seen[5] or string.gsub(seen[5], '^(%a+|[^|]*)|[^|]*', '%1') ~= string.gsub(expected, " +
 				"'^(%a+|[^|]*)|[^|]*', '%1') then",
 			Killer: by(redlock, "TestRealStaleSnapshot"),
@@ -52,7 +52,7 @@ func guardMutants() []Mutant {
 		{
 			Bug:  "acquire ignores the fingerprint",
 			Why:  "two sets of nodes vote at a time: a quorum of three and one of five",
-			File: "lock/redlock/internal/scripts/acquire.lua", Old: "if seen[5] ~= expected then",
+			File: "lock/redlock/internal/scripts/acquire.lua", Old: "if refuses(seen[5], expected) then",
 			New: "if not seen[5] or string.gsub(seen[5], '^(%a+)|[^|]*', '%1') ~= string.gsub(expected, " +
 				"'^(%a+)|[^|]*', '%1') then",
 			Killer: by(scripting, "TestScriptsVoteForTheirMarker"),
@@ -60,7 +60,7 @@ func guardMutants() []Mutant {
 		{
 			Bug:  "acquire ignores the database",
 			Why:  "a marker that was copied to another database proves nothing there",
-			File: "lock/redlock/internal/scripts/acquire.lua", Old: "if seen[5] ~= expected then",
+			File: "lock/redlock/internal/scripts/acquire.lua", Old: "if refuses(seen[5], expected) then",
 			New:    "if not seen[5] or string.gsub(seen[5], '%d+$', '') ~= string.gsub(expected, '%d+$', '') then",
 			Killer: by(scripting, "TestScriptsVoteForTheirMarker"),
 		},
@@ -79,8 +79,35 @@ func guardMutants() []Mutant {
 		},
 		{
 			Bug: "extends are sent without a fingerprint", Why: "as above",
-			File: "lock/redlock/guard/sight.go", Old: "return string(s.fingerprint)\n", New: "return \"\"\n",
+			File: "lock/redlock/guard/sight.go", Old: "	}\n	return string(s.fingerprint)\n",
+			New:    "	}\n	return \"\"\n",
 			Killer: by(guarding, "TestASightIsOfItsConnection"),
+		},
+		{
+			Bug:  "a node of three votes for a caller that names it alone",
+			Why:  "one forgotten address in a crontab starts a second holder",
+			File: "lock/redlock/internal/scripts/marker.lua",
+			Old:  "return (state == 'voting' or state == 'quarantine') and counts_for(set)", New: "return false",
+			Killer: by(scripting, "TestScriptsRefuseACallerOfFewerNodes"),
+		},
+		{
+			Bug:  "a node of three that restarted votes for a caller that names it alone",
+			Why:  "it has forgotten the lease that the two others remember",
+			File: "lock/redlock/internal/scripts/marker.lua",
+			Old:  "(state == 'voting' or state == 'quarantine') and", New: "state == 'voting' and",
+			Killer: by(scripting, "TestScriptsRefuseACallerOfFewerNodes"),
+		},
+		{
+			Bug: "a caller of one or two nodes does not say which", Why: "as above",
+			File: "lock/redlock/guard/sight.go", Old: "case s.unchecked:\n		return string(s.fingerprint)\n",
+			New:    "case s.unchecked:\n		return \"\"\n",
+			Killer: by(guarding, "TestASightIsOfItsConnection"),
+		},
+		{
+			Bug:  "a caller that expects no marker begins a quarantine",
+			Why:  "a node that was emptied a moment ago gets the marker of a set of one, and leaves its own set",
+			File: "lock/redlock/guard/silence.go", Old: "	if !g.enforces() {\n", New: "	if false {\n",
+			Killer: by(guarding, "TestACallerThatExpectsNoMarkerBeginsNoQuarantine"),
 		},
 		{
 			Bug:  "a vouch does not name its act",

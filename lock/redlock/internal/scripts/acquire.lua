@@ -10,7 +10,7 @@
 --       8 hand-off window ms if nobody may overtake the queue (fair), else '0'
 --       9 '1' PUBLISH counts every listener
 --       10 what it says of itself while it queues, if anything
---       always the last: the marker that lets the server vote, or '' if it votes anyway
+--       always the last: the marker that lets the server vote: see marker.lua
 -- reply counter granted | {1, counter, run} granted, where more than one was asked for
 --       {0, pttl ms, holder, ticket, ahead} held
 --       {2, pttl ms, '', ticket, ahead} kept for the waiter named next | {3} tombstone
@@ -24,7 +24,7 @@ if expected == '' then
   seen = redis.call('MGET', KEYS[1], KEYS[2], KEYS[3], KEYS[4])
 else
   seen = redis.call('MGET', KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[#KEYS])
-  if seen[5] ~= expected then
+  if refuses(seen[5], expected) then
     return {5, seen[5] or ''}
   end
 end

@@ -4,21 +4,21 @@
 --       4 marker of the server; not in a Redis Cluster, where it has another slot
 -- ARGV  1 token  2 ttl ms  3 '1' refill  4 fence  5 last of its run, which the counter is raised to
 --       6 holder  7 '1' write the holder anew
---       8 fingerprint of the caller's configuration, or '' if any will do
---       9 the marker that lets the server vote, or '' if it votes anyway
+--       8 fingerprint of the caller's configuration
+--       9 the marker that lets the server vote: see marker.lua
 -- reply 1 extended | 2 refilled | 0 not there | -1 somebody else's
 --       {5, marker} the server votes for another configuration | {7, record} the lease is revoked
 
 local token, value, mark = ARGV[1]
 local votes = ARGV[9] == ''
-if ARGV[8] == '' then
+if votes then
   local seen = redis.call('MGET', KEYS[1], KEYS[3])
   value, mark = seen[1], seen[2]
 else
   local seen = redis.call('MGET', KEYS[1], KEYS[3], KEYS[4])
   value, mark = seen[1], seen[2]
-  votes = votes or seen[3] == ARGV[9]
-  if seen[3] then
+  votes = not refuses(seen[3], ARGV[9])
+  if seen[3] and not votes then
     local fingerprint = string.match(seen[3], '^%a+|([^|]*)|')
     if fingerprint and fingerprint ~= ARGV[8] then
       return {5, seen[3]}

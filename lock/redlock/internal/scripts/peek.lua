@@ -1,11 +1,12 @@
 -- Says who holds the lock, and changes nothing.
 -- KEYS  1 lock  2 a key that nobody writes
 --       3 marker of the server; not in a Redis Cluster, where it has another slot
--- ARGV  1 the marker that lets the server vote, or '' if it votes anyway
+-- ARGV  1 the marker that lets the server vote, or '' if it votes anyway, or a fingerprint: see marker.lua. A caller of
+--         one node of a larger set may read
 -- reply {0} free | {1, pttl ms, counter, holder} held | {5, marker} may not vote
 
 local value
-if ARGV[1] == '' then
+if ARGV[1] == '' or string.find(ARGV[1], '^%d') then
   value = redis.call('MGET', KEYS[1])[1]
 else
   local seen = redis.call('MGET', KEYS[1], KEYS[3])

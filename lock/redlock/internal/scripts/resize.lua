@@ -2,13 +2,13 @@
 -- KEYS  1 the number of slots  2 a key that nobody writes
 --       3 marker of the server
 -- ARGV  1 the number to replace  2 the new one, or '0' to change nothing  3 how long to keep it, ms
---       4 fingerprint of the caller's configuration, or '' if any will do
---       5 the marker that lets the server vote: it makes no difference
+--       4 fingerprint of the caller's configuration
+--       5 the marker that lets the server vote: see marker.lua
 -- reply the number known before, 0 if there was none
 --       {5, marker} the server votes for another configuration
 
 local seen = redis.call('MGET', KEYS[1], KEYS[3])
-if ARGV[4] ~= '' and seen[2] then
+if seen[2] and refuses(seen[2], ARGV[5]) then
   local fingerprint = string.match(seen[2], '^%a+|([^|]*)|')
   if fingerprint and fingerprint ~= ARGV[4] then
     return {5, seen[2]}

@@ -3,14 +3,14 @@
 -- KEYS  1 lock  2 and on: the tombstones to write, or one key that nobody writes
 --       the last: marker of the server; not in a Redis Cluster, where it has another slot
 -- ARGV  1 the record of the marks, or '' to change nothing  2 how long to keep them, ms  3 how many tombstones to write
---       4 the marker that lets the server vote, or '' if it votes anyway
+--       4 the marker that lets the server vote: see marker.lua
 -- reply {0, records} free | {1, records, pttl ms, counter, holder, digest of the token} held
 --       {2, records, pttl ms, readers} readers hold it, each {digest of the token, ms left, counter, holder}
 --       {3, records, pttl ms} another library's | {5, marker} may not vote
 --       records are those of the marks that stand, in the order of the tombstones
 
 local seen = redis.call('MGET', KEYS[1], KEYS[#KEYS])
-if ARGV[4] ~= '' and seen[2] ~= ARGV[4] then
+if refuses(seen[2], ARGV[4]) then
   return {5, seen[2] or ''}
 end
 local pttl, records = redis.call('PTTL', KEYS[1]), {}

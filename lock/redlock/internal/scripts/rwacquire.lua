@@ -5,7 +5,7 @@
 -- ARGV  1 token  2 holder  3 ttl ms  4 floor us  5 'r' reader or 'w' writer  6 waiter id
 --       7 ticket, or '0'  8 '1' queue  9 hand-off window ms if nobody may overtake the queue, else '0'
 --       10 '1' PUBLISH counts every listener  11 how long a writer that is refused bars readers ms, or '0'
---       12 what it says of itself, or ''  13 the marker that lets the server vote, or '' if it votes anyway
+--       12 what it says of itself, or ''  13 the marker that lets the server vote: see marker.lua
 -- reply as acquire.lua: counter granted | {0, pttl ms, holder, ticket, ahead} held
 --       {2, pttl ms, '', ticket, ahead} kept for who was named next, or barred by a writer that waits
 --       {3} tombstone | {4} the fence counter cannot be counted on from | {5, marker} may not vote
@@ -15,7 +15,7 @@ if ARGV[13] == '' then
   seen = redis.call('MGET', KEYS[1], KEYS[2], KEYS[3], KEYS[4])
 else
   seen = redis.call('MGET', KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[8])
-  if seen[5] ~= ARGV[13] then
+  if refuses(seen[5], ARGV[13]) then
     return {5, seen[5] or ''}
   end
 end

@@ -4,19 +4,19 @@
 --       6 marker of the server; not in a Redis Cluster, where it has another slot
 -- ARGV  1 token  2 ttl ms  3 '1' refill  4 fence  5 last of its run, which the counter is raised to
 --       6 holder
---       7 fingerprint of the caller's configuration, or '' if any will do
---       8 the marker that lets the server vote, or '' if it votes anyway
+--       7 fingerprint of the caller's configuration
+--       8 the marker that lets the server vote: see marker.lua
 -- reply as extend.lua: 1 extended | 2 refilled | 0 not there | -1 somebody else's
 --       {5, marker} the server votes for another configuration | {7, record} the lease is revoked
 
 local votes, mark = ARGV[8] == ''
-if ARGV[7] == '' then
+if votes then
   mark = redis.call('GET', KEYS[3])
 else
   local seen = redis.call('MGET', KEYS[3], KEYS[6])
   mark = seen[1]
-  votes = votes or seen[2] == ARGV[8]
-  local fingerprint = seen[2] and string.match(seen[2], '^%a+|([^|]*)|')
+  votes = not refuses(seen[2], ARGV[8])
+  local fingerprint = seen[2] and not votes and string.match(seen[2], '^%a+|([^|]*)|')
   if fingerprint and fingerprint ~= ARGV[7] then
     return {5, seen[2]}
   end

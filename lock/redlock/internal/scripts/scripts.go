@@ -12,6 +12,9 @@ import (
 //go:embed handoff.lua
 var handoffLua string
 
+//go:embed marker.lua
+var markerLua string
+
 //go:embed acquire.lua
 var acquireLua string
 
@@ -54,13 +57,13 @@ type Set struct {
 // New is the set for one engine.
 func New() *Set {
 	return &Set{
-		Acquire:    redisconn.NewScript(acquireLua, handoffLua, refuseLua),
+		Acquire:    redisconn.NewScript(markerLua, acquireLua, handoffLua, refuseLua),
 		Raise:      redisconn.NewScript(raiseLua),
-		Extend:     redisconn.NewScript(extendLua),
+		Extend:     redisconn.NewScript(markerLua, extendLua),
 		Release:    redisconn.NewScript(releaseLua, handoffLua, nameNextLua),
 		Leave:      redisconn.NewScript(handoffLua, leaveLua),
 		Peek:       redisconn.NewScript(peekLua),
-		Revoke:     redisconn.NewScript(revokeLua),
+		Revoke:     redisconn.NewScript(markerLua, revokeLua),
 		quarantine: redisconn.NewScript(quarantineLua),
 		sharing:    newSharing(),
 		slots:      newSlotScripts(),

@@ -89,6 +89,40 @@ func TestScriptsVoteForTheirMarker(t *testing.T) {
 	}
 }
 
+// TestScriptsRefuseACallerOfFewerNodes: one that expects no marker passes its own set. Only a server that counts for
+// another set of three or more refuses it, whatever process its marker is of.
+func TestScriptsRefuseACallerOfFewerNodes(t *testing.T) {
+	s := newScripted(t)
+	const alone, large = "1:60000:aa", "3:60000:bb"
+	for marker, refuses := range map[string]bool{
+		"":                              false,
+		"voting|" + alone + "|run1|0":   false,
+		"voting|1:60000:cc|run1|0":      false,
+		"voting|2:60000:cc|run1|0":      false,
+		"voting|" + large:               false, // no marker
+		"voting|" + large + "|run1|0":   true,
+		"voting|" + large + "|before|1": true,
+		"quarantine|" + large + "|run1|0|new-q.1|60602|0|0":                    true,
+		"changing|" + large + "|run1|0|change-q.1|60602|0|0|2:60000:cc":        true,
+		"changing|" + alone + "|run1|0|change-q.1|60602|0|0|" + large:          true,
+		"changing|" + alone + "|run1|0|change-q.1|60602|0|0|2:60000:cc":        false,
+		"changing|" + large + "|run1|0|left-q.1|60602|0|0|" + large[:8] + "dd": false,
+		"voting|" + large[:1] + "0" + large[1:] + "|run1|0":                    true, // thirty
+	} {
+		s.client.FlushAll(t.Context())
+		if marker != "" {
+			s.set(guard.MarkerKey, marker)
+		}
+		reply, err := s.acquire(driver.AcquireRequest{Token: token("a")}, alone)
+		if refuses != (err != nil) || reply.Granted == refuses {
+			t.Errorf("%q: %+v, %v", marker, reply, err)
+		}
+		if got := s.get(guard.MarkerKey); got != marker {
+			t.Errorf("%q is %q now", marker, got)
+		}
+	}
+}
+
 // TestScriptsQuarantineEndsByBothClocks, counted from when its identity was read, for the longest time that any process
 // asks for.
 func TestScriptsQuarantineEndsByBothClocks(t *testing.T) {

@@ -46,7 +46,7 @@ func (s *scripted) extendSlot(of *driver.Semaphore, refill bool, fingerprint, ex
 func (s *scripted) resize(from, to int, fingerprint string) (driver.ResizeReply, error) {
 	s.t.Helper()
 	req := driver.ResizeRequest{Key: "lock:pool", From: from, To: to, Keep: keepSlots}
-	val, err := s.run(s.scripts.ResizeScript(), append(s.scripts.ResizeArgs(&req, unheard), fingerprint, ""))
+	val, err := s.run(s.scripts.ResizeScript(), append(s.scripts.ResizeArgs(&req, unheard), fingerprint, ourMarker))
 	if err != nil {
 		return 0, err
 	}

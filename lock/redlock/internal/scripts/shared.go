@@ -29,7 +29,9 @@ var rwLeaveLua string
 type sharing struct{ acquire, raise, extend, release, leave *redisconn.Script }
 
 func newSharing() sharing {
-	script := func(lua string) *redisconn.Script { return redisconn.NewScript(handoffLua, rwSharedLua, lua) }
+	script := func(lua string) *redisconn.Script {
+		return redisconn.NewScript(markerLua, handoffLua, rwSharedLua, lua)
+	}
 	return sharing{
 		acquire: script(rwAcquireLua), raise: script(rwRaiseLua), extend: script(rwExtendLua),
 		release: script(rwReleaseLua), leave: script(rwLeaveLua),

@@ -13,7 +13,7 @@ if known[1] and slot >= (tonumber(known[1]) or 0) then
   end
   return {6, known[1]}
 end
-local may_take = ARGV[9] == '' or known[2] == ARGV[9]
+local may_take = not refuses(known[2], ARGV[9])
 if not known[1] and may_take or known[1] and redis.call('PTTL', slots_key) < keep / 2 then
   redis.call('SET', slots_key, known[1] or slots, 'PX', keep)
 end

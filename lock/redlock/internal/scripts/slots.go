@@ -31,10 +31,10 @@ type slotScripts struct{ acquire, extend, leave, resize *redisconn.Script }
 
 func newSlotScripts() slotScripts {
 	return slotScripts{
-		acquire: redisconn.NewScript(slotsLua, acquireLua, handoffLua, offerLua, refuseLua),
-		extend:  redisconn.NewScript(slotLua, extendLua),
+		acquire: redisconn.NewScript(markerLua, slotsLua, acquireLua, handoffLua, offerLua, refuseLua),
+		extend:  redisconn.NewScript(markerLua, slotLua, extendLua),
 		leave:   redisconn.NewScript(handoffLua, leaveSlotsLua),
-		resize:  redisconn.NewScript(resizeLua),
+		resize:  redisconn.NewScript(markerLua, resizeLua),
 	}
 }
 

@@ -10,7 +10,7 @@ local slots_key, slots, keep = table.remove(KEYS, 1), table.remove(ARGV, 1), ton
 local semaphore, window = table.remove(ARGV, 1), table.remove(ARGV, 1)
 local known = redis.call('MGET', slots_key, KEYS[#KEYS])
 -- A server that may not vote takes no number, and acquire.lua says so.
-if ARGV[#ARGV] == '' or known[2] == ARGV[#ARGV] then
+if not refuses(known[2], ARGV[#ARGV]) then
   if known[1] and known[1] ~= slots then
     return {6, known[1]}
   end

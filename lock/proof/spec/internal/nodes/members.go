@@ -11,6 +11,7 @@ type Members struct {
 	Renewed        bool // client 1 renews its lease, again and again
 	Wipes          int  // nodes that lose all their keys
 	Restarts       int  // nodes that restart with all of them
+	Alone          bool // nothing changes: client 2 names node A of the old set alone, for it knows of no set
 
 	Rules MembersRules
 }
@@ -24,6 +25,7 @@ type MembersRules struct {
 	NewLengthOnly    bool // they are silent for as long as the new longest TTL, though the old one is longer
 	ExtendsUnchecked bool // extend and refill do not say for which configuration they are
 	TTLNotNamed      bool // the longest TTL is no part of the configuration
+	NumberDecides    bool // a caller of one node gets its vote, whatever set the node votes for
 	RestartEndsMark  bool // a node that restarts while it is marked begins its quarantine for the new set
 }
 

@@ -13,6 +13,8 @@ func MembersCases() explore.Cases {
 			explore.NewCase("three nodes to four", &Members{Old: 3, New: 4, OldTTL: 2, NewTTL: 2}),
 			explore.NewCase("another longest TTL", &Members{Old: 3, New: 3, OldTTL: 3, NewTTL: 2}),
 			explore.NewCase("five nodes to three", &Members{Old: 5, New: 3, OldTTL: 2, NewTTL: 2}),
+			explore.NewCase("one of three nodes named alone",
+				&Members{Old: 3, New: 1, OldTTL: 2, NewTTL: 2, Renewed: true, Restarts: 2, Alone: true}),
 		},
 		Slow: []explore.Case{
 			explore.NewCase("three nodes to five", &Members{Old: 3, New: 5, OldTTL: 2, NewTTL: 2}),
@@ -51,6 +53,9 @@ func brokenMembers() []explore.Case {
 			slices.Concat(leaseOnAB, marked("C", "A", "D", "E"), begun, renewed)...),
 		// 21: who has the shorter longest TTL ends a quarantine too early.
 		explore.NewCase("TTLNotNamed", &Members{Old: 3, New: 3, OldTTL: 3, NewTTL: 2, Wipes: 1, Rules: R{TTLNotNamed: true}}),
+		// 92: one forgotten address: {B, C} of three, and {A}.
+		explore.NewCase("NumberDecides", &Members{Old: 3, New: 1, OldTTL: 2, NewTTL: 2, Alone: true,
+			Rules: R{NumberDecides: true}}),
 		// 87: two of five nodes are marked for a set of three when the change stops, and restart.
 		explore.NewCase("RestartEndsMark", &Members{Old: 5, New: 3, OldTTL: 2, NewTTL: 2, Restarts: 2,
 			Rules: R{RestartEndsMark: true}},

@@ -130,6 +130,11 @@ func (m *Members) ask(s membersState, c, j int, each func(explore.Step, membersS
 	n := &s.nodes[j]
 	do := func(text string) { each(explore.Step{Text: text, Client: c, Node: j}, s) }
 	switch {
+	case m.Alone && c == 1:
+		if s.clients[c].phase == attempt.Asking && n.holder == 0 && (n.set == noSet || m.Rules.NumberDecides) {
+			n.holder, n.ttl, n.granted[c] = uint8(c+1), m.ttl(c), true
+			do("{n} grants {c}, which names no other node")
+		}
 	case n.set == noSet, m.knows(n, c) && n.former && (n.standing != changing || m.Rules.RestartEndsMark):
 		n.set, n.standing, n.former, n.left = configuration(c), silent, false, m.ttl(c)
 		do("{n} begins its quarantine, asked by {c}")
@@ -145,7 +150,7 @@ func (m *Members) ask(s membersState, c, j int, each func(explore.Step, membersS
 
 // change is the act of changing the configuration, in two rounds. It may stop anywhere.
 func (m *Members) change(s membersState, each func(explore.Step, membersState)) {
-	if m.Rules.AnyConfiguration || m.Rules.TTLNotNamed {
+	if m.Alone || m.Rules.AnyConfiguration || m.Rules.TTLNotNamed {
 		return
 	}
 	enough := s.begun || m.enough(&s)

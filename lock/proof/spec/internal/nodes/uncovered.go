@@ -15,5 +15,8 @@ func Uncovered() []explore.Case {
 		// 17: only a person can know.
 		explore.NewCase("a vouch for nodes that were all flushed",
 			&Guard{TTL: 2, Vouches: 1, Faults: 2, Allowed: Flush, Untrue: true}, leaseOnAB...),
+		// 92: no marker says that it has a set, until a process of that set asks it.
+		explore.NewCase("an emptied node named alone",
+			&Members{Old: 3, New: 1, OldTTL: 2, NewTTL: 2, Wipes: 1, Alone: true}),
 	}
 }
