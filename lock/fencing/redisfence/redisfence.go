@@ -5,14 +5,16 @@
 //	_, err := pay.Run(ctx, client, lease.Resource(), lease.Fence(), []string{"balance:1001"}, 30)
 //	// *fencing.StaleError: a later lease has written, and the script did not run
 //
-// Redis keeps the highest token of each resource in a key beside the data. It is as durable as the data: a failover
-// that loses the last writes loses their token, and a late write can pass then. The user needs the commands get and set
-// on lockscope:seen:*, and those of the script.
+// For each key that a script names, Redis keeps the highest token of the resource beside it; keys with one hash tag share
+// it. So a script names all keys that it reads or writes: a later lease bars lower tokens from those it named, and from
+// no others. The tokens are as durable as the data: a failover that loses the last writes loses their token, and a late
+// write can pass then. The user needs the commands get and set on lockscope:seen:*, and those of the script.
 package redisfence
 
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -30,15 +32,18 @@ type Script struct{ script *redis.Script }
 // staleReply begins the reply to a token that is too low.
 const staleReply = "STALEFENCE "
 
-// check compares tokens as text: a number of Lua has 53 bits. It removes its key and argument, so that the script after
+// check compares tokens as text: a number of Lua has 53 bits. It removes its keys and arguments, so that the script after
 // it sees its own.
 const check = `do
-	local key, fence = table.remove(KEYS), table.remove(ARGV)
-	local seen = redis.call('GET', key) or '0'
-	if #fence < #seen or #fence == #seen and fence < seen then
-		return redis.error_reply('` + staleReply + `' .. seen)
+	local count, fence = table.remove(ARGV), table.remove(ARGV)
+	for i = 1, count do
+		local key = table.remove(KEYS)
+		local seen = redis.call('GET', key) or '0'
+		if #fence < #seen or #fence == #seen and fence < seen then
+			return redis.error_reply('` + staleReply + `' .. seen)
+		end
+		if fence ~= seen then redis.call('SET', key, fence) end
 	end
-	if fence ~= seen then redis.call('SET', key, fence) end
 end
 `
 
@@ -46,9 +51,9 @@ end
 func NewScript(body string) *Script { return &Script{redis.NewScript(check + body)} }
 
 // Run runs the script under the token of a lease of resource and returns its reply. All keys have to be in one slot of
-// a Redis Cluster; the token is kept in the slot of the first one. From the first Run with a token on, lower tokens are
-// refused for good. The same token passes again: a lease may write often. A reader that holds the lock, and relies on
-// nobody writing afterwards, reads in a Script.
+// a Redis Cluster. From the first Run with a token on, lower tokens are refused for good where a script names one of
+// these keys, in any order. The same token passes again: a lease may write often. A reader that holds the lock, and
+// relies on nobody writing afterwards, reads in a Script.
 //
 // Run fails with *fencing.StaleError if fence is too low, with lock.ErrInvalidOption if fence is 0 or keys is empty,
 // and with errors of the client. If the client gives up on an answer, the script may still run.
@@ -62,9 +67,14 @@ func (s *Script) Run(ctx context.Context, c redis.Scripter, resource string, fen
 		return nil, fmt.Errorf("redisfence: %w: no keys for %q: name what the script writes", lock.ErrInvalidOption,
 			resource)
 	}
-	seen := "lockscope:seen:{" + hashslot.Tag(keys[0]) + "}:" + resource
-	reply, err := s.script.Run(ctx, c, append(keys[:len(keys):len(keys)], seen),
-		append(args[:len(args):len(args)], strconv.FormatUint(fence, 10))...).Result()
+	named := slices.Clone(keys)
+	for _, key := range keys {
+		if seen := "lockscope:seen:{" + hashslot.Tag(key) + "}:" + resource; !slices.Contains(named[len(keys):], seen) {
+			named = append(named, seen)
+		}
+	}
+	args = append(slices.Clone(args), strconv.FormatUint(fence, 10), len(named)-len(keys))
+	reply, err := s.script.Run(ctx, c, named, args...).Result()
 	if err == nil {
 		return reply, nil
 	}

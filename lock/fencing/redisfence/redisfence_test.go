@@ -1,9 +1,11 @@
 package redisfence_test
 
 import (
+	"crypto/rand"
 	"errors"
 	"math"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -14,6 +16,7 @@ import (
 	"github.com/lockscope/lockscope/lock/fencing"
 	"github.com/lockscope/lockscope/lock/fencing/redisfence"
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/redlock/hashslot"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m, goleak.Cleanup(os.Exit)) }
@@ -59,6 +62,51 @@ func TestLowerTokensAreRefused(t *testing.T) {
 	must(t, redisfence.Set(t.Context(), c, "account:8", 1, balance, "x", time.Minute)) // another resource
 	if ttl := c.PTTL(t.Context(), balance).Val(); ttl <= 0 || ttl > time.Minute {
 		t.Errorf("TTL %v", ttl)
+	}
+}
+
+// TestScriptsThatShareAKey refuse a lower token wherever the key stands in their lists. "pay" and "ship" write one order
+// under one lock.
+func TestScriptsThatShareAKey(t *testing.T) {
+	c := client(t)
+	write := redisfence.NewScript(`for _, key in ipairs(KEYS) do redis.call('SET', key, ARGV[1]) end`)
+	pay, order, ship, b := "balance:7", "order:1001", "stock:7", "late"
+	run := func(fence uint64, value string, keys ...string) error {
+		_, err := write.Run(t.Context(), c, "order:1001", fence, keys, value)
+		if errors.Is(err, redis.Nil) { // the script returns nothing
+			err = nil
+		}
+		return err
+	}
+	must(t, run(10, "paid", pay, order))
+	for _, keys := range [][]string{{order, ship}, {ship, order}, {order, pay}, {ship, b, pay}} {
+		if err := run(9, "late", keys...); !errors.Is(err, fencing.ErrStale) {
+			t.Errorf("token 9 after 10, on %v: %v", keys, err)
+		}
+	}
+	if got := c.MGet(t.Context(), pay, order, ship, b).Val(); !slices.Equal(got, []any{"paid", "paid", nil, nil}) {
+		t.Errorf("a late script wrote: %v", got)
+	}
+	must(t, run(10, "shipped", ship, order))
+	must(t, run(11, "paid again", order, pay))
+	if err := run(10, "late", order); !errors.Is(err, fencing.ErrStale) {
+		t.Errorf("token 10 after 11: %v", err)
+	}
+}
+
+// TestKeysOfOneSlot of a Redis Cluster need no hash tag in common.
+func TestKeysOfOneSlot(t *testing.T) {
+	first, second := "a", "b"
+	for hashslot.Of(second) != hashslot.Of(first) {
+		second = rand.Text()
+	}
+	c := redis.NewClusterClient(&redis.ClusterOptions{Addrs: locktest.Cluster(t, 3).Addrs()})
+	t.Cleanup(func() { must(t, c.Close()) })
+	script := redisfence.NewScript(`return redis.call('INCRBY', KEYS[1], #KEYS)`)
+	_, err := script.Run(t.Context(), c, "order:1001", 10, []string{first, second})
+	must(t, err)
+	if _, err := script.Run(t.Context(), c, "order:1001", 9, []string{second, first}); !errors.Is(err, fencing.ErrStale) {
+		t.Errorf("token 9 after 10: %v", err)
 	}
 }
 

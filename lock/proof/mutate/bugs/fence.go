@@ -92,5 +92,10 @@ func fenceMutants() []Mutant {
 			Old:  "if tonumber(redis.call('GET', KEYS[2]) or '0') < tonumber(ARGV[5]) then", New: "if false then",
 			Killer: by(scripting, "TestScriptsRefill"),
 		},
+		{
+			Bug: "a script in Redis keeps its token beside its first key only", Why: "a late script overwrites its other keys",
+			File: "lock/fencing/redisfence/redisfence.go", Old: "range keys {", New: "range keys[:1] {",
+			Killer: by("./lock/fencing/redisfence", "TestScriptsThatShareAKey"),
+		},
 	}
 }
