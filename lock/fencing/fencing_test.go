@@ -2,6 +2,7 @@ package fencing_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"log"
@@ -40,6 +41,19 @@ func TestNoToken(t *testing.T) {
 	for _, values := range [][]string{nil, {"7", "8"}, {"0"}, {"-1"}, {"x"}, {""}, {"9223372036854775808"}} {
 		if _, err := fencing.FromHeader(http.Header{fencing.Header: values}); !errors.Is(err, lock.ErrInvalidOption) {
 			t.Errorf("%q: %v", values, err)
+		}
+	}
+}
+
+// TestOnlyTransactionsAreGuarded: on a *sql.DB each statement is a transaction of its own, and the writes after Guard would
+// be outside of that.
+func TestOnlyTransactionsAreGuarded(t *testing.T) {
+	if _, ok := any((*sql.Tx)(nil)).(fencing.Tx); !ok {
+		t.Error("a *sql.Tx is refused")
+	}
+	for _, pool := range []any{(*sql.DB)(nil), (*sql.Conn)(nil)} {
+		if _, ok := pool.(fencing.Tx); ok {
+			t.Errorf("a %T is taken for a transaction", pool)
 		}
 	}
 }

@@ -14,10 +14,13 @@ const Migration = `CREATE TABLE IF NOT EXISTS lockscope_fences (resource TEXT PR
 const raise = `INSERT INTO lockscope_fences (resource, fence) VALUES ($1, $2)
 	ON CONFLICT (resource) DO UPDATE SET fence = excluded.fence WHERE lockscope_fences.fence <= excluded.fence`
 
-// Tx is what Guard needs of a *sql.Tx.
+// Tx is a *sql.Tx, or a type that embeds one. Guard does not end the transaction. Commit and Rollback keep out a *sql.DB
+// and a *sql.Conn, where the statements after Guard would run without its row lock.
 type Tx interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+	Commit() error
+	Rollback() error
 }
 
 // Guard lets a transaction go on if fence is not lower than any token that a committed transaction has passed for
