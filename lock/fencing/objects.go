@@ -22,6 +22,13 @@ type Objects interface {
 // ErrChanged means that somebody else wrote or deleted an object since it was read.
 var ErrChanged = errors.New("fencing: the object has changed")
 
+
+// ErrUnconditional means that a store accepted a conditional write whose condition was false: late writes would pass.
+var ErrUnconditional = errors.New("fencing: the store ignores the conditions of writes")
+
+// noETag is the ETag of no object.
+const noETag = `"00000000000000000000000000000000"`
+
 // objectTries bounds the loop: a holder meets few other writers, all of them too late.
 const objectTries = 10
 
@@ -33,6 +40,10 @@ const objectTries = 10
 // ten changes by others it gives up with [ErrChanged]. If the store's client repeats a request whose answer was lost,
 // UpdateObject detects its own write.
 //
+// Before the first write under a token, UpdateObject tries to write what is there with an ETag that no object has. A store
+// that accepts this ignores If-Match, and UpdateObject fails with [ErrUnconditional]. If there was no object, that leaves
+// an empty one. Every later call fails as well, since nothing is written under a token.
+//
 // The object begins with a line that has the token; read it with [ReadObject]. The token could not be in the metadata:
 // an ETag of S3 is a digest of the content alone. It would be the same again after a later holder wrote the same
 // content, and a late write would pass. Never delete such an object, which forgets the token; make it empty.
@@ -43,6 +54,7 @@ func UpdateObject(ctx context.Context, store Objects, key string, fence uint64,
 		return err
 	}
 	var written []byte // by the try before
+	verified := false
 	for range objectTries {
 		object, etag, err := store.Get(ctx, key)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -58,6 +70,12 @@ func UpdateObject(ctx context.Context, store Objects, key string, fence uint64,
 		if seen > fence {
 			return &StaleError{Resource: key, Fence: fence, Seen: seen}
 		}
+		if seen == 0 && !verified {
+			if err := verifyConditions(ctx, store, key, object); err != nil {
+				return err
+			}
+			verified = true
+		}
 		content, err := change(old)
 		if err != nil {
 			return err
@@ -69,6 +87,18 @@ func UpdateObject(ctx context.Context, store Objects, key string, fence uint64,
 		}
 	}
 	return fmt.Errorf("%w: %q, during each of %d tries: check who else writes it", ErrChanged, key, objectTries)
+}
+
+// verifyConditions makes a write that must fail. It changes nothing if it does not.
+func verifyConditions(ctx context.Context, store Objects, key string, object []byte) error {
+	switch err := store.Put(ctx, key, object, noETag); {
+	case err == nil:
+		return fmt.Errorf("%w: it overwrote %q despite a false If-Match: use a store with conditional writes",
+			ErrUnconditional, key)
+	case !errors.Is(err, ErrChanged):
+		return named(key, err)
+	}
+	return nil
 }
 
 func named(key string, err error) error {

@@ -18,6 +18,7 @@ type bucket struct {
 	objects map[string][]byte
 	before  func() // runs before the next Put
 	lost    int    // Puts whose answer is lost and that the client repeats
+	blind   bool   // it ignores conditions
 }
 
 func (b *bucket) Get(_ context.Context, key string) ([]byte, string, error) {
@@ -34,7 +35,7 @@ func (b *bucket) Put(ctx context.Context, key string, content []byte, tag string
 		before()
 	}
 	present, found := b.objects[key]
-	if found && tag != etag(present) || !found && tag != "" {
+	if !b.blind && (found && tag != etag(present) || !found && tag != "") {
 		return fencing.ErrChanged
 	}
 	if b.objects == nil {
@@ -109,6 +110,20 @@ func TestAnswersThatAreLost(t *testing.T) {
 	b.before = func() { must(t, fencing.UpdateObject(t.Context(), b, "k", 5, more)) }
 	must(t, fencing.UpdateObject(t.Context(), b, "k", 5, more))
 	wantObject(t, b, "++", 5)
+}
+
+// TestStoreIgnoresConditions: nothing is written to such a store, which lets late writes pass.
+func TestStoreIgnoresConditions(t *testing.T) {
+	for _, objects := range []map[string][]byte{{}, {"k": []byte("old")}, {"k": nil}} {
+		b, before := &bucket{objects: objects, blind: true}, string(objects["k"])
+		for range 2 {
+			err := fencing.UpdateObject(t.Context(), b, "k", 5, write("new"))
+			if !errors.Is(err, fencing.ErrUnconditional) || !strings.Contains(err.Error(), `"k"`) {
+				t.Errorf("%q: %v", before, err)
+			}
+		}
+		wantObject(t, b, before, 0)
+	}
 }
 
 // TestObjectsWithoutToken were there before, and are taken over.

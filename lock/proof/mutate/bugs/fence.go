@@ -97,5 +97,10 @@ func fenceMutants() []Mutant {
 			File: "lock/fencing/redisfence/redisfence.go", Old: "range keys {", New: "range keys[:1] {",
 			Killer: by("./lock/fencing/redisfence", "TestScriptsThatShareAKey"),
 		},
+		{
+			Bug: "a store of objects is not asked whether it honours conditions", Why: "late writes pass on one that ignores them",
+			File: "lock/fencing/objects.go", Old: "if seen == 0 && !verified {", New: "if false && !verified {",
+			Killer: by("./lock/fencing", "TestStoreIgnoresConditions"),
+		},
 	}
 }
