@@ -7,6 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
 )
 
 // Objects is what [UpdateObject] needs of a store with conditional writes, such as S3. examples/fencing has one on the
@@ -21,7 +24,6 @@ type Objects interface {
 
 // ErrChanged means that somebody else wrote or deleted an object since it was read.
 var ErrChanged = errors.New("fencing: the object has changed")
-
 
 // ErrUnconditional means that a store accepted a conditional write whose condition was false: late writes would pass.
 var ErrUnconditional = errors.New("fencing: the store ignores the conditions of writes")
@@ -38,7 +40,9 @@ const objectTries = 10
 //
 // UpdateObject fails with *StaleError if fence is too low, with the error of change, or with those of the store. After
 // ten changes by others it gives up with [ErrChanged]. If the store's client repeats a request whose answer was lost,
-// UpdateObject detects its own write.
+// UpdateObject detects its own write, also below up to nine writes of others. Beyond these it fails with ErrChanged, and
+// nobody knows whether the change was made. The same is true after any other error of the store's Put: if change counts
+// something, read the object before you call UpdateObject again.
 //
 // Before the first write under a token, UpdateObject tries to write what is there with an ETag that no object has. A store
 // that accepts this ignores If-Match, and UpdateObject fails with [ErrUnconditional]. If there was no object, that leaves
@@ -53,9 +57,9 @@ func UpdateObject(ctx context.Context, store Objects, key string, fence uint64,
 	if err := Check(key, fence); err != nil {
 		return err
 	}
-	var written []byte // by the try before
-	verified := false
-	for range objectTries {
+	// The random text makes each write's ETag a new one.
+	id, base, verified := rand.Text(), "", false
+	for try := range objectTries {
 		object, etag, err := store.Get(ctx, key)
 		if errors.Is(err, fs.ErrNotExist) {
 			object, etag, err = nil, "", nil
@@ -63,10 +67,13 @@ func UpdateObject(ctx context.Context, store Objects, key string, fence uint64,
 		if err != nil {
 			return fmt.Errorf("fencing: read %q: %w", key, err)
 		}
-		if written != nil && bytes.Equal(object, written) {
+		old, seen, ids := splitObject(object)
+		if slices.Contains(ids, id) {
 			return nil
 		}
-		old, seen := splitObject(object)
+		if known := slices.Contains(ids, base) || base == "" && len(ids) < rememberedWrites; try > 0 && !known {
+			return fmt.Errorf("%w: %q, so often that it is unknown whether this change was made: read it", ErrChanged, key)
+		}
 		if seen > fence {
 			return &StaleError{Resource: key, Fence: fence, Seen: seen}
 		}
@@ -80,8 +87,11 @@ func UpdateObject(ctx context.Context, store Objects, key string, fence uint64,
 		if err != nil {
 			return err
 		}
-		// The random text makes each write's ETag a new one.
-		written = append(fmt.Appendf(nil, objectHeader+"\n", fence, rand.Text()), content...)
+		if base = ""; len(ids) > 0 {
+			base = ids[0]
+		}
+		ids = append([]string{id}, ids[:min(len(ids), rememberedWrites-1)]...)
+		written := append(fmt.Appendf(nil, objectHeader+"\n", fence, strings.Join(ids, " ")), content...)
 		if err := store.Put(ctx, key, written, etag); err == nil || !errors.Is(err, ErrChanged) {
 			return named(key, err)
 		}
@@ -115,19 +125,26 @@ func ReadObject(ctx context.Context, store Objects, key string) (content []byte,
 	if err != nil {
 		return nil, 0, fmt.Errorf("fencing: read %q: %w", key, err)
 	}
-	content, fence = splitObject(object)
+	content, fence, _ = splitObject(object)
 	return content, fence, nil
 }
 
-// objectHeader is the first line of an object.
+// objectHeader is the first line of an object: its token, and the random texts of its last writes, the newest first.
 const objectHeader = "lockscope-fence %d %s"
 
+// rememberedWrites is how many of them an object keeps.
+const rememberedWrites = 10
+
 // splitObject takes an object without the line for one that was never written under a token.
-func splitObject(object []byte) (content []byte, fence uint64) {
+func splitObject(object []byte) (content []byte, fence uint64, ids []string) {
 	line, content, found := bytes.Cut(object, []byte("\n"))
-	var random string
-	if n, _ := fmt.Sscanf(string(line), objectHeader, &fence, &random); !found || n != 2 {
-		return object, 0
+	fields := strings.Split(string(line), " ")
+	if !found || len(fields) < 3 || fields[0] != "lockscope-fence" {
+		return object, 0, nil
 	}
-	return content, fence
+	fence, err := strconv.ParseUint(fields[1], 10, 63)
+	if err != nil {
+		return object, 0, nil
+	}
+	return content, fence, fields[2:]
 }

@@ -18,6 +18,7 @@ type bucket struct {
 	objects map[string][]byte
 	before  func() // runs before the next Put
 	lost    int    // Puts whose answer is lost and that the client repeats
+	between func() // runs before a repeated Put
 	blind   bool   // it ignores conditions
 }
 
@@ -44,6 +45,9 @@ func (b *bucket) Put(ctx context.Context, key string, content []byte, tag string
 	b.objects[key] = content
 	if b.lost > 0 {
 		b.lost--
+		if b.between != nil {
+			b.between()
+		}
 		return b.Put(ctx, key, content, tag)
 	}
 	return nil
@@ -110,6 +114,39 @@ func TestAnswersThatAreLost(t *testing.T) {
 	b.before = func() { must(t, fencing.UpdateObject(t.Context(), b, "k", 5, more)) }
 	must(t, fencing.UpdateObject(t.Context(), b, "k", 5, more))
 	wantObject(t, b, "++", 5)
+}
+
+// TestOthersWriteWhileAnAnswerIsLost: a goroutine of the same lease, or a later holder, builds on the write whose answer
+// was lost. The change is not made twice, and no error says that it was not made.
+func TestOthersWriteWhileAnAnswerIsLost(t *testing.T) {
+	more := func(old []byte) ([]byte, error) { return append(old, '+'), nil }
+	for _, c := range []struct {
+		others int
+		fence  uint64 // of the others
+	}{{1, 5}, {3, 5}, {1, 6}, {9, 5}} {
+		b := new(bucket)
+		must(t, fencing.UpdateObject(t.Context(), b, "k", 5, more))
+		b.lost, b.between = 1, func() {
+			for range c.others {
+				must(t, fencing.UpdateObject(t.Context(), b, "k", c.fence, more))
+			}
+		}
+		must(t, fencing.UpdateObject(t.Context(), b, "k", 5, more))
+		wantObject(t, b, strings.Repeat("+", 2+c.others), c.fence)
+	}
+
+	// Beyond the writes that an object remembers, nobody knows: the change is not made again.
+	b := new(bucket)
+	must(t, fencing.UpdateObject(t.Context(), b, "k", 5, more))
+	b.lost, b.between = 1, func() {
+		for range 20 {
+			must(t, fencing.UpdateObject(t.Context(), b, "k", 5, more))
+		}
+	}
+	if err := fencing.UpdateObject(t.Context(), b, "k", 5, more); !errors.Is(err, fencing.ErrChanged) {
+		t.Errorf("20 writes while an answer was lost: %v", err)
+	}
+	wantObject(t, b, strings.Repeat("+", 22), 5)
 }
 
 // TestStoreIgnoresConditions: nothing is written to such a store, which lets late writes pass.

@@ -102,5 +102,15 @@ func fenceMutants() []Mutant {
 			File: "lock/fencing/objects.go", Old: "if seen == 0 && !verified {", New: "if false && !verified {",
 			Killer: by("./lock/fencing", "TestStoreIgnoresConditions"),
 		},
+		{
+			Bug: "an object remembers only its last write", Why: "a change whose answer was lost is made again: 107 for 104",
+			File: "lock/fencing/objects.go", Old: "ids[:min(len(ids), rememberedWrites-1)]...)", New: "ids[:0]...)",
+			Killer: by("./lock/fencing", "TestOthersWriteWhileAnAnswerIsLost"),
+		},
+		{
+			Bug: "an update counts again where an object may have forgotten it", Why: "one change is made twice",
+			File: "lock/fencing/objects.go", Old: "try > 0 && !known {", New: "try > 99 && !known {",
+			Killer: by("./lock/fencing", "TestOthersWriteWhileAnAnswerIsLost"),
+		},
 	}
 }
