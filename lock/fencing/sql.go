@@ -29,6 +29,11 @@ type Tx interface {
 //
 // Guard fails with *StaleError if fence is too low, and with lock.ErrInvalidOption if fence is 0, which no lease with
 // a token has; see [lock.Fenced]. Roll the transaction back after an error. The table is that of [Migration].
+//
+// PostgreSQL checks REPEATABLE READ and SERIALIZABLE transactions in its own way, too. If another transaction has written
+// the resource's token since the snapshot of yours, Guard, a later statement or Commit fails with SQLSTATE 40001, which
+// is no *StaleError. Roll back and repeat the whole transaction with the same token, as after any 40001: Guard then
+// passes, or fails with *StaleError.
 func Guard(ctx context.Context, tx Tx, resource string, fence uint64) error {
 	if err := Check(resource, fence); err != nil {
 		return err
