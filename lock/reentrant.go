@@ -2,7 +2,10 @@ package lock
 
 import (
 	"context"
+	"fmt"
 	"sync"
+	"sync/atomic"
+	"time"
 )
 
 // Reentrant returns a Locker whose caller can acquire a resource again while holding it.
@@ -13,8 +16,9 @@ import (
 // writer with [ErrUpgrade]. A writer re-enters as a reader, too.
 //
 // The context alone decides who re-enters, not the goroutine. When Acquire re-enters, it
-// ignores its other options. The new handle's Context descends from the context given to Acquire, and
-// its Extend extends the shared lease. If the context's lease is over, Acquire goes to next.
+// ignores its other options. The new handle's Context descends from the context given to Acquire, and ends
+// with the lease, too. Its Extend extends the shared lease, until the handle is released: then its Remaining is 0. If the
+// context's lease is over, Acquire goes to next.
 func Reentrant(next Locker) Locker { return &reentrant{next: next} }
 
 type reentrant struct{ next Locker }
@@ -40,15 +44,14 @@ func (r *reentrant) Shares() error { return Shares(r.next) }
 func (r *reentrant) Acquire(ctx context.Context, resource string, opts ...AcquireOption) (Lease, error) {
 	key := entryKey{r, resource}
 	if e, ok := ctx.Value(key).(*entry); ok && e.admits(opts) && e.join() {
-		inner, cancel := context.WithCancelCause(ctx)
-		return &handle{Lease: e.lease, entry: e, ctx: inner, cancel: cancel}, nil
+		return e.handle(ctx), nil
 	}
 	lease, err := r.next.Acquire(ctx, resource, opts...)
 	if err != nil {
 		return nil, err
 	}
 	e := &entry{lease: lease, kind: NewAcquireOptions(opts...).Kind, handles: 1}
-	return &handle{Lease: lease, entry: e, ctx: context.WithValue(lease.Context(), key, e)}, nil
+	return &handle{Lease: lease, entry: e, ctx: context.WithValue(lease.Context(), key, e), end: func() {}}, nil
 }
 
 // admits reports whether the lease is all that the options ask for. A reader's is not if they ask for another kind.
@@ -56,11 +59,22 @@ func (e *entry) admits(opts []AcquireOption) bool {
 	return e.kind != KindRead || NewAcquireOptions(opts...).Kind == KindRead
 }
 
-// join adds a handle unless the lease is over.
+// handle returns another handle, which ends with the lease: ctx may descend from the context of the lease
+// without its end, as from [AcquireDetached].
+func (e *entry) handle(ctx context.Context) *handle {
+	inner, cancel := context.WithCancelCause(ctx)
+	leave := context.AfterFunc(e.lease.Context(), func() { cancel(context.Cause(e.lease.Context())) })
+	return &handle{Lease: e.lease, entry: e, ctx: inner, end: func() {
+		leave()
+		cancel(ErrReleased)
+	}}
+}
+
+// join adds a handle unless the lease is over. The timer that ends its context may be late.
 func (e *entry) join() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.handles == 0 || e.lease.Context().Err() != nil {
+	if e.handles == 0 || e.lease.Context().Err() != nil || e.lease.Remaining() <= 0 {
 		return false
 	}
 	e.handles++
@@ -78,25 +92,47 @@ func (e *entry) part() bool {
 // handle is one acquisition of the shared lease.
 type handle struct {
 	Lease
-	entry  *entry
-	ctx    context.Context
-	cancel context.CancelCauseFunc // nil for the first handle: its context is the lease's
+	entry *entry
+	ctx   context.Context
+	end   func() // ends ctx; not that of the first handle, from which the others descend
 
-	once sync.Once
-	err  error
+	released atomic.Bool
+	once     sync.Once
+	err      error
 }
 
 func (h *handle) Context() context.Context { return h.ctx }
 
+// over returns why the handle has ended, or nil.
+func (h *handle) over() error {
+	if h.released.Load() {
+		return ErrReleased
+	}
+	return context.Cause(h.ctx)
+}
+
+func (h *handle) Remaining() time.Duration {
+	if h.over() != nil {
+		return min(0, h.Lease.Remaining())
+	}
+	return h.Lease.Remaining()
+}
+
+func (h *handle) Extend(ctx context.Context) error {
+	if err := h.over(); err != nil {
+		return fmt.Errorf("lock: lease of %q is over: %w", h.Resource(), err)
+	}
+	return h.Lease.Extend(ctx)
+}
+
 // Release ends this handle. The last one releases the lease; the others return nil.
 func (h *handle) Release(ctx context.Context) error {
 	h.once.Do(func() {
+		h.released.Store(true)
 		if h.entry.part() {
 			h.err = h.Lease.Release(ctx)
 		}
-		if h.cancel != nil {
-			h.cancel(ErrReleased)
-		}
+		h.end()
 	})
 	return h.err
 }

@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
 // countingLocker hands out one lease at a time and counts what reaches it.
-type countingLocker struct{ acquired, released int }
+type countingLocker struct {
+	acquired, released int
+	passed             time.Duration // of the second that each lease is valid for
+}
 
 type countedLease struct {
 	l      *countingLocker
@@ -26,7 +30,7 @@ func (l *countingLocker) Acquire(ctx context.Context, resource string, _ ...Acqu
 func (c *countedLease) Resource() string             { return c.name }
 func (c *countedLease) Context() context.Context     { return c.ctx }
 func (c *countedLease) Fence() uint64                { return uint64(c.l.acquired) }
-func (c *countedLease) Remaining() time.Duration     { return time.Second }
+func (c *countedLease) Remaining() time.Duration     { return time.Second - c.l.passed }
 func (c *countedLease) Extend(context.Context) error { return nil }
 func (c *countedLease) Release(context.Context) error {
 	c.l.released++
@@ -96,6 +100,72 @@ func TestReentrantPassesLossOn(t *testing.T) {
 	outer.(*handle).Lease.(*countedLease).cancel(ErrLost)
 	if !errors.Is(context.Cause(inner.Context()), ErrLost) {
 		t.Errorf("cause is %v", context.Cause(inner.Context()))
+	}
+}
+
+// TestReentrantHandleEndsWithItsLease, whatever its context descends from.
+func TestReentrantHandleEndsWithItsLease(t *testing.T) {
+	for name, enter := range map[string]func(ctx context.Context, l Locker) (Lease, error){
+		"detached": func(ctx context.Context, l Locker) (Lease, error) { return AcquireDetached(ctx, l, "a") },
+		"without cancel": func(ctx context.Context, l Locker) (Lease, error) {
+			return l.Acquire(context.WithoutCancel(ctx), "a")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				next := &countingLocker{}
+				l := Reentrant(next)
+				outer := mustAcquire(t, l, t.Context(), "a")
+				inner, err := enter(outer.Context(), l)
+				if err != nil || next.acquired != 1 {
+					t.Fatalf("acquired %d times: %v", next.acquired, err)
+				}
+				outer.(*handle).Lease.(*countedLease).cancel(ErrLost)
+				synctest.Wait()
+				if cause := context.Cause(inner.Context()); !errors.Is(cause, ErrLost) {
+					t.Errorf("cause is %v", cause)
+				}
+				if err := inner.Extend(t.Context()); !errors.Is(err, ErrLost) || inner.Remaining() > 0 {
+					t.Errorf("extend: %v, remaining %v", err, inner.Remaining())
+				}
+			})
+		})
+	}
+}
+
+// TestReentrantReturnsNoLeaseThatIsOver: the timer that cancels its context may be late.
+func TestReentrantReturnsNoLeaseThatIsOver(t *testing.T) {
+	next := &countingLocker{}
+	l := Reentrant(next)
+	outer := mustAcquire(t, l, t.Context(), "a")
+	next.passed = time.Second
+	if mustAcquire(t, l, outer.Context(), "a"); next.acquired != 2 {
+		t.Error("a lease without validity was entered")
+	}
+}
+
+// TestReentrantReleasedHandleIsOver, while others keep the lease.
+func TestReentrantReleasedHandleIsOver(t *testing.T) {
+	l := Reentrant(&countingLocker{})
+	outer := mustAcquire(t, l, t.Context(), "a")
+	inner, last := mustAcquire(t, l, outer.Context(), "a"), mustAcquire(t, l, outer.Context(), "a")
+	for name, h := range map[string]Lease{"inner": inner, "outer": outer} {
+		if err := h.Extend(t.Context()); err != nil || h.Remaining() != time.Second {
+			t.Errorf("%s: extend: %v, remaining %v", name, err, h.Remaining())
+		}
+		_ = h.Release(t.Context())
+		if err := h.Extend(t.Context()); !errors.Is(err, ErrReleased) || h.Remaining() != 0 {
+			t.Errorf("%s is released; extend: %v, remaining %v", name, err, h.Remaining())
+		}
+	}
+	if err := last.Extend(t.Context()); err != nil || last.Remaining() != time.Second || last.Context().Err() != nil {
+		t.Errorf("the last handle: %v, remaining %v", err, last.Remaining())
+	}
+	ctx, cancel := context.WithCancel(last.Context())
+	bounded := mustAcquire(t, l, ctx, "a")
+	cancel()
+	if err := bounded.Extend(t.Context()); !errors.Is(err, context.Canceled) || bounded.Remaining() != 0 {
+		t.Errorf("a handle whose context ended; extend: %v, remaining %v", err, bounded.Remaining())
 	}
 }
 

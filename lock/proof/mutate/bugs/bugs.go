@@ -66,8 +66,8 @@ func (m Mutant) Apply(text string) (string, error) {
 func All() []Mutant {
 	var list []Mutant
 	for _, of := range []func() []Mutant{
-		voteMutants, validityMutants, fenceMutants, renewalMutants, releaseMutants, orderMutants, handOverMutants,
-		waitMutants,
+		voteMutants, validityMutants, fenceMutants, renewalMutants, releaseMutants, reentrantMutants, orderMutants,
+		handOverMutants, waitMutants,
 		guardMutants, changeMutants, evictionMutants, quarantineMutants, laneMutants,
 		turnMutants, roundMutants, queueScriptMutants, actScriptMutants, memoryMutants, electionMutants, peekMutants,
 		semaphoreMutants, readWriteMutants, undecidedMutants, revokeMutants, readerViewMutants, slotQueueMutants,

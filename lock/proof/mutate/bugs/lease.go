@@ -176,3 +176,30 @@ func releaseMutants() []Mutant {
 		},
 	}
 }
+
+// reentrantMutants are bugs in the handles of a lease that is entered again.
+func reentrantMutants() []Mutant {
+	const file, pkg = "lock/reentrant.go", "./lock"
+	return []Mutant{
+		{
+			Bug: "a handle on a lease does not end with it", Why: "detached work goes on beside the next holder",
+			File: file, Old: "func() { cancel(context.Cause(e.lease.Context())) })", New: "func() {})",
+			Killer: by(pkg, "TestReentrantHandleEndsWithItsLease"),
+		},
+		{
+			Bug: "a lease without validity is entered again", Why: "its timer is late, and another holder may be there",
+			File: file, Old: " || e.lease.Remaining() <= 0 {", New: " {",
+			Killer: by(pkg, "TestReentrantReturnsNoLeaseThatIsOver"),
+		},
+		{
+			Bug: "a released handle reports what is left of the lease", Why: "its user relies on a lock given back",
+			File: file, Old: "if h.over() != nil {\n", New: "if false {\n",
+			Killer: by(pkg, "TestReentrantReleasedHandleIsOver"),
+		},
+		{
+			Bug: "a released handle extends the lease", Why: "as above",
+			File: file, Old: "if err := h.over(); err != nil {", New: "if err := h.over(); false && err != nil {",
+			Killer: by(pkg, "TestReentrantReleasedHandleIsOver"),
+		},
+	}
+}
