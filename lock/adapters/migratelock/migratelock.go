@@ -13,6 +13,9 @@
 // other migrations, and the mark that this one has ended. The version stays dirty, as after a failed migration, and
 // other processes refuse to migrate. Look at the database, then use Force.
 //
+// migrate locks before it runs, sets a version or drops. A program that calls these methods of the driver without Lock
+// has the lock for the one call.
+//
 // migrate gives up on a lock after Migrate.LockTimeout, 15 seconds, and forgets that it asked. A lock that is granted
 // afterwards is kept until Close. So a wait here ends after [MaxWait] unless lock.MaxWait is among the options. Keep
 // LockTimeout longer than that.
@@ -27,6 +30,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 	"time"
 
 	"github.com/golang-migrate/migrate/v4/database"
@@ -43,7 +47,8 @@ const MaxWait = 10 * time.Second
 //
 // Lock fails with database.ErrLocked if another process has the lock, and with the error of Acquire if too few nodes
 // answer. ctx bounds the wait; a lock that is held is kept until Unlock or Close. Once the lease is lost, Run,
-// SetVersion and Drop fail with its cause, such as lock.ErrLost, and so does Unlock.
+// SetVersion and Drop fail with its cause, such as lock.ErrLost, and so does Unlock. After Unlock they fail with
+// lock.ErrNotHeld, until Lock succeeds again.
 //
 // New sends nothing. It fails with lock.ErrInvalidResource.
 func New(ctx context.Context, locker lock.Locker, resource string, driver database.Driver,
@@ -67,6 +72,7 @@ type locked struct {
 	again  func(database.Driver) (database.Driver, error)
 	ctx    context.Context // of Lock, which migrate gives none
 	closed context.CancelCauseFunc
+	lost   atomic.Bool // the last Unlock failed
 }
 
 // Open is New for the driver of another URL.
@@ -87,10 +93,16 @@ func (l *locked) Lock() error {
 	if err := l.Driver.Lock(); err != nil {
 		return errors.Join(err, l.m.Release())
 	}
+	l.lost.Store(false)
 	return nil
 }
 
-func (l *locked) Unlock() error { return errors.Join(l.Driver.Unlock(), l.m.Release()) }
+func (l *locked) Unlock() error {
+	err := l.Driver.Unlock()
+	released := l.m.Release()
+	l.lost.Store(released != nil)
+	return errors.Join(err, released)
+}
 
 // Close ends a Lock that still waits, and gives back what was granted after migrate had given up.
 func (l *locked) Close() error {
@@ -112,10 +124,18 @@ func (l *locked) SetVersion(version int, dirty bool) error {
 
 func (l *locked) Drop() error { return l.held(l.Driver.Drop) }
 
-// held runs fn if the lease is not over.
-func (l *locked) held(fn func() error) error {
-	if cause := context.Cause(l.m.Context()); cause != nil {
-		return fmt.Errorf("migratelock: stopped: look at the database before you migrate again: %w", cause)
+// held runs fn if the lease is not over. If migrate has not locked, it has the lock for this call.
+func (l *locked) held(fn func() error) (err error) {
+	cause := context.Cause(l.m.Context())
+	if errors.Is(cause, lock.ErrNotHeld) && !l.lost.Load() {
+		if err := l.Lock(); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, l.Unlock()) }()
+		return fn()
+	}
+	if cause != nil {
+		return fmt.Errorf("migratelock: not locked: lock lost or never taken; check the schema_migrations row: %w", cause)
 	}
 	return fn()
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/golang-migrate/migrate/v4"
 	"github.com/golang-migrate/migrate/v4/database"
+	databasestub "github.com/golang-migrate/migrate/v4/database/stub"
+	databasetest "github.com/golang-migrate/migrate/v4/database/testing"
 	"github.com/golang-migrate/migrate/v4/source"
 	sourcestub "github.com/golang-migrate/migrate/v4/source/stub"
 	"go.uber.org/goleak"
@@ -197,7 +200,8 @@ func TestLoss(t *testing.T) {
 		if err := m.Up(); !errors.Is(err, lock.ErrLost) || !d.dirty || d.version != 1 {
 			t.Errorf("%v, dirty %v, version %d", err, d.dirty, d.version)
 		}
-		if err := errors.Join(driver.Run(nil), driver.Drop()); !errors.Is(err, lock.ErrNotHeld) || d.runs != 1 {
+		if err := errors.Join(driver.Run(nil), driver.Drop()); !errors.Is(err, lock.ErrNotHeld) || d.runs != 1 ||
+			!strings.Contains(err.Error(), "check the schema_migrations row") {
 			t.Errorf("without the lock: %v, %d runs", err, d.runs)
 		}
 		if err := m.Up(); !errors.Is(err, migrate.ErrLocked) {
@@ -208,6 +212,34 @@ func TestLoss(t *testing.T) {
 			t.Errorf("another process: %v", err)
 		}
 	})
+}
+
+// TestMigratesOwnSuite passes on the driver of their stub, which has a lock of its own, and leaves nothing locked.
+func TestMigratesOwnSuite(t *testing.T) {
+	stub, err := new(databasestub.Stub).Open("")
+	must(t, err)
+	l := process(t, memlock.NewNodes(3))
+	databasetest.Test(t, guarded(t, l, stub, lock.MaxWait(10*time.Millisecond)), []byte("/* migration */"))
+	must(t, lock.Do(t.Context(), l, resource, nothing, lock.NoWait()))
+}
+
+// TestRunWithoutLock has the lock while it runs, and not a moment longer.
+func TestRunWithoutLock(t *testing.T) {
+	d, nodes := newDB(), memlock.NewNodes(3)
+	other := process(t, nodes)
+	var beside error
+	d.during = func() { beside = lock.Do(t.Context(), other, resource, nothing, lock.NoWait()) }
+	driver := guarded(t, process(t, nodes), d, lock.NoWait())
+	must(t, driver.Run(strings.NewReader("")))
+	if !errors.Is(beside, lock.ErrHeld) {
+		t.Errorf("beside the migration: %v", beside)
+	}
+	lease, err := other.Acquire(t.Context(), resource, lock.NoWait())
+	must(t, err)
+	if err := driver.SetVersion(1, true); !errors.Is(err, database.ErrLocked) || d.dirty {
+		t.Errorf("while another process has the lock: %v", err)
+	}
+	must(t, lease.Release(t.Context()))
 }
 
 // TestTheDriverIsLockedInside: with its own lock, which is given back if it fails. Open keeps both.
