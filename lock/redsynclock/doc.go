@@ -44,5 +44,5 @@
 //	late answers              late.go
 //	servers without answer    probe.go
 //	classes of errors         errors.go
-//	Over, Mutexes, Mutex      mutex.go
+//	Over, Mutexes, Mutex      mutex.go, taken.go
 package redsynclock

@@ -22,11 +22,13 @@ func agreed(ok bool, err error) error {
 	return err
 }
 
-// isTaken reports whether a quorum of redsync's pools has another value under the key.
-func isTaken(err error) bool {
-	var taken *redsync.ErrTaken
-	return errors.As(err, &taken)
+// takenBy returns what redsync says if a quorum of its pools has another value under the key, and nil otherwise.
+func takenBy(err error) *redsync.ErrTaken {
+	taken, _ := errors.AsType[*redsync.ErrTaken](err)
+	return taken
 }
+
+func isTaken(err error) bool { return takenBy(err) != nil }
 
 // anyServerError reports whether a pool failed or did not answer.
 func anyServerError(err error) bool {

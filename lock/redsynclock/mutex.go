@@ -20,10 +20,10 @@ type Mutexes struct{ locker lock.Locker }
 func Over(l lock.Locker) *Mutexes { return &Mutexes{locker: l} }
 
 // NewMutex returns a mutex, as redsync's NewMutex does. Of the options, WithExpiry and WithTries have an
-// effect here; give the others to [WithMutexOptions]. The Locker sets the pause between tries:
-// at most [DefaultPollInterval].
+// effect here. The Locker sets the pause between tries: at most [DefaultPollInterval]. With any other option,
+// Lock fails with lock.ErrInvalidOption: give it to [WithMutexOptions].
 func (m *Mutexes) NewMutex(name string, options ...redsync.Option) *Mutex {
-	return &Mutex{locker: m.locker, name: name, observed: observe(options)}
+	return &Mutex{locker: m.locker, name: name, observed: observe(options), refused: ignored(options, mutexIgnores)}
 }
 
 // Mutex has the methods of a *redsync.Mutex except Value. Its errors match those of redsync and of
@@ -32,6 +32,7 @@ type Mutex struct {
 	locker lock.Locker
 	name   string
 	observed
+	refused error // of options without an effect; nil if there are none
 
 	mu    sync.Mutex
 	lease lock.Lease // of the last Lock that succeeded; nil before
@@ -54,7 +55,8 @@ func (m *Mutex) Until() time.Time {
 func (m *Mutex) Lock() error { return m.LockContext(context.Background()) }
 
 // LockContext locks m, with at most WithTries tries. The end of ctx ends the wait but not the lock. As
-// in redsync, the lock is not renewed: call ExtendContext.
+// in redsync, the lock is not renewed: call ExtendContext. If the lock is held, Nodes of the *redsync.ErrTaken has the
+// pools that refused, unless the Locker is not one of this package.
 func (m *Mutex) LockContext(ctx context.Context) error {
 	return m.lock(ctx, lock.MaxAttempts(m.tries))
 }
@@ -66,7 +68,15 @@ func (m *Mutex) TryLock() error { return m.TryLockContext(context.Background()) 
 func (m *Mutex) TryLockContext(ctx context.Context) error { return m.lock(ctx, lock.NoWait()) }
 
 func (m *Mutex) lock(ctx context.Context, opts ...lock.AcquireOption) error {
-	life, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	if m.refused != nil {
+		return failed(m.refused, nil)
+	}
+	if m.locker == nil {
+		return failed(fmt.Errorf("%w: redsynclock: mutex %q: the Locker given to Over must not be nil",
+			lock.ErrInvalidOption, m.name), nil)
+	}
+	taken := new(takenPools)
+	life, end := context.WithCancelCause(context.WithValue(context.WithoutCancel(ctx), takenKey{}, taken))
 	stop := context.AfterFunc(ctx, func() { end(context.Cause(ctx)) })
 	lease, err := m.locker.Acquire(life, m.name, append(opts, lock.TTL(m.expiry), lock.NoRenew())...)
 	if err == nil && !stop() {
@@ -75,7 +85,7 @@ func (m *Mutex) lock(ctx context.Context, opts ...lock.AcquireOption) error {
 	if err != nil {
 		stop()
 		end(nil)
-		return failed(err)
+		return failed(err, taken)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -84,9 +94,9 @@ func (m *Mutex) lock(ctx context.Context, opts ...lock.AcquireOption) error {
 }
 
 // failed adds the errors that callers of redsync test for.
-func failed(err error) error {
+func failed(err error, taken *takenPools) error {
 	if errors.Is(err, lock.ErrHeld) {
-		return fmt.Errorf("%w: %w: %w", redsync.ErrFailed, &redsync.ErrTaken{}, err)
+		return fmt.Errorf("%w: %w: %w", redsync.ErrFailed, &redsync.ErrTaken{Nodes: taken.list()}, err)
 	}
 	return fmt.Errorf("%w: %w", redsync.ErrFailed, err)
 }

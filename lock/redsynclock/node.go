@@ -68,7 +68,9 @@ func (n *node) Acquire(call driver.Call, req *driver.AcquireRequest, to driver.A
 		switch {
 		case err == nil:
 			reply.Granted = true
+			noteTaken(ctx, n.first, nil)
 		case isTaken(err):
+			noteTaken(ctx, n.first, takenBy(err))
 			n.values.remove(req.Token)
 			return n.refused(ctx, req.Key), nil
 		}

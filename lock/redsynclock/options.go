@@ -1,7 +1,10 @@
 package redsynclock
 
 import (
+	"fmt"
+	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-redsync/redsync/v4"
@@ -28,8 +31,40 @@ type settings struct{ mutex []redsync.Option }
 //   - WithDriftFactor may shorten the validity further, after engine.Drift
 //   - WithFailFast and WithShufflePools matter for [Wrap] only, where redsync asks several pools
 //
-// The engine sets tries, pauses and values: use lock.MaxAttempts, lock.MaxWait and
-// lock.WithPollInterval. Values begin with the token.
+// The engine sets tries and pauses: use lock.MaxAttempts, lock.MaxWait and lock.WithPollInterval. It sets values, too,
+// which begin with the token: WithValue and WithGenValueFunc are refused.
 func WithMutexOptions(opts ...redsync.Option) lock.Option {
 	return engine.DriverOption(func(s *settings) { s.mutex = slices.Concat(s.mutex, opts) })
+}
+
+// ignoredField is a field of a redsync.Mutex, and the option that sets it.
+type ignoredField struct{ field, option string }
+
+// engineIgnores returns the options that mutexes of the engine do not heed.
+func engineIgnores() []ignoredField {
+	return []ignoredField{{"value", "WithValue"}, {"genValueFunc", "WithGenValueFunc"}}
+}
+
+// mutexIgnores returns the options that a [Mutex] does not heed, and that change more than pauses.
+func mutexIgnores() []ignoredField {
+	return append(engineIgnores(), ignoredField{"setNXOnExtend", "WithSetNXOnExtend"},
+		ignoredField{"failFast", "WithFailFast"}, ignoredField{"shuffle", "WithShufflePools"},
+		ignoredField{"driftFactor", "WithDriftFactor"}, ignoredField{"timeoutFactor", "WithTimeoutFactor"})
+}
+
+// ignored fails if opts set one of these fields: their user would rely on what does not happen.
+func ignored(opts []redsync.Option, fields func() []ignoredField) error {
+	usual := reflect.ValueOf(redsync.New().NewMutex("")).Elem()
+	given := reflect.ValueOf(redsync.New().NewMutex("", opts...)).Elem()
+	var names []string
+	for _, f := range fields() {
+		if a, b := usual.FieldByName(f.field), given.FieldByName(f.field); fmt.Sprint(a) != fmt.Sprint(b) {
+			names = append(names, f.option)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: redsync's %s has no effect here: remove it, or give it to redsynclock.WithMutexOptions, which "+
+		"takes all but WithValue and WithGenValueFunc", lock.ErrInvalidOption, strings.Join(names, ", "))
 }

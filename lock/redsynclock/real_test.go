@@ -3,6 +3,7 @@ package redsynclock_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -204,6 +205,9 @@ func TestMutexes(t *testing.T) {
 		if err := try(); !errors.As(err, &taken) {
 			t.Errorf("locked twice: %v", err)
 		}
+		if !slices.Equal(taken.Nodes, []int{0}) {
+			t.Errorf("taken on %v", taken.Nodes)
+		}
 	}
 	ctx, cancel = context.WithCancel(t.Context())
 	cancel()
@@ -214,6 +218,21 @@ func TestMutexes(t *testing.T) {
 	must(t, other.Lock())
 	if ok, err := other.Unlock(); !ok {
 		t.Error(err)
+	}
+}
+
+// TestTakenPoolsAreNamed as redsync numbers them.
+func TestTakenPoolsAreNamed(t *testing.T) {
+	servers := locktest.Servers(t, 3)
+	plain := redsync.New(pools(t, servers[1:]...)...).NewMutex("job")
+	must(t, plain.Lock())
+	wrapped := closing(t)(redsynclock.Wrap(redsync.New(pools(t, servers...)...), lock.WithNodeTimeout(nodeTimeout)))
+	for name, l := range map[string]lock.Locker{"New": locker(t, servers), "Wrap": wrapped} {
+		var taken *redsync.ErrTaken
+		err := redsynclock.Over(l).NewMutex("job").TryLock()
+		if wantErr(t, err, redsync.ErrFailed); !errors.As(err, &taken) || !slices.Equal(taken.Nodes, []int{1, 2}) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

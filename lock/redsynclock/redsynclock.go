@@ -1,8 +1,11 @@
 package redsynclock
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"time"
 
 	"github.com/go-redsync/redsync/v4"
 	"github.com/go-redsync/redsync/v4/redis"
@@ -25,7 +28,7 @@ func New(pools []redis.Pool, opts ...lock.Option) (*engine.Engine, error) {
 		if p == nil {
 			return nil, fmt.Errorf("%w: pool %d is nil", lock.ErrInvalidNode, i+1)
 		}
-		sets = append(sets, set{name: "pool" + strconv.Itoa(i+1), redsync: redsync.New(p), pool: p})
+		sets = append(sets, set{name: "pool" + strconv.Itoa(i+1), redsync: redsync.New(p), pool: p, first: i})
 	}
 	return newEngine(sets, opts)
 }
@@ -45,6 +48,7 @@ type set struct {
 	name    string
 	redsync *redsync.Redsync
 	pool    redis.Pool // the only pool of redsync; nil if its pools are not accessible
+	first   int        // how many pools the nodes before have
 }
 
 // noPrefix stands for "no prefix given": no mutex has this name.
@@ -55,11 +59,10 @@ func newEngine(sets []set, opts []lock.Option) (*engine.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	expiry := observe(mutex).expiry
-	base, err := engine.NewSettings(len(sets), append([]lock.Option{
-		lock.WithPrefix(noPrefix), lock.WithPollInterval(DefaultPollInterval),
-		lock.WithMaxTTL(max(expiry, lock.DefaultMaxTTL)), lock.WithDefaults(lock.TTL(expiry)),
-	}, opts...)...)
+	if err := ignored(mutex, engineIgnores); err != nil {
+		return nil, err
+	}
+	base, err := settingsFor(len(sets), observe(mutex).expiry, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -74,6 +77,24 @@ func newEngine(sets []set, opts []lock.Option) (*engine.Engine, error) {
 		nodes = append(nodes, newNode(base.NodeName(i, s.name), s, mutex, base))
 	}
 	return base.NewEngine(nodes)
+}
+
+// settingsFor makes the expiry of redsync's mutexes the default TTL.
+func settingsFor(nodes int, expiry time.Duration, opts []lock.Option) (*engine.Settings, error) {
+	given := slices.Concat([]lock.Option{
+		lock.WithPrefix(noPrefix), lock.WithPollInterval(DefaultPollInterval),
+		lock.WithMaxTTL(max(expiry, lock.DefaultMaxTTL)),
+	}, opts)
+	base, err := engine.NewSettings(nodes, slices.Concat([]lock.Option{lock.WithDefaults(lock.TTL(expiry))}, given)...)
+	if err == nil {
+		return base, nil
+	}
+	if _, other := engine.NewSettings(nodes, given...); other != nil {
+		return nil, other
+	}
+	// The caller has not given WithDefaults, which the error blames.
+	return nil, fmt.Errorf("redsynclock: the expiry of redsync's mutexes is the default TTL: %w; "+
+		"set the expiry with WithMutexOptions(redsync.WithExpiry(d))", errors.Unwrap(err))
 }
 
 // mutexOptions returns redsync's options among opts.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,6 +22,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
+	"github.com/lockscope/lockscope/lock/memlock"
 	"github.com/lockscope/lockscope/lock/redsynclock"
 )
 
@@ -145,6 +147,8 @@ func TestBadInput(t *testing.T) {
 			lock.ErrInvalidTTL},
 		"two names":  {[]redis.Pool{somewhere}, []lock.Option{lock.WithNodeNames("a", "b")}, lock.ErrInvalidOption},
 		"nil option": {[]redis.Pool{somewhere}, []lock.Option{nil}, lock.ErrInvalidOption},
+		"a value": {[]redis.Pool{somewhere}, []lock.Option{redsynclock.WithMutexOptions(redsync.WithValue("v"))},
+			lock.ErrInvalidOption},
 		"a foreign one": {[]redis.Pool{somewhere}, []lock.Option{engine.DriverOption(func(*int) {})},
 			lock.ErrInvalidOption},
 	} {
@@ -155,6 +159,54 @@ func TestBadInput(t *testing.T) {
 	}
 	_, err := redsynclock.Wrap(nil)
 	wantErr(t, err, lock.ErrInvalidNode)
+}
+
+// TestTheExpiryIsBlamed where it is the TTL that the options do not allow, and nobody gave WithDefaults.
+func TestTheExpiryIsBlamed(t *testing.T) {
+	nobody := client.NewClient(&client.Options{Addr: "127.0.0.1:1"})
+	defer func() { must(t, nobody.Close()) }()
+	for name, opts := range map[string][]lock.Option{
+		"8s is above MaxTTL 3s":                    {lock.WithMaxTTL(3 * time.Second)},
+		"8s is too short for a node timeout of 5s": {lock.WithNodeTimeout(5 * time.Second)},
+	} {
+		_, err := redsynclock.New([]redis.Pool{goredis.NewPool(nobody)}, opts...)
+		wantErr(t, err, lock.ErrInvalidTTL)
+		if text := err.Error(); strings.Contains(text, "WithDefaults") || !strings.Contains(text, name) ||
+			!strings.Contains(text, "redsync.WithExpiry") {
+			t.Error(text)
+		}
+	}
+	_, err := redsynclock.New([]redis.Pool{goredis.NewPool(nobody)}, lock.WithDefaults(lock.TTL(time.Hour)))
+	if wantErr(t, err, lock.ErrInvalidTTL); !strings.Contains(err.Error(), "WithDefaults") {
+		t.Error(err)
+	}
+}
+
+// TestOptionsWithoutEffect are refused, and named, before a node is asked. Those that do nothing are not.
+func TestOptionsWithoutEffect(t *testing.T) {
+	rs := redsynclock.Over(nil) // which is an error of its own
+	for name, opt := range map[string]redsync.Option{
+		"WithSetNXOnExtend": redsync.WithSetNXOnExtend(), "WithValue": redsync.WithValue("v"),
+		"WithFailFast": redsync.WithFailFast(true), "WithDriftFactor": redsync.WithDriftFactor(0.1),
+		"WithGenValueFunc": redsync.WithGenValueFunc(func() (string, error) { return "v", nil }),
+		"WithShufflePools": redsync.WithShufflePools(true), "WithTimeoutFactor": redsync.WithTimeoutFactor(0.1),
+	} {
+		for _, try := range []func() error{rs.NewMutex("a", opt).Lock, rs.NewMutex("a", opt).TryLock} {
+			err := try()
+			if wantErr(t, err, lock.ErrInvalidOption, redsync.ErrFailed); !strings.Contains(err.Error(), name+" ") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	wantErr(t, rs.NewMutex("a").Lock(), lock.ErrInvalidOption, redsync.ErrFailed)
+	l, err := memlock.New(memlock.NewNodes(1))
+	must(t, err)
+	defer func() { must(t, l.Close()) }()
+	m := redsynclock.Over(l).NewMutex("a", redsync.WithFailFast(false), redsync.WithRetryDelay(time.Second),
+		redsync.WithDriftFactor(0.01), redsync.WithExpiry(20*time.Second))
+	must(t, m.Lock())
+	_, err = m.Unlock()
+	must(t, err)
 }
 
 // TestExpiryIsTheTTL, where no Acquire says otherwise, also one longer than package lock's MaxTTL is by default.
