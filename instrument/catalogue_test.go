@@ -45,7 +45,7 @@ func testCatalogue(t *testing.T) {
 	must(t, holder.Release(t.Context()))
 	for name, kind := range map[string]lock.Kind{"billing": lock.KindElection, "pool#0": lock.KindSemaphore} {
 		must(t, lock.Do(t.Context(), l, name, func(context.Context, lock.Lease) error { return nil },
-			func(o *lock.AcquireOptions) { o.Kind, o.Slots = kind, 2 }))
+			locktest.AsConstruct(kind, 2)))
 	}
 	for _, f := range families(t, l) {
 		var labels []string

@@ -207,7 +207,7 @@ func testWaitersHaveAKind(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	for name, kind := range map[string]lock.Kind{"job:2": lock.KindSemaphore, "job:3": ""} {
-		of := func(o *lock.AcquireOptions) { o.Kind = kind }
+		of := locktest.AsConstruct(kind, 0)
 		_, err := holder.Acquire(t.Context(), name, of)
 		must(t, err)
 		for range 2 {
@@ -225,7 +225,7 @@ func testWaitersHaveAKind(t *testing.T) {
 		"construct_waiting kind election": 1})
 }
 
-func slot(o *lock.AcquireOptions) { o.Kind, o.Slots = lock.KindSemaphore, 3 }
+var slot = locktest.AsConstruct(lock.KindSemaphore, 3)
 
 // TestSlots: all slots of a semaphore are one resource.
 func TestSlots(t *testing.T) { synctest.Test(t, testSlots) }

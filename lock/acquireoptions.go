@@ -3,6 +3,8 @@ package lock
 import (
 	"math"
 	"time"
+
+	"github.com/lockscope/lockscope/lock/internal/carried"
 )
 
 // Defaults and bounds of Acquire.
@@ -35,6 +37,10 @@ type AcquireOptions struct {
 	Slots int  // how many slots the semaphore has; 0 for other kinds
 	Look  Look // which part of a call of a construct this is
 
+	// Construct proves that package rwlock or semaphore set Kind. Without it, engines refuse KindRead, KindWrite and
+	// KindSemaphore with ErrInvalidOption.
+	Construct carried.Construct
+
 	OneQueue bool // the semaphore has one queue, and a call that waits takes any slot: see [QueuesSlots]
 
 	CallSite string // where the construct was called, if it has made this call in a goroutine of its own; "" otherwise
@@ -58,7 +64,10 @@ func NoWait() AcquireOption { return func(o *AcquireOptions) { o.NoWait = true }
 // has passed, Acquire fails with a *WaitError that matches ErrMaxWait.
 func MaxWait(d time.Duration) AcquireOption { return func(o *AcquireOptions) { o.MaxWait = d } }
 
-// MaxAttempts bounds the number of attempts. Acquire returns the error of the last one.
+// MaxAttempts bounds the number of attempts. Acquire returns the error of the last one. The second attempt follows the
+// first at once, after the caller has arranged to be woken; MaxAttempts(2) waits only if that was arranged before. Each
+// later attempt comes when a release wakes the caller, or after the poll interval: see [WithPollInterval]. Waiting
+// behind other callers of the process is no attempt. Use [MaxWait] to bound the wait by time.
 func MaxAttempts(n int) AcquireOption { return func(o *AcquireOptions) { o.MaxAttempts = n } }
 
 // NoRenew turns automatic renewal off: call Extend before the lease runs out.

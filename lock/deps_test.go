@@ -12,7 +12,7 @@ const module = "github.com/lockscope/lockscope/"
 // TestImports keeps the dependencies one-way: the contract needs the standard library alone, drivers need the engine,
 // the engine needs no driver, and no caller of a lock has to import telemetry.
 func TestImports(t *testing.T) {
-	// Packages that only lock and lock/engine share. Nobody can import them.
+	// Packages that only lock, lock/engine and the constructs share. Nobody else can import them.
 	carried := []string{module + "lock/internal/carried", module + "lock/internal/settings"}
 	contract := slices.Concat(carried, []string{module + "lock"})
 	needed := slices.Concat(contract, []string{ // by the engine

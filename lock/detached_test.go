@@ -52,6 +52,19 @@ func TestAcquireDetached(t *testing.T) {
 	}
 }
 
+// TestNoLocker is an error, as in the constructs.
+func TestNoLocker(t *testing.T) {
+	_, detached := lock.AcquireDetached(t.Context(), nil, "job")
+	_, reentrant := lock.Reentrant(nil).Acquire(t.Context(), "job")
+	for name, err := range map[string]error{
+		"Do": lock.Do(t.Context(), nil, "job", nil), "AcquireDetached": detached, "Reentrant": reentrant,
+	} {
+		if !errors.Is(err, lock.ErrInvalidOption) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // TestWorkContext ends with the lease, with the context of the caller, and at its deadline; the lease stays.
 func TestWorkContext(t *testing.T) {
 	l, err := memlock.New(memlock.NewNodes(3))

@@ -3,17 +3,21 @@ package lock
 import (
 	"context"
 	"errors"
+	"fmt"
 )
 
 // Do acquires resource, runs fn and releases the resource, also if fn panics. The context
 // given to fn is the lease's: it is cancelled when the lease is lost.
 //
-// Do returns the error of Acquire if fn did not run. Otherwise it joins the errors of fn and
+// Do returns the error of Acquire if fn did not run, and ErrInvalidOption for a nil Locker. Otherwise it joins the errors of fn and
 // of the release. If the lease was lost while fn ran, Do fails with ErrLost, ErrMaxHold or
 // ErrClosed even if fn returned nil.
 func Do(ctx context.Context, l Locker, resource string,
 	fn func(ctx context.Context, lease Lease) error, opts ...AcquireOption,
 ) (err error) {
+	if l == nil {
+		return noLocker(resource)
+	}
 	lease, err := l.Acquire(ctx, resource, opts...)
 	if err != nil {
 		return err
@@ -27,6 +31,11 @@ func Do(ctx context.Context, l Locker, resource string,
 		}
 	}()
 	return fn(lease.Context(), lease)
+}
+
+// noLocker is the error of a call for the resource on a nil Locker.
+func noLocker(resource string) error {
+	return fmt.Errorf("%w: %q: the Locker must not be nil", ErrInvalidOption, resource)
 }
 
 // lossOf returns why the lease ended before its release, or nil if the caller ended it.

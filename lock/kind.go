@@ -6,7 +6,8 @@ import "slices"
 //
 // A kind is for people: metrics, pages and the holder's record on the nodes show it. It changes nothing
 // about the lock, except that readers of [KindRead] exclude writers and not one another. The packages of
-// the constructs set it in their [AcquireOptions].
+// the constructs set it in their [AcquireOptions]; use them: an engine refuses KindRead, KindWrite and KindSemaphore
+// from anybody else.
 type Kind string
 
 // The kinds of constructs.

@@ -18,7 +18,7 @@ import (
 // The context alone decides who re-enters, not the goroutine. When Acquire re-enters, it
 // ignores its other options. The new handle's Context descends from the context given to Acquire, and ends
 // with the lease, too. Its Extend extends the shared lease, until the handle is released: then its Remaining is 0. If the
-// context's lease is over, Acquire goes to next.
+// context's lease is over, Acquire goes to next. With a nil next, it fails with ErrInvalidOption.
 func Reentrant(next Locker) Locker { return &reentrant{next: next} }
 
 type reentrant struct{ next Locker }
@@ -42,6 +42,9 @@ type entry struct {
 func (r *reentrant) Shares() error { return Shares(r.next) }
 
 func (r *reentrant) Acquire(ctx context.Context, resource string, opts ...AcquireOption) (Lease, error) {
+	if r.next == nil {
+		return nil, noLocker(resource)
+	}
 	key := entryKey{r, resource}
 	if e, ok := ctx.Value(key).(*entry); ok && e.admits(opts) && e.join() {
 		return e.handle(ctx), nil

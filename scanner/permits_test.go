@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/scanner"
 )
@@ -17,7 +18,7 @@ func TestLeakedPermit(t *testing.T) {
 	l, err := redlock.New(nodes.clients, redlock.WithRestartQuarantine(0))
 	must(t, err)
 	t.Cleanup(func() { must(t, l.Close()) })
-	permit := func(o *lock.AcquireOptions) { o.Kind, o.Slots = lock.KindSemaphore, 5 }
+	permit := locktest.AsConstruct(lock.KindSemaphore, 5)
 	for _, resource := range []string{"exports#2", "exports#3"} {
 		_, err = l.Acquire(t.Context(), resource, permit, lock.NoRenew(), lock.TTL(time.Minute))
 		must(t, err)
@@ -47,7 +48,7 @@ func TestOrphanedPermit(t *testing.T) {
 	l, err := redlock.New(nodes.clients, redlock.WithRestartQuarantine(0))
 	must(t, err)
 	t.Cleanup(func() { must(t, l.Close()) })
-	permit := func(o *lock.AcquireOptions) { o.Kind, o.Slots = lock.KindSemaphore, 5 }
+	permit := locktest.AsConstruct(lock.KindSemaphore, 5)
 	for _, resource := range []string{"exports#2", "exports#3"} {
 		_, err = l.Acquire(t.Context(), resource, permit, lock.NoRenew(), lock.TTL(time.Minute))
 		must(t, err)
@@ -80,14 +81,11 @@ func TestLongTerm(t *testing.T) {
 	l, err := redlock.New(nodes.clients, redlock.WithRestartQuarantine(0))
 	must(t, err)
 	t.Cleanup(func() { must(t, l.Close()) })
-	for resource, kind := range map[string]lock.Kind{
-		"billing": lock.KindElection, "report": "", "exports#1": lock.KindSemaphore,
+	for resource, as := range map[string]lock.AcquireOption{
+		"billing": locktest.AsConstruct(lock.KindElection, 0), "report": nil,
+		"exports#1": locktest.AsConstruct(lock.KindSemaphore, 5),
 	} {
-		_, err = l.Acquire(t.Context(), resource, func(o *lock.AcquireOptions) {
-			if o.Kind = kind; kind == lock.KindSemaphore {
-				o.Slots = 5
-			}
-		}, lock.NoRenew(), lock.TTL(time.Minute))
+		_, err = l.Acquire(t.Context(), resource, as, lock.NoRenew(), lock.TTL(time.Minute))
 		must(t, err)
 	}
 	const hours = 30 * time.Hour

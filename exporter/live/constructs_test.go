@@ -10,11 +10,12 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/election"
 	"github.com/lockscope/lockscope/lock/lockset"
+	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
 func slotOf(k int) lock.AcquireOption {
-	return func(o *lock.AcquireOptions) { o.Kind, o.Slots = lock.KindSemaphore, k }
+	return locktest.AsConstruct(lock.KindSemaphore, k)
 }
 
 // TestElectionOnTheBoard: the leader's row has the term, and the row of those that wait counts the candidates. The

@@ -7,11 +7,14 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
-func reads(o *lock.AcquireOptions)  { o.Kind = lock.KindRead }
-func writes(o *lock.AcquireOptions) { o.Kind = lock.KindWrite }
+var (
+	reads  = locktest.AsConstruct(lock.KindRead, 0)
+	writes = locktest.AsConstruct(lock.KindWrite, 0)
+)
 
 // TestReadersOnTheBoard: two processes read, one waits to write behind the first of them, and a reader that came later
 // waits behind the writer. Then a reader waits for what the writer's caller holds, which is a deadlock.

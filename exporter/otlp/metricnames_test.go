@@ -18,6 +18,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/otlp"
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
@@ -89,7 +90,7 @@ func usedRegistry(t *testing.T) *prometheus.Registry {
 	}))
 	for name, kind := range map[string]lock.Kind{"billing": lock.KindElection, "pool#1": lock.KindSemaphore} {
 		must(t, lock.Do(t.Context(), l, name, func(context.Context, lock.Lease) error { return nil },
-			func(o *lock.AcquireOptions) { o.Kind, o.Slots = kind, 2 }))
+			locktest.AsConstruct(kind, 2)))
 	}
 	synctest.Wait() // late votes count
 	return registry

@@ -375,6 +375,9 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	if err := new(election.Term).Resign(t.Context()); !errors.Is(err, lock.ErrNotHeld) {
+		t.Errorf("the zero term: %v", err)
+	}
 	if _, err := election.Campaign(t.Context(), nil, "billing"); !errors.Is(err, lock.ErrInvalidOption) {
 		t.Error(err)
 	}

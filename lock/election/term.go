@@ -2,13 +2,14 @@ package election
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
 )
 
-// Term is the leadership of one process for a limited time. Its methods are safe for concurrent use. The zero value is
-// not usable.
+// Term is the leadership of one process for a limited time. Its methods are safe for concurrent use. Resign of
+// the zero value fails with lock.ErrNotHeld; its other methods cannot be used.
 type Term struct {
 	lease lock.Lease
 	ctx   context.Context
@@ -32,7 +33,12 @@ func (t Term) Remaining() time.Duration { return t.lease.Remaining() }
 // nodes released the lease, and *lock.ReleaseError if it was over already, or if too few nodes answered to know: the
 // term is over here in any case, releasing goes on in the background, and the next term begins at the latest when
 // validity has ended on the nodes. ctx bounds only the wait for answers. Further calls return the first result.
-func (t Term) Resign(ctx context.Context) error { return t.lease.Release(ctx) }
+func (t Term) Resign(ctx context.Context) error {
+	if t.lease == nil {
+		return fmt.Errorf("election: %w: this is no term: it comes from Campaign or Run", lock.ErrNotHeld)
+	}
+	return t.lease.Release(ctx)
+}
 
 // lost returns why the nodes, or the engine, ended the term; nil if they did not.
 func (t Term) lost() error { return context.Cause(t.lease.Context()) }

@@ -43,6 +43,25 @@ func TestATokenIsOfOneAttempt(t *testing.T) {
 	})
 }
 
+// TestTheSecondAttemptFollowsAtOnce, and the third after a pause, as the doc of MaxAttempts says.
+func TestTheSecondAttemptFollowsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := observe(t)
+		holder, err := o.another().Acquire(t.Context(), "job")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = holder.Release(t.Context()) }()
+		for attempts, waits := range map[int]bool{1: false, 2: false, 3: true} {
+			began, another := time.Now(), o.another()
+			_, err := another.Acquire(t.Context(), "job", lock.MaxAttempts(attempts))
+			if took := time.Since(began); !errors.Is(err, lock.ErrHeld) || (took > lock.DefaultPollInterval/4) != waits {
+				t.Errorf("%d attempts took %v: %v", attempts, took, err)
+			}
+		}
+	})
+}
+
 // TestAnAttemptThatOthersDecidedIsNoFailureOfANode: calls queue for a node that answers. An acquire whose turn came too
 // late was given up, which is no failure of that node. Only a node that does not answer counts as not asked.
 func TestAnAttemptThatOthersDecidedIsNoFailureOfANode(t *testing.T) {

@@ -8,11 +8,14 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
-func toRead(o *lock.AcquireOptions)  { o.Kind = lock.KindRead }
-func toWrite(o *lock.AcquireOptions) { o.Kind = lock.KindWrite }
+var (
+	toRead  = locktest.AsConstruct(lock.KindRead, 0)
+	toWrite = locktest.AsConstruct(lock.KindWrite, 0)
+)
 
 // waits begins a call that fails after ten seconds.
 func waits(ctx context.Context, l lock.Locker, resource string, opts ...lock.AcquireOption) <-chan error {

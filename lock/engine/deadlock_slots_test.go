@@ -7,10 +7,11 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest"
 )
 
 // ofTwo says that a lock is a slot of a semaphore with two.
-func ofTwo(o *lock.AcquireOptions) { o.Kind, o.Slots = lock.KindSemaphore, 2 }
+var ofTwo = locktest.AsConstruct(lock.KindSemaphore, 2)
 
 // TestACycleThroughOneSlotIsNoDeadlock: the caller that has "order" queues for the first slot, whose holder waits for
 // "order". The holder of the second slot waits for nothing at first. Then it waits for "order" as well.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
@@ -239,9 +240,7 @@ func TestNoDeadlockThroughASemaphore(t *testing.T) {
 			defer l.Close()
 			var seen deadlocks
 			lease := mustAcquire(t, seen.in(t.Context()), l, "pool#0")
-			_, err = l.Acquire(lease.Context(), "pool#0", lock.MaxWait(time.Second), func(o *lock.AcquireOptions) {
-				o.Kind, o.Slots = lock.KindSemaphore, slots
-			})
+			_, err = l.Acquire(lease.Context(), "pool#0", lock.MaxWait(time.Second), locktest.AsConstruct(lock.KindSemaphore, slots))
 			if !errors.Is(err, lock.ErrMaxWait) || len(seen.seen()) != want {
 				t.Errorf("%d slots: %d deadlocks, %v", slots, len(seen.seen()), err)
 			}

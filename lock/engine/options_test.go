@@ -36,6 +36,9 @@ func TestAcquireRefusesBadInputBeforeAnyNetworkCall(t *testing.T) {
 		"max attempts":    {"a", lock.MaxAttempts(-1), lock.ErrInvalidOption},
 		"max hold":        {"a", lock.MaxHold(0), lock.ErrInvalidOption},
 		"kind":            {"a", func(o *lock.AcquireOptions) { o.Kind = "ballot" }, lock.ErrInvalidOption},
+		"reader":          {"a", func(o *lock.AcquireOptions) { o.Kind = lock.KindRead }, lock.ErrInvalidOption},
+		"writer":          {"a", func(o *lock.AcquireOptions) { o.Kind = lock.KindWrite }, lock.ErrInvalidOption},
+		"slot":            {"a#0", func(o *lock.AcquireOptions) { o.Kind = lock.KindSemaphore }, lock.ErrInvalidOption},
 		"slots":           {"a", func(o *lock.AcquireOptions) { o.Slots = -1 }, lock.ErrInvalidOption},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -44,6 +47,16 @@ func TestAcquireRefusesBadInputBeforeAnyNetworkCall(t *testing.T) {
 				t.Errorf("got %v, %v (%s); want %v", lease, err, lock.ReasonOf(err), c.want)
 			}
 		})
+	}
+}
+
+// TestDefaultsMakeNoReaders: as an option of each Acquire, one of all of them makes no reader.
+func TestDefaultsMakeNoReaders(t *testing.T) {
+	_, err := NewEngine([]driver.Node{untouchable{}}, lock.WithDefaults(func(o *lock.AcquireOptions) {
+		o.Kind = lock.KindRead
+	}))
+	if !errors.Is(err, lock.ErrInvalidOption) {
+		t.Error(err)
 	}
 }
 

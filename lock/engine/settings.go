@@ -203,12 +203,21 @@ func (s *Settings) validateAcquire(o lock.AcquireOptions) error {
 			o.MaxHold)
 	case !o.Kind.Valid():
 		return fmt.Errorf("%w: there is no kind %q", lock.ErrInvalidOption, o.Kind)
+	case isConstructs(o.Kind) && !o.Construct.Marks(string(o.Kind)):
+		return fmt.Errorf("%w: kind %q is not set by package rwlock or semaphore: use that package", lock.ErrInvalidOption,
+			o.Kind)
 	case o.Slots < 0:
 		return fmt.Errorf("%w: %d slots", lock.ErrInvalidOption, o.Slots)
 	case o.HoldReason != "":
 		return lock.ValidateReason(o.HoldReason)
 	}
 	return nil
+}
+
+// isConstructs reports whether the kind changes what a lock is: several holders, or another resource than was asked for.
+// Only its construct knows how to use such a lease.
+func isConstructs(k lock.Kind) bool {
+	return k == lock.KindRead || k == lock.KindWrite || k == lock.KindSemaphore
 }
 
 // maxMaxTTL keeps milliseconds and arithmetic on them far from overflow.

@@ -30,7 +30,7 @@ func TestReadersNeedADriverThatKnowsThem(t *testing.T) {
 	}
 	defer e.Close()
 	for _, kind := range []lock.Kind{lock.KindRead, lock.KindWrite} {
-		_, err := e.Acquire(t.Context(), "prices", func(o *lock.AcquireOptions) { o.Kind = kind }, lock.NoWait())
+		_, err := e.Acquire(t.Context(), "prices", locktest.AsConstruct(kind, 0), lock.NoWait())
 		if !errors.Is(err, errors.ErrUnsupported) {
 			t.Errorf("%s: %v", kind, err)
 		}

@@ -235,5 +235,8 @@ func TestBadSets(t *testing.T) {
 	if _, err := lockset.Acquire(t.Context(), nil, []string{"a"}); !errors.Is(err, lock.ErrInvalidOption) {
 		t.Error(err)
 	}
+	if err := new(lockset.Set).Release(t.Context()); !errors.Is(err, lock.ErrNotHeld) {
+		t.Errorf("the zero value: %v", err)
+	}
 	wantFree(t, l, "a")
 }

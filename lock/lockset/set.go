@@ -10,7 +10,8 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// Set is several locks held at once. Its methods are safe for concurrent use.
+// Set is several locks held at once. Its methods are safe for concurrent use. Release of the zero value fails with
+// lock.ErrNotHeld; Context and Remaining of it cannot be used.
 type Set struct {
 	names  []string
 	leases []lock.Lease // in the order of the names; fewer while the set is acquired
@@ -57,6 +58,9 @@ func (s *Set) Lost() (name string, cause error) {
 // release of another one failed: ctx bounds only how long it waits for answers. It returns the joined errors of the
 // leases' Release. Further calls return the same.
 func (s *Set) Release(ctx context.Context) (err error) {
+	if len(s.leases) == 0 {
+		return fmt.Errorf("lockset: %w: this is no set of locks: it comes from Acquire", lock.ErrNotHeld)
+	}
 	for _, lease := range slices.Backward(s.leases) {
 		err = errors.Join(err, lease.Release(ctx))
 	}

@@ -48,8 +48,7 @@ func TestNoRWLock(t *testing.T, newLocker func(t testing.TB) lock.Locker) {
 	if _, err := rwlock.New(l, "prices"); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("New: %v", err)
 	}
-	asReader := func(o *lock.AcquireOptions) { o.Kind = lock.KindRead }
-	if lease, err := l.Acquire(t.Context(), "prices", asReader); !errors.Is(err, errors.ErrUnsupported) {
+	if lease, err := l.Acquire(t.Context(), "prices", AsConstruct(lock.KindRead, 0)); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("Acquire of a reader: %v, %v", lease, err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine"
+	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
@@ -203,7 +204,7 @@ func tryEverything(t *testing.T, f *realNodes, bound time.Duration, user, passwo
 
 // readAndWrite does the same with a read/write lock.
 func (f *realNodes) readAndWrite(ctx context.Context, a, b *engine.Engine, bound time.Duration) error {
-	as := func(k lock.Kind) lock.AcquireOption { return func(o *lock.AcquireOptions) { o.Kind = k } }
+	as := func(k lock.Kind) lock.AcquireOption { return locktest.AsConstruct(k, 0) }
 	reader, err := a.Acquire(ctx, "prices", as(lock.KindRead), lock.NoRenew(), lock.MaxWait(bound))
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/internal/carried"
 )
 
 // ErrUpgrade means that a caller which holds the read lock asked for the write lock of the same name, with a context
@@ -12,7 +13,7 @@ import (
 var ErrUpgrade = lock.ErrUpgrade
 
 // RWLock is a read/write lock that processes share. It has no state of its own: make one wherever you need it. Its
-// methods are safe for concurrent use.
+// methods are safe for concurrent use. Make it with [New]: locking the zero value fails with lock.ErrInvalidOption.
 type RWLock struct {
 	locker lock.Locker
 	name   string
@@ -93,6 +94,11 @@ func (s side) Acquire(ctx context.Context, _ string, opts ...lock.AcquireOption)
 
 func (l *RWLock) acquire(ctx context.Context, kind lock.Kind, given []lock.AcquireOption, more ...lock.AcquireOption,
 ) (lock.Lease, error) {
+	if l == nil || l.locker == nil {
+		return nil, fmt.Errorf("%w: rwlock: make the RWLock with New", lock.ErrInvalidOption)
+	}
 	opts := append(given[:len(given):len(given)], more...)
-	return l.locker.Acquire(ctx, l.name, append(opts, func(o *lock.AcquireOptions) { o.Kind, o.Slots = kind, 0 })...)
+	return l.locker.Acquire(ctx, l.name, append(opts, func(o *lock.AcquireOptions) {
+		o.Kind, o.Slots, o.Construct = kind, 0, carried.ConstructOf(string(kind))
+	})...)
 }

@@ -207,4 +207,31 @@ func TestBadInput(t *testing.T) {
 	if _, err := rw.RLock(t.Context(), lock.TTL(time.Hour)); !errors.Is(err, lock.ErrInvalidTTL) {
 		t.Errorf("a TTL above the maximum: %v", err)
 	}
+	var zero rwlock.RWLock
+	if _, err := zero.RLock(t.Context()); !errors.Is(err, lock.ErrInvalidOption) {
+		t.Errorf("the zero value: %v", err)
+	}
+	if err := zero.Write(t.Context(), nil); !errors.Is(err, lock.ErrInvalidOption) {
+		t.Errorf("the zero value: %v", err)
+	}
+}
+
+// TestAnOptionMakesNoReader of a mutex: two leases of one resource would be valid.
+func TestAnOptionMakesNoReader(t *testing.T) {
+	l, err := memlock.New(memlock.NewNodes(3))
+	must(t, err)
+	defer l.Close()
+	for _, kind := range []lock.Kind{lock.KindRead, lock.KindWrite, lock.KindSemaphore} {
+		for range 2 {
+			as := func(o *lock.AcquireOptions) { o.Kind, o.Slots = kind, 2 }
+			_, err := l.Acquire(t.Context(), "mutex#0", lock.NoWait(), as)
+			if !errors.Is(err, lock.ErrInvalidOption) {
+				t.Errorf("%s: %v", kind, err)
+			}
+		}
+	}
+	as := func(o *lock.AcquireOptions) { o.Kind = lock.KindWrite }
+	if _, err := of(t, l).RLock(t.Context(), as, lock.NoWait()); err != nil { // the construct's own kind counts
+		t.Error(err)
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/internal/carried"
 )
 
 // Acquire waits for a permit. opts are those of [lock.Locker].Acquire, with these differences:
@@ -27,6 +28,9 @@ import (
 //   - *SlotsError if a majority of the nodes knows another number of slots, or a holder uses another one;
 //   - the other errors of lock.Locker, such as *lock.QuorumError, with the name of the slot.
 func (s *Semaphore) Acquire(ctx context.Context, opts ...lock.AcquireOption) (*Permit, error) {
+	if s == nil || s.locker == nil {
+		return nil, fmt.Errorf("%w: semaphore: make the Semaphore with New", lock.ErrInvalidOption)
+	}
 	c := &call{sem: s, ctx: ctx, given: opts, opts: lock.NewAcquireOptions(opts...), began: time.Now()}
 	if c.opts.FailOnDeadlock && len(s.slots) > 1 {
 		return nil, fmt.Errorf("%w: semaphore %q: FailOnDeadlock needs a semaphore with one slot: use MaxWait",
@@ -81,6 +85,7 @@ func (c *call) options(look lock.Look, more ...lock.AcquireOption) []lock.Acquir
 		o.Kind, o.Slots = lock.KindSemaphore, len(c.sem.slots)
 		o.Look, o.CallSite = look, c.callSite
 		o.OneQueue = c.sem.queue
+		o.Construct = carried.ConstructOf(string(lock.KindSemaphore))
 		o.MaxAttempts = min(o.MaxAttempts, 0) // the call counts them; a negative number is refused
 	})
 	if c.opts.MaxWait > 0 {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/semaphore"
 )
 
@@ -44,6 +45,18 @@ func TestBadInput(t *testing.T) {
 	s := newSemaphore(t, never{t}, 2)
 	if _, err := s.Acquire(t.Context(), lock.FailOnDeadlock()); !errors.Is(err, lock.ErrInvalidOption) {
 		t.Error(err)
+	}
+}
+
+// TestZeroSemaphore fails: it has no slots to look at, and would panic in a goroutine where nobody can recover.
+func TestZeroSemaphore(t *testing.T) {
+	var zero semaphore.Semaphore
+	_, acquired := zero.Acquire(t.Context())
+	_, tried := zero.TryAcquire(t.Context())
+	for _, err := range []error{acquired, tried, zero.Do(t.Context(), nil)} {
+		if !errors.Is(err, lock.ErrInvalidOption) {
+			t.Error(err)
+		}
 	}
 }
 
@@ -201,9 +214,7 @@ func TestOtherNumberOfSlotsWhileWaiting(t *testing.T) {
 		l, s := unaware{f.locker("c")}, newSemaphore(t, unaware{f.locker("b")}, 2)
 		for _, p := range held { // c waits for both slots, and so comes before b
 			go func() {
-				_, err := l.Acquire(t.Context(), fmt.Sprint("pool#", p.Slot()), func(o *lock.AcquireOptions) {
-					o.Kind, o.Slots = lock.KindSemaphore, 7
-				})
+				_, err := l.Acquire(t.Context(), fmt.Sprint("pool#", p.Slot()), locktest.AsConstruct(lock.KindSemaphore, 7))
 				if err != nil {
 					t.Error(err)
 				}

@@ -13,7 +13,8 @@ import (
 // MaxSlots is how many slots a semaphore may have.
 const MaxSlots = records.MaxSlots
 
-// Semaphore is a number of permits that processes share. Its methods are safe for concurrent use.
+// Semaphore is a number of permits that processes share. Its methods are safe for concurrent use. Make it with [New]:
+// Acquire of the zero value fails with lock.ErrInvalidOption.
 type Semaphore struct {
 	locker lock.Locker
 	name   string

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/election"
+	"github.com/lockscope/lockscope/lock/locktest"
 )
 
 const (
@@ -78,7 +79,7 @@ func (c *constructs) lead(l lock.Locker, name string, lasts time.Duration) func(
 
 func slotOf(i int) string { return fmt.Sprintf("%s#%d", gate, i) }
 
-func slotted(o *lock.AcquireOptions) { o.Kind, o.Slots = lock.KindSemaphore, slots }
+func slotted(o *lock.AcquireOptions) { locktest.AsConstruct(lock.KindSemaphore, slots)(o) }
 
 // pass uses a slot for a moment.
 func (c *constructs) pass(l lock.Locker, slot int) func(context.Context) {

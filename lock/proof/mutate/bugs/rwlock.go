@@ -117,5 +117,12 @@ func readWriteMutants() []Mutant {
 			New:    "    result = redis.call('DEL', KEYS[1])\n",
 			Killer: by(readWriteLocks, "TestRealKeys"),
 		},
+		{
+			Bug: "the engine does not look who set the kind", Why: "an option of a mutex makes readers of its callers",
+			File:   "lock/engine/settings.go",
+			Old:    "case isConstructs(o.Kind) && !o.Construct.Marks(string(o.Kind)):",
+			New:    "case false:",
+			Killer: by(readWriteLocks, "TestAnOptionMakesNoReader"),
+		},
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/election"
 	"github.com/lockscope/lockscope/lock/lockset"
+	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 )
 
@@ -27,7 +28,7 @@ func Constructs(t *testing.T, servers []*redisproc.Server) {
 	var waits sync.WaitGroup
 	t.Cleanup(func() { end(); waits.Wait() })
 	ttl := lock.TTL(time.Minute)
-	slot := func(o *lock.AcquireOptions) { o.Kind, o.Slots = lock.KindSemaphore, 3 }
+	slot := locktest.AsConstruct(lock.KindSemaphore, 3)
 	hold := func(p lock.Locker, resource string, opts ...lock.AcquireOption) context.Context {
 		lease, err := p.Acquire(ctx, resource, append(opts, ttl)...)
 		Must(t, err)
@@ -63,7 +64,7 @@ func ReadWrite(t *testing.T, servers []*redisproc.Server, deadlock bool) {
 	var waits sync.WaitGroup
 	t.Cleanup(func() { end(); waits.Wait() })
 	ttl := lock.TTL(time.Minute)
-	as := func(k lock.Kind) lock.AcquireOption { return func(o *lock.AcquireOptions) { o.Kind = k } }
+	as := func(k lock.Kind) lock.AcquireOption { return locktest.AsConstruct(k, 0) }
 	_, err := p3.Acquire(ctx, "prices", as(lock.KindRead), ttl)
 	Must(t, err)
 	first, err := p1.Acquire(ctx, "prices", as(lock.KindRead), ttl)
