@@ -27,8 +27,8 @@ func checkClient(given redis.UniversalClient) error {
 	case nil:
 	default:
 		if v := reflect.ValueOf(given); v.Kind() != reflect.Pointer || !v.IsNil() {
-			return fmt.Errorf("%w: a %T spreads keys over servers in its own way; "+
-				"use a *redis.Client or a *redis.ClusterClient", lock.ErrInvalidNode, given)
+			return fmt.Errorf("%w: unsupported client type %T: use a *redis.Client or a *redis.ClusterClient. "+
+				"If the type only wraps one of these, pass the wrapped client", lock.ErrInvalidNode, given)
 		}
 	}
 	return fmt.Errorf("%w: the client is nil", lock.ErrInvalidNode)

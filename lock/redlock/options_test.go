@@ -3,6 +3,7 @@ package redlock
 import (
 	"errors"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,6 +13,21 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine"
 )
+
+// traced is a client of the program's own: it only embeds one.
+type traced struct{ redis.UniversalClient }
+
+// TestUnsupportedClientsAreNamed, with what to pass instead. That a wrapper spreads keys would be untrue.
+func TestUnsupportedClientsAreNamed(t *testing.T) {
+	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1"})
+	defer func() { _ = client.Close() }()
+	_, err := New([]redis.UniversalClient{traced{client}})
+	if !errors.Is(err, lock.ErrInvalidNode) ||
+		!strings.Contains(err.Error(), "unsupported client type redlock.traced: use a *redis.Client") ||
+		!strings.Contains(err.Error(), "pass the wrapped client") || strings.Contains(err.Error(), "spreads") {
+		t.Error(err)
+	}
+}
 
 func TestNewRefusesBadInputBeforeAnyNetworkCall(t *testing.T) {
 	dialled := errors.New("a connection was attempted")
