@@ -29,7 +29,7 @@ type config struct {
 	maxFindings  int
 	maxWatched   int
 	maxValues    int
-	orphansAsked bool // not only because all classes are the default
+	asked        map[Class]bool // not only because all classes are the default
 	oneRedlock   bool
 	repairMinAge time.Duration
 	locker       lock.Locker
@@ -44,7 +44,7 @@ type config struct {
 func (c *config) settings() sweep.Settings {
 	return sweep.Settings{
 		Scope: c.scope, Group: c.group, Rules: c.rules, Deadline: c.deadline, ConfirmAfter: c.confirmAfter,
-		MaxWatched: c.maxWatched, MaxValues: c.maxValues, OneRedlock: c.oneRedlock, OrphansAsked: c.orphansAsked,
+		MaxWatched: c.maxWatched, MaxValues: c.maxValues, OneRedlock: c.oneRedlock, Asked: c.asked,
 		EmptyAllowed: c.emptyAllowed, Progress: c.progress, Now: c.now,
 	}
 }

@@ -34,6 +34,11 @@
 // [WithOneRedlock] declares it. Elsewhere [Report].Skipped names the omission, or Incomplete does if [WithChecks] asked
 // for orphans.
 //
+// The markers speak for lockscope's locks alone. Locks of other libraries may need one node, so they are compared only
+// after a declaration: whole values in the forms of redsync, node-redlock, redlock-universal, redlock-rb, aioredlock,
+// RedLock.net, redlock4j, DistributedLock.Redis and redlock for Elixir. [NodeReport].Uncompared counts the other locks,
+// with the reason [ReasonUncompared].
+//
 // # Readers
 //
 // Readers of a read/write lock share a key, a hash. Each field has an expiry of its own, and the key expires with the

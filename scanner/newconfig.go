@@ -29,7 +29,7 @@ func newConfig(nodes int, opts []Option) (config, error) {
 		now:          time.Now,
 	}
 	WithChecks(report.Classes()...)(&c)
-	c.orphansAsked = false
+	c.asked = nil
 	for _, opt := range opts {
 		if opt == nil {
 			return c, fmt.Errorf("%w: nil Option", ErrInvalidOption)

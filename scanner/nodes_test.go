@@ -125,7 +125,7 @@ func TestOrphans(t *testing.T) {
 	defer lease.Release(ctx)
 
 	want := []string{"orphan lock:split", "orphan lock:split", "orphan lock:split", "orphan lock:quorum",
-		"orphan lock:one", "foreign_type lock:one"}
+		"orphan lock:one", "orphan lock:redsync-one", "foreign_type lock:one"}
 	for _, path := range paths() {
 		for _, size := range []int{1, 500} {
 			s := newScanner(t, f.clients, scanner.UsePath(path), scanner.WithPageSize(size), scanner.WithOneRedlock())

@@ -157,7 +157,7 @@ func WithMaxValues(n int) Option { return func(c *config) { c.maxValues = n } }
 func WithChecks(classes ...Class) Option {
 	return func(c *config) {
 		c.rules.Checks = make(map[Class]bool, len(classes))
-		c.orphansAsked = slices.Contains(classes, Orphan)
+		c.asked = c.rules.Checks
 		for _, class := range classes {
 			c.rules.Checks[class] = true
 		}
@@ -212,5 +212,6 @@ func WithRepairMinAge(d time.Duration) Option { return func(c *config) { c.repai
 // WithOneRedlock declares that the nodes are all the nodes of one Redlock, as its services name them. Without it the
 // Scanner asks the nodes; see [ReasonOrphans]. Redlocks of fewer than three nodes, and those with a cluster or a
 // Sentinel group among them, do not answer that question. If the declaration is wrong, every healthy lock is an
-// [Orphan].
+// [Orphan]. It counts for other libraries, too: one of their locks that lives on one of these nodes alone is an Orphan
+// if its value looks like that of a Redlock.
 func WithOneRedlock() Option { return func(c *config) { c.oneRedlock = true } }

@@ -79,6 +79,7 @@ const (
 	ReasonUnwatched      = report.ReasonUnwatched      // the watch has no room for these holders: see WithMaxWatched
 	ReasonNoMatch        = report.ReasonNoMatch        // a pattern that no key matches: see WithEmptyAllowed
 	ReasonOrphans        = report.ReasonOrphans        // the nodes may not form one Redlock: see WithOneRedlock
+	ReasonUncompared     = report.ReasonUncompared     // locks that were not compared with the other nodes
 )
 
 // Reasons returns all reasons, in the order of their definition.

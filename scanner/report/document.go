@@ -56,7 +56,8 @@ type NodeDocument struct {
 
 	Matched    map[string]int64 `json:"matched,omitempty"` // locks by pattern; left out if not counted
 	Redirected int64            `json:"redirected"`
-	Indistinct int64            `json:"indistinct"` // locks whose values do not identify one holder
+	Indistinct int64            `json:"indistinct"`           // locks whose values do not identify one holder
+	Uncompared int64            `json:"uncompared,omitempty"` // locks not compared with the other nodes of a Redlock
 	Overflow   int              `json:"overflow"`
 	Slots      []string         `json:"slots,omitempty"` // "0-5460": slots read on a cluster's node
 }
@@ -145,6 +146,7 @@ func newNodeDocument(n NodeReport) NodeDocument {
 		Backend: n.Backend, Group: n.Group, Node: n.Node, Took: n.Took.Seconds(), Locks: n.Locks, Examined: n.Examined, Calls: n.Calls,
 		Unread: n.Unread, Unwatched: n.Unwatched, Counts: n.Counts, Path: n.Path, Truncated: n.Truncated,
 		Matched: n.Matched, Redirected: n.Redirected, Overflow: n.Overflow, Indistinct: n.Indistinct,
+		Uncompared: n.Uncompared,
 	}
 	for _, r := range n.Slots {
 		d.Slots = append(d.Slots, slotsText(r))

@@ -19,6 +19,8 @@ const (
 	ReasonNoMatch   Reason = "no_match" // a pattern that no key matches: see scanner.WithEmptyAllowed
 	// the nodes are not proved to form one Redlock: see scanner.WithOneRedlock
 	ReasonOrphans Reason = "orphans_unproved"
+	// locks whose values were not compared with the other nodes: see scanner.WithOneRedlock
+	ReasonUncompared Reason = "orphans_uncompared"
 )
 
 // Reasons returns all reasons, in the order of their definition.
@@ -26,6 +28,7 @@ func Reasons() []Reason {
 	return []Reason{
 		ReasonNodeFailed, ReasonRedirected, ReasonReplica, ReasonRoleUnknown, ReasonSlotsUncovered, ReasonSlotsMoving,
 		ReasonBoundReached, ReasonValuesUnread, ReasonUnwatched, ReasonNoMatch, ReasonOrphans,
+		ReasonUncompared,
 	}
 }
 

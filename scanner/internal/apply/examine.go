@@ -59,8 +59,11 @@ func (r *Repairer) examine(
 func (r *Repairer) orphaned(ctx context.Context, src *node.Source, v *keyreader.Value) (bool, error) {
 	o := orphan.New(r.Sources)
 	o.Prove(ctx, r.OneRedlock)
-	if !o.Possible() {
+	switch {
+	case !o.Possible():
 		return false, fmt.Errorf("%w: %s", repair.ErrIncomplete, o.Doubt())
+	case !o.Compares(v):
+		return false, fmt.Errorf("%w: locks of other libraries are not compared: %s", repair.ErrIncomplete, o.Uncompared())
 	}
 	tallies, _ := o.Count(ctx, src, []*keyreader.Value{v})
 	if t := tallies[0]; !t.HasQuorum() && !t.Minority() {

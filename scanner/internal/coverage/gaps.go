@@ -40,6 +40,14 @@ func Close(r *report.NodeReport, readValues bool) {
 	}
 }
 
+// Locks returns a number of locks in words.
+func Locks(n int64) string {
+	if n == 1 {
+		return "1 lock"
+	}
+	return fmt.Sprintf("%d locks", n)
+}
+
 // Unmatched returns a gap for each pattern that no key matches. It returns none if some node was not counted.
 func Unmatched(patterns []string, nodes []report.NodeReport) []report.Gap {
 	matched := make(map[string]int64)

@@ -21,8 +21,8 @@ import (
 // that does not answer counts as one of them and as unknown for the rest of the sweep, so it cannot make any lock an
 // orphan. said takes the caller's word instead.
 func (o *Redlock) Prove(ctx context.Context, said bool) {
-	o.one, o.doubt = said && len(o.sources) > 1, ""
-	if o.one || len(o.sources) < 2 {
+	o.one, o.said, o.doubt = said, said, ""
+	if said {
 		return
 	}
 	members, errs := make([]member, len(o.sources)), make([]error, len(o.sources))
@@ -34,6 +34,8 @@ func (o *Redlock) Prove(ctx context.Context, said bool) {
 	var known []member
 	for i, src := range o.sources {
 		switch err := errs[i]; {
+		case errors.Is(err, errNoMember) && len(o.sources) == 1:
+			return // nothing suggests that it has orphans
 		case errors.Is(err, errNoMember):
 			o.doubt = fmt.Sprintf("%s: %v", src.Name, err)
 		case err != nil:
@@ -79,7 +81,7 @@ func disagreement(known []member, nodes int) string {
 		}
 	}
 	if count, _, _ := strings.Cut(string(first.fingerprint), ":"); count != strconv.Itoa(nodes) {
-		return fmt.Sprintf("they vote for a Redlock of %s nodes, but %d were given", count, nodes)
+		return fmt.Sprintf("%s votes for a Redlock of %s nodes, and the number given is %d", first.name, count, nodes)
 	}
 	return ""
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/lockscope/lockscope/scanner/internal/clock"
@@ -14,10 +15,11 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/value"
 )
 
-// Redlock compares lockscope's locks on one node with those on the others, a page at a time.
+// Redlock compares the locks on one node with those on the others, a page at a time.
 type Redlock struct {
 	sources []*node.Source
 	one     bool   // they are those of one Redlock; see Prove
+	said    bool   // by the caller, so of the locks of every library
 	doubt   string // why that is not proved
 
 	mu   sync.Mutex
@@ -34,6 +36,21 @@ func (o *Redlock) Possible() bool { return o.one }
 
 // Doubt says why the nodes are not proved to form one Redlock; "" if they are.
 func (o *Redlock) Doubt() string { return o.doubt }
+
+// Compares reports whether the nodes are those that the lock needs a quorum of, and its value shows which attempt of
+// its library it is of. Locks of other libraries may need one of the nodes alone unless the caller said that all of
+// them are one Redlock.
+func (o *Redlock) Compares(v *keyreader.Value) bool {
+	return o.one && (value.Token(v) != "" || o.said && value.OtherToken(v) != "")
+}
+
+// Uncompared says why [Redlock.Compares] refuses a lock of another library.
+func (o *Redlock) Uncompared() string {
+	if o.said {
+		return "their values have no form that shows one lease on several nodes"
+	}
+	return "they may need one node alone. If they need a quorum of these nodes, declare it (WithOneRedlock, --redlock)"
+}
 
 // MarkDown marks a node as not answering for the rest of the sweep. One unreachable master makes its whole cluster
 // unknown, because this sweep does not look up slots.
@@ -53,8 +70,9 @@ func (o *Redlock) isDown(s *node.Source) bool {
 type Tally struct {
 	Value   *keyreader.Value
 	token   string
-	same    int // nodes that have it
-	unknown int // nodes that did not answer
+	whole   bool // the token is the whole value
+	same    int  // nodes that have it
+	unknown int  // nodes that did not answer
 	nodes   int
 }
 
@@ -68,9 +86,13 @@ func (c *Tally) HasQuorum() bool { return c.same >= c.quorum() }
 
 // Evidence explains a lock without a quorum.
 func (c *Tally) Evidence() string {
-	if c.Value.Type == keyreader.Hash {
+	switch {
+	case c.Value.Type == keyreader.Hash:
 		return fmt.Sprintf("its token is on %d of %d nodes, below the quorum of %d: "+
 			"it may not read, and it keeps writers from this node", c.same, c.nodes, c.quorum())
+	case c.whole:
+		return fmt.Sprintf("its value is on %d of %d nodes, below the quorum of %d: "+
+			"nobody holds the lock unless its program locks on this node alone", c.same, c.nodes, c.quorum())
 	}
 	return fmt.Sprintf(
 		"its token is on %d of %d nodes, below the quorum of %d: nobody holds the lock, and it blocks others",
@@ -78,11 +100,14 @@ func (c *Tally) Evidence() string {
 }
 
 // Count finds out how many nodes have the locks found on src, and how many commands that took. Each of them is one
-// attempt's; see [value.Votes]. It asks one node after the other, and only about locks that are still undecided.
+// attempt's; see [value.Votes] and [Redlock.Compares]. It asks one node after the other, and only about locks that are still undecided.
 func (o *Redlock) Count(ctx context.Context, src *node.Source, locks []*keyreader.Value) (all []*Tally, calls int64) {
 	all = make([]*Tally, len(locks))
 	for i, v := range locks {
 		all[i] = &Tally{Value: v, token: value.Token(v), same: 1, unknown: len(o.sources) - 1, nodes: len(o.sources)}
+		if all[i].token == "" {
+			all[i].token, all[i].whole = value.OtherToken(v), true
+		}
 	}
 	open := slices.Clone(all)
 	at := slices.Index(o.sources, src)
@@ -142,16 +167,17 @@ func (o *Redlock) askBatch(ctx context.Context, src *node.Source, batch []*Tally
 	return int64(len(batch))
 }
 
-// haveLocks compares the tokens with which the values of locks begin.
+// haveLocks compares the tokens with which the values of lockscope's locks begin, and whole values of others.
 func haveLocks(ctx context.Context, src *node.Source, batch []*Tally) ([]answer, error) {
 	keys := make([]string, len(batch))
 	for i, c := range batch {
 		keys[i] = c.Value.Key
 	}
-	heads, err := keyreader.Heads(ctx, src.Client, keys, value.TokenLength)
+	heads, err := keyreader.Heads(ctx, src.Client, keys, keyreader.HeadSize)
 	answers := make([]answer, len(heads))
 	for i, head := range heads {
-		answers[i] = answer{known: head.Known, same: head.Text == batch[i].token}
+		same := head.Text == batch[i].token || !batch[i].whole && strings.HasPrefix(head.Text, batch[i].token)
+		answers[i] = answer{known: head.Known, same: same}
 	}
 	return answers, err
 }

@@ -124,7 +124,7 @@ func (c *confirmation) settle(ctx context.Context, n *nodeSweep, f *ledger.Entry
 	v = value.Subject(f.Class, v, f.Same)
 	still := c.cfg.Rules.Still(f, v, now)
 	seen, lease := *f, lease{since: f.Since}
-	if still && f.Class == report.Orphan && !c.orphans.Possible() {
+	if still && f.Class == report.Orphan && !c.orphans.Compares(v) {
 		return // it can no longer be decided
 	}
 	if still && f.Class == report.HeldTooLong {

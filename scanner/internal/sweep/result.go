@@ -1,6 +1,8 @@
 package sweep
 
 import (
+	"fmt"
+
 	"github.com/lockscope/lockscope/scanner/internal/coverage"
 	"github.com/lockscope/lockscope/scanner/internal/ledger"
 	"github.com/lockscope/lockscope/scanner/internal/proof"
@@ -73,13 +75,24 @@ func (w *Sweep) close(r *report.Report) {
 	if !w.cfg.EmptyAllowed {
 		r.Gaps = append(r.Gaps, coverage.Unmatched(w.cfg.Scope.Patterns, r.Nodes)...)
 	}
-	if w.cfg.Rules.Checks[report.Orphan] && w.orphans.Doubt() != "" {
-		gap := report.Gap{Reason: report.ReasonOrphans, Detail: w.orphans.Doubt()}
-		if w.cfg.OrphansAsked {
-			r.Gaps = append(r.Gaps, gap)
-		} else {
-			r.Skipped = append(r.Skipped, gap)
+	if w.orphans.Doubt() != "" {
+		w.omitted(r, report.Orphan, report.Gap{Reason: report.ReasonOrphans, Detail: w.orphans.Doubt()})
+	}
+	for i := range r.Nodes {
+		if n := &r.Nodes[i]; n.Uncompared > 0 {
+			w.omitted(r, report.Orphan, report.Gap{Node: n.Node, Reason: report.ReasonUncompared, Detail: fmt.Sprintf(
+				"%s of other libraries could not be compared with the other nodes: %s", coverage.Locks(n.Uncompared),
+				w.orphans.Uncompared())})
 		}
+	}
+}
+
+// omitted adds what the check for a class left out: a gap if the check was asked for by name.
+func (w *Sweep) omitted(r *report.Report, class report.Class, g report.Gap) {
+	if w.cfg.Asked[class] {
+		r.Gaps = append(r.Gaps, g)
+	} else {
+		r.Skipped = append(r.Skipped, g)
 	}
 }
 
@@ -116,8 +129,10 @@ func stamp(r *report.Report, group string) {
 			r.Nodes[i].Gaps[j].Group = group
 		}
 	}
-	for i := range r.Gaps {
-		r.Gaps[i].Group = group
+	for _, gaps := range [][]report.Gap{r.Gaps, r.Skipped} {
+		for i := range gaps {
+			gaps[i].Group = group
+		}
 	}
 	for i := range r.Excluded {
 		r.Excluded[i].Group = group

@@ -23,12 +23,12 @@ type Settings struct {
 	Group        string // that the report is stamped with
 	Rules        judge.Rules
 	Deadline     time.Duration
-	ConfirmAfter time.Duration // between the first and the second look
-	MaxWatched   int           // locks per source
-	MaxValues    int           // read per node for their own sake
-	OneRedlock   bool          // said of the sources; see package orphan
-	OrphansAsked bool          // not only because all classes are the default
-	EmptyAllowed bool          // a pattern without a key is no gap
+	ConfirmAfter time.Duration         // between the first and the second look
+	MaxWatched   int                   // locks per source
+	MaxValues    int                   // read per node for their own sake
+	OneRedlock   bool                  // said of the sources; see package orphan
+	Asked        map[report.Class]bool // not only because all classes are the default
+	EmptyAllowed bool                  // a pattern without a key is no gap
 	Progress     func(report.Progress)
 	Now          func() time.Time
 }

@@ -53,7 +53,7 @@ func (w *Sweep) Run(ctx context.Context, drop func(gone func(node string) bool))
 	w.ledger.Begin()
 	gone := w.findNodes(ctx)
 	drop(gone)
-	if w.cfg.Rules.Checks[report.Orphan] {
+	if w.cfg.Rules.Checks[report.Orphan] && (len(w.sources) > 1 || w.cfg.Asked[report.Orphan]) {
 		w.orphans.Prove(ctx, w.cfg.OneRedlock)
 	}
 	w.readAll(ctx)

@@ -19,7 +19,7 @@ import (
 func (n *nodeSweep) take(ctx context.Context, page *keyreader.Page) (locks int64, err error) {
 	locks = page.Keys
 	now := n.cfg.Now()
-	var ours []*keyreader.Value
+	var voting []*keyreader.Value
 	for i := range page.Values {
 		v := &page.Values[i]
 		if keyreader.IsHelper(v.Key) || n.seenBefore(v.Key) {
@@ -37,11 +37,11 @@ func (n *nodeSweep) take(ctx context.Context, page *keyreader.Page) (locks int64
 			of := value.Subject(class, v, nil)
 			n.note(n.finding(class, of, n.evidence(class, of, &lease, now), lease.since, now))
 		}
-		if n.cfg.Rules.Checks[report.Orphan] && n.orphans.Possible() {
-			ours = append(ours, value.Votes(v, now)...)
+		if n.cfg.Rules.Checks[report.Orphan] && n.orphans.Possible() && !value.Foreign(v) {
+			voting = append(voting, n.compared(v, now)...)
 		}
 	}
-	return locks, n.takeOrphans(ctx, ours, now)
+	return locks, n.takeOrphans(ctx, voting, now)
 }
 
 // lease returns since when the lock is proved to have its holder.
@@ -61,13 +61,23 @@ func (n *nodeSweep) seenBefore(key string) bool {
 	return slices.ContainsFunc(earlier, func(p string) bool { return keyreader.Matches(p, key) })
 }
 
-// takeOrphans compares lockscope's locks of a page with the other nodes. Of several readers of a lock that are orphans,
-// it notes the one that began first.
-func (n *nodeSweep) takeOrphans(ctx context.Context, ours []*keyreader.Value, now time.Time) error {
-	if len(ours) == 0 {
+// compared returns the attempts of a lock that can be compared with the other nodes, and counts the lock if there are
+// none.
+func (n *nodeSweep) compared(v *keyreader.Value, now time.Time) []*keyreader.Value {
+	if value.Readers(v) || n.orphans.Compares(v) {
+		return value.Votes(v, now)
+	}
+	n.report.Uncompared++
+	return nil
+}
+
+// takeOrphans compares the locks of a page with the other nodes. Of several readers of a lock that are orphans, it
+// notes the one that began first.
+func (n *nodeSweep) takeOrphans(ctx context.Context, voting []*keyreader.Value, now time.Time) error {
+	if len(voting) == 0 {
 		return nil
 	}
-	tallies, calls := n.orphans.Count(ctx, n.Source, ours)
+	tallies, calls := n.orphans.Count(ctx, n.Source, voting)
 	n.report.Calls += calls
 	oldest := make(map[string]*orphan.Tally)
 	for _, c := range tallies {

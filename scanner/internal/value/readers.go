@@ -56,18 +56,11 @@ func Subject(class report.Class, v *keyreader.Value, same func(identity string) 
 	return v.Only(&of)
 }
 
-// Votes returns the parts of the value that each stand for one attempt of lockscope: the value itself, or of readers
-// each whose time is not over. It returns none if lockscope did not write the value. now counts where the key never
-// expires.
+// Votes returns the parts of the value that each stand for one attempt: the value itself, or of readers of lockscope
+// each whose time is not over. now counts where the key never expires.
 func Votes(v *keyreader.Value, now time.Time) (all []*keyreader.Value) {
-	if v.Type != keyreader.Hash {
-		if Token(v) == "" {
-			return nil
-		}
-		return []*keyreader.Value{v}
-	}
 	if !Readers(v) {
-		return nil
+		return []*keyreader.Value{v}
 	}
 	readers := v.ReadLeases()
 	for i := range readers {

@@ -108,7 +108,7 @@ func matchedText(r scanner.Report) string {
 func skippedText(r scanner.Report) string {
 	var b strings.Builder
 	for _, g := range r.Skipped {
-		fmt.Fprintf(&b, "%s: %s\n", g.Reason, table.Printable(g.Detail))
+		fmt.Fprintf(&b, "%s\n", gapText(g))
 	}
 	return b.String()
 }
@@ -147,16 +147,20 @@ func gapsText(r scanner.Report) string {
 	var b strings.Builder
 	b.WriteString("INCOMPLETE: these parts were not read, and may have findings:\n")
 	for _, g := range gaps {
-		where := ""
-		if g.Node != "" {
-			where = g.Node + ": "
-		}
-		if g.Group != "" {
-			where = g.Group + ": " + where
-		}
-		fmt.Fprintf(&b, "  %s: %s%s\n", g.Reason, where, table.Printable(g.Detail))
+		fmt.Fprintf(&b, "  %s\n", gapText(g))
 	}
 	return b.String()
+}
+
+func gapText(g scanner.Gap) string {
+	where := ""
+	if g.Node != "" {
+		where = g.Node + ": "
+	}
+	if g.Group != "" {
+		where = g.Group + ": " + where
+	}
+	return fmt.Sprintf("%s: %s%s", g.Reason, where, table.Printable(g.Detail))
 }
 
 func findingRows(r scanner.Report) [][]string {

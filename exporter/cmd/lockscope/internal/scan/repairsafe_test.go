@@ -98,3 +98,19 @@ func TestRepairLeavesLocksOfUnrelatedServers(t *testing.T) {
 		wantAll(t, cmdtest.Admin(t, s), keys[i]...)
 	}
 }
+
+// TestScanComparesLocksOfOtherLibraries: what was not compared is said in every output.
+func TestScanComparesLocksOfOtherLibraries(t *testing.T) {
+	servers := locktest.Servers(t, 3)
+	c := cmdtest.Admin(t, servers[1])
+	cmdtest.Set(t, c, "lock:constant", "1", time.Minute)
+	args := cmdtest.Quick("--redis", cmdtest.Addrs(servers...), "--redlock")
+	said := servers[1].Addr() + ": 1 lock of other libraries could not be compared"
+	command(t, args...).Want(t, app.ExitClean, "orphans_uncompared: "+said)
+	asked := append(args, "--checks", "orphan")
+	command(t, asked...).Want(t, app.ExitIncomplete, "INCOMPLETE", "orphans_uncompared: "+said)
+	command(t, append(asked, "-o", "json")...).Want(t, app.ExitIncomplete, `"complete": false`, `"uncompared": 1`,
+		`"reason": "orphans_uncompared"`)
+	cmdtest.Set(t, c, "lock:left", "8Q5xLzCgV2rEJwJ7yYtSIA==", time.Minute)
+	command(t, asked...).Want(t, app.ExitFindings, "lock:left", "its value is on 1 of 3 nodes", "orphans_uncompared")
+}

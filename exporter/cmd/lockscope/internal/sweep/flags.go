@@ -60,7 +60,7 @@ func (s *Flags) Register(set *pflag.FlagSet, maxValues int) {
 	set.DurationVar(&s.maxTerm, "max-term", 0,
 		"report leaders of elections that have led for longer: held_too_long. 0 sets no limit; --max-hold does not apply")
 	set.BoolVar(&s.redlock, "redlock", false, "treat the servers as all nodes of one Redlock without proof. "+
-		"If they are not, every healthy lock is reported as an orphan")
+		"If they are not, every healthy lock is reported as an orphan. Locks of other libraries are compared only with it")
 	set.BoolVar(&s.allowEmpty, "allow-empty", false, "a sweep that matches no key is complete")
 	set.DurationVar(&s.confirmAfter, "confirm-after", scanner.DefaultConfirmAfter,
 		"time until the second look that confirms a finding. 0 looks again at once, and reports locks between SETNX "+
