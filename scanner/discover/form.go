@@ -16,6 +16,7 @@ type form struct {
 	value    func(string) bool
 	evidence string
 	pattern  string // instead of the prefix
+	lasting  bool   // it has no TTL by design
 	common   bool   // other programs have such values, too: the confidence is low unless the name suggests a lock
 }
 
@@ -28,7 +29,7 @@ func (f form) recognise(e *entry) (clue, bool) {
 	if f.common {
 		return byName(e, f.library, f.evidence, High), likely(e)
 	}
-	c := clue{library: f.library, pattern: f.pattern, confidence: High, evidence: f.evidence}
+	c := clue{library: f.library, pattern: f.pattern, confidence: High, evidence: f.evidence, lasting: f.lasting}
 	switch {
 	case c.pattern != "" || len(m) < 2 || m[1] == "":
 	case m[1] == e.Key:

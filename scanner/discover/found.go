@@ -13,8 +13,10 @@ type Found struct {
 	Library    Library
 	Pattern    string // a glob pattern of Redis
 	Keys       int    // keys in the sample
+	Others     int    // keys in the sample that the pattern matches and that are no locks, if these are too many
 	Example    string // one of the keys: any bytes; see scanner.KeyText
 	NoTTL      int    // how many of the keys never expire
+	Lasting    bool   // the library sets no TTL by design
 	MinTTL     time.Duration
 	MaxTTL     time.Duration // zero: no key expires
 	MaxLife    time.Duration // longest time from the start in a value to its end; zero: no value has a start
@@ -40,8 +42,8 @@ type seen struct {
 	life time.Duration // from the start that the value tells to the end; zero: unknown
 }
 
-// collect groups recognised keys into findings.
-func collect(all []seen) []Found {
+// collect groups recognised keys into findings. strangers are the other keys of the sample.
+func collect(all []seen, strangers map[string]bool) []Found {
 	groups := make(map[Library]map[string][]seen)
 	for _, s := range all {
 		if groups[s.library] == nil {
@@ -56,7 +58,7 @@ func collect(all []seen) []Found {
 	var found []Found
 	for library, patterns := range groups {
 		for _, keys := range patterns {
-			found = append(found, foundOf(library, keys))
+			found = append(found, divide(library, keys, strangers)...)
 		}
 	}
 	found = settle(found)
@@ -67,12 +69,10 @@ func collect(all []seen) []Found {
 	return found
 }
 
-func foundOf(library Library, keys []seen) Found {
-	f := Found{Library: library, Pattern: keys[0].pattern, Keys: len(keys), Example: keys[0].key,
-		Evidence: keys[0].evidence, Confidence: keys[0].confidence}
-	names := make([]string, len(keys))
-	for i, k := range keys {
-		names[i] = k.key
+func foundOf(library Library, pattern string, keys []seen) Found {
+	f := Found{Library: library, Pattern: pattern, Keys: len(keys), Example: keys[0].key,
+		Evidence: keys[0].evidence, Confidence: keys[0].confidence, Lasting: keys[0].lasting}
+	for _, k := range keys {
 		f.Example = min(f.Example, k.key)
 		if k.confidence > f.Confidence {
 			f.Confidence, f.Evidence = k.confidence, k.evidence
@@ -86,9 +86,6 @@ func foundOf(library Library, keys []seen) Found {
 		default:
 			f.MinTTL, f.MaxTTL = min(f.MinTTL, k.ttl), max(f.MaxTTL, k.ttl)
 		}
-	}
-	if f.Pattern == "" {
-		f.Pattern = patternOf(names)
 	}
 	return f
 }

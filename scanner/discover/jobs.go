@@ -51,8 +51,18 @@ func jobForms() []form {
 		// huey.r.<name>.<name>.lock.<lock>, with '1' pickled. Only storages whose results expire have keys of their
 		// own; others keep locks as fields of one hash.
 		// coleifer/huey, huey/storage.py: RedisExpireStorage; huey/api.py: TaskLock.
-		{library: Huey, key: regexp.MustCompile(`^(huey\.r\..+\.lock\.)`), value: like(`1`),
+		{library: Huey, key: regexp.MustCompile(`^(huey\.r\..+\.lock\.)`), value: like(`1`), lasting: true,
 			evidence: "the name is that of a task's lock of huey"},
+		// resque:lock:<job>, with the time at which the lock may be taken again, and no TTL.
+		// defunkt/resque-lock, lib/resque/plugins/lock.rb: lock, before_enqueue_lock. lantins/resque-lock-timeout,
+		// lib/resque/plugins/lock_timeout.rb: redis_lock_key, acquire_lock_algorithm!.
+		{library: ResqueLock, key: regexp.MustCompile(`^((?:.*:)?resque:lock:)`), value: like(`^\d{10}$`), lasting: true,
+			evidence: "the name begins with resque:lock: and the value is a time"},
+		// <prefixes>laravel_unique_job:<class>:<id>, which has a TTL only if the job sets uniqueFor.
+		// laravel/framework, src/Illuminate/Bus/UniqueLock.php: acquire, getKey.
+		{library: LaravelUnique, key: regexp.MustCompile(`^(.*laravel_unique_job:)`), value: alnum16.MatchString,
+			lasting:  true,
+			evidence: "the name is that of a unique job of Laravel, and the value is 16 letters and digits"},
 		// <namespace>:resque_scheduler_master_lock, with host and process id.
 		// resque/resque-scheduler, lib/resque/scheduler/locking.rb: master_lock_key; lock/base.rb: value.
 		{library: ResqueScheduler, value: like(`^.+:\d+$`),
@@ -101,17 +111,13 @@ func hangfireLock(e *entry) (clue, bool) {
 	if !e.text() || !isUUID(e.Head) {
 		return clue{}, false
 	}
-	first, _, _ := strings.Cut(e.Key, ":")
-	prefix := first + ":"
-	if !strings.Contains(strings.ToLower(first), "hangfire") {
-		m := hangfireQueue.FindStringSubmatch(e.Key)
-		if m == nil {
-			return clue{}, false
-		}
-		prefix = m[1]
+	c := clue{library: Hangfire, confidence: High,
+		evidence: "the name begins or ends as Hangfire's do, and the value is the UUID of a process"}
+	if m := hangfireQueue.FindStringSubmatch(e.Key); m != nil {
+		c.pattern = scanner.PrefixPattern(m[1]+"queue:") + ":dequeued:lock"
 	}
-	return clue{library: Hangfire, pattern: scanner.PrefixPattern(prefix), confidence: High,
-		evidence: "the name begins or ends as Hangfire's do, and the value is the UUID of a process"}, true
+	first, _, _ := strings.Cut(e.Key, ":")
+	return c, c.pattern != "" || strings.Contains(strings.ToLower(first), "hangfire")
 }
 
 // celerySingleton: SINGLETONLOCK_<md5>, with the id of the task, a UUID; no TTL unless lock_expiry is set.
@@ -122,7 +128,7 @@ func celerySingleton(e *entry) (clue, bool) {
 	if m == nil || !e.text() || !isUUID(e.Head) || !strings.Contains(strings.ToLower(m[1]), "singleton") {
 		return clue{}, false
 	}
-	c := clue{library: CelerySingleton, pattern: scanner.PrefixPattern(m[1]), confidence: Medium,
+	c := clue{library: CelerySingleton, pattern: scanner.PrefixPattern(m[1]), confidence: Medium, lasting: true,
 		evidence: "the name has the word singleton and ends in an MD5 digest, and the value is a UUID"}
 	if m[1] == "SINGLETONLOCK_" {
 		c.confidence, c.evidence = High, "the name is SINGLETONLOCK_ and an MD5 digest, and the value is a UUID"

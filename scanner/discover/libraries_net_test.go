@@ -50,10 +50,13 @@ func phpLocks() []specimen {
 		{language: "PHP", library: "Symfony Lock", key: "order-lock",
 			value: sortedSet{"3q2+7wAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "__write__"}, ttl: 5 * time.Minute,
 			alarm: scanner.ForeignType},
-		// laravel/framework, src/Illuminate/Cache/{Lock,RedisLock}.php; src/Illuminate/Bus/UniqueLock.php: getKey.
+		// laravel/framework, src/Illuminate/Cache/{Lock,RedisLock}.php.
 		{language: "PHP", library: "Laravel", value: "aB3dE5gH7jK9mN1p", ttl: time.Minute,
+			key: "laravel_database_laravel_cache_:import", as: discover.Laravel, sure: discover.High},
+		// The same, src/Illuminate/Bus/UniqueLock.php: getKey, acquire. The job sets no uniqueFor.
+		{language: "PHP", library: "Laravel unique job", value: "aB3dE5gH7jK9mN1p",
 			key: `laravel_database_laravel_cache_:laravel_unique_job:App\Jobs\Report:11`,
-			as:  discover.Laravel, sure: discover.High},
+			as:  discover.LaravelUnique, sure: discover.High, alarm: scanner.NoTTL},
 		// php-lock/lock, src/Util/LockUtil.php: getKeyPrefix, makeRandomToken; src/Mutex/RedisMutex.php: add.
 		{language: "PHP", library: "malkusch/lock", key: "php-malkusch-lock:order-1001", value: hexRand + md5Sum,
 			ttl: time.Minute, as: discover.PHPLock, sure: discover.High},

@@ -91,9 +91,9 @@ func rubyLocks() []specimen {
 			ttl: 3 * time.Minute, as: discover.ResqueScheduler, sure: discover.High},
 		// lantins/resque-lock-timeout, lib/resque/plugins/lock_timeout.rb: redis_lock_key, acquire_lock_algorithm!.
 		{language: "Ruby", library: "resque-lock-timeout", key: "resque:lock:ReportJob:11", value: "1763003600",
-			as: discover.SetNX, sure: discover.Medium, alarm: scanner.NoTTL},
+			as: discover.ResqueLock, sure: discover.High, alarm: scanner.NoTTL},
 		// defunkt/resque-lock, lib/resque/plugins/lock.rb: lock, before_enqueue_lock.
 		{language: "Ruby", library: "resque-lock", key: "resque:lock:ReportJob-[11]", value: "1763003601",
-			as: discover.SetNX, sure: discover.Medium, alarm: scanner.NoTTL},
+			as: discover.ResqueLock, sure: discover.High, alarm: scanner.NoTTL},
 	}
 }

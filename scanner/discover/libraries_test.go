@@ -115,6 +115,37 @@ func (s *specimen) check(t *testing.T, found []discover.Found, noTTL bool) {
 	}
 }
 
+// TestPatternsSuitTheLibraries sweeps each lock beside keys of other kinds, with the patterns that were found and with
+// what is known of missing TTLs by design: there is nothing to report.
+func TestPatternsSuitTheLibraries(t *testing.T) {
+	c := connect(t, locktest.Servers(t, 1)[0])
+	for _, s := range libraries() {
+		if s.sure < discover.Medium || s.alarm == scanner.ForeignType {
+			continue
+		}
+		t.Run(s.library, func(t *testing.T) {
+			s.plant(t, c, s.ttl)
+			for _, n := range noLocks() {
+				write(t, c, n.key, n.value, n.ttl)
+			}
+			found := sample(t, c, discover.Options{}).Found
+			if len(found) != 1 || found[0].Others != 0 {
+				t.Fatalf("%+v", found)
+			}
+			sweeper, err := scanner.New([]redis.UniversalClient{c}, scanner.WithPattern(found[0].Pattern),
+				scanner.WithPause(0), scanner.WithConfirmAfter(time.Millisecond), scanner.WithTTLLimit(48*time.Hour),
+				scanner.WithPolicies(scanner.Policy{Pattern: "*", NoTTLAllowed: found[0].Lasting}))
+			must(t, err)
+			defer sweeper.Close()
+			report, err := sweeper.Sweep(t.Context())
+			must(t, err)
+			if len(report.Findings) > 0 || report.Nodes[0].Locks != 1 {
+				t.Errorf("%s: %+v, %d locks", found[0].Pattern, report.Findings, report.Nodes[0].Locks)
+			}
+		})
+	}
+}
+
 // swept checks the findings about the lock, and what they show of its holder.
 func (s *specimen) swept(t *testing.T, sweeper *scanner.Scanner, want scanner.Class) {
 	t.Helper()

@@ -26,10 +26,12 @@ func nameForms() []form {
 		// RedisMutex:<object>, with the time at which the lock ends, and no TTL.
 		// kenn/redis-mutex, lib/redis_mutex.rb: try_lock. kenn/redis-classy, lib/redis_classy.rb: redis, the namespace.
 		{library: RedisMutexRuby, key: regexp.MustCompile(`^((?:.*:)?RedisMutex:)`), value: like(`^\d{10}(\.\d+)?$`),
+			lasting:  true,
 			evidence: "the name begins with RedisMutex: and the value is a time"},
 		// lock:owner:<name>, with host and process id, and no TTL: the end is in lock:expire:<name>.
 		// mlanett/redis-lock, lib/redis-lock.rb: @okey, @oval, do_lock.
 		{library: RedisLockRuby, key: regexp.MustCompile(`^(lock:owner:)`), value: like(`^[^:]+:\d+$`),
+			lasting:  true,
 			evidence: "the name begins with lock:owner: and the value is a host and a process id"},
 		// 5 hex digits of the application and the MD5 digest of the name, with 20 characters of URL-safe base64.
 		// yiisoft/yii2-redis, src/Mutex.php: calculateKey, acquireLock.

@@ -17,6 +17,7 @@ type clue struct {
 	pattern    string // empty: it is made of the names of the keys
 	confidence Confidence
 	evidence   string
+	lasting    bool      // its library sets no TTL by design
 	since      time.Time // when the lock was taken, if the value tells; else zero
 }
 
@@ -132,7 +133,7 @@ func redissonPermits(e *entry) (clue, bool) {
 	}
 	switch {
 	case e.permits:
-		c.confidence, c.evidence = High, "a number, with its permits in the sorted set {name}:timeout"
+		c.confidence, c.lasting, c.evidence = High, true, "a number, with its permits in the sorted set {name}:timeout"
 	case e.TTL == keyreader.Never && strings.Contains(strings.ToLower(e.Key), "semaphore"):
 		c.confidence, c.evidence = Low, "a number without a TTL, and the name contains semaphore"
 	}

@@ -65,15 +65,17 @@ func Sample(ctx context.Context, client redis.UniversalClient, o Options) (Resul
 	share := max(1, o.Sample/len(masters))
 	result, err := Result{Whole: true}, error(nil)
 	var all []seen
+	strangers := make(map[string]bool)
 	for _, m := range masters {
-		s := &sampler{client: m, options: o, left: share, companions: make(map[string]companion)}
+		s := &sampler{client: m, options: o, left: share, companions: make(map[string]companion),
+			strangers: strangers}
 		whole, failed := s.run(ctx)
 		result.Whole = result.Whole && whole
 		result.Sampled += s.sampled
 		all = append(all, s.seen...)
 		err = errors.Join(err, failed)
 	}
-	result.Found = collect(all)
+	result.Found = collect(all, strangers)
 	return result, err
 }
 
@@ -117,6 +119,7 @@ type sampler struct {
 	sampled    int64
 	seen       []seen
 	companions map[string]companion // by the name of the lock
+	strangers  map[string]bool      // keys that are no locks
 }
 
 func (s *sampler) run(ctx context.Context) (whole bool, err error) {
@@ -165,6 +168,9 @@ func (s *sampler) look(ctx context.Context, reader *keyreader.Reader, keys []str
 func (s *sampler) take(e *entry) {
 	if c, ok := recognise(e); ok {
 		s.seen = append(s.seen, seen{clue: c, key: e.Key, ttl: e.TTL, life: life(c.since, e.TTL)})
+		delete(s.strangers, e.Key)
+	} else {
+		s.strangers[e.Key] = true
 	}
 }
 

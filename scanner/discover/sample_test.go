@@ -80,8 +80,8 @@ func forms() []planted {
 		{discover.UUIDToken, "spring-lock:order-1", id, nil, m, `spring\-lock:order\-*`, discover.Medium},
 		{discover.UUIDToken, "ruby-order:1", id, nil, m, `ruby\-order:*`, discover.Low},
 		{discover.RedLockNet, "redlock:invoice:7", id, nil, m, "redlock:*", discover.High},
-		{discover.Hangfire, "{hangfire}:recurring-job:report:lock", id, nil, 30 * time.Second, `{hangfire}:*`,
-			discover.High},
+		{discover.Hangfire, "{hangfire}:recurring-job:report:lock", id, nil, 30 * time.Second,
+			`{hangfire}:recurring\-job:report:lock`, discover.High},
 		{discover.Asynq, "asynq:{mail}:unique:email:welcome:d41d8cd98f00b204e9800998ecf8427e", id, nil, time.Hour,
 			"asynq:{*}:unique:*", discover.High},
 		{discover.Laravel, "laravel_database_laravel_cache_:import", "aB3dE5gH7jK9mN1p", nil, m,
@@ -95,7 +95,7 @@ func forms() []planted {
 		{discover.RedBeat, "redbeat::lock", hexUUID, nil, 25 * m, "redbeat::lock", discover.High},
 		{discover.BullMQ, "bull:mail:1234:lock", id + ":7", nil, 30 * time.Second, "bull:mail:*:lock", discover.High},
 		{discover.SetNX, "cron.lock.nightly", "1", nil, m, "cron.lock.*", discover.Medium},
-		{discover.SetNX, "deploy:mutex", "somebody", nil, 0, "deploy:*", discover.Low},
+		{discover.SetNX, "deploy:mutex", "somebody", nil, 0, "deploy:mutex", discover.Low},
 	}
 }
 

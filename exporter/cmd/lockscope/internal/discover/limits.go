@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/discover"
 )
@@ -71,6 +72,10 @@ func propose(f *discover.Found) (l limits) {
 		l.maxTTL = roundedUp(max(2*f.MaxTTL, f.MaxLife))
 		l.why = append(l.why, "max_ttl is at least twice the longest remaining TTL seen.")
 	}
+	if f.Others > 0 {
+		l.why = append(l.why, fmt.Sprintf("Not used: the pattern matches %s, too, and they would be findings.",
+			output.Count(f.Others, "key of another kind")))
+	}
 	switch f.Library {
 	case discover.CelerySingleton:
 		l.noTTL, l.maxHold = true, day
@@ -96,7 +101,9 @@ func propose(f *discover.Found) (l limits) {
 		l.maxHold = cmp.Or(l.maxTTL, day)
 		l.why = append(l.why, "Nothing renews it unless KeepAliveLockProvider is used: max_hold equals max_ttl.")
 	default:
-		if f.NoTTL > 0 {
+		if l.noTTL = f.Lasting; l.noTTL {
+			l.why = append(l.why, "It has no TTL by design: one that a dead process left looks like any other.")
+		} else if f.NoTTL > 0 {
 			l.why = append(l.why, fmt.Sprintf("%d never expire: if that is by design, set no_ttl_allowed: true.",
 				f.NoTTL))
 		}

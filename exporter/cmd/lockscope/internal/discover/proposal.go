@@ -115,10 +115,10 @@ func summary(f *discover.Found) string {
 		ttlRange(f))
 }
 
-// lookedFor says whether a sweep has something to find there: no guess, and no hash that no
-// other lock is like, which is a foreign_type however healthy it is.
+// lookedFor says whether a sweep has something to find there: no guess, no pattern of many keys that are no locks, and
+// no hash that no other lock is like, which is a foreign_type however healthy it is.
 func lookedFor(f *discover.Found) bool {
-	return f.Confidence > discover.Low && !slices.Contains([]discover.Library{discover.SidekiqUnique,
+	return f.Confidence > discover.Low && f.Others == 0 && !slices.Contains([]discover.Library{discover.SidekiqUnique,
 		discover.RedisSemaphoreRuby, discover.RedlockDotNet}, f.Library)
 }
 
