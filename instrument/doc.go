@@ -124,10 +124,12 @@
 // that have a label value of their own. Under billing:* there are many terms. WithResources gives such a name its own
 // value.
 //
-// distributed_lock_node_up and distributed_lock_node_usable exist from the first command whose end shows the state of
-// the node. A command that was canceled or not sent does not. A node in quarantine answers but may not vote: its
-// distributed_lock_node_up is 1 and its distributed_lock_node_usable is 0. If fewer nodes are usable than
-// distributed_lock_quorum_nodes, no lock can be acquired.
+// distributed_lock_node_up and distributed_lock_node_usable say what the commands of the last two minutes show, by the
+// rule of decorate.NodeHealth, as all views of lockscope do. A node is down after five failures in a row, and not for
+// single ones. A node in quarantine answers but may not vote: its distributed_lock_node_up is 1 and its
+// distributed_lock_node_usable is 0, until the quarantine ends. Without a command for two minutes both are absent:
+// the scanner's distributed_lock_scanner_up decides then. If fewer nodes are usable than distributed_lock_quorum_nodes,
+// no lock can be acquired.
 //
 // Every process counts a restart once when it detects it, also if the node had started shortly before the first
 // contact. With enforced="true" the node does not vote while locks that it may have forgotten can be valid. With

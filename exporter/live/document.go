@@ -44,9 +44,11 @@ type (
 // The states of a Node.
 const (
 	NodeUp          = state.NodeUp
+	NodeShaky       = state.NodeShaky
 	NodeQuarantined = state.NodeQuarantined
 	NodeBarred      = state.NodeBarred
 	NodeDown        = state.NodeDown
+	NodeUnknown     = state.NodeUnknown
 )
 
 // Bounds of a State.

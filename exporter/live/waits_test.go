@@ -262,8 +262,11 @@ func TestNodeHealth(t *testing.T) {
 		}
 		settle(10 * time.Minute) // no release is repeated any more
 		n = state(board).Nodes[0]
-		if n.Up || n.Calls != 0 || n.Failures != 0 || n.Error != "" || n.P99 != 0 {
+		if n.State != live.NodeUnknown || n.Calls != 0 || n.Failures != 0 || n.Error != "" || n.P99 != 0 || *n.Asked < 400 {
 			t.Errorf("minutes later: %+v", n)
+		}
+		if s := state(board).Sets[0]; s.NoQuorum || len(s.Unknown) != 3 || s.Voting != 0 {
+			t.Errorf("minutes later: %+v", s)
 		}
 		servers[0].Restart()
 		must(t, lock.Do(t.Context(), l, "third", func(context.Context, lock.Lease) error { return nil }))

@@ -20,7 +20,7 @@
 // The hooks of a lock.Trace report the steps of the algorithm. A [Layer] installs them for the calls of
 // one decorator, and finds the call that an event belongs to. Lockers outside this module may call no
 // hooks: [Call.Hooked] reports whether they do. A [WaitClock] divides the time of a call among the classes
-// of wait.
+// of wait. A [NodeHealth] says whether a node is up, shaky or down.
 //
 // A decorator that passes options on as they are, as this one does, has a method Shares that returns lock.Shares of
 // the next Locker. Without it, callers cannot use read/write locks through the decorator.

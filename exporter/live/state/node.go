@@ -1,5 +1,7 @@
 package state
 
+import "github.com/lockscope/lockscope/lock/decorate"
+
 // Node is the health of one node over the last minute, as its commands show.
 type Node struct {
 	Name     string   `json:"name"`
@@ -13,7 +15,8 @@ type Node struct {
 	NotAsked int      `json:"not_asked,omitempty"` // commands that were not sent because of its state
 	P50      float64  `json:"p50_seconds"`
 	P99      float64  `json:"p99_seconds"`
-	Quiet    *float64 `json:"quiet_seconds"` // since its last answer; null: never
+	Quiet    *float64 `json:"quiet_seconds"`           // since its last answer; null: never
+	Asked    *float64 `json:"asked_seconds,omitempty"` // since the command that shows State; null: not known
 	Error    string   `json:"error,omitempty"`
 	ErrorAge *float64 `json:"error_seconds,omitempty"` // since Error; null: unknown
 	Restart  *Restart `json:"restart,omitempty"`       // set while locks that it forgot can be valid
@@ -21,10 +24,12 @@ type Node struct {
 
 // The states of a Node.
 const (
-	NodeUp          = "up"
-	NodeQuarantined = "quarantined" // it answers but may not vote yet: see Restart
-	NodeBarred      = "barred"      // it answers but may not vote in its present state: see Error
-	NodeDown        = "down"        // it does not answer
+	NodeUp          = string(decorate.NodeUp)
+	NodeShaky       = string(decorate.NodeShaky)       // it votes, and a tenth of its commands or more failed
+	NodeQuarantined = string(decorate.NodeQuarantined) // it answers but may not vote yet: see Restart
+	NodeBarred      = string(decorate.NodeBarred)      // it answers but may not vote in its present state: see Error
+	NodeDown        = string(decorate.NodeDown)        // it does not answer
+	NodeUnknown     = string(decorate.NodeUnknown)     // it was not asked for two minutes
 )
 
 // Restart says that a node may have forgotten locks.
@@ -38,5 +43,5 @@ type Restart struct {
 
 // Votes reports whether the node answers and may vote. Sources that know only whether it answers leave State empty.
 func (n *Node) Votes() bool {
-	return (n.State == NodeUp || n.State == "" && n.Up) && (n.Restart == nil || !n.Restart.Enforced)
+	return (decorate.NodeState(n.State).Votes() || n.State == "" && n.Up) && (n.Restart == nil || !n.Restart.Enforced)
 }

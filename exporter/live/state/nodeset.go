@@ -9,14 +9,16 @@ import (
 type NodeSet struct {
 	Backend  string   `json:"backend,omitempty"`
 	Nodes    int      `json:"nodes"`
-	Voting   int      `json:"voting"`                       // nodes that answer and may vote
+	Voting   int      `json:"voting"`                       // nodes that answer and may vote, when they were asked last
+	Asked    *float64 `json:"asked_seconds,omitempty"`      // since that, of the one asked longest ago; null: not known
 	Quorum   int      `json:"quorum"`                       // votes that a lock needs
-	NoQuorum bool     `json:"no_quorum,omitempty"`          // fewer nodes vote: no lock can be acquired or renewed
+	NoQuorum bool     `json:"no_quorum,omitempty"`          // too few nodes can vote: no lock can be acquired or renewed
 	Since    *float64 `json:"no_quorum_seconds,omitempty"`  // for how long; null: unknown
 	Down     []string `json:"down,omitempty"`               // nodes that do not answer
 	Quiet    *float64 `json:"down_quiet_seconds,omitempty"` // since the last answer of one of Down; null: never
 	Error    string   `json:"down_error,omitempty"`         // of the first of Down that has one
 	Silent   []string `json:"may_not_vote,omitempty"`       // nodes that answer but may not vote
+	Unknown  []string `json:"unknown,omitempty"`            // nodes that were not asked for long
 }
 
 // SetsOf groups nodes by their backends, in the order in which they come.
@@ -43,6 +45,13 @@ func (s *NodeSet) count(nodes []*Node) {
 		s.Nodes++
 		if n.Votes() {
 			s.Voting++
+			if n.Asked != nil && (s.Asked == nil || *n.Asked > *s.Asked) {
+				s.Asked = n.Asked
+			}
+			continue
+		}
+		if n.State == NodeUnknown {
+			s.Unknown = append(s.Unknown, n.Name)
 			continue
 		}
 		if known = known && n.Since != nil; known {
@@ -51,10 +60,11 @@ func (s *NodeSet) count(nodes []*Node) {
 		s.exclude(n)
 	}
 	s.Quorum = s.Nodes/2 + 1
-	s.NoQuorum = s.Voting < s.Quorum
+	can := s.Voting + len(s.Unknown)
+	s.NoQuorum = can < s.Quorum
 	if s.NoQuorum && known {
 		slices.Sort(out)
-		s.Since = &out[s.Quorum-s.Voting-1] // the vote that was one too few, and those after it
+		s.Since = &out[s.Quorum-can-1] // the vote that was one too few, and those after it
 	}
 }
 

@@ -4,7 +4,11 @@
 // [live.Board]: https://pkg.go.dev/github.com/lockscope/lockscope/exporter/live#Board
 package state
 
-import "time"
+import (
+	"time"
+
+	"github.com/lockscope/lockscope/lock/decorate"
+)
 
 // Bounds of a State.
 const (
@@ -15,7 +19,7 @@ const (
 	// SlowestFor is how long one of the slowest acquisitions is kept.
 	SlowestFor = 5 * time.Minute
 	// NodesFor is the time span of the health of nodes.
-	NodesFor = time.Minute
+	NodesFor = decorate.NodesFor
 	// HistoryFor is how long past holders of contended resources are kept.
 	HistoryFor = 10 * time.Minute
 	// MaxInflicted is how many holders State.Inflicted has at most.

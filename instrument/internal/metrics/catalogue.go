@@ -109,9 +109,11 @@ func newCatalogue(s Settings) *catalogue {
 		nodeFailures: b.counter("node_failures_total",
 			"Commands that the node did not carry out, by reason. A refused vote is not a failure.",
 			"lock_node", "backend", "operation", "reason"),
-		nodeUp: b.gauge("node_up", "1 if the last command to the node got an answer, else 0.", "lock_node", "backend"),
+		nodeUp: b.gauge("node_up",
+			"1 if the node answers, else 0; absent if it was not asked for two minutes.", "lock_node", "backend"),
 		nodeUsable: b.gauge("node_usable",
-			"1 if the node answers and may vote; 0 if it is down, quarantined or refused by its guard.",
+			"1 if the node answers and may vote; 0 if it is down, quarantined or refused by its guard; "+
+				"absent if it was not asked for two minutes.",
 			"lock_node", "backend"),
 		nodeRestarts: b.counter("node_restarts_total",
 			"Detected restarts of the node, including a start shortly before first contact. "+

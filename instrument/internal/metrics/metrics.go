@@ -48,6 +48,7 @@ func (m *Metrics) Collect(ch chan<- prometheus.Metric) {
 	m.labels.letGo(now)
 	m.blame.letGo(now)
 	m.labels.tell(now, m.settings.WaitObjective)
+	m.nodes.tell(now)
 	for _, c := range m.all {
 		c.Collect(ch)
 	}

@@ -1,14 +1,16 @@
 package metrics
 
 import (
+	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/lockscope/lockscope/instrument/internal/label"
 	"github.com/lockscope/lockscope/instrument/internal/outcome"
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/decorate"
 )
 
 // operations are the values of the label operation. The first three exist from a node's first command on.
@@ -28,33 +30,18 @@ func operationIndex(op lock.Operation) int {
 // nodeKey identifies a node. Each back end may have one of the same name.
 type nodeKey struct{ backend, node string }
 
-// lateGauge exists from its first value on: until then a zero would be wrong.
-type lateGauge struct {
-	vec   *prometheus.GaugeVec
-	gauge atomic.Pointer[prometheus.Gauge]
-}
-
-func (g *lateGauge) set(of nodeKey, v float64) {
-	known := g.gauge.Load()
-	if known == nil { // two at a time make the same
-		child := g.vec.WithLabelValues(of.node, of.backend)
-		known = &child
-		g.gauge.Store(known)
-	}
-	(*known).Set(v)
-}
-
 // node has the counts of one node.
 type node struct {
 	*catalogue
 	labels nodeKey
-	// up and usable, which says whether the node may vote, do not exist before their values are known.
-	up, usable lateGauge
 	// enforced counts restarts that keep the node from voting for a while, tolerated other restarts, and evicted the
 	// detections of evicted keys.
 	enforced, tolerated, evicted prometheus.Counter
 
 	ops [len(operations)]atomic.Pointer[nodeOp]
+
+	mu     sync.Mutex
+	health decorate.NodeHealth
 }
 
 type nodeOp struct {
@@ -65,7 +52,6 @@ type nodeOp struct {
 func newNode(c *catalogue, of nodeKey) *node {
 	n := &node{
 		catalogue: c, labels: of,
-		up: lateGauge{vec: c.nodeUp}, usable: lateGauge{vec: c.nodeUsable},
 		enforced:  c.nodeRestarts.WithLabelValues(of.node, of.backend, "true"),
 		tolerated: c.nodeRestarts.WithLabelValues(of.node, of.backend, "false"),
 		evicted:   c.nodeEvicted.WithLabelValues(of.node, of.backend),
@@ -91,15 +77,14 @@ func (n *node) op(name lock.Operation) *nodeOp {
 	return op
 }
 
-// done counts a command. A command that was not asked, or given up, does not change whether the node is up.
+// done counts a command.
 func (n *node) done(e lock.NodeEnd) {
+	n.mu.Lock()
+	n.health.Done(time.Now(), e)
+	n.mu.Unlock()
 	op := n.op(e.Op)
 	if e.Err == nil {
 		op.duration.Observe(e.Took.Seconds())
-		n.up.set(n.labels, 1)
-		if votes(e.Op) {
-			n.usable.set(n.labels, 1)
-		}
 		return
 	}
 	why := outcome.OfNode(e.Err)
@@ -107,21 +92,28 @@ func (n *node) done(e lock.NodeEnd) {
 	if why.Sent() {
 		op.duration.Observe(e.Took.Seconds())
 	}
-	switch {
-	case why == outcome.NodeCanceled || why == outcome.NodeBusy:
-	case driver.ClassOf(e.Err).Silent():
-		n.up.set(n.labels, 0)
-		n.usable.set(n.labels, 0)
-	case why == outcome.NodeGuard:
-		n.up.set(n.labels, 1)
-		n.usable.set(n.labels, 0)
-	default:
-		n.up.set(n.labels, 1)
-	}
 }
 
-// votes reports whether a node that may not vote refuses the operation.
-func votes(op lock.Operation) bool { return op == lock.OpAcquire || op == lock.OpExtend }
+// tell sets the gauges. Those of a node whose state is unknown do not exist: a zero would be wrong.
+func (n *node) tell(now time.Time) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	state := n.health.View(now).State
+	if state == decorate.NodeUnknown {
+		n.nodeUp.DeleteLabelValues(n.labels.node, n.labels.backend)
+		n.nodeUsable.DeleteLabelValues(n.labels.node, n.labels.backend)
+		return
+	}
+	n.nodeUp.WithLabelValues(n.labels.node, n.labels.backend).Set(oneIf(state != decorate.NodeDown))
+	n.nodeUsable.WithLabelValues(n.labels.node, n.labels.backend).Set(oneIf(state.Votes()))
+}
+
+func oneIf(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
+}
 
 func (n *node) restarted(e lock.NodeRestart) {
 	switch {

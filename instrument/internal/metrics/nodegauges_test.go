@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strconv"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
@@ -13,7 +15,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// TestNodeGaugesBeforeAnAnswer: a node that has not answered yet has no gauge, which would read 0.
+// TestNodeGaugesBeforeAnAnswer: a node whose state is unknown has no gauge, which would read 0.
 func TestNodeGaugesBeforeAnAnswer(t *testing.T) {
 	for name, c := range map[string]struct {
 		err        error
@@ -24,16 +26,48 @@ func TestNodeGaugesBeforeAnAnswer(t *testing.T) {
 		"not asked":  {driver.ErrNotSent, "none", "none"},
 		"granted":    {nil, "1", "1"},
 		"timed out":  {context.DeadlineExceeded, "0", "0"},
-		"other":      {errors.New("OOM"), "1", "none"},
+		"other":      {errors.New("OOM"), "1", "0"},
 		"quarantine": {driver.ErrQuarantined, "1", "0"},
 	} {
 		m := New(Settings{MaxResources: 1})
 		start := lock.NodeStart{Backend: lock.Backend{Name: "redis"}, Node: "r1", Op: lock.OpAcquire}
 		m.NodeEnd(lock.NodeEnd{NodeStart: start, Err: c.err})
-		if up, usable := only(t, m.nodeUp), only(t, m.nodeUsable); up != c.up || usable != c.usable {
+		if up, usable := gauges(t, m); up != c.up || usable != c.usable {
 			t.Errorf("%s: up is %s and usable %s, want %s and %s", name, up, usable, c.up, c.usable)
 		}
 	}
+}
+
+// TestNodeGaugesAge: a quarantine ends without a call, and a node that nobody asked for two minutes has no gauges: the
+// scanner's view decides.
+func TestNodeGaugesAge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := New(Settings{MaxResources: 1})
+		ask := func(err error) {
+			start := lock.NodeStart{Backend: lock.Backend{Name: "redis"}, Node: "r1", Op: lock.OpAcquire}
+			m.NodeEnd(lock.NodeEnd{NodeStart: start, Err: err})
+		}
+		wants := func(what, wantUp, wantUsable string) {
+			t.Helper()
+			if up, usable := gauges(t, m); up != wantUp || usable != wantUsable {
+				t.Errorf("%s: up is %s and usable %s, want %s and %s", what, up, usable, wantUp, wantUsable)
+			}
+		}
+		ask(nil)
+		ask(&driver.QuarantineError{Left: 61 * time.Second})
+		wants("in quarantine", "1", "0")
+		time.Sleep(62 * time.Second)
+		wants("a second after its end", "1", "1")
+		time.Sleep(time.Minute)
+		wants("not asked for two minutes", "none", "none")
+		ask(nil)
+		wants("asked again", "1", "1")
+		for range 100 {
+			ask(nil)
+			ask(driver.ErrTimeout)
+			wants("half of its commands fail", "1", "1")
+		}
+	})
 }
 
 // TestProgressOf distinguishes rounds that found too few nodes from rounds that met a holder or each other.
@@ -58,6 +92,14 @@ func TestProgressOf(t *testing.T) {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 	}
+}
+
+// gauges returns what the metrics say of the only node.
+func gauges(t *testing.T, m *Metrics) (up, usable string) {
+	t.Helper()
+	sink := make(chan prometheus.Metric, 1000)
+	m.Collect(sink)
+	return only(t, m.nodeUp), only(t, m.nodeUsable)
 }
 
 // only returns the value of the only child, or none.

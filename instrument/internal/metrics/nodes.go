@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/lockscope/lockscope/instrument/internal/label"
 	"github.com/lockscope/lockscope/lock"
@@ -38,6 +39,13 @@ func (n *nodes) node(backend lock.Backend, name string) *node {
 		return known
 	}
 	return n.add(key)
+}
+
+// tell sets the gauges of all nodes.
+func (n *nodes) tell(now time.Time) {
+	for _, node := range *n.byNode.Load() {
+		node.tell(now)
+	}
 }
 
 func (n *nodes) add(key nodeKey) *node {

@@ -7,7 +7,7 @@ function restartOf(n) {
   return `${what}: votes although locks it forgot may be held for ${duration(r.left_seconds)} more`;
 }
 
-const nodeTones = {__proto__: null, up: "good", quarantined: "warn", barred: "bad", down: "bad"};
+const nodeTones = {__proto__: null, up: "good", shaky: "warn", quarantined: "warn", barred: "bad", down: "bad"};
 const nodeWords = {__proto__: null, barred: "may not vote"};
 
 // stateOf is the Board's state of a node. Other sources report only whether it answers. A node
@@ -22,8 +22,24 @@ const share = (some, all) => {
   return percent >= 10 ? percent.toFixed(0) : percent >= .1 ? percent.toFixed(1) : "< 0.1";
 };
 
+// quiet is how long after its last command nobody calls a node green.
+const quiet = 15;
+
+// nodeTone is grey for what is not known any more.
+const nodeTone = n => stateOf(n) === "up" && n.asked_seconds > quiet ? "" : nodeTones[stateOf(n)] ?? "";
+
+// stateWords name a node's state, and what makes it so.
+function stateWords(n) {
+  const state = stateOf(n);
+  if (state === "unknown") return "not asked" + (n.asked_seconds == null ? " yet" : " for " + duration(n.asked_seconds));
+  if (state === "shaky") return `shaky: ${share(n.failures, n.calls)}\u00a0% fail`;
+  const left = state === "quarantined" && n.restart?.enforced ? ", " + duration(n.restart.left_seconds) + " left" : "";
+  return (nodeWords[state] ?? words(state)) + left;
+}
+
 // heard says when a node that does not vote last answered, and of one that votes for how long it has.
 function heard(n) {
+  if (stateOf(n) === "up" && n.asked_seconds > quiet) return "asked " + ago(n.asked_seconds);
   if (stateOf(n) === "down") return n.quiet_seconds == null ? "never answered" : "answered " + ago(n.quiet_seconds);
   return n.state_seconds == null ? "" : "for " + duration(n.state_seconds);
 }
@@ -31,8 +47,7 @@ function heard(n) {
 const nodeColumns = [
   ["Node", (cell, n, row) => { showName(cell, n.name); showBackend(cell, n); style(row, stateOf(n)); }, "names"],
   ["State", (cell, n) => {
-    const state = stateOf(n), left = state === "quarantined" && n.restart?.enforced ? ", " + duration(n.restart.left_seconds) + " left" : "";
-    showChip(cell, "state", (nodeWords[state] ?? words(state)) + left, nodeTones[state] ?? "");
+    showChip(cell, "state", stateWords(n), nodeTone(n));
     put(part(cell, "span", "answered"), heard(n));
   }, "state"],
   text("p50", n => n.p50_seconds ? duration(n.p50_seconds) : "\u2013", "num p50s"),
@@ -65,7 +80,7 @@ const showNodes = (() => {
   // arrange puts the nodes first while one of them is out, and does not move them for one that was late once.
   function arrange(nodes) {
     const now = performance.now();
-    if (nodes.some(n => stateOf(n) !== "up" && (n.state_seconds ?? 9) >= 2)) raised = now;
+    if (nodes.some(n => !/^(up|unknown)$/.test(stateOf(n)) && (n.state_seconds ?? 9) >= 2)) raised = now;
     const [first, next] = now - raised < 10e3 ? [section, blocked] : [blocked, section];
     if (first.nextElementSibling !== next) place(first.parentNode, first, next);
     section.classList.toggle("raised", first === section);

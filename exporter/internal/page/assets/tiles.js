@@ -21,12 +21,16 @@ function voters() {
   const sum = of => doc.sets.reduce((n, s) => n + of(s), 0), nodes = sum(s => s.nodes), voting = sum(s => s.voting);
   const down = doc.sets.flatMap(s => s.down ?? []), barred = doc.sets.flatMap(s => s.may_not_vote ?? []);
   const lost = doc.sets.some(s => s.no_quorum), spare = doc.sets.every(s => s.voting > s.quorum || s.nodes < 3);
-  const words = [];
+  const unknown = sum(s => s.unknown?.length ?? 0), asked = Math.max(0, ...doc.sets.map(s => s.asked_seconds ?? 0));
+  const shaky = doc.nodes.filter(n => stateOf(n) === "shaky"), words = [];
   if (down.length) words.push((down.length > 1 ? number(down.length) : printable(down[0])) + " down");
   if (barred.length) words.push((barred.length > 1 ? number(barred.length) : printable(barred[0])) + " may not vote");
   if (lost) words.unshift("no quorum");
   else if (words.length && !spare) words.push("none to spare");
-  tile("nodes", number(voting), " / " + number(nodes), words.join(", ") || (nodes ? "all answer and vote" : "none asked yet"), lost ? "bad" : voting < nodes ? "warn" : "");
+  if (shaky.length) words.push((shaky.length > 1 ? number(shaky.length) : printable(shaky[0].name)) + " shaky");
+  if (unknown) words.push(`${unknown < nodes ? number(unknown) + " " : ""}not asked for ${duration(Math.min(...doc.nodes.filter(n => stateOf(n) === "unknown").map(n => n.asked_seconds ?? 0)))}`);
+  const fine = asked > quiet ? "voted when asked, " + ago(asked) : "all answer and vote";
+  tile("nodes", unknown === nodes && nodes ? "\u2013" : number(voting), " / " + number(nodes), words.join(", ") || (nodes ? fine : "none asked yet"), lost ? "bad" : voting + unknown < nodes || shaky.length ? "warn" : "");
 }
 
 // recently is about the last minute. Of a source that does not count it, the points tell.

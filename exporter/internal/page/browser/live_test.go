@@ -129,6 +129,23 @@ func testNodesThatDoNotVote(t *testing.T, b *tab) {
 			`.chip.warn").length === 4`) {
 		t.Error("nodes without a vote look well")
 	}
+	s = livetest.Busy(time.Now())
+	for i := range s.Nodes {
+		s.Nodes[i] = live.Node{Name: s.Nodes[i].Name, State: live.NodeUnknown, Asked: new(250.0)}
+	}
+	s.Nodes[0] = live.Node{Name: s.Nodes[0].Name, State: live.NodeShaky, Up: true, Calls: 100, Failures: 13,
+		Asked: new(1.0)}
+	s.Nodes[1] = live.Node{Name: s.Nodes[1].Name, State: live.NodeUp, Up: true, Calls: 1, Asked: new(50.0)}
+	b.open(serve(t, livetest.Fixed(s)))
+	if got := b.text(`document.getElementById("t-nodes").innerText`); !strings.Contains(got, "2 / 5") ||
+		!strings.Contains(got, "shaky, 3 not asked for 4") || strings.Contains(got, "no quorum") {
+		t.Errorf("with three nodes that nobody asked for four minutes the tile says %q", got)
+	}
+	if got := b.text(`document.getElementById("nodes").innerText`); strings.Count(got, "not asked for 4") != 3 ||
+		!strings.Contains(got, "shaky: 13\u00a0% fail") || !strings.Contains(got, "asked 50") ||
+		!b.is(`document.querySelectorAll("#nodes .chip.good").length === 0`) {
+		t.Errorf("with three nodes that nobody asked for four minutes the table says %q", got)
+	}
 }
 
 func testPause(t *testing.T, b *tab) {

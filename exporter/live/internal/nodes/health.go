@@ -1,7 +1,6 @@
 package nodes
 
 import (
-	"cmp"
 	"strings"
 	"time"
 
@@ -26,38 +25,39 @@ var notAsked = driver.ErrNotSent.Error() + ": "
 func (n *node) sum(now time.Time) (h state.Node, lastErr error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	v := n.known.View(now)
 	h = state.Node{
-		Name: text.Name(n.name.node), Backend: text.Name(n.name.backend),
-		State: cmp.Or(n.state, state.NodeDown), Restart: n.restart.tell(now),
+		Name: text.Name(n.name.node), Backend: text.Name(n.name.backend), State: string(v.State),
+		Calls: v.Calls, Failures: v.Failures, Restart: n.restart.tell(now),
 	}
-	changed := n.changed
-	if h.State == state.NodeUp && !h.Votes() { // it answers what is no vote
-		h.State, changed = state.NodeQuarantined, n.restart.at
+	if v.State.Votes() && !h.Votes() { // it answers what is no vote
+		h.State, v.Since = state.NodeQuarantined, n.restart.at
 	}
-	h.Up = h.State == state.NodeUp
+	h.Up = h.Votes()
 	n.total(&h, now)
-	if !changed.IsZero() {
-		h.Since = state.Seconds(max(now.Sub(changed), 0))
-	}
-	if !n.answered.IsZero() {
-		h.Quiet = state.Seconds(max(now.Sub(n.answered), 0))
-	}
+	h.Since, h.Quiet, h.Asked = since(v.Since, now), since(v.Answered, now), since(v.Asked, now)
 	if ago := now.Sub(n.failedAt); ago < state.NodesFor {
 		lastErr, h.ErrorAge = n.lastErr, state.Seconds(max(ago, 0))
 	}
 	return h, lastErr
 }
 
+// since is nil for the zero time.
+func since(at, now time.Time) *float64 {
+	if at.IsZero() {
+		return nil
+	}
+	return state.Seconds(max(now.Sub(at), 0))
+}
+
 // failing is the share of failed commands above which a node that answers is not well.
 const failing = .01
 
-// total adds up the commands of the last minute. mu must be held.
+// total adds up what was counted in the last minute. mu must be held.
 func (n *node) total(h *state.Node, now time.Time) {
 	var took histogram.Histogram
 	for i := range n.slots {
 		if c := &n.slots[i]; c.slot > slotOf(now)-nodeSlots && c.slot <= slotOf(now) {
-			h.Calls += c.calls
-			h.Failures += c.failures
 			h.NotAsked += c.notAsked
 			took.Merge(&c.took)
 		}

@@ -1,7 +1,6 @@
 package nodes
 
 import (
-	"context"
 	"errors"
 	"sync"
 	"time"
@@ -9,6 +8,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/internal/histogram"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/decorate"
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
@@ -27,107 +27,41 @@ type node struct {
 	name  nodeName
 
 	mu       sync.Mutex
+	known    decorate.NodeHealth
 	slots    [nodeSlots]nodeCounts
-	state    string    // one of the NodeState constants; empty: not asked yet
-	changed  time.Time // of state
-	answered time.Time // zero: never
 	lastErr  error
 	failedAt time.Time
 	restart  *restart // nil: none detected
 }
 
+// nodeCounts are what the health that all views share does not count.
 type nodeCounts struct {
-	slot            int64
-	calls, failures int // of the commands that were sent
-	notAsked        int // commands that were not sent because of the node's state
-	took            histogram.Histogram
-}
-
-// reply is the result of a command.
-type reply int
-
-const (
-	unsent   reply = iota // does not show the node's state
-	given                 // cut short by the caller, as when the vote is decided
-	answered              // also with a refusal
-	erred                 // answered with an error
-	barred                // reachable, but may not vote
-	silent                // no answer
-)
-
-func replyOf(err error) reply {
-	switch class := driver.ClassOf(err); {
-	case err == nil:
-		return answered
-	case class.Barred():
-		return barred
-	case class.Silent():
-		return silent
-	case class == driver.Busy:
-		return unsent
-	case errors.Is(err, driver.ErrUnheard), errors.Is(err, context.Canceled):
-		return given
-	default:
-		return erred
-	}
+	slot     int64
+	notAsked int // commands that were not sent because of the node's state
+	took     histogram.Histogram
 }
 
 func (n *node) done(now time.Time, e lock.NodeEnd) {
-	r := replyOf(e.Err)
-	if r == unsent {
+	r := decorate.NodeReplyOf(e.Err)
+	if r == decorate.ReplyUnsent {
 		return
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	n.known.Done(now, e)
 	sent := !errors.Is(e.Err, driver.ErrNotSent)
-	n.counts(now).add(sent, r)
-	if r == given {
+	if !sent {
+		n.counts(now).notAsked++
+	}
+	if r == decorate.ReplyUnheard {
 		return
 	}
-	if sent && r != barred && !e.Undialed() { // else nothing took that long
+	if sent && r != decorate.ReplyBarred && !e.Undialed() { // else nothing took that long
 		n.counts(now).took.Add(e.Took)
 	}
-	n.become(stateOf(r, e.Err), now)
-	if r != silent {
-		n.answered = now
-	}
 	n.voted(e)
-	if r != answered {
+	if r != decorate.ReplyDone {
 		n.lastErr, n.failedAt = e.Err, now
-	}
-}
-
-// add counts a command. One that was not sent says nothing of how many fail.
-func (c *nodeCounts) add(sent bool, r reply) {
-	if !sent {
-		c.notAsked++
-		return
-	}
-	c.calls++
-	if r != given && r != answered {
-		c.failures++
-	}
-}
-
-// become is a node's state from now on. mu must be held.
-func (n *node) become(state string, now time.Time) {
-	if n.state != state {
-		n.state, n.changed = state, now
-	}
-}
-
-// stateOf is the state that a reply shows. A node that answers but may not vote is not up, because every lock is
-// acquired without it.
-func stateOf(r reply, err error) string {
-	switch {
-	case r == silent:
-		return state.NodeDown
-	case r != barred:
-		return state.NodeUp
-	case driver.ClassOf(err) == driver.Quarantined:
-		return state.NodeQuarantined
-	default:
-		return state.NodeBarred
 	}
 }
 

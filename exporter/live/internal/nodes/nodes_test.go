@@ -16,40 +16,41 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// TestReplies distinguishes answers, silence, and calls that prove neither.
+// TestReplies distinguishes answers, silence, and calls that prove neither, of a node that was not asked before.
 func TestReplies(t *testing.T) {
 	canceled := fmt.Errorf("%w: decided", context.Canceled)
 	refused := &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
 	now := time.Unix(1e9, 0)
 	for i, c := range []struct {
 		err                 error
-		up                  bool
+		state               string
 		calls, failed, took int
 	}{
-		{nil, true, 1, 0, 1},
-		{canceled, true, 1, 0, 0}, // still up
-		{fmt.Errorf("%w (%v)", driver.ErrUnheard, driver.ErrTimeout), true, 1, 0, 0},
-		{fmt.Errorf("%w: nothing was sent", driver.ErrNotSent), true, 0, 0, 0},
-		{fmt.Errorf("%w: %w", driver.ErrNotSent, refused), false, 0, 0, 0}, // it could not be sent: there is no connection
-		{refused, false, 1, 1, 0}, // not the duration of a command
-		{io.ErrUnexpectedEOF, false, 1, 1, 1},
-		{driver.ErrTimeout, false, 1, 1, 1},
-		{driver.ErrQuarantined, false, 1, 1, 0}, // it answers, and may not vote
-		{fmt.Errorf("%w: it is 7.5", driver.ErrFenceCounter), false, 1, 1, 0},
-		{fmt.Errorf("%w: %w", driver.ErrNotSent, driver.ErrReplica), false, 0, 0, 0},
-		{fmt.Errorf("%w: %w", driver.ErrNotSent, driver.ErrTimeout), false, 0, 0, 0},
-		{errors.New("ERR out of order"), true, 1, 1, 1},
+		{nil, state.NodeUp, 1, 0, 1},
+		{canceled, state.NodeUnknown, 1, 0, 0},
+		{fmt.Errorf("%w (%v)", driver.ErrUnheard, driver.ErrTimeout), state.NodeUnknown, 1, 0, 0},
+		{fmt.Errorf("%w: nothing was sent", driver.ErrNotSent), state.NodeUnknown, 0, 0, 0},
+		{fmt.Errorf("%w: %w", driver.ErrNotSent, refused), state.NodeDown, 0, 0, 0}, // there is no connection
+		{refused, state.NodeDown, 1, 1, 0},                                          // not the duration of a command
+		{io.ErrUnexpectedEOF, state.NodeDown, 1, 1, 1},
+		{driver.ErrTimeout, state.NodeDown, 1, 1, 1},
+		{driver.ErrQuarantined, state.NodeQuarantined, 1, 1, 0},
+		{fmt.Errorf("%w: it is 7.5", driver.ErrFenceCounter), state.NodeBarred, 1, 1, 0},
+		{fmt.Errorf("%w: %w", driver.ErrNotSent, driver.ErrReplica), state.NodeBarred, 0, 0, 0},
+		{fmt.Errorf("%w: %w", driver.ErrNotSent, driver.ErrTimeout), state.NodeDown, 0, 0, 0},
+		{errors.New("OOM command not allowed"), state.NodeBarred, 1, 1, 1},
 	} {
-		n := node{name: nodeName{node: "a"}, state: state.NodeUp}
+		n := node{name: nodeName{node: "a"}}
 		n.done(now, lock.NodeEnd{Took: time.Millisecond, Err: c.err})
 		h := n.health(now)
 		took := 0
 		if h.P50 > 0 {
 			took = 1
 		}
-		if h.Up != c.up || h.Calls != c.calls || h.Failures != c.failed || took != c.took ||
-			(h.Error != "") != (c.failed > 0 || !c.up) || strings.Contains(h.Error, "not asked") ||
-			h.Failing != (c.failed > 0) || (h.NotAsked > 0) != (c.calls == 0 && !c.up) {
+		known := c.state != state.NodeUp && c.state != state.NodeUnknown
+		if h.State != c.state || h.Up != (c.state == state.NodeUp) || h.Calls != c.calls || h.Failures != c.failed ||
+			took != c.took || (h.Error != "") != known || strings.Contains(h.Error, "not asked") ||
+			h.Failing != (c.failed > 0) || (h.NotAsked > 0) != (c.calls == 0 && known) {
 			t.Errorf("%d: %v makes %+v, want %+v", i, c.err, h, c)
 		}
 	}
@@ -84,7 +85,7 @@ func TestFailingIsAShare(t *testing.T) {
 		n.done(began.Add(2*time.Second), lock.NodeEnd{Took: time.Millisecond})
 	}
 	h := n.health(began.Add(10 * time.Second))
-	if h.Calls != 99 || h.Failures != 1 || !h.Failing || *h.ErrorAge != 9 || *h.Since != 8 || h.State != state.NodeUp {
+	if h.Calls != 99 || h.Failures != 1 || !h.Failing || *h.ErrorAge != 9 || *h.Since != 10 || h.State != state.NodeUp {
 		t.Errorf("one of 99 commands failed nine seconds ago: %+v, error %v s, state %v s ago", h, *h.ErrorAge, *h.Since)
 	}
 	n.done(began.Add(10*time.Second), lock.NodeEnd{Took: time.Millisecond})

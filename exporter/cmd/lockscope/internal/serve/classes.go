@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -76,7 +77,8 @@ func (p *pings) up() (up []target.Node, v votes) {
 	return up, votes{nodes: len(p.nodes), up: len(up)}
 }
 
-// inQuarantine is false for a node that does not tell, for instance because the user may not send INFO.
+// inQuarantine is false for a node whose quarantine is over, and for one that does not tell, for instance because the
+// user may not send INFO.
 func inQuarantine(ctx context.Context, n target.Node) bool {
 	c, ok := n.Client.(*redis.Client)
 	if !ok {
@@ -87,5 +89,5 @@ func inQuarantine(ctx context.Context, n target.Node) bool {
 		return false
 	}
 	m, err := quarantine.ReadMarker(ctx, c, redisinfo.Parse(text).Incarnation())
-	return err == nil && m.State == redlock.MarkerQuarantined
+	return err == nil && m.State == redlock.MarkerQuarantined && m.Left(0, time.Now()) > 0
 }

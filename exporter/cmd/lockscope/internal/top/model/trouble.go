@@ -21,12 +21,15 @@ func (s *Set) Count(nodeState string) (n int) {
 	return n
 }
 
+// Voting returns how many nodes vote.
+func (s *Set) Voting() int { return s.Count(state.NodeUp) + s.Count(state.NodeShaky) }
+
 // Decides reports whether enough nodes vote for locks to be acquired.
 func (s *Set) Decides() bool {
 	if !s.Redlock {
-		return s.Count(state.NodeUp) > 0
+		return s.Voting() > 0
 	}
-	return s.Count(state.NodeUp) >= s.Quorum()
+	return s.Voting() >= s.Quorum()
 }
 
 // Stale reports whether the set was read longer ago than limit.
@@ -35,7 +38,7 @@ func (s *Set) Stale(now time.Time, limit time.Duration) bool { return now.Sub(s.
 // class is why callers wait that say nothing themselves, judged by the nodes.
 func (s *Set) class(held bool) lock.WaitClass {
 	switch {
-	case !s.Decides() && s.Redlock && s.Count(state.NodeUp)+s.Count(state.NodeQuarantined) >= s.Quorum():
+	case !s.Decides() && s.Redlock && s.Voting()+s.Count(state.NodeQuarantined) >= s.Quorum():
 		return lock.WaitQuarantined
 	case !s.Decides():
 		return lock.WaitNoQuorum
@@ -94,7 +97,7 @@ func (s *Set) noQuorum() string {
 		return "DOWN" + in(s.Name) + "it does not answer, so no lock is acquired there"
 	}
 	return fmt.Sprintf("NO QUORUM%s%d of %d nodes vote, %d needed: no lock is acquired or renewed",
-		in(s.Name), s.Count(state.NodeUp), len(s.Nodes), s.Quorum())
+		in(s.Name), s.Voting(), len(s.Nodes), s.Quorum())
 }
 
 // Sums counts what the rows of all sets say.

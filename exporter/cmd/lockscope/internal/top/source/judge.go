@@ -2,6 +2,7 @@ package source
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"strings"
 	"syscall"
@@ -12,6 +13,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/model"
 	"github.com/lockscope/lockscope/exporter/live/state"
+	"github.com/lockscope/lockscope/lock/decorate"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/guard"
@@ -47,8 +49,22 @@ func judge(nodes []*node, all []health, redlockSet bool, now time.Time) []model.
 		h := &all[i]
 		judged[i] = model.Node{Name: n.name, Answered: h.answered, Latency: h.latency, Slowest: h.slowest}
 		judged[i].State, judged[i].Why = j.of(h, n, now)
+		h.overTime(&judged[i])
 	}
 	return judged
+}
+
+// overTime judges a node that answers some of the time by the rule of all views.
+func (h *health) overTime(n *model.Node) {
+	missed := n.State == state.NodeDown && h.seen.State.Votes()
+	if !missed && !(n.State == state.NodeUp && h.seen.State == decorate.NodeShaky) {
+		return
+	}
+	failed := fmt.Sprintf("%.0f%% of its answers are missing", 100*float64(h.seen.Failures)/float64(h.seen.Calls))
+	if n.State = state.NodeShaky; missed {
+		failed += ", now: " + n.Why
+	}
+	n.Why = failed
 }
 
 func (h *health) read(n *node) redlock.Marker {
@@ -81,17 +97,13 @@ func (j *judgement) of(h *health, n *node, now time.Time) (nodeState, why string
 	case redlock.MarkerChanging:
 		return state.NodeBarred, "a change of its configuration is not finished: run lockscope reconfigure again"
 	case redlock.MarkerQuarantined:
-		return state.NodeQuarantined, quarantineText(m.Left(0, now))
+		left := m.Left(0, now) // the marker has the length, except for the shortest, which is assumed
+		if left <= 0 {
+			return state.NodeUp, "its quarantine is over: it votes when a service asks"
+		}
+		return state.NodeQuarantined, "may have forgotten locks; votes again in " + left.Round(time.Second).String()
 	}
 	return state.NodeQuarantined, "restarted or wiped: its quarantine begins when a service asks for its vote"
-}
-
-// quarantineText says when it ends. The marker has the length, except for the shortest, which is assumed.
-func quarantineText(left time.Duration) string {
-	if left <= 0 {
-		return "may have forgotten locks; votes again when a service asks"
-	}
-	return "may have forgotten locks; votes again in " + left.Round(time.Second).String()
 }
 
 // unfit is why a server with this reply to INFO does not vote.

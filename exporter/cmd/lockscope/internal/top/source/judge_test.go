@@ -11,6 +11,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/decorate"
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
@@ -24,6 +25,15 @@ func markerOf(runID string) string {
 	of := guard.NewFingerprint([]string{"a", "b", "c"}, lock.DefaultMaxTTL)
 	return fmt.Sprintf("%s|%s|%s|0", guard.Voting, string(of), runID)
 }
+
+// quarantineOf is what it has for a minute after it restarted.
+func quarantineOf(runID string, since time.Duration) string {
+	began := time.Now().Add(-since).UnixMilli()
+	return fmt.Sprintf("%s|id|%d|%d|%d", strings.Replace(markerOf(runID), "voting", "quarantine", 1), 61000, began, began)
+}
+
+// shaky is a node that missed 13 of 100 looks.
+var shaky = decorate.NodeView{State: decorate.NodeShaky, Calls: 100, Failures: 13}
 
 type replyError string
 
@@ -53,6 +63,14 @@ func TestJudge(t *testing.T) {
 		"INFO is refused":  {health{refused: errors.New("NOPERM")}, state.NodeUp, "grant +info"},
 		"other configuration": {health{info: infoOf("3"), marker: strings.Replace(markerOf("3"), "voting|", "voting|x", 1)},
 			state.NodeBarred, "another configuration"},
+		"in quarantine": {health{info: infoOf("3"), marker: quarantineOf("3", time.Second)}, state.NodeQuarantined,
+			"votes again in 1m0s"},
+		"its quarantine is over": {health{info: infoOf("3"), marker: quarantineOf("3", time.Hour)}, state.NodeUp,
+			"it votes when a service asks"},
+		"missed one look": {health{err: &silentError{time.Second}, seen: shaky}, state.NodeShaky,
+			"13% of its answers are missing, now: no answer within 1s"},
+		"missed looks before": {health{info: infoOf("3"), marker: markerOf("3"), seen: shaky}, state.NodeShaky,
+			"13% of its answers are missing"},
 		"a cable was pulled": {health{err: fmt.Errorf("dial: %w", errors.New("no route"))}, state.NodeDown, "no route"},
 	} {
 		nodes := make([]*node, 3)

@@ -10,6 +10,9 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/decorate"
+	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 )
@@ -29,6 +32,7 @@ type node struct {
 	// The task's own.
 	answered  time.Time
 	latencies []time.Duration
+	known     decorate.NodeHealth
 	noPing    bool // PING is not the user's to send: each refusal is a line in the server's ACL LOG
 }
 
@@ -39,8 +43,9 @@ type health struct {
 	slowest  time.Duration
 	info     string // reply to INFO; empty if it was refused
 	marker   string
-	err      error // it does not answer, or refuses everything
-	refused  error // INFO or the marker
+	seen     decorate.NodeView // over the last minute
+	err      error             // it does not answer, or refuses everything
+	refused  error             // INFO or the marker
 }
 
 func newNode(name string, client *redis.Client, timeout time.Duration) *node {
@@ -51,8 +56,21 @@ func newNode(name string, client *redis.Client, timeout time.Duration) *node {
 
 var errNotYet = errors.New("not asked yet")
 
-// probe sends PING, and then INFO and a read of the marker together.
+// probe asks the node, and judges it by its answers of the last minute.
 func (n *node) probe(ctx context.Context) health {
+	h := n.probeOnce(ctx)
+	var failure error
+	if h.err != nil && !redisconn.IsReply(h.err) {
+		failure = driver.ErrTimeout
+	}
+	now := time.Now()
+	n.known.Done(now, lock.NodeEnd{Err: failure})
+	h.seen = n.known.View(now)
+	return h
+}
+
+// probeOnce sends PING, and then INFO and a read of the marker together.
+func (n *node) probeOnce(ctx context.Context) health {
 	ctx, cancel := context.WithTimeout(ctx, n.timeout)
 	defer cancel()
 	if n.answered.IsZero() {

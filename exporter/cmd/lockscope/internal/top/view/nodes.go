@@ -92,7 +92,7 @@ func setLines(set *model.Set, o *Options, short bool) []line {
 		parts, style = append(parts, "no answer yet"), yellow
 	case set.Stale(o.Now, o.staleAfter()) && !o.Paused:
 		parts, style = append(parts, "STALE: read "+ago(set.Read, o.Now)), yellow
-	case len(set.Nodes) > 0 && set.Count(state.NodeUp) > 0:
+	case len(set.Nodes) > 0 && set.Voting() > 0:
 		parts = append(parts, searched(&set.Scan, o.Now))
 	}
 	lines := []line{{strings.Join(parts, "; "), style}}
@@ -109,7 +109,7 @@ func setLines(set *model.Set, o *Options, short bool) []line {
 }
 
 func votes(set *model.Set) string {
-	up := set.Count(state.NodeUp)
+	up := set.Voting()
 	switch {
 	case len(set.Nodes) == 0:
 		return "known from pages only"
