@@ -45,11 +45,6 @@ func TestElectionOnTheBoard(t *testing.T) {
 			s.Blocked[0].Holder == nil || s.Blocked[0].Holder.Fence != term.Number() || s.Blocked[0].Deadlock {
 			t.Errorf("blocked %+v", s.Blocked)
 		}
-		past := board.WaitHistory(time.Now().Add(-time.Minute), time.Now()).Resources
-		if len(past) != 1 || past[0].Resource != "leader" || past[0].Kind != "election" || past[0].Slots != 0 ||
-			past[0].FirstTerm != term.Number() || past[0].LastTerm != term.Number() {
-			t.Errorf("history %+v", past)
-		}
 		wait := acquireAsync(term.Context(), l, "stock")
 		settle(time.Second)
 		s = state(board)
@@ -65,6 +60,66 @@ func TestElectionOnTheBoard(t *testing.T) {
 		must(t, got.err)
 		must(t, got.lease.Release(t.Context()))
 		must(t, term.Resign(t.Context()))
+	})
+}
+
+// TestCandidatesStandBy: after an hour, nothing that counts or charges waits has a candidate, also when it has won. The
+// rows of the election come last.
+func TestCandidatesStandBy(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		board := newBoard(t)
+		l := newMemory(t, board, memlock.NewNodes(3), "billing/1")
+		term, err := election.Campaign(t.Context(), l, "leader")
+		must(t, err)
+		won := make(chan election.Term, 2)
+		for range 2 {
+			go func() {
+				next, err := election.Campaign(t.Context(), l, "leader")
+				if err != nil {
+					t.Error(err)
+				}
+				won <- next
+			}()
+		}
+		stock := acquire(t, l, "stock")
+		settle(time.Hour)
+		waiting := acquireAsync(t.Context(), l, "stock")
+		settle(2 * time.Second)
+		s := state(board)
+		if n := s.Totals; n.Waiting != 1 || n.Candidates != 2 || n.Contended != 1 || !near(n.Longest, 2) ||
+			!near(n.Recent.P99, 2) || !near(n.Recent.Stalled, 2) {
+			t.Errorf("totals %+v, want one waiting call of 2 s, and two candidates", n)
+		}
+		if len(s.Blocked) != 2 || s.Blocked[1].Kind != "election" || s.Blocked[1].Waiting != 2 || len(s.Waiting) != 3 {
+			t.Errorf("blocked %+v, want the lock before the election", s.Blocked)
+		}
+		must(t, stock.Release(t.Context()))
+		got := <-waiting
+		must(t, got.err)
+		must(t, got.lease.Release(t.Context()))
+		for range 2 {
+			must(t, term.Resign(t.Context()))
+			term = <-won
+		}
+		must(t, term.Resign(t.Context()))
+		s = state(board)
+		if len(s.Inflicted) != 1 || s.Inflicted[0].Resource != "stock" {
+			t.Errorf("inflicted %+v, want nothing of the leader", s.Inflicted)
+		}
+		for _, slow := range s.Slowest {
+			if slow.Resource == "leader" {
+				t.Errorf("slowest has %+v", slow)
+			}
+		}
+		for _, p := range s.Waits {
+			if p.P99 > 3 {
+				t.Errorf("point %+v has the time of a candidate", p)
+			}
+		}
+		past := board.WaitHistory(time.Now().Add(-time.Hour), time.Now()).Resources
+		if len(past) != 1 || past[0].Resource != "stock" {
+			t.Errorf("samples of %+v, want nothing of the election", past)
+		}
 	})
 }
 

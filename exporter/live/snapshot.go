@@ -41,17 +41,17 @@ func (b *Board) State(ctx context.Context) State {
 
 // longest is how long the first of the unfinished calls has waited.
 func longest(l *calls.Look) time.Duration {
-	if len(l.Waiting) == 0 {
-		return 0
+	for d := range waited(l) {
+		return d
 	}
-	return l.Waiting[0].Waited(l.Now)
+	return 0
 }
 
-// waited yields how long each unfinished call has waited.
+// waited yields how long each unfinished call has waited, longest first. Candidates do not wait.
 func waited(l *calls.Look) iter.Seq[time.Duration] {
 	return func(yield func(time.Duration) bool) {
 		for i := range l.Waiting {
-			if !yield(l.Waiting[i].Waited(l.Now)) {
+			if w := &l.Waiting[i]; !w.StandsBy() && !yield(w.Waited(l.Now)) {
 				return
 			}
 		}

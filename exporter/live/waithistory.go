@@ -9,7 +9,6 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/internal/sessions"
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/exporter/live/state"
-	"github.com/lockscope/lockscope/lock"
 )
 
 // WaitHistory returns who waited for whom from one time to another. Samples are kept for WaitHistoryFor, and in a
@@ -50,9 +49,6 @@ func waitsOf(g *graph.Graph) (all []*sessions.Wait) {
 			continue
 		}
 		wait.Holder, wait.HolderSite = blocker.Holder, blocker.CallSite
-		if wait.Kind == lock.KindElection && !blocker.HandedOver {
-			wait.Term = blocker.Fence
-		}
 		next, known := chains[of]
 		if !known {
 			next = chainOf(g, of)

@@ -15,7 +15,7 @@ type Document struct {
 	Instance  string     `json:"instance"`               // who reports
 	Unknown   string     `json:"waits_unknown,omitempty"`
 	Deadlocks []string   `json:"deadlocks"`
-	Resources []Resource `json:"resources"` // that somebody waits for; most waited for first
+	Resources []Resource `json:"resources"` // that somebody waits for; most waited for first, elections last
 	Pages     []Read     `json:"pages"`     // by address
 	Omitted   int        `json:"pages_omitted,omitempty"`
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner"
 )
 
@@ -53,9 +54,17 @@ func Merge(waits *scanner.Waits, pages []Page, now time.Time) Document {
 	m.addRest(&d)
 	d.Resources = joinSlots(d.Resources)
 	slices.SortStableFunc(d.Resources, func(a, b Resource) int {
-		return cmp.Compare(float64(b.Waiting)*b.Longest, float64(a.Waiting)*a.Longest)
+		return cmp.Compare(b.weight(), a.weight())
 	})
 	return d
+}
+
+// weight orders resources: most waited for first, elections last. Their candidates stand by.
+func (r *Resource) weight() float64 {
+	if r.Kind == lock.KindElection {
+		return -1
+	}
+	return float64(r.Waiting) * r.Longest
 }
 
 type merger struct {

@@ -85,7 +85,7 @@ func TestConstructs(t *testing.T) {
 	waits := &scanner.Waits{Graph: waitgraph.New(), Locks: []scanner.WaitedFor{
 		{Resource: "jobs#2", Key: "lock:jobs#2", Processes: 1, At: now, Lock: &second, Queue: queue(time.Second, permit),
 			Slots: []scanner.Lock{first, second}},
-		{Resource: "leader", Key: "lock:leader", Processes: 1, At: now, Lock: &leader, Queue: queue(time.Second, lock.Holder{})},
+		{Resource: "leader", Key: "lock:leader", Processes: 1, At: now, Lock: &leader, Queue: queue(time.Hour, lock.Holder{})},
 		{Resource: "jobs#0", Key: "lock:jobs#0", Processes: 1, At: now, Lock: &first, Queue: queue(time.Minute, permit),
 			Slots: []scanner.Lock{first, second}},
 	}}
@@ -97,7 +97,7 @@ func TestConstructs(t *testing.T) {
 	for _, r := range d.Resources {
 		rows[r.Resource] = r
 	}
-	if len(d.Resources) != 3 || len(rows) != 3 {
+	if last := d.Resources[len(d.Resources)-1]; last.Resource != "leader" || len(d.Resources) != 3 || len(rows) != 3 {
 		t.Fatalf("%+v", d.Resources)
 	}
 	if r := rows["leader"]; r.Kind != lock.KindElection || r.Holder.Fence != 17 || r.Taken != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/exporter/live/state"
+	"github.com/lockscope/lockscope/lock"
 )
 
 // complete counts what a source lists but does not count, such as one that knows of locks other than from a
@@ -14,6 +15,7 @@ func complete(s live.State) live.State {
 	if s.Sets == nil {
 		s.Sets = state.SetsOf(s.Nodes)
 	}
+	slices.SortStableFunc(s.Blocked, func(x, y live.Blocked) int { return cmp.Compare(standsBy(x), standsBy(y)) })
 	if s.Objectives == (live.Objectives{}) {
 		s.Objectives = live.Objectives{Warning: live.DefaultWarning.Seconds(), Alarm: live.DefaultAlarm.Seconds()}
 	}
@@ -24,15 +26,28 @@ func complete(s live.State) live.State {
 		s.Blocked = blocked(s.Waiting)
 		s.Totals.Waiting = s.Omitted.Waiting // in no row
 	}
-	s.Totals.Held, s.Totals.Contended = len(s.Held)+s.Omitted.Held, len(s.Blocked)
+	s.Totals.Held = len(s.Held) + s.Omitted.Held
 	for _, h := range s.Held {
 		s.Totals.OldestHold = max(s.Totals.OldestHold, h.Age)
 	}
 	for _, b := range s.Blocked {
+		if standsBy(b) == 1 {
+			s.Totals.Candidates += b.Waiting
+			continue
+		}
+		s.Totals.Contended++
 		s.Totals.Waiting += b.Waiting
 		s.Totals.Longest = max(s.Totals.Longest, b.Longest)
 	}
 	return s
+}
+
+// standsBy is 1 for an election, whose candidates do not wait, and 0 for other rows.
+func standsBy(b live.Blocked) int {
+	if b.Kind == string(lock.KindElection) {
+		return 1
+	}
+	return 0
 }
 
 // blocked returns the resources with waiters, most waited for first.

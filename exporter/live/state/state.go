@@ -43,7 +43,7 @@ type State struct {
 	Totals     Totals        `json:"totals"`
 	Objectives Objectives    `json:"objectives"`
 	Deadlocks  []Deadlock    `json:"deadlocks"` // current ones first, then the latest
-	Blocked    []Blocked     `json:"blocked"`   // ordered by callers times longest wait
+	Blocked    []Blocked     `json:"blocked"`   // ordered by callers times longest wait, elections last
 	Held       []Held        `json:"held"`      // oldest first
 	Waiting    []Waiter      `json:"waiting"`   // longest wait first, some of each resource
 	Waits      []WaitPoint   `json:"waits"`     // oldest first, one per second; seconds without a wait are left out
@@ -61,14 +61,15 @@ type State struct {
 type Totals struct {
 	Held       int     `json:"held"`
 	OldestHold float64 `json:"oldest_hold_seconds"`
-	Waiting    int     `json:"waiting"`              // calls that wait for resources in Blocked
+	Waiting    int     `json:"waiting"`              // calls that wait for resources in Blocked, without candidates
 	Contended  int     `json:"contended"`            // resources with waiters
+	Candidates int     `json:"candidates,omitempty"` // for elections, which stand by: they count in no other number here
 	Attempting int     `json:"attempting"`           // further calls, which have just started
 	Longest    float64 `json:"longest_wait_seconds"` // among the waiting calls
 	Recent     Recent  `json:"recent"`
 }
 
-// Recent covers the last minute of Acquire calls. Calls that have not ended count with the time that they have waited
+// Recent covers the last minute of Acquire calls, without candidates. Calls that have not ended count with the time that they have waited
 // so far, so that hanging calls show.
 type Recent struct {
 	Ended  int     `json:"ended"`

@@ -15,8 +15,8 @@ const (
 )
 
 // WaitHistory says who waited for whom in a span of time. Once a second, all calls that wait are counted with their
-// class and holder. Each call in a sample is one second of waiting. Shorter waits are hit or missed in proportion to
-// their length.
+// class and holder, but not candidates for an election, which stand by. Each call in a sample is one second of waiting.
+// Shorter waits are hit or missed in proportion to their length.
 type WaitHistory struct {
 	At           time.Time       `json:"at"`
 	Instance     string          `json:"instance"` // the reporting process
@@ -55,14 +55,10 @@ type PastBlocker struct {
 
 // PastResource is a resource that calls waited for.
 type PastResource struct {
-	Resource string `json:"resource"`
-	Backend  string `json:"backend,omitempty"`
-	Kind     string `json:"kind,omitempty"`  // what it is part of; see Construct
-	Slots    int    `json:"slots,omitempty"` // of the semaphore
-	// FirstTerm and LastTerm are the terms of an election in which calls waited for its leader; 0: unknown.
-	FirstTerm uint64 `json:"first_term,string,omitempty"`
-	LastTerm  uint64 `json:"last_term,string,omitempty"`
-
+	Resource string         `json:"resource"`
+	Backend  string         `json:"backend,omitempty"`
+	Kind     string         `json:"kind,omitempty"`  // what it is part of; see Construct
+	Slots    int            `json:"slots,omitempty"` // of the semaphore
 	Waited   int            `json:"waited_seconds"`
 	First    time.Time      `json:"first"` // sample
 	Last     time.Time      `json:"last"`  // sample

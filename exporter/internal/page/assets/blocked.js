@@ -118,7 +118,7 @@ const showBlocked = (() => {
 
   function update(item, r) {
     const [row, panel] = item.children, [what, many, by, chain] = row.children;
-    const tone = toneOfWait(r.longest_seconds, r.objectives), opened = view.open.has(lockKey(r));
+    const tone = r.kind === "election" ? "" : toneOfWait(r.longest_seconds, r.objectives), opened = view.open.has(lockKey(r));
     item.row = r;
     style(item, r.deadlock ? "bad-edge" : tone ? tone + "-edge" : "");
     showName(what.firstChild, r.resource);
@@ -197,7 +197,7 @@ const showBlocked = (() => {
     const shown = whole.filter(r => matches(r.resource, r.slot, r.backend, ...[...r.holders?.values() ?? []].map(h => h.holder), r.holder?.holder, ...(r.read_by ?? []), r.holder?.call_site, r.holder?.trace_id, ...(r.chain ?? []).map(l => l.resource), ...r.waiters.flatMap(w => [w.instance === doc.instance ? "" : w.instance, w.call_site, w.trace_id])));
     sync(list, shown, lockKey, make, update);
     counted(section, shown.length, whole.length, doc.omitted.blocked ?? 0);
-    put(section.querySelector(".hint"), rows.length ? `${plural(doc.totals.waiting, "caller")}, longest wait ${duration(doc.totals.longest_wait_seconds)}` : "");
+    put(section.querySelector(".hint"), [doc.totals.waiting ? `${plural(doc.totals.waiting, "caller")}, longest wait ${duration(doc.totals.longest_wait_seconds)}` : "", standBy(doc.totals.candidates)].filter(Boolean).join(", "));
     show(list, shown.length > 0);
   };
 })();

@@ -14,6 +14,9 @@ function slotsInUse(x) {
   return `${whole || used >= x.slots ? "" : "at least "}${number(used)} of ${plural(x.slots, "slot")} in use`;
 }
 
+// standBy counts candidates, which do not wait.
+const standBy = n => n ? plural(n, "candidate stands by", "candidates stand by") : "";
+
 const termOf = fence => fence ? `election, term ${fence}` : "election";
 
 const readWrite = x => x.kind === "read" || x.kind === "write";

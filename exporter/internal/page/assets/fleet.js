@@ -71,7 +71,8 @@ const showPages = table("pages", [
 
 function render() {
   if (!doc) return;
-  const waiting = doc.resources.reduce((n, r) => n + r.waiting, 0);
+  const sum = candidates => doc.resources.reduce((n, r) => n + ((r.kind === "election") === candidates ? r.waiting : 0), 0);
+  const waiting = sum(false), hints = [waiting ? `${plural(waiting, "caller")}, most waited for first` : "", standBy(sum(true))];
   put(byID("instance"), printable(doc.instance));
   show(byID("unread"), !!doc.waits_unknown);
   put(byID("unread-why"), doc.waits_unknown ? printable(doc.waits_unknown) : "");
@@ -79,7 +80,7 @@ function render() {
   show(byID("deadlocks"), doc.deadlocks.length > 0);
   const found = doc.resources.filter(r => matches(r.resource, r.backend, r.holder?.instance, r.holder?.call_site, ...(r.taken ?? []).map(s => s.holder?.instance), ...(r.read_by ?? []).map(h => h.instance), ...r.waiters.flatMap(w => [w.instance, w.call_site])));
   showFleet(found, doc.resources.length);
-  put(byID("blocked").querySelector(".hint"), waiting ? `${plural(waiting, "caller")}, most waited for first` : "");
+  put(byID("blocked").querySelector(".hint"), hints.filter(Boolean).join(", "));
   showPages(doc.pages.filter(p => matches(p.page, p.instance, p.error)), doc.pages.length + (doc.pages_omitted ?? 0), doc.pages_omitted ?? 0);
   const own = byID("fleet");
   mark(own, "href", here().replace(/\/fleet$/, ""));

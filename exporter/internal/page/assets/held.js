@@ -3,7 +3,7 @@ const resourceColumn = ["Resource", (cell, item) => {
   showBackend(cell, item);
   showKind(cell, item, item.fence);
   const waiters = item.waiters ?? 0, some = item.kind === "election" ? plural(waiters, "candidate") + " in line" : `${number(waiters)} waiting here`;
-  showChip(cell, "queue", waiters ? some : "", "warn");
+  showChip(cell, "queue", waiters ? some : "", item.kind === "election" ? "" : "warn");
 }, "names"];
 // fullOf estimates the initial validity of a lease, which is not in the data: from the
 // largest value seen, from the age of a lease that was never renewed, or from the

@@ -8,7 +8,7 @@ function tile(id, value, small, sub, tone = "") {
 
 function tiles() {
   const t = doc.totals, o = doc.objectives, tone = t.waiting ? toneOfWait(t.longest_wait_seconds, o) : "";
-  tile("waiting", number(t.waiting), "", t.waiting ? "for " + plural(t.contended, "resource") : t.attempting ? `none now, ${number(t.attempting)} just started` : "none now", tone);
+  tile("waiting", number(t.waiting), "", [t.waiting ? "for " + plural(t.contended, "resource") : t.attempting ? `none now, ${number(t.attempting)} just started` : "none now", standBy(t.candidates)].filter(Boolean).join(", "), tone);
   tile("longest", t.waiting ? duration(t.longest_wait_seconds) : "\u2013", "", overWords(tone, o) || (t.waiting ? doc.read_seconds == null ? "of those that wait now" : "when it was read" : "nobody waits"), tone);
   recently();
   tile("held", number(t.held), "", t.held ? "oldest " + duration(t.oldest_hold_seconds) : "none now");

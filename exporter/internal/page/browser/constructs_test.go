@@ -34,6 +34,11 @@ func withConstructs() live.State {
 			s.Waiting = append(s.Waiting, live.Waiter{Resource: resource, Instance: "billing/1", For: float64(4 * (n - i)),
 				Kind: "holder", Class: "holder", Ahead: i})
 		}
+		if of.Kind == "election" {
+			s.Blocked[len(s.Blocked)-1].Longest = 10_000
+			s.Totals.Candidates += n
+			return
+		}
 		s.Totals.Waiting, s.Totals.Contended = s.Totals.Waiting+n, s.Totals.Contended+1
 	}
 	blocked("leader", "billing/1", 2, kind("election", 0), 1763700000123456)
@@ -59,8 +64,13 @@ func testConstructs(t *testing.T, b *tab) {
 		for what, want := range map[string][2]string{
 			"the election": {leader + `.querySelector(".what [data-part=kind]").textContent`,
 				"election, term 1763700000123456"},
-			"its candidates":     {leader + `.querySelector(".many").innerText.split(",")[0]`, "2 candidates"},
-			"its leader":         {leader + `.querySelector(".by .heldby").textContent`, "led by"},
+			"its candidates": {leader + `.querySelector(".many").innerText.split(",")[0]`, "2 candidates"},
+			"its leader":     {leader + `.querySelector(".by .heldby").textContent`, "led by"},
+			"no alarm":       {leader + `.className + ` + leader + `.querySelector(".longest").className.trim()`, "longest"},
+			"the waiting calls": {`document.querySelector("#t-waiting").innerText.replace(/\s+/g, " ").trim()`,
+				"Waiting 3 for 2 resources, 2 candidates stand by"},
+			"the hint": {`document.querySelector("#blocked .hint").textContent`,
+				"3 callers, longest wait 8.0\u00a0s, 2 candidates stand by"},
 			"the semaphore":      {exports + `.querySelector(".what [data-part=kind]").textContent`, "semaphore"},
 			"its slots":          {exports + `.querySelector(".by .inuse").textContent`, "at least 3 of 5 slots in use"},
 			"its waiters":        {exports + `.querySelector(".n").textContent`, "3"},

@@ -136,6 +136,10 @@ func (o origin) construct() state.Construct {
 	return state.Construct{Kind: string(o.Kind), Slots: o.Slots}
 }
 
+// StandsBy reports whether the call is a candidate for an election. In a healthy fleet it stays one for days, so it
+// counts in no wait, charges nobody, and is not among the slowest.
+func (o *origin) StandsBy() bool { return o != nil && o.Kind == lock.KindElection }
+
 // Record is what a record of the call says of its construct.
 func (o origin) Record() lock.Holder { return lock.Holder{Kind: o.Kind, Slots: o.Slots} }
 
@@ -318,13 +322,16 @@ func (c *Call) failure(err error, opts []lock.AcquireOption) (outcome waits.Outc
 func (c *Call) finish(err error, outcome waits.Outcome) time.Time {
 	now := time.Now()
 	r, took := c.owner.Records, now.Sub(c.began)
-	r.Waits.Record(now, took, outcome)
+	standsBy := c.standsBy()
+	if !standsBy {
+		r.Waits.Record(now, took, outcome)
+	}
 	recorded := c.recording(now)
-	trail, ended, waited := c.end(r.Slowest.Wants(now, took))
+	trail, ended, waited := c.end(!standsBy && r.Slowest.Wants(now, took))
 	ended.Ended, ended.Err = now, err
 	recorded.add(&trail, ended) // until Add, a hook may hold mu and wait for the trail
 	r.Slowest.Add(trail, ended)
-	if waited || took >= unhindered {
+	if waited || took >= unhindered && !standsBy {
 		c.spendRest(now, took)
 	} else {
 		c.clock.End(now)
@@ -349,6 +356,12 @@ func (c *Call) forget() {
 
 // record adds a step that ends now. mu must be held.
 func (c *Call) record(s slowest.Step) { c.owner.Records.Slowest.Record(&c.trail, s) }
+
+func (c *Call) standsBy() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.origin.StandsBy()
+}
 
 // from is where the call was made, if that is known. mu must be held.
 func (c *Call) from() origin {

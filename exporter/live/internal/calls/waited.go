@@ -27,6 +27,10 @@ func (c *Call) spendUntil(now time.Time, e lock.WaitStart) {
 	defer c.ledger.mu.Unlock()
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.origin.StandsBy() {
+		c.clock.WaitStart(now, e)
+		return
+	}
 	w := c.waited
 	if w == nil {
 		w = new(waited)
@@ -55,7 +59,7 @@ func (c *Call) spendUntil(now time.Time, e lock.WaitStart) {
 func (c *Call) takeStack(now time.Time) *profile.Stack {
 	c.mu.Lock()
 	w, id := c.waited, c.id()
-	known := w != nil && w.stack != nil
+	known := w != nil && w.stack != nil || c.origin.StandsBy()
 	c.mu.Unlock()
 	of := c.owner.Records.Profile
 	if known || !of.Long(now.Sub(c.began)) && c.ledger.recentlyShort(id, now) {
@@ -188,7 +192,7 @@ func (c *Call) soFar(now time.Time) profile.Wait {
 		if w.line != nil {
 			soFar.Spent.AddSince(w.line.Spent(), w.joined)
 		}
-	case soFar.Took >= unhindered:
+	case soFar.Took >= unhindered && !c.origin.StandsBy():
 		soFar.Spent.Add(profile.Cause{Class: c.classOf(class)}, soFar.Took)
 	}
 	return soFar

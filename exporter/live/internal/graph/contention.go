@@ -40,6 +40,16 @@ func (c *contention) waitsHere(instance string) bool {
 	return c.here[instance]
 }
 
+// waits counts the waiters that do not stand by, and returns how long the first of them has waited.
+func (c *contention) waits(now time.Time) (calls int, longest time.Duration) {
+	for _, w := range c.waiters {
+		if !w.StandsBy() {
+			calls, longest = calls+1, max(longest, w.Waited(now))
+		}
+	}
+	return calls, longest
+}
+
 // holderFor returns the lease that keeps the waiter from the resource: of its own locker, or else the latest of
 // another. Of several readers it is the one that began first. Readers do not keep each other from it.
 func (c *contention) holderFor(w *calls.Waiter) *holder {

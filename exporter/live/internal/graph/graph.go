@@ -18,7 +18,7 @@ type Graph struct {
 	*waitgraph.Graph
 	*scene
 	look *calls.Look
-	rows []*contention         // most waited for first
+	rows []*contention         // most waited for first, elections last
 	ways map[way]*calls.Waiter // who has waited longest on each edge
 	held map[names.ID]*held    // holders of the rows, once asked for
 }
@@ -42,11 +42,19 @@ func New(l *calls.Look) *Graph {
 		}
 	}
 	g.Graph = waitgraph.New(resources...)
+	var elections []*contention
 	for _, r := range g.Contended(g.now) {
-		if c := g.wanted[names.Of(r.Name)]; c.blocks {
+		c := g.wanted[names.Of(r.Name)]
+		if !c.blocks {
+			continue
+		}
+		if calls, _ := c.waits(g.now); calls == 0 {
+			elections = append(elections, c)
+		} else {
 			g.rows = append(g.rows, c)
 		}
 	}
+	g.rows = append(g.rows, elections...)
 	return g
 }
 

@@ -12,12 +12,16 @@ import (
 
 // Totals counts everything.
 func (g *Graph) Totals() state.Totals {
-	t := state.Totals{Held: g.look.Held, Contended: len(g.rows)}
+	t := state.Totals{Held: g.look.Held}
 	for _, c := range g.rows {
-		t.Waiting += len(c.waiters)
-		t.Longest = max(t.Longest, c.waiters[0].Waited(g.now).Seconds())
+		calls, longest := c.waits(g.now)
+		if calls > 0 {
+			t.Contended++
+		}
+		t.Waiting, t.Candidates = t.Waiting+calls, t.Candidates+len(c.waiters)-calls
+		t.Longest = max(t.Longest, longest.Seconds())
 	}
-	t.Attempting = len(g.look.Waiting) - t.Waiting
+	t.Attempting = len(g.look.Waiting) - t.Waiting - t.Candidates
 	if len(g.look.Oldest) > 0 {
 		t.OldestHold = g.look.Oldest[0].Age(g.now).Seconds()
 	}

@@ -8,12 +8,12 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/state"
 )
 
-// Waits yields all calls that wait, without those that have just begun, each with its blocker or nil.
+// Waits yields all calls that wait, without candidates and those that have just begun, each with its blocker or nil.
 func (g *Graph) Waits() iter.Seq2[*calls.Waiter, *state.Blocker] {
 	return func(yield func(*calls.Waiter, *state.Blocker) bool) {
 		for _, c := range g.rows {
 			for _, w := range c.waiters {
-				if w.Waits(g.now) && !yield(w, g.blockerOf(c, w)) {
+				if w.Waits(g.now) && !w.StandsBy() && !yield(w, g.blockerOf(c, w)) {
 					return
 				}
 			}

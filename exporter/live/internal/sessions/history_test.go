@@ -78,29 +78,6 @@ func TestBetween(t *testing.T) {
 	}
 }
 
-// TestTerms: a resource has the first and the last term of the span, and none if no call waited for a leader.
-func TestTerms(t *testing.T) {
-	h := New(start)
-	for s, term := range []uint64{0, 17, 19, 18} {
-		w := wait("leader", "bill-1")
-		w.Kind, w.Term = lock.KindElection, term
-		h.Sample(at(s+1), times(1, w))
-	}
-	h.Sample(at(5), nil)
-	for name, c := range map[string]struct {
-		from, to    int
-		first, last uint64
-	}{"the whole span": {0, 60, 17, 19}, "before the first term": {0, 2, 0, 0}, "the last one": {4, 60, 18, 18}} {
-		d := h.Between(at(60), at(c.from), at(c.to))
-		if len(d.Resources) != 1 || d.Resources[0].FirstTerm != c.first || d.Resources[0].LastTerm != c.last {
-			t.Errorf("%s: %+v, want terms %d to %d", name, d.Resources, c.first, c.last)
-		}
-	}
-	if h.Sample(at(4000), nil); h.states.names.len() != 1 {
-		t.Errorf("%d names are left after an hour", h.states.names.len())
-	}
-}
-
 // TestUnderWay: a run that goes on counts up to the last sample.
 func TestUnderWay(t *testing.T) {
 	h := New(start)

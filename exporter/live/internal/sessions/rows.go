@@ -32,7 +32,6 @@ func (t *tally) pastResource(r *row) state.PastResource {
 	of := t.resource(r.of)
 	past := state.PastResource{
 		Resource: of.Resource, Backend: of.Backend, Kind: r.is.Kind, Slots: r.is.Slots, Waited: r.waited,
-		FirstTerm: r.terms[0], LastTerm: r.terms[1],
 		First: t.s.time(r.first), Last: t.s.time(r.last), Classes: make(map[string]int),
 		Blockers: t.named(r.parts[partOther], t.place), Buckets: r.buckets,
 	}

@@ -104,7 +104,7 @@ func (t *states) drop(id uint32) {
 
 // leave releases the names of a state.
 func (t *states) leave(s packed) {
-	for _, id := range [...]uint32{s.backend, s.resource, s.instance, s.callSite, s.holder, s.holderSite, s.term} {
+	for _, id := range [...]uint32{s.backend, s.resource, s.instance, s.callSite, s.holder, s.holderSite} {
 		if id == 0 {
 			continue // is there for good
 		}

@@ -3,7 +3,6 @@ package sessions
 import (
 	"cmp"
 	"slices"
-	"strconv"
 
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
@@ -30,7 +29,6 @@ type row struct {
 	classes     [len(classes)]int
 	parts       [3]map[pair]int // see the kinds of parts
 	is          state.Construct // of a resource
-	terms       [2]uint64       // the first and the last one of an election; 0: unknown
 }
 
 // Kinds of parts of a row.
@@ -54,7 +52,6 @@ func newTally(h *History, s span, c *counted) *tally {
 		if p.kind != 0 {
 			r.is = state.Construct{Kind: string(kinds[p.kind]), Slots: int(p.slots)}
 		}
-		r.term(h.states.names.all[p.term])
 		if !blocked(p) {
 			continue
 		}
@@ -89,15 +86,6 @@ func (t *tally) add(r *row, id int, p packed) {
 	r.waited += t.c.waited[id]
 	r.classes[p.class] += t.c.waited[id]
 	r.first, r.last = min(r.first, t.c.first[id]), max(r.last, t.c.last[id])
-}
-
-// term notes the term of a leader. Later ones are higher.
-func (r *row) term(text string) {
-	term, _ := strconv.ParseUint(text, 10, 64) // "" is none
-	if term > 0 && (r.terms[0] == 0 || term < r.terms[0]) {
-		r.terms[0] = term
-	}
-	r.terms[1] = max(r.terms[1], term)
 }
 
 func (r *row) part(kind int, of pair, waited int) {

@@ -2,7 +2,6 @@ package sessions
 
 import (
 	"math"
-	"strconv"
 
 	"github.com/lockscope/lockscope/lock"
 )
@@ -14,7 +13,6 @@ type Wait struct {
 	Class              lock.WaitClass // "" if unknown, and in a chain
 	Kind               lock.Kind      // what the resource is part of; "" in a chain
 	Slots              int            // of the semaphore
-	Term               uint64         // of the election's leader that it waits for; 0 if unknown
 	Holder, HolderSite string         // instance and call site of the holder that it waits for
 	Next               *Wait          // what the holder waits for; nil: nothing known
 }
@@ -36,12 +34,11 @@ func classNumber(c lock.WaitClass) uint16 {
 	return uint16(len(classes) - 1)
 }
 
-// packed is a Wait with the numbers of its names. It takes 36 bytes.
+// packed is a Wait with the numbers of its names. It takes 32 bytes.
 type packed struct {
 	backend, resource  uint32
 	instance, callSite uint32
 	holder, holderSite uint32
-	term               uint32 // as text
 	next               uint32 // a state; 0: none
 	class              uint16
 	kind, slots        uint8
@@ -66,13 +63,9 @@ type field struct {
 	text string
 }
 
-func (s *packed) fields(w *Wait) [7]field {
-	term := ""
-	if w.Term > 0 {
-		term = strconv.FormatUint(w.Term, 10)
-	}
+func (s *packed) fields(w *Wait) [6]field {
 	return [...]field{
 		{&s.backend, w.Backend}, {&s.resource, w.Resource}, {&s.instance, w.Instance}, {&s.callSite, w.CallSite},
-		{&s.holder, w.Holder}, {&s.holderSite, w.HolderSite}, {&s.term, term},
+		{&s.holder, w.Holder}, {&s.holderSite, w.HolderSite},
 	}
 }

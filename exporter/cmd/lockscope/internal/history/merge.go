@@ -136,10 +136,6 @@ func (r *report) addResource(p state.PastResource) {
 	if k.Kind == "" {
 		k.Kind, k.Slots = p.Kind, p.Slots
 	}
-	if p.FirstTerm > 0 && (k.FirstTerm == 0 || p.FirstTerm < k.FirstTerm) {
-		k.FirstTerm = p.FirstTerm
-	}
-	k.LastTerm = max(k.LastTerm, p.LastTerm)
 	k.Waited += p.Waited
 	k.Buckets = sum(k.Buckets, p.Buckets)
 	k.First, k.Last = earlier(k.First, p.First), later(k.Last, p.Last)

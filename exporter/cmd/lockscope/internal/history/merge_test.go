@@ -143,34 +143,6 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// TestTermsOfAnElection: the terms that any page saw, in the table and in JSON.
-func TestTermsOfAnElection(t *testing.T) {
-	leads := func(first, last uint64) func(*state.WaitHistory) {
-		return func(d *state.WaitHistory) {
-			p := &d.Resources[0]
-			p.Resource, p.Kind, p.FirstTerm, p.LastTerm = "billing", "election", first, last
-		}
-	}
-	one, two, none := pageOf(t, "web-1", leads(17, 17)), pageOf(t, "web-2", leads(18, 20)), pageOf(t, "web-3", leads(0, 0))
-	for want, pages := range map[string][]string{
-		"billing (election)": {none}, "billing (election, term 17)": {one, none},
-		"billing (election, terms 17 to 20)": {none, two, one},
-	} {
-		o := command(t, "--from", "-40s", "--page", strings.Join(pages, ","))
-		o.Want(t, app.ExitClean, want)
-	}
-	early, late := state.PastResource{FirstTerm: 17, LastTerm: 17}, state.PastResource{FirstTerm: 18, LastTerm: 20}
-	for _, order := range [][]state.PastResource{{early, late}, {late, early}, {{}, late, early}} {
-		var r report
-		for _, p := range order {
-			r.addResource(p)
-		}
-		if p := r.Resources[0]; p.FirstTerm != 17 || p.LastTerm != 20 {
-			t.Errorf("%+v of %+v", p, order)
-		}
-	}
-}
-
 // TestSlotsAreOneRow: calls that waited for slots of one semaphore, on two pages, are one row. A lock with the name of
 // a slot keeps its own.
 func TestSlotsAreOneRow(t *testing.T) {

@@ -103,13 +103,9 @@ func writeResources(out io.Writer, r *report, limit, width int) error {
 	return writeTable(out, head, rows, width, len(r.Resources)-len(rows)+r.Omitted.Resources, "resources")
 }
 
-// construct is what a resource is part of. Of an election it names the terms that calls waited in.
+// construct is what a resource is part of.
 func construct(p state.PastResource) string {
-	kind := lock.Kind(p.Kind)
-	if kind == lock.KindElection && p.FirstTerm < p.LastTerm {
-		return fmt.Sprintf("election, terms %d to %d", p.FirstTerm, p.LastTerm)
-	}
-	return output.Construct(records.Construct{Kind: kind, Slots: p.Slots}, p.LastTerm, -1)
+	return output.Construct(records.Construct{Kind: lock.Kind(p.Kind), Slots: p.Slots}, 0, -1)
 }
 
 func writeTable(out io.Writer, head []string, rows [][]string, width, omitted int, what string) error {

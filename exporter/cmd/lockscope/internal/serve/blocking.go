@@ -95,10 +95,14 @@ func (b *blocking) observe(ctx context.Context, w *scanner.Waits, now time.Time)
 		return
 	}
 	b.gone(ctx, now)
-	b.totals.LastSuccess, b.totals.Blocked, b.totals.Waiting, b.totals.Longest = now, len(w.Locks), 0, 0
+	b.totals.LastSuccess, b.totals.Blocked, b.totals.Waiting, b.totals.Longest = now, 0, 0, 0
 	for i := range w.Locks {
-		b.totals.Waiting += calls(&w.Locks[i])
-		b.totals.Longest = max(b.totals.Longest, seen.Longest(&w.Locks[i]))
+		f := &w.Locks[i]
+		if f.Construct().Kind == lock.KindElection { // a candidate stands by
+			continue
+		}
+		b.totals.Blocked, b.totals.Waiting = b.totals.Blocked+1, b.totals.Waiting+calls(f)
+		b.totals.Longest = max(b.totals.Longest, seen.Longest(f))
 	}
 }
 

@@ -37,6 +37,9 @@ func TestServeShowsConstructs(t *testing.T) {
 			}
 		}
 	}
+	if n := s.Totals; n.Candidates != 2 || n.Contended != 3 || s.Blocked[3].Resource != "leader" {
+		t.Errorf("totals %+v, want two candidates that stand by, and the election last of %+v", n, s.Blocked)
+	}
 	kinds := make(map[string]int)
 	for _, h := range s.Held {
 		kinds[h.Kind]++

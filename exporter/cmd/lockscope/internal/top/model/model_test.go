@@ -64,6 +64,28 @@ func TestClasses(t *testing.T) {
 	}
 }
 
+// TestCandidatesStandBy: they are in no sum of waits, blame nobody, and come last in every order but that of names.
+func TestCandidatesStandBy(t *testing.T) {
+	snap := Snapshot{Sets: []Set{{Name: "eu", Resources: []Resource{
+		{Name: "leader", Callers: 9, Longest: time.Hour, Kind: lock.KindElection, Holder: &Holder{Instance: "billing-1"}},
+		{Name: "order", Callers: 1, Longest: time.Second, Holder: &Holder{Instance: "orders-1"}},
+	}}}}
+	if callers, resources, longest := snap.Sums(); callers != 1 || resources != 1 || longest != time.Second {
+		t.Errorf("%d callers, %d resources, the longest for %v", callers, resources, longest)
+	}
+	if n := snap.Candidates(); n != 9 {
+		t.Errorf("%d candidates", n)
+	}
+	if b := snap.WorstBlocker(); b.Holder != "orders-1" || b.Callers != 1 {
+		t.Errorf("%+v", b)
+	}
+	for o := range orders {
+		if rows := snap.Rows(o, ""); len(rows) != 2 || (rows[0].Name == "leader") != (o == ByName) {
+			t.Errorf("by %v %s is first", o, rows[0].Name)
+		}
+	}
+}
+
 func TestRows(t *testing.T) {
 	snap := Snapshot{Sets: []Set{{Name: "eu", Resources: []Resource{
 		{Set: "eu", Name: "b", Callers: 2, Longest: 10 * time.Second, Holder: &Holder{Instance: "Orders-1"}},

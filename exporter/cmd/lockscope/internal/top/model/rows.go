@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/lockscope/lockscope/lock"
 )
 
 // Order is what rows are sorted by.
@@ -54,19 +56,37 @@ func (s *Snapshot) Find(set, name string) *Resource {
 	return nil
 }
 
-func (o Order) compare(a, b *Resource) int {
-	switch o {
-	case ByLongest:
-		return cmp.Compare(b.Longest, a.Longest)
-	case ByCallers:
-		return cmp.Compare(b.Callers, a.Callers)
-	case ByName:
+func (o Order) compare(a, b *Resource) int { return cmp.Compare(o.weight(b), o.weight(a)) }
+
+// weight is 0 or more, or -1 for an election, whose candidates stand by.
+func (o Order) weight(r *Resource) float64 {
+	switch {
+	case o == ByName:
 		return 0
+	case r.StandsBy():
+		return -1
+	case o == ByLongest:
+		return r.Longest.Seconds()
+	case o == ByCallers:
+		return float64(r.Callers)
 	}
-	return cmp.Compare(b.weight(), a.weight())
+	return float64(r.Callers) * r.Longest.Seconds()
 }
 
-func (r *Resource) weight() float64 { return float64(r.Callers) * r.Longest.Seconds() }
+// StandsBy reports whether the callers are candidates for an election: they do not wait.
+func (r *Resource) StandsBy() bool { return r.Kind == lock.KindElection }
+
+// Candidates is how many stand by.
+func (s *Snapshot) Candidates() (n int) {
+	for i := range s.Sets {
+		for _, r := range s.Sets[i].Resources {
+			if r.StandsBy() {
+				n += r.Callers
+			}
+		}
+	}
+	return n
+}
 
 func (r *Resource) contains(text string) bool {
 	has := func(s string) bool { return strings.Contains(strings.ToLower(s), text) }

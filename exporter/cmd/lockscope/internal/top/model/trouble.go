@@ -100,11 +100,14 @@ func (s *Set) noQuorum() string {
 		in(s.Name), s.Voting(), len(s.Nodes), s.Quorum())
 }
 
-// Sums counts what the rows of all sets say.
+// Sums counts what the rows of all sets say of calls that wait.
 func (s *Snapshot) Sums() (callers, resources int, longest time.Duration) {
 	for i := range s.Sets {
 		resources += s.Sets[i].Omitted
 		for _, r := range s.Sets[i].Resources {
+			if r.StandsBy() {
+				continue
+			}
 			callers, resources = callers+r.Callers, resources+1
 			longest = max(longest, r.Longest)
 		}
@@ -125,7 +128,7 @@ func (s *Snapshot) WorstBlocker() (worst Blocker) {
 		for _, r := range s.Sets[i].Resources {
 			b := Blocker{Resource: r.Name, Set: r.Set}
 			switch last := len(r.Chain) - 1; {
-			case r.Deadlock || r.Holder == nil || last >= 0 && r.Chain[last].AnySlot:
+			case r.Deadlock || r.StandsBy() || r.Holder == nil || last >= 0 && r.Chain[last].AnySlot:
 				continue // a deadlock has a line of its own, and a semaphore no single holder in the way
 			case last >= 0:
 				b.Holder, b.Resource = r.Chain[last].Holder, r.Chain[last].Resource

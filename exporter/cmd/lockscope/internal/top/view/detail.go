@@ -7,7 +7,6 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/model"
-	"github.com/lockscope/lockscope/lock"
 )
 
 // detail is one resource: its holder, what that waits for, and the waiters.
@@ -53,11 +52,13 @@ func detail(s *model.Snapshot, o *Options) (lines []line) {
 
 // waitingText counts calls, or the candidates of an election.
 func waitingText(r *model.Resource) string {
-	if r.Kind == lock.KindElection {
-		return plural(r.Callers, "candidate waits", "candidates wait")
+	if r.StandsBy() {
+		return candidates(r.Callers)
 	}
 	return plural(r.Callers, "call waits", "calls wait")
 }
+
+func candidates(n int) string { return plural(n, "candidate stands by", "candidates stand by") }
 
 // shownSlots is how many slots of a semaphore have a line.
 const shownSlots = 10

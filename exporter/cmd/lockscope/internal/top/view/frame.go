@@ -89,11 +89,15 @@ func summary(s *model.Snapshot) []line {
 
 func waiting(s *model.Snapshot) line {
 	callers, resources, longest := s.Sums()
-	if resources == 0 {
-		return line{"Nobody waits for a lock", plain}
+	text, style := "Nobody waits for a lock", plain
+	if resources > 0 {
+		text, style = fmt.Sprintf("%s for %s, the longest for %s", plural(callers, "call waits", "calls wait"),
+			output.Count(resources, "lock"), duration(longest)), bold
 	}
-	return line{fmt.Sprintf("%s for %s, the longest for %s", plural(callers, "call waits", "calls wait"),
-		output.Count(resources, "lock"), duration(longest)), bold}
+	if n := s.Candidates(); n > 0 {
+		text += "; " + candidates(n)
+	}
+	return line{text, style}
 }
 
 func plural(n int, one, many string) string {

@@ -38,8 +38,7 @@ func contended(s *model.Snapshot, rows []*model.Resource, o *Options, room int) 
 }
 
 func empty(s *model.Snapshot, o *Options) []line {
-	_, resources, _ := s.Sums()
-	if resources > 0 {
+	if _, resources, _ := s.Sums(); resources+s.Candidates() > 0 {
 		return []line{{"No lock that somebody waits for has " + clean(o.Filter) + " in its name, holder or waiters", plain}}
 	}
 	return []line{{"No queue was found. Locks of other libraries have none: see \"lockscope list\"", dim}}

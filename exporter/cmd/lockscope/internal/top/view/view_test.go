@@ -11,6 +11,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/table"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/model"
 	"github.com/lockscope/lockscope/exporter/live/state"
+	"github.com/lockscope/lockscope/lock"
 )
 
 var now = time.Date(2026, 11, 24, 2, 14, 7, 0, time.UTC)
@@ -88,6 +89,22 @@ func TestFrameAt80x24(t *testing.T) {
 		if !strings.Contains(frame, want) {
 			t.Errorf("%q is not in\n%s", want, frame)
 		}
+	}
+}
+
+// TestHealthyElection: nobody waits where candidates stand by.
+func TestHealthyElection(t *testing.T) {
+	s := incident(0, 0)
+	s.Sets = s.Sets[:1]
+	s.Sets[0].Deadlocks, s.Sets[0].Resources = nil, []model.Resource{{Set: "eu", Name: "leader", Callers: 2, Processes: 2,
+		Longest: time.Hour, Kind: lock.KindElection, Class: "holder", Holder: &model.Holder{Instance: "billing-1", Nodes: 5, Of: 5}}}
+	frame := Frame(s, Options{Width: 80, Height: 24, Now: now, Every: time.Second})
+	if !strings.Contains(frame, "\nNobody waits for a lock; 2 candidates stand by\n") || strings.Contains(frame, "keeps") {
+		t.Errorf("an election is an alarm in\n%s", frame)
+	}
+	frame = Frame(s, Options{Width: 80, Height: 24, Now: now, Opened: true, Selected: Key{"eu", "leader"}})
+	if !strings.Contains(frame, "2 candidates stand by, of 2 processes, the longest for 1h00m") {
+		t.Errorf("no candidates in\n%s", frame)
 	}
 }
 
