@@ -116,6 +116,7 @@ func isNeeded(t *testing.T, f *realNodes, grant string) bool {
 	t.Helper()
 	for _, c := range f.admin {
 		must(t, c.FlushAll(t.Context()).Err())
+		must(t, c.ConfigResetStat(t.Context()).Err())
 		must(t, c.ScriptFlush(t.Context()).Err())
 	}
 	f.vouchForAll()
@@ -133,14 +134,15 @@ func isNeeded(t *testing.T, f *realNodes, grant string) bool {
 	return problem != nil || denied > 0
 }
 
-// outlastHeartbeat keeps a subscription of each user on the first node silent until it is probed.
+// outlastHeartbeat keeps a subscription of each user on the first node silent until it is probed. That node is one of a
+// set, and grants nothing to a locker on it alone that has a guard.
 func (f *realNodes) outlastHeartbeat(users ...string) {
 	f.t.Helper()
 	ctx, cancel := context.WithCancel(f.t.Context())
 	defer cancel()
-	holder := acquire(f.t, newLocker(f.t, f.clients()[:1]), "quiet", lock.TTL(longTTL))
+	holder := acquire(f.t, newLocker(f.t, f.clients()[:1], redlock.WithoutGuard()), "quiet", lock.TTL(longTTL))
 	for _, user := range users {
-		waiter := newLocker(f.t, f.clientsAs(user, aclPassword)[:1])
+		waiter := newLocker(f.t, f.clientsAs(user, aclPassword)[:1], redlock.WithoutGuard())
 		waiting := acquireAsync(ctx, waiter, "quiet")
 		defer func() { <-waiting }()
 	}

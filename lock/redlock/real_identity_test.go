@@ -116,6 +116,7 @@ func TestRealServersWithoutRunID(t *testing.T) {
 
 	for _, c := range f.admin { // on a busy machine a call that was given up has left a tombstone
 		must(t, c.FlushAll(t.Context()).Err())
+		must(t, c.ConfigResetStat(t.Context()).Err())
 	}
 	const quarantine = 12 * time.Second // three lockers find the node silent before it is over
 	options := []lock.Option{f.named(), redlock.WithMarkerIdentity(), redlock.WithRestartQuarantine(quarantine)}

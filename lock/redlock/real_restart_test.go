@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -107,6 +108,33 @@ func TestRealVouch(t *testing.T) {
 	wantErr(t, redlock.Vouch(t.Context(), f.clients()), redlock.ErrNotNew)
 }
 
+// TestRealVouchForNodesThatRestarted without their data, beside one that votes and has granted nothing: the lock was
+// theirs. A person may state that they are new.
+func TestRealVouchForNodesThatRestarted(t *testing.T) {
+	t.Parallel()
+	f := startNodes(t, 3)
+	for _, c := range f.admin { // what new servers are asked
+		must(t, c.Ping(t.Context()).Err())
+		must(t, c.ConfigGet(t.Context(), "*").Err())
+		must(t, c.Scan(t.Context(), 0, "lock:*", 10).Err())
+		must(t, c.Info(t.Context(), "everything").Err())
+		if err := c.EvalSha(t.Context(), strings.Repeat("0", 40), nil).Err(); err == nil {
+			t.Fatal("a script that nobody has loaded runs")
+		}
+	}
+	f.vouchForAll()
+	f.kill(1, 2)
+	f.wipe(1, 2)
+	f.restart(1, 2)
+	err := redlock.Vouch(t.Context(), f.clients())
+	wantErr(t, err, redlock.ErrNotNew)
+	wantText(t, err, f.servers[1].Addr(), f.servers[2].Addr(), "other nodes are in use already", "init --new",
+		"init --restarted")
+	wantErr(t, redlock.VouchNew(t.Context(), f.clients(), []string{"nobody:1"}), lock.ErrInvalidNode)
+	wantErr(t, redlock.VouchNew(t.Context(), f.clients(), []string{f.servers[1].Addr()}), redlock.ErrNotNew)
+	must(t, redlock.VouchNew(t.Context(), f.clients(), []string{f.servers[1].Addr(), f.servers[2].Addr()}))
+}
+
 const secretForTest = "0123456789abcdef0123456789abcdef"
 
 // TestRealVouchGoesOn after an interruption: between the rounds, one node refused the user for a missing right.
@@ -171,6 +199,23 @@ func TestRealVouchRefuses(t *testing.T) {
 			must(f.t, f.admin[2].Set(f.t.Context(), "lockscope:life", f.vouchUnderWay(2), 0).Err())
 			return f.clients()
 		}, []error{redlock.ErrNotNew}, "under way"},
+		"one was flushed": {3, func(f *realNodes) []redis.UniversalClient {
+			must(f.t, f.admin[2].FlushAll(f.t.Context()).Err())
+			return f.clients()
+		}, []error{redlock.ErrNotNew}, "FLUSHALL"},
+		"keys have expired on one": {3, func(f *realNodes) []redis.UniversalClient {
+			must(f.t, f.admin[2].Set(f.t.Context(), "cart:1", "", time.Millisecond).Err())
+			eventually(f.t, settleTime, "it expires", func() bool { return f.admin[2].Exists(f.t.Context(), "cart:1").Val() == 0 })
+			return f.clients()
+		}, []error{redlock.ErrNotNew}, "expired_keys is 1"},
+		"what the scripts of one have written is gone": {3, func(f *realNodes) []redis.UniversalClient {
+			l := f.alone([]int{2})
+			for range 2 { // the first call of each script loads it
+				must(f.t, acquire(f.t, l, "job", lock.TTL(longTTL)).Release(f.t.Context()))
+			}
+			must(f.t, f.admin[2].Del(f.t.Context(), f.admin[2].Keys(f.t.Context(), "*").Val()...).Err())
+			return f.clients()
+		}, []error{redlock.ErrNotNew}, "scripts"},
 		"one has another's data": {3, func(f *realNodes) []redis.UniversalClient {
 			must(f.t, f.admin[2].Set(f.t.Context(), "lockscope:life", "voting|3:60000:abc|somebody|0", 0).Err())
 			return f.clients()

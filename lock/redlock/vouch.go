@@ -3,6 +3,7 @@ package redlock
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/redis/go-redis/v9"
 
@@ -14,7 +15,10 @@ import (
 // just started and were never used for locks. The nodes may then vote at once, without a quarantine,
 // until they restart: Vouch applies to these processes, by their run_ids.
 //
-// Nodes that have all lost their data since their last lock have no traces either. Only you know that they are not new.
+// Vouch asks each server what it says of itself. It refuses a node that ran FLUSHALL, on which keys have
+// expired, that ran scripts of which no marker is left, or that has no marker while another node votes: see
+// [VouchNew]. Nodes that have all restarted without their data since their last lock have no traces either.
+// Only you know that they are not new.
 //
 // Vouch is for a person (lockscope init), or for code that has just set the servers up. Do not call it
 // when a service starts.
@@ -29,13 +33,26 @@ import (
 // ctx bounds the whole call. If ctx ends or a node fails between the rounds, some nodes may have been
 // vouched for, which is safe; the error names the others.
 func Vouch(ctx context.Context, nodes []redis.UniversalClient, opts ...lock.Option) error {
+	return VouchNew(ctx, nodes, nil, opts...)
+}
+
+// VouchNew is Vouch where a person states, by name, which nodes are new although their servers show use:
+// nobody can hold a lease that one of them granted. A node that still has keys of locks is refused all the
+// same.
+func VouchNew(ctx context.Context, nodes []redis.UniversalClient, isNew []string, opts ...lock.Option) error {
 	set, err := newMemberSet(nodes, opts)
 	if err != nil {
 		return err
 	}
 	defer set.close()
+	for _, name := range isNew {
+		if !slices.ContainsFunc(set.members, func(m *guard.Member) bool { return m.Name == name }) {
+			return noNode(name)
+		}
+	}
 	v := guard.Vouch{
 		Members: set.members, Fingerprint: set.fingerprint, Length: set.quarantine, Wrap: nodeError(lock.OpVouch),
+		New: isNew,
 	}
 	if err := v.Run(ctx); err != nil {
 		return fmt.Errorf("lock: vouch failed: %w", err)
@@ -77,7 +94,11 @@ func VouchRestarted(
 		}
 		return nil
 	}
-	return fmt.Errorf("%w: no node is named %q: use a name of the set", lock.ErrInvalidNode, restarted.Name)
+	return noNode(restarted.Name)
+}
+
+func noNode(name string) error {
+	return fmt.Errorf("%w: no node is named %q: use a name of the set", lock.ErrInvalidNode, name)
 }
 
 func nodeError(op lock.Operation) func(string, error) error {

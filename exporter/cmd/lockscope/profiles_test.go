@@ -102,7 +102,9 @@ func asItIs(t *testing.T, n *profileNodes, want expected) {
 	}
 	command(t, append(cmdtest.Patient(), n.flags()...)...).Want(t, status)
 	for _, s := range n.behind {
-		cmdtest.Must(t, cmdtest.Admin(t, s).FlushAll(t.Context()).Err()) // they are new again, for init
+		// They are new again, for init.
+		cmdtest.Must(t, cmdtest.Admin(t, s).FlushAll(t.Context()).Err())
+		cmdtest.Must(t, cmdtest.Admin(t, s).ConfigResetStat(t.Context()).Err())
 	}
 }
 

@@ -14,15 +14,17 @@ import (
 // actServer is a server in memory on which acts are carried out.
 type actServer struct {
 	runID, marker, used string
+	stats               string // more of INFO
 	down                error
 	cut                 error // fails rounds; reads still work
+	cuts                int   // so many rounds fail
 	now                 int64 // microseconds
 	beforeMark          func(*actServer)
 	afterMark           func(*actServer)
 }
 
 func (s *actServer) Info(context.Context) (string, error) {
-	return "run_id:" + s.runID + "\r\nrole:master\r\n", s.down
+	return "run_id:" + s.runID + "\r\nrole:master\r\n" + s.stats, s.down
 }
 func (s *actServer) Marker(context.Context) (string, error) { return s.marker, s.down }
 func (s *actServer) Used(context.Context) (string, error)   { return s.used, s.down }
@@ -31,6 +33,10 @@ func (s *actServer) Used(context.Context) (string, error)   { return s.used, s.d
 func (s *actServer) act(do func(*memstate.Instant)) error {
 	if err := errors.Join(s.down, s.cut); err != nil {
 		return err
+	}
+	if s.cuts > 0 {
+		s.cuts--
+		return errDown
 	}
 	state := memstate.New()
 	state.Marker = s.marker
@@ -95,6 +101,66 @@ func TestAVouchNeedsAllNodes(t *testing.T) {
 		if s.marker != votingMarker(ours, s.runID, 0) {
 			t.Errorf("node %d has %q", i, s.marker)
 		}
+	}
+}
+
+// TestAVouchAsksWhatAServerSaysOfItself: keys are not all that use leaves behind. A person can overrule it, by name.
+func TestAVouchAsksWhatAServerSaysOfItself(t *testing.T) {
+	quarantined := "quarantine" + strings.TrimPrefix(votingMarker(ours, "run2", 0), string(Voting))
+	for name, c := range map[string]struct {
+		stats, marker string
+		others        bool // they vote already
+		says          string
+	}{
+		"new, and asked by a doctor": {stats: "expired_keys:0\r\ncmdstat_ping:calls=7\r\n" +
+			"cmdstat_evalsha:calls=2,usec=9,rejected_calls=0,failed_calls=2\r\n"},
+		"new, and a service was refused": {stats: "cmdstat_evalsha:calls=2,failed_calls=0\r\n",
+			marker: quarantined + "|new-q.1|60000|1|1"},
+		"an earlier vouch was cut short": {marker: quarantined + "|vouch-q.1|60000|0|0", others: true},
+		"FLUSHALL":                       {stats: "cmdstat_flushall:calls=1,usec=9,rejected_calls=0,failed_calls=0\r\n", says: "FLUSHALL"},
+		"FLUSHDB, and a service was refused": {stats: "cmdstat_flushdb:calls=1\r\n",
+			marker: quarantined + "|new-q.1|60000|1|1", says: "FLUSHALL or FLUSHDB"},
+		"expired keys":             {stats: "expired_keys:3\r\n", says: "expired_keys is 3"},
+		"scripts without a marker": {stats: "cmdstat_evalsha:calls=3,failed_calls=1\r\n", says: "scripts"},
+		"restarted without data":   {others: true, says: "other nodes are in use"},
+		"restarted, in its quarantine": {marker: quarantined + "|q.1|60000|1|1", others: true,
+			says: "other nodes are in use"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			servers, members := newActServers(3)
+			for _, s := range servers[:2] {
+				if c.others {
+					s.marker = votingMarker(ours, s.runID, 0)
+				}
+			}
+			servers[2].stats, servers[2].marker = c.stats, c.marker
+			v := &Vouch{Members: members, Fingerprint: ours, Length: time.Minute, Wrap: wrapName}
+			err := v.Run(t.Context())
+			if (err != nil) != (c.says != "") || err != nil && (!errors.Is(err, ErrNotNew) ||
+				!strings.Contains(err.Error(), c.says) || servers[2].marker != c.marker || !strings.HasPrefix(err.Error(), "n2: ")) {
+				t.Errorf("%v, and the server has %q", err, servers[2].marker)
+			}
+			v.New = []string{"n2"}
+			if err := v.Run(t.Context()); err != nil {
+				t.Errorf("stated by name: %v", err)
+			}
+		})
+	}
+}
+
+// TestAVouchThatEndedNodesLeavesItsMarks: with them, another one goes on where this one stopped.
+func TestAVouchThatEndedNodesLeavesItsMarks(t *testing.T) {
+	servers, members := newActServers(3)
+	servers[2].afterMark = func(s *actServer) { s.cuts = 1 }
+	vouch := func() error {
+		return (&Vouch{Members: members, Fingerprint: ours, Length: time.Minute, Wrap: wrapName, Nonce: "one"}).Run(t.Context())
+	}
+	if err := vouch(); !errors.Is(err, errDown) || !strings.Contains(servers[2].marker, "|vouch-one.") {
+		t.Errorf("%v, and the server has %q", err, servers[2].marker)
+	}
+	servers[2].afterMark = nil
+	if err := vouch(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -18,7 +18,7 @@ var ErrNotNew = errors.New("node is not new")
 
 // MemberConn is the one connection of an act to a node. It always leads to the same server.
 type MemberConn interface {
-	// Info returns the reply to INFO.
+	// Info returns the reply to INFO, with its section commandstats if the server has one.
 	Info(ctx context.Context) (string, error)
 	// Marker returns the value of [MarkerKey], "" if there is none.
 	Marker(ctx context.Context) (string, error)
@@ -68,6 +68,7 @@ type Member struct {
 
 	identity identity // of a server without a run_id
 
+	info   redisinfo.Info
 	runID  string // of its process
 	memory string // incarnation of the process, which its marker names
 	marker string // as it was read, and as the first round left it
@@ -81,18 +82,18 @@ func (m *Member) inspect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	info := redisinfo.Parse(text)
-	if err := mustBeMaster(info, m.ByMarker); err != nil {
+	m.info = redisinfo.Parse(text)
+	if err := mustBeMaster(m.info, m.ByMarker); err != nil {
 		return err
 	}
 	if m.marker, err = m.Conn.Marker(ctx); err != nil {
 		return err
 	}
-	if m.runID = info.RunID(); m.runID == "" {
+	if m.runID = m.info.RunID(); m.runID == "" {
 		m.identity.learn(m.marker)
 		m.runID = m.identity.get()
 	}
-	m.memory = memoryOf(m.runID, info, m.EvictionOK)
+	m.memory = memoryOf(m.runID, m.info, m.EvictionOK)
 	return nil
 }
 

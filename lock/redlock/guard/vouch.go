@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -16,18 +17,26 @@ type Vouch struct {
 	Length      time.Duration             // of the quarantine that the first round begins
 	Wrap        func(string, error) error // adds the node's name to its error
 	Nonce       string                    // of this act; "" for a random one
+	New         []string                  // names of nodes that are new although their servers show use
 }
 
 // Run marks all nodes in two rounds. The first begins a quarantine on each, which names this act, so
 // that none of them votes. If all answer and none was used before, the second round ends these
 // quarantines. A restart, a loss of data or another act in between has left another marker, which the
 // second round does not touch.
+//
+// Once the second round has begun, the marks of the first stay: with them another Vouch tells a node
+// that this one did not reach from a node that was emptied since.
 func (v *Vouch) Run(ctx context.Context) error {
 	err := v.Members.each(ctx, v.Wrap, func(ctx context.Context, m *Member) error { return m.inspect(ctx) })
 	if err == nil {
 		err = v.Members.distinct(v.Wrap)
 	}
-	if err != nil || v.done() {
+	if err != nil || v.voting() == len(v.Members) {
+		return err
+	}
+	others := v.voting() > 0
+	if err = v.Members.each(ctx, v.Wrap, func(_ context.Context, m *Member) error { return v.mayBeNew(m, others) }); err != nil {
 		return err
 	}
 	if v.Nonce == "" {
@@ -36,20 +45,48 @@ func (v *Vouch) Run(ctx context.Context) error {
 	if err = errors.Join(v.Members.each(ctx, v.Wrap, v.mark), v.Members.each(ctx, v.Wrap, unused)); err == nil {
 		err = v.Members.each(ctx, v.Wrap, v.confirm)
 	}
-	if err != nil {
+	if err != nil && v.voting() == 0 {
 		v.takeBack(ctx)
 	}
 	return err
 }
 
-// done reports whether every node's present process votes already.
-func (v *Vouch) done() bool {
-	for _, m := range v.Members {
-		if !m.votesFor(v.Fingerprint) {
-			return false
-		}
+// voting returns how many nodes' present processes vote already.
+func (v *Vouch) voting() int {
+	return count(v.Members, func(m *Member) bool { return m.votesFor(v.Fingerprint) })
+}
+
+// UseError is the error of a node whose server shows that it was used, although no key of a lock is left.
+type UseError struct{ Shows string }
+
+func (e *UseError) Error() string {
+	return fmt.Sprintf("%v: %s: wait for its quarantine; if you know that it never granted a lock that can still be "+
+		`valid, name it with "lockscope init --new" or redlock.VouchNew; if it restarted and forgot none, `+
+		`use "lockscope init --restarted" or redlock.VouchRestarted`, ErrNotNew, e.Shows)
+}
+
+func (e *UseError) Unwrap() error { return ErrNotNew }
+
+// mayBeNew asks what a server says of itself. A server that restarted without its data says nothing. But
+// a vouch marks all nodes before the first of them votes, so a node without a mark beside one that votes
+// has lost it, or joined later.
+func (v *Vouch) mayBeNew(m *Member, others bool) error {
+	if m.votesFor(v.Fingerprint) || slices.Contains(v.New, m.Name) {
+		return nil
 	}
-	return true
+	read, ours := m.says()
+	switch expired := m.info.Number("expired_keys"); {
+	case others && (m.marker == "" || ours && read.Fingerprint == v.Fingerprint &&
+		!strings.HasPrefix(read.Identity, vouchNonce)):
+		return &UseError{"other nodes are in use already, and this one restarted, was emptied, or joined them"}
+	case m.info.Ran("flushall"), m.info.Ran("flushdb"):
+		return &UseError{"FLUSHALL or FLUSHDB has emptied it since it started"}
+	case expired > 0:
+		return &UseError{fmt.Sprintf("keys have expired on it since it started (expired_keys is %d)", expired)}
+	case m.marker == "" && m.info.Ran("evalsha"):
+		return &UseError{"it has run scripts since it started, and what they wrote is gone"}
+	}
+	return nil
 }
 
 // mark is the first round.
@@ -91,8 +128,12 @@ func (v *Vouch) confirm(ctx context.Context, m *Member) error {
 	if m.votesFor(v.Fingerprint) {
 		return nil // an earlier vouch was cut short after this node
 	}
-	replaced, err := m.Conn.Replace(ctx, m.prefix(), votingMarker(v.Fingerprint, m.memory, m.DB))
-	if err == nil && !replaced {
+	voting := votingMarker(v.Fingerprint, m.memory, m.DB)
+	replaced, err := m.Conn.Replace(ctx, m.prefix(), voting)
+	switch {
+	case err == nil && replaced:
+		m.marker = voting
+	case err == nil:
 		err = fmt.Errorf("%w: it restarted or lost its data just now, or another vouch began", ErrNotNew)
 	}
 	return err
@@ -124,7 +165,10 @@ type VouchRestarted struct {
 func (v *VouchRestarted) Run(ctx context.Context) error {
 	m := v.Member
 	err := m.inspect(ctx)
-	if err == nil && m.memory != v.RunID {
+	switch read, ok := ParseMarker(m.marker); {
+	case err == nil && ok && read.Fingerprint != v.Fingerprint:
+		err = fmt.Errorf("%w: %w", ErrNotNew, otherConfiguration(read, v.Fingerprint))
+	case err == nil && m.memory != v.RunID:
 		err = fmt.Errorf("%w: its run_id is %s now: it restarted again, or evicted keys", ErrNotNew, m.memory)
 	}
 	if err == nil {

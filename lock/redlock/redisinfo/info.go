@@ -32,6 +32,23 @@ func (i Info) Number(field string) int64 {
 	return n
 }
 
+// Ran reports whether the server has carried a command out since its process started, or since its
+// statistics were reset. It is false if the server does not report that.
+func (i Info) Ran(command string) bool {
+	var calls, failed int64
+	for field := range strings.SplitSeq(i["cmdstat_"+command], ",") {
+		name, digits, _ := strings.Cut(field, "=")
+		n, _ := strconv.ParseInt(digits, 10, 64)
+		switch name {
+		case "calls":
+			calls = n
+		case "failed_calls":
+			failed = n
+		}
+	}
+	return calls > failed
+}
+
 // RunID returns the ID of the server's process; "" if it is not reported.
 func (i Info) RunID() string { return i["run_id"] }
 

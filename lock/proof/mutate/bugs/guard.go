@@ -134,6 +134,24 @@ func guardMutants() []Mutant {
 			Killer: by(redlock, "TestRealVouchRefuses/one_was_used"),
 		},
 		{
+			Bug: "a vouch for a node that was emptied", Why: "a lock that FLUSHALL deleted gets a second holder",
+			File: "lock/redlock/guard/vouch.go", Old: "case m.info.Ran(\"flushall\"), m.info.Ran(\"flushdb\"):",
+			New:    "case m.info.Ran(\"flushall\") && m.info.Ran(\"flushdb\"):",
+			Killer: by(guarding, "TestAVouchAsksWhatAServerSaysOfItself"),
+		},
+		{
+			Bug:  "a vouch for a node that has no marker beside one that votes",
+			Why:  "it restarted without its data, and forgot a lock that the other never had",
+			File: "lock/redlock/guard/vouch.go", Old: "case others && (m.marker", New: "case others && false && (m.marker",
+			Killer: by(guarding, "TestAVouchAsksWhatAServerSaysOfItself"),
+		},
+		{
+			Bug:  "a vouch that has ended quarantines takes its other marks back",
+			Why:  "the nodes that it did not reach look like nodes that were emptied since",
+			File: "lock/redlock/guard/vouch.go", Old: "if err != nil && v.voting() == 0 {", New: "if err != nil {",
+			Killer: by(guarding, "TestAVouchThatEndedNodesLeavesItsMarks"),
+		},
+		{
 			Bug:  "a vouch for a restarted node is good for any quarantine of it",
 			Why:  "said again after a FLUSHALL, it ends that one's",
 			File: "lock/redlock/guard/vouch.go", Old: "+ \"|\" + v.Identity + \"|\"", New: "+ \"|\"",

@@ -8,6 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock/redlock/guard"
+	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 )
 
 // Member is the one connection of an act to a node.
@@ -23,6 +24,19 @@ func NewMember(conn *redis.Conn) Member { return Member{reader: reader{conn}, co
 
 // Close closes the connection.
 func (c Member) Close() error { return c.conn.Close() }
+
+// Info implements guard.MemberConn. Servers that do not know the section, or refuse it, leave it out.
+func (c Member) Info(ctx context.Context) (string, error) {
+	text, err := c.reader.Info(ctx)
+	if err != nil {
+		return "", err
+	}
+	commands := redis.NewStringCmd(ctx, "info", "commandstats")
+	if err := c.Process(ctx, commands); err != nil && !redisconn.IsReply(err) {
+		return "", err
+	}
+	return text + "\r\n" + commands.Val(), nil
+}
 
 // Mark implements guard.MemberConn.
 func (c Member) Mark(ctx context.Context, m guard.Mark) (code int, marker string, err error) {

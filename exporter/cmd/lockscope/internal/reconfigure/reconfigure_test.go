@@ -169,5 +169,6 @@ func forget(t *testing.T, servers ...*redisproc.Server) {
 	t.Helper()
 	for _, s := range servers {
 		cmdtest.Must(t, cmdtest.Admin(t, s).FlushAll(t.Context()).Err())
+		cmdtest.Must(t, cmdtest.Admin(t, s).ConfigResetStat(t.Context()).Err())
 	}
 }

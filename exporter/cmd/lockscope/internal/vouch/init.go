@@ -38,6 +38,7 @@ type initFlags struct {
 	guard  target.GuardFlags
 	maxTTL time.Duration
 	ifNew  bool
+	isNew  *flags.List
 
 	postgres systems.Flags
 	grant    *flags.List
@@ -47,11 +48,11 @@ type initFlags struct {
 
 // Command is lockscope init.
 func Command(a *app.App) *cobra.Command {
-	f := &initFlags{grant: flags.NewList("role")}
+	f := &initFlags{grant: flags.NewList("role"), isNew: flags.NewList("name")}
 	cmd := help.Page{
 		Everyday: []string{
 			"redis", "redis-username", "redis-password-file", "node-names", "max-ttl", "if-new",
-			"restarted", "run-id", "quarantine", "postgres", "grant", "output",
+			"new", "restarted", "run-id", "quarantine", "postgres", "grant", "output",
 		},
 		Exit:   "0 prepared, now or before; 2 refused, or an error",
 		Topics: []string{"quarantine", "connection", "json"},
@@ -76,6 +77,8 @@ func Command(a *app.App) *cobra.Command {
 	set.BoolVar(&f.ifNew, "if-new", false, "exit with 0 also if the nodes were used before. "+
 		"They then wait, as they should. Use it only for nodes that keep their data: a node that lost all of it "+
 		"looks new")
+	set.Var(f.isNew, "new", "`name` of a node that is new although its server shows use, such as FLUSHALL or expired "+
+		"keys. Repeat it, or separate several by commas")
 	set.StringVar(&f.restarted.Name, "restarted", "", "vouch only for the node of this `name`, which restarted")
 	set.StringVar(&f.restarted.RunID, "run-id", "",
 		"`run_id` of its process, from \"lockscope doctor\"")
@@ -86,7 +89,7 @@ func Command(a *app.App) *cobra.Command {
 		"`role` that may take locks in PostgreSQL, besides the owner. Repeat it, or separate several by commas")
 	f.output.Register(set)
 	flags.Group(set, "PostgreSQL", "postgres", "schema", "postgres-password-file", "grant")
-	flags.Group(set, "Vouching", "max-ttl", "if-new")
+	flags.Group(set, "Vouching", "max-ttl", "if-new", "new")
 	flags.Group(set, "One restarted node", "restarted", "run-id", "quarantine")
 	return cmd
 }
@@ -111,7 +114,7 @@ func (f *initFlags) run(ctx context.Context, a *app.App) error {
 	if f.restarted != (redlock.RestartedNode{}) {
 		return f.vouchForOne(ctx, a, targets, names)
 	}
-	report, err := Run(ctx, servers(targets), names, f.maxTTL, f.guard)
+	report, err := Run(ctx, servers(targets), names, f.maxTTL, f.guard, f.isNew.Values())
 	if ctx.Err() != nil {
 		return app.ErrInterrupted
 	}

@@ -99,6 +99,27 @@ func TestInitRefusesARestartedNode(t *testing.T) {
 	command(t, "init", "--redis", list, "--if-new").Want(t, app.ExitClean)
 }
 
+// TestInitAsksWhatAServerSaysOfItself: a node that was flushed has no keys, and is not new, but for a person who says so.
+func TestInitAsksWhatAServerSaysOfItself(t *testing.T) {
+	servers := locktest.Servers(t, 3)
+	list := cmdtest.Addrs(servers...)
+	command(t, "init", "--redis", list).Want(t, app.ExitClean)
+	for _, s := range servers {
+		cmdtest.Must(t, cmdtest.Admin(t, s).FlushAll(t.Context()).Err())
+	}
+	o := command(t, "init", "--redis", list)
+	o.Want(t, app.ExitError, servers[0].Addr(), "not new: FLUSHALL or FLUSHDB has emptied it", "votes by itself in 1m",
+		"add --new "+servers[2].Addr(), "see --restarted")
+	if left := cmdtest.Marked(t, servers...); len(left) != 0 {
+		t.Errorf("marked all the same: %q", left)
+	}
+	command(t, "init", "--redis", list, "--if-new").Want(t, app.ExitClean, "refused")
+	command(t, "init", "--redis", list, "--new", servers[0].Addr()).Want(t, app.ExitError, servers[2].Addr())
+	command(t, "init", "--redis", list, "--new", "nobody:1").Want(t, app.ExitError, "nobody:1")
+	command(t, "init", "--redis", list, "--new", list).Want(t, app.ExitClean, "vouched for 3 nodes")
+	cmdtest.Must(t, cmdtest.Locks(t, servers...))
+}
+
 func TestInitRefusesWhatIsNoSetOfMasters(t *testing.T) {
 	master := locktest.Servers(t, 1)[0]
 	replica := locktest.Servers(t, 1, redisproc.WithArgs("--replicaof", strings.Replace(master.Addr(), ":", " ", 1)))[0]
@@ -183,7 +204,7 @@ func TestInitOfARestartedNode(t *testing.T) {
 	}
 	one := []string{"init", "--redis", list, "--restarted", n.Node, "--run-id", n.RunID, "--quarantine", n.QuarantineID}
 	command(t, one[:5]...).Want(t, app.ExitError, "need each other")
-	command(t, append(one[:len(one):len(one)], "--max-ttl", "2m")...).Want(t, app.ExitError, "is not, or no longer")
+	command(t, append(one[:len(one):len(one)], "--max-ttl", "2m")...).Want(t, app.ExitError, "another configuration", "max TTL 2m")
 	command(t, one...).Want(t, app.ExitClean, "vouched for "+n.Node)
 	command(t, cmdtest.Patient("--redis", list, "-o", "json")...).Decode(t, &r)
 	if r.Nodes[0].Marker != redlock.MarkerVoting.String() {

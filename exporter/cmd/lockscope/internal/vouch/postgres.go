@@ -39,7 +39,8 @@ var (
 
 // ofRedis are flags that mean nothing for a schema.
 var ofRedis = []string{
-	"cluster", "sentinel-master", "node-names", "max-ttl", "if-new", "restarted", "run-id", "quarantine",
+	"cluster", "sentinel-master", "node-names", "max-ttl", "if-new", "new", "restarted", "run-id",
+	"quarantine",
 }
 
 // checkSystem refuses flags of the other system.

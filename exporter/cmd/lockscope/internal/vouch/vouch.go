@@ -13,6 +13,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/redlock"
+	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
 // vouchTimeout ends before a marker of the first round would expire.
@@ -21,8 +22,10 @@ const vouchTimeout = 45 * time.Second
 // Run vouches for all nodes or for none. What stands in the way is in the report; the
 // error is of what concerns no node, such as the end of ctx. A second run changes
 // nothing. names and maxTTL are what the services on these nodes give them: they vote for
-// no others.
-func Run(ctx context.Context, nodes []Node, names []string, maxTTL time.Duration, g target.GuardFlags) (Report, error) {
+// no others. isNew are the names of nodes that are new although their servers show use.
+func Run(
+	ctx context.Context, nodes []Node, names []string, maxTTL time.Duration, g target.GuardFlags, isNew []string,
+) (Report, error) {
 	before := lookAt(ctx, nodes, g)
 	r := newReport(nodes, before, names, maxTTL)
 	if refuseUnfit(&r, before) || ctx.Err() != nil {
@@ -30,7 +33,7 @@ func Run(ctx context.Context, nodes []Node, names []string, maxTTL time.Duration
 	}
 	vouching, cancel := context.WithTimeout(ctx, vouchTimeout)
 	defer cancel()
-	err := redlock.Vouch(vouching, clients(nodes), Options(names, maxTTL, g)...)
+	err := redlock.VouchNew(vouching, clients(nodes), isNew, Options(names, maxTTL, g)...)
 	switch {
 	case err == nil && r.Count(Already) == len(nodes):
 		r.Result = Already
@@ -94,7 +97,7 @@ func refused(nodes []Node, before, after []sight, err error, names []string, max
 				"give the nodes, --node-names and --max-ttl of the services; to change those, "+
 					"run \"lockscope reconfigure\"")
 		case errors.Is(reason, redlock.ErrNotNew):
-			r.refuse(i, whyNotNew(before[i], after[i], reason), whatNow(r.Nodes[i].Left, len(nodes)))
+			r.refuse(i, whyNotNew(before[i], after[i], reason), whatNow(r.Nodes[i].Left, len(nodes))+orNew(names[i], reason))
 		default:
 			r.Used = false
 			r.refuse(i, reason.Error(), advice(reason))
@@ -120,7 +123,19 @@ func whyNotNew(before, after sight, reason error) string {
 	case strings.Contains(reason.Error(), "another vouch"):
 		return "another init is under way, or did not finish: wait a minute"
 	}
+	if use, ok := errors.AsType[*guard.UseError](reason); ok {
+		return "not new: " + use.Shows
+	}
 	return "not new: it was used for locks before"
+}
+
+// orNew is the advice that a person can overrule what the server says of itself.
+func orNew(name string, reason error) string {
+	if _, ok := errors.AsType[*guard.UseError](reason); !ok {
+		return ""
+	}
+	return "; if you know that it never granted a lock that can still be valid, add --new " + name +
+		"; if it restarted and forgot none, see --restarted"
 }
 
 func advice(err error) string {
