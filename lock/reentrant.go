@@ -41,18 +41,21 @@ type entry struct {
 // Shares returns nil if next has read/write locks; see [Shares].
 func (r *reentrant) Shares() error { return Shares(r.next) }
 
+// QueuesSlots returns nil if next has one queue for all slots of a semaphore; see [QueuesSlots].
+func (r *reentrant) QueuesSlots() error { return QueuesSlots(r.next) }
+
 func (r *reentrant) Acquire(ctx context.Context, resource string, opts ...AcquireOption) (Lease, error) {
 	if r.next == nil {
 		return nil, noLocker(resource)
 	}
-	key := entryKey{r, resource}
-	if e, ok := ctx.Value(key).(*entry); ok && e.admits(opts) && e.join() {
+	if e, ok := ctx.Value(entryKey{r, resource}).(*entry); ok && e.admits(opts) && e.join() {
 		return e.handle(ctx), nil
 	}
 	lease, err := r.next.Acquire(ctx, resource, opts...)
 	if err != nil {
 		return nil, err
 	}
+	key := entryKey{r, lease.Resource()} // the slot that a semaphore's caller got, not the one that it asked for first
 	e := &entry{lease: lease, kind: NewAcquireOptions(opts...).Kind, handles: 1}
 	return &handle{Lease: lease, entry: e, ctx: context.WithValue(lease.Context(), key, e), end: func() {}}, nil
 }

@@ -184,6 +184,34 @@ func TestReentrantShares(t *testing.T) {
 	}
 }
 
+// slots grants slot 1 to who asks for slot 0, as a queue for all slots may.
+type slots struct{ countingLocker }
+
+func (s *slots) Acquire(ctx context.Context, _ string, opts ...AcquireOption) (Lease, error) {
+	return s.countingLocker.Acquire(ctx, "pool#1", opts...)
+}
+
+func (*slots) QueuesSlots() error { return nil }
+
+// TestReentrantKnowsTheSlotThatWasGranted: it is the one to enter again, not the one that was asked for.
+func TestReentrantKnowsTheSlotThatWasGranted(t *testing.T) {
+	next := &slots{}
+	l := Reentrant(next)
+	if err := QueuesSlots(l); err != nil {
+		t.Error(err)
+	}
+	permit := mustAcquire(t, l, t.Context(), "pool#0")
+	if mustAcquire(t, l, permit.Context(), "pool#1"); next.acquired != 1 {
+		t.Error("the slot was not entered again")
+	}
+	if mustAcquire(t, l, permit.Context(), "pool#0"); next.acquired != 2 {
+		t.Error("another slot was entered")
+	}
+	if err := QueuesSlots(Reentrant(&countingLocker{})); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("a Locker without the queue: %v", err)
+	}
+}
+
 // TestReentrantKinds: a reader re-enters as a reader only, everybody else in any way.
 func TestReentrantKinds(t *testing.T) {
 	as := func(k Kind) AcquireOption { return func(o *AcquireOptions) { o.Kind = k } }

@@ -22,15 +22,27 @@ import (
 // The defaults of each Locker stay its own. If the new lock cannot be acquired, Acquire has given the old one back.
 // Errors say which of the two locks failed, and wrap its error.
 //
+// Both has read/write locks if old and new have. It has no semaphores, whose slots the two locks would choose
+// differently: Acquire of one fails with errors.ErrUnsupported. Use new alone for them.
+//
 // The Locker is safe for concurrent use. It does not close old or new.
 func Both(old, new lock.Locker) lock.Locker { return &both{old: old, new: new} }
 
 type both struct{ old, new lock.Locker }
 
+// Shares returns nil if both have read/write locks; see [lock.Shares].
+func (b *both) Shares() error {
+	return errors.Join(named("old lock", lock.Shares(b.old)), named("new lock", lock.Shares(b.new)))
+}
+
 // Acquire implements lock.Locker.
 func (b *both) Acquire(ctx context.Context, resource string, opts ...lock.AcquireOption) (lock.Lease, error) {
 	if b.old == nil || b.new == nil {
 		return nil, fmt.Errorf("%w: migration: Both needs two Lockers, and one is nil", lock.ErrInvalidOption)
+	}
+	if lock.NewAcquireOptions(opts...).Kind == lock.KindSemaphore {
+		return nil, fmt.Errorf("migration: Both has no semaphores: %w: make %q on the new Locker alone",
+			errors.ErrUnsupported, resource)
 	}
 	opts = opts[:len(opts):len(opts)]
 	began := time.Now()
