@@ -26,7 +26,7 @@ const (
 type Option func(*settings.Engine[AcquireOption])
 
 // WithPrefix sets the prefix of lock keys, instead of [DefaultPrefix]. It must not be empty or
-// contain braces or control characters.
+// contain braces or control characters; see [ValidateResource].
 func WithPrefix(prefix string) Option {
 	return func(s *settings.Engine[AcquireOption]) { s.Prefix = prefix }
 }
@@ -39,6 +39,7 @@ func WithInstance(name string) Option {
 
 // WithBackend names the set of nodes in traces and metrics, such as "orders" or "eu-west", to
 // distinguish several sets in one process. The default is the kind of system, such as "redis".
+// The name must not contain control characters.
 func WithBackend(name string) Option {
 	return func(s *settings.Engine[AcquireOption]) { s.Backend = name }
 }
@@ -68,7 +69,7 @@ func WithPollInterval(d time.Duration) Option {
 }
 
 // WithNodeNames names the nodes in errors, traces and metrics, instead of host:port. Give one
-// name for each node, in the order of the nodes.
+// name for each node, in the order of the nodes, without control characters.
 func WithNodeNames(names ...string) Option {
 	return func(s *settings.Engine[AcquireOption]) { s.NodeNames = names }
 }

@@ -3,8 +3,8 @@ package lock
 import (
 	"fmt"
 	"time"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/lockscope/lockscope/lock/internal/settings"
 )
 
 // Bounds of the texts of a [RevokeRequest], in bytes.
@@ -31,8 +31,8 @@ func (r RevokeRequest) Validate() error {
 	return ValidateReason(r.Reason)
 }
 
-// ValidateReason fails with [ErrInvalidOption] unless the text has 1 to [MaxReasonLength] bytes of UTF-8 and no control
-// character.
+// ValidateReason fails with [ErrInvalidOption] unless the text has 1 to [MaxReasonLength] bytes of UTF-8, and no
+// character that [ValidateResource] refuses as hidden.
 func ValidateReason(text string) error { return validNote("the reason", text, MaxReasonLength) }
 
 // validNote accepts a text that nodes store and people read.
@@ -42,13 +42,9 @@ func validNote(name, text string, limit int) error {
 		return fmt.Errorf("%w: %s is empty", ErrInvalidOption, name)
 	case len(text) > limit:
 		return fmt.Errorf("%w: %s has %d bytes: use %d at most", ErrInvalidOption, name, len(text), limit)
-	case !utf8.ValidString(text):
-		return fmt.Errorf("%w: %s is not valid UTF-8", ErrInvalidOption, name)
-	}
-	for _, r := range text {
-		if unicode.IsControl(r) {
-			return fmt.Errorf("%w: %s has a control character", ErrInvalidOption, name)
-		}
+	case !settings.Shows(text):
+		return fmt.Errorf("%w: %s has a control character, a mark that turns the direction of text, or is not UTF-8",
+			ErrInvalidOption, name)
 	}
 	return nil
 }

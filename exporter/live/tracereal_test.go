@@ -115,7 +115,7 @@ func TestTraceOfHostileNames(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		servers := newServers(t, 3)
 		for i, hostile := range []string{
-			`</script><script>alert(1)</script>`, `"],"ph":"X`, "\u202e\u2028\\", strings.Repeat("é", 200),
+			`</script><script>alert(1)</script>`, `"],"ph":"X`, "\u200b\u00a0\\", strings.Repeat("é", 200),
 		} {
 			resource := fmt.Sprintf("%d:%s", i, hostile)
 			board := newBoard(t, live.WithInstance(hostile))

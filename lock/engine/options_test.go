@@ -26,6 +26,9 @@ func TestAcquireRefusesBadInputBeforeAnyNetworkCall(t *testing.T) {
 		"too long":        {string(make([]byte, 513)), nil, lock.ErrInvalidResource},
 		"braces":          {"a{b}", nil, lock.ErrInvalidResource},
 		"newline":         {"a\nb", nil, lock.ErrInvalidResource},
+		"a C1 control":    {"a\u009b2J", nil, lock.ErrInvalidResource},
+		"right to left":   {"a\u202eb", nil, lock.ErrInvalidResource},
+		"not UTF-8":       {"a\xff", nil, lock.ErrInvalidResource},
 		"zero ttl":        {"a", lock.TTL(0), lock.ErrInvalidTTL},
 		"negative ttl":    {"a", lock.TTL(-time.Second), lock.ErrInvalidTTL},
 		"sub-ms ttl":      {"a", lock.TTL(999 * time.Microsecond), lock.ErrInvalidTTL},
@@ -47,6 +50,25 @@ func TestAcquireRefusesBadInputBeforeAnyNetworkCall(t *testing.T) {
 				t.Errorf("got %v, %v (%s); want %v", lease, err, lock.ReasonOf(err), c.want)
 			}
 		})
+	}
+}
+
+// TestHiddenCharactersInNames: prefixes, backends, nodes and pages are printed and are labels.
+func TestHiddenCharactersInNames(t *testing.T) {
+	for _, hidden := range []string{"a\u0085", "a\u009b2J", "\u202ea", "\xff", "a\nb"} {
+		for name, opt := range map[string]lock.Option{
+			"prefix": lock.WithPrefix(hidden), "backend": lock.WithBackend(hidden), "node": lock.WithNodeNames(hidden),
+			"page": lock.WithPage("http://localhost/" + hidden),
+		} {
+			if _, err := NewEngine([]driver.Node{untouchable{}}, opt); !errors.Is(err, lock.ErrInvalidOption) {
+				t.Errorf("%s %q: %v", name, hidden, err)
+			}
+		}
+		e, err := NewEngine([]driver.Node{untouchable{}}, lock.WithInstance(hidden))
+		if err != nil || lock.ValidateReason(e.Instance()) != nil {
+			t.Errorf("instance %q: %q, %v", hidden, e.Instance(), err)
+		}
+		_ = e.Close()
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
@@ -150,6 +151,9 @@ func (s *Settings) validate() error {
 			lock.ErrInvalidOption, s.MaxTTL, s.minTTL(), maxMaxTTL, s.config().NodeTimeout(0))
 	case len(s.NodeNames) != 0 && len(s.NodeNames) != s.nodes:
 		return fmt.Errorf("%w: WithNodeNames: %d names for %d nodes", lock.ErrInvalidOption, len(s.NodeNames), s.nodes)
+	case !settings.Shows(s.Backend + " " + strings.Join(s.NodeNames, " ")):
+		return fmt.Errorf("%w: WithBackend(%q), WithNodeNames(%q): remove control characters, and use UTF-8",
+			lock.ErrInvalidOption, s.Backend, s.NodeNames)
 	case slices.Contains(s.NodeNames, ""):
 		return fmt.Errorf("%w: WithNodeNames: a name is empty", lock.ErrInvalidOption)
 	case !records.ValidPage(s.Page):

@@ -148,7 +148,7 @@ func (c *conformance) fencesIncrease() {
 
 func (c *conformance) badResources() {
 	l := c.locker()
-	for _, name := range []string{"", "a{b}", "}", "line\nbreak", "\x00", "\x7f",
+	for _, name := range []string{"", "a{b}", "}", "line\nbreak", "\x00", "\x7f", "\u009b2J", "\u202ex", "\xff",
 		strings.Repeat("x", lock.MaxResourceLength+1)} {
 		_, err := l.Acquire(c.context(), name)
 		c.wantErr("resource "+name, err, lock.ErrInvalidResource)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/internal/settings"
 )
 
 const (
@@ -108,6 +109,6 @@ func ValidPage(page string) bool {
 		return true
 	}
 	u, err := url.Parse(page)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil &&
+	return err == nil && settings.Shows(page) && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil &&
 		len(page) <= maxPageLength
 }

@@ -1,12 +1,16 @@
 package records
 
-import "strings"
+import (
+	"strings"
 
-// safeText keeps a text free of the separators of a lock value and of control
-// characters, and at most limit bytes long.
+	"github.com/lockscope/lockscope/lock/internal/settings"
+)
+
+// safeText keeps a text free of the separators of a lock value and of characters that
+// hide, and at most limit bytes long.
 func safeText(s string, limit int) string {
 	s = strings.Map(func(r rune) rune {
-		if r < 0x20 || r == 0x7f || r == '|' {
+		if r == '|' || settings.Hides(r) {
 			return '_'
 		}
 		return r

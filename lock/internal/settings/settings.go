@@ -1,5 +1,5 @@
-// Package settings holds the values of the options of package lock. Callers use the options; package
-// engine and drivers read the values.
+// Package settings holds the values of the options of package lock, and says which texts they may be. Callers use the
+// options; package engine and drivers read the values.
 package settings
 
 import "time"

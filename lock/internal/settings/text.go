@@ -1,0 +1,16 @@
+package settings
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Hides reports whether a terminal, a log or a page obeys r instead of showing it: control characters, also those of C1,
+// separators of lines, and what turns the direction of text.
+func Hides(r rune) bool {
+	return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
+}
+
+// Shows reports whether text can be stored, and be printed by whoever reads it.
+func Shows(text string) bool { return utf8.ValidString(text) && !strings.ContainsFunc(text, Hides) }
