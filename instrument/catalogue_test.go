@@ -17,12 +17,13 @@ import (
 
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/lock/locktest"
 )
 
 // used returns a decorator with every metric.
 func used(t *testing.T, opts ...instrument.Option) *instrument.Locker {
-	l := wrap(t, locktest.NewFakes(t, 3)(t), opts...)
+	next, odd := withOddNode(t)
+	odd.skew.Store(int64(time.Millisecond))
+	l := wrap(t, next, opts...)
 	lease, err := l.Acquire(t.Context(), "order:1001")
 	must(t, err)
 	must(t, lease.Extend(t.Context()))

@@ -58,6 +58,7 @@
 //	distributed_lock_node_evictions_total       counter    lock_node, backend
 //	distributed_lock_node_up                    gauge      lock_node, backend
 //	distributed_lock_node_usable                gauge      lock_node, backend
+//	distributed_lock_node_clock_skew_seconds    gauge      lock_node, backend
 //	distributed_lock_nodes                      gauge      backend
 //	distributed_lock_quorum_nodes               gauge      backend
 //	distributed_lock_vote_margin                histogram
@@ -197,6 +198,8 @@
 //   - errors: "lease lost", and "deadlock" with the cycle;
 //   - warnings: "renewal failed, lease still valid", "no quorum", "still waiting for the lock", "released a lease that
 //     was already gone" and "release could not be confirmed", with trace_id, span_id and trace_flags;
+//   - "node clock is ahead" and "node clock is behind" (warnings), by a second or more, with node and by;
+//   - "node may evict locks and does not vote" (warning), with node and error;
 //   - "node restarted" and "node evicted keys" (warnings) and "node started a short while ago" (info), each followed
 //     by whether the node votes, with node, left and enforced.
 //

@@ -76,7 +76,13 @@ func (h hooks) onNodeStart(ctx context.Context, e lock.NodeStart) (next context.
 
 func (h hooks) onNodeEnd(ctx context.Context, e lock.NodeEnd) {
 	defer h.panics.Contain()
-	h.metrics.NodeEnd(e)
+	news := h.metrics.NodeEnd(e)
+	if news.ClockOff {
+		h.log.ClockOff(ctx, e)
+	}
+	if news.Evicts {
+		h.log.Evicts(ctx, e)
+	}
 	c := callOf(ctx, h.layer)
 	if h.spans.Nodes() {
 		h.spans.EndNode(ctx, tracedOf(c), e)

@@ -2,6 +2,7 @@ package instrument_test
 
 import (
 	"errors"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -64,6 +65,11 @@ func TestNodesInQuarantine(t *testing.T) {
 	vouchFor(t, servers)
 	for _, s := range servers {
 		want(s, 1, 1)
+	}
+	node := servers[1].Addr()
+	if m := find(t, l, "node_clock_skew_seconds", "lock_node", node, "backend", "redis"); m == nil ||
+		math.Abs(m.GetGauge().GetValue()) > .5 {
+		t.Errorf("the clock of this machine is off against itself: %v", m)
 	}
 	must(t, servers[0].Kill())
 	want(servers[0], 0, 0)

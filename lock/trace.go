@@ -116,6 +116,9 @@ type NodeEnd struct {
 	Took    time.Duration
 	Verdict Verdict
 	Err     error // why the node failed; nil if it answered
+	// ClockSkew is how far the node's clock is ahead of this process's, as it was last
+	// measured; 0 if unknown.
+	ClockSkew time.Duration
 }
 
 // NodeRestart reports that a node may have forgotten locks that are still valid:

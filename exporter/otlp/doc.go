@@ -76,6 +76,7 @@
 //	distributed_lock_node_evictions_total     distributed_lock.node.evictions     {eviction}
 //	distributed_lock_node_up                  distributed_lock.node.up
 //	distributed_lock_node_usable              distributed_lock.node.usable
+//	distributed_lock_node_clock_skew_seconds  distributed_lock.node.clock_skew      s
 //	distributed_lock_nodes                    distributed_lock.nodes              {node}
 //	distributed_lock_quorum_nodes             distributed_lock.quorum_nodes       {node}
 //	distributed_lock_vote_margin              distributed_lock.vote_margin        {vote}

@@ -75,6 +75,8 @@ type AcquireReply struct {
 	// Restart is set in exactly one reply, also beside an error, for every restart of the
 	// server that the node detected. The engine reports it to the traces.
 	Restart *Restart
+	// ClockSkew is how far the server's clock is ahead of this process's, as it was last measured; 0 if unknown.
+	ClockSkew time.Duration
 }
 
 // Restart means that a node may have forgotten locks; see lock.NodeRestart.

@@ -4,22 +4,23 @@ import "github.com/lockscope/lockscope/lock/decorate"
 
 // Node is the health of one node over the last minute, as its commands show.
 type Node struct {
-	Name     string   `json:"name"`
-	Up       bool     `json:"up"`                      // it answered the last command and may vote
-	State    string   `json:"state"`                   // one of the NodeState constants
-	Since    *float64 `json:"state_seconds,omitempty"` // in that state, for how long; null: unknown
-	Backend  string   `json:"backend,omitempty"`
-	Calls    int      `json:"calls"` // commands that were sent to it
-	Failures int      `json:"failures"`
-	Failing  bool     `json:"failing,omitempty"`   // more than 1 % of them failed
-	NotAsked int      `json:"not_asked,omitempty"` // commands that were not sent because of its state
-	P50      float64  `json:"p50_seconds"`
-	P99      float64  `json:"p99_seconds"`
-	Quiet    *float64 `json:"quiet_seconds"`           // since its last answer; null: never
-	Asked    *float64 `json:"asked_seconds,omitempty"` // since the command that shows State; null: not known
-	Error    string   `json:"error,omitempty"`
-	ErrorAge *float64 `json:"error_seconds,omitempty"` // since Error; null: unknown
-	Restart  *Restart `json:"restart,omitempty"`       // set while locks that it forgot can be valid
+	Name      string   `json:"name"`
+	Up        bool     `json:"up"`                      // it answered the last command and may vote
+	State     string   `json:"state"`                   // one of the NodeState constants
+	Since     *float64 `json:"state_seconds,omitempty"` // in that state, for how long; null: unknown
+	Backend   string   `json:"backend,omitempty"`
+	Calls     int      `json:"calls"` // commands that were sent to it
+	Failures  int      `json:"failures"`
+	Failing   bool     `json:"failing,omitempty"`   // more than 1 % of them failed
+	NotAsked  int      `json:"not_asked,omitempty"` // commands that were not sent because of its state
+	P50       float64  `json:"p50_seconds"`
+	P99       float64  `json:"p99_seconds"`
+	Quiet     *float64 `json:"quiet_seconds"`           // since its last answer; null: never
+	Asked     *float64 `json:"asked_seconds,omitempty"` // since the command that shows State; null: not known
+	Error     string   `json:"error,omitempty"`
+	ErrorAge  *float64 `json:"error_seconds,omitempty"`      // since Error; null: unknown
+	ClockSkew *float64 `json:"clock_skew_seconds,omitempty"` // how far its clock is ahead of the process's; null: unknown
+	Restart   *Restart `json:"restart,omitempty"`            // set while locks that it forgot can be valid
 }
 
 // The states of a Node.

@@ -160,6 +160,24 @@ func (l *Log) Restart(ctx context.Context, e lock.NodeRestart) {
 	}
 }
 
+// ClockOff warns of a node whose clock is off.
+func (l *Log) ClockOff(ctx context.Context, e lock.NodeEnd) {
+	msg := "node clock is ahead: check that NTP runs on the node and here"
+	if e.ClockSkew < 0 {
+		msg = "node clock is behind: check that NTP runs on the node and here"
+	}
+	if p, ok := l.admit(msg, e.Backend.Name, e.Node); ok {
+		l.queue.add(ctx, p, slog.LevelWarn, slog.String("node", e.Node), duration("by", e.ClockSkew.Abs()))
+	}
+}
+
+// Evicts warns of a node that does not vote because of its eviction policy.
+func (l *Log) Evicts(ctx context.Context, e lock.NodeEnd) {
+	if p, ok := l.admit("node may evict locks and does not vote", e.Backend.Name, e.Node); ok {
+		l.queue.add(ctx, p, slog.LevelWarn, slog.String("node", e.Node), slog.String("error", e.Err.Error()))
+	}
+}
+
 // Deadlock logs a cycle that a call closed.
 func (l *Log) Deadlock(s Subject, e lock.Deadlock) {
 	if p, ok := l.admit("deadlock", "", s.Label); ok {

@@ -30,6 +30,7 @@ type catalogue struct {
 	nodeEvicted  *prometheus.CounterVec
 	nodeUp       *prometheus.GaugeVec
 	nodeUsable   *prometheus.GaugeVec
+	nodeSkew     *prometheus.GaugeVec
 	// nodes and quorum do not exist before their values are known: 0 would be wrong.
 	nodes, quorum *prometheus.GaugeVec
 
@@ -114,6 +115,9 @@ func newCatalogue(s Settings) *catalogue {
 		nodeUsable: b.gauge("node_usable",
 			"1 if the node answers and may vote; 0 if it is down, quarantined or refused by its guard; "+
 				"absent if it was not asked for two minutes.",
+			"lock_node", "backend"),
+		nodeSkew: b.gauge("node_clock_skew_seconds",
+			"How far the node's clock is ahead of this process's, in seconds; negative if it is behind.",
 			"lock_node", "backend"),
 		nodeRestarts: b.counter("node_restarts_total",
 			"Detected restarts of the node, including a start shortly before first contact. "+

@@ -69,7 +69,7 @@ func (m *Metrics) Begin(ctx context.Context, c *Call, resource, name string, own
 func (m *Metrics) Asked(e lock.AcquireStart) { m.nodes.resize(e.Backend, size{e.Nodes, e.Quorum}) }
 
 // NodeEnd counts a command on a node.
-func (m *Metrics) NodeEnd(e lock.NodeEnd) { m.nodes.node(e.Backend, e.Node).done(e) }
+func (m *Metrics) NodeEnd(e lock.NodeEnd) NodeNews { return m.nodes.node(e.Backend, e.Node).done(e) }
 
 // NodeRestart counts a restart of a node, or an eviction.
 func (m *Metrics) NodeRestart(e lock.NodeRestart) { m.nodes.node(e.Backend, e.Node).restarted(e) }

@@ -11,6 +11,7 @@ import (
 	"github.com/lockscope/lockscope/instrument/internal/outcome"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/decorate"
+	"github.com/lockscope/lockscope/lock/driver"
 )
 
 // operations are the values of the label operation. The first three exist from a node's first command on.
@@ -42,6 +43,29 @@ type node struct {
 
 	mu     sync.Mutex
 	health decorate.NodeHealth
+	skew   time.Duration // of its clock; zero: unknown
+	off    bool          // skew is worth a warning
+	evicts bool          // it refused because of its eviction policy
+}
+
+// NodeNews are changes of a node that are worth a log record.
+type NodeNews struct{ ClockOff, Evicts bool }
+
+// A node's clock is off from clockOff on, until it is below clockRight: a machine whose clock is kept is neither.
+const clockOff, clockRight = time.Second, time.Second / 2
+
+// news returns what is new with a command. mu must be held.
+func (n *node) news(e lock.NodeEnd) (news NodeNews) {
+	if e.ClockSkew != 0 {
+		n.skew = e.ClockSkew
+		off := n.skew.Abs() >= clockOff || n.off && n.skew.Abs() >= clockRight
+		news.ClockOff, n.off = off && !n.off, off
+	}
+	if e.Op == lock.OpAcquire {
+		evicts := driver.ClassOf(e.Err) == driver.Evicting
+		news.Evicts, n.evicts = evicts && !n.evicts, evicts
+	}
+	return news
 }
 
 type nodeOp struct {
@@ -78,20 +102,22 @@ func (n *node) op(name lock.Operation) *nodeOp {
 }
 
 // done counts a command.
-func (n *node) done(e lock.NodeEnd) {
+func (n *node) done(e lock.NodeEnd) (news NodeNews) {
 	n.mu.Lock()
 	n.health.Done(time.Now(), e)
+	news = n.news(e)
 	n.mu.Unlock()
 	op := n.op(e.Op)
 	if e.Err == nil {
 		op.duration.Observe(e.Took.Seconds())
-		return
+		return news
 	}
 	why := outcome.OfNode(e.Err)
 	op.failures[why].Inc()
 	if why.Sent() {
 		op.duration.Observe(e.Took.Seconds())
 	}
+	return news
 }
 
 // tell sets the gauges. Those of a node whose state is unknown do not exist: a zero would be wrong.
@@ -102,10 +128,14 @@ func (n *node) tell(now time.Time) {
 	if state == decorate.NodeUnknown {
 		n.nodeUp.DeleteLabelValues(n.labels.node, n.labels.backend)
 		n.nodeUsable.DeleteLabelValues(n.labels.node, n.labels.backend)
+		n.nodeSkew.DeleteLabelValues(n.labels.node, n.labels.backend)
 		return
 	}
 	n.nodeUp.WithLabelValues(n.labels.node, n.labels.backend).Set(oneIf(state != decorate.NodeDown))
 	n.nodeUsable.WithLabelValues(n.labels.node, n.labels.backend).Set(oneIf(state.Votes()))
+	if n.skew != 0 {
+		n.nodeSkew.WithLabelValues(n.labels.node, n.labels.backend).Set(n.skew.Seconds())
+	}
 }
 
 func oneIf(yes bool) float64 {

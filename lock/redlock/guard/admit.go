@@ -15,6 +15,7 @@ func (g *Guard) Examine(ctx context.Context, s Server) (Sight, error) {
 	if g.Off {
 		return Sight{unchecked: true}, nil
 	}
+	asked := g.Clock()
 	text, err := s.Info(ctx)
 	if err != nil {
 		if isReply(err) {
@@ -24,6 +25,7 @@ func (g *Guard) Examine(ctx context.Context, s Server) (Sight, error) {
 		return Sight{}, err
 	}
 	info := redisinfo.Parse(text)
+	g.compareClocks(info, asked)
 	if err := g.learn(ctx, s, info); err != nil && !isReply(err) {
 		return Sight{}, err
 	}

@@ -63,13 +63,14 @@ type Guard struct {
 	Config
 	claimant *claimant // this node, as Servers knows it
 
-	met      atomic.Bool // a server was examined
-	clear    atomic.Bool // nothing is known against this node: the fast way to a verdict
-	latest   atomic.Pointer[Sight]
-	restart  atomic.Pointer[driver.Restart]
-	info     atomic.Pointer[redisinfo.Info] // as it was seen last
-	marked   identity
-	probedAt atomic.Int64 // on the clock: when what the server says of itself was last asked for
+	met       atomic.Bool // a server was examined
+	clear     atomic.Bool // nothing is known against this node: the fast way to a verdict
+	latest    atomic.Pointer[Sight]
+	restart   atomic.Pointer[driver.Restart]
+	info      atomic.Pointer[redisinfo.Info] // as it was seen last
+	marked    identity
+	clockSkew atomic.Int64
+	probedAt  atomic.Int64 // on the clock: when what the server says of itself was last asked for
 
 	mu        sync.Mutex
 	runID     string

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"context"
+	"time"
 
 	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
 )
@@ -22,9 +23,11 @@ func (g *Guard) ProbeDue() bool {
 // Probed takes the reply to the INFO that [Guard.ProbeDue] asked for. It ignores errors of the
 // connection, since the vote has failed as well.
 func (g *Guard) Probed(text string, err error) {
+	asked := time.Duration(g.probedAt.Load())
 	switch {
 	case err == nil:
 		info := redisinfo.Parse(text)
+		g.compareClocks(info, asked)
 		// A vouch for a process comes before the guard first sees it.
 		_ = g.judge(info, func() (string, error) { return "", nil })
 		if g.Cluster {
@@ -37,6 +40,19 @@ func (g *Guard) Probed(text string, err error) {
 		g.report(infoRefused(err))
 	}
 }
+
+// compareClocks measures how far the server's clock is ahead, by a reply to INFO that was asked for then on the guard's
+// clock. A slow reply does not tell when the server wrote it.
+func (g *Guard) compareClocks(info redisinfo.Info, asked time.Duration) {
+	micros, took := info.Number("server_time_usec"), g.Clock()-asked
+	if micros <= 0 || took > time.Second || g.Cluster {
+		return
+	}
+	g.clockSkew.Store(int64(time.UnixMicro(micros).Sub(time.Now().Add(-took / 2))))
+}
+
+// ClockSkew returns how far the server's clock was ahead of this process's when it was asked last; 0 if unknown.
+func (g *Guard) ClockSkew() time.Duration { return time.Duration(g.clockSkew.Load()) }
 
 // probe sends INFO by itself while no votes are sent: keys that are evicted during a quarantine
 // restart it.

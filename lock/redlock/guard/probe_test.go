@@ -2,6 +2,7 @@ package guard
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -37,6 +38,35 @@ func TestAServerIsProbedEverySecond(t *testing.T) {
 	if off.ProbeDue() {
 		t.Error("a guard that is off probes")
 	}
+}
+
+// TestClocksAreCompared by the INFO that is sent anyway. A reply that took long tells nothing.
+func TestClocksAreCompared(t *testing.T) {
+	f := newFixture(t)
+	said := func(ahead time.Duration) fakeServer {
+		return server("a", 3600, fmt.Sprintf("server_time_usec:%d", time.Now().Add(ahead).UnixMicro()))
+	}
+	wants := func(what string, want time.Duration) {
+		t.Helper()
+		if got := f.ClockSkew(); (got - want).Abs() > 10*time.Second {
+			t.Errorf("%s: %v, want about %v", what, got, want)
+		}
+	}
+	f.meets(server("a", 3600))
+	if got := f.ClockSkew(); got != 0 {
+		t.Errorf("a server that does not tell its time: %v", got)
+	}
+	f.meets(said(time.Hour))
+	wants("on a new connection", time.Hour)
+	f.clock.now += reexamineAfter
+	f.ProbeDue()
+	f.Probed(said(-time.Hour).info, nil)
+	wants("by a probe", -time.Hour)
+	f.clock.now += reexamineAfter
+	f.ProbeDue()
+	f.clock.now += 2 * time.Second
+	f.Probed(said(time.Hour).info, nil)
+	wants("by a probe that took two seconds", -time.Hour)
 }
 
 // TestAProbeThatFails proves nothing about the server unless the server refuses it.

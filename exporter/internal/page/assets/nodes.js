@@ -1,3 +1,6 @@
+// clockOf describes a clock that is off by a second or more.
+const clockOf = n => Math.abs(n.clock_skew_seconds ?? 0) < 1 ? "" : `clock ${duration(Math.abs(n.clock_skew_seconds))} ${n.clock_skew_seconds > 0 ? "ahead of" : "behind"} this process's`;
+
 // restartOf describes a node that may have forgotten locks: whether it votes, and for how long that matters.
 function restartOf(n) {
   const r = n.restart;
@@ -66,7 +69,11 @@ const nodeColumns = [
     put(restart, restartOf(n));
     style(restart, n.restart && !n.restart.enforced ? "sub warn" : "sub");
     show(restart, !!n.restart);
-    cell.classList.toggle("none", !n.error && !n.restart);
+    const clock = part(cell, "span", "clock");
+    put(clock, clockOf(n));
+    style(clock, "sub warn");
+    show(clock, clockOf(n) !== "");
+    cell.classList.toggle("none", !n.error && !n.restart && !clockOf(n));
   }, "why"],
 ];
 

@@ -36,6 +36,9 @@ func (n *node) sum(now time.Time) (h state.Node, lastErr error) {
 	h.Up = h.Votes()
 	n.total(&h, now)
 	h.Since, h.Quiet, h.Asked = since(v.Since, now), since(v.Answered, now), since(v.Asked, now)
+	if n.skew != 0 {
+		h.ClockSkew = state.Seconds(n.skew)
+	}
 	if ago := now.Sub(n.failedAt); ago < state.NodesFor {
 		lastErr, h.ErrorAge = n.lastErr, state.Seconds(max(ago, 0))
 	}

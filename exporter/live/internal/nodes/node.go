@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"cmp"
 	"errors"
 	"sync"
 	"time"
@@ -29,6 +30,7 @@ type node struct {
 	mu       sync.Mutex
 	known    decorate.NodeHealth
 	slots    [nodeSlots]nodeCounts
+	skew     time.Duration // of its clock; zero: unknown
 	lastErr  error
 	failedAt time.Time
 	restart  *restart // nil: none detected
@@ -49,6 +51,7 @@ func (n *node) done(now time.Time, e lock.NodeEnd) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.known.Done(now, e)
+	n.skew = cmp.Or(e.ClockSkew, n.skew)
 	sent := !errors.Is(e.Err, driver.ErrNotSent)
 	if !sent {
 		n.counts(now).notAsked++

@@ -74,6 +74,7 @@ func (c *acquiring) Start(wait callqueue.Waiter) {
 // Answer implements driver.Answer.
 func (c *acquiring) Answer(reply driver.AcquireReply, err error) {
 	g := (*Grant)(c)
+	g.ClockSkew.Store(int64(reply.ClockSkew))
 	if reply.Restart != nil {
 		g.Restart.Store(reply.Restart)
 	}

@@ -33,6 +33,7 @@ type Node struct {
 	Listening atomic.Bool                    // the node can name this process
 	Mute      atomic.Bool                    // it never will
 	Restart   atomic.Pointer[driver.Restart] // detected, but no trace was there to receive it
+	ClockSkew atomic.Int64                   // how far the node's clock is ahead; 0: unknown
 	Retries   Retries
 }
 
@@ -113,7 +114,9 @@ func (n *Node) End(c Command, ts hooks.Traces, e lock.NodeStart, verdict lock.Ve
 		verdict = lock.VerdictFailed
 	}
 	e.Node, e.Backend = n.Name(), n.Set.Backend
-	ts.NodeEnd(c.Ctx, lock.NodeEnd{NodeStart: e, Took: took, Verdict: verdict, Err: err})
+	ts.NodeEnd(c.Ctx, lock.NodeEnd{
+		NodeStart: e, Took: took, Verdict: verdict, Err: err, ClockSkew: time.Duration(n.ClockSkew.Load()),
+	})
 	if n.Restart.Load() != nil {
 		if r := n.Restart.Swap(nil); r != nil {
 			ts.NodeRestart(c.Ctx, lock.NodeRestart{

@@ -75,7 +75,7 @@ func (s *Set) AcquireArgs(req *driver.AcquireRequest, at Place) []any {
 // against the node meanwhile.
 func (s *Set) Voted(g *guard.Guard, sent guard.Sight, key string, val any) (driver.AcquireReply, error) {
 	reply, err := parseAcquire(val)
-	reply.Restart = g.Restart()
+	reply.Restart, reply.ClockSkew = g.Restart(), g.ClockSkew()
 	if errors.Is(err, driver.ErrFenceCounter) {
 		err = fmt.Errorf("%w: %q is not a whole number below 2^53: find out who set it, then delete it; tokens "+
 			"continue from the clock", err, s.keys.of(key).fence)
