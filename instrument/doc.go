@@ -121,6 +121,8 @@
 //   - A caller that finds no free slot waits in the queue of one. That is its wait, also if it gets another slot
 //     meanwhile: the call that got the slot counts as acquired, without a wait.
 //
+// The wait of a permit is its caller's: it begins with the first look at a slot.
+//
 // distributed_lock_term, distributed_lock_term_since_timestamp_seconds and distributed_lock_slots exist only for names
 // that have a label value of their own. Under billing:* there are many terms. WithResources gives such a name its own
 // value.

@@ -108,6 +108,38 @@ func TestPermitIsOneAcquisition(t *testing.T) {
 	})
 }
 
+// TestPermitWaitsAsLongAsItsCaller: the looks at held slots are part of the wait.
+func TestPermitWaitsAsLongAsItsCaller(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		nodes := memlock.NewNodes(3)
+		other, _ := onNodes(t, nodes, "a")
+		l, _ := onNodes(t, nodes, "b")
+		a, err := semaphore.New(other, "pool", 5)
+		must(t, err)
+		b, err := semaphore.New(l, "pool", 5)
+		must(t, err)
+		for _, n := range nodes {
+			n.Delay(20 * time.Millisecond)
+		}
+		var held []*semaphore.Permit
+		for range 5 {
+			p, err := a.Acquire(t.Context())
+			must(t, err)
+			held = append(held, p)
+		}
+		time.AfterFunc(200*time.Millisecond, func() { _ = held[4].Release(context.Background()) })
+		began := time.Now()
+		p, err := b.Acquire(t.Context())
+		must(t, err)
+		took := time.Since(began).Seconds()
+		must(t, p.Release(t.Context()))
+		h := find(t, l, "wait_seconds", "resource", "pool").GetHistogram()
+		if h.GetSampleCount() != 1 || h.GetSampleSum() < .99*took {
+			t.Errorf("%d waits of %.3f s, the caller waited %.3f s", h.GetSampleCount(), h.GetSampleSum(), took)
+		}
+	})
+}
+
 // TestLookThatEndsTheCallCounts: a call that asks for several slots and fails at the first of them is one failure; so is
 // one that waits after such a look.
 func TestLookThatEndsTheCallCounts(t *testing.T) {

@@ -43,6 +43,8 @@ type AcquireOptions struct {
 
 	OneQueue bool // the semaphore has one queue, and a call that waits takes any slot: see [QueuesSlots]
 
+	Since time.Time // when the call of the construct began, which this one is a part of; zero if it is the call
+
 	CallSite string // where the construct was called, if it has made this call in a goroutine of its own; "" otherwise
 
 	HoldReason string // why the lock is held, for others to read

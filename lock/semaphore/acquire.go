@@ -83,7 +83,7 @@ func (c *call) firstLook() lock.Look {
 func (c *call) options(look lock.Look, more ...lock.AcquireOption) []lock.AcquireOption {
 	opts := append(c.given[:len(c.given):len(c.given)], func(o *lock.AcquireOptions) {
 		o.Kind, o.Slots = lock.KindSemaphore, len(c.sem.slots)
-		o.Look, o.CallSite = look, c.callSite
+		o.Look, o.CallSite, o.Since = look, c.callSite, c.began
 		o.OneQueue = c.sem.queue
 		o.Construct = carried.ConstructOf(string(lock.KindSemaphore))
 		o.MaxAttempts = min(o.MaxAttempts, 0) // the call counts them; a negative number is refused

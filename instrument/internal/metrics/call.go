@@ -20,6 +20,8 @@ type Call struct {
 	keyspace string // of the set of nodes; "" without hooks
 	line     *line  // while it waits for its turn in this process; guarded by the mutex of the lines
 
+	before time.Duration // the caller's wait in earlier calls for the same permit
+
 	nodes, quorum atomic.Int32 // zero if no hook has been called
 	ballot        atomic.Uint64
 	renewing      atomic.Bool  // a renewal is under way, or the last one failed
@@ -58,6 +60,9 @@ func (c *Call) Start(e lock.AcquireStart) {
 	c.quorum.Store(int32(e.Quorum))
 	if e.Options.NoRenew {
 		c.unrenewed.Store(int64(e.Options.TTL))
+	}
+	if since := e.Options.Since; !since.IsZero() {
+		c.before = max(c.began.Sub(since), 0)
 	}
 	if e.Options.Kind != "" {
 		c.begin(e.Resource, e.Options)
@@ -173,7 +178,7 @@ func (c *Call) Acquired(validity time.Duration, beside bool, sc trace.SpanContex
 	c.series.held.add(&c.entry)
 	c.series.validity.Observe(max(0, validity.Seconds()))
 	if !beside {
-		observe(c.series.wait, c.waited, sc)
+		observe(c.series.wait, c.before+c.waited, sc)
 	}
 }
 
@@ -198,7 +203,7 @@ func (c *Call) Failed(f Failure) {
 		p.failed(f.Outcome)
 	}
 	if f.Waited {
-		observe(c.series.wait, c.waited, f.Span)
+		observe(c.series.wait, c.before+c.waited, f.Span)
 	}
 	c.series.done()
 }
