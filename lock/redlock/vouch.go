@@ -16,7 +16,7 @@ import (
 // until they restart: Vouch applies to these processes, by their run_ids.
 //
 // Vouch asks each server what it says of itself. It refuses a node that ran FLUSHALL, on which keys have
-// expired, that ran scripts of which no marker is left, or that has no marker while another node votes: see
+// expired, that ran scripts and has no marker, or that has no marker while another node votes: see
 // [VouchNew]. Nodes that have all restarted without their data since their last lock have no traces either.
 // Only you know that they are not new.
 //
