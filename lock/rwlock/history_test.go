@@ -33,7 +33,7 @@ const (
 	historyTTL = 2 * time.Second
 	// Longer than any forgotten lease.
 	historyQuarantine = 3 * time.Second
-	configuration     = "a"
+	configuration     = "3:a" // a set of three, as a marker names it
 )
 
 // run plays one history, and returns what was broken and how many readers were there at once. rate is that of the
