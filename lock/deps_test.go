@@ -44,7 +44,7 @@ func TestImports(t *testing.T) {
 	}{
 		{"lock/driver", nil},
 		{"lock", carried},
-		{"lock/decorate", contract},
+		{"lock/decorate", append(slices.Clone(contract), module+"lock/driver")}, // the classes of a node's errors
 		{"lock/semaphore", slices.Concat(contract, []string{module + "lock/engine/records", module + "lock/internal/callsite"})},
 		{"lock/rwlock", contract},
 		{"lock/engine/records", contract},
