@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -61,8 +62,12 @@ func newAble(t *testing.T) *able {
 }
 
 func (a *able) Acquire(ctx context.Context, r string, opts ...lock.AcquireOption) (lock.Lease, error) {
+	given := lock.NewAcquireOptions(opts...)
+	if !given.Since.IsZero() {
+		given.Since = time.Unix(1, 0) // whether it is passed on, not when the call began
+	}
 	a.mu.Lock()
-	a.given = append(a.given, lock.NewAcquireOptions(opts...))
+	a.given = append(a.given, given)
 	a.mu.Unlock()
 	return a.Locker.Acquire(ctx, r, opts...)
 }
