@@ -69,6 +69,10 @@
 //   - The value was first seen at least ten minutes ago, or as long as [WithRepairMinAge] says: [ErrTooYoung].
 //   - The last sweep read all of the node or slot: [ErrIncomplete].
 //
+// All values but the tokens of lockscope and redsync and the values of ShedLock may be written again by their process,
+// for its next lease. Only a plan acts on such a key, if OBJECT IDLETIME proves that nobody has used it since. A lease
+// of lockscope that is [HeldTooLong] is left alone: its holder renews it, and "lockscope revoke" ends it.
+//
 // Of readers that share a key, a repair ends the time of the one that was found, and leaves the others alone. It leaves
 // an orphan alone that was renewed since. A key of readers without a TTL gets the TTL of its last reader, and deleting
 // takes out only readers whose time is over.

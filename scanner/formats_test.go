@@ -37,7 +37,7 @@ func plant(t testing.TB, c redis.UniversalClient, now time.Time) {
 		d    time.Duration
 	}{{"leak", 0}, {"ok", time.Minute}, {"long", 100 * time.Hour}} {
 		suffix, client := strings.Repeat("x", i), fmt.Sprintf("%s:%d", redissonID, 42+i)
-		set("lock:redsync:"+ttl.name, redsyncValue+suffix, ttl.d)
+		set("lock:redsync:"+ttl.name, suffix+redsyncValue[i:], ttl.d)
 		set("lock:redislock:"+ttl.name, redislockVal+suffix, ttl.d)
 		set("lock:setnx:"+ttl.name, "1", ttl.d)
 		set("lock:empty:"+ttl.name, "", ttl.d)
@@ -59,7 +59,7 @@ func plant(t testing.TB, c redis.UniversalClient, now time.Time) {
 	hash("lock:bighash", 0, manyFields(500)...)
 	hash("lock:hugefield", 0, redissonID+":1", strings.Repeat("9", 100_000))
 	set("lock:long", strings.Repeat("x", 10_000), 0)
-	set("lock:bin\x00ary\xff\n", redsyncValue+"bin", 0)
+	set("lock:bin\x00ary\xff\n", "bin"+redsyncValue[3:], 0)
 
 	// None of these may be reported.
 	set("lockscope:fence:{1}", "99", 0)

@@ -32,6 +32,15 @@ const (
 // tokenOf returns another value for each key, like a random number generator.
 func tokenOf(key string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(key)))[:32] }
 
+// redsyncOf returns another value for each key, as redsync writes it. None of them looks like a constant.
+func redsyncOf(key string) string {
+	text, sum := "", sha256.Sum256([]byte(key))
+	for i, b := range sum[:21] {
+		text += string([]byte{'a' + b%26, 'A' + b%26, '0' + b%10}[i%3])
+	}
+	return text + "A=="
+}
+
 // randomToken is a value as redsync writes it.
 func randomToken() string {
 	b := make([]byte, 16)

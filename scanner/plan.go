@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockscope/lockscope/scanner/internal/apply"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/ledger"
 	"github.com/lockscope/lockscope/scanner/internal/node"
 	"github.com/lockscope/lockscope/scanner/repair"
 )
@@ -44,32 +45,46 @@ func ReadPlan(r io.Reader) (Plan, error) { return repair.Read(r) }
 
 // Plan plans the repair of a report's findings of the given classes, whatever their age: the age is checked when the
 // plan is applied. Refused lists the findings that [Scanner.Repair] would refuse for another reason. The report must
-// be that of this Scanner's last sweep. Plan sends nothing to any server. The error is [ErrInvalidAction] or
-// [ErrClosed].
-func (s *Scanner) Plan(r Report, operator string, a Action, classes ...Class) (Plan, error) {
+// be that of this Scanner's last sweep.
+//
+// Where a process may reuse the value for its next lease, Plan watches the key for some seconds, see [PlanRun.Apply].
+// That needs the rules of [RepairACL]. For all other findings it sends nothing to any server. The error is
+// [ErrInvalidAction], [ErrClosed] or that of ctx.
+func (s *Scanner) Plan(ctx context.Context, r Report, operator string, a Action, classes ...Class) (Plan, error) {
 	if err := a.Validate(); err != nil {
 		return Plan{}, err
 	}
-	if s.life.Err() != nil {
-		return Plan{}, ErrClosed
-	}
+	ctx, cancel := s.during(ctx)
+	defer cancel()
 	now := s.cfg.now().UTC().Truncate(time.Millisecond)
 	p := Plan{
 		Schema: PlanSchema, Created: now, Expires: now.Add(PlanLife), Operator: operator,
 		Servers: node.Names(s.sources), Patterns: slices.Clone(s.cfg.scope.Patterns),
 		Steps: []PlanStep{}, Refused: []PlanRefusal{}, Gaps: []GapDocument{},
 	}
+	var found []ledger.Entry
+	var errs []error
 	for _, f := range r.Findings {
-		if !slices.Contains(classes, f.Class) {
-			continue
+		if slices.Contains(classes, f.Class) {
+			own, err := s.proved(&f)
+			if err != nil {
+				own.Finding = f
+			}
+			found, errs = append(found, own), append(errs, err)
 		}
-		own, err := s.proved(&f)
-		if err != nil {
+	}
+	s.repairer.Unwritten(ctx, found, errs, p.Patterns)
+	if ctx.Err() != nil {
+		return Plan{}, context.Cause(ctx)
+	}
+	for i := range found {
+		f := &found[i]
+		if errs[i] != nil {
 			p.Refused = append(p.Refused, PlanRefusal{Node: f.Node, Key: KeyText(f.Key), Class: f.Class,
-				Reason: err.Error()})
+				Reason: errs[i].Error()})
 			continue
 		}
-		p.Steps = append(p.Steps, apply.NewStep(&own, a))
+		p.Steps = append(p.Steps, apply.NewStep(f, a))
 	}
 	for _, g := range r.Incomplete() {
 		p.Gaps = append(p.Gaps, GapDocument(g))
@@ -121,10 +136,10 @@ func (s *Scanner) servers() []string {
 //     matches [ErrTooYoung].
 //
 // A process may reuse some values for its next lease (Kept of the step). Then value and age do not show whether the
-// key was released and acquired again. Apply touches such a key only if it still expires when it was to expire, or if
-// OBJECT IDLETIME proves that nobody has used it since the plan was made, to within two seconds. Otherwise the error
-// matches [ErrNotRepairable]. Waiters of the lock may use the key, too, and before Redis 7.2 each look of a sweep
-// does. A server with an LFU policy keeps no idle time.
+// key was released and acquired again, and an expiry may be the same each time, such as midnight. Apply touches such a
+// key only if OBJECT IDLETIME proves that nobody has used it since the plan was made; [Scanner.Plan] has seen to it
+// that a use a moment later shows. Otherwise the error matches [ErrNotRepairable]. Waiters of the lock may use the key,
+// too, and before Redis 7.2 each look of a sweep does. A server with an LFU policy keeps no idle time.
 //
 // Apply compares an [Orphan] with the other nodes once more. If they do not all answer, the error matches
 // [ErrIncomplete]. The error is a [*RepairError]. Applying a step again is harmless. ctx bounds the call.

@@ -18,7 +18,7 @@ import (
 // planOf sweeps, and plans to delete the findings.
 func planOf(t *testing.T, s *scanner.Scanner, classes ...scanner.Class) scanner.Plan {
 	t.Helper()
-	p, err := s.Plan(sweep(t, s), "ada", scanner.Delete(), classes...)
+	p, err := s.Plan(within(t), sweep(t, s), "ada", scanner.Delete(), classes...)
 	must(t, err)
 	return p
 }
@@ -63,7 +63,7 @@ func TestPlanIsCarriedOut(t *testing.T) {
 		opts := []scanner.Option{scanner.WithRepairMinAge(10 * time.Minute), scanner.WithNow(clk.now)}
 		p := carried(t, planOf(t, newScanner(t, []redis.UniversalClient{client}, opts...), scanner.NoTTL,
 			scanner.HeldTooLong, scanner.ForeignType))
-		if len(p.Steps) != 10 || len(p.Refused) != 10 || p.Operator != "ada" || len(p.ID) != 32 || len(p.Servers) != 1 {
+		if len(p.Steps) != 9 || len(p.Refused) != 11 || p.Operator != "ada" || len(p.ID) != 32 || len(p.Servers) != 1 {
 			t.Fatalf("%s: %d steps, %d refused: %+v", way, len(p.Steps), len(p.Refused), p)
 		}
 		run := begin(t, newScanner(t, []redis.UniversalClient{client}, opts...), p)
@@ -98,7 +98,7 @@ func TestPlanMeetsAnotherHolder(t *testing.T) {
 	c := f.clients[0]
 	for way, client := range repairers(t, f) {
 		for name, change := range map[string]func(key string) error{
-			"other value":  func(k string) error { return c.Set(within(t), k, tokenOf("another"), 0).Err() },
+			"other value":  func(k string) error { return c.Set(within(t), k, redsyncOf("another"), 0).Err() },
 			"got a TTL":    func(k string) error { return c.Expire(within(t), k, time.Hour).Err() },
 			"longer value": func(k string) error { return c.Append(within(t), k, "x").Err() },
 			"other type": func(k string) error {
@@ -193,7 +193,7 @@ func TestPlansThatAreNotCarriedOut(t *testing.T) {
 	if r, err := run.Apply(within(t), 0, true); err != nil || r.Outcome != scanner.RepairWouldDo {
 		t.Errorf("begun in time: %s, %v", r.Outcome, err)
 	}
-	if _, err := s.Plan(scanner.Report{}, "", scanner.Action{}); !errors.Is(err, scanner.ErrInvalidAction) {
+	if _, err := s.Plan(within(t), scanner.Report{}, "", scanner.Action{}); !errors.Is(err, scanner.ErrInvalidAction) {
 		t.Errorf("no action: %v", err)
 	}
 	must(t, s.Close())
@@ -239,7 +239,7 @@ func TestPlanInACluster(t *testing.T) {
 	c := clusterClient(t, cl)
 	ctx := within(t)
 	for _, key := range []string{"lock:a", "lock:b", "lock:c", "lock:d", "lock:{moving}"} {
-		set(t, c, key, tokenOf(key), 0)
+		set(t, c, key, redsyncOf(key), 0)
 	}
 	s := newScanner(t, []redis.UniversalClient{c})
 	p := carried(t, planOf(t, s, scanner.NoTTL))

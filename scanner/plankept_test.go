@@ -66,10 +66,10 @@ func TestPlanOfAValueThatAProcessKeeps(t *testing.T) {
 				if !p.Steps[at].Kept {
 					t.Errorf("%s: the plan does not say that a process may keep the value of %s", way, key)
 				}
-				idleFor(t, c, key, 11*time.Minute)
-				if key == "lock:long" { // its expiry proves it, however often it is used
+				if key == "lock:long" {
 					must(t, c.PExpire(within(t), key, 20*time.Hour-11*time.Minute).Err())
 				}
+				idleFor(t, c, key, 11*time.Minute)
 				if retaken {
 					again(t, c, key)
 				}
@@ -95,8 +95,8 @@ func TestPlanOfAValueThatAProcessKeeps(t *testing.T) {
 	}
 }
 
-// TestPlanWithoutIdleTime: if the server does not report idle times, no key is touched, and the reason names the
-// remedy.
+// TestPlanWithoutIdleTime: if the server does not report idle times, no key is planned or touched, and the reason names
+// the remedy.
 func TestPlanWithoutIdleTime(t *testing.T) {
 	f := startNodes(t, 1)
 	c := f.clients[0]
@@ -110,6 +110,10 @@ func TestPlanWithoutIdleTime(t *testing.T) {
 		if !errors.Is(err, scanner.ErrNotRepairable) || !strings.Contains(err.Error(), "LFU") || !there {
 			t.Errorf("%s: %v, there %v", key, err, there)
 		}
+	}
+	without := planOf(t, newScanner(t, []redis.UniversalClient{c}), scanner.NoTTL)
+	if len(without.Steps) != 0 || len(without.Refused) != 2 || !strings.Contains(without.Refused[0].Reason, "LFU") {
+		t.Errorf("%+v", without)
 	}
 }
 
@@ -126,10 +130,14 @@ func TestPlanOfAKeptValueNamesItsGrants(t *testing.T) {
 		}
 	}
 	client := []redis.UniversalClient{aclClient(t, f.servers[0].Addr(), c, rules)}
-	p := planOf(t, newScanner(t, client), scanner.NoTTL)
+	p := planOf(t, newScanner(t, f.clients), scanner.NoTTL)
 	_, err := begin(t, newScanner(t, client), p).Apply(within(t), step(t, p, "lock:spring"), false)
-	const grants = "grant +watch: a value that a process may reuse needs +watch +multi +exec +object|idletime"
+	const grants = "grant +watch: a value that a process may reuse needs +watch +multi +exec +time +object|idletime"
 	if err == nil || !strings.Contains(err.Error(), grants) {
 		t.Errorf("%v", err)
+	}
+	limited := planOf(t, newScanner(t, client), scanner.NoTTL)
+	if len(limited.Refused) != 2 || !strings.Contains(limited.Refused[0].Reason, grants) {
+		t.Errorf("%+v", limited)
 	}
 }

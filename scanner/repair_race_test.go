@@ -30,7 +30,7 @@ func TestRepairNeverTouchesAReplacement(t *testing.T) {
 		for _, action := range []scanner.Action{scanner.Delete(), scanner.Expire(time.Minute)} {
 			must(t, c.FlushAll(within(t)).Err())
 			for i := range keys {
-				set(t, c, fmt.Sprint("lock:", i), tokenOf(fmt.Sprint(i)), 0)
+				set(t, c, fmt.Sprint("lock:", i), redsyncOf(fmt.Sprint(i)), 0)
 			}
 			s := newScanner(t, []redis.UniversalClient{client})
 			found := sweep(t, s).Findings
@@ -157,7 +157,7 @@ func TestRepairACLSuffices(t *testing.T) {
 		plant(t, c, time.Now())
 		s := newScanner(t, []redis.UniversalClient{aclClient(t, f.servers[0].Addr(), c, rules)})
 		report := sweep(t, s)
-		for _, key := range []string{"lock:redsync:leak", "lock:redisson:leak"} {
+		for _, key := range []string{"lock:redsync:leak", "lock:shedlock:leak"} {
 			finding := find(t, report.Findings, scanner.NoTTL, key)
 			repair(t, s, finding, scanner.Expire(time.Hour).DryRun(), scanner.RepairWouldDo)
 			r, err := s.Repair(within(t), finding, scanner.Expire(time.Hour))

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -18,11 +19,15 @@ import (
 func TestRepairWithoutOneRight(t *testing.T) {
 	f := startNodes(t, 1)
 	c := f.clients[0]
+	keptValues(t, c)
+	set(t, c, "lock:redsync", redsyncValue, 0)
+	p := planOf(t, newScanner(t, f.clients), scanner.NoTTL)
 	for way, all := range map[string][]string{"script": scripted(true), "watch": scripted(false)} {
 		for _, less := range append([]string{""}, all...) {
 			keptValues(t, c)
+			idleFor(t, c, "lock:spring", time.Hour)
+			idleFor(t, c, "lock:redisson", time.Hour)
 			set(t, c, "lock:redsync", redsyncValue, 0)
-			p := planOf(t, newScanner(t, f.clients), scanner.NoTTL)
 			must(t, c.Do(within(t), "ACL", "LOG", "RESET").Err())
 			rules := slices.DeleteFunc(slices.Clone(all), func(rule string) bool { return rule == less })
 			user := []redis.UniversalClient{aclClient(t, f.servers[0].Addr(), c, rules)}

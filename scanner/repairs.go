@@ -79,11 +79,12 @@ func ParseAction(s string) (Action, error) { return repair.ParseAction(s) }
 //   - helper keys, keys outside the pattern, a [ForeignType], and values that do not identify one owner: constants,
 //     names, short or partly compared values, fields that were not read, and values that another key has, too:
 //     [ErrNotRepairable];
+//   - values that a process may reuse for its next lease, which are all but the tokens of lockscope and redsync and the
+//     values of ShedLock: only a plan detects that such a key was released and acquired again: [ErrNotRepairable];
+//   - leases of lockscope that are [HeldTooLong]: their holder renews them, and "lockscope revoke" ends them without two
+//     holders: [ErrNotRepairable];
 //   - keys on nodes, or in slots, that the last sweep did not read completely: [ErrIncomplete];
 //   - values younger than [WithRepairMinAge]: [ErrTooYoung].
-//
-// Repair compares values only. A Redisson or Spring process may reuse its value for the next lease, so Repair cannot
-// detect that such a key was released and acquired again between two sweeps. [PlanRun.Apply] checks more.
 //
 // Repair acts on the finding's node alone; an [Orphan] has one finding on each node. Make sure that the holder is
 // gone: a lock that is [HeldTooLong] can have a working holder, and a lock without a TTL may be meant to have none.
@@ -103,9 +104,8 @@ func (s *Scanner) Repair(ctx context.Context, f Finding, a Action) (Repaired, er
 func (s *Scanner) perform(ctx context.Context, result Repaired, err error,
 	act func(context.Context) (RepairOutcome, time.Duration, error)) (Repaired, error) {
 	if err == nil {
-		ctx, cancel := context.WithCancelCause(ctx)
-		defer cancel(nil)
-		defer context.AfterFunc(s.life, func() { cancel(ErrClosed) })()
+		ctx, cancel := s.during(ctx)
+		defer cancel()
 		result.Outcome, result.TTL, err = act(ctx)
 		if err != nil && ctx.Err() != nil {
 			err = errors.Join(context.Cause(ctx), err)
@@ -117,6 +117,16 @@ func (s *Scanner) perform(ctx context.Context, result Repaired, err error,
 	}
 	s.audit(ctx, result, err)
 	return result, err
+}
+
+// during returns a context that ends with the Scanner, too: its cause is [ErrClosed] then.
+func (s *Scanner) during(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	if s.life.Err() != nil {
+		cancel(ErrClosed)
+	}
+	stop := context.AfterFunc(s.life, func() { cancel(ErrClosed) })
+	return ctx, func() { stop(); cancel(nil) }
 }
 
 // audit logs every key that was, or was to be, repaired.
@@ -144,6 +154,10 @@ func (s *Scanner) repairable(f *Finding, a Action) (own ledger.Entry, err error)
 	}
 	if own, err = s.proved(f); err != nil {
 		return own, err
+	}
+	if own.Kept {
+		return own, fmt.Errorf("%w: a process may reuse this value for its next lease: make a plan, and apply it "+
+			"later (lockscope repair plan)", ErrNotRepairable)
 	}
 	if err := s.repairer.OldEnough(own.FirstSeen); err != nil {
 		return own,

@@ -29,11 +29,11 @@ func TestRepairWaitsForTheMinimumAge(t *testing.T) {
 	f := startNodes(t, 1)
 	c := f.clients[0]
 	clk := &clock{}
-	set(t, c, "lock:redis-py", "3f2c9a6ec7a911f0b5d20242ac120002", 0)
+	set(t, c, "lock:leak", redsyncOf("one"), 0)
 	set(t, c, "lock:old", lockscopeValue(token, time.Now().Add(-30*24*time.Hour)), 0)
 	s := newScanner(t, f.clients, scanner.WithRepairMinAge(scanner.DefaultRepairMinAge), scanner.WithNow(clk.now))
 	findings := sweep(t, s).Findings
-	leak, old := find(t, findings, scanner.NoTTL, "lock:redis-py"), find(t, findings, scanner.NoTTL, "lock:old")
+	leak, old := find(t, findings, scanner.NoTTL, "lock:leak"), find(t, findings, scanner.NoTTL, "lock:old")
 	refused(t, s, leak, scanner.ErrTooYoung, "lockscope repair plan")
 	refused(t, s, old, scanner.ErrTooYoung, "wait another 10m0s")
 	clk.pass(9 * time.Minute)
@@ -41,9 +41,9 @@ func TestRepairWaitsForTheMinimumAge(t *testing.T) {
 	leak.FirstSeen = leak.FirstSeen.Add(-time.Hour) // the caller's claim counts for nothing
 	refused(t, s, leak, scanner.ErrTooYoung, "wait another 1m0s")
 
-	set(t, c, "lock:redis-py", "4f2c9a6ec7a911f0b5d20242ac120002", 0) // another holder, so the age begins anew
+	set(t, c, "lock:leak", redsyncOf("another"), 0) // another holder, so the age begins anew
 	clk.pass(2 * time.Minute)
-	leak = find(t, sweep(t, s).Findings, scanner.NoTTL, "lock:redis-py")
+	leak = find(t, sweep(t, s).Findings, scanner.NoTTL, "lock:leak")
 	refused(t, s, leak, scanner.ErrTooYoung, "")
 	repair(t, s, old, scanner.Delete(), scanner.RepairDone)
 	clk.pass(11 * time.Minute)
@@ -54,7 +54,7 @@ func TestRepairWaitsForTheMinimumAge(t *testing.T) {
 // order of keys, and on any node.
 func TestRepairKnowsValuesOfSeveralKeys(t *testing.T) {
 	f := startNodes(t, 2)
-	const own = "3f2c9a6ec7a911f0b5d20242ac120002"
+	const own = redsyncValue
 	set(t, f.clients[0], "lock:leak", own, 0)
 	for _, node := range []int{0, 1} {
 		for _, other := range []string{"lock:a", "lock:z"} {
@@ -80,7 +80,7 @@ func TestRepairWantsAllThatBearsOnIt(t *testing.T) {
 		set(t, c, fmt.Sprint("lock:fine:", i), redissonID+fmt.Sprint(i), time.Minute)
 	}
 	set(t, c, "lock:leak", redsyncValue, 0)
-	set(t, f.clients[1], "lock:elsewhere", redislockVal, 0)
+	set(t, f.clients[1], "lock:elsewhere", redsyncOf("elsewhere"), 0)
 	for name, test := range map[string]struct {
 		opt  scanner.Option
 		says scanner.Reason
@@ -109,7 +109,7 @@ func TestRepairLeavesSlotsOnTheMove(t *testing.T) {
 	cl := locktest.Cluster(t, 3)
 	c := clusterClient(t, cl)
 	ctx := within(t)
-	set(t, c, "lock:{moving}", tokenOf("moving"), 0)
+	set(t, c, "lock:{moving}", redsyncOf("moving"), 0)
 	from, err := c.MasterForKey(ctx, "lock:{moving}")
 	must(t, err)
 	slot := c.ClusterKeySlot(ctx, "lock:{moving}").Val()
@@ -120,7 +120,7 @@ func TestRepairLeavesSlotsOnTheMove(t *testing.T) {
 			still = key
 		}
 	}
-	set(t, c, still, tokenOf("still"), 0)
+	set(t, c, still, redsyncOf("still"), 0)
 	alone := newScanner(t, []redis.UniversalClient{clientOf(t, serverAt(t, cl, from.Options().Addr))})
 	refused(t, alone, find(t, sweep(t, alone).Findings, scanner.NoTTL, still), scanner.ErrIncomplete,
 		string(scanner.ReasonSlotsUncovered))

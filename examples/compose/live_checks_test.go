@@ -161,7 +161,7 @@ func (f *fleet) checkLeak() {
 	f.t.Helper()
 	const key = "lock:import"
 	for _, server := range f.redis {
-		must(f.t, client(f.t, server).Set(f.t.Context(), key, "3f2c9a6ec7a911f0b5d20242ac120002", 0).Err())
+		must(f.t, client(f.t, server).Set(f.t.Context(), key, "8Q5xLzCgV2rEJwJ7yYtSIA==", 0).Err())
 	}
 	f.alerted("DistributedLockLeaked", "")
 	if page := get(f.t, "http://"+f.here["lockscope:17379"]+"/debug/locks?format=json"); !strings.Contains(page,

@@ -55,7 +55,10 @@ type Step struct {
 	Identity  string       `json:"identity"` // of the value, for people: 16 digits of a SHA-256 digest
 	Digest    string       `json:"digest"`   // of the value, for the server; see [Plan]. Of other systems: a version
 	// a process may reuse the value for its next lease; see scanner.PlanRun.Apply
-	Kept      bool      `json:"value_kept,omitempty"`
+	Kept bool `json:"may_be_reused,omitempty"`
+	// of such a value: until when, by the server's clock, the plan's look proved that nobody wrote the key
+	UnwrittenUntil time.Time `json:"unwritten_until,omitzero"`
+
 	FirstSeen time.Time `json:"first_seen"`
 	LastSeen  time.Time `json:"last_seen"`
 	Evidence  string    `json:"evidence"`

@@ -66,6 +66,9 @@ func Lockable(f *ledger.Entry, patterns []string) error {
 		return fmt.Errorf("%w: it is a helper key, not a lock", repair.ErrNotRepairable)
 	case !slices.ContainsFunc(patterns, func(p string) bool { return keyreader.Matches(p, f.Key) }):
 		return fmt.Errorf("%w: the key does not match %q", repair.ErrNotRepairable, patterns)
+	case f.Hold.Format == report.FormatLockscope && f.TTL >= 0 && f.Class == report.HeldTooLong:
+		return fmt.Errorf("%w: its holder renews it, and would not hear of a repair in time: "+
+			"use \"lockscope revoke\"", repair.ErrNotRepairable)
 	case !f.Distinct:
 		return fmt.Errorf("%w: %s: check it by hand", repair.ErrNotRepairable,
 			cmp.Or(f.Doubt, "its value may be the same for every owner"))
@@ -105,4 +108,10 @@ func leastTTL(f *ledger.Entry, now time.Time) time.Duration {
 	}
 	passed := max(0, now.Sub(f.LastSeen))
 	return max(0, f.TTL-passed-passed/100-ttlSlack)
+}
+
+// mostTTL is the TTL above which the key has been renewed since f.
+func mostTTL(f *ledger.Entry, now time.Time) time.Duration {
+	passed := max(0, now.Sub(f.LastSeen))
+	return max(0, f.TTL-passed+passed/100+ttlSlack)
 }

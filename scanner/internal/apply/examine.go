@@ -38,6 +38,9 @@ func (r *Repairer) examine(
 		return repair.Gone, v.TTL, nil // other readers have the key
 	case v.Type != f.Type || v.Identity() != f.Identity:
 		return repair.Changed, v.TTL, nil
+	case f.Class == report.LongTTL && value.Token(v) != "" && v.TTL > mostTTL(f, r.Now()):
+		return "", v.TTL, fmt.Errorf("%w: its holder is alive, it has renewed the lock since: use \"lockscope revoke\"",
+			repair.ErrNotRepairable)
 	case value.Kept(v) && !f.Kept:
 		return "", v.TTL, fmt.Errorf("%w: the plan does not say that a process may reuse this value: make a new plan",
 			repair.ErrInvalidPlan)

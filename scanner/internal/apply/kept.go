@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -15,9 +16,108 @@ import (
 	"github.com/lockscope/lockscope/scanner/repair"
 )
 
-// sameSlack covers the imprecision of idle time, in whole seconds of a clock that Redis reads now and then, and the
-// latency of a command.
-const sameSlack = 2 * time.Second
+// Redis keeps the last use of a key in whole seconds of a clock that it reads now and then. unusedSlack is the most that
+// a use may seem older than it is, and unusedFor is how old the plan's own look at the value must seem, so that a use
+// after it seems younger. Before Redis 7.2 each look is a use.
+const (
+	unusedSlack = 2 * time.Second
+	unusedFor   = unusedSlack + time.Second
+	askAgain    = unusedFor / 6
+	// keysAtOnce bounds the connections that watch a key each.
+	keysAtOnce = 64
+)
+
+// Unwritten completes each entry whose value a process may reuse with the time until which nobody wrote its key, or
+// says in errs why not. It leaves entries alone that have an error. Each key takes some seconds, many at a time.
+func (r *Repairer) Unwritten(ctx context.Context, found []ledger.Entry, errs []error, patterns []string) {
+	slots := make(chan struct{}, keysAtOnce)
+	var wg sync.WaitGroup
+	for i := range found {
+		if f := &found[i]; f.Kept && errs[i] == nil {
+			slots <- struct{}{}
+			wg.Go(func() {
+				defer func() { <-slots }()
+				f.Until, errs[i] = r.unwritten(ctx, f, patterns)
+			})
+		}
+	}
+	wg.Wait()
+}
+
+// unwritten looks at the value of a plan and watches its key until a use after that seems younger than the look. WATCH
+// detects each write until then: whoever releases the lock and takes it again does that later, and OBJECT IDLETIME
+// shows it. The time is the server's.
+func (r *Repairer) unwritten(ctx context.Context, f *ledger.Entry, patterns []string) (until time.Time, err error) {
+	at, err := node.Find(ctx, r.Sources, f.Node)
+	if err != nil {
+		return until, err
+	}
+	c := newChange(at, f, repair.Action{}, r.Now())
+	outcome, _, err := c.watching(ctx, func(ctx context.Context) (repair.Outcome, time.Duration, error) {
+		outcome, ttl, err := r.examine(ctx, at, f, patterns)
+		if err == nil && outcome == repair.Done {
+			err = c.settle(ctx)
+		}
+		return outcome, ttl, err
+	}, func(ctx context.Context, conn *redis.Conn) error {
+		if until, err = conn.Time(ctx).Result(); err == nil {
+			_, err = transact(ctx, conn, "time") // of EXEC only the verdict counts
+		}
+		return err
+	})
+	switch {
+	case err == nil && outcome != repair.Done:
+		err = fmt.Errorf("%w: a process may reuse this value, and the key changed while the plan was made",
+			repair.ErrNotRepairable)
+	case err != nil && redisconn.IsReply(err) && notPermitted(err):
+		err = lacksKept(f, repair.Action{}, err)
+	}
+	return until, err
+}
+
+// settle waits until the last use of the key is unusedFor ago.
+func (c *change) settle(ctx context.Context) error {
+	ticks := time.NewTicker(askAgain)
+	defer ticks.Stop()
+	for began := time.Now(); ; {
+		idle, err := c.idle(ctx, c.master.ObjectIdleTime(ctx, c.finding.Key))
+		switch {
+		case err != nil:
+			return err
+		case idle >= unusedFor:
+			return nil
+		case time.Since(began) > 2*unusedFor:
+			return fmt.Errorf("%w: a process may reuse this value, and the key is in use: it was used %v ago",
+				repair.ErrNotRepairable, idle)
+		}
+		select {
+		case <-ticks.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// idle is how long nobody has used the key, if the server reports that.
+func (c *change) idle(ctx context.Context, cmd *redis.DurationCmd) (time.Duration, error) {
+	idle, err := cmd.Result()
+	switch {
+	case err == nil:
+		return idle, nil
+	case errors.Is(err, redis.Nil):
+		return 0, errGone
+	case !redisconn.IsReply(err):
+		return 0, err
+	}
+	return 0, fmt.Errorf("%w: a process may reuse this value, and the server does not report when the key "+
+		"was last used: grant +object|idletime, or check it by hand (%w)", repair.ErrNotRepairable, redisconn.Scrub(err))
+}
+
+// lacksKept names what such a value needs beside the rules for all others.
+func lacksKept(f *ledger.Entry, a repair.Action, err error) error {
+	return fmt.Errorf("%w: grant %s: a value that a process may reuse needs +watch +multi +exec +time +object|idletime",
+		err, lacks(f, a, err))
+}
 
 // actIfUnused acts on a key whose value its process may reuse, if the lease is proved to be the planned one. It asks
 // Redis when the key was last used before it looks at the value. WATCH detects what happens after that.
@@ -25,62 +125,51 @@ func (r *Repairer) actIfUnused(
 	ctx context.Context, at node.Connection, f *ledger.Entry, a repair.Action, patterns []string,
 ) (repair.Outcome, time.Duration, error) {
 	c := newChange(at, f, a, r.Now())
-	unused := func(ctx context.Context) (repair.Outcome, time.Duration, error) {
-		return c.unused(ctx, r.Now())
-	}
 	if a.IsDry() { // which must not look at the value: before Redis 7.2 that would be a use
-		outcome, ttl, err := unused(ctx)
+		outcome, ttl, err := c.unused(ctx)
 		if err == nil && outcome == repair.Done {
 			outcome = repair.WouldDo
 		}
 		return outcome, ttl, err
 	}
 	outcome, ttl, err := c.watching(ctx, func(ctx context.Context) (repair.Outcome, time.Duration, error) {
-		outcome, ttl, err := unused(ctx)
+		outcome, ttl, err := c.unused(ctx)
 		if err != nil || outcome != repair.Done {
 			return outcome, ttl, err
 		}
 		return r.examine(ctx, at, f, patterns)
-	})
+	}, c.commit)
 	if err != nil && redisconn.IsReply(err) && notPermitted(err) {
-		err = fmt.Errorf("%w: grant %s: a value that a process may reuse needs +watch +multi +exec +object|idletime",
-			err, lacks(f, a, err))
+		err = lacksKept(f, a, err)
 	}
 	return outcome, ttl, err
 }
 
-// unused is [repair.Done] if the key has not been set again since it was last seen: it still expires when it was to
-// expire, or nobody has used it. None of its commands counts as a use.
-func (c *change) unused(ctx context.Context, now time.Time) (repair.Outcome, time.Duration, error) {
-	f, passed := c.finding, max(0, now.Sub(c.finding.LastSeen))
-	pipe := c.master.Pipeline()
-	kind, left, idle := pipe.Type(ctx, f.Key), pipe.Do(ctx, "pttl", f.Key), pipe.ObjectIdleTime(ctx, f.Key)
+// unused is [repair.Done] if nobody has used the key since the plan proved that it was not written. The expiry proves
+// nothing: it may be the same for each lease, such as midnight. None of its commands counts as a use.
+func (c *change) unused(ctx context.Context) (repair.Outcome, time.Duration, error) {
+	f, pipe := c.finding, c.master.Pipeline()
+	clock := pipe.Time(ctx)
+	kind, left, last := pipe.Type(ctx, f.Key), pipe.Do(ctx, "pttl", f.Key), pipe.ObjectIdleTime(ctx, f.Key)
 	_, _ = pipe.Exec(ctx) // each has an error of its own
 	ms, err := left.Int64()
-	if err = errors.Join(kind.Err(), err); err != nil {
+	if err = errors.Join(clock.Err(), kind.Err(), err); err != nil {
 		return "", keyreader.Never, redisconn.Scrub(err)
 	}
 	ttl := keyreader.TTLOf(ms)
 	asSeen := c.least < 0 && ttl < 0 || c.least >= 0 && ttl >= c.least
+	idle, err := c.idle(ctx, last)
 	switch {
-	case kind.Val() == "none" || errors.Is(idle.Err(), redis.Nil):
+	case kind.Val() == "none" || errors.Is(err, errGone):
 		return repair.Gone, keyreader.Never, nil
 	case !asSeen || kind.Val() != f.Type || !c.action.Deletes() && ttl >= 0 && ttl <= c.action.After():
 		return repair.Changed, ttl, nil
-	case f.TTL >= 0 && (ttl-(f.TTL-passed)).Abs() <= sameSlack:
-		return repair.Done, ttl, nil
-	case idle.Err() != nil && !redisconn.IsReply(idle.Err()):
-		return "", ttl, idle.Err()
-	case idle.Err() != nil:
-		return "", ttl,
-			fmt.Errorf("%w: a process may reuse this value, and the server does not report when the key "+
-				"was last used: grant +object|idletime, or check it by hand (%w)", repair.ErrNotRepairable,
-				redisconn.Scrub(idle.Err()))
-	case idle.Val() < passed-sameSlack:
+	case err != nil:
+		return "", ttl, err
+	case clock.Val().Truncate(time.Second).Add(unusedSlack - idle).After(f.Until):
 		return "", ttl,
 			fmt.Errorf("%w: a process may reuse this value, and the key was used %v ago, after the plan was "+
-				"made: it may have been released and acquired again: check it by hand", repair.ErrNotRepairable,
-				idle.Val())
+				"made: it may have been released and acquired again: check it by hand", repair.ErrNotRepairable, idle)
 	}
 	return repair.Done, ttl, nil
 }

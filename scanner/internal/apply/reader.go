@@ -36,8 +36,7 @@ func (c *change) mostMillis() int64 {
 	if f.Class != report.Orphan || f.TTL < 0 {
 		return -1
 	}
-	passed := max(0, c.now.Sub(f.LastSeen))
-	return max(0, f.TTL-passed+passed/100+ttlSlack).Milliseconds()
+	return mostTTL(f, c.now).Milliseconds()
 }
 
 // byReaderScript acts on one reader, or on the TTL of all.

@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/ledger"
 	"github.com/lockscope/lockscope/scanner/repair"
 )
@@ -30,8 +29,6 @@ func lacks(f *ledger.Entry, a repair.Action, err error) string {
 		return "write access to the key"
 	case ofReader(f):
 		return "+time +hkeys +hset +hdel +del +pexpire"
-	case f.Type == keyreader.Hash:
-		return "+hkeys +del +pexpire"
 	case a.Deletes():
 		return "+del"
 	}

@@ -43,8 +43,7 @@ func (p onceProcessor) Process(ctx context.Context, cmd redis.Cmder) error {
 
 // byScript acts on a key that one holder has.
 func (c *change) byScript(ctx context.Context) (outcome repair.Outcome, ttl time.Duration, err error) {
-	f := c.finding
-	return c.run(ctx, repairLua, []any{f.Type, f.Identity, c.leastMillis(), c.act(), c.dry()})
+	return c.run(ctx, repairLua, []any{c.finding.Identity, c.leastMillis(), c.act(), c.dry()})
 }
 
 // run uses the read-only command for scripts in a dry run, where there is one, so that the server itself prevents

@@ -26,7 +26,7 @@ func Read(p *repair.Step) (f ledger.Entry, a repair.Action, err error) {
 			Class: p.Class, Node: p.Node, Key: string(key), Type: p.Type, TTL: keyreader.Never, Evidence: p.Evidence,
 			FirstSeen: p.FirstSeen, LastSeen: p.LastSeen, Confirmed: true,
 		},
-		Facts: sight.Facts{Identity: p.Digest, Kept: p.Kept},
+		Facts: sight.Facts{Identity: p.Digest, Kept: p.Kept, Until: p.UnwrittenUntil},
 	}
 	if err != nil {
 		return f, a, fmt.Errorf("%w: a key is not valid base64", repair.ErrInvalidPlan)
@@ -69,7 +69,7 @@ func NewStep(f *ledger.Entry, a repair.Action) repair.Step {
 		Node: f.Node, Key: report.KeyText(f.Key), KeyBase64: base64.StdEncoding.EncodeToString([]byte(f.Key)),
 		Class: f.Class, Type: f.Type,
 		TTL: report.Seconds(f.TTL), Holder: f.Hold.Instance, Identity: shownIdentity(f), Digest: f.Identity,
-		Kept:      f.Kept,
+		Kept: f.Kept, UnwrittenUntil: f.Until,
 		FirstSeen: f.FirstSeen.UTC().Round(0), LastSeen: f.LastSeen.UTC().Round(0), Evidence: f.Evidence,
 		Action: inEarnest(a).String(),
 	}

@@ -16,15 +16,15 @@ import (
 // watched is repair.lua in plain commands, for servers that run no scripts. A change of the key between WATCH and
 // EXEC makes EXEC fail. WATCH has its own connection; reads on other connections in between are safe all the same.
 func (c *change) watched(ctx context.Context) (outcome repair.Outcome, ttl time.Duration, err error) {
-	return c.watching(ctx, c.verdict)
+	return c.watching(ctx, c.verdict, c.commit)
 }
 
 // decision is [repair.Done] if the action is still to be done.
 type decision = func(context.Context) (repair.Outcome, time.Duration, error)
 
-// watching acts on a verdict, unless the key changes while the verdict is found.
+// watching commits on a verdict, unless the key changes while the verdict is found.
 func (c *change) watching(
-	ctx context.Context, verdict decision,
+	ctx context.Context, verdict decision, commit func(context.Context, *redis.Conn) error,
 ) (outcome repair.Outcome, ttl time.Duration, err error) {
 	opt := *c.master.Options()
 	opt.MaxRetries = -1 // see once
@@ -36,7 +36,7 @@ func (c *change) watching(
 		return "", keyreader.Never, err
 	}
 	if outcome, ttl, err = verdict(ctx); err == nil && outcome == repair.Done {
-		err = c.commit(ctx, conn)
+		err = commit(ctx, conn)
 	}
 	switch {
 	case errors.Is(err, errChanged):
@@ -62,9 +62,6 @@ func (c *change) verdict(ctx context.Context) (repair.Outcome, time.Duration, er
 	switch {
 	case v.Gone():
 		return repair.Gone, keyreader.Never, nil
-	case v.Type == f.Type && v.Size == keyreader.Unmeasured:
-		return "", v.TTL, fmt.Errorf("%w: the server does not report how large the hash is: grant +memory|usage",
-			repair.ErrNotRepairable)
 	case !asSeen || v.Type != f.Type || v.Identity() != f.Identity:
 		return repair.Changed, v.TTL, nil
 	case !a.Deletes() && v.TTL >= 0 && v.TTL <= a.After():
@@ -80,38 +77,43 @@ var (
 	errChanged = errors.New("the key was changed")
 )
 
-// commit waits for the answer to each command: without the right to MULTI, a pipeline would act outside of the
-// transaction, and EXEC would only report that afterwards.
 func (c *change) commit(ctx context.Context, conn *redis.Conn) error {
 	act := []any{"pexpire", c.finding.Key, c.action.After().Milliseconds()}
 	if c.action.Deletes() {
 		act = []any{"del", c.finding.Key}
 	}
+	result, err := transact(ctx, conn, act...)
+	if err != nil {
+		return err
+	}
+	if n, _ := result.(int64); n == 0 {
+		return errGone
+	}
+	return nil
+}
+
+// transact returns the result of a command, unless a watched key has changed. It waits for the answer to each command:
+// without the right to MULTI, a pipeline would act outside of the transaction, and EXEC would only report that
+// afterwards.
+func transact(ctx context.Context, conn *redis.Conn, act ...any) (any, error) {
 	for _, args := range [][]any{{"multi"}, act} {
 		if _, err := send(ctx, conn, args...); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	reply, err := send(ctx, conn, "exec")
 	if errors.Is(err, redis.Nil) {
-		return errChanged
+		return nil, errChanged
 	}
 	results, _ := reply.([]any)
 	if err == nil && len(results) != 1 {
 		err = fmt.Errorf("%w: EXEC returned %d results", driver.ErrBadReply, len(results))
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	switch n := results[0].(type) {
-	case error:
-		return n
-	case int64:
-		if n > 0 {
-			return nil
-		}
-	}
-	return errGone
+	failed, _ := results[0].(error)
+	return results[0], failed
 }
 
 func send(ctx context.Context, conn *redis.Conn, args ...any) (any, error) {

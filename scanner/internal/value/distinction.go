@@ -1,6 +1,7 @@
 package value
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -92,9 +93,19 @@ func variety(text string) (changes, letters int) {
 	return changes, letters
 }
 
-// Kept reports whether a process may reuse the value for its next lease. Redisson's fields are a client and a thread,
-// Spring's value is a registry's UUID, and a UUID may be either that or a token.
+// redsyncToken is 16 random bytes in base64.
+var redsyncToken = regexp.MustCompile(`^[0-9A-Za-z+/]{21}[AQgw]==$`)
+
+// Kept reports whether a process may write the value again for its next lease. Only the tokens of lockscope and redsync,
+// and ShedLock's values, which name an instant, are known to be one lease's. Redisson's fields are a client and a
+// thread, Spring's value is a registry's UUID, and a UUID or a long random text may be that of a process or a host.
 func Kept(v *keyreader.Value) bool {
-	h := Holder(v)
-	return DistinctionOf(v, &h) != PerLease
+	switch {
+	case Token(v) != "", v.Type == keyreader.Hash && Readers(v):
+		return false
+	case v.Type != keyreader.String || v.Size > keyreader.HeadSize:
+		return true
+	}
+	h, named := shedLockHolder(v.Head)
+	return !redsyncToken.MatchString(v.Head) && (!named || h.Instance == "")
 }

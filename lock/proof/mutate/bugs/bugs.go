@@ -71,7 +71,7 @@ func All() []Mutant {
 		guardMutants, changeMutants, evictionMutants, quarantineMutants, laneMutants,
 		turnMutants, roundMutants, queueScriptMutants, actScriptMutants, memoryMutants, electionMutants, peekMutants,
 		semaphoreMutants, readWriteMutants, undecidedMutants, revokeMutants, readerViewMutants, slotQueueMutants,
-		adapterMutants, placeMutants, postgresMutants, ensembleMutants, revokeReadersMutants, serverMutants,
+		adapterMutants, placeMutants, postgresMutants, ensembleMutants, revokeReadersMutants, serverMutants, repairMutants,
 	} {
 		list = append(list, of()...)
 	}

@@ -100,8 +100,11 @@ func (f *repairPlanFlags) run(ctx context.Context, a *app.App) error {
 	if ctx.Err() != nil {
 		return app.ErrInterrupted
 	}
-	p, failed := s.Plan(report, audit.OperatorOf(a, f.operator), action, classes...)
+	p, failed := s.Plan(ctx, report, audit.OperatorOf(a, f.operator), action, classes...)
 	if failed != nil {
+		if ctx.Err() != nil {
+			return app.ErrInterrupted
+		}
 		return errors.Join(err, failed)
 	}
 	return f.finish(a, p, err)
@@ -170,7 +173,8 @@ func writePlan(path string, p scanner.Plan) error {
 func showPlan(a *app.App, p scanner.Plan, path string) error {
 	opt := table.Options{Width: output.Terminal(a.Out)}
 	if len(p.Steps) > 0 {
-		head := []string{"ACTION", "CLASS", "NODE", "KEY", "TTL", "HOLDER", "IDENTITY", "FIRST SEEN", "EVIDENCE"}
+		head := []string{"ACTION", "CLASS", "NODE", "KEY", "TTL", "HOLDER", "IDENTITY", "MAY BE REUSED", "FIRST SEEN",
+			"EVIDENCE"}
 		if err := table.Write(a.Out, head, planRows(p), opt); err != nil {
 			return err
 		}
@@ -196,8 +200,8 @@ func showPlan(a *app.App, p scanner.Plan, path string) error {
 			scanner.DefaultRepairMinAge, table.Printable(path))
 	}
 	if kept := keptSteps(p); kept > 0 {
-		text += fmt.Sprintf("%s with a value that the process may use again: "+
-			"apply repairs such a key only if it was not used since (lockscope help repair)\n", output.Count(kept, "key"))
+		text += fmt.Sprintf("%s with a value that its process may use again (MAY BE REUSED): "+
+			"apply repairs such a key only if nobody used it since (lockscope help repair)\n", output.Count(kept, "key"))
 	}
 	for _, g := range p.Gaps {
 		text += fmt.Sprintf("INCOMPLETE: %s: %s %s\n", g.Reason, g.Node, table.Printable(g.Detail))
@@ -216,6 +220,13 @@ func keptSteps(p scanner.Plan) (n int) {
 	return n
 }
 
+func yesOrNo(is bool) string {
+	if is {
+		return "yes"
+	}
+	return "no"
+}
+
 func planRows(p scanner.Plan) (rows [][]string) {
 	for _, s := range p.Steps {
 		ttl, holder := time.Duration(-1), s.Holder
@@ -230,7 +241,7 @@ func planRows(p scanner.Plan) (rows [][]string) {
 			key = table.Printable(s.Place) + ": " + key
 		}
 		rows = append(rows, []string{
-			s.Action, string(s.Class), s.Node, key, output.TTL(ttl), holder, s.Identity,
+			s.Action, string(s.Class), s.Node, key, output.TTL(ttl), holder, s.Identity, yesOrNo(s.Kept),
 			s.FirstSeen.Format(time.RFC3339),
 			s.Evidence,
 		})

@@ -118,3 +118,21 @@ func TestPlanMeetsItsEnd(t *testing.T) {
 		"no_ttl,orphan", "-o", filepath.Join(dir, "gaps.json")).
 		Want(t, app.ExitIncomplete, "INCOMPLETE: orphans_unproved", "1 key to repair")
 }
+
+// TestPlanSaysWhatMayBeReused, and leaves out the lease of a holder that renews it.
+func TestPlanSaysWhatMayBeReused(t *testing.T) {
+	s := locktest.Servers(t, 1)[0]
+	c := cmdtest.Admin(t, s)
+	file := filepath.Join(t.TempDir(), "plan.json")
+	cmdtest.Set(t, c, "lock:redsync", "8Q5xLzCgV2rEJwJ7yYtSIA==", 0)
+	cmdtest.Set(t, c, "lock:uuid", "8743c9c0-0795-4907-87fd-6c719a6b4586", 0)
+	cmdtest.Set(t, c, "lock:ours", cmdtest.Ours, 10*time.Second) // since 2025
+	command(t, "repair", "plan", "--confirm-after", "10ms", "--redis", s.Addr(), "--classes", "no_ttl,held_too_long",
+		"--action", "delete", "-o", file).Want(t, app.ExitClean, "MAY BE REUSED", "1 key with a value that its process may",
+		"2 keys to repair, 1 finding left out", "lockscope revoke")
+	for _, step := range readPlan(t, file).Steps {
+		if step.Kept != (step.Key == "lock:uuid") || step.Kept == step.UnwrittenUntil.IsZero() {
+			t.Errorf("%+v", step)
+		}
+	}
+}

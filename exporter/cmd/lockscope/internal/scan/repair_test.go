@@ -23,7 +23,7 @@ func TestRepair(t *testing.T) {
 			"--operator", "ada"}, args...)...)...)
 	}
 	cmdtest.Set(t, c, "lock:a\n", cmdtest.Ours, 0)
-	cmdtest.Set(t, c, "lock:b", "3f2c9a6ec7a911f0b5d20242ac120002", 0)
+	cmdtest.Set(t, c, "lock:b", "8Q5xLzCgV2rEJwJ7yYt7IA==", 0)
 	cmdtest.Set(t, c, "lock:long", "8Q5xLzCgV2rEJwJ7yYtSIA==", 100*time.Hour)
 
 	o := repair("--repair", "delete")
@@ -63,7 +63,7 @@ func TestRepairStopsWithoutItsLog(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
 	c := cmdtest.Admin(t, s)
 	for i, key := range []string{"lock:a", "lock:b", "lock:c"} {
-		cmdtest.Set(t, c, key, fmt.Sprintf("3f2c9a6ec7a911f0b5d20242ac12000%d", i), 0)
+		cmdtest.Set(t, c, key, fmt.Sprintf("8Q5xLzCgV2rEJwJ7yYt%dIA==", i), 0)
 	}
 	args := cmdtest.Quick("--redis", s.Addr(), "--min-age", "0s", "--repair", "delete", "--yes", "--audit-log")
 	command(t, append(args, filepath.Join(t.TempDir(), "missing", "log"))...).Want(t, app.ExitError, "--audit-log")

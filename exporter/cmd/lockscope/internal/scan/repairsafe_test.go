@@ -63,15 +63,18 @@ func TestRepairLeavesLongValues(t *testing.T) {
 	wantAll(t, c, keys...)
 }
 
-// TestRepairLeavesYoungLocks: redis-py's Lock(timeout=None) never has a TTL, and its holder may be at work.
+// TestRepairLeavesYoungLocks: the holder of a lock without a TTL may be at work. redis-py's Lock(timeout=None) never has
+// one, and a scan cannot know whether its process writes the same value again.
 func TestRepairLeavesYoungLocks(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
 	c := cmdtest.Admin(t, s)
 	cmdtest.Set(t, c, "lock:redis-py", "3f2c9a6ec7a911f0b5d20242ac120002", 0)
+	cmdtest.Set(t, c, "lock:young", "8Q5xLzCgV2rEJwJ7yYtSIA==", 0)
 	o := repairNow(t, "--redis", s.Addr())
-	o.Want(t, app.ExitError, "outcome=refused", "wait another 10m0s", "left 1 key alone", "lockscope repair plan")
+	o.Want(t, app.ExitError, "outcome=refused", "wait another 10m0s", "may reuse this value", "left 2 keys alone",
+		"lockscope repair plan")
 	o.WantNot(t, "outcome=done")
-	wantAll(t, c, "lock:redis-py")
+	wantAll(t, c, "lock:redis-py", "lock:young")
 }
 
 // TestRepairLeavesLocksOfUnrelatedServers: a lock on one of two servers proves nothing unless both belong to one
