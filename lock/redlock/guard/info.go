@@ -27,6 +27,9 @@ func Master(text string) (redisinfo.Info, error) {
 // mustBeMaster requires a server that tells who it is, or, if byMarker says so, one whose marker tells it.
 func mustBeMaster(info redisinfo.Info, byMarker bool) error {
 	switch {
+	case info["redis_mode"] == "sentinel":
+		return fmt.Errorf("%w: it is a Sentinel: make the client with redis.NewFailoverClient and the name of the master "+
+			"(--sentinel-master)", driver.ErrUnexamined)
 	case info.Role() == "" || info.RunID() == "" && !byMarker:
 		return fmt.Errorf("%w: INFO has no %s: connect to the server itself, not to a proxy; if the server has none, "+
 			"see WithMarkerIdentity, or use WithoutGuard", driver.ErrUnexamined, missingOf(info))

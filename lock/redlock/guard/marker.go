@@ -141,6 +141,9 @@ func (f Fingerprint) String() string {
 
 var fingerprintForm = regexp.MustCompile(`^(\d{1,9}):(\d{1,12}):([0-9a-f]{1,64})$`)
 
+// limits returns the fingerprint without the hash of the names.
+func (f Fingerprint) limits() string { return string(f[:max(strings.LastIndexByte(string(f), ':'), 0)]) }
+
 // nodes returns how many nodes the configuration has; 0 if it does not say.
 func (f Fingerprint) nodes() int {
 	digits, _, _ := strings.Cut(string(f), ":")
@@ -168,6 +171,11 @@ func otherConfiguration(theirs Marker, ours Fingerprint) error {
 		return fmt.Errorf("%w: it left %v, which this process has, for %v: stop the processes with the old one; "+
 			`if that change was not finished, undo it with "lockscope reconfigure" and both exchanged`,
 			ErrOtherConfiguration, ours, theirs.Fingerprint)
+	}
+	if theirs.Fingerprint.limits() == ours.limits() {
+		return fmt.Errorf("%w: it has as many nodes and the same max TTL, under other names: a host name and its address "+
+			"are two names. Give the nodes the names that the other processes give them (WithNodeNames, --node-names)",
+			ErrOtherConfiguration)
 	}
 	return fmt.Errorf("%w: it has %v, and this process has %v: stop the processes with the old one, "+
 		`or change it with "lockscope reconfigure" or redlock.Reconfigure`, ErrOtherConfiguration, theirs.Fingerprint,

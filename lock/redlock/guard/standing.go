@@ -104,11 +104,31 @@ func count(all Members, which func(*Member) bool) (n int) {
 	return n
 }
 
+// unlike names a node that answers and has another configuration than the only one that was given, or none.
+func (c *Change) unlike() error {
+	for _, m := range c.To {
+		if !m.isThere() || c.isSettled(m) {
+			continue
+		}
+		read, ok := ParseMarker(m.marker)
+		if !ok {
+			return c.Wrap(m.Name, fmt.Errorf("%w: it has none: a new set of three nodes or more needs \"lockscope init\", "+
+				"and a smaller one has nothing to change", ErrStale))
+		}
+		return c.Wrap(m.Name, fmt.Errorf("%w: it has %v, not %v: give the one that it has as the old one (--from)",
+			ErrStale, read.Fingerprint, c.New))
+	}
+	return nil
+}
+
 // enough requires a quorum of both sets, and every node that joins, since its marker may be from an
 // earlier membership. It also requires the markers of an old quorum: a node that was wiped has
 // forgotten earlier changes.
 func (c *Change) enough(what string) error {
 	if c.Old == c.New {
+		if err := c.unlike(); err != nil {
+			return err
+		}
 		return fmt.Errorf("%w: only %d of %d nodes have this configuration: give the previous one as the old one",
 			ErrNotReached, count(c.To, c.isSettled), len(c.To))
 	}
