@@ -1,9 +1,7 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -37,29 +35,12 @@ const rootExample = `  lockscope list --redis 10.0.0.1:6379,10.0.0.2:6379,10.0.0
 func newRoot(p *program.Program) *cobra.Command {
 	return p.Root(&cobra.Command{
 		Use: "lockscope", Short: "Find, list and explain distributed locks in Redis",
-		Long: rootHelp, Example: rootExample, Version: exporter.Version(), Args: noCommand,
+		Long: rootHelp, Example: rootExample, Version: exporter.Version(),
 	}, scan.Command(p.App), serve.Command(p.App), list.Command(p.App), history.Command(p.App), top.Command(p.App),
 		runcommand.Command(p.App), elect.Command(p.App), hold.Command(p.App), revoke.Command(p.App),
 		repair.Command(p.App), doctor.Command(p.App), bench.Command(p.App), vouch.Command(p.App),
 		reconfigure.Command(p.App), discover.Command(p.App), configcmd.Command(p.App), dashboards.Command(p.App), newVersion(p.App),
 		help.Manual(exporter.Version()))
-}
-
-// noCommand names what was probably meant. It repeats nothing that could be a URL
-// with a password.
-func noCommand(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	if strings.ContainsAny(args[0], ":@/") {
-		return errors.New(
-			"a command must come before other arguments: list the commands with \"lockscope --help\"")
-	}
-	meant := ""
-	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
-		meant = fmt.Sprintf(" (did you mean %s?)", strings.Join(like, " or "))
-	}
-	return fmt.Errorf("unknown command %q%s: list the commands with \"lockscope --help\"", args[0], meant)
 }
 
 func newVersion(a *app.App) *cobra.Command {

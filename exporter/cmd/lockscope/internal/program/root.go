@@ -12,7 +12,7 @@ import (
 func (p *Program) Root(root *cobra.Command, commands ...*cobra.Command) *cobra.Command {
 	root.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	root.PersistentPreRunE, root.SilenceErrors, root.SilenceUsage = p.prepare, true, true
-	root.SuggestionsMinimumDistance = 2
+	root.SetFlagErrorFunc(badFlag)
 	root.SetIn(p.In)
 	root.SetOut(p.Out)
 	root.SetErr(p.ErrOut)
@@ -22,8 +22,13 @@ func (p *Program) Root(root *cobra.Command, commands ...*cobra.Command) *cobra.C
 	set.StringVar(&p.logFormat, "log.format", "console", "`format` of the log on standard error: console or json")
 	flags.Group(set, flags.Logging, "log.level", "log.format")
 	root.AddCommand(commands...)
-	for _, cmd := range Subcommands(root) {
-		if cmd.Args == nil {
+	for _, cmd := range append(Subcommands(root), root) {
+		cmd.SuggestionsMinimumDistance = 2
+		switch {
+		case cmd.Args != nil:
+		case cmd.HasSubCommands():
+			cmd.Args = noCommand
+		default:
 			cmd.Args = app.NoArguments
 		}
 		cmd.Flags().SortFlags = false

@@ -28,6 +28,8 @@ type Config struct {
 	SentinelPassword string
 
 	Stdin io.Reader // for File "-"
+
+	source string // the flag or variable that URLs are from, for errors; "" if another flag is named there
 }
 
 // Errors of bad input. They come wrapped with what to do about it.

@@ -55,10 +55,10 @@ func (r *Flags) Named() bool { return len(r.URLs.Values()) > 0 || r.Config.File 
 // Open makes clients and connects to nothing yet. The caller closes them.
 func (r *Flags) Open(a *app.App) ([]Node, error) {
 	c := r.Config
-	c.URLs = r.URLs.Values()
+	c.URLs, c.source = r.URLs.Values(), "--redis"
 	c.Stdin = a.In
 	if url := a.Env[varRedisURL]; url != "" && !r.Named() {
-		c.URLs = []string{url}
+		c.URLs, c.source = []string{url}, varRedisURL
 	}
 	return c.open(a)
 }

@@ -40,8 +40,7 @@ func (c Config) servers() ([]*redis.Options, error) {
 	for i, raw := range urls {
 		opt, err := parse(raw)
 		if err != nil {
-			//lint:ignore ST1005 Redis is a name
-			return nil, fmt.Errorf("Redis URL %d %w", i+1, err)
+			return nil, c.badURL(i, err)
 		}
 		c.fillIn(opt)
 		servers = append(servers, opt)
@@ -53,6 +52,19 @@ func (c Config) servers() ([]*redis.Options, error) {
 		opt.Dialer = dialer(opt.DialTimeout, opt.TLSConfig)
 	}
 	return servers, nil
+}
+
+// badURL names the flag and the place of a URL: its text may hold a password.
+func (c Config) badURL(i int, err error) error {
+	source := c.source
+	if i >= len(c.URLs) {
+		i, source = i-len(c.URLs), "--redis-file"
+	}
+	if source == "" {
+		//lint:ignore ST1005 Redis is a name
+		return fmt.Errorf("Redis URL %d %w", i+1, err)
+	}
+	return fmt.Errorf("%s: Redis URL %d %w", source, i+1, err)
 }
 
 func (c Config) allURLs() ([]string, error) {
