@@ -23,10 +23,19 @@ type Options struct {
 // Write writes head and rows. Cells wider than their column go on in the next
 // line; nothing is cut off. Control characters are written as escapes, so that no
 // cell can move the cursor. Rows may be shorter than head.
+//
+// Where a terminal is too narrow for the columns, each cell has a line of its own, after the name of its column.
 func Write(w io.Writer, head []string, rows [][]string, opt Options) error {
 	rows = printableRows(rows)
-	widths := fit(head, rows, opt.Width)
+	widths, fits := fit(head, rows, opt.Width)
 	var b strings.Builder
+	if !fits {
+		for _, row := range rows {
+			writeUpright(&b, head, row, opt)
+		}
+		_, err := io.WriteString(w, b.String())
+		return err
+	}
 	writeRow(&b, head, widths, nil)
 	for _, row := range rows {
 		writeRow(&b, row, widths, opt.Style)
@@ -47,9 +56,9 @@ func printableRows(rows [][]string) [][]string {
 }
 
 // fit gives each column its widest cell, then takes from the widest column until
-// the table fits.
-func fit(head []string, rows [][]string, limit int) []int {
-	widths := make([]int, len(head))
+// the table fits, if it does.
+func fit(head []string, rows [][]string, limit int) (widths []int, fits bool) {
+	widths = make([]int, len(head))
 	for _, row := range append([][]string{head}, rows...) {
 		for i, cell := range row {
 			widths[i] = max(widths[i], Width(cell))
@@ -62,12 +71,33 @@ func fit(head []string, rows [][]string, limit int) []int {
 	for limit > 0 && total > limit {
 		widest := slices.Index(widths, slices.Max(widths))
 		if widths[widest] <= narrowest {
-			break
+			return widths, false
 		}
 		widths[widest]--
 		total--
 	}
-	return widths
+	return widths, true
+}
+
+// writeUpright writes a row as lines of a column's name and its cell, and an empty line.
+func writeUpright(b *strings.Builder, head, row []string, opt Options) {
+	left := 0
+	for _, name := range head {
+		left = max(left, Width(name))
+	}
+	style := opt.Style
+	for i, cell := range row {
+		if opt.Style != nil {
+			style = func(column int, _, padded string) string {
+				if column == 0 {
+					return padded
+				}
+				return opt.Style(i, cell, padded)
+			}
+		}
+		writeRow(b, []string{head[i], cell}, []int{left, max(opt.Width-left-gap, 1)}, style)
+	}
+	b.WriteByte('\n')
 }
 
 func writeRow(b *strings.Builder, row []string, widths []int, style Style) {
