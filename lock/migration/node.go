@@ -139,7 +139,7 @@ func classify(err error) error {
 	err = redisconn.Scrub(err)
 	switch {
 	case redisconn.IsStranger(err):
-		return fmt.Errorf("%w: %w: give the client a user and a password", driver.ErrDenied, err)
+		return fmt.Errorf("%w: %w: check the client's user, password and database", driver.ErrDenied, err)
 	case redisconn.IsDenied(err):
 		return fmt.Errorf("%w: %w: grant the user the commands and keys of the old library and lockscope:tomb:*",
 			driver.ErrDenied, err)

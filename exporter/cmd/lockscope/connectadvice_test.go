@@ -32,8 +32,9 @@ func TestServersThatCannotBeAsked(t *testing.T) {
 		url  string
 		says []string
 	}{
-		"no password":    {closed.Addr(), []string{"NOAUTH", "set --redis-password-file"}},
-		"wrong password": {"redis://:s3cret-no@" + closed.Addr(), []string{"WRONGPASS", "user or password is wrong"}},
+		"no password":      {closed.Addr(), []string{"NOAUTH", "set --redis-password-file"}},
+		"wrong password":   {"redis://:s3cret-no@" + closed.Addr(), []string{"WRONGPASS", "user or password is wrong"}},
+		"no such database": {"redis://" + plain.Addr() + "/99", []string{"DB index is out of range", "no database of that number"}},
 		"TLS to plain": {"rediss://" + plain.Addr(),
 			[]string{"the server does not speak TLS on this port", "use redis://"}},
 		"plain to TLS": {fmt.Sprintf("redis://127.0.0.1:%d", port),
@@ -54,6 +55,37 @@ func TestServersThatCannotBeAsked(t *testing.T) {
 				}
 				if strings.Count(o.Out+o.Err, c.says[1]) != 1 {
 					t.Errorf("%q is not said once:\n%s%s", c.says[1], o.Out, o.Err)
+				}
+			})
+		}
+	}
+}
+
+// TestMistakesWithSentinels: the port of a Sentinel without its flag, and a name that no Sentinel knows, are named. No
+// right would help.
+func TestMistakesWithSentinels(t *testing.T) {
+	servers := locktest.Servers(t, 2)
+	sentinel, err := redisproc.StartSentinel(t.Context(), servers[0], servers[1])
+	cmdtest.Must(t, err)
+	t.Cleanup(func() { cmdtest.Must(t, sentinel.Stop()) })
+	for _, line := range []string{
+		"scan --confirm-after 0s", "list", "discover", "init", "doctor --for 1ms", "run job -n --node-timeout 2s",
+	} {
+		for flag, says := range map[string]string{
+			"--log.level error":      "--sentinel-master", // the port alone
+			"--sentinel-master nope": "no Sentinel watches a master of that name: check --sentinel-master",
+		} {
+			t.Run(line+" "+flag, func(t *testing.T) {
+				args := strings.Fields(line + " --redis " + sentinel.Addr() + " " + flag)
+				if strings.HasPrefix(line, "run") {
+					args = append(args, "--", "true")
+				}
+				o := command(t, args...)
+				if o.Status == app.ExitClean || !strings.Contains(o.Out+o.Err, says) {
+					t.Errorf("status %d, and not %q:\n%s%s", o.Status, says, o.Out, o.Err)
+				}
+				if !strings.HasPrefix(line, "doctor") { // which lists all that it lacks
+					o.WantNot(t, "grant ")
 				}
 			})
 		}

@@ -18,9 +18,12 @@ var (
 	// ErrNotMaster reports a node that is a replica of a Redis Cluster, which serves no keys.
 	ErrNotMaster = errors.New("it is a replica of a Redis Cluster and serves no keys: " +
 		"give the cluster as a whole (--cluster)")
+	// ErrSentinel reports a Sentinel, which has no keys.
+	ErrSentinel = errors.New("it is a Sentinel and has no keys: give the name of the master that it watches " +
+		"(--sentinel-master), or the data servers")
 	// ErrNotReplica reports that a server given to [WithReplicas] does not replicate its node.
 	ErrNotReplica = errors.New("the replica does not follow this node, or was never in sync with it: " +
-		"check WithReplicas (--replica)")
+		"give each node a replica of its own")
 )
 
 const (
@@ -80,6 +83,8 @@ func (n *Node) Admit(ctx context.Context, s *Standing) error {
 	case role == "slave":
 		Note(n.Report, report.ReasonReplica,
 			"the node is a replica: give its master, and this server as its replica (--replica)")
+	case role == "" && s.master["redis_mode"] == "sentinel":
+		return ErrSentinel
 	case role == "":
 		Note(n.Report, report.ReasonRoleUnknown, "the node does not report whether it is a master: grant +info")
 	}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
@@ -14,7 +15,8 @@ import (
 // password.
 func Info(ctx context.Context, client *redis.Client) (redisinfo.Info, error) {
 	text, err := client.Info(ctx).Result()
-	if err != nil && (!redisconn.IsReply(err) || redisconn.IsStranger(err)) {
+	if err != nil && (errors.Is(err, redis.Nil) || // no reply to INFO: Sentinels know no master of this name
+		!redisconn.IsReply(err) || redisconn.IsStranger(err)) {
 		return nil, err
 	}
 	return redisinfo.Parse(text), nil

@@ -51,6 +51,12 @@ func KnownAdvice(err error) string {
 		return "user or password is wrong: check --redis-username and --redis-password-file"
 	case strings.Contains(text, "NOAUTH"):
 		return "the server requires a password: set --redis-password-file or LOCKSCOPE_REDIS_PASSWORD"
+	case strings.Contains(text, "all sentinels specified") && strings.Contains(text, "redis: nil"):
+		return "no Sentinel watches a master of that name: check --sentinel-master"
+	case strings.Contains(text, "unknown command"):
+		return "the server does not know this command: if it is a Sentinel, name its master with --sentinel-master"
+	case strings.Contains(text, "DB index is out of range"):
+		return "the server has no database of that number: check the end of the URL, and databases in its configuration"
 	case strings.Contains(text, "max number of clients"):
 		return "all its connections are in use: raise maxclients, or find clients that leak connections (CLIENT LIST)"
 	case strings.Contains(text, "NOPERM") && strings.Contains(text, "'info'"):

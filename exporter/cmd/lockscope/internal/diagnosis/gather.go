@@ -13,6 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
+	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 )
 
 // Node is a server to ask.
@@ -76,7 +77,7 @@ func ask(ctx context.Context, n Node, p Policy) Facts {
 // isRefusal reports whether the server does not permit the command, or does not have it.
 func isRefusal(err error) bool {
 	var reply redis.Error
-	return errors.As(err, &reply) && (strings.HasPrefix(err.Error(), "NOPERM") || strings.HasPrefix(err.Error(), "ERR"))
+	return errors.As(err, &reply) && !redisconn.IsStranger(err) && (strings.HasPrefix(err.Error(), "NOPERM") || strings.HasPrefix(err.Error(), "ERR"))
 }
 
 // resolve finds the IP addresses behind host:port; the host itself if there are none.

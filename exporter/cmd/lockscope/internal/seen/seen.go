@@ -49,9 +49,9 @@ func Waited(q redlock.Queued, read time.Time) time.Duration {
 // Err is of queues that could not be read; nil if all could.
 func Err(w *scanner.Waits) error {
 	switch {
-	case w.Err != nil && redisconn.IsReply(w.Err) && !redisconn.IsStranger(w.Err):
+	case w.Err != nil && redisconn.IsDenied(w.Err) && !redisconn.IsStranger(w.Err):
 		return fmt.Errorf(
-			"%w (if this user lacks a right, grant +scan %%R~lockscope:queue:* %%R~lockscope:waiter:* "+
+			"%w (grant +scan %%R~lockscope:queue:* %%R~lockscope:waiter:* "+
 				"+zrange +zcard +mget)", w.Err)
 	case w.Omitted:
 		return fmt.Errorf("only the first %d locks with waiters were read: use --filter",
