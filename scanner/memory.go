@@ -3,6 +3,7 @@ package scanner
 import (
 	"context"
 	"crypto/sha256"
+	"fmt"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -43,6 +44,9 @@ func (m *memory) recall(ctx context.Context) error {
 	data, err := m.store.Load(ctx)
 	if err == nil && data != nil {
 		err = m.restore(data)
+		if file, ok := m.store.(recall.File); ok && err != nil {
+			err = fmt.Errorf("%s: %w", string(file), err)
+		}
 	}
 	if err != nil {
 		return &MemoryError{Op: "load", Err: err}

@@ -41,18 +41,27 @@ func Explain(b Backend, err error, r Remedies) error {
 	}
 	err = OneLine(err)
 	remedy := cmp.Or(r[driver.ClassOf(err)], ReachAdvice)
-	if class := driver.ClassOf(err); r[class] == "" && !class.Silent() {
+	named := strings.Contains(err.Error(), `"lockscope doctor"`) // by the driver, with its own remedy
+	if class := driver.ClassOf(err); named || r[class] == "" && !class.Silent() {
 		return fmt.Errorf("%s %s: %w", b.System(), b.Address(), err)
 	}
 	return fmt.Errorf("%s %s: %w: %s", b.System(), b.Address(), err, remedy)
 }
 
-// OneLine is err on one line: pgx has one for each address that it has tried.
+// OneLine is err on one line: pgx has one for each try of an address, with TLS and without.
 func OneLine(err error) error { return &oneLine{err} }
 
 type oneLine struct{ err error }
 
-func (e *oneLine) Error() string { return strings.Join(strings.Fields(e.err.Error()), " ") }
+func (e *oneLine) Error() string {
+	var all string
+	for line := range strings.Lines(e.err.Error()) {
+		if line = strings.Join(strings.Fields(line), " "); !strings.HasSuffix(all, line) {
+			all = strings.TrimSpace(all + " " + line)
+		}
+	}
+	return all
+}
 
 func (e *oneLine) Unwrap() error { return e.err }
 

@@ -186,7 +186,7 @@ func nodeRows(r scanner.Report) [][]string {
 			remarks = append(remarks, "truncated: the numbers are lower bounds")
 		}
 		if n.Err != nil {
-			remarks = append(remarks, n.Err.Error())
+			remarks = append(remarks, "failed: see below")
 		}
 		rows = append(rows, []string{
 			n.Node, strconv.FormatInt(n.Locks, 10), strconv.FormatInt(n.Examined, 10), output.Short(n.Took),
