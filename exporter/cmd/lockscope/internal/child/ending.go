@@ -51,8 +51,11 @@ func (s *supervisor) guard() {
 	if s.dog == nil {
 		return
 	}
-	if err := s.dog.Guard(s.process.group, s.until-s.Margin()/2); err != nil {
-		s.say("the watchdog has ended: if lockscope is killed, the command may outlive its lock")
+	due := s.until - s.Margin()/2
+	if err := s.dog.Guard(s.process.group, due); err != nil {
+		if s.dogKilled = watchdog.Now() >= due; !s.dogKilled {
+			s.say("the watchdog has ended: if lockscope is killed, the command may outlive its lock")
+		}
 		s.unguard()
 	}
 }
@@ -71,7 +74,7 @@ func (s *supervisor) end(why string, killAfter time.Duration) {
 		return
 	}
 	s.killBy = watchdog.Now() + killAfter
-	if s.process.terminate() {
+	if s.process.terminate() && !s.dogKilled {
 		s.say(why)
 	}
 }
@@ -84,7 +87,7 @@ func (s *supervisor) lose(why string) {
 
 func (s *supervisor) killNow(why string) {
 	s.killed = watchdog.Now()
-	if s.process.kill() {
+	if s.process.kill() && !s.dogKilled {
 		s.say(why)
 	}
 	s.unguard() // it would kill once more

@@ -32,7 +32,9 @@ type supervisor struct {
 	signals *Signals
 	console *console
 	dog     *watchdog.Dog // nil if it could not be started
-	say     func(string)
+
+	dogKilled bool // and the watchdog said so
+	say       func(string)
 
 	result   Result
 	until    time.Duration // when the lease ends, by the watchdog's clock

@@ -87,6 +87,18 @@ func TestHoldEnds(t *testing.T) {
 	wantLines(t, log, `act=hold resource="nightly" for=50ms reason="a test"`, `outcome=held fence=`, `outcome=released`)
 }
 
+// TestHoldIsLost: it says when, which nodes did not renew the lock, and what that means.
+func TestHoldIsLost(t *testing.T) {
+	servers := locktest.Servers(t, 3)
+	cmdtest.VouchFor(t, servers...)
+	h := cmdtest.Start(t, "hold", "nightly", "--reason", "disk swap", "--audit-log", filepath.Join(t.TempDir(), "log"),
+		"--ttl", "2s", "--node-timeout", "500ms", "--redis", cmdtest.Addrs(servers...))
+	h.Says(`"nightly" is held by `)
+	cmdtest.Must(t, errors.Join(servers[0].Kill(), servers[1].Kill()))
+	h.Wait().Want(t, locker.ExitNoLock, `"nightly" was lost at `, servers[0].Addr(), servers[1].Addr(),
+		"others may hold it now")
+}
+
 // TestHoldIsRevoked: it ends, and says who revoked it and why.
 func TestHoldIsRevoked(t *testing.T) {
 	servers, dir := locktest.Servers(t, 3), t.TempDir()

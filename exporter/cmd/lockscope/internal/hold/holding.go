@@ -93,7 +93,7 @@ func (h *holding) end(lease lock.Lease) error {
 	defer cancel()
 	err := lease.Release(ctx)
 	if errors.Is(cause, lock.ErrLost) {
-		lost := h.trouble.Lost(cause, h.name)
+		lost := h.trouble.Lost(lease, h.name)
 		return errors.Join(&app.StatusError{Status: locker.ExitNoLock, Err: lost}, h.log.Done(act, h.name, "", lost))
 	}
 	if err != nil && !errors.Is(cause, lock.ErrMaxHold) {

@@ -1,6 +1,7 @@
 package locker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,13 +76,21 @@ func (t *Trouble) Stopped(signalled error, name string, text func(error) string)
 	return fmt.Errorf("%w while waiting for %q; last try: %s", signalled, name, text(t.last))
 }
 
-// Lost says that the lease of the lock of that name ended for this cause, and which nodes did not renew it.
-func (t *Trouble) Lost(cause error, name string) error {
+// Lost says that a lease of the lock of that name ended, or is about to, and which nodes did not renew it.
+func (t *Trouble) Lost(lease lock.Lease, name string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	at := time.Now().UTC().Format("15:04:05 UTC")
-	if _, revoked := errors.AsType[*lock.RevokedError](cause); t.renewal == nil || revoked {
-		return fmt.Errorf("%q was lost at %s: %w. Others may hold it now", name, at, cause)
+	cause := context.Cause(lease.Context())
+	if cause == nil && lease.Remaining() <= 0 {
+		cause = lock.ErrLost
 	}
-	return fmt.Errorf("%q was lost at %s: %w: %w. Others may hold it now", name, at, cause, t.renewal)
+	_, revoked := errors.AsType[*lock.RevokedError](cause)
+	at := time.Now().UTC().Format("15:04:05 UTC")
+	switch {
+	case cause == nil:
+		return fmt.Errorf("%q was not renewed, and others may hold it soon: %w", name, cmp.Or(t.renewal, lock.ErrLost))
+	case t.renewal == nil || revoked:
+		return fmt.Errorf("%q was lost at %s, and others may hold it now: %w", name, at, cause)
+	}
+	return fmt.Errorf("%q was lost at %s, and others may hold it now: %w: %w", name, at, cause, t.renewal)
 }

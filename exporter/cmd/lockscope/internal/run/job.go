@@ -37,8 +37,8 @@ func (j *job) run(a *app.App, l lock.Locker) error {
 	child.Adopt()
 	limits := child.Limits{TTL: j.locker.TTL, MaxHold: j.maxHold, KillAfter: j.killAfter}
 	result, err := child.Supervise(g, c, limits, j.signals, j.say)
-	if result.Lost && result.Cause != nil {
-		j.say(j.trouble.Lost(result.Cause, j.name).Error())
+	if result.Lost {
+		j.say(j.trouble.Lost(g, j.name).Error())
 	}
 	j.release(g, result.Lost)
 	switch _, signalled := errors.AsType[*child.SignalError](err); {

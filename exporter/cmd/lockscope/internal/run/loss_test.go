@@ -59,7 +59,7 @@ func TestRunEndsBeforeTheLock(t *testing.T) {
 			take(t, servers)
 			l.Await("asked")
 			o := r.Wait()
-			o.Want(t, 137, "ending the command", "killed the command: its lock ends in ")
+			o.Want(t, 137, "ending the command", "killed ", `"nightly" was `, "others may hold it ")
 			o.WantNot(t, "watchdog")
 			l.AwaitEnd()
 		})
@@ -149,7 +149,9 @@ func TestRunStopped(t *testing.T) {
 		t.Error("lockscope was not stopped: the test shows nothing")
 	}
 	cmdtest.Must(t, r.Thaw())
-	r.Wait().Want(t, 137, "lockscope did not run when the lock was about to end: killed its command")
+	o := r.Wait()
+	o.Want(t, 137, "lockscope did not run when the lock was about to end: killed its command", `"nightly" was lost at `)
+	o.WantNot(t, "watchdog", "ending the command", "killed the command")
 }
 
 // TestRunCommandStopped: a command that is stopped itself is killed with its lock, and does not go on later.
