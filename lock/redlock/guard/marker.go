@@ -142,7 +142,9 @@ func (f Fingerprint) String() string {
 var fingerprintForm = regexp.MustCompile(`^(\d{1,9}):(\d{1,12}):([0-9a-f]{1,64})$`)
 
 // limits returns the fingerprint without the hash of the names.
-func (f Fingerprint) limits() string { return string(f[:max(strings.LastIndexByte(string(f), ':'), 0)]) }
+func (f Fingerprint) limits() string {
+	return string(f[:max(strings.LastIndexByte(string(f), ':'), 0)])
+}
 
 // nodes returns how many nodes the configuration has; 0 if it does not say.
 func (f Fingerprint) nodes() int {
