@@ -3,12 +3,14 @@ package redlock_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/rwlock"
@@ -157,4 +159,37 @@ func (f *realNodes) lockKeys(t *testing.T) []string {
 	keys, err := f.admin[0].Keys(t.Context(), "lock:*").Result()
 	must(t, err)
 	return keys
+}
+
+// TestRealChangeToASetOfOne: the nodes that left may have granted a lease that is valid. A node waits for the end of
+// these leases although a set of one needs no quarantine otherwise.
+func TestRealChangeToASetOfOne(t *testing.T) {
+	t.Parallel()
+	f := startNodes(t, 3)
+	f.vouchForAll()
+	holder := acquire(t, guardedLocker(t, f.clients(), lock.WithNodeTimeout(patience)), "job", lock.TTL(longTTL),
+		lock.NoRenew())
+	must(t, f.admin[0].Del(t.Context(), "lock:job").Err()) // as if two of three had granted it
+	options := []lock.Option{lock.WithNodeTimeout(patience), lock.WithMaxTTL(longTTL)}
+	_, err := redlock.Reconfigure(t.Context(), redlock.Configuration{Nodes: f.clients()},
+		redlock.Configuration{Nodes: f.clients()[:1], Options: options})
+	must(t, err)
+	one := f.alone([]int{0}, options...)
+	for range 2 {
+		lease, err := one.Acquire(t.Context(), "job", lock.NoWait(), lock.TTL(longTTL))
+		if err == nil {
+			t.Fatalf("granted with fence %d while another lease is valid for %v", lease.Fence(), holder.Remaining())
+		}
+		wantErr(t, err, driver.ErrQuarantined)
+	}
+	// As after the quarantine of a minute.
+	marker := f.admin[0].Get(t.Context(), redlock.MarkerKey).Val()
+	must(t, f.admin[0].Set(t.Context(), redlock.MarkerKey, "voting|"+strings.Join(strings.Split(marker, "|")[1:4], "|"), 0).Err())
+	eventually(t, settleTime, "it votes after its quarantine", func() bool {
+		lease, err := one.Acquire(t.Context(), "job", lock.NoWait(), lock.TTL(longTTL))
+		if err == nil {
+			must(t, lease.Release(t.Context()))
+		}
+		return err == nil
+	})
 }

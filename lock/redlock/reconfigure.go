@@ -26,7 +26,7 @@ type Configuration struct {
 // lose their leases when they fail to extend them. Stop them: they could win a node back that is
 // emptied later. If the nodes that join are a quorum of the new set by themselves, as from three to
 // seven nodes, start no process with the new configuration before: it would get their votes. With
-// fewer than three nodes and no [WithRestartQuarantine] you need no Reconfigure, and nothing guards
+// fewer than three nodes before and after, and no [WithRestartQuarantine], you need no Reconfigure, and nothing guards
 // against processes that disagree.
 //
 // The nodes' markers must match from or to. If a node has a third configuration, Reconfigure

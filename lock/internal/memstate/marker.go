@@ -24,6 +24,9 @@ func (s *Instant) Proven(expected string) (marker string, ok bool) {
 	case known && fields[0] == "changing":
 		left := len(fields) > 4 && strings.HasPrefix(fields[4], "left-")
 		return s.Marker, left || !countsFor(fields[1]) && !countsFor(fields[len(fields)-1])
+	case known && fields[0] == "quarantine" && fields[1] == expected && len(fields) > 4 &&
+		strings.HasPrefix(fields[4], "change-"):
+		return s.Marker, false
 	case known && (fields[0] == "voting" || fields[0] == "quarantine"):
 		return s.Marker, !countsFor(fields[1])
 	}

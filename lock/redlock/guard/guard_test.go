@@ -156,6 +156,19 @@ func TestACallerThatExpectsNoMarkerBeginsNoQuarantine(t *testing.T) {
 			t.Errorf("%q: not sent again: %v", marker, err)
 		}
 	}
+	// The quarantine of a change to its set is its own to end.
+	f := newFixture(t, func(c *Config) { c.Enforce, c.Fingerprint = false, alone })
+	s := server("a", 3600).answering(silent("change-q", time.Minute), silent("change-q", time.Minute),
+		Answer{Code: AnswerVotes})
+	s.marker = "quarantine|" + string(alone) + "|a|0|change-q|60000|0|0"
+	f.meets(s)
+	if err := f.Unproven(t.Context(), s); !errors.Is(err, driver.ErrQuarantined) {
+		t.Errorf("after a change: %v", err)
+	}
+	f.clock.now += 2 * time.Minute
+	if err := f.Admit(t.Context(), s); err != nil {
+		t.Errorf("after its quarantine: %v", err)
+	}
 }
 
 // TestAQuarantineIsCountedFromWhenItWasRead: the process that begins one asks again, with its identity.

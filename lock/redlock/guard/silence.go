@@ -12,14 +12,17 @@ import (
 // Unproven handles a server that did not vote because its marker is not the one that the connection
 // expects. It begins the quarantine, or asks for its state. It returns why the node may not vote; nil
 // if the node may vote now. The acquire had no effect and can then be sent again. A caller that expects
-// no marker begins no quarantine, not even where the marker is gone by now.
+// no marker begins no quarantine, not even where the marker is gone by now. It ends the one that a change
+// to its set began.
 func (g *Guard) Unproven(ctx context.Context, s Server) error {
 	if !g.enforces() {
 		marker, err := s.Marker(ctx)
 		if err != nil {
 			return err
 		}
-		return g.OtherConfiguration(marker)
+		if m, _ := ParseMarker(marker); m.State != Quarantined || m.Fingerprint != g.Fingerprint {
+			return g.OtherConfiguration(marker)
+		}
 	}
 	g.mu.Lock()
 	now, silence := g.Clock(), g.silence

@@ -98,6 +98,13 @@ func guardMutants() []Mutant {
 			Killer: by(scripting, "TestScriptsRefuseACallerOfFewerNodes"),
 		},
 		{
+			Bug:  "after a change to one node, that node votes at once",
+			Why:  "a lease that the two others granted is still valid",
+			File: "lock/redlock/internal/scripts/marker.lua",
+			Old:  "if state == 'quarantine' and set == expected", New: "if state == 'none' and set == expected",
+			Killer: by(scripting, "TestScriptsRefuseACallerOfFewerNodes"),
+		},
+		{
 			Bug: "a caller of one or two nodes does not say which", Why: "as above",
 			File: "lock/redlock/guard/sight.go", Old: "case s.unchecked:\n		return string(s.fingerprint)\n",
 			New:    "case s.unchecked:\n		return \"\"\n",

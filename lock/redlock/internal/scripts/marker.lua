@@ -19,6 +19,10 @@ local function refuses(marker, expected)
     -- An unfinished change may be taken back. A node that has left its set counts for none.
     return not string.find(rest, '^|left%-') and (counts_for(set) or counts_for(string.match(rest, '[^|]*$')))
   end
+  -- A change to one or two nodes makes them wait for the leases of the set that it replaced.
+  if state == 'quarantine' and set == expected and string.find(rest, '^|change%-') then
+    return true
+  end
   return (state == 'voting' or state == 'quarantine') and counts_for(set)
 end
 

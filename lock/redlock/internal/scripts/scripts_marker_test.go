@@ -95,13 +95,15 @@ func TestScriptsRefuseACallerOfFewerNodes(t *testing.T) {
 	s := newScripted(t)
 	const alone, large = "1:60000:aa", "3:60000:bb"
 	for marker, refuses := range map[string]bool{
-		"":                              false,
-		"voting|" + alone + "|run1|0":   false,
-		"voting|1:60000:cc|run1|0":      false,
-		"voting|2:60000:cc|run1|0":      false,
-		"voting|" + large:               false, // no marker
-		"voting|" + large + "|run1|0":   true,
-		"voting|" + large + "|before|1": true,
+		"":                            false,
+		"voting|" + alone + "|run1|0": false,
+		"voting|1:60000:cc|run1|0":    false,
+		"voting|2:60000:cc|run1|0":    false,
+		"quarantine|" + alone + "|before|0|change-q.1|60602|0|0": true,
+		"quarantine|" + alone + "|run1|0|new-q.1|60602|0|0":      false,
+		"voting|" + large:                                                      false, // no marker
+		"voting|" + large + "|run1|0":                                          true,
+		"voting|" + large + "|before|1":                                        true,
 		"quarantine|" + large + "|run1|0|new-q.1|60602|0|0":                    true,
 		"changing|" + large + "|run1|0|change-q.1|60602|0|0|2:60000:cc":        true,
 		"changing|" + alone + "|run1|0|change-q.1|60602|0|0|" + large:          true,
