@@ -12,5 +12,5 @@ func Hides(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
 }
 
-// Shows reports whether text can be stored, and be printed by whoever reads it.
+// Shows reports whether text is UTF-8 without characters that hide: a node may store it, and a page or terminal print it.
 func Shows(text string) bool { return utf8.ValidString(text) && !strings.ContainsFunc(text, Hides) }
