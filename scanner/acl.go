@@ -22,7 +22,7 @@ func ListACL() []string {
 
 // RepairACL returns the ACL rules that [Scanner.Repair] and [PlanRun.Apply] need in addition to [ListACL]. The keys
 // must be writable. Where a user may run no scripts, watch, multi and exec replace evalsha and eval. They also serve
-// [Scanner.Plan] and [PlanRun.Apply], with time and object|idletime, for values that a process may reuse.
+// [Scanner.Plan] and [PlanRun.Apply], with object|idletime, for values that a process may reuse.
 func RepairACL() []string {
 	return []string{"+evalsha", "+eval", "+hkeys", "+time", "+hset", "+hdel", "+del", "+pexpire", "+watch", "+multi",
 		"+exec", "+object|idletime"}

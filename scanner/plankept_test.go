@@ -132,7 +132,7 @@ func TestPlanOfAKeptValueNamesItsGrants(t *testing.T) {
 	client := []redis.UniversalClient{aclClient(t, f.servers[0].Addr(), c, rules)}
 	p := planOf(t, newScanner(t, f.clients), scanner.NoTTL)
 	_, err := begin(t, newScanner(t, client), p).Apply(within(t), step(t, p, "lock:spring"), false)
-	const grants = "grant +watch: a value that a process may reuse needs +watch +multi +exec +time +object|idletime"
+	const grants = "grant +watch: a value that a process may reuse needs +watch +multi +exec +object|idletime"
 	if err == nil || !strings.Contains(err.Error(), grants) {
 		t.Errorf("%v", err)
 	}

@@ -56,8 +56,8 @@ type Step struct {
 	Digest    string       `json:"digest"`   // of the value, for the server; see [Plan]. Of other systems: a version
 	// a process may reuse the value for its next lease; see scanner.PlanRun.Apply
 	Kept bool `json:"may_be_reused,omitempty"`
-	// of such a value: until when, by the server's clock, the plan's look proved that nobody wrote the key
-	UnwrittenUntil time.Time `json:"unwritten_until,omitzero"`
+	// of such a value: until when, by the server's lru_clock, the plan proved that nobody wrote the key
+	UnwrittenUntil int64 `json:"unwritten_until,omitempty"`
 
 	FirstSeen time.Time `json:"first_seen"`
 	LastSeen  time.Time `json:"last_seen"`

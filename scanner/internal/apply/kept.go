@@ -10,19 +10,19 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
+	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/ledger"
 	"github.com/lockscope/lockscope/scanner/internal/node"
+	"github.com/lockscope/lockscope/scanner/internal/server"
 	"github.com/lockscope/lockscope/scanner/repair"
 )
 
-// Redis keeps the last use of a key in whole seconds of a clock that it reads now and then. unusedSlack is the most that
-// a use may seem older than it is, and unusedFor is how old the plan's own look at the value must seem, so that a use
-// after it seems younger. Before Redis 7.2 each look is a use.
+// Redis keeps the last use of a key in whole seconds of its lru_clock. unusedFor is how old the plan's own look at the
+// value must seem, so that a use after it is younger. Before Redis 7.2 each look is a use.
 const (
-	unusedSlack = 2 * time.Second
-	unusedFor   = unusedSlack + time.Second
-	askAgain    = unusedFor / 6
+	unusedFor = 2 * time.Second
+	askAgain  = unusedFor / 8
 	// keysAtOnce bounds the connections that watch a key each.
 	keysAtOnce = 64
 )
@@ -44,10 +44,10 @@ func (r *Repairer) Unwritten(ctx context.Context, found []ledger.Entry, errs []e
 	wg.Wait()
 }
 
-// unwritten looks at the value of a plan and watches its key until a use after that seems younger than the look. WATCH
+// unwritten looks at the value of a plan and watches its key until a use after that is younger than the look. WATCH
 // detects each write until then: whoever releases the lock and takes it again does that later, and OBJECT IDLETIME
-// shows it. The time is the server's.
-func (r *Repairer) unwritten(ctx context.Context, f *ledger.Entry, patterns []string) (until time.Time, err error) {
+// shows it. until is the server's lru_clock.
+func (r *Repairer) unwritten(ctx context.Context, f *ledger.Entry, patterns []string) (until int64, err error) {
 	at, err := node.Find(ctx, r.Sources, f.Node)
 	if err != nil {
 		return until, err
@@ -60,8 +60,13 @@ func (r *Repairer) unwritten(ctx context.Context, f *ledger.Entry, patterns []st
 		}
 		return outcome, ttl, err
 	}, func(ctx context.Context, conn *redis.Conn) error {
-		if until, err = conn.Time(ctx).Result(); err == nil {
-			_, err = transact(ctx, conn, "time") // of EXEC only the verdict counts
+		info, err := server.Info(ctx, c.master)
+		if until = info.Number(lruClock); err == nil && until == 0 {
+			err = fmt.Errorf("%w: a process may reuse this value, and the server does not report its lru_clock: "+
+				"grant +info, or check it by hand", repair.ErrNotRepairable)
+		}
+		if err == nil {
+			_, err = transact(ctx, conn, "pttl", f.Key) // of EXEC only the verdict counts
 		}
 		return err
 	})
@@ -86,7 +91,7 @@ func (c *change) settle(ctx context.Context) error {
 			return err
 		case idle >= unusedFor:
 			return nil
-		case time.Since(began) > 2*unusedFor:
+		case time.Since(began) > 3*unusedFor:
 			return fmt.Errorf("%w: a process may reuse this value, and the key is in use: it was used %v ago",
 				repair.ErrNotRepairable, idle)
 		}
@@ -115,7 +120,7 @@ func (c *change) idle(ctx context.Context, cmd *redis.DurationCmd) (time.Duratio
 
 // lacksKept names what such a value needs beside the rules for all others.
 func lacksKept(f *ledger.Entry, a repair.Action, err error) error {
-	return fmt.Errorf("%w: grant %s: a value that a process may reuse needs +watch +multi +exec +time +object|idletime",
+	return fmt.Errorf("%w: grant %s: a value that a process may reuse needs +watch +multi +exec +object|idletime",
 		err, lacks(f, a, err))
 }
 
@@ -149,11 +154,11 @@ func (r *Repairer) actIfUnused(
 // nothing: it may be the same for each lease, such as midnight. None of its commands counts as a use.
 func (c *change) unused(ctx context.Context) (repair.Outcome, time.Duration, error) {
 	f, pipe := c.finding, c.master.Pipeline()
-	clock := pipe.Time(ctx)
 	kind, left, last := pipe.Type(ctx, f.Key), pipe.Do(ctx, "pttl", f.Key), pipe.ObjectIdleTime(ctx, f.Key)
-	_, _ = pipe.Exec(ctx) // each has an error of its own
+	info := pipe.Info(ctx, "server") // after the idle time, so that a tick in between makes the use younger
+	_, _ = pipe.Exec(ctx)            // each has an error of its own
 	ms, err := left.Int64()
-	if err = errors.Join(clock.Err(), kind.Err(), err); err != nil {
+	if err = errors.Join(kind.Err(), err); err != nil {
 		return "", keyreader.Never, redisconn.Scrub(err)
 	}
 	ttl := keyreader.TTLOf(ms)
@@ -166,10 +171,24 @@ func (c *change) unused(ctx context.Context) (repair.Outcome, time.Duration, err
 		return repair.Changed, ttl, nil
 	case err != nil:
 		return "", ttl, err
-	case clock.Val().Truncate(time.Second).Add(unusedSlack - idle).After(f.Until):
+	case !before(redisinfo.Parse(info.Val()).Number(lruClock)-int64(idle.Seconds()), f.Until):
 		return "", ttl,
 			fmt.Errorf("%w: a process may reuse this value, and the key was used %v ago, after the plan was "+
 				"made: it may have been released and acquired again: check it by hand", repair.ErrNotRepairable, idle)
 	}
 	return repair.Done, ttl, nil
+}
+
+// lruClock is the field of INFO with the clock by which Redis measures idle times. It has lruBits bits.
+const (
+	lruClock = "lru_clock"
+	lruBits  = 24
+)
+
+// before reports whether a time of the lru_clock is before another one. It is after that one by at most two lives of a
+// plan, or before.
+func before(at, than int64) bool {
+	const all, recent = 1 << lruBits, int64(2 * repair.Life / time.Second)
+	passed := (than - at) & (all - 1)
+	return passed > 0 && passed < all-recent
 }

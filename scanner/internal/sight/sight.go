@@ -25,7 +25,7 @@ type Facts struct {
 	Distinct bool      // the identity tells this holder from another one; see Doubt
 	Doubt    string    // why it does not
 	Kept     bool      // its holder may have the same value again for its next lease
-	Until    time.Time // of such a value in a plan: until when nobody wrote the key, by the server's clock
+	Until    int64     // of such a value in a plan: until when nobody wrote the key, by the server's lru_clock
 	Recalled Recalled  // in place of Identity, until it is seen again
 }
 

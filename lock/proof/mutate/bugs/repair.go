@@ -8,11 +8,11 @@ func repairMutants() []Mutant {
 	return []Mutant{
 		{
 			Bug: "a plan does not watch keys whose value may be reused", Why: "a lease taken during the plan is deleted",
-			File: kept, Old: "_, err = transact(ctx, conn, \"time\")", New: "_, _ = transact(ctx, conn, \"time\")",
+			File: kept, Old: "_, err = transact(", New: "_, _ = transact(",
 			Killer: by(scanning, "TestPlanWatchesValuesThatMayBeReused"),
 		},
 		{
-			Bug: "a plan does not wait until a use seems younger than its look", Why: "no such key is ever repaired",
+			Bug: "a plan does not wait until a use is younger than its look", Why: "no such key is ever repaired",
 			File: kept, Old: "case idle >= unusedFor:", New: "case idle >= 0:",
 			Killer: by(scanning, retaken),
 		},
