@@ -3,6 +3,7 @@ package scanner
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 )
 
@@ -15,6 +16,7 @@ type audience struct {
 	onFinding  func(Finding)
 	onResolved func(Finding)
 	notifiers  []Notifier
+	skipped    []Gap // as last logged, without the numbers
 }
 
 // announce logs a sweep and calls the callbacks. appeared are the findings that this sweep was the first to confirm.
@@ -43,10 +45,27 @@ func (a *audience) announce(ctx context.Context, report Report, appeared []Findi
 				slog.String("pattern", e.Pattern), slog.Time("until", e.Until), slog.String("reason", e.Reason))
 		}
 	}
+	a.logSkipped(ctx, report.Skipped)
 	log.DebugContext(ctx, "sweep", slog.String("took", report.Took.Round(time.Millisecond).String()),
 		slog.Int("nodes", len(report.Nodes)),
 		slog.Int("findings", len(report.Findings)), slog.Int("pending", len(report.Pending)),
 		slog.Int("resolved", len(report.Resolved)), slog.Int("overflow", report.Overflow))
+}
+
+// logSkipped logs what was not looked for, once for the same parts.
+func (a *audience) logSkipped(ctx context.Context, skipped []Gap) {
+	parts := slices.Clone(skipped)
+	for i := range parts {
+		parts[i].Detail = ""
+	}
+	if slices.Equal(parts, a.skipped) {
+		return
+	}
+	a.skipped = parts
+	for _, g := range skipped {
+		a.logger.InfoContext(ctx, "not read", slog.String("node", g.Node), slog.String("reason", string(g.Reason)),
+			slog.String("detail", g.Detail))
+	}
 }
 
 func attrs(f *Finding) []any {

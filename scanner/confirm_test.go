@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -204,6 +205,32 @@ func TestWatchIsBounded(t *testing.T) {
 	off := newScanner(t, f.clients, scanner.WithNow(clk.now), scanner.WithMaxWatched(0))
 	if n := sweep(t, off).Nodes[0]; n.Unwatched != 0 {
 		t.Errorf("%d unwatched with the watch off", n.Unwatched)
+	}
+}
+
+// TestWatchHasRoomBesideLocksThatSaySince: locks that say since when they are held take no room from others, and are not
+// counted as unwatched, nor in the next process.
+func TestWatchHasRoomBesideLocksThatSaySince(t *testing.T) {
+	f := startNodes(t, 1)
+	c := f.clients[0]
+	for i := range 50 {
+		set(t, c, fmt.Sprint("lock:ours:", i), lockscopeValue(tokenOf(fmt.Sprint(i)), time.Now()), time.Minute)
+	}
+	memory := scanner.FileStore(filepath.Join(t.TempDir(), "state"))
+	others := 0
+	for range 3 {
+		s := newScanner(t, f.clients, scanner.WithMaxWatched(20), scanner.WithMemory(memory))
+		for range 2 {
+			for ; others%10 != 9; others++ {
+				set(t, c, fmt.Sprint("lock:", others), redsyncOf(fmt.Sprint(others)), time.Minute)
+			}
+			others++
+			n := sweep(t, s).Nodes[0]
+			if want := max(0, int64(others/10*9-20)); n.Unwatched != want || want == 0 && len(n.Gaps) != 0 {
+				t.Errorf("%d other locks: %d unwatched, want %d: %v", others/10*9, n.Unwatched, want, n.Gaps)
+			}
+		}
+		must(t, s.Close())
 	}
 }
 

@@ -1,8 +1,10 @@
 package scanner_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -282,5 +284,31 @@ func TestBoundKeepsTheWorst(t *testing.T) {
 	sweep(t, one)
 	if n := one.Snapshot().Nodes[0]; n.Leaked != 3 || n.Overlong != 2500 || !n.Truncated {
 		t.Errorf("%+v", n)
+	}
+}
+
+// TestOtherDatabasesAreNamed: locks in another database of the server are not read, and that is no gap.
+func TestOtherDatabasesAreNamed(t *testing.T) {
+	f := startNodes(t, 1)
+	set(t, f.clients[0], "lock:a", redsyncValue, time.Minute)
+	var log bytes.Buffer
+	s := newScanner(t, f.clients, scanner.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+	if r := sweep(t, s); len(r.Skipped) != 0 {
+		t.Errorf("skipped %+v", r.Skipped)
+	}
+	third := redis.NewClient(&redis.Options{Addr: f.servers[0].Addr(), DB: 3})
+	defer third.Close()
+	set(t, third, "lock:b", redsyncValue, 0)
+	set(t, third, "lock:c", redsyncOf("c"), 0)
+	for range 2 {
+		r := sweep(t, s)
+		want := fmt.Sprintf("db3 of %s has 2 keys, not read: scan it, too (--redis %[1]s/3)", f.servers[0].Addr())
+		if len(r.Skipped) != 1 || r.Skipped[0].Detail != want || r.Skipped[0].Reason != scanner.ReasonDatabases ||
+			r.Skipped[0].Node != f.servers[0].Addr() || len(r.Incomplete()) != 0 {
+			t.Errorf("skipped %+v, gaps %+v", r.Skipped, r.Incomplete())
+		}
+	}
+	if n := strings.Count(log.String(), "db3 of "); n != 1 {
+		t.Errorf("logged %d times: %s", n, log.String())
 	}
 }

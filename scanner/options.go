@@ -143,7 +143,7 @@ func WithConfirmAfter(d time.Duration) Option { return func(c *config) { c.confi
 func WithMaxFindings(n int) Option { return func(c *config) { c.maxFindings = n } }
 
 // WithMaxWatched sets how many locks per node are watched for [HeldTooLong], of formats that do not say since when
-// they are held. Zero watches none. [NodeReport].Unwatched counts those that had no room.
+// they are held; others take no room from these. Zero watches none. [NodeReport].Unwatched counts those that had no room.
 func WithMaxWatched(n int) Option { return func(c *config) { c.maxWatched = n } }
 
 // WithMaxValues sets how many values a sweep reads per node, besides those of locks whose TTL is a finding. On a node

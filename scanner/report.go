@@ -76,6 +76,7 @@ const (
 	ReasonSlotsMoving    = report.ReasonSlotsMoving    // a moving key may have reached a node already read
 	ReasonBoundReached   = report.ReasonBoundReached   // the deadline of a sweep, or the limit of findings
 	ReasonValuesUnread   = report.ReasonValuesUnread   // values that were not read: see WithMaxValues
+	ReasonDatabases      = report.ReasonDatabases      // keys in another database of the server; never a gap
 	ReasonUnwatched      = report.ReasonUnwatched      // the watch has no room for these holders: see WithMaxWatched
 	ReasonNoMatch        = report.ReasonNoMatch        // a pattern that no key matches: see WithEmptyAllowed
 	ReasonOrphans        = report.ReasonOrphans        // the nodes may not form one Redlock: see WithOneRedlock

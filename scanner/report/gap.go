@@ -21,9 +21,11 @@ const (
 	ReasonOrphans Reason = "orphans_unproved"
 	// locks whose values were not compared with the other nodes: see scanner.WithOneRedlock
 	ReasonUncompared Reason = "orphans_uncompared"
+	// keys in another database of the server: never a gap, only a part that was skipped
+	ReasonDatabases Reason = "other_databases"
 )
 
-// Reasons returns all reasons, in the order of their definition.
+// Reasons returns all reasons of gaps, in the order of their definition.
 func Reasons() []Reason {
 	return []Reason{
 		ReasonNodeFailed, ReasonRedirected, ReasonReplica, ReasonRoleUnknown, ReasonSlotsUncovered, ReasonSlotsMoving,

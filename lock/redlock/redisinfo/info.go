@@ -4,6 +4,7 @@
 package redisinfo
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -115,6 +116,18 @@ func (i Info) IncarnationOf(identity string) string {
 		return identity + "+" + strconv.FormatInt(n, 10)
 	}
 	return identity
+}
+
+// Databases returns the numbers of the databases that have keys, the lowest first.
+func (i Info) Databases() (all []int) {
+	for field := range i {
+		number, is := strings.CutPrefix(field, "db")
+		if db, err := strconv.Atoi(number); is && err == nil {
+			all = append(all, db)
+		}
+	}
+	slices.Sort(all)
+	return all
 }
 
 // Keyspace returns how many keys a database has, and how many of them expire. Both are 0 for an empty

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
+	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
 	"github.com/lockscope/lockscope/scanner/internal/clock"
 	"github.com/lockscope/lockscope/scanner/internal/node"
 	"github.com/lockscope/lockscope/scanner/internal/server"
@@ -38,6 +39,7 @@ type Node struct {
 	node.Connection
 	Slots  Slots              // of a cluster's node: what was read of its slots
 	Report *report.NodeReport // takes the gaps, and the calls
+	Others []report.Gap       // databases of the server that are not read
 
 	now func() time.Time
 }
@@ -53,6 +55,7 @@ func (n *Node) Ask(ctx context.Context) (s Standing, err error) {
 	if s.master, err = server.Info(ctx, n.Master); err != nil {
 		return s, err
 	}
+	n.Others = n.others(s.master)
 	s.Pages = s.master
 	if n.Pages != n.Master {
 		n.Report.Calls++
@@ -72,6 +75,19 @@ func (n *Node) Ask(ctx context.Context) (s Standing, err error) {
 		err = nil
 	}
 	return s, err
+}
+
+// others notes databases of the server that have keys.
+func (n *Node) others(info redisinfo.Info) (all []report.Gap) {
+	for _, db := range info.Databases() {
+		if keys, _, _ := info.Keyspace(db); db != n.Source.DB && keys > 0 {
+			opt := *n.Master.Options()
+			opt.DB = db
+			all = append(all, report.Gap{Node: n.Node, Reason: report.ReasonDatabases, Detail: fmt.Sprintf(
+				"db%d of %s has %d keys, not read: scan it, too (--redis %s)", db, opt.Addr, keys, redisconn.Name(&opt))})
+		}
+	}
+	return all
 }
 
 // Admit checks whether the servers are what they were given as, and records what that leaves unproved. An error means

@@ -13,6 +13,7 @@ type Look struct {
 	At                  time.Time
 	TTL                 time.Duration
 	Count               int           // re-entries
+	Says                bool          // since when it is held
 	Worth               time.Duration // no room is given to an indistinct holder that cannot get this old
 }
 
@@ -35,6 +36,7 @@ type lease struct {
 	count    int           // re-entries
 	looks    int           // rounds in which it was seen
 	fresh    bool
+	says     bool
 	node     int // its round's place; adrift: that node is gone
 	round    uint32
 }

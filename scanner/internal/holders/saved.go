@@ -29,7 +29,7 @@ type savedHolder struct {
 	Key, Identity              uint64
 	First, Whole, Last, Expiry int64
 	Longest                    int64
-	Count, Looks, Node         int32
+	Count, Looks, Node         int32 // negative Looks: of one that says since when it is held
 }
 
 // Save returns what the watch knows.
@@ -42,6 +42,9 @@ func (w *Watch) Save() Saved {
 	}
 	holders := make([]savedHolder, 0, len(w.seen))
 	for k, e := range w.seen {
+		if e.says {
+			e.looks = -e.looks
+		}
 		holders = append(holders, savedHolder{
 			Key: k, Identity: e.identity, First: millis(e.first), Whole: millis(e.whole), Last: millis(e.last),
 			Expiry:  millis(e.expiry),
@@ -56,7 +59,7 @@ func (w *Watch) Save() Saved {
 // Restore takes over what an earlier watch knew.
 func (w *Watch) Restore(from Saved) error {
 	size := binary.Size(savedHolder{})
-	holders := make([]savedHolder, min(len(from.Watched)/size, w.limit))
+	holders := make([]savedHolder, min(len(from.Watched)/size, 2*w.limit))
 	if err := binary.Read(bytes.NewReader(from.Watched), binary.LittleEndian, holders); err != nil {
 		return fmt.Errorf("the stored data is damaged: remove it: %w", err)
 	}
@@ -70,11 +73,14 @@ func (w *Watch) Restore(from Saved) error {
 			longest: time.Duration(h.Longest) * time.Millisecond, count: int(h.Count), looks: int(h.Looks),
 			node: int(h.Node),
 		}
+		if e.says = e.looks < 0; e.says {
+			e.looks = -e.looks
+		}
 		if e.node >= len(w.rounds) || e.node < 0 {
 			e.node = adrift
 		}
 		w.seen[h.Key] = e
-		w.holders[e.identity]++
+		w.add(&e)
 	}
 	w.settle()
 	return nil

@@ -19,6 +19,7 @@ type Watch struct {
 	mu      sync.Mutex
 	digest  digest.Digest
 	seen    map[uint64]lease
+	saying  int            // of seen, those that say since when they are held; they take no room from the others
 	holders map[uint64]int // keys by identity
 	rounds  []round        // of the nodes
 	fresh   []uint64       // keys whose holder was first seen since a round ended
@@ -52,21 +53,21 @@ func (w *Watch) Note(s Look) (o Observed) {
 			return Observed{}
 		}
 		var room bool
-		if room, o.Full = w.makeRoom(); !room {
+		if room, o.Full = w.makeRoom(s.Says); !room {
 			return o
 		}
 	}
 	place := w.place(s.Node)
 	if !known || !e.continues(id, &s, w.holders[id] > 1) {
 		if known {
-			w.drop(e.identity)
+			w.drop(&e)
 		}
-		w.holders[id]++
-		if !e.fresh {
+		if !e.fresh && !s.Says {
 			w.fresh, w.offered = append(w.fresh, k), w.offered+1
 		}
-		e = lease{identity: id, first: s.At, whole: w.whole, expiry: s.At.Add(s.TTL), fresh: true,
-			round: w.rounds[place].number - 1}
+		e = lease{identity: id, first: s.At, whole: w.whole, expiry: s.At.Add(s.TTL), fresh: e.fresh || !s.Says,
+			says: s.Says, round: w.rounds[place].number - 1}
+		w.add(&e)
 	}
 	e.see(&s, place, w.rounds[place].number)
 	w.seen[k] = e
@@ -92,12 +93,16 @@ func (w *Watch) place(node string) int {
 }
 
 // makeRoom reports whether there is room for one more lock, and whether that lock or another is dropped. Each new
-// lock has the same chance to stay.
-func (w *Watch) makeRoom() (room, full bool) {
-	if len(w.seen) < w.limit {
+// lock has the same chance to stay. One that says since when it is held is remembered to check what it says: it can do
+// without.
+func (w *Watch) makeRoom(says bool) (room, full bool) {
+	if says && w.saying < w.limit || !says && len(w.seen)-w.saying < w.limit {
 		return true, false
 	}
 	w.crowded = true
+	if says {
+		return false, false
+	}
 	w.offered++
 	i := rand.IntN(w.offered)
 	if i >= len(w.fresh) {
@@ -112,13 +117,24 @@ func (w *Watch) makeRoom() (room, full bool) {
 }
 
 func (w *Watch) remove(k uint64) {
-	w.drop(w.seen[k].identity)
+	e := w.seen[k]
+	w.drop(&e)
 	delete(w.seen, k)
 }
 
-func (w *Watch) drop(id uint64) {
-	if w.holders[id]--; w.holders[id] <= 0 {
-		delete(w.holders, id)
+func (w *Watch) add(e *lease) {
+	w.holders[e.identity]++
+	if e.says {
+		w.saying++
+	}
+}
+
+func (w *Watch) drop(e *lease) {
+	if w.holders[e.identity]--; w.holders[e.identity] <= 0 {
+		delete(w.holders, e.identity)
+	}
+	if e.says {
+		w.saying--
 	}
 }
 
@@ -128,9 +144,9 @@ func (w *Watch) Forget(key string) {
 	defer w.mu.Unlock()
 	k := w.digest.Number(key)
 	if e, ok := w.seen[k]; ok {
-		w.drop(e.identity)
+		w.drop(&e)
 		e.identity = w.digest.Number("") // nobody's: an identity is never empty
-		w.holders[e.identity]++
+		w.add(&e)
 		w.seen[k] = e
 	}
 }

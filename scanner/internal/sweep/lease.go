@@ -32,7 +32,7 @@ func leaseOf(
 	if cfg.MaxWatched > 0 {
 		seen = watch.Note(holders.Look{
 			Node: node, Key: v.Key, Identity: v.Identity(), Distinct: distinct,
-			At: now, TTL: v.TTL, Count: h.Count, Worth: limit,
+			At: now, TTL: v.TTL, Count: h.Count, Worth: limit, Says: !h.Since.IsZero(),
 		})
 	}
 	l.unwatched, l.indistinct, l.since = seen.Full, distinct == value.Indistinct, seen.First

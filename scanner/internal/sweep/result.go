@@ -72,6 +72,9 @@ func (w *Sweep) close(r *report.Report) {
 			r.Gaps = append(r.Gaps, cover.Gaps(src.Name)...)
 		}
 	}
+	for _, n := range w.nodes {
+		r.Skipped = append(r.Skipped, n.covered.Others...)
+	}
 	if !w.cfg.EmptyAllowed {
 		r.Gaps = append(r.Gaps, coverage.Unmatched(w.cfg.Scope.Patterns, r.Nodes)...)
 	}
@@ -133,6 +136,9 @@ func stamp(r *report.Report, group string) {
 		for i := range gaps {
 			gaps[i].Group = group
 		}
+	}
+	for i := range r.Skipped {
+		r.Skipped[i].Group = group
 	}
 	for i := range r.Excluded {
 		r.Excluded[i].Group = group
