@@ -169,7 +169,7 @@ func (f *fleet) checkLeak() {
 		f.t.Errorf("the page of lockscope does not show the leak:\n%s", page)
 	}
 	repair := start(f.t, f.environment("lockscope"), programs+"lockscope", "scan", "--confirm-after=50ms",
-		"--min-age=0s", "--repair", "delete", "--yes")
+		"--min-age=0s", "--repair", "delete", "--yes", "--audit-log", "/dev/stderr")
 	<-repair.Done()
 	for _, server := range f.redis {
 		if client(f.t, server).Exists(f.t.Context(), key).Val() != 0 {

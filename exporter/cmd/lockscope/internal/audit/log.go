@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -9,7 +8,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/scanner"
 )
@@ -23,6 +21,21 @@ type Log struct {
 	stderr   io.Writer
 	operator string
 	Plan     string // id of the plan that is carried out; "" if there is none
+}
+
+// ErrNoLog reports an act that nothing durable would record.
+var ErrNoLog = errors.New("nothing durable would record what --yes does: name a file with --audit-log")
+
+// OpenFor opens the log of a repair. Only a dry run needs neither a file nor an operator.
+func OpenFor(path, operator string, dry bool, stderr io.Writer) (*Log, error) {
+	switch {
+	case dry:
+	case path == "":
+		return nil, ErrNoLog
+	case operator == "":
+		return nil, ErrNoOperator
+	}
+	return Open(path, operator, stderr)
 }
 
 // Open appends to a file, or with "" writes to standard error alone.
@@ -44,11 +57,6 @@ func (l *Log) Close() error {
 		return nil
 	}
 	return l.file.Close()
-}
-
-// OperatorOf is the person responsible for a repair: the one named, or the user of the shell.
-func OperatorOf(a *app.App, named string) string {
-	return cmp.Or(named, a.Env["USER"], a.Env["LOGNAME"], "unknown")
 }
 
 // Act is one thing done to one key, as the log has it.

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/user"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -20,6 +22,34 @@ const dirMode = 0o750
 
 var errNoReason = errors.New(`--reason is missing: say why, such as --reason "disk swap, ticket 4711"`)
 
+// ErrNoOperator reports an act for which nobody is known to be responsible.
+var ErrNoOperator = errors.New("nobody is known to be responsible: name a person with --operator")
+
+// OperatorOf is the person responsible for an act: the one named, or the user of this process with its host. It is "" if
+// there is no such user: the act must not follow.
+func OperatorOf(a *app.App, named string) string {
+	if named != "" {
+		return named
+	}
+	name := cmp.Or(a.Env["USER"], a.Env["LOGNAME"], a.Env["USERNAME"], nameOf(os.Getuid()))
+	if host, err := os.Hostname(); err == nil && name != "" {
+		name += "@" + host
+	}
+	return name
+}
+
+// nameOf is for a cron job or a container, which have no USER. An image may have no name for its uid, and Windows, which has
+// USERNAME, has no uid.
+func nameOf(uid int) string {
+	if uid < 0 {
+		return ""
+	}
+	if u, err := user.LookupId(strconv.Itoa(uid)); err == nil {
+		return u.Username
+	}
+	return fmt.Sprintf("uid %d", uid)
+}
+
 // Operator are the flags of a command with which a person acts on a lock.
 type Operator struct {
 	Reason string
@@ -30,7 +60,7 @@ type Operator struct {
 // Register adds the flags.
 func (o *Operator) Register(set *pflag.FlagSet) {
 	set.StringVar(&o.Reason, "reason", "", "`text` that tells others why, up to 256 bytes")
-	set.StringVar(&o.name, "operator", "", "`name` of the person responsible (default $USER@host)")
+	set.StringVar(&o.name, "operator", "", "`name` of the person responsible (default user@host)")
 	set.StringVar(&o.log, "audit-log", "", "append a line to this `file` before each act, and one with its outcome. "+
 		"If lockscope cannot write the first, it does nothing (default $HOME/.local/state/lockscope/audit.log)")
 	flags.Group(set, "Operator", "reason", "operator", "audit-log")
@@ -39,8 +69,11 @@ func (o *Operator) Register(set *pflag.FlagSet) {
 
 // Validate refuses a reason or a name that nodes cannot store.
 func (o *Operator) Validate(a *app.App) error {
-	if strings.TrimSpace(o.Reason) == "" {
+	switch {
+	case strings.TrimSpace(o.Reason) == "":
 		return errNoReason
+	case o.Name(a) == "":
+		return ErrNoOperator
 	}
 	if err := lock.ValidateReason(o.Reason); err != nil {
 		return fmt.Errorf("--reason: %w", err)
@@ -52,16 +85,7 @@ func (o *Operator) Validate(a *app.App) error {
 }
 
 // Name is the person responsible, as others read it.
-func (o *Operator) Name(a *app.App) string {
-	if o.name != "" {
-		return o.name
-	}
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
-	}
-	return OperatorOf(a, "") + "@" + host
-}
+func (o *Operator) Name(a *app.App) string { return OperatorOf(a, o.name) }
 
 // Open opens the log, and makes the folder of the default one.
 func (o *Operator) Open(a *app.App) (*Log, error) {

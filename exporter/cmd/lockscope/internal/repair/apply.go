@@ -116,7 +116,7 @@ func (f *repairApplyFlags) openLog(a *app.App, path string) (*audit.Log, error) 
 	if log == "" && f.yes {
 		log = path + ".audit"
 	}
-	return audit.Open(log, audit.OperatorOf(a, f.act.Operator), a.ErrOut)
+	return audit.OpenFor(log, audit.OperatorOf(a, f.act.Operator), !f.yes, a.ErrOut)
 }
 
 // apply goes on after a failure, but not when it cannot write down what it does.

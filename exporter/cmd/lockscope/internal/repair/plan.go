@@ -67,7 +67,7 @@ func planCommand(a *app.App) *cobra.Command {
 	set.StringVar(&f.action, "action", scanner.Expire(time.Hour).String(),
 		"`action` on each key. expire=1h lets the lock expire after that time, delete removes it. "+
 			"For Redis only: in other systems it follows from the finding")
-	set.StringVar(&f.operator, "operator", "", "`name` of the person who makes the plan (default $USER)")
+	set.StringVar(&f.operator, "operator", "", "`name` of the person who makes the plan (default user@host)")
 	f.set = set
 	f.redis.Register(set)
 	f.systems.Register(set)

@@ -118,14 +118,19 @@ func (f *revokeFlags) revoke(ctx context.Context, a *app.App, e *engine.Engine, 
 		},
 	})
 	if err != nil {
-		if intended {
-			err = errors.Join(err, log.Done(act, f.name, "", err))
-		}
-		return statusOf(err)
+		return f.failed(log, intended, err)
 	}
 	_, printed := fmt.Fprint(a.Out, report(r, time.Now()))
 	return errors.Join(printed, log.Done(act, f.name, fmt.Sprintf("revoked marked=%d/%d free_in=%v", r.Marked, r.Nodes,
 		r.FreeIn.Round(time.Millisecond)), nil))
+}
+
+// failed writes down the end of an act that was begun, and of one without a quorum: an incident may turn on it.
+func (f *revokeFlags) failed(log *audit.Log, intended bool, err error) error {
+	if intended || errors.Is(err, lock.ErrNoQuorum) {
+		err = errors.Join(err, log.Done(act, f.name, "", err))
+	}
+	return statusOf(err)
 }
 
 func statusOf(err error) error {

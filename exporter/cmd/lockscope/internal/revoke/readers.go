@@ -30,10 +30,7 @@ func (f *revokeFlags) revokeReaders(ctx context.Context, a *app.App, e *engine.E
 		},
 	})
 	if err != nil {
-		if intended {
-			err = errors.Join(err, log.Done(act, f.name, "", err))
-		}
-		return statusOf(err)
+		return f.failed(log, intended, err)
 	}
 	_, printed := fmt.Fprint(a.Out, reportReaders(r, time.Now()))
 	return errors.Join(printed, log.Done(act, f.name, fmt.Sprintf("revoked readers=%d marked=%d/%d free_in=%v",

@@ -32,8 +32,8 @@ func (r *repairFlags) register(set *pflag.FlagSet) {
 		"expire=1h lets the lock expire after that time, delete removes it. A dry run without --yes. "+
 		"One scan repairs nothing younger than --min-age: use \"lockscope repair plan\"")
 	set.Var(r.classes, "repair-classes", "classes of findings that --repair acts on")
-	set.BoolVar(&r.yes, "yes", false, "carry out --repair; without it, a dry run")
-	r.act.Register(set, "")
+	set.BoolVar(&r.yes, "yes", false, "carry out --repair; without it, a dry run. Needs --audit-log")
+	r.act.Register(set, " (--yes needs it)")
 	flags.Group(set, flags.Repair, "repair", "repair-classes", "yes")
 	flags.CommandLineOnly(set, "repair", "yes")
 }
@@ -65,7 +65,7 @@ func (r *repairFlags) open(a *app.App) (*scanRepair, error) {
 	if err != nil {
 		return nil, err
 	}
-	log, err := audit.Open(r.act.AuditLog, audit.OperatorOf(a, r.act.Operator), a.ErrOut)
+	log, err := audit.OpenFor(r.act.AuditLog, audit.OperatorOf(a, r.act.Operator), !r.yes, a.ErrOut)
 	if err != nil {
 		return nil, err
 	}

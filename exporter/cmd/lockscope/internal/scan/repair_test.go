@@ -33,6 +33,10 @@ func TestRepair(t *testing.T) {
 		t.Errorf("a dry run left %d keys", n)
 	}
 
+	repair("--repair", "expire=30m", "--yes").Want(t, app.ExitError, "name a file with --audit-log")
+	if n := c.DBSize(t.Context()).Val(); n != 3 || ttl("lock:a\n") != -1 {
+		t.Errorf("without an audit log: %d keys, TTL %v", n, ttl("lock:a\n"))
+	}
 	repair("--repair", "expire=30m", "--yes", "--audit-log", log).Want(t, app.ExitFindings, "outcome=done")
 	if a, b := ttl("lock:a\n"), ttl("lock:b"); a <= 0 || a > 30*time.Minute || b <= 0 {
 		t.Errorf("TTLs %v, %v", a, b)

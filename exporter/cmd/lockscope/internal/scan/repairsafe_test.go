@@ -2,6 +2,7 @@ package scan
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -16,7 +17,8 @@ import (
 // repairNow repairs every value that identifies its owner, with all defaults but a short time between the looks.
 func repairNow(t *testing.T, args ...string) cmdtest.Outcome {
 	t.Helper()
-	return command(t, cmdtest.Quick(append(args, "--repair", "delete", "--yes", "--repair-classes",
+	return command(t, cmdtest.Quick(append(args, "--repair", "delete", "--yes", "--audit-log",
+		filepath.Join(t.TempDir(), "audit.log"), "--repair-classes",
 		"no_ttl,held_too_long,orphan,long_ttl")...)...)
 }
 
