@@ -40,7 +40,7 @@ func withOddNode(t *testing.T) (l lock.Locker, odd *oddNode) {
 	t.Helper()
 	var nodes []driver.Node
 	for i := range 3 {
-		s := locktest.NewFakeServer(fmt.Sprint("node", i))
+		s := locktest.NewFakeServer(fmt.Sprint("fake", i+1))
 		t.Cleanup(s.Close)
 		odd = &oddNode{BlockingNode: s.Connect(uint64(i), locktest.Faults{})}
 		nodes = append(nodes, engine.Async(odd))
@@ -67,7 +67,7 @@ func testOddNodesAreLogged(t *testing.T) {
 		must(t, l.Flush(t.Context()))
 		return text.String()
 	}
-	if use(); find(t, l, "node_clock_skew_seconds", "lock_node", "node2", "backend", "redis") != nil {
+	if use(); find(t, l, "node_clock_skew_seconds", "lock_node", "fake3", "backend", "redis") != nil {
 		t.Error("a node that does not tell its clock has a gauge of it")
 	}
 	odd.skew.Store(int64(time.Hour))
@@ -75,8 +75,8 @@ func testOddNodesAreLogged(t *testing.T) {
 	if n := strings.Count(got, "node clock is ahead"); n != 1 {
 		t.Errorf("an hour ahead is told %d times:\n%s", n, got)
 	}
-	wantIn(t, got, "level=WARN", "node=node2", "by=1h0m0s")
-	if skew := gather(t, l, "node_clock_skew_seconds", "lock_node", "node2", "backend", "redis"); skew != 3600 {
+	wantIn(t, got, "level=WARN", "node=fake3", "by=1h0m0s")
+	if skew := gather(t, l, "node_clock_skew_seconds", "lock_node", "fake3", "backend", "redis"); skew != 3600 {
 		t.Errorf("the clock is %v s ahead, want 3600", skew)
 	}
 	odd.skew.Store(int64(-time.Millisecond))

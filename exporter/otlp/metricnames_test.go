@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
@@ -18,8 +19,9 @@ import (
 	"github.com/lockscope/lockscope/exporter/otlp"
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
-	"github.com/lockscope/lockscope/lock/memlock"
 )
 
 // TestOTelNames: every metric has the documented name and unit, and the buckets and values that Prometheus sees.
@@ -73,16 +75,32 @@ func testPrometheusNamesStay(t *testing.T) {
 	}
 }
 
+// clock is a node that tells its clock.
+type clock struct{ driver.BlockingNode }
+
+func (c clock) Acquire(ctx context.Context, req driver.AcquireRequest) (driver.AcquireReply, error) {
+	reply, err := c.BlockingNode.Acquire(ctx, req)
+	reply.ClockSkew = time.Millisecond
+	return reply, err
+}
+
 // usedRegistry has every metric of a Locker, and one that is not lockscope's.
 func usedRegistry(t *testing.T) *prometheus.Registry {
 	registry := prometheus.NewRegistry()
 	foreign := prometheus.NewGauge(prometheus.GaugeOpts{Name: "foreign_seconds", Help: "h"})
 	foreign.Set(7)
 	registry.MustRegister(foreign)
-	engine, err := memlock.New(memlock.NewNodes(3))
+	var nodes []driver.Node
+	for i := range 3 {
+		s := locktest.NewFakeServer(fmt.Sprint("node", i))
+		t.Cleanup(s.Close)
+		nodes = append(nodes, engine.Async(clock{s.Connect(uint64(i), locktest.Faults{})}))
+	}
+	began := time.Now()
+	e, err := engine.NewEngine(nodes, lock.WithClock(func() time.Duration { return time.Since(began) })) // the bubble's
 	must(t, err)
-	t.Cleanup(func() { must(t, engine.Close()) })
-	l, err := instrument.Wrap(engine, instrument.WithRegisterer(registry))
+	t.Cleanup(func() { must(t, e.Close()) })
+	l, err := instrument.Wrap(e, instrument.WithRegisterer(registry))
 	must(t, err)
 	must(t, lock.Do(t.Context(), l, "order:1001", func(ctx context.Context, lease lock.Lease) error {
 		_, _ = l.Acquire(ctx, "order:1001", lock.NoWait())

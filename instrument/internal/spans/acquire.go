@@ -31,10 +31,13 @@ type Call struct {
 	attempts   atomic.Int32
 	votes      atomic.Int32 // of the last attempt
 	handedOver atomic.Bool  // by another lease of this process
+	leftOut    atomic.Int32 // spans that would have said what the one before says
 
 	mu         sync.Mutex
 	links      []string            // traceparents the span links to
 	unreleased map[unreleased]bool // what has a span already
+	answers    map[answerOf]string // of late attempts, the latest
+	wait       waitReason          // the latest
 }
 
 // StartAcquire starts the span of an Acquire, and returns the context with it and with its traceparent, which travels
@@ -139,6 +142,9 @@ func (t *Tracer) EndAcquire(c *Call, e Acquired) {
 	c.span.SetAttributes(attrOutcome.String(e.Outcome.String()))
 	if e.Hooked {
 		c.span.SetAttributes(attrAttempts.Int(int(c.attempts.Load())), attrVotes.Int(int(c.votes.Load())))
+	}
+	if n := c.leftOut.Load(); n > 0 {
+		c.span.SetAttributes(attrLeftOut.Int(int(n)))
 	}
 	if c.handedOver.Load() {
 		c.span.SetAttributes(attrHandedOver.Bool(true))

@@ -22,6 +22,7 @@ const (
 	attrOutcome      = attribute.Key("distributed_lock.outcome")
 	attrAttempts     = attribute.Key("distributed_lock.attempts")
 	attrAttempt      = attribute.Key("distributed_lock.attempt")
+	attrLeftOut      = attribute.Key("distributed_lock.spans_left_out") // absent if none were
 	attrVotes        = attribute.Key("distributed_lock.votes")
 	attrHandedOver   = attribute.Key("distributed_lock.handed_over") // inside the process; absent if not
 	attrValidity     = attribute.Key("distributed_lock.validity")

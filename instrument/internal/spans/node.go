@@ -33,7 +33,7 @@ func (t *Tracer) recordsNodes(ctx context.Context, c *Call) bool {
 
 // StartNode starts the span of a command that gets one whatever its result. c is nil for a command of no call.
 func (t *Tracer) StartNode(ctx context.Context, c *Call, e lock.NodeStart) context.Context {
-	if !t.startsNodeSpan(e.Op) || !t.recordsNodes(ctx, c) {
+	if !t.startsNodeSpan(e.Op) || !t.recordsNodes(ctx, c) || c.isLate(e.Attempt) {
 		return ctx
 	}
 	ctx, span := t.startNodeSpan(ctx, e)
@@ -53,12 +53,18 @@ func (t *Tracer) startNodeSpan(
 
 // EndNode ends the span of a command, or makes one for a command that failed or was slow.
 func (t *Tracer) EndNode(ctx context.Context, c *Call, e lock.NodeEnd) {
+	news := c.answered(e)
 	if span, ok := ctx.Value(nodeKey{t}).(trace.Span); ok {
 		describeNode(span, e)
 		span.End()
 		return
 	}
-	if t.startsNodeSpan(e.Op) || !t.recordsNodes(ctx, c) || !t.worthASpan(c, e) {
+	late, starts := c.isLate(e.Attempt), t.startsNodeSpan(e.Op)
+	if starts && !late || !t.recordsNodes(ctx, c) || !starts && !t.worthASpan(c, e) {
+		return
+	}
+	if late && !news {
+		c.leftOut.Add(1)
 		return
 	}
 	now := time.Now()

@@ -19,6 +19,10 @@ func (t *Tracer) StartWait(ctx context.Context, c *Call, e lock.WaitStart) conte
 	if c.span == nil || !c.span.IsRecording() {
 		return ctx
 	}
+	if news := c.waits(e); !news && c.isLate(int(c.attempts.Load())+1) {
+		c.leftOut.Add(1)
+		return ctx
+	}
 	attrs := append(make([]attribute.KeyValue, 0, 7), attrResource.String(c.resource),
 		attrWaitKind.String(string(e.Kind)), attrWaitClass.String(string(e.Class())))
 	if e.Ahead > 0 {
