@@ -1,3 +1,14 @@
+// quiet is the age in seconds from which nothing that is shown is green.
+const quiet = 15;
+
+// showConnection does not call live what was read long ago.
+function showConnection(state, seconds) {
+  if (!(state in states)) return;
+  const old = /live|polling/.test(state) && seconds > quiet;
+  mark(root, "data-connection", old ? "polling" : state);
+  put(byID("connection"), old ? "Old" : states[state]);
+}
+
 // connection receives documents from a stream, or by polling if there is none. It
 // reports every document and every change of state: live, polling, lost or paused. Without
 // streams it only polls.

@@ -90,6 +90,7 @@ function render() {
 
 function age() {
   const seconds = doc ? Math.max(0, Math.round((performance.now() - heardAt) / 1000)) : 0, of = seconds + Math.round(doc?.read_seconds ?? 0);
+  showConnection(state === "polling" ? "live" : state, of);
   put(byID("updated"), !doc ? "" : `read from the nodes ${of} s ago`);
   show(byID("lost"), state === "lost");
   byID("main").classList.toggle("stale", state === "lost");
@@ -104,8 +105,6 @@ const setPaused = connection(next => {
   age();
 }, now => {
   state = now;
-  mark(root, "data-connection", state === "polling" ? "live" : state);
-  put(byID("connection"), states[state]);
   age();
 }, false);
 setInterval(age, 1000);

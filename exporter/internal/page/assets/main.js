@@ -43,6 +43,7 @@ function titled() {
 function age() {
   const seconds = doc ? Math.max(0, Math.round((performance.now() - heardAt) / 1000)) : 0;
   const read = doc?.read_seconds, of = seconds + Math.round(read ?? 0);
+  showConnection(state, of);
   put(byID("updated"), !doc ? "" : read == null ? `updated ${seconds} s ago` : `read from the nodes ${of} s ago`);
   showLost(state, of);
 }
@@ -55,8 +56,6 @@ const setPaused = connection(next => {
   age();
 }, now => {
   state = now;
-  mark(root, "data-connection", state);
-  put(byID("connection"), states[state]);
   age();
   if (doc) titled();
 });

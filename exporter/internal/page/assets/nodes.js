@@ -25,9 +25,6 @@ const share = (some, all) => {
   return percent >= 10 ? percent.toFixed(0) : percent >= .1 ? percent.toFixed(1) : "< 0.1";
 };
 
-// quiet is how long after its last command nobody calls a node green.
-const quiet = 15;
-
 // nodeTone is grey for what is not known any more.
 const nodeTone = n => stateOf(n) === "up" && n.asked_seconds > quiet ? "" : nodeTones[stateOf(n)] ?? "";
 

@@ -61,6 +61,7 @@ func TestInBrowser(t *testing.T) {
 		{"shows readers of all processes", testFleetReaders},
 		{"shows nodes that may have forgotten locks", testRestartedNodes},
 		{"says who may vote", testNodesThatDoNotVote},
+		{"does not call old data live", testOld},
 		{"shows a lock on real servers", testRealLock},
 		{"escapes hostile names", testHostile},
 		{"works by keyboard", testKeyboard},

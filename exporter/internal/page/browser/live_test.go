@@ -148,6 +148,17 @@ func testNodesThatDoNotVote(t *testing.T, b *tab) {
 	}
 }
 
+// testOld: what a source read long ago is not live.
+func testOld(t *testing.T, b *tab) {
+	s := livetest.Busy(time.Now())
+	s.Read = new(40.0)
+	b.open(serve(t, livetest.Fixed(s)))
+	b.until(`document.getElementById("connection").textContent === "Old"`)
+	if !b.is(`document.documentElement.dataset.connection !== "live"`) {
+		t.Error("what was read 40 s ago is green")
+	}
+}
+
 func testPause(t *testing.T, b *tab) {
 	src := livetest.Fixed(livetest.Idle())
 	b.open(serve(t, src))

@@ -35,7 +35,8 @@ type blocking struct {
 	totals exporter.WaitTotals
 	known  map[string]*seenDeadlock
 	looked time.Time
-	broken string // why some waiters are unknown, as it was logged
+	waits  *scanner.Waits // as the last look at a majority of the nodes found them; nil: none did
+	broken string         // why some waiters are unknown, as it was logged
 }
 
 type seenDeadlock struct {
@@ -80,6 +81,16 @@ func (b *blocking) age() time.Duration {
 	return time.Since(b.looked)
 }
 
+// newest is the newer one of a look and the last that was taken up.
+func (b *blocking) newest(w *scanner.Waits) *scanner.Waits {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.waits != nil && (w == nil || b.waits.At.After(w.At)) {
+		return b.waits
+	}
+	return w
+}
+
 // observe takes up a look. One that has not read a majority of the nodes ends no
 // deadlock and changes no metric.
 func (b *blocking) observe(ctx context.Context, w *scanner.Waits, now time.Time) {
@@ -94,6 +105,7 @@ func (b *blocking) observe(ctx context.Context, w *scanner.Waits, now time.Time)
 	if w.Read <= w.Of/2 {
 		return
 	}
+	b.waits = w
 	b.gone(ctx, now)
 	b.totals.LastSuccess, b.totals.Blocked, b.totals.Waiting, b.totals.Longest = now, 0, 0, 0
 	for i := range w.Locks {

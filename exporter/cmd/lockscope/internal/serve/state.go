@@ -20,8 +20,9 @@ const (
 	// listShare bounds the share of time spent listing, one part in so many: a forgotten page
 	// costs a large Redis next to nothing, and is older there.
 	listShare = 10
-	// firstListing is how long the first request waits for it.
-	firstListing = 2 * time.Second
+	// firstListing is how long the first request waits for it, and freshListing how long the first one after a quiet
+	// time waits for another.
+	firstListing, freshListing = 2 * time.Second, time.Second
 )
 
 // state makes of a listing and of pings what /debug/locks shows.
@@ -31,9 +32,10 @@ type state struct {
 	blocking *blocking
 	instance string
 	wanted   chan struct{} // holds one element while a request waits for a fresh listing
-	first    chan struct{} // closed once there is a listing
 
 	mu      sync.Mutex
+	next    chan struct{} // closed by the next listing
+	listed  time.Time     // when the last listing ended; zero: there is none
 	listing scanner.Listing
 	votes   votes // at the time of the listing
 }
@@ -42,13 +44,12 @@ func newState(s lockReader, p *pings, b *blocking) *state {
 	host, _ := os.Hostname()
 	return &state{
 		scanner: s, pings: p, blocking: b, instance: cmp.Or(host, "unknown-host") + "/" + strconv.Itoa(os.Getpid()),
-		wanted: make(chan struct{}, 1), first: make(chan struct{}),
+		wanted: make(chan struct{}, 1), next: make(chan struct{}),
 	}
 }
 
 // loop lists whenever that is wanted, until ctx ends.
 func (s *state) loop(ctx context.Context) {
-	var once sync.Once
 	for {
 		select {
 		case <-ctx.Done():
@@ -64,9 +65,10 @@ func (s *state) loop(ctx context.Context) {
 			v = s.pings.votes(ctx)
 		}
 		s.mu.Lock()
-		s.listing, s.votes = listing, v
+		s.listing, s.votes, s.listed = listing, v, time.Now()
+		close(s.next)
+		s.next = make(chan struct{})
 		s.mu.Unlock()
-		once.Do(func() { close(s.first) })
 		rest(ctx, listPause(listing.Reading))
 	}
 }
@@ -75,11 +77,13 @@ func (s *state) loop(ctx context.Context) {
 func listPause(reading time.Duration) time.Duration { return max(listEvery, (listShare-1)*reading) }
 
 // State implements exporter.StateSource: from memory, save that the first caller
-// waits a moment for the first listing. Ages are those of when the nodes were read: a wait
+// waits a moment for a listing. Waiters are those of the newest look at them. Ages are those of when the nodes were read: a wait
 // may be over by now, and a lease renewed.
 func (s *state) State(ctx context.Context) live.State {
 	listing, v := s.latest(ctx)
 	now := time.Now()
+	read := listing.Waits
+	listing.Waits = s.blocking.newest(read)
 	waiting, omitted := waiters(listing.Waits, v)
 	state := live.State{
 		At: now, Instance: s.instance, Held: held(listing), Nodes: s.pings.state(now),
@@ -89,7 +93,9 @@ func (s *state) State(ctx context.Context) live.State {
 	if listing.Waits != nil {
 		g := graph{listing.Waits, v}
 		state.Blocked, state.Deadlocks = g.blocked(waiting), g.deadlocks()
-		state.Read = new(max(0, now.Sub(listing.Waits.At)).Seconds())
+	}
+	if read != nil { // the holders are no newer
+		state.Read = new(max(0, now.Sub(read.At)).Seconds())
 	}
 	state.CountSlots()
 	if err := unread(listing.Waits); err != nil {
@@ -98,16 +104,27 @@ func (s *state) State(ctx context.Context) live.State {
 	return state
 }
 
-// latest is the last listing. It also asks for a fresh one, for the next request.
+// latest is the last listing. It also asks for a fresh one, and waits for that if none was read lately.
 func (s *state) latest(ctx context.Context) (scanner.Listing, votes) {
+	asks := false
 	select {
 	case s.wanted <- struct{}{}:
+		asks = true
 	default:
 	}
-	ctx, cancel := context.WithTimeout(ctx, firstListing)
+	s.mu.Lock()
+	next, patience := s.next, time.Duration(0)
+	switch {
+	case s.listed.IsZero():
+		patience = firstListing
+	case asks && time.Since(s.listed) > listPause(s.listing.Reading): // else it is not read at once
+		patience = freshListing
+	}
+	s.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	select {
-	case <-s.first:
+	case <-next:
 	case <-ctx.Done():
 	}
 	s.mu.Lock()

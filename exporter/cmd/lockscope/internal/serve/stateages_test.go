@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -84,6 +85,51 @@ func TestThePageTellsAgesOfWhenItWasRead(t *testing.T) {
 		}
 		if got := s.blocking.WaitTotals().Longest; got != 20*time.Millisecond {
 			t.Errorf("the metric's longest wait is %v", got)
+		}
+	})
+}
+
+// slowReading is a scanner whose later listings take long.
+type slowReading struct {
+	oneReading
+	takes *atomic.Int64
+}
+
+func (r slowReading) List(ctx context.Context, o scanner.ListOptions) (scanner.Listing, error) {
+	time.Sleep(time.Duration(r.takes.Load()))
+	return r.oneReading.List(ctx, o)
+}
+
+// TestThePageIsFresh: after minutes without a request the first one gets a new reading, unless that takes longer than a
+// second. What a look at the waiters found since then counts, too.
+func TestThePageIsFresh(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := slowReading{oneReading{held: time.Second, waits: time.Second, pass: 10 * time.Millisecond}, new(atomic.Int64)}
+		s := newState(r, newPings(nil, 1), newBlocking(slog.New(slog.NewTextHandler(io.Discard, nil))))
+		ctx, stop := context.WithCancel(t.Context())
+		var looping sync.WaitGroup
+		looping.Go(func() { s.loop(ctx) })
+		defer looping.Wait()
+		defer stop()
+		s.State(ctx)
+		time.Sleep(455 * time.Second)
+		if got := s.State(ctx); got.Read == nil || *got.Read > 1 {
+			t.Errorf("the first request after minutes shows what was read %v s ago", *got.Read)
+		}
+
+		time.Sleep(10 * time.Second)
+		waits, err := r.oneReading.List(ctx, scanner.ListOptions{})
+		cmdtest.Must(t, err)
+		waits.Waits.Deadlocks = []lock.Deadlock{{Cycle: []lock.HeldLease{{Resource: "order"}, {Resource: "stock"}}}}
+		s.blocking.observe(ctx, waits.Waits, time.Now())
+		r.takes.Store(int64(time.Minute))
+		began := time.Now()
+		got := s.State(ctx)
+		if took := time.Since(began); took != time.Second || *got.Read < 11 || *got.Read > 12 {
+			t.Errorf("while a reading takes long: after %v, read %v s ago, want after 1s, 11 s ago", took, *got.Read)
+		}
+		if len(got.Deadlocks) != 1 {
+			t.Errorf("%d deadlocks, want the one that was logged", len(got.Deadlocks))
 		}
 	})
 }
