@@ -14,6 +14,10 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/decorate"
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 )
 
 const (
@@ -41,7 +45,8 @@ type pinged interface {
 type health struct {
 	calls    []ping // oldest first
 	refused  bool   // PING is not the user's to send
-	err      error  // of the last call
+	known    decorate.NodeHealth
+	err      error // of the last call
 	answered time.Time
 }
 
@@ -151,11 +156,20 @@ func (p *pings) note(node string, one ping, err error) {
 		return // it is followed no more
 	}
 	h.err = err
+	h.known.Done(one.at, lock.NodeEnd{Err: silence(err)})
 	if one.ok {
 		h.answered = one.at
 	}
 	old := one.at.Add(-live.NodesFor)
 	h.calls = append(slices.DeleteFunc(h.calls, func(c ping) bool { return c.at.Before(old) }), one)
+}
+
+// silence makes of the error of a ping one whose class is known: a server that refuses it answers.
+func silence(err error) error {
+	if err == nil || redisconn.IsReply(err) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", driver.ErrTimeout, err)
 }
 
 func (p *pings) state(now time.Time) []live.Node {
@@ -170,7 +184,8 @@ func (p *pings) state(now time.Time) []live.Node {
 }
 
 func (h *health) state(name string, now time.Time) live.Node {
-	n := live.Node{Name: name, Up: h.err == nil && len(h.calls) > 0, Calls: len(h.calls)}
+	v := h.known.View(now)
+	n := live.Node{Name: name, Up: v.State.Votes(), State: string(v.State), Calls: len(h.calls)}
 	var took []time.Duration
 	for _, c := range h.calls {
 		if c.ok {
