@@ -154,9 +154,11 @@ func TestNodeMetrics(t *testing.T) {
 			t.Errorf("%s%v is %v, want %v", c.name, c.labels, got, c.want)
 		}
 	}
-	if find(t, l, "node_failures_total", "lock_node", "fake1", "backend", "redis", "operation", "release", "reason",
-		"timeout") == nil {
-		t.Error("no zero before the first failure")
+	for operation, want := range map[string]bool{"acquire": true, "release": false} {
+		if got := find(t, l, "node_failures_total", "lock_node", "fake1", "backend", "redis", "operation", operation,
+			"reason", "timeout") != nil; got != want {
+			t.Errorf("%s: a zero before the first failure: %v, want %v", operation, got, want)
+		}
 	}
 	if sum := find(t, l, "vote_margin").Histogram.GetSampleSum(); sum != 1 {
 		t.Errorf("vote margin %v with all of three nodes", sum)

@@ -68,10 +68,7 @@ func (n *node) news(e lock.NodeEnd) (news NodeNews) {
 	return news
 }
 
-type nodeOp struct {
-	duration prometheus.Observer
-	failures [outcome.Failures]prometheus.Counter
-}
+type nodeOp struct{ duration prometheus.Observer }
 
 func newNode(c *catalogue, of nodeKey) *node {
 	n := &node{
@@ -94,11 +91,22 @@ func (n *node) op(name lock.Operation) *nodeOp {
 	}
 	of := []string{n.labels.node, n.labels.backend, string(operations[i])}
 	op := &nodeOp{duration: n.nodeDuration.WithLabelValues(of...)}
-	for j := range op.failures {
-		op.failures[j] = n.nodeFailures.WithLabelValues(append(of, outcome.Failure(j).String())...)
+	if operations[i] == lock.OpAcquire { // rules take its rate, which needs a 0 before the first failure
+		for why := range outcome.Failures {
+			if why != outcome.NodeCanceled {
+				n.failed(lock.OpAcquire, why)
+			}
+		}
 	}
 	n.ops[i].Store(op)
 	return op
+}
+
+// failed makes the series of a reason when it is asked for: nodes times operations times reasons are hundreds, nearly
+// all of them 0 for good.
+func (n *node) failed(op lock.Operation, why outcome.Failure) prometheus.Counter {
+	of := operations[operationIndex(op)]
+	return n.nodeFailures.WithLabelValues(n.labels.node, n.labels.backend, string(of), why.String())
 }
 
 // done counts a command.
@@ -113,7 +121,7 @@ func (n *node) done(e lock.NodeEnd) (news NodeNews) {
 		return news
 	}
 	why := outcome.OfNode(e.Err)
-	op.failures[why].Inc()
+	n.failed(e.Op, why).Inc()
 	if why.Sent() {
 		op.duration.Observe(e.Took.Seconds())
 	}
