@@ -227,7 +227,7 @@ bench-peers: deps ## Measure redsync, redislock and others beside lockscope; sev
 
 .PHONY: scale
 scale: deps ## How cost grows with leases, waiting processes, keys and instances: lock/SCALE.md; half an hour.
-	$(GO) test -run '^$$' -bench Leases -benchtime 1x -timeout 30m ./lock/redlock
+	$(GO) test -run '^$$' -bench 'Leases|ManyReaders' -benchtime 1x -timeout 30m ./lock/redlock
 	$(PLAIN) $(GO) test -count=1 -run '^TestCrowd$$' -timeout 30m -v ./lock/memlock -args -waiters=10000
 	$(GO) test -run '^$$' -bench 'Merge|Read' -benchtime 20x ./exporter/internal/fleet
 	$(GO) test -run '^$$' -bench 'Sweep/(bare|script)$$|Sweep/memory' -benchtime 1x -timeout 30m ./scanner

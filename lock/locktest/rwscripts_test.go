@@ -61,6 +61,8 @@ var sharedTokens = append(slices.Clone(pairTokens), strings.Repeat("d", 32), str
 
 func (p sharedPair) bars() string { return p.keys.lock + ":bars" }
 
+func (p sharedPair) index() string { return p.keys.lock + ":readers" }
+
 // sharedStep sends both the same request and returns their answers.
 func (p sharedPair) sharedStep() (real, fake, what string) {
 	token := sharedTokens[p.r.IntN(len(sharedTokens))]
@@ -115,7 +117,7 @@ func (p sharedPair) acquireShared(req driver.AcquireRequest) (real, fake, what s
 		window = req.Window.Milliseconds()
 	}
 	keys := []string{p.keys.lock, p.keys.fence, p.keys.tombstone(req.Token), p.keys.next, p.keys.queue, p.bars(),
-		p.keys.entry(req.Waiter.ID)}
+		p.keys.entry(req.Waiter.ID), p.index()}
 	reply := p.eval("rwacquire", keys, req.Token, req.Holder, req.TTL.Milliseconds(), req.Floor, modeFlag(req.Mode),
 		req.Waiter.ID, req.Waiter.Ticket, flag[req.Waiter.Enqueue], window, "1", req.Bar.Milliseconds(), req.Waiter.Record,
 		"")
@@ -155,7 +157,7 @@ func (p sharedPair) raiseReader(req driver.RaiseRequest) (real, fake, what strin
 }
 
 func (p sharedPair) extendReader(req driver.ExtendRequest) (real, fake, what string) {
-	keys := []string{p.keys.lock, p.keys.fence, p.keys.tombstone(req.Token), p.keys.next, p.bars()}
+	keys := []string{p.keys.lock, p.keys.fence, p.keys.tombstone(req.Token), p.keys.next, p.bars(), p.index()}
 	reply := p.eval("rwextend", keys, req.Token, req.TTL.Milliseconds(), map[bool]int{true: 1}[req.Refill], req.Fence,
 		max(req.Fence, req.Last), req.Holder, "", "")
 	codes := map[int64]driver.ExtendReply{-1: driver.ExtendTaken, 0: driver.ExtendGone, 1: driver.ExtendDone,
@@ -173,7 +175,7 @@ func (p sharedPair) extendReader(req driver.ExtendRequest) (real, fake, what str
 
 func (p sharedPair) releaseShared(req driver.ReleaseRequest) (real, fake, what string) {
 	keys := []string{p.keys.lock, p.keys.tombstone(req.Token), p.keys.next, p.keys.queue, p.bars(),
-		p.keys.entry(req.Waiter.ID)}
+		p.keys.entry(req.Waiter.ID), p.index()}
 	reply := p.eval("rwrelease", keys, req.Token, modeFlag(req.Mode), req.Tombstone.Milliseconds(),
 		req.Handoff.Milliseconds(), "1", req.Waiter.ID, req.Waiter.Ticket, "").(int64)
 	found := map[int64]driver.ReleaseFound{0: driver.FoundNothing, 1: driver.FoundOwn, 2: driver.FoundOther}
@@ -186,7 +188,7 @@ func (p sharedPair) releaseShared(req driver.ReleaseRequest) (real, fake, what s
 }
 
 func (p sharedPair) leaveShared(req driver.LeaveRequest) (real, fake, what string) {
-	p.eval("rwleave", []string{p.keys.lock, p.keys.next, p.keys.queue, p.bars(), p.keys.entry(req.WaiterID)},
+	p.eval("rwleave", []string{p.keys.lock, p.keys.next, p.keys.queue, p.bars(), p.keys.entry(req.WaiterID), p.index()},
 		req.WaiterID, req.Handoff.Milliseconds(), "1")
 	_ = p.node.Leave(p.ctx(), req)
 	real = fmt.Sprint(p.redis.ZCard(p.ctx(), p.keys.queue).Val(), p.redis.Exists(p.ctx(), p.keys.next).Val())

@@ -80,6 +80,7 @@
 //   - lockscope:fence:{n}, the fence counters, never expire; a node has at most 16384
 //   - lockscope:queue:{key}, the queue of waiters, expires
 //   - lockscope:next:{key}, the waiter that a lock is reserved for, expires
+//   - lockscope:readers:{key}, the index of the readers by token and by expiry, expires with them
 //   - lockscope:bars:{key}, the writers that wait and keep later readers out, expires
 //   - lockscope:tomb:{key}:digest, a tombstone of the token with that SHA-1, expires. If the lease is revoked, it says
 //     by whom and why

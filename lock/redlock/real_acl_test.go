@@ -23,7 +23,7 @@ const leastPrivilege = "ACL SETUSER lockscope reset on >" + aclPassword +
 	" ~lock:* ~lockscope:* resetchannels &lockscope:wake:*" +
 	" +eval +evalsha +info +subscribe +publish +ping +time" +
 	" +get +mget +set +del +exists +pttl +pexpire" +
-	" +zadd +zrem +zscore +zrank +zrange +zpopmin +hgetall +hset +hdel"
+	" +zadd +zrem +zscore +zrank +zrange +zpopmin +zcard +hget +hgetall +hlen +hset +hdel"
 
 const aclPassword = "correct-horse-battery"
 

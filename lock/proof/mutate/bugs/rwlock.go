@@ -91,16 +91,16 @@ func readWriteMutants() []Mutant {
 		{
 			Bug: "rwacquire.lua: a writer does not look for readers", Why: "a writer and readers are valid at once",
 			File:   readerScripts + "rwacquire.lua",
-			Old:    "if writes and readers then\n",
-			New:    "if writes and readers and not first then\n",
+			Old:    "if writes and last then\n",
+			New:    "if writes and last and not first then\n",
 			Killer: by(readWriteLocks, "TestRealKeys"),
 		},
 		{
-			Bug:    "rwacquire.lua: a short reader shortens the time of all",
+			Bug:    "rwshared.lua: a short reader shortens the time of all",
 			Why:    "the longer ones are forgotten while they are valid",
-			File:   readerScripts + "rwacquire.lua",
-			Old:    "read_until(KEYS[1], math.max(last or 0, expiry))",
-			New:    "read_until(KEYS[1], expiry)",
+			File:   readerScripts + "rwshared.lua",
+			Old:    "read_until(lock, index, math.max(last or 0, expiry))",
+			New:    "read_until(lock, index, expiry)",
 			Killer: by(readWriteLocks, "TestRealKeys"),
 		},
 		{
@@ -113,8 +113,8 @@ func readWriteMutants() []Mutant {
 		{
 			Bug: "rwrelease.lua: a reader that goes takes the others with it", Why: "they are forgotten while they are valid",
 			File:   readerScripts + "rwrelease.lua",
-			Old:    "    result = redis.call('HDEL', KEYS[1], token)\n",
-			New:    "    result = redis.call('DEL', KEYS[1])\n",
+			Old:    "  result = remove_reader(KEYS[1], KEYS[7], token)\n",
+			New:    "  result = redis.call('DEL', KEYS[1])\n",
 			Killer: by(readWriteLocks, "TestRealKeys"),
 		},
 		{
@@ -123,6 +123,21 @@ func readWriteMutants() []Mutant {
 			Old:    "case isConstructs(o.Kind) && !o.Construct.Marks(string(o.Kind)):",
 			New:    "case false:",
 			Killer: by(readWriteLocks, "TestAnOptionMakesNoReader"),
+		},
+		{
+			Bug: "rwshared.lua: readers that the index lacks do not count", Why: "a writer and a reader are valid at once",
+			File:   readerScripts + "rwshared.lua",
+			Old:    "  if size ~= indexed then\n",
+			New:    "  if size < indexed then\n",
+			Killer: by(scripting, "TestScriptsCountReadersThatTheIndexLacks"),
+		},
+		{
+			Bug:    "rwshared.lua: a reader that was renewed keeps its place in the index",
+			Why:    "it is taken out while it is valid",
+			File:   readerScripts + "rwshared.lua",
+			Old:    "  redis.call('ZADD', index, 0, token, ends, 'e' .. token)\n",
+			New:    "  redis.call('ZADD', index, 'NX', 0, token, ends, 'e' .. token)\n",
+			Killer: by(scripting, "TestScriptsRenewInTheIndex"),
 		},
 	}
 }

@@ -1,7 +1,7 @@
 -- Grants the lock to a reader or to a writer, else says by whom it is taken. After rwshared.lua.
 -- KEYS  1 lock  2 fence counter  3 tombstone of this token  4 next (reservation)  5 queue  6 bars
 --       7 what the caller says of itself while it queues
---       8 marker of the server; not in a Redis Cluster, where it has another slot
+--       8 index of the readers  9 marker of the server; not in a Redis Cluster, where it has another slot
 -- ARGV  1 token  2 holder  3 ttl ms  4 floor us  5 'r' reader or 'w' writer  6 waiter id
 --       7 ticket, or '0'  8 '1' queue  9 hand-off window ms if nobody may overtake the queue, else '0'
 --       10 '1' PUBLISH counts every listener  11 how long a writer that is refused bars readers ms, or '0'
@@ -14,7 +14,7 @@ local seen
 if ARGV[13] == '' then
   seen = redis.call('MGET', KEYS[1], KEYS[2], KEYS[3], KEYS[4])
 else
-  seen = redis.call('MGET', KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[8])
+  seen = redis.call('MGET', KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[9])
   if refuses(seen[5], ARGV[13]) then
     return {5, seen[5] or ''}
   end
@@ -22,17 +22,12 @@ end
 local token, writes, waiter, ticket = ARGV[1], ARGV[5] == 'w', ARGV[6], ARGV[7]
 
 local function bar(place)
-  local stands = redis.call('HGETALL', KEYS[6])
   local at = place
   if ticket ~= '0' then
     at = tonumber(ticket)
   elseif place == 0 then
-    at = clock[1] * 1000000 + clock[2]
-    for i = 1, #stands, 2 do
-      if stands[i] == waiter then
-        at = tonumber(string.match(stands[i + 1], '^%d+'))
-      end
-    end
+    local stands = redis.call('HGET', KEYS[6], waiter)
+    at = stands and tonumber(string.match(stands, '^%d+')) or clock[1] * 1000000 + clock[2]
   end
   redis.call('HSET', KEYS[6], waiter, string.format('%.0f:%.0f', at, now + ARGV[11]))
   if redis.call('PTTL', KEYS[6]) < tonumber(ARGV[11]) then
@@ -52,21 +47,22 @@ local function refuse(code, pttl, holder)
   return {code, pttl, holder, place, ahead}
 end
 
-local value, readers, last, first = holders(KEYS[1], seen[1])
+local value, last, first = holders(KEYS[1], KEYS[8], seen[1])
 if value then
   if writes and string.sub(value, 1, #token + 1) == token .. ':' then
     return tonumber(string.match(value, '^%x+:(%d+)'))
   end
   return refuse(0, redis.call('PTTL', KEYS[1]), string.match(value, '^%x+:%d+|(.*)$') or '')
 end
-if not writes and readers and readers[token] then
-  return tonumber(string.match(readers[token], '^%d+:(%d+)'))
+local mine = not writes and last and reader(KEYS[1], token)
+if mine then
+  return tonumber(string.match(mine, '^%d+'))
 end
 if seen[3] then
   return {3}
 end
-if writes and readers then
-  return refuse(0, last - now, string.match(readers[first], '|(.*)$'))
+if writes and last then
+  return refuse(0, last - now, string.match(reader(KEYS[1], first) or '', '|(.*)$') or '')
 end
 local kept = seen[4]
 if kept and kept ~= waiter and (writes or kept ~= 'r') then
@@ -108,9 +104,7 @@ local grant = string.format('%.0f', fence) .. '|' .. ARGV[2]
 if writes then
   redis.call('SET', KEYS[1], token .. ':' .. grant, 'PX', ARGV[3])
 else
-  local expiry = now + ARGV[3]
-  redis.call('HSET', KEYS[1], token, string.format('%.0f', expiry) .. ':' .. grant)
-  read_until(KEYS[1], math.max(last or 0, expiry))
+  put_reader(KEYS[1], KEYS[8], token, grant, now + ARGV[3], last)
 end
 if kept then
   redis.call('DEL', KEYS[4])

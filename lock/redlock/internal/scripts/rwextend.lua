@@ -1,7 +1,7 @@
 -- Prolongs a reader's time, and nobody else's. After rwshared.lua. A writer's is prolonged by extend.lua.
 -- A reader that was lost may be put back, which is no vote.
 -- KEYS  1 lock  2 fence counter  3 tombstone of this token  4 next (reservation)  5 bars
---       6 marker of the server; not in a Redis Cluster, where it has another slot
+--       6 index of the readers  7 marker of the server; not in a Redis Cluster, where it has another slot
 -- ARGV  1 token  2 ttl ms  3 '1' refill  4 fence  5 last of its run, which the counter is raised to
 --       6 holder
 --       7 fingerprint of the caller's configuration
@@ -13,7 +13,7 @@ local votes, mark = ARGV[8] == ''
 if votes then
   mark = redis.call('GET', KEYS[3])
 else
-  local seen = redis.call('MGET', KEYS[3], KEYS[6])
+  local seen = redis.call('MGET', KEYS[3], KEYS[7])
   mark = seen[1]
   votes = not refuses(seen[2], ARGV[8])
   local fingerprint = seen[2] and not votes and string.match(seen[2], '^%a+|([^|]*)|')
@@ -26,10 +26,10 @@ if mark and mark ~= '' then
   return {7, mark}
 end
 local token = ARGV[1]
-local value, readers, last = holders(KEYS[1])
-local grant, result = readers and readers[token], 1
+local value, last = holders(KEYS[1], KEYS[6])
+local grant, result = not value and reader(KEYS[1], token), 1
 if grant then
-  grant = string.match(grant, '^%d+:(.*)$')
+  -- It is prolonged as it is.
 elseif value then
   result = -1
 elseif ARGV[3] ~= '1' or not votes or redis.call('EXISTS', KEYS[3], KEYS[4]) > 0 or next(bars_of(KEYS[5])) then
@@ -42,15 +42,7 @@ else
   grant = ARGV[4] .. '|' .. ARGV[6]
 end
 if result > 0 then
-  local expiry = now + ARGV[2]
-  redis.call('HSET', KEYS[1], token, string.format('%.0f', expiry) .. ':' .. grant)
-  local latest = expiry
-  for other, its in pairs(readers or {}) do
-    if other ~= token then
-      latest = math.max(latest, tonumber(string.match(its, '^%d+')))
-    end
-  end
-  read_until(KEYS[1], latest)
+  put_reader(KEYS[1], KEYS[6], token, grant, now + ARGV[2], last)
 elseif redis.call('EXISTS', KEYS[3]) == 0 then
   -- A write, so that a replica says READONLY instead of a stale answer.
   redis.call('DEL', KEYS[3])

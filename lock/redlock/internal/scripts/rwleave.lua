@@ -1,6 +1,7 @@
 -- Takes a waiter that gave up, or that has the lock, out of the queue, with its bar. If it had just been named, or
 -- barred readers, the next ones are named. After rwshared.lua.
 -- KEYS  1 lock  2 next (reservation)  3 queue  4 bars  5 what the waiter says of itself
+--       6 index of the readers
 -- ARGV  1 waiter id  2 hand-off window ms  3 '1' PUBLISH counts every listener
 -- reply 1 it was queued or named | 0 it was not
 
@@ -17,9 +18,9 @@ if kept == waiter then
   found = 1
 end
 if kept == waiter or barred and not kept then
-  local value, readers = holders(KEYS[1])
+  local value, last = holders(KEYS[1], KEYS[6])
   if not value then
-    name_group(KEYS[1], KEYS[2], KEYS[3], KEYS[4], readers, ARGV[2], ARGV[3])
+    name_group(KEYS[1], KEYS[2], KEYS[3], KEYS[4], last, ARGV[2], ARGV[3])
   end
 end
 return found

@@ -4,9 +4,7 @@
 -- ARGV  1 token  2 counter of the grant  3 fence
 -- reply 1 raised | 0 the reader is not there, or is another grant
 
-local _, readers = holders(KEYS[1])
-local value = readers and readers[ARGV[1]]
-if not value or string.match(value, '^%d+:(%d+)|') ~= ARGV[2] then
+if string.match(reader(KEYS[1], ARGV[1]) or '', '^%d+') ~= ARGV[2] then
   return 0
 end
 if tonumber(redis.call('GET', KEYS[2]) or '0') < tonumber(ARGV[3]) then

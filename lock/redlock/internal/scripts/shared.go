@@ -86,7 +86,7 @@ func (s *Set) sharedAcquireArgs(req *driver.AcquireRequest, at Place) []any {
 	k, w := s.keys.of(req.Key), req.Waiter
 	args := append(make([]any, 0, 28), "evalsha", s.sharing.acquire.Hash)
 	args = at.appendKeys(args, k.args.lock, k.args.fence, k.tombstone(req.Token), k.args.next, k.args.queue,
-		BarsKey(k.lock), k.entry(w.ID))
+		BarsKey(k.lock), k.entry(w.ID), indexKey(k.lock))
 	window := int64(0)
 	if req.Fair {
 		window = millis(req.Window)
@@ -108,7 +108,8 @@ func (s *Set) readRaiseArgs(req *driver.RaiseRequest) []any {
 func (s *Set) readExtendArgs(req *driver.ExtendRequest, at Place) []any {
 	k := s.keys.of(req.Key)
 	args := append(make([]any, 0, 18), "evalsha", s.sharing.extend.Hash)
-	args = at.appendKeys(args, k.args.lock, k.args.fence, k.tombstone(req.Token), k.args.next, BarsKey(k.lock))
+	args = at.appendKeys(args, k.args.lock, k.args.fence, k.tombstone(req.Token), k.args.next, BarsKey(k.lock),
+		indexKey(k.lock))
 	return append(args, req.Token, millis(req.TTL), flag(req.Refill), formatUint(req.Fence),
 		formatUint(max(req.Fence, req.Last)), req.Holder)
 }
@@ -117,8 +118,8 @@ func (s *Set) readExtendArgs(req *driver.ExtendRequest, at Place) []any {
 func (s *Set) sharedReleaseArgs(req *driver.ReleaseRequest, at Place) []any {
 	k, w := s.keys.of(req.Key), req.Waiter
 	return []any{
-		"evalsha", s.sharing.release.Hash, 6, k.args.lock, k.tombstone(req.Token), k.args.next, k.args.queue,
-		BarsKey(k.lock), k.entry(w.ID),
+		"evalsha", s.sharing.release.Hash, 7, k.args.lock, k.tombstone(req.Token), k.args.next, k.args.queue,
+		BarsKey(k.lock), k.entry(w.ID), indexKey(k.lock),
 		req.Token, modeFlag(req.Mode), millis(req.Tombstone), millis(req.Handoff), at.counts, w.ID, w.Ticket, w.Record,
 	}
 }
@@ -127,10 +128,13 @@ func (s *Set) sharedReleaseArgs(req *driver.ReleaseRequest, at Place) []any {
 func (s *Set) sharedLeaveArgs(req *driver.LeaveRequest, at Place) []any {
 	k := s.keys.of(req.Key)
 	return []any{
-		"evalsha", s.sharing.leave.Hash, 5, k.args.lock, k.args.next, k.args.queue, BarsKey(k.lock), k.entry(req.WaiterID),
-		req.WaiterID, millis(req.Handoff), at.counts,
+		"evalsha", s.sharing.leave.Hash, 6, k.args.lock, k.args.next, k.args.queue, BarsKey(k.lock), k.entry(req.WaiterID),
+		indexKey(k.lock), req.WaiterID, millis(req.Handoff), at.counts,
 	}
 }
 
 // BarsKey returns the key of the writers that wait for a lock and keep later readers out.
 func BarsKey(lockKey string) string { return "lockscope:bars:{" + lockKey + "}" }
+
+// indexKey returns the key of the index of a lock's readers.
+func indexKey(lockKey string) string { return "lockscope:readers:{" + lockKey + "}" }

@@ -199,7 +199,7 @@ func TestRealWrongAndMissingPassword(t *testing.T) {
 // grants is the ACL line of lock/redlock/README.md without its password.
 const grants = "~lock:* ~lockscope:* &lockscope:wake:* +eval +evalsha +info +subscribe +publish +ping +time" +
 	" +get +mget +set +del +exists +pttl +pexpire +zadd +zrem +zscore +zrank +zrange +zpopmin" +
-	" +hgetall +hset +hdel"
+	" +zcard +hget +hgetall +hlen +hset +hdel"
 
 func setUser(t *testing.T, admin *redis.Client, name, rights string) {
 	t.Helper()

@@ -43,9 +43,9 @@ func probes(prefix string) []probe {
 		onLock("get"), onLock("mget"), onLock("set", "x", "xx", "px", 1), onLock("del"), onLock("exists"),
 		onLock("pttl"), onLock("pexpire", 1),
 		onQueue("zadd", "xx", 1, "x"), onQueue("zrem", "x"), onQueue("zscore", "x"), onQueue("zrank", "x"),
-		onQueue("zrange", 0, 0), onQueue("zpopmin"),
+		onQueue("zrange", 0, 0), onQueue("zpopmin"), onQueue("zcard"),
 		// The names of fields and values must come in pairs: this HSET is refused by itself.
-		onLock("hgetall"), onLock("hset", "x", 1, "y"), onLock("hdel", "x"),
+		onLock("hget", "x"), onLock("hgetall"), onLock("hlen"), onLock("hset", "x", 1, "y"), onLock("hdel", "x"),
 		{"+publish", "&" + wakeChannel + "*", []any{"publish", wakeChannel + "doctor-" + id, ""}},
 		{"+subscribe", "&" + wakeChannel + "*", []any{"subscribe", wakeChannel + "doctor-" + id}},
 	}
