@@ -25,7 +25,7 @@ func TTL(d time.Duration) Option {
 // Standby makes Run call fn when the candidate becomes the first in line, at most once in each campaign, with the
 // leader as the nodes describe it. fn runs beside the campaign and may go on while the candidate leads. Its context
 // ends with the term, when the campaign fails, and with Run's. Run waits for fn before the next campaign and before it
-// returns. fn must not act as leader.
+// returns. fn must not act as leader. After a crash another candidate may lead instead: see the package documentation.
 func Standby(fn func(ctx context.Context, leader lock.Holder)) Option {
 	return func(c *config) { c.standby = fn }
 }
