@@ -109,14 +109,20 @@
 //
 // # Holders
 //
-// [HeldTooLong] requires proof that the holder stayed the same. Values differ in what they prove:
+// [HeldTooLong] requires that each look saw the same holder. Values differ in what they prove:
 //
-//   - A random token seen again is proof, and so is an expiry that nobody has moved.
+//   - The token of one lease, seen again, is proof.
 //   - A value that names only the client (Redisson, Spring) takes three sweeps. None of them may see the lock free,
 //     entered less often than before, or with its TTL raised when nobody would have renewed it. A close look during
-//     the confirmation follows.
+//     the confirmation follows. This does not prove one hold: a scheduler may take its lock again and again. The
+//     evidence says at how many looks the client had it, and [Finding].Inferred is true.
 //   - Constants, short texts, values shared by several keys, values longer than are read, and hashes whose size is
-//     unknown prove nothing. [NodeReport].Indistinct counts them.
+//     unknown identify nobody. They count while their expiry does not move, and are Inferred, too.
+//     [NodeReport].Indistinct counts them.
+//
+// [NodeReport].Undated counts the locks that may be held for longer than the limit, because nothing shows since when.
+// [Report].Skipped names them, or Incomplete does at the first look if [WithChecks] asked for HeldTooLong. Later sweeps
+// of the Scanner judge them in time, and so do other processes that share [WithMemory].
 //
 // The time in a value counts if it agrees with what was seen. A time in the future, or before a sweep that did not find
 // the holder, does not: the hold then counts from when the scanner first saw it, and the evidence says so.

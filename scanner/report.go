@@ -45,7 +45,7 @@ type (
 const (
 	NoTTL       = report.NoTTL       // no TTL: the key never expires
 	LongTTL     = report.LongTTL     // the TTL is longer than policy allows
-	HeldTooLong = report.HeldTooLong // one holder has had it for longer than policy allows
+	HeldTooLong = report.HeldTooLong // one holder has had it for longer than policy allows, or had it at each look
 	Orphan      = report.Orphan      // the token is on a minority of a Redlock's nodes
 	ForeignType = report.ForeignType // a type that no lock has
 )

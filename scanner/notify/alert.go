@@ -102,7 +102,7 @@ func valid(s string) string { return strings.ToValidUTF8(s, "�") }
 func (c *config) annotationsFor(f scanner.Finding) map[string]string {
 	annotations := map[string]string{
 		"summary": fmt.Sprintf("%s lock %s on %s %s.", systemOf(&f), clip(f.Lock(), maxLabel), valid(f.Node),
-			complaint(f.Class)),
+			complaint(&f)),
 		"description": holderText(f.Hold) + " " + remedy(f.Class),
 		"evidence":    clip(valid(f.Evidence), maxText),
 	}
@@ -132,8 +132,11 @@ func systemOf(f *scanner.Finding) string {
 	return valid(f.Backend)
 }
 
-func complaint(class scanner.Class) string {
-	switch class {
+func complaint(f *scanner.Finding) string {
+	if f.Inferred {
+		return "had the same client at each look for longer than policy allows; it may have released it in between"
+	}
+	switch f.Class {
 	case scanner.NoTTL:
 		return "never expires"
 	case scanner.LongTTL:

@@ -121,4 +121,9 @@ func TestAlertsTellPlacesApart(t *testing.T) {
 			"policy allows." {
 		t.Errorf("%+v", a)
 	}
+	f.Backend, f.Inferred = "", true
+	if a := c.alertFor(f, time.Now(), time.Now()); !strings.HasSuffix(a.Annotations["summary"],
+		" had the same client at each look for longer than policy allows; it may have released it in between.") {
+		t.Errorf("an inference is told as a fact: %+v", a)
+	}
 }

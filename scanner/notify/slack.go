@@ -77,17 +77,18 @@ func (s *slack) messages(r scanner.Report) ([]message, error) {
 func (s *slack) message(r *scanner.Report, fresh, gone []scanner.Finding) slackMessage {
 	headline := s.headline(r, fresh, gone)
 	m := slackMessage{Text: headline, Blocks: []slackBlock{section("*" + headline + "*")}}
-	lines := make(map[scanner.Class][]string)
+	lines, inferred := make(map[scanner.Class][]string), make(map[scanner.Class]bool)
 	var classes []scanner.Class // in the order of the report: worst first
 	for i := range fresh {
 		class := fresh[i].Class
 		if lines[class] == nil {
 			classes = append(classes, class)
 		}
-		lines[class] = append(lines[class], slackLine(&fresh[i]))
+		lines[class], inferred[class] = append(lines[class], slackLine(&fresh[i])), inferred[class] || fresh[i].Inferred
 	}
 	for _, class := range classes {
-		title := fmt.Sprintf("*%s* (%s): a Redis lock %s", s.alertLink(class), mrkdwn(string(class)), complaint(class))
+		title := fmt.Sprintf("*%s* (%s): a Redis lock %s", s.alertLink(class), mrkdwn(string(class)),
+			complaint(&scanner.Finding{Class: class, Inferred: inferred[class]}))
 		m.Blocks = append(m.Blocks, section(title, lines[class]...))
 	}
 	if len(gone) > 0 {

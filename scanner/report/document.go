@@ -57,6 +57,7 @@ type NodeDocument struct {
 	Matched    map[string]int64 `json:"matched,omitempty"` // locks by pattern; left out if not counted
 	Redirected int64            `json:"redirected"`
 	Indistinct int64            `json:"indistinct"`           // locks whose values do not identify one holder
+	Undated    int64            `json:"undated,omitempty"`    // locks that do not show since when they are held
 	Uncompared int64            `json:"uncompared,omitempty"` // locks not compared with the other nodes of a Redlock
 	Overflow   int              `json:"overflow"`
 	Slots      []string         `json:"slots,omitempty"` // "0-5460": slots read on a cluster's node
@@ -95,6 +96,7 @@ type FindingDocument struct {
 	Holder    *HoldDocument `json:"holder,omitempty"`
 	Policy    string        `json:"policy,omitempty"`
 	Evidence  string        `json:"evidence"`
+	Inferred  bool          `json:"inferred,omitempty"` // as in [Finding]
 	FirstSeen time.Time     `json:"first_seen"`
 	LastSeen  time.Time     `json:"last_seen"`
 }
@@ -146,7 +148,7 @@ func newNodeDocument(n NodeReport) NodeDocument {
 		Backend: n.Backend, Group: n.Group, Node: n.Node, Took: n.Took.Seconds(), Locks: n.Locks, Examined: n.Examined, Calls: n.Calls,
 		Unread: n.Unread, Unwatched: n.Unwatched, Counts: n.Counts, Path: n.Path, Truncated: n.Truncated,
 		Matched: n.Matched, Redirected: n.Redirected, Overflow: n.Overflow, Indistinct: n.Indistinct,
-		Uncompared: n.Uncompared,
+		Undated: n.Undated, Uncompared: n.Uncompared,
 	}
 	for _, r := range n.Slots {
 		d.Slots = append(d.Slots, slotsText(r))
@@ -167,6 +169,7 @@ func newFindingDocuments(findings []Finding) []FindingDocument {
 		all = append(all, FindingDocument{
 			Backend: f.Backend, Group: f.Group, Class: f.Class, Node: f.Node, Place: f.Place, Key: KeyText(f.Key), KeyBase64: &encoded, Type: f.Type,
 			TTL: Seconds(f.TTL), Holder: NewHoldDocument(f.Hold), Evidence: f.Evidence, Policy: f.Policy,
+			Inferred:  f.Inferred,
 			FirstSeen: f.FirstSeen, LastSeen: f.LastSeen,
 		})
 	}

@@ -16,7 +16,7 @@ type Class string
 const (
 	NoTTL       Class = "no_ttl"        // no TTL: the key never expires
 	LongTTL     Class = "long_ttl"      // the TTL is longer than policy allows
-	HeldTooLong Class = "held_too_long" // one holder has had it for longer than policy allows
+	HeldTooLong Class = "held_too_long" // one holder has had it for longer than policy allows, or had it at each look
 	Orphan      Class = "orphan"        // the token is on a minority of a Redlock's nodes
 	ForeignType Class = "foreign_type"  // a type that no lock has
 )
@@ -37,6 +37,7 @@ type Finding struct {
 	Hold      Hold
 	Policy    string // name of the policy that applied; empty: the defaults
 	Evidence  string // one sentence with the numbers behind the finding
+	Inferred  bool   // held too long: the same client had it at each look, and may have released it in between
 	FirstSeen time.Time
 	LastSeen  time.Time
 	Confirmed bool // seen twice with the same value

@@ -33,6 +33,7 @@ type NodeReport struct {
 	Unwatched int64 // locks not watched for how long they are held; see scanner.WithMaxWatched
 	// locks whose values do not identify one holder: they are held too long only if nobody writes them meanwhile
 	Indistinct int64
+	Undated    int64         // locks that may be held for longer than the limit: nothing shows since when
 	Uncompared int64         // locks that were to be compared with the other nodes of a Redlock, and could not be
 	Counts     map[Class]int // confirmed findings, plus those beyond the limit, which were seen once
 	Path       Path

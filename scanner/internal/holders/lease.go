@@ -14,6 +14,7 @@ type Look struct {
 	TTL                 time.Duration
 	Count               int           // re-entries
 	Says                bool          // since when it is held
+	Again               bool          // after the round that has seen the lock
 	Worth               time.Duration // no room is given to an indistinct holder that cannot get this old
 }
 
@@ -21,6 +22,7 @@ type Look struct {
 type Observed struct {
 	First time.Time // when this holder was first seen; zero: it is not proved to be one
 	Whole time.Time // when all locks were seen and this was none of them; zero: unknown
+	Looks int       // sweeps that saw this holder; between two of them another one may have had it if a value is reused
 	Full  bool      // this one, or another one for it, is not remembered
 }
 
@@ -58,13 +60,13 @@ const (
 
 // see records a look at the entry's lease.
 func (e *lease) see(s *Look, place int, round uint32) {
-	if e.round != round {
-		e.looks++
+	if e.round != round && !s.Again {
+		e.looks, e.round = e.looks+1, round
 	}
 	if s.Distinct == value.PerClient && !e.unmoved(s) {
 		e.expiry = s.At.Add(s.TTL)
 	}
-	e.node, e.round, e.last, e.count, e.longest = place, round, s.At, s.Count, max(e.longest, s.TTL)
+	e.node, e.last, e.count, e.longest = place, s.At, s.Count, max(e.longest, s.TTL)
 }
 
 // unmoved reports whether the lock still ends when it was to end, so that nobody has written it since.

@@ -71,11 +71,18 @@ func (w *Watch) Note(s Look) (o Observed) {
 	}
 	e.see(&s, place, w.rounds[place].number)
 	w.seen[k] = e
-	if s.Distinct == value.PerClient && e.looks < leastLooks {
-		return o
+	o.Whole, o.Looks = e.whole, e.looks
+	if s.Distinct != value.PerClient || e.looks >= leastLooks {
+		o.First = e.first
 	}
-	o.First, o.Whole = e.first, e.whole
 	return o
+}
+
+// Began reports whether all locks have been seen once, so that a new one is known to be new.
+func (w *Watch) Began() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return !w.whole.IsZero()
 }
 
 // place finds or makes the round of a node.

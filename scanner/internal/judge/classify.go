@@ -70,8 +70,9 @@ func (r *Rules) Still(f *ledger.Entry, v *keyreader.Value, now time.Time) bool {
 	return true
 }
 
-// Evidence explains a finding in numbers. It shows nothing of the value.
-func (r *Rules) Evidence(class report.Class, v *keyreader.Value, since, now time.Time) string {
+// Evidence explains a finding in numbers. It shows nothing of the value. looks is how many sweeps saw a holder that may
+// have released the lock in between; zero if it is known to have kept it.
+func (r *Rules) Evidence(class report.Class, v *keyreader.Value, since time.Time, looks int, now time.Time) string {
 	p := r.PolicyOf(v.Key)
 	switch class {
 	case report.NoTTL:
@@ -80,12 +81,25 @@ func (r *Rules) Evidence(class report.Class, v *keyreader.Value, since, now time
 		return fmt.Sprintf("its TTL is %v, longer than the limit of %v", clock.Round(v.TTL), p.MaxTTL) + clause(&p)
 	case report.HeldTooLong:
 		holder := value.Holder(v)
-		return fmt.Sprintf("one holder has had it for %v or more, longer than the limit of %v",
+		return sameHolder(v, &holder, now.Sub(since), looks) + fmt.Sprintf(" for %v or more, longer than the limit of %v",
 			clock.Round(now.Sub(since)), HoldLimit(&p, v, &holder)) + clause(&p) + ending(v)
 	case report.ForeignType:
 		return foreignEvidence(v)
 	}
 	return ""
+}
+
+// sameHolder says who has had a lock for that long, and how that is known.
+func sameHolder(v *keyreader.Value, h *report.Hold, held time.Duration, looks int) string {
+	if looks == 0 {
+		return "one holder has had it"
+	}
+	seen, who := "the same client had it", "it"
+	if value.DistinctionOf(v, h) == value.Indistinct {
+		seen, who = "its value and its end were the same", "its holder"
+	}
+	return fmt.Sprintf("at %d looks, %v apart, %s; %s may have released it in between. Otherwise it has had it", looks,
+		clock.Round(held/time.Duration(max(1, looks-1))), seen, who)
 }
 
 // stays explains a missing TTL. Readers have an expiry of their own, so that none of them is in the way for ever; the

@@ -100,7 +100,8 @@ func (c *Tally) Evidence() string {
 }
 
 // Count finds out how many nodes have the locks found on src, and how many commands that took. Each of them is one
-// attempt's; see [value.Votes] and [Redlock.Compares]. It asks one node after the other, and only about locks that are still undecided.
+// attempt's; see [value.Votes] and [Redlock.Compares]. It asks one node after the other, and only about locks that are
+// still undecided.
 func (o *Redlock) Count(ctx context.Context, src *node.Source, locks []*keyreader.Value) (all []*Tally, calls int64) {
 	all = make([]*Tally, len(locks))
 	for i, v := range locks {

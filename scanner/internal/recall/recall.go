@@ -53,6 +53,7 @@ type savedFinding struct {
 	Hold                         report.Hold
 	FirstSeen, LastSeen, Since   time.Time
 	Confirmed                    bool
+	Inferred                     bool   `json:",omitempty"`
 	Value                        string // digest of its identity
 }
 
@@ -125,6 +126,7 @@ func saveFindings(d digest.Digest, entries []ledger.Entry) []savedFinding {
 			Source: f.Source, Node: f.Node, Type: f.Type, Evidence: f.Evidence, Backend: f.Backend, Place: f.Place,
 			Key: []byte(f.Key), Class: f.Class, TTL: f.TTL, Hold: f.Hold,
 			FirstSeen: f.FirstSeen, LastSeen: f.LastSeen, Since: f.Since, Confirmed: f.Confirmed, Value: value,
+			Inferred: f.Inferred,
 		})
 	}
 	return all
@@ -138,7 +140,7 @@ func restoreFindings(d digest.Digest, from []savedFinding) []ledger.Entry {
 			Finding: report.Finding{
 				Class: s.Class, Backend: s.Backend, Node: s.Node, Place: s.Place, Key: string(s.Key), Type: s.Type,
 				TTL: s.TTL, Hold: s.Hold, Evidence: s.Evidence,
-				FirstSeen: s.FirstSeen, LastSeen: s.LastSeen, Confirmed: s.Confirmed,
+				FirstSeen: s.FirstSeen, LastSeen: s.LastSeen, Confirmed: s.Confirmed, Inferred: s.Inferred,
 			},
 			Facts: sight.Facts{Since: s.Since, Source: s.Source, Recalled: sight.Recalled{Digest: d, Value: s.Value}},
 		})

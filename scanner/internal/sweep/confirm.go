@@ -87,7 +87,7 @@ func (c *confirmation) lookClosely(ctx context.Context, nodes []*nodeSweep) bool
 				n.memory.watch.Forget(v.Key)
 			} else if err == nil {
 				holder := value.Holder(v)
-				n.lease(v, &holder, now)
+				n.lease(v, &holder, now, true)
 			}
 		}
 	}
@@ -129,8 +129,8 @@ func (c *confirmation) settle(ctx context.Context, n *nodeSweep, f *ledger.Entry
 	}
 	if still && f.Class == report.HeldTooLong {
 		holder := value.Holder(v)
-		lease = n.lease(v, &holder, now)
-		seen.Since = lease.since
+		lease = n.lease(v, &holder, now, true)
+		seen.Since, seen.Inferred = lease.since, lease.looks > 0
 		still = slices.Contains(c.cfg.Rules.Classify(v, &holder, lease.since, now), report.HeldTooLong)
 	}
 	if still && f.Class == report.Orphan {

@@ -27,6 +27,7 @@ type nodeSweep struct {
 	report  report.NodeReport
 	covered *coverage.Node
 
+	begins   bool  // no sweep has seen all locks before this one
 	excluded []int // findings kept out, by exclusion
 	view     server.ClusterView
 }
@@ -37,7 +38,7 @@ func newNodeSweep(
 	n := &nodeSweep{
 		Connection: c, cfg: cfg, reader: c.Reader(cfg.query(), m.capability),
 		memory: m, ledger: l, orphans: o, values: v, report: newNodeReport(c.Node),
-		excluded: make([]int, len(cfg.Rules.Exclusions)),
+		excluded: make([]int, len(cfg.Rules.Exclusions)), begins: !m.watch.Began(),
 	}
 	n.covered = coverage.NewNode(c, &n.report, cfg.Now)
 	return n

@@ -79,20 +79,38 @@ func (w *Sweep) close(r *report.Report) {
 		r.Gaps = append(r.Gaps, coverage.Unmatched(w.cfg.Scope.Patterns, r.Nodes)...)
 	}
 	if w.orphans.Doubt() != "" {
-		w.omitted(r, report.Orphan, report.Gap{Reason: report.ReasonOrphans, Detail: w.orphans.Doubt()})
+		w.omitted(r, w.cfg.Asked[report.Orphan], report.Gap{Reason: report.ReasonOrphans, Detail: w.orphans.Doubt()})
+	}
+	for _, n := range w.nodes {
+		if n.report.Undated > 0 {
+			// A later sweep that remembers this one judges them in time, so that it is complete.
+			w.omitted(r, w.cfg.Asked[report.HeldTooLong] && n.begins, undated(&n.report))
+		}
 	}
 	for i := range r.Nodes {
 		if n := &r.Nodes[i]; n.Uncompared > 0 {
-			w.omitted(r, report.Orphan, report.Gap{Node: n.Node, Reason: report.ReasonUncompared, Detail: fmt.Sprintf(
-				"%s of other libraries could not be compared with the other nodes: %s", coverage.Locks(n.Uncompared),
-				w.orphans.Uncompared())})
+			text := fmt.Sprintf("%s of other libraries could not be compared with the other nodes: %s",
+				coverage.Locks(n.Uncompared), w.orphans.Uncompared())
+			w.omitted(r, w.cfg.Asked[report.Orphan],
+				report.Gap{Node: n.Node, Reason: report.ReasonUncompared, Detail: text})
 		}
 	}
 }
 
-// omitted adds what the check for a class left out: a gap if the check was asked for by name.
-func (w *Sweep) omitted(r *report.Report, class report.Class, g report.Gap) {
-	if w.cfg.Asked[class] {
+// undated says how many locks were not judged by how long they are held.
+func undated(n *report.NodeReport) report.Gap {
+	text := fmt.Sprintf("%s do not say since when they are held: sweeps that remember holders report those that stay "+
+		"(--state FILE, WithMemory)", coverage.Locks(n.Undated))
+	if n.Indistinct > 0 {
+		text += fmt.Sprintf(". No sweep can judge %s that somebody renews: the value does not identify a holder",
+			coverage.Locks(n.Indistinct))
+	}
+	return report.Gap{Node: n.Node, Reason: report.ReasonUnwatched, Detail: text}
+}
+
+// omitted adds what a check left out: a gap if the check was asked for by name.
+func (w *Sweep) omitted(r *report.Report, asked bool, g report.Gap) {
+	if asked {
 		r.Gaps = append(r.Gaps, g)
 	} else {
 		r.Skipped = append(r.Skipped, g)

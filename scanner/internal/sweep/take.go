@@ -31,11 +31,13 @@ func (n *nodeSweep) take(ctx context.Context, page *keyreader.Page) (locks int64
 		}
 		n.values.Note(v)
 		holder := value.Holder(v)
-		lease := n.lease(v, &holder, now)
+		lease := n.lease(v, &holder, now, false)
 		n.count(&lease)
 		for _, class := range n.cfg.Rules.Classify(v, &holder, lease.since, now) {
 			of := value.Subject(class, v, nil)
-			n.note(n.finding(class, of, n.evidence(class, of, &lease, now), lease.since, now))
+			f := n.finding(class, of, n.evidence(class, of, &lease, now), lease.since, now)
+			f.Inferred = class == report.HeldTooLong && lease.looks > 0
+			n.note(f)
 		}
 		if n.cfg.Rules.Checks[report.Orphan] && n.orphans.Possible() && !value.Foreign(v) {
 			voting = append(voting, n.compared(v, now)...)
@@ -44,9 +46,9 @@ func (n *nodeSweep) take(ctx context.Context, page *keyreader.Page) (locks int64
 	return locks, n.takeOrphans(ctx, voting, now)
 }
 
-// lease returns since when the lock is proved to have its holder.
-func (n *nodeSweep) lease(v *keyreader.Value, h *report.Hold, now time.Time) lease {
-	return leaseOf(n.cfg, n.memory.watch, n.Node, v, h, now)
+// lease returns since when the lock is proved to have its holder. again: the page of the lock was read before.
+func (n *nodeSweep) lease(v *keyreader.Value, h *report.Hold, now time.Time, again bool) lease {
+	return leaseOf(n.cfg, n.memory.watch, n.Node, v, h, now, again)
 }
 
 // moving reports whether the key may already be on another node of the cluster.
@@ -98,7 +100,7 @@ func beganBefore(a, b *keyreader.Value) bool {
 
 // evidence explains a finding. The duration of a hold comes with the reason why the holder's own time was ignored.
 func (n *nodeSweep) evidence(class report.Class, v *keyreader.Value, lease *lease, now time.Time) string {
-	text := n.cfg.Rules.Evidence(class, v, lease.since, now)
+	text := n.cfg.Rules.Evidence(class, v, lease.since, lease.looks, now)
 	if class == report.HeldTooLong {
 		text += lease.doubt
 	}
@@ -112,6 +114,9 @@ func (n *nodeSweep) count(lease *lease) {
 	}
 	if lease.indistinct {
 		n.report.Indistinct++
+	}
+	if lease.undated {
+		n.report.Undated++
 	}
 }
 

@@ -13,8 +13,8 @@ func (m maker) scanner() []rulefmt.Rule {
 				"wait for the rest of the TTL."),
 		m.found("DistributedLockHeldTooLong", "held_too_long",
 			"{{ $labels.job }}: locks held too long: {{ $value }}",
-			"Lock keys with the same holder for longer than the scanner's --max-hold: at least {{ $value }}. The holder "+
-				"renews the lock and does not finish."),
+			"Lock keys with the same holder at each look for longer than the scanner's --max-hold: at least {{ $value }}. "+
+				"It does not finish, or takes the lock again and again: the evidence of a finding says which is known."),
 		m.found("DistributedLockOrphaned", "orphan",
 			"{{ $labels.job }}: locks on a minority of the nodes: {{ $value }}",
 			"Lock keys without a holder, because only a minority of the nodes has their token: at least {{ $value }}. "+

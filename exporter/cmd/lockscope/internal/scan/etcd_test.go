@@ -50,7 +50,7 @@ func TestScanEtcd(t *testing.T) {
 		return strings.Contains(o.Out, "keys below /locks/ 2")
 	})
 	o := command(t, args...)
-	o.Want(t, app.ExitClean, "nothing", "holders_unwatched: 1 lock of concurrency.Mutex")
+	o.Want(t, app.ExitClean, "nothing", "1 lock of concurrency.Mutex")
 	command(t, append(args, "--max-hold", "1ms")...).Want(t, app.ExitFindings, "held_too_long", "lock:order/", "etcd-1",
 		"keeps its lease alive; it holds lock:order")
 

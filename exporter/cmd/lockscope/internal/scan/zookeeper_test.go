@@ -35,7 +35,7 @@ func TestScanZooKeeper(t *testing.T) {
 	o.WantNot(t, "INCOMPLETE")
 	short := command(t, append(args, "--max-hold", "1ms")...)
 	short.Want(t, app.ExitFindings, "held_too_long", "order/1 ", "zk-1", "/app/held/", "session 0x",
-		"holders_unwatched: 1 lock below /app")
+		"1 lock below /app")
 
 	systemtest.Znode(t, conn, "/app/stale", zk.FlagPersistent)
 	systemtest.Znode(t, conn, "/app/stale/"+guid, zk.FlagSequence)
