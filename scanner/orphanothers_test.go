@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/scanner"
 )
@@ -120,4 +122,18 @@ func TestOneNodeOfARedlock(t *testing.T) {
 	must(t, redlock.Vouch(within(t), one))
 	set(t, one[0], "lock:a", lockscopeValue(token, time.Now()), time.Minute)
 	wantGaps(t, "a Redlock of one node", sweep(t, newScanner(t, one, asked)))
+}
+
+// TestOneServerTwice: a server that is named twice would make a quorum of one node's locks.
+func TestOneServerTwice(t *testing.T) {
+	f := startNodes(t, 2)
+	_, port, _ := strings.Cut(f.servers[0].Addr(), ":")
+	again := redis.NewClient(&redis.Options{Addr: "localhost:" + port})
+	t.Cleanup(func() { must(t, again.Close()) })
+	set(t, f.clients[0], "lock:a", lockscopeValue(token, time.Now()), time.Minute)
+	r := sweep(t, newScanner(t, append(f.clients, again), scanner.WithOneRedlock(), scanner.WithChecks(scanner.Orphan)))
+	wantGaps(t, "twice", r, scanner.ReasonOrphans)
+	if !strings.Contains(fmt.Sprint(r.Incomplete()), "are the same server: name each node once") {
+		t.Errorf("%+v", r.Incomplete())
+	}
 }

@@ -19,10 +19,13 @@ import (
 // Prove finds out whether the sources are all the nodes of one Redlock. The markers by which nodes vote prove it:
 // each must belong to that very server, name one set of nodes, and name as many nodes as there are sources. A node
 // that does not answer counts as one of them and as unknown for the rest of the sweep, so it cannot make any lock an
-// orphan. said takes the caller's word instead.
+// orphan. said takes the caller's word instead, unless two sources are one server.
 func (o *Redlock) Prove(ctx context.Context, said bool) {
 	o.one, o.said, o.doubt = said, said, ""
 	if said {
+		if o.doubt = o.sameServer(ctx); o.doubt != "" {
+			o.one, o.doubt = false, "orphans were not looked for: "+o.doubt+": name each node once"
+		}
 		return
 	}
 	members, errs := make([]member, len(o.sources)), make([]error, len(o.sources))
@@ -54,6 +57,35 @@ func (o *Redlock) Prove(ctx context.Context, said bool) {
 	}
 }
 
+// sameServer names two sources that are one server, which would count twice; "" if no two are known to be. A server
+// that does not answer counts as unknown when its keys are compared.
+func (o *Redlock) sameServer(ctx context.Context) string {
+	known := make([]member, len(o.sources))
+	var wg sync.WaitGroup
+	for i, src := range o.sources {
+		if client, standalone := src.Client.(*redis.Client); standalone {
+			wg.Go(func() {
+				info, _ := server.Info(ctx, client)
+				known[i] = member{name: src.Name, runID: info.RunID()}
+			})
+		}
+	}
+	wg.Wait()
+	return twice(known)
+}
+
+// twice names two members that are one server.
+func twice(members []member) string {
+	for i, m := range members {
+		for _, other := range members[:i] {
+			if m.runID != "" && other.runID == m.runID {
+				return fmt.Sprintf("%s and %s are the same server", other.name, m.name)
+			}
+		}
+	}
+	return ""
+}
+
 // member is what a server reports about the Redlock that it votes for.
 type member struct {
 	name        string
@@ -70,15 +102,13 @@ func disagreement(known []member, nodes int) string {
 		return "no server answers"
 	}
 	first := known[0]
-	for i, m := range known {
+	for _, m := range known {
 		if m.fingerprint != first.fingerprint {
 			return fmt.Sprintf("%s and %s vote for different Redlocks", first.name, m.name)
 		}
-		for _, other := range known[:i] {
-			if other.runID == m.runID {
-				return fmt.Sprintf("%s and %s are the same server", other.name, m.name)
-			}
-		}
+	}
+	if one := twice(known); one != "" {
+		return one
 	}
 	if count, _, _ := strings.Cut(string(first.fingerprint), ":"); count != strconv.Itoa(nodes) {
 		return fmt.Sprintf("%s votes for a Redlock of %s nodes, and the number given is %d", first.name, count, nodes)
