@@ -17,6 +17,7 @@ import (
 
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest"
 )
 
 // used returns a decorator with every metric.
