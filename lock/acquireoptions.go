@@ -101,8 +101,8 @@ func HoldReason(text string) AcquireOption { return func(o *AcquireOptions) { o.
 //
 // Only cycles inside one process are detected here, and only if each call waits on the engine
 // that granted the lease it waits for. Cycles through two processes, or two engines on
-// the same servers, are visible on the nodes: the live page (package live), lockscope list
-// and lockscope serve show them.
+// the same servers, are visible on the nodes: lockscope list, lockscope top and the pages of lockscope serve
+// show them, and serve reports them. A process of such a cycle does not know what its holder waits for.
 func FailOnDeadlock() AcquireOption { return func(o *AcquireOptions) { o.FailOnDeadlock = true } }
 
 // NewAcquireOptions returns the defaults with opts applied in order; nil options are skipped.

@@ -48,7 +48,7 @@ func waitsOf(g *graph.Graph) (all []*sessions.Wait) {
 		if all = append(all, wait); blocker == nil {
 			continue
 		}
-		wait.Holder, wait.HolderSite = blocker.Holder, blocker.CallSite
+		wait.Holder, wait.HolderSite = holderName(blocker), blocker.CallSite
 		next, known := chains[of]
 		if !known {
 			next = chainOf(g, of)
@@ -59,6 +59,13 @@ func waitsOf(g *graph.Graph) (all []*sessions.Wait) {
 		}
 	}
 	return all
+}
+
+func holderName(b *state.Blocker) string {
+	if b.HandedOver {
+		return state.HandedOver
+	}
+	return state.HolderName(b.Holder, b.NeverExpires)
 }
 
 // chainOf is what the holder of a resource waits for.
@@ -86,7 +93,7 @@ func chained(l state.Link, holder *state.Blocker) *sessions.Wait {
 		Backend: l.Backend, Resource: l.Resource, Instance: holder.Holder, CallSite: l.CallSite,
 	}
 	if l.Holder != nil {
-		w.Holder, w.HolderSite = l.Holder.Holder, l.Holder.CallSite
+		w.Holder, w.HolderSite = holderName(l.Holder), l.Holder.CallSite
 	}
 	return w
 }

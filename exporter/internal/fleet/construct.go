@@ -12,7 +12,7 @@ import (
 // Slot is a slot of a semaphore that is in use.
 type Slot struct {
 	Slot     int     `json:"slot"`
-	Holder   *Holder `json:"holder,omitempty"`    // null: its holder left no name
+	Holder   *Holder `json:"holder,omitempty"`    // null: unknown
 	WaitsFor string  `json:"waits_for,omitempty"` // the resource that its holder waits for
 }
 
@@ -60,7 +60,7 @@ func joinSlots(all []Resource) []Resource {
 	at := make(map[semaphore]int)
 	joined := make([]Resource, 0, len(all))
 	for _, r := range all {
-		name, _, ok := records.ParseSlot(r.Resource)
+		name, ok := records.SemaphoreOf(r.Resource)
 		if !ok || r.Kind != lock.KindSemaphore {
 			joined = append(joined, r)
 			continue

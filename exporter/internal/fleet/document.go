@@ -3,21 +3,23 @@ package fleet
 import (
 	"time"
 
+	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner"
 )
 
 // Document is the JSON form of a fleet: schema 1. Durations are in seconds.
 type Document struct {
-	Schema    int        `json:"schema"`
-	At        time.Time  `json:"at"`
-	Read      *float64   `json:"read_seconds,omitempty"` // ago: waits are as the nodes told then; null: none were read
-	Instance  string     `json:"instance"`               // who reports
-	Unknown   string     `json:"waits_unknown,omitempty"`
-	Deadlocks []string   `json:"deadlocks"`
-	Resources []Resource `json:"resources"` // that somebody waits for; most waited for first, elections last
-	Pages     []Read     `json:"pages"`     // by address
-	Omitted   int        `json:"pages_omitted,omitempty"`
+	Schema    int             `json:"schema"`
+	At        time.Time       `json:"at"`
+	Read      *float64        `json:"read_seconds,omitempty"` // ago: waits are as the nodes told then; null: none were read
+	Instance  string          `json:"instance"`               // who reports
+	Unknown   string          `json:"waits_unknown,omitempty"`
+	Sets      []state.NodeSet `json:"sets,omitempty"` // of the nodes that are read, with whether they have a quorum
+	Deadlocks []string        `json:"deadlocks"`
+	Resources []Resource      `json:"resources"` // that somebody waits for; most waited for first, elections last
+	Pages     []Read          `json:"pages"`     // by address
+	Omitted   int             `json:"pages_omitted,omitempty"`
 }
 
 // Resource is a resource with waiters.
@@ -45,7 +47,8 @@ type Resource struct {
 
 // Holder is the holder of a resource, as the nodes report it.
 type Holder struct {
-	Instance string    `json:"instance"`
+	Instance string    `json:"instance"` // empty: the lock's value names none
+	Never    bool      `json:"never_expires,omitempty"`
 	Since    time.Time `json:"since,omitzero"`
 	CallSite string    `json:"call_site,omitempty"`
 	TraceID  string    `json:"trace_id,omitempty"`
@@ -96,10 +99,10 @@ func ago(at, now time.Time) *float64 {
 }
 
 func holderOf(l *scanner.Lock) *Holder {
-	if l == nil || l.Hold.Instance == "" {
+	if l == nil || l.Hold.Instance == "" && !l.Held() {
 		return nil
 	}
 	h := l.Hold
-	return &Holder{Instance: h.Instance, Since: h.Since, CallSite: h.CallSite, TraceID: TraceID(h.Traceparent),
+	return &Holder{Instance: h.Instance, Never: l.TTL < 0, Since: h.Since, CallSite: h.CallSite, TraceID: TraceID(h.Traceparent),
 		Page: h.Page, Fence: h.Fence}
 }

@@ -44,9 +44,7 @@ func Merge(waits *scanner.Waits, pages []Page, now time.Time) Document {
 	m := merger{pages: pages, used: make(map[ofPage]bool), names: make(map[string]bool)}
 	if waits != nil {
 		d.Read = ago(waits.At, now)
-		for _, w := range waits.Deadlocks {
-			d.Deadlocks = append(d.Deadlocks, w.String())
-		}
+		d.Deadlocks = append(d.Deadlocks, Deadlocks(waits)...)
 		for i := range waits.Locks {
 			d.Resources = append(d.Resources, m.fromNodes(waits, &waits.Locks[i]))
 		}

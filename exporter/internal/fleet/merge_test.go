@@ -85,6 +85,7 @@ func TestConstructs(t *testing.T) {
 	waits := &scanner.Waits{Graph: waitgraph.New(), Locks: []scanner.WaitedFor{
 		{Resource: "jobs#2", Key: "lock:jobs#2", Processes: 1, At: now, Lock: &second, Queue: queue(time.Second, permit),
 			Slots: []scanner.Lock{first, second}},
+		{Resource: "jobs#*", Key: "lock:jobs#*", Processes: 1, At: now, Queue: queue(time.Second, permit)},
 		{Resource: "leader", Key: "lock:leader", Processes: 1, At: now, Lock: &leader, Queue: queue(time.Hour, lock.Holder{})},
 		{Resource: "jobs#0", Key: "lock:jobs#0", Processes: 1, At: now, Lock: &first, Queue: queue(time.Minute, permit),
 			Slots: []scanner.Lock{first, second}},
@@ -105,11 +106,39 @@ func TestConstructs(t *testing.T) {
 	}
 	if r := rows["jobs"]; r.Kind != lock.KindSemaphore || r.Slots != 3 || r.SlotsInUse == nil || *r.SlotsInUse != 2 ||
 		len(r.Taken) != 2 || r.Taken[0].Slot != 0 || r.Taken[1].Holder.Instance != "b" || r.Holder != nil ||
-		r.Waiting != 4 || r.Processes != 2 || r.Longest != 60 || r.Waiters[0].Waited != 60 {
+		r.Waiting != 6 || r.Processes != 3 || r.Longest != 60 || r.Waiters[0].Waited != 60 {
 		t.Errorf("%+v", r)
 	}
 	if r := rows["pool"]; r.Kind != lock.KindSemaphore || r.Slots != 8 || r.SlotsInUse != nil || !r.OnlyPages {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestDeadlocksNameProcesses: who holds what and waits for what, without quotes that the page would quote again.
+func TestDeadlocksNameProcesses(t *testing.T) {
+	now := time.Now()
+	of := func(resource, holder, waiter, waiterHolds string) waitgraph.Resource {
+		return waitgraph.Resource{Name: resource, Lease: &waitgraph.Lease{Fence: 7, Holder: lock.Holder{Instance: holder}},
+			Waiters: []waitgraph.Waiter{{Holder: lock.Holder{Instance: waiter, Since: now}, Callers: 1,
+				Holds: []lock.HeldLease{{Resource: waiterHolds, Fence: 7}}}}}
+	}
+	w := &scanner.Waits{Graph: waitgraph.New(of("stock", "stock-2", "orders-1", "order"), of("order", "orders-1", "stock-2", "stock"))}
+	w.Deadlocks = w.Graph.Cycles()
+	d := fleet.Merge(w, nil, now)
+	if want := "orders-1 holds order and waits for stock; stock-2 holds stock and waits for order"; len(d.Deadlocks) != 1 ||
+		d.Deadlocks[0] != want {
+		t.Errorf("%q, want %q", d.Deadlocks, want)
+	}
+}
+
+// TestUnnamedHolder: the holder of a leaked lock is known to hold it, without a name.
+func TestUnnamedHolder(t *testing.T) {
+	now := time.Now()
+	d := fleet.Merge(&scanner.Waits{Graph: waitgraph.New(), Locks: []scanner.WaitedFor{
+		{Resource: "legacy", Processes: 1, At: now, Lock: &scanner.Lock{Resource: "legacy", Nodes: 1, Of: 1, TTL: -1}},
+	}}, nil, now)
+	if h := d.Resources[0].Holder; h == nil || h.Instance != "" || !h.Never {
+		t.Errorf("%+v", h)
 	}
 }
 

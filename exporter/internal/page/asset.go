@@ -62,5 +62,6 @@ func locksAsset() asset.Asset {
 }
 
 func fleetAsset() asset.Asset {
-	return asset.New(fleetHTML, pageCSS, domJS, textJS, linksJS, tablesJS, constructsJS, connectionJS, fleetJS, controlsJS)
+	return asset.New(fleetHTML, pageCSS, domJS, textJS, linksJS, tablesJS, constructsJS, bannersJS, connectionJS,
+		fleetJS, controlsJS)
 }

@@ -38,16 +38,19 @@ func (r *Reading) Add(instance string) {
 func (s *State) CountSlots() {
 	type semaphore struct{ backend, name string }
 	inUse := make(map[semaphore]map[int]bool)
-	of := func(c Construct, resource, backend string) (semaphore, int, bool) {
-		name, slot, ok := records.ParseSlot(resource)
-		return semaphore{backend, name}, slot, ok && c.Slots > 0
+	count := func(c Construct, resource, backend string) int {
+		if name, ok := records.SemaphoreOf(resource); ok && c.Slots > 0 {
+			return len(inUse[semaphore{backend, name}])
+		}
+		return 0
 	}
 	note := func(c Construct, resource, backend string) {
-		if name, slot, ok := of(c, resource, backend); ok {
-			if inUse[name] == nil {
-				inUse[name] = make(map[int]bool)
+		if name, slot, ok := records.ParseSlot(resource); ok && c.Slots > 0 {
+			of := semaphore{backend, name}
+			if inUse[of] == nil {
+				inUse[of] = make(map[int]bool)
 			}
-			inUse[name][slot] = true
+			inUse[of][slot] = true
 		}
 	}
 	for _, h := range s.Held {
@@ -60,12 +63,10 @@ func (s *State) CountSlots() {
 	}
 	for i := range s.Held {
 		h := &s.Held[i]
-		name, _, _ := of(h.Construct, h.Resource, h.Backend)
-		h.SlotsInUse = len(inUse[name])
+		h.SlotsInUse = count(h.Construct, h.Resource, h.Backend)
 	}
 	for i := range s.Blocked {
 		b := &s.Blocked[i]
-		name, _, _ := of(b.Construct, b.Resource, b.Backend)
-		b.SlotsInUse = len(inUse[name])
+		b.SlotsInUse = count(b.Construct, b.Resource, b.Backend)
 	}
 }

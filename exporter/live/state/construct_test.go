@@ -18,7 +18,7 @@ func TestCountSlots(t *testing.T) {
 		Blocked: []state.Blocked{
 			{Resource: "jobs#1", Construct: of(5), Holder: &state.Blocker{Holder: "a"}},
 			{Resource: "jobs#2", Construct: of(5), Holder: &state.Blocker{Holder: "b"}},
-			{Resource: "jobs#3", Construct: of(5)},
+			{Resource: "jobs#3", Construct: of(5)}, {Resource: "jobs#*", Construct: of(5)}, // any slot
 			{Resource: "jobs#4", Construct: of(5), Holder: &state.Blocker{HandedOver: true}},
 		},
 	}

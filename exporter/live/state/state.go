@@ -47,7 +47,7 @@ type State struct {
 	Held       []Held        `json:"held"`      // oldest first
 	Waiting    []Waiter      `json:"waiting"`   // longest wait first, some of each resource
 	Waits      []WaitPoint   `json:"waits"`     // oldest first, one per second; seconds without a wait are left out
-	Nodes      []Node        `json:"nodes"`     // in the order of first contact
+	Nodes      []Node        `json:"nodes"`     // by backend and name
 	Sets       []NodeSet     `json:"sets"`      // of Nodes, in that order
 	Stalls     []Stall       `json:"stalls"`    // oldest first, within the time of Waits
 	Slowest    []Acquisition `json:"slowest"`   // slowest first, of the last minutes
@@ -211,7 +211,7 @@ type Tenure struct {
 type Inflicted struct {
 	Resource string  `json:"resource"`
 	Backend  string  `json:"backend,omitempty"`
-	Holder   string  `json:"holder"` // instance; empty if the lock's value does not name one; or HandedOver
+	Holder   string  `json:"holder"` // HolderName, or HandedOver
 	CallSite string  `json:"call_site,omitempty"`
 	Seconds  float64 `json:"seconds"`
 	Waits    int     `json:"waits"` // how often a call began to wait behind it; 0 for HandedOver

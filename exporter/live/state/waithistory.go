@@ -41,7 +41,7 @@ type WaitedClass struct {
 
 // PastBlocker is a holder that calls waited for: an instance and a place in its code.
 type PastBlocker struct {
-	Holder    string       `json:"holder"` // instance; empty: holders that the nodes did not name
+	Holder    string       `json:"holder"` // HolderName, or HandedOver; empty: not known
 	CallSite  string       `json:"call_site,omitempty"`
 	Waited    int          `json:"waited_seconds"`
 	First     time.Time    `json:"first"`     // sample

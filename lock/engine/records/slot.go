@@ -39,6 +39,16 @@ func ParseSlot(resource string) (semaphore string, slot int, ok bool) {
 // AnySlot is what follows the name of a semaphore in the key of the queue of those that wait for any of its slots.
 const AnySlot = "#*"
 
+// SemaphoreOf returns the semaphore of a resource that is one of its slots, NAME#3, or the queue for any of them, NAME#*.
+// ok is false for any other name.
+func SemaphoreOf(resource string) (semaphore string, ok bool) {
+	if name, any := strings.CutSuffix(resource, AnySlot); any && name != "" {
+		return name, true
+	}
+	name, _, ok := ParseSlot(resource)
+	return name, ok
+}
+
 // SlotsOf names all slots of the semaphore that a resource is part of: the resource is one of its slots, its own name,
 // or that with AnySlot. It is nil for other constructs, and for the slot of a semaphore with one.
 func SlotsOf(resource string, of Construct) []string {

@@ -61,3 +61,14 @@ func FuzzParseSlot(f *testing.F) {
 		}
 	})
 }
+
+// TestSemaphoreOf: a slot and the queue for any slot are of one semaphore.
+func TestSemaphoreOf(t *testing.T) {
+	for resource, want := range map[string]string{
+		"jobs#3": "jobs", "jobs#*": "jobs", "jobs": "", "#*": "", "jobs#03": "", "a#*#1": "a#*",
+	} {
+		if got, ok := SemaphoreOf(resource); got != want || ok != (want != "") {
+			t.Errorf("%s: %q, %v", resource, got, ok)
+		}
+	}
+}

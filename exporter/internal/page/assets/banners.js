@@ -8,7 +8,7 @@ const showDeadlocks = (() => {
     put(part(item, "span", "since"), `Found ${ago(d.found_seconds)}: `);
     sync(part(item, "span", "cycle"), d.cycle.map((l, i) => ({...l, next: d.cycle[(i + 1) % d.cycle.length]})), lockKey, () => el("span", "link"), (e, l) => {
       const who = part(e, "bdi", "who");
-      put(who, l.holder?.holder ? printable(l.holder.holder) : "the holder");
+      put(who, l.holder ? printable(holderName(l.holder.holder, l.holder.never_expires)) : "the holder");
       style(who, l.holder?.holder ? "who name" : "who");
       showSite(e, l.holder?.call_site);
       showTraceLink(e, l.holder?.trace_id);
@@ -43,7 +43,7 @@ const showOutages = (() => {
     put(part(item, "span", "silent"), s.may_not_vote?.length ? `May not vote: ${s.may_not_vote.map(printable).join(", ")}.` : "");
   }
 
-  const lastAnswer = s => (s.down_quiet_seconds == null ? "never answered" : "last answer " + ago(s.down_quiet_seconds)) + (s.down_error ? ": " + printable(s.down_error) : "");
+  const lastAnswer = s => (s.down_quiet_seconds == null ? "never answered" : "last answer " + ago(s.down_quiet_seconds)) + (s.down_error ? ": " + printable(brief(s.down_error)) : "");
 
   return doc => {
     const lost = doc.sets.filter(s => s.no_quorum);

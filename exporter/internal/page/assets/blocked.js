@@ -3,22 +3,23 @@ function heldBy(b, otherwise, known) {
   if (!b) return {lead: otherwise, rest: ""};
   if (b.handed_over) return {lead: "the hand-over", rest: "nobody holds it; it is reserved for the next in line"};
   const rest = [];
-  if (known) return {name: b.holder, lead: "a holder that left no name", here: b.here, rest: ""};
+  const lead = holderName("", b.never_expires);
+  if (known) return {name: b.holder, lead, here: b.here, rest: ""};
   if (b.age_seconds != null) rest.push(`for ${duration(b.age_seconds)}`);
   if (b.reason) rest.push(`reason: ${printable(b.reason)}`);
   if (b.never_expires) rest.push("delete the key once you know that its owner is gone");
   else if (b.unrenewed_seconds != null) rest.push(`not renewed for ${duration(b.unrenewed_seconds)}, free in at most ${duration(b.remaining_seconds)}`);
   else if (b.remaining_seconds != null) rest.push(`expires within ${duration(b.remaining_seconds)} unless renewed`);
-  return {name: b.holder, lead: "a holder that left no name", here: b.here, rest: rest.join(", ")};
+  return {name: b.holder, lead, here: b.here, rest: rest.join(", ")};
 }
 
 // showHolder says less about a holder that the row above shows.
 function showHolder(cell, b, otherwise, more = [], known = false, verb = "held by") {
   const {name, lead, here, rest} = heldBy(b, otherwise, known), held = !!b && !b.handed_over;
   put(part(cell, "span", "heldby"), held && !known ? verb : "");
-  style(showName(cell, name || lead), name ? "name" : lead.startsWith("no quorum") ? "bad" : "");
+  style(showName(cell, name || lead), name ? "name" : held && b.never_expires || lead.startsWith("no quorum") ? "bad" : "");
   showChip(cell, "here", here ? "this process" : "");
-  showChip(cell, "never", b?.never_expires ? "never expires" : "", "bad");
+  showChip(cell, "never", name && b?.never_expires ? "never expires" : "", "bad");
   showSite(cell, known ? "" : b?.call_site);
   showTraceLink(cell, known ? "" : b?.trace_id);
   showPageLink(cell, known ? "" : b?.page);
@@ -180,9 +181,10 @@ const showBlocked = (() => {
       showName(e, l.resource);
       showBackend(e, l);
       showSite(e, l.call_site);
-      put(part(e, "span", "held"), l.holder?.holder ? "held by" : "holder unknown");
+      const held = l.holder && !l.holder.handed_over;
+      put(part(e, "span", "held"), held ? "held by" : "holder unknown");
       const who = part(e, "bdi", "who");
-      put(who, l.holder?.holder ? printable(l.holder.holder) : "");
+      put(who, held ? printable(holderName(l.holder.holder, l.holder.never_expires)) : "");
       style(who, "who name");
       showPageLink(e, l.holder?.page);
     });

@@ -2,10 +2,10 @@
 // read/write lock.
 const constructs = {__proto__: null, election: "election", set: "set", semaphore: "semaphore", read: "reader", write: "writer"};
 
-// slotOf returns the semaphore of a slot and its number; null for other locks.
+// slotOf returns the semaphore of a slot and its number, -1 for the queue for any of them, NAME#*; null for other locks.
 function slotOf(x) {
-  const found = x.kind === "semaphore" && x.slots > 0 ? /^([^]+)#(\d+)$/.exec(x.resource) : null;
-  return found && {name: found[1], slot: +found[2], key: `${found[1]}\0${x.backend ?? ""}`};
+  const found = x.kind === "semaphore" && x.slots > 0 ? /^([^]+)#(\d+|\*)$/.exec(x.resource) : null;
+  return found && {name: found[1], slot: found[2] === "*" ? -1 : +found[2], key: `${found[1]}\0${x.backend ?? ""}`};
 }
 
 // slotsInUse says "at least" where holders in other processes can be unknown.
@@ -49,7 +49,7 @@ function bySemaphore(rows, held) {
 }
 
 function addHolder(row, b, slot) {
-  if (b && !b.handed_over && !row.holders.has(slot)) row.holders.set(slot, {...b, validity_seconds: b.remaining_seconds});
+  if (b && slot >= 0 && !b.handed_over && !row.holders.has(slot)) row.holders.set(slot, {...b, validity_seconds: b.remaining_seconds});
 }
 
 function joinSlot(row, r, slot) {
@@ -94,7 +94,7 @@ function heldBySemaphore(held) {
 function showTaken(cell, taken, more = () => "") {
   sync(part(cell, "div", "list"), taken, s => String(s.slot), () => el("div", "waiter"), (e, s) => {
     put(part(e, "span", "callers"), s.kind === "read" ? "reader" : `slot ${s.slot}`);
-    showName(e, s.holder || "holder unknown");
+    showName(e, holderName(s.holder, s.never_expires));
     showSite(e, s.call_site);
     showPageLink(e, s.page);
     showSub(e, more(s));
@@ -104,7 +104,7 @@ function showTaken(cell, taken, more = () => "") {
 const slotColumns = [
   ["Slot", (cell, h) => put(cell, `slot ${h.slot}`)],
   ["Held by", (cell, h) => {
-    showName(cell, h.holder || "a holder that left no name");
+    showName(cell, holderName(h.holder, h.never_expires));
     showSite(cell, h.call_site);
     showPageLink(cell, h.page);
   }, "names"],

@@ -35,7 +35,7 @@ const fleetColumns = [
   ["Held by", (cell, r) => {
     const h = r.holder, taken = [...r.taken ?? [], ...(r.read_by ?? []).slice(0, few).map((holder, slot) => ({slot, kind: "read", holder}))];
     showTaken(cell, taken.map(s => ({...s, ...s.holder, holder: s.holder?.instance})), s => [heldFor(s), s.waits_for ? "waits for " + s.waits_for : ""].filter(Boolean).join(", "));
-    style(showName(cell, taken.length ? "" : h?.instance || (r.readers ? plural(r.readers, "reader") : "holder unknown")), h?.instance ? "name" : "");
+    style(showName(cell, taken.length ? "" : h ? holderName(h.instance, h.never_expires) : r.readers ? plural(r.readers, "reader") : "holder unknown"), h?.instance ? "name" : h?.never_expires ? "bad" : "");
     showSite(cell, h?.call_site);
     showTraceLink(cell, h?.trace_id);
     showPageLink(cell, h?.page);
@@ -74,8 +74,10 @@ function render() {
   const sum = candidates => doc.resources.reduce((n, r) => n + ((r.kind === "election") === candidates ? r.waiting : 0), 0);
   const waiting = sum(false), hints = [waiting ? `${plural(waiting, "caller")}, most waited for first` : "", standBy(sum(true))];
   put(byID("instance"), printable(doc.instance));
-  show(byID("unread"), !!doc.waits_unknown);
-  put(byID("unread-why"), doc.waits_unknown ? printable(doc.waits_unknown) : "");
+  const sets = doc.sets ?? [], lost = sets.some(s => s.no_quorum);
+  several = sets.length > 1;
+  showOutages({sets});
+  showUnread(doc.waits_unknown);
   sync(byID("deadlocks"), doc.deadlocks, d => d, () => el("li", "banner alarm", el("strong", "", "Deadlock."), " ", el("span")), (e, d) => put(e.lastChild, printable(d)));
   show(byID("deadlocks"), doc.deadlocks.length > 0);
   const found = doc.resources.filter(r => matches(r.resource, r.backend, r.holder?.instance, r.holder?.call_site, ...(r.taken ?? []).map(s => s.holder?.instance), ...(r.read_by ?? []).map(h => h.instance), ...r.waiters.flatMap(w => [w.instance, w.call_site])));
@@ -85,16 +87,14 @@ function render() {
   const own = byID("fleet");
   mark(own, "href", here().replace(/\/fleet$/, ""));
   show(own, true);
-  document.title = `${doc.deadlocks.length ? "Deadlock \u00b7 " : ""}${number(waiting)} waiting \u00b7 Locks of all processes`;
+  document.title = `${lost ? "No quorum \u00b7 " : doc.deadlocks.length ? "Deadlock \u00b7 " : ""}${number(waiting)} waiting \u00b7 Locks of all processes`;
 }
 
 function age() {
   const seconds = doc ? Math.max(0, Math.round((performance.now() - heardAt) / 1000)) : 0, of = seconds + Math.round(doc?.read_seconds ?? 0);
   showConnection(state === "polling" ? "live" : state, of);
   put(byID("updated"), !doc ? "" : `read from the nodes ${of} s ago`);
-  show(byID("lost"), state === "lost");
-  byID("main").classList.toggle("stale", state === "lost");
-  if (state === "lost") put(byID("lost-for"), ago(of));
+  showLost(state, of);
 }
 
 const setPaused = connection(next => {

@@ -36,7 +36,7 @@ const showHeld = table("held", [
   ["Holder", (cell, h) => {
     const one = h.taken ? {} : h, taken = h.taken ?? [], shown = h.kind === "read" ? taken.slice(0, fewReaders) : taken;
     showTaken(cell, shown);
-    showName(cell, one.readers > 1 ? nameReaders(one) : one.holder ?? "");
+    showName(cell, one.readers > 1 ? nameReaders(one) : h.taken ? "" : holderName(one.holder, one.validity_seconds == null));
     showSite(cell, one.call_site);
     showPageLink(cell, one.page);
     showSub(cell, shown.length < taken.length ? `and ${plural(taken.length - shown.length, "more reader")}` : one.nodes ? "on " + plural(one.nodes, "node") : "");

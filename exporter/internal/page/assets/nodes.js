@@ -61,7 +61,7 @@ const nodeColumns = [
   ["Not asked", (cell, n) => { put(cell, number(n.not_asked ?? 0)); cell.classList.toggle("none", !n.not_asked); }, "num skips"],
   ["Last error", (cell, n) => {
     const when = n.error_seconds == null ? "" : ago(n.error_seconds) + ": ", state = stateOf(n);
-    showSub(cell, n.error ? when + printable(n.error) : "", state === "up" ? "clip" : "bad");
+    showSub(cell, n.error ? when + printable(brief(n.error)) : "", state === "up" ? "clip" : "bad");
     const restart = part(cell, "span", "restart");
     put(restart, restartOf(n));
     style(restart, n.restart && !n.restart.enforced ? "sub warn" : "sub");

@@ -20,7 +20,7 @@ const showHistory = (() => {
 const showInflicted = (() => {
   const most = 5, section = byID("inflicted");
   const list = table("inflicted", [
-    ["Holder", (cell, i) => { showName(cell, i.holder); showSite(cell, i.call_site); }, "names"],
+    ["Holder", (cell, i) => { showName(cell, holderName(i.holder)); showSite(cell, i.call_site); }, "names"],
     ["Resource", (cell, i) => { showName(cell, i.resource); showBackend(cell, i); }, "names"],
     text("Waiting caused", i => duration(i.seconds), "num"),
     text("Waits", i => i.waits ? number(i.waits) : "\u2013", "num"),

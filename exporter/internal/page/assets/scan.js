@@ -12,7 +12,7 @@ const showFindings = table("scan", [
     showChip(cell, "seen", f.once ? "seen once" : "");
   }, "flag"],
   ["Evidence", (cell, f) => put(cell, printable(f.evidence)), "long"],
-  ["Holder", (cell, f) => { showName(cell, f.holder?.name || "\u2013"); showSub(cell, !f.holder || f.holder.format === "unknown" ? "" : printable(f.holder.format)); }, "names"],
+  ["Holder", (cell, f) => { showName(cell, f.class === "foreign_type" ? "\u2013" : holderName(f.holder?.name, f.ttl_seconds == null)); showSub(cell, !f.holder || f.holder.format === "unknown" ? "" : printable(f.holder.format)); }, "names"],
   ["Node", (cell, f) => showName(cell, f.node), "names"],
   text("TTL", f => f.ttl_seconds == null ? "none" : duration(f.ttl_seconds), "num"),
   text("First seen", f => ago(f.ago), "num"),

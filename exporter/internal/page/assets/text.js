@@ -20,12 +20,14 @@ function pair(s, big, bigUnit, small, smallUnit) {
   return `${Math.floor(s / big)}\u00a0${bigUnit} ${rest}\u00a0${smallUnit}`;
 }
 
-// ago is coarser than duration.
-function ago(seconds) {
-  if (seconds < 1) return "just now";
-  for (const [unit, size] of [["d", 86400], ["h", 3600], ["min", 60]]) if (seconds >= size) return `${Math.floor(seconds / size)}\u00a0${unit} ago`;
-  return `${Math.floor(seconds)}\u00a0s ago`;
-}
+// holderName is what every view calls a holder, also one whose lock's value names none.
+const holderName = (name, never) => name || (never ? "unnamed, never expires" : "unnamed");
+
+// brief is the error of a node without the address, whose node is named beside it.
+const brief = error => error.replace(/^dial \w+ \S+: (connect: )?/, "");
+
+// ago is the first part of duration.
+const ago = seconds => seconds < 1 ? "just now" : duration(Math.floor(seconds)).replace(".0", "").split("\u00a0").slice(0, 2).join("\u00a0").replace(/ .*/, "") + " ago";
 
 // niceStep returns the step of an axis that has about count steps up to max.
 function niceStep(max, count) {

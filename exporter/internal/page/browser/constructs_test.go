@@ -112,7 +112,9 @@ const fleetOfConstructs = `{"schema": 1, "at": %q, "read_seconds": 2, "instance"
 			"holder": {"instance": "billing/1", "fence": "1763700000123456"}, "waiters": []},
 		{"resource": "exports", "waiting": 3, "processes": 2, "longest_seconds": 8, "kind": "semaphore", "slots": 5,
 			"slots_in_use": 2, "waiters": [], "taken": [{"slot": 0, "holder": {"instance": "billing/1"}},
-				{"slot": 3, "waits_for": "order", "holder": {"instance": "stock/7", "call_site": "stock/run.go:9"}}]}],
+				{"slot": 3, "waits_for": "order", "holder": {"instance": "stock/7", "call_site": "stock/run.go:9"}}]},
+		{"resource": "legacy", "waiting": 1, "processes": 1, "longest_seconds": 1, "waiters": [],
+			"holder": {"instance": "", "never_expires": true}}],
 	"pages": []}`
 
 // testFleetConstructs: the page of all processes says what the live page says of an election and a semaphore.
@@ -123,10 +125,11 @@ func testFleetConstructs(t *testing.T, b *tab) {
 		_, _ = fmt.Fprint(w, document)
 	})
 	b.open(serve(t, livetest.Fixed(livetest.Idle()), exporter.WithFleet(fleet)) + "/fleet")
-	b.until(`document.querySelectorAll("#blocked tbody tr").length === 2`)
+	b.until(`document.querySelectorAll("#blocked tbody tr").length === 3`)
 	for i, want := range []string{
 		"leader election, term 1763700000123456 2 candidates in 2 processes 9.0 s billing/1",
 		"exports 2 of 5 slots in use 3 in 2 processes 8.0 s slot 0 billing/1 slot 3 stock/7 stock/run.go:9 waits for order",
+		"legacy 1 in 1 process 1.0 s unnamed, never expires",
 	} {
 		row := fmt.Sprintf(`document.querySelectorAll("#blocked tbody tr")[%d].innerText.replace(/\s+/g, " ").trim()`, i)
 		if got := b.text(row); got != want {

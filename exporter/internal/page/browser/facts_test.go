@@ -187,11 +187,12 @@ func testInflicted(t *testing.T, b *tab) {
 	b.open(servePage(t, livetest.Fixed(livetest.Idle()), `"views":[],`+
 		`"inflicted":[{"resource":"order:*","backend":"redis","holder":"billing-84cc/1",`+
 		`"call_site":"billing/settle.go:7","seconds":754.2,"waits":1912},`+
-		`{"resource":"stock:*","holder":"<i>orders</i>","call_site":"","seconds":1.5,"waits":1}]`))
+		`{"resource":"stock:*","holder":"<i>orders</i>","call_site":"","seconds":1.5,"waits":1},`+
+		`{"resource":"legacy","holder":"","seconds":1,"waits":1}]`))
 	got := b.text(`[...document.querySelectorAll("#inflicted tbody tr")].map(r => ` +
 		`[...r.cells].map(c => c.innerText.replace(/\s+/g, " ").trim()).join(" | ")).join("\n")`)
 	if want := "billing-84cc/1 billing/settle.go:7 | order:* | 12 m 34 s | 1,912\n" +
-		"<i>orders</i> | stock:* | 1.5 s | 1"; got != want {
+		"<i>orders</i> | stock:* | 1.5 s | 1\nunnamed | legacy | 1.0 s | 1"; got != want {
 		t.Errorf("it says\n%s, want\n%s", got, want)
 	}
 }

@@ -71,7 +71,7 @@ func testBlockers(t *testing.T, b *tab) {
 		"invoice:2024-11": {"billing-84cc/1", "\nfor ", "expires within"},
 		"order:1001": {"orders-7d9f5c/1", "this process", "2 waiting, longest first", "behind 2 callers here",
 			"behind 1 caller here"},
-		"legacy:export": {"left no name", "never expires"},
+		"legacy:export": {"unnamed, never expires"},
 		"cart:5541":     {"no quorum"},
 		"stock:17":      {"hand-over"},
 	} {

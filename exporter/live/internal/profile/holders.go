@@ -69,11 +69,8 @@ func (r *Recorder) MostInflicted(now time.Time) []state.Inflicted {
 		if k.other || k.holder.kind == notKnown || s.took <= 0 {
 			continue
 		}
-		if k.holder.kind == handedOver {
-			k.holder.Instance = state.HandedOver
-		}
 		all = append(all, state.Inflicted{
-			Resource: k.of.Resource, Backend: k.of.Backend, Holder: k.holder.Instance, CallSite: k.holder.CallSite,
+			Resource: k.of.Resource, Backend: k.of.Backend, Holder: k.holder.Name(), CallSite: k.holder.CallSite,
 			Seconds: s.took.Seconds(), Waits: int(s.count),
 		})
 	}

@@ -101,12 +101,10 @@ func (k holderKey) frames() []Frame {
 
 func (h Holder) frame() Frame {
 	switch {
-	case h.kind == unnamed:
-		return Frame{Function: "(a holder that the lock's value does not name)"}
-	case h.kind == handedOver:
-		return Frame{Function: "(being handed over)"}
 	case h.kind == notKnown:
 		return Frame{Function: "(no holder known yet)"}
+	case h.kind != named:
+		return Frame{Function: "(" + h.Name() + ")"}
 	case h.CallSite == "":
 		return Frame{Function: h.Instance + " (without lock.WithCallSites)"}
 	}

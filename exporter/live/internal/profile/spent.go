@@ -5,6 +5,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/live/internal/names"
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
+	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 )
 
@@ -29,6 +30,8 @@ func CauseOf(class lock.WaitClass, blocker *lock.HeldError) Cause {
 		c.Holder.kind = notKnown
 	case blocker.HandedOver:
 		c.Holder.kind = handedOver
+	case blocker.Holder.Instance == "" && blocker.Remaining < 0:
+		c.Holder.kind = unnamedForever
 	case blocker.Holder.Instance == "":
 		c.Holder.kind = unnamed
 	default:
@@ -48,14 +51,26 @@ type Holder struct {
 type holderKind uint8
 
 const (
-	named      holderKind = iota
-	unnamed               // the lock's value does not name its owner
-	handedOver            // nobody holds it; it is reserved for the next waiter
-	notKnown              // another caller of this process is first, and is asking the nodes
+	named          holderKind = iota
+	unnamed                   // the lock's value does not name its owner
+	unnamedForever            // nor does it expire
+	handedOver                // nobody holds it; it is reserved for the next waiter
+	notKnown                  // another caller of this process is first, and is asking the nodes
 )
 
+// Name is what views call the holder; "" if none is known.
+func (h Holder) Name() string {
+	switch h.kind {
+	case handedOver:
+		return state.HandedOver
+	case notKnown:
+		return ""
+	}
+	return state.HolderName(h.Instance, h.kind == unnamedForever)
+}
+
 // Counts reports whether somebody holds the lock.
-func (h Holder) Counts() bool { return h.kind <= unnamed }
+func (h Holder) Counts() bool { return h.kind <= unnamedForever }
 
 // maxSpent bounds how many holders one call has rows for.
 const maxSpent = 8

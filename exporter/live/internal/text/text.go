@@ -8,6 +8,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/lockscope/lockscope/exporter/live/internal/panics"
+	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 )
 
@@ -50,10 +51,8 @@ func Holder(held *lock.HeldError) string {
 	switch {
 	case held.HandedOver:
 		return "being handed to the next waiter"
-	case held.Holder.Instance != "":
-		return "held by " + clip(held.Holder.Instance, maxName)
 	default:
-		return "held by an unknown owner"
+		return "held by " + state.HolderName(clip(held.Holder.Instance, maxName), held.Remaining < 0)
 	}
 }
 

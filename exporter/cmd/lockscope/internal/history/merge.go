@@ -122,7 +122,7 @@ func (r *report) addBlocker(b state.PastBlocker) {
 
 // addResource makes one row of the slots of a semaphore: a caller goes on with the first that is free.
 func (r *report) addResource(p state.PastResource) {
-	if name, _, ok := records.ParseSlot(p.Resource); ok && p.Kind == string(lock.KindSemaphore) {
+	if name, ok := records.SemaphoreOf(p.Resource); ok && p.Kind == string(lock.KindSemaphore) {
 		p.Resource = name
 	}
 	i := slices.IndexFunc(r.Resources, func(k state.PastResource) bool {

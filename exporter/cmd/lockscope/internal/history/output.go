@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -125,9 +126,7 @@ func writeTable(out io.Writer, head []string, rows [][]string, width, omitted in
 func clock(t time.Time) string { return t.Local().Format(time.TimeOnly) }
 
 func holder(instance, callSite string) string {
-	if instance == "" {
-		instance = "holder unknown"
-	}
+	instance = cmp.Or(instance, "holder unknown")
 	if callSite != "" {
 		instance += " at " + callSite
 	}

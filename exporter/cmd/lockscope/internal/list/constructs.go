@@ -73,11 +73,11 @@ func (k *entry) readers() int {
 // holderText names the only holder, or counts the readers.
 func (k *entry) holderText() string {
 	if !k.readWrite() || k.readers() == 0 {
-		return output.Holder(k.Hold)
+		return output.Holder(k.Hold, k.knownTTL())
 	}
 	var names []string
 	for _, r := range k.Readers.First {
-		names = append(names, output.Holder(r.Hold))
+		names = append(names, output.Holder(r.Hold, r.TTL))
 	}
 	slices.Sort(names)
 	if names = slices.Compact(names); len(names) == 0 || k.Readers.Count > len(k.Readers.First) {

@@ -106,6 +106,14 @@ func (k *entry) ttl() time.Duration {
 	return k.LongestTTL
 }
 
+// knownTTL is zero where the system tells none.
+func (k *entry) knownTTL() time.Duration {
+	if !k.in.tellsTTL {
+		return 0
+	}
+	return k.ttl()
+}
+
 func (k *entry) left() time.Duration {
 	switch {
 	case !k.in.tellsTTL:

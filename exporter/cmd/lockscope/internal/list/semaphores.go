@@ -55,7 +55,7 @@ func semaphoreRow(r tableRow) []string {
 	for i := range r {
 		k := &r[i]
 		if k.Held() {
-			holders = append(holders, output.Holder(k.Hold))
+			holders = append(holders, output.Holder(k.Hold, k.knownTTL()))
 		}
 		if !k.Hold.Since.IsZero() {
 			held = max(held, seen.HeldFor(&k.Lock))
@@ -104,7 +104,7 @@ func (w waits) semaphoreText(k *entry) string {
 	var longest time.Duration
 	for i := range w.Locks {
 		f := &w.Locks[i]
-		if of, _, ok := records.ParseSlot(f.Key); ok && of == key && f.Construct().Kind == lock.KindSemaphore {
+		if of, ok := records.SemaphoreOf(f.Key); ok && of == key && f.Construct().Kind == lock.KindSemaphore {
 			callers, longest = callers+f.Callers, max(longest, seen.Longest(f))
 		}
 	}
@@ -119,7 +119,7 @@ func (w waits) semaphoreText(k *entry) string {
 
 // waitedFor is what the table of waiters calls a lock: by the semaphore, if it is a slot.
 func waitedFor(f *scanner.WaitedFor) string {
-	name, _, ok := records.ParseSlot(f.Resource)
+	name, ok := records.SemaphoreOf(f.Resource)
 	if !ok || f.Construct().Kind != lock.KindSemaphore {
 		return scanner.KeyText(f.Resource)
 	}

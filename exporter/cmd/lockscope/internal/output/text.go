@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/scanner"
@@ -21,12 +22,9 @@ func TTL(ttl time.Duration) string {
 	return Short(ttl)
 }
 
-// Holder is the holder of a lock, and where in its code.
-func Holder(h scanner.Hold) string {
-	text := h.Instance
-	if text == "" {
-		return Unknown
-	}
+// Holder is the holder of a lock with this TTL, and where in its code.
+func Holder(h scanner.Hold, ttl time.Duration) string {
+	text := state.HolderName(h.Instance, ttl < 0)
 	if h.CallSite != "" {
 		text += " at " + h.CallSite
 	}
@@ -73,8 +71,8 @@ func ReadWrite(readers int, holder lock.Kind) string {
 // Short formats a duration with about three digits.
 func Short(d time.Duration) string {
 	switch {
-	case d >= 48*time.Hour:
-		return fmt.Sprintf("%.1fd", d.Hours()/24)
+	case d >= 24*time.Hour:
+		return fmt.Sprintf("%dd%02dh", int(d.Hours())/24, int(d.Hours())%24)
 	case d >= time.Hour:
 		return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
 	case d >= time.Minute:

@@ -3,6 +3,9 @@ package output
 import (
 	"testing"
 	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/scanner"
 )
 
 func TestCount(t *testing.T) {
@@ -16,10 +19,22 @@ func TestCount(t *testing.T) {
 	}
 }
 
+// TestUnnamedHolder: only one that never expires is known to be a leak.
+func TestUnnamedHolder(t *testing.T) {
+	for ttl, want := range map[time.Duration]string{-1: "unnamed, never expires", 0: "unnamed", time.Second: "unnamed"} {
+		if got := Holder(scanner.Hold{}, ttl); got != want {
+			t.Errorf("with a TTL of %v: %q, want %q", ttl, got, want)
+		}
+	}
+	if got := Holder(scanner.Hold{Holder: lock.Holder{Instance: "orders-1"}}, -1); got != "orders-1" {
+		t.Errorf("named %q", got)
+	}
+}
+
 func TestShort(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		0: "0.0ms", 1500 * time.Microsecond: "1.5ms", 250 * time.Millisecond: "250ms", 1500 * time.Millisecond: "1.5s",
-		61 * time.Second: "1m01s", 90 * time.Minute: "1h30m", 100 * time.Hour: "4.2d",
+		61 * time.Second: "1m01s", 90 * time.Minute: "1h30m", 100 * time.Hour: "4d04h",
 	} {
 		if got := Short(d); got != want {
 			t.Errorf("short(%v) = %q, want %q", d, got, want)

@@ -175,7 +175,11 @@ func findingRows(r scanner.Report) [][]string {
 }
 
 func findingRow(f scanner.Finding, evidence string) []string {
-	return []string{string(f.Class), f.Node, f.Lock(), output.TTL(f.TTL), output.Holder(f.Hold), evidence}
+	holder := output.Unknown
+	if f.Hold.Instance != "" {
+		holder = output.Holder(f.Hold, f.TTL)
+	}
+	return []string{string(f.Class), f.Node, f.Lock(), output.TTL(f.TTL), holder, evidence}
 }
 
 func nodeRows(r scanner.Report) [][]string {

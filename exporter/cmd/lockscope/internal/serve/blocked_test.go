@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"log/slog"
 	"testing"
 	"time"
 
@@ -48,6 +49,13 @@ func TestBlockedCountsEveryCall(t *testing.T) {
 	if chain := rows[0].Chain; len(chain) != 2 || chain[0].Resource != "order" || chain[0].For != 5 ||
 		chain[0].CallSite != "a/b.go:1" || chain[0].Holder.Holder != "orders-1" {
 		t.Errorf("chain %+v", chain)
+	}
+	b := newBlocking(slog.New(slog.DiscardHandler))
+	g.Read, g.Of = 3, 3
+	b.observe(t.Context(), g.Waits, now.Add(-time.Minute))
+	b.observe(t.Context(), g.Waits, now)
+	if ago := b.found(g.Waits.Deadlocks[0], now); ago != 60 {
+		t.Errorf("found %v s ago, want at the first look, a minute ago", ago)
 	}
 	if all := g.deadlocks(); len(all) != 1 || len(all[0].Cycle) != 2 || all[0].Cycle[0].Resource != "order" {
 		t.Errorf("deadlocks %+v", all)

@@ -135,6 +135,16 @@ func (b *blocking) appeared(ctx context.Context, w *scanner.Waits, now time.Time
 	}
 }
 
+// found is for how many seconds a deadlock has been known.
+func (b *blocking) found(d lock.Deadlock, now time.Time) float64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if known := b.known[d.String()]; known != nil {
+		return max(0, now.Sub(known.since)).Seconds()
+	}
+	return 0
+}
+
 // gone logs the end of cycles that were not seen again.
 func (b *blocking) gone(ctx context.Context, now time.Time) {
 	for text, d := range b.known {
@@ -166,7 +176,7 @@ func holders(w *scanner.Waits, d lock.Deadlock) (all []string) {
 	for _, h := range d.Cycle {
 		name := output.Unknown
 		if r := w.Graph.Resource(h.Resource); r != nil && r.Lease != nil {
-			name = output.Holder(scanner.Hold{Holder: r.Lease.Holder})
+			name = output.Holder(scanner.Hold{Holder: r.Lease.Holder}, 0)
 		}
 		all = append(all, name)
 	}

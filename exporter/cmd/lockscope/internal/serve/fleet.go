@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/internal/fleet"
+	nodestate "github.com/lockscope/lockscope/exporter/live/state"
 )
 
 const (
@@ -62,8 +63,9 @@ func (v *fleetView) document(ctx context.Context) fleet.Document {
 	}
 	listing, _ := v.state.latest(ctx)
 	pages, omitted := v.reader.Pages()
-	d := fleet.Merge(listing.Waits, pages, time.Now())
-	d.Instance, d.Omitted = v.state.instance, omitted
+	now := time.Now()
+	d := fleet.Merge(listing.Waits, pages, now)
+	d.Instance, d.Omitted, d.Sets = v.state.instance, omitted, nodestate.SetsOf(v.state.pings.state(now))
 	if err := unread(listing.Waits); err != nil {
 		d.Unknown = err.Error()
 	}

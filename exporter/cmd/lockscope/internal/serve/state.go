@@ -93,6 +93,9 @@ func (s *state) State(ctx context.Context) live.State {
 	if listing.Waits != nil {
 		g := graph{listing.Waits, v}
 		state.Blocked, state.Deadlocks = g.blocked(waiting), g.deadlocks()
+		for i, d := range g.Waits.Deadlocks {
+			state.Deadlocks[i].Found = s.blocking.found(d, now)
+		}
 	}
 	if read != nil { // the holders are no newer
 		state.Read = new(max(0, now.Sub(read.At)).Seconds())

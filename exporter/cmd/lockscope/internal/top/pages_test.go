@@ -65,7 +65,7 @@ func TestPagesAddRates(t *testing.T) {
 	})
 	t.Log("\n" + o.Out)
 	o.WantNot(t, "acquired -")
-	command(t, args...).Want(t, app.ExitClean, "acquired -", "(0 of 2 pages; more: --pages '127.0.0.1')")
+	command(t, args...).Want(t, app.ExitClean, "acquired -", "(0 of 2 pages)\nmore pages: --pages '127.0.0.1'\n")
 
 	for _, dead := range servers[1:] {
 		cmdtest.Must(t, dead.Kill())

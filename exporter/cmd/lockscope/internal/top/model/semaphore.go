@@ -14,7 +14,7 @@ import (
 func (s *Set) JoinSlots() {
 	at, semaphoreOf := make(map[string]int), make(map[string]string)
 	for i := range s.Resources {
-		if name, _, ok := records.ParseSlot(s.Resources[i].Name); ok && s.Resources[i].Kind == lock.KindSemaphore {
+		if name, ok := records.SemaphoreOf(s.Resources[i].Name); ok && s.Resources[i].Kind == lock.KindSemaphore {
 			semaphoreOf[s.Resources[i].Name] = name
 		}
 	}
@@ -112,10 +112,10 @@ func (r *Resource) Holders() (names []string) {
 		}
 	}
 	for _, s := range r.Taken {
-		add(s.Instance)
+		add(s.Holder.Name())
 	}
 	for _, h := range r.ReadBy {
-		add(h.Instance)
+		add(h.Name())
 	}
 	return names
 }

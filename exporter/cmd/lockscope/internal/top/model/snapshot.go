@@ -3,6 +3,7 @@ package model
 import (
 	"time"
 
+	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 )
 
@@ -93,6 +94,9 @@ type Holder struct {
 	Of    int           // of so many
 	Fence uint64        // the term of an election
 }
+
+// Name is what views call the holder.
+func (h *Holder) Name() string { return state.HolderName(h.Instance, h.TTL && h.Left < 0) }
 
 // Certain reports whether a quorum of all nodes has the lock, whether or not those that do not answer have it.
 func (h *Holder) Certain() bool { return h.Nodes >= h.Of/2+1 }

@@ -131,9 +131,9 @@ func (s *Snapshot) WorstBlocker() (worst Blocker) {
 			case r.Deadlock || r.StandsBy() || r.Holder == nil || last >= 0 && r.Chain[last].AnySlot:
 				continue // a deadlock has a line of its own, and a semaphore no single holder in the way
 			case last >= 0:
-				b.Holder, b.Resource = r.Chain[last].Holder, r.Chain[last].Resource
+				b.Holder, b.Resource = state.HolderName(r.Chain[last].Holder, false), r.Chain[last].Resource
 			default:
-				b.Holder = r.Holder.Instance
+				b.Holder = r.Holder.Name()
 			}
 			callers[b] += r.Callers
 			if n := callers[b]; n > worst.Callers || n == worst.Callers && b.Resource < worst.Resource {

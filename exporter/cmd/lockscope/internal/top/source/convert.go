@@ -2,7 +2,6 @@ package source
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/seen"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/model"
@@ -99,24 +98,4 @@ func inCycle(w waits, resource string) bool {
 	return w.Graph.Stuck(resource) && slices.ContainsFunc(w.Deadlocks, func(d lock.Deadlock) bool {
 		return slices.ContainsFunc(d.Cycle, func(h lock.HeldLease) bool { return slices.Contains(names, h.Resource) })
 	})
-}
-
-// deadlocks say of each cycle who holds what and waits for what.
-func deadlocks(w waits) (texts []string) {
-	for _, d := range w.Deadlocks {
-		links := make([]string, len(d.Cycle))
-		for i, h := range d.Cycle {
-			next := d.Cycle[(i+1)%len(d.Cycle)].Resource
-			holder := "a holder"
-			if r := w.Graph.Resource(h.Resource); r != nil && r.Lease != nil && r.Lease.Holder.Instance != "" {
-				holder = r.Lease.Holder.Instance
-			}
-			if waiter, ok := w.Graph.Waiter(h.Resource, next); ok && waiter.Instance != "" {
-				holder = waiter.Instance // of several readers the one that waits
-			}
-			links[i] = holder + " holds " + h.Resource + " and waits for " + next
-		}
-		texts = append(texts, strings.Join(links, "; "))
-	}
-	return texts
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/pause"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/seen"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/model"
+	"github.com/lockscope/lockscope/exporter/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock/waitgraph"
 )
@@ -87,7 +88,7 @@ func (o *otherSet) watched(ctx context.Context, w *waits) []string {
 			w.Deadlocks = o.watch.Deadlocks(again.Graph)
 		}
 	}
-	return deadlocks(*w)
+	return fleet.Deadlocks(w.Waits)
 }
 
 func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }

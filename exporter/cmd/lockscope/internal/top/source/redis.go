@@ -15,6 +15,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/seen"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/model"
+	"github.com/lockscope/lockscope/exporter/internal/fleet"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/lock/waitgraph"
 	"github.com/lockscope/lockscope/scanner"
@@ -97,7 +98,7 @@ func (s *redisSet) read(ctx context.Context) model.Set {
 		waits = s.look(ctx, ask)
 		waits.Deadlocks = s.watch.Deadlocks(waits.Graph)
 	}
-	set.Deadlocks = deadlocks(waits)
+	set.Deadlocks = fleet.Deadlocks(waits.Waits)
 	set.Resources, set.Omitted = resources(s.called, waits), waits.omitted
 	set.Err = s.unread(waits)
 	set.Read = time.Now()

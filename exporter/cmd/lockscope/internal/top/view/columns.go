@@ -18,8 +18,9 @@ type column struct {
 	right   bool
 	squeeze bool
 	hidden  bool
-	prose   bool // its end may be cut; of a name the middle is
-	from    int  // width of the terminal from which on it is shown
+	prose   bool   // its end may be cut; of a name the middle is
+	from    int    // width of the terminal from which on it is shown
+	whole   string // a cell that is not cut while another column can give up width
 }
 
 // grid is a table whose cells are safe to show.
@@ -65,20 +66,30 @@ func (g *grid) hide(width int) {
 
 func (g *grid) fit(width int) []int {
 	widths := make([]int, len(g.columns))
+	least := make([]int, len(g.columns))
 	total := gap * (len(widths) - 1)
 	for i, c := range g.columns {
-		widths[i] = table.Width(c.title)
+		widths[i], least[i] = table.Width(c.title), flexible
 		for _, row := range g.rows {
 			widths[i] = max(widths[i], table.Width(row[i]))
+			if c.whole != "" && row[i] == c.whole {
+				least[i] = table.Width(c.whole)
+			}
 		}
 		total += widths[i]
 	}
 	for width > 0 && total > width {
 		widest := -1
 		for i, c := range g.columns {
-			if c.squeeze && widths[i] > flexible && (widest < 0 || widths[i] > widths[widest]) {
+			if c.squeeze && widths[i] > least[i] && (widest < 0 || widths[i] > widths[widest]) {
 				widest = i
 			}
+		}
+		if widest < 0 && slices.Max(least) > flexible {
+			for i := range least {
+				least[i] = flexible
+			}
+			continue
 		}
 		if widest < 0 {
 			break

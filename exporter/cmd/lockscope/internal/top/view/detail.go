@@ -1,7 +1,6 @@
 package view
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -68,7 +67,7 @@ func slots(r *model.Resource) (lines []line) {
 	for i := range r.Taken[:min(len(r.Taken), shownSlots)] {
 		slot := &r.Taken[i]
 		text := fmt.Sprintf("slot %d is held by ", slot.Number()) +
-			clean(cmp.Or(slot.Instance, "a holder that left no name"))
+			clean(slot.Holder.Name())
 		if slot.CallSite != "" {
 			text += " at " + clean(slot.CallSite)
 		}
@@ -93,7 +92,7 @@ func slots(r *model.Resource) (lines []line) {
 func readers(r *model.Resource) (lines []line) {
 	for i := range r.ReadBy[:min(len(r.ReadBy), shownSlots)] {
 		h := &r.ReadBy[i]
-		text := "read by " + clean(cmp.Or(h.Instance, "a holder that left no name"))
+		text := "read by " + clean(h.Name())
 		if h.CallSite != "" {
 			text += " at " + clean(h.CallSite)
 		}

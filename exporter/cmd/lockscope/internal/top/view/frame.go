@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/table"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/model"
 )
 
@@ -24,7 +25,7 @@ func Frame(s *model.Snapshot, o Options) string {
 	case o.Opened:
 		return draw(detail(s, &o), &o)
 	}
-	above := append(append(title(s, &o), troubles(s, &o)...), summary(s)...)
+	above := append(append(title(s, &o), troubles(s, &o)...), summary(s, &o)...)
 	below := foot(s, &o)
 	rows := s.Rows(o.Order, o.Filter)
 	if o.Height == 0 || o.Height >= smallest {
@@ -74,17 +75,13 @@ func title(s *model.Snapshot, o *Options) []line {
 }
 
 // summary is who waits, because of whom, and what pages add.
-func summary(s *model.Snapshot) []line {
+func summary(s *model.Snapshot, o *Options) []line {
 	lines := []line{waiting(s)}
 	if b := s.WorstBlocker(); b.Callers > 0 {
-		holder := clean(b.Holder)
-		if holder == "" {
-			holder = "A holder that is unknown"
-		}
-		lines = append(lines, line{fmt.Sprintf("%s, which holds %s, keeps %s waiting", holder, clean(b.Resource),
+		lines = append(lines, line{fmt.Sprintf("%s, which holds %s, keeps %s waiting", clean(b.Holder), clean(b.Resource),
 			output.Count(b.Callers, "call")), plain})
 	}
-	return append(lines, rates(&s.Pages))
+	return append(lines, rates(&s.Pages, o)...)
 }
 
 func waiting(s *model.Snapshot) line {
@@ -107,8 +104,8 @@ func plural(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// rates are what only pages know.
-func rates(p *model.Pages) line {
+// rates are what only pages know. The flag that reads more of them is not cut: it names as many hosts as fit.
+func rates(p *model.Pages, o *Options) (lines []line) {
 	text := "last minute: acquired -  failed -  wait p99 -"
 	if r := p.Recent; r != nil {
 		text = fmt.Sprintf("last minute: acquired %.1f/s  failed %.1f/s  wait p99 %s", r.Acquired, r.Failed, duration(r.P99))
@@ -116,22 +113,22 @@ func rates(p *model.Pages) line {
 	switch read := fmt.Sprintf("%d of %s", p.Answered, plural(p.Known, "page", "pages")); {
 	case p.Known == 0:
 		text += "  (no process names a page)"
-	case len(p.Hosts) > 0:
-		text += "  (" + read + "; more: --pages '" + join(p.Hosts) + "')"
 	default:
 		text += "  (" + read + ")"
 	}
-	return line{text, plain}
-}
-
-func join(hosts []string) (text string) {
-	for i, host := range hosts {
-		if i > 0 {
-			text += ","
+	lines = []line{{text, plain}}
+	if more := "more pages: --pages '"; len(p.Hosts) > 0 {
+		for i, host := range p.Hosts {
+			if host = clean(host); i > 0 {
+				host = "," + host
+			}
+			if i == 0 || o.Width == 0 || table.Width(more+host+"'") <= o.Width {
+				more += host
+			}
 		}
-		text += clean(host)
+		lines = append(lines, line{more + "'", plain})
 	}
-	return text
+	return lines
 }
 
 func troubles(s *model.Snapshot, o *Options) (lines []line) {

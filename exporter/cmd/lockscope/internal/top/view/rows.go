@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/model"
+	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/records"
 )
@@ -63,11 +64,11 @@ func window(rows []*model.Resource, o *Options, room int) (first, last int) {
 func columnsOf(s *model.Snapshot) []column {
 	return []column{
 		{title: "  RESOURCE", squeeze: true}, {title: "SET", squeeze: true, hidden: len(s.Sets) < 2},
-		{title: "KIND", squeeze: true, prose: true, hidden: !anyKind(s), from: 72},
+		{title: "KIND", squeeze: true, prose: true, hidden: !some(s, func(r *model.Resource) bool { return r.Kind != "" }), from: 72},
 		{title: "WAITING", right: true}, {title: "LONGEST", right: true}, {title: "CLASS", from: 100},
-		{title: "HOLDER", squeeze: true}, {title: "HELD", right: true}, {title: "TTL", right: true, from: 100},
+		{title: "HOLDER", squeeze: true, whole: state.UnnamedForever}, {title: "HELD", right: true}, {title: "TTL", right: true, from: 80},
 		{title: "RATE", right: true, from: 120}, {title: "HELD P99", right: true, from: 132},
-		{title: "WAITS FOR", squeeze: true, prose: true},
+		{title: "WAITS FOR", squeeze: true, prose: true, hidden: !some(s, func(r *model.Resource) bool { return len(r.Chain) > 0 })},
 	}
 }
 
@@ -87,7 +88,7 @@ func cells(s *model.Snapshot, r *model.Resource, o *Options) []string {
 		p99 = duration(*r.HeldP99)
 	}
 	return []string{
-		mark(s, r, o) + clean(r.Name), clean(r.Set), kindText(r), fmt.Sprint(r.Callers), duration(r.Longest),
+		mark(s, r, o) + clean(r.Name), clean(r.Set), shortKind(r, o.Width), fmt.Sprint(r.Callers), duration(r.Longest),
 		classText(r), holder, held, ttl, rate, p99, chainText(r),
 	}
 }
@@ -120,16 +121,12 @@ func holderText(r *model.Resource) string {
 		return output.Count(r.Readers, "reader")
 	case len(names) > 1:
 		return output.Count(len(names), "holder")
-	case len(names) == 1 && names[0] != "":
-		return clean(names[0])
 	case len(names) == 1:
-		return "holder unknown"
-	case r.Holder != nil && r.Holder.Instance != "" && r.Holder.Certain():
-		return clean(r.Holder.Instance)
-	case r.Holder != nil && r.Holder.Instance != "":
+		return clean(names[0])
+	case r.Holder != nil && r.Holder.Instance != "" && !r.Holder.Certain():
 		return clean(r.Holder.Instance) + "?"
 	case r.Holder != nil:
-		return "holder unknown"
+		return clean(r.Holder.Name())
 	case r.Class != "" && r.Class != string(lock.WaitBehindHolder):
 		return "(" + clean(r.Class) + ")"
 	}
@@ -147,10 +144,10 @@ func longestHold(r *model.Resource) (longest *model.Holder) {
 	return longest
 }
 
-// anyKind reports whether a resource is part of a construct.
-func anyKind(s *model.Snapshot) bool {
+// some reports whether a resource is so.
+func some(s *model.Snapshot, so func(*model.Resource) bool) bool {
 	return slices.ContainsFunc(s.Sets, func(set model.Set) bool {
-		return slices.ContainsFunc(set.Resources, func(r model.Resource) bool { return r.Kind != "" })
+		return slices.ContainsFunc(set.Resources, func(r model.Resource) bool { return so(&r) })
 	})
 }
 
@@ -172,6 +169,14 @@ func kindText(r *model.Resource) string {
 		fence = r.Holder.Fence
 	}
 	return output.Construct(records.Construct{Kind: r.Kind, Slots: r.Slots}, fence, r.InUse)
+}
+
+// shortKind leaves the term of an election, sixteen digits as a rule, to wider terminals and the row's own page.
+func shortKind(r *model.Resource, width int) string {
+	if r.StandsBy() && width > 0 && width < 100 {
+		return string(r.Kind)
+	}
+	return kindText(r)
 }
 
 func classText(r *model.Resource) string {

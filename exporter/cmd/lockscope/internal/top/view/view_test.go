@@ -108,6 +108,52 @@ func TestHealthyElection(t *testing.T) {
 	}
 }
 
+// TestUnnamedHolder has one name at every width and in every line, and no column cuts it.
+func TestUnnamedHolder(t *testing.T) {
+	s := incident(0, 0)
+	s.Sets = s.Sets[:1]
+	s.Sets[0].Deadlocks = nil
+	for _, name := range []string{"legacy:export", "legacy:a-name-that-takes-half-of-it"} {
+		s.Sets[0].Resources = []model.Resource{{Set: "eu", Name: name, Callers: 2, Processes: 2, Longest: time.Hour,
+			Class: "holder", Kind: lock.KindSet, Holder: &model.Holder{TTL: true, Left: -1, Nodes: 5, Of: 5}}}
+		for _, o := range []Options{{}, {Opened: true}, {Every: time.Second}} {
+			o.Width, o.Height, o.Now, o.Selected = 80, 24, now, Key{"eu", name}
+			frame := Frame(s, o)
+			for l := range strings.Lines(frame) {
+				if (strings.Contains(l, "holds") || strings.Contains(l, "held by") || strings.Contains(l, " 1h00m  ")) &&
+					!strings.Contains(l, "unnamed, never expires") {
+					t.Errorf("another name in %q of\n%s", l, frame)
+				}
+			}
+			if !strings.Contains(frame, "unnamed, never expires") {
+				t.Errorf("no holder in\n%s", frame)
+			}
+		}
+	}
+}
+
+// TestNothingToTypeIsCut: the flag fits in a line, with as many hosts as do. The TTL has its column at 80, also where a
+// row is an election with a term of sixteen digits.
+func TestNothingToTypeIsCut(t *testing.T) {
+	s := incident(0, 0)
+	s.Sets[0].Resources = []model.Resource{{Set: "eu", Name: "billing:leader", Callers: 2, Kind: lock.KindElection,
+		Longest: time.Hour, Holder: &model.Holder{Instance: "billing-84cc-7d9f5/1", TTL: true, Left: 8 * time.Second,
+			Fence: 1763700000123456, Nodes: 5, Of: 5}}}
+	s.Pages = model.Pages{Known: 9, Recent: &model.Recent{Acquired: 1234.5, P99: time.Second},
+		Hosts: []string{"orders.prod.svc.cluster.local", "billing.prod.svc.cluster.local", "stock.prod.svc"}}
+	frame := Frame(s, Options{Width: 80, Height: 24, Now: now, Every: time.Second})
+	for _, want := range []string{
+		"(0 of 9 pages)\nmore pages: --pages 'orders.prod.svc.cluster.local,stock.prod.svc'\n", " TTL\n", " 8.0s\n", "  election  ",
+	} {
+		if !strings.Contains(frame, want) {
+			t.Errorf("%q is not in\n%s", want, frame)
+		}
+	}
+	if wide := Frame(s, Options{Width: 160, Height: 24, Now: now}); !strings.Contains(wide, "term 1763700000123456") {
+		t.Errorf("no term in\n%s", wide)
+	}
+}
+
 func TestStaleIsMarked(t *testing.T) {
 	s := incident(1, 1)
 	s.Sets[0].Read = now.Add(-time.Minute)
