@@ -1,8 +1,11 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"iter"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/live/internal/calls"
@@ -25,6 +28,9 @@ func (b *Board) State(ctx context.Context) State {
 		Waits: b.calls.Waits.Points(now), Nodes: b.nodes.Health(now), Slowest: b.calls.Slowest.Acquisitions(now),
 	}
 	s.Inflicted = b.calls.Profile.MostInflicted(now) // Look has charged the waits under way
+	slices.SortStableFunc(s.Nodes, func(x, y state.Node) int {
+		return cmp.Or(strings.Compare(x.Backend, y.Backend), strings.Compare(x.Name, y.Name))
+	})
 	s.Sets = state.SetsOf(s.Nodes)
 	s.Totals.Recent = b.calls.Waits.Recent(now, waited(l))
 	s.Stalls = b.calls.Waits.Stalls(now, longest(l))

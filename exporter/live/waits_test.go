@@ -232,6 +232,24 @@ func TestManySteps(t *testing.T) {
 	})
 }
 
+// TestNodesInOrder: nodes are listed by name, whichever answered first.
+func TestNodesInOrder(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		servers := newServers(t, 3)
+		board, last := process(t, servers[2:], "a/1")
+		must(t, acquire(t, last, "job").Release(t.Context()))
+		must(t, acquire(t, wrap(t, board, newRedlock(t, servers, "b/2")), "other").Release(t.Context()))
+		settle(time.Second)
+		names := ""
+		for _, n := range state(board).Nodes {
+			names += n.Name + " "
+		}
+		if names != "node1 node2 node3 " {
+			t.Errorf("nodes %s", names)
+		}
+	})
+}
+
 // TestNodeHealth: a refusal is an answer, a crash is none, and both are forgotten after a minute.
 func TestNodeHealth(t *testing.T) {
 	inBubble(t, func(t *testing.T) {

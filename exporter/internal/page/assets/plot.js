@@ -43,16 +43,16 @@ const plot = (() => {
   // line draws a point that stands alone as a dot.
   const line = (list, of) => path(list.length > 1 ? list : [list[0], list[0]], of);
 
-  function axes({ticks}) {
+  function axes({ticks}, label) {
     const right = width - pad.right, bottom = height - pad.bottom;
     for (const v of ticks) {
       picture.append(svg("path", {class: "grid", d: `M${pad.left} ${y(v)}H${right}`}));
-      picture.append(svg("text", {x: pad.left - 8, y: y(v) + 4, "text-anchor": "end"}, v ? duration(v) : "0"));
+      picture.append(svg("text", {x: pad.left - 8, y: y(v) + 4, "text-anchor": "end"}, label(v)));
     }
     const step = span / 60 > 2 ? 60 : span / 4, every = width < 480 ? 2 : 1;
     for (let s = span; s > 0; s -= step * every) {
-      const label = step < 60 ? `\u2212${s} s` : `\u2212${s / 60} min`;
-      picture.append(svg("text", {x: x(now - s), y: bottom + 16, "text-anchor": "middle"}, label));
+      const ago = step < 60 ? `\u2212${s} s` : `\u2212${s / 60} min`;
+      picture.append(svg("text", {x: x(now - s), y: bottom + 16, "text-anchor": "middle"}, ago));
     }
     picture.append(svg("text", {x: right, y: bottom + 16, "text-anchor": "middle"}, "now"));
   }
@@ -78,10 +78,14 @@ const plot = (() => {
     if (!width || !points.length) return;
     mark(picture, "viewBox", `0 0 ${width} ${height}`);
     picture.replaceChildren();
-    const s = scale();
+    const s = scale(), label = v => v ? duration(v) : "0";
+    const measured = s.ticks.map(v => svg("text", {}, label(v)));
+    picture.append(...measured);
+    pad.left = Math.max(62, 12 + Math.ceil(Math.max(...measured.map(e => e.getComputedTextLength()))));
+    picture.replaceChildren();
     put(section.querySelector(".scale"), s.log ? "10\u00d7 a line" : "");
     shade();
-    axes(s);
+    axes(s, label);
     for (const run of runs()) {
       const back = path(run.toReversed(), p => p.p50).replace("M", "L");
       picture.append(svg("path", {class: "band", d: path(run, p => p.p99) + back + "Z"}));

@@ -89,7 +89,7 @@ function showSub(cell, text, kind = "") {
 const words = outcome => printable(outcome.replaceAll("_", " "));
 
 // limit is a limit in words: 5 s, not 5.0 s.
-const limit = seconds => `${+seconds.toFixed(3)}\u00a0s`;
+const limit = seconds => duration(seconds).replace(".0", "");
 
 // toneOfWait compares a wait with the objectives.
 const toneOfWait = (seconds, o) => seconds >= o.alarm_seconds ? "bad" : seconds >= o.warning_seconds ? "warn" : "";

@@ -42,7 +42,8 @@ function recently() {
     ended = minute.reduce((n, w) => n + w.count, 0);
     failed = minute.reduce((n, w) => n + w.failed, 0);
   }
-  const words = [ended ? failed ? `${number(failed)} of ${number(ended)} failed` : `${number(ended)} ended, none failed` : "none ended"];
+  const running = doc.totals.waiting ? `${number(ended)} ended and ${number(doc.totals.waiting)} waiting` : `${number(ended)} ended`;
+  const words = [ended ? failed ? `${number(failed)} failed, of ${running}` : `${running}, none failed` : doc.totals.waiting ? `none ended, ${number(doc.totals.waiting)} waiting` : "none ended"];
   const tone = toneOfWait(stalled, doc.objectives) || (failed ? "warn" : "");
   if (stalled >= doc.objectives.warning_seconds) words.splice(0, 1, `nothing acquired for ${duration(stalled)}`);
   // A source that knows of other processes has no quantiles of its own. Calls that began just now have waited no time.

@@ -57,6 +57,8 @@ func TestInBrowser(t *testing.T) {
 		{"tells sets of nodes apart", testBackends},
 		{"shows elections, sets and semaphores", testConstructs},
 		{"shows constructs of all processes", testFleetConstructs},
+		{"cuts nothing that matters", testUncut},
+		{"says that all processes lack a quorum", testFleetOutage},
 		{"shows readers", testReaders},
 		{"shows readers of all processes", testFleetReaders},
 		{"shows nodes that may have forgotten locks", testRestartedNodes},

@@ -142,7 +142,7 @@ func searched(s *model.Scan, now time.Time) string {
 		text = fmt.Sprintf("all %s keys searched %s, again %.0f%%", count(s.Keys), ago(s.Last, now), 100*s.Done)
 	}
 	if s.PassTime > time.Second {
-		text += ", a pass takes " + s.PassTime.Round(time.Second).String()
+		text += ", a pass takes " + output.Short(s.PassTime)
 	}
 	return text
 }
