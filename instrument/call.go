@@ -48,7 +48,11 @@ func (c *call) subject() logs.Subject {
 }
 
 // endWait ends all waits: Acquire is about to return.
-func (c *call) endWait() { c.waits.End(&c.waiting, c.counted.Resource()) }
+func (c *call) endWait(out outcome.Acquisition) {
+	if c.waits.End(&c.waiting, c.counted.Resource()) && c.kind != lock.KindElection {
+		c.log.WaitedLong(c.subject(), time.Since(c.counted.Began()), out)
+	}
+}
 
 // failed measures a failure. A NoWait call that finds the lock held is not a failure, nor is the end of a wait for one
 // slot of a semaphore whose caller got another slot: what it waited counts, and the slot that it got is its outcome.
@@ -59,7 +63,7 @@ func (c *call) failed(err error, opts []lock.AcquireOption) {
 	c.counted.Failed(metrics.Failure{
 		Outcome: out, Counts: failure, Part: !ends || other, Waited: ends && !c.triesSlot(out, opts), Span: c.spanContext(),
 	})
-	c.endWait()
+	c.endWait(out)
 	c.spans.EndAcquire(&c.traced, spans.Acquired{
 		Outcome: out, Err: err, Failure: failure, Hooked: c.Hooked(),
 	})
@@ -79,15 +83,19 @@ func (c *call) triesSlot(out outcome.Acquisition, opts []lock.AcquireOption) boo
 // abandoned ends a call that does not return because its Locker panics or ends its goroutine.
 func (c *call) abandoned() {
 	c.counted.Returned()
-	c.endWait()
+	c.endWait(outcome.Failed)
 	c.counted.Abandoned()
 	c.traced.Abandon()
 }
 
-// WaitsLong implements longwait.Waiter.
-func (c *call) WaitsLong() {
+// WaitsLong implements longwait.Waiter. A candidate of an election stands by for as long as another process leads.
+func (c *call) WaitsLong(again bool) {
 	defer c.panics.Contain()
-	c.counted.LongWait()
+	if !again {
+		c.counted.LongWait()
+	} else if c.kind == lock.KindElection {
+		return
+	}
 	w := logs.LongWait{
 		Waited: time.Since(c.counted.Began()), Others: c.waits.State(c.counted.Resource()), Blocker: c.blocker.Load(),
 	}

@@ -206,6 +206,7 @@
 //     was already gone" and "release could not be confirmed", with trace_id, span_id and trace_flags;
 //   - "node clock is ahead" and "node clock is behind" (warnings), by a second or more, with node and by;
 //   - "node may evict locks and does not vote" (warning), with node and error;
+//   - "long wait for the lock is over" (info), with waited and outcome, after a wait of a minute or more;
 //   - "node restarted" and "node evicted keys" (warnings) and "node started a short while ago" (info), each followed
 //     by whether the node votes, with node, left and enforced.
 //
@@ -219,7 +220,8 @@
 // (the vote was over before they answered) and not_asked add up to nodes. needed is the quorum, and reasons has an
 // entry for each node that did not grant.
 //
-// "still waiting for the lock" says in one word, class, what keeps the call from the lock:
+// "still waiting for the lock" is logged after five seconds (WithLongWait), and after one, 5 and 30 minutes; of a
+// candidate of an election, only once. It says in one word, class, what keeps the call from the lock:
 //
 //	holder       the call queues behind a holder: blocker is the holder's instance, "this process", "the next
 //	             waiter" (the lock is reserved for it) or "unknown" (another library's lock), and blocker_since is

@@ -36,7 +36,7 @@ func (m *lease) acquired(inner lock.Lease, beside bool) {
 	}
 	c.counted.Acquired(validity, beside, c.spanContext())
 	c.counted.Hold(inner, decorate.FenceOf)
-	c.endWait()
+	c.endWait(outcome.Acquired)
 	c.spans.EndAcquire(&c.traced, spans.Acquired{
 		Outcome: outcome.Acquired, Validity: validity, Hooked: c.Hooked(),
 	})

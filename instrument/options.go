@@ -177,8 +177,8 @@ func WithWaitObjective(d time.Duration) Option {
 	return func(c *config) { c.WaitObjective, c.given = d, c.given|givenWaitObjective }
 }
 
-// WithLongWait sets the duration after which a wait is logged and counted as long, while it still goes on. Zero or
-// less turns that off.
+// WithLongWait sets the duration after which a wait is logged and counted as long, while it still goes on. It is logged
+// again after one, 5 and 30 minutes, and then when it ends. Zero or less turns that off.
 func WithLongWait(d time.Duration) Option { return func(c *config) { c.longWait = d } }
 
 // WithLogInterval sets the shortest time between two log records with the same message and reason about the same

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -199,4 +200,46 @@ func TestWaitsAreForgotten(t *testing.T) {
 			t.Errorf("records: %v", all)
 		}
 	})
+}
+
+// TestEndlessWaitIsLoggedAgain after one, 5 and 30 minutes, and when it ends. A candidate of an election stands by: its
+// wait is logged once.
+func TestEndlessWaitIsLoggedAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		kind lock.Kind
+		want []string
+	}{
+		"lock":     {"", []string{"5s", "1m0s", "5m0s", "30m0s", "31m0s acquired"}},
+		"election": {lock.KindElection, []string{"5s"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w, text := newWorld(t), new(logText)
+				l := wrap(t, w.process(t), instrument.WithLogger(slog.New(slog.NewJSONHandler(text, nil))))
+				kind := func(o *lock.AcquireOptions) { o.Kind = c.kind }
+				held, err := w.process(t, lock.WithInstance("billing/7")).Acquire(t.Context(), "job", kind)
+				must(t, err)
+				time.AfterFunc(31*time.Minute, func() { must(t, held.Release(t.Context())) })
+				lease, err := l.Acquire(t.Context(), "job", kind)
+				must(t, err)
+				must(t, lease.Release(t.Context()))
+				must(t, l.Flush(t.Context()))
+				var got []string
+				for _, r := range lines(t, text) {
+					waited, err := time.ParseDuration(fmt.Sprint(r["waited"]))
+					must(t, err)
+					told := waited.Truncate(time.Second).String()
+					if r["msg"] != "still waiting for the lock" {
+						told += fmt.Sprint(" ", r["outcome"])
+					} else if r["blocker"] != "billing/7" {
+						t.Errorf("the record does not name the holder: %v", r)
+					}
+					got = append(got, told)
+				}
+				if !slices.Equal(got, c.want) {
+					t.Errorf("logged after %q, want %q", got, c.want)
+				}
+			})
+		})
+	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockscope/lockscope/instrument/internal/attributes"
 	"github.com/lockscope/lockscope/instrument/internal/longwait"
+	"github.com/lockscope/lockscope/instrument/internal/outcome"
 	"github.com/lockscope/lockscope/lock"
 )
 
@@ -35,6 +36,17 @@ func (l *Log) LongWait(s Subject, w LongWait) {
 		attrs = append(attrs, slog.Any("holding", attributes.Resources(held)))
 	}
 	l.queue.add(s.Context, p, slog.LevelWarn, append(attrs, why.attrs...)...)
+}
+
+// WaitedLong logs the end of a wait that was logged more than once.
+func (l *Log) WaitedLong(s Subject, waited time.Duration, out outcome.Acquisition) {
+	if l == nil {
+		return
+	}
+	if p, ok := l.admit("long wait for the lock is over", out.String(), s.Label); ok {
+		l.queue.add(s.Context, p, slog.LevelInfo,
+			append(s.attrs(), duration("waited", waited), slog.String("outcome", out.String()))...)
+	}
 }
 
 // reason is the class of a wait and its attributes.

@@ -35,14 +35,19 @@ type Wait struct {
 
 	mu    sync.Mutex
 	timer *time.Timer // nil until the first wait
+	again bool        // it was reported again
 	over  bool        // Acquire is about to return
 }
 
 // Waiter is a call that waits.
 type Waiter interface {
-	// WaitsLong is called once, in a goroutine of its own, while the call waits.
-	WaitsLong()
+	// WaitsLong is called in a goroutine of its own while the call waits: at first after the time of New, then again
+	// after each of Again.
+	WaitsLong(again bool)
 }
+
+// Again returns when a long wait is reported again, counted from its beginning.
+func Again() []time.Duration { return []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute} }
 
 // Begin makes sure that a long wait is reported while it still goes on. began is when the call began.
 func (w *Watch) Begin(wait *Wait, began time.Time, who Waiter) {
@@ -53,17 +58,26 @@ func (w *Watch) Begin(wait *Wait, began time.Time, who Waiter) {
 	wait.mu.Lock()
 	defer wait.mu.Unlock()
 	if wait.timer == nil && !wait.over {
-		wait.timer = time.AfterFunc(w.after-time.Since(began), func() { wait.long(who) })
+		wait.timer = time.AfterFunc(w.after-time.Since(began), func() { wait.long(who, began, w.after, false) })
 	}
 }
 
-func (w *Wait) long(who Waiter) {
+// long reports a wait that has lasted for so long, and goes on to the next time to report it.
+func (w *Wait) long(who Waiter, began time.Time, lasted time.Duration, again bool) {
 	w.mu.Lock()
-	over := w.over
-	w.mu.Unlock()
-	if !over {
-		who.WaitsLong()
+	if w.over {
+		w.mu.Unlock()
+		return
 	}
+	w.again = again
+	for _, next := range Again() {
+		if next > lasted {
+			w.timer = time.AfterFunc(next-time.Since(began), func() { w.long(who, began, next, true) })
+			break
+		}
+	}
+	w.mu.Unlock()
+	who.WaitsLong(again)
 }
 
 // goesOn reports whether the call waits: it has begun to, and Acquire has not returned.
@@ -91,30 +105,34 @@ func (w *Watch) Note(wait *Wait, resource string, began time.Time, e lock.WaitSt
 	}
 }
 
-// End ends the waits of a call for good.
-func (w *Watch) End(wait *Wait, resource string) {
+// End ends the waits of a call for good. It returns true if the wait was reported again, so that its end is worth a
+// report.
+func (w *Watch) End(wait *Wait, resource string) (again bool) {
 	if !wait.waited.Load() {
-		return
+		return false
 	}
-	wait.end()
+	again = wait.end()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	all := w.byResource[resource]
 	if all == nil {
-		return
+		return again
 	}
 	if delete(all.calls, wait); len(all.calls) == 0 {
 		delete(w.byResource, resource)
 	}
+	return again
 }
 
-func (w *Wait) end() {
+func (w *Wait) end() (again bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	again = w.again && !w.over
 	w.over = true
 	if w.timer != nil {
 		w.timer.Stop()
 	}
+	return again
 }
 
 // State describes all waits for a resource.
