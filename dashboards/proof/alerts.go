@@ -33,12 +33,14 @@ const (
 const (
 	watchdog = "DistributedLockWatchdog" // fires while alerting works
 	slow     = "DistributedLockNodeSlow" // also fires on a busy machine
+
+	lately = "DistributedLockQuorumLostLately" // holds back what looks back on an outage, for hours
 )
 
 // ofNodes need frozen nodes, ofQuorum more frozen nodes than the quorum allows, ofExporter a stopped exporter. All
 // other alerts fire before these.
 var (
-	ofQuorum = []string{"DistributedLockQuorumLost", "DistributedLockAcquiresStalled", "DistributedLockNoLeader",
+	ofQuorum = []string{"DistributedLockQuorumLost", lately, "DistributedLockAcquiresStalled", "DistributedLockNoLeader",
 		"DistributedLockNodeDown",
 		"DistributedLockScannerStale", "DistributedLockScannerIncomplete"}
 	ofNodes    = append([]string{"DistributedLockQuorumAtRisk"}, ofQuorum...)
@@ -133,7 +135,7 @@ func (a *alerts) absence(ctx context.Context) error {
 func (a *alerts) calm(ctx context.Context) error {
 	a.tell("lockscope serve is there again, the keys are deleted, and all work goes well")
 	return errors.Join(a.w.Recover(ctx),
-		a.until(ctx, calmLimit, func() []check.Problem { return check.StillFiring(a.all, patience, watchdog, slow) }))
+		a.until(ctx, calmLimit, func() []check.Problem { return check.StillFiring(a.all, patience, watchdog, slow, lately) }))
 }
 
 // lacking returns the alerts that have not fired, except those that need longer.

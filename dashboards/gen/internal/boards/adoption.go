@@ -50,7 +50,7 @@ func adoptionBoard(c config.Config) draw.Board {
 	return draw.Board{
 		UID: "lockscope-adoption", Title: "Distributed locks / Adoption", From: "now-24h",
 		About:     "Whether services use locks as intended: four habits that work until the day that they do not.",
-		Variables: append(draw.Processes("distributed_lock_wait_seconds_count"), draw.Resources()),
+		Variables: append(draw.Processes("distributed_lock_waiting"), draw.Resources()),
 		Marks:     []draw.Mark{draw.Losses()},
 		Rows:      []draw.Row{{Panels: tiles}, {Panels: advice}, {Panels: tables}},
 	}

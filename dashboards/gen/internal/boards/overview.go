@@ -18,7 +18,7 @@ func overviewBoard(c config.Config) draw.Board {
 		UID: "lockscope-overview", Title: "Distributed locks / Overview", From: "now-1h",
 		About: "Start here in an incident: what is wrong, which locks callers wait for, who makes them wait, and the " +
 			"objectives. The other dashboards have the details. Objectives: " + o.Promise() + ".",
-		Variables: append(draw.Processes("distributed_lock_wait_seconds_count", "distributed_lock_scanner_up"),
+		Variables: append(draw.Processes("distributed_lock_waiting", "distributed_lock_scanner_up"),
 			draw.Resources()),
 		Marks: []draw.Mark{draw.Losses()},
 		Rows: []draw.Row{

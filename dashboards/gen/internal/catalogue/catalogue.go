@@ -24,7 +24,7 @@ var targetLabels = []string{"job", "instance"}
 
 // alertLabels are those of the alerts of all rules.
 var alertLabels = []string{"alertname", "severity", "job", "instance", "resource", "backend", "lock_node", "reason",
-	"group"}
+	"group", "holder", "short_window"}
 
 // Read reads the tables in these Go files.
 func Read(paths ...string) (*Catalogue, error) {
@@ -66,7 +66,7 @@ func (c *Catalogue) add(row string) {
 		c.labels[name] = labels
 		return
 	}
-	c.labels[name+"_count"], c.labels[name+"_sum"] = labels, labels
+	c.labels[name], c.labels[name+"_count"], c.labels[name+"_sum"] = labels, labels, labels // native, and classic
 	c.labels[name+"_bucket"] = append(slices.Clone(labels), "le")
 }
 

@@ -3,9 +3,12 @@ package catalogue
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/lockscope/lockscope/dashboards/gen/internal/promql"
 )
 
 // walk finds out which labels the result of an expression has.
@@ -116,7 +119,7 @@ func (w *walk) call(n *parser.Call) []string {
 			have = of
 		}
 	}
-	if n.Func.Name == "histogram_quantile" {
+	if n.Func.Name == "histogram_quantile" && !native(n) {
 		w.need(have, []string{"le"}, n)
 		have = slices.DeleteFunc(slices.Clone(have), func(l string) bool { return l == "le" })
 	}
@@ -129,4 +132,14 @@ func (w *walk) need(have, want []string, where parser.Node) {
 			w.wrong("%s has no label %s", where, l)
 		}
 	}
+}
+
+// native reports whether a quantile is that of a native histogram, which has no buckets of its own.
+func native(n *parser.Call) bool {
+	for _, s := range promql.Selectors(n) {
+		if strings.Contains(s.Metric, "bucket") {
+			return false
+		}
+	}
+	return true
 }

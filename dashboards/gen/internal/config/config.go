@@ -51,7 +51,9 @@ type Thresholds struct {
 	AttemptsPerSecond   float64        `yaml:"attempts_per_second"`
 	Waiters             float64        `yaml:"waiters"`       // enough callers to matter
 	DrainSeconds        float64        `yaml:"drain_seconds"` // maximum at the present rate
+	LongWait            model.Duration `yaml:"long_wait"`     // how long one call waits
 	ReleaseFailureRatio float64        `yaml:"release_failure_ratio"`
+	NodeFailureRatio    float64        `yaml:"node_failure_ratio"` // of a shaky node
 	ScannerStale        model.Duration `yaml:"scanner_stale"`
 	NoLeader            model.Duration `yaml:"no_leader"`      // how long nobody leads
 	SemaphoreFull       model.Duration `yaml:"semaphore_full"` // how long callers wait for a slot
@@ -79,7 +81,9 @@ func Default() Config {
 			AttemptsPerSecond:   20,
 			Waiters:             10,
 			DrainSeconds:        30,
+			LongWait:            minutes(5),
 			ReleaseFailureRatio: 0.01,
+			NodeFailureRatio:    0.1,
 			ScannerStale:        minutes(15),
 			NoLeader:            minutes(1),
 			SemaphoreFull:       minutes(5),
@@ -110,6 +114,7 @@ func (c Config) problems() []error {
 		"wait_p99_seconds": c.Alerts.WaitP99Seconds, "node_p99_seconds": c.Alerts.NodeP99Seconds,
 		"attempts_per_acquire": c.Alerts.AttemptsPerAcquire, "attempts_per_second": c.Alerts.AttemptsPerSecond,
 		"waiters": c.Alerts.Waiters, "drain_seconds": c.Alerts.DrainSeconds,
+		"long_wait": float64(c.Alerts.LongWait), "node_failure_ratio": c.Alerts.NodeFailureRatio,
 		"release_failure_ratio": c.Alerts.ReleaseFailureRatio, "scanner_stale": float64(c.Alerts.ScannerStale),
 		"no_leader": float64(c.Alerts.NoLeader), "semaphore_full": float64(c.Alerts.SemaphoreFull),
 		"writer_starved": float64(c.Alerts.WriterStarved),

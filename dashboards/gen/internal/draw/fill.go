@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/lockscope/lockscope/dashboards/deploy"
+	"github.com/lockscope/lockscope/dashboards/gen/internal/promql"
 )
 
 // filler expands shorthands.
@@ -15,7 +16,7 @@ type filler struct {
 }
 
 // expr expands an expression and puts it on one line.
-func (f filler) expr(text string) string { return strings.Join(strings.Fields(f.Replace(text)), " ") }
+func (f filler) expr(text string) string { return promql.Forms(f.Replace(text)) }
 
 // legend puts the cluster before its job or node.
 func (f filler) legend(text string) string {

@@ -76,7 +76,7 @@ func OneResource() Variable { return resources(true) }
 func resources(some bool) Variable {
 	return Variable{name: "resource", label: "Resource", some: some,
 		about: "Values of the label resource. Parts that look like ids are *.",
-		query: "label_values(distributed_lock_wait_seconds_count{I}, resource)"}
+		query: "label_values(distributed_lock_waiting{I}, resource)"}
 }
 
 // LockNodes selects nodes that have the metric.

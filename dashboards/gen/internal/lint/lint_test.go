@@ -74,8 +74,8 @@ var spoiled = map[string][]struct{ old, new string }{
 	"target-promql-rule":    {{`sum by (`, `sum by by (`}, {`$__range]`, `$__distance]`}},
 	"target-rate-interval-rule": {
 		{
-			`sum (rate(distributed_lock_wait_seconds_count{job=~\"$job\", instance=~\"$instance\", resource=~\"$resource\", cluster=~\"$cluster\"}[$__rate_interval]))`,
-			`sum (rate(distributed_lock_wait_seconds_count{job=~\"$job\", instance=~\"$instance\", resource=~\"$resource\", cluster=~\"$cluster\"}[5m]))`},
+			`(rate(distributed_lock_wait_seconds_count{job=~\"$job\", instance=~\"$instance\", resource=~\"$resource\", cluster=~\"$cluster\"}[$__rate_interval])`,
+			`(rate(distributed_lock_wait_seconds_count{job=~\"$job\", instance=~\"$instance\", resource=~\"$resource\", cluster=~\"$cluster\"}[5m])`},
 	},
 	"target-job-rule":         {{`{job=~\"$job\", instance=~\"$instance\"`, `{instance=~\"$instance\"`}},
 	"target-instance-rule":    {{`, instance=~\"$instance\"`, ``}},
@@ -88,7 +88,7 @@ var spoiled = map[string][]struct{ old, new string }{
 		{`outcome=\"acquired\"`, `result=\"acquired\"`},
 		{`:rate5m`, `:rate1w`},
 		{`alertname=~`, `alert=~`},
-		{`label_values(distributed_lock_wait_seconds_count`, `label_values(distributed_lock_wait_seconds_total`},
+		{`label_values(distributed_lock_waiting`, `label_values(distributed_lock_queueing`},
 	},
 	"legend-rule": {{`"legendFormat": "{{outcome}}"`, `"legendFormat": "{{reason}}"`}},
 	"pattern-variable-rule": {{`resource=~\"$resource\"`, `resource=\"$resource\"`},

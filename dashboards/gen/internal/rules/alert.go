@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/prometheus/model/rulefmt"
 
 	"github.com/lockscope/lockscope/dashboards/deploy"
+	"github.com/lockscope/lockscope/dashboards/gen/internal/promql"
 )
 
 // Severities: critical pages, warning can wait for working hours, none is a heartbeat.
@@ -45,7 +46,7 @@ func (m maker) alert(a alert) rulefmt.Rule {
 	maps.Copy(labels, a.labels)
 	return rulefmt.Rule{
 		Alert:         a.name,
-		Expr:          m.expr(a.expr, a.pairs...),
+		Expr:          promql.Forms(m.expr(a.expr, a.pairs...)),
 		For:           a.hold,
 		KeepFiringFor: a.keep,
 		Labels:        labels,

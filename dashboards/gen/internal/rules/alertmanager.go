@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/prometheus/common/model"
+
 	"github.com/lockscope/lockscope/dashboards/deploy"
 )
 
@@ -11,18 +13,21 @@ import (
 var (
 	unservedResource = []string{"DistributedLockAcquireErrorBudgetBurn", "DistributedLockWaitErrorBudgetBurn",
 		"DistributedLockWaitP99High",
-		"DistributedLockRetryStorm", "DistributedLockWaitersPilingUp", "DistributedLockWriterStarved",
-		"DistributedLockReleaseFailures"}
+		"DistributedLockRetryStorm", "DistributedLockWaitersPilingUp", "DistributedLockLongWait",
+		"DistributedLockWriterStarved", "DistributedLockReleaseFailures"}
 	unservedNodes = []string{"DistributedLockInstanceQuorumAtRisk", "DistributedLockNodeDown",
-		"DistributedLockNodeSlow"}
+		"DistributedLockNodeShaky", "DistributedLockNodeSlow"}
+	// lookBack counts what happened in the last minutes, and fires for as long after an outage.
+	lookBack = []string{"DistributedLockLost", "DistributedLockWaitP99High", "DistributedLockRetryStorm",
+		"DistributedLockReleaseFailures", "DistributedLockNodeSlow", "DistributedLockNodeShaky"}
 )
 
 // consequences are the alerts that a lost quorum causes for every resource.
 var consequences = []string{
 	"DistributedLockAcquireErrorBudgetBurn", "DistributedLockWaitErrorBudgetBurn", "DistributedLockWaitP99High",
 	"DistributedLockEveryAcquireFails", "DistributedLockOverdue", "DistributedLockLost", "DistributedLockRetryStorm",
-	"DistributedLockWaitersPilingUp", "DistributedLockReleaseFailures", "DistributedLockAcquiresStalled",
-	"DistributedLockNoLeader",
+	"DistributedLockWaitersPilingUp", "DistributedLockLongWait", "DistributedLockReleaseFailures",
+	"DistributedLockAcquiresStalled", "DistributedLockInstanceStalled", "DistributedLockNoLeader",
 }
 
 type route struct {
@@ -51,16 +56,18 @@ func Alertmanager() ([]byte, error) {
 		Receivers []map[string]string `yaml:"receivers"`
 		Inhibit   []Inhibition        `yaml:"inhibit_rules"`
 	}
-	m.Receivers = []map[string]string{{"name": "team"}, {"name": "watchdog"}}
+	m.Receivers = []map[string]string{{"name": "team"}, {"name": "watchdog"}, {"name": "nobody"}}
 	m.Route = route{Receiver: "team", GroupBy: []string{"alertname", deploy.ClusterLabel}, GroupWait: "30s",
 		GroupInterval: "5m", RepeatInterval: "4h",
 		Routes: []route{
+			{Matchers: []string{named("DistributedLockQuorumLostLately")}, Receiver: "nobody"},
 			{Matchers: []string{`severity="none"`}, Receiver: "watchdog", GroupWait: "0s", GroupInterval: "1m",
 				RepeatInterval: "5m"},
-			// DistributedLockQuorumLost fires up to two minutes after the nodes hang, so its consequences wait.
-			// Lost leases and stalled calls do not wait.
+			// DistributedLockQuorumLost fires up to two minutes after the nodes hang, so its consequences wait. What holds
+			// back lost leases fires a minute sooner. Stalled calls do not wait.
+			{Matchers: []string{named("DistributedLockLost")}, Receiver: "team", GroupWait: "90s"},
 			{Matchers: []string{named(without(consequences, "DistributedLockLost",
-				"DistributedLockAcquiresStalled")...)},
+				"DistributedLockAcquiresStalled", "DistributedLockInstanceStalled")...)},
 				Receiver: "team", GroupWait: "3m"},
 		}}
 	m.Inhibit = Inhibitions()
@@ -74,9 +81,15 @@ func Inhibitions() []Inhibition {
 	resource := append(slices.Clone(same), "resource")
 	return []Inhibition{
 		{Source: []string{named("DistributedLockQuorumLost")}, Target: []string{named(consequences...)}, Equal: same},
+		// From the first sign of a lost quorum until it is out of the window of the alert.
+		{Source: []string{named("DistributedLockQuorumLostLately"), window(lookback)}, Target: []string{named(lookBack...)},
+			Equal: same},
+		{Source: []string{named("DistributedLockQuorumLostLately")}, Target: []string{named(consequences[:2]...)},
+			Equal: append(slices.Clone(same), "short_window")},
 		{Source: []string{named("DistributedLockQuorumLost")}, Equal: cluster,
 			Target: []string{named("DistributedLockQuorumAtRisk",
-				"DistributedLockInstanceQuorumAtRisk", "DistributedLockNodeDown", "DistributedLockNodeSlow",
+				"DistributedLockInstanceQuorumAtRisk", "DistributedLockNodeDown", "DistributedLockNodeShaky",
+				"DistributedLockNodeSlow",
 				"DistributedLockScannerStale", "DistributedLockScannerIncomplete",
 				"DistributedLockScannerMemoryFails")}},
 		{Source: []string{named("DistributedLockAcquiresStalled")},
@@ -84,7 +97,16 @@ func Inhibitions() []Inhibition {
 		{Source: []string{named("DistributedLockAcquiresStalled")}, Target: []string{named("DistributedLockNoLeader")},
 			Equal: resource},
 		{Source: []string{named("DistributedLockSemaphoreFull", "DistributedLockWriterStarved")},
+			Target: []string{named("DistributedLockWaitersPilingUp", "DistributedLockLongWait")}, Equal: resource},
+		{Source: []string{named("DistributedLockLongWait")},
 			Target: []string{named("DistributedLockWaitersPilingUp")}, Equal: resource},
+		{Source: []string{named("DistributedLockDeadlock")},
+			Target: []string{named("DistributedLockLongWait")}, Equal: resource},
+		// The other processes get locks: only this one is to be looked at.
+		{Source: []string{named("DistributedLockInstanceStalled")}, Equal: same,
+			Target: []string{named("DistributedLockAcquiresStalled", "DistributedLockInstanceQuorumAtRisk")}},
+		{Source: []string{named("DistributedLockNodeDown", "DistributedLockNodeShaky")},
+			Target: []string{named("DistributedLockNodeSlow")}, Equal: append(slices.Clone(same), "lock_node")},
 		{Source: []string{named("DistributedLockAcquiresStalled")},
 			Target: []string{named(unservedNodes...), `severity="warning"`}, Equal: same},
 		{Source: []string{named("DistributedLockQuorumAtRisk")},
@@ -99,6 +121,8 @@ func Inhibitions() []Inhibition {
 			Target: []string{named(consequences[:2]...), `severity="warning"`}, Equal: append(resource, "alertname")},
 	}
 }
+
+func window(w model.Duration) string { return `short_window="` + w.String() + `"` }
 
 func named(alerts ...string) string { return `alertname=~"` + strings.Join(alerts, "|") + `"` }
 

@@ -33,20 +33,27 @@ const (
 	Unserved = "job_resource:distributed_lock_unserved:rate5m"
 
 	// Blind are processes whose counts of the last minutes Prometheus cannot know.
-	Blind      = "job_instance:up:blind5m"
-	Buckets    = "job_resource_le:distributed_lock_wait_seconds_bucket:rate5m"
-	AboveLimit = "job_resource:distributed_lock_waits_above_limit:rate5m"
-	Acquired   = "job_resource:distributed_lock_acquired:rate5m"
-	Lost       = "job_resource_reason:distributed_lock_lost:rate5m"
-	Deadlocks  = "job_resource:distributed_lock_deadlocks:rate5m"
-	Unreleased = "job_resource:distributed_lock_release_failures:rate5m"
-	Holds      = "job_resource:distributed_lock_holds:rate5m"
+	Blind   = "job_instance:up:blind5m"
+	Buckets = "job_resource_le:distributed_lock_wait_seconds_bucket:rate5m"
+	// NativeWaits is a native histogram, of processes that have no classic one.
+	NativeWaits = "job_resource:distributed_lock_wait_seconds:rate5m"
+	AboveLimit  = "job_resource:distributed_lock_waits_above_limit:rate5m"
+	Acquired    = "job_resource:distributed_lock_acquired:rate5m"
+	Lost        = "job_resource_reason:distributed_lock_lost:rate5m"
+	Deadlocks   = "job_resource:distributed_lock_deadlocks:rate5m"
+	Unreleased  = "job_resource:distributed_lock_release_failures:rate5m"
+	Holds       = "job_resource:distributed_lock_holds:rate5m"
 	// LastSuccess, LastSweep and ExporterSeen outlive the series they are computed from.
 	LastSuccess  = "job_resource:distributed_lock_last_success:timestamp"
 	LastSweep    = "job_lock_node:distributed_lock_scanner_last_success:timestamp"
 	ExporterSeen = "job:distributed_lock_exporter_seen:timestamp"
 	// NodeReached is 1 for a node that the scanner reaches or that votes for a process.
 	NodeReached = "job_lock_node_group:distributed_lock_scanner_node_reached:max"
+
+	// QuorumMissing is 1 while too few lock nodes are usable, before the alert about that fires.
+	QuorumMissing = "job:distributed_lock_quorum_missing:bool"
+	// LongestWait is how long the oldest call in progress has waited. Candidates of an election stand by: they have none.
+	LongestWait = "job_resource:distributed_lock_longest_wait:seconds"
 
 	// Expected and Queues are objectives of single resources.
 	Expected = "resource:distributed_lock_expected_interval:seconds"

@@ -1,26 +1,66 @@
 package rules
 
-import "github.com/prometheus/prometheus/model/rulefmt"
+import (
+	"slices"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/rulefmt"
+)
 
 // ofGroup names the group of servers, if the scanner has several.
 const ofGroup = "{{ with $labels.group }}, group {{ . }}{{ end }}"
 
+const quorumMissing = `$USABLE < on ($JOB, backend) max by ($JOB, backend) (distributed_lock_quorum_nodes)
+	or (
+		sum by ($JOB, group) ($REACHED) <= count by ($JOB, group) ($REACHED) / 2
+		and count by ($JOB, group) ($REACHED) >= 3
+		unless on ($JOB, group) ($REACHED and on ($CLUSTER lock_node) ($NODE and on ($JOB, backend) (
+			$USABLE < on ($JOB, backend) max by ($JOB, backend) (distributed_lock_quorum_nodes)
+		)))
+	)`
+
+var ofViews = []string{"$USABLE", NodesUsable, "$REACHED", NodeReached, "$NODE", NodeUsable}
+
+// lately are alerts that nobody gets. They hold back what a lost quorum causes: from its first sign, which is a minute
+// before its own alert, until it is out of the window that the other alert looks back on.
+func (m maker) lately() []rulefmt.Rule {
+	windows := []model.Duration{lookback}
+	for _, w := range m.config.SLO.Windows {
+		windows = append(windows, w.Short)
+	}
+	slices.Sort(windows)
+	var all []rulefmt.Rule
+	for _, w := range slices.Compact(windows) {
+		all = append(all, m.alert(alert{
+			name: "DistributedLockQuorumLostLately", severity: none,
+			labels: map[string]string{"short_window": w.String()},
+			expr:   `max_over_time($MISSING[$W]) > 0`,
+			// Recorded rates look back five minutes, and are evaluated once a minute.
+			pairs:   []string{"$MISSING", QuorumMissing, "$W", (w + fiveMinutes + 2*m.config.Interval).String()},
+			summary: "{{ $labels.job }}: the quorum was lost within " + w.String(),
+			about: "Alerts of {{ $labels.job }} about the last " + w.String() + " see an outage that has a page of its own. " +
+				"The Alertmanager holds them back while this fires, and sends it to nobody.",
+			board: nodesBoard,
+		}))
+	}
+	return all
+}
+
+// lookback is how far the alerts about counted losses look back.
+const lookback = 3 * fiveMinutes
+
 func (m maker) nodes() []rulefmt.Rule {
-	return []rulefmt.Rule{m.quorum(), m.instanceQuorum(), m.nodeDown(), m.nodeSlow()}
+	return []rulefmt.Rule{m.quorum(), m.instanceQuorum(), m.nodeDown(), m.nodeShaky(), m.nodeSlow()}
 }
 
 // quorumLost and quorum use the view of the processes that lock, or the scanner's where none does: without
 // commands no process notices that nodes are gone. For the scanner a quorum is the majority of the nodes of
-// one group of its configuration. quorumLost waits for less than quorum: nobody gets a lock meanwhile.
+// one group of its configuration. The scanner keeps silent about nodes of which the processes say the same. quorumLost
+// waits for less than quorum: nobody gets a lock meanwhile.
 func (m maker) quorumLost() rulefmt.Rule {
 	return m.alert(alert{
 		name: "DistributedLockQuorumLost", severity: critical, hold: aMinute,
-		expr: `$USABLE < on ($JOB, backend) max by ($JOB, backend) (distributed_lock_quorum_nodes)
-			or (
-				sum by ($JOB, group) ($REACHED) <= count by ($JOB, group) ($REACHED) / 2
-				and count by ($JOB, group) ($REACHED) >= 3
-			)`,
-		pairs:   []string{"$USABLE", NodesUsable, "$REACHED", NodeReached},
+		expr: quorumMissing, pairs: ofViews,
 		summary: "{{ $labels.job }}" + ofGroup + ": usable lock nodes: {{ $value }}, fewer than the quorum",
 		about: "Most processes of {{ $labels.job }}" + ofGroup +
 			" can use only {{ $value }} of their lock nodes, fewer than the quorum. " +
@@ -45,8 +85,11 @@ func (m maker) quorum() rulefmt.Rule {
 				sum by ($JOB, group) ($REACHED) <= count by ($JOB, group) ($REACHED) / 2 + 1
 				and sum by ($JOB, group) ($REACHED) > count by ($JOB, group) ($REACHED) / 2
 				and sum by ($JOB, group) ($REACHED) < count by ($JOB, group) ($REACHED)
+				unless on ($JOB, group) ($REACHED and on ($CLUSTER lock_node) ($NODE and on ($JOB, backend) (
+					$USABLE <= on ($JOB, backend) max by ($JOB, backend) (distributed_lock_quorum_nodes)
+				)))
 			)`,
-		pairs: []string{"$USABLE", NodesUsable, "$REACHED", NodeReached},
+		pairs: ofViews,
 		summary: "{{ $labels.job }}" + ofGroup + ": usable lock nodes: {{ $value }}; if one more fails, nobody " +
 			"gets a lock",
 		about: "Most processes of {{ $labels.job }}" + ofGroup +
@@ -81,6 +124,22 @@ func (m maker) nodeDown() rulefmt.Rule {
 		summary: "{{ $labels.lock_node }}: at least half of the processes of {{ $labels.job }} cannot use this node",
 		about: "On {{ $labels.lock_node }}, most acquire commands succeed for only {{ $value | humanizePercentage }} of " +
 			"the processes of {{ $labels.job }}. The other nodes go on without it, with one fewer to spare.",
+		board: nodeBoard,
+	})
+}
+
+// nodeShaky is about a node that the processes can use, and that fails too often. A restart of a minute is none.
+func (m maker) nodeShaky() rulefmt.Rule {
+	ratio := m.config.Alerts.NodeFailureRatio
+	return m.alert(alert{
+		name: "DistributedLockNodeShaky", severity: warning, hold: 3 * fiveMinutes,
+		expr: `avg by ($JOB, backend, lock_node) (avg_over_time($ERRORS[5m])) >= $RATIO
+			unless on ($JOB, backend, lock_node) $USABLE <= 0.5`,
+		pairs:   []string{"$ERRORS", NodeErrors, "$RATIO", number(ratio), "$USABLE", NodeUsable},
+		summary: "{{ $labels.lock_node }}: shaky: {{ $value | humanizePercentage }} of the commands fail",
+		about: "On {{ $labels.lock_node }}, {{ $value | humanizePercentage }} of the acquire commands of {{ $labels.job }} " +
+			"fail, and " + number(100*ratio) + " % or more have for fifteen minutes. Callers still get its votes most of the " +
+			"time: each failure costs them time, or the quorum if another node is down.",
 		board: nodeBoard,
 	})
 }

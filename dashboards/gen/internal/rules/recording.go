@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockscope/lockscope/dashboards/deploy"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
+	"github.com/lockscope/lockscope/dashboards/gen/internal/promql"
 )
 
 const (
@@ -58,7 +59,13 @@ func (m maker) rates() []rulefmt.Rule {
 		m.counted(Acquired, "$JOB, resource", `distributed_lock_acquisitions_total{outcome="acquired"}`),
 		m.unserved(),
 		m.waits(),
+		m.record(LongestWait, `max by ($JOB, resource) (
+			timestamp(distributed_lock_waiting_since_timestamp_seconds)
+			- (distributed_lock_waiting_since_timestamp_seconds > 0)
+		)`+noElections),
 		m.counted(Failures, "$JOB, resource", `distributed_lock_failures_total`, Unserved),
+		m.record(NativeWaits, `sum by ($JOB, resource)
+			(rate(distributed_lock_wait_seconds[5m]) unless max_over_time(distributed_lock_wait_seconds_count[5m]))`),
 		m.counted(Buckets, "$JOB, resource, le", `distributed_lock_wait_seconds_bucket`),
 		m.record(SlowWaits, `clamp_min($WAITS - sum by ($JOB, resource) ($BUCKETS{$LE}), 0)`,
 			"$WAITS", Waits, "$BUCKETS", Buckets, "$LE", bucket(deploy.ShippedObjectives().Within)),
@@ -76,16 +83,32 @@ func (m maker) rates() []rulefmt.Rule {
 // scraped earlier and would have seen it. The expressions in more have no label instance, so "or" adds them
 // to the series of the processes.
 func (m maker) counted(name, by, counter string, more ...string) rulefmt.Rule {
-	return m.record(name, `sum by ($BY) (
+	newest, rate := "max_over_time($COUNTER[5m]) unless $COUNTER offset 5m", "rate($COUNTER[5m])"
+	if histogram, ok := strings.CutSuffix(counter, "_count"); ok {
+		newest = "((" + newest + ") or max_over_time(histogram_count(" + histogram + ")[5m:30s])" + onlyNative(histogram) + ")"
+		rate += " or histogram_count(rate(" + histogram + "[5m]))"
+	}
+	if histogram, ok := strings.CutSuffix(counter, "_bucket"); ok {
+		newest = "((" + newest + ") or max_over_time((" + promql.Buckets(histogram, "("+histogram+" unless "+histogram+
+			" offset 5m)") + ")[5m:30s])" + onlyNative(histogram) + ")"
+		rate += " or " + promql.Buckets(histogram, NativeWaits)
+	}
+	return rulefmt.Rule{Record: name, Expr: m.expr(strings.NewReplacer("$NEWEST", newest, "$RATE", rate).Replace(`sum by ($BY) (
 			(
-				max_over_time($COUNTER[5m]) unless $COUNTER offset 5m
+				$NEWEST
 				unless on ($JOB, instance) $BLIND
 				unless on () absent(up offset 5m)
 			) / 300
-			or rate($COUNTER[5m])
+			or $RATE
 			$MORE
-		)`, "$MORE", strings.Join(append([]string{""}, more...), " or "), "$BY", m.fill(by), "$COUNTER", m.expr(counter),
-		"$BLIND", Blind)
+		)`), "$MORE", strings.Join(append([]string{""}, more...), " or "), "$BY", m.fill(by),
+		"$COUNTER", m.expr(counter), "$BLIND", Blind)}
+}
+
+// onlyNative leaves out what had the histogram in any form five minutes ago, and what has a classic one: that counts.
+func onlyNative(histogram string) string {
+	return strings.ReplaceAll(` unless ignoring (le)
+		($H offset 5m or $H_count offset 5m or max_over_time($H_count[5m]))`, "$H", histogram)
 }
 
 func (m maker) waits() rulefmt.Rule {
@@ -170,7 +193,8 @@ func (m maker) usable() []rulefmt.Rule {
 
 // usableForEach records 1 for each node that a process can use and 0 for each that it cannot. NodeErrors covers two
 // minutes if they contain commands. While nobody gets a lock there are few commands, and five minutes would mostly
-// contain those of before. A process that acquires rarely keeps the view of its latest commands while it runs.
+// contain those of before. A process that acquires rarely keeps the view of its latest commands while it runs and
+// reports whether it can use the node: a gauge that is gone after a quiet time says that it does not know.
 //
 // A process whose calls are stalled has no use for an average of the last minutes: a node whose last command failed
 // is not usable now. Failures of the last minutes show that the gauge is not an old one of nodes that nobody asks.
@@ -182,7 +206,12 @@ func (m maker) usableForEach() rulefmt.Rule {
 				increase(distributed_lock_node_failures_total{operation="acquire",reason!="canceled"}[2m])
 			) > 0
 		)
-		or (last_over_time($ERRORS[15m]) and on ($JOB, instance, backend) distributed_lock_nodes) <= bool 0.5`,
+		or (
+			last_over_time($ERRORS[15m]) and on ($JOB, instance, backend) distributed_lock_nodes
+			unless on ($JOB, instance, backend, lock_node) (
+				last_over_time(distributed_lock_node_usable[30m]) unless distributed_lock_node_usable
+			)
+		) <= bool 0.5`,
 		"$ERRORS", NodeErrors, "$STALLED", Stalled)
 }
 

@@ -7,7 +7,7 @@ import (
 
 func (m maker) resources() []rulefmt.Rule {
 	return []rulefmt.Rule{m.waitP99(), m.everyAcquireFails(), m.overdue(), m.maxHold(), m.retryStorm(),
-		m.pilingUp(), m.semaphoreFull(), m.writerStarved(), m.releases(), m.overflow(), m.deadlocked()}
+		m.pilingUp(), m.longWait(), m.semaphoreFull(), m.writerStarved(), m.releases(), m.overflow(), m.deadlocked()}
 }
 
 // atLeast returns a bound for a count of n. Counts are sums of rates, so they are not whole numbers.
@@ -102,6 +102,26 @@ func (m maker) pilingUp() rulefmt.Rule {
 		summary: "{{ $labels.resource }}: {{ $value | humanize }} callers wait, and the queue hardly moves",
 		about: "{{ $value | humanize }} calls of Acquire in {{ $labels.job }} wait for {{ $labels.resource }}. At the " +
 			"present rate the queue takes longer than " + number(t.DrainSeconds) + " s to drain.",
+		board: resourceBoard,
+	})
+}
+
+// longWait is about one call, however few callers there are. It names the holder that cost most of the last five minutes.
+func (m maker) longWait() rulefmt.Rule {
+	limit := m.config.Alerts.LongWait
+	const long = `($LONGEST >= $LIMIT unless on (resource) $QUEUES unless on ($JOB, resource) $STALLED)`
+	return m.alert(alert{
+		name: "DistributedLockLongWait", severity: warning,
+		expr: long + ` * on ($JOB, resource) group_left (holder) topk by ($JOB, resource) (1,
+				sum by ($JOB, resource, holder) (increase(distributed_lock_inflicted_wait_seconds_total[5m])) > 0
+			) ^ 0
+			or on ($JOB, resource) ` + long,
+		pairs: []string{"$LONGEST", LongestWait, "$LIMIT", seconds(limit), "$QUEUES", Queues, "$STALLED", Stalled},
+		summary: "{{ $labels.resource }}: a call in {{ $labels.job }} has waited {{ $value | humanizeDuration }}" +
+			"{{ with $labels.holder }}, held by {{ . }}{{ end }}",
+		about: "A call of Acquire in {{ $labels.job }} has waited {{ $value | humanizeDuration }} for {{ $labels.resource }}" +
+			"{{ with $labels.holder }}, in the last five minutes mostly behind {{ . }}{{ end }}. The holder is stuck, or the " +
+			"lock leaked, or callers wait for one another.",
 		board: resourceBoard,
 	})
 }

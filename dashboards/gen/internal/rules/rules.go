@@ -131,7 +131,7 @@ func longestFirst(pairs []string) []string {
 }
 
 func (m maker) record(name, template string, pairs ...string) rulefmt.Rule {
-	return rulefmt.Rule{Record: name, Expr: m.expr(template, pairs...)}
+	return rulefmt.Rule{Record: name, Expr: promql.Forms(m.expr(template, pairs...))}
 }
 
 // seconds formats a duration as PromQL seconds.

@@ -1,12 +1,17 @@
 package rules
 
-import "github.com/prometheus/prometheus/model/rulefmt"
+import (
+	"slices"
+
+	"github.com/prometheus/prometheus/model/rulefmt"
+)
 
 // ofOutage returns the group of total outages and what they cost. Prometheus evaluates it twice as often as the
 // others: its alerts fire within two minutes.
 func (m maker) ofOutage() Group {
-	g := m.group("distributed-lock-outage", append([]rulefmt.Rule{m.stalled()},
-		append(m.usable(), m.quorumLost(), m.acquiresStalled(), m.lost(), m.noLeader(), m.twoTerms())...))
+	g := m.group("distributed-lock-outage", slices.Concat([]rulefmt.Rule{m.stalled()}, m.usable(),
+		[]rulefmt.Rule{m.record(QuorumMissing, "group by ($JOB) ("+quorumMissing+")", ofViews...), m.quorumLost()}, m.lately(),
+		[]rulefmt.Rule{m.acquiresStalled(), m.instanceStalled(), m.lost(), m.noLeader(), m.twoTerms()}))
 	g.Interval /= 2
 	return g
 }
@@ -69,5 +74,24 @@ func (m maker) acquiresStalled() rulefmt.Rule {
 			"too few lock nodes answer, not because another caller holds the lock. The calls have not returned, so no " +
 			"failure counter includes them.",
 		board: resourceBoard,
+	})
+}
+
+// instanceStalled is about processes that get no lock while another one of their job does: the nodes answer.
+func (m maker) instanceStalled() rulefmt.Rule {
+	return m.alert(alert{
+		name: "DistributedLockInstanceStalled", severity: critical, hold: aMinute,
+		expr: `sum by ($JOB, instance) ($STALLED) > 0
+			and on ($JOB) (
+				sum by ($JOB, instance) (rate(distributed_lock_acquisitions_total{outcome="acquired"}[2m])) > 0
+				unless on ($JOB, instance) $STALLED
+			)`,
+		pairs: []string{"$STALLED", Stalled},
+		summary: "{{ $labels.instance }}: {{ $value | humanize }} calls wait for lock nodes, while other processes of " +
+			"{{ $labels.job }} get locks",
+		about: "{{ $value | humanize }} calls of Acquire in {{ $labels.instance }} of {{ $labels.job }} wait because too few " +
+			"lock nodes answer this process. Other processes of the job get locks. Check the addresses, the credentials and " +
+			"the network of this process.",
+		board: nodesBoard + "&var-instance={{ $labels.instance | urlquery }}",
 	})
 }

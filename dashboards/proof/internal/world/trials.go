@@ -45,6 +45,7 @@ var embraced = [2]string{"ledger", "vault"}
 type trials struct {
 	*service
 	far         *service // a process that cannot reach two of the nodes
+	cut         *service // one that cannot reach three of them
 	unreachable atomic.Bool
 	locker      lock.Locker
 	hasty       lock.Locker // it polls instead of waiting for a wake-up
@@ -61,11 +62,14 @@ func (w *World) startTrials(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
-	near, far := prometheus.NewRegistry(), prometheus.NewRegistry()
-	var errs [3]error
+	near, far, cut := prometheus.NewRegistry(), prometheus.NewRegistry(), prometheus.NewRegistry()
+	var errs [4]error
 	t.locker, errs[0] = w.locker(near, "trials-1")
 	t.hasty, errs[1] = w.locker(near, "trials-2", lock.WithPollInterval(often))
-	t.remote, errs[2] = w.remote(far, t)
+	t.unreachable.Store(true)
+	t.remote, errs[2] = w.remote(far, t, 3)
+	stalled, err := w.remote(cut, t, 2)
+	errs[3] = err
 	if err := errors.Join(errs[:]...); err != nil {
 		return err
 	}
@@ -75,7 +79,6 @@ func (w *World) startTrials(ctx context.Context) error {
 	for range crowd {
 		loops = append(loops, t.queue)
 	}
-	var err error
 	if t.service, err = w.startService(near, loops...); err != nil {
 		return err
 	}
@@ -85,20 +88,23 @@ func (w *World) startTrials(ctx context.Context) error {
 		return err
 	}
 	_ = lease.Release(ctx)
-	t.far, err = w.startService(far, t.repeat(t.remote, counted, regularly), t.repeat(t.remote, "letter", regularly))
+	if t.far, err = w.startService(far, t.repeat(t.remote, counted, regularly),
+		t.repeat(t.remote, "letter", regularly)); err != nil {
+		return err
+	}
+	t.cut, err = w.startService(cut, t.repeat(stalled, "parcel", regularly))
 	w.trials = t
 	return err
 }
 
-// remote returns a locker of a process that cannot reach the last two nodes until Recover.
-func (w *World) remote(registry *prometheus.Registry, t *trials) (lock.Locker, error) {
-	t.unreachable.Store(true)
+// remote returns a locker of a process that can reach only so many nodes until Recover.
+func (w *World) remote(registry *prometheus.Registry, t *trials, reached int) (lock.Locker, error) {
 	var dialer net.Dialer
 	var clients []redis.UniversalClient
 	for i, n := range w.nodes {
 		c := redis.NewClient(&redis.Options{Addr: n.addr,
 			Dialer: func(ctx context.Context, network, addr string) (net.Conn, error) {
-				if i >= 3 && t.unreachable.Load() {
+				if i >= reached && t.unreachable.Load() {
 					return nil, errors.New("no route from here")
 				}
 				return dialer.DialContext(ctx, network, addr)

@@ -19,7 +19,7 @@ func Board(c config.Config) draw.Board {
 		UID: "lockscope-alerts", Title: "Distributed locks / Alerts and objectives", From: "now-3h",
 		About: "Every alert that fires, the objectives of every resource, and how fast their budgets burn. Objectives: " +
 			o.Promise() + ".",
-		Variables: append(draw.Processes("distributed_lock_wait_seconds_count", "distributed_lock_scanner_up"),
+		Variables: append(draw.Processes("distributed_lock_waiting", "distributed_lock_scanner_up"),
 			draw.Resources()),
 		Marks: []draw.Mark{draw.Losses()},
 		Rows: []draw.Row{

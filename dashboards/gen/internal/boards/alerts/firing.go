@@ -10,8 +10,13 @@ import (
 
 // firing selects the alerts that fire for the chosen jobs, but not the watchdog.
 func firing(more ...string) string {
-	return `ALERTS{J,` + strings.Join(append([]string{`alertname=~"DistributedLock.+"`, `alertstate="firing"`,
-		`severity=~"critical|warning"`}, more...), ",") + `}`
+	return active(append([]string{`severity=~"critical|warning"`}, more...)...)
+}
+
+// active selects the alerts of the chosen jobs that fire, also those that nobody gets.
+func active(more ...string) string {
+	return `ALERTS{J,` + strings.Join(append([]string{`alertname=~"DistributedLock.+"`, `alertstate="firing"`}, more...),
+		",") + `}`
 }
 
 // heldBack selects the firing alerts for which the Alertmanager sends no notification, because their cause fires.
@@ -19,7 +24,7 @@ func heldBack() string {
 	var all []string
 	for _, i := range rules.Inhibitions() {
 		labels := strings.ReplaceAll(strings.Join(i.Equal, ", "), deploy.ClusterLabel+", job", "$JOB")
-		all = append(all, firing(i.Target...)+" and on ("+labels+") "+firing(i.Source...))
+		all = append(all, firing(i.Target...)+" and on ("+labels+") "+active(i.Source...))
 	}
 	return "(" + strings.Join(all, " or ") + ")"
 }

@@ -17,7 +17,7 @@ func One(c config.Config) draw.Board {
 	return draw.Board{
 		UID: "lockscope-resource", Title: "Distributed locks / Resource", From: "now-3h",
 		About: "One resource in depth: its waits, its holders and their hold times, its retries, its lost leases.",
-		Variables: append(append(draw.Processes("distributed_lock_wait_seconds_count"), draw.OneResource()),
+		Variables: append(append(draw.Processes("distributed_lock_waiting"), draw.OneResource()),
 			searchVariables(c)...),
 		Marks: []draw.Mark{draw.Losses()},
 		Rows: []draw.Row{

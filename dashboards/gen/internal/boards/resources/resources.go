@@ -16,7 +16,7 @@ func All(c config.Config) draw.Board {
 		UID: "lockscope-resources", Title: "Distributed locks / Resources", From: "now-3h",
 		About: "All resources: who holds and who waits, waits, outcomes, queues, elections, semaphores, read/write locks, " +
 			"and what goes wrong. Resource shows one in depth.",
-		Variables: append(draw.Processes("distributed_lock_wait_seconds_count"), draw.Resources()),
+		Variables: append(draw.Processes("distributed_lock_waiting"), draw.Resources()),
 		Marks:     []draw.Mark{draw.Losses()},
 		Rows: []draw.Row{
 			{Title: "Who holds and who waits",
