@@ -26,7 +26,7 @@ var commands = map[string][]string{
 	"serve": {"--redis", "--prefix", "--pattern", "--max-ttl", "--max-hold", "--max-term", "--interval", "--elect",
 		"--deadline", "--page-size", "--pause", "--checks"},
 	"doctor": {"--redis", "--output", "--for", "--ttl", "--node-timeout", "--acl-user"},
-	"init":   {"--redis", "--output", "--max-ttl", "--if-new"},
+	"init":   {"--redis", "--output", "--max-ttl", "--if-new", "--restarted"},
 	"list":   {"--redis", "--output", "--filter", "--sort", "--limit", "--waiters", "--slots"},
 }
 
