@@ -54,6 +54,7 @@ type Thresholds struct {
 	LongWait            model.Duration `yaml:"long_wait"`     // how long one call waits
 	ReleaseFailureRatio float64        `yaml:"release_failure_ratio"`
 	NodeFailureRatio    float64        `yaml:"node_failure_ratio"` // of a shaky node
+	ClockSkewSeconds    float64        `yaml:"clock_skew_seconds"` // of a node against most processes
 	ScannerStale        model.Duration `yaml:"scanner_stale"`
 	NoLeader            model.Duration `yaml:"no_leader"`      // how long nobody leads
 	SemaphoreFull       model.Duration `yaml:"semaphore_full"` // how long callers wait for a slot
@@ -84,6 +85,7 @@ func Default() Config {
 			LongWait:            minutes(5),
 			ReleaseFailureRatio: 0.01,
 			NodeFailureRatio:    0.1,
+			ClockSkewSeconds:    10,
 			ScannerStale:        minutes(15),
 			NoLeader:            minutes(1),
 			SemaphoreFull:       minutes(5),
@@ -115,6 +117,7 @@ func (c Config) problems() []error {
 		"attempts_per_acquire": c.Alerts.AttemptsPerAcquire, "attempts_per_second": c.Alerts.AttemptsPerSecond,
 		"waiters": c.Alerts.Waiters, "drain_seconds": c.Alerts.DrainSeconds,
 		"long_wait": float64(c.Alerts.LongWait), "node_failure_ratio": c.Alerts.NodeFailureRatio,
+		"clock_skew_seconds":    c.Alerts.ClockSkewSeconds,
 		"release_failure_ratio": c.Alerts.ReleaseFailureRatio, "scanner_stale": float64(c.Alerts.ScannerStale),
 		"no_leader": float64(c.Alerts.NoLeader), "semaphore_full": float64(c.Alerts.SemaphoreFull),
 		"writer_starved": float64(c.Alerts.WriterStarved),

@@ -50,7 +50,7 @@ func (m maker) lately() []rulefmt.Rule {
 const lookback = 3 * fiveMinutes
 
 func (m maker) nodes() []rulefmt.Rule {
-	return []rulefmt.Rule{m.quorum(), m.instanceQuorum(), m.nodeDown(), m.nodeShaky(), m.nodeSlow()}
+	return []rulefmt.Rule{m.quorum(), m.instanceQuorum(), m.nodeDown(), m.nodeShaky(), m.nodeSlow(), m.nodeClock()}
 }
 
 // quorumLost and quorum use the view of the processes that lock, or the scanner's where none does: without
@@ -160,6 +160,23 @@ func (m maker) nodeSlow() rulefmt.Rule {
 			"been above " + limit +
 			" s for ten minutes and is now {{ $value | humanizeDuration }}. Commands that reach the node " +
 			"timeout count as failed.",
+		board: nodeBoard,
+	})
+}
+
+// nodeClock compares with the clock that half of the processes agree on: one process whose own clock is wrong does not
+// blame the nodes. A job of one or two processes cannot tell.
+func (m maker) nodeClock() rulefmt.Rule {
+	limit := number(m.config.Alerts.ClockSkewSeconds)
+	return m.alert(alert{
+		name: "DistributedLockNodeClock", severity: warning, hold: fiveMinutes,
+		expr: `quantile by ($JOB, backend, lock_node) (0.5, distributed_lock_node_clock_skew_seconds) > $LIMIT
+			or quantile by ($JOB, backend, lock_node) (0.5, distributed_lock_node_clock_skew_seconds) < -$LIMIT`,
+		pairs:   []string{"$LIMIT", limit},
+		summary: "{{ $labels.lock_node }}: the clock is off by {{ $value | humanize }} s",
+		about: "The clock of {{ $labels.lock_node }} is {{ $value | humanize }} s ahead of the clocks of {{ $labels.job }} " +
+			"(negative: behind), more than " + limit + " s for five minutes. Leases and quarantines are measured by each " +
+			"clock alone; a step to mend it ends leases early or late.",
 		board: nodeBoard,
 	})
 }
