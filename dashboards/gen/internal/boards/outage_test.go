@@ -54,3 +54,24 @@ func TestNothingToShow(t *testing.T) {
 		t.Errorf("no tile %v", said)
 	}
 }
+
+// TestCandidatesStandBy: what says how long callers wait, or how many do, leaves out elections.
+func TestCandidatesStandBy(t *testing.T) {
+	panels := map[string]int{"Longest wait now": 1, "Waiting now": 1, "Oldest waiting call": 1,
+		"Waiting above the objective": 1, "Most contended resources": 1}
+	for uid, d := range drawn(t, config.Default()) {
+		for _, q := range d.Queries() {
+			if panels[q.Panel] == 0 {
+				continue
+			}
+			if panels[q.Panel]++; !strings.Contains(q.Expr, "unless on (cluster, job, resource) distributed_lock_candidates") {
+				t.Errorf("%s: %s counts candidates: %s", uid, q.Panel, q.Expr)
+			}
+		}
+	}
+	for title, n := range panels {
+		if n < 2 {
+			t.Errorf("no panel %s", title)
+		}
+	}
+}

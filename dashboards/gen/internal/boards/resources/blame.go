@@ -38,7 +38,9 @@ func waited(by string) string {
 // Contended has the resources that callers waited for most, also if no call returns.
 func Contended(c config.Config) draw.Panel {
 	const by = "$JOB, resource"
-	most := func(expr string) string { return fmt.Sprintf("%s and topk(%d, %s)", expr, c.Boards.Top, waited(by)) }
+	most := func(expr string) string {
+		return fmt.Sprintf("%s and topk(%d, %s)", expr, c.Boards.Top, waited(by)+standBy)
+	}
 	return draw.Panel{Kind: draw.Table, Title: "Most contended resources", Unit: "short", Decimals: draw.Auto,
 		About: "The resources that callers waited for most in the time shown, calls in progress included. Good: short " +
 			"waits, and none without a quorum. Held for: the oldest lease; empty if nothing is held. Click a resource to " +

@@ -10,13 +10,13 @@ import (
 func underWay(c config.Config) []draw.Panel {
 	return []draw.Panel{
 		draw.Chart("Oldest waiting call", "s", draw.Third,
-			draw.History(since("distributed_lock_waiting_since_timestamp_seconds{R}", "$JOB, resource"),
+			draw.History(since("distributed_lock_waiting_since_timestamp_seconds{R}", "$JOB, resource")+standBy,
 				"{{job}} {{resource}}"),
 			"How long the oldest call that has not returned has waited. Good: returns to 0 again and again. A line "+
 				"that climbs is a call that gets no lock: the charts beside it show why.").Linking(draw.ToResource()).
 			Largest(c.Boards.Top),
 		draw.Chart("Waiting above the objective", "short", draw.Third,
-			draw.History(`sum by ($JOB, resource) (distributed_lock_waiting_above_objective{R})`, "{{job}} {{resource}}"),
+			draw.History(`sum by ($JOB, resource) (distributed_lock_waiting_above_objective{R})`+standBy, "{{job}} {{resource}}"),
 			"Calls in progress that have waited longer than the objective of their processes. Good: none for long. "+
 				"They wait for a holder or for nodes: the next chart shows which.").Linking(draw.ToResource()).Largest(
 			c.Boards.Top),
