@@ -89,7 +89,7 @@ func Spelled(le string) string {
 	return le + ".0"
 }
 
-// upTo counts what is not above a bound. Whole numbers are told apart in between: their own bound is that of no bucket.
+// upTo counts what is not above a bound. Whole numbers are split halfway between two of them: no native bucket ends at a whole number.
 func upTo(name, le, native string) string {
 	if name == margin {
 		le += ".5"

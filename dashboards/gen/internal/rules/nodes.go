@@ -55,7 +55,7 @@ func (m maker) nodes() []rulefmt.Rule {
 
 // quorumLost and quorum use the view of the processes that lock, or the scanner's where none does: without
 // commands no process notices that nodes are gone. For the scanner a quorum is the majority of the nodes of
-// one group of its configuration. The scanner keeps silent about nodes of which the processes say the same. quorumLost
+// one group of its configuration. Where the processes say the same of a node, the scanner is silent. quorumLost
 // waits for less than quorum: nobody gets a lock meanwhile.
 func (m maker) quorumLost() rulefmt.Rule {
 	return m.alert(alert{
@@ -87,6 +87,9 @@ func (m maker) quorum() rulefmt.Rule {
 				and sum by ($JOB, group) ($REACHED) < count by ($JOB, group) ($REACHED)
 				unless on ($JOB, group) ($REACHED and on ($CLUSTER lock_node) ($NODE and on ($JOB, backend) (
 					$USABLE <= on ($JOB, backend) max by ($JOB, backend) (distributed_lock_quorum_nodes)
+					and on ($JOB, backend)
+						max by ($JOB, backend) (distributed_lock_nodes)
+						> on ($JOB, backend) max by ($JOB, backend) (distributed_lock_quorum_nodes)
 				)))
 			)`,
 		pairs: ofViews,
