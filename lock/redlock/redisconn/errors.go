@@ -61,7 +61,7 @@ func IsDenied(err error) bool {
 // IsStranger reports whether the server refuses every command: authentication failed, or it has no database of that
 // number. Such an error says nothing about a user's rights.
 func IsStranger(err error) bool {
-	return HasCode(err, "NOAUTH") || HasCode(err, "WRONGPASS") || HasCode(err, "ERR DB index is out of range")
+	return HasCode(err, "NOAUTH") || HasCode(err, "WRONGPASS") || HasCode(err, "DB index is out of range")
 }
 
 // Scrub returns err without the arguments that a server quotes. A server that does not know EVALSHA

@@ -18,11 +18,13 @@ func connectionAdvice(err error) (all []string) {
 				}
 			}
 		}
-		return all
 	case interface{ Unwrap() error }:
 		if inner := joined.Unwrap(); inner != nil {
-			return connectionAdvice(inner)
+			all = connectionAdvice(inner)
 		}
+	}
+	if len(all) > 0 {
+		return all
 	}
 	if advice := diagnosis.KnownAdvice(err); advice != "" {
 		return []string{advice}
