@@ -154,7 +154,7 @@ func (d duty) do(t *testing.T, s server) outcome {
 	args := slices.Concat(d.args, server)
 	if d.args[0] == "repair" { // a plan comes first
 		plan := filepath.Join(t.TempDir(), "plan.json")
-		making := []string{"repair", "plan", "--action=delete", "--operator=ada", "--confirm-after=10ms", "-o", plan}
+		making := []string{"repair", "plan", "--action=delete", "--operator=ada", "--confirm-after=10ms", "--out", plan}
 		if o := run(t, env, built, slices.Concat(making, server)...); o.status != 0 {
 			return o
 		}

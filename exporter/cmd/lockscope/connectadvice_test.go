@@ -40,7 +40,7 @@ func TestServersThatCannotBeAsked(t *testing.T) {
 		"plain to TLS": {fmt.Sprintf("redis://127.0.0.1:%d", port),
 			[]string{"the server speaks TLS on this port", "use rediss://"}},
 	} {
-		plan := []string{"repair", "plan", "--action", "delete", "--operator", "ada", "-o", t.TempDir() + "/plan"}
+		plan := []string{"repair", "plan", "--action", "delete", "--operator", "ada", "--out", t.TempDir() + "/plan"}
 		for command, args := range map[string][]string{
 			"scan": {"scan", "--confirm-after", "0s"}, "list": {"list"}, "discover": {"discover"}, "init": {"init"},
 			"doctor": {"doctor", "--for", "1ms"}, "repair": plan,
@@ -97,7 +97,7 @@ func TestMistakesWithSentinels(t *testing.T) {
 func TestErrorsNameFlags(t *testing.T) {
 	bad := map[string]string{"duration": "-5s", "int": "-5", "stringArray": ""}
 	extra := map[string][]string{
-		"plan": {"--action", "delete", "--operator", "ada", "-o", t.TempDir() + "/plan"}, "apply": {"plan.json"},
+		"plan": {"--action", "delete", "--operator", "ada", "--out", t.TempDir() + "/plan"}, "apply": {"plan.json"},
 		"serve": {"--web.listen-address", "127.0.0.1:0"},
 		"run":   {"job", "--", "true"}, "elect": {"job", "--", "true"},
 		"hold":   {"job", "--reason", "a test", "--audit-log", t.TempDir() + "/log"},

@@ -45,7 +45,7 @@ func (r *Repairer) Unwritten(ctx context.Context, found []ledger.Entry, errs []e
 }
 
 // unwritten looks at the value of a plan and watches its key until a use after that is younger than the look. WATCH
-// detects each write until then: whoever releases the lock and takes it again does that later, and OBJECT IDLETIME
+// detects each write until then: a client that releases the lock and takes it again does that later, and OBJECT IDLETIME
 // shows it. until is the server's lru_clock.
 func (r *Repairer) unwritten(ctx context.Context, f *ledger.Entry, patterns []string) (until int64, err error) {
 	at, err := node.Find(ctx, r.Sources, f.Node)

@@ -35,7 +35,7 @@ suggests a lock, low for a guess. A sample can miss locks that are rarely held: 
 are. Read the suggested file before you use it: its limits follow what was seen.`
 
 const discoverExample = `  lockscope discover --redis r1:6379,r2:6379,r3:6379
-  lockscope discover --redis r1:6379 --sample 1000000 -o lockscope.yaml
+  lockscope discover --redis r1:6379 --sample 1000000 --out lockscope.yaml
   lockscope discover --etcd etcd-0:2379,etcd-1:2379,etcd-2:2379`
 
 // exampleWidth clips keys, whose names may reveal more than a terminal should show.
@@ -57,7 +57,7 @@ func Command(a *app.App) *cobra.Command {
 	cmd := help.Page{
 		Everyday: []string{
 			"redis", "redis-file", "postgres", "etcd", "zookeeper",
-			"cluster", "output", "output-file", "sample", "page-size", "pause",
+			"cluster", "output", "out", "sample", "page-size", "pause",
 		},
 		Exit:   "0, or 2 if a server could not be sampled",
 		Topics: []string{"connection", "config", "json"},
@@ -69,16 +69,15 @@ func Command(a *app.App) *cobra.Command {
 	set := cmd.Flags()
 	f.redis.Register(set)
 	f.systems.Register(set)
-	set.StringVarP(&f.out, "output-file", "o", "", "write a suggested configuration to this new `file`. "+
+	set.StringVar(&f.out, "out", "", "write a suggested configuration to this new `file`. "+
 		"Guesses are comments in it; it has no password")
-	f.format = output.Table
-	set.Var(&f.format, "output", "table or json")
+	f.format.Register(set)
 	set.IntVar(&f.sample, "sample", discover.DefaultSample, "keys to look at on each server or cluster")
 	set.IntVar(&f.pageSize, "page-size", scanner.DefaultPageSize,
 		"keys per SCAN call (COUNT). The server answers nobody else meanwhile")
 	set.DurationVar(&f.pause, "pause", scanner.DefaultPause,
 		"pause between two pages of a server. 0 is fastest, with the highest load")
-	flags.Group(set, flags.Result, "output", "output-file")
+	flags.Group(set, flags.Result, "output", "out")
 	flags.Group(set, flags.Load, "sample", "page-size", "pause")
 	return cmd
 }
@@ -89,7 +88,7 @@ func (f *discoverFlags) run(ctx context.Context, a *app.App) error {
 	}
 	if f.out != "" {
 		if _, err := os.Lstat(f.out); err == nil {
-			return fmt.Errorf("--output-file %s: the file exists: use another name, or remove it", f.out)
+			return fmt.Errorf("--out %s: the file exists: use another name, or remove it", f.out)
 		}
 	}
 	nodes, others, err := f.open(a)
@@ -211,11 +210,11 @@ func clip(key string) string {
 func (f *discoverFlags) write(a *app.App, all []discovered, others []laidOut) error {
 	file, err := os.OpenFile(f.out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640)
 	if err != nil {
-		return fmt.Errorf("--output-file: %w", err)
+		return fmt.Errorf("--out: %w", err)
 	}
 	_, err = file.WriteString(f.proposal(all, others))
 	if err = errors.Join(err, file.Close()); err != nil {
-		return fmt.Errorf("--output-file: %w", err)
+		return fmt.Errorf("--out: %w", err)
 	}
 	out := a.Out
 	if f.format == output.JSON {

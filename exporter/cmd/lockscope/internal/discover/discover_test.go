@@ -30,7 +30,7 @@ func TestDiscover(t *testing.T) {
 		"+getrange", "+strlen", "+exists", "+type", "+hlen", "+hgetall", "+memory|usage").Err())
 	password := filepath.Join(t.TempDir(), "password")
 	cmdtest.Must(t, os.WriteFile(password, []byte("s3cret-pw"), 0o600))
-	o := command(t, "discover", "--redis", "redis://reader:s3cret-pw@"+s.Addr()+"/0", "--pause", "0s", "-o", path)
+	o := command(t, "discover", "--redis", "redis://reader:s3cret-pw@"+s.Addr()+"/0", "--pause", "0s", "--out", path)
 	o.Want(t, app.ExitClean, "ShedLock", `job\-lock:default:*`, "celery-singleton", "SINGLETONLOCK_*", "lockscope",
 		"app:lock:*", "node-redlock", "low", "looked at 5 keys (all keys)", "wrote "+path)
 	o.WantNot(t, cmdtest.SecretToken, task, "9f86d081", strings.Repeat("x", 60), "s3cret")
@@ -52,9 +52,9 @@ func TestDiscover(t *testing.T) {
 	command(t, "scan", "--config", path, "--confirm-after", "10ms", "--checks", "no_ttl,long_ttl").Want(t,
 		app.ExitClean,
 		"1 key matches SINGLETONLOCK_*")
-	command(t, "discover", "--redis", s.Addr(), "-o", path).Want(t, app.ExitError, "the file exists")
+	command(t, "discover", "--redis", s.Addr(), "--out", path).Want(t, app.ExitError, "the file exists")
 	byUser := filepath.Join(t.TempDir(), "user.yaml")
-	command(t, "discover", "--redis", s.Addr(), "--redis-username", "reader", "--redis-password-file", password, "-o",
+	command(t, "discover", "--redis", s.Addr(), "--redis-username", "reader", "--redis-password-file", password, "--out",
 		byUser).Want(t, app.ExitClean)
 	text, err = os.ReadFile(byUser)
 	cmdtest.Must(t, err)
@@ -69,7 +69,7 @@ func TestDiscover(t *testing.T) {
 func TestDiscoverNothing(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
 	path := filepath.Join(t.TempDir(), "lockscope.yaml")
-	command(t, "discover", "--redis", s.Addr(), "-o", path).Want(t, app.ExitClean,
+	command(t, "discover", "--redis", s.Addr(), "--out", path).Want(t, app.ExitClean,
 		fmt.Sprintf("%s: looked at 0 keys", s.Addr()), "found no lock of a known library")
 	command(t, "config", "check", path).Want(t, app.ExitClean, "ok")
 }

@@ -95,7 +95,7 @@ func TestDiscoverSuitsEachLibrary(t *testing.T) {
 		scan := func(when string) {
 			t.Helper()
 			path := filepath.Join(t.TempDir(), "lockscope.yaml")
-			command(t, "discover", "--redis", s.Addr(), "--pause", "0s", "-o", path).Want(t, app.ExitClean)
+			command(t, "discover", "--redis", s.Addr(), "--pause", "0s", "--out", path).Want(t, app.ExitClean)
 			text, err := os.ReadFile(path)
 			cmdtest.Must(t, err)
 			o := command(t, "scan", "--config", path, "--confirm-after", "10ms", "--pause", "0s")
@@ -122,7 +122,7 @@ func TestDiscoverRoundTrip(t *testing.T) {
 	c := cmdtest.Admin(t, s)
 	lasting := population(t, c)
 	path := filepath.Join(t.TempDir(), "lockscope.yaml")
-	command(t, "discover", "--redis", s.Addr(), "--pause", "0s", "-o", path).Want(t, app.ExitClean, "wrote "+path)
+	command(t, "discover", "--redis", s.Addr(), "--pause", "0s", "--out", path).Want(t, app.ExitClean, "wrote "+path)
 	text, err := os.ReadFile(path)
 	cmdtest.Must(t, err)
 	t.Logf("%s", text)

@@ -42,7 +42,7 @@ func TestDiscoverRoundTripOfSystems(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lockscope.yaml")
 	url := strings.Replace(pg.URL("service"), "service@", "service:s3cret@", 1)
 	command(t, "discover", "--postgres", url, "--etcd", strings.Join(client.Endpoints(), ","), "--zookeeper",
-		strings.Join(e.Addrs(), ","), "--redis", redis.Addr(), "-o", path).Want(t, app.ExitClean, "wrote "+path)
+		strings.Join(e.Addrs(), ","), "--redis", redis.Addr(), "--out", path).Want(t, app.ExitClean, "wrote "+path)
 	text, err := os.ReadFile(path)
 	cmdtest.Must(t, err)
 	t.Logf("%s", text)

@@ -28,10 +28,10 @@ const repairPlanHelp = `Write a plan: the leaked locks to repair, and why. Chang
 plan sweeps as scan does, with a second look. The file says what to do to which key, and since when
 lockscope has seen its value. It has no lock's value, is good for 24 hours and must not be edited.`
 
-const repairPlanExample = `  lockscope repair plan --redis r1:6379,r2:6379,r3:6379 -o plan.json
-  lockscope repair plan --redis r1:6379 --classes no_ttl,held_too_long -o plan.json
-  lockscope repair plan --redis r1:6379 --action delete --operator ada -o plan.json
-  lockscope repair plan --etcd etcd-0:2379 --prefix /locks/ -o plan.json`
+const repairPlanExample = `  lockscope repair plan --redis r1:6379,r2:6379,r3:6379 --out plan.json
+  lockscope repair plan --redis r1:6379 --classes no_ttl,held_too_long --out plan.json
+  lockscope repair plan --redis r1:6379 --action delete --operator ada --out plan.json
+  lockscope repair plan --etcd etcd-0:2379 --prefix /locks/ --out plan.json`
 
 // planMode keeps a plan to its owner and group: it names keys.
 const planMode = 0o640
@@ -62,7 +62,7 @@ func planCommand(a *app.App) *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), a) },
 	})
 	set := cmd.Flags()
-	set.StringVarP(&f.out, "out", "o", "", "new `file` for the plan")
+	set.StringVar(&f.out, "out", "", "new `file` for the plan")
 	set.Var(f.classes, "classes", "classes of findings to repair")
 	set.StringVar(&f.action, "action", scanner.Expire(time.Hour).String(),
 		"`action` on each key. expire=1h lets the lock expire after that time, delete removes it. "+

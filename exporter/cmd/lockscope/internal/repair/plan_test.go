@@ -34,7 +34,7 @@ func TestPlanThenApply(t *testing.T) {
 	cmdtest.Set(t, c, "lock:long", "8Q5xLzCgV2rEJwJ7yYtSIA==", 100*time.Hour)
 	plan := []string{"repair", "plan", "--confirm-after", "10ms", "--redis", s.Addr(), "--action", "delete",
 		"--operator",
-		"ada", "-o", file}
+		"ada", "--out", file}
 	o := command(t, plan...)
 	o.Want(t, app.ExitClean, `delete  no_ttl  `+s.Addr()+`  "lock:ours\n"  never  worker-7/42`, "NOT PLANNED BECAUSE",
 		"may be the same for every owner", "1 key to repair, 1 finding left out; by ada", "lockscope repair apply "+
@@ -86,7 +86,7 @@ func TestPlanMeetsItsEnd(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "plan.json")
 	cmdtest.Set(t, c, "lock:a", cmdtest.Ours, 0)
-	command(t, "repair", "plan", "--confirm-after", "10ms", "--redis", servers[0].Addr(), "-o", file).Want(t,
+	command(t, "repair", "plan", "--confirm-after", "10ms", "--redis", servers[0].Addr(), "--out", file).Want(t,
 		app.ExitClean, "expire=1h0m0s  no_ttl")
 	text, err := os.ReadFile(file)
 	cmdtest.Must(t, err)
@@ -115,7 +115,7 @@ func TestPlanMeetsItsEnd(t *testing.T) {
 	cmdtest.Set(t, c, "lock:a", strings.Replace(cmdtest.Ours, "0", "1", 1), 0) // another holder
 	apply(file, servers[0].Addr()).Want(t, app.ExitFindings, "outcome=changed", "1 changed")
 	command(t, "repair", "plan", "--confirm-after", "10ms", "--redis", cmdtest.Addrs(servers...), "--checks",
-		"no_ttl,orphan", "-o", filepath.Join(dir, "gaps.json")).
+		"no_ttl,orphan", "--out", filepath.Join(dir, "gaps.json")).
 		Want(t, app.ExitIncomplete, "INCOMPLETE: orphans_unproved", "1 key to repair")
 }
 
@@ -128,7 +128,7 @@ func TestPlanSaysWhatMayBeReused(t *testing.T) {
 	cmdtest.Set(t, c, "lock:uuid", "8743c9c0-0795-4907-87fd-6c719a6b4586", 0)
 	cmdtest.Set(t, c, "lock:ours", cmdtest.Ours, 10*time.Second) // since 2025
 	command(t, "repair", "plan", "--confirm-after", "10ms", "--redis", s.Addr(), "--classes", "no_ttl,held_too_long",
-		"--action", "delete", "-o", file).Want(t, app.ExitClean, "MAY BE REUSED", "1 key with a value that its process may",
+		"--action", "delete", "--out", file).Want(t, app.ExitClean, "MAY BE REUSED", "1 key with a value that its process may",
 		"2 keys to repair, 1 finding left out", "lockscope revoke")
 	for _, step := range readPlan(t, file).Steps {
 		if step.Kept != (step.Key == "lock:uuid") || step.Kept != (step.UnwrittenUntil > 0) {

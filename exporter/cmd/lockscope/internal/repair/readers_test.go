@@ -22,7 +22,7 @@ func TestPlanOfReaders(t *testing.T) {
 	cmdtest.SetReader(t, c, "lock:stays", -time.Hour, 0)
 	file, where := filepath.Join(t.TempDir(), "plan.json"), []string{"--redis", cmdtest.Addrs(servers...)}
 	o := command(t, append([]string{"repair", "plan", "--confirm-after", "10ms", "--action", "delete", "--classes",
-		"no_ttl,orphan", "-o", file}, where...)...)
+		"no_ttl,orphan", "--out", file}, where...)...)
 	o.Want(t, app.ExitClean, "orphan", "reader of few: its token is on 1 of 3 nodes", "worker-7/42", "no_ttl",
 		"reader of stays: its TTL is -1", "2 keys to repair, 0 findings left out")
 	o.WantNot(t, secret)

@@ -42,7 +42,7 @@ that are idle in a transaction, with --terminate alone.
 apply writes a line to the audit log before each act, and one with the outcome after it: done,
 would_do, gone, changed (value or TTL differ: not touched), refused or failed.`
 
-const repairExample = `  lockscope repair plan --redis r1:6379,r2:6379,r3:6379 --action expire=1h -o plan.json
+const repairExample = `  lockscope repair plan --redis r1:6379,r2:6379,r3:6379 --action expire=1h --out plan.json
   lockscope repair apply plan.json --redis r1:6379,r2:6379,r3:6379         # a dry run
   lockscope repair apply plan.json --redis r1:6379,r2:6379,r3:6379 --yes`
 

@@ -30,7 +30,7 @@ type plans struct {
 func (p *plans) plan(args ...string) cmdtest.Outcome {
 	p.t.Helper()
 	p.file = filepath.Join(p.t.TempDir(), "plan.json")
-	return command(p.t, append(append([]string{"repair", "plan", "--confirm-after", "10ms", "--operator", "ada", "-o",
+	return command(p.t, append(append([]string{"repair", "plan", "--confirm-after", "10ms", "--operator", "ada", "--out",
 		p.file}, append(p.args, p.sweep...)...), args...)...)
 }
 
