@@ -20,7 +20,7 @@
 // never lead, and it must not write. If the leader stops in an orderly way, the nodes name the first in line. After a crash
 // they name nobody: the next leader is the candidate that asks first once the lease has run out. Of 120 leaders that
 // stopped renewing, on one Redis node and on three, with three candidates each, the first in line followed 118. After kill
-// -9 on a busier machine it followed 6 of 9. So every candidate has to be able to lead without Standby.
+// -9 it followed 6 of 9. So every candidate has to be able to lead without Standby.
 //
 // # Observers
 //
