@@ -159,7 +159,7 @@ func TestHostileLabels(t *testing.T) {
 		"empty":   func(string) string { return "" },
 	} {
 		t.Run(name, func(t *testing.T) {
-			registry := locked(t, []string{"order:1", "\xf0\x28\x8c", "a\"b\\"}, instrument.WithResourceLabel(fn))
+			registry := locked(t, []string{"order:1", "caf\u00e9\u200d", "a\"b\\"}, instrument.WithResourceLabel(fn))
 			e := newExporter(t, exporter.WithGatherer(registry))
 			for _, accept := range []string{openMetrics, "Accept: text/plain"} {
 				code, text := get(e, "/metrics", accept)

@@ -39,8 +39,8 @@ func TestALongWaitMakesFewSpans(t *testing.T) {
 				granted++
 			}
 		}
-		if granted != 5 {
-			t.Errorf("%d spans of grants, want one of each node", granted)
+		if granted < 3 || granted > 10 { // what comes after the vote may be cut off, and a gate may grant twice
+			t.Errorf("%d spans of grants, want those of a quorum", granted)
 		}
 		acquire := s.named("lock.acquire")[0]
 		if attrs(acquire)["distributed_lock.spans_left_out"] == "" {

@@ -24,6 +24,6 @@ func ListACL() []string {
 // must be writable. Where a user may run no scripts, watch, multi and exec replace evalsha and eval. They also serve
 // [Scanner.Plan] and [PlanRun.Apply], with object|idletime, for values that a process may reuse.
 func RepairACL() []string {
-	return []string{"+evalsha", "+eval", "+hkeys", "+time", "+hset", "+hdel", "+del", "+pexpire", "+watch", "+multi",
+	return []string{"+evalsha", "+eval", "+time", "+hset", "+hdel", "+del", "+pexpire", "+watch", "+multi",
 		"+exec", "+object|idletime"}
 }

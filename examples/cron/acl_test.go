@@ -66,6 +66,7 @@ func (s server) plant(t *testing.T) {
 	must(t, s.admin.LPush(ctx, "lock:list", "x").Err())
 	s.plantReaders(t)
 	must(t, s.admin.ScriptFlush(ctx).Err())
+	must(t, s.admin.ConfigResetStat(ctx).Err()) // or lockscope init sees that it was emptied
 	must(t, s.admin.ACLLogReset(ctx).Err())
 }
 

@@ -106,7 +106,7 @@ func (c config) open(instance string) (*engine.Engine, error) {
 // demonstrate starts servers unless there are some, and tells the story on them.
 func demonstrate(ctx context.Context, cfg config, out io.Writer) (err error) {
 	if len(cfg.urls) == 0 {
-		set, err := nodes.Start(ctx, 3)
+		set, err := nodes.Start(ctx, 3, lock.WithMaxTTL(ttl))
 		if err != nil {
 			return err
 		}

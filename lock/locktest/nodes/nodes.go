@@ -42,8 +42,9 @@ type Set struct {
 }
 
 // Start starts n nodes and vouches for them: they are new, so nobody can hold a lock on them, and they may vote at
-// once. After an error no node is left running.
-func Start(ctx context.Context, n int) (*Set, error) {
+// once. opts are those of the lockers, where they make another configuration, such as lock.WithMaxTTL. After an error no
+// node is left running.
+func Start(ctx context.Context, n int, opts ...lock.Option) (*Set, error) {
 	if redisproc.Available() != nil {
 		return startEmbedded(n)
 	}
@@ -55,20 +56,20 @@ func Start(ctx context.Context, n int) (*Set, error) {
 	for _, s := range servers {
 		set.nodes, set.pids = append(set.nodes, s), append(set.pids, s.PID())
 	}
-	if err := set.vouch(ctx); err != nil {
+	if err := set.vouch(ctx, opts); err != nil {
 		return nil, errors.Join(err, set.Stop())
 	}
 	return set, nil
 }
 
-func (s *Set) vouch(ctx context.Context) error {
+func (s *Set) vouch(ctx context.Context, opts []lock.Option) error {
 	clients := make([]redis.UniversalClient, len(s.nodes))
 	for i, n := range s.nodes {
 		c := redis.NewClient(&redis.Options{Addr: n.Addr(), ContextTimeoutEnabled: true, DisableIdentity: true})
 		defer c.Close()
 		clients[i] = c
 	}
-	return redlock.Vouch(ctx, clients)
+	return redlock.Vouch(ctx, clients, opts...)
 }
 
 // Options returns the options that a lock on these nodes needs. Embedded nodes do not report what the guard checks, and

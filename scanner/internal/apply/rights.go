@@ -28,7 +28,7 @@ func lacks(f *ledger.Entry, a repair.Action, err error) string {
 	case strings.Contains(err.Error(), "key"):
 		return "write access to the key"
 	case ofReader(f):
-		return "+time +hkeys +hset +hdel +del +pexpire"
+		return "+time +hset +hdel +del +pexpire"
 	case a.Deletes():
 		return "+del"
 	}

@@ -20,7 +20,7 @@ type Flags struct {
 func (f *Flags) Register(set *pflag.FlagSet, log string) {
 	set.DurationVar(&f.MinAge, "min-age", scanner.DefaultRepairMinAge,
 		"repair only values first seen this long ago")
-	set.StringVar(&f.Operator, "operator", "", "`name` of the person responsible, for plan and log (default user@host)")
+	set.StringVar(&f.Operator, "operator", "", "`name` of the person responsible, for the log (default user@host)")
 	set.StringVar(&f.AuditLog, "audit-log", "",
 		"append a line to this `file` for each act"+log+". "+
 			"One line is written before the act and one with its outcome after it. "+

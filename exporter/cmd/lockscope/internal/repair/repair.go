@@ -25,16 +25,12 @@ Of several readers of a read/write lock, repair ends the time of the one in the 
 orphan alone that was renewed since. A key of readers without a TTL gets the TTL of its last reader;
 delete takes out only those whose time is over.
 
-Some processes use one value for all their locks: Redisson and Spring do, and any UUID, hash or long
-random text may be such a value. Only the tokens of lockscope and redsync and the values of ShedLock
-are known to be one lease's. The plan says MAY BE REUSED of all others: value and age cannot prove
-that such a lock was not released and taken again. The plan watches such a key for some seconds, and
-apply touches it only if OBJECT IDLETIME proves that nobody used it since. An attempt to take the
-lock counts as use; before Redis 7.2 so does a sweep. A server without idle times, such as one with
-an LFU policy, gets no such repair. Both steps need the rights of RepairACL.
-
-A lease of lockscope that is held too long has a holder that renews it. repair leaves it alone: end
-it with "lockscope revoke".
+Some processes use one value for all their locks, and any UUID, hash or long random text may be one.
+Only tokens of lockscope and redsync and values of ShedLock are known to be one lease's: the plan
+says MAY BE REUSED of all others. It watches such a key for some seconds, and apply touches it only
+if OBJECT IDLETIME proves that nobody used it since. A server without idle times, such as one with
+an LFU policy, gets no such repair. A lease of lockscope that is held too long has a holder that
+renews it: end it with "lockscope revoke".
 
 In etcd and ZooKeeper repair deletes what no lease or session ends. In PostgreSQL it ends sessions
 that are idle in a transaction, with --terminate alone.

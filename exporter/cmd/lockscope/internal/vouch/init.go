@@ -27,7 +27,6 @@ service starts: a lock that such a server forgot would get a second holder.
 PostgreSQL: run it as the owner of the schema, as often as you like. Locks that are held stay held.`
 
 const initExample = `  lockscope init --redis 10.0.0.1:6379,10.0.0.2:6379,10.0.0.3:6379
-  lockscope init --redis-file nodes.txt --redis-username admin --redis-password-file admin.txt
   lockscope init --redis r1:6379,r2:6379,r3:6379 --if-new    # for a step that runs at every start
   lockscope init --postgres postgres://owner@db/shop --grant orders`
 
@@ -77,8 +76,8 @@ func Command(a *app.App) *cobra.Command {
 	set.BoolVar(&f.ifNew, "if-new", false, "exit with 0 also if the nodes were used before. "+
 		"They then wait, as they should. Use it only for nodes that keep their data: a node that lost all of it "+
 		"looks new")
-	set.Var(f.isNew, "new", "`name` of a node that is new although its server shows use, such as FLUSHALL or expired "+
-		"keys. Repeat it, or separate several by commas")
+	set.Var(f.isNew, "new", "`name` of a new node whose server shows use, such as FLUSHALL. Repeat it, "+
+		"or separate several by commas")
 	set.StringVar(&f.restarted.Name, "restarted", "", "vouch only for the node of this `name`, which restarted")
 	set.StringVar(&f.restarted.RunID, "run-id", "",
 		"`run_id` of its process, from \"lockscope doctor\"")
