@@ -118,7 +118,7 @@ func TestListOfWhatCannotBeRead(t *testing.T) {
 		says []string
 	}{
 		"nobody is there": {[]string{"--postgres", "postgres://u:s3cr3t@127.0.0.1:4/db"},
-			[]string{"postgresql 127.0.0.1:4: ", "this machine can reach it", "not read"}},
+			[]string{"postgresql 127.0.0.1:4: ", "check the address, and the server with \"lockscope doctor\"", "not read"}},
 		"a poor role": {[]string{"--postgres", strings.Replace(pg.URL("stranger"), "@", ":s3cr3t@", 1)},
 			[]string{"postgresql " + pgAddr, "pglock.Grant"}},
 		"no such schema": {[]string{"--postgres", pg.URL("postgres"), "--schema", "missing"},

@@ -78,8 +78,8 @@ func TestReconfigureRefuses(t *testing.T) {
 	three, four := cmdtest.Addrs(servers[:3]...), cmdtest.Addrs(servers...)
 	command(t, "init", "--redis", three).Want(t, app.ExitClean)
 	before := cmdtest.Marked(t, servers...)
-	command(t, "reconfigure", "--redis", four).Want(t, app.ExitError, "only 0 of 4 nodes have this configuration",
-		"give the previous one as the old one")
+	command(t, "reconfigure", "--redis", four).Want(t, app.ExitError, "it has 3 nodes", "not 4 nodes",
+		"give the one that it has as the old one (--from)")
 	command(t, "reconfigure", "--cluster", "--redis", four).Want(t, app.ExitError, "--cluster")
 	command(t, "reconfigure", "--from", three, "--redis", four, "--node-names", "a,b").Want(t, app.ExitError,
 		"2 names for 4 nodes")
