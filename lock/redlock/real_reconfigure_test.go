@@ -39,7 +39,7 @@ func TestRealReconfigure(t *testing.T) {
 
 	same := redlock.Configuration{Nodes: three.clients(), Options: []lock.Option{lock.WithMaxTTL(2 * longTTL)}}
 	_, err = redlock.Reconfigure(t.Context(), same, same)
-	wantErr(t, err, redlock.ErrNotReached)
+	wantErr(t, err, redlock.ErrStaleConfiguration)
 	_, err = redlock.Reconfigure(t.Context(), small, same)
 	must(t, err)
 	_, err = refused(t, of3(), "other", redlock.ErrOtherConfiguration)

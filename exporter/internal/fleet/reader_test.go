@@ -82,6 +82,12 @@ func TestPagesThatCannotBeRead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := read(t, fleet.NewReader(policy(t, "127.0.0.1")), c.url)
+			for range 10 { // a busy machine may not read so much in time
+				if c.want != fleet.ErrTooLarge || !errors.Is(p.Err, fleet.ErrTimeout) {
+					break
+				}
+				p = read(t, fleet.NewReader(policy(t, "127.0.0.1")), c.url)
+			}
 			if p.Err == nil || c.want != nil && !errors.Is(p.Err, c.want) || p.Failing.IsZero() || !p.Read.IsZero() {
 				t.Errorf("%+v, want %v", p, c.want)
 			}

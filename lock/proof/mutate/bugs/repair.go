@@ -18,8 +18,8 @@ func repairMutants() []Mutant {
 		},
 		{
 			Bug: "an unchanged expiry proves one lease", Why: "locks that end at midnight are deleted while held",
-			File: kept, Old: "\tcase err != nil:\n\t\treturn \"\", ttl, err\n\tcase clock",
-			New:    "\tcase f.TTL >= 0:\n\t\treturn repair.Done, ttl, nil\n\tcase err != nil:\n\t\treturn \"\", ttl, err\n\tcase clock",
+			File: kept, Old: "\tcase err != nil:\n\t\treturn \"\", ttl, err\n\tcase !before(",
+			New:    "\tcase f.TTL >= 0:\n\t\treturn repair.Done, ttl, nil\n\tcase err != nil:\n\t\treturn \"\", ttl, err\n\tcase !before(",
 			Killer: by(scanning, retaken),
 		},
 		{
