@@ -290,7 +290,7 @@ func TestBoundKeepsTheWorst(t *testing.T) {
 // TestOtherDatabasesAreNamed: locks in another database of the server are not read, and that is no gap.
 func TestOtherDatabasesAreNamed(t *testing.T) {
 	f := startNodes(t, 1)
-	set(t, f.clients[0], "lock:a", redsyncValue, time.Minute)
+	set(t, f.clients[0], "lock:a", lockscopeValue(tokenOf("a"), time.Now()), time.Minute)
 	var log bytes.Buffer
 	s := newScanner(t, f.clients, scanner.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 	if r := sweep(t, s); len(r.Skipped) != 0 {

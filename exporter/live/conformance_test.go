@@ -82,7 +82,7 @@ func TestErrorsThatCannotBeTold(t *testing.T) {
 	_, _ = wrap(t, board, &noop{err: hostileError{lock.ErrNoQuorum}}).Acquire(t.Context(), "y")
 	const text = "an error whose text is not available"
 	s := state(board)
-	if n := s.Nodes[0]; n.Error != text || n.Failures != 1 || !n.Up {
+	if n := s.Nodes[0]; n.Error != text || n.Failures != 1 || n.State != live.NodeBarred {
 		t.Errorf("node: %+v", n)
 	}
 	for _, a := range s.Slowest {

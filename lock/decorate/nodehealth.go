@@ -109,7 +109,8 @@ func (h *NodeHealth) Done(now time.Time, e lock.NodeEnd) {
 	if r == ReplyUnsent {
 		return
 	}
-	if r == ReplyDone && h.state != "" && !h.state.Votes() {
+	back := r == ReplyDone && !h.onlyAnswers(e.Op)
+	if back && h.state != "" && !h.state.Votes() {
 		h.slots = [nodeSlots]nodeSlotCounts{} // failures of an outage do not make the node shaky after it
 	}
 	if !errors.Is(e.Err, driver.ErrNotSent) {
@@ -124,13 +125,21 @@ func (h *NodeHealth) Done(now time.Time, e lock.NodeEnd) {
 	}
 	switch r {
 	case ReplyDone:
-		h.succeeded, h.failed = now, 0
-		h.become(NodeUp, now)
+		if back {
+			h.succeeded, h.failed = now, 0
+			h.become(NodeUp, now)
+		}
 	case ReplyBarred:
 		h.bar(now, e.Err)
 	default:
 		h.fail(now, r)
 	}
+}
+
+// onlyAnswers reports whether a node that failed or may not vote was asked for no vote: it may release all the same.
+func (h *NodeHealth) onlyAnswers(op lock.Operation) bool {
+	noVote := op == lock.OpRelease || op == lock.OpLeave || op == lock.OpSubscribe
+	return noVote && h.state != NodeDown && (h.failed > 0 || h.state != "" && !h.state.Votes())
 }
 
 // bar follows at once: it is the node's word, not chance.

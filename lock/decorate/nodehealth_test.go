@@ -71,6 +71,14 @@ func TestNodeStates(t *testing.T) {
 	}
 }
 
+// TestAReleaseIsNoVote: a node that refuses every vote and releases is not back.
+func TestAReleaseIsNoVote(t *testing.T) {
+	a := newAsked().done(0, driver.ErrReplica)
+	a.Done(a.now, lock.NodeEnd{NodeStart: lock.NodeStart{Op: lock.OpRelease}})
+	a.wants(t, "a replica that releases", decorate.NodeBarred, 0)
+	a.done(time.Second, nil).wants(t, "a master again", decorate.NodeUp, 0)
+}
+
 // TestShakyNodeDoesNotFlap: a node that fails some of its commands has one state, at every rate.
 func TestShakyNodeDoesNotFlap(t *testing.T) {
 	for _, c := range []struct {

@@ -24,7 +24,7 @@ func TestScenes(t *testing.T) {
 			return s.Sets[0].Nodes == 5 && lost(s) && first(s).ByClass["no_quorum"] == first(s).Waiting
 		},
 		"no-traffic":   func(s live.State) bool { return len(s.Blocked)+len(s.Held) == 0 && len(s.Nodes) == 5 },
-		"two-backends": func(s live.State) bool { return held(s) && lost(s) && len(s.Sets) == 2 && !s.Sets[0].NoQuorum },
+		"two-backends": func(s live.State) bool { return held(s) && len(s.Sets) == 2 && s.Sets[0].NoQuorum && !lost(s) },
 	}
 	for _, scene := range livetest.Scenes() {
 		t.Run(scene.Name, func(t *testing.T) {
