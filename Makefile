@@ -94,14 +94,22 @@ test-module: # Two packages at a time, so that one works, or is compiled, while 
 TESTS = $(if $(RACE),,$(PLAIN)) $(GO) test $(RACE) -vet=off -p 2 -parallel 8 -timeout $(LIMIT)
 LIMIT = 15m
 
-# Without the race detector and with what is cached: most changes are answered within two minutes.
+# Without the race detector and with what is cached: most changes are answered within two minutes. A change of a package is a change for
+# those that import it, one of a room for its house, and one of the boards' generator for what it writes.
 BASE ?= HEAD
 .PHONY: quick
-quick: ## Vet and test the packages that differ from BASE (HEAD), or those in PKG, without the race detector.
+quick: ## Vet and test the packages that differ from BASE (HEAD) and those that import them, or those in PKG, without the race detector.
 	@$(STRICT) packages="$(PKG)"; \
 	if [ -z "$$packages" ]; then \
-		packages=$$({ git diff --name-only '$(BASE)'; git ls-files --others --exclude-standard; } | grep '\.go$$\|\.lua$$\|/testdata/' | \
-			sed 's,/testdata/.*,/x,' | xargs -rn 1 dirname | sort -u); \
+		files=$$({ git diff --name-only '$(BASE)'; git ls-files --others --exclude-standard; } | tr '\n' ' '); \
+		packages=$$(GOWORK= $(GO) list -m -f '{{.Dir}}/...' | GOWORK= xargs $(GO) list -e \
+			-f '{{.Dir}} {{.ImportPath}} {{join .Imports " "}} {{join .TestImports " "}} {{join .XTestImports " "}}' | \
+			awk -v root='$(ROOT)/' -v files="$$files" 'BEGIN { n = split(files, file, " "); for (i = 1; i <= n; i++) { \
+					dir = file[i]; sub("/testdata/.*", "/x", dir); sub("/[^/]*$$", "", dir); is[dir] = 1; \
+					while (sub("/internal/.*", "", dir)) is[dir] = 1; \
+					if (dir ~ "^dashboards") is["dashboards"] = is["dashboards/gen"] = 1 } } \
+				{ sub(root, "", $$1); row[NR] = $$0; if (is[$$1]) of[$$2] = 1 } \
+				END { for (n = 1; n <= NR; n++) { k = split(row[n], f); for (i = 2; i <= k; i++) if (of[f[i]]) { print f[1]; break } } }'); \
 	fi; \
 	failed=; for package in $$packages; do \
 		[ -d "$$package" ] || continue; \
