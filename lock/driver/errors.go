@@ -97,11 +97,12 @@ func (e *classError) Quarantined() bool { return e.class == Quarantined }
 // class decides. Otherwise a deadline is Timeout, another network error is Unreachable,
 // [ErrNotSent] is Busy, and the rest is Other.
 func ClassOf(err error) Class {
+	if err == nil { // before the variables, which are allocated
+		return ""
+	}
 	var known *classError
 	var network net.Error
 	switch {
-	case err == nil:
-		return ""
 	case errors.As(err, &known):
 		return known.class
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &network) && network.Timeout():
