@@ -302,7 +302,7 @@ func TestOtherDatabasesAreNamed(t *testing.T) {
 	set(t, third, "lock:c", redsyncOf("c"), 0)
 	for range 2 {
 		r := sweep(t, s)
-		want := fmt.Sprintf("db3 of %s has 2 keys, not read: scan it, too (--redis %[1]s/3)", f.servers[0].Addr())
+		want := fmt.Sprintf("db3 of %s has 2 keys, not read: scan it, too (--redis redis://%[1]s/3)", f.servers[0].Addr())
 		if len(r.Skipped) != 1 || r.Skipped[0].Detail != want || r.Skipped[0].Reason != scanner.ReasonDatabases ||
 			r.Skipped[0].Node != f.servers[0].Addr() || len(r.Incomplete()) != 0 {
 			t.Errorf("skipped %+v, gaps %+v", r.Skipped, r.Incomplete())

@@ -27,7 +27,7 @@ func TestUndatedLocksAreCounted(t *testing.T) {
 	says := func(what string, gaps []scanner.Gap, n string) {
 		t.Helper()
 		if len(gaps) != 1 || gaps[0].Reason != scanner.ReasonUnwatched || gaps[0].Node != f.servers[0].Addr() ||
-			!strings.Contains(gaps[0].Detail, n+" do not say since when they are held") ||
+			!strings.Contains(gaps[0].Detail, n+" without the time since which they are held") ||
 			!strings.Contains(gaps[0].Detail, "--state FILE") {
 			t.Errorf("%s: %+v, want %s", what, gaps, n)
 		}

@@ -94,6 +94,7 @@ func TestBadInputIsRefused(t *testing.T) {
 			if o.Out != "" {
 				t.Errorf("stdout is not empty: %s", o.Out)
 			}
+			o.WantNot(t, "lockscope: ->") // no server was asked
 		})
 	}
 }

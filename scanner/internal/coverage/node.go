@@ -84,7 +84,7 @@ func (n *Node) others(info redisinfo.Info) (all []report.Gap) {
 			opt := *n.Master.Options()
 			opt.DB = db
 			all = append(all, report.Gap{Node: n.Node, Reason: report.ReasonDatabases, Detail: fmt.Sprintf(
-				"db%d of %s has %d keys, not read: scan it, too (--redis %s)", db, opt.Addr, keys, redisconn.Name(&opt))})
+				"db%d of %s has %d keys, not read: scan it, too (--redis redis://%s)", db, opt.Addr, keys, redisconn.Name(&opt))})
 		}
 	}
 	return all

@@ -99,7 +99,7 @@ func (w *Sweep) close(r *report.Report) {
 
 // undated says how many locks were not judged by how long they are held.
 func undated(n *report.NodeReport) report.Gap {
-	text := fmt.Sprintf("%s do not say since when they are held: sweeps that remember holders report those that stay "+
+	text := fmt.Sprintf("%s without the time since which they are held: sweeps that remember holders report those that stay "+
 		"(--state FILE, WithMemory)", coverage.Locks(n.Undated))
 	if n.Indistinct > 0 {
 		text += fmt.Sprintf(". No sweep can judge %s that somebody renews: the value does not identify a holder",

@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 )
 
 // refusedCommand finds the command in a refusal of Redis, which ACL rules name in the same way.
@@ -53,7 +54,7 @@ func KnownAdvice(err error) string {
 		return "the server requires a password: set --redis-password-file or LOCKSCOPE_REDIS_PASSWORD"
 	case strings.Contains(text, "all sentinels specified") && strings.Contains(text, "redis: nil"):
 		return "no Sentinel watches a master of that name: check --sentinel-master"
-	case strings.Contains(text, "unknown command"):
+	case redisconn.IsUnknownCommand(err):
 		return "the server does not know this command: if it is a Sentinel, name its master with --sentinel-master"
 	case strings.Contains(text, "DB index is out of range"):
 		return "the server has no database of that number: check the end of the URL, and databases in its configuration"
