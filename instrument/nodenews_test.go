@@ -73,7 +73,7 @@ func testOddNodesAreLogged(t *testing.T) {
 	odd.skew.Store(int64(time.Hour))
 	got := use()
 	if n := strings.Count(got, "node clock is ahead"); n != 1 {
-		t.Errorf("an hour ahead is told %d times:\n%s", n, got)
+		t.Errorf("an hour ahead is logged %d times:\n%s", n, got)
 	}
 	wantIn(t, got, "level=WARN", "node=fake3", "by=1h0m0s")
 	if skew := gather(t, l, "node_clock_skew_seconds", "lock_node", "fake3", "backend", "redis"); skew != 3600 {

@@ -6,7 +6,8 @@ import "context"
 // wait, and not the lease. The lease's Context has the values of ctx. It ends with the lease, not with ctx: release the
 // lease when the work has ended, and set [MaxHold] against work that hangs.
 //
-// AcquireDetached fails as [Locker].Acquire does, and with ErrInvalidOption for a nil Locker. If ctx ends while the lease is granted, it gives the lease back and
+// AcquireDetached fails as [Locker].Acquire does, and with ErrInvalidOption for a nil Locker.
+// If ctx ends while the lease is granted, it gives the lease back and
 // returns a *WaitError.
 func AcquireDetached(ctx context.Context, l Locker, resource string, opts ...AcquireOption) (Lease, error) {
 	if l == nil {

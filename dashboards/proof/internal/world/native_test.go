@@ -32,7 +32,7 @@ import (
 // forms are the scrape jobs: processes whose histograms Prometheus stores in one form or the other, or in both.
 var forms = []string{"classic", "native", "both"}
 
-// twice serves the series of classic histograms beside the native ones, as a Prometheus stores them that is told to
+// twice serves the series of classic histograms beside the native ones, as a Prometheus stores them that is configured to
 // keep both. Prometheus 2.42 cannot be told.
 type twice struct{ prometheus.Gatherer }
 

@@ -20,7 +20,6 @@ type Lease interface {
 type Result struct {
 	Status int           // 0 to 255; 128 and the signal's number if a signal ended it
 	Lost   bool          // it was asked to end, or killed, because the lease was about to end
-	Cause  error         // why the lease ended, if it did
 	Ran    time.Duration // until no process of its group was left
 }
 
@@ -120,8 +119,7 @@ func (s *supervisor) loop() {
 			s.stopped(sig)
 		case <-s.lost:
 			s.lost = nil
-			s.result.Cause = context.Cause(s.lease.Context())
-			s.lose(fmt.Sprintf("the lock is lost: %v", s.result.Cause))
+			s.lose(fmt.Sprintf("the lock is lost: %v", context.Cause(s.lease.Context())))
 		case <-s.maxHold:
 			s.end(fmt.Sprintf("the command ran for %v, which is --max-hold: ending it", s.MaxHold), s.KillAfter)
 		case <-s.timer.C:

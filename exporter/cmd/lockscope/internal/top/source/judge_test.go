@@ -26,7 +26,7 @@ func markerOf(runID string) string {
 	return fmt.Sprintf("%s|%s|%s|0", guard.Voting, string(of), runID)
 }
 
-// quarantineOf is what it has for a minute after it restarted.
+// quarantineOf is the marker of a server in its quarantine of a minute, which began that long ago.
 func quarantineOf(runID string, since time.Duration) string {
 	began := time.Now().Add(-since).UnixMilli()
 	return fmt.Sprintf("%s|id|%d|%d|%d", strings.Replace(markerOf(runID), "voting", "quarantine", 1), 61000, began, began)
