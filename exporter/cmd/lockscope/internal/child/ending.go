@@ -74,6 +74,7 @@ func (s *supervisor) end(why string, killAfter time.Duration) {
 		return
 	}
 	s.killBy = watchdog.Now() + killAfter
+	s.guard() // if the watchdog has killed the command, it said why
 	if s.process.terminate() && !s.dogKilled {
 		s.say(why)
 	}
