@@ -14,21 +14,27 @@ ROOT := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
 
 # go.work says which modules there are, and lets people run all of them from here. Within it they would raise each other's
 # dependencies: the modules of a release are built and tested within release.work instead, which are the versions that the binary
-# is installed with, adapters within adapters.work, and each other one as its own go.mod says.
+# is installed with, those of contrib within contrib.work, and each other one as its own go.mod says.
 RELEASE  := .tools/release
 USED     = $(addprefix $(ROOT)/,$(shell sed -n 's,^	\.\./\.\./,,p' '$(ROOT)/$(RELEASE)/$(1)'))
 RELEASED := $(ROOT) $(call USED,release.work)
-ADAPTERS := $(call USED,adapters.work)
-WORK     := $(if $(filter $(CURDIR),$(RELEASED)),release.work,$(if $(filter $(CURDIR),$(ADAPTERS)),adapters.work))
+CONTRIB  := $(call USED,contrib.work)
+WORK     := $(if $(filter $(CURDIR),$(RELEASED)),release.work,$(if $(filter $(CURDIR),$(CONTRIB)),contrib.work))
 export GOWORK := $(if $(WORK),$(ROOT)/$(RELEASE)/$(WORK),off)
 EACH = GOWORK= $(GO) list -m -f '{{.Dir}}' | xargs -P $(1) -I '{}' $(MAKE) -f '$(ROOT)/Makefile' -C '{}'
 
 # Without the race detector: what does one thing after another, or takes minutes to compile with it (the SDK of Grafana, SQLite,
-# client-go). And in make test what shows the library at work, in processes of its own, where its own tests look for races.
-WITHOUT_RACE := .tools/dist dashboards/gen examples/fencing examples/kubernetes lock/adapters/clientgolock \
-                lock/adapters/clientgolock/internal/managertest
-RACE_AT_NIGHT := examples exporter/internal/page/browser $(RELEASE) .tools/audit
+# client-go). And in make test what shows the library at work, in processes of its own, where its own tests look for races, and what
+# few need.
+WITHOUT_RACE := .tools/dist dashboards/gen examples/fencing examples/kubernetes lock/contrib/clientgolock \
+                lock/contrib/clientgolock/internal/managertest
+FEW_NEED      = $(patsubst $(ROOT)/%,%,$(wildcard $(ROOT)/lock/contrib/*))
+RACE_AT_NIGHT = examples exporter/internal/page/browser $(RELEASE) .tools/audit $(FEW_NEED)
 RACE = $(if $(filter $(addprefix $(ROOT)/,$(WITHOUT_RACE) $(if $(NIGHT),,$(RACE_AT_NIGHT))),$(CURDIR)),,-race)
+
+# In make test without what needs ZooKeeper, which needs Java.
+SHORT_BY_DAY = exporter/cmd/lockscope $(FEW_NEED)
+SHORT = $(if $(NIGHT),,$(if $(filter $(addprefix $(ROOT)/,$(SHORT_BY_DAY)),$(CURDIR)),-short))
 
 # What is compiled without the race detector is compiled as the images have it, and so once.
 PLAIN = CGO_ENABLED=0
@@ -64,9 +70,9 @@ help: ## Show this list.
 	@grep -E '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{ printf "make %-16s %s\n", $$1, $$2 }'
 
 # What takes long to compile or to run, and seldom finds what the rest does not: make proof runs it, every night and before a release.
-# The tests are of modules in RACE_AT_NIGHT, which make proof runs whole.
-PROVED          := dashboards/gen dashboards/proof examples/fencing examples/kubernetes lock/adapters/clientgolock \
-                   lock/adapters/clientgolock/internal/managertest lock/proof .tools/dist
+# It runs those of RACE_AT_NIGHT and SHORT_BY_DAY whole.
+PROVED          := dashboards/gen dashboards/proof examples/fencing examples/kubernetes lock/contrib/clientgolock \
+                   lock/contrib/clientgolock/internal/managertest lock/proof .tools/dist
 PROVED_PACKAGES := examples/compose
 PROVED_TESTS    := TestLicences TestDemoEmbedded TestDemoOnOtherSystems TestDemoInterruptedOnOtherSystems TestUser
 MODULES          = GOWORK= $(GO) list -m -f '{{.Dir}}' | sed 's,^$(ROOT)/,,; s,^$(ROOT)$$,.,'
@@ -91,7 +97,7 @@ test-module: # Two packages at a time, so that one works, or is compiled, while 
 	@$(STRICT) packages=$$($(GO) list ./... | grep -vE '/($(call either,$(PROVED_PACKAGES)))(/|$$)'); \
 	set -x; $(TESTS) -skip '^($(call either,$(PROVED_TESTS) $(PLAIN_TESTS)))$$' $$packages
 
-TESTS = $(if $(RACE),,$(PLAIN)) $(GO) test $(RACE) -vet=off -p 2 -parallel 8 -timeout $(LIMIT)
+TESTS = $(if $(RACE),,$(PLAIN)) $(GO) test $(RACE) $(SHORT) -vet=off -p 2 -parallel 8 -timeout $(LIMIT)
 LIMIT = 15m
 
 # Without the race detector and with what is cached: most changes are answered within two minutes. A change of a package is a change for
@@ -125,13 +131,13 @@ quick-package:
 .PHONY: test-server
 test-server: ## Test what talks to Redis on another server: SERVER=/path/to/valkey-server; ten minutes. Those of TLS need it built in.
 	LOCKSCOPE_REDIS_SERVER='$(SERVER)' GOWORK='$(ROOT)/$(RELEASE)/release.work' $(PLAIN) $(GO) test -vet=off -count=1 -timeout 30m \
-		./lock/redlock/... ./lock/semaphore ./lock/rwlock ./lock/election ./lock/migration ./scanner/... \
+		./lock/redlock/... ./lock/semaphore ./lock/rwlock ./lock/election ./lock/contrib/migration ./scanner/... \
 		./exporter/cmd/lockscope/internal/{diagnosis,discover,doctor,repair,scan,top}/...
 
 # One after another, for each of them takes all cores. A failure does not end the others: they are for the night. All changed rules
 # would take a day: each night draws a sixtieth of those that no test is recorded for.
 .PHONY: proof
-proof: deps format ## What make test leaves to the night: linters, all simulations, models, planted bugs, boards, alerts, images, a campaign; hours.
+proof: deps-proof format ## What make test leaves to the night: linters, all simulations, models, planted bugs, boards, alerts, images, a campaign; hours.
 	+@failed=; for part in lint test-simulation test-proved test-alerts spec mutate mutate-rules prove; do \
 		echo "== $$part"; began=$$SECONDS; \
 		$(MAKE) --no-print-directory -f '$(ROOT)/Makefile' $$part PART=$$(($$(date +%s) / 86400 % 60 + 1))/60 || failed="$$failed $$part"; \
@@ -142,7 +148,10 @@ proof: deps format ## What make test leaves to the night: linters, all simulatio
 .PHONY: test-proved
 test-proved: export NIGHT := 1
 test-proved:
-	+@printf -- '-C "$(ROOT)/%s" test-proved-module\n' $(RACE_AT_NIGHT) $(PROVED) | xargs -P 2 -L 1 $(MAKE) -f '$(ROOT)/Makefile'
+	+@printf -- '-C "$(ROOT)/%s" test-proved-module\n' $(sort $(RACE_AT_NIGHT) $(SHORT_BY_DAY) $(PROVED)) | \
+		xargs -P 2 -L 1 $(MAKE) -f '$(ROOT)/Makefile'
+	@# A race of go-zookeeper's own, when it reconnects, would end them with the race detector.
+	$(PLAIN) $(GO) test -count=1 -run 'TestASessionExpires|TestAHungServer|TestServersOfAnEnsembleDie|TestTheAnswerToACreateIsLost|TestTheAnswersToARenewalAndAReleaseAreLost' ./lock/contrib/zklock
 
 # Two builds of all platforms take 15 minutes, alone.
 .PHONY: test-proved-module
@@ -161,15 +170,13 @@ test-alerts:
 test-simulation:
 	@$(STRICT) GOGC=400 $(PLAIN) $(GO) test -count=1 -timeout 60m -v ./lock/locktest/simulation | grep -E ' histories |^(---|ok|FAIL|PASS|panic|fatal|signal)|seed [0-9]+:|^ +(at [0-9]|replay)'
 
-# A race of go-zookeeper's own, when it reconnects, would end some tests of zklock with the race detector. It hides what is allocated,
-# and would take most of the time of the others.
+# The race detector hides what is allocated, and would take most of the time of the others.
 PLAIN_TESTS := TestRealNothingLeftAfterManyPairs TestLogOfAnOutage
 .PHONY: test-plain
 test-plain:
 	$(PLAIN) $(GO) test -count=1 -run '^($(call either,$(PLAIN_TESTS)))$$' ./lock/redlock ./instrument
 	$(PLAIN) $(GO) test -count=1 -run '^TestMemory$$' ./exporter/live/internal/sessions
 	$(PLAIN) $(GO) test -count=1 -run '^TestSimulation$$' ./lock/locktest/simulation -args -histories=1000
-	$(PLAIN) $(GO) test -count=1 -run 'TestASessionExpires|TestAHungServer|TestServersOfAnEnsembleDie|TestTheAnswerToACreateIsLost|TestTheAnswersToARenewalAndAReleaseAreLost' ./lock/zklock
 
 .PHONY: vet
 vet: deps format lint ## Check formatting, run go vet and linters.
@@ -237,7 +244,7 @@ bench-peers: deps ## Measure redsync, redislock and others beside lockscope; sev
 scale: deps ## How cost grows with leases, waiting processes, keys and instances: lock/SCALE.md; half an hour.
 	$(GO) test -run '^$$' -bench 'Leases|ManyReaders' -benchtime 1x -timeout 30m ./lock/redlock
 	$(PLAIN) $(GO) test -count=1 -run '^TestCrowd$$' -timeout 30m -v ./lock/memlock -args -waiters=10000
-	$(GO) test -run '^$$' -bench 'Merge|Read' -benchtime 20x ./exporter/internal/fleet
+	$(GO) test -run '^$$' -bench 'Merge|Read' -benchtime 20x ./exporter/cmd/lockscope/internal/fleet
 	$(GO) test -run '^$$' -bench 'Sweep/(bare|script)$$|Sweep/memory' -benchtime 1x -timeout 30m ./scanner
 
 .PHONY: prove
@@ -294,8 +301,11 @@ demo: ## See it work: five nodes, contention, faults, leaks, a live page.
 	$(GO) run ./examples/demo
 
 # policy-rc.d, where there is none yet, keeps the packages from starting servers of their own on their well-known ports.
-.PHONY: deps
-deps: ## Install what the tests run (redis-server, prometheus, alertmanager, chromium, postgresql, pgbouncer, mariadb, tmux, curl, etcd, zookeeper, rpm, man, a C compiler), as root with apt; else say what to install.
+.PHONY: deps deps-proof
+deps: ## Install what the tests run (redis-server, prometheus, alertmanager, chromium, postgresql, pgbouncer, mariadb, tmux, curl, etcd, rpm, man, a C compiler), as root with apt; else say what to install.
+deps-proof: ## The same, with ZooKeeper and Java for make proof.
+deps-proof: ZOOKEEPER = 1
+deps deps-proof:
 	@$(STRICT) want=(); \
 	$(HAVE_REDIS) || want+=(redis-server); \
 	$(HAVE_PROM) || want+=(prometheus); \
@@ -307,8 +317,7 @@ deps: ## Install what the tests run (redis-server, prometheus, alertmanager, chr
 	$(HAVE_TMUX) || want+=(tmux); \
 	$(HAVE_CURL) || want+=(curl); \
 	$(HAVE_ETCD) || want+=(etcd-server); \
-	$(HAVE_JAVA) || want+=(default-jre-headless); \
-	$(HAVE_ZK) || want+=(zookeeper); \
+	$(if $(ZOOKEEPER),$(HAVE_JAVA) || want+=(default-jre-headless); $(HAVE_ZK) || want+=(zookeeper);) \
 	$(HAVE_DPKG) || want+=(dpkg); \
 	$(HAVE_RPM) || want+=(rpm cpio); \
 	$(HAVE_UNITS) || want+=(systemd); \

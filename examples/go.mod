@@ -75,8 +75,8 @@ require (
 	github.com/go-redsync/redsync/v4 v4.18.0
 	github.com/lockscope/lockscope v0.1.0
 	github.com/lockscope/lockscope/exporter v0.1.0
+	github.com/lockscope/lockscope/lock/contrib/zklock v0.1.0
 	github.com/lockscope/lockscope/lock/etcdlock v0.1.0
 	github.com/lockscope/lockscope/lock/pglock v0.1.0
 	github.com/lockscope/lockscope/lock/redsynclock v0.1.0
-	github.com/lockscope/lockscope/lock/zklock v0.1.0
 )

@@ -10,23 +10,16 @@ import (
 
 const module = "github.com/lockscope/lockscope/"
 
-// arrows list the packages of this module that the packages below a folder may import, and the packages of others that
+// arrow lists the packages of lockscope that the packages below a folder may import, and the packages of others that
 // they must not.
-var arrows = []struct {
+type arrow struct {
 	folder string
 	may    []string
 	not    []string
-}{
+}
+
+var arrows = []arrow{
 	{"lock", []string{"lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
-	{"lock/adapters/asynqlock", []string{"lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
-	{"lock/adapters/certmagiclock", []string{"lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
-	{"lock/adapters/clientgolock", []string{"lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
-	{"lock/adapters/cronlock", []string{"lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
-	{"lock/adapters/gocronlock", []string{"lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
-	{"lock/adapters/gooselock", []string{"lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
-	{"lock/adapters/grpclock", []string{"lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
-	{"lock/adapters/migratelock", []string{"lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
-	{"lock/adapters/riverlock", []string{"lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
 	{"scanner", []string{"scanner", "lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
 	{"scanner/internal/keyreader", []string{"scanner/internal/keyreader", "scanner/internal/server", "lock/driver",
 		"lock/redlock/redisconn", "lock/redlock/redisinfo", "lock/redlock/hashslot"}, nil},
@@ -34,7 +27,9 @@ var arrows = []struct {
 		"lock/redlock/redisinfo", "lock/redlock/hashslot"}, nil},
 	{"instrument", []string{"instrument", "lock"},
 		[]string{"go.opentelemetry.io/otel/sdk", "github.com/prometheus/client_golang/prometheus/promhttp"}},
-	{"exporter", []string{"exporter", "instrument", "scanner", "lock", "dashboards"}, nil},
+	{"exporter", []string{"exporter", "instrument", "scanner", "lock"}, []string{"github.com/jackc/", "go.etcd.io/",
+		"github.com/go-zookeeper/", "github.com/spf13/cobra", "charm.land/", "github.com/prometheus/prometheus"}},
+	{"exporter/cmd/lockscope", []string{"exporter", "instrument", "scanner", "lock", "dashboards"}, nil},
 	{"dashboards", []string{"dashboards"}, []string{"github.com/redis/"}},
 	{"examples", []string{"examples", "exporter", "instrument", "scanner", "lock"}, nil},
 	{"examples/fencing", []string{"examples", "lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
@@ -43,7 +38,16 @@ var arrows = []struct {
 // TestArrows keeps the dependencies one-way: examples -> exporter -> instrument -> lock <- scanner <- exporter. A
 // program that only locks, or only looks for leaks, carries no telemetry.
 func TestArrows(t *testing.T) {
-	for _, a := range arrows {
+	contrib, err := filepath.Glob("../lock/contrib/*/go.mod")
+	if err != nil || len(contrib) == 0 {
+		t.Fatalf("%d modules in lock/contrib, %v", len(contrib), err)
+	}
+	all := arrows
+	for _, name := range contrib {
+		folder := strings.TrimPrefix(filepath.ToSlash(filepath.Dir(name)), "../")
+		all = append(all, arrow{folder, []string{"lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}})
+	}
+	for _, a := range all {
 		packages := listDeps(t, "../"+a.folder, "./...")
 		if len(packages) == 0 {
 			t.Errorf("%s: no package: the check looks at nothing", a.folder)
@@ -96,10 +100,11 @@ func listDeps(t *testing.T, folder, pattern string) map[string][]string {
 	t.Helper()
 	list := exec.Command("go", "list", "-f", "{{.ImportPath}} {{range .Deps}}{{.}} {{end}}", pattern)
 	list.Dir = folder
-	switch work := "../.tools/release/adapters.work"; {
+	switch work := "../.tools/release/contrib.work"; {
+	case folder == "../lock/contrib/zklock": // released with the binary
 	case strings.HasSuffix(folder, "/fencing"): // not released, so with its own versions
 		list.Env = append(os.Environ(), "GOWORK=off")
-	case strings.HasPrefix(folder, "../lock/adapters/"):
+	case strings.HasPrefix(folder, "../lock/contrib/"):
 		path, err := filepath.Abs(work)
 		if err != nil {
 			t.Fatal(err)

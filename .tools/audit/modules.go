@@ -15,7 +15,7 @@ import (
 )
 
 // workFiles name the released modules.
-var workFiles = []string{".tools/release/release.work", ".tools/release/adapters.work"}
+var workFiles = []string{".tools/release/release.work", ".tools/release/contrib.work"}
 
 // examined is a module of a release, or the one that builds it.
 type examined struct {
@@ -29,7 +29,7 @@ func (m *examined) name() string {
 	if m.folder == "." {
 		return "the root"
 	}
-	return strings.TrimPrefix(strings.TrimPrefix(m.folder, "lock/"), "adapters/")
+	return strings.TrimPrefix(strings.TrimPrefix(m.folder, "lock/"), "contrib/")
 }
 
 // releasedModules reads the workspaces below root.

@@ -1,4 +1,4 @@
-// Command release prepares, checks and tags a release of the modules in release.work and adapters.work. README.md has
+// Command release prepares, checks and tags a release of the modules in release.work and contrib.work. README.md has
 // the steps.
 package main
 

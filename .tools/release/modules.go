@@ -14,7 +14,7 @@ import (
 
 // workFiles name the released modules, from the root of the repository. Adapters are not in one with the binary: each
 // raises what it adapts.
-var workFiles = []string{".tools/release/release.work", ".tools/release/adapters.work"}
+var workFiles = []string{".tools/release/release.work", ".tools/release/contrib.work"}
 
 // released is a module of a release.
 type released struct {

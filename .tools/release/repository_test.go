@@ -22,15 +22,15 @@ func newShop(t *testing.T) *shop {
 	work := "go 1.26.0\n\nuse (\n\t../..\n\t../../pay\n)\n\nreplace (\n\texample.com/shop v0.1.0 => ../..\n" +
 		"\texample.com/shop/pay v0.1.0 => ../../pay\n)\n"
 	s.write(map[string]string{
-		"go.mod":                       "module example.com/shop\n\ngo 1.26.0\n",
-		"go.work":                      strings.ReplaceAll(strings.ReplaceAll(work, "../../", "./"), "../..", "."),
-		"shop.go":                      "package shop\n\nfunc Open(name string) error { return nil }\n",
-		"internal/till/till.go":        "package till\n\nfunc Count() int { return 0 }\n",
-		"pay/go.mod":                   "module example.com/shop/pay\n\ngo 1.26.0\n\nrequire example.com/shop v0.1.0\n",
-		"pay/pay.go":                   "package pay\n\nimport \"example.com/shop\"\n\nvar Open = shop.Open\n",
-		".tools/release/release.work":  work,
-		".tools/release/adapters.work": "go 1.26.0\n\nuse ../..\n",
-		"CHANGELOG.md":                 "# Changelog\n\n## 0.1.0 (not tagged yet)\n\nThe first version.\n",
+		"go.mod":                      "module example.com/shop\n\ngo 1.26.0\n",
+		"go.work":                     strings.ReplaceAll(strings.ReplaceAll(work, "../../", "./"), "../..", "."),
+		"shop.go":                     "package shop\n\nfunc Open(name string) error { return nil }\n",
+		"internal/till/till.go":       "package till\n\nfunc Count() int { return 0 }\n",
+		"pay/go.mod":                  "module example.com/shop/pay\n\ngo 1.26.0\n\nrequire example.com/shop v0.1.0\n",
+		"pay/pay.go":                  "package pay\n\nimport \"example.com/shop\"\n\nvar Open = shop.Open\n",
+		".tools/release/release.work": work,
+		".tools/release/contrib.work": "go 1.26.0\n\nuse ../..\n",
+		"CHANGELOG.md":                "# Changelog\n\n## 0.1.0 (not tagged yet)\n\nThe first version.\n",
 	})
 	s.git("init", "--quiet", "--initial-branch=main")
 	s.commit("Begin")

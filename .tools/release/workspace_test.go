@@ -32,17 +32,17 @@ func repository(t testing.TB) []*released {
 // TestRequirements keeps the client of a system out of the modules of others, and the versions of a release one.
 func TestRequirements(t *testing.T) {
 	clients := map[string]string{
-		"github.com/jackc/": "lock/pglock", "go.etcd.io/": "lock/etcdlock", "github.com/go-zookeeper/": "lock/zklock",
-		"github.com/go-redsync/": "lock/redsynclock", "github.com/go-co-op/": "lock/adapters/gocronlock",
-		"github.com/robfig/": "lock/adapters/cronlock", "github.com/pressly/": "lock/adapters/gooselock",
-		"github.com/golang-migrate/": "lock/adapters/migratelock", "github.com/caddyserver/": "lock/adapters/certmagiclock",
-		"k8s.io/":             "lock/adapters/clientgolock",
-		"github.com/hibiken/": "lock/adapters/asynqlock", "github.com/riverqueue/": "lock/adapters/riverlock",
+		"github.com/jackc/": "lock/pglock", "go.etcd.io/": "lock/etcdlock", "github.com/go-zookeeper/": "lock/contrib/zklock",
+		"github.com/go-redsync/": "lock/redsynclock", "github.com/go-co-op/": "lock/contrib/gocronlock",
+		"github.com/robfig/": "lock/contrib/cronlock", "github.com/pressly/": "lock/contrib/gooselock",
+		"github.com/golang-migrate/": "lock/contrib/migratelock", "github.com/caddyserver/": "lock/contrib/certmagiclock",
+		"k8s.io/":             "lock/contrib/clientgolock",
+		"github.com/hibiken/": "lock/contrib/asynqlock", "github.com/riverqueue/": "lock/contrib/riverlock",
 	}
-	// The binary and the demo make clients of all of them. River is a client of PostgreSQL.
-	everyDriver := []string{"exporter", "examples", "lock/adapters/riverlock"}
+	// The binary and the demo make clients of all of them. River is a client of PostgreSQL, and beside of redsync.
+	everyDriver := []string{"exporter/cmd/lockscope", "examples", "lock/contrib/riverlock", "lock/contrib/migration"}
 	heavy := []string{"github.com/chromedp/", "modernc.org/", "honnef.co/", "sigs.k8s.io/"}
-	kubernetes := "lock/adapters/clientgolock" // nobody requires it who is not in Kubernetes
+	kubernetes := "lock/contrib/clientgolock" // nobody requires it who is not in Kubernetes
 	versions := make(map[string]bool)
 	for _, m := range repository(t) {
 		if len(m.file.Require) == 0 {

@@ -6,6 +6,7 @@ require (
 	github.com/lockscope/lockscope v0.1.0
 	github.com/lockscope/lockscope/dashboards v0.1.0
 	github.com/lockscope/lockscope/exporter v0.1.0
+	github.com/lockscope/lockscope/exporter/cmd/lockscope v0.1.0
 	github.com/prometheus/client_golang v1.25.0
 	github.com/prometheus/common v0.72.0
 	github.com/prometheus/prometheus v0.311.3
@@ -53,7 +54,7 @@ require (
 	github.com/lockscope/lockscope/lock/etcdlock v0.1.0 // indirect
 	github.com/lockscope/lockscope/lock/pglock v0.1.0 // indirect
 	github.com/lockscope/lockscope/lock/redsynclock v0.1.0 // indirect
-	github.com/lockscope/lockscope/lock/zklock v0.1.0 // indirect
+	github.com/lockscope/lockscope/lock/contrib/zklock v0.1.0 // indirect
 	github.com/lucasb-eyer/go-colorful v1.4.1 // indirect
 	github.com/mattn/go-runewidth v0.0.30 // indirect
 	github.com/mdlayher/socket v0.6.0 // indirect
@@ -107,10 +108,11 @@ replace (
 	github.com/lockscope/lockscope/dashboards => ../../dashboards
 	github.com/lockscope/lockscope/examples => ../../examples
 	github.com/lockscope/lockscope/exporter => ../../exporter
+	github.com/lockscope/lockscope/exporter/cmd/lockscope => ../../exporter/cmd/lockscope
 	github.com/lockscope/lockscope/lock/etcdlock => ../../lock/etcdlock
 	github.com/lockscope/lockscope/lock/pglock => ../../lock/pglock
 	github.com/lockscope/lockscope/lock/redsynclock => ../../lock/redsynclock
-	github.com/lockscope/lockscope/lock/zklock => ../../lock/zklock
+	github.com/lockscope/lockscope/lock/contrib/zklock => ../../lock/contrib/zklock
 )
 
 tool (

@@ -7,14 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/memlock"
-	"github.com/lockscope/lockscope/lock/pglock"
-	"github.com/lockscope/lockscope/lock/pglock/pgproc"
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
@@ -95,33 +91,23 @@ func TestOneNameOnTwoBackends(t *testing.T) {
 	})
 }
 
-// TestDeadlockAcrossTwoSystems: a lock on Redis and one on PostgreSQL, taken in opposite orders. Neither server knows
-// the other.
+// TestDeadlockAcrossTwoSystems: a lock on Redis and one on another system, taken in opposite orders. Neither knows the
+// other.
 func TestDeadlockAcrossTwoSystems(t *testing.T) {
-	server, err := pgproc.Start(t.Context())
-	must(t, err)
-	t.Cleanup(func() { must(t, server.Stop()) })
-	pool, err := pgxpool.New(t.Context(), server.URL("postgres"))
-	must(t, err)
-	t.Cleanup(pool.Close)
-	must(t, pglock.Migrate(t.Context(), pool, pglock.DefaultSchema))
 	told := make(chan lock.Deadlock, 4)
-	options := []lock.Option{lock.WithInstance("orders/1"), lock.WithNodeTimeout(nodeTimeout), lock.WithCallSites()}
-	stock, err := pglock.New(pool, options...)
-	must(t, err)
-	t.Cleanup(func() { must(t, stock.Close()) })
-	orders, err := redlock.Open([]string{"redis://" + locktest.Servers(t, 1)[0].Addr()}, options...)
+	board := newBoard(t, live.WithInstance("orders/1"))
+	orders, err := redlock.Open([]string{"redis://" + locktest.Servers(t, 1)[0].Addr()},
+		lock.WithInstance("orders/1"), lock.WithNodeTimeout(nodeTimeout), lock.WithCallSites())
 	must(t, err)
 	t.Cleanup(func() { must(t, orders.Close()) })
-	board := newBoard(t, live.WithInstance("orders/1"))
-	onRedis, onPostgres := wrap(t, board, orders), wrap(t, board, stock)
+	onRedis, other := wrap(t, board, orders), onBackend(t, board, memlock.NewNodes(1), "memory", "orders/1")
 
 	ctx, cancel := context.WithCancel(lock.WithTrace(t.Context(),
 		&lock.Trace{Deadlock: func(_ context.Context, d lock.Deadlock) { told <- d }}))
 	defer cancel()
 	var working, holding sync.WaitGroup
 	holding.Add(2)
-	holdBoth(ctx, t, &working, onRedis, onPostgres, func() {
+	holdBoth(ctx, t, &working, onRedis, other, func() {
 		holding.Done()
 		holding.Wait()
 	})
@@ -130,7 +116,7 @@ func TestDeadlockAcrossTwoSystems(t *testing.T) {
 		s = state(board)
 		return len(s.Deadlocks) == 1 && len(s.Deadlocks[0].Cycle) == 2 && len(s.Blocked) == 2
 	})
-	on := map[string]string{"order": "redis", "stock": "postgresql"}
+	on := map[string]string{"order": "redis", "stock": "memory"}
 	for _, link := range s.Deadlocks[0].Cycle {
 		if link.Backend != on[link.Resource] || link.CallSite == "" || link.Holder == nil ||
 			link.Holder.Holder != "orders/1" {

@@ -14,7 +14,6 @@ import (
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/memlock"
-	"github.com/lockscope/lockscope/lock/migration"
 	"github.com/lockscope/lockscope/lock/rwlock"
 	"github.com/lockscope/lockscope/lock/semaphore"
 )
@@ -125,22 +124,4 @@ func use(t *testing.T, l lock.Locker) {
 		t.Errorf("a second permit of one: %v", err)
 	}
 	must(t, permit.Release(context.Background()))
-}
-
-// TestBothIsNoSemaphore: two locks cannot agree on a slot, and this is said. It shares if both locks do.
-func TestBothIsNoSemaphore(t *testing.T) {
-	l := newAble(t)
-	must(t, lock.Shares(migration.Both(l, newAble(t))))
-	for name, both := range map[string]lock.Locker{
-		"old": migration.Both(plain{l}, l), "new": migration.Both(l, plain{l}), "nil": migration.Both(l, nil),
-	} {
-		if err := lock.Shares(both); !errors.Is(err, errors.ErrUnsupported) {
-			t.Errorf("%s is plain: %v", name, err)
-		}
-	}
-	s, err := semaphore.New(migration.Both(l, newAble(t)), "pool", 2)
-	must(t, err)
-	if _, err := s.Acquire(t.Context()); !errors.Is(err, errors.ErrUnsupported) {
-		t.Error(err)
-	}
 }

@@ -44,5 +44,5 @@ replace (
 	github.com/lockscope/lockscope/lock/etcdlock => ../etcdlock
 	github.com/lockscope/lockscope/lock/pglock => ../pglock
 	github.com/lockscope/lockscope/lock/redsynclock => ../redsynclock
-	github.com/lockscope/lockscope/lock/zklock => ../zklock
+	github.com/lockscope/lockscope/lock/contrib/zklock => ../contrib/zklock
 )

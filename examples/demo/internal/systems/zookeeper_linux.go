@@ -10,9 +10,9 @@ import (
 	"github.com/lockscope/lockscope/examples/demo/internal/shell"
 	"github.com/lockscope/lockscope/examples/demo/internal/workload"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/contrib/zklock"
+	"github.com/lockscope/lockscope/lock/contrib/zklock/zkproc"
 	"github.com/lockscope/lockscope/lock/engine"
-	"github.com/lockscope/lockscope/lock/zklock"
-	"github.com/lockscope/lockscope/lock/zklock/zkproc"
 )
 
 // zkServers is the size of the ensemble: one may be away.

@@ -37,5 +37,5 @@ replace (
 	github.com/lockscope/lockscope/lock/etcdlock => ../../../../lock/etcdlock
 	github.com/lockscope/lockscope/lock/pglock => ../../../../lock/pglock
 	github.com/lockscope/lockscope/lock/redsynclock => ../../../../lock/redsynclock
-	github.com/lockscope/lockscope/lock/zklock => ../../../../lock/zklock
+	github.com/lockscope/lockscope/lock/contrib/zklock => ../../../../lock/contrib/zklock
 )

@@ -1,7 +1,7 @@
 package bugs
 
 const (
-	adapters = "./lock/adapters/"
+	adapters = "./lock/contrib/"
 	clientGo = adapters + "clientgolock"
 	river    = adapters + "riverlock"
 )
@@ -10,7 +10,7 @@ const (
 func adapterMutants() []Mutant { return append(clientGoMutants(), riverMutants()...) }
 
 func clientGoMutants() []Mutant {
-	const file = "lock/adapters/clientgolock/clientgolock.go"
+	const file = "lock/contrib/clientgolock/clientgolock.go"
 	return []Mutant{
 		{
 			Bug: "client-go: the lease hangs on the context of the call that acquired it", Why: "no leader is renewed",
@@ -58,7 +58,7 @@ func clientGoMutants() []Mutant {
 }
 
 func riverMutants() []Mutant {
-	const file = "lock/adapters/riverlock/riverlock.go"
+	const file = "lock/contrib/riverlock/riverlock.go"
 	return []Mutant{
 		{
 			Bug: "River: the lease hangs on the context of the job", Why: "another worker begins before a cancelled one ends",

@@ -82,7 +82,7 @@ func All() []Mutant {
 func Workspace(pkg string) string {
 	switch {
 	case strings.HasPrefix(pkg, adapters):
-		return "adapters.work"
+		return "contrib.work"
 	case strings.HasPrefix(pkg, etcd), strings.HasPrefix(pkg, pg), strings.HasPrefix(pkg, zk):
 		return "release.work"
 	}

@@ -2,7 +2,7 @@ package bugs
 
 const (
 	pg = "./lock/pglock"
-	zk = "./lock/zklock"
+	zk = "./lock/contrib/zklock"
 
 	pgFunctions = "lock/pglock/schema/functions.sql"
 	pgShared    = "lock/pglock/schema/functions_shared.sql"
@@ -147,34 +147,34 @@ func ensembleMutants() []Mutant {
 		},
 		{
 			Bug: "ZooKeeper: the base of the fences is that of the session before", Why: "on a new ensemble a fence goes back",
-			File: "lock/zklock/fence.go", Old: "base.session != session || base.value == 0", New: "base.value == 0",
+			File: "lock/contrib/zklock/fence.go", Old: "base.session != session || base.value == 0", New: "base.value == 0",
 			Killer: by(zk, "TestTheBaseIsReadInEachSession"),
 		},
 		{
 			Bug: "ZooKeeper: a peek does not sync", Why: "an observer sees a leader that has resigned",
-			File:   "lock/zklock/revoke.go",
+			File:   "lock/contrib/zklock/revoke.go",
 			Old:    "if _, err := n.link.Sync(n.root); err != nil && !errors.Is(err, zk.ErrNoNode) {",
 			New:    "if err := error(nil); err != nil {",
 			Killer: by(zk, "TestPeekSyncs"),
 		},
 		{
 			Bug: "ZooKeeper: who has waited for a slot gets it, although it is gone", Why: "more permits than there are",
-			File: "lock/zklock/enter.go", Old: "if queued && p.semaphore != nil {", New: "if false {",
+			File: "lock/contrib/zklock/enter.go", Old: "if queued && p.semaphore != nil {", New: "if false {",
 			Killer: by(zk, "TestAWaiterForASlotThatIsGone"),
 		},
 		{
 			Bug: "ZooKeeper: a writer takes the place in which a reader of its process waits", Why: "a reader beside a writer",
-			File: "lock/zklock/place.go", Old: "p != nil && p.reads == reads && (", New: "p != nil && (",
+			File: "lock/contrib/zklock/place.go", Old: "p != nil && p.reads == reads && (", New: "p != nil && (",
 			Killer: by(zk, "TestAWriterIsNoReader"),
 		},
 		{
 			Bug: "ZooKeeper: a place that is made after its attempt was given up stays", Why: "others wait for nobody",
-			File: "lock/zklock/node.go", Old: "enter, func() { n.removeBuried(p) })", New: "enter, nil)",
+			File: "lock/contrib/zklock/node.go", Old: "enter, func() { n.removeBuried(p) })", New: "enter, nil)",
 			Killer: by(zk, "TestAHungServer"),
 		},
 		{
 			Bug: "ZooKeeper: a renewal writes whatever the place says", Why: "it erases the mark of a revoke, and goes on",
-			File: "lock/zklock/extend.go", Old: "stat, err := n.link.Set(path, data, n.versionOf(p))\n\t\tif err == nil {",
+			File: "lock/contrib/zklock/extend.go", Old: "stat, err := n.link.Set(path, data, n.versionOf(p))\n\t\tif err == nil {",
 			New: "stat, err := n.link.Set(path, data, -1)\n\t\tif err == nil {", Killer: by(zk, "TestMarkIsNotOverwritten"),
 		},
 	}

@@ -16,10 +16,10 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
+	"github.com/lockscope/lockscope/lock/contrib/zklock/zkproc"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/pglock"
 	"github.com/lockscope/lockscope/lock/pglock/pgproc"
-	"github.com/lockscope/lockscope/lock/zklock/zkproc"
 )
 
 // results are the doctor's results, by backend, check and node.

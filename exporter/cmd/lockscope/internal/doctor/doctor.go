@@ -20,8 +20,8 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/contrib/zklock"
 	"github.com/lockscope/lockscope/lock/engine"
-	"github.com/lockscope/lockscope/lock/zklock"
 )
 
 const doctorHelp = `Check Redis, PostgreSQL, etcd or ZooKeeper servers before you trust them with locks.

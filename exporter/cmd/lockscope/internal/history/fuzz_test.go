@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/internal/fleet"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/live/state"
 )
 

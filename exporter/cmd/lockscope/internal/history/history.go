@@ -10,11 +10,11 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
-	"github.com/lockscope/lockscope/exporter/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/internal/timespan"
 	"github.com/lockscope/lockscope/scanner"
 )

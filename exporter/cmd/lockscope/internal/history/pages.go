@@ -9,10 +9,10 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
-	"github.com/lockscope/lockscope/exporter/internal/fleet"
 	"github.com/lockscope/lockscope/scanner"
 )
 

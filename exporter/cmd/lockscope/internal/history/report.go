@@ -11,8 +11,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
-	"github.com/lockscope/lockscope/exporter/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/internal/timespan"
 	"github.com/lockscope/lockscope/exporter/live/state"
 )

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/internal/fleet"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	nodestate "github.com/lockscope/lockscope/exporter/live/state"
 )
 

@@ -17,7 +17,7 @@ import (
 	"github.com/lockscope/lockscope/exporter"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
-	"github.com/lockscope/lockscope/exporter/internal/fleet"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"

@@ -12,7 +12,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
-	"github.com/lockscope/lockscope/lock/zklock/zkproc"
+	"github.com/lockscope/lockscope/lock/contrib/zklock/zkproc"
 )
 
 // TestServeSystemsEndWhileTheyHang: systems that stop answering are down, and stay known; SIGTERM waits for none of

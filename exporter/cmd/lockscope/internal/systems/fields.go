@@ -10,9 +10,9 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/contrib/zklock"
 	"github.com/lockscope/lockscope/lock/etcdlock"
 	"github.com/lockscope/lockscope/lock/pglock"
-	"github.com/lockscope/lockscope/lock/zklock"
 )
 
 // Field is a line of a group in a configuration file. Value is YAML.

@@ -11,9 +11,9 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/contrib/zklock"
 	"github.com/lockscope/lockscope/lock/etcdlock"
 	"github.com/lockscope/lockscope/lock/pglock"
-	"github.com/lockscope/lockscope/lock/zklock"
 )
 
 // Flags say which systems beside Redis a command reads.

@@ -11,13 +11,13 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/contrib/zklock"
+	"github.com/lockscope/lockscope/lock/contrib/zklock/zkproc"
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/etcdlock"
 	"github.com/lockscope/lockscope/lock/etcdlock/etcdproc"
 	"github.com/lockscope/lockscope/lock/pglock"
 	"github.com/lockscope/lockscope/lock/pglock/pgproc"
-	"github.com/lockscope/lockscope/lock/zklock"
-	"github.com/lockscope/lockscope/lock/zklock/zkproc"
 )
 
 // Executing has a server carry out statements.
@@ -86,6 +86,9 @@ func EtcdLocker(t *testing.T, client *clientv3.Client, name string, opts ...lock
 // ZooKeeper is an ensemble.
 func ZooKeeper(t *testing.T, servers int, opts ...zkproc.Option) *zkproc.Ensemble {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("it needs ZooKeeper: make proof runs it")
+	}
 	e, err := zkproc.Start(t.Context(), servers, opts...)
 	cmdtest.Must(t, err)
 	t.Cleanup(func() {

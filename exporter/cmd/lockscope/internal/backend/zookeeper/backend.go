@@ -13,8 +13,8 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
+	"github.com/lockscope/lockscope/lock/contrib/zklock"
 	"github.com/lockscope/lockscope/lock/driver"
-	"github.com/lockscope/lockscope/lock/zklock"
 	"github.com/lockscope/lockscope/scanner"
 )
 

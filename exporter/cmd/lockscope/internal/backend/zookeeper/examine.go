@@ -15,7 +15,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
-	"github.com/lockscope/lockscope/lock/zklock"
+	"github.com/lockscope/lockscope/lock/contrib/zklock"
 )
 
 // facts are those of an ensemble.

@@ -14,7 +14,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/lock/zklock"
+	"github.com/lockscope/lockscope/lock/contrib/zklock"
 	"github.com/lockscope/lockscope/scanner"
 )
 

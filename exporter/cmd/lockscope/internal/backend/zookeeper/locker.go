@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/contrib/zklock"
 	"github.com/lockscope/lockscope/lock/engine"
-	"github.com/lockscope/lockscope/lock/zklock"
 )
 
 // Locker implements Backend. It has a session of its own.

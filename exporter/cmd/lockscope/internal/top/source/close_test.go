@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/model"
-	"github.com/lockscope/lockscope/exporter/internal/fleet"
 )
 
 // instant is a set of nodes that answers at once.

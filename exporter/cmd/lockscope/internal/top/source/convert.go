@@ -3,9 +3,9 @@ package source
 import (
 	"slices"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/seen"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/model"
-	"github.com/lockscope/lockscope/exporter/internal/fleet"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner"
 )

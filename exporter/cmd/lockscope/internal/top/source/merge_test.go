@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/model"
-	"github.com/lockscope/lockscope/exporter/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/live/state"
 )
 

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
-	"github.com/lockscope/lockscope/exporter/internal/fleet"
 )
 
 var errBadPage = errors.New("--page: not the address of a live page: use http://host:port/debug/locks")

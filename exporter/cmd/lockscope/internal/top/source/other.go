@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/pause"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/seen"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/model"
-	"github.com/lockscope/lockscope/exporter/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock/waitgraph"
 )

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/model"
-	"github.com/lockscope/lockscope/exporter/internal/fleet"
 )
 
 // maxHosts is how many hosts are named that no flag allows to read.

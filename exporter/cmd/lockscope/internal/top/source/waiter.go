@@ -3,8 +3,8 @@ package source
 import (
 	"time"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/model"
-	"github.com/lockscope/lockscope/exporter/internal/fleet"
 	"github.com/lockscope/lockscope/lock/engine/records"
 )
 

@@ -1,0 +1,135 @@
+package zklock_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/contrib/zklock"
+	"github.com/lockscope/lockscope/lock/engine"
+	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/rwlock"
+	"github.com/lockscope/lockscope/lock/semaphore"
+)
+
+var swap = lock.RevokeRequest{By: "ops@host", Reason: "disk swap"}
+
+// TestRevoke, where the holder and the operator may be on different servers.
+func TestRevoke(t *testing.T) {
+	t.Parallel()
+	e := ensemble(t, 3)
+	locktest.TestRevoke(t, func(t testing.TB) lock.Locker {
+		return locker(t, e, lock.WithNodeTimeout(time.Second), lock.WithMaxTTL(16*time.Second))
+	}, locktest.WithTTL(4*time.Second))
+}
+
+// TestRevokedPermit: that permit ends and no other.
+func TestRevokedPermit(t *testing.T) {
+	t.Parallel()
+	e := ensemble(t, 1)
+	pool, err := semaphore.New(locker(t, e), "pool", 2)
+	must(t, err)
+	permits := make([]*semaphore.Permit, 2)
+	for range permits {
+		p, err := pool.Acquire(t.Context(), lock.NoRenew())
+		must(t, err)
+		permits[p.Slot()] = p
+	}
+	_, err = locker(t, e).Revoke(t.Context(), "pool#1", swap)
+	must(t, err)
+	wantErr(t, permits[1].Extend(t.Context()), lock.ErrLost)
+	must(t, permits[0].Extend(t.Context()))
+	for _, p := range permits {
+		must(t, p.Release(t.Context()))
+	}
+}
+
+// TestRevokeOfAPlainLock is refused: zk.Lock and Curator look for no mark. Their lock stays theirs.
+func TestRevokeOfAPlainLock(t *testing.T) {
+	t.Parallel()
+	e := ensemble(t, 1)
+	conn := client(t, e)
+	plain := zk.NewLock(conn, "/locks/job", zk.WorldACL(zk.PermAll))
+	must(t, plain.Lock())
+	place := "/locks/job/" + children(t, conn, "job")[0]
+	before, stat, err := conn.Get(place)
+	must(t, err)
+	_, err = locker(t, e).Revoke(t.Context(), "job", swap)
+	wantErr(t, err, errors.ErrUnsupported)
+	if !strings.Contains(err.Error(), "another library wrote this lock") {
+		t.Error(err)
+	}
+	after, same, err := conn.Get(place)
+	if err != nil || string(after) != string(before) || same.Version != stat.Version {
+		t.Errorf("its place had %q, and has %q, %v", before, after, err)
+	}
+	must(t, plain.Unlock())
+}
+
+// TestRevokeLeavesARecord: others read who holds the lock, as before, and for how long.
+func TestRevokeLeavesARecord(t *testing.T) {
+	t.Parallel()
+	e := ensemble(t, 1)
+	holder, l, conn := locker(t, e, lock.WithInstance("web-1")), locker(t, e), client(t, e)
+	lease := acquire(t, holder, "job", lock.NoRenew())
+	before := peeked(t, l)
+	r, err := l.Revoke(t.Context(), "job", swap)
+	if must(t, err); r.Holder.Instance != "web-1" || r.Fence != lease.Fence() {
+		t.Errorf("%+v", r)
+	}
+	if session := zklock.SessionFor(zklock.DefaultMaxTTL); r.FreeIn != lock.DefaultTTL+session+session/2 {
+		t.Errorf("free in %v", r.FreeIn)
+	}
+	after := peeked(t, l)
+	if later := after.NotAfter.Sub(before.NotAfter); after.Holder.Instance != "web-1" || later > time.Second {
+		t.Errorf("%+v, and once it is revoked %+v", before, after)
+	}
+	all, err := zklock.ReadHeldLocks(t.Context(), conn, zklock.DefaultRoot)
+	if err != nil || len(all) != 1 || all[0].Holder.Instance != "web-1" || all[0].Fence != lease.Fence() {
+		t.Errorf("%+v, %v", all, err)
+	}
+	must(t, lease.Release(t.Context()))
+}
+
+func peeked(t *testing.T, l *engine.Engine) lock.Sighting {
+	t.Helper()
+	s, err := l.Peek(t.Context(), "job")
+	must(t, err)
+	return s
+}
+
+// TestRevokeOfOneReader leaves the other readers alone.
+func TestRevokeOfOneReader(t *testing.T) {
+	t.Parallel()
+	e := ensemble(t, 1)
+	reads := func(instance string) lock.Lease {
+		rw, err := rwlock.New(locker(t, e, lock.WithInstance(instance)), "job")
+		must(t, err)
+		lease, err := rw.RLock(t.Context(), lock.NoRenew())
+		must(t, err)
+		return lease
+	}
+	one, other := reads("web-1"), reads("web-2")
+	l := locker(t, e)
+	req := lock.RevokeReadersRequest{By: "ops@host", Reason: "disk swap", Instance: "web-1"}
+	for _, again := range []bool{false, true} {
+		r, err := l.RevokeReaders(t.Context(), "job", req)
+		if must(t, err); len(r.Readers) != 1 || r.Readers[0].Fence != one.Fence() || r.Readers[0].Again != again {
+			t.Errorf("%+v", r)
+		}
+	}
+	if err := one.Extend(t.Context()); !errors.Is(err, lock.ErrLost) {
+		t.Errorf("extended: %v", err)
+	}
+	must(t, other.Extend(t.Context()))
+	must(t, one.Release(t.Context()))
+	if _, err := l.RevokeReaders(t.Context(), "job", req); !errors.Is(err, lock.ErrNotHeld) {
+		t.Errorf("web-1 reads no more: %v", err)
+	}
+	must(t, other.Extend(t.Context()))
+	must(t, other.Release(t.Context()))
+}

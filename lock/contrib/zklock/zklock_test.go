@@ -1,0 +1,143 @@
+package zklock_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/goleak"
+
+	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/instrument"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/contrib/zklock"
+	"github.com/lockscope/lockscope/lock/contrib/zklock/zkproc"
+	"github.com/lockscope/lockscope/lock/engine"
+	"github.com/lockscope/lockscope/lock/locktest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m, goleak.Cleanup(os.Exit)) }
+
+// A server that does not answer must not be mistaken for a machine that is busy.
+const (
+	nodeTimeout = 2 * time.Second
+	suiteTTL    = 4 * nodeTimeout
+	patience    = 60 * time.Second
+)
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantErr(t testing.TB, err error, targets ...error) {
+	t.Helper()
+	for _, target := range targets {
+		if !errors.Is(err, target) {
+			t.Fatalf("%v; want %v", err, target)
+		}
+	}
+}
+
+func ensemble(t testing.TB, n int, opts ...zkproc.Option) *zkproc.Ensemble {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it needs ZooKeeper: make proof runs it")
+	}
+	e, err := zkproc.Start(context.Background(), n, opts...)
+	must(t, err)
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(e.Report())
+		}
+		must(t, e.Stop())
+	})
+	return e
+}
+
+func locker(t testing.TB, e *zkproc.Ensemble, opts ...lock.Option) *engine.Engine {
+	t.Helper()
+	return open(t, e.Addrs(), opts...)
+}
+
+func open(t testing.TB, addrs []string, opts ...lock.Option) *engine.Engine {
+	t.Helper()
+	l, err := zklock.New(addrs, append([]lock.Option{lock.WithNodeTimeout(nodeTimeout)}, opts...)...)
+	must(t, err)
+	t.Cleanup(func() { must(t, l.Close()) })
+	return l
+}
+
+func acquire(t testing.TB, l lock.Locker, resource string, opts ...lock.AcquireOption) lock.Lease {
+	t.Helper()
+	lease, err := l.Acquire(t.Context(), resource, append([]lock.AcquireOption{lock.MaxWait(patience)}, opts...)...)
+	must(t, err)
+	return lease
+}
+
+func eventually(t testing.TB, what string, cond func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); !cond(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within %v: %s", patience, what)
+		}
+	}
+}
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	e := ensemble(t, 1)
+	t.Run("plain", func(t *testing.T) {
+		t.Parallel()
+		locktest.TestLocker(t, func(t testing.TB) lock.Locker { return locker(t, e) }, locktest.WithTTL(suiteTTL),
+			locktest.WithPeek())
+	})
+	t.Run("decorated", func(t *testing.T) {
+		t.Parallel()
+		board, err := live.New()
+		must(t, err)
+		locktest.TestLocker(t, func(t testing.TB) lock.Locker {
+			shown, err := board.Wrap(locker(t, e))
+			must(t, err)
+			l, err := instrument.Wrap(shown,
+				instrument.WithRegisterer(prometheus.NewRegistry()),
+				instrument.WithLogger(slog.New(slog.DiscardHandler)))
+			must(t, err)
+			return l
+		}, locktest.WithTTL(suiteTTL))
+	})
+}
+
+// TestConformanceOfAnEnsemble, where each locker may be on another server.
+func TestConformanceOfAnEnsemble(t *testing.T) {
+	t.Parallel()
+	e := ensemble(t, 3)
+	locktest.TestLocker(t, func(t testing.TB) lock.Locker { return locker(t, e) }, locktest.WithTTL(suiteTTL))
+}
+
+// TestBadInput is refused before a server is asked.
+func TestBadInput(t *testing.T) {
+	for name, c := range map[string]struct {
+		servers []string
+		opts    []lock.Option
+		want    error
+	}{
+		"no servers":    {nil, nil, lock.ErrInvalidNode},
+		"an empty name": {[]string{"a", ""}, nil, lock.ErrInvalidNode},
+		"a bad root":    {[]string{"a"}, []lock.Option{zklock.WithRoot("locks/")}, lock.ErrInvalidOption},
+		"the root":      {[]string{"a"}, []lock.Option{zklock.WithRoot("/")}, lock.ErrInvalidOption},
+		"no ACL":        {[]string{"a"}, []lock.Option{zklock.WithACL()}, lock.ErrInvalidOption},
+		"a foreign one": {[]string{"a"}, []lock.Option{engine.DriverOption(func(*int) {})}, lock.ErrInvalidOption},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := zklock.New(c.servers, c.opts...)
+			wantErr(t, err, c.want)
+		})
+	}
+}
