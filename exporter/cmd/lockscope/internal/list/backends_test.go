@@ -96,8 +96,8 @@ func TestListDeadlockInPostgres(t *testing.T) {
 		return len(r.Deadlocks) == 1
 	})
 	o := command(t, append(args, "--waiters")...)
-	o.Want(t, app.ExitClean, `DEADLOCK: "order" (fence `, `the holder of "order" waits for "stock"`,
-		"systemtest/systems.go:")
+	o.Want(t, app.ExitClean, "DEADLOCK: orders-1 holds order and waits for stock; stock-2 holds stock and waits for order\n",
+		`the holder of "order" waits for "stock"`, "systemtest/systems.go:")
 	o.WantNot(t, "BACKEND")
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/seen"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/table"
+	"github.com/lockscope/lockscope/exporter/internal/fleet"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner"
 )
@@ -85,8 +86,8 @@ func jsonListing(l *listing) report {
 	for _, p := range l.parts {
 		out.Coverage = cmp.Or(out.Coverage, p.coverage)
 		unknown = append(unknown, seen.Err(p.waits.Waits))
-		for _, d := range p.waits.Deadlocks {
-			out.Deadlocks = append(out.Deadlocks, l.prefix(p)+d.String())
+		for _, text := range fleet.Deadlocks(p.waits.Waits) {
+			out.Deadlocks = append(out.Deadlocks, l.prefix(p)+text)
 		}
 		for _, n := range p.listing.Nodes {
 			node := listedNode{Backend: p.system, Node: n.Node, Locks: n.Locks, Truncated: n.Truncated}
@@ -244,8 +245,8 @@ func writeGraph(a *app.App, l *listing) error {
 					strings.Join(quoted(chain), ", whose holder waits for "))
 			}
 		}
-		for _, d := range w.Deadlocks {
-			fmt.Fprintf(&b, "%sDEADLOCK: %v\n", prefix, d)
+		for _, text := range fleet.Deadlocks(w.Waits) {
+			fmt.Fprintf(&b, "%sDEADLOCK: %s\n", prefix, text)
 		}
 		if err := seen.Err(w.Waits); err != nil {
 			fmt.Fprintf(&b, "some waiters are unknown: %v\n", err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -74,12 +73,12 @@ func TestListShowsWhoBlocksWhom(t *testing.T) {
 					t.Fatalf("no deadlock in %+v", r)
 				}
 			}
-			if text := r.Deadlocks[0]; len(r.Deadlocks) != 1 || !strings.HasPrefix(text, `"order" (fence `) ||
-				!strings.Contains(text, `waits for "stock" (fence`) {
-				t.Errorf("deadlocks %q", r.Deadlocks)
+			want := "orders-1 holds order and waits for stock; stock-2 holds stock and waits for order"
+			if len(r.Deadlocks) != 1 || r.Deadlocks[0] != want {
+				t.Errorf("deadlocks %q, want %q", r.Deadlocks, want)
 			}
 			o := command(t, append(args, "--waiters")...)
-			o.Want(t, o.Status, "DEADLOCK:", `the holder of "order" waits for "stock"`, "orders-1", "truck-3",
+			o.Want(t, o.Status, "DEADLOCK: "+want, `the holder of "order" waits for "stock"`, "orders-1", "truck-3",
 				"list/waits_test.go:")
 		})
 	}
