@@ -10,6 +10,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/model"
 	"github.com/lockscope/lockscope/exporter/live/state"
@@ -101,7 +102,7 @@ func (j *judgement) of(h *health, n *node, now time.Time) (nodeState, why string
 		if left <= 0 {
 			return state.NodeUp, "its quarantine is over: it votes when a service asks"
 		}
-		return state.NodeQuarantined, "may have forgotten locks; votes again in " + left.Round(time.Second).String()
+		return state.NodeQuarantined, "may have forgotten locks; votes again in " + output.Short(quarantine.RoundUp(left))
 	}
 	return state.NodeQuarantined, "restarted or wiped: its quarantine begins when a service asks for its vote"
 }

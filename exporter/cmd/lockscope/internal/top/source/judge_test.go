@@ -64,7 +64,7 @@ func TestJudge(t *testing.T) {
 		"other configuration": {health{info: infoOf("3"), marker: strings.Replace(markerOf("3"), "voting|", "voting|x", 1)},
 			state.NodeBarred, "another configuration"},
 		"in quarantine": {health{info: infoOf("3"), marker: quarantineOf("3", time.Second)}, state.NodeQuarantined,
-			"votes again in 1m0s"},
+			"votes again in 1m00s"},
 		"its quarantine is over": {health{info: infoOf("3"), marker: quarantineOf("3", time.Hour)}, state.NodeUp,
 			"it votes when a service asks"},
 		"missed one look": {health{err: &silentError{time.Second}, seen: shaky}, state.NodeShaky,
