@@ -4,11 +4,17 @@ package asset
 import (
 	"bytes"
 	"crypto/sha256"
+	_ "embed"
 	"encoding/base64"
 	"net/http"
 	"strings"
 	"time"
 )
+
+// Text is the part of a script that writes names, numbers, durations and times as every page does.
+//
+//go:embed text.js
+var Text string
 
 // Asset is a page, with its policy.
 type Asset struct {

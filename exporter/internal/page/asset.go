@@ -19,8 +19,6 @@ var pageCSS string
 var (
 	//go:embed assets/dom.js
 	domJS string
-	//go:embed assets/text.js
-	textJS string
 	//go:embed assets/links.js
 	linksJS string
 	//go:embed assets/tables.js
@@ -57,11 +55,11 @@ var (
 
 // locksAsset is the page of a process, and fleetAsset that of all processes.
 func locksAsset() asset.Asset {
-	return asset.New(pageHTML, pageCSS, domJS, textJS, linksJS, tablesJS, constructsJS, tilesJS, nodesJS, blockedJS,
+	return asset.New(pageHTML, pageCSS, domJS, asset.Text, linksJS, tablesJS, constructsJS, tilesJS, nodesJS, blockedJS,
 		pastJS, heldJS, scanJS, bannersJS, plotJS, waterfallJS, connectionJS, mainJS, controlsJS)
 }
 
 func fleetAsset() asset.Asset {
-	return asset.New(fleetHTML, pageCSS, domJS, textJS, linksJS, tablesJS, constructsJS, bannersJS, connectionJS,
+	return asset.New(fleetHTML, pageCSS, domJS, asset.Text, linksJS, tablesJS, constructsJS, bannersJS, connectionJS,
 		fleetJS, controlsJS)
 }

@@ -1,6 +1,7 @@
 package views
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strconv"
@@ -52,12 +53,13 @@ func (v *flameView) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // known.
 func frames(c state.WaitChain) []pprof.Frame {
 	first := c.Links[0]
-	all := []pprof.Frame{frame(place(first.Instance, first.CallSite)+" waits for "+first.Resource, first.CallSite)}
+	waiter := cmp.Or(place(first.Instance, first.CallSite), state.Unnamed)
+	all := []pprof.Frame{frame(waiter+" waits for "+first.Resource, first.CallSite)}
 	for i, l := range c.Links {
 		name := place(l.Holder, l.HolderSite)
 		switch {
-		case l.Holder == "" && l.HolderSite == "":
-			name = unnamed(c.Class, i > 0)
+		case name == "":
+			name = noHolder(c.Class, i > 0)
 		case i+1 < len(c.Links):
 			next := c.Links[i+1]
 			if next.CallSite != "" && next.CallSite != l.HolderSite {
@@ -95,8 +97,8 @@ func place(instance, callSite string) string {
 	return callSite + " (" + instance + ")"
 }
 
-// unnamed says why there is no holder at the end of a chain.
-func unnamed(class string, behindHolder bool) string {
+// noHolder says why there is no holder at the end of a chain.
+func noHolder(class string, behindHolder bool) string {
 	if behindHolder || class == "holder" || class == "unknown" {
 		return "holder unknown"
 	}

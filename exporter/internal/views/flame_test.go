@@ -33,11 +33,12 @@ func flameOf(t *testing.T, chains ...state.WaitChain) []byte {
 // TestFlame: a stack is the waiter, its blocker, and what blocks that.
 func TestFlame(t *testing.T) {
 	p, err := profile.ParseData(flameOf(t, chain,
-		state.WaitChain{Class: "no_quorum", Waited: 5, Links: []state.PastLink{{Resource: "order:1", Instance: "web-1"}}}))
+		state.WaitChain{Class: "no_quorum", Waited: 5, Links: []state.PastLink{{Resource: "order:1", Instance: "web-1"}}},
+		state.WaitChain{Class: "holder", Waited: 1, Links: []state.PastLink{{Resource: "order:2"}}}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(p.Sample) != 2 || p.Sample[0].Value[0] != 90 || p.Sample[0].Value[1] != 90e9 ||
+	if len(p.Sample) != 3 || p.Sample[0].Value[0] != 90 || p.Sample[0].Value[1] != 90e9 ||
 		p.DefaultSampleType != "delay" || p.DurationNanos != 300e9 {
 		t.Fatalf("%v", p)
 	}
@@ -46,6 +47,7 @@ func TestFlame(t *testing.T) {
 			"bill/run.go:7 (bill-1), waiting at bill/run.go:9 holds order:1, waits for stock:7",
 			"stock/count.go:88 (stock-2) holds stock:7"},
 		{"web-1 waits for order:1", "no quorum"},
+		{"unnamed waits for order:2", "holder unknown"},
 	} {
 		var stack []string
 		for _, l := range p.Sample[i].Location {

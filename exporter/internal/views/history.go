@@ -41,7 +41,7 @@ func history(source any) (View, bool) {
 	if !ok {
 		return View{}, false
 	}
-	return View{"history", &historyView{s, asset.New(historyHTML, historyCSS, tablesJS, historyJS)}}, true
+	return View{"history", &historyView{s, asset.New(historyHTML, historyCSS, asset.Text, tablesJS, historyJS)}}, true
 }
 
 // ServeHTTP implements http.Handler. A time of day is in the time zone of this process.

@@ -23,6 +23,7 @@ func TestHistoryInBrowser(t *testing.T) {
 		run  func(*testing.T, *tab)
 	}{
 		{"names the blockers first", testHistory},
+		{"has the words of the live page", testHistoryWords},
 		{"is drawn at every size", testHistorySizes},
 		{"reads the strip by keyboard", testHistoryStrip},
 		{"takes a span", testHistorySpan},
@@ -63,6 +64,29 @@ func testHistory(t *testing.T, b *tab) {
 		t.Error("something seems to be missing")
 	}
 	b.clean(originOf(t, address))
+}
+
+// nameless is a process whose waiters have no name, like the holder that they wait for.
+type nameless struct{ livetest.Past }
+
+func (n nameless) WaitHistory(from, to time.Time) live.WaitHistory {
+	d := n.Past.WaitHistory(from, to)
+	first := &d.Blockers[0]
+	first.Holder, first.CallSite, first.Waited = "unnamed, never expires", "", 3725
+	first.Waiters[0].Instance, first.Waiters[0].CallSite = "", ""
+	d.Blockers[1].Holder, d.Blockers[1].CallSite, d.Blockers[1].Waited = "", "", 5
+	return d
+}
+
+// testHistoryWords: names and durations are those of the live page.
+func testHistoryWords(t *testing.T, b *tab) {
+	b.openHistory(serve(t, nameless{}) + "/history")
+	const rows = `[...document.querySelectorAll("#blockers tbody tr")].slice(0, 2).map(r => [...r.querySelectorAll(".who, .num:not(.share-cell), ` +
+		`.by .line")].map(e => e.textContent.replace(" of waiting", "")).join("; ")).join("\n")`
+	got := strings.ReplaceAll(b.text(rows), "\u00a0", " ")
+	if !strings.HasPrefix(got, "unnamed, never expires; 1 h 02 m; unnamed ") || !strings.Contains(got, "\nholder unknown; 5.0 s; ") {
+		t.Errorf("the first rows are\n%s", got)
+	}
 }
 
 // testHistorySizes: the page may grow down, never sideways.

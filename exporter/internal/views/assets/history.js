@@ -20,25 +20,16 @@ function svg(tag, attributes, text) {
   return e;
 }
 
-const number = n => n.toLocaleString("en", {maximumFractionDigits: n < 10 ? 1 : 0});
-const plural = (n, one) => `${number(n)} ${n === 1 ? one : one + "s"}`;
-const pad = n => String(n).padStart(2, "0");
-const clock = ms => new Date(ms).toLocaleTimeString([], {hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false});
+// mean rounds the calls at a time of a bucket.
+const mean = n => n < 10 ? Math.round(n * 10) / 10 : Math.round(n);
 const percent = share => share > 0 && share < .01 ? "<1%" : Math.round(share * 100) + "%";
 
-function duration(s) {
-  if (s < 60) return s + " s";
-  if (s < 3600) return `${Math.floor(s / 60)} m ${pad(s % 60)} s`;
-  return `${Math.floor(s / 3600)} h ${pad(Math.floor(s % 3600 / 60))} m`;
-}
-
-// printable shows characters that are invisible, or turn the direction of text, as escapes.
-const printable = name => name.replace(/[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu, c => "\\u{" + c.codePointAt(0).toString(16) + "}");
 const name = text => el("bdi", "name", printable(text));
 
-function place(instance, callSite, line = "span") {
+// place is nameless without an instance: a holder may be unknown, a waiter is only unnamed.
+function place(instance, callSite, nameless = "holder unknown", line = "span") {
   const e = el(line, "line");
-  e.append(instance ? name(instance) : el("span", "dim", "holder unknown"));
+  e.append(instance ? name(instance) : el("span", "dim", nameless));
   if (callSite) e.append(" ", el("span", "site", "at " + printable(callSite)));
   return e;
 }
@@ -91,20 +82,20 @@ function render() {
   severalBackends = new Set(d.resources.map(r => r.backend ?? "")).size > 1;
   cursor = -1;
   byID("instance").textContent = printable(d.instance);
-  document.title = `Lock waits ${clock(from)} to ${clock(to)}`;
-  byID("from").value = clock(from);
-  byID("to").value = clock(to);
+  document.title = `Lock waits ${time(from)} to ${time(to)}`;
+  byID("from").value = time(from);
+  byID("to").value = time(to);
   const missing = byID("incomplete");
   missing.hidden = complete <= from;
   missing.textContent = complete >= to
-    ? `Nothing is kept of this span: samples begin at ${clock(complete)}.`
-    : `Samples before ${clock(complete)} are missing: they are older than an hour, or from before this process began to record, or there was no room for them.`;
+    ? `Nothing is kept of this span: samples begin at ${time(complete)}.`
+    : `Samples before ${time(complete)} are missing: they are older than an hour, or from before this process began to record, or there was no room for them.`;
   const day = new Date(from).toDateString() === new Date().toDateString() ? "" : new Date(from).toLocaleDateString() + " ";
   const summary = byID("summary");
-  summary.replaceChildren(`${day}${clock(from)} to ${clock(to)}: `);
+  summary.replaceChildren(`${day}${time(from)} to ${time(to)}: `);
   if (d.waited_seconds) {
     const most = Math.max(...totals(d)) / d.bucket_seconds;
-    summary.append(el("strong", "", duration(d.waited_seconds) + " of waiting"), `, up to ${plural(most, "call")} at a time`);
+    summary.append(el("strong", "", duration(d.waited_seconds) + " of waiting"), `, up to ${plural(mean(most), "call")} at a time`);
   } else summary.append(el("strong", "", complete >= to ? "not recorded" : "no call waited"), complete >= to ? "" : " when a sample was taken");
   byID("content").hidden = !d.waited_seconds;
   if (!d.waited_seconds) return;
@@ -121,7 +112,7 @@ function drawStrip(d, from, complete) {
   legend.replaceChildren(...d.classes.map(c => el("li", "c-" + c.class, el("span", "", words[c.class] ?? c.class, " ",
     el("span", "dim", `${duration(c.waited_seconds)}, ${percent(c.waited_seconds / d.waited_seconds)}`)))));
   const box = byID("strip").querySelector(".plot"), width = box.clientWidth || 800, height = 190, left = 34, bottom = 20, top = 8;
-  const most = Math.max(...totals(d)) / d.bucket_seconds, step = niceStep(most), high = Math.ceil(most / step) * step;
+  const most = Math.max(...totals(d)) / d.bucket_seconds, step = niceStep(most, 4), high = Math.ceil(most / step) * step;
   const x = i => left + (width - left) * i / d.buckets, y = n => top + (height - bottom - top) * (1 - n / high);
   const s = svg("svg", {viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true"});
   const kept = Math.min(d.buckets, Math.max(0, (complete - from) / 1000 / d.bucket_seconds));
@@ -142,7 +133,7 @@ function drawStrip(d, from, complete) {
   const labels = width > 600 ? 6 : 3;
   for (let i = 0; i <= labels; i++) {
     const at = d.buckets * i / labels;
-    s.append(svg("text", {x: x(at), y: height - 4, "text-anchor": i === 0 ? "start" : i === labels ? "end" : "middle"}, clock(from + at * d.bucket_seconds * 1000)));
+    s.append(svg("text", {x: x(at), y: height - 4, "text-anchor": i === 0 ? "start" : i === labels ? "end" : "middle"}, time(from + at * d.bucket_seconds * 1000)));
   }
   s.append(svg("rect", {class: "cursor", y: top, height: height - bottom - top, width: x(1) - x(0), visibility: "hidden"}));
   box.replaceChildren(s);
@@ -150,18 +141,13 @@ function drawStrip(d, from, complete) {
   box.x = x;
 }
 
-function niceStep(max) {
-  const rough = max / 4, size = 10 ** Math.floor(Math.log10(rough));
-  return size * [1, 2, 5, 10].find(m => m * size >= rough * .999);
-}
-
 const spanOf = (d, i) => {
   const from = Date.parse(d.from) + i * d.bucket_seconds * 1000;
-  return `${clock(from)} to ${clock(Math.min(from + d.bucket_seconds * 1000, Date.parse(d.to)))}`;
+  return `${time(from)} to ${time(Math.min(from + d.bucket_seconds * 1000, Date.parse(d.to)))}`;
 };
 
 const readings = (d, i) => d.classes.filter(c => c.waited_seconds_by_bucket[i])
-  .map(c => `${number(c.waited_seconds_by_bucket[i] / d.bucket_seconds)} ${words[c.class] ?? c.class}`);
+  .map(c => `${number(mean(c.waited_seconds_by_bucket[i] / d.bucket_seconds))} ${words[c.class] ?? c.class}`);
 
 function read(i) {
   const box = byID("strip").querySelector(".plot"), mark = box.querySelector(".cursor");
@@ -175,7 +161,7 @@ function read(i) {
 
 function numbers() {
   const d = past, rows = Array.from({length: d.buckets}, (_, i) => el("tr", "", el("td", "", spanOf(d, i)),
-    ...d.classes.map(c => el("td", "num", number(c.waited_seconds_by_bucket[i] / d.bucket_seconds)))));
+    ...d.classes.map(c => el("td", "num", number(mean(c.waited_seconds_by_bucket[i] / d.bucket_seconds))))));
   byID("numbers").querySelector("table").replaceChildren(
     el("thead", "", el("tr", "", el("th", "", "Time"), ...d.classes.map(c => el("th", "num", words[c.class] ?? c.class)))),
     el("tbody", "", ...rows));

@@ -45,7 +45,7 @@ function waited(d, row) {
     cell("num share-cell", "", percent(row.waited_seconds / d.waited_seconds), bar)];
 }
 
-const when = (d, row) => cell("when", "", spark(d, row), el("span", "dim", `${clock(Date.parse(row.first))} to ${clock(Date.parse(row.last))}`));
+const when = (d, row) => cell("when", "", spark(d, row), el("span", "dim", `${time(Date.parse(row.first))} to ${time(Date.parse(row.last))}`));
 
 function blockers(d) {
   table("blockers", [["Holder"], ["When"], ["Waited", "num"], ["Share", "num"], ["Resources"], ["Waiting calls"]],
@@ -58,9 +58,9 @@ function blockers(d) {
         waits.append(...b.waits_for.slice(0, 2).map(resource));
         what.append(waits);
       }
-      return el("tr", "", cell("who", "", place(b.holder, b.call_site, "div")), when(d, b), ...waited(d, b), what,
+      return el("tr", "", cell("who", "", place(b.holder, b.call_site, undefined, "div")), when(d, b), ...waited(d, b), what,
         cell("by", "Waiting", ...b.waiters.map(w => {
-          const line = place(w.instance, w.call_site);
+          const line = place(w.instance, w.call_site, holderName());
           line.append(" ", el("span", "dim", percent(w.waited_seconds / b.waited_seconds)));
           return line;
         })));

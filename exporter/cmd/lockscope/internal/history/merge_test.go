@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -65,6 +66,18 @@ func TestMerge(t *testing.T) {
 	text := command(t, "--from", "-40s", "--page", strings.Join(pages, ","))
 	text.Want(t, app.ExitIncomplete, "3 processes: 2m00s of waiting, up to 9 calls at a time", "counted once",
 		"stock-1 at bill/run.go:7", " @")
+}
+
+// TestNamesOfNobody: a holder that is not known and a waiter without a name are called what the live page calls them.
+func TestNamesOfNobody(t *testing.T) {
+	page := pageOf(t, "web-1", func(d *state.WaitHistory) {
+		d.Blockers[0].Holder, d.Blockers[0].CallSite = "", ""
+		d.Blockers[0].Waiters[0] = state.WaitedPart{Waited: d.Blockers[0].Waited}
+	})
+	o := command(t, "--from", "-40s", "--page", page)
+	if row := regexp.MustCompile(`(?m)^holder unknown .* unnamed$`); !row.MatchString(o.Out) {
+		t.Errorf("no row of a holder that is not known, and a waiter that is unnamed:\n%s", o.Out)
+	}
 }
 
 // TestMeanwhile: the holder's own page says what its process waited for at the same time.

@@ -74,8 +74,8 @@ func writeBlockers(out io.Writer, r *report, limit, width int) error {
 	var rows [][]string
 	for _, b := range r.Blockers[:min(limit, len(r.Blockers))] {
 		rows = append(rows, []string{
-			holder(b.Holder, b.CallSite), waitedText(b.Waited), share(b.Waited, r.Waited), clock(b.First), clock(b.Last),
-			resources(b), waiters(b.Waiters),
+			place(b.Holder, b.CallSite, unknownHolder), waitedText(b.Waited), share(b.Waited, r.Waited), clock(b.First), clock(b.Last),
+			resources(b), first(b.Waiters, state.Unnamed),
 		})
 	}
 	head := []string{"BLOCKED BY", "WAITED", "SHARE", "FROM", "TO", "HOLDING", "WAITING CALLS"}
@@ -97,7 +97,7 @@ func writeResources(out io.Writer, r *report, limit, width int) error {
 		}
 		rows = append(rows, []string{
 			name, waitedText(p.Waited), share(p.Waited, r.Waited), clock(p.First), clock(p.Last), classes(p),
-			heldBy(p.Blockers),
+			first(p.Blockers, unknownHolder),
 		})
 	}
 	head := []string{"RESOURCE", "WAITED", "SHARE", "FROM", "TO", "CLASS", "HELD BY"}
@@ -125,8 +125,11 @@ func writeTable(out io.Writer, head []string, rows [][]string, width, omitted in
 
 func clock(t time.Time) string { return t.Local().Format(time.TimeOnly) }
 
-func holder(instance, callSite string) string {
-	instance = cmp.Or(instance, "holder unknown")
+// unknownHolder is what the live page says, too: an unnamed one is known.
+const unknownHolder = "holder unknown"
+
+func place(instance, callSite, nameless string) string {
+	instance = cmp.Or(instance, nameless)
 	if callSite != "" {
 		instance += " at " + callSite
 	}
@@ -152,22 +155,16 @@ func resources(b blocker) string {
 	return text
 }
 
-func waiters(all []state.WaitedPart) string {
+// first names the first, and counts the others.
+func first(all []state.WaitedPart, nameless string) string {
 	if len(all) == 0 {
 		return output.Unknown
 	}
-	text := holder(all[0].Instance, all[0].CallSite)
+	text := place(all[0].Instance, all[0].CallSite, nameless)
 	if len(all) > 1 {
 		text += fmt.Sprintf(" and %d more", len(all)-1)
 	}
 	return text
-}
-
-func heldBy(all []state.WaitedPart) string {
-	if len(all) == 0 {
-		return output.Unknown
-	}
-	return waiters(all)
 }
 
 // classes of a resource, most waited in first.

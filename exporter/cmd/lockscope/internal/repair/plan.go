@@ -20,6 +20,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/table"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/scanner"
 )
 
@@ -229,19 +230,16 @@ func yesOrNo(is bool) string {
 
 func planRows(p scanner.Plan) (rows [][]string) {
 	for _, s := range p.Steps {
-		ttl, holder := time.Duration(-1), s.Holder
+		ttl := time.Duration(-1)
 		if s.TTL != nil {
 			ttl = time.Duration(*s.TTL * float64(time.Second))
-		}
-		if holder == "" {
-			holder = output.Unknown
 		}
 		key := s.Key
 		if s.Place != "" {
 			key = table.Printable(s.Place) + ": " + key
 		}
 		rows = append(rows, []string{
-			s.Action, string(s.Class), s.Node, key, output.TTL(ttl), holder, s.Identity, yesOrNo(s.Kept),
+			s.Action, string(s.Class), s.Node, key, output.TTL(ttl), state.HolderName(s.Holder, ttl < 0), s.Identity, yesOrNo(s.Kept),
 			s.FirstSeen.Format(time.RFC3339),
 			s.Evidence,
 		})

@@ -129,7 +129,7 @@ func TestPlanSaysWhatMayBeReused(t *testing.T) {
 	cmdtest.Set(t, c, "lock:ours", cmdtest.Ours, 10*time.Second) // since 2025
 	command(t, "repair", "plan", "--confirm-after", "10ms", "--redis", s.Addr(), "--classes", "no_ttl,held_too_long",
 		"--action", "delete", "--out", file).Want(t, app.ExitClean, "MAY BE REUSED", "1 key with a value that its process may",
-		"2 keys to repair, 1 finding left out", "lockscope revoke")
+		"2 keys to repair, 1 finding left out", "lockscope revoke", "never  unnamed, never expires  ")
 	for _, step := range readPlan(t, file).Steps {
 		if step.Kept != (step.Key == "lock:uuid") || step.Kept != (step.UnwrittenUntil > 0) {
 			t.Errorf("%+v", step)

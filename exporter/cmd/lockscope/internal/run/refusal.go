@@ -11,6 +11,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/child"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/locker"
+	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/semaphore"
 )
@@ -83,7 +84,7 @@ func holderText(held *lock.HeldError, now time.Time) string {
 	case held.HandedOver:
 		return "the next waiter, to whom it is being handed"
 	case h.Instance == "":
-		return "an unknown owner"
+		return state.Unnamed
 	}
 	text := h.Instance + " since " + h.Since.UTC().Format(time.RFC3339)
 	reason := ""

@@ -103,7 +103,8 @@ func nobody(t *testing.T) *redisproc.Server {
 func TestRunQuietSaysTheRest(t *testing.T) {
 	s := server(t)
 	cmdtest.Must(t, cmdtest.Admin(t, s).Set(t.Context(), lock.DefaultPrefix+"nightly", "token", 0).Err())
-	command(t, shell(s, "exit 0", "-n", "-q", "-E", "0")...).Want(t, 0, "it never ends: delete the key")
+	command(t, shell(s, "exit 0", "-n", "-q", "-E", "0")...).Want(t, 0,
+		`"nightly" is held by unnamed; it never ends: delete the key`)
 	command(t, shell(nobody(t), "exit 0", "-n", "-q", "-E", "0")...).Want(t, locker.ExitNoLock, "no quorum")
 }
 

@@ -175,9 +175,9 @@ func findingRows(r scanner.Report) [][]string {
 }
 
 func findingRow(f scanner.Finding, evidence string) []string {
-	holder := output.Unknown
-	if f.Hold.Instance != "" {
-		holder = output.Holder(f.Hold, f.TTL)
+	holder := output.Holder(f.Hold, f.TTL)
+	if f.Class == scanner.ForeignType {
+		holder = output.Unknown
 	}
 	return []string{string(f.Class), f.Node, f.Lock(), output.TTL(f.TTL), holder, evidence}
 }

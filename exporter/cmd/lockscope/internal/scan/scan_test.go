@@ -69,12 +69,15 @@ func TestScanTable(t *testing.T) {
 	o.WantNot(t, cmdtest.SecretToken, "\x1b")
 	const evidence = "its TTL is -1: it stays until its holder or a person deletes it"
 	pad := strings.Repeat(" ", len(s.Addr())-len("NODE"))
-	want := "CLASS   NODE" + pad + "  KEY                 TTL    HOLDER       EVIDENCE\n" +
-		"no_ttl  " + s.Addr() + `  "lock:\x1b[2J\xff"  never  worker-7/42  ` + evidence + "\n" +
-		"no_ttl  " + s.Addr() + "  lock:leak           never  -            " + evidence + "\n"
+	want := "CLASS   NODE" + pad + "  KEY                 TTL    HOLDER                  EVIDENCE\n" +
+		"no_ttl  " + s.Addr() + `  "lock:\x1b[2J\xff"  never  worker-7/42             ` + evidence + "\n" +
+		"no_ttl  " + s.Addr() + "  lock:leak           never  unnamed, never expires  " + evidence + "\n"
 	if !strings.HasPrefix(o.Out, want) {
 		t.Errorf("got\n%s\nwant\n%s", o.Out, want)
 	}
+	cmdtest.Must(t, c.LPush(t.Context(), "lock:list", "v").Err())
+	command(t, cmdtest.Quick("--redis", s.Addr(), "--checks", "foreign_type")...).Want(t, app.ExitFindings,
+		"lock:list  never  -  ") // nobody holds what is no lock
 }
 
 func TestScanJSON(t *testing.T) {
