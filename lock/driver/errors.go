@@ -115,6 +115,25 @@ func ClassOf(err error) Class {
 	return Other
 }
 
+// WithRemedy appends to a node's error what a person does about it, in any program. Advice for those who make the client
+// belongs in the error's text.
+func WithRemedy(err error, remedy string) error { return &remedied{err, remedy} }
+
+// HasRemedy reports whether the tree of an error has a remedy, so that a caller needs none of its own.
+func HasRemedy(err error) bool {
+	_, ok := errors.AsType[*remedied](err)
+	return ok
+}
+
+type remedied struct {
+	err    error
+	remedy string
+}
+
+func (e *remedied) Error() string { return e.err.Error() + ": " + e.remedy }
+
+func (e *remedied) Unwrap() error { return e.err }
+
 // Describe returns the text of the sentinel that err wraps, without details, for output that
 // must not show the words of a reply. It returns "" if err wraps none.
 func Describe(err error) string {

@@ -19,8 +19,8 @@ import (
 var errGone = errors.New("the claim is gone")
 
 // errNoTerm means that no two answers in a row came from the same leader's term.
-var errNoTerm = fmt.Errorf(`%w: the leader keeps changing: check the members with "lockscope doctor"`,
-	driver.ErrUnreachable)
+var errNoTerm = driver.WithRemedy(fmt.Errorf("%w: the leader keeps changing", driver.ErrUnreachable),
+	`check the members with "lockscope doctor"`)
 
 // fail is like classify, but distinguishes a member that does not answer from one that cannot be
 // connected to. The client reports both as a timeout.
@@ -65,8 +65,8 @@ func classify(err error) error {
 	case is(err, rpctypes.ErrNoLeader, rpctypes.ErrLeaderChanged, rpctypes.ErrNotLeader,
 		rpctypes.ErrTimeoutDueToLeaderFail,
 		rpctypes.ErrTimeoutDueToConnectionLost, rpctypes.ErrTimeout):
-		return fmt.Errorf(`%w: %w: check the members with "lockscope doctor"; a majority must run and reach each other`,
-			driver.ErrUnreachable, err)
+		return driver.WithRemedy(fmt.Errorf("%w: %w", driver.ErrUnreachable, err),
+			`check the members with "lockscope doctor"; a majority must run and reach each other`)
 	case is(err, rpctypes.ErrTooManyRequests):
 		return fmt.Errorf("%w: %w", driver.ErrNotSent, err)
 	case is(err, rpctypes.ErrCorrupt):

@@ -64,16 +64,16 @@ func (n *node) unreachable(err error) error {
 	if _, again := n.leases.LeaseKeepAlive(ctx); again != nil && codeOf(again) == codes.Unavailable {
 		return refused(status.Convert(again).Message())
 	}
-	return fmt.Errorf("%w: no endpoint has answered in time%s%s: %w", driver.ErrUnreachable, n.otherCause(), remedy,
-		err)
+	return driver.WithRemedy(fmt.Errorf("%w: no endpoint has answered in time%s: %w", driver.ErrUnreachable, n.otherCause(),
+		err), remedy)
 }
 
-const remedy = `: check the endpoints, and the members with "lockscope doctor"`
+const remedy = `check the endpoints, and the members with "lockscope doctor"`
 
 func refused(cause string) error {
 	if strings.Contains(cause, "x509:") || strings.Contains(cause, "tls:") {
 		return fmt.Errorf("%w: no endpoint takes connections: %s: correct clientv3.Config.TLS",
 			driver.ErrUnreachable, cause)
 	}
-	return fmt.Errorf("%w: no endpoint takes connections: %s%s", driver.ErrUnreachable, cause, remedy)
+	return driver.WithRemedy(fmt.Errorf("%w: no endpoint takes connections: %s", driver.ErrUnreachable, cause), remedy)
 }

@@ -25,7 +25,7 @@ func classify(err error) error {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		err = fmt.Errorf("%w: %w", driver.ErrTimeout, err)
 	case isConnectError(err):
-		err = fmt.Errorf("%w: %w: %w%s", driver.ErrNotSent, driver.ErrUnreachable, err, connectRemedy(err))
+		err = notConnected(err)
 	case strings.Contains(err.Error(), "closed pool"):
 		return fmt.Errorf("%w: %w", driver.ErrNotSent, driver.ErrClosed)
 	}
@@ -35,14 +35,17 @@ func classify(err error) error {
 	return err
 }
 
-// connectRemedy is the remedy if no connection could be made.
-func connectRemedy(err error) string {
+// notConnected means that no connection could be made.
+func notConnected(err error) error {
 	text := err.Error()
+	err = fmt.Errorf("%w: %w: %w", driver.ErrNotSent, driver.ErrUnreachable, err)
 	if strings.Contains(text, "x509:") || strings.Contains(text, "tls:") || strings.Contains(text, "TLS") {
-		return ": check sslmode, sslrootcert and the host name in the connection string"
+		return fmt.Errorf("%w: check sslmode, sslrootcert and the host name in the connection string", err)
 	}
-	return `: check the address, and the server with "lockscope doctor"`
+	return driver.WithRemedy(err, checkServer)
 }
+
+const checkServer = `check the address, and the server with "lockscope doctor"`
 
 // oneLine puts an error of pgx on one line. pgx reports one for each address that it tried, with
 // TLS and without.

@@ -80,8 +80,8 @@ func (n *node) connection(ctx context.Context) (*pgxpool.Conn, error) {
 	case ctx.Err() == nil:
 		err = classify(err)
 	case n.pool.Stat().ConstructingConns() > 0 || n.pool.Stat().TotalConns() == 0:
-		err = fmt.Errorf("%w: connecting takes longer than the call: "+
-			`check the address, and the server with "lockscope doctor": %w`, driver.ErrUnreachable, err)
+		err = driver.WithRemedy(fmt.Errorf("%w: connecting takes longer than the call: %w", driver.ErrUnreachable, err),
+			checkServer)
 	default: // every connection carries another call
 		err = fmt.Errorf("all %d connections are in use: allow more using WithConnections: %v",
 			n.pool.Stat().AcquiredConns(), err)

@@ -65,7 +65,7 @@ func (n *node) noAnswer() error {
 	defer n.mu.Unlock()
 	const remedy = `check the address of the pool's client, and the server with "lockscope doctor"`
 	if n.cause == nil {
-		return fmt.Errorf("%w: %s", driver.ErrTimeout, remedy)
+		return driver.WithRemedy(driver.ErrTimeout, remedy)
 	}
-	return fmt.Errorf("%w: the client reports: %w: %s", driver.ErrTimeout, n.cause, remedy)
+	return driver.WithRemedy(fmt.Errorf("%w: the client reports: %w", driver.ErrTimeout, n.cause), remedy)
 }

@@ -102,6 +102,6 @@ func (r *reach) text() error {
 	if len(causes) == 0 {
 		causes = []string{"connecting"}
 	}
-	return fmt.Errorf(`%w: no server granted a session (%s): check the ensemble with "lockscope doctor"`,
-		driver.ErrUnreachable, strings.Join(causes, "; "))
+	return driver.WithRemedy(fmt.Errorf("%w: no server granted a session (%s)", driver.ErrUnreachable,
+		strings.Join(causes, "; ")), `check the ensemble with "lockscope doctor"`)
 }

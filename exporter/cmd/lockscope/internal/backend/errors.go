@@ -40,12 +40,11 @@ func Explain(b Backend, err error, r Remedies) error {
 		return nil
 	}
 	err = OneLine(err)
-	remedy := cmp.Or(r[driver.ClassOf(err)], ReachAdvice)
-	named := strings.Contains(err.Error(), `"lockscope doctor"`) // by the driver, with its own remedy
-	if class := driver.ClassOf(err); named || r[class] == "" && !class.Silent() {
+	class := driver.ClassOf(err)
+	if driver.HasRemedy(err) || r[class] == "" && !class.Silent() {
 		return fmt.Errorf("%s %s: %w", b.System(), b.Address(), err)
 	}
-	return fmt.Errorf("%s %s: %w: %s", b.System(), b.Address(), err, remedy)
+	return fmt.Errorf("%s %s: %w: %s", b.System(), b.Address(), err, cmp.Or(r[class], ReachAdvice))
 }
 
 // OneLine is err on one line: pgx has one for each try of an address, with TLS and without.
