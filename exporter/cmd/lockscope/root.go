@@ -7,7 +7,6 @@ import (
 
 	"github.com/lockscope/lockscope/exporter"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/bench"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/configcmd"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/dashboards"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/discover"
@@ -38,7 +37,7 @@ func newRoot(p *program.Program) *cobra.Command {
 		Long: rootHelp, Example: rootExample, Version: exporter.Version(),
 	}, scan.Command(p.App), serve.Command(p.App), list.Command(p.App), history.Command(p.App), top.Command(p.App),
 		runcommand.Command(p.App), elect.Command(p.App), hold.Command(p.App), revoke.Command(p.App),
-		repair.Command(p.App), doctor.Command(p.App), bench.Command(p.App), vouch.Command(p.App),
+		repair.Command(p.App), doctor.Command(p.App), vouch.Command(p.App),
 		reconfigure.Command(p.App), discover.Command(p.App), configcmd.Command(p.App), dashboards.Command(p.App), newVersion(p.App),
 		help.Manual(exporter.Version()))
 }

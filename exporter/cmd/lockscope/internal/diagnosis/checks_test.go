@@ -211,6 +211,28 @@ func firstBad(results []Result, check string) (Result, bool) {
 	return Result{}, false
 }
 
+// TestLatencyNamesTheNodeTimeout that follows from the round trip, unless a call that failed took nobody knows how long.
+func TestLatencyNamesTheNodeTimeout(t *testing.T) {
+	p := testPolicy()
+	p.NodeTimeout = engine.DefaultNodeTimeout(p.TTL)
+	for _, c := range []struct {
+		p99  time.Duration
+		err  error
+		says string
+	}{
+		{time.Millisecond, nil, "round trip p50 200µs, p99 1.0ms of 100: node timeout 50ms or more; it is 500ms, TTL 10s"},
+		{90 * time.Millisecond, nil, "p99 90ms of 100: node timeout 180ms or more; it is 500ms"},
+		{600 * time.Millisecond, nil, "p99 600ms of 100: node timeout 1.20s or more"},
+		{time.Millisecond, io.EOF, "p99 1.0ms of 100; a call failed"},
+	} {
+		f := sound(1)
+		f.Ping.P99, f.Ping.Err = c.p99, c.err
+		if r := checkLatency(f, p); !strings.Contains(r.Detail, c.says) {
+			t.Errorf("%q, want %q", r.Detail, c.says)
+		}
+	}
+}
+
 // TestPingRefused to a user: a script is not compared with what nobody answered.
 func TestPingRefused(t *testing.T) {
 	f := sound(1)

@@ -4,11 +4,15 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"github.com/lockscope/lockscope/lock/engine"
 )
 
 const (
 	pace         = 20 * time.Millisecond // between the calls of a series
 	fewestRounds = 20
+
+	timeoutPerP99 = 2 // a node timeout of less is reported
 )
 
 // Latency is a distribution of round trips. A server that stops for a while delays one call of a series, and
@@ -21,12 +25,13 @@ type Latency struct {
 	Err      error         // of the last call that failed
 }
 
-// SampleLatency makes a call again and again for p.For, and for a few rounds at least unless calls fail. Each call has
-// [ReachTimeout]. The end of ctx ends it early and is no failure of the server.
+// SampleLatency makes a call again and again for p.For, and for a few rounds at least unless calls fail or are slow.
+// Each call has [ReachTimeout]. The end of ctx ends it early and is no failure of the server.
 func SampleLatency(ctx context.Context, p Policy, call func(context.Context) error) (l Latency) {
 	var samples []sample
 	began := time.Now()
-	for ctx.Err() == nil && (time.Since(began) < p.For || len(samples) < fewestRounds && l.Err == nil) {
+	for ctx.Err() == nil && (time.Since(began) < p.For ||
+		len(samples) < fewestRounds && l.Err == nil && time.Since(began) < ReachTimeout) {
 		sent := time.Now()
 		err := within(ctx, call)
 		took := time.Since(sent)
@@ -99,6 +104,15 @@ func (l Latency) missedShare() float64 {
 		return 0
 	}
 	return float64(l.Missed) / float64(l.Count)
+}
+
+// LeastTimeout is the node timeout that these round trips need: 1 in 100 takes half of it. It is zero if a call failed,
+// which would have taken nobody knows how long.
+func (l Latency) LeastTimeout() time.Duration {
+	if l.Answered == 0 || l.Err != nil {
+		return 0
+	}
+	return max(engine.MinNodeTimeout, timeoutPerP99*l.P99)
 }
 
 // quantile of a sorted slice; zero of an empty one.

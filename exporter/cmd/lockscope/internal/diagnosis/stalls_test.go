@@ -50,6 +50,17 @@ func TestStallsCount(t *testing.T) {
 	}
 }
 
+// TestSamplingIsBounded: a server that answers each call late does not make a series of a few calls long.
+func TestSamplingIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began, p := time.Now(), testPolicy()
+		l := SampleLatency(t.Context(), p, func(context.Context) error { time.Sleep(2 * time.Second); return nil })
+		if took := time.Since(began); took > ReachTimeout+3*time.Second || l.Answered < 2 || l.LeastTimeout() != 4*time.Second {
+			t.Errorf("%v for %+v, node timeout %v", took, l, l.LeastTimeout())
+		}
+	})
+}
+
 // TestRealNodeThatStalls is stopped half of the time. All its answers come, and no call after the first was slow.
 func TestRealNodeThatStalls(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]

@@ -134,7 +134,10 @@ func JudgeLatency(l Latency, p Policy) Result {
 
 // judgeAnswers is what answers that came mean for locks.
 func judgeAnswers(l Latency, p Policy) Result {
-	detail := fmt.Sprintf("p50 %s, p99 %s of %d", short(l.P50), short(l.P99), l.Count)
+	detail := fmt.Sprintf("round trip p50 %s, p99 %s of %d", short(l.P50), short(l.P99), l.Count)
+	if least := l.LeastTimeout(); least > 0 {
+		detail += fmt.Sprintf(": node timeout %s or more", short(least))
+	}
 	if l.Missed > 0 {
 		detail += fmt.Sprintf("; %d (%.2g %%) not answered within %v", l.Missed, 100*l.missedShare(), p.NodeTimeout)
 	}
@@ -152,7 +155,7 @@ func judgeAnswers(l Latency, p Policy) Result {
 		return Failed(detail, missedAdvice)
 	case share >= rareShare, l.Err != nil:
 		return Warned(detail, missedAdvice)
-	case l.P99 > p.NodeTimeout/2:
+	case timeoutPerP99*l.P99 > p.NodeTimeout:
 		return Warned(detail,
 			fmt.Sprintf("1 in 100 calls takes more than half of the node timeout of %v: find what stops the server, "+
 				"or raise the timeout", p.NodeTimeout))
@@ -161,7 +164,7 @@ func judgeAnswers(l Latency, p Policy) Result {
 			fmt.Sprintf("two round trips take more than a tenth of the TTL of %v: raise the TTL, or move closer",
 				p.TTL))
 	}
-	return Passed(fmt.Sprintf("%s; node timeout %v, TTL %v", detail, p.NodeTimeout, p.TTL))
+	return Passed(fmt.Sprintf("%s; it is %v, TTL %v", detail, p.NodeTimeout, p.TTL))
 }
 
 func checkScripts(f Facts, p Policy) Result {

@@ -71,7 +71,7 @@ func Command(a *app.App) *cobra.Command {
 		"longest TTL of a lock: WithMaxTTL of the services. A restarted node does not vote for that long. "+
 			"For ZooKeeper the default is "+zklock.DefaultMaxTTL.String())
 	set.DurationVar(&f.policy.NodeTimeout, "node-timeout", engine.DefaultNodeTimeout(diagnosis.DefaultTTL),
-		"time after which a call to a node has failed. The services use a twentieth of the TTL")
+		"time after which a call to a node has failed. The default is a twentieth of --ttl, but 50ms to 500ms")
 	set.StringVar(&f.policy.Prefix, "prefix", lock.DefaultPrefix,
 		"prefix of the lock keys, to check the rights to them")
 	set.StringVar(&f.policy.ACLUser, "acl-user", "",
@@ -88,6 +88,9 @@ func (f *doctorFlags) validate() error {
 		if d <= 0 {
 			return fmt.Errorf("--%s %v is not positive", name, d)
 		}
+	}
+	if !f.set.Changed("node-timeout") {
+		f.policy.NodeTimeout = engine.DefaultNodeTimeout(f.policy.TTL)
 	}
 	if f.policy.Prefix == "" {
 		return errors.New("--prefix is empty")

@@ -3,6 +3,7 @@ package doctor
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
@@ -37,12 +38,17 @@ func TestDoctorStatuses(t *testing.T) {
 		"it votes for this configuration: 3 nodes, max TTL 1m0s")
 	var r Report
 	o.Decode(t, &r)
-	if len(r.Nodes) != 3 || r.Nodes[0].Version == "" || r.Nodes[0].Samples == 0 ||
+	if len(r.Nodes) != 3 || r.Nodes[0].Version == "" || r.Nodes[0].Samples == 0 || r.Nodes[0].PingP99 == 0 ||
 		!r.Nodes[0].Vouched || r.Nodes[0].Marker != "voting" || r.Nodes[0].Quarantine != 0 || len(r.Results) < 30 {
 		t.Errorf("%+v", r)
 	}
 	command(t, cmdtest.Patient("--redis", cmdtest.Addrs(servers...), "--node-names", list)...).Want(t, app.ExitFindings,
 		"3 nodes are at 127.0.0.1")
+
+	short := results(t, command(t, "doctor", "--for", "100ms", "--redis", list, "--ttl", "2s", "-o", "json"))["latency"]
+	if !strings.Contains(short.Detail+short.Advice, "100ms") {
+		t.Errorf("not the node timeout of services with this TTL: %+v", short)
+	}
 
 	cmdtest.Must(t, servers[2].Restart(t.Context()))
 	command(t, cmdtest.Patient("--redis", list, "-o", "json")...).Decode(t, &r)

@@ -47,8 +47,9 @@ type doctorNode struct {
 	PingP99         float64             `json:"ping_p99_seconds"`
 	ScriptP50       float64             `json:"script_p50_seconds"`
 	ScriptP99       float64             `json:"script_p99_seconds"`
-	Samples         int                 `json:"samples"`        // of PING
-	Missed          int                 `json:"samples_missed"` // failed, or not answered within the node timeout
+	LeastTimeout    float64             `json:"least_node_timeout_seconds"` // 0: unknown
+	Samples         int                 `json:"samples"`                    // of PING
+	Missed          int                 `json:"samples_missed"`             // failed, or not answered within the node timeout
 }
 
 // examined is what was found of all systems.
@@ -94,7 +95,7 @@ func doctorNodes(facts []diagnosis.Facts, p diagnosis.Policy) []doctorNode {
 			ClockDrift: f.Clock.Drift * 1e6, ClockDriftError: f.Clock.DriftError * 1e6,
 			PingP50: f.Ping.P50.Seconds(), PingP99: f.Ping.P99.Seconds(),
 			ScriptP50: f.Script.P50.Seconds(), ScriptP99: f.Script.P99.Seconds(), Samples: f.Ping.Count,
-			Missed: f.Ping.Missed,
+			Missed: f.Ping.Missed, LeastTimeout: f.Ping.LeastTimeout().Seconds(),
 		}
 		if n.RunID == "" {
 			n.RunID = f.Marker.RunID
@@ -122,7 +123,7 @@ func backendNodes(all []diagnosis.Examination) (nodes []doctorNode) {
 				ClockOffset: b.Clock.Offset.Seconds(), ClockOffsetErr: b.Clock.OffsetError.Seconds(),
 				ClockDrift: b.Clock.Drift * 1e6, ClockDriftError: b.Clock.DriftError * 1e6,
 				PingP50: b.Ping.P50.Seconds(), PingP99: b.Ping.P99.Seconds(), Samples: b.Ping.Count,
-				Missed: b.Ping.Missed,
+				Missed: b.Ping.Missed, LeastTimeout: b.Ping.LeastTimeout().Seconds(),
 			}
 			if b.Err != nil {
 				n.Error = b.Err.Error()
