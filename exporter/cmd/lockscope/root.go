@@ -13,7 +13,6 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/doctor"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/elect"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/history"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/hold"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/list"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/program"
@@ -35,7 +34,7 @@ func newRoot(p *program.Program) *cobra.Command {
 	return p.Root(&cobra.Command{
 		Use: "lockscope", Short: "Find, list and explain distributed locks in Redis",
 		Long: rootHelp, Example: rootExample, Version: exporter.Version(),
-	}, scan.Command(p.App), serve.Command(p.App), list.Command(p.App), history.Command(p.App), top.Command(p.App),
+	}, scan.Command(p.App), serve.Command(p.App), list.Command(p.App), top.Command(p.App),
 		runcommand.Command(p.App), elect.Command(p.App), hold.Command(p.App), revoke.Command(p.App),
 		repair.Command(p.App), doctor.Command(p.App), vouch.Command(p.App),
 		reconfigure.Command(p.App), discover.Command(p.App), configcmd.Command(p.App), dashboards.Command(p.App), newVersion(p.App),

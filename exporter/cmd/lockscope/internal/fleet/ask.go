@@ -20,14 +20,14 @@ var (
 	ErrNoPage   = errors.New("the answer is not from a lockscope page")
 )
 
-// StatusError reports an answer without the document.
-type StatusError struct{ Status int }
+// statusError reports an answer without the document.
+type statusError int
 
-func (e *StatusError) Error() string {
-	if e.Status/100 == 3 {
-		return fmt.Sprintf("status %d: redirects are not followed", e.Status)
+func (e statusError) Error() string {
+	if e/100 == 3 {
+		return fmt.Sprintf("status %d: redirects are not followed", int(e))
 	}
-	return fmt.Sprintf("status %d", e.Status)
+	return fmt.Sprintf("status %d", int(e))
 }
 
 // newClient makes connections that the policy allows and keeps none. It has no proxy and no cookies, and follows no
@@ -77,7 +77,7 @@ func get(ctx context.Context, client *http.Client, u *url.URL) ([]byte, error) {
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
-		return nil, &StatusError{resp.StatusCode}
+		return nil, statusError(resp.StatusCode)
 	}
 	text, err := io.ReadAll(io.LimitReader(resp.Body, MaxBody+1))
 	switch {

@@ -24,12 +24,8 @@ var (
 // Policy selects the pages that may be read. The zero value allows none.
 type Policy struct {
 	listed bool
-	any    bool
 	hosts  []string
 }
-
-// AnyHost is the policy for pages that an operator names, also on this machine.
-func AnyHost() Policy { return Policy{any: true} }
 
 // ParsePolicy parses off, listed, or comma-separated host patterns: * matches any text, ? any character.
 func ParsePolicy(text string) (Policy, error) {
@@ -51,7 +47,7 @@ func ParsePolicy(text string) (Policy, error) {
 }
 
 // Off reports whether no page may be read.
-func (p Policy) Off() bool { return !p.any && !p.listed && len(p.hosts) == 0 }
+func (p Policy) Off() bool { return !p.listed && len(p.hosts) == 0 }
 
 // address returns the URL to read for a page, or an error if it may not be read.
 func (p Policy) address(page string) (*url.URL, error) {
@@ -73,15 +69,12 @@ func (p Policy) allows(host string) bool {
 			return true
 		}
 	}
-	return p.listed || p.any
+	return p.listed
 }
 
 // reaches reports whether a host may resolve to this address. A name that somebody pointed at this machine may not:
 // only the machine's own names may, and only by a pattern.
 func (p Policy) reaches(host, address string) error {
-	if p.any {
-		return nil
-	}
 	to, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return ErrLocal
