@@ -9,6 +9,6 @@
 // It recognises a library by the form of its values and the names of its keys. It only reads. Results, errors and
 // logs never have a value.
 //
-// README.md lists the libraries, and says for each what is known of its locks. The forms are in recognise.go, jobs.go,
-// named.go and tokens.go, each with its place in the library's source.
+// libraries.txt has the forms, each with its place in the library's source. README.md lists the libraries, says for each
+// what is known of its locks, and how to add one.
 package discover

@@ -2,11 +2,46 @@ package discover
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 )
+
+// Library names the library that writes locks of a form, as in libraries.txt. Where several write the same form, the
+// name says so or the evidence does.
+type Library string
+
+// Lockscope is the name of this project's own locks.
+const Lockscope Library = "lockscope"
+
+// Confidence is how sure a recognition is.
+type Confidence int
+
+// From a guess to a form that nothing else has.
+const (
+	Low    Confidence = iota + 1 // the form is common and the name does not suggest a lock
+	Medium                       // the form is common and the name suggests a lock
+	High                         // the form, or form and name, are the library's own
+)
+
+// String returns low, medium or high.
+func (c Confidence) String() string {
+	if c < Low || c > High {
+		return fmt.Sprintf("Confidence(%d)", int(c))
+	}
+	return [...]string{"low", "medium", "high"}[c-Low]
+}
+
+// Traits are what is known of the locks of a library, wherever they are found.
+type Traits struct {
+	Lasting    bool          // the library sets no TTL by design
+	Foreign    bool          // it is a hash unlike any other lock, which a sweep reports however healthy it is
+	MaxHold    time.Duration // how long one holder may need it; 0: unknown
+	HeldForTTL bool          // nothing renews it: it is held for as long as its TTL at most
+	Advice     string        // about limits; a sentence, or empty
+}
 
 // Found is the locks of one library under one pattern.
 type Found struct {
@@ -16,12 +51,12 @@ type Found struct {
 	Others     int    // keys in the sample that the pattern matches and that are no locks, if these are too many
 	Example    string // one of the keys: any bytes; see scanner.KeyText
 	NoTTL      int    // how many of the keys never expire
-	Lasting    bool   // the library sets no TTL by design
 	MinTTL     time.Duration
 	MaxTTL     time.Duration // zero: no key expires
 	MaxLife    time.Duration // longest time from the start in a value to its end; zero: no value has a start
 	Evidence   string        // one sentence, without a value
 	Confidence Confidence
+	Traits
 }
 
 // Covers reports whether the pattern matches a key.
@@ -71,7 +106,7 @@ func collect(all []seen, strangers map[string]bool) []Found {
 
 func foundOf(library Library, pattern string, keys []seen) Found {
 	f := Found{Library: library, Pattern: pattern, Keys: len(keys), Example: keys[0].key,
-		Evidence: keys[0].evidence, Confidence: keys[0].confidence, Lasting: keys[0].lasting}
+		Evidence: keys[0].evidence, Confidence: keys[0].confidence, Traits: keys[0].Traits}
 	for _, k := range keys {
 		f.Example = min(f.Example, k.key)
 		if k.confidence > f.Confidence {
@@ -122,6 +157,5 @@ func settle(found []Found) []Found {
 
 // isToken reports whether a library's values are only random tokens.
 func isToken(l Library) bool {
-	return slices.Contains([]Library{RedisPy, NodeRedlock, Redsync, PythonRedisLock, Redislock, RedlockPy, UUIDToken,
-		Laravel, AlphanumericToken}, l)
+	return slices.ContainsFunc(rows, func(r row) bool { return r.library == l && r.token })
 }

@@ -62,7 +62,7 @@ func TestPatternsKeepWhatSaysLock(t *testing.T) {
 			strangers[key] = true
 		}
 		var got []string
-		for _, f := range divide(Redisson, keys, strangers) {
+		for _, f := range divide("Redisson lock", keys, strangers) {
 			text := f.Pattern
 			if f.Others > 0 {
 				text += fmt.Sprint(" beside ", f.Others)

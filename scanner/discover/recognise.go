@@ -6,9 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/value"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // clue is why a key is taken for a library's lock.
@@ -17,151 +18,100 @@ type clue struct {
 	pattern    string // empty: it is made of the names of the keys
 	confidence Confidence
 	evidence   string
-	lasting    bool      // its library sets no TTL by design
-	since      time.Time // when the lock was taken, if the value tells; else zero
+	since      time.Time // when the lock was taken, if it cannot have been renewed and the value tells; else zero
+	Traits
 }
 
 // entry is a key with what surrounds it.
 type entry struct {
 	*keyreader.Value
-	fair    bool // there is a queue of waiters for it: see companions
-	permits bool // there is a sorted set of its permits
+	beside string // kind of its helper keys: see helpers
+	hold   report.Hold
 }
 
-func (e *entry) text() bool { return e.Type == keyreader.String && e.Size <= keyreader.HeadSize }
-
-// recogniser detects one form. The first match wins, so unambiguous forms come first.
-type recogniser func(e *entry) (clue, bool)
-
-// allRecognisers are made once: there are dozens of them for each key.
-var allRecognisers = recognisers()
-
-func recognisers() []recogniser {
-	all := []recogniser{lockscopeValue, shedLockValue, redissonHash, redissonPermits, bullLock, sidekiqLocked,
-		hangfireLock, celerySingleton, rubySemaphore, nonceHash}
-	for _, f := range slices.Concat(jobForms(), nameForms(), valueForms()) {
-		all = append(all, f.recognise)
-	}
-	return append(all, pythonRedisLock, redsyncToken, hexToken, uuidToken, laravelOwner, alphanumericToken,
-		redislockToken, twentyBytes, constant)
-}
-
+// recognise returns the clue of the first row that matches.
 func recognise(e *entry) (clue, bool) {
-	if isBeside(e) {
-		return clue{}, false
-	}
-	for _, r := range allRecognisers {
-		if c, ok := r(e); ok && (c.confidence > Low || !namesOther(e.Key)) {
+	e.hold = value.Holder(e.Value)
+	for i := range rows {
+		r := &rows[i]
+		if !r.matches(e) {
+			continue
+		}
+		if r.library == notLocks {
+			break
+		}
+		if c := r.clue(e); c.confidence > Low || !namesOther(e.Key) {
 			return c, true
 		}
 	}
 	return clue{}, false
 }
 
-const uuid = `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`
-
-var (
-	uuidOnly    = regexp.MustCompile(`^` + uuid + `$`)
-	shedLock    = regexp.MustCompile(`^ADDED:(\d{4}-\d{2}-\d{2}T[0-9:.]+Z)@`)
-	shedLockKey = regexp.MustCompile(`^(job-lock:[^:]+:)`)
-	redissonID  = regexp.MustCompile(`^.+:\d{1,20}(:write)?$`)
-	hexOnly     = regexp.MustCompile(`^[0-9a-f]{32}$`)
-	saysNothing = regexp.MustCompile(`^(|\d{1,19}(\.\d{1,9})?|(?i:true|yes|ok|on|lock|locked|taken|x|null))$`)
-)
-
-// lockscopeValue: token:counter|holder|..., as package redlock writes it.
-func lockscopeValue(e *entry) (clue, bool) {
-	if e.Type != keyreader.String {
-		return clue{}, false
+func (r *row) matches(e *entry) bool {
+	switch {
+	case e.Type != r.kind, r.format != "" && e.hold.Format != r.format, r.beside != "" && e.beside != r.beside,
+		r.size > 0 && e.Size != r.size, r.key != nil && !r.key.MatchString(e.Key):
+		return false
+	case r.format == "" && e.Type == keyreader.String && e.Size > keyreader.HeadSize: // it was not read completely
+		return false
 	}
-	_, _, ok := redlock.ParseValue(e.Head)
-	return clue{library: Lockscope, confidence: High, evidence: "the value has lockscope's token, counter and holder"},
-		ok
+	misses := func(all *regexp.Regexp) bool { return !all.MatchString(e.Head) }
+	return !slices.ContainsFunc(r.values, misses) && r.suits(e.Fields) &&
+		!slices.ContainsFunc(r.conditions, func(holds condition) bool { return !holds(e) })
 }
 
-// shedLockValue: "ADDED:%s@%s" of time and host, keys "job-lock:<environment>:<name>" by default. Newer versions add
-// :<uuid>. lukas-krecan/ShedLock, providers/redis/.../RedisLockProvider.java: buildValue, buildKey, KEY_PREFIX.
-func shedLockValue(e *entry) (clue, bool) {
-	value := shedLock.FindStringSubmatch(e.Head)
-	if !e.text() || value == nil {
-		return clue{}, false
+// suits reports whether the fields of a hash are those of the row.
+func (r *row) suits(fields [][2]string) bool {
+	there := r.field == ""
+	for _, f := range fields {
+		if r.fields != nil && !r.fields.MatchString(f[0]) {
+			return false
+		}
+		there = there || f[0] == r.field && r.fieldValue.MatchString(f[1])
 	}
-	c := clue{library: ShedLock, confidence: High, evidence: "the value is ADDED, a time and a host"}
-	c.since, _ = time.Parse(time.RFC3339Nano, value[1]) // zero if it is none
-	if m := shedLockKey.FindStringSubmatch(e.Key); m != nil {
-		c.pattern = scanner.PrefixPattern(m[1])
-	}
-	return c, true
+	return there
 }
 
-// redissonHash: a hash of <uuid>:<thread> to the number of entries; "mode" read or write for a read-write lock, whose
-// write locks end in :write; a fair lock has redisson_lock_queue:{name} beside it while somebody waits.
-// redisson/redisson, org/redisson/{RedissonLock,RedissonReadLock,RedissonWriteLock,RedissonFairLock}.java.
-func redissonHash(e *entry) (clue, bool) {
-	if e.Type != keyreader.Hash || len(e.Fields) == 0 {
-		return clue{}, false
-	}
-	mode := false
-	for _, f := range e.Fields {
-		if f[0] == "mode" && (f[1] == "read" || f[1] == "write") {
-			mode = true
-			continue
-		}
-		if !redissonID.MatchString(f[0]) || !saysNothing.MatchString(f[1]) {
-			return clue{}, false
-		}
+func (r *row) clue(e *entry) clue {
+	c := clue{library: r.library, confidence: r.sure, evidence: r.evidence, Traits: r.Traits}
+	if r.HeldForTTL {
+		c.since = e.hold.Since
 	}
 	switch {
-	case mode:
-		return clue{library: RedissonRW, confidence: High,
-			evidence: "a hash from client and thread to a count, with a mode field"}, true
-	case e.fair:
-		return clue{library: RedissonFair, confidence: High,
-			evidence: "a hash from client and thread to a count, with a redisson_lock_queue beside it"}, true
+	case r.byName && namesLock(e.Key):
+		c.evidence += ", and the name suggests a lock"
+	case r.byName:
+		c.confidence = Low
 	}
-	return clue{library: Redisson, confidence: High, evidence: "a hash from client and thread to a count"}, true
-}
-
-// redissonPermits: a number, and, of semaphores whose permits expire, a sorted set {name}:timeout of the permits that
-// are out. A plain semaphore is the number alone, which anything may be.
-// redisson/redisson, org/redisson/{RedissonSemaphore,RedissonPermitExpirableSemaphore}.java: suffixName(name,
-// "timeout").
-func redissonPermits(e *entry) (clue, bool) {
-	c := clue{library: RedissonSemaphore}
-	if !e.text() || e.Head == "" || strings.Trim(e.Head, "0123456789") != "" {
-		return c, false
+	if r.key == nil {
+		return c
+	}
+	prefix := ""
+	if groups := r.key.FindStringSubmatch(e.Key); len(groups) > 1 {
+		prefix = groups[1]
 	}
 	switch {
-	case e.permits:
-		c.confidence, c.lasting, c.evidence = High, true, "a number, with its permits in the sorted set {name}:timeout"
-	case e.TTL == keyreader.Never && strings.Contains(strings.ToLower(e.Key), "semaphore"):
-		c.confidence, c.evidence = Low, "a number without a TTL, and the name contains semaphore"
+	case r.pattern != "":
+		c.pattern = strings.Replace(r.pattern, "$1", whole(prefix), 1)
+	case prefix == e.Key:
+		c.pattern = whole(prefix)
+	case prefix != "":
+		c.pattern = scanner.PrefixPattern(prefix)
 	}
-	return c, c.confidence > 0
+	return c
 }
 
-// constant: SETNX with a value that does not name a holder: 1, true, a time.
-func constant(e *entry) (clue, bool) {
-	if !e.text() || !namesLock(e.Key) {
-		return clue{}, false
-	}
-	if saysNothing.MatchString(e.Head) {
-		return clue{library: SetNX, confidence: Medium,
-			evidence: "the name suggests a lock; the value is a constant or a number, so holders look alike"}, true
-	}
-	return clue{library: SetNX, confidence: Low,
-		evidence: "the name suggests a lock; the value has no known form"}, true
-}
+// whole returns the pattern that matches one key.
+func whole(key string) string { return strings.TrimSuffix(scanner.PrefixPattern(key), "*") }
 
-// likely reports whether a key with a random value may be a lock: it expires, or its name suggests one. Most libraries
-// write no token without a TTL, and most other random values have none.
-func likely(e *entry) bool { return e.TTL != keyreader.Never || namesLock(e.Key) }
+// condition is what a row asks of a key besides its form.
+type condition func(e *entry) bool
 
-// byName returns the best confidence if the name suggests a lock, and low otherwise: caches and sessions have random
-// values, too.
-func byName(e *entry, l Library, evidence string, best Confidence) clue {
-	if namesLock(e.Key) {
-		return clue{library: l, confidence: best, evidence: evidence + ", and the name suggests a lock"}
-	}
-	return clue{library: l, confidence: Low, evidence: evidence}
+// conditions are those of the field if. Most libraries write no token without a TTL, and most other random values have
+// none.
+var conditions = map[string]condition{
+	"ttl":              func(e *entry) bool { return e.TTL != keyreader.Never },
+	"no ttl":           func(e *entry) bool { return e.TTL == keyreader.Never },
+	"lock name":        func(e *entry) bool { return namesLock(e.Key) },
+	"ttl or lock name": func(e *entry) bool { return e.TTL != keyreader.Never || namesLock(e.Key) },
 }

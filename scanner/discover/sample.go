@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"maps"
+	"regexp"
+	"slices"
 	"sync"
 	"time"
 
@@ -67,7 +69,7 @@ func Sample(ctx context.Context, client redis.UniversalClient, o Options) (Resul
 	var all []seen
 	strangers := make(map[string]bool)
 	for _, m := range masters {
-		s := &sampler{client: m, options: o, left: share, companions: make(map[string]companion),
+		s := &sampler{client: m, options: o, left: share, companions: make(map[string]string),
 			strangers: strangers}
 		whole, failed := s.run(ctx)
 		result.Whole = result.Whole && whole
@@ -107,8 +109,11 @@ func mastersOf(ctx context.Context, client redis.UniversalClient) (masters []*re
 		scanner.ErrInvalidNode, client)
 }
 
-// companion is what helper keys say about a lock.
-type companion struct{ fair, permits bool }
+// helpers are the keys that show what kind of lock they belong to: the first group is its name.
+var helpers = map[string]*regexp.Regexp{
+	"waiters": regexp.MustCompile(`^redisson_lock_(?:queue|timeout):\{(.+)\}$`),
+	"permits": regexp.MustCompile(`^\{(.+)\}:timeout$`),
+}
 
 // sampler reads one master.
 type sampler struct {
@@ -118,8 +123,8 @@ type sampler struct {
 
 	sampled    int64
 	seen       []seen
-	companions map[string]companion // by the name of the lock
-	strangers  map[string]bool      // keys that are no locks
+	companions map[string]string // the kind of helper key, by the name of the lock
+	strangers  map[string]bool   // keys that are no locks
 }
 
 func (s *sampler) run(ctx context.Context) (whole bool, err error) {
@@ -184,21 +189,11 @@ func life(since time.Time, ttl time.Duration) time.Duration {
 
 // note records which lock a helper key belongs to.
 func (s *sampler) note(v *keyreader.Value) {
-	name, fair := strings.CutPrefix(v.Key, "redisson_lock_queue:{")
-	if !fair {
-		name, fair = strings.CutPrefix(v.Key, "redisson_lock_timeout:{")
-	}
-	permits := false
-	if !fair && v.Type == "zset" {
-		name, permits = strings.CutPrefix(v.Key, "{")
-		if permits {
-			name, permits = strings.CutSuffix(name, "}:timeout")
+	for kind, names := range helpers {
+		m := names.FindStringSubmatch(v.Key)
+		if m != nil && (kind != "permits" || v.Type == "zset") && len(s.companions) < maxCompanions {
+			s.companions[m[1]] = kind
 		}
-	} else if fair {
-		name = strings.TrimSuffix(name, "}")
-	}
-	if (fair || permits) && len(s.companions) < maxCompanions {
-		s.companions[name] = companion{fair, permits}
 	}
 }
 
@@ -207,25 +202,14 @@ func (s *sampler) finish(ctx context.Context, reader *keyreader.Reader) error {
 	if len(s.companions) == 0 {
 		return nil
 	}
-	var kept []seen
-	for _, one := range s.seen {
-		if _, again := s.companions[one.key]; !again {
-			kept = append(kept, one)
-		}
-	}
-	s.seen = kept
-	var names []string
-	for name := range s.companions {
-		names = append(names, name)
-	}
-	values, err := reader.Look(ctx, names)
+	s.seen = slices.DeleteFunc(s.seen, func(one seen) bool { return s.companions[one.key] != "" })
+	values, err := reader.Look(ctx, slices.Collect(maps.Keys(s.companions)))
 	if err != nil {
 		return redisconn.Scrub(err)
 	}
 	for i := range values {
 		if v := &values[i]; !v.Gone() {
-			c := s.companions[v.Key]
-			s.take(&entry{Value: v, fair: c.fair, permits: c.permits})
+			s.take(&entry{Value: v, beside: s.companions[v.Key]})
 		}
 	}
 	return nil

@@ -62,40 +62,40 @@ func forms() []planted {
 	return []planted{
 		{discover.Lockscope, "orders:lock:1", "0123456789abcdef0123456789abcdef:17|web-3/4711|1763000000000||", nil, m,
 			"orders:lock:*", discover.High},
-		{discover.Redsync, "sync-lock:a:1", "8Q5xLzCgV2rEJwJ7yYtSIA==", nil, m, `sync\-lock:a:*`, discover.Medium},
-		{discover.Redislock, "bsm:lock:1", "hTYMdGE4tKPBgV8bdmV0Nw", nil, m, "bsm:lock:*", discover.High},
-		{discover.Redislock, "bsm2:lock:1", "hTYMdGE4tKPBgV8bdmV0Nwregion=eu", nil, m, "bsm2:lock:*", discover.Low},
-		{discover.NodeRedlock, "node:locks:1", hexRand, nil, m, "node:locks:*", discover.Medium},
-		{discover.Redisson, "plainOrder:7", "", []any{id + ":42", 1}, 30 * time.Second, "plainOrder:*", discover.High},
-		{discover.RedissonRW, "rwOrder:7", "", []any{id + ":42:write", 1, "mode", "write"}, 30 * time.Second,
+		{"redsync", "sync-lock:a:1", "8Q5xLzCgV2rEJwJ7yYtSIA==", nil, m, `sync\-lock:a:*`, discover.Medium},
+		{"redislock", "bsm:lock:1", "hTYMdGE4tKPBgV8bdmV0Nw", nil, m, "bsm:lock:*", discover.High},
+		{"redislock", "bsm2:lock:1", "hTYMdGE4tKPBgV8bdmV0Nwregion=eu", nil, m, "bsm2:lock:*", discover.Low},
+		{"node-redlock", "node:locks:1", hexRand, nil, m, "node:locks:*", discover.Medium},
+		{"Redisson lock", "plainOrder:7", "", []any{id + ":42", 1}, 30 * time.Second, "plainOrder:*", discover.High},
+		{"Redisson read-write lock", "rwOrder:7", "", []any{id + ":42:write", 1, "mode", "write"}, 30 * time.Second,
 			"rwOrder:*", discover.High},
-		{discover.RedissonFair, "fairOrder:7", "", []any{id + ":42", 2}, 30 * time.Second, "fairOrder:*",
+		{"Redisson fair lock", "fairOrder:7", "", []any{id + ":42", 2}, 30 * time.Second, "fairOrder:*",
 			discover.High},
-		{discover.RedissonSemaphore, "permits:7", "3", nil, 0, "permits:*", discover.High},
-		{discover.RedissonSemaphore, "semaphore:upload", "5", nil, 0, "semaphore:*", discover.Low},
-		{discover.ShedLock, "job-lock:default:nightly", "ADDED:2026-11-22T10:00:00.123Z@batch-7", nil, m,
+		{"Redisson semaphore", "permits:7", "3", nil, 0, "permits:*", discover.High},
+		{"Redisson semaphore", "semaphore:upload", "5", nil, 0, "semaphore:*", discover.Low},
+		{"ShedLock", "job-lock:default:nightly", "ADDED:2026-11-22T10:00:00.123Z@batch-7", nil, m,
 			`job\-lock:default:*`, discover.High},
-		{discover.ShedLock, "shed:prod:x", "ADDED:2026-11-22T10:00:00.123456Z@batch-7:" + id, nil, m, "shed:prod:*",
+		{"ShedLock", "shed:prod:x", "ADDED:2026-11-22T10:00:00.123456Z@batch-7:" + id, nil, m, "shed:prod:*",
 			discover.High},
-		{discover.UUIDToken, "spring-lock:order-1", id, nil, m, `spring\-lock:order\-*`, discover.Medium},
-		{discover.UUIDToken, "ruby-order:1", id, nil, m, `ruby\-order:*`, discover.Low},
-		{discover.RedLockNet, "redlock:invoice:7", id, nil, m, "redlock:*", discover.High},
-		{discover.Hangfire, "{hangfire}:recurring-job:report:lock", id, nil, 30 * time.Second,
+		{"UUID token", "spring-lock:order-1", id, nil, m, `spring\-lock:order\-*`, discover.Medium},
+		{"UUID token", "ruby-order:1", id, nil, m, `ruby\-order:*`, discover.Low},
+		{"RedLock.net or pottery", "redlock:invoice:7", id, nil, m, "redlock:*", discover.High},
+		{"Hangfire", "{hangfire}:recurring-job:report:lock", id, nil, 30 * time.Second,
 			`{hangfire}:recurring\-job:report:lock`, discover.High},
-		{discover.Asynq, "asynq:{mail}:unique:email:welcome:d41d8cd98f00b204e9800998ecf8427e", id, nil, time.Hour,
+		{"asynq", "asynq:{mail}:unique:email:welcome:d41d8cd98f00b204e9800998ecf8427e", id, nil, time.Hour,
 			"asynq:{*}:unique:*", discover.High},
-		{discover.Laravel, "laravel_database_laravel_cache_:import", "aB3dE5gH7jK9mN1p", nil, m,
+		{"Laravel", "laravel_database_laravel_cache_:import", "aB3dE5gH7jK9mN1p", nil, m,
 			`laravel_database_laravel_cache_:*`, discover.High},
-		{discover.RedisPy, "py:lock:a", hexUUID, nil, 0, "py:lock:*", discover.High},
-		{discover.PythonRedisLock, "lock:prl", "Q2hhbmdlIG1lIHRvIGEgbG9j", nil, m, "lock:*", discover.Medium},
-		{discover.SidekiqUnique, "uniquejobs:d41d8cd98f00b204e9800998ecf8427e:LOCKED", "",
+		{"redis-py", "py:lock:a", hexUUID, nil, 0, "py:lock:*", discover.High},
+		{"python-redis-lock", "lock:prl", "Q2hhbmdlIG1lIHRvIGEgbG9j", nil, m, "lock:*", discover.Medium},
+		{"sidekiq-unique-jobs", "uniquejobs:d41d8cd98f00b204e9800998ecf8427e:LOCKED", "",
 			[]any{"b4a577edbccf1d805744efa9", "1763000000.123"}, 0, "uniquejobs:*:LOCKED", discover.High},
-		{discover.CelerySingleton, "SINGLETONLOCK_d41d8cd98f00b204e9800998ecf8427e", id, nil, 0, "SINGLETONLOCK_*",
+		{"celery-singleton", "SINGLETONLOCK_d41d8cd98f00b204e9800998ecf8427e", id, nil, 0, "SINGLETONLOCK_*",
 			discover.High},
-		{discover.RedBeat, "redbeat::lock", hexUUID, nil, 25 * m, "redbeat::lock", discover.High},
-		{discover.BullMQ, "bull:mail:1234:lock", id + ":7", nil, 30 * time.Second, "bull:mail:*:lock", discover.High},
-		{discover.SetNX, "cron.lock.nightly", "1", nil, m, "cron.lock.*", discover.Medium},
-		{discover.SetNX, "deploy:mutex", "somebody", nil, 0, "deploy:mutex", discover.Low},
+		{"redbeat", "redbeat::lock", hexUUID, nil, 25 * m, "redbeat::lock", discover.High},
+		{"BullMQ", "bull:mail:1234:lock", id + ":7", nil, 30 * time.Second, "bull:mail:*:lock", discover.High},
+		{"SETNX", "cron.lock.nightly", "1", nil, m, "cron.lock.*", discover.Medium},
+		{"SETNX", "deploy:mutex", "somebody", nil, 0, "deploy:mutex", discover.Low},
 	}
 }
 
@@ -217,7 +217,7 @@ func TestTokensThatLookLikeOthers(t *testing.T) {
 		}
 		must(t, c.Set(t.Context(), fmt.Sprintf("jobs:lock:%d", i), value, time.Minute).Err())
 	}
-	if r := sample(t, c, discover.Options{}); len(r.Found) != 1 || r.Found[0].Library != discover.NodeRedlock ||
+	if r := sample(t, c, discover.Options{}); len(r.Found) != 1 || r.Found[0].Library != "node-redlock" ||
 		r.Found[0].Keys != 40 || r.Found[0].Pattern != "jobs:lock:*" {
 		t.Errorf("%+v", r.Found)
 	}
@@ -264,7 +264,7 @@ func TestSampleOfACluster(t *testing.T) {
 		must(t, c.Set(t.Context(), fmt.Sprintf("lock:%d", i), "8Q5xLzCgV2rEJwJ7yYtSIA==", time.Minute).Err())
 	}
 	if r := sample(t, c, discover.Options{}); r.Sampled != 60 || !r.Whole || len(r.Found) != 1 ||
-		r.Found[0].Library != discover.Redsync {
+		r.Found[0].Library != "redsync" {
 		t.Errorf("%+v", r)
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 var (
 	// otherToken matches the values of libraries that lock on a quorum of independent nodes. Each is new for one lease
-	// and the same on all nodes. discover/README.md names the files of the libraries that show the forms.
+	// and the same on all nodes. discover/libraries.txt names the files of the libraries that show the forms.
 	otherToken = regexp.MustCompile(`^(` +
 		`[A-Za-z0-9+/]{21}[AQgw]==` + // redsync
 		`|[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{80}` + // node-redlock, redlock-universal; redlock4j; redlock for Elixir

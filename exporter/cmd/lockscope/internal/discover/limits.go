@@ -76,37 +76,18 @@ func propose(f *discover.Found) (l limits) {
 		l.why = append(l.why, fmt.Sprintf("Not used: the pattern matches %s, too, and they would be findings.",
 			output.Count(f.Others, "key of another kind")))
 	}
-	switch f.Library {
-	case discover.CelerySingleton:
-		l.noTTL, l.maxHold = true, day
-		l.why = append(l.why, "It has no TTL unless lock_expiry is set: a dead worker leaves it for ever, which "+
-			"max_hold finds.")
-	case discover.RedissonSemaphore:
-		l.noTTL = true
-		l.why = append(l.why, "It is a number of permits and stays by design.")
-	case discover.SidekiqUnique:
-		l.noTTL = true
-		l.why = append(l.why, "It has no TTL unless lock_ttl is set, and is a hash unlike any other lock: "+
-			"each would be reported as foreign_type.")
-	case discover.RedisSemaphoreRuby, discover.RedlockDotNet:
-		l.noTTL = f.NoTTL > 0
-		l.why = append(l.why, "It is a hash unlike any other lock: each would be reported as foreign_type.")
-	case discover.RedBeat:
-		l.maxHold = 3650 * day
-		l.why = append(l.why, "The leading beat holds it while it runs.")
-	case discover.BullMQ:
-		l.maxHold = day
-		l.why = append(l.why, "The worker renews it while the job runs.")
-	case discover.ShedLock:
+	l.noTTL, l.maxHold = f.Lasting || f.Foreign && f.NoTTL > 0, f.MaxHold
+	if f.HeldForTTL {
 		l.maxHold = cmp.Or(l.maxTTL, day)
-		l.why = append(l.why, "Nothing renews it unless KeepAliveLockProvider is used: max_hold equals max_ttl.")
-	default:
-		if l.noTTL = f.Lasting; l.noTTL {
-			l.why = append(l.why, "It has no TTL by design: one that a dead process left looks like any other.")
-		} else if f.NoTTL > 0 {
-			l.why = append(l.why, fmt.Sprintf("%d never expire: if that is by design, set no_ttl_allowed: true.",
-				f.NoTTL))
-		}
+	}
+	switch {
+	case f.Advice != "":
+		l.why = append(l.why, f.Advice)
+	case f.Lasting:
+		l.why = append(l.why, "It has no TTL by design: one that a dead process left looks like any other.")
+	case f.NoTTL > 0:
+		l.why = append(l.why, fmt.Sprintf("%d never expire: if that is by design, set no_ttl_allowed: true.",
+			f.NoTTL))
 	}
 	return l
 }
