@@ -64,8 +64,6 @@ func (m maker) rates() []rulefmt.Rule {
 			- (distributed_lock_waiting_since_timestamp_seconds > 0)
 		)`+noElections),
 		m.counted(Failures, "$JOB, resource", `distributed_lock_failures_total`, Unserved),
-		m.record(NativeWaits, `sum by ($JOB, resource)
-			(rate(distributed_lock_wait_seconds[5m]) unless max_over_time(distributed_lock_wait_seconds_count[5m]))`),
 		m.counted(Buckets, "$JOB, resource, le", `distributed_lock_wait_seconds_bucket`),
 		m.record(SlowWaits, `clamp_min($WAITS - sum by ($JOB, resource) ($BUCKETS{$LE}), 0)`,
 			"$WAITS", Waits, "$BUCKETS", Buckets, "$LE", bucket(deploy.ShippedObjectives().Within)),
@@ -91,7 +89,9 @@ func (m maker) counted(name, by, counter string, more ...string) rulefmt.Rule {
 	if histogram, ok := strings.CutSuffix(counter, "_bucket"); ok {
 		newest = "((" + newest + ") or max_over_time((" + promql.Buckets(histogram, "("+histogram+" unless "+histogram+
 			" offset 5m)") + ")[5m:30s])" + onlyNative(histogram) + ")"
-		rate += " or " + promql.Buckets(histogram, NativeWaits)
+		// Not from a recorded histogram: Prometheus 2.42 discards those whose buckets add up to a bit more than their count,
+		// which rates do at random.
+		rate += " or " + promql.Buckets(histogram, "(rate("+histogram+"[5m]) unless max_over_time("+histogram+"_count[5m]))")
 	}
 	return rulefmt.Rule{Record: name, Expr: m.expr(strings.NewReplacer("$NEWEST", newest, "$RATE", rate).Replace(`sum by ($BY) (
 			(
