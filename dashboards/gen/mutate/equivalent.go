@@ -9,6 +9,9 @@ const longAgo = "the gauge is 0, or a time in seconds since 1970"
 // present is why a bound does not matter: what is recorded is there only where it is one or more.
 const present = "there is no series where nothing stalls, and calls are whole"
 
+// ones is why a bound does not matter.
+const ones = "what is recorded is 1, or not there"
+
 // oneReason is why it does not matter how series are put together.
 const oneReason = "of a job's resource there is one series for each reason, and one reason is chosen"
 
@@ -39,6 +42,12 @@ const halves = "nodes are whole, and half of their number plus one ends in 0 or 
 // nothing is why it does not matter what a number is multiplied by, or whether it is added.
 const nothing = "0 times a number is 0, and so is 0 divided by it"
 
+// one is why it does not matter whether a number is multiplied or divided by it.
+const one = "the other side only brings its label: its value is 1"
+
+// wholeSeries is why a fraction does not matter.
+const wholeSeries = "topk takes whole series"
+
 // oneBound is why it does not matter how series are put together.
 const oneBound = "of a job's resource one series has this bound"
 
@@ -65,6 +74,24 @@ var equivalent = map[string]string{
 	"DistributedLockAcquiresStalled critical: 0 -> 0.9": present,
 	"DistributedLockAcquiresStalled critical: > -> >=":  present,
 	"DistributedLockMaxHoldReached warning: sum -> max": oneReason,
+
+	"DistributedLockInstanceStalled critical: 0 -> 0.9":       present,
+	"DistributedLockInstanceStalled critical: > -> >=":        present,
+	"DistributedLockInstanceStalled critical: sum -> max (2)": someRate,
+
+	"DistributedLockLongWait warning: * -> /":   one,
+	"DistributedLockLongWait warning: 1 -> 1.4": wholeSeries,
+
+	"DistributedLockQuorumLostLately none5m: 0 -> 0.9":  ones,
+	"DistributedLockQuorumLostLately none5m: > -> >=":   ones,
+	"DistributedLockQuorumLostLately none15m: 0 -> 0.9": ones,
+	"DistributedLockQuorumLostLately none15m: > -> >=":  ones,
+	"DistributedLockQuorumLostLately none30m: 0 -> 0.9": ones,
+	"DistributedLockQuorumLostLately none30m: > -> >=":  ones,
+	"DistributedLockQuorumLostLately none2h: 0 -> 0.9":  ones,
+	"DistributedLockQuorumLostLately none2h: > -> >=":   ones,
+	"DistributedLockQuorumLostLately none6h: 0 -> 0.9":  ones,
+	"DistributedLockQuorumLostLately none6h: > -> >=":   ones,
 
 	"DistributedLockNoLeader critical: 0 -> 0.9":     whole,
 	"DistributedLockNoLeader critical: 0 -> 0.9 (2)": whole,
