@@ -253,3 +253,30 @@ func TestMarks(t *testing.T) {
 		}
 	}
 }
+
+// TestColumnsFit: numbers are on the right of their column, and one that is too long loses its first digits.
+func TestColumnsFit(t *testing.T) {
+	longest := map[string]string{"s": "51.9 weeks", "ops": "0.00333 ops/s"}
+	checked := 0
+	for uid, d := range drawn(t, config.Default()) {
+		for _, p := range d.All() {
+			for _, o := range p.FieldConfig.Overrides {
+				set := map[string]any{}
+				for _, s := range o.Properties {
+					set[s.ID] = s.Value
+				}
+				unit, _ := set["unit"].(string)
+				width, fixed := set["custom.width"].(float64)
+				if text := longest[unit]; fixed && text != "" {
+					checked++
+					if need := float64(8*len(text) + 13); width < need { // of a character in Grafana's font, and of the margins
+						t.Errorf("%s: %s: a column of %v pixels has no room for %s: %v", uid, p.Title, width, text, need)
+					}
+				}
+			}
+		}
+	}
+	if checked < 8 {
+		t.Errorf("looked at %d columns only", checked)
+	}
+}

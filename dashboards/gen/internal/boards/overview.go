@@ -24,8 +24,8 @@ func overviewBoard(c config.Config) draw.Board {
 		Rows: []draw.Row{
 			{Panels: stateTiles(c)},
 			{Panels: []draw.Panel{alerts.ByName().Sized(16, overviewHeight), resources.WaitClasses().Sized(8, overviewHeight)}},
-			{Panels: []draw.Panel{resources.Contended(c).Sized(13, overviewHeight),
-				resources.Blame(c).Sized(11, overviewHeight)}},
+			{Panels: []draw.Panel{resources.Contended(c).Sized(14, overviewHeight),
+				resources.Blame(c).Sized(10, overviewHeight)}},
 			{Panels: []draw.Panel{objectivesSummary(o).Sized(14, objectivesHeight),
 				resources.AcquiresByOutcome().Sized(10, objectivesHeight)}},
 		},
