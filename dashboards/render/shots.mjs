@@ -16,7 +16,7 @@ const origin = 'http://dashboards.invalid'; // nothing is fetched from it: see s
 const { values: flags } = parseArgs({
   options: {
     prometheus: { type: 'string', default: 'http://127.0.0.1:9090' },
-    out: { type: 'string', default: path.join(here, '../screenshots') },
+    out: { type: 'string', default: path.join(here, 'pictures') },
     boards: { type: 'string', default: path.join(here, '../grafana') },
     only: { type: 'string' }, // one board, such as nodes
     minutes: { type: 'string', default: '15' },

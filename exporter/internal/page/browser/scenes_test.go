@@ -16,12 +16,8 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/livetest"
 )
 
-// -scenes writes the pictures of the scenes that stand in the repository: go test -run
-// 'TestInBrowser/explains' -scenes ../../../screenshots.
+// -scenes writes the pictures of the scenes. Copy those that .github/pictures has from there.
 var scenePictures = flag.String("scenes", "", "directory to write the pictures of the scenes to")
-
-// hero is the picture at the top of README.
-const hero = "contention-1440-light"
 
 // questions are what somebody who is paged asks first, and which element answers in each scene.
 var questions = map[string]map[string]string{
@@ -172,7 +168,4 @@ func (b *tab) keep(name string) {
 	must(b.t, err)
 	must(b.t, os.MkdirAll(*scenePictures, 0o755))
 	must(b.t, os.WriteFile(filepath.Join(*scenePictures, name+".png"), small, 0o644))
-	if name == hero {
-		must(b.t, os.WriteFile(filepath.Join(*scenePictures, "..", "locks.png"), small, 0o644))
-	}
 }
