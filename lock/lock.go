@@ -35,8 +35,8 @@ type Lease interface {
 	Resource() string
 
 	// Context returns a child of the context given to Acquire. It is cancelled when the
-	// lease ends. Its context.Cause is ErrReleased, ErrLost, ErrMaxHold, ErrClosed, or
-	// the parent's own cause.
+	// lease ends. Its context.Cause is ErrReleased, ErrMaxHold, ErrClosed, the parent's
+	// own cause, or an error that matches ErrLost and says when and why the lease was lost.
 	Context() context.Context
 
 	// Fence returns the fencing token. Tokens are unique per resource and increase

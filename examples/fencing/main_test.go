@@ -65,7 +65,7 @@ func tell(t *testing.T, args ...string) string {
 	for _, want := range []string{
 		`A  acquires account:7 with fencing token \d+`,
 		`A  reads 100 and decides to write 130`,
-		`A's lease ends \(lock: lease lost\)`,
+		`A's lease ends \(lock: lease lost: ".*" was lost at .*, and others may hold it now\)`,
 		`B  acquires account:7 with fencing token \d+, which is higher`,
 		`B  reads 100, writes 150`,
 		`A  goes on .* and writes 130`,

@@ -54,7 +54,7 @@ func TestHandedOverLeaseLivesOnItsOwn(t *testing.T) {
 				}
 				c.end(p, waiting[0])
 				<-lease.Context().Done()
-				if cause, took := context.Cause(lease.Context()), time.Since(began); cause != c.cause ||
+				if cause, took := context.Cause(lease.Context()), time.Since(began); !errors.Is(cause, c.cause) ||
 					took != c.after {
 					t.Errorf("ended with %v after %v, want %v after %v", cause, took, c.cause, c.after)
 				}

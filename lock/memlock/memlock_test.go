@@ -69,7 +69,7 @@ func TestALeaseIsLostOnOrder(t *testing.T) {
 			if err := l.Lose("job"); err != nil {
 				t.Fatal(err)
 			}
-			if cause := context.Cause(lease.Context()); cause != lock.ErrLost || time.Since(began) > time.Millisecond {
+			if cause := context.Cause(lease.Context()); !errors.Is(cause, lock.ErrLost) || time.Since(began) > time.Millisecond {
 				t.Errorf("%d nodes: cause %v after %v", n, cause, time.Since(began))
 			}
 			if err := lease.Release(t.Context()); !errors.Is(err, lock.ErrNotHeld) {
@@ -109,7 +109,7 @@ func TestNoQuorumAndRecovery(t *testing.T) {
 			t.Errorf("acquire: %v", err)
 		}
 		<-lease.Context().Done()
-		if cause, took := context.Cause(lease.Context()), time.Since(began); cause != lock.ErrLost ||
+		if cause, took := context.Cause(lease.Context()), time.Since(began); !errors.Is(cause, lock.ErrLost) ||
 			took > lock.DefaultTTL {
 			t.Errorf("cause %v after %v", cause, took)
 		}

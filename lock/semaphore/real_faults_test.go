@@ -214,7 +214,7 @@ func TestRealNoQuorumWhileWaiting(t *testing.T) {
 		case <-ctx.Done():
 			t.Fatal("a permit goes on without a quorum")
 		}
-		if cause := context.Cause(p.Context()); cause != lock.ErrLost || p.Remaining() > 0 {
+		if cause := context.Cause(p.Context()); !errors.Is(cause, lock.ErrLost) || p.Remaining() > 0 {
 			t.Errorf("ended with %v and %v left", cause, p.Remaining())
 		}
 	}

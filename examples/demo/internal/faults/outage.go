@@ -81,8 +81,8 @@ func (f *Faults) awaitLoss(ctx context.Context, lease lock.Lease) (string, error
 		return "", nil
 	}
 	f.Out.Event(screen.Red, "LOST", "the holder of %s learns it after %s, from its own timer, with no node to ask: %v",
-		lease.Resource(), screen.Short(took), cause)
+		lease.Resource(), screen.Short(took), lock.ErrLost)
 	workload.Sleep(ctx, time.Until(began.Add(f.TTL*13/10)))
 	return fmt.Sprintf("the holder of %s learned it after %s (TTL %v): %v", lease.Resource(), screen.Short(took), f.TTL,
-		cause), nil
+		lock.ErrLost), nil
 }

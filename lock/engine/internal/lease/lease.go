@@ -51,6 +51,7 @@ type Lease struct {
 	holdEnd   time.Duration // when MaxHold is reached
 	keepUntil time.Duration // when the turn is passed on; never if it is not kept
 	ended     error         // the cause; nil while held
+	unrenewed error         // of the last round of renewal; nil if it renewed the lease
 
 	releasing  atomic.Bool
 	done       bool          // the first Release is; guarded by mu, as the next two
@@ -217,6 +218,9 @@ func (l *Lease) end(cause error) bool {
 		l.mu.Unlock()
 		return false
 	}
+	if cause == lock.ErrLost {
+		cause = l.loss()
+	}
 	l.ended = cause
 	l.timer.Stop()
 	l.mu.Unlock()
@@ -235,7 +239,7 @@ func (l *Lease) cause() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ended == nil && l.expires <= l.set.Config.Clock() {
-		return lock.ErrLost
+		return l.loss()
 	}
 	return l.ended
 }

@@ -141,8 +141,10 @@ func (l *Lease) conclude(r *renewal, cut error) {
 	case cause != nil && lock.ReasonOf(cause) != lock.ReasonLost:
 		// The lease was ended on the nodes meanwhile, so they may have refused for that reason.
 		r.outcome, r.err = lock.RenewOvertaken, l.over()
+		return
 	case r.tally.Won():
 		r.outcome, r.err = lock.RenewLost, l.over()
+		return
 	case r.tally.Held() && r.revoked != nil:
 		r.outcome = lock.RenewLost
 		r.err = fmt.Errorf("lock: %d of %d nodes do not renew %q: %w", r.tally.Refused, r.tally.Nodes, l.resource, r.revoked)
@@ -162,6 +164,9 @@ func (l *Lease) conclude(r *renewal, cut error) {
 		r.outcome = lock.RenewUnknown
 		r.err = r.noQuorum(cut)
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.unrenewed = r.err
 }
 
 // prolong moves the end of validity; it fails if the lease ended meanwhile, for
@@ -173,6 +178,7 @@ func (l *Lease) prolong(expires time.Duration) bool {
 	if l.ended != nil || l.expires <= now || expires <= now {
 		return false
 	}
+	l.unrenewed = nil
 	l.expires = max(l.expires, expires) // the timer goes off earlier at worst, and is set anew then
 	return true
 }

@@ -81,16 +81,12 @@ func (t *Trouble) Lost(lease lock.Lease, name string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	cause := context.Cause(lease.Context())
-	if cause == nil && lease.Remaining() <= 0 {
-		cause = lock.ErrLost
-	}
-	_, revoked := errors.AsType[*lock.RevokedError](cause)
-	at := time.Now().UTC().Format("15:04:05 UTC")
 	switch {
-	case cause == nil:
+	case errors.Is(cause, lock.ErrLost):
+		return cause
+	case cause == nil && lease.Remaining() > 0:
 		return fmt.Errorf("%q was not renewed, and others may hold it soon: %w", name, cmp.Or(t.renewal, lock.ErrLost))
-	case t.renewal == nil || revoked:
-		return fmt.Errorf("%q was lost at %s, and others may hold it now: %w", name, at, cause)
 	}
-	return fmt.Errorf("%q was lost at %s, and others may hold it now: %w: %w", name, at, cause, t.renewal)
+	return fmt.Errorf("%q was lost at %s, and others may hold it now: %w", name, time.Now().UTC().Format(time.RFC3339),
+		cmp.Or(cause, t.renewal, lock.ErrLost))
 }
