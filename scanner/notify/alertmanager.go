@@ -2,149 +2,191 @@ package notify
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// Alertmanager posts findings as alerts to one Alertmanager or to all members of a cluster. It is safe for concurrent
-// use.
-//
-// Each report sends every finding again, because Alertmanager forgets an alert that is not repeated. An alert ends
-// [HoldIntervals] intervals after the last report that had it. Set the interval between sweeps with [WithResend]
-// unless it is a minute or less. Alertmanager expects to hear of an alert every 30 s to 3 min. A cron job that runs
-// once an hour sets WithResend(time.Hour), and its alerts end up to four hours late if no report resolves them.
-//
-// A finding that a report resolves ends its alert at once. If that report does not arrive, the alert ends as one that
-// is no longer repeated.
+// alertsPath is where Alertmanager takes alerts since 0.16.
+const alertsPath = "/api/v2/alerts"
+
+// holdIntervals is how many intervals an alert outlives its last report: three reports may get lost.
+const holdIntervals = 4
+
+// Alertmanager configures [NewAlertmanager].
 type Alertmanager struct {
-	config *config
-	to     []*endpoint
-	sender *sender
+	// URLs are the members of one cluster: http://host:9093, with a path prefix if it has one.
+	URLs []string
+	// Interval is the time between two reports; a minute if it is 0. An alert ends four of them after the last report
+	// that had it.
+	Interval time.Duration
+	Labels   map[string]string        // of every alert, for routing
+	Severity map[scanner.Class]string // label severity; warning if left out
+	Logger   *slog.Logger             // for members that did not take alerts that another took; nil logs nothing
+	Access
 }
 
-// NewAlertmanager makes a notifier for the Alertmanagers at the given base URLs (http://host:9093, with a path prefix
-// if it has one). It sends each alert to all of them, as their deduplication expects. A URL may contain credentials
-// for basic authentication. Nothing is sent before Notify. Without a URL, for an invalid or repeated URL and for an
-// invalid option, the error matches [ErrInvalidURL] or [ErrInvalidOption].
-func NewAlertmanager(urls []string, opts ...Option) (*Alertmanager, error) {
-	c, err := newConfig(alertmanager, opts)
-	if err != nil {
-		return nil, err
+type alertmanager struct {
+	Alertmanager
+	to []*endpoint
+}
+
+// NewAlertmanager makes a notifier that posts alerts to all members of an Alertmanager cluster. Each report repeats the
+// alerts of all its findings. A finding that a report resolves ends its alert at once, and any other alert ends when it
+// is repeated no more. Notify fails if no member took the alerts.
+func NewAlertmanager(c Alertmanager) (scanner.Notifier, error) {
+	if c.Interval == 0 {
+		c.Interval = time.Minute
 	}
-	if len(urls) == 0 {
-		return nil, fmt.Errorf("%w: none given", ErrInvalidURL)
+	switch {
+	case len(c.URLs) == 0:
+		return nil, fmt.Errorf("%w: no URL of an Alertmanager", ErrConfig)
+	case c.Interval < time.Second:
+		return nil, fmt.Errorf("%w: interval %v between reports: use 1s or more", ErrConfig, c.Interval)
 	}
-	a := &Alertmanager{config: c, sender: newSender(c)}
-	known := map[string]bool{}
-	for i, raw := range urls {
-		to, err := newEndpoint(raw, alertsPath, c)
+	for name := range c.Labels {
+		if !labelName.MatchString(name) || slices.Contains(ownLabels, name) {
+			return nil, fmt.Errorf("%w: label %q: no label name, or set by the notifier", ErrConfig, name)
+		}
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	a := &alertmanager{Alertmanager: c}
+	for i, raw := range c.URLs {
+		to, err := newEndpoint(raw, alertsPath, c.Access)
 		if err != nil {
 			return nil, fmt.Errorf("URL %d: %w", i+1, err)
 		}
-		if known[to.url] {
-			return nil, fmt.Errorf("URL %d: %w: given twice", i+1, ErrInvalidURL)
-		}
-		known[to.url] = true
 		a.to = append(a.to, to)
 	}
 	return a, nil
 }
 
-// Notify posts the confirmed and the resolved findings of r, and returns when every Alertmanager has answered or its
-// retries are spent. It sends nothing for a standby report and for one without such findings. The error is nil if at
-// least one Alertmanager took each alert; else it joins the [*SendError] of each that failed. Sending the same report
-// again is harmless. When ctx ends, Notify returns soon, with the errors of the context and of the last attempts.
-func (a *Alertmanager) Notify(ctx context.Context, r scanner.Report) error {
-	if r.Standby {
-		return nil
-	}
-	bodies, err := encode(a.config.alerts(r, time.Now()))
-	if err != nil {
-		return fmt.Errorf("notify: encode alerts: %w", err)
-	}
-	if len(bodies) == 0 {
-		return nil
-	}
-	return a.judge(ctx, a.postAll(ctx, bodies))
+// labelName leaves out the colon, which is for recording rules' metric names.
+var labelName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`)
+
+var ownLabels = []string{"alertname", "severity", "lock_node", "lock_group", "class", "lock"}
+
+// maxLabel keeps a long key from filling every notification.
+const maxLabel = 256
+
+// alert is one element of a request to Alertmanager's API.
+type alert struct {
+	Labels      map[string]string `json:"labels"`
+	Annotations map[string]string `json:"annotations"`
+	StartsAt    time.Time         `json:"startsAt"`
+	EndsAt      time.Time         `json:"endsAt"`
 }
 
-// alerts makes one alert of each finding.
-func (c *config) alerts(r scanner.Report, now time.Time) []alert {
-	all := make([]alert, 0, len(r.Findings)+len(r.Resolved))
-	for _, f := range r.Findings {
-		all = append(all, c.alertFor(f, now, now.Add(HoldIntervals*c.resend)))
+// Notify posts the alerts of r.
+func (a *alertmanager) Notify(ctx context.Context, r scanner.Report) error {
+	alerts := a.alerts(r, time.Now())
+	if r.Standby || len(alerts) == 0 {
+		return nil
 	}
-	for _, f := range ended(&r) {
-		all = append(all, c.alertFor(f, now, now))
+	body, err := json.Marshal(alerts)
+	if err != nil {
+		return fmt.Errorf("notify: %w", err)
+	}
+	errs := make([]error, len(a.to))
+	var posting sync.WaitGroup
+	for i, to := range a.to {
+		posting.Go(func() { errs[i] = to.post(ctx, body) })
+	}
+	posting.Wait()
+	if !slices.Contains(errs, nil) {
+		return errors.Join(errs...)
+	}
+	for _, err := range errs {
+		if err != nil {
+			a.Logger.WarnContext(ctx, "one Alertmanager did not take the alerts, another did", "error", err)
+		}
+	}
+	return nil
+}
+
+// alerts are those of r: one for each finding, or one for more than [Most].
+func (a *alertmanager) alerts(r scanner.Report, now time.Time) (all []alert) {
+	m, ends := newMessage(r), now.Add(holdIntervals*a.Interval)
+	if m.Count > Most {
+		return []alert{a.many(m, r.Findings, now, ends)}
+	}
+	for _, f := range m.Findings {
+		all = append(all, a.one(f, now, ends))
+	}
+	for _, f := range m.Resolved {
+		all = append(all, a.one(f, now, now))
+	}
+	if len(m.Resolved) > 0 { // an earlier report may have had too many
+		all = append(all, a.many(m, nil, now, now))
 	}
 	return all
 }
 
-// postAll returns the result of each body at each endpoint: errors[endpoint][body].
-func (a *Alertmanager) postAll(ctx context.Context, bodies [][]byte) [][]error {
-	errs := make([][]error, len(a.to))
-	var wg sync.WaitGroup
-	for i, to := range a.to {
-		wg.Go(func() { errs[i] = a.postTo(ctx, to, bodies) })
-	}
-	wg.Wait()
-	return errs
+// one is the alert of a finding. Its labels are its identity: they do not change while the finding lasts.
+func (a *alertmanager) one(f scanner.FindingDocument, now, ends time.Time) alert {
+	labels := a.labels(f.Class, f.Group)
+	labels["class"] = string(f.Class)
+	labels["lock_node"], labels["lock"] = clip(valid(f.Node), maxLabel), clip(lockOf(f), maxLabel)
+	return alert{labels, map[string]string{
+		"summary": summary(f), "description": description(f), "evidence": valid(f.Evidence),
+		"runbook_url": runbook(f.Class),
+	}, began(f.FirstSeen, now), ends}
 }
 
-// postTo gives up an endpoint that does not answer, because each further body would cost all the timeouts again. An
-// endpoint that refuses one body may still take the next.
-func (a *Alertmanager) postTo(ctx context.Context, to *endpoint, bodies [][]byte) []error {
-	errs := make([]error, len(bodies))
-	for i, body := range bodies {
-		err := a.sender.post(ctx, to, body)
-		errs[i] = err
-		if err != nil && retryable(err) {
-			for j := range errs[i:] {
-				errs[i+j] = err
-			}
-			break
-		}
+// many is the alert of a group with too many findings.
+func (a *alertmanager) many(m Message, findings []scanner.Finding, now, ends time.Time) alert {
+	counts := make(map[scanner.Class]int)
+	first := now
+	for _, f := range findings {
+		counts[f.Class]++
+		first = began(f.FirstSeen, first)
 	}
-	return errs
+	var parts []string
+	for _, class := range slices.Sorted(maps.Keys(counts)) {
+		parts = append(parts, fmt.Sprintf("%d %s", counts[class], class))
+	}
+	summary := fmt.Sprintf("%d leaked locks", m.Count)
+	if m.Group != "" {
+		summary += " in group " + valid(m.Group)
+	}
+	return alert{a.labels(scanner.NoTTL, m.Group), map[string]string{
+		"summary":     summary + ".",
+		"description": "By class: " + strings.Join(parts, ", ") + `. List them with "lockscope scan".`,
+		"runbook_url": runbook(scanner.NoTTL),
+	}, first, ends}
 }
 
-// judge returns an error if no endpoint took some body. Otherwise it logs the endpoints that failed.
-func (a *Alertmanager) judge(ctx context.Context, errs [][]error) error {
-	lost := false
-	for body := range errs[0] {
-		taken := false
-		for i := range errs {
-			taken = taken || errs[i][body] == nil
-		}
-		lost = lost || !taken
+// began is when a finding was first seen, if that was before a time. Alertmanager refuses an alert that ends before it
+// starts.
+func began(seen, before time.Time) time.Time {
+	if seen.IsZero() || seen.After(before) {
+		return before
 	}
-	var failed []error
-	for i := range errs {
-		err := firstError(errs[i])
-		if err == nil {
-			continue
-		}
-		failed = append(failed, err)
-		if !lost {
-			a.config.logger.WarnContext(ctx, "one Alertmanager did not take the alerts, another did",
-				"endpoint", a.to[i].name, "error", err.Error())
-		}
-	}
-	if !lost {
-		return nil
-	}
-	return errors.Join(failed...)
+	return seen
 }
 
-func firstError(errs []error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
+func (a *alertmanager) labels(class scanner.Class, group string) map[string]string {
+	labels := make(map[string]string)
+	for name, value := range a.Labels {
+		labels[name] = valid(value)
 	}
-	return nil
+	labels["alertname"], labels["severity"] = textsOf(class).alert, "warning"
+	if s, ok := a.Severity[class]; ok {
+		labels["severity"] = valid(s)
+	}
+	if group != "" {
+		labels["lock_group"] = valid(group)
+	}
+	return labels
 }

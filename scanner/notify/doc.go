@@ -1,34 +1,20 @@
-// Package notify sends the findings of a scanner to a webhook, a Slack channel, PagerDuty
-// or Alertmanager.
+// Package notify sends the findings of a scanner to a webhook or to Alertmanager.
 //
 // The usual way to be alerted is a rule on the exporter's metrics. Use this package where nothing scrapes: in a cron
 // job, on a host outside the monitored network, or for a receiver that needs the keys. Use only one of the two for
 // Alertmanager: with both, every leak alerts twice.
 //
-// No notifier keeps a goroutine or a connection between two calls, so there is nothing to
-// close.
+//   - [NewWebhook] posts one document when the findings change. A template writes it as the receiver wants it: the
+//     folder examples/cron has templates for Slack and PagerDuty.
+//   - [NewAlertmanager] posts an alert for each finding with every report, because Alertmanager ends an alert that is
+//     not repeated. Grouping, silences and routes are Alertmanager's.
 //
-// # Which notifier
+// A report with more than [Most] findings is one alert with their number, and a document with the worst of them.
 //
-//   - [NewAlertmanager] sends every finding with every report. Grouping, silences, routes
-//     and repeats are Alertmanager's.
-//   - [NewWebhook] posts each report as a [scanner.Document], for programs.
-//   - NewWebhook with [WithFormat]([Slack]) posts a message when a finding is new or resolved.
-//   - NewWebhook with WithFormat([PagerDuty]) opens an incident for each finding and resolves
-//     it, with a dedup key made of group, class, node and key.
+// What leaves the process are keys, nodes, evidence, and holders as far as the lock's value names them. Never a lock's
+// token or value.
 //
-// [Webhook] has their bounds and what they remember.
-//
-// # What leaves the process
-//
-// Keys, nodes, evidence, and holders as far as the lock's value names them. Never a lock's token or value. Keys are
-// as [scanner.KeyText] returns them: one line of printable text.
-//
-// # How it is sent
-//
-// [WithTimeout] bounds each attempt. Connection failures and 5xx answers are retried ([WithRetries]) after a growing,
-// jittered pause; 4xx answers are not. Redirects are followed only within the same scheme, host and port, and only
-// where they keep the POST (307, 308). Environment variables such as HTTP_PROXY have no effect unless [WithProxy]
-// uses them. Errors name an endpoint by scheme and host alone. They never show a password, a token, or the path and
-// query of a URL, which are a secret for many webhooks.
+// An attempt has 3 s. Failed connections and 5xx answers are tried three times, and again with the next report.
+// Redirects are not followed, and HTTP_PROXY has no effect: see [Access]. Errors name an endpoint by scheme and host
+// alone, and show nothing of its answer but the status: URLs are often secrets, and servers repeat requests.
 package notify

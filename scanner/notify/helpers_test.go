@@ -1,6 +1,8 @@
 package notify
 
 import (
+	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -84,16 +86,32 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func newWebhook(t *testing.T, url string, opts ...Option) *Webhook {
+func newWebhook(t *testing.T, c Webhook) scanner.Notifier {
 	t.Helper()
-	w, err := NewWebhook(url, opts...)
+	w, err := NewWebhook(c)
 	must(t, err)
 	return w
 }
 
-func newAlertmanager(t *testing.T, urls []string, opts ...Option) *Alertmanager {
+func newAlertmanager(t *testing.T, c Alertmanager) scanner.Notifier {
 	t.Helper()
-	a, err := NewAlertmanager(urls, opts...)
+	a, err := NewAlertmanager(c)
 	must(t, err)
 	return a
+}
+
+// leaks are n findings.
+func leaks(n int) (all []scanner.Finding) {
+	for i := range n {
+		all = append(all, finding(scanner.NoTTL, fmt.Sprintf("lock:%d", i)))
+	}
+	return all
+}
+
+// decode reads the body of the latest request.
+func decode[T any](t *testing.T, s *target) (v T) {
+	t.Helper()
+	got := s.got()
+	must(t, json.Unmarshal(got[len(got)-1].body, &v))
+	return v
 }

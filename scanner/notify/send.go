@@ -13,157 +13,114 @@ import (
 	"net/url"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/lockscope/lockscope/scanner/internal/clock"
 )
 
 const (
-	firstPause    = 200 * time.Millisecond
-	pauseFactor   = 3
-	maxPause      = 5 * time.Second
-	maxRedirects  = 3
-	maxAnswer     = 64 << 10 // read of an answer; the rest is dropped with the connection
-	maxShownBody  = 300
-	maxHeaderSize = 64 << 10
-	userAgent     = "lockscope"
+	timeout    = 3 * time.Second // of an attempt: with all of them, Notify ends within the 10 s that a scanner gives it
+	attempts   = 3
+	firstPause = 200 * time.Millisecond
 )
 
-var errNoAnswer = errors.New("no answer within the timeout")
+// ErrConfig reports an unusable configuration. It withholds URLs and other secrets.
+var ErrConfig = errors.New("notify")
 
-// sender posts JSON documents.
-type sender struct {
-	client  *http.Client
-	timeout time.Duration
-	retries int
-	auth    func(*http.Request)
+var errNoAnswer = fmt.Errorf("no answer within %v", timeout)
+
+// Access is how a notifier reaches its receivers. A URL may contain a user and a password instead.
+type Access struct {
+	Username, Password string // for basic authentication
+	BearerToken        string
+	Transport          http.RoundTripper // for a proxy or certificates; nil: a transport without a proxy
 }
 
-func newSender(c *config) *sender {
-	transport := c.transport
+// endpoint is the target of a post.
+type endpoint struct {
+	url    string // may hold secrets
+	name   string // scheme and host: fit to be shown
+	access Access
+	client *http.Client
+}
+
+// newEndpoint keeps the text of the URL out of its error.
+func newEndpoint(raw, path string, a Access) (*endpoint, error) {
+	u, err := url.Parse(raw)
+	switch {
+	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "", u.Fragment != "":
+		return nil, fmt.Errorf("%w: invalid URL (withheld): use http[s]://host[:port]/path", ErrConfig)
+	case a.BearerToken != "" && (u.User != nil || a.Username != ""), a.Username != "" && u.User != nil:
+		return nil, fmt.Errorf("%w: credentials are given twice: use one of user, bearer token and URL", ErrConfig)
+	case strings.ContainsFunc(a.BearerToken, unicode.IsControl):
+		return nil, fmt.Errorf("%w: the bearer token contains a line break or another control character", ErrConfig)
+	}
+	if path != "" {
+		u = u.JoinPath(path)
+	}
+	transport := a.Transport
 	if transport == nil {
-		transport = newTransport(c.timeout, c.tls, c.proxy)
+		transport = &http.Transport{DisableKeepAlives: true} // an idle connection would have to be closed
 	}
-	headers := c.headers.Clone()
-	return &sender{
-		client:  &http.Client{Transport: transport, CheckRedirect: checkRedirect},
-		timeout: c.timeout,
-		retries: c.retries,
-		auth: func(r *http.Request) {
-			for name, values := range headers {
-				r.Header[name] = values
-			}
-			switch {
-			case c.basic:
-				r.SetBasicAuth(c.username, c.password)
-			case c.bearer != "":
-				r.Header.Set("Authorization", "Bearer "+c.bearer)
-			}
-		},
-	}
+	return &endpoint{u.String(), u.Scheme + "://" + u.Host, a, &http.Client{
+		Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}, nil
 }
 
-// newTransport keeps no connection: reports are a minute apart, and an idle connection would have to be closed.
-func newTransport(timeout time.Duration, t *tls.Config, proxy func(*http.Request) (*url.URL, error)) *http.Transport {
-	return &http.Transport{
-		Proxy:                  proxy,
-		DialContext:            (&net.Dialer{Timeout: timeout}).DialContext,
-		TLSClientConfig:        t,
-		TLSHandshakeTimeout:    timeout,
-		DisableKeepAlives:      true,
-		MaxResponseHeaderBytes: maxHeaderSize,
-	}
-}
-
-// checkRedirect keeps findings and credentials from other hosts. It also keeps a POST from becoming a GET, which
-// would look like a success.
-func checkRedirect(next *http.Request, via []*http.Request) error {
-	first := via[0].URL
-	switch status := next.Response.StatusCode; {
-	case status != http.StatusTemporaryRedirect && status != http.StatusPermanentRedirect:
-		return fmt.Errorf("%w (status %d would drop the document)", ErrRedirect, status)
-	case next.URL.Scheme != first.Scheme || next.URL.Host != first.Host:
-		return fmt.Errorf("%w (it leads to %s://%s)", ErrRedirect, next.URL.Scheme, next.URL.Host)
-	case len(via) > maxRedirects:
-		return fmt.Errorf("%w (more than %d of them)", ErrRedirect, maxRedirects)
-	}
-	return nil
-}
-
-// post sends body until it is taken or refused, or the retries or ctx are spent. Its errors are *SendError.
-func (s *sender) post(ctx context.Context, to *endpoint, body []byte) error {
+// post sends body until it is taken or refused, or the attempts or ctx are spent.
+func (e *endpoint) post(ctx context.Context, body []byte) error {
 	pause := firstPause
 	for attempt := 1; ; attempt++ {
-		err := s.attempt(ctx, to, body)
+		again, err := e.attempt(ctx, body)
 		if err == nil {
 			return nil
 		}
-		if attempt <= s.retries && retryable(err) && ctx.Err() == nil {
-			// Notifiers of many processes that had the same failure must not retry all at once.
-			if clock.Pause(ctx, pause/2+rand.N(pause/2)) {
-				pause = min(pause*pauseFactor, maxPause)
-				continue
-			}
+		// Notifiers of many processes that had the same failure must not retry all at once.
+		if !again || attempt == attempts || !clock.Pause(ctx, pause/2+rand.N(pause/2)) {
+			return fmt.Errorf("notify: %s after %d attempts: %w", e.name, attempt, err)
 		}
-		if cause := ctx.Err(); cause != nil && !errors.Is(err, cause) {
-			err = errors.Join(cause, err)
-		}
-		return &SendError{Endpoint: to.name, Attempts: attempt, Err: err}
+		pause *= 3
 	}
 }
 
-func (s *sender) attempt(ctx context.Context, to *endpoint, body []byte) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, s.timeout, fmt.Errorf("%w (%v)", errNoAnswer, s.timeout))
+func (e *endpoint) attempt(ctx context.Context, body []byte) (again bool, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, errNoAnswer)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to.url, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.url, bytes.NewReader(body))
 	if err != nil {
-		return errors.New("cannot build the request") // the error may quote the URL
+		return false, errors.New("cannot build the request") // the error may quote the URL
 	}
-	s.auth(req)
 	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("User-Agent", userAgent)
-	resp, err := s.client.Do(req)
+	req.Header.Set("User-Agent", "lockscope")
+	switch a := e.access; {
+	case a.Username != "":
+		req.SetBasicAuth(a.Username, a.Password)
+	case a.BearerToken != "":
+		req.Header.Set("Authorization", "Bearer "+a.BearerToken)
+	}
+	resp, err := e.client.Do(req)
 	if err != nil {
-		return withoutSecrets(err, to.redacted)
+		return true, withoutSecrets(err)
 	}
-	defer resp.Body.Close()
-	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	_ = resp.Body.Close()
 	if resp.StatusCode/100 == 2 {
-		return nil // taken, even if the rest of the answer is lost
+		return false, nil
 	}
-	if err != nil && len(answer) == 0 {
-		answer = []byte(err.Error())
-	}
-	return &StatusError{Status: resp.StatusCode, Body: shown(answer, to.redacted)}
+	return resp.StatusCode >= 500, fmt.Errorf("answered %d", resp.StatusCode)
 }
 
-// withoutSecrets drops the wrapper of the HTTP client's errors, which has the whole URL, and redacts an error that
-// quotes a secret, as one about a malformed answer may.
-func withoutSecrets(err error, redacted *strings.Replacer) error {
+// withoutSecrets drops the URL from an error of the client, and an error that quotes what the server sent.
+func withoutSecrets(err error) error {
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		err = wrapped.Err
 	}
-	if text := redacted.Replace(err.Error()); text != err.Error() {
-		return errors.New(text)
+	_, network := errors.AsType[*net.OpError](err)
+	_, certificate := errors.AsType[*tls.CertificateVerificationError](err)
+	for _, known := range []error{errNoAnswer, context.Canceled, context.DeadlineExceeded, io.EOF} {
+		network = network || errors.Is(err, known)
 	}
-	return err
-}
-
-func shown(answer []byte, redacted *strings.Replacer) string {
-	text := redacted.Replace(strings.ToValidUTF8(string(answer), "?"))
-	return clip(strings.TrimSpace(text), maxShownBody)
-}
-
-// statusOf returns the status that an endpoint answered, if it did.
-func statusOf(err error) (status int, ok bool) {
-	if answer, ok := errors.AsType[*StatusError](err); ok {
-		return answer.Status, true
+	if network || certificate {
+		return err
 	}
-	return 0, false
-}
-
-func retryable(err error) bool {
-	if status, ok := errors.AsType[*StatusError](err); ok {
-		return status.retryable()
-	}
-	return !errors.Is(err, ErrRedirect)
+	return errors.New("no valid HTTP answer")
 }

@@ -1,38 +1,72 @@
 package notify
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"unicode/utf8"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/lockscope/lockscope/scanner"
 )
 
-const ellipsis = "…"
+// runbooks is the address of the runbooks. A page has the name of its alert.
+const runbooks = "https://github.com/lockscope/lockscope/blob/main/dashboards/runbooks/"
 
-// clip cuts s to at most n bytes and marks the cut.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
+// texts is what people read about a class of findings.
+type texts struct{ alert, complaint, remedy string }
+
+func textsOf(class scanner.Class) texts {
+	switch class {
+	case scanner.NoTTL:
+		return texts{"DistributedLockLeaked", "never expires", "It blocks everyone until someone deletes it. " +
+			"Make sure that its holder is gone, then delete it or set an expiry."}
+	case scanner.LongTTL:
+		return texts{"DistributedLockOverlong", "expires later than policy allows",
+			"If its holder dies, others wait that long. Check the holder's code for a wrong time unit."}
+	case scanner.HeldTooLong:
+		return texts{"DistributedLockHeldTooLong", "has had the same holder for longer than policy allows",
+			"The holder may hang and still renew. Check its process first."}
+	case scanner.Orphan:
+		return texts{"DistributedLockOrphaned", "is on a minority of the nodes only",
+			"It is left over from a failed attempt and ends with its expiry. " +
+				"Many of these point to a node that loses connections."}
+	case scanner.ForeignType:
+		return texts{"DistributedLockForeignType", "has a type that no lock has",
+			"Another program uses this name, or the pattern of the scan is too wide."}
 	}
-	return s[:boundary(s, n-len(ellipsis))] + ellipsis
+	return texts{"DistributedLockFinding", "needs a look", "See the evidence."}
 }
 
-// digestLength is long enough to keep the keys of one report apart.
-const digestLength = 12
+func runbook(class scanner.Class) string { return runbooks + textsOf(class).alert + ".md" }
 
-// clipUnique cuts s to at most n bytes. Different strings stay different.
-func clipUnique(s string, n int) string {
-	if len(s) <= n {
-		return s
+// summary is one sentence about a finding.
+func summary(f scanner.FindingDocument) string {
+	complaint := textsOf(f.Class).complaint
+	if f.Inferred {
+		complaint = "had the same client at each look for longer than policy allows; it may have released it in between"
 	}
-	sum := sha256.Sum256([]byte(s))
-	tail := ellipsis + "#" + hex.EncodeToString(sum[:])[:digestLength]
-	return s[:boundary(s, n-len(tail))] + tail
+	system := f.Backend
+	switch f.Backend {
+	case "":
+		system = "Redis"
+	case "postgresql":
+		system = "PostgreSQL"
+	case "zookeeper":
+		system = "ZooKeeper"
+	}
+	return fmt.Sprintf("%s lock %s on %s %s.", valid(system), clip(lockOf(f), maxLabel), valid(f.Node), complaint)
 }
 
-// boundary returns the last start of a character at or before n.
-func boundary(s string, n int) int {
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
+// description is what the lock's value says of its holder, and what to do.
+func description(f scanner.FindingDocument) string {
+	text := "Its value does not name its holder."
+	if h := f.Holder; h != nil && h.Name != "" {
+		text = "Held by " + clip(scanner.KeyText(h.Name), maxLabel)
+		if !h.Since.IsZero() {
+			text += " since " + h.Since.UTC().Format(time.RFC3339) + " by the holder's clock"
+		}
+		text += "."
 	}
-	return n
+	return text + " " + textsOf(f.Class).remedy
 }
+
+func valid(s string) string { return strings.ToValidUTF8(s, "�") }

@@ -1,92 +1,140 @@
 package notify
 
 import (
-	"cmp"
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
+	"strings"
+	"sync"
+	"text/template"
 
 	"github.com/lockscope/lockscope/scanner"
 )
 
-var (
-	_ scanner.Notifier = (*Webhook)(nil)
-	_ scanner.Notifier = (*Alertmanager)(nil)
-)
-
-// Webhook posts reports as JSON, in the [Format] that [WithFormat] sets. It may be used
-// concurrently.
-//
-//   - [Lockscope] posts each report as a [scanner.Document] of at most 1 MiB. Findings that
-//     do not fit are counted in Omitted. Keys of more than 1 KiB are cut, and their bytes
-//     left out from 4 KiB on. The document lists every finding of the sweep, so a receiver
-//     that missed one loses only its resolved findings.
-//   - [Slack] posts one message when a finding is new or resolved. The message lists these
-//     by class, within Slack's limits, and counts the findings that it leaves out. Its
-//     headline counts all findings.
-//   - [PagerDuty] triggers an incident for each new finding and resolves it when the
-//     finding has ended: at most 20 events a report, worst findings first, and the rest
-//     with the next reports. At most [MaxIncidents] are open at a time; further findings
-//     wait until one is resolved.
-//
-// Slack and PagerDuty notifiers remember the findings that their receiver has taken, for as
-// long as the process runs. A new process posts lasting findings to Slack once more; for
-// PagerDuty they have the same dedup key and so the same incident. PagerDuty keeps an
-// incident open until it is resolved: a process that sweeps once and exits needs
-// [scanner.WithMemory] to report resolved findings. If you resolve an incident by hand
-// while its finding lasts, the same process does not trigger it again. Grouping,
-// repeating, silencing and routing are Alertmanager's: use [NewAlertmanager] for them.
+// Webhook configures [NewWebhook].
 type Webhook struct {
+	URL string
+	// Template is a text/template that writes JSON from a [Message]. Without one, the body is the message's
+	// [scanner.Document]. Templates also have these functions:
+	//
+	//	json V         V as JSON, such as a quoted string
+	//	summary F      what is wrong with a finding
+	//	remedy F       what to do about it
+	//	runbook F      the URL of its runbook
+	//	escape TEXT    TEXT with &amp;, &lt; and &gt;, as Slack wants it
+	Template string
+	Secret   string // for the template: a key that the receiver wants in the body
+	Access
+}
+
+type webhook struct {
 	to     *endpoint
-	sender *sender
-	format formatter
+	text   *template.Template // nil: the document
+	secret string
+
+	mu     sync.Mutex
+	posted map[string]state // what the receiver took last, by group
 }
 
-// NewWebhook makes a notifier that posts to an http or https URL, which may hold
-// credentials for basic authentication. An empty URL is [PagerDutyURL] for the format
-// [PagerDuty]. Nothing is sent before Notify; a bad URL or option is an error that matches
-// [ErrInvalidURL] or [ErrInvalidOption].
-func NewWebhook(url string, opts ...Option) (*Webhook, error) {
-	c, err := newConfig(webhook, opts)
+// NewWebhook makes a notifier that posts to one URL when the findings of a report differ from those posted last:
+//
+//   - With up to [Most] findings: when one is new or resolved.
+//   - With more: when there are more than Most, and when their number has doubled or halved since.
+//
+// A report that the receiver did not take is posted again with the next one. A new process posts once for findings
+// that last. A standby report is never posted.
+func NewWebhook(c Webhook) (scanner.Notifier, error) {
+	to, err := newEndpoint(c.URL, "", c.Access)
 	if err != nil {
 		return nil, err
 	}
-	if url == "" && c.format == PagerDuty {
-		url = PagerDutyURL
+	w := &webhook{to: to, secret: c.Secret, posted: map[string]state{}}
+	if c.Template == "" {
+		return w, nil
 	}
-	to, err := newEndpoint(url, "", c)
-	if err != nil {
-		return nil, err
+	if w.text, err = template.New("template").Funcs(functions).Parse(c.Template); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
-	return &Webhook{to: to, sender: newSender(c), format: newFormatter(c)}, nil
+	one := []scanner.Finding{{Class: scanner.NoTTL, Hold: scanner.Hold{Format: scanner.FormatLockscope}}}
+	for _, example := range []scanner.Report{{}, {Findings: one}, {Resolved: one}} {
+		if _, err := w.body(newMessage(example)); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrConfig, err)
+		}
+	}
+	return w, nil
 }
 
-// Notify posts r and returns when the receiver has answered 2xx. A standby report
-// is not sent, nor is one with neither findings nor resolved ones (see
-// [WithEveryReport]). After an error, a *[SendError], the receiver may have got the
-// document all the same: an answer can get lost. When ctx ends, Notify returns
-// soon, with the context's error and the last attempt's. Of several events, one that
-// PagerDuty refuses as malformed does not stop the next; the first error is returned.
-func (w *Webhook) Notify(ctx context.Context, r scanner.Report) error {
+var functions = template.FuncMap{
+	"json": func(v any) (string, error) {
+		text, err := json.Marshal(v)
+		return string(text), err
+	},
+	"summary": summary,
+	"remedy":  func(f scanner.FindingDocument) string { return textsOf(f.Class).remedy },
+	"runbook": func(f scanner.FindingDocument) string { return runbook(f.Class) },
+	"escape":  strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace,
+}
+
+// Notify posts r if it changed.
+func (w *webhook) Notify(ctx context.Context, r scanner.Report) error {
 	if r.Standby {
 		return nil
 	}
-	messages, err := w.format.messages(r)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	m, now := newMessage(r), stateOf(&r)
+	last, known := w.posted[m.Group]
+	if !now.differs(last) && (known || len(m.Resolved) == 0) {
+		return nil
+	}
+	body, err := w.body(m)
 	if err != nil {
-		return fmt.Errorf("notify: encode report: %w", err)
+		return fmt.Errorf("notify: %w", err)
 	}
-	var first error
-	for _, m := range messages {
-		err := w.sender.post(ctx, w.to, m.body)
-		if err == nil {
-			if m.taken != nil {
-				m.taken()
-			}
-			continue
-		}
-		first = cmp.Or(first, err)
-		if stops(err) {
-			break
+	if err := w.to.post(ctx, body); err != nil {
+		return err
+	}
+	w.posted[m.Group] = now
+	return nil
+}
+
+func (w *webhook) body(m Message) ([]byte, error) {
+	if w.text == nil {
+		return json.Marshal(m.Document)
+	}
+	m.Secret = w.secret
+	var body bytes.Buffer
+	if err := w.text.Execute(&body, m); err != nil {
+		return nil, err
+	}
+	if !json.Valid(body.Bytes()) {
+		return nil, errors.New("the template writes no valid JSON")
+	}
+	return body.Bytes(), nil
+}
+
+// state is what makes a report worth a post.
+type state struct {
+	count    int
+	findings map[identity]bool // of up to Most
+}
+
+func stateOf(r *scanner.Report) state {
+	s := state{count: len(r.Findings) + r.Overflow, findings: map[identity]bool{}}
+	for _, f := range r.Findings {
+		if s.count <= Most {
+			s.findings[identity{f.Class, f.Node, f.Lock()}] = true
 		}
 	}
-	return first
+	return s
+}
+
+func (s state) differs(last state) bool {
+	if s.count > Most && last.count > Most {
+		return s.count >= 2*last.count || 2*s.count <= last.count
+	}
+	return s.count != last.count || !maps.Equal(s.findings, last.findings)
 }

@@ -1,109 +1,159 @@
 package notify
 
 import (
-	"encoding/base64"
-	"encoding/json"
-	"errors"
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner"
 )
 
-func TestWebhookDocument(t *testing.T) {
+// TestPostsChangesOnly follows the sweeps of a group. Times, TTLs and gaps are no change.
+func TestPostsChangesOnly(t *testing.T) {
 	s := newTarget(t)
-	w := newWebhook(t, s.URL+"/hook", WithInstance("cron"))
-	r := report(finding(scanner.NoTTL, "lock:a"), finding(scanner.LongTTL, "lock:\xff\n"))
-	r.Findings[1].TTL = 90 * 1e9
-	r.Resolved = []scanner.Finding{finding(scanner.Orphan, `"quoted"`)}
-	r.Overflow = 4
-	r.Nodes = append(r.Nodes, scanner.NodeReport{Node: "b:6379", Err: errors.New("connection refused")})
-	must(t, w.Notify(t.Context(), r))
-
-	got := s.got()
-	if len(got) != 1 || got[0].path != "/hook" || got[0].header.Get("Content-Type") != "application/json" {
-		t.Fatalf("requests: %+v", got)
-	}
-	want := `{"schema":1,"instance":"cron","started":"2026-11-02T10:00:00Z","took_seconds":1.5,"standby":false,` +
-		`"truncated":true,"overflow":4,"omitted":0,` +
-		`"complete":false,"gaps":[],"skipped":[],"nodes":[{"node":"127.0.0.1:6379","took_seconds":0,` +
-		`"locks":3,"examined":10,"calls":2,"unread":0,"unwatched":0,"counts":{"no_ttl":2},"path":"script",` +
-		`"truncated":false,"redirected":0,"indistinct":0,"overflow":0},` +
-		`{"node":"b:6379","took_seconds":0,"locks":0,"examined":0,"calls":0,"unread":0,"unwatched":0,"counts":{},` +
-		`"truncated":false,"error":"connection refused","redirected":0,"indistinct":0,"overflow":0}],` +
-		`"findings":[` + documentOf("no_ttl", "lock:a", "lock:a", "null") + `,` +
-		documentOf("long_ttl", `"lock:\xff\n"`, "lock:\xff\n", "90") + `],` +
-		`"pending":[],"resolved":[` + documentOf("orphan", `"\"quoted\""`, `"quoted"`, "null") + `]}`
-	if string(got[0].body) != want {
-		t.Errorf("got  %s\nwant %s", got[0].body, want)
-	}
-}
-
-func documentOf(class, text, key, ttl string) string {
-	encoded := `"key_base64":"` + base64.StdEncoding.EncodeToString([]byte(key)) + `",`
-	quoted, _ := json.Marshal(text)
-	return fmt.Sprintf(`{"class":%q,"node":"127.0.0.1:6379","key":%s,%s"type":"string","ttl_seconds":%s,`+
-		`"holder":{"format":"lockscope","name":"billing-7","since":"2026-11-02T10:00:00Z",`+
-		`"fence":"1152921504606846977"},"evidence":"TTL -1 in two looks 5s apart",`+
-		`"first_seen":"2026-11-02T10:00:00Z","last_seen":"2026-11-02T10:00:05Z"}`,
-		class, quoted, encoded, ttl)
-}
-
-func TestWebhookKeepsSilent(t *testing.T) {
-	s := newTarget(t)
-	standby := report(finding(scanner.NoTTL, "lock:a"))
+	w := newWebhook(t, Webhook{URL: s.URL})
+	later := finding(scanner.NoTTL, "lock:a")
+	later.LastSeen, later.TTL, later.Evidence = seen.AddDate(0, 0, 1), 7, "seen again"
+	healed := report()
+	healed.Resolved = leaks(1)
+	standby := report(leaks(5)...)
 	standby.Standby = true
-	must(t, newWebhook(t, s.URL).Notify(t.Context(), report()))
-	must(t, newWebhook(t, s.URL, WithEveryReport()).Notify(t.Context(), standby))
-	must(t, newAlertmanager(t, []string{s.URL}).Notify(t.Context(), standby))
-	must(t, newAlertmanager(t, []string{s.URL}).Notify(t.Context(), report()))
-	if got := s.got(); len(got) != 0 {
-		t.Fatalf("%d requests, want none", len(got))
-	}
-	must(t, newWebhook(t, s.URL, WithEveryReport()).Notify(t.Context(), report()))
-	if got := s.got(); len(got) != 1 || !strings.Contains(string(got[0].body),
-		`"findings":[],"pending":[],"resolved":[]`) {
-		t.Errorf("with WithEveryReport: %s", got)
-	}
-}
-
-// TestWebhookBounds: neither many findings nor a huge key make a huge document.
-func TestWebhookBounds(t *testing.T) {
-	s := newTarget(t)
-	huge := finding(scanner.NoTTL, strings.Repeat("\xff", 10<<20))
-	huge.Evidence = strings.Repeat("e", 10<<20)
-	findings := []scanner.Finding{huge}
-	for i := range 5000 {
-		findings = append(findings, finding(scanner.NoTTL, fmt.Sprintf("lock:%d", i)))
-	}
-	must(t, newWebhook(t, s.URL).Notify(t.Context(), report(findings...)))
-	var d scanner.Document
-	body := s.got()[0].body
-	must(t, json.Unmarshal(body, &d))
-	if len(body) > maxDocument || len(body) < maxDocument*9/10 {
-		t.Errorf("the document has %d bytes, want just below %d", len(body), maxDocument)
-	}
-	if !d.Truncated || d.Omitted == 0 || d.Omitted+len(d.Findings) != len(findings) {
-		t.Errorf("%d findings, %d omitted, truncated %v; %d in all", len(d.Findings), d.Omitted, d.Truncated,
-			len(findings))
-	}
-	if d.Findings[0].KeyBase64 != nil || len(d.Findings[0].Key) > maxKeyText {
-		t.Errorf("the huge key takes %d bytes", len(d.Findings[0].Key))
+	for i, sweep := range []struct {
+		what  string
+		r     scanner.Report
+		posts bool
+	}{
+		{"nothing", report(), false},
+		{"a leak", report(finding(scanner.NoTTL, "lock:a")), true},
+		{"the same", report(finding(scanner.NoTTL, "lock:a")), false},
+		{"the same, later", report(later), false},
+		{"another class", report(finding(scanner.Orphan, "lock:a")), true},
+		{"another lock", report(finding(scanner.Orphan, "lock:b")), true},
+		{"of a standby", standby, false},
+		{"none", healed, true},
+		{"still none", report(), false},
+		{"many", report(leaks(3000)...), true},
+		{"one more", report(leaks(3001)...), false},
+		{"twice as many", report(leaks(6000)...), true},
+		{"half", report(leaks(3000)...), true},
+		{"a list again", report(leaks(Most)...), true},
+		{"just too many", report(leaks(Most + 1)...), true},
+		{"and one more", report(leaks(Most + 2)...), false},
+	} {
+		before := len(s.got())
+		must(t, w.Notify(t.Context(), sweep.r))
+		if posted := len(s.got()) > before; posted != sweep.posts {
+			t.Errorf("sweep %d, %s: posted %v, want %v", i, sweep.what, posted, sweep.posts)
+		}
 	}
 }
 
-func TestResolvedAndFoundAgainLasts(t *testing.T) {
+// TestResolvedAfterARestart: a new process posts what an earlier one found.
+func TestResolvedAfterARestart(t *testing.T) {
 	s := newTarget(t)
-	r := report(finding(scanner.NoTTL, "lock:a"))
-	r.Resolved = []scanner.Finding{finding(scanner.NoTTL, "lock:a"), finding(scanner.NoTTL, "lock:b")}
-	must(t, newAlertmanager(t, []string{s.URL}).Notify(t.Context(), r))
-	var alerts []alert
-	must(t, json.Unmarshal(s.got()[0].body, &alerts))
-	if len(alerts) != 2 || alerts[0].Labels["lock"] != "lock:a" || alerts[1].Labels["lock"] != "lock:b" {
-		t.Fatalf("alerts: %v", alerts)
+	r := report()
+	r.Resolved = leaks(1)
+	must(t, newWebhook(t, Webhook{URL: s.URL}).Notify(t.Context(), r))
+	if d := decode[scanner.Document](t, s); len(d.Findings) != 0 || len(d.Resolved) != 1 {
+		t.Errorf("%+v", d)
 	}
-	if held := alerts[0].EndsAt.Sub(alerts[1].EndsAt); held != HoldIntervals*DefaultResend {
-		t.Errorf("a lasting alert ends %v after a resolved one, want %v", held, HoldIntervals*DefaultResend)
+}
+
+// TestGroupsApart: one notifier of two scanners posts the changes of each.
+func TestGroupsApart(t *testing.T) {
+	s := newTarget(t)
+	w := newWebhook(t, Webhook{URL: s.URL})
+	for range 2 {
+		for _, group := range []string{"orders", "batch"} {
+			f := finding(scanner.NoTTL, "lock:a")
+			f.Group = group
+			must(t, w.Notify(t.Context(), report(f)))
+		}
+	}
+	if n := len(s.got()); n != 2 {
+		t.Errorf("%d posts of two groups, want one each", n)
+	}
+}
+
+// TestFailedPostIsRepeated with the next report, though that is the same.
+func TestFailedPostIsRepeated(t *testing.T) {
+	s := newTarget(t, 403, 200)
+	w := newWebhook(t, Webhook{URL: s.URL})
+	if err := w.Notify(t.Context(), report(leaks(1)...)); err == nil {
+		t.Fatal("a refused post is no error")
+	}
+	must(t, w.Notify(t.Context(), report(leaks(1)...)))
+	must(t, w.Notify(t.Context(), report(leaks(1)...)))
+	if n := len(s.got()); n != 2 {
+		t.Errorf("%d posts, want a refused and a taken one", n)
+	}
+}
+
+// TestDocumentIsBounded: many findings with huge texts are a document with the worst of them, and their number.
+func TestDocumentIsBounded(t *testing.T) {
+	s := newTarget(t)
+	many := leaks(3000)
+	for i := range Most {
+		f := &many[i]
+		f.Key, f.Evidence = strings.Repeat("\xff", 100<<10)+fmt.Sprint(i), strings.Repeat("e", 100<<10)
+		f.Hold.Instance, f.Hold.Reason = f.Evidence, f.Evidence
+	}
+	r := report(many...)
+	r.Resolved, r.Overflow = append(many[:1:1], finding(scanner.NoTTL, "lock:gone")), 5
+	must(t, newWebhook(t, Webhook{URL: s.URL}).Notify(t.Context(), r))
+	d := decode[scanner.Document](t, s)
+	if size := len(s.got()[0].body); size > 200<<10 || len(d.Findings) != Most || d.Omitted != 2980 || !d.Truncated {
+		t.Errorf("%d bytes, %d findings, %d omitted", size, len(d.Findings), d.Omitted)
+	}
+	if d.Findings[0].Key == d.Findings[1].Key || d.Findings[0].KeyBase64 != nil {
+		t.Error("cut keys became the same, or their bytes are in the document")
+	}
+	if len(d.Resolved) != 1 || d.Resolved[0].Key != "lock:gone" {
+		t.Errorf("resolved: %+v, want only what does not last", d.Resolved)
+	}
+}
+
+// TestTemplate writes what a finding says, whatever is in its key.
+func TestTemplate(t *testing.T) {
+	s := newTarget(t)
+	w := newWebhook(t, Webhook{URL: s.URL, Secret: "k3y", Template: `{"n":{{.Count}},"key":{{json .Secret}},"lines":[
+{{range $i, $f := .Findings}}{{if $i}},{{end}}{{json (escape (summary $f))}},{{json (runbook $f)}},{{json (remedy $f)}}{{end}}]}`})
+	f := finding(scanner.NoTTL, "<!here>\"\n\xff")
+	f.Group, f.Hold.Holder = "orders", lock.Holder{}
+	must(t, w.Notify(t.Context(), report(f)))
+	body := decode[struct {
+		N     int
+		Key   string
+		Lines []string
+	}](t, s)
+	if body.N != 1 || body.Key != "k3y" || len(body.Lines) != 3 ||
+		body.Lines[0] != `Redis lock "&lt;!here&gt;\"\n\xff" on 127.0.0.1:6379 never expires.` ||
+		!strings.HasSuffix(body.Lines[1], "/DistributedLockLeaked.md") || !strings.HasPrefix(body.Lines[2], "It blocks") {
+		t.Errorf("%+v", body)
+	}
+}
+
+// TestBrokenTemplate is refused before there is a finding.
+func TestBrokenTemplate(t *testing.T) {
+	for text, says := range map[string]string{
+		"{{": "unclosed action", "{{.Leaks}}": "Leaks", "{{frobnicate}}": "frobnicate", `{"text": {{.Group}}}`: "no valid JSON",
+		`{{range .Findings}}{{.Locks}}{{end}}{}`: "Locks", `{{range .Resolved}}{{.Locks}}{{end}}{}`: "Locks",
+		`{{range .Findings}}{{.Holder.Nam}}{{end}}{}`: "Nam",
+	} {
+		if _, err := NewWebhook(Webhook{URL: "http://h", Template: text}); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v, want %q", text, err, says)
+		}
+	}
+}
+
+// TestNotifyReturnsWithItsContext: a sweep that is over posts nothing.
+func TestNotifyReturnsWithItsContext(t *testing.T) {
+	s := newTarget(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := newWebhook(t, Webhook{URL: s.URL}).Notify(ctx, report(leaks(1)...)); err == nil || len(s.got()) != 0 {
+		t.Errorf("%v, %d posts", err, len(s.got()))
 	}
 }

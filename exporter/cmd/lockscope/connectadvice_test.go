@@ -102,7 +102,6 @@ func TestErrorsNameFlags(t *testing.T) {
 		"run":   {"job", "--", "true"}, "elect": {"job", "--", "true"},
 		"hold":   {"job", "--reason", "a test", "--audit-log", t.TempDir() + "/log"},
 		"revoke": {"job", "--reason", "a test", "--audit-log", t.TempDir() + "/log"},
-		"scan":   {"--alertmanager", "http://127.0.0.1:1"}, // needed by --every
 	}
 	asked := 0
 	root := newRoot(program.New(nil, nil, nil, nil))

@@ -30,15 +30,10 @@ type Server struct {
 
 // Alert is an alert as the API lists it.
 type Alert struct {
-	Labels       map[string]string `json:"labels"`
-	Annotations  map[string]string `json:"annotations"`
-	StartsAt     time.Time         `json:"startsAt"`
-	EndsAt       time.Time         `json:"endsAt"`
-	UpdatedAt    time.Time         `json:"updatedAt"`
-	GeneratorURL string            `json:"generatorURL"`
-	Status       struct {
-		State string `json:"state"` // active, suppressed or unprocessed
-	} `json:"status"`
+	Labels      map[string]string `json:"labels"`
+	Annotations map[string]string `json:"annotations"`
+	StartsAt    time.Time         `json:"startsAt"`
+	EndsAt      time.Time         `json:"endsAt"`
 }
 
 // configuration sends every change to the receiver at once, each alert in its own group, so that tests need not wait
@@ -81,7 +76,7 @@ func Start(t testing.TB) *Server {
 	if err != nil {
 		t.Fatalf("alertmanagertest: %v", err)
 	}
-	t.Cleanup(s.Stop)
+	t.Cleanup(func() { _ = s.process.Stop() })
 	s.awaitReady(t)
 	return s
 }
@@ -105,12 +100,6 @@ func (s *Server) awaitReady(t testing.TB) {
 
 // URL returns the base URL, without a slash at its end.
 func (s *Server) URL() string { return s.url }
-
-// Stop ends the process, by force if necessary. Further calls do nothing.
-func (s *Server) Stop() { _ = s.process.Stop() }
-
-// Log returns the end of the process's log.
-func (s *Server) Log() string { return s.process.Tail() }
 
 // Alerts returns the active alerts as the API lists them.
 func (s *Server) Alerts(t testing.TB) []Alert {

@@ -1,7 +1,7 @@
 // Package alertmanagertest runs a real Alertmanager for tests.
 //
 //	am := alertmanagertest.Start(t)
-//	n, err := notify.NewAlertmanager([]string{am.URL()})
+//	n, err := notify.NewAlertmanager(notify.Alertmanager{URLs: []string{am.URL()}})
 //	...
 //	alertmanagertest.Await(t, "the alert fires", func() bool { return len(am.Alerts(t)) == 1 })
 //

@@ -5,17 +5,13 @@ import (
 	"net/http"
 	"slices"
 	"sync"
-	"time"
 )
 
 // Notification is one alert that Alertmanager sent to the receiver.
 type Notification struct {
-	Status       string            `json:"status"` // firing or resolved
-	Labels       map[string]string `json:"labels"`
-	Annotations  map[string]string `json:"annotations"`
-	StartsAt     time.Time         `json:"startsAt"`
-	EndsAt       time.Time         `json:"endsAt"`
-	GeneratorURL string            `json:"generatorURL"`
+	Status      string            `json:"status"` // firing or resolved
+	Labels      map[string]string `json:"labels"`
+	Annotations map[string]string `json:"annotations"`
 }
 
 // receiver takes Alertmanager's notifications.

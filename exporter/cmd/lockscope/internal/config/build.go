@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"log/slog"
+	"os"
 	"slices"
 	"time"
 
@@ -11,9 +12,6 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/notify"
 )
-
-// GroupLabel is the label of alerts that has the name of their group.
-const GroupLabel = "lock_group"
 
 // Target says how a group's servers are reached. It reads the files of its secrets.
 func (f *File) Target(g *Group) (c target.Config, err error) {
@@ -94,7 +92,7 @@ func (f *File) Notifiers(g *Group, resend time.Duration, logger *slog.Logger) ([
 		if len(a.Groups) > 0 && !slices.Contains(a.Groups, g.Name) {
 			continue
 		}
-		one, err := f.alertmanager(a, g, resend, logger)
+		one, err := f.alertmanager(a, resend, logger)
 		if err != nil {
 			return nil, f.Problem(fmt.Sprintf("notify.alertmanagers[%d]", i), err)
 		}
@@ -114,73 +112,53 @@ func (f *File) Notifiers(g *Group, resend time.Duration, logger *slog.Logger) ([
 	return all, nil
 }
 
-func (f *File) alertmanager(a *Alertmanager, g *Group, resend time.Duration, logger *slog.Logger) (
-	scanner.Notifier, error,
-) {
-	opts, err := f.credentials(&a.Credentials)
+func (f *File) alertmanager(a *Alertmanager, resend time.Duration, logger *slog.Logger) (scanner.Notifier, error) {
+	access, err := f.access(&a.Credentials)
 	if err != nil {
 		return nil, err
 	}
-	labels := make(map[string]string, len(a.Labels)+1)
-	if g.Name != "" {
-		labels[GroupLabel] = g.Name
+	severity := make(map[scanner.Class]string, len(a.Severity))
+	for class, s := range a.Severity {
+		severity[scanner.Class(class)] = s
 	}
-	for name, value := range a.Labels {
-		labels[name] = value
-	}
-	opts = append(opts, notify.WithResend(resend), notify.WithLogger(logger), notify.WithLabels(labels))
-	for class, severity := range a.Severity {
-		opts = append(opts, notify.WithSeverity(scanner.Class(class), severity))
-	}
-	return notify.NewAlertmanager(a.URLs, opts...)
+	return notify.NewAlertmanager(notify.Alertmanager{
+		URLs: a.URLs, Interval: resend, Labels: a.Labels, Severity: severity, Logger: logger, Access: access,
+	})
 }
 
 func (f *File) webhook(w *Webhook) (scanner.Notifier, error) {
-	opts, err := f.credentials(&w.Credentials)
+	access, err := f.access(&w.Credentials)
 	if err != nil {
 		return nil, err
 	}
-	url := w.URL
+	c := notify.Webhook{URL: w.URL, Access: access}
 	if w.URLFile != "" {
-		if url, err = f.secret(w.URLFile); err != nil {
+		if c.URL, err = f.secret(w.URLFile); err != nil {
 			return nil, fmt.Errorf("url_file: %w", err)
 		}
 	}
-	if w.Format != "" {
-		opts = append(opts, notify.WithFormat(w.Format))
+	if c.Secret, err = f.secret(w.SecretFile); err != nil {
+		return nil, fmt.Errorf("secret_file: %w", err)
 	}
-	if w.RoutingKeyFile != "" {
-		key, err := f.secret(w.RoutingKeyFile)
+	if w.TemplateFile != "" {
+		text, err := os.ReadFile(f.file(w.TemplateFile))
 		if err != nil {
-			return nil, fmt.Errorf("routing_key_file: %w", err)
+			return nil, fmt.Errorf("template_file: %w", err)
 		}
-		opts = append(opts, notify.WithRoutingKey(key))
+		c.Template = string(text)
 	}
-	for class, severity := range w.Severity {
-		opts = append(opts, notify.WithSeverity(scanner.Class(class), severity))
-	}
-	if w.EveryReport {
-		opts = append(opts, notify.WithEveryReport())
-	}
-	return notify.NewWebhook(url, opts...)
+	return notify.NewWebhook(c)
 }
 
-func (f *File) credentials(c *Credentials) (opts []notify.Option, err error) {
-	if c.Username != "" {
-		password, err := f.secret(c.PasswordFile)
-		if err != nil {
-			return nil, fmt.Errorf("password_file: %w", err)
-		}
-		opts = append(opts, notify.WithBasicAuth(c.Username, password))
+func (f *File) access(c *Credentials) (a notify.Access, err error) {
+	a.Username = c.Username
+	if a.Password, err = f.secret(c.PasswordFile); err != nil {
+		return a, fmt.Errorf("password_file: %w", err)
 	}
-	if c.BearerTokenFile != "" {
-		token, err := f.secret(c.BearerTokenFile)
-		if err != nil {
-			return nil, fmt.Errorf("bearer_token_file: %w", err)
-		}
-		opts = append(opts, notify.WithBearerToken(token))
+	if a.BearerToken, err = f.secret(c.BearerTokenFile); err != nil {
+		return a, fmt.Errorf("bearer_token_file: %w", err)
 	}
-	return opts, nil
+	return a, nil
 }
 
 // Only is the file with one group of its own.
@@ -206,7 +184,7 @@ func (f *File) Secrets() (paths []string) {
 		add(a.PasswordFile, a.BearerTokenFile)
 	}
 	for _, w := range f.Notify.Webhooks {
-		add(w.URLFile, w.RoutingKeyFile, w.PasswordFile, w.BearerTokenFile)
+		add(w.URLFile, w.TemplateFile, w.SecretFile, w.PasswordFile, w.BearerTokenFile)
 	}
 	return paths
 }

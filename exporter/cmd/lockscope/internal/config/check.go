@@ -9,7 +9,6 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/scanner"
-	"github.com/lockscope/lockscope/scanner/notify"
 )
 
 // check finds the mistakes that decode cannot see.
@@ -136,32 +135,13 @@ func (f *File) checkNotify(p *problems) {
 	}
 	for i, w := range f.Notify.Webhooks {
 		path := fmt.Sprintf("notify.webhooks[%d]", i)
-		w.check(p, path)
-		f.checkTarget(p, path, w.Groups, w.Credentials)
-	}
-}
-
-func (w *Webhook) check(p *problems, path string) {
-	pagerDuty := w.Format == notify.PagerDuty
-	switch {
-	case w.URL != "" && w.URLFile != "", w.URL == "" && w.URLFile == "" && !pagerDuty:
-		p.add(path, "either url or url_file is needed")
-	case w.Format != "" && !slices.Contains(notify.Formats(), w.Format):
-		p.add(path+".format", "unknown format: use one of %v", notify.Formats())
-	case pagerDuty && w.RoutingKeyFile == "":
-		p.add(path+".routing_key_file", "missing: name a file with the integration key of a PagerDuty service")
-	case pagerDuty && w.EveryReport:
-		p.add(path+".every_report", "PagerDuty has no reports without findings: remove it")
-	case !pagerDuty && w.RoutingKeyFile != "":
-		p.add(path+".routing_key_file", "only format pagerduty has a routing key: remove it")
-	case !pagerDuty && len(w.Severity) > 0:
-		p.add(path+".severity", "only format pagerduty has severities: remove it")
-	}
-	for class, severity := range w.Severity {
-		checkClass(p, path+".severity", class)
-		if pagerDuty && !slices.Contains(notify.Severities(), severity) {
-			p.add(path+".severity", "unknown severity: use one of %v", notify.Severities())
+		if (w.URL == "") == (w.URLFile == "") {
+			p.add(path, "either url or url_file is needed")
 		}
+		if w.SecretFile != "" && w.TemplateFile == "" {
+			p.add(path+".secret_file", "needs template_file: only a template writes the secret")
+		}
+		f.checkTarget(p, path, w.Groups, w.Credentials)
 	}
 }
 

@@ -2,8 +2,6 @@ package config
 
 import (
 	"path/filepath"
-
-	"github.com/lockscope/lockscope/scanner/notify"
 )
 
 // File is a configuration file. Field names are those of the json tags; the schema for
@@ -98,15 +96,13 @@ type Alertmanager struct {
 	Credentials
 }
 
-// Webhook is a URL that takes reports, in one of the formats of package notify.
+// Webhook is a URL that takes findings when they change.
 type Webhook struct {
-	Format         notify.Format     `json:"format,omitempty" jsonschema:"lockscope (JSON reports), slack or pagerduty; lockscope if left out"`
-	URL            string            `json:"url,omitempty" jsonschema:"where reports are posted; this or url_file; pagerduty needs neither"`
-	URLFile        string            `json:"url_file,omitempty" jsonschema:"file with a URL that is a secret"`
-	RoutingKeyFile string            `json:"routing_key_file,omitempty" jsonschema:"file with the integration key of a PagerDuty service"`
-	Severity       map[string]string `json:"severity,omitempty" jsonschema:"severity in PagerDuty by class of finding: critical, error, warning or info; warning if left out"`
-	EveryReport    bool              `json:"every_report,omitempty" jsonschema:"also reports without findings: a sign of life"`
-	Groups         []string          `json:"groups,omitempty" jsonschema:"only of these groups"`
+	URL          string   `json:"url,omitempty" jsonschema:"where findings are posted; this or url_file"`
+	URLFile      string   `json:"url_file,omitempty" jsonschema:"file with a URL that is a secret"`
+	TemplateFile string   `json:"template_file,omitempty" jsonschema:"file with a text/template that writes the JSON of the body; a report as of scan -o json if left out"`
+	SecretFile   string   `json:"secret_file,omitempty" jsonschema:"file with a key that the template writes into the body as .Secret"`
+	Groups       []string `json:"groups,omitempty" jsonschema:"only of these groups"`
 	Credentials
 }
 

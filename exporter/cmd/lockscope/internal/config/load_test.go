@@ -83,22 +83,10 @@ func TestProblems(t *testing.T) {
 		"severity": {redis + "notify: {alertmanagers: [{urls: ['http://h'], severity: {nottl: page}}]}",
 			"unknown class"},
 		"group of target": {redis + "notify: {webhooks: [{url: 'http://h', groups: [b]}]}", "unknown group"},
-		"format of webhook": {redis + "notify: {webhooks: [{url: 'http://h', format: " + secret + "}]}",
-			"notify.webhooks[0].format: unknown format: use one of [lockscope slack pagerduty]"},
-		"no routing key": {redis + "notify: {webhooks: [{format: pagerduty}]}",
-			"notify.webhooks[0].routing_key_file: missing"},
-		"slack without URL": {redis + "notify: {webhooks: [{format: slack}]}", "either url or url_file"},
-		"routing key of slack": {redis + "notify: {webhooks: [{format: slack, url: 'http://h', routing_key_file: x}]}",
-			"only format pagerduty has a routing key"},
-		"severity of slack": {redis +
-			"notify: {webhooks: [{format: slack, url: 'http://h', severity: {no_ttl: info}}]}",
-			"only format pagerduty has severities"},
-		"severity of pagerduty": {redis +
-			"notify: {webhooks: [{format: pagerduty, routing_key_file: x, severity: {no_ttl: " + secret + "}}]}",
-			"unknown severity: use one of [critical error warning info]"},
-		"pagerduty's every report": {redis +
-			"notify: {webhooks: [{format: pagerduty, routing_key_file: x, every_report: true}]}",
-			"PagerDuty has no reports without findings"},
+		"no template": {redis + "notify: {webhooks: [{url: 'http://h', secret_file: x}]}",
+			"notify.webhooks[0].secret_file: needs template_file"},
+		"two URLs":  {redis + "notify: {webhooks: [{url: 'http://h', url_file: x}]}", "either url or url_file"},
+		"format":    {redis + "notify: {webhooks: [{url: 'http://h', format: slack}]}", "unknown name: use one of url"},
 		"webhook":   {redis + "notify: {webhooks: [{}]}", "either url or url_file"},
 		"no system": {"groups:\n- name: a", "x.yaml:2: groups[0]: no servers: set redis, postgres, etcd or zookeeper"},
 		"two systems": {"groups:\n- {name: a, etcd: [h:1], zookeeper: [h:1]}",
@@ -177,41 +165,43 @@ func TestSecretsAreRead(t *testing.T) {
 	}
 }
 
-// TestFormatsOfWebhooks loads a webhook of each format, with the secrets of its files.
-func TestFormatsOfWebhooks(t *testing.T) {
+// TestWebhookFiles: a webhook has its URL, its template and a key in files.
+func TestWebhookFiles(t *testing.T) {
 	dir := t.TempDir()
 	text := []byte(`groups: [{name: a, redis: [h:1]}]
 notify:
   webhooks:
-    - {format: slack, url_file: slack, every_report: true}
-    - {format: pagerduty, routing_key_file: key, severity: {no_ttl: critical}}
-    - {format: lockscope, url: 'http://h'}
+    - {url_file: url, template_file: text, secret_file: key}
+    - {url: 'http://h'}
 `)
 	f, err := parse(filepath.Join(dir, "x.yaml"), text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := f.Secrets(); len(got) != 2 || filepath.Base(got[0]) != "slack" || filepath.Base(got[1]) != "key" {
-		t.Errorf("secrets: %q", got)
+	if got := f.Secrets(); len(got) != 3 || filepath.Base(got[0]) != "url" || filepath.Base(got[1]) != "text" ||
+		filepath.Base(got[2]) != "key" {
+		t.Errorf("files: %q", got)
 	}
-	write := func(name, text string) {
-		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
+	for _, step := range []struct{ file, text, says string }{
+		{"", "", "url_file: "},
+		{"url", "h/" + secret + "\n", "secret_file: "},
+		{"key", secret + "\n", "template_file: "},
+		{"text", `{"key": {{json .Secret}}}`, "invalid URL"},
+		{"url", "http://h/" + secret + "\n", ""},
+		{"text", `{"key": {{.Secret}}}`, "no valid JSON"},
+	} {
+		if step.file != "" {
+			if err := os.WriteFile(filepath.Join(dir, step.file), []byte(step.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	write("slack", "http://h/"+secret+"\n")
-	if _, err := f.Notifiers(&f.Groups[0], time.Minute, nil); err == nil ||
-		!strings.Contains(err.Error(), "notify.webhooks[1]: routing_key_file: ") {
-		t.Errorf("without a key: %v", err)
-	}
-	write("key", secret+" "+secret+"\n")
-	if _, err := f.Notifiers(&f.Groups[0], time.Minute, nil); err == nil || strings.Contains(err.Error(), secret) ||
-		!strings.Contains(err.Error(), "x.yaml:5: notify.webhooks[1]") {
-		t.Errorf("with a broken key: %v", err)
-	}
-	write("key", secret+"\n")
-	if all, err := f.Notifiers(&f.Groups[0], time.Minute, nil); err != nil || len(all) != 3 {
-		t.Errorf("%d notifiers, %v", len(all), err)
+		all, err := f.Notifiers(&f.Groups[0], time.Minute, nil)
+		switch {
+		case step.says == "" && (err != nil || len(all) != 2):
+			t.Errorf("%d notifiers, %v", len(all), err)
+		case step.says != "" && (err == nil || !strings.Contains(err.Error(), step.says) ||
+			!strings.Contains(err.Error(), "x.yaml:4: notify.webhooks[0]") || strings.Contains(err.Error(), secret)):
+			t.Errorf("%v, want %q", err, step.says)
+		}
 	}
 }

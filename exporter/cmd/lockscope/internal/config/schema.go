@@ -5,8 +5,6 @@ import (
 	"reflect"
 
 	"github.com/google/jsonschema-go/jsonschema"
-
-	"github.com/lockscope/lockscope/scanner/notify"
 )
 
 // SchemaID is what the schema is called.
@@ -22,14 +20,8 @@ func Schema() ([]byte, error) {
 	}
 	date := &jsonschema.Schema{Type: "string", Pattern: `^\d{4}-\d{2}-\d{2}(T.*)?$`,
 		Description: "2026-12-31, or a time"}
-	format := &jsonschema.Schema{Type: "string",
-		Description: "lockscope (JSON reports), slack or pagerduty; lockscope if left out"}
-	for _, f := range notify.Formats() {
-		format.Enum = append(format.Enum, f)
-	}
 	s, err := jsonschema.For[File](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[Duration](): duration, reflect.TypeFor[Date](): date,
-		reflect.TypeFor[notify.Format](): format,
 	}})
 	if err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ func flagNames() map[string]string {
 		"WithMaxFindings": "--max-findings", "WithMaxWatched": "--max-watched", "WithMaxValues": "--max-values",
 		"WithNodeNames": "--node-names", "WithReplicas": "--replica", "WithPattern": "--pattern",
 		"WithChecks": "--checks",
-		"WithMaxTTL": "--max-ttl", "WithResend": "--every", "WithLabels": "--label", "WithPrefix": "--prefix",
+		"WithMaxTTL": "--max-ttl", "WithPrefix": "--prefix",
 		"WithSchema":      "--schema",
 		"WithNodeTimeout": "--node-timeout", "WithOneRedlock": "--redlock", "WithEmptyAllowed": "--allow-empty",
 		"WithMarkerIdentity": "--marker-identity", "WithoutEviction": "--without-eviction",

@@ -105,6 +105,9 @@ func (f *scanFlags) plan(a *app.App) (_ *plan, err error) {
 	if p.failOn, err = f.failOnClasses(); err != nil {
 		return nil, err
 	}
+	if f.every < time.Second {
+		return nil, fmt.Errorf("--every %v: use 1s or more", f.every)
+	}
 	if f.gateway != "" {
 		if p.gateway, err = pushgateway.Parse(f.gateway, f.job); err != nil {
 			return nil, err

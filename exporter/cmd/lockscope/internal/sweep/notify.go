@@ -26,8 +26,8 @@ func (n *NotifyFlags) register(set *pflag.FlagSet) {
 	set.StringToStringVar(&n.labels, "label", nil,
 		"label for each alert, as `name=value`. Repeat it for several. "+
 			"Alertmanager can route by it, such as by team=payments")
-	set.Var(n.webhooks, "webhook", "post reports with findings as JSON to this URL. If the URL is a secret, set the "+
-		"variable instead")
+	set.Var(n.webhooks, "webhook", "post the findings as JSON to this URL when they change. If the URL is a secret, "+
+		"set the variable instead")
 	flags.Group(set, flags.Alerts, "alertmanager", "label", "webhook")
 }
 
@@ -38,15 +38,14 @@ func (n *NotifyFlags) options(resend time.Duration, logger *slog.Logger) ([]scan
 		return nil, errors.New("--label needs --alertmanager: labels are for its alerts")
 	}
 	if urls := n.alertmanagers.Values(); len(urls) > 0 {
-		am, err := notify.NewAlertmanager(urls, notify.WithResend(resend), notify.WithLogger(logger),
-			notify.WithLabels(n.labels))
+		am, err := notify.NewAlertmanager(notify.Alertmanager{URLs: urls, Interval: resend, Labels: n.labels, Logger: logger})
 		if err != nil {
 			return nil, err
 		}
 		opts = append(opts, scanner.WithNotifier(am))
 	}
 	for _, url := range n.webhooks.Values() {
-		hook, err := notify.NewWebhook(url)
+		hook, err := notify.NewWebhook(notify.Webhook{URL: url})
 		if err != nil {
 			return nil, err
 		}

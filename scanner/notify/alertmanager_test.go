@@ -1,0 +1,146 @@
+package notify
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// TestEachReportRepeatsItsAlerts, since Alertmanager forgets what is not repeated.
+func TestEachReportRepeatsItsAlerts(t *testing.T) {
+	s := newTarget(t)
+	a := newAlertmanager(t, Alertmanager{URLs: []string{s.URL}, Interval: time.Hour})
+	must(t, a.Notify(t.Context(), report()))
+	if len(s.got()) != 0 {
+		t.Error("a request without an alert")
+	}
+	for i := range 2 {
+		must(t, a.Notify(t.Context(), report(leaks(3)...)))
+		all := decode[[]alert](t, s)
+		if len(s.got()) != i+1 || len(all) != 3 || time.Until(all[0].EndsAt).Round(time.Minute) != holdIntervals*time.Hour {
+			t.Fatalf("%d requests, the last with %+v", len(s.got()), all)
+		}
+	}
+}
+
+// TestManyLeaksAreOneAlert with their number, and one that ends with them.
+func TestManyLeaksAreOneAlert(t *testing.T) {
+	s := newTarget(t)
+	a := newAlertmanager(t, Alertmanager{URLs: []string{s.URL}, Severity: map[scanner.Class]string{scanner.NoTTL: "page"}})
+	many := append(leaks(2990), finding(scanner.Orphan, "lock:o"))
+	for i := range many {
+		many[i].Group = "orders"
+	}
+	r := report(many...)
+	r.Overflow = 9
+	must(t, a.Notify(t.Context(), r))
+	all := decode[[]alert](t, s)
+	if len(all) != 1 {
+		t.Fatalf("%d alerts", len(all))
+	}
+	first := all[0]
+	if first.Annotations["summary"] != "3000 leaked locks in group orders." || first.Labels["severity"] != "page" ||
+		!strings.Contains(first.Annotations["description"], "2990 no_ttl, 1 orphan") || first.Labels["lock_group"] != "orders" ||
+		!first.StartsAt.Equal(seen) {
+		t.Errorf("%+v", first)
+	}
+	few := report(many[:2]...)
+	few.Resolved = many[2:]
+	must(t, a.Notify(t.Context(), few))
+	all = decode[[]alert](t, s)
+	last := all[len(all)-1]
+	if len(all) != 2+Most+1 || len(last.Labels) != len(first.Labels) || last.EndsAt.After(time.Now()) {
+		t.Errorf("%d alerts, the last %+v: want the end of the one of all", len(all), last)
+	}
+	for name, value := range first.Labels {
+		if last.Labels[name] != value {
+			t.Errorf("label %s is %q, was %q", name, last.Labels[name], value)
+		}
+	}
+}
+
+// TestClusterOfAlertmanagers has one member that is down, one that refuses and one that takes alerts.
+func TestClusterOfAlertmanagers(t *testing.T) {
+	const down = "http://127.0.0.1:1"
+	var log bytes.Buffer
+	refuses, takes := newTarget(t, 403), newTarget(t)
+	refuses.answer = "no T0KEN-secret here"
+	c := Alertmanager{URLs: []string{down, refuses.URL, takes.URL}, Logger: slog.New(slog.NewTextHandler(&log, nil)),
+		Access: Access{BearerToken: "T0KEN-secret"}}
+	must(t, newAlertmanager(t, c).Notify(t.Context(), report(leaks(1)...)))
+	if text := log.String(); !strings.Contains(text, refuses.URL+" after 1 attempts: answered 403") ||
+		!strings.Contains(text, down) || strings.Contains(text, "T0KEN") || strings.Count(text, "\n") != 2 {
+		t.Errorf("log: %s", text)
+	}
+	c.URLs = c.URLs[:2]
+	err := newAlertmanager(t, c).Notify(t.Context(), report(leaks(1)...))
+	if err == nil || !strings.Contains(err.Error(), down) || !strings.Contains(err.Error(), "answered 403") {
+		t.Errorf("%v, want what both said", err)
+	}
+	if len(takes.got()) != 1 || len(refuses.got()) != 2 {
+		t.Errorf("%d and %d requests", len(takes.got()), len(refuses.got()))
+	}
+}
+
+func TestBadConfigurationIsRefused(t *testing.T) {
+	const good = "http://127.0.0.1:1"
+	for name, url := range map[string]string{
+		"empty URL": "", "no scheme": "alertmanager:9093", "other scheme": "unix:///run/am.sock", "no host": "http:///path",
+		"only a port": "http://:9093", "fragment": good + "/#x", "control": "http://h\n/",
+	} {
+		_, webhook := NewWebhook(Webhook{URL: url})
+		_, alerts := NewAlertmanager(Alertmanager{URLs: []string{good, url}})
+		if webhook == nil || alerts == nil || !strings.Contains(alerts.Error(), "URL 2") {
+			t.Errorf("%s: %v, %v", name, webhook, alerts)
+		}
+	}
+	for name, c := range map[string]Alertmanager{
+		"no URL": {}, "interval": {URLs: []string{good}, Interval: time.Millisecond},
+		"label name": {URLs: []string{good}, Labels: map[string]string{"a-b": "c"}},
+		"own label":  {URLs: []string{good}, Labels: map[string]string{"lock": "c"}},
+		"two ways":   {URLs: []string{good}, Access: Access{Username: "u", BearerToken: "t"}},
+		"line break": {URLs: []string{good}, Access: Access{BearerToken: "t\n"}},
+	} {
+		if _, err := NewAlertmanager(c); err == nil {
+			t.Errorf("%s is accepted", name)
+		}
+	}
+}
+
+// TestAlertsTellPlacesApart: a key in two databases is two findings, and the text names the system.
+func TestAlertsTellPlacesApart(t *testing.T) {
+	f := scanner.Finding{Class: scanner.HeldTooLong, Backend: "postgresql", Node: "db:5432", Place: "shop", Key: "session 7"}
+	other := f
+	other.Place = "billing"
+	inferred := f
+	inferred.Backend, inferred.Inferred, inferred.Key = "", true, "session 8"
+	inferred.FirstSeen = time.Now().Add(time.Hour) // of another clock
+	s := newTarget(t)
+	must(t, newAlertmanager(t, Alertmanager{URLs: []string{s.URL}}).Notify(t.Context(), report(f, other, inferred)))
+	all := decode[[]alert](t, s)
+	if all[0].Labels["lock"] != "shop: session 7" || all[1].Labels["lock"] != "billing: session 7" ||
+		all[0].Annotations["summary"] !=
+			"PostgreSQL lock shop: session 7 on db:5432 has had the same holder for longer than policy allows." {
+		t.Errorf("%+v", all[:2])
+	}
+	if !strings.HasSuffix(all[2].Annotations["summary"], "it may have released it in between.") ||
+		all[2].StartsAt.After(time.Now()) {
+		t.Errorf("an inference is told as a fact, or starts later: %+v", all[2])
+	}
+}
+
+func TestClip(t *testing.T) {
+	long := strings.Repeat("é", 200)
+	for n := 20; n < 40; n++ {
+		if got := clip(long, n); len(got) > n || valid(got) != got || !strings.Contains(got, "…#") {
+			t.Errorf("cut to %d: %q", n, got)
+		}
+	}
+	if clip("short", 20) != "short" || clip(long+"a", 64) == clip(long+"b", 64) {
+		t.Error("what is short was changed, or different strings became the same")
+	}
+}
