@@ -10,6 +10,9 @@ import (
 // notifyTimeout bounds one notification.
 const notifyTimeout = 10 * time.Second
 
+// maxLogged is how many new or resolved findings of a sweep are logged one by one.
+const maxLogged = 20
+
 // audience receives the results of sweeps.
 type audience struct {
 	logger     *slog.Logger
@@ -27,18 +30,8 @@ func (a *audience) announce(ctx context.Context, report Report, appeared []Findi
 			log.WarnContext(ctx, "node not swept", slog.String("node", n.Node), slog.Any("error", n.Err))
 		}
 	}
-	for _, f := range appeared {
-		log.WarnContext(ctx, "leaked lock", attrs(&f)...)
-		if a.onFinding != nil {
-			a.onFinding(f)
-		}
-	}
-	for _, f := range report.Resolved {
-		log.InfoContext(ctx, "leaked lock resolved", attrs(&f)...)
-		if a.onResolved != nil {
-			a.onResolved(f)
-		}
-	}
+	a.announceEach(ctx, slog.LevelWarn, "leaked lock", appeared, a.onFinding)
+	a.announceEach(ctx, slog.LevelInfo, "leaked lock resolved", report.Resolved, a.onResolved)
 	for _, e := range report.Excluded {
 		if e.Ended {
 			log.WarnContext(ctx, "exclusion has ended: renew or remove it",
@@ -50,6 +43,21 @@ func (a *audience) announce(ctx context.Context, report Report, appeared []Findi
 		slog.Int("nodes", len(report.Nodes)),
 		slog.Int("findings", len(report.Findings)), slog.Int("pending", len(report.Pending)),
 		slog.Int("resolved", len(report.Resolved)), slog.Int("overflow", report.Overflow))
+}
+
+// announceEach logs the first findings and counts the others.
+func (a *audience) announceEach(ctx context.Context, level slog.Level, what string, findings []Finding, call func(Finding)) {
+	for i, f := range findings {
+		if i < maxLogged {
+			a.logger.Log(ctx, level, what, attrs(&f)...)
+		}
+		if call != nil {
+			call(f)
+		}
+	}
+	if more := len(findings) - maxLogged; more > 0 {
+		a.logger.Log(ctx, level, what+": more are not logged", slog.Int("more", more))
+	}
 }
 
 // logSkipped logs what was not looked for, once for the same parts.
