@@ -60,12 +60,12 @@ type alerts struct {
 }
 
 // runAlerts proves that every alert fires, and ends when the fault does.
-func (p *proof) runAlerts(ctx context.Context, _ options) (err error) {
+func (p *proof) runAlerts(ctx context.Context, o options) (err error) {
 	rules, err := scheduled(p.files)
 	if err != nil {
 		return err
 	}
-	w, err := world.Start(ctx, world.Config{Rules: rules, Tell: p.tell, Minute: minute})
+	w, err := world.Start(ctx, world.Config{Rules: rules, Tell: p.tell, Minute: minute, Native: o.native})
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@
 //	go run ./dashboards/proof
 //	go run ./dashboards/proof -keep     # and leaves it all running until Ctrl-C
 //	go run ./dashboards/proof -alerts   # fires every alert, and waits until all is calm
+//	go run ./dashboards/proof -native   # with native histograms; also with -alerts
 //
 // Exit status: 0 proved, 1 not proved, 2 wrong arguments.
 package main
@@ -42,6 +43,7 @@ const (
 type options struct {
 	keep   bool
 	alerts bool
+	native bool
 	length time.Duration
 }
 
@@ -73,6 +75,7 @@ func parseFlags(args []string, usage io.Writer) (o options, err error) {
 	flags.BoolVar(&o.keep, "keep", false, "leave everything running until Ctrl-C, also if something was wrong")
 	flags.BoolVar(&o.alerts, "alerts", false,
 		"fire every alert, with minutes of two seconds, and see that none is left when all is well")
+	flags.BoolVar(&o.native, "native", false, "have all services but the demo keep native histograms")
 	flags.DurationVar(&o.length, "for", 0,
 		fmt.Sprintf("how long the demo runs: nothing new is seen afterwards (default %v, with -keep %v)", defaultLength,
 			keptLength))

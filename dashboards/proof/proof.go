@@ -59,7 +59,7 @@ func (p *proof) run(ctx context.Context, o options) (err error) {
 	if err != nil {
 		return err
 	}
-	w, err := world.Start(ctx, world.Config{Length: o.length, Rules: p.files, Tell: p.tell})
+	w, err := world.Start(ctx, world.Config{Length: o.length, Rules: p.files, Tell: p.tell, Native: o.native})
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ func (w *World) startPrometheus(ctx context.Context) error {
 		return err
 	}
 	args := []string{"--config.file=" + file, "--storage.tsdb.path=" + filepath.Join(w.dir, "series"),
-		"--storage.tsdb.retention.time=1h", "--storage.tsdb.retention.size=256MB", "--enable-feature=exemplar-storage",
+		"--storage.tsdb.retention.time=1h", "--storage.tsdb.retention.size=256MB", "--enable-feature=" + w.features(),
 		"--web.listen-address=127.0.0.1:0"}
 	if w.cfg.Minute > 0 {
 		args = append(args, "--query.lookback-delta="+model.Duration(5*w.cfg.Minute).String())
@@ -75,6 +75,13 @@ func (w *World) startPrometheus(ctx context.Context) error {
 	w.prometheus.url, err = w.listening(ctx, w.prometheus)
 	w.cfg.Tell("Prometheus on %s, scrapes every %v", w.prometheus.url, every)
 	return err
+}
+
+func (w *World) features() string {
+	if w.cfg.Native {
+		return "exemplar-storage,native-histograms"
+	}
+	return "exemplar-storage"
 }
 
 // scrapes returns the interval: a second, or a quarter of a minute if minutes are short.

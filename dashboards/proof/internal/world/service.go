@@ -109,6 +109,9 @@ func (w *World) locker(registry *prometheus.Registry, instance string, opts ...l
 func (w *World) measure(registry *prometheus.Registry, l *engine.Engine, opts ...instrument.Option) (lock.Locker,
 	error) {
 	w.ends = append(w.ends, l.Close)
+	if w.cfg.Native {
+		opts = append(opts, instrument.WithNativeHistograms())
+	}
 	measured, err := instrument.Wrap(l, append(opts, instrument.WithRegisterer(registry),
 		instrument.WithLongWait(longWait),
 		instrument.WithTracerProvider(trace.NewTracerProvider()))...) // sampled but not exported, for exemplars

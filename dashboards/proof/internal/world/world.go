@@ -34,6 +34,8 @@ type Config struct {
 	Rules fs.FS
 	// Minute, if set, is the length of a minute of the rules. The world then has no demo, but the fault of every alert.
 	Minute time.Duration
+	// Native has the services keep native histograms, and Prometheus store these. The demo keeps classic ones.
+	Native bool
 	// Tell is called with each line of progress.
 	Tell func(format string, args ...any)
 }
