@@ -1,9 +1,9 @@
 // Package deploy adapts the shipped rules and dashboards to a fleet: to its labels, objectives and
 // addresses. It returns them as plain files, as Kubernetes manifests or as a mixin.
 //
-// It changes expressions in their syntax trees, with the parser of Prometheus. It is the only code that
-// applies these settings: the module in dashboards/gen generates files with other windows and
-// thresholds, and then calls this package.
+// It replaces the values that the generator writes in one way only, and does not parse expressions. It is the only
+// code that applies these settings: the module in dashboards/gen generates files with other windows and thresholds,
+// and then calls this package. The tests of that module parse what is made.
 package deploy
 
 import (
@@ -43,9 +43,9 @@ func (s Settings) Fit(f File) (File, error) {
 	var err error
 	switch dir := path.Dir(f.Path); {
 	case dir == "rules" || dir == "kubernetes":
-		f.Text, err = s.rules(f.Text)
+		f.Text = []byte(s.rules(f.Path, string(f.Text)))
 	case dir == "alertmanager":
-		f.Text, err = s.alertmanager(f.Text)
+		f.Text = []byte(s.alertmanager(string(f.Text)))
 	case dir == "grafana":
 		f.Text, err = s.board(f.Text)
 	}

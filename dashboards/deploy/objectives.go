@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/prometheus/common/model"
 	"go.yaml.in/yaml/v3"
@@ -38,26 +39,26 @@ func ShippedObjectives() Objectives { return Objectives{Availability: 0.999, Wai
 // one of them.
 func WaitBuckets() []float64 { return []float64{.001, .005, .01, .05, .1, .5, 1, 5} }
 
+// Period is the longest window of the rules, over which the budgets are counted. Retention is how long Prometheus must
+// keep recorded series for it: it removes only whole blocks, and the oldest may cover three days.
+const (
+	Period    = 30 * 24 * time.Hour
+	Retention = Period + 5*24*time.Hour
+)
+
 // longestInterval is half the time for which the last success of a resource is surely known.
 const longestInterval = model.Duration(14 * 24 * 3600 * 1e9)
 
-// ReadObjectives parses pairs such as availability=0.9999,wait=0.95,within=0.1. Text without a = is the
-// name of a YAML file with slo and resources, as dashboards/gen reads it. Errors name the unknown field
-// and the file.
-func ReadObjectives(text string) (Objectives, error) {
-	if text == "" {
-		return Objectives{}, nil
-	}
-	if strings.Contains(text, "=") {
-		return pairs(text)
-	}
-	file, err := os.ReadFile(text)
+// Read returns the settings in a YAML file of values: those that dashboards/gen reads, apart from windows and
+// thresholds. Errors name the unknown field and the file.
+func Read(path string) (s Settings, err error) {
+	file, err := os.ReadFile(path)
 	if err != nil {
-		return Objectives{}, fmt.Errorf(
-			"--objectives: neither pairs such as availability=0.9999,wait=0.95,within=0.1 nor a readable file: %w", err)
+		return s, fmt.Errorf("--values: %w", err)
 	}
 	var have struct {
-		SLO struct {
+		Settings `yaml:",inline"`
+		SLO      struct {
 			Availability float64 `yaml:"availability"`
 			Wait         float64 `yaml:"wait"`
 			Within       float64 `yaml:"within_seconds"`
@@ -67,24 +68,24 @@ func ReadObjectives(text string) (Objectives, error) {
 	d := yaml.NewDecoder(bytes.NewReader(file))
 	d.KnownFields(true)
 	if err := d.Decode(&have); err != nil && !errors.Is(err, io.EOF) {
-		return Objectives{}, fmt.Errorf(
-			"--objectives %s: %w; use dashboards/gen to change windows and thresholds", text, err)
+		return s, fmt.Errorf("--values %s: %w; use dashboards/gen to change windows and thresholds", path, err)
 	}
-	return Objectives{have.SLO.Availability, have.SLO.Wait, have.SLO.Within, have.Resources}, nil
+	have.Objectives = Objectives{have.SLO.Availability, have.SLO.Wait, have.SLO.Within, have.Resources}
+	return have.Settings, nil
 }
 
-func pairs(text string) (Objectives, error) {
-	var o Objectives
+// Override parses pairs such as availability=0.9999,wait=0.95,within=0.1.
+func (o *Objectives) Override(text string) error {
 	fields := map[string]*float64{"availability": &o.Availability, "wait": &o.Wait, "within": &o.Within}
 	for pair := range strings.SplitSeq(text, ",") {
 		key, value, _ := strings.Cut(strings.TrimSpace(pair), "=")
 		v, err := strconv.ParseFloat(value, 64)
 		if fields[key] == nil || err != nil || v == 0 {
-			return o, fmt.Errorf("--objectives %s: want availability, wait or within with a number above 0", pair)
+			return fmt.Errorf("--objectives %s: want availability, wait or within with a number above 0", pair)
 		}
 		*fields[key] = v
 	}
-	return o, nil
+	return nil
 }
 
 func (o Objectives) check() error {

@@ -4,39 +4,12 @@ import (
 	"encoding/json"
 	"regexp"
 	"strings"
-
-	"github.com/prometheus/prometheus/promql/parser"
 )
 
 var (
 	percentage = regexp.MustCompile(`\b(99\.9|99) %`)
 	limit      = regexp.MustCompile(`(^|[^0-9.])0\.5 s\b`)
 )
-
-// budgets changes the share of bad acquires that the alert of an objective allows.
-func (s Settings) budgets(tree parser.Expr, objective string) {
-	shipped, promised := ShippedObjectives(), s.Objectives.orShipped()
-	switch objective {
-	case "availability":
-		replace(tree, parser.MUL, budget(shipped.Availability), budget(promised.Availability))
-	case "wait":
-		replace(tree, parser.MUL, budget(shipped.Wait), budget(promised.Wait))
-	}
-}
-
-// sentences returns the parts of a description that state its objective, each followed by its replacement.
-func (o Objectives) sentences(objective string) []string {
-	shipped, promised := ShippedObjectives(), o.orShipped()
-	allows := func(target float64) string { return "The objective allows " + number(100*budget(target)) + " %" }
-	longer := func(seconds float64) string { return "waited for longer than " + number(seconds) + " s" }
-	switch objective {
-	case "availability":
-		return []string{allows(shipped.Availability), allows(promised.Availability)}
-	case "wait":
-		return []string{allows(shipped.Wait), allows(promised.Wait), longer(shipped.Within), longer(promised.Within)}
-	}
-	return nil
-}
 
 // promises changes the objectives in a text.
 func (s Settings) promises(text string) string {

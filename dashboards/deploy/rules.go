@@ -2,120 +2,113 @@ package deploy
 
 import (
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
-
-	"github.com/prometheus/common/model"
-	"github.com/prometheus/prometheus/promql/parser"
-	"go.yaml.in/yaml/v3"
 )
 
 // objectivesGroup is the group with the objectives of single resources.
 const objectivesGroup = "distributed-lock-objectives"
 
+var (
+	// exprField matches an expression up to the next field of a rule, as the generator writes them.
+	exprField = regexp.MustCompile(`(?ms)^( *)expr: (.*?)\n( *(?:for|keep_firing_for|labels|annotations|- \w+):|\z)`)
+	// exporterDown matches the expression of the alert about a missing exporter.
+	exporterDown = regexp.MustCompile(`(- alert: DistributedLockExporterDown\n( *)expr: )(.*)`)
+	// burning matches the threshold of a burn rate: a factor, and the budget.
+	burning = regexp.MustCompile(`(> [0-9.]+ \* )(0\.\d+)\b`)
+	// listField matches a list of labels of Alertmanager.
+	listField = regexp.MustCompile(`(?m)^( *(?:equal|group_by):\n( *- ))(\w+(?:\n *- \w+)*)\n`)
+)
+
 // rules applies the settings to a file of rules or a PrometheusRule.
-func (s Settings) rules(text []byte) ([]byte, error) {
-	var document yaml.Node
-	if err := yaml.Unmarshal(text, &document); err != nil {
-		return nil, err
+func (s Settings) rules(name, text string) string {
+	if s.ExporterJob != "" {
+		text = exporterDown.ReplaceAllString(text, "$1|-\n$2  $3 or absent(up{job="+
+			strings.ReplaceAll(strconv.Quote(s.ExporterJob), "$", "$$")+"} == 1)")
 	}
-	groups := groupsOf(&document)
-	if groups == nil {
-		return text, nil
-	}
-	for _, group := range groups.Content {
-		for _, rule := range items(field(group, "rules")) {
-			if err := s.rule(rule); err != nil {
-				return nil, fmt.Errorf("%s%s: %w", value(rule, "record"), value(rule, "alert"), err)
-			}
+	text = exprField.ReplaceAllStringFunc(text, func(found string) string {
+		m := exprField.FindStringSubmatch(found)
+		expr := s.expr(s.Objectives.budgets(m[2]))
+		if expr != m[2] && !strings.HasPrefix(expr, "|") { // what is added may have a colon
+			expr = "|-\n" + m[1] + "  " + expr
 		}
-	}
-	if err := s.addObjectives(groups); err != nil {
-		return nil, err
-	}
-	return encode(&document)
+		return m[1] + "expr: " + expr + "\n" + m[3]
+	})
+	return s.withObjectives(name, s.annotated(text))
 }
 
-func (s Settings) rule(rule *yaml.Node) error {
-	text := value(rule, "expr")
-	if s.ExporterJob != "" && value(rule, "alert") == "DistributedLockExporterDown" {
-		text += fmt.Sprintf(` or absent(up{job=%q} == 1)`, s.ExporterJob)
+// budgets changes the shares of bad acquires that the alerts of the objectives allow.
+func (o Objectives) budgets(expr string) string {
+	shipped, promised := ShippedObjectives(), o.orShipped()
+	to := map[string]string{
+		number(budget(shipped.Availability)): number(budget(promised.Availability)),
+		number(budget(shipped.Wait)):         number(budget(promised.Wait)),
 	}
-	tree, err := parse(text)
-	if err != nil {
-		return err
-	}
-	if err := s.rewrite(tree); err != nil {
-		return err
-	}
-	s.budgets(tree, value(field(rule, "labels"), "slo"))
-	setText(field(rule, "expr"), parser.Prettify(tree))
-	for _, annotation := range items(field(rule, "annotations")) {
-		setText(annotation, s.annotation(annotation.Value, value(field(rule, "labels"), "slo")))
-	}
-	return nil
+	return burning.ReplaceAllStringFunc(expr, func(found string) string {
+		m := burning.FindStringSubmatch(found)
+		if share, ok := to[m[2]]; ok {
+			return m[1] + share
+		}
+		return found
+	})
 }
 
-func (s Settings) annotation(text, objective string) string {
-	var pairs []string
-	if s.GrafanaURL != "" && strings.HasPrefix(text, "/d/") {
-		text = strings.TrimSuffix(s.GrafanaURL, "/") + text
+// annotated changes the objectives and the links in annotations.
+func (s Settings) annotated(text string) string {
+	shipped, promised := ShippedObjectives(), s.Objectives.orShipped()
+	allows := func(target float64) string { return "The objective allows " + number(100*budget(target)) + " %" }
+	longer := func(seconds float64) string { return "waited for longer than " + number(seconds) + " s" }
+	pairs := []string{
+		allows(shipped.Availability), allows(promised.Availability), allows(shipped.Wait), allows(promised.Wait),
+		longer(shipped.Within), longer(promised.Within),
+		"dashboard_url: /d/", "dashboard_url: " + strings.TrimSuffix(s.GrafanaURL, "/") + "/d/",
 	}
 	if s.RunbookURL != "" {
 		pairs = append(pairs, ShippedRunbooks+"/", strings.TrimSuffix(s.RunbookURL, "/")+"/")
 	}
-	pairs = append(pairs, s.Objectives.sentences(objective)...)
-	return s.links(strings.NewReplacer(pairs...).Replace(text))
+	return s.each(strings.NewReplacer(pairs...).Replace(text),
+		"var-"+ClusterLabel+"={{ $labels."+ClusterLabel+" | urlquery }}&", "")
 }
 
-// links replaces the cluster with the labels in a link to a board.
-func (s Settings) links(text string) string {
+// withObjectives adds the group of objectives after the groups that record.
+func (s Settings) withObjectives(name, text string) string {
+	at := strings.Index(text, "    - name: distributed-lock-slo\n") // in the manifest
+	indent := "    "
+	if name == "rules/recording.yaml" {
+		at, indent = len(text), "  "
+	}
+	if len(s.Objectives.Resources) == 0 || at < 0 {
+		return text
+	}
+	var group strings.Builder
+	fmt.Fprintf(&group, "%[1]s- name: %s\n%[1]s  interval: 1m\n%[1]s  rules:\n", indent, objectivesGroup)
+	rule := func(record string, value float64, resource string) {
+		fmt.Fprintf(&group, "%[1]s    - record: %[2]s\n%[1]s      expr: vector(%[3]s)\n"+
+			"%[1]s      labels:\n%[1]s        resource: %[4]q\n", indent, record, number(value), resource)
+	}
+	for _, r := range s.Objectives.Resources {
+		if r.Every > 0 {
+			rule("resource:distributed_lock_expected_interval:seconds", float64(r.Every)/1e9, r.Resource)
+		}
+		if r.Queues {
+			rule("resource:distributed_lock_waiting_expected:bool", 1, r.Resource)
+		}
+	}
+	return text[:at] + group.String() + text[at:]
+}
+
+// alertmanager makes Alertmanager group and inhibit by the labels.
+func (s Settings) alertmanager(text string) string {
 	if s.Labels == nil {
 		return text
 	}
-	const own = "var-" + ClusterLabel + "={{ $labels." + ClusterLabel + " | urlquery }}&"
-	var all strings.Builder
-	for _, l := range s.Labels {
-		all.WriteString(strings.ReplaceAll(own, ClusterLabel, l))
-	}
-	return strings.ReplaceAll(text, own, all.String())
-}
-
-// addObjectives adds the group of objectives after the groups that record.
-func (s Settings) addObjectives(groups *yaml.Node) error {
-	type rule struct {
-		Record string            `yaml:"record"`
-		Expr   string            `yaml:"expr"`
-		Labels map[string]string `yaml:"labels"`
-	}
-	var rules []rule
-	for _, r := range s.Objectives.Resources {
-		of := map[string]string{"resource": r.Resource}
-		if r.Every > 0 {
-			seconds := number(float64(r.Every) / 1e9)
-			rules = append(rules, rule{"resource:distributed_lock_expected_interval:seconds", "vector(" + seconds + ")",
-				of})
+	return listField.ReplaceAllStringFunc(text, func(field string) string {
+		m := listField.FindStringSubmatch(field)
+		items := s.apart(strings.Split(m[3], "\n"+m[2]))
+		if len(items) == 0 {
+			return ""
 		}
-		if r.Queues {
-			rules = append(rules, rule{"resource:distributed_lock_waiting_expected:bool", "vector(1)", of})
-		}
-	}
-	last := -1 // of the groups that record
-	for i, group := range groups.Content {
-		if rules := items(field(group, "rules")); len(rules) > 0 && value(rules[len(rules)-1], "record") != "" {
-			last = i
-		}
-	}
-	if len(rules) == 0 || last < 0 {
-		return nil
-	}
-	var made yaml.Node
-	if err := made.Encode(struct {
-		Name     string         `yaml:"name"`
-		Interval model.Duration `yaml:"interval"`
-		Rules    []rule         `yaml:"rules"`
-	}{objectivesGroup, model.Duration(60e9), rules}); err != nil {
-		return err
-	}
-	groups.Content = append(groups.Content[:last+1:last+1], append([]*yaml.Node{&made}, groups.Content[last+1:]...)...)
-	return nil
+		return m[1] + strings.Join(items, "\n"+m[2]) + "\n"
+	})
 }

@@ -7,9 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/prometheus/prometheus/model/labels"
-	"github.com/prometheus/prometheus/promql/parser"
 )
 
 // ClusterLabel is the label that tells fleets apart in the shipped files.
@@ -22,19 +19,25 @@ const ShippedRunbooks = "https://github.com/lockscope/lockscope/blob/main/dashbo
 type Settings struct {
 	// Labels replace cluster as the labels that tell fleets with jobs of the same name apart. Nil keeps
 	// cluster. An empty list that is not nil uses no label.
-	Labels []string
+	Labels []string `yaml:"labels"`
 	// Selector is a list of matchers, such as env="prod", that is added to every selector of a scraped
 	// metric. Recorded series are not matched again: they may lack these labels.
-	Selector string
+	Selector string `yaml:"selector"`
 	// Objectives are the objectives of the resources.
-	Objectives Objectives
+	Objectives Objectives `yaml:"-"`
 	// RunbookURL is the address of the folder with the runbooks. Empty keeps ShippedRunbooks.
-	RunbookURL string
+	RunbookURL string `yaml:"runbook_url"`
 	// GrafanaURL is the address of Grafana. Without it alerts link to a path.
-	GrafanaURL string
+	GrafanaURL string `yaml:"dashboard_url"`
 	// ExporterJob is a scrape job. DistributedLockExporterDown also fires if none of its targets is up.
-	ExporterJob string
+	ExporterJob string `yaml:"exporter_job"`
 }
+
+// selector matches a list of matchers.
+var selector = func() *regexp.Regexp {
+	const matcher = `\s*[a-zA-Z_]\w*\s*(=~|!~|!=|=)\s*("([^"\\]|\\.)*"|'([^'\\]|\\.)*')\s*`
+	return regexp.MustCompile(`^` + matcher + `(,` + matcher + `)*$`)
+}()
 
 var labelName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`)
 
@@ -43,15 +46,17 @@ func (s Settings) Check() error {
 	errs := []error{
 		address("--runbook-url", s.RunbookURL), address("--grafana-url", s.GrafanaURL), s.Objectives.check(),
 	}
-	reserved := []string{"job", "instance", labels.MetricName}
+	reserved := []string{"job", "instance", "__name__"}
 	for i, l := range s.Labels {
 		if !labelName.MatchString(l) || slices.Contains(append(reserved, s.Labels[:i]...), l) {
 			errs = append(errs, fmt.Errorf(
 				"--labels %s: want names of labels other than job and instance, such as cluster,namespace", l))
 		}
 	}
-	_, err := s.matchers()
-	return errors.Join(append(errs, err)...)
+	if s.Selector != "" && !selector.MatchString(s.Selector) {
+		errs = append(errs, fmt.Errorf(`--selector %s: want matchers such as env="prod"`, s.Selector))
+	}
+	return errors.Join(errs...)
 }
 
 func address(flag, text string) error {
@@ -64,18 +69,6 @@ func address(flag, text string) error {
 		return fmt.Errorf("%s %s: want an address such as https://grafana.example.com", flag, text)
 	}
 	return nil
-}
-
-// matchers returns the matchers of the selector.
-func (s Settings) matchers() ([]*labels.Matcher, error) {
-	if s.Selector == "" {
-		return nil, nil
-	}
-	found, err := parser.NewParser(parser.Options{}).ParseMetricSelector("m{" + s.Selector + "}")
-	if err != nil || strings.HasSuffix(strings.TrimSpace(s.Selector), ",") || len(found) < 2 {
-		return nil, fmt.Errorf(`--selector %s: want matchers such as env="prod"`, s.Selector)
-	}
-	return slices.DeleteFunc(found, func(m *labels.Matcher) bool { return m.Name == labels.MetricName }), nil
 }
 
 // concernsBoards reports whether boards change in more than the address of the runbooks.

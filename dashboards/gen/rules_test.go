@@ -115,6 +115,32 @@ func TestSelector(t *testing.T) {
 	}
 }
 
+// TestSelectorOfBoards has every selector of every board match what the selector says, if it reads scraped metrics.
+func TestSelectorOfBoards(t *testing.T) {
+	for name, f := range variants() {
+		if f.Selector == "" {
+			continue
+		}
+		for _, d := range dashboards(t, files(t, f)) {
+			vars := map[string]string{}
+			for _, v := range d.Templating.List {
+				vars[v.Name] = "$" + v.Name
+			}
+			for _, q := range d.Queries() {
+				expr, _ := promql.Fill(q.Expr, vars)
+				tree, err := promql.Parse(expr)
+				must(t, err)
+				for _, s := range promql.Selectors(tree) {
+					if scraped := !strings.HasPrefix(s.Metric, "ALERTS") && !strings.Contains(s.Metric, ":"); scraped !=
+						(s.Matcher("env") == `env="prod"`) {
+						t.Errorf("%s: %s: %s: %s", name, d.UID, q.Panel, s.Metric)
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestIntegerBounds: the same bound is "1" or "1.0".
 func TestIntegerBounds(t *testing.T) {
 	for _, f := range files(t, variants()["other"]) {
@@ -125,10 +151,10 @@ func TestIntegerBounds(t *testing.T) {
 			t.Errorf("%s: %s", f.Path, m)
 		}
 	}
-	if got := deploy.Bound(5).String(); got != `le=~"5([.]0)?"` {
+	if got := deploy.Bound(5); got != `le=~"5([.]0)?"` {
 		t.Errorf("Bound(5) = %s", got)
 	}
-	if got := deploy.Bound(.05).String(); got != `le="0.05"` {
+	if got := deploy.Bound(.05); got != `le="0.05"` {
 		t.Errorf("Bound(.05) = %s", got)
 	}
 }

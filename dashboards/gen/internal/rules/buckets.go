@@ -19,4 +19,4 @@ func floor(bounds []float64, v float64) float64 {
 }
 
 // bucket returns a matcher for the bucket with this bound.
-func bucket(le float64) string { return deploy.Bound(le).String() }
+func bucket(le float64) string { return deploy.Bound(le) }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/lockscope/lockscope/dashboards"
 	"github.com/lockscope/lockscope/dashboards/deploy"
@@ -39,6 +40,7 @@ const dashboardsExample = `  lockscope dashboards --out ./locks --grafana-url ht
 // fitting is how the flags fit the files to a fleet.
 type fitting struct {
 	settings   deploy.Settings
+	values     string
 	labels     string
 	objectives string
 	format     string
@@ -56,10 +58,11 @@ func Command(a *app.App) *cobra.Command {
 		Use: "dashboards", Short: "Write Grafana dashboards, Prometheus rules and runbooks of this version",
 		Long: dashboardsHelp, Example: dashboardsExample,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if cmd.Flags().Changed("labels") {
-				fit.settings.Labels = listed(fit.labels)
+			s, err := fit.read(cmd.Flags())
+			if err != nil {
+				return err
 			}
-			return writeDashboards(a, out, force, fit)
+			return writeDashboards(a, out, force, s, deploy.Format(fit.format))
 		},
 	})
 	set, s := cmd.Flags(), &fit.settings
@@ -68,17 +71,18 @@ func Command(a *app.App) *cobra.Command {
 	set.StringVar(&fit.format, "format", string(deploy.Plain),
 		"files, configmaps or mixin. configmaps puts each dashboard in a ConfigMap with the label that Grafana's "+
 			"sidecar looks for; mixin adds a mixin.libsonnet for jsonnet")
+	set.StringVar(&fit.values, "values", "", "`file` with labels, selector, addresses and objectives, as YAML. "+
+		"Flags override it")
 	set.StringVar(&fit.labels, "labels", "cluster", "`names` of the labels that tell fleets apart. Separate them by "+
 		"commas; empty for none")
 	set.StringVar(&s.Selector, "selector", "", "`matchers` for every metric that is read, such as 'env=\"prod\"'")
-	set.StringVar(&fit.objectives, "objectives", "",
-		"`pairs` such as availability=0.9999,wait=0.95,within=0.1, or a file")
+	set.StringVar(&fit.objectives, "objectives", "", "`pairs` such as availability=0.9999,wait=0.95,within=0.1")
 	set.StringVar(&s.GrafanaURL, "grafana-url", "", "`URL` of Grafana, for links in alerts. Without it, they are paths")
 	set.StringVar(&s.RunbookURL, "runbook-url", "", "`URL` of the folder with the runbooks, if you keep copies")
 	set.StringVar(&s.ExporterJob, "exporter-job", "",
 		"scrape `job` of lockscope serve, to alert when it has no target that is up")
 	flags.Group(set, flags.Result, "out", "force", "format")
-	flags.Group(set, "Your fleet", "labels", "selector", "objectives", "grafana-url", "runbook-url", "exporter-job")
+	flags.Group(set, "Your fleet", "values", "labels", "selector", "objectives", "grafana-url", "runbook-url", "exporter-job")
 	return cmd
 }
 
@@ -93,15 +97,34 @@ func listed(text string) []string {
 	return names
 }
 
-func writeDashboards(a *app.App, out string, force bool, fit fitting) error {
+// read returns the values of the file, overridden by the flags that were given.
+func (fit *fitting) read(set *pflag.FlagSet) (s deploy.Settings, err error) {
+	if fit.values != "" {
+		if s, err = deploy.Read(fit.values); err != nil {
+			return s, err
+		}
+	}
+	given := fit.settings
+	for flag, override := range map[string]func(){
+		"labels":       func() { s.Labels = listed(fit.labels) },
+		"selector":     func() { s.Selector = given.Selector },
+		"grafana-url":  func() { s.GrafanaURL = given.GrafanaURL },
+		"runbook-url":  func() { s.RunbookURL = given.RunbookURL },
+		"exporter-job": func() { s.ExporterJob = given.ExporterJob },
+		"objectives":   func() { err = s.Objectives.Override(fit.objectives) },
+	} {
+		if set.Changed(flag) {
+			override()
+		}
+	}
+	return s, err
+}
+
+func writeDashboards(a *app.App, out string, force bool, s deploy.Settings, format deploy.Format) error {
 	if out == "" {
 		return errors.New("--out is missing: name the directory to write to")
 	}
-	var err error
-	if fit.settings.Objectives, err = deploy.ReadObjectives(fit.objectives); err != nil {
-		return err
-	}
-	files, err := deploy.Files(dashboards.FS(), fit.settings, deploy.Format(fit.format))
+	files, err := deploy.Files(dashboards.FS(), s, format)
 	if err != nil {
 		return err
 	}
@@ -118,12 +141,9 @@ func writeDashboards(a *app.App, out string, force bool, fit fitting) error {
 	}
 	fmt.Fprintf(a.Out, "%d files written to %s\n", written, out)
 	const day = 24 * time.Hour
-	needs, err := deploy.Needs(dashboards.FS())
-	if err == nil {
-		fmt.Fprintf(a.Out, "the %d-day budget needs --storage.tsdb.retention.time of %dd or more\n", needs.Period/day,
-			needs.Retention/day)
-	}
-	return errors.Join(append(errs, err)...)
+	fmt.Fprintf(a.Out, "the %d-day budget needs --storage.tsdb.retention.time of %dd or more\n", deploy.Period/day,
+		deploy.Retention/day)
+	return errors.Join(errs...)
 }
 
 // writeShipped leaves a file that is the same alone, and reports whether it wrote it.

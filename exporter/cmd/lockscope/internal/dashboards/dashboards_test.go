@@ -150,3 +150,30 @@ func shipped(t *testing.T) (names []string) {
 	}
 	return names
 }
+
+// TestDashboardsValues: a file has what the flags have, and a flag overrides its field.
+func TestDashboardsValues(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "values.yaml")
+	if err := os.WriteFile(file, []byte("labels: [zone]\nselector: env=\"dev\"\nslo: {availability: 0.9999, wait: 0.95}\n"),
+		0o600); err != nil {
+		t.Fatal(err)
+	}
+	command(t, "dashboards", "--out", dir, "--values", file, "--selector", `env="prod"`, "--objectives", "wait=0.9").
+		Want(t, 0)
+	for name, wants := range map[string][]string{
+		"recording": {"sum by (zone, job, resource)", `{env="prod",outcome="acquired"}`}, "slo": {"14.4 * 0.0001", "14.4 * 0.1"},
+	} {
+		text, err := os.ReadFile(filepath.Join(dir, "rules", name+".yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range wants {
+			if !strings.Contains(string(text), want) {
+				t.Errorf("%s: no %s", name, want)
+			}
+		}
+	}
+	command(t, "dashboards", "--out", dir, "--values", filepath.Join(dir, "rules", "slo.yaml")).
+		Want(t, 2, "dashboards/gen")
+}

@@ -21,7 +21,7 @@ func topics() (all []*cobra.Command) {
 		{"findings", "Classes of leaked locks, and the gaps of an incomplete sweep"},
 		{"json", "Fields of the JSON output"},
 		{"locks", "What list reports: states of locks, waiters, deadlocks, nodes that did not answer"},
-		{"objectives", "The file of dashboards --objectives"},
+		{"objectives", "The file of dashboards --values"},
 		{"quarantine", "Why a restarted node does not vote, and what init and reconfigure do about it"},
 		{"serving", "Endpoints, reload, election, memory and pages of serve"},
 	} {
