@@ -6,7 +6,6 @@ require (
 	github.com/lockscope/lockscope v0.1.0
 	github.com/lockscope/lockscope/dashboards v0.1.0
 	github.com/lockscope/lockscope/exporter v0.1.0
-	github.com/lockscope/lockscope/exporter/cmd/lockscope v0.1.0
 	github.com/prometheus/client_golang v1.25.0
 	github.com/prometheus/client_model v0.6.3
 	github.com/prometheus/common v0.72.0
@@ -52,10 +51,11 @@ require (
 	github.com/jackc/puddle/v2 v2.2.3 // indirect
 	github.com/jpillora/backoff v1.0.0 // indirect
 	github.com/lockscope/lockscope/examples v0.0.0-00010101000000-000000000000 // indirect
+	github.com/lockscope/lockscope/exporter/cmd/lockscope v0.1.0 // indirect
+	github.com/lockscope/lockscope/lock/contrib/zklock v0.1.0 // indirect
 	github.com/lockscope/lockscope/lock/etcdlock v0.1.0 // indirect
 	github.com/lockscope/lockscope/lock/pglock v0.1.0 // indirect
 	github.com/lockscope/lockscope/lock/redsynclock v0.1.0 // indirect
-	github.com/lockscope/lockscope/lock/contrib/zklock v0.1.0 // indirect
 	github.com/lucasb-eyer/go-colorful v1.4.1 // indirect
 	github.com/mattn/go-runewidth v0.0.30 // indirect
 	github.com/mdlayher/socket v0.6.0 // indirect
@@ -109,10 +109,10 @@ replace (
 	github.com/lockscope/lockscope/examples => ../../examples
 	github.com/lockscope/lockscope/exporter => ../../exporter
 	github.com/lockscope/lockscope/exporter/cmd/lockscope => ../../exporter/cmd/lockscope
+	github.com/lockscope/lockscope/lock/contrib/zklock => ../../lock/contrib/zklock
 	github.com/lockscope/lockscope/lock/etcdlock => ../../lock/etcdlock
 	github.com/lockscope/lockscope/lock/pglock => ../../lock/pglock
 	github.com/lockscope/lockscope/lock/redsynclock => ../../lock/redsynclock
-	github.com/lockscope/lockscope/lock/contrib/zklock => ../../lock/contrib/zklock
 )
 
 tool (

@@ -17,7 +17,6 @@ require (
 )
 
 require (
-	github.com/alicebob/miniredis/v2 v2.40.0 // indirect
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/go-logr/logr v1.4.4 // indirect
@@ -26,7 +25,6 @@ require (
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
 	github.com/prometheus/common v0.72.0 // indirect
 	github.com/prometheus/procfs v0.22.0 // indirect
-	github.com/yuin/gopher-lua v1.1.1 // indirect
 	go.opentelemetry.io/auto/sdk v1.2.1 // indirect
 	go.opentelemetry.io/otel v1.47.0 // indirect
 	go.opentelemetry.io/otel/log v1.47.0 // indirect
@@ -41,8 +39,8 @@ replace (
 	github.com/lockscope/lockscope => ../..
 	github.com/lockscope/lockscope/dashboards => ../../dashboards
 	github.com/lockscope/lockscope/exporter => ../../exporter
+	github.com/lockscope/lockscope/lock/contrib/zklock => ../contrib/zklock
 	github.com/lockscope/lockscope/lock/etcdlock => ../etcdlock
 	github.com/lockscope/lockscope/lock/pglock => ../pglock
 	github.com/lockscope/lockscope/lock/redsynclock => ../redsynclock
-	github.com/lockscope/lockscope/lock/contrib/zklock => ../contrib/zklock
 )

@@ -34,8 +34,8 @@ replace (
 	github.com/lockscope/lockscope => ../../../..
 	github.com/lockscope/lockscope/dashboards => ../../../../dashboards
 	github.com/lockscope/lockscope/exporter => ../../../../exporter
+	github.com/lockscope/lockscope/lock/contrib/zklock => ../../../../lock/contrib/zklock
 	github.com/lockscope/lockscope/lock/etcdlock => ../../../../lock/etcdlock
 	github.com/lockscope/lockscope/lock/pglock => ../../../../lock/pglock
 	github.com/lockscope/lockscope/lock/redsynclock => ../../../../lock/redsynclock
-	github.com/lockscope/lockscope/lock/contrib/zklock => ../../../../lock/contrib/zklock
 )
