@@ -71,14 +71,14 @@ func TestRunThatRenews(t *testing.T) {
 	t.Parallel()
 	s := server(t)
 	l := cmdtest.NewLife(t)
-	cmdtest.Start(t, shell(s, stubborn(l), "--ttl", "2s", "--node-timeout", "500ms")...)
+	cmdtest.Start(t, shell(s, stubborn(l), "--ttl", lossTTL.String(), "--node-timeout", "500ms")...)
 	l.Await("ready")
 	lockKey, first := cmdtest.Admin(t, s), time.Now()
 	cmdtest.Eventually(t, "the lock outlives three TTLs", func() bool {
 		if lockKey.Exists(t.Context(), "lock:nightly").Val() == 0 {
 			t.Fatal("the lock is gone")
 		}
-		return time.Since(first) > 6*time.Second
+		return time.Since(first) > 3*lossTTL
 	})
 	if l.Says("asked") || l.Ended() {
 		t.Error("the command was asked to end")
