@@ -101,26 +101,36 @@ TESTS = $(if $(RACE),,$(PLAIN)) $(GO) test $(RACE) $(SHORT) -vet=off -p 2 -paral
 LIMIT = 15m
 
 # Without the race detector and with what is cached: most changes are answered within two minutes. A change of a package is a change for
-# those that import it, one of a room for its house, and one of the boards' generator for what it writes.
+# those that import it, and a change of an internal one also for those that import it through internal packages: all importers of
+# importers would be 179 of 261 packages for lock, and 54 instead of 5 for lock/fencing. A change of the boards' generator is one of
+# what it writes.
 BASE ?= HEAD
 .PHONY: quick
 quick: ## Vet and test the packages that differ from BASE (HEAD) and those that import them, or those in PKG, without the race detector.
 	@$(STRICT) packages="$(PKG)"; \
-	if [ -z "$$packages" ]; then \
-		files=$$({ git diff --name-only '$(BASE)'; git ls-files --others --exclude-standard; } | tr '\n' ' '); \
-		packages=$$(GOWORK= $(GO) list -m -f '{{.Dir}}/...' | GOWORK= xargs $(GO) list -e \
-			-f '{{.Dir}} {{.ImportPath}} {{join .Imports " "}} {{join .TestImports " "}} {{join .XTestImports " "}}' | \
-			awk -v root='$(ROOT)/' -v files="$$files" 'BEGIN { n = split(files, file, " "); for (i = 1; i <= n; i++) { \
-					dir = file[i]; sub("/testdata/.*", "/x", dir); sub("/[^/]*$$", "", dir); is[dir] = 1; \
-					while (sub("/internal/.*", "", dir)) is[dir] = 1; \
-					if (dir ~ "^dashboards") is["dashboards"] = is["dashboards/gen"] = 1 } } \
-				{ sub(root, "", $$1); row[NR] = $$0; if (is[$$1]) of[$$2] = 1 } \
-				END { for (n = 1; n <= NR; n++) { k = split(row[n], f); for (i = 2; i <= k; i++) if (of[f[i]]) { print f[1]; break } } }'); \
-	fi; \
+	[ -n "$$packages" ] || packages=$$($(MAKE) --no-print-directory quick-packages); \
 	failed=; for package in $$packages; do \
 		[ -d "$$package" ] || continue; \
 		GOWORK= $(MAKE) --no-print-directory -f '$(ROOT)/Makefile' -C "$$(cd "$$package" && dirname "$$(GOWORK=off $(GO) env GOMOD)")" quick-package FOLDER="$$(cd "$$package" && pwd)" || failed=1; \
 	done; [ -z "$$failed" ]
+
+# FILES are those that differ. A file below an internal package, such as an embedded one, is that package's.
+FILES = $(shell { git diff --name-only '$(BASE)'; git ls-files --others --exclude-standard; } | tr '\n' ' ')
+.PHONY: quick-packages
+quick-packages:
+	@$(STRICT) GOWORK= $(GO) list -m -f '{{.Dir}}/...' | GOWORK= xargs $(GO) list -e \
+		-f '{{.Dir}} {{.ImportPath}} {{join .Imports " "}} {{join .TestImports " "}} {{join .XTestImports " "}}' | \
+		awk -v root='$(ROOT)/' -v files='$(FILES)' ' \
+			{ sub(root, "", $$1); row[NR] = $$0; path[$$1] = $$2 } \
+			END { n = split(files, file, " "); \
+				for (i = 1; i <= n; i++) { \
+					dir = file[i]; sub("/testdata/.*", "/x", dir); sub("/[^/]*$$", "", dir); \
+					while (!(dir in path) && dir ~ "/internal/") sub("/[^/]*$$", "", dir); \
+					if (dir in path) of[path[dir]] = 1; \
+					if (dir ~ "^dashboards") of[path["dashboards"]] = of[path["dashboards/gen"]] = 1 } \
+				do { more = 0; for (n = 1; n <= NR; n++) { k = split(row[n], f); for (i = 2; i <= k; i++) if (of[f[i]]) { \
+					hit[n] = 1; if (!of[f[2]] && f[2] ~ "/internal/" && f[i] ~ "/internal/") of[f[2]] = more = 1 } } } while (more); \
+				for (n = 1; n <= NR; n++) if (hit[n]) { split(row[n], f); print f[1] } }'
 
 .PHONY: quick-package
 quick-package:
