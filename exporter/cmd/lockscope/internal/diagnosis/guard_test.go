@@ -6,8 +6,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/profiles"
 	"github.com/lockscope/lockscope/lock/locktest"
-	"github.com/lockscope/lockscope/lock/locktest/profiles"
 )
 
 // shownAs starts a server that answers as p.
