@@ -4,7 +4,6 @@ go 1.26.0
 
 require (
 	github.com/lockscope/lockscope v0.1.0
-	github.com/lockscope/lockscope/exporter v0.1.0
 	github.com/prometheus/client_golang v1.25.0
 	go.etcd.io/etcd/api/v3 v3.7.3
 	go.etcd.io/etcd/client/v3 v3.7.3

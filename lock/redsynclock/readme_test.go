@@ -15,7 +15,7 @@ func TestReadmeShowsTheDiff(t *testing.T) {
 		_, body, _ := strings.Cut(string(text), "func main() {\n")
 		return strings.Split(body, "\n")
 	}
-	before, after := main("example/before/main.go"), main("example/after/main.go")
+	before, after := main("../../examples/redsync/before/main.go"), main("../../examples/redsync/after/main.go")
 	var want []string
 	for _, line := range before {
 		if !slices.Contains(after, line) {

@@ -16,7 +16,6 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/go-redsync/redsync/v4"
-	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine"
@@ -98,12 +97,8 @@ func conform(t *testing.T, newLocker func(t testing.TB) lock.Locker, opts ...loc
 	opts = append(opts, locktest.WithTTL(suiteTTL), locktest.WithoutFences())
 	t.Run("plain", func(t *testing.T) { locktest.TestLocker(t, newLocker, opts...) })
 	t.Run("decorated", func(t *testing.T) {
-		board, err := live.New()
-		must(t, err)
 		locktest.TestLocker(t, func(t testing.TB) lock.Locker {
-			shown, err := board.Wrap(newLocker(t))
-			must(t, err)
-			l, err := instrument.Wrap(shown,
+			l, err := instrument.Wrap(newLocker(t),
 				instrument.WithRegisterer(prometheus.NewRegistry()),
 				instrument.WithLogger(slog.New(slog.DiscardHandler)))
 			must(t, err)

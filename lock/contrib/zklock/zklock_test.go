@@ -11,7 +11,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/goleak"
 
-	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/contrib/zklock"
@@ -100,12 +99,8 @@ func TestConformance(t *testing.T) {
 	})
 	t.Run("decorated", func(t *testing.T) {
 		t.Parallel()
-		board, err := live.New()
-		must(t, err)
 		locktest.TestLocker(t, func(t testing.TB) lock.Locker {
-			shown, err := board.Wrap(locker(t, e))
-			must(t, err)
-			l, err := instrument.Wrap(shown,
+			l, err := instrument.Wrap(locker(t, e),
 				instrument.WithRegisterer(prometheus.NewRegistry()),
 				instrument.WithLogger(slog.New(slog.DiscardHandler)))
 			must(t, err)
