@@ -38,13 +38,9 @@ func (s *Soak) write(b *strings.Builder) {
 		thousands(int(s.Seen.Scanner.Documents)), mib(s.Seen.Scanner.Bytes), s.Seen.Scanner.Opened)
 	fmt.Fprintf(b, "- The fleet page, over all processes: %s documents, %s.\n",
 		thousands(int(s.Seen.Fleet.Documents)), mib(s.Seen.Fleet.Bytes))
-	fmt.Fprintf(b, "- `lockscope top` drew %s.\n", mib(s.Seen.TopBytes))
-	var runs []string
-	for _, status := range slices.Sorted(maps.Keys(s.Seen.Histories)) {
-		runs = append(runs, fmt.Sprintf("%d with exit status %d", s.Seen.Histories[status], status))
-	}
-	fmt.Fprintf(b, "- `lockscope history` ran once a minute: %s.\n\n",
-		cmp.Or(strings.Join(runs, ", "), "not at all"))
+	fmt.Fprintf(b, "- The history of a process: %s documents, %s.\n",
+		thousands(int(s.Seen.History.Documents)), mib(s.Seen.History.Bytes))
+	fmt.Fprintf(b, "- `lockscope top` drew %s.\n\n", mib(s.Seen.TopBytes))
 	s.trends(b)
 	s.sixths(b)
 }

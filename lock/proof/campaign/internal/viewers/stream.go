@@ -28,10 +28,10 @@ func (v *Viewers) follow(ctx context.Context, s *Stream, url func() string) {
 	}
 }
 
-// pollEvery is how often the fleet page asks, which has no stream.
+// pollEvery is how often a page without a stream asks.
 const pollEvery = 2 * time.Second
 
-func (v *Viewers) poll(ctx context.Context, s *Stream, url string) {
+func (v *Viewers) poll(ctx context.Context, s *Stream, url func() string) {
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	for {
@@ -39,7 +39,7 @@ func (v *Viewers) poll(ctx context.Context, s *Stream, url string) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			_ = v.read(ctx, s, url+"?format=json")
+			_ = v.read(ctx, s, url()+"?format=json") // a process may be gone
 		}
 	}
 }

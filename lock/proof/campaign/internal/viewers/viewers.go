@@ -1,7 +1,7 @@
 //go:build linux
 
 // Package viewers keeps all views of the locks open while a soak goes on, as a team on call does: streams of live
-// pages and of the fleet page, the scanner with its metrics, top in a terminal, and the history of the last minutes.
+// pages and of the fleet page, the scanner with its metrics, top in a terminal, and the history of a process.
 package viewers
 
 import (
@@ -12,7 +12,6 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/lockscope/lockscope/lock/locktest/process"
 	"github.com/lockscope/lockscope/lock/proof/campaign/internal/vitals"
@@ -21,9 +20,8 @@ import (
 // Seen is what the viewers were shown.
 type Seen struct {
 	Pages, Scanner, Fleet Stream // of live pages, of the scanner's page, and the fleet page
+	History               Stream // of who blocked whom, of a process
 	TopBytes              int64
-	Histories             map[int]int // runs of lockscope history by exit status
-	HistoryComplaint      string      // of the last that failed
 }
 
 // Stream counts what came on streams of one kind.
@@ -51,7 +49,6 @@ const streams = 4
 // Open starts lockscope serve and lockscope top on the servers. pages returns the addresses of the processes of now.
 func Open(ctx context.Context, binary, dir string, redis []string, pages func() []string) (_ *Viewers, err error) {
 	v := &Viewers{binary: binary, dir: dir, redis: strings.Join(redis, ","), pages: pages}
-	v.seen.Histories = make(map[int]int)
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, v.Close())
@@ -94,8 +91,8 @@ func (v *Viewers) Watch(ctx context.Context) {
 		all.Go(func() { v.follow(ctx, &v.seen.Pages, func() string { return v.page(i) }) })
 	}
 	all.Go(func() { v.follow(ctx, &v.seen.Scanner, func() string { return v.fleet + "/debug/locks" }) })
-	all.Go(func() { v.poll(ctx, &v.seen.Fleet, v.fleet+"/debug/locks/fleet") })
-	all.Go(func() { v.askForHistory(ctx) })
+	all.Go(func() { v.poll(ctx, &v.seen.Fleet, func() string { return v.fleet + "/debug/locks/fleet" }) })
+	all.Go(func() { v.poll(ctx, &v.seen.History, func() string { return v.page(0) + "/history" }) })
 	all.Go(func() { v.readTerminal(ctx) })
 	all.Wait()
 }
@@ -107,33 +104,6 @@ func (v *Viewers) page(i int) string {
 		return ""
 	}
 	return "http://" + pages[i*len(pages)/streams] + "/debug/locks"
-}
-
-// historyEvery is how often somebody asks who blocked whom.
-const historyEvery = time.Minute
-
-func (v *Viewers) askForHistory(ctx context.Context) {
-	tick := time.NewTicker(historyEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		cmd := exec.CommandContext(ctx, v.binary, "history", "--from", "-2m", "--redis", v.redis, "--pages", "127.0.0.1")
-		cmd.Dir = v.dir
-		out, err := cmd.CombinedOutput()
-		if ctx.Err() != nil {
-			return
-		}
-		v.mu.Lock()
-		v.seen.Histories[cmd.ProcessState.ExitCode()]++
-		if err != nil {
-			v.seen.HistoryComplaint = string(out)
-		}
-		v.mu.Unlock()
-	}
 }
 
 // Seen is what was shown so far.
@@ -153,7 +123,7 @@ func (v *Viewers) Failed() (all []string) {
 	seen := v.Seen()
 	for name, count := range map[string]int64{
 		"a live page": seen.Pages.Documents, "the page of the scanner": seen.Scanner.Documents,
-		"the fleet page": seen.Fleet.Documents, "top": seen.TopBytes,
+		"the fleet page": seen.Fleet.Documents, "the history of a process": seen.History.Documents, "top": seen.TopBytes,
 	} {
 		if count == 0 {
 			all = append(all, name+" has shown nothing")
