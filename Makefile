@@ -15,7 +15,8 @@ ROOT := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
 # go.work says which modules there are, and lets people run all of them from here. Within it they would raise each other's
 # dependencies: the modules of a release are built and tested within release.work instead, which are the versions that the binary
 # is installed with, those of contrib within contrib.work, and each other one as its own go.mod says.
-RELEASE  := .tools/release
+RELEASE    := .tools/release
+SIMULATION := lock/locktest/simulation
 USED     = $(addprefix $(ROOT)/,$(shell sed -n 's,^	\.\./\.\./,,p' '$(ROOT)/$(RELEASE)/$(1)'))
 RELEASED := $(ROOT) $(call USED,release.work)
 CONTRIB  := $(call USED,contrib.work)
@@ -178,7 +179,7 @@ test-alerts:
 # and all of them here; those with a planted defect only here.
 .PHONY: test-simulation
 test-simulation:
-	@$(STRICT) GOGC=400 $(PLAIN) $(GO) test -count=1 -timeout 60m -v ./lock/locktest/simulation | grep -E ' histories |^(---|ok|FAIL|PASS|panic|fatal|signal)|seed [0-9]+:|^ +(at [0-9]|replay)'
+	@$(STRICT) cd $(SIMULATION); GOGC=400 GOWORK=off $(PLAIN) $(GO) test -count=1 -timeout 60m -v . | grep -E ' histories |^(---|ok|FAIL|PASS|panic|fatal|signal)|seed [0-9]+:|^ +(at [0-9]|replay)'
 
 # The race detector hides what is allocated, and would take most of the time of the others.
 PLAIN_TESTS := TestRealNothingLeftAfterManyPairs TestLogOfAnOutage
@@ -186,7 +187,7 @@ PLAIN_TESTS := TestRealNothingLeftAfterManyPairs TestLogOfAnOutage
 test-plain:
 	$(PLAIN) $(GO) test -count=1 -run '^($(call either,$(PLAIN_TESTS)))$$' ./lock/redlock ./instrument
 	$(PLAIN) $(GO) test -count=1 -run '^TestMemory$$' ./exporter/live/internal/sessions
-	$(PLAIN) $(GO) test -count=1 -run '^TestSimulation$$' ./lock/locktest/simulation -args -histories=1000
+	cd $(SIMULATION) && GOWORK=off $(PLAIN) $(GO) test -count=1 -run '^TestSimulation$$' . -args -histories=1000
 
 .PHONY: vet
 vet: deps format lint ## Check formatting, run go vet and linters.
@@ -200,7 +201,7 @@ format:
 lint:
 	+@$(STRICT) $(call EACH,2) lint-module; $(MAKE) -f '$(ROOT)/Makefile' -C .tools/dist lint-module
 	@# The simulations that are not built with the race detector are in one package.
-	$(PLAIN) $(GO) vet ./lock/locktest/simulation
+	cd $(SIMULATION) && GOWORK=off $(PLAIN) $(GO) vet .
 
 # With -race, go vet compiles what the tests need anyway. What is deprecated in a dependency (SA1019) is for whoever raises it. The
 # harness of the tests in locktest may leave errors of its clean-up alone, as tests may.
@@ -284,7 +285,7 @@ fuzz-module:
 
 .PHONY: sim
 sim: ## Simulate N (1000) random histories of the lock, and of each construct, from SEED (1).
-	$(GO) test ./lock/locktest/simulation -run '^TestSimulation(Elections|Sets|Semaphores)?$$' -timeout 0 -v -args -seed=$(SEED) -histories=$(N)
+	cd $(SIMULATION) && GOWORK=off $(GO) test -run '^TestSimulation(Elections|Sets|Semaphores)?$$' . -timeout 0 -v -args -seed=$(SEED) -histories=$(N)
 
 .PHONY: spec
 spec: ## Explore the models of the algorithm at larger bounds than the tests do, and print what was seen; minutes.

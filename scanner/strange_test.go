@@ -3,39 +3,49 @@ package scanner_test
 import (
 	"testing"
 
-	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/scanner"
 )
 
+// sweepWith sweeps a server that has these keys. A command, if any, is given to it between.
+func sweepWith(t *testing.T, keys []string, command ...any) scanner.Report {
+	t.Helper()
+	addr := locktest.Servers(t, 1)[0].Addr()
+	client := redis.NewClient(&redis.Options{Addr: addr})
+	defer client.Close()
+	for _, key := range keys {
+		must(t, client.Set(t.Context(), key, "x", 0).Err())
+	}
+	if len(command) > 0 {
+		must(t, client.Do(t.Context(), command...).Err())
+	}
+	s, err := scanner.Open([]string{"redis://" + addr}, scanner.WithConfirmAfter(0))
+	must(t, err)
+	t.Cleanup(func() { must(t, s.Close()) })
+	report, err := s.Sweep(t.Context())
+	must(t, err)
+	return report
+}
+
 // TestKeysThatNoResourceMayHave are found all the same: other libraries and earlier versions wrote them.
 func TestKeysThatNoResourceMayHave(t *testing.T) {
-	server := miniredis.RunT(t)
+	var keys []string
 	for _, name := range []string{"a\u009b2J", "a\u202eb", "\xff"} {
 		if lock.ValidateResource(name) == nil {
 			t.Errorf("%q can be a resource", name)
 		}
-		must(t, server.Set("lock:"+name, "x"))
+		keys = append(keys, "lock:"+name)
 	}
-	s, err := scanner.Open([]string{"redis://" + server.Addr()}, scanner.WithConfirmAfter(0))
-	must(t, err)
-	t.Cleanup(func() { must(t, s.Close()) })
-	report, err := s.Sweep(t.Context())
-	must(t, err)
-	wantFindings(t, "odd keys", report.Findings, `no_ttl "lock:a\u009b2J"`, `no_ttl "lock:a\u202eb"`,
+	wantFindings(t, "odd keys", sweepWith(t, keys).Findings, `no_ttl "lock:a\u009b2J"`, `no_ttl "lock:a\u202eb"`,
 		`no_ttl "lock:\xff"`)
 }
 
-// TestServerThatDoesNotTellItsKeyspace sweeps a server that refuses INFO keyspace.
+// TestServerThatDoesNotTellItsKeyspace sweeps a server that refuses INFO.
 func TestServerThatDoesNotTellItsKeyspace(t *testing.T) {
-	server := miniredis.RunT(t)
-	must(t, server.Set("lock:leak", "x"))
-	s, err := scanner.Open([]string{"redis://" + server.Addr()}, scanner.WithConfirmAfter(0))
-	must(t, err)
-	t.Cleanup(func() { must(t, s.Close()) })
-	report, err := s.Sweep(t.Context())
-	must(t, err)
+	report := sweepWith(t, []string{"lock:leak"}, "ACL", "SETUSER", "default", "-info")
 	if len(report.Findings) != 1 || report.Findings[0].Class != scanner.NoTTL || report.Findings[0].Key != "lock:leak" {
 		t.Errorf("%+v", report)
 	}

@@ -18,7 +18,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine"
-	"github.com/lockscope/lockscope/lock/locktest/nodes"
+	"github.com/lockscope/lockscope/examples/internal/nodes"
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 

@@ -22,7 +22,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine"
-	"github.com/lockscope/lockscope/lock/locktest/nodes"
+	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
@@ -146,12 +146,26 @@ func openServers(ctx context.Context, given string, out io.Writer) ([]string, []
 	if given != "" {
 		return urlsOf(given), opts, func() error { return nil }, nil
 	}
-	set, err := nodes.Start(ctx, 3)
+	servers, err := redisproc.StartN(ctx, 3)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	fmt.Fprintln(out, strings.Join(set.Describe(), "\n"))
-	return set.URLs(), append(opts, set.Options()...), set.Stop, nil
+	var urls []string
+	var clients []redis.UniversalClient
+	for _, s := range servers {
+		urls = append(urls, "redis://"+s.Addr())
+		c := redis.NewClient(&redis.Options{Addr: s.Addr()})
+		defer c.Close()
+		clients = append(clients, c)
+	}
+	stop := func() error {
+		return errors.Join(servers[0].Stop(), servers[1].Stop(), servers[2].Stop())
+	}
+	if err := redlock.Vouch(ctx, clients, opts...); err != nil {
+		return nil, nil, nil, errors.Join(err, stop())
+	}
+	fmt.Fprintln(out, "3 redis-server processes: "+strings.Join(urls, " "))
+	return urls, opts, stop, nil
 }
 
 // openLockers makes the locks of A and B, as if they were two processes.

@@ -44,14 +44,6 @@ func TestStoryOnMariaDB(t *testing.T) {
 	}
 }
 
-func TestStoryOnEmbeddedNodes(t *testing.T) {
-	t.Setenv("LOCKSCOPE_REDIS_SERVER", "/does/not/exist")
-	out := tell(t)
-	if !strings.Contains(out, "3 embedded nodes") {
-		t.Error("it does not say that the nodes are embedded")
-	}
-}
-
 // tell runs the program and checks what it wrote.
 func tell(t *testing.T, args ...string) string {
 	t.Helper()

@@ -2,8 +2,8 @@
 // locktest, with random faults, each reproducible from its seed. Its tests check the promises in true time, which no
 // client and no server sees. It is for lockscope's own packages, and has nothing but tests.
 //
-//	go test ./lock/locktest/simulation -run '^TestSimulation$' -v -args -seed=42 # one history, event by event
-//	go test ./lock/locktest/simulation -run '^TestSimulationSets$' -v -args -seed=1 -histories=1000
+//	cd lock/locktest/simulation && go test -run '^TestSimulation$' -v -args -seed=42 # one history, event by event
+//	cd lock/locktest/simulation && go test -run '^TestSimulationSets$' -v -args -seed=1 -histories=1000
 //
 // # Invariants
 //

@@ -32,7 +32,7 @@ func mustHold(t *testing.T, count int, s scope) {
 	}
 	found, leases, _ := search(t, max(*seedFlag, 1), count, 1, make)
 	for _, out := range found {
-		t.Errorf("seed %d:\n%s\nreplay: go test ./lock/locktest/simulation -run '^%s$' -v -args -seed=%d",
+		t.Errorf("seed %d:\n%s\nreplay: cd lock/locktest/simulation && go test -run '^%s$' -v -args -seed=%d",
 			out.seed, strings.Join(out.violations, "\n"), t.Name(), out.seed)
 	}
 	t.Logf("%d leases", leases)

@@ -74,7 +74,7 @@ func simulate(t *testing.T, all, few int, make maker) (count, handed int) {
 	t.Logf("%d histories from seed %d in %v, %.0f a second, %d leases, %d of them handed over, %d violated",
 		count, first, took.Round(time.Millisecond), float64(count)/took.Seconds(), leases, handed, len(found))
 	for _, out := range found {
-		t.Errorf("seed %d:\n%s\nreplay: go test ./lock/locktest/simulation -run '^%s$' -v -args -seed=%d",
+		t.Errorf("seed %d:\n%s\nreplay: cd lock/locktest/simulation && go test -run '^%s$' -v -args -seed=%d",
 			out.seed, strings.Join(out.violations, "\n"), t.Name(), out.seed)
 	}
 	return count, handed

@@ -14,8 +14,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/lockscope/lockscope/lock/locktest/nodes"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
+	"github.com/lockscope/lockscope/lock/redlock"
 )
 
 // pairs are steps of a migration that run at the same time.
@@ -58,25 +58,26 @@ type counts struct{ entered, first, second, overlaps int }
 
 // pair runs processes of two kinds on new servers.
 func pair(ctx context.Context, o options, l library, first, second string) (c counts, err error) {
-	set, err := nodes.Start(ctx, 3)
+	servers, err := redisproc.StartN(ctx, 4) // the last one judges
 	if err != nil {
 		return c, err
 	}
-	defer func() { err = errors.Join(err, set.Stop()) }()
-	if set.Embedded() {
-		return c, errors.New("no redis-server was found: install it, or set LOCKSCOPE_REDIS_SERVER")
+	var urls []string
+	var nodes []redis.UniversalClient
+	for _, s := range servers {
+		defer func() { err = errors.Join(err, s.Stop()) }()
+		client := redis.NewClient(&redis.Options{Addr: s.Addr()})
+		defer client.Close()
+		urls, nodes = append(urls, "redis://"+s.Addr()), append(nodes, client)
 	}
-	referee, err := redisproc.StartN(ctx, 1)
-	if err != nil {
+	judge := nodes[3]
+	if err := redlock.Vouch(ctx, nodes[:3]); err != nil {
 		return c, err
 	}
-	defer func() { err = errors.Join(err, referee[0].Stop()) }()
-	j := job{library: l, judge: "redis://" + referee[0].Addr(), servers: set.URLs(), target: o.n}
+	j := job{library: l, judge: urls[3], servers: urls[:3], target: o.n}
 	if err := runAll(ctx, j, o.modules, first, second); err != nil {
 		return c, err
 	}
-	judge := redis.NewClient(&redis.Options{Addr: referee[0].Addr()})
-	defer judge.Close()
 	for key, n := range map[string]*int{"entered": &c.entered, "entered:" + first: &c.first,
 		"entered:" + second: &c.second, "overlaps": &c.overlaps} {
 		if *n, err = judge.Get(ctx, key).Int(); err != nil && !errors.Is(err, redis.Nil) {

@@ -1,7 +1,5 @@
 // Package nodes starts the Redis servers of the examples: redis-server processes if redis-server is installed, else
 // servers inside this process.
-//
-// It is for lockscope's own packages.
 package nodes
 
 import (
