@@ -16,6 +16,7 @@ import (
 	"github.com/lockscope/lockscope/exporter"
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 func TestRoutes(t *testing.T) {
@@ -80,8 +81,8 @@ func TestLandingPageLinksToWhatThereIs(t *testing.T) {
 func TestLocksAndFindingsOnOnePage(t *testing.T) {
 	e := newExporter(t,
 		exporter.WithState(state(live.State{Instance: "me", Held: []live.Held{{Resource: "order:1"}}})),
-		exporter.WithScanner(found(scanner.Snapshot{Last: scanner.Report{Started: time.Now(),
-			Findings: []scanner.Finding{{Class: scanner.NoTTL, Node: "n1", Key: "lock:\x00<b>", Confirmed: true}}}})))
+		exporter.WithScanner(found(scanner.Snapshot{Last: report.Report{Started: time.Now(),
+			Findings: []report.Finding{{Class: report.NoTTL, Node: "n1", Key: "lock:\x00<b>", Confirmed: true}}}})))
 	code, text := get(e, "/debug/locks", "Accept: application/json")
 	if code != http.StatusOK {
 		t.Fatal(code, text)

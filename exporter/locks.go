@@ -6,7 +6,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/internal/page"
 	"github.com/lockscope/lockscope/exporter/internal/views"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 const (
@@ -24,7 +24,7 @@ func newPage(cfg *config, beside []views.View) *page.Handler {
 		opts = append(opts, page.WithFleet("fleet"))
 	}
 	if cfg.scanner != nil {
-		opts = append(opts, page.WithReport(func() (scanner.Report, bool) {
+		opts = append(opts, page.WithReport(func() (report.Report, bool) {
 			last := cfg.scanner.Snapshot().Last
 			return last, !last.Started.IsZero()
 		}))

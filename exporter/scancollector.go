@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // MaxLeakedLockInfo is the largest number of series that WithLeakedLockInfo can ask for.
@@ -123,16 +124,16 @@ func (c *scanCollector) Collect(ch chan<- prometheus.Metric) {
 }
 
 // collectGaps reports nothing before the first sweep, so that an alert does not take missing data for completeness.
-func (c *scanCollector) collectGaps(ch chan<- prometheus.Metric, last *scanner.Report) {
+func (c *scanCollector) collectGaps(ch chan<- prometheus.Metric, last *report.Report) {
 	if last.Started.IsZero() {
 		return
 	}
 	ch <- prometheus.MustNewConstMetric(c.unelected, prometheus.GaugeValue, boolean(last.Unelected))
-	gaps := make(map[scanner.Reason]int)
+	gaps := make(map[report.Reason]int)
 	for _, g := range last.Incomplete() {
 		gaps[g.Reason]++
 	}
-	for _, reason := range scanner.Reasons() {
+	for _, reason := range report.Reasons() {
 		ch <- prometheus.MustNewConstMetric(c.incomplete, prometheus.GaugeValue, float64(gaps[reason]), string(reason))
 	}
 }
@@ -176,18 +177,18 @@ func (c *scanCollector) collectKeys(ch chan<- prometheus.Metric, s *scanner.Snap
 }
 
 // classes is a closed set. Each has a series from the start, so that alerts on an increase work.
-func classes() []scanner.Class {
-	return []scanner.Class{scanner.NoTTL, scanner.LongTTL, scanner.HeldTooLong, scanner.Orphan, scanner.ForeignType}
+func classes() []report.Class {
+	return []report.Class{report.NoTTL, report.LongTTL, report.HeldTooLong, report.Orphan, report.ForeignType}
 }
 
-func (c *scanCollector) collectLeaks(ch chan<- prometheus.Metric, findings []scanner.Finding) {
+func (c *scanCollector) collectLeaks(ch chan<- prometheus.Metric, findings []report.Finding) {
 	seen := make(map[[2]string]bool)
 	for _, f := range findings {
 		if len(seen) >= c.leaks {
 			return
 		}
 		id := [2]string{label(f.Node, maxKeyLabel), label(f.Lock(), maxKeyLabel)}
-		if f.Class != scanner.NoTTL || !f.Confirmed || seen[id] {
+		if f.Class != report.NoTTL || !f.Confirmed || seen[id] {
 			continue
 		}
 		seen[id] = true

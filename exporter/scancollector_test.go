@@ -15,6 +15,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // oneNode is a scanner's snapshot after two sweeps of a node, one of which failed.
@@ -23,17 +24,17 @@ func oneNode() found {
 	for _, bound := range []float64{.01, .1, .5, 1, 5, 15, 60, 300} {
 		buckets[bound] = 2
 	}
-	leak := scanner.Finding{Class: scanner.NoTTL, Node: "redis-1:6379", Key: "lock:order:1", Confirmed: true}
+	leak := report.Finding{Class: report.NoTTL, Node: "redis-1:6379", Key: "lock:order:1", Confirmed: true}
 	return found{
-		Last: scanner.Report{Started: time.Unix(100, 0), Findings: []scanner.Finding{leak}, Overflow: 4,
-			Nodes: []scanner.NodeReport{{Node: "redis-1:6379",
-				Gaps: []scanner.Gap{{Reason: scanner.ReasonReplica}}}},
-			Gaps:     []scanner.Gap{{Reason: scanner.ReasonNoMatch}, {Reason: scanner.ReasonNoMatch}},
-			Excluded: []scanner.Excluded{{Findings: 2}, {Findings: 3}}},
+		Last: report.Report{Started: time.Unix(100, 0), Findings: []report.Finding{leak}, Overflow: 4,
+			Nodes: []report.NodeReport{{Node: "redis-1:6379",
+				Gaps: []report.Gap{{Reason: report.ReasonReplica}}}},
+			Gaps:     []report.Gap{{Reason: report.ReasonNoMatch}, {Reason: report.ReasonNoMatch}},
+			Excluded: []report.Excluded{{Findings: 2}, {Findings: 3}}},
 		MemoryFailures: 6,
 		Nodes: []scanner.NodeTotals{{
 			Node: "redis-1:6379", Up: true, Locks: 7, Leaked: 1, Overlong: 2,
-			Counts:     map[scanner.Class]int{scanner.NoTTL: 1, scanner.LongTTL: 2, scanner.Orphan: 3},
+			Counts:     map[report.Class]int{report.NoTTL: 1, report.LongTTL: 2, report.Orphan: 3},
 			OldestLeak: 90 * time.Second, LastSuccess: time.UnixMilli(1_700_000_000_500),
 			Passes: 2, PassFailures: 1, Examined: 1000, Calls: 20, Truncated: true,
 			Durations: scanner.Durations{Count: 2, Sum: 3 * time.Millisecond, Buckets: buckets},
@@ -85,20 +86,20 @@ func TestCallsAreOfRedisAlone(t *testing.T) {
 
 // TestAKeyIsCountedOnce within a group, however many nodes have it. In another group it is another lock.
 func TestAKeyIsCountedOnce(t *testing.T) {
-	s := found{Last: scanner.Report{Started: time.Unix(100, 0)}}
+	s := found{Last: report.Report{Started: time.Unix(100, 0)}}
 	for _, on := range []struct{ group, node, key string }{
 		{"a", "a1", "lock:1"}, {"a", "a2", "lock:1"}, {"a", "a2", "lock:2"}, {"a", "a3", "lock:3"},
 		{"b", "b1", "lock:1"},
 	} {
 		s.Last.Findings = append(s.Last.Findings,
-			scanner.Finding{Class: scanner.NoTTL, Node: on.node, Group: on.group, Key: on.key, Confirmed: true})
+			report.Finding{Class: report.NoTTL, Node: on.node, Group: on.group, Key: on.key, Confirmed: true})
 	}
 	for _, n := range []scanner.NodeTotals{{Node: "a1", Group: "a"}, {Node: "a2", Group: "a"}, {Node: "a3", Group: "a"},
 		{Node: "b1", Group: "b"}} {
-		n.Counts = map[scanner.Class]int{scanner.NoTTL: 1}
+		n.Counts = map[report.Class]int{report.NoTTL: 1}
 		s.Nodes = append(s.Nodes, n)
 	}
-	s.Nodes[3].Counts[scanner.NoTTL] = 7 // six of these are not kept
+	s.Nodes[3].Counts[report.NoTTL] = 7 // six of these are not kept
 	_, text := get(newExporter(t, exporter.WithScanner(s)), "/metrics")
 	contains(t, text, `distributed_lock_scanner_finding_keys{class="no_ttl"} 10`)
 }
@@ -139,14 +140,14 @@ func TestHostileKeys(t *testing.T) {
 	s.Last.Findings = nil
 	for _, key := range []string{"lock:\x00\xff", "lock:a\nb{c=\"d\"} 1", long + "1", long + "2", "lock:\x1b[31m", ""} {
 		s.Last.Findings = append(s.Last.Findings,
-			scanner.Finding{Class: scanner.NoTTL, Node: "n\xff", Key: key, Confirmed: true})
+			report.Finding{Class: report.NoTTL, Node: "n\xff", Key: key, Confirmed: true})
 	}
 	s.Last.Findings = append(s.Last.Findings,
-		scanner.Finding{Class: scanner.NoTTL, Key: "lock:unconfirmed"},
-		scanner.Finding{Class: scanner.LongTTL, Key: "lock:long", Confirmed: true})
+		report.Finding{Class: report.NoTTL, Key: "lock:unconfirmed"},
+		report.Finding{Class: report.LongTTL, Key: "lock:long", Confirmed: true})
 	for i := range 100 {
 		s.Last.Findings = append(s.Last.Findings,
-			scanner.Finding{Class: scanner.NoTTL, Key: fmt.Sprint("lock:", i), Confirmed: true})
+			report.Finding{Class: report.NoTTL, Key: fmt.Sprint("lock:", i), Confirmed: true})
 	}
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(exporter.NewScanCollector(s, exporter.WithLeakedLockInfo(1000)))

@@ -1,16 +1,19 @@
 package exporter
 
-import "github.com/lockscope/lockscope/scanner"
+import (
+	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
+)
 
 // ofGroup identifies the findings of a class in a group. The nodes of a group hold the same locks.
 type ofGroup struct {
 	backend, group string
-	class          scanner.Class
+	class          report.Class
 }
 
 // findingKeys counts keys by class. Findings beyond the limit have no key in the report: there are at least as many
 // as on the node that has most.
-func findingKeys(s *scanner.Snapshot) map[scanner.Class]int {
+func findingKeys(s *scanner.Snapshot) map[report.Class]int {
 	most := make(map[ofGroup]int)
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
@@ -33,7 +36,7 @@ func findingKeys(s *scanner.Snapshot) map[scanner.Class]int {
 			most[id.ofGroup] = max(most[id.ofGroup], named[id.ofGroup])
 		}
 	}
-	counts := make(map[scanner.Class]int)
+	counts := make(map[report.Class]int)
 	for id, count := range most {
 		counts[id.class] += count
 	}

@@ -2,6 +2,7 @@ package scanner
 
 import (
 	"context"
+	"github.com/lockscope/lockscope/scanner/report"
 	"log/slog"
 	"slices"
 	"time"
@@ -16,14 +17,14 @@ const maxLogged = 20
 // audience receives the results of sweeps.
 type audience struct {
 	logger     *slog.Logger
-	onFinding  func(Finding)
-	onResolved func(Finding)
+	onFinding  func(report.Finding)
+	onResolved func(report.Finding)
 	notifiers  []Notifier
-	skipped    []Gap // as last logged, without the numbers
+	skipped    []report.Gap // as last logged, without the numbers
 }
 
 // announce logs a sweep and calls the callbacks. appeared are the findings that this sweep was the first to confirm.
-func (a *audience) announce(ctx context.Context, report Report, appeared []Finding) {
+func (a *audience) announce(ctx context.Context, report report.Report, appeared []report.Finding) {
 	log := a.logger
 	for _, n := range report.Nodes {
 		if n.Err != nil {
@@ -46,7 +47,7 @@ func (a *audience) announce(ctx context.Context, report Report, appeared []Findi
 }
 
 // announceEach logs the first findings and counts the others.
-func (a *audience) announceEach(ctx context.Context, level slog.Level, what string, findings []Finding, call func(Finding)) {
+func (a *audience) announceEach(ctx context.Context, level slog.Level, what string, findings []report.Finding, call func(report.Finding)) {
 	for i, f := range findings {
 		if i < maxLogged {
 			a.logger.Log(ctx, level, what, attrs(&f)...)
@@ -61,7 +62,7 @@ func (a *audience) announceEach(ctx context.Context, level slog.Level, what stri
 }
 
 // logSkipped logs what was not looked for, once for the same parts.
-func (a *audience) logSkipped(ctx context.Context, skipped []Gap) {
+func (a *audience) logSkipped(ctx context.Context, skipped []report.Gap) {
 	parts := slices.Clone(skipped)
 	for i := range parts {
 		parts[i].Detail = ""
@@ -76,9 +77,9 @@ func (a *audience) logSkipped(ctx context.Context, skipped []Gap) {
 	}
 }
 
-func attrs(f *Finding) []any {
+func attrs(f *report.Finding) []any {
 	attrs := []any{
-		slog.String("class", string(f.Class)), slog.String("node", f.Node), slog.String("key", KeyText(f.Key)),
+		slog.String("class", string(f.Class)), slog.String("node", f.Node), slog.String("key", report.KeyText(f.Key)),
 		slog.String("type", f.Type), slog.String("evidence", f.Evidence), slog.Time("first_seen", f.FirstSeen),
 		slog.String("format", string(f.Hold.Format)),
 	}
@@ -104,7 +105,7 @@ func attrs(f *Finding) []any {
 }
 
 // notify passes the report to every notifier, one after the other.
-func (a *audience) notify(ctx context.Context, report Report) []error {
+func (a *audience) notify(ctx context.Context, report report.Report) []error {
 	var errs []error
 	for _, n := range a.notifiers {
 		within, cancel := context.WithTimeout(ctx, notifyTimeout)

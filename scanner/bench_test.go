@@ -15,6 +15,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // The data of BenchmarkSweep.
@@ -41,7 +42,7 @@ func BenchmarkSweep(b *testing.B) {
 		{"script", nil},
 		{"script/ttls-only", []scanner.Option{scanner.WithMaxValues(0)}},
 		{"script/all-values", []scanner.Option{scanner.WithMaxValues(scanner.AllValues)}},
-		{"pipeline", []scanner.Option{scanner.UsePath(scanner.PathPipeline)}},
+		{"pipeline", []scanner.Option{scanner.UsePath(report.PathPipeline)}},
 	} {
 		b.Run(m.name, func(b *testing.B) { f.sweeps(b, m.opts) })
 	}
@@ -111,7 +112,7 @@ func (f *sweepBench) scanner(b *testing.B, opts ...scanner.Option) *scanner.Scan
 	return s
 }
 
-func (f *sweepBench) sweep(b *testing.B, s *scanner.Scanner) scanner.Report {
+func (f *sweepBench) sweep(b *testing.B, s *scanner.Scanner) report.Report {
 	b.Helper()
 	report, err := s.Sweep(b.Context())
 	must(b, err)
@@ -229,7 +230,7 @@ const memoryJob = "memory"
 func sweepForMemory() int {
 	for _, opts := range [][]scanner.Option{
 		{scanner.WithMaxValues(scanner.AllValues)},
-		{scanner.UsePath(scanner.PathPipeline), scanner.WithMaxValues(scanner.AllValues)},
+		{scanner.UsePath(report.PathPipeline), scanner.WithMaxValues(scanner.AllValues)},
 	} {
 		s, err := scanner.Open([]string{os.Getenv(urlEnv)},
 			append(opts, scanner.WithPause(0), scanner.WithConfirmAfter(0))...)

@@ -9,6 +9,7 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // TestSlotOnTheMove leaves a slot half-way between two masters: its keys need ASK.
@@ -44,18 +45,18 @@ func TestSlotOnTheMove(t *testing.T) {
 	must(t, err)
 
 	s := newScanner(t, []redis.UniversalClient{c}, scanner.WithPageSize(7))
-	report := sweep(t, s)
+	r := sweep(t, s)
 	want = append(want, "no_ttl "+moving)
-	wantFindings(t, "on the move", report.Findings, want...)
-	if n := reportOf(t, report, to.Options().Addr); n.Path != scanner.PathPipeline {
+	wantFindings(t, "on the move", r.Findings, want...)
+	if n := reportOf(t, r, to.Options().Addr); n.Path != report.PathPipeline {
 		t.Errorf("the receiving master was read by %s", n.Path)
 	}
 
 	must(t, to.Do(ctx, "CLUSTER", "SETSLOT", slot, "NODE", to.Do(ctx, "CLUSTER", "MYID").Val()).Err())
 	must(t, from.Do(ctx, "CLUSTER", "SETSLOT", slot, "NODE", to.Do(ctx, "CLUSTER", "MYID").Val()).Err())
 	eventually(t, "the slot has moved", func() bool {
-		report = sweep(t, s)
-		return len(report.Findings) == len(want) && reportOf(t, report, to.Options().Addr).Path == scanner.PathScript
+		r = sweep(t, s)
+		return len(r.Findings) == len(want) && reportOf(t, r, to.Options().Addr).Path == report.PathScript
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/judge"
 	"github.com/lockscope/lockscope/scanner/internal/node"
 	"github.com/lockscope/lockscope/scanner/internal/sweep"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // AllValues removes the limit of [WithMaxValues].
@@ -29,12 +30,12 @@ type config struct {
 	maxFindings  int
 	maxWatched   int
 	maxValues    int
-	asked        map[Class]bool // not only because all classes are the default
+	asked        map[report.Class]bool // not only because all classes are the default
 	oneRedlock   bool
 	repairMinAge time.Duration
 	locker       lock.Locker
 	resource     string
-	progress     func(Progress)
+	progress     func(report.Progress)
 	store        Store
 
 	now func() time.Time // for tests

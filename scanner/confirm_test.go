@@ -12,11 +12,12 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // between calls a function after the pages of every sweep and before its second look.
 func between(do func()) scanner.Option {
-	return scanner.WithProgress(func(p scanner.Progress) {
+	return scanner.WithProgress(func(p report.Progress) {
 		if p.Done && do != nil {
 			do()
 		}
@@ -44,7 +45,7 @@ func TestSecondLookForgives(t *testing.T) {
 			must(t, c.SetNX(ctx, "lock:a", redsyncValue, 0).Err())
 			alarms := 0
 			s := newScanner(t, f.clients, scanner.UsePath(path),
-				scanner.WithOnFinding(func(scanner.Finding) { alarms++ }),
+				scanner.WithOnFinding(func(report.Finding) { alarms++ }),
 				between(func() {
 					if tc.act != nil {
 						must(t, tc.act())
@@ -84,11 +85,11 @@ func TestLifeOfAFinding(t *testing.T) {
 	f := startNodes(t, 1)
 	c, ctx := f.clients[0], within(t)
 	var log strings.Builder
-	var appeared, resolved []scanner.Finding
+	var appeared, resolved []report.Finding
 	s := newScanner(t, f.clients,
 		scanner.WithLogger(slog.New(slog.NewTextHandler(&log, nil))),
-		scanner.WithOnFinding(func(f scanner.Finding) { appeared = append(appeared, f) }),
-		scanner.WithOnResolved(func(f scanner.Finding) { resolved = append(resolved, f) }))
+		scanner.WithOnFinding(func(f report.Finding) { appeared = append(appeared, f) }),
+		scanner.WithOnResolved(func(f report.Finding) { resolved = append(resolved, f) }))
 
 	must(t, c.Set(ctx, "lock:a", "1", 0).Err())
 	must(t, c.Set(ctx, "lock:b", "1", 0).Err())
@@ -172,9 +173,9 @@ func TestZombieRenewal(t *testing.T) {
 			clk.pass(19 * time.Minute)
 		}
 		renew()
-		report := sweep(t, s)
-		wantFindings(t, "after MaxHold", report.Findings, "held_too_long lock:zombie", "held_too_long lock:redisson")
-		zombie := find(t, report.Findings, scanner.HeldTooLong, "lock:zombie")
+		r := sweep(t, s)
+		wantFindings(t, "after MaxHold", r.Findings, "held_too_long lock:zombie", "held_too_long lock:redisson")
+		zombie := find(t, r.Findings, report.HeldTooLong, "lock:zombie")
 		if zombie.TTL <= 0 || !strings.Contains(zombie.Evidence, "1h16m") {
 			t.Errorf("TTL %v, evidence %q", zombie.TTL, zombie.Evidence)
 		}
@@ -277,8 +278,8 @@ func TestCancelMidSweep(t *testing.T) {
 	sigterm := errors.New("SIGTERM")
 	notified := 0
 	s := newScanner(t, f.clients, scanner.WithPageSize(10), scanner.WithConfirmAfter(time.Minute),
-		scanner.WithNotifier(notifierFunc(func(context.Context, scanner.Report) error { notified++; return nil })),
-		scanner.WithProgress(func(scanner.Progress) { cancel(sigterm) }))
+		scanner.WithNotifier(notifierFunc(func(context.Context, report.Report) error { notified++; return nil })),
+		scanner.WithProgress(func(report.Progress) { cancel(sigterm) }))
 	report, err := s.Sweep(ctx)
 	if !errors.Is(err, sigterm) {
 		t.Errorf("error %v, want SIGTERM", err)
@@ -299,7 +300,7 @@ func TestProgressOfPatterns(t *testing.T) {
 	}
 	var shares []float64
 	s := newScanner(t, f.clients, scanner.WithPageSize(10), scanner.WithPatterns("lock:*", "mutex:*"),
-		scanner.WithProgress(func(p scanner.Progress) { shares = append(shares, p.Share) }))
+		scanner.WithProgress(func(p report.Progress) { shares = append(shares, p.Share) }))
 	if _, err := s.Sweep(within(t)); err != nil {
 		t.Fatal(err)
 	}
@@ -316,9 +317,9 @@ func TestProgressOfPatterns(t *testing.T) {
 	}
 }
 
-type notifierFunc func(context.Context, scanner.Report) error
+type notifierFunc func(context.Context, report.Report) error
 
-func (f notifierFunc) Notify(ctx context.Context, r scanner.Report) error { return f(ctx, r) }
+func (f notifierFunc) Notify(ctx context.Context, r report.Report) error { return f(ctx, r) }
 
 // TestDeadline cuts off sweep after sweep. Each confirms its findings, and the next one continues from there.
 func TestDeadline(t *testing.T) {
@@ -336,7 +337,7 @@ func TestDeadline(t *testing.T) {
 			scanner.WithPause(10*time.Millisecond),
 			scanner.WithDeadline(time.Second))
 		confirmed := 0
-		var report scanner.Report
+		var report report.Report
 		eventually(t, "a pass is complete", func() bool {
 			report = sweep(t, s)
 			n := report.Nodes[0]
@@ -363,12 +364,12 @@ func TestDeadline(t *testing.T) {
 func TestNotifiers(t *testing.T) {
 	f := startNodes(t, 1)
 	must(t, f.clients[0].Set(within(t), "lock:a", "1", 0).Err())
-	var got []scanner.Report
+	var got []report.Report
 	broken := errors.New("nobody there")
 	s := newScanner(t, f.clients,
-		scanner.WithNotifier(notifierFunc(func(context.Context, scanner.Report) error { return broken })),
+		scanner.WithNotifier(notifierFunc(func(context.Context, report.Report) error { return broken })),
 		scanner.WithNotifier(notifierFunc(func(_ context.Context,
-			r scanner.Report) error {
+			r report.Report) error {
 			got = append(got, r)
 			return nil
 		})))

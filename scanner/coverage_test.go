@@ -15,15 +15,16 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // wantGaps compares the reasons of a report's gaps.
-func wantGaps(t testing.TB, what string, r scanner.Report, want ...scanner.Reason) {
+func wantGaps(t testing.TB, what string, r report.Report, want ...report.Reason) {
 	t.Helper()
-	var got []scanner.Reason
+	var got []report.Reason
 	for _, g := range r.Incomplete() {
 		got = append(got, g.Reason)
-		if g.Detail == "" || !slices.Contains(scanner.Reasons(), g.Reason) {
+		if g.Detail == "" || !slices.Contains(report.Reasons(), g.Reason) {
 			t.Errorf("%s: %+v", what, g)
 		}
 	}
@@ -69,18 +70,18 @@ func TestNodesOfAClusterByThemselves(t *testing.T) {
 	}
 
 	master := sweep(t, newScanner(t, []redis.UniversalClient{clientOf(t, cl.Servers()[0])}))
-	wantGaps(t, "a master", master, scanner.ReasonSlotsUncovered)
-	if n := master.Nodes[0]; len(n.Slots) != 1 || n.Slots[0] != (scanner.SlotRange{First: 0, Last: 5460}) ||
-		n.Counts[scanner.NoTTL] == 0 {
+	wantGaps(t, "a master", master, report.ReasonSlotsUncovered)
+	if n := master.Nodes[0]; len(n.Slots) != 1 || n.Slots[0] != (report.SlotRange{First: 0, Last: 5460}) ||
+		n.Counts[report.NoTTL] == 0 {
 		t.Errorf("%+v", n)
 	}
 	for _, path := range paths() {
 		s := newScanner(t, []redis.UniversalClient{clientOf(t, cl.Replicas(0)[0])}, scanner.UsePath(path))
-		report, err := s.Sweep(within(t))
+		r, err := s.Sweep(within(t))
 		if !errors.Is(err, scanner.ErrNotMaster) {
 			t.Errorf("a replica by %s: %v", path, err)
 		}
-		wantGaps(t, "a replica", report, scanner.ReasonNodeFailed)
+		wantGaps(t, "a replica", r, report.ReasonNodeFailed)
 	}
 }
 
@@ -117,12 +118,12 @@ func TestSlotsNobodyServes(t *testing.T) {
 		return !slices.ContainsFunc(admins, serves)
 	})
 	s := newScanner(t, []redis.UniversalClient{c})
-	report := sweep(t, s)
+	r := sweep(t, s)
 	// Its key is still in the table of its former node, which does not answer for it.
-	wantGaps(t, "one slot", report, scanner.ReasonSlotsUncovered, scanner.ReasonRedirected)
-	if len(report.Findings) != 59 || !strings.Contains(fmt.Sprint(report.Incomplete()),
+	wantGaps(t, "one slot", r, report.ReasonSlotsUncovered, report.ReasonRedirected)
+	if len(r.Findings) != 59 || !strings.Contains(fmt.Sprint(r.Incomplete()),
 		fmt.Sprint("slots ", lost, " ")) {
-		t.Errorf("%d findings, %+v", len(report.Findings), report.Incomplete())
+		t.Errorf("%d findings, %+v", len(r.Findings), r.Incomplete())
 	}
 }
 
@@ -155,9 +156,9 @@ func TestHalfMovedSlot(t *testing.T) {
 		must(t, from.Migrate(ctx, host, port, key, 0, 5*time.Second).Err())
 	}
 	for _, size := range []int{3, 500} {
-		report := sweep(t, newScanner(t, []redis.UniversalClient{c}, scanner.WithPageSize(size)))
-		wantFindings(t, "half moved", report.Findings, want...)
-		wantGaps(t, "half moved", report, scanner.ReasonSlotsMoving)
+		r := sweep(t, newScanner(t, []redis.UniversalClient{c}, scanner.WithPageSize(size)))
+		wantFindings(t, "half moved", r.Findings, want...)
+		wantGaps(t, "half moved", r, report.ReasonSlotsMoving)
 	}
 }
 
@@ -176,11 +177,11 @@ func TestReplicaIsChecked(t *testing.T) {
 		if what == "never in sync" {
 			must(t, replica.SlaveOf(ctx, "127.0.0.1", "1").Err())
 		}
-		report, err := from(r).Sweep(ctx)
+		swept, err := from(r).Sweep(ctx)
 		if !errors.Is(err, scanner.ErrNotReplica) {
 			t.Errorf("%s: %v", what, err)
 		}
-		wantGaps(t, what, report, scanner.ReasonNodeFailed)
+		wantGaps(t, what, swept, report.ReasonNodeFailed)
 	}
 	host, port, _ := strings.Cut(f.servers[0].Addr(), ":")
 	must(t, replica.SlaveOf(ctx, host, port).Err())
@@ -189,45 +190,45 @@ func TestReplicaIsChecked(t *testing.T) {
 			"master_link_status:up")
 	})
 	s := from(replica)
-	report := sweep(t, s)
-	wantFindings(t, "in sync", report.Findings, "no_ttl lock:a")
-	wantGaps(t, "in sync", report)
+	r := sweep(t, s)
+	wantFindings(t, "in sync", r.Findings, "no_ttl lock:a")
+	wantGaps(t, "in sync", r)
 
 	must(t, f.servers[0].Pause())
 	must(t, replica.SlaveOf(ctx, "127.0.0.1", "1").Err()) // its link is down and its data is old
 	must(t, f.servers[0].Resume())
 	set(t, master, "lock:b", "1", 0)
-	wantGaps(t, "link down", sweep(t, s), scanner.ReasonReplica)
+	wantGaps(t, "link down", sweep(t, s), report.ReasonReplica)
 
 	named := newScanner(t, []redis.UniversalClient{replica})
-	wantGaps(t, "a replica named as the node", sweep(t, named), scanner.ReasonReplica)
+	wantGaps(t, "a replica named as the node", sweep(t, named), report.ReasonReplica)
 }
 
 // TestNothingMatches: each pattern without a key is reported, for an empty server as for a wrong name.
 func TestNothingMatches(t *testing.T) {
 	f := startNodes(t, 2)
-	wantGaps(t, "empty", sweep(t, newScanner(t, f.clients)), scanner.ReasonNoMatch)
-	wantGaps(t, "empty, by INFO alone", sweep(t, newScanner(t, f.clients, scanner.WithChecks(scanner.NoTTL))),
-		scanner.ReasonNoMatch)
+	wantGaps(t, "empty", sweep(t, newScanner(t, f.clients)), report.ReasonNoMatch)
+	wantGaps(t, "empty, by INFO alone", sweep(t, newScanner(t, f.clients, scanner.WithChecks(report.NoTTL))),
+		report.ReasonNoMatch)
 	wantGaps(t, "allowed", sweep(t, newScanner(t, f.clients, scanner.WithEmptyAllowed())))
 	set(t, f.clients[1], "shedlock:a", "1", 0)
-	wantGaps(t, "another name", sweep(t, newScanner(t, f.clients)), scanner.ReasonNoMatch)
+	wantGaps(t, "another name", sweep(t, newScanner(t, f.clients)), report.ReasonNoMatch)
 
 	set(t, f.clients[0], "lock:a", "1", 0)
 	set(t, f.clients[0], "lock:b", "1", 0)
 	patterns := scanner.WithPatterns(scanner.PrefixPattern("lock:"), "*a", "none:*")
 	for _, path := range paths() {
-		report := sweep(t, newScanner(t, f.clients, patterns, scanner.UsePath(path), scanner.WithPageSize(1)))
-		wantFindings(t, "several patterns", report.Findings, "no_ttl lock:a", "no_ttl lock:b", "no_ttl shedlock:a")
-		wantGaps(t, "several patterns", report, scanner.ReasonNoMatch)
-		if n := report.Nodes[0]; n.Locks != 2 || n.Matched["lock:*"] != 2 || n.Matched["*a"] != 0 || n.Path != path {
+		r := sweep(t, newScanner(t, f.clients, patterns, scanner.UsePath(path), scanner.WithPageSize(1)))
+		wantFindings(t, "several patterns", r.Findings, "no_ttl lock:a", "no_ttl lock:b", "no_ttl shedlock:a")
+		wantGaps(t, "several patterns", r, report.ReasonNoMatch)
+		if n := r.Nodes[0]; n.Locks != 2 || n.Matched["lock:*"] != 2 || n.Matched["*a"] != 0 || n.Path != path {
 			t.Errorf("%+v", n)
 		}
-		if n := report.Nodes[1]; n.Locks != 1 || n.Matched["*a"] != 1 {
+		if n := r.Nodes[1]; n.Locks != 1 || n.Matched["*a"] != 1 {
 			t.Errorf("%+v", n)
 		}
 	}
-	one := sweep(t, newScanner(t, f.clients, scanner.WithChecks(scanner.LongTTL)))
+	one := sweep(t, newScanner(t, f.clients, scanner.WithChecks(report.LongTTL)))
 	wantGaps(t, "matches", one)
 }
 
@@ -239,15 +240,15 @@ func TestAnotherProcess(t *testing.T) {
 		set(t, f.clients[0], fmt.Sprint("lock:", i), "1", 0)
 	}
 	restarted := false
-	s := newScanner(t, f.clients, scanner.WithPageSize(5), scanner.WithProgress(func(scanner.Progress) {
+	s := newScanner(t, f.clients, scanner.WithPageSize(5), scanner.WithProgress(func(report.Progress) {
 		if !restarted {
 			restarted = true
 			must(t, f.servers[0].Kill())
 			must(t, f.servers[0].Restart(within(t)))
 		}
 	}))
-	report, err := s.Sweep(within(t))
-	if gaps := report.Incomplete(); len(gaps) != 1 || gaps[0].Reason != scanner.ReasonNodeFailed {
+	r, err := s.Sweep(within(t))
+	if gaps := r.Incomplete(); len(gaps) != 1 || gaps[0].Reason != report.ReasonNodeFailed {
 		t.Errorf("%+v, %v", gaps, err)
 	}
 }
@@ -264,20 +265,20 @@ func TestBoundKeepsTheWorst(t *testing.T) {
 	for _, path := range paths() {
 		s := newScanner(t, f.clients, scanner.UsePath(path), scanner.WithMaxFindings(50))
 		for range 2 { // with an empty ledger and a full one
-			report := sweep(t, s)
+			r := sweep(t, s)
 			var leaks int
-			for _, found := range report.Findings {
-				if found.Class == scanner.NoTTL {
+			for _, found := range r.Findings {
+				if found.Class == report.NoTTL {
 					leaks++
 				}
 			}
-			n := report.Nodes[0]
-			if leaks != 3 || len(report.Findings) != 50 || report.Overflow != 2453 || n.Overflow != 2453 ||
-				n.Counts[scanner.NoTTL] != 3 || n.Counts[scanner.LongTTL] != 2500 || !s.Snapshot().Nodes[0].Truncated {
-				t.Errorf("%s: %d leaks of %d findings, overflow %d, %+v", path, leaks, len(report.Findings),
-					report.Overflow, n)
+			n := r.Nodes[0]
+			if leaks != 3 || len(r.Findings) != 50 || r.Overflow != 2453 || n.Overflow != 2453 ||
+				n.Counts[report.NoTTL] != 3 || n.Counts[report.LongTTL] != 2500 || !s.Snapshot().Nodes[0].Truncated {
+				t.Errorf("%s: %d leaks of %d findings, overflow %d, %+v", path, leaks, len(r.Findings),
+					r.Overflow, n)
 			}
-			wantGaps(t, "bound", report, scanner.ReasonBoundReached)
+			wantGaps(t, "bound", r, report.ReasonBoundReached)
 		}
 	}
 	one := newScanner(t, f.clients, scanner.WithMaxFindings(1))
@@ -303,7 +304,7 @@ func TestOtherDatabasesAreNamed(t *testing.T) {
 	for range 2 {
 		r := sweep(t, s)
 		want := fmt.Sprintf("db3 of %s has 2 keys, not read: scan it, too (--redis redis://%[1]s/3)", f.servers[0].Addr())
-		if len(r.Skipped) != 1 || r.Skipped[0].Detail != want || r.Skipped[0].Reason != scanner.ReasonDatabases ||
+		if len(r.Skipped) != 1 || r.Skipped[0].Detail != want || r.Skipped[0].Reason != report.ReasonDatabases ||
 			r.Skipped[0].Node != f.servers[0].Addr() || len(r.Incomplete()) != 0 {
 			t.Errorf("skipped %+v, gaps %+v", r.Skipped, r.Incomplete())
 		}

@@ -6,16 +6,16 @@
 //		return err
 //	}
 //	defer s.Close()
-//	report, err := s.Sweep(ctx)
-//	for _, f := range report.Findings {
-//		fmt.Println(f.Class, f.Node, scanner.KeyText(f.Key), f.Evidence)
+//	r, err := s.Sweep(ctx)
+//	for _, f := range r.Findings {
+//		fmt.Println(f.Class, f.Node, report.KeyText(f.Key), f.Evidence)
 //	}
 //
 // [Scanner.Sweep] reads all nodes once. [Scanner.Start] sweeps in the background, once per interval.
 //
 // # Findings
 //
-// There are five classes of findings; see [Class]. A finding is confirmed when two looks, [WithConfirmAfter] apart, see
+// There are five classes of findings; see [report.Class]. A finding is confirmed when two looks, [WithConfirmAfter] apart, see
 // the same value: SETNX followed by EXPIRE is a legal way to lock. Until then it is pending. A confirmed finding that
 // is gone or healed is reported as resolved, once.
 //
@@ -30,14 +30,14 @@
 //
 // The values of redsync, redislock and SETNX scripts are tokens as a whole, so nothing of them is shown.
 //
-// An [Orphan] is looked for only where the nodes form one Redlock: the markers by which they vote prove it, or
-// [WithOneRedlock] declares it. Elsewhere [Report].Skipped names the omission, or Incomplete does if [WithChecks] asked
+// An [report.Orphan] is looked for only where the nodes form one Redlock: the markers by which they vote prove it, or
+// [WithOneRedlock] declares it. Elsewhere [report.Report].Skipped names the omission, or Incomplete does if [WithChecks] asked
 // for orphans.
 //
 // The markers speak for lockscope's locks alone. Locks of other libraries may need one node, so they are compared only
 // after a declaration: whole values in the forms of redsync, node-redlock, redlock-universal, redlock-rb, aioredlock,
-// RedLock.net, redlock4j, DistributedLock.Redis and redlock for Elixir. [NodeReport].Uncompared counts the other locks,
-// with the reason [ReasonUncompared].
+// RedLock.net, redlock4j, DistributedLock.Redis and redlock for Elixir. [report.NodeReport].Uncompared counts the other locks,
+// with the reason [report.ReasonUncompared].
 //
 // # Readers
 //
@@ -45,11 +45,11 @@
 // last one. So a process that crashes leaves no reader behind after its TTL, whichever of its scripts was the last. A
 // test ends a process after each of them. These leaks remain, and are findings:
 //
-//   - [NoTTL]: a person, a copy or a restored snapshot took the TTL from the key. Readers and writers of lockscope pass
+//   - [report.NoTTL]: a person, a copy or a restored snapshot took the TTL from the key. Readers and writers of lockscope pass
 //     over readers whose time is over, but a plain lock of that name is refused until the key is gone.
-//   - [LongTTL], [HeldTooLong]: one reader has a long TTL, or is renewed for ever. The node's clock may have been ahead
+//   - [report.LongTTL], [report.HeldTooLong]: one reader has a long TTL, or is renewed for ever. The node's clock may have been ahead
 //     when it granted.
-//   - [Orphan]: a minority of the nodes has a reader whose time is not over. It may not read, and keeps writers from
+//   - [report.Orphan]: a minority of the nodes has a reader whose time is not over. It may not read, and keeps writers from
 //     these nodes. Of several such readers on one key, the finding is about the one that began first.
 //
 // Readers whose time is over are judged no more, although Redis has their fields until somebody asks for the lock. If
@@ -71,7 +71,7 @@
 //
 // All values but the tokens of lockscope and redsync and the values of ShedLock may be written again by their process,
 // for its next lease. Only a plan acts on such a key, if OBJECT IDLETIME proves that nobody has used it since. A lease
-// of lockscope that is [HeldTooLong] is left alone: its holder renews it, and "lockscope revoke" ends it.
+// of lockscope that is [report.HeldTooLong] is left alone: its holder renews it, and "lockscope revoke" ends it.
 //
 // Of readers that share a key, a repair ends the time of the one that was found, and leaves the others alone. It leaves
 // an orphan alone that was renewed since. A key of readers without a TTL gets the TTL of its last reader, and deleting
@@ -82,7 +82,7 @@
 //
 // # Coverage
 //
-// [Report.Incomplete] lists what a sweep did not read, each [Gap] with a [Reason]. Without gaps, the following holds:
+// [report.Report.Incomplete] lists what a sweep did not read, each [report.Gap] with a [report.Reason]. Without gaps, the following holds:
 //
 //   - Each node was a master, and the same process before and after its pages.
 //   - A replica that was read had all that its master had when the sweep began.
@@ -94,34 +94,34 @@
 //
 // # Policy
 //
-// [WithTTLLimit] and [WithHoldLimit] set the limits of all locks. The first [Policy] whose pattern matches a key takes
+// [WithTTLLimit] and [WithHoldLimit] set the limits of all locks. The first [report.Policy] whose pattern matches a key takes
 // their place. A leader of an election may lead for as long as it wants, unless [WithTermLimit] or the policy sets a
-// limit. An [Exclusion] keeps findings out of reports until its end; [Report].Excluded counts them.
+// limit. An [report.Exclusion] keeps findings out of reports until its end; [report.Report].Excluded counts them.
 //
-// Use one Scanner for each group of servers that share locks. [WithGroup] names the group, and [MergeReports] combines
+// Use one Scanner for each group of servers that share locks. [WithGroup] names the group, and [report.Merge] combines
 // the reports. Package discover detects which libraries keep locks under which patterns.
 //
 // # Other systems
 //
 // [NewSystem] makes a Scanner of another system, such as PostgreSQL or etcd, from a [System] that can read it. Memory,
 // notifications, documents, exit statuses and metrics are the same. A program with a reader of its own can also make a
-// [Report] of the same [Finding]s and [Gap]s, and [MergeReports] adds it to the others.
+// [report.Report] of the same [report.Finding]s and [report.Gap]s, and [report.Merge] adds it to the others.
 //
 // # Holders
 //
-// [HeldTooLong] requires that each look saw the same holder. Values differ in what they prove:
+// [report.HeldTooLong] requires that each look saw the same holder. Values differ in what they prove:
 //
 //   - The token of one lease, seen again, is proof.
 //   - A value that names only the client (Redisson, Spring) takes three sweeps. None of them may see the lock free,
 //     entered less often than before, or with its TTL raised when nobody would have renewed it. A close look during
 //     the confirmation follows. This does not prove one hold: a scheduler may take its lock again and again. The
-//     evidence says at how many looks the client had it, and [Finding].Inferred is true.
+//     evidence says at how many looks the client had it, and [report.Finding].Inferred is true.
 //   - Constants, short texts, values shared by several keys, values longer than are read, and hashes whose size is
 //     unknown identify nobody. They count while their expiry does not move, and are Inferred, too.
-//     [NodeReport].Indistinct counts them.
+//     [report.NodeReport].Indistinct counts them.
 //
-// [NodeReport].Undated counts the locks that may be held for longer than the limit, because nothing shows since when.
-// [Report].Skipped names them, or Incomplete does at the first look if [WithChecks] asked for HeldTooLong. Later sweeps
+// [report.NodeReport].Undated counts the locks that may be held for longer than the limit, because nothing shows since when.
+// [report.Report].Skipped names them, or Incomplete does at the first look if [WithChecks] asked for HeldTooLong. Later sweeps
 // of the Scanner judge them in time, and so do other processes that share [WithMemory].
 //
 // The time in a value counts if it agrees with what was seen. A time in the future, or before a sweep that did not find
@@ -147,7 +147,7 @@
 // # What SCAN promises
 //
 // A sweep looks at every key that exists during the whole pass, and may look at keys that come or go meanwhile. A key
-// that SCAN returns twice is one finding. [NodeReport].Locks may count such keys twice: that happens only if the
+// that SCAN returns twice is one finding. [report.NodeReport].Locks may count such keys twice: that happens only if the
 // server's table shrinks during the pass, and then for the keys of one bucket of the new table, usually a few.
 //
 // # Rights

@@ -7,6 +7,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // TestShrinkingTable makes the server's table shrink during SCAN, which may then return a few keys again. TestPageTwice
@@ -28,8 +29,8 @@ func TestShrinkingTable(t *testing.T) {
 		fill()
 		pages, appeared := 0, map[string]int{}
 		s := newScanner(t, f.clients, scanner.UsePath(path), scanner.WithPageSize(100), scanner.WithMaxFindings(keys),
-			scanner.WithOnFinding(func(f scanner.Finding) { appeared[f.Key]++ }),
-			scanner.WithProgress(func(scanner.Progress) {
+			scanner.WithOnFinding(func(f report.Finding) { appeared[f.Key]++ }),
+			scanner.WithProgress(func(report.Progress) {
 				if pages++; pages == shrinkAt {
 					shrink()
 				}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // A lock without a TTL, which no library would ever release, is found.
@@ -32,12 +33,12 @@ func ExampleNew() {
 		log.Fatal(err)
 	}
 	defer s.Close()
-	report, err := s.Sweep(ctx)
+	r, err := s.Sweep(ctx)
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, f := range report.Findings {
-		fmt.Println(f.Class, scanner.KeyText(f.Key))
+	for _, f := range r.Findings {
+		fmt.Println(f.Class, report.KeyText(f.Key))
 	}
 	// Output:
 	// no_ttl lock:order:1001
@@ -51,12 +52,12 @@ func ExampleScanner_Sweep() {
 		return
 	}
 	defer s.Close()
-	report, err := s.Sweep(context.Background())
+	r, err := s.Sweep(context.Background())
 	if err != nil {
 		fmt.Println(err) // the other nodes are in the report
 	}
-	for _, f := range report.Findings {
-		fmt.Println(f.Class, f.Node, scanner.KeyText(f.Key), f.Evidence)
+	for _, f := range r.Findings {
+		fmt.Println(f.Class, f.Node, report.KeyText(f.Key), f.Evidence)
 	}
 }
 
@@ -83,36 +84,4 @@ func ExampleWithLocker() {
 	if err := s.Start(); err != nil {
 		fmt.Println(err)
 	}
-}
-
-// Another system's report beside that of Redis: a row of PostgreSQL that nothing will remove, and a server that was not
-// read.
-func ExampleMergeReports() {
-	swept := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
-	redis := scanner.Report{Started: swept,
-		Nodes: []scanner.NodeReport{{Node: "redis-1:6379", Group: "orders", Locks: 3}}}
-	postgres := scanner.Report{
-		Started: swept,
-		Nodes: []scanner.NodeReport{
-			{Node: "pg-1:5432", Group: "billing", Locks: 1},
-			{Node: "pg-2:5432", Group: "billing", Gaps: []scanner.Gap{{
-				Reason: scanner.ReasonNodeFailed, Node: "pg-2:5432", Group: "billing", Detail: "connection refused",
-			}}},
-		},
-		Findings: []scanner.Finding{{
-			Class: scanner.NoTTL, Node: "pg-1:5432", Group: "billing", Key: "invoice:7", Type: "row", TTL: -1,
-			Confirmed: true,
-			Evidence:  "the row has no time at which it expires",
-		}},
-	}
-	all := scanner.MergeReports(redis, postgres)
-	for _, f := range all.Findings {
-		fmt.Println(f.Group, f.Node, f.Class, f.Key+":", f.Evidence)
-	}
-	for _, gap := range all.Incomplete() {
-		fmt.Println(gap.Group, gap.Node, gap.Reason)
-	}
-	// Output:
-	// billing pg-1:5432 no_ttl invoice:7: the row has no time at which it expires
-	// billing pg-2:5432 node_failed
 }

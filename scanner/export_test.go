@@ -5,13 +5,14 @@ import (
 
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/sight"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // UsePath makes the scanner read pages in one way only.
-func UsePath(p Path) Option {
+func UsePath(p report.Path) Option {
 	return func(c *config) {
 		c.scope.Capability = keyreader.PlainOnly()
-		if p == PathScript {
+		if p == report.PathScript {
 			c.scope.Capability = keyreader.ScriptOnly()
 		}
 	}
@@ -21,4 +22,4 @@ func UsePath(p Path) Option {
 func WithNow(now func() time.Time) Option { return func(c *config) { c.now = now } }
 
 // Identity is the part of a value that a Finding keeps.
-func Identity(f Finding) string { return sight.Open(f.Seen).Identity }
+func Identity(f report.Finding) string { return sight.Open(f.Seen).Identity }

@@ -14,10 +14,11 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // paths are the ways to read pages. Findings must not depend on them.
-func paths() []scanner.Path { return []scanner.Path{scanner.PathScript, scanner.PathPipeline} }
+func paths() []report.Path { return []report.Path{report.PathScript, report.PathPipeline} }
 
 // plant writes sound and leaked locks of every format, and keys that are no locks.
 func plant(t testing.TB, c redis.UniversalClient, now time.Time) {
@@ -129,7 +130,7 @@ func TestBothPathsFindTheSame(t *testing.T) {
 }
 
 // dump returns everything about findings that does not change with time.
-func dump(findings []scanner.Finding) string {
+func dump(findings []report.Finding) string {
 	var all []string
 	for _, f := range findings {
 		all = append(all, fmt.Sprintf("%s %q %s %v %v %s", f.Class, f.Key, f.Type, f.TTL < 0, f.Hold,
@@ -143,25 +144,25 @@ func TestHoldersAreShown(t *testing.T) {
 	f := startNodes(t, 1)
 	now := time.Now().Truncate(time.Millisecond)
 	plant(t, f.clients[0], now)
-	report := sweep(t, newScanner(t, f.clients))
+	r := sweep(t, newScanner(t, f.clients))
 	for _, c := range []struct {
 		key  string
-		want scanner.Hold
+		want report.Hold
 	}{
-		{"lock:lockscope:leak", scanner.Hold{Format: scanner.FormatLockscope, Fence: 17,
+		{"lock:lockscope:leak", report.Hold{Format: report.FormatLockscope, Fence: 17,
 			Holder: lock.Holder{Instance: "web-3/4711", Since: now,
 				Traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}}},
-		{"lock:shedlock:leak", scanner.Hold{Format: scanner.FormatShedLock,
+		{"lock:shedlock:leak", report.Hold{Format: report.FormatShedLock,
 			Holder: lock.Holder{Instance: "batch-7", Since: now.UTC()}}},
-		{"lock:redisson:leak", scanner.Hold{Format: scanner.FormatRedisson,
+		{"lock:redisson:leak", report.Hold{Format: report.FormatRedisson,
 			Holder: lock.Holder{Instance: "8743c9c0…:42"}, Count: 3}},
-		{"lock:rw:leak", scanner.Hold{Format: scanner.FormatRedisson, Holder: lock.Holder{Instance: "8743c9c0…:42"},
+		{"lock:rw:leak", report.Hold{Format: report.FormatRedisson, Holder: lock.Holder{Instance: "8743c9c0…:42"},
 			Count: 1}},
-		{"lock:redsync:leak", scanner.Hold{Format: scanner.FormatUnknown}},
-		{"lock:redislock:leak", scanner.Hold{Format: scanner.FormatUnknown}},
-		{"lock:setnx:leak", scanner.Hold{Format: scanner.FormatUnknown}},
+		{"lock:redsync:leak", report.Hold{Format: report.FormatUnknown}},
+		{"lock:redislock:leak", report.Hold{Format: report.FormatUnknown}},
+		{"lock:setnx:leak", report.Hold{Format: report.FormatUnknown}},
 	} {
-		got := find(t, report.Findings, scanner.NoTTL, c.key).Hold
+		got := find(t, r.Findings, report.NoTTL, c.key).Hold
 		if !got.Since.Equal(c.want.Since) {
 			t.Errorf("%s: since %v, want %v", c.key, got.Since, c.want.Since)
 		}
@@ -179,7 +180,7 @@ func TestNoSecretIsShown(t *testing.T) {
 	var out strings.Builder
 	logger := slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	s := newScanner(t, f.clients, scanner.WithLogger(logger),
-		scanner.WithOnFinding(func(f scanner.Finding) { fmt.Fprintln(&out, f.Evidence, f.Hold) }))
+		scanner.WithOnFinding(func(f report.Finding) { fmt.Fprintln(&out, f.Evidence, f.Hold) }))
 	report := sweep(t, s)
 	must(t, json.NewEncoder(&out).Encode(report.Findings))
 	must(t, json.NewEncoder(&out).Encode(s.Snapshot().Last.Findings))

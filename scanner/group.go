@@ -9,10 +9,6 @@ import (
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
-// MergeReports combines the reports of several Scanners. The result lasts from the first start to the last end and
-// lists the worst findings first. It is a standby report only if all are.
-func MergeReports(reports ...Report) Report { return report.Merge(reports...) }
-
 // MergeSnapshots combines the snapshots of several Scanners for one collector. If two nodes have the same name, the
 // collector takes the first.
 func MergeSnapshots(snapshots ...Snapshot) Snapshot {
@@ -20,7 +16,7 @@ func MergeSnapshots(snapshots ...Snapshot) Snapshot {
 		return snapshots[0]
 	}
 	all := Snapshot{Standby: len(snapshots) > 0}
-	var reports []Report
+	var reports []report.Report
 	for _, s := range snapshots {
 		all.Standby = all.Standby && s.Standby
 		for _, n := range s.Nodes {
@@ -34,7 +30,7 @@ func MergeSnapshots(snapshots ...Snapshot) Snapshot {
 		all.MemoryFailures += s.MemoryFailures
 	}
 	slices.SortStableFunc(all.Nodes, func(a, b NodeTotals) int { return cmp.Compare(a.Node, b.Node) })
-	all.Last = MergeReports(reports...)
+	all.Last = report.Merge(reports...)
 	return all
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // TestGroups sweeps independent servers, each group by itself: no lock is an orphan, and one report names the group of
@@ -19,9 +20,9 @@ func TestGroups(t *testing.T) {
 		must(t, c.Set(ctx, "lock:leak", redsyncValue, 0).Err())
 		scanners = append(scanners, newScanner(t, n.clients[i:i+1], scanner.WithGroup(name),
 			scanner.WithPatterns("lock:*", name+":*"),
-			scanner.WithExclusions(scanner.Exclusion{Pattern: "x", Until: time.Now().Add(time.Hour), Reason: "why"})))
+			scanner.WithExclusions(report.Exclusion{Pattern: "x", Until: time.Now().Add(time.Hour), Reason: "why"})))
 	}
-	merged := scanner.MergeReports(sweep(t, scanners[0]), sweep(t, scanners[1]))
+	merged := report.Merge(sweep(t, scanners[0]), sweep(t, scanners[1]))
 	wantFindings(t, "merged", merged.Findings, "no_ttl lock:leak", "no_ttl lock:leak")
 	groups := func(of ...string) []string { return of }
 	if got := groups(merged.Findings[0].Group, merged.Findings[1].Group); !slices.Contains(got, "a") ||
@@ -33,7 +34,7 @@ func TestGroups(t *testing.T) {
 		merged.Excluded[1].Group != "b" {
 		t.Errorf("%+v\n%+v", merged, gaps)
 	}
-	d := scanner.NewDocument(merged)
+	d := report.NewDocument(merged)
 	if d.Nodes[1].Group != "b" || d.Gaps[1].Group != "b" || d.Findings[1].Group == "" || d.Excluded[1].Group != "b" {
 		t.Errorf("%+v", d)
 	}

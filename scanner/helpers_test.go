@@ -18,6 +18,7 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // Values as the libraries write them.
@@ -106,7 +107,7 @@ func newScanner(t testing.TB, clients []redis.UniversalClient, opts ...scanner.O
 	return s
 }
 
-func sweep(t testing.TB, s *scanner.Scanner) scanner.Report {
+func sweep(t testing.TB, s *scanner.Scanner) report.Report {
 	t.Helper()
 	report, err := s.Sweep(within(t))
 	must(t, err)
@@ -114,16 +115,16 @@ func sweep(t testing.TB, s *scanner.Scanner) scanner.Report {
 }
 
 // brief is the part of a finding that tests compare.
-func brief(findings []scanner.Finding) []string {
+func brief(findings []report.Finding) []string {
 	all := []string{}
 	for _, f := range findings {
-		all = append(all, fmt.Sprintf("%s %s", f.Class, scanner.KeyText(f.Key)))
+		all = append(all, fmt.Sprintf("%s %s", f.Class, report.KeyText(f.Key)))
 	}
 	slices.Sort(all)
 	return all
 }
 
-func wantFindings(t testing.TB, what string, got []scanner.Finding, want ...string) {
+func wantFindings(t testing.TB, what string, got []report.Finding, want ...string) {
 	t.Helper()
 	slices.Sort(want)
 	if !slices.Equal(brief(got), want) {
@@ -132,15 +133,15 @@ func wantFindings(t testing.TB, what string, got []scanner.Finding, want ...stri
 }
 
 // find returns the only finding of that class and key.
-func find(t testing.TB, findings []scanner.Finding, class scanner.Class, key string) scanner.Finding {
+func find(t testing.TB, findings []report.Finding, class report.Class, key string) report.Finding {
 	t.Helper()
 	for _, f := range findings {
 		if f.Class == class && f.Key == key {
 			return f
 		}
 	}
-	t.Fatalf("no finding %s %s in %v", class, scanner.KeyText(key), brief(findings))
-	return scanner.Finding{}
+	t.Fatalf("no finding %s %s in %v", class, report.KeyText(key), brief(findings))
+	return report.Finding{}
 }
 
 // clock is a clock that a test sets.
@@ -172,16 +173,16 @@ func eventually(t testing.TB, what string, cond func() bool) {
 }
 
 // asNode returns a node's error from the errors of a sweep.
-func asNode(t testing.TB, err error, node string) *scanner.NodeError {
+func asNode(t testing.TB, err error, node string) *report.NodeError {
 	t.Helper()
-	var one *scanner.NodeError
+	var one *report.NodeError
 	if !errors.As(err, &one) || one.Node != node {
 		t.Fatalf("error %v, want a NodeError of %s", err, node)
 	}
 	return one
 }
 
-func reportOf(t testing.TB, r scanner.Report, node string) scanner.NodeReport {
+func reportOf(t testing.TB, r report.Report, node string) report.NodeReport {
 	t.Helper()
 	for _, n := range r.Nodes {
 		if n.Node == node {
@@ -189,5 +190,5 @@ func reportOf(t testing.TB, r scanner.Report, node string) scanner.NodeReport {
 		}
 	}
 	t.Fatalf("no report of %s", node)
-	return scanner.NodeReport{}
+	return report.NodeReport{}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // TestCancelWithAHungServer ends a sweep that waits for an answer that never comes.
@@ -14,7 +15,7 @@ func TestCancelWithAHungServer(t *testing.T) {
 	f := startNodes(t, 2)
 	must(t, f.clients[0].Set(within(t), "lock:a", "1", 0).Err())
 	answered := make(chan struct{}, 10)
-	s := newScanner(t, f.clients, scanner.WithProgress(func(p scanner.Progress) {
+	s := newScanner(t, f.clients, scanner.WithProgress(func(p report.Progress) {
 		if p.Done {
 			answered <- struct{}{}
 		}
@@ -27,7 +28,7 @@ func TestCancelWithAHungServer(t *testing.T) {
 	defer func() { must(t, f.servers[1].Resume()) }()
 	ctx, cancel := context.WithCancel(within(t))
 	type result struct {
-		report scanner.Report
+		report report.Report
 		err    error
 	}
 	done := make(chan result, 1)

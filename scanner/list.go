@@ -51,7 +51,7 @@ const (
 // It reads values from the masters, because a replica may not have a lock that its master has granted. Options.Limit
 // bounds its memory. It never transfers whole values and shows no token.
 //
-// List always returns a listing. The error joins one [*NodeError] for each failed node, and ctx's error if ctx has
+// List always returns a listing. The error joins one [*report.NodeError] for each failed node, and ctx's error if ctx has
 // ended. Invalid options return [ErrInvalidOption]. After Close the error is [ErrClosed]. Concurrent calls are safe.
 func (s *Scanner) List(ctx context.Context, o ListOptions) (Listing, error) {
 	result := Listing{Started: s.cfg.now()}
@@ -87,7 +87,7 @@ func (s *Scanner) List(ctx context.Context, o ListOptions) (Listing, error) {
 // [ListOptions].Waits, but cheap enough to call often. It goes through the keys of each master once, pauses between
 // pages and ends at the deadline. It does not wait for a running sweep.
 //
-// Waits always returns a result. The error joins one [*NodeError] for each node that could not be read, and ctx's
+// Waits always returns a result. The error joins one [*report.NodeError] for each node that could not be read, and ctx's
 // error if ctx has ended. After Close the error is [ErrClosed].
 func (s *Scanner) Waits(ctx context.Context) (*Waits, error) {
 	if s.life.Err() != nil {

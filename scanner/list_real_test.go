@@ -15,6 +15,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 const otherToken = "fedcba9876543210fedcba9876543210"
@@ -36,7 +37,7 @@ func listed(t testing.TB, l scanner.Listing, key string) scanner.Lock {
 			return lock
 		}
 	}
-	t.Fatalf("%s is not listed", scanner.KeyText(key))
+	t.Fatalf("%s is not listed", report.KeyText(key))
 	return scanner.Lock{}
 }
 
@@ -76,15 +77,15 @@ func TestListOverNodes(t *testing.T) {
 			nodes  int
 			split  bool
 			ttl    time.Duration
-			format scanner.Format
+			format report.Format
 			name   string
 		}{
-			{"lock:all", 3, false, 2 * time.Hour, scanner.FormatLockscope, "web-3/4711"},
-			{"lock:split", 2, true, time.Hour, scanner.FormatLockscope, "web-3/4711"},
-			{"lock:leak", 3, false, -1, scanner.FormatUnknown, ""},
-			{"lock:redisson", 3, false, time.Minute, scanner.FormatRedisson, "8743c9c0…:42"},
-			{"lock:minority", 1, false, 0, scanner.FormatLockscope, "web-3/4711"},
-			{"lock:pair", 2, false, time.Hour, scanner.FormatLockscope, "web-3/4711"},
+			{"lock:all", 3, false, 2 * time.Hour, report.FormatLockscope, "web-3/4711"},
+			{"lock:split", 2, true, time.Hour, report.FormatLockscope, "web-3/4711"},
+			{"lock:leak", 3, false, -1, report.FormatUnknown, ""},
+			{"lock:redisson", 3, false, time.Minute, report.FormatRedisson, "8743c9c0…:42"},
+			{"lock:minority", 1, false, 0, report.FormatLockscope, "web-3/4711"},
+			{"lock:pair", 2, false, time.Hour, report.FormatLockscope, "web-3/4711"},
 		} {
 			got := listed(t, l, want.key)
 			if got.Nodes != want.nodes || got.Of != 3 || got.Split != want.split || got.Hold.Format != want.format ||
@@ -94,7 +95,7 @@ func TestListOverNodes(t *testing.T) {
 			if off := want.ttl - got.TTL; want.ttl <= 0 && off != 0 || off < 0 || off > 2*time.Minute {
 				t.Errorf("%s: TTL of %s is %v, want %v", path, want.key, got.TTL, want.ttl)
 			}
-			if want.format == scanner.FormatLockscope && !got.Hold.Since.Equal(since) ||
+			if want.format == report.FormatLockscope && !got.Hold.Since.Equal(since) ||
 				got.Resource != strings.TrimPrefix(want.key, "lock:") {
 				t.Errorf("%s: %+v", path, got)
 			}
@@ -266,8 +267,8 @@ func TestListACLSuffices(t *testing.T) {
 	plant(t, f.clients[0], time.Now())
 	for _, test := range []struct {
 		without string
-		path    scanner.Path
-	}{{"none", scanner.PathScript}, {"eval", scanner.PathPipeline}} {
+		path    report.Path
+	}{{"none", report.PathScript}, {"eval", report.PathPipeline}} {
 		rules := slices.DeleteFunc(scanner.ListACL(),
 			func(rule string) bool { return strings.Contains(rule, test.without) })
 		s := newScanner(t, []redis.UniversalClient{aclClient(t, f.servers[0].Addr(), f.clients[0], rules)})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // TestListSeveralPatterns lists each lock once, under the first pattern that matches, and strips that pattern's prefix.
@@ -16,7 +17,7 @@ func TestListSeveralPatterns(t *testing.T) {
 	}
 }
 
-func testListSeveralPatterns(t *testing.T, path scanner.Path) {
+func testListSeveralPatterns(t *testing.T, path report.Path) {
 	n := startNodes(t, 2)
 	for _, c := range n.clients {
 		for _, key := range []string{"lock:a", "lock:b:c", "job-lock:default:nightly", "other:x"} {

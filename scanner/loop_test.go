@@ -18,6 +18,7 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest/process"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 func TestStartAndStop(t *testing.T) {
@@ -25,7 +26,7 @@ func TestStartAndStop(t *testing.T) {
 	must(t, f.clients[0].Set(within(t), "lock:a", "1", 0).Err())
 	var found atomic.Int32
 	s := newScanner(t, f.clients, scanner.WithInterval(20*time.Millisecond),
-		scanner.WithOnFinding(func(scanner.Finding) { found.Add(1) }))
+		scanner.WithOnFinding(func(report.Finding) { found.Add(1) }))
 	s.Stop() // no effect
 	must(t, s.Start())
 	if err := s.Start(); !errors.Is(err, scanner.ErrStarted) {
@@ -56,7 +57,7 @@ func TestStopEndsTheSweep(t *testing.T) {
 	entered := make(chan struct{}, 100)
 	s := newScanner(t, f.clients, scanner.WithInterval(time.Millisecond), scanner.WithPageSize(1),
 		scanner.WithPause(time.Minute),
-		scanner.WithProgress(func(scanner.Progress) { entered <- struct{}{} }))
+		scanner.WithProgress(func(report.Progress) { entered <- struct{}{} }))
 	must(t, s.Start())
 	<-entered
 	s.Stop()
@@ -106,7 +107,7 @@ func lead() int {
 	}
 	s, err := scanner.Open([]string{url},
 		fast(scanner.WithLocker(locker, "scanner"), scanner.WithInterval(50*time.Millisecond),
-			scanner.WithProgress(func(p scanner.Progress) { fmt.Println("swept", p.Node) }))...)
+			scanner.WithProgress(func(p report.Progress) { fmt.Println("swept", p.Node) }))...)
 	if err != nil || s.Start() != nil {
 		return 1
 	}
@@ -168,7 +169,7 @@ func TestLostLeadership(t *testing.T) {
 	entered := make(chan struct{}, 100)
 	s := newScanner(t, f.clients, scanner.WithLocker(locker, "scanner"), scanner.WithInterval(time.Millisecond),
 		scanner.WithPageSize(1), scanner.WithPause(time.Minute),
-		scanner.WithProgress(func(scanner.Progress) { entered <- struct{}{} }))
+		scanner.WithProgress(func(report.Progress) { entered <- struct{}{} }))
 	must(t, s.Start())
 	<-entered
 	must(t, f.clients[0].Set(context.WithoutCancel(ctx), "lock:scanner", "somebody else", time.Minute).Err())

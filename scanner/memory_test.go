@@ -15,6 +15,7 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // stores lists the kinds of memory.
@@ -31,16 +32,16 @@ func TestZombieOverProcesses(t *testing.T) {
 	c, ctx := f.clients[0], within(t)
 	for name, store := range stores(t, f.clients) {
 		var clk clock
-		var resolved []scanner.Finding
+		var resolved []report.Finding
 		appeared := 0
-		run := func() scanner.Report {
+		run := func() report.Report {
 			must(t, c.HSet(ctx, "lock:redisson", redissonID+":7", 1).Err())
 			must(t, c.Expire(ctx, "lock:redisson", 30*time.Second).Err())
 			must(t, c.Set(ctx, "lock:redsync", redsyncValue, 30*time.Second).Err())
 			s, err := scanner.New(f.clients, fast(scanner.WithNow(clk.now), scanner.WithMemory(store),
 				scanner.WithHoldLimit(time.Hour),
-				scanner.WithOnFinding(func(scanner.Finding) { appeared++ }),
-				scanner.WithOnResolved(func(f scanner.Finding) { resolved = append(resolved, f) }))...)
+				scanner.WithOnFinding(func(report.Finding) { appeared++ }),
+				scanner.WithOnResolved(func(f report.Finding) { resolved = append(resolved, f) }))...)
 			must(t, err)
 			defer s.Close()
 			return sweep(t, s)
@@ -166,7 +167,7 @@ func TestZombieBehindBusyLocks(t *testing.T) {
 	const busy, watched = 1200, 1000
 	s := newScanner(t, f.clients, scanner.WithNow(clk.now), scanner.WithMaxWatched(watched),
 		scanner.WithHoldLimit(time.Hour))
-	var report scanner.Report
+	var r report.Report
 	for i := range 40 {
 		pipe := c.Pipeline()
 		for k := range busy {
@@ -175,17 +176,17 @@ func TestZombieBehindBusyLocks(t *testing.T) {
 		pipe.Set(ctx, "lock:zombie", redsyncValue, time.Minute)
 		_, err := pipe.Exec(ctx)
 		must(t, err)
-		if report = sweep(t, s); len(report.Findings) > 0 {
+		if r = sweep(t, s); len(r.Findings) > 0 {
 			break
 		}
-		if n := report.Nodes[0]; n.Unwatched < busy-watched || n.Unwatched > busy+1-watched {
+		if n := r.Nodes[0]; n.Unwatched < busy-watched || n.Unwatched > busy+1-watched {
 			t.Errorf("sweep %d: %d unwatched, want %d: one perhaps has been recognised as indistinct", i, n.Unwatched,
 				busy+1-watched)
 		}
-		wantGaps(t, "crowded", report, scanner.ReasonUnwatched)
+		wantGaps(t, "crowded", r, report.ReasonUnwatched)
 		clk.pass(10 * time.Minute)
 	}
-	wantFindings(t, "among busy ones", report.Findings, "held_too_long lock:zombie")
+	wantFindings(t, "among busy ones", r.Findings, "held_too_long lock:zombie")
 }
 
 // TestFailoverMovesFindings: a master of a cluster dies. Its leak moves to another node and must not count as resolved.
@@ -206,8 +207,8 @@ func TestFailoverMovesFindings(t *testing.T) {
 	store := scanner.FileStore(filepath.Join(t.TempDir(), "state.json"))
 	opts := []scanner.Option{
 		scanner.WithNow(clk.now), scanner.WithHoldLimit(time.Minute), scanner.WithMemory(store),
-		scanner.WithOnFinding(func(f scanner.Finding) { appeared = append(appeared, string(f.Class)+" "+f.Key) }),
-		scanner.WithOnResolved(func(f scanner.Finding) { gone = append(gone, f.Key) }),
+		scanner.WithOnFinding(func(f report.Finding) { appeared = append(appeared, string(f.Class)+" "+f.Key) }),
+		scanner.WithOnResolved(func(f report.Finding) { gone = append(gone, f.Key) }),
 	}
 	s := newScanner(t, []redis.UniversalClient{c}, opts...)
 	for range 3 {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // TestMemoryOfTwoProcesses has two Scanners use one store. Each says so when it would have replaced what the other one
@@ -123,9 +124,9 @@ func TestMemoryAfterAClockStep(t *testing.T) {
 	must(t, c.Set(ctx, "lock:leak", redsyncValue, 0).Err())
 	start := func() *scanner.Scanner {
 		return newScanner(t, f.clients, scanner.WithNow(clk.now), scanner.WithMemory(store),
-			scanner.WithHoldLimit(time.Hour), scanner.WithChecks(scanner.NoTTL, scanner.HeldTooLong))
+			scanner.WithHoldLimit(time.Hour), scanner.WithChecks(report.NoTTL, report.HeldTooLong))
 	}
-	look := func(s *scanner.Scanner) scanner.Report {
+	look := func(s *scanner.Scanner) report.Report {
 		must(t, c.HSet(ctx, "lock:redisson", redissonID+":7", 1).Err())
 		must(t, c.Expire(ctx, "lock:redisson", 30*time.Second).Err())
 		return sweep(t, s)

@@ -16,6 +16,7 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 func TestUnreachableNode(t *testing.T) {
@@ -129,9 +130,9 @@ func TestOrphans(t *testing.T) {
 	for _, path := range paths() {
 		for _, size := range []int{1, 500} {
 			s := newScanner(t, f.clients, scanner.UsePath(path), scanner.WithPageSize(size), scanner.WithOneRedlock())
-			report := sweep(t, s)
-			wantFindings(t, string(path), report.Findings, want...)
-			one := find(t, report.Findings, scanner.Orphan, "lock:one")
+			r := sweep(t, s)
+			wantFindings(t, string(path), r.Findings, want...)
+			one := find(t, r.Findings, report.Orphan, "lock:one")
 			if !strings.Contains(one.Evidence, "1 of 3") || one.Node != f.servers[2].Addr() ||
 				one.Hold.Instance != "web-3/4711" {
 				t.Errorf("%+v", one)
@@ -177,7 +178,7 @@ func TestOrphanInTheMaking(t *testing.T) {
 	}
 	put(0)
 	s := newScanner(t, f.clients, scanner.WithOneRedlock(), scanner.WithConfirmAfter(time.Second),
-		scanner.WithProgress(func(p scanner.Progress) {
+		scanner.WithProgress(func(p report.Progress) {
 			if p.Done && p.Node == f.servers[0].Addr() {
 				put(1)
 			}
@@ -206,13 +207,13 @@ func TestCluster(t *testing.T) {
 	var s *scanner.Scanner
 	for _, path := range paths() {
 		s = newScanner(t, []redis.UniversalClient{c}, scanner.UsePath(path), scanner.WithPageSize(5))
-		report := sweep(t, s)
-		wantFindings(t, string(path), report.Findings, want...)
-		if len(report.Nodes) != 3 {
-			t.Errorf("%d nodes", len(report.Nodes))
+		r := sweep(t, s)
+		wantFindings(t, string(path), r.Findings, want...)
+		if len(r.Nodes) != 3 {
+			t.Errorf("%d nodes", len(r.Nodes))
 		}
 		for _, server := range cl.Servers() {
-			if n := reportOf(t, report, server.Addr()); n.Path != path || n.Locks == 0 || n.Counts[scanner.NoTTL] == 0 {
+			if n := reportOf(t, r, server.Addr()); n.Path != path || n.Locks == 0 || n.Counts[report.NoTTL] == 0 {
 				t.Errorf("%+v", n)
 			}
 		}
@@ -286,32 +287,32 @@ func TestReplica(t *testing.T) {
 func TestShortcut(t *testing.T) {
 	f := startNodes(t, 1)
 	c, ctx := f.clients[0], within(t)
-	s := newScanner(t, f.clients, scanner.WithChecks(scanner.NoTTL))
-	path := func() scanner.Path {
+	s := newScanner(t, f.clients, scanner.WithChecks(report.NoTTL))
+	path := func() report.Path {
 		t.Helper()
 		return sweep(t, s).Nodes[0].Path
 	}
-	if path() != scanner.PathShortcut {
+	if path() != report.PathShortcut {
 		t.Error("an empty server was scanned")
 	}
 	must(t, c.Set(ctx, "lock:a", "1", time.Minute).Err())
-	if path() != scanner.PathShortcut {
+	if path() != report.PathShortcut {
 		t.Error("every key expires and the server was scanned")
 	}
 	must(t, c.Set(ctx, "lock:b", "1", 0).Err())
-	report := sweep(t, s)
-	wantFindings(t, "scanned", report.Findings, "no_ttl lock:b")
-	if report.Nodes[0].Path != scanner.PathScript || s.Snapshot().Nodes[0].Locks != 2 {
-		t.Errorf("%+v", report.Nodes[0])
+	r := sweep(t, s)
+	wantFindings(t, "scanned", r.Findings, "no_ttl lock:b")
+	if r.Nodes[0].Path != report.PathScript || s.Snapshot().Nodes[0].Locks != 2 {
+		t.Errorf("%+v", r.Nodes[0])
 	}
 	must(t, c.Expire(ctx, "lock:b", time.Minute).Err())
-	report = sweep(t, s)
-	wantFindings(t, "healed", report.Resolved, "no_ttl lock:b")
-	if report.Nodes[0].Path != scanner.PathShortcut || s.Snapshot().Nodes[0].Locks != 2 {
-		t.Errorf("%+v", report.Nodes[0])
+	r = sweep(t, s)
+	wantFindings(t, "healed", r.Resolved, "no_ttl lock:b")
+	if r.Nodes[0].Path != report.PathShortcut || s.Snapshot().Nodes[0].Locks != 2 {
+		t.Errorf("%+v", r.Nodes[0])
 	}
 	all := newScanner(t, f.clients)
-	if n := sweep(t, all).Nodes[0]; n.Path != scanner.PathScript {
+	if n := sweep(t, all).Nodes[0]; n.Path != report.PathScript {
 		t.Errorf("path %s, but other checks need the pages", n.Path)
 	}
 }
@@ -323,7 +324,7 @@ func TestDatabase(t *testing.T) {
 	defer c.Close()
 	must(t, c.Set(ctx, "lock:three", "1", 0).Err())
 	must(t, f.clients[0].Set(ctx, "lock:zero", "1", 0).Err())
-	report := sweep(t, newScanner(t, []redis.UniversalClient{c}, scanner.WithChecks(scanner.NoTTL)))
+	report := sweep(t, newScanner(t, []redis.UniversalClient{c}, scanner.WithChecks(report.NoTTL)))
 	wantFindings(t, "database 3", report.Findings, "no_ttl lock:three")
 	if report.Nodes[0].Node != f.servers[0].Addr()+"/3" {
 		t.Errorf("node %q", report.Nodes[0].Node)
@@ -339,11 +340,11 @@ func TestRights(t *testing.T) {
 		"+info +client|setname"
 	for _, tc := range []struct {
 		more string
-		path scanner.Path
+		path report.Path
 	}{
-		{" +eval_ro +evalsha_ro", scanner.PathScript},
-		{" +eval +evalsha", scanner.PathScript},
-		{"", scanner.PathPipeline},
+		{" +eval_ro +evalsha_ro", report.PathScript},
+		{" +eval +evalsha", report.PathScript},
+		{"", report.PathPipeline},
 	} {
 		args := []any{"ACL", "SETUSER", "scan", "reset"}
 		for _, field := range strings.Fields(rights + tc.more) {
@@ -403,7 +404,7 @@ func TestOneSweepAtATime(t *testing.T) {
 	must(t, f.clients[0].Set(ctx, "lock:a", "1", 0).Err())
 	entered, leave := make(chan struct{}), make(chan struct{})
 	var once sync.Once
-	s := newScanner(t, f.clients, scanner.WithProgress(func(scanner.Progress) {
+	s := newScanner(t, f.clients, scanner.WithProgress(func(report.Progress) {
 		once.Do(func() { close(entered); <-leave })
 	}))
 	first := make(chan error)

@@ -10,6 +10,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/node"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // Defaults of New and Open.
@@ -62,7 +63,7 @@ func WithPattern(glob string) Option {
 }
 
 // WithPatterns sets several glob patterns of lock keys. A sweep goes through all keys once for each pattern. A key
-// that matches several patterns is one finding, and may count once for each pattern in [NodeReport].Locks.
+// that matches several patterns is one finding, and may count once for each pattern in [report.NodeReport].Locks.
 func WithPatterns(globs ...string) Option {
 	return func(c *config) {
 		c.scope.Patterns = slices.Clone(globs)
@@ -75,10 +76,10 @@ func WithPatterns(globs ...string) Option {
 // PrefixPattern returns the glob pattern of the keys that begin with prefix.
 func PrefixPattern(prefix string) string { return keyreader.Escape(prefix) + "*" }
 
-// WithGroup names the servers of this Scanner in merged reports; see [MergeReports].
+// WithGroup names the servers of this Scanner in merged reports; see [report.Merge].
 func WithGroup(name string) Option { return func(c *config) { c.group = name } }
 
-// WithEmptyAllowed accepts a pattern that no key matches as complete. Without it that is a gap, [ReasonNoMatch],
+// WithEmptyAllowed accepts a pattern that no key matches as complete. Without it that is a gap, [report.ReasonNoMatch],
 // because it usually means a wrong pattern or server.
 func WithEmptyAllowed() Option { return func(c *config) { c.emptyAllowed = true } }
 
@@ -96,10 +97,10 @@ func WithReplicas(replicas ...redis.UniversalClient) Option {
 	return func(c *config) { c.replicas = replicas }
 }
 
-// WithTTLLimit sets the longest TTL that is not a [LongTTL]. At least 1 ms.
+// WithTTLLimit sets the longest TTL that is not a [report.LongTTL]. At least 1 ms.
 func WithTTLLimit(d time.Duration) Option { return func(c *config) { c.rules.TTLLimit = d } }
 
-// WithHoldLimit sets how long one holder may have a lock before it is [HeldTooLong]. At least 1 ms.
+// WithHoldLimit sets how long one holder may have a lock before it is [report.HeldTooLong]. At least 1 ms.
 //
 // The values of lockscope and ShedLock say since when a lock is held. Other locks count from when the Scanner first
 // saw their value, if the value identifies one holder; see "Holders" in the package documentation.
@@ -107,7 +108,7 @@ func WithTTLLimit(d time.Duration) Option { return func(c *config) { c.rules.TTL
 // It does not apply to leaders of elections: see [WithTermLimit].
 func WithHoldLimit(d time.Duration) Option { return func(c *config) { c.rules.HoldLimit = d } }
 
-// WithTermLimit sets how long one leader may have an election before that is [HeldTooLong]. Without it, or with zero,
+// WithTermLimit sets how long one leader may have an election before that is [report.HeldTooLong]. Without it, or with zero,
 // leaders are not limited: one that renews its term for days is healthy. At least 1 ms.
 func WithTermLimit(d time.Duration) Option { return func(c *config) { c.rules.TermLimit = d } }
 
@@ -139,24 +140,24 @@ func WithDeadline(d time.Duration) Option { return func(c *config) { c.deadline 
 func WithConfirmAfter(d time.Duration) Option { return func(c *config) { c.confirmAfter = d } }
 
 // WithMaxFindings sets how many findings are kept, confirmed and pending ones together. The worst are kept. Others
-// are looked at once and only counted, in [Report].Overflow and in the counts of [NodeReport]. At least 1.
+// are looked at once and only counted, in [report.Report].Overflow and in the counts of [report.NodeReport]. At least 1.
 func WithMaxFindings(n int) Option { return func(c *config) { c.maxFindings = n } }
 
-// WithMaxWatched sets how many locks per node are watched for [HeldTooLong], of formats that do not say since when
-// they are held; others take no room from these. Zero watches none. [NodeReport].Unwatched counts those that had no room.
+// WithMaxWatched sets how many locks per node are watched for [report.HeldTooLong], of formats that do not say since when
+// they are held; others take no room from these. Zero watches none. [report.NodeReport].Unwatched counts those that had no room.
 func WithMaxWatched(n int) Option { return func(c *config) { c.maxWatched = n } }
 
 // WithMaxValues sets how many values a sweep reads per node, besides those of locks whose TTL is a finding. On a node
-// with more locks, sweeps take turns, so [HeldTooLong], [Orphan] and [ForeignType] are found later.
-// [NodeReport].Unread counts the values not read. Use [AllValues] for a single sweep that is to read everything.
+// with more locks, sweeps take turns, so [report.HeldTooLong], [report.Orphan] and [report.ForeignType] are found later.
+// [report.NodeReport].Unread counts the values not read. Use [AllValues] for a single sweep that is to read everything.
 func WithMaxValues(n int) Option { return func(c *config) { c.maxValues = n } }
 
-// WithChecks looks only for the given classes of findings. With [NoTTL] alone, a node whose INFO says that every key
-// expires is not scanned at all. Naming [Orphan] makes a report incomplete if orphans cannot be looked for; see
-// [ReasonOrphans].
-func WithChecks(classes ...Class) Option {
+// WithChecks looks only for the given classes of findings. With [report.NoTTL] alone, a node whose INFO says that every key
+// expires is not scanned at all. Naming [report.Orphan] makes a report incomplete if orphans cannot be looked for; see
+// [report.ReasonOrphans].
+func WithChecks(classes ...report.Class) Option {
 	return func(c *config) {
-		c.rules.Checks = make(map[Class]bool, len(classes))
+		c.rules.Checks = make(map[report.Class]bool, len(classes))
 		c.asked = c.rules.Checks
 		for _, class := range classes {
 			c.rules.Checks[class] = true
@@ -187,11 +188,11 @@ func WithLogger(l *slog.Logger) Option { return func(c *config) { c.logger = l }
 
 // WithOnFinding sets a function that the sweep calls once for each finding when it is confirmed, in its own
 // goroutine.
-func WithOnFinding(f func(Finding)) Option { return func(c *config) { c.onFinding = f } }
+func WithOnFinding(f func(report.Finding)) Option { return func(c *config) { c.onFinding = f } }
 
 // WithOnResolved sets a function that the sweep calls once for each confirmed finding that is gone or healed, in its
 // own goroutine.
-func WithOnResolved(f func(Finding)) Option { return func(c *config) { c.onResolved = f } }
+func WithOnResolved(f func(report.Finding)) Option { return func(c *config) { c.onResolved = f } }
 
 // WithNotifier passes the report of every sweep that was not cancelled to n, after the callbacks, for at most 10 s.
 // It may be given more than once, for several notifiers.
@@ -201,7 +202,7 @@ func WithNotifier(n Notifier) Option {
 
 // WithProgress sets a function that is called after each page, concurrently for different nodes. It must be fast: the
 // sweep waits for it.
-func WithProgress(f func(Progress)) Option { return func(c *config) { c.progress = f } }
+func WithProgress(f func(report.Progress)) Option { return func(c *config) { c.progress = f } }
 
 // WithRepairMinAge sets how long a value must have been seen under its key before a repair may touch it. The time
 // counts from the first sweep of this Scanner that found the value, by this machine's clock. The age in a value is
@@ -210,8 +211,8 @@ func WithProgress(f func(Progress)) Option { return func(c *config) { c.progress
 func WithRepairMinAge(d time.Duration) Option { return func(c *config) { c.repairMinAge = d } }
 
 // WithOneRedlock declares that the nodes are all the nodes of one Redlock, as its services name them. Without it the
-// Scanner asks the nodes; see [ReasonOrphans]. Redlocks of fewer than three nodes, and those with a cluster or a
+// Scanner asks the nodes; see [report.ReasonOrphans]. Redlocks of fewer than three nodes, and those with a cluster or a
 // Sentinel group among them, do not answer that question. If the declaration is wrong, every healthy lock is an
-// [Orphan]. It counts for other libraries, too: one of their locks that lives on one of these nodes alone is an Orphan
+// [report.Orphan]. It counts for other libraries, too: one of their locks that lives on one of these nodes alone is an Orphan
 // if its value looks like that of a Redlock.
 func WithOneRedlock() Option { return func(c *config) { c.oneRedlock = true } }

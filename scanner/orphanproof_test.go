@@ -11,18 +11,19 @@ import (
 
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // wantSkipped requires a complete report that says the check for orphans was skipped.
-func wantSkipped(t *testing.T, what string, r scanner.Report, says string) {
+func wantSkipped(t *testing.T, what string, r report.Report, says string) {
 	t.Helper()
 	wantGaps(t, what, r)
-	if len(r.Skipped) != 1 || r.Skipped[0].Reason != scanner.ReasonOrphans ||
+	if len(r.Skipped) != 1 || r.Skipped[0].Reason != report.ReasonOrphans ||
 		!strings.Contains(r.Skipped[0].Detail, says) {
 		t.Errorf("%s: skipped %+v, want %q", what, r.Skipped, says)
 	}
 	for _, f := range r.Findings {
-		if f.Class == scanner.Orphan {
+		if f.Class == report.Orphan {
 			t.Errorf("%s: %s is an orphan", what, f.Key)
 		}
 	}
@@ -35,13 +36,13 @@ func TestOrphansWantOneRedlock(t *testing.T) {
 	for i, c := range f.clients {
 		set(t, c, fmt.Sprint("lock:", i), lockscopeValue(tokenOf(fmt.Sprint(i)), time.Now()), time.Minute)
 	}
-	look := func(clients []redis.UniversalClient, opts ...scanner.Option) scanner.Report {
+	look := func(clients []redis.UniversalClient, opts ...scanner.Option) report.Report {
 		return sweep(t, newScanner(t, clients, opts...))
 	}
 	three := f.clients[:3]
 	wantSkipped(t, "unrelated", look(three), "does not say which Redlock")
-	wantGaps(t, "asked for", look(three, scanner.WithChecks(scanner.Orphan, scanner.NoTTL)), scanner.ReasonOrphans)
-	if r := look(three, scanner.WithChecks(scanner.NoTTL, scanner.LongTTL)); len(r.Skipped) != 0 {
+	wantGaps(t, "asked for", look(three, scanner.WithChecks(report.Orphan, report.NoTTL)), report.ReasonOrphans)
+	if r := look(three, scanner.WithChecks(report.NoTTL, report.LongTTL)); len(r.Skipped) != 0 {
 		t.Errorf("not to be looked for: %+v", r.Skipped)
 	}
 	said := look(three, scanner.WithOneRedlock())

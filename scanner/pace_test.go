@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // TestAdaptivePause is a sweep with the default pause: it measures the server beside its pages, and reads all keys
@@ -26,10 +27,10 @@ func TestAdaptivePause(t *testing.T) {
 	s, err := scanner.New(f.clients, scanner.WithConfirmAfter(10*time.Millisecond), scanner.WithMaxWatched(locks))
 	must(t, err)
 	defer func() { must(t, s.Close()) }()
-	report := sweep(t, s)
-	n := report.Nodes[0]
-	if n.Locks != locks || n.Counts[scanner.NoTTL] != leaks || len(report.Incomplete()) != 0 {
-		t.Errorf("%d locks, %v, incomplete %v", n.Locks, n.Counts, report.Incomplete())
+	r := sweep(t, s)
+	n := r.Nodes[0]
+	if n.Locks != locks || n.Counts[report.NoTTL] != leaks || len(r.Incomplete()) != 0 {
+		t.Errorf("%d locks, %v, incomplete %v", n.Locks, n.Counts, r.Incomplete())
 	}
 	if scans, pages := calls(t, f.clients[0], "scan"), calls(t, f.clients[0], "evalsha_ro"); scans <= pages+1 {
 		t.Errorf("%d SCANs for %d pages: nothing was measured beside them", scans, pages)

@@ -9,6 +9,7 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // TestLeakedPermit: a permit whose TTL somebody took away, as a snapshot of a persisted key does, is found, and the
@@ -31,12 +32,12 @@ func TestLeakedPermit(t *testing.T) {
 	}
 	r := sweep(t, newScanner(t, nodes.clients, fast()...))
 	wantFindings(t, "a leaked permit and a leaked leadership", r.Findings, "no_ttl lock:billing", "no_ttl lock:exports#3")
-	f := find(t, r.Findings, scanner.NoTTL, "lock:exports#3")
+	f := find(t, r.Findings, report.NoTTL, "lock:exports#3")
 	const leak = "its TTL is -1: it stays until its holder or a person deletes it"
 	if f.Evidence != "slot 3 of semaphore exports: "+leak || f.Hold.Kind != lock.KindSemaphore || f.Hold.Slots != 5 {
 		t.Errorf("%+v", f)
 	}
-	if f := find(t, r.Findings, scanner.NoTTL, "lock:billing"); f.Evidence != "election billing: "+leak {
+	if f := find(t, r.Findings, report.NoTTL, "lock:billing"); f.Evidence != "election billing: "+leak {
 		t.Errorf("%+v", f)
 	}
 }
@@ -66,7 +67,7 @@ func TestOrphanedPermit(t *testing.T) {
 	s := newScanner(t, nodes.clients, scanner.WithOneRedlock())
 	r := sweep(t, s)
 	wantFindings(t, "a slot on one node", r.Findings, "orphan lock:exports#3")
-	f := find(t, r.Findings, scanner.Orphan, "lock:exports#3")
+	f := find(t, r.Findings, report.Orphan, "lock:exports#3")
 	if !strings.HasPrefix(f.Evidence, "slot 3 of semaphore exports: its token is on 1 of 3 nodes") {
 		t.Errorf("%q", f.Evidence)
 	}
@@ -91,7 +92,7 @@ func TestLongTerm(t *testing.T) {
 	const hours = 30 * time.Hour
 	held := []string{"held_too_long lock:exports#1", "held_too_long lock:report"}
 	both := append(held, "held_too_long lock:billing")
-	strict := scanner.Policy{Pattern: "lock:*", MaxHold: time.Hour}
+	strict := report.Policy{Pattern: "lock:*", MaxHold: time.Hour}
 	for name, c := range map[string]struct {
 		opts []scanner.Option
 		want []string
@@ -103,7 +104,7 @@ func TestLongTerm(t *testing.T) {
 		"a policy, no limit of its own": {
 			[]scanner.Option{scanner.WithPolicies(strict), scanner.WithTermLimit(time.Hour)}, both,
 		},
-		"a policy for terms": {[]scanner.Option{scanner.WithPolicies(scanner.Policy{
+		"a policy for terms": {[]scanner.Option{scanner.WithPolicies(report.Policy{
 			Pattern: "lock:b*", MaxTerm: 24 * time.Hour})}, both},
 	} {
 		t.Run(name, func(t *testing.T) {

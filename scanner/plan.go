@@ -13,6 +13,7 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/ledger"
 	"github.com/lockscope/lockscope/scanner/internal/node"
 	"github.com/lockscope/lockscope/scanner/repair"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 const (
@@ -50,7 +51,7 @@ func ReadPlan(r io.Reader) (Plan, error) { return repair.Read(r) }
 // Where a process may reuse the value for its next lease, Plan watches the key for some seconds, see [PlanRun.Apply].
 // That needs the rules of [RepairACL]. For all other findings it sends nothing to any server. The error is
 // [ErrInvalidAction], [ErrClosed] or that of ctx.
-func (s *Scanner) Plan(ctx context.Context, r Report, operator string, a Action, classes ...Class) (Plan, error) {
+func (s *Scanner) Plan(ctx context.Context, r report.Report, operator string, a Action, classes ...report.Class) (Plan, error) {
 	if err := a.Validate(); err != nil {
 		return Plan{}, err
 	}
@@ -60,7 +61,7 @@ func (s *Scanner) Plan(ctx context.Context, r Report, operator string, a Action,
 	p := Plan{
 		Schema: PlanSchema, Created: now, Expires: now.Add(PlanLife), Operator: operator,
 		Servers: node.Names(s.sources), Patterns: slices.Clone(s.cfg.scope.Patterns),
-		Steps: []PlanStep{}, Refused: []PlanRefusal{}, Gaps: []GapDocument{},
+		Steps: []PlanStep{}, Refused: []PlanRefusal{}, Gaps: []report.GapDocument{},
 	}
 	var found []ledger.Entry
 	var errs []error
@@ -80,14 +81,14 @@ func (s *Scanner) Plan(ctx context.Context, r Report, operator string, a Action,
 	for i := range found {
 		f := &found[i]
 		if errs[i] != nil {
-			p.Refused = append(p.Refused, PlanRefusal{Node: f.Node, Key: KeyText(f.Key), Class: f.Class,
+			p.Refused = append(p.Refused, PlanRefusal{Node: f.Node, Key: report.KeyText(f.Key), Class: f.Class,
 				Reason: errs[i].Error()})
 			continue
 		}
 		p.Steps = append(p.Steps, apply.NewStep(f, a))
 	}
 	for _, g := range r.Incomplete() {
-		p.Gaps = append(p.Gaps, GapDocument(g))
+		p.Gaps = append(p.Gaps, report.GapDocument(g))
 	}
 	return p.Sealed(), nil
 }
@@ -141,7 +142,7 @@ func (s *Scanner) servers() []string {
 // that a use a moment later shows. Otherwise the error matches [ErrNotRepairable]. Waiters of the lock may use the key,
 // too, and before Redis 7.2 each look of a sweep does. A server with an LFU policy keeps no idle time.
 //
-// Apply compares an [Orphan] with the other nodes once more. If they do not all answer, the error matches
+// Apply compares an [report.Orphan] with the other nodes once more. If they do not all answer, the error matches
 // [ErrIncomplete]. The error is a [*RepairError]. Applying a step again is harmless. ctx bounds the call.
 func (r *PlanRun) Apply(ctx context.Context, step int, dry bool) (Repaired, error) {
 	f, a, err := apply.Read(&r.plan.Steps[step])

@@ -13,10 +13,11 @@ import (
 
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // planOf sweeps, and plans to delete the findings.
-func planOf(t *testing.T, s *scanner.Scanner, classes ...scanner.Class) scanner.Plan {
+func planOf(t *testing.T, s *scanner.Scanner, classes ...report.Class) scanner.Plan {
 	t.Helper()
 	p, err := s.Plan(within(t), sweep(t, s), "ada", scanner.Delete(), classes...)
 	must(t, err)
@@ -61,8 +62,8 @@ func TestPlanIsCarriedOut(t *testing.T) {
 		plant(t, c, time.Now())
 		clk := &clock{}
 		opts := []scanner.Option{scanner.WithRepairMinAge(10 * time.Minute), scanner.WithNow(clk.now)}
-		p := carried(t, planOf(t, newScanner(t, []redis.UniversalClient{client}, opts...), scanner.NoTTL,
-			scanner.HeldTooLong, scanner.ForeignType))
+		p := carried(t, planOf(t, newScanner(t, []redis.UniversalClient{client}, opts...), report.NoTTL,
+			report.HeldTooLong, report.ForeignType))
 		if len(p.Steps) != 9 || len(p.Refused) != 11 || p.Operator != "ada" || len(p.ID) != 32 || len(p.Servers) != 1 {
 			t.Fatalf("%s: %d steps, %d refused: %+v", way, len(p.Steps), len(p.Refused), p)
 		}
@@ -110,7 +111,7 @@ func TestPlanMeetsAnotherHolder(t *testing.T) {
 			must(t, c.FlushAll(within(t)).Err())
 			set(t, c, "lock:leak", redsyncValue, 0)
 			s := newScanner(t, []redis.UniversalClient{client})
-			run := begin(t, s, carried(t, planOf(t, s, scanner.NoTTL)))
+			run := begin(t, s, carried(t, planOf(t, s, report.NoTTL)))
 			must(t, change("lock:leak"))
 			before := c.Dump(within(t), "lock:leak").Val()
 			if r, err := run.Apply(within(t), 0, false); err != nil || r.Outcome != scanner.RepairChanged {
@@ -127,7 +128,7 @@ func TestPlanMeetsAnotherHolder(t *testing.T) {
 func TestPlanHasNoSecret(t *testing.T) {
 	f := startNodes(t, 1)
 	plant(t, f.clients[0], time.Now())
-	text, err := json.Marshal(planOf(t, newScanner(t, f.clients), scanner.NoTTL, scanner.HeldTooLong, scanner.LongTTL))
+	text, err := json.Marshal(planOf(t, newScanner(t, f.clients), report.NoTTL, report.HeldTooLong, report.LongTTL))
 	must(t, err)
 	for _, secret := range []string{token[:31], redsyncValue[:22], redislockVal[:10], redissonID, redissonID[9:],
 		shedLockUUID} {
@@ -149,7 +150,7 @@ func TestPlansThatAreNotCarriedOut(t *testing.T) {
 	set(t, f.clients[0], "lock:leak", redsyncValue, 0)
 	clk := &clock{}
 	s := newScanner(t, f.clients[:1], scanner.WithNow(clk.now))
-	p := planOf(t, s, scanner.NoTTL)
+	p := planOf(t, s, report.NoTTL)
 	wrong := func(name string, err error, says string) {
 		t.Helper()
 		if !errors.Is(err, scanner.ErrInvalidPlan) || !strings.Contains(err.Error(), says) {
@@ -193,7 +194,7 @@ func TestPlansThatAreNotCarriedOut(t *testing.T) {
 	if r, err := run.Apply(within(t), 0, true); err != nil || r.Outcome != scanner.RepairWouldDo {
 		t.Errorf("begun in time: %s, %v", r.Outcome, err)
 	}
-	if _, err := s.Plan(within(t), scanner.Report{}, "", scanner.Action{}); !errors.Is(err, scanner.ErrInvalidAction) {
+	if _, err := s.Plan(within(t), report.Report{}, "", scanner.Action{}); !errors.Is(err, scanner.ErrInvalidAction) {
 		t.Errorf("no action: %v", err)
 	}
 	must(t, s.Close())
@@ -209,7 +210,7 @@ func TestPlanOfAnOrphan(t *testing.T) {
 	set(t, f.clients[0], "lock:a", value, time.Hour/2)
 	set(t, f.clients[0], "lock:b", lockscopeValue(tokenOf("b"), time.Now()), time.Hour/2)
 	s := newScanner(t, f.clients, scanner.WithOneRedlock())
-	p := planOf(t, s, scanner.Orphan)
+	p := planOf(t, s, report.Orphan)
 	if len(p.Steps) != 2 {
 		t.Fatalf("%+v", p)
 	}
@@ -242,7 +243,7 @@ func TestPlanInACluster(t *testing.T) {
 		set(t, c, key, redsyncOf(key), 0)
 	}
 	s := newScanner(t, []redis.UniversalClient{c})
-	p := carried(t, planOf(t, s, scanner.NoTTL))
+	p := carried(t, planOf(t, s, report.NoTTL))
 	if len(p.Steps) != 5 || len(p.Refused) != 0 || len(p.Gaps) != 0 {
 		t.Fatalf("%+v", p)
 	}

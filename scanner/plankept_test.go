@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 const registryID = "8743c9c0-0795-4907-87fd-6c719a6b4586" // one that a process keeps for life
@@ -57,8 +58,8 @@ func TestPlanOfAValueThatAProcessKeeps(t *testing.T) {
 			keptValues(t, c)
 			clk := &clock{}
 			opts := []scanner.Option{scanner.WithRepairMinAge(10 * time.Minute), scanner.WithNow(clk.now)}
-			p := carried(t, planOf(t, newScanner(t, []redis.UniversalClient{client}, opts...), scanner.NoTTL,
-				scanner.LongTTL))
+			p := carried(t, planOf(t, newScanner(t, []redis.UniversalClient{client}, opts...), report.NoTTL,
+				report.LongTTL))
 			run := begin(t, newScanner(t, []redis.UniversalClient{client}, opts...), p)
 			clk.pass(11 * time.Minute)
 			for _, key := range keys {
@@ -101,7 +102,7 @@ func TestPlanWithoutIdleTime(t *testing.T) {
 	f := startNodes(t, 1)
 	c := f.clients[0]
 	keptValues(t, c)
-	p := planOf(t, newScanner(t, []redis.UniversalClient{c}), scanner.NoTTL)
+	p := planOf(t, newScanner(t, []redis.UniversalClient{c}), report.NoTTL)
 	must(t, c.ConfigSet(within(t), "maxmemory-policy", "allkeys-lfu").Err())
 	run := begin(t, newScanner(t, []redis.UniversalClient{c}), p)
 	for _, key := range []string{"lock:spring", "lock:redisson"} {
@@ -111,7 +112,7 @@ func TestPlanWithoutIdleTime(t *testing.T) {
 			t.Errorf("%s: %v, there %v", key, err, there)
 		}
 	}
-	without := planOf(t, newScanner(t, []redis.UniversalClient{c}), scanner.NoTTL)
+	without := planOf(t, newScanner(t, []redis.UniversalClient{c}), report.NoTTL)
 	if len(without.Steps) != 0 || len(without.Refused) != 2 || !strings.Contains(without.Refused[0].Reason, "LFU") {
 		t.Errorf("%+v", without)
 	}
@@ -130,13 +131,13 @@ func TestPlanOfAKeptValueNamesItsGrants(t *testing.T) {
 		}
 	}
 	client := []redis.UniversalClient{aclClient(t, f.servers[0].Addr(), c, rules)}
-	p := planOf(t, newScanner(t, f.clients), scanner.NoTTL)
+	p := planOf(t, newScanner(t, f.clients), report.NoTTL)
 	_, err := begin(t, newScanner(t, client), p).Apply(within(t), step(t, p, "lock:spring"), false)
 	const grants = "grant +watch: a value that a process may reuse needs +watch +multi +exec +object|idletime"
 	if err == nil || !strings.Contains(err.Error(), grants) {
 		t.Errorf("%v", err)
 	}
-	limited := planOf(t, newScanner(t, client), scanner.NoTTL)
+	limited := planOf(t, newScanner(t, client), report.NoTTL)
 	if len(limited.Refused) != 2 || !strings.Contains(limited.Refused[0].Reason, grants) {
 		t.Errorf("%+v", limited)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // sameValues are what one process or host writes for each of its leases, and tokens that look alike.
@@ -44,7 +45,7 @@ func TestPlanOfAValueTakenAnew(t *testing.T) {
 	}
 	take("lock:midnight", registryID[:35]+"8")
 	s := newScanner(t, []redis.UniversalClient{c})
-	p := carried(t, planOf(t, s, scanner.NoTTL, scanner.LongTTL))
+	p := carried(t, planOf(t, s, report.NoTTL, report.LongTTL))
 	run := begin(t, s, p)
 	for i, planned := range p.Steps {
 		if !planned.Kept {
@@ -76,8 +77,8 @@ func TestRepairLeavesLeasesOfLockscope(t *testing.T) {
 	set(t, c, "lock:long", lockscopeValue(token[1:]+"0", time.Now()), 20*time.Hour)
 	s := newScanner(t, f.clients)
 	findings := sweep(t, s).Findings
-	refused(t, s, find(t, findings, scanner.HeldTooLong, "lock:held"), scanner.ErrNotRepairable, "lockscope revoke")
-	p := planOf(t, s, scanner.HeldTooLong, scanner.LongTTL)
+	refused(t, s, find(t, findings, report.HeldTooLong, "lock:held"), scanner.ErrNotRepairable, "lockscope revoke")
+	p := planOf(t, s, report.HeldTooLong, report.LongTTL)
 	if len(p.Steps) != 1 || len(p.Refused) != 1 || !strings.Contains(p.Refused[0].Reason, "lockscope revoke") {
 		t.Fatalf("%+v", p)
 	}
@@ -100,7 +101,7 @@ func TestPlanWatchesValuesThatMayBeReused(t *testing.T) {
 	made := make(chan struct{})
 	go func() {
 		defer close(made)
-		p, err = s.Plan(within(t), found, "ada", scanner.Delete(), scanner.NoTTL)
+		p, err = s.Plan(within(t), found, "ada", scanner.Delete(), report.NoTTL)
 	}()
 	eventually(t, "the plan watches", func() bool {
 		return strings.Count(c.ClientList(within(t)).Val(), "cmd=watch") == 2

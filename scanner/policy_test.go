@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // TestPolicies: the first policy that matches decides, and the defaults if none does.
@@ -18,7 +19,7 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
-func testPolicies(t *testing.T, path scanner.Path) {
+func testPolicies(t *testing.T, path report.Path) {
 	n := startNodes(t, 1)
 	c, ctx := n.clients[0], within(t)
 	for key, ttl := range map[string]time.Duration{
@@ -32,31 +33,31 @@ func testPolicies(t *testing.T, path scanner.Path) {
 	must(t, c.Set(ctx, "lock:order:held", shedLockValue(time.Now().Add(-2*time.Hour)), time.Minute).Err())
 	must(t, c.Set(ctx, "lock:unique:old", shedLockValue(time.Now().Add(-48*time.Hour)), 0).Err())
 	s := newScanner(t, n.clients, scanner.UsePath(path), scanner.WithPolicies(
-		scanner.Policy{Name: "batch", Pattern: "lock:batch:*", MaxTTL: 24 * time.Hour, MaxHold: 3 * time.Hour},
-		scanner.Policy{Name: "unique", Pattern: "lock:unique:*", NoTTLAllowed: true, MaxHold: 24 * time.Hour},
-		scanner.Policy{Pattern: "lock:quick:*", MaxTTL: time.Minute},
-		scanner.Policy{Name: "never reached", Pattern: "lock:batch:late", NoTTLAllowed: true, MaxTTL: 100 * time.Hour},
+		report.Policy{Name: "batch", Pattern: "lock:batch:*", MaxTTL: 24 * time.Hour, MaxHold: 3 * time.Hour},
+		report.Policy{Name: "unique", Pattern: "lock:unique:*", NoTTLAllowed: true, MaxHold: 24 * time.Hour},
+		report.Policy{Pattern: "lock:quick:*", MaxTTL: time.Minute},
+		report.Policy{Name: "never reached", Pattern: "lock:batch:late", NoTTLAllowed: true, MaxTTL: 100 * time.Hour},
 	))
-	report := sweep(t, s)
-	wantFindings(t, "findings", report.Findings,
+	r := sweep(t, s)
+	wantFindings(t, "findings", r.Findings,
 		"long_ttl lock:batch:late", "no_ttl lock:batch:leak", "long_ttl lock:quick:a", "long_ttl lock:order:1",
 		"no_ttl lock:order:3",
 		"held_too_long lock:order:held", "held_too_long lock:unique:old")
-	late := find(t, report.Findings, scanner.LongTTL, "lock:batch:late")
+	late := find(t, r.Findings, report.LongTTL, "lock:batch:late")
 	if late.Policy != "batch" || !strings.Contains(late.Evidence, `24h0m0s set by policy batch`) {
 		t.Errorf("%q %s", late.Policy, late.Evidence)
 	}
-	if f := find(t, report.Findings, scanner.LongTTL, "lock:quick:a"); f.Policy != "lock:quick:*" {
+	if f := find(t, r.Findings, report.LongTTL, "lock:quick:a"); f.Policy != "lock:quick:*" {
 		t.Errorf("a policy without a name is called %q", f.Policy)
 	}
-	if f := find(t, report.Findings, scanner.NoTTL, "lock:order:3"); f.Policy != "" {
+	if f := find(t, r.Findings, report.NoTTL, "lock:order:3"); f.Policy != "" {
 		t.Errorf("no policy is called %q", f.Policy)
 	}
-	if f := find(t, report.Findings, scanner.HeldTooLong, "lock:unique:old"); strings.Contains(f.Evidence,
+	if f := find(t, r.Findings, report.HeldTooLong, "lock:unique:old"); strings.Contains(f.Evidence,
 		"it expires in") {
 		t.Errorf("a lock that never expires ends: %s", f.Evidence)
 	}
-	wantFindings(t, "again", sweep(t, s).Findings, brief(report.Findings)...)
+	wantFindings(t, "again", sweep(t, s).Findings, brief(r.Findings)...)
 }
 
 // TestPoliciesOfPatterns: a strict policy of one pattern finds locks that the pass of another pattern ignores.
@@ -67,8 +68,8 @@ func TestPoliciesOfPatterns(t *testing.T) {
 	must(t, c.Set(ctx, "lock:a", "1", 10*time.Minute).Err())
 	must(t, c.Set(ctx, "lock:b:c", "1", 10*time.Minute).Err())
 	report := sweep(t, newScanner(t, n.clients, scanner.WithPatterns("lock:*", "job-lock:*"), scanner.WithPolicies(
-		scanner.Policy{Pattern: "lock:b:*", MaxTTL: time.Minute}, scanner.Policy{Pattern: "lock:*", MaxTTL: time.Hour},
-		scanner.Policy{Pattern: "job-lock:*", MaxTTL: 5 * time.Minute},
+		report.Policy{Pattern: "lock:b:*", MaxTTL: time.Minute}, report.Policy{Pattern: "lock:*", MaxTTL: time.Hour},
+		report.Policy{Pattern: "job-lock:*", MaxTTL: 5 * time.Minute},
 	)))
 	wantFindings(t, "findings", report.Findings, "long_ttl lock:b:c", "long_ttl job-lock:default:a")
 }
@@ -79,7 +80,7 @@ func TestExclusions(t *testing.T) {
 	}
 }
 
-func testExclusions(t *testing.T, path scanner.Path) {
+func testExclusions(t *testing.T, path report.Path) {
 	n := startNodes(t, 1)
 	c, ctx := n.clients[0], within(t)
 	for _, key := range []string{"lock:legacy:1", "lock:legacy:2", "lock:order:1"} {
@@ -91,23 +92,23 @@ func testExclusions(t *testing.T, path scanner.Path) {
 	var log bytes.Buffer
 	s := newScanner(t, n.clients, scanner.UsePath(path), scanner.WithNow(clock.now),
 		scanner.WithLogger(slog.New(slog.NewTextHandler(&log, nil))), scanner.WithExclusions(
-			scanner.Exclusion{Pattern: "lock:legacy:*", Until: until, Reason: "OPS-1: rewritten this quarter"},
-			scanner.Exclusion{Pattern: "lock:order:1", Until: time.Now().Add(-time.Hour), Reason: "OPS-2"},
+			report.Exclusion{Pattern: "lock:legacy:*", Until: until, Reason: "OPS-1: rewritten this quarter"},
+			report.Exclusion{Pattern: "lock:order:1", Until: time.Now().Add(-time.Hour), Reason: "OPS-2"},
 		))
-	report := sweep(t, s)
-	wantFindings(t, "findings", report.Findings, "no_ttl lock:order:1")
-	want := []scanner.Excluded{
-		{Exclusion: scanner.Exclusion{Pattern: "lock:legacy:*", Until: until, Reason: "OPS-1: rewritten this quarter"},
+	r := sweep(t, s)
+	wantFindings(t, "findings", r.Findings, "no_ttl lock:order:1")
+	want := []report.Excluded{
+		{Exclusion: report.Exclusion{Pattern: "lock:legacy:*", Until: until, Reason: "OPS-1: rewritten this quarter"},
 			Findings: 2},
 	}
-	if len(report.Excluded) != 2 || report.Excluded[0] != want[0] || !report.Excluded[1].Ended ||
-		report.Excluded[1].Findings != 0 {
-		t.Errorf("%+v", report.Excluded)
+	if len(r.Excluded) != 2 || r.Excluded[0] != want[0] || !r.Excluded[1].Ended ||
+		r.Excluded[1].Findings != 0 {
+		t.Errorf("%+v", r.Excluded)
 	}
 	if !strings.Contains(log.String(), "exclusion has ended") {
 		t.Errorf("nothing was said of the exclusion that has ended: %s", log.String())
 	}
-	d := scanner.NewDocument(report)
+	d := report.NewDocument(r)
 	if len(d.Excluded) != 2 || d.Excluded[0].Findings != 2 || d.Excluded[0].Reason != "OPS-1: rewritten this quarter" ||
 		!d.Excluded[1].Ended {
 		t.Errorf("%+v", d.Excluded)
@@ -122,7 +123,7 @@ func TestExcludedOrphans(t *testing.T) {
 	n := startNodes(t, 3)
 	must(t, n.clients[0].Set(within(t), "lock:orphan", lockscopeValue(token, time.Now()), time.Minute).Err())
 	report := sweep(t, newScanner(t, n.clients, scanner.WithOneRedlock(), scanner.WithExclusions(
-		scanner.Exclusion{Pattern: "lock:or*", Until: time.Now().Add(time.Hour), Reason: "known"})))
+		report.Exclusion{Pattern: "lock:or*", Until: time.Now().Add(time.Hour), Reason: "known"})))
 	wantFindings(t, "findings", report.Findings)
 	if len(report.Excluded) != 1 || report.Excluded[0].Findings != 1 {
 		t.Errorf("%+v", report.Excluded)
@@ -133,14 +134,14 @@ func TestPolicyOptions(t *testing.T) {
 	n := startNodes(t, 1)
 	soon := time.Now().Add(time.Hour)
 	for what, opt := range map[string]scanner.Option{
-		"no pattern":       scanner.WithPolicies(scanner.Policy{MaxTTL: time.Hour}),
-		"a negative limit": scanner.WithPolicies(scanner.Policy{Pattern: "lock:*", MaxTTL: -time.Hour}),
-		"a tiny limit":     scanner.WithPolicies(scanner.Policy{Pattern: "lock:*", MaxHold: time.Microsecond}),
-		"two of a name": scanner.WithPolicies(scanner.Policy{Name: "a", Pattern: "x"},
-			scanner.Policy{Name: "a", Pattern: "y"}),
-		"exclusion of nothing":  scanner.WithExclusions(scanner.Exclusion{Until: soon, Reason: "why"}),
-		"exclusion for ever":    scanner.WithExclusions(scanner.Exclusion{Pattern: "lock:*", Reason: "why"}),
-		"exclusion for nothing": scanner.WithExclusions(scanner.Exclusion{Pattern: "lock:*", Until: soon, Reason: " "}),
+		"no pattern":       scanner.WithPolicies(report.Policy{MaxTTL: time.Hour}),
+		"a negative limit": scanner.WithPolicies(report.Policy{Pattern: "lock:*", MaxTTL: -time.Hour}),
+		"a tiny limit":     scanner.WithPolicies(report.Policy{Pattern: "lock:*", MaxHold: time.Microsecond}),
+		"two of a name": scanner.WithPolicies(report.Policy{Name: "a", Pattern: "x"},
+			report.Policy{Name: "a", Pattern: "y"}),
+		"exclusion of nothing":  scanner.WithExclusions(report.Exclusion{Until: soon, Reason: "why"}),
+		"exclusion for ever":    scanner.WithExclusions(report.Exclusion{Pattern: "lock:*", Reason: "why"}),
+		"exclusion for nothing": scanner.WithExclusions(report.Exclusion{Pattern: "lock:*", Until: soon, Reason: " "}),
 	} {
 		if s, err := scanner.New(n.clients, opt); !errors.Is(err, scanner.ErrInvalidOption) {
 			t.Errorf("%s: %v", what, err)

@@ -15,6 +15,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/rwlock"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // crash is a hook that sends so many scripts, and none after that, as a process that dies does.
@@ -80,7 +81,7 @@ func TestACrashLeavesNoReaderBehind(t *testing.T) {
 			t.Fatal("there is no end of scripts")
 		}
 	}
-	wantFindings(t, "readers", sweep(t, newScanner(t, f.clients, scanner.WithChecks(scanner.NoTTL, scanner.LongTTL),
+	wantFindings(t, "readers", sweep(t, newScanner(t, f.clients, scanner.WithChecks(report.NoTTL, report.LongTTL),
 		scanner.WithEmptyAllowed())).Findings)
 }
 

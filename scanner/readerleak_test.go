@@ -13,6 +13,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/rwlock"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // putReader makes a reader of a lock on one node, as the script does: its own expiry, and the key's TTL if that is
@@ -96,7 +97,7 @@ func TestOrphanedReaders(t *testing.T) {
 			}
 			must(t, c.fault(f))
 			s := newScanner(t, hastyClients(t, f), scanner.WithOneRedlock())
-			report, err := s.Sweep(within(t))
+			r, err := s.Sweep(within(t))
 			if c.silent {
 				asNode(t, err, f.servers[4].Addr())
 			} else {
@@ -106,13 +107,13 @@ func TestOrphanedReaders(t *testing.T) {
 			if c.decided {
 				want = append(want, "orphan lock:rates", "orphan lock:rates")
 			}
-			wantFindings(t, name, report.Findings, want...)
-			gone := find(t, report.Findings, scanner.Orphan, "lock:prices")
+			wantFindings(t, name, r.Findings, want...)
+			gone := find(t, r.Findings, report.Orphan, "lock:prices")
 			if gone.Node != f.servers[0].Addr() || gone.Hold.Instance != "gone" || gone.Hold.Kind != lock.KindRead ||
 				gone.TTL < 20*time.Minute || !strings.HasPrefix(gone.Evidence, "reader of prices: its token is on 1 of 5") {
 				t.Errorf("%+v", gone)
 			}
-			if n := reportOf(t, report, gone.Node).Counts[scanner.Orphan]; n != 1 {
+			if n := reportOf(t, r, gone.Node).Counts[report.Orphan]; n != 1 {
 				t.Errorf("%d orphans are counted", n)
 			}
 			repair(t, s, gone, scanner.Delete().DryRun(), scanner.RepairWouldDo)
@@ -143,7 +144,7 @@ func TestReadersWhoseKeyNeverExpires(t *testing.T) {
 		must(t, c.Persist(within(t), "lock:mixed").Err())
 	}
 	s := newScanner(t, f.clients, scanner.WithOneRedlock())
-	p := carried(t, planOf(t, s, scanner.NoTTL, scanner.Orphan, scanner.HeldTooLong))
+	p := carried(t, planOf(t, s, report.NoTTL, report.Orphan, report.HeldTooLong))
 	if len(p.Steps) != 6 || len(p.Refused) != 0 {
 		t.Fatalf("%+v", p)
 	}
@@ -178,7 +179,7 @@ func TestAReaderThatMayBeAliveIsLeftAlone(t *testing.T) {
 	putReader(t, f.clients[0], "lock:short", "other", began, time.Hour/2)
 	putReader(t, f.clients[1], "lock:short", "other", began, time.Hour/2)
 	opts := []scanner.Option{scanner.WithOneRedlock()}
-	p := carried(t, planOf(t, newScanner(t, f.clients, opts...), scanner.Orphan))
+	p := carried(t, planOf(t, newScanner(t, f.clients, opts...), report.Orphan))
 	putReader(t, f.clients[0], "lock:renews", "lock:renews", began, 2*time.Minute)
 	putReader(t, f.clients[1], "lock:spreads", "lock:spreads", began, time.Minute)
 	putReader(t, f.clients[0], "lock:short", "lock:short", began, 10*time.Second)
@@ -200,7 +201,7 @@ func TestAReaderOnAReadOnlyNodeIsNotRepaired(t *testing.T) {
 	f := startNodes(t, 3)
 	putReader(t, f.clients[0], "lock:prices", "gone", time.Now(), time.Hour/2)
 	s := newScanner(t, f.clients, scanner.WithOneRedlock())
-	gone := find(t, sweep(t, s).Findings, scanner.Orphan, "lock:prices")
+	gone := find(t, sweep(t, s).Findings, report.Orphan, "lock:prices")
 	must(t, f.clients[0].ConfigSet(within(t), "min-replicas-to-write", "1").Err())
 	if r, err := s.Repair(within(t), gone, scanner.Delete()); err == nil || !strings.Contains(err.Error(), "NOREPLICAS") {
 		t.Errorf("%s, %v", r.Outcome, err)
@@ -222,7 +223,7 @@ func TestAReadersTimeIsShortened(t *testing.T) {
 	s := newScanner(t, f.clients)
 	findings := sweep(t, s).Findings
 	wantFindings(t, "a reader with a long TTL", findings, "held_too_long lock:prices", "long_ttl lock:prices")
-	long := find(t, findings, scanner.LongTTL, "lock:prices")
+	long := find(t, findings, report.LongTTL, "lock:prices")
 	repair(t, s, long, scanner.Expire(3*time.Hour), scanner.RepairChanged)
 	repair(t, s, long, scanner.Expire(10*time.Second), scanner.RepairDone)
 	if ttl := c.PTTL(within(t), "lock:prices").Val(); ttl <= 50*time.Second || ttl > time.Minute {

@@ -18,6 +18,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // TestRepairNeverTouchesAReplacement replaces each leaked lock by another holder's at any moment of the repair. The
@@ -104,7 +105,7 @@ func TestRepairIsNotSentTwice(t *testing.T) {
 		t.Cleanup(func() { _ = client.Close() })
 		set(t, c, "lock:leak", redsyncValue, 0)
 		s := newScanner(t, []redis.UniversalClient{client})
-		finding := find(t, sweep(t, s).Findings, scanner.NoTTL, "lock:leak")
+		finding := find(t, sweep(t, s).Findings, report.NoTTL, "lock:leak")
 		repair(t, s, finding, scanner.Delete().DryRun(), scanner.RepairWouldDo)
 		must(t, c.ConfigResetStat(within(t)).Err())
 		cut.Store(true)
@@ -156,9 +157,9 @@ func TestRepairACLSuffices(t *testing.T) {
 		must(t, c.ScriptFlush(within(t)).Err())
 		plant(t, c, time.Now())
 		s := newScanner(t, []redis.UniversalClient{aclClient(t, f.servers[0].Addr(), c, rules)})
-		report := sweep(t, s)
+		r := sweep(t, s)
 		for _, key := range []string{"lock:redsync:leak", "lock:shedlock:leak"} {
-			finding := find(t, report.Findings, scanner.NoTTL, key)
+			finding := find(t, r.Findings, report.NoTTL, key)
 			repair(t, s, finding, scanner.Expire(time.Hour).DryRun(), scanner.RepairWouldDo)
 			r, err := s.Repair(within(t), finding, scanner.Expire(time.Hour))
 			if less == "+pexpire" {

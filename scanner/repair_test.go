@@ -15,6 +15,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // repairers are the two ways to repair: by script, and by WATCH if the user may not run scripts.
@@ -29,12 +30,12 @@ func repairers(t *testing.T, f *nodes) map[string]redis.UniversalClient {
 		"watch": aclClient(t, f.servers[0].Addr(), f.clients[0], rules)}
 }
 
-func repair(t testing.TB, s *scanner.Scanner, f scanner.Finding, a scanner.Action,
+func repair(t testing.TB, s *scanner.Scanner, f report.Finding, a scanner.Action,
 	want scanner.RepairOutcome) scanner.Repaired {
 	t.Helper()
 	r, err := s.Repair(within(t), f, a)
 	if err != nil || r.Outcome != want {
-		t.Errorf("%v of %s %s: %s, %v; want %s", a, f.Class, scanner.KeyText(f.Key), r.Outcome, err, want)
+		t.Errorf("%v of %s %s: %s, %v; want %s", a, f.Class, report.KeyText(f.Key), r.Outcome, err, want)
 	}
 	return r
 }
@@ -52,11 +53,11 @@ func TestRepairEverything(t *testing.T) {
 			must(t, c.FlushAll(within(t)).Err())
 			plant(t, c, time.Now())
 			s := newScanner(t, []redis.UniversalClient{client})
-			report := sweep(t, s)
-			wantFindings(t, way, report.Findings, planted()...)
+			r := sweep(t, s)
+			wantFindings(t, way, r.Findings, planted()...)
 			done := map[string]bool{}
-			for _, finding := range report.Findings {
-				if finding.Class == scanner.ForeignType || slices.Contains(left, finding.Key) {
+			for _, finding := range r.Findings {
+				if finding.Class == report.ForeignType || slices.Contains(left, finding.Key) {
 					if _, err := s.Repair(within(t), finding, action); !errors.Is(err, scanner.ErrNotRepairable) {
 						t.Errorf("%s: %v of %s: %v", way, action, finding.Key, err)
 					}
@@ -141,9 +142,9 @@ func TestRepairComparesAll(t *testing.T) {
 			set(t, c, "lock:leak", redsyncValue, 0)
 			set(t, c, "lock:zombie", shedLockValue(since), 20*time.Minute)
 			s := newScanner(t, []redis.UniversalClient{client})
-			class := scanner.NoTTL
+			class := report.NoTTL
 			if test.key == "zombie" {
-				class = scanner.HeldTooLong
+				class = report.HeldTooLong
 			}
 			finding := find(t, sweep(t, s).Findings, class, "lock:"+test.key)
 			must(t, test.change(finding.Key))
@@ -166,24 +167,24 @@ func TestRepairRefuses(t *testing.T) {
 	set(t, c, "lockscope:fence:{1}", "99", 0)
 	set(t, c, "other", redsyncValue, 0)
 	s := newScanner(t, f.clients)
-	own := find(t, sweep(t, s).Findings, scanner.NoTTL, "lock:leak")
+	own := find(t, sweep(t, s).Findings, report.NoTTL, "lock:leak")
 	other := newScanner(t, f.clients)
 	everything := newScanner(t, f.clients, scanner.WithPattern("*"))
-	wide := find(t, sweep(t, everything).Findings, scanner.NoTTL, "other")
-	forged := scanner.Finding{Class: scanner.NoTTL, Node: own.Node, Key: own.Key, Type: "string", TTL: -1,
+	wide := find(t, sweep(t, everything).Findings, report.NoTTL, "other")
+	forged := report.Finding{Class: report.NoTTL, Node: own.Node, Key: own.Key, Type: "string", TTL: -1,
 		Confirmed: true}
 	elsewhere, helper := own, own
 	elsewhere.Node = f.servers[1].Addr()
 	helper.Key = "lockscope:fence:{1}"
 	for name, test := range map[string]struct {
 		s    *scanner.Scanner
-		f    scanner.Finding
+		f    report.Finding
 		a    scanner.Action
 		want error
 	}{
 		"another scanner's":   {other, own, scanner.Delete(), scanner.ErrNotConfirmed},
 		"forged":              {s, forged, scanner.Delete(), scanner.ErrNotRepairable},
-		"empty":               {s, scanner.Finding{}, scanner.Delete(), scanner.ErrNotRepairable},
+		"empty":               {s, report.Finding{}, scanner.Delete(), scanner.ErrNotRepairable},
 		"another node's":      {s, elsewhere, scanner.Delete(), scanner.ErrNotConfirmed},
 		"helper key":          {everything, helper, scanner.Delete(), scanner.ErrNotRepairable},
 		"outside the pattern": {s, wide, scanner.Delete(), scanner.ErrNotRepairable},
@@ -214,13 +215,13 @@ func TestRepairPendingIsRefused(t *testing.T) {
 	short, stop := context.WithCancel(ctx)
 	defer stop()
 	s := newScanner(t, f.clients, scanner.WithConfirmAfter(time.Hour), scanner.WithDeadline(2*time.Hour),
-		scanner.WithProgress(func(p scanner.Progress) {
+		scanner.WithProgress(func(p report.Progress) {
 			if p.Done { // its finding is not confirmed
 				stop()
 			}
 		}))
-	report, _ := s.Sweep(short)
-	pending := find(t, report.Pending, scanner.NoTTL, "lock:leak")
+	r, _ := s.Sweep(short)
+	pending := find(t, r.Pending, report.NoTTL, "lock:leak")
 	pending.Confirmed = true
 	if _, err := s.Repair(ctx, pending, scanner.Delete()); !errors.Is(err, scanner.ErrNotConfirmed) {
 		t.Errorf("%v, want ErrNotConfirmed", err)
@@ -270,7 +271,7 @@ func TestRepairIsLoggedAndActionsAreText(t *testing.T) {
 	set(t, f.clients[0], key, lockscopeValue(token, time.Now()), 0)
 	var log bytes.Buffer
 	s := newScanner(t, f.clients, scanner.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
-	finding := find(t, sweep(t, s).Findings, scanner.NoTTL, key)
+	finding := find(t, sweep(t, s).Findings, report.NoTTL, key)
 	log.Reset()
 	action, err := scanner.ParseAction("expire=90m")
 	must(t, err)

@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // TestRepairWithoutOneRight applies a plan as users that lack one right each, with scripts and without. What is
@@ -21,7 +22,7 @@ func TestRepairWithoutOneRight(t *testing.T) {
 	c := f.clients[0]
 	keptValues(t, c)
 	set(t, c, "lock:redsync", redsyncValue, 0)
-	p := planOf(t, newScanner(t, f.clients), scanner.NoTTL)
+	p := planOf(t, newScanner(t, f.clients), report.NoTTL)
 	for way, all := range map[string][]string{"script": scripted(true), "watch": scripted(false)} {
 		for _, less := range append([]string{""}, all...) {
 			keptValues(t, c)
@@ -97,7 +98,7 @@ func TestRepairOfAChangedKeySendsNoUnwatch(t *testing.T) {
 	}
 	set(t, c, "lock:redsync", redsyncValue, 0)
 	s := newScanner(t, user)
-	finding := find(t, sweep(t, s).Findings, scanner.NoTTL, "lock:redsync")
+	finding := find(t, sweep(t, s).Findings, report.NoTTL, "lock:redsync")
 	set(t, c, "lock:redsync", randomToken(), 0)
 	must(t, c.Do(within(t), "ACL", "LOG", "RESET").Err())
 	repair(t, s, finding, scanner.Delete(), scanner.RepairChanged)

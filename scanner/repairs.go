@@ -11,6 +11,7 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/ledger"
 	"github.com/lockscope/lockscope/scanner/repair"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // What a repair does, and what became of it; package repair has it all.
@@ -47,7 +48,7 @@ var (
 	// to wait.
 	ErrTooYoung = repair.ErrTooYoung
 	// ErrIncomplete reports that the last sweep did not read everything that concerns a finding. The text has the
-	// [Reason] and the remedy.
+	// [report.Reason] and the remedy.
 	ErrIncomplete = repair.ErrIncomplete
 )
 
@@ -68,7 +69,7 @@ func ParseAction(s string) (Action, error) { return repair.ParseAction(s) }
 //   - Its TTL is what it was: none, or not shorter than passing time has made it. A renewed lock is still the same.
 //
 // Readers of a read/write lock share a key. Repair compares the token and the expiry of the one that was found, acts on
-// that one and keeps the others. It leaves an [Orphan] alone that was renewed since. For [NoTTL] it gives the key the
+// that one and keeps the others. It leaves an [report.Orphan] alone that was renewed since. For [report.NoTTL] it gives the key the
 // TTL of its last reader, or that of [Expire] if it is longer; [Delete] takes out readers whose time is over.
 //
 // The server compares value and TTL and acts in one step, so nothing that replaced the lock is touched.
@@ -76,23 +77,23 @@ func ParseAction(s string) (Action, error) { return repair.ParseAction(s) }
 // Repair refuses, before it sends any command:
 //
 //   - findings that this Scanner has not confirmed: [ErrNotConfirmed];
-//   - helper keys, keys outside the pattern, a [ForeignType], and values that do not identify one owner: constants,
+//   - helper keys, keys outside the pattern, a [report.ForeignType], and values that do not identify one owner: constants,
 //     names, short or partly compared values, fields that were not read, and values that another key has, too:
 //     [ErrNotRepairable];
 //   - values that a process may reuse for its next lease, which are all but the tokens of lockscope and redsync and the
 //     values of ShedLock: only a plan detects that such a key was released and acquired again: [ErrNotRepairable];
-//   - leases of lockscope that are [HeldTooLong]: their holder renews them, and "lockscope revoke" ends them without two
+//   - leases of lockscope that are [report.HeldTooLong]: their holder renews them, and "lockscope revoke" ends them without two
 //     holders: [ErrNotRepairable];
 //   - keys on nodes, or in slots, that the last sweep did not read completely: [ErrIncomplete];
 //   - values younger than [WithRepairMinAge]: [ErrTooYoung].
 //
-// Repair acts on the finding's node alone; an [Orphan] has one finding on each node. Make sure that the holder is
-// gone: a lock that is [HeldTooLong] can have a working holder, and a lock without a TTL may be meant to have none.
+// Repair acts on the finding's node alone; an [report.Orphan] has one finding on each node. Make sure that the holder is
+// gone: a lock that is [report.HeldTooLong] can have a working holder, and a lock without a TTL may be meant to have none.
 //
 // A second call is harmless, and reports that the key is gone or changed. The error is a [*RepairError]. The logger
 // of [WithLogger] gets one line for each repair. Repair does not wait for a running sweep. It may be called
 // concurrently, and from the function of [WithOnFinding]. ctx bounds it.
-func (s *Scanner) Repair(ctx context.Context, f Finding, a Action) (Repaired, error) {
+func (s *Scanner) Repair(ctx context.Context, f report.Finding, a Action) (Repaired, error) {
 	result := Repaired{Node: f.Node, Key: f.Key, Class: f.Class, Action: a, TTL: keyreader.Never}
 	own, err := s.repairable(&f, a)
 	return s.perform(ctx, result, err, func(ctx context.Context) (RepairOutcome, time.Duration, error) {
@@ -145,7 +146,7 @@ func (s *Scanner) audit(ctx context.Context, r Repaired, err error) {
 }
 
 // repairable returns the ledger's own copy of f, which callers cannot have changed, if it may be repaired.
-func (s *Scanner) repairable(f *Finding, a Action) (own ledger.Entry, err error) {
+func (s *Scanner) repairable(f *report.Finding, a Action) (own ledger.Entry, err error) {
 	if s.life.Err() != nil {
 		return own, ErrClosed
 	}
@@ -169,7 +170,7 @@ func (s *Scanner) repairable(f *Finding, a Action) (own ledger.Entry, err error)
 }
 
 // proved returns the ledger's own copy of f, if it may be repaired once it is old enough.
-func (s *Scanner) proved(found *Finding) (own ledger.Entry, err error) {
+func (s *Scanner) proved(found *report.Finding) (own ledger.Entry, err error) {
 	f := ledger.EntryOf(found)
 	if s.system != nil {
 		return own, fmt.Errorf("%w: a Scanner of %s repairs nothing", ErrNotRepairable, s.system.Backend())

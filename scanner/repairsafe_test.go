@@ -11,10 +11,11 @@ import (
 
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // refused requires that Repair refuses, that the error names the remedy, and that the key stays.
-func refused(t *testing.T, s *scanner.Scanner, f scanner.Finding, want error, says string) {
+func refused(t *testing.T, s *scanner.Scanner, f report.Finding, want error, says string) {
 	t.Helper()
 	for _, action := range []scanner.Action{scanner.Delete(), scanner.Delete().DryRun(), scanner.Expire(time.Minute)} {
 		r, err := s.Repair(within(t), f, action)
@@ -33,7 +34,7 @@ func TestRepairWaitsForTheMinimumAge(t *testing.T) {
 	set(t, c, "lock:old", lockscopeValue(token, time.Now().Add(-30*24*time.Hour)), 0)
 	s := newScanner(t, f.clients, scanner.WithRepairMinAge(scanner.DefaultRepairMinAge), scanner.WithNow(clk.now))
 	findings := sweep(t, s).Findings
-	leak, old := find(t, findings, scanner.NoTTL, "lock:leak"), find(t, findings, scanner.NoTTL, "lock:old")
+	leak, old := find(t, findings, report.NoTTL, "lock:leak"), find(t, findings, report.NoTTL, "lock:old")
 	refused(t, s, leak, scanner.ErrTooYoung, "lockscope repair plan")
 	refused(t, s, old, scanner.ErrTooYoung, "wait another 10m0s")
 	clk.pass(9 * time.Minute)
@@ -43,7 +44,7 @@ func TestRepairWaitsForTheMinimumAge(t *testing.T) {
 
 	set(t, c, "lock:leak", redsyncOf("another"), 0) // another holder, so the age begins anew
 	clk.pass(2 * time.Minute)
-	leak = find(t, sweep(t, s).Findings, scanner.NoTTL, "lock:leak")
+	leak = find(t, sweep(t, s).Findings, report.NoTTL, "lock:leak")
 	refused(t, s, leak, scanner.ErrTooYoung, "")
 	repair(t, s, old, scanner.Delete(), scanner.RepairDone)
 	clk.pass(11 * time.Minute)
@@ -60,7 +61,7 @@ func TestRepairKnowsValuesOfSeveralKeys(t *testing.T) {
 		for _, other := range []string{"lock:a", "lock:z"} {
 			set(t, f.clients[node], other, own, time.Minute)
 			s := newScanner(t, f.clients)
-			leak := find(t, sweep(t, s).Findings, scanner.NoTTL, "lock:leak")
+			leak := find(t, sweep(t, s).Findings, report.NoTTL, "lock:leak")
 			refused(t, s, leak, scanner.ErrNotRepairable, "another key")
 			must(t, f.clients[node].Del(within(t), other).Err())
 			sweep(t, s) // it identified a lease before; now it does not
@@ -69,7 +70,7 @@ func TestRepairKnowsValuesOfSeveralKeys(t *testing.T) {
 	}
 	set(t, f.clients[1], "lock:leak", own, time.Minute) // the same lock on another node
 	s := newScanner(t, f.clients)
-	repair(t, s, find(t, sweep(t, s).Findings, scanner.NoTTL, "lock:leak"), scanner.Delete(), scanner.RepairDone)
+	repair(t, s, find(t, sweep(t, s).Findings, report.NoTTL, "lock:leak"), scanner.Delete(), scanner.RepairDone)
 }
 
 // TestRepairWantsAllThatBearsOnIt: data that a sweep left out may show that the holder is alive.
@@ -83,24 +84,24 @@ func TestRepairWantsAllThatBearsOnIt(t *testing.T) {
 	set(t, f.clients[1], "lock:elsewhere", redsyncOf("elsewhere"), 0)
 	for name, test := range map[string]struct {
 		opt  scanner.Option
-		says scanner.Reason
+		says report.Reason
 	}{
-		"values unread": {scanner.WithMaxValues(10), scanner.ReasonValuesUnread},
-		"overflow":      {scanner.WithTTLLimit(time.Second), scanner.ReasonBoundReached},
+		"values unread": {scanner.WithMaxValues(10), report.ReasonValuesUnread},
+		"overflow":      {scanner.WithTTLLimit(time.Second), report.ReasonBoundReached},
 	} {
 		s := newScanner(t, f.clients, test.opt, scanner.WithMaxFindings(10))
 		findings := sweep(t, s).Findings
-		refused(t, s, find(t, findings, scanner.NoTTL, "lock:leak"), scanner.ErrIncomplete, string(test.says))
+		refused(t, s, find(t, findings, report.NoTTL, "lock:leak"), scanner.ErrIncomplete, string(test.says))
 		if name == "values unread" { // the other node's values were read
-			repair(t, s, find(t, findings, scanner.NoTTL, "lock:elsewhere"), scanner.Delete().DryRun(),
+			repair(t, s, find(t, findings, report.NoTTL, "lock:elsewhere"), scanner.Delete().DryRun(),
 				scanner.RepairWouldDo)
 		}
 	}
 	// A lock that is not watched may be held too long, but whether it has a TTL is known.
 	s := newScanner(t, f.clients, scanner.WithMaxWatched(1))
-	report := sweep(t, s)
-	wantGaps(t, "unwatched", report, scanner.ReasonUnwatched)
-	repair(t, s, find(t, report.Findings, scanner.NoTTL, "lock:leak"), scanner.Delete(), scanner.RepairDone)
+	r := sweep(t, s)
+	wantGaps(t, "unwatched", r, report.ReasonUnwatched)
+	repair(t, s, find(t, r.Findings, report.NoTTL, "lock:leak"), scanner.Delete(), scanner.RepairDone)
 }
 
 // TestRepairLeavesSlotsOnTheMove, and repairs keys in other slots.
@@ -122,8 +123,8 @@ func TestRepairLeavesSlotsOnTheMove(t *testing.T) {
 	}
 	set(t, c, still, redsyncOf("still"), 0)
 	alone := newScanner(t, []redis.UniversalClient{clientOf(t, serverAt(t, cl, from.Options().Addr))})
-	refused(t, alone, find(t, sweep(t, alone).Findings, scanner.NoTTL, still), scanner.ErrIncomplete,
-		string(scanner.ReasonSlotsUncovered))
+	refused(t, alone, find(t, sweep(t, alone).Findings, report.NoTTL, still), scanner.ErrIncomplete,
+		string(report.ReasonSlotsUncovered))
 
 	var to *redis.Client
 	for _, s := range cl.Servers() {
@@ -135,6 +136,6 @@ func TestRepairLeavesSlotsOnTheMove(t *testing.T) {
 	must(t, from.Do(ctx, "CLUSTER", "SETSLOT", slot, "MIGRATING", to.Do(ctx, "CLUSTER", "MYID").Val()).Err())
 	s := newScanner(t, []redis.UniversalClient{c})
 	findings := sweep(t, s).Findings
-	refused(t, s, find(t, findings, scanner.NoTTL, "lock:{moving}"), scanner.ErrIncomplete, fmt.Sprint("slot ", slot))
-	repair(t, s, find(t, findings, scanner.NoTTL, still), scanner.Delete(), scanner.RepairDone)
+	refused(t, s, find(t, findings, report.NoTTL, "lock:{moving}"), scanner.ErrIncomplete, fmt.Sprint("slot ", slot))
+	repair(t, s, find(t, findings, report.NoTTL, still), scanner.Delete(), scanner.RepairDone)
 }

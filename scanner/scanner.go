@@ -17,6 +17,7 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/node"
 	"github.com/lockscope/lockscope/scanner/internal/proof"
 	"github.com/lockscope/lockscope/scanner/internal/sweep"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // Scanner looks for leaked locks. It is safe for concurrent use.
@@ -43,7 +44,7 @@ type Scanner struct {
 
 // New makes a Scanner on the given clients. Each client is one independent server, as in a Redlock. A Sentinel
 // failover client counts as one server, and so does a cluster client, whose masters are reported as nodes of their
-// own. Unrelated servers may share a Scanner: [Orphan] is looked for only where they form one Redlock. New does not
+// own. Unrelated servers may share a Scanner: [report.Orphan] is looked for only where they form one Redlock. New does not
 // connect.
 //
 // The Scanner opens its own connections, at most two per server, with the clients' addresses, credentials, TLS and
@@ -79,17 +80,19 @@ func newScanner(cfg config, sources []*node.Source) *Scanner {
 // Sweep looks at every lock of every node once, and after the time of [WithConfirmAfter] again at those with
 // something wrong. Start calls it in a loop.
 //
-// Sweep always returns a report. The error joins one [*NodeError] for each failed node and the errors of notifiers;
+// Sweep always returns a report. The error joins one [*report.NodeError] for each failed node and the errors of notifiers;
 // the other nodes are reported all the same. Once ctx or the deadline ends, the report has what is known by then,
 // with Truncated nodes. If ctx ended, its error is joined.
 //
 // Callbacks and notifiers run before Sweep returns. One sweep runs at a time: a further call waits for its turn until
 // its ctx ends. After Close the error is [ErrClosed].
-func (s *Scanner) Sweep(ctx context.Context) (Report, error) { return s.waitAndSweep(ctx, false) }
+func (s *Scanner) Sweep(ctx context.Context) (report.Report, error) {
+	return s.waitAndSweep(ctx, false)
+}
 
 // waitAndSweep is [Scanner.Sweep]. unelected marks a sweep without the scanner's lock because nobody can acquire it.
-func (s *Scanner) waitAndSweep(ctx context.Context, unelected bool) (Report, error) {
-	report := Report{Started: s.cfg.now()}
+func (s *Scanner) waitAndSweep(ctx context.Context, unelected bool) (report.Report, error) {
+	report := report.Report{Started: s.cfg.now()}
 	select {
 	case <-s.turn:
 	case <-s.life.Done():
@@ -116,7 +119,7 @@ func (s *Scanner) interrupt() {
 }
 
 // sweep expects that it is this caller's turn.
-func (s *Scanner) sweep(ctx context.Context, unelected bool) (Report, error) {
+func (s *Scanner) sweep(ctx context.Context, unelected bool) (report.Report, error) {
 	unknown := s.memory.recall(ctx)
 	w := s.sweeper()
 	w.Run(ctx, s.totals.drop)
@@ -195,7 +198,7 @@ func (s *Scanner) sweepIfLeader(ctx context.Context, l *leader) {
 // standBy leaves the sweep to another process, which may know more from now on. undecided is why there may be none.
 func (s *Scanner) standBy(undecided error) {
 	s.totals.elect(undecided)
-	report := Report{Started: s.cfg.now(), Standby: true}
+	report := report.Report{Started: s.cfg.now(), Standby: true}
 	s.totals.add(&report)
 	if undecided == nil {
 		s.memory.stale.Store(true)

@@ -1,6 +1,7 @@
 package scanner
 
 import (
+	"github.com/lockscope/lockscope/scanner/report"
 	"maps"
 	"slices"
 	"strings"
@@ -10,8 +11,8 @@ import (
 
 // Snapshot is what a collector of metrics needs. Its counters never decrease while the Scanner lives.
 type Snapshot struct {
-	Last  Report       // the last sweep that was not a standby; zero before the first
-	Nodes []NodeTotals // by name, without masters that have left their cluster
+	Last  report.Report // the last sweep that was not a standby; zero before the first
+	Nodes []NodeTotals  // by name, without masters that have left their cluster
 	// at its last turn, the loop left the sweep to another process: Last and Nodes are of an earlier sweep
 	Standby bool
 	// Undecided is why the loop could not tell at its last turn which process is to sweep; nil if it could. Such a
@@ -24,14 +25,14 @@ type Snapshot struct {
 // NodeTotals adds up all sweeps of one node.
 type NodeTotals struct {
 	Node         string
-	Backend      string // as in [Finding]
+	Backend      string // as in [report.Finding]
 	Group        string // of [WithGroup]
 	Standby      bool   // of a Scanner that stands by while others do not: see MergeSnapshots
 	Up           bool   // the last sweep reached the node
 	Locks        int64
 	Leaked       int // no_ttl, as in Counts
 	Overlong     int // long_ttl, as in Counts
-	Counts       map[Class]int
+	Counts       map[report.Class]int
 	OldestLeak   time.Duration // since the oldest confirmed no_ttl finding was first seen; zero: none
 	LastSuccess  time.Time     // end of the last complete sweep; zero before it
 	Passes       uint64
@@ -55,7 +56,7 @@ func durationBuckets() []float64 { return []float64{.01, .1, .5, 1, 5, 15, 60, 3
 // totals adds up the sweeps.
 type totals struct {
 	mu        sync.Mutex
-	last      Report
+	last      report.Report
 	standby   bool
 	undecided error
 	forgotten uint64
@@ -63,7 +64,7 @@ type totals struct {
 }
 
 // add takes a report that nobody changes any more.
-func (t *totals) add(r *Report) {
+func (t *totals) add(r *report.Report) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.standby = r.Standby
@@ -95,15 +96,15 @@ func (t *totals) forget() {
 }
 
 // after returns the totals after one more sweep of the node.
-func (t NodeTotals) after(n *NodeReport, r *Report) NodeTotals {
+func (t NodeTotals) after(n *report.NodeReport, r *report.Report) NodeTotals {
 	end := r.Started.Add(r.Took)
 	t.Node, t.Backend, t.Group = n.Node, n.Backend, n.Group
 	t.Up, t.Truncated = n.Err == nil, n.Truncated || n.Overflow > 0
 	t.Counts = maps.Clone(n.Counts)
-	t.Leaked, t.Overlong = n.Counts[NoTTL], n.Counts[LongTTL]
+	t.Leaked, t.Overlong = n.Counts[report.NoTTL], n.Counts[report.LongTTL]
 	t.OldestLeak = 0
 	for _, f := range r.Findings {
-		if f.Node == n.Node && f.Class == NoTTL {
+		if f.Node == n.Node && f.Class == report.NoTTL {
 			t.OldestLeak = max(t.OldestLeak, end.Sub(f.FirstSeen))
 		}
 	}
@@ -112,7 +113,7 @@ func (t NodeTotals) after(n *NodeReport, r *Report) NodeTotals {
 		t.PassFailures++
 	} else if !n.Truncated {
 		t.LastSuccess = end
-		if n.Path != PathShortcut {
+		if n.Path != report.PathShortcut {
 			t.Locks = n.Locks
 		}
 	}

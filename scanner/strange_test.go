@@ -8,10 +8,11 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // sweepWith sweeps a server that has these keys. A command, if any, is given to it between.
-func sweepWith(t *testing.T, keys []string, command ...any) scanner.Report {
+func sweepWith(t *testing.T, keys []string, command ...any) report.Report {
 	t.Helper()
 	addr := locktest.Servers(t, 1)[0].Addr()
 	client := redis.NewClient(&redis.Options{Addr: addr})
@@ -25,9 +26,9 @@ func sweepWith(t *testing.T, keys []string, command ...any) scanner.Report {
 	s, err := scanner.Open([]string{"redis://" + addr}, scanner.WithConfirmAfter(0))
 	must(t, err)
 	t.Cleanup(func() { must(t, s.Close()) })
-	report, err := s.Sweep(t.Context())
+	r, err := s.Sweep(t.Context())
 	must(t, err)
-	return report
+	return r
 }
 
 // TestKeysThatNoResourceMayHave are found all the same: other libraries and earlier versions wrote them.
@@ -45,8 +46,8 @@ func TestKeysThatNoResourceMayHave(t *testing.T) {
 
 // TestServerThatDoesNotTellItsKeyspace sweeps a server that refuses INFO.
 func TestServerThatDoesNotTellItsKeyspace(t *testing.T) {
-	report := sweepWith(t, []string{"lock:leak"}, "ACL", "SETUSER", "default", "-info")
-	if len(report.Findings) != 1 || report.Findings[0].Class != scanner.NoTTL || report.Findings[0].Key != "lock:leak" {
-		t.Errorf("%+v", report)
+	r := sweepWith(t, []string{"lock:leak"}, "ACL", "SETUSER", "default", "-info")
+	if len(r.Findings) != 1 || r.Findings[0].Class != report.NoTTL || r.Findings[0].Key != "lock:leak" {
+		t.Errorf("%+v", r)
 	}
 }

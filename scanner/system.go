@@ -12,16 +12,6 @@ import (
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
-// What a [System] returns; package report has it all.
-type (
-	// Look is what one reading of a system beside Redis has shown.
-	Look = report.Look
-	// Sighting is a finding that another look has to confirm.
-	Sighting = report.Sighting
-	// Counted is how many things of a kind were read.
-	Counted = report.Counted
-)
-
 // System is a system beside Redis that keeps locks, such as PostgreSQL, etcd or ZooKeeper. Its methods may be called
 // concurrently, but each at most once at a time. They return when ctx ends. Their errors name the system and the
 // remedy, and have no password.
@@ -31,7 +21,7 @@ type System interface {
 	// Node names its servers in reports and metrics.
 	Node() string
 	// Look reads all locks once. It returns what it could read together with the error.
-	Look(ctx context.Context) (Look, error)
+	Look(ctx context.Context) (report.Look, error)
 	// List reads who holds what, and who waits. Waits is never nil.
 	List(ctx context.Context) ([]Lock, *Waits, error)
 	// Close ends its connections. It waits for a List that is under way.
@@ -43,7 +33,7 @@ type System interface {
 // so options about keys, values and nodes of Redis have no effect. An exclusion applies. The Scanner repairs nothing.
 //
 // A system that failed is in the report with its error as the System returned it. Findings of earlier sweeps stay then,
-// as they do where a [Look] hides them. Close closes the System.
+// as they do where a [report.Look] hides them. Close closes the System.
 func NewSystem(system System, opts ...Option) (*Scanner, error) {
 	cfg, err := newConfig(1, opts)
 	if err != nil {
@@ -57,8 +47,8 @@ func NewSystem(system System, opts ...Option) (*Scanner, error) {
 // sweeper is one sweep.
 type sweeper interface {
 	Run(ctx context.Context, drop func(gone func(node string) bool))
-	Report() Report
-	Appeared() []Finding
+	Report() report.Report
+	Appeared() []report.Finding
 	Errs() []error
 }
 

@@ -12,11 +12,12 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // looks is a system whose answers a test orders. A sweep calls it from the test's goroutine.
 type looks struct {
-	now    scanner.Look
+	now    report.Look
 	err    error
 	asked  int
 	onLook func(asked int)
@@ -27,7 +28,7 @@ type looks struct {
 func (*looks) Backend() string { return "etcd" }
 func (*looks) Node() string    { return "etcd-0:2379" }
 
-func (l *looks) Look(context.Context) (scanner.Look, error) {
+func (l *looks) Look(context.Context) (report.Look, error) {
 	l.asked++
 	if l.onLook != nil {
 		l.onLook(l.asked)
@@ -41,8 +42,8 @@ func (l *looks) List(context.Context) ([]scanner.Lock, *scanner.Waits, error) {
 
 func (l *looks) Close() error { l.closed = true; return nil }
 
-func leak(place, key string) scanner.Finding {
-	return scanner.Finding{Class: scanner.NoTTL, Place: place, Key: key, Type: "key", TTL: -1, Evidence: "no lease"}
+func leak(place, key string) report.Finding {
+	return report.Finding{Class: report.NoTTL, Place: place, Key: key, Type: "key", TTL: -1, Evidence: "no lease"}
 }
 
 func ofSystem(t *testing.T, l *looks, opts ...scanner.Option) *scanner.Scanner {
@@ -53,7 +54,7 @@ func ofSystem(t *testing.T, l *looks, opts ...scanner.Option) *scanner.Scanner {
 	return s
 }
 
-func keys(all []scanner.Finding) (text string) {
+func keys(all []report.Finding) (text string) {
 	for _, f := range all {
 		text += f.Place + ":" + f.Key + " "
 	}
@@ -61,7 +62,7 @@ func keys(all []scanner.Finding) (text string) {
 }
 
 // wantSweep checks one sweep: confirmed, pending, resolved.
-func wantSweep(t *testing.T, s *scanner.Scanner, confirmed, pending, resolved string) scanner.Report {
+func wantSweep(t *testing.T, s *scanner.Scanner, confirmed, pending, resolved string) report.Report {
 	t.Helper()
 	r, _ := s.Sweep(t.Context())
 	if keys(r.Findings) != confirmed || keys(r.Pending) != pending || keys(r.Resolved) != resolved {
@@ -91,7 +92,7 @@ func TestSystemConfirms(t *testing.T) {
 		}
 		began := time.Now()
 		r = wantSweep(t, s, "a:stays b:stays", "", "")
-		if took := time.Since(began); took != 5*time.Second || l.asked != 3 || r.Nodes[0].Counts[scanner.NoTTL] != 2 {
+		if took := time.Since(began); took != 5*time.Second || l.asked != 3 || r.Nodes[0].Counts[report.NoTTL] != 2 {
 			t.Errorf("confirmed after %v and %d looks: %+v", took, l.asked, r.Nodes[0])
 		}
 		l.now.Found = l.now.Found[1:2]
@@ -133,15 +134,15 @@ func TestSystemThatFails(t *testing.T) {
 		wantSweep(t, s, ":x :y", "", "")
 		full := l.now
 		time.Sleep(time.Second)
-		l.now, l.err = scanner.Look{}, errors.New("etcd etcd-0:2379: no member answered")
+		l.now, l.err = report.Look{}, errors.New("etcd etcd-0:2379: no member answered")
 		r := wantSweep(t, s, ":x :y", "", "")
 		if n := s.Snapshot().Nodes[0]; n.Up || n.PassFailures != 1 || !n.LastSuccess.Before(r.Started) ||
-			r.Incomplete()[0].Reason != scanner.ReasonNodeFailed {
+			r.Incomplete()[0].Reason != report.ReasonNodeFailed {
 			t.Errorf("%+v: %+v", n, r.Incomplete())
 		}
 		l.err = nil
-		l.now.Gap(scanner.ReasonValuesUnread, "may not read x")
-		l.now.Hide(func(f *scanner.Finding) bool { return f.Key == "x" })
+		l.now.Gap(report.ReasonValuesUnread, "may not read x")
+		l.now.Hide(func(f *report.Finding) bool { return f.Key == "x" })
 		wantSweep(t, s, ":x", "", ":y")
 		l.now = full
 		ctx, cancel := context.WithCancel(t.Context())
@@ -188,7 +189,7 @@ func TestSystemBounds(t *testing.T) {
 			f.Hold.Holder = lock.Holder{Instance: "abc"[i : i+1], Since: time.Now().Add(-time.Duration(since) * time.Minute)}
 			l.now.Add(f, f.Hold.Instance)
 		}
-		s := ofSystem(t, l, scanner.WithExclusions(scanner.Exclusion{Pattern: "exc*", Until: time.Now().Add(time.Hour),
+		s := ofSystem(t, l, scanner.WithExclusions(report.Exclusion{Pattern: "exc*", Until: time.Now().Add(time.Hour),
 			Reason: "known"}), scanner.WithMaxFindings(1))
 		r := wantSweep(t, s, ":shared", "", "")
 		if f := r.Findings[0]; f.Hold.Instance != "b" || !strings.HasSuffix(f.Evidence, "holders beside it: 2") ||
@@ -196,7 +197,7 @@ func TestSystemBounds(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 		l.now.Add(leak("", "more"), "1")
-		if r := wantSweep(t, s, ":shared", "", ""); r.Overflow != 1 || r.Nodes[0].Counts[scanner.NoTTL] != 2 {
+		if r := wantSweep(t, s, ":shared", "", ""); r.Overflow != 1 || r.Nodes[0].Counts[report.NoTTL] != 2 {
 			t.Errorf("%+v", r)
 		}
 		if _, err := s.Repair(t.Context(), r.Findings[0], scanner.Delete()); !errors.Is(err, scanner.ErrNotRepairable) {

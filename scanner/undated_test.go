@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // TestUndatedLocksAreCounted: a lock that does not say since when it is held may be held for days. One sweep cannot
@@ -24,9 +25,9 @@ func TestUndatedLocksAreCounted(t *testing.T) {
 		set(t, c, "lock:lockscope", lockscopeValue(token, clk.now()), time.Minute) // says it
 		set(t, c, "lock:shedlock", shedLockValue(clk.now()), time.Minute)
 	}
-	says := func(what string, gaps []scanner.Gap, n string) {
+	says := func(what string, gaps []report.Gap, n string) {
 		t.Helper()
-		if len(gaps) != 1 || gaps[0].Reason != scanner.ReasonUnwatched || gaps[0].Node != f.servers[0].Addr() ||
+		if len(gaps) != 1 || gaps[0].Reason != report.ReasonUnwatched || gaps[0].Node != f.servers[0].Addr() ||
 			!strings.Contains(gaps[0].Detail, n+" without the time since which they are held") ||
 			!strings.Contains(gaps[0].Detail, "--state FILE") {
 			t.Errorf("%s: %+v, want %s", what, gaps, n)
@@ -37,14 +38,14 @@ func TestUndatedLocksAreCounted(t *testing.T) {
 	wantFindings(t, "by default", r.Findings)
 	wantGaps(t, "by default", r)
 	says("by default", r.Skipped, "3 locks")
-	r = sweep(t, newScanner(t, f.clients, scanner.WithChecks(scanner.NoTTL, scanner.LongTTL)))
+	r = sweep(t, newScanner(t, f.clients, scanner.WithChecks(report.NoTTL, report.LongTTL)))
 	if len(r.Skipped)+len(r.Incomplete()) > 0 {
 		t.Errorf("not to be looked for: %+v, %+v", r.Skipped, r.Incomplete())
 	}
 
 	store := scanner.FileStore(filepath.Join(t.TempDir(), "state"))
-	run := func() scanner.Report {
-		return sweep(t, newScanner(t, f.clients, scanner.WithChecks(scanner.HeldTooLong), scanner.WithNow(clk.now),
+	run := func() report.Report {
+		return sweep(t, newScanner(t, f.clients, scanner.WithChecks(report.HeldTooLong), scanner.WithNow(clk.now),
 			scanner.WithMemory(store)))
 	}
 	r = run()
@@ -75,7 +76,7 @@ func TestSameClientIsNotOneHolder(t *testing.T) {
 	var clk clock
 	s := newScanner(t, f.clients, scanner.WithNow(clk.now), scanner.WithHoldLimit(30*time.Second))
 	end := clk.now().Add(50 * time.Minute)
-	var r scanner.Report
+	var r report.Report
 	for range 4 {
 		must(t, c.Del(ctx, "lock:scheduler", "lock:midnight").Err()) // released
 		must(t, c.HSet(ctx, "lock:scheduler", redissonID+":42", 1).Err())
@@ -94,11 +95,11 @@ func TestSameClientIsNotOneHolder(t *testing.T) {
 			"in between. Otherwise it has had it for 33s or more, longer than the limit of 30s; it expires in",
 		"lock:zombie": "one holder has had it for 33s or more",
 	} {
-		if got := find(t, r.Findings, scanner.HeldTooLong, key).Evidence; !strings.Contains(got, want) {
+		if got := find(t, r.Findings, report.HeldTooLong, key).Evidence; !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q", key, got, want)
 		}
 	}
-	for _, finding := range scanner.NewDocument(r).Findings {
+	for _, finding := range report.NewDocument(r).Findings {
 		if text := fmt.Sprintf("%+v", finding); strings.Contains(text, "Inferred:true") == (finding.Key == "lock:zombie") {
 			t.Errorf("%s", text)
 		}

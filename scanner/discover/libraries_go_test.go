@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/discover"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 const (
@@ -68,7 +68,7 @@ func javaLocks() []specimen {
 		// free permits, not a holder.
 		{language: "Java", library: "Redisson permit semaphore", key: "pool", value: "3",
 			beside: map[string]any{"{pool}:timeout": sortedSet{"p"}}, as: "Redisson semaphore",
-			sure: discover.High, alarm: scanner.NoTTL},
+			sure: discover.High, alarm: report.NoTTL},
 		// lukas-krecan/ShedLock, providers/redis/shedlock-support-redis/.../InternalRedisLockProvider.java: buildKey,
 		// buildValue.
 		{language: "Java", library: "ShedLock", key: "job-lock:default:nightly-report",
@@ -105,7 +105,7 @@ func nodeLocks() []specimen {
 			as: "UUID token", sure: discover.Medium},
 		// The same, src/RedisSemaphore.ts, src/semaphore/acquire/lua.ts.
 		{language: "Node.js", library: "redis-semaphore, semaphore", key: "semaphore:pool", value: sortedSet{id},
-			ttl: time.Minute, alarm: scanner.ForeignType},
+			ttl: time.Minute, alarm: report.ForeignType},
 		// microfleet/ioredis-lock, src/lock.ts: _id.
 		{language: "Node.js", library: "ioredis-lock", key: "lock:order:1001", value: id, ttl: time.Minute,
 			as: "UUID token", sure: discover.Medium},

@@ -3,8 +3,8 @@ package discover_test
 import (
 	"time"
 
-	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/discover"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // netLocks are locks of .NET libraries.
@@ -24,15 +24,15 @@ func netLocks() []specimen {
 			value: lockID + "_WRITERWAITING", ttl: time.Minute, as: "DistributedLock.Redis", sure: discover.High},
 		// The same: ReaderKey.
 		{language: ".NET", library: "DistributedLock.Redis, readers", key: "order-lock.readers", value: set{lockID},
-			ttl: time.Minute, alarm: scanner.ForeignType},
+			ttl: time.Minute, alarm: report.ForeignType},
 		// The same, Primitives/RedisSemaphorePrimitive.cs: AcquireScript.
 		{language: ".NET", library: "DistributedLock.Redis, semaphore", key: "pool", value: sortedSet{lockID},
-			ttl: 90 * time.Second, alarm: scanner.ForeignType},
+			ttl: 90 * time.Second, alarm: report.ForeignType},
 		// riberk/RedlockDotNet, src/RedlockDotNet.Redis/RedisRedlockInstance.cs: SetLua;
 		// src/RedlockDotNet/RedlockFactory.cs: Nonce.
 		{language: ".NET", library: "RedlockDotNet", key: "locks:order:1001",
 			value: hash{"nonce": "8743c9c007954907a7fd6c719a6b4586"}, ttl: time.Minute, as: "RedlockDotNet",
-			sure: discover.High, alarm: scanner.ForeignType},
+			sure: discover.High, alarm: report.ForeignType},
 		// marcoCasamento/Hangfire.Redis.StackExchange, RedisLock.cs: OwnerId, Acquire; RedisStorageOptions.cs: Prefix.
 		{language: ".NET", library: "Hangfire.Redis.StackExchange", key: "{hangfire}:queue:default:dequeued:lock",
 			value: id, ttl: time.Minute, as: "Hangfire", sure: discover.High},
@@ -49,14 +49,14 @@ func phpLocks() []specimen {
 		// symfony/lock, Store/RedisStore.php: save, getUniqueToken.
 		{language: "PHP", library: "Symfony Lock", key: "order-lock",
 			value: sortedSet{"3q2+7wAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "__write__"}, ttl: 5 * time.Minute,
-			alarm: scanner.ForeignType},
+			alarm: report.ForeignType},
 		// laravel/framework, src/Illuminate/Cache/{Lock,RedisLock}.php.
 		{language: "PHP", library: "Laravel", value: "aB3dE5gH7jK9mN1p", ttl: time.Minute,
 			key: "laravel_database_laravel_cache_:import", as: "Laravel", sure: discover.High},
 		// The same, src/Illuminate/Bus/UniqueLock.php: getKey, acquire. The job sets no uniqueFor.
 		{language: "PHP", library: "Laravel unique job", value: "aB3dE5gH7jK9mN1p",
 			key: `laravel_database_laravel_cache_:laravel_unique_job:App\Jobs\Report:11`,
-			as:  "Laravel unique job", sure: discover.High, alarm: scanner.NoTTL},
+			as:  "Laravel unique job", sure: discover.High, alarm: report.NoTTL},
 		// php-lock/lock, src/Util/LockUtil.php: getKeyPrefix, makeRandomToken; src/Mutex/RedisMutex.php: add.
 		{language: "PHP", library: "malkusch/lock", key: "php-malkusch-lock:order-1001", value: hexRand + md5Sum,
 			ttl: time.Minute, as: "malkusch/lock", sure: discover.High},

@@ -3,8 +3,8 @@ package discover_test
 import (
 	"time"
 
-	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/discover"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // pythonLocks are locks of Python libraries.
@@ -33,7 +33,7 @@ func pythonLocks() []specimen {
 			as: "celery-once", sure: discover.High},
 		// steinitzu/celery-singleton, celery_singleton/util.py: generate_lock; celery_singleton/backends/redis.py.
 		{language: "Python", library: "celery-singleton", key: "SINGLETONLOCK_" + md5Sum, value: id,
-			as: "celery-singleton", sure: discover.High, alarm: scanner.NoTTL},
+			as: "celery-singleton", sure: discover.High, alarm: report.NoTTL},
 		// sibson/redbeat, redbeat/schedulers.py: lock_key, acquire_distributed_beat_lock.
 		{language: "Python", library: "redbeat", key: "redbeat::lock", value: hexUUID, ttl: 25 * time.Minute,
 			as: "redbeat", sure: discover.High},
@@ -46,11 +46,11 @@ func pythonLocks() []specimen {
 		// coleifer/huey, huey/api.py: TaskLock; huey/storage.py: RedisExpireStorage.put_if_empty. pickle.dumps('1').
 		{language: "Python", library: "huey, RedisExpireStorage", key: "huey.r.shop.shop.lock.report",
 			value: "\x80\x05\x95\x05\x00\x00\x00\x00\x00\x00\x00\x8c\x011\x94.", as: "huey",
-			sure: discover.High, alarm: scanner.NoTTL},
+			sure: discover.High, alarm: report.NoTTL},
 		// The same, RedisStorage: a field of the hash of all results.
 		{language: "Python", library: "huey, RedisStorage", key: "huey.results.shop",
 			value: hash{"shop.lock.report": "\x80\x05\x95\x05\x00\x00\x00\x00\x00\x00\x00\x8c\x011\x94."},
-			alarm: scanner.ForeignType},
+			alarm: report.ForeignType},
 	}
 }
 
@@ -67,33 +67,33 @@ func rubyLocks() []specimen {
 		{language: "Ruby", library: "sidekiq-unique-jobs", key: "uniquejobs:" + md5Sum + ":LOCKED",
 			value:  hash{"b4a577edbccf1d805744efa9": `{"worker":"ReportJob","time":1763000000.123}`},
 			beside: map[string]any{"uniquejobs:digests": sortedSet{"uniquejobs:" + md5Sum}, "stat:processed": "12345"},
-			as:     "sidekiq-unique-jobs", sure: discover.High, alarm: scanner.ForeignType},
+			as:     "sidekiq-unique-jobs", sure: discover.High, alarm: report.ForeignType},
 		// kenn/redis-mutex, lib/redis_mutex.rb: try_lock; kenn/redis-classy, lib/redis_classy.rb: redis.
 		{language: "Ruby", library: "redis-mutex", key: "RedisMutex:Order:1001", value: "1763000010.1234567",
-			as: "redis-mutex", sure: discover.High, alarm: scanner.NoTTL},
+			as: "redis-mutex", sure: discover.High, alarm: report.NoTTL},
 		// nateware/redis-objects, lib/redis/lock.rb: lock; lib/redis/objects/locks.rb: redis_lock.
 		{language: "Ruby", library: "redis-objects", key: "order:1001:ship_lock", value: "", ttl: time.Minute,
 			as: "SETNX", sure: discover.Medium},
 		// mlanett/redis-lock, lib/redis-lock.rb: initialize, do_lock. The end is in a key of its own.
 		{language: "Ruby", library: "redis-lock (mlanett)", key: "lock:owner:order-1001", value: "web-3:4711",
 			beside: map[string]any{"lock:expire:order-1001": "1763000060"}, as: "redis-lock (Ruby)",
-			sure: discover.High, alarm: scanner.NoTTL},
+			sure: discover.High, alarm: report.NoTTL},
 		// PatrickTulskie/redis-lock, lib/redis/lock.rb: lock_expiration, lock_key.
 		{language: "Ruby", library: "redis-lock (PatrickTulskie)", key: "lock:order-1001",
-			value: "1763000061-4711-2160", as: "SETNX", sure: discover.Low, alarm: scanner.NoTTL},
+			value: "1763000061-4711-2160", as: "SETNX", sure: discover.Low, alarm: report.NoTTL},
 		// dv/redis-semaphore, lib/redis/semaphore.rb: namespaced_key, lock, create!.
 		{language: "Ruby", library: "redis-semaphore", key: "SEMAPHORE:pool:GRABBED",
 			value:  hash{"0": "1763000000.123"},
 			beside: map[string]any{"SEMAPHORE:pool:EXISTS": "1", "SEMAPHORE:pool:VERSION": "1"},
-			as:     "redis-semaphore (Ruby)", sure: discover.High, alarm: scanner.ForeignType},
+			as:     "redis-semaphore (Ruby)", sure: discover.High, alarm: report.ForeignType},
 		// resque/resque-scheduler, lib/resque/scheduler/locking.rb: master_lock_key; lock/base.rb, lock/resilient.rb.
 		{language: "Ruby", library: "resque-scheduler", key: "resque:resque_scheduler_master_lock", value: "web-3:4711",
 			ttl: 3 * time.Minute, as: "resque-scheduler", sure: discover.High},
 		// lantins/resque-lock-timeout, lib/resque/plugins/lock_timeout.rb: redis_lock_key, acquire_lock_algorithm!.
 		{language: "Ruby", library: "resque-lock-timeout", key: "resque:lock:ReportJob:11", value: "1763003600",
-			as: "resque-lock", sure: discover.High, alarm: scanner.NoTTL},
+			as: "resque-lock", sure: discover.High, alarm: report.NoTTL},
 		// defunkt/resque-lock, lib/resque/plugins/lock.rb: lock, before_enqueue_lock.
 		{language: "Ruby", library: "resque-lock", key: "resque:lock:ReportJob-[11]", value: "1763003601",
-			as: "resque-lock", sure: discover.High, alarm: scanner.NoTTL},
+			as: "resque-lock", sure: discover.High, alarm: report.NoTTL},
 	}
 }

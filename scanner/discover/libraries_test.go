@@ -14,6 +14,7 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/discover"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // Values of keys that are no strings.
@@ -34,8 +35,8 @@ type specimen struct {
 
 	as     discover.Library // "": not recognised
 	sure   discover.Confidence
-	holder string        // what a finding shows of the holder
-	alarm  scanner.Class // what a sweep finds while the lock is held as it should be; "": nothing
+	holder string       // what a finding shows of the holder
+	alarm  report.Class // what a sweep finds while the lock is held as it should be; "": nothing
 }
 
 // libraries are the rows of README.md's table, in its order.
@@ -74,7 +75,7 @@ func write(t *testing.T, c redis.Cmdable, key string, value any, ttl time.Durati
 }
 
 // leaked is what a sweep finds once nobody will release the lock: its TTL is gone, or there never was one.
-func (s *specimen) leaked() scanner.Class { return cmp.Or(s.alarm, scanner.NoTTL) }
+func (s *specimen) leaked() report.Class { return cmp.Or(s.alarm, report.NoTTL) }
 
 // TestLibraries samples and sweeps each lock alone: while it is held, and without the TTL that the library sets.
 func TestLibraries(t *testing.T) {
@@ -120,7 +121,7 @@ func (s *specimen) check(t *testing.T, found []discover.Found, noTTL bool) {
 func TestPatternsSuitTheLibraries(t *testing.T) {
 	c := connect(t, locktest.Servers(t, 1)[0])
 	for _, s := range libraries() {
-		if s.sure < discover.Medium || s.alarm == scanner.ForeignType {
+		if s.sure < discover.Medium || s.alarm == report.ForeignType {
 			continue
 		}
 		t.Run(s.library, func(t *testing.T) {
@@ -134,7 +135,7 @@ func TestPatternsSuitTheLibraries(t *testing.T) {
 			}
 			sweeper, err := scanner.New([]redis.UniversalClient{c}, scanner.WithPattern(found[0].Pattern),
 				scanner.WithPause(0), scanner.WithConfirmAfter(time.Millisecond), scanner.WithTTLLimit(48*time.Hour),
-				scanner.WithPolicies(scanner.Policy{Pattern: "*", NoTTLAllowed: found[0].Lasting}))
+				scanner.WithPolicies(report.Policy{Pattern: "*", NoTTLAllowed: found[0].Lasting}))
 			must(t, err)
 			defer sweeper.Close()
 			report, err := sweeper.Sweep(t.Context())
@@ -147,12 +148,12 @@ func TestPatternsSuitTheLibraries(t *testing.T) {
 }
 
 // swept checks the findings about the lock, and what they show of its holder.
-func (s *specimen) swept(t *testing.T, sweeper *scanner.Scanner, want scanner.Class) {
+func (s *specimen) swept(t *testing.T, sweeper *scanner.Scanner, want report.Class) {
 	t.Helper()
-	report, err := sweeper.Sweep(t.Context())
+	r, err := sweeper.Sweep(t.Context())
 	must(t, err)
-	var about []scanner.Finding
-	for _, f := range report.Findings {
+	var about []report.Finding
+	for _, f := range r.Findings {
 		if f.Key == s.key {
 			about = append(about, f)
 		}
@@ -207,9 +208,9 @@ func (s *specimen) row() string {
 		holder = "yes"
 	}
 	switch s.alarm {
-	case scanner.NoTTL:
+	case report.NoTTL:
 		leak = "no, it never has a TTL"
-	case scanner.ForeignType:
+	case report.ForeignType:
 		leak = "no, always `foreign_type`"
 	}
 	key := strings.ReplaceAll(s.key, "|", `\|`)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // alertsPath is where Alertmanager takes alerts since 0.16.
@@ -29,9 +30,9 @@ type Alertmanager struct {
 	// Interval is the time between two reports; a minute if it is 0. An alert ends four of them after the last report
 	// that had it.
 	Interval time.Duration
-	Labels   map[string]string        // of every alert, for routing
-	Severity map[scanner.Class]string // label severity; warning if left out
-	Logger   *slog.Logger             // for members that did not take alerts that another took; nil logs nothing
+	Labels   map[string]string       // of every alert, for routing
+	Severity map[report.Class]string // label severity; warning if left out
+	Logger   *slog.Logger            // for members that did not take alerts that another took; nil logs nothing
 	Access
 }
 
@@ -89,7 +90,7 @@ type alert struct {
 }
 
 // Notify posts the alerts of r.
-func (a *alertmanager) Notify(ctx context.Context, r scanner.Report) error {
+func (a *alertmanager) Notify(ctx context.Context, r report.Report) error {
 	alerts := a.alerts(r, time.Now())
 	if r.Standby || len(alerts) == 0 {
 		return nil
@@ -116,7 +117,7 @@ func (a *alertmanager) Notify(ctx context.Context, r scanner.Report) error {
 }
 
 // alerts are those of r: one for each finding, or one for more than [Most].
-func (a *alertmanager) alerts(r scanner.Report, now time.Time) (all []alert) {
+func (a *alertmanager) alerts(r report.Report, now time.Time) (all []alert) {
 	m, ends := newMessage(r), now.Add(holdIntervals*a.Interval)
 	if m.Count > Most {
 		return []alert{a.many(m, r.Findings, now, ends)}
@@ -134,7 +135,7 @@ func (a *alertmanager) alerts(r scanner.Report, now time.Time) (all []alert) {
 }
 
 // one is the alert of a finding. Its labels are its identity: they do not change while the finding lasts.
-func (a *alertmanager) one(f scanner.FindingDocument, now, ends time.Time) alert {
+func (a *alertmanager) one(f report.FindingDocument, now, ends time.Time) alert {
 	labels := a.labels(f.Class, f.Group)
 	labels["class"] = string(f.Class)
 	labels["lock_node"], labels["lock"] = clip(valid(f.Node), maxLabel), clip(lockOf(f), maxLabel)
@@ -145,8 +146,8 @@ func (a *alertmanager) one(f scanner.FindingDocument, now, ends time.Time) alert
 }
 
 // many is the alert of a group with too many findings.
-func (a *alertmanager) many(m Message, findings []scanner.Finding, now, ends time.Time) alert {
-	counts := make(map[scanner.Class]int)
+func (a *alertmanager) many(m Message, findings []report.Finding, now, ends time.Time) alert {
+	counts := make(map[report.Class]int)
 	first := now
 	for _, f := range findings {
 		counts[f.Class]++
@@ -160,10 +161,10 @@ func (a *alertmanager) many(m Message, findings []scanner.Finding, now, ends tim
 	if m.Group != "" {
 		summary += " in group " + valid(m.Group)
 	}
-	return alert{a.labels(scanner.NoTTL, m.Group), map[string]string{
+	return alert{a.labels(report.NoTTL, m.Group), map[string]string{
 		"summary":     summary + ".",
 		"description": "By class: " + strings.Join(parts, ", ") + `. List them with "lockscope scan".`,
-		"runbook_url": runbook(scanner.NoTTL),
+		"runbook_url": runbook(report.NoTTL),
 	}, first, ends}
 }
 
@@ -176,7 +177,7 @@ func began(seen, before time.Time) time.Time {
 	return seen
 }
 
-func (a *alertmanager) labels(class scanner.Class, group string) map[string]string {
+func (a *alertmanager) labels(class report.Class, group string) map[string]string {
 	labels := make(map[string]string)
 	for name, value := range a.Labels {
 		labels[name] = valid(value)

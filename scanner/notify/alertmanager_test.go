@@ -7,19 +7,19 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // TestEachReportRepeatsItsAlerts, since Alertmanager forgets what is not repeated.
 func TestEachReportRepeatsItsAlerts(t *testing.T) {
 	s := newTarget(t)
 	a := newAlertmanager(t, Alertmanager{URLs: []string{s.URL}, Interval: time.Hour})
-	must(t, a.Notify(t.Context(), report()))
+	must(t, a.Notify(t.Context(), reportOf()))
 	if len(s.got()) != 0 {
 		t.Error("a request without an alert")
 	}
 	for i := range 2 {
-		must(t, a.Notify(t.Context(), report(leaks(3)...)))
+		must(t, a.Notify(t.Context(), reportOf(leaks(3)...)))
 		all := decode[[]alert](t, s)
 		if len(s.got()) != i+1 || len(all) != 3 || time.Until(all[0].EndsAt).Round(time.Minute) != holdIntervals*time.Hour {
 			t.Fatalf("%d requests, the last with %+v", len(s.got()), all)
@@ -30,12 +30,12 @@ func TestEachReportRepeatsItsAlerts(t *testing.T) {
 // TestManyLeaksAreOneAlert with their number, and one that ends with them.
 func TestManyLeaksAreOneAlert(t *testing.T) {
 	s := newTarget(t)
-	a := newAlertmanager(t, Alertmanager{URLs: []string{s.URL}, Severity: map[scanner.Class]string{scanner.NoTTL: "page"}})
-	many := append(leaks(2990), finding(scanner.Orphan, "lock:o"))
+	a := newAlertmanager(t, Alertmanager{URLs: []string{s.URL}, Severity: map[report.Class]string{report.NoTTL: "page"}})
+	many := append(leaks(2990), finding(report.Orphan, "lock:o"))
 	for i := range many {
 		many[i].Group = "orders"
 	}
-	r := report(many...)
+	r := reportOf(many...)
 	r.Overflow = 9
 	must(t, a.Notify(t.Context(), r))
 	all := decode[[]alert](t, s)
@@ -48,7 +48,7 @@ func TestManyLeaksAreOneAlert(t *testing.T) {
 		!first.StartsAt.Equal(seen) {
 		t.Errorf("%+v", first)
 	}
-	few := report(many[:2]...)
+	few := reportOf(many[:2]...)
 	few.Resolved = many[2:]
 	must(t, a.Notify(t.Context(), few))
 	all = decode[[]alert](t, s)
@@ -71,13 +71,13 @@ func TestClusterOfAlertmanagers(t *testing.T) {
 	refuses.answer = "no T0KEN-secret here"
 	c := Alertmanager{URLs: []string{down, refuses.URL, takes.URL}, Logger: slog.New(slog.NewTextHandler(&log, nil)),
 		Access: Access{BearerToken: "T0KEN-secret"}}
-	must(t, newAlertmanager(t, c).Notify(t.Context(), report(leaks(1)...)))
+	must(t, newAlertmanager(t, c).Notify(t.Context(), reportOf(leaks(1)...)))
 	if text := log.String(); !strings.Contains(text, refuses.URL+" after 1 attempts: answered 403") ||
 		!strings.Contains(text, down) || strings.Contains(text, "T0KEN") || strings.Count(text, "\n") != 2 {
 		t.Errorf("log: %s", text)
 	}
 	c.URLs = c.URLs[:2]
-	err := newAlertmanager(t, c).Notify(t.Context(), report(leaks(1)...))
+	err := newAlertmanager(t, c).Notify(t.Context(), reportOf(leaks(1)...))
 	if err == nil || !strings.Contains(err.Error(), down) || !strings.Contains(err.Error(), "answered 403") {
 		t.Errorf("%v, want what both said", err)
 	}
@@ -113,14 +113,14 @@ func TestBadConfigurationIsRefused(t *testing.T) {
 
 // TestAlertsTellPlacesApart: a key in two databases is two findings, and the text names the system.
 func TestAlertsTellPlacesApart(t *testing.T) {
-	f := scanner.Finding{Class: scanner.HeldTooLong, Backend: "postgresql", Node: "db:5432", Place: "shop", Key: "session 7"}
+	f := report.Finding{Class: report.HeldTooLong, Backend: "postgresql", Node: "db:5432", Place: "shop", Key: "session 7"}
 	other := f
 	other.Place = "billing"
 	inferred := f
 	inferred.Backend, inferred.Inferred, inferred.Key = "", true, "session 8"
 	inferred.FirstSeen = time.Now().Add(time.Hour) // of another clock
 	s := newTarget(t)
-	must(t, newAlertmanager(t, Alertmanager{URLs: []string{s.URL}}).Notify(t.Context(), report(f, other, inferred)))
+	must(t, newAlertmanager(t, Alertmanager{URLs: []string{s.URL}}).Notify(t.Context(), reportOf(f, other, inferred)))
 	all := decode[[]alert](t, s)
 	if all[0].Labels["lock"] != "shop: session 7" || all[1].Labels["lock"] != "billing: session 7" ||
 		all[0].Annotations["summary"] !=

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // request is what a test server received.
@@ -61,21 +62,21 @@ func (s *target) got() []request {
 
 var seen = time.Date(2026, 11, 2, 10, 0, 0, 0, time.UTC)
 
-func finding(class scanner.Class, key string) scanner.Finding {
-	return scanner.Finding{
+func finding(class report.Class, key string) report.Finding {
+	return report.Finding{
 		Class: class, Node: "127.0.0.1:6379", Key: key, Type: "string", TTL: -1,
 		Evidence:  "TTL -1 in two looks 5s apart",
 		FirstSeen: seen, LastSeen: seen.Add(5 * time.Second), Confirmed: true,
-		Hold: scanner.Hold{Holder: lock.Holder{Instance: "billing-7", Since: seen}, Format: scanner.FormatLockscope,
+		Hold: report.Hold{Holder: lock.Holder{Instance: "billing-7", Since: seen}, Format: report.FormatLockscope,
 			Fence: 1<<60 + 1},
 	}
 }
 
-func report(findings ...scanner.Finding) scanner.Report {
-	return scanner.Report{
+func reportOf(findings ...report.Finding) report.Report {
+	return report.Report{
 		Started: seen, Took: 1500 * time.Millisecond, Findings: findings,
-		Nodes: []scanner.NodeReport{{Node: "127.0.0.1:6379", Locks: 3, Examined: 10, Calls: 2, Path: scanner.PathScript,
-			Counts: map[scanner.Class]int{scanner.NoTTL: len(findings)}}},
+		Nodes: []report.NodeReport{{Node: "127.0.0.1:6379", Locks: 3, Examined: 10, Calls: 2, Path: report.PathScript,
+			Counts: map[report.Class]int{report.NoTTL: len(findings)}}},
 	}
 }
 
@@ -101,9 +102,9 @@ func newAlertmanager(t *testing.T, c Alertmanager) scanner.Notifier {
 }
 
 // leaks are n findings.
-func leaks(n int) (all []scanner.Finding) {
+func leaks(n int) (all []report.Finding) {
 	for i := range n {
-		all = append(all, finding(scanner.NoTTL, fmt.Sprintf("lock:%d", i)))
+		all = append(all, finding(report.NoTTL, fmt.Sprintf("lock:%d", i)))
 	}
 	return all
 }

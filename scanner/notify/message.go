@@ -5,7 +5,7 @@ import (
 	"encoding/hex"
 	"unicode/utf8"
 
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 const (
@@ -18,14 +18,14 @@ const (
 
 // Message is what a template gets: a document with the worst [Most] findings. Its Omitted counts those left out.
 type Message struct {
-	scanner.Document
+	report.Document
 	Group  string // of servers; "" without one
 	Count  int    // findings, also those left out; 0: all are resolved
 	Secret string // of [Webhook]
 }
 
-func newMessage(r scanner.Report) Message {
-	m := Message{Document: scanner.NewDocument(r), Count: len(r.Findings) + r.Overflow}
+func newMessage(r report.Report) Message {
+	m := Message{Document: report.NewDocument(r), Count: len(r.Findings) + r.Overflow}
 	for _, n := range r.Nodes {
 		m.Group = n.Group
 	}
@@ -38,13 +38,13 @@ func newMessage(r scanner.Report) Message {
 		lasting[identityOf(f)] = true
 	}
 	resolved := m.Resolved
-	m.Resolved = []scanner.FindingDocument{}
+	m.Resolved = []report.FindingDocument{}
 	for _, f := range resolved { // a key that was healed and leaked again is in both lists
 		if !lasting[identityOf(f)] {
 			m.Group, m.Resolved = f.Group, append(m.Resolved, f)
 		}
 	}
-	for _, list := range []*[]scanner.FindingDocument{&m.Findings, &m.Resolved, &m.Pending} {
+	for _, list := range []*[]report.FindingDocument{&m.Findings, &m.Resolved, &m.Pending} {
 		m.Omitted += max(0, len(*list)-Most)
 		*list = (*list)[:min(len(*list), Most)]
 		for i := range *list {
@@ -56,7 +56,7 @@ func newMessage(r scanner.Report) Message {
 }
 
 // clipFinding bounds every text. A cut key stays different from others.
-func clipFinding(f *scanner.FindingDocument) {
+func clipFinding(f *report.FindingDocument) {
 	f.Node, f.Key, f.Evidence = clip(f.Node, maxText), clip(f.Key, maxText), clip(f.Evidence, maxText)
 	if f.KeyBase64 != nil && len(*f.KeyBase64) > maxBase64 {
 		f.KeyBase64 = nil
@@ -69,18 +69,18 @@ func clipFinding(f *scanner.FindingDocument) {
 
 // identity tells the findings of a group apart. Nothing in it changes while a finding lasts.
 type identity struct {
-	class      scanner.Class
+	class      report.Class
 	node, lock string
 }
 
-func identityOf(f scanner.FindingDocument) identity { return identity{f.Class, f.Node, lockOf(f)} }
+func identityOf(f report.FindingDocument) identity { return identity{f.Class, f.Node, lockOf(f)} }
 
 // lockOf is the lock's name, after the place that it is in.
-func lockOf(f scanner.FindingDocument) string {
+func lockOf(f report.FindingDocument) string {
 	if f.Place == "" {
 		return f.Key
 	}
-	return scanner.KeyText(f.Place) + ": " + f.Key
+	return report.KeyText(f.Place) + ": " + f.Key
 }
 
 // clip cuts s to at most n bytes, with a digest at the end: different strings stay different.

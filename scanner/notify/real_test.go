@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/notify/alertmanagertest"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // TestAlertLifetime follows one finding through a real Alertmanager. The alert appears, later reports extend it beyond
@@ -16,8 +16,8 @@ func TestAlertLifetime(t *testing.T) {
 	am := alertmanagertest.Start(t)
 	a := newAlertmanager(t, Alertmanager{URLs: []string{am.URL() + "/"}, Interval: time.Second,
 		Labels: map[string]string{"team": "payments", "instance": "scanner-1"}})
-	leak := finding(scanner.NoTTL, "lock:order:1001")
-	must(t, a.Notify(t.Context(), report(leak)))
+	leak := finding(report.NoTTL, "lock:order:1001")
+	must(t, a.Notify(t.Context(), reportOf(leak)))
 
 	alertmanagertest.Await(t, "the alert is listed", func() bool { return len(am.Alerts(t)) == 1 })
 	first := am.Alerts(t)[0]
@@ -42,7 +42,7 @@ func TestAlertLifetime(t *testing.T) {
 	}
 
 	alertmanagertest.Await(t, "time has passed the end that the first report gave", func() bool {
-		must(t, a.Notify(t.Context(), report(leak)))
+		must(t, a.Notify(t.Context(), reportOf(leak)))
 		if n := len(am.Alerts(t)); n != 1 {
 			t.Fatalf("%d alerts are listed while the finding lasts, want 1", n)
 		}
@@ -52,7 +52,7 @@ func TestAlertLifetime(t *testing.T) {
 		t.Fatalf("the receiver was told %v while the alert lasts, want firing once", got)
 	}
 
-	must(t, a.Notify(t.Context(), scanner.Report{Resolved: []scanner.Finding{leak}}))
+	must(t, a.Notify(t.Context(), report.Report{Resolved: []report.Finding{leak}}))
 	alertmanagertest.Await(t, "the alert is listed no more", func() bool { return len(am.Alerts(t)) == 0 })
 	alertmanagertest.Await(t, "the receiver is told that it is resolved", func() bool {
 		return slices.ContainsFunc(am.Received(), func(n alertmanagertest.Notification) bool {
@@ -66,7 +66,7 @@ func TestAlertEndsWithoutReports(t *testing.T) {
 	am := alertmanagertest.Start(t)
 	a := newAlertmanager(t, Alertmanager{URLs: []string{am.URL()}, Interval: time.Second})
 	sent := time.Now()
-	must(t, a.Notify(t.Context(), report(finding(scanner.Orphan, "lock:x"))))
+	must(t, a.Notify(t.Context(), reportOf(finding(report.Orphan, "lock:x"))))
 	alertmanagertest.Await(t, "the receiver is told that it is resolved", func() bool {
 		return slices.ContainsFunc(am.Received(),
 			func(n alertmanagertest.Notification) bool { return n.Status == "resolved" })
@@ -82,19 +82,19 @@ func TestRealAlertmanagerTakesAnyKey(t *testing.T) {
 	a := newAlertmanager(t, Alertmanager{URLs: []string{am.URL()}})
 	long := "lock:" + strings.Repeat("é", 1000)
 	keys := []string{"lock:\x00\xff\n\"\\", "lock:<script>{{ .Labels }}", long + "a", long + "b", "\x1b[31m", ""}
-	var findings []scanner.Finding
+	var findings []report.Finding
 	for _, key := range keys {
-		f := finding(scanner.NoTTL, key)
+		f := finding(report.NoTTL, key)
 		f.Hold.Instance = key
 		findings = append(findings, f)
 	}
-	for _, class := range []scanner.Class{scanner.LongTTL, scanner.HeldTooLong, scanner.Orphan, scanner.ForeignType} {
+	for _, class := range []report.Class{report.LongTTL, report.HeldTooLong, report.Orphan, report.ForeignType} {
 		findings = append(findings, finding(class, "lock:same"))
 	}
-	must(t, a.Notify(t.Context(), report(findings...)))
+	must(t, a.Notify(t.Context(), reportOf(findings...)))
 	alertmanagertest.Await(t, "every finding is an alert", func() bool { return len(am.Alerts(t)) == len(findings) })
 	for _, alert := range am.Alerts(t) {
-		if lock := alert.Labels["lock"]; len(lock) > maxLabel || scanner.KeyText(lock) != lock &&
+		if lock := alert.Labels["lock"]; len(lock) > maxLabel || report.KeyText(lock) != lock &&
 			!strings.HasPrefix(lock, `"`) {
 			t.Errorf("label lock is %q", lock)
 		}
@@ -105,12 +105,12 @@ func TestRealAlertmanagerTakesAnyKey(t *testing.T) {
 func TestRealAlertmanagerHasOneAlertOfMany(t *testing.T) {
 	am := alertmanagertest.Start(t)
 	a := newAlertmanager(t, Alertmanager{URLs: []string{am.URL()}})
-	must(t, a.Notify(t.Context(), report(leaks(3000)...)))
+	must(t, a.Notify(t.Context(), reportOf(leaks(3000)...)))
 	alertmanagertest.Await(t, "the receiver is told", func() bool { return len(am.Received()) == 1 })
-	must(t, a.Notify(t.Context(), report(leaks(3000)...)))
+	must(t, a.Notify(t.Context(), reportOf(leaks(3000)...)))
 	if got := am.Received()[0]; got.Annotations["summary"] != "3000 leaked locks." || len(am.Alerts(t)) != 1 {
 		t.Errorf("%+v, of %d alerts", got, len(am.Alerts(t)))
 	}
-	must(t, a.Notify(t.Context(), scanner.Report{Resolved: leaks(3000)}))
+	must(t, a.Notify(t.Context(), report.Report{Resolved: leaks(3000)}))
 	alertmanagertest.Await(t, "no alert is left", func() bool { return len(am.Alerts(t)) == 0 })
 }

@@ -44,7 +44,7 @@ func TestSecretsStaySecret(t *testing.T) {
 	} {
 		w, err := NewWebhook(c)
 		if err == nil {
-			err = w.Notify(t.Context(), report(leaks(1)...))
+			err = w.Notify(t.Context(), reportOf(leaks(1)...))
 		}
 		_, also := NewAlertmanager(Alertmanager{URLs: []string{c.URL, "#"}, Access: c.Access})
 		if text := fmt.Sprint(err, also); err == nil || strings.Contains(text, "-secret") ||
@@ -71,7 +71,7 @@ func rawServer(t *testing.T) string {
 func TestURLCredentialsAreSent(t *testing.T) {
 	s := newTarget(t)
 	url := strings.Replace(s.URL, "://", "://alice:p%40ss@", 1)
-	must(t, newAlertmanager(t, Alertmanager{URLs: []string{url + "/prefix/"}}).Notify(t.Context(), report(leaks(1)...)))
+	must(t, newAlertmanager(t, Alertmanager{URLs: []string{url + "/prefix/"}}).Notify(t.Context(), reportOf(leaks(1)...)))
 	got := s.got()[0]
 	want := "Basic " + base64.StdEncoding.EncodeToString([]byte("alice:p@ss"))
 	if got.path != "/prefix/api/v2/alerts" || got.header.Get("Authorization") != want {

@@ -51,7 +51,7 @@ func TestAttempts(t *testing.T) {
 					Body: io.NopCloser(strings.NewReader(""))}, nil
 			})}})
 			began := time.Now()
-			err := w.Notify(t.Context(), report(leaks(1)...))
+			err := w.Notify(t.Context(), reportOf(leaks(1)...))
 			if (err == nil) != test.taken || made != test.attempts {
 				t.Errorf("%s: %d attempts and %v, want %d", name, made, err, test.attempts)
 			}
@@ -75,14 +75,14 @@ func TestTimeoutBoundsEachAttempt(t *testing.T) {
 		})
 		w := newWebhook(t, Webhook{URL: "http://hook", Access: Access{Transport: hang}})
 		began := time.Now()
-		err := w.Notify(t.Context(), report(leaks(1)...))
+		err := w.Notify(t.Context(), reportOf(leaks(1)...))
 		if took := time.Since(began); !errors.Is(err, errNoAnswer) || took < attempts*timeout || took > 10*time.Second {
 			t.Errorf("%v after %v", err, took)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		defer cancel()
 		began = time.Now()
-		err = w.Notify(ctx, report(leaks(1)...))
+		err = w.Notify(ctx, reportOf(leaks(1)...))
 		if took := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || took != 300*time.Millisecond {
 			t.Errorf("%v after %v, want the context's error as soon as it ends", err, took)
 		}
@@ -91,7 +91,7 @@ func TestTimeoutBoundsEachAttempt(t *testing.T) {
 
 // TestEndpointIsDown: the error says so, and names only the host.
 func TestEndpointIsDown(t *testing.T) {
-	err := newWebhook(t, Webhook{URL: "http://127.0.0.1:1/s3cr3t"}).Notify(t.Context(), report(leaks(1)...))
+	err := newWebhook(t, Webhook{URL: "http://127.0.0.1:1/s3cr3t"}).Notify(t.Context(), reportOf(leaks(1)...))
 	if err == nil || !strings.Contains(err.Error(), "http://127.0.0.1:1 after 3 attempts: ") ||
 		!strings.Contains(err.Error(), "refused") || strings.Contains(err.Error(), "s3cr3t") {
 		t.Error(err)
@@ -112,7 +112,7 @@ func TestSlowBody(t *testing.T) {
 			}
 		}))
 		t.Cleanup(s.Close)
-		err := newWebhook(t, Webhook{URL: s.URL}).Notify(t.Context(), report(leaks(1)...))
+		err := newWebhook(t, Webhook{URL: s.URL}).Notify(t.Context(), reportOf(leaks(1)...))
 		if (err == nil) != (status == http.StatusOK) || err != nil && !strings.Contains(err.Error(), "answered 400") {
 			t.Errorf("%d: %v", status, err)
 		}
@@ -126,7 +126,7 @@ func TestRedirects(t *testing.T) {
 	s := httptest.NewServer(http.RedirectHandler(other.URL+"/secret-path", http.StatusTemporaryRedirect))
 	t.Cleanup(s.Close)
 	err := newWebhook(t, Webhook{URL: s.URL, Access: Access{BearerToken: "bearer-secret"}}).Notify(t.Context(),
-		report(leaks(1)...))
+		reportOf(leaks(1)...))
 	if err == nil || !strings.Contains(err.Error(), "answered 307") || strings.Contains(err.Error(), "secret") ||
 		len(other.got()) != 0 {
 		t.Errorf("%v, and %d requests elsewhere", err, len(other.got()))
@@ -138,14 +138,14 @@ func TestProxyOnlyWhenAsked(t *testing.T) {
 	t.Setenv("HTTP_PROXY", proxy.URL)
 	t.Setenv("http_proxy", proxy.URL)
 	w := newWebhook(t, Webhook{URL: "http://hook.invalid/"})
-	if err := w.Notify(t.Context(), report(leaks(1)...)); err == nil || len(proxy.got()) != 0 {
+	if err := w.Notify(t.Context(), reportOf(leaks(1)...)); err == nil || len(proxy.got()) != 0 {
 		t.Errorf("%v; the proxy of the environment got %d requests", err, len(proxy.got()))
 	}
 	u, err := url.Parse(proxy.URL)
 	must(t, err)
 	through := &http.Transport{Proxy: http.ProxyURL(u), DisableKeepAlives: true}
 	w = newWebhook(t, Webhook{URL: "http://hook.invalid/", Access: Access{Transport: through}})
-	must(t, w.Notify(t.Context(), report(leaks(1)...)))
+	must(t, w.Notify(t.Context(), reportOf(leaks(1)...)))
 	if len(proxy.got()) != 1 {
 		t.Errorf("the proxy given got %d requests, want 1", len(proxy.got()))
 	}
@@ -157,8 +157,8 @@ func TestTLS(t *testing.T) {
 	roots := x509.NewCertPool()
 	roots.AddCert(s.Certificate())
 	trusting := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, DisableKeepAlives: true}
-	must(t, newWebhook(t, Webhook{URL: s.URL, Access: Access{Transport: trusting}}).Notify(t.Context(), report(leaks(1)...)))
-	err := newWebhook(t, Webhook{URL: s.URL}).Notify(t.Context(), report(leaks(1)...))
+	must(t, newWebhook(t, Webhook{URL: s.URL, Access: Access{Transport: trusting}}).Notify(t.Context(), reportOf(leaks(1)...)))
+	err := newWebhook(t, Webhook{URL: s.URL}).Notify(t.Context(), reportOf(leaks(1)...))
 	if err == nil || !strings.Contains(err.Error(), "unknown authority") {
 		t.Errorf("a certificate of an unknown authority: %v", err)
 	}

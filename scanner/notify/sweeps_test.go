@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // TestThousandsOfLeaks on a real server: they are one post, one alert a sweep, and a few lines of the log. When they
@@ -42,7 +43,7 @@ func TestThousandsOfLeaks(t *testing.T) {
 			t.Errorf("%d alerts, the first %+v", len(all), all[0])
 		}
 	}
-	if d := decode[scanner.Document](t, hook); len(hook.got()) != 1 || len(d.Findings)+d.Omitted+d.Overflow != many {
+	if d := decode[report.Document](t, hook); len(hook.got()) != 1 || len(d.Findings)+d.Omitted+d.Overflow != many {
 		t.Errorf("%d posts; %d findings, %d omitted, %d over", len(hook.got()), len(d.Findings), d.Omitted, d.Overflow)
 	}
 	if n := strings.Count(log.String(), "\n"); n > 50 {
@@ -51,7 +52,7 @@ func TestThousandsOfLeaks(t *testing.T) {
 	must(t, client.FlushAll(t.Context()).Err())
 	_, err = s.Sweep(t.Context())
 	must(t, err)
-	if d := decode[scanner.Document](t, hook); len(hook.got()) != 2 || len(d.Findings) != 0 {
+	if d := decode[report.Document](t, hook); len(hook.got()) != 2 || len(d.Findings) != 0 {
 		t.Errorf("%d posts, the last with %d findings", len(hook.got()), len(d.Findings))
 	}
 	if n := strings.Count(log.String(), "\n"); n > 80 {

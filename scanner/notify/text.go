@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // runbooks is the address of the runbooks. A page has the name of its alert.
@@ -14,32 +14,32 @@ const runbooks = "https://github.com/lockscope/lockscope/blob/main/dashboards/ru
 // texts is what people read about a class of findings.
 type texts struct{ alert, complaint, remedy string }
 
-func textsOf(class scanner.Class) texts {
+func textsOf(class report.Class) texts {
 	switch class {
-	case scanner.NoTTL:
+	case report.NoTTL:
 		return texts{"DistributedLockLeaked", "never expires", "It blocks everyone until someone deletes it. " +
 			"Make sure that its holder is gone, then delete it or set an expiry."}
-	case scanner.LongTTL:
+	case report.LongTTL:
 		return texts{"DistributedLockOverlong", "expires later than policy allows",
 			"If its holder dies, others wait that long. Check the holder's code for a wrong time unit."}
-	case scanner.HeldTooLong:
+	case report.HeldTooLong:
 		return texts{"DistributedLockHeldTooLong", "has had the same holder for longer than policy allows",
 			"The holder may hang and still renew. Check its process first."}
-	case scanner.Orphan:
+	case report.Orphan:
 		return texts{"DistributedLockOrphaned", "is on a minority of the nodes only",
 			"It is left over from a failed attempt and ends with its expiry. " +
 				"Many of these point to a node that loses connections."}
-	case scanner.ForeignType:
+	case report.ForeignType:
 		return texts{"DistributedLockForeignType", "has a type that no lock has",
 			"Another program uses this name, or the pattern of the scan is too wide."}
 	}
 	return texts{"DistributedLockFinding", "needs a look", "See the evidence."}
 }
 
-func runbook(class scanner.Class) string { return runbooks + textsOf(class).alert + ".md" }
+func runbook(class report.Class) string { return runbooks + textsOf(class).alert + ".md" }
 
 // summary is one sentence about a finding.
-func summary(f scanner.FindingDocument) string {
+func summary(f report.FindingDocument) string {
 	complaint := textsOf(f.Class).complaint
 	if f.Inferred {
 		complaint = "had the same client at each look for longer than policy allows; it may have released it in between"
@@ -57,10 +57,10 @@ func summary(f scanner.FindingDocument) string {
 }
 
 // description is what the lock's value says of its holder, and what to do.
-func description(f scanner.FindingDocument) string {
+func description(f report.FindingDocument) string {
 	text := "Its value does not name its holder."
 	if h := f.Holder; h != nil && h.Name != "" {
-		text = "Held by " + clip(scanner.KeyText(h.Name), maxLabel)
+		text = "Held by " + clip(report.KeyText(h.Name), maxLabel)
 		if !h.Since.IsZero() {
 			text += " since " + h.Since.UTC().Format(time.RFC3339) + " by the holder's clock"
 		}

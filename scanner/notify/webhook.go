@@ -12,13 +12,14 @@ import (
 	"text/template"
 
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // Webhook configures [NewWebhook].
 type Webhook struct {
 	URL string
 	// Template is a text/template that writes JSON from a [Message]. Without one, the body is the message's
-	// [scanner.Document]. Templates also have these functions:
+	// [report.Document]. Templates also have these functions:
 	//
 	//	json V         V as JSON, such as a quoted string
 	//	summary F      what is wrong with a finding
@@ -58,8 +59,8 @@ func NewWebhook(c Webhook) (scanner.Notifier, error) {
 	if w.text, err = template.New("template").Funcs(functions).Parse(c.Template); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
-	one := []scanner.Finding{{Class: scanner.NoTTL, Hold: scanner.Hold{Format: scanner.FormatLockscope}}}
-	for _, example := range []scanner.Report{{}, {Findings: one}, {Resolved: one}} {
+	one := []report.Finding{{Class: report.NoTTL, Hold: report.Hold{Format: report.FormatLockscope}}}
+	for _, example := range []report.Report{{}, {Findings: one}, {Resolved: one}} {
 		if _, err := w.body(newMessage(example)); err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 		}
@@ -73,13 +74,13 @@ var functions = template.FuncMap{
 		return string(text), err
 	},
 	"summary": summary,
-	"remedy":  func(f scanner.FindingDocument) string { return textsOf(f.Class).remedy },
-	"runbook": func(f scanner.FindingDocument) string { return runbook(f.Class) },
+	"remedy":  func(f report.FindingDocument) string { return textsOf(f.Class).remedy },
+	"runbook": func(f report.FindingDocument) string { return runbook(f.Class) },
 	"escape":  strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace,
 }
 
 // Notify posts r if it changed.
-func (w *webhook) Notify(ctx context.Context, r scanner.Report) error {
+func (w *webhook) Notify(ctx context.Context, r report.Report) error {
 	if r.Standby {
 		return nil
 	}
@@ -122,7 +123,7 @@ type state struct {
 	findings map[identity]bool // of up to Most
 }
 
-func stateOf(r *scanner.Report) state {
+func stateOf(r *report.Report) state {
 	s := state{count: len(r.Findings) + r.Overflow, findings: map[identity]bool{}}
 	for _, f := range r.Findings {
 		if s.count <= Most {

@@ -7,40 +7,40 @@ import (
 	"testing"
 
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // TestPostsChangesOnly follows the sweeps of a group. Times, TTLs and gaps are no change.
 func TestPostsChangesOnly(t *testing.T) {
 	s := newTarget(t)
 	w := newWebhook(t, Webhook{URL: s.URL})
-	later := finding(scanner.NoTTL, "lock:a")
+	later := finding(report.NoTTL, "lock:a")
 	later.LastSeen, later.TTL, later.Evidence = seen.AddDate(0, 0, 1), 7, "seen again"
-	healed := report()
+	healed := reportOf()
 	healed.Resolved = leaks(1)
-	standby := report(leaks(5)...)
+	standby := reportOf(leaks(5)...)
 	standby.Standby = true
 	for i, sweep := range []struct {
 		what  string
-		r     scanner.Report
+		r     report.Report
 		posts bool
 	}{
-		{"nothing", report(), false},
-		{"a leak", report(finding(scanner.NoTTL, "lock:a")), true},
-		{"the same", report(finding(scanner.NoTTL, "lock:a")), false},
-		{"the same, later", report(later), false},
-		{"another class", report(finding(scanner.Orphan, "lock:a")), true},
-		{"another lock", report(finding(scanner.Orphan, "lock:b")), true},
+		{"nothing", reportOf(), false},
+		{"a leak", reportOf(finding(report.NoTTL, "lock:a")), true},
+		{"the same", reportOf(finding(report.NoTTL, "lock:a")), false},
+		{"the same, later", reportOf(later), false},
+		{"another class", reportOf(finding(report.Orphan, "lock:a")), true},
+		{"another lock", reportOf(finding(report.Orphan, "lock:b")), true},
 		{"of a standby", standby, false},
 		{"none", healed, true},
-		{"still none", report(), false},
-		{"many", report(leaks(3000)...), true},
-		{"one more", report(leaks(3001)...), false},
-		{"twice as many", report(leaks(6000)...), true},
-		{"half", report(leaks(3000)...), true},
-		{"a list again", report(leaks(Most)...), true},
-		{"just too many", report(leaks(Most + 1)...), true},
-		{"and one more", report(leaks(Most + 2)...), false},
+		{"still none", reportOf(), false},
+		{"many", reportOf(leaks(3000)...), true},
+		{"one more", reportOf(leaks(3001)...), false},
+		{"twice as many", reportOf(leaks(6000)...), true},
+		{"half", reportOf(leaks(3000)...), true},
+		{"a list again", reportOf(leaks(Most)...), true},
+		{"just too many", reportOf(leaks(Most + 1)...), true},
+		{"and one more", reportOf(leaks(Most + 2)...), false},
 	} {
 		before := len(s.got())
 		must(t, w.Notify(t.Context(), sweep.r))
@@ -53,10 +53,10 @@ func TestPostsChangesOnly(t *testing.T) {
 // TestResolvedAfterARestart: a new process posts what an earlier one found.
 func TestResolvedAfterARestart(t *testing.T) {
 	s := newTarget(t)
-	r := report()
+	r := reportOf()
 	r.Resolved = leaks(1)
 	must(t, newWebhook(t, Webhook{URL: s.URL}).Notify(t.Context(), r))
-	if d := decode[scanner.Document](t, s); len(d.Findings) != 0 || len(d.Resolved) != 1 {
+	if d := decode[report.Document](t, s); len(d.Findings) != 0 || len(d.Resolved) != 1 {
 		t.Errorf("%+v", d)
 	}
 }
@@ -67,9 +67,9 @@ func TestGroupsApart(t *testing.T) {
 	w := newWebhook(t, Webhook{URL: s.URL})
 	for range 2 {
 		for _, group := range []string{"orders", "batch"} {
-			f := finding(scanner.NoTTL, "lock:a")
+			f := finding(report.NoTTL, "lock:a")
 			f.Group = group
-			must(t, w.Notify(t.Context(), report(f)))
+			must(t, w.Notify(t.Context(), reportOf(f)))
 		}
 	}
 	if n := len(s.got()); n != 2 {
@@ -81,11 +81,11 @@ func TestGroupsApart(t *testing.T) {
 func TestFailedPostIsRepeated(t *testing.T) {
 	s := newTarget(t, 403, 200)
 	w := newWebhook(t, Webhook{URL: s.URL})
-	if err := w.Notify(t.Context(), report(leaks(1)...)); err == nil {
+	if err := w.Notify(t.Context(), reportOf(leaks(1)...)); err == nil {
 		t.Fatal("a refused post is no error")
 	}
-	must(t, w.Notify(t.Context(), report(leaks(1)...)))
-	must(t, w.Notify(t.Context(), report(leaks(1)...)))
+	must(t, w.Notify(t.Context(), reportOf(leaks(1)...)))
+	must(t, w.Notify(t.Context(), reportOf(leaks(1)...)))
 	if n := len(s.got()); n != 2 {
 		t.Errorf("%d posts, want a refused and a taken one", n)
 	}
@@ -100,10 +100,10 @@ func TestDocumentIsBounded(t *testing.T) {
 		f.Key, f.Evidence = strings.Repeat("\xff", 100<<10)+fmt.Sprint(i), strings.Repeat("e", 100<<10)
 		f.Hold.Instance, f.Hold.Reason = f.Evidence, f.Evidence
 	}
-	r := report(many...)
-	r.Resolved, r.Overflow = append(many[:1:1], finding(scanner.NoTTL, "lock:gone")), 5
+	r := reportOf(many...)
+	r.Resolved, r.Overflow = append(many[:1:1], finding(report.NoTTL, "lock:gone")), 5
 	must(t, newWebhook(t, Webhook{URL: s.URL}).Notify(t.Context(), r))
-	d := decode[scanner.Document](t, s)
+	d := decode[report.Document](t, s)
 	if size := len(s.got()[0].body); size > 200<<10 || len(d.Findings) != Most || d.Omitted != 2980 || !d.Truncated {
 		t.Errorf("%d bytes, %d findings, %d omitted", size, len(d.Findings), d.Omitted)
 	}
@@ -120,9 +120,9 @@ func TestTemplate(t *testing.T) {
 	s := newTarget(t)
 	w := newWebhook(t, Webhook{URL: s.URL, Secret: "k3y", Template: `{"n":{{.Count}},"key":{{json .Secret}},"lines":[
 {{range $i, $f := .Findings}}{{if $i}},{{end}}{{json (escape (summary $f))}},{{json (runbook $f)}},{{json (remedy $f)}}{{end}}]}`})
-	f := finding(scanner.NoTTL, "<!here>\"\n\xff")
+	f := finding(report.NoTTL, "<!here>\"\n\xff")
 	f.Group, f.Hold.Holder = "orders", lock.Holder{}
-	must(t, w.Notify(t.Context(), report(f)))
+	must(t, w.Notify(t.Context(), reportOf(f)))
 	body := decode[struct {
 		N     int
 		Key   string
@@ -153,7 +153,7 @@ func TestNotifyReturnsWithItsContext(t *testing.T) {
 	s := newTarget(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := newWebhook(t, Webhook{URL: s.URL}).Notify(ctx, report(leaks(1)...)); err == nil || len(s.got()) != 0 {
+	if err := newWebhook(t, Webhook{URL: s.URL}).Notify(ctx, reportOf(leaks(1)...)); err == nil || len(s.got()) != 0 {
 		t.Errorf("%v, %d posts", err, len(s.got()))
 	}
 }

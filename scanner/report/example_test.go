@@ -28,3 +28,35 @@ func ExampleNewDocument() {
 	// Output:
 	// true no_ttl invoice:7 null
 }
+
+// Another system's report beside that of Redis: a row of PostgreSQL that nothing will remove, and a server that was not
+// read.
+func ExampleMerge() {
+	swept := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	redis := report.Report{Started: swept,
+		Nodes: []report.NodeReport{{Node: "redis-1:6379", Group: "orders", Locks: 3}}}
+	postgres := report.Report{
+		Started: swept,
+		Nodes: []report.NodeReport{
+			{Node: "pg-1:5432", Group: "billing", Locks: 1},
+			{Node: "pg-2:5432", Group: "billing", Gaps: []report.Gap{{
+				Reason: report.ReasonNodeFailed, Node: "pg-2:5432", Group: "billing", Detail: "connection refused",
+			}}},
+		},
+		Findings: []report.Finding{{
+			Class: report.NoTTL, Node: "pg-1:5432", Group: "billing", Key: "invoice:7", Type: "row", TTL: -1,
+			Confirmed: true,
+			Evidence:  "the row has no time at which it expires",
+		}},
+	}
+	all := report.Merge(redis, postgres)
+	for _, f := range all.Findings {
+		fmt.Println(f.Group, f.Node, f.Class, f.Key+":", f.Evidence)
+	}
+	for _, gap := range all.Incomplete() {
+		fmt.Println(gap.Group, gap.Node, gap.Reason)
+	}
+	// Output:
+	// billing pg-1:5432 no_ttl invoice:7: the row has no time at which it expires
+	// billing pg-2:5432 node_failed
+}

@@ -17,7 +17,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/process"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // TestBinary runs the built program and checks its exit statuses and its signals.
@@ -97,7 +97,7 @@ func binaryTerminated(t *testing.T, bin string) {
 	})
 	o := p.terminate()
 	o.Want(t, app.ExitError)
-	var r scanner.Document
+	var r report.Document
 	o.Decode(t, &r)
 	if !r.Truncated || r.Status != "error" || len(r.Nodes) != 1 || !r.Nodes[0].Truncated {
 		t.Errorf("%+v", r)

@@ -20,7 +20,7 @@
 //	views                    names of the views that are served below the page
 //	fleet                    address of the page of all processes, if there is one
 //	scan                     null if there is no scanner; else the last sweep as a
-//	                         [scanner.Document], without "started" before the first
+//	                         [report.Document], without "started" before the first
 //
 // If a source lists calls but has no totals and no blocked, its lists are counted. Lists are never null. Fields may
 // be added, but are never renamed or removed. Names come from callers and may have any characters: escape them.

@@ -2,15 +2,15 @@ package page
 
 import (
 	"github.com/lockscope/lockscope/exporter/live"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // document is what is served as JSON and in events.
 type document struct {
 	live.State
-	Scan  *scanner.Document `json:"scan"`
-	Views []string          `json:"views"`           // that are served below the page: see WithViews
-	Fleet string            `json:"fleet,omitempty"` // page of all processes: see WithFleet
+	Scan  *report.Document `json:"scan"`
+	Views []string         `json:"views"`           // that are served below the page: see WithViews
+	Fleet string           `json:"fleet,omitempty"` // page of all processes: see WithFleet
 }
 
 // listed returns the state without null lists. It does not change what the source may still hold.
@@ -42,10 +42,10 @@ func orEmpty[T any](list []T) []T {
 }
 
 // scanOf returns the document of the report, or that of no sweep.
-func scanOf(r scanner.Report, swept bool) *scanner.Document {
+func scanOf(r report.Report, swept bool) *report.Document {
 	if !swept {
-		r = scanner.Report{}
+		r = report.Report{}
 	}
-	d := scanner.NewDocument(r)
+	d := report.NewDocument(r)
 	return &d
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/internal/page"
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/exporter/live/livetest"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 func ask(h http.Handler, method, target, accept string) *http.Response {
@@ -156,7 +156,7 @@ func TestEmptyDocument(t *testing.T) {
 	for name, h := range map[string]*page.Handler{
 		"no source": page.New(nil),
 		"idle":      page.New(livetest.Fixed(live.State{Slowest: []live.Acquisition{{}}})),
-		"no report": page.New(nil, page.WithReport(func() (scanner.Report, bool) { return scanner.Report{}, false })),
+		"no report": page.New(nil, page.WithReport(func() (report.Report, bool) { return report.Report{}, false })),
 	} {
 		text := body(t, ask(h, http.MethodGet, "/?format=json", ""))
 		for _, list := range []string{"held", "waiting", "waits", "nodes", "slowest", "steps", "findings"} {
@@ -185,7 +185,7 @@ func (panicking) State(context.Context) live.State { panic("secret") }
 func TestBadSources(t *testing.T) {
 	for name, h := range map[string]*page.Handler{
 		"panics":        page.New(panicking{}),
-		"report panics": page.New(nil, page.WithReport(func() (scanner.Report, bool) { panic("secret") })),
+		"report panics": page.New(nil, page.WithReport(func() (report.Report, bool) { panic("secret") })),
 		"no number":     page.New(livetest.Fixed(live.State{Held: []live.Held{{Age: math.NaN()}}})),
 	} {
 		r := ask(h, http.MethodGet, "/?format=json", "")

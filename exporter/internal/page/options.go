@@ -3,7 +3,7 @@ package page
 import (
 	"time"
 
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // Defaults of New.
@@ -23,7 +23,7 @@ type Option func(*Handler)
 
 // WithReport shows the findings of a leak scanner. The function returns the last report and whether there is one. It
 // is called for every document, possibly concurrently, and must not block. nil changes nothing.
-func WithReport(report func() (scanner.Report, bool)) Option {
+func WithReport(report func() (report.Report, bool)) Option {
 	return func(h *Handler) { h.report = report }
 }
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/internal/asset"
 	"github.com/lockscope/lockscope/exporter/live"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // ErrSource reports a panic of the Source, or of the function given to WithReport. It drops the panic's value, which
@@ -29,7 +29,7 @@ type Source interface {
 // and changes nothing.
 type Handler struct {
 	source        Source
-	report        func() (scanner.Report, bool)
+	report        func() (report.Report, bool)
 	views         []string
 	fleet         string
 	interval      time.Duration

@@ -8,7 +8,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // Names are those that people and programs choose, and what the page shows of them.
@@ -46,11 +46,11 @@ func Hostile() live.State {
 }
 
 // HostileReport is what a scanner found of that process.
-func HostileReport() (scanner.Report, bool) {
-	r := scanner.Report{Started: time.Now()}
+func HostileReport() (report.Report, bool) {
+	r := report.Report{Started: time.Now()}
 	for name := range Names() {
-		r.Findings = append(r.Findings, scanner.Finding{Class: scanner.Class(name), Node: name, Key: name, Type: name,
-			Evidence: name, Hold: scanner.Hold{Holder: lock.Holder{Instance: name}, Format: scanner.Format(name)}})
+		r.Findings = append(r.Findings, report.Finding{Class: report.Class(name), Node: name, Key: name, Type: name,
+			Evidence: name, Hold: report.Hold{Holder: lock.Holder{Instance: name}, Format: report.Format(name)}})
 	}
 	return r, true
 }

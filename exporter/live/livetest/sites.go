@@ -24,7 +24,7 @@ func settle(ctx context.Context, l lock.Locker, resource string, opts ...lock.Ac
 	return l.Acquire(ctx, resource, opts...)
 }
 
-func report(ctx context.Context, l lock.Locker, resource string, opts ...lock.AcquireOption) (lock.Lease, error) {
+func daily(ctx context.Context, l lock.Locker, resource string, opts ...lock.AcquireOption) (lock.Lease, error) {
 //line reports/daily.go:31
 	return l.Acquire(ctx, resource, opts...)
 }
@@ -37,7 +37,7 @@ func siteOf(resource string) acquirer {
 	case "invoi", "ledge":
 		return settle
 	case "repor", "mail:":
-		return report
+		return daily
 	}
 	return charge
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // Config says what to watch.
@@ -186,7 +187,7 @@ func (o *Observatory) Leaks() map[string]int {
 		return found
 	}
 	for _, f := range o.scanner.Snapshot().Last.Findings {
-		if f.Class == scanner.NoTTL {
+		if f.Class == report.NoTTL {
 			found[f.Key]++
 		}
 	}

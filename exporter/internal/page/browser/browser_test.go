@@ -27,6 +27,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // -shots saves pictures of the page for people to look at.
@@ -312,7 +313,7 @@ func newExporter(t *testing.T, source exporter.StateSource, opts ...exporter.Opt
 }
 
 // swept is a scanner whose last sweep returned this report.
-type swept func() (scanner.Report, bool)
+type swept func() (report.Report, bool)
 
 func (report swept) Snapshot() scanner.Snapshot {
 	last, _ := report()

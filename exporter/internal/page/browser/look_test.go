@@ -10,7 +10,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/exporter/live/livetest"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 func dark(on bool) *emulation.MediaFeature {
@@ -123,7 +123,7 @@ func testReducedMotion(t *testing.T, b *tab) {
 
 func testEmpty(t *testing.T, b *tab) {
 	b.open(serve(t, livetest.Fixed(livetest.Idle()),
-		withReport(func() (scanner.Report, bool) { return scanner.Report{}, false })) + "#show=held")
+		withReport(func() (report.Report, bool) { return report.Report{}, false })) + "#show=held")
 	for _, id := range []string{"plot", "nodes", "held", "blocked", "slowest", "scan"} {
 		if hint := b.text(`document.querySelector("#` + id + ` .empty").checkVisibility() ? document.querySelector("#` +
 			id + ` .empty").textContent : ""`); len(hint) < 20 {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // auditMode keeps the audit log to its owner and group: it names keys.
@@ -62,7 +63,7 @@ func (l *Log) Close() error {
 // Act is one thing done to one key, as the log has it.
 type Act struct {
 	Node, Key string
-	Class     scanner.Class
+	Class     report.Class
 	Holder    string
 	Identity  string // of the planned value; "" without a plan
 	TTL       time.Duration
@@ -78,7 +79,7 @@ func (a *Act) action() string {
 }
 
 // ActOn is what the log says of a finding.
-func ActOn(f scanner.Finding, a scanner.Action) Act {
+func ActOn(f report.Finding, a scanner.Action) Act {
 	return Act{Node: f.Node, Key: f.Key, Class: f.Class, Holder: f.Hold.Instance, TTL: f.TTL, Action: a}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // DialTimeout bounds the first answer, so that an unreachable system does not use up the time of the others.
@@ -34,7 +35,7 @@ type Backend interface {
 	Leaks(ctx context.Context, r *LeakRules) (Leaks, error)
 	// Repairable returns what a repair of a finding does: Delete or Terminate. An error matches
 	// scanner.ErrNotRepairable. guard is of the finding's Sighting.
-	Repairable(f *scanner.Finding, guard string) (action string, err error)
+	Repairable(f *report.Finding, guard string) (action string, err error)
 	// Repair acts if the lock is still as guard says, or reports that it would. An error that matches
 	// scanner.ErrNotRepairable says that nothing was done.
 	Repair(ctx context.Context, key, guard string, dry bool) (scanner.RepairOutcome, error)
@@ -78,9 +79,9 @@ type Config struct {
 // LockOf is a lock as all systems but Redis have it: on one node, which votes by itself.
 func LockOf(key, resource, kind string, fence uint64, holder lock.Holder, left time.Duration) scanner.Lock {
 	l := scanner.Lock{Key: key, Resource: resource, Type: kind, Nodes: 1, Of: 1, TTL: left, LongestTTL: left}
-	l.Hold = scanner.Hold{Holder: holder, Format: scanner.FormatLockscope, Fence: fence}
+	l.Hold = report.Hold{Holder: holder, Format: report.FormatLockscope, Fence: fence}
 	if holder == (lock.Holder{}) {
-		l.Hold = scanner.Hold{Format: scanner.FormatUnknown}
+		l.Hold = report.Hold{Format: report.FormatUnknown}
 	}
 	return l
 }

@@ -5,14 +5,14 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/discover"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // Layouts is which libraries keep locks in a system.
 type Layouts struct {
 	Found []discover.Found // surest first; their TTLs are not read, but NoTTL is
-	Read  scanner.Counted  // what was looked at
+	Read  report.Counted   // what was looked at
 	Whole bool             // that is everything
 	Notes []string         // what this user could not read, with the remedy
 }

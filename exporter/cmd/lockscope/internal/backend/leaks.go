@@ -7,24 +7,25 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // LeakRules say what is a finding, by the flags of scan.
 type LeakRules struct {
 	MaxTTL, MaxHold time.Duration
-	MaxTerm         time.Duration   // of leaders of elections; zero: no limit
-	Checks          []scanner.Class // what is looked for
-	Orphans         bool            // orphans were asked for by name
-	Prefixes        []string        // beside the backend's own
-	Schema          bool            // the schema of pglock was named, so it has to be there
-	AllowEmpty      bool            // finding no locks at all is complete
-	Most            int             // findings to keep
+	MaxTerm         time.Duration  // of leaders of elections; zero: no limit
+	Checks          []report.Class // what is looked for
+	Orphans         bool           // orphans were asked for by name
+	Prefixes        []string       // beside the backend's own
+	Schema          bool           // the schema of pglock was named, so it has to be there
+	AllowEmpty      bool           // finding no locks at all is complete
+	Most            int            // findings to keep
 	Deadline        time.Duration
 	ConfirmAfter    time.Duration
 }
 
 // Wants reports whether a class of findings is looked for.
-func (r *LeakRules) Wants(class scanner.Class) bool { return slices.Contains(r.Checks, class) }
+func (r *LeakRules) Wants(class report.Class) bool { return slices.Contains(r.Checks, class) }
 
 // HoldLimit is how long a holder may have a lock; zero: as long as it wants.
 func (r *LeakRules) HoldLimit(kind lock.Kind) time.Duration {
@@ -35,12 +36,12 @@ func (r *LeakRules) HoldLimit(kind lock.Kind) time.Duration {
 }
 
 // Leaks is what one look at a system has found.
-type Leaks struct{ scanner.Look }
+type Leaks struct{ report.Look }
 
 // AddHeld adds what is wrong with a lock that lockscope's own driver took, or nothing.
 func (l *Leaks) AddHeld(r *LeakRules, k *scanner.Lock, place, identity string, now time.Time) {
-	f := scanner.Finding{Place: place, Key: k.Key, Type: k.Type, TTL: k.TTL, Hold: k.Hold}
-	add := func(class scanner.Class, format string, args ...any) {
+	f := report.Finding{Place: place, Key: k.Key, Type: k.Type, TTL: k.TTL, Hold: k.Hold}
+	add := func(class report.Class, format string, args ...any) {
 		f.Class, f.Evidence = class, fmt.Sprintf(format, args...)
 		if r.Wants(class) {
 			l.Add(f, identity)
@@ -50,13 +51,13 @@ func (l *Leaks) AddHeld(r *LeakRules, k *scanner.Lock, place, identity string, n
 	held := now.Sub(k.Hold.Since)
 	switch {
 	case k.TTL < 0:
-		add(scanner.NoTTL, "it never expires: it stays until its holder or a person deletes it")
+		add(report.NoTTL, "it never expires: it stays until its holder or a person deletes it")
 		return
 	case k.TTL > r.MaxTTL:
-		add(scanner.LongTTL, "its TTL is %v, longer than the limit of %v", Round(k.TTL), r.MaxTTL)
+		add(report.LongTTL, "its TTL is %v, longer than the limit of %v", Round(k.TTL), r.MaxTTL)
 	}
 	if !k.Hold.Since.IsZero() && limit > 0 && held > limit {
-		add(scanner.HeldTooLong, "one holder has had it for %v, longer than the limit of %v", Round(held), limit)
+		add(report.HeldTooLong, "one holder has had it for %v, longer than the limit of %v", Round(held), limit)
 	}
 }
 

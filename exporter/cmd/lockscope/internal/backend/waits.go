@@ -14,6 +14,7 @@ import (
 	"github.com/lockscope/lockscope/lock/waitgraph"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/listing"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // secondLook is how long after a cycle was seen it must still be there.
@@ -111,7 +112,7 @@ func graph(queues []scanner.WaitedFor, locks []scanner.Lock, now time.Time) *wai
 	resources := make([]waitgraph.Resource, 0, len(queues)+len(locks))
 	for _, l := range locks {
 		r := waitgraph.Resource{Name: l.Resource}
-		if l.Hold.Format == scanner.FormatLockscope {
+		if l.Hold.Format == report.FormatLockscope {
 			r.Lease = &waitgraph.Lease{Fence: l.Hold.Fence, Holder: l.Hold.Holder}
 		}
 		resources = append(resources, r)

@@ -7,15 +7,15 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // Webhook serves an address until the test ends. posted receives the document of every request to it.
-func Webhook(t *testing.T) (url string, posted <-chan scanner.Document) {
+func Webhook(t *testing.T) (url string, posted <-chan report.Document) {
 	t.Helper()
-	documents := make(chan scanner.Document, 1000)
+	documents := make(chan report.Document, 1000)
 	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		var d scanner.Document
+		var d report.Document
 		text, _ := io.ReadAll(r.Body)
 		_ = json.Unmarshal(text, &d)
 		documents <- d

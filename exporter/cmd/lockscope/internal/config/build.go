@@ -11,6 +11,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/notify"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // Target says how a group's servers are reached. It reads the files of its secrets.
@@ -58,12 +59,12 @@ func Globs(patterns []Pattern) (globs []string) {
 	return globs
 }
 
-func (p *Pattern) policy() scanner.Policy {
+func (p *Pattern) policy() report.Policy {
 	glob, name := p.Pattern, p.Pattern
 	if glob == "" {
 		glob, name = scanner.PrefixPattern(p.Prefix), p.Prefix+"*"
 	}
-	return scanner.Policy{
+	return report.Policy{
 		Name: cmp.Or(p.Name, name), Pattern: glob, MaxTTL: time.Duration(p.MaxTTL), MaxHold: time.Duration(p.MaxHold),
 		MaxTerm: time.Duration(p.MaxTerm), NoTTLAllowed: p.NoTTLAllowed,
 	}
@@ -71,15 +72,15 @@ func (p *Pattern) policy() scanner.Policy {
 
 // Options are what the file says of a group's locks.
 func (f *File) Options(g *Group) []scanner.Option {
-	var policies []scanner.Policy
+	var policies []report.Policy
 	for _, p := range f.PatternsOf(g) {
 		if p.Name != "" || p.MaxTTL != 0 || p.MaxHold != 0 || p.MaxTerm != 0 || p.NoTTLAllowed {
 			policies = append(policies, p.policy())
 		}
 	}
-	var exclusions []scanner.Exclusion
+	var exclusions []report.Exclusion
 	for _, e := range append(slices.Clone(f.Exclusions), g.Exclusions...) {
-		exclusions = append(exclusions, scanner.Exclusion{Pattern: e.Pattern, Until: e.Until.Time, Reason: e.Reason})
+		exclusions = append(exclusions, report.Exclusion{Pattern: e.Pattern, Until: e.Until.Time, Reason: e.Reason})
 	}
 	return []scanner.Option{scanner.WithPolicies(policies...), scanner.WithExclusions(exclusions...)}
 }
@@ -117,9 +118,9 @@ func (f *File) alertmanager(a *Alertmanager, resend time.Duration, logger *slog.
 	if err != nil {
 		return nil, err
 	}
-	severity := make(map[scanner.Class]string, len(a.Severity))
+	severity := make(map[report.Class]string, len(a.Severity))
 	for class, s := range a.Severity {
-		severity[scanner.Class(class)] = s
+		severity[report.Class(class)] = s
 	}
 	return notify.NewAlertmanager(notify.Alertmanager{
 		URLs: a.URLs, Interval: resend, Labels: a.Labels, Severity: severity, Logger: logger, Access: access,

@@ -8,7 +8,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // check finds the mistakes that decode cannot see.
@@ -119,8 +119,8 @@ func checkExclusions(p *problems, path string, exclusions []Exclusion) {
 }
 
 func checkClass(p *problems, path, class string) {
-	all := []scanner.Class{scanner.NoTTL, scanner.HeldTooLong, scanner.Orphan, scanner.LongTTL, scanner.ForeignType}
-	if !slices.Contains(all, scanner.Class(class)) {
+	all := []report.Class{report.NoTTL, report.HeldTooLong, report.Orphan, report.LongTTL, report.ForeignType}
+	if !slices.Contains(all, report.Class(class)) {
 		p.add(path, "unknown class: use one of %v", all)
 	}
 }

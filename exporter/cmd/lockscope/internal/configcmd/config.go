@@ -20,6 +20,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 const configHelp = `Validate the configuration file of scan and serve (--config FILE), or print its schema.
@@ -124,7 +125,7 @@ func inventory(file *config.File, all sweep.Groups) string {
 	parts := []string{output.Count(len(file.Groups), "group") + ", " + servers}
 	for _, e := range file.Exclusions {
 		if !time.Now().Before(e.Until.Time) {
-			parts = append(parts, "an exclusion has expired: "+scanner.KeyText(e.Pattern))
+			parts = append(parts, "an exclusion has expired: "+report.KeyText(e.Pattern))
 		}
 	}
 	return strings.Join(parts, "; ")

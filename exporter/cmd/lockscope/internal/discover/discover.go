@@ -21,6 +21,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/discover"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 const discoverHelp = `Detect which lock libraries use these servers, and suggest a configuration. Only reads.
@@ -179,8 +180,8 @@ func writeDiscovered(a *app.App, all []discovered, others []laidOut) error {
 
 func foundRow(node string, found *discover.Found, ttl string) []string {
 	return []string{
-		node, string(found.Library), scanner.KeyText(found.Pattern), strconv.Itoa(found.Keys),
-		clip(scanner.KeyText(found.Example)), ttl, found.Confidence.String(), found.Evidence,
+		node, string(found.Library), report.KeyText(found.Pattern), strconv.Itoa(found.Keys),
+		clip(report.KeyText(found.Example)), ttl, found.Confidence.String(), found.Evidence,
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // Deadlocks say of each cycle who holds what and waits for what.
@@ -19,8 +20,8 @@ func Deadlocks(w *scanner.Waits) (texts []string) {
 			if waiter, ok := w.Graph.Waiter(h.Resource, next); ok && waiter.Instance != "" {
 				holder = waiter.Instance // of several readers the one that waits
 			}
-			links[i] = state.HolderName(holder, false) + " holds " + scanner.KeyText(h.Resource) + " and waits for " +
-				scanner.KeyText(next)
+			links[i] = state.HolderName(holder, false) + " holds " + report.KeyText(h.Resource) + " and waits for " +
+				report.KeyText(next)
 		}
 		texts = append(texts, strings.Join(links, "; "))
 	}

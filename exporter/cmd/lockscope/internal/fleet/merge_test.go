@@ -11,6 +11,7 @@ import (
 	"github.com/lockscope/lockscope/lock/waitgraph"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/listing"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // TestAPageOfTwoSystems: a process waits for locks of one name on Redis, which serve reads, and on PostgreSQL.
@@ -72,7 +73,7 @@ func TestConstructs(t *testing.T) {
 	now := time.Now()
 	slot := func(n int, instance string) scanner.Lock {
 		return scanner.Lock{Resource: records.SlotName("jobs", n), Key: records.SlotName("lock:jobs", n), Nodes: 3, Of: 3,
-			Hold: scanner.Hold{Fence: 9, Holder: lock.Holder{Instance: instance, Kind: lock.KindSemaphore, Slots: 3}}}
+			Hold: report.Hold{Fence: 9, Holder: lock.Holder{Instance: instance, Kind: lock.KindSemaphore, Slots: 3}}}
 	}
 	queue := func(waited time.Duration, of lock.Holder) []redlock.Queued {
 		of.Instance, of.Since = "w", now.Add(-waited)
@@ -80,7 +81,7 @@ func TestConstructs(t *testing.T) {
 	}
 	permit := lock.Holder{Kind: lock.KindSemaphore, Slots: 3}
 	first, second := slot(0, "a"), slot(2, "b")
-	leader := scanner.Lock{Resource: "leader", Nodes: 3, Of: 3, Hold: scanner.Hold{Fence: 17, Holder: lock.Holder{
+	leader := scanner.Lock{Resource: "leader", Nodes: 3, Of: 3, Hold: report.Hold{Fence: 17, Holder: lock.Holder{
 		Instance: "a", Kind: lock.KindElection}}}
 	waits := &scanner.Waits{Graph: waitgraph.New(), Locks: []scanner.WaitedFor{
 		{Resource: "jobs#2", Key: "lock:jobs#2", Processes: 1, At: now, Lock: &second, Queue: queue(time.Second, permit),
@@ -146,7 +147,7 @@ func TestUnnamedHolder(t *testing.T) {
 func TestReadersInTheFleet(t *testing.T) {
 	now := time.Now()
 	reader := func(instance string) listing.Reader {
-		return listing.Reader{Nodes: 3, TTL: time.Second, Hold: scanner.Hold{Fence: 7,
+		return listing.Reader{Nodes: 3, TTL: time.Second, Hold: report.Hold{Fence: 7,
 			Holder: lock.Holder{Instance: instance, Kind: lock.KindRead}}}
 	}
 	prices := scanner.Lock{Resource: "prices", Of: 3}

@@ -46,7 +46,7 @@ func TestListSideBySide(t *testing.T) {
 	defer func() { cmdtest.Must(t, session.Close()) }()
 	cmdtest.Must(t, concurrency.NewMutex(session, etcdlock.MutexPrefix(lock.DefaultPrefix, "plain")).Lock(t.Context()))
 
-	var r report
+	var r document
 	cmdtest.Eventually(t, "all waiters are there", func() bool {
 		o := command(t, append(args, "-o", "json", "--sort", "resource", "--filter", "order:*")...)
 		o.Want(t, app.ExitClean)
@@ -90,7 +90,7 @@ func TestListDeadlockInPostgres(t *testing.T) {
 	systemtest.Queue(t, p1, a.Context(), "stock")
 	systemtest.Queue(t, p2, b.Context(), "order")
 	args := []string{"list", "--postgres", pg.URL("service")}
-	var r report
+	var r document
 	cmdtest.Eventually(t, "the deadlock is found", func() bool {
 		command(t, append(args, "-o", "json")...).Decode(t, &r)
 		return len(r.Deadlocks) == 1

@@ -11,6 +11,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // TestListShowsConstructs reads an election, a set and a semaphore off the nodes.
@@ -18,9 +19,9 @@ func TestListShowsConstructs(t *testing.T) {
 	servers := locktest.Servers(t, 3)
 	cmdtest.Constructs(t, servers)
 	args := []string{"list", "--redis", cmdtest.Addrs(servers...)}
-	var r report
+	var r document
 	cmdtest.Eventually(t, "the waiters and one deadlock", func() bool {
-		r = report{}
+		r = document{}
 		command(t, append(args, "-o", "json")...).Decode(t, &r)
 		return len(r.Deadlocks) > 0 && waitsOf(r, "leader") == 2 && waitsOf(r, "jobs#0") == 1 && waitsOf(r, "order") == 1
 	})
@@ -81,7 +82,7 @@ func TestSemaphoreRow(t *testing.T) {
 	at := time.Now()
 	slot := func(n, nodes int, holder string, held, ttl time.Duration) scanner.Lock {
 		return scanner.Lock{Resource: records.SlotName("pool", n), Key: records.SlotName("lock:pool", n), At: at,
-			Nodes: nodes, Of: 3, TTL: ttl, LongestTTL: ttl, Hold: scanner.Hold{Holder: lock.Holder{
+			Nodes: nodes, Of: 3, TTL: ttl, LongestTTL: ttl, Hold: report.Hold{Holder: lock.Holder{
 				Instance: holder, Since: at.Add(-held), Kind: lock.KindSemaphore, Slots: 5}}}
 	}
 	p := &part{tellsTTL: true, waits: waits{backend.NoWaits()}, wanted: func(string) bool { return true }}

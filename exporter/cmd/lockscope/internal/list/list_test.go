@@ -35,7 +35,7 @@ func TestListRealLocks(t *testing.T) {
 
 	o = command(t, "list", "--redis", strings.Join(urls, ","), "-o", "json", "--filter", "order")
 	o.Want(t, app.ExitClean)
-	var r report
+	var r document
 	o.Decode(t, &r)
 	if len(r.Locks) != 1 || len(r.Nodes) != 3 || r.Truncated {
 		t.Fatalf("%+v", r)
@@ -75,7 +75,7 @@ func TestListSortsAndLimits(t *testing.T) {
 	resources := func(args ...string) string {
 		o := command(t, append([]string{"list", "--redis", s.Addr(), "-o", "json"}, args...)...)
 		o.Want(t, app.ExitClean)
-		var r report
+		var r document
 		o.Decode(t, &r)
 		all := fmt.Sprint(r.Omitted, ":")
 		for _, l := range r.Locks {
@@ -114,7 +114,7 @@ func TestListCluster(t *testing.T) {
 	}
 	o := command(t, "list", "--cluster", "--redis", strings.Join(cluster.Addrs(), ","), "-o", "json")
 	o.Want(t, app.ExitClean)
-	var r report
+	var r document
 	o.Decode(t, &r)
 	if len(r.Locks) != 12 || !r.Locks[0].Held {
 		t.Errorf("%+v", r)

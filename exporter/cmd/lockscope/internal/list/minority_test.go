@@ -78,7 +78,7 @@ func TestListOfAMinority(t *testing.T) {
 					t.Errorf("the TTL of %s is not %s: %s", resource, left, o.Out)
 				}
 			}
-			var r report
+			var r document
 			o = command(t, "list", "--redis", cmdtest.Addrs(servers...), "-o", "json")
 			o.Want(t, c.status)
 			o.Decode(t, &r)

@@ -17,10 +17,11 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/table"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // report is the JSON form of a listing: schema 1.
-type report struct {
+type document struct {
 	Schema    int          `json:"schema"`
 	Started   time.Time    `json:"started"`
 	Took      float64      `json:"took_seconds"`
@@ -34,35 +35,35 @@ type report struct {
 }
 
 type listedLock struct {
-	Backend    string                `json:"backend"`
-	Resource   string                `json:"resource"` // as it is if printable, else a quoted Go string
-	Key        string                `json:"key"`      // the same
-	KeyBase64  string                `json:"key_base64"`
-	Type       string                `json:"type"`
-	Nodes      int                   `json:"nodes"` // that agree on the holder
-	Of         int                   `json:"of"`    // that answered
-	Silent     int                   `json:"silent,omitempty"`
-	Held       bool                  `json:"held"`  // by a majority, if the silent nodes have it, too
-	State      string                `json:"state"` // held, undecided or not_held
-	Split      bool                  `json:"split"` // other nodes have another holder
-	Holder     *scanner.HoldDocument `json:"holder,omitempty"`
-	HeldFor    *float64              `json:"held_seconds,omitempty"`
-	TTL        *float64              `json:"ttl_seconds"` // null: never expires, or unknown; not held: of its last key
-	TTLUnknown bool                  `json:"ttl_unknown,omitempty"`
-	Waiting    *listedWait           `json:"waiting,omitempty"`
-	Kind       lock.Kind             `json:"kind,omitempty"`         // what the lock is part of
-	Slots      int                   `json:"slots,omitempty"`        // of the semaphore
-	SlotsInUse *int                  `json:"slots_in_use,omitempty"` // null: unknown
-	Readers    int                   `json:"readers,omitempty"`      // that hold a read/write lock
-	ReadBy     []listedReader        `json:"read_by,omitempty"`      // those that began first
+	Backend    string               `json:"backend"`
+	Resource   string               `json:"resource"` // as it is if printable, else a quoted Go string
+	Key        string               `json:"key"`      // the same
+	KeyBase64  string               `json:"key_base64"`
+	Type       string               `json:"type"`
+	Nodes      int                  `json:"nodes"` // that agree on the holder
+	Of         int                  `json:"of"`    // that answered
+	Silent     int                  `json:"silent,omitempty"`
+	Held       bool                 `json:"held"`  // by a majority, if the silent nodes have it, too
+	State      string               `json:"state"` // held, undecided or not_held
+	Split      bool                 `json:"split"` // other nodes have another holder
+	Holder     *report.HoldDocument `json:"holder,omitempty"`
+	HeldFor    *float64             `json:"held_seconds,omitempty"`
+	TTL        *float64             `json:"ttl_seconds"` // null: never expires, or unknown; not held: of its last key
+	TTLUnknown bool                 `json:"ttl_unknown,omitempty"`
+	Waiting    *listedWait          `json:"waiting,omitempty"`
+	Kind       lock.Kind            `json:"kind,omitempty"`         // what the lock is part of
+	Slots      int                  `json:"slots,omitempty"`        // of the semaphore
+	SlotsInUse *int                 `json:"slots_in_use,omitempty"` // null: unknown
+	Readers    int                  `json:"readers,omitempty"`      // that hold a read/write lock
+	ReadBy     []listedReader       `json:"read_by,omitempty"`      // those that began first
 }
 
 // listedReader is one holder of a read/write lock.
 type listedReader struct {
-	Holder  *scanner.HoldDocument `json:"holder"`
-	Nodes   int                   `json:"nodes"`
-	HeldFor float64               `json:"held_seconds"`
-	TTL     float64               `json:"ttl_seconds"`
+	Holder  *report.HoldDocument `json:"holder"`
+	Nodes   int                  `json:"nodes"`
+	HeldFor float64              `json:"held_seconds"`
+	TTL     float64              `json:"ttl_seconds"`
 }
 
 type listedNode struct {
@@ -73,8 +74,8 @@ type listedNode struct {
 	Error     string `json:"error,omitempty"`
 }
 
-func jsonListing(l *listing) report {
-	out := report{
+func jsonListing(l *listing) document {
+	out := document{
 		Schema: output.SchemaVersion, Started: l.started, Took: l.took.Seconds(), Truncated: l.truncated,
 		Omitted: l.omitted,
 		Locks:   make([]listedLock, 0, len(l.locks)), Nodes: []listedNode{},
@@ -105,10 +106,10 @@ func jsonListing(l *listing) report {
 
 func jsonLock(k entry) listedLock {
 	one := listedLock{
-		Backend: k.in.system, Resource: scanner.KeyText(k.Resource), Key: scanner.KeyText(k.Key),
+		Backend: k.in.system, Resource: report.KeyText(k.Resource), Key: report.KeyText(k.Key),
 		KeyBase64: base64.StdEncoding.EncodeToString([]byte(k.Key)),
 		Type:      k.Type, Nodes: k.Nodes, Of: k.Of, Silent: k.Silent, Held: k.Held(), State: k.state(), Split: k.Split,
-		Holder: scanner.NewHoldDocument(k.Hold), TTLUnknown: !k.in.tellsTTL,
+		Holder: report.NewHoldDocument(k.Hold), TTLUnknown: !k.in.tellsTTL,
 		Waiting: k.in.waits.document(k.in.waits.of(k.Key)),
 	}
 	of := k.construct()
@@ -133,7 +134,7 @@ func jsonReaders(l *scanner.Lock) (all []listedReader) {
 		return nil
 	}
 	for _, r := range l.Readers.First {
-		all = append(all, listedReader{Holder: scanner.NewHoldDocument(r.Hold), Nodes: r.Nodes,
+		all = append(all, listedReader{Holder: report.NewHoldDocument(r.Hold), Nodes: r.Nodes,
 			HeldFor: max(0, l.At.Sub(r.Hold.Since)).Seconds(), TTL: r.TTL.Seconds()})
 	}
 	return all
@@ -193,7 +194,7 @@ func lockRow(k entry) []string {
 		held = output.Short(seen.HeldFor(&k.Lock))
 	}
 	return []string{
-		scanner.KeyText(k.Resource), k.constructText(), k.nodesText(), k.holderText(), held, k.ttlText(k.ttl()),
+		report.KeyText(k.Resource), k.constructText(), k.nodesText(), k.holderText(), held, k.ttlText(k.ttl()),
 		k.in.waits.text(k.Key), k.remark(),
 	}
 }
@@ -241,7 +242,7 @@ func writeGraph(a *app.App, l *listing) error {
 		w, prefix := p.waits, l.prefix(p)
 		for _, f := range w.Locks {
 			if chain := w.Graph.Chain(f.Resource); len(chain) > 0 {
-				fmt.Fprintf(&b, "%sthe holder of %q waits for %s\n", prefix, scanner.KeyText(f.Resource),
+				fmt.Fprintf(&b, "%sthe holder of %q waits for %s\n", prefix, report.KeyText(f.Resource),
 					strings.Join(quoted(chain), ", whose holder waits for "))
 			}
 		}

@@ -16,9 +16,9 @@ func TestListShowsReaders(t *testing.T) {
 		servers := locktest.Servers(t, 3)
 		cmdtest.ReadWrite(t, servers, deadlock)
 		args := []string{"list", "--redis", cmdtest.Addrs(servers...)}
-		var r report
+		var r document
 		cmdtest.Eventually(t, "both readers on all nodes, and the waiting writer", func() bool {
-			r = report{}
+			r = document{}
 			command(t, append(args, "-o", "json")...).Decode(t, &r)
 			return readBy(r, "prices", len(servers)) == 2 && writersOf(r, "prices") == 1 &&
 				(!deadlock || len(r.Deadlocks) > 0)
@@ -47,7 +47,7 @@ func TestListShowsReaders(t *testing.T) {
 }
 
 // readBy is how many readers so many nodes have.
-func readBy(r report, resource string, nodes int) (readers int) {
+func readBy(r document, resource string, nodes int) (readers int) {
 	for _, l := range r.Locks {
 		for _, by := range l.ReadBy {
 			if l.Resource == resource && by.Nodes == nodes {
@@ -59,7 +59,7 @@ func readBy(r report, resource string, nodes int) (readers int) {
 }
 
 // writersOf is how many processes that wait for a lock say that they want to write.
-func writersOf(r report, resource string) int {
+func writersOf(r document, resource string) int {
 	for _, l := range r.Locks {
 		if l.Resource == resource && l.Waiting != nil {
 			return l.Waiting.Writers
@@ -87,7 +87,7 @@ func TestListShowsLeakedReaders(t *testing.T) {
 			}
 		}
 	}
-	var r report
+	var r document
 	command(t, append(args, "-o", "json")...).Decode(t, &r)
 	for _, l := range r.Locks {
 		if l.Held || l.State != lockNotHeld || l.Kind != "read" || (l.TTL == nil) != (l.Resource == "stays") {

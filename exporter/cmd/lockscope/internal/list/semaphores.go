@@ -11,6 +11,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // tableRow is a lock, or the slots of one semaphore.
@@ -74,7 +75,7 @@ func semaphoreRow(r tableRow) []string {
 	holders = slices.Compact(holders)
 	name, _, _ := records.ParseSlot(r[0].Resource)
 	return []string{
-		scanner.KeyText(name), r[0].constructText(), nodes.nodesText(), holdersText(holders), ageText(held),
+		report.KeyText(name), r[0].constructText(), nodes.nodesText(), holdersText(holders), ageText(held),
 		r[0].ttlText(ttl), r[0].in.waits.semaphoreText(&r[0]), strings.Join(remarks, "; "),
 	}
 }
@@ -121,7 +122,7 @@ func (w waits) semaphoreText(k *entry) string {
 func waitedFor(f *scanner.WaitedFor) string {
 	name, ok := records.SemaphoreOf(f.Resource)
 	if !ok || f.Construct().Kind != lock.KindSemaphore {
-		return scanner.KeyText(f.Resource)
+		return report.KeyText(f.Resource)
 	}
-	return scanner.KeyText(name)
+	return report.KeyText(name)
 }

@@ -86,7 +86,7 @@ func TestADeadlockOverEngines(t *testing.T) {
 				calls := build(engineOf(t, servers, 0, names[0]), engineOf(t, servers, 0, names[1]),
 					engineOf(t, servers, 0, names[2]))
 				cross(t, calls...)
-				var r report
+				var r document
 				deadline := time.Now().Add(10 * time.Second)
 				for len(r.Deadlocks) == 0 && time.Now().Before(deadline) {
 					command(t, "list", "--redis", cmdtest.Addrs(servers...), "-o", "json").Decode(t, &r)
@@ -117,7 +117,7 @@ func TestEnginesOnOtherKeysAreNoDeadlock(t *testing.T) {
 			_ = keeps
 			// They hold order on y and wait for stock on x. No holder of stock waits for order on x.
 			cross(t, crossing{y, "order", x, "stock"}, crossing{y, "stock", x, "order"})
-			var r report
+			var r document
 			cmdtest.Eventually(t, "both wait", func() bool {
 				command(t, "list", "--redis", cmdtest.Addrs(servers...), "-o", "json").Decode(t, &r)
 				return waitsOf(r, "stock") == 1 && waitsOf(r, "order") == 1 && len(holdsOf(r, "stock")) == 1 &&
@@ -139,7 +139,7 @@ func TestEnginesOnOtherKeysAreNoDeadlock(t *testing.T) {
 	}
 }
 
-func holdsOf(r report, resource string) (all []string) {
+func holdsOf(r document, resource string) (all []string) {
 	for _, l := range r.Locks {
 		if l.Resource != resource || l.Waiting == nil {
 			continue

@@ -62,7 +62,7 @@ func TestListShowsWhoBlocksWhom(t *testing.T) {
 			}()
 			deadline := time.Now().Add(30 * time.Second)
 			args := []string{"list", "--redis", cmdtest.Addrs(servers...)}
-			var r report
+			var r document
 			for {
 				o := command(t, append(args, "-o", "json")...)
 				o.Decode(t, &r)
@@ -100,7 +100,7 @@ func everywhere(t *testing.T, servers []*redisproc.Server, resources ...string) 
 	}
 }
 
-func waitsOf(r report, resource string) int {
+func waitsOf(r document, resource string) int {
 	for _, l := range r.Locks {
 		if l.Resource == resource && l.Waiting != nil {
 			return l.Waiting.Processes

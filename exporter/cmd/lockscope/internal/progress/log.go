@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // LogEvery is the shortest time between two lines of a Log, and before the first one.
@@ -27,7 +27,7 @@ type Log struct {
 func NewLog(logger *slog.Logger) *Log { return &Log{logger: logger, now: time.Now} }
 
 // Report is for scanner.WithProgress.
-func (l *Log) Report(p scanner.Progress) {
+func (l *Log) Report(p report.Progress) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // TestLog writes nothing about short sweeps, and of a long one a line every ten seconds with the time that is left.
@@ -17,7 +17,7 @@ func TestLog(t *testing.T) {
 		var out bytes.Buffer
 		l := NewLog(slog.New(slog.NewTextHandler(&out, nil)))
 		report := func(node string, share float64, done bool) {
-			l.Report(scanner.Progress{Node: node, Share: share, Keys: 1000, Locks: int64(1000 * share), Done: done})
+			l.Report(report.Progress{Node: node, Share: share, Keys: 1000, Locks: int64(1000 * share), Done: done})
 			time.Sleep(time.Second)
 		}
 		lines := func() (n int) { return strings.Count(out.String(), "sweep in progress") }

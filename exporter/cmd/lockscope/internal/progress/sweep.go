@@ -3,7 +3,7 @@ package progress
 import (
 	"time"
 
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // Estimable is the share of all keys below which too little is known of the rest.
@@ -12,12 +12,12 @@ const Estimable = 0.05
 // Sweep has the last progress of each node of a sweep. It is not safe for concurrent use.
 type Sweep struct {
 	began time.Time
-	nodes map[string]scanner.Progress
+	nodes map[string]report.Progress
 	first map[string]float64 // shares that are no work of this sweep; nil: there are none
 }
 
 // Begin makes a Sweep that began then.
-func Begin(at time.Time) *Sweep { return &Sweep{began: at, nodes: make(map[string]scanner.Progress)} }
+func Begin(at time.Time) *Sweep { return &Sweep{began: at, nodes: make(map[string]report.Progress)} }
 
 // Join makes a Sweep whose first progress is known only now. A sweep may go on where a deadline cut off the one before.
 func Join(at time.Time) *Sweep {
@@ -27,7 +27,7 @@ func Join(at time.Time) *Sweep {
 }
 
 // Take takes the progress of one node.
-func (s *Sweep) Take(p scanner.Progress) {
+func (s *Sweep) Take(p report.Progress) {
 	if _, known := s.nodes[p.Node]; !known && s.first != nil {
 		s.first[p.Node] = p.Share
 	}

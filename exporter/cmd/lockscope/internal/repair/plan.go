@@ -22,6 +22,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 const repairPlanHelp = `Write a plan: the leaked locks to repair, and why. Changes nothing on the servers.
@@ -49,7 +50,7 @@ type repairPlanFlags struct {
 }
 
 func planCommand(a *app.App) *cobra.Command {
-	f := &repairPlanFlags{classes: flags.NewList("class", string(scanner.NoTTL))}
+	f := &repairPlanFlags{classes: flags.NewList("class", string(report.NoTTL))}
 	cmd := help.Page{
 		Everyday: []string{
 			"redis", "redis-file", "postgres", "etcd", "zookeeper", "prefix", "pattern",

@@ -39,7 +39,7 @@ func oneSystem(a *app.App, f *systems.Flags, redis *target.Flags, r *backend.Lea
 }
 
 // planSystem sweeps a system beside Redis as scan does.
-func (f *repairPlanFlags) planSystem(ctx context.Context, a *app.App, classes []scanner.Class) error {
+func (f *repairPlanFlags) planSystem(ctx context.Context, a *app.App, classes []report.Class) error {
 	rules, err := f.sweep.LeakRules()
 	if err != nil {
 		return err
@@ -70,22 +70,22 @@ func (f *repairPlanFlags) planSystem(ctx context.Context, a *app.App, classes []
 	return f.finish(a, p.Sealed(), err)
 }
 
-func newPlan(system *systems.System, r scanner.Report, operator string, prefixes []string) scanner.Plan {
+func newPlan(system *systems.System, r report.Report, operator string, prefixes []string) scanner.Plan {
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	p := scanner.Plan{
 		Schema: scanner.PlanSchema, Created: now, Expires: now.Add(scanner.PlanLife), Operator: operator,
 		Servers: []string{system.Node()}, Patterns: append([]string{}, prefixes...),
-		Steps: []scanner.PlanStep{}, Refused: []scanner.PlanRefusal{}, Gaps: []scanner.GapDocument{},
+		Steps: []scanner.PlanStep{}, Refused: []scanner.PlanRefusal{}, Gaps: []report.GapDocument{},
 	}
 	for _, g := range r.Incomplete() {
-		p.Gaps = append(p.Gaps, scanner.GapDocument(g))
+		p.Gaps = append(p.Gaps, report.GapDocument(g))
 	}
 	return p
 }
 
 // addSteps adds a step for each finding that can be repaired safely, and the reasons for the others.
-func addSteps(p *scanner.Plan, system *systems.System, b backend.Backend, findings []scanner.Finding,
-	classes []scanner.Class) {
+func addSteps(p *scanner.Plan, system *systems.System, b backend.Backend, findings []report.Finding,
+	classes []report.Class) {
 	for i := range findings {
 		f := &findings[i]
 		if !slices.Contains(classes, f.Class) {
@@ -102,7 +102,7 @@ func addSteps(p *scanner.Plan, system *systems.System, b backend.Backend, findin
 			continue
 		}
 		p.Steps = append(p.Steps, scanner.PlanStep{
-			Backend: f.Backend, Node: f.Node, Place: f.Place, Key: scanner.KeyText(f.Key),
+			Backend: f.Backend, Node: f.Node, Place: f.Place, Key: report.KeyText(f.Key),
 			KeyBase64: base64.StdEncoding.EncodeToString([]byte(f.Key)), Class: f.Class, Type: f.Type,
 			TTL: report.Seconds(f.TTL), Holder: f.Hold.Instance, Identity: guard, Digest: guard,
 			FirstSeen: f.FirstSeen.UTC().Truncate(time.Millisecond), LastSeen: f.LastSeen.UTC().Truncate(time.Millisecond),

@@ -9,7 +9,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/lock/locktest"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // TestScanConfig sweeps two independent groups with policies and exclusions. The report names the group of each line.
@@ -43,7 +43,7 @@ throttle: {confirm_after: 10ms}
 		"EXCLUSION EXPIRED 2020-01-02 00:00 UTC: batch: job-lock:*:x (OPS-2)", `1 key matches lock:report:*`)
 	o.WantNot(t, "lock:unseen", "long_ttl")
 
-	var r scanner.Document
+	var r report.Document
 	flags := command(t, "scan", "-c", path, "--checks", "no_ttl", "--prefix", "lock:", "-o", "json", "--fail-on",
 		"none")
 	flags.Want(t, app.ExitClean)

@@ -7,7 +7,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // TestScanConfigOfSystems: a group has prefixes and limits of its own, flags win over them, exclusions hold, and what
@@ -29,7 +29,7 @@ throttle: {confirm_after: 10ms}
 		"no key begins with /none/: check etcd_prefix and prefixes, or set allow_empty: true")
 	o.WantNot(t, "--")
 	o = command(t, "scan", "--config", path, "--max-hold", "1h", "--prefix", "/app/leak", "-o", "json")
-	var d scanner.Document
+	var d report.Document
 	o.Decode(t, &d)
 	if len(d.Findings) != 1 || d.Findings[0].Key != "/app/leak" || d.Findings[0].Group != "jobs" {
 		t.Errorf("flags do not win over the group: %+v", d.Findings)

@@ -13,7 +13,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 func etcdSession(t *testing.T, client *clientv3.Client, opts ...concurrency.SessionOption) *concurrency.Session {
@@ -66,7 +66,7 @@ func TestScanEtcd(t *testing.T) {
 		"/locks/old ", "it has no lease, so it never expires", "long_ttl", "/locks/long ",
 		"its lease was granted for 2h0m0s, longer than the limit of 1h0m0s", "2 no_ttl, 1 long_ttl")
 	o.WantNot(t, "lock:order")
-	var d scanner.Document
+	var d report.Document
 	command(t, append(args, "-o", "json")...).Decode(t, &d)
 	if f := d.Findings[0]; len(d.Findings) != 3 || f.Backend != "etcd" || f.Type != "key" || f.TTL != nil ||
 		d.Nodes[0].Matched["keys below /locks/"] != 4 {

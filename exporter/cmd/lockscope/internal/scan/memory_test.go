@@ -10,7 +10,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/lock/locktest"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // TestScansRemember runs scans over a lock whose value does not tell its age: the first of them cannot tell it either.
@@ -46,7 +46,7 @@ func TestQuietJSON(t *testing.T) {
 	cmdtest.Set(t, cmdtest.Admin(t, s), "lock:a", "8Q5xLzCgV2rEJwJ7yYtSIA==", time.Minute)
 	o := command(t, "scan", "--redis", s.Addr(), "-q", "-o", "json")
 	o.Want(t, app.ExitClean)
-	var d scanner.Document
+	var d report.Document
 	cmdtest.Must(t, json.Unmarshal([]byte(o.Out), &d))
 	if d.Status != wordClean || !d.Complete {
 		t.Errorf("%+v", d)

@@ -8,20 +8,20 @@ import (
 	"strings"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // origin is where a row of a table comes from.
 type origin struct{ group, backend string }
 
-func findingOrigins(r scanner.Report) (all []origin) {
+func findingOrigins(r report.Report) (all []origin) {
 	for _, f := range slices.Concat(r.Findings, r.Pending) {
 		all = append(all, origin{f.Group, f.Backend})
 	}
 	return all
 }
 
-func nodeOrigins(r scanner.Report) (all []origin) {
+func nodeOrigins(r report.Report) (all []origin) {
 	for _, n := range r.Nodes {
 		all = append(all, origin{n.Group, n.Backend})
 	}
@@ -29,11 +29,11 @@ func nodeOrigins(r scanner.Report) (all []origin) {
 }
 
 // withOrigins puts a column in front if the report is of groups, and one if it is not of Redis alone.
-func withOrigins(r scanner.Report, head []string, rows [][]string, of []origin) ([]string, [][]string) {
+func withOrigins(r report.Report, head []string, rows [][]string, of []origin) ([]string, [][]string) {
 	if len(r.Nodes) > 0 && r.Nodes[0].Group != "" {
 		head, rows = inFront("GROUP", head, rows, func(i int) string { return of[i].group })
 	}
-	if slices.ContainsFunc(r.Nodes, func(n scanner.NodeReport) bool { return n.Backend != "" }) {
+	if slices.ContainsFunc(r.Nodes, func(n report.NodeReport) bool { return n.Backend != "" }) {
 		head, rows = inFront("BACKEND", head, rows, func(i int) string { return cmp.Or(of[i].backend, target.System) })
 	}
 	return head, rows

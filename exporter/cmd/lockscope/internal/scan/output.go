@@ -11,11 +11,11 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/table"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // truncated reports whether the report may miss something.
-func truncated(r scanner.Report) bool {
+func truncated(r report.Report) bool {
 	for _, n := range r.Nodes {
 		if n.Truncated || n.Err != nil {
 			return true
@@ -25,7 +25,7 @@ func truncated(r scanner.Report) bool {
 }
 
 // readText is how far a sweep came that was interrupted.
-func readText(r scanner.Report) string {
+func readText(r report.Report) string {
 	var keys int64
 	read := 0
 	for _, n := range r.Nodes {
@@ -38,9 +38,9 @@ func readText(r scanner.Report) string {
 		output.Count(len(r.Nodes), "node"))
 }
 
-func writeScan(a *app.App, format output.Format, r scanner.Report, status string) error {
+func writeScan(a *app.App, format output.Format, r report.Report, status string) error {
 	if format == output.JSON {
-		doc := scanner.NewDocument(r)
+		doc := report.NewDocument(r)
 		doc.Status = status
 		return output.WriteJSON(a.Out, doc)
 	}
@@ -71,7 +71,7 @@ func writeScan(a *app.App, format output.Format, r scanner.Report, status string
 }
 
 // matchedText is how many keys the report is about.
-func matchedText(r scanner.Report) string {
+func matchedText(r report.Report) string {
 	matched := make(map[string]int64)
 	uncounted := 0
 	for _, n := range r.Nodes {
@@ -91,7 +91,7 @@ func matchedText(r scanner.Report) string {
 		if matched[pattern] == 1 {
 			match = "matches"
 		}
-		fmt.Fprintf(&b, "%s %s %s\n", output.Count(matched[pattern], "key"), match, scanner.KeyText(pattern))
+		fmt.Fprintf(&b, "%s %s %s\n", output.Count(matched[pattern], "key"), match, report.KeyText(pattern))
 	}
 	if uncounted > 0 {
 		fmt.Fprintf(&b, "%d of %d nodes did not count all matching keys\n", uncounted, len(r.Nodes))
@@ -105,7 +105,7 @@ func matchedText(r scanner.Report) string {
 }
 
 // skippedText has a line for each check that was not made and not asked for.
-func skippedText(r scanner.Report) string {
+func skippedText(r report.Report) string {
 	var b strings.Builder
 	for _, g := range r.Skipped {
 		fmt.Fprintf(&b, "%s\n", gapText(g))
@@ -114,10 +114,10 @@ func skippedText(r scanner.Report) string {
 }
 
 // excludedText is what exclusions left out, and which have expired.
-func excludedText(r scanner.Report) string {
+func excludedText(r report.Report) string {
 	var b strings.Builder
 	for _, e := range r.Excluded {
-		what := scanner.KeyText(e.Pattern)
+		what := report.KeyText(e.Pattern)
 		if e.Group != "" {
 			what = e.Group + ": " + what
 		}
@@ -139,7 +139,7 @@ func excludedText(r scanner.Report) string {
 }
 
 // gapsText has a line for each part that was not read.
-func gapsText(r scanner.Report) string {
+func gapsText(r report.Report) string {
 	gaps := r.Incomplete()
 	if len(gaps) == 0 {
 		return ""
@@ -152,7 +152,7 @@ func gapsText(r scanner.Report) string {
 	return b.String()
 }
 
-func gapText(g scanner.Gap) string {
+func gapText(g report.Gap) string {
 	where := ""
 	if g.Node != "" {
 		where = g.Node + ": "
@@ -163,7 +163,7 @@ func gapText(g scanner.Gap) string {
 	return fmt.Sprintf("%s: %s%s", g.Reason, where, table.Printable(g.Detail))
 }
 
-func findingRows(r scanner.Report) [][]string {
+func findingRows(r report.Report) [][]string {
 	var rows [][]string
 	for _, f := range r.Findings {
 		rows = append(rows, findingRow(f, f.Evidence))
@@ -174,15 +174,15 @@ func findingRows(r scanner.Report) [][]string {
 	return rows
 }
 
-func findingRow(f scanner.Finding, evidence string) []string {
+func findingRow(f report.Finding, evidence string) []string {
 	holder := output.Holder(f.Hold, f.TTL)
-	if f.Class == scanner.ForeignType {
+	if f.Class == report.ForeignType {
 		holder = output.Unknown
 	}
 	return []string{string(f.Class), f.Node, f.Lock(), output.TTL(f.TTL), holder, evidence}
 }
 
-func nodeRows(r scanner.Report) [][]string {
+func nodeRows(r report.Report) [][]string {
 	var rows [][]string
 	for _, n := range r.Nodes {
 		var remarks []string
@@ -202,7 +202,7 @@ func nodeRows(r scanner.Report) [][]string {
 }
 
 // foundText says "nothing" only of what was read.
-func foundText(n scanner.NodeReport) string {
+func foundText(n report.NodeReport) string {
 	text := countText(n.Counts)
 	switch {
 	case n.Examined == 0 && (n.Err != nil || n.Truncated):
@@ -213,10 +213,10 @@ func foundText(n scanner.NodeReport) string {
 	return text
 }
 
-func countText(counts map[scanner.Class]int) string {
+func countText(counts map[report.Class]int) string {
 	var parts []string
 	for _, class := range sweep.ClassNames() {
-		if n := counts[scanner.Class(class)]; n > 0 {
+		if n := counts[report.Class(class)]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, class))
 		}
 	}

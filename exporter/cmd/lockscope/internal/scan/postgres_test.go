@@ -12,7 +12,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/pglock/pgproc"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // session connects as a role under a name, and runs statements.
@@ -74,7 +74,7 @@ func TestScanPostgresSessions(t *testing.T) {
 	command(t, append(args, "--checks", "no_ttl")...).Want(t, app.ExitClean)
 	command(t, append(args, "--fail-on", "no_ttl")...).Want(t, app.ExitClean, "stuck pid")
 
-	var d scanner.Document
+	var d report.Document
 	command(t, append(args, "-o", "json", "--max-findings", "2")...).Decode(t, &d)
 	f := d.Findings[0]
 	if len(d.Findings) != 2 || d.Overflow != 3 || d.Complete || d.Status != "findings" || f.Backend != "postgresql" ||

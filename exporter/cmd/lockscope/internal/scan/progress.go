@@ -7,7 +7,7 @@ import (
 	"time"
 
 	estimate "github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/progress"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 const (
@@ -56,7 +56,7 @@ func (p *progress) keepUp() {
 }
 
 // report is for scanner.WithProgress.
-func (p *progress) report(of scanner.Progress) {
+func (p *progress) report(of report.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.sweep.Take(of)

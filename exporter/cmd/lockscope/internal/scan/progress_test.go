@@ -6,7 +6,7 @@ import (
 	"time"
 
 	estimate "github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/progress"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 func TestProgress(t *testing.T) {
@@ -14,22 +14,22 @@ func TestProgress(t *testing.T) {
 	now := time.Now()
 	p := newProgress(&out)
 	p.began, p.sweep, p.now = now, estimate.Begin(now), func() time.Time { return now }
-	p.report(scanner.Progress{Node: "a", Share: 0.1, Keys: 100})
+	p.report(report.Progress{Node: "a", Share: 0.1, Keys: 100})
 	p.clear()
 	if out.Len() != 0 {
 		t.Errorf("a short scan shows %q", out.String())
 	}
 	now = now.Add(patience)
-	p.report(scanner.Progress{Node: "b", Share: 1, Keys: 100, Locks: 7, Done: true})
+	p.report(report.Progress{Node: "b", Share: 1, Keys: 100, Locks: 7, Done: true})
 	if want := clearLine + "55 % of 200 keys, 7 locks, 1 of 2 nodes done, 1s, about 1s left"; out.String() != want {
 		t.Errorf("%q, want %q", out.String(), want)
 	}
-	p.report(scanner.Progress{Node: "a", Share: 0.5, Keys: 100})
+	p.report(report.Progress{Node: "a", Share: 0.5, Keys: 100})
 	if strings.Count(out.String(), clearLine) != 1 {
 		t.Error("it writes more often than a person can read")
 	}
 	now = now.Add(time.Second)
-	p.report(scanner.Progress{Node: "a", Share: 1, Keys: 100, Done: true})
+	p.report(report.Progress{Node: "a", Share: 1, Keys: 100, Done: true})
 	if !strings.HasSuffix(out.String(), "7 locks; confirming findings ... 2s") {
 		t.Errorf("%q", out.String())
 	}
@@ -44,7 +44,7 @@ func TestProgressGoesOn(t *testing.T) {
 	out := &lines{written: make(chan string, 100)}
 	p := newProgress(out)
 	p.began = p.began.Add(-time.Minute)
-	p.sweep.Take(scanner.Progress{Node: "a", Locks: 7, Done: true})
+	p.sweep.Take(report.Progress{Node: "a", Locks: 7, Done: true})
 	p.keepUp()
 	for range 2 {
 		select {

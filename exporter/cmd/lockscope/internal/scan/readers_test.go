@@ -7,7 +7,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/lock/locktest"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // TestScanOfReaders: readers that leaked are findings in the table and in JSON, with the node and the holder.
@@ -22,7 +22,7 @@ func TestScanOfReaders(t *testing.T) {
 	o.Want(t, app.ExitFindings, "orphan  "+servers[0].Addr()+"  lock:few", "no_ttl  "+servers[0].Addr()+"  lock:stays",
 		"worker-7/42", "reader of few: its token is on 1 of 3 nodes, below the quorum of 2",
 		"reader of stays: its TTL is -1: the time of its last reader")
-	var d scanner.Document
+	var d report.Document
 	o = command(t, cmdtest.Quick(append(args, "-o", "json")...)...)
 	o.Decode(t, &d)
 	o.WantNot(t, secret)

@@ -14,6 +14,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 var errNoRepair = errors.New("--yes, --min-age and --audit-log need --repair")
@@ -27,7 +28,7 @@ type repairFlags struct {
 }
 
 func (r *repairFlags) register(set *pflag.FlagSet) {
-	r.classes = flags.NewList("class", string(scanner.NoTTL))
+	r.classes = flags.NewList("class", string(report.NoTTL))
 	set.StringVar(&r.action, "repair", "", "`action` on confirmed findings: expire=1h or delete. "+
 		"expire=1h lets the lock expire after that time, delete removes it. A dry run without --yes. "+
 		"One scan repairs nothing younger than --min-age: use \"lockscope repair plan\"")
@@ -43,7 +44,7 @@ func (r *repairFlags) register(set *pflag.FlagSet) {
 type scanRepair struct {
 	action  scanner.Action
 	dry     bool
-	classes []scanner.Class
+	classes []report.Class
 	log     *audit.Log
 }
 
@@ -81,7 +82,7 @@ func (p *scanRepair) close() error {
 
 // run repairs one finding after the other. It goes on after a failure, but not
 // when it cannot write down what it does.
-func (p *scanRepair) run(ctx context.Context, s *scanner.Scanner, r scanner.Report) error {
+func (p *scanRepair) run(ctx context.Context, s *scanner.Scanner, r report.Report) error {
 	var errs []error
 	left, young := 0, 0
 	for _, f := range r.Findings {

@@ -17,6 +17,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/pushgateway"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 const scanHelp = `Look for leaked locks of any library once, for cron. Changes no lock without --repair.`
@@ -85,7 +86,7 @@ func Command(a *app.App) *cobra.Command {
 // plan is a scan whose flags have all been checked.
 type plan struct {
 	groups  sweep.Groups
-	failOn  []scanner.Class
+	failOn  []report.Class
 	gateway *pushgateway.Gateway
 	repair  *scanRepair
 	bar     *progress // nil without a terminal
@@ -150,7 +151,7 @@ func (p *plan) close() {
 	_ = errors.Join(p.groups.Close(), p.repair.close())
 }
 
-func (f *scanFlags) failOnClasses() ([]scanner.Class, error) {
+func (f *scanFlags) failOnClasses() ([]report.Class, error) {
 	names := f.failOn.Values()
 	if slices.Equal(names, []string{failOnNone}) {
 		return nil, nil
@@ -165,7 +166,7 @@ func (f *scanFlags) execute(ctx context.Context, a *app.App, p *plan) error {
 		p.bar.keepUp()
 	}
 	reports, err := p.groups.Sweep(ctx)
-	report := scanner.MergeReports(reports...)
+	report := report.Merge(reports...)
 	if p.bar != nil {
 		p.bar.clear()
 	}
@@ -204,7 +205,7 @@ var errRepairOfSystems = errors.New("--repair is for Redis only: scan PostgreSQL
 
 var errTruncated = errors.New("the sweep was cut short and may miss findings: raise --deadline or see the errors")
 
-func (p *plan) judge(r scanner.Report, err error) (status int, word string) {
+func (p *plan) judge(r report.Report, err error) (status int, word string) {
 	if err != nil {
 		return app.ExitError, wordError
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/lock/locktest"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 func TestScanStatuses(t *testing.T) {
@@ -91,13 +91,13 @@ func TestScanJSON(t *testing.T) {
 	o := command(t, cmdtest.Quick("--redis", s.Addr(), "-o", "json")...)
 	o.Want(t, app.ExitFindings)
 	o.WantNot(t, cmdtest.SecretToken)
-	var r scanner.Document
+	var r report.Document
 	o.Decode(t, &r)
 	if r.Schema != 1 || r.Status != "findings" || r.Truncated || len(r.Nodes) != 1 || r.Nodes[0].Locks != 4 ||
 		len(r.Pending) != 0 {
 		t.Errorf("%+v", r)
 	}
-	found := make(map[string]scanner.FindingDocument)
+	found := make(map[string]report.FindingDocument)
 	for _, f := range r.Findings {
 		bytes, err := base64.StdEncoding.DecodeString(*f.KeyBase64)
 		cmdtest.Must(t, err)
@@ -135,7 +135,7 @@ func TestScanUnreachableNode(t *testing.T) {
 	cmdtest.Must(t, servers[1].Kill())
 	o := command(t, cmdtest.Quick("--redis", cmdtest.Addrs(servers...), "-o", "json")...)
 	o.Want(t, app.ExitError, servers[1].Addr()+": ", "refused")
-	var r scanner.Document
+	var r report.Document
 	o.Decode(t, &r)
 	if r.Status != "error" || !r.Truncated || len(r.Findings) != 1 || r.Findings[0].Key != "lock:leak" {
 		t.Errorf("%+v", r)
@@ -210,7 +210,7 @@ func TestScanCluster(t *testing.T) {
 	}
 	o := command(t, cmdtest.Quick("--cluster", "--redis", cluster.Addrs()[0], "-o", "json")...)
 	o.Want(t, app.ExitFindings)
-	var r scanner.Document
+	var r report.Document
 	o.Decode(t, &r)
 	if len(r.Nodes) != 3 || len(r.Findings) != 20 || !r.Complete {
 		t.Errorf("%d nodes, %d findings, %+v", len(r.Nodes), len(r.Findings), r.Gaps)
@@ -218,7 +218,7 @@ func TestScanCluster(t *testing.T) {
 	one := command(t, cmdtest.Quick("--redis", cluster.Addrs()[0], "--fail-on", "orphan", "-o", "json")...)
 	one.Want(t, app.ExitIncomplete)
 	one.Decode(t, &r)
-	if r.Status != "incomplete" || r.Complete || len(r.Gaps) != 1 || r.Gaps[0].Reason != scanner.ReasonSlotsUncovered {
+	if r.Status != "incomplete" || r.Complete || len(r.Gaps) != 1 || r.Gaps[0].Reason != report.ReasonSlotsUncovered {
 		t.Errorf("one master by itself: %s, %+v", r.Status, r.Gaps)
 	}
 }
@@ -300,7 +300,7 @@ func TestScanDeadline(t *testing.T) {
 	o := command(t, "scan", "--redis", s.Addr(), "--page-size", "10", "--pause", "20ms", "--deadline", "200ms",
 		"--confirm-after", "10ms", "-o", "json")
 	o.Want(t, app.ExitError, "cut short")
-	var r scanner.Document
+	var r report.Document
 	o.Decode(t, &r)
 	if !r.Truncated || r.Status != "error" {
 		t.Errorf("%+v", r)
@@ -327,7 +327,7 @@ func TestScanCancelled(t *testing.T) {
 	o := cmdtest.Outcome{Status: <-status, Out: out.String(), Err: errOut.String()}
 	o.Want(t, app.ExitError, "lockscope: interrupted: the report has what was known by then: about ",
 		"keys examined, 0 of 1 node read to the end\n")
-	var r scanner.Document
+	var r report.Document
 	o.Decode(t, &r)
 	if !r.Truncated {
 		t.Errorf("%+v", r)

@@ -11,7 +11,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
 	"github.com/lockscope/lockscope/lock/locktest"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // TestScanSystemsPublish: metrics, alerts and memory of a scan are the same whatever it reads.
@@ -26,7 +26,7 @@ func TestScanSystemsPublish(t *testing.T) {
 	state, textfile := filepath.Join(dir, "state"), filepath.Join(dir, "lockscope.prom")
 	args := cmdtest.Quick("--etcd", client.Endpoints()[0], "--redis", redis.Addr(), "--textfile", textfile, "--state", state,
 		"--webhook", hook, "-o", "json")
-	var first, second scanner.Document
+	var first, second report.Document
 	command(t, args...).Decode(t, &first)
 	time.Sleep(2 * time.Millisecond)
 	o := command(t, args...)

@@ -8,6 +8,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // graph makes of a reading of queues what the page says of who blocks whom, as it was then.
@@ -25,7 +26,7 @@ func (g graph) blocked(rows []live.Waiter) (all []live.Blocked) {
 	for i := range g.Locks {
 		f := &g.Locks[i]
 		b := live.Blocked{
-			Resource: scanner.KeyText(f.Resource), Waiting: calls(f), Listed: listed[scanner.KeyText(f.Resource)],
+			Resource: report.KeyText(f.Resource), Waiting: calls(f), Listed: listed[report.KeyText(f.Resource)],
 			Longest: seen.Longest(f).Seconds(), Holder: blocker(f.Lock), Construct: construct(f.Construct()),
 			Reading: reading(f.Lock),
 		}
@@ -48,7 +49,7 @@ func (g graph) blocked(rows []live.Waiter) (all []live.Blocked) {
 
 // link leads from the holder of one resource to another, which it waits for.
 func (g graph) link(from, to string) live.Link {
-	l := live.Link{Resource: scanner.KeyText(to)}
+	l := live.Link{Resource: report.KeyText(to)}
 	i := slices.IndexFunc(g.Locks, func(f scanner.WaitedFor) bool { return f.Resource == to })
 	if i < 0 {
 		return l

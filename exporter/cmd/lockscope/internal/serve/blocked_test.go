@@ -10,6 +10,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/waitgraph"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // TestBlockedCountsEveryCall, of processes in the list and of others, and marks deadlocks.
@@ -26,7 +27,7 @@ func TestBlockedCountsEveryCall(t *testing.T) {
 		return scanner.WaitedFor{
 			Key: "lock:" + resource, Resource: resource, Queue: []redlock.Queued{{ID: "1", Since: w.Since, Says: &w}},
 			Processes: 2, Callers: 3, At: now,
-			Lock: &scanner.Lock{Nodes: 3, Of: 3, Hold: scanner.Hold{Holder: holder(by), Format: scanner.FormatLockscope,
+			Lock: &scanner.Lock{Nodes: 3, Of: 3, Hold: report.Hold{Holder: holder(by), Format: report.FormatLockscope,
 				Fence: 7}, At: now},
 		}
 	}

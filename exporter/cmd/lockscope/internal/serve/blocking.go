@@ -12,6 +12,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/seen"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 const (
@@ -176,7 +177,7 @@ func holders(w *scanner.Waits, d lock.Deadlock) (all []string) {
 	for _, h := range d.Cycle {
 		name := output.Unknown
 		if r := w.Graph.Resource(h.Resource); r != nil && r.Lease != nil {
-			name = output.Holder(scanner.Hold{Holder: r.Lease.Holder}, 0)
+			name = output.Holder(report.Hold{Holder: r.Lease.Holder}, 0)
 		}
 		all = append(all, name)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/seen"
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 const (
@@ -143,7 +144,7 @@ func held(l scanner.Listing) []live.Held {
 		if !k.Held() {
 			continue
 		}
-		h := live.Held{Resource: scanner.KeyText(k.Resource), Holder: k.Hold.Instance, Fence: k.Hold.Fence,
+		h := live.Held{Resource: report.KeyText(k.Resource), Holder: k.Hold.Instance, Fence: k.Hold.Fence,
 			Nodes: k.Nodes,
 			Age:   seen.HeldFor(k).Seconds()}
 		h.Validity, h.Construct = seen.Left(k.TTL), construct(k.Construct())

@@ -20,6 +20,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/waitgraph"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // oneReading is a scanner that read the nodes at one moment: a process waits for a held lock.
@@ -36,7 +37,7 @@ func (r oneReading) List(context.Context, scanner.ListOptions) (scanner.Listing,
 	started := time.Now()
 	l := scanner.Lock{
 		Key: "lock:order", Resource: "order", Nodes: 3, Of: 3, TTL: 2 * time.Second, At: started,
-		Hold: scanner.Hold{Format: scanner.FormatLockscope,
+		Hold: report.Hold{Format: report.FormatLockscope,
 			Holder: lock.Holder{Instance: "orders-1", Since: started.Add(-r.held)}},
 	}
 	time.Sleep(r.pass)

@@ -10,11 +10,11 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // ofSystem counts the posted documents with a finding, by system.
-func ofSystem(posted <-chan scanner.Document) map[string]int {
+func ofSystem(posted <-chan report.Document) map[string]int {
 	of := make(map[string]int)
 	for {
 		select {

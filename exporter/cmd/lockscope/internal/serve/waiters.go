@@ -12,6 +12,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 var errNotYet = errors.New("waiters have not been read yet")
@@ -40,7 +41,7 @@ func waiters(w *scanner.Waits, v votes) (rows []live.Waiter, omitted int) {
 		f := &w.Locks[i]
 		for ahead, q := range f.Queue {
 			row := live.Waiter{
-				Resource: scanner.KeyText(f.Resource), For: seen.Waited(q, f.At).Seconds(),
+				Resource: report.KeyText(f.Resource), For: seen.Waited(q, f.At).Seconds(),
 				Kind: string(lock.WaitHolder), Class: string(v.class(f.Lock)),
 				Ahead: ahead, Blocker: blocker(f.Lock),
 			}

@@ -14,13 +14,14 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // ClassNames are the classes of findings, worst first.
 func ClassNames() []string {
 	return []string{
-		string(scanner.NoTTL), string(scanner.HeldTooLong), string(scanner.Orphan), string(scanner.LongTTL),
-		string(scanner.ForeignType),
+		string(report.NoTTL), string(report.HeldTooLong), string(report.Orphan), string(report.LongTTL),
+		string(report.ForeignType),
 	}
 }
 
@@ -86,19 +87,19 @@ func (s *Flags) Register(set *pflag.FlagSet, maxValues int) {
 
 var errNoPrefix = errors.New("--prefix is empty: to read every key, use --pattern '*'")
 
-func (s *Flags) classes() ([]scanner.Class, error) {
+func (s *Flags) classes() ([]report.Class, error) {
 	return ParseClasses("checks", s.checks.Values())
 }
 
 // ParseClasses are the classes that a flag names.
-func ParseClasses(flag string, names []string) ([]scanner.Class, error) {
-	classes := make([]scanner.Class, 0, len(names))
+func ParseClasses(flag string, names []string) ([]report.Class, error) {
+	classes := make([]report.Class, 0, len(names))
 	for _, name := range names {
 		if !slices.Contains(ClassNames(), name) {
 			return nil, fmt.Errorf("--%s: unknown class %q: use %s", flag, name,
 				strings.Join(ClassNames(), ", "))
 		}
-		classes = append(classes, scanner.Class(name))
+		classes = append(classes, report.Class(name))
 	}
 	return classes, nil
 }
@@ -154,7 +155,7 @@ func (s *Flags) LeakRules() (*backend.LeakRules, error) {
 	}
 	return &backend.LeakRules{
 		MaxTTL: s.maxTTL, MaxHold: s.maxHold, MaxTerm: s.maxTerm, Checks: checks,
-		Orphans: s.checks.Given() && slices.Contains(checks, scanner.Orphan), Prefixes: s.prefixes,
+		Orphans: s.checks.Given() && slices.Contains(checks, report.Orphan), Prefixes: s.prefixes,
 		AllowEmpty: s.allowEmpty, Most: s.maxFindings, Deadline: s.Deadline, ConfirmAfter: s.confirmAfter,
 	}, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // sweptAtOnce bounds how many groups are swept or listed at a time: each reads several
@@ -104,8 +105,8 @@ func (all Groups) Each(do func(i int, g *Group)) {
 }
 
 // Sweep returns the groups' reports, in their order, and the joined error.
-func (all Groups) Sweep(ctx context.Context) ([]scanner.Report, error) {
-	reports, errs := make([]scanner.Report, len(all)), make([]error, len(all))
+func (all Groups) Sweep(ctx context.Context) ([]report.Report, error) {
+	reports, errs := make([]report.Report, len(all)), make([]error, len(all))
 	all.Each(func(i int, g *Group) { reports[i], errs[i] = g.Scanner.Sweep(ctx) })
 	return reports, errors.Join(errs...)
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // fields are the names in a configuration file of what remedies call by their flags. Longer names come first.
@@ -42,8 +42,8 @@ func InFile(err error) error {
 	return &fileError{err}
 }
 
-func lookOfFile(l *scanner.Look) {
-	for _, gaps := range []*[]scanner.Gap{&l.Gaps, &l.Skipped} {
+func lookOfFile(l *report.Look) {
+	for _, gaps := range []*[]report.Gap{&l.Gaps, &l.Skipped} {
 		*gaps = slices.Clone(*gaps)
 		for i := range *gaps {
 			(*gaps)[i].Detail = fields.Replace((*gaps)[i].Detail)

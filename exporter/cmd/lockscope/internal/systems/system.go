@@ -14,6 +14,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend/postgres"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // listTimeout bounds a listing: it is longer than connecting takes.
@@ -35,7 +36,7 @@ type System struct {
 	looks, lists, pings *line
 
 	mu   sync.Mutex
-	last scanner.Look
+	last report.Look
 }
 
 var _ scanner.System = (*System)(nil)
@@ -146,7 +147,7 @@ func (s *System) watched() (stop func()) {
 }
 
 // Look implements scanner.System.
-func (s *System) Look(ctx context.Context) (look scanner.Look, err error) {
+func (s *System) Look(ctx context.Context) (look report.Look, err error) {
 	defer s.watched()()
 	err = s.looks.ask(ctx, func(ctx context.Context, b backend.Backend) error {
 		found, err := b.Leaks(ctx, s.rules)
@@ -164,7 +165,7 @@ func (s *System) Look(ctx context.Context) (look scanner.Look, err error) {
 }
 
 // Guard is what a repair of a finding compares, as the last look has it; "" if it does not have the finding.
-func (s *System) Guard(f *scanner.Finding) string {
+func (s *System) Guard(f *report.Finding) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range s.last.Found {

@@ -13,8 +13,8 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/discover"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // The layouts that are known.
@@ -44,7 +44,7 @@ func (b *Backend) Discover(ctx context.Context, sample int) (l backend.Layouts, 
 	err = b.readNames(ctx, from, options, sample, &l, &found)
 	if errors.Is(err, rpctypes.ErrPermissionDenied) {
 		l.Notes = append(l.Notes, fmt.Sprintf("user %s may not read all keys, so only those below %s were: grant its role "+
-			"read on the others", b.config.Username, scanner.KeyText(b.prefix)))
+			"read on the others", b.config.Username, report.KeyText(b.prefix)))
 		end := clientv3.WithRange(clientv3.GetPrefixRangeEnd(b.prefix))
 		err = b.readNames(ctx, b.prefix, []clientv3.OpOption{end}, sample, &l, &found)
 		l.Whole = false

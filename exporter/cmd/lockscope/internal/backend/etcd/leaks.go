@@ -14,7 +14,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 const (
@@ -33,15 +33,15 @@ func (b *Backend) Leaks(ctx context.Context, r *backend.LeakRules) (l backend.Le
 	for _, prefix := range s.prefixes() {
 		switch err := s.readPrefix(ctx, prefix); {
 		case errors.Is(err, rpctypes.ErrUserEmpty):
-			l.Gap(scanner.ReasonValuesUnread, "the cluster requires a user: set --etcd-username and --etcd-password-file")
-			l.Hide(func(*scanner.Finding) bool { return true })
+			l.Gap(report.ReasonValuesUnread, "the cluster requires a user: set --etcd-username and --etcd-password-file")
+			l.Hide(func(*report.Finding) bool { return true })
 			return l, nil
 		case errors.Is(err, rpctypes.ErrPermissionDenied):
-			l.Hide(func(f *scanner.Finding) bool { return strings.HasPrefix(f.Key, prefix) })
-			l.Gap(scanner.ReasonValuesUnread, "user %s may not read the keys below %s: grant its role read on that prefix",
-				b.config.Username, scanner.KeyText(prefix))
+			l.Hide(func(f *report.Finding) bool { return strings.HasPrefix(f.Key, prefix) })
+			l.Gap(report.ReasonValuesUnread, "user %s may not read the keys below %s: grant its role read on that prefix",
+				b.config.Username, report.KeyText(prefix))
 		case err != nil:
-			return l, b.explain(fmt.Errorf("read keys below %s: %w", scanner.KeyText(prefix), unanswered(err)))
+			return l, b.explain(fmt.Errorf("read keys below %s: %w", report.KeyText(prefix), unanswered(err)))
 		}
 	}
 	s.judge()
@@ -87,11 +87,11 @@ func (s *leakScan) readPrefix(ctx context.Context, prefix string) error {
 		}
 		revision, from = page.Header.Revision, string(page.Kvs[len(page.Kvs)-1].Key)+"\x00"
 	}
-	s.leaks.Count(n, "keys below "+scanner.KeyText(prefix))
+	s.leaks.Count(n, "keys below "+report.KeyText(prefix))
 	asked := len(s.rules.Prefixes) == 0 || slices.Contains(s.rules.Prefixes, prefix)
 	if n == 0 && asked && !s.rules.AllowEmpty {
-		s.leaks.Gap(scanner.ReasonNoMatch, "no key begins with %s: check --etcd-prefix and --prefix, or use --allow-empty",
-			scanner.KeyText(prefix))
+		s.leaks.Gap(report.ReasonNoMatch, "no key begins with %s: check --etcd-prefix and --prefix, or use --allow-empty",
+			report.KeyText(prefix))
 	}
 	return nil
 }
@@ -127,31 +127,31 @@ func (s *leakScan) judge() {
 		for i, k := range q.keys {
 			switch limit := s.rules.HoldLimit(k.holder.Kind); {
 			case k.lease == 0:
-				s.add(scanner.NoTTL, k, "it has no lease, so it never expires: it stays until somebody deletes it%s",
+				s.add(report.NoTTL, k, "it has no lease, so it never expires: it stays until somebody deletes it%s",
 					q.around(i))
 			case i >= q.held || !k.claim:
 			case k.holder == (lock.Holder{}):
 				unknown++
 			case limit > 0 && now.Sub(k.holder.Since) > limit:
-				s.add(scanner.HeldTooLong, k, "one holder has had it for %v, longer than the limit of %v, and keeps its "+
+				s.add(report.HeldTooLong, k, "one holder has had it for %v, longer than the limit of %v, and keeps its "+
 					"lease alive%s", backend.Round(now.Sub(k.holder.Since)), limit, q.around(i))
 			}
 		}
 	}
-	if unknown > 0 && s.rules.Wants(scanner.HeldTooLong) {
-		s.leaks.Skip(scanner.ReasonUnwatched, "%s of concurrency.Mutex: etcd does not record since when a lease is kept "+
+	if unknown > 0 && s.rules.Wants(report.HeldTooLong) {
+		s.leaks.Skip(report.ReasonUnwatched, "%s of concurrency.Mutex: etcd does not record since when a lease is kept "+
 			"alive", output.Count(unknown, "lock"))
 	}
 }
 
-func (s *leakScan) add(class scanner.Class, k *key, format string, args ...any) {
+func (s *leakScan) add(class report.Class, k *key, format string, args ...any) {
 	if !s.rules.Wants(class) {
 		return
 	}
-	hold := scanner.Hold{Holder: k.holder, Format: scanner.FormatLockscope}
+	hold := report.Hold{Holder: k.holder, Format: report.FormatLockscope}
 	if k.holder == (lock.Holder{}) {
-		hold = scanner.Hold{Holder: lock.Holder{Instance: k.name()}, Format: scanner.FormatUnknown}
+		hold = report.Hold{Holder: lock.Holder{Instance: k.name()}, Format: report.FormatUnknown}
 	}
-	s.leaks.Guarded(scanner.Finding{Class: class, Key: k.key, Type: "key", TTL: k.ttl, Hold: hold,
+	s.leaks.Guarded(report.Finding{Class: class, Key: k.key, Type: "key", TTL: k.ttl, Hold: hold,
 		Evidence: fmt.Sprintf(format, args...)}, fmt.Sprint(k.created, "/", k.lease), guardOf(k))
 }

@@ -10,7 +10,7 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // leaseParallel bounds the concurrent requests for the TTL of a lease.
@@ -18,7 +18,7 @@ const leaseParallel = 8
 
 // judgeLeases finds leases that were granted for too long: the lock of a dead process stays for that long.
 func (s *leakScan) judgeLeases(ctx context.Context) error {
-	if !s.rules.Wants(scanner.LongTTL) {
+	if !s.rules.Wants(report.LongTTL) {
 		return nil
 	}
 	granted, err := s.readLeases(ctx)
@@ -29,7 +29,7 @@ func (s *leakScan) judgeLeases(ctx context.Context) error {
 		g, there := granted[k.lease]
 		if there && g.granted > s.rules.MaxTTL {
 			k.ttl = g.left
-			s.add(scanner.LongTTL, k, "its lease was granted for %v, longer than the limit of %v", g.granted, s.rules.MaxTTL)
+			s.add(report.LongTTL, k, "its lease was granted for %v, longer than the limit of %v", g.granted, s.rules.MaxTTL)
 		}
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 const guardForm = "mod_revision "
@@ -20,9 +21,9 @@ const guardForm = "mod_revision "
 func guardOf(k *key) string { return guardForm + strconv.FormatInt(k.changed, 10) }
 
 // Repairable implements backend.Backend: keys without a lease.
-func (b *Backend) Repairable(f *scanner.Finding, guard string) (string, error) {
+func (b *Backend) Repairable(f *report.Finding, guard string) (string, error) {
 	switch {
-	case f.Class != scanner.NoTTL:
+	case f.Class != report.NoTTL:
 		return "", backend.Unsafe("only a key without a lease is deleted; its lease ends the others")
 	case !strings.HasPrefix(guard, guardForm):
 		return "", backend.Unsafe("its revision is unknown")

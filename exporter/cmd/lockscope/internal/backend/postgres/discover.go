@@ -7,8 +7,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
-	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/discover"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // lockTable is a table in which a library keeps its locks, known by its name and columns.
@@ -97,7 +97,7 @@ func orUnknown(application string) string {
 	if application == "" {
 		return "no application_name"
 	}
-	return scanner.KeyText(application)
+	return report.KeyText(application)
 }
 
 // tablesQuery finds tables of this database by their columns, and whether this role may read them.

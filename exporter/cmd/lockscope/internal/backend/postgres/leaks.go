@@ -11,7 +11,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/lock/pglock"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 const typeRow = "row"
@@ -47,8 +47,8 @@ func (s *leakScan) read(ctx context.Context) error {
 		return err
 	}
 	if standby {
-		s.leaks.Hide(func(f *scanner.Finding) bool { return f.Type != typeRow })
-		s.leaks.Gap(scanner.ReasonReplica, "a standby has none of the primary's sessions and advisory locks: "+
+		s.leaks.Hide(func(f *report.Finding) bool { return f.Type != typeRow })
+		s.leaks.Gap(report.ReasonReplica, "a standby has none of the primary's sessions and advisory locks: "+
 			"scan the primary")
 	}
 	advisory, err := s.sessions(ctx)
@@ -57,7 +57,7 @@ func (s *leakScan) read(ctx context.Context) error {
 	}
 	present, err := s.rows(ctx)
 	if err == nil && !present && advisory == 0 && !s.rules.AllowEmpty {
-		s.leaks.Gap(scanner.ReasonNoMatch, "database %s has no schema %s and nobody holds an advisory lock: "+
+		s.leaks.Gap(report.ReasonNoMatch, "database %s has no schema %s and nobody holds an advisory lock: "+
 			"check --postgres and --schema, or use --allow-empty", s.database, s.schema)
 	}
 	return err
@@ -75,16 +75,16 @@ func (s *leakScan) rows(ctx context.Context) (present bool, err error) {
 	case err != nil:
 		return false, err
 	case !schema.Present && s.rules.Schema:
-		s.leaks.Gap(scanner.ReasonValuesUnread, "there is no schema %s: check --schema and the database of --postgres",
+		s.leaks.Gap(report.ReasonValuesUnread, "there is no schema %s: check --schema and the database of --postgres",
 			place)
 		return false, nil
 	case !schema.Present:
-		s.leaks.Skip(scanner.ReasonValuesUnread, "there is no schema %s, so no locks of pglock were read", place)
+		s.leaks.Skip(report.ReasonValuesUnread, "there is no schema %s, so no locks of pglock were read", place)
 		return false, nil
 	case !schema.Usage || slices.Contains(schema.Denied, "view held"):
-		s.leaks.Gap(scanner.ReasonValuesUnread, "role %s may not read the locks of %s: "+
+		s.leaks.Gap(report.ReasonValuesUnread, "role %s may not read the locks of %s: "+
 			"let the owner of the schema run pglock.Grant for it", s.user, place)
-		s.leaks.Hide(func(f *scanner.Finding) bool { return f.Place == place })
+		s.leaks.Hide(func(f *report.Finding) bool { return f.Place == place })
 		return true, nil
 	}
 	var held []pglock.HeldLock
@@ -108,7 +108,7 @@ const leftoverAfter = pglock.PruneAfter + time.Hour
 
 // leftovers finds rows that expired long ago and still name a holder: it died, and no process prunes the schema.
 func (s *leakScan) leftovers(ctx context.Context, place string) error {
-	if !s.rules.Wants(scanner.Orphan) {
+	if !s.rules.Wants(report.Orphan) {
 		return nil
 	}
 	table := pgx.Identifier{s.schema, "lock"}.Sanitize()
@@ -117,12 +117,12 @@ func (s *leakScan) leftovers(ctx context.Context, place string) error {
 		return err
 	}
 	if !may {
-		s.leaks.Hide(func(f *scanner.Finding) bool { return f.Class == scanner.Orphan && f.Place == place })
+		s.leaks.Hide(func(f *report.Finding) bool { return f.Class == report.Orphan && f.Place == place })
 		add := s.leaks.Skip
 		if s.rules.Orphans {
 			add = s.leaks.Gap
 		}
-		add(scanner.ReasonValuesUnread, "role %s may not read table lock of %s, so rows past their expiry were not "+
+		add(report.ReasonValuesUnread, "role %s may not read table lock of %s, so rows past their expiry were not "+
 			"looked for: only the schema's owner may", s.user, place)
 		return nil
 	}
@@ -145,7 +145,7 @@ func (s *leakScan) leftovers(ctx context.Context, place string) error {
 			evidence = fmt.Sprintf("it expired %s ago and nobody released it: its holder died, and no process prunes "+
 				"the schema", output.Short(s.now.Sub(*expires)))
 		}
-		s.leaks.Add(scanner.Finding{Class: scanner.Orphan, Place: place, Key: key, Type: typeRow, Evidence: evidence},
+		s.leaks.Add(report.Finding{Class: report.Orphan, Place: place, Key: key, Type: typeRow, Evidence: evidence},
 			identity)
 	}
 	return rows.Err()

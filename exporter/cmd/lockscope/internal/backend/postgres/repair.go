@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // guard identifies a transaction of a session.
@@ -43,7 +44,7 @@ func parseGuard(text string) (g guard, err error) {
 }
 
 // Repairable implements backend.Backend: sessions that are idle in a transaction.
-func (b *Backend) Repairable(f *scanner.Finding, guard string) (string, error) {
+func (b *Backend) Repairable(f *report.Finding, guard string) (string, error) {
 	switch {
 	case f.Type == typeRow:
 		return "", backend.Unsafe("it is a row of pglock: use \"lockscope revoke\"")

@@ -11,7 +11,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // sessionsQuery reads advisory locks and transactions that have written or locked rows: those have a transaction
@@ -107,7 +107,7 @@ func (s *leakScan) sessions(ctx context.Context) (advisory int, err error) {
 	}
 	s.leaks.Count(advisory, "advisory locks")
 	s.leaks.Count(transactions, "transactions with locked rows")
-	s.leaks.Hide(func(f *scanner.Finding) bool { return unseen[placed{f.Place, f.Key}] })
+	s.leaks.Hide(func(f *report.Finding) bool { return unseen[placed{f.Place, f.Key}] })
 	s.unseen(len(hidden), busy)
 	return advisory, nil
 }
@@ -116,31 +116,31 @@ func (s *leakScan) sessions(ctx context.Context) (advisory int, err error) {
 type placed struct{ place, key string }
 
 func (s *leakScan) unseen(hidden, busy int) {
-	if !s.rules.Wants(scanner.HeldTooLong) {
+	if !s.rules.Wants(report.HeldTooLong) {
 		return
 	}
 	if hidden > 0 {
-		s.leaks.Gap(scanner.ReasonValuesUnread, "role %s may not see since when %s of other roles hold locks: "+
+		s.leaks.Gap(report.ReasonValuesUnread, "role %s may not see since when %s of other roles hold locks: "+
 			"GRANT pg_read_all_stats TO %s", s.user, output.Count(hidden, "session"), pgx.Identifier{s.user}.Sanitize())
 	}
 	if busy > 0 {
-		s.leaks.Skip(scanner.ReasonUnwatched, "%s of sessions that run a statement: PostgreSQL records since when a "+
+		s.leaks.Skip(report.ReasonUnwatched, "%s of sessions that run a statement: PostgreSQL records since when a "+
 			"session is idle, but not since when it holds a lock", output.Count(busy, "advisory lock"))
 	}
 }
 
 // judge reports a session that has been idle for longer than its locks may be held: it took them before.
 func (s *leakScan) judge(v *session) {
-	if v.changed == nil || !s.rules.Wants(scanner.HeldTooLong) {
+	if v.changed == nil || !s.rules.Wants(report.HeldTooLong) {
 		return
 	}
 	idle, limit := s.now.Sub(*v.changed), s.rules.HoldLimit("")
 	if limit <= 0 || idle <= limit {
 		return
 	}
-	f := scanner.Finding{
-		Class: scanner.HeldTooLong, Place: v.database, Key: v.key(), Type: "advisory", TTL: -1,
-		Hold: scanner.Hold{Holder: lock.Holder{Instance: v.name(), Since: *v.changed}, Format: scanner.FormatUnknown},
+	f := report.Finding{
+		Class: report.HeldTooLong, Place: v.database, Key: v.key(), Type: "advisory", TTL: -1,
+		Hold: report.Hold{Holder: lock.Holder{Instance: v.name(), Since: *v.changed}, Format: report.FormatUnknown},
 	}
 	since := v.changed.UTC().Format("2006-01-02 15:04:05 MST")
 	if v.advisory {
@@ -168,7 +168,7 @@ func (v *session) key() string {
 	case v.advisory:
 		return fmt.Sprintf("advisory lock (%d, %d)", int32(v.class), int32(v.object))
 	case v.prepared != "":
-		return "prepared transaction " + scanner.KeyText(v.prepared)
+		return "prepared transaction " + report.KeyText(v.prepared)
 	}
 	return fmt.Sprintf("session %d", v.pid)
 }
@@ -176,7 +176,7 @@ func (v *session) key() string {
 // name is the holder in a few words.
 func (v *session) name() string {
 	if v.prepared != "" {
-		return "prepared transaction " + scanner.KeyText(v.prepared)
+		return "prepared transaction " + report.KeyText(v.prepared)
 	}
 	name := fmt.Sprintf("pid %d", v.pid)
 	if v.app != "" {

@@ -15,7 +15,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/contrib/zklock"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // Leaks implements backend.Backend: persistent nodes that are named like a place in the queue of a lock, and locks
@@ -47,15 +47,15 @@ func (b *Backend) findLeaks(ctx context.Context, r *backend.LeakRules, l *backen
 		}
 		if len(s.denied) > 0 {
 			l.Hide(s.hides)
-			l.Gap(scanner.ReasonValuesUnread, "%s below %s may not be read: set LOCKSCOPE_ZOOKEEPER_AUTH to the "+
-				"user:password of a user that may", output.Count(len(s.denied), "node"), scanner.KeyText(root))
+			l.Gap(report.ReasonValuesUnread, "%s below %s may not be read: set LOCKSCOPE_ZOOKEEPER_AUTH to the "+
+				"user:password of a user that may", output.Count(len(s.denied), "node"), report.KeyText(root))
 		}
 		asked := len(r.Prefixes) == 0 || slices.Contains(r.Prefixes, root)
 		if s.places == 0 && len(s.denied) == 0 && asked && !r.AllowEmpty {
-			l.Gap(scanner.ReasonNoMatch, "no lock is below %s: check --zookeeper-root and --prefix, or use --allow-empty",
-				scanner.KeyText(root))
+			l.Gap(report.ReasonNoMatch, "no lock is below %s: check --zookeeper-root and --prefix, or use --allow-empty",
+				report.KeyText(root))
 		}
-		l.Count(s.places, "places in queues below "+scanner.KeyText(root))
+		l.Count(s.places, "places in queues below "+report.KeyText(root))
 		known, err := s.judgeHolders(ctx, root, root == b.root)
 		if err != nil {
 			return err
@@ -66,7 +66,7 @@ func (b *Backend) findLeaks(ctx context.Context, r *backend.LeakRules, l *backen
 }
 
 // hides says that a finding is in a node that may not be read.
-func (s *leakScan) hides(f *scanner.Finding) bool {
+func (s *leakScan) hides(f *report.Finding) bool {
 	return slices.ContainsFunc(s.denied, func(dir string) bool {
 		return strings.HasPrefix(f.Key, strings.TrimSuffix(dir, "/")+"/")
 	})
@@ -88,12 +88,12 @@ func (b *Backend) roots(r *backend.LeakRules) (roots []string) {
 // judgeHolders judges locks of zklock, whose holders record since when they hold them. It returns their names.
 func (s *leakScan) judgeHolders(ctx context.Context, root string, ours bool) (known map[string]bool, err error) {
 	known = make(map[string]bool)
-	if !ours || !s.rules.Wants(scanner.HeldTooLong) {
+	if !ours || !s.rules.Wants(report.HeldTooLong) {
 		return known, nil
 	}
 	held, err := zklock.ReadHeldLocks(ctx, s.conn, root)
 	if errors.Is(err, zk.ErrNoAuth) {
-		s.leaks.Hide(func(f *scanner.Finding) bool { return f.Place == root })
+		s.leaks.Hide(func(f *report.Finding) bool { return f.Place == root })
 		return known, nil // counted already
 	}
 	for _, h := range held {
@@ -102,9 +102,9 @@ func (s *leakScan) judgeHolders(ctx context.Context, root string, ours bool) (kn
 			continue
 		}
 		if known[h.Key] = true; limit > 0 && since > limit {
-			s.leaks.Add(scanner.Finding{
-				Class: scanner.HeldTooLong, Place: root, Key: h.Key, Type: "znode", TTL: -1,
-				Hold: scanner.Hold{Holder: h.Holder, Format: scanner.FormatLockscope, Fence: h.Fence},
+			s.leaks.Add(report.Finding{
+				Class: report.HeldTooLong, Place: root, Key: h.Key, Type: "znode", TTL: -1,
+				Hold: report.Hold{Holder: h.Holder, Format: report.FormatLockscope, Fence: h.Fence},
 				Evidence: fmt.Sprintf("one holder has had it for %v, longer than the limit of %v, and keeps its session "+
 					"alive", backend.Round(since), limit),
 			}, fmt.Sprint(h.Fence, h.Holder.Since))

@@ -11,14 +11,15 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // guardOf is when a node was created, and how often it was written.
 func guardOf(s *zk.Stat) string { return fmt.Sprintf("czxid %d, version %d", s.Czxid, s.Version) }
 
 // Repairable implements backend.Backend: persistent places of a queue.
-func (b *Backend) Repairable(f *scanner.Finding, guard string) (string, error) {
-	if f.Class != scanner.NoTTL || guard == "" {
+func (b *Backend) Repairable(f *report.Finding, guard string) (string, error) {
+	if f.Class != report.NoTTL || guard == "" {
 		return "", backend.Unsafe("only a persistent node is deleted; its session ends the others")
 	}
 	return backend.Delete, nil

@@ -18,7 +18,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // walkParallel bounds the concurrent requests.
@@ -120,7 +120,7 @@ func digits(name string) string { return name[len(name)-10:] }
 func (s *leakScan) judge(q *queue) {
 	for i, p := range q.places {
 		container := uint64(p.stat.EphemeralOwner) == 1<<63
-		if p.stat.EphemeralOwner != 0 && !container || !s.rules.Wants(scanner.NoTTL) {
+		if p.stat.EphemeralOwner != 0 && !container || !s.rules.Wants(report.NoTTL) {
 			continue
 		}
 		text := "; it holds the lock"
@@ -131,8 +131,8 @@ func (s *leakScan) judge(q *queue) {
 			text += "; behind it: " + output.Count(behind, "place")
 		}
 		age := backend.Round(s.now.Sub(time.UnixMilli(p.stat.Ctime)))
-		s.leaks.Guarded(scanner.Finding{
-			Class: scanner.NoTTL, Key: path.Join(q.dir, p.name), Type: "znode", TTL: -1,
+		s.leaks.Guarded(report.Finding{
+			Class: report.NoTTL, Key: path.Join(q.dir, p.name), Type: "znode", TTL: -1,
 			Evidence: fmt.Sprintf("it is persistent, so no session ends it: it stays until somebody deletes it; it was "+
 				"created %v ago%s", age, text),
 		}, fmt.Sprint(p.stat.Czxid), guardOf(p.stat))
@@ -158,17 +158,17 @@ func (s *leakScan) judgeSessions(root string, known map[string]bool) {
 			continue
 		}
 		name := fmt.Sprintf("session %#x", p.stat.EphemeralOwner)
-		if s.rules.Wants(scanner.HeldTooLong) {
-			s.leaks.Add(scanner.Finding{
-				Class: scanner.HeldTooLong, Key: path.Join(q.dir, p.name), Type: "znode", TTL: -1,
-				Hold: scanner.Hold{Holder: lock.Holder{Instance: name, Since: time.UnixMilli(p.stat.Ctime)},
-					Format: scanner.FormatUnknown},
+		if s.rules.Wants(report.HeldTooLong) {
+			s.leaks.Add(report.Finding{
+				Class: report.HeldTooLong, Key: path.Join(q.dir, p.name), Type: "znode", TTL: -1,
+				Hold: report.Hold{Holder: lock.Holder{Instance: name, Since: time.UnixMilli(p.stat.Ctime)},
+					Format: report.FormatUnknown},
 				Evidence: fmt.Sprintf("its session has had it for %v, longer than the limit of %v", backend.Round(age), limit),
 			}, fmt.Sprint(p.stat.Czxid))
 		}
 	}
-	if unknown > 0 && s.rules.Wants(scanner.HeldTooLong) {
-		s.leaks.Skip(scanner.ReasonUnwatched, "%s below %s: their places are older than the limit, but ZooKeeper does not "+
+	if unknown > 0 && s.rules.Wants(report.HeldTooLong) {
+		s.leaks.Skip(report.ReasonUnwatched, "%s below %s: their places are older than the limit, but ZooKeeper does not "+
 			"record how long they waited", output.Count(unknown, "lock"), root)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/listing"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // maxValue is how much of a lock's value is read: more than lockscope writes.
@@ -124,13 +125,13 @@ func lockOf(w *scanner.WaitedFor, votes []vote, of, silent int) *scanner.Lock {
 	}
 	l := &scanner.Lock{
 		Key: w.Key, Resource: w.Resource, Nodes: len(first), Of: of, Silent: silent, Split: len(byHolder) > 1,
-		Hold: scanner.Hold{Format: scanner.FormatUnknown},
+		Hold: report.Hold{Format: report.FormatUnknown},
 	}
 	var fences []uint64
 	for _, v := range first {
 		fence, holder, ok := redlock.ParseValue(v.value)
 		if ok {
-			l.Hold = scanner.Hold{Holder: holder, Format: scanner.FormatLockscope}
+			l.Hold = report.Hold{Holder: holder, Format: report.FormatLockscope}
 		}
 		fences = append(fences, fence)
 	}

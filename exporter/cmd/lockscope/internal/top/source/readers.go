@@ -10,6 +10,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/listing"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // maxReaders bounds how many readers of a lock are read on one node. Of more, only the number is known.
@@ -103,7 +104,7 @@ func readersOf(w *scanner.WaitedFor, on []hashOn, of, silent int) *scanner.Lock 
 		if h.size > maxReaders {
 			l.Readers = &listing.Readers{Count: int(h.size)}
 			l.Nodes, l.TTL = len(on), max(l.TTL, h.TTL)
-			l.Hold = scanner.Hold{Holder: lock.Holder{Kind: lock.KindRead}, Format: scanner.FormatUnknown}
+			l.Hold = report.Hold{Holder: lock.Holder{Kind: lock.KindRead}, Format: report.FormatUnknown}
 			return l
 		}
 		nodes = append(nodes, h.NodeReaders)
