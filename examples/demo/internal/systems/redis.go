@@ -13,9 +13,9 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/examples/demo/internal/shell"
+	"github.com/lockscope/lockscope/examples/internal/nodes"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine"
-	"github.com/lockscope/lockscope/examples/internal/nodes"
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
