@@ -71,7 +71,7 @@ func All() []Mutant {
 		guardMutants, changeMutants, evictionMutants, quarantineMutants, laneMutants,
 		turnMutants, roundMutants, queueScriptMutants, actScriptMutants, memoryMutants, electionMutants, peekMutants,
 		semaphoreMutants, readWriteMutants, undecidedMutants, revokeMutants, readerViewMutants, slotQueueMutants,
-		adapterMutants, placeMutants, postgresMutants, ensembleMutants, revokeReadersMutants, serverMutants, repairMutants,
+		contribMutants, placeMutants, postgresMutants, ensembleMutants, revokeReadersMutants, serverMutants, repairMutants,
 	} {
 		list = append(list, of()...)
 	}
@@ -81,10 +81,10 @@ func All() []Mutant {
 // Workspace is the file of the workspace that a package is tested in; "" if its module needs none.
 func Workspace(pkg string) string {
 	switch {
-	case strings.HasPrefix(pkg, adapters):
-		return "contrib.work"
 	case strings.HasPrefix(pkg, etcd), strings.HasPrefix(pkg, pg), strings.HasPrefix(pkg, zk):
 		return "release.work"
+	case strings.HasPrefix(pkg, contrib):
+		return "contrib.work"
 	}
 	return ""
 }

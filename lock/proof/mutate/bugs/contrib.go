@@ -1,13 +1,13 @@
 package bugs
 
 const (
-	adapters = "./lock/contrib/"
-	clientGo = adapters + "clientgolock"
-	river    = adapters + "riverlock"
+	contrib  = "./lock/contrib/"
+	clientGo = contrib + "clientgolock"
+	river    = contrib + "riverlock"
 )
 
-// adapterMutants are bugs in what leads or works under a lock for another library.
-func adapterMutants() []Mutant { return append(clientGoMutants(), riverMutants()...) }
+// contribMutants are bugs in what leads or works under a lock for another library.
+func contribMutants() []Mutant { return append(clientGoMutants(), riverMutants()...) }
 
 func clientGoMutants() []Mutant {
 	const file = "lock/contrib/clientgolock/clientgolock.go"
