@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/process"
@@ -79,12 +79,12 @@ func (p *running) terminate() cmdtest.Outcome {
 func binaryStatuses(t *testing.T, bin string) {
 	s := locktest.Servers(t, 1)[0]
 	c := cmdtest.Admin(t, s)
-	start(t, bin, "scan", "--redis", s.Addr()).wait().Want(t, app.ExitIncomplete, "no_match")
+	start(t, bin, "scan", "--redis", s.Addr()).wait().Want(t, ui.ExitIncomplete, "no_match")
 	cmdtest.Set(t, c, "lock:leak", "v", 0)
-	start(t, bin, cmdtest.Quick("--redis", s.Addr())...).wait().Want(t, app.ExitFindings, "lock:leak")
+	start(t, bin, cmdtest.Quick("--redis", s.Addr())...).wait().Want(t, ui.ExitFindings, "lock:leak")
 	o := start(t, bin, "scan", "--redis", "127.0.0.1:1").wait()
-	o.Want(t, app.ExitError, "127.0.0.1:1", "refused")
-	start(t, bin, "nonsense").wait().Want(t, app.ExitError, "unknown command")
+	o.Want(t, ui.ExitError, "127.0.0.1:1", "refused")
+	start(t, bin, "nonsense").wait().Want(t, ui.ExitError, "unknown command")
 }
 
 func binaryTerminated(t *testing.T, bin string) {
@@ -96,7 +96,7 @@ func binaryTerminated(t *testing.T, bin string) {
 		return strings.Contains(c.Info(t.Context(), "commandstats").Val(), "cmdstat_scan:calls=")
 	})
 	o := p.terminate()
-	o.Want(t, app.ExitError)
+	o.Want(t, ui.ExitError)
 	var r report.Document
 	o.Decode(t, &r)
 	if !r.Truncated || r.Status != "error" || len(r.Nodes) != 1 || !r.Nodes[0].Truncated {
@@ -154,7 +154,7 @@ func binaryServes(t *testing.T, bin string) {
 		cmdtest.Must(t, json.Unmarshal([]byte(body), &state))
 		return !state.Nodes[2].Up && state.Nodes[2].Error != ""
 	})
-	p.terminate().Want(t, app.ExitClean)
+	p.terminate().Want(t, ui.ExitClean)
 }
 
 // binaryElects: of two processes one sweeps. After it is killed, the other one does.
@@ -178,7 +178,7 @@ func binaryElects(t *testing.T, bin string) {
 	}
 	cmdtest.Must(t, first.Kill())
 	cmdtest.Eventually(t, "the second takes over", func() bool { return passes(second) })
-	second.terminate().Want(t, app.ExitClean)
+	second.terminate().Want(t, ui.ExitClean)
 }
 
 // buildStatic builds as the image does, so that both share the work.

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/program"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 )
@@ -47,11 +47,11 @@ func TestServersThatCannotBeAsked(t *testing.T) {
 		} {
 			t.Run(name+"/"+command, func(t *testing.T) {
 				o := commandWith(t, nil, "", append(args, "--redis", c.url)...)
-				o.Want(t, app.ExitError, c.says...)
+				o.Want(t, ui.ExitError, c.says...)
 				o.WantNot(t, "grant", "s3cret", "  nothing", "no locks", "found no lock", "looked at 0 keys",
 					"deadline exceeded")
 				if command == "scan" || command == "list" || command == "discover" {
-					o.Want(t, app.ExitError, "not read")
+					o.Want(t, ui.ExitError, "not read")
 				}
 				if strings.Count(o.Out+o.Err, c.says[1]) != 1 {
 					t.Errorf("%q is not said once:\n%s%s", c.says[1], o.Out, o.Err)
@@ -81,7 +81,7 @@ func TestMistakesWithSentinels(t *testing.T) {
 					args = append(args, "--", "true")
 				}
 				o := command(t, args...)
-				if o.Status == app.ExitClean || !strings.Contains(o.Out+o.Err, says) {
+				if o.Status == ui.ExitClean || !strings.Contains(o.Out+o.Err, says) {
 					t.Errorf("status %d, and not %q:\n%s%s", o.Status, says, o.Out, o.Err)
 				}
 				if !strings.HasPrefix(line, "doctor") { // which lists all that it lacks
@@ -138,7 +138,7 @@ func checkNamesFlag(t *testing.T, cmd *cobra.Command, f *pflag.Flag, args []stri
 	if optionName.MatchString(text) || strings.Contains(text, "invalid option") {
 		t.Errorf("%s --%s: it names an option: %s", cmd.CommandPath(), f.Name, text)
 	}
-	if status != app.ExitError || !strings.Contains(text, "--"+f.Name) {
+	if status != ui.ExitError || !strings.Contains(text, "--"+f.Name) {
 		t.Errorf("%s --%s: exit %d: %s", cmd.CommandPath(), f.Name, status, text)
 	}
 }

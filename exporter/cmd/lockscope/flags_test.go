@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
@@ -89,7 +89,7 @@ func TestBadInputIsRefused(t *testing.T) {
 	} {
 		t.Run(c.args, func(t *testing.T) {
 			o := command(t, strings.Fields(c.args)...)
-			o.Want(t, app.ExitError, c.says)
+			o.Want(t, ui.ExitError, c.says)
 			o.WantNot(t, secret)
 			if o.Out != "" {
 				t.Errorf("stdout is not empty: %s", o.Out)
@@ -105,17 +105,17 @@ func TestVariables(t *testing.T) {
 	cmdtest.Set(t, c, "lock:leak", "v", 0)
 	env := []string{"LOCKSCOPE_REDIS=" + s.Addr(), "LOCKSCOPE_CONFIRM_AFTER=10ms", "LOCKSCOPE_PREFIX=other:",
 		"LOCKSCOPE_ALLOW_EMPTY=true", "LOCKSCOPE_LOG_LEVEL=error"}
-	commandWith(t, env, "", "scan").Want(t, app.ExitClean)
-	commandWith(t, env, "", "scan", "--prefix", "lock:").Want(t, app.ExitFindings)
+	commandWith(t, env, "", "scan").Want(t, ui.ExitClean)
+	commandWith(t, env, "", "scan", "--prefix", "lock:").Want(t, ui.ExitFindings)
 	typo := commandWith(t, append(env, "LOCKSCOPE_PREFX=x", "LOCKSCOPE_SERVICE_HOST=10.0.0.1"), "", "scan")
-	typo.Want(t, app.ExitClean, "unknown variable LOCKSCOPE_PREFX: did you mean LOCKSCOPE_PREFIX?")
+	typo.Want(t, ui.ExitClean, "unknown variable LOCKSCOPE_PREFX: did you mean LOCKSCOPE_PREFIX?")
 	typo.WantNot(t, "LOCKSCOPE_SERVICE_HOST")
 	// Secrets have variables without flags. These must not be taken for typos.
 	commandWith(t, append(env, "LOCKSCOPE_SENTINEL_PASSWORD=x"), "", "scan").WantNot(t, "SENTINEL")
 	bad := commandWith(t, append(env, "LOCKSCOPE_MAX_TTL=s3cr3t"), "", "scan")
-	bad.Want(t, app.ExitError, "LOCKSCOPE_MAX_TTL")
+	bad.Want(t, ui.ExitError, "LOCKSCOPE_MAX_TTL")
 	bad.WantNot(t, "s3cr3t")
 	both := commandWith(t, append(env, "LOCKSCOPE_REDIS_PASSWORD=s3cr3t"), "", "scan", "--redis-password-file",
 		"/dev/null")
-	both.Want(t, app.ExitError, "use one")
+	both.Want(t, ui.ExitError, "use one")
 }

@@ -8,8 +8,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
@@ -49,7 +49,7 @@ func binaryFullDisk(t *testing.T, bin string) {
 	plantLeaks(t, c, 5)
 	state, metrics := filepath.Join(dir, "state.json"), filepath.Join(dir, "lockscope.prom")
 	scan := cmdtest.Quick("--redis", s.Addr(), "--textfile", metrics)
-	start(t, bin, scan...).wait().Want(t, app.ExitFindings)
+	start(t, bin, scan...).wait().Want(t, ui.ExitFindings)
 	p := start(t, bin, "serve", "--redis", s.Addr(), "--web.listen-address", "127.0.0.1:0", "--interval", "100ms",
 		"--confirm-after", "10ms", "--state", state)
 	cmdtest.Eventually(t, "the state is saved", func() bool { return len(savedFindings(t, state)) == 5 })
@@ -74,13 +74,13 @@ func binaryFullDisk(t *testing.T, bin string) {
 	if n := len(savedFindings(t, state)); n != 5 {
 		t.Errorf("the old file has %d findings, want 5", n)
 	}
-	start(t, bin, scan...).wait().Want(t, app.ExitError, "--textfile", "no space left on device", "no_ttl")
+	start(t, bin, scan...).wait().Want(t, ui.ExitError, "--textfile", "no space left on device", "no_ttl")
 	if after, err := os.ReadFile(metrics); err != nil || string(after) != string(before) {
 		t.Errorf("the old metrics are not whole: %v\n%s", err, after)
 	}
 	cmdtest.Must(t, os.Remove(filler))
 	cmdtest.Eventually(t, "the state is saved again", func() bool { return len(savedFindings(t, state)) == 200 })
-	p.terminate().Want(t, app.ExitClean)
+	p.terminate().Want(t, ui.ExitClean)
 	entries, err := os.ReadDir(dir)
 	cmdtest.Must(t, err)
 	if len(entries) != 2 {

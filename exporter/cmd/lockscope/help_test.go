@@ -11,10 +11,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/program"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 )
 
 // commandTree returns all commands of lockscope, with those that cobra adds, before arguments are parsed.
@@ -33,7 +32,7 @@ func TestHelpFitsAScreen(t *testing.T) {
 			continue
 		}
 		o := command(t, append(strings.Fields(cmd.CommandPath())[1:], "--help")...)
-		o.Want(t, app.ExitClean, "Usage: lockscope", cmd.Long, cmd.Example)
+		o.Want(t, ui.ExitClean, "Usage: lockscope", cmd.Long, cmd.Example)
 		lines := strings.Split(strings.TrimSuffix(o.Out, "\n"), "\n")
 		if len(lines) > 40 {
 			t.Errorf("%s --help has %d lines", cmd.CommandPath(), len(lines))
@@ -62,11 +61,11 @@ func wantReadable(t *testing.T, of string, lines []string) {
 func TestTopics(t *testing.T) {
 	root := commandTree()
 	overview := command(t, "help")
-	overview.Want(t, app.ExitClean)
+	overview.Want(t, ui.ExitClean)
 	for _, cmd := range program.Subcommands(root) {
 		if cmd.IsAdditionalHelpTopicCommand() {
 			o := command(t, append([]string{"help"}, strings.Fields(cmd.CommandPath())[1:]...)...)
-			o.Want(t, app.ExitClean)
+			o.Want(t, ui.ExitClean)
 			if len(o.Out) < 50 {
 				t.Errorf("%s says nothing: %s", cmd.CommandPath(), o.Out)
 			}
@@ -82,8 +81,8 @@ func TestTopics(t *testing.T) {
 			}
 		}
 	}
-	command(t, "help", "nonsense").Want(t, app.ExitError, `no help for "nonsense"`)
-	commandWith(t, []string{"LOCKSCOPE_LOG_LEVEL=loud"}, "", "help", "json").Want(t, app.ExitClean, "schema")
+	command(t, "help", "nonsense").Want(t, ui.ExitError, `no help for "nonsense"`)
+	commandWith(t, []string{"LOCKSCOPE_LOG_LEVEL=loud"}, "", "help", "json").Want(t, ui.ExitClean, "schema")
 }
 
 // TestEveryFlagIsDocumented on the page of the command's flags, with its variable.
@@ -105,14 +104,14 @@ func TestEveryFlagIsDocumented(t *testing.T) {
 			if slices.Contains(only, f.Name) {
 				return // only on the command line; see TestEnvironmentArmsNoRepair
 			}
-			if !strings.Contains(page, "[$"+flags.Name(f.Name)+"]") {
-				t.Errorf("%s: --%s does not name %s", cmd.Name(), f.Name, flags.Name(f.Name))
+			if !strings.Contains(page, "[$"+ui.VariableName(f.Name)+"]") {
+				t.Errorf("%s: --%s does not name %s", cmd.Name(), f.Name, ui.VariableName(f.Name))
 			}
 		}
 		cmd.LocalFlags().VisitAll(check)
 		cmd.InheritedFlags().VisitAll(check)
 	}
-	command(t, "help", "environment").Want(t, app.ExitClean, append(flags.Secrets(), "LOCKSCOPE_LOG_LEVEL")...)
+	command(t, "help", "environment").Want(t, ui.ExitClean, append(ui.SecretVars(), "LOCKSCOPE_LOG_LEVEL")...)
 }
 
 // TestExamples parses the command lines of all examples, and runs none.
@@ -122,14 +121,14 @@ func TestExamples(t *testing.T) {
 			checkExample(t, line)
 		}
 	}
-	command(t).Want(t, app.ExitClean, "scan", "serve", "list", "doctor", "completion")
-	command(t, "version").Want(t, app.ExitClean, "lockscope ")
-	command(t, "--version").Want(t, app.ExitClean, "lockscope ")
+	command(t).Want(t, ui.ExitClean, "scan", "serve", "list", "doctor", "completion")
+	command(t, "version").Want(t, ui.ExitClean, "lockscope ")
+	command(t, "--version").Want(t, ui.ExitClean, "lockscope ")
 	for _, shell := range []string{"bash", "zsh", "fish"} {
-		command(t, "completion", shell).Want(t, app.ExitClean, "lockscope")
+		command(t, "completion", shell).Want(t, ui.ExitClean, "lockscope")
 	}
-	command(t, "__complete", "help", "fin").Want(t, app.ExitClean, "findings\t")
-	command(t, "__complete", "scan", "--max-t").Want(t, app.ExitClean, "--max-ttl\t")
+	command(t, "__complete", "help", "fin").Want(t, ui.ExitClean, "findings\t")
+	command(t, "__complete", "scan", "--max-t").Want(t, ui.ExitClean, "--max-ttl\t")
 }
 
 func checkExample(t *testing.T, line string) {
@@ -152,7 +151,7 @@ func checkExample(t *testing.T, line string) {
 // TestManPages: one page for each command and topic, with its examples and flags.
 func TestManPages(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "man")
-	command(t, "man", "--dir", dir).Want(t, app.ExitClean)
+	command(t, "man", "--dir", dir).Want(t, ui.ExitClean)
 	for name, want := range map[string]string{
 		"lockscope.1": "lockscope list", "lockscope-scan.1": "LOCKSCOPE_MAX_VALUES",
 		"lockscope-repair-apply.1": ".SH EXIT STATUS", "lockscope-exit-codes.7": "incomplete",

@@ -11,11 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/doctor"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/profiles"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/redlock"
@@ -96,9 +96,9 @@ func asItIs(t *testing.T, n *profileNodes, want expected) {
 	// Without a quarantine: nobody has vouched for the servers yet.
 	l := profileLocker(t, n, redlock.WithRestartQuarantine(0))
 	wantGrant(t, l, want.asItIs)
-	status := app.ExitFindings
+	status := ui.ExitFindings
 	if want.asItIs != nil {
-		status = app.ExitError
+		status = ui.ExitError
 	}
 	command(t, append(cmdtest.Patient(), n.flags()...)...).Want(t, status)
 	for _, s := range n.behind {
@@ -112,9 +112,9 @@ func asItIs(t *testing.T, n *profileNodes, want expected) {
 func examined(t *testing.T, n *profileNodes, want expected) {
 	t.Helper()
 	o := command(t, slices.Concat(cmdtest.Patient("-o", "json"), n.flags(), want.flags)...)
-	status := app.ExitFindings
+	status := ui.ExitFindings
 	if want.never != nil {
-		status = app.ExitError
+		status = ui.ExitError
 	}
 	o.Want(t, status)
 	var r doctor.Report
@@ -135,14 +135,14 @@ func locked(t *testing.T, n *profileNodes, want expected) {
 	t.Helper()
 	if !n.cluster && want.never == nil {
 		vouch := slices.Concat([]string{"init"}, n.flags(), want.flags)
-		command(t, append(vouch, "-o", "json")...).Want(t, app.ExitClean, `"vouched"`)
-		command(t, vouch...).Want(t, app.ExitClean, "already vouched")
+		command(t, append(vouch, "-o", "json")...).Want(t, ui.ExitClean, `"vouched"`)
+		command(t, vouch...).Want(t, ui.ExitClean, "already vouched")
 	}
 	wantGrant(t, profileLocker(t, n, want.options...), want.never)
 	if want.never == nil {
 		hold := []string{"hold", "job", "--for", "100ms", "--reason", "test", "--operator", "me", "--node-timeout", "2s",
 			"--audit-log", filepath.Join(t.TempDir(), "audit")}
-		command(t, slices.Concat(hold, n.flags(), want.flags)...).Want(t, app.ExitClean, "is released")
+		command(t, slices.Concat(hold, n.flags(), want.flags)...).Want(t, ui.ExitClean, "is released")
 	}
 }
 
@@ -150,12 +150,12 @@ func locked(t *testing.T, n *profileNodes, want expected) {
 func searched(t *testing.T, n *profileNodes, want expected) {
 	t.Helper()
 	key := n.plant(t)
-	command(t, append(cmdtest.Quick(), n.flags()...)...).Want(t, app.ExitFindings, key, "no_ttl")
+	command(t, append(cmdtest.Quick(), n.flags()...)...).Want(t, ui.ExitFindings, key, "no_ttl")
 	if n.cluster {
-		command(t, "discover", "--cluster", "--redis", n.addrs[0], "--pause", "0s").Want(t, app.ExitClean, "lock:*")
+		command(t, "discover", "--cluster", "--redis", n.addrs[0], "--pause", "0s").Want(t, ui.ExitClean, "lock:*")
 		return
 	}
-	command(t, "discover", "--redis", n.addrs[0], "--pause", "0s").Want(t, app.ExitClean, "lock:*")
+	command(t, "discover", "--redis", n.addrs[0], "--pause", "0s").Want(t, ui.ExitClean, "lock:*")
 }
 
 // TestCompatibilityTable: README says of every product what TestProfiles sees, and of no other that it has a profile.

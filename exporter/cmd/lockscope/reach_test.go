@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 )
@@ -18,13 +18,13 @@ func TestTLS(t *testing.T) {
 	cmdtest.Set(t, cmdtest.Admin(t, s), "lock:leak", "v", 0)
 	url := fmt.Sprintf("rediss://127.0.0.1:%d", port)
 	command(t, cmdtest.Quick("--redis", url, "--tls-ca", cert, "--tls-cert", cert, "--tls-key", key)...).Want(t,
-		app.ExitFindings, "lock:leak")
+		ui.ExitFindings, "lock:leak")
 	command(t, cmdtest.Quick("--redis", url, "--tls-insecure-skip-verify", "--tls-cert", cert, "--tls-key",
-		key)...).Want(t, app.ExitFindings)
-	command(t, cmdtest.Quick("--redis", url, "--tls-cert", cert, "--tls-key", key)...).Want(t, app.ExitError, "x509")
-	command(t, cmdtest.Patient("--redis", url, "--tls-cert", cert, "--tls-key", key)...).Want(t, app.ExitError,
+		key)...).Want(t, ui.ExitFindings)
+	command(t, cmdtest.Quick("--redis", url, "--tls-cert", cert, "--tls-key", key)...).Want(t, ui.ExitError, "x509")
+	command(t, cmdtest.Patient("--redis", url, "--tls-cert", cert, "--tls-key", key)...).Want(t, ui.ExitError,
 		"check --tls-ca")
-	command(t, cmdtest.Patient("--redis", url, "--tls-ca", cert)...).Want(t, app.ExitError, "fail")
+	command(t, cmdtest.Patient("--redis", url, "--tls-ca", cert)...).Want(t, ui.ExitError, "fail")
 }
 
 func TestSentinel(t *testing.T) {
@@ -34,12 +34,12 @@ func TestSentinel(t *testing.T) {
 	t.Cleanup(func() { cmdtest.Must(t, sentinel.Stop()) })
 	cmdtest.Set(t, cmdtest.Admin(t, servers[0]), "lock:leak", "v", 0)
 	master := []string{"--redis", sentinel.Addr(), "--sentinel-master", redisproc.MasterName}
-	command(t, cmdtest.Quick(master...)...).Want(t, app.ExitFindings, "lock:leak", "sentinel:"+redisproc.MasterName)
-	command(t, append([]string{"list"}, master...)...).Want(t, app.ExitClean, "leak")
-	command(t, cmdtest.Patient(master...)...).Want(t, app.ExitError, "one Sentinel group counts as one node",
+	command(t, cmdtest.Quick(master...)...).Want(t, ui.ExitFindings, "lock:leak", "sentinel:"+redisproc.MasterName)
+	command(t, append([]string{"list"}, master...)...).Want(t, ui.ExitClean, "leak")
+	command(t, cmdtest.Patient(master...)...).Want(t, ui.ExitError, "one Sentinel group counts as one node",
 		"master with 1 replica")
 	// Without the flag the doctor recognises a Sentinel.
-	command(t, cmdtest.Patient("--redis", sentinel.Addr())...).Want(t, app.ExitError, "--sentinel-master")
+	command(t, cmdtest.Patient("--redis", sentinel.Addr())...).Want(t, ui.ExitError, "--sentinel-master")
 }
 
 // TestTLSFlagsAreNotIgnored: a command that cannot apply them refuses them.
@@ -50,13 +50,13 @@ func TestTLSFlagsAreNotIgnored(t *testing.T) {
 			{"--redis", "127.0.0.1:1"}, {"--postgres", "postgres://u@127.0.0.1:1/db?sslmode=disable"},
 			{"--etcd", "127.0.0.1:1"}, {"--zookeeper", "127.0.0.1:1"},
 		} {
-			command(t, append([]string{c, "--tls-ca", cert}, named...)...).Want(t, app.ExitError, "plain text")
-			command(t, append([]string{c, "--tls-ca", "/missing"}, named...)...).Want(t, app.ExitError, "--tls-ca")
+			command(t, append([]string{c, "--tls-ca", cert}, named...)...).Want(t, ui.ExitError, "plain text")
+			command(t, append([]string{c, "--tls-ca", "/missing"}, named...)...).Want(t, ui.ExitError, "--tls-ca")
 		}
 	}
 	mixed := []string{"list", "--tls-ca", cert, "--redis", "rediss://127.0.0.1:1", "--zookeeper", "127.0.0.1:1"}
 	command(t, mixed...).WantNot(t, "plain text")
 	for _, c := range []string{"scan", "discover", "serve"} {
-		command(t, c, "--tls-ca", cert, "--redis", "127.0.0.1:1").Want(t, app.ExitError, "plain text")
+		command(t, c, "--tls-ca", cert, "--redis", "127.0.0.1:1").Want(t, ui.ExitError, "plain text")
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
@@ -73,6 +73,6 @@ func binaryReloads(t *testing.T, bin string) {
 	write(password, "n3w-s3cret")
 	shows("the new password", up(0))
 	o := p.terminate()
-	o.Want(t, app.ExitClean, "password changed")
+	o.Want(t, ui.ExitClean, "password changed")
 	o.WantNot(t, "s3cret")
 }

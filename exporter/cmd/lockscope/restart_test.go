@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
@@ -22,7 +22,7 @@ func binaryInterrupted(t *testing.T, bin string) {
 	}
 	cmdtest.Must(t, servers[2].Pause())
 	t.Cleanup(func() { cmdtest.Must(t, servers[2].Resume()) })
-	for name, status := range map[string]int{"scan": app.ExitError, "serve": app.ExitClean} {
+	for name, status := range map[string]int{"scan": ui.ExitError, "serve": ui.ExitClean} {
 		watcher := cmdtest.Admin(t, servers[0])
 		before := strings.Count(watcher.ClientList(t.Context()).Val(), "\n")
 		args := []string{name, "--redis", cmdtest.Addrs(servers...)}
@@ -78,7 +78,7 @@ func binaryRemembers(t *testing.T, bin string) {
 					s.Addr()+`"} 1`)
 			return found || time.Since(ready) > maxHold/4
 		})
-		p.terminate().Want(t, app.ExitClean)
+		p.terminate().Want(t, ui.ExitClean)
 		if found {
 			if runs < 2 {
 				t.Errorf("found by the first of its runs, after %v: the check looks at nothing", time.Since(began))

@@ -13,8 +13,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
@@ -52,7 +52,7 @@ func binaryInterruptedMidSweep(t *testing.T, bin string) {
 	awaitPages(t, c)
 	cmdtest.Must(t, p.Signal(os.Interrupt))
 	o := p.wait()
-	o.Want(t, app.ExitError, "no_ttl", "lock:", "not confirmed: ", "truncated: the numbers are lower bounds", "INCOMPLETE",
+	o.Want(t, ui.ExitError, "no_ttl", "lock:", "not confirmed: ", "truncated: the numbers are lower bounds", "INCOMPLETE",
 		"bound_reached: "+servers[0].Addr(), "interrupted: the report has what was known by then: about ")
 	if !regexp.MustCompile(`about [1-9]\d* keys examined, 0 of 2 nodes read to the end\n`).MatchString(o.Err) {
 		t.Errorf("it does not say how much it has read:\n%s", o.Err)
@@ -69,13 +69,13 @@ func binaryServeTerminatedMidSweep(t *testing.T, bin string) {
 		"--state", state}
 	p := start(t, bin, append(args, "--interval", "200ms")...)
 	cmdtest.Eventually(t, "the state is saved", func() bool { return len(savedFindings(t, state)) == 30 })
-	p.terminate().Want(t, app.ExitClean)
+	p.terminate().Want(t, ui.ExitClean)
 
 	plantLeaks(t, c, 2000)
 	cmdtest.Must(t, c.ConfigResetStat(t.Context()).Err())
 	p = start(t, bin, append(append(args, "--interval", "1s"), slow()...)...)
 	awaitPages(t, c)
-	p.terminate().Want(t, app.ExitClean)
+	p.terminate().Want(t, ui.ExitClean)
 	if n := len(savedFindings(t, state)); n < 30 {
 		t.Errorf("%d findings are left in the state, want 30 or more", n)
 	}
@@ -125,14 +125,14 @@ func binaryTwoServes(t *testing.T, bin string) {
 				regexp.MustCompile(`distributed_lock_scanner_memory_failures_total [1-9]`).MatchString(body)
 		})
 	}
-	both[0].terminate().Want(t, app.ExitClean)
+	both[0].terminate().Want(t, ui.ExitClean)
 	cmdtest.Set(t, c, "lock:last", "v", 0)
 	cmdtest.Eventually(t, "the other one saves", func() bool {
 		text, err := os.ReadFile(state)
 		cmdtest.Must(t, err)
 		return strings.Contains(string(text), `"Key":"bG9jazpsYXN0"`) // lock:last
 	})
-	both[1].terminate().Want(t, app.ExitClean)
+	both[1].terminate().Want(t, ui.ExitClean)
 }
 
 // binaryServesWithoutScan: serve says what it may not read, goes on, and reads when the right is granted.
@@ -165,5 +165,5 @@ func binaryServesWithoutScan(t *testing.T, bin string) {
 	grant("-pttl")
 	shows(`distributed_lock_scanner_incomplete{reason="node_failed"} 1`)
 	cmdtest.Must(t, p.Signal(syscall.SIGTERM))
-	p.wait().Want(t, app.ExitClean, "'pttl' command")
+	p.wait().Want(t, ui.ExitClean, "'pttl' command")
 }

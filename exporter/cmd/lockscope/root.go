@@ -6,13 +6,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockscope/lockscope/exporter"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/configcmd"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/dashboards"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/discover"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/doctor"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/elect"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/hold"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/list"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/program"
@@ -23,6 +21,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/scan"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/serve"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/vouch"
 )
 
@@ -38,10 +37,10 @@ func newRoot(p *program.Program) *cobra.Command {
 		runcommand.Command(p.App), elect.Command(p.App), hold.Command(p.App), revoke.Command(p.App),
 		repair.Command(p.App), doctor.Command(p.App), vouch.Command(p.App),
 		reconfigure.Command(p.App), discover.Command(p.App), configcmd.Command(p.App), dashboards.Command(p.App), newVersion(p.App),
-		help.Manual(exporter.Version()))
+		ui.Manual(exporter.Version()))
 }
 
-func newVersion(a *app.App) *cobra.Command {
+func newVersion(a *ui.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version",
 		RunE: func(*cobra.Command, []string) error {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner"
 )
 
@@ -25,8 +25,8 @@ func (f *Flags) Register(set *pflag.FlagSet, log string) {
 		"append a line to this `file` for each act"+log+". "+
 			"One line is written before the act and one with its outcome after it. "+
 			"If lockscope cannot write the first, it does nothing")
-	flags.Group(set, flags.Repair, "min-age", "operator", "audit-log")
-	flags.CommandLineOnly(set, "min-age")
+	ui.Group(set, ui.Repair, "min-age", "operator", "audit-log")
+	ui.CommandLineOnly(set, "min-age")
 }
 
 // Given reports whether a flag is set that only a repair uses.

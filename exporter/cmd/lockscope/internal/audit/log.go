@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -125,7 +125,7 @@ func (l *Log) write(word string, a Act, rest string, tell bool) error {
 		plan = " plan=" + l.Plan + " identity=" + a.Identity
 	}
 	return l.line(word, fmt.Sprintf("%s node=%s key=%q class=%s holder=%q ttl=%s action=%q%s",
-		plan, a.Node, a.Key, a.Class, a.Holder, output.TTL(a.TTL), a.action(), rest), tell)
+		plan, a.Node, a.Key, a.Class, a.Holder, ui.TTL(a.TTL), a.action(), rest), tell)
 }
 
 // line has a line on disk before it returns. That standard error cannot be written, nothing can be done about.

@@ -12,8 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 )
 
@@ -27,7 +26,7 @@ var ErrNoOperator = errors.New("nobody is known to be responsible: name a person
 
 // OperatorOf is the person responsible for an act: the one named, or the user of this process with its host. It is "" if
 // there is no such user: the act must not follow.
-func OperatorOf(a *app.App, named string) string {
+func OperatorOf(a *ui.App, named string) string {
 	if named != "" {
 		return named
 	}
@@ -63,12 +62,12 @@ func (o *Operator) Register(set *pflag.FlagSet) {
 	set.StringVar(&o.name, "operator", "", "`name` of the person responsible (default user@host)")
 	set.StringVar(&o.log, "audit-log", "", "append a line to this `file` before each act, and one with its outcome. "+
 		"If lockscope cannot write the first, it does nothing (default $HOME/.local/state/lockscope/audit.log)")
-	flags.Group(set, "Operator", "reason", "operator", "audit-log")
-	flags.CommandLineOnly(set, "reason")
+	ui.Group(set, "Operator", "reason", "operator", "audit-log")
+	ui.CommandLineOnly(set, "reason")
 }
 
 // Validate refuses a reason or a name that nodes cannot store.
-func (o *Operator) Validate(a *app.App) error {
+func (o *Operator) Validate(a *ui.App) error {
 	switch {
 	case strings.TrimSpace(o.Reason) == "":
 		return errNoReason
@@ -85,10 +84,10 @@ func (o *Operator) Validate(a *app.App) error {
 }
 
 // Name is the person responsible, as others read it.
-func (o *Operator) Name(a *app.App) string { return OperatorOf(a, o.name) }
+func (o *Operator) Name(a *ui.App) string { return OperatorOf(a, o.name) }
 
 // Open opens the log, and makes the folder of the default one.
-func (o *Operator) Open(a *app.App) (*Log, error) {
+func (o *Operator) Open(a *ui.App) (*Log, error) {
 	path := o.log
 	if path == "" {
 		state := a.Env["XDG_STATE_HOME"]

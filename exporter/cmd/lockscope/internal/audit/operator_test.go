@@ -5,7 +5,7 @@ import (
 	"os/user"
 	"testing"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 )
 
 // TestOperator: a cron job and a container have no USER, and an image may have no name for its uid.
@@ -28,7 +28,7 @@ func TestOperator(t *testing.T) {
 		{map[string]string{"LOGNAME": "bob"}, "", "bob@" + host},
 		{nil, "", me.Username + "@" + host},
 	} {
-		a := &app.App{Env: c.env}
+		a := &ui.App{Env: c.env}
 		if got := OperatorOf(a, c.flag); got != c.want {
 			t.Errorf("%v %q: %q, want %q", c.env, c.flag, got, c.want)
 		}

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 )
 
 // TestLimits are those of the help: a third and a twentieth of the TTL, and less if the command may not take so long.
@@ -26,8 +26,8 @@ func TestLimits(t *testing.T) {
 
 // TestEnvironment replaces the variables of a lock around this one.
 func TestEnvironment(t *testing.T) {
-	outer := flags.Env{
-		"PATH": "/bin", flags.VarFence: "1", flags.VarSlot: "2", flags.VarTerm: "3", flags.VarResource: "x",
+	outer := ui.Env{
+		"PATH": "/bin", ui.VarFence: "1", ui.VarSlot: "2", ui.VarTerm: "3", ui.VarResource: "x",
 	}
 	got := Grant{Resource: "job", Fence: 7, Slot: -1}.Environment(outer)
 	if want := []string{"PATH=/bin", "LOCKSCOPE_RESOURCE=job", "LOCKSCOPE_FENCE=7"}; !slices.Equal(got, want) {

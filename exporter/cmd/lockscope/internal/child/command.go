@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 )
 
 // Exit statuses of a command that did not run, as shells have them.
@@ -74,5 +74,5 @@ func startError(program string, err error) error {
 	if inner := errors.Unwrap(err); inner != nil {
 		err = inner
 	}
-	return &app.StatusError{Status: status, Err: fmt.Errorf("cannot run %q: %w", program, err)}
+	return &ui.StatusError{Status: status, Err: fmt.Errorf("cannot run %q: %w", program, err)}
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 )
 
 // Grant is what the environment of a command says about its lock.
@@ -19,20 +19,20 @@ type Grant struct {
 }
 
 // Environment is env with the variables of the grant, and without those of another one.
-func (g Grant) Environment(env flags.Env) (all []string) {
+func (g Grant) Environment(env ui.Env) (all []string) {
 	for name, value := range env {
-		if !slices.Contains(flags.Grants(), name) {
+		if !slices.Contains(ui.GrantVars(), name) {
 			all = append(all, name+"="+value)
 		}
 	}
 	slices.Sort(all)
 	fence := strconv.FormatUint(g.Fence, 10)
-	all = append(all, flags.VarResource+"="+g.Resource, flags.VarFence+"="+fence)
+	all = append(all, ui.VarResource+"="+g.Resource, ui.VarFence+"="+fence)
 	if g.Slot >= 0 {
-		all = append(all, flags.VarSlot+"="+strconv.Itoa(g.Slot))
+		all = append(all, ui.VarSlot+"="+strconv.Itoa(g.Slot))
 	}
 	if g.Elected {
-		all = append(all, flags.VarTerm+"="+fence)
+		all = append(all, ui.VarTerm+"="+fence)
 	}
 	return all
 }

@@ -54,7 +54,7 @@ type supervisor struct {
 //   - The command has ended, and processes that it started have not: the same, after a second.
 //
 // A watchdog kills the group if this process is stopped or killed. Lines for say are without a newline. Supervise fails
-// with an *app.StatusError if the command cannot be started, and with a *SignalError if a signal came before that. The
+// with an *ui.StatusError if the command cannot be started, and with a *SignalError if a signal came before that. The
 // lease stays the caller's.
 func Supervise(lease Lease, c Command, l Limits, signals *Signals, say func(string)) (Result, error) {
 	signals.forget()

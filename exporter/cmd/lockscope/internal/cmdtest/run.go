@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 	"go.uber.org/goleak"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/program"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 )
 
 // Main keeps go-redis from reporting the planted faults by itself, as the program does. A
@@ -30,7 +30,7 @@ func Main(m *testing.M) {
 type Program func(ctx context.Context, args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int
 
 // Of is lockscope with these commands alone.
-func Of(commands ...func(*app.App) *cobra.Command) Program {
+func Of(commands ...func(*ui.App) *cobra.Command) Program {
 	return func(ctx context.Context, args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		p := program.New(environ, stdin, stdout, stderr)
 		all := make([]*cobra.Command, len(commands))

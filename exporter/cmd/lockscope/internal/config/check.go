@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -66,7 +66,7 @@ func (g *Group) check(p *problems, path string) {
 				"independent")
 	case len(g.Replicas) > 0 && len(g.Replicas) != len(g.Redis):
 		p.add(path+".replicas", "%s for %s: give one for each, in the same order",
-			output.Count(len(g.Replicas), "replica"), output.Count(len(g.Redis), "server"))
+			ui.Count(len(g.Replicas), "replica"), ui.Count(len(g.Redis), "server"))
 	}
 	if g.SentinelPasswordFile != "" && g.SentinelMaster == "" {
 		p.add(path+".sentinel_password_file", "needs sentinel_master")

@@ -13,7 +13,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 )
 
 // decode fills in the file from its text. The YAML library's own decoder names no line for
@@ -122,7 +122,7 @@ func (d *decoder) object(node *yaml.Node, v reflect.Value, path string) {
 // unknown does not repeat what resembles no name: it may be a value in the wrong place.
 func (d *decoder) unknown(key *yaml.Node, t reflect.Type, path string) {
 	known := namesOf(t, false)
-	if meant := flags.Nearest(key.Value, known); meant != "" {
+	if meant := ui.Nearest(key.Value, known); meant != "" {
 		d.at(key.Line, path, "unknown name %s: did you mean %s?", strconv.Quote(key.Value), meant)
 		return
 	}

@@ -4,16 +4,16 @@ import (
 	"errors"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 )
 
 // Duration is written as 1d12h, 90m or 250ms.
 type Duration time.Duration
 
 func (d *Duration) parse(text string) error {
-	parsed, err := flags.ParseDuration(text)
+	parsed, err := ui.ParseDuration(text)
 	if err == nil && parsed < 0 {
-		err = flags.ErrBadDuration
+		err = ui.ErrBadDuration
 	}
 	*d = Duration(parsed)
 	return err

@@ -11,13 +11,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/config"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/report"
@@ -50,14 +47,14 @@ const configCheckHelp = `Validate a configuration file and list every error with
 const configSchemaHelp = `Print the JSON schema of a configuration file, for editors that complete and check YAML.`
 
 // Command is lockscope config.
-func Command(a *app.App) *cobra.Command {
-	cmd := help.Page{Topics: []string{"connection", "findings", "serving"}}.On(&cobra.Command{
+func Command(a *ui.App) *cobra.Command {
+	cmd := ui.Page{Topics: []string{"connection", "findings", "serving"}}.On(&cobra.Command{
 		Use: "config", Short: "Validate a configuration file, or print its schema", Long: configHelp,
 		Example: configExample,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	})
 	connect := false
-	check := help.Page{Exit: "0 the file is valid, 2 it is not, or a server does not answer (--connect)"}.On(
+	check := ui.Page{Exit: "0 the file is valid, 2 it is not, or a server does not answer (--connect)"}.On(
 		&cobra.Command{
 			Use: "check FILE", Short: "Validate a configuration file and list every error with its line", Args: oneFile,
 			Long: configCheckHelp,
@@ -68,7 +65,7 @@ func Command(a *app.App) *cobra.Command {
 			},
 		})
 	check.Flags().BoolVar(&connect, "connect", false, "also ask the servers that the file names")
-	flags.CommandLineOnly(check.Flags(), "connect")
+	ui.CommandLineOnly(check.Flags(), "connect")
 	schema := &cobra.Command{
 		Use: "schema", Short: "Print the JSON schema of a configuration file, for editors",
 		Long: configSchemaHelp, Example: "  lockscope config schema > lockscope.schema.json",
@@ -93,7 +90,7 @@ func oneFile(_ *cobra.Command, args []string) error {
 }
 
 // checkConfig builds what scan would build from the file, but sweeps nothing.
-func checkConfig(ctx context.Context, a *app.App, path string, connect bool) error {
+func checkConfig(ctx context.Context, a *ui.App, path string, connect bool) error {
 	f := &sweep.GroupFlags{}
 	f.Register(pflag.NewFlagSet("", pflag.ContinueOnError), 0)
 	f.Config = path
@@ -121,8 +118,8 @@ func checkConfig(ctx context.Context, a *app.App, path string, connect bool) err
 }
 
 func inventory(file *config.File, all sweep.Groups) string {
-	servers := output.Count(len(all.Nodes())+len(all.Systems()), "server")
-	parts := []string{output.Count(len(file.Groups), "group") + ", " + servers}
+	servers := ui.Count(len(all.Nodes())+len(all.Systems()), "server")
+	parts := []string{ui.Count(len(file.Groups), "group") + ", " + servers}
 	for _, e := range file.Exclusions {
 		if !time.Now().Before(e.Until.Time) {
 			parts = append(parts, "an exclusion has expired: "+report.KeyText(e.Pattern))

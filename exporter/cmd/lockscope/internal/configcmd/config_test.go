@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
@@ -26,29 +26,29 @@ func TestConfigErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, args := range [][]string{{"scan", "--config"}, {"config", "check"}} {
 				o := command(t, append(args, cmdtest.ConfigFile(t, test.text))...)
-				o.Want(t, app.ExitError, test.says)
+				o.Want(t, ui.ExitError, test.says)
 				o.WantNot(t, "s3cr3t")
 			}
 		})
 	}
-	command(t, "scan", "--config", "/nonexistent/file").Want(t, app.ExitError, "--config: open")
+	command(t, "scan", "--config", "/nonexistent/file").Want(t, ui.ExitError, "--config: open")
 }
 
 func TestConfigCheck(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
 	path := cmdtest.ConfigFile(t, fmt.Sprintf("groups: [{name: a, redis: [%q]}, {name: b, redis: ['127.0.0.1:1']}]\n"+
 		"exclusions: [{pattern: 'lock:*', until: 2020-01-01, reason: OPS-1}]\n", s.Addr()))
-	command(t, "config", "check", path).Want(t, app.ExitClean,
+	command(t, "config", "check", path).Want(t, ui.ExitClean,
 		"ok: 2 groups, 2 servers; an exclusion has expired: lock:*")
 	o := command(t, "config", "check", "--connect", path)
-	o.Want(t, app.ExitError, "group b: 127.0.0.1:1", "refused")
+	o.Want(t, ui.ExitError, "group b: 127.0.0.1:1", "refused")
 	o.WantNot(t, "group a")
 	command(t, "config", "check", "--connect", cmdtest.ConfigFile(t,
-		fmt.Sprintf("groups: [{name: a, redis: [%q]}]", s.Addr()))).Want(t, app.ExitClean, "ok")
+		fmt.Sprintf("groups: [{name: a, redis: [%q]}]", s.Addr()))).Want(t, ui.ExitClean, "ok")
 	command(t, "config", "check", "--connect", cmdtest.ConfigFile(t, "groups: [{name: a, etcd: ['127.0.0.1:1']}]")).Want(t,
-		app.ExitError, "group a: etcd 127.0.0.1:1", "this machine can reach it")
-	command(t, "config", "check").Want(t, app.ExitError, "takes one file")
-	command(t, "config", "check", cmdtest.ConfigFile(t, "max_tll: 1h\ninterval: never\n")).Want(t, app.ExitError,
+		ui.ExitError, "group a: etcd 127.0.0.1:1", "this machine can reach it")
+	command(t, "config", "check").Want(t, ui.ExitError, "takes one file")
+	command(t, "config", "check", cmdtest.ConfigFile(t, "max_tll: 1h\ninterval: never\n")).Want(t, ui.ExitError,
 		":1: unknown name", ":2: interval: not a duration")
-	command(t, "config", "schema").Want(t, app.ExitClean, `"max_ttl"`, "json-schema.org")
+	command(t, "config", "schema").Want(t, ui.ExitClean, `"max_ttl"`, "json-schema.org")
 }

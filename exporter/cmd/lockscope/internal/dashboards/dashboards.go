@@ -15,9 +15,7 @@ import (
 
 	"github.com/lockscope/lockscope/dashboards"
 	"github.com/lockscope/lockscope/dashboards/deploy"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 )
 
 const dashboardsHelp = `Write the Grafana dashboards, Prometheus rules and runbooks that match this version.
@@ -47,11 +45,11 @@ type fitting struct {
 }
 
 // Command is lockscope dashboards.
-func Command(a *app.App) *cobra.Command {
+func Command(a *ui.App) *cobra.Command {
 	var out string
 	var force bool
 	var fit fitting
-	cmd := help.Page{
+	cmd := ui.Page{
 		Exit:   "0, or 2 if a file was kept or could not be written",
 		Topics: []string{"objectives"},
 	}.On(&cobra.Command{
@@ -81,8 +79,8 @@ func Command(a *app.App) *cobra.Command {
 	set.StringVar(&s.RunbookURL, "runbook-url", "", "`URL` of the folder with the runbooks, if you keep copies")
 	set.StringVar(&s.ExporterJob, "exporter-job", "",
 		"scrape `job` of lockscope serve, to alert when it has no target that is up")
-	flags.Group(set, flags.Result, "out", "force", "format")
-	flags.Group(set, "Your fleet", "values", "labels", "selector", "objectives", "grafana-url", "runbook-url", "exporter-job")
+	ui.Group(set, ui.Result, "out", "force", "format")
+	ui.Group(set, "Your fleet", "values", "labels", "selector", "objectives", "grafana-url", "runbook-url", "exporter-job")
 	return cmd
 }
 
@@ -120,7 +118,7 @@ func (fit *fitting) read(set *pflag.FlagSet) (s deploy.Settings, err error) {
 	return s, err
 }
 
-func writeDashboards(a *app.App, out string, force bool, s deploy.Settings, format deploy.Format) error {
+func writeDashboards(a *ui.App, out string, force bool, s deploy.Settings, format deploy.Format) error {
 	if out == "" {
 		return errors.New("--out is missing: name the directory to write to")
 	}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
 )
@@ -40,7 +40,7 @@ func checkRole(f Facts, _ Policy) Result {
 	case f.Server.Role == "slave":
 		return Failed("a replica", "give its master: a replica loses what is written to it")
 	case f.Server.Replicas > 0:
-		return Warned("master with "+output.Count(f.Server.Replicas, "replica"),
+		return Warned("master with "+ui.Count(f.Server.Replicas, "replica"),
 			"a promoted replica lacks the last locks: do not fail over automatically, or treat it as a restart "+
 				"without data")
 	}
@@ -70,7 +70,7 @@ func checkEviction(f Facts, p Policy) Result {
 
 func checkEvicted(f Facts, p Policy) Result {
 	n := f.Server.EvictedKeys
-	keys := output.Count(n, "key")
+	keys := ui.Count(n, "key")
 	switch {
 	case !f.Server.CountsEvicted:
 		return Warned("unknown: INFO has no evicted_keys", "see the guard check")

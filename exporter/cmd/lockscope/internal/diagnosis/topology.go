@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 )
 
 // mostUseful is how many nodes make a lock safer by what they cost.
@@ -26,7 +26,7 @@ func checkCount(facts []Facts, p Policy) []Result {
 				"independent masters")}
 	}
 	quorum := n/2 + 1
-	detail := fmt.Sprintf("%s: a quorum is %d, %d may fail", output.Count(n, "node"), quorum, n-quorum)
+	detail := fmt.Sprintf("%s: a quorum is %d, %d may fail", ui.Count(n, "node"), quorum, n-quorum)
 	switch {
 	case up < quorum:
 		return []Result{Failed(fmt.Sprintf("%s, but only %d can be reached", detail, up),

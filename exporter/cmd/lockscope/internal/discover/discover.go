@@ -11,14 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/table"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/discover"
 	"github.com/lockscope/lockscope/scanner/report"
@@ -49,13 +45,13 @@ type discoverFlags struct {
 	pageSize int
 	pause    time.Duration
 	out      string
-	format   output.Format
+	format   ui.Format
 }
 
 // Command is lockscope discover.
-func Command(a *app.App) *cobra.Command {
+func Command(a *ui.App) *cobra.Command {
 	f := &discoverFlags{}
-	cmd := help.Page{
+	cmd := ui.Page{
 		Everyday: []string{
 			"redis", "redis-file", "postgres", "etcd", "zookeeper",
 			"cluster", "output", "out", "sample", "page-size", "pause",
@@ -78,12 +74,12 @@ func Command(a *app.App) *cobra.Command {
 		"keys per SCAN call (COUNT). The server answers nobody else meanwhile")
 	set.DurationVar(&f.pause, "pause", scanner.DefaultPause,
 		"pause between two pages of a server. 0 is fastest, with the highest load")
-	flags.Group(set, flags.Result, "output", "out")
-	flags.Group(set, flags.Load, "sample", "page-size", "pause")
+	ui.Group(set, ui.Result, "output", "out")
+	ui.Group(set, ui.Load, "sample", "page-size", "pause")
 	return cmd
 }
 
-func (f *discoverFlags) run(ctx context.Context, a *app.App) error {
+func (f *discoverFlags) run(ctx context.Context, a *ui.App) error {
 	if f.sample < 1 || f.pageSize < 1 || f.pause < 0 {
 		return errors.New("--sample and --page-size must be at least 1, --pause at least 0")
 	}
@@ -114,10 +110,10 @@ func (f *discoverFlags) run(ctx context.Context, a *app.App) error {
 	layouts, failed := f.layouts(ctx, others)
 	errs = append(errs, failed)
 	if ctx.Err() != nil {
-		errs = append(errs, app.ErrInterrupted)
+		errs = append(errs, ui.ErrInterrupted)
 	}
-	if f.format == output.JSON {
-		errs = append(errs, output.WriteJSON(a.Out, newDocument(all, layouts)))
+	if f.format == ui.JSON {
+		errs = append(errs, ui.WriteJSON(a.Out, newDocument(all, layouts)))
 	} else {
 		errs = append(errs, writeDiscovered(a, all, layouts))
 	}
@@ -128,7 +124,7 @@ func (f *discoverFlags) run(ctx context.Context, a *app.App) error {
 }
 
 // open connects to nothing. It makes no Redis nodes if only other systems are named.
-func (f *discoverFlags) open(a *app.App) (nodes []target.Node, others []backend.Backend, err error) {
+func (f *discoverFlags) open(a *ui.App) (nodes []target.Node, others []backend.Backend, err error) {
 	if f.redis.Named() || !f.systems.Named() {
 		if nodes, err = f.redis.Open(a); err != nil {
 			return nil, nil, err
@@ -142,7 +138,7 @@ func (f *discoverFlags) open(a *app.App) (nodes []target.Node, others []backend.
 	return nodes, others, err
 }
 
-func writeDiscovered(a *app.App, all []discovered, others []laidOut) error {
+func writeDiscovered(a *ui.App, all []discovered, others []laidOut) error {
 	var rows [][]string
 	for _, d := range all {
 		for _, found := range d.result.Found {
@@ -161,14 +157,14 @@ func writeDiscovered(a *app.App, all []discovered, others []laidOut) error {
 		if len(others) > 0 {
 			head = append([]string{"BACKEND"}, head...)
 		}
-		if err := table.Write(a.Out, head, rows, table.Options{Width: output.Terminal(a.Out)}); err != nil {
+		if err := ui.WriteTable(a.Out, head, rows, ui.Layout{Width: ui.Terminal(a.Out)}); err != nil {
 			return err
 		}
 		fmt.Fprintln(a.Out)
 	}
 	var text strings.Builder
 	for _, d := range all {
-		text.WriteString(looked(d.node.Name, output.Count(d.result.Sampled, "key")+" (all keys)", d.result.Whole,
+		text.WriteString(looked(d.node.Name, ui.Count(d.result.Sampled, "key")+" (all keys)", d.result.Whole,
 			d.failed && d.result.Sampled == 0, len(d.result.Found)))
 	}
 	for _, o := range others {
@@ -208,7 +204,7 @@ func clip(key string) string {
 }
 
 // write writes the proposal to a new file, so that it overwrites nothing.
-func (f *discoverFlags) write(a *app.App, all []discovered, others []laidOut) error {
+func (f *discoverFlags) write(a *ui.App, all []discovered, others []laidOut) error {
 	file, err := os.OpenFile(f.out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640)
 	if err != nil {
 		return fmt.Errorf("--out: %w", err)
@@ -218,7 +214,7 @@ func (f *discoverFlags) write(a *app.App, all []discovered, others []laidOut) er
 		return fmt.Errorf("--out: %w", err)
 	}
 	out := a.Out
-	if f.format == output.JSON {
+	if f.format == ui.JSON {
 		out = a.ErrOut
 	}
 	_, err = fmt.Fprintf(out, "wrote %s: read it, then run \"lockscope config check --connect %s\"\n", f.out, f.out)

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
@@ -31,7 +31,7 @@ func TestDiscover(t *testing.T) {
 	password := filepath.Join(t.TempDir(), "password")
 	cmdtest.Must(t, os.WriteFile(password, []byte("s3cret-pw"), 0o600))
 	o := command(t, "discover", "--redis", "redis://reader:s3cret-pw@"+s.Addr()+"/0", "--pause", "0s", "--out", path)
-	o.Want(t, app.ExitClean, "ShedLock", `job\-lock:default:*`, "celery-singleton", "SINGLETONLOCK_*", "lockscope",
+	o.Want(t, ui.ExitClean, "ShedLock", `job\-lock:default:*`, "celery-singleton", "SINGLETONLOCK_*", "lockscope",
 		"app:lock:*", "node-redlock", "low", "looked at 5 keys (all keys)", "wrote "+path)
 	o.WantNot(t, cmdtest.SecretToken, task, "9f86d081", strings.Repeat("x", 60), "s3cret")
 	text, err := os.ReadFile(path)
@@ -48,28 +48,28 @@ func TestDiscover(t *testing.T) {
 	if strings.Contains(string(text), "s3cret") {
 		t.Errorf("the proposal has a password:\n%s", text)
 	}
-	command(t, "config", "check", "--connect", path).Want(t, app.ExitClean, "ok: 1 group, 1 server")
+	command(t, "config", "check", "--connect", path).Want(t, ui.ExitClean, "ok: 1 group, 1 server")
 	command(t, "scan", "--config", path, "--confirm-after", "10ms", "--checks", "no_ttl,long_ttl").Want(t,
-		app.ExitClean,
+		ui.ExitClean,
 		"1 key matches SINGLETONLOCK_*")
-	command(t, "discover", "--redis", s.Addr(), "--out", path).Want(t, app.ExitError, "the file exists")
+	command(t, "discover", "--redis", s.Addr(), "--out", path).Want(t, ui.ExitError, "the file exists")
 	byUser := filepath.Join(t.TempDir(), "user.yaml")
 	command(t, "discover", "--redis", s.Addr(), "--redis-username", "reader", "--redis-password-file", password, "--out",
-		byUser).Want(t, app.ExitClean)
+		byUser).Want(t, ui.ExitClean)
 	text, err = os.ReadFile(byUser)
 	cmdtest.Must(t, err)
 	if !strings.Contains(string(text), "username: \"reader\"\n    password_file: \""+password) {
 		t.Errorf("%s", text)
 	}
-	command(t, "discover", "--redis", s.Addr(), "--sample", "0").Want(t, app.ExitError, "--sample")
-	command(t, "discover", "--redis", "127.0.0.1:1").Want(t, app.ExitError, "refused")
-	command(t, "discover", "--redis", s.Addr(), "--sample", "2").Want(t, app.ExitClean, "looked at 2 keys (a sample")
+	command(t, "discover", "--redis", s.Addr(), "--sample", "0").Want(t, ui.ExitError, "--sample")
+	command(t, "discover", "--redis", "127.0.0.1:1").Want(t, ui.ExitError, "refused")
+	command(t, "discover", "--redis", s.Addr(), "--sample", "2").Want(t, ui.ExitClean, "looked at 2 keys (a sample")
 }
 
 func TestDiscoverNothing(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
 	path := filepath.Join(t.TempDir(), "lockscope.yaml")
-	command(t, "discover", "--redis", s.Addr(), "--out", path).Want(t, app.ExitClean,
+	command(t, "discover", "--redis", s.Addr(), "--out", path).Want(t, ui.ExitClean,
 		fmt.Sprintf("%s: looked at 0 keys", s.Addr()), "found no lock of a known library")
-	command(t, "config", "check", path).Want(t, app.ExitClean, "ok")
+	command(t, "config", "check", path).Want(t, ui.ExitClean, "ok")
 }

@@ -1,8 +1,8 @@
 package discover
 
 import (
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner/discover"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -39,7 +39,7 @@ type found struct {
 }
 
 func newDocument(all []discovered, others []laidOut) document {
-	d := document{Schema: output.SchemaVersion, Nodes: []nodeDoc{}, Found: []found{}}
+	d := document{Schema: ui.SchemaVersion, Nodes: []nodeDoc{}, Found: []found{}}
 	for i := range all {
 		n := &all[i]
 		d.Nodes = append(d.Nodes, nodeDoc{Backend: target.System, Node: n.node.Name, Looked: n.result.Sampled, Unit: "keys",

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner/discover"
 )
 
@@ -111,7 +111,7 @@ func patterns(b *strings.Builder, found []discover.Found) {
 }
 
 func summary(f *discover.Found) string {
-	return fmt.Sprintf("%s, %s: %s. %s seen, TTL %s.", f.Library, f.Confidence, f.Evidence, output.Count(f.Keys, "key"),
+	return fmt.Sprintf("%s, %s: %s. %s seen, TTL %s.", f.Library, f.Confidence, f.Evidence, ui.Count(f.Keys, "key"),
 		ttlRange(f))
 }
 
@@ -162,10 +162,10 @@ func ttlRange(f *discover.Found) string {
 	switch {
 	case f.MaxTTL == 0:
 		return "never"
-	case f.MinTTL == f.MaxTTL || output.Short(f.MinTTL) == output.Short(f.MaxTTL):
-		text = output.Short(f.MaxTTL)
+	case f.MinTTL == f.MaxTTL || ui.Short(f.MinTTL) == ui.Short(f.MaxTTL):
+		text = ui.Short(f.MaxTTL)
 	default:
-		text = output.Short(f.MinTTL) + " to " + output.Short(f.MaxTTL)
+		text = ui.Short(f.MinTTL) + " to " + ui.Short(f.MaxTTL)
 	}
 	if f.NoTTL > 0 {
 		text += fmt.Sprintf(", %d never", f.NoTTL)

@@ -10,8 +10,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
@@ -95,11 +95,11 @@ func TestDiscoverSuitsEachLibrary(t *testing.T) {
 		scan := func(when string) {
 			t.Helper()
 			path := filepath.Join(t.TempDir(), "lockscope.yaml")
-			command(t, "discover", "--redis", s.Addr(), "--pause", "0s", "--out", path).Want(t, app.ExitClean)
+			command(t, "discover", "--redis", s.Addr(), "--pause", "0s", "--out", path).Want(t, ui.ExitClean)
 			text, err := os.ReadFile(path)
 			cmdtest.Must(t, err)
 			o := command(t, "scan", "--config", path, "--confirm-after", "10ms", "--pause", "0s")
-			if o.Status != app.ExitClean {
+			if o.Status != ui.ExitClean {
 				t.Errorf("%s, %s: %d\n%s\n%s", key, when, o.Status, text, o.Out)
 			}
 			if when != "alone" && !strings.Contains(string(text), "- {"+one.pattern) {
@@ -122,15 +122,15 @@ func TestDiscoverRoundTrip(t *testing.T) {
 	c := cmdtest.Admin(t, s)
 	lasting := population(t, c)
 	path := filepath.Join(t.TempDir(), "lockscope.yaml")
-	command(t, "discover", "--redis", s.Addr(), "--pause", "0s", "--out", path).Want(t, app.ExitClean, "wrote "+path)
+	command(t, "discover", "--redis", s.Addr(), "--pause", "0s", "--out", path).Want(t, ui.ExitClean, "wrote "+path)
 	text, err := os.ReadFile(path)
 	cmdtest.Must(t, err)
 	t.Logf("%s", text)
-	command(t, "config", "check", "--connect", path).Want(t, app.ExitClean, "ok: 1 group, 1 server")
+	command(t, "config", "check", "--connect", path).Want(t, ui.ExitClean, "ok: 1 group, 1 server")
 	scan := func(when string) {
 		t.Helper()
 		o := command(t, "scan", "--config", path, "--confirm-after", "10ms", "--pause", "0s")
-		o.Want(t, app.ExitClean)
+		o.Want(t, ui.ExitClean)
 		if strings.Contains(o.Out+o.Err, "INCOMPLETE") || t.Failed() {
 			t.Fatalf("%s:\n%s%s", when, o.Out, o.Err)
 		}
@@ -150,6 +150,6 @@ func TestDiscoverRoundTrip(t *testing.T) {
 	cmdtest.Must(t, c.FlushAll(t.Context()).Err())
 	scan("when all are gone")
 	cmdtest.Set(t, c, "lock:stock", "8Q5xLzCgV2rEJwJ7yYtSIA==", 0)
-	command(t, "scan", "--config", path, "--confirm-after", "10ms", "--pause", "0s").Want(t, app.ExitFindings, "no_ttl",
+	command(t, "scan", "--config", path, "--confirm-after", "10ms", "--pause", "0s").Want(t, ui.ExitFindings, "no_ttl",
 		"lock:stock")
 }

@@ -11,9 +11,9 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/concurrency"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
@@ -42,21 +42,21 @@ func TestDiscoverRoundTripOfSystems(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lockscope.yaml")
 	url := strings.Replace(pg.URL("service"), "service@", "service:s3cret@", 1)
 	command(t, "discover", "--postgres", url, "--etcd", strings.Join(client.Endpoints(), ","), "--zookeeper",
-		strings.Join(e.Addrs(), ","), "--redis", redis.Addr(), "--out", path).Want(t, app.ExitClean, "wrote "+path)
+		strings.Join(e.Addrs(), ","), "--redis", redis.Addr(), "--out", path).Want(t, ui.ExitClean, "wrote "+path)
 	text, err := os.ReadFile(path)
 	cmdtest.Must(t, err)
 	t.Logf("%s", text)
 	if strings.Contains(string(text), "s3cret") {
 		t.Error("it has the password")
 	}
-	command(t, "config", "check", "--connect", path).Want(t, app.ExitClean, "ok: 4 groups, 4 servers")
+	command(t, "config", "check", "--connect", path).Want(t, ui.ExitClean, "ok: 4 groups, 4 servers")
 	scan := func(want int, says ...string) {
 		t.Helper()
 		command(t, "scan", "--config", path, "--confirm-after", "10ms").Want(t, want, says...)
 	}
-	scan(app.ExitClean, "locks of pglock 1", "keys below /jobs/ 1", "places in queues below /go 1")
+	scan(ui.ExitClean, "locks of pglock 1", "keys below /jobs/ 1", "places in queues below /go 1")
 	put(t, client, "/jobs/left", "")
 	systemtest.Znode(t, conn, "/go/left", 0)
 	systemtest.Znode(t, conn, "/go/left/lock-", zk.FlagSequence)
-	scan(app.ExitFindings, "/jobs/left", "/go/left/lock-0000000000")
+	scan(ui.ExitFindings, "/jobs/left", "/go/left/lock-0000000000")
 }

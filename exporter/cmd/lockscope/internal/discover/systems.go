@@ -6,8 +6,7 @@ import (
 	"fmt"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/table"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner/discover"
 )
 
@@ -44,7 +43,7 @@ func (o *laidOut) rows() (rows [][]string) {
 func neverText(f *discover.Found) string {
 	switch f.NoTTL {
 	case 0:
-		return output.Unknown
+		return ui.Unknown
 	case f.Keys:
 		return "never"
 	}
@@ -55,7 +54,7 @@ func (o *laidOut) summary() string {
 	l := &o.layouts
 	text := looked(o.backend.Address(), fmt.Sprintf("%d %s (all)", l.Read.N, l.Read.What), l.Whole, o.failed, len(l.Found))
 	for _, note := range l.Notes {
-		text += o.backend.Address() + ": " + table.Printable(note) + "\n"
+		text += o.backend.Address() + ": " + ui.Printable(note) + "\n"
 	}
 	return text
 }

@@ -12,9 +12,9 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/concurrency"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
@@ -28,7 +28,7 @@ func put(t *testing.T, client *clientv3.Client, key, value string, opts ...clien
 func TestDiscoverEtcd(t *testing.T) {
 	t.Parallel()
 	_, client := systemtest.Etcd(t, 1)
-	command(t, "discover", "--etcd", client.Endpoints()[0]).Want(t, app.ExitClean, "looked at 0 keys (all); found no lock")
+	command(t, "discover", "--etcd", client.Endpoints()[0]).Want(t, ui.ExitClean, "looked at 0 keys (all); found no lock")
 	systemtest.Hold(t, systemtest.EtcdLocker(t, client, "etcd-1"), "order")
 	s, err := concurrency.NewSession(client)
 	cmdtest.Must(t, err)
@@ -41,13 +41,13 @@ func TestDiscoverEtcd(t *testing.T) {
 	put(t, client, "/registry/leases/kube-system/scheduler", "{}")
 	put(t, client, "/config/color", "s3cret")
 	o := command(t, "discover", "--etcd", client.Endpoints()[0])
-	o.Want(t, app.ExitClean, "BACKEND  NODE", "etcd     ", "lockscope             lock:", "concurrency.Mutex     /app/",
+	o.Want(t, ui.ExitClean, "BACKEND  NODE", "etcd     ", "lockscope             lock:", "concurrency.Mutex     /app/",
 		"1 never", "concurrency.Election  /app/", "python-etcd3          /locks/", "Patroni               /service/",
 		"Kubernetes Lease      /registry/leases/", "keys (all)")
 	o.WantNot(t, "s3cret", "/config/color")
 	redis := locktest.Servers(t, 1)[0]
 	cmdtest.Set(t, cmdtest.Admin(t, redis), "lock:ours", cmdtest.Ours, time.Minute)
-	command(t, "discover", "--etcd", client.Endpoints()[0], "--sample", "2", "--redis", redis.Addr()).Want(t, app.ExitClean,
+	command(t, "discover", "--etcd", client.Endpoints()[0], "--sample", "2", "--redis", redis.Addr()).Want(t, ui.ExitClean,
 		"looked at 2 keys (a sample; raise it with --sample)", "redis    "+redis.Addr())
 	var d document
 	command(t, "discover", "--etcd", client.Endpoints()[0], "--redis", redis.Addr(), "--output", "json").Decode(t, &d)
@@ -55,8 +55,8 @@ func TestDiscoverEtcd(t *testing.T) {
 		d.Found[0].MaxTTL == nil || d.Found[1].Backend != "etcd" || d.Found[1].MaxTTL != nil || d.Found[1].Keys == 0 {
 		t.Errorf("%+v", d)
 	}
-	command(t, "discover", "--etcd", "127.0.0.1:1", "--output", "json").Want(t, app.ExitError, `"failed": true`)
-	command(t, "discover", "--etcd", "127.0.0.1:1").Want(t, app.ExitError, "127.0.0.1:1: not read",
+	command(t, "discover", "--etcd", "127.0.0.1:1", "--output", "json").Want(t, ui.ExitError, `"failed": true`)
+	command(t, "discover", "--etcd", "127.0.0.1:1").Want(t, ui.ExitError, "127.0.0.1:1: not read",
 		"this machine can reach it")
 	for _, err := range []error{
 		second(client.UserAdd(t.Context(), "root", "r00t")), second(client.UserGrantRole(t.Context(), "root", "root")),
@@ -69,7 +69,7 @@ func TestDiscoverEtcd(t *testing.T) {
 	}
 	poor := run.With(t, []string{"LOCKSCOPE_ETCD_PASSWORD=p00r"}, "", "discover", "--etcd", client.Endpoints()[0],
 		"--etcd-username", "poor")
-	poor.Want(t, app.ExitClean, "lockscope", "user poor may not read all keys, so only those below lock: were")
+	poor.Want(t, ui.ExitClean, "lockscope", "user poor may not read all keys, so only those below lock: were")
 	poor.WantNot(t, "/app/", "p00r")
 }
 
@@ -105,11 +105,11 @@ func TestDiscoverZooKeeper(t *testing.T) {
 		cmdtest.Must(t, err)
 	}
 	o := command(t, "discover", "--zookeeper", e.Addrs()[0])
-	o.Want(t, app.ExitClean, "zookeeper  ", "lockscope ", "go-zookeeper zk.Lock ", "  /go ", "Curator mutex or election ",
+	o.Want(t, ui.ExitClean, "zookeeper  ", "lockscope ", "go-zookeeper zk.Lock ", "  /go ", "Curator mutex or election ",
 		"Curator read-write lock ", "Curator leader latch ", "never", "a queue of places ", "kazoo ", "  /py ", "nodes (all)")
 	o.WantNot(t, "/app/config", "/zookeeper/")
 	cmdtest.Must(t, e.Servers[0].Kill())
-	command(t, "discover", "--zookeeper", e.Addrs()[0]).Want(t, app.ExitError, "not read", "this machine can reach it")
+	command(t, "discover", "--zookeeper", e.Addrs()[0]).Want(t, ui.ExitError, "not read", "this machine can reach it")
 }
 
 // TestDiscoverPostgres finds tables by their columns and advisory locks by who holds them.
@@ -134,14 +134,14 @@ func TestDiscoverPostgres(t *testing.T) {
 		cmdtest.Must(t, err)
 	}
 	o := command(t, "discover", "--postgres", s.URL("postgres"))
-	o.Want(t, app.ExitClean, "postgresql  "+fmt.Sprint("127.0.0.1:", s.Port()), "lockscope ", "postgres/lockscope.lock ",
+	o.Want(t, ui.ExitClean, "postgresql  "+fmt.Sprint("127.0.0.1:", s.Port()), "lockscope ", "postgres/lockscope.lock ",
 		"ShedLock ", "postgres/app.jobs_shedlock ", "nightly ", "Liquibase ", "Prisma Migrate ", "postgres: migrate ",
 		"advisory lock ", "postgres: report, classid 7 ", "advisory lock (7, 8)", "6 locks (all)")
 	o.WantNot(t, "s3cret", "orders")
-	command(t, "discover", "--postgres", s.URL("service")).Want(t, app.ExitClean,
+	command(t, "discover", "--postgres", s.URL("service")).Want(t, ui.ExitClean,
 		"to count the locks in postgres/app.jobs_shedlock, GRANT SELECT on it")
 	cmdtest.Must(t, s.Pause())
 	hung := command(t, "discover", "--postgres", s.URL("postgres"))
 	cmdtest.Must(t, s.Resume())
-	hung.Want(t, app.ExitError, "not read", "this machine can reach it")
+	hung.Want(t, ui.ExitError, "not read", "this machine can reach it")
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/jackc/pgx/v5"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/contrib/zklock/zkproc"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/pglock"
@@ -42,14 +42,14 @@ var measured = []string{"latency", "clock", "clock drift", "clocks"}
 // wantSound requires that the doctor finds nothing wrong.
 func wantSound(t *testing.T, o cmdtest.Outcome, says ...string) {
 	t.Helper()
-	status := app.ExitClean
+	status := ui.ExitClean
 	for check, r := range results(t, o) {
 		switch {
 		case r.Status == diagnosis.Pass:
 		case r.Status == diagnosis.Warn && slices.Contains(measured, r.Check):
-			status = max(status, app.ExitFindings)
+			status = max(status, ui.ExitFindings)
 		case r.Status == diagnosis.Fail && r.Check == "latency":
-			status = app.ExitError
+			status = ui.ExitError
 		default:
 			t.Errorf("%s: %+v, want %s", check, r, diagnosis.Pass)
 		}
@@ -87,7 +87,7 @@ func TestDoctorOfPostgres(t *testing.T) {
 
 	exec("CREATE ROLE stranger LOGIN CONNECTION LIMIT 3")
 	poor := command(t, cmdtest.Patient("--postgres", s.URL("stranger"), "-o", "json")...)
-	poor.Want(t, app.ExitError)
+	poor.Want(t, ui.ExitError)
 	wantResult(t, results(t, poor), "rights", diagnosis.Fail, "stranger may not use schema lockscope",
 		`"lockscope init --postgres URL --grant stranger"`)
 	wantResult(t, results(t, poor), "connections", diagnosis.Warn, "1 of 3 of this role")
@@ -105,7 +105,7 @@ func TestDoctorOfPostgres(t *testing.T) {
 		`"lockscope init --postgres URL --grant service"`)
 
 	gone := command(t, cmdtest.Patient("--postgres", "postgres://u:s3cr3t@127.0.0.1:1/db")...)
-	gone.Want(t, app.ExitError, "connection", "127.0.0.1:1", "refused", "(--postgres)")
+	gone.Want(t, ui.ExitError, "connection", "127.0.0.1:1", "refused", "(--postgres)")
 	gone.WantNot(t, "s3cr3t")
 }
 
@@ -157,16 +157,16 @@ func TestWrongPasswordOfPostgres(t *testing.T) {
 	cmdtest.Must(t, err)
 	exec("SELECT pg_reload_conf()")
 	cmdtest.Eventually(t, "a password is asked for", func() bool {
-		return command(t, "list", "--postgres", s.URL("service")).Status == app.ExitError
+		return command(t, "list", "--postgres", s.URL("service")).Status == ui.ExitError
 	})
 	for _, c := range []string{"list", "doctor"} {
 		o := commandWith(t, []string{"LOCKSCOPE_POSTGRES_PASSWORD=wr0ng"}, "", c, "--postgres", s.URL("service"))
-		o.Want(t, app.ExitError, "password authentication failed", "the password is wrong",
+		o.Want(t, ui.ExitError, "password authentication failed", "the password is wrong",
 			"LOCKSCOPE_POSTGRES_PASSWORD")
 		o.WantNot(t, "wr0ng", "Grant")
 	}
 	commandWith(t, []string{"LOCKSCOPE_POSTGRES_PASSWORD=s3cr3t"}, "", "list", "--postgres", s.URL("service")).Want(t,
-		app.ExitClean)
+		ui.ExitClean)
 }
 
 // TestDoctorNamesWhatHoldsRows: an open transaction keeps all row versions of locks that were written since, and each
@@ -211,7 +211,7 @@ func TestDoctorOfAStandby(t *testing.T) {
 	cmdtest.Must(t, err)
 	t.Cleanup(func() { cmdtest.Must(t, standby.Stop()) })
 	o := command(t, cmdtest.Patient("--postgres", standby.URL("service"), "-o", "json")...)
-	o.Want(t, app.ExitError)
+	o.Want(t, ui.ExitError)
 	wantResult(t, results(t, o), "role", diagnosis.Fail, "a standby", "target_session_attrs")
 	cmdtest.Eventually(t, "the standby is connected", func() bool {
 		r := results(t, command(t, cmdtest.Patient("--postgres", s.URL("service"), "-o", "json")...))
@@ -241,13 +241,13 @@ func TestDoctorOfEtcd(t *testing.T) {
 		"the user has every right that locks need")
 	cmdtest.Must(t, c.Members[0].Kill())
 	o := command(t, append(args, "-o", "json")...)
-	o.Want(t, app.ExitFindings)
+	o.Want(t, ui.ExitFindings)
 	wantResult(t, results(t, o), "connection "+c.Members[0].Endpoint(), diagnosis.Warn, "refused",
 		"before another one fails")
 	wantResult(t, results(t, o), "quorum", diagnosis.Pass)
 	cmdtest.Must(t, c.Members[1].Kill())
 	o = command(t, append(args, "-o", "json")...)
-	o.Want(t, app.ExitError)
+	o.Want(t, ui.ExitError)
 	wantResult(t, results(t, o), "quorum", diagnosis.Fail, "no majority answers", "nobody can take a lock now")
 	cmdtest.Must(t, c.Members[0].Start())
 	cmdtest.Must(t, c.Members[1].Start())
@@ -271,10 +271,10 @@ func TestDoctorOfEtcd(t *testing.T) {
 	}
 	poor := commandWith(t, []string{"LOCKSCOPE_ETCD_PASSWORD=s3cr3t"}, "",
 		append(args, "--etcd-username", "reader", "-o", "json")...)
-	poor.Want(t, app.ExitError)
+	poor.Want(t, ui.ExitError)
 	wantResult(t, results(t, poor), "rights", diagnosis.Fail, "permission denied", "readwrite")
 	wrong := commandWith(t, []string{"LOCKSCOPE_ETCD_PASSWORD=wr0ng"}, "", append(args, "--etcd-username", "reader")...)
-	wrong.Want(t, app.ExitError, "authentication failed", "--etcd-username")
+	wrong.Want(t, ui.ExitError, "authentication failed", "--etcd-username")
 	wrong.WantNot(t, "wr0ng")
 	wantResult(t, results(t, command(t, append(args, "-o", "json")...)), "rights", diagnosis.Fail, "--etcd-username")
 }
@@ -285,7 +285,7 @@ func TestDoctorOfTwoClusters(t *testing.T) {
 	one, _ := systemtest.Etcd(t, 1)
 	other, _ := systemtest.Etcd(t, 1)
 	o := command(t, cmdtest.Patient("--etcd", one.Endpoints()[0], "--etcd", other.Endpoints()[0], "-o", "json")...)
-	o.Want(t, app.ExitError)
+	o.Want(t, ui.ExitError)
 	wantResult(t, results(t, o), "cluster", diagnosis.Fail, "different clusters")
 	wantResult(t, results(t, o), "nodes", diagnosis.Warn, "1 member")
 	_, full := systemtest.Etcd(t, 1, "--quota-backend-bytes", "262144")
@@ -305,7 +305,7 @@ func TestDoctorOfZooKeeper(t *testing.T) {
 	wantSound(t, command(t, append(args, "-o", "json")...), "leader, 3.", "3 servers vote, 3 given: 1 may fail",
 		"grant sessions of 25s", "may create and read below /locks")
 	o := command(t, append(args, "--max-ttl", "20s", "-o", "json")...)
-	o.Want(t, app.ExitError)
+	o.Want(t, ui.ExitError)
 	wantResult(t, results(t, o), "session", diagnosis.Fail, "TTLs above 12.5s are refused", "maxSessionTimeout=50000")
 	conn, events, err := zk.Connect(e.Addrs(), 10*time.Second, zk.WithLogger(systemtest.Quiet{}), zk.WithLogInfo(false))
 	cmdtest.Must(t, err)
@@ -320,11 +320,11 @@ func TestDoctorOfZooKeeper(t *testing.T) {
 	wantSound(t, commandWith(t, []string{"LOCKSCOPE_ZOOKEEPER_AUTH=owner:s3cr3t"}, "", private...))
 	cmdtest.Must(t, e.Servers[0].Kill())
 	o = command(t, append(args, "-o", "json")...)
-	o.Want(t, app.ExitFindings)
+	o.Want(t, ui.ExitFindings)
 	wantResult(t, results(t, o), "connection "+e.Servers[0].Addr(), diagnosis.Warn, "refused")
 	cmdtest.Must(t, e.Servers[1].Kill())
 	o = command(t, append(args, "-o", "json")...)
-	o.Want(t, app.ExitError)
+	o.Want(t, ui.ExitError)
 	wantResult(t, results(t, o), "quorum", diagnosis.Fail, "no server granted a session")
 }
 
@@ -333,11 +333,11 @@ func TestDoctorOfServersThatAreNoEnsemble(t *testing.T) {
 	t.Parallel()
 	one, other := systemtest.ZooKeeper(t, 1), systemtest.ZooKeeper(t, 1)
 	o := command(t, cmdtest.Patient("--zookeeper", one.Addrs()[0]+","+other.Addrs()[0], "-o", "json")...)
-	o.Want(t, app.ExitError)
+	o.Want(t, ui.ExitError)
 	wantResult(t, results(t, o), "quorum", diagnosis.Fail, "not part of an ensemble")
 	redis := locktest.Servers(t, 1)[0]
 	_, client := systemtest.Etcd(t, 1)
 	all := command(t, cmdtest.Patient("--redis", redis.Addr(), "--etcd", strings.Join(client.Endpoints(), ","),
 		"--zookeeper", one.Addrs()[0])...)
-	all.Want(t, app.ExitError, "RESULT  BACKEND", "zookeeper", "etcd", "redis", "appendonly no")
+	all.Want(t, ui.ExitError, "RESULT  BACKEND", "zookeeper", "etcd", "redis", "appendonly no")
 }

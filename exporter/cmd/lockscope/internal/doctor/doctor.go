@@ -11,14 +11,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/contrib/zklock"
 	"github.com/lockscope/lockscope/lock/engine"
@@ -37,7 +34,7 @@ const doctorExample = `  lockscope doctor --redis 10.0.0.1:6379,10.0.0.2:6379,10
 type doctorFlags struct {
 	redis    target.Flags
 	backends systems.Flags
-	output   output.Format
+	output   ui.Format
 	names    target.NamesFlag
 	policy   diagnosis.Policy
 
@@ -45,9 +42,9 @@ type doctorFlags struct {
 }
 
 // Command is lockscope doctor.
-func Command(a *app.App) *cobra.Command {
+func Command(a *ui.App) *cobra.Command {
 	f := &doctorFlags{}
-	cmd := help.Page{
+	cmd := ui.Page{
 		Everyday: []string{
 			"redis", "redis-file", "redis-username", "node-names", "postgres", "etcd", "zookeeper",
 			"for", "ttl", "max-ttl", "node-timeout", "prefix", "acl-user", "output",
@@ -77,7 +74,7 @@ func Command(a *app.App) *cobra.Command {
 	set.StringVar(&f.policy.ACLUser, "acl-user", "",
 		"check the rights of this `user` instead of your own. Uses ACL DRYRUN of Redis 7")
 	f.output.Register(set)
-	flags.Group(set, "Checks", "for", "ttl", "max-ttl", "node-timeout", "prefix", "acl-user")
+	ui.Group(set, "Checks", "for", "ttl", "max-ttl", "node-timeout", "prefix", "acl-user")
 	return cmd
 }
 
@@ -98,7 +95,7 @@ func (f *doctorFlags) validate() error {
 	return nil
 }
 
-func (f *doctorFlags) run(ctx context.Context, a *app.App) error {
+func (f *doctorFlags) run(ctx context.Context, a *ui.App) error {
 	if err := f.validate(); err != nil {
 		return err
 	}
@@ -119,16 +116,16 @@ func (f *doctorFlags) run(ctx context.Context, a *app.App) error {
 	}
 	d := f.examine(ctx, nodes, others)
 	if ctx.Err() != nil {
-		return app.ErrInterrupted
+		return ui.ErrInterrupted
 	}
 	if err := writeDoctor(a, f.output, f.policy, d); err != nil {
 		return err
 	}
 	switch diagnosis.Worst(d.results) {
 	case diagnosis.Warn:
-		return &app.StatusError{Status: app.ExitFindings}
+		return &ui.StatusError{Status: ui.ExitFindings}
 	case diagnosis.Fail:
-		return &app.StatusError{Status: app.ExitError}
+		return &ui.StatusError{Status: ui.ExitError}
 	}
 	return nil
 }

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 )
@@ -23,7 +23,7 @@ func TestDoctorStatuses(t *testing.T) {
 		list += fmt.Sprintf("127.0.0.%d:%d,", i+1, s.Port())
 	}
 	fresh := command(t, cmdtest.Patient("--redis", list, "-o", "json")...)
-	fresh.Want(t, app.ExitFindings, "lockscope init")
+	fresh.Want(t, ui.ExitFindings, "lockscope init")
 	unvouched := results(t, fresh)
 	for check, r := range unvouched {
 		if r.Status == diagnosis.Fail || r.Status == diagnosis.Warn &&
@@ -32,7 +32,7 @@ func TestDoctorStatuses(t *testing.T) {
 		}
 	}
 	wantResult(t, unvouched, "marker", diagnosis.Warn, "nobody vouched for the node: it does not vote for")
-	command(t, "init", "--redis", list).Want(t, app.ExitClean)
+	command(t, "init", "--redis", list).Want(t, ui.ExitClean)
 	o := command(t, cmdtest.Patient("--redis", list, "-o", "json")...)
 	wantSound(t, o, "the user has every right that locks need",
 		"it votes for this configuration: 3 nodes, max TTL 1m0s")
@@ -42,7 +42,7 @@ func TestDoctorStatuses(t *testing.T) {
 		!r.Nodes[0].Vouched || r.Nodes[0].Marker != "voting" || r.Nodes[0].Quarantine != 0 || len(r.Results) < 30 {
 		t.Errorf("%+v", r)
 	}
-	command(t, cmdtest.Patient("--redis", cmdtest.Addrs(servers...), "--node-names", list)...).Want(t, app.ExitFindings,
+	command(t, cmdtest.Patient("--redis", cmdtest.Addrs(servers...), "--node-names", list)...).Want(t, ui.ExitFindings,
 		"3 nodes are at 127.0.0.1")
 
 	short := results(t, command(t, "doctor", "--for", "100ms", "--redis", list, "--ttl", "2s", "-o", "json"))["latency"]
@@ -58,7 +58,7 @@ func TestDoctorStatuses(t *testing.T) {
 
 	cmdtest.Must(t, cmdtest.Admin(t, servers[1]).ConfigSet(t.Context(), "maxmemory-policy", "allkeys-lru").Err())
 	cmdtest.Must(t, cmdtest.Admin(t, servers[1]).ConfigSet(t.Context(), "maxmemory", "100mb").Err())
-	command(t, cmdtest.Patient("--redis", list)...).Want(t, app.ExitError, "1 fail",
+	command(t, cmdtest.Patient("--redis", list)...).Want(t, ui.ExitError, "1 fail",
 		"set maxmemory-policy noeviction")
 }
 
@@ -70,10 +70,10 @@ func TestDoctorOfServersThatRefuse(t *testing.T) {
 	cmdtest.Must(t, cmdtest.Admin(t, servers[1]).ConfigSet(t.Context(), "requirepass", "right").Err())
 	o := command(t, cmdtest.Patient("--redis", servers[0].Addr(), "--redis", "redis://:"+wrong+"@"+
 		servers[1].Addr())...)
-	o.Want(t, app.ExitError, "refused", "WRONGPASS", "only 0 can be reached")
+	o.Want(t, ui.ExitError, "refused", "WRONGPASS", "only 0 can be reached")
 	o.WantNot(t, wrong)
 	tls := command(t, cmdtest.Patient("--redis", "rediss://"+servers[1].Addr())...)
-	tls.Want(t, app.ExitError, "connection", servers[1].Addr())
+	tls.Want(t, ui.ExitError, "connection", servers[1].Addr())
 	cluster := command(t, cmdtest.Patient("--cluster", "--redis", servers[0].Addr())...)
-	cluster.Want(t, app.ExitError, "refused")
+	cluster.Want(t, ui.ExitError, "refused")
 }

@@ -7,12 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/table"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
@@ -59,10 +57,10 @@ type examined struct {
 	results []diagnosis.Result
 }
 
-func writeDoctor(a *app.App, format output.Format, p diagnosis.Policy, d examined) error {
-	if format == output.JSON {
+func writeDoctor(a *ui.App, format ui.Format, p diagnosis.Policy, d examined) error {
+	if format == ui.JSON {
 		nodes := append(doctorNodes(d.facts, p), backendNodes(d.others)...)
-		return output.WriteJSON(a.Out, Report{output.SchemaVersion, diagnosis.Worst(d.results), d.results, nodes})
+		return ui.WriteJSON(a.Out, Report{ui.SchemaVersion, diagnosis.Worst(d.results), d.results, nodes})
 	}
 	head, rows := []string{"RESULT", "CHECK", "NODE", "DETAIL"}, doctorRows(d.results)
 	if len(d.others) > 1 || len(d.others) > 0 && len(d.facts) > 0 {
@@ -72,11 +70,11 @@ func writeDoctor(a *app.App, format output.Format, p diagnosis.Policy, d examine
 			rows[i] = slices.Delete(rows[i], backendColumn, backendColumn+1)
 		}
 	}
-	opt := table.Options{Width: output.Terminal(a.Out)}
-	if output.Colored(a.Out, a.Env) {
+	opt := ui.Layout{Width: ui.Terminal(a.Out)}
+	if ui.Colored(a.Out, a.Env) {
 		opt.Style = diagnosis.Color
 	}
-	if err := table.Write(a.Out, head, rows, opt); err != nil {
+	if err := ui.WriteTable(a.Out, head, rows, opt); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(a.Out, "\n%s\n", tally(d.results))

@@ -6,10 +6,10 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/child"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/locker"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/pause"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/election"
 )
@@ -20,7 +20,7 @@ const renewalPoll = 100 * time.Millisecond
 // candidate is one machine's part of an election.
 type candidate struct {
 	*electFlags
-	app     *app.App
+	app     *ui.App
 	signals *child.Signals
 	child   child.Command
 }
@@ -37,7 +37,7 @@ func (c *candidate) run(ctx context.Context, l lock.Locker) error {
 		log.Info("standby", slog.String("leader", leader.Instance))
 	}))
 	_, signalled := errors.AsType[*child.SignalError](err)
-	var status *app.StatusError
+	var status *ui.StatusError
 	switch {
 	case errors.As(err, &status):
 		return status
@@ -46,7 +46,7 @@ func (c *candidate) run(ctx context.Context, l lock.Locker) error {
 	case lock.ReasonOf(err) == lock.ReasonInvalid:
 		return err
 	}
-	return &app.StatusError{Status: locker.ExitNoLock, Err: err}
+	return &ui.StatusError{Status: locker.ExitNoLock, Err: err}
 }
 
 // resigned reports if nobody can lead before this term has run out.

@@ -7,11 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/child"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/locker"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 )
 
 const electHelp = `Keep a command running on one machine of the fleet.
@@ -33,9 +31,9 @@ type electFlags struct {
 }
 
 // Command is lockscope elect.
-func Command(a *app.App) *cobra.Command {
+func Command(a *ui.App) *cobra.Command {
 	f := &electFlags{}
-	cmd := help.Page{
+	cmd := ui.Page{
 		Everyday: []string{
 			"redis", "redis-file", "postgres", "etcd", "zookeeper", "ttl", "backoff", "max-backoff", "kill-after",
 		},
@@ -55,7 +53,7 @@ func Command(a *app.App) *cobra.Command {
 		"It doubles with every run that is shorter than --max-backoff")
 	set.DurationVar(&f.maxBackoff, "max-backoff", time.Minute, "longest pause")
 	child.RegisterKillAfter(set, &f.killAfter)
-	flags.Group(set, "Command", "backoff", "max-backoff", "kill-after")
+	ui.Group(set, "Command", "backoff", "max-backoff", "kill-after")
 	return cmd
 }
 
@@ -71,7 +69,7 @@ func (f *electFlags) validate() error {
 	return f.locker.Validate()
 }
 
-func (f *electFlags) run(ctx context.Context, a *app.App) error {
+func (f *electFlags) run(ctx context.Context, a *ui.App) error {
 	if err := f.validate(); err != nil {
 		return err
 	}

@@ -13,9 +13,9 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/child"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 )
@@ -57,7 +57,7 @@ func TestElectHandsOver(t *testing.T) {
 	second.Await("term ")
 	t.Logf("the second machine ran the command %v after SIGTERM", time.Since(began))
 	first.AwaitEnd()
-	r1.Wait().Want(t, app.ExitClean, "the command has ended", "ended")
+	r1.Wait().Want(t, ui.ExitClean, "the command has ended", "ended")
 	if !first.Says("ended") || second.Says("overlap") {
 		t.Error("the second command began before the first had ended")
 	}
@@ -66,7 +66,7 @@ func TestElectHandsOver(t *testing.T) {
 	}
 	cmdtest.Must(t, r2.Signal(syscall.SIGINT)) // the command does not handle it
 	second.AwaitEnd()
-	r2.Wait().Want(t, app.ExitClean)
+	r2.Wait().Want(t, ui.ExitClean)
 }
 
 // TestElectLeavesNothing: machines that are stopped at the same time leave neither a lock nor a waiter behind, or the
@@ -97,7 +97,7 @@ func TestElectLeavesNothing(t *testing.T) {
 		cmdtest.Must(t, r.Signal(syscall.SIGINT))
 	}
 	for _, r := range all {
-		r.Wait().Want(t, app.ExitClean)
+		r.Wait().Want(t, ui.ExitClean)
 	}
 	for i, node := range nodes {
 		for _, key := range node.Keys(t.Context(), "*").Val() {
@@ -125,7 +125,7 @@ func TestElectKilled(t *testing.T) {
 	first.AwaitEnd()
 	second.Await("running")
 	cmdtest.Must(t, r2.Signal(syscall.SIGTERM))
-	r2.Wait().Want(t, app.ExitClean, "killed the command")
+	r2.Wait().Want(t, ui.ExitClean, "killed the command")
 	second.AwaitEnd()
 }
 
@@ -150,7 +150,7 @@ func TestElectLost(t *testing.T) {
 		t.Error("the first term had no fence")
 	}
 	cmdtest.Must(t, r.Signal(syscall.SIGTERM))
-	r.Wait().Want(t, app.ExitClean, "the lock is lost")
+	r.Wait().Want(t, ui.ExitClean, "the lock is lost")
 }
 
 // TestElectRestarts: a command that ends is started again, in the same term.
@@ -164,7 +164,7 @@ func TestElectRestarts(t *testing.T) {
 		t.Errorf("%d terms", n)
 	}
 	cmdtest.Must(t, r.Signal(syscall.SIGTERM))
-	r.Wait().Want(t, app.ExitClean)
+	r.Wait().Want(t, ui.ExitClean)
 	run := lockscope.Command(t, "elect", "scheduler", "--redis", servers[0].Addr(), "--", "/no/such/program")
 	run.Want(t, child.ExitNotFound, "cannot run")
 }
@@ -175,7 +175,7 @@ func TestElectSignalledBeforeItListens(t *testing.T) {
 	cancel(&child.SignalError{Signal: syscall.SIGTERM})
 	var out, errOut bytes.Buffer
 	status := lockscope(ctx, args(fleet(t), "echo leads"), nil, nil, &out, &errOut)
-	cmdtest.Outcome{Status: status, Out: out.String(), Err: errOut.String()}.Want(t, app.ExitClean, "ended")
+	cmdtest.Outcome{Status: status, Out: out.String(), Err: errOut.String()}.Want(t, ui.ExitClean, "ended")
 	if out.Len() > 0 {
 		t.Error("the command ran")
 	}

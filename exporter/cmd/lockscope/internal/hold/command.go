@@ -8,12 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/audit"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/child"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/locker"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 )
 
 const holdHelp = `Hold a lock yourself, with a reason that everybody who wants it can read.
@@ -35,9 +33,9 @@ type holdFlags struct {
 }
 
 // Command is lockscope hold.
-func Command(a *app.App) *cobra.Command {
+func Command(a *ui.App) *cobra.Command {
 	f := &holdFlags{}
-	cmd := help.Page{
+	cmd := ui.Page{
 		Everyday: []string{
 			"redis", "postgres", "etcd", "zookeeper", "for", "reason", "operator", "audit-log", "wait", "no-wait", "ttl",
 		},
@@ -57,8 +55,8 @@ func Command(a *app.App) *cobra.Command {
 	set.DurationVar(&f.span, "for", time.Hour, "release the lock after this time")
 	set.DurationVarP(&f.wait, "wait", "w", 0, "give up after this time if the lock is held (default no limit)")
 	set.BoolVarP(&f.noWait, "no-wait", "n", false, "give up at once if the lock is held")
-	flags.Group(set, "Waiting", "wait", "no-wait")
-	flags.Group(set, "Lock", "for")
+	ui.Group(set, "Waiting", "wait", "no-wait")
+	ui.Group(set, "Lock", "for")
 	return cmd
 }
 
@@ -70,7 +68,7 @@ func oneName(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-func (f *holdFlags) validate(a *app.App) error {
+func (f *holdFlags) validate(a *ui.App) error {
 	switch {
 	case f.span <= 0:
 		return fmt.Errorf("--for %v is not positive", f.span)
@@ -85,7 +83,7 @@ func (f *holdFlags) validate(a *app.App) error {
 	return f.locker.Validate()
 }
 
-func (f *holdFlags) run(ctx context.Context, a *app.App) (err error) {
+func (f *holdFlags) run(ctx context.Context, a *ui.App) (err error) {
 	if err := f.validate(a); err != nil {
 		return err
 	}

@@ -14,11 +14,11 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/child"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/locker"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
@@ -66,9 +66,9 @@ func TestHold(t *testing.T) {
 		Want(t, 1, `"nightly" is held by ann@`, ", reason: disk swap")
 	lockscope.Command(t, "list", "--redis", cmdtest.Addrs(servers...)).Want(t, 0, "nightly", "ann@", "(reason: disk swap)")
 	lockscope.Command(t, slices.Concat([]string{"hold", "nightly", "-n", "--reason", "me, too", "--audit-log",
-		filepath.Join(home, "other")}, on)...).Want(t, app.ExitFindings, "(reason: disk swap)")
+		filepath.Join(home, "other")}, on)...).Want(t, ui.ExitFindings, "(reason: disk swap)")
 	cmdtest.Must(t, h.Signal(syscall.SIGINT))
-	h.Wait().Want(t, app.ExitClean, `"nightly" is released`)
+	h.Wait().Want(t, ui.ExitClean, `"nightly" is released`)
 	lockscope.Command(t, slices.Concat([]string{"run", "nightly", "-n"}, on, []string{"--", "true"})...).Want(t, 0)
 	wantLines(t, filepath.Join(home, ".local/state/lockscope/audit.log"),
 		`intent operator="ann@`, "hold operator=", ` outcome=released`)
@@ -172,12 +172,13 @@ func TestHoldIsRefused(t *testing.T) {
 		"wait and not":   {args("--audit-log", log, "--reason", "why", "-n", "-w", "1s"), "--no-wait"},
 		"two names":      {args("--audit-log", log, "--reason", "why", "other"), "the name of one lock"},
 	} {
-		t.Run(name, func(t *testing.T) { lockscope.Command(t, c.args...).Want(t, app.ExitError, c.says) })
+		t.Run(name, func(t *testing.T) { lockscope.Command(t, c.args...).Want(t, ui.ExitError, c.says) })
 	}
 	if n := cmdtest.Admin(t, s).DBSize(t.Context()).Val(); n != 0 {
 		t.Errorf("%d keys were written", n)
 	}
-	lockscope.With(t, []string{"USER=ann"}, "", args("--reason", "why")...).Want(t, app.ExitError, "name a file with --audit-log")
+	lockscope.With(t, []string{"USER=ann"}, "", args("--reason", "why")...).
+		Want(t, ui.ExitError, "name a file with --audit-log")
 }
 
 // TestHoldOnEverySystem: a service that is refused reads the reason.

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/audit"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/child"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/locker"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 )
 
@@ -22,7 +22,7 @@ const releaseTimeout = 5 * time.Second
 // holding is one run of the command.
 type holding struct {
 	*holdFlags
-	app     *app.App
+	app     *ui.App
 	log     *audit.Log
 	signals *child.Signals
 	trouble locker.Trouble
@@ -65,16 +65,16 @@ func (h *holding) options() []lock.AcquireOption {
 func (h *holding) notAcquired(err error) error {
 	switch signalled, ok := errors.AsType[*child.SignalError](context.Cause(h.signals.Context())); {
 	case ok:
-		return &app.StatusError{
+		return &ui.StatusError{
 			Status: child.StatusOf(signalled.Signal), Err: h.trouble.Stopped(signalled, h.name, error.Error),
 		}
 	case lock.ReasonOf(err) == lock.ReasonInvalid:
 		return err
 	}
 	if held, ok := errors.AsType[*lock.HeldError](err); ok {
-		return &app.StatusError{Status: app.ExitFindings, Err: held}
+		return &ui.StatusError{Status: ui.ExitFindings, Err: held}
 	}
-	return &app.StatusError{Status: locker.ExitNoLock, Err: err}
+	return &ui.StatusError{Status: locker.ExitNoLock, Err: err}
 }
 
 // sayWaiting says what the command waits for.
@@ -94,7 +94,7 @@ func (h *holding) end(lease lock.Lease) error {
 	err := lease.Release(ctx)
 	if errors.Is(cause, lock.ErrLost) {
 		lost := h.trouble.Lost(lease, h.name)
-		return errors.Join(&app.StatusError{Status: locker.ExitNoLock, Err: lost}, h.log.Done(act, h.name, "", lost))
+		return errors.Join(&ui.StatusError{Status: locker.ExitNoLock, Err: lost}, h.log.Done(act, h.name, "", lost))
 	}
 	if err != nil && !errors.Is(cause, lock.ErrMaxHold) {
 		h.say("the lock is not released: it ends with its TTL: %v", err)

@@ -10,9 +10,9 @@ import (
 
 	"go.etcd.io/etcd/client/v3/concurrency"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/etcdlock"
 	"github.com/lockscope/lockscope/lock/locktest"
@@ -49,7 +49,7 @@ func TestListSideBySide(t *testing.T) {
 	var r document
 	cmdtest.Eventually(t, "all waiters are there", func() bool {
 		o := command(t, append(args, "-o", "json", "--sort", "resource", "--filter", "order:*")...)
-		o.Want(t, app.ExitClean)
+		o.Want(t, ui.ExitClean)
 		o.Decode(t, &r)
 		waiting := 0
 		for _, l := range r.Locks {
@@ -74,11 +74,11 @@ func TestListSideBySide(t *testing.T) {
 		t.Errorf("%s, %+v", got, r)
 	}
 	o := command(t, append(args, "--waiters")...)
-	o.Want(t, app.ExitClean, "BACKEND     RESOURCE", "postgresql  order:pg", "pg-2", "etcd-2", "zk-2",
+	o.Want(t, ui.ExitClean, "BACKEND     RESOURCE", "postgresql  order:pg", "pg-2", "etcd-2", "zk-2",
 		"zookeeper   order:zk", "the end of its holder's session", "plain")
 	o = command(t, append(args, "--limit", "2", "--sort", "age")...)
-	o.Want(t, app.ExitClean, "order:redis", "... and 3 more")
-	command(t, "list", "--zookeeper", zk.Addrs()[0], "--filter", "nothing").Want(t, app.ExitClean, "no locks\n")
+	o.Want(t, ui.ExitClean, "order:redis", "... and 3 more")
+	command(t, "list", "--zookeeper", zk.Addrs()[0], "--filter", "nothing").Want(t, ui.ExitClean, "no locks\n")
 }
 
 // TestListDeadlockInPostgres: a cycle over two processes, found from what waiters record that they hold.
@@ -96,7 +96,7 @@ func TestListDeadlockInPostgres(t *testing.T) {
 		return len(r.Deadlocks) == 1
 	})
 	o := command(t, append(args, "--waiters")...)
-	o.Want(t, app.ExitClean, "DEADLOCK: orders-1 holds order and waits for stock; stock-2 holds stock and waits for order\n",
+	o.Want(t, ui.ExitClean, "DEADLOCK: orders-1 holds order and waits for stock; stock-2 holds stock and waits for order\n",
 		`the holder of "order" waits for "stock"`, "systemtest/systems.go:")
 	o.WantNot(t, "BACKEND")
 }
@@ -111,7 +111,7 @@ func TestListOfWhatCannotBeRead(t *testing.T) {
 	pgAddr := fmt.Sprint("127.0.0.1:", pg.Port())
 	o := command(t, "list", "--postgres", pg.URL("service"), "--etcd", "127.0.0.1:1", "--zookeeper", "127.0.0.1:2",
 		"--redis", "127.0.0.1:3")
-	o.Want(t, app.ExitError, "order", "pg-1", "etcd 127.0.0.1:1: ", "zookeeper 127.0.0.1:2: ", "127.0.0.1:3",
+	o.Want(t, ui.ExitError, "order", "pg-1", "etcd 127.0.0.1:1: ", "zookeeper 127.0.0.1:2: ", "127.0.0.1:3",
 		"this machine can reach it")
 	for name, c := range map[string]struct {
 		args []string
@@ -137,7 +137,7 @@ func TestListOfWhatCannotBeRead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := commandWith(t, []string{"LOCKSCOPE_POSTGRES_PASSWORD=s3cr3t"}, "",
 				append([]string{"list"}, c.args...)...)
-			o.Want(t, app.ExitError, c.says...)
+			o.Want(t, ui.ExitError, c.says...)
 			o.WantNot(t, "s3cr3t", `\t`)
 		})
 	}
@@ -151,7 +151,7 @@ func TestListOfAStandby(t *testing.T) {
 	standby, err := pg.Standby(t.Context())
 	cmdtest.Must(t, err)
 	t.Cleanup(func() { cmdtest.Must(t, standby.Stop()) })
-	command(t, "list", "--postgres", standby.URL("service")).Want(t, app.ExitClean, "order", "pg-1",
+	command(t, "list", "--postgres", standby.URL("service")).Want(t, ui.ExitClean, "order", "pg-1",
 		"some waiters are unknown", "recovery")
 }
 
@@ -164,12 +164,12 @@ func TestBackendVariables(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "password")
 	cmdtest.Must(t, os.WriteFile(file, []byte("s3cr3t\n"), 0o600))
 	env := []string{"LOCKSCOPE_POSTGRES=" + pg.URL("service"), "REDIS_URL=redis://127.0.0.1:1"}
-	commandWith(t, env, "", "list").Want(t, app.ExitClean, "pg-1")
-	commandWith(t, env, "", "list", "--postgres-password-file", file).Want(t, app.ExitClean, "pg-1")
-	commandWith(t, append(env, "LOCKSCOPE_ETCD=127.0.0.1:1"), "", "list").Want(t, app.ExitError, "pg-1",
+	commandWith(t, env, "", "list").Want(t, ui.ExitClean, "pg-1")
+	commandWith(t, env, "", "list", "--postgres-password-file", file).Want(t, ui.ExitClean, "pg-1")
+	commandWith(t, append(env, "LOCKSCOPE_ETCD=127.0.0.1:1"), "", "list").Want(t, ui.ExitError, "pg-1",
 		"etcd 127.0.0.1:1")
-	commandWith(t, []string{"REDIS_URL=redis://127.0.0.1:1"}, "", "list").Want(t, app.ExitError, "127.0.0.1:1")
-	command(t, "list").Want(t, app.ExitError, "no Redis server given")
+	commandWith(t, []string{"REDIS_URL=redis://127.0.0.1:1"}, "", "list").Want(t, ui.ExitError, "127.0.0.1:1")
+	command(t, "list").Want(t, ui.ExitError, "no Redis server given")
 }
 
 // TestGlobExpression matches names as Redis does.

@@ -3,7 +3,7 @@ package list
 import (
 	"slices"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/records"
 	scannerlisting "github.com/lockscope/lockscope/scanner/listing"
@@ -47,13 +47,13 @@ func (k *entry) constructText() string {
 		if !k.Held() {
 			holder = ""
 		}
-		return output.ReadWrite(k.readers(), holder)
+		return ui.ReadWrite(k.readers(), holder)
 	}
 	fence := k.Hold.Fence
 	if !k.Held() {
 		fence = 0
 	}
-	return output.Construct(of, fence, k.slotsInUse())
+	return ui.Construct(of, fence, k.slotsInUse())
 }
 
 // readWrite reports whether the lock is a read/write lock.
@@ -73,15 +73,15 @@ func (k *entry) readers() int {
 // holderText names the only holder, or counts the readers.
 func (k *entry) holderText() string {
 	if !k.readWrite() || k.readers() == 0 {
-		return output.Holder(k.Hold, k.knownTTL())
+		return ui.Holder(k.Hold, k.knownTTL())
 	}
 	var names []string
 	for _, r := range k.Readers.First {
-		names = append(names, output.Holder(r.Hold, r.TTL))
+		names = append(names, ui.Holder(r.Hold, r.TTL))
 	}
 	slices.Sort(names)
 	if names = slices.Compact(names); len(names) == 0 || k.Readers.Count > len(k.Readers.First) {
-		return output.Count(k.Readers.Count, "reader")
+		return ui.Count(k.Readers.Count, "reader")
 	}
 	return holdersText(names)
 }

@@ -8,14 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner"
 )
 
@@ -30,7 +27,7 @@ const listExample = `  lockscope list --redis r1:6379,r2:6379,r3:6379
 type listFlags struct {
 	redis    target.Flags
 	backends systems.Flags
-	output   output.Format
+	output   ui.Format
 	prefixes []string
 	patterns []string
 	waiters  bool
@@ -41,9 +38,9 @@ type listFlags struct {
 }
 
 // Command is lockscope list.
-func Command(a *app.App) *cobra.Command {
+func Command(a *ui.App) *cobra.Command {
 	f := &listFlags{}
-	cmd := help.Page{
+	cmd := ui.Page{
 		Everyday: []string{
 			"redis", "redis-file", "postgres", "etcd", "zookeeper", "prefix", "pattern",
 			"filter", "sort", "reverse", "limit", "waiters", "slots", "output",
@@ -77,13 +74,13 @@ func Command(a *app.App) *cobra.Command {
 	set.DurationVar(&f.pause, "pause", scanner.DefaultPause, "pause between two pages of a server")
 	set.DurationVar(&f.deadline, "deadline", scanner.DefaultDeadline,
 		"longest time to read. After it, list shows what it has read")
-	flags.Group(set, flags.Search, "prefix", "pattern", "filter")
-	flags.Group(set, flags.Result, "sort", "reverse", "waiters", "slots", "limit")
-	flags.Group(set, flags.Load, "page-size", "pause", "deadline")
+	ui.Group(set, ui.Search, "prefix", "pattern", "filter")
+	ui.Group(set, ui.Result, "sort", "reverse", "waiters", "slots", "limit")
+	ui.Group(set, ui.Load, "page-size", "pause", "deadline")
 	return cmd
 }
 
-func (f *listFlags) run(ctx context.Context, a *app.App) error {
+func (f *listFlags) run(ctx context.Context, a *ui.App) error {
 	if err := f.validate(); err != nil {
 		return err
 	}

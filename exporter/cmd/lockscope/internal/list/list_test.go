@@ -9,8 +9,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/redlock"
@@ -31,10 +31,10 @@ func TestListRealLocks(t *testing.T) {
 	cmdtest.Set(t, cmdtest.Admin(t, servers[0]), "lock:left\tover", "v", time.Minute) // on a minority
 
 	o := command(t, "list", "--redis", strings.Join(urls, ","))
-	o.Want(t, app.ExitClean, "order:1001    3/3    worker-7", "worker-7", `"left\tover"`, "no majority")
+	o.Want(t, ui.ExitClean, "order:1001    3/3    worker-7", "worker-7", `"left\tover"`, "no majority")
 
 	o = command(t, "list", "--redis", strings.Join(urls, ","), "-o", "json", "--filter", "order")
-	o.Want(t, app.ExitClean)
+	o.Want(t, ui.ExitClean)
 	var r document
 	o.Decode(t, &r)
 	if len(r.Locks) != 1 || len(r.Nodes) != 3 || r.Truncated {
@@ -51,7 +51,7 @@ func TestListRealLocks(t *testing.T) {
 	cmdtest.Must(t, lease.Release(t.Context()))
 	cmdtest.Eventually(t, "the last node has let go", func() bool {
 		o := command(t, "list", "--redis", strings.Join(urls, ","), "--filter", "order:*")
-		return o.Status == app.ExitClean && o.Out == "no locks\n"
+		return o.Status == ui.ExitClean && o.Out == "no locks\n"
 	})
 }
 
@@ -62,7 +62,7 @@ func TestListOfALockWithASilentNode(t *testing.T) {
 	cmdtest.Set(t, cmdtest.Admin(t, servers[0]), "lock:order:1001", cmdtest.Ours, time.Minute)
 	cmdtest.Must(t, servers[2].Pause())
 	o := command(t, "list", "--redis", cmdtest.Addrs(servers...))
-	o.Want(t, app.ExitError, "order:1001  1/3    worker-7", "undecided: held if a majority has it; 1 node not read",
+	o.Want(t, ui.ExitError, "order:1001  1/3    worker-7", "undecided: held if a majority has it; 1 node not read",
 		servers[2].Addr())
 }
 
@@ -74,7 +74,7 @@ func TestListSortsAndLimits(t *testing.T) {
 	}
 	resources := func(args ...string) string {
 		o := command(t, append([]string{"list", "--redis", s.Addr(), "-o", "json"}, args...)...)
-		o.Want(t, app.ExitClean)
+		o.Want(t, ui.ExitClean)
 		var r document
 		o.Decode(t, &r)
 		all := fmt.Sprint(r.Omitted, ":")
@@ -91,7 +91,7 @@ func TestListSortsAndLimits(t *testing.T) {
 			t.Errorf("list %s: %s, want %s", args, got, want)
 		}
 	}
-	command(t, "list", "--redis", s.Addr(), "--limit", "2").Want(t, app.ExitClean, "... and 3 more")
+	command(t, "list", "--redis", s.Addr(), "--limit", "2").Want(t, ui.ExitClean, "... and 3 more")
 }
 
 func TestListUnreachableNode(t *testing.T) {
@@ -100,7 +100,7 @@ func TestListUnreachableNode(t *testing.T) {
 	cmdtest.Set(t, cmdtest.Admin(t, servers[1]), "lock:a", cmdtest.Ours, time.Minute)
 	cmdtest.Must(t, servers[2].Kill())
 	o := command(t, "list", "--redis", cmdtest.Addrs(servers...))
-	o.Want(t, app.ExitError, servers[2].Addr(), "worker-7/42", "2/3")
+	o.Want(t, ui.ExitError, servers[2].Addr(), "worker-7/42", "2/3")
 	o.WantNot(t, cmdtest.SecretToken)
 }
 
@@ -113,16 +113,16 @@ func TestListCluster(t *testing.T) {
 		cmdtest.Set(t, c, fmt.Sprintf("lock:%d", i), cmdtest.Ours, time.Minute)
 	}
 	o := command(t, "list", "--cluster", "--redis", strings.Join(cluster.Addrs(), ","), "-o", "json")
-	o.Want(t, app.ExitClean)
+	o.Want(t, ui.ExitClean)
 	var r document
 	o.Decode(t, &r)
 	if len(r.Locks) != 12 || !r.Locks[0].Held {
 		t.Errorf("%+v", r)
 	}
 	d := command(t, "doctor", "--cluster", "--redis", cluster.Addrs()[0], "--for", "100ms")
-	d.Want(t, app.ExitError, "one cluster counts as one node", "appendonly no")
+	d.Want(t, ui.ExitError, "one cluster counts as one node", "appendonly no")
 	for _, addr := range cluster.Addrs() {
-		d.Want(t, app.ExitError, addr)
+		d.Want(t, ui.ExitError, addr)
 	}
 }
 
@@ -133,7 +133,7 @@ func TestListSeveralPatterns(t *testing.T) {
 	cmdtest.Set(t, c, "job-lock:default:nightly", "v", time.Minute)
 	cmdtest.Set(t, c, "other", "v", time.Minute)
 	o := command(t, "list", "--redis", s.Addr(), "--prefix", "job-lock:default:", "--pattern", "lock:*")
-	o.Want(t, app.ExitClean, "nightly", "a ")
+	o.Want(t, ui.ExitClean, "nightly", "a ")
 	o.WantNot(t, "other")
-	command(t, "list", "--redis", s.Addr(), "--prefix", "").Want(t, app.ExitError, "--prefix is empty")
+	command(t, "list", "--redis", s.Addr(), "--prefix", "").Want(t, ui.ExitError, "--prefix is empty")
 }

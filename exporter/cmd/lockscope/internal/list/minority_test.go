@@ -7,8 +7,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
@@ -32,16 +32,16 @@ func TestListOfAMinority(t *testing.T) {
 		whole      bool   // every held lock is listed
 		says       []string
 	}{
-		"all there": {nil, app.ExitClean, lockHeld, lockNotHeld, true, nil},
-		"one dead": {faults{kill}, app.ExitError, lockHeld, lockUndecided, true,
+		"all there": {nil, ui.ExitClean, lockHeld, lockNotHeld, true, nil},
+		"one dead": {faults{kill}, ui.ExitError, lockHeld, lockUndecided, true,
 			[]string{"2 of 3 nodes were read", "Every held lock is listed"}},
-		"two dead": {faults{kill, kill}, app.ExitError, lockUndecided, lockUndecided, false,
+		"two dead": {faults{kill, kill}, ui.ExitError, lockUndecided, lockUndecided, false,
 			[]string{"1 of 3 nodes was read", "Held locks may be missing", "1/3"}},
-		"two hung": {faults{hang, hang}, app.ExitError, lockUndecided, lockUndecided, false,
+		"two hung": {faults{hang, hang}, ui.ExitError, lockUndecided, lockUndecided, false,
 			[]string{"1 of 3 nodes was read", "may or may not be held"}},
-		"one wiped": {faults{wipe}, app.ExitClean, lockHeld, lockUndecided, true,
+		"one wiped": {faults{wipe}, ui.ExitClean, lockHeld, lockUndecided, true,
 			[]string{"may have forgotten locks"}},
-		"one wiped and one dead": {faults{wipe, kill}, app.ExitError, lockUndecided, lockUndecided, false,
+		"one wiped and one dead": {faults{wipe, kill}, ui.ExitError, lockUndecided, lockUndecided, false,
 			[]string{"may have forgotten locks", "Held locks may be missing"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -107,5 +107,5 @@ func TestListOfNoNode(t *testing.T) {
 		cmdtest.Must(t, s.Kill())
 	}
 	o := command(t, "list", "--redis", cmdtest.Addrs(servers...))
-	o.Want(t, app.ExitError, "no locks in what was read", "1 of 3 nodes was read")
+	o.Want(t, ui.ExitError, "no locks in what was read", "1 of 3 nodes was read")
 }

@@ -10,11 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/seen"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/table"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/report"
@@ -76,7 +74,7 @@ type listedNode struct {
 
 func jsonListing(l *listing) document {
 	out := document{
-		Schema: output.SchemaVersion, Started: l.started, Took: l.took.Seconds(), Truncated: l.truncated,
+		Schema: ui.SchemaVersion, Started: l.started, Took: l.took.Seconds(), Truncated: l.truncated,
 		Omitted: l.omitted,
 		Locks:   make([]listedLock, 0, len(l.locks)), Nodes: []listedNode{},
 	}
@@ -140,9 +138,9 @@ func jsonReaders(l *scanner.Lock) (all []listedReader) {
 	return all
 }
 
-func writeList(a *app.App, format output.Format, waiters, slots bool, l *listing) error {
-	if format == output.JSON {
-		return output.WriteJSON(a.Out, jsonListing(l))
+func writeList(a *ui.App, format ui.Format, waiters, slots bool, l *listing) error {
+	if format == ui.JSON {
+		return ui.WriteJSON(a.Out, jsonListing(l))
 	}
 	var rows [][]string
 	constructs := l.constructs()
@@ -155,7 +153,7 @@ func writeList(a *app.App, format output.Format, waiters, slots bool, l *listing
 			titles = slices.Insert(titles, 1, "KIND")
 		}
 		head := l.column("BACKEND", titles)
-		if err := table.Write(a.Out, head, rows, table.Options{Width: output.Terminal(a.Out)}); err != nil {
+		if err := ui.WriteTable(a.Out, head, rows, ui.Layout{Width: ui.Terminal(a.Out)}); err != nil {
 			return err
 		}
 	}
@@ -189,9 +187,9 @@ func rowOf(r tableRow, slots, constructs bool) []string {
 }
 
 func lockRow(k entry) []string {
-	held := output.Unknown
+	held := ui.Unknown
 	if !k.Hold.Since.IsZero() {
-		held = output.Short(seen.HeldFor(&k.Lock))
+		held = ui.Short(seen.HeldFor(&k.Lock))
 	}
 	return []string{
 		report.KeyText(k.Resource), k.constructText(), k.nodesText(), k.holderText(), held, k.ttlText(k.ttl()),
@@ -203,9 +201,9 @@ func (k *entry) nodesText() string { return fmt.Sprintf("%d/%d", k.Nodes, k.Of+k
 
 func (k *entry) ttlText(ttl time.Duration) string {
 	if !k.in.tellsTTL {
-		return output.Unknown
+		return ui.Unknown
 	}
-	return output.TTL(ttl)
+	return ui.TTL(ttl)
 }
 
 func (k *entry) remark() string {
@@ -232,11 +230,11 @@ func undecidedText(k *entry) string {
 	if k.Silent == 0 {
 		return "undecided: held if the nodes that may have forgotten it had it"
 	}
-	return fmt.Sprintf("undecided: held if a majority has it; %s not read", output.Count(k.Silent, "node"))
+	return fmt.Sprintf("undecided: held if a majority has it; %s not read", ui.Count(k.Silent, "node"))
 }
 
 // writeGraph says what the table of locks has no room for: chains and deadlocks.
-func writeGraph(a *app.App, l *listing) error {
+func writeGraph(a *ui.App, l *listing) error {
 	var b strings.Builder
 	for _, p := range l.parts {
 		w, prefix := p.waits, l.prefix(p)
@@ -265,7 +263,7 @@ func quoted(names []string) (all []string) {
 }
 
 // writeWaiters is the table that --waiters adds.
-func writeWaiters(a *app.App, l *listing) error {
+func writeWaiters(a *ui.App, l *listing) error {
 	var rows [][]string
 	for _, p := range l.parts {
 		for _, f := range p.waits.Locks {
@@ -281,5 +279,5 @@ func writeWaiters(a *app.App, l *listing) error {
 		return err
 	}
 	head := l.column("BACKEND", []string{"WAITED FOR", "WAITER", "CALLERS", "FOR", "AT", "HOLDS"})
-	return table.Write(a.Out, head, rows, table.Options{Width: output.Terminal(a.Out)})
+	return ui.WriteTable(a.Out, head, rows, ui.Layout{Width: ui.Terminal(a.Out)})
 }

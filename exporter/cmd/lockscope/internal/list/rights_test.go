@@ -6,8 +6,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/scanner"
 )
@@ -22,9 +22,9 @@ func TestListWithoutOneRight(t *testing.T) {
 	cmdtest.Must(t, c.ZAdd(t.Context(), "lockscope:queue:{lock:order}",
 		redis.Z{Score: 1, Member: "0011223344556677"}).Err())
 	for less, status := range map[string]int{
-		"+scan": app.ExitError, "+pttl": app.ExitError, "+type": app.ExitError, "+getrange": app.ExitError,
-		"+hlen": app.ExitError, "+hgetall": app.ExitError,
-		"+zrange": app.ExitClean, "+zcard": app.ExitClean, "+mget": app.ExitClean, "+info": app.ExitClean,
+		"+scan": ui.ExitError, "+pttl": ui.ExitError, "+type": ui.ExitError, "+getrange": ui.ExitError,
+		"+hlen": ui.ExitError, "+hgetall": ui.ExitError,
+		"+zrange": ui.ExitClean, "+zcard": ui.ExitClean, "+mget": ui.ExitClean, "+info": ui.ExitClean,
 	} {
 		args := []any{"ACL", "SETUSER", "few", "reset", "on", ">pw", "%R~lock:*", "%R~lockscope:*"}
 		for _, rule := range append(scanner.ListACL(), "+zrange", "+zcard", "+mget") {
@@ -36,7 +36,7 @@ func TestListWithoutOneRight(t *testing.T) {
 		o := run.With(t, []string{"LOCKSCOPE_REDIS_PASSWORD=pw"}, "", "list", "--redis", s.Addr(),
 			"--redis-username", "few")
 		switch {
-		case status == app.ExitError:
+		case status == ui.ExitError:
 			o.Want(t, status, "not read", "'"+less[1:]+"' command", "grant "+less+" to the user")
 			o.WantNot(t, "no locks", "worker-7/42")
 		case less == "+info":

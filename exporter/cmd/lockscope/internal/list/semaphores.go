@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/seen"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/scanner"
@@ -56,7 +56,7 @@ func semaphoreRow(r tableRow) []string {
 	for i := range r {
 		k := &r[i]
 		if k.Held() {
-			holders = append(holders, output.Holder(k.Hold, k.knownTTL()))
+			holders = append(holders, ui.Holder(k.Hold, k.knownTTL()))
 		}
 		if !k.Hold.Since.IsZero() {
 			held = max(held, seen.HeldFor(&k.Lock))
@@ -84,18 +84,18 @@ func semaphoreRow(r tableRow) []string {
 func holdersText(holders []string) string {
 	switch len(holders) {
 	case 0:
-		return output.Unknown
+		return ui.Unknown
 	case 1:
 		return holders[0]
 	}
-	return output.Count(len(holders), "holder")
+	return ui.Count(len(holders), "holder")
 }
 
 func ageText(held time.Duration) string {
 	if held < 0 {
-		return output.Unknown
+		return ui.Unknown
 	}
-	return output.Short(held)
+	return ui.Short(held)
 }
 
 // semaphoreText is the column of waiters: of all slots together, as callers go on with the first one that is free.
@@ -111,7 +111,7 @@ func (w waits) semaphoreText(k *entry) string {
 	}
 	switch {
 	case callers == 0 && seen.Err(w.Waits) != nil:
-		return output.Unknown
+		return ui.Unknown
 	case callers == 0:
 		return "-"
 	}

@@ -11,9 +11,9 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/etcdlock/etcdproc"
 )
@@ -41,12 +41,12 @@ func TestEtcdOverTLS(t *testing.T) {
 	if !strings.HasPrefix(url, "https://") {
 		t.Fatal(url)
 	}
-	command(t, "doctor", "--etcd", url, "--tls-ca", cert).Want(t, app.ExitFindings, "a majority answers", "1 member",
+	command(t, "doctor", "--etcd", url, "--tls-ca", cert).Want(t, ui.ExitFindings, "a majority answers", "1 member",
 		"0 fail")
-	command(t, "doctor", "--etcd", url).Want(t, app.ExitError, "x509:", "check --tls-ca")
-	command(t, "list", "--etcd", url).Want(t, app.ExitError, "x509:", "check --tls-ca")
-	command(t, "list", "--etcd", url, "--tls-ca", cert).Want(t, app.ExitClean, "order:1", "billing/7")
-	command(t, "list", "--etcd", strings.Replace(url, "https", "http", 1), "--tls-ca", cert).Want(t, app.ExitError,
+	command(t, "doctor", "--etcd", url).Want(t, ui.ExitError, "x509:", "check --tls-ca")
+	command(t, "list", "--etcd", url).Want(t, ui.ExitError, "x509:", "check --tls-ca")
+	command(t, "list", "--etcd", url, "--tls-ca", cert).Want(t, ui.ExitClean, "order:1", "billing/7")
+	command(t, "list", "--etcd", strings.Replace(url, "https", "http", 1), "--tls-ca", cert).Want(t, ui.ExitError,
 		"https://")
 
 	stranger, err := clientv3.New(clientv3.Config{Endpoints: c.Endpoints(), Logger: zap.NewNop()})
@@ -85,26 +85,26 @@ func TestPostgresOverTLS(t *testing.T) {
 	plain := s.URL("service")
 	with := func(mode string) string { return strings.Replace(plain, "sslmode=disable", mode, 1) }
 	cmdtest.Eventually(t, "the server speaks TLS", func() bool {
-		return command(t, "list", "--postgres", with("sslmode=require")).Status == app.ExitClean
+		return command(t, "list", "--postgres", with("sslmode=require")).Status == ui.ExitClean
 	})
 
 	for _, mode := range []string{"", "sslmode=allow", "sslmode=prefer", "sslmode=require", "sslmode=verify-ca",
 		"sslmode=verify-full"} {
-		command(t, "list", "--postgres", with(mode), "--tls-ca", cert).Want(t, app.ExitClean, "order:1", "billing/7")
-		command(t, "list", "--postgres", with(mode), "--tls-ca", stranger).Want(t, app.ExitError, "x509:",
+		command(t, "list", "--postgres", with(mode), "--tls-ca", cert).Want(t, ui.ExitClean, "order:1", "billing/7")
+		command(t, "list", "--postgres", with(mode), "--tls-ca", stranger).Want(t, ui.ExitError, "x509:",
 			"check --tls-ca")
 	}
 	otherName := strings.Replace(with("sslmode=require"), "127.0.0.1", "localhost", 1)
-	command(t, "list", "--postgres", otherName, "--tls-ca", cert).Want(t, app.ExitError, "x509:")
+	command(t, "list", "--postgres", otherName, "--tls-ca", cert).Want(t, ui.ExitError, "x509:")
 	command(t, "list", "--postgres", strings.Replace(otherName, "require", "verify-ca", 1), "--tls-ca", cert).Want(t,
-		app.ExitClean, "order:1")
-	command(t, "list", "--postgres", otherName, "--tls-insecure-skip-verify").Want(t, app.ExitClean, "order:1")
-	command(t, "list", "--postgres", with("sslmode=verify-full")).Want(t, app.ExitError, "x509:", "check --tls-ca")
-	command(t, "list", "--postgres", with("sslmode=verify-full&sslrootcert="+cert)).Want(t, app.ExitClean, "order:1")
-	command(t, "list", "--postgres", plain, "--tls-ca", cert).Want(t, app.ExitError, "plain text",
+		ui.ExitClean, "order:1")
+	command(t, "list", "--postgres", otherName, "--tls-insecure-skip-verify").Want(t, ui.ExitClean, "order:1")
+	command(t, "list", "--postgres", with("sslmode=verify-full")).Want(t, ui.ExitError, "x509:", "check --tls-ca")
+	command(t, "list", "--postgres", with("sslmode=verify-full&sslrootcert="+cert)).Want(t, ui.ExitClean, "order:1")
+	command(t, "list", "--postgres", plain, "--tls-ca", cert).Want(t, ui.ExitError, "plain text",
 		"sslmode=verify-full")
-	command(t, "doctor", "--postgres", with("sslmode=require"), "--tls-ca", stranger).Want(t, app.ExitError, "x509:",
+	command(t, "doctor", "--postgres", with("sslmode=require"), "--tls-ca", stranger).Want(t, ui.ExitError, "x509:",
 		"check --tls-ca")
-	command(t, cmdtest.Patient("--postgres", with(""), "--tls-ca", cert)...).Want(t, app.ExitError,
+	command(t, cmdtest.Patient("--postgres", with(""), "--tls-ca", cert)...).Want(t, ui.ExitError,
 		"connected as service", "fsync off")
 }

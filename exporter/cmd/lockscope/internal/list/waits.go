@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/seen"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner"
 )
@@ -64,9 +64,9 @@ func (w waits) document(f *scanner.WaitedFor) *listedWait {
 
 func waitText(d time.Duration) string {
 	if d == 0 {
-		return output.Unknown
+		return ui.Unknown
 	}
-	return output.Short(d)
+	return ui.Short(d)
 }
 
 // text is the column of a lock's row: how many calls wait, and the longest wait.
@@ -74,12 +74,12 @@ func (w waits) text(key string) string {
 	f := w.of(key)
 	switch {
 	case f == nil && seen.Err(w.Waits) != nil:
-		return output.Unknown
+		return ui.Unknown
 	case f == nil:
 		return "-"
 	}
 	if f.Construct().Kind == lock.KindElection {
-		return output.Count(f.Callers, "candidate") + ", " + waitText(seen.Longest(f))
+		return ui.Count(f.Callers, "candidate") + ", " + waitText(seen.Longest(f))
 	}
 	text := fmt.Sprintf("%d, %s", f.Callers, waitText(seen.Longest(f)))
 	if n := f.Writers(); n > 0 {
@@ -92,7 +92,7 @@ func (w waits) rows(f scanner.WaitedFor) (rows [][]string) {
 	for _, q := range w.document(&f).Queue {
 		name, callers := q.Name, strconv.Itoa(q.Callers)
 		if name == "" {
-			name, callers = output.Unknown, output.Unknown
+			name, callers = ui.Unknown, ui.Unknown
 		}
 		var holds []string
 		for _, h := range q.Holds {
@@ -109,7 +109,7 @@ func (w waits) rows(f scanner.WaitedFor) (rows [][]string) {
 		})
 	}
 	if more := f.Processes - len(f.Queue); more > 0 {
-		rows = append(rows, []string{waitedFor(&f), "... and " + output.Count(more, "more process"),
+		rows = append(rows, []string{waitedFor(&f), "... and " + ui.Count(more, "more process"),
 			"", "", "", ""})
 	}
 	return rows

@@ -9,8 +9,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
@@ -120,5 +120,5 @@ func TestListWithoutTheRightToReadQueues(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "password")
 	cmdtest.Must(t, os.WriteFile(file, []byte("pw"), 0o600))
 	o := command(t, "list", "--redis", "redis://reader@"+server.Addr(), "--redis-password-file", file)
-	o.Want(t, app.ExitClean, "worker-7/42", "some waiters are unknown", "NOPERM", "+zrange")
+	o.Want(t, ui.ExitClean, "worker-7/42", "some waiters are unknown", "NOPERM", "+zrange")
 }

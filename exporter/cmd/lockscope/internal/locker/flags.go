@@ -8,11 +8,10 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/redlock"
@@ -50,7 +49,7 @@ func (f *Flags) Register(set *pflag.FlagSet) {
 	f.RegisterServers(set)
 	set.DurationVar(&f.TTL, "ttl", lock.DefaultTTL,
 		"how long others wait if this machine dies. The lock is renewed after a quarter to a third of it")
-	flags.Group(set, "Lock", "ttl")
+	ui.Group(set, "Lock", "ttl")
 }
 
 // RegisterServers adds the flags of a command that holds no lock.
@@ -66,7 +65,7 @@ func (f *Flags) RegisterServers(set *pflag.FlagSet) {
 		"longest TTL of a lock: WithMaxTTL of the services (default 1m, and 10s in ZooKeeper)")
 	set.DurationVar(&f.nodeTimeout, "node-timeout", 0,
 		"longest time to wait for an answer of a server (default a twentieth of --ttl, but 50ms to 500ms)")
-	flags.Group(set, "Lock", "prefix", "max-ttl", "node-timeout")
+	ui.Group(set, "Lock", "prefix", "max-ttl", "node-timeout")
 }
 
 // Validate refuses values that make no sense, before anything else is done.
@@ -86,7 +85,7 @@ func (f *Flags) Validate() error {
 
 // Open makes an engine on the servers of one system. close closes it and its connections. Open asks an etcd cluster for
 // its first answer; the other systems are asked when a lock is acquired.
-func (f *Flags) Open(ctx context.Context, a *app.App) (e *engine.Engine, closeAll func(), err error) {
+func (f *Flags) Open(ctx context.Context, a *ui.App) (e *engine.Engine, closeAll func(), err error) {
 	others, err := f.systems.Open(a, &f.redis, []string{f.prefix})
 	if err != nil {
 		return nil, nil, err
@@ -101,7 +100,7 @@ func (f *Flags) Open(ctx context.Context, a *app.App) (e *engine.Engine, closeAl
 	return f.openOther(ctx, others[0])
 }
 
-func (f *Flags) openRedis(a *app.App) (e *engine.Engine, closeAll func(), err error) {
+func (f *Flags) openRedis(a *ui.App) (e *engine.Engine, closeAll func(), err error) {
 	nodes, err := f.redis.Open(a)
 	if err != nil {
 		return nil, nil, err
@@ -122,7 +121,7 @@ func (f *Flags) openOther(ctx context.Context, b backend.Backend) (e *engine.Eng
 	if e, err = b.Locker(ctx, f.options()...); err != nil {
 		b.Close()
 		if lock.ReasonOf(err) != lock.ReasonInvalid {
-			err = &app.StatusError{Status: ExitNoLock, Err: err}
+			err = &ui.StatusError{Status: ExitNoLock, Err: err}
 		}
 		return nil, nil, err
 	}

@@ -8,8 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 )
 
@@ -30,9 +29,9 @@ type Trouble struct {
 
 // Watch has say called once with what the acquisitions in the returned context wait for, if they are not over soon:
 // nil if no server has answered yet. The caller ends it with stop, after which say is not called.
-func (t *Trouble) Watch(ctx context.Context, a *app.App, say func(error)) (_ context.Context, stop func()) {
+func (t *Trouble) Watch(ctx context.Context, a *ui.App, say func(error)) (_ context.Context, stop func()) {
 	after := patience
-	if output.Terminal(a.ErrOut) > 0 {
+	if ui.Terminal(a.ErrOut) > 0 {
 		after = patienceOfTerminal
 	}
 	timer := time.AfterFunc(after, func() {

@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
@@ -40,7 +40,7 @@ func TestTroubleSaysWhatItWaitsFor(t *testing.T) {
 				var trouble Trouble
 				var said []string
 				began := time.Now()
-				ctx, stop := trouble.Watch(t.Context(), &app.App{ErrOut: &bytes.Buffer{}}, func(last error) {
+				ctx, stop := trouble.Watch(t.Context(), &ui.App{ErrOut: &bytes.Buffer{}}, func(last error) {
 					said = append(said, last.Error())
 					if waited := time.Since(began); waited != patience {
 						t.Errorf("said after %v", waited)

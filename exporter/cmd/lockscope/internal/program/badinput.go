@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 )
 
 // noCommand names the command that was probably meant. It repeats nothing that could be a URL with a password.
@@ -39,7 +39,7 @@ func badFlag(cmd *cobra.Command, err error) error {
 	var known []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
 	meant := ""
-	if like := flags.Nearest(unknown.GetSpecifiedName(), known); like != "" {
+	if like := ui.Nearest(unknown.GetSpecifiedName(), known); like != "" {
 		meant = fmt.Sprintf(" (did you mean --%s?)", like)
 	}
 	below := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name())

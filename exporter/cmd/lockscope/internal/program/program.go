@@ -12,15 +12,13 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/table"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/exporter/zaplog"
 )
 
 // Program surrounds the commands: common flags, variables, the log and the exit status.
 type Program struct {
-	*app.App
+	*ui.App
 
 	logLevel, logFormat string
 	flush               func() error
@@ -29,8 +27,8 @@ type Program struct {
 // New is a program before its arguments are read.
 func New(environ []string, in io.Reader, out, errOut io.Writer) *Program {
 	return &Program{
-		App: &app.App{
-			Env: flags.ParseEnv(environ), In: in, Out: out, ErrOut: errOut, Logger: slog.New(slog.DiscardHandler),
+		App: &ui.App{
+			Env: ui.ParseEnv(environ), In: in, Out: out, ErrOut: errOut, Logger: slog.New(slog.DiscardHandler),
 		},
 		flush: func() error { return nil },
 	}
@@ -44,13 +42,13 @@ func (p *Program) Run(ctx context.Context, root *cobra.Command, args []string) i
 
 // prepare runs before every command: variables, then the logger they configure.
 func (p *Program) prepare(cmd *cobra.Command, _ []string) error {
-	for _, typo := range flags.Typos(p.Env, knownVars(cmd.Root())) {
+	for _, typo := range ui.Typos(p.Env, knownVars(cmd.Root())) {
 		fmt.Fprintf(p.ErrOut, "lockscope: unknown variable %s: did you mean %s?\n", typo.Name, typo.Meant)
 	}
-	for _, name := range flags.Unread(cmd.Flags(), p.Env) {
+	for _, name := range ui.UnreadVars(cmd.Flags(), p.Env) {
 		fmt.Fprintf(p.ErrOut, "lockscope: ignored %s: set this flag on the command line\n", name)
 	}
-	if err := flags.Apply(cmd.Flags(), p.Env); err != nil {
+	if err := ui.ApplyEnv(cmd.Flags(), p.Env); err != nil {
 		return err
 	}
 	logger, flush, err := zaplog.New(p.ErrOut, zaplog.WithLevel(p.logLevel), zaplog.WithFormat(p.logFormat))
@@ -62,9 +60,9 @@ func (p *Program) prepare(cmd *cobra.Command, _ []string) error {
 }
 
 func knownVars(root *cobra.Command) []string {
-	known := append(flags.Secrets(), flags.Grants()...)
+	known := append(ui.SecretVars(), ui.GrantVars()...)
 	for _, cmd := range append(Subcommands(root), root) {
-		add := func(f *pflag.Flag) { known = append(known, flags.Name(f.Name)) }
+		add := func(f *pflag.Flag) { known = append(known, ui.VariableName(f.Name)) }
 		cmd.LocalFlags().VisitAll(add)
 		cmd.PersistentFlags().VisitAll(add)
 	}
@@ -84,17 +82,17 @@ func Subcommands(root *cobra.Command) (all []*cobra.Command) {
 func (p *Program) exit(err error) int {
 	_ = p.flush() // syncing a pipe or a terminal may fail, and nothing can report it
 	if err == nil {
-		return app.ExitClean
+		return ui.ExitClean
 	}
-	status := app.ExitError
-	var with *app.StatusError
+	status := ui.ExitError
+	var with *ui.StatusError
 	if errors.As(err, &with) {
 		if status = with.Status; with.Err == nil {
 			return status
 		}
 	}
 	for line := range strings.SplitSeq(inFlags(err.Error()), "\n") { // joined errors have a line each
-		fmt.Fprintf(p.ErrOut, "lockscope: %s\n", table.Printable(line))
+		fmt.Fprintf(p.ErrOut, "lockscope: %s\n", ui.Printable(line))
 	}
 	for _, advice := range connectionAdvice(err) {
 		fmt.Fprintf(p.ErrOut, "lockscope: -> %s\n", advice)

@@ -3,9 +3,7 @@ package program
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 )
 
 // Root completes the command above all others.
@@ -20,7 +18,7 @@ func (p *Program) Root(root *cobra.Command, commands ...*cobra.Command) *cobra.C
 	set := root.PersistentFlags()
 	set.StringVar(&p.logLevel, "log.level", "info", "lowest `level` to log: debug, info, warn or error")
 	set.StringVar(&p.logFormat, "log.format", "console", "`format` of the log on standard error: console or json")
-	flags.Group(set, flags.Logging, "log.level", "log.format")
+	ui.Group(set, ui.Logging, "log.level", "log.format")
 	root.AddCommand(commands...)
 	for _, cmd := range append(Subcommands(root), root) {
 		cmd.SuggestionsMinimumDistance = 2
@@ -29,11 +27,11 @@ func (p *Program) Root(root *cobra.Command, commands ...*cobra.Command) *cobra.C
 		case cmd.HasSubCommands():
 			cmd.Args = noCommand
 		default:
-			cmd.Args = app.NoArguments
+			cmd.Args = ui.NoArguments
 		}
 		cmd.Flags().SortFlags = false
-		flags.AllowDays(cmd.Flags())
+		ui.AllowDays(cmd.Flags())
 	}
-	help.Install(root)
+	ui.InstallHelp(root)
 	return root
 }

@@ -9,12 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/vouch"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/redlock"
@@ -34,19 +31,19 @@ const reconfigureExample = "" +
 
 type reconfigureFlags struct {
 	redis      target.Flags
-	output     output.Format
+	output     ui.Format
 	names      target.NamesFlag
 	guard      target.GuardFlags
 	maxTTL     time.Duration
-	from       *flags.List
-	fromNames  *flags.List
+	from       *ui.List
+	fromNames  *ui.List
 	fromMaxTTL time.Duration
 }
 
 // Command is lockscope reconfigure.
-func Command(a *app.App) *cobra.Command {
-	f := &reconfigureFlags{from: flags.NewList("URL"), fromNames: flags.NewList("name")}
-	cmd := help.Page{
+func Command(a *ui.App) *cobra.Command {
+	f := &reconfigureFlags{from: ui.NewList("URL"), fromNames: ui.NewList("name")}
+	cmd := ui.Page{
 		Everyday: []string{
 			"redis", "redis-username", "redis-password-file", "node-names", "max-ttl", "from", "from-node-names",
 			"from-max-ttl", "output",
@@ -70,8 +67,8 @@ func Command(a *app.App) *cobra.Command {
 	set.DurationVar(&f.fromMaxTTL, "from-max-ttl", 0,
 		"longest TTL of the old configuration. Without it, that of --max-ttl")
 	f.output.Register(set)
-	flags.Group(set, "New configuration", "redis", "node-names", "max-ttl")
-	flags.Group(set, "Old configuration", "from", "from-node-names", "from-max-ttl")
+	ui.Group(set, "New configuration", "redis", "node-names", "max-ttl")
+	ui.Group(set, "Old configuration", "from", "from-node-names", "from-max-ttl")
 	return cmd
 }
 
@@ -83,7 +80,7 @@ type reconfigureReport struct {
 	Quarantine float64  `json:"quarantine_seconds"`
 }
 
-func (f *reconfigureFlags) run(ctx context.Context, a *app.App) error {
+func (f *reconfigureFlags) run(ctx context.Context, a *ui.App) error {
 	if f.redis.Config.Cluster || f.redis.Config.SentinelMaster != "" {
 		return errors.New("--cluster and --sentinel-master have no configuration to change: their nodes vote for any")
 	}
@@ -119,7 +116,7 @@ func (f *reconfigureFlags) run(ctx context.Context, a *app.App) error {
 	}
 	away, err := redlock.Reconfigure(ctx, from, to)
 	if ctx.Err() != nil {
-		return errors.Join(app.ErrInterrupted, err)
+		return errors.Join(ui.ErrInterrupted, err)
 	}
 	unchanged := errors.Is(err, redlock.ErrAlreadyChanged)
 	if err != nil && !unchanged {
@@ -128,7 +125,7 @@ func (f *reconfigureFlags) run(ctx context.Context, a *app.App) error {
 	if err := f.write(a, away, unchanged); err != nil || len(away) == 0 {
 		return err
 	}
-	return &app.StatusError{Status: app.ExitFindings}
+	return &ui.StatusError{Status: ui.ExitFindings}
 }
 
 func (f *reconfigureFlags) configuration(nodes []target.Node, names target.NamesFlag, maxTTL time.Duration) (
@@ -142,7 +139,7 @@ func (f *reconfigureFlags) configuration(nodes []target.Node, names target.Names
 	return redlock.Configuration{Nodes: target.Clients(nodes), Options: options}, nil
 }
 
-func (f *reconfigureFlags) write(a *app.App, away []string, unchanged bool) error {
+func (f *reconfigureFlags) write(a *ui.App, away []string, unchanged bool) error {
 	status, silent := "changed", redlock.Quarantine(max(f.maxTTL, f.fromMaxTTL))
 	text := fmt.Sprintf("changed: nobody can take a lock for %v, counted from a service's first request\n",
 		quarantine.RoundUp(silent))
@@ -150,8 +147,8 @@ func (f *reconfigureFlags) write(a *app.App, away []string, unchanged bool) erro
 		status, silent = "unchanged", 0
 		text = "unchanged: the nodes already have this configuration\n"
 	}
-	if f.output == output.JSON {
-		return output.WriteJSON(a.Out, reconfigureReport{output.SchemaVersion, status, append([]string{}, away...),
+	if f.output == ui.JSON {
+		return ui.WriteJSON(a.Out, reconfigureReport{ui.SchemaVersion, status, append([]string{}, away...),
 			silent.Seconds()})
 	}
 	if len(away) > 0 {

@@ -12,12 +12,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/audit"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner"
 )
 
@@ -40,9 +38,9 @@ type repairApplyFlags struct {
 	terminate bool
 }
 
-func applyCommand(a *app.App) *cobra.Command {
+func applyCommand(a *ui.App) *cobra.Command {
 	f := &repairApplyFlags{}
-	cmd := help.Page{
+	cmd := ui.Page{
 		Everyday: []string{
 			"yes", "min-age", "operator", "audit-log", "redlock", "terminate",
 			"postgres", "etcd", "zookeeper", "redis", "redis-file", "redis-username",
@@ -67,11 +65,11 @@ func (f *repairApplyFlags) register(set *pflag.FlagSet) {
 		"What they have not committed is lost")
 	f.redis.Register(set)
 	f.systems.Register(set)
-	flags.Group(set, flags.Repair, "yes", "redlock", "terminate")
-	flags.CommandLineOnly(set, "yes", "terminate")
+	ui.Group(set, ui.Repair, "yes", "redlock", "terminate")
+	ui.CommandLineOnly(set, "yes", "terminate")
 }
 
-func (f *repairApplyFlags) run(ctx context.Context, a *app.App, path string) (err error) {
+func (f *repairApplyFlags) run(ctx context.Context, a *ui.App, path string) (err error) {
 	if f.act.MinAge < 0 {
 		return fmt.Errorf("--min-age %v is negative", f.act.MinAge)
 	}
@@ -111,7 +109,7 @@ func (f *repairApplyFlags) run(ctx context.Context, a *app.App, path string) (er
 }
 
 // openLog opens none for a dry run that did not ask for one.
-func (f *repairApplyFlags) openLog(a *app.App, path string) (*audit.Log, error) {
+func (f *repairApplyFlags) openLog(a *ui.App, path string) (*audit.Log, error) {
 	log := f.act.AuditLog
 	if log == "" && f.yes {
 		log = path + ".audit"
@@ -120,7 +118,7 @@ func (f *repairApplyFlags) openLog(a *app.App, path string) (*audit.Log, error) 
 }
 
 // apply goes on after a failure, but not when it cannot write down what it does.
-func (f *repairApplyFlags) apply(ctx context.Context, a *app.App, path string, p scanner.Plan,
+func (f *repairApplyFlags) apply(ctx context.Context, a *ui.App, path string, p scanner.Plan,
 	do func(step int) (scanner.Repaired, error),
 ) (err error) {
 	log, err := f.openLog(a, path)
@@ -133,7 +131,7 @@ func (f *repairApplyFlags) apply(ctx context.Context, a *app.App, path string, p
 	count := make(map[string]int)
 	for i, step := range p.Steps {
 		if ctx.Err() != nil {
-			errs = append(errs, app.ErrInterrupted)
+			errs = append(errs, ui.ErrInterrupted)
 			break
 		}
 		r, err, stop := log.Perform(actOfStep(step, !f.yes), !f.yes, func() (scanner.Repaired, error) { return do(i) })
@@ -159,7 +157,7 @@ func (f *repairApplyFlags) apply(ctx context.Context, a *app.App, path string, p
 		return err
 	}
 	if count["changed"]+count["refused"] > 0 {
-		return &app.StatusError{Status: app.ExitFindings}
+		return &ui.StatusError{Status: ui.ExitFindings}
 	}
 	return nil
 }

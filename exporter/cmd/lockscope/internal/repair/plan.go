@@ -11,15 +11,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/audit"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/table"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/report"
@@ -43,15 +39,15 @@ type repairPlanFlags struct {
 	systems  systems.Flags
 	set      *pflag.FlagSet
 	sweep    sweep.Flags
-	classes  *flags.List
+	classes  *ui.List
 	action   string
 	out      string
 	operator string
 }
 
-func planCommand(a *app.App) *cobra.Command {
-	f := &repairPlanFlags{classes: flags.NewList("class", string(report.NoTTL))}
-	cmd := help.Page{
+func planCommand(a *ui.App) *cobra.Command {
+	f := &repairPlanFlags{classes: ui.NewList("class", string(report.NoTTL))}
+	cmd := ui.Page{
 		Everyday: []string{
 			"redis", "redis-file", "postgres", "etcd", "zookeeper", "prefix", "pattern",
 			"max-ttl", "max-hold", "out", "classes", "action", "operator",
@@ -74,11 +70,11 @@ func planCommand(a *app.App) *cobra.Command {
 	f.redis.Register(set)
 	f.systems.Register(set)
 	f.sweep.Register(set, 0)
-	flags.Group(set, "Plan", "out", "classes", "action", "operator")
+	ui.Group(set, "Plan", "out", "classes", "action", "operator")
 	return cmd
 }
 
-func (f *repairPlanFlags) run(ctx context.Context, a *app.App) error {
+func (f *repairPlanFlags) run(ctx context.Context, a *ui.App) error {
 	if f.out == "" {
 		return errors.New("--out is missing: name a new file for the plan")
 	}
@@ -100,12 +96,12 @@ func (f *repairPlanFlags) run(ctx context.Context, a *app.App) error {
 	defer done()
 	report, err := s.Sweep(ctx)
 	if ctx.Err() != nil {
-		return app.ErrInterrupted
+		return ui.ErrInterrupted
 	}
 	p, failed := s.Plan(ctx, report, audit.OperatorOf(a, f.operator), action, classes...)
 	if failed != nil {
 		if ctx.Err() != nil {
-			return app.ErrInterrupted
+			return ui.ErrInterrupted
 		}
 		return errors.Join(err, failed)
 	}
@@ -113,7 +109,7 @@ func (f *repairPlanFlags) run(ctx context.Context, a *app.App) error {
 }
 
 // finish writes the plan and shows it; err is that of the sweep.
-func (f *repairPlanFlags) finish(a *app.App, p scanner.Plan, err error) error {
+func (f *repairPlanFlags) finish(a *ui.App, p scanner.Plan, err error) error {
 	if failed := writePlan(f.out, p); failed != nil {
 		return errors.Join(err, failed)
 	}
@@ -121,13 +117,13 @@ func (f *repairPlanFlags) finish(a *app.App, p scanner.Plan, err error) error {
 		return err
 	}
 	if len(p.Gaps) > 0 {
-		return &app.StatusError{Status: app.ExitIncomplete}
+		return &ui.StatusError{Status: ui.ExitIncomplete}
 	}
 	return nil
 }
 
 // open makes a scanner; done closes it, and its servers' clients.
-func (f *repairPlanFlags) open(a *app.App) (s *scanner.Scanner, done func(), err error) {
+func (f *repairPlanFlags) open(a *ui.App) (s *scanner.Scanner, done func(), err error) {
 	nodes, err := f.redis.Open(a)
 	if err != nil {
 		return nil, nil, err
@@ -172,12 +168,12 @@ func writePlan(path string, p scanner.Plan) error {
 }
 
 // showPlan is the plan for people.
-func showPlan(a *app.App, p scanner.Plan, path string) error {
-	opt := table.Options{Width: output.Terminal(a.Out)}
+func showPlan(a *ui.App, p scanner.Plan, path string) error {
+	opt := ui.Layout{Width: ui.Terminal(a.Out)}
 	if len(p.Steps) > 0 {
 		head := []string{"ACTION", "CLASS", "NODE", "KEY", "TTL", "HOLDER", "IDENTITY", "MAY BE REUSED", "FIRST SEEN",
 			"EVIDENCE"}
-		if err := table.Write(a.Out, head, planRows(p), opt); err != nil {
+		if err := ui.WriteTable(a.Out, head, planRows(p), opt); err != nil {
 			return err
 		}
 	}
@@ -189,24 +185,24 @@ func showPlan(a *app.App, p scanner.Plan, path string) error {
 		for _, r := range p.Refused {
 			rows = append(rows, []string{string(r.Class), r.Node, r.Key, r.Reason})
 		}
-		if err := table.Write(a.Out, []string{"CLASS", "NODE", "KEY", "NOT PLANNED BECAUSE"}, rows, opt); err != nil {
+		if err := ui.WriteTable(a.Out, []string{"CLASS", "NODE", "KEY", "NOT PLANNED BECAUSE"}, rows, opt); err != nil {
 			return err
 		}
 	}
 	text := fmt.Sprintf("\nplan %s: %s to repair, %s left out; by %s, until %s\n", p.ID,
-		output.Count(len(p.Steps), "key"), output.Count(len(p.Refused), "finding"), table.Printable(p.Operator),
+		ui.Count(len(p.Steps), "key"), ui.Count(len(p.Refused), "finding"), ui.Printable(p.Operator),
 		p.Expires.Format(time.RFC3339))
 	if len(p.Steps) > 0 {
 		text += fmt.Sprintf(
 			"wait until lockscope has seen each value for %v (--min-age), then run: lockscope repair apply %s\n",
-			scanner.DefaultRepairMinAge, table.Printable(path))
+			scanner.DefaultRepairMinAge, ui.Printable(path))
 	}
 	if kept := keptSteps(p); kept > 0 {
 		text += fmt.Sprintf("%s with a value that its process may use again (MAY BE REUSED): "+
-			"apply repairs such a key only if nobody used it since (lockscope help repair)\n", output.Count(kept, "key"))
+			"apply repairs such a key only if nobody used it since (lockscope help repair)\n", ui.Count(kept, "key"))
 	}
 	for _, g := range p.Gaps {
-		text += fmt.Sprintf("INCOMPLETE: %s: %s %s\n", g.Reason, g.Node, table.Printable(g.Detail))
+		text += fmt.Sprintf("INCOMPLETE: %s: %s %s\n", g.Reason, g.Node, ui.Printable(g.Detail))
 	}
 	_, err := fmt.Fprint(a.Out, text)
 	return err
@@ -237,10 +233,10 @@ func planRows(p scanner.Plan) (rows [][]string) {
 		}
 		key := s.Key
 		if s.Place != "" {
-			key = table.Printable(s.Place) + ": " + key
+			key = ui.Printable(s.Place) + ": " + key
 		}
 		rows = append(rows, []string{
-			s.Action, string(s.Class), s.Node, key, output.TTL(ttl), state.HolderName(s.Holder, ttl < 0), s.Identity, yesOrNo(s.Kept),
+			s.Action, string(s.Class), s.Node, key, ui.TTL(ttl), state.HolderName(s.Holder, ttl < 0), s.Identity, yesOrNo(s.Kept),
 			s.FirstSeen.Format(time.RFC3339),
 			s.Evidence,
 		})

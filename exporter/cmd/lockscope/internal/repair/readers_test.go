@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
@@ -23,12 +23,12 @@ func TestPlanOfReaders(t *testing.T) {
 	file, where := filepath.Join(t.TempDir(), "plan.json"), []string{"--redis", cmdtest.Addrs(servers...)}
 	o := command(t, append([]string{"repair", "plan", "--confirm-after", "10ms", "--action", "delete", "--classes",
 		"no_ttl,orphan", "--out", file}, where...)...)
-	o.Want(t, app.ExitClean, "orphan", "reader of few: its token is on 1 of 3 nodes", "worker-7/42", "no_ttl",
+	o.Want(t, ui.ExitClean, "orphan", "reader of few: its token is on 1 of 3 nodes", "worker-7/42", "no_ttl",
 		"reader of stays: its TTL is -1", "2 keys to repair, 0 findings left out")
 	o.WantNot(t, secret)
 	apply := append([]string{"repair", "apply", file, "--min-age", "0s"}, where...)
-	command(t, append(apply, "--yes")...).Want(t, app.ExitClean, "of 2 keys 2 done")
-	command(t, append(apply, "--yes")...).Want(t, app.ExitClean, "2 gone")
+	command(t, append(apply, "--yes")...).Want(t, ui.ExitClean, "of 2 keys 2 done")
+	command(t, append(apply, "--yes")...).Want(t, ui.ExitClean, "2 gone")
 	if n := c.Exists(t.Context(), "lock:few", "lock:stays").Val(); n != 0 {
 		t.Errorf("%d keys are left", n)
 	}

@@ -6,8 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 )
 
 const repairHelp = `Let leaked locks expire, or delete them: make a plan, read it, wait, apply it.
@@ -43,8 +42,8 @@ const repairExample = `  lockscope repair plan --redis r1:6379,r2:6379,r3:6379 -
   lockscope repair apply plan.json --redis r1:6379,r2:6379,r3:6379 --yes`
 
 // Command is lockscope repair.
-func Command(a *app.App) *cobra.Command {
-	cmd := help.Page{Topics: []string{"findings", "json", "exit-codes"}}.On(&cobra.Command{
+func Command(a *ui.App) *cobra.Command {
+	cmd := ui.Page{Topics: []string{"findings", "json", "exit-codes"}}.On(&cobra.Command{
 		Use: "repair", Short: "Let leaked locks expire, or delete them: a plan first, then the act", Long: repairHelp,
 		Example: repairExample,
 		Args: func(_ *cobra.Command, args []string) error {

@@ -8,11 +8,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/audit"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -27,7 +27,7 @@ var (
 )
 
 // oneSystem opens the system that the flags name.
-func oneSystem(a *app.App, f *systems.Flags, redis *target.Flags, r *backend.LeakRules) (*systems.System, error) {
+func oneSystem(a *ui.App, f *systems.Flags, redis *target.Flags, r *backend.LeakRules) (*systems.System, error) {
 	all, err := f.Systems(a, redis, r)
 	if err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ func oneSystem(a *app.App, f *systems.Flags, redis *target.Flags, r *backend.Lea
 }
 
 // planSystem sweeps a system beside Redis as scan does.
-func (f *repairPlanFlags) planSystem(ctx context.Context, a *app.App, classes []report.Class) error {
+func (f *repairPlanFlags) planSystem(ctx context.Context, a *ui.App, classes []report.Class) error {
 	rules, err := f.sweep.LeakRules()
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func (f *repairPlanFlags) planSystem(ctx context.Context, a *app.App, classes []
 	defer func() { _ = s.Close() }()
 	r, err := s.Sweep(ctx)
 	if ctx.Err() != nil {
-		return app.ErrInterrupted
+		return ui.ErrInterrupted
 	}
 	p := newPlan(system, r, audit.OperatorOf(a, f.operator), rules.Prefixes)
 	if len(r.Findings) > 0 {
@@ -122,7 +122,7 @@ func onlyRedis(p scanner.Plan) error {
 }
 
 // applySystem carries out a plan of a system beside Redis.
-func (f *repairApplyFlags) applySystem(ctx context.Context, a *app.App, path string, p scanner.Plan) (err error) {
+func (f *repairApplyFlags) applySystem(ctx context.Context, a *ui.App, path string, p scanner.Plan) (err error) {
 	system, err := oneSystem(a, &f.systems, &f.redis, &backend.LeakRules{})
 	if err != nil {
 		return err

@@ -14,9 +14,9 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/concurrency"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 )
 
 // plans makes plans and applies them, for one system.
@@ -58,24 +58,24 @@ func TestRepairEtcd(t *testing.T) {
 	put(alive)
 	put("lock:held", clientv3.WithLease(s.Lease()))
 	p := &plans{t: t, args: []string{"--etcd", client.Endpoints()[0]}}
-	p.plan("--action", "expire=1h").Want(t, app.ExitError, "--action is for Redis")
-	p.plan().Want(t, app.ExitClean, "delete  no_ttl", "lock:leak/7d7ba2177dacd005", "mod_revision ", "4 keys to repair",
+	p.plan("--action", "expire=1h").Want(t, ui.ExitError, "--action is for Redis")
+	p.plan().Want(t, ui.ExitClean, "delete  no_ttl", "lock:leak/7d7ba2177dacd005", "mod_revision ", "4 keys to repair",
 		"by ada")
-	p.plan("--redis", "127.0.0.1:1").Want(t, app.ExitError, "a plan is for one system")
+	p.plan("--redis", "127.0.0.1:1").Want(t, ui.ExitError, "a plan is for one system")
 	p.plan()
-	p.apply().Want(t, app.ExitFindings, "outcome=would_do", "3 would be", "1 refused", "is alive, so its holder may be at "+
+	p.apply().Want(t, ui.ExitFindings, "outcome=would_do", "3 would be", "1 refused", "is alive, so its holder may be at "+
 		"work")
-	command(t, append([]string{"repair", "apply", p.file}, p.args...)...).Want(t, app.ExitFindings, "wait another",
+	command(t, append([]string{"repair", "apply", p.file}, p.args...)...).Want(t, ui.ExitFindings, "wait another",
 		"4 refused")
-	command(t, "repair", "apply", p.file, "--min-age", "0s", "--redis", "127.0.0.1:1").Want(t, app.ExitError,
+	command(t, "repair", "apply", p.file, "--min-age", "0s", "--redis", "127.0.0.1:1").Want(t, ui.ExitError,
 		"the plan is for another system")
-	command(t, "repair", "apply", p.file, "--min-age", "0s", "--etcd", "127.0.0.1:1").Want(t, app.ExitError, "it is for ")
+	command(t, "repair", "apply", p.file, "--min-age", "0s", "--etcd", "127.0.0.1:1").Want(t, ui.ExitError, "it is for ")
 	put("lock:rewritten")
 	_, err = client.Delete(t.Context(), "lock:taken")
 	cmdtest.Must(t, err)
-	p.apply("--yes").Want(t, app.ExitFindings, "1 done, 0 would be, 1 gone, 1 changed, 1 refused",
+	p.apply("--yes").Want(t, ui.ExitFindings, "1 done, 0 would be, 1 gone, 1 changed, 1 refused",
 		`key="lock:leak/7d7ba2177dacd005" class=no_ttl holder="" ttl=never action="delete" outcome=done`)
-	p.apply("--yes").Want(t, app.ExitFindings, "0 done, 0 would be, 2 gone, 1 changed, 1 refused")
+	p.apply("--yes").Want(t, ui.ExitFindings, "0 done, 0 would be, 2 gone, 1 changed, 1 refused")
 	left, err := client.Get(t.Context(), "lock:", clientv3.WithPrefix(), clientv3.WithCountOnly())
 	cmdtest.Must(t, err)
 	if left.Count != 3 {
@@ -116,11 +116,11 @@ func TestRepairZooKeeper(t *testing.T) {
 	held := make("/app/a/lock-", zk.FlagSequence|zk.FlagEphemeral)
 	make(parent+"/child", 0)
 	p := &plans{t: t, args: []string{"--zookeeper", e.Addrs()[0]}, sweep: []string{"--prefix", "/app"}}
-	p.plan().Want(t, app.ExitClean, "delete  no_ttl", leak, "czxid ", "3 keys to repair")
+	p.plan().Want(t, ui.ExitClean, "delete  no_ttl", leak, "czxid ", "3 keys to repair")
 	_, err = conn.Set(written, []byte("x"), -1)
 	cmdtest.Must(t, err)
-	p.apply().Want(t, app.ExitFindings, "1 would be", "1 changed", "1 refused", "it has children")
-	p.apply("--yes").Want(t, app.ExitFindings, "1 done", "1 changed", "1 refused", "outcome=done")
+	p.apply().Want(t, ui.ExitFindings, "1 would be", "1 changed", "1 refused", "it has children")
+	p.apply("--yes").Want(t, ui.ExitFindings, "1 done", "1 changed", "1 refused", "outcome=done")
 	for path, want := range map[string]bool{leak: false, written: true, parent: true, held: true} {
 		if there, _, err := conn.Exists(path); err != nil || there != want {
 			t.Errorf("%s is there: %v, %v", path, there, err)
@@ -152,21 +152,21 @@ func TestRepairPostgres(t *testing.T) {
 	open("pooled", "SELECT pg_advisory_lock(7)")
 	p := &plans{t: t, args: []string{"--postgres", s.URL("postgres")}, sweep: []string{"--allow-empty"}}
 	old := []string{"--max-hold", "1ms", "--classes", "held_too_long"}
-	p.plan(old...).Want(t, app.ExitClean, "terminate  held_too_long", "forgot pid ", "backend_start ", "2 keys to repair",
+	p.plan(old...).Want(t, ui.ExitClean, "terminate  held_too_long", "forgot pid ", "backend_start ", "2 keys to repair",
 		"1 finding left out", "idle outside a transaction")
 	_, err := works.Exec(t.Context(), "COMMIT; BEGIN; SELECT * FROM orders WHERE id = 2 FOR UPDATE")
 	cmdtest.Must(t, err)
-	p.apply("--yes").Want(t, app.ExitFindings, "needs --terminate", "2 refused", "0 done")
-	p.apply("--terminate").Want(t, app.ExitFindings, "1 would be", "1 changed")
+	p.apply("--yes").Want(t, ui.ExitFindings, "needs --terminate", "2 refused", "0 done")
+	p.apply("--terminate").Want(t, ui.ExitFindings, "1 would be", "1 changed")
 	weak := &plans{t: t, file: p.file, args: []string{"--postgres", s.URL("watcher")}}
-	weak.apply("--terminate", "--yes").Want(t, app.ExitError, "GRANT pg_signal_backend")
+	weak.apply("--terminate", "--yes").Want(t, ui.ExitError, "GRANT pg_signal_backend")
 	cmdtest.Must(t, forgot.Ping(t.Context()))
 	_, err = forgot.Exec(t.Context(), "SELECT 1")
 	cmdtest.Must(t, err)
-	p.apply("--terminate", "--yes").Want(t, app.ExitFindings, "1 done", "1 changed", "outcome=done")
+	p.apply("--terminate", "--yes").Want(t, ui.ExitFindings, "1 done", "1 changed", "outcome=done")
 	if _, err := forgot.Exec(t.Context(), "SELECT 1"); err == nil {
 		t.Error("the idle session is still there")
 	}
 	cmdtest.Must(t, works.Ping(t.Context()))
-	p.apply("--terminate", "--yes").Want(t, app.ExitFindings, "1 gone", "1 changed")
+	p.apply("--terminate", "--yes").Want(t, ui.ExitFindings, "1 gone", "1 changed")
 }

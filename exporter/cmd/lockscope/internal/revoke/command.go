@@ -8,11 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/audit"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/locker"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine"
 )
@@ -44,9 +42,9 @@ type revokeFlags struct {
 }
 
 // Command is lockscope revoke.
-func Command(a *app.App) *cobra.Command {
+func Command(a *ui.App) *cobra.Command {
 	f := &revokeFlags{}
-	cmd := help.Page{
+	cmd := ui.Page{
 		Everyday: []string{"redis", "redis-file", "readers", "reader", "reason", "operator", "audit-log"},
 		Exit:     "0 revoked, 1 nobody holds it, 2 bad input or audit log, 125 too few servers answered",
 		Topics:   []string{"exit-codes", "connection"},
@@ -61,8 +59,8 @@ func Command(a *app.App) *cobra.Command {
 	f.servers.RegisterServers(cmd.Flags())
 	cmd.Flags().BoolVar(&f.readers, "readers", false, "end the leases of all readers of a read/write lock")
 	cmd.Flags().StringVar(&f.reader, "reader", "", "end those of this `instance` only, as \"lockscope list -o json\" names it")
-	flags.Group(cmd.Flags(), "Readers", "readers", "reader")
-	flags.CommandLineOnly(cmd.Flags(), "readers", "reader")
+	ui.Group(cmd.Flags(), "Readers", "readers", "reader")
+	ui.CommandLineOnly(cmd.Flags(), "readers", "reader")
 	f.operator.Register(cmd.Flags())
 	return cmd
 }
@@ -77,7 +75,7 @@ func oneName(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-func (f *revokeFlags) run(ctx context.Context, a *app.App) (err error) {
+func (f *revokeFlags) run(ctx context.Context, a *ui.App) (err error) {
 	if f.readers && f.reader != "" {
 		return errBoth
 	}
@@ -107,7 +105,7 @@ func (f *revokeFlags) run(ctx context.Context, a *app.App) (err error) {
 const act = "revoke"
 
 // revoke writes down whose lease is about to end before any server is marked.
-func (f *revokeFlags) revoke(ctx context.Context, a *app.App, e *engine.Engine, log *audit.Log) error {
+func (f *revokeFlags) revoke(ctx context.Context, a *ui.App, e *engine.Engine, log *audit.Log) error {
 	intended := false
 	r, err := e.Revoke(ctx, f.name, lock.RevokeRequest{
 		By: f.operator.Name(a), Reason: f.operator.Reason,
@@ -136,9 +134,9 @@ func (f *revokeFlags) failed(log *audit.Log, intended bool, err error) error {
 func statusOf(err error) error {
 	switch lock.ReasonOf(err) {
 	case lock.ReasonNotHeld:
-		return &app.StatusError{Status: app.ExitFindings, Err: err}
+		return &ui.StatusError{Status: ui.ExitFindings, Err: err}
 	case lock.ReasonNoQuorum:
-		return &app.StatusError{Status: locker.ExitNoLock, Err: err}
+		return &ui.StatusError{Status: locker.ExitNoLock, Err: err}
 	}
 	return err
 }

@@ -6,14 +6,14 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/audit"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine"
 )
 
 // revokeReaders writes down each reader whose lease is about to end before any server is marked.
-func (f *revokeFlags) revokeReaders(ctx context.Context, a *app.App, e *engine.Engine, log *audit.Log) error {
+func (f *revokeFlags) revokeReaders(ctx context.Context, a *ui.App, e *engine.Engine, log *audit.Log) error {
 	intended := false
 	r, err := e.RevokeReaders(ctx, f.name, lock.RevokeReadersRequest{
 		By: f.operator.Name(a), Reason: f.operator.Reason, Instance: f.reader,

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
@@ -38,7 +38,7 @@ func linesOf(t *testing.T, log string) []string {
 // TestRevokeReaders ends all of them, and says what the second operator has to know. The log has a line for each.
 func TestRevokeReaders(t *testing.T) {
 	s, log := locktest.Servers(t, 1)[0], filepath.Join(t.TempDir(), "audit.log")
-	command(t, s, log, "--reason", "hangs", "--readers").Want(t, app.ExitFindings, "nobody reads it")
+	command(t, s, log, "--reason", "hangs", "--readers").Want(t, ui.ExitFindings, "nobody reads it")
 	leases := []lock.Lease{reads(t, s, "web-1/42"), reads(t, s, "web-2/77")}
 	command(t, s, log, "--reason", "hangs", "--readers").Want(t, 0, "\"nightly\" is read by:\n  web-1/42 since ",
 		"  web-2/77 since ", "1 of 1 nodes refuse to renew these leases from now on",
@@ -65,7 +65,7 @@ func TestRevokeReaders(t *testing.T) {
 func TestRevokeReadersOfOneProcess(t *testing.T) {
 	s, log := locktest.Servers(t, 1)[0], filepath.Join(t.TempDir(), "audit.log")
 	one, other := reads(t, s, "web-1/42"), reads(t, s, "web-2/77")
-	command(t, s, log, "--reason", "hangs", "--reader", "web-3").Want(t, app.ExitFindings, `no reader of instance "web-3"`)
+	command(t, s, log, "--reason", "hangs", "--reader", "web-3").Want(t, ui.ExitFindings, `no reader of instance "web-3"`)
 	command(t, s, log, "--reason", "hangs", "--reader", "web-1/42").Want(t, 0, "is read by:\n  web-1/42 since ")
 	if err := one.Extend(t.Context()); !errors.Is(err, lock.ErrLost) {
 		t.Errorf("the lease is extended: %v", err)
@@ -80,15 +80,15 @@ func TestRevokeReadersOfOneProcess(t *testing.T) {
 func TestRevokeReadersIsRefused(t *testing.T) {
 	s, log := locktest.Servers(t, 1)[0], filepath.Join(t.TempDir(), "audit.log")
 	lease := reads(t, s, "web-1/42")
-	command(t, s, log, "--reason", "hangs").Want(t, app.ExitError, "readers hold it", `"lockscope revoke --readers"`)
-	command(t, s, log, "--reason", "hangs", "--readers", "--reader", "web-1/42").Want(t, app.ExitError, "both --readers")
-	command(t, s, log, "--readers").Want(t, app.ExitError, "--reason is missing")
+	command(t, s, log, "--reason", "hangs").Want(t, ui.ExitError, "readers hold it", `"lockscope revoke --readers"`)
+	command(t, s, log, "--reason", "hangs", "--readers", "--reader", "web-1/42").Want(t, ui.ExitError, "both --readers")
+	command(t, s, log, "--readers").Want(t, ui.ExitError, "--reason is missing")
 	cmdtest.Must(t, lease.Extend(t.Context()))
 	cmdtest.Must(t, lease.Release(t.Context()))
 	writer, err := cmdtest.LockingProcess(t, "web-2/77", []*redisproc.Server{s}).Acquire(t.Context(), "nightly",
 		lock.NoRenew(), lock.TTL(time.Minute))
 	cmdtest.Must(t, err)
-	command(t, s, log, "--reason", "hangs", "--readers").Want(t, app.ExitFindings, "revoke its one holder instead")
+	command(t, s, log, "--reason", "hangs", "--readers").Want(t, ui.ExitFindings, "revoke its one holder instead")
 	cmdtest.Must(t, writer.Extend(t.Context()))
 	if lines := linesOf(t, log); len(lines) != 1 || lines[0] != "" {
 		t.Errorf("the log has\n%s", strings.Join(lines, "\n"))

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
@@ -17,10 +17,10 @@ func TestRevokeWithAFullDisk(t *testing.T) {
 	lease, err := cmdtest.LockingProcess(t, "web-1/42", []*redisproc.Server{s}).Acquire(t.Context(), "nightly",
 		lock.NoRenew(), lock.TTL(time.Minute))
 	cmdtest.Must(t, err)
-	command(t, s, "/dev/full", "--reason", "hangs").Want(t, app.ExitError, "nothing was done")
+	command(t, s, "/dev/full", "--reason", "hangs").Want(t, ui.ExitError, "nothing was done")
 	cmdtest.Must(t, lease.Extend(t.Context()))
 	cmdtest.Must(t, lease.Release(t.Context()))
 	reader := reads(t, s, "web-1/42")
-	command(t, s, "/dev/full", "--reason", "hangs", "--readers").Want(t, app.ExitError, "nothing was done")
+	command(t, s, "/dev/full", "--reason", "hangs", "--readers").Want(t, ui.ExitError, "nothing was done")
 	cmdtest.Must(t, reader.Extend(t.Context()))
 }

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/locker"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
@@ -36,7 +36,7 @@ func command(t *testing.T, s *redisproc.Server, log string, more ...string) cmdt
 // TestRevoke: the statuses, and what the log has. A second operator reads who was first.
 func TestRevoke(t *testing.T) {
 	s, log := locktest.Servers(t, 1)[0], filepath.Join(t.TempDir(), "audit.log")
-	command(t, s, log, "--reason", "hangs").Want(t, app.ExitFindings, "nobody holds it")
+	command(t, s, log, "--reason", "hangs").Want(t, ui.ExitFindings, "nobody holds it")
 	holder := cmdtest.LockingProcess(t, "web-1/42", []*redisproc.Server{s})
 	lease, err := holder.Acquire(t.Context(), "nightly", lock.NoRenew(), lock.TTL(time.Minute))
 	cmdtest.Must(t, err)
@@ -66,13 +66,13 @@ func TestRevokeIsRefused(t *testing.T) {
 	holder := cmdtest.LockingProcess(t, "web-1/42", []*redisproc.Server{s})
 	lease, err := holder.Acquire(t.Context(), "nightly", lock.NoRenew(), lock.TTL(time.Minute))
 	cmdtest.Must(t, err)
-	command(t, s, log).Want(t, app.ExitError, "--reason is missing")
-	command(t, s, t.TempDir(), "--reason", "hangs").Want(t, app.ExitError, "--audit-log")
-	command(t, s, log, "--reason", "hangs", "other").Want(t, app.ExitError, "the name of one lock")
+	command(t, s, log).Want(t, ui.ExitError, "--reason is missing")
+	command(t, s, t.TempDir(), "--reason", "hangs").Want(t, ui.ExitError, "--audit-log")
+	command(t, s, log, "--reason", "hangs", "other").Want(t, ui.ExitError, "the name of one lock")
 	cmdtest.Must(t, lease.Extend(t.Context()))
 	cmdtest.Must(t, lease.Release(t.Context()))
 	cmdtest.Set(t, cmdtest.Admin(t, s), "lock:nightly", "their-token", time.Minute)
-	command(t, s, log, "--reason", "hangs").Want(t, app.ExitError, "another library wrote this lock", "lockscope repair")
+	command(t, s, log, "--reason", "hangs").Want(t, ui.ExitError, "another library wrote this lock", "lockscope repair")
 	cmdtest.Must(t, s.Kill())
 	for i, kind := range [][]string{nil, {"--readers"}} { // of all these, only the attempts without a quorum are written down
 		command(t, s, log, append(kind, "--reason", "hangs")...).Want(t, locker.ExitNoLock, "no quorum")

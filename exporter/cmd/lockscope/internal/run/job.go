@@ -5,9 +5,9 @@ import (
 	"errors"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/child"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/locker"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 )
 
@@ -23,7 +23,7 @@ type job struct {
 	child   child.Command
 }
 
-func (j *job) run(a *app.App, l lock.Locker) error {
+func (j *job) run(a *ui.App, l lock.Locker) error {
 	began := time.Now()
 	ctx, stop := j.trouble.Watch(j.signals.Context(), a, j.sayWaiting)
 	g, err := j.acquire(ctx, l)
@@ -61,7 +61,7 @@ func status(code int) error {
 	if code == 0 {
 		return nil
 	}
-	return &app.StatusError{Status: code}
+	return &ui.StatusError{Status: code}
 }
 
 // acquire waits for the lock. A signal ends the wait, and not the lease: that is renewed until the command has ended. The

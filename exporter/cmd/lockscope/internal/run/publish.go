@@ -7,9 +7,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/pflag"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/pushgateway"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/textfile"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 )
 
 const defaultJob = "lockscope_run"
@@ -22,7 +22,7 @@ func (p *publishFlags) register(set *pflag.FlagSet) {
 	set.StringVar(&p.gateway, "pushgateway", "",
 		"push metrics of each command to this Pushgateway `URL` (http://host:9091)")
 	set.StringVar(&p.job, "pushgateway-job", defaultJob, "`job` of the pushed metrics")
-	flags.Group(set, "Metrics", "textfile", "pushgateway", "pushgateway-job")
+	ui.Group(set, "Metrics", "textfile", "pushgateway", "pushgateway-job")
 }
 
 func (p *publishFlags) parse(resource string) (*publisher, error) {

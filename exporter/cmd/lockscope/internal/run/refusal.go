@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/child"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/locker"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/semaphore"
@@ -19,21 +19,21 @@ import (
 // notAcquired gives the failure to acquire its exit status, and one line.
 func (j *job) notAcquired(err error) error {
 	if signalled, ok := errors.AsType[*child.SignalError](context.Cause(j.signals.Context())); ok {
-		return &app.StatusError{Status: child.StatusOf(signalled.Signal), Err: j.trouble.Stopped(signalled, j.name, failure)}
+		return &ui.StatusError{Status: child.StatusOf(signalled.Signal), Err: j.trouble.Stopped(signalled, j.name, failure)}
 	}
 	if lock.ReasonOf(err) == lock.ReasonInvalid || errors.Is(err, errors.ErrUnsupported) {
 		return err
 	}
 	if text := refusal(err, time.Now()); text != "" {
 		if j.quiet && !forever(err) {
-			return &app.StatusError{Status: j.conflict}
+			return &ui.StatusError{Status: j.conflict}
 		}
 		if j.wait > 0 {
 			text = fmt.Sprintf("gave up after %v: %s", j.wait, text)
 		}
-		return &app.StatusError{Status: j.conflict, Err: errors.New(text)}
+		return &ui.StatusError{Status: j.conflict, Err: errors.New(text)}
 	}
-	return &app.StatusError{Status: locker.ExitNoLock, Err: err}
+	return &ui.StatusError{Status: locker.ExitNoLock, Err: err}
 }
 
 // forever reports whether the lock is held without a TTL: no later run gets it either.

@@ -9,11 +9,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/child"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/locker"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/semaphore"
 )
 
@@ -45,9 +43,9 @@ type runFlags struct {
 }
 
 // Command is lockscope run.
-func Command(a *app.App) *cobra.Command {
+func Command(a *ui.App) *cobra.Command {
 	f := &runFlags{}
-	cmd := help.Page{
+	cmd := ui.Page{
 		Everyday: []string{
 			"redis", "postgres", "etcd", "zookeeper", "ttl", "wait", "no-wait", "conflict-exit-code", "slots",
 			"shared", "exclusive", "max-hold", "textfile",
@@ -77,8 +75,8 @@ func Command(a *app.App) *cobra.Command {
 	set.DurationVar(&f.maxHold, "max-hold", 0, "end the command after this time, with SIGTERM (default no limit)")
 	child.RegisterKillAfter(set, &f.killAfter)
 	f.publish.register(set)
-	flags.Group(set, "Waiting", "wait", "no-wait", "conflict-exit-code", "quiet", "slots", "shared", "exclusive")
-	flags.Group(set, "Command", "max-hold", "kill-after")
+	ui.Group(set, "Waiting", "wait", "no-wait", "conflict-exit-code", "quiet", "slots", "shared", "exclusive")
+	ui.Group(set, "Command", "max-hold", "kill-after")
 	return cmd
 }
 
@@ -113,7 +111,7 @@ func (f *runFlags) validate() (err error) {
 	return f.locker.Validate()
 }
 
-func (f *runFlags) run(ctx context.Context, a *app.App) error {
+func (f *runFlags) run(ctx context.Context, a *ui.App) error {
 	if err := f.validate(); err != nil {
 		return err
 	}

@@ -14,10 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/child"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/locker"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
@@ -57,16 +57,16 @@ func TestRunStatuses(t *testing.T) {
 		"killed":           {shell(s, "kill -KILL $$"), 137, ""},
 		"not there":        {args([]*redisproc.Server{s}, "--", "no-such-program"), child.ExitNotFound, "cannot run"},
 		"not executable":   {args([]*redisproc.Server{s}, "--", notExecutable), child.ExitCannotRun, "cannot run"},
-		"no --":            {args([]*redisproc.Server{s}, "true"), app.ExitError, "NAME -- COMMAND"},
-		"no name":          {[]string{"run", "--", "true"}, app.ExitError, "NAME -- COMMAND"},
-		"bad name":         {[]string{"run", "{x}", "--", "true"}, app.ExitError, "resource name"},
-		"no server":        {[]string{"run", "x", "--", "true"}, app.ExitError, "--redis"},
-		"two systems":      {shell(s, "exit 0", "--etcd", "h:1"), app.ExitError, "several systems"},
-		"standard input":   {[]string{"run", "x", "--redis-file", "-", "--", "true"}, app.ExitError, "standard input"},
-		"long TTL":         {shell(s, "exit 0", "--ttl", "5m"), app.ExitError, "--max-ttl"},
-		"wait and not":     {shell(s, "exit 0", "-n", "-w", "1s"), app.ExitError, "--no-wait"},
-		"shared and slots": {shell(s, "exit 0", "-s", "--slots", "2"), app.ExitError, "--slots"},
-		"shared and not":   {shell(s, "exit 0", "-s", "-x"), app.ExitError, "--exclusive"},
+		"no --":            {args([]*redisproc.Server{s}, "true"), ui.ExitError, "NAME -- COMMAND"},
+		"no name":          {[]string{"run", "--", "true"}, ui.ExitError, "NAME -- COMMAND"},
+		"bad name":         {[]string{"run", "{x}", "--", "true"}, ui.ExitError, "resource name"},
+		"no server":        {[]string{"run", "x", "--", "true"}, ui.ExitError, "--redis"},
+		"two systems":      {shell(s, "exit 0", "--etcd", "h:1"), ui.ExitError, "several systems"},
+		"standard input":   {[]string{"run", "x", "--redis-file", "-", "--", "true"}, ui.ExitError, "standard input"},
+		"long TTL":         {shell(s, "exit 0", "--ttl", "5m"), ui.ExitError, "--max-ttl"},
+		"wait and not":     {shell(s, "exit 0", "-n", "-w", "1s"), ui.ExitError, "--no-wait"},
+		"shared and slots": {shell(s, "exit 0", "-s", "--slots", "2"), ui.ExitError, "--slots"},
+		"shared and not":   {shell(s, "exit 0", "-s", "-x"), ui.ExitError, "--exclusive"},
 		"no server there":  {shell(nobody(t), "exit 0", "-n"), locker.ExitNoLock, "refused"},
 	} {
 		t.Run(name, func(t *testing.T) {

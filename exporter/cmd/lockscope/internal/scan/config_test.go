@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -38,7 +38,7 @@ checks: [no_ttl, orphan, long_ttl]
 throttle: {confirm_after: 10ms}
 `, servers[0].Addr(), servers[1].Addr(), servers[2].Addr(), servers[3].Addr()))
 	o := command(t, "scan", "--config", path)
-	o.Want(t, app.ExitFindings, "GROUP", "orders  orphan", "batch   no_ttl",
+	o.Want(t, ui.ExitFindings, "GROUP", "orders  orphan", "batch   no_ttl",
 		"1 finding is excluded until 3000-01-01 00:00 UTC: batch: job-lock:*:legacy (OPS-1)",
 		"EXCLUSION EXPIRED 2020-01-02 00:00 UTC: batch: job-lock:*:x (OPS-2)", `1 key matches lock:report:*`)
 	o.WantNot(t, "lock:unseen", "long_ttl")
@@ -46,18 +46,18 @@ throttle: {confirm_after: 10ms}
 	var r report.Document
 	flags := command(t, "scan", "-c", path, "--checks", "no_ttl", "--prefix", "lock:", "-o", "json", "--fail-on",
 		"none")
-	flags.Want(t, app.ExitClean)
+	flags.Want(t, ui.ExitClean)
 	flags.Decode(t, &r)
 	if len(r.Nodes) != 4 || r.Nodes[3].Group != "batch" || len(r.Findings) != 1 || r.Findings[0].Key != "lock:unseen" ||
 		r.Findings[0].Group != "batch" {
 		t.Errorf("flags do not win over the file: %+v", r)
 	}
-	command(t, "scan", "--config", path, "--redis", servers[0].Addr()).Want(t, app.ExitError,
+	command(t, "scan", "--config", path, "--redis", servers[0].Addr()).Want(t, ui.ExitError,
 		"both in --config and by --redis")
 	commandWith(t, []string{"LOCKSCOPE_CONFIG=" + path, "LOCKSCOPE_REDIS=" + servers[0].Addr()}, "", "scan").Want(t,
-		app.ExitError, "both in --config and by --redis")
+		ui.ExitError, "both in --config and by --redis")
 	commandWith(t, []string{"LOCKSCOPE_CONFIG=" + path, "REDIS_URL=redis://127.0.0.1:1"}, "", "scan").Want(t,
-		app.ExitFindings)
+		ui.ExitFindings)
 }
 
 // TestUnrelatedServers of one group are swept separately: with redlock: false no lock is an orphan.
@@ -70,9 +70,9 @@ func TestUnrelatedServers(t *testing.T) {
 	text := fmt.Sprintf("groups: [{name: a, redis: [%q, %q, %q], redlock: %%t}]\nchecks: [orphan]\nthrottle: "+
 		"{confirm_after: 10ms}\n",
 		servers[0].Addr(), servers[1].Addr(), servers[2].Addr())
-	command(t, "scan", "--config", cmdtest.ConfigFile(t, fmt.Sprintf(text, true))).Want(t, app.ExitFindings, "orphan")
+	command(t, "scan", "--config", cmdtest.ConfigFile(t, fmt.Sprintf(text, true))).Want(t, ui.ExitFindings, "orphan")
 	o := command(t, "scan", "--config", cmdtest.ConfigFile(t, fmt.Sprintf(text, false)))
-	o.Want(t, app.ExitClean, servers[2].Addr())
+	o.Want(t, ui.ExitClean, servers[2].Addr())
 }
 
 // TestConfigWithoutServers: flags name the servers, and the file has the rest.
@@ -80,7 +80,7 @@ func TestConfigWithoutServers(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
 	cmdtest.Set(t, cmdtest.Admin(t, s), "lock:a", "v", 2*time.Hour)
 	path := cmdtest.ConfigFile(t, "max_ttl: 1h\nthrottle: {confirm_after: 10ms}\n")
-	command(t, "scan", "-c", path, "-r", s.Addr()).Want(t, app.ExitFindings, "long_ttl")
-	command(t, "scan", "-c", path, "-r", s.Addr(), "--max-ttl", "3h").Want(t, app.ExitClean)
-	command(t, "scan", "-c", path).Want(t, app.ExitError, "no Redis server given")
+	command(t, "scan", "-c", path, "-r", s.Addr()).Want(t, ui.ExitFindings, "long_ttl")
+	command(t, "scan", "-c", path, "-r", s.Addr(), "--max-ttl", "3h").Want(t, ui.ExitClean)
+	command(t, "scan", "-c", path).Want(t, ui.ExitError, "no Redis server given")
 }

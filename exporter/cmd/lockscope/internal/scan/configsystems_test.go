@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -24,7 +24,7 @@ exclusions: [{pattern: "/app/legacy", until: 2999-12-31, reason: OPS-1}]
 throttle: {confirm_after: 10ms}
 `, c.Members[0].Endpoint()))
 	o := command(t, "scan", "--config", path)
-	o.Want(t, app.ExitFindings, "BACKEND  GROUP", "etcd     jobs   no_ttl", "/app/leak", "held_too_long", "lock:order/",
+	o.Want(t, ui.ExitFindings, "BACKEND  GROUP", "etcd     jobs   no_ttl", "/app/leak", "held_too_long", "lock:order/",
 		"1 finding is excluded until 3000-01-01 00:00 UTC: jobs: /app/legacy", "jobs: 127.0.0.1",
 		"no key begins with /none/: check etcd_prefix and prefixes, or set allow_empty: true")
 	o.WantNot(t, "--")
@@ -35,7 +35,7 @@ throttle: {confirm_after: 10ms}
 		t.Errorf("flags do not win over the group: %+v", d.Findings)
 	}
 	limits := cmdtest.ConfigFile(t, "max_hold: 1ms\nthrottle: {confirm_after: 10ms}\n")
-	command(t, "scan", "--config", limits, "--etcd", client.Endpoints()[0]).Want(t, app.ExitFindings, "held_too_long")
+	command(t, "scan", "--config", limits, "--etcd", client.Endpoints()[0]).Want(t, ui.ExitFindings, "held_too_long")
 }
 
 // TestScanConfigOfSystemsRefuses before it connects, with the line and a remedy in the words of the file.
@@ -54,14 +54,14 @@ func TestScanConfigOfSystemsRefuses(t *testing.T) {
 	} {
 		o := command(t, "scan", "--config", cmdtest.ConfigFile(t, test.text))
 		t.Run(name, func(t *testing.T) {
-			o.Want(t, app.ExitError, test.says)
+			o.Want(t, ui.ExitError, test.says)
 			o.WantNot(t, "s3cr3t", "--")
 		})
 	}
 	path := cmdtest.ConfigFile(t, "groups: [{name: a, etcd: ['127.0.0.1:1']}]\n")
-	command(t, "scan", "--config", path, "--etcd", "h:1").Want(t, app.ExitError, "both in --config and by --postgres")
-	command(t, "scan", "--config", path, "--redis", "h:1").Want(t, app.ExitError, "both in --config and by --redis")
-	command(t, "scan", "--config", path, "--repair", "delete").Want(t, app.ExitError, "is for Redis only")
-	command(t, "scan", "--config", path, "--pattern", "a*").Want(t, app.ExitError, "use --prefix")
-	command(t, "scan", "--config", path, "--state", "redis").Want(t, app.ExitError, "name a file")
+	command(t, "scan", "--config", path, "--etcd", "h:1").Want(t, ui.ExitError, "both in --config and by --postgres")
+	command(t, "scan", "--config", path, "--redis", "h:1").Want(t, ui.ExitError, "both in --config and by --redis")
+	command(t, "scan", "--config", path, "--repair", "delete").Want(t, ui.ExitError, "is for Redis only")
+	command(t, "scan", "--config", path, "--pattern", "a*").Want(t, ui.ExitError, "use --prefix")
+	command(t, "scan", "--config", path, "--state", "redis").Want(t, ui.ExitError, "name a file")
 }

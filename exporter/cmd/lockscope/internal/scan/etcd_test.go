@@ -10,9 +10,9 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/concurrency"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -35,8 +35,8 @@ func TestScanEtcd(t *testing.T) {
 	t.Parallel()
 	_, client := systemtest.Etcd(t, 1)
 	args := cmdtest.Quick("--etcd", strings.Join(client.Endpoints(), ","))
-	command(t, args...).Want(t, app.ExitIncomplete, "no_match", "no key begins with lock:", "keys below lock: 0")
-	command(t, append(args, "--allow-empty")...).Want(t, app.ExitClean, "etcd     ", "nothing")
+	command(t, args...).Want(t, ui.ExitIncomplete, "no_match", "no key begins with lock:", "keys below lock: 0")
+	command(t, append(args, "--allow-empty")...).Want(t, ui.ExitClean, "etcd     ", "nothing")
 
 	systemtest.Hold(t, systemtest.EtcdLocker(t, client, "etcd-1"), "order")
 	holder, waiter := etcdSession(t, client), etcdSession(t, client)
@@ -50,8 +50,8 @@ func TestScanEtcd(t *testing.T) {
 		return strings.Contains(o.Out, "keys below /locks/ 2")
 	})
 	o := command(t, args...)
-	o.Want(t, app.ExitClean, "nothing", "1 lock of concurrency.Mutex")
-	command(t, append(args, "--max-hold", "1ms")...).Want(t, app.ExitFindings, "held_too_long", "lock:order/", "etcd-1",
+	o.Want(t, ui.ExitClean, "nothing", "1 lock of concurrency.Mutex")
+	command(t, append(args, "--max-hold", "1ms")...).Want(t, ui.ExitFindings, "held_too_long", "lock:order/", "etcd-1",
 		"keeps its lease alive; it holds lock:order")
 
 	// A claim whose lease was detached holds the lock for ever, and the queue behind it starves.
@@ -62,7 +62,7 @@ func TestScanEtcd(t *testing.T) {
 	put(t, client, "/locks/long", clientv3.WithLease(long.ID))
 	leaked := fmt.Sprintf("no_ttl    %s  /locks/job/%x", client.Endpoints()[0][len("http://"):], holder.Lease())
 	o = command(t, args...)
-	o.Want(t, app.ExitFindings, leaked, fmt.Sprintf("it holds /locks/job; behind it wait lease %x", waiter.Lease()),
+	o.Want(t, ui.ExitFindings, leaked, fmt.Sprintf("it holds /locks/job; behind it wait lease %x", waiter.Lease()),
 		"/locks/old ", "it has no lease, so it never expires", "long_ttl", "/locks/long ",
 		"its lease was granted for 2h0m0s, longer than the limit of 1h0m0s", "2 no_ttl, 1 long_ttl")
 	o.WantNot(t, "lock:order")
@@ -72,7 +72,7 @@ func TestScanEtcd(t *testing.T) {
 		d.Nodes[0].Matched["keys below /locks/"] != 4 {
 		t.Errorf("%+v", d)
 	}
-	command(t, append(args, "--prefix", "/other/")...).Want(t, app.ExitFindings, "no key begins with /other/")
+	command(t, append(args, "--prefix", "/other/")...).Want(t, ui.ExitFindings, "no key begins with /other/")
 }
 
 // TestScanEtcdManyKeys: 10,000 keys with a lease are clean, and one without is found among them.
@@ -92,9 +92,9 @@ func TestScanEtcdManyKeys(t *testing.T) {
 		cmdtest.Must(t, err)
 	}
 	args := cmdtest.Quick("--etcd", client.Endpoints()[0])
-	command(t, args...).Want(t, app.ExitClean, "keys below lock: 10000", "10000 locks of concurrency.Mutex")
+	command(t, args...).Want(t, ui.ExitClean, "keys below lock: 10000", "10000 locks of concurrency.Mutex")
 	put(t, client, fmt.Sprintf("lock:many/7777/%x", granted.ID))
-	command(t, args...).Want(t, app.ExitFindings, "lock:many/7777/", "1 no_ttl")
+	command(t, args...).Want(t, ui.ExitFindings, "lock:many/7777/", "1 no_ttl")
 }
 
 // TestScanEtcdHung: with one of three members hung the report is complete; with two, nothing was read.
@@ -114,14 +114,14 @@ func TestScanEtcdHung(t *testing.T) {
 		}
 	}
 	o := command(t, args...)
-	o.Want(t, app.ExitFindings, "lock:leak", "1 no_ttl")
+	o.Want(t, ui.ExitFindings, "lock:leak", "1 no_ttl")
 	o.WantNot(t, "INCOMPLETE")
 	cmdtest.Must(t, leader.Pause())
 	defer func() { cmdtest.Must(t, leader.Resume()) }()
 	o = command(t, append(args, "--deadline", "8s")...)
-	o.Want(t, app.ExitError, "not read", "node_failed", "no member answered for a majority")
+	o.Want(t, ui.ExitError, "not read", "node_failed", "no member answered for a majority")
 	o.WantNot(t, "nothing")
-	command(t, cmdtest.Quick("--etcd", "127.0.0.1:1")...).Want(t, app.ExitError, "not read", "this machine can reach it")
+	command(t, cmdtest.Quick("--etcd", "127.0.0.1:1")...).Want(t, ui.ExitError, "not read", "this machine can reach it")
 }
 
 // TestScanEtcdRights: a prefix that the user may not read is named, and the rest is read.
@@ -144,9 +144,9 @@ func TestScanEtcdRights(t *testing.T) {
 	args := cmdtest.Quick("--etcd", client.Endpoints()[0], "--prefix", "/locks/")
 	env := []string{"LOCKSCOPE_ETCD_PASSWORD=p00r"}
 	o := commandWith(t, env, "", append(args, "--etcd-username", "poor")...)
-	o.Want(t, app.ExitFindings, "lock:leak", "INCOMPLETE", "user poor may not read the keys below /locks/")
+	o.Want(t, ui.ExitFindings, "lock:leak", "INCOMPLETE", "user poor may not read the keys below /locks/")
 	o.WantNot(t, "secret", "p00r")
-	command(t, args...).Want(t, app.ExitIncomplete, "the cluster requires a user: set --etcd-username")
+	command(t, args...).Want(t, ui.ExitIncomplete, "the cluster requires a user: set --etcd-username")
 }
 
 func second[T any](_ T, err error) error { return err }

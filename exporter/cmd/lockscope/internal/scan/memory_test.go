@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -23,21 +23,21 @@ func TestScansRemember(t *testing.T) {
 	scan := func() cmdtest.Outcome {
 		return command(t, "scan", "--redis", s.Addr(), "--state", state, "--max-hold", "2s", "--confirm-after", "10ms")
 	}
-	scan().Want(t, app.ExitClean)
+	scan().Want(t, ui.ExitClean)
 	var last cmdtest.Outcome
 	cmdtest.Eventually(t, "a later run knows for how long it is held", func() bool {
 		time.Sleep(60 * time.Millisecond) // between two runs of cron
 		last = scan()
-		return last.Status != app.ExitClean
+		return last.Status != ui.ExitClean
 	})
-	last.Want(t, app.ExitFindings, "held_too_long", "lock:redisson")
-	command(t, "scan", "--redis", s.Addr(), "--state", filepath.Join(state, "x")).Want(t, app.ExitError, "--state")
-	command(t, "scan", "--redis", s.Addr(), "--state", "redis:cron", "--confirm-after", "0s").Want(t, app.ExitClean)
+	last.Want(t, ui.ExitFindings, "held_too_long", "lock:redisson")
+	command(t, "scan", "--redis", s.Addr(), "--state", filepath.Join(state, "x")).Want(t, ui.ExitError, "--state")
+	command(t, "scan", "--redis", s.Addr(), "--state", "redis:cron", "--confirm-after", "0s").Want(t, ui.ExitClean)
 	if c.Exists(t.Context(), "lockscope:scanner:memory:cron").Val() != 1 {
 		t.Error("nothing is kept in Redis")
 	}
 	cmdtest.Must(t, os.WriteFile(state, []byte("x"), 0o600))
-	scan().Want(t, app.ExitError, "load memory", "remove it")
+	scan().Want(t, ui.ExitError, "load memory", "remove it")
 }
 
 // TestQuietJSON prints a document even if there are no findings: JSON was asked for, so a program reads it.
@@ -45,7 +45,7 @@ func TestQuietJSON(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
 	cmdtest.Set(t, cmdtest.Admin(t, s), "lock:a", "8Q5xLzCgV2rEJwJ7yYtSIA==", time.Minute)
 	o := command(t, "scan", "--redis", s.Addr(), "-q", "-o", "json")
-	o.Want(t, app.ExitClean)
+	o.Want(t, ui.ExitClean)
 	var d report.Document
 	cmdtest.Must(t, json.Unmarshal([]byte(o.Out), &d))
 	if d.Status != wordClean || !d.Complete {
@@ -57,9 +57,9 @@ func TestQuietJSON(t *testing.T) {
 }
 
 func TestLabelsAreForAlerts(t *testing.T) {
-	command(t, "scan", "--redis", "127.0.0.1:1", "--label", "team=payments").Want(t, app.ExitError, "--label",
+	command(t, "scan", "--redis", "127.0.0.1:1", "--label", "team=payments").Want(t, ui.ExitError, "--label",
 		"--alertmanager")
 	command(t, "scan", "--redis", "127.0.0.1:1", "--label", "alertname=x", "--alertmanager",
 		"http://127.0.0.1:1").Want(t,
-		app.ExitError, "alertname")
+		ui.ExitError, "alertname")
 }

@@ -7,10 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/table"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -34,21 +32,21 @@ func readText(r report.Report) string {
 			read++
 		}
 	}
-	return fmt.Sprintf("about %s examined, %d of %s read to the end", output.Count(keys, "key"), read,
-		output.Count(len(r.Nodes), "node"))
+	return fmt.Sprintf("about %s examined, %d of %s read to the end", ui.Count(keys, "key"), read,
+		ui.Count(len(r.Nodes), "node"))
 }
 
-func writeScan(a *app.App, format output.Format, r report.Report, status string) error {
-	if format == output.JSON {
+func writeScan(a *ui.App, format ui.Format, r report.Report, status string) error {
+	if format == ui.JSON {
 		doc := report.NewDocument(r)
 		doc.Status = status
-		return output.WriteJSON(a.Out, doc)
+		return ui.WriteJSON(a.Out, doc)
 	}
-	opt := table.Options{Width: output.Terminal(a.Out)}
+	opt := ui.Layout{Width: ui.Terminal(a.Out)}
 	if len(r.Findings)+len(r.Pending) > 0 {
 		head, rows := withOrigins(r, []string{"CLASS", "NODE", "KEY", "TTL", "HOLDER", "EVIDENCE"}, findingRows(r),
 			findingOrigins(r))
-		if err := table.Write(a.Out, head, rows, opt); err != nil {
+		if err := ui.WriteTable(a.Out, head, rows, opt); err != nil {
 			return err
 		}
 		if _, err := fmt.Fprintln(a.Out); err != nil {
@@ -57,12 +55,12 @@ func writeScan(a *app.App, format output.Format, r report.Report, status string)
 	}
 	head, rows := withOrigins(r, []string{"NODE", "LOCKS", "KEYS EXAMINED", "TOOK", "FOUND", "REMARK"}, nodeRows(r),
 		nodeOrigins(r))
-	if err := table.Write(a.Out, head, rows, opt); err != nil {
+	if err := ui.WriteTable(a.Out, head, rows, opt); err != nil {
 		return err
 	}
 	if r.Overflow > 0 {
 		if _, err := fmt.Fprintf(a.Out, "\n%s not listed: raise --max-findings\n",
-			output.Count(r.Overflow, "more finding")); err != nil {
+			ui.Count(r.Overflow, "more finding")); err != nil {
 			return err
 		}
 	}
@@ -91,7 +89,7 @@ func matchedText(r report.Report) string {
 		if matched[pattern] == 1 {
 			match = "matches"
 		}
-		fmt.Fprintf(&b, "%s %s %s\n", output.Count(matched[pattern], "key"), match, report.KeyText(pattern))
+		fmt.Fprintf(&b, "%s %s %s\n", ui.Count(matched[pattern], "key"), match, report.KeyText(pattern))
 	}
 	if uncounted > 0 {
 		fmt.Fprintf(&b, "%d of %d nodes did not count all matching keys\n", uncounted, len(r.Nodes))
@@ -121,7 +119,7 @@ func excludedText(r report.Report) string {
 		if e.Group != "" {
 			what = e.Group + ": " + what
 		}
-		reason := table.Printable(e.Reason)
+		reason := ui.Printable(e.Reason)
 		switch until := e.Until.UTC().Format("2006-01-02 15:04 MST"); {
 		case e.Ended:
 			fmt.Fprintf(&b, "EXCLUSION EXPIRED %s: %s (%s): renew it or remove it\n", until, what,
@@ -131,7 +129,7 @@ func excludedText(r report.Report) string {
 			if e.Findings == 1 {
 				are = "is"
 			}
-			fmt.Fprintf(&b, "%s %s excluded until %s: %s (%s)\n", output.Count(e.Findings, "finding"), are, until, what,
+			fmt.Fprintf(&b, "%s %s excluded until %s: %s (%s)\n", ui.Count(e.Findings, "finding"), are, until, what,
 				reason)
 		}
 	}
@@ -160,7 +158,7 @@ func gapText(g report.Gap) string {
 	if g.Group != "" {
 		where = g.Group + ": " + where
 	}
-	return fmt.Sprintf("%s: %s%s", g.Reason, where, table.Printable(g.Detail))
+	return fmt.Sprintf("%s: %s%s", g.Reason, where, ui.Printable(g.Detail))
 }
 
 func findingRows(r report.Report) [][]string {
@@ -175,11 +173,11 @@ func findingRows(r report.Report) [][]string {
 }
 
 func findingRow(f report.Finding, evidence string) []string {
-	holder := output.Holder(f.Hold, f.TTL)
+	holder := ui.Holder(f.Hold, f.TTL)
 	if f.Class == report.ForeignType {
-		holder = output.Unknown
+		holder = ui.Unknown
 	}
-	return []string{string(f.Class), f.Node, f.Lock(), output.TTL(f.TTL), holder, evidence}
+	return []string{string(f.Class), f.Node, f.Lock(), ui.TTL(f.TTL), holder, evidence}
 }
 
 func nodeRows(r report.Report) [][]string {
@@ -193,7 +191,7 @@ func nodeRows(r report.Report) [][]string {
 			remarks = append(remarks, "failed: see below")
 		}
 		rows = append(rows, []string{
-			n.Node, strconv.FormatInt(n.Locks, 10), strconv.FormatInt(n.Examined, 10), output.Short(n.Took),
+			n.Node, strconv.FormatInt(n.Locks, 10), strconv.FormatInt(n.Examined, 10), ui.Short(n.Took),
 			foundText(n),
 			strings.Join(remarks, "; "),
 		})

@@ -7,9 +7,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/pglock/pgproc"
 	"github.com/lockscope/lockscope/scanner/report"
@@ -56,23 +56,23 @@ func TestScanPostgresSessions(t *testing.T) {
 	t.Parallel()
 	s := systemtest.Postgres(t, "max_prepared_transactions=2")
 	args := cmdtest.Quick("--postgres", s.URL("postgres"))
-	command(t, args...).Want(t, app.ExitClean, "BACKEND     NODE", "nothing", "advisory locks 0, locks of pglock 0")
+	command(t, args...).Want(t, ui.ExitClean, "BACKEND     NODE", "nothing", "advisory locks 0, locks of pglock 0")
 	leakedSessions(t, s)
 	normal := command(t, args...)
-	normal.Want(t, app.ExitClean, "nothing", "advisory locks 4", "transactions with locked rows 2",
+	normal.Want(t, ui.ExitClean, "nothing", "advisory locks 4", "transactions with locked rows 2",
 		"1 advisory lock of sessions that run a statement")
 	normal.WantNot(t, "stuck", "forgot", "lost one")
 
 	args = append(args, "--max-hold", "1ms")
 	o := command(t, args...)
-	o.Want(t, app.ExitFindings, "postgresql  held_too_long", "postgres: advisory lock 12884901889 ",
+	o.Want(t, ui.ExitFindings, "postgresql  held_too_long", "postgres: advisory lock 12884901889 ",
 		"postgres: advisory lock (7, -8) ", "stuck pid ", "from 127.0.0.1, user service) has been idle since 20",
 		"waiting for it: 1 session", "postgres: advisory lock 99 ", "forgot pid ",
 		"prepared transaction lost one of user service has waited",
 		"has been idle in transaction since", "keeps rows locked in orders", "5 held_too_long")
 	o.WantNot(t, "advisory lock 5 ", "busy pid")
-	command(t, append(args, "--checks", "no_ttl")...).Want(t, app.ExitClean)
-	command(t, append(args, "--fail-on", "no_ttl")...).Want(t, app.ExitClean, "stuck pid")
+	command(t, append(args, "--checks", "no_ttl")...).Want(t, ui.ExitClean)
+	command(t, append(args, "--fail-on", "no_ttl")...).Want(t, ui.ExitClean, "stuck pid")
 
 	var d report.Document
 	command(t, append(args, "-o", "json", "--max-findings", "2")...).Decode(t, &d)
@@ -95,13 +95,13 @@ func TestScanPostgresRights(t *testing.T) {
 		return command(t, cmdtest.Quick(append(more, "--max-hold", "1ms", "--postgres", s.URL(role))...)...)
 	}
 	poor := scan("poor")
-	poor.Want(t, app.ExitIncomplete, "role poor may not see since when 1 session of other roles hold",
+	poor.Want(t, ui.ExitIncomplete, "role poor may not see since when 1 session of other roles hold",
 		`GRANT pg_read_all_stats TO "poor"`, "role poor may not read the locks of postgres/lockscope", "pglock.Grant")
 	poor.WantNot(t, "held_too_long")
-	scan("watcher").Want(t, app.ExitFindings, "advisory lock 1 ", "INCOMPLETE", "role watcher may not read the locks")
-	scan("service").Want(t, app.ExitFindings, "advisory lock 1 ", ": role service may not read table lock")
-	scan("service", "--checks", "orphan").Want(t, app.ExitIncomplete, "INCOMPLETE", "role service may not read table lock")
-	scan("service", "--checks", "no_ttl").Want(t, app.ExitClean)
+	scan("watcher").Want(t, ui.ExitFindings, "advisory lock 1 ", "INCOMPLETE", "role watcher may not read the locks")
+	scan("service").Want(t, ui.ExitFindings, "advisory lock 1 ", ": role service may not read table lock")
+	scan("service", "--checks", "orphan").Want(t, ui.ExitIncomplete, "INCOMPLETE", "role service may not read table lock")
+	scan("service", "--checks", "no_ttl").Want(t, ui.ExitClean)
 }
 
 // TestScanPostgresRows: 10,000 locks that are held as they should be, and some that are not.
@@ -116,17 +116,17 @@ func TestScanPostgresRows(t *testing.T) {
 	exec(row + "VALUES ('lock:gone', 's3cr3t', '', 1, clock_timestamp() - interval '1 hour')")
 	args := cmdtest.Quick("--postgres", s.URL("postgres"))
 	o := command(t, args...)
-	o.Want(t, app.ExitClean, "locks of pglock 10001")
+	o.Want(t, ui.ExitClean, "locks of pglock 10001")
 	o.WantNot(t, "lock:")
 	exec(row + "VALUES ('lock:ever', 's3cr3t', '', 1, 'infinity'), " +
 		"('lock:long', 's3cr3t', '', 1, clock_timestamp() + interval '3 hours'), " +
 		"('lock:left', 's3cr3t', '', 1, clock_timestamp() - interval '3 days'), ('lock:null', 's3cr3t', '', 1, NULL)")
 	o = command(t, args...)
-	o.Want(t, app.ExitFindings, "no_ttl ", "postgres/lockscope: lock:ever ", "it never expires",
+	o.Want(t, ui.ExitFindings, "no_ttl ", "postgres/lockscope: lock:ever ", "it never expires",
 		"long_ttl ", "lock:long ", "longer than the limit of 1h0m0s", "lock:left ", "it expired 3d00h ago", "lock:null ",
 		"1 no_ttl, 2 orphan, 1 long_ttl")
 	o.WantNot(t, "lock:many", "lock:order", "lock:gone", "s3cr3t")
-	command(t, append(args, "--max-hold", "1ms")...).Want(t, app.ExitFindings, "lock:order ", "pg-1",
+	command(t, append(args, "--max-hold", "1ms")...).Want(t, ui.ExitFindings, "lock:order ", "pg-1",
 		"one holder has had it for")
 }
 
@@ -137,28 +137,28 @@ func TestScanPostgresUnread(t *testing.T) {
 	cmdtest.Must(t, err)
 	t.Cleanup(func() { cmdtest.Must(t, s.Stop()) })
 	args := cmdtest.Quick("--postgres", s.URL("postgres"))
-	command(t, args...).Want(t, app.ExitIncomplete, "no_match", "database postgres has no schema lockscope",
+	command(t, args...).Want(t, ui.ExitIncomplete, "no_match", "database postgres has no schema lockscope",
 		"there is no schema postgres/lockscope, so no locks of pglock were read")
-	command(t, append(args, "--allow-empty")...).Want(t, app.ExitClean, "advisory locks 0")
-	command(t, append(args, "--allow-empty", "--schema", "other")...).Want(t, app.ExitIncomplete,
+	command(t, append(args, "--allow-empty")...).Want(t, ui.ExitClean, "advisory locks 0")
+	command(t, append(args, "--allow-empty", "--schema", "other")...).Want(t, ui.ExitIncomplete,
 		"there is no schema postgres/other")
 	standby, err := s.Standby(t.Context())
 	cmdtest.Must(t, err)
 	t.Cleanup(func() { cmdtest.Must(t, standby.Stop()) })
-	command(t, cmdtest.Quick("--allow-empty", "--postgres", standby.URL("postgres"))...).Want(t, app.ExitIncomplete,
+	command(t, cmdtest.Quick("--allow-empty", "--postgres", standby.URL("postgres"))...).Want(t, ui.ExitIncomplete,
 		"replica_not_in_sync", "scan the primary")
 
 	redis := locktest.Servers(t, 1)[0]
 	cmdtest.Set(t, cmdtest.Admin(t, redis), "lock:leak", "v", 0)
 	cmdtest.Must(t, s.Kill())
 	o := command(t, append(args, "--redis", redis.Addr())...)
-	o.Want(t, app.ExitError, "redis    no_ttl ", "lock:leak", fmt.Sprint("postgresql  127.0.0.1:", s.Port()),
+	o.Want(t, ui.ExitError, "redis    no_ttl ", "lock:leak", fmt.Sprint("postgresql  127.0.0.1:", s.Port()),
 		"not read", "node_failed", "this machine can reach it")
 	cmdtest.Must(t, s.Restart(t.Context()))
 	cmdtest.Must(t, s.Pause())
 	defer func() { cmdtest.Must(t, s.Resume()) }()
 	hung := command(t, append(args, "--deadline", "1s")...)
-	hung.Want(t, app.ExitError, "not read", "node_failed")
+	hung.Want(t, ui.ExitError, "not read", "node_failed")
 	if strings.Contains(hung.Out, "nothing") {
 		t.Errorf("nothing of what was not read:\n%s", hung.Out)
 	}
@@ -181,13 +181,13 @@ func TestScanPostgresHangsMidway(t *testing.T) {
 	cmdtest.Must(t, s.Pause())
 	defer func() { cmdtest.Must(t, s.Resume()) }()
 	o := <-result // also that its connections are closed
-	o.Want(t, app.ExitError, "not read", "no answer within 15s")
+	o.Want(t, ui.ExitError, "not read", "no answer within 15s")
 }
 
 // TestScanPostgresRefuses what would leave the system out without a word.
 func TestScanPostgresRefuses(t *testing.T) {
-	command(t, "scan", "--postgres", "postgres://h/db", "--repair", "delete").Want(t, app.ExitError,
+	command(t, "scan", "--postgres", "postgres://h/db", "--repair", "delete").Want(t, ui.ExitError,
 		"--repair is for Redis only")
-	command(t, "scan", "--postgres", "postgres://h/db", "--pattern", "a*").Want(t, app.ExitError, "use --prefix")
-	command(t, "scan", "--postgres", "postgres://h/db", "--state", "redis").Want(t, app.ExitError, "name a file")
+	command(t, "scan", "--postgres", "postgres://h/db", "--pattern", "a*").Want(t, ui.ExitError, "use --prefix")
+	command(t, "scan", "--postgres", "postgres://h/db", "--state", "redis").Want(t, ui.ExitError, "name a file")
 }

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	estimate "github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/progress"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -24,13 +24,13 @@ type progress struct {
 	mu      sync.Mutex
 	began   time.Time
 	written time.Time // zero: nothing to clear
-	sweep   *estimate.Sweep
+	sweep   *ui.Progress
 	stop    func() // ends keepUp; nil: it does not run
 }
 
 func newProgress(w io.Writer) *progress {
 	began := time.Now()
-	return &progress{w: w, now: time.Now, began: began, sweep: estimate.Begin(began)}
+	return &progress{w: w, now: time.Now, began: began, sweep: ui.BeginProgress(began)}
 }
 
 // keepUp writes the line anew until clear is called: while findings are given the time to

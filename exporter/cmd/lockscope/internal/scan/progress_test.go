@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	estimate "github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/progress"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -13,7 +13,7 @@ func TestProgress(t *testing.T) {
 	var out strings.Builder
 	now := time.Now()
 	p := newProgress(&out)
-	p.began, p.sweep, p.now = now, estimate.Begin(now), func() time.Time { return now }
+	p.began, p.sweep, p.now = now, ui.BeginProgress(now), func() time.Time { return now }
 	p.report(report.Progress{Node: "a", Share: 0.1, Keys: 100})
 	p.clear()
 	if out.Len() != 0 {

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 	"github.com/lockscope/lockscope/scanner/notify/alertmanagertest"
@@ -20,7 +20,7 @@ func TestScanReadsReplicas(t *testing.T) {
 	cmdtest.Set(t, cmdtest.Admin(t, master), "lock:leak", "v", 0)
 	rc := cmdtest.Admin(t, replica)
 	cmdtest.Eventually(t, "the replica has the key", func() bool { return rc.DBSize(t.Context()).Val() == 1 })
-	command(t, cmdtest.Quick("--redis", master.Addr(), "--replica", replica.Addr())...).Want(t, app.ExitFindings,
+	command(t, cmdtest.Quick("--redis", master.Addr(), "--replica", replica.Addr())...).Want(t, ui.ExitFindings,
 		"lock:leak", master.Addr())
 	if stats := rc.Info(t.Context(), "commandstats").Val(); !strings.Contains(stats, "cmdstat_scan:calls=") {
 		t.Errorf("the replica was not read:\n%s", stats)
@@ -33,7 +33,7 @@ func TestScanAlerts(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
 	cmdtest.Set(t, cmdtest.Admin(t, s), "lock:leak", cmdtest.Ours, 0)
 	command(t, cmdtest.Quick("--redis", s.Addr(), "--alertmanager", am.URL(), "--every", "30m")...).Want(t,
-		app.ExitFindings)
+		ui.ExitFindings)
 	alertmanagertest.Await(t, "the alert fires", func() bool { return len(am.Alerts(t)) == 1 })
 	alert := am.Alerts(t)[0]
 	if text := fmt.Sprint(alert); !strings.Contains(text, "lock:leak") || !strings.Contains(text, s.Addr()) ||
@@ -53,14 +53,14 @@ func TestShortForms(t *testing.T) {
 	for name, args := range map[string][]string{"unix://": {"--redis", "unix://" + socket},
 		"path": {"--redis", socket}} {
 		t.Log(name)
-		command(t, cmdtest.Quick(append(args, "--max-ttl", "1d")...)...).Want(t, app.ExitClean, "1 key matches")
-		command(t, cmdtest.Quick(append(args, "--max-ttl", "0.5h")...)...).Want(t, app.ExitFindings, "long_ttl")
+		command(t, cmdtest.Quick(append(args, "--max-ttl", "1d")...)...).Want(t, ui.ExitClean, "1 key matches")
+		command(t, cmdtest.Quick(append(args, "--max-ttl", "0.5h")...)...).Want(t, ui.ExitFindings, "long_ttl")
 	}
 	commandWith(t, []string{"REDIS_URL=redis://" + s.Addr(), "LOCKSCOPE_MAX_TTL=2d"}, "", cmdtest.Quick()...).Want(t,
-		app.ExitClean, s.Addr())
+		ui.ExitClean, s.Addr())
 	o := commandWith(t, []string{"REDIS_URL=redis://u:s3cr3t@h:x1"}, "", cmdtest.Quick()...)
-	o.Want(t, app.ExitError, "Redis URL 1")
+	o.Want(t, ui.ExitError, "Redis URL 1")
 	o.WantNot(t, "s3cr3t")
 	commandWith(t, []string{"REDIS_URL=redis://127.0.0.1:1"}, "",
-		cmdtest.Quick("--redis", s.Addr(), "--max-ttl", "1d")...).Want(t, app.ExitClean)
+		cmdtest.Quick("--redis", s.Addr(), "--max-ttl", "1d")...).Want(t, ui.ExitClean)
 }

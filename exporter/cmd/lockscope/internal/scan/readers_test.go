@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -19,7 +19,7 @@ func TestScanOfReaders(t *testing.T) {
 	cmdtest.SetReader(t, c, "lock:stays", -time.Hour, 0)
 	args := []string{"--redis", cmdtest.Addrs(servers...)}
 	o := command(t, cmdtest.Quick(args...)...)
-	o.Want(t, app.ExitFindings, "orphan  "+servers[0].Addr()+"  lock:few", "no_ttl  "+servers[0].Addr()+"  lock:stays",
+	o.Want(t, ui.ExitFindings, "orphan  "+servers[0].Addr()+"  lock:few", "no_ttl  "+servers[0].Addr()+"  lock:stays",
 		"worker-7/42", "reader of few: its token is on 1 of 3 nodes, below the quorum of 2",
 		"reader of stays: its TTL is -1: the time of its last reader")
 	var d report.Document

@@ -8,11 +8,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/audit"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -22,21 +20,21 @@ var errNoRepair = errors.New("--yes, --min-age and --audit-log need --repair")
 // repairFlags say what scan does about findings; nothing without --repair.
 type repairFlags struct {
 	action  string
-	classes *flags.List
+	classes *ui.List
 	yes     bool
 	act     audit.Flags
 }
 
 func (r *repairFlags) register(set *pflag.FlagSet) {
-	r.classes = flags.NewList("class", string(report.NoTTL))
+	r.classes = ui.NewList("class", string(report.NoTTL))
 	set.StringVar(&r.action, "repair", "", "`action` on confirmed findings: expire=1h or delete. "+
 		"expire=1h lets the lock expire after that time, delete removes it. A dry run without --yes. "+
 		"One scan repairs nothing younger than --min-age: use \"lockscope repair plan\"")
 	set.Var(r.classes, "repair-classes", "classes of findings that --repair acts on")
 	set.BoolVar(&r.yes, "yes", false, "carry out --repair; without it, a dry run. Needs --audit-log")
 	r.act.Register(set, " (--yes needs it)")
-	flags.Group(set, flags.Repair, "repair", "repair-classes", "yes")
-	flags.CommandLineOnly(set, "repair", "yes")
+	ui.Group(set, ui.Repair, "repair", "repair-classes", "yes")
+	ui.CommandLineOnly(set, "repair", "yes")
 }
 
 // scanRepair is a repair by scan whose flags have been checked and whose log is open.
@@ -48,7 +46,7 @@ type scanRepair struct {
 	log     *audit.Log
 }
 
-func (r *repairFlags) open(a *app.App) (*scanRepair, error) {
+func (r *repairFlags) open(a *ui.App) (*scanRepair, error) {
 	if r.action == "" {
 		if r.yes || r.act.Given() {
 			return nil, errNoRepair
@@ -106,7 +104,7 @@ func (p *scanRepair) run(ctx context.Context, s *scanner.Scanner, r report.Repor
 		}
 	}
 	if ctx.Err() != nil {
-		errs = append(errs, app.ErrInterrupted)
+		errs = append(errs, ui.ErrInterrupted)
 	}
 	if left > 0 && !p.dry {
 		errs = append(errs, leftAlone(left, young))
@@ -116,10 +114,10 @@ func (p *scanRepair) run(ctx context.Context, s *scanner.Scanner, r report.Repor
 
 // leftAlone says that repairs were refused, each with a line of its own before.
 func leftAlone(left, young int) error {
-	text := fmt.Sprintf("left %s alone: repair is not known to be safe", output.Count(left, "key"))
+	text := fmt.Sprintf("left %s alone: repair is not known to be safe", ui.Count(left, "key"))
 	if young > 0 {
 		text += fmt.Sprintf("; one scan cannot tell that %s existed for --min-age: use \"lockscope repair plan\", and later "+
-			"\"lockscope repair apply\"", output.Count(young, "key"))
+			"\"lockscope repair apply\"", ui.Count(young, "key"))
 	}
 	return errors.New(text)
 }

@@ -9,8 +9,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
@@ -43,7 +43,7 @@ func TestRepairLeavesConstantValues(t *testing.T) {
 	}
 	for _, age := range []string{"10m", "0s"} { // at whatever age
 		o := repairNow(t, "--redis", s.Addr(), "--min-age", age)
-		o.Want(t, app.ExitError, "outcome=refused", "may be the same for every owner", "left 5 keys alone")
+		o.Want(t, ui.ExitError, "outcome=refused", "may be the same for every owner", "left 5 keys alone")
 		o.WantNot(t, "outcome=done")
 	}
 	wantAll(t, c, keys...)
@@ -60,7 +60,7 @@ func TestRepairLeavesLongValues(t *testing.T) {
 		cmdtest.Set(t, c, keys[i], common+fmt.Sprintf("%04d", i), 0)
 	}
 	o := repairNow(t, "--redis", s.Addr(), "--min-age", "0s")
-	o.Want(t, app.ExitError, "longer than the 256 bytes", "left 34 keys alone")
+	o.Want(t, ui.ExitError, "longer than the 256 bytes", "left 34 keys alone")
 	o.WantNot(t, "outcome=done")
 	wantAll(t, c, keys...)
 }
@@ -73,7 +73,7 @@ func TestRepairLeavesYoungLocks(t *testing.T) {
 	cmdtest.Set(t, c, "lock:redis-py", "3f2c9a6ec7a911f0b5d20242ac120002", 0)
 	cmdtest.Set(t, c, "lock:young", "8Q5xLzCgV2rEJwJ7yYtSIA==", 0)
 	o := repairNow(t, "--redis", s.Addr())
-	o.Want(t, app.ExitError, "outcome=refused", "wait another 10m0s", "may reuse this value", "left 2 keys alone",
+	o.Want(t, ui.ExitError, "outcome=refused", "wait another 10m0s", "may reuse this value", "left 2 keys alone",
 		"lockscope repair plan")
 	o.WantNot(t, "outcome=done")
 	wantAll(t, c, "lock:redis-py", "lock:young")
@@ -94,10 +94,10 @@ func TestRepairLeavesLocksOfUnrelatedServers(t *testing.T) {
 		}
 	}
 	o := repairNow(t, "--redis", cmdtest.Addrs(servers...))
-	o.Want(t, app.ExitClean, "orphans_unproved: orphans were not looked for", "--redlock")
+	o.Want(t, ui.ExitClean, "orphans_unproved: orphans were not looked for", "--redlock")
 	command(t, cmdtest.Quick("--redis", cmdtest.Addrs(servers...), "--checks", "orphan,no_ttl")...).Want(t,
-		app.ExitIncomplete, "orphans_unproved")
-	command(t, cmdtest.Quick("--redis", cmdtest.Addrs(servers...), "--redlock")...).Want(t, app.ExitFindings,
+		ui.ExitIncomplete, "orphans_unproved")
+	command(t, cmdtest.Quick("--redis", cmdtest.Addrs(servers...), "--redlock")...).Want(t, ui.ExitFindings,
 		"its token is on 1 of 2 nodes")
 	for i, s := range servers {
 		wantAll(t, cmdtest.Admin(t, s), keys[i]...)
@@ -111,11 +111,11 @@ func TestScanComparesLocksOfOtherLibraries(t *testing.T) {
 	cmdtest.Set(t, c, "lock:constant", "1", time.Minute)
 	args := cmdtest.Quick("--redis", cmdtest.Addrs(servers...), "--redlock")
 	said := servers[1].Addr() + ": 1 lock of other libraries could not be compared"
-	command(t, args...).Want(t, app.ExitClean, "orphans_uncompared: "+said)
+	command(t, args...).Want(t, ui.ExitClean, "orphans_uncompared: "+said)
 	asked := append(args, "--checks", "orphan")
-	command(t, asked...).Want(t, app.ExitIncomplete, "INCOMPLETE", "orphans_uncompared: "+said)
-	command(t, append(asked, "-o", "json")...).Want(t, app.ExitIncomplete, `"complete": false`, `"uncompared": 1`,
+	command(t, asked...).Want(t, ui.ExitIncomplete, "INCOMPLETE", "orphans_uncompared: "+said)
+	command(t, append(asked, "-o", "json")...).Want(t, ui.ExitIncomplete, `"complete": false`, `"uncompared": 1`,
 		`"reason": "orphans_uncompared"`)
 	cmdtest.Set(t, c, "lock:left", "8Q5xLzCgV2rEJwJ7yYtSIA==", time.Minute)
-	command(t, asked...).Want(t, app.ExitFindings, "lock:left", "its value is on 1 of 3 nodes", "orphans_uncompared")
+	command(t, asked...).Want(t, ui.ExitFindings, "lock:left", "its value is on 1 of 3 nodes", "orphans_uncompared")
 }

@@ -9,8 +9,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/scanner"
 )
@@ -42,13 +42,13 @@ func TestScanWithoutOneRight(t *testing.T) {
 				o := scanWithout(t, c, s.Addr(), all, less)
 				o.WantNot(t, "lock:fine", "  nothing", "panic")
 				if slices.Contains(needed, less) {
-					o.Want(t, app.ExitError, "'"+less[1:]+"' command", "grant "+less+" to the user", "not read")
+					o.Want(t, ui.ExitError, "'"+less[1:]+"' command", "grant "+less+" to the user", "not read")
 					o.WantNot(t, "no_ttl")
 					return
 				}
-				o.Want(t, app.ExitFindings, "lock:leak", "lock:large", "lock:empty", "lock:redisson", "4 no_ttl")
+				o.Want(t, ui.ExitFindings, "lock:leak", "lock:large", "lock:empty", "lock:redisson", "4 no_ttl")
 				if less == "+info" {
-					o.Want(t, app.ExitFindings, "INCOMPLETE", "role_unknown", "grant +info")
+					o.Want(t, ui.ExitFindings, "INCOMPLETE", "role_unknown", "grant +info")
 				}
 			})
 		}
@@ -79,7 +79,7 @@ func TestScanOfKeysOutOfReach(t *testing.T) {
 		cmdtest.Must(t, c.Do(t.Context(), "ACL", "SETUSER", "few", "reset", "on", ">pw", "+@all", rules).Err())
 		o := commandWith(t, []string{"LOCKSCOPE_REDIS_PASSWORD=pw"}, "",
 			cmdtest.Quick("--redis", s.Addr(), "--redis-username", "few")...)
-		o.Want(t, app.ExitError, "NOPERM", "grant access to these keys", "not read")
+		o.Want(t, ui.ExitError, "NOPERM", "grant access to these keys", "not read")
 		o.WantNot(t, "no_ttl", "lock:fine")
 	}
 }

@@ -10,12 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/pushgateway"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -38,9 +35,9 @@ const (
 
 type scanFlags struct {
 	groups   sweep.GroupFlags
-	output   output.Format
+	output   ui.Format
 	quiet    bool
-	failOn   *flags.List
+	failOn   *ui.List
 	textfile string
 	gateway  string
 	job      string
@@ -50,9 +47,9 @@ type scanFlags struct {
 }
 
 // Command is lockscope scan.
-func Command(a *app.App) *cobra.Command {
-	f := &scanFlags{failOn: flags.NewList("class", sweep.ClassNames()...)}
-	cmd := help.Page{
+func Command(a *ui.App) *cobra.Command {
+	f := &scanFlags{failOn: ui.NewList("class", sweep.ClassNames()...)}
+	cmd := ui.Page{
 		Everyday: []string{
 			"config", "redis", "postgres", "etcd", "zookeeper", "prefix", "checks", "max-ttl", "max-hold", "output",
 			"fail-on", "alertmanager", "textfile", "repair", "yes",
@@ -78,8 +75,8 @@ func Command(a *app.App) *cobra.Command {
 	set.StringVar(&f.job, "pushgateway-job", defaultJob, "`job` of the pushed metrics")
 	set.DurationVar(&f.every, "every", defaultEvery,
 		"how often you run this command. An alert that is not sent again ends after four times this")
-	flags.Group(set, flags.Result, "quiet", "fail-on")
-	flags.Group(set, flags.Alerts, "textfile", "pushgateway", "pushgateway-job", "every")
+	ui.Group(set, ui.Result, "quiet", "fail-on")
+	ui.Group(set, ui.Alerts, "textfile", "pushgateway", "pushgateway-job", "every")
 	return cmd
 }
 
@@ -92,7 +89,7 @@ type plan struct {
 	bar     *progress // nil without a terminal
 }
 
-func (f *scanFlags) run(ctx context.Context, a *app.App) (err error) {
+func (f *scanFlags) run(ctx context.Context, a *ui.App) (err error) {
 	p, err := f.plan(a)
 	if err != nil {
 		return err
@@ -101,7 +98,7 @@ func (f *scanFlags) run(ctx context.Context, a *app.App) (err error) {
 	return f.execute(ctx, a, p)
 }
 
-func (f *scanFlags) plan(a *app.App) (_ *plan, err error) {
+func (f *scanFlags) plan(a *ui.App) (_ *plan, err error) {
 	p := &plan{}
 	if p.failOn, err = f.failOnClasses(); err != nil {
 		return nil, err
@@ -119,7 +116,7 @@ func (f *scanFlags) plan(a *app.App) (_ *plan, err error) {
 		opts = append(opts, scanner.WithLogger(a.Logger))
 	}
 	opts = append(opts, scanner.WithRepairMinAge(f.repair.act.MinAge))
-	if output.Terminal(a.ErrOut) > 0 {
+	if ui.Terminal(a.ErrOut) > 0 {
 		p.bar = newProgress(a.ErrOut)
 		opts = append(opts, scanner.WithProgress(p.bar.report))
 	}
@@ -133,7 +130,7 @@ func (f *scanFlags) plan(a *app.App) (_ *plan, err error) {
 }
 
 // open makes the groups, each with these options besides its own.
-func (f *scanFlags) open(a *app.App, opts []scanner.Option) (sweep.Groups, error) {
+func (f *scanFlags) open(a *ui.App, opts []scanner.Option) (sweep.Groups, error) {
 	file, err := f.groups.Load()
 	if err != nil {
 		return nil, err
@@ -161,7 +158,7 @@ func (f *scanFlags) failOnClasses() ([]report.Class, error) {
 
 // execute sweeps, reports and publishes. What was found is reported before
 // anything that can fail is tried.
-func (f *scanFlags) execute(ctx context.Context, a *app.App, p *plan) error {
+func (f *scanFlags) execute(ctx context.Context, a *ui.App, p *plan) error {
 	if p.bar != nil {
 		p.bar.keepUp()
 	}
@@ -172,12 +169,12 @@ func (f *scanFlags) execute(ctx context.Context, a *app.App, p *plan) error {
 	}
 	switch {
 	case ctx.Err() != nil:
-		err = fmt.Errorf("%w: the report has what was known by then: %s", app.ErrInterrupted, readText(report))
+		err = fmt.Errorf("%w: the report has what was known by then: %s", ui.ErrInterrupted, readText(report))
 	case err == nil && truncated(report):
 		err = errTruncated
 	}
 	status, word := p.judge(report, err)
-	if !f.quiet || f.output == output.JSON || err != nil || len(report.Findings) > 0 || status != app.ExitClean {
+	if !f.quiet || f.output == ui.JSON || err != nil || len(report.Findings) > 0 || status != ui.ExitClean {
 		err = errors.Join(err, writeScan(a, f.output, report, word))
 	}
 	if f.textfile != "" {
@@ -194,8 +191,8 @@ func (f *scanFlags) execute(ctx context.Context, a *app.App, p *plan) error {
 	if err != nil {
 		return err
 	}
-	if status != app.ExitClean {
-		return &app.StatusError{Status: status}
+	if status != ui.ExitClean {
+		return &ui.StatusError{Status: status}
 	}
 	return nil
 }
@@ -207,15 +204,15 @@ var errTruncated = errors.New("the sweep was cut short and may miss findings: ra
 
 func (p *plan) judge(r report.Report, err error) (status int, word string) {
 	if err != nil {
-		return app.ExitError, wordError
+		return ui.ExitError, wordError
 	}
 	for _, f := range r.Findings {
 		if slices.Contains(p.failOn, f.Class) {
-			return app.ExitFindings, wordFindings
+			return ui.ExitFindings, wordFindings
 		}
 	}
 	if len(r.Incomplete()) > 0 {
-		return app.ExitIncomplete, wordIncomplete
+		return ui.ExitIncomplete, wordIncomplete
 	}
-	return app.ExitClean, wordClean
+	return ui.ExitClean, wordClean
 }

@@ -15,8 +15,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -26,36 +26,36 @@ func TestScanStatuses(t *testing.T) {
 	c := cmdtest.Admin(t, servers[0])
 	both := []string{"--redis", cmdtest.Addrs(servers...)}
 	empty := command(t, cmdtest.Quick(both...)...)
-	empty.Want(t, app.ExitIncomplete, servers[0].Addr(), "nothing", "0 keys match lock:*", "INCOMPLETE",
+	empty.Want(t, ui.ExitIncomplete, servers[0].Addr(), "nothing", "0 keys match lock:*", "INCOMPLETE",
 		"no_match: no key matches")
-	command(t, cmdtest.Quick(append(both, "--allow-empty")...)...).Want(t, app.ExitClean, "0 keys match lock:*")
+	command(t, cmdtest.Quick(append(both, "--allow-empty")...)...).Want(t, ui.ExitClean, "0 keys match lock:*")
 
 	cmdtest.Set(t, c, "lock:fine", "v", time.Minute)
 	fine := command(t, cmdtest.Quick(both...)...)
-	fine.Want(t, app.ExitClean, "1 key matches lock:*")
+	fine.Want(t, ui.ExitClean, "1 key matches lock:*")
 	fine.WantNot(t, "INCOMPLETE")
 
 	cmdtest.Set(t, c, "lock:leak", "v", 0)
 	o := command(t, cmdtest.Quick(both...)...)
-	o.Want(t, app.ExitFindings, "no_ttl", "lock:leak", servers[0].Addr(), "never")
+	o.Want(t, ui.ExitFindings, "no_ttl", "lock:leak", servers[0].Addr(), "never")
 	if o.Err != "" {
 		t.Errorf("stderr is not empty: %s", o.Err)
 	}
 	command(t, cmdtest.Quick("--redis", cmdtest.Addrs(servers...), "--fail-on", "long_ttl,orphan")...).Want(t,
-		app.ExitClean, "lock:leak")
-	command(t, cmdtest.Quick("--redis", cmdtest.Addrs(servers...), "--fail-on", "none")...).Want(t, app.ExitClean,
+		ui.ExitClean, "lock:leak")
+	command(t, cmdtest.Quick("--redis", cmdtest.Addrs(servers...), "--fail-on", "none")...).Want(t, ui.ExitClean,
 		"lock:leak")
-	command(t, cmdtest.Quick("--redis", cmdtest.Addrs(servers...), "--checks", "long_ttl")...).Want(t, app.ExitClean)
+	command(t, cmdtest.Quick("--redis", cmdtest.Addrs(servers...), "--checks", "long_ttl")...).Want(t, ui.ExitClean)
 	command(t, cmdtest.Quick("--redis", cmdtest.Addrs(servers...), "--prefix", "nothing:")...).Want(t,
-		app.ExitIncomplete,
+		ui.ExitIncomplete,
 		"0 keys match nothing:*")
 	command(t, cmdtest.Quick("--redis", cmdtest.Addrs(servers...), "--prefix", "nothing:", "--prefix",
-		"lock:")...).Want(t, app.ExitFindings, "lock:leak", "0 keys match nothing:*", "2 keys match lock:*")
+		"lock:")...).Want(t, ui.ExitFindings, "lock:leak", "0 keys match nothing:*", "2 keys match lock:*")
 	command(t, cmdtest.Quick("--redis", cmdtest.Addrs(servers...), "--pattern", "no[th]ing*",
 		"--allow-empty")...).Want(t,
-		app.ExitClean)
+		ui.ExitClean)
 	command(t, cmdtest.Quick("--redis", cmdtest.Addrs(servers...), "--pattern", "lock:l??k")...).Want(t,
-		app.ExitFindings,
+		ui.ExitFindings,
 		"lock:leak")
 }
 
@@ -65,7 +65,7 @@ func TestScanTable(t *testing.T) {
 	cmdtest.Set(t, c, "lock:leak", "v", 0)
 	cmdtest.Set(t, c, "lock:\x1b[2J\xff", cmdtest.Ours, 0)
 	o := command(t, cmdtest.Quick("--redis", s.Addr(), "--checks", "no_ttl")...)
-	o.Want(t, app.ExitFindings)
+	o.Want(t, ui.ExitFindings)
 	o.WantNot(t, cmdtest.SecretToken, "\x1b")
 	const evidence = "its TTL is -1: it stays until its holder or a person deletes it"
 	pad := strings.Repeat(" ", len(s.Addr())-len("NODE"))
@@ -76,7 +76,7 @@ func TestScanTable(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", o.Out, want)
 	}
 	cmdtest.Must(t, c.LPush(t.Context(), "lock:list", "v").Err())
-	command(t, cmdtest.Quick("--redis", s.Addr(), "--checks", "foreign_type")...).Want(t, app.ExitFindings,
+	command(t, cmdtest.Quick("--redis", s.Addr(), "--checks", "foreign_type")...).Want(t, ui.ExitFindings,
 		"lock:list  never  -  ") // nobody holds what is no lock
 }
 
@@ -89,7 +89,7 @@ func TestScanJSON(t *testing.T) {
 	cmdtest.Set(t, c, "lock:old", cmdtest.Ours, time.Minute)
 	cmdtest.Must(t, c.HSet(t.Context(), "lock:redisson", "8743c9c0-0795-4907-87fd-6c719a6b4586:1", 3).Err())
 	o := command(t, cmdtest.Quick("--redis", s.Addr(), "-o", "json")...)
-	o.Want(t, app.ExitFindings)
+	o.Want(t, ui.ExitFindings)
 	o.WantNot(t, cmdtest.SecretToken)
 	var r report.Document
 	o.Decode(t, &r)
@@ -121,12 +121,12 @@ func TestScanJSON(t *testing.T) {
 
 func TestScanQuiet(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
-	command(t, cmdtest.Quick("--redis", s.Addr(), "-q")...).Want(t, app.ExitIncomplete, "no_match")
+	command(t, cmdtest.Quick("--redis", s.Addr(), "-q")...).Want(t, ui.ExitIncomplete, "no_match")
 	if o := command(t, cmdtest.Quick("--redis", s.Addr(), "-q", "--allow-empty")...); o != (cmdtest.Outcome{}) {
 		t.Errorf("%+v", o)
 	}
 	cmdtest.Set(t, cmdtest.Admin(t, s), "lock:leak", "v", 0)
-	command(t, cmdtest.Quick("--redis", s.Addr(), "-q")...).Want(t, app.ExitFindings, "lock:leak")
+	command(t, cmdtest.Quick("--redis", s.Addr(), "-q")...).Want(t, ui.ExitFindings, "lock:leak")
 }
 
 func TestScanUnreachableNode(t *testing.T) {
@@ -134,7 +134,7 @@ func TestScanUnreachableNode(t *testing.T) {
 	cmdtest.Set(t, cmdtest.Admin(t, servers[0]), "lock:leak", "v", 0)
 	cmdtest.Must(t, servers[1].Kill())
 	o := command(t, cmdtest.Quick("--redis", cmdtest.Addrs(servers...), "-o", "json")...)
-	o.Want(t, app.ExitError, servers[1].Addr()+": ", "refused")
+	o.Want(t, ui.ExitError, servers[1].Addr()+": ", "refused")
 	var r report.Document
 	o.Decode(t, &r)
 	if r.Status != "error" || !r.Truncated || len(r.Findings) != 1 || r.Findings[0].Key != "lock:leak" {
@@ -150,7 +150,7 @@ func TestScanUnreachableNode(t *testing.T) {
 // TestScanSaysOneThingALine about each node that could not be read.
 func TestScanSaysOneThingALine(t *testing.T) {
 	o := command(t, cmdtest.Quick("--redis", "127.0.0.1:1,127.0.0.1:2")...)
-	o.Want(t, app.ExitError)
+	o.Want(t, ui.ExitError)
 	for _, node := range []string{"127.0.0.1:1", "127.0.0.1:2"} {
 		if !strings.Contains(o.Err, "lockscope: scanner: node "+node+": ") {
 			t.Errorf("%s is not told of in a line of its own:\n%s", node, o.Err)
@@ -172,14 +172,14 @@ func TestScanWrongPassword(t *testing.T) {
 			cmdtest.Quick("--redis", s.Addr())...),
 	} {
 		t.Log(name)
-		o.Want(t, app.ExitError, "WRONGPASS", s.Addr())
+		o.Want(t, ui.ExitError, "WRONGPASS", s.Addr())
 		o.WantNot(t, wrong, right)
 	}
-	command(t, cmdtest.Quick("--redis", s.Addr())...).Want(t, app.ExitError, "NOAUTH")
+	command(t, cmdtest.Quick("--redis", s.Addr())...).Want(t, ui.ExitError, "NOAUTH")
 	commandWith(t, []string{"LOCKSCOPE_REDIS_PASSWORD=" + right}, "",
-		cmdtest.Quick("--redis", s.Addr(), "--allow-empty")...).Want(t, app.ExitClean)
+		cmdtest.Quick("--redis", s.Addr(), "--allow-empty")...).Want(t, ui.ExitClean)
 	commandWith(t, nil, "redis://:"+right+"@"+s.Addr()+"\n",
-		cmdtest.Quick("--redis-file", "-", "--allow-empty")...).Want(t, app.ExitClean)
+		cmdtest.Quick("--redis-file", "-", "--allow-empty")...).Want(t, ui.ExitClean)
 }
 
 // TestScanHugeValue finds a leak with a value of 512 MB, Redis's limit, without fetching it.
@@ -194,7 +194,7 @@ func TestScanHugeValue(t *testing.T) {
 		return n
 	}
 	before := sent()
-	command(t, cmdtest.Quick("--redis", s.Addr())...).Want(t, app.ExitFindings, "lock:huge")
+	command(t, cmdtest.Quick("--redis", s.Addr())...).Want(t, ui.ExitFindings, "lock:huge")
 	if n := sent() - before; n > 64<<10 {
 		t.Errorf("the server sent %d bytes", n)
 	}
@@ -209,14 +209,14 @@ func TestScanCluster(t *testing.T) {
 		cmdtest.Set(t, c, fmt.Sprintf("lock:leak%d", i), "v", 0)
 	}
 	o := command(t, cmdtest.Quick("--cluster", "--redis", cluster.Addrs()[0], "-o", "json")...)
-	o.Want(t, app.ExitFindings)
+	o.Want(t, ui.ExitFindings)
 	var r report.Document
 	o.Decode(t, &r)
 	if len(r.Nodes) != 3 || len(r.Findings) != 20 || !r.Complete {
 		t.Errorf("%d nodes, %d findings, %+v", len(r.Nodes), len(r.Findings), r.Gaps)
 	}
 	one := command(t, cmdtest.Quick("--redis", cluster.Addrs()[0], "--fail-on", "orphan", "-o", "json")...)
-	one.Want(t, app.ExitIncomplete)
+	one.Want(t, ui.ExitIncomplete)
 	one.Decode(t, &r)
 	if r.Status != "incomplete" || r.Complete || len(r.Gaps) != 1 || r.Gaps[0].Reason != report.ReasonSlotsUncovered {
 		t.Errorf("one master by itself: %s, %+v", r.Status, r.Gaps)
@@ -229,7 +229,7 @@ func TestScanTextfile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "lockscope.prom")
 	cmdtest.Must(t, os.WriteFile(path, []byte("old"), 0o600))
-	command(t, cmdtest.Quick("--redis", s.Addr(), "--textfile", path)...).Want(t, app.ExitFindings)
+	command(t, cmdtest.Quick("--redis", s.Addr(), "--textfile", path)...).Want(t, ui.ExitFindings)
 	text, err := os.ReadFile(path)
 	cmdtest.Must(t, err)
 	if want := fmt.Sprintf("distributed_lock_scanner_leaked_locks{lock_node=%q} 1\n",
@@ -242,7 +242,7 @@ func TestScanTextfile(t *testing.T) {
 		t.Errorf("left behind: %v", entries)
 	}
 	command(t, cmdtest.Quick("--redis", s.Addr(), "--textfile", filepath.Join(dir, "missing", "x.prom"))...).
-		Want(t, app.ExitError, "--textfile", "lock:leak")
+		Want(t, ui.ExitError, "--textfile", "lock:leak")
 }
 
 // receiver is an HTTP server that records what it receives.
@@ -263,7 +263,7 @@ func TestScanPushgateway(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
 	url, got := receiver(t, http.StatusOK)
 	command(t, cmdtest.Quick("--redis", s.Addr(), "--allow-empty", "--pushgateway",
-		strings.Replace(url, "http://", "http://app:s3cret@", 1))...).Want(t, app.ExitClean)
+		strings.Replace(url, "http://", "http://app:s3cret@", 1))...).Want(t, ui.ExitClean)
 	if body := <-got; !strings.HasPrefix(body, "PUT /metrics/job/lockscope_scan app s3cret ") ||
 		!strings.Contains(body, "distributed_lock_scanner_up") {
 		t.Errorf("%q", body)
@@ -271,7 +271,7 @@ func TestScanPushgateway(t *testing.T) {
 	url, _ = receiver(t, http.StatusForbidden)
 	o := command(t, cmdtest.Quick("--redis", s.Addr(), "--pushgateway",
 		strings.Replace(url, "http://", "http://app:s3cret@", 1))...)
-	o.Want(t, app.ExitError, "--pushgateway", "403")
+	o.Want(t, ui.ExitError, "--pushgateway", "403")
 	o.WantNot(t, "s3cret")
 }
 
@@ -281,7 +281,7 @@ func TestScanNotifies(t *testing.T) {
 	hook, hooked := receiver(t, http.StatusOK)
 	am, alerted := receiver(t, http.StatusOK)
 	commandWith(t, []string{"LOCKSCOPE_WEBHOOK=" + hook + "/in"}, "",
-		cmdtest.Quick("--redis", s.Addr(), "--alertmanager", am)...).Want(t, app.ExitFindings)
+		cmdtest.Quick("--redis", s.Addr(), "--alertmanager", am)...).Want(t, ui.ExitFindings)
 	for want, from := range map[string]<-chan string{"POST /in ": hooked, "POST /api/v2/alerts ": alerted} {
 		if body := <-from; !strings.HasPrefix(body, want) || !strings.Contains(body, "lock:leak") ||
 			strings.Contains(body, cmdtest.SecretToken) {
@@ -289,7 +289,7 @@ func TestScanNotifies(t *testing.T) {
 		}
 	}
 	dead := command(t, cmdtest.Quick("--redis", s.Addr(), "--webhook", "http://127.0.0.1:1/s3cret-path")...)
-	dead.Want(t, app.ExitError, "lock:leak")
+	dead.Want(t, ui.ExitError, "lock:leak")
 	dead.WantNot(t, "s3cret-path")
 }
 
@@ -299,7 +299,7 @@ func TestScanDeadline(t *testing.T) {
 	cmdtest.Plant(t, c, 2000)
 	o := command(t, "scan", "--redis", s.Addr(), "--page-size", "10", "--pause", "20ms", "--deadline", "200ms",
 		"--confirm-after", "10ms", "-o", "json")
-	o.Want(t, app.ExitError, "cut short")
+	o.Want(t, ui.ExitError, "cut short")
 	var r report.Document
 	o.Decode(t, &r)
 	if !r.Truncated || r.Status != "error" {
@@ -325,7 +325,7 @@ func TestScanCancelled(t *testing.T) {
 	})
 	cancel()
 	o := cmdtest.Outcome{Status: <-status, Out: out.String(), Err: errOut.String()}
-	o.Want(t, app.ExitError, "lockscope: interrupted: the report has what was known by then: about ",
+	o.Want(t, ui.ExitError, "lockscope: interrupted: the report has what was known by then: about ",
 		"keys examined, 0 of 1 node read to the end\n")
 	var r report.Document
 	o.Decode(t, &r)

@@ -11,9 +11,9 @@ import (
 	"github.com/go-zookeeper/zk"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/netfault"
 	"github.com/lockscope/lockscope/lock/pglock/pgproc"
@@ -44,7 +44,7 @@ func TestScanInterruptedMidLook(t *testing.T) {
 	awaitLook(t, s)
 	cmdtest.Must(t, p.Signal(os.Interrupt))
 	o := p.Wait()
-	o.Want(t, app.ExitError, "held_too_long", "advisory lock 4711", "not confirmed: ", "INCOMPLETE",
+	o.Want(t, ui.ExitError, "held_too_long", "advisory lock 4711", "not confirmed: ", "INCOMPLETE",
 		fmt.Sprint("bound_reached: 127.0.0.1:", s.Port()), "interrupted: the report has what was known by then: about ")
 	o.WantNot(t, "no answer within")
 	if !regexp.MustCompile(`about [1-9]\d* keys? examined, [01] of 2 nodes read to the end\n`).MatchString(o.Err) {
@@ -94,7 +94,7 @@ func TestScanHangsMidway(t *testing.T) {
 			proxy, args := hang()
 			p := cmdtest.Start(t, args...)
 			systemtest.Midway(t, proxy, 8)
-			p.Wait().Want(t, app.ExitError, name, proxy.Addr(), "not read", "node_failed", "this machine can reach it")
+			p.Wait().Want(t, ui.ExitError, name, proxy.Addr(), "not read", "node_failed", "this machine can reach it")
 		})
 		t.Run(name+" interrupted", func(t *testing.T) {
 			t.Parallel()
@@ -104,7 +104,7 @@ func TestScanHangsMidway(t *testing.T) {
 			began := time.Now()
 			cmdtest.Must(t, p.Signal(os.Interrupt))
 			o := p.Wait()
-			o.Want(t, app.ExitError, "bound_reached: "+proxy.Addr(), "interrupted: the report has what was known by then: "+
+			o.Want(t, ui.ExitError, "bound_reached: "+proxy.Addr(), "interrupted: the report has what was known by then: "+
 				"about 0 keys examined, 0 of 1 node read to the end")
 			if took := time.Since(began); took > 4*time.Second { // an answer is given up after five seconds
 				t.Errorf("%v after Ctrl-C it was gone", took)
@@ -132,14 +132,14 @@ func TestScanZooKeeperHangs(t *testing.T) {
 		cmdtest.Must(t, s.Pause())
 		defer func() { cmdtest.Must(t, s.Resume()) }()
 		if hung++; hung == 1 {
-			command(t, args...).Want(t, app.ExitFindings, "/locks/report/lock-0000000001")
+			command(t, args...).Want(t, ui.ExitFindings, "/locks/report/lock-0000000001")
 		}
 	}
-	command(t, args...).Want(t, app.ExitError, "not read", "node_failed", "this machine can reach it")
+	command(t, args...).Want(t, ui.ExitError, "not read", "node_failed", "this machine can reach it")
 	one := systemtest.ZooKeeper(t, 1)
 	cmdtest.Must(t, one.Servers[0].Pause())
 	defer func() { cmdtest.Must(t, one.Servers[0].Resume()) }()
-	command(t, cmdtest.Quick("--zookeeper", one.Addrs()[0])...).Want(t, app.ExitError, "not read", "node_failed",
+	command(t, cmdtest.Quick("--zookeeper", one.Addrs()[0])...).Want(t, ui.ExitError, "not read", "node_failed",
 		"no server granted a session", "this machine can reach it")
 }
 
@@ -153,11 +153,11 @@ func TestTwoScansAtOnce(t *testing.T) {
 	first, second := cmdtest.Start(t, args...), cmdtest.Start(t, args...)
 	for _, p := range []*cmdtest.Started{first, second} {
 		o := p.Wait()
-		want := app.ExitFindings
+		want := ui.ExitFindings
 		if strings.Contains(o.Err, "another process saves to the same store") {
-			want = app.ExitError
+			want = ui.ExitError
 		}
 		o.Want(t, want, "no_ttl", "lock:leak")
 	}
-	command(t, args...).Want(t, app.ExitFindings, "lock:leak")
+	command(t, args...).Want(t, ui.ExitFindings, "lock:leak")
 }

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -30,7 +30,7 @@ func TestScanSystemsPublish(t *testing.T) {
 	command(t, args...).Decode(t, &first)
 	time.Sleep(2 * time.Millisecond)
 	o := command(t, args...)
-	o.Want(t, app.ExitFindings)
+	o.Want(t, ui.ExitFindings)
 	o.Decode(t, &second)
 	if len(first.Findings) != 2 || len(second.Findings) != 2 {
 		t.Fatalf("findings %+v, then %+v", first.Findings, second.Findings)

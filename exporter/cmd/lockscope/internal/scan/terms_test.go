@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/election"
 	"github.com/lockscope/lockscope/lock/locktest"
@@ -28,20 +28,20 @@ func TestScanLongTerm(t *testing.T) {
 	const leader = "election billing: one holder has had it for "
 
 	o := command(t, cmdtest.Quick(append(server, "--max-hold", "1ms")...)...)
-	o.Want(t, app.ExitFindings, "held_too_long", "lock:report")
+	o.Want(t, ui.ExitFindings, "held_too_long", "lock:report")
 	o.WantNot(t, "lock:billing")
 	o = command(t, cmdtest.Quick(append(server, "--max-term", "1ms")...)...)
-	o.Want(t, app.ExitFindings, "held_too_long", "lock:billing", leader)
+	o.Want(t, ui.ExitFindings, "held_too_long", "lock:billing", leader)
 	o.WantNot(t, "lock:report")
-	command(t, cmdtest.Quick(append(server, "--max-term", "-1s")...)...).Want(t, app.ExitError, "--max-term")
+	command(t, cmdtest.Quick(append(server, "--max-term", "-1s")...)...).Want(t, ui.ExitError, "--max-term")
 
 	file := filepath.Join(t.TempDir(), "lockscope.yaml")
 	for text, want := range map[string]int{
-		"max_term: 1ms": app.ExitFindings,
-		"patterns: [{prefix: 'lock:b', max_term: 1ms}]":  app.ExitFindings,
-		"patterns: [{prefix: 'lock:b', max_hold: 1ms}]":  app.ExitClean,
-		"patterns: [{prefix: 'lock:b', max_term: 1h}]":   app.ExitClean,
-		"patterns: [{prefix: 'lock:b', max_term: 10us}]": app.ExitError,
+		"max_term: 1ms": ui.ExitFindings,
+		"patterns: [{prefix: 'lock:b', max_term: 1ms}]":  ui.ExitFindings,
+		"patterns: [{prefix: 'lock:b', max_hold: 1ms}]":  ui.ExitClean,
+		"patterns: [{prefix: 'lock:b', max_term: 1h}]":   ui.ExitClean,
+		"patterns: [{prefix: 'lock:b', max_term: 10us}]": ui.ExitError,
 	} {
 		text = fmt.Sprintf("groups: [{name: one, redis: [%q]}]\n%s\n", s.Addr(), text)
 		cmdtest.Must(t, os.WriteFile(file, []byte(text), 0o600))

@@ -7,9 +7,9 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 )
 
 // TestScanZooKeeper: locks of zklock and of zk.Lock that are held as they should be, and places that leaked.
@@ -17,8 +17,8 @@ func TestScanZooKeeper(t *testing.T) {
 	t.Parallel()
 	e := systemtest.ZooKeeper(t, 1)
 	args := cmdtest.Quick("--zookeeper", e.Addrs()[0])
-	command(t, args...).Want(t, app.ExitIncomplete, "no_match", "no lock is below /")
-	command(t, append(args, "--allow-empty")...).Want(t, app.ExitClean, "nothing")
+	command(t, args...).Want(t, ui.ExitIncomplete, "no_match", "no lock is below /")
+	command(t, append(args, "--allow-empty")...).Want(t, ui.ExitClean, "nothing")
 	systemtest.Hold(t, systemtest.ZooKeeperLocker(t, e, "zk-1"), "order/1")
 	conn := systemtest.ZooKeeperConn(t, e)
 	systemtest.Znode(t, conn, "/app", zk.FlagPersistent)
@@ -31,17 +31,17 @@ func TestScanZooKeeper(t *testing.T) {
 	systemtest.Znode(t, conn, busy+"/"+guid, zk.FlagEphemeral|zk.FlagSequence)
 	args = append(args, "--prefix", "/app")
 	o := command(t, args...)
-	o.Want(t, app.ExitClean, "nothing", "places in queues below /app 3")
+	o.Want(t, ui.ExitClean, "nothing", "places in queues below /app 3")
 	o.WantNot(t, "INCOMPLETE")
 	short := command(t, append(args, "--max-hold", "1ms")...)
-	short.Want(t, app.ExitFindings, "held_too_long", "order/1 ", "zk-1", "/app/held/", "session 0x",
+	short.Want(t, ui.ExitFindings, "held_too_long", "order/1 ", "zk-1", "/app/held/", "session 0x",
 		"1 lock below /app")
 
 	systemtest.Znode(t, conn, "/app/stale", zk.FlagPersistent)
 	systemtest.Znode(t, conn, "/app/stale/"+guid, zk.FlagSequence)
 	systemtest.Znode(t, conn, "/app/stale/"+guid, zk.FlagEphemeral|zk.FlagSequence)
 	o = command(t, args...)
-	o.Want(t, app.ExitFindings, "no_ttl", "/app/stale/"+guid+"0000000000", "it is persistent, so no session ends it",
+	o.Want(t, ui.ExitFindings, "no_ttl", "/app/stale/"+guid+"0000000000", "it is persistent, so no session ends it",
 		"it holds the lock; behind it: 1 place", "1 no_ttl")
 	o.WantNot(t, "/app/held", "/app/busy", "notes", "order/1")
 }
@@ -63,9 +63,9 @@ func TestScanZooKeeperManyPlaces(t *testing.T) {
 		cmdtest.Must(t, err)
 	}
 	args := cmdtest.Quick("--zookeeper", e.Addrs()[0], "--prefix", "/app")
-	command(t, args...).Want(t, app.ExitClean, "places in queues below /app 10000")
+	command(t, args...).Want(t, ui.ExitClean, "places in queues below /app 10000")
 	systemtest.Znode(t, conn, "/app/77/lock-", zk.FlagSequence)
-	command(t, args...).Want(t, app.ExitFindings, "/app/77/lock-0000000100", "waits behind 100 others", "1 no_ttl")
+	command(t, args...).Want(t, ui.ExitFindings, "/app/77/lock-0000000100", "waits behind 100 others", "1 no_ttl")
 }
 
 // TestScanZooKeeperUnread: nodes that the user may not read, and an ensemble that is down.
@@ -81,14 +81,14 @@ func TestScanZooKeeperUnread(t *testing.T) {
 	cmdtest.Must(t, err)
 	args := cmdtest.Quick("--zookeeper", e.Addrs()[0], "--prefix", "/app")
 	o := command(t, args...)
-	o.Want(t, app.ExitIncomplete, "values_unread", "1 node below /app may not be read", "LOCKSCOPE_ZOOKEEPER_AUTH")
+	o.Want(t, ui.ExitIncomplete, "values_unread", "1 node below /app may not be read", "LOCKSCOPE_ZOOKEEPER_AUTH")
 	o.WantNot(t, "/app/mine")
 	o = commandWith(t, []string{"LOCKSCOPE_ZOOKEEPER_AUTH=ada:s3cr3t"}, "", args...)
-	o.Want(t, app.ExitFindings, "/app/mine/lock-0000000000")
+	o.Want(t, ui.ExitFindings, "/app/mine/lock-0000000000")
 	o.WantNot(t, "s3cr3t")
 	cmdtest.Must(t, e.Servers[0].Kill())
 	down := command(t, args...)
-	down.Want(t, app.ExitError, "not read", "node_failed", "this machine can reach it")
+	down.Want(t, ui.ExitError, "not read", "node_failed", "this machine can reach it")
 	if strings.Contains(down.Out, "nothing") {
 		t.Errorf("nothing of what was not read:\n%s", down.Out)
 	}

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/seen"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/report"
@@ -175,9 +175,9 @@ func (b *blocking) tellUnread(ctx context.Context, w *scanner.Waits) {
 // holders are those of the locks of a cycle, in its order.
 func holders(w *scanner.Waits, d lock.Deadlock) (all []string) {
 	for _, h := range d.Cycle {
-		name := output.Unknown
+		name := ui.Unknown
 		if r := w.Graph.Resource(h.Resource); r != nil && r.Lease != nil {
-			name = output.Holder(report.Hold{Holder: r.Lease.Holder}, 0)
+			name = ui.Holder(report.Hold{Holder: r.Lease.Holder}, 0)
 		}
 		all = append(all, name)
 	}

@@ -15,9 +15,9 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/exporter"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
@@ -79,7 +79,7 @@ func serving(t *testing.T, args ...string) (url string, log *logged) {
 	}()
 	t.Cleanup(func() {
 		stop()
-		if status := <-ended; status != app.ExitClean || t.Failed() {
+		if status := <-ended; status != ui.ExitClean || t.Failed() {
 			t.Errorf("serve ended with %d\n%s", status, log)
 		}
 	})

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner"
 )
 
@@ -120,7 +120,7 @@ func (s *sweeping) reload() error {
 
 // loop reloads on SIGHUP, and when a file of a secret has changed, which it looks for every
 // so often, until ctx ends. It calls changed with new groups.
-func (s *sweeping) loop(ctx context.Context, a *app.App, every time.Duration, changed func(sweep.Groups)) {
+func (s *sweeping) loop(ctx context.Context, a *ui.App, every time.Duration, changed func(sweep.Groups)) {
 	hup := make(chan os.Signal, 1)
 	signal.Notify(hup, syscall.SIGHUP)
 	defer signal.Stop(hup)

@@ -11,14 +11,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockscope/lockscope/exporter"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/progress"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/exporter/server"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine"
@@ -51,9 +48,9 @@ type serveFlags struct {
 }
 
 // Command is lockscope serve.
-func Command(a *app.App) *cobra.Command {
+func Command(a *ui.App) *cobra.Command {
 	f := &serveFlags{}
-	cmd := help.Page{
+	cmd := ui.Page{
 		Everyday: []string{
 			"config", "redis", "postgres", "etcd", "zookeeper", "max-hold", "state", "alertmanager", "webhook",
 			"web.listen-address", "interval", "elect",
@@ -91,12 +88,12 @@ func Command(a *app.App) *cobra.Command {
 		"see \"lockscope help serving\"")
 	set.DurationVar(&f.drain, "web.drain-delay", 0,
 		"time to go on serving after SIGTERM while /readyz reports that the process ends")
-	flags.Group(set, "Serving", "web.listen-address", "web.config.file", "web.drain-delay", "interval", "elect",
+	ui.Group(set, "Serving", "web.listen-address", "web.config.file", "web.drain-delay", "interval", "elect",
 		"node-timeout", "waits-every", "pages", "export-leaked-keys")
 	return cmd
 }
 
-func (f *serveFlags) run(ctx context.Context, a *app.App) error {
+func (f *serveFlags) run(ctx context.Context, a *ui.App) error {
 	if f.leaked < 0 || f.leaked > exporter.MaxLeakedLockInfo {
 		return fmt.Errorf("--export-leaked-keys %d: use a number between 0 and %d, as each key is a series of its own",
 			f.leaked, exporter.MaxLeakedLockInfo)
@@ -123,7 +120,7 @@ func (f *serveFlags) run(ctx context.Context, a *app.App) error {
 }
 
 // open makes what serve sweeps, of the flags and of the configuration file if there is one.
-func (f *serveFlags) open(a *app.App) (*sweeping, error) {
+func (f *serveFlags) open(a *ui.App) (*sweeping, error) {
 	return newSweeping(func(old sweep.Groups) (sweep.Groups, stamps, error) {
 		file, err := f.groups.Load()
 		if err != nil {
@@ -144,16 +141,16 @@ func (f *serveFlags) open(a *app.App) (*sweeping, error) {
 }
 
 // finish has the options of a group that only serve has.
-func (f *serveFlags) finish(a *app.App, g *sweep.Group, interval time.Duration) ([]scanner.Option, error) {
+func (f *serveFlags) finish(a *ui.App, g *sweep.Group, interval time.Duration) ([]scanner.Option, error) {
 	logger := a.Logger
 	if g.Name != "" {
 		logger = logger.With("group", g.Name)
 	}
 	opts := []scanner.Option{
-		scanner.WithLogger(logger), scanner.WithInterval(interval), scanner.WithProgress(progress.NewLog(logger).Report),
+		scanner.WithLogger(logger), scanner.WithInterval(interval), scanner.WithProgress(ui.NewProgressLog(logger).Report),
 	}
 	if g.System != nil {
-		g.System.OnSlow(progress.LogEvery, func(took time.Duration) {
+		g.System.OnSlow(ui.ProgressEvery, func(took time.Duration) {
 			logger.Info("sweep in progress", "backend", g.System.Backend(), "node", g.System.Node(),
 				"took", took.Round(time.Second).String(), "left", "unknown")
 		})
@@ -184,7 +181,7 @@ func (f *serveFlags) locker(g *sweep.Group) (sweep.Locker, error) {
 }
 
 // serve ends with the server, after ctx has ended or because it cannot listen.
-func (f *serveFlags) serve(ctx context.Context, a *app.App, s *sweeping, pages fleet.Policy) error {
+func (f *serveFlags) serve(ctx context.Context, a *ui.App, s *sweeping, pages fleet.Policy) error {
 	pings, blocking := newPings(s.groups().Nodes(), len(s.groups()), systemsOf(s.groups())...), newBlocking(a.Logger)
 	state := newState(s, pings, blocking)
 	view := newFleetView(state, pages)
@@ -217,7 +214,7 @@ func (f *serveFlags) serve(ctx context.Context, a *app.App, s *sweeping, pages f
 	return errors.Join(srv.Serve(ctx, f.web), s.close())
 }
 
-func (f *serveFlags) server(a *app.App, s *sweeping, state *state, view *fleetView) (*server.Server, error) {
+func (f *serveFlags) server(a *ui.App, s *sweeping, state *state, view *fleetView) (*server.Server, error) {
 	opts := []exporter.Option{
 		exporter.WithLogger(a.Logger), exporter.WithState(state), exporter.WithReadyCheck("servers", state.pings.ready),
 		exporter.WithWaits(state.blocking), exporter.WithReload(s),

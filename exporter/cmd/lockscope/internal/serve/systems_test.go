@@ -10,9 +10,9 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/exporter/live"
 )
 
@@ -180,6 +180,6 @@ func TestServeSystemsRefuse(t *testing.T) {
 		"--etcd http://u:p@h:1":              "its text is withheld",
 		"--zookeeper h:1 --zookeeper-root x": "is not a path",
 	} {
-		run.Command(t, append([]string{"serve"}, strings.Fields(args)...)...).Want(t, app.ExitError, why)
+		run.Command(t, append([]string{"serve"}, strings.Fields(args)...)...).Want(t, ui.ExitError, why)
 	}
 }

@@ -7,9 +7,9 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -59,12 +59,12 @@ func TestServeSystemsElect(t *testing.T) {
 	second := serveProcess(t, args...)
 	awaitMetric(t, second.url(), "standby 1")
 	cmdtest.Must(t, first.Signal(syscall.SIGTERM))
-	first.Wait().Want(t, app.ExitClean)
+	first.Wait().Want(t, ui.ExitClean)
 	sweeps(second)
 	awaitMetric(t, second.url(), "standby 0", "unelected 0", "memory_failures_total 0",
 		`finding_keys{class="held_too_long"} 0`)
 	cmdtest.Must(t, second.Signal(syscall.SIGTERM))
-	second.Wait().Want(t, app.ExitClean)
+	second.Wait().Want(t, ui.ExitClean)
 	if of := ofSystem(posted); len(of) != 3 || of["postgresql"] == 0 {
 		t.Errorf("posted %v", of)
 	}

@@ -8,9 +8,9 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
@@ -93,7 +93,7 @@ func TestServeSystemsOfAFile(t *testing.T) {
 	p.awaitLog("groups[3]: etcd and zookeeper are all set: make a group of each")
 	cmdtest.Must(t, p.Signal(syscall.SIGTERM))
 	o := p.Wait()
-	o.Want(t, app.ExitClean)
+	o.Want(t, ui.ExitClean)
 	o.WantNot(t, "s3cr3t")
 	for _, key := range []string{"lock:pg", "lock:etcd", "/app/leak", "lock:redis"} {
 		if n := leaksLogged(o.Err, key); n != 1 {

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/contrib/zklock/zkproc"
 )
 
@@ -48,7 +48,7 @@ func TestServeSystemsEndWhileTheyHang(t *testing.T) {
 	for _, p := range []*served{alone, elected} {
 		began := time.Now()
 		cmdtest.Must(t, p.Signal(syscall.SIGTERM))
-		p.Wait().Want(t, app.ExitClean)
+		p.Wait().Want(t, ui.ExitClean)
 		if took := time.Since(began); took > 10*time.Second { // the loss of a connection is known after 15 s at the latest
 			t.Errorf("%v after SIGTERM it was gone:\n%s", took, p.Log())
 		}
@@ -82,7 +82,7 @@ func TestServeOneHangsMidway(t *testing.T) {
 	proxy.Flow()
 	awaitMetric(t, p.url(), fmt.Sprintf(`up{group="zookeeper",lock_node=%q} 1`, proxy.Addr()))
 	cmdtest.Must(t, p.Signal(syscall.SIGTERM))
-	p.Wait().Want(t, app.ExitClean)
+	p.Wait().Want(t, ui.ExitClean)
 }
 
 // TestServeZooKeeperHangs: of three servers one may hang, and not two.
@@ -103,7 +103,7 @@ func TestServeZooKeeperHangs(t *testing.T) {
 	pause(followers[1])
 	awaitMetric(t, p.url(), up+"0")
 	cmdtest.Must(t, p.Signal(syscall.SIGTERM))
-	p.Wait().Want(t, app.ExitClean)
+	p.Wait().Want(t, ui.ExitClean)
 }
 
 // TestTwoServesOfSystems with one file for their memory: each says so, and both go on.
@@ -126,6 +126,6 @@ func TestTwoServesOfSystems(t *testing.T) {
 	for _, p := range []*served{first, second} {
 		awaitMetric(t, p.url(), fmt.Sprintf("leaked_locks{lock_node=%q} %d", host(client), leaks))
 		cmdtest.Must(t, p.Signal(syscall.SIGTERM))
-		p.Wait().Want(t, app.ExitClean)
+		p.Wait().Want(t, ui.ExitClean)
 	}
 }

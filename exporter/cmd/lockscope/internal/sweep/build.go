@@ -14,11 +14,10 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/config"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner"
 )
 
@@ -40,7 +39,7 @@ func (f *GroupFlags) Register(set *pflag.FlagSet, maxValues int) {
 	set.StringVarP(&f.Config, "config", "c", "",
 		"configuration `file`: see \"lockscope help config\". It has groups of servers, limits, exclusions and "+
 			"notification; flags win over it")
-	flags.Group(set, flags.Servers, "config")
+	ui.Group(set, ui.Servers, "config")
 	f.redis.Register(set)
 	f.Sweep.Register(set, maxValues)
 	f.notify.register(set)
@@ -96,7 +95,7 @@ func (f *GroupFlags) Files(file *config.File) []string {
 // builder makes groups of flags and a file.
 type builder struct {
 	*GroupFlags
-	app    *app.App
+	app    *ui.App
 	file   *config.File
 	sweep  Flags // as the file and the flags have it
 	resend time.Duration
@@ -107,7 +106,7 @@ type builder struct {
 // Build makes the groups and connects to nothing yet. resend is the time between two
 // reports, finish gives options that the command adds to each group's. The caller closes
 // the groups that are not of old.
-func (f *GroupFlags) Build(a *app.App, file *config.File, resend time.Duration, old Groups,
+func (f *GroupFlags) Build(a *ui.App, file *config.File, resend time.Duration, old Groups,
 	finish func(*Group) ([]scanner.Option, error)) (Groups, error) {
 	b := &builder{f, a, file, f.Sweep.With(file, f.Set), resend, old, finish}
 	var made Groups
@@ -294,7 +293,7 @@ func (s Flags) With(file *config.File, set *pflag.FlagSet) Flags {
 	setDuration(&s.maxTerm, "max-term", file.MaxTerm)
 	setDuration(&s.Deadline, "deadline", t.Deadline)
 	if t.Pause != nil && open("pause") {
-		s.pause = flags.Optional{Value: time.Duration(*t.Pause), Given: true}
+		s.pause = ui.Optional{Value: time.Duration(*t.Pause), Given: true}
 	}
 	if t.ConfirmAfter != nil && open("confirm-after") {
 		s.confirmAfter = time.Duration(*t.ConfirmAfter)
@@ -309,7 +308,7 @@ func (s Flags) With(file *config.File, set *pflag.FlagSet) Flags {
 		s.maxFindings = cmp.Or(t.MaxFindings, s.maxFindings)
 	}
 	if open("checks") && len(file.Checks) > 0 {
-		s.checks = flags.NewList("class")
+		s.checks = ui.NewList("class")
 		_ = s.checks.Set(strings.Join(file.Checks, ",")) // which makes it given; it takes anything
 	}
 	s.allowEmpty = s.allowEmpty || file.AllowEmpty

@@ -9,10 +9,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -30,23 +29,23 @@ type Flags struct {
 	prefixes        []string
 	patterns        []string
 	allowEmpty      bool
-	checks          *flags.List
+	checks          *ui.List
 	maxTTL, maxHold time.Duration
 	maxTerm         time.Duration
 	confirmAfter    time.Duration
 	pageSize        int
-	pause           flags.Optional
+	pause           ui.Optional
 	Deadline        time.Duration
 	maxFindings     int
 	maxValues       int
 	maxWatched      int
-	replicas        *flags.List
+	replicas        *ui.List
 	redlock         bool
 }
 
 // Register adds the flags; maxValues is the default of the flag of that name.
 func (s *Flags) Register(set *pflag.FlagSet, maxValues int) {
-	s.checks, s.replicas = flags.NewList("class", ClassNames()...), flags.NewList("URL")
+	s.checks, s.replicas = ui.NewList("class", ClassNames()...), ui.NewList("URL")
 	set.StringArrayVar(&s.prefixes, "prefix", nil,
 		"read keys that begin with this `text` (default "+scanner.DefaultPrefix+"). Repeat it for several. "+
 			"With --pattern there is no default")
@@ -79,10 +78,10 @@ func (s *Flags) Register(set *pflag.FlagSet, maxValues int) {
 	set.IntVar(&s.maxWatched, "max-watched", scanner.DefaultMaxWatched,
 		"holders to remember per server, of libraries that do not record since when they hold a lock")
 	set.Var(s.replicas, "replica", "replica to read pages from. Give one for each --redis, in the same order")
-	flags.Group(set, flags.Servers, "replica")
-	flags.Group(set, flags.Search, "prefix", "pattern", "checks", "max-ttl", "max-hold", "max-term", "redlock",
+	ui.Group(set, ui.Servers, "replica")
+	ui.Group(set, ui.Search, "prefix", "pattern", "checks", "max-ttl", "max-hold", "max-term", "redlock",
 		"allow-empty", "confirm-after")
-	flags.Group(set, flags.Load, "page-size", "pause", "deadline", "max-findings", "max-values", "max-watched")
+	ui.Group(set, ui.Load, "page-size", "pause", "deadline", "max-findings", "max-values", "max-watched")
 }
 
 var errNoPrefix = errors.New("--prefix is empty: to read every key, use --pattern '*'")
@@ -178,7 +177,7 @@ func KeyGlobs(prefixes, patterns []string) ([]string, error) {
 
 // OpenReplicas makes clients for the replicas, with the credentials and TLS of the
 // nodes. The caller closes them.
-func (s *Flags) OpenReplicas(a *app.App, r *target.Flags) ([]target.Node, error) {
+func (s *Flags) OpenReplicas(a *ui.App, r *target.Flags) ([]target.Node, error) {
 	urls := s.replicas.Values()
 	if len(urls) == 0 {
 		return nil, nil
@@ -187,7 +186,7 @@ func (s *Flags) OpenReplicas(a *app.App, r *target.Flags) ([]target.Node, error)
 		return nil, fmt.Errorf("%w: --replica with --cluster or --sentinel-master", target.ErrConflict)
 	}
 	of := *r
-	of.URLs, of.Config.File = flags.NewList("URL", urls...), ""
+	of.URLs, of.Config.File = ui.NewList("URL", urls...), ""
 	nodes, err := of.Open(a)
 	if err != nil {
 		return nil, fmt.Errorf("--replica: %w", err)

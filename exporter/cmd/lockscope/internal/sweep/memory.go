@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner"
 )
 
@@ -30,7 +30,7 @@ func (m *MemoryFlag) Register(set *pflag.FlagSet, unless string) {
 	set.StringVar((*string)(m), "state", "",
 		"`place` to remember holders and findings: a file, redis or off. "+
 			"redis and redis:NAME use a key below lockscope:scanner:memory: on the servers"+unless)
-	flags.Group(set, flags.Result, "state")
+	ui.Group(set, ui.Result, "state")
 }
 
 // Options are none if nothing is to be kept; elected says that several processes take turns.

@@ -7,20 +7,20 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/notify"
 )
 
 // NotifyFlags say where findings are sent.
 type NotifyFlags struct {
-	alertmanagers *flags.List
-	webhooks      *flags.List
+	alertmanagers *ui.List
+	webhooks      *ui.List
 	labels        map[string]string
 }
 
 func (n *NotifyFlags) register(set *pflag.FlagSet) {
-	n.alertmanagers, n.webhooks = flags.NewList("URL"), flags.NewList("URL")
+	n.alertmanagers, n.webhooks = ui.NewList("URL"), ui.NewList("URL")
 	set.Var(n.alertmanagers, "alertmanager", "post findings to this Alertmanager (http://host:9093). Repeat "+
 		"it for each member of a cluster")
 	set.StringToStringVar(&n.labels, "label", nil,
@@ -28,7 +28,7 @@ func (n *NotifyFlags) register(set *pflag.FlagSet) {
 			"Alertmanager can route by it, such as by team=payments")
 	set.Var(n.webhooks, "webhook", "post the findings as JSON to this URL when they change. If the URL is a secret, "+
 		"set the variable instead")
-	flags.Group(set, flags.Alerts, "alertmanager", "label", "webhook")
+	ui.Group(set, ui.Alerts, "alertmanager", "label", "webhook")
 }
 
 // options makes the notifiers; resend is the time between two reports.

@@ -5,17 +5,17 @@ import (
 	"strings"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // fields are the names in a configuration file of what remedies call by their flags. Longer names come first.
 var fields = strings.NewReplacer(
-	"--postgres-password-file, "+flags.VarPostgresPassword, "password_file",
+	"--postgres-password-file, "+ui.VarPostgresPassword, "password_file",
 	"--postgres-password-file", "password_file", "--postgres", "postgres", "--schema", "schema",
 	"--etcd-username", "username", "--etcd-password-file", "password_file", "--etcd-prefix", "etcd_prefix",
 	"--etcd-fence-key", "etcd_fence_key", "--zookeeper-root", "zookeeper_root", "--zookeeper", "zookeeper",
-	"set "+flags.VarZooKeeperAuth+" to the", "write into zookeeper_auth_file the", flags.VarZooKeeperAuth,
+	"set "+ui.VarZooKeeperAuth+" to the", "write into zookeeper_auth_file the", ui.VarZooKeeperAuth,
 	"the text of zookeeper_auth_file", "--tls-ca", "tls.ca", "--tls-cert", "tls.cert", "--tls-key", "tls.key",
 	"a --tls flag is set", "tls is set",
 	"leave the flag out", "leave it out", "use --allow-empty", "set allow_empty: true", "--prefix", "prefixes",

@@ -5,11 +5,10 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend/postgres"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/contrib/zklock"
 	"github.com/lockscope/lockscope/lock/etcdlock"
@@ -19,7 +18,7 @@ import (
 // Flags say which systems beside Redis a command reads.
 type Flags struct {
 	config                             backend.Config
-	etcd, zookeeper                    *flags.List
+	etcd, zookeeper                    *ui.List
 	set                                *pflag.FlagSet
 	postgresPasswordFile, passwordFile string
 }
@@ -33,8 +32,8 @@ func (f *Flags) RegisterPostgres(set *pflag.FlagSet) {
 	set.StringVar(&c.Schema, "schema", pglock.DefaultSchema,
 		"`schema` of the locks in PostgreSQL: WithSchema of the services")
 	set.StringVar(&f.postgresPasswordFile, "postgres-password-file", "",
-		"`file` with the password for --postgres. Or set the variable "+flags.VarPostgresPassword)
-	flags.Group(set, "Other systems", "postgres", "schema", "postgres-password-file")
+		"`file` with the password for --postgres. Or set the variable "+ui.VarPostgresPassword)
+	ui.Group(set, "Other systems", "postgres", "schema", "postgres-password-file")
 }
 
 // Register adds the flags.
@@ -42,7 +41,7 @@ func (f *Flags) Register(set *pflag.FlagSet) {
 	f.RegisterPostgres(set)
 	f.set = set
 	c := &f.config
-	f.etcd = flags.NewList("endpoint")
+	f.etcd = ui.NewList("endpoint")
 	set.Var(f.etcd, "etcd",
 		"member of one etcd cluster with locks. etcdlock and concurrency.Mutex are known. Give host:port or "+
 			"https://host:port; repeat it or separate by commas. The --tls flags apply to https://")
@@ -52,15 +51,16 @@ func (f *Flags) Register(set *pflag.FlagSet) {
 		"`key` in etcd that counts fencing tokens: WithFenceKey of the services")
 	set.StringVar(&c.EtcdUsername, "etcd-username", "", "`user` of the etcd cluster")
 	set.StringVar(&f.passwordFile, "etcd-password-file", "",
-		"`file` with the password of --etcd-username. Or set the variable "+flags.VarEtcdPassword)
-	f.zookeeper = flags.NewList("server")
+		"`file` with the password of --etcd-username. Or set the variable "+ui.VarEtcdPassword)
+	f.zookeeper = ui.NewList("server")
 	set.Var(f.zookeeper, "zookeeper",
 		"server of one ZooKeeper ensemble with locks. zklock, zk.Lock and Curator are known. "+
 			"Give host:port; repeat it or separate by commas. "+
-			"If the znodes are protected, set the variable "+flags.VarZooKeeperAuth+" to user:password")
+			"If the znodes are protected, set the variable "+ui.VarZooKeeperAuth+" to user:password")
 	set.StringVar(&c.ZooKeeperRoot, "zookeeper-root", zklock.DefaultRoot,
 		"parent `node` of the locks in ZooKeeper: WithRoot of the services")
-	flags.Group(set, "Other systems", "etcd", "etcd-prefix", "etcd-fence-key", "etcd-username", "etcd-password-file", "zookeeper", "zookeeper-root")
+	ui.Group(set, "Other systems", "etcd", "etcd-prefix", "etcd-fence-key", "etcd-username", "etcd-password-file",
+		"zookeeper", "zookeeper-root")
 }
 
 // Named reports whether a flag or a variable names a system.
@@ -82,7 +82,7 @@ func (f *Flags) Files() (paths []string) {
 }
 
 // Open makes the backends that are named, and connects to none. The caller closes them.
-func (f *Flags) Open(a *app.App, redis *target.Flags, prefixes []string) (all []backend.Backend, err error) {
+func (f *Flags) Open(a *ui.App, redis *target.Flags, prefixes []string) (all []backend.Backend, err error) {
 	c, err := f.whole(a, redis, prefixes)
 	if err != nil {
 		return nil, err
@@ -91,14 +91,14 @@ func (f *Flags) Open(a *app.App, redis *target.Flags, prefixes []string) (all []
 }
 
 // whole has what all systems need.
-func (f *Flags) whole(a *app.App, redis *target.Flags, prefixes []string) (c backend.Config, err error) {
+func (f *Flags) whole(a *ui.App, redis *target.Flags, prefixes []string) (c backend.Config, err error) {
 	if c, err = f.configuration(a, redis); err != nil {
 		return c, err
 	}
 	c.Etcd, c.ZooKeeper, c.ZooKeeperAuth, c.Prefixes = f.etcd.Values(), f.zookeeper.Values(),
-		a.Env[flags.VarZooKeeperAuth], prefixes
+		a.Env[ui.VarZooKeeperAuth], prefixes
 	c.TLSElsewhere = redis.Named()
-	c.EtcdPassword, err = secret(a, "--etcd-password-file", f.passwordFile, flags.VarEtcdPassword)
+	c.EtcdPassword, err = secret(a, "--etcd-password-file", f.passwordFile, ui.VarEtcdPassword)
 	return c, err
 }
 
@@ -106,7 +106,7 @@ func (f *Flags) whole(a *app.App, redis *target.Flags, prefixes []string) (c bac
 func (f *Flags) PostgresNamed() bool { return f.config.Postgres != "" }
 
 // OpenPostgres makes the backend of PostgreSQL, and connects to nothing. The caller closes it.
-func (f *Flags) OpenPostgres(a *app.App, redis *target.Flags) (*postgres.Backend, error) {
+func (f *Flags) OpenPostgres(a *ui.App, redis *target.Flags) (*postgres.Backend, error) {
 	c, err := f.configuration(a, redis)
 	if err != nil {
 		return nil, err
@@ -115,10 +115,10 @@ func (f *Flags) OpenPostgres(a *app.App, redis *target.Flags) (*postgres.Backend
 }
 
 // configuration has what PostgreSQL needs.
-func (f *Flags) configuration(a *app.App, redis *target.Flags) (c backend.Config, err error) {
+func (f *Flags) configuration(a *ui.App, redis *target.Flags) (c backend.Config, err error) {
 	c = f.config
 	if c.PostgresPassword, err = secret(a, "--postgres-password-file", f.postgresPasswordFile,
-		flags.VarPostgresPassword); err != nil {
+		ui.VarPostgresPassword); err != nil {
 		return c, err
 	}
 	c.TLS, err = redis.Config.TLS.Config()
@@ -126,7 +126,7 @@ func (f *Flags) configuration(a *app.App, redis *target.Flags) (c backend.Config
 }
 
 // secret is what a file holds, or a variable.
-func secret(a *app.App, flag, file, variable string) (string, error) {
+func secret(a *ui.App, flag, file, variable string) (string, error) {
 	if file == "" {
 		return a.Env[variable], nil
 	}

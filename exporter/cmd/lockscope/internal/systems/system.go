@@ -9,10 +9,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend/postgres"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -81,7 +81,7 @@ func FromFile(c *backend.Config, r *backend.LeakRules) (*System, error) {
 var errNoSystem = errors.New("no system is named")
 
 // Systems makes those that are named, and connects to none. The caller closes them.
-func (f *Flags) Systems(a *app.App, redis *target.Flags, r *backend.LeakRules) (all []*System, err error) {
+func (f *Flags) Systems(a *ui.App, redis *target.Flags, r *backend.LeakRules) (all []*System, err error) {
 	c, err := f.whole(a, redis, nil)
 	if err != nil {
 		return nil, err

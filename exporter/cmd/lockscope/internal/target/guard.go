@@ -3,7 +3,7 @@ package target
 import (
 	"github.com/spf13/pflag"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/redlock"
 )
@@ -25,7 +25,7 @@ func (g *GuardFlags) Register(set *pflag.FlagSet) {
 	g.RegisterForActs(set)
 	set.BoolVar(&g.WithoutGuard, "without-guard", false,
 		"do not check Redis servers at all: WithoutGuard of the services")
-	flags.Group(set, otherServers, "without-guard")
+	ui.Group(set, otherServers, "without-guard")
 }
 
 // RegisterForActs adds the flags of a command that marks servers, which the guard has to know.
@@ -36,7 +36,7 @@ func (g *GuardFlags) RegisterForActs(set *pflag.FlagSet) {
 		"state that Redis servers without a maxmemory_policy in INFO evict nothing: WithoutEviction of the services")
 	set.BoolVar(&g.EvictingNodes, "evicting-nodes", false,
 		"accept Redis servers that may evict locks: WithEvictingNodes of the services")
-	flags.Group(set, otherServers, "marker-identity", "without-eviction", "evicting-nodes")
+	ui.Group(set, otherServers, "marker-identity", "without-eviction", "evicting-nodes")
 }
 
 // Options are those of the services.

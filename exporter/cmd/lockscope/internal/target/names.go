@@ -5,20 +5,19 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 )
 
 // NamesFlag is how the services name the nodes, where that is not their addresses.
-type NamesFlag struct{ List *flags.List }
+type NamesFlag struct{ List *ui.List }
 
 // Register adds the flag.
 func (n *NamesFlag) Register(set *pflag.FlagSet) {
-	n.List = flags.NewList("name")
+	n.List = ui.NewList("name")
 	set.Var(n.List, "node-names",
 		"names that the services give the nodes (WithNodeNames). Give them in the order of --redis. "+
 			"Without it, their addresses")
-	flags.Group(set, flags.Servers, "node-names")
+	ui.Group(set, ui.Servers, "node-names")
 }
 
 // Of returns a name for each node.
@@ -30,8 +29,8 @@ func (n *NamesFlag) Of(nodes []Node) ([]string, error) {
 		}
 	}
 	if len(names) != len(nodes) {
-		return nil, fmt.Errorf("--node-names has %s for %s: give one for each", output.Count(len(names), "name"),
-			output.Count(len(nodes), "node"))
+		return nil, fmt.Errorf("--node-names has %s for %s: give one for each", ui.Count(len(names), "name"),
+			ui.Count(len(nodes), "node"))
 	}
 	return names, nil
 }

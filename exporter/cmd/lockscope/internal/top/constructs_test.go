@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
@@ -19,7 +19,7 @@ func TestTopShowsConstructs(t *testing.T) {
 		return strings.Contains(o.Out, "DEADLOCK in redis") && strings.Contains(o.Out, "semaphore, 2 of 3 slots in use")
 	})
 	t.Log("\n" + o.Out)
-	o.Want(t, app.ExitClean, "KIND", "election, term ", "semaphore, 2 of 3 slots in use", "2 holders")
+	o.Want(t, ui.ExitClean, "KIND", "election, term ", "semaphore, 2 of 3 slots in use", "2 holders")
 	o.WantNot(t, "jobs#0")
 	if n := strings.Count(o.Out, "DEADLOCK in "); n != 1 {
 		t.Errorf("%d deadlocks, want that of the election", n)

@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/model"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/source"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/view"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/exporter/live/state"
 )
 
@@ -18,17 +17,17 @@ import (
 const onceFor = 5 * time.Second
 
 // printOnce refreshes until all keys were searched or the time is up, and prints a frame.
-func printOnce(ctx context.Context, a *app.App, src *source.Source, order model.Order, filter string) error {
+func printOnce(ctx context.Context, a *ui.App, src *source.Source, order model.Order, filter string) error {
 	began := time.Now()
 	snap := src.Read(ctx)
 	for !whole(&snap) && time.Since(began) < onceFor && ctx.Err() == nil {
 		snap = src.Read(ctx)
 	}
 	if ctx.Err() != nil {
-		return app.ErrInterrupted
+		return ui.ErrInterrupted
 	}
 	frame := view.Frame(&snap, view.Options{
-		Width: output.Terminal(a.Out), Color: output.Colored(a.Out, a.Env), Now: snap.At, Order: order, Filter: filter,
+		Width: ui.Terminal(a.Out), Color: ui.Colored(a.Out, a.Env), Now: snap.At, Order: order, Filter: filter,
 	})
 	if _, err := fmt.Fprintln(a.Out, frame); err != nil {
 		return err

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
@@ -20,7 +20,7 @@ func TestOnceShowsWhoBlocksWhom(t *testing.T) {
 		return strings.Contains(o.Out, "for stock:7, held by stock-2") && strings.Contains(o.Out, "4 calls wait")
 	})
 	t.Log("\n" + o.Out)
-	o.Want(t, app.ExitClean, "4 calls wait for 2 locks", "5 of 5 nodes vote, 3 needed",
+	o.Want(t, ui.ExitClean, "4 calls wait for 2 locks", "5 of 5 nodes vote, 3 needed",
 		"all keys searched", servers[4].Addr(),
 		"order:1001: held by orders-1, which waits",
 		"stock-2, which holds stock:7, keeps 4 calls waiting")

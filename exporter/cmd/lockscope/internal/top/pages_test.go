@@ -10,8 +10,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/exporter"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
@@ -65,7 +65,7 @@ func TestPagesAddRates(t *testing.T) {
 	})
 	t.Log("\n" + o.Out)
 	o.WantNot(t, "acquired -")
-	command(t, args...).Want(t, app.ExitClean, "acquired -", "(0 of 2 pages)\nmore pages: --pages '127.0.0.1'\n")
+	command(t, args...).Want(t, ui.ExitClean, "acquired -", "(0 of 2 pages)\nmore pages: --pages '127.0.0.1'\n")
 
 	for _, dead := range servers[1:] {
 		cmdtest.Must(t, dead.Kill())
@@ -76,8 +76,8 @@ func TestPagesAddRates(t *testing.T) {
 		return strings.Contains(o.Out, "(no_quorum)")
 	})
 	t.Log("\n" + o.Out)
-	o.Want(t, app.ExitError, "stock:7", "NO QUORUM in redis: 1 of 3 nodes vote, 2 needed", "is down: connection refused")
-	command(t, append(args, "--page", "http://u:secret@host/debug/locks")...).Want(t, app.ExitError, "--page:")
+	o.Want(t, ui.ExitError, "stock:7", "NO QUORUM in redis: 1 of 3 nodes vote, 2 needed", "is down: connection refused")
+	command(t, append(args, "--page", "http://u:secret@host/debug/locks")...).Want(t, ui.ExitError, "--page:")
 	giveUp()
 	s.calls.Wait()
 }

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
@@ -19,7 +19,7 @@ func TestTopShowsReaders(t *testing.T) {
 		return strings.Contains(o.Out, "DEADLOCK in redis") && strings.Contains(o.Out, "1 to write")
 	})
 	t.Log("\n" + o.Out)
-	o.Want(t, app.ExitClean, "read/write lock, 2 readers, 1 to write", "2 holders",
+	o.Want(t, ui.ExitClean, "read/write lock, 2 readers, 1 to write", "2 holders",
 		"billing-1 holds prices and waits for stock")
 	if n := strings.Count(o.Out, "DEADLOCK in "); n != 1 {
 		t.Errorf("%d deadlocks, want one", n)

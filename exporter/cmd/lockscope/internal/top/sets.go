@@ -4,13 +4,13 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/config"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/source"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 )
 
@@ -18,7 +18,7 @@ var errBothServers = errors.New("servers are set both in --config and by --redis
 	"use one")
 
 // open makes the source of everything that flags and the configuration file name. It connects to nothing yet.
-func (f *topFlags) open(a *app.App) (src *source.Source, err error) {
+func (f *topFlags) open(a *ui.App) (src *source.Source, err error) {
 	c := source.Config{Timeout: f.timeout, Pages: f.page.Values()}
 	defer func() {
 		if err == nil {
@@ -50,7 +50,7 @@ func (f *topFlags) open(a *app.App) (src *source.Source, err error) {
 	return source.Open(c)
 }
 
-func (f *topFlags) openRedis(a *app.App, c *source.Config) error {
+func (f *topFlags) openRedis(a *ui.App, c *source.Config) error {
 	file := &config.File{}
 	if f.config != "" {
 		var err error

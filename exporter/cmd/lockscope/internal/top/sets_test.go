@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 )
@@ -33,9 +33,9 @@ groups:
 		return strings.Contains(o.Out, "2 calls wait for 2 locks")
 	})
 	t.Log("\n" + o.Out)
-	o.Want(t, app.ExitError, "eu: 2 of 3 nodes vote, 2 needed", "us: up", "SET", "orders-"+us[0].Addr(),
+	o.Want(t, ui.ExitError, "eu: 2 of 3 nodes vote, 2 needed", "us: up", "SET", "orders-"+us[0].Addr(),
 		"connection refused")
-	command(t, "top", "--once", "--config", config, "--redis", "r1").Want(t, app.ExitError, "use one")
+	command(t, "top", "--once", "--config", config, "--redis", "r1").Want(t, ui.ExitError, "use one")
 }
 
 // TestGroupsOfOtherSystems of a configuration file, two of one kind.
@@ -52,8 +52,8 @@ func TestGroupsOfOtherSystems(t *testing.T) {
 		o = command(t, "top", "--once", "--config", config)
 		return strings.Contains(o.Out, "1 call waits for 1 lock")
 	})
-	o.Want(t, app.ExitClean, "eu: up", "us: up", "us", "etcd-1")
-	command(t, "top", "--once", "--config", cmdtest.ConfigFile(t, "groups: [{name: a, etcd: [h]}]")).Want(t, app.ExitError,
+	o.Want(t, ui.ExitClean, "eu: up", "us: up", "us", "etcd-1")
+	command(t, "top", "--once", "--config", cmdtest.ConfigFile(t, "groups: [{name: a, etcd: [h]}]")).Want(t, ui.ExitError,
 		":1: groups[0]: etcd endpoint 1")
 }
 
@@ -81,10 +81,10 @@ func TestBesideOtherSystems(t *testing.T) {
 			strings.Contains(o.Out, "for stock:pg, held by pg-2")
 	})
 	t.Log("\n" + o.Out)
-	o.Want(t, app.ExitClean, "postgresql: up", "etcd: up", "redis: up", "order:etcd", "etcd-1")
+	o.Want(t, ui.ExitClean, "postgresql: up", "etcd: up", "redis: up", "order:etcd", "etcd-1")
 
 	o = command(t, "top", "--once", "--postgres", "postgres://service@127.0.0.1:1/x", "--redis", server.Addr())
-	o.Want(t, app.ExitError, "DOWN in postgresql", "order:1001")
+	o.Want(t, ui.ExitError, "DOWN in postgresql", "order:1001")
 }
 
 // TestADeadlockIsSaidFirst in one frame, with who is in it.
@@ -100,7 +100,7 @@ func TestADeadlockIsSaidFirst(t *testing.T) {
 		o = command(t, "top", "--once", "--redis", cmdtest.Addrs(servers...))
 		return strings.Contains(o.Out, "DEADLOCK in redis")
 	})
-	o.Want(t, app.ExitClean, "DEADLOCK stock:7", "DEADLOCK in redis: orders-1 holds order:1001 "+
+	o.Want(t, ui.ExitClean, "DEADLOCK stock:7", "DEADLOCK in redis: orders-1 holds order:1001 "+
 		"and waits for stock:7; stock-2 holds stock:7 and waits for order:1001")
 	t.Log("\n" + o.Out)
 }
@@ -119,7 +119,7 @@ func TestARedisCluster(t *testing.T) {
 	o := command(t, "top", "--once", "--cluster", "--redis", addr)
 	t.Log("\n" + o.Out)
 	o.WantNot(t, "grant")
-	o.Want(t, app.ExitClean, "redis: 3 of 3 masters up", "order:1", "order:4", "4 calls wait for 4 locks")
+	o.Want(t, ui.ExitClean, "redis: 3 of 3 masters up", "order:1", "order:4", "4 calls wait for 4 locks")
 }
 
 // TestFlagsAreChecked before anything is asked.
@@ -128,9 +128,9 @@ func TestFlagsAreChecked(t *testing.T) {
 		{"--order", "age", "unknown order"}, {"--refresh", "10ms", "--refresh"}, {"--node-timeout", "0s", "not positive"},
 		{"--pages", "a/b", "--pages"}, {"--page", "r1:6379", "--page"}, {"--prefix", "", "prefix"},
 	} {
-		command(t, "top", "--redis", "r1:6379", c.flag, c.value).Want(t, app.ExitError, c.says)
+		command(t, "top", "--redis", "r1:6379", c.flag, c.value).Want(t, ui.ExitError, c.says)
 	}
-	command(t, "top").Want(t, app.ExitError, "no Redis server given")
+	command(t, "top").Want(t, ui.ExitError, "no Redis server given")
 }
 
 func TestLiteralHead(t *testing.T) {

@@ -7,14 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/model"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/screen"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 )
 
@@ -42,14 +39,14 @@ type topFlags struct {
 	interval time.Duration
 	timeout  time.Duration
 	pages    string
-	page     *flags.List
+	page     *ui.List
 	once     bool
 }
 
 // Command is lockscope top.
-func Command(a *app.App) *cobra.Command {
+func Command(a *ui.App) *cobra.Command {
 	f := &topFlags{}
-	cmd := help.Page{
+	cmd := ui.Page{
 		Everyday: []string{
 			"config", "redis", "redis-file", "postgres", "etcd", "zookeeper", "prefix", "filter", "order", "refresh",
 			"once", "page", "pages",
@@ -64,7 +61,7 @@ func Command(a *app.App) *cobra.Command {
 	set := cmd.Flags()
 	set.StringVarP(&f.config, "config", "c", "",
 		"configuration `file` with groups of servers: see \"lockscope help config\"")
-	flags.Group(set, flags.Servers, "config")
+	ui.Group(set, ui.Servers, "config")
 	f.redis.Register(set)
 	f.backends.Register(set)
 	set.StringArrayVar(&f.prefixes, "prefix", nil,
@@ -76,17 +73,17 @@ func Command(a *app.App) *cobra.Command {
 	set.DurationVar(&f.timeout, "node-timeout", defaultTimeout,
 		"time after which a Redis node that does not answer is down")
 	set.BoolVar(&f.once, "once", false, "print one frame and exit. The default if the output is no terminal")
-	f.page = flags.NewList("URL")
+	f.page = ui.NewList("URL")
 	set.Var(f.page, "page", "live page to read rates from: http://host:port/debug/locks. Repeat it for several")
 	set.StringVar(&f.pages, "pages", "off", "`hosts` to read pages of: off, listed or patterns. The pages are those "+
 		"that holders and waiters name. Anybody who can write to Redis can plant an address: see \"lockscope help serving\"")
-	flags.Group(set, flags.Search, "prefix", "filter")
-	flags.Group(set, flags.Result, "order", "refresh", "once", "page", "pages")
-	flags.Group(set, flags.Load, "node-timeout")
+	ui.Group(set, ui.Search, "prefix", "filter")
+	ui.Group(set, ui.Result, "order", "refresh", "once", "page", "pages")
+	ui.Group(set, ui.Load, "node-timeout")
 	return cmd
 }
 
-func (f *topFlags) run(ctx context.Context, a *app.App) error {
+func (f *topFlags) run(ctx context.Context, a *ui.App) error {
 	order, err := f.order()
 	if err != nil {
 		return err
@@ -96,11 +93,11 @@ func (f *topFlags) run(ctx context.Context, a *app.App) error {
 		return err
 	}
 	defer src.Close()
-	if f.once || output.Terminal(a.Out) == 0 || output.Terminal(a.In) == 0 {
+	if f.once || ui.Terminal(a.Out) == 0 || ui.Terminal(a.In) == 0 {
 		return printOnce(ctx, a, src, order, f.filter)
 	}
 	return screen.New(ctx, screen.Config{
-		Read: src.Read, Every: f.interval, Color: output.Colored(a.Out, a.Env), Order: order, Filter: f.filter,
+		Read: src.Read, Every: f.interval, Color: ui.Colored(a.Out, a.Env), Order: order, Filter: f.filter,
 	}).Run(a.In, a.Out, environ(a.Env))
 }
 
@@ -121,7 +118,7 @@ func (f *topFlags) order() (model.Order, error) {
 	return 0, fmt.Errorf("--order: unknown order %q: use waiting, longest, callers or name", f.sort)
 }
 
-func environ(env flags.Env) (all []string) {
+func environ(env ui.Env) (all []string) {
 	for name, value := range env {
 		all = append(all, name+"="+value)
 	}

@@ -9,12 +9,9 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/spf13/cobra"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/redlock"
 )
@@ -32,23 +29,23 @@ const initExample = `  lockscope init --redis 10.0.0.1:6379,10.0.0.2:6379,10.0.0
 
 type initFlags struct {
 	redis  target.Flags
-	output output.Format
+	output ui.Format
 	names  target.NamesFlag
 	guard  target.GuardFlags
 	maxTTL time.Duration
 	ifNew  bool
-	isNew  *flags.List
+	isNew  *ui.List
 
 	postgres systems.Flags
-	grant    *flags.List
+	grant    *ui.List
 
 	restarted redlock.RestartedNode
 }
 
 // Command is lockscope init.
-func Command(a *app.App) *cobra.Command {
-	f := &initFlags{grant: flags.NewList("role"), isNew: flags.NewList("name")}
-	cmd := help.Page{
+func Command(a *ui.App) *cobra.Command {
+	f := &initFlags{grant: ui.NewList("role"), isNew: ui.NewList("name")}
+	cmd := ui.Page{
 		Everyday: []string{
 			"redis", "redis-username", "redis-password-file", "node-names", "max-ttl", "if-new",
 			"new", "restarted", "run-id", "quarantine", "postgres", "grant", "output",
@@ -87,13 +84,13 @@ func Command(a *app.App) *cobra.Command {
 	set.Var(f.grant, "grant",
 		"`role` that may take locks in PostgreSQL, besides the owner. Repeat it, or separate several by commas")
 	f.output.Register(set)
-	flags.Group(set, "PostgreSQL", "postgres", "schema", "postgres-password-file", "grant")
-	flags.Group(set, "Vouching", "max-ttl", "if-new", "new")
-	flags.Group(set, "One restarted node", "restarted", "run-id", "quarantine")
+	ui.Group(set, "PostgreSQL", "postgres", "schema", "postgres-password-file", "grant")
+	ui.Group(set, "Vouching", "max-ttl", "if-new", "new")
+	ui.Group(set, "One restarted node", "restarted", "run-id", "quarantine")
 	return cmd
 }
 
-func (f *initFlags) run(ctx context.Context, a *app.App) error {
+func (f *initFlags) run(ctx context.Context, a *ui.App) error {
 	if f.maxTTL <= 0 {
 		return fmt.Errorf("--max-ttl %v is not positive", f.maxTTL)
 	}
@@ -115,7 +112,7 @@ func (f *initFlags) run(ctx context.Context, a *app.App) error {
 	}
 	report, err := Run(ctx, servers(targets), names, f.maxTTL, f.guard, f.isNew.Values())
 	if ctx.Err() != nil {
-		return app.ErrInterrupted
+		return ui.ErrInterrupted
 	}
 	if err != nil {
 		return err
@@ -124,13 +121,13 @@ func (f *initFlags) run(ctx context.Context, a *app.App) error {
 		return err
 	}
 	if report.Result == Refused && (!f.ifNew || !report.Used) {
-		return &app.StatusError{Status: app.ExitError}
+		return &ui.StatusError{Status: ui.ExitError}
 	}
 	return nil
 }
 
 // vouchForOne ends the quarantine of a node that is known to have forgotten nothing.
-func (f *initFlags) vouchForOne(ctx context.Context, a *app.App, targets []target.Node, names []string) error {
+func (f *initFlags) vouchForOne(ctx context.Context, a *ui.App, targets []target.Node, names []string) error {
 	if f.restarted.Name == "" || f.restarted.RunID == "" || f.restarted.Quarantine == "" {
 		return errors.New(
 			"--restarted, --run-id and --quarantine need each other: get all three from \"lockscope doctor\"")

@@ -3,11 +3,9 @@ package vouch
 import (
 	"fmt"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/table"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 )
 
 // initReport is the JSON form of a vouch.
@@ -26,9 +24,9 @@ type initNode struct {
 	Quarantine float64 `json:"quarantine_left_seconds"`
 }
 
-func writeInit(a *app.App, format output.Format, r Report) error {
-	if format == output.JSON {
-		return output.WriteJSON(a.Out, jsonInit(r))
+func writeInit(a *ui.App, format ui.Format, r Report) error {
+	if format == ui.JSON {
+		return ui.WriteJSON(a.Out, jsonInit(r))
 	}
 	var rows [][]string
 	for _, n := range r.Nodes {
@@ -37,11 +35,11 @@ func writeInit(a *app.App, format output.Format, r Report) error {
 			rows = append(rows, []string{"", "", "-> " + n.Advice})
 		}
 	}
-	opt := table.Options{Width: output.Terminal(a.Out)}
-	if output.Colored(a.Out, a.Env) {
+	opt := ui.Layout{Width: ui.Terminal(a.Out)}
+	if ui.Colored(a.Out, a.Env) {
 		opt.Style = colorResult
 	}
-	if err := table.Write(a.Out, []string{"RESULT", "NODE", "DETAIL"}, rows, opt); err != nil {
+	if err := ui.WriteTable(a.Out, []string{"RESULT", "NODE", "DETAIL"}, rows, opt); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(a.Out, "\n%s\n", initSummary(r))
@@ -49,7 +47,7 @@ func writeInit(a *app.App, format output.Format, r Report) error {
 }
 
 func jsonInit(r Report) initReport {
-	out := initReport{Schema: output.SchemaVersion, Status: r.Result, Nodes: make([]initNode, 0, len(r.Nodes))}
+	out := initReport{Schema: ui.SchemaVersion, Status: r.Result, Nodes: make([]initNode, 0, len(r.Nodes))}
 	for _, n := range r.Nodes {
 		out.Nodes = append(out.Nodes, initNode{n.Node, n.Result, n.Detail, n.Advice, n.Uptime.Seconds(),
 			n.Left.Seconds()})
@@ -61,13 +59,13 @@ func initSummary(r Report) string {
 	n := len(r.Nodes)
 	switch r.Result {
 	case Vouched:
-		return fmt.Sprintf("vouched for %s until they restart; after that they must wait", output.Count(n, "node"))
+		return fmt.Sprintf("vouched for %s until they restart; after that they must wait", ui.Count(n, "node"))
 	case Already:
-		return fmt.Sprintf("already vouched for %s: nothing to do", output.Count(n, "node"))
+		return fmt.Sprintf("already vouched for %s: nothing to do", ui.Count(n, "node"))
 	}
 	text := "refused: init vouches for all nodes or none"
 	if done := r.Count(Vouched); done > 0 {
-		text = fmt.Sprintf("refused after init had vouched for %s, which does no harm", output.Count(done, "node"))
+		text = fmt.Sprintf("refused after init had vouched for %s, which does no harm", ui.Count(done, "node"))
 	}
 	if left := r.Left(); n >= quarantine.EnforcedFrom && left > 0 {
 		return fmt.Sprintf("%s; the nodes that answered vote by themselves in %v at the latest", text,

@@ -8,8 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/pglock"
 )
 
@@ -62,7 +61,7 @@ func (f *initFlags) checkSystem(set *pflag.FlagSet) error {
 }
 
 // prepare creates or upgrades the schema of --postgres.
-func (f *initFlags) prepare(ctx context.Context, a *app.App) error {
+func (f *initFlags) prepare(ctx context.Context, a *ui.App) error {
 	b, err := f.postgres.OpenPostgres(a, &f.redis)
 	if err != nil {
 		return err
@@ -70,17 +69,17 @@ func (f *initFlags) prepare(ctx context.Context, a *app.App) error {
 	defer b.Close()
 	m, err := b.Prepare(ctx, f.grant.Values())
 	if ctx.Err() != nil {
-		return app.ErrInterrupted
+		return ui.ErrInterrupted
 	}
 	if err != nil {
 		return err
 	}
 	r := schemaReport{
-		Schema: output.SchemaVersion, Status: resultOf(m), Server: b.Address(), Database: b.Schema(), From: m.From,
+		Schema: ui.SchemaVersion, Status: resultOf(m), Server: b.Address(), Database: b.Schema(), From: m.From,
 		To: m.To, Granted: append([]string{}, f.grant.Values()...),
 	}
-	if f.output == output.JSON {
-		return output.WriteJSON(a.Out, r)
+	if f.output == ui.JSON {
+		return ui.WriteJSON(a.Out, r)
 	}
 	_, err = fmt.Fprintln(a.Out, r.text())
 	return err

@@ -9,9 +9,9 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/pglock"
 )
@@ -23,12 +23,12 @@ func TestInitPostgres(t *testing.T) {
 	exec := systemtest.Executing(t, systemtest.Database(t, s))
 	exec("DROP SCHEMA lockscope CASCADE; CREATE ROLE reports LOGIN")
 	args := []string{"init", "--postgres", s.URL("postgres")}
-	command(t, append(args, "--grant", "service,reports")...).Want(t, app.ExitClean, "schema lockscope on 127.0.0.1:",
+	command(t, append(args, "--grant", "service,reports")...).Want(t, ui.ExitClean, "schema lockscope on 127.0.0.1:",
 		"created, version ", "may take locks: service, reports")
 	held := systemtest.Hold(t, systemtest.PostgresLocker(t, s, "first"), "job")
-	command(t, args...).Want(t, app.ExitClean, "already, nothing to do")
+	command(t, args...).Want(t, ui.ExitClean, "already, nothing to do")
 	o := command(t, append(args, "-o", "json")...)
-	o.Want(t, app.ExitClean)
+	o.Want(t, ui.ExitClean)
 	var r schemaReport
 	o.Decode(t, &r)
 	if r.Status != Already || r.From != pglock.SchemaVersion() || r.To != r.From || r.Database != "lockscope" ||
@@ -37,10 +37,10 @@ func TestInitPostgres(t *testing.T) {
 	}
 	cmdtest.Must(t, held.Extend(t.Context()))
 	exec("GRANT EXECUTE ON FUNCTION lockscope.prune(interval, integer) TO PUBLIC")
-	command(t, args...).Want(t, app.ExitClean, "its functions and rights are upgraded")
-	command(t, append(args, "--schema", "other")...).Want(t, app.ExitClean, "schema other on", "created")
+	command(t, args...).Want(t, ui.ExitClean, "its functions and rights are upgraded")
+	command(t, append(args, "--schema", "other")...).Want(t, ui.ExitClean, "schema other on", "created")
 	exec("INSERT INTO lockscope.migration (version) VALUES (99)")
-	command(t, args...).Want(t, app.ExitError, "version 99", "use a newer lockscope")
+	command(t, args...).Want(t, ui.ExitError, "version 99", "use a newer lockscope")
 }
 
 // older makes a schema as the first versions of the tables had it, where somebody holds a lock.
@@ -69,7 +69,7 @@ func TestInitUpgradesPostgres(t *testing.T) {
 	for version := 1; version < pglock.SchemaVersion(); version++ {
 		older(t, db, version)
 		o := command(t, "init", "--postgres", s.URL("postgres"), "--grant", "service", "-o", "json")
-		o.Want(t, app.ExitClean)
+		o.Want(t, ui.ExitClean)
 		var r schemaReport
 		o.Decode(t, &r)
 		if r.Status != Upgraded || r.From != version || r.To != pglock.SchemaVersion() {
@@ -81,7 +81,7 @@ func TestInitUpgradesPostgres(t *testing.T) {
 		}
 	}
 	older(t, db, 1)
-	command(t, "init", "--postgres", s.URL("postgres")).Want(t, app.ExitClean, "upgraded from version 1 to ")
+	command(t, "init", "--postgres", s.URL("postgres")).Want(t, ui.ExitClean, "upgraded from version 1 to ")
 }
 
 // TestInitPostgresAtOnce: one of several runs reports that it created the schema.
@@ -97,11 +97,11 @@ func TestInitPostgresAtOnce(t *testing.T) {
 	created := 0
 	for range runs {
 		o := <-outcomes
-		o.Want(t, app.ExitClean, "may take locks: service")
+		o.Want(t, ui.ExitClean, "may take locks: service")
 		if strings.Contains(o.Out, "created") {
 			created++
 		} else {
-			o.Want(t, app.ExitClean, "nothing to do")
+			o.Want(t, ui.ExitClean, "nothing to do")
 		}
 	}
 	if created != 1 {
@@ -149,7 +149,7 @@ func TestInitPostgresRefuses(t *testing.T) {
 		"a grant in no system": {[]string{"", "--grant", "service"}, []string{"need --postgres"}},
 	} {
 		o := command(t, append([]string{"init", "--postgres"}, c.args...)...)
-		o.Want(t, app.ExitError, c.says...)
+		o.Want(t, ui.ExitError, c.says...)
 		o.WantNot(t, "s3cr3t")
 		if o.Out != "" || strings.Count(o.Err, "\n") != 1 {
 			t.Errorf("%s: not one line on standard error: %s%s", name, o.Out, o.Err)

@@ -12,7 +12,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -140,7 +140,7 @@ func (s *leakScan) judge() {
 	}
 	if unknown > 0 && s.rules.Wants(report.HeldTooLong) {
 		s.leaks.Skip(report.ReasonUnwatched, "%s of concurrency.Mutex: etcd does not record since when a lease is kept "+
-			"alive", output.Count(unknown, "lock"))
+			"alive", ui.Count(unknown, "lock"))
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/pglock"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -143,7 +143,7 @@ func (s *leakScan) leftovers(ctx context.Context, place string) error {
 		evidence := "it names a holder but has no expiry: nobody holds it, and nobody prunes it"
 		if expires != nil {
 			evidence = fmt.Sprintf("it expired %s ago and nobody released it: its holder died, and no process prunes "+
-				"the schema", output.Short(s.now.Sub(*expires)))
+				"the schema", ui.Short(s.now.Sub(*expires)))
 		}
 		s.leaks.Add(report.Finding{Class: report.Orphan, Place: place, Key: key, Type: typeRow, Evidence: evidence},
 			identity)

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -121,11 +121,11 @@ func (s *leakScan) unseen(hidden, busy int) {
 	}
 	if hidden > 0 {
 		s.leaks.Gap(report.ReasonValuesUnread, "role %s may not see since when %s of other roles hold locks: "+
-			"GRANT pg_read_all_stats TO %s", s.user, output.Count(hidden, "session"), pgx.Identifier{s.user}.Sanitize())
+			"GRANT pg_read_all_stats TO %s", s.user, ui.Count(hidden, "session"), pgx.Identifier{s.user}.Sanitize())
 	}
 	if busy > 0 {
 		s.leaks.Skip(report.ReasonUnwatched, "%s of sessions that run a statement: PostgreSQL records since when a "+
-			"session is idle, but not since when it holds a lock", output.Count(busy, "advisory lock"))
+			"session is idle, but not since when it holds a lock", ui.Count(busy, "advisory lock"))
 	}
 }
 
@@ -155,7 +155,7 @@ func (s *leakScan) judge(v *session) {
 		}
 	}
 	if v.waiting > 0 {
-		f.Evidence += "; waiting for it: " + output.Count(v.waiting, "session")
+		f.Evidence += "; waiting for it: " + ui.Count(v.waiting, "session")
 	}
 	s.leaks.Guarded(f, fmt.Sprint(v.pid, v.prepared, v.began, v.changed), guardOf(v))
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner/discover"
 )
 
@@ -60,7 +60,7 @@ func (b *Backend) Discover(ctx context.Context, sample int) (backend.Layouts, er
 		s.layouts.Found = s.found.Found()
 		if s.denied > 0 {
 			s.layouts.Notes = append(s.layouts.Notes, fmt.Sprintf("%s may not be read: set LOCKSCOPE_ZOOKEEPER_AUTH to the "+
-				"user:password of a user that may", output.Count(s.denied, "node")))
+				"user:password of a user that may", ui.Count(s.denied, "node")))
 		}
 		found <- s.layouts
 		return err

@@ -12,7 +12,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/contrib/zklock"
 	"github.com/lockscope/lockscope/scanner/report"
@@ -48,7 +48,7 @@ func (b *Backend) findLeaks(ctx context.Context, r *backend.LeakRules, l *backen
 		if len(s.denied) > 0 {
 			l.Hide(s.hides)
 			l.Gap(report.ReasonValuesUnread, "%s below %s may not be read: set LOCKSCOPE_ZOOKEEPER_AUTH to the "+
-				"user:password of a user that may", output.Count(len(s.denied), "node"), report.KeyText(root))
+				"user:password of a user that may", ui.Count(len(s.denied), "node"), report.KeyText(root))
 		}
 		asked := len(r.Prefixes) == 0 || slices.Contains(r.Prefixes, root)
 		if s.places == 0 && len(s.denied) == 0 && asked && !r.AllowEmpty {

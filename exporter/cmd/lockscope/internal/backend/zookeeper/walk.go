@@ -16,7 +16,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -125,10 +125,10 @@ func (s *leakScan) judge(q *queue) {
 		}
 		text := "; it holds the lock"
 		if i > 0 {
-			text = "; it waits behind " + output.Count(i, "other")
+			text = "; it waits behind " + ui.Count(i, "other")
 		}
 		if behind := len(q.places) - i - 1; behind > 0 {
-			text += "; behind it: " + output.Count(behind, "place")
+			text += "; behind it: " + ui.Count(behind, "place")
 		}
 		age := backend.Round(s.now.Sub(time.UnixMilli(p.stat.Ctime)))
 		s.leaks.Guarded(report.Finding{
@@ -169,6 +169,6 @@ func (s *leakScan) judgeSessions(root string, known map[string]bool) {
 	}
 	if unknown > 0 && s.rules.Wants(report.HeldTooLong) {
 		s.leaks.Skip(report.ReasonUnwatched, "%s below %s: their places are older than the limit, but ZooKeeper does not "+
-			"record how long they waited", output.Count(unknown, "lock"), root)
+			"record how long they waited", ui.Count(unknown, "lock"), root)
 	}
 }

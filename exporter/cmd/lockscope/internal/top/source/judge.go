@@ -10,9 +10,9 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/model"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock/decorate"
 	"github.com/lockscope/lockscope/lock/driver"
@@ -102,7 +102,7 @@ func (j *judgement) of(h *health, n *node, now time.Time) (nodeState, why string
 		if left <= 0 {
 			return state.NodeUp, "its quarantine is over: it votes when a service asks"
 		}
-		return state.NodeQuarantined, "may have forgotten locks; votes again in " + output.Short(quarantine.RoundUp(left))
+		return state.NodeQuarantined, "may have forgotten locks; votes again in " + ui.Short(quarantine.RoundUp(left))
 	}
 	return state.NodeQuarantined, "restarted or wiped: its quarantine begins when a service asks for its vote"
 }

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/table"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 )
 
 const (
@@ -69,11 +69,11 @@ func (g *grid) fit(width int) []int {
 	least := make([]int, len(g.columns))
 	total := gap * (len(widths) - 1)
 	for i, c := range g.columns {
-		widths[i], least[i] = table.Width(c.title), flexible
+		widths[i], least[i] = ui.Width(c.title), flexible
 		for _, row := range g.rows {
-			widths[i] = max(widths[i], table.Width(row[i]))
+			widths[i] = max(widths[i], ui.Width(row[i]))
 			if c.whole != "" && row[i] == c.whole {
-				least[i] = table.Width(c.whole)
+				least[i] = ui.Width(c.whole)
 			}
 		}
 		total += widths[i]

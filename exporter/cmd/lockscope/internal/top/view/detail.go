@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/model"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 )
 
 // detail is one resource: its holder, what that waits for, and the waiters.
@@ -72,10 +72,10 @@ func slots(r *model.Resource) (lines []line) {
 			text += " at " + clean(slot.CallSite)
 		}
 		if slot.Held > 0 {
-			text += " for " + output.Short(slot.Held)
+			text += " for " + ui.Short(slot.Held)
 		}
 		if slot.TTL {
-			text += ", ttl " + output.TTL(slot.Left)
+			text += ", ttl " + ui.TTL(slot.Left)
 		}
 		if slot.WaitsFor != "" {
 			text += ", which waits for " + clean(slot.WaitsFor)
@@ -97,10 +97,10 @@ func readers(r *model.Resource) (lines []line) {
 			text += " at " + clean(h.CallSite)
 		}
 		if h.Held > 0 {
-			text += " for " + output.Short(h.Held)
+			text += " for " + ui.Short(h.Held)
 		}
 		if h.TTL {
-			text += ", ttl " + output.TTL(h.Left)
+			text += ", ttl " + ui.TTL(h.Left)
 		}
 		lines = append(lines, line{text, plain})
 	}
@@ -130,14 +130,14 @@ func blockers(r *model.Resource, width int) (lines []line) {
 		parts = append(parts, "at "+clean(h.CallSite))
 	}
 	if h.Held > 0 {
-		parts = append(parts, "for "+output.Short(h.Held))
+		parts = append(parts, "for "+ui.Short(h.Held))
 	}
 	text := strings.Join(parts, " ")
 	if h.Reason != "" {
 		text += ", reason: " + clean(h.Reason)
 	}
 	if h.TTL {
-		text += ", ttl " + output.TTL(h.Left)
+		text += ", ttl " + ui.TTL(h.Left)
 	}
 	if h.Of > 1 {
 		text += fmt.Sprintf(", on %d of %d nodes", h.Nodes, h.Of)
@@ -161,7 +161,7 @@ func chain(r *model.Resource) (lines []line) {
 	for i, l := range r.Chain {
 		text := strings.Repeat("  ", i+1) + "which waits "
 		if l.For > 0 {
-			text += output.Short(l.For) + " "
+			text += ui.Short(l.For) + " "
 		}
 		text += "for " + clean(l.Resource)
 		if l.Holder != "" {
@@ -190,10 +190,10 @@ func waiters(r *model.Resource, o *Options, room int) (lines []line) {
 	for _, w := range r.Waiters[first:last] {
 		name, class := w.Instance, w.Class
 		if name == "" {
-			name = output.Unknown
+			name = ui.Unknown
 		}
 		if class == "" {
-			class = output.Unknown
+			class = ui.Unknown
 		}
 		g.rows = append(g.rows, []string{
 			clean(name), fmt.Sprint(w.Callers), duration(w.Waited), clean(class), clean(w.CallSite),

@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/table"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/model"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 )
 
 const (
@@ -79,7 +78,7 @@ func summary(s *model.Snapshot, o *Options) []line {
 	lines := []line{waiting(s)}
 	if b := s.WorstBlocker(); b.Callers > 0 {
 		lines = append(lines, line{fmt.Sprintf("%s, which holds %s, keeps %s waiting", clean(b.Holder), clean(b.Resource),
-			output.Count(b.Callers, "call")), plain})
+			ui.Count(b.Callers, "call")), plain})
 	}
 	return append(lines, rates(&s.Pages, o)...)
 }
@@ -89,7 +88,7 @@ func waiting(s *model.Snapshot) line {
 	text, style := "Nobody waits for a lock", plain
 	if resources > 0 {
 		text, style = fmt.Sprintf("%s for %s, the longest for %s", plural(callers, "call waits", "calls wait"),
-			output.Count(resources, "lock"), duration(longest)), bold
+			ui.Count(resources, "lock"), duration(longest)), bold
 	}
 	if n := s.Candidates(); n > 0 {
 		text += "; " + candidates(n)
@@ -122,7 +121,7 @@ func rates(p *model.Pages, o *Options) (lines []line) {
 			if host = clean(host); i > 0 {
 				host = "," + host
 			}
-			if i == 0 || o.Width == 0 || table.Width(more+host+"'") <= o.Width {
+			if i == 0 || o.Width == 0 || ui.Width(more+host+"'") <= o.Width {
 				more += host
 			}
 		}
@@ -167,9 +166,9 @@ func foot(s *model.Snapshot, o *Options) (lines []line) {
 
 func duration(d time.Duration) string {
 	if d <= 0 {
-		return output.Unknown
+		return ui.Unknown
 	}
-	return output.Short(d)
+	return ui.Short(d)
 }
 
 func ago(at, now time.Time) string {
@@ -179,7 +178,7 @@ func ago(at, now time.Time) string {
 	if now.Sub(at) < time.Second {
 		return "just now"
 	}
-	return output.Short(now.Sub(at)) + " ago"
+	return ui.Short(now.Sub(at)) + " ago"
 }
 
 // latency is a duration that may be far below a millisecond.

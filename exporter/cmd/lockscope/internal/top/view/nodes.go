@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/model"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/exporter/live/state"
 )
 
@@ -103,7 +103,7 @@ func setLines(set *model.Set, o *Options, short bool) []line {
 	}
 	if set.Omitted > 0 {
 		lines = append(lines, line{fmt.Sprintf("  %s with fewer waiters are counted and not listed",
-			output.Count(set.Omitted, "lock")), yellow})
+			ui.Count(set.Omitted, "lock")), yellow})
 	}
 	return lines
 }
@@ -142,7 +142,7 @@ func searched(s *model.Scan, now time.Time) string {
 		text = fmt.Sprintf("all %s keys searched %s, again %.0f%%", count(s.Keys), ago(s.Last, now), 100*s.Done)
 	}
 	if s.PassTime > time.Second {
-		text += ", a pass takes " + output.Short(s.PassTime)
+		text += ", a pass takes " + ui.Short(s.PassTime)
 	}
 	return text
 }

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/model"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/records"
@@ -73,14 +73,14 @@ func columnsOf(s *model.Snapshot) []column {
 }
 
 func cells(s *model.Snapshot, r *model.Resource, o *Options) []string {
-	holder, held, ttl := holderText(r), output.Unknown, output.Unknown
+	holder, held, ttl := holderText(r), ui.Unknown, ui.Unknown
 	if h := longestHold(r); h != nil {
 		held = duration(h.Held)
 		if h.TTL {
-			ttl = output.TTL(h.Left)
+			ttl = ui.TTL(h.Left)
 		}
 	}
-	rate, p99 := output.Unknown, output.Unknown
+	rate, p99 := ui.Unknown, ui.Unknown
 	if r.Rate != nil {
 		rate = fmt.Sprintf("%.1f/s", *r.Rate)
 	}
@@ -118,9 +118,9 @@ func isStale(s *model.Snapshot, r *model.Resource, o *Options) bool {
 func holderText(r *model.Resource) string {
 	switch names := r.Holders(); {
 	case r.Readers > len(r.ReadBy):
-		return output.Count(r.Readers, "reader")
+		return ui.Count(r.Readers, "reader")
 	case len(names) > 1:
-		return output.Count(len(names), "holder")
+		return ui.Count(len(names), "holder")
 	case len(names) == 1:
 		return clean(names[0])
 	case r.Holder != nil && r.Holder.Instance != "" && !r.Holder.Certain():
@@ -130,7 +130,7 @@ func holderText(r *model.Resource) string {
 	case r.Class != "" && r.Class != string(lock.WaitBehindHolder):
 		return "(" + clean(r.Class) + ")"
 	}
-	return output.Unknown
+	return ui.Unknown
 }
 
 // longestHold is the holder, or of a semaphore the one that has had its slot longest.
@@ -158,7 +158,7 @@ func kindText(r *model.Resource) string {
 		if r.Writing {
 			holder = lock.KindWrite
 		}
-		text := output.ReadWrite(r.Readers, holder)
+		text := ui.ReadWrite(r.Readers, holder)
 		if r.Writers > 0 {
 			text += fmt.Sprintf(", %d to write", r.Writers)
 		}
@@ -168,7 +168,7 @@ func kindText(r *model.Resource) string {
 	if r.Holder != nil {
 		fence = r.Holder.Fence
 	}
-	return output.Construct(records.Construct{Kind: r.Kind, Slots: r.Slots}, fence, r.InUse)
+	return ui.Construct(records.Construct{Kind: r.Kind, Slots: r.Slots}, fence, r.InUse)
 }
 
 // shortKind leaves the term of an election, sixteen digits as a rule, to wider terminals and the row's own page.
@@ -181,7 +181,7 @@ func shortKind(r *model.Resource, width int) string {
 
 func classText(r *model.Resource) string {
 	if r.Class == "" {
-		return output.Unknown
+		return ui.Unknown
 	}
 	return clean(r.Class)
 }
@@ -211,7 +211,7 @@ func sentence(r *model.Resource) string {
 	for _, l := range r.Chain {
 		text += ", which waits "
 		if l.For > 0 {
-			text += output.Short(l.For) + " "
+			text += ui.Short(l.For) + " "
 		}
 		text += "for " + clean(l.Resource)
 		if l.Holder != "" {

@@ -3,7 +3,7 @@ package view
 import (
 	"strings"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/table"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 )
 
 // style is an SGR code. What it says is always said in words, too.
@@ -45,7 +45,7 @@ func draw(lines []line, o *Options) string {
 
 // cut ends a text at a width.
 func cut(text string, width int) string {
-	if width <= 0 || table.Width(text) <= width {
+	if width <= 0 || ui.Width(text) <= width {
 		return text
 	}
 	return head(text, width-1) + "…"
@@ -53,7 +53,7 @@ func cut(text string, width int) string {
 
 // middle shortens a name in its middle: the end of a name tells processes apart.
 func middle(text string, width int) string {
-	if table.Width(text) <= width {
+	if ui.Width(text) <= width {
 		return text
 	}
 	if width < 4 {
@@ -77,7 +77,7 @@ func head(text string, width int) string {
 
 // end is the longest end that is at most so wide.
 func end(text string, width int) string {
-	for table.Width(text) > width {
+	for ui.Width(text) > width {
 		size, _ := next(text)
 		text = text[size:]
 	}
@@ -87,15 +87,15 @@ func end(text string, width int) string {
 func next(text string) (size, width int) {
 	for i := range text {
 		if i > 0 {
-			return i, table.Width(text[:i])
+			return i, ui.Width(text[:i])
 		}
 	}
-	return len(text), table.Width(text)
+	return len(text), ui.Width(text)
 }
 
 // pad fills a text up to a width.
 func pad(text string, width int, right bool) string {
-	blanks := strings.Repeat(" ", max(0, width-table.Width(text)))
+	blanks := strings.Repeat(" ", max(0, width-ui.Width(text)))
 	if right {
 		return blanks + text
 	}
@@ -103,14 +103,14 @@ func pad(text string, width int, right bool) string {
 }
 
 // clean is a text of others, safe to show.
-func clean(text string) string { return table.Printable(text) }
+func clean(text string) string { return ui.Printable(text) }
 
 // wrap breaks a text at blanks into at most so many lines.
 func wrap(text string, width, most int) (lines []string) {
 	if width <= 0 {
 		return []string{text}
 	}
-	for len(lines) < most-1 && table.Width(text) > width {
+	for len(lines) < most-1 && ui.Width(text) > width {
 		at := strings.LastIndexByte(head(text, width+1), ' ')
 		if at <= 0 {
 			break

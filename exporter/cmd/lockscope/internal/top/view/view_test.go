@@ -8,8 +8,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/table"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/model"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 )
@@ -65,8 +65,8 @@ func TestFrameFits(t *testing.T) {
 					t.Errorf("%v %+v: the last line is %q", size, o, last)
 				}
 				for _, l := range lines {
-					if !o.Color && table.Width(l) > o.Width {
-						t.Errorf("%v: %d columns: %q", size, table.Width(l), l)
+					if !o.Color && ui.Width(l) > o.Width {
+						t.Errorf("%v: %d columns: %q", size, ui.Width(l), l)
 					}
 				}
 				if strings.Contains(frame, "\x1b") && !o.Color {
@@ -219,7 +219,7 @@ func TestMiddle(t *testing.T) {
 		{"orders-7c9f8-abcde/17", 21, "orders-7c9f8-abcde/17"}, {"orders-7c9f8-abcde/17", 13, "orders…cde/17"},
 		{"日本語日本語", 7, "日…語"}, {"abc", 2, "ab"}, {"", 0, ""},
 	} {
-		if got := middle(c.text, c.width); got != c.want || table.Width(got) > c.width {
+		if got := middle(c.text, c.width); got != c.want || ui.Width(got) > c.width {
 			t.Errorf("%s in %d: %q, want %q", c.text, c.width, got, c.want)
 		}
 	}

@@ -1,2 +1,0 @@
-// Package flags gives every flag of a command an environment variable.
-package flags

@@ -1,2 +1,0 @@
-// Package progress estimates how long a sweep will go on.
-package progress

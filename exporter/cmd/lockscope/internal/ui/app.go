@@ -1,0 +1,58 @@
+package ui
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+)
+
+// App is the outside world of a command.
+type App struct {
+	Env    Env
+	In     io.Reader
+	Out    io.Writer
+	ErrOut io.Writer
+	Logger *slog.Logger // set by --log.level and --log.format before a command runs
+}
+
+// ErrInterrupted ends a command that a signal interrupted.
+var ErrInterrupted = errors.New("interrupted")
+
+// NoArguments does not repeat the argument: it may be a URL with a password.
+func NoArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s takes flags only, not %d arguments: name servers with --redis URL",
+		cmd.CommandPath(), len(args))
+}
+
+// The exit statuses.
+const (
+	ExitClean    = 0
+	ExitFindings = 1
+	ExitError    = 2
+	// ExitIncomplete is a scan that found nothing and is not proved to have read all.
+	ExitIncomplete = 3
+)
+
+// StatusError ends the program with a status of its own. A nil err means that
+// everything has been said already.
+type StatusError struct {
+	Status int
+	Err    error
+}
+
+// Error is what there is to say.
+func (e *StatusError) Error() string {
+	if e.Err == nil {
+		return fmt.Sprintf("status %d", e.Status)
+	}
+	return e.Err.Error()
+}
+
+// Unwrap implements errors.Unwrap.
+func (e *StatusError) Unwrap() error { return e.Err }

@@ -1,0 +1,144 @@
+package ui
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// Annotations of a command.
+const (
+	everyday = "lockscope_everyday"
+	exit     = "lockscope_exit"
+	seeAlso  = "lockscope_see_also"
+	allOf    = "lockscope_flags_of"
+)
+
+// Page completes the help of a command, which has its purpose, usage and examples already.
+type Page struct {
+	Everyday []string // the flags to show; without any, all of them
+	Exit     string   // the exit statuses, in one line
+	Topics   []string // where to read more
+}
+
+// On gives cmd this page.
+func (p Page) On(cmd *cobra.Command) *cobra.Command {
+	if cmd.Annotations == nil {
+		cmd.Annotations = make(map[string]string)
+	}
+	cmd.Annotations[everyday] = strings.Join(p.Everyday, " ")
+	cmd.Annotations[exit] = p.Exit
+	cmd.Annotations[seeAlso] = strings.Join(p.Topics, ", ")
+	return cmd
+}
+
+// InstallHelp gives root its topics, its help command and the pages of all commands, which it must have by now.
+func InstallHelp(root *cobra.Command) {
+	for _, t := range topics() {
+		root.AddCommand(t)
+	}
+	root.AddCommand(flagPages(root))
+	root.SetHelpCommand(helpCommand())
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { writePage(cmd.OutOrStdout(), cmd) })
+	root.SetUsageFunc(func(cmd *cobra.Command) error {
+		writePage(cmd.OutOrStderr(), cmd)
+		return nil
+	})
+}
+
+// writePage writes the page of a command or topic.
+func writePage(out io.Writer, cmd *cobra.Command) {
+	var b strings.Builder
+	switch {
+	case cmd.Annotations[allOf] != "":
+		allFlags(&b, cmd)
+	case cmd.IsAdditionalHelpTopicCommand() && cmd.Long != "":
+		b.WriteString(strings.TrimSpace(cmd.Long) + "\n")
+		listed(&b, "Pages", cmd.Commands())
+	case !cmd.HasParent():
+		rootPage(&b, cmd)
+	default:
+		commandPage(&b, cmd)
+	}
+	_, _ = io.WriteString(out, b.String()) // nothing can report that standard output failed
+}
+
+func rootPage(b *strings.Builder, root *cobra.Command) {
+	writeHead(b, root)
+	var commands, topics []*cobra.Command
+	for _, cmd := range root.Commands() {
+		switch {
+		case cmd.IsAdditionalHelpTopicCommand():
+			topics = append(topics, cmd)
+		case cmd.IsAvailableCommand():
+			commands = append(commands, cmd)
+		}
+	}
+	listed(b, "Commands (lockscope COMMAND --help)", commands)
+	listed(b, "Topics (lockscope help TOPIC)", topics)
+}
+
+func commandPage(b *strings.Builder, cmd *cobra.Command) {
+	writeHead(b, cmd)
+	var commands []*cobra.Command
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() {
+			commands = append(commands, sub)
+		}
+	}
+	listed(b, "Commands", commands)
+	names := strings.Fields(cmd.Annotations[everyday])
+	writeShort(b, groups(cmd.LocalFlags(), names))
+	writeFoot(b, cmd, len(names) > 0, count(allGroups(cmd)))
+}
+
+// writeHead is the purpose, the usage and the examples.
+func writeHead(b *strings.Builder, cmd *cobra.Command) {
+	fmt.Fprintf(b, "%s\n\nUsage: %s\n", strings.TrimSpace(cmp.Or(cmd.Long, cmd.Short)), usageLine(cmd))
+	if cmd.HasExample() {
+		fmt.Fprintf(b, "\nExamples:\n%s\n", strings.TrimRight(cmd.Example, "\n"))
+	}
+}
+
+func usageLine(cmd *cobra.Command) string {
+	if cmd.HasAvailableSubCommands() {
+		return cmd.CommandPath() + " COMMAND [flags]"
+	}
+	return cmd.UseLine()
+}
+
+// writeFoot is where to read more.
+func writeFoot(b *strings.Builder, cmd *cobra.Command, more bool, flags int) {
+	var lines []string
+	if text := cmd.Annotations[exit]; text != "" {
+		lines = append(lines, "Exit status:  "+text)
+	}
+	if more {
+		path := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
+		lines = append(lines, fmt.Sprintf("All %d flags: lockscope help flags %s", flags, path))
+	}
+	if also := cmd.Annotations[seeAlso]; also != "" {
+		lines = append(lines, "See also:     lockscope help "+also)
+	}
+	if len(lines) > 0 {
+		b.WriteString("\n" + strings.Join(lines, "\n") + "\n")
+	}
+}
+
+// listed has a line for each command.
+func listed(b *strings.Builder, title string, commands []*cobra.Command) {
+	if len(commands) == 0 {
+		return
+	}
+	width := 0
+	for _, cmd := range commands {
+		width = max(width, len(cmd.Name()))
+	}
+	fmt.Fprintf(b, "\n%s:\n", title)
+	for _, cmd := range commands {
+		fmt.Fprintf(b, "  %-*s  %s\n", width, cmd.Name(), cmd.Short)
+	}
+}

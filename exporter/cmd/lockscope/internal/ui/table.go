@@ -1,0 +1,127 @@
+package ui
+
+import (
+	"io"
+	"slices"
+	"strings"
+)
+
+const (
+	gap       = 2  // blanks between columns
+	narrowest = 12 // no column is squeezed below this
+)
+
+// Style dresses a cell that is already padded, for instance in a colour.
+type Style func(column int, cell, padded string) string
+
+// Layout say how a table is laid out. The zero value is for files and pipes.
+type Layout struct {
+	Width int   // of the terminal; 0: lines may be of any length
+	Style Style // nil: plain
+}
+
+// WriteTable writes head and rows. Cells wider than their column go on in the next
+// line; nothing is cut off. Control characters are written as escapes, so that no
+// cell can move the cursor. Rows may be shorter than head.
+//
+// Where a terminal is too narrow for the columns, each cell has a line of its own, after the name of its column.
+func WriteTable(w io.Writer, head []string, rows [][]string, opt Layout) error {
+	rows = printableRows(rows)
+	widths, fits := fit(head, rows, opt.Width)
+	var b strings.Builder
+	if !fits {
+		for _, row := range rows {
+			writeUpright(&b, head, row, opt)
+		}
+		_, err := io.WriteString(w, b.String())
+		return err
+	}
+	writeRow(&b, head, widths, nil)
+	for _, row := range rows {
+		writeRow(&b, row, widths, opt.Style)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func printableRows(rows [][]string) [][]string {
+	clean := make([][]string, len(rows))
+	for i, row := range rows {
+		clean[i] = make([]string, len(row))
+		for j, cell := range row {
+			clean[i][j] = Printable(cell)
+		}
+	}
+	return clean
+}
+
+// fit gives each column its widest cell, then takes from the widest column until
+// the table fits, if it does.
+func fit(head []string, rows [][]string, limit int) (widths []int, fits bool) {
+	widths = make([]int, len(head))
+	for _, row := range append([][]string{head}, rows...) {
+		for i, cell := range row {
+			widths[i] = max(widths[i], Width(cell))
+		}
+	}
+	total := gap * (len(widths) - 1)
+	for _, w := range widths {
+		total += w
+	}
+	for limit > 0 && total > limit {
+		widest := slices.Index(widths, slices.Max(widths))
+		if widths[widest] <= narrowest {
+			return widths, false
+		}
+		widths[widest]--
+		total--
+	}
+	return widths, true
+}
+
+// writeUpright writes a row as lines of a column's name and its cell, and an empty line.
+func writeUpright(b *strings.Builder, head, row []string, opt Layout) {
+	left := 0
+	for _, name := range head {
+		left = max(left, Width(name))
+	}
+	style := opt.Style
+	for i, cell := range row {
+		if opt.Style != nil {
+			style = func(column int, _, padded string) string {
+				if column == 0 {
+					return padded
+				}
+				return opt.Style(i, cell, padded)
+			}
+		}
+		writeRow(b, []string{head[i], cell}, []int{left, max(opt.Width-left-gap, 1)}, style)
+	}
+	b.WriteByte('\n')
+}
+
+func writeRow(b *strings.Builder, row []string, widths []int, style Style) {
+	cells := make([][]string, len(row))
+	height := 1
+	for i, cell := range row {
+		cells[i] = wrap(cell, widths[i])
+		height = max(height, len(cells[i]))
+	}
+	for line := range height {
+		var text strings.Builder
+		for i := range row {
+			part := ""
+			if line < len(cells[i]) {
+				part = cells[i][line]
+			}
+			padded := part + strings.Repeat(" ", max(0, widths[i]-Width(part)))
+			if style != nil {
+				padded = style(i, row[i], padded)
+			}
+			text.WriteString(padded)
+			text.WriteString(strings.Repeat(" ", gap))
+		}
+		b.WriteString(strings.TrimRight(text.String(), " "))
+		b.WriteByte('\n')
+	}
+}

@@ -1,0 +1,97 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/lockscope/lockscope/exporter/live/state"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/records"
+	"github.com/lockscope/lockscope/scanner/report"
+)
+
+// Unknown stands for an unknown value.
+const Unknown = "-"
+
+// TTL is how long a lock lives.
+func TTL(ttl time.Duration) string {
+	if ttl < 0 {
+		return "never"
+	}
+	return Short(ttl)
+}
+
+// Holder is the holder of a lock with this TTL, and where in its code.
+func Holder(h report.Hold, ttl time.Duration) string {
+	text := state.HolderName(h.Instance, ttl < 0)
+	if h.CallSite != "" {
+		text += " at " + h.CallSite
+	}
+	if h.Reason != "" {
+		text += " (reason: " + h.Reason + ")"
+	}
+	if h.Count > 1 {
+		text += fmt.Sprintf(" (%d times)", h.Count)
+	}
+	return text
+}
+
+// Construct is what a lock is part of, with what people ask first about it: the term of an election, and how many slots
+// of a semaphore are in use. A negative inUse is unknown. It is "" for an unknown kind: a page can say anything.
+func Construct(of records.Construct, fence uint64, inUse int) string {
+	switch {
+	case !of.Kind.Valid():
+		return ""
+	case of.Kind == lock.KindElection && fence > 0:
+		return fmt.Sprintf("election, term %d", fence)
+	case of.Kind == lock.KindSemaphore && of.Slots > 0 && inUse >= 0:
+		return fmt.Sprintf("semaphore, %d of %d slots in use", inUse, of.Slots)
+	case of.Kind == lock.KindSemaphore && of.Slots > 0:
+		return fmt.Sprintf("semaphore, %d slots", of.Slots)
+	case of.Kind == lock.KindRead, of.Kind == lock.KindWrite:
+		return "read/write lock"
+	}
+	return string(of.Kind)
+}
+
+// ReadWrite is what a read/write lock is, with how many readers hold it. Without any, the kind of its holder says if
+// somebody writes.
+func ReadWrite(readers int, holder lock.Kind) string {
+	text := Construct(records.Construct{Kind: lock.KindRead}, 0, -1)
+	switch {
+	case readers > 0:
+		return text + ", " + Count(readers, "reader")
+	case holder == lock.KindWrite:
+		return text + ", a writer"
+	}
+	return text
+}
+
+// Short formats a duration with about three digits.
+func Short(d time.Duration) string {
+	switch {
+	case d >= 24*time.Hour:
+		return fmt.Sprintf("%dd%02dh", int(d.Hours())/24, int(d.Hours())%24)
+	case d >= time.Hour:
+		return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
+	case d >= time.Minute:
+		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+	case d >= time.Second:
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	case d >= 10*time.Millisecond:
+		return fmt.Sprintf("%dms", d.Milliseconds())
+	}
+	return fmt.Sprintf("%.1fms", float64(d.Microseconds())/1000)
+}
+
+// Count returns "1 key" or "2 keys" for a noun such as key.
+func Count[N int | int64](n N, noun string) string {
+	switch {
+	case n == 1:
+		return "1 " + noun
+	case strings.HasSuffix(noun, "s"):
+		return fmt.Sprintf("%d %ses", n, noun)
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
