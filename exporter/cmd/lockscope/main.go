@@ -13,12 +13,11 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/child"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/program"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/watchdog"
 )
 
 func main() {
-	if watchdog.Is(os.Args) {
-		os.Exit(watchdog.Main(os.Stdin, os.Stderr))
+	if child.IsWatchdog(os.Args) {
+		os.Exit(child.WatchdogMain(os.Stdin, os.Stderr))
 	}
 	// Failed dials are reported with their node; go-redis would write them to stderr again.
 	redis.SetLogger(&logging.VoidLogger{})

@@ -26,3 +26,9 @@ func RegisterKillAfter(set *pflag.FlagSet, d *time.Duration) {
 	set.DurationVar(d, "kill-after", DefaultKillAfter, "kill the command if it runs this long after SIGTERM. "+
 		"If the lock is about to end, this is a third of --ttl at the most")
 }
+
+// watchdogName is the only argument of the process that is a watchdog.
+const watchdogName = "lockscope-watchdog"
+
+// IsWatchdog reports that a process with these arguments is to call WatchdogMain and nothing else.
+func IsWatchdog(args []string) bool { return len(args) == 2 && args[1] == watchdogName }

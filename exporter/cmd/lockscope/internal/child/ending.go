@@ -4,13 +4,11 @@ import (
 	"fmt"
 	"os"
 	"time"
-
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/watchdog"
 )
 
 // look acts on what time it is, and sets the timer. over says that nothing is left to be waited for.
 func (s *supervisor) look() (over bool) {
-	now := watchdog.Now()
+	now := bootTime()
 	if left := s.lease.Remaining(); left > 0 { // after a loss it says nothing of the validity that was granted
 		s.until = now + left
 	}
@@ -53,7 +51,7 @@ func (s *supervisor) guard() {
 	}
 	due := s.until - s.Margin()/2
 	if err := s.dog.Guard(s.process.group, due); err != nil {
-		if s.dogKilled = watchdog.Now() >= due; !s.dogKilled {
+		if s.dogKilled = bootTime() >= due; !s.dogKilled {
 			s.say("the watchdog has ended: if lockscope is killed, the command may outlive its lock")
 		}
 		s.unguard()
@@ -73,7 +71,7 @@ func (s *supervisor) end(why string, killAfter time.Duration) {
 	if s.killBy > 0 {
 		return
 	}
-	s.killBy = watchdog.Now() + killAfter
+	s.killBy = bootTime() + killAfter
 	s.guard() // if the watchdog has killed the command, it said why
 	if s.process.terminate() && !s.dogKilled {
 		s.say(why)
@@ -87,7 +85,7 @@ func (s *supervisor) lose(why string) {
 }
 
 func (s *supervisor) killNow(why string) {
-	s.killed = watchdog.Now()
+	s.killed = bootTime()
 	if s.process.kill() && !s.dogKilled {
 		s.say(why)
 	}
@@ -105,7 +103,7 @@ func (s *supervisor) pass(sig os.Signal) {
 			s.process.signal(continued)
 		}
 		if Ends(sig) && s.KillAfterSignal && s.killBy == 0 {
-			s.killBy = watchdog.Now() + s.KillAfter
+			s.killBy = bootTime() + s.KillAfter
 		}
 	}
 }

@@ -6,7 +6,8 @@ import "time"
 const DefaultKillAfter = 10 * time.Second
 
 const (
-	// glance is how often to look at the lease, at the least.
+	// glance is how often to look at the lease, at the least, and how long the watchdog sleeps at most: timers stand
+	// still while the machine is suspended, and bootTime does not.
 	glance = 250 * time.Millisecond
 	// leftOver is how long processes that a command left behind may go on before they are asked to end, as those that
 	// write the last of its output do.

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"os"
 	"time"
-
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/watchdog"
 )
 
 // Lease is what a command runs under: a lock.Lease, a permit or a term.
@@ -30,7 +28,7 @@ type supervisor struct {
 	process *process
 	signals *Signals
 	console *console
-	dog     *watchdog.Dog // nil if it could not be started
+	dog     *watchdog // nil if it could not be started
 
 	dogKilled bool // and the watchdog said so
 	say       func(string)
@@ -81,10 +79,10 @@ func Supervise(lease Lease, c Command, l Limits, signals *Signals, say func(stri
 // the death of this process is not covered then.
 func (s *supervisor) start(c Command) (err error) {
 	errOut, _ := c.Err.(*os.File)
-	if s.dog, err = watchdog.Start(errOut); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+	if s.dog, err = startWatchdog(errOut); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		s.say(fmt.Sprintf("no watchdog: %v: if lockscope is killed, the command may outlive its lock", err))
 	}
-	s.until = watchdog.Now() + s.lease.Remaining()
+	s.until = bootTime() + s.lease.Remaining()
 	if s.dog != nil {
 		_ = s.dog.Starting(s.until - s.Margin()/2) // if it has ended, guard says so
 	}

@@ -5,8 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/watchdog"
 )
 
 // The states of proc(5) that matter here.
@@ -23,7 +21,7 @@ func stopsUnseen(leader int) bool {
 		return false
 	}
 	for _, thread := range threads {
-		if watchdog.StatOf(filepath.Join(thread, "stat")).State != uninterruptible {
+		if statOf(filepath.Join(thread, "stat")).State != uninterruptible {
 			continue
 		}
 		children, err := os.ReadFile(filepath.Join(thread, "children"))

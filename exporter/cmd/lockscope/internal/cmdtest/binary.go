@@ -11,7 +11,6 @@ import (
 	"github.com/redis/go-redis/v9/logging"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/child"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/watchdog"
 	"github.com/lockscope/lockscope/lock/locktest/process"
 )
 
@@ -20,8 +19,8 @@ const self = "LOCKSCOPE_TEST_IS_LOCKSCOPE=1"
 
 // MainOrLockscope is Main, unless Start started this test binary: then it is lockscope.
 func MainOrLockscope(m *testing.M, lockscope Program) {
-	if watchdog.Is(os.Args) {
-		os.Exit(watchdog.Main(os.Stdin, os.Stderr))
+	if child.IsWatchdog(os.Args) {
+		os.Exit(child.WatchdogMain(os.Stdin, os.Stderr))
 	}
 	if os.Getenv(strings.TrimSuffix(self, "=1")) == "" {
 		Main(m)

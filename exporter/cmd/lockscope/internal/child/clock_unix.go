@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package watchdog
+package child
 
 import (
 	"time"
@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Now is the time since some fixed point. All processes of a machine share it.
-func Now() time.Duration {
+// bootTime is the time since some fixed point. All processes of a machine share it.
+func bootTime() time.Duration {
 	var now unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
 		panic(err) // POSIX demands this clock

@@ -1,6 +1,6 @@
 //go:build unix
 
-package watchdog
+package child
 
 import (
 	"bufio"
@@ -13,17 +13,14 @@ import (
 	"time"
 )
 
-// glance is how long it sleeps at most: timers stand still while the machine is suspended, and [Now] does not.
-const glance = 250 * time.Millisecond
-
 // order is what to guard. A group of 0 is the command that is being started; without a time there is nothing to guard.
 type order struct {
 	group int
 	until time.Duration
 }
 
-// Main is the process of a watchdog. It reads its orders from in, and returns the exit status.
-func Main(in io.Reader, errOut io.Writer) int { return watch(in, errOut, os.Getppid()) }
+// WatchdogMain is the process of a watchdog. It reads its orders from in, and returns the exit status.
+func WatchdogMain(in io.Reader, errOut io.Writer) int { return watch(in, errOut, os.Getppid()) }
 
 // watch is Main for the lockscope with this process ID.
 func watch(in io.Reader, errOut io.Writer, lockscope int) int {
@@ -44,7 +41,7 @@ func watch(in io.Reader, errOut io.Writer, lockscope int) int {
 		}
 		left := glance
 		if now.until != 0 {
-			if left = now.until - Now(); left <= 0 {
+			if left = now.until - bootTime(); left <= 0 {
 				if now.group == 0 {
 					now.group = groupStartedBy(lockscope)
 				}

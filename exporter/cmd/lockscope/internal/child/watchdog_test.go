@@ -1,6 +1,6 @@
 //go:build unix
 
-package watchdog
+package child
 
 import (
 	"bytes"
@@ -36,16 +36,16 @@ func TestMainKills(t *testing.T) {
 		close bool
 		says  string
 	}{
-		"lockscope was killed": {Now() + time.Hour, true, "lockscope was killed"},
-		"lockscope is stopped": {Now() + 10*time.Millisecond, false, "did not run"},
+		"lockscope was killed": {bootTime() + time.Hour, true, "lockscope was killed"},
+		"lockscope is stopped": {bootTime() + 10*time.Millisecond, false, "did not run"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			group, ended := guarded(t)
 			r, w := io.Pipe()
 			var errOut bytes.Buffer
 			over := make(chan int)
-			go func() { over <- Main(r, &errOut) }()
-			for _, until := range []time.Duration{Now() + time.Hour, orders.until} {
+			go func() { over <- WatchdogMain(r, &errOut) }()
+			for _, until := range []time.Duration{bootTime() + time.Hour, orders.until} {
 				fmt.Fprintf(w, "%d %d\n", group, until)
 			}
 			if orders.close {
@@ -71,7 +71,7 @@ func TestMainKillsWhatIsBeingStarted(t *testing.T) {
 	var errOut bytes.Buffer
 	over := make(chan int)
 	go func() { over <- watch(r, &errOut, os.Getpid()) }()
-	fmt.Fprintf(w, "%s%d\n", startingWord, Now()+10*time.Millisecond)
+	fmt.Fprintf(w, "%s%d\n", startingWord, bootTime()+10*time.Millisecond)
 	if status := <-over; status != 1 || !strings.Contains(errOut.String(), "did not run") {
 		t.Errorf("status %d: %s", status, &errOut)
 	}
@@ -82,7 +82,7 @@ func TestMainKillsWhatIsBeingStarted(t *testing.T) {
 func TestMainKillsNothingElse(t *testing.T) {
 	orders := "0 1\n1 1\n-1 1\nnonsense\n\nstarting\nstarting x\n"
 	var errOut bytes.Buffer
-	if status := Main(strings.NewReader(orders), &errOut); status != 1 || errOut.Len() > 0 {
+	if status := WatchdogMain(strings.NewReader(orders), &errOut); status != 1 || errOut.Len() > 0 {
 		t.Errorf("status %d: %s", status, &errOut)
 	}
 }

@@ -1,4 +1,4 @@
-package watchdog
+package child
 
 import (
 	"time"
@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Now is the time since some fixed point. All processes of a machine share it, and it counts while the machine is
+// bootTime is the time since some fixed point. All processes of a machine share it, and it counts while the machine is
 // suspended.
-func Now() time.Duration {
+func bootTime() time.Duration {
 	var now unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &now); err != nil {
 		panic(err) // every Linux that Go runs on has this clock

@@ -1,6 +1,6 @@
 //go:build unix
 
-package watchdog
+package child
 
 import (
 	"fmt"
@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Dog is a watchdog, as the process that started it sees it. Its methods are not to be called concurrently.
-type Dog struct {
+// watchdog is a watchdog, as the process that started it sees it. Its methods are not to be called concurrently.
+type watchdog struct {
 	cmd    *exec.Cmd
 	orders *os.File
 }
@@ -20,9 +20,9 @@ type Dog struct {
 // patience is how long a watchdog may leave its orders unread once the pipe is full.
 const patience = 50 * time.Millisecond
 
-// Start starts this program once more, as a watchdog that guards nothing yet. It writes to errOut when it had to kill
+// startWatchdog starts this program once more, as a watchdog that guards nothing yet. It writes to errOut when it had to kill
 // what it guards; nil discards that. The caller ends it with Done.
-func Start(errOut *os.File) (*Dog, error) {
+func startWatchdog(errOut *os.File) (*watchdog, error) {
 	path := "/proc/self/exe" // also if the file was replaced since
 	if runtime.GOOS != "linux" {
 		var err error
@@ -30,7 +30,7 @@ func Start(errOut *os.File) (*Dog, error) {
 			return nil, err
 		}
 	}
-	cmd := exec.Command(path, name)
+	cmd := exec.Command(path, watchdogName)
 	if errOut != nil {
 		cmd.Stderr = errOut
 	}
@@ -47,12 +47,12 @@ func Start(errOut *os.File) (*Dog, error) {
 		_ = orders.Close()
 		return nil, err
 	}
-	return &Dog{cmd: cmd, orders: orders}, nil
+	return &watchdog{cmd: cmd, orders: orders}, nil
 }
 
-// Guard has the watchdog kill the process group when the clock of [Now] reaches until, or when this process ends
+// Guard has the watchdog kill the process group when bootTime reaches until, or when this process ends
 // without having called Done. The last call counts. An error means that the watchdog was killed, or is stopped.
-func (d *Dog) Guard(group int, until time.Duration) error {
+func (d *watchdog) Guard(group int, until time.Duration) error {
 	_ = d.orders.SetWriteDeadline(time.Now().Add(patience)) // every pipe of Unix has one
 	_, err := fmt.Fprintf(d.orders, "%d %d\n", group, until)
 	return err
@@ -63,14 +63,14 @@ const startingWord = "starting "
 
 // Starting has it kill at that time the command that lockscope starts from now on, unless Guard comes before: lockscope
 // may be stopped when the command runs and before it can say which group that is. Only on Linux.
-func (d *Dog) Starting(until time.Duration) error {
+func (d *watchdog) Starting(until time.Duration) error {
 	_ = d.orders.SetWriteDeadline(time.Now().Add(patience))
 	_, err := fmt.Fprintf(d.orders, "%s%d\n", startingWord, until)
 	return err
 }
 
 // Done ends the watchdog, and leaves alone what it guarded. The watchdog is killed: it may be stopped.
-func (d *Dog) Done() {
+func (d *watchdog) Done() {
 	_ = d.cmd.Process.Kill() // it may have ended by itself
 	_ = d.cmd.Wait()
 	_ = d.orders.Close()
