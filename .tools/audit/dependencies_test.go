@@ -16,8 +16,10 @@ var row = regexp.MustCompile(`(?m)^\| ([^ |]+\.[^ |]+/[^ |]+) \| [^|]{10,} \|`)
 func TestDirectDependencies(t *testing.T) {
 	_, page, _ := strings.Cut(readText(t, ".github/DEPENDENCIES.md"), "\n## ")
 	sections := strings.Split(page, "\n## ")
-	for name, folder := range map[string]string{"The library": ".", "exporter": "exporter", "etcdlock": "lock/etcdlock"} {
-		i := slices.IndexFunc(sections, func(s string) bool { return strings.HasPrefix(s, name) })
+	for name, folder := range map[string]string{
+		"The library": ".", "exporter": "exporter", "exporter/cmd/lockscope": "exporter/cmd/lockscope", "etcdlock": "lock/etcdlock",
+	} {
+		i := slices.IndexFunc(sections, func(s string) bool { return strings.HasPrefix(s, name+"\n") })
 		if i < 0 {
 			t.Errorf("there is no section %q", name)
 			continue
