@@ -50,9 +50,11 @@ func TestEndIsToldOnce(t *testing.T) {
 			if err := l.Lose("job"); err != nil {
 				t.Error(err)
 			}
-		}, nil, lock.ErrLost.Error() + ", unreleased:"},
+		}, nil, lock.ErrLost.Error() + `: "job" was lost at 2000-01-01T00:00:00Z, and others may hold it now; ` +
+			`last renewal: 1 of 1 nodes no longer hold "job" (mem1: not held), unreleased:`},
 		{"expired", func(*testing.T, *memlock.Locker, context.CancelFunc) { time.Sleep(2 * lock.DefaultTTL) },
-			[]lock.AcquireOption{lock.NoRenew()}, lock.ErrLost.Error() + ", unreleased:"},
+			[]lock.AcquireOption{lock.NoRenew()}, lock.ErrLost.Error() +
+				`: "job" was lost at 2000-01-01T00:00:09Z, and others may hold it now, unreleased:`},
 		{"held for too long", func(*testing.T, *memlock.Locker, context.CancelFunc) { time.Sleep(2 * time.Second) },
 			[]lock.AcquireOption{lock.MaxHold(time.Second)}, lock.ErrMaxHold.Error() + ", unreleased:"},
 		{"cancelled", func(_ *testing.T, _ *memlock.Locker, cancel context.CancelFunc) { cancel() },
