@@ -25,7 +25,7 @@ func TestListShowsConstructs(t *testing.T) {
 		command(t, append(args, "-o", "json")...).Decode(t, &r)
 		return len(r.Deadlocks) > 0 && waitsOf(r, "leader") == 2 && waitsOf(r, "jobs#0") == 1 && waitsOf(r, "order") == 1
 	})
-	if len(r.Deadlocks) != 1 || !strings.HasPrefix(r.Deadlocks[0], `"leader" (fence `) {
+	if len(r.Deadlocks) != 1 || r.Deadlocks[0] != "billing-1 holds leader and waits for stock; billing-2 holds stock and waits for leader" {
 		t.Errorf("deadlocks %q, want the election and the lock", r.Deadlocks)
 	}
 	for _, l := range r.Locks {

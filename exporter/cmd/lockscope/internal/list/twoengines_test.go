@@ -91,7 +91,7 @@ func TestADeadlockOverEngines(t *testing.T) {
 				for len(r.Deadlocks) == 0 && time.Now().Before(deadline) {
 					command(t, "list", "--redis", cmdtest.Addrs(servers...), "-o", "json").Decode(t, &r)
 				}
-				if len(r.Deadlocks) != 1 || strings.Count(r.Deadlocks[0], "(fence") != len(calls) {
+				if len(r.Deadlocks) != 1 || strings.Count(r.Deadlocks[0], " holds ") != len(calls) {
 					t.Fatalf("deadlocks %q", r.Deadlocks)
 				}
 			})
