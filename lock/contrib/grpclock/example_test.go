@@ -22,7 +22,7 @@ func ExampleUnary() {
 		log.Fatal(err)
 	}
 	defer locker.Close()
-	server := grpc.NewServer(grpc.UnaryInterceptor(grpclock.Unary(locker,
+	server := grpc.NewServer(grpc.WaitForHandlers(true), grpc.UnaryInterceptor(grpclock.Unary(locker,
 		func(_ context.Context, _ string, request any) string {
 			return "service:" + request.(*health.HealthCheckRequest).GetService()
 		})))

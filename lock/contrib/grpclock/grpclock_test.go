@@ -72,7 +72,7 @@ func named(ctx context.Context, _ string) string {
 func serve(t *testing.T, work func(context.Context) error, opts ...grpc.ServerOption) health.HealthClient {
 	t.Helper()
 	listener := bufconn.Listen(1 << 16)
-	server := grpc.NewServer(opts...)
+	server := grpc.NewServer(append(opts, grpc.WaitForHandlers(true))...) // a handler releases its lock after the call
 	health.RegisterHealthServer(server, service{work: work})
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
