@@ -3,6 +3,7 @@ package zklock_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"log/slog"
 	"os"
 	"testing"
@@ -19,7 +20,13 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m, goleak.Cleanup(os.Exit)) }
+// TestMain leaves the example out where ZooKeeper may be missing: an example cannot skip itself.
+func TestMain(m *testing.M) {
+	if flag.Parse(); testing.Short() {
+		_ = flag.Set("test.skip", "^Example")
+	}
+	goleak.VerifyTestMain(m, goleak.Cleanup(os.Exit))
+}
 
 // A server that does not answer must not be mistaken for a machine that is busy.
 const (
