@@ -29,7 +29,7 @@ others need it for their tests only.
 `
 
 // binary is the package that a release has archives of.
-const binaryFolder, binaryPackage = "exporter", "./cmd/lockscope"
+const binaryFolder, binaryPackage = "exporter/cmd/lockscope", "."
 
 // licenceName matches the files in which modules have their licence.
 var licenceName = regexp.MustCompile(`(?i)^(licen[cs]e|copying)([-.].*)?$`)

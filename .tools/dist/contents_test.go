@@ -54,7 +54,7 @@ func (d *distribution) materials(t *testing.T) {
 	text := read(t, "", d.one(t, "*_linux_"+runtime.GOARCH+".cdx.json"))
 	must(t, json.Unmarshal([]byte(text), &bom))
 	if main := bom.Metadata.Component; bom.BOMFormat != "CycloneDX" || main.Version != version ||
-		main.Name != "github.com/lockscope/lockscope/exporter" {
+		main.Name != "github.com/lockscope/lockscope/exporter/cmd/lockscope" {
 		t.Errorf("%+v", bom)
 	}
 	versions := map[string]string{}
