@@ -86,7 +86,8 @@ func (w *webhook) Notify(ctx context.Context, r report.Report) error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	m, now := newMessage(r), stateOf(&r)
+	m := newMessage(r)
+	now := stateOf(m)
 	last, known := w.posted[m.Group]
 	if !now.differs(last) && (known || len(m.Resolved) == 0) {
 		return nil
@@ -123,11 +124,11 @@ type state struct {
 	findings map[identity]bool // of up to Most
 }
 
-func stateOf(r *report.Report) state {
-	s := state{count: len(r.Findings) + r.Overflow, findings: map[identity]bool{}}
-	for _, f := range r.Findings {
-		if s.count <= Most {
-			s.findings[identity{f.Class, f.Node, f.Lock()}] = true
+func stateOf(m Message) state {
+	s := state{count: m.Count, findings: map[identity]bool{}}
+	if m.Count <= Most {
+		for _, f := range m.Findings {
+			s.findings[identityOf(f)] = true
 		}
 	}
 	return s
