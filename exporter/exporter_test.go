@@ -15,12 +15,13 @@ import (
 
 	"github.com/lockscope/lockscope/exporter"
 	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
 func TestRoutes(t *testing.T) {
-	full := newExporter(t, exporter.WithState(state{}), exporter.WithScanner(found{}), exporter.WithOwnServer())
+	full := newExporter(t, exporter.WithState(fixed{}), exporter.WithScanner(found{}), exporter.WithOwnServer())
 	bare := newExporter(t, exporter.WithState(nil), exporter.WithScanner(nil), exporter.WithGatherer(nil),
 		exporter.WithLogger(nil))
 	for _, c := range []struct {
@@ -70,7 +71,7 @@ func TestOnlyReads(t *testing.T) {
 }
 
 func TestLandingPageLinksToWhatThereIs(t *testing.T) {
-	_, full := get(newExporter(t, exporter.WithState(state{})), "/")
+	_, full := get(newExporter(t, exporter.WithState(fixed{})), "/")
 	contains(t, full, `href="/metrics"`, `href="/debug/locks"`, `href="/healthz"`, `href="/readyz"`, "lockscope")
 	_, bare := get(newExporter(t), "/")
 	if strings.Contains(bare, "debug/") {
@@ -80,7 +81,7 @@ func TestLandingPageLinksToWhatThereIs(t *testing.T) {
 
 func TestLocksAndFindingsOnOnePage(t *testing.T) {
 	e := newExporter(t,
-		exporter.WithState(state(live.State{Instance: "me", Held: []live.Held{{Resource: "order:1"}}})),
+		exporter.WithState(fixed(state.State{Instance: "me", Held: []state.Held{{Resource: "order:1"}}})),
 		exporter.WithScanner(found(scanner.Snapshot{Last: report.Report{Started: time.Now(),
 			Findings: []report.Finding{{Class: report.NoTTL, Node: "n1", Key: "lock:\x00<b>", Confirmed: true}}}})))
 	code, text := get(e, "/debug/locks", "Accept: application/json")

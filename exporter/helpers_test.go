@@ -12,7 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/lockscope/lockscope/exporter"
-	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/scanner"
 )
 
@@ -63,10 +63,10 @@ func get(e http.Handler, path string, headers ...string) (int, string) {
 	return w.Code, w.Body.String()
 }
 
-// state is a StateSource.
-type state live.State
+// fixed is a StateSource.
+type fixed state.State
 
-func (s state) State(context.Context) live.State { return live.State(s) }
+func (s fixed) State(context.Context) state.State { return state.State(s) }
 
 // found is a Snapshotter.
 type found scanner.Snapshot

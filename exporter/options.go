@@ -11,7 +11,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/state"
 )
 
 // Defaults of New.
@@ -27,7 +27,7 @@ var ErrInvalidOption = errors.New("exporter: invalid option")
 
 // StateSource reports the locks of a process. It must be safe for concurrent use. live.Board is one.
 type StateSource interface {
-	State(ctx context.Context) live.State
+	State(ctx context.Context) state.State
 }
 
 type config struct {

@@ -10,6 +10,7 @@ import (
 	"github.com/lockscope/lockscope/examples/demo/internal/ledger"
 	"github.com/lockscope/lockscope/examples/demo/internal/screen"
 	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/state"
 )
 
 // showLive writes a line every interval until ctx ends. silence is how it calls that
@@ -43,9 +44,9 @@ func liveHead() string {
 		"blocked by", "since")
 }
 
-func liveLine(rate float64, held int, s live.State, silence string) string {
+func liveLine(rate float64, held int, s state.State, silence string) string {
 	waiting := s.Waiting
-	var longest live.Waiter
+	var longest state.Waiter
 	var waited, who, since string
 	if len(waiting) > 0 {
 		longest = waiting[0]
@@ -59,9 +60,9 @@ func liveLine(rate float64, held int, s live.State, silence string) string {
 
 // blockedBy names the holder and says how long it has been holding, or what keeps
 // everybody waiting if no answer comes: silence.
-func blockedBy(w live.Waiter, all []live.Waiter, silence string) (who, since string) {
+func blockedBy(w state.Waiter, all []state.Waiter, silence string) (who, since string) {
 	switch {
-	case slices.ContainsFunc(all, func(other live.Waiter) bool {
+	case slices.ContainsFunc(all, func(other state.Waiter) bool {
 		return other.Error != "" && other.Resource == w.Resource && other.Instance == w.Instance
 	}):
 		return silence, "" // says the one in front, where others queue behind

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/state"
 )
 
 // TestDemoServes reads metrics and the page's JSON while the demo runs.
@@ -105,7 +105,7 @@ func startDemoHead(t *testing.T, ctx context.Context, args ...string) (head stri
 }
 
 type page struct {
-	live.State
+	state.State
 	Scan struct {
 		Findings []struct{ Key, Class string }
 	}

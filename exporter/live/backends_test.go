@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/memlock"
@@ -37,9 +38,9 @@ func TestOneNameOnTwoBackends(t *testing.T) {
 		inner := acquireAsync(outer.Context(), second, "order:1")
 		behind := acquireAsync(t.Context(), first, "order:1")
 		settle(2 * time.Second)
-		state(board)
+		stateOf(board)
 		settle(time.Second)
-		s := state(board)
+		s := stateOf(board)
 		if len(s.Deadlocks) != 0 || len(s.Blocked) != 2 {
 			t.Fatalf("deadlocks %+v, blocked %+v", s.Deadlocks, s.Blocked)
 		}
@@ -78,12 +79,12 @@ func TestOneNameOnTwoBackends(t *testing.T) {
 		must(t, (<-inner).lease.Release(t.Context()))
 		must(t, outer.Release(t.Context()))
 		must(t, (<-behind).lease.Release(t.Context()))
-		for _, h := range state(board).History {
+		for _, h := range stateOf(board).History {
 			if len(h.Holds) == 0 || h.Holds[len(h.Holds)-1].Holder != holders[h.Backend] {
 				t.Errorf("history %+v", h)
 			}
 		}
-		for _, a := range state(board).Slowest {
+		for _, a := range stateOf(board).Slowest {
 			if holders[a.Backend] == "" {
 				t.Errorf("slowest %+v", a)
 			}
@@ -111,9 +112,9 @@ func TestDeadlockAcrossTwoSystems(t *testing.T) {
 		holding.Done()
 		holding.Wait()
 	})
-	var s live.State
+	var s state.State
 	eventually(t, "the cycle is on the Board", func() bool {
-		s = state(board)
+		s = stateOf(board)
 		return len(s.Deadlocks) == 1 && len(s.Deadlocks[0].Cycle) == 2 && len(s.Blocked) == 2
 	})
 	on := map[string]string{"order": "redis", "stock": "memory"}
@@ -134,7 +135,7 @@ func TestDeadlockAcrossTwoSystems(t *testing.T) {
 	cancel()
 	working.Wait()
 	eventually(t, "it is over when both give up", func() bool {
-		s = state(board)
+		s = stateOf(board)
 		return len(s.Deadlocks) == 1 && s.Deadlocks[0].Over && len(s.Blocked) == 0
 	})
 }

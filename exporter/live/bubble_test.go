@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine"
@@ -62,7 +63,7 @@ func settle(d time.Duration) {
 	synctest.Wait()
 }
 
-func state(b *live.Board) live.State { return b.State(context.Background()) }
+func stateOf(b *live.Board) state.State { return b.State(context.Background()) }
 
 // slow is a Locker on which each Acquire takes the next of its times.
 type slow struct {

@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
@@ -38,7 +39,7 @@ func TestLockerOnRedis(t *testing.T) {
 	locktest.TestLocker(t, func(t testing.TB) lock.Locker { return wrap(t, board, onRedis(t, servers)) },
 		locktest.WithTTL(suiteTTL))
 	wantIdle(t, board)
-	if s := state(board); len(s.Waits) == 0 || len(s.Slowest) != live.DefaultSlowest {
+	if s := stateOf(board); len(s.Waits) == 0 || len(s.Slowest) != live.DefaultSlowest {
 		t.Errorf("%d wait points and %d slowest acquisitions after all that", len(s.Waits), len(s.Slowest))
 	}
 }
@@ -81,8 +82,8 @@ func TestErrorsThatCannotBeTold(t *testing.T) {
 	}
 	_, _ = wrap(t, board, &noop{err: hostileError{lock.ErrNoQuorum}}).Acquire(t.Context(), "y")
 	const text = "an error whose text is not available"
-	s := state(board)
-	if n := s.Nodes[0]; n.Error != text || n.Failures != 1 || n.State != live.NodeBarred {
+	s := stateOf(board)
+	if n := s.Nodes[0]; n.Error != text || n.Failures != 1 || n.State != state.NodeBarred {
 		t.Errorf("node: %+v", n)
 	}
 	for _, a := range s.Slowest {

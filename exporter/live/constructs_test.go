@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/election"
 	"github.com/lockscope/lockscope/lock/lockset"
@@ -36,8 +36,8 @@ func TestElectionOnTheBoard(t *testing.T) {
 			}()
 		}
 		settle(3 * time.Second)
-		s := state(board)
-		leader := s.Held[slices.IndexFunc(s.Held, func(h live.Held) bool { return h.Resource == "leader" })]
+		s := stateOf(board)
+		leader := s.Held[slices.IndexFunc(s.Held, func(h state.Held) bool { return h.Resource == "leader" })]
 		if leader.Kind != "election" || leader.Fence != term.Number() || leader.Waiters != 2 || leader.Slots != 0 {
 			t.Errorf("the leader: %+v", leader)
 		}
@@ -47,7 +47,7 @@ func TestElectionOnTheBoard(t *testing.T) {
 		}
 		wait := acquireAsync(term.Context(), l, "stock")
 		settle(time.Second)
-		s = state(board)
+		s = stateOf(board)
 		if len(s.Deadlocks) != 1 || len(s.Deadlocks[0].Cycle) != 2 {
 			t.Errorf("deadlocks %+v, want the election and the lock", s.Deadlocks)
 		}
@@ -85,7 +85,7 @@ func TestCandidatesStandBy(t *testing.T) {
 		settle(time.Hour)
 		waiting := acquireAsync(t.Context(), l, "stock")
 		settle(2 * time.Second)
-		s := state(board)
+		s := stateOf(board)
 		if n := s.Totals; n.Waiting != 1 || n.Candidates != 2 || n.Contended != 1 || !near(n.Longest, 2) ||
 			!near(n.Recent.P99, 2) || !near(n.Recent.Stalled, 2) {
 			t.Errorf("totals %+v, want one waiting call of 2 s, and two candidates", n)
@@ -102,7 +102,7 @@ func TestCandidatesStandBy(t *testing.T) {
 			term = <-won
 		}
 		must(t, term.Resign(t.Context()))
-		s = state(board)
+		s = stateOf(board)
 		if len(s.Inflicted) != 1 || s.Inflicted[0].Resource != "stock" {
 			t.Errorf("inflicted %+v, want nothing of the leader", s.Inflicted)
 		}
@@ -140,13 +140,13 @@ func TestSetOnTheBoard(t *testing.T) {
 		settle(time.Second)
 		behind := acquireAsync(c.Context(), l, "a", lock.MaxWait(2*time.Second))
 		settle(time.Second)
-		s := state(board)
+		s := stateOf(board)
 		for _, h := range s.Held {
 			if (h.Kind == "set") != (h.Resource != "c") {
 				t.Errorf("held %+v", h)
 			}
 		}
-		at := slices.IndexFunc(s.Waiting, func(w live.Waiter) bool { return w.Resource == "c" })
+		at := slices.IndexFunc(s.Waiting, func(w state.Waiter) bool { return w.Resource == "c" })
 		if len(s.Held) != 3 || len(s.Blocked) != 2 || s.Totals.Waiting != 2 || !slices.Equal(s.Waiting[at].Holds,
 			[]string{"b", "a"}) {
 			t.Errorf("%d held, blocked %+v, waiting %+v", len(s.Held), s.Blocked, s.Waiting)
@@ -168,18 +168,18 @@ func TestSemaphoreOnTheBoard(t *testing.T) {
 		l, other := newMemory(t, board, memlock.NewNodes(1), "orders/1"), newMemory(t, board, memlock.NewNodes(1), "stock/1")
 		first, second := acquire(t, l, "jobs#0", slotOf(2)), acquire(t, l, "jobs#1", slotOf(2))
 		order := acquire(t, other, "order")
-		for _, h := range state(board).Held {
+		for _, h := range stateOf(board).Held {
 			if h.Resource != "order" && (h.Kind != "semaphore" || h.Slots != 2 || h.SlotsInUse != 2) {
 				t.Errorf("held %+v", h)
 			}
 		}
 		permit := acquireAsync(order.Context(), l, "jobs#0", slotOf(2))
 		firstWaits := acquireAsync(first.Context(), other, "order", lock.MaxWait(10*time.Second))
-		look := func() live.State { // two engines: their cycles are found by two looks
+		look := func() state.State { // two engines: their cycles are found by two looks
 			settle(time.Second)
-			state(board)
+			stateOf(board)
 			settle(time.Second)
-			return state(board)
+			return stateOf(board)
 		}
 		s := look()
 		if len(s.Deadlocks) != 0 || len(s.Blocked) != 2 {
@@ -191,7 +191,7 @@ func TestSemaphoreOnTheBoard(t *testing.T) {
 			}
 		}
 		past := board.WaitHistory(time.Now().Add(-time.Minute), time.Now()).Resources
-		at := slices.IndexFunc(past, func(p live.PastResource) bool { return p.Resource == "jobs#0" })
+		at := slices.IndexFunc(past, func(p state.PastResource) bool { return p.Resource == "jobs#0" })
 		if at < 0 || past[at].Kind != "semaphore" || past[at].Slots != 2 {
 			t.Errorf("history %+v", past)
 		}
@@ -200,7 +200,7 @@ func TestSemaphoreOnTheBoard(t *testing.T) {
 			t.Errorf("deadlocks %+v, want both cycles", s.Deadlocks)
 		}
 		<-secondWaits
-		if s = look(); slices.ContainsFunc(s.Deadlocks, func(d live.Deadlock) bool { return !d.Over }) {
+		if s = look(); slices.ContainsFunc(s.Deadlocks, func(d state.Deadlock) bool { return !d.Over }) {
 			t.Errorf("deadlocks %+v, want that they are over", s.Deadlocks)
 		}
 		must(t, second.Release(t.Context()))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
@@ -28,7 +29,7 @@ func crowd(t *testing.T, n int, lockers ...lock.Locker) (disperse func()) {
 }
 
 // wantCounted requires the same number everywhere in a State.
-func wantCounted(t *testing.T, s live.State, n int, holder string) {
+func wantCounted(t *testing.T, s state.State, n int, holder string) {
 	t.Helper()
 	if len(s.Blocked) != 1 {
 		t.Fatalf("blocked: %+v", s.Blocked)
@@ -76,7 +77,7 @@ func TestCrowd(t *testing.T) {
 				holder := acquire(t, lockers[2], "job")
 				disperse := crowd(t, n, lockers...)
 				settle(time.Minute)
-				s := state(board)
+				s := stateOf(board)
 				wantCounted(t, s, n, "billing/2")
 				if r := s.Totals.Recent; !near(s.Totals.Longest, 60) || !near(s.Blocked[0].Longest, 60) || r.P50 < 56 ||
 					r.P99 < 56 {
@@ -85,7 +86,7 @@ func TestCrowd(t *testing.T) {
 				}
 				disperse()
 				settle(time.Second)
-				if r := state(board).Totals.Recent; r.Failed != n || r.Ended < n {
+				if r := stateOf(board).Totals.Recent; r.Failed != n || r.Ended < n {
 					t.Errorf("all have given up: %+v", r)
 				}
 				must(t, holder.Release(t.Context()))
@@ -116,14 +117,14 @@ func TestCrowdOnRedis(t *testing.T) {
 			const n = 1000
 			defer crowd(t, n, lockers...)()
 			eventually(t, "all wait for the holder", func() bool {
-				s := state(board)
+				s := stateOf(board)
 				known := len(s.Blocked) == 1 && s.Blocked[0].Waiting == n && s.Blocked[0].Failing == 0
 				for _, w := range s.Waiting {
 					known = known && w.Blocker != nil
 				}
 				return known
 			})
-			wantCounted(t, state(board), n, "billing/7")
+			wantCounted(t, stateOf(board), n, "billing/7")
 			_ = servers[2].Resume() // a server that was killed cannot be resumed
 			must(t, holder.Release(t.Context()))
 		})
@@ -148,8 +149,8 @@ func TestFewOfEach(t *testing.T) {
 			}
 			settle(time.Second)
 		}
-		s := state(board)
-		for i, want := range []live.Blocked{{Waiting: 100, Listed: 15}, {Waiting: 3, Listed: 3},
+		s := stateOf(board)
+		for i, want := range []state.Blocked{{Waiting: 100, Listed: 15}, {Waiting: 3, Listed: 3},
 			{Waiting: 2, Listed: 2}} {
 			if got := s.Blocked[i]; got.Resource != resourceName(i) || got.Waiting != want.Waiting ||
 				got.Listed != want.Listed {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
@@ -34,12 +35,12 @@ func TestALeaseThatEndedWithoutRelease(t *testing.T) {
 				must(t, crashes.Close())
 				for range 16 {
 					settle(500 * time.Millisecond)
-					if row := state(board).Blocked[0]; row.Holder == nil || row.Holder.Holder != "orders/1" {
+					if row := stateOf(board).Blocked[0]; row.Holder == nil || row.Holder.Holder != "orders/1" {
 						t.Errorf("the holder is %+v", row.Holder)
 					}
-					wantNotPast(t, state(board))
+					wantNotPast(t, stateOf(board))
 				}
-				s := state(board)
+				s := stateOf(board)
 				if len(s.Blocked) != 1 || s.Blocked[0].Holder == nil || s.Blocked[0].Holder.Holder != "orders/1" ||
 					!near(*s.Blocked[0].Holder.Age, 8) {
 					t.Fatalf("blocked %+v", s.Blocked)
@@ -54,13 +55,13 @@ func TestALeaseThatEndedWithoutRelease(t *testing.T) {
 				settle(time.Second)
 				must(t, got.lease.Release(t.Context()))
 				found := 0
-				for _, h := range holdsOf(state(board)) {
+				for _, h := range holdsOf(stateOf(board)) {
 					if h.Holder == "orders/1" && h.Took > 9.5 && h.Took < 10.5 && h.Elsewhere != here && h.Unreleased == here {
 						found++
 					}
 				}
 				if found != 1 {
-					t.Errorf("what held the lock for ten seconds is not in the history: %+v", holdsOf(state(board)))
+					t.Errorf("what held the lock for ten seconds is not in the history: %+v", holdsOf(stateOf(board)))
 				}
 			})
 		})
@@ -68,7 +69,7 @@ func TestALeaseThatEndedWithoutRelease(t *testing.T) {
 }
 
 // wantNotPast fails the test if the holder is among those who held the lock before.
-func wantNotPast(t *testing.T, s live.State) {
+func wantNotPast(t *testing.T, s state.State) {
 	t.Helper()
 	for _, h := range holdsOf(s) {
 		if h.Holder == "orders/1" {
@@ -77,7 +78,7 @@ func wantNotPast(t *testing.T, s live.State) {
 	}
 }
 
-func holdsOf(s live.State) (all []live.Tenure) {
+func holdsOf(s state.State) (all []state.Tenure) {
 	for _, h := range s.History {
 		all = append(all, h.Holds...)
 	}
@@ -95,7 +96,7 @@ func TestALeaseThatMissesItsRenewals(t *testing.T) {
 		settle(time.Millisecond)
 		untold := acquire(t, wrap(t, board, &noop{}), "other")
 		unrenewed := func() *float64 {
-			held := state(board).Held
+			held := stateOf(board).Held
 			if len(held) != 2 || held[0].Resource != "order" {
 				t.Fatalf("held: %+v", held)
 			}

@@ -11,7 +11,7 @@
 //
 // # Who blocks whom
 //
-// A [State] counts everything and lists a part: Totals and the rows of Blocked cover all calls, and each list says
+// A [state.State] counts everything and lists a part: Totals and the rows of Blocked cover all calls, and each list says
 // how many there are. A row of Blocked is a resource that callers wait for, with its holder, and the chain of what
 // that holder itself waits for. A call holds a lease if its context descends from that lease (see [lock.HeldLeases]).
 // Deadlocks are reported as soon as an engine reports one (lock.Trace). Those between engines are reported once two

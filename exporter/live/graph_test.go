@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
@@ -39,7 +40,7 @@ func TestChain(t *testing.T) {
 		settle(2 * time.Second)
 		first, second := acquireAsync(ctx, here, "audit"), acquireAsync(t.Context(), here, "order")
 		settle(time.Second)
-		s := state(board)
+		s := stateOf(board)
 		if len(s.Blocked) != 2 || s.Totals.Waiting != 2 || len(s.Deadlocks) != 0 {
 			t.Fatalf("blocked %+v, deadlocks %+v", s.Blocked, s.Deadlocks)
 		}
@@ -69,7 +70,7 @@ func TestChain(t *testing.T) {
 		must(t, got.err)
 		must(t, got.lease.Release(t.Context()))
 		must(t, stock.Release(t.Context()))
-		h := state(board).History
+		h := stateOf(board).History
 		if len(h) != 2 || h[0].Holds[0].CallSite == "" {
 			t.Fatalf("history %+v", h)
 		}
@@ -81,8 +82,8 @@ func TestChain(t *testing.T) {
 				t.Errorf("history of %s: %+v", of.Resource, of.Holds)
 			}
 		}
-		settle(live.HistoryFor)
-		if h := state(board).History; len(h) != 0 {
+		settle(state.HistoryFor)
+		if h := stateOf(board).History; len(h) != 0 {
 			t.Errorf("ten minutes later: %+v", h)
 		}
 	})
@@ -110,14 +111,14 @@ func TestDeadlocks(t *testing.T) {
 				settle(500 * time.Millisecond)
 				behind := acquireAsync(ctx, first, "order")
 				settle(500 * time.Millisecond)
-				state(board)
+				stateOf(board)
 				settle(time.Second)
-				s := state(board)
+				s := stateOf(board)
 				if len(s.Deadlocks) != 1 || s.Deadlocks[0].Over || len(s.Deadlocks[0].Cycle) != 2 {
 					t.Fatalf("deadlocks %+v", s.Deadlocks)
 				}
 				cycle := slices.SortedFunc(slices.Values(s.Deadlocks[0].Cycle),
-					func(a, b live.Link) int { // a cycle may begin anywhere
+					func(a, b state.Link) int { // a cycle may begin anywhere
 						return strings.Compare(a.Resource, b.Resource)
 					})
 				for i, want := range []string{"order", "stock"} {
@@ -135,12 +136,12 @@ func TestDeadlocks(t *testing.T) {
 				working.Wait()
 				<-behind
 				settle(time.Minute)
-				s = state(board)
+				s = stateOf(board)
 				if len(s.Deadlocks) != 1 || !s.Deadlocks[0].Over || s.Deadlocks[0].Found < 60 || len(s.Blocked) != 0 {
 					t.Errorf("when all have given up: %+v", s.Deadlocks)
 				}
 				settle(10 * time.Minute)
-				if s = state(board); len(s.Deadlocks) != 0 {
+				if s = stateOf(board); len(s.Deadlocks) != 0 {
 					t.Errorf("much later: %+v", s.Deadlocks)
 				}
 			})
@@ -188,7 +189,7 @@ func TestHistoryIsBounded(t *testing.T) {
 		for range 60 {
 			pass("hot")
 		}
-		h := state(board).History
+		h := stateOf(board).History
 		if len(h) == 0 || len(h) > 100 || h[0].Resource != "hot" || len(h[0].Holds) != 50 {
 			t.Fatalf("%d histories", len(h))
 		}

@@ -40,7 +40,7 @@ func TestADeadlockOverEngines(t *testing.T) {
 			y := wrap(t, board, onRedis(t, servers, lock.WithBackend(second)))
 			cross(t, crossing{x, "order", x, "stock"}, crossing{y, "stock", y, "order"})
 			eventually(t, "the page shows the deadlock", func() bool {
-				d := state(board).Deadlocks
+				d := stateOf(board).Deadlocks
 				return len(d) == 1 && !d[0].Over && len(d[0].Cycle) == 2
 			})
 		})
@@ -72,9 +72,9 @@ func TestEnginesOfOneNameOnOtherKeysAreNoDeadlock(t *testing.T) {
 				stock, order := acquire(t, outside, "stock"), acquire(t, outside, "order")
 				cross(t, crossing{y, "order", x, "stock"}, crossing{y, "stock", x, "order"})
 				settle(time.Second)
-				state(board)
+				stateOf(board)
 				settle(time.Second)
-				s := state(board)
+				s := stateOf(board)
 				if len(s.Blocked) != 2 || len(s.Deadlocks) != 0 {
 					t.Errorf("deadlocks %+v, blocked %+v", s.Deadlocks, s.Blocked)
 				}

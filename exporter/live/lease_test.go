@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
 )
@@ -41,15 +42,15 @@ func TestEnds(t *testing.T) {
 			lease, err := l.Acquire(how.ctx, name, how.opts...)
 			must(t, err)
 			other := acquire(t, l, "other")
-			if held := state(board).Held; len(held) != 2 || held[0].Resource != name {
+			if held := stateOf(board).Held; len(held) != 2 || held[0].Resource != name {
 				t.Errorf("%s: before: %+v", name, held)
 			}
 			how.end(lease)
-			if held := state(board).Held; len(held) != 1 || held[0].Resource != "other" {
+			if held := stateOf(board).Held; len(held) != 1 || held[0].Resource != "other" {
 				t.Errorf("%s: after: %+v", name, held)
 			}
 			must(t, other.Release(t.Context()))
-			if s := state(board); len(s.Held)+s.Omitted.Held != 0 {
+			if s := stateOf(board); len(s.Held)+s.Omitted.Held != 0 {
 				t.Errorf("%s: in the end: %+v %+v", name, s.Held, s.Omitted)
 			}
 		}
@@ -65,11 +66,11 @@ func TestForgottenLeases(t *testing.T) {
 		for i := range 50 {
 			acquire(t, l, resourceName(i), lock.MaxHold(time.Minute))
 		}
-		if s := state(board); len(s.Held) != 1 || s.Omitted.Held != 49 {
+		if s := stateOf(board); len(s.Held) != 1 || s.Omitted.Held != 49 {
 			t.Errorf("%d held, %d omitted", len(s.Held), s.Omitted.Held)
 		}
 		settle(2 * time.Minute)
-		if s := state(board); len(s.Held) != 0 || s.Omitted.Held != 0 {
+		if s := stateOf(board); len(s.Held) != 0 || s.Omitted.Held != 0 {
 			t.Errorf("two minutes later: %d held, %d omitted", len(s.Held), s.Omitted.Held)
 		}
 	})
@@ -92,7 +93,7 @@ func TestForgottenCalls(t *testing.T) {
 		})
 		all.Wait()
 	}
-	if s := state(board); len(s.Waiting) != 0 {
+	if s := stateOf(board); len(s.Waiting) != 0 {
 		t.Errorf("still waiting: %+v", s.Waiting)
 	}
 }
@@ -113,7 +114,7 @@ func TestExtends(t *testing.T) {
 		must(t, plain.Extend(t.Context()))
 		settle(2500 * time.Millisecond) // two renewals
 		must(t, lease.Extend(t.Context()))
-		s := state(board)
+		s := stateOf(board)
 		if s.Held[0].Extends != 3 || s.Held[1].Extends != 1 {
 			t.Errorf("extends: %+v", s.Held)
 		}
@@ -123,7 +124,7 @@ func TestExtends(t *testing.T) {
 		servers[2].Crash()
 		servers[2].RestartEmpty(time.Hour) // it lost the key and must not report that
 		settle(time.Second)
-		if n := state(board).Held[0].Nodes; n < 2 {
+		if n := stateOf(board).Held[0].Nodes; n < 2 {
 			t.Errorf("%d nodes after one of three was lost", n)
 		}
 		must(t, lease.Release(t.Context()))
@@ -147,7 +148,7 @@ func TestNodesOfTheWinner(t *testing.T) {
 		got := <-waiting
 		must(t, got.err)
 		settle(time.Second)
-		s := state(board)
+		s := stateOf(board)
 		granted := 0
 		for _, step := range s.Slowest[0].Steps {
 			if step.Name == "node1" && step.Outcome == "granted" {
@@ -178,7 +179,7 @@ func TestNested(t *testing.T) {
 				return lock.Do(ctx, plain, "z", func(context.Context, lock.Lease) error { return nil })
 			})
 		}))
-		s := state(board)
+		s := stateOf(board)
 		if attempts != 3 || len(s.Slowest) != 2 || len(s.Waits) != 1 || s.Waits[0].Count != 2 {
 			t.Errorf("%d attempts, %+v", attempts, s)
 		}
@@ -200,7 +201,7 @@ func TestReentrant(t *testing.T) {
 	l := wrap(t, outside, lock.Reentrant(wrap(t, inside, fakes(t))))
 	must(t, lock.Do(t.Context(), l, "x", func(ctx context.Context, _ lock.Lease) error {
 		return lock.Do(ctx, l, "x", func(context.Context, lock.Lease) error {
-			if in, out := len(state(inside).Held), len(state(outside).Held); in != 1 || out != 2 {
+			if in, out := len(stateOf(inside).Held), len(stateOf(outside).Held); in != 1 || out != 2 {
 				t.Errorf("%d leases, %d handles", in, out)
 			}
 			return nil
@@ -212,7 +213,7 @@ func TestReentrant(t *testing.T) {
 
 func wantNobody(t *testing.T, b *live.Board) {
 	t.Helper()
-	if s := state(b); len(s.Held)+len(s.Waiting) != 0 {
+	if s := stateOf(b); len(s.Held)+len(s.Waiting) != 0 {
 		t.Errorf("held %+v, waiting %+v", s.Held, s.Waiting)
 	}
 }
@@ -270,9 +271,9 @@ func TestHammer(t *testing.T) {
 	}
 	looks := 0
 	for ; ctx.Err() == nil; looks++ {
-		s := state(board)
+		s := stateOf(board)
 		for _, a := range s.Slowest {
-			if len(a.Steps) > live.MaxSteps {
+			if len(a.Steps) > state.MaxSteps {
 				t.Errorf("%d steps", len(a.Steps))
 			}
 			clear(a.Steps) // the caller owns the State
@@ -286,7 +287,7 @@ func TestHammer(t *testing.T) {
 		}
 	}
 	all.Wait()
-	eventually(t, "everything has left", func() bool { s := state(board); return len(s.Held)+len(s.Waiting) == 0 })
+	eventually(t, "everything has left", func() bool { s := stateOf(board); return len(s.Held)+len(s.Waiting) == 0 })
 	if looks == 0 {
 		t.Error("nobody looked")
 	}

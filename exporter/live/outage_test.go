@@ -7,13 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
 // outage is a Board on which three callers wait for order and two for stock, on five nodes of which some froze a while
 // ago.
-func outage(t *testing.T, frozen int, ago time.Duration) live.State {
+func outage(t *testing.T, frozen int, ago time.Duration) state.State {
 	nodes := memlock.NewNodes(5)
 	board := newBoard(t)
 	l, other := newMemory(t, board, nodes, "orders/1"), newMemory(t, board, nodes, "orders/2")
@@ -32,7 +32,7 @@ func outage(t *testing.T, frozen int, ago time.Duration) live.State {
 	acquireAsync(ctx, l, "stock")
 	acquireAsync(ctx, other, "stock")
 	settle(ago)
-	s := state(board)
+	s := stateOf(board)
 	cancel()
 	for _, n := range nodes {
 		n.Thaw()

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine"
@@ -131,7 +132,7 @@ func TestOutageIsInTheProfile(t *testing.T) {
 				t.Errorf("a stack without the caller: %+v", s)
 			}
 		}
-		if s := state(board); len(s.Inflicted) != 0 {
+		if s := stateOf(board); len(s.Inflicted) != 0 {
 			t.Errorf("an outage is blamed on %+v", s.Inflicted)
 		}
 		for _, s := range profileOf(t, board, live.ByHolder).Samples() {
@@ -163,7 +164,7 @@ func TestInflicted(t *testing.T) {
 		waiting = append(waiting, acquireAsync(t.Context(), l, "x"))
 		settle(20 * time.Second)
 		for range 2 { // a look changes nothing
-			got := state(board).Inflicted
+			got := stateOf(board).Inflicted
 			if len(got) != 2 || got[0].Resource != "x" || got[0].Holder != "orders/1" || got[0].Waits != 2 ||
 				math.Abs(got[0].Seconds-50) > 0.05 || got[1].Holder != "billing/1" || got[1].Waits != 1 ||
 				math.Abs(got[1].Seconds-30) > 0.05 || got[1].Backend != "memory" ||
@@ -176,8 +177,8 @@ func TestInflicted(t *testing.T) {
 		for _, w := range waiting {
 			must(t, (<-w).lease.Release(t.Context()))
 		}
-		settle(live.InflictedFor)
-		if got := state(board).Inflicted; len(got) != 0 {
+		settle(state.InflictedFor)
+		if got := stateOf(board).Inflicted; len(got) != 0 {
 			t.Errorf("after ten minutes %+v", got)
 		}
 		for _, s := range profileOf(t, board, live.ByHolder).Samples() {
@@ -221,8 +222,8 @@ func TestInflictedWithinTheProcess(t *testing.T) {
 			})
 		}
 		working.Wait()
-		inflicted := make(map[string]live.Inflicted)
-		for _, i := range state(board).Inflicted {
+		inflicted := make(map[string]state.Inflicted)
+		for _, i := range stateOf(board).Inflicted {
 			inflicted[i.CallSite] = i
 		}
 		// Two wait while each of the others holds it, except at the ends.
@@ -264,8 +265,8 @@ func TestHandOverHasARow(t *testing.T) {
 		t.Cleanup(func() { must(t, engine.Close()) })
 		board := newBoard(t)
 		must(t, acquire(t, wrap(t, board, engine), "job").Release(t.Context()))
-		got := state(board).Inflicted
-		if len(got) != 1 || got[0].Holder != live.HandedOver || math.Abs(got[0].Seconds-5) > .1 || got[0].Waits != 0 {
+		got := stateOf(board).Inflicted
+		if len(got) != 1 || got[0].Holder != state.HandedOver || math.Abs(got[0].Seconds-5) > .1 || got[0].Waits != 0 {
 			t.Errorf("inflicted %+v", got)
 		}
 		for _, s := range profileOf(t, board, live.ByHolder).Samples() {
@@ -296,7 +297,7 @@ func TestThousandWaiters(t *testing.T) {
 		}
 		cancel()
 		all.Wait()
-		got := state(board).Inflicted
+		got := stateOf(board).Inflicted
 		if len(got) != 1 || got[0].Waits != 1000 || math.Abs(got[0].Seconds-10_000) > 10 {
 			t.Errorf("inflicted %+v", got)
 		}
@@ -315,7 +316,7 @@ func TestLongWaitInTheLastMinutes(t *testing.T) {
 		settle(time.Second)
 		local := acquireAsync(t.Context(), l, "x")
 		settle(time.Hour)
-		got := state(board).Inflicted
+		got := stateOf(board).Inflicted
 		if len(got) != 1 || got[0].Seconds < 2*540 || got[0].Seconds > 2*600+1 {
 			t.Errorf("inflicted %+v", got)
 		}
@@ -344,7 +345,7 @@ func TestProfileWithoutHooks(t *testing.T) {
 			t.Errorf("%+v", under)
 		}
 		must(t, (<-waiting).lease.Release(t.Context()))
-		if s := state(board); len(s.Inflicted) != 0 {
+		if s := stateOf(board); len(s.Inflicted) != 0 {
 			t.Errorf("inflicted %+v", s.Inflicted)
 		}
 	})

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/memlock"
@@ -30,12 +30,12 @@ func TestReadersOnTheBoard(t *testing.T) {
 		settle(time.Second)
 		reader := acquireAsync(t.Context(), a, "prices", reads, lock.MaxWait(time.Minute))
 		settle(2 * time.Second)
-		s := state(board)
+		s := stateOf(board)
 		if len(s.Blocked) != 1 {
 			t.Fatalf("blocked %+v", s.Blocked)
 		}
 		r := s.Blocked[0]
-		want := live.Reading{Readers: 2, ReadBy: []string{"orders/1", "stock/2"}, Writers: 1}
+		want := state.Reading{Readers: 2, ReadBy: []string{"orders/1", "stock/2"}, Writers: 1}
 		if !reflect.DeepEqual(r.Reading, want) || r.Kind != "read" || r.Waiting != 2 || r.Deadlock || r.Holder == nil ||
 			r.Holder.Holder != "orders/1" {
 			t.Errorf("the row: %+v, holder %+v", r, r.Holder)
@@ -49,7 +49,7 @@ func TestReadersOnTheBoard(t *testing.T) {
 		stuck := acquireAsync(second.Context(), a, "order", lock.MaxWait(time.Minute))
 		for range 2 { // two processes: two looks at the Board find it
 			settle(time.Second)
-			s = state(board)
+			s = stateOf(board)
 		}
 		if len(s.Deadlocks) != 1 || len(s.Deadlocks[0].Cycle) != 2 || !s.Blocked[0].Deadlock {
 			t.Errorf("deadlocks %+v, want that of the second reader and the order", s.Deadlocks)
@@ -75,7 +75,7 @@ func TestReadingAgainOnTheBoard(t *testing.T) {
 		nodes.NoQuorum()
 		again := acquireAsync(lease.Context(), a, "prices", reads, lock.MaxWait(3*time.Second))
 		settle(time.Second)
-		if s := state(board); len(s.Deadlocks) != 0 || s.Blocked[0].Deadlock || s.Blocked[0].Holder != nil {
+		if s := stateOf(board); len(s.Deadlocks) != 0 || s.Blocked[0].Deadlock || s.Blocked[0].Holder != nil {
 			t.Errorf("a reader without a quorum: %+v, deadlocks %+v", s.Blocked, s.Deadlocks)
 		}
 		<-again

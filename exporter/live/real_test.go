@@ -16,7 +16,7 @@ func TestYoungNodeIsTold(t *testing.T) {
 	defer func() { must(t, l.Close()) }()
 	board := newBoard(t)
 	must(t, acquire(t, wrap(t, board, l), "order:1001").Release(t.Context()))
-	r := state(board).Nodes[0].Restart
+	r := stateOf(board).Nodes[0].Restart
 	if r == nil || r.Witnessed || r.Enforced || r.Left < 30 || r.Left > 61 || r.Noticed > 30 {
 		t.Errorf("%+v", r)
 	}

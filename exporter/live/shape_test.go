@@ -17,6 +17,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
 )
@@ -52,7 +53,7 @@ func TestShape(t *testing.T) {
 		settle(time.Second)
 		local := acquireAsync(ctx, b, "job")
 		settle(500 * time.Millisecond)
-		s := state(board)
+		s := stateOf(board)
 		got, err := json.MarshalIndent(s, "", "  ")
 		must(t, err)
 		if *update {
@@ -63,7 +64,7 @@ func TestShape(t *testing.T) {
 		if !bytes.Equal(got, bytes.TrimSpace(want)) {
 			t.Errorf("got %s\nwant %s", got, want)
 		}
-		var back live.State
+		var back state.State
 		must(t, json.Unmarshal(got, &back))
 		if !reflect.DeepEqual(back, s) {
 			t.Errorf("came back as %+v\nwant %+v", back, s)
@@ -81,7 +82,7 @@ func TestShape(t *testing.T) {
 
 // TestEmpty has arrays, not nulls, for readers of JSON.
 func TestEmpty(t *testing.T) {
-	got, err := json.Marshal(state(newBoard(t, live.WithInstance("a/1"))))
+	got, err := json.Marshal(stateOf(newBoard(t, live.WithInstance("a/1"))))
 	must(t, err)
 	if strings.Contains(string(got), "null") ||
 		!strings.Contains(string(got), `"held":[],"waiting":[],"waits":[],"nodes":[],"sets":[],"stalls":[],"slowest":[]`) {
@@ -102,7 +103,7 @@ func TestHostileNames(t *testing.T) {
 		}
 		leases = append(leases, lease)
 	}
-	s := state(board)
+	s := stateOf(board)
 	if len(s.Held) != len(names) || len(s.Slowest) != len(names) {
 		t.Errorf("%d held, %d slowest", len(s.Held), len(s.Slowest))
 	}
@@ -132,7 +133,7 @@ func TestNoTokenIsTold(t *testing.T) {
 	var tokens []string
 	var told strings.Builder
 	look := func() {
-		text, err := json.Marshal(state(board))
+		text, err := json.Marshal(stateOf(board))
 		must(t, err)
 		told.Write(text)
 	}
@@ -150,7 +151,7 @@ func TestNoTokenIsTold(t *testing.T) {
 	look()
 	waiting := acquireAsync(t.Context(), b, "job", lock.TTL(4*nodeTimeout))
 	eventually(t, "it waits", func() bool {
-		s := state(board)
+		s := stateOf(board)
 		return len(s.Waiting) == 1 &&
 			s.Waiting[0].Blocker != nil
 	})
@@ -210,11 +211,11 @@ func TestOptions(t *testing.T) {
 		live.WithMaxShown(1),
 		live.WithObjectives(time.Millisecond, time.Millisecond),
 		live.WithTraceURL("https://tempo.example.com/trace/{traceID}?x=y"))
-	if got := state(b).Instance; got != "a_b__" {
+	if got := stateOf(b).Instance; got != "a_b__" {
 		t.Errorf("instance %q", got)
 	}
 	must(t, acquire(t, wrap(t, b, &noop{}), "x").Release(t.Context()))
-	if s := state(b); len(s.Slowest) != 0 || len(s.Waits) != 1 {
+	if s := stateOf(b); len(s.Slowest) != 0 || len(s.Waits) != 1 {
 		t.Errorf("without slowest: %+v", s)
 	}
 }
@@ -225,7 +226,7 @@ func TestDefaultInstance(t *testing.T) {
 	must(t, lock.Do(t.Context(), fakes(t), "job", func(context.Context, lock.Lease) error {
 		_, err := fakes(t).Acquire(t.Context(), "job", lock.NoWait())
 		held, ok := errors.AsType[*lock.HeldError](err)
-		if want := state(newBoard(t)).Instance; !ok || held.Holder.Instance != want {
+		if want := stateOf(newBoard(t)).Instance; !ok || held.Holder.Instance != want {
 			t.Errorf("the lock names %+v, the Board %q", held, want)
 		}
 		return nil
@@ -266,9 +267,9 @@ func TestLockerInstance(t *testing.T) {
 	lease, err := a.Acquire(t.Context(), "job")
 	must(t, err)
 	waiting := acquireAsync(t.Context(), b, "job")
-	var s live.State
+	var s state.State
 	eventually(t, "it waits for the other", func() bool {
-		s = state(board)
+		s = stateOf(board)
 		return len(s.Waiting) == 1 && s.Waiting[0].Blocker != nil
 	})
 	if h := s.Held[0]; h.Holder != "a_1" {

@@ -40,7 +40,7 @@ func TestPermitOnTheBoardHasItsSlot(t *testing.T) {
 		}
 		permits := []*semaphore.Permit{<-got, <-got, <-got}
 		var names []string
-		for _, h := range state(board).Held {
+		for _, h := range stateOf(board).Held {
 			names = append(names, h.Resource)
 		}
 		slices.Sort(names)

@@ -17,13 +17,13 @@ import (
 // State returns the current state. It asks no node and waits for nothing. When ctx ends, it lists what it has
 // gathered so far and counts the rest as omitted. The caller may change the result. Concurrent calls are safe. A call
 // takes well below a millisecond unless many thousands hold or wait.
-func (b *Board) State(ctx context.Context) State {
+func (b *Board) State(ctx context.Context) state.State {
 	now := time.Now()
 	l := b.calls.Look(now, b.cfg.maxShown)
 	g := graph.New(l)
-	s := State{
+	s := state.State{
 		At: now.Round(0).UTC(), Instance: b.cfg.instance, TraceURL: b.cfg.traceURL,
-		Objectives: Objectives{Warning: b.cfg.warning.Seconds(), Alarm: b.cfg.alarm.Seconds()},
+		Objectives: state.Objectives{Warning: b.cfg.warning.Seconds(), Alarm: b.cfg.alarm.Seconds()},
 		Totals:     g.Totals(), Deadlocks: b.deadlocks.Look(g, now),
 		Waits: b.calls.Waits.Points(now), Nodes: b.nodes.Health(now), Slowest: b.calls.Slowest.Acquisitions(now),
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
 )
@@ -32,12 +33,12 @@ func TestQueues(t *testing.T) {
 			settle(time.Second)
 		}
 
-		s := state(there)
+		s := stateOf(there)
 		if len(s.Held) != 0 || len(s.Waiting) != 3 {
 			t.Fatalf("elsewhere: %+v", s)
 		}
 		for i, w := range s.Waiting {
-			want := live.Waiter{Resource: "job", Backend: "redis", Instance: "b/2", Kind: "local", Class: "holder", Ahead: i,
+			want := state.Waiter{Resource: "job", Backend: "redis", Instance: "b/2", Kind: "local", Class: "holder", Ahead: i,
 				Blocker: w.Blocker}
 			if i == 0 {
 				want.Kind, want.Attempts = "holder", w.Attempts
@@ -46,10 +47,10 @@ func TestQueues(t *testing.T) {
 			if !reflect.DeepEqual(w, want) || i == 0 && w.Attempts < 2 {
 				t.Errorf("waiter %d is %+v, want %+v", i, w, want)
 			}
-			wantBlocker(t, w.Blocker, live.Blocker{Holder: "a/1", TraceID: "00000000000000000000000000000001"}, 6)
+			wantBlocker(t, w.Blocker, state.Blocker{Holder: "a/1", TraceID: "00000000000000000000000000000001"}, 6)
 		}
 
-		s = state(here)
+		s = stateOf(here)
 		if len(s.Held) != 1 || len(s.Waiting) != 2 {
 			t.Fatalf("here: %+v", s)
 		}
@@ -59,7 +60,7 @@ func TestQueues(t *testing.T) {
 			t.Errorf("held: %+v", h)
 		}
 		for i, w := range s.Waiting {
-			wantBlocker(t, w.Blocker, live.Blocker{Holder: "a/1", Here: true, Fence: holder.Fence(),
+			wantBlocker(t, w.Blocker, state.Blocker{Holder: "a/1", Here: true, Fence: holder.Fence(),
 				TraceID: "00000000000000000000000000000001"}, 6)
 			if kind := []string{"holder", "local"}[i]; w.Kind != kind {
 				t.Errorf("waiter %d here: %+v, want kind %s", i, w, kind)
@@ -70,12 +71,12 @@ func TestQueues(t *testing.T) {
 		settle(time.Second) // until the waiters here have polled again
 		next := <-waiting[0]
 		must(t, next.err)
-		for _, w := range state(there).Waiting {
+		for _, w := range stateOf(there).Waiting {
 			if w.Blocker == nil || !w.Blocker.Here || w.Blocker.Holder != "b/2" {
 				t.Errorf("a waiter behind a lease of its own process: %+v, blocker %+v", w, w.Blocker)
 			}
 		}
-		for _, w := range state(here).Waiting {
+		for _, w := range stateOf(here).Waiting {
 			if w.Blocker == nil || w.Blocker.Here || w.Blocker.Holder != "b/2" {
 				t.Errorf("a waiter behind a lease elsewhere: %+v, blocker %+v", w, w.Blocker)
 			}
@@ -105,7 +106,7 @@ func firstOf(a, b, c, d <-chan acquisition) acquisition {
 // near allows for the milliseconds that nodes take.
 func near(got, want float64) bool { return got > want-.05 && got < want+.05 }
 
-func wantBlocker(t *testing.T, got *live.Blocker, want live.Blocker, age float64) {
+func wantBlocker(t *testing.T, got *state.Blocker, want state.Blocker, age float64) {
 	t.Helper()
 	if got == nil {
 		t.Errorf("no blocker, want %+v", want)
@@ -133,7 +134,7 @@ func TestSharedBoard(t *testing.T) {
 		settle(time.Second)
 		want := func(kinds ...string) {
 			t.Helper()
-			s := state(board)
+			s := stateOf(board)
 			if len(s.Waiting) != 2 {
 				t.Fatalf("waiting: %+v", s.Waiting)
 			}
@@ -169,7 +170,7 @@ func TestBackoff(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		waiting := acquireAsync(ctx, l, "job")
 		settle(3 * time.Second)
-		w := state(board).Waiting[0]
+		w := stateOf(board).Waiting[0]
 		if w.Kind != "backoff" || w.Blocker != nil || w.Attempts < 3 || w.Error == "" {
 			t.Errorf("waiter without a quorum: %+v", w)
 		}
@@ -177,7 +178,7 @@ func TestBackoff(t *testing.T) {
 		if got := <-waiting; !errors.Is(got.err, lock.ErrNoQuorum) {
 			t.Error(got.err)
 		}
-		s := state(board)
+		s := stateOf(board)
 		if len(s.Waiting) != 0 || len(s.Slowest) != 1 || s.Slowest[0].Outcome != string(lock.ReasonCanceled) ||
 			s.Slowest[0].Error == "" {
 			t.Errorf("after giving up: %+v", s)
@@ -206,7 +207,7 @@ func TestOmitted(t *testing.T) {
 			leases = append(leases, acquire(t, l, resourceName(i)))
 			time.Sleep(time.Millisecond)
 		}
-		s := state(board)
+		s := stateOf(board)
 		if len(s.Held) != 3 || s.Omitted.Held != 97 || s.Held[0].Resource != "order:0" ||
 			s.Held[2].Resource != "order:2" {
 			t.Errorf("100 leases: %+v, omitted %+v", s.Held, s.Omitted)
@@ -219,7 +220,7 @@ func TestOmitted(t *testing.T) {
 		for _, lease := range leases {
 			must(t, lease.Release(t.Context()))
 		}
-		if s := state(board); len(s.Held)+s.Omitted.Held != 0 {
+		if s := stateOf(board); len(s.Held)+s.Omitted.Held != 0 {
 			t.Errorf("after 100 releases: %+v", s)
 		}
 	})
@@ -235,7 +236,7 @@ func TestContendedOnRedis(t *testing.T) {
 	first := acquireAsync(t.Context(), b, "job", lock.TTL(30*time.Second))
 	blocked := func(b *live.Board, n int, by string, here bool) func() bool {
 		return func() bool {
-			s := state(b)
+			s := stateOf(b)
 			for _, w := range s.Waiting {
 				if w.Blocker == nil || w.Blocker.Holder != by || w.Blocker.Here != here || w.Blocker.Remaining == nil {
 					return false
@@ -248,7 +249,7 @@ func TestContendedOnRedis(t *testing.T) {
 	second := acquireAsync(t.Context(), b, "job", lock.TTL(30*time.Second))
 	eventually(t, "b's second caller waits for a too", blocked(there, 2, "a/1", false))
 	eventually(t, "three nodes know the lock",
-		func() bool { s := state(here); return len(s.Held) == 1 && s.Held[0].Nodes == 3 })
+		func() bool { s := stateOf(here); return len(s.Held) == 1 && s.Held[0].Nodes == 3 })
 	must(t, holder.Release(t.Context()))
 	got := <-first
 	must(t, got.err)
@@ -257,8 +258,8 @@ func TestContendedOnRedis(t *testing.T) {
 	got = <-second
 	must(t, got.err)
 	must(t, got.lease.Release(t.Context()))
-	eventually(t, "three nodes have answered", func() bool { return len(state(there).Nodes) == 3 }) // two are a quorum
-	s := state(there)
+	eventually(t, "three nodes have answered", func() bool { return len(stateOf(there).Nodes) == 3 }) // two are a quorum
+	s := stateOf(there)
 	if len(s.Slowest) != 2 || len(s.Slowest[0].Steps) < 3 {
 		t.Errorf("nodes %+v, slowest %+v", s.Nodes, s.Slowest)
 	}
@@ -282,7 +283,7 @@ func TestManyNames(t *testing.T) {
 			must(t, err)
 			leases[i] = lease
 		}
-		if s := state(board); len(s.Held) != live.DefaultMaxShown ||
+		if s := stateOf(board); len(s.Held) != live.DefaultMaxShown ||
 			s.Omitted.Held != len(leases)-live.DefaultMaxShown {
 			t.Fatalf("%d held, %d omitted", len(s.Held), s.Omitted.Held)
 		}
@@ -296,7 +297,7 @@ func TestManyNames(t *testing.T) {
 	if grown := heap() - before; grown > 1<<20 {
 		t.Errorf("%d bytes are left of 100,000 released locks", grown)
 	}
-	if s := state(board); len(s.Held)+s.Omitted.Held != 0 {
+	if s := stateOf(board); len(s.Held)+s.Omitted.Held != 0 {
 		t.Errorf("still held: %+v", s.Held)
 	}
 	runtime.KeepAlive(board)

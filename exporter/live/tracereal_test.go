@@ -24,7 +24,7 @@ func TestTraceOnRedis(t *testing.T) {
 	billing := onRedis(t, servers, lock.WithInstance("billing/7"))
 	waitsFor := func(holder string) {
 		eventually(t, "somebody waits for "+holder, func() bool {
-			w := state(board).Waiting
+			w := stateOf(board).Waiting
 			return len(w) == 1 && w[0].Kind == "holder" && w[0].Blocker != nil && w[0].Blocker.Holder == holder
 		})
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
@@ -33,8 +34,8 @@ func TestBlockersAreTrue(t *testing.T) {
 	}
 	waiters, wrong, examples := 0, 0, ""
 	for range 300 {
-		s := state(board)
-		holders := make(map[string]live.Held)
+		s := stateOf(board)
+		holders := make(map[string]state.Held)
 		for _, h := range s.Held {
 			holders[h.Resource] = h
 		}

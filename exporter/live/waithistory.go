@@ -11,13 +11,13 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/state"
 )
 
-// WaitHistory returns who waited for whom from one time to another. Samples are kept for WaitHistoryFor, and in a
+// WaitHistory returns who waited for whom from one time to another. Samples are kept for an hour, and in a
 // process with very many different waits for less: see the result's CompleteFrom. It asks no node and waits for
 // nothing. The caller may change the result. Concurrent calls are safe.
 //
 // If to is not after from, the result is empty. If they are more than 60 hours apart, the result begins 60 hours
 // before to.
-func (b *Board) WaitHistory(from, to time.Time) WaitHistory {
+func (b *Board) WaitHistory(from, to time.Time) state.WaitHistory {
 	d := b.past.Between(time.Now(), from, to)
 	d.Instance = b.cfg.instance
 	return d
@@ -25,7 +25,7 @@ func (b *Board) WaitHistory(from, to time.Time) WaitHistory {
 
 // WaitChains returns the waiting calls from one time to another, each with its blocker, what that waited for, and so
 // on. Calls in the same state are counted together. The order is arbitrary.
-func (b *Board) WaitChains(from, to time.Time) []WaitChain {
+func (b *Board) WaitChains(from, to time.Time) []state.WaitChain {
 	return b.past.Chains(time.Now(), from, to)
 }
 

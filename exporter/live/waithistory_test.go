@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
 // last is the history of the last d.
-func last(b *live.Board, d time.Duration) live.WaitHistory {
+func last(b *live.Board, d time.Duration) state.WaitHistory {
 	return b.WaitHistory(time.Now().Add(-d), time.Now())
 }
 
@@ -58,9 +59,9 @@ func TestWaitHistory(t *testing.T) {
 	})
 }
 
-func checkChains(t *testing.T, chains []live.WaitChain) {
+func checkChains(t *testing.T, chains []state.WaitChain) {
 	t.Helper()
-	i := slices.IndexFunc(chains, func(c live.WaitChain) bool { return c.Links[0].Resource == "order" })
+	i := slices.IndexFunc(chains, func(c state.WaitChain) bool { return c.Links[0].Resource == "order" })
 	if len(chains) != 2 || i < 0 || chains[i].Waited != 20 || len(chains[i].Links) != 2 {
 		t.Fatalf("%+v", chains)
 	}
@@ -86,7 +87,7 @@ func TestHistoryAgreesWithState(t *testing.T) {
 		}
 		settle(1500 * time.Millisecond)
 		now := make(map[string]int)
-		for _, w := range state(board).Waiting {
+		for _, w := range stateOf(board).Waiting {
 			now[strings.Join([]string{w.Resource, w.Class, w.Blocker.Holder, w.Blocker.CallSite}, " ")]++
 		}
 		sampled := make(map[string]int)

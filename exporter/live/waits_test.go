@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 )
 
@@ -26,12 +27,12 @@ func TestWaitPoints(t *testing.T) {
 		for range 2 { // they end at 1.1 s and at 4.1 s
 			must(t, acquire(t, l, "x").Release(t.Context()))
 		}
-		points := state(board).Waits
+		points := stateOf(board).Waits
 		if len(points) != 3 {
 			t.Fatalf("points: %+v", points)
 		}
 		start := points[0].At
-		for i, want := range []live.WaitPoint{
+		for i, want := range []state.WaitPoint{
 			{At: start, Count: 6, Failed: 2, P50: 0, P99: .3},
 			{At: start.Add(time.Second), Count: 1, P50: .5, P99: .5},
 			{At: start.Add(4 * time.Second), Count: 1, P50: 3, P99: 3},
@@ -49,12 +50,12 @@ func TestWaitPoints(t *testing.T) {
 		}
 		time.Sleep(8 * time.Second)
 		must(t, acquire(t, l, "x").Release(t.Context()))
-		points = state(board).Waits
+		points = stateOf(board).Waits
 		if len(points) != 2 || !points[0].At.Equal(start.Add(4*time.Second)) {
 			t.Errorf("within ten seconds: %+v", points)
 		}
 		time.Sleep(time.Hour)
-		if points := state(board).Waits; len(points) != 0 {
+		if points := stateOf(board).Waits; len(points) != 0 {
 			t.Errorf("an hour later: %+v", points)
 		}
 	})
@@ -74,7 +75,7 @@ func TestSlowest(t *testing.T) {
 		want := func(names string) {
 			t.Helper()
 			got := ""
-			for _, a := range state(board).Slowest {
+			for _, a := range stateOf(board).Slowest {
 				got += a.Resource
 			}
 			if got != names {
@@ -116,7 +117,7 @@ func TestSteps(t *testing.T) {
 		must(t, got.err)
 		must(t, got.lease.Release(t.Context()))
 		settle(time.Second) // for late answers
-		slowest := state(board).Slowest
+		slowest := stateOf(board).Slowest
 		if len(slowest) != 1 {
 			t.Fatalf("slowest: %+v", slowest)
 		}
@@ -167,7 +168,7 @@ func TestHandedOver(t *testing.T) {
 		must(t, second.err)
 		must(t, second.lease.Release(t.Context()))
 		told := 0
-		for _, acq := range state(board).Slowest {
+		for _, acq := range stateOf(board).Slowest {
 			for _, s := range acq.Steps {
 				if s.Outcome == "handed_over" && s.Kind == "wait" && s.Name == "local" && len(acq.Steps) == 1 &&
 					acq.Outcome == "acquired" {
@@ -176,7 +177,7 @@ func TestHandedOver(t *testing.T) {
 			}
 		}
 		if told != 1 {
-			t.Errorf("%d acquisitions were handed over: %+v", told, state(board).Slowest)
+			t.Errorf("%d acquisitions were handed over: %+v", told, stateOf(board).Slowest)
 		}
 	})
 }
@@ -190,13 +191,13 @@ func TestStragglers(t *testing.T) {
 		settle(time.Minute)
 		servers[2].Pause()
 		lease := acquire(t, l, "job")
-		if steps := state(board).Slowest[0].Steps; len(steps) != 3 {
+		if steps := stateOf(board).Slowest[0].Steps; len(steps) != 3 {
 			t.Errorf("before it answered: %+v", steps)
 		}
 		settle(time.Second) // it does not answer in time
 		servers[2].Resume()
-		var job live.Acquisition
-		for _, a := range state(board).Slowest {
+		var job state.Acquisition
+		for _, a := range stateOf(board).Slowest {
 			if a.Resource == "job" {
 				job = a
 			}
@@ -220,11 +221,11 @@ func TestManySteps(t *testing.T) {
 		if lock.ReasonOf(err) != lock.ReasonTimeout {
 			t.Fatal(err)
 		}
-		acq := state(board).Slowest[0]
-		if len(acq.Steps) != live.MaxSteps || acq.Omitted == 0 || acq.Outcome != string(lock.ReasonTimeout) {
+		acq := stateOf(board).Slowest[0]
+		if len(acq.Steps) != state.MaxSteps || acq.Omitted == 0 || acq.Outcome != string(lock.ReasonTimeout) {
 			t.Errorf("%d steps, %d omitted, %s", len(acq.Steps), acq.Omitted, acq.Outcome)
 		}
-		first, last := acq.Steps[0], acq.Steps[live.MaxSteps-1]
+		first, last := acq.Steps[0], acq.Steps[state.MaxSteps-1]
 		if first.Start != 0 || last.Start+last.Took < 119 || last.Outcome != string(lock.ReasonTimeout) {
 			t.Errorf("from %+v to %+v", first, last)
 		}
@@ -241,7 +242,7 @@ func TestNodesInOrder(t *testing.T) {
 		must(t, acquire(t, wrap(t, board, newRedlock(t, servers, "b/2")), "other").Release(t.Context()))
 		settle(time.Second)
 		names := ""
-		for _, n := range state(board).Nodes {
+		for _, n := range stateOf(board).Nodes {
 			names += n.Name + " "
 		}
 		if names != "node1 node2 node3 " {
@@ -259,7 +260,7 @@ func TestNodeHealth(t *testing.T) {
 		for range 5 {
 			_, _ = l.Acquire(t.Context(), "job", lock.NoWait())
 		}
-		nodes := state(board).Nodes
+		nodes := stateOf(board).Nodes
 		if len(nodes) != 3 {
 			t.Fatalf("nodes: %+v", nodes)
 		}
@@ -274,22 +275,22 @@ func TestNodeHealth(t *testing.T) {
 		servers[0].Crash()
 		must(t, acquire(t, l, "other").Release(t.Context()))
 		settle(time.Second)
-		n := state(board).Nodes[0]
+		n := stateOf(board).Nodes[0]
 		if n.Up || n.Failures == 0 || n.Error == "" || n.Quiet == nil || !near(*n.Quiet, 11) {
 			t.Errorf("node that crashed: %+v", n)
 		}
 		settle(10 * time.Minute) // no release is repeated any more
-		n = state(board).Nodes[0]
-		if n.State != live.NodeUnknown || n.Calls != 0 || n.Failures != 0 || n.Error != "" || n.P99 != 0 || *n.Asked < 400 {
+		n = stateOf(board).Nodes[0]
+		if n.State != state.NodeUnknown || n.Calls != 0 || n.Failures != 0 || n.Error != "" || n.P99 != 0 || *n.Asked < 400 {
 			t.Errorf("minutes later: %+v", n)
 		}
-		if s := state(board).Sets[0]; s.NoQuorum || len(s.Unknown) != 3 || s.Voting != 0 {
+		if s := stateOf(board).Sets[0]; s.NoQuorum || len(s.Unknown) != 3 || s.Voting != 0 {
 			t.Errorf("minutes later: %+v", s)
 		}
 		servers[0].Restart()
 		must(t, lock.Do(t.Context(), l, "third", func(context.Context, lock.Lease) error { return nil }))
 		settle(time.Second)
-		if n = state(board).Nodes[0]; !n.Up {
+		if n = stateOf(board).Nodes[0]; !n.Up {
 			t.Errorf("node that came back: %+v", n)
 		}
 		must(t, holder.Release(t.Context()))

@@ -16,7 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/lockscope/lockscope/exporter"
-	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/exporter/server"
 )
 
@@ -149,10 +149,10 @@ func (r *running) stream(t *testing.T) <-chan string {
 	return lines
 }
 
-// state is an exporter.StateSource.
-type state live.State
+// fixed is an exporter.StateSource.
+type fixed state.State
 
-func (s state) State(context.Context) live.State { return live.State(s) }
+func (s fixed) State(context.Context) state.State { return state.State(s) }
 
 // file writes text to a temporary file.
 func file(t *testing.T, name, text string) string {

@@ -24,7 +24,7 @@ import (
 
 func TestServe(t *testing.T) {
 	r := serve(t, server.Web{Addresses: []string{"127.0.0.1:0", "localhost:0", ":0"}},
-		newExporter(t, exporter.WithState(state{})))
+		newExporter(t, exporter.WithState(fixed{})))
 	if len(r.urls) != 3 || !strings.HasPrefix(r.urls[2], "http://localhost:") {
 		t.Errorf("URLs are %v", r.urls)
 	}
@@ -71,7 +71,7 @@ func TestShutdown(t *testing.T) {
 		close(scraping)
 		<-release
 	}))
-	r := serve(t, server.Web{}, newExporter(t, exporter.WithGatherer(registry), exporter.WithState(state{})),
+	r := serve(t, server.Web{}, newExporter(t, exporter.WithGatherer(registry), exporter.WithState(fixed{})),
 		server.WithShutdownTimeout(30*time.Second))
 	events := r.stream(t)
 	await(t, "the stream begins", func() bool { return strings.HasPrefix(<-events, "data: ") })
@@ -211,7 +211,7 @@ func TestTLSAndBasicAuth(t *testing.T) {
 		"\n  key_file: "+file(t, "key.pem", certificate(t).key)+"\nbasic_auth_users:\n  anna: "+hashOfOpensesame+
 		"\n")
 	r := serve(t, server.Web{Addresses: []string{"127.0.0.1:0", "127.0.0.1:0"}, ConfigFile: config},
-		newExporter(t, exporter.WithState(state{})))
+		newExporter(t, exporter.WithState(fixed{})))
 	r.client.Transport.(*http.Transport).TLSClientConfig = &tls.Config{RootCAs: certificate(t).pool}
 	for _, url := range r.urls {
 		if !strings.HasPrefix(url, "https://127.0.0.1:") {
@@ -239,7 +239,7 @@ func TestTLSAndBasicAuth(t *testing.T) {
 // TestConnectionsOneAfterAnother reuses a connection: the deadline of one answer must not apply to the next.
 func TestConnectionsOneAfterAnother(t *testing.T) {
 	var dials atomic.Int32
-	r := serve(t, server.Web{}, newExporter(t, exporter.WithState(state{})))
+	r := serve(t, server.Web{}, newExporter(t, exporter.WithState(fixed{})))
 	r.client.Transport.(*http.Transport).DialContext = func(ctx context.Context, network, addr string) (net.Conn,
 		error) {
 		dials.Add(1)

@@ -14,7 +14,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
-	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/process"
 	"github.com/lockscope/lockscope/scanner/report"
@@ -135,7 +135,7 @@ func binaryServes(t *testing.T, bin string) {
 	if status, _ := cmdtest.Get(t, url+"/healthz"); status != http.StatusOK {
 		t.Errorf("/healthz: %d", status)
 	}
-	var state live.State
+	var state state.State
 	cmdtest.Eventually(t, "the lock is at /debug/locks", func() bool {
 		_, body := cmdtest.Get(t, url+"/debug/locks")
 		if strings.Contains(body, cmdtest.SecretToken) {

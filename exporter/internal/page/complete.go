@@ -11,15 +11,15 @@ import (
 
 // complete counts what a source lists but does not count, such as one that knows of locks other than from a
 // live.Board. Objectives get their defaults.
-func complete(s live.State) live.State {
+func complete(s state.State) state.State {
 	if s.Sets == nil {
 		s.Sets = state.SetsOf(s.Nodes)
 	}
-	slices.SortStableFunc(s.Blocked, func(x, y live.Blocked) int { return cmp.Compare(standsBy(x), standsBy(y)) })
-	if s.Objectives == (live.Objectives{}) {
-		s.Objectives = live.Objectives{Warning: live.DefaultWarning.Seconds(), Alarm: live.DefaultAlarm.Seconds()}
+	slices.SortStableFunc(s.Blocked, func(x, y state.Blocked) int { return cmp.Compare(standsBy(x), standsBy(y)) })
+	if s.Objectives == (state.Objectives{}) {
+		s.Objectives = state.Objectives{Warning: live.DefaultWarning.Seconds(), Alarm: live.DefaultAlarm.Seconds()}
 	}
-	if s.Totals != (live.Totals{}) {
+	if s.Totals != (state.Totals{}) {
 		return s
 	}
 	if s.Blocked == nil {
@@ -43,7 +43,7 @@ func complete(s live.State) live.State {
 }
 
 // standsBy is 1 for an election, whose candidates do not wait, and 0 for other rows.
-func standsBy(b live.Blocked) int {
+func standsBy(b state.Blocked) int {
 	if b.Kind == string(lock.KindElection) {
 		return 1
 	}
@@ -51,15 +51,15 @@ func standsBy(b live.Blocked) int {
 }
 
 // blocked returns the resources with waiters, most waited for first.
-func blocked(waiting []live.Waiter) []live.Blocked {
-	rows := make([]live.Blocked, 0)
+func blocked(waiting []state.Waiter) []state.Blocked {
+	rows := make([]state.Blocked, 0)
 	at := make(map[string]int)
 	for _, w := range waiting {
 		i, known := at[w.Resource]
 		if !known {
 			i = len(rows)
 			at[w.Resource] = i
-			rows = append(rows, live.Blocked{Resource: w.Resource, ByClass: live.ByClass{}})
+			rows = append(rows, state.Blocked{Resource: w.Resource, ByClass: state.ByClass{}})
 		}
 		row := &rows[i]
 		row.Waiting++
@@ -76,7 +76,7 @@ func blocked(waiting []live.Waiter) []live.Blocked {
 			row.ByClass[w.Class]++
 		}
 	}
-	slices.SortStableFunc(rows, func(x, y live.Blocked) int {
+	slices.SortStableFunc(rows, func(x, y state.Blocked) int {
 		return cmp.Compare(float64(y.Waiting)*y.Longest, float64(x.Waiting)*x.Longest)
 	})
 	return rows

@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"github.com/lockscope/lockscope/exporter/internal/page"
-	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/exporter/live/livetest"
+	"github.com/lockscope/lockscope/exporter/live/state"
 )
 
 func TestGzip(t *testing.T) {
@@ -36,7 +36,7 @@ func TestGzip(t *testing.T) {
 			must(t, err)
 			text = z
 		}
-		var got live.State
+		var got state.State
 		must(t, json.NewDecoder(text).Decode(&got))
 		if got.Totals.Waiting != 1023 || !strings.Contains(want, `"waiting":1023`) {
 			t.Errorf("Accept-Encoding %q: %+v", accept, got.Totals)

@@ -15,7 +15,7 @@
 //
 // # The document
 //
-// The document is [live.State], with its fields at the top level, and
+// The document is [state.State], with its fields at the top level, and
 //
 //	views                    names of the views that are served below the page
 //	fleet                    address of the page of all processes, if there is one

@@ -1,20 +1,20 @@
 package page
 
 import (
-	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // document is what is served as JSON and in events.
 type document struct {
-	live.State
+	state.State
 	Scan  *report.Document `json:"scan"`
 	Views []string         `json:"views"`           // that are served below the page: see WithViews
 	Fleet string           `json:"fleet,omitempty"` // page of all processes: see WithFleet
 }
 
 // listed returns the state without null lists. It does not change what the source may still hold.
-func listed(s live.State) live.State {
+func listed(s state.State) state.State {
 	s = complete(s)
 	s.Deadlocks = orEmpty(s.Deadlocks)
 	s.Blocked = orEmpty(s.Blocked)
@@ -25,7 +25,7 @@ func listed(s live.State) live.State {
 	s.Inflicted = orEmpty(s.Inflicted)
 	s.Nodes = orEmpty(s.Nodes)
 	s.Stalls = orEmpty(s.Stalls)
-	slowest := make([]live.Acquisition, len(s.Slowest))
+	slowest := make([]state.Acquisition, len(s.Slowest))
 	for i, a := range s.Slowest {
 		a.Steps = orEmpty(a.Steps)
 		slowest[i] = a

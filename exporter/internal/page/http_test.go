@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/internal/page"
-	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/exporter/live/livetest"
+	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -123,7 +123,7 @@ func TestDocument(t *testing.T) {
 	h := page.New(livetest.Fixed(livetest.Busy(time.Now())), page.WithReport(livetest.Report))
 	r := ask(h, http.MethodGet, "/", "application/json")
 	var got struct {
-		live.State
+		state.State
 		Scan struct {
 			Findings []map[string]any
 			Pending  []map[string]any
@@ -155,7 +155,7 @@ func TestDocument(t *testing.T) {
 func TestEmptyDocument(t *testing.T) {
 	for name, h := range map[string]*page.Handler{
 		"no source": page.New(nil),
-		"idle":      page.New(livetest.Fixed(live.State{Slowest: []live.Acquisition{{}}})),
+		"idle":      page.New(livetest.Fixed(state.State{Slowest: []state.Acquisition{{}}})),
 		"no report": page.New(nil, page.WithReport(func() (report.Report, bool) { return report.Report{}, false })),
 	} {
 		text := body(t, ask(h, http.MethodGet, "/?format=json", ""))
@@ -180,13 +180,13 @@ func TestJSONIsInert(t *testing.T) {
 
 type panicking struct{}
 
-func (panicking) State(context.Context) live.State { panic("secret") }
+func (panicking) State(context.Context) state.State { panic("secret") }
 
 func TestBadSources(t *testing.T) {
 	for name, h := range map[string]*page.Handler{
 		"panics":        page.New(panicking{}),
 		"report panics": page.New(nil, page.WithReport(func() (report.Report, bool) { panic("secret") })),
-		"no number":     page.New(livetest.Fixed(live.State{Held: []live.Held{{Age: math.NaN()}}})),
+		"no number":     page.New(livetest.Fixed(state.State{Held: []state.Held{{Age: math.NaN()}}})),
 	} {
 		r := ask(h, http.MethodGet, "/?format=json", "")
 		if text := body(t, r); r.StatusCode != http.StatusInternalServerError || strings.Contains(text, "secret") ||
@@ -203,7 +203,7 @@ func TestBadSources(t *testing.T) {
 
 type slow struct{ err chan error }
 
-func (s slow) State(ctx context.Context) live.State {
+func (s slow) State(ctx context.Context) state.State {
 	<-ctx.Done()
 	s.err <- ctx.Err()
 	return livetest.Idle()

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/internal/asset"
-	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -22,7 +22,7 @@ var ErrSource = errors.New("the data source of the page panicked")
 // Source reports the state of the locks. One goroutine calls State for all streams, and each request for JSON calls
 // it, so it must be safe for concurrent use. It should return what it has when ctx ends.
 type Source interface {
-	State(ctx context.Context) live.State
+	State(ctx context.Context) state.State
 }
 
 // Handler serves the page and its data at the addresses in the package documentation. It answers only GET and HEAD,
@@ -130,7 +130,7 @@ func (h *Handler) document(ctx context.Context) (line []byte, err error) {
 	}()
 	ctx, cancel := context.WithTimeout(ctx, h.sourceTimeout)
 	defer cancel()
-	d := document{State: live.State{At: time.Now()}, Views: orEmpty(h.views), Fleet: h.fleet}
+	d := document{State: state.State{At: time.Now()}, Views: orEmpty(h.views), Fleet: h.fleet}
 	if h.source != nil {
 		d.State = h.source.State(ctx)
 	}

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/internal/page"
-	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/exporter/live/livetest"
+	"github.com/lockscope/lockscope/exporter/live/state"
 )
 
 // watcher is a client of a stream without a network.
@@ -158,7 +158,7 @@ func TestClose(t *testing.T) {
 // stuck is a Source that answers when its context ends.
 type stuck struct{}
 
-func (stuck) State(ctx context.Context) live.State {
+func (stuck) State(ctx context.Context) state.State {
 	<-ctx.Done()
 	return livetest.Idle()
 }

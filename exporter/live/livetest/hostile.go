@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -30,16 +30,16 @@ func Names() map[string]string {
 }
 
 // Hostile is a process whose every name was chosen by somebody else.
-func Hostile() live.State {
-	s := live.State{At: time.Now(), Instance: `<b>"instance"</b>`}
+func Hostile() state.State {
+	s := state.State{At: time.Now(), Instance: `<b>"instance"</b>`}
 	for _, name := range slices.Sorted(maps.Keys(Names())) {
-		s.Held = append(s.Held, live.Held{Resource: name, Holder: name, Age: 1, Validity: new(1.0), TraceID: name})
-		s.Waiting = append(s.Waiting, live.Waiter{Resource: name, Kind: name, Error: name, TraceID: name,
-			Blocker: &live.Blocker{Holder: name, TraceID: name}})
-		s.Nodes = append(s.Nodes, live.Node{Name: name, Error: name})
-		s.Slowest = append(s.Slowest, live.Acquisition{Resource: name, At: s.At, Took: 1, Outcome: name, Error: name,
+		s.Held = append(s.Held, state.Held{Resource: name, Holder: name, Age: 1, Validity: new(1.0), TraceID: name})
+		s.Waiting = append(s.Waiting, state.Waiter{Resource: name, Kind: name, Error: name, TraceID: name,
+			Blocker: &state.Blocker{Holder: name, TraceID: name}})
+		s.Nodes = append(s.Nodes, state.Node{Name: name, Error: name})
+		s.Slowest = append(s.Slowest, state.Acquisition{Resource: name, At: s.At, Took: 1, Outcome: name, Error: name,
 			TraceID: name,
-			Steps: []live.Step{{Kind: name, Name: name, Outcome: name, Detail: name},
+			Steps: []state.Step{{Kind: name, Name: name, Outcome: name, Detail: name},
 				{Kind: "wait", Name: name, Outcome: name, Took: 1}}})
 	}
 	return s

@@ -5,7 +5,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/state"
 )
 
 // Past is a process in which nobody waits now, and many did a while ago: billing made orders wait for four minutes,
@@ -16,7 +16,7 @@ type Past struct {
 }
 
 // State is that of an idle process.
-func (Past) State(context.Context) live.State { return Idle() }
+func (Past) State(context.Context) state.State { return Idle() }
 
 // row is the waiting of one class for one resource.
 type row struct {
@@ -34,10 +34,10 @@ var rows = []row{
 }
 
 // WaitHistory divides any span in the same way.
-func (p Past) WaitHistory(from, to time.Time) live.WaitHistory {
+func (p Past) WaitHistory(from, to time.Time) state.WaitHistory {
 	const buckets = 60
 	seconds := int(to.Sub(from).Seconds()+buckets-1) / buckets
-	d := live.WaitHistory{
+	d := state.WaitHistory{
 		At: to, Instance: p.name("orders-7d9f5c/1"), From: from, To: to, CompleteFrom: from.Add(p.Missing),
 		Bucket: seconds, Buckets: buckets,
 	}
@@ -79,7 +79,7 @@ func extent(all []int, from time.Time, seconds int) (waited int, first, last tim
 	return waited, first, last
 }
 
-func (p Past) addClass(d *live.WaitHistory, class string, waited int, all []int) {
+func (p Past) addClass(d *state.WaitHistory, class string, waited int, all []int) {
 	for i := range d.Classes {
 		if c := &d.Classes[i]; c.Class == class {
 			c.Waited += waited
@@ -87,10 +87,10 @@ func (p Past) addClass(d *live.WaitHistory, class string, waited int, all []int)
 			return
 		}
 	}
-	d.Classes = append(d.Classes, live.WaitedClass{Class: class, Waited: waited, Buckets: add(make([]int, len(all)), all)})
+	d.Classes = append(d.Classes, state.WaitedClass{Class: class, Waited: waited, Buckets: add(make([]int, len(all)), all)})
 }
 
-func (p Past) addResource(d *live.WaitHistory, r row, waited int, all []int, first, last time.Time) {
+func (p Past) addResource(d *state.WaitHistory, r row, waited int, all []int, first, last time.Time) {
 	for i := range d.Resources {
 		if known := &d.Resources[i]; known.Resource == p.name(r.resource) {
 			known.Waited += waited
@@ -100,18 +100,18 @@ func (p Past) addResource(d *live.WaitHistory, r row, waited int, all []int, fir
 			return
 		}
 	}
-	past := live.PastResource{
+	past := state.PastResource{
 		Resource: p.name(r.resource), Backend: "redis", Waited: waited, First: first, Last: last,
-		Classes: map[string]int{r.class: waited}, Blockers: []live.WaitedPart{}, Buckets: add(make([]int, len(all)), all),
+		Classes: map[string]int{r.class: waited}, Blockers: []state.WaitedPart{}, Buckets: add(make([]int, len(all)), all),
 	}
 	if r.holder != "" {
-		past.Blockers = []live.WaitedPart{{Instance: p.name(r.holder), CallSite: p.name(r.site), Waited: waited}}
+		past.Blockers = []state.WaitedPart{{Instance: p.name(r.holder), CallSite: p.name(r.site), Waited: waited}}
 	}
 	d.Resources = append(d.Resources, past)
 }
 
-func (p Past) addBlocker(d *live.WaitHistory, r row, waited int, all []int, first, last time.Time) {
-	part := live.WaitedPart{Resource: p.name(r.resource), Backend: "redis", Waited: waited}
+func (p Past) addBlocker(d *state.WaitHistory, r row, waited int, all []int, first, last time.Time) {
+	part := state.WaitedPart{Resource: p.name(r.resource), Backend: "redis", Waited: waited}
 	for i := range d.Blockers {
 		if b := &d.Blockers[i]; b.Holder == p.name(r.holder) {
 			b.Waited, b.Of, b.Resources = b.Waited+waited, b.Of+1, append(b.Resources, part)
@@ -120,14 +120,14 @@ func (p Past) addBlocker(d *live.WaitHistory, r row, waited int, all []int, firs
 			return
 		}
 	}
-	b := live.PastBlocker{
+	b := state.PastBlocker{
 		Holder: p.name(r.holder), CallSite: p.name(r.site), Waited: waited, First: first, Last: last,
-		Resources: []live.WaitedPart{part}, Of: 1, Buckets: add(make([]int, len(all)), all),
-		Waiters: []live.WaitedPart{{Instance: p.name("orders-7d9f5c/1"), CallSite: p.name("orders/checkout.go:42"),
+		Resources: []state.WaitedPart{part}, Of: 1, Buckets: add(make([]int, len(all)), all),
+		Waiters: []state.WaitedPart{{Instance: p.name("orders-7d9f5c/1"), CallSite: p.name("orders/checkout.go:42"),
 			Waited: waited}},
 	}
 	if r.holder == "billing-84cc/1" {
-		b.WaitsFor = []live.WaitedPart{{Resource: p.name("stock:eu-central-1:991"), Backend: "redis", Waited: waited}}
+		b.WaitsFor = []state.WaitedPart{{Resource: p.name("stock:eu-central-1:991"), Backend: "redis", Waited: waited}}
 	}
 	d.Blockers = append(d.Blockers, b)
 }

@@ -10,27 +10,27 @@ import (
 	"math"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // Idle is a process that has no locks.
-func Idle() live.State { return live.State{At: time.Now(), Instance: "orders-7d9f/1"} }
+func Idle() state.State { return state.State{At: time.Now(), Instance: "orders-7d9f/1"} }
 
 // Trace is the trace of some of what Busy does.
 const Trace = "4bf92f3577b34da6a3ce929d0e0e4736"
 
 // Busy is a process under load, on a bad day. It lives: ages grow, leases are renewed.
-func Busy(start time.Time) live.State {
+func Busy(start time.Time) state.State {
 	now := time.Now()
 	up := now.Sub(start).Seconds()
 	left := func(offset float64) *float64 {
 		v := 9.89 - math.Mod(up+offset, 3.33)
 		return &v
 	}
-	s := live.State{At: now, Instance: "orders-7d9f5c/1", Omitted: live.Omitted{}}
-	s.Held = []live.Held{
+	s := state.State{At: now, Instance: "orders-7d9f5c/1", Omitted: state.Omitted{}}
+	s.Held = []state.Held{
 		{Resource: "report:daily", Holder: s.Instance, Age: 754 + up, Validity: left(1), Fence: 1791043210123456,
 			Extends: 226 + int(up/3.33), TraceID: Trace},
 		{Resource: "inventory:warehouse-eu-central-1:rebalance", Holder: s.Instance, Age: 61 + up, Validity: left(2),
@@ -41,38 +41,38 @@ func Busy(start time.Time) live.State {
 		{Resource: "payment:settle", Holder: s.Instance, Age: 9.2, Validity: new(.6), Fence: 1791043954000077},
 		{Resource: "legacy:import", Holder: s.Instance, Age: .042, Fence: 1791043963009001},
 	}
-	s.Waiting = []live.Waiter{
+	s.Waiting = []state.Waiter{
 		{Resource: "order:1001", For: 3.9 + up, Kind: "local", Class: "holder", Attempts: 0, Ahead: 2, TraceID: Trace,
-			Blocker: &live.Blocker{Holder: s.Instance, Here: true, Age: new(4.1 + up), Remaining: left(0)}},
+			Blocker: &state.Blocker{Holder: s.Instance, Here: true, Age: new(4.1 + up), Remaining: left(0)}},
 		{Resource: "order:1001", For: 2.2 + up, Kind: "local", Class: "holder", Attempts: 0, Ahead: 1,
-			Blocker: &live.Blocker{Holder: s.Instance, Here: true, Age: new(4.1 + up), Remaining: left(0)}},
+			Blocker: &state.Blocker{Holder: s.Instance, Here: true, Age: new(4.1 + up), Remaining: left(0)}},
 		{Resource: "invoice:2024-11", For: 1.4 + up, Kind: "holder", Class: "holder", Attempts: 3, Ahead: 1,
 			TraceID: "0af7651916cd43dd8448eb211c80319c",
-			Blocker: &live.Blocker{Holder: "billing-84cc/1", Age: new(12.6 + up), Remaining: left(1.4)}},
+			Blocker: &state.Blocker{Holder: "billing-84cc/1", Age: new(12.6 + up), Remaining: left(1.4)}},
 		{Resource: "legacy:export", For: 1.1 + up, Kind: "holder", Class: "holder", Attempts: 9,
-			Blocker: &live.Blocker{NeverExpires: true}},
+			Blocker: &state.Blocker{NeverExpires: true}},
 		{Resource: "cart:5541", For: .38, Kind: "backoff", Attempts: 2,
 			Class: "no_quorum", Error: "lock: cart:5541: no quorum: 2 of 5 nodes granted, 3 needed (redis-1:6379, " +
 				"redis-2:6379: granted; redis-3:6379: dial tcp 10.0.3.17:6379: connect: connection refused; " +
 				`redis-4:6379, redis-5:6379: not waited for). Check the nodes with "lockscope doctor".`},
 		{Resource: "stock:991", For: .021, Kind: "attempt", Class: "network", Attempts: 1},
 		{Resource: "stock:17", For: .012, Kind: "holder", Class: "holder", Attempts: 1,
-			Blocker: &live.Blocker{HandedOver: true}},
+			Blocker: &state.Blocker{HandedOver: true}},
 	}
 	s.Waits = waits(now)
 	for i := range 5 {
-		s.Nodes = append(s.Nodes, live.Node{Name: fmt.Sprintf("redis-%d:6379", i+1), Up: true, Calls: 2904 + 31*i,
+		s.Nodes = append(s.Nodes, state.Node{Name: fmt.Sprintf("redis-%d:6379", i+1), Up: true, Calls: 2904 + 31*i,
 			P50: .00042 + float64(i)*.00008, P99: .0031 + float64(i)*.0011, Quiet: new(.04)})
 	}
-	s.Nodes[2] = live.Node{Name: "redis-3:6379", Calls: 1204, Failures: 388, Failing: true, P50: .0006, P99: .0498,
+	s.Nodes[2] = state.Node{Name: "redis-3:6379", Calls: 1204, Failures: 388, Failing: true, P50: .0006, P99: .0498,
 		Quiet: new(17.2 + up), Error: "dial tcp 10.0.3.17:6379: connect: connection refused"}
-	s.Nodes[3].Restart = &live.Restart{Noticed: 12 + up, Witnessed: true, Left: 48, Enforced: true}
-	s.Nodes[4].Restart = &live.Restart{Noticed: 3 + up, Left: 57}
+	s.Nodes[3].Restart = &state.Restart{Noticed: 12 + up, Witnessed: true, Left: 48, Enforced: true}
+	s.Nodes[4].Restart = &state.Restart{Noticed: 3 + up, Left: 57}
 	s.Slowest = slowest(start)
 	return s
 }
 
-func waits(now time.Time) (all []live.WaitPoint) {
+func waits(now time.Time) (all []state.WaitPoint) {
 	now = now.Truncate(time.Second)
 	for i := 299; i >= 0; i-- {
 		at := now.Add(-time.Duration(i) * time.Second)
@@ -80,7 +80,7 @@ func waits(now time.Time) (all []live.WaitPoint) {
 			continue
 		}
 		x := float64(at.Unix() % 3600)
-		p := live.WaitPoint{At: at, Count: 30 + int(8*math.Sin(x/9)), P50: .0021 + .0008*math.Sin(x/7)}
+		p := state.WaitPoint{At: at, Count: 30 + int(8*math.Sin(x/9)), P50: .0021 + .0008*math.Sin(x/7)}
 		p.P99 = p.P50*4 + .02*math.Abs(math.Sin(x/13))*math.Abs(math.Sin(x/3.7))
 		if i > 80 && i < 112 {
 			p.P50 += .04
@@ -92,14 +92,14 @@ func waits(now time.Time) (all []live.WaitPoint) {
 	return all
 }
 
-func slowest(at time.Time) []live.Acquisition {
-	node := func(attempt int, name string, start, took float64, outcome, detail string) live.Step {
-		return live.Step{Kind: "node", Name: name, Attempt: attempt, Start: start, Took: took, Outcome: outcome,
+func slowest(at time.Time) []state.Acquisition {
+	node := func(attempt int, name string, start, took float64, outcome, detail string) state.Step {
+		return state.Step{Kind: "node", Name: name, Attempt: attempt, Start: start, Took: took, Outcome: outcome,
 			Detail: detail}
 	}
-	contended := live.Acquisition{Resource: "invoice:2024-11", At: at.Add(-48 * time.Second), Took: 1.912,
+	contended := state.Acquisition{Resource: "invoice:2024-11", At: at.Add(-48 * time.Second), Took: 1.912,
 		Outcome: "acquired", TraceID: Trace}
-	contended.Steps = []live.Step{
+	contended.Steps = []state.Step{
 		{Kind: "attempt", Name: "attempt 1", Attempt: 1, Start: 0, Took: .051, Outcome: "refused",
 			Detail: "3 of 5 refused, 1 failed"},
 		node(1, "redis-1:6379", .0002, .0011, "refused", ""), node(1, "redis-2:6379", .0002, .0014, "refused", ""),
@@ -118,10 +118,10 @@ func slowest(at time.Time) []live.Acquisition {
 		node(3, "redis-1:6379", 1.9041, .0009, "granted", ""), node(3, "redis-2:6379", 1.9041, .0012, "granted", ""),
 		node(3, "redis-4:6379", 1.9042, .0076, "granted", ""), node(3, "redis-5:6379", 1.9042, .0018, "granted", ""),
 	}
-	failed := live.Acquisition{Resource: "cart:7710", At: at.Add(-95 * time.Second), Took: 1.5, Outcome: "timeout",
+	failed := state.Acquisition{Resource: "cart:7710", At: at.Add(-95 * time.Second), Took: 1.5, Outcome: "timeout",
 		Error: `lock: gave up waiting for "cart:7710" after 1.5s and 4 attempts: context deadline exceeded`,
 		Steps: contended.Steps[:8], Omitted: 12}
-	return []live.Acquisition{
+	return []state.Acquisition{
 		contended, failed,
 		{Resource: "order:998", At: at.Add(-130 * time.Second), Took: .84, Outcome: "acquired",
 			Steps: contended.Steps[:1]},

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
@@ -14,7 +15,7 @@ import (
 // Scene is a moment in the life of a process, as a Board over engines on nodes in memory reports it.
 type Scene struct {
 	Name  string // as file names have it
-	State func(*testing.T) live.State
+	State func(*testing.T) state.State
 }
 
 // Scenes are those that the page has to explain at a glance. Each State runs in fake time.
@@ -27,7 +28,7 @@ func Scenes() []Scene {
 }
 
 // Contention has callers wait for four locks, whose holders are in two processes. The holder of the first waits itself.
-func Contention(t *testing.T) live.State {
+func Contention(t *testing.T) state.State {
 	return inWorld(t, func(w *world) {
 		nodes := w.nodes(5)
 		contend(w, w.here(nodes), w.process(billing, nodes))
@@ -49,7 +50,7 @@ func contend(w *world, here, there lock.Locker) {
 }
 
 // Deadlock has two callers hold what the other waits for, and others wait behind both.
-func Deadlock(t *testing.T) live.State {
+func Deadlock(t *testing.T) state.State {
 	return inWorld(t, func(w *world) {
 		here := w.here(w.nodes(5))
 		w.traffic(here, 6)
@@ -63,7 +64,7 @@ func Deadlock(t *testing.T) live.State {
 }
 
 // LostLease has a process crash that held a lock for twenty seconds at a time: its lease ends by itself.
-func LostLease(t *testing.T) live.State {
+func LostLease(t *testing.T) state.State {
 	return inWorld(t, func(w *world) {
 		nodes := w.nodes(5)
 		here := w.here(nodes, lock.WithPollInterval(time.Second))
@@ -86,7 +87,7 @@ func LostLease(t *testing.T) live.State {
 }
 
 // Crowd has 1,000 callers wait for one lock.
-func Crowd(t *testing.T) live.State {
+func Crowd(t *testing.T) state.State {
 	return inWorld(t, func(w *world) {
 		nodes := w.nodes(5)
 		here, there := w.here(nodes), w.process(billing, nodes)
@@ -99,7 +100,7 @@ func Crowd(t *testing.T) live.State {
 }
 
 // NodeHung has one of five nodes hang while callers contend: nobody fails.
-func NodeHung(t *testing.T) live.State {
+func NodeHung(t *testing.T) state.State {
 	return inWorld(t, func(w *world) {
 		nodes := w.nodes(5)
 		here, there := w.here(nodes), w.process(billing, nodes)
@@ -120,7 +121,7 @@ func refused(port int) error {
 }
 
 // TwoOfFiveDown has two of five nodes refuse connections: a quorum is left, and none to spare.
-func TwoOfFiveDown(t *testing.T) live.State {
+func TwoOfFiveDown(t *testing.T) state.State {
 	return inWorld(t, func(w *world) {
 		nodes := w.nodes(5)
 		here, there := w.here(nodes), w.process(billing, nodes)
@@ -136,12 +137,12 @@ func TwoOfFiveDown(t *testing.T) live.State {
 }
 
 // NoQuorum has two of three nodes refuse connections.
-func NoQuorum(t *testing.T) live.State {
+func NoQuorum(t *testing.T) state.State {
 	return outage(t, 3, func(w *world, n *memlock.Node) { n.Deny(refused(6379)) })
 }
 
 // ThreeOfFiveHung has three of five nodes hang.
-func ThreeOfFiveHung(t *testing.T) live.State {
+func ThreeOfFiveHung(t *testing.T) state.State {
 	return outage(t, 5, func(w *world, n *memlock.Node) {
 		n.Freeze()
 		w.t.Cleanup(n.Thaw)
@@ -149,7 +150,7 @@ func ThreeOfFiveHung(t *testing.T) live.State {
 }
 
 // outage takes a majority of n nodes out for 21 seconds.
-func outage(t *testing.T, n int, out func(*world, *memlock.Node)) live.State {
+func outage(t *testing.T, n int, out func(*world, *memlock.Node)) state.State {
 	return inWorld(t, func(w *world) {
 		nodes := w.nodes(n)
 		here := w.here(nodes)
@@ -167,7 +168,7 @@ func outage(t *testing.T, n int, out func(*world, *memlock.Node)) live.State {
 }
 
 // NoTraffic has nobody call any more.
-func NoTraffic(t *testing.T) live.State {
+func NoTraffic(t *testing.T) state.State {
 	return inWorld(t, func(w *world) {
 		here := w.here(w.nodes(5))
 		for range 20 {
@@ -179,7 +180,7 @@ func NoTraffic(t *testing.T) live.State {
 }
 
 // TwoBackends has a process take locks on Redis, and on a database that is down.
-func TwoBackends(t *testing.T) live.State {
+func TwoBackends(t *testing.T) state.State {
 	return inWorld(t, func(w *world) {
 		redis, database := w.nodes(5), w.nodes(1)
 		here, there := w.here(redis), w.process(billing, redis)

@@ -5,30 +5,30 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/state"
 )
 
 // Source tells what a function returns, and counts how often. It is safe for
 // concurrent use.
 type Source struct {
 	mu    sync.Mutex
-	state func() live.State
+	state func() state.State
 	calls int
 }
 
 // NewSource makes a Source that calls state.
-func NewSource(state func() live.State) *Source { return &Source{state: state} }
+func NewSource(state func() state.State) *Source { return &Source{state: state} }
 
 // Fixed makes a Source that always tells the same, save for the time.
-func Fixed(state live.State) *Source {
-	return NewSource(func() live.State {
-		state.At = time.Now()
-		return state
+func Fixed(s state.State) *Source {
+	return NewSource(func() state.State {
+		s.At = time.Now()
+		return s
 	})
 }
 
 // State implements exporter.StateSource.
-func (s *Source) State(context.Context) live.State {
+func (s *Source) State(context.Context) state.State {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls++
@@ -36,7 +36,7 @@ func (s *Source) State(context.Context) live.State {
 }
 
 // Set makes s call state from now on.
-func (s *Source) Set(state func() live.State) {
+func (s *Source) Set(state func() state.State) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.state = state

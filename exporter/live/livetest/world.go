@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
@@ -31,7 +32,7 @@ type world struct {
 }
 
 // inWorld returns the state of a Board at the end of a scene.
-func inWorld(t *testing.T, scene func(w *world)) (s live.State) {
+func inWorld(t *testing.T, scene func(w *world)) (s state.State) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

@@ -6,30 +6,30 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/exporter/live/livetest"
+	"github.com/lockscope/lockscope/exporter/live/state"
 )
 
 // testBackends: a process takes a lock of one name on two systems, the smaller of which is down.
 func testBackends(t *testing.T, b *tab) {
 	s := livetest.Idle()
-	s.Totals = live.Totals{Held: 2, Waiting: 2, Contended: 2, Longest: 4}
+	s.Totals = state.Totals{Held: 2, Waiting: 2, Contended: 2, Longest: 4}
 	for _, name := range []string{"r1:6379", "r2:6379", "r3:6379"} {
-		s.Nodes = append(s.Nodes, live.Node{Name: name, Backend: "redis", Up: true, State: live.NodeUp})
+		s.Nodes = append(s.Nodes, state.Node{Name: name, Backend: "redis", Up: true, State: state.NodeUp})
 	}
-	s.Nodes = append(s.Nodes, live.Node{Name: "pg:5432", Backend: "postgresql", State: live.NodeDown})
+	s.Nodes = append(s.Nodes, state.Node{Name: "pg:5432", Backend: "postgresql", State: state.NodeDown})
 	for i, backend := range []string{"redis", "postgresql"} {
-		holder := &live.Blocker{Holder: []string{"orders/1", "billing/2"}[i]}
-		s.Held = append(s.Held, live.Held{Resource: "order:1", Backend: backend, Holder: "orders/1",
+		holder := &state.Blocker{Holder: []string{"orders/1", "billing/2"}[i]}
+		s.Held = append(s.Held, state.Held{Resource: "order:1", Backend: backend, Holder: "orders/1",
 			Fence: uint64(7 + i)})
-		s.Blocked = append(s.Blocked, live.Blocked{Resource: "order:1", Backend: backend, Waiting: 1, Listed: 1,
+		s.Blocked = append(s.Blocked, state.Blocked{Resource: "order:1", Backend: backend, Waiting: 1, Listed: 1,
 			Longest: 4, Holder: holder})
-		s.Waiting = append(s.Waiting, live.Waiter{Resource: "order:1", Backend: backend, Instance: "waiter on " +
+		s.Waiting = append(s.Waiting, state.Waiter{Resource: "order:1", Backend: backend, Instance: "waiter on " +
 			backend, For: 4, Kind: "holder", Blocker: holder})
-		s.History = append(s.History, live.History{Resource: "order:1", Backend: backend,
-			Holds: []live.Tenure{{Holder: "before on " + backend, Ended: 9, Took: 1}}})
+		s.History = append(s.History, state.History{Resource: "order:1", Backend: backend,
+			Holds: []state.Tenure{{Holder: "before on " + backend, Ended: 9, Took: 1}}})
 	}
-	s.Blocked[0].Chain = []live.Link{{Resource: "order:1", Backend: "postgresql", For: 4, Holder: s.Blocked[1].Holder}}
+	s.Blocked[0].Chain = []state.Link{{Resource: "order:1", Backend: "postgresql", For: 4, Holder: s.Blocked[1].Holder}}
 	address := serve(t, livetest.Fixed(s))
 	b.open(address + "#show=held")
 	b.until(`document.querySelectorAll("#blocked .rows > li").length === 2`)

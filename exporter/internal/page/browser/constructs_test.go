@@ -9,29 +9,29 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/lockscope/lockscope/exporter"
-	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/exporter/live/livetest"
+	"github.com/lockscope/lockscope/exporter/live/state"
 )
 
 // withConstructs is a process with an election, a set and a semaphore, two of whose slots are waited for.
-func withConstructs() live.State {
+func withConstructs() state.State {
 	s := livetest.Idle()
-	kind := func(k string, slots int) live.Construct { return live.Construct{Kind: k, Slots: slots} }
-	held := func(resource string, fence uint64, of live.Construct, waiters int) live.Held {
-		return live.Held{Resource: resource, Holder: "billing/1", Age: 12, Validity: new(8.0), Fence: fence, Construct: of,
+	kind := func(k string, slots int) state.Construct { return state.Construct{Kind: k, Slots: slots} }
+	held := func(resource string, fence uint64, of state.Construct, waiters int) state.Held {
+		return state.Held{Resource: resource, Holder: "billing/1", Age: 12, Validity: new(8.0), Fence: fence, Construct: of,
 			Waiters: waiters, CallSite: "billing/run.go:42"}
 	}
-	s.Held = []live.Held{
+	s.Held = []state.Held{
 		held("leader", 1763700000123456, kind("election", 0), 2), held("account:1", 7, kind("set", 0), 0),
 		held("account:2", 9, kind("set", 0), 0), held("exports#0", 3, kind("semaphore", 5), 0),
-		held("exports#3", 4, kind("semaphore", 5), 1), held("order:1001", 5, live.Construct{}, 0),
+		held("exports#3", 4, kind("semaphore", 5), 1), held("order:1001", 5, state.Construct{}, 0),
 	}
-	blocked := func(resource, holder string, n int, of live.Construct, fence uint64) {
-		s.Blocked = append(s.Blocked, live.Blocked{Resource: resource, Waiting: n, Listed: n, Longest: float64(4 * n),
-			Construct: of, ByClass: live.ByClass{"holder": n},
-			Holder: &live.Blocker{Holder: holder, Fence: fence, Age: new(12.0), Remaining: new(8.0)}})
+	blocked := func(resource, holder string, n int, of state.Construct, fence uint64) {
+		s.Blocked = append(s.Blocked, state.Blocked{Resource: resource, Waiting: n, Listed: n, Longest: float64(4 * n),
+			Construct: of, ByClass: state.ByClass{"holder": n},
+			Holder: &state.Blocker{Holder: holder, Fence: fence, Age: new(12.0), Remaining: new(8.0)}})
 		for i := range n {
-			s.Waiting = append(s.Waiting, live.Waiter{Resource: resource, Instance: "billing/1", For: float64(4 * (n - i)),
+			s.Waiting = append(s.Waiting, state.Waiter{Resource: resource, Instance: "billing/1", For: float64(4 * (n - i)),
 				Kind: "holder", Class: "holder", Ahead: i})
 		}
 		if of.Kind == "election" {

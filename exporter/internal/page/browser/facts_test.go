@@ -9,21 +9,21 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/exporter/live/livetest"
+	"github.com/lockscope/lockscope/exporter/live/state"
 )
 
 // testNodeRows: a node that failed two in a thousand commands is well, and says how old its last error is.
 func testNodeRows(t *testing.T, b *tab) {
 	s := livetest.Idle()
-	s.Nodes = []live.Node{
-		{Name: "well:1", Up: true, State: live.NodeUp, Calls: 38_686, Failures: 94, NotAsked: 6930, P99: .0074,
+	s.Nodes = []state.Node{
+		{Name: "well:1", Up: true, State: state.NodeUp, Calls: 38_686, Failures: 94, NotAsked: 6930, P99: .0074,
 			Error: "no answer within the node timeout", ErrorAge: new(23.0), Since: new(22.0)},
-		{Name: "failing:2", Up: true, State: live.NodeUp, Calls: 1000, Failures: 11, Failing: true, Error: "ERR",
+		{Name: "failing:2", Up: true, State: state.NodeUp, Calls: 1000, Failures: 11, Failing: true, Error: "ERR",
 			Since: new(1.0)},
-		{Name: "evicts:3", Up: true, State: live.NodeUp, Calls: 9,
-			Restart: &live.Restart{Noticed: 3, Evicted: true, Witnessed: true, Left: 9}},
-		{Name: "down:4", State: live.NodeDown, Calls: 7, Failures: 7, Failing: true, Quiet: new(20.0), Since: new(19.0),
+		{Name: "evicts:3", Up: true, State: state.NodeUp, Calls: 9,
+			Restart: &state.Restart{Noticed: 3, Evicted: true, Witnessed: true, Left: 9}},
+		{Name: "down:4", State: state.NodeDown, Calls: 7, Failures: 7, Failing: true, Quiet: new(20.0), Since: new(19.0),
 			Error: "connection refused", ErrorAge: new(.2)},
 	}
 	b.open(serve(t, livetest.Fixed(s)))
@@ -63,12 +63,12 @@ func testNodeRows(t *testing.T, b *tab) {
 // testStall: a page whose last acquisitions were fast says that nobody has acquired anything since.
 func testStall(t *testing.T, b *tab) {
 	s := livetest.Busy(time.Now())
-	s.Totals = live.Totals{Waiting: 10, Contended: 5, Longest: 21.5,
-		Recent: live.Recent{Ended: 14_706, P50: .0074, P99: .111, Stalled: 21.5}}
+	s.Totals = state.Totals{Waiting: 10, Contended: 5, Longest: 21.5,
+		Recent: state.Recent{Ended: 14_706, P50: .0074, P99: .111, Stalled: 21.5}}
 	s.Waits = s.Waits[:270]
-	s.Stalls = []live.Stall{{At: s.At.Add(-100 * time.Second), Took: 10},
+	s.Stalls = []state.Stall{{At: s.At.Add(-100 * time.Second), Took: 10},
 		{At: s.At.Add(-21500 * time.Millisecond), Took: 21.5}}
-	b.open(serve(t, livetest.NewSource(func() live.State { return s })))
+	b.open(serve(t, livetest.NewSource(func() state.State { return s })))
 	if got := b.text(`document.getElementById("t-wait").className + ": " + document.querySelector("#t-wait ` +
 		`.sub").textContent`); got != "is-bad: nothing acquired for 22\u00a0s" {
 		t.Errorf("the tile says %q", got)
@@ -77,7 +77,7 @@ func testStall(t *testing.T, b *tab) {
 		t.Errorf("%d stalls are shaded", n)
 	}
 	idle := livetest.Idle()
-	idle.Totals = live.Totals{Attempting: 1}
+	idle.Totals = state.Totals{Attempting: 1}
 	b.open(serve(t, livetest.Fixed(idle)))
 	if got := b.text(`document.querySelector("#t-wait dd").textContent.trim() + ", " + document.querySelector("#t-wait ` +
 		`.sub").textContent`); got != "\u2013, none ended" {
@@ -89,17 +89,17 @@ func testStall(t *testing.T, b *tab) {
 // holds a few are shown.
 func testCrashedHolder(t *testing.T, b *tab) {
 	s := livetest.Idle()
-	s.Totals = live.Totals{Waiting: 7, Contended: 1, Longest: 15}
-	holder := &live.Blocker{Holder: "billing-84cc/1", Age: new(15.0), Remaining: new(6.1), Unrenewed: new(14.0)}
-	s.Blocked = []live.Blocked{{Resource: "order:1001", Waiting: 7, Listed: 7, Longest: 15, Holder: holder,
-		ByClass: live.ByClass{"holder": 7}}}
+	s.Totals = state.Totals{Waiting: 7, Contended: 1, Longest: 15}
+	holder := &state.Blocker{Holder: "billing-84cc/1", Age: new(15.0), Remaining: new(6.1), Unrenewed: new(14.0)}
+	s.Blocked = []state.Blocked{{Resource: "order:1001", Waiting: 7, Listed: 7, Longest: 15, Holder: holder,
+		ByClass: state.ByClass{"holder": 7}}}
 	for i := range 7 {
-		s.Waiting = append(s.Waiting, live.Waiter{Resource: "order:1001", Instance: fmt.Sprint("orders/", i), For: 15,
+		s.Waiting = append(s.Waiting, state.Waiter{Resource: "order:1001", Instance: fmt.Sprint("orders/", i), For: 15,
 			Kind: "holder", Class: "holder", Blocker: holder})
 	}
 	for i := range 20 {
-		s.History = append(s.History[:0], live.History{Resource: "order:1001", Holds: append(holdsOf(s),
-			live.Tenure{Holder: "orders/1", Ended: float64(60 + i), Took: 1, Unreleased: i == 0})})
+		s.History = append(s.History[:0], state.History{Resource: "order:1001", Holds: append(holdsOf(s),
+			state.Tenure{Holder: "orders/1", Ended: float64(60 + i), Took: 1, Unreleased: i == 0})})
 	}
 	b.open(serve(t, livetest.Fixed(s)) + "#open=order%3A1001")
 	row := b.text(`document.querySelector("#blocked .by").innerText`)
@@ -125,7 +125,7 @@ func testCrashedHolder(t *testing.T, b *tab) {
 	b.until(holds + ` === 20`)
 }
 
-func holdsOf(s live.State) []live.Tenure {
+func holdsOf(s state.State) []state.Tenure {
 	if len(s.History) == 0 {
 		return nil
 	}
@@ -134,7 +134,7 @@ func holdsOf(s live.State) []live.Tenure {
 
 // testApart reads every page as a screen reader does: no two words of different parts run together.
 func testApart(t *testing.T, b *tab) {
-	for name, state := range map[string]live.State{
+	for name, state := range map[string]state.State{
 		"busy": livetest.Busy(time.Now()), "outage": livetest.ThreeOfFiveHung(t), "contention": livetest.Contention(t),
 	} {
 		b.open(serve(t, livetest.Fixed(state), withReport(livetest.Report)) + "#show=held&show=history&open=order%3A1001")

@@ -11,8 +11,8 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/exporter/live/livetest"
+	"github.com/lockscope/lockscope/exporter/live/state"
 )
 
 // TestHistoryInBrowser is of the page at /debug/locks/history.
@@ -69,7 +69,7 @@ func testHistory(t *testing.T, b *tab) {
 // nameless is a process whose waiters have no name, like the holder that they wait for.
 type nameless struct{ livetest.Past }
 
-func (n nameless) WaitHistory(from, to time.Time) live.WaitHistory {
+func (n nameless) WaitHistory(from, to time.Time) state.WaitHistory {
 	d := n.Past.WaitHistory(from, to)
 	first := &d.Blockers[0]
 	first.Holder, first.CallSite, first.Waited = "unnamed, never expires", "", 3725
@@ -154,9 +154,9 @@ func testHistorySpan(t *testing.T, b *tab) {
 // empty is a process in which nobody has waited.
 type empty struct{ livetest.Past }
 
-func (e empty) WaitHistory(from, to time.Time) live.WaitHistory {
+func (e empty) WaitHistory(from, to time.Time) state.WaitHistory {
 	d := e.Past.WaitHistory(from, to)
-	d.Waited, d.Classes, d.Blockers, d.Resources = 0, []live.WaitedClass{}, []live.PastBlocker{}, []live.PastResource{}
+	d.Waited, d.Classes, d.Blockers, d.Resources = 0, []state.WaitedClass{}, []state.PastBlocker{}, []state.PastResource{}
 	return d
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
-	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/exporter/live/livetest"
+	"github.com/lockscope/lockscope/exporter/live/state"
 )
 
 func testHostile(t *testing.T, b *tab) {
@@ -43,7 +43,7 @@ func testHostile(t *testing.T, b *tab) {
 // testNames looks for the names that a screen reader needs.
 func testNames(t *testing.T, b *tab) {
 	start := time.Now()
-	b.open(serve(t, livetest.NewSource(func() live.State { return livetest.Busy(start) }),
+	b.open(serve(t, livetest.NewSource(func() state.State { return livetest.Busy(start) }),
 		withReport(livetest.Report)) + "#show=held&open=order%3A1001")
 	for what, wrong := range map[string]string{
 		"inputs without a label": `[...document.querySelectorAll("input")].filter(e => !e.labels.length)`,

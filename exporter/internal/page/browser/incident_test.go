@@ -8,8 +8,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/exporter/live/livetest"
+	"github.com/lockscope/lockscope/exporter/live/state"
 )
 
 const hotRow = `[...document.querySelectorAll("#blocked .rows > li")].find(r => ` +
@@ -97,7 +97,7 @@ func testLinks(t *testing.T, b *tab) {
 }
 
 func testAddress(t *testing.T, b *tab) {
-	b.open(serve(t, livetest.NewSource(func() live.State { return livetest.Busy(time.Now()) })) +
+	b.open(serve(t, livetest.NewSource(func() state.State { return livetest.Busy(time.Now()) })) +
 		"#q=invoice&open=invoice%3A2024-11&show=held")
 	b.until(
 		`document.getElementById("filter").value === "invoice" && document.querySelectorAll("#blocked .rows > li").length ` +

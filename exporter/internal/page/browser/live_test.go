@@ -10,8 +10,8 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/exporter/live/livetest"
+	"github.com/lockscope/lockscope/exporter/live/state"
 )
 
 func testUpdates(t *testing.T, b *tab) {
@@ -20,7 +20,7 @@ func testUpdates(t *testing.T, b *tab) {
 	if !b.is(`document.querySelector("#held .empty").checkVisibility()`) {
 		t.Error("nothing is held, and the page does not say so")
 	}
-	src.Set(func() live.State { return livetest.Busy(time.Now()) })
+	src.Set(func() state.State { return livetest.Busy(time.Now()) })
 	b.until(`document.querySelectorAll("#held tbody tr").length === 6`)
 	b.until(`document.querySelector("#t-waiting dd").textContent === "7"`)
 	src.Set(livetest.Idle)
@@ -32,15 +32,15 @@ func testUpdates(t *testing.T, b *tab) {
 // testKeeps adds and removes rows around the one that the user looks at.
 func testKeeps(t *testing.T, b *tab) {
 	start := time.Now()
-	src := livetest.NewSource(func() live.State { return livetest.Busy(start) })
+	src := livetest.NewSource(func() state.State { return livetest.Busy(start) })
 	b.open(serve(t, src) + "#show=held")
 	eval[any](b, `window.row = document.querySelector("#held tbody tr:nth-child(3)"),
 		window.fall = document.querySelectorAll(".fall")[1], fall.click(), fall.focus(),
 		getSelection().selectAllChildren(row.querySelector(".name")), scrollTo(0, 300), 0`)
-	src.Set(func() live.State {
+	src.Set(func() state.State {
 		s := livetest.Busy(start)
-		s.Held = append([]live.Held{{Resource: "new:1", Holder: "me", Age: 1e4}}, s.Held[1:4]...)
-		s.Slowest = append([]live.Acquisition{{Resource: "slower", At: start, Took: 9}}, s.Slowest[2:]...)
+		s.Held = append([]state.Held{{Resource: "new:1", Holder: "me", Age: 1e4}}, s.Held[1:4]...)
+		s.Slowest = append([]state.Acquisition{{Resource: "slower", At: start, Took: 9}}, s.Slowest[2:]...)
 		return s
 	})
 	b.until(`document.querySelector("#held tbody tr .name").textContent === "new:1"`)
@@ -65,7 +65,7 @@ func testKeeps(t *testing.T, b *tab) {
 
 func testBlockers(t *testing.T, b *tab) {
 	start := time.Now()
-	b.open(serve(t, livetest.NewSource(func() live.State { return livetest.Busy(start) })) +
+	b.open(serve(t, livetest.NewSource(func() state.State { return livetest.Busy(start) })) +
 		"#show=held&open=order%3A1001")
 	for resource, words := range map[string][]string{
 		"invoice:2024-11": {"billing-84cc/1", "\nfor ", "expires within"},
@@ -116,7 +116,7 @@ func testRestartedNodes(t *testing.T, b *tab) {
 func testNodesThatDoNotVote(t *testing.T, b *tab) {
 	s := livetest.Busy(time.Now())
 	for i := range 3 {
-		s.Nodes[i] = live.Node{Name: s.Nodes[i].Name, State: live.NodeQuarantined, Calls: 9, Failures: 9,
+		s.Nodes[i] = state.Node{Name: s.Nodes[i].Name, State: state.NodeQuarantined, Calls: 9, Failures: 9,
 			Error: "node may have lost locks and may not vote yet"}
 	}
 	b.open(serve(t, livetest.Fixed(s)))
@@ -131,11 +131,11 @@ func testNodesThatDoNotVote(t *testing.T, b *tab) {
 	}
 	s = livetest.Busy(time.Now())
 	for i := range s.Nodes {
-		s.Nodes[i] = live.Node{Name: s.Nodes[i].Name, State: live.NodeUnknown, Asked: new(250.0)}
+		s.Nodes[i] = state.Node{Name: s.Nodes[i].Name, State: state.NodeUnknown, Asked: new(250.0)}
 	}
-	s.Nodes[0] = live.Node{Name: s.Nodes[0].Name, State: live.NodeShaky, Up: true, Calls: 100, Failures: 13,
+	s.Nodes[0] = state.Node{Name: s.Nodes[0].Name, State: state.NodeShaky, Up: true, Calls: 100, Failures: 13,
 		Asked: new(1.0)}
-	s.Nodes[1] = live.Node{Name: s.Nodes[1].Name, State: live.NodeUp, Up: true, Calls: 1, Asked: new(50.0)}
+	s.Nodes[1] = state.Node{Name: s.Nodes[1].Name, State: state.NodeUp, Up: true, Calls: 1, Asked: new(50.0)}
 	b.open(serve(t, livetest.Fixed(s)))
 	if got := b.text(`document.getElementById("t-nodes").innerText`); !strings.Contains(got, "2 / 5") ||
 		!strings.Contains(got, "shaky, 3 not asked for 4") || strings.Contains(got, "no quorum") {
@@ -188,7 +188,7 @@ func testRestart(t *testing.T, b *tab) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	address := listener.Addr().String()
-	start := func(l net.Listener, state live.State) (stop func()) {
+	start := func(l net.Listener, state state.State) (stop func()) {
 		e := newExporter(t, livetest.Fixed(state))
 		server := &http.Server{Handler: e, ReadHeaderTimeout: patience}
 		done := make(chan error, 1)
@@ -199,7 +199,7 @@ func testRestart(t *testing.T, b *tab) {
 			e.Drain()
 		}
 	}
-	stop := start(listener, live.State{Instance: "first"})
+	stop := start(listener, state.State{Instance: "first"})
 	b.open("http://" + address + "/debug/locks")
 	b.until(`document.getElementById("connection").textContent === "Live"`)
 	stop()
@@ -214,7 +214,7 @@ func testRestart(t *testing.T, b *tab) {
 	}
 	listener, err = net.Listen("tcp", address)
 	must(t, err)
-	stop = start(listener, live.State{Instance: "second"})
+	stop = start(listener, state.State{Instance: "second"})
 	defer stop()
 	b.until(
 		`document.getElementById("connection").textContent === "Live" && document.getElementById("instance").textContent ` +
@@ -244,7 +244,7 @@ func testPolls(t *testing.T, b *tab) {
 
 // testPrefix puts the page behind a proxy that adds a path, and opens it in every form of that path.
 func testPrefix(t *testing.T, b *tab) {
-	e := newExporter(t, livetest.Fixed(live.State{Instance: "behind"}))
+	e := newExporter(t, livetest.Fixed(state.State{Instance: "behind"}))
 	server := &http.Server{Handler: http.StripPrefix("/team/orders", e), ReadHeaderTimeout: patience}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
@@ -268,7 +268,7 @@ func testPrefix(t *testing.T, b *tab) {
 
 func testKeyboard(t *testing.T, b *tab) {
 	start := time.Now()
-	b.open(serve(t, livetest.NewSource(func() live.State { return livetest.Busy(start) })))
+	b.open(serve(t, livetest.NewSource(func() state.State { return livetest.Busy(start) })))
 	var order []string
 	for range 30 {
 		b.press(kb.Tab)

@@ -8,8 +8,8 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
-	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/exporter/live/livetest"
+	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -19,11 +19,11 @@ func dark(on bool) *emulation.MediaFeature {
 }
 
 // crowded is a process that holds many locks.
-func crowded() live.State {
+func crowded() state.State {
 	s := livetest.Busy(time.Now())
 	s.Held = nil
 	for i := range 200 {
-		s.Held = append(s.Held, live.Held{Resource: fmt.Sprintf("order:%d", 1000+i), Holder: s.Instance,
+		s.Held = append(s.Held, state.Held{Resource: fmt.Sprintf("order:%d", 1000+i), Holder: s.Instance,
 			Age: 30 - .14*float64(i), Validity: new(9 - float64(i%30)/10), Fence: 1791043954000077 + uint64(i),
 			Extends: 9 - i/25})
 	}
@@ -33,7 +33,7 @@ func crowded() live.State {
 
 func testLoads(t *testing.T, b *tab) {
 	start := time.Now()
-	src := livetest.NewSource(func() live.State { return livetest.Busy(start) })
+	src := livetest.NewSource(func() state.State { return livetest.Busy(start) })
 	address := serve(t, src, withReport(livetest.Report))
 	b.open(address)
 	b.until(`document.getElementById("connection").textContent === "Live"`)
@@ -50,8 +50,8 @@ func testSizes(t *testing.T, b *tab) {
 	start := time.Now()
 	for _, scene := range []struct {
 		name  string
-		state func() live.State
-	}{{"rich", func() live.State { return livetest.Busy(start) }}, {"empty", livetest.Idle}, {"crowded", crowded},
+		state func() state.State
+	}{{"rich", func() state.State { return livetest.Busy(start) }}, {"empty", livetest.Idle}, {"crowded", crowded},
 		{"hostile", livetest.Hostile}} {
 		address := serve(t, livetest.NewSource(scene.state), withReport(livetest.Report))
 		for _, width := range []int64{1440, 1000, 768, 360, 320} {
@@ -110,7 +110,7 @@ func testTheme(t *testing.T, b *tab) {
 }
 
 func testReducedMotion(t *testing.T, b *tab) {
-	src := livetest.NewSource(func() live.State { return livetest.Busy(time.Now()) })
+	src := livetest.NewSource(func() state.State { return livetest.Busy(time.Now()) })
 	address := serve(t, src)
 	b.media(&emulation.MediaFeature{Name: "prefers-reduced-motion", Value: "reduce"})
 	b.open(address)

@@ -10,8 +10,8 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/lockscope/lockscope/exporter"
-	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/exporter/live/livetest"
+	"github.com/lockscope/lockscope/exporter/live/state"
 )
 
 // evil is an instance or a resource whose name is a script: what anybody who can write to Redis can choose.
@@ -41,9 +41,9 @@ const inject = `(() => {
 // no other page may frame one.
 func TestPolicyInBrowser(t *testing.T) {
 	browser := startBrowser(t)
-	state := live.State{
-		Instance: evil, Held: []live.Held{{Resource: evil, Holder: evil}},
-		Waiting: []live.Waiter{{Resource: evil, Kind: evil, Blocker: &live.Blocker{Holder: evil}}},
+	state := state.State{
+		Instance: evil, Held: []state.Held{{Resource: evil, Holder: evil}},
+		Waiting: []state.Waiter{{Resource: evil, Kind: evil, Blocker: &state.Blocker{Holder: evil}}},
 	}
 	fleet := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")

@@ -7,21 +7,21 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter"
-	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/exporter/live/livetest"
+	"github.com/lockscope/lockscope/exporter/live/state"
 )
 
 // withReaders is a read/write lock with two readers of this process, one more elsewhere, and a waiting writer.
-func withReaders() live.State {
+func withReaders() state.State {
 	s := livetest.Idle()
 	for i := range 2 {
-		s.Held = append(s.Held, live.Held{Resource: "prices", Holder: "billing/1", Age: float64(12 - i), Validity: new(8.0),
-			Fence: 7, Construct: live.Construct{Kind: "read"}, CallSite: "billing/run.go:42"})
+		s.Held = append(s.Held, state.Held{Resource: "prices", Holder: "billing/1", Age: float64(12 - i), Validity: new(8.0),
+			Fence: 7, Construct: state.Construct{Kind: "read"}, CallSite: "billing/run.go:42"})
 	}
-	s.Blocked = []live.Blocked{{Resource: "prices", Waiting: 2, Listed: 0, Longest: 4,
-		Construct: live.Construct{Kind: "read"}, ByClass: live.ByClass{"holder": 2},
-		Reading: live.Reading{Readers: 3, ReadBy: []string{"billing/1", "stock/7"}, Writers: 1},
-		Holder:  &live.Blocker{Holder: "billing/1", Fence: 7, Age: new(12.0), Remaining: new(8.0)}}}
+	s.Blocked = []state.Blocked{{Resource: "prices", Waiting: 2, Listed: 0, Longest: 4,
+		Construct: state.Construct{Kind: "read"}, ByClass: state.ByClass{"holder": 2},
+		Reading: state.Reading{Readers: 3, ReadBy: []string{"billing/1", "stock/7"}, Writers: 1},
+		Holder:  &state.Blocker{Holder: "billing/1", Fence: 7, Age: new(12.0), Remaining: new(8.0)}}}
 	s.Totals.Held, s.Totals.Waiting, s.Totals.Contended, s.Totals.Longest = 2, 2, 1, 4
 	s.At = time.Now()
 	return s

@@ -6,18 +6,18 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/exporter/live/livetest"
+	"github.com/lockscope/lockscope/exporter/live/state"
 )
 
 // testReading shows the page of a process that reads the nodes at intervals: the time of the reading, the parts it
 // could not read, and no quantile that was not measured.
 func testReading(t *testing.T, b *tab) {
-	s := live.State{
+	s := state.State{
 		At: time.Now(), Instance: "lockscope/1", Read: new(4.2), Unread: "queues of 1 of 3 nodes were read",
-		Waiting: []live.Waiter{{Resource: "order:1001", Instance: "orders/1", For: .02, Kind: "holder",
-			Blocker: &live.Blocker{Holder: "billing/2"}}},
-		Nodes: []live.Node{{Name: "r1", Up: true}, {Name: "r2"}, {Name: "r3"}},
+		Waiting: []state.Waiter{{Resource: "order:1001", Instance: "orders/1", For: .02, Kind: "holder",
+			Blocker: &state.Blocker{Holder: "billing/2"}}},
+		Nodes: []state.Node{{Name: "r1", Up: true}, {Name: "r2"}, {Name: "r3"}},
 	}
 	b.open(serve(t, livetest.Fixed(s)))
 	updated := b.text(`document.getElementById("updated").textContent`)
@@ -52,21 +52,21 @@ func testReading(t *testing.T, b *tab) {
 
 // testFailingSome has one of six callers lack a quorum while most nodes vote, and then all six.
 func testFailingSome(t *testing.T, b *tab) {
-	state := func(up, failing int) live.State {
-		row := live.Blocked{Resource: "order:1001", Backend: "orders", Waiting: 6, Failing: 1, Longest: .3,
+	state := func(up, failing int) state.State {
+		row := state.Blocked{Resource: "order:1001", Backend: "orders", Waiting: 6, Failing: 1, Longest: .3,
 			Error: "lock: order:1001: no quorum: r2 hangs", Votes: "2 of 5 agreed, 0 refused, 3 did not answer (r3, r4, r5)",
-			ByClass: live.ByClass{"no_quorum": failing, "holder": 6 - failing}}
-		s := live.State{At: time.Now(), Instance: "orders/1", Blocked: []live.Blocked{row}, Waiting: []live.Waiter{{
+			ByClass: state.ByClass{"no_quorum": failing, "holder": 6 - failing}}
+		s := state.State{At: time.Now(), Instance: "orders/1", Blocked: []state.Blocked{row}, Waiting: []state.Waiter{{
 			Resource: "order:1001", Backend: "orders", Instance: "orders/1", For: .3, Kind: "backoff",
 			Class: "no_quorum", Error: row.Error,
 		}}}
-		s.Totals = live.Totals{Waiting: 6, Contended: 1, Longest: .3}
+		s.Totals = state.Totals{Waiting: 6, Contended: 1, Longest: .3}
 		for i := range 5 {
-			n := live.Node{Name: "r" + string(rune('1'+i)), Backend: "orders", Up: i < up, State: live.NodeUp}
+			n := state.Node{Name: "r" + string(rune('1'+i)), Backend: "orders", Up: i < up, State: state.NodeUp}
 			if i >= up {
-				n.State = live.NodeDown
+				n.State = state.NodeDown
 			}
-			s.Nodes = append(s.Nodes, n, live.Node{Name: n.Name, Backend: "ledger", Up: true, State: live.NodeUp})
+			s.Nodes = append(s.Nodes, n, state.Node{Name: n.Name, Backend: "ledger", Up: true, State: state.NodeUp})
 		}
 		return s
 	}

@@ -12,8 +12,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/exporter/live/livetest"
+	"github.com/lockscope/lockscope/exporter/live/state"
 )
 
 // -scenes writes the pictures of the scenes. Copy those that .github/pictures has from there.
@@ -106,8 +106,8 @@ func testScenes(t *testing.T, b *tab) {
 	}
 	var origins []string
 	for _, scene := range scenes {
-		state := scene.State(t)
-		address := serve(t, livetest.NewSource(func() live.State { return state }))
+		want := scene.State(t)
+		address := serve(t, livetest.NewSource(func() state.State { return want }))
 		origins = append(origins, originOf(t, address))
 		for _, screen := range screens {
 			scale := map[bool]float64{true: 2, false: 1}[screen.width < 500]

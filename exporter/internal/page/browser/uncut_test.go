@@ -9,8 +9,8 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/lockscope/lockscope/exporter"
-	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/exporter/live/livetest"
+	"github.com/lockscope/lockscope/exporter/live/state"
 )
 
 // testUncut: the labels of the plot are whole, the end of a node's error is on the screen of a phone, and the tile of
@@ -18,15 +18,15 @@ import (
 func testUncut(t *testing.T, b *tab) {
 	s := livetest.Idle()
 	s.At = time.Now()
-	s.Totals = live.Totals{Waiting: 12, Contended: 1, Longest: 20,
-		Recent: live.Recent{Ended: 291, P50: 20, P99: 20}}
-	s.Nodes = []live.Node{{Name: "orders-redis-3.prod:6379", State: live.NodeDown, Calls: 7, Failures: 7, Failing: true,
+	s.Totals = state.Totals{Waiting: 12, Contended: 1, Longest: 20,
+		Recent: state.Recent{Ended: 291, P50: 20, P99: 20}}
+	s.Nodes = []state.Node{{Name: "orders-redis-3.prod:6379", State: state.NodeDown, Calls: 7, Failures: 7, Failing: true,
 		Quiet: new(20.0), Since: new(19.0), ErrorAge: new(.2),
 		Error: "dial tcp 10.0.3.17:6379: connect: connection refused"},
-		{Name: "orders-redis-1.prod:6379", State: live.NodeUp, Up: true, Calls: 7},
-		{Name: "orders-redis-2.prod:6379", State: live.NodeUp, Up: true, Calls: 7}}
+		{Name: "orders-redis-1.prod:6379", State: state.NodeUp, Up: true, Calls: 7},
+		{Name: "orders-redis-2.prod:6379", State: state.NodeUp, Up: true, Calls: 7}}
 	for i := range 60 {
-		s.Waits = append(s.Waits, live.WaitPoint{At: s.At.Add(time.Duration(i-60) * time.Second), Count: 1, P50: 500,
+		s.Waits = append(s.Waits, state.WaitPoint{At: s.At.Add(time.Duration(i-60) * time.Second), Count: 1, P50: 500,
 			P99: 43_000})
 	}
 	for _, width := range []int64{1440, 390} {

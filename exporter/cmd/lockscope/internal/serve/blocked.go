@@ -5,7 +5,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/seen"
-	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/report"
@@ -18,21 +18,21 @@ type graph struct {
 }
 
 // blocked counts every call, also those that have no row of their own.
-func (g graph) blocked(rows []live.Waiter) (all []live.Blocked) {
+func (g graph) blocked(rows []state.Waiter) (all []state.Blocked) {
 	listed := make(map[string]int)
 	for _, w := range rows {
 		listed[w.Resource]++
 	}
 	for i := range g.Locks {
 		f := &g.Locks[i]
-		b := live.Blocked{
+		b := state.Blocked{
 			Resource: report.KeyText(f.Resource), Waiting: calls(f), Listed: listed[report.KeyText(f.Resource)],
 			Longest: seen.Longest(f).Seconds(), Holder: blocker(f.Lock), Construct: construct(f.Construct()),
 			Reading: reading(f.Lock),
 		}
 		b.Writers = f.Writers()
 		if class := g.class(f.Lock); class != "" {
-			b.ByClass = live.ByClass{string(class): b.Waiting}
+			b.ByClass = state.ByClass{string(class): b.Waiting}
 		}
 		at := f.Resource
 		for _, next := range g.Graph.Chain(f.Resource) {
@@ -48,8 +48,8 @@ func (g graph) blocked(rows []live.Waiter) (all []live.Blocked) {
 }
 
 // link leads from the holder of one resource to another, which it waits for.
-func (g graph) link(from, to string) live.Link {
-	l := live.Link{Resource: report.KeyText(to)}
+func (g graph) link(from, to string) state.Link {
+	l := state.Link{Resource: report.KeyText(to)}
 	i := slices.IndexFunc(g.Locks, func(f scanner.WaitedFor) bool { return f.Resource == to })
 	if i < 0 {
 		return l
@@ -62,9 +62,9 @@ func (g graph) link(from, to string) live.Link {
 	return l
 }
 
-func (g graph) deadlocks() (all []live.Deadlock) {
+func (g graph) deadlocks() (all []state.Deadlock) {
 	for _, d := range g.Waits.Deadlocks {
-		cycle := live.Deadlock{}
+		cycle := state.Deadlock{}
 		for i, held := range d.Cycle {
 			before := d.Cycle[(i+len(d.Cycle)-1)%len(d.Cycle)]
 			cycle.Cycle = append(cycle.Cycle, g.link(before.Resource, held.Resource))

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
-	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
@@ -13,7 +13,7 @@ func TestServeShowsConstructs(t *testing.T) {
 	servers := locktest.Servers(t, 3)
 	cmdtest.Constructs(t, servers)
 	url, _ := serving(t, "--redis", cmdtest.Addrs(servers...), "--waits-every", "0")
-	var s live.State
+	var s state.State
 	cmdtest.Eventually(t, "it shows the waiters and the deadlock", func() bool {
 		s = stateOf(t, url)
 		return len(s.Blocked) == 4 && len(s.Deadlocks) == 1

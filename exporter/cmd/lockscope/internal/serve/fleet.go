@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
-	nodestate "github.com/lockscope/lockscope/exporter/live/state"
+	"github.com/lockscope/lockscope/exporter/live/state"
 )
 
 const (
@@ -19,14 +19,14 @@ const (
 // fleetView makes of a listing and of the pages it names what /debug/locks/fleet shows.
 // Without requests, it reads no page.
 type fleetView struct {
-	state  *state
+	state  *stateView
 	reader *fleet.Reader
 	wanted chan struct{} // holds one element while a request waits for pages
 	first  chan struct{} // closed once all pages were read, or have failed
 }
 
 // newFleetView is nil if no page may be read.
-func newFleetView(s *state, p fleet.Policy) *fleetView {
+func newFleetView(s *stateView, p fleet.Policy) *fleetView {
 	if p.Off() {
 		return nil
 	}
@@ -65,7 +65,7 @@ func (v *fleetView) document(ctx context.Context) fleet.Document {
 	pages, omitted := v.reader.Pages()
 	now := time.Now()
 	d := fleet.Merge(listing.Waits, pages, now)
-	d.Instance, d.Omitted, d.Sets = v.state.instance, omitted, nodestate.SetsOf(v.state.pings.state(now))
+	d.Instance, d.Omitted, d.Sets = v.state.instance, omitted, state.SetsOf(v.state.pings.state(now))
 	if err := unread(listing.Waits); err != nil {
 		d.Unknown = err.Error()
 	}

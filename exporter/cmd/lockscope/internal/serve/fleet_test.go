@@ -19,6 +19,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
@@ -243,10 +244,10 @@ func unasked(p fleet.Read) bool { return p.Read == nil && p.Failing == nil }
 // waitsForStock returns the waiter of stock on serve's own page. If a node was silent, the holder may be unknown.
 func waitsForStock(t *testing.T, url string) bool {
 	t.Helper()
-	var state live.State
+	var s state.State
 	_, body := cmdtest.Get(t, url+"/debug/locks")
-	cmdtest.Must(t, json.Unmarshal([]byte(body), &state))
-	return slices.ContainsFunc(state.Waiting, func(w live.Waiter) bool {
+	cmdtest.Must(t, json.Unmarshal([]byte(body), &s))
+	return slices.ContainsFunc(s.Waiting, func(w state.Waiter) bool {
 		return w.Resource == "stock" && w.Instance == "orders-1" && w.Blocker != nil && w.Blocker.Holder == "stock-2" &&
 			w.For > 0
 	})

@@ -13,7 +13,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
-	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/decorate"
 	"github.com/lockscope/lockscope/lock/driver"
@@ -160,7 +160,7 @@ func (p *pings) note(node string, one ping, err error) {
 	if one.ok {
 		h.answered = one.at
 	}
-	old := one.at.Add(-live.NodesFor)
+	old := one.at.Add(-state.NodesFor)
 	h.calls = append(slices.DeleteFunc(h.calls, func(c ping) bool { return c.at.Before(old) }), one)
 }
 
@@ -172,20 +172,20 @@ func silence(err error) error {
 	return fmt.Errorf("%w: %w", driver.ErrTimeout, err)
 }
 
-func (p *pings) state(now time.Time) []live.Node {
+func (p *pings) state(now time.Time) []state.Node {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	names := p.names()
-	nodes := make([]live.Node, 0, len(names))
+	nodes := make([]state.Node, 0, len(names))
 	for _, name := range names {
 		nodes = append(nodes, p.seen[name].state(name, now))
 	}
 	return nodes
 }
 
-func (h *health) state(name string, now time.Time) live.Node {
+func (h *health) state(name string, now time.Time) state.Node {
 	v := h.known.View(now)
-	n := live.Node{Name: name, Up: v.State.Votes(), State: string(v.State), Calls: len(h.calls)}
+	n := state.Node{Name: name, Up: v.State.Votes(), State: string(v.State), Calls: len(h.calls)}
 	var took []time.Duration
 	for _, c := range h.calls {
 		if c.ok {

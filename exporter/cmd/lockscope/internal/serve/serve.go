@@ -183,7 +183,7 @@ func (f *serveFlags) locker(g *sweep.Group) (sweep.Locker, error) {
 // serve ends with the server, after ctx has ended or because it cannot listen.
 func (f *serveFlags) serve(ctx context.Context, a *ui.App, s *sweeping, pages fleet.Policy) error {
 	pings, blocking := newPings(s.groups().Nodes(), len(s.groups()), systemsOf(s.groups())...), newBlocking(a.Logger)
-	state := newState(s, pings, blocking)
+	state := newStateView(s, pings, blocking)
 	view := newFleetView(state, pages)
 	srv, err := f.server(a, s, state, view)
 	if err != nil {
@@ -214,7 +214,7 @@ func (f *serveFlags) serve(ctx context.Context, a *ui.App, s *sweeping, pages fl
 	return errors.Join(srv.Serve(ctx, f.web), s.close())
 }
 
-func (f *serveFlags) server(a *ui.App, s *sweeping, state *state, view *fleetView) (*server.Server, error) {
+func (f *serveFlags) server(a *ui.App, s *sweeping, state *stateView, view *fleetView) (*server.Server, error) {
 	opts := []exporter.Option{
 		exporter.WithLogger(a.Logger), exporter.WithState(state), exporter.WithReadyCheck("servers", state.pings.ready),
 		exporter.WithWaits(state.blocking), exporter.WithReload(s),

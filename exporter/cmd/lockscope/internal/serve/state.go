@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/seen"
 	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -26,8 +27,8 @@ const (
 	firstListing, freshListing = 2 * time.Second, time.Second
 )
 
-// state makes of a listing and of pings what /debug/locks shows.
-type state struct {
+// stateView makes of a listing and of pings what /debug/locks shows.
+type stateView struct {
 	scanner  lockReader
 	pings    *pings
 	blocking *blocking
@@ -41,16 +42,16 @@ type state struct {
 	votes   votes // at the time of the listing
 }
 
-func newState(s lockReader, p *pings, b *blocking) *state {
+func newStateView(s lockReader, p *pings, b *blocking) *stateView {
 	host, _ := os.Hostname()
-	return &state{
+	return &stateView{
 		scanner: s, pings: p, blocking: b, instance: cmp.Or(host, "unknown-host") + "/" + strconv.Itoa(os.Getpid()),
 		wanted: make(chan struct{}, 1), next: make(chan struct{}),
 	}
 }
 
 // loop lists whenever that is wanted, until ctx ends.
-func (s *state) loop(ctx context.Context) {
+func (s *stateView) loop(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -80,36 +81,36 @@ func listPause(reading time.Duration) time.Duration { return max(listEvery, (lis
 // State implements exporter.StateSource: from memory, save that the first caller
 // waits a moment for a listing. Waiters are those of the newest look at them. Ages are those of when the nodes were read: a wait
 // may be over by now, and a lease renewed.
-func (s *state) State(ctx context.Context) live.State {
+func (s *stateView) State(ctx context.Context) state.State {
 	listing, v := s.latest(ctx)
 	now := time.Now()
 	read := listing.Waits
 	listing.Waits = s.blocking.newest(read)
 	waiting, omitted := waiters(listing.Waits, v)
-	state := live.State{
+	doc := state.State{
 		At: now, Instance: s.instance, Held: held(listing), Nodes: s.pings.state(now),
-		Waiting: waiting, Waits: []live.WaitPoint{}, Slowest: []live.Acquisition{},
-		Omitted: live.Omitted{Held: int(listing.Omitted), Waiting: omitted},
+		Waiting: waiting, Waits: []state.WaitPoint{}, Slowest: []state.Acquisition{},
+		Omitted: state.Omitted{Held: int(listing.Omitted), Waiting: omitted},
 	}
 	if listing.Waits != nil {
 		g := graph{listing.Waits, v}
-		state.Blocked, state.Deadlocks = g.blocked(waiting), g.deadlocks()
+		doc.Blocked, doc.Deadlocks = g.blocked(waiting), g.deadlocks()
 		for i, d := range g.Waits.Deadlocks {
-			state.Deadlocks[i].Found = s.blocking.found(d, now)
+			doc.Deadlocks[i].Found = s.blocking.found(d, now)
 		}
 	}
 	if read != nil { // the holders are no newer
-		state.Read = new(max(0, now.Sub(read.At)).Seconds())
+		doc.Read = new(max(0, now.Sub(read.At)).Seconds())
 	}
-	state.CountSlots()
+	doc.CountSlots()
 	if err := unread(listing.Waits); err != nil {
-		state.Unread = err.Error()
+		doc.Unread = err.Error()
 	}
-	return state
+	return doc
 }
 
 // latest is the last listing. It also asks for a fresh one, and waits for that if none was read lately.
-func (s *state) latest(ctx context.Context) (scanner.Listing, votes) {
+func (s *stateView) latest(ctx context.Context) (scanner.Listing, votes) {
 	asks := false
 	select {
 	case s.wanted <- struct{}{}:
@@ -137,14 +138,14 @@ func (s *state) latest(ctx context.Context) (scanner.Listing, votes) {
 }
 
 // held leaves out locks that no majority of the nodes can have: nobody holds them.
-func held(l scanner.Listing) []live.Held {
-	all := make([]live.Held, 0, len(l.Locks))
+func held(l scanner.Listing) []state.Held {
+	all := make([]state.Held, 0, len(l.Locks))
 	for i := range l.Locks {
 		k := &l.Locks[i]
 		if !k.Held() {
 			continue
 		}
-		h := live.Held{Resource: report.KeyText(k.Resource), Holder: k.Hold.Instance, Fence: k.Hold.Fence,
+		h := state.Held{Resource: report.KeyText(k.Resource), Holder: k.Hold.Instance, Fence: k.Hold.Fence,
 			Nodes: k.Nodes,
 			Age:   seen.HeldFor(k).Seconds()}
 		h.Validity, h.Construct = seen.Left(k.TTL), construct(k.Construct())

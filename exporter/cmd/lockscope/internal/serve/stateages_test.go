@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
-	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/lock/locktest"
@@ -63,7 +63,7 @@ func (r oneReading) List(context.Context, scanner.ListOptions) (scanner.Listing,
 func TestThePageTellsAgesOfWhenItWasRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := oneReading{held: 7 * time.Second, waits: 20 * time.Millisecond, pass: 100 * time.Millisecond}
-		s := newState(r, newPings(nil, 1), newBlocking(slog.New(slog.NewTextHandler(io.Discard, nil))))
+		s := newStateView(r, newPings(nil, 1), newBlocking(slog.New(slog.NewTextHandler(io.Discard, nil))))
 		ctx, stop := context.WithCancel(t.Context())
 		var looping sync.WaitGroup
 		looping.Go(func() { s.loop(ctx) })
@@ -106,7 +106,7 @@ func (r slowReading) List(ctx context.Context, o scanner.ListOptions) (scanner.L
 func TestThePageIsFresh(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := slowReading{oneReading{held: time.Second, waits: time.Second, pass: 10 * time.Millisecond}, new(atomic.Int64)}
-		s := newState(r, newPings(nil, 1), newBlocking(slog.New(slog.NewTextHandler(io.Discard, nil))))
+		s := newStateView(r, newPings(nil, 1), newBlocking(slog.New(slog.NewTextHandler(io.Discard, nil))))
 		ctx, stop := context.WithCancel(t.Context())
 		var looping sync.WaitGroup
 		looping.Go(func() { s.loop(ctx) })
@@ -153,7 +153,7 @@ func TestServeAgesNoWaitThatIsOver(t *testing.T) {
 		}
 		done <- err
 	}()
-	var s live.State
+	var s state.State
 	cmdtest.Eventually(t, "it shows who waits", func() bool { s = stateOf(t, url); return len(s.Blocked) == 1 })
 	cmdtest.Must(t, lease.Release(t.Context()))
 	cmdtest.Must(t, <-done)
@@ -176,7 +176,7 @@ func TestServeAgesNoWaitThatIsOver(t *testing.T) {
 	}
 }
 
-func stateOf(t *testing.T, url string) (s live.State) {
+func stateOf(t *testing.T, url string) (s state.State) {
 	t.Helper()
 	resp, err := http.Get(url + "/debug/locks?format=json")
 	cmdtest.Must(t, err)

@@ -13,7 +13,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
-	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/state"
 )
 
 // often sweeps again and again, and confirms at once.
@@ -51,8 +51,8 @@ func TestServeEtcd(t *testing.T) {
 	systemtest.Hold(t, systemtest.EtcdLocker(t, client, "etcd-1"), "order")
 	systemtest.Queue(t, systemtest.EtcdLocker(t, client, "etcd-2"), t.Context(), "order")
 	hook, posted := cmdtest.Webhook(t)
-	state := filepath.Join(t.TempDir(), "state")
-	url, log := serving(t, often("--etcd", client.Endpoints()[0], "--webhook", hook, "--state", state,
+	file := filepath.Join(t.TempDir(), "state")
+	url, log := serving(t, often("--etcd", client.Endpoints()[0], "--webhook", hook, "--state", file,
 		"--export-leaked-keys", "3")...)
 	node := fmt.Sprintf("{lock_node=%q}", host(client))
 	awaitMetric(t, url, fmt.Sprintf(`up{group="etcd",lock_node=%q} 1`, host(client)), "leaked_locks"+node+" 1",
@@ -64,7 +64,7 @@ func TestServeEtcd(t *testing.T) {
 	if status, text := cmdtest.Get(t, url+"/readyz"); status != http.StatusOK {
 		t.Errorf("readyz: %s", text)
 	}
-	var s live.State
+	var s state.State
 	defer func() {
 		if t.Failed() {
 			t.Logf("%+v", s)

@@ -9,6 +9,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/seen"
 	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/scanner"
@@ -32,15 +33,15 @@ func unread(w *scanner.Waits) error {
 
 // waiters are the processes that wait, a row each, for the page: longest first, with ages of
 // when the nodes were read. Calls beyond one of each, which have no row, are counted.
-func waiters(w *scanner.Waits, v votes) (rows []live.Waiter, omitted int) {
-	rows = []live.Waiter{}
+func waiters(w *scanner.Waits, v votes) (rows []state.Waiter, omitted int) {
+	rows = []state.Waiter{}
 	if w == nil {
 		return rows, 0
 	}
 	for i := range w.Locks {
 		f := &w.Locks[i]
 		for ahead, q := range f.Queue {
-			row := live.Waiter{
+			row := state.Waiter{
 				Resource: report.KeyText(f.Resource), For: seen.Waited(q, f.At).Seconds(),
 				Kind: string(lock.WaitHolder), Class: string(v.class(f.Lock)),
 				Ahead: ahead, Blocker: blocker(f.Lock),
@@ -52,7 +53,7 @@ func waiters(w *scanner.Waits, v votes) (rows []live.Waiter, omitted int) {
 		}
 		omitted += calls(f) - len(f.Queue)
 	}
-	slices.SortStableFunc(rows, func(a, b live.Waiter) int { return cmp.Compare(b.For, a.For) })
+	slices.SortStableFunc(rows, func(a, b state.Waiter) int { return cmp.Compare(b.For, a.For) })
 	shown := min(len(rows), live.DefaultMaxShown)
 	return rows[:shown], omitted + len(rows) - shown
 }
@@ -61,12 +62,12 @@ func waiters(w *scanner.Waits, v votes) (rows []live.Waiter, omitted int) {
 func calls(f *scanner.WaitedFor) int { return f.Callers + max(0, f.Processes-len(f.Queue)) }
 
 // construct is what a record says that its lock is part of.
-func construct(of records.Construct) live.Construct {
-	return live.Construct{Kind: string(of.Kind), Slots: of.Slots}
+func construct(of records.Construct) state.Construct {
+	return state.Construct{Kind: string(of.Kind), Slots: of.Slots}
 }
 
 // reading is who reads a read/write lock.
-func reading(l *scanner.Lock) (of live.Reading) {
+func reading(l *scanner.Lock) (of state.Reading) {
 	if l == nil || l.Readers == nil || l.Hold.Kind != lock.KindRead {
 		return of
 	}
@@ -77,11 +78,11 @@ func reading(l *scanner.Lock) (of live.Reading) {
 	return of
 }
 
-func blocker(l *scanner.Lock) *live.Blocker {
+func blocker(l *scanner.Lock) *state.Blocker {
 	if l == nil || !l.Held() {
 		return nil
 	}
-	b := &live.Blocker{Holder: l.Hold.Instance, NeverExpires: l.TTL < 0, TraceID: fleet.TraceID(l.Hold.Traceparent),
+	b := &state.Blocker{Holder: l.Hold.Instance, NeverExpires: l.TTL < 0, TraceID: fleet.TraceID(l.Hold.Traceparent),
 		Fence: l.Hold.Fence, Reason: l.Hold.Reason}
 	if !l.Hold.Since.IsZero() {
 		b.Age = new(seen.HeldFor(l).Seconds())
