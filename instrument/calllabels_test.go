@@ -17,6 +17,7 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
 	"github.com/lockscope/lockscope/instrument"
+	"github.com/lockscope/lockscope/instrument/internal/metrics"
 	"github.com/lockscope/lockscope/lock"
 )
 
@@ -91,11 +92,11 @@ func TestLabelValuesAreBounded(t *testing.T) {
 			total += m.Histogram.GetSampleCount()
 		}
 	}
-	if values != instrument.MaxLabelValues+2 || total != calls { // and other, and the empty value
-		t.Errorf("%d values with %d calls, want %d with %d", values, total, instrument.MaxLabelValues+2, calls)
+	if values != metrics.MaxLabelValues+2 || total != calls { // and other, and the empty value
+		t.Errorf("%d values with %d calls, want %d with %d", values, total, metrics.MaxLabelValues+2, calls)
 	}
 	other := gather(t, l, "wait_seconds", "resource", "order:*", "tier", "other")
-	if overflow := gather(t, l, "label_overflow_total"); other != calls-instrument.MaxLabelValues || overflow != other {
+	if overflow := gather(t, l, "label_overflow_total"); other != calls-metrics.MaxLabelValues || overflow != other {
 		t.Errorf("%v calls are other, %v have overflown", other, overflow)
 	}
 	pair(t, instrument.ContextWithLabel(t.Context(), "tier", "\xff"+strings.Repeat("x", 10_000)), l)
@@ -112,7 +113,7 @@ func testIdleLabelValuesAreLetGo(t *testing.T) {
 	tier := func(i int) context.Context {
 		return instrument.ContextWithLabel(t.Context(), "tier", fmt.Sprint("tier-", i))
 	}
-	for i := range instrument.MaxLabelValues {
+	for i := range metrics.MaxLabelValues {
 		pair(t, tier(i), l)
 	}
 	lease, err := l.Acquire(tier(0), "cart")

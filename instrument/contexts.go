@@ -11,13 +11,6 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-const (
-	// MaxLabels is the largest number of labels that WithLabels may add: three.
-	MaxLabels = metrics.MaxLabels
-	// MaxLabelValues is how many values each label may have at a time before further ones become "other": twenty.
-	MaxLabelValues = metrics.MaxLabelValues
-)
-
 // ContextWithLabel sets the value of the label name, declared with WithLabels, in the metrics of every Acquire with
 // this context and of its lease. Undeclared labels are ignored. An empty value is the same as none.
 func ContextWithLabel(ctx context.Context, name, value string) context.Context {

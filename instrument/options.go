@@ -123,10 +123,10 @@ func WithResources(names ...string) Option {
 	return func(c *config) { c.resources = append(c.resources, names...) }
 }
 
-// WithLabels adds at most MaxLabels labels to the metrics with the label resource, such as the tier of a tenant or a
+// WithLabels adds at most three labels to the metrics with the label resource, such as the tier of a tenant or a
 // kind of job. ContextWithLabel sets their values per call; otherwise a label is empty.
 //
-// Each label has MaxLabelValues values at a time. Further ones count as "other", and
+// Each label has twenty values at a time. Further ones count as "other", and
 // distributed_lock_label_overflow_total counts their calls. A value without a call for the time of WithIdleResources
 // is dropped when metrics are collected. Each value of each resource costs some 60 series, and there are at most 2000
 // combinations.
@@ -221,8 +221,8 @@ func newConfig(opts []Option) (config, error) {
 }
 
 func checkLabels(names []string) error {
-	if len(names) > MaxLabels {
-		return fmt.Errorf("%w: WithLabels: %d labels, at most %d allowed", ErrInvalidOption, len(names), MaxLabels)
+	if len(names) > metrics.MaxLabels {
+		return fmt.Errorf("%w: WithLabels: %d labels, at most %d allowed", ErrInvalidOption, len(names), metrics.MaxLabels)
 	}
 	for i, name := range names {
 		if !metrics.UsableLabel(name, names[:i]) {

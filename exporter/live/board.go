@@ -26,8 +26,8 @@ func New(opts ...Option) (*Board, error) {
 	if err != nil {
 		return nil, err
 	}
-	register := calls.NewRegister(waits.New(cfg.window), slowest.New(cfg.slowest), profile.New(cfg.profileRate))
-	register.SetTimelines(cfg.timelines)
+	register := calls.NewRegister(waits.New(cfg.window), slowest.New(cfg.slowest), profile.New(cfg.profileRate),
+		cfg.timelines)
 	b := &Board{cfg: cfg, written: written{calls: register}, past: sessions.New(time.Now())}
 	b.sampler = sessions.NewSampler(b.past.Until, b.sample, register.Busy)
 	return b, nil

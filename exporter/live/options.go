@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
-	"github.com/lockscope/lockscope/exporter/live/internal/timeline"
 	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
@@ -24,7 +23,7 @@ const (
 	// DefaultProfileRate is the wait from which each wait is in a Profile.
 	DefaultProfileRate = time.Millisecond
 	// DefaultTimelines is how many contended resources have a timeline.
-	DefaultTimelines = timeline.DefaultResources
+	DefaultTimelines = 32
 )
 
 // Defaults of WithObjectives.

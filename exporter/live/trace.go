@@ -15,8 +15,6 @@ import (
 
 // Bounds of a trace.
 const (
-	// TraceFor is how far back a trace goes.
-	TraceFor = timeline.For
 	// maxTraceEvents is shared by the resources of a trace.
 	maxTraceEvents = 50_000
 	// maxTraceCalls is how many unfinished calls of a resource are drawn, those that have waited longest.

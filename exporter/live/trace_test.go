@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/internal/timeline"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
@@ -257,12 +258,12 @@ func TestTimelinesEnd(t *testing.T) {
 		if len(missing.Recorded) != 20 || missing.More != 5 || missing.Recorded[0].Resource != resourceName(24) {
 			t.Errorf("%+v", missing)
 		}
-		settle(live.TraceFor - 20*time.Second)
+		settle(timeline.For - 20*time.Second)
 		wait("job")
 		if missing := notRecorded(t, board, "other", ""); len(missing.Recorded)+missing.More >= 26 {
 			t.Errorf("%+v", missing)
 		}
-		settle(live.TraceFor)
+		settle(timeline.For)
 		if missing := notRecorded(t, board, "", ""); len(missing.Recorded) != 0 {
 			t.Errorf("%+v", missing)
 		}

@@ -8,10 +8,6 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
-// MarkerKey is the key of a server's marker, in the database of the locks. The marker proves that
-// the server remembers its locks.
-const MarkerKey = guard.MarkerKey
-
 // MarkerState is the state of a server according to its marker.
 type MarkerState int
 
@@ -35,7 +31,7 @@ func (s MarkerState) String() string {
 	return words[s]
 }
 
-// Marker is the parsed value at [MarkerKey].
+// Marker is the parsed value at [guard.MarkerKey].
 type Marker struct {
 	State         MarkerState
 	Configuration string // that the server votes for, or will; worded as in [ErrOtherConfiguration]
@@ -44,7 +40,7 @@ type Marker struct {
 	read          guard.Marker
 }
 
-// ReadMarker parses the value at [MarkerKey]. incarnation identifies the server's process, as package
+// ReadMarker parses the value at [guard.MarkerKey]. incarnation identifies the server's process, as package
 // redisinfo reports it: run_id and the number of evicted keys; "" if the server reports no run_id, see
 // [WithMarkerIdentity]. db is the database of the locks. An empty value is MarkerNone. ReadMarker accepts any
 // value and never fails.

@@ -13,6 +13,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/redlock"
+	"github.com/lockscope/lockscope/lock/redlock/guard"
 	"github.com/lockscope/lockscope/lock/rwlock"
 	"github.com/lockscope/lockscope/lock/semaphore"
 )
@@ -51,7 +52,7 @@ func (f *realNodes) refusesAlone(what string, l lock.Locker, named int) {
 
 func (f *realNodes) markers() (all string) {
 	for _, c := range f.admin {
-		all += c.Get(f.t.Context(), redlock.MarkerKey).Val() + "\n"
+		all += c.Get(f.t.Context(), guard.MarkerKey).Val() + "\n"
 	}
 	return all
 }
@@ -135,10 +136,10 @@ func TestRealLeaseOfACallerThatNamedOneNode(t *testing.T) {
 			lease, err := take(t, f.alone([]int{0}))
 			must(t, err)
 			must(t, lease.Extend(t.Context()))
-			must(t, f.admin[0].Set(t.Context(), redlock.MarkerKey, "voting|1:60000:0123456789ab|process|0", 0).Err())
+			must(t, f.admin[0].Set(t.Context(), guard.MarkerKey, "voting|1:60000:0123456789ab|process|0", 0).Err())
 			must(t, lease.Extend(t.Context())) // another caller's set of one: as before
 
-			must(t, f.admin[0].Set(t.Context(), redlock.MarkerKey, "quarantine|3:60000:0123456789ab|process|0|new.1|60602|0|0",
+			must(t, f.admin[0].Set(t.Context(), guard.MarkerKey, "quarantine|3:60000:0123456789ab|process|0|new.1|60602|0|0",
 				0).Err())
 			wantText(t, lease.Extend(t.Context()), "this node votes for a set of 3 nodes, you named 1")
 			must(t, f.admin[0].Del(t.Context(), f.lockKeys(t)...).Err())
@@ -184,8 +185,8 @@ func TestRealChangeToASetOfOne(t *testing.T) {
 		wantErr(t, err, driver.ErrQuarantined)
 	}
 	// As after the quarantine of a minute.
-	marker := f.admin[0].Get(t.Context(), redlock.MarkerKey).Val()
-	must(t, f.admin[0].Set(t.Context(), redlock.MarkerKey, "voting|"+strings.Join(strings.Split(marker, "|")[1:4], "|"), 0).Err())
+	marker := f.admin[0].Get(t.Context(), guard.MarkerKey).Val()
+	must(t, f.admin[0].Set(t.Context(), guard.MarkerKey, "voting|"+strings.Join(strings.Split(marker, "|")[1:4], "|"), 0).Err())
 	eventually(t, settleTime, "it votes after its quarantine", func() bool {
 		lease, err := one.Acquire(t.Context(), "job", lock.NoWait(), lock.TTL(longTTL))
 		if err == nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/redlock"
+	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
 // steppedClock is a clock for an engine that a test advances.
@@ -97,14 +98,14 @@ func TestRealEvictedWhileQuarantined(t *testing.T) {
 	l := newLocker(t, f.clients(), redlock.WithRestartQuarantine(longTTL), lock.WithNodeTimeout(patience),
 		lock.WithDefaults(lock.TTL(longTTL)))
 	_, _ = refused(t, l, "job", driver.ErrQuarantined)
-	first := f.admin[0].Get(t.Context(), redlock.MarkerKey).Val()
+	first := f.admin[0].Get(t.Context(), guard.MarkerKey).Val()
 	must(t, f.admin[0].Set(t.Context(), "lock:old", "x", longTTL).Err())
 	f.evict("old", 0)
 	f.mend(0)
 	eventually(t, settleTime, "the quarantine begins anew", func() bool {
 		_, err := l.Acquire(t.Context(), "job", lock.NoWait())
 		wantErr(t, err, driver.ErrQuarantined)
-		return f.admin[0].Get(t.Context(), redlock.MarkerKey).Val() != first && !errors.Is(err, driver.ErrEvicting)
+		return f.admin[0].Get(t.Context(), guard.MarkerKey).Val() != first && !errors.Is(err, driver.ErrEvicting)
 	})
 }
 

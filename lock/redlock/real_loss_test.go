@@ -14,6 +14,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/redlock"
+	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
 // In the tests of this file a node forgets a lock, or votes in another set, while a lease is valid. No other caller may
@@ -111,7 +112,7 @@ func TestRealStaleSnapshot(t *testing.T) {
 	must(t, acquire(t, other, "warm-up").Release(t.Context()))
 	f.kill(1)
 	f.restart(1)
-	if marker := f.admin[1].Get(t.Context(), redlock.MarkerKey).Val(); marker == "" {
+	if marker := f.admin[1].Get(t.Context(), guard.MarkerKey).Val(); marker == "" {
 		t.Fatal("the snapshot was not loaded")
 	}
 	wantNoSecondLease(t, lease, other, driver.ErrQuarantined)

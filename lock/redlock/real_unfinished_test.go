@@ -22,12 +22,12 @@ func (f *realNodes) leaveUnfinished(to int, nodes ...int) {
 	}
 	next := string(guard.NewFingerprint(names, lock.DefaultMaxTTL))
 	for _, i := range nodes {
-		read, err := f.admin[i].Get(f.t.Context(), redlock.MarkerKey).Result()
+		read, err := f.admin[i].Get(f.t.Context(), guard.MarkerKey).Result()
 		must(f.t, err)
 		fields := strings.Split(read, "|")
 		began := time.Now().Add(-time.Minute).UnixMicro()
 		mark := fmt.Sprintf("changing|%s|%s|0|change-ended.%d|60602|0|0|%s", next, fields[2], began, fields[1])
-		must(f.t, f.admin[i].Set(f.t.Context(), redlock.MarkerKey, mark, 0).Err())
+		must(f.t, f.admin[i].Set(f.t.Context(), guard.MarkerKey, mark, 0).Err())
 	}
 }
 
@@ -46,7 +46,7 @@ func TestRealRestartInAnUnfinishedChange(t *testing.T) {
 	_, err := refused(t, guardedLocker(t, three.clients()), "job", driver.ErrQuarantined)
 	wantText(t, err, "a change to this configuration is not finished")
 	for i := range 2 {
-		text, err := f.admin[i].Get(t.Context(), redlock.MarkerKey).Result()
+		text, err := f.admin[i].Get(t.Context(), guard.MarkerKey).Result()
 		must(t, err)
 		if m := redlock.ReadMarker(text, "another process", 0); m.State != redlock.MarkerChanging {
 			t.Errorf("node %d: %q is %v", i, text, m.State)

@@ -5,11 +5,12 @@ import (
 	"testing"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/lock/waitgraph"
 )
 
 // waitsAs is a waiter for a lock of a kind.
-func waitsAs(kind lock.Kind, slots int, instance string, holds ...lock.HeldLease) waitgraph.Waiter {
+func waitsAs(kind lock.Kind, slots int, instance string, holds ...lock.HeldLease) records.Waiting {
 	w := waits(instance, 0, holds...)
 	w.Kind, w.Slots = kind, slots
 	return w
@@ -53,7 +54,7 @@ func TestDeadlockThroughKinds(t *testing.T) {
 // first slot.
 func TestSemaphore(t *testing.T) {
 	permit := waitsAs(lock.KindSemaphore, 2, "p9", lease("order", 5))
-	behindOrder := func(slot string, fence uint64, instance string) waitgraph.Waiter {
+	behindOrder := func(slot string, fence uint64, instance string) records.Waiting {
 		return waits(instance, 0, lease(slot, fence))
 	}
 	for name, c := range map[string]struct {

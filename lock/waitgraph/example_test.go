@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/lock/waitgraph"
 )
 
@@ -13,7 +14,7 @@ func Example() {
 		return waitgraph.Resource{
 			Name:  name,
 			Lease: &waitgraph.Lease{Fence: 1, Holder: lock.Holder{Instance: holder}},
-			Waiters: []waitgraph.Waiter{{
+			Waiters: []records.Waiting{{
 				Holder: lock.Holder{Instance: waiter}, Holds: []lock.HeldLease{{Resource: waitersLock, Fence: 1}},
 			}},
 		}

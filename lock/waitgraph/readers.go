@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
 // is reports whether a process's lease is this one, or was handed over from it.
@@ -30,7 +31,7 @@ func (r *Resource) leaseOf(h lock.HeldLease, instance string) *Lease {
 
 // onlyRead reports whether readers hold the resource, and nobody waits to write. Then a reader does not wait for them.
 func (r *Resource) onlyRead() bool {
-	return r.Lease != nil && r.Lease.reads() && !slices.ContainsFunc(r.Waiters, func(w Waiter) bool { return w.Kind != lock.KindRead })
+	return r.Lease != nil && r.Lease.reads() && !slices.ContainsFunc(r.Waiters, func(w records.Waiting) bool { return w.Kind != lock.KindRead })
 }
 
 // join adds what another source knows of the holders. Readers stand beside each other. Of all else, the lease with the

@@ -5,11 +5,12 @@ import (
 	"testing"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/lock/waitgraph"
 )
 
 // read is a resource with readers: an instance each, all with one fence.
-func read(name string, fence uint64, instances []string, waiters ...waitgraph.Waiter) waitgraph.Resource {
+func read(name string, fence uint64, instances []string, waiters ...records.Waiting) waitgraph.Resource {
 	r := waitgraph.Resource{Name: name, Waiters: waiters}
 	for _, instance := range instances {
 		l := waitgraph.Lease{Fence: fence, Holder: lock.Holder{Instance: instance, Kind: lock.KindRead}}
@@ -24,7 +25,7 @@ func read(name string, fence uint64, instances []string, waiters ...waitgraph.Wa
 func TestReaders(t *testing.T) {
 	readers := []string{"p1", "p2", "p3"}
 	writer := waitsAs(lock.KindWrite, 0, "p9", lease("order", 5))
-	reads := func(instance string, holds ...lock.HeldLease) waitgraph.Waiter {
+	reads := func(instance string, holds ...lock.HeldLease) records.Waiting {
 		return waitsAs(lock.KindRead, 0, instance, holds...)
 	}
 	ring := []string{`"order" (fence 5) waits for "prices" (fence 7) waits for "order"`}

@@ -4,7 +4,7 @@
 //
 // An edge leads from a lease to a resource: a call whose context descends from the lease waits for the
 // resource. Processes are not part of the graph. A call that holds several leases, such as those of a
-// lockset, is one [Waiter] with one wait: an edge leads from each lease to the same resource.
+// lockset, is one [records.Waiting] with one wait: an edge leads from each lease to the same resource.
 //
 // A call that waits for a semaphore goes on as soon as one of its slots is free. It is stuck only if the
 // holders of all slots are: a cycle through one slot alone is no deadlock. A slot without a known lease
@@ -30,7 +30,7 @@ type Resource struct {
 	Name    string
 	Lease   *Lease  // nil if no holder is known; of several readers the one that began first
 	Readers []Lease // other readers, beside Lease
-	Waiters []Waiter
+	Waiters []records.Waiting
 }
 
 // Lease is the lease on a resource. Fence is that of the grant: leases that were handed over inside
@@ -40,12 +40,9 @@ type Lease struct {
 	Holder lock.Holder
 }
 
-// Waiter is a process, or a call of this process, that waits for a resource.
-type Waiter = records.Waiting
-
 // SlotsOf returns the names of all slots of the semaphore that a waiter for a resource waits for. It returns
 // nil for all other waiters, which wait for the resource itself.
-func SlotsOf(resource string, w Waiter) []string {
+func SlotsOf(resource string, w records.Waiting) []string {
 	return records.SlotsOf(resource, records.ConstructOf(w.Holder))
 }
 
@@ -108,7 +105,7 @@ func (g *Graph) addEdges(waits []*wait) {
 
 // waitOf returns the wait of a waiter that holds leases; nil if it holds none. Leases on another set of nodes
 // are not part of the graph.
-func (g *Graph) waitOf(w Waiter, resource string) *wait {
+func (g *Graph) waitOf(w records.Waiting, resource string) *wait {
 	found := &wait{holds: make(map[string]uint64), resource: resource, either: SlotsOf(resource, w)}
 	if found.either != nil {
 		g.either[resource] = found.either
@@ -171,10 +168,10 @@ func (g *Graph) WaitsFor(resource string) []string { return g.waitsFor[resource]
 
 // Waiter returns the waiter for resource to that holds the lease of resource from. ok is false if none
 // is known.
-func (g *Graph) Waiter(from, to string) (w Waiter, ok bool) {
+func (g *Graph) Waiter(from, to string) (w records.Waiting, ok bool) {
 	held, other := g.byName[from], g.byName[to]
 	if other == nil {
-		return Waiter{}, false
+		return records.Waiting{}, false
 	}
 	for _, w := range other.Waiters {
 		for _, h := range w.Holds {
@@ -183,7 +180,7 @@ func (g *Graph) Waiter(from, to string) (w Waiter, ok bool) {
 			}
 		}
 	}
-	return Waiter{}, false
+	return records.Waiting{}, false
 }
 
 // Chain returns the resource that the holder of a resource waits for, then the one that its holder waits

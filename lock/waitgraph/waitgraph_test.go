@@ -6,20 +6,21 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/lock/waitgraph"
 )
 
 var start = time.Unix(1763700000, 0)
 
-func held(name string, fence uint64, instance string, waiters ...waitgraph.Waiter) waitgraph.Resource {
+func held(name string, fence uint64, instance string, waiters ...records.Waiting) waitgraph.Resource {
 	return waitgraph.Resource{
 		Name: name, Waiters: waiters,
 		Lease: &waitgraph.Lease{Fence: fence, Holder: lock.Holder{Instance: instance}},
 	}
 }
 
-func waits(instance string, after time.Duration, holds ...lock.HeldLease) waitgraph.Waiter {
-	return waitgraph.Waiter{Holder: lock.Holder{Instance: instance, Since: start.Add(after)}, Callers: 2, Holds: holds}
+func waits(instance string, after time.Duration, holds ...lock.HeldLease) records.Waiting {
+	return records.Waiting{Holder: lock.Holder{Instance: instance, Since: start.Add(after)}, Callers: 2, Holds: holds}
 }
 
 func TestChain(t *testing.T) {

@@ -6,8 +6,6 @@ package state
 
 import (
 	"time"
-
-	"github.com/lockscope/lockscope/lock/decorate"
 )
 
 // Bounds of a State.
@@ -18,8 +16,6 @@ const (
 	MaxChain = 16
 	// SlowestFor is how long one of the slowest acquisitions is kept.
 	SlowestFor = 5 * time.Minute
-	// NodesFor is the time span of the health of nodes.
-	NodesFor = decorate.NodesFor
 	// HistoryFor is how long past holders of contended resources are kept.
 	HistoryFor = 10 * time.Minute
 	// MaxInflicted is how many holders State.Inflicted has at most.

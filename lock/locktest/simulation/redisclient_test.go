@@ -186,7 +186,7 @@ func (s *miniServer) runID() string {
 
 // vouch lets the server vote at once, until it restarts.
 func (s *miniServer) vouch(f guard.Fingerprint) {
-	_ = s.redis.Set(redlock.MarkerKey, "voting|"+string(f)+"|"+s.runID()+"|0")
+	_ = s.redis.Set(guard.MarkerKey, "voting|"+string(f)+"|"+s.runID()+"|0")
 }
 
 // restartEmpty restarts the server without its data.

@@ -16,7 +16,7 @@ import (
 // younger.
 func TestARefusalIsAsOldAsItsAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := NewRegister(waits.New(time.Minute), slowest.New(1), profile.New(0))
+		r := NewRegister(waits.New(time.Minute), slowest.New(1), profile.New(0), 32)
 		owner := &Owner{Layer: decorate.NewLayer(&lock.Trace{}), Records: &r.Records}
 		c := &r.Begin(t.Context(), owner, "job").Call
 		time.Sleep(time.Second)

@@ -27,15 +27,13 @@ type Register struct {
 	shards [shards]shard[*Lease]
 }
 
-// NewRegister makes an empty Register. Calls that end are counted in these records.
-func NewRegister(w *waits.Waits, s *slowest.List, p *profile.Recorder) *Register {
+// NewRegister makes an empty Register. Calls that end are counted in these records. timelines is how many contended
+// resources have one.
+func NewRegister(w *waits.Waits, s *slowest.List, p *profile.Recorder, timelines int) *Register {
 	r := &Register{Records: Records{Waits: w, Slowest: s, Profile: p}, seed: maphash.MakeSeed()}
-	r.SetTimelines(timeline.DefaultResources)
+	r.Timeline = timeline.New(timelines, r.Instances.Has)
 	return r
 }
-
-// SetTimelines sets how many contended resources have a timeline. Call it before Begin.
-func (r *Register) SetTimelines(n int) { r.Timeline = timeline.New(n, r.Instances.Has) }
 
 func (r *Register) shardOf(resource string) *shard[*Lease] {
 	if semaphore, _, ok := records.ParseSlot(resource); ok {

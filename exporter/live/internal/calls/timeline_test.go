@@ -22,7 +22,7 @@ func TestLateAnswersWhileACallEnds(t *testing.T) {
 	var r *Register
 	for i := range n {
 		if i%100 == 0 { // of each minute, a hundred calls are among the slowest, which takes another lock
-			r = NewRegister(waits.New(time.Minute), slowest.New(100), profile.New(0))
+			r = NewRegister(waits.New(time.Minute), slowest.New(100), profile.New(0), 32)
 		}
 		owner := &Owner{Instance: "orders/1", Records: &r.Records, Layer: decorate.NewLayer(nil)}
 		m := r.Begin(t.Context(), owner, resource)

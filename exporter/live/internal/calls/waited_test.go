@@ -36,7 +36,7 @@ func TestWaitsWithoutEnd(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := NewRegister(waits.New(time.Minute), slowest.New(1), profile.New(1))
+				r := NewRegister(waits.New(time.Minute), slowest.New(1), profile.New(1), 32)
 				owner := &Owner{Layer: decorate.NewLayer(&lock.Trace{}), Records: &r.Records}
 				m := r.Begin(t.Context(), owner, "job")
 				m.WaitStart(lock.WaitStart{Kind: lock.WaitLocal, Front: behind("a/1")})
@@ -63,7 +63,7 @@ func TestWaitsWithoutEnd(t *testing.T) {
 // TestStackOfAShortWait is left for the return of the call while waits for its resource are short, and not longer.
 func TestStackOfAShortWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := NewRegister(waits.New(time.Minute), slowest.New(1), profile.New(time.Second))
+		r := NewRegister(waits.New(time.Minute), slowest.New(1), profile.New(time.Second), 32)
 		owner := &Owner{Layer: decorate.NewLayer(&lock.Trace{}), Records: &r.Records}
 		begin := func(resource string) *Lease {
 			m := r.Begin(t.Context(), owner, resource)

@@ -73,7 +73,7 @@ func TestTwoRefusalsInTwoNames(t *testing.T) {
 }
 
 func newRegister() *calls.Register {
-	return calls.NewRegister(waits.New(time.Minute), slowest.New(0), profile.New(0))
+	return calls.NewRegister(waits.New(time.Minute), slowest.New(0), profile.New(0), 0)
 }
 
 // newOwner returns a locker of the register with a name.

@@ -10,6 +10,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/lock/waitgraph"
 )
 
@@ -70,7 +71,7 @@ func (g *Graph) resource(c *contention) waitgraph.Resource {
 			r.Readers = append(r.Readers, l)
 		}
 	}
-	idle, idleReaders := waitgraph.Waiter{Holder: lock.Holder{Instance: onBoard}}, 0
+	idle, idleReaders := records.Waiting{Holder: lock.Holder{Instance: onBoard}}, 0
 	for _, w := range c.waiters {
 		if len(w.Holds) == 0 {
 			if w.Kind == lock.KindRead {
@@ -84,7 +85,7 @@ func (g *Graph) resource(c *contention) waitgraph.Resource {
 		}
 		by := w.Record()
 		by.Instance, by.Since = onBoard, w.Began()
-		r.Waiters = append(r.Waiters, waitgraph.Waiter{Holder: by, Callers: 1, Holds: names.KeyedAll(w.Holds)})
+		r.Waiters = append(r.Waiters, records.Waiting{Holder: by, Callers: 1, Holds: names.KeyedAll(w.Holds)})
 		for _, h := range w.Holds {
 			from := way{names.ID{Backend: h.Backend, Resource: h.Resource}, c.ID}
 			if g.ways[from] == nil && g.isHeld(h) {

@@ -7,6 +7,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/internal/histogram"
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/exporter/live/state"
+	"github.com/lockscope/lockscope/lock/decorate"
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
@@ -39,7 +40,7 @@ func (n *node) sum(now time.Time) (h state.Node, lastErr error) {
 	if n.skew != 0 {
 		h.ClockSkew = state.Seconds(n.skew)
 	}
-	if ago := now.Sub(n.failedAt); ago < state.NodesFor {
+	if ago := now.Sub(n.failedAt); ago < decorate.NodesFor {
 		lastErr, h.ErrorAge = n.lastErr, state.Seconds(max(ago, 0))
 	}
 	return h, lastErr

@@ -7,16 +7,15 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/live/internal/histogram"
-	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/decorate"
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// A node's calls are counted in slots of nodeSlot. The slots cover state.NodesFor.
+// A node's calls are counted in slots of nodeSlot. The slots cover decorate.NodesFor.
 const (
 	nodeSlot  = 5 * time.Second
-	nodeSlots = int64(state.NodesFor / nodeSlot)
+	nodeSlots = int64(decorate.NodesFor / nodeSlot)
 )
 
 // nodeName tells apart nodes of one name in different sets.

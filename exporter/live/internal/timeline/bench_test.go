@@ -8,7 +8,7 @@ import (
 // BenchmarkContended is what the timeline adds to a call that waits and gets its lock: it has three nodes, two attempts
 // and one wait, and a lease that is released.
 func BenchmarkContended(b *testing.B) {
-	r, resource, steps := New(DefaultResources, nobodyHere), id(1), contendedSteps(1)
+	r, resource, steps := New(32, nobodyHere), id(1), contendedSteps(1)
 	b.ReportAllocs()
 	for b.Loop() {
 		now := time.Now()
@@ -22,7 +22,7 @@ func BenchmarkContended(b *testing.B) {
 // BenchmarkUncontended is what it adds to any other call, while another resource is recorded: a look at its end, and
 // one at the end of its lease.
 func BenchmarkUncontended(b *testing.B) {
-	r, now := New(DefaultResources, nobodyHere), time.Now()
+	r, now := New(32, nobodyHere), time.Now()
 	for name, recorded := range map[string]bool{"nothing is recorded": false, "another resource is": true} {
 		if recorded {
 			r.Contend(id(1), now)

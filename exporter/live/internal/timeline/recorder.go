@@ -13,8 +13,6 @@ import (
 )
 
 const (
-	// DefaultResources is how many resources are recorded.
-	DefaultResources = 32
 	// For is how long events are kept, and a resource is recorded after the last wait for it.
 	For = 10 * time.Minute
 	// Idle is how long nobody has waited for a resource when another one may take its place.

@@ -120,7 +120,7 @@ func TestDeadlocksNameProcesses(t *testing.T) {
 	now := time.Now()
 	of := func(resource, holder, waiter, waiterHolds string) waitgraph.Resource {
 		return waitgraph.Resource{Name: resource, Lease: &waitgraph.Lease{Fence: 7, Holder: lock.Holder{Instance: holder}},
-			Waiters: []waitgraph.Waiter{{Holder: lock.Holder{Instance: waiter, Since: now}, Callers: 1,
+			Waiters: []records.Waiting{{Holder: lock.Holder{Instance: waiter, Since: now}, Callers: 1,
 				Holds: []lock.HeldLease{{Resource: waiterHolds, Fence: 7}}}}}
 	}
 	w := &scanner.Waits{Graph: waitgraph.New(of("stock", "stock-2", "orders-1", "order"), of("order", "orders-1", "stock-2", "stock"))}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock/redlock"
+	"github.com/lockscope/lockscope/lock/redlock/guard"
 	"github.com/redis/go-redis/v9"
 )
 
@@ -37,7 +38,7 @@ func LeftBy(m redlock.Marker, maxTTL time.Duration, now time.Time) time.Duration
 
 // ReadMarker reads the marker of a server whose incarnation is known: see redisinfo.
 func ReadMarker(ctx context.Context, c *redis.Client, incarnation string) (redlock.Marker, error) {
-	text, err := c.Get(ctx, redlock.MarkerKey).Result()
+	text, err := c.Get(ctx, guard.MarkerKey).Result()
 	if errors.Is(err, redis.Nil) {
 		return redlock.Marker{}, nil
 	}

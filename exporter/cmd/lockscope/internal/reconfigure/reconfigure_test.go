@@ -12,7 +12,6 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
-	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
@@ -150,7 +149,7 @@ func TestReconfigureCutOff(t *testing.T) {
 			command(t, "init", "--redis", three).Want(t, ui.ExitClean)
 			fields := strings.Split(cmdtest.Marked(t, servers[0])[0], "|")
 			half := fmt.Sprintf("changing|%s|%s|0|change-died.1|60602|0|0|%s", string(to), fields[2], fields[1])
-			cmdtest.Must(t, cmdtest.Admin(t, servers[0]).Set(t.Context(), redlock.MarkerKey, half, 0).Err())
+			cmdtest.Must(t, cmdtest.Admin(t, servers[0]).Set(t.Context(), guard.MarkerKey, half, 0).Err())
 			command(t, "doctor", "--redis", four).Want(t, ui.ExitError, "not finished",
 				"swap --from and --redis to undo it")
 			command(t, "reconfigure", "--from", c.from, "--redis", c.to).Want(t, ui.ExitClean, "changed")

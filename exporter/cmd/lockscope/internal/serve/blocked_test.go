@@ -36,9 +36,9 @@ func TestBlockedCountsEveryCall(t *testing.T) {
 		Locks: []scanner.WaitedFor{waited("stock", "stock-2", stock), waited("order", "orders-1", order)},
 		Graph: waitgraph.New(
 			waitgraph.Resource{Name: "stock", Lease: &waitgraph.Lease{Fence: 7, Holder: holder("stock-2")},
-				Waiters: []waitgraph.Waiter{stock}},
+				Waiters: []records.Waiting{stock}},
 			waitgraph.Resource{Name: "order", Lease: &waitgraph.Lease{Fence: 7, Holder: holder("orders-1")},
-				Waiters: []waitgraph.Waiter{order}},
+				Waiters: []records.Waiting{order}},
 		),
 	}}
 	g.Deadlocks = g.Graph.Cycles()

@@ -160,7 +160,7 @@ func (p *pings) note(node string, one ping, err error) {
 	if one.ok {
 		h.answered = one.at
 	}
-	old := one.at.Add(-state.NodesFor)
+	old := one.at.Add(-decorate.NodesFor)
 	h.calls = append(slices.DeleteFunc(h.calls, func(c ping) bool { return c.at.Before(old) }), one)
 }
 

@@ -81,7 +81,7 @@ func (j *judgement) of(h *health, n *node, now time.Time) (nodeState, why string
 	case h.err != nil:
 		return state.NodeDown, short(h.err)
 	case h.refused != nil:
-		return state.NodeUp, "whether it votes is unknown: grant +info +getrange %R~" + redlock.MarkerKey
+		return state.NodeUp, "whether it votes is unknown: grant +info +getrange %R~" + guard.MarkerKey
 	}
 	if why = unfit(h.info); why != "" {
 		return state.NodeBarred, why

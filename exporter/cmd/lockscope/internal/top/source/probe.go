@@ -13,7 +13,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/decorate"
 	"github.com/lockscope/lockscope/lock/driver"
-	"github.com/lockscope/lockscope/lock/redlock"
+	"github.com/lockscope/lockscope/lock/redlock/guard"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 )
 
@@ -88,7 +88,7 @@ func (n *node) probeOnce(ctx context.Context) health {
 	info, marker := &redis.StringCmd{}, &redis.StringCmd{}
 	_, err = n.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		if info = p.Info(ctx); !n.cluster {
-			marker = p.GetRange(ctx, redlock.MarkerKey, 0, 1023)
+			marker = p.GetRange(ctx, guard.MarkerKey, 0, 1023)
 		}
 		return nil
 	})
