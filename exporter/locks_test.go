@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/lockscope/lockscope/exporter"
-	"github.com/lockscope/lockscope/exporter/live/livetest"
+	"github.com/lockscope/lockscope/exporter/internal/livetest"
 )
 
 // TestLinkToTheFleet leads from a live page to the page of all processes: its own, or that of another process.

@@ -13,8 +13,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/lockscope/lockscope/exporter/internal/livetest"
 	"github.com/lockscope/lockscope/exporter/internal/page"
-	"github.com/lockscope/lockscope/exporter/live/livetest"
 	"github.com/lockscope/lockscope/exporter/live/state"
 )
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockscope/lockscope/exporter/internal/livetest"
 	"github.com/lockscope/lockscope/exporter/internal/page"
-	"github.com/lockscope/lockscope/exporter/live/livetest"
 )
 
 // TestFleetPage is for browsers; whoever does not ask for HTML gets the data.

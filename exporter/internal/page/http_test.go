@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockscope/lockscope/exporter/internal/livetest"
 	"github.com/lockscope/lockscope/exporter/internal/page"
-	"github.com/lockscope/lockscope/exporter/live/livetest"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/scanner/report"
 )

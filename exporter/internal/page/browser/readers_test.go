@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter"
-	"github.com/lockscope/lockscope/exporter/live/livetest"
+	"github.com/lockscope/lockscope/exporter/internal/livetest"
 	"github.com/lockscope/lockscope/exporter/live/state"
 )
 

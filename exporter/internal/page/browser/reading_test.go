@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/live/livetest"
+	"github.com/lockscope/lockscope/exporter/internal/livetest"
 	"github.com/lockscope/lockscope/exporter/live/state"
 )
 

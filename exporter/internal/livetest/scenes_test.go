@@ -3,7 +3,7 @@ package livetest_test
 import (
 	"testing"
 
-	"github.com/lockscope/lockscope/exporter/live/livetest"
+	"github.com/lockscope/lockscope/exporter/internal/livetest"
 	"github.com/lockscope/lockscope/exporter/live/state"
 )
 
