@@ -2,6 +2,11 @@ package exporter
 
 import "strings"
 
+var (
+	NewReloadCollector = newReloadCollector
+	NewWaitCollector   = newWaitCollector
+)
+
 // Paths returns an address for each route, and those of the landing page.
 func (e *Exporter) Paths() []string {
 	all := []string{"/", "/nothing"}

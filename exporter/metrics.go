@@ -28,10 +28,10 @@ func metricsHandler(cfg *config) (http.Handler, error) {
 		all = append(all, NewConnectionCollector(cfg.connections...))
 	}
 	if cfg.waits != nil {
-		all = append(all, NewWaitCollector(cfg.waits))
+		all = append(all, newWaitCollector(cfg.waits))
 	}
 	if cfg.reload != nil {
-		all = append(all, NewReloadCollector(cfg.reload))
+		all = append(all, newReloadCollector(cfg.reload))
 	}
 	if cfg.gatherer == nil {
 		process := collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})

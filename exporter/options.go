@@ -16,10 +16,10 @@ import (
 
 // Defaults of New.
 const (
-	// DefaultCheckTimeout bounds each readiness check; a kubelet gives up after a second.
-	DefaultCheckTimeout = 800 * time.Millisecond
-	// DefaultScrapeTimeout is Prometheus' own default.
-	DefaultScrapeTimeout = 10 * time.Second
+	// defaultCheckTimeout bounds each readiness check; a kubelet gives up after a second.
+	defaultCheckTimeout = 800 * time.Millisecond
+	// defaultScrapeTimeout is Prometheus' own default.
+	defaultScrapeTimeout = 10 * time.Second
 )
 
 // ErrInvalidOption reports an unusable option value. New wraps it.
@@ -70,10 +70,10 @@ func WithConnections(sources ...ConnectionSource) Option {
 	return func(c *config) { c.connections = append(c.connections, sources...) }
 }
 
-// WithWaits adds metrics of waiting callers in all processes to /metrics; see NewWaitCollector. nil is ignored.
+// WithWaits adds metrics of waiting callers in all processes to /metrics. nil is ignored.
 func WithWaits(s WaitSource) Option { return func(c *config) { c.waits = s } }
 
-// WithReload adds the result of configuration reloads to /metrics; see NewReloadCollector. nil is ignored.
+// WithReload adds the result of configuration reloads to /metrics. nil is ignored.
 func WithReload(s ReloadSource) Option { return func(c *config) { c.reload = s } }
 
 // WithFleet serves /debug/locks/fleet: what one process has gathered from the pages of many. h answers with JSON;
@@ -98,15 +98,15 @@ func WithLogger(l *slog.Logger) Option { return func(c *config) { c.logger = l }
 // the checks alone, until Drain is called.
 func WithOwnServer() Option { return func(c *config) { c.ownServer = true } }
 
-// WithCheckTimeout bounds each readiness check, instead of DefaultCheckTimeout. It must be positive.
+// WithCheckTimeout bounds each readiness check, instead of 800 ms. It must be positive.
 func WithCheckTimeout(d time.Duration) Option { return func(c *config) { c.checkTimeout = d } }
 
-// WithScrapeTimeout bounds the gathering of metrics for one request, instead of DefaultScrapeTimeout. After it the
+// WithScrapeTimeout bounds the gathering of metrics for one request, instead of 10 seconds. After it the
 // answer is status 503. It must be positive.
 func WithScrapeTimeout(d time.Duration) Option { return func(c *config) { c.scrapeTimeout = d } }
 
 func newConfig(opts []Option) (config, error) {
-	c := config{checkTimeout: DefaultCheckTimeout, scrapeTimeout: DefaultScrapeTimeout}
+	c := config{checkTimeout: defaultCheckTimeout, scrapeTimeout: defaultScrapeTimeout}
 	for _, opt := range opts {
 		if opt == nil {
 			return c, fmt.Errorf("%w: nil Option", ErrInvalidOption)

@@ -20,8 +20,7 @@ type reloadCollector struct {
 	success, lastOne *prometheus.Desc
 }
 
-// NewReloadCollector makes a collector of configuration reloads. With a nil s it collects nothing.
-func NewReloadCollector(s ReloadSource) prometheus.Collector {
+func newReloadCollector(s ReloadSource) prometheus.Collector {
 	return &reloadCollector{
 		source: s,
 		success: desc("config_last_reload_successful",
@@ -39,9 +38,6 @@ func (c *reloadCollector) Describe(ch chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector.
 func (c *reloadCollector) Collect(ch chan<- prometheus.Metric) {
-	if c.source == nil {
-		return
-	}
 	r := c.source.Reload()
 	ch <- prometheus.MustNewConstMetric(c.success, prometheus.GaugeValue, boolean(r.Successful))
 	ch <- prometheus.MustNewConstMetric(c.lastOne, prometheus.GaugeValue, seconds(r.LastSuccess))

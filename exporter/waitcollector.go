@@ -28,8 +28,7 @@ type waitCollector struct {
 	deadlocks, found, blocked, waiting, longest, success *prometheus.Desc
 }
 
-// NewWaitCollector makes a collector of waiting callers. It never reads Redis. With a nil s it collects nothing.
-func NewWaitCollector(s WaitSource) prometheus.Collector {
+func newWaitCollector(s WaitSource) prometheus.Collector {
 	const read = " Cached; see distributed_lock_scanner_waits_last_success_timestamp_seconds."
 	return &waitCollector{
 		source: s,
@@ -59,9 +58,6 @@ func (c *waitCollector) Describe(ch chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector. A panic of the source costs only these metrics.
 func (c *waitCollector) Collect(ch chan<- prometheus.Metric) {
-	if c.source == nil {
-		return
-	}
 	t, err := c.totals()
 	if err != nil {
 		ch <- prometheus.NewInvalidMetric(c.deadlocks, err)

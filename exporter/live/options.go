@@ -14,16 +14,12 @@ import (
 
 // Defaults of New.
 const (
-	// DefaultWindow is how far back a State's wait points go.
-	DefaultWindow = 5 * time.Minute
-	// DefaultSlowest is how many of the slowest acquisitions a State has.
-	DefaultSlowest = 10
+	defaultWindow  = 5 * time.Minute
+	defaultSlowest = 10
 	// DefaultMaxShown is how many held locks, and how many waiters, a State has.
-	DefaultMaxShown = 200
-	// DefaultProfileRate is the wait from which each wait is in a Profile.
-	DefaultProfileRate = time.Millisecond
-	// DefaultTimelines is how many contended resources have a timeline.
-	DefaultTimelines = 32
+	DefaultMaxShown    = 200
+	defaultProfileRate = time.Millisecond
+	defaultTimelines   = 32
 )
 
 // Defaults of WithObjectives.
@@ -105,8 +101,8 @@ func WithLockerInstance(name string) WrapOption { return func(w *wrapping) { w.i
 
 func newConfig(opts []Option) (config, error) {
 	c := config{
-		instance: defaultInstance(), window: DefaultWindow, slowest: DefaultSlowest, maxShown: DefaultMaxShown,
-		warning: DefaultWarning, alarm: DefaultAlarm, profileRate: DefaultProfileRate, timelines: DefaultTimelines,
+		instance: defaultInstance(), window: defaultWindow, slowest: defaultSlowest, maxShown: DefaultMaxShown,
+		warning: DefaultWarning, alarm: DefaultAlarm, profileRate: defaultProfileRate, timelines: defaultTimelines,
 	}
 	for _, opt := range opts {
 		if opt == nil {

@@ -177,7 +177,7 @@ func TestInflicted(t *testing.T) {
 		for _, w := range waiting {
 			must(t, (<-w).lease.Release(t.Context()))
 		}
-		settle(state.InflictedFor)
+		settle(10 * time.Minute)
 		if got := stateOf(board).Inflicted; len(got) != 0 {
 			t.Errorf("after ten minutes %+v", got)
 		}

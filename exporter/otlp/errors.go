@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// DefaultShutdownTimeout bounds a shutdown whose context has no deadline.
-const DefaultShutdownTimeout = 5 * time.Second
+// defaultShutdownTimeout bounds a shutdown whose context has no deadline.
+const defaultShutdownTimeout = 5 * time.Second
 
 // Errors of this package.
 var (

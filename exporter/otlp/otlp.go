@@ -40,7 +40,7 @@ func WithAttributes(attributes ...attribute.KeyValue) Option {
 // and spans are dropped once the queue is full.
 //
 // shutdown delivers the spans that have ended and stops everything; spans that end later are dropped. When its
-// context ends, or after DefaultShutdownTimeout if that has no deadline, it returns ErrSpansLost with the reason.
+// context ends, or after 5 seconds if that has no deadline, it returns ErrSpansLost with the reason.
 // Further calls return the first result. shutdown is never nil if err is nil.
 func NewTracerProvider(ctx context.Context, service string, opts ...Option) (
 	provider trace.TracerProvider, shutdown func(context.Context) error, err error,

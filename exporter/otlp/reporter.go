@@ -79,7 +79,7 @@ func (r *reporter) Shutdown(ctx context.Context) error { return r.next.Shutdown(
 func (r *reporter) stop(ctx context.Context, provider *sdktrace.TracerProvider) error {
 	if _, bounded := ctx.Deadline(); !bounded {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, DefaultShutdownTimeout)
+		ctx, cancel = context.WithTimeout(ctx, defaultShutdownTimeout)
 		defer cancel()
 	}
 	r.mu.Lock()

@@ -9,8 +9,8 @@ import (
 	"github.com/lockscope/lockscope/exporter"
 )
 
-// DefaultShutdownTimeout is well below the 30 s that an orchestrator waits before it kills.
-const DefaultShutdownTimeout = 10 * time.Second
+// defaultShutdownTimeout is well below the 30 s that an orchestrator waits before it kills.
+const defaultShutdownTimeout = 10 * time.Second
 
 // ErrInvalidOption reports an unusable option value. New wraps it.
 var ErrInvalidOption = errors.New("server: invalid option")
@@ -32,14 +32,14 @@ func WithLogger(l *slog.Logger) Option { return func(c *config) { c.logger = l }
 // load balancers can choose other processes. The default is 0. It must not be negative.
 func WithDrainDelay(d time.Duration) Option { return func(c *config) { c.drainDelay = d } }
 
-// WithShutdownTimeout bounds how long Serve waits for running requests when it ends, instead of
-// DefaultShutdownTimeout. It must be positive.
+// WithShutdownTimeout bounds how long Serve waits for running requests when it ends, instead of 10 seconds. It must
+// be positive.
 func WithShutdownTimeout(d time.Duration) Option {
 	return func(c *config) { c.shutdownTimeout = d }
 }
 
 func newConfig(e *exporter.Exporter, opts []Option) (config, error) {
-	c := config{shutdownTimeout: DefaultShutdownTimeout}
+	c := config{shutdownTimeout: defaultShutdownTimeout}
 	if e == nil {
 		return c, fmt.Errorf("%w: the Exporter to serve is nil", ErrInvalidOption)
 	}

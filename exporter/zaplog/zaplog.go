@@ -19,11 +19,8 @@ const (
 	FormatConsole = "console" // for people
 )
 
-// Defaults of New.
-const (
-	DefaultLevel  = "info"
-	DefaultFormat = FormatJSON
-)
+// DefaultLevel is the level without WithLevel.
+const DefaultLevel = "info"
 
 // ErrInvalidOption reports an unusable option value. New wraps it.
 var ErrInvalidOption = errors.New("zaplog: invalid option")
@@ -40,7 +37,7 @@ type Option func(*config)
 // WithLevel drops records below level: debug, info, warn or error, in any case. The text may come from a flag.
 func WithLevel(level string) Option { return func(c *config) { c.level = level } }
 
-// WithFormat sets FormatJSON or FormatConsole. The text may come from a flag.
+// WithFormat sets FormatJSON, the default, or FormatConsole. The text may come from a flag.
 func WithFormat(format string) Option { return func(c *config) { c.format = format } }
 
 // WithCaller adds the file and line of the logging call.
@@ -55,7 +52,7 @@ func WithCaller() Option { return func(c *config) { c.caller = true } }
 // New buffers nothing. flush calls the method Sync of w, if it has one, and may be called at any time and more than
 // once.
 func New(w io.Writer, opts ...Option) (logger *slog.Logger, flush func() error, err error) {
-	c := config{level: DefaultLevel, format: DefaultFormat}
+	c := config{level: DefaultLevel, format: FormatJSON}
 	for _, opt := range opts {
 		if opt == nil {
 			return nil, nil, fmt.Errorf("%w: nil Option", ErrInvalidOption)

@@ -16,20 +16,20 @@ type Construct struct {
 	SlotsInUse int    `json:"slots_in_use,omitempty"` // slots whose holders the source knows
 }
 
-// MaxReadBy is how many readers a Reading names at most.
-const MaxReadBy = 8
+// maxReadBy is how many readers a Reading names at most.
+const maxReadBy = 8
 
 // Reading says who reads a read/write lock. It is zero for other locks, and while somebody writes.
 type Reading struct {
 	Readers int      `json:"readers,omitempty"` // that hold the lock and that the source knows
-	ReadBy  []string `json:"read_by,omitempty"` // their instances, each once, at most MaxReadBy
+	ReadBy  []string `json:"read_by,omitempty"` // their instances, each once, at most 8
 	Writers int      `json:"writers,omitempty"` // callers that wait to write: readers that come later wait behind them
 }
 
 // Add counts one more reader.
 func (r *Reading) Add(instance string) {
 	r.Readers++
-	if len(r.ReadBy) < MaxReadBy && instance != "" && !slices.Contains(r.ReadBy, instance) {
+	if len(r.ReadBy) < maxReadBy && instance != "" && !slices.Contains(r.ReadBy, instance) {
 		r.ReadBy = append(r.ReadBy, instance)
 	}
 }

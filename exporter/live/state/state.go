@@ -22,8 +22,6 @@ const (
 	MaxInflicted = 20
 	// HandedOver is the Holder of Inflicted for the time in which nobody held the lock: it was kept for the next waiter.
 	HandedOver = "being handed over"
-	// InflictedFor is the time span of State.Inflicted.
-	InflictedFor = 10 * time.Minute
 )
 
 // State is what a process knows about its locks at one instant. Durations are in seconds. Offsets count from the
@@ -48,7 +46,7 @@ type State struct {
 	Stalls     []Stall       `json:"stalls"`    // oldest first, within the time of Waits
 	Slowest    []Acquisition `json:"slowest"`   // slowest first, of the last minutes
 	History    []History     `json:"history"`   // in the order of Blocked, then the latest first
-	Inflicted  []Inflicted   `json:"inflicted"` // who made others wait longest in the last minutes, longest first
+	Inflicted  []Inflicted   `json:"inflicted"` // who made others wait longest in the last 10 minutes, longest first
 	Omitted    Omitted       `json:"omitted"`
 	TraceURL   string        `json:"trace_url,omitempty"` // URL of a trace, with {traceID} in it
 }
