@@ -13,6 +13,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/memlock"
 	"github.com/lockscope/lockscope/lock/redlock"
 )
@@ -23,7 +24,7 @@ type connected []engine.NodeConnections
 func (c connected) Connections() []engine.NodeConnections { return c }
 
 func oneConnected() connected {
-	return connected{{Node: "redis-1", Backend: lock.Backend{System: "redis", Name: "orders"},
+	return connected{{Node: "redis-1", Backend: locktrace.Backend{System: "redis", Name: "orders"},
 		Connections: driver.Connections{Open: 3, Busy: 1, Waiting: 7, Dials: 9, DialFailures: 4}}}
 }
 

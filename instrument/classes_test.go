@@ -18,6 +18,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
@@ -61,7 +62,7 @@ func wantSeconds(t *testing.T, what string, got, want float64) {
 	}
 }
 
-func class(t *testing.T, l prometheus.Collector, resource string, of lock.WaitClass) float64 {
+func class(t *testing.T, l prometheus.Collector, resource string, of locktrace.Wait) float64 {
 	return gather(t, l, "wait_class_seconds_total", "resource", resource, "class", string(of))
 }
 
@@ -86,7 +87,7 @@ func TestHoldersAreCharged(t *testing.T) {
 		}
 		time.Sleep(10 * time.Second)
 		wantSeconds(t, "two calls behind billing/1", inflicted(t, l, "billing/1"), 20)
-		wantSeconds(t, "of class holder", class(t, l, "job", lock.WaitBehindHolder), 20)
+		wantSeconds(t, "of class holder", class(t, l, "job", locktrace.WaitHolder), 20)
 		must(t, held.Release(t.Context()))
 		first := <-leases
 		time.Sleep(5 * time.Second)
@@ -94,7 +95,7 @@ func TestHoldersAreCharged(t *testing.T) {
 		wantSeconds(t, "one call behind the other's lease", inflicted(t, l, "orders/1"), 5)
 		must(t, first.Release(t.Context()))
 		must(t, (<-leases).Release(t.Context()))
-		wantSeconds(t, "in all", class(t, l, "job", lock.WaitBehindHolder), 25)
+		wantSeconds(t, "in all", class(t, l, "job", locktrace.WaitHolder), 25)
 		time.Sleep(2 * time.Hour)
 		if got := inflicted(t, l, "billing/1") + inflicted(t, l, "orders/1"); got != 0 {
 			t.Errorf("%v s are still charged to holders for whom nobody waits", got)
@@ -133,7 +134,7 @@ func TestSuccessiveHoldersAreCharged(t *testing.T) {
 		if len(sites) != 2 || math.Abs(sites[0]-3) > .1 || math.Abs(sites[1]-10) > .1 {
 			t.Errorf("inflicted by the call sites of orders/1: %v, want 3 s and 10 s", sites)
 		}
-		wantSeconds(t, "of class holder", class(t, l, "job", lock.WaitBehindHolder), 43)
+		wantSeconds(t, "of class holder", class(t, l, "job", locktrace.WaitHolder), 43)
 	})
 }
 
@@ -202,7 +203,7 @@ func TestOutageIsNobodysFault(t *testing.T) {
 			}()
 		}
 		time.Sleep(30 * time.Second)
-		if got := class(t, l, "job", lock.WaitNoQuorum); got < 57 {
+		if got := class(t, l, "job", locktrace.WaitNoQuorum); got < 57 {
 			t.Errorf("%.1f of 60 s are of class no_quorum before the calls have returned", got)
 		}
 		for range 2 {
@@ -210,8 +211,8 @@ func TestOutageIsNobodysFault(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		got := class(t, l, "job", lock.WaitNoQuorum)
-		all := got + class(t, l, "job", lock.WaitNetwork) + class(t, l, "job", lock.WaitBehindHolder)
+		got := class(t, l, "job", locktrace.WaitNoQuorum)
+		all := got + class(t, l, "job", locktrace.WaitNetwork) + class(t, l, "job", locktrace.WaitHolder)
 		wantSeconds(t, "all classes together", all, 120)
 		if got < 117 {
 			t.Errorf("%.1f of 120 s are of class no_quorum", got)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/lockscope/lockscope/instrument/internal/attributes"
 	"github.com/lockscope/lockscope/instrument/internal/metrics"
-	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // ContextWithLabel sets the value of the label name, declared with WithLabels, in the metrics of every Acquire with
@@ -26,5 +26,5 @@ func ContextWithAttributes(ctx context.Context, attrs ...attribute.KeyValue) con
 // addsToCalls hides from the holder of a lease what calls add to their callers' contexts. Otherwise an ended span
 // would be the parent of the holder's spans.
 func addsToCalls(ctx context.Context) context.Context {
-	return trace.ContextWithSpan(lock.WithTraceparent(ctx, "hidden"), trace.SpanFromContext(ctx))
+	return trace.ContextWithSpan(locktrace.WithTraceparent(ctx, "hidden"), trace.SpanFromContext(ctx))
 }

@@ -11,7 +11,7 @@
 //	err = lock.Do(ctx, measured, "order:1001", work)
 //
 // Over any Locker, the decorator measures what a caller can see: waits, holds, outcomes and losses. Attempts, votes,
-// nodes, renewals and blockers need a Locker that reports to a lock.Trace, as engine.Engine does. A lock.Trace of the
+// nodes, renewals and blockers need a Locker that reports to a locktrace.Trace, as engine.Engine does. A locktrace.Trace of the
 // caller still receives its events.
 //
 // Observers cannot disturb locking. Panics in label functions, tracers and log handlers are recovered and counted.
@@ -90,7 +90,7 @@
 // distributed_lock_waiting_above_objective and distributed_lock_waiting_without_quorum do not depend on how the
 // clocks of the process and of Prometheus agree. WithWaitObjective sets the objective. A call is without a quorum if
 // too few nodes answered its last round of votes in time; so is each call behind it in its process. A call that waits
-// for a holder is not. A Locker without a lock.Trace reports none.
+// for a holder is not. A Locker without a locktrace.Trace reports none.
 //
 // distributed_lock_wait_class_seconds_total divides the time of Acquire calls among the classes of the log record
 // "still waiting for the lock" (see Logs). distributed_lock_inflicted_wait_seconds_total charges waits to the holder:
@@ -108,7 +108,7 @@
 // lock.MaxHold are in distributed_lock_lost_total.
 //
 // Seven metrics are about constructs, such as those of packages election and lockset. They exist for resources that
-// constructs use, and need a Locker with a lock.Trace. distributed_lock_construct_held counts leases that are valid at
+// constructs use, and need a Locker with a locktrace.Trace. distributed_lock_construct_held counts leases that are valid at
 // the moment of collection: with kind="election" it is 1 in the process that leads. distributed_lock_construct_waiting
 // counts the calls in distributed_lock_waiting that a construct made; the others are of plain locks.
 // distributed_lock_candidates counts campaigns in progress. A campaign that found no quorum counts for ten more seconds, because election.Run tries again.
@@ -171,7 +171,7 @@
 // makes a long trace; use WithSpanFilter or a sampler to leave such resources out by name.
 //
 // Each wait between attempts is a span lock.wait in lock.acquire. Its attribute distributed_lock.wait.kind is local
-// (behind other callers of this process), holder (for the holder) or backoff (until nodes answer again);
+// (behind other callers of this process), holder (for the holder) or backing_off (until nodes answer again);
 // distributed_lock.wait.class is its class when it began: one of the words for class under Logs.
 //
 // Further attributes:

@@ -241,7 +241,7 @@ func testWaitForNodes(t *testing.T) {
 	if len(waits) != 1 {
 		t.Fatalf("%d waits: %s", len(waits), s.text())
 	}
-	wantAttrs(t, waits[0], "distributed_lock.wait.kind=backoff", "distributed_lock.blocker.instance=")
+	wantAttrs(t, waits[0], "distributed_lock.wait.kind=backing_off", "distributed_lock.blocker.instance=")
 }
 
 // TestNodesThatFailAreSeen: once for each release that a node does not answer, however often the request is repeated.

@@ -6,14 +6,15 @@ import (
 	"github.com/lockscope/lockscope/instrument/internal/outcome"
 	"github.com/lockscope/lockscope/instrument/internal/spans"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // hooks report what only the algorithm knows.
 type hooks struct{ *observers }
 
 // trace leaves out the hooks that only tracing needs if nothing is traced.
-func (h hooks) trace() *lock.Trace {
-	t := &lock.Trace{
+func (h hooks) trace() *locktrace.Trace {
+	t := &locktrace.Trace{
 		AcquireStart: h.onAcquireStart,
 		AcquireEnd:   h.onAcquireEnd,
 		AttemptEnd:   h.onAttemptEnd,
@@ -34,7 +35,7 @@ func (h hooks) trace() *lock.Trace {
 	return t
 }
 
-func (h hooks) onAcquireStart(ctx context.Context, e lock.AcquireStart) context.Context {
+func (h hooks) onAcquireStart(ctx context.Context, e locktrace.AcquireStart) context.Context {
 	defer h.panics.Contain()
 	h.metrics.Asked(e)
 	if c := callOf(ctx, h.layer); c != nil {
@@ -45,7 +46,7 @@ func (h hooks) onAcquireStart(ctx context.Context, e lock.AcquireStart) context.
 	return ctx
 }
 
-func (h hooks) onAcquireEnd(ctx context.Context, e lock.AcquireEnd) {
+func (h hooks) onAcquireEnd(ctx context.Context, e locktrace.AcquireEnd) {
 	if !e.HandedOver {
 		return
 	}
@@ -57,7 +58,7 @@ func (h hooks) onAcquireEnd(ctx context.Context, e lock.AcquireEnd) {
 	}
 }
 
-func (h hooks) onAttemptEnd(ctx context.Context, e lock.AttemptEnd) {
+func (h hooks) onAttemptEnd(ctx context.Context, e locktrace.AttemptEnd) {
 	defer h.panics.Contain()
 	if c := callOf(ctx, h.layer); c != nil {
 		c.counted.AttemptEnd(e)
@@ -68,13 +69,13 @@ func (h hooks) onAttemptEnd(ctx context.Context, e lock.AttemptEnd) {
 	}
 }
 
-func (h hooks) onNodeStart(ctx context.Context, e lock.NodeStart) (next context.Context) {
+func (h hooks) onNodeStart(ctx context.Context, e locktrace.NodeStart) (next context.Context) {
 	next = ctx
 	defer h.panics.Contain()
 	return h.spans.StartNode(ctx, tracedOf(callOf(ctx, h.layer)), e)
 }
 
-func (h hooks) onNodeEnd(ctx context.Context, e lock.NodeEnd) {
+func (h hooks) onNodeEnd(ctx context.Context, e locktrace.NodeEnd) {
 	defer h.panics.Contain()
 	news := h.metrics.NodeEnd(e)
 	if news.ClockOff {
@@ -100,7 +101,7 @@ func tracedOf(c *call) *spans.Call {
 	return &c.traced
 }
 
-func (h hooks) onNodeRestart(ctx context.Context, e lock.NodeRestart) {
+func (h hooks) onNodeRestart(ctx context.Context, e locktrace.NodeRestart) {
 	defer h.panics.Contain()
 	h.metrics.NodeRestart(e)
 	h.log.Restart(ctx, e)
@@ -115,7 +116,7 @@ func (h hooks) onDeadlock(ctx context.Context, e lock.Deadlock) {
 	}
 }
 
-func (h hooks) onWaitStart(ctx context.Context, e lock.WaitStart) (next context.Context) {
+func (h hooks) onWaitStart(ctx context.Context, e locktrace.WaitStart) (next context.Context) {
 	next = ctx
 	defer h.panics.Contain()
 	c := callOf(ctx, h.layer)
@@ -131,7 +132,7 @@ func (h hooks) onWaitStart(ctx context.Context, e lock.WaitStart) (next context.
 	return h.spans.StartWait(ctx, &c.traced, e)
 }
 
-func (h hooks) onWaitEnd(ctx context.Context, e lock.WaitEnd) {
+func (h hooks) onWaitEnd(ctx context.Context, e locktrace.WaitEnd) {
 	defer h.panics.Contain()
 	if c := callOf(ctx, h.layer); c != nil {
 		c.counted.WaitEnd()
@@ -139,7 +140,7 @@ func (h hooks) onWaitEnd(ctx context.Context, e lock.WaitEnd) {
 	h.spans.EndWait(ctx, e)
 }
 
-func (h hooks) onRenewStart(ctx context.Context, e lock.RenewStart) (next context.Context) {
+func (h hooks) onRenewStart(ctx context.Context, e locktrace.RenewStart) (next context.Context) {
 	next = ctx
 	defer h.panics.Contain()
 	c := callOf(ctx, h.layer)
@@ -159,7 +160,7 @@ func (h hooks) onRenewStart(ctx context.Context, e lock.RenewStart) (next contex
 	return r
 }
 
-func (h hooks) onRenewEnd(ctx context.Context, e lock.RenewEnd) {
+func (h hooks) onRenewEnd(ctx context.Context, e locktrace.RenewEnd) {
 	defer h.panics.Contain()
 	c := callOf(ctx, h.layer)
 	if c == nil {
@@ -175,7 +176,7 @@ func (h hooks) onRenewEnd(ctx context.Context, e lock.RenewEnd) {
 	}
 }
 
-func (h hooks) onReleaseEnd(ctx context.Context, e lock.ReleaseEnd) {
+func (h hooks) onReleaseEnd(ctx context.Context, e locktrace.ReleaseEnd) {
 	defer h.panics.Contain()
 	h.spans.ReleaseEnd(ctx, e)
 }

@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 type never struct{ lock.Locker }
@@ -40,7 +41,7 @@ func TestRestartsThatAreOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hooks{l.observers}.trace().NodeRestart(t.Context(), lock.NodeRestart{Node: "a", Witnessed: true})
+	hooks{l.observers}.trace().NodeRestart(t.Context(), locktrace.NodeRestart{Node: "a", Witnessed: true})
 	if err := l.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // outages lists the faults that a set of three tolerates.
@@ -128,7 +129,7 @@ func TestCommandsInAnOutageAreCounted(t *testing.T) { eachOutage(t, testCommands
 
 func testCommandsInAnOutageAreCounted(t *testing.T, servers []*redisproc.Server, _ lock.Lease) {
 	var ended atomic.Int64
-	ctx := lock.WithTrace(t.Context(), &lock.Trace{NodeEnd: func(_ context.Context, e lock.NodeEnd) {
+	ctx := locktrace.With(t.Context(), &locktrace.Trace{NodeEnd: func(_ context.Context, e locktrace.NodeEnd) {
 		if e.Op == lock.OpAcquire && e.Node == servers[0].Addr() && !errors.Is(e.Err, context.Canceled) {
 			ended.Add(1)
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 func TestSpans(t *testing.T) { synctest.Test(t, testSpans) }
@@ -219,7 +220,7 @@ func testNested(t *testing.T) {
 	a, b := wrap(t, locktest.NewFakes(t, 1)(t), opt), wrap(t, locktest.NewFakes(t, 1)(t), opt)
 	plain := locktest.NewFakes(t, 1)(t)
 	told := 0
-	ctx := lock.WithTrace(t.Context(), &lock.Trace{AcquireEnd: func(context.Context, lock.AcquireEnd) { told++ }})
+	ctx := locktrace.With(t.Context(), &locktrace.Trace{AcquireEnd: func(context.Context, locktrace.AcquireEnd) { told++ }})
 	nothing := func(context.Context, lock.Lease) error { return nil }
 	must(t, lock.Do(ctx, a, "x", func(ctx context.Context, _ lock.Lease) error {
 		return errors.Join(lock.Do(ctx, b, "y", nothing), lock.Do(ctx, a, "z", nothing),
@@ -249,7 +250,7 @@ func testTracingOff(t *testing.T) {
 	fakes := locktest.NewFakes(t, 1)
 	l := wrap(t, fakes(t), instrument.WithTracerProvider(noopTrace.NewTracerProvider()))
 	const mine = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-	lease, err := l.Acquire(lock.WithTraceparent(t.Context(), mine), "x")
+	lease, err := l.Acquire(locktrace.WithTraceparent(t.Context(), mine), "x")
 	must(t, err)
 	_, err = fakes(t).Acquire(t.Context(), "x", lock.NoWait())
 	if held, ok := errors.AsType[*lock.HeldError](err); !ok || held.Holder.Traceparent != mine {

@@ -8,18 +8,19 @@ import (
 
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
 // TestSpansSayWhyACallWaits: the span of each wait has its class.
 func TestSpansSayWhyACallWaits(t *testing.T) {
-	for want, fault := range map[lock.WaitClass]func(t *testing.T, nodes memlock.Nodes){
-		lock.WaitBehindHolder: func(t *testing.T, nodes memlock.Nodes) {
+	for want, fault := range map[locktrace.Wait]func(t *testing.T, nodes memlock.Nodes){
+		locktrace.WaitHolder: func(t *testing.T, nodes memlock.Nodes) {
 			_, other := onNodes(t, nodes, "billing/1")
 			_, err := other.Acquire(t.Context(), "job")
 			must(t, err)
 		},
-		lock.WaitNoQuorum: func(_ *testing.T, nodes memlock.Nodes) { nodes.NoQuorum() },
+		locktrace.WaitNoQuorum: func(_ *testing.T, nodes memlock.Nodes) { nodes.NoQuorum() },
 	} {
 		t.Run(string(want), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

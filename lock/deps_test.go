@@ -15,7 +15,8 @@ func TestImports(t *testing.T) {
 	// Packages that only lock, lock/engine and the constructs share. Nobody else can import them.
 	carried := []string{module + "lock/internal/carried", module + "lock/internal/settings"}
 	contract := slices.Concat(carried, []string{module + "lock"})
-	needed := slices.Concat(contract, []string{ // by the engine
+	traced := append(slices.Clone(contract), module+"lock/locktrace")
+	needed := slices.Concat(traced, []string{ // by the engine
 		module + "lock/driver", module + "lock/engine/records", "golang.org/x/sys/",
 	})
 	inner := func(below []string, rooms ...string) []string {
@@ -44,7 +45,8 @@ func TestImports(t *testing.T) {
 	}{
 		{"lock/driver", nil},
 		{"lock", carried},
-		{"lock/decorate", append(slices.Clone(contract), module+"lock/driver")}, // the classes of a node's errors
+		{"lock/locktrace", contract},
+		{"lock/decorate", append(slices.Clone(traced), module+"lock/driver")}, // the classes of a node's errors
 		{"lock/semaphore", slices.Concat(contract, []string{module + "lock/engine/records", module + "lock/internal/callsite"})},
 		{"lock/rwlock", contract},
 		{"lock/engine/records", contract},
@@ -64,7 +66,7 @@ func TestImports(t *testing.T) {
 		{"lock/engine/internal/callqueue", nil},
 		{"lock/engine/internal/clock", []string{"golang.org/x/sys/"}},
 		{"lock/engine/internal/deadlock", contract},
-		{"lock/engine/internal/hooks", contract},
+		{"lock/engine/internal/hooks", traced},
 		{"lock/engine/internal/quorum", nil},
 		{"lock/engine/internal/workers", []string{module + "lock/internal/spare"}},
 		{"lock/waitgraph", slices.Concat(contract, []string{module + "lock/engine/records"})},

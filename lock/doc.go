@@ -2,7 +2,8 @@
 // carry fencing tokens and signal their loss. Waiting costs the servers almost nothing, and
 // traces show which caller waits for which holder.
 //
-// This package defines the API: [Locker], [Lease], [Do], options, errors and [Trace].
+// This package defines the API: [Locker], [Lease], [Do], options and errors. Package locktrace has the hooks that report
+// the steps of the algorithm.
 // Other packages make the Locker: redlock on Redis, pglock on PostgreSQL, etcdlock on etcd,
 // zklock on ZooKeeper, redsynclock on redsync, and memlock in memory, for tests.
 //

@@ -15,7 +15,7 @@ type HeldLease struct {
 	// Backend is the name of the lease's set of nodes. In a queue entry it is set only if it
 	// differs from the queue's.
 	Backend  string `json:"backend,omitempty"`
-	Keyspace string `json:"-"` // see [Backend]; "" if unknown, as in a queue entry
+	Keyspace string `json:"-"` // see locktrace.Backend; "" if unknown, as in a queue entry
 }
 
 func (h HeldLease) String() string { return fmt.Sprintf("%q (fence %d)", h.Resource, h.Fence) }

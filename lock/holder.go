@@ -1,11 +1,6 @@
 package lock
 
-import (
-	"context"
-	"time"
-
-	"github.com/lockscope/lockscope/lock/internal/carried"
-)
+import "time"
 
 // Holder describes the process that wrote a lock, as the lock's value records it.
 type Holder struct {
@@ -17,10 +12,4 @@ type Holder struct {
 	Kind        Kind      // what the lock is part of; empty for a lock by itself
 	Slots       int       // how many slots the semaphore has; 0 for other kinds
 	Reason      string    // why it holds the lock, if it said so; see [HoldReason]
-}
-
-// WithTraceparent returns a context that carries a W3C traceparent. Acquire writes it into the
-// lock, so that callers that are refused can link to this trace.
-func WithTraceparent(ctx context.Context, traceparent string) context.Context {
-	return context.WithValue(ctx, carried.Traceparent{}, traceparent)
 }

@@ -5,6 +5,20 @@ import (
 	"strings"
 )
 
+// Verdict is a node's answer in one word.
+type Verdict string
+
+// The verdicts of a node.
+const (
+	VerdictGranted  Verdict = "granted"  // the node did the operation
+	VerdictRefused  Verdict = "refused"  // the node refused: the lock is held, or no longer held
+	VerdictFailed   Verdict = "failed"   // the node answered with an error, or not at all
+	VerdictRefilled Verdict = "refilled" // the node had lost the key and got it back; no vote
+	// These two appear in errors only, never in events:
+	VerdictUnheard  Verdict = "unheard"   // the round was over before the node answered
+	VerdictNotAsked Verdict = "not_asked" // nothing was sent to the node in this round
+)
+
 // NodeVote is what one node did in a round of calls.
 type NodeVote struct {
 	Node    string

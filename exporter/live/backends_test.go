@@ -11,6 +11,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/memlock"
 	"github.com/lockscope/lockscope/lock/redlock"
 )
@@ -103,8 +104,8 @@ func TestDeadlockAcrossTwoSystems(t *testing.T) {
 	t.Cleanup(func() { must(t, orders.Close()) })
 	onRedis, other := wrap(t, board, orders), onBackend(t, board, memlock.NewNodes(1), "memory", "orders/1")
 
-	ctx, cancel := context.WithCancel(lock.WithTrace(t.Context(),
-		&lock.Trace{Deadlock: func(_ context.Context, d lock.Deadlock) { told <- d }}))
+	ctx, cancel := context.WithCancel(locktrace.With(t.Context(),
+		&locktrace.Trace{Deadlock: func(_ context.Context, d lock.Deadlock) { told <- d }}))
 	defer cancel()
 	var working, holding sync.WaitGroup
 	holding.Add(2)

@@ -6,7 +6,7 @@
 //	...
 //	state := board.State(ctx) // what the page at /debug/locks shows: see package state
 //
-// A Board works over any [lock.Locker]. Over one that reports to [lock.Trace] it also knows what each waiter does,
+// A Board works over any [lock.Locker]. Over one that reports to [locktrace.Trace] it also knows what each waiter does,
 // whom it waits for, which nodes know a lock, how the nodes are, and the steps of an acquisition.
 //
 // # Who blocks whom
@@ -14,7 +14,7 @@
 // A [state.State] counts everything and lists a part: Totals and the rows of Blocked cover all calls, and each list says
 // how many there are. A row of Blocked is a resource that callers wait for, with its holder, and the chain of what
 // that holder itself waits for. A call holds a lease if its context descends from that lease (see [lock.HeldLeases]).
-// Deadlocks are reported as soon as an engine reports one (lock.Trace). Those between engines are reported once two
+// Deadlocks are reported as soon as an engine reports one (locktrace.Trace). Those between engines are reported once two
 // looks have seen the same cycle. A deadlock stays listed for ten minutes after it is over.
 //
 // A waiter names the lease of the Board that it waits for. If there is none, it names the holder that its last
@@ -22,7 +22,7 @@
 // named.
 //
 // Lockers of one Board may use several sets of nodes, on which one resource name means several locks.
-// [lock.Backend].Keyspace tells them apart. Engines on the same servers with the same prefix share the first name
+// [locktrace.Backend].Keyspace tells them apart. Engines on the same servers with the same prefix share the first name
 // that one of them gives ([lock.WithBackend], or the system's name). A second set of that name gets a number
 // appended. The set is unknown for Lockers without a Trace.
 //

@@ -12,6 +12,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
@@ -31,7 +32,7 @@ func TestChain(t *testing.T) {
 		nodes := memlock.NewNodes(3)
 		board := newBoard(t, live.WithInstance("orders/1"))
 		here, there := newMemory(t, board, nodes, "orders/1"), newMemory(t, newBoard(t), nodes, "billing/2")
-		stock, err := there.Acquire(lock.WithTraceparent(t.Context(), traceparent1), "stock")
+		stock, err := there.Acquire(locktrace.WithTraceparent(t.Context(), traceparent1), "stock")
 		must(t, err)
 		order, err := here.Acquire(inTrace(t.Context(), 2), "order")
 		must(t, err)

@@ -13,6 +13,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/exporter/live/internal/timeline"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // written is what the lockers of a Board write, and what a State is read from.
@@ -30,8 +31,8 @@ type hooks struct {
 	owner *calls.Owner
 }
 
-func (h *hooks) trace() *lock.Trace {
-	return &lock.Trace{
+func (h *hooks) trace() *locktrace.Trace {
+	return &locktrace.Trace{
 		AcquireStart: h.onAcquireStart,
 		AttemptStart: h.onAttemptStart,
 		AttemptEnd:   h.onAttemptEnd,
@@ -46,7 +47,7 @@ func (h *hooks) trace() *lock.Trace {
 
 func (h *hooks) callOf(ctx context.Context) *calls.Call { return calls.Of(ctx, h.owner.Layer) }
 
-func (h *hooks) onAcquireStart(ctx context.Context, e lock.AcquireStart) context.Context {
+func (h *hooks) onAcquireStart(ctx context.Context, e locktrace.AcquireStart) context.Context {
 	if c := h.callOf(ctx); c != nil {
 		c.ReadTrace(ctx)
 		c.Place(h.sets.Name(e.Backend.Name, e.Backend.Keyspace), e, h.sets.Held(e.Holds))
@@ -54,21 +55,21 @@ func (h *hooks) onAcquireStart(ctx context.Context, e lock.AcquireStart) context
 	return ctx
 }
 
-func (h *hooks) onAttemptStart(ctx context.Context, e lock.AttemptStart) context.Context {
+func (h *hooks) onAttemptStart(ctx context.Context, e locktrace.AttemptStart) context.Context {
 	if c := h.callOf(ctx); c != nil {
 		c.AttemptStart(e)
 	}
 	return ctx
 }
 
-func (h *hooks) onAttemptEnd(ctx context.Context, e lock.AttemptEnd) {
+func (h *hooks) onAttemptEnd(ctx context.Context, e locktrace.AttemptEnd) {
 	defer panics.Contain()
 	if c := h.callOf(ctx); c != nil {
 		c.AttemptEnd(e)
 	}
 }
 
-func (h *hooks) onNodeEnd(ctx context.Context, e lock.NodeEnd) {
+func (h *hooks) onNodeEnd(ctx context.Context, e locktrace.NodeEnd) {
 	defer panics.Contain()
 	now := time.Now()
 	node := h.nodes.Done(now, e)
@@ -77,7 +78,7 @@ func (h *hooks) onNodeEnd(ctx context.Context, e lock.NodeEnd) {
 	}
 }
 
-func (h *hooks) onNodeRestart(_ context.Context, e lock.NodeRestart) {
+func (h *hooks) onNodeRestart(_ context.Context, e locktrace.NodeRestart) {
 	defer panics.Contain()
 	now := time.Now()
 	h.calls.Timeline.Restarted(now, timeline.Restart{
@@ -92,21 +93,21 @@ func (h *hooks) onDeadlock(_ context.Context, d lock.Deadlock) {
 	h.deadlocks.Tell(lock.Deadlock{Cycle: h.sets.Held(d.Cycle)}, time.Now())
 }
 
-func (h *hooks) onWaitStart(ctx context.Context, e lock.WaitStart) context.Context {
+func (h *hooks) onWaitStart(ctx context.Context, e locktrace.WaitStart) context.Context {
 	if c := h.callOf(ctx); c != nil {
 		c.WaitStart(e)
 	}
 	return ctx
 }
 
-func (h *hooks) onWaitEnd(ctx context.Context, e lock.WaitEnd) {
+func (h *hooks) onWaitEnd(ctx context.Context, e locktrace.WaitEnd) {
 	defer panics.Contain()
 	if c := h.callOf(ctx); c != nil {
 		c.WaitEnd(e)
 	}
 }
 
-func (h *hooks) onRenewEnd(ctx context.Context, e lock.RenewEnd) {
+func (h *hooks) onRenewEnd(ctx context.Context, e locktrace.RenewEnd) {
 	defer panics.Contain()
 	if c := h.callOf(ctx); c != nil {
 		c.Renewed(e)

@@ -12,6 +12,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // TestEnds ends leases in every way. Each leaves the Board once.
@@ -170,8 +171,8 @@ func TestNested(t *testing.T) {
 		board, l := process(t, servers, "a/1")
 		plain := newRedlock(t, servers, "c/3")
 		attempts := 0
-		ctx := lock.WithTrace(t.Context(), &lock.Trace{AttemptEnd: func(context.Context,
-			lock.AttemptEnd) {
+		ctx := locktrace.With(t.Context(), &locktrace.Trace{AttemptEnd: func(context.Context,
+			locktrace.AttemptEnd) {
 			attempts++
 		}})
 		must(t, lock.Do(ctx, l, "x", func(ctx context.Context, _ lock.Lease) error {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/live/internal/profile"
-	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // ProfileBy is what a Profile charges a wait to.
@@ -46,7 +46,7 @@ type ProfileSample struct {
 	Stack    []ProfileFrame
 	Resource string
 	Backend  string         // name of the set of nodes, if known
-	Class    lock.WaitClass // or "unknown"
+	Class    locktrace.Wait // or "unknown"
 	Holder   string         // instance, if known
 	Count    int64          // waits
 	Delay    time.Duration

@@ -17,6 +17,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
@@ -87,7 +88,7 @@ func TestProfileByWaiter(t *testing.T) {
 					has(s, "live.(*locker).Acquire") || has(s, "runtime.goexit") {
 					t.Errorf("sample %+v", s)
 				}
-				if s.Class == lock.WaitBehindHolder && s.Holder != "a/1" {
+				if s.Class == locktrace.WaitHolder && s.Holder != "a/1" {
 					t.Errorf("behind %q", s.Holder)
 				}
 			}

@@ -20,6 +20,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 var update = flag.Bool("update", false, "write testdata/state.json as it is now")
@@ -33,13 +34,13 @@ func TestShape(t *testing.T) {
 		servers := newServers(t, 3)
 		_, a := process(t, servers, "a/1")
 		board, b := process(t, servers, "b/2")
-		before, err := a.Acquire(lock.WithTraceparent(t.Context(), traceparent1), "job")
+		before, err := a.Acquire(locktrace.WithTraceparent(t.Context(), traceparent1), "job")
 		must(t, err)
 		behind := acquireAsync(t.Context(), b, "job")
 		settle(time.Second)
 		must(t, before.Release(t.Context()))
 		must(t, (<-behind).lease.Release(t.Context()))
-		elsewhere, err := a.Acquire(lock.WithTraceparent(t.Context(), traceparent1), "job")
+		elsewhere, err := a.Acquire(locktrace.WithTraceparent(t.Context(), traceparent1), "job")
 		must(t, err)
 		ctx, cancel := context.WithCancel(inTrace(t.Context(), 3))
 		lease, err := b.Acquire(ctx, hostileName)
@@ -246,6 +247,7 @@ func TestImports(t *testing.T) {
 			"github.com/lockscope/lockscope/lock",
 			"github.com/lockscope/lockscope/lock/decorate",
 			"github.com/lockscope/lockscope/lock/driver",
+			"github.com/lockscope/lockscope/lock/locktrace",
 			"github.com/lockscope/lockscope/lock/engine/records",
 			"github.com/lockscope/lockscope/lock/waitgraph",
 			"go.opentelemetry.io/otel/trace",

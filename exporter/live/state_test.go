@@ -13,6 +13,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 const traceparent1 = "00-00000000000000000000000000000001-0000000000000001-01"
@@ -24,7 +25,7 @@ func TestQueues(t *testing.T) {
 		servers := newServers(t, 3)
 		here, a := process(t, servers, "a/1")
 		there, b := process(t, servers, "b/2")
-		holder, err := a.Acquire(inTrace(lock.WithTraceparent(t.Context(), traceparent1), 1), "job")
+		holder, err := a.Acquire(inTrace(locktrace.WithTraceparent(t.Context(), traceparent1), 1), "job")
 		must(t, err)
 		settle(time.Second)
 		var waiting []<-chan acquisition
@@ -141,7 +142,7 @@ func TestSharedBoard(t *testing.T) {
 			for _, w := range s.Waiting {
 				told := w.Kind == kinds[0] || w.Kind == "local"
 				if blocked := w.Blocker != nil && w.Blocker.Here && w.Blocker.Holder == "a/1"; !told ||
-					blocked != (w.Kind != "backoff") {
+					blocked != (w.Kind != "backing_off") {
 					t.Errorf("waiter: %+v, blocker %+v", w, w.Blocker)
 				}
 			}
@@ -150,7 +151,7 @@ func TestSharedBoard(t *testing.T) {
 		servers[0].Crash()
 		servers[1].Crash()
 		settle(5 * time.Second)
-		want("backoff") // the waiter in front no longer knows it, but the Board does
+		want("backing_off") // the waiter in front no longer knows it, but the Board does
 		cancel()
 		<-first
 		<-second
@@ -171,7 +172,7 @@ func TestBackoff(t *testing.T) {
 		waiting := acquireAsync(ctx, l, "job")
 		settle(3 * time.Second)
 		w := stateOf(board).Waiting[0]
-		if w.Kind != "backoff" || w.Blocker != nil || w.Attempts < 3 || w.Error == "" {
+		if w.Kind != "backing_off" || w.Blocker != nil || w.Attempts < 3 || w.Error == "" {
 			t.Errorf("waiter without a quorum: %+v", w)
 		}
 		cancel()

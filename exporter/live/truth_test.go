@@ -11,6 +11,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
@@ -42,7 +43,7 @@ func TestBlockersAreTrue(t *testing.T) {
 		for _, w := range s.Waiting {
 			h, here := holders[w.Resource]
 			begun := w.Attempts > 0 || w.Kind != "attempt" // a call that has not asked yet waits for nobody
-			if !here || !begun || w.Kind == string(lock.WaitBackoff) {
+			if !here || !begun || w.Kind == string(locktrace.WaitBackingOff) {
 				continue
 			}
 			waiters++

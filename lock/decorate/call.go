@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // Call is one Acquire of a decorator, and the context for the next Locker: the caller's context with the
@@ -38,17 +39,17 @@ func (c *Call) Value(key any) any {
 	if key == (layerKey{c.layer}) {
 		return c
 	}
-	// A context that lock.WithTrace returns would do instead, for three allocations more.
+	// A context that locktrace.With returns would do instead, for three allocations more.
 	if hooks := c.layer.traced.Value(key); hooks != nil {
 		if c.Context.Value(key) == nil {
 			return hooks
 		}
-		return lock.WithTrace(c.Context, c.layer.trace).Value(key)
+		return locktrace.With(c.Context, c.layer.trace).Value(key)
 	}
 	return c.Context.Value(key)
 }
 
-func (c *Call) note(e lock.AcquireStart) {
+func (c *Call) note(e locktrace.AcquireStart) {
 	noted := uint32(notedHook)
 	if e.Options.NoWait {
 		noted |= notedNoWait

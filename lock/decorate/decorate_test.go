@@ -12,6 +12,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/decorate"
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
@@ -85,7 +86,7 @@ func TestHooksFindTheirCall(t *testing.T) {
 	inner := record(l)
 	outer := record(inner)
 	heard := 0
-	ctx := lock.WithTrace(t.Context(), &lock.Trace{AttemptEnd: func(context.Context, lock.AttemptEnd) { heard++ }})
+	ctx := locktrace.With(t.Context(), &locktrace.Trace{AttemptEnd: func(context.Context, locktrace.AttemptEnd) { heard++ }})
 	ctx = context.WithValue(ctx, valueKey{}, "the caller's")
 	must(t, lock.Do(ctx, outer, "order", func(ctx context.Context, lease lock.Lease) error {
 		if got := ctx.Value(valueKey{}); got != "the caller's" {
@@ -127,11 +128,11 @@ func TestHookedOrNot(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		next   lock.Locker
-		hooks  *lock.Trace
+		hooks  *locktrace.Trace
 		hooked bool
 	}{
-		{"hooks", l, &lock.Trace{}, true},
-		{"a Locker without hooks", unhooked{l}, &lock.Trace{}, false},
+		{"hooks", l, &locktrace.Trace{}, true},
+		{"a Locker without hooks", unhooked{l}, &locktrace.Trace{}, false},
 		{"nobody asks for hooks", l, nil, false},
 	} {
 		layer := decorate.NewLayer(c.hooks)

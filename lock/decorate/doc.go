@@ -17,7 +17,7 @@
 //		return l, nil
 //	}
 //
-// The hooks of a lock.Trace report the steps of the algorithm. A [Layer] installs them for the calls of
+// The hooks of a locktrace.Trace report the steps of the algorithm. A [Layer] installs them for the calls of
 // one decorator, and finds the call that an event belongs to. Lockers outside this module may call no
 // hooks: [Call.Hooked] reports whether they do. A [WaitClock] divides the time of a call among the classes
 // of wait. A [NodeHealth] says whether a node is up, shaky or down.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/decorate"
+	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
@@ -91,11 +92,11 @@ type attemptsLease struct {
 
 func printAttempts(next lock.Locker) lock.Locker {
 	a := &attempts{next: next}
-	a.layer = decorate.NewLayer(&lock.Trace{AttemptEnd: a.onAttemptEnd})
+	a.layer = decorate.NewLayer(&locktrace.Trace{AttemptEnd: a.onAttemptEnd})
 	return a
 }
 
-func (a *attempts) onAttemptEnd(ctx context.Context, _ lock.AttemptEnd) {
+func (a *attempts) onAttemptEnd(ctx context.Context, _ locktrace.AttemptEnd) {
 	if l, ok := a.layer.Find(ctx).(*attemptsLease); ok {
 		l.n.Add(1)
 	}

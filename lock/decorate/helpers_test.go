@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/decorate"
+	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
@@ -52,10 +53,10 @@ func addValue(ctx context.Context) context.Context {
 
 func record(next lock.Locker) *recorder {
 	r := &recorder{next: next}
-	r.layer = decorate.NewLayer(&lock.Trace{
-		AttemptEnd: func(ctx context.Context, _ lock.AttemptEnd) { r.note(ctx, "attempt") },
-		RenewEnd:   func(ctx context.Context, _ lock.RenewEnd) { r.note(ctx, "renewal") },
-		ReleaseEnd: func(ctx context.Context, _ lock.ReleaseEnd) { r.note(ctx, "release") },
+	r.layer = decorate.NewLayer(&locktrace.Trace{
+		AttemptEnd: func(ctx context.Context, _ locktrace.AttemptEnd) { r.note(ctx, "attempt") },
+		RenewEnd:   func(ctx context.Context, _ locktrace.RenewEnd) { r.note(ctx, "renewal") },
+		ReleaseEnd: func(ctx context.Context, _ locktrace.ReleaseEnd) { r.note(ctx, "release") },
 	}, addValue)
 	return r
 }
@@ -120,7 +121,7 @@ func (u unhooked) Acquire(ctx context.Context, resource string, opts ...lock.Acq
 type withoutTrace struct{ context.Context }
 
 func (c withoutTrace) Value(key any) any {
-	if lock.WithTrace(context.Background(), &lock.Trace{}).Value(key) != nil {
+	if locktrace.With(context.Background(), &locktrace.Trace{}).Value(key) != nil {
 		return nil
 	}
 	return c.Context.Value(key)

@@ -2,15 +2,14 @@ package decorate
 
 import (
 	"context"
+	"github.com/lockscope/lockscope/lock/locktrace"
 	"sync"
-
-	"github.com/lockscope/lockscope/lock"
 )
 
 // Layer is one decorator around a Locker. It keeps its calls apart from those of other decorators. Make
 // one with [NewLayer]. It is safe for concurrent use.
 type Layer struct {
-	trace *lock.Trace
+	trace *locktrace.Trace
 	// traced is an empty context with trace installed; added also has every value that a
 	// Call adds. They know keys whose types are not exported.
 	traced, added context.Context
@@ -26,14 +25,14 @@ type layerKey struct{ layer *Layer }
 //
 // Each of adds adds values to a context as the decorator does to its calls (see [Call]). Only their keys
 // matter: the holder of a lease sees its own values under these keys.
-func NewLayer(hooks *lock.Trace, adds ...func(context.Context) context.Context) *Layer {
+func NewLayer(hooks *locktrace.Trace, adds ...func(context.Context) context.Context) *Layer {
 	l := &Layer{trace: hooks}
 	if hooks != nil {
 		own := *hooks
 		own.AcquireStart = l.noteStart(hooks.AcquireStart)
 		l.trace = &own
 	}
-	l.traced = lock.WithTrace(context.Background(), l.trace)
+	l.traced = locktrace.With(context.Background(), l.trace)
 	l.added = l.traced
 	for _, add := range adds {
 		l.added = add(l.added)
@@ -43,9 +42,9 @@ func NewLayer(hooks *lock.Trace, adds ...func(context.Context) context.Context) 
 }
 
 // noteStart records in the call that hooks are called, then calls next.
-func (l *Layer) noteStart(next func(context.Context, lock.AcquireStart) context.Context) func(context.Context,
-	lock.AcquireStart) context.Context {
-	return func(ctx context.Context, e lock.AcquireStart) context.Context {
+func (l *Layer) noteStart(next func(context.Context, locktrace.AcquireStart) context.Context) func(context.Context,
+	locktrace.AcquireStart) context.Context {
+	return func(ctx context.Context, e locktrace.AcquireStart) context.Context {
 		if c := l.call(ctx); c != nil {
 			c.note(e)
 		}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // Line is the callers of one process that wait for their turn behind the same caller or lease. What they
@@ -19,12 +20,12 @@ import (
 type Line struct {
 	charge func(LineStretch)
 	spend  func(Stretch)
-	front  func() (*lock.HeldError, error) // lock.WaitStart.Front of the latest caller
+	front  func() (*lock.HeldError, error) // locktrace.WaitStart.Front of the latest caller
 
 	waiting int // callers
 	joined  int // callers that no holder has been charged for since they wait behind it
 	since   time.Time
-	class   lock.WaitClass
+	class   locktrace.Wait
 	blocker *lock.HeldError
 	behind  *lock.HeldError // the last one that holds the lock
 	charged time.Time
@@ -48,7 +49,7 @@ func NewLine(charge func(LineStretch), spend func(Stretch)) *Line {
 	return &Line{charge: charge, spend: spend}
 }
 
-// Join adds a caller, whose wait has this [lock.WaitStart] Front.
+// Join adds a caller, whose wait has this [locktrace.WaitStart] Front.
 func (l *Line) Join(now time.Time, front func() (*lock.HeldError, error)) {
 	l.add(now)
 	if l.front = front; l.waiting == 0 {
@@ -130,7 +131,7 @@ func (l *Line) look() {
 }
 
 // ask contains panics, because errors of drivers may come from anybody. The class is "" then.
-func (l *Line) ask() (class lock.WaitClass, blocker *lock.HeldError) {
+func (l *Line) ask() (class locktrace.Wait, blocker *lock.HeldError) {
 	defer func() {
 		if recover() != nil {
 			class, blocker = "", nil
@@ -152,10 +153,10 @@ func sameBlocker(a, b *lock.HeldError) bool {
 }
 
 // frontOf is what the callers behind another one of their process wait for.
-func frontOf(front func() (*lock.HeldError, error)) (lock.WaitClass, *lock.HeldError) {
+func frontOf(front func() (*lock.HeldError, error)) (locktrace.Wait, *lock.HeldError) {
 	blocker, last := front()
-	class := lock.WaitStart{Kind: lock.WaitLocal, Blocker: blocker, Last: last}.Class()
-	if class != lock.WaitBehindHolder {
+	class := locktrace.WaitStart{Kind: locktrace.WaitLocal, Blocker: blocker, Last: last}.Class()
+	if class != locktrace.WaitHolder {
 		blocker = nil
 	}
 	return class, blocker

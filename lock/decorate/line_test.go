@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/decorate"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // TestLine: three callers wait behind three successive holders, with an outage and a hand-over in between. The holders
@@ -20,7 +21,7 @@ func TestLine(t *testing.T) {
 	charged, waits := make(map[string]time.Duration), make(map[string]int)
 	name := func(s decorate.Stretch) string {
 		switch {
-		case s.Class != lock.WaitBehindHolder:
+		case s.Class != locktrace.WaitHolder:
 			return string(s.Class)
 		case s.Blocker == nil:
 			return "nobody"

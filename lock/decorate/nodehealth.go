@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // NodeState is what the commands of a process show of a node.
@@ -104,7 +105,7 @@ func NodeReplyOf(err error) NodeReply {
 }
 
 // Done counts the end of a command.
-func (h *NodeHealth) Done(now time.Time, e lock.NodeEnd) {
+func (h *NodeHealth) Done(now time.Time, e locktrace.NodeEnd) {
 	r := NodeReplyOf(e.Err)
 	if r == ReplyUnsent {
 		return

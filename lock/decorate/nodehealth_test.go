@@ -9,6 +9,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/decorate"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // asked is a node and its clock.
@@ -23,7 +24,7 @@ func newAsked() *asked { return &asked{now: time.Unix(1e9, 0)} }
 func (a *asked) done(after time.Duration, errs ...error) *asked {
 	a.now = a.now.Add(after)
 	for _, err := range errs {
-		a.Done(a.now, lock.NodeEnd{Err: err})
+		a.Done(a.now, locktrace.NodeEnd{Err: err})
 	}
 	return a
 }
@@ -74,7 +75,7 @@ func TestNodeStates(t *testing.T) {
 // TestAReleaseIsNoVote: a node that refuses every vote and releases is not back.
 func TestAReleaseIsNoVote(t *testing.T) {
 	a := newAsked().done(0, driver.ErrReplica)
-	a.Done(a.now, lock.NodeEnd{NodeStart: lock.NodeStart{Op: lock.OpRelease}})
+	a.Done(a.now, locktrace.NodeEnd{NodeStart: locktrace.NodeStart{Op: lock.OpRelease}})
 	a.wants(t, "a replica that releases", decorate.NodeBarred, 0)
 	a.done(time.Second, nil).wants(t, "a master again", decorate.NodeUp, 0)
 }

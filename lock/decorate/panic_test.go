@@ -11,6 +11,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/decorate"
+	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
@@ -35,8 +36,8 @@ func TestPanicsAreContained(t *testing.T) {
 		must(t, l.Lose("lost"))
 		synctest.Wait()
 
-		r.layer = decorate.NewLayer(&lock.Trace{
-			AcquireStart: func(context.Context, lock.AcquireStart) context.Context { panic("hook") },
+		r.layer = decorate.NewLayer(&locktrace.Trace{
+			AcquireStart: func(context.Context, locktrace.AcquireStart) context.Context { panic("hook") },
 		})
 		lease, err := r.Acquire(t.Context(), "hooked")
 		must(t, err)

@@ -5,13 +5,14 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // WaitClock divides the time of one Acquire among the classes of wait. A decorator starts it with the
 // call, passes on the hooks WaitStart and WaitEnd, and charges each [Stretch] that a method returns.
 //
 // The stretches of a call add up to its duration, apart from waits in a [Line], which has their time.
-// Between waits the class is [lock.WaitNetwork], except
+// Between waits the class is [locktrace.WaitNetwork], except
 // that an attempt which follows one without a quorum keeps that class until the nodes decide otherwise:
 // nodes that hang make attempts long.
 //
@@ -22,16 +23,16 @@ type WaitClock struct {
 	running bool
 	inLine  bool      // the time of the wait is that of a Line
 	since   time.Time // start of the stretch under way
-	class   lock.WaitClass
+	class   locktrace.Wait
 	blocker *lock.HeldError
 	front   func() (*lock.HeldError, error) // of a wait behind another caller of the process
 }
 
 // Stretch is time that one call spent in one class.
 type Stretch struct {
-	Class lock.WaitClass
+	Class locktrace.Wait
 	// Blocker is the holder during the stretch; nil if it is unknown, and in classes other than
-	// [lock.WaitBehindHolder].
+	// [locktrace.WaitHolder].
 	Blocker *lock.HeldError
 	Took    time.Duration
 }
@@ -41,17 +42,17 @@ type Stretch struct {
 func (c *WaitClock) Start(now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.running, c.since, c.class = true, now, lock.WaitNetwork
+	c.running, c.since, c.class = true, now, locktrace.WaitNetwork
 }
 
 // WaitStart begins a wait, and returns the stretch before it.
-func (c *WaitClock) WaitStart(now time.Time, e lock.WaitStart) Stretch {
+func (c *WaitClock) WaitStart(now time.Time, e locktrace.WaitStart) Stretch {
 	class := e.Class()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.take(now)
 	c.class, c.blocker, c.front, c.inLine = class, nil, e.Front, false
-	if class == lock.WaitBehindHolder {
+	if class == locktrace.WaitHolder {
 		c.blocker = e.Blocker
 	}
 	return s
@@ -59,7 +60,7 @@ func (c *WaitClock) WaitStart(now time.Time, e lock.WaitStart) Stretch {
 
 // WaitInLine is WaitStart for a call that joins a [Line], which has the time of this wait: until the next
 // WaitStart, WaitEnd or End, the clock returns none.
-func (c *WaitClock) WaitInLine(now time.Time, e lock.WaitStart) Stretch {
+func (c *WaitClock) WaitInLine(now time.Time, e locktrace.WaitStart) Stretch {
 	s := c.WaitStart(now, e)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -73,8 +74,8 @@ func (c *WaitClock) WaitEnd(now time.Time) Stretch {
 	defer c.mu.Unlock()
 	s := c.take(now)
 	c.inLine = false
-	if c.class != lock.WaitNoQuorum && c.class != lock.WaitQuarantined {
-		c.class = lock.WaitNetwork
+	if c.class != locktrace.WaitNoQuorum && c.class != locktrace.WaitQuarantined {
+		c.class = locktrace.WaitNetwork
 	}
 	c.blocker, c.front = nil, nil
 	return s
@@ -100,7 +101,7 @@ func (c *WaitClock) End(now time.Time) Stretch {
 }
 
 // Class returns the class and the holder at this moment, without a stretch.
-func (c *WaitClock) Class() (lock.WaitClass, *lock.HeldError) {
+func (c *WaitClock) Class() (locktrace.Wait, *lock.HeldError) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.look()

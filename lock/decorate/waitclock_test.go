@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/decorate"
+	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
@@ -30,33 +31,33 @@ func TestWaitClock(t *testing.T) {
 		got  decorate.Stretch
 		want decorate.Stretch
 	}{
-		{"first attempt", c.WaitStart(at(1), lock.WaitStart{Kind: lock.WaitHolder, Blocker: holder}),
-			decorate.Stretch{Class: lock.WaitNetwork, Took: time.Second}},
-		{"so far", c.Take(at(3)), decorate.Stretch{Class: lock.WaitBehindHolder, Blocker: holder,
+		{"first attempt", c.WaitStart(at(1), locktrace.WaitStart{Kind: locktrace.WaitHolder, Blocker: holder}),
+			decorate.Stretch{Class: locktrace.WaitNetwork, Took: time.Second}},
+		{"so far", c.Take(at(3)), decorate.Stretch{Class: locktrace.WaitHolder, Blocker: holder,
 			Took: 2 * time.Second}},
-		{"rest", c.WaitEnd(at(6)), decorate.Stretch{Class: lock.WaitBehindHolder, Blocker: holder,
+		{"rest", c.WaitEnd(at(6)), decorate.Stretch{Class: locktrace.WaitHolder, Blocker: holder,
 			Took: 3 * time.Second}},
 		{"attempt that fails", c.WaitStart(at(10),
-			lock.WaitStart{Kind: lock.WaitBackoff, Blocker: holder, Last: noQuorum}),
-			decorate.Stretch{Class: lock.WaitNetwork, Took: 4 * time.Second}},
-		{"backoff", c.WaitEnd(at(11)), decorate.Stretch{Class: lock.WaitNoQuorum, Took: time.Second}},
-		{"attempt after it", c.WaitStart(at(16), lock.WaitStart{Kind: lock.WaitLocal, Blocker: holder,
+			locktrace.WaitStart{Kind: locktrace.WaitBackingOff, Blocker: holder, Last: noQuorum}),
+			decorate.Stretch{Class: locktrace.WaitNetwork, Took: 4 * time.Second}},
+		{"backoff", c.WaitEnd(at(11)), decorate.Stretch{Class: locktrace.WaitNoQuorum, Took: time.Second}},
+		{"attempt after it", c.WaitStart(at(16), locktrace.WaitStart{Kind: locktrace.WaitLocal, Blocker: holder,
 			Front: func() (*lock.HeldError, error) { return front, last }}),
-			decorate.Stretch{Class: lock.WaitNoQuorum, Took: 5 * time.Second}},
+			decorate.Stretch{Class: locktrace.WaitNoQuorum, Took: 5 * time.Second}},
 	} {
 		if step.got != step.want {
 			t.Errorf("step %d, %s: %+v, want %+v", i, step.name, step.got, step.want)
 		}
 	}
 	front = later
-	if got, want := c.Take(at(17)), (decorate.Stretch{lock.WaitBehindHolder, later, time.Second}); got != want {
+	if got, want := c.Take(at(17)), (decorate.Stretch{locktrace.WaitHolder, later, time.Second}); got != want {
 		t.Errorf("behind another caller: %+v, want %+v", got, want)
 	}
 	last = noQuorum
-	if class, blocker := c.Class(); class != lock.WaitNoQuorum || blocker != nil {
+	if class, blocker := c.Class(); class != locktrace.WaitNoQuorum || blocker != nil {
 		t.Errorf("the caller in front has no quorum, but class %s behind %v", class, blocker)
 	}
-	if got, want := c.End(at(19)), (decorate.Stretch{Class: lock.WaitNoQuorum, Took: 2 * time.Second}); got != want {
+	if got, want := c.End(at(19)), (decorate.Stretch{Class: locktrace.WaitNoQuorum, Took: 2 * time.Second}); got != want {
 		t.Errorf("end: %+v, want %+v", got, want)
 	}
 	if got := c.Take(at(30)); got.Took != 0 {
@@ -74,17 +75,17 @@ func TestWaitInLine(t *testing.T) {
 	front := func() (*lock.HeldError, error) { return nil, noQuorum }
 	var c decorate.WaitClock
 	c.Start(at(0))
-	local := lock.WaitStart{Kind: lock.WaitLocal, Front: front}
-	if got := c.WaitInLine(at(1), local); got.Took != time.Second || got.Class != lock.WaitNetwork {
+	local := locktrace.WaitStart{Kind: locktrace.WaitLocal, Front: front}
+	if got := c.WaitInLine(at(1), local); got.Took != time.Second || got.Class != locktrace.WaitNetwork {
 		t.Errorf("before the line: %+v", got)
 	}
-	if class, _ := c.Class(); class != lock.WaitNoQuorum {
+	if class, _ := c.Class(); class != locktrace.WaitNoQuorum {
 		t.Errorf("in line: class %s", class)
 	}
 	if got := c.Take(at(3)).Took + c.WaitEnd(at(5)).Took; got != 0 {
 		t.Errorf("in line: %v", got)
 	}
-	if got := c.WaitStart(at(7), lock.WaitStart{Kind: lock.WaitHolder}); got.Took != 2*time.Second {
+	if got := c.WaitStart(at(7), locktrace.WaitStart{Kind: locktrace.WaitHolder}); got.Took != 2*time.Second {
 		t.Errorf("after the line: %+v", got)
 	}
 	c.WaitInLine(at(8), local)
@@ -105,10 +106,10 @@ func TestFrontNamesTheHolder(t *testing.T) {
 		held, err := other.Acquire(t.Context(), "job")
 		must(t, err)
 		l := newLocker(t, nodes, lock.WithInstance("orders/1"))
-		waits := make(chan lock.WaitStart, 2)
-		ctx := lock.WithTrace(t.Context(), &lock.Trace{
-			WaitStart: func(ctx context.Context, e lock.WaitStart) context.Context {
-				if e.Kind == lock.WaitLocal {
+		waits := make(chan locktrace.WaitStart, 2)
+		ctx := locktrace.With(t.Context(), &locktrace.Trace{
+			WaitStart: func(ctx context.Context, e locktrace.WaitStart) context.Context {
+				if e.Kind == locktrace.WaitLocal {
 					waits <- e
 				}
 				return ctx
@@ -128,7 +129,7 @@ func TestFrontNamesTheHolder(t *testing.T) {
 		go acquire()
 		behind := <-waits
 		if holder, _ := behind.Front(); holder == nil || holder.Holder.Instance != "billing/1" ||
-			behind.Blocker == nil || behind.Class() != lock.WaitBehindHolder {
+			behind.Blocker == nil || behind.Class() != locktrace.WaitHolder {
 			t.Errorf("behind %+v, who waits for %v", behind, holder)
 		}
 		must(t, held.Release(t.Context()))

@@ -79,7 +79,7 @@ type AcquireReply struct {
 	ClockSkew time.Duration
 }
 
-// Restart means that a node may have forgotten locks; see lock.NodeRestart.
+// Restart means that a node may have forgotten locks; see locktrace.NodeRestart.
 type Restart struct {
 	Witnessed bool          // a different process answered before; false: this one was young when first seen
 	Left      time.Duration // how long the forgotten locks can still be valid

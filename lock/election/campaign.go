@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // Campaign waits until this process leads, and returns the term. The caller ends it with [Term.Resign].
@@ -49,8 +50,8 @@ type standby struct {
 	work sync.WaitGroup
 }
 
-// hear has the signature of lock.Trace.WaitStart.
-func (s *standby) hear(ctx context.Context, e lock.WaitStart) context.Context {
+// hear has the signature of locktrace.Trace.WaitStart.
+func (s *standby) hear(ctx context.Context, e locktrace.WaitStart) context.Context {
 	if e.First && e.Blocker != nil {
 		s.once.Do(func() { s.work.Go(func() { s.fn(s.ctx, e.Blocker.Holder) }) })
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // pauses between campaigns that fail for want of a quorum.
@@ -64,7 +65,7 @@ func (r *runner) term(ctx context.Context) (again bool, err error) {
 	defer cancel()
 	candidate := ctx
 	if r.standby != nil {
-		candidate = lock.WithTrace(ctx, &lock.Trace{WaitStart: s.hear})
+		candidate = locktrace.With(ctx, &locktrace.Trace{WaitStart: s.hear})
 	}
 	term, err := campaign(candidate, r.locker, r.name, r.acquire)
 	if err != nil {

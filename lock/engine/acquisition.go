@@ -9,6 +9,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/attempt"
 	"github.com/lockscope/lockscope/lock/engine/internal/lease"
 	"github.com/lockscope/lockscope/lock/engine/internal/queue"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // acquisition is one Acquire: the wait for its turn in this process, then the contention for the lock, and its lease.
@@ -90,7 +91,7 @@ func (a *acquisition) awaitTurn(ctx context.Context) (*queue.Turn, error) {
 		return nil, nil
 	}
 	a.graph.Wait(a.waitsOn())
-	e := lock.WaitStart{Resource: a.Resource, Kind: lock.WaitLocal}
+	e := locktrace.WaitStart{Resource: a.Resource, Kind: locktrace.WaitLocal}
 	hooked, began := ctx, time.Time{}
 	if len(a.Traces) > 0 {
 		e.Ahead, e.Front = a.Queue.Ahead(turn), a.Queue.Front
@@ -107,7 +108,7 @@ func (a *acquisition) awaitTurn(ctx context.Context) (*queue.Turn, error) {
 	}
 	a.waited = true
 	if len(a.Traces) > 0 {
-		a.Traces.WaitEnd(hooked, lock.WaitEnd{
+		a.Traces.WaitEnd(hooked, locktrace.WaitEnd{
 			WaitStart: e, Took: time.Since(began), HandedOver: err == nil && turn.Handed, Err: err,
 		})
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // hung is a node that does not answer before its context ends.
@@ -148,9 +149,9 @@ func TestAReleaseThatIsNotWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		n := &slowly{answer: driver.AcquireReply{Granted: true, Counter: 1, Run: 1}}
-		var ends []lock.ReleaseEnd
-		traced := lock.WithTrace(t.Context(),
-			&lock.Trace{ReleaseEnd: func(_ context.Context, e lock.ReleaseEnd) { ends = append(ends, e) }})
+		var ends []locktrace.ReleaseEnd
+		traced := locktrace.With(t.Context(),
+			&locktrace.Trace{ReleaseEnd: func(_ context.Context, e locktrace.ReleaseEnd) { ends = append(ends, e) }})
 		e, err := NewEngine([]driver.Node{Async(n)}, lock.WithClock(func() time.Duration { return time.Since(began) }))
 		if err != nil {
 			t.Fatal(err)

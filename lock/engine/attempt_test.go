@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // TestATokenIsOfOneAttempt: no node gets the same token twice.
@@ -70,7 +71,7 @@ func TestAnAttemptThatOthersDecidedIsNoFailureOfANode(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				o := observe(t)
 				unsent := make(chan error, 10)
-				ctx := lock.WithTrace(t.Context(), &lock.Trace{NodeEnd: func(_ context.Context, e lock.NodeEnd) {
+				ctx := locktrace.With(t.Context(), &locktrace.Trace{NodeEnd: func(_ context.Context, e locktrace.NodeEnd) {
 					if e.Op == lock.OpAcquire && errors.Is(e.Err, driver.ErrNotSent) {
 						unsent <- e.Err
 					}

@@ -7,6 +7,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 const (
@@ -22,7 +23,7 @@ const (
 
 // pause is how long to wait at most, and for what.
 type pause struct {
-	kind  lock.WaitKind
+	kind  locktrace.Wait
 	d     time.Duration
 	poll  bool // the end of the wait is no more than the time to look again
 	often bool // it is short, for nobody will tell
@@ -53,31 +54,31 @@ type standing struct {
 func (b *backoff) pause(cfg *nodes.Config, res ballot.Result, s standing) pause {
 	if res.GateFault && b.gateFaults < s.nodes-1 {
 		b.gateFaults++
-		return pause{kind: lock.WaitBackoff} // another node will serve as gate
+		return pause{kind: locktrace.WaitBackingOff} // another node will serve as gate
 	}
 	b.gateFaults = 0
 	if !errors.Is(res.Err, lock.ErrHeld) && !res.Split {
 		b.faults++
 		ceiling := min(firstBackoff<<min(b.faults, 10), maxBackoff, cfg.PollInterval)
-		return pause{kind: lock.WaitBackoff, d: 1 + cfg.Jitter(ceiling), poll: true}
+		return pause{kind: locktrace.WaitBackingOff, d: 1 + cfg.Jitter(ceiling), poll: true}
 	}
 	b.faults = 0
 	if s.named && b.namedInVain < 3 {
 		b.namedInVain++
-		return pause{kind: lock.WaitHolder, d: retryNamed + cfg.Jitter(retryNamed), retry: true}
+		return pause{kind: locktrace.WaitHolder, d: retryNamed + cfg.Jitter(retryNamed), retry: true}
 	}
 	b.namedInVain = 0
 	if res.Ticket == 0 && s.tries == 1 {
-		return pause{kind: lock.WaitHolder} // subscribe and queue, then look once more
+		return pause{kind: locktrace.WaitHolder} // subscribe and queue, then look once more
 	}
-	p := pause{kind: lock.WaitHolder, d: pollInterval(cfg, s.ahead), poll: true}
+	p := pause{kind: locktrace.WaitHolder, d: pollInterval(cfg, s.ahead), poll: true}
 	if res.Foreign && s.next {
 		p.often = true
 		p.d, p.poll = b.foreign.pause(cfg, res.FreeIn, s.looking)
 	}
 	if res.FreeIn > 0 && res.FreeIn < p.d {
 		spread := time.Duration(min(s.ahead, 50)) * time.Millisecond
-		return pause{kind: lock.WaitHolder, d: res.FreeIn + time.Millisecond + cfg.Jitter(2*time.Millisecond+spread)}
+		return pause{kind: locktrace.WaitHolder, d: res.FreeIn + time.Millisecond + cfg.Jitter(2*time.Millisecond+spread)}
 	}
 	return p
 }

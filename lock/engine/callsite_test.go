@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
@@ -46,8 +47,8 @@ func TestNobodyCalls(t *testing.T) {
 	}
 	defer l.Close()
 	told := make(chan string, 1)
-	go l.Acquire(lock.WithTrace(t.Context(),
-		&lock.Trace{AcquireStart: func(ctx context.Context, e lock.AcquireStart) context.Context {
+	go l.Acquire(locktrace.With(t.Context(),
+		&locktrace.Trace{AcquireStart: func(ctx context.Context, e locktrace.AcquireStart) context.Context {
 			told <- e.CallSite
 			return ctx
 		}}), "job")

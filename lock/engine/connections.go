@@ -1,14 +1,14 @@
 package engine
 
 import (
-	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // NodeConnections describes the engine's connections to one of its nodes.
 type NodeConnections struct {
 	Node    string
-	Backend lock.Backend
+	Backend locktrace.Backend
 	driver.Connections
 }
 

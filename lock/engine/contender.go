@@ -10,6 +10,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/attempt"
 	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // contender is a caller that contends with other processes: attempts, and the waits between them.
@@ -112,7 +113,7 @@ func (a *contender) try(ctx context.Context) (*attempt.Attempt, ballot.Result) {
 func (a *contender) terms(ctx context.Context) attempt.Terms {
 	a.drainWake()
 	t := attempt.Terms{
-		Start:  lock.AttemptStart{Resource: a.Resource, Attempt: a.attempts, GateFirst: a.gateFirst()},
+		Start:  locktrace.AttemptStart{Resource: a.Resource, Attempt: a.attempts, GateFirst: a.gateFirst()},
 		Traces: a.Traces, Traced: a.Traced, Queue: &a.Queue.Calls, Opts: a.Opts, Since: time.Now(), Origin: a.Origin,
 		Earlier: a.earlier, Reserve: a.reserve(), Gate: a.gate.choose(a.line, a.engine.Nodes),
 		Semaphore: a.semaphore(),
@@ -165,7 +166,7 @@ func (a *contender) listens(ctx context.Context, n *nodes.Node) bool {
 	if a.attempts == 1 && a.any == nil || n.Mute.Load() {
 		return false
 	}
-	e := lock.NodeStart{Resource: a.Resource, Op: lock.OpSubscribe, Attempt: a.attempts}
+	e := locktrace.NodeStart{Resource: a.Resource, Op: lock.OpSubscribe, Attempt: a.attempts}
 	return n.Listen(ctx, a.Traces, e, a.engine.Config.NodeTimeout(a.Opts.TTL), a.engine.wakeUp(n))
 }
 
@@ -219,8 +220,8 @@ func (a *contender) wait(ctx context.Context, res ballot.Result) error {
 		defer a.engine.queues.Looking.Add(-1)
 	}
 	a.waited = true
-	e := lock.WaitStart{Resource: a.Resource, Kind: p.kind, Ahead: a.gate.ahead, First: a.gate.first(), Last: res.Err}
-	if p.kind == lock.WaitHolder {
+	e := locktrace.WaitStart{Resource: a.Resource, Kind: p.kind, Ahead: a.gate.ahead, First: a.gate.first(), Last: res.Err}
+	if p.kind == locktrace.WaitHolder {
 		e.Blocker = res.Blocker
 		a.Queue.Blocker.Store(res.Blocker)
 	}
@@ -230,7 +231,7 @@ func (a *contender) wait(ctx context.Context, res ballot.Result) error {
 	hooked := a.Traces.WaitStart(ctx, e)
 	began := time.Now()
 	err := a.sleep(ctx, p, wasNamed)
-	a.Traces.WaitEnd(hooked, lock.WaitEnd{WaitStart: e, Took: time.Since(began), Named: a.named, Err: err})
+	a.Traces.WaitEnd(hooked, locktrace.WaitEnd{WaitStart: e, Took: time.Since(began), Named: a.named, Err: err})
 	return err
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
@@ -28,8 +29,8 @@ func TestHolding(t *testing.T) {
 		t.Errorf("HeldLeases = %v, want %v", got, want)
 	}
 	var started []lock.HeldLease
-	ctx := lock.WithTrace(inner.Context(), &lock.Trace{
-		AcquireStart: func(ctx context.Context, e lock.AcquireStart) context.Context {
+	ctx := locktrace.With(inner.Context(), &locktrace.Trace{
+		AcquireStart: func(ctx context.Context, e locktrace.AcquireStart) context.Context {
 			started = e.Holds
 			return ctx
 		},
@@ -64,7 +65,7 @@ func (d *deadlocks) then(do func()) {
 }
 
 func (d *deadlocks) in(ctx context.Context) context.Context {
-	return lock.WithTrace(ctx, &lock.Trace{Deadlock: func(_ context.Context, e lock.Deadlock) {
+	return locktrace.With(ctx, &locktrace.Trace{Deadlock: func(_ context.Context, e lock.Deadlock) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		d.all = append(d.all, e)
@@ -133,8 +134,8 @@ func TestDeadlockIsTold(t *testing.T) {
 	first := make(chan error, 1)
 	waiting := make(chan struct{})
 	go func() {
-		ctx := lock.WithTrace(a.Context(), &lock.Trace{WaitStart: func(ctx context.Context,
-			_ lock.WaitStart) context.Context {
+		ctx := locktrace.With(a.Context(), &locktrace.Trace{WaitStart: func(ctx context.Context,
+			_ locktrace.WaitStart) context.Context {
 			select {
 			case <-waiting:
 			default:

@@ -15,6 +15,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/lock/internal/callsite"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // Engine is a Locker over one node, or over a quorum of independent ones, of any
@@ -88,7 +89,7 @@ func (e *Engine) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 	if e.said.CallSites {
 		a.Origin.CallSite = cmp.Or(a.Opts.CallSite, callsite.Nearest())
 	}
-	start := lock.AcquireStart{
+	start := locktrace.AcquireStart{
 		Resource: resource, Backend: e.Backend, Nodes: len(e.Nodes), Quorum: e.Quorum,
 		Options: a.Opts, CallSite: a.Origin.CallSite,
 	}
@@ -99,7 +100,7 @@ func (e *Engine) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 	a.Origin.Traceparent = nodes.Traceparent(a.Traced)
 	l, err := a.acquireLease()
 	if len(a.Traces) > 0 {
-		end := lock.AcquireEnd{AcquireStart: start, Attempts: a.attempts, Took: time.Since(a.began), Err: err}
+		end := locktrace.AcquireEnd{AcquireStart: start, Attempts: a.attempts, Took: time.Since(a.began), Err: err}
 		if l != nil {
 			l.Describe(&end)
 		}

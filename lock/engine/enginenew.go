@@ -9,6 +9,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/lease"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 	"github.com/lockscope/lockscope/lock/engine/internal/queue"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // NewEngine makes an engine on nodes of any driver, such as the fakes of package
@@ -38,7 +39,7 @@ func (s *Settings) NewEngine(members []driver.Node) (*Engine, error) {
 	if err := checkNames(members); err != nil {
 		return nil, err
 	}
-	set := nodes.NewSet(s.config(), members, lock.Backend{
+	set := nodes.NewSet(s.config(), members, locktrace.Backend{
 		System: members[0].System(), Name: cmp.Or(s.Backend, members[0].System()), Namespace: s.Namespace,
 		Keyspace: nodes.Keyspace(s.Servers, s.Namespace, s.Prefix, members),
 	})

@@ -12,6 +12,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
 	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // gateQueue is a caller's position in the queue of its resource's gate.
@@ -83,7 +84,7 @@ func (g *gateQueue) leave(ctx context.Context, c *caller, won *attempt.Attempt) 
 		l := &leaving{
 			n: c.engine.Nodes[i], calls: calls, ctx: nodes.Values(ctx), ts: c.Traces,
 			timeout: c.engine.Config.NodeTimeout(c.Opts.TTL),
-			event:   lock.NodeStart{Resource: c.Resource, Op: lock.OpLeave},
+			event:   locktrace.NodeStart{Resource: c.Resource, Op: lock.OpLeave},
 			req: driver.LeaveRequest{Key: c.key, WaiterID: c.engine.ID, Handoff: nodes.HandoffWindow,
 				Mode: attempt.Mode(c.Opts.Kind)},
 		}
@@ -101,7 +102,7 @@ type leaving struct {
 	ctx     context.Context // for its values
 	ts      hooks.Traces
 	timeout time.Duration
-	event   lock.NodeStart
+	event   locktrace.NodeStart
 	req     driver.LeaveRequest
 	unless  *attempt.Grant // nothing is sent if the node has granted by then; may be nil
 	after   *lineTurn      // passed on once all nodes have answered; may be nil

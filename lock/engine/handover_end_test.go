@@ -11,6 +11,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine"
+	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
@@ -149,7 +150,7 @@ func TestManyCallersHandOver(t *testing.T) {
 	var inside atomic.Int32
 	var handed, gaveUp atomic.Int64
 	var last uint64 // guarded by the lock
-	ctx := lock.WithTrace(t.Context(), &lock.Trace{ReleaseEnd: func(_ context.Context, e lock.ReleaseEnd) {
+	ctx := locktrace.With(t.Context(), &locktrace.Trace{ReleaseEnd: func(_ context.Context, e locktrace.ReleaseEnd) {
 		if e.HandedOver {
 			handed.Add(1)
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
@@ -58,8 +59,8 @@ type caller struct {
 	done   chan struct{}
 	lease  lock.Lease
 	err    error
-	end    lock.AcquireEnd
-	wait   lock.WaitEnd // how long it waited in the local queue, if it did
+	end    locktrace.AcquireEnd
+	wait   locktrace.WaitEnd // how long it waited in the local queue, if it did
 }
 
 // call begins an Acquire and returns once it waits or has ended.
@@ -67,12 +68,12 @@ func (p *process) call(opts ...lock.AcquireOption) *caller {
 	c := &caller{p: p, done: make(chan struct{})}
 	ctx, cancel := context.WithCancel(p.t.Context())
 	c.cancel = cancel
-	ctx = lock.WithTrace(ctx, &lock.Trace{
-		AttemptStart: func(ctx context.Context, _ lock.AttemptStart) context.Context {
+	ctx = locktrace.With(ctx, &locktrace.Trace{
+		AttemptStart: func(ctx context.Context, _ locktrace.AttemptStart) context.Context {
 			p.attempts.add()
 			return ctx
 		},
-		NodeEnd: func(_ context.Context, e lock.NodeEnd) {
+		NodeEnd: func(_ context.Context, e locktrace.NodeEnd) {
 			switch e.Op {
 			case lock.OpAcquire:
 				p.acquires.add()
@@ -82,13 +83,13 @@ func (p *process) call(opts ...lock.AcquireOption) *caller {
 				p.releases.add()
 			}
 		},
-		WaitEnd: func(_ context.Context, e lock.WaitEnd) {
-			if e.Kind == lock.WaitLocal {
+		WaitEnd: func(_ context.Context, e locktrace.WaitEnd) {
+			if e.Kind == locktrace.WaitLocal {
 				c.wait = e
 			}
 		},
-		AcquireEnd: func(_ context.Context, e lock.AcquireEnd) { c.end = e },
-		ReleaseEnd: func(_ context.Context, e lock.ReleaseEnd) {
+		AcquireEnd: func(_ context.Context, e locktrace.AcquireEnd) { c.end = e },
+		ReleaseEnd: func(_ context.Context, e locktrace.ReleaseEnd) {
 			if e.HandedOver {
 				p.handed.add()
 			}

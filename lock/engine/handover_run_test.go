@@ -10,6 +10,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // shortRun is a node that reserves only so many fences, whatever the request asks for.
@@ -41,7 +42,7 @@ func TestRunIsUsedUp(t *testing.T) {
 			defer e.Close()
 			var fences []uint64
 			handed := 0
-			ctx := lock.WithTrace(t.Context(), &lock.Trace{AcquireEnd: func(_ context.Context, e lock.AcquireEnd) {
+			ctx := locktrace.With(t.Context(), &locktrace.Trace{AcquireEnd: func(_ context.Context, e locktrace.AcquireEnd) {
 				if fences = append(fences, e.Fence); e.HandedOver {
 					handed++
 				}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // TestANamedWaiterAsksAllNodesAtOnce, because the lock is kept for it only for a moment. A waiter that was not named
@@ -16,10 +17,10 @@ func TestANamedWaiterAsksAllNodesAtOnce(t *testing.T) {
 		holder := p.acquire()
 		other := p.another()
 		named := false
-		var after []lock.AttemptStart
-		ctx := lock.WithTrace(p.t.Context(), &lock.Trace{
-			WaitEnd: func(_ context.Context, e lock.WaitEnd) { named = named || e.Named },
-			AttemptStart: func(ctx context.Context, e lock.AttemptStart) context.Context {
+		var after []locktrace.AttemptStart
+		ctx := locktrace.With(p.t.Context(), &locktrace.Trace{
+			WaitEnd: func(_ context.Context, e locktrace.WaitEnd) { named = named || e.Named },
+			AttemptStart: func(ctx context.Context, e locktrace.AttemptStart) context.Context {
 				if named {
 					after = append(after, e)
 				}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/internal/clock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // TestLeasesAcquiredTogetherAreRenewedApart: the first renewals are spread over the time from a quarter to a third of
@@ -19,7 +20,7 @@ func TestLeasesAcquiredTogetherAreRenewedApart(t *testing.T) {
 		var mu sync.Mutex
 		var after []time.Duration
 		began := time.Now()
-		ctx := lock.WithTrace(p.t.Context(), &lock.Trace{RenewEnd: func(context.Context, lock.RenewEnd) {
+		ctx := locktrace.With(p.t.Context(), &locktrace.Trace{RenewEnd: func(context.Context, locktrace.RenewEnd) {
 			mu.Lock()
 			defer mu.Unlock()
 			after = append(after, time.Since(began))

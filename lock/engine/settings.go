@@ -32,7 +32,7 @@ type Settings struct {
 	Prefix       string        // of the keys
 	Instance     string        // this process, as others see it
 	Backend      string        // name of the set of nodes; "" for what kind of system it is
-	Namespace    string        // of [lock.Backend]; a driver sets it
+	Namespace    string        // of [locktrace.Backend]; a driver sets it
 	Servers      []string      // where the nodes are, without who connects; a driver sets it; empty: at their names
 	NodeTimeout  time.Duration // 0: it follows the TTL
 	MaxTTL       time.Duration

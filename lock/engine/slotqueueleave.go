@@ -12,6 +12,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 	"github.com/lockscope/lockscope/lock/engine/internal/queue"
 	"github.com/lockscope/lockscope/lock/engine/records"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // leave gives up the caller's positions in queues, and its bars; won is the attempt that succeeded, or nil.
@@ -80,7 +81,7 @@ func (a *contender) leaving(ctx context.Context, n *nodes.Node) *leaving {
 	of := a.any.of
 	return &leaving{
 		n: n, ctx: nodes.Values(ctx), ts: a.Traces, timeout: a.engine.Config.NodeTimeout(a.Opts.TTL),
-		event: lock.NodeStart{Resource: a.Resource, Op: lock.OpLeave},
+		event: locktrace.NodeStart{Resource: a.Resource, Op: lock.OpLeave},
 		req: driver.LeaveRequest{Key: of.SlotKey(of.Slot), WaiterID: a.engine.ID, Handoff: nodes.HandoffWindow,
 			Semaphore: &of},
 	}

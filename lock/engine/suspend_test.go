@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // TestSuspendedHostDoesNotTrustItsLease: a host wakes after an hour during which its monotonic clock, and so its
@@ -53,7 +54,7 @@ func TestALeaseThatRanOutBeforeItWasReturned(t *testing.T) {
 				clock := func() time.Duration { return time.Since(began) + time.Duration(suspended.Load()) }
 				locker := locktest.NewFakes(t, 3, lock.WithClock(clock))(t)
 				attempts := 0
-				ctx := lock.WithTrace(t.Context(), &lock.Trace{AttemptEnd: func(_ context.Context, e lock.AttemptEnd) {
+				ctx := locktrace.With(t.Context(), &locktrace.Trace{AttemptEnd: func(_ context.Context, e locktrace.AttemptEnd) {
 					if attempts++; e.Attempt == 1 {
 						suspended.Add(int64(time.Hour))
 					}

@@ -11,23 +11,24 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // panicky is a trace on which every hook panics.
-func panicky() *lock.Trace {
-	return &lock.Trace{
-		AcquireStart: func(context.Context, lock.AcquireStart) context.Context { panic("acquire start") },
-		AcquireEnd:   func(context.Context, lock.AcquireEnd) { panic("acquire end") },
-		AttemptStart: func(context.Context, lock.AttemptStart) context.Context { panic("attempt start") },
-		AttemptEnd:   func(context.Context, lock.AttemptEnd) { panic("attempt end") },
-		NodeStart:    func(context.Context, lock.NodeStart) context.Context { panic("node start") },
-		NodeEnd:      func(context.Context, lock.NodeEnd) { panic("node end") },
-		WaitStart:    func(context.Context, lock.WaitStart) context.Context { panic("wait start") },
-		WaitEnd:      func(context.Context, lock.WaitEnd) { panic("wait end") },
-		RenewStart:   func(context.Context, lock.RenewStart) context.Context { panic("renew start") },
-		RenewEnd:     func(context.Context, lock.RenewEnd) { panic("renew end") },
-		ReleaseStart: func(context.Context, lock.ReleaseStart) context.Context { panic("release start") },
-		ReleaseEnd:   func(context.Context, lock.ReleaseEnd) { panic("release end") },
+func panicky() *locktrace.Trace {
+	return &locktrace.Trace{
+		AcquireStart: func(context.Context, locktrace.AcquireStart) context.Context { panic("acquire start") },
+		AcquireEnd:   func(context.Context, locktrace.AcquireEnd) { panic("acquire end") },
+		AttemptStart: func(context.Context, locktrace.AttemptStart) context.Context { panic("attempt start") },
+		AttemptEnd:   func(context.Context, locktrace.AttemptEnd) { panic("attempt end") },
+		NodeStart:    func(context.Context, locktrace.NodeStart) context.Context { panic("node start") },
+		NodeEnd:      func(context.Context, locktrace.NodeEnd) { panic("node end") },
+		WaitStart:    func(context.Context, locktrace.WaitStart) context.Context { panic("wait start") },
+		WaitEnd:      func(context.Context, locktrace.WaitEnd) { panic("wait end") },
+		RenewStart:   func(context.Context, locktrace.RenewStart) context.Context { panic("renew start") },
+		RenewEnd:     func(context.Context, locktrace.RenewEnd) { panic("renew end") },
+		ReleaseStart: func(context.Context, locktrace.ReleaseStart) context.Context { panic("release start") },
+		ReleaseEnd:   func(context.Context, locktrace.ReleaseEnd) { panic("release end") },
 	}
 }
 
@@ -43,7 +44,7 @@ func TestAPanickingTraceIsContained(t *testing.T) {
 			l := locktest.NewFakes(t, nodes)(t)
 			extend := func(ctx context.Context, lease lock.Lease) error { return lease.Extend(ctx) }
 			for range 2 {
-				if err := lock.Do(lock.WithTrace(context.Background(), panicky()), l, "job", extend,
+				if err := lock.Do(locktrace.With(context.Background(), panicky()), l, "job", extend,
 					lock.MaxWait(time.Minute)); err != nil {
 					t.Fatal(err)
 				}

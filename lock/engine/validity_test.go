@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
@@ -88,10 +89,10 @@ func TestAnAttemptThatTookLongerThanItsTTLFails(t *testing.T) {
 			return time.Since(began) +
 				time.Duration(suspended.Load())
 		}))
-		var end lock.AttemptEnd
-		ctx := lock.WithTrace(t.Context(), &lock.Trace{
-			NodeEnd:    func(context.Context, lock.NodeEnd) { suspended.Store(int64(lock.DefaultTTL)) },
-			AttemptEnd: func(_ context.Context, e lock.AttemptEnd) { end = e },
+		var end locktrace.AttemptEnd
+		ctx := locktrace.With(t.Context(), &locktrace.Trace{
+			NodeEnd:    func(context.Context, locktrace.NodeEnd) { suspended.Store(int64(lock.DefaultTTL)) },
+			AttemptEnd: func(_ context.Context, e locktrace.AttemptEnd) { end = e },
 		})
 		if _, err := p.locker.Acquire(ctx, "job", lock.NoWait()); !errors.Is(err, lock.ErrTooLate) {
 			t.Errorf("Acquire says %v, want ErrTooLate", err)
@@ -110,9 +111,9 @@ func TestAnAttemptThatTookLongerThanItsTTLFails(t *testing.T) {
 // renewed. Nothing is lost, and the trace reports no loss.
 func TestExtendOfALeaseThatIsReleasedMeanwhile(t *testing.T) {
 	inProcess(t, func(p *process) {
-		var end lock.RenewEnd
-		ctx := lock.WithTrace(p.t.Context(),
-			&lock.Trace{RenewEnd: func(_ context.Context, e lock.RenewEnd) { end = e }})
+		var end locktrace.RenewEnd
+		ctx := locktrace.With(p.t.Context(),
+			&locktrace.Trace{RenewEnd: func(_ context.Context, e locktrace.RenewEnd) { end = e }})
 		lease, err := p.locker.Acquire(ctx, "job", lock.NoRenew())
 		if err != nil {
 			p.t.Fatal(err)
@@ -128,7 +129,7 @@ func TestExtendOfALeaseThatIsReleasedMeanwhile(t *testing.T) {
 		if err := <-released; err != nil {
 			p.t.Error(err)
 		}
-		if end.Outcome != lock.RenewOvertaken || !errors.Is(end.Err, lock.ErrReleased) {
+		if end.Outcome != locktrace.RenewOvertaken || !errors.Is(end.Err, lock.ErrReleased) {
 			p.t.Errorf("the round was %s: %v", end.Outcome, end.Err)
 		}
 	})
@@ -167,9 +168,9 @@ func TestExtendDoesNotReviveALeaseThatRanOut(t *testing.T) {
 func TestRefillIsNoVote(t *testing.T) {
 	for forgetful, want := range map[int]error{1: nil, 2: lock.ErrLost, 3: lock.ErrLost} {
 		inProcess(t, func(p *process) {
-			var end lock.RenewEnd
-			ctx := lock.WithTrace(p.t.Context(),
-				&lock.Trace{RenewEnd: func(_ context.Context, e lock.RenewEnd) { end = e }})
+			var end locktrace.RenewEnd
+			ctx := locktrace.With(p.t.Context(),
+				&locktrace.Trace{RenewEnd: func(_ context.Context, e locktrace.RenewEnd) { end = e }})
 			lease, err := p.locker.Acquire(ctx, "job", lock.NoRenew())
 			if err != nil {
 				t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // withoutVote is a node that does not answer acquires.
@@ -69,8 +70,8 @@ func TestReleaseDuringAWastedGrant(t *testing.T) {
 			t.Fatal(err)
 		}
 		attempts := make(chan int, 10)
-		ctx := lock.WithTrace(t.Context(), &lock.Trace{
-			AttemptEnd: func(_ context.Context, e lock.AttemptEnd) { attempts <- e.Attempt },
+		ctx := locktrace.With(t.Context(), &locktrace.Trace{
+			AttemptEnd: func(_ context.Context, e locktrace.AttemptEnd) { attempts <- e.Attempt },
 		})
 		got := make(chan time.Time)
 		go func() {
@@ -103,8 +104,8 @@ func gateOf(t *testing.T, holder, waiter *engine.Engine, resource string) (gate 
 		t.Fatal(err)
 	}
 	subscribed := make(chan string, 1)
-	ctx := lock.WithTrace(t.Context(), &lock.Trace{
-		NodeEnd: func(_ context.Context, e lock.NodeEnd) {
+	ctx := locktrace.With(t.Context(), &locktrace.Trace{
+		NodeEnd: func(_ context.Context, e locktrace.NodeEnd) {
 			if e.Op == lock.OpSubscribe {
 				subscribed <- e.Node
 			}

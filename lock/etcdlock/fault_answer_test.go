@@ -20,6 +20,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/etcdlock"
 	"github.com/lockscope/lockscope/lock/etcdlock/etcdproc"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // fault is what becomes of the next transaction that writes.
@@ -148,8 +149,8 @@ func TestTheAnswerToAWaitingClaimIsLost(t *testing.T) {
 	admin, held := client(t, c), acquire(t, locker(t, c), "job")
 	l := faultyLocker(t, c, lock.WithPollInterval(time.Minute))
 	queued, got := make(chan struct{}, 1), make(chan lock.Lease, 1)
-	ctx := lock.WithTrace(t.Context(), &lock.Trace{WaitStart: func(ctx context.Context, e lock.WaitStart) context.Context {
-		if e.Kind == lock.WaitHolder && len(queued) == 0 {
+	ctx := locktrace.With(t.Context(), &locktrace.Trace{WaitStart: func(ctx context.Context, e locktrace.WaitStart) context.Context {
+		if e.Kind == locktrace.WaitHolder && len(queued) == 0 {
 			queued <- struct{}{}
 		}
 		return ctx

@@ -13,6 +13,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/etcdlock/etcdproc"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 const (
@@ -203,8 +204,8 @@ func TestMemberStopped(t *testing.T) {
 func TestLeaderStandsStill(t *testing.T) {
 	t.Parallel()
 	c, lockers := three(t)
-	var revoked atomic.Pointer[lock.RenewEnd] // before it was over: the key of a lease lives longer than that
-	told := lock.WithTrace(context.Background(), &lock.Trace{RenewEnd: func(_ context.Context, e lock.RenewEnd) {
+	var revoked atomic.Pointer[locktrace.RenewEnd] // before it was over: the key of a lease lives longer than that
+	told := locktrace.With(context.Background(), &locktrace.Trace{RenewEnd: func(_ context.Context, e locktrace.RenewEnd) {
 		if e.Refused > 0 && e.Took < e.Remaining {
 			revoked.Store(&e)
 		}

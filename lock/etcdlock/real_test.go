@@ -18,6 +18,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/etcdlock"
 	"github.com/lockscope/lockscope/lock/etcdlock/etcdproc"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // keys are the claims to a resource, the oldest first.
@@ -137,9 +138,9 @@ func TestRestoredSnapshot(t *testing.T) {
 	must(t, m.Restore())
 	must(t, m.Start())
 	must(t, c.Await(t.Context()))
-	var told atomic.Pointer[lock.NodeRestart]
-	ctx := lock.WithTrace(t.Context(), &lock.Trace{NodeRestart: func(_ context.Context,
-		e lock.NodeRestart) {
+	var told atomic.Pointer[locktrace.NodeRestart]
+	ctx := locktrace.With(t.Context(), &locktrace.Trace{NodeRestart: func(_ context.Context,
+		e locktrace.NodeRestart) {
 		told.Store(&e)
 	}})
 	var first lock.Lease

@@ -16,6 +16,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/lockset"
+	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
@@ -196,8 +197,8 @@ func TestWaitsForOneAtATime(t *testing.T) {
 		held, err := other.Acquire(t.Context(), "c")
 		must(t, err)
 		var holds []string
-		ctx := lock.WithTrace(t.Context(), &lock.Trace{
-			AcquireStart: func(ctx context.Context, e lock.AcquireStart) context.Context {
+		ctx := locktrace.With(t.Context(), &locktrace.Trace{
+			AcquireStart: func(ctx context.Context, e locktrace.AcquireStart) context.Context {
 				holds = nil
 				for _, h := range e.Holds {
 					holds = append(holds, h.Resource)

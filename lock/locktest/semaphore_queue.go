@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/semaphore"
 )
 
@@ -30,8 +31,8 @@ func (c *conformance) servedInOrder() {
 	got := make(chan permit, waiters)
 	for i := range waiters {
 		s, queued := c.semaphore(c.locker(), k), make(chan struct{}, 1)
-		ctx := lock.WithTrace(c.context(), &lock.Trace{WaitStart: func(ctx context.Context, e lock.WaitStart) context.Context {
-			if e.Kind == lock.WaitHolder && e.Ahead == i {
+		ctx := locktrace.With(c.context(), &locktrace.Trace{WaitStart: func(ctx context.Context, e locktrace.WaitStart) context.Context {
+			if e.Kind == locktrace.WaitHolder && e.Ahead == i {
 				select {
 				case queued <- struct{}{}:
 				default:

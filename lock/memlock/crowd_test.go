@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
@@ -38,7 +39,7 @@ type cost struct {
 }
 
 func (c *crowd) context(ctx context.Context) context.Context {
-	return lock.WithTrace(ctx, &lock.Trace{NodeEnd: func(context.Context, lock.NodeEnd) { c.calls.Add(1) }})
+	return locktrace.With(ctx, &locktrace.Trace{NodeEnd: func(context.Context, locktrace.NodeEnd) { c.calls.Add(1) }})
 }
 
 // wait takes the lock once, and holds it for a moment.

@@ -14,6 +14,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
@@ -184,10 +185,10 @@ func TestWaitersAreNamed(t *testing.T) {
 
 func TestBackendIsNamed(t *testing.T) {
 	l := newLocker(t, memlock.NewNodes(1), lock.WithBackend("orders"))
-	var told []lock.Backend
-	ctx := lock.WithTrace(t.Context(), &lock.Trace{
-		AcquireEnd: func(_ context.Context, e lock.AcquireEnd) { told = append(told, e.Backend) },
-		NodeEnd:    func(_ context.Context, e lock.NodeEnd) { told = append(told, e.Backend) },
+	var told []locktrace.Backend
+	ctx := locktrace.With(t.Context(), &locktrace.Trace{
+		AcquireEnd: func(_ context.Context, e locktrace.AcquireEnd) { told = append(told, e.Backend) },
+		NodeEnd:    func(_ context.Context, e locktrace.NodeEnd) { told = append(told, e.Backend) },
 	})
 	lease, err := l.Acquire(ctx, "job")
 	if err != nil {
@@ -200,7 +201,7 @@ func TestBackendIsNamed(t *testing.T) {
 		t.Fatal(told)
 	}
 	for _, b := range told {
-		if b != (lock.Backend{System: "memory", Name: "orders", Keyspace: told[0].Keyspace}) || b.Keyspace == "" {
+		if b != (locktrace.Backend{System: "memory", Name: "orders", Keyspace: told[0].Keyspace}) || b.Keyspace == "" {
 			t.Errorf("told of %+v", b)
 		}
 	}

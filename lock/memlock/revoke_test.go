@@ -12,6 +12,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/memlock"
 	"github.com/lockscope/lockscope/lock/rwlock"
 	"github.com/lockscope/lockscope/lock/semaphore"
@@ -78,7 +79,7 @@ func TestRevokedHolderReleases(t *testing.T) {
 	inBubble(t, 3, func(t *testing.T, nodes memlock.Nodes, l *memlock.Locker) {
 		holder := newLocker(t, nodes)
 		var renewal error
-		ctx := lock.WithTrace(t.Context(), &lock.Trace{RenewEnd: func(_ context.Context, e lock.RenewEnd) { renewal = e.Err }})
+		ctx := locktrace.With(t.Context(), &locktrace.Trace{RenewEnd: func(_ context.Context, e locktrace.RenewEnd) { renewal = e.Err }})
 		work := make(chan error, 1)
 		began := make(chan struct{})
 		go func() {

@@ -10,6 +10,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine"
+	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/pglock"
 	"github.com/lockscope/lockscope/lock/pglock/pgproc"
 )
@@ -51,9 +52,9 @@ func must2(l *engine.Engine, err error) func(testing.TB) *engine.Engine {
 // second lease is valid.
 func TestAFailoverIsTold(t *testing.T) {
 	s, _ := failedOver(t)
-	var told atomic.Pointer[lock.NodeRestart]
-	ctx := lock.WithTrace(t.Context(), &lock.Trace{NodeRestart: func(_ context.Context,
-		e lock.NodeRestart) {
+	var told atomic.Pointer[locktrace.NodeRestart]
+	ctx := locktrace.With(t.Context(), &locktrace.Trace{NodeRestart: func(_ context.Context,
+		e locktrace.NodeRestart) {
 		told.Store(&e)
 	}})
 	l := locker(t, s)

@@ -12,6 +12,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine"
+	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/pglock"
 	"github.com/lockscope/lockscope/lock/pglock/pgproc"
 )
@@ -75,7 +76,7 @@ func TestAWaiterBehindAPooler(t *testing.T) {
 	s := server(t)
 	b := bouncer(t, s, pgproc.TransactionPooling, 2)
 	var told error
-	ctx := lock.WithTrace(t.Context(), &lock.Trace{NodeEnd: func(_ context.Context, e lock.NodeEnd) {
+	ctx := locktrace.With(t.Context(), &locktrace.Trace{NodeEnd: func(_ context.Context, e locktrace.NodeEnd) {
 		if e.Op == lock.OpSubscribe {
 			told = e.Err
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 const (
@@ -143,8 +144,8 @@ func (r *renewals) busiest() (most int64) {
 }
 
 func (r *renewals) context(ctx context.Context) context.Context {
-	return lock.WithTrace(ctx, &lock.Trace{RenewEnd: func(_ context.Context, e lock.RenewEnd) {
-		if e.Outcome == lock.RenewDone {
+	return locktrace.With(ctx, &locktrace.Trace{RenewEnd: func(_ context.Context, e locktrace.RenewEnd) {
+		if e.Outcome == locktrace.RenewDone {
 			r.count()
 		} else {
 			r.failed.Add(1)

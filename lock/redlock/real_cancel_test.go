@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // TestRealCancelAcquireWithoutQuorum gives up while a majority is paused: the other nodes lose their grants at once.
@@ -20,7 +21,7 @@ func TestRealCancelAcquireWithoutQuorum(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(rec.in(t.Context()))
 	defer cancel(nil)
 	waiting := acquireAsync(ctx, l, "job", lock.TTL(longTTL))
-	granted := func(e lock.NodeEnd) bool { return e.Op == lock.OpAcquire && e.Verdict == lock.VerdictGranted }
+	granted := func(e locktrace.NodeEnd) bool { return e.Op == lock.OpAcquire && e.Verdict == lock.VerdictGranted }
 	awaitEvents(t, rec, settleTime, 4, "a granted vote", granted) // in the second attempt, which has a failure to report
 	errWhy := errors.New("user went away")
 	cancel(errWhy)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // TestRealHandOverAsksNobody: 32 callers of one process that hold the lock for no time cost the servers less than one
@@ -87,7 +88,7 @@ func TestRealHandOverTellsOthers(t *testing.T) {
 		served := make(chan int, len(leases))
 		for i := range leases {
 			rec := newRecorder()
-			waiting := acquireAsync(rec.in(lock.WithTraceparent(t.Context(), fmt.Sprint("caller ", i))), l, "job",
+			waiting := acquireAsync(rec.in(locktrace.WithTraceparent(t.Context(), fmt.Sprint("caller ", i))), l, "job",
 				lock.TTL(longTTL))
 			go func() {
 				g := <-waiting
@@ -95,13 +96,13 @@ func TestRealHandOverTellsOthers(t *testing.T) {
 				recs[i] = rec
 				served <- i
 			}()
-			awaitEvents(t, rec, settleTime, 1, "waiting", func(lock.WaitStart) bool { return true })
+			awaitEvents(t, rec, settleTime, 1, "waiting", func(locktrace.WaitStart) bool { return true })
 		}
 		must(t, first.Release(t.Context()))
 		must(t, leases[await(t, settleTime, "the first", served)].Release(t.Context()))
 		second := await(t, settleTime, "the second", served)
 		since, holder := time.Now(), leases[second]
-		handed += of(recs[second], func(e lock.AcquireEnd) bool { return e.HandedOver })
+		handed += of(recs[second], func(e locktrace.AcquireEnd) bool { return e.HandedOver })
 		eventually(t, settleTime, "others learn of it", func() bool {
 			began := time.Now()
 			_, err := other.Acquire(t.Context(), "job", lock.NoWait())

@@ -21,6 +21,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
+	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
@@ -175,7 +176,7 @@ func TestRealOneServerTwiceWithoutRunID(t *testing.T) {
 	clients = append(clients, plainClient(t, &redis.Options{Addr: pretend(t, f.servers[0], noRunID)}))
 	l := redlockOf(t, clients, redlock.WithMarkerIdentity(), redlock.WithRestartQuarantine(time.Second))
 	var refused atomic.Bool
-	ctx := lock.WithTrace(t.Context(), &lock.Trace{NodeEnd: func(_ context.Context, e lock.NodeEnd) {
+	ctx := locktrace.With(t.Context(), &locktrace.Trace{NodeEnd: func(_ context.Context, e locktrace.NodeEnd) {
 		if errors.Is(e.Err, driver.ErrDuplicate) {
 			refused.Store(true)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
 )
 
@@ -186,7 +187,7 @@ func TestRealDeadNodeIsNotSent(t *testing.T) {
 		must(t, err)
 		must(t, lease.Release(t.Context()))
 	}
-	refused := func(e lock.NodeEnd) bool {
+	refused := func(e locktrace.NodeEnd) bool {
 		return e.Op == lock.OpAcquire && errors.Is(e.Err, driver.ErrNotSent) &&
 			driver.ClassOf(e.Err) == driver.Unreachable
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // TestRealLateSetAfterRelease lets an acquire reach one node long after the lease was released. It covers a release
@@ -80,14 +81,14 @@ func TestRealPausedNodeCarriesOutLater(t *testing.T) {
 	lease, err := l.Acquire(rec.in(t.Context()), "job", lock.TTL(longTTL))
 	must(t, err)
 	// Requests that were not sent before the release are never sent.
-	asked := func(e lock.NodeStart) bool { return e.Op == lock.OpAcquire }
+	asked := func(e locktrace.NodeStart) bool { return e.Op == lock.OpAcquire }
 	awaitEvents(t, rec, settleTime, len(f.servers), "a node asked", asked)
 	must(t, lease.Release(t.Context()))
 	rec.wantPaired(t) // every command to the paused node was given up
 	f.resume(2)
 	f.settled(2)
 	f.wantNoLocks()
-	if n := of(rec, func(e lock.NodeEnd) bool { return e.Op == lock.OpAcquire && e.Err != nil }); n != 1 {
+	if n := of(rec, func(e locktrace.NodeEnd) bool { return e.Op == lock.OpAcquire && e.Err != nil }); n != 1 {
 		t.Errorf("%d acquires got no answer, want 1", n)
 	}
 }

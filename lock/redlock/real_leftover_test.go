@@ -9,6 +9,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
@@ -51,7 +52,7 @@ func TestRealCloseLeavesNothing(t *testing.T) {
 			eventually(t, settleTime, "a waiter queues and listens",
 				func() bool { return f.queued("held") == 1 && f.subscribers() > 0 })
 			awaitEvents(t, rec, settleTime, 1, "a wait behind a caller of this process",
-				func(e lock.WaitStart) bool { return e.Kind == lock.WaitLocal })
+				func(e locktrace.WaitStart) bool { return e.Kind == locktrace.WaitLocal })
 			fail(f)
 			must(t, b.Close())
 			for _, c := range []<-chan grant{waiting, local} {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // minorities are the sets of nodes that may fail without any effect on callers.
@@ -20,7 +21,7 @@ func firstOf(n int) (nodes []int) {
 	return nodes
 }
 
-func renewed(e lock.RenewEnd) bool { return e.Outcome == lock.RenewDone }
+func renewed(e locktrace.RenewEnd) bool { return e.Outcome == locktrace.RenewDone }
 
 func TestRealPausedMinorityWhileHeld(t *testing.T) {
 	for _, m := range minorities {
@@ -90,7 +91,7 @@ func TestRealPausedMajority(t *testing.T) {
 	rec := newRecorder()
 	waiting := acquireAsync(rec.in(t.Context()), l, "job", lock.TTL(longTTL))
 	awaitEvents(t, rec, settleTime, 2, "a wait for the nodes",
-		func(e lock.WaitEnd) bool { return e.Kind == lock.WaitBackoff })
+		func(e locktrace.WaitEnd) bool { return e.Kind == locktrace.WaitBackingOff })
 	f.resume(0, 1)
 	g := await(t, settleTime, "the waiting Acquire", waiting)
 	must(t, g.err)

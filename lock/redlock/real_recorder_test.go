@@ -3,15 +3,14 @@ package redlock_test
 import (
 	"context"
 	"fmt"
+	"github.com/lockscope/lockscope/lock/locktrace"
 	"slices"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/lockscope/lockscope/lock"
 )
 
-// recorder keeps every event of a lock.Trace and checks that each Start has its End.
+// recorder keeps every event of a locktrace.Trace and checks that each Start has its End.
 type recorder struct {
 	mu      sync.Mutex
 	events  []event
@@ -54,22 +53,22 @@ func onEnd[E any](r *recorder, kind recorderKey) func(context.Context, E) {
 	}
 }
 
-func (r *recorder) trace() *lock.Trace {
-	return &lock.Trace{
-		AcquireStart: onStart[lock.AcquireStart](r, "acquire"), AcquireEnd: onEnd[lock.AcquireEnd](r, "acquire"),
-		AttemptStart: onStart[lock.AttemptStart](r, "attempt"), AttemptEnd: onEnd[lock.AttemptEnd](r, "attempt"),
-		NodeStart: onStart[lock.NodeStart](r, "node"), NodeEnd: onEnd[lock.NodeEnd](r, "node"),
-		NodeRestart: func(_ context.Context, e lock.NodeRestart) {
+func (r *recorder) trace() *locktrace.Trace {
+	return &locktrace.Trace{
+		AcquireStart: onStart[locktrace.AcquireStart](r, "acquire"), AcquireEnd: onEnd[locktrace.AcquireEnd](r, "acquire"),
+		AttemptStart: onStart[locktrace.AttemptStart](r, "attempt"), AttemptEnd: onEnd[locktrace.AttemptEnd](r, "attempt"),
+		NodeStart: onStart[locktrace.NodeStart](r, "node"), NodeEnd: onEnd[locktrace.NodeEnd](r, "node"),
+		NodeRestart: func(_ context.Context, e locktrace.NodeRestart) {
 			r.add(event{kind: "restart", id: -1, end: true,
 				data: e})
 		},
-		WaitStart: onStart[lock.WaitStart](r, "wait"), WaitEnd: onEnd[lock.WaitEnd](r, "wait"),
-		RenewStart: onStart[lock.RenewStart](r, "renew"), RenewEnd: onEnd[lock.RenewEnd](r, "renew"),
-		ReleaseStart: onStart[lock.ReleaseStart](r, "release"), ReleaseEnd: onEnd[lock.ReleaseEnd](r, "release"),
+		WaitStart: onStart[locktrace.WaitStart](r, "wait"), WaitEnd: onEnd[locktrace.WaitEnd](r, "wait"),
+		RenewStart: onStart[locktrace.RenewStart](r, "renew"), RenewEnd: onEnd[locktrace.RenewEnd](r, "renew"),
+		ReleaseStart: onStart[locktrace.ReleaseStart](r, "release"), ReleaseEnd: onEnd[locktrace.ReleaseEnd](r, "release"),
 	}
 }
 
-func (r *recorder) in(ctx context.Context) context.Context { return lock.WithTrace(ctx, r.trace()) }
+func (r *recorder) in(ctx context.Context) context.Context { return locktrace.With(ctx, r.trace()) }
 
 func (r *recorder) all() []event {
 	r.mu.Lock()

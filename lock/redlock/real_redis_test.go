@@ -11,6 +11,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // TestRealScriptFlush loses the scripts on every node before each kind of command.
@@ -33,7 +34,7 @@ func TestRealScriptFlush(t *testing.T) {
 	must(t, lease.Release(t.Context()))
 	g := await(t, settleTime, "the waiter", waiting)
 	must(t, g.err)
-	if n := of(rec, func(e lock.WaitEnd) bool { return e.Named }); n == 0 {
+	if n := of(rec, func(e locktrace.WaitEnd) bool { return e.Named }); n == 0 {
 		t.Error("the waiter was not named")
 	}
 	flush()
@@ -52,7 +53,7 @@ func TestRealOutOfMemory(t *testing.T) {
 	must(t, err)
 	wantWithin(t, "acquire with one node full", time.Since(began), soon)
 	must(t, lease.Release(t.Context()))
-	awaitEvents(t, rec, settleTime, 1, "OOM from the full node", func(e lock.NodeEnd) bool {
+	awaitEvents(t, rec, settleTime, 1, "OOM from the full node", func(e locktrace.NodeEnd) bool {
 		return e.Op == lock.OpAcquire && e.Node == f.servers[0].Addr() && e.Err != nil
 	})
 

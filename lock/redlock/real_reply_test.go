@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // mute is a connection that loses the next reply, and breaks, on command.
@@ -45,7 +46,7 @@ func TestRealReleaseWhoseReplyIsLost(t *testing.T) {
 	must(t, err)
 	next.Store(true)
 	must(t, lease.Release(t.Context()))
-	failed := func(e lock.NodeEnd) bool { return e.Op == lock.OpRelease && e.Err != nil }
+	failed := func(e locktrace.NodeEnd) bool { return e.Op == lock.OpRelease && e.Err != nil }
 	awaitEvents(t, rec, settleTime, 1, "a release without a reply", failed)
 	f.wantNoLocks()
 }

@@ -11,13 +11,14 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
-func restarts(rec *recorder) (all []lock.NodeRestart) {
+func restarts(rec *recorder) (all []locktrace.NodeRestart) {
 	for _, e := range rec.all() {
-		if r, ok := e.data.(lock.NodeRestart); ok {
+		if r, ok := e.data.(locktrace.NodeRestart); ok {
 			all = append(all, r)
 		}
 	}

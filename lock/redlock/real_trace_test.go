@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // TestRealTraceTellsAllButSecrets covers success, refusal, hand-off, loss and failure. Every Start has its End, and no
@@ -77,12 +78,12 @@ func TestRealTraceTellsAllButSecrets(t *testing.T) {
 		}
 	}
 	for kind, n := range map[string]int{
-		"acquire": of(rec, func(lock.AcquireEnd) bool { return true }),
-		"attempt": of(rec, func(lock.AttemptEnd) bool { return true }),
-		"node":    of(rec, func(lock.NodeEnd) bool { return true }),
-		"wait":    of(rec, func(lock.WaitEnd) bool { return true }),
-		"renew":   of(rec, func(lock.RenewEnd) bool { return true }),
-		"release": of(rec, func(lock.ReleaseEnd) bool { return true }),
+		"acquire": of(rec, func(locktrace.AcquireEnd) bool { return true }),
+		"attempt": of(rec, func(locktrace.AttemptEnd) bool { return true }),
+		"node":    of(rec, func(locktrace.NodeEnd) bool { return true }),
+		"wait":    of(rec, func(locktrace.WaitEnd) bool { return true }),
+		"renew":   of(rec, func(locktrace.RenewEnd) bool { return true }),
+		"release": of(rec, func(locktrace.ReleaseEnd) bool { return true }),
 	} {
 		if n == 0 {
 			t.Errorf("no %s event", kind)
@@ -111,7 +112,7 @@ func TestRealHolderIsReported(t *testing.T) {
 	f := startNodes(t, 3)
 	const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 	began := time.Now().Truncate(time.Millisecond)
-	lease, err := f.locker(lock.WithInstance("billing/7")).Acquire(lock.WithTraceparent(t.Context(), traceparent),
+	lease, err := f.locker(lock.WithInstance("billing/7")).Acquire(locktrace.WithTraceparent(t.Context(), traceparent),
 		"job", lock.TTL(longTTL))
 	must(t, err)
 	_, err = f.locker().Acquire(t.Context(), "job", lock.NoWait())
@@ -133,8 +134,8 @@ func TestRealHolderIsReported(t *testing.T) {
 func TestRealEmptyTraceCostsNothing(t *testing.T) {
 	f := startNodes(t, 1)
 	l := f.locker()
-	pair := func(trace *lock.Trace) float64 {
-		ctx := lock.WithTrace(t.Context(), trace)
+	pair := func(trace *locktrace.Trace) float64 {
+		ctx := locktrace.With(t.Context(), trace)
 		return testing.AllocsPerRun(300, func() {
 			lease, err := l.Acquire(ctx, "job")
 			must(t, err)
@@ -142,9 +143,9 @@ func TestRealEmptyTraceCostsNothing(t *testing.T) {
 		})
 	}
 	pair(nil) // makes the connections
-	none, without := pair(nil), pair(&lock.Trace{})
+	none, without := pair(nil), pair(&locktrace.Trace{})
 	for range 4 { // other goroutines can only add allocations
-		none, without = min(none, pair(nil)), min(without, pair(&lock.Trace{}))
+		none, without = min(none, pair(nil)), min(without, pair(&locktrace.Trace{}))
 	}
 	t.Logf("%.1f allocations a pair", none)
 	if without > none+0.5 {
@@ -166,7 +167,7 @@ func TestRealTraceCountsTheNodesThatLetGo(t *testing.T) {
 	f.pause(2)
 	must(t, lease.Release(t.Context()))
 	f.resume(2)
-	awaitEvents(t, rec, settleTime, 1, "a release by one node", func(e lock.ReleaseEnd) bool {
+	awaitEvents(t, rec, settleTime, 1, "a release by one node", func(e locktrace.ReleaseEnd) bool {
 		return e.Outcome == lock.OutcomeReleased && e.Granted == 1 && e.Refused == 1
 	})
 }
@@ -180,10 +181,10 @@ func TestRealBlockerIsReportedToALocalWaiter(t *testing.T) {
 	l := f.locker()
 	first := acquireAsync(rec.in(t.Context()), l, "job", lock.TTL(longTTL))
 	awaitEvents(t, rec, settleTime, 1, "a wait for the holder",
-		func(e lock.WaitStart) bool { return e.Kind == lock.WaitHolder })
+		func(e locktrace.WaitStart) bool { return e.Kind == locktrace.WaitHolder })
 	second := acquireAsync(rec.in(t.Context()), l, "job", lock.TTL(longTTL))
-	awaitEvents(t, rec, settleTime, 1, "a local wait that names the holder", func(e lock.WaitStart) bool {
-		return e.Kind == lock.WaitLocal && e.Ahead == 1 && e.Blocker != nil && e.Blocker.Holder.Instance == "billing/7"
+	awaitEvents(t, rec, settleTime, 1, "a local wait that names the holder", func(e locktrace.WaitStart) bool {
+		return e.Kind == locktrace.WaitLocal && e.Ahead == 1 && e.Blocker != nil && e.Blocker.Holder.Instance == "billing/7"
 	})
 	must(t, lease.Release(t.Context()))
 	for _, waiting := range []<-chan grant{first, second} {

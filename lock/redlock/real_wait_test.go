@@ -14,6 +14,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest/netfault"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // turn records which locker was served, and whether a release had named it.
@@ -36,14 +37,14 @@ func queueUp(ctx context.Context, f *realNodes, resource string, hold time.Durat
 			if g.err != nil {
 				return
 			}
-			served <- turn{i, of(rec, func(e lock.WaitEnd) bool { return e.Named }) > 0}
+			served <- turn{i, of(rec, func(e locktrace.WaitEnd) bool { return e.Named }) > 0}
 			time.Sleep(hold) // work
 			if err := g.lease.Release(f.t.Context()); err != nil {
 				f.t.Errorf("release by %d: %v", i, err)
 			}
 		})
 		awaitEvents(f.t, rec, settleTime, 1, "waiting for the holder",
-			func(e lock.WaitStart) bool { return e.Kind == lock.WaitHolder })
+			func(e locktrace.WaitStart) bool { return e.Kind == locktrace.WaitHolder })
 		eventually(f.t, settleTime, fmt.Sprint(i+1, " are queued"), func() bool { return f.queued(resource) == i+1 })
 	}
 	return served, wg

@@ -16,6 +16,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
+	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/redsynclock"
 )
 
@@ -109,7 +110,7 @@ func TestOneOfThreePools(t *testing.T) {
 				var mu sync.Mutex
 				failed, seen := make(map[string]driver.Class), make(chan struct{})
 				seenB := sync.OnceFunc(func() { close(seen) })
-				ctx := lock.WithTrace(t.Context(), &lock.Trace{NodeEnd: func(_ context.Context, e lock.NodeEnd) {
+				ctx := locktrace.With(t.Context(), &locktrace.Trace{NodeEnd: func(_ context.Context, e locktrace.NodeEnd) {
 					mu.Lock()
 					defer mu.Unlock()
 					if e.Err != nil {

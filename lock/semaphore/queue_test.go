@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/memlock"
 	"github.com/lockscope/lockscope/lock/semaphore"
 )
@@ -89,7 +90,7 @@ func TestQueueOfOneProcess(t *testing.T) {
 			s := []*semaphore.Semaphore{a, a, b}[c%3]
 			go func() {
 				// The turn passes after this event, and before Acquire returns.
-				ctx := lock.WithTrace(t.Context(), &lock.Trace{AttemptEnd: func(_ context.Context, e lock.AttemptEnd) {
+				ctx := locktrace.With(t.Context(), &locktrace.Trace{AttemptEnd: func(_ context.Context, e locktrace.AttemptEnd) {
 					if e.Err == nil {
 						got.add("%d", c%3/2*100+c)
 					}
@@ -275,7 +276,7 @@ func TestQueueAndResize(t *testing.T) {
 type commands struct{ n atomic.Int64 }
 
 func (c *commands) in(ctx context.Context) context.Context {
-	return lock.WithTrace(ctx, &lock.Trace{NodeStart: func(ctx context.Context, _ lock.NodeStart) context.Context {
+	return locktrace.With(ctx, &locktrace.Trace{NodeStart: func(ctx context.Context, _ locktrace.NodeStart) context.Context {
 		c.n.Add(1)
 		return ctx
 	}})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
+	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/semaphore"
 )
 
@@ -64,8 +65,8 @@ func newCrowd(t *testing.T) *crowd {
 
 // takeTurns acquires and releases. It signals the first time that it waits in the queue of the nodes.
 func (c *crowd) takeTurns(s *semaphore.Semaphore, queues chan<- struct{}) error {
-	ctx := lock.WithTrace(c.Context(), &lock.Trace{WaitStart: func(ctx context.Context, e lock.WaitStart) context.Context {
-		if e.Kind == lock.WaitHolder {
+	ctx := locktrace.With(c.Context(), &locktrace.Trace{WaitStart: func(ctx context.Context, e locktrace.WaitStart) context.Context {
+		if e.Kind == locktrace.WaitHolder {
 			select {
 			case queues <- struct{}{}:
 			default:

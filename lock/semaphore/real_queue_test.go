@@ -11,6 +11,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
+	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/semaphore"
 )
 
@@ -46,8 +47,8 @@ func (q *realQueue) locker(name string) lock.Locker {
 func (q *realQueue) join(ctx context.Context, l lock.Locker, call, ahead int) {
 	q.Helper()
 	queues := make(chan struct{}, 1)
-	ctx = lock.WithTrace(q.sent.in(ctx), &lock.Trace{WaitStart: func(ctx context.Context, e lock.WaitStart) context.Context {
-		if e.Kind == lock.WaitHolder && e.Ahead == ahead {
+	ctx = locktrace.With(q.sent.in(ctx), &locktrace.Trace{WaitStart: func(ctx context.Context, e locktrace.WaitStart) context.Context {
+		if e.Kind == locktrace.WaitHolder && e.Ahead == ahead {
 			select {
 			case queues <- struct{}{}:
 			default:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
@@ -41,7 +42,7 @@ func Incident(ctx context.Context, t testing.TB) *live.Board {
 		working.Wait()
 	})
 	hold := func(l lock.Locker, resource string) lock.Lease {
-		lease, err := l.Acquire(lock.WithTraceparent(ctx, "00-"+Trace+"-0000000000000001-01"), resource)
+		lease, err := l.Acquire(locktrace.WithTraceparent(ctx, "00-"+Trace+"-0000000000000001-01"), resource)
 		must(t, err)
 		return lease
 	}

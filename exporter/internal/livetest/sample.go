@@ -51,7 +51,7 @@ func Busy(start time.Time) state.State {
 			Blocker: &state.Blocker{Holder: "billing-84cc/1", Age: new(12.6 + up), Remaining: left(1.4)}},
 		{Resource: "legacy:export", For: 1.1 + up, Kind: "holder", Class: "holder", Attempts: 9,
 			Blocker: &state.Blocker{NeverExpires: true}},
-		{Resource: "cart:5541", For: .38, Kind: "backoff", Attempts: 2,
+		{Resource: "cart:5541", For: .38, Kind: "backing_off", Attempts: 2,
 			Class: "no_quorum", Error: "lock: cart:5541: no quorum: 2 of 5 nodes granted, 3 needed (redis-1:6379, " +
 				"redis-2:6379: granted; redis-3:6379: dial tcp 10.0.3.17:6379: connect: connection refused; " +
 				`redis-4:6379, redis-5:6379: not waited for). Check the nodes with "lockscope doctor".`},
@@ -113,7 +113,7 @@ func slowest(at time.Time) []state.Acquisition {
 		node(2, "redis-3:6379", 1.2722, .0008, "failed", "connection refused"),
 		node(2, "redis-4:6379", 1.2723, .06, "failed", "no answer within 50ms"),
 		node(2, "redis-5:6379", 1.2723, .0016, "granted", ""),
-		{Kind: "wait", Name: "backoff", Attempt: 2, Start: 1.332, Took: .57, Outcome: "timeout"},
+		{Kind: "wait", Name: "backing_off", Attempt: 2, Start: 1.332, Took: .57, Outcome: "timeout"},
 		{Kind: "attempt", Name: "attempt 3", Attempt: 3, Start: 1.904, Took: .008, Outcome: "granted"},
 		node(3, "redis-1:6379", 1.9041, .0009, "granted", ""), node(3, "redis-2:6379", 1.9041, .0012, "granted", ""),
 		node(3, "redis-4:6379", 1.9042, .0076, "granted", ""), node(3, "redis-5:6379", 1.9042, .0018, "granted", ""),

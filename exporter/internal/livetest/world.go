@@ -14,6 +14,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
@@ -85,7 +86,7 @@ func (w *world) here(nodes memlock.Nodes, opts ...lock.Option) lock.Locker {
 // hold acquires a lock and keeps it, renewed, until the scene ends.
 func (w *world) hold(l lock.Locker, resource string, opts ...lock.AcquireOption) lock.Lease {
 	w.t.Helper()
-	lease, err := siteOf(resource)(lock.WithTraceparent(w.ctx, "00-"+Trace+"-0000000000000001-01"), l, resource, opts...)
+	lease, err := siteOf(resource)(locktrace.WithTraceparent(w.ctx, "00-"+Trace+"-0000000000000001-01"), l, resource, opts...)
 	must(w.t, err)
 	return lease
 }

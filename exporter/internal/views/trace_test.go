@@ -15,7 +15,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/internal/traceevent/validate"
 	"github.com/lockscope/lockscope/exporter/internal/views"
 	"github.com/lockscope/lockscope/exporter/live"
-	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
@@ -54,7 +54,7 @@ func contended(t *testing.T, resources ...string) *live.Board {
 		}
 		// It gives up once it waits: on a busy machine a short time could be over before.
 		ctx, giveUp := context.WithCancel(t.Context())
-		ctx = lock.WithTrace(ctx, &lock.Trace{WaitStart: func(ctx context.Context, _ lock.WaitStart) context.Context {
+		ctx = locktrace.With(ctx, &locktrace.Trace{WaitStart: func(ctx context.Context, _ locktrace.WaitStart) context.Context {
 			giveUp()
 			return ctx
 		}})

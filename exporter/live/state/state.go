@@ -113,8 +113,8 @@ type Waiter struct {
 	Backend  string   `json:"backend,omitempty"`
 	Instance string   `json:"instance"` // the waiting process
 	For      float64  `json:"for_seconds"`
-	Kind     string   `json:"kind"`            // attempt, or a lock.WaitKind
-	Class    string   `json:"class,omitempty"` // why it waits: a lock.WaitClass; empty if unknown
+	Kind     string   `json:"kind"`            // attempt, or a locktrace.Wait
+	Class    string   `json:"class,omitempty"` // why it waits: a locktrace.Wait; empty if unknown
 	Attempts int      `json:"attempts"`
 	Ahead    int      `json:"ahead"` // waiters in front, if known
 	Blocker  *Blocker `json:"blocker,omitempty"`
@@ -159,7 +159,7 @@ type Blocked struct {
 	Deadlock bool     `json:"deadlock,omitempty"` // in a cycle, or waiting behind one
 }
 
-// ByClass counts waiting calls by lock.WaitClass.
+// ByClass counts waiting calls by locktrace.Wait.
 type ByClass map[string]int
 
 // Link leads from a holder to the resource that it waits for.
@@ -173,7 +173,7 @@ type Link struct {
 }
 
 // Deadlock is a cycle: the holder of each resource waits for the next one, and the holder of the last for the first.
-// A lock.Trace reported it, or two looks at the Board saw it unchanged.
+// A locktrace.Trace reported it, or two looks at the Board saw it unchanged.
 type Deadlock struct {
 	Found float64 `json:"found_seconds"`  // ago
 	Over  bool    `json:"over,omitempty"` // the cycle is resolved

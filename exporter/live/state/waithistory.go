@@ -34,7 +34,7 @@ type WaitHistory struct {
 
 // WaitedClass is the waiting of one class.
 type WaitedClass struct {
-	Class   string `json:"class"` // a lock.WaitClass; "unknown" for Lockers that do not report it
+	Class   string `json:"class"` // a locktrace.Wait; "unknown" for Lockers that do not report it
 	Waited  int    `json:"waited_seconds"`
 	Buckets []int  `json:"waited_seconds_by_bucket"`
 }

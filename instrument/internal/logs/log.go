@@ -15,6 +15,7 @@ import (
 	"github.com/lockscope/lockscope/instrument/internal/outcome"
 	"github.com/lockscope/lockscope/instrument/internal/panics"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // Log is the log of one decorator. A nil Log does nothing. It is safe for concurrent use.
@@ -106,7 +107,7 @@ func (l *Log) Release(ctx context.Context, s Subject, lease Fencer, held time.Du
 
 // Renewal logs a failed round. ctx is that of the round. It logs nothing for a lease that has ended or is about to:
 // its loss is logged instead.
-func (l *Log) Renewal(ctx context.Context, s Subject, of *Lease, e lock.RenewEnd) {
+func (l *Log) Renewal(ctx context.Context, s Subject, of *Lease, e locktrace.RenewEnd) {
 	of.mu.Lock()
 	defer of.mu.Unlock()
 	if of.lost || e.Left <= 0 {
@@ -138,7 +139,7 @@ func (l *Log) NoQuorum(s Subject, e *lock.QuorumError) {
 
 // Restart warns of a restart that was witnessed. A node that had just started at first contact is usual in a new
 // deployment.
-func (l *Log) Restart(ctx context.Context, e lock.NodeRestart) {
+func (l *Log) Restart(ctx context.Context, e locktrace.NodeRestart) {
 	level, msg := slog.LevelInfo, "node started a short while ago"
 	if e.Witnessed {
 		level, msg = slog.LevelWarn, "node restarted"
@@ -161,7 +162,7 @@ func (l *Log) Restart(ctx context.Context, e lock.NodeRestart) {
 }
 
 // ClockOff warns of a node whose clock is off.
-func (l *Log) ClockOff(ctx context.Context, e lock.NodeEnd) {
+func (l *Log) ClockOff(ctx context.Context, e locktrace.NodeEnd) {
 	msg := "node clock is ahead: check that NTP runs on the node and here"
 	if e.ClockSkew < 0 {
 		msg = "node clock is behind: check that NTP runs on the node and here"
@@ -172,7 +173,7 @@ func (l *Log) ClockOff(ctx context.Context, e lock.NodeEnd) {
 }
 
 // Evicts warns of a node that does not vote because of its eviction policy.
-func (l *Log) Evicts(ctx context.Context, e lock.NodeEnd) {
+func (l *Log) Evicts(ctx context.Context, e locktrace.NodeEnd) {
 	if p, ok := l.admit("node may evict locks and does not vote", e.Backend.Name, e.Node); ok {
 		l.queue.add(ctx, p, slog.LevelWarn, slog.String("node", e.Node), slog.String("error", e.Err.Error()))
 	}

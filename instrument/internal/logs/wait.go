@@ -9,6 +9,7 @@ import (
 	"github.com/lockscope/lockscope/instrument/internal/longwait"
 	"github.com/lockscope/lockscope/instrument/internal/outcome"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // LongWait describes a call that has waited for long.
@@ -51,7 +52,7 @@ func (l *Log) WaitedLong(s Subject, waited time.Duration, out outcome.Acquisitio
 
 // reason is the class of a wait and its attributes.
 type reason struct {
-	class lock.WaitClass
+	class locktrace.Wait
 	attrs []slog.Attr
 }
 
@@ -59,16 +60,16 @@ type reason struct {
 // nodes.
 func (w *LongWait) reason() reason {
 	if w.HeldHere {
-		return reason{lock.WaitBehindHolder, []slog.Attr{
+		return reason{locktrace.WaitHolder, []slog.Attr{
 			slog.String("blocker", "this process"), slog.Time("blocker_since", w.HeldSince),
 		}}
 	}
 	if !w.Others.Known {
 		// A call in front of it makes its first attempt; what is known of the blocker is from before.
 		if w.Blocker != nil {
-			return reason{lock.WaitBehindHolder, blockerAttrs(w.Blocker)}
+			return reason{locktrace.WaitHolder, blockerAttrs(w.Blocker)}
 		}
-		return reason{class: lock.WaitNetwork}
+		return reason{class: locktrace.WaitNetwork}
 	}
 	last := w.Others.Last
 	r := reason{class: last.Class()}

@@ -2,11 +2,10 @@
 package longwait
 
 import (
+	"github.com/lockscope/lockscope/lock/locktrace"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/lockscope/lockscope/lock"
 )
 
 // Watch tracks the calls of one decorator. It is safe for concurrent use.
@@ -21,7 +20,7 @@ type Watch struct {
 // waiters are the calls that wait for a resource.
 type waiters struct {
 	calls map[*Wait]time.Time // when each began
-	last  lock.WaitStart      // of the call that asked the nodes last; zero until one did
+	last  locktrace.WaitStart // of the call that asked the nodes last; zero until one did
 }
 
 // New makes an empty Watch. remember is true if State will be called.
@@ -88,7 +87,7 @@ func (w *Wait) goesOn() bool {
 }
 
 // Note records the beginning of a wait. The call waits from its first one until End.
-func (w *Watch) Note(wait *Wait, resource string, began time.Time, e lock.WaitStart) {
+func (w *Watch) Note(wait *Wait, resource string, began time.Time, e locktrace.WaitStart) {
 	if !w.remembers || !wait.goesOn() {
 		return
 	}
@@ -100,7 +99,7 @@ func (w *Watch) Note(wait *Wait, resource string, began time.Time, e lock.WaitSt
 		w.byResource[resource] = all
 	}
 	all.calls[wait] = began
-	if e.Kind != lock.WaitLocal {
+	if e.Kind != locktrace.WaitLocal {
 		all.last = e
 	}
 }
@@ -139,8 +138,8 @@ func (w *Wait) end() (again bool) {
 type State struct {
 	Count   int
 	Longest time.Duration
-	Last    lock.WaitStart // of the call that asked the nodes last
-	Known   bool           // one did
+	Last    locktrace.WaitStart // of the call that asked the nodes last
+	Known   bool                // one did
 }
 
 // State returns the state of a resource. It is zero unless the Watch remembers.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockscope/lockscope/instrument/internal/outcome"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // Call is one Acquire and its lease: see [Metrics.Begin]. It must not be copied.
@@ -53,7 +54,7 @@ func (c *Call) HeldFor() time.Duration { return time.Since(c.began) - c.waited }
 func (c *Call) HeldHere() (since time.Time, ok bool) { return c.series.held.of(c.resource) }
 
 // Start records how many nodes the call asks. Without this hook the classes of its waits stay unknown.
-func (c *Call) Start(e lock.AcquireStart) {
+func (c *Call) Start(e locktrace.AcquireStart) {
 	c.clock.Start(c.began)
 	c.keyspace = e.Backend.Keyspace
 	c.nodes.Store(int32(e.Nodes))
@@ -73,21 +74,21 @@ func (c *Call) Start(e lock.AcquireStart) {
 func (c *Call) HandedOver() { c.series.handOvers.Inc() }
 
 // AttemptEnd counts a round of voting.
-func (c *Call) AttemptEnd(e lock.AttemptEnd) {
+func (c *Call) AttemptEnd(e locktrace.AttemptEnd) {
 	c.series.attempts.Inc()
 	c.progress.Store(int32(progressOf(e)))
 }
 
 // WaitStart records what the call waits for.
-func (c *Call) WaitStart(e lock.WaitStart) {
+func (c *Call) WaitStart(e locktrace.WaitStart) {
 	now := time.Now()
-	if e.Kind == lock.WaitLocal {
+	if e.Kind == locktrace.WaitLocal {
 		c.progress.Store(int32(behind))
 	}
 	if p := c.part.Load(); p != nil {
 		p.waits(e.Class(), e.Blocker)
 	}
-	if e.Kind == lock.WaitLocal && e.Front != nil {
+	if e.Kind == locktrace.WaitLocal && e.Front != nil {
 		c.series.charge(c.clock.WaitInLine(now, e))
 		c.series.lines.join(c, now, e.Front)
 		return
@@ -112,7 +113,7 @@ func (c *Call) LongWait() { c.series.longWait.Inc() }
 func (c *Call) Deadlock() { c.series.deadlocks.Inc() }
 
 // NodeEnd counts a node's answer in a round of the call, or of the renewal of its lease.
-func (c *Call) NodeEnd(e lock.NodeEnd) {
+func (c *Call) NodeEnd(e locktrace.NodeEnd) {
 	switch {
 	case e.Op == lock.OpAcquire:
 		c.vote(e.Attempt, e.Verdict == lock.VerdictGranted)

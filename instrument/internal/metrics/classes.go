@@ -5,19 +5,19 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/decorate"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // waitClasses are the values of the label class.
-var waitClasses = [...]lock.WaitClass{
-	lock.WaitBehindHolder, lock.WaitNetwork, lock.WaitNoQuorum, lock.WaitQuarantined, lock.WaitBackingOff,
+var waitClasses = [...]locktrace.Wait{
+	locktrace.WaitHolder, locktrace.WaitNetwork, locktrace.WaitNoQuorum, locktrace.WaitQuarantined, locktrace.WaitBackingOff,
 }
 
 // classes counts the time of calls by class of wait.
 type classes [len(waitClasses)]prometheus.Counter
 
-func (c *classes) add(of lock.WaitClass, took time.Duration) {
+func (c *classes) add(of locktrace.Wait, took time.Duration) {
 	for i, class := range waitClasses {
 		if class == of {
 			c[i].Add(took.Seconds())

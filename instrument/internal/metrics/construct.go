@@ -10,6 +10,7 @@ import (
 	"github.com/lockscope/lockscope/instrument/internal/label"
 	"github.com/lockscope/lockscope/instrument/internal/outcome"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // recent is how long a campaign that found no quorum counts after its end: election.Run campaigns again within five
@@ -96,7 +97,7 @@ func (c *construct) name(s *series, o lock.AcquireOptions) {
 }
 
 // waits notes what a wait says of a leader.
-func (p *part) waits(class lock.WaitClass, blocker *lock.HeldError) outcome.Leader {
+func (p *part) waits(class locktrace.Wait, blocker *lock.HeldError) outcome.Leader {
 	l := outcome.OfWait(class, blocker, outcome.Leader(p.leader.Load()))
 	p.leader.Store(int32(l))
 	return l

@@ -9,7 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/lockscope/lockscope/instrument/internal/panics"
-	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // Metrics are the metrics of one registry. They are a [prometheus.Collector], and safe for concurrent use.
@@ -66,10 +66,12 @@ func (m *Metrics) Begin(ctx context.Context, c *Call, resource, name string, own
 }
 
 // Asked records the number of nodes that a call asks.
-func (m *Metrics) Asked(e lock.AcquireStart) { m.nodes.resize(e.Backend, size{e.Nodes, e.Quorum}) }
+func (m *Metrics) Asked(e locktrace.AcquireStart) { m.nodes.resize(e.Backend, size{e.Nodes, e.Quorum}) }
 
 // NodeEnd counts a command on a node.
-func (m *Metrics) NodeEnd(e lock.NodeEnd) NodeNews { return m.nodes.node(e.Backend, e.Node).done(e) }
+func (m *Metrics) NodeEnd(e locktrace.NodeEnd) NodeNews {
+	return m.nodes.node(e.Backend, e.Node).done(e)
+}
 
 // NodeRestart counts a restart of a node, or an eviction.
-func (m *Metrics) NodeRestart(e lock.NodeRestart) { m.nodes.node(e.Backend, e.Node).restarted(e) }
+func (m *Metrics) NodeRestart(e locktrace.NodeRestart) { m.nodes.node(e.Backend, e.Node).restarted(e) }

@@ -12,6 +12,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/decorate"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // operations are the values of the label operation. The first three exist from a node's first command on.
@@ -55,7 +56,7 @@ type NodeNews struct{ ClockOff, Evicts bool }
 const clockOff, clockRight = time.Second, time.Second / 2
 
 // news returns what is new with a command. mu must be held.
-func (n *node) news(e lock.NodeEnd) (news NodeNews) {
+func (n *node) news(e locktrace.NodeEnd) (news NodeNews) {
 	if e.ClockSkew != 0 {
 		n.skew = e.ClockSkew
 		off := n.skew.Abs() >= clockOff || n.off && n.skew.Abs() >= clockRight
@@ -110,7 +111,7 @@ func (n *node) failed(op lock.Operation, why outcome.Failure) prometheus.Counter
 }
 
 // done counts a command.
-func (n *node) done(e lock.NodeEnd) (news NodeNews) {
+func (n *node) done(e locktrace.NodeEnd) (news NodeNews) {
 	n.mu.Lock()
 	n.health.Done(time.Now(), e)
 	news = n.news(e)
@@ -153,7 +154,7 @@ func oneIf(yes bool) float64 {
 	return 0
 }
 
-func (n *node) restarted(e lock.NodeRestart) {
+func (n *node) restarted(e locktrace.NodeRestart) {
 	switch {
 	case e.Evicted:
 		n.evicted.Inc()

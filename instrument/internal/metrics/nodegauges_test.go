@@ -13,6 +13,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // TestNodeGaugesBeforeAnAnswer: a node whose state is unknown has no gauge, which would read 0.
@@ -30,8 +31,8 @@ func TestNodeGaugesBeforeAnAnswer(t *testing.T) {
 		"quarantine": {driver.ErrQuarantined, "1", "0"},
 	} {
 		m := New(Settings{MaxResources: 1})
-		start := lock.NodeStart{Backend: lock.Backend{Name: "redis"}, Node: "r1", Op: lock.OpAcquire}
-		m.NodeEnd(lock.NodeEnd{NodeStart: start, Err: c.err})
+		start := locktrace.NodeStart{Backend: locktrace.Backend{Name: "redis"}, Node: "r1", Op: lock.OpAcquire}
+		m.NodeEnd(locktrace.NodeEnd{NodeStart: start, Err: c.err})
 		if up, usable := gauges(t, m); up != c.up || usable != c.usable {
 			t.Errorf("%s: up is %s and usable %s, want %s and %s", name, up, usable, c.up, c.usable)
 		}
@@ -44,8 +45,8 @@ func TestNodeGaugesAge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := New(Settings{MaxResources: 1})
 		ask := func(err error) {
-			start := lock.NodeStart{Backend: lock.Backend{Name: "redis"}, Node: "r1", Op: lock.OpAcquire}
-			m.NodeEnd(lock.NodeEnd{NodeStart: start, Err: err})
+			start := locktrace.NodeStart{Backend: locktrace.Backend{Name: "redis"}, Node: "r1", Op: lock.OpAcquire}
+			m.NodeEnd(locktrace.NodeEnd{NodeStart: start, Err: err})
 		}
 		wants := func(what, wantUp, wantUsable string) {
 			t.Helper()
@@ -72,11 +73,11 @@ func TestNodeGaugesAge(t *testing.T) {
 
 // TestProgressOf distinguishes rounds that found too few nodes from rounds that met a holder or each other.
 func TestProgressOf(t *testing.T) {
-	end := func(granted, refused, failed int, err error) lock.AttemptEnd {
-		return lock.AttemptEnd{Nodes: 5, Quorum: 3, Granted: granted, Refused: refused, Failed: failed, Err: err}
+	end := func(granted, refused, failed int, err error) locktrace.AttemptEnd {
+		return locktrace.AttemptEnd{Nodes: 5, Quorum: 3, Granted: granted, Refused: refused, Failed: failed, Err: err}
 	}
 	for name, c := range map[string]struct {
-		end  lock.AttemptEnd
+		end  locktrace.AttemptEnd
 		want progress
 	}{
 		"won":                        {end(3, 0, 0, nil), undecided},

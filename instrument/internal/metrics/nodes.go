@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockscope/lockscope/instrument/internal/label"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // maxNodeLabels is how many values the label lock_node may have; no Redlock has more nodes.
@@ -33,7 +34,7 @@ func newNodes(c *catalogue) *nodes {
 	return n
 }
 
-func (n *nodes) node(backend lock.Backend, name string) *node {
+func (n *nodes) node(backend locktrace.Backend, name string) *node {
 	key := nodeKey{backend.Name, name}
 	if known := (*n.byNode.Load())[key]; known != nil {
 		return known
@@ -72,7 +73,7 @@ func (n *nodes) add(key nodeKey) *node {
 type size struct{ nodes, quorum int }
 
 // resize does nothing if nothing changes.
-func (n *nodes) resize(backend lock.Backend, now size) {
+func (n *nodes) resize(backend locktrace.Backend, now size) {
 	if known, ok := n.sizes.Load(backend.Name); ok && known == now {
 		return
 	}

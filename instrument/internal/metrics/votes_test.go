@@ -15,13 +15,14 @@ import (
 	"github.com/lockscope/lockscope/instrument/internal/outcome"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // TestVotes counts late votes, and drops those of earlier attempts.
 func TestVotes(t *testing.T) {
 	ch := make(chan float64, 1)
 	c := &Call{series: &series{margin: recorder{seen: ch}}}
-	c.Start(lock.AcquireStart{Nodes: 5, Quorum: 3})
+	c.Start(locktrace.AcquireStart{Nodes: 5, Quorum: 3})
 	for _, v := range []struct {
 		attempt int
 		granted bool
@@ -45,7 +46,7 @@ func (r recorder) Observe(v float64) { r.seen <- v }
 
 // TestDurationsAreOfCommandsThatWereSent: a node that cannot be dialled must not look fast.
 func TestDurationsAreOfCommandsThatWereSent(t *testing.T) {
-	n := New(Settings{MaxResources: 1}).nodes.node(lock.Backend{}, "a")
+	n := New(Settings{MaxResources: 1}).nodes.node(locktrace.Backend{}, "a")
 	seen := make(chan float64, 10)
 	n.op(lock.OpAcquire).duration = recorder{prometheus.NewHistogram(prometheus.HistogramOpts{}), seen}
 	timeout := fmt.Errorf("%w (%w)", driver.ErrTimeout, &net.OpError{Op: "read", Err: os.ErrDeadlineExceeded})
@@ -68,7 +69,7 @@ func TestDurationsAreOfCommandsThatWereSent(t *testing.T) {
 		{driver.ErrQuarantined, outcome.NodeGuard, false},
 		{context.Canceled, outcome.NodeCanceled, false},
 	} {
-		n.done(lock.NodeEnd{NodeStart: lock.NodeStart{Node: "a", Op: lock.OpAcquire}, Took: time.Millisecond,
+		n.done(locktrace.NodeEnd{NodeStart: locktrace.NodeStart{Node: "a", Op: lock.OpAcquire}, Took: time.Millisecond,
 			Err: c.err})
 		if got := len(seen) == 1; got != c.observed {
 			t.Errorf("%v: observed: %v", c.err, got)

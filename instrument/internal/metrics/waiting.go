@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/decorate"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // progress is the last known state of a call that has not returned.
@@ -77,7 +78,7 @@ func (w *waiting) tell(now time.Time, objective time.Duration, charge func(decor
 }
 
 // progressOf classifies the end of a round. A vote that was split, or lost to a holder, reached its nodes.
-func progressOf(e lock.AttemptEnd) progress {
+func progressOf(e locktrace.AttemptEnd) progress {
 	if lock.ReasonOf(e.Err) == lock.ReasonNoQuorum && (e.Failed > e.Nodes-e.Quorum || e.Granted >= e.Quorum) {
 		return withoutQuorum
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // Kind is the construct that a lease is part of.
@@ -87,11 +88,11 @@ var leaders = [Leaders]string{"unknown", "seen", "none"}
 func (l Leader) String() string { return leaders[l] }
 
 // OfWait classifies what a wait of a candidate says of a leader. While it asks the nodes, it knows what it knew before.
-func OfWait(class lock.WaitClass, blocker *lock.HeldError, before Leader) Leader {
+func OfWait(class locktrace.Wait, blocker *lock.HeldError, before Leader) Leader {
 	switch {
-	case class == lock.WaitNetwork, class == "":
+	case class == locktrace.WaitNetwork, class == "":
 		return before
-	case class != lock.WaitBehindHolder:
+	case class != locktrace.WaitHolder:
 		return LeaderNone
 	case blocker == nil || blocker.Holder == lock.Holder{}:
 		return LeaderUnknown

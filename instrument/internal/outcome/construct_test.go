@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // TestOfKind: the label kind has a closed set of values.
@@ -21,20 +22,20 @@ func TestOfKind(t *testing.T) {
 func TestOfWait(t *testing.T) {
 	leader := &lock.HeldError{Holder: lock.Holder{Instance: "a", Kind: lock.KindElection}}
 	for _, c := range []struct {
-		class   lock.WaitClass
+		class   locktrace.Wait
 		blocker *lock.HeldError
 		before  Leader
 		want    Leader
 	}{
-		{lock.WaitBehindHolder, leader, LeaderUnknown, LeaderSeen},
-		{lock.WaitBehindHolder, &lock.HeldError{Holder: lock.Holder{Instance: "a"}}, LeaderSeen, LeaderNone},
-		{lock.WaitBehindHolder, &lock.HeldError{}, LeaderSeen, LeaderUnknown},
-		{lock.WaitBehindHolder, nil, LeaderSeen, LeaderUnknown},
-		{lock.WaitNetwork, nil, LeaderSeen, LeaderSeen},
-		{lock.WaitNetwork, nil, LeaderUnknown, LeaderUnknown},
-		{lock.WaitNoQuorum, nil, LeaderSeen, LeaderNone},
-		{lock.WaitQuarantined, nil, LeaderSeen, LeaderNone},
-		{lock.WaitBackingOff, nil, LeaderSeen, LeaderNone},
+		{locktrace.WaitHolder, leader, LeaderUnknown, LeaderSeen},
+		{locktrace.WaitHolder, &lock.HeldError{Holder: lock.Holder{Instance: "a"}}, LeaderSeen, LeaderNone},
+		{locktrace.WaitHolder, &lock.HeldError{}, LeaderSeen, LeaderUnknown},
+		{locktrace.WaitHolder, nil, LeaderSeen, LeaderUnknown},
+		{locktrace.WaitNetwork, nil, LeaderSeen, LeaderSeen},
+		{locktrace.WaitNetwork, nil, LeaderUnknown, LeaderUnknown},
+		{locktrace.WaitNoQuorum, nil, LeaderSeen, LeaderNone},
+		{locktrace.WaitQuarantined, nil, LeaderSeen, LeaderNone},
+		{locktrace.WaitBackingOff, nil, LeaderSeen, LeaderNone},
 	} {
 		if got := OfWait(c.class, c.blocker, c.before); got != c.want {
 			t.Errorf("%s behind %v, after %v: %v, want %v", c.class, c.blocker, c.before, got, c.want)

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // Extension is the result of a round of renewal.
@@ -37,13 +38,13 @@ func OfExtend(err error) Extension {
 }
 
 // OfRenewal classifies the end of a round that a hook reported.
-func OfRenewal(o lock.RenewOutcome) Extension {
+func OfRenewal(o locktrace.RenewOutcome) Extension {
 	switch o {
-	case lock.RenewDone:
+	case locktrace.RenewDone:
 		return Extended
-	case lock.RenewLost:
+	case locktrace.RenewLost:
 		return ExtendLost
-	case lock.RenewOvertaken:
+	case locktrace.RenewOvertaken:
 		return ExtendOvertaken
 	default:
 		return ExtendError

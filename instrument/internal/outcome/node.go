@@ -8,8 +8,8 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // Failure is why a node did not carry out a command.
@@ -43,7 +43,7 @@ func (f Failure) Sent() bool {
 
 // OfNode classifies the error of a command.
 func OfNode(err error) Failure {
-	undialed := lock.NodeEnd{Err: err}.Undialed()
+	undialed := locktrace.NodeEnd{Err: err}.Undialed()
 	switch class := driver.ClassOf(err); {
 	case errors.Is(err, driver.ErrUnheard):
 		return NodeCanceled

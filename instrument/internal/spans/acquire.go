@@ -15,6 +15,7 @@ import (
 	"github.com/lockscope/lockscope/instrument/internal/outcome"
 	"github.com/lockscope/lockscope/instrument/internal/traceparent"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // maxLinks bounds the blockers one span links to: a long wait has many.
@@ -57,7 +58,7 @@ func (t *Tracer) StartAcquire(
 	inner, span := t.tracer.Start(ctx, "lock.acquire", t.options(own,
 		attrResource.String(resource), attrMode.String(mode(o)), attrTTL.Float64(o.TTL.Seconds()))...)
 	if sc := span.SpanContext(); sc.IsValid() {
-		inner = lock.WithTraceparent(inner, traceparent.Of(sc))
+		inner = locktrace.WithTraceparent(inner, traceparent.Of(sc))
 	}
 	c.span, c.resource, c.own = span, resource, own
 	return inner
@@ -86,7 +87,7 @@ func (c *Call) SpanContext(ctx context.Context) trace.SpanContext {
 }
 
 // AcquireStart adds what only the wrapped Locker knows: its size and defaults.
-func (c *Call) AcquireStart(e lock.AcquireStart) {
+func (c *Call) AcquireStart(e locktrace.AcquireStart) {
 	c.ttl.Store(int64(e.Options.TTL))
 	if c.span == nil || !c.span.IsRecording() {
 		return
@@ -102,7 +103,7 @@ func (c *Call) AcquireStart(e lock.AcquireStart) {
 }
 
 // AttemptEnd records a round of voting.
-func (c *Call) AttemptEnd(e lock.AttemptEnd) {
+func (c *Call) AttemptEnd(e locktrace.AttemptEnd) {
 	c.attempts.Add(1)
 	c.votes.Store(int32(e.Granted))
 }
@@ -194,7 +195,7 @@ type unreleased struct {
 	attempt int
 }
 
-func (c *Call) firstUnreleased(e lock.NodeStart) bool {
+func (c *Call) firstUnreleased(e locktrace.NodeStart) bool {
 	key := unreleased{e.Node, e.Attempt}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -35,8 +35,8 @@ const (
 	attrHolds        = attribute.Key("distributed_lock.holding") // resources
 	attrDeadlock     = attribute.Key("distributed_lock.deadlock.cycle")
 	attrRelation     = attribute.Key("distributed_lock.link")       // acquire or blocker
-	attrWaitKind     = attribute.Key("distributed_lock.wait.kind")  // a lock.WaitKind
-	attrWaitClass    = attribute.Key("distributed_lock.wait.class") // a lock.WaitClass
+	attrWaitKind     = attribute.Key("distributed_lock.wait.kind")  // a locktrace.Wait
+	attrWaitClass    = attribute.Key("distributed_lock.wait.class") // a locktrace.Wait
 	attrWaitAhead    = attribute.Key("distributed_lock.wait.ahead") // waiters in front; absent if none is known
 	attrNamed        = attribute.Key("distributed_lock.wait.named") // by a release, as the next; absent if not
 )

@@ -3,6 +3,7 @@ package spans
 import (
 	"github.com/lockscope/lockscope/instrument/internal/outcome"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // firstAttempts is how many attempts of a call have all their spans. Of the later ones, a command or a wait gets a span
@@ -19,7 +20,7 @@ type answerOf struct {
 }
 
 // answered keeps the answer to a command, and reports whether it is another one than before.
-func (c *Call) answered(e lock.NodeEnd) (news bool) {
+func (c *Call) answered(e locktrace.NodeEnd) (news bool) {
 	if c == nil || c.span == nil || e.Attempt < firstAttempts {
 		return true
 	}
@@ -42,13 +43,13 @@ func (c *Call) answered(e lock.NodeEnd) (news bool) {
 
 // waitReason is what a call waits for.
 type waitReason struct {
-	kind   lock.WaitKind
-	class  lock.WaitClass
+	kind   locktrace.Wait
+	class  locktrace.Wait
 	holder string
 }
 
 // waits keeps what the call waits for, and reports whether it is something else than before.
-func (c *Call) waits(e lock.WaitStart) (news bool) {
+func (c *Call) waits(e locktrace.WaitStart) (news bool) {
 	now := waitReason{kind: e.Kind, class: e.Class()}
 	if e.Blocker != nil {
 		now.holder = e.Blocker.Holder.Instance

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockscope/lockscope/instrument/internal/outcome"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // releaseKey finds the span of a release of one decorator in a context.
@@ -30,7 +31,7 @@ func (t *Tracer) StartRelease(ctx context.Context, c *Call) (next context.Contex
 }
 
 // ReleaseEnd adds what only the wrapped Locker knows: how many nodes released, or that none was asked.
-func (t *Tracer) ReleaseEnd(ctx context.Context, e lock.ReleaseEnd) {
+func (t *Tracer) ReleaseEnd(ctx context.Context, e locktrace.ReleaseEnd) {
 	if span, ok := ctx.Value(releaseKey{t}).(trace.Span); ok {
 		span.SetAttributes(attrVotes.Int(e.Granted))
 		if e.HandedOver {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockscope/lockscope/instrument/internal/outcome"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // nodeKey finds the node span of one decorator in a context. The current span may be somebody else's.
@@ -32,7 +33,7 @@ func (t *Tracer) recordsNodes(ctx context.Context, c *Call) bool {
 }
 
 // StartNode starts the span of a command that gets one whatever its result. c is nil for a command of no call.
-func (t *Tracer) StartNode(ctx context.Context, c *Call, e lock.NodeStart) context.Context {
+func (t *Tracer) StartNode(ctx context.Context, c *Call, e locktrace.NodeStart) context.Context {
 	if !t.startsNodeSpan(e.Op) || !t.recordsNodes(ctx, c) || c.isLate(e.Attempt) {
 		return ctx
 	}
@@ -41,7 +42,7 @@ func (t *Tracer) StartNode(ctx context.Context, c *Call, e lock.NodeStart) conte
 }
 
 func (t *Tracer) startNodeSpan(
-	ctx context.Context, e lock.NodeStart, opts ...trace.SpanStartOption,
+	ctx context.Context, e locktrace.NodeStart, opts ...trace.SpanStartOption,
 ) (context.Context, trace.Span) {
 	cfg := t.node(nodeCommand{e.Backend, e.Node, e.Op})
 	ctx, span := t.tracer.Start(ctx, cfg.name, append(opts, cfg.options...)...)
@@ -52,7 +53,7 @@ func (t *Tracer) startNodeSpan(
 }
 
 // EndNode ends the span of a command, or makes one for a command that failed or was slow.
-func (t *Tracer) EndNode(ctx context.Context, c *Call, e lock.NodeEnd) {
+func (t *Tracer) EndNode(ctx context.Context, c *Call, e locktrace.NodeEnd) {
 	news := c.answered(e)
 	if span, ok := ctx.Value(nodeKey{t}).(trace.Span); ok {
 		describeNode(span, e)
@@ -75,14 +76,14 @@ func (t *Tracer) EndNode(ctx context.Context, c *Call, e lock.NodeEnd) {
 
 // worthASpan reports whether a command failed or was slow. A release without an answer is retried as long as the key
 // may exist: one span is enough.
-func (t *Tracer) worthASpan(c *Call, e lock.NodeEnd) bool {
+func (t *Tracer) worthASpan(c *Call, e locktrace.NodeEnd) bool {
 	if e.Err == nil {
 		return e.Took >= t.cfg.SlowNode
 	}
 	return e.Op != lock.OpRelease || c == nil || c.firstUnreleased(e.NodeStart)
 }
 
-func describeNode(span trace.Span, e lock.NodeEnd) {
+func describeNode(span trace.Span, e locktrace.NodeEnd) {
 	if !span.IsRecording() {
 		return
 	}
@@ -103,6 +104,6 @@ func describeNode(span trace.Span, e lock.NodeEnd) {
 
 // cleansUp reports whether a command undoes what a decided acquire left. No call fails with it, and the key expires
 // with its TTL at the latest.
-func cleansUp(e lock.NodeStart) bool {
+func cleansUp(e locktrace.NodeStart) bool {
 	return e.Op == lock.OpLeave || e.Op == lock.OpRelease && e.Attempt > 0
 }

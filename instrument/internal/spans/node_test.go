@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // TestCleanUpIsNotRed: undoing the rest of a decided acquire fails no call.
@@ -21,7 +22,7 @@ func TestCleanUpIsNotRed(t *testing.T) {
 		{lock.OpRelease, 1, codes.Unset}, {lock.OpLeave, 0, codes.Unset},
 	} {
 		var s status
-		describeNode(&s, lock.NodeEnd{NodeStart: lock.NodeStart{Op: c.op, Attempt: c.attempt}, Err: driver.ErrTimeout})
+		describeNode(&s, locktrace.NodeEnd{NodeStart: locktrace.NodeStart{Op: c.op, Attempt: c.attempt}, Err: driver.ErrTimeout})
 		if s.code != c.want {
 			t.Errorf("%s of attempt %d: status %v, want %v", c.op, c.attempt, s.code, c.want)
 		}

@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 const (
@@ -19,7 +20,7 @@ const (
 
 // nodeCommand identifies a span name and its attributes.
 type nodeCommand struct {
-	backend lock.Backend
+	backend locktrace.Backend
 	node    string
 	op      lock.Operation
 }

@@ -8,6 +8,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // waitKey finds the span of a wait of one decorator in a context.
@@ -15,7 +16,7 @@ type waitKey struct{ owner *Tracer }
 
 // StartWait starts the span of one wait between attempts, if its Acquire is recorded, and links the Acquire to the
 // holder.
-func (t *Tracer) StartWait(ctx context.Context, c *Call, e lock.WaitStart) context.Context {
+func (t *Tracer) StartWait(ctx context.Context, c *Call, e locktrace.WaitStart) context.Context {
 	if c.span == nil || !c.span.IsRecording() {
 		return ctx
 	}
@@ -37,7 +38,7 @@ func (t *Tracer) StartWait(ctx context.Context, c *Call, e lock.WaitStart) conte
 }
 
 // EndWait leaves errors to lock.acquire: the end of its time is not a failure of the wait.
-func (t *Tracer) EndWait(ctx context.Context, e lock.WaitEnd) {
+func (t *Tracer) EndWait(ctx context.Context, e locktrace.WaitEnd) {
 	span, ok := ctx.Value(waitKey{t}).(trace.Span)
 	if !ok {
 		return

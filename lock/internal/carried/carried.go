@@ -11,7 +11,7 @@ func ConstructOf(kind string) Construct { return Construct{kind} }
 // Marks reports whether c was made for calls of that kind.
 func (c Construct) Marks(kind string) bool { return c.kind == kind }
 
-// Traces is the key of the installed hooks, outer first: a []*lock.Trace.
+// Traces is the key of the installed hooks, outer first: a []*locktrace.Trace.
 type Traces struct{}
 
 // Traceparent is the key of the caller's W3C traceparent: a string.

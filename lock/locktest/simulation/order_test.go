@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 const (
@@ -51,7 +52,7 @@ func (t *turn) tookOnce() bool { return t.wins == 0 || t.wins == 1 && t.served >
 func (t *turn) until() time.Duration { return cmp.Or(t.served, t.ended) }
 
 // observeTurn keeps the turn of an Acquire in step with its events.
-func (h *history) observeTurn(rec *leaseRecord, tr *lock.Trace) {
+func (h *history) observeTurn(rec *leaseRecord, tr *locktrace.Trace) {
 	var t *turn
 	is := func(ctx context.Context, do func()) {
 		if recordOf(ctx) != rec {
@@ -61,7 +62,7 @@ func (h *history) observeTurn(rec *leaseRecord, tr *lock.Trace) {
 		defer h.mu.Unlock()
 		do()
 	}
-	tr.AcquireStart = func(ctx context.Context, e lock.AcquireStart) context.Context {
+	tr.AcquireStart = func(ctx context.Context, e locktrace.AcquireStart) context.Context {
 		is(ctx, func() {
 			t = &turn{rec: rec, line: e.Resource, opts: e.Options, began: rec.started}
 			if e.Options.OneQueue {
@@ -72,14 +73,14 @@ func (h *history) observeTurn(rec *leaseRecord, tr *lock.Trace) {
 		return ctx
 	}
 	started, ended, over := tr.AttemptStart, tr.AttemptEnd, tr.AcquireEnd
-	tr.AttemptStart = func(ctx context.Context, e lock.AttemptStart) context.Context {
+	tr.AttemptStart = func(ctx context.Context, e locktrace.AttemptStart) context.Context {
 		is(ctx, func() {
 			t.gateFirst = e.GateFirst
 			t.contends = cmp.Or(t.contends, h.now())
 		})
 		return started(ctx, e)
 	}
-	tr.AttemptEnd = func(ctx context.Context, e lock.AttemptEnd) {
+	tr.AttemptEnd = func(ctx context.Context, e locktrace.AttemptEnd) {
 		is(ctx, func() {
 			if e.Err == nil {
 				t.served = h.now()
@@ -88,7 +89,7 @@ func (h *history) observeTurn(rec *leaseRecord, tr *lock.Trace) {
 		})
 		ended(ctx, e)
 	}
-	tr.AcquireEnd = func(ctx context.Context, e lock.AcquireEnd) {
+	tr.AcquireEnd = func(ctx context.Context, e locktrace.AcquireEnd) {
 		is(ctx, func() {
 			t.ended = h.now()
 			switch {

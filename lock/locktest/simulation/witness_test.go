@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // call is one call of a construct, with the leases that it acquires.
@@ -66,8 +67,8 @@ func (w witness) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 	rec := &leaseRecord{
 		id: p.nextID(), name: resource, client: w.client, started: h.now(), outer: recordOf(ctx),
 	}
-	ctx = context.WithValue(lock.WithTraceparent(ctx, rec.id), leaseKey{}, rec)
-	lease, err := h.clients[w.client].locker.Acquire(lock.WithTrace(ctx, h.hooks(rec, p.stall)), resource, opts...)
+	ctx = context.WithValue(locktrace.WithTraceparent(ctx, rec.id), leaseKey{}, rec)
+	lease, err := h.clients[w.client].locker.Acquire(locktrace.With(ctx, h.hooks(rec, p.stall)), resource, opts...)
 	if err != nil {
 		h.log("%s of %s fails: %v", rec.id, resource, err)
 		h.checkHeldError(rec.id, err)

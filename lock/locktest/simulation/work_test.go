@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // worker is one goroutine of a client.
@@ -39,14 +40,14 @@ func (h *history) act(c int, id string, o *op) (err error) {
 // perform acquires, works and releases, as o says.
 func (h *history) perform(c int, id string, o *op) (*leaseRecord, error) {
 	rec := &leaseRecord{id: id, name: resourceName(o.resource), client: c, started: h.now()}
-	ctx, cancel := context.WithCancel(lock.WithTraceparent(context.WithValue(context.Background(), leaseKey{}, rec), id))
+	ctx, cancel := context.WithCancel(locktrace.WithTraceparent(context.WithValue(context.Background(), leaseKey{}, rec), id))
 	defer cancel()
 	if o.cancel > 0 {
 		timer := time.AfterFunc(o.cancel, cancel)
 		defer timer.Stop()
 	}
 	h.log("%s acquires %v", id, o)
-	lease, err := h.clients[c].locker.Acquire(lock.WithTrace(ctx, h.hooks(rec, o.stall)), rec.name, o.options...)
+	lease, err := h.clients[c].locker.Acquire(locktrace.With(ctx, h.hooks(rec, o.stall)), rec.name, o.options...)
 	if err != nil {
 		h.log("%s fails: %v", id, err)
 		h.checkHeldError(id, err)
@@ -63,12 +64,12 @@ func resourceName(i int) string { return fmt.Sprintf("res%d", i) }
 // hooks keeps the record's expiry in step with renewals. It also breaks loops that do not wait, which would stop time
 // in a bubble, and stalls the process just after an attempt is decided, as a garbage collector or a hypervisor may. The
 // lease of a set is acquired in the context of another one, whose hooks then hear of both.
-func (h *history) hooks(rec *leaseRecord, stall time.Duration) *lock.Trace {
+func (h *history) hooks(rec *leaseRecord, stall time.Duration) *locktrace.Trace {
 	const tooMany = 100
 	var attempts int
 	var at time.Duration
-	tr := &lock.Trace{
-		AttemptStart: func(ctx context.Context, e lock.AttemptStart) context.Context {
+	tr := &locktrace.Trace{
+		AttemptStart: func(ctx context.Context, e locktrace.AttemptStart) context.Context {
 			if recordOf(ctx) != rec {
 				return ctx
 			}
@@ -81,7 +82,7 @@ func (h *history) hooks(rec *leaseRecord, stall time.Duration) *lock.Trace {
 			}
 			return ctx
 		},
-		AttemptEnd: func(ctx context.Context, e lock.AttemptEnd) {
+		AttemptEnd: func(ctx context.Context, e locktrace.AttemptEnd) {
 			if recordOf(ctx) != rec {
 				return
 			}
@@ -89,17 +90,17 @@ func (h *history) hooks(rec *leaseRecord, stall time.Duration) *lock.Trace {
 				e.GateFirst, e.Granted, e.Refused, e.Failed, e.Err)
 			time.Sleep(stall)
 		},
-		AcquireEnd: func(ctx context.Context, e lock.AcquireEnd) {
+		AcquireEnd: func(ctx context.Context, e locktrace.AcquireEnd) {
 			if recordOf(ctx) == rec {
 				rec.handed = e.HandedOver
 			}
 		},
-		RenewEnd: func(ctx context.Context, e lock.RenewEnd) {
+		RenewEnd: func(ctx context.Context, e locktrace.RenewEnd) {
 			if recordOf(ctx) != rec {
 				return
 			}
 			h.log("%s renewal: %v, %v left, %v", rec.id, e.Outcome, e.Left, e.Err)
-			if e.Outcome == lock.RenewDone {
+			if e.Outcome == locktrace.RenewDone {
 				h.mu.Lock()
 				rec.renewed = h.now()
 				rec.expiry = max(rec.expiry, h.now()+h.truly(rec, e.Left))

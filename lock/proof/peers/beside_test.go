@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
@@ -86,8 +87,8 @@ func newWaiter(t *testing.T, addrs []string, resource string, opts ...lock.Optio
 	ctx, cancel := context.WithCancel(t.Context())
 	w.cancel = cancel
 	var once sync.Once
-	ctx = lock.WithTrace(ctx, &lock.Trace{WaitStart: func(ctx context.Context, e lock.WaitStart) context.Context {
-		if e.Kind == lock.WaitHolder {
+	ctx = locktrace.With(ctx, &locktrace.Trace{WaitStart: func(ctx context.Context, e locktrace.WaitStart) context.Context {
+		if e.Kind == locktrace.WaitHolder {
 			once.Do(func() { close(w.queued) })
 		}
 		return ctx

@@ -4,7 +4,7 @@ const outcomes = {
   bad: ["failed", "no_quorum", "lost", "error", "invalid"],
 };
 const toneOf = outcome => Object.keys(outcomes).find(tone => outcomes[tone].includes(outcome)) ?? "";
-const waits = {__proto__: null, holder: "wait for the holder", local: "wait for callers here", backoff: "wait for nodes"};
+const waits = {__proto__: null, holder: "wait for the holder", local: "wait for callers here", backing_off: "wait for nodes"};
 
 const showSlowest = (() => {
   const section = byID("slowest"), list = section.querySelector("ul");

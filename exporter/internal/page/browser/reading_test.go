@@ -57,7 +57,7 @@ func testFailingSome(t *testing.T, b *tab) {
 			Error: "lock: order:1001: no quorum: r2 hangs", Votes: "2 of 5 agreed, 0 refused, 3 did not answer (r3, r4, r5)",
 			ByClass: state.ByClass{"no_quorum": failing, "holder": 6 - failing}}
 		s := state.State{At: time.Now(), Instance: "orders/1", Blocked: []state.Blocked{row}, Waiting: []state.Waiter{{
-			Resource: "order:1001", Backend: "orders", Instance: "orders/1", For: .3, Kind: "backoff",
+			Resource: "order:1001", Backend: "orders", Instance: "orders/1", For: .3, Kind: "backing_off",
 			Class: "no_quorum", Error: row.Error,
 		}}}
 		s.Totals = state.Totals{Waiting: 6, Contended: 1, Longest: .3}

@@ -20,10 +20,11 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/decorate"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // doingAttempt stands beside the kinds of wait.
-const doingAttempt lock.WaitKind = ""
+const doingAttempt locktrace.Wait = ""
 
 // Outcomes of waits that end with another attempt, or with the lock.
 const (
@@ -46,7 +47,7 @@ type Call struct {
 	mu       sync.Mutex
 	backend  string // "" until a hook has said so
 	trace    trace.TraceID
-	doing    lock.WaitKind
+	doing    locktrace.Wait
 	attempts int
 	ahead    int
 	blocker  *lock.HeldError // whom it waits for, or waited for before this attempt
@@ -118,7 +119,7 @@ func (c *Call) ReadTrace(ctx context.Context) {
 }
 
 // Place records the set of nodes, where the call was made and for which construct, and what its caller holds.
-func (c *Call) Place(backend string, e lock.AcquireStart, holds []lock.HeldLease) {
+func (c *Call) Place(backend string, e locktrace.AcquireStart, holds []lock.HeldLease) {
 	kind, slots := e.Options.Kind, e.Options.Slots
 	if !kind.Valid() {
 		kind = ""
@@ -144,7 +145,7 @@ func (o *origin) StandsBy() bool { return o != nil && o.Kind == lock.KindElectio
 func (o origin) Record() lock.Holder { return lock.Holder{Kind: o.Kind, Slots: o.Slots} }
 
 // AttemptStart begins a round of voting.
-func (c *Call) AttemptStart(e lock.AttemptStart) {
+func (c *Call) AttemptStart(e locktrace.AttemptStart) {
 	c.mu.Lock()
 	c.doing, c.attempts, c.known, c.tried = doingAttempt, e.Attempt, nodes.Set{}, time.Since(c.began)
 	now, again := c.began.Add(c.tried), c.waited != nil
@@ -155,7 +156,7 @@ func (c *Call) AttemptStart(e lock.AttemptStart) {
 }
 
 // AttemptEnd ends it.
-func (c *Call) AttemptEnd(e lock.AttemptEnd) {
+func (c *Call) AttemptEnd(e locktrace.AttemptEnd) {
 	now := time.Now()
 	held := heldBy(e.Err)
 	c.mu.Lock()
@@ -193,7 +194,7 @@ func attemptOutcome(err error, held *lock.HeldError) lock.Verdict {
 }
 
 // NodeEnd records the end of a command on the node with this index.
-func (c *Call) NodeEnd(now time.Time, node int, e lock.NodeEnd) {
+func (c *Call) NodeEnd(now time.Time, node int, e locktrace.NodeEnd) {
 	s := slowest.Step{
 		Kind: slowest.KindNode, Attempt: e.Attempt, Start: c.startOf(now, e.Took), Took: e.Took,
 		Name: e.Node, Outcome: e.Verdict, Err: e.Err, Op: e.Op,
@@ -226,16 +227,16 @@ func (c *Call) nodeEnd(node int, s slowest.Step) (late bool) {
 }
 
 // WaitStart begins a wait between attempts.
-func (c *Call) WaitStart(e lock.WaitStart) {
+func (c *Call) WaitStart(e locktrace.WaitStart) {
 	now := time.Now()
 	c.startWait(e, now)
 	c.spendUntil(now, e)
-	if e.Kind != lock.WaitBackoff {
+	if e.Kind != locktrace.WaitBackingOff {
 		c.contend(e, now)
 	}
 }
 
-func (c *Call) startWait(e lock.WaitStart, now time.Time) {
+func (c *Call) startWait(e locktrace.WaitStart, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.doing, c.ahead = e.Kind, e.Ahead
@@ -261,8 +262,8 @@ func sameHolder(a, b *lock.HeldError) bool {
 }
 
 // contend records a wait, and its blocker if the call was refused.
-func (c *Call) contend(e lock.WaitStart, now time.Time) {
-	if e.Kind != lock.WaitHolder || e.Blocker == nil || e.Blocker.Holder.Instance == "" {
+func (c *Call) contend(e locktrace.WaitStart, now time.Time) {
+	if e.Kind != locktrace.WaitHolder || e.Blocker == nil || e.Blocker.Holder.Instance == "" {
 		c.ledger.contend(c.ID(), nil, false, now)
 		return
 	}
@@ -270,12 +271,12 @@ func (c *Call) contend(e lock.WaitStart, now time.Time) {
 }
 
 // WaitEnd ends a wait.
-func (c *Call) WaitEnd(e lock.WaitEnd) {
+func (c *Call) WaitEnd(e locktrace.WaitEnd) {
 	now := time.Now()
 	class, _ := c.clock.Class()
 	c.spendWait(now)
 	outcome := waitOutcome(e)
-	if e.Kind == lock.WaitHolder {
+	if e.Kind == locktrace.WaitHolder {
 		c.contend(e.WaitStart, now) // until now it was held
 	}
 	c.mu.Lock()
@@ -288,13 +289,13 @@ func (c *Call) WaitEnd(e lock.WaitEnd) {
 }
 
 // waitOutcome says what ended a wait: somebody, its time limit, or the reason why the whole call ends.
-func waitOutcome(e lock.WaitEnd) lock.Verdict {
+func waitOutcome(e locktrace.WaitEnd) lock.Verdict {
 	switch {
 	case e.Err != nil:
 		return lock.Verdict(lock.ReasonOf(e.Err))
 	case e.HandedOver:
 		return waitHanded
-	case e.Named || e.Kind == lock.WaitLocal:
+	case e.Named || e.Kind == locktrace.WaitLocal:
 		return waitWoken
 	default:
 		return waitTimeout

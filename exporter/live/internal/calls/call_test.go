@@ -10,6 +10,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/internal/waits"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/decorate"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // TestARefusalIsAsOldAsItsAttempt, also if a busy process learns it late: a lease that was granted meanwhile is
@@ -17,12 +18,12 @@ import (
 func TestARefusalIsAsOldAsItsAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := NewRegister(waits.New(time.Minute), slowest.New(1), profile.New(0), 32)
-		owner := &Owner{Layer: decorate.NewLayer(&lock.Trace{}), Records: &r.Records}
+		owner := &Owner{Layer: decorate.NewLayer(&locktrace.Trace{}), Records: &r.Records}
 		c := &r.Begin(t.Context(), owner, "job").Call
 		time.Sleep(time.Second)
-		c.AttemptStart(lock.AttemptStart{Attempt: 1})
+		c.AttemptStart(locktrace.AttemptStart{Attempt: 1})
 		time.Sleep(time.Second)
-		c.AttemptEnd(lock.AttemptEnd{Took: time.Millisecond, Err: &lock.HeldError{Nodes: 3, Refused: 3}})
+		c.AttemptEnd(locktrace.AttemptEnd{Took: time.Millisecond, Err: &lock.HeldError{Nodes: 3, Refused: 3}})
 		if c.asOf != time.Second {
 			t.Errorf("of an attempt that began after a second it is %v old", c.asOf)
 		}

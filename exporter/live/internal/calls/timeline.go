@@ -8,7 +8,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/internal/slowest"
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/exporter/live/internal/timeline"
-	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // recording is where events of a call are recorded, and what all of them share.
@@ -70,8 +70,8 @@ func (c *Call) recordLate(now time.Time, s slowest.Step) {
 }
 
 // Renewed records a round of renewal, and counts it if it was successful.
-func (c *Call) Renewed(e lock.RenewEnd) {
-	if e.Outcome == lock.RenewDone {
+func (c *Call) Renewed(e locktrace.RenewEnd) {
+	if e.Outcome == locktrace.RenewDone {
 		c.Extended()
 	}
 	now := time.Now()

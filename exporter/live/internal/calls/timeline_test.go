@@ -13,6 +13,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/internal/waits"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/decorate"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // TestLateAnswersWhileACallEnds: a node answers at the moment in which the call is recorded, and is on the timeline,
@@ -26,14 +27,14 @@ func TestLateAnswersWhileACallEnds(t *testing.T) {
 		}
 		owner := &Owner{Instance: "orders/1", Records: &r.Records, Layer: decorate.NewLayer(nil)}
 		m := r.Begin(t.Context(), owner, resource)
-		m.Call.WaitStart(lock.WaitStart{Resource: resource, Kind: lock.WaitHolder})
+		m.Call.WaitStart(locktrace.WaitStart{Resource: resource, Kind: locktrace.WaitHolder})
 		var late sync.WaitGroup
 		var over atomic.Bool
 		for range 4 {
 			late.Go(func() {
 				for !over.Load() {
-					m.NodeEnd(time.Now(), 0, lock.NodeEnd{
-						NodeStart: lock.NodeStart{Node: "a", Op: lock.OpAcquire}, Verdict: lock.VerdictFailed,
+					m.NodeEnd(time.Now(), 0, locktrace.NodeEnd{
+						NodeStart: locktrace.NodeStart{Node: "a", Op: lock.OpAcquire}, Verdict: lock.VerdictFailed,
 						Err: errors.New("late"),
 					})
 				}

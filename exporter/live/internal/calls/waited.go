@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/live/internal/profile"
-	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/decorate"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // waited is what a call has spent since it began, by class and holder. The call's mutex guards it.
@@ -21,7 +21,7 @@ type waited struct {
 }
 
 // spendUntil charges the time until a wait begins.
-func (c *Call) spendUntil(now time.Time, e lock.WaitStart) {
+func (c *Call) spendUntil(now time.Time, e locktrace.WaitStart) {
 	stack := c.takeStack(now)
 	c.ledger.mu.Lock()
 	defer c.ledger.mu.Unlock()
@@ -41,7 +41,7 @@ func (c *Call) spendUntil(now time.Time, e lock.WaitStart) {
 	}
 	c.leaveLine(now) // it is in one only if the wait before has not ended
 	lines, id := &c.ledger.lines, c.id()
-	if e.Kind == lock.WaitLocal && e.Front != nil {
+	if e.Kind == locktrace.WaitLocal && e.Front != nil {
 		c.spend(now, c.clock.WaitInLine(now, e))
 		w.line = lines.find(id, c.owner)
 		w.joined = w.line.Join(now, e.Front)
@@ -145,7 +145,7 @@ func (c *Call) spend(now time.Time, s decorate.Stretch) {
 	}
 	cause := profile.CauseOf(s.Class, s.Blocker)
 	w.spent.Add(cause, s.Took)
-	if s.Class != lock.WaitBehindHolder {
+	if s.Class != locktrace.WaitHolder {
 		return
 	}
 	i := profile.Inflicted{Of: c.id(), Holder: cause.Holder, Took: s.Took, Span: s.Took}
@@ -156,7 +156,7 @@ func (c *Call) spend(now time.Time, s decorate.Stretch) {
 }
 
 // classOf is the class of a call without a wait: what a Locker without hooks waits for is not known.
-func (c *Call) classOf(class lock.WaitClass) lock.WaitClass {
+func (c *Call) classOf(class locktrace.Wait) locktrace.Wait {
 	if !c.Hooked() {
 		return profile.Unknown
 	}

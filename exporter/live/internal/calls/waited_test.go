@@ -11,6 +11,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/internal/waits"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/decorate"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 func behind(instance string) func() (*lock.HeldError, error) {
@@ -25,21 +26,21 @@ func TestWaitsWithoutEnd(t *testing.T) {
 		"panic":  func(m *Lease) { m.Abandoned() },
 		"failed": func(m *Lease) { m.Failed(lock.ErrMaxWait, nil) },
 		"a second wait": func(m *Lease) {
-			m.WaitStart(lock.WaitStart{Kind: lock.WaitLocal, Front: behind("b/2")})
+			m.WaitStart(locktrace.WaitStart{Kind: locktrace.WaitLocal, Front: behind("b/2")})
 			m.Failed(lock.ErrMaxWait, nil)
 		},
 		"an end too many": func(m *Lease) {
-			m.WaitEnd(lock.WaitEnd{WaitStart: lock.WaitStart{Kind: lock.WaitLocal}})
-			m.WaitEnd(lock.WaitEnd{WaitStart: lock.WaitStart{Kind: lock.WaitLocal}})
+			m.WaitEnd(locktrace.WaitEnd{WaitStart: locktrace.WaitStart{Kind: locktrace.WaitLocal}})
+			m.WaitEnd(locktrace.WaitEnd{WaitStart: locktrace.WaitStart{Kind: locktrace.WaitLocal}})
 			m.Failed(lock.ErrMaxWait, nil)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := NewRegister(waits.New(time.Minute), slowest.New(1), profile.New(1), 32)
-				owner := &Owner{Layer: decorate.NewLayer(&lock.Trace{}), Records: &r.Records}
+				owner := &Owner{Layer: decorate.NewLayer(&locktrace.Trace{}), Records: &r.Records}
 				m := r.Begin(t.Context(), owner, "job")
-				m.WaitStart(lock.WaitStart{Kind: lock.WaitLocal, Front: behind("a/1")})
+				m.WaitStart(locktrace.WaitStart{Kind: locktrace.WaitLocal, Front: behind("a/1")})
 				time.Sleep(time.Second)
 				end(m)
 				time.Sleep(time.Minute)
@@ -64,10 +65,10 @@ func TestWaitsWithoutEnd(t *testing.T) {
 func TestStackOfAShortWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := NewRegister(waits.New(time.Minute), slowest.New(1), profile.New(time.Second), 32)
-		owner := &Owner{Layer: decorate.NewLayer(&lock.Trace{}), Records: &r.Records}
+		owner := &Owner{Layer: decorate.NewLayer(&locktrace.Trace{}), Records: &r.Records}
 		begin := func(resource string) *Lease {
 			m := r.Begin(t.Context(), owner, resource)
-			m.WaitStart(lock.WaitStart{Kind: lock.WaitBackoff})
+			m.WaitStart(locktrace.WaitStart{Kind: locktrace.WaitBackingOff})
 			return m
 		}
 		first := begin("job")
@@ -80,7 +81,7 @@ func TestStackOfAShortWait(t *testing.T) {
 			t.Errorf("stacks %v, %v, %v", second.waited.stack, other.waited.stack, late.waited.stack)
 		}
 		time.Sleep(time.Second)
-		if second.WaitStart(lock.WaitStart{Kind: lock.WaitBackoff}); second.waited.stack == nil {
+		if second.WaitStart(locktrace.WaitStart{Kind: locktrace.WaitBackingOff}); second.waited.stack == nil {
 			t.Error("a long wait has no stack")
 		}
 		for _, m := range []*Lease{second, other, late} {

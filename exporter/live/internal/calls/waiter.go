@@ -11,6 +11,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/records"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // Waiter is an unfinished call, with what it did at one instant.
@@ -23,8 +24,8 @@ type Waiter struct {
 type View struct {
 	Backend  string
 	Hooked   bool
-	Doing    lock.WaitKind
-	Class    lock.WaitClass // why it waits; "" if no hook has said so
+	Doing    locktrace.Wait
+	Class    locktrace.Wait // why it waits; "" if no hook has said so
 	Attempts int
 	Ahead    int
 	Trace    trace.TraceID

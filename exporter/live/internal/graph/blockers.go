@@ -9,6 +9,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // blockerOf returns the holder that a waiter waits for. It is nil if that is unknown, and if the waiter waits for
@@ -19,7 +20,7 @@ import (
 // refusals and waits for the holder that the caller in front waits for. A Locker that calls no hooks is only known
 // not to give away what it has given.
 func (s *scene) blockerOf(c *contention, w *calls.Waiter) *state.Blocker {
-	if w.Hooked && w.Doing == lock.WaitBackoff {
+	if w.Hooked && w.Doing == locktrace.WaitBackingOff {
 		return nil
 	}
 	me := w.Owner().Instance

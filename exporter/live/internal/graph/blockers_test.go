@@ -12,6 +12,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/decorate"
+	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
@@ -37,11 +38,11 @@ func TestAVoteOfAWaiterIsNoHolder(t *testing.T) {
 			s := &scene{now: time.Now(), wanted: map[names.ID]*contention{c.ID: c}}
 			for i, told := range []*lock.HeldError{nil, refused("billing/7", 2), test.told} {
 				m := r.Begin(t.Context(), newOwner(r, []string{"orders/0", "orders/1", "orders/2"}[i]), "job")
-				view := calls.View{Hooked: true, Doing: lock.WaitHolder, Blocker: told, AsOf: s.now}
+				view := calls.View{Hooked: true, Doing: locktrace.WaitHolder, Blocker: told, AsOf: s.now}
 				c.waiters = append(c.waiters, &calls.Waiter{Lease: m, View: view})
 			}
 			w := c.waiters[2]
-			w.WaitStart(lock.WaitStart{Kind: lock.WaitLocal}) // with a waiter, ends of leases are recorded
+			w.WaitStart(locktrace.WaitStart{Kind: locktrace.WaitLocal}) // with a waiter, ends of leases are recorded
 			if got := s.blockerOf(c, w); got == nil || got.Holder != test.want {
 				t.Errorf("it waits for %+v, want %s", got, test.want)
 			}
@@ -58,7 +59,7 @@ func TestTwoRefusalsInTwoNames(t *testing.T) {
 		held := r.Begin(t.Context(), owner, "job").Acquired(newLease(t))
 		now := held.HeldAt().Add(time.Second)
 		w := &calls.Waiter{Lease: r.Begin(t.Context(), other, "job"), View: calls.View{
-			Hooked: true, Doing: lock.WaitHolder, AsOf: now,
+			Hooked: true, Doing: locktrace.WaitHolder, AsOf: now,
 			Blocker: &lock.HeldError{Holder: lock.Holder{Instance: "stock/3"}, Nodes: 3, Refused: 2, Named: named},
 		}}
 		c := &contention{
@@ -79,7 +80,7 @@ func newRegister() *calls.Register {
 // newOwner returns a locker of the register with a name.
 func newOwner(r *calls.Register, instance string) *calls.Owner {
 	r.Instances.Add(instance)
-	return &calls.Owner{Instance: instance, Layer: decorate.NewLayer(&lock.Trace{}), Records: &r.Records}
+	return &calls.Owner{Instance: instance, Layer: decorate.NewLayer(&locktrace.Trace{}), Records: &r.Records}
 }
 
 // newLease returns a lease of another Locker.

@@ -9,6 +9,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/records"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // contention is a resource that calls want.
@@ -77,9 +78,9 @@ func (c *contention) toldTo(w *calls.Waiter) *calls.Waiter {
 	switch {
 	case !w.Hooked:
 		return nil
-	case w.Doing != lock.WaitLocal && w.Blocker == nil:
+	case w.Doing != locktrace.WaitLocal && w.Blocker == nil:
 		return nil
-	case w.Doing != lock.WaitLocal:
+	case w.Doing != locktrace.WaitLocal:
 		return w
 	}
 	if c.heads == nil {
@@ -95,7 +96,7 @@ func (c *contention) toldTo(w *calls.Waiter) *calls.Waiter {
 func (c *contention) findHeads() {
 	c.heads = make(map[*calls.Owner]*calls.Waiter)
 	for _, w := range c.waiters {
-		if w.Doing == lock.WaitLocal || w.Blocker == nil {
+		if w.Doing == locktrace.WaitLocal || w.Blocker == nil {
 			continue
 		}
 		for _, of := range []*calls.Owner{w.Owner(), nil} {

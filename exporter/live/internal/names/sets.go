@@ -17,7 +17,7 @@ const maxSets = 256
 // Sets has a unique name for each set of keys whose engines have been seen. Engines with several names for one set
 // share the first, and a set with the name of another gets a number.
 type Sets struct {
-	names atomic.Pointer[map[string]string] // by [lock.Backend].Keyspace; replaced, never changed
+	names atomic.Pointer[map[string]string] // by [locktrace.Backend].Keyspace; replaced, never changed
 
 	mu sync.Mutex
 }

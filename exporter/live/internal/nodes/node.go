@@ -10,6 +10,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/decorate"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // A node's calls are counted in slots of nodeSlot. The slots cover decorate.NodesFor.
@@ -42,7 +43,7 @@ type nodeCounts struct {
 	took     histogram.Histogram
 }
 
-func (n *node) done(now time.Time, e lock.NodeEnd) {
+func (n *node) done(now time.Time, e locktrace.NodeEnd) {
 	r := decorate.NodeReplyOf(e.Err)
 	if r == decorate.ReplyUnsent {
 		return
@@ -79,15 +80,15 @@ func (n *node) counts(now time.Time) *nodeCounts {
 	return c
 }
 
-func (n *node) restarted(now time.Time, e lock.NodeRestart) {
-	e.Node, e.Backend = "", lock.Backend{} // the names are kept once
+func (n *node) restarted(now time.Time, e locktrace.NodeRestart) {
+	e.Node, e.Backend = "", locktrace.Backend{} // the names are kept once
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.restart = &restart{now, e}
 }
 
 // voted forgets the quarantine of a node that voted: somebody has vouched for it. mu must be held.
-func (n *node) voted(e lock.NodeEnd) {
+func (n *node) voted(e locktrace.NodeEnd) {
 	if n.restart != nil && n.restart.Enforced && e.Op == lock.OpAcquire && e.Verdict == lock.VerdictGranted {
 		n.restart = nil
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/live/state"
-	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // Nodes is the health of all nodes seen.
@@ -21,7 +21,7 @@ type Nodes struct {
 }
 
 // Done counts a command and returns the node's index, or -1 if it has none.
-func (n *Nodes) Done(now time.Time, e lock.NodeEnd) int {
+func (n *Nodes) Done(now time.Time, e locktrace.NodeEnd) int {
 	node := n.named(nodeName{e.Backend.Name, e.Node})
 	if node == nil {
 		return -1
@@ -58,7 +58,7 @@ func (n *Nodes) add(name nodeName) *node {
 }
 
 // Restarted records a restart of a node.
-func (n *Nodes) Restarted(now time.Time, e lock.NodeRestart) {
+func (n *Nodes) Restarted(now time.Time, e locktrace.NodeRestart) {
 	node := n.named(nodeName{e.Backend.Name, e.Node})
 	if node == nil {
 		return

@@ -14,6 +14,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // TestReplies distinguishes answers, silence, and calls that prove neither, of a node that was not asked before.
@@ -41,7 +42,7 @@ func TestReplies(t *testing.T) {
 		{errors.New("OOM command not allowed"), state.NodeBarred, 1, 1, 1},
 	} {
 		n := node{name: nodeName{node: "a"}}
-		n.done(now, lock.NodeEnd{Took: time.Millisecond, Err: c.err})
+		n.done(now, locktrace.NodeEnd{Took: time.Millisecond, Err: c.err})
 		h := n.health(now)
 		took := 0
 		if h.P50 > 0 {
@@ -61,7 +62,7 @@ func TestManyNodes(t *testing.T) {
 	var n Nodes
 	var set Set
 	for i := range 1000 {
-		set.Note(n.Done(time.Now(), lock.NodeEnd{NodeStart: lock.NodeStart{Node: fmt.Sprint(i)}}), lock.VerdictGranted)
+		set.Note(n.Done(time.Now(), locktrace.NodeEnd{NodeStart: locktrace.NodeStart{Node: fmt.Sprint(i)}}), lock.VerdictGranted)
 	}
 	if len(n.Health(time.Now())) != maxNodes || set.Len() != maxNodes {
 		t.Errorf("%d nodes, %d of them in a set", len(n.all), set.Len())
@@ -78,17 +79,17 @@ func TestManyNodes(t *testing.T) {
 func TestFailingIsAShare(t *testing.T) {
 	began := time.Unix(1e9, 0)
 	n := node{name: nodeName{node: "a"}}
-	n.done(began, lock.NodeEnd{Took: time.Millisecond})
-	n.done(began.Add(time.Second), lock.NodeEnd{Err: driver.ErrTimeout})
-	n.done(began.Add(2*time.Second), lock.NodeEnd{Took: time.Millisecond})
+	n.done(began, locktrace.NodeEnd{Took: time.Millisecond})
+	n.done(began.Add(time.Second), locktrace.NodeEnd{Err: driver.ErrTimeout})
+	n.done(began.Add(2*time.Second), locktrace.NodeEnd{Took: time.Millisecond})
 	for range 96 {
-		n.done(began.Add(2*time.Second), lock.NodeEnd{Took: time.Millisecond})
+		n.done(began.Add(2*time.Second), locktrace.NodeEnd{Took: time.Millisecond})
 	}
 	h := n.health(began.Add(10 * time.Second))
 	if h.Calls != 99 || h.Failures != 1 || !h.Failing || *h.ErrorAge != 9 || *h.Since != 10 || h.State != state.NodeUp {
 		t.Errorf("one of 99 commands failed nine seconds ago: %+v, error %v s, state %v s ago", h, *h.ErrorAge, *h.Since)
 	}
-	n.done(began.Add(10*time.Second), lock.NodeEnd{Took: time.Millisecond})
+	n.done(began.Add(10*time.Second), locktrace.NodeEnd{Took: time.Millisecond})
 	if h := n.health(began.Add(10 * time.Second)); h.Failing || h.Failures != 1 {
 		t.Errorf("one of 100 commands failed: %+v", h)
 	}

@@ -4,13 +4,13 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/live/state"
-	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // restart is the last detected restart of a node, or its last eviction of keys.
 type restart struct {
 	at time.Time // when it was detected
-	lock.NodeRestart
+	locktrace.NodeRestart
 }
 
 // tell returns nil once no earlier lock can be valid.

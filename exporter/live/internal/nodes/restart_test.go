@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // TestRestartIsToldWhileItMatters, in the JSON that pages read.
@@ -21,7 +22,7 @@ func TestRestartIsToldWhileItMatters(t *testing.T) {
 		return string(text)
 	}
 	var n Nodes
-	n.Restarted(began, lock.NodeRestart{Node: "a", Witnessed: true, Left: time.Minute, Enforced: true})
+	n.Restarted(began, locktrace.NodeRestart{Node: "a", Witnessed: true, Left: time.Minute, Enforced: true})
 	for after, want := range map[time.Duration]string{
 		12 * time.Second: `{"noticed_seconds":12,"witnessed":true,"left_seconds":48,"enforced":true}`,
 		time.Minute:      `null`,
@@ -30,17 +31,17 @@ func TestRestartIsToldWhileItMatters(t *testing.T) {
 			t.Errorf("after %v: %s, want %s", after, got, want)
 		}
 	}
-	n.Restarted(began, lock.NodeRestart{Node: "a", Left: 10 * time.Second})
+	n.Restarted(began, locktrace.NodeRestart{Node: "a", Left: 10 * time.Second})
 	if got, want := told(&n, 0),
 		`{"noticed_seconds":0,"witnessed":false,"left_seconds":10,"enforced":false}`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	n.Restarted(began, lock.NodeRestart{Node: "a", Left: 10 * time.Second, Evicted: true})
+	n.Restarted(began, locktrace.NodeRestart{Node: "a", Left: 10 * time.Second, Evicted: true})
 	if got, want := told(&n, 0),
 		`{"noticed_seconds":0,"evicted":true,"witnessed":false,"left_seconds":10,"enforced":false}`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	n.Restarted(began, lock.NodeRestart{Node: "a", Witnessed: true})
+	n.Restarted(began, locktrace.NodeRestart{Node: "a", Witnessed: true})
 	if got := told(&n, 0); got != "null" {
 		t.Errorf("a restart that cannot matter is told: %s", got)
 	}
@@ -54,12 +55,12 @@ func TestRestartIsToldWhileItMatters(t *testing.T) {
 // reported.
 func TestVoteEndsSilence(t *testing.T) {
 	now := time.Unix(1e9, 0)
-	vote := func(op lock.Operation, v lock.Verdict) lock.NodeEnd {
-		return lock.NodeEnd{NodeStart: lock.NodeStart{Node: "a", Op: op}, Verdict: v}
+	vote := func(op lock.Operation, v lock.Verdict) locktrace.NodeEnd {
+		return locktrace.NodeEnd{NodeStart: locktrace.NodeStart{Node: "a", Op: op}, Verdict: v}
 	}
 	for _, c := range []struct {
 		enforced bool
-		end      lock.NodeEnd
+		end      locktrace.NodeEnd
 		told     bool
 	}{
 		{true, vote(lock.OpAcquire, lock.VerdictGranted), false},
@@ -68,7 +69,7 @@ func TestVoteEndsSilence(t *testing.T) {
 		{false, vote(lock.OpAcquire, lock.VerdictGranted), true},
 	} {
 		var n Nodes
-		n.Restarted(now, lock.NodeRestart{Node: "a", Witnessed: true, Left: time.Minute, Enforced: c.enforced})
+		n.Restarted(now, locktrace.NodeRestart{Node: "a", Witnessed: true, Left: time.Minute, Enforced: c.enforced})
 		n.Done(now, c.end)
 		if got := n.Health(now)[0].Restart != nil; got != c.told {
 			t.Errorf("%+v: told: %v", c, got)

@@ -8,6 +8,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/internal/names"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/decorate"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // Line is the callers of one process that wait for their turn for one resource. It charges holders, and remembers what
@@ -43,7 +44,7 @@ func (l *Line) spend(s decorate.Stretch) {
 }
 
 func (l *Line) inflict(s decorate.LineStretch) {
-	if s.Class == lock.WaitBehindHolder {
+	if s.Class == locktrace.WaitHolder {
 		holder := CauseOf(s.Class, s.Blocker).Holder
 		l.recorder.Inflict(s.Until, Inflicted{Of: l.of, Holder: holder, Waits: s.Waits, Took: s.Took, Span: s.Span})
 	}

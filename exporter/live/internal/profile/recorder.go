@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/live/internal/names"
-	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 const maxRows = 1000
@@ -33,7 +33,7 @@ type waiterKey struct {
 	stack    *Stack // nil: not known, or one of many
 	callSite string // without a stack: of the waiting call, if known
 	of       names.ID
-	class    lock.WaitClass
+	class    locktrace.Wait
 	instance string // of the holder
 	other    bool   // rows that did not fit
 }

@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/live/internal/names"
-	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 func waitOf(resource string, took time.Duration) Wait {
 	return Wait{
 		Of: names.ID{Resource: resource}, Took: took,
-		Spent: Spent{{lock.WaitNetwork, "", took / 4}, {lock.WaitBehindHolder, "a/1", took - took/4}},
+		Spent: Spent{{locktrace.WaitNetwork, "", took / 4}, {locktrace.WaitHolder, "a/1", took - took/4}},
 	}
 }
 
@@ -113,7 +113,7 @@ func TestMemory(t *testing.T) {
 		for i := range maxRows {
 			w := waitOf(fmt.Sprint(i, strings.Repeat("r", c.length)), time.Millisecond)
 			long := strings.Repeat("n", min(c.length, longName))
-			w.Spent = Spent{{lock.WaitBehindHolder, long, time.Millisecond}}
+			w.Spent = Spent{{locktrace.WaitHolder, long, time.Millisecond}}
 			w.Of.Backend = long
 			pcs := make([]uintptr, maxFrames)
 			pcs[0] = uintptr(i)
@@ -142,10 +142,10 @@ func heap() int64 {
 func TestFewHoldersOfACall(t *testing.T) {
 	var s Spent
 	for i := range 100 {
-		s.Add(Cause{Class: lock.WaitBehindHolder, Holder: Holder{Instance: fmt.Sprint(i)}}, time.Second)
-		s.Add(Cause{Class: lock.WaitNetwork}, time.Second)
+		s.Add(Cause{Class: locktrace.WaitHolder, Holder: Holder{Instance: fmt.Sprint(i)}}, time.Second)
+		s.Add(Cause{Class: locktrace.WaitNetwork}, time.Second)
 	}
-	s.Add(Cause{Class: lock.WaitNoQuorum}, -time.Second) // a clock that steps
+	s.Add(Cause{Class: locktrace.WaitNoQuorum}, -time.Second) // a clock that steps
 	sum := time.Duration(0)
 	for _, row := range s {
 		sum += row.Took

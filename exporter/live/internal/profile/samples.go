@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/live/internal/names"
-	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // Sample is a row of a Profile for readers.
 type Sample struct {
 	Stack  []Frame // innermost first
 	Of     names.ID
-	Class  lock.WaitClass
+	Class  locktrace.Wait
 	Holder string // instance
 	Count  int64
 	Took   time.Duration
@@ -40,7 +40,7 @@ func (p *Profile) Samples() (all []Sample) {
 	}
 	for k, s := range p.holders {
 		all = append(all, s.of(Sample{
-			Stack: k.frames(), Of: k.of, Class: lock.WaitBehindHolder, Holder: k.holder.Instance,
+			Stack: k.frames(), Of: k.of, Class: locktrace.WaitHolder, Holder: k.holder.Instance,
 		}))
 	}
 	return all

@@ -7,25 +7,26 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // Unknown is the class of the time of a Locker that reports no waits.
-const Unknown lock.WaitClass = "unknown"
+const Unknown locktrace.Wait = "unknown"
 
 // several stands for the instances of holders that did not fit.
 const several = "several"
 
 // Cause is why a call waits at one moment.
 type Cause struct {
-	Class  lock.WaitClass
+	Class  locktrace.Wait
 	Holder Holder // of the class holder
 }
 
 // CauseOf names a class and the blocker of that time.
-func CauseOf(class lock.WaitClass, blocker *lock.HeldError) Cause {
+func CauseOf(class locktrace.Wait, blocker *lock.HeldError) Cause {
 	c := Cause{Class: class}
 	switch {
-	case class != lock.WaitBehindHolder:
+	case class != locktrace.WaitHolder:
 	case blocker == nil:
 		c.Holder.kind = notKnown
 	case blocker.HandedOver:
@@ -80,7 +81,7 @@ type Spent []Stretch
 
 // Stretch is time of one class behind one holder.
 type Stretch struct {
-	Class    lock.WaitClass
+	Class    locktrace.Wait
 	Instance string // of the holder, if it is known
 	Took     time.Duration
 }
@@ -123,7 +124,7 @@ func (s *Spent) AddSince(now, earlier Spent) {
 // first is the row of the first cause that is not the network, or 0.
 func (s Spent) first() int {
 	for i, t := range s {
-		if t.Class != lock.WaitNetwork {
+		if t.Class != locktrace.WaitNetwork {
 			return i
 		}
 	}

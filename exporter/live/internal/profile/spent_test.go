@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // TestHolderNames: the table of who makes others wait has the name that other views have.
@@ -17,7 +18,7 @@ func TestHolderNames(t *testing.T) {
 		"being handed over":      {HandedOver: true},
 		"":                       nil,
 	} {
-		of := CauseOf(lock.WaitBehindHolder, held).Holder
+		of := CauseOf(locktrace.WaitHolder, held).Holder
 		if got := of.Name(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}

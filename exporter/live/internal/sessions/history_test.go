@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/live/state"
-	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 var start = time.Date(2026, 11, 24, 2, 0, 0, 0, time.UTC)
@@ -16,7 +16,7 @@ func at(second int) time.Time { return start.Add(time.Duration(second) * time.Se
 
 func wait(resource, holder string) *Wait {
 	return &Wait{Backend: "redis", Resource: resource, Instance: "web-1", CallSite: "web/cart.go:10",
-		Class: lock.WaitBehindHolder, Holder: holder, HolderSite: "bill/run.go:7"}
+		Class: locktrace.WaitHolder, Holder: holder, HolderSite: "bill/run.go:7"}
 }
 
 func times(n int, w *Wait) (all []*Wait) {
@@ -43,7 +43,7 @@ func TestBetween(t *testing.T) {
 		h.Sample(at(s), times(1, wait("order", "audit-1")))
 	}
 	for s := 21; s <= 30; s++ {
-		h.Sample(at(s), times(2, &Wait{Resource: "order", Backend: "redis", Class: lock.WaitNoQuorum}))
+		h.Sample(at(s), times(2, &Wait{Resource: "order", Backend: "redis", Class: locktrace.WaitNoQuorum}))
 	}
 	h.Sample(at(31), nil)
 	d := h.Between(at(60), start, at(60))

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/lockscope/lockscope/exporter/live/state"
-	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // tally adds up the waiting of a span by blocker and by resource.
@@ -70,7 +70,7 @@ func newTally(h *History, s span, c *counted) *tally {
 
 // blocked reports whether there is a holder in the way, named or not.
 func blocked(p packed) bool {
-	return p.holder != 0 || p.holderSite != 0 || classes[p.class] == lock.WaitBehindHolder
+	return p.holder != 0 || p.holderSite != 0 || classes[p.class] == locktrace.WaitHolder
 }
 
 func rowOf(rows map[pair]*row, of pair, first uint32) *row {

@@ -4,13 +4,14 @@ import (
 	"math"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // Wait is the state of a waiting call. Names may be empty if they are unknown.
 type Wait struct {
 	Backend, Resource  string
 	Instance, CallSite string         // of the waiter
-	Class              lock.WaitClass // "" if unknown, and in a chain
+	Class              locktrace.Wait // "" if unknown, and in a chain
 	Kind               lock.Kind      // what the resource is part of; "" in a chain
 	Slots              int            // of the semaphore
 	Holder, HolderSite string         // instance and call site of the holder that it waits for
@@ -21,11 +22,11 @@ type Wait struct {
 const Other = "(others)"
 
 // classes are in the order in which they are shown. The last one is of Lockers that report nothing.
-var classes = [...]lock.WaitClass{
-	lock.WaitBehindHolder, lock.WaitNoQuorum, lock.WaitQuarantined, lock.WaitNetwork, lock.WaitBackingOff, "",
+var classes = [...]locktrace.Wait{
+	locktrace.WaitHolder, locktrace.WaitNoQuorum, locktrace.WaitQuarantined, locktrace.WaitNetwork, locktrace.WaitBackingOff, "",
 }
 
-func classNumber(c lock.WaitClass) uint16 {
+func classNumber(c locktrace.Wait) uint16 {
 	for i, known := range classes {
 		if c == known {
 			return uint16(i)

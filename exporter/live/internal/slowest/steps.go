@@ -7,6 +7,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // The kinds of Step.
@@ -22,7 +23,7 @@ type Step struct {
 	Name    string
 	Outcome lock.Verdict
 	Op      lock.Operation // of a node
-	Class   lock.WaitClass // of a wait
+	Class   locktrace.Wait // of a wait
 	Attempt int
 	Start   time.Duration
 	Took    time.Duration

@@ -18,7 +18,7 @@ const (
 	Vote                // a command on the node Name; What is the operation, Outcome the verdict
 	Wait                // a wait of the kind Name; What is its class, Outcome what ended it
 	Lease               // from the grant to its end here; Outcome is how it ended
-	Renewal             // a round of renewal; Outcome is its lock.RenewOutcome
+	Renewal             // a round of renewal; Outcome is its locktrace.RenewOutcome
 )
 
 // Outcomes of calls and leases. Other outcomes are a lock.Reason.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/live/internal/slowest"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // contendedSteps are those of a call that was refused by three nodes, waited, and got the lock.
@@ -20,7 +21,7 @@ func contendedSteps(i int) []slowest.Step {
 	}}
 	steps := []slowest.Step{
 		{Kind: slowest.KindAttempt, Attempt: 1, Err: held, Blocker: held, Outcome: lock.VerdictRefused},
-		{Kind: slowest.KindWait, Name: "holder", Class: lock.WaitBehindHolder, Blocker: held, Outcome: Woken},
+		{Kind: slowest.KindWait, Name: "holder", Class: locktrace.WaitHolder, Blocker: held, Outcome: Woken},
 		{Kind: slowest.KindAttempt, Attempt: 2, Outcome: lock.VerdictGranted},
 	}
 	for n := range 6 {

@@ -8,6 +8,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/internal/slowest"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // Done is a call that has ended, or that is under way.
@@ -87,7 +88,7 @@ func ending(cause error) string {
 }
 
 // AddRenewal records a round of renewal that ends now.
-func (t *Track) AddRenewal(of *Caller, now time.Time, r lock.RenewEnd) {
+func (t *Track) AddRenewal(of *Caller, now time.Time, r locktrace.RenewEnd) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	end := now.Sub(t.base)

@@ -17,6 +17,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // Attempt is one round of the algorithm: one token, one vote, and everything
@@ -49,7 +50,7 @@ type Attempt struct {
 
 // Terms are decided by an Acquire before it makes an attempt.
 type Terms struct {
-	Start   lock.AttemptStart
+	Start   locktrace.AttemptStart
 	Traces  hooks.Traces
 	Traced  context.Context // of the Acquire, for the lease
 	Queue   *nodes.Calls
@@ -114,9 +115,9 @@ func (a *Attempt) Run(ctx context.Context) ballot.Result {
 }
 
 // End is the event of the end of the attempt.
-func (a *Attempt) End(took time.Duration, err error) lock.AttemptEnd {
+func (a *Attempt) End(took time.Duration, err error) locktrace.AttemptEnd {
 	tally := a.ballot.Tally
-	return lock.AttemptEnd{
+	return locktrace.AttemptEnd{
 		AttemptStart: a.Start, Nodes: tally.Nodes, Quorum: a.Set.Quorum,
 		Granted: tally.Granted, Refused: tally.Refused, Failed: tally.Failed,
 		Raised: a.raised, Validity: a.validity, Took: took, Err: err,

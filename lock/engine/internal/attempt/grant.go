@@ -7,11 +7,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
 	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // GrantState says whether a node has a token, as far as the node has answered.
@@ -47,7 +47,7 @@ type Grant struct {
 
 // voteRound is the attempt that a grant is part of: it asks for the node's vote, and counts it.
 type voteRound interface {
-	acquireTrace() (context.Context, hooks.Traces, lock.NodeStart)
+	acquireTrace() (context.Context, hooks.Traces, locktrace.NodeStart)
 	request(index int) *driver.AcquireRequest
 	voted(index int, reply driver.AcquireReply, err error)
 }

@@ -5,11 +5,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
 	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // Undoing is the release of one grant. It is sent in the order of the node's calls: the calls
@@ -19,7 +19,7 @@ type Undoing struct {
 	Grant    *Grant
 	Ctx      context.Context // for its values
 	Traces   hooks.Traces
-	Event    lock.NodeStart
+	Event    locktrace.NodeStart
 	Timeout  time.Duration
 	Req      driver.ReleaseRequest
 	Shared   *driver.Shared // of the round's requests that say no more than this one

@@ -12,6 +12,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
 	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
 	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // vote asks the nodes until the outcome is certain.
@@ -134,12 +135,12 @@ func (a *Attempt) request(i int) *driver.AcquireRequest {
 	return &a.Req
 }
 
-func (a *Attempt) event(op lock.Operation) lock.NodeStart {
-	return lock.NodeStart{Resource: a.Start.Resource, Op: op, Attempt: a.Start.Attempt}
+func (a *Attempt) event(op lock.Operation) locktrace.NodeStart {
+	return locktrace.NodeStart{Resource: a.Start.Resource, Op: op, Attempt: a.Start.Attempt}
 }
 
 // acquireTrace passes the events of an acquire to the traces.
-func (a *Attempt) acquireTrace() (context.Context, hooks.Traces, lock.NodeStart) {
+func (a *Attempt) acquireTrace() (context.Context, hooks.Traces, locktrace.NodeStart) {
 	return a.ctx, a.Traces, a.event(lock.OpAcquire)
 }
 

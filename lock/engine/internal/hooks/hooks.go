@@ -9,14 +9,15 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/internal/carried"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // Traces tells each of its traces in turn; the zero value tells nobody.
-type Traces []*lock.Trace
+type Traces []*locktrace.Trace
 
 // Of are the traces that were installed in a context.
 func Of(ctx context.Context) Traces {
-	ts, _ := ctx.Value(carried.Traces{}).([]*lock.Trace)
+	ts, _ := ctx.Value(carried.Traces{}).([]*locktrace.Trace)
 	return ts
 }
 
@@ -45,7 +46,7 @@ func tellEnd[E any](ctx context.Context, f endHook[E], e E) {
 	f(ctx, e)
 }
 
-func start[E any](ctx context.Context, ts Traces, hook func(*lock.Trace) startHook[E], e E) context.Context {
+func start[E any](ctx context.Context, ts Traces, hook func(*locktrace.Trace) startHook[E], e E) context.Context {
 	for _, t := range ts {
 		if f := hook(t); f != nil {
 			if next := tellStart(ctx, f, e); next != nil {
@@ -56,7 +57,7 @@ func start[E any](ctx context.Context, ts Traces, hook func(*lock.Trace) startHo
 	return ctx
 }
 
-func end[E any](ctx context.Context, ts Traces, hook func(*lock.Trace) endHook[E], e E) {
+func end[E any](ctx context.Context, ts Traces, hook func(*locktrace.Trace) endHook[E], e E) {
 	for _, t := range ts {
 		if f := hook(t); f != nil {
 			tellEnd(ctx, f, e)
@@ -64,58 +65,58 @@ func end[E any](ctx context.Context, ts Traces, hook func(*lock.Trace) endHook[E
 	}
 }
 
-func (ts Traces) AcquireStart(ctx context.Context, e lock.AcquireStart) context.Context {
-	return start(ctx, ts, func(t *lock.Trace) startHook[lock.AcquireStart] { return t.AcquireStart }, e)
+func (ts Traces) AcquireStart(ctx context.Context, e locktrace.AcquireStart) context.Context {
+	return start(ctx, ts, func(t *locktrace.Trace) startHook[locktrace.AcquireStart] { return t.AcquireStart }, e)
 }
 
-func (ts Traces) AcquireEnd(ctx context.Context, e lock.AcquireEnd) {
-	end(ctx, ts, func(t *lock.Trace) endHook[lock.AcquireEnd] { return t.AcquireEnd }, e)
+func (ts Traces) AcquireEnd(ctx context.Context, e locktrace.AcquireEnd) {
+	end(ctx, ts, func(t *locktrace.Trace) endHook[locktrace.AcquireEnd] { return t.AcquireEnd }, e)
 }
 
-func (ts Traces) AttemptStart(ctx context.Context, e lock.AttemptStart) context.Context {
-	return start(ctx, ts, func(t *lock.Trace) startHook[lock.AttemptStart] { return t.AttemptStart }, e)
+func (ts Traces) AttemptStart(ctx context.Context, e locktrace.AttemptStart) context.Context {
+	return start(ctx, ts, func(t *locktrace.Trace) startHook[locktrace.AttemptStart] { return t.AttemptStart }, e)
 }
 
-func (ts Traces) AttemptEnd(ctx context.Context, e lock.AttemptEnd) {
-	end(ctx, ts, func(t *lock.Trace) endHook[lock.AttemptEnd] { return t.AttemptEnd }, e)
+func (ts Traces) AttemptEnd(ctx context.Context, e locktrace.AttemptEnd) {
+	end(ctx, ts, func(t *locktrace.Trace) endHook[locktrace.AttemptEnd] { return t.AttemptEnd }, e)
 }
 
-func (ts Traces) NodeStart(ctx context.Context, e lock.NodeStart) context.Context {
-	return start(ctx, ts, func(t *lock.Trace) startHook[lock.NodeStart] { return t.NodeStart }, e)
+func (ts Traces) NodeStart(ctx context.Context, e locktrace.NodeStart) context.Context {
+	return start(ctx, ts, func(t *locktrace.Trace) startHook[locktrace.NodeStart] { return t.NodeStart }, e)
 }
 
-func (ts Traces) NodeEnd(ctx context.Context, e lock.NodeEnd) {
-	end(ctx, ts, func(t *lock.Trace) endHook[lock.NodeEnd] { return t.NodeEnd }, e)
+func (ts Traces) NodeEnd(ctx context.Context, e locktrace.NodeEnd) {
+	end(ctx, ts, func(t *locktrace.Trace) endHook[locktrace.NodeEnd] { return t.NodeEnd }, e)
 }
 
-func (ts Traces) NodeRestart(ctx context.Context, e lock.NodeRestart) {
-	end(ctx, ts, func(t *lock.Trace) endHook[lock.NodeRestart] { return t.NodeRestart }, e)
+func (ts Traces) NodeRestart(ctx context.Context, e locktrace.NodeRestart) {
+	end(ctx, ts, func(t *locktrace.Trace) endHook[locktrace.NodeRestart] { return t.NodeRestart }, e)
 }
 
 func (ts Traces) Deadlock(ctx context.Context, e lock.Deadlock) {
-	end(ctx, ts, func(t *lock.Trace) endHook[lock.Deadlock] { return t.Deadlock }, e)
+	end(ctx, ts, func(t *locktrace.Trace) endHook[lock.Deadlock] { return t.Deadlock }, e)
 }
 
-func (ts Traces) WaitStart(ctx context.Context, e lock.WaitStart) context.Context {
-	return start(ctx, ts, func(t *lock.Trace) startHook[lock.WaitStart] { return t.WaitStart }, e)
+func (ts Traces) WaitStart(ctx context.Context, e locktrace.WaitStart) context.Context {
+	return start(ctx, ts, func(t *locktrace.Trace) startHook[locktrace.WaitStart] { return t.WaitStart }, e)
 }
 
-func (ts Traces) WaitEnd(ctx context.Context, e lock.WaitEnd) {
-	end(ctx, ts, func(t *lock.Trace) endHook[lock.WaitEnd] { return t.WaitEnd }, e)
+func (ts Traces) WaitEnd(ctx context.Context, e locktrace.WaitEnd) {
+	end(ctx, ts, func(t *locktrace.Trace) endHook[locktrace.WaitEnd] { return t.WaitEnd }, e)
 }
 
-func (ts Traces) RenewStart(ctx context.Context, e lock.RenewStart) context.Context {
-	return start(ctx, ts, func(t *lock.Trace) startHook[lock.RenewStart] { return t.RenewStart }, e)
+func (ts Traces) RenewStart(ctx context.Context, e locktrace.RenewStart) context.Context {
+	return start(ctx, ts, func(t *locktrace.Trace) startHook[locktrace.RenewStart] { return t.RenewStart }, e)
 }
 
-func (ts Traces) RenewEnd(ctx context.Context, e lock.RenewEnd) {
-	end(ctx, ts, func(t *lock.Trace) endHook[lock.RenewEnd] { return t.RenewEnd }, e)
+func (ts Traces) RenewEnd(ctx context.Context, e locktrace.RenewEnd) {
+	end(ctx, ts, func(t *locktrace.Trace) endHook[locktrace.RenewEnd] { return t.RenewEnd }, e)
 }
 
-func (ts Traces) ReleaseStart(ctx context.Context, e lock.ReleaseStart) context.Context {
-	return start(ctx, ts, func(t *lock.Trace) startHook[lock.ReleaseStart] { return t.ReleaseStart }, e)
+func (ts Traces) ReleaseStart(ctx context.Context, e locktrace.ReleaseStart) context.Context {
+	return start(ctx, ts, func(t *locktrace.Trace) startHook[locktrace.ReleaseStart] { return t.ReleaseStart }, e)
 }
 
-func (ts Traces) ReleaseEnd(ctx context.Context, e lock.ReleaseEnd) {
-	end(ctx, ts, func(t *lock.Trace) endHook[lock.ReleaseEnd] { return t.ReleaseEnd }, e)
+func (ts Traces) ReleaseEnd(ctx context.Context, e locktrace.ReleaseEnd) {
+	end(ctx, ts, func(t *locktrace.Trace) endHook[locktrace.ReleaseEnd] { return t.ReleaseEnd }, e)
 }

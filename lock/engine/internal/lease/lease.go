@@ -16,6 +16,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 	"github.com/lockscope/lockscope/lock/engine/internal/queue"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // Lease is an attempt that won. Until it ends, timers watch over it; it has no
@@ -153,7 +154,7 @@ func (l *Lease) GiveBack() {
 }
 
 // Describe says in the event how the lease began.
-func (l *Lease) Describe(end *lock.AcquireEnd) {
+func (l *Lease) Describe(end *locktrace.AcquireEnd) {
 	end.Validity, end.Fence, end.HandedOver = l.validity, l.fence, l.handedOver
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/await"
 	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // Release implements lock.Lease.
@@ -53,16 +54,16 @@ func (l *Lease) releaseDone() <-chan struct{} {
 }
 
 func (l *Lease) releaseOnce(ctx context.Context) error {
-	e := lock.ReleaseStart{Resource: l.resource, Fence: l.fence}
+	e := locktrace.ReleaseStart{Resource: l.resource, Fence: l.fence}
 	hooked, began := nodes.Values(ctx), time.Time{}
 	if len(l.ts) > 0 {
 		e.HeldFor, began = l.set.Config.Clock()-l.acquired, time.Now()
 		hooked = l.ts.ReleaseStart(hooked, e)
 	}
-	var done lock.ReleaseEnd
+	var done locktrace.ReleaseEnd
 	var err error
 	if l.handOver() {
-		done = lock.ReleaseEnd{Outcome: lock.OutcomeReleased, HandedOver: true}
+		done = locktrace.ReleaseEnd{Outcome: lock.OutcomeReleased, HandedOver: true}
 	} else {
 		done, err = l.releaseOnNodes(ctx, hooked)
 	}
@@ -74,7 +75,7 @@ func (l *Lease) releaseOnce(ctx context.Context) error {
 }
 
 // releaseOnNodes releases the lock on the nodes. The events of the nodes descend from hooked.
-func (l *Lease) releaseOnNodes(ctx, hooked context.Context) (lock.ReleaseEnd, error) {
+func (l *Lease) releaseOnNodes(ctx, hooked context.Context) (locktrace.ReleaseEnd, error) {
 	lost := errors.Is(l.cause(), lock.ErrLost)
 	first := l.end(lock.ErrReleased)
 	round := l.startRelease(hooked, l.set.OnlyWait(ctx))
@@ -102,7 +103,7 @@ func (l *Lease) startRelease(ctx context.Context, wait callqueue.Waiter) *releas
 	round.sets.Asked = 1<<len(a.Grants) - 1
 	for i := range round.undoings {
 		u := &round.undoings[i]
-		u.Grant, u.Ctx, u.Traces, u.Event = &a.Grants[i], values, l.ts, lock.NodeStart{Resource: l.resource, Op: lock.OpRelease}
+		u.Grant, u.Ctx, u.Traces, u.Event = &a.Grants[i], values, l.ts, locktrace.NodeStart{Resource: l.resource, Op: lock.OpRelease}
 		u.Req = driver.ReleaseRequest{
 			Key: a.Req.Key, Token: a.Req.Token, Handoff: nodes.HandoffWindow, Mode: a.Req.Mode, Semaphore: a.Semaphore,
 		}

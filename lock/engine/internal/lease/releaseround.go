@@ -12,6 +12,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // releaseTimeouts is how many node timeouts a release waits for answers. Nodes that have not
@@ -45,13 +46,13 @@ func (r *releaseRound) ReleaseAnswered(a nodes.ReleaseAnswer) {
 
 // wait returns once the round is decided, its time is up, or ctx ends. Nodes that have not
 // answered are still asked after that.
-func (r *releaseRound) wait(ctx context.Context) (lock.ReleaseEnd, error) {
+func (r *releaseRound) wait(ctx context.Context) (locktrace.ReleaseEnd, error) {
 	a := r.attempt
 	cut := a.Set.Timers.Await(ctx, nil, releaseTimeouts*a.Timeout, r.ready, r.isDecided)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	outcome, err := r.outcome(cut)
-	return lock.ReleaseEnd{
+	return locktrace.ReleaseEnd{
 		Outcome: outcome, Granted: r.released, Refused: r.expired + r.taken, Failed: r.failed(), Err: err,
 	}, err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // renewSoon is the pause after a round with an unknown outcome.
@@ -24,7 +25,7 @@ func (l *Lease) renewByTimer() {
 	if l.ended == nil && l.ctx.Err() == nil {
 		now := l.set.Config.Clock()
 		l.renewAt = l.attempt.RenewAt(now)
-		if outcome == lock.RenewUnknown {
+		if outcome == locktrace.RenewUnknown {
 			l.renewAt = now + renewSoon(l.attempt.Opts.TTL)
 		}
 		l.timer.Reset(l.untilDue(now))
@@ -56,31 +57,31 @@ func (l *Lease) over() error {
 
 // renew makes one round of renewal. The end of ctx, if there is one, cuts the waiting
 // short.
-func (l *Lease) renew(ctx context.Context) (lock.RenewOutcome, error) {
+func (l *Lease) renew(ctx context.Context) (locktrace.RenewOutcome, error) {
 	slot := l.roundSlot()
 	select {
 	case slot <- struct{}{}:
 		defer func() { <-slot }()
 	case <-ctx.Done():
-		return lock.RenewUnknown, fmt.Errorf("lock: extend of %q: stopped waiting for another: %w", l.resource,
+		return locktrace.RenewUnknown, fmt.Errorf("lock: extend of %q: stopped waiting for another: %w", l.resource,
 			await.Ended(ctx))
 	}
 	if err := l.over(); err != nil {
-		return lock.RenewLost, err
+		return locktrace.RenewLost, err
 	}
-	e := lock.RenewStart{Resource: l.resource, Fence: l.fence, Remaining: l.Remaining()}
+	e := locktrace.RenewStart{Resource: l.resource, Fence: l.fence, Remaining: l.Remaining()}
 	hooked := l.ts.RenewStart(ctx, e)
 	began := time.Now()
 	round := l.extendRound(hooked)
 	switch {
-	case round.outcome != lock.RenewLost:
+	case round.outcome != locktrace.RenewLost:
 	case round.revoked != nil:
 		l.stop(round.revoked)
 	default:
 		l.Lose()
 	}
 	if len(l.ts) > 0 {
-		l.ts.RenewEnd(hooked, lock.RenewEnd{
+		l.ts.RenewEnd(hooked, locktrace.RenewEnd{
 			RenewStart: e, Outcome: round.outcome, Granted: round.tally.Granted, Refused: round.tally.Refused,
 			Failed: round.tally.Failed, Refilled: round.refilled, Left: l.Remaining(),
 			Took: time.Since(began), Err: round.err,
@@ -133,35 +134,35 @@ func (l *Lease) roundSlot() chan struct{} {
 func (l *Lease) conclude(r *renewal, cut error) {
 	ttl := l.attempt.Opts.TTL
 	if r.tally.Won() && l.prolong(r.began+ttl-nodes.Drift(ttl)) {
-		r.outcome = lock.RenewDone
+		r.outcome = locktrace.RenewDone
 		return
 	}
 	cause := l.cause()
 	switch {
 	case cause != nil && lock.ReasonOf(cause) != lock.ReasonLost:
 		// The lease was ended on the nodes meanwhile, so they may have refused for that reason.
-		r.outcome, r.err = lock.RenewOvertaken, l.over()
+		r.outcome, r.err = locktrace.RenewOvertaken, l.over()
 		return
 	case r.tally.Won():
-		r.outcome, r.err = lock.RenewLost, l.over()
+		r.outcome, r.err = locktrace.RenewLost, l.over()
 		return
 	case r.tally.Held() && r.revoked != nil:
-		r.outcome = lock.RenewLost
+		r.outcome = locktrace.RenewLost
 		r.err = fmt.Errorf("lock: %d of %d nodes do not renew %q: %w", r.tally.Refused, r.tally.Nodes, l.resource, r.revoked)
 	case r.tally.Held():
-		r.outcome = lock.RenewLost
+		r.outcome = locktrace.RenewLost
 		r.err = fmt.Errorf("%w: %d of %d nodes no longer hold %q%s%s",
 			lock.ErrLost, r.tally.Refused, r.tally.Nodes, l.resource, r.votes(), r.slotGone())
 	case cut != nil && !quorum.Tally{Nodes: r.tally.Nodes, Failed: r.tally.Failed}.Lost():
 		// What had failed by then decided nothing, and those still silent are not to blame.
-		r.outcome = lock.RenewUnknown
+		r.outcome = locktrace.RenewUnknown
 		r.err = &ballot.CutError{
 			Text: fmt.Sprintf("lock: extend of %q was cut short with %d of %d nodes having agreed%s: %v", l.resource,
 				r.tally.Granted, r.tally.Nodes, r.votes(), cut),
 			Errs: append([]error{cut}, r.errs.Errors()...),
 		}
 	default:
-		r.outcome = lock.RenewUnknown
+		r.outcome = locktrace.RenewUnknown
 		r.err = r.noQuorum(cut)
 	}
 	l.mu.Lock()

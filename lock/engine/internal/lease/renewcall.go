@@ -10,6 +10,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/attempt"
 	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // extending asks one node to prolong the lease while it is valid. A node that has lost the lease
@@ -20,8 +21,8 @@ type extending struct {
 	command nodes.Command
 }
 
-func (x *extending) event() lock.NodeStart {
-	return lock.NodeStart{Resource: x.r.attempt.Start.Resource, Op: lock.OpExtend}
+func (x *extending) event() locktrace.NodeStart {
+	return locktrace.NodeStart{Resource: x.r.attempt.Start.Resource, Op: lock.OpExtend}
 }
 
 func (x *extending) Start(callqueue.Waiter) {

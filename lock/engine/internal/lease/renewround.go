@@ -14,6 +14,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
 	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
 	"github.com/lockscope/lockscope/lock/engine/records"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // remaining is the lease that a round of renewal prolongs. No node is asked once its time is up.
@@ -41,7 +42,7 @@ type renewal struct {
 	noSlot   int   // nodes that do not have the slot any more
 	revoked  error // why the lease was revoked, if a node said that it was
 	errs     ballot.Failures
-	outcome  lock.RenewOutcome
+	outcome  locktrace.RenewOutcome
 	err      error
 }
 

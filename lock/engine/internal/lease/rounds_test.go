@@ -14,6 +14,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/enginetest"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // attemptAt returns an attempt on nodes r1, r2 and so on, as a lease knows it.
@@ -23,7 +24,7 @@ func attemptOn(n int) *attempt.Attempt {
 		e.Names = append(e.Names, "r"+string(rune('1'+i)))
 	}
 	return &attempt.Attempt{
-		Terms: attempt.Terms{Start: lock.AttemptStart{Resource: "order:1001"}}, Set: e, Timeout: 500 * time.Millisecond,
+		Terms: attempt.Terms{Start: locktrace.AttemptStart{Resource: "order:1001"}}, Set: e, Timeout: 500 * time.Millisecond,
 		Grants: make([]attempt.Grant, n),
 	}
 }

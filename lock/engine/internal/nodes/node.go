@@ -10,6 +10,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 const (
@@ -95,7 +96,7 @@ type Command struct {
 }
 
 // Begin reports the start of a call to the traces.
-func (n *Node) Begin(ctx context.Context, ts hooks.Traces, e lock.NodeStart) Command {
+func (n *Node) Begin(ctx context.Context, ts hooks.Traces, e locktrace.NodeStart) Command {
 	if len(ts) > 0 {
 		e.Node, e.Backend = n.Name(), n.Set.Backend
 		ctx = ts.NodeStart(ctx, e)
@@ -104,7 +105,7 @@ func (n *Node) Begin(ctx context.Context, ts hooks.Traces, e lock.NodeStart) Com
 }
 
 // End notes the answer to a call, and reports it to the traces with the event that began it.
-func (n *Node) End(c Command, ts hooks.Traces, e lock.NodeStart, verdict lock.Verdict, err error) {
+func (n *Node) End(c Command, ts hooks.Traces, e locktrace.NodeStart, verdict lock.Verdict, err error) {
 	took := time.Since(c.began)
 	n.Note(took, err)
 	if len(ts) == 0 {
@@ -114,12 +115,12 @@ func (n *Node) End(c Command, ts hooks.Traces, e lock.NodeStart, verdict lock.Ve
 		verdict = lock.VerdictFailed
 	}
 	e.Node, e.Backend = n.Name(), n.Set.Backend
-	ts.NodeEnd(c.Ctx, lock.NodeEnd{
+	ts.NodeEnd(c.Ctx, locktrace.NodeEnd{
 		NodeStart: e, Took: took, Verdict: verdict, Err: err, ClockSkew: time.Duration(n.ClockSkew.Load()),
 	})
 	if n.Restart.Load() != nil {
 		if r := n.Restart.Swap(nil); r != nil {
-			ts.NodeRestart(c.Ctx, lock.NodeRestart{
+			ts.NodeRestart(c.Ctx, locktrace.NodeRestart{
 				Node: e.Node, Backend: n.Set.Backend,
 				Witnessed: r.Witnessed, Left: r.Left, Enforced: r.Enforced, Evicted: r.Evicted,
 			})
@@ -137,7 +138,7 @@ func VerdictOf(ok bool) lock.Verdict {
 
 // Listen has the node call named when a release names this process. It reports whether the node will.
 func (n *Node) Listen(
-	ctx context.Context, ts hooks.Traces, e lock.NodeStart, timeout time.Duration, named func(key string),
+	ctx context.Context, ts hooks.Traces, e locktrace.NodeStart, timeout time.Duration, named func(key string),
 ) bool {
 	c := n.Begin(Values(ctx), ts, e)
 	limited, cancel := context.WithTimeout(c.Ctx, timeout)

@@ -19,6 +19,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/workers"
 	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/lock/internal/carried"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // Set is an engine's set of nodes, with what the calls on them share.
@@ -26,7 +27,7 @@ type Set struct {
 	Config    *Config
 	ID        string // names this process's waiter in queues
 	Quorum    int
-	Backend   lock.Backend
+	Backend   locktrace.Backend
 	Nodes     []*Node
 	Names     ballot.Names
 	Workers   *workers.Workers
@@ -39,7 +40,7 @@ type Set struct {
 }
 
 // NewSet makes a set of the driver's nodes, at least one, with a name of its own for queues.
-func NewSet(c *Config, members []driver.Node, backend lock.Backend) *Set {
+func NewSet(c *Config, members []driver.Node, backend locktrace.Backend) *Set {
 	var id [8]byte
 	_, _ = rand.Read(id[:]) // never fails, since Go 1.24
 	s := &Set{

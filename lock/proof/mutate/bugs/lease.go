@@ -39,16 +39,16 @@ func renewalMutants() []Mutant {
 		{
 			Bug:  "a lease that a quorum no longer holds goes on to the end of its validity",
 			Why:  "its holder works beside the next one, and could have known",
-			File: "lock/engine/internal/lease/renew.go", Old: "case r.tally.Held():\n		r.outcome = lock.RenewLost",
-			New:    "case r.tally.Held():\n		r.outcome = lock.RenewUnknown",
+			File: "lock/engine/internal/lease/renew.go", Old: "case r.tally.Held():\n		r.outcome = locktrace.RenewLost",
+			New:    "case r.tally.Held():\n		r.outcome = locktrace.RenewUnknown",
 			Killer: by(memory, "TestALeaseIsLostOnOrder"),
 		},
 		{
 			Bug:    "a round that cannot tell ends the lease",
 			Why:    "a majority that pauses for a moment takes every lock away",
 			File:   "lock/engine/internal/lease/renew.go",
-			Old:    "	default:\n		r.outcome = lock.RenewUnknown\n		r.err = r.noQuorum",
-			New:    "	default:\n		r.outcome = lock.RenewLost\n		r.err = r.noQuorum",
+			Old:    "	default:\n		r.outcome = locktrace.RenewUnknown\n		r.err = r.noQuorum",
+			New:    "	default:\n		r.outcome = locktrace.RenewLost\n		r.err = r.noQuorum",
 			Killer: by(redlock, "TestRealReadOnlySingle"),
 		},
 		{

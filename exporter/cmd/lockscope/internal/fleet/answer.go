@@ -35,7 +35,7 @@ type Call struct {
 	Backend  string   `json:"backend,omitempty"` // what its process calls the nodes; "" where that is not told
 	Instance string   `json:"instance,omitempty"`
 	For      float64  `json:"for_seconds"`
-	Kind     string   `json:"kind,omitempty"` // attempt, or a lock.WaitKind
+	Kind     string   `json:"kind,omitempty"` // attempt, or a locktrace.Wait
 	Class    string   `json:"class,omitempty"`
 	CallSite string   `json:"call_site,omitempty"`
 	TraceID  string   `json:"trace_id,omitempty"`

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // A person at a terminal wonders sooner than the reader of a log.
@@ -41,8 +42,8 @@ func (t *Trouble) Watch(ctx context.Context, a *ui.App, say func(error)) (_ cont
 			say(t.last)
 		}
 	})
-	ctx = lock.WithTrace(ctx, &lock.Trace{
-		WaitStart: func(ctx context.Context, e lock.WaitStart) context.Context {
+	ctx = locktrace.With(ctx, &locktrace.Trace{
+		WaitStart: func(ctx context.Context, e locktrace.WaitStart) context.Context {
 			t.mu.Lock()
 			defer t.mu.Unlock()
 			if t.last = e.Last; t.last == nil && e.Blocker != nil {
@@ -50,7 +51,7 @@ func (t *Trouble) Watch(ctx context.Context, a *ui.App, say func(error)) (_ cont
 			}
 			return ctx
 		},
-		RenewEnd: func(_ context.Context, e lock.RenewEnd) {
+		RenewEnd: func(_ context.Context, e locktrace.RenewEnd) {
 			t.mu.Lock()
 			defer t.mu.Unlock()
 			t.renewal = e.Err

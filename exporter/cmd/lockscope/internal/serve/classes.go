@@ -9,7 +9,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
-	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
 	"github.com/lockscope/lockscope/scanner"
@@ -26,14 +26,14 @@ func (v votes) quorum() int { return v.nodes/2 + 1 }
 
 // class is why the processes in the queue of a lock wait. It is empty if the nodes do not tell: the lock may be free by
 // now, or its votes split.
-func (v votes) class(l *scanner.Lock) lock.WaitClass {
+func (v votes) class(l *scanner.Lock) locktrace.Wait {
 	switch {
 	case v.nodes > 0 && v.up < v.quorum():
-		return lock.WaitNoQuorum
+		return locktrace.WaitNoQuorum
 	case v.nodes >= quarantine.EnforcedFrom && v.up-v.quarantined < v.quorum():
-		return lock.WaitQuarantined
+		return locktrace.WaitQuarantined
 	case l != nil && l.Held():
-		return lock.WaitBehindHolder
+		return locktrace.WaitHolder
 	}
 	return ""
 }

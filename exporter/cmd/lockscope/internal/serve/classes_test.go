@@ -5,8 +5,8 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
-	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/scanner"
 )
 
@@ -16,19 +16,19 @@ func TestClassesOfWaits(t *testing.T) {
 	for name, c := range map[string]struct {
 		votes votes
 		lock  *scanner.Lock
-		want  lock.WaitClass
+		want  locktrace.Wait
 	}{
-		"held":                           {votes{3, 3, 0}, held, lock.WaitBehindHolder},
-		"held, of several sets":          {votes{}, held, lock.WaitBehindHolder},
+		"held":                           {votes{3, 3, 0}, held, locktrace.WaitHolder},
+		"held, of several sets":          {votes{}, held, locktrace.WaitHolder},
 		"free, or split votes":           {votes{3, 3, 0}, nil, ""},
 		"of several sets":                {votes{}, nil, ""},
-		"one down":                       {votes{3, 2, 0}, held, lock.WaitBehindHolder},
-		"two of three down":              {votes{3, 1, 0}, held, lock.WaitNoQuorum},
-		"one down, one quarantined":      {votes{3, 2, 1}, held, lock.WaitQuarantined},
+		"one down":                       {votes{3, 2, 0}, held, locktrace.WaitHolder},
+		"two of three down":              {votes{3, 1, 0}, held, locktrace.WaitNoQuorum},
+		"one down, one quarantined":      {votes{3, 2, 1}, held, locktrace.WaitQuarantined},
 		"two of five quarantined":        {votes{5, 5, 2}, nil, ""},
-		"three of five quarantined":      {votes{5, 5, 3}, nil, lock.WaitQuarantined},
+		"three of five quarantined":      {votes{5, 5, 3}, nil, locktrace.WaitQuarantined},
 		"one node votes in a quarantine": {votes{1, 1, 1}, nil, ""},
-		"one node down":                  {votes{1, 0, 0}, nil, lock.WaitNoQuorum},
+		"one node down":                  {votes{1, 0, 0}, nil, locktrace.WaitNoQuorum},
 	} {
 		if got := c.votes.class(c.lock); got != c.want {
 			t.Errorf("%s: class %q, want %q", name, got, c.want)

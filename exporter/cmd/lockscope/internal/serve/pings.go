@@ -14,9 +14,9 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/exporter/live/state"
-	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/decorate"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 )
 
@@ -156,7 +156,7 @@ func (p *pings) note(node string, one ping, err error) {
 		return // it is followed no more
 	}
 	h.err = err
-	h.known.Done(one.at, lock.NodeEnd{Err: silence(err)})
+	h.known.Done(one.at, locktrace.NodeEnd{Err: silence(err)})
 	if one.ok {
 		h.answered = one.at
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/records"
+	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -43,7 +44,7 @@ func waiters(w *scanner.Waits, v votes) (rows []state.Waiter, omitted int) {
 		for ahead, q := range f.Queue {
 			row := state.Waiter{
 				Resource: report.KeyText(f.Resource), For: seen.Waited(q, f.At).Seconds(),
-				Kind: string(lock.WaitHolder), Class: string(v.class(f.Lock)),
+				Kind: string(locktrace.WaitHolder), Class: string(v.class(f.Lock)),
 				Ahead: ahead, Blocker: blocker(f.Lock),
 			}
 			if says := q.Says; says != nil {

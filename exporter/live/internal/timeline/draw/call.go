@@ -9,9 +9,10 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/exporter/live/internal/timeline"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
-const waitHolder = string(lock.WaitHolder)
+const waitHolder = string(locktrace.WaitHolder)
 
 // call is an Acquire with its attempts and waits.
 type call struct {

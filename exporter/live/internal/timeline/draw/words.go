@@ -5,17 +5,17 @@ import (
 	"strings"
 
 	"github.com/lockscope/lockscope/exporter/internal/traceevent"
-	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // waitName is the name of a wait: whom or what it waits for.
 func (s *step) waitName() string {
-	switch class := lock.WaitClass(s.What); {
-	case class == lock.WaitBehindHolder && s.By == nil && s.Name == string(lock.WaitLocal):
+	switch class := locktrace.Wait(s.What); {
+	case class == locktrace.WaitHolder && s.By == nil && s.Name == string(locktrace.WaitLocal):
 		return "wait for its turn in the process"
-	case class == lock.WaitBehindHolder && s.By != nil:
+	case class == locktrace.WaitHolder && s.By != nil:
 		return "wait behind " + s.By.Instance
-	case class == lock.WaitBehindHolder:
+	case class == locktrace.WaitHolder:
 		return "wait behind a holder"
 	default:
 		return "wait: " + words(s.What)

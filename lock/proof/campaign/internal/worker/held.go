@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/proof/campaign/internal/history"
 	"github.com/lockscope/lockscope/lock/proof/campaign/internal/ledger"
 )
@@ -23,7 +24,7 @@ type held struct {
 func (c *caller) acquire(ctx context.Context, i intent) *held {
 	id := c.ids.next()
 	r := &recorder{worker: c.worker, id: id}
-	ctx = lock.WithTrace(ctx, r.trace())
+	ctx = locktrace.With(ctx, r.trace())
 	c.events.Write(history.Event{T: history.Now(), Kind: history.Call, ID: id, Resource: i.resource})
 	lease, err := c.locker.Acquire(ctx, i.resource, i.options()...)
 	e := history.Event{

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 func nodesIn(states ...string) (all []Node) {
@@ -23,15 +24,15 @@ func TestNoQuorumIsSaidOnce(t *testing.T) {
 		nodes   []Node
 		redlock bool
 		decides bool
-		class   lock.WaitClass // of a wait without a holder
+		class   locktrace.Wait // of a wait without a holder
 	}{
 		"all up":             {nodesIn(up, up, up, up, up), true, true, ""},
 		"one dead":           {nodesIn(up, up, up, up, down), true, true, ""},
-		"three dead":         {nodesIn(up, up, down, down, down), true, false, lock.WaitNoQuorum},
-		"two in quarantine":  {nodesIn(up, q, q), true, false, lock.WaitQuarantined},
+		"three dead":         {nodesIn(up, up, down, down, down), true, false, locktrace.WaitNoQuorum},
+		"two in quarantine":  {nodesIn(up, q, q), true, false, locktrace.WaitQuarantined},
 		"one read-only":      {nodesIn(up, up, state.NodeBarred), true, true, ""},
 		"one server":         {nodesIn(up), false, true, ""},
-		"one server is down": {nodesIn(down), false, false, lock.WaitNoQuorum},
+		"one server is down": {nodesIn(down), false, false, locktrace.WaitNoQuorum},
 	} {
 		set := Set{Name: "redis", Redlock: c.redlock, Nodes: c.nodes}
 		if set.Decides() != c.decides || set.class(false) != c.class {
@@ -51,7 +52,7 @@ func TestNoQuorumIsSaidOnce(t *testing.T) {
 
 func TestClasses(t *testing.T) {
 	set := Set{Redlock: true, Nodes: nodesIn(state.NodeUp, state.NodeUp, state.NodeUp), Resources: []Resource{
-		{Name: "held", Holder: &Holder{}, Waiters: []Waiter{{}, {Class: string(lock.WaitBackingOff)}}}, {Name: "free"},
+		{Name: "held", Holder: &Holder{}, Waiters: []Waiter{{}, {Class: string(locktrace.WaitBackingOff)}}}, {Name: "free"},
 	}}
 	set.Classify()
 	held := set.Resources[0]

@@ -55,7 +55,7 @@ type Resource struct {
 	Callers   int
 	Processes int
 	Longest   time.Duration // wait
-	Class     string        // why its callers wait: a lock.WaitClass; empty: unknown
+	Class     string        // why its callers wait: a locktrace.Wait; empty: unknown
 	Holder    *Holder       // nil: none is known
 	Chain     []Link        // what the holder waits for, and so on
 	Deadlock  bool          // in a cycle, or behind one
@@ -115,7 +115,7 @@ type Waiter struct {
 
 	Callers int
 	Waited  time.Duration // by the one that has waited longest; zero: unknown
-	Class   string        // a lock.WaitClass; empty: unknown
+	Class   string        // a locktrace.Wait; empty: unknown
 	Holds   []string      // meanwhile
 	Backend string        // what the process calls the nodes; empty: unknown
 }

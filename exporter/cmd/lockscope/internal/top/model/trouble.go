@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/live/state"
-	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // Quorum is how many nodes have to vote.
@@ -36,14 +36,14 @@ func (s *Set) Decides() bool {
 func (s *Set) Stale(now time.Time, limit time.Duration) bool { return now.Sub(s.Read) > limit }
 
 // class is why callers wait that say nothing themselves, judged by the nodes.
-func (s *Set) class(held bool) lock.WaitClass {
+func (s *Set) class(held bool) locktrace.Wait {
 	switch {
 	case !s.Decides() && s.Redlock && s.Voting()+s.Count(state.NodeQuarantined) >= s.Quorum():
-		return lock.WaitQuarantined
+		return locktrace.WaitQuarantined
 	case !s.Decides():
-		return lock.WaitNoQuorum
+		return locktrace.WaitNoQuorum
 	case held:
-		return lock.WaitBehindHolder
+		return locktrace.WaitHolder
 	}
 	return ""
 }
@@ -66,8 +66,8 @@ func (s *Set) Classify() {
 
 // KnownClass keeps a page from inventing one.
 func KnownClass(class string) string {
-	switch lock.WaitClass(class) {
-	case lock.WaitBehindHolder, lock.WaitNetwork, lock.WaitNoQuorum, lock.WaitQuarantined, lock.WaitBackingOff:
+	switch locktrace.Wait(class) {
+	case locktrace.WaitHolder, locktrace.WaitNetwork, locktrace.WaitNoQuorum, locktrace.WaitQuarantined, locktrace.WaitBackingOff:
 		return class
 	}
 	return ""

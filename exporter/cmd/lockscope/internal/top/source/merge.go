@@ -6,7 +6,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/model"
-	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // merger adds to a snapshot what pages say: calls and their classes, rates, and waits that no node knows of.
@@ -104,8 +104,8 @@ func (m *merger) rest(p *fleet.Page, c fleet.Count) {
 		at = slices.IndexFunc(m.snap.Sets, func(s model.Set) bool { return s.Name == r.Set })
 	}
 	set := &m.snap.Sets[at]
-	switch lock.WaitClass(w.Class) {
-	case lock.WaitNoQuorum, lock.WaitQuarantined, lock.WaitBackingOff:
+	switch locktrace.Wait(w.Class) {
+	case locktrace.WaitNoQuorum, locktrace.WaitQuarantined, locktrace.WaitBackingOff:
 	default:
 		if len(set.Nodes) > 0 && set.Decides() {
 			return

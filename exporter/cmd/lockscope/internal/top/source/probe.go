@@ -10,9 +10,9 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/decorate"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 )
@@ -64,7 +64,7 @@ func (n *node) probe(ctx context.Context) health {
 		failure = driver.ErrTimeout
 	}
 	now := time.Now()
-	n.known.Done(now, lock.NodeEnd{Err: failure})
+	n.known.Done(now, locktrace.NodeEnd{Err: failure})
 	h.seen = n.known.View(now)
 	return h
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/records"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // contended is the table of resources, within so many lines; 0: any. The selected row is always among them.
@@ -127,7 +128,7 @@ func holderText(r *model.Resource) string {
 		return clean(r.Holder.Instance) + "?"
 	case r.Holder != nil:
 		return clean(r.Holder.Name())
-	case r.Class != "" && r.Class != string(lock.WaitBehindHolder):
+	case r.Class != "" && r.Class != string(locktrace.WaitHolder):
 		return "(" + clean(r.Class) + ")"
 	}
 	return ui.Unknown

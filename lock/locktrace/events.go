@@ -1,54 +1,17 @@
-package lock
+package locktrace
 
 import (
-	"context"
 	"errors"
 	"net"
 	"time"
 
-	"github.com/lockscope/lockscope/lock/internal/carried"
+	"github.com/lockscope/lockscope/lock"
 )
-
-// Trace is a set of hooks that report the steps of the algorithm. Like
-// [net/http/httptrace.ClientTrace] it travels in a context; see [WithTrace].
-//
-//  1. Any hook may be nil. The struct must not change once it is installed.
-//  2. Hooks run inline and concurrently: return fast, never block, never call
-//     back into the lock.
-//  3. Exactly one End hook follows every Start hook, also on cancellation. It gets
-//     the context that the Start hook returned.
-//  4. End events include the fields of their Start events, so End hooks suffice for
-//     metrics.
-//  5. A slow node's NodeEnd may come after AcquireEnd, even after ReleaseEnd.
-//  6. Acquire reads the trace once, and the lease keeps it. Renewals and releases
-//     report to it, in contexts with the values of Acquire's context but without its
-//     cancellation.
-//  7. No event carries an owner token.
-//  8. If a hook panics, the lock goes on as if the hook had returned, and the panic is
-//     logged to slog.Default with its stack.
-//
-// Minor versions may add hooks and fields.
-type Trace struct {
-	AcquireStart func(context.Context, AcquireStart) context.Context
-	AcquireEnd   func(context.Context, AcquireEnd)
-	AttemptStart func(context.Context, AttemptStart) context.Context
-	AttemptEnd   func(context.Context, AttemptEnd)
-	NodeStart    func(context.Context, NodeStart) context.Context
-	NodeEnd      func(context.Context, NodeEnd)
-	NodeRestart  func(context.Context, NodeRestart)
-	Deadlock     func(context.Context, Deadlock)
-	WaitStart    func(context.Context, WaitStart) context.Context
-	WaitEnd      func(context.Context, WaitEnd)
-	RenewStart   func(context.Context, RenewStart) context.Context
-	RenewEnd     func(context.Context, RenewEnd)
-	ReleaseStart func(context.Context, ReleaseStart) context.Context
-	ReleaseEnd   func(context.Context, ReleaseEnd)
-}
 
 // Backend describes the nodes of an engine.
 type Backend struct {
 	System string // kind of server, as in OpenTelemetry's db.system.name: "redis"
-	Name   string // the name given with [WithBackend], else System
+	Name   string // the name given with [lock.WithBackend], else System
 	// Namespace is OpenTelemetry's db.namespace: the database number of all Redis nodes.
 	// It is "" if the nodes have none, or differ in it.
 	Namespace string
@@ -64,9 +27,9 @@ type AcquireStart struct {
 	Backend  Backend
 	Nodes    int
 	Quorum   int
-	Options  AcquireOptions
-	CallSite string      // of the call, with [WithCallSites]
-	Holds    []HeldLease // leases that the caller holds while it waits; see [HeldLeases]
+	Options  lock.AcquireOptions
+	CallSite string           // of the call, with [lock.WithCallSites]
+	Holds    []lock.HeldLease // leases that the caller holds while it waits; see [lock.HeldLeases]
 }
 
 // AcquireEnd ends one Acquire.
@@ -106,7 +69,7 @@ type NodeStart struct {
 	Resource string
 	Backend  Backend
 	Node     string
-	Op       Operation
+	Op       lock.Operation
 	Attempt  int // of the Acquire it belongs to; 0 for renewals and releases
 }
 
@@ -114,7 +77,7 @@ type NodeStart struct {
 type NodeEnd struct {
 	NodeStart
 	Took    time.Duration
-	Verdict Verdict
+	Verdict lock.Verdict
 	Err     error // why the node failed; nil if it answered
 	// ClockSkew is how far the node's clock is ahead of this process's, as it was last
 	// measured; 0 if unknown.
@@ -143,52 +106,6 @@ type NodeRestart struct {
 func (e NodeEnd) Undialed() bool {
 	op, ok := errors.AsType[*net.OpError](e.Err)
 	return ok && op.Op == "dial"
-}
-
-// Verdict is a node's answer in one word.
-type Verdict string
-
-// The verdicts of a node.
-const (
-	VerdictGranted  Verdict = "granted"  // the node did the operation
-	VerdictRefused  Verdict = "refused"  // the node refused: the lock is held, or no longer held
-	VerdictFailed   Verdict = "failed"   // the node answered with an error, or not at all
-	VerdictRefilled Verdict = "refilled" // the node had lost the key and got it back; no vote
-	// These two appear in errors only, never in events:
-	VerdictUnheard  Verdict = "unheard"   // the round was over before the node answered
-	VerdictNotAsked Verdict = "not_asked" // nothing was sent to the node in this round
-)
-
-// WaitKind is what a caller waits for.
-type WaitKind string
-
-// The kinds of wait.
-const (
-	WaitLocal   WaitKind = "local"   // behind other callers of this process
-	WaitHolder  WaitKind = "holder"  // for the holder to release or expire
-	WaitBackoff WaitKind = "backoff" // for nodes to answer again
-)
-
-// WaitStart begins a wait between attempts.
-type WaitStart struct {
-	Resource string
-	Kind     WaitKind
-	Ahead    int        // waiters in front, if known
-	First    bool       // nobody is in front of this process, as the nodes last said; false if unknown
-	Blocker  *HeldError // the holder, if known; for WaitLocal, what Front returned
-	Last     error      // error of the previous attempt; nil for WaitLocal
-	// Front returns the current holder, if known, and why the last attempt of the caller in front failed. It is set for
-	// WaitLocal only. It may be called at any time and concurrently.
-	Front func() (holder *HeldError, last error)
-}
-
-// WaitEnd ends a wait.
-type WaitEnd struct {
-	WaitStart
-	Took       time.Duration
-	Named      bool // a release named this waiter as the next
-	HandedOver bool // a release in this process handed the lock over; only with WaitLocal
-	Err        error
 }
 
 // RenewStart begins one round of renewal.
@@ -235,21 +152,11 @@ type ReleaseStart struct {
 // certain. All are 0 if the lock was handed over.
 type ReleaseEnd struct {
 	ReleaseStart
-	Outcome    Outcome // [OutcomeReleased] if it was handed over
-	Granted    int     // nodes that held the lock and released it
-	Refused    int     // nodes that no longer held it, or hold it for another owner
+	Outcome    lock.Outcome // [lock.OutcomeReleased] if it was handed over
+	Granted    int          // nodes that held the lock and released it
+	Refused    int          // nodes that no longer held it, or hold it for another owner
 	Failed     int
 	HandedOver bool // to the first waiting caller of this process; no node was asked
 	Took       time.Duration
 	Err        error
-}
-
-// WithTrace returns a context whose acquisitions report to t, after the traces that ctx already
-// has. A nil t returns ctx.
-func WithTrace(ctx context.Context, t *Trace) context.Context {
-	if t == nil {
-		return ctx
-	}
-	outer, _ := ctx.Value(carried.Traces{}).([]*Trace)
-	return context.WithValue(ctx, carried.Traces{}, append(outer[:len(outer):len(outer)], t))
 }
