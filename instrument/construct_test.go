@@ -38,7 +38,7 @@ func (f *fleet) engine() *engine.Engine {
 		nodes = append(nodes, engine.Async(s.Connect(uint64(i), locktest.Faults{})))
 	}
 	l, err := engine.NewEngine(nodes, lock.WithNodeTimeout(200*time.Millisecond),
-		lock.WithClock(func() time.Duration { return time.Since(f.began) }))
+		engine.WithClock(func() time.Duration { return time.Since(f.began) }))
 	must(f.t, err)
 	f.t.Cleanup(func() { _ = l.Close() })
 	return l
@@ -261,7 +261,7 @@ func TestEnds(t *testing.T) { synctest.Test(t, testEnds) }
 func testEnds(t *testing.T) {
 	e := newFleet(t).engine()
 	l := wrap(t, e)
-	set := func(o *lock.AcquireOptions) { o.Kind = lock.KindSet }
+	set := lock.OfKind(lock.KindSet)
 	ctx, cancel := context.WithCancel(t.Context())
 	for i, opts := range [][]lock.AcquireOption{{lock.MaxHold(time.Minute), lock.TTL(time.Second)}, nil} {
 		_, err := l.Acquire(t.Context(), fmt.Sprint("set", i), append(opts, set)...)

@@ -55,7 +55,7 @@ func TestSpansOfALongLease(t *testing.T) { synctest.Test(t, testSpansOfALongLeas
 
 func testSpansOfALongLease(t *testing.T) {
 	s := new(spans)
-	latest := lock.WithRandom(func(int64) int64 { return 0 }) // none is under way at the end
+	latest := engine.WithRandom(func(int64) int64 { return 0 }) // none is under way at the end
 	l := wrap(t, locktest.NewFakes(t, 5, latest)(t), instrument.WithTracerProvider(provider(t, s)))
 	must(t, lock.Do(t.Context(), l, "order:1001", func(context.Context, lock.Lease) error {
 		time.Sleep(10 * time.Second)

@@ -47,7 +47,7 @@ func testKind(t *testing.T) {
 		must(t, lease.Release(t.Context()))
 	}
 	kindOf()
-	kindOf(func(o *lock.AcquireOptions) { o.Kind = lock.KindElection })
+	kindOf(lock.OfKind(lock.KindElection))
 	must(t, l.Flush(t.Context()))
 	if log := text.String(); strings.Count(log, "deadlock") < 2 || strings.Count(log, "kind=election") != 1 ||
 		strings.Contains(log, "kind=\"\"") {

@@ -95,7 +95,7 @@ func testLossByFailure(t *testing.T) {
 		servers, nodes = append(servers, s), append(nodes, engine.Async(s.Connect(uint64(i), locktest.Faults{})))
 	}
 	began := time.Now()
-	r, err := engine.NewEngine(nodes, lock.WithClock(func() time.Duration { return time.Since(began) })) // the bubble's
+	r, err := engine.NewEngine(nodes, engine.WithClock(func() time.Duration { return time.Since(began) })) // the bubble's
 	must(t, err)
 	t.Cleanup(func() { must(t, r.Close()) })
 	l := wrap(t, r)
@@ -139,7 +139,7 @@ func testLossByFailure(t *testing.T) {
 func TestARenewalThatAReleaseOvertakesIsNotLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		nodes := memlock.NewNodes(3)
-		next, err := memlock.New(nodes, lock.WithRandom(func(int64) int64 { return 0 })) // the latest renewal
+		next, err := memlock.New(nodes, engine.WithRandom(func(int64) int64 { return 0 })) // the latest renewal
 		must(t, err)
 		t.Cleanup(func() { must(t, next.Close()) })
 		seen := &spans{}

@@ -45,7 +45,7 @@ func testLogOfAnOutage(t *testing.T) {
 	}
 	began := time.Now()
 	// The bubble's clock: the machine's clock goes on meanwhile, and leases would be lost by it.
-	engine, err := engine.NewEngine(nodes, lock.WithClock(func() time.Duration { return time.Since(began) }))
+	engine, err := engine.NewEngine(nodes, engine.WithClock(func() time.Duration { return time.Since(began) }))
 	must(t, err)
 	text := new(logText)
 	l := wrap(t, engine, instrument.WithLogger(slog.New(slog.NewJSONHandler(text, nil))))

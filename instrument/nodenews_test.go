@@ -46,7 +46,7 @@ func withOddNode(t *testing.T) (l lock.Locker, odd *oddNode) {
 		nodes = append(nodes, engine.Async(odd))
 	}
 	began := time.Now()
-	r, err := engine.NewEngine(nodes, lock.WithClock(func() time.Duration { return time.Since(began) })) // the bubble's
+	r, err := engine.NewEngine(nodes, engine.WithClock(func() time.Duration { return time.Since(began) })) // the bubble's
 	must(t, err)
 	t.Cleanup(func() { must(t, r.Close()) })
 	return r, odd

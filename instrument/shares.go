@@ -2,8 +2,5 @@ package instrument
 
 import "github.com/lockscope/lockscope/lock"
 
-// Shares returns nil if the wrapped Locker has read/write locks; see [lock.Shares].
-func (l *Locker) Shares() error { return lock.Shares(l.next) }
-
 // QueuesSlots returns nil if the wrapped Locker has one queue for all slots of a semaphore; see [lock.QueuesSlots].
 func (l *Locker) QueuesSlots() error { return lock.QueuesSlots(l.next) }

@@ -42,7 +42,7 @@ func (w *world) process(t *testing.T, opts ...lock.Option) *engine.Engine {
 	}
 	began := time.Now()
 	e, err := engine.NewEngine(nodes, append(opts,
-		lock.WithClock(func() time.Duration { return time.Since(began) }))...)
+		engine.WithClock(func() time.Duration { return time.Since(began) }))...)
 	must(t, err)
 	t.Cleanup(func() { must(t, e.Close()) })
 	return e
@@ -216,7 +216,7 @@ func TestEndlessWaitIsLoggedAgain(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w, text := newWorld(t), new(logText)
 				l := wrap(t, w.process(t), instrument.WithLogger(slog.New(slog.NewJSONHandler(text, nil))))
-				kind := func(o *lock.AcquireOptions) { o.Kind = c.kind }
+				kind := lock.OfKind(c.kind)
 				held, err := w.process(t, lock.WithInstance("billing/7")).Acquire(t.Context(), "job", kind)
 				must(t, err)
 				time.AfterFunc(31*time.Minute, func() { must(t, held.Release(t.Context())) })

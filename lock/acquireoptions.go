@@ -7,7 +7,7 @@ import (
 	"github.com/lockscope/lockscope/lock/internal/carried"
 )
 
-// Defaults and bounds of Acquire.
+// Defaults and bounds of Acquire, and of an engine.
 const (
 	// DefaultTTL is how long a lock outlives a holder that died, at most.
 	DefaultTTL = 10 * time.Second
@@ -15,12 +15,27 @@ const (
 	DefaultMaxHold = time.Hour
 	// Unlimited, given to MaxHold, renews the lease for as long as the process lives.
 	Unlimited time.Duration = math.MaxInt64
+	// DefaultPrefix is the prefix of lock keys, which leak scanners look for.
+	DefaultPrefix = "lock:"
+	// DefaultMaxTTL is the longest TTL that Acquire accepts. A node that restarted may not
+	// vote until locks with this TTL have expired.
+	DefaultMaxTTL = time.Minute
+	// DefaultPollInterval is how long a waiter waits for a notification before it looks
+	// again.
+	DefaultPollInterval = 500 * time.Millisecond
+	// MaxNodes is the largest number of nodes of one engine. Beyond nine, the added
+	// safety is seldom worth the latency.
+	MaxNodes = 63
 	// MaxResourceLength is the maximum length of a resource name, in bytes.
 	MaxResourceLength = 512
+	// MaxReasonLength is the maximum length of the text of [HoldReason], in bytes.
+	MaxReasonLength = 256
 )
 
-// AcquireOptions holds the settings of one Acquire. Implementations of Locker read it;
-// callers pass functions of type AcquireOption.
+// AcquireOption configures one Acquire. Only the functions of this package make one.
+type AcquireOption interface{ acquireOption(*AcquireOptions) }
+
+// AcquireOptions is what the options of one Acquire say. Implementations and decorators of Locker read it.
 type AcquireOptions struct {
 	TTL         time.Duration
 	NoWait      bool
@@ -33,66 +48,97 @@ type AcquireOptions struct {
 
 	FailOnDeadlock bool
 
-	Kind  Kind // what the lock is part of; constructs set it
-	Slots int  // how many slots the semaphore has; 0 for other kinds
-	Look  Look // which part of a call of a construct this is
-
-	// Construct proves that package rwlock or semaphore set Kind. Without it, engines refuse KindRead, KindWrite and
-	// KindSemaphore with ErrInvalidOption.
-	Construct carried.Construct
-
-	OneQueue bool // the semaphore has one queue, and a call that waits takes any slot: see [QueuesSlots]
-
-	Since time.Time // when the call of the construct began, which this one is a part of; zero if it is the call
-
-	CallSite string // where the construct was called, if it has made this call in a goroutine of its own; "" otherwise
-
 	HoldReason string // why the lock is held, for others to read
+	Kind       Kind   // what the lock is part of, for others to read
+	Mode       Mode
+
+	// What package semaphore sets with [Permit].
+
+	Slots    int       // how many slots the semaphore has; 0 for other locks
+	Look     Look      // which part of a call of the semaphore this is
+	OneQueue bool      // the semaphore has one queue, and a call that waits takes any slot: see [QueuesSlots]
+	Since    time.Time // when the call began that this one is a part of; zero if it is the call
+	CallSite string    // where that call was made, if this one has a goroutine of its own; "" otherwise
 }
 
-// AcquireOption configures one Acquire.
-type AcquireOption func(*AcquireOptions)
+// NewAcquireOptions returns the defaults with opts applied in order; nil options are skipped.
+func NewAcquireOptions(opts ...AcquireOption) AcquireOptions {
+	return AcquireOptions{TTL: DefaultTTL, MaxHold: DefaultMaxHold}.With(opts...)
+}
+
+// With returns a copy of o with opts applied in order; nil options are skipped.
+func (o AcquireOptions) With(opts ...AcquireOption) AcquireOptions {
+	for _, opt := range opts {
+		if opt != nil {
+			opt.acquireOption(&o)
+		}
+	}
+	return o
+}
+
+// acquireOption is a function that is an AcquireOption.
+type acquireOption func(*AcquireOptions)
+
+func (set acquireOption) acquireOption(o *AcquireOptions) { set(o) }
 
 // TTL sets how long the lock lives without renewal: the longest time that others wait after
 // its holder has died. The lease is renewed after a quarter to a third of it, again and again. The default is
 // [DefaultTTL].
-func TTL(d time.Duration) AcquireOption { return func(o *AcquireOptions) { o.TTL = d } }
+func TTL(d time.Duration) AcquireOption {
+	return acquireOption(func(o *AcquireOptions) { o.TTL = d })
+}
 
 // NoWait makes Acquire fail with *HeldError if the resource is held. If several callers ask at the same instant and split
 // the nodes' votes, so that nobody has the lock, Acquire tries again for a moment until one of them does.
-func NoWait() AcquireOption { return func(o *AcquireOptions) { o.NoWait = true } }
+func NoWait() AcquireOption {
+	return acquireOption(func(o *AcquireOptions) { o.NoWait = true })
+}
 
 // MaxWait bounds the wait and leaves the lease alone; a deadline of ctx bounds both. When d
 // has passed, Acquire fails with a *WaitError that matches ErrMaxWait.
-func MaxWait(d time.Duration) AcquireOption { return func(o *AcquireOptions) { o.MaxWait = d } }
+func MaxWait(d time.Duration) AcquireOption {
+	return acquireOption(func(o *AcquireOptions) { o.MaxWait = d })
+}
 
 // MaxAttempts bounds the number of attempts. Acquire returns the error of the last one. The second attempt follows the
 // first at once, after the caller has arranged to be woken; MaxAttempts(2) waits only if that was arranged before. Each
 // later attempt comes when a release wakes the caller, or after the poll interval: see [WithPollInterval]. Waiting
 // behind other callers of the process is no attempt. Use [MaxWait] to bound the wait by time.
-func MaxAttempts(n int) AcquireOption { return func(o *AcquireOptions) { o.MaxAttempts = n } }
+func MaxAttempts(n int) AcquireOption {
+	return acquireOption(func(o *AcquireOptions) { o.MaxAttempts = n })
+}
 
 // NoRenew turns automatic renewal off: call Extend before the lease runs out.
-func NoRenew() AcquireOption { return func(o *AcquireOptions) { o.NoRenew = true } }
+func NoRenew() AcquireOption {
+	return acquireOption(func(o *AcquireOptions) { o.NoRenew = true })
+}
 
 // MaxHold ends the lease when it was held for d, with ErrMaxHold as cause. The nodes forget
 // it at most one TTL later. The default is [DefaultMaxHold].
-func MaxHold(d time.Duration) AcquireOption { return func(o *AcquireOptions) { o.MaxHold = d } }
+func MaxHold(d time.Duration) AcquireOption {
+	return acquireOption(func(o *AcquireOptions) { o.MaxHold = d })
+}
 
 // Fair keeps this call from overtaking callers that already queue for the resource. Without
 // it, a newcomer may win in the instant between two holders. With several nodes, Fair costs one
 // more round trip, and a call that waits still asks all nodes at every other poll, because the
 // node with the queue may be wrong: that call can overtake.
-func Fair() AcquireOption { return func(o *AcquireOptions) { o.Fair = true } }
+func Fair() AcquireOption {
+	return acquireOption(func(o *AcquireOptions) { o.Fair = true })
+}
 
 // Fenced requires a fencing token, for callers whose resource relies on tokens. The nodes of
 // some drivers keep no counters: Acquire then gives the lock back and fails with
 // ErrInvalidOption, instead of returning a lease whose Fence is 0.
-func Fenced() AcquireOption { return func(o *AcquireOptions) { o.Fenced = true } }
+func Fenced() AcquireOption {
+	return acquireOption(func(o *AcquireOptions) { o.Fenced = true })
+}
 
 // HoldReason says why the lock is held, for callers that are refused and for pages: see [ValidateReason]. Give it to
 // what a person does, such as maintenance. A program is known by its name and call site.
-func HoldReason(text string) AcquireOption { return func(o *AcquireOptions) { o.HoldReason = text } }
+func HoldReason(text string) AcquireOption {
+	return acquireOption(func(o *AcquireOptions) { o.HoldReason = text })
+}
 
 // FailOnDeadlock ends the wait with a [DeadlockError] if the call is part of a deadlock. In a
 // deadlock, each call of a cycle waits for a lease that the next call holds. The context of a
@@ -103,15 +149,25 @@ func HoldReason(text string) AcquireOption { return func(o *AcquireOptions) { o.
 // that granted the lease it waits for. Cycles through two processes, or two engines on
 // the same servers, are visible on the nodes: lockscope list, lockscope top and the pages of lockscope serve
 // show them, and serve reports them. A process of such a cycle does not know what its holder waits for.
-func FailOnDeadlock() AcquireOption { return func(o *AcquireOptions) { o.FailOnDeadlock = true } }
+func FailOnDeadlock() AcquireOption {
+	return acquireOption(func(o *AcquireOptions) { o.FailOnDeadlock = true })
+}
 
-// NewAcquireOptions returns the defaults with opts applied in order; nil options are skipped.
-func NewAcquireOptions(opts ...AcquireOption) AcquireOptions {
-	o := AcquireOptions{TTL: DefaultTTL, MaxHold: DefaultMaxHold}
-	for _, opt := range opts {
-		if opt != nil {
-			opt(&o)
-		}
-	}
-	return o
+// OfKind names what the lock is part of, for views: [KindElection] or [KindSet]. The other kinds follow from [InMode] and
+// from package semaphore; an engine refuses them here with ErrInvalidOption.
+func OfKind(k Kind) AcquireOption { return acquireOption(func(o *AcquireOptions) { o.Kind = k }) }
+
+// InMode asks for the lock as one of its readers, or as its writer. Package rwlock gives it; most callers use that. A driver
+// without modes fails with an error that matches errors.ErrUnsupported, before any command is sent.
+func InMode(m Mode) AcquireOption {
+	return acquireOption(func(o *AcquireOptions) { o.Mode, o.Kind = m, m.kind() })
+}
+
+// Permit makes the call a part of one of package semaphore, which alone can make its argument.
+func Permit(of carried.Permit) AcquireOption {
+	return acquireOption(func(o *AcquireOptions) {
+		o.Kind, o.Slots, o.OneQueue = KindSemaphore, of.Slots, of.OneQueue
+		o.Look, o.Since, o.CallSite = Look(of.Look), of.Since, of.CallSite
+		o.MaxAttempts = min(o.MaxAttempts, 0) // the call counts them; a negative number is refused
+	})
 }

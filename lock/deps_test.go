@@ -13,7 +13,7 @@ const module = "github.com/lockscope/lockscope/"
 // the engine needs no driver, and no caller of a lock has to import telemetry.
 func TestImports(t *testing.T) {
 	// Packages that only lock, lock/engine and the constructs share. Nobody else can import them.
-	carried := []string{module + "lock/internal/carried", module + "lock/internal/settings"}
+	carried := []string{module + "lock/internal/carried", module + "lock/internal/text"}
 	contract := slices.Concat(carried, []string{module + "lock"})
 	traced := append(slices.Clone(contract), module+"lock/locktrace")
 	needed := slices.Concat(traced, []string{ // by the engine

@@ -4,10 +4,8 @@ import "slices"
 
 // Kind says which construct a lock is part of. The empty Kind is a lock by itself.
 //
-// A kind is for people: metrics, pages and the holder's record on the nodes show it. It changes nothing
-// about the lock, except that readers of [KindRead] exclude writers and not one another. The packages of
-// the constructs set it in their [AcquireOptions]; use them: an engine refuses KindRead, KindWrite and KindSemaphore
-// from anybody else.
+// A kind is for people: metrics, pages and the holder's record on the nodes show it. It changes nothing about the lock.
+// The packages of the constructs give it.
 type Kind string
 
 // The kinds of constructs.
@@ -22,4 +20,25 @@ const (
 // Valid reports whether k is empty or one of the constants.
 func (k Kind) Valid() bool {
 	return slices.Contains([]Kind{"", KindElection, KindSet, KindSemaphore, KindRead, KindWrite}, k)
+}
+
+// Mode says whom a lock excludes: see [InMode].
+type Mode int
+
+// The modes of a lock.
+const (
+	ModeExclusive Mode = iota // everybody else; the default
+	ModeRead                  // writers, and ModeExclusive
+	ModeWrite                 // everybody else; readers that come later than a waiting writer wait behind it
+)
+
+// kind is what views call a lock in this mode.
+func (m Mode) kind() Kind {
+	switch m {
+	case ModeRead:
+		return KindRead
+	case ModeWrite:
+		return KindWrite
+	}
+	return ""
 }

@@ -1,47 +1,75 @@
 package lock
 
 import (
+	"os"
+	"strconv"
 	"time"
-
-	"github.com/lockscope/lockscope/lock/internal/settings"
-)
-
-// Defaults of an engine.
-const (
-	// DefaultPrefix is the prefix of lock keys, which leak scanners look for.
-	DefaultPrefix = "lock:"
-	// DefaultMaxTTL is the longest TTL that Acquire accepts. A node that restarted may not
-	// vote until locks with this TTL have expired.
-	DefaultMaxTTL = time.Minute
-	// DefaultPollInterval is how long a waiter waits for a notification before it looks
-	// again.
-	DefaultPollInterval = 500 * time.Millisecond
-	// MaxNodes is the largest number of nodes of one engine. Beyond nine, the added
-	// safety is seldom worth the latency.
-	MaxNodes = 63
 )
 
 // Option configures an engine or its driver. Every driver accepts the options of this package
-// beside its own.
-type Option func(*settings.Engine[AcquireOption])
+// beside its own. Only this package makes options, and types that embed a [DriverOption].
+type Option interface{ option(*Options) }
+
+// DriverOption makes an Option of a type that embeds it: an option of a driver's own. [NewOptions] leaves it to the
+// driver.
+type DriverOption struct{}
+
+func (DriverOption) option(*Options) {}
+
+// Options is what the options of an engine say, not validated yet. Engines and drivers read it.
+type Options struct {
+	Prefix       string        // of the keys
+	Instance     string        // this process, as others see it; host/pid by default
+	Backend      string        // name of the set of nodes; "" for the kind of system
+	NodeTimeout  time.Duration // 0: it follows the TTL
+	MaxTTL       time.Duration
+	PollInterval time.Duration
+	CallSites    bool
+	Page         string         // URL where this process shows its locks
+	NodeNames    []string       // in the order of the nodes; empty for the nodes' own names
+	Acquire      AcquireOptions // defaults of every Acquire
+
+	Driver []Option // those that are not of this package, in order
+}
+
+// NewOptions returns the defaults with opts applied in order; nil options are skipped.
+func NewOptions(opts ...Option) Options {
+	o := Options{Prefix: DefaultPrefix, Instance: hostAndPID(), MaxTTL: DefaultMaxTTL, PollInterval: DefaultPollInterval,
+		Acquire: NewAcquireOptions()}
+	for _, opt := range opts {
+		switch opt := opt.(type) {
+		case nil:
+		case option:
+			opt(&o)
+		default:
+			o.Driver = append(o.Driver, opt)
+		}
+	}
+	return o
+}
+
+// option is a function that is an Option.
+type option func(*Options)
+
+func (set option) option(o *Options) { set(o) }
 
 // WithPrefix sets the prefix of lock keys, instead of [DefaultPrefix]. It must not be empty or
 // contain braces or control characters; see [ValidateResource].
 func WithPrefix(prefix string) Option {
-	return func(s *settings.Engine[AcquireOption]) { s.Prefix = prefix }
+	return option(func(o *Options) { o.Prefix = prefix })
 }
 
 // WithInstance names this process in the locks it holds, so that waiters see who blocks them.
 // The default is host/pid. Characters that cannot be stored are replaced.
 func WithInstance(name string) Option {
-	return func(s *settings.Engine[AcquireOption]) { s.Instance = name }
+	return option(func(o *Options) { o.Instance = name })
 }
 
 // WithBackend names the set of nodes in traces and metrics, such as "orders" or "eu-west", to
 // distinguish several sets in one process. The default is the kind of system, such as "redis".
 // The name must not contain control characters.
 func WithBackend(name string) Option {
-	return func(s *settings.Engine[AcquireOption]) { s.Backend = name }
+	return option(func(o *Options) { o.Backend = name })
 }
 
 // WithNodeTimeout bounds every command on a node. The default, 0, is a twentieth of the lock's
@@ -49,13 +77,13 @@ func WithBackend(name string) Option {
 // clients short of CPU. A shorter one fails sooner when too many nodes hang for a quorum. The
 // minimum is 1 ms.
 func WithNodeTimeout(d time.Duration) Option {
-	return func(s *settings.Engine[AcquireOption]) { s.NodeTimeout = d }
+	return option(func(o *Options) { o.NodeTimeout = d })
 }
 
 // WithMaxTTL sets the longest TTL that Acquire accepts. Every process that uses these nodes must set
 // the same value, since a node that restarted may not vote until locks with this TTL have expired.
 func WithMaxTTL(d time.Duration) Option {
-	return func(s *settings.Engine[AcquireOption]) { s.MaxTTL = d }
+	return option(func(o *Options) { o.MaxTTL = d })
 }
 
 // WithPollInterval sets how long a waiter waits for a notification before it looks again. It
@@ -65,40 +93,36 @@ func WithMaxTTL(d time.Duration) Option {
 // A holder that uses another library notifies nobody. The first waiter in the queue then
 // looks again after at most a fifth of the interval, or half of it during a long hold.
 func WithPollInterval(d time.Duration) Option {
-	return func(s *settings.Engine[AcquireOption]) { s.PollInterval = d }
+	return option(func(o *Options) { o.PollInterval = d })
 }
 
 // WithNodeNames names the nodes in errors, traces and metrics, instead of host:port. Give one
 // name for each node, in the order of the nodes, without control characters.
 func WithNodeNames(names ...string) Option {
-	return func(s *settings.Engine[AcquireOption]) { s.NodeNames = names }
+	return option(func(o *Options) { o.NodeNames = names })
 }
 
 // WithCallSites records the caller of every Acquire as folder, file and line, such as
 // "orders/charge.go:42". The lock's value, [HeldError], the trace and the queue entries of
 // waiters include it. It costs one walk up the stack for each Acquire: BENCHMARKS.md of
 // package redlock has the numbers.
-func WithCallSites() Option { return func(s *settings.Engine[AcquireOption]) { s.CallSites = true } }
+func WithCallSites() Option { return option(func(o *Options) { o.CallSites = true }) }
 
 // WithPage sets the URL of this process's live page, such as
 // "http://10.0.0.7:9090/debug/locks". Its locks and queue entries include the URL, so that a
 // reader of one finds the page.
-func WithPage(url string) Option { return func(s *settings.Engine[AcquireOption]) { s.Page = url } }
-
-// WithClock replaces the clock that measures validity, for tests. The function returns the time
-// since some fixed point. It must never go back, and it must count the time during which the
-// machine is suspended.
-func WithClock(clock func() time.Duration) Option {
-	return func(s *settings.Engine[AcquireOption]) { s.Clock = clock }
-}
-
-// WithRandom replaces the source of jitter, for tests. The function returns a number in
-// [0, n) and must be safe for concurrent use.
-func WithRandom(random func(n int64) int64) Option {
-	return func(s *settings.Engine[AcquireOption]) { s.Random = random }
-}
+func WithPage(url string) Option { return option(func(o *Options) { o.Page = url }) }
 
 // WithDefaults sets options for every Acquire. Options given to Acquire override them.
 func WithDefaults(opts ...AcquireOption) Option {
-	return func(s *settings.Engine[AcquireOption]) { s.Acquire = append(s.Acquire, opts...) }
+	return option(func(o *Options) { o.Acquire = o.Acquire.With(opts...) })
+}
+
+// hostAndPID names this process as people look for it.
+func hostAndPID() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown-host"
+	}
+	return host + "/" + strconv.Itoa(os.Getpid())
 }

@@ -13,7 +13,7 @@ import (
 // lease, at once and without any command. The lease is released with its last handle.
 //
 // A reader of a read/write lock re-enters as a reader only. What it asks for otherwise goes to next, which refuses a
-// writer with [ErrUpgrade]. A writer re-enters as a reader, too.
+// writer with rwlock.ErrUpgrade. A writer re-enters as a reader, too.
 //
 // The context alone decides who re-enters, not the goroutine. When Acquire re-enters, it
 // ignores its other options. The new handle's Context descends from the context given to Acquire, and ends
@@ -32,14 +32,11 @@ type entryKey struct {
 // entry is a lease with the number of its open handles.
 type entry struct {
 	lease Lease
-	kind  Kind
+	mode  Mode
 
 	mu      sync.Mutex
 	handles int
 }
-
-// Shares returns nil if next has read/write locks; see [Shares].
-func (r *reentrant) Shares() error { return Shares(r.next) }
 
 // QueuesSlots returns nil if next has one queue for all slots of a semaphore; see [QueuesSlots].
 func (r *reentrant) QueuesSlots() error { return QueuesSlots(r.next) }
@@ -56,13 +53,13 @@ func (r *reentrant) Acquire(ctx context.Context, resource string, opts ...Acquir
 		return nil, err
 	}
 	key := entryKey{r, lease.Resource()} // the slot that a semaphore's caller got, not the one that it asked for first
-	e := &entry{lease: lease, kind: NewAcquireOptions(opts...).Kind, handles: 1}
+	e := &entry{lease: lease, mode: NewAcquireOptions(opts...).Mode, handles: 1}
 	return &handle{Lease: lease, entry: e, ctx: context.WithValue(lease.Context(), key, e), end: func() {}}, nil
 }
 
-// admits reports whether the lease is all that the options ask for. A reader's is not if they ask for another kind.
+// admits reports whether the lease is all that the options ask for. A reader's is not if they ask for another mode.
 func (e *entry) admits(opts []AcquireOption) bool {
-	return e.kind != KindRead || NewAcquireOptions(opts...).Kind == KindRead
+	return e.mode != ModeRead || NewAcquireOptions(opts...).Mode == ModeRead
 }
 
 // handle returns another handle, which ends with the lease: ctx may descend from the context of the lease

@@ -169,21 +169,6 @@ func TestReentrantReleasedHandleIsOver(t *testing.T) {
 	}
 }
 
-// sharing is a countingLocker with read/write locks.
-type sharing struct{ countingLocker }
-
-func (*sharing) Shares() error { return nil }
-
-// TestReentrantShares: it has read/write locks if the next Locker has.
-func TestReentrantShares(t *testing.T) {
-	if err := Shares(Reentrant(&sharing{})); err != nil {
-		t.Error(err)
-	}
-	if err := Shares(Reentrant(&countingLocker{})); !errors.Is(err, errors.ErrUnsupported) {
-		t.Errorf("a Locker without them: %v", err)
-	}
-}
-
 // slots grants slot 1 to who asks for slot 0, as a queue for all slots may.
 type slots struct{ countingLocker }
 
@@ -212,24 +197,23 @@ func TestReentrantKnowsTheSlotThatWasGranted(t *testing.T) {
 	}
 }
 
-// TestReentrantKinds: a reader re-enters as a reader only, everybody else in any way.
-func TestReentrantKinds(t *testing.T) {
-	as := func(k Kind) AcquireOption { return func(o *AcquireOptions) { o.Kind = k } }
+// TestReentrantModes: a reader re-enters as a reader only, everybody else in any way.
+func TestReentrantModes(t *testing.T) {
 	for _, c := range []struct {
-		holds, asks Kind
+		holds, asks Mode
 		enters      bool
 	}{
-		{KindRead, KindRead, true}, {KindRead, KindWrite, false}, {KindRead, "", false}, {KindWrite, KindRead, true},
-		{KindWrite, KindWrite, true}, {"", KindRead, true}, {KindElection, KindElection, true},
+		{ModeRead, ModeRead, true}, {ModeRead, ModeWrite, false}, {ModeRead, ModeExclusive, false}, {ModeWrite, ModeRead, true},
+		{ModeWrite, ModeWrite, true}, {ModeExclusive, ModeRead, true},
 	} {
-		next := &sharing{}
+		next := &countingLocker{}
 		l := Reentrant(next)
-		outer, err := l.Acquire(t.Context(), "a", as(c.holds))
+		outer, err := l.Acquire(t.Context(), "a", InMode(c.holds))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := l.Acquire(outer.Context(), "a", as(c.asks)); err != nil || (next.acquired == 1) != c.enters {
-			t.Errorf("who holds it as %q and asks for %q: next was asked %d times, %v", c.holds, c.asks, next.acquired, err)
+		if _, err := l.Acquire(outer.Context(), "a", InMode(c.asks)); err != nil || (next.acquired == 1) != c.enters {
+			t.Errorf("who holds it in mode %d and asks for %d: next was asked %d times, %v", c.holds, c.asks, next.acquired, err)
 		}
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"github.com/lockscope/lockscope/lock/internal/settings"
+	"github.com/lockscope/lockscope/lock/internal/text"
 )
 
 // ValidateResource returns nil if name can be a resource, and else an error that matches
@@ -21,7 +21,7 @@ func ValidateResource(name string) error {
 		return fmt.Errorf("%w: %q is not valid UTF-8", ErrInvalidResource, name)
 	}
 	for i, c := range name {
-		if c == '{' || c == '}' || settings.Hides(c) {
+		if c == '{' || c == '}' || text.Hides(c) {
 			return fmt.Errorf("%w: character %q at position %d; remove control characters and braces",
 				ErrInvalidResource, c, i)
 		}

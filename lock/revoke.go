@@ -4,14 +4,11 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/lockscope/lockscope/lock/internal/settings"
+	"github.com/lockscope/lockscope/lock/internal/text"
 )
 
-// Bounds of the texts of a [RevokeRequest], in bytes.
-const (
-	MaxByLength     = 128
-	MaxReasonLength = 256
-)
+// MaxByLength is the maximum length of the name in a [RevokeRequest], in bytes.
+const MaxByLength = 128
 
 // RevokeRequest says who ends somebody else's lease, and why. Its holder learns both, and so does everybody who revokes
 // the lease again.
@@ -36,13 +33,13 @@ func (r RevokeRequest) Validate() error {
 func ValidateReason(text string) error { return validNote("the reason", text, MaxReasonLength) }
 
 // validNote accepts a text that nodes store and people read.
-func validNote(name, text string, limit int) error {
+func validNote(name, note string, limit int) error {
 	switch {
-	case text == "":
+	case note == "":
 		return fmt.Errorf("%w: %s is empty", ErrInvalidOption, name)
-	case len(text) > limit:
-		return fmt.Errorf("%w: %s has %d bytes: use %d at most", ErrInvalidOption, name, len(text), limit)
-	case !settings.Shows(text):
+	case len(note) > limit:
+		return fmt.Errorf("%w: %s has %d bytes: use %d at most", ErrInvalidOption, name, len(note), limit)
+	case !text.Shows(note):
 		return fmt.Errorf("%w: %s has a control character, a mark that turns the direction of text, or is not UTF-8",
 			ErrInvalidOption, name)
 	}

@@ -24,7 +24,7 @@ func TestLeakedPermit(t *testing.T) {
 		_, err = l.Acquire(t.Context(), resource, permit, lock.NoRenew(), lock.TTL(time.Minute))
 		must(t, err)
 	}
-	_, err = l.Acquire(t.Context(), "billing", func(o *lock.AcquireOptions) { o.Kind = lock.KindElection },
+	_, err = l.Acquire(t.Context(), "billing", lock.OfKind(lock.KindElection),
 		lock.NoRenew(), lock.TTL(time.Minute))
 	must(t, err)
 	for _, key := range []string{"lock:exports#3", "lock:billing"} {

@@ -43,8 +43,8 @@ func newRedlock(t testing.TB, servers []*locktest.FakeServer, instance string) *
 	}
 	began := time.Now()
 	l, err := engine.NewEngine(nodes, lock.WithInstance(instance),
-		lock.WithRandom(func(n int64) int64 { return n / 2 }),
-		lock.WithClock(func() time.Duration { return time.Since(began) }))
+		engine.WithRandom(func(n int64) int64 { return n / 2 }),
+		engine.WithClock(func() time.Duration { return time.Since(began) }))
 	must(t, err)
 	t.Cleanup(func() { must(t, l.Close()) })
 	return l

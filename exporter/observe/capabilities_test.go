@@ -77,7 +77,7 @@ type plain struct{ lock.Locker }
 // TestDecoratorsHideNothing that their Locker can do, and promise nothing that it cannot. A decorator that hid the queue
 // of a semaphore would have its processes wait outside of it, for seconds behind those that are inside.
 func TestDecoratorsHideNothing(t *testing.T) {
-	capabilities := map[string]func(lock.Locker) error{"Shares": lock.Shares, "QueuesSlots": lock.QueuesSlots}
+	capabilities := map[string]func(lock.Locker) error{"QueuesSlots": lock.QueuesSlots}
 	bare := newAble(t)
 	use(t, bare)
 	for name, wrap := range decorators(t) {

@@ -196,9 +196,6 @@ func (c *Config) readyLock() string {
 	return name[:min(len(name), lock.MaxResourceLength)]
 }
 
-// Shares returns nil if the observed Locker has read/write locks; see [lock.Shares].
-func (l *Locks) Shares() error { return lock.Shares(l.Locker) }
-
 // QueuesSlots returns nil if the observed Locker has one queue for all slots of a semaphore; see [lock.QueuesSlots].
 func (l *Locks) QueuesSlots() error { return lock.QueuesSlots(l.Locker) }
 

@@ -97,7 +97,7 @@ func usedRegistry(t *testing.T) *prometheus.Registry {
 		nodes = append(nodes, engine.Async(clock{s.Connect(uint64(i), locktest.Faults{})}))
 	}
 	began := time.Now()
-	e, err := engine.NewEngine(nodes, lock.WithClock(func() time.Duration { return time.Since(began) })) // the bubble's
+	e, err := engine.NewEngine(nodes, engine.WithClock(func() time.Duration { return time.Since(began) })) // the bubble's
 	must(t, err)
 	t.Cleanup(func() { must(t, e.Close()) })
 	l, err := instrument.Wrap(e, instrument.WithRegisterer(registry))

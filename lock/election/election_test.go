@@ -43,7 +43,7 @@ func (f *fleet) process(name string) *engine.Engine {
 		nodes = append(nodes, engine.Async(s.Connect(uint64(i), locktest.Faults{})))
 	}
 	l, err := engine.NewEngine(nodes, lock.WithInstance(name), lock.WithNodeTimeout(200*time.Millisecond),
-		lock.WithClock(func() time.Duration { return time.Since(f.began) }))
+		engine.WithClock(func() time.Duration { return time.Since(f.began) }))
 	must(f.t, err)
 	f.t.Cleanup(func() { _ = l.Close() })
 	return l

@@ -36,10 +36,8 @@ func Failed(fn func(error)) Option { return func(c *config) { c.failed = fn } }
 // Once makes Run return when a term is lost, instead of campaigning again.
 func Once() Option { return func(c *config) { c.once = true } }
 
-func ofElection(o *lock.AcquireOptions) { o.Kind = lock.KindElection }
-
 func newConfig(opts []Option) config {
-	c := config{acquire: []lock.AcquireOption{lock.MaxHold(lock.Unlimited), ofElection}}
+	c := config{acquire: []lock.AcquireOption{lock.MaxHold(lock.Unlimited), lock.OfKind(lock.KindElection)}}
 	for _, opt := range opts {
 		if opt != nil {
 			opt(&c)

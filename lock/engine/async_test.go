@@ -129,7 +129,7 @@ func TestABudgetThatEndsUnderACall(t *testing.T) {
 		began := time.Now()
 		n := &slowly{answer: driver.AcquireReply{TTL: time.Minute, Holder: "billing/7|1700000000000||job"}}
 		e, err := NewEngine([]driver.Node{Async(n)}, lock.WithPollInterval(20*time.Millisecond),
-			lock.WithClock(func() time.Duration { return time.Since(began) }))
+			WithClock(func() time.Duration { return time.Since(began) }))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,7 +152,7 @@ func TestAReleaseThatIsNotWaitedFor(t *testing.T) {
 		var ends []locktrace.ReleaseEnd
 		traced := locktrace.With(t.Context(),
 			&locktrace.Trace{ReleaseEnd: func(_ context.Context, e locktrace.ReleaseEnd) { ends = append(ends, e) }})
-		e, err := NewEngine([]driver.Node{Async(n)}, lock.WithClock(func() time.Duration { return time.Since(began) }))
+		e, err := NewEngine([]driver.Node{Async(n)}, WithClock(func() time.Duration { return time.Since(began) }))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -80,7 +80,7 @@ func newSlowFleet(t *testing.T) *slowFleet {
 		nodes, plain = append(nodes, slow), append(plain, engine.Async(s.Connect(2, locktest.Faults{})))
 	}
 	began := time.Now()
-	clock := lock.WithClock(func() time.Duration { return time.Since(began) })
+	clock := engine.WithClock(func() time.Duration { return time.Since(began) })
 	var err error
 	if f.e, err = engine.NewEngine(nodes, clock); err != nil {
 		t.Fatal(err)

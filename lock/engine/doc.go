@@ -1,7 +1,7 @@
 // Package engine is the algorithm of package lock: a quorum of nodes, of any driver, decides.
 // Callers get an [Engine] from a driver, such as package redlock, and seldom name it. To write a
 // driver, implement package driver's Node, and make an engine on a set of nodes with
-// [NewSettings], [DriverSettings] and [Settings.NewEngine]. ARCHITECTURE.md, in the folder lock,
+// [NewSettings], [Settings.ForDriver] and [Settings.NewEngine]. ARCHITECTURE.md, in the folder lock,
 // describes the code.
 //
 // What the engine promises is in the documentation of package lock.

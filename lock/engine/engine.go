@@ -69,7 +69,7 @@ func (e *Engine) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 		return nil, err
 	}
 	a := &acquisition{contender{caller: caller{
-		Request: lease.Request{Traces: hooks.Of(ctx), Resource: resource, Opts: e.said.acquireOptions(opts), Parent: ctx},
+		Request: lease.Request{Traces: hooks.Of(ctx), Resource: resource, Opts: e.said.Acquire.With(opts...), Parent: ctx},
 		engine:  &e.core, key: e.Config.Prefix + resource, began: time.Now(),
 	}}}
 	if err := e.said.validateAcquire(a.Opts); err != nil {

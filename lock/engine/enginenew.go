@@ -33,8 +33,8 @@ func (s *Settings) NewEngine(members []driver.Node) (*Engine, error) {
 	switch {
 	case len(members) != s.nodes:
 		return nil, fmt.Errorf("%w: %d nodes with settings for %d", lock.ErrInvalidNode, len(members), s.nodes)
-	case len(s.driver) > 0:
-		return nil, fmt.Errorf("%w: %T belongs to a driver", lock.ErrInvalidOption, s.driver[0])
+	case len(s.Driver) > 0:
+		return nil, notOfDriver(s.Driver[0])
 	}
 	if err := checkNames(members); err != nil {
 		return nil, err

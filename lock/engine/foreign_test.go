@@ -40,7 +40,7 @@ func (s *shared) process(t *testing.T, opts ...lock.Option) *engine.Engine {
 
 func processOf(t *testing.T, on []*shared, opts ...lock.Option) *engine.Engine {
 	t.Helper()
-	clock := lock.WithClock(func() time.Duration { return time.Since(on[0].began) })
+	clock := engine.WithClock(func() time.Duration { return time.Since(on[0].began) })
 	var nodes []driver.Node
 	for i, s := range on {
 		nodes = append(nodes, engine.Async(&sharedLink{shared: s, name: fmt.Sprint("shared", i)}))

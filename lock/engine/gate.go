@@ -86,7 +86,7 @@ func (g *gateQueue) leave(ctx context.Context, c *caller, won *attempt.Attempt) 
 			timeout: c.engine.Config.NodeTimeout(c.Opts.TTL),
 			event:   locktrace.NodeStart{Resource: c.Resource, Op: lock.OpLeave},
 			req: driver.LeaveRequest{Key: c.key, WaiterID: c.engine.ID, Handoff: nodes.HandoffWindow,
-				Mode: attempt.Mode(c.Opts.Kind)},
+				Mode: driver.Mode(c.Opts.Mode)},
 		}
 		if late&(1<<i) != 0 {
 			l.unless = &won.Grants[i]

@@ -91,7 +91,7 @@ func TestSuspendedHostHandsNothingOver(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
 			p := &process{t: t, nodes: memlock.NewNodes(3)}
-			p.locker = p.another(lock.WithClock(func() time.Duration {
+			p.locker = p.another(engine.WithClock(func() time.Duration {
 				return time.Since(began) +
 					time.Duration(suspended.Load())
 			}))

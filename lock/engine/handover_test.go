@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 )
 
 // afterNamedInVain is how long a caller that was named too late may pause: the message for the caller before it has
@@ -59,7 +60,7 @@ func TestHandOver(t *testing.T) {
 // TestHandOverIsRefused: in each case the lock is released instead, and still goes to the caller that waits first.
 func TestHandOverIsRefused(t *testing.T) {
 	// With the earliest renewal, 5 ms after the grant, more than two thirds could be left after it.
-	latest := lock.WithRandom(func(int64) int64 { return 0 })
+	latest := engine.WithRandom(func(int64) int64 { return 0 })
 	short := []lock.Option{lock.WithNodeTimeout(time.Millisecond), latest}
 	for name, c := range map[string]struct {
 		settings       []lock.Option

@@ -40,7 +40,7 @@ func uncountedEngine(t *testing.T) *engine.Engine {
 			func() { t.Error("a node was asked to raise") }}))
 	}
 	began := time.Now()
-	e, err := engine.NewEngine(nodes, lock.WithClock(func() time.Duration { return time.Since(began) }))
+	e, err := engine.NewEngine(nodes, engine.WithClock(func() time.Duration { return time.Since(began) }))
 	if err != nil {
 		t.Fatal(err)
 	}

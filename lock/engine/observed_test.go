@@ -63,7 +63,7 @@ func (o *observed) another(opts ...lock.Option) *engine.Engine {
 		nodes = append(nodes, engine.Async(observedNode{s.Connect(1, locktest.Faults{}), o}))
 	}
 	began := time.Now()
-	clock := lock.WithClock(func() time.Duration { return time.Since(began) })
+	clock := engine.WithClock(func() time.Duration { return time.Since(began) })
 	e, err := engine.NewEngine(nodes, append([]lock.Option{clock}, opts...)...)
 	if err != nil {
 		o.t.Fatal(err)

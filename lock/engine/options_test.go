@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/internal/carried"
 )
 
 func TestAcquireRefusesBadInputBeforeAnyNetworkCall(t *testing.T) {
@@ -38,11 +39,12 @@ func TestAcquireRefusesBadInputBeforeAnyNetworkCall(t *testing.T) {
 		"max wait":        {"a", lock.MaxWait(-1), lock.ErrInvalidOption},
 		"max attempts":    {"a", lock.MaxAttempts(-1), lock.ErrInvalidOption},
 		"max hold":        {"a", lock.MaxHold(0), lock.ErrInvalidOption},
-		"kind":            {"a", func(o *lock.AcquireOptions) { o.Kind = "ballot" }, lock.ErrInvalidOption},
-		"reader":          {"a", func(o *lock.AcquireOptions) { o.Kind = lock.KindRead }, lock.ErrInvalidOption},
-		"writer":          {"a", func(o *lock.AcquireOptions) { o.Kind = lock.KindWrite }, lock.ErrInvalidOption},
-		"slot":            {"a#0", func(o *lock.AcquireOptions) { o.Kind = lock.KindSemaphore }, lock.ErrInvalidOption},
-		"slots":           {"a", func(o *lock.AcquireOptions) { o.Slots = -1 }, lock.ErrInvalidOption},
+		"kind":            {"a", lock.OfKind("ballot"), lock.ErrInvalidOption},
+		"reader":          {"a", lock.OfKind(lock.KindRead), lock.ErrInvalidOption},
+		"writer":          {"a", lock.OfKind(lock.KindWrite), lock.ErrInvalidOption},
+		"slot":            {"a#0", lock.OfKind(lock.KindSemaphore), lock.ErrInvalidOption},
+		"mode":            {"a", lock.InMode(3), lock.ErrInvalidOption},
+		"slots":           {"a", lock.Permit(carried.Permit{Slots: -1}), lock.ErrInvalidOption},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lease, err := r.Acquire(context.Background(), c.resource, c.opt)
@@ -74,11 +76,11 @@ func TestHiddenCharactersInNames(t *testing.T) {
 
 // TestDefaultsMakeNoReaders: as an option of each Acquire, one of all of them makes no reader.
 func TestDefaultsMakeNoReaders(t *testing.T) {
-	_, err := NewEngine([]driver.Node{untouchable{}}, lock.WithDefaults(func(o *lock.AcquireOptions) {
-		o.Kind = lock.KindRead
-	}))
-	if !errors.Is(err, lock.ErrInvalidOption) {
-		t.Error(err)
+	for _, opt := range []lock.AcquireOption{lock.InMode(lock.ModeRead), lock.OfKind(lock.KindRead)} {
+		_, err := NewEngine([]driver.Node{untouchable{}}, lock.WithDefaults(opt))
+		if !errors.Is(err, lock.ErrInvalidOption) {
+			t.Error(err)
+		}
 	}
 }
 

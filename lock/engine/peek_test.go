@@ -25,7 +25,7 @@ func peekEngine(t *testing.T, servers []*locktest.FakeServer, wrap func(driver.B
 	}
 	began := time.Now()
 	e, err := engine.NewEngine(nodes, lock.WithNodeTimeout(200*time.Millisecond), lock.WithInstance("app-1"),
-		lock.WithClock(func() time.Duration { return time.Since(began) }))
+		engine.WithClock(func() time.Duration { return time.Since(began) }))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,9 +3,7 @@ package engine
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -13,7 +11,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/clock"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 	"github.com/lockscope/lockscope/lock/engine/records"
-	"github.com/lockscope/lockscope/lock/internal/settings"
+	"github.com/lockscope/lockscope/lock/internal/text"
 )
 
 const (
@@ -26,26 +24,15 @@ const (
 // go back, and it must count time during which the machine was suspended.
 type Clock func() time.Duration
 
-// Settings are the result of an engine's options. Drivers read them; users set them with
-// a [lock.Option] each.
+// Settings are an engine's options. Drivers read them; users set them with a [lock.Option] each.
 type Settings struct {
-	Prefix       string        // of the keys
-	Instance     string        // this process, as others see it
-	Backend      string        // name of the set of nodes; "" for what kind of system it is
-	Namespace    string        // of [locktrace.Backend]; a driver sets it
-	Servers      []string      // where the nodes are, without who connects; a driver sets it; empty: at their names
-	NodeTimeout  time.Duration // 0: it follows the TTL
-	MaxTTL       time.Duration
-	PollInterval time.Duration
-	CallSites    bool
-	Page         string   // URL where this process shows its locks
-	NodeNames    []string // in the order of the nodes; empty for their own
-	Clock        Clock
-	Random       func(n int64) int64
+	lock.Options
+	Namespace string   // of [locktrace.Backend]; a driver sets it
+	Servers   []string // where the nodes are, without who connects; a driver sets it; empty: at their names
+	Clock     Clock
+	Random    func(n int64) int64
 
 	nodes   int
-	acquire []lock.AcquireOption
-	driver  []any // what DriverOption was given
 	closers []func() error
 }
 
@@ -53,20 +40,17 @@ type Settings struct {
 // [lock.ErrInvalidOption], with [lock.ErrInvalidTTL], or with [lock.ErrInvalidNode] if there
 // are no nodes or more than [lock.MaxNodes].
 func NewSettings(nodes int, opts ...lock.Option) (*Settings, error) {
-	said := settings.Engine[lock.AcquireOption]{
-		Prefix:       lock.DefaultPrefix,
-		Instance:     defaultInstance(),
-		MaxTTL:       lock.DefaultMaxTTL,
-		PollInterval: lock.DefaultPollInterval,
-		Random:       rand.Int64N,
+	if slices.Contains(opts, nil) {
+		return nil, fmt.Errorf("%w: nil Option", lock.ErrInvalidOption)
 	}
-	for _, opt := range opts {
-		if opt == nil {
-			return nil, fmt.Errorf("%w: nil Option", lock.ErrInvalidOption)
+	s := &Settings{Options: lock.NewOptions(opts...), Random: rand.Int64N, nodes: nodes}
+	s.Driver = slices.DeleteFunc(s.Driver, func(o lock.Option) bool {
+		own, ok := o.(option)
+		if ok {
+			own.set(s)
 		}
-		opt(&said)
-	}
-	s := settingsOf(nodes, said)
+		return ok
+	})
 	if err := s.validate(); err != nil {
 		return nil, err
 	}
@@ -76,49 +60,42 @@ func NewSettings(nodes int, opts ...lock.Option) (*Settings, error) {
 	return s, nil
 }
 
-func settingsOf(nodes int, said settings.Engine[lock.AcquireOption]) *Settings {
-	return &Settings{
-		Prefix:       said.Prefix,
-		Instance:     said.Instance,
-		Backend:      said.Backend,
-		NodeTimeout:  said.NodeTimeout,
-		MaxTTL:       said.MaxTTL,
-		PollInterval: said.PollInterval,
-		CallSites:    said.CallSites,
-		Page:         said.Page,
-		NodeNames:    said.NodeNames,
-		Clock:        said.Clock,
-		Random:       said.Random,
-		nodes:        nodes,
-		acquire:      said.Acquire,
-		driver:       said.Driver,
-		closers:      said.Closers,
-	}
+// option is an Option of the engine's own.
+type option struct {
+	lock.DriverOption
+	set func(*Settings)
 }
 
-// DriverOption makes an Option of a driver's own: apply changes the driver's settings,
-// of type T, when the driver asks for them with [DriverSettings].
-func DriverOption[T any](apply func(*T)) lock.Option {
-	return func(s *settings.Engine[lock.AcquireOption]) { s.Driver = append(s.Driver, apply) }
+// WithClock replaces the clock that measures validity, for tests. The function returns the time
+// since some fixed point. It must never go back, and it must count the time during which the
+// machine is suspended.
+func WithClock(clock func() time.Duration) lock.Option {
+	return option{set: func(s *Settings) { s.Clock = clock }}
+}
+
+// WithRandom replaces the source of jitter, for tests. The function returns a number in
+// [0, n) and must be safe for concurrent use.
+func WithRandom(random func(n int64) int64) lock.Option {
+	return option{set: func(s *Settings) { s.Random = random }}
 }
 
 // OnClose makes an Option by which the engine's Close also calls f: see [Settings.OnClose].
-func OnClose(f func() error) lock.Option {
-	return func(s *settings.Engine[lock.AcquireOption]) { s.Closers = append(s.Closers, f) }
+func OnClose(f func() error) lock.Option { return option{set: func(s *Settings) { s.OnClose(f) }} }
+
+// ForDriver gives each option of a driver to apply, which reports whether it knows the option. ForDriver fails with
+// [lock.ErrInvalidOption] at the first that it does not know: it belongs to another driver.
+func (s *Settings) ForDriver(apply func(lock.Option) bool) error {
+	for _, opt := range s.Driver {
+		if !apply(opt) {
+			return notOfDriver(opt)
+		}
+	}
+	s.Driver = nil
+	return nil
 }
 
-// DriverSettings applies the options of a driver, made with [DriverOption] for type T,
-// to its defaults. An option of another driver is refused with [lock.ErrInvalidOption].
-func DriverSettings[T any](s *Settings, defaults T) (T, error) {
-	for _, opt := range s.driver {
-		apply, ok := opt.(func(*T))
-		if !ok {
-			return defaults, fmt.Errorf("%w: %T is another driver's", lock.ErrInvalidOption, opt)
-		}
-		apply(&defaults)
-	}
-	s.driver = nil
-	return defaults, nil
+func notOfDriver(opt lock.Option) error {
+	return fmt.Errorf("%w: option %T belongs to another driver", lock.ErrInvalidOption, opt)
 }
 
 // OnClose has the engine's Close call f after the nodes are closed, and join its error. A driver
@@ -151,7 +128,7 @@ func (s *Settings) validate() error {
 			lock.ErrInvalidOption, s.MaxTTL, s.minTTL(), maxMaxTTL, s.config().NodeTimeout(0))
 	case len(s.NodeNames) != 0 && len(s.NodeNames) != s.nodes:
 		return fmt.Errorf("%w: WithNodeNames: %d names for %d nodes", lock.ErrInvalidOption, len(s.NodeNames), s.nodes)
-	case !settings.Shows(s.Backend + " " + strings.Join(s.NodeNames, " ")):
+	case !text.Shows(s.Backend + " " + strings.Join(s.NodeNames, " ")):
 		return fmt.Errorf("%w: WithBackend(%q), WithNodeNames(%q): remove control characters, and use UTF-8",
 			lock.ErrInvalidOption, s.Backend, s.NodeNames)
 	case slices.Contains(s.NodeNames, ""):
@@ -162,7 +139,13 @@ func (s *Settings) validate() error {
 	case s.Random == nil:
 		return fmt.Errorf("%w: WithRandom: it is nil", lock.ErrInvalidOption)
 	}
-	if err := s.validateAcquire(lock.NewAcquireOptions(s.acquire...)); len(s.acquire) > 0 && err != nil {
+	switch {
+	case s.Acquire == lock.NewAcquireOptions():
+		return nil
+	case s.Acquire.Kind != "":
+		return fmt.Errorf("%w: WithDefaults: a construct, or a mode, is for single calls", lock.ErrInvalidOption)
+	}
+	if err := s.validateAcquire(s.Acquire); err != nil {
 		return fmt.Errorf("WithDefaults: %w", err)
 	}
 	return nil
@@ -174,17 +157,6 @@ func (s *Settings) config() *nodes.Config {
 		Prefix: s.Prefix, Instance: s.Instance, Page: s.Page, MaxTTL: s.MaxTTL, PollInterval: s.PollInterval,
 		Timeout: s.NodeTimeout, Clock: s.Clock, Random: s.Random,
 	}
-}
-
-// acquireOptions are those of one Acquire.
-func (s *Settings) acquireOptions(opts []lock.AcquireOption) lock.AcquireOptions {
-	o := lock.NewAcquireOptions(s.acquire...)
-	for _, opt := range opts {
-		if opt != nil {
-			opt(&o)
-		}
-	}
-	return o
 }
 
 // validateAcquire refuses options that no Acquire with these settings can serve.
@@ -207,9 +179,10 @@ func (s *Settings) validateAcquire(o lock.AcquireOptions) error {
 			o.MaxHold)
 	case !o.Kind.Valid():
 		return fmt.Errorf("%w: there is no kind %q", lock.ErrInvalidOption, o.Kind)
-	case isConstructs(o.Kind) && !o.Construct.Marks(string(o.Kind)):
-		return fmt.Errorf("%w: kind %q is not set by package rwlock or semaphore: use that package", lock.ErrInvalidOption,
-			o.Kind)
+	case o.Mode < lock.ModeExclusive || o.Mode > lock.ModeWrite:
+		return fmt.Errorf("%w: InMode(%d): there is no such mode", lock.ErrInvalidOption, o.Mode)
+	case misnamed(o):
+		return fmt.Errorf("%w: kind %q: use InMode, or package rwlock or semaphore", lock.ErrInvalidOption, o.Kind)
 	case o.Slots < 0:
 		return fmt.Errorf("%w: %d slots", lock.ErrInvalidOption, o.Slots)
 	case o.HoldReason != "":
@@ -218,10 +191,11 @@ func (s *Settings) validateAcquire(o lock.AcquireOptions) error {
 	return nil
 }
 
-// isConstructs reports whether the kind changes what a lock is: several holders, or another resource than was asked for.
-// Only its construct knows how to use such a lease.
-func isConstructs(k lock.Kind) bool {
-	return k == lock.KindRead || k == lock.KindWrite || k == lock.KindSemaphore
+// misnamed reports whether the kind would mislead views: who reads, writes or has a permit is not of another kind, and
+// nobody else is of that kind.
+func misnamed(o lock.AcquireOptions) bool {
+	return (o.Kind == lock.KindRead) != (o.Mode == lock.ModeRead) || (o.Kind == lock.KindWrite) != (o.Mode == lock.ModeWrite) ||
+		(o.Kind == lock.KindSemaphore) != (o.Slots > 0)
 }
 
 // maxMaxTTL keeps milliseconds and arithmetic on them far from overflow.
@@ -246,12 +220,3 @@ func (s *Settings) LongestNodeTimeout() time.Duration { return s.config().Longes
 // for their rate, and 2 ms for the granularity of expiry on the nodes, as in the Redlock text of
 // the Redis documentation.
 func Drift(ttl time.Duration) time.Duration { return nodes.Drift(ttl) }
-
-// defaultInstance names this process as people look for it: host and pid.
-func defaultInstance() string {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown-host"
-	}
-	return host + "/" + strconv.Itoa(os.Getpid())
-}

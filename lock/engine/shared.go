@@ -9,14 +9,15 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine/internal/attempt"
 	"github.com/lockscope/lockscope/lock/engine/internal/lease"
+	"github.com/lockscope/lockscope/lock/internal/carried"
 )
 
 // A read/write lock is a lock whose readers do not exclude one another. Its readers and writers make the attempts, and
 // hold the leases, of any lock; only what the nodes do about a mode differs: see driver.Sharer. A writer that waits
 // queues at the gate, and keeps later readers out on every node that refuses it.
 
-// Shares implements the method that lock.Shares looks for. It fails unless all nodes know readers and writers.
-func (e *Engine) Shares() error {
+// shares fails unless all nodes know readers and writers.
+func (e *Engine) shares() error {
 	for _, n := range e.Nodes {
 		known, ok := n.Node.(driver.Sharer)
 		if !ok {
@@ -35,21 +36,21 @@ var errNoModes = fmt.Errorf("%w: this driver has no read/write locks: use a lock
 
 // mayShare refuses readers and writers that the nodes do not know.
 func (e *Engine) mayShare(o *lock.AcquireOptions) error {
-	if attempt.Mode(o.Kind) == driver.Exclusive {
+	if o.Mode == lock.ModeExclusive {
 		return nil
 	}
-	return e.Shares()
+	return e.shares()
 }
 
 // upgrades refuses a writer whose caller reads the same lock: it would wait for itself.
 func (c *caller) upgrades() error {
-	if attempt.Mode(c.Opts.Kind) != driver.Write {
+	if c.Opts.Mode != lock.ModeWrite {
 		return nil
 	}
 	for _, held := range c.graph.Leases() {
 		if lease.Reads(held, c.Resource, c.engine.Backend.Keyspace) {
 			return fmt.Errorf("%w: %w: %q: release the read lock, then acquire the write lock", lock.ErrInvalidOption,
-				lock.ErrUpgrade, c.Resource)
+				carried.ErrUpgrade, c.Resource)
 		}
 	}
 	return nil
@@ -58,7 +59,7 @@ func (c *caller) upgrades() error {
 // waitsForWriters makes the wait of a reader count in the graph of waits only while a writer keeps it out: one that
 // holds the lock, or that waits for the readers. Other readers never do, and a reader may wait for the nodes.
 func (c *caller) waitsForWriters() {
-	if attempt.Mode(c.Opts.Kind) != driver.Read || len(c.graph.Leases()) == 0 {
+	if c.Opts.Mode != lock.ModeRead || len(c.graph.Leases()) == 0 {
 		return
 	}
 	c.graph.WaitsWhile(func() bool {

@@ -35,7 +35,4 @@ func TestReadersNeedADriverThatKnowsThem(t *testing.T) {
 			t.Errorf("%s: %v", kind, err)
 		}
 	}
-	if err := lock.Shares(e); !errors.Is(err, errors.ErrUnsupported) {
-		t.Errorf("Shares: %v", err)
-	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktrace"
 )
@@ -20,7 +21,7 @@ func TestSuspendedHostDoesNotTrustItsLease(t *testing.T) {
 		began := time.Now()
 		var suspended atomic.Int64
 		clock := func() time.Duration { return time.Since(began) + time.Duration(suspended.Load()) }
-		locker := locktest.NewFakes(t, 3, lock.WithClock(clock))(t)
+		locker := locktest.NewFakes(t, 3, engine.WithClock(clock))(t)
 		lease, err := locker.Acquire(t.Context(), "job", lock.NoRenew())
 		if err != nil {
 			t.Fatal(err)
@@ -52,7 +53,7 @@ func TestALeaseThatRanOutBeforeItWasReturned(t *testing.T) {
 				began := time.Now()
 				var suspended atomic.Int64
 				clock := func() time.Duration { return time.Since(began) + time.Duration(suspended.Load()) }
-				locker := locktest.NewFakes(t, 3, lock.WithClock(clock))(t)
+				locker := locktest.NewFakes(t, 3, engine.WithClock(clock))(t)
 				attempts := 0
 				ctx := locktrace.With(t.Context(), &locktrace.Trace{AttemptEnd: func(_ context.Context, e locktrace.AttemptEnd) {
 					if attempts++; e.Attempt == 1 {

@@ -57,7 +57,7 @@ func splitVotes(t *testing.T) (processes []lock.Locker) {
 		servers = append(servers, s)
 	}
 	began := time.Now()
-	clock := lock.WithClock(func() time.Duration { return time.Since(began) })
+	clock := engine.WithClock(func() time.Duration { return time.Since(began) })
 	for i := range servers {
 		var nodes []driver.Node
 		for j, s := range servers {

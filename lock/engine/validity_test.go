@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
@@ -85,7 +86,7 @@ func TestAnAttemptThatTookLongerThanItsTTLFails(t *testing.T) {
 		var suspended atomic.Int64
 		began := time.Now()
 		p := &process{t: t, nodes: memlock.NewNodes(3)}
-		p.locker = p.another(lock.WithClock(func() time.Duration {
+		p.locker = p.another(engine.WithClock(func() time.Duration {
 			return time.Since(began) +
 				time.Duration(suspended.Load())
 		}))
@@ -143,7 +144,7 @@ func TestExtendDoesNotReviveALeaseThatRanOut(t *testing.T) {
 		var suspended atomic.Int64
 		began := time.Now()
 		p := &process{t: t, nodes: memlock.NewNodes(3)}
-		p.locker = p.another(lock.WithClock(func() time.Duration {
+		p.locker = p.another(engine.WithClock(func() time.Duration {
 			return time.Since(began) +
 				time.Duration(suspended.Load())
 		}))

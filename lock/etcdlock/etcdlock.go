@@ -26,7 +26,7 @@ func New(client *clientv3.Client, opts ...lock.Option) (*engine.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := engine.DriverSettings(base, settings{fenceKey: DefaultFenceKey})
+	s, err := settingsOf(base, settings{fenceKey: DefaultFenceKey})
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,6 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
-	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/etcdlock"
 	"github.com/lockscope/lockscope/lock/etcdlock/etcdproc"
 	"github.com/lockscope/lockscope/lock/locktrace"
@@ -287,7 +286,7 @@ func TestNewRefuses(t *testing.T) {
 		Logger: zap.NewNop()})
 	must(t, err)
 	defer func() { _ = client.Close() }()
-	for _, opt := range []lock.Option{etcdlock.WithFenceKey(""), nil, engine.DriverOption(func(*int) {})} {
+	for _, opt := range []lock.Option{etcdlock.WithFenceKey(""), nil, struct{ lock.DriverOption }{}} {
 		_, err := etcdlock.New(client, opt)
 		wantErr(t, err, lock.ErrInvalidOption)
 	}

@@ -29,7 +29,7 @@ func Acquire(ctx context.Context, l lock.Locker, names []string, opts ...lock.Ac
 	}
 	budget := newBudget(lock.NewAcquireOptions(opts...).MaxWait)
 	s := &Set{names: names}
-	opts = append(slices.Clone(opts), ofSet)
+	opts = append(slices.Clone(opts), lock.OfKind(lock.KindSet))
 	inner := ctx
 	for _, name := range names {
 		lease, err := l.Acquire(inner, name, budget.limit(opts)...)
@@ -42,8 +42,6 @@ func Acquire(ctx context.Context, l lock.Locker, names []string, opts ...lock.Ac
 	}
 	return s, nil
 }
-
-func ofSet(o *lock.AcquireOptions) { o.Kind = lock.KindSet }
 
 // sorted returns the names in order, unless they are no set.
 func sorted(l lock.Locker, names []string) ([]string, error) {

@@ -35,7 +35,7 @@ func startUncounted(t testing.TB) func(testing.TB) lock.Locker {
 	return func(t testing.TB) lock.Locker {
 		node := uncounted{server.Connect(seeds.Add(1), locktest.Faults{})}
 		e, err := engine.NewEngine([]driver.Node{engine.Async(node)},
-			lock.WithClock(func() time.Duration { return time.Since(began) }))
+			engine.WithClock(func() time.Duration { return time.Since(began) }))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -37,7 +37,7 @@ func NewFakes(t testing.TB, n int, opts ...lock.Option) func(testing.TB) lock.Lo
 			})))
 		}
 		// Not the clock of the machine: in a bubble that is another one.
-		clock := lock.WithClock(func() time.Duration { return time.Since(began) })
+		clock := engine.WithClock(func() time.Duration { return time.Since(began) })
 		l, err := engine.NewEngine(nodes, append([]lock.Option{clock}, opts...)...)
 		if err != nil {
 			t.Fatal(err)

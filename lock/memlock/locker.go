@@ -28,7 +28,7 @@ type Locker struct {
 // still while the machine is suspended. Close the locker when you are done with it.
 func New(nodes Nodes, opts ...lock.Option) (*Locker, error) {
 	began := time.Now()
-	clock := lock.WithClock(func() time.Duration { return time.Since(began) })
+	clock := engine.WithClock(func() time.Duration { return time.Since(began) })
 	settings, err := engine.NewSettings(len(nodes), append([]lock.Option{clock}, opts...)...)
 	if err != nil {
 		return nil, err

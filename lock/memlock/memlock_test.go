@@ -12,7 +12,6 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
-	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/memlock"
@@ -215,7 +214,7 @@ func TestBadInputIsRefused(t *testing.T) {
 	if _, err := memlock.New(append(nodes, nodes...)); !errors.Is(err, driver.ErrDuplicate) {
 		t.Errorf("one node twice: %v", err)
 	}
-	if _, err := memlock.New(nodes, engine.DriverOption(func(*int) {})); !errors.Is(err, lock.ErrInvalidOption) {
+	if _, err := memlock.New(nodes, struct{ lock.DriverOption }{}); !errors.Is(err, lock.ErrInvalidOption) {
 		t.Errorf("another driver's option: %v", err)
 	}
 }

@@ -27,26 +27,44 @@ type settings struct {
 	enforced    bool
 }
 
+// option is an Option of this package.
+type option struct {
+	lock.DriverOption
+	set func(*settings)
+}
+
+// settingsOf applies the options of this package among those of base to defaults.
+func settingsOf(base *engine.Settings, defaults settings) (settings, error) {
+	err := base.ForDriver(func(o lock.Option) bool {
+		own, ok := o.(option)
+		if ok {
+			own.set(&defaults)
+		}
+		return ok
+	})
+	return defaults, err
+}
+
 // WithSchema names the schema that [Migrate] created, instead of [DefaultSchema].
 func WithSchema(name string) lock.Option {
-	return engine.DriverOption(func(s *settings) { s.schema = name })
+	return option{set: func(s *settings) { s.schema = name }}
 }
 
 // WithConnections sets the maximum number of connections for commands, instead of
 // [DefaultConnections]. One more connection listens for notifications.
 func WithConnections(n int) lock.Option {
-	return engine.DriverOption(func(s *settings) { s.connections = int32(min(max(n, 0), 1000)) })
+	return option{set: func(s *settings) { s.connections = int32(min(max(n, 0), 1000)) }}
 }
 
 // WithListener sets the connection string on which waiters listen for their turn: that of the
 // server itself, if the pool goes through a pooler such as pgbouncer.
 func WithListener(connString string) lock.Option {
-	return engine.DriverOption(func(s *settings) { s.listen = connString })
+	return option{set: func(s *settings) { s.listen = connString }}
 }
 
 // WithoutListener makes waiters poll every lock.WithPollInterval, if no connection can listen.
 func WithoutListener() lock.Option {
-	return engine.DriverOption(func(s *settings) { s.poll = true })
+	return option{set: func(s *settings) { s.poll = true }}
 }
 
 // WithFailoverQuarantine stops grants for lock.WithMaxTTL after a server was promoted or restored
@@ -57,7 +75,7 @@ func WithoutListener() lock.Option {
 // (synchronous_standby_names). Without it, two leases may be valid after such a failover, and
 // Trace.NodeRestart reports it.
 func WithFailoverQuarantine() lock.Option {
-	return engine.DriverOption(func(s *settings) { s.enforced = true })
+	return option{set: func(s *settings) { s.enforced = true }}
 }
 
 var schemaName = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)

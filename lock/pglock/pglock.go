@@ -44,7 +44,7 @@ func newEngine(config *pgxpool.Config, opts []lock.Option) (*engine.Engine, erro
 	if err != nil {
 		return nil, err
 	}
-	s, err := engine.DriverSettings(base, settings{schema: DefaultSchema, connections: DefaultConnections})
+	s, err := settingsOf(base, settings{schema: DefaultSchema, connections: DefaultConnections})
 	if err != nil {
 		return nil, err
 	}

@@ -22,6 +22,24 @@ type settings struct {
 	hooks           []redis.Hook
 }
 
+// option is an Option of this package.
+type option struct {
+	lock.DriverOption
+	set func(*settings)
+}
+
+// settingsOf applies the options of this package among those of base to defaults.
+func settingsOf(base *engine.Settings, defaults settings) (settings, error) {
+	err := base.ForDriver(func(o lock.Option) bool {
+		own, ok := o.(option)
+		if ok {
+			own.set(&defaults)
+		}
+		return ok
+	})
+	return defaults, err
+}
+
 // WithRestartQuarantine sets how long a node that restarted or lost its data may not vote, instead of
 // [Quarantine]. It applies to any number of nodes. Without this option one or two nodes vote at
 // once after a restart, and Trace.NodeRestart reports it.
@@ -33,7 +51,7 @@ type settings struct {
 // To let new nodes vote at once, use [Vouch] instead: it applies until their next restart, while this
 // option applies to every restart.
 func WithRestartQuarantine(d time.Duration) lock.Option {
-	return engine.DriverOption(func(s *settings) { s.quarantine, s.quarantineGiven = d, true })
+	return option{set: func(s *settings) { s.quarantine, s.quarantineGiven = d, true }}
 }
 
 // WithEvictingNodes accepts nodes that may evict locks while they are held, or that do not report
@@ -43,7 +61,7 @@ func WithRestartQuarantine(d time.Duration) lock.Option {
 // Set it in all processes that lock on the same nodes, or in none. With and without it, processes
 // expect different markers of a node that evicted keys, and quarantine it for each other.
 func WithEvictingNodes() lock.Option {
-	return engine.DriverOption(func(s *settings) { s.evictionOK = true })
+	return option{set: func(s *settings) { s.evictionOK = true }}
 }
 
 // WithMarkerIdentity accepts servers whose INFO has no run_id, such as those of some managed services. lockscope then
@@ -51,27 +69,27 @@ func WithEvictingNodes() lock.Option {
 // smaller: see "Servers without a run_id" in the documentation of the package. A server that has a run_id is still told
 // by that. Set it in all processes that lock on the same nodes, for [Vouch] and [Reconfigure] too.
 func WithMarkerIdentity() lock.Option {
-	return engine.DriverOption(func(s *settings) { s.byMarker = true })
+	return option{set: func(s *settings) { s.byMarker = true }}
 }
 
 // WithoutEviction states that servers which do not report their maxmemory-policy evict no keys. If that is wrong, two
 // leases can be valid. Servers that report a policy that evicts are refused all the same.
 func WithoutEviction() lock.Option {
-	return engine.DriverOption(func(s *settings) { s.noEviction = true })
+	return option{set: func(s *settings) { s.noEviction = true }}
 }
 
 // WithoutGuard turns the check of the nodes off: INFO on every new connection, and with a vote once
 // a second. Restarts, replicas, duplicates and evictions are then not detected. Use it for servers that
 // do not permit INFO.
 func WithoutGuard() lock.Option {
-	return engine.DriverOption(func(s *settings) { s.unguarded = true })
+	return option{set: func(s *settings) { s.unguarded = true }}
 }
 
 // WithHook adds a go-redis hook to the engine's own connections. Process and pipeline hooks of a
 // standalone client are used without it. Add dial hooks, and the hooks of a cluster client, with this
 // option: go-redis does not let other packages read them.
 func WithHook(h redis.Hook) lock.Option {
-	return engine.DriverOption(func(s *settings) { s.hooks = append(s.hooks, h) })
+	return option{set: func(s *settings) { s.hooks = append(s.hooks, h) }}
 }
 
 // newSettings are the engine's settings and this package's.
@@ -80,7 +98,7 @@ func newSettings(nodes int, opts []lock.Option) (*engine.Settings, settings, err
 	if err != nil {
 		return nil, settings{}, err
 	}
-	s, err := engine.DriverSettings(base, settings{})
+	s, err := settingsOf(base, settings{})
 	if err != nil {
 		return nil, s, err
 	}

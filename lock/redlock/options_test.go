@@ -11,7 +11,6 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
-	"github.com/lockscope/lockscope/lock/engine"
 )
 
 // traced is a client of the program's own: it only embeds one.
@@ -65,7 +64,7 @@ func TestNewRefusesBadInputBeforeAnyNetworkCall(t *testing.T) {
 			lock.ErrInvalidOption},
 		"negative quarantine": {[]redis.UniversalClient{client}, []lock.Option{WithRestartQuarantine(-1)},
 			lock.ErrInvalidOption},
-		"another driver's": {[]redis.UniversalClient{client}, []lock.Option{engine.DriverOption(func(*int) {})},
+		"another driver's": {[]redis.UniversalClient{client}, []lock.Option{struct{ lock.DriverOption }{}},
 			lock.ErrInvalidOption},
 		"node timeout too big": {[]redis.UniversalClient{client}, []lock.Option{lock.WithNodeTimeout(time.Hour)},
 			lock.ErrInvalidOption},

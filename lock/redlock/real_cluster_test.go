@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 )
@@ -56,7 +57,7 @@ func TestRealClusterMasterEvicts(t *testing.T) {
 	given := redis.NewClusterClient(&redis.ClusterOptions{Addrs: c.Addrs()})
 	t.Cleanup(func() { must(t, given.Close()) })
 	clock := newSteppedClock()
-	l := newLocker(t, []redis.UniversalClient{given}, lock.WithNodeTimeout(patience), lock.WithClock(clock.now))
+	l := newLocker(t, []redis.UniversalClient{given}, lock.WithNodeTimeout(patience), engine.WithClock(clock.now))
 	resources := []string{"a", "b", "c", "d", "e", "f"} // enough to cover the slots of every master
 	votes := func() error {
 		for _, resource := range resources {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
@@ -60,7 +61,7 @@ func TestRealPolicyChangedWhileConnected(t *testing.T) {
 			f := startNodes(t, 3)
 			f.vouchForAll()
 			clock := newSteppedClock()
-			other := guardedLocker(t, f.clients(), lock.WithClock(clock.now))
+			other := guardedLocker(t, f.clients(), engine.WithClock(clock.now))
 			must(t, acquire(t, other, "warm-up", lock.TTL(longTTL)).Release(t.Context()))
 			lease := acquire(t, guardedLocker(t, f.clients()), "job", lock.TTL(longTTL), lock.NoRenew())
 			eventually(t, settleTime, "all three hold it", func() bool {
@@ -114,7 +115,7 @@ func TestRealOneNodeEvicts(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 1)
 	clock := newSteppedClock()
-	l := newLocker(t, f.clients(), lock.WithClock(clock.now))
+	l := newLocker(t, f.clients(), engine.WithClock(clock.now))
 	must(t, acquire(t, l, "job", lock.TTL(longTTL)).Release(t.Context()))
 	must(t, f.admin[0].Set(t.Context(), "lock:old", "x", longTTL).Err())
 	f.evict("old", 0)

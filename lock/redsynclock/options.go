@@ -23,6 +23,24 @@ const longestTTL = 30 * 24 * time.Hour
 // settings are the options of this package.
 type settings struct{ mutex []redsync.Option }
 
+// option is an Option of this package.
+type option struct {
+	lock.DriverOption
+	set func(*settings)
+}
+
+// settingsOf applies the options of this package among those of base to defaults.
+func settingsOf(base *engine.Settings, defaults settings) (settings, error) {
+	err := base.ForDriver(func(o lock.Option) bool {
+		own, ok := o.(option)
+		if ok {
+			own.set(&defaults)
+		}
+		return ok
+	})
+	return defaults, err
+}
+
 // WithMutexOptions gives redsync's options to every mutex. These have an effect:
 //
 //   - WithExpiry is the default TTL of Acquire; redsync's own default is 8 s
@@ -34,7 +52,7 @@ type settings struct{ mutex []redsync.Option }
 // The engine sets tries and pauses: use lock.MaxAttempts, lock.MaxWait and lock.WithPollInterval. It sets values, too,
 // which begin with the token: WithValue and WithGenValueFunc are refused.
 func WithMutexOptions(opts ...redsync.Option) lock.Option {
-	return engine.DriverOption(func(s *settings) { s.mutex = slices.Concat(s.mutex, opts) })
+	return option{set: func(s *settings) { s.mutex = slices.Concat(s.mutex, opts) }}
 }
 
 // ignoredField is a field of a redsync.Mutex, and the option that sets it.

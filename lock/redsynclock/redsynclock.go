@@ -66,7 +66,7 @@ func newEngine(sets []set, opts []lock.Option) (*engine.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := engine.DriverSettings(base, settings{}); err != nil {
+	if _, err := settingsOf(base, settings{}); err != nil {
 		return nil, err
 	}
 	if base.Prefix == noPrefix {
@@ -104,6 +104,6 @@ func mutexOptions(opts []lock.Option, nodes int) ([]redsync.Option, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := engine.DriverSettings(base, settings{})
+	s, err := settingsOf(base, settings{})
 	return s.mutex, err
 }

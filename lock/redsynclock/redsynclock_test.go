@@ -144,7 +144,7 @@ func TestBadInput(t *testing.T) {
 		"nil option": {[]redis.Pool{somewhere}, []lock.Option{nil}, lock.ErrInvalidOption},
 		"a value": {[]redis.Pool{somewhere}, []lock.Option{redsynclock.WithMutexOptions(redsync.WithValue("v"))},
 			lock.ErrInvalidOption},
-		"a foreign one": {[]redis.Pool{somewhere}, []lock.Option{engine.DriverOption(func(*int) {})},
+		"a foreign one": {[]redis.Pool{somewhere}, []lock.Option{struct{ lock.DriverOption }{}},
 			lock.ErrInvalidOption},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -66,8 +66,7 @@
 //	zklock     yes              unique, above all before  the writer's place in the queue, until its session ends
 //	redsynclock  no
 //
-// Without read/write locks New fails with errors.ErrUnsupported. So it does with decorators that do not say what they
-// pass on; see [lock.Shares].
+// Without read/write locks each call fails with an error that matches errors.ErrUnsupported, and nothing is sent.
 //
 // The BENCHMARKS.md of each driver has what a reader costs beside a lock: as much on etcd and ZooKeeper, and 1.1 to 1.3
 // times as much on PostgreSQL.

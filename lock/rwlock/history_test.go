@@ -97,7 +97,7 @@ func (h *history) process(seed uint64) *engine.Engine {
 			Duplicate: 0.02, DuplicateAfter: locktest.Between(0, time.Second),
 		}, guards))))
 	}
-	e, err := engine.NewEngine(nodes, lock.WithClock(clock), lock.WithMaxTTL(historyTTL),
+	e, err := engine.NewEngine(nodes, engine.WithClock(clock), lock.WithMaxTTL(historyTTL),
 		lock.WithNodeTimeout(150*time.Millisecond), lock.WithInstance(fmt.Sprint("process", seed)))
 	must(h, err)
 	return e

@@ -223,15 +223,15 @@ func TestAnOptionMakesNoReader(t *testing.T) {
 	defer l.Close()
 	for _, kind := range []lock.Kind{lock.KindRead, lock.KindWrite, lock.KindSemaphore} {
 		for range 2 {
-			as := func(o *lock.AcquireOptions) { o.Kind, o.Slots = kind, 2 }
+			as := lock.OfKind(kind)
 			_, err := l.Acquire(t.Context(), "mutex#0", lock.NoWait(), as)
 			if !errors.Is(err, lock.ErrInvalidOption) {
 				t.Errorf("%s: %v", kind, err)
 			}
 		}
 	}
-	as := func(o *lock.AcquireOptions) { o.Kind = lock.KindWrite }
-	if _, err := of(t, l).RLock(t.Context(), as, lock.NoWait()); err != nil { // the construct's own kind counts
+	as := lock.InMode(lock.ModeWrite)
+	if _, err := of(t, l).RLock(t.Context(), as, lock.NoWait()); err != nil { // the construct's own mode counts
 		t.Error(err)
 	}
 }

@@ -81,13 +81,9 @@ func (c *call) firstLook() lock.Look {
 
 // options are those for one slot.
 func (c *call) options(look lock.Look, more ...lock.AcquireOption) []lock.AcquireOption {
-	opts := append(c.given[:len(c.given):len(c.given)], func(o *lock.AcquireOptions) {
-		o.Kind, o.Slots = lock.KindSemaphore, len(c.sem.slots)
-		o.Look, o.CallSite, o.Since = look, c.callSite, c.began
-		o.OneQueue = c.sem.queue
-		o.Construct = carried.ConstructOf(string(lock.KindSemaphore))
-		o.MaxAttempts = min(o.MaxAttempts, 0) // the call counts them; a negative number is refused
-	})
+	opts := append(c.given[:len(c.given):len(c.given)], lock.Permit(carried.Permit{
+		Slots: len(c.sem.slots), OneQueue: c.sem.queue, Look: int(look), Since: c.began, CallSite: c.callSite,
+	}))
 	if c.opts.MaxWait > 0 {
 		// Not 0, which would be no limit.
 		left := max(c.opts.MaxWait-time.Since(c.began), time.Nanosecond)

@@ -11,7 +11,7 @@ import (
 func (c *call) waitForAny() (*Permit, error) {
 	near := c.sem.queues(1)
 	defer c.sem.queues(-1)
-	lease, err := c.sem.locker.Acquire(c.ctx, c.sem.slots[near], c.options(lock.LookAlone, c.attempts)...)
+	lease, err := c.sem.locker.Acquire(c.ctx, c.sem.slots[near], c.options(lock.LookAlone, lock.MaxAttempts(c.attempts()))...)
 	if err != nil {
 		return nil, c.notServed(near, err)
 	}
@@ -21,11 +21,12 @@ func (c *call) waitForAny() (*Permit, error) {
 	return p, nil
 }
 
-// attempts is an option of a call that has looked at all slots before.
-func (c *call) attempts(o *lock.AcquireOptions) {
-	if c.opts.MaxAttempts > 0 {
-		o.MaxAttempts = max(c.opts.MaxAttempts-c.looks, 1)
+// attempts is how many are left to a call that has looked at all slots before; 0 for no limit.
+func (c *call) attempts() int {
+	if c.opts.MaxAttempts <= 0 {
+		return c.opts.MaxAttempts
 	}
+	return max(c.opts.MaxAttempts-c.looks, 1)
 }
 
 // queues counts the calls that wait in the queue. It returns the slot to ask for first.

@@ -14,6 +14,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
@@ -69,7 +70,7 @@ func (w *world) process(instance string, nodes memlock.Nodes, opts ...lock.Optio
 	}
 	l, err := memlock.New(nodes, append([]lock.Option{lock.WithInstance(instance), lock.WithCallSites(),
 		lock.WithBackend("redis"), lock.WithNodeNames(names...), lock.WithPage("http://10.0.3.17:9090/debug/locks"),
-		lock.WithRandom(func(n int64) int64 { return n / 2 })}, opts...)...)
+		engine.WithRandom(func(n int64) int64 { return n / 2 })}, opts...)...)
 	must(w.t, err)
 	w.t.Cleanup(func() { must(w.t, l.Close()) })
 	return l

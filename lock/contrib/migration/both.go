@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -30,11 +31,6 @@ func Both(old, new lock.Locker) lock.Locker { return &both{old: old, new: new} }
 
 type both struct{ old, new lock.Locker }
 
-// Shares returns nil if both have read/write locks; see [lock.Shares].
-func (b *both) Shares() error {
-	return errors.Join(named("old lock", lock.Shares(b.old)), named("new lock", lock.Shares(b.new)))
-}
-
 // Acquire implements lock.Locker.
 func (b *both) Acquire(ctx context.Context, resource string, opts ...lock.AcquireOption) (lock.Lease, error) {
 	if b.old == nil || b.new == nil {
@@ -46,7 +42,7 @@ func (b *both) Acquire(ctx context.Context, resource string, opts ...lock.Acquir
 	}
 	opts = opts[:len(opts):len(opts)]
 	began := time.Now()
-	old, err := b.old.Acquire(ctx, resource, append(opts, unfenced)...)
+	old, err := b.old.Acquire(ctx, resource, slices.DeleteFunc(slices.Clone(opts), fences)...)
 	if err != nil {
 		return nil, fmt.Errorf("old lock: %w", err)
 	}
@@ -61,8 +57,8 @@ func (b *both) Acquire(ctx context.Context, resource string, opts ...lock.Acquir
 	return &bothLease{Lease: lease, old: old}, nil
 }
 
-// unfenced is for the old lock, which may have no tokens.
-func unfenced(o *lock.AcquireOptions) { o.Fenced = false }
+// fences reports whether the option is lock.Fenced, which the old lock does not get: it may have no tokens.
+func fences(o lock.AcquireOption) bool { return lock.NewAcquireOptions(o).Fenced }
 
 // giveUp releases the old lock because Acquire of the new one failed with err.
 func giveUp(ctx context.Context, old lock.Lease, err error) error {

@@ -43,7 +43,7 @@ func newEngine(f *form, prefix string, clients []redis.UniversalClient, opts []l
 	if err != nil {
 		return nil, err
 	}
-	if _, err := engine.DriverSettings(base, struct{}{}); err != nil {
+	if err := base.ForDriver(func(lock.Option) bool { return false }); err != nil {
 		return nil, err
 	}
 	base.Prefix = prefix

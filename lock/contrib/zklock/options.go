@@ -30,6 +30,24 @@ type settings struct {
 	dial zk.Dialer // nil: net.DialTimeout
 }
 
+// option is an Option of this package.
+type option struct {
+	lock.DriverOption
+	set func(*settings)
+}
+
+// settingsOf applies the options of this package among those of base to defaults.
+func settingsOf(base *engine.Settings, defaults settings) (settings, error) {
+	err := base.ForDriver(func(o lock.Option) bool {
+		own, ok := o.(option)
+		if ok {
+			own.set(&defaults)
+		}
+		return ok
+	})
+	return defaults, err
+}
+
 type auth struct {
 	scheme string
 	secret []byte
@@ -40,23 +58,23 @@ func defaultSettings() settings { return settings{root: DefaultRoot, acl: zk.Wor
 // WithRoot sets the parent of the resources' nodes, instead of [DefaultRoot]. Missing parents are
 // created. Resource "job" below root "/locks" is the lock "/locks/job" of zk.NewLock and Curator.
 func WithRoot(path string) lock.Option {
-	return engine.DriverOption(func(s *settings) { s.root = path })
+	return option{set: func(s *settings) { s.root = path }}
 }
 
 // WithACL sets the ACL of the nodes that are created. By default everybody has all rights. All
 // processes that take the lock need the rights to create, read, write and delete.
 func WithACL(acl ...zk.ACL) lock.Option {
-	return engine.DriverOption(func(s *settings) { s.acl = acl })
+	return option{set: func(s *settings) { s.acl = acl }}
 }
 
 // WithAuth authenticates this process, as in WithAuth("digest", []byte("user:password")).
 func WithAuth(scheme string, secret []byte) lock.Option {
-	return engine.DriverOption(func(s *settings) { s.auth = append(s.auth, auth{scheme, slices.Clone(secret)}) })
+	return option{set: func(s *settings) { s.auth = append(s.auth, auth{scheme, slices.Clone(secret)}) }}
 }
 
 // WithDialer replaces the function that opens connections, for TLS for example.
 func WithDialer(dial zk.Dialer) lock.Option {
-	return engine.DriverOption(func(s *settings) { s.dial = dial })
+	return option{set: func(s *settings) { s.dial = dial }}
 }
 
 func (s *settings) validate() error {

@@ -28,7 +28,7 @@ func New(servers []string, opts ...lock.Option) (*engine.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := engine.DriverSettings(base, defaultSettings())
+	s, err := settingsOf(base, defaultSettings())
 	if err != nil {
 		return nil, err
 	}

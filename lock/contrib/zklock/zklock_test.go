@@ -135,7 +135,7 @@ func TestBadInput(t *testing.T) {
 		"a bad root":    {[]string{"a"}, []lock.Option{zklock.WithRoot("locks/")}, lock.ErrInvalidOption},
 		"the root":      {[]string{"a"}, []lock.Option{zklock.WithRoot("/")}, lock.ErrInvalidOption},
 		"no ACL":        {[]string{"a"}, []lock.Option{zklock.WithACL()}, lock.ErrInvalidOption},
-		"a foreign one": {[]string{"a"}, []lock.Option{engine.DriverOption(func(*int) {})}, lock.ErrInvalidOption},
+		"a foreign one": {[]string{"a"}, []lock.Option{struct{ lock.DriverOption }{}}, lock.ErrInvalidOption},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := zklock.New(c.servers, c.opts...)

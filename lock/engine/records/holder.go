@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/lock/internal/settings"
+	"github.com/lockscope/lockscope/lock/internal/text"
 )
 
 const (
@@ -109,6 +109,6 @@ func ValidPage(page string) bool {
 		return true
 	}
 	u, err := url.Parse(page)
-	return err == nil && settings.Shows(page) && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil &&
+	return err == nil && text.Shows(page) && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil &&
 		len(page) <= maxPageLength
 }

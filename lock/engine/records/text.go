@@ -3,14 +3,14 @@ package records
 import (
 	"strings"
 
-	"github.com/lockscope/lockscope/lock/internal/settings"
+	"github.com/lockscope/lockscope/lock/internal/text"
 )
 
 // safeText keeps a text free of the separators of a lock value and of characters that
 // hide, and at most limit bytes long.
 func safeText(s string, limit int) string {
 	s = strings.Map(func(r rune) rune {
-		if r == '|' || settings.Hides(r) {
+		if r == '|' || text.Hides(r) {
 			return '_'
 		}
 		return r

@@ -1,15 +1,23 @@
-// Package carried has what packages lock and engine exchange, and the constructs give them: context keys, and the mark of
-// a construct.
+// Package carried has what packages lock and engine exchange, and the constructs give them: context keys, and the options
+// of a permit.
 package carried
 
-// Construct marks the options of a call that a construct makes. Only packages below lock can make one that is not zero.
-type Construct struct{ kind string }
+import (
+	"errors"
+	"time"
+)
 
-// ConstructOf returns the mark for calls of that kind.
-func ConstructOf(kind string) Construct { return Construct{kind} }
+// ErrUpgrade is the error of package rwlock: an engine sees that the caller holds the read lock.
+var ErrUpgrade = errors.New("lock: a reader cannot become the writer")
 
-// Marks reports whether c was made for calls of that kind.
-func (c Construct) Marks(kind string) bool { return c.kind == kind }
+// Permit is what package semaphore says of a call on one slot: see the fields of lock.AcquireOptions.
+type Permit struct {
+	Slots    int
+	Look     int
+	OneQueue bool
+	Since    time.Time
+	CallSite string
+}
 
 // Traces is the key of the installed hooks, outer first: a []*locktrace.Trace.
 type Traces struct{}

@@ -16,6 +16,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
@@ -72,7 +73,7 @@ func redisHistory(t *testing.T, seed uint64) *history {
 		var err error
 		c.redis, err = redlock.New(nodes, redlock.WithRestartQuarantine(simQuarantine),
 			lock.WithInstance(fmt.Sprintf("c%d", i)),
-			lock.WithClock(func() time.Duration { return time.Since(h.began) }),
+			engine.WithClock(func() time.Duration { return time.Since(h.began) }),
 			lock.WithMaxTTL(simMaxTTL), lock.WithDefaults(lock.TTL(simMaxTTL)),
 			lock.WithPollInterval(p.clients[i].poll))
 		if err != nil {

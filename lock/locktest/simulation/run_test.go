@@ -207,8 +207,8 @@ func (h *history) newClient(i int) *client {
 	}
 	var err error
 	c.redis, err = engine.NewEngine(nodes,
-		lock.WithClock(clock),
-		lock.WithRandom(seededJitter(h.plan.seed, uint64(i))),
+		engine.WithClock(clock),
+		engine.WithRandom(seededJitter(h.plan.seed, uint64(i))),
 		lock.WithInstance(fmt.Sprintf("c%d", i)), lock.WithNodeTimeout(simNodeTimeout),
 		lock.WithMaxTTL(simMaxTTL), lock.WithDefaults(lock.TTL(simMaxTTL)),
 		lock.WithPollInterval(h.plan.clients[i].poll))

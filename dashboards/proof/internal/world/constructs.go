@@ -79,13 +79,13 @@ func (c *constructs) lead(l lock.Locker, name string, lasts time.Duration) func(
 
 func slotOf(i int) string { return fmt.Sprintf("%s#%d", gate, i) }
 
-func slotted(o *lock.AcquireOptions) { locktest.AsConstruct(lock.KindSemaphore, slots)(o) }
+func slotted() lock.AcquireOption { return locktest.AsConstruct(lock.KindSemaphore, slots) }
 
 // pass uses a slot for a moment.
 func (c *constructs) pass(l lock.Locker, slot int) func(context.Context) {
 	return func(ctx context.Context) {
 		for ctx.Err() == nil {
-			if lease, err := l.Acquire(ctx, slotOf(slot), slotted); err == nil {
+			if lease, err := l.Acquire(ctx, slotOf(slot), slotted()); err == nil {
 				wait(ctx, nil, regularly)
 				_ = lease.Release(context.WithoutCancel(ctx))
 			}
@@ -98,7 +98,7 @@ func (c *constructs) pass(l lock.Locker, slot int) func(context.Context) {
 func (c *constructs) occupy(l lock.Locker, slot int) func(context.Context) {
 	return func(ctx context.Context) {
 		for ctx.Err() == nil {
-			lease, err := l.Acquire(ctx, slotOf(slot), slotted)
+			lease, err := l.Acquire(ctx, slotOf(slot), slotted())
 			if err != nil {
 				wait(ctx, nil, now)
 				continue

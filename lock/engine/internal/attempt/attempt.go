@@ -81,7 +81,7 @@ func New(e *nodes.Set, t Terms) *Attempt {
 	a.Req = driver.AcquireRequest{
 		Key: t.Queue.Key, Token: newToken(), Holder: e.HolderRecord(t.Since, t.Origin), TTL: t.Opts.TTL, Run: t.Reserve,
 		Floor: uint64(max(t.Since.UnixMicro(), 1)), Fair: t.Opts.Fair, Window: nodes.HandoffWindow, Shared: &a.shared,
-		Mode: Mode(t.Opts.Kind), Bar: Bar(e, &t.Opts), Semaphore: offersNone(t.Semaphore),
+		Mode: driver.Mode(t.Opts.Mode), Bar: Bar(e, &t.Opts), Semaphore: offersNone(t.Semaphore),
 	}
 	for i, n := range e.Nodes {
 		g := &a.Grants[i]

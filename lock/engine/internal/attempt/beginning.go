@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine/internal/clock"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 )
@@ -55,7 +54,7 @@ func (a *Attempt) grantedAt() time.Duration {
 
 // HandsOver reports that a caller with these options may hand the lock over, or be handed it.
 func HandsOver(o *lock.AcquireOptions) bool {
-	return !o.NoRenew && !o.Fair && Mode(o.Kind) == driver.Exclusive
+	return !o.NoRenew && !o.Fair && o.Mode == lock.ModeExclusive
 }
 
 // HandOverUntil is the instant until which the lock may be handed over by a lease with

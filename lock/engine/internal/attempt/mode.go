@@ -4,27 +4,15 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 )
-
-// Mode is the mode that a lock of this kind is asked for in.
-func Mode(k lock.Kind) driver.Mode {
-	switch k {
-	case lock.KindRead:
-		return driver.Read
-	case lock.KindWrite:
-		return driver.Write
-	}
-	return driver.Exclusive
-}
 
 // maxBar is shorter than what nodes take for a mistake: see rwshared.lua.
 const maxBar = 12 * time.Hour
 
 // Bar is how long a node that refuses the caller keeps later readers out; 0 if it does not.
 func Bar(e *nodes.Set, o *lock.AcquireOptions) time.Duration {
-	if o.NoWait || Mode(o.Kind) != driver.Write {
+	if o.NoWait || o.Mode != lock.ModeWrite {
 		return 0
 	}
 	return min(max(o.TTL, 4*e.Config.PollInterval), maxBar)

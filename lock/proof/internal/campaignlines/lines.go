@@ -21,7 +21,7 @@ import (
 // patterns are the files that a campaign on Redis speaks for, below the folder lock: the engine, the seam, and the
 // driver with its scripts and its guard. Tests are not among them.
 var patterns = []string{
-	"*.go", "internal/carried/*.go", "internal/settings/*.go", "engine/*.go", "engine/*/*.go", "engine/internal/*/*.go",
+	"*.go", "internal/carried/*.go", "internal/text/*.go", "locktrace/*.go", "engine/*.go", "engine/*/*.go", "engine/internal/*/*.go",
 	"driver/*.go", "waitgraph/*.go", "redlock/*.go", "redlock/internal/*/*.go", "redlock/internal/*/*.lua",
 	"redlock/guard/*.go", "redlock/redisconn/*.go", "redlock/redisinfo/*.go", "redlock/hashslot/*.go",
 }

@@ -20,9 +20,9 @@ func readerViewMutants() []Mutant {
 		{
 			Bug: "a reader re-enters as the writer", Why: "it writes beside other readers",
 			File:   "lock/reentrant.go",
-			Old:    "NewAcquireOptions(opts...).Kind == KindRead",
-			New:    "NewAcquireOptions(opts...).Kind != KindElection",
-			Killer: by("./lock", "TestReentrantKinds"),
+			Old:    "NewAcquireOptions(opts...).Mode == ModeRead",
+			New:    "NewAcquireOptions(opts...).Mode != ModeExclusive",
+			Killer: by("./lock", "TestReentrantModes"),
 		},
 	}
 }

@@ -34,8 +34,8 @@ func readWriteMutants() []Mutant {
 		{
 			Bug: "a writer that waits keeps nobody out", Why: "readers starve it",
 			File:   "lock/engine/internal/attempt/attempt.go",
-			Old:    "Mode: Mode(t.Opts.Kind), Bar: Bar(e, &t.Opts),",
-			New:    "Mode: Mode(t.Opts.Kind),",
+			Old:    "Mode: driver.Mode(t.Opts.Mode), Bar: Bar(e, &t.Opts),",
+			New:    "Mode: driver.Mode(t.Opts.Mode),",
 			Killer: by(readWriteLocks, "TestFirstComeFirstServed"),
 		},
 		{
@@ -84,7 +84,7 @@ func readWriteMutants() []Mutant {
 		{
 			Bug: "a driver that knows no modes is asked for readers", Why: "readers exclude one another, and nobody learns of it",
 			File:   "lock/engine/shared.go",
-			Old:    "	return e.Shares()\n",
+			Old:    "	return e.shares()\n",
 			New:    "	return nil\n",
 			Killer: by("./lock/engine", "TestReadersNeedADriverThatKnowsThem"),
 		},
@@ -118,9 +118,9 @@ func readWriteMutants() []Mutant {
 			Killer: by(readWriteLocks, "TestRealKeys"),
 		},
 		{
-			Bug: "the engine does not look who set the kind", Why: "an option of a mutex makes readers of its callers",
+			Bug: "a kind need not be that of the mode", Why: "views show readers and permits where there are none",
 			File:   "lock/engine/settings.go",
-			Old:    "case isConstructs(o.Kind) && !o.Construct.Marks(string(o.Kind)):",
+			Old:    "case misnamed(o):",
 			New:    "case false:",
 			Killer: by(readWriteLocks, "TestAnOptionMakesNoReader"),
 		},

@@ -77,9 +77,9 @@ func semaphoreMutants() []Mutant {
 		},
 		{
 			Bug: "the holder's record does not have the number of slots", Why: "as above",
-			File:   "lock/semaphore/acquire.go",
-			Old:    "o.Kind, o.Slots = lock.KindSemaphore, len(c.sem.slots)",
-			New:    "o.Kind = lock.KindSemaphore",
+			File:   "lock/engine/engine.go",
+			Old:    "a.Origin.Kind, a.Origin.Slots, a.Origin.Reason = a.Opts.Kind, a.Opts.Slots, a.Opts.HoldReason",
+			New:    "a.Origin.Kind, a.Origin.Reason = a.Opts.Kind, a.Opts.HoldReason",
 			Killer: by(semaphores, "TestOtherNumberOfSlots"),
 		},
 		{

@@ -13,8 +13,8 @@ func slotQueueMutants() []Mutant {
 		{
 			Bug: "looks beside a wait do not know the caller", Why: "a permit has no call site in blame and on pages",
 			File:   "lock/semaphore/acquire.go",
-			Old:    "\t\to.Look, o.CallSite, o.Since = look, c.callSite, c.began\n",
-			New:    "\t\to.Look, o.Since = look, c.began\n",
+			Old:    " Since: c.began, CallSite: c.callSite,\n",
+			New:    " Since: c.began,\n",
 			Killer: by(semaphores, "TestCallSiteOfAPermit"),
 		},
 		{

@@ -1,4 +1,5 @@
-package settings
+// Package text says which texts a node may store, and a person may be shown.
+package text
 
 import (
 	"strings"
