@@ -12,9 +12,6 @@ import (
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
-// AllValues removes the limit of [WithMaxValues].
-const AllValues = sweep.AllValues
-
 // config is what the options set.
 type config struct {
 	audience

@@ -78,7 +78,7 @@ func TestNodesOfAClusterByThemselves(t *testing.T) {
 	for _, path := range paths() {
 		s := newScanner(t, []redis.UniversalClient{clientOf(t, cl.Replicas(0)[0])}, scanner.UsePath(path))
 		r, err := s.Sweep(within(t))
-		if !errors.Is(err, scanner.ErrNotMaster) {
+		if !errors.Is(err, report.ErrNotMaster) {
 			t.Errorf("a replica by %s: %v", path, err)
 		}
 		wantGaps(t, "a replica", r, report.ReasonNodeFailed)
@@ -178,7 +178,7 @@ func TestReplicaIsChecked(t *testing.T) {
 			must(t, replica.SlaveOf(ctx, "127.0.0.1", "1").Err())
 		}
 		swept, err := from(r).Sweep(ctx)
-		if !errors.Is(err, scanner.ErrNotReplica) {
+		if !errors.Is(err, report.ErrNotReplica) {
 			t.Errorf("%s: %v", what, err)
 		}
 		wantGaps(t, what, swept, report.ReasonNodeFailed)

@@ -15,9 +15,9 @@
 //
 // # Findings
 //
-// There are five classes of findings; see [report.Class]. A finding is confirmed when two looks, [WithConfirmAfter] apart, see
-// the same value: SETNX followed by EXPIRE is a legal way to lock. Until then it is pending. A confirmed finding that
-// is gone or healed is reported as resolved, once.
+// There are five classes of findings; see [report.Class]. A finding is confirmed when two looks, [WithConfirmAfter]
+// apart, see the same value: SETNX followed by EXPIRE is a legal way to lock. Until then it is pending. A confirmed
+// finding that is gone or healed is reported as resolved, once.
 //
 // Helper keys of locks (lockscope:*, redisson_*) are never findings, whatever the pattern.
 //
@@ -31,13 +31,13 @@
 // The values of redsync, redislock and SETNX scripts are tokens as a whole, so nothing of them is shown.
 //
 // An [report.Orphan] is looked for only where the nodes form one Redlock: the markers by which they vote prove it, or
-// [WithOneRedlock] declares it. Elsewhere [report.Report].Skipped names the omission, or Incomplete does if [WithChecks] asked
-// for orphans.
+// [WithOneRedlock] declares it. Elsewhere [report.Report].Skipped names the omission, or Incomplete does if
+// [WithChecks] asked for orphans.
 //
 // The markers speak for lockscope's locks alone. Locks of other libraries may need one node, so they are compared only
 // after a declaration: whole values in the forms of redsync, node-redlock, redlock-universal, redlock-rb, aioredlock,
-// RedLock.net, redlock4j, DistributedLock.Redis and redlock for Elixir. [report.NodeReport].Uncompared counts the other locks,
-// with the reason [report.ReasonUncompared].
+// RedLock.net, redlock4j, DistributedLock.Redis and redlock for Elixir. [report.NodeReport].Uncompared counts the other
+// locks, with the reason [report.ReasonUncompared].
 //
 // # Readers
 //
@@ -45,12 +45,12 @@
 // last one. So a process that crashes leaves no reader behind after its TTL, whichever of its scripts was the last. A
 // test ends a process after each of them. These leaks remain, and are findings:
 //
-//   - [report.NoTTL]: a person, a copy or a restored snapshot took the TTL from the key. Readers and writers of lockscope pass
-//     over readers whose time is over, but a plain lock of that name is refused until the key is gone.
-//   - [report.LongTTL], [report.HeldTooLong]: one reader has a long TTL, or is renewed for ever. The node's clock may have been ahead
-//     when it granted.
-//   - [report.Orphan]: a minority of the nodes has a reader whose time is not over. It may not read, and keeps writers from
-//     these nodes. Of several such readers on one key, the finding is about the one that began first.
+//   - [report.NoTTL]: a person, a copy or a restored snapshot took the TTL from the key. Readers and writers of
+//     lockscope pass over readers whose time is over, but a plain lock of that name is refused until the key is gone.
+//   - [report.LongTTL], [report.HeldTooLong]: one reader has a long TTL, or is renewed for ever. The node's clock may
+//     have been ahead when it granted.
+//   - [report.Orphan]: a minority of the nodes has a reader whose time is not over. It may not read, and keeps writers
+//     from these nodes. Of several such readers on one key, the finding is about the one that began first.
 //
 // Readers whose time is over are judged no more, although Redis has their fields until somebody asks for the lock. If
 // there are more readers than are read (see Cost), only the TTL of the key is judged, and no repair is possible.
@@ -65,9 +65,9 @@
 //
 //   - The value identifies one owner, as those of lockscope, ShedLock and Redisson do, and so do UUIDs, 32 hexadecimal
 //     digits and random text of 16 characters. Constants, host names, values of several keys, values longer than the
-//     256 bytes compared and fields that were not read do not: [ErrNotRepairable].
-//   - The value was first seen at least ten minutes ago, or as long as [WithRepairMinAge] says: [ErrTooYoung].
-//   - The last sweep read all of the node or slot: [ErrIncomplete].
+//     256 bytes compared and fields that were not read do not: [repair.ErrNotRepairable].
+//   - The value was first seen at least ten minutes ago, or as long as [WithRepairMinAge] says: [repair.ErrTooYoung].
+//   - The last sweep read all of the node or slot: [repair.ErrIncomplete].
 //
 // All values but the tokens of lockscope and redsync and the values of ShedLock may be written again by their process,
 // for its next lease. Only a plan acts on such a key, if OBJECT IDLETIME proves that nobody has used it since. A lease
@@ -82,7 +82,8 @@
 //
 // # Coverage
 //
-// [report.Report.Incomplete] lists what a sweep did not read, each [report.Gap] with a [report.Reason]. Without gaps, the following holds:
+// [report.Report.Incomplete] lists what a sweep did not read, each [report.Gap] with a [report.Reason]. Without gaps,
+// the following holds:
 //
 //   - Each node was a master, and the same process before and after its pages.
 //   - A replica that was read had all that its master had when the sweep began.
@@ -94,9 +95,10 @@
 //
 // # Policy
 //
-// [WithTTLLimit] and [WithHoldLimit] set the limits of all locks. The first [report.Policy] whose pattern matches a key takes
-// their place. A leader of an election may lead for as long as it wants, unless [WithTermLimit] or the policy sets a
-// limit. An [report.Exclusion] keeps findings out of reports until its end; [report.Report].Excluded counts them.
+// [WithTTLLimit] and [WithHoldLimit] set the limits of all locks. The first [report.Policy] whose pattern matches a key
+// takes their place. A leader of an election may lead for as long as it wants, unless [WithTermLimit] or the policy
+// sets a limit. An [report.Exclusion] keeps findings out of reports until its end; [report.Report].Excluded counts
+// them.
 //
 // Use one Scanner for each group of servers that share locks. [WithGroup] names the group, and [report.Merge] combines
 // the reports. Package discover detects which libraries keep locks under which patterns.
@@ -120,9 +122,9 @@
 //     unknown identify nobody. They count while their expiry does not move, and are Inferred, too.
 //     [report.NodeReport].Indistinct counts them.
 //
-// [report.NodeReport].Undated counts the locks that may be held for longer than the limit, because nothing shows since when.
-// [report.Report].Skipped names them, or Incomplete does at the first look if [WithChecks] asked for HeldTooLong. Later sweeps
-// of the Scanner judge them in time, and so do other processes that share [WithMemory].
+// [report.NodeReport].Undated counts the locks that may be held for longer than the limit, because nothing shows since
+// when. [report.Report].Skipped names them, or Incomplete does at the first look if [WithChecks] asked for HeldTooLong.
+// Later sweeps of the Scanner judge them in time, and so do other processes that share [WithMemory].
 //
 // The time in a value counts if it agrees with what was seen. A time in the future, or before a sweep that did not find
 // the holder, does not: the hold then counts from when the scanner first saw it, and the evidence says so.

@@ -208,7 +208,7 @@ func TestPatterns(t *testing.T) {
 		opt  scanner.Option
 		want []string
 	}{
-		{"default", scanner.WithPrefix(scanner.DefaultPrefix), []string{"no_ttl lock:a"}},
+		{"default", scanner.WithPrefix(lock.DefaultPrefix), []string{"no_ttl lock:a"}},
 		{"escaped prefix", scanner.WithPrefix("app[1]*:"), []string{"no_ttl app[1]*:x"}},
 		{"pattern", scanner.WithPattern("*lock:*"), []string{"no_ttl lock:a", "no_ttl {t}:lock:b"}},
 		{"glob", scanner.WithPattern("app[1]*:x"), []string{"no_ttl app1z:x"}},

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/lockscope/lockscope/scanner/listing"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -33,11 +32,3 @@ func MergeSnapshots(snapshots ...Snapshot) Snapshot {
 	all.Last = report.Merge(reports...)
 	return all
 }
-
-// MergeListings combines the listings of several Scanners, which must have been made with the same options. Locks of
-// the same name in two groups stay two locks.
-func MergeListings(o ListOptions, listings ...Listing) Listing { return listing.Merge(o, listings...) }
-
-// MergeWaits combines the waits of several Scanners. If callers in several groups wait for the same name, the graph
-// has only that of the first group.
-func MergeWaits(waits ...*Waits) *Waits { return listing.MergeWaits(waits...) }

@@ -15,22 +15,23 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/listing"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
 const otherToken = "fedcba9876543210fedcba9876543210"
 
-func list(t testing.TB, s *scanner.Scanner, o scanner.ListOptions) scanner.Listing {
+func list(t testing.TB, s *scanner.Scanner, o listing.Options) listing.Listing {
 	t.Helper()
-	listing, err := s.List(within(t), o)
+	all, err := s.List(within(t), o)
 	must(t, err)
-	if listing.Truncated {
-		t.Errorf("truncated: %+v", listing.Nodes)
+	if all.Truncated {
+		t.Errorf("truncated: %+v", all.Nodes)
 	}
-	return listing
+	return all
 }
 
-func listed(t testing.TB, l scanner.Listing, key string) scanner.Lock {
+func listed(t testing.TB, l listing.Listing, key string) listing.Lock {
 	t.Helper()
 	for _, lock := range l.Locks {
 		if lock.Key == key {
@@ -38,10 +39,10 @@ func listed(t testing.TB, l scanner.Listing, key string) scanner.Lock {
 		}
 	}
 	t.Fatalf("%s is not listed", report.KeyText(key))
-	return scanner.Lock{}
+	return listing.Lock{}
 }
 
-func listedKeys(l scanner.Listing) (keys []string) {
+func listedKeys(l listing.Listing) (keys []string) {
 	for _, lock := range l.Locks {
 		keys = append(keys, lock.Key)
 	}
@@ -71,7 +72,7 @@ func TestListOverNodes(t *testing.T) {
 	set(t, f.clients[0], "lock:pair", a, time.Hour)
 	set(t, f.clients[2], "lock:pair", a, 2*time.Hour)
 	for _, path := range paths() {
-		l := list(t, newScanner(t, f.clients, scanner.UsePath(path)), scanner.ListOptions{})
+		l := list(t, newScanner(t, f.clients, scanner.UsePath(path)), listing.Options{})
 		for _, want := range []struct {
 			key    string
 			nodes  int
@@ -118,14 +119,14 @@ func TestListSeesRealLocks(t *testing.T) {
 	must(t, err)
 	s := newScanner(t, f.clients)
 	eventually(t, "all nodes have the lock",
-		func() bool { return listed(t, list(t, s, scanner.ListOptions{}), "lock:order:1001").Nodes == 5 })
-	got := listed(t, list(t, s, scanner.ListOptions{}), "lock:order:1001")
+		func() bool { return listed(t, list(t, s, listing.Options{}), "lock:order:1001").Nodes == 5 })
+	got := listed(t, list(t, s, listing.Options{}), "lock:order:1001")
 	if got.Split || got.TTL <= 0 || got.TTL > 30*time.Second || got.Hold.Instance != "worker-1" || got.Hold.Fence == 0 {
 		t.Errorf("listed as %+v", got)
 	}
 	must(t, lease.Release(within(t)))
 	eventually(t, "the lock is released everywhere",
-		func() bool { return len(list(t, s, scanner.ListOptions{}).Locks) == 0 })
+		func() bool { return len(list(t, s, listing.Options{}).Locks) == 0 })
 }
 
 // TestListLimit has more locks than the limit, each on some of the nodes. It compares the result with a sort of all
@@ -149,12 +150,12 @@ func TestListLimit(t *testing.T) {
 	slices.Sort(all)
 	all = slices.Compact(all)
 	s := newScanner(t, f.clients, scanner.WithPageSize(100))
-	l := list(t, s, scanner.ListOptions{Order: scanner.ByResource, Limit: 50})
+	l := list(t, s, listing.Options{Order: listing.ByResource, Limit: 50})
 	if !slices.Equal(listedKeys(l), all[:50]) || l.Omitted != int64(len(all)-50) {
 		t.Errorf("listed %q and omitted %d of %d", listedKeys(l), l.Omitted, len(all))
 	}
 	slices.Reverse(all)
-	l = list(t, s, scanner.ListOptions{Order: scanner.ByResource, Reverse: true, Limit: 50})
+	l = list(t, s, listing.Options{Order: listing.ByResource, Reverse: true, Limit: 50})
 	if !slices.Equal(listedKeys(l), all[:50]) {
 		t.Errorf("reversed: listed %q", listedKeys(l))
 	}
@@ -169,13 +170,13 @@ func TestListFilters(t *testing.T) {
 		scanner.WithPattern("*")} {
 		s := newScanner(t, f.clients, pattern)
 		for _, test := range []struct {
-			o    scanner.ListOptions
+			o    listing.Options
 			want int
 		}{
-			{scanner.ListOptions{Contains: "order"}, 2}, {scanner.ListOptions{Contains: "*"}, 1},
-			{scanner.ListOptions{Contains: "\x00"}, 1},
-			{scanner.ListOptions{Contains: "nothing"}, 0}, {scanner.ListOptions{Glob: "*r:1"}, 2},
-			{scanner.ListOptions{Glob: "*r:*", Contains: "2"}, 1},
+			{listing.Options{Contains: "order"}, 2}, {listing.Options{Contains: "*"}, 1},
+			{listing.Options{Contains: "\x00"}, 1},
+			{listing.Options{Contains: "nothing"}, 0}, {listing.Options{Glob: "*r:1"}, 2},
+			{listing.Options{Glob: "*r:*", Contains: "2"}, 1},
 		} {
 			if l := list(t, s, test.o); len(l.Locks) != test.want {
 				t.Errorf("%+v lists %q", test.o, listedKeys(l))
@@ -183,7 +184,7 @@ func TestListFilters(t *testing.T) {
 		}
 	}
 	s := newScanner(t, f.clients)
-	for _, o := range []scanner.ListOptions{{Order: "name"}, {Limit: -1}} {
+	for _, o := range []listing.Options{{Order: "name"}, {Limit: -1}} {
 		if _, err := s.List(within(t), o); !errors.Is(err, scanner.ErrInvalidOption) {
 			t.Errorf("%+v: %v, want ErrInvalidOption", o, err)
 		}
@@ -203,7 +204,7 @@ func TestListWithoutANode(t *testing.T) {
 	must(t, f.servers[0].Kill())
 	must(t, f.servers[1].Pause())
 	s := newScanner(t, f.clients, scanner.WithPageSize(1))
-	l, err := s.List(within(t), scanner.ListOptions{})
+	l, err := s.List(within(t), listing.Options{})
 	for _, down := range f.servers[:2] {
 		if text := fmt.Sprint(err); !strings.Contains(text, down.Addr()) {
 			t.Errorf("error %v, want %s in it", err, down.Addr())
@@ -222,12 +223,12 @@ func TestListWithoutANode(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(within(t))
 	cancel()
-	if l, err := s.List(ctx, scanner.ListOptions{}); !errors.Is(err, context.Canceled) || !l.Truncated ||
+	if l, err := s.List(ctx, listing.Options{}); !errors.Is(err, context.Canceled) || !l.Truncated ||
 		len(l.Nodes) != 5 {
 		t.Errorf("with a dead context: %v, %+v", err, l)
 	}
 	must(t, s.Close())
-	if _, err := s.List(within(t), scanner.ListOptions{}); !errors.Is(err, scanner.ErrClosed) {
+	if _, err := s.List(within(t), listing.Options{}); !errors.Is(err, scanner.ErrClosed) {
 		t.Errorf("after Close: %v", err)
 	}
 }
@@ -241,7 +242,7 @@ func TestListWithoutScan(t *testing.T) {
 		f.clients[2]}
 	set(t, f.clients[0], "lock:x", redsyncValue, time.Hour)
 	set(t, f.clients[2], "lock:x", redsyncValue, time.Hour)
-	l, err := newScanner(t, clients).List(within(t), scanner.ListOptions{})
+	l, err := newScanner(t, clients).List(within(t), listing.Options{})
 	if x := listed(t, l, "lock:x"); x.Nodes != 2 || x.Of != 3 || !l.Truncated ||
 		!strings.Contains(fmt.Sprint(err), "NOPERM") {
 		t.Errorf("%v: %+v", err, l)
@@ -272,7 +273,7 @@ func TestListACLSuffices(t *testing.T) {
 		rules := slices.DeleteFunc(scanner.ListACL(),
 			func(rule string) bool { return strings.Contains(rule, test.without) })
 		s := newScanner(t, []redis.UniversalClient{aclClient(t, f.servers[0].Addr(), f.clients[0], rules)})
-		if l := list(t, s, scanner.ListOptions{}); len(l.Locks) != 36 {
+		if l := list(t, s, listing.Options{}); len(l.Locks) != 36 {
 			t.Errorf("without %s: %d locks, want 36", test.without, len(l.Locks))
 		}
 		report := sweep(t, s)
@@ -294,7 +295,7 @@ func TestListDeadline(t *testing.T) {
 	must(t, err)
 	s := newScanner(t, f.clients, scanner.WithPageSize(10), scanner.WithPause(100*time.Millisecond),
 		scanner.WithDeadline(time.Second))
-	l, err := s.List(within(t), scanner.ListOptions{})
+	l, err := s.List(within(t), listing.Options{})
 	if err != nil || !l.Truncated || l.Nodes[0].Err != nil || len(l.Locks) == 0 || len(l.Locks) == 1000 {
 		t.Errorf("%v, %d locks, truncated %v", err, len(l.Locks), l.Truncated)
 	}
@@ -313,7 +314,7 @@ func TestListCluster(t *testing.T) {
 	}
 	for _, clients := range [][]redis.UniversalClient{{cluster, single.clients[0]}, {single.clients[0], cluster}} {
 		for _, path := range paths() {
-			l := list(t, newScanner(t, clients, scanner.UsePath(path)), scanner.ListOptions{})
+			l := list(t, newScanner(t, clients, scanner.UsePath(path)), listing.Options{})
 			if len(l.Locks) != 100 || l.Omitted != 0 || len(l.Nodes) != 4 {
 				t.Errorf("%s: %d locks, %d omitted, nodes %+v", path, len(l.Locks), l.Omitted, l.Nodes)
 			}
@@ -331,7 +332,7 @@ func TestListDoesNotTransferValues(t *testing.T) {
 	f := startNodes(t, 1)
 	must(t, f.clients[0].SetRange(within(t), "lock:huge", 64<<20, "x").Err())
 	before := outputBytes(t, f.clients[0])
-	l := list(t, newScanner(t, f.clients), scanner.ListOptions{})
+	l := list(t, newScanner(t, f.clients), listing.Options{})
 	if sent := outputBytes(t, f.clients[0]) - before; sent > 1<<20 || len(l.Locks) != 1 {
 		t.Errorf("%d bytes were sent for %d locks", sent, len(l.Locks))
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/listing"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -26,22 +27,22 @@ func testListSeveralPatterns(t *testing.T, path report.Path) {
 	}
 	s := newScanner(t, n.clients, scanner.UsePath(path),
 		scanner.WithPatterns("lock:b:*", "lock:*", "job-lock:default:*"))
-	listing, err := s.List(within(t), scanner.ListOptions{Order: scanner.ByResource, Waits: true})
+	all, err := s.List(within(t), listing.Options{Order: listing.ByResource, Waits: true})
 	must(t, err)
 	var got []string
-	for _, l := range listing.Locks {
+	for _, l := range all.Locks {
 		got = append(got, fmt.Sprintf("%s=%s %d/%d", l.Resource, l.Key, l.Nodes, l.Of))
 	}
 	want := []string{"a=lock:a 2/2", "b:c=lock:b:c 2/2", "nightly=job-lock:default:nightly 2/2"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q\nwant %q", got, want)
 	}
-	if listing.Omitted != 0 || listing.Nodes[0].Locks != 3 || listing.Nodes[1].Locks != 3 {
-		t.Errorf("%d omitted, %+v", listing.Omitted, listing.Nodes)
+	if all.Omitted != 0 || all.Nodes[0].Locks != 3 || all.Nodes[1].Locks != 3 {
+		t.Errorf("%d omitted, %+v", all.Omitted, all.Nodes)
 	}
-	listing, err = s.List(within(t), scanner.ListOptions{Contains: "night"})
+	all, err = s.List(within(t), listing.Options{Contains: "night"})
 	must(t, err)
-	if len(listing.Locks) != 1 || listing.Locks[0].Resource != "nightly" {
-		t.Errorf("%+v", listing.Locks)
+	if len(all.Locks) != 1 || all.Locks[0].Resource != "nightly" {
+		t.Errorf("%+v", all.Locks)
 	}
 }

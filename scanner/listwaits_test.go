@@ -12,6 +12,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/listing"
 )
 
 // engineOf takes locks on the nodes as the process with that name.
@@ -41,7 +42,7 @@ func TestWaitsWithoutAListing(t *testing.T) {
 	}()
 	defer func() { giveUp(); <-done }()
 
-	var w *scanner.Waits
+	var w *listing.Waits
 	eventually(t, "the waiter says who it is", func() bool {
 		w, err = s.Waits(within(t))
 		must(t, err)
@@ -95,7 +96,7 @@ func TestDeadlockOfALateGrant(t *testing.T) {
 				must(t, err)
 				return len(w.Deadlocks) == 1
 			})
-			for _, l := range list(t, s, scanner.ListOptions{}).Locks {
+			for _, l := range list(t, s, listing.Options{}).Locks {
 				if fence := map[string]lock.Lease{"order": order,
 					"stock": other}[l.Resource].Fence(); l.Hold.Fence != fence {
 					t.Errorf("%s listed with fence %d, its holder has %d", l.Resource, l.Hold.Fence, fence)

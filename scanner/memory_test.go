@@ -125,7 +125,7 @@ func TestMemoryThatCannotBeRead(t *testing.T) {
 		if !errors.As(err, &failure) || failure.Op != op {
 			t.Errorf("%q: error %v, want a MemoryError of %s", text, err, op)
 		}
-		if strings.Contains(text, "99") != errors.Is(err, scanner.ErrMemoryVersion) {
+		if strings.Contains(text, "99") != strings.Contains(err.Error(), "another version") {
 			t.Errorf("%q: error %v", text, err)
 		}
 		wantFindings(t, text, report.Findings, "no_ttl lock:a")

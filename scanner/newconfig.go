@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner/internal/judge"
 	"github.com/lockscope/lockscope/scanner/internal/node"
 	"github.com/lockscope/lockscope/scanner/report"
@@ -18,7 +19,7 @@ const maxPageSize = 10_000
 // newConfig returns the defaults with the options on top, or why they cannot be used.
 func newConfig(nodes int, opts []Option) (config, error) {
 	c := config{
-		scope: node.Scope{Patterns: []string{PrefixPattern(DefaultPrefix)}, PageSize: DefaultPageSize,
+		scope: node.Scope{Patterns: []string{PrefixPattern(lock.DefaultPrefix)}, PageSize: DefaultPageSize,
 			Pause: DefaultPause, Adaptive: true},
 		rules:    judge.Rules{TTLLimit: DefaultTTLLimit, HoldLimit: DefaultHoldLimit},
 		interval: DefaultInterval, deadline: DefaultDeadline,

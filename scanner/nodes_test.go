@@ -381,7 +381,7 @@ func TestClientsStayAsTheyAre(t *testing.T) {
 		t.Errorf("%d connections of the given client were opened", n)
 	}
 	named := func() int {
-		return strings.Count(f.clients[0].ClientList(ctx).Val(), "name="+scanner.ClientName+" ")
+		return strings.Count(f.clients[0].ClientList(ctx).Val(), "name=lockscope-scanner ")
 	}
 	if n := named(); n < 1 || n > 2 {
 		t.Errorf("%d connections", n)

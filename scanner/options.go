@@ -9,14 +9,11 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
-	"github.com/lockscope/lockscope/scanner/internal/node"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // Defaults of New and Open.
 const (
-	// DefaultPrefix is the prefix of lock keys.
-	DefaultPrefix = lock.DefaultPrefix
 	// DefaultTTLLimit is the longest TTL that is not a finding. Most locks live for seconds, and a TTL above an hour
 	// is often a wrong time unit. The limit does not affect the TTLs that lockscope grants.
 	DefaultTTLLimit = time.Hour
@@ -44,14 +41,14 @@ const (
 	DefaultMaxValues = 20_000
 )
 
-// ClientName is the name of the Scanner's connections in CLIENT LIST.
-const ClientName = node.ClientName
+// AllValues removes the limit of [WithMaxValues].
+const AllValues = -1
 
 // Option configures New and Open.
 type Option func(*config)
 
-// WithPrefix sets the prefix of lock keys, instead of "lock:". Characters with a meaning in glob patterns stand for
-// themselves.
+// WithPrefix sets the prefix of lock keys, instead of [lock.DefaultPrefix]. Characters with a meaning in glob patterns
+// stand for themselves.
 func WithPrefix(prefix string) Option {
 	return WithPattern(PrefixPattern(prefix))
 }
@@ -108,8 +105,8 @@ func WithTTLLimit(d time.Duration) Option { return func(c *config) { c.rules.TTL
 // It does not apply to leaders of elections: see [WithTermLimit].
 func WithHoldLimit(d time.Duration) Option { return func(c *config) { c.rules.HoldLimit = d } }
 
-// WithTermLimit sets how long one leader may have an election before that is [report.HeldTooLong]. Without it, or with zero,
-// leaders are not limited: one that renews its term for days is healthy. At least 1 ms.
+// WithTermLimit sets how long one leader may have an election before that is [report.HeldTooLong]. Without it, or with
+// zero, leaders are not limited: one that renews its term for days is healthy. At least 1 ms.
 func WithTermLimit(d time.Duration) Option { return func(c *config) { c.rules.TermLimit = d } }
 
 // WithInterval sets the time from the end of one of Start's sweeps to the start of the next, give or take 10 % at
@@ -140,21 +137,24 @@ func WithDeadline(d time.Duration) Option { return func(c *config) { c.deadline 
 func WithConfirmAfter(d time.Duration) Option { return func(c *config) { c.confirmAfter = d } }
 
 // WithMaxFindings sets how many findings are kept, confirmed and pending ones together. The worst are kept. Others
-// are looked at once and only counted, in [report.Report].Overflow and in the counts of [report.NodeReport]. At least 1.
+// are looked at once and only counted, in [report.Report].Overflow and in the counts of [report.NodeReport]. At least
+// 1.
 func WithMaxFindings(n int) Option { return func(c *config) { c.maxFindings = n } }
 
-// WithMaxWatched sets how many locks per node are watched for [report.HeldTooLong], of formats that do not say since when
-// they are held; others take no room from these. Zero watches none. [report.NodeReport].Unwatched counts those that had no room.
+// WithMaxWatched sets how many locks per node are watched for [report.HeldTooLong], of formats that do not say since
+// when they are held; others take no room from these. Zero watches none. [report.NodeReport].Unwatched counts those
+// that had no room.
 func WithMaxWatched(n int) Option { return func(c *config) { c.maxWatched = n } }
 
 // WithMaxValues sets how many values a sweep reads per node, besides those of locks whose TTL is a finding. On a node
-// with more locks, sweeps take turns, so [report.HeldTooLong], [report.Orphan] and [report.ForeignType] are found later.
-// [report.NodeReport].Unread counts the values not read. Use [AllValues] for a single sweep that is to read everything.
+// with more locks, sweeps take turns, so [report.HeldTooLong], [report.Orphan] and [report.ForeignType] are found
+// later. [report.NodeReport].Unread counts the values not read. Use [AllValues] for a single sweep that is to read
+// everything.
 func WithMaxValues(n int) Option { return func(c *config) { c.maxValues = n } }
 
-// WithChecks looks only for the given classes of findings. With [report.NoTTL] alone, a node whose INFO says that every key
-// expires is not scanned at all. Naming [report.Orphan] makes a report incomplete if orphans cannot be looked for; see
-// [report.ReasonOrphans].
+// WithChecks looks only for the given classes of findings. With [report.NoTTL] alone, a node whose INFO says that every
+// key expires is not scanned at all. Naming [report.Orphan] makes a report incomplete if orphans cannot be looked for;
+// see [report.ReasonOrphans].
 func WithChecks(classes ...report.Class) Option {
 	return func(c *config) {
 		c.rules.Checks = make(map[report.Class]bool, len(classes))
@@ -179,7 +179,8 @@ func WithLocker(l lock.Locker, resource string) Option {
 // The store is read before the first sweep, and again by a process that was a standby. It is written when findings
 // have changed, or else every few minutes, and read before that: see [ErrMemoryShared]. If the store fails, the sweep
 // goes on and its error contains a [*MemoryError]. A clock that is set back between two processes changes no age in
-// the store. One that is set forward adds that step to ages, as a pause between the processes would. The store has names of keys, but no values or tokens.
+// the store. One that is set forward adds that step to ages, as a pause between the processes would. The store has
+// names of keys, but no values or tokens.
 func WithMemory(s Store) Option { return func(c *config) { c.store = s } }
 
 // WithLogger sets the logger of confirmed findings (warn), resolved findings (info), node errors (warn) and sweeps
@@ -213,6 +214,6 @@ func WithRepairMinAge(d time.Duration) Option { return func(c *config) { c.repai
 // WithOneRedlock declares that the nodes are all the nodes of one Redlock, as its services name them. Without it the
 // Scanner asks the nodes; see [report.ReasonOrphans]. Redlocks of fewer than three nodes, and those with a cluster or a
 // Sentinel group among them, do not answer that question. If the declaration is wrong, every healthy lock is an
-// [report.Orphan]. It counts for other libraries, too: one of their locks that lives on one of these nodes alone is an Orphan
-// if its value looks like that of a Redlock.
+// [report.Orphan]. It counts for other libraries, too: one of their locks that lives on one of these nodes alone is an
+// Orphan if its value looks like that of a Redlock.
 func WithOneRedlock() Option { return func(c *config) { c.oneRedlock = true } }

@@ -9,6 +9,7 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/repair"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -71,7 +72,7 @@ func TestOrphanedPermit(t *testing.T) {
 	if !strings.HasPrefix(f.Evidence, "slot 3 of semaphore exports: its token is on 1 of 3 nodes") {
 		t.Errorf("%q", f.Evidence)
 	}
-	repair(t, s, f, scanner.Delete(), scanner.RepairDone)
+	repaired(t, s, f, repair.Delete(), repair.Done)
 	wantFindings(t, "repaired", sweep(t, s).Findings)
 }
 

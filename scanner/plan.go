@@ -3,7 +3,6 @@ package scanner
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -16,33 +15,8 @@ import (
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
-const (
-	// PlanSchema is the version of the JSON form of a [Plan]. It changes when the meaning of a field changes.
-	PlanSchema = repair.Schema
-	// PlanLife is how long a plan can be applied.
-	PlanLife = repair.Life
-	// planSkew is the tolerated difference between the clocks of the plan's maker and its executor.
-	planSkew = time.Minute
-)
-
-// ErrInvalidPlan reports something that is not a plan, or a plan that was changed, has expired or is for other
-// servers. The text has the remedy.
-var ErrInvalidPlan = repair.ErrInvalidPlan
-
-// What is to be done to keys, written down; package repair has it all.
-type (
-	// Plan lists what a repair is to do, key by key, so that people can read and approve it first. [Scanner.Plan]
-	// makes a plan and [Scanner.Begin] carries it out, usually in another process and later.
-	Plan = repair.Plan
-	// PlanStep is the action on one key of one node.
-	PlanStep = repair.Step
-	// PlanRefusal is a finding that cannot be repaired safely, and the reason.
-	PlanRefusal = repair.Refusal
-)
-
-// ReadPlan reads a plan as [encoding/json] writes it. The error is the reader's, or [ErrInvalidPlan] for something
-// that is not a plan, for another schema and for a plan that was changed after it was made.
-func ReadPlan(r io.Reader) (Plan, error) { return repair.Read(r) }
+// planSkew is the tolerated difference between the clocks of the plan's maker and its executor.
+const planSkew = time.Minute
 
 // Plan plans the repair of a report's findings of the given classes, whatever their age: the age is checked when the
 // plan is applied. Refused lists the findings that [Scanner.Repair] would refuse for another reason. The report must
@@ -50,18 +24,19 @@ func ReadPlan(r io.Reader) (Plan, error) { return repair.Read(r) }
 //
 // Where a process may reuse the value for its next lease, Plan watches the key for some seconds, see [PlanRun.Apply].
 // That needs the rules of [RepairACL]. For all other findings it sends nothing to any server. The error is
-// [ErrInvalidAction], [ErrClosed] or that of ctx.
-func (s *Scanner) Plan(ctx context.Context, r report.Report, operator string, a Action, classes ...report.Class) (Plan, error) {
+// [repair.ErrInvalidAction], [ErrClosed] or that of ctx.
+func (s *Scanner) Plan(ctx context.Context, r report.Report, operator string, a repair.Action,
+	classes ...report.Class) (repair.Plan, error) {
 	if err := a.Validate(); err != nil {
-		return Plan{}, err
+		return repair.Plan{}, err
 	}
 	ctx, cancel := s.during(ctx)
 	defer cancel()
 	now := s.cfg.now().UTC().Truncate(time.Millisecond)
-	p := Plan{
-		Schema: PlanSchema, Created: now, Expires: now.Add(PlanLife), Operator: operator,
+	p := repair.Plan{
+		Schema: repair.Schema, Created: now, Expires: now.Add(repair.Life), Operator: operator,
 		Servers: node.Names(s.sources), Patterns: slices.Clone(s.cfg.scope.Patterns),
-		Steps: []PlanStep{}, Refused: []PlanRefusal{}, Gaps: []report.GapDocument{},
+		Steps: []repair.Step{}, Refused: []repair.Refusal{}, Gaps: []report.GapDocument{},
 	}
 	var found []ledger.Entry
 	var errs []error
@@ -76,12 +51,12 @@ func (s *Scanner) Plan(ctx context.Context, r report.Report, operator string, a 
 	}
 	s.repairer.Unwritten(ctx, found, errs, p.Patterns)
 	if ctx.Err() != nil {
-		return Plan{}, context.Cause(ctx)
+		return repair.Plan{}, context.Cause(ctx)
 	}
 	for i := range found {
 		f := &found[i]
 		if errs[i] != nil {
-			p.Refused = append(p.Refused, PlanRefusal{Node: f.Node, Key: report.KeyText(f.Key), Class: f.Class,
+			p.Refused = append(p.Refused, repair.Refusal{Node: f.Node, Key: report.KeyText(f.Key), Class: f.Class,
 				Reason: errs[i].Error()})
 			continue
 		}
@@ -93,18 +68,19 @@ func (s *Scanner) Plan(ctx context.Context, r report.Report, operator string, a 
 	return p.Sealed(), nil
 }
 
-// PlanRun applies a [Plan]. It is safe for concurrent use.
+// PlanRun applies a [repair.Plan]. It is safe for concurrent use.
 type PlanRun struct {
 	s    *Scanner
-	plan Plan
+	plan repair.Plan
 }
 
 // Begin prepares to apply a plan on its servers, which must have the same names in this Scanner. It sends nothing to
-// any server. The error is [ErrInvalidPlan] or [ErrClosed]. Of a Scanner that [NewSystem] made it checks the plan alone.
-func (s *Scanner) Begin(p Plan) (*PlanRun, error) {
+// any server. The error is [repair.ErrInvalidPlan] or [ErrClosed]. Of a Scanner that [NewSystem] made it checks the
+// plan alone.
+func (s *Scanner) Begin(p repair.Plan) (*PlanRun, error) {
 	now := s.cfg.now()
 	wrong := func(format string, args ...any) (*PlanRun, error) {
-		return nil, fmt.Errorf("%w: "+format, append([]any{ErrInvalidPlan}, args...)...)
+		return nil, fmt.Errorf("%w: "+format, append([]any{repair.ErrInvalidPlan}, args...)...)
 	}
 	switch servers := s.servers(); {
 	case s.life.Err() != nil:
@@ -113,7 +89,7 @@ func (s *Scanner) Begin(p Plan) (*PlanRun, error) {
 		return wrong("the content does not match its id: make a new plan")
 	case p.Created.After(now.Add(planSkew)):
 		return wrong("it was made in the future, at %v: correct the clocks", p.Created)
-	case now.Sub(p.Created) > PlanLife || now.After(p.Expires):
+	case now.Sub(p.Created) > repair.Life || now.After(p.Expires):
 		return wrong("it expired at %v: make a new plan", p.Expires)
 	case !slices.Equal(p.Servers, servers):
 		return wrong("it is for %s, not for %s", strings.Join(p.Servers, ", "), strings.Join(servers, ", "))
@@ -134,29 +110,29 @@ func (s *Scanner) servers() []string {
 //
 //   - The key still has the planned value, compared as [Scanner.Repair] does.
 //   - The maker of the plan first saw the value at least as long ago as [WithRepairMinAge] says. Otherwise the error
-//     matches [ErrTooYoung].
+//     matches [repair.ErrTooYoung].
 //
 // A process may reuse some values for its next lease (Kept of the step). Then value and age do not show whether the
 // key was released and acquired again, and an expiry may be the same each time, such as midnight. Apply touches such a
 // key only if OBJECT IDLETIME proves that nobody has used it since the plan was made; [Scanner.Plan] has seen to it
-// that a use a moment later shows. Otherwise the error matches [ErrNotRepairable]. Waiters of the lock may use the key,
-// too, and before Redis 7.2 each look of a sweep does. A server with an LFU policy keeps no idle time.
+// that a use a moment later shows. Otherwise the error matches [repair.ErrNotRepairable]. Waiters of the lock may use
+// the key, too, and before Redis 7.2 each look of a sweep does. A server with an LFU policy keeps no idle time.
 //
 // Apply compares an [report.Orphan] with the other nodes once more. If they do not all answer, the error matches
-// [ErrIncomplete]. The error is a [*RepairError]. Applying a step again is harmless. ctx bounds the call.
-func (r *PlanRun) Apply(ctx context.Context, step int, dry bool) (Repaired, error) {
+// [repair.ErrIncomplete]. The error is a [*repair.Error]. Applying a step again is harmless. ctx bounds the call.
+func (r *PlanRun) Apply(ctx context.Context, step int, dry bool) (repair.Result, error) {
 	f, a, err := apply.Read(&r.plan.Steps[step])
 	if r.s.system != nil {
-		err = fmt.Errorf("%w: a Scanner of %s repairs nothing", ErrNotRepairable, r.s.system.Backend())
+		err = fmt.Errorf("%w: a Scanner of %s repairs nothing", repair.ErrNotRepairable, r.s.system.Backend())
 	}
 	if dry {
 		a = a.DryRun()
 	}
-	result := Repaired{Node: f.Node, Key: f.Key, Class: f.Class, Action: a, TTL: keyreader.Never}
+	result := repair.Result{Node: f.Node, Key: f.Key, Class: f.Class, Action: a, TTL: keyreader.Never}
 	if err == nil {
 		err = r.s.repairer.OldEnough(f.FirstSeen)
 	}
-	return r.s.perform(ctx, result, err, func(ctx context.Context) (RepairOutcome, time.Duration, error) {
+	return r.s.perform(ctx, result, err, func(ctx context.Context) (repair.Outcome, time.Duration, error) {
 		return r.s.repairer.Step(ctx, &f, a, r.plan.Patterns)
 	})
 }

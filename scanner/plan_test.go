@@ -13,28 +13,29 @@ import (
 
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/repair"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // planOf sweeps, and plans to delete the findings.
-func planOf(t *testing.T, s *scanner.Scanner, classes ...report.Class) scanner.Plan {
+func planOf(t *testing.T, s *scanner.Scanner, classes ...report.Class) repair.Plan {
 	t.Helper()
-	p, err := s.Plan(within(t), sweep(t, s), "ada", scanner.Delete(), classes...)
+	p, err := s.Plan(within(t), sweep(t, s), "ada", repair.Delete(), classes...)
 	must(t, err)
 	return p
 }
 
 // carried returns the plan as another process reads it.
-func carried(t *testing.T, p scanner.Plan) scanner.Plan {
+func carried(t *testing.T, p repair.Plan) repair.Plan {
 	t.Helper()
 	text, err := json.MarshalIndent(p, "", "  ")
 	must(t, err)
-	read, err := scanner.ReadPlan(bytes.NewReader(text))
+	read, err := repair.Read(bytes.NewReader(text))
 	must(t, err)
 	return read
 }
 
-func begin(t *testing.T, s *scanner.Scanner, p scanner.Plan) *scanner.PlanRun {
+func begin(t *testing.T, s *scanner.Scanner, p repair.Plan) *scanner.PlanRun {
 	t.Helper()
 	run, err := s.Begin(p)
 	must(t, err)
@@ -42,7 +43,7 @@ func begin(t *testing.T, s *scanner.Scanner, p scanner.Plan) *scanner.PlanRun {
 }
 
 // step returns the step of a key.
-func step(t *testing.T, p scanner.Plan, key string) int {
+func step(t *testing.T, p repair.Plan, key string) int {
 	t.Helper()
 	for i, s := range p.Steps {
 		if s.Key == key {
@@ -69,7 +70,7 @@ func TestPlanIsCarriedOut(t *testing.T) {
 		}
 		run := begin(t, newScanner(t, []redis.UniversalClient{client}, opts...), p)
 		for i := range p.Steps {
-			if r, err := run.Apply(within(t), i, false); !errors.Is(err, scanner.ErrTooYoung) ||
+			if r, err := run.Apply(within(t), i, false); !errors.Is(err, repair.ErrTooYoung) ||
 				!strings.Contains(err.Error(), "wait another 10m0s") && !strings.Contains(err.Error(), "wait another 9m5") {
 				t.Errorf("%s: %s at once: %s, %v", way, p.Steps[i].Key, r.Outcome, err)
 			}
@@ -79,9 +80,9 @@ func TestPlanIsCarriedOut(t *testing.T) {
 			key, err := base64.StdEncoding.DecodeString(p.Steps[i].KeyBase64)
 			must(t, err)
 			idleFor(t, c, string(key), 11*time.Minute)
-			for _, want := range []scanner.RepairOutcome{scanner.RepairWouldDo, scanner.RepairDone,
-				scanner.RepairGone} {
-				if r, err := run.Apply(within(t), i, want == scanner.RepairWouldDo); err != nil || r.Outcome != want {
+			for _, want := range []repair.Outcome{repair.WouldDo, repair.Done,
+				repair.Gone} {
+				if r, err := run.Apply(within(t), i, want == repair.WouldDo); err != nil || r.Outcome != want {
 					t.Errorf("%s: %s: %s, %v, want %s", way, p.Steps[i].Key, r.Outcome, err, want)
 				}
 			}
@@ -114,7 +115,7 @@ func TestPlanMeetsAnotherHolder(t *testing.T) {
 			run := begin(t, s, carried(t, planOf(t, s, report.NoTTL)))
 			must(t, change("lock:leak"))
 			before := c.Dump(within(t), "lock:leak").Val()
-			if r, err := run.Apply(within(t), 0, false); err != nil || r.Outcome != scanner.RepairChanged {
+			if r, err := run.Apply(within(t), 0, false); err != nil || r.Outcome != repair.Changed {
 				t.Errorf("%s: %s: %s, %v", way, name, r.Outcome, err)
 			}
 			if c.Dump(within(t), "lock:leak").Val() != before {
@@ -153,7 +154,7 @@ func TestPlansThatAreNotCarriedOut(t *testing.T) {
 	p := planOf(t, s, report.NoTTL)
 	wrong := func(name string, err error, says string) {
 		t.Helper()
-		if !errors.Is(err, scanner.ErrInvalidPlan) || !strings.Contains(err.Error(), says) {
+		if !errors.Is(err, repair.ErrInvalidPlan) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v, want %q", name, err, says)
 		}
 	}
@@ -172,7 +173,7 @@ func TestPlansThatAreNotCarriedOut(t *testing.T) {
 		if changed == string(text) {
 			t.Errorf("%s: nothing was changed", name)
 		}
-		_, err := scanner.ReadPlan(strings.NewReader(changed))
+		_, err := repair.Read(strings.NewReader(changed))
 		wrong(name, err, c.says)
 	}
 	edited := p
@@ -186,15 +187,15 @@ func TestPlansThatAreNotCarriedOut(t *testing.T) {
 	early := newScanner(t, f.clients[:1], scanner.WithNow(func() time.Time { return time.Now().Add(-time.Hour) }))
 	_, err = early.Begin(p)
 	wrong("of the future", err, "clocks")
-	clk.pass(scanner.PlanLife - time.Minute)
+	clk.pass(repair.Life - time.Minute)
 	run := begin(t, s, p)
 	clk.pass(2 * time.Minute)
 	_, err = s.Begin(p)
 	wrong("expired", err, "expired")
-	if r, err := run.Apply(within(t), 0, true); err != nil || r.Outcome != scanner.RepairWouldDo {
+	if r, err := run.Apply(within(t), 0, true); err != nil || r.Outcome != repair.WouldDo {
 		t.Errorf("begun in time: %s, %v", r.Outcome, err)
 	}
-	if _, err := s.Plan(within(t), report.Report{}, "", scanner.Action{}); !errors.Is(err, scanner.ErrInvalidAction) {
+	if _, err := s.Plan(within(t), report.Report{}, "", repair.Action{}); !errors.Is(err, repair.ErrInvalidAction) {
 		t.Errorf("no action: %v", err)
 	}
 	must(t, s.Close())
@@ -215,17 +216,17 @@ func TestPlanOfAnOrphan(t *testing.T) {
 		t.Fatalf("%+v", p)
 	}
 	unsaid := begin(t, newScanner(t, f.clients), p)
-	if _, err := unsaid.Apply(within(t), 0, false); !errors.Is(err, scanner.ErrIncomplete) {
+	if _, err := unsaid.Apply(within(t), 0, false); !errors.Is(err, repair.ErrIncomplete) {
 		t.Errorf("not known to be one Redlock: %v", err)
 	}
 	run := begin(t, s, p)
 	set(t, f.clients[1], "lock:a", value, time.Hour/2) // on two of three nodes
-	if r, err := run.Apply(within(t), step(t, p, "lock:a"), false); err != nil || r.Outcome != scanner.RepairChanged {
+	if r, err := run.Apply(within(t), step(t, p, "lock:a"), false); err != nil || r.Outcome != repair.Changed {
 		t.Errorf("held by now: %s, %v", r.Outcome, err)
 	}
 	must(t, f.servers[1].Kill())
 	must(t, f.servers[2].Kill())
-	if r, err := run.Apply(within(t), step(t, p, "lock:b"), false); !errors.Is(err, scanner.ErrIncomplete) {
+	if r, err := run.Apply(within(t), step(t, p, "lock:b"), false); !errors.Is(err, repair.ErrIncomplete) {
 		t.Errorf("the others are down: %s, %v", r.Outcome, err)
 	}
 	if n := f.clients[0].Exists(within(t), "lock:a", "lock:b").Val(); n != 2 {
@@ -264,10 +265,10 @@ func TestPlanInACluster(t *testing.T) {
 	for i, step := range p.Steps {
 		r, err := run.Apply(ctx, i, false)
 		if step.Key == "lock:{moving}" {
-			if !errors.Is(err, scanner.ErrIncomplete) || r.Outcome != "" {
+			if !errors.Is(err, repair.ErrIncomplete) || r.Outcome != "" {
 				t.Errorf("on the move: %s, %v", r.Outcome, err)
 			}
-		} else if err != nil || r.Outcome != scanner.RepairDone {
+		} else if err != nil || r.Outcome != repair.Done {
 			t.Errorf("%s: %s, %v", step.Key, r.Outcome, err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/repair"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -76,12 +77,12 @@ func TestPlanOfAValueThatAProcessKeeps(t *testing.T) {
 				}
 				for _, dry := range []bool{true, true, false} {
 					r, err := run.Apply(within(t), at, dry)
-					want := scanner.RepairDone
+					want := repair.Done
 					if dry {
-						want = scanner.RepairWouldDo
+						want = repair.WouldDo
 					}
 					switch {
-					case retaken && (!errors.Is(err, scanner.ErrNotRepairable) ||
+					case retaken && (!errors.Is(err, repair.ErrNotRepairable) ||
 						!strings.Contains(err.Error(), "acquired again")):
 						t.Errorf("%s: %s was taken anew: %s, %v", way, key, r.Outcome, err)
 					case !retaken && (err != nil || r.Outcome != want):
@@ -108,7 +109,7 @@ func TestPlanWithoutIdleTime(t *testing.T) {
 	for _, key := range []string{"lock:spring", "lock:redisson"} {
 		_, err := run.Apply(within(t), step(t, p, key), false)
 		there := c.Exists(within(t), key).Val() == 1
-		if !errors.Is(err, scanner.ErrNotRepairable) || !strings.Contains(err.Error(), "LFU") || !there {
+		if !errors.Is(err, repair.ErrNotRepairable) || !strings.Contains(err.Error(), "LFU") || !there {
 			t.Errorf("%s: %v, there %v", key, err, there)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/repair"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -58,9 +58,9 @@ func TestPlanOfAValueTakenAnew(t *testing.T) {
 		r, err := run.Apply(within(t), i, false)
 		there := c.Exists(within(t), planned.Key).Val() == 1
 		switch {
-		case free && (err != nil || r.Outcome != scanner.RepairDone || there):
+		case free && (err != nil || r.Outcome != repair.Done || there):
 			t.Errorf("%s, which nobody used: %s, %v", planned.Key, r.Outcome, err)
-		case !free && (!errors.Is(err, scanner.ErrNotRepairable) || !there):
+		case !free && (!errors.Is(err, repair.ErrNotRepairable) || !there):
 			t.Errorf("%s was taken anew: %s, %v, there %v", planned.Key, r.Outcome, err, there)
 		}
 	}
@@ -77,14 +77,14 @@ func TestRepairLeavesLeasesOfLockscope(t *testing.T) {
 	set(t, c, "lock:long", lockscopeValue(token[1:]+"0", time.Now()), 20*time.Hour)
 	s := newScanner(t, f.clients)
 	findings := sweep(t, s).Findings
-	refused(t, s, find(t, findings, report.HeldTooLong, "lock:held"), scanner.ErrNotRepairable, "lockscope revoke")
+	refused(t, s, find(t, findings, report.HeldTooLong, "lock:held"), repair.ErrNotRepairable, "lockscope revoke")
 	p := planOf(t, s, report.HeldTooLong, report.LongTTL)
 	if len(p.Steps) != 1 || len(p.Refused) != 1 || !strings.Contains(p.Refused[0].Reason, "lockscope revoke") {
 		t.Fatalf("%+v", p)
 	}
 	must(t, c.Expire(within(t), "lock:long", 21*time.Hour).Err()) // its holder is alive, too
 	r, err := begin(t, s, p).Apply(within(t), 0, false)
-	if !errors.Is(err, scanner.ErrNotRepairable) || c.Exists(within(t), "lock:long").Val() != 1 {
+	if !errors.Is(err, repair.ErrNotRepairable) || c.Exists(within(t), "lock:long").Val() != 1 {
 		t.Errorf("renewed since the plan: %s, %v", r.Outcome, err)
 	}
 }
@@ -96,12 +96,12 @@ func TestPlanWatchesValuesThatMayBeReused(t *testing.T) {
 	keptValues(t, c)
 	s := newScanner(t, f.clients)
 	found := sweep(t, s)
-	var p scanner.Plan
+	var p repair.Plan
 	var err error
 	made := make(chan struct{})
 	go func() {
 		defer close(made)
-		p, err = s.Plan(within(t), found, "ada", scanner.Delete(), report.NoTTL)
+		p, err = s.Plan(within(t), found, "ada", repair.Delete(), report.NoTTL)
 	}()
 	eventually(t, "the plan watches", func() bool {
 		return strings.Count(c.ClientList(within(t)).Val(), "cmd=watch") == 2

@@ -13,6 +13,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/rwlock"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/repair"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -116,9 +117,9 @@ func TestOrphanedReaders(t *testing.T) {
 			if n := reportOf(t, r, gone.Node).Counts[report.Orphan]; n != 1 {
 				t.Errorf("%d orphans are counted", n)
 			}
-			repair(t, s, gone, scanner.Delete().DryRun(), scanner.RepairWouldDo)
-			repair(t, s, gone, scanner.Delete(), scanner.RepairDone)
-			repair(t, s, gone, scanner.Delete(), scanner.RepairGone)
+			repaired(t, s, gone, repair.Delete().DryRun(), repair.WouldDo)
+			repaired(t, s, gone, repair.Delete(), repair.Done)
+			repaired(t, s, gone, repair.Delete(), repair.Gone)
 			fields, err := f.clients[0].HGetAll(within(t), "lock:prices").Result()
 			must(t, err)
 			if len(fields) != 1 || hasReader(t, f.clients[0], "lock:prices", "gone") || lease.Context().Err() != nil {
@@ -154,7 +155,7 @@ func TestReadersWhoseKeyNeverExpires(t *testing.T) {
 	}
 	run := begin(t, newScanner(t, f.clients, scanner.WithOneRedlock()), p)
 	for i := range p.Steps {
-		if r, err := run.Apply(within(t), i, false); err != nil || r.Outcome != scanner.RepairDone {
+		if r, err := run.Apply(within(t), i, false); err != nil || r.Outcome != repair.Done {
 			t.Errorf("%s: %s, %v", p.Steps[i].Key, r.Outcome, err)
 		}
 	}
@@ -186,7 +187,7 @@ func TestAReaderThatMayBeAliveIsLeftAlone(t *testing.T) {
 	run := begin(t, newScanner(t, f.clients, opts...), p)
 	for _, key := range []string{"lock:renews", "lock:spreads", "lock:short"} {
 		for _, dry := range []bool{true, false} {
-			if r, err := run.Apply(within(t), step(t, p, key), dry); err != nil || r.Outcome != scanner.RepairChanged {
+			if r, err := run.Apply(within(t), step(t, p, key), dry); err != nil || r.Outcome != repair.Changed {
 				t.Errorf("%s: %s, %v", key, r.Outcome, err)
 			}
 		}
@@ -203,14 +204,14 @@ func TestAReaderOnAReadOnlyNodeIsNotRepaired(t *testing.T) {
 	s := newScanner(t, f.clients, scanner.WithOneRedlock())
 	gone := find(t, sweep(t, s).Findings, report.Orphan, "lock:prices")
 	must(t, f.clients[0].ConfigSet(within(t), "min-replicas-to-write", "1").Err())
-	if r, err := s.Repair(within(t), gone, scanner.Delete()); err == nil || !strings.Contains(err.Error(), "NOREPLICAS") {
+	if r, err := s.Repair(within(t), gone, repair.Delete()); err == nil || !strings.Contains(err.Error(), "NOREPLICAS") {
 		t.Errorf("%s, %v", r.Outcome, err)
 	}
 	if !hasReader(t, f.clients[0], "lock:prices", "gone") {
 		t.Error("it was removed")
 	}
 	must(t, f.clients[0].ConfigSet(within(t), "min-replicas-to-write", "0").Err())
-	repair(t, s, gone, scanner.Delete(), scanner.RepairDone)
+	repaired(t, s, gone, repair.Delete(), repair.Done)
 }
 
 // TestAReadersTimeIsShortened by the action that expires, and by nothing that would prolong it.
@@ -224,8 +225,8 @@ func TestAReadersTimeIsShortened(t *testing.T) {
 	findings := sweep(t, s).Findings
 	wantFindings(t, "a reader with a long TTL", findings, "held_too_long lock:prices", "long_ttl lock:prices")
 	long := find(t, findings, report.LongTTL, "lock:prices")
-	repair(t, s, long, scanner.Expire(3*time.Hour), scanner.RepairChanged)
-	repair(t, s, long, scanner.Expire(10*time.Second), scanner.RepairDone)
+	repaired(t, s, long, repair.Expire(3*time.Hour), repair.Changed)
+	repaired(t, s, long, repair.Expire(10*time.Second), repair.Done)
 	if ttl := c.PTTL(within(t), "lock:prices").Val(); ttl <= 50*time.Second || ttl > time.Minute {
 		t.Errorf("the key does not expire with its last reader: %v", ttl)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/rwlock"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/repair"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -57,7 +58,7 @@ func TestReadersAreNoLeak(t *testing.T) {
 		if flood.Hold.Kind != lock.KindRead || !strings.Contains(flood.Evidence, "reader of flood: its TTL is -1: its 20 ") {
 			t.Errorf("%+v", flood)
 		}
-		refused(t, s, flood, scanner.ErrNotRepairable, "check it by hand")
+		refused(t, s, flood, repair.ErrNotRepairable, "check it by hand")
 	}
 	r := sweep(t, newScanner(t, f.clients, scanner.WithPatterns("lock:*", "lockscope:*")))
 	leak := find(t, r.Findings, report.NoTTL, "lock:leaked")

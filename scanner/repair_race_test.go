@@ -18,6 +18,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/repair"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -28,7 +29,7 @@ func TestRepairNeverTouchesAReplacement(t *testing.T) {
 	f := startNodes(t, 1)
 	c := f.clients[0]
 	for way, client := range repairers(t, f) {
-		for _, action := range []scanner.Action{scanner.Delete(), scanner.Expire(time.Minute)} {
+		for _, action := range []repair.Action{repair.Delete(), repair.Expire(time.Minute)} {
 			must(t, c.FlushAll(within(t)).Err())
 			for i := range keys {
 				set(t, c, fmt.Sprint("lock:", i), redsyncOf(fmt.Sprint(i)), 0)
@@ -41,10 +42,10 @@ func TestRepairNeverTouchesAReplacement(t *testing.T) {
 			took := time.Duration(0)
 			for range 5 { // the last one has connections and scripts ready
 				began := time.Now()
-				repair(t, s, found[0], action.DryRun(), scanner.RepairWouldDo)
+				repaired(t, s, found[0], action.DryRun(), repair.WouldDo)
 				took = time.Since(began)
 			}
-			outcomes := map[scanner.RepairOutcome]int{}
+			outcomes := map[repair.Outcome]int{}
 			for _, finding := range found {
 				var wg sync.WaitGroup
 				wg.Go(func() {
@@ -65,7 +66,7 @@ func TestRepairNeverTouchesAReplacement(t *testing.T) {
 				}
 			}
 			t.Log(way, action, outcomes)
-			if outcomes[scanner.RepairDone] == 0 || outcomes[scanner.RepairChanged] == 0 {
+			if outcomes[repair.Done] == 0 || outcomes[repair.Changed] == 0 {
 				t.Errorf("%s: %v: outcomes %v: the race was always won by the same side", way, action, outcomes)
 			}
 		}
@@ -106,11 +107,11 @@ func TestRepairIsNotSentTwice(t *testing.T) {
 		set(t, c, "lock:leak", redsyncValue, 0)
 		s := newScanner(t, []redis.UniversalClient{client})
 		finding := find(t, sweep(t, s).Findings, report.NoTTL, "lock:leak")
-		repair(t, s, finding, scanner.Delete().DryRun(), scanner.RepairWouldDo)
+		repaired(t, s, finding, repair.Delete().DryRun(), repair.WouldDo)
 		must(t, c.ConfigResetStat(within(t)).Err())
 		cut.Store(true)
-		r, err := s.Repair(within(t), finding, scanner.Delete())
-		if failed, ok := errors.AsType[*scanner.RepairError](err); !ok || r.Outcome != "" ||
+		r, err := s.Repair(within(t), finding, repair.Delete())
+		if failed, ok := errors.AsType[*repair.Error](err); !ok || r.Outcome != "" ||
 			failed.Node != f.servers[0].Addr() || !strings.Contains(err.Error(), "lock:leak") {
 			t.Errorf("%s, %v; want a RepairError", r.Outcome, err)
 		}
@@ -120,7 +121,7 @@ func TestRepairIsNotSentTwice(t *testing.T) {
 		if rules == nil {
 			eventually(t, "the repair is done all the same",
 				func() bool { return c.Exists(within(t), "lock:leak").Val() == 0 })
-			repair(t, s, finding, scanner.Delete(), scanner.RepairGone)
+			repaired(t, s, finding, repair.Delete(), repair.Gone)
 		}
 	}
 }
@@ -160,13 +161,13 @@ func TestRepairACLSuffices(t *testing.T) {
 		r := sweep(t, s)
 		for _, key := range []string{"lock:redsync:leak", "lock:shedlock:leak"} {
 			finding := find(t, r.Findings, report.NoTTL, key)
-			repair(t, s, finding, scanner.Expire(time.Hour).DryRun(), scanner.RepairWouldDo)
-			r, err := s.Repair(within(t), finding, scanner.Expire(time.Hour))
+			repaired(t, s, finding, repair.Expire(time.Hour).DryRun(), repair.WouldDo)
+			r, err := s.Repair(within(t), finding, repair.Expire(time.Hour))
 			if less == "+pexpire" {
 				if !strings.Contains(fmt.Sprint(err), "RepairACL") || strings.Contains(fmt.Sprint(err), redsyncValue) {
 					t.Errorf("without %s: %s, %v", less, r.Outcome, err)
 				}
-			} else if err != nil || r.Outcome != scanner.RepairDone {
+			} else if err != nil || r.Outcome != repair.Done {
 				t.Errorf("without %q: %s, %v", less, r.Outcome, err)
 			}
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/repair"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -30,8 +31,8 @@ func repairers(t *testing.T, f *nodes) map[string]redis.UniversalClient {
 		"watch": aclClient(t, f.servers[0].Addr(), f.clients[0], rules)}
 }
 
-func repair(t testing.TB, s *scanner.Scanner, f report.Finding, a scanner.Action,
-	want scanner.RepairOutcome) scanner.Repaired {
+func repaired(t testing.TB, s *scanner.Scanner, f report.Finding, a repair.Action,
+	want repair.Outcome) repair.Result {
 	t.Helper()
 	r, err := s.Repair(within(t), f, a)
 	if err != nil || r.Outcome != want {
@@ -49,7 +50,7 @@ func TestRepairEverything(t *testing.T) {
 	f := startNodes(t, 1)
 	c := f.clients[0]
 	for way, client := range repairers(t, f) {
-		for _, action := range []scanner.Action{scanner.Delete(), scanner.Expire(10 * time.Second)} {
+		for _, action := range []repair.Action{repair.Delete(), repair.Expire(10 * time.Second)} {
 			must(t, c.FlushAll(within(t)).Err())
 			plant(t, c, time.Now())
 			s := newScanner(t, []redis.UniversalClient{client})
@@ -58,7 +59,7 @@ func TestRepairEverything(t *testing.T) {
 			done := map[string]bool{}
 			for _, finding := range r.Findings {
 				if finding.Class == report.ForeignType || slices.Contains(left, finding.Key) {
-					if _, err := s.Repair(within(t), finding, action); !errors.Is(err, scanner.ErrNotRepairable) {
+					if _, err := s.Repair(within(t), finding, action); !errors.Is(err, repair.ErrNotRepairable) {
 						t.Errorf("%s: %v of %s: %v", way, action, finding.Key, err)
 					}
 					continue
@@ -68,20 +69,20 @@ func TestRepairEverything(t *testing.T) {
 				}
 				done[finding.Key] = true
 				before := c.PTTL(within(t), finding.Key).Val()
-				repair(t, s, finding, action.DryRun(), scanner.RepairWouldDo)
+				repaired(t, s, finding, action.DryRun(), repair.WouldDo)
 				if after := c.PTTL(within(t), finding.Key).Val(); before < 0 && after != before ||
 					after < before-time.Minute {
 					t.Errorf("%s: a dry run of %v changed %q: PTTL %v to %v", way, action, finding.Key, before, after)
 				}
-				repair(t, s, finding, action, scanner.RepairDone)
+				repaired(t, s, finding, action, repair.Done)
 				ttl := c.PTTL(within(t), finding.Key).Val()
-				if action == scanner.Delete() {
-					repair(t, s, finding, action, scanner.RepairGone)
+				if action == repair.Delete() {
+					repaired(t, s, finding, action, repair.Gone)
 					if ttl != -2 {
 						t.Errorf("%s: %q was not deleted", way, finding.Key)
 					}
 				} else {
-					repair(t, s, finding, action, scanner.RepairChanged)
+					repaired(t, s, finding, action, repair.Changed)
 					if ttl <= 0 || ttl > 10*time.Second {
 						t.Errorf("%s: %q expires in %v", way, finding.Key, ttl)
 					}
@@ -110,33 +111,33 @@ func TestRepairComparesAll(t *testing.T) {
 		for name, test := range map[string]struct {
 			key    string
 			change func(key string) error
-			action scanner.Action
-			want   scanner.RepairOutcome
+			action repair.Action
+			want   repair.Outcome
 		}{
-			"nothing": {"leak", func(string) error { return nil }, scanner.Delete(), scanner.RepairDone},
-			"gone": {"leak", func(k string) error { return c.Del(within(t), k).Err() }, scanner.Delete(),
-				scanner.RepairGone},
+			"nothing": {"leak", func(string) error { return nil }, repair.Delete(), repair.Done},
+			"gone": {"leak", func(k string) error { return c.Del(within(t), k).Err() }, repair.Delete(),
+				repair.Gone},
 			"other value": {"leak", func(k string) error {
 				return c.Set(within(t), k,
 					redsyncOf(k), 0).Err()
-			}, scanner.Delete(), scanner.RepairChanged},
+			}, repair.Delete(), repair.Changed},
 			"longer value": {"leak", func(k string) error { return c.Append(within(t), k, "x").Err() },
-				scanner.Delete(), scanner.RepairChanged},
+				repair.Delete(), repair.Changed},
 			"got a TTL": {"leak", func(k string) error { return c.Expire(within(t), k, time.Hour).Err() },
-				scanner.Delete(), scanner.RepairChanged},
+				repair.Delete(), repair.Changed},
 			"other type": {"leak", func(k string) error {
 				c.Del(within(t), k)
 				return c.RPush(within(t), k,
 					"x").Err()
-			}, scanner.Delete(), scanner.RepairChanged},
+			}, repair.Delete(), repair.Changed},
 			"renewed": {"zombie", func(k string) error { return c.Expire(within(t), k, 30*time.Minute).Err() },
-				scanner.Delete(), scanner.RepairDone},
+				repair.Delete(), repair.Done},
 			"shortened": {"zombie", func(k string) error { return c.Expire(within(t), k, 10*time.Second).Err() },
-				scanner.Delete(), scanner.RepairChanged},
-			"lost its TTL": {"zombie", func(k string) error { return c.Persist(within(t), k).Err() }, scanner.Delete(),
-				scanner.RepairChanged},
-			"ends sooner": {"zombie", func(string) error { return nil }, scanner.Expire(2 * time.Hour),
-				scanner.RepairChanged},
+				repair.Delete(), repair.Changed},
+			"lost its TTL": {"zombie", func(k string) error { return c.Persist(within(t), k).Err() }, repair.Delete(),
+				repair.Changed},
+			"ends sooner": {"zombie", func(string) error { return nil }, repair.Expire(2 * time.Hour),
+				repair.Changed},
 		} {
 			must(t, c.FlushAll(within(t)).Err())
 			set(t, c, "lock:leak", redsyncValue, 0)
@@ -153,7 +154,7 @@ func TestRepairComparesAll(t *testing.T) {
 			if err != nil || r.Outcome != test.want {
 				t.Errorf("%s: %s: %s, %v; want %s", way, name, r.Outcome, err, test.want)
 			}
-			if after, _ := c.Dump(within(t), finding.Key).Result(); test.want != scanner.RepairDone && after != before {
+			if after, _ := c.Dump(within(t), finding.Key).Result(); test.want != repair.Done && after != before {
 				t.Errorf("%s: %s: the key was touched", way, name)
 			}
 		}
@@ -179,27 +180,27 @@ func TestRepairRefuses(t *testing.T) {
 	for name, test := range map[string]struct {
 		s    *scanner.Scanner
 		f    report.Finding
-		a    scanner.Action
+		a    repair.Action
 		want error
 	}{
-		"another scanner's":   {other, own, scanner.Delete(), scanner.ErrNotConfirmed},
-		"forged":              {s, forged, scanner.Delete(), scanner.ErrNotRepairable},
-		"empty":               {s, report.Finding{}, scanner.Delete(), scanner.ErrNotRepairable},
-		"another node's":      {s, elsewhere, scanner.Delete(), scanner.ErrNotConfirmed},
-		"helper key":          {everything, helper, scanner.Delete(), scanner.ErrNotRepairable},
-		"outside the pattern": {s, wide, scanner.Delete(), scanner.ErrNotRepairable},
-		"no action":           {s, own, scanner.Action{}, scanner.ErrInvalidAction},
-		"expire at once":      {s, own, scanner.Expire(0), scanner.ErrInvalidAction},
-		"expire before":       {s, own, scanner.Expire(-time.Hour), scanner.ErrInvalidAction},
+		"another scanner's":   {other, own, repair.Delete(), repair.ErrNotConfirmed},
+		"forged":              {s, forged, repair.Delete(), repair.ErrNotRepairable},
+		"empty":               {s, report.Finding{}, repair.Delete(), repair.ErrNotRepairable},
+		"another node's":      {s, elsewhere, repair.Delete(), repair.ErrNotConfirmed},
+		"helper key":          {everything, helper, repair.Delete(), repair.ErrNotRepairable},
+		"outside the pattern": {s, wide, repair.Delete(), repair.ErrNotRepairable},
+		"no action":           {s, own, repair.Action{}, repair.ErrInvalidAction},
+		"expire at once":      {s, own, repair.Expire(0), repair.ErrInvalidAction},
+		"expire before":       {s, own, repair.Expire(-time.Hour), repair.ErrInvalidAction},
 	} {
 		r, err := test.s.Repair(within(t), test.f, test.a)
-		if failed, ok := errors.AsType[*scanner.RepairError](err); !errors.Is(err, test.want) || !ok ||
+		if failed, ok := errors.AsType[*repair.Error](err); !errors.Is(err, test.want) || !ok ||
 			failed.Key != test.f.Key || r.Outcome != "" {
 			t.Errorf("%s: %s, %v; want %v", name, r.Outcome, err, test.want)
 		}
 	}
 	must(t, s.Close())
-	if _, err := s.Repair(within(t), own, scanner.Delete()); !errors.Is(err, scanner.ErrClosed) {
+	if _, err := s.Repair(within(t), own, repair.Delete()); !errors.Is(err, scanner.ErrClosed) {
 		t.Errorf("after Close: %v", err)
 	}
 	if n := c.Exists(within(t), "lock:leak", "lockscope:fence:{1}", "other").Val(); n != 3 {
@@ -223,7 +224,7 @@ func TestRepairPendingIsRefused(t *testing.T) {
 	r, _ := s.Sweep(short)
 	pending := find(t, r.Pending, report.NoTTL, "lock:leak")
 	pending.Confirmed = true
-	if _, err := s.Repair(ctx, pending, scanner.Delete()); !errors.Is(err, scanner.ErrNotConfirmed) {
+	if _, err := s.Repair(ctx, pending, repair.Delete()); !errors.Is(err, repair.ErrNotConfirmed) {
 		t.Errorf("%v, want ErrNotConfirmed", err)
 	}
 }
@@ -256,9 +257,9 @@ func TestRepairInACluster(t *testing.T) {
 		t.Fatalf("%d findings on %d nodes", len(report.Findings), len(report.Nodes))
 	}
 	for i, finding := range report.Findings {
-		action := []scanner.Action{scanner.Delete(), scanner.Expire(time.Hour)}[i%2]
-		repair(t, s, finding, action.DryRun(), scanner.RepairWouldDo)
-		repair(t, s, finding, action, scanner.RepairDone)
+		action := []repair.Action{repair.Delete(), repair.Expire(time.Hour)}[i%2]
+		repaired(t, s, finding, action.DryRun(), repair.WouldDo)
+		repaired(t, s, finding, action, repair.Done)
 	}
 	if report := sweep(t, s); len(report.Findings) != 0 || len(report.Resolved) != len(keys) {
 		t.Errorf("afterwards %v, resolved %d", brief(report.Findings), len(report.Resolved))
@@ -273,10 +274,10 @@ func TestRepairIsLoggedAndActionsAreText(t *testing.T) {
 	s := newScanner(t, f.clients, scanner.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 	finding := find(t, sweep(t, s).Findings, report.NoTTL, key)
 	log.Reset()
-	action, err := scanner.ParseAction("expire=90m")
+	action, err := repair.ParseAction("expire=90m")
 	must(t, err)
-	repair(t, s, finding, action.DryRun(), scanner.RepairWouldDo)
-	_, err = s.Repair(within(t), finding, scanner.Action{})
+	repaired(t, s, finding, action.DryRun(), repair.WouldDo)
+	_, err = s.Repair(within(t), finding, repair.Action{})
 	for _, want := range []string{`action="expire=1h30m0s (dry run)"`, "outcome=would_do", "node=" +
 		f.servers[0].Addr(), "class=no_ttl", "lock not repaired"} {
 		if !strings.Contains(log.String(), want) {
@@ -289,11 +290,11 @@ func TestRepairIsLoggedAndActionsAreText(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"", "expire", "expire=", "expire=x", "expire=-1s", "expire=0", "Delete", "delete=1h"} {
-		if a, err := scanner.ParseAction(bad); !errors.Is(err, scanner.ErrInvalidAction) {
+		if a, err := repair.ParseAction(bad); !errors.Is(err, repair.ErrInvalidAction) {
 			t.Errorf("ParseAction(%q) = %v, %v", bad, a, err)
 		}
 	}
-	if a, err := scanner.ParseAction("delete"); err != nil || a != scanner.Delete() || a.String() != "delete" {
+	if a, err := repair.ParseAction("delete"); err != nil || a != repair.Delete() || a.String() != "delete" {
 		t.Errorf("ParseAction(delete) = %v, %v", a, err)
 	}
 }

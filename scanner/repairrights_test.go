@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/repair"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -69,9 +70,9 @@ func refusedOf(t *testing.T, c redis.UniversalClient) (all []string) {
 }
 
 // misreported says what is wrong with the result of a step that deletes a key, or "".
-func misreported(r scanner.Repaired, err error, there bool, less string) string {
+func misreported(r repair.Result, err error, there bool, less string) string {
 	switch {
-	case err == nil && r.Outcome == scanner.RepairDone:
+	case err == nil && r.Outcome == repair.Done:
 		if there {
 			return "the key is there"
 		}
@@ -79,7 +80,7 @@ func misreported(r scanner.Repaired, err error, there bool, less string) string 
 		return "the key is gone"
 	case less == "":
 		return "nothing is refused"
-	case errors.Is(err, scanner.ErrNotRepairable):
+	case errors.Is(err, repair.ErrNotRepairable):
 		return ""
 	case err == nil || !strings.Contains(fmt.Sprint(err), "grant "):
 		return "no rule is named"
@@ -101,7 +102,7 @@ func TestRepairOfAChangedKeySendsNoUnwatch(t *testing.T) {
 	finding := find(t, sweep(t, s).Findings, report.NoTTL, "lock:redsync")
 	set(t, c, "lock:redsync", randomToken(), 0)
 	must(t, c.Do(within(t), "ACL", "LOG", "RESET").Err())
-	repair(t, s, finding, scanner.Delete(), scanner.RepairChanged)
+	repaired(t, s, finding, repair.Delete(), repair.Changed)
 	if refused := refusedOf(t, c); len(refused) > 0 {
 		t.Errorf("refused %q", refused)
 	}

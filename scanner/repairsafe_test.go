@@ -11,13 +11,14 @@ import (
 
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/repair"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // refused requires that Repair refuses, that the error names the remedy, and that the key stays.
 func refused(t *testing.T, s *scanner.Scanner, f report.Finding, want error, says string) {
 	t.Helper()
-	for _, action := range []scanner.Action{scanner.Delete(), scanner.Delete().DryRun(), scanner.Expire(time.Minute)} {
+	for _, action := range []repair.Action{repair.Delete(), repair.Delete().DryRun(), repair.Expire(time.Minute)} {
 		r, err := s.Repair(within(t), f, action)
 		if !errors.Is(err, want) || !strings.Contains(fmt.Sprint(err), says) || r.Outcome != "" {
 			t.Errorf("%s: %v: %s, %v; want %v, %q", f.Key, action, r.Outcome, err, want, says)
@@ -35,20 +36,20 @@ func TestRepairWaitsForTheMinimumAge(t *testing.T) {
 	s := newScanner(t, f.clients, scanner.WithRepairMinAge(scanner.DefaultRepairMinAge), scanner.WithNow(clk.now))
 	findings := sweep(t, s).Findings
 	leak, old := find(t, findings, report.NoTTL, "lock:leak"), find(t, findings, report.NoTTL, "lock:old")
-	refused(t, s, leak, scanner.ErrTooYoung, "lockscope repair plan")
-	refused(t, s, old, scanner.ErrTooYoung, "wait another 10m0s")
+	refused(t, s, leak, repair.ErrTooYoung, "lockscope repair plan")
+	refused(t, s, old, repair.ErrTooYoung, "wait another 10m0s")
 	clk.pass(9 * time.Minute)
 	sweep(t, s)
 	leak.FirstSeen = leak.FirstSeen.Add(-time.Hour) // the caller's claim counts for nothing
-	refused(t, s, leak, scanner.ErrTooYoung, "wait another 1m0s")
+	refused(t, s, leak, repair.ErrTooYoung, "wait another 1m0s")
 
 	set(t, c, "lock:leak", redsyncOf("another"), 0) // another holder, so the age begins anew
 	clk.pass(2 * time.Minute)
 	leak = find(t, sweep(t, s).Findings, report.NoTTL, "lock:leak")
-	refused(t, s, leak, scanner.ErrTooYoung, "")
-	repair(t, s, old, scanner.Delete(), scanner.RepairDone)
+	refused(t, s, leak, repair.ErrTooYoung, "")
+	repaired(t, s, old, repair.Delete(), repair.Done)
 	clk.pass(11 * time.Minute)
-	repair(t, s, leak, scanner.Delete(), scanner.RepairDone)
+	repaired(t, s, leak, repair.Delete(), repair.Done)
 }
 
 // TestRepairKnowsValuesOfSeveralKeys: a value on several keys identifies its holder, not one lease. That holds in any
@@ -62,15 +63,15 @@ func TestRepairKnowsValuesOfSeveralKeys(t *testing.T) {
 			set(t, f.clients[node], other, own, time.Minute)
 			s := newScanner(t, f.clients)
 			leak := find(t, sweep(t, s).Findings, report.NoTTL, "lock:leak")
-			refused(t, s, leak, scanner.ErrNotRepairable, "another key")
+			refused(t, s, leak, repair.ErrNotRepairable, "another key")
 			must(t, f.clients[node].Del(within(t), other).Err())
 			sweep(t, s) // it identified a lease before; now it does not
-			refused(t, s, leak, scanner.ErrNotRepairable, "another key")
+			refused(t, s, leak, repair.ErrNotRepairable, "another key")
 		}
 	}
 	set(t, f.clients[1], "lock:leak", own, time.Minute) // the same lock on another node
 	s := newScanner(t, f.clients)
-	repair(t, s, find(t, sweep(t, s).Findings, report.NoTTL, "lock:leak"), scanner.Delete(), scanner.RepairDone)
+	repaired(t, s, find(t, sweep(t, s).Findings, report.NoTTL, "lock:leak"), repair.Delete(), repair.Done)
 }
 
 // TestRepairWantsAllThatBearsOnIt: data that a sweep left out may show that the holder is alive.
@@ -91,17 +92,17 @@ func TestRepairWantsAllThatBearsOnIt(t *testing.T) {
 	} {
 		s := newScanner(t, f.clients, test.opt, scanner.WithMaxFindings(10))
 		findings := sweep(t, s).Findings
-		refused(t, s, find(t, findings, report.NoTTL, "lock:leak"), scanner.ErrIncomplete, string(test.says))
+		refused(t, s, find(t, findings, report.NoTTL, "lock:leak"), repair.ErrIncomplete, string(test.says))
 		if name == "values unread" { // the other node's values were read
-			repair(t, s, find(t, findings, report.NoTTL, "lock:elsewhere"), scanner.Delete().DryRun(),
-				scanner.RepairWouldDo)
+			repaired(t, s, find(t, findings, report.NoTTL, "lock:elsewhere"), repair.Delete().DryRun(),
+				repair.WouldDo)
 		}
 	}
 	// A lock that is not watched may be held too long, but whether it has a TTL is known.
 	s := newScanner(t, f.clients, scanner.WithMaxWatched(1))
 	r := sweep(t, s)
 	wantGaps(t, "unwatched", r, report.ReasonUnwatched)
-	repair(t, s, find(t, r.Findings, report.NoTTL, "lock:leak"), scanner.Delete(), scanner.RepairDone)
+	repaired(t, s, find(t, r.Findings, report.NoTTL, "lock:leak"), repair.Delete(), repair.Done)
 }
 
 // TestRepairLeavesSlotsOnTheMove, and repairs keys in other slots.
@@ -123,7 +124,7 @@ func TestRepairLeavesSlotsOnTheMove(t *testing.T) {
 	}
 	set(t, c, still, redsyncOf("still"), 0)
 	alone := newScanner(t, []redis.UniversalClient{clientOf(t, serverAt(t, cl, from.Options().Addr))})
-	refused(t, alone, find(t, sweep(t, alone).Findings, report.NoTTL, still), scanner.ErrIncomplete,
+	refused(t, alone, find(t, sweep(t, alone).Findings, report.NoTTL, still), repair.ErrIncomplete,
 		string(report.ReasonSlotsUncovered))
 
 	var to *redis.Client
@@ -136,6 +137,6 @@ func TestRepairLeavesSlotsOnTheMove(t *testing.T) {
 	must(t, from.Do(ctx, "CLUSTER", "SETSLOT", slot, "MIGRATING", to.Do(ctx, "CLUSTER", "MYID").Val()).Err())
 	s := newScanner(t, []redis.UniversalClient{c})
 	findings := sweep(t, s).Findings
-	refused(t, s, find(t, findings, report.NoTTL, "lock:{moving}"), scanner.ErrIncomplete, fmt.Sprint("slot ", slot))
-	repair(t, s, find(t, findings, report.NoTTL, still), scanner.Delete(), scanner.RepairDone)
+	refused(t, s, find(t, findings, report.NoTTL, "lock:{moving}"), repair.ErrIncomplete, fmt.Sprint("slot ", slot))
+	repaired(t, s, find(t, findings, report.NoTTL, still), repair.Delete(), repair.Done)
 }

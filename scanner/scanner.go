@@ -44,11 +44,11 @@ type Scanner struct {
 
 // New makes a Scanner on the given clients. Each client is one independent server, as in a Redlock. A Sentinel
 // failover client counts as one server, and so does a cluster client, whose masters are reported as nodes of their
-// own. Unrelated servers may share a Scanner: [report.Orphan] is looked for only where they form one Redlock. New does not
-// connect.
+// own. Unrelated servers may share a Scanner: [report.Orphan] is looked for only where they form one Redlock. New does
+// not connect.
 //
 // The Scanner opens its own connections, at most two per server, with the clients' addresses, credentials, TLS and
-// dialers, but without their hooks. It does not change or close the clients.
+// dialers, but without their hooks, and with the name lockscope-scanner. It does not change or close the clients.
 func New(clients []redis.UniversalClient, opts ...Option) (*Scanner, error) {
 	cfg, err := newConfig(len(clients), opts)
 	if err != nil {
@@ -56,7 +56,7 @@ func New(clients []redis.UniversalClient, opts ...Option) (*Scanner, error) {
 	}
 	sources, err := node.NewSources(clients, cfg.names, cfg.replicas)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", ErrInvalidNode, err)
 	}
 	return newScanner(cfg, sources), nil
 }
@@ -80,9 +80,9 @@ func newScanner(cfg config, sources []*node.Source) *Scanner {
 // Sweep looks at every lock of every node once, and after the time of [WithConfirmAfter] again at those with
 // something wrong. Start calls it in a loop.
 //
-// Sweep always returns a report. The error joins one [*report.NodeError] for each failed node and the errors of notifiers;
-// the other nodes are reported all the same. Once ctx or the deadline ends, the report has what is known by then,
-// with Truncated nodes. If ctx ended, its error is joined.
+// Sweep always returns a report. The error joins one [*report.NodeError] for each failed node and the errors of
+// notifiers; the other nodes are reported all the same. Once ctx or the deadline ends, the report has what is known by
+// then, with Truncated nodes. If ctx ended, its error is joined.
 //
 // Callbacks and notifiers run before Sweep returns. One sweep runs at a time: a further call waits for its turn until
 // its ctx ends. After Close the error is [ErrClosed].

@@ -2,6 +2,7 @@ package scanner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/redis/go-redis/v9"
@@ -47,7 +48,5 @@ func (e *MemoryError) Unwrap() error { return e.Err }
 
 // ErrMemoryShared reports a Store in which another process has saved since this one last read or wrote it. That data
 // stays for this time. The next save replaces it unless the other process goes on saving.
-var ErrMemoryShared = recall.ErrShared
-
-// ErrMemoryVersion reports a Store with the data of another version of the scanner.
-var ErrMemoryVersion = recall.ErrVersion
+var ErrMemoryShared = errors.New("another process saves to the same store: give each process its own (--state), " +
+	"or let them take turns (--elect)")

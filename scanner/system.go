@@ -23,7 +23,7 @@ type System interface {
 	// Look reads all locks once. It returns what it could read together with the error.
 	Look(ctx context.Context) (report.Look, error)
 	// List reads who holds what, and who waits. Waits is never nil.
-	List(ctx context.Context) ([]Lock, *Waits, error)
+	List(ctx context.Context) ([]listing.Lock, *listing.Waits, error)
 	// Close ends its connections. It waits for a List that is under way.
 	Close() error
 }
@@ -55,12 +55,12 @@ type sweeper interface {
 var _, _ sweeper = (*sweep.Sweep)(nil), (*sweep.Whole)(nil)
 
 // listSystem is [Scanner.List] of a system beside Redis. o is complete.
-func (s *Scanner) listSystem(ctx context.Context, o ListOptions) (Listing, error) {
+func (s *Scanner) listSystem(ctx context.Context, o listing.Options) (listing.Listing, error) {
 	outer, within, stop := s.reading(ctx)
 	defer stop()
-	result := Listing{Started: s.cfg.now()}
+	result := listing.Listing{Started: s.cfg.now()}
 	locks, waits, err := s.system.List(within)
-	node := ListedNode{Node: s.system.Node(), Locks: int64(len(locks)), Truncated: err != nil}
+	node := listing.Node{Node: s.system.Node(), Locks: int64(len(locks)), Truncated: err != nil}
 	if err != nil && within.Err() == nil {
 		node.Err = err
 	}
@@ -69,7 +69,7 @@ func (s *Scanner) listSystem(ctx context.Context, o ListOptions) (Listing, error
 			result.Locks = append(result.Locks, l)
 		}
 	}
-	result.Nodes, result.Truncated, result.Took = []ListedNode{node}, err != nil, s.cfg.now().Sub(result.Started)
+	result.Nodes, result.Truncated, result.Took = []listing.Node{node}, err != nil, s.cfg.now().Sub(result.Started)
 	result.Reading = result.Took
 	if o.Waits {
 		waits.Took = result.Took
@@ -78,5 +78,5 @@ func (s *Scanner) listSystem(ctx context.Context, o ListOptions) (Listing, error
 	if cause := context.Cause(outer); cause != nil {
 		err = errors.Join(err, fmt.Errorf("scanner: the listing was interrupted: %w", cause))
 	}
-	return listing.Merge(o, result, Listing{Started: result.Started}), err
+	return listing.Merge(o, result, listing.Listing{Started: result.Started}), err
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/listing"
+	"github.com/lockscope/lockscope/scanner/repair"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -21,7 +23,7 @@ type looks struct {
 	err    error
 	asked  int
 	onLook func(asked int)
-	locks  []scanner.Lock
+	locks  []listing.Lock
 	closed bool
 }
 
@@ -36,8 +38,8 @@ func (l *looks) Look(context.Context) (report.Look, error) {
 	return l.now, l.err
 }
 
-func (l *looks) List(context.Context) ([]scanner.Lock, *scanner.Waits, error) {
-	return l.locks, &scanner.Waits{Of: 1}, l.err
+func (l *looks) List(context.Context) ([]listing.Lock, *listing.Waits, error) {
+	return l.locks, &listing.Waits{Of: 1}, l.err
 }
 
 func (l *looks) Close() error { l.closed = true; return nil }
@@ -200,7 +202,7 @@ func TestSystemBounds(t *testing.T) {
 		if r := wantSweep(t, s, ":shared", "", ""); r.Overflow != 1 || r.Nodes[0].Counts[report.NoTTL] != 2 {
 			t.Errorf("%+v", r)
 		}
-		if _, err := s.Repair(t.Context(), r.Findings[0], scanner.Delete()); !errors.Is(err, scanner.ErrNotRepairable) {
+		if _, err := s.Repair(t.Context(), r.Findings[0], repair.Delete()); !errors.Is(err, repair.ErrNotRepairable) {
 			t.Errorf("repair: %v", err)
 		}
 	})
@@ -208,20 +210,20 @@ func TestSystemBounds(t *testing.T) {
 
 // TestSystemLists its locks in the order that is asked for, and closes.
 func TestSystemLists(t *testing.T) {
-	l := &looks{locks: []scanner.Lock{{Key: "lock:b", Resource: "b"}, {Key: "lock:a", Resource: "a"},
+	l := &looks{locks: []listing.Lock{{Key: "lock:b", Resource: "b"}, {Key: "lock:a", Resource: "a"},
 		{Key: "lock:c", Resource: "c"}}}
 	s, err := scanner.NewSystem(l)
 	must(t, err)
-	all, err := s.List(t.Context(), scanner.ListOptions{Order: scanner.ByResource, Limit: 2, Waits: true})
+	all, err := s.List(t.Context(), listing.Options{Order: listing.ByResource, Limit: 2, Waits: true})
 	must(t, err)
 	if !slices.Equal(listedKeys(all), []string{"lock:a", "lock:b"}) || all.Omitted != 1 || all.Waits == nil || all.Truncated {
 		t.Errorf("%+v", all)
 	}
-	if all, err = s.List(t.Context(), scanner.ListOptions{Glob: "[ac]", Contains: "c"}); len(all.Locks) != 1 || err != nil {
+	if all, err = s.List(t.Context(), listing.Options{Glob: "[ac]", Contains: "c"}); len(all.Locks) != 1 || err != nil {
 		t.Errorf("%+v, %v", all, err)
 	}
 	l.err = errors.New("down")
-	if all, err = s.List(t.Context(), scanner.ListOptions{}); err == nil || !all.Truncated || all.Nodes[0].Err == nil {
+	if all, err = s.List(t.Context(), listing.Options{}); err == nil || !all.Truncated || all.Nodes[0].Err == nil {
 		t.Errorf("%+v, %v", all, err)
 	}
 	must(t, s.Close())

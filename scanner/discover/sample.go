@@ -22,8 +22,8 @@ import (
 // DefaultSample is the default number of keys in a sample.
 const DefaultSample = 100_000
 
-// ClientName is the name of the connections in CLIENT LIST.
-const ClientName = "lockscope-discover"
+// clientName is the name of the connections in CLIENT LIST.
+const clientName = "lockscope-discover"
 
 // maxCompanions bounds the keys looked up because the sample has their helper keys.
 const maxCompanions = 1000
@@ -86,10 +86,10 @@ func mastersOf(ctx context.Context, client redis.UniversalClient) (masters []*re
 	err error) {
 	switch client := client.(type) {
 	case *redis.Client:
-		own := server.Connect(client, ClientName, new(server.Connections))
+		own := server.Connect(client, clientName, new(server.Connections))
 		return []*redis.Client{own}, func() { _ = own.Close() }, nil
 	case *redis.ClusterClient:
-		own := server.ConnectCluster(client, ClientName, new(server.Connections))
+		own := server.ConnectCluster(client, clientName, new(server.Connections))
 		var mu sync.Mutex
 		err := own.ForEachMaster(ctx, func(_ context.Context, m *redis.Client) error {
 			mu.Lock()

@@ -1,4 +1,4 @@
 // Package listing is who holds which lock, as scanner.Scanner.List reads it. A [Listing] has each [Lock] over all
 // nodes (listing.go, lock.go), [Waits] has the callers that wait for them (waits.go), and [Merge] combines the
-// listings of several scanners (merge.go). Package scanner has the same names for most of it.
+// listings of several scanners (merge.go).
 package listing

@@ -1,6 +1,5 @@
-// Package report is what a scanner reports: findings, gaps, and the policies that it judged by. Package scanner has
-// the same names for most of it. A program that only reads reports, or makes a report of another system's locks,
-// needs only this package.
+// Package report is what a scanner reports: findings, gaps, and the policies that it judged by. A program that only
+// reads reports, or makes a report of another system's locks, needs only this package.
 //
 //	findings, holders            finding.go, holder.go
 //	policies, exclusions         policy.go

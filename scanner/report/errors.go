@@ -1,7 +1,21 @@
 package report
 
 import (
+	"errors"
 	"fmt"
+)
+
+// Causes of a [NodeError].
+var (
+	// ErrDeadline reports that a sweep or a listing reached its deadline. Commands that the deadline cuts off have it
+	// as the cause of their context.
+	ErrDeadline = errors.New("scanner: sweep deadline exceeded")
+	// ErrNotMaster reports a node that is a replica of a Redis Cluster, which serves no keys.
+	ErrNotMaster = errors.New("it is a replica of a Redis Cluster and serves no keys: " +
+		"give the cluster as a whole (--cluster)")
+	// ErrNotReplica reports that a server given to scanner.WithReplicas does not replicate its node.
+	ErrNotReplica = errors.New("the replica does not follow this node, or was never in sync with it: " +
+		"give each node a replica of its own")
 )
 
 // NodeError says why a node was not swept to its end. It never has a password, a lock's value or a key.

@@ -14,18 +14,9 @@ import (
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
-// Errors of a node that is not what it was named as.
-var (
-	// ErrNotMaster reports a node that is a replica of a Redis Cluster, which serves no keys.
-	ErrNotMaster = errors.New("it is a replica of a Redis Cluster and serves no keys: " +
-		"give the cluster as a whole (--cluster)")
-	// ErrSentinel reports a Sentinel, which has no keys.
-	ErrSentinel = errors.New("it is a Sentinel and has no keys: give the name of the master that it watches " +
-		"(--sentinel-master), or the data servers")
-	// ErrNotReplica reports that a server given to [WithReplicas] does not replicate its node.
-	ErrNotReplica = errors.New("the replica does not follow this node, or was never in sync with it: " +
-		"give each node a replica of its own")
-)
+// errSentinel reports a Sentinel, which has no keys.
+var errSentinel = errors.New("it is a Sentinel and has no keys: give the name of the master that it watches " +
+	"(--sentinel-master), or the data servers")
 
 const (
 	// syncWait is how long a replica may take to catch up with what its master had
@@ -95,12 +86,12 @@ func (n *Node) others(info redisinfo.Info) (all []report.Gap) {
 func (n *Node) Admit(ctx context.Context, s *Standing) error {
 	switch role := s.master.Role(); {
 	case role == "slave" && s.clustered():
-		return ErrNotMaster
+		return report.ErrNotMaster
 	case role == "slave":
 		Note(n.Report, report.ReasonReplica,
 			"the node is a replica: give its master, and this server as its replica (--replica)")
 	case role == "" && s.master["redis_mode"] == "sentinel":
-		return ErrSentinel
+		return errSentinel
 	case role == "":
 		Note(n.Report, report.ReasonRoleUnknown, "the node does not report whether it is a master: grant +info")
 	}
@@ -113,7 +104,7 @@ func (n *Node) Admit(ctx context.Context, s *Standing) error {
 // admitReplica waits a moment for the replica to catch up with its master.
 func (n *Node) admitReplica(ctx context.Context, s *Standing) error {
 	if s.strange() {
-		return ErrNotReplica
+		return report.ErrNotReplica
 	}
 	for end := n.now().Add(syncWait); s.lag() > 0 && n.now().Before(end) && clock.Pause(ctx, syncPoll); {
 		n.Report.Calls++

@@ -12,20 +12,17 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/server"
 )
 
-// ErrInvalid reports a client that cannot be a node.
-var ErrInvalid = errors.New("scanner: invalid node")
-
-// ClientName is the name of the connections in CLIENT LIST.
-const ClientName = "lockscope-scanner"
+// clientName is the name of the connections in CLIENT LIST.
+const clientName = "lockscope-scanner"
 
 // NewSources makes the sources of the clients. names and replicas are in the order of the clients, or empty.
 func NewSources(clients []redis.UniversalClient, names []string, replicas []redis.UniversalClient) ([]*Source, error) {
 	if len(clients) == 0 {
-		return nil, fmt.Errorf("%w: none given", ErrInvalid)
+		return nil, errors.New("none given")
 	}
 	var sources []*Source
 	fail := func(i int, err error) ([]*Source, error) {
-		errs := []error{fmt.Errorf("%w: node %d: %w", ErrInvalid, i+1, err)}
+		errs := []error{fmt.Errorf("node %d: %w", i+1, err)}
 		for _, s := range sources {
 			errs = append(errs, s.Close())
 		}
@@ -57,14 +54,14 @@ func newSource(given redis.UniversalClient) (*Source, error) {
 	switch given := given.(type) {
 	case *redis.Client:
 		if given != nil {
-			own := server.Connect(given, ClientName, &s.open)
+			own := server.Connect(given, clientName, &s.open)
 			s.Client, s.DB, s.address = own, own.Options().DB, redisconn.Name(own.Options())
 			s.Name = s.address
 			return s, nil
 		}
 	case *redis.ClusterClient:
 		if given != nil {
-			own := server.ConnectCluster(given, ClientName, &s.open)
+			own := server.ConnectCluster(given, clientName, &s.open)
 			s.Client, s.Cluster, s.address = own, own, redisconn.ClusterName(own.Options())
 			s.Name = s.address
 			return s, nil
@@ -110,7 +107,7 @@ func (s *Source) setReplica(given redis.UniversalClient) error {
 		return fmt.Errorf("WithReplicas: the replica's client uses database %d, the node's uses %d",
 			replica.Options().DB, s.DB)
 	}
-	s.Replica = server.Connect(replica, ClientName, &s.open)
+	s.Replica = server.Connect(replica, clientName, &s.open)
 	return nil
 }
 

@@ -4,7 +4,6 @@ package recall
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -17,13 +16,6 @@ import (
 
 // version is that of the stored data. Data of another version is neither read nor replaced.
 const version = 1
-
-// ErrVersion reports a store with the data of another version of the scanner.
-var ErrVersion = errors.New("written by another version of lockscope: use a separate store")
-
-// ErrShared reports a store in which another process has saved.
-var ErrShared = errors.New("another process saves to the same store: give each process its own (--state), " +
-	"or let them take turns (--elect)")
 
 // State is what is kept. It has keys, but no value and no token: digests stand for them, and show whether a value is
 // the same.
@@ -83,7 +75,8 @@ func Decode(data []byte, now time.Time) (State, error) {
 		return State{}, fmt.Errorf("the stored data is damaged: remove it: %w", err)
 	}
 	if from.Version != version {
-		return State{}, fmt.Errorf("version %d: %w", from.Version, ErrVersion)
+		return State{}, fmt.Errorf("version %d: written by another version of lockscope: use a separate store",
+			from.Version)
 	}
 	s := State{Digest: digest.Salted(from.Salt), Watches: from.Watches, Writer: from.Writer}
 	from.rebase(now)

@@ -36,7 +36,7 @@ func TestPageTwice(t *testing.T) {
 				report.ForeignType: true,
 			},
 		},
-		Deadline: time.Minute, MaxWatched: 10, MaxValues: AllValues, Now: time.Now,
+		Deadline: time.Minute, MaxWatched: 10, MaxValues: -1, Now: time.Now,
 	}
 	found, watch := ledger.New(5), holders.NewWatch(10, digest.New())
 	c := node.Connection{Node: "node", Source: sources[0]}

@@ -33,7 +33,7 @@ func (p *pass) wanted(values int) keyreader.Wanted {
 		return keyreader.Wanted{}
 	}
 	w := keyreader.Wanted{First: max(p.from-p.locks, 1), Last: math.MaxInt32}
-	if values != AllValues {
+	if values >= 0 {
 		w.Last = max(p.from+int64(values)-1-p.locks, 0)
 	}
 	return w

@@ -1,7 +1,6 @@
 package sweep
 
 import (
-	"errors"
 	"time"
 
 	"github.com/lockscope/lockscope/scanner/internal/judge"
@@ -9,13 +8,6 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/node"
 	"github.com/lockscope/lockscope/scanner/report"
 )
-
-// ErrDeadline reports that a sweep reached its deadline. Commands that the deadline cuts off have it as the cause of
-// their context.
-var ErrDeadline = errors.New("scanner: sweep deadline exceeded")
-
-// AllValues removes the limit of [Settings].MaxValues.
-const AllValues = -1
 
 // Settings are common to all sweeps.
 type Settings struct {
@@ -25,7 +17,7 @@ type Settings struct {
 	Deadline     time.Duration
 	ConfirmAfter time.Duration         // between the first and the second look
 	MaxWatched   int                   // locks per source
-	MaxValues    int                   // read per node for their own sake
+	MaxValues    int                   // read per node for their own sake; negative: all
 	OneRedlock   bool                  // said of the sources; see package orphan
 	Asked        map[report.Class]bool // not only because all classes are the default
 	EmptyAllowed bool                  // a pattern without a key is no gap

@@ -48,7 +48,7 @@ func New(cfg *Settings, sources []*node.Source, m *Memory, l *ledger.Ledger, bef
 // Run sweeps until it is done, or ctx or the deadline ends. It passes to drop which nodes of earlier sweeps no longer
 // exist.
 func (w *Sweep) Run(ctx context.Context, drop func(gone func(node string) bool)) {
-	ctx, cancel := context.WithTimeoutCause(ctx, w.cfg.Deadline, ErrDeadline)
+	ctx, cancel := context.WithTimeoutCause(ctx, w.cfg.Deadline, report.ErrDeadline)
 	defer cancel()
 	w.ledger.Begin()
 	gone := w.findNodes(ctx)
@@ -105,7 +105,7 @@ func (w *Sweep) lose(ctx context.Context, src *node.Source, err error) (names []
 
 // readAll reads the pages of the nodes for a part of the sweep's time.
 func (w *Sweep) readAll(ctx context.Context) {
-	ctx, cancel := context.WithTimeoutCause(ctx, w.cfg.pagesUntil(), ErrDeadline)
+	ctx, cancel := context.WithTimeoutCause(ctx, w.cfg.pagesUntil(), report.ErrDeadline)
 	defer cancel()
 	w.each(func(n *nodeSweep) { n.read(ctx) })
 }

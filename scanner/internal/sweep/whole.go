@@ -44,7 +44,7 @@ func NewWhole(cfg *Settings, s System, l *ledger.Ledger) *Whole {
 
 // Run looks once, and a second time if there is something to confirm. It ends with ctx or at the deadline.
 func (w *Whole) Run(ctx context.Context, _ func(gone func(node string) bool)) {
-	ctx, cancel := context.WithTimeoutCause(ctx, w.cfg.Deadline, ErrDeadline)
+	ctx, cancel := context.WithTimeoutCause(ctx, w.cfg.Deadline, report.ErrDeadline)
 	defer cancel()
 	w.ledger.Begin()
 	first, err := w.look(ctx)
@@ -105,7 +105,7 @@ func (w *Whole) count(l *report.Look, whole bool) {
 // excuse a system that did not answer.
 func (w *Whole) fail(ctx context.Context, err error) {
 	w.report.Matched = nil
-	if w.report.Truncated = ctx.Err() != nil && !errors.Is(context.Cause(ctx), ErrDeadline); !w.report.Truncated {
+	if w.report.Truncated = ctx.Err() != nil && !errors.Is(context.Cause(ctx), report.ErrDeadline); !w.report.Truncated {
 		w.report.Err = err
 	}
 }

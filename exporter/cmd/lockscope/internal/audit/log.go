@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/repair"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -67,7 +67,7 @@ type Act struct {
 	Holder    string
 	Identity  string // of the planned value; "" without a plan
 	TTL       time.Duration
-	Action    scanner.Action
+	Action    repair.Action
 	Verb      string // in place of Action, for other systems than Redis
 }
 
@@ -79,13 +79,13 @@ func (a *Act) action() string {
 }
 
 // ActOn is what the log says of a finding.
-func ActOn(f report.Finding, a scanner.Action) Act {
+func ActOn(f report.Finding, a repair.Action) Act {
 	return Act{Node: f.Node, Key: f.Key, Class: f.Class, Holder: f.Hold.Instance, TTL: f.TTL, Action: a}
 }
 
 // Perform logs the intent, runs do, and logs the outcome. If it cannot log the intent, it
 // does not run do. stop is the error of a line that could not be logged.
-func (l *Log) Perform(a Act, dry bool, do func() (scanner.Repaired, error)) (r scanner.Repaired, err, stop error) {
+func (l *Log) Perform(a Act, dry bool, do func() (repair.Result, error)) (r repair.Result, err, stop error) {
 	if !dry {
 		if err := l.write("intent", a, "", false); err != nil {
 			return r, nil, fmt.Errorf("--audit-log: %w: stopped repairing", err)
@@ -109,7 +109,7 @@ func (l *Log) Perform(a Act, dry bool, do func() (scanner.Repaired, error)) (r s
 // Refused says whether nothing was sent to a server because a repair would not be safe.
 func Refused(err error) bool {
 	for _, known := range []error{
-		scanner.ErrNotRepairable, scanner.ErrNotConfirmed, scanner.ErrTooYoung, scanner.ErrIncomplete,
+		repair.ErrNotRepairable, repair.ErrNotConfirmed, repair.ErrTooYoung, repair.ErrIncomplete,
 	} {
 		if errors.Is(err, known) {
 			return true

@@ -9,7 +9,8 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/engine/records"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/listing"
+	"github.com/lockscope/lockscope/scanner/repair"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -28,17 +29,17 @@ type Backend interface {
 	// Ping asks for an answer that costs little. A refusal is an answer.
 	Ping(ctx context.Context) error
 	// HeldLocks reads the locks that are held.
-	HeldLocks(ctx context.Context) ([]scanner.Lock, error)
+	HeldLocks(ctx context.Context) ([]listing.Lock, error)
 	// Waiting reads the waiters, first in line first.
 	Waiting(ctx context.Context) ([]Waiter, error)
 	// Leaks looks for leaked locks. It returns what it could read together with the error.
 	Leaks(ctx context.Context, r *LeakRules) (Leaks, error)
 	// Repairable returns what a repair of a finding does: Delete or Terminate. An error matches
-	// scanner.ErrNotRepairable. guard is of the finding's Sighting.
+	// repair.ErrNotRepairable. guard is of the finding's Sighting.
 	Repairable(f *report.Finding, guard string) (action string, err error)
 	// Repair acts if the lock is still as guard says, or reports that it would. An error that matches
-	// scanner.ErrNotRepairable says that nothing was done.
-	Repair(ctx context.Context, key, guard string, dry bool) (scanner.RepairOutcome, error)
+	// repair.ErrNotRepairable says that nothing was done.
+	Repair(ctx context.Context, key, guard string, dry bool) (repair.Outcome, error)
 	// Discover recognises the locks of libraries. It looks at about as many keys as sample says.
 	Discover(ctx context.Context, sample int) (Layouts, error)
 	// Locker makes an engine that takes locks there. The caller closes it before the Backend.
@@ -77,8 +78,8 @@ type Config struct {
 }
 
 // LockOf is a lock as all systems but Redis have it: on one node, which votes by itself.
-func LockOf(key, resource, kind string, fence uint64, holder lock.Holder, left time.Duration) scanner.Lock {
-	l := scanner.Lock{Key: key, Resource: resource, Type: kind, Nodes: 1, Of: 1, TTL: left, LongestTTL: left}
+func LockOf(key, resource, kind string, fence uint64, holder lock.Holder, left time.Duration) listing.Lock {
+	l := listing.Lock{Key: key, Resource: resource, Type: kind, Nodes: 1, Of: 1, TTL: left, LongestTTL: left}
 	l.Hold = report.Hold{Holder: holder, Format: report.FormatLockscope, Fence: fence}
 	if holder == (lock.Holder{}) {
 		l.Hold = report.Hold{Format: report.FormatUnknown}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/listing"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -39,7 +39,7 @@ func (r *LeakRules) HoldLimit(kind lock.Kind) time.Duration {
 type Leaks struct{ report.Look }
 
 // AddHeld adds what is wrong with a lock that lockscope's own driver took, or nothing.
-func (l *Leaks) AddHeld(r *LeakRules, k *scanner.Lock, place, identity string, now time.Time) {
+func (l *Leaks) AddHeld(r *LeakRules, k *listing.Lock, place, identity string, now time.Time) {
 	f := report.Finding{Place: place, Key: k.Key, Type: k.Type, TTL: k.TTL, Hold: k.Hold}
 	add := func(class report.Class, format string, args ...any) {
 		f.Class, f.Evidence = class, fmt.Sprintf(format, args...)

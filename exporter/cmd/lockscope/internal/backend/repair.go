@@ -3,7 +3,7 @@ package backend
 import (
 	"fmt"
 
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/repair"
 )
 
 // The actions of a repair.
@@ -14,5 +14,5 @@ const (
 
 // Unsafe is the error of a finding that only a person can judge.
 func Unsafe(format string, args ...any) error {
-	return fmt.Errorf("%w: "+format, append([]any{scanner.ErrNotRepairable}, args...)...)
+	return fmt.Errorf("%w: "+format, append([]any{repair.ErrNotRepairable}, args...)...)
 }

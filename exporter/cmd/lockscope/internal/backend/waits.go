@@ -12,7 +12,6 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/waitgraph"
-	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/listing"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -21,11 +20,11 @@ import (
 const secondLook = 150 * time.Millisecond
 
 // NoWaits is of a system that was not asked for waiters.
-func NoWaits() *scanner.Waits { return &scanner.Waits{Graph: waitgraph.New()} }
+func NoWaits() *listing.Waits { return &listing.Waits{Graph: waitgraph.New()} }
 
 // Read reads holders and waiters. A cycle counts as a deadlock if a second look finds it unchanged. It always returns
 // Waits; if they could not be read, their Err says why. err is about the locks alone.
-func Read(ctx context.Context, b Backend) (locks []scanner.Lock, w *scanner.Waits, err error) {
+func Read(ctx context.Context, b Backend) (locks []listing.Lock, w *listing.Waits, err error) {
 	if err := b.Connect(ctx); err != nil {
 		return nil, NoWaits(), err
 	}
@@ -33,7 +32,7 @@ func Read(ctx context.Context, b Backend) (locks []scanner.Lock, w *scanner.Wait
 }
 
 // Reread is Read of a system that is connected.
-func Reread(ctx context.Context, b Backend) (locks []scanner.Lock, w *scanner.Waits, err error) {
+func Reread(ctx context.Context, b Backend) (locks []listing.Lock, w *listing.Waits, err error) {
 	var watch waitgraph.Watch
 	locks, w, err = Look(ctx, b)
 	if watch.Deadlocks(w.Graph); watch.Suspects() && pause.For(ctx, secondLook) {
@@ -45,7 +44,7 @@ func Reread(ctx context.Context, b Backend) (locks []scanner.Lock, w *scanner.Wa
 }
 
 // Look reads holders and waiters of a system that is connected, once: a cycle in the graph need not be a deadlock.
-func Look(ctx context.Context, b Backend) ([]scanner.Lock, *scanner.Waits, error) {
+func Look(ctx context.Context, b Backend) ([]listing.Lock, *listing.Waits, error) {
 	locks, err := b.HeldLocks(ctx)
 	if err != nil {
 		return nil, NoWaits(), err
@@ -54,7 +53,7 @@ func Look(ctx context.Context, b Backend) ([]scanner.Lock, *scanner.Waits, error
 	for i := range locks {
 		locks[i].At = now
 	}
-	w := &scanner.Waits{Of: 1}
+	w := &listing.Waits{Of: 1}
 	waiting, err := b.Waiting(ctx)
 	w.At = time.Now()
 	if w.Err = err; err == nil {
@@ -64,33 +63,33 @@ func Look(ctx context.Context, b Backend) ([]scanner.Lock, *scanner.Waits, error
 	for i := range w.Locks {
 		w.Locks[i].At = w.At
 	}
-	byKey := make(map[string]*scanner.Lock, len(locks))
+	byKey := make(map[string]*listing.Lock, len(locks))
 	for i := range locks {
 		byKey[locks[i].Key] = &locks[i]
 	}
-	listing.ReadSlots(w.Locks, func(key string) (*scanner.Lock, bool) { return byKey[key], true })
+	listing.ReadSlots(w.Locks, func(key string) (*listing.Lock, bool) { return byKey[key], true })
 	w.Graph = graph(w.Locks, locks, w.At)
 	rank := make(map[string]int)
 	for i, c := range w.Graph.Contended(w.At) {
 		rank[c.Name] = i
 	}
-	slices.SortStableFunc(w.Locks, func(a, b scanner.WaitedFor) int {
+	slices.SortStableFunc(w.Locks, func(a, b listing.WaitedFor) int {
 		return cmp.Compare(rank[a.Resource], rank[b.Resource])
 	})
 	return locks, w, nil
 }
 
-func queues(waiting []Waiter, locks []scanner.Lock) (all []scanner.WaitedFor) {
+func queues(waiting []Waiter, locks []listing.Lock) (all []listing.WaitedFor) {
 	at := make(map[string]int)
 	for _, w := range waiting {
 		i, known := at[w.Key]
 		if !known {
 			i = len(all)
 			at[w.Key] = i
-			all = append(all, scanner.WaitedFor{Key: w.Key, Resource: w.Resource})
+			all = append(all, listing.WaitedFor{Key: w.Key, Resource: w.Resource})
 		}
 		q := &all[i]
-		if q.Processes++; len(q.Queue) >= scanner.MaxQueued {
+		if q.Processes++; len(q.Queue) >= listing.MaxQueued {
 			continue
 		}
 		q.Queue = append(q.Queue, redlock.Queued{ID: strconv.Itoa(q.Processes), Since: w.Since, Says: w.Says})
@@ -108,7 +107,7 @@ func queues(waiting []Waiter, locks []scanner.Lock) (all []scanner.WaitedFor) {
 }
 
 // graph leads from leases to what their holders wait for, as far as waiters say what they hold.
-func graph(queues []scanner.WaitedFor, locks []scanner.Lock, now time.Time) *waitgraph.Graph {
+func graph(queues []listing.WaitedFor, locks []listing.Lock, now time.Time) *waitgraph.Graph {
 	resources := make([]waitgraph.Resource, 0, len(queues)+len(locks))
 	for _, l := range locks {
 		r := waitgraph.Resource{Name: l.Resource}

@@ -13,7 +13,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/waitgraph"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/listing"
 )
 
 // Each process of a bench waits for so many of so many resources, one call each.
@@ -42,11 +42,11 @@ func BenchmarkMerge(b *testing.B) {
 
 // benchFleet has pages by address, as a Reader has them, and the queues of all resources. The nodes name the first
 // eight of each queue.
-func benchFleet(processes int, now time.Time) ([]fleet.Page, *scanner.Waits) {
+func benchFleet(processes int, now time.Time) ([]fleet.Page, *listing.Waits) {
 	const named = 8
-	waits := &scanner.Waits{Graph: waitgraph.New(), At: now}
+	waits := &listing.Waits{Graph: waitgraph.New(), At: now}
 	for r := range benchResources {
-		waits.Locks = append(waits.Locks, scanner.WaitedFor{Resource: benchResource(r), At: now})
+		waits.Locks = append(waits.Locks, listing.WaitedFor{Resource: benchResource(r), At: now})
 	}
 	var pages []fleet.Page
 	for i := range processes {

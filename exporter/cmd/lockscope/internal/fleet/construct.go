@@ -6,7 +6,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/records"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/listing"
 )
 
 // Slot is a slot of a semaphore that is in use.
@@ -17,7 +17,7 @@ type Slot struct {
 }
 
 // setConstruct says what a lock on the nodes is part of, and who holds the slots of a semaphore.
-func (r *Resource) setConstruct(f *scanner.WaitedFor) {
+func (r *Resource) setConstruct(f *listing.WaitedFor) {
 	of := f.Construct()
 	r.Kind, r.Slots = of.Kind, of.Slots
 	r.setReaders(f)
@@ -26,7 +26,7 @@ func (r *Resource) setConstruct(f *scanner.WaitedFor) {
 	}
 	held := f.Slots
 	if r.allRead = held != nil; !r.allRead && f.Lock != nil && f.Lock.Held() {
-		held = []scanner.Lock{*f.Lock}
+		held = []listing.Lock{*f.Lock}
 	}
 	for i := range held {
 		name := held[i].Resource
@@ -41,12 +41,12 @@ func (r *Resource) setConstruct(f *scanner.WaitedFor) {
 }
 
 // setReaders says who reads a read/write lock, and how many processes wait to write.
-func (r *Resource) setReaders(f *scanner.WaitedFor) {
+func (r *Resource) setReaders(f *listing.WaitedFor) {
 	r.Writers = f.Writers()
 	if l := f.Lock; l != nil && l.Readers != nil && l.Hold.Kind == lock.KindRead {
 		r.Readers, r.Holder = l.Readers.Count, nil
 		for _, reader := range l.Readers.First {
-			if h := holderOf(&scanner.Lock{Hold: reader.Hold}); h != nil {
+			if h := holderOf(&listing.Lock{Hold: reader.Hold}); h != nil {
 				r.ReadBy = append(r.ReadBy, *h)
 			}
 		}

@@ -4,12 +4,12 @@ import (
 	"strings"
 
 	"github.com/lockscope/lockscope/exporter/live/state"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/listing"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // Deadlocks say of each cycle who holds what and waits for what.
-func Deadlocks(w *scanner.Waits) (texts []string) {
+func Deadlocks(w *listing.Waits) (texts []string) {
 	for _, d := range w.Deadlocks {
 		links := make([]string, len(d.Cycle))
 		for i, h := range d.Cycle {

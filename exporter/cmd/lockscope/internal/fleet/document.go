@@ -5,7 +5,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/listing"
 )
 
 // Document is the JSON form of a fleet: schema 1. Durations are in seconds.
@@ -98,7 +98,7 @@ func ago(at, now time.Time) *float64 {
 	return &s
 }
 
-func holderOf(l *scanner.Lock) *Holder {
+func holderOf(l *listing.Lock) *Holder {
 	if l == nil || l.Hold.Instance == "" && !l.Held() {
 		return nil
 	}

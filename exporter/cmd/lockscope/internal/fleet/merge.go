@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/listing"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // Published returns the pages that holders and waiters publish, those of waiters first.
-func Published(l scanner.Listing) (pages []string) {
+func Published(l listing.Listing) (pages []string) {
 	add := func(page string) {
 		if page != "" {
 			pages = append(pages, page)
@@ -40,7 +40,7 @@ func Published(l scanner.Listing) (pages []string) {
 // address: where each of its calls waits. Calls unknown to the nodes, because they have just begun or their node is
 // down, are added as the page's own. Waits are as long as they were when the nodes, or the page, were read: see
 // Document.Read and Read.Read.
-func Merge(waits *scanner.Waits, pages []Page, now time.Time) Document {
+func Merge(waits *listing.Waits, pages []Page, now time.Time) Document {
 	d := Document{Schema: 1, At: now.UTC(), Deadlocks: []string{}, Resources: []Resource{}, Pages: readsOf(pages, now)}
 	m := merger{pages: pages, used: make(map[ofPage]bool), names: make(map[string]bool)}
 	if waits != nil {
@@ -75,7 +75,7 @@ type merger struct {
 // ofPage identifies what a page says about one resource.
 type ofPage struct{ url, resource, backend string }
 
-func (m *merger) fromNodes(waits *scanner.Waits, f *scanner.WaitedFor) Resource {
+func (m *merger) fromNodes(waits *listing.Waits, f *listing.WaitedFor) Resource {
 	r := Resource{
 		Resource: report.KeyText(f.Resource), Processes: f.Processes, Waiting: max(0, f.Processes-len(f.Queue)),
 		Holder: holderOf(f.Lock), Chain: waits.Graph.Chain(f.Resource), Waiters: []Waiter{},

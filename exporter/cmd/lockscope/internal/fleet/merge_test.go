@@ -9,7 +9,6 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/waitgraph"
-	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/listing"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -28,15 +27,15 @@ func TestAPageOfTwoSystems(t *testing.T) {
 			{Resource: "order:1", Backend: "postgresql", Waiting: 7}, {Resource: "order:1", Backend: "redis", Waiting: 2},
 		},
 	}}
-	queued := func(says *records.Waiting) *scanner.Waits {
-		return &scanner.Waits{Graph: waitgraph.New(), Locks: []scanner.WaitedFor{{
+	queued := func(says *records.Waiting) *listing.Waits {
+		return &listing.Waits{Graph: waitgraph.New(), Locks: []listing.WaitedFor{{
 			Resource: "order:1", Processes: 1, At: now,
 			Queue: []redlock.Queued{{ID: "1", Since: now.Add(-3 * time.Second), Says: says}},
 		}}}
 	}
 	of := lock.Holder{Instance: "orders/1", Page: url, Since: now.Add(-3 * time.Second)}
 	for name, c := range map[string]struct {
-		waits            *scanner.Waits
+		waits            *listing.Waits
 		onRedis, waiters int // calls and rows of the lock on nodes that are read
 	}{
 		"its queue entry names the nodes": {queued(&records.Waiting{Holder: of, Callers: 2, Backend: "redis"}), 2, 1},
@@ -71,8 +70,8 @@ func TestAPageOfTwoSystems(t *testing.T) {
 // only pages know says what its page says.
 func TestConstructs(t *testing.T) {
 	now := time.Now()
-	slot := func(n int, instance string) scanner.Lock {
-		return scanner.Lock{Resource: records.SlotName("jobs", n), Key: records.SlotName("lock:jobs", n), Nodes: 3, Of: 3,
+	slot := func(n int, instance string) listing.Lock {
+		return listing.Lock{Resource: records.SlotName("jobs", n), Key: records.SlotName("lock:jobs", n), Nodes: 3, Of: 3,
 			Hold: report.Hold{Fence: 9, Holder: lock.Holder{Instance: instance, Kind: lock.KindSemaphore, Slots: 3}}}
 	}
 	queue := func(waited time.Duration, of lock.Holder) []redlock.Queued {
@@ -81,15 +80,15 @@ func TestConstructs(t *testing.T) {
 	}
 	permit := lock.Holder{Kind: lock.KindSemaphore, Slots: 3}
 	first, second := slot(0, "a"), slot(2, "b")
-	leader := scanner.Lock{Resource: "leader", Nodes: 3, Of: 3, Hold: report.Hold{Fence: 17, Holder: lock.Holder{
+	leader := listing.Lock{Resource: "leader", Nodes: 3, Of: 3, Hold: report.Hold{Fence: 17, Holder: lock.Holder{
 		Instance: "a", Kind: lock.KindElection}}}
-	waits := &scanner.Waits{Graph: waitgraph.New(), Locks: []scanner.WaitedFor{
+	waits := &listing.Waits{Graph: waitgraph.New(), Locks: []listing.WaitedFor{
 		{Resource: "jobs#2", Key: "lock:jobs#2", Processes: 1, At: now, Lock: &second, Queue: queue(time.Second, permit),
-			Slots: []scanner.Lock{first, second}},
+			Slots: []listing.Lock{first, second}},
 		{Resource: "jobs#*", Key: "lock:jobs#*", Processes: 1, At: now, Queue: queue(time.Second, permit)},
 		{Resource: "leader", Key: "lock:leader", Processes: 1, At: now, Lock: &leader, Queue: queue(time.Hour, lock.Holder{})},
 		{Resource: "jobs#0", Key: "lock:jobs#0", Processes: 1, At: now, Lock: &first, Queue: queue(time.Minute, permit),
-			Slots: []scanner.Lock{first, second}},
+			Slots: []listing.Lock{first, second}},
 	}}
 	pages := []fleet.Page{{URL: "http://10.0.0.7:9090/debug/locks", Instance: "p", Read: now, Counts: []fleet.Count{
 		{Resource: "pool#1", Backend: "pg", Waiting: 1, Kind: lock.KindSemaphore, Slots: 8},
@@ -123,7 +122,8 @@ func TestDeadlocksNameProcesses(t *testing.T) {
 			Waiters: []records.Waiting{{Holder: lock.Holder{Instance: waiter, Since: now}, Callers: 1,
 				Holds: []lock.HeldLease{{Resource: waiterHolds, Fence: 7}}}}}
 	}
-	w := &scanner.Waits{Graph: waitgraph.New(of("stock", "stock-2", "orders-1", "order"), of("order", "orders-1", "stock-2", "stock"))}
+	w := &listing.Waits{Graph: waitgraph.New(of("stock", "stock-2", "orders-1", "order"),
+		of("order", "orders-1", "stock-2", "stock"))}
 	w.Deadlocks = w.Graph.Cycles()
 	d := fleet.Merge(w, nil, now)
 	if want := "orders-1 holds order and waits for stock; stock-2 holds stock and waits for order"; len(d.Deadlocks) != 1 ||
@@ -135,8 +135,8 @@ func TestDeadlocksNameProcesses(t *testing.T) {
 // TestUnnamedHolder: the holder of a leaked lock is known to hold it, without a name.
 func TestUnnamedHolder(t *testing.T) {
 	now := time.Now()
-	d := fleet.Merge(&scanner.Waits{Graph: waitgraph.New(), Locks: []scanner.WaitedFor{
-		{Resource: "legacy", Processes: 1, At: now, Lock: &scanner.Lock{Resource: "legacy", Nodes: 1, Of: 1, TTL: -1}},
+	d := fleet.Merge(&listing.Waits{Graph: waitgraph.New(), Locks: []listing.WaitedFor{
+		{Resource: "legacy", Processes: 1, At: now, Lock: &listing.Lock{Resource: "legacy", Nodes: 1, Of: 1, TTL: -1}},
 	}}, nil, now)
 	if h := d.Resources[0].Holder; h == nil || h.Instance != "" || !h.Never {
 		t.Errorf("%+v", h)
@@ -150,10 +150,10 @@ func TestReadersInTheFleet(t *testing.T) {
 		return listing.Reader{Nodes: 3, TTL: time.Second, Hold: report.Hold{Fence: 7,
 			Holder: lock.Holder{Instance: instance, Kind: lock.KindRead}}}
 	}
-	prices := scanner.Lock{Resource: "prices", Of: 3}
+	prices := listing.Lock{Resource: "prices", Of: 3}
 	prices.SetReaders([]listing.Reader{reader("a"), reader("b")})
 	says := &records.Waiting{Holder: lock.Holder{Instance: "w", Since: now, Kind: lock.KindWrite}, Callers: 1}
-	d := fleet.Merge(&scanner.Waits{Graph: waitgraph.New(), Locks: []scanner.WaitedFor{{Resource: "prices", Processes: 1,
+	d := fleet.Merge(&listing.Waits{Graph: waitgraph.New(), Locks: []listing.WaitedFor{{Resource: "prices", Processes: 1,
 		At: now, Lock: &prices, Queue: []redlock.Queued{{Since: now, Says: says}}}}}, nil, now)
 	if r := d.Resources[0]; r.Kind != lock.KindRead || r.Readers != 2 || len(r.ReadBy) != 2 || r.Holder != nil ||
 		r.ReadBy[1].Instance != "b" || r.Writers != 1 {

@@ -87,6 +87,6 @@ func (k *entry) holderText() string {
 }
 
 // constructs reports whether a lock is part of one, so that the table has a column for it.
-func (l *listing) constructs() bool {
+func (l *overview) constructs() bool {
 	return slices.ContainsFunc(l.locks, func(k entry) bool { return k.construct().Kind != "" })
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/lock/locktest"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/listing"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -80,16 +80,16 @@ func rowWith(out, text string) string {
 // TestSemaphoreRow: what the row of a semaphore says of slots that differ, and of one that leaked.
 func TestSemaphoreRow(t *testing.T) {
 	at := time.Now()
-	slot := func(n, nodes int, holder string, held, ttl time.Duration) scanner.Lock {
-		return scanner.Lock{Resource: records.SlotName("pool", n), Key: records.SlotName("lock:pool", n), At: at,
+	slot := func(n, nodes int, holder string, held, ttl time.Duration) listing.Lock {
+		return listing.Lock{Resource: records.SlotName("pool", n), Key: records.SlotName("lock:pool", n), At: at,
 			Nodes: nodes, Of: 3, TTL: ttl, LongestTTL: ttl, Hold: report.Hold{Holder: lock.Holder{
 				Instance: holder, Since: at.Add(-held), Kind: lock.KindSemaphore, Slots: 5}}}
 	}
 	p := &part{tellsTTL: true, waits: waits{backend.NoWaits()}, wanted: func(string) bool { return true }}
-	row := func(locks ...scanner.Lock) string {
+	row := func(locks ...listing.Lock) string {
 		p.listing.Locks = locks
 		p.countSlots()
-		l := &listing{parts: []*part{p}}
+		l := &overview{parts: []*part{p}}
 		for _, k := range locks {
 			l.locks = append(l.locks, entry{k, p})
 		}
@@ -100,7 +100,7 @@ func TestSemaphoreRow(t *testing.T) {
 		return strings.Join(rowOf(rows[0], false, true), "|")
 	}
 	minute := time.Minute
-	for want, locks := range map[string][]scanner.Lock{
+	for want, locks := range map[string][]listing.Lock{
 		"pool|semaphore, 1 of 5 slots in use|3/3|a|1m00s|8.0s|-|": {slot(4, 3, "a", minute, 8*time.Second)},
 		"pool|semaphore, 2 of 5 slots in use|3/3|a|2m00s|never|-|": {slot(0, 3, "a", minute, time.Second),
 			slot(1, 3, "a", 2*minute, -1)},

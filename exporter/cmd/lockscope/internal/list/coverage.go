@@ -13,7 +13,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/listing"
 )
 
 // coverage is how much of the nodes of one Redlock was read; nil for other systems and a cluster.
@@ -31,7 +31,7 @@ type coverage struct {
 const markerTimeout = time.Second
 
 // coverageOf is how much of independent nodes a listing has read.
-func coverageOf(ctx context.Context, nodes []target.Node, l scanner.Listing) *coverage {
+func coverageOf(ctx context.Context, nodes []target.Node, l listing.Listing) *coverage {
 	c := &coverage{Of: len(nodes)}
 	failed := make(map[string]bool)
 	for _, n := range l.Nodes {

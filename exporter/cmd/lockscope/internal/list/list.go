@@ -13,7 +13,9 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
+	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/listing"
 )
 
 const listHelp = `Show who holds what now and who waits for it. Reads locks of any library and changes nothing.
@@ -55,19 +57,19 @@ func Command(a *ui.App) *cobra.Command {
 	f.redis.Register(set)
 	f.backends.Register(set)
 	set.StringArrayVar(&f.prefixes, "prefix", nil,
-		"read keys that begin with this `text` (default "+scanner.DefaultPrefix+"). Repeat it for several. "+
+		"read keys that begin with this `text` (default "+lock.DefaultPrefix+"). Repeat it for several. "+
 			"With --pattern there is no default. In PostgreSQL all locks are read, and names are shown without this "+
 			"prefix")
 	set.StringArrayVar(&f.patterns, "pattern", nil,
 		"read keys that match this `glob` of Redis. Repeat it for several. Each one costs a pass through all keys")
 	set.StringVar(&f.filter, "filter", "",
 		"only resources whose name has this `text`. With a *, ? or [ it is a pattern for the whole name")
-	set.StringVar(&f.sort, "sort", string(scanner.ByTTL),
+	set.StringVar(&f.sort, "sort", string(listing.ByTTL),
 		"`order`: ttl (longest first), age (oldest first) or resource")
 	set.BoolVar(&f.reverse, "reverse", false, "reverse the order")
 	set.BoolVar(&f.waiters, "waiters", false, "list the waiting processes, too")
 	set.BoolVar(&f.slots, "slots", false, "give each slot of a semaphore that is in use a row, with its holder")
-	set.IntVar(&f.limit, "limit", scanner.DefaultListLimit, "locks to show; the others are only counted")
+	set.IntVar(&f.limit, "limit", listing.DefaultLimit, "locks to show; the others are only counted")
 	f.output.Register(set)
 	set.IntVar(&f.pageSize, "page-size", scanner.DefaultPageSize,
 		"keys per SCAN call (COUNT). The server answers nobody else meanwhile")
@@ -111,8 +113,8 @@ func (f *listFlags) run(ctx context.Context, a *ui.App) error {
 }
 
 func (f *listFlags) validate() error {
-	switch scanner.Order(f.sort) {
-	case scanner.ByTTL, scanner.ByAge, scanner.ByResource:
+	switch listing.Order(f.sort) {
+	case listing.ByTTL, listing.ByAge, listing.ByResource:
 	default:
 		return fmt.Errorf("--sort: unknown order %q: use ttl, age or resource", f.sort)
 	}
@@ -133,16 +135,16 @@ func (f *listFlags) scanner(nodes []target.Node) (*scanner.Scanner, error) {
 // readRedis is the reading of all nodes of one Redlock.
 func (f *listFlags) readRedis(s *scanner.Scanner, nodes []target.Node) reading {
 	return func(ctx context.Context) (part, error) {
-		listing, err := s.List(ctx, f.listOptions())
-		if err == nil && listing.Truncated {
+		all, err := s.List(ctx, f.listOptions())
+		if err == nil && all.Truncated {
 			err = errListTruncated
 		}
-		w := listing.Waits
+		w := all.Waits
 		if w == nil {
 			w = backend.NoWaits()
 		}
-		return part{system: target.System, tellsTTL: true, listing: listing, waits: waits{w},
-			coverage: coverageOf(ctx, nodes, listing)}, err
+		return part{system: target.System, tellsTTL: true, listing: all, waits: waits{w},
+			coverage: coverageOf(ctx, nodes, all)}, err
 	}
 }
 

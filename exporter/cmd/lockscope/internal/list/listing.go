@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/listing"
 )
 
 // States of a lock.
@@ -20,7 +20,7 @@ const (
 type part struct {
 	system   string
 	tellsTTL bool
-	listing  scanner.Listing
+	listing  listing.Listing
 	waits    waits
 	coverage *coverage                  // nil where that is not known
 	wanted   func(resource string) bool // which locks were asked for
@@ -29,12 +29,12 @@ type part struct {
 
 // entry is a lock, and where it is.
 type entry struct {
-	scanner.Lock
+	listing.Lock
 	in *part
 }
 
-// listing is that of all systems.
-type listing struct {
+// overview is the listings of all systems.
+type overview struct {
 	started   time.Time
 	took      time.Duration
 	parts     []*part
@@ -44,7 +44,7 @@ type listing struct {
 }
 
 // prefix names the system of a line if there are several.
-func (l *listing) prefix(p *part) string {
+func (l *overview) prefix(p *part) string {
 	if len(l.parts) == 1 {
 		return ""
 	}
@@ -52,25 +52,25 @@ func (l *listing) prefix(p *part) string {
 }
 
 // column puts a cell before a row where there are several systems.
-func (l *listing) column(cell string, row []string) []string {
+func (l *overview) column(cell string, row []string) []string {
 	if len(l.parts) == 1 {
 		return row
 	}
 	return append([]string{cell}, row...)
 }
 
-func (l *listing) inColumn(p *part, row []string) []string { return l.column(p.system, row) }
+func (l *overview) inColumn(p *part, row []string) []string { return l.column(p.system, row) }
 
 // read reports that at least one node was.
-func (l *listing) read() bool {
+func (l *overview) read() bool {
 	return slices.ContainsFunc(l.parts, func(p *part) bool {
-		return len(p.listing.Nodes) == 0 || slices.ContainsFunc(p.listing.Nodes, func(n scanner.ListedNode) bool {
+		return len(p.listing.Nodes) == 0 || slices.ContainsFunc(p.listing.Nodes, func(n listing.Node) bool {
 			return n.Err == nil
 		})
 	})
 }
 
-func (l *listing) summary() string {
+func (l *overview) summary() string {
 	switch {
 	case l.omitted > 0:
 		return fmt.Sprintf("... and %d more: use --limit or --filter", l.omitted)

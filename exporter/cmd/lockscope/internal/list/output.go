@@ -14,7 +14,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/seen"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/listing"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -72,7 +72,7 @@ type listedNode struct {
 	Error     string `json:"error,omitempty"`
 }
 
-func jsonListing(l *listing) document {
+func jsonListing(l *overview) document {
 	out := document{
 		Schema: ui.SchemaVersion, Started: l.started, Took: l.took.Seconds(), Truncated: l.truncated,
 		Omitted: l.omitted,
@@ -127,7 +127,7 @@ func jsonLock(k entry) listedLock {
 	return one
 }
 
-func jsonReaders(l *scanner.Lock) (all []listedReader) {
+func jsonReaders(l *listing.Lock) (all []listedReader) {
 	if l.Readers == nil {
 		return nil
 	}
@@ -138,7 +138,7 @@ func jsonReaders(l *scanner.Lock) (all []listedReader) {
 	return all
 }
 
-func writeList(a *ui.App, format ui.Format, waiters, slots bool, l *listing) error {
+func writeList(a *ui.App, format ui.Format, waiters, slots bool, l *overview) error {
 	if format == ui.JSON {
 		return ui.WriteJSON(a.Out, jsonListing(l))
 	}
@@ -234,7 +234,7 @@ func undecidedText(k *entry) string {
 }
 
 // writeGraph says what the table of locks has no room for: chains and deadlocks.
-func writeGraph(a *ui.App, l *listing) error {
+func writeGraph(a *ui.App, l *overview) error {
 	var b strings.Builder
 	for _, p := range l.parts {
 		w, prefix := p.waits, l.prefix(p)
@@ -263,7 +263,7 @@ func quoted(names []string) (all []string) {
 }
 
 // writeWaiters is the table that --waiters adds.
-func writeWaiters(a *ui.App, l *listing) error {
+func writeWaiters(a *ui.App, l *overview) error {
 	var rows [][]string
 	for _, p := range l.parts {
 		for _, f := range p.waits.Locks {

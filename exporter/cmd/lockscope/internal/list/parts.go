@@ -13,7 +13,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/listing"
 )
 
 // reading asks one system. There is a part whatever the error is.
@@ -31,8 +31,8 @@ var errListTruncated = errors.New("some servers were not read completely, so loc
 	"or see the errors")
 
 // read asks all systems at the same time.
-func (s *selection) read(ctx context.Context, reads []reading) (*listing, error) {
-	l := &listing{started: time.Now(), parts: make([]*part, len(reads))}
+func (s *selection) read(ctx context.Context, reads []reading) (*overview, error) {
+	l := &overview{started: time.Now(), parts: make([]*part, len(reads))}
 	errs := make([]error, len(reads))
 	var all sync.WaitGroup
 	for i, read := range reads {
@@ -51,7 +51,7 @@ func (s *selection) read(ctx context.Context, reads []reading) (*listing, error)
 }
 
 // merge makes one list of all parts, in one order and of one length.
-func (s *selection) merge(l *listing) {
+func (s *selection) merge(l *overview) {
 	for _, p := range l.parts {
 		p.wanted = s.filterFunc()
 		p.countSlots()
@@ -62,19 +62,19 @@ func (s *selection) merge(l *listing) {
 		l.truncated = l.truncated || p.listing.Truncated
 	}
 	slices.SortStableFunc(l.locks, s.comparison())
-	if limit := cmp.Or(s.limit, scanner.DefaultListLimit); len(l.locks) > limit {
+	if limit := cmp.Or(s.limit, listing.DefaultLimit); len(l.locks) > limit {
 		l.omitted += int64(len(l.locks) - limit)
 		l.locks = l.locks[:limit]
 	}
 }
 
-// comparison is that of scanner.Order, over all systems: what is not known comes last.
+// comparison is that of listing.Order, over all systems: what is not known comes last.
 func (s *selection) comparison() func(a, b entry) int {
 	var compare func(a, b entry) int
-	switch scanner.Order(s.sort) {
-	case scanner.ByAge:
+	switch listing.Order(s.sort) {
+	case listing.ByAge:
 		compare = func(a, b entry) int { return cmp.Compare(b.age(), a.age()) }
-	case scanner.ByResource:
+	case listing.ByResource:
 		compare = func(a, b entry) int { return strings.Compare(a.Resource, b.Resource) }
 	default:
 		compare = func(a, b entry) int { return cmp.Compare(b.left(), a.left()) }
@@ -95,11 +95,11 @@ func (s *selection) readBackend(b backend.Backend) reading {
 		defer cancel()
 		wanted := s.filterFunc()
 		locks, w, err := backend.Read(ctx, b)
-		locks = slices.DeleteFunc(locks, func(l scanner.Lock) bool { return !wanted(l.Resource) })
-		w.Locks = slices.DeleteFunc(w.Locks, func(q scanner.WaitedFor) bool { return !wanted(q.Resource) })
+		locks = slices.DeleteFunc(locks, func(l listing.Lock) bool { return !wanted(l.Resource) })
+		w.Locks = slices.DeleteFunc(w.Locks, func(q listing.WaitedFor) bool { return !wanted(q.Resource) })
 		p := part{system: b.System(), tellsTTL: b.TellsTTL(), waits: waits{w}}
-		p.listing = scanner.Listing{Locks: locks, Truncated: err != nil}
-		p.listing.Nodes = []scanner.ListedNode{{Node: b.Address(), Locks: int64(len(locks)), Truncated: err != nil,
+		p.listing = listing.Listing{Locks: locks, Truncated: err != nil}
+		p.listing.Nodes = []listing.Node{{Node: b.Address(), Locks: int64(len(locks)), Truncated: err != nil,
 			Err: err}}
 		return p, err
 	}
@@ -147,8 +147,8 @@ func globExpression(glob string) string {
 }
 
 // listOptions are those of a Scanner.
-func (s *selection) listOptions() scanner.ListOptions {
-	o := scanner.ListOptions{Order: scanner.Order(s.sort), Reverse: s.reverse, Limit: s.limit, Waits: true}
+func (s *selection) listOptions() listing.Options {
+	o := listing.Options{Order: listing.Order(s.sort), Reverse: s.reverse, Limit: s.limit, Waits: true}
 	if strings.ContainsAny(s.filter, "*?[") {
 		o.Glob = s.filter
 	} else {

@@ -10,7 +10,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/records"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/listing"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -19,7 +19,7 @@ type tableRow []entry
 
 // rows are those of the table. The slots of a semaphore are one row, at the place of the first of them, unless each is
 // to have its own.
-func (l *listing) rows(slots bool) (all []tableRow) {
+func (l *overview) rows(slots bool) (all []tableRow) {
 	type semaphore struct {
 		in  *part
 		key string
@@ -119,7 +119,7 @@ func (w waits) semaphoreText(k *entry) string {
 }
 
 // waitedFor is what the table of waiters calls a lock: by the semaphore, if it is a slot.
-func waitedFor(f *scanner.WaitedFor) string {
+func waitedFor(f *listing.WaitedFor) string {
 	name, ok := records.SemaphoreOf(f.Resource)
 	if !ok || f.Construct().Kind != lock.KindSemaphore {
 		return report.KeyText(f.Resource)

@@ -9,11 +9,11 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/seen"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/listing"
 )
 
 // waits are the waiters as list shows them.
-type waits struct{ *scanner.Waits }
+type waits struct{ *listing.Waits }
 
 // listedWait is the JSON form of a lock's queue.
 type listedWait struct {
@@ -36,7 +36,7 @@ type listedWaiter struct {
 	Holds       []lock.HeldLease `json:"holds,omitempty"`
 }
 
-func (w waits) of(key string) *scanner.WaitedFor {
+func (w waits) of(key string) *listing.WaitedFor {
 	for i := range w.Locks {
 		if w.Locks[i].Key == key {
 			return &w.Locks[i]
@@ -45,7 +45,7 @@ func (w waits) of(key string) *scanner.WaitedFor {
 	return nil
 }
 
-func (w waits) document(f *scanner.WaitedFor) *listedWait {
+func (w waits) document(f *listing.WaitedFor) *listedWait {
 	if f == nil {
 		return nil
 	}
@@ -88,7 +88,7 @@ func (w waits) text(key string) string {
 	return text
 }
 
-func (w waits) rows(f scanner.WaitedFor) (rows [][]string) {
+func (w waits) rows(f listing.WaitedFor) (rows [][]string) {
 	for _, q := range w.document(&f).Queue {
 		name, callers := q.Name, strconv.Itoa(q.Callers)
 		if name == "" {

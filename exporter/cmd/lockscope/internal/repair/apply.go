@@ -17,6 +17,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/repair"
 )
 
 const repairApplyHelp = `Carry out a plan of "lockscope repair plan". Without --yes it says what it would do.
@@ -77,7 +78,7 @@ func (f *repairApplyFlags) run(ctx context.Context, a *ui.App, path string) (err
 	if err != nil {
 		return err
 	}
-	p, err := scanner.ReadPlan(file)
+	p, err := repair.Read(file)
 	if err = errors.Join(err, file.Close()); err != nil {
 		return err
 	}
@@ -105,7 +106,7 @@ func (f *repairApplyFlags) run(ctx context.Context, a *ui.App, path string) (err
 	if err != nil {
 		return err
 	}
-	return f.apply(ctx, a, path, p, func(step int) (scanner.Repaired, error) { return run.Apply(ctx, step, !f.yes) })
+	return f.apply(ctx, a, path, p, func(step int) (repair.Result, error) { return run.Apply(ctx, step, !f.yes) })
 }
 
 // openLog opens none for a dry run that did not ask for one.
@@ -118,8 +119,8 @@ func (f *repairApplyFlags) openLog(a *ui.App, path string) (*audit.Log, error) {
 }
 
 // apply goes on after a failure, but not when it cannot write down what it does.
-func (f *repairApplyFlags) apply(ctx context.Context, a *ui.App, path string, p scanner.Plan,
-	do func(step int) (scanner.Repaired, error),
+func (f *repairApplyFlags) apply(ctx context.Context, a *ui.App, path string, p repair.Plan,
+	do func(step int) (repair.Result, error),
 ) (err error) {
 	log, err := f.openLog(a, path)
 	if err != nil {
@@ -134,7 +135,7 @@ func (f *repairApplyFlags) apply(ctx context.Context, a *ui.App, path string, p 
 			errs = append(errs, ui.ErrInterrupted)
 			break
 		}
-		r, err, stop := log.Perform(actOfStep(step, !f.yes), !f.yes, func() (scanner.Repaired, error) { return do(i) })
+		r, err, stop := log.Perform(actOfStep(step, !f.yes), !f.yes, func() (repair.Result, error) { return do(i) })
 		switch {
 		case audit.Refused(err):
 			count["refused"]++
@@ -163,7 +164,7 @@ func (f *repairApplyFlags) apply(ctx context.Context, a *ui.App, path string, p 
 }
 
 // actOfStep is what the log says of a step. A key that is no base64 is refused later.
-func actOfStep(s scanner.PlanStep, dry bool) audit.Act {
+func actOfStep(s repair.Step, dry bool) audit.Act {
 	key, err := base64.StdEncoding.DecodeString(s.KeyBase64)
 	if err != nil {
 		key = []byte(s.Key)
@@ -173,7 +174,7 @@ func actOfStep(s scanner.PlanStep, dry bool) audit.Act {
 		ttl = time.Duration(*s.TTL * float64(time.Second))
 	}
 	act := audit.Act{Node: s.Node, Key: string(key), Class: s.Class, Holder: s.Holder, Identity: s.Identity, TTL: ttl}
-	if act.Action, err = scanner.ParseAction(s.Action); err != nil || s.Backend != "" {
+	if act.Action, err = repair.ParseAction(s.Action); err != nil || s.Backend != "" {
 		act.Verb, act.Identity = s.Action, strconv.Quote(s.Identity)
 		if dry {
 			act.Verb += " (dry run)"

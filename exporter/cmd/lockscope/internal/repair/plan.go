@@ -18,6 +18,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/repair"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -62,7 +63,7 @@ func planCommand(a *ui.App) *cobra.Command {
 	set := cmd.Flags()
 	set.StringVar(&f.out, "out", "", "new `file` for the plan")
 	set.Var(f.classes, "classes", "classes of findings to repair")
-	set.StringVar(&f.action, "action", scanner.Expire(time.Hour).String(),
+	set.StringVar(&f.action, "action", repair.Expire(time.Hour).String(),
 		"`action` on each key. expire=1h lets the lock expire after that time, delete removes it. "+
 			"For Redis only: in other systems it follows from the finding")
 	set.StringVar(&f.operator, "operator", "", "`name` of the person who makes the plan (default user@host)")
@@ -78,7 +79,7 @@ func (f *repairPlanFlags) run(ctx context.Context, a *ui.App) error {
 	if f.out == "" {
 		return errors.New("--out is missing: name a new file for the plan")
 	}
-	action, err := scanner.ParseAction(f.action)
+	action, err := repair.ParseAction(f.action)
 	if err != nil {
 		return fmt.Errorf("--action: %w", err)
 	}
@@ -109,7 +110,7 @@ func (f *repairPlanFlags) run(ctx context.Context, a *ui.App) error {
 }
 
 // finish writes the plan and shows it; err is that of the sweep.
-func (f *repairPlanFlags) finish(a *ui.App, p scanner.Plan, err error) error {
+func (f *repairPlanFlags) finish(a *ui.App, p repair.Plan, err error) error {
 	if failed := writePlan(f.out, p); failed != nil {
 		return errors.Join(err, failed)
 	}
@@ -151,7 +152,7 @@ func (f *repairPlanFlags) open(a *ui.App) (s *scanner.Scanner, done func(), err 
 }
 
 // writePlan never replaces a file: it may be a plan that was signed off.
-func writePlan(path string, p scanner.Plan) error {
+func writePlan(path string, p repair.Plan) error {
 	text, err := json.MarshalIndent(p, "", "  ")
 	if err != nil {
 		return fmt.Errorf("--out: %w", err)
@@ -168,7 +169,7 @@ func writePlan(path string, p scanner.Plan) error {
 }
 
 // showPlan is the plan for people.
-func showPlan(a *ui.App, p scanner.Plan, path string) error {
+func showPlan(a *ui.App, p repair.Plan, path string) error {
 	opt := ui.Layout{Width: ui.Terminal(a.Out)}
 	if len(p.Steps) > 0 {
 		head := []string{"ACTION", "CLASS", "NODE", "KEY", "TTL", "HOLDER", "IDENTITY", "MAY BE REUSED", "FIRST SEEN",
@@ -209,7 +210,7 @@ func showPlan(a *ui.App, p scanner.Plan, path string) error {
 }
 
 // keptSteps counts the steps whose value cannot tell a hold from the next one of the same process.
-func keptSteps(p scanner.Plan) (n int) {
+func keptSteps(p repair.Plan) (n int) {
 	for _, s := range p.Steps {
 		if s.Kept {
 			n++
@@ -225,7 +226,7 @@ func yesOrNo(is bool) string {
 	return "no"
 }
 
-func planRows(p scanner.Plan) (rows [][]string) {
+func planRows(p repair.Plan) (rows [][]string) {
 	for _, s := range p.Steps {
 		ttl := time.Duration(-1)
 		if s.TTL != nil {

@@ -10,16 +10,16 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/locktest"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/repair"
 )
 
 // readPlan reads a plan file.
-func readPlan(t *testing.T, path string) scanner.Plan {
+func readPlan(t *testing.T, path string) repair.Plan {
 	t.Helper()
 	file, err := os.Open(path)
 	cmdtest.Must(t, err)
 	defer file.Close()
-	p, err := scanner.ReadPlan(file)
+	p, err := repair.Read(file)
 	cmdtest.Must(t, err)
 	return p
 }

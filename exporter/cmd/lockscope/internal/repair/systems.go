@@ -14,6 +14,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/repair"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -44,7 +45,7 @@ func (f *repairPlanFlags) planSystem(ctx context.Context, a *ui.App, classes []r
 	if err != nil {
 		return err
 	}
-	if f.set.Changed("action") && f.action != scanner.Delete().String() {
+	if f.set.Changed("action") && f.action != repair.Delete().String() {
 		return errAction
 	}
 	system, err := oneSystem(a, &f.systems, &f.redis, rules)
@@ -70,12 +71,12 @@ func (f *repairPlanFlags) planSystem(ctx context.Context, a *ui.App, classes []r
 	return f.finish(a, p.Sealed(), err)
 }
 
-func newPlan(system *systems.System, r report.Report, operator string, prefixes []string) scanner.Plan {
+func newPlan(system *systems.System, r report.Report, operator string, prefixes []string) repair.Plan {
 	now := time.Now().UTC().Truncate(time.Millisecond)
-	p := scanner.Plan{
-		Schema: scanner.PlanSchema, Created: now, Expires: now.Add(scanner.PlanLife), Operator: operator,
+	p := repair.Plan{
+		Schema: repair.Schema, Created: now, Expires: now.Add(repair.Life), Operator: operator,
 		Servers: []string{system.Node()}, Patterns: append([]string{}, prefixes...),
-		Steps: []scanner.PlanStep{}, Refused: []scanner.PlanRefusal{}, Gaps: []report.GapDocument{},
+		Steps: []repair.Step{}, Refused: []repair.Refusal{}, Gaps: []report.GapDocument{},
 	}
 	for _, g := range r.Incomplete() {
 		p.Gaps = append(p.Gaps, report.GapDocument(g))
@@ -84,7 +85,7 @@ func newPlan(system *systems.System, r report.Report, operator string, prefixes 
 }
 
 // addSteps adds a step for each finding that can be repaired safely, and the reasons for the others.
-func addSteps(p *scanner.Plan, system *systems.System, b backend.Backend, findings []report.Finding,
+func addSteps(p *repair.Plan, system *systems.System, b backend.Backend, findings []report.Finding,
 	classes []report.Class) {
 	for i := range findings {
 		f := &findings[i]
@@ -97,11 +98,11 @@ func addSteps(p *scanner.Plan, system *systems.System, b backend.Backend, findin
 			err = errNotInLooks
 		}
 		if err != nil {
-			p.Refused = append(p.Refused, scanner.PlanRefusal{Node: f.Node, Key: f.Lock(), Class: f.Class,
+			p.Refused = append(p.Refused, repair.Refusal{Node: f.Node, Key: f.Lock(), Class: f.Class,
 				Reason: err.Error()})
 			continue
 		}
-		p.Steps = append(p.Steps, scanner.PlanStep{
+		p.Steps = append(p.Steps, repair.Step{
 			Backend: f.Backend, Node: f.Node, Place: f.Place, Key: report.KeyText(f.Key),
 			KeyBase64: base64.StdEncoding.EncodeToString([]byte(f.Key)), Class: f.Class, Type: f.Type,
 			TTL: report.Seconds(f.TTL), Holder: f.Hold.Instance, Identity: guard, Digest: guard,
@@ -112,7 +113,7 @@ func addSteps(p *scanner.Plan, system *systems.System, b backend.Backend, findin
 }
 
 // onlyRedis refuses a plan for another system.
-func onlyRedis(p scanner.Plan) error {
+func onlyRedis(p repair.Plan) error {
 	for _, s := range p.Steps {
 		if s.Backend != "" {
 			return fmt.Errorf("%w: %s", errOtherPlan, s.Backend)
@@ -122,7 +123,7 @@ func onlyRedis(p scanner.Plan) error {
 }
 
 // applySystem carries out a plan of a system beside Redis.
-func (f *repairApplyFlags) applySystem(ctx context.Context, a *ui.App, path string, p scanner.Plan) (err error) {
+func (f *repairApplyFlags) applySystem(ctx context.Context, a *ui.App, path string, p repair.Plan) (err error) {
 	system, err := oneSystem(a, &f.systems, &f.redis, &backend.LeakRules{})
 	if err != nil {
 		return err
@@ -140,26 +141,26 @@ func (f *repairApplyFlags) applySystem(ctx context.Context, a *ui.App, path stri
 			return fmt.Errorf("%w: %s", errOtherPlan, step.Backend)
 		}
 	}
-	return f.apply(ctx, a, path, p, func(i int) (scanner.Repaired, error) { return f.step(ctx, system, &p.Steps[i]) })
+	return f.apply(ctx, a, path, p, func(i int) (repair.Result, error) { return f.step(ctx, system, &p.Steps[i]) })
 }
 
 // step acts on one key, or says what it would do.
-func (f *repairApplyFlags) step(ctx context.Context, system *systems.System, s *scanner.PlanStep) (r scanner.Repaired,
+func (f *repairApplyFlags) step(ctx context.Context, system *systems.System, s *repair.Step) (r repair.Result,
 	err error) {
-	r = scanner.Repaired{Node: s.Node, Key: s.Key, Class: s.Class}
+	r = repair.Result{Node: s.Node, Key: s.Key, Class: s.Class}
 	key, err := base64.StdEncoding.DecodeString(s.KeyBase64)
 	switch age := time.Since(s.FirstSeen); {
 	case err != nil:
 		err = backend.Unsafe("its key is not readable")
 	case age < f.act.MinAge:
-		err = fmt.Errorf("%w: wait another %v", scanner.ErrTooYoung, (f.act.MinAge - age).Round(time.Second))
+		err = fmt.Errorf("%w: wait another %v", repair.ErrTooYoung, (f.act.MinAge - age).Round(time.Second))
 	case s.Action == backend.Terminate && !f.terminate:
 		err = errTerminate
 	default:
 		var refused error
 		err = system.Ask(ctx, func(ctx context.Context, b backend.Backend) (failed error) {
 			r.Outcome, failed = b.Repair(ctx, string(key), s.Digest, !f.yes)
-			if errors.Is(failed, scanner.ErrNotRepairable) {
+			if errors.Is(failed, repair.ErrNotRepairable) {
 				refused, failed = failed, nil
 			}
 			return failed
@@ -174,7 +175,7 @@ func (f *repairApplyFlags) step(ctx context.Context, system *systems.System, s *
 
 // stepError names what was to be done.
 type stepError struct {
-	step *scanner.PlanStep
+	step *repair.Step
 	err  error
 }
 

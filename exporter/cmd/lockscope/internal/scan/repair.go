@@ -12,6 +12,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/repair"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -40,7 +41,7 @@ func (r *repairFlags) register(set *pflag.FlagSet) {
 // scanRepair is a repair by scan whose flags have been checked and whose log is open.
 // A nil one repairs nothing.
 type scanRepair struct {
-	action  scanner.Action
+	action  repair.Action
 	dry     bool
 	classes []report.Class
 	log     *audit.Log
@@ -53,7 +54,7 @@ func (r *repairFlags) open(a *ui.App) (*scanRepair, error) {
 		}
 		return nil, nil
 	}
-	action, err := scanner.ParseAction(r.action)
+	action, err := repair.ParseAction(r.action)
 	if err != nil {
 		return nil, fmt.Errorf("--repair: %w", err)
 	}
@@ -87,11 +88,11 @@ func (p *scanRepair) run(ctx context.Context, s *scanner.Scanner, r report.Repor
 		if !slices.Contains(p.classes, f.Class) || ctx.Err() != nil {
 			continue
 		}
-		_, err, stop := p.log.Perform(audit.ActOn(f, p.action), p.dry, func() (scanner.Repaired, error) {
+		_, err, stop := p.log.Perform(audit.ActOn(f, p.action), p.dry, func() (repair.Result, error) {
 			return s.Repair(ctx, f, p.action)
 		})
 		switch {
-		case errors.Is(err, scanner.ErrTooYoung):
+		case errors.Is(err, repair.ErrTooYoung):
 			young++
 			left++
 		case audit.Refused(err):

@@ -6,11 +6,11 @@ import (
 
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/listing"
 )
 
 // HeldFor is how long a lock had been held when it was read; zero if unknown.
-func HeldFor(l *scanner.Lock) time.Duration {
+func HeldFor(l *listing.Lock) time.Duration {
 	if l.Hold.Since.IsZero() {
 		return 0
 	}
@@ -27,7 +27,7 @@ func Left(ttl time.Duration) *float64 {
 }
 
 // Longest is the longest known wait; a plain Mutex of etcd has none.
-func Longest(f *scanner.WaitedFor) (most time.Duration) {
+func Longest(f *listing.WaitedFor) (most time.Duration) {
 	for _, q := range f.Queue {
 		most = max(most, Waited(q, f.At))
 	}
@@ -47,7 +47,7 @@ func Waited(q redlock.Queued, read time.Time) time.Duration {
 }
 
 // Err is of queues that could not be read; nil if all could.
-func Err(w *scanner.Waits) error {
+func Err(w *listing.Waits) error {
 	switch {
 	case w.Err != nil && redisconn.IsDenied(w.Err) && !redisconn.IsStranger(w.Err):
 		return fmt.Errorf(
@@ -55,7 +55,7 @@ func Err(w *scanner.Waits) error {
 				"+zrange +zcard +mget)", w.Err)
 	case w.Omitted:
 		return fmt.Errorf("only the first %d locks with waiters were read: use --filter",
-			scanner.MaxWaitedFor)
+			listing.MaxWaitedFor)
 	}
 	return w.Err
 }

@@ -7,13 +7,13 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/seen"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/listing"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // graph makes of a reading of queues what the page says of who blocks whom, as it was then.
 type graph struct {
-	*scanner.Waits
+	*listing.Waits
 	votes
 }
 
@@ -50,7 +50,7 @@ func (g graph) blocked(rows []state.Waiter) (all []state.Blocked) {
 // link leads from the holder of one resource to another, which it waits for.
 func (g graph) link(from, to string) state.Link {
 	l := state.Link{Resource: report.KeyText(to)}
-	i := slices.IndexFunc(g.Locks, func(f scanner.WaitedFor) bool { return f.Resource == to })
+	i := slices.IndexFunc(g.Locks, func(f listing.WaitedFor) bool { return f.Resource == to })
 	if i < 0 {
 		return l
 	}

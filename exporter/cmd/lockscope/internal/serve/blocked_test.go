@@ -9,7 +9,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/waitgraph"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/listing"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -23,17 +23,17 @@ func TestBlockedCountsEveryCall(t *testing.T) {
 			Holds: []lock.HeldLease{{Resource: holds, Fence: 7}},
 		}
 	}
-	waited := func(resource, by string, w records.Waiting) scanner.WaitedFor {
-		return scanner.WaitedFor{
+	waited := func(resource, by string, w records.Waiting) listing.WaitedFor {
+		return listing.WaitedFor{
 			Key: "lock:" + resource, Resource: resource, Queue: []redlock.Queued{{ID: "1", Since: w.Since, Says: &w}},
 			Processes: 2, Callers: 3, At: now,
-			Lock: &scanner.Lock{Nodes: 3, Of: 3, Hold: report.Hold{Holder: holder(by), Format: report.FormatLockscope,
+			Lock: &listing.Lock{Nodes: 3, Of: 3, Hold: report.Hold{Holder: holder(by), Format: report.FormatLockscope,
 				Fence: 7}, At: now},
 		}
 	}
 	stock, order := waiting("orders-1", "order"), waiting("stock-2", "stock")
-	g := graph{Waits: &scanner.Waits{
-		Locks: []scanner.WaitedFor{waited("stock", "stock-2", stock), waited("order", "orders-1", order)},
+	g := graph{Waits: &listing.Waits{
+		Locks: []listing.WaitedFor{waited("stock", "stock-2", stock), waited("order", "orders-1", order)},
 		Graph: waitgraph.New(
 			waitgraph.Resource{Name: "stock", Lease: &waitgraph.Lease{Fence: 7, Holder: holder("stock-2")},
 				Waiters: []records.Waiting{stock}},

@@ -12,6 +12,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/listing"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -36,7 +37,7 @@ type blocking struct {
 	totals exporter.WaitTotals
 	known  map[string]*seenDeadlock
 	looked time.Time
-	waits  *scanner.Waits // as the last look at a majority of the nodes found them; nil: none did
+	waits  *listing.Waits // as the last look at a majority of the nodes found them; nil: none did
 	broken string         // why some waiters are unknown, as it was logged
 }
 
@@ -83,7 +84,7 @@ func (b *blocking) age() time.Duration {
 }
 
 // newest is the newer one of a look and the last that was taken up.
-func (b *blocking) newest(w *scanner.Waits) *scanner.Waits {
+func (b *blocking) newest(w *listing.Waits) *listing.Waits {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.waits != nil && (w == nil || b.waits.At.After(w.At)) {
@@ -94,7 +95,7 @@ func (b *blocking) newest(w *scanner.Waits) *scanner.Waits {
 
 // observe takes up a look. One that has not read a majority of the nodes ends no
 // deadlock and changes no metric.
-func (b *blocking) observe(ctx context.Context, w *scanner.Waits, now time.Time) {
+func (b *blocking) observe(ctx context.Context, w *listing.Waits, now time.Time) {
 	if w == nil || ctx.Err() != nil {
 		return
 	}
@@ -120,7 +121,7 @@ func (b *blocking) observe(ctx context.Context, w *scanner.Waits, now time.Time)
 }
 
 // appeared logs new cycles. It expects b.mu to be held, as gone and tellUnread do.
-func (b *blocking) appeared(ctx context.Context, w *scanner.Waits, now time.Time) {
+func (b *blocking) appeared(ctx context.Context, w *listing.Waits, now time.Time) {
 	for _, d := range w.Deadlocks {
 		text := d.String()
 		if seen := b.known[text]; seen != nil {
@@ -158,7 +159,7 @@ func (b *blocking) gone(ctx context.Context, now time.Time) {
 }
 
 // tellUnread logs once why some waiters are unknown, and when all are known again.
-func (b *blocking) tellUnread(ctx context.Context, w *scanner.Waits) {
+func (b *blocking) tellUnread(ctx context.Context, w *listing.Waits) {
 	why := ""
 	if err := unread(w); err != nil {
 		why = err.Error()
@@ -173,7 +174,7 @@ func (b *blocking) tellUnread(ctx context.Context, w *scanner.Waits) {
 }
 
 // holders are those of the locks of a cycle, in its order.
-func holders(w *scanner.Waits, d lock.Deadlock) (all []string) {
+func holders(w *listing.Waits, d lock.Deadlock) (all []string) {
 	for _, h := range d.Cycle {
 		name := ui.Unknown
 		if r := w.Graph.Resource(h.Resource); r != nil && r.Lease != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/listing"
 )
 
 // votes is what the nodes say of their votes. It is zero if they are no single set: a queue does not say which set its
@@ -26,7 +26,7 @@ func (v votes) quorum() int { return v.nodes/2 + 1 }
 
 // class is why the processes in the queue of a lock wait. It is empty if the nodes do not tell: the lock may be free by
 // now, or its votes split.
-func (v votes) class(l *scanner.Lock) locktrace.Wait {
+func (v votes) class(l *listing.Lock) locktrace.Wait {
 	switch {
 	case v.nodes > 0 && v.up < v.quorum():
 		return locktrace.WaitNoQuorum

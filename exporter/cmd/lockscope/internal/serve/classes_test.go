@@ -7,15 +7,15 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktrace"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/listing"
 )
 
 // TestClassesOfWaits: what the nodes tell of a wait, and nothing else.
 func TestClassesOfWaits(t *testing.T) {
-	held := &scanner.Lock{Nodes: 3, Of: 3}
+	held := &listing.Lock{Nodes: 3, Of: 3}
 	for name, c := range map[string]struct {
 		votes votes
-		lock  *scanner.Lock
+		lock  *listing.Lock
 		want  locktrace.Wait
 	}{
 		"held":                           {votes{3, 3, 0}, held, locktrace.WaitHolder},

@@ -15,6 +15,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/listing"
 )
 
 // lookEvery is how soon a secret that was rotated is read.
@@ -167,9 +168,9 @@ func (s *sweeping) Reload() exporter.Reload {
 func (s *sweeping) Snapshot() scanner.Snapshot { return s.groups().Snapshot() }
 
 // List is that of the groups there are now.
-func (s *sweeping) List(ctx context.Context, o scanner.ListOptions) (scanner.Listing, error) {
+func (s *sweeping) List(ctx context.Context, o listing.Options) (listing.Listing, error) {
 	return s.groups().List(ctx, o)
 }
 
 // Waits is that of the groups there are now.
-func (s *sweeping) Waits(ctx context.Context) (*scanner.Waits, error) { return s.groups().Waits(ctx) }
+func (s *sweeping) Waits(ctx context.Context) (*listing.Waits, error) { return s.groups().Waits(ctx) }

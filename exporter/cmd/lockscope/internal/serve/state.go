@@ -11,7 +11,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/seen"
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/exporter/live/state"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/listing"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -38,7 +38,7 @@ type stateView struct {
 	mu      sync.Mutex
 	next    chan struct{} // closed by the next listing
 	listed  time.Time     // when the last listing ended; zero: there is none
-	listing scanner.Listing
+	listing listing.Listing
 	votes   votes // at the time of the listing
 }
 
@@ -59,19 +59,18 @@ func (s *stateView) loop(ctx context.Context) {
 		case <-s.wanted:
 		}
 		// Parts that failed are missing from the page; pings and logs have the reason.
-		listing, _ := s.scanner.List(ctx, scanner.ListOptions{Order: scanner.ByAge, Limit: live.DefaultMaxShown,
-			Waits: true})
-		s.blocking.observe(ctx, listing.Waits, time.Now())
+		all, _ := s.scanner.List(ctx, listing.Options{Order: listing.ByAge, Limit: live.DefaultMaxShown, Waits: true})
+		s.blocking.observe(ctx, all.Waits, time.Now())
 		var v votes
-		if listing.Waits != nil && len(listing.Waits.Locks) > 0 {
+		if all.Waits != nil && len(all.Waits.Locks) > 0 {
 			v = s.pings.votes(ctx)
 		}
 		s.mu.Lock()
-		s.listing, s.votes, s.listed = listing, v, time.Now()
+		s.listing, s.votes, s.listed = all, v, time.Now()
 		close(s.next)
 		s.next = make(chan struct{})
 		s.mu.Unlock()
-		rest(ctx, listPause(listing.Reading))
+		rest(ctx, listPause(all.Reading))
 	}
 }
 
@@ -110,7 +109,7 @@ func (s *stateView) State(ctx context.Context) state.State {
 }
 
 // latest is the last listing. It also asks for a fresh one, and waits for that if none was read lately.
-func (s *stateView) latest(ctx context.Context) (scanner.Listing, votes) {
+func (s *stateView) latest(ctx context.Context) (listing.Listing, votes) {
 	asks := false
 	select {
 	case s.wanted <- struct{}{}:
@@ -138,7 +137,7 @@ func (s *stateView) latest(ctx context.Context) (scanner.Listing, votes) {
 }
 
 // held leaves out locks that no majority of the nodes can have: nobody holds them.
-func held(l scanner.Listing) []state.Held {
+func held(l listing.Listing) []state.Held {
 	all := make([]state.Held, 0, len(l.Locks))
 	for i := range l.Locks {
 		k := &l.Locks[i]

@@ -20,6 +20,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/waitgraph"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/listing"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -31,11 +32,11 @@ type oneReading struct {
 
 func (oneReading) Snapshot() scanner.Snapshot { return scanner.Snapshot{} }
 
-func (oneReading) Waits(context.Context) (*scanner.Waits, error) { return nil, errNotYet }
+func (oneReading) Waits(context.Context) (*listing.Waits, error) { return nil, errNotYet }
 
-func (r oneReading) List(context.Context, scanner.ListOptions) (scanner.Listing, error) {
+func (r oneReading) List(context.Context, listing.Options) (listing.Listing, error) {
 	started := time.Now()
-	l := scanner.Lock{
+	l := listing.Lock{
 		Key: "lock:order", Resource: "order", Nodes: 3, Of: 3, TTL: 2 * time.Second, At: started,
 		Hold: report.Hold{Format: report.FormatLockscope,
 			Holder: lock.Holder{Instance: "orders-1", Since: started.Add(-r.held)}},
@@ -46,11 +47,11 @@ func (r oneReading) List(context.Context, scanner.ListOptions) (scanner.Listing,
 	again := l
 	again.At = now
 	again.TTL -= r.pass
-	return scanner.Listing{
-		Started: started, Locks: []scanner.Lock{l},
-		Waits: &scanner.Waits{
+	return listing.Listing{
+		Started: started, Locks: []listing.Lock{l},
+		Waits: &listing.Waits{
 			At: now, Read: 3, Of: 3, Graph: waitgraph.New(),
-			Locks: []scanner.WaitedFor{{
+			Locks: []listing.WaitedFor{{
 				Key: "lock:order", Resource: "order", At: now, Lock: &again, Processes: 1, Callers: 1,
 				Queue: []redlock.Queued{{ID: "1", Since: says.Since, Says: &says}},
 			}},
@@ -96,7 +97,7 @@ type slowReading struct {
 	takes *atomic.Int64
 }
 
-func (r slowReading) List(ctx context.Context, o scanner.ListOptions) (scanner.Listing, error) {
+func (r slowReading) List(ctx context.Context, o listing.Options) (listing.Listing, error) {
 	time.Sleep(time.Duration(r.takes.Load()))
 	return r.oneReading.List(ctx, o)
 }
@@ -119,7 +120,7 @@ func TestThePageIsFresh(t *testing.T) {
 		}
 
 		time.Sleep(10 * time.Second)
-		waits, err := r.oneReading.List(ctx, scanner.ListOptions{})
+		waits, err := r.oneReading.List(ctx, listing.Options{})
 		cmdtest.Must(t, err)
 		waits.Waits.Deadlocks = []lock.Deadlock{{Cycle: []lock.HeldLease{{Resource: "order"}, {Resource: "stock"}}}}
 		s.blocking.observe(ctx, waits.Waits, time.Now())

@@ -13,14 +13,14 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/lock/locktrace"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/listing"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
 var errNotYet = errors.New("waiters have not been read yet")
 
 // unread is why some waiters are unknown; nil if all are known.
-func unread(w *scanner.Waits) error {
+func unread(w *listing.Waits) error {
 	switch {
 	case w == nil:
 		return errNotYet
@@ -34,7 +34,7 @@ func unread(w *scanner.Waits) error {
 
 // waiters are the processes that wait, a row each, for the page: longest first, with ages of
 // when the nodes were read. Calls beyond one of each, which have no row, are counted.
-func waiters(w *scanner.Waits, v votes) (rows []state.Waiter, omitted int) {
+func waiters(w *listing.Waits, v votes) (rows []state.Waiter, omitted int) {
 	rows = []state.Waiter{}
 	if w == nil {
 		return rows, 0
@@ -60,7 +60,7 @@ func waiters(w *scanner.Waits, v votes) (rows []state.Waiter, omitted int) {
 }
 
 // calls is how many wait for a lock: of processes that are not listed, one each is known.
-func calls(f *scanner.WaitedFor) int { return f.Callers + max(0, f.Processes-len(f.Queue)) }
+func calls(f *listing.WaitedFor) int { return f.Callers + max(0, f.Processes-len(f.Queue)) }
 
 // construct is what a record says that its lock is part of.
 func construct(of records.Construct) state.Construct {
@@ -68,7 +68,7 @@ func construct(of records.Construct) state.Construct {
 }
 
 // reading is who reads a read/write lock.
-func reading(l *scanner.Lock) (of state.Reading) {
+func reading(l *listing.Lock) (of state.Reading) {
 	if l == nil || l.Readers == nil || l.Hold.Kind != lock.KindRead {
 		return of
 	}
@@ -79,7 +79,7 @@ func reading(l *scanner.Lock) (of state.Reading) {
 	return of
 }
 
-func blocker(l *scanner.Lock) *state.Blocker {
+func blocker(l *listing.Lock) *state.Blocker {
 	if l == nil || !l.Held() {
 		return nil
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
+	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -47,7 +48,7 @@ type Flags struct {
 func (s *Flags) Register(set *pflag.FlagSet, maxValues int) {
 	s.checks, s.replicas = ui.NewList("class", ClassNames()...), ui.NewList("URL")
 	set.StringArrayVar(&s.prefixes, "prefix", nil,
-		"read keys that begin with this `text` (default "+scanner.DefaultPrefix+"). Repeat it for several. "+
+		"read keys that begin with this `text` (default "+lock.DefaultPrefix+"). Repeat it for several. "+
 			"With --pattern there is no default")
 	set.StringArrayVar(&s.patterns, "pattern", nil,
 		"read keys that match this `glob` of Redis. Repeat it for several. Each one costs a pass through all keys")
@@ -170,7 +171,7 @@ func KeyGlobs(prefixes, patterns []string) ([]string, error) {
 	}
 	globs = append(globs, patterns...)
 	if len(globs) == 0 {
-		globs = []string{scanner.PrefixPattern(scanner.DefaultPrefix)}
+		globs = []string{scanner.PrefixPattern(lock.DefaultPrefix)}
 	}
 	return globs, nil
 }

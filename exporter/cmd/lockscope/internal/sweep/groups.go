@@ -10,6 +10,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/listing"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -121,17 +122,17 @@ func (all Groups) Snapshot() scanner.Snapshot {
 }
 
 // List is scanner.Scanner.List of all groups.
-func (all Groups) List(ctx context.Context, o scanner.ListOptions) (scanner.Listing, error) {
-	listings, errs := make([]scanner.Listing, len(all)), make([]error, len(all))
+func (all Groups) List(ctx context.Context, o listing.Options) (listing.Listing, error) {
+	listings, errs := make([]listing.Listing, len(all)), make([]error, len(all))
 	all.Each(func(i int, g *Group) { listings[i], errs[i] = g.Scanner.List(ctx, o) })
-	return scanner.MergeListings(o, listings...), errors.Join(errs...)
+	return listing.Merge(o, listings...), errors.Join(errs...)
 }
 
 // Waits is scanner.Scanner.Waits of all groups.
-func (all Groups) Waits(ctx context.Context) (*scanner.Waits, error) {
-	waits, errs := make([]*scanner.Waits, len(all)), make([]error, len(all))
+func (all Groups) Waits(ctx context.Context) (*listing.Waits, error) {
+	waits, errs := make([]*listing.Waits, len(all)), make([]error, len(all))
 	all.Each(func(i int, g *Group) { waits[i], errs[i] = g.Scanner.Waits(ctx) })
-	return scanner.MergeWaits(waits...), errors.Join(errs...)
+	return listing.MergeWaits(waits...), errors.Join(errs...)
 }
 
 // Start begins the sweeps of those that sweep by themselves.

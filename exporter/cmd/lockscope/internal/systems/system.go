@@ -14,6 +14,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/listing"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -183,7 +184,7 @@ func (s *System) Ask(ctx context.Context, question func(context.Context, backend
 }
 
 // List implements scanner.System.
-func (s *System) List(ctx context.Context) (locks []scanner.Lock, w *scanner.Waits, err error) {
+func (s *System) List(ctx context.Context) (locks []listing.Lock, w *listing.Waits, err error) {
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
 	w = backend.NoWaits()

@@ -18,7 +18,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/etcdlock"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/listing"
 )
 
 // Backend is a cluster with a prefix of package etcdlock, or of plain Mutexes.
@@ -171,12 +171,12 @@ func (b *Backend) Ping(ctx context.Context) error {
 }
 
 // HeldLocks implements Backend.
-func (b *Backend) HeldLocks(ctx context.Context) ([]scanner.Lock, error) {
+func (b *Backend) HeldLocks(ctx context.Context) ([]listing.Lock, error) {
 	if b.client == nil {
 		return nil, backend.ErrNotConnected
 	}
 	all, err := etcdlock.ReadHeldLocks(ctx, b.client, b.prefix, b.fenceKey)
-	locks := make([]scanner.Lock, 0, len(all))
+	locks := make([]listing.Lock, 0, len(all))
 	for _, h := range all {
 		left := h.Remaining
 		if left >= 0 {

@@ -11,7 +11,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/repair"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -35,7 +35,7 @@ func (b *Backend) Repairable(f *report.Finding, guard string) (string, error) {
 
 // Repair implements backend.Backend. One transaction compares the revision and deletes. A claim whose lease is alive is
 // left alone: its holder may be at work, and believe that it has the lock.
-func (b *Backend) Repair(ctx context.Context, name, guard string, dry bool) (scanner.RepairOutcome, error) {
+func (b *Backend) Repair(ctx context.Context, name, guard string, dry bool) (repair.Outcome, error) {
 	if b.client == nil {
 		return "", backend.ErrNotConnected
 	}
@@ -50,15 +50,15 @@ func (b *Backend) Repair(ctx context.Context, name, guard string, dry bool) (sca
 	case err != nil:
 		return "", b.explainRepair(err)
 	case len(now.Kvs) == 0:
-		return scanner.RepairGone, nil
+		return repair.Gone, nil
 	case now.Kvs[0].ModRevision != revision || now.Kvs[0].Lease != 0:
-		return scanner.RepairChanged, nil
+		return repair.Changed, nil
 	}
 	if err := b.alive(ctx, name); err != nil {
 		return "", err
 	}
 	if dry {
-		return scanner.RepairWouldDo, nil
+		return repair.WouldDo, nil
 	}
 	done, err := b.client.Txn(ctx).If(clientv3.Compare(clientv3.ModRevision(name), "=", revision),
 		clientv3.Compare(clientv3.LeaseValue(name), "=", 0)).Then(clientv3.OpDelete(name)).Commit()
@@ -66,9 +66,9 @@ func (b *Backend) Repair(ctx context.Context, name, guard string, dry bool) (sca
 	case err != nil:
 		return "", b.explainRepair(err)
 	case !done.Succeeded:
-		return scanner.RepairChanged, nil
+		return repair.Changed, nil
 	}
-	return scanner.RepairDone, nil
+	return repair.Done, nil
 }
 
 // alive refuses a claim that is named after a lease which still exists.

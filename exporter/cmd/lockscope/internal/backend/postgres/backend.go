@@ -18,7 +18,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/pglock"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/listing"
 )
 
 // Backend is a schema of package pglock.
@@ -134,9 +134,9 @@ func (b *Backend) explain(err error) error {
 }
 
 // HeldLocks implements Backend.
-func (b *Backend) HeldLocks(ctx context.Context) ([]scanner.Lock, error) {
+func (b *Backend) HeldLocks(ctx context.Context) ([]listing.Lock, error) {
 	all, err := pglock.ReadHeldLocks(ctx, b.pool, b.schema)
-	locks := make([]scanner.Lock, 0, len(all))
+	locks := make([]listing.Lock, 0, len(all))
 	for _, h := range all {
 		left := h.Remaining
 		if left >= 0 {

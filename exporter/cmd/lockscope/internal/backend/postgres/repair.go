@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/repair"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -62,7 +62,7 @@ const sameTransaction = "FROM pg_stat_activity WHERE pid = $1 AND backend_start 
 	"state LIKE 'idle in transaction%'"
 
 // Repair implements backend.Backend. One statement compares and ends the session.
-func (b *Backend) Repair(ctx context.Context, _, text string, dry bool) (scanner.RepairOutcome, error) {
+func (b *Backend) Repair(ctx context.Context, _, text string, dry bool) (repair.Outcome, error) {
 	g, err := parseGuard(text)
 	if err != nil {
 		return "", backend.Unsafe("the plan has no transaction")
@@ -81,15 +81,15 @@ func (b *Backend) Repair(ctx context.Context, _, text string, dry bool) (scanner
 	case err != nil:
 		return "", b.explainRepair(err)
 	case !done:
-		return scanner.RepairGone, nil
+		return repair.Gone, nil
 	case dry:
-		return scanner.RepairWouldDo, nil
+		return repair.WouldDo, nil
 	}
-	return scanner.RepairDone, nil
+	return repair.Done, nil
 }
 
 // otherwise says why there was nothing to end. A role that may not see a session cannot tell what it does.
-func (b *Backend) otherwise(ctx context.Context, g *guard) (scanner.RepairOutcome, error) {
+func (b *Backend) otherwise(ctx context.Context, g *guard) (repair.Outcome, error) {
 	var there, hidden bool
 	if err := b.pool.QueryRow(ctx, "SELECT count(*) > 0, coalesce(bool_or(backend_start IS NULL), false) "+
 		"FROM pg_stat_activity WHERE pid = $1 AND (backend_start IS NULL OR backend_start = $2)", g.pid, g.began).
@@ -100,9 +100,9 @@ func (b *Backend) otherwise(ctx context.Context, g *guard) (scanner.RepairOutcom
 	case hidden:
 		return "", backend.Unsafe("this role may not see what session %d does: GRANT pg_read_all_stats to it", g.pid)
 	case there:
-		return scanner.RepairChanged, nil
+		return repair.Changed, nil
 	}
-	return scanner.RepairGone, nil
+	return repair.Gone, nil
 }
 
 func (b *Backend) explainRepair(err error) error {

@@ -15,7 +15,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/lock/contrib/zklock"
 	"github.com/lockscope/lockscope/lock/driver"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/listing"
 )
 
 // readSession is how long a session of this program lives without it.
@@ -143,12 +143,12 @@ func (b *Backend) Ping(ctx context.Context) error {
 }
 
 // HeldLocks implements Backend.
-func (b *Backend) HeldLocks(ctx context.Context) ([]scanner.Lock, error) {
+func (b *Backend) HeldLocks(ctx context.Context) ([]listing.Lock, error) {
 	if b.conn == nil {
 		return nil, backend.ErrNotConnected
 	}
 	all, err := zklock.ReadHeldLocks(ctx, b.conn, b.root)
-	locks := make([]scanner.Lock, 0, len(all))
+	locks := make([]listing.Lock, 0, len(all))
 	for _, h := range all {
 		locks = append(locks, backend.LockOf(h.Key, h.Key, "znode", h.Fence, h.Holder, 0))
 	}

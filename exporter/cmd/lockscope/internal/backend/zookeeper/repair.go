@@ -10,7 +10,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/lock/driver"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/repair"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -27,14 +27,14 @@ func (b *Backend) Repairable(f *report.Finding, guard string) (string, error) {
 
 // Repair implements backend.Backend. ZooKeeper compares the version as it deletes. Names of places are not used twice
 // as long as their lock is there.
-func (b *Backend) Repair(ctx context.Context, name, guard string, dry bool) (outcome scanner.RepairOutcome, err error) {
+func (b *Backend) Repair(ctx context.Context, name, guard string, dry bool) (outcome repair.Outcome, err error) {
 	if b.conn == nil {
 		return "", backend.ErrNotConnected
 	}
 	if !placeName.MatchString(path.Base(name)) {
 		return "", backend.Unsafe("it is not named like a place in the queue of a lock")
 	}
-	done := make(chan scanner.RepairOutcome, 1)
+	done := make(chan repair.Outcome, 1)
 	err = inTime(ctx, func() error {
 		outcome, err := b.remove(name, guard, dry)
 		done <- outcome
@@ -48,13 +48,13 @@ func (b *Backend) Repair(ctx context.Context, name, guard string, dry bool) (out
 		return "", fmt.Errorf("%w: set LOCKSCOPE_ZOOKEEPER_AUTH to the user:password of a user that may delete there",
 			driver.ErrDenied)
 	}
-	if errors.Is(err, scanner.ErrNotRepairable) {
+	if errors.Is(err, repair.ErrNotRepairable) {
 		return "", err
 	}
 	return outcome, b.explain(err)
 }
 
-func (b *Backend) remove(name, guard string, dry bool) (scanner.RepairOutcome, error) {
+func (b *Backend) remove(name, guard string, dry bool) (repair.Outcome, error) {
 	if _, err := b.conn.Sync(name); err != nil && !errors.Is(err, zk.ErrNoNode) {
 		return "", err
 	}
@@ -63,23 +63,23 @@ func (b *Backend) remove(name, guard string, dry bool) (scanner.RepairOutcome, e
 	case err != nil:
 		return "", err
 	case !there:
-		return scanner.RepairGone, nil
+		return repair.Gone, nil
 	case guardOf(stat) != guard || stat.EphemeralOwner != 0:
-		return scanner.RepairChanged, nil
+		return repair.Changed, nil
 	case stat.NumChildren > 0:
 		return "", backend.Unsafe("it has children")
 	case dry:
-		return scanner.RepairWouldDo, nil
+		return repair.WouldDo, nil
 	}
 	switch err := b.conn.Delete(name, stat.Version); {
 	case errors.Is(err, zk.ErrNoNode):
-		return scanner.RepairGone, nil
+		return repair.Gone, nil
 	case errors.Is(err, zk.ErrBadVersion):
-		return scanner.RepairChanged, nil
+		return repair.Changed, nil
 	case errors.Is(err, zk.ErrNotEmpty):
 		return "", backend.Unsafe("it has children")
 	case err != nil:
 		return "", err
 	}
-	return scanner.RepairDone, nil
+	return repair.Done, nil
 }

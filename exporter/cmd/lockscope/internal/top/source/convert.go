@@ -7,7 +7,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/seen"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/model"
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/listing"
 )
 
 // maxChain is how many links of a chain are shown.
@@ -32,7 +32,7 @@ func resources(set string, w waits) (all []model.Resource) {
 }
 
 // addConstruct says what the lock is part of, and who holds the slots of a semaphore.
-func addConstruct(r *model.Resource, f *scanner.WaitedFor) {
+func addConstruct(r *model.Resource, f *listing.WaitedFor) {
 	of := f.Construct()
 	r.Kind, r.Slots, r.InUse = of.Kind, of.Slots, -1
 	addReaders(r, f)
@@ -46,7 +46,7 @@ func addConstruct(r *model.Resource, f *scanner.WaitedFor) {
 }
 
 // addReaders says who reads a read/write lock, and whether somebody waits to write.
-func addReaders(r *model.Resource, f *scanner.WaitedFor) {
+func addReaders(r *model.Resource, f *listing.WaitedFor) {
 	r.Writers = f.Writers()
 	if l := f.Lock; l != nil && l.Held() {
 		r.Writing = l.Hold.Kind == lock.KindWrite
@@ -61,7 +61,7 @@ func addReaders(r *model.Resource, f *scanner.WaitedFor) {
 	}
 }
 
-func holderOf(l *scanner.Lock) *model.Holder {
+func holderOf(l *listing.Lock) *model.Holder {
 	if l == nil || !l.Held() {
 		return nil
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
-	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/listing"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -31,22 +30,22 @@ type vote struct {
 const maxSlots = 500
 
 // readLocks reads who has the locks, and the other slots of semaphores.
-func (s *redisSet) readLocks(ctx context.Context, ask []asker, all []scanner.WaitedFor, nodes int) {
+func (s *redisSet) readLocks(ctx context.Context, ask []asker, all []listing.WaitedFor, nodes int) {
 	asked := slices.Clone(all)
 	for _, key := range listing.OtherSlots(all, maxSlots) {
-		asked = append(asked, scanner.WaitedFor{Key: key, Resource: s.resource(key)})
+		asked = append(asked, listing.WaitedFor{Key: key, Resource: s.resource(key)})
 	}
 	s.readHolders(ctx, ask, asked, nodes)
 	copy(all, asked)
-	locks := make(map[string]*scanner.Lock, len(asked))
+	locks := make(map[string]*listing.Lock, len(asked))
 	for i := range asked {
 		locks[asked[i].Key] = asked[i].Lock
 	}
-	listing.ReadSlots(all, func(key string) (*scanner.Lock, bool) { l, known := locks[key]; return l, known })
+	listing.ReadSlots(all, func(key string) (*listing.Lock, bool) { l, known := locks[key]; return l, known })
 }
 
 // readHolders reads who has the locks, on all nodes that answer at nearly the same time. nodes is how many there are.
-func (s *redisSet) readHolders(ctx context.Context, ask []asker, all []scanner.WaitedFor, nodes int) {
+func (s *redisSet) readHolders(ctx context.Context, ask []asker, all []listing.WaitedFor, nodes int) {
 	if len(all) == 0 {
 		return
 	}
@@ -109,7 +108,7 @@ func voteOf(value *redis.StringCmd, ttl *redis.DurationCmd) (v vote, ok bool) {
 }
 
 // lockOf combines the votes into one lock, of the holder that most nodes have; nil if none has it.
-func lockOf(w *scanner.WaitedFor, votes []vote, of, silent int) *scanner.Lock {
+func lockOf(w *listing.WaitedFor, votes []vote, of, silent int) *listing.Lock {
 	byHolder := make(map[string][]vote)
 	for _, v := range votes {
 		byHolder[v.mark] = append(byHolder[v.mark], v)
@@ -123,7 +122,7 @@ func lockOf(w *scanner.WaitedFor, votes []vote, of, silent int) *scanner.Lock {
 	if len(first) == 0 {
 		return nil
 	}
-	l := &scanner.Lock{
+	l := &listing.Lock{
 		Key: w.Key, Resource: w.Resource, Nodes: len(first), Of: of, Silent: silent, Split: len(byHolder) > 1,
 		Hold: report.Hold{Format: report.FormatUnknown},
 	}

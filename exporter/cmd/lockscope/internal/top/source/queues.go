@@ -11,7 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock/redlock"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/listing"
 )
 
 // The limits of what is known of queues.
@@ -117,10 +117,10 @@ func most(all []length, now time.Time) []length {
 }
 
 // readQueues reads the first processes of each queue.
-func (s *redisSet) readQueues(ctx context.Context, ask []asker, all []length) []scanner.WaitedFor {
-	found := make([]scanner.WaitedFor, len(all))
+func (s *redisSet) readQueues(ctx context.Context, ask []asker, all []length) []listing.WaitedFor {
+	found := make([]listing.WaitedFor, len(all))
 	for k := range all {
-		found[k] = scanner.WaitedFor{Key: all[k].key, Resource: s.resource(all[k].key)}
+		found[k] = listing.WaitedFor{Key: all[k].key, Resource: s.resource(all[k].key)}
 	}
 	var mu sync.Mutex
 	s.each(ctx, ask, "read queue", func(ctx context.Context, i int) error {
@@ -134,7 +134,7 @@ func (s *redisSet) readQueues(ctx context.Context, ask []asker, all []length) []
 			slots <- struct{}{}
 			reading.Go(func() {
 				defer func() { <-slots }()
-				queue, total, err := redlock.ReadQueue(ctx, ask[i].cmd, all[k].key, scanner.MaxQueued)
+				queue, total, err := redlock.ReadQueue(ctx, ask[i].cmd, all[k].key, listing.MaxQueued)
 				mu.Lock()
 				defer mu.Unlock()
 				w := &found[k]
@@ -148,5 +148,5 @@ func (s *redisSet) readQueues(ctx context.Context, ask []asker, all []length) []
 	for k := range found {
 		found[k].Settle()
 	}
-	return slices.DeleteFunc(found, func(w scanner.WaitedFor) bool { return w.Processes == 0 })
+	return slices.DeleteFunc(found, func(w listing.WaitedFor) bool { return w.Processes == 0 })
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/listing"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -24,7 +23,7 @@ type hashOn struct {
 
 // readReaders reads the locks that are hashes, which is how readers hold a read/write lock. It returns what the nodes
 // have, by the index of the lock.
-func (s *redisSet) readReaders(ctx context.Context, ask []asker, all []scanner.WaitedFor, hashes [][]bool,
+func (s *redisSet) readReaders(ctx context.Context, ask []asker, all []listing.WaitedFor, hashes [][]bool,
 ) map[int][]hashOn {
 	found := make(map[int][]hashOn)
 	var mu sync.Mutex
@@ -67,7 +66,7 @@ func (s *redisSet) readReaders(ctx context.Context, ask []asker, all []scanner.W
 }
 
 // sizesOf counts the fields of each hash.
-func sizesOf(ctx context.Context, ask asker, all []scanner.WaitedFor, hashes []bool) (map[int]int64, error) {
+func sizesOf(ctx context.Context, ask asker, all []listing.WaitedFor, hashes []bool) (map[int]int64, error) {
 	cmds := make(map[int]*redis.IntCmd)
 	for k, is := range hashes {
 		if is {
@@ -94,11 +93,11 @@ func sizesOf(ctx context.Context, ask asker, all []scanner.WaitedFor, hashes []b
 }
 
 // readersOf combines the readers on the nodes into one lock; nil if there are none.
-func readersOf(w *scanner.WaitedFor, on []hashOn, of, silent int) *scanner.Lock {
+func readersOf(w *listing.WaitedFor, on []hashOn, of, silent int) *listing.Lock {
 	if len(on) == 0 {
 		return nil
 	}
-	l := &scanner.Lock{Key: w.Key, Resource: w.Resource, Type: "hash", Of: of, Silent: silent}
+	l := &listing.Lock{Key: w.Key, Resource: w.Resource, Type: "hash", Of: of, Silent: silent}
 	nodes := make([]listing.NodeReaders, 0, len(on))
 	for _, h := range on {
 		if h.size > maxReaders {

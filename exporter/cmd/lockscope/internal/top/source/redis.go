@@ -18,7 +18,6 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/model"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/lock/waitgraph"
-	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/listing"
 )
 
@@ -225,7 +224,7 @@ func (s *redisSet) searchAll(ctx context.Context, all []health, scan *model.Scan
 
 // waits are queues and holders of one look.
 type waits struct {
-	*scanner.Waits
+	*listing.Waits
 	omitted int
 }
 
@@ -237,7 +236,7 @@ func (s *redisSet) look(ctx context.Context, ask []asker) waits {
 	}
 	s.queues.forget(now)
 	shown := most(all, now)
-	w := &scanner.Waits{Locks: s.readQueues(ctx, ask, shown), At: now}
+	w := &listing.Waits{Locks: s.readQueues(ctx, ask, shown), At: now}
 	of := len(s.nodes)
 	if s.cluster != nil {
 		of = 1
