@@ -21,9 +21,9 @@ type arrow struct {
 var arrows = []arrow{
 	{"lock", []string{"lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
 	{"scanner", []string{"scanner", "lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
-	{"scanner/internal/keyreader", []string{"scanner/internal/keyreader", "scanner/internal/server", "lock/driver",
+	{"scanner/internal/keyreader", []string{"scanner/internal/keyreader", "scanner/internal/node", "lock/driver",
 		"lock/redlock/redisconn", "lock/redlock/redisinfo", "lock/redlock/hashslot"}, nil},
-	{"scanner/internal/server", []string{"scanner/internal/server", "lock/driver", "lock/redlock/redisconn",
+	{"scanner/internal/node", []string{"scanner/internal/node", "lock/driver", "lock/redlock/redisconn",
 		"lock/redlock/redisinfo", "lock/redlock/hashslot"}, nil},
 	{"instrument", []string{"instrument", "lock"},
 		[]string{"go.opentelemetry.io/otel/sdk", "github.com/prometheus/client_golang/prometheus/promhttp"}},

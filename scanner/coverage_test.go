@@ -264,7 +264,7 @@ func TestBoundKeepsTheWorst(t *testing.T) {
 	}
 	for _, path := range paths() {
 		s := newScanner(t, f.clients, scanner.UsePath(path), scanner.WithMaxFindings(50))
-		for range 2 { // with an empty ledger and a full one
+		for range 2 { // with an empty registry and a full one
 			r := sweep(t, s)
 			var leaks int
 			for _, found := range r.Findings {

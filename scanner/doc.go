@@ -172,36 +172,29 @@
 // This package is the API. Packages report (findings, gaps, policies, the JSON form), listing (locks and their waiters)
 // and repair (actions, results and plans) hold its vocabulary. A program can use them alone.
 //
-//	Scanner, Sweep, Start         scanner.go, loop.go, leader.go
-//	options                       options.go, policy.go, config.go, open.go
-//	memory between sweeps         memory.go, store.go
+//	Scanner, Sweep, Start         scanner.go, loop.go
+//	options                       options.go, config.go
+//	memory between sweeps         memory.go
 //	other systems                 system.go
-//	results                       report.go, document.go, snapshot.go; of several Scanners group.go
-//	notifications                 announce.go, notifier.go, package notify
-//	List, Waits                   list.go
-//	Repair, Plan, Begin           repair.go, plan.go
-//	rights of a user, errors      acl.go, errors.go
+//	totals of sweeps              snapshot.go
+//	notifications                 notify.go, package notify
+//	List, Waits, ListACL          list.go
+//	Repair, RepairACL             repairs.go
+//	Plan, Begin                   plan.go
 //
 // The packages below internal do the work. Each calls only those below it in this list:
 //
 //	sweep      reads all nodes, and looks again at what is wrong
 //	list       reads who holds which lock, and who waits
 //	apply      expires or deletes a key that has not changed since it was found
-//	recall     passes knowledge from one process to the next, and stores it
-//	proof      records what a sweep proved, for repairs
 //	orphan     finds locks that only a minority of a Redlock's nodes has
 //	coverage   records what a sweep is proved to have read
 //	judge      decides what is wrong with one lock on one node
-//	holders    tracks since when locks have had one holder
-//	ledger     keeps the findings from sweep to sweep
-//	value      reads the value of a lock
-//	node       finds the servers and their masters
-//	sight      holds what the scanner knows of a finding beyond what it shows
-//	digest     makes digests of keys and values for the memory
-//	pace       decides how fast the pages of one server are read
+//	registry   keeps the findings from sweep to sweep, and from process to process
+//	holders    reads who has a lock, and tracks since when
 //	keyreader  reads keys of one server
-//	server     asks one server for connections, INFO, slots and scripts
-//	clock      waits, deadlines and durations as people read them
+//	node       finds the servers and their masters, and asks them for INFO and slots
+//	clock      waits, and decides how fast the pages of one server are read
 //
 // A sweep, a listing and a repair read keys through a keyreader.Reader, and never through each other.
 package scanner

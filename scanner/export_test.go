@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
-	"github.com/lockscope/lockscope/scanner/internal/sight"
+	"github.com/lockscope/lockscope/scanner/internal/registry"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -22,4 +22,4 @@ func UsePath(p report.Path) Option {
 func WithNow(now func() time.Time) Option { return func(c *config) { c.now = now } }
 
 // Identity is the part of a value that a Finding keeps.
-func Identity(f report.Finding) string { return sight.Open(f.Seen).Identity }
+func Identity(f report.Finding) string { return registry.EntryOf(&f).Identity }

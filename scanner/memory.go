@@ -3,18 +3,20 @@ package scanner
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
 	"time"
 
-	"github.com/lockscope/lockscope/scanner/internal/ledger"
+	"github.com/redis/go-redis/v9"
+
 	"github.com/lockscope/lockscope/scanner/internal/node"
-	"github.com/lockscope/lockscope/scanner/internal/recall"
+	"github.com/lockscope/lockscope/scanner/internal/registry"
 	"github.com/lockscope/lockscope/scanner/internal/sweep"
 )
 
-// memory is what the Scanner knows from sweep to sweep, and keeps in a Store if it has one. All but the ledger
+// memory is what the Scanner knows from sweep to sweep, and keeps in a Store if it has one. All but the registry
 // belongs to the running sweep.
 type memory struct {
 	store    Store
@@ -22,8 +24,8 @@ type memory struct {
 	sources  []*node.Source
 	others   []string // names of what is read in place of sources
 
-	ledger *ledger.Ledger
-	sweeps *sweep.Memory
+	findings *registry.Findings
+	sweeps   *sweep.Memory
 
 	loaded  bool
 	saved   time.Time
@@ -44,7 +46,7 @@ func (m *memory) recall(ctx context.Context) error {
 	data, err := m.store.Load(ctx)
 	if err == nil && data != nil {
 		err = m.restore(data)
-		if file, ok := m.store.(recall.File); ok && err != nil {
+		if file, ok := m.store.(registry.File); ok && err != nil {
 			err = fmt.Errorf("%s: %w", string(file), err)
 		}
 	}
@@ -57,7 +59,7 @@ func (m *memory) recall(ctx context.Context) error {
 
 // restore takes up what concerns the current sources.
 func (m *memory) restore(data []byte) error {
-	state, err := recall.Decode(data, m.settings.Now())
+	state, err := registry.Decode(data, m.settings.Now())
 	if err != nil {
 		return err
 	}
@@ -73,7 +75,7 @@ func (m *memory) restore(data []byte) error {
 		known[src.Name] = true
 	}
 	m.sweeps = sweeps
-	m.ledger.Restore(slices.DeleteFunc(state.Entries, func(e ledger.Entry) bool { return !known[e.Source] }))
+	m.findings.Restore(slices.DeleteFunc(state.Entries, func(e registry.Entry) bool { return !known[e.Source] }))
 	return nil
 }
 
@@ -102,12 +104,12 @@ func (m *memory) save(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	if at := sha256.Sum256(before); before != nil && at != m.stored && recall.Writer(before) != m.writer {
+	if at := sha256.Sum256(before); before != nil && at != m.stored && registry.Writer(before) != m.writer {
 		m.stored = at
 		return ErrMemoryShared
 	}
-	data, err := recall.Encode(recall.State{
-		Digest: m.sweeps.Digest(), Watches: m.sweeps.Save(), Entries: m.ledger.All(), Writer: m.writer,
+	data, err := registry.Encode(registry.State{
+		Digest: m.sweeps.Digest(), Watches: m.sweeps.Save(), Entries: m.findings.All(), Writer: m.writer,
 	}, now)
 	if err == nil {
 		err = m.store.Save(ctx, data)
@@ -120,3 +122,44 @@ func (m *memory) save(ctx context.Context, now time.Time) error {
 
 // rememberEvery is the longest time between two saves while sweeps go on.
 const rememberEvery = 5 * time.Minute
+
+// Store keeps between processes what a Scanner knows of holders and findings; see [WithMemory]. A Scanner calls its
+// Store from one goroutine at a time.
+type Store interface {
+	// Load returns the data of the last Save, or nil without an error if there was none.
+	Load(ctx context.Context) ([]byte, error)
+	// Save replaces the data. If it fails or is interrupted, the old data stays.
+	Save(ctx context.Context, data []byte) error
+}
+
+// FileStore keeps the memory in a file that only its owner may read. Save writes and syncs a second file beside it
+// and renames that: a crash or a full disk leaves the old file or the new one. It removes files beside it that
+// processes left which died an hour ago or more. Each process needs a file of its own: of several that use one, each
+// reports [ErrMemoryShared], and the file has what one of them knows.
+func FileStore(path string) Store { return registry.File(path) }
+
+// RedisStore keeps the memory in Redis for a week, under lockscope:scanner:memory:NAME on each of the servers.
+// Processes that elect a leader need it, so that the next leader knows what the last one knew.
+//
+// Load takes the newest data. Save succeeds when at least one server has it. Either fails if no server answers. The
+// user needs +get and +set on that key. The clients stay the caller's to close.
+func RedisStore(clients []redis.UniversalClient, name string) Store {
+	return registry.NewRedis(clients, name)
+}
+
+// MemoryError reports that the store of [WithMemory] could not be read or written. The sweep was done all the same,
+// but may take longer to find locks that are held too long.
+type MemoryError struct {
+	Op  string // "load" or "save"
+	Err error
+}
+
+func (e *MemoryError) Error() string { return fmt.Sprintf("scanner: %s memory: %v", e.Op, e.Err) }
+
+// Unwrap returns the Store's own error.
+func (e *MemoryError) Unwrap() error { return e.Err }
+
+// ErrMemoryShared reports a Store in which another process has saved since this one last read or wrote it. That data
+// stays for this time. The next save replaces it unless the other process goes on saving.
+var ErrMemoryShared = errors.New("another process saves to the same store: give each process its own (--state), " +
+	"or let them take turns (--elect)")

@@ -9,8 +9,8 @@ import (
 
 	"github.com/lockscope/lockscope/scanner/internal/apply"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
-	"github.com/lockscope/lockscope/scanner/internal/ledger"
 	"github.com/lockscope/lockscope/scanner/internal/node"
+	"github.com/lockscope/lockscope/scanner/internal/registry"
 	"github.com/lockscope/lockscope/scanner/repair"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -38,7 +38,7 @@ func (s *Scanner) Plan(ctx context.Context, r report.Report, operator string, a 
 		Servers: node.Names(s.sources), Patterns: slices.Clone(s.cfg.scope.Patterns),
 		Steps: []repair.Step{}, Refused: []repair.Refusal{}, Gaps: []report.GapDocument{},
 	}
-	var found []ledger.Entry
+	var found []registry.Entry
 	var errs []error
 	for _, f := range r.Findings {
 		if slices.Contains(classes, f.Class) {

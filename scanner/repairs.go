@@ -9,7 +9,7 @@ import (
 
 	"github.com/lockscope/lockscope/scanner/internal/apply"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
-	"github.com/lockscope/lockscope/scanner/internal/ledger"
+	"github.com/lockscope/lockscope/scanner/internal/registry"
 	"github.com/lockscope/lockscope/scanner/repair"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -99,8 +99,8 @@ func (s *Scanner) audit(ctx context.Context, r repair.Result, err error) {
 		string(r.Outcome)))...)
 }
 
-// repairable returns the ledger's own copy of f, which callers cannot have changed, if it may be repaired.
-func (s *Scanner) repairable(f *report.Finding, a repair.Action) (own ledger.Entry, err error) {
+// repairable returns the registry's own copy of f, which callers cannot have changed, if it may be repaired.
+func (s *Scanner) repairable(f *report.Finding, a repair.Action) (own registry.Entry, err error) {
 	if s.life.Err() != nil {
 		return own, ErrClosed
 	}
@@ -123,18 +123,26 @@ func (s *Scanner) repairable(f *report.Finding, a repair.Action) (own ledger.Ent
 	return own, nil
 }
 
-// proved returns the ledger's own copy of f, if it may be repaired once it is old enough.
-func (s *Scanner) proved(found *report.Finding) (own ledger.Entry, err error) {
-	f := ledger.EntryOf(found)
+// proved returns the registry's own copy of f, if it may be repaired once it is old enough.
+func (s *Scanner) proved(found *report.Finding) (own registry.Entry, err error) {
+	f := registry.EntryOf(found)
 	if s.system != nil {
 		return own, fmt.Errorf("%w: a Scanner of %s repairs nothing", repair.ErrNotRepairable, s.system.Backend())
 	}
 	if err := apply.Lockable(&f, s.cfg.scope.Patterns); err != nil {
 		return own, err
 	}
-	own, confirmed := s.memory.ledger.Confirmed(&f)
+	own, confirmed := s.memory.findings.Confirmed(&f)
 	if !confirmed {
 		return own, repair.ErrNotConfirmed
 	}
 	return own, s.proof.Load().Covers(&own)
+}
+
+// RepairACL returns the ACL rules that [Scanner.Repair] and [PlanRun.Apply] need in addition to [ListACL]. The keys
+// must be writable. Where a user may run no scripts, watch, multi and exec replace evalsha and eval. They also serve
+// [Scanner.Plan] and [PlanRun.Apply], with object|idletime, for values that a process may reuse.
+func RepairACL() []string {
+	return []string{"+evalsha", "+eval", "+time", "+hset", "+hdel", "+del", "+pexpire", "+watch", "+multi",
+		"+exec", "+object|idletime"}
 }

@@ -12,10 +12,11 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/scanner/internal/apply"
-	"github.com/lockscope/lockscope/scanner/internal/ledger"
+	"github.com/lockscope/lockscope/scanner/internal/coverage"
 	"github.com/lockscope/lockscope/scanner/internal/node"
-	"github.com/lockscope/lockscope/scanner/internal/proof"
+	"github.com/lockscope/lockscope/scanner/internal/registry"
 	"github.com/lockscope/lockscope/scanner/internal/sweep"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -35,7 +36,7 @@ type Scanner struct {
 	settings sweep.Settings
 	memory   memory
 	totals   totals
-	proof    atomic.Pointer[proof.Proof] // of the last sweep
+	proof    atomic.Pointer[coverage.Proof] // of the last sweep
 	repairer apply.Repairer
 
 	closeOnce sync.Once
@@ -70,7 +71,7 @@ func newScanner(cfg config, sources []*node.Source) *Scanner {
 	}
 	s.memory = memory{
 		store: cfg.store, settings: &s.settings, sources: sources,
-		ledger: ledger.New(cfg.maxFindings), sweeps: sweep.NewMemory(), writer: rand.Text(),
+		findings: registry.New(cfg.maxFindings), sweeps: sweep.NewMemory(), writer: rand.Text(),
 	}
 	s.life, s.end = context.WithCancelCause(context.Background())
 	s.turn <- struct{}{}
@@ -149,9 +150,9 @@ func (s *Scanner) sweep(ctx context.Context, unelected bool) (report.Report, err
 
 func (s *Scanner) sweeper() sweeper {
 	if s.system != nil {
-		return sweep.NewWhole(&s.settings, s.system, s.memory.ledger)
+		return sweep.NewWhole(&s.settings, s.system, s.memory.findings)
 	}
-	return sweep.New(&s.settings, s.sources, s.memory.sweeps, s.memory.ledger, s.proof.Load())
+	return sweep.New(&s.settings, s.sources, s.memory.sweeps, s.memory.findings, s.proof.Load())
 }
 
 // Start sweeps in the background until Stop or Close. The first sweep begins within a tenth of the interval, and each
@@ -235,4 +236,19 @@ func (s *Scanner) Close() error {
 		s.closeErr = errors.Join(errs...)
 	})
 	return s.closeErr
+}
+
+// Open is New on clients that it makes from URLs, as [redlock.NewClients] does. Close closes these clients too.
+// Errors name a URL by its position only, because a URL may contain a password.
+func Open(urls []string, opts ...Option) (*Scanner, error) {
+	clients, closeClients, err := redlock.NewClients(urls)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrInvalidNode, err)
+	}
+	s, err := New(clients, opts...)
+	if err != nil {
+		return nil, errors.Join(err, closeClients())
+	}
+	s.closeClients = closeClients
+	return s, nil
 }

@@ -4,9 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
-	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/list"
 	"github.com/lockscope/lockscope/scanner/internal/sweep"
 	"github.com/lockscope/lockscope/scanner/listing"
 	"github.com/lockscope/lockscope/scanner/report"
@@ -65,7 +64,7 @@ func (s *Scanner) listSystem(ctx context.Context, o listing.Options) (listing.Li
 		node.Err = err
 	}
 	for _, l := range locks {
-		if strings.Contains(l.Resource, o.Contains) && (o.Glob == "" || keyreader.Matches(o.Glob, l.Resource)) {
+		if list.Wants(&o, l.Resource) {
 			result.Locks = append(result.Locks, l)
 		}
 	}

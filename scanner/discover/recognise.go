@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/internal/holders"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
-	"github.com/lockscope/lockscope/scanner/internal/value"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -31,7 +31,7 @@ type entry struct {
 
 // recognise returns the clue of the first row that matches.
 func recognise(e *entry) (clue, bool) {
-	e.hold = value.Holder(e.Value)
+	e.hold = holders.Holder(e.Value)
 	for i := range rows {
 		r := &rows[i]
 		if !r.matches(e) {

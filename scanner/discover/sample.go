@@ -16,7 +16,7 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/internal/clock"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
-	"github.com/lockscope/lockscope/scanner/internal/server"
+	"github.com/lockscope/lockscope/scanner/internal/node"
 )
 
 // DefaultSample is the default number of keys in a sample.
@@ -86,10 +86,10 @@ func mastersOf(ctx context.Context, client redis.UniversalClient) (masters []*re
 	err error) {
 	switch client := client.(type) {
 	case *redis.Client:
-		own := server.Connect(client, clientName, new(server.Connections))
+		own := node.Connect(client, clientName, new(node.Sockets))
 		return []*redis.Client{own}, func() { _ = own.Close() }, nil
 	case *redis.ClusterClient:
-		own := server.ConnectCluster(client, clientName, new(server.Connections))
+		own := node.ConnectCluster(client, clientName, new(node.Sockets))
 		var mu sync.Mutex
 		err := own.ForEachMaster(ctx, func(_ context.Context, m *redis.Client) error {
 			mu.Lock()

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/lockscope/lockscope/scanner/internal/sight"
 )
 
 // Class names what is wrong with a lock.
@@ -42,9 +40,9 @@ type Finding struct {
 	LastSeen  time.Time
 	Confirmed bool // seen twice with the same value
 
-	// Seen is what the Scanner needs to compare in a repair. Other packages can neither read nor make it. It is zero
-	// in a finding of another system.
-	Seen sight.Sight `json:"-"`
+	// Seen is what the Scanner needs to compare in a repair. Callers can neither read nor make it. It is nil in a
+	// finding that no Scanner made.
+	Seen any `json:"-"`
 }
 
 // Compare orders findings: worst class first, then by key and node. It returns a negative number if a comes first.

@@ -4,7 +4,7 @@ import "fmt"
 
 // Look is what one reading of a system beside Redis has shown. See scanner.System.
 type Look struct {
-	Found   []Sighting
+	Found   []Observation
 	Read    []Counted // what was read
 	Gaps    []Gap     // what could not be read; Node and Group may be empty
 	Skipped []Gap     // what was not looked for, and not asked for
@@ -14,8 +14,8 @@ type Look struct {
 	Hides func(f *Finding) bool
 }
 
-// Sighting is a finding that another look has to confirm.
-type Sighting struct {
+// Observation is a finding that another look has to confirm.
+type Observation struct {
 	Finding
 	Identity string // the same at every look, as long as nothing has happened to the lock; never shown
 	Guard    string // what a repair compares before it acts; "" where there is none. It is no secret
@@ -42,12 +42,12 @@ func (l *Look) Count(n int, what string) { l.Read = append(l.Read, Counted{what,
 
 // Add adds a finding.
 func (l *Look) Add(f Finding, identity string) {
-	l.Found = append(l.Found, Sighting{Finding: f, Identity: identity})
+	l.Found = append(l.Found, Observation{Finding: f, Identity: identity})
 }
 
 // Guarded adds a finding that a repair may act on.
 func (l *Look) Guarded(f Finding, identity, guard string) {
-	l.Found = append(l.Found, Sighting{Finding: f, Identity: identity, Guard: guard})
+	l.Found = append(l.Found, Observation{Finding: f, Identity: identity, Guard: guard})
 }
 
 // Hide adds findings to those that Hides reports.

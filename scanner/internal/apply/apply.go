@@ -1,8 +1,7 @@
 // Package apply acts on keys: it expires or deletes a key that has not changed since it was seen, in one step of the
-// server. A [Repairer] decides (apply.go) and acts by a script (script.go, repair.lua), or by WATCH where scripts may
-// not run (watched.go). It acts on one reader of a read/write lock (reader.go, reader.lua), and takes more care with
-// values that a process may reuse (kept.go). step.go carries out the steps of a plan, after examine.go has looked at
-// the key.
+// server. A [Repairer] decides (apply.go) and acts by a script (script.go), on a key (repair.lua) or on one reader of a
+// read/write lock (reader.lua), or by WATCH where scripts may not run (watched.go). It takes more care with values that
+// a process may reuse (kept.go). step.go carries out the steps of a plan, after examine.go has looked at the key.
 package apply
 
 import (
@@ -17,8 +16,8 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/scanner/internal/clock"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
-	"github.com/lockscope/lockscope/scanner/internal/ledger"
 	"github.com/lockscope/lockscope/scanner/internal/node"
+	"github.com/lockscope/lockscope/scanner/internal/registry"
 	"github.com/lockscope/lockscope/scanner/repair"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -37,7 +36,7 @@ type Repairer struct {
 
 // Repair applies the action to the key of an entry.
 func (r *Repairer) Repair(
-	ctx context.Context, f *ledger.Entry, a repair.Action,
+	ctx context.Context, f *registry.Entry, a repair.Action,
 ) (repair.Outcome, time.Duration, error) {
 	at, err := node.Find(ctx, r.Sources, f.Node)
 	if err != nil {
@@ -58,7 +57,7 @@ func (r *Repairer) OldEnough(first time.Time) error {
 }
 
 // Lockable returns an error unless f's key is a lock's and its value identifies one owner.
-func Lockable(f *ledger.Entry, patterns []string) error {
+func Lockable(f *registry.Entry, patterns []string) error {
 	switch {
 	case f.Class == report.ForeignType || f.Identity == "" || f.Identity == f.Type:
 		return fmt.Errorf("%w: its value does not identify one lease: check it by hand", repair.ErrNotRepairable)
@@ -77,7 +76,7 @@ func Lockable(f *ledger.Entry, patterns []string) error {
 }
 
 func (r *Repairer) act(
-	ctx context.Context, at node.Connection, f *ledger.Entry, a repair.Action,
+	ctx context.Context, at node.Connection, f *registry.Entry, a repair.Action,
 ) (repair.Outcome, time.Duration, error) {
 	c := newChange(at, f, a, r.Now())
 	act := c.byScript
@@ -97,12 +96,12 @@ func (r *Repairer) act(
 	return outcome, ttl, err
 }
 
-func newChange(at node.Connection, f *ledger.Entry, a repair.Action, now time.Time) *change {
+func newChange(at node.Connection, f *registry.Entry, a repair.Action, now time.Time) *change {
 	return &change{master: at.Master, finding: f, action: a, least: leastTTL(f, now), now: now}
 }
 
 // leastTTL is the TTL below which the key has been changed since f. Never stands for a key without a TTL.
-func leastTTL(f *ledger.Entry, now time.Time) time.Duration {
+func leastTTL(f *registry.Entry, now time.Time) time.Duration {
 	if f.TTL < 0 {
 		return keyreader.Never
 	}
@@ -111,7 +110,7 @@ func leastTTL(f *ledger.Entry, now time.Time) time.Duration {
 }
 
 // mostTTL is the TTL above which the key has been renewed since f.
-func mostTTL(f *ledger.Entry, now time.Time) time.Duration {
+func mostTTL(f *registry.Entry, now time.Time) time.Duration {
 	passed := max(0, now.Sub(f.LastSeen))
 	return max(0, f.TTL-passed+passed/100+ttlSlack)
 }

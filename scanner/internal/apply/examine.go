@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/lockscope/lockscope/scanner/internal/holders"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
-	"github.com/lockscope/lockscope/scanner/internal/ledger"
 	"github.com/lockscope/lockscope/scanner/internal/node"
 	"github.com/lockscope/lockscope/scanner/internal/orphan"
-	"github.com/lockscope/lockscope/scanner/internal/value"
+	"github.com/lockscope/lockscope/scanner/internal/registry"
 	"github.com/lockscope/lockscope/scanner/repair"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -17,14 +17,14 @@ import (
 // examine looks at the key before the action. A plan has only the digest of a value, and only the value itself shows
 // whether it identifies an owner. The outcome is [repair.Done] if the action may be done.
 func (r *Repairer) examine(
-	ctx context.Context, at node.Connection, f *ledger.Entry, patterns []string,
+	ctx context.Context, at node.Connection, f *registry.Entry, patterns []string,
 ) (repair.Outcome, time.Duration, error) {
-	reader := at.Reader(keyreader.Query{}, keyreader.Capability{})
+	reader := keyreader.New(at.Master, at.Pages, keyreader.Query{}, keyreader.Capability{})
 	found, err := reader.Look(ctx, []string{f.Key})
 	if err != nil {
 		return "", keyreader.Never, err
 	}
-	v := value.Subject(f.Class, &found[0], func(identity string) bool { return identity == f.Identity })
+	v := holders.Subject(f.Class, &found[0], func(identity string) bool { return identity == f.Identity })
 	switch {
 	case reader.Redirected() > 0:
 		return "", keyreader.Never, fmt.Errorf("%w: the key's slot has moved or is moving: make a new plan",
@@ -34,18 +34,18 @@ func (r *Repairer) examine(
 	case v.Type == f.Type && v.Size == keyreader.Unmeasured:
 		return "", v.TTL, fmt.Errorf("%w: the server does not report how large the hash is: grant +memory|usage",
 			repair.ErrNotRepairable)
-	case f.Class != report.NoTTL && v.Type == f.Type && v.Identity() != f.Identity && value.Readers(v):
+	case f.Class != report.NoTTL && v.Type == f.Type && v.Identity() != f.Identity && holders.Readers(v):
 		return repair.Gone, v.TTL, nil // other readers have the key
 	case v.Type != f.Type || v.Identity() != f.Identity:
 		return repair.Changed, v.TTL, nil
-	case f.Class == report.LongTTL && value.Token(v) != "" && v.TTL > mostTTL(f, r.Now()):
+	case f.Class == report.LongTTL && holders.Token(v) != "" && v.TTL > mostTTL(f, r.Now()):
 		return "", v.TTL, fmt.Errorf("%w: its holder is alive, it has renewed the lock since: use \"lockscope revoke\"",
 			repair.ErrNotRepairable)
-	case value.Kept(v) && !f.Kept:
+	case holders.Kept(v) && !f.Kept:
 		return "", v.TTL, fmt.Errorf("%w: the plan does not say that a process may reuse this value: make a new plan",
 			repair.ErrInvalidPlan)
 	}
-	f.Doubt, f.Hold = value.Doubt(v), value.Holder(v)
+	f.Doubt, f.Hold = holders.Doubt(v), holders.Holder(v)
 	f.Distinct = f.Doubt == ""
 	if err := Lockable(f, patterns); err != nil {
 		return "", v.TTL, err

@@ -12,9 +12,8 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
-	"github.com/lockscope/lockscope/scanner/internal/ledger"
 	"github.com/lockscope/lockscope/scanner/internal/node"
-	"github.com/lockscope/lockscope/scanner/internal/server"
+	"github.com/lockscope/lockscope/scanner/internal/registry"
 	"github.com/lockscope/lockscope/scanner/repair"
 )
 
@@ -29,7 +28,7 @@ const (
 
 // Unwritten completes each entry whose value a process may reuse with the time until which nobody wrote its key, or
 // says in errs why not. It leaves entries alone that have an error. Each key takes some seconds, many at a time.
-func (r *Repairer) Unwritten(ctx context.Context, found []ledger.Entry, errs []error, patterns []string) {
+func (r *Repairer) Unwritten(ctx context.Context, found []registry.Entry, errs []error, patterns []string) {
 	slots := make(chan struct{}, keysAtOnce)
 	var wg sync.WaitGroup
 	for i := range found {
@@ -45,9 +44,9 @@ func (r *Repairer) Unwritten(ctx context.Context, found []ledger.Entry, errs []e
 }
 
 // unwritten looks at the value of a plan and watches its key until a use after that is younger than the look. WATCH
-// detects each write until then: a client that releases the lock and takes it again does that later, and OBJECT IDLETIME
-// shows it. until is the server's lru_clock.
-func (r *Repairer) unwritten(ctx context.Context, f *ledger.Entry, patterns []string) (until int64, err error) {
+// detects each write until then: a client that releases the lock and takes it again does that later, and OBJECT
+// IDLETIME shows it. until is the server's lru_clock.
+func (r *Repairer) unwritten(ctx context.Context, f *registry.Entry, patterns []string) (until int64, err error) {
 	at, err := node.Find(ctx, r.Sources, f.Node)
 	if err != nil {
 		return until, err
@@ -60,7 +59,7 @@ func (r *Repairer) unwritten(ctx context.Context, f *ledger.Entry, patterns []st
 		}
 		return outcome, ttl, err
 	}, func(ctx context.Context, conn *redis.Conn) error {
-		info, err := server.Info(ctx, c.master)
+		info, err := node.Info(ctx, c.master)
 		if until = info.Number(lruClock); err == nil && until == 0 {
 			err = fmt.Errorf("%w: a process may reuse this value, and the server does not report its lru_clock: "+
 				"grant +info, or check it by hand", repair.ErrNotRepairable)
@@ -119,7 +118,7 @@ func (c *change) idle(ctx context.Context, cmd *redis.DurationCmd) (time.Duratio
 }
 
 // lacksKept names what such a value needs beside the rules for all others.
-func lacksKept(f *ledger.Entry, a repair.Action, err error) error {
+func lacksKept(f *registry.Entry, a repair.Action, err error) error {
 	return fmt.Errorf("%w: grant %s: a value that a process may reuse needs +watch +multi +exec +object|idletime",
 		err, lacks(f, a, err))
 }
@@ -127,7 +126,7 @@ func lacksKept(f *ledger.Entry, a repair.Action, err error) error {
 // actIfUnused acts on a key whose value its process may reuse, if the lease is proved to be the planned one. It asks
 // Redis when the key was last used before it looks at the value. WATCH detects what happens after that.
 func (r *Repairer) actIfUnused(
-	ctx context.Context, at node.Connection, f *ledger.Entry, a repair.Action, patterns []string,
+	ctx context.Context, at node.Connection, f *registry.Entry, a repair.Action, patterns []string,
 ) (repair.Outcome, time.Duration, error) {
 	c := newChange(at, f, a, r.Now())
 	if a.IsDry() { // which must not look at the value: before Redis 7.2 that would be a use

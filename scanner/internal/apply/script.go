@@ -4,6 +4,8 @@ import (
 	"context"
 	_ "embed" // the script
 	"fmt"
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -11,9 +13,10 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
-	"github.com/lockscope/lockscope/scanner/internal/ledger"
-	"github.com/lockscope/lockscope/scanner/internal/server"
+	"github.com/lockscope/lockscope/scanner/internal/node"
+	"github.com/lockscope/lockscope/scanner/internal/registry"
 	"github.com/lockscope/lockscope/scanner/repair"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 //go:embed repair.lua
@@ -22,7 +25,7 @@ var repairLua string
 // change is one action on the key of one finding.
 type change struct {
 	master  *redis.Client
-	finding *ledger.Entry
+	finding *registry.Entry
 	action  repair.Action
 	least   time.Duration // the key has been changed if its TTL is below; Never: if it has one
 	now     time.Time
@@ -51,7 +54,7 @@ func (c *change) byScript(ctx context.Context) (outcome repair.Outcome, ttl time
 func (c *change) run(ctx context.Context, lua string, args []any) (
 	outcome repair.Outcome, ttl time.Duration, err error,
 ) {
-	commands := server.EvalCommands()
+	commands := node.EvalCommands()
 	if !c.action.IsDry() {
 		commands = commands[1:]
 	}
@@ -69,7 +72,7 @@ func (c *change) run(ctx context.Context, lua string, args []any) (
 	return "", keyreader.Never, err
 }
 
-func refusedScript(err error) bool { return redisconn.IsReply(err) && server.IsRefused(err) }
+func refusedScript(err error) bool { return redisconn.IsReply(err) && node.IsRefused(err) }
 
 // act is the action in the form that repair.lua reads.
 func (c *change) act() string {
@@ -107,4 +110,68 @@ func parseReply(reply any) (repair.Outcome, time.Duration, error) {
 		return "", keyreader.Never, fmt.Errorf("%w: a repair returned parts of unexpected types", driver.ErrBadReply)
 	}
 	return outcome, keyreader.TTLOf(pttl), nil
+}
+
+//go:embed reader.lua
+var readerLua string
+
+// ofReader reports whether a finding is about readers of a read/write lock.
+func ofReader(f *registry.Entry) bool {
+	return f.Type == keyreader.Hash && f.Hold.Format == report.FormatLockscope
+}
+
+// readerArgs are the arguments of reader.lua.
+func (c *change) readerArgs() []any {
+	ofKey := "0"
+	if c.finding.Class == report.NoTTL {
+		ofKey = "1"
+	}
+	return []any{c.finding.Identity, c.leastMillis(), c.mostMillis(), c.act(), c.dry(), ofKey}
+}
+
+// mostMillis is more than what may be left of an orphan's time. A reader that was renewed since it was seen has a
+// process that is alive, and that may have lost some of its nodes only for a moment.
+func (c *change) mostMillis() int64 {
+	f := c.finding
+	if f.Class != report.Orphan || f.TTL < 0 {
+		return -1
+	}
+	return mostTTL(f, c.now).Milliseconds()
+}
+
+// byReaderScript acts on one reader, or on the TTL of all.
+func (c *change) byReaderScript(ctx context.Context) (repair.Outcome, time.Duration, error) {
+	outcome, ttl, err := c.run(ctx, readerLua, c.readerArgs())
+	if err != nil && refusedScript(err) {
+		err = fmt.Errorf("%w: readers are repaired by a script: grant the rules of RepairACL: %w",
+			repair.ErrNotRepairable, err)
+	}
+	return outcome, ttl, err
+}
+
+// refusedCommand finds the command in a refusal of Redis.
+var refusedCommand = regexp.MustCompile(`run the '([^']+)' command`)
+
+// notPermitted also recognises the error inside a script, of Redis 7.0 and of later versions.
+func notPermitted(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, "NOPERM") || strings.Contains(text, "user executing the script") ||
+		strings.Contains(text, "ACL failure in script")
+}
+
+// lacks is the ACL rule that a refusal asks for. Redis 7.0 does not name the command that it refuses inside a script:
+// then these are the rules that only a repair needs.
+func lacks(f *registry.Entry, a repair.Action, err error) string {
+	found := refusedCommand.FindStringSubmatch(err.Error())
+	switch {
+	case found != nil:
+		return "+" + found[1]
+	case strings.Contains(err.Error(), "key"):
+		return "write access to the key"
+	case ofReader(f):
+		return "+time +hset +hdel +del +pexpire"
+	case a.Deletes():
+		return "+del"
+	}
+	return "+pexpire"
 }

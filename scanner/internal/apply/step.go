@@ -11,22 +11,21 @@ import (
 
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
-	"github.com/lockscope/lockscope/scanner/internal/ledger"
 	"github.com/lockscope/lockscope/scanner/internal/node"
-	"github.com/lockscope/lockscope/scanner/internal/sight"
+	"github.com/lockscope/lockscope/scanner/internal/registry"
 	"github.com/lockscope/lockscope/scanner/repair"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // Read makes an entry of a step.
-func Read(p *repair.Step) (f ledger.Entry, a repair.Action, err error) {
+func Read(p *repair.Step) (f registry.Entry, a repair.Action, err error) {
 	key, err := base64.StdEncoding.DecodeString(p.KeyBase64)
-	f = ledger.Entry{
+	f = registry.Entry{
 		Finding: report.Finding{
 			Class: p.Class, Node: p.Node, Key: string(key), Type: p.Type, TTL: keyreader.Never, Evidence: p.Evidence,
 			FirstSeen: p.FirstSeen, LastSeen: p.LastSeen, Confirmed: true,
 		},
-		Facts: sight.Facts{Identity: p.Digest, Kept: p.Kept, Until: p.UnwrittenUntil},
+		Facts: registry.Facts{Identity: p.Digest, Kept: p.Kept, Until: p.UnwrittenUntil},
 	}
 	if err != nil {
 		return f, a, fmt.Errorf("%w: a key is not valid base64", repair.ErrInvalidPlan)
@@ -44,7 +43,7 @@ func Read(p *repair.Step) (f ledger.Entry, a repair.Action, err error) {
 
 // Step carries out what [Read] made of a step, or returns why not. patterns are those of the plan.
 func (r *Repairer) Step(
-	ctx context.Context, f *ledger.Entry, a repair.Action, patterns []string,
+	ctx context.Context, f *registry.Entry, a repair.Action, patterns []string,
 ) (repair.Outcome, time.Duration, error) {
 	at, err := node.Find(ctx, r.Sources, f.Node)
 	if err != nil {
@@ -64,7 +63,7 @@ func (r *Repairer) Step(
 }
 
 // NewStep plans an action on the key of an entry.
-func NewStep(f *ledger.Entry, a repair.Action) repair.Step {
+func NewStep(f *registry.Entry, a repair.Action) repair.Step {
 	return repair.Step{
 		Node: f.Node, Key: report.KeyText(f.Key), KeyBase64: base64.StdEncoding.EncodeToString([]byte(f.Key)),
 		Class: f.Class, Type: f.Type,
@@ -84,7 +83,7 @@ func inEarnest(a repair.Action) repair.Action {
 }
 
 // shownIdentity tells values apart for people, and reveals nothing of them.
-func shownIdentity(f *ledger.Entry) string {
+func shownIdentity(f *registry.Entry) string {
 	sum := sha256.Sum256([]byte(f.Type + " " + f.Identity))
 	return hex.EncodeToString(sum[:8])
 }

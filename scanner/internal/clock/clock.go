@@ -1,4 +1,3 @@
-// Package clock waits, checks whether a context has ended, and writes durations for people.
 package clock
 
 import (

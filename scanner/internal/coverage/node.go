@@ -10,7 +10,6 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
 	"github.com/lockscope/lockscope/scanner/internal/clock"
 	"github.com/lockscope/lockscope/scanner/internal/node"
-	"github.com/lockscope/lockscope/scanner/internal/server"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -43,14 +42,14 @@ func NewNode(c node.Connection, r *report.NodeReport, now func() time.Time) *Nod
 // Ask asks the node's servers.
 func (n *Node) Ask(ctx context.Context) (s Standing, err error) {
 	n.Report.Calls++
-	if s.master, err = server.Info(ctx, n.Master); err != nil {
+	if s.master, err = node.Info(ctx, n.Master); err != nil {
 		return s, err
 	}
 	n.Others = n.others(s.master)
 	s.Pages = s.master
 	if n.Pages != n.Master {
 		n.Report.Calls++
-		if s.Pages, err = server.Info(ctx, n.Pages); err != nil {
+		if s.Pages, err = node.Info(ctx, n.Pages); err != nil {
 			return s, fmt.Errorf("replica: %w", err)
 		}
 	}
@@ -58,7 +57,7 @@ func (n *Node) Ask(ctx context.Context) (s Standing, err error) {
 		return s, nil
 	}
 	n.Report.Calls++
-	s.View, err = server.View(ctx, n.Master)
+	s.View, err = node.View(ctx, n.Master)
 	s.viewed = err == nil
 	if err != nil && redisconn.IsReply(err) {
 		Note(n.Report, report.ReasonSlotsUncovered, "the node does not report its slots (%v): grant +cluster|nodes",
@@ -109,7 +108,7 @@ func (n *Node) admitReplica(ctx context.Context, s *Standing) error {
 	for end := n.now().Add(syncWait); s.lag() > 0 && n.now().Before(end) && clock.Pause(ctx, syncPoll); {
 		n.Report.Calls++
 		var err error
-		if s.Pages, err = server.Info(ctx, n.Pages); err != nil {
+		if s.Pages, err = node.Info(ctx, n.Pages); err != nil {
 			return fmt.Errorf("replica: %w", err)
 		}
 	}

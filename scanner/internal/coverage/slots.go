@@ -3,7 +3,7 @@ package coverage
 import (
 	"fmt"
 
-	"github.com/lockscope/lockscope/scanner/internal/server"
+	"github.com/lockscope/lockscope/scanner/internal/node"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -13,9 +13,9 @@ const movingText = "are moving, and keys may have moved to a node that was alrea
 
 // Slots is which slots of a cluster the nodes of one source were proved to serve during the sweep.
 type Slots struct {
-	Read     server.SlotSet
-	Moving   server.SlotSet
-	Assigned server.SlotSet
+	Read     node.SlotSet
+	Moving   node.SlotSet
+	Assigned node.SlotSet
 	Whole    bool // every node of it was read completely
 }
 
@@ -30,8 +30,8 @@ func (c *Slots) Add(n *Slots) {
 // Gaps returns the gaps of a whole cluster. A node that was not read completely reports its slots itself.
 func (c *Slots) Gaps(source string) []report.Gap {
 	var gaps []report.Gap
-	rest := server.AllSlots().Without(c.Read).Without(c.Moving)
-	add := func(reason report.Reason, slots server.SlotSet, text string) {
+	rest := node.AllSlots().Without(c.Read).Without(c.Moving)
+	add := func(reason report.Reason, slots node.SlotSet, text string) {
 		if slots.Len() > 0 {
 			gaps = append(gaps, report.Gap{Reason: reason,
 				Detail: fmt.Sprintf("%s: slots %s "+text, source, slots.String())})
@@ -49,7 +49,7 @@ func (c *Slots) Gaps(source string) []report.Gap {
 
 // missing returns the gaps of a cluster's node that was given without the others.
 func (c *Slots) missing() []report.Gap {
-	all := server.AllSlots()
+	all := node.AllSlots()
 	others := all.Without(c.Read).Without(c.Moving)
 	var gaps []report.Gap
 	if others.Len() > 0 {

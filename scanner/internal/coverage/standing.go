@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
-	"github.com/lockscope/lockscope/scanner/internal/server"
+	"github.com/lockscope/lockscope/scanner/internal/node"
 )
 
 // Standing is what the servers of a node report about their roles. It is read before and after the pages, because
@@ -12,7 +12,7 @@ import (
 type Standing struct {
 	master redisinfo.Info
 	Pages  redisinfo.Info // the replica's if pages are read there, else the master's
-	View   server.ClusterView
+	View   node.ClusterView
 	viewed bool
 }
 

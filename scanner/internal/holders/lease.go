@@ -1,15 +1,16 @@
 package holders
 
 import (
+	"fmt"
 	"time"
 
-	"github.com/lockscope/lockscope/scanner/internal/value"
+	"github.com/lockscope/lockscope/scanner/internal/clock"
 )
 
 // Look is one look at a lock.
 type Look struct {
 	Node, Key, Identity string
-	Distinct            value.Distinction
+	Distinct            Distinction
 	At                  time.Time
 	TTL                 time.Duration
 	Count               int           // re-entries
@@ -63,7 +64,7 @@ func (e *lease) see(s *Look, place int, round uint32) {
 	if e.round != round && !s.Again {
 		e.looks, e.round = e.looks+1, round
 	}
-	if s.Distinct == value.PerClient && !e.unmoved(s) {
+	if s.Distinct == PerClient && !e.unmoved(s) {
 		e.expiry = s.At.Add(s.TTL)
 	}
 	e.node, e.last, e.count, e.longest = place, s.At, s.Count, max(e.longest, s.TTL)
@@ -78,13 +79,31 @@ func (e *lease) continues(id uint64, s *Look, shared bool) bool {
 	switch {
 	case e.identity != id || s.Count < e.count:
 		return false
-	case s.Distinct == value.PerLease && !shared || e.unmoved(s):
+	case s.Distinct == PerLease && !shared || e.unmoved(s):
 		return true
-	case s.Distinct != value.PerClient:
+	case s.Distinct != PerClient:
 		return false
 	}
 	longest := float64(max(e.longest, s.TTL))
 	late, early := e.expiry.Sub(e.last), e.expiry.Sub(s.At)
 	return s.At.Add(s.TTL).After(e.expiry) && float64(late) >= renewalAbove*longest &&
 		float64(early) <= renewalBelow*longest
+}
+
+// clockSlack is how far a holder's clock may be off before its time is ignored.
+const clockSlack = 30 * time.Second
+
+// Believe compares the time that a value claims with what was seen. If they contradict each other, what was seen
+// counts.
+func Believe(said time.Time, seen *Observed, now time.Time) (since time.Time, doubt string) {
+	const text = "; the holder's clock is %v or more %s, so this counts from when the scanner first saw it"
+	switch {
+	case said.After(now.Add(clockSlack)):
+		return seen.First, fmt.Sprintf(text, clock.Round(said.Sub(now)), "ahead")
+	case !seen.First.IsZero() && said.After(seen.First.Add(clockSlack)):
+		return seen.First, fmt.Sprintf(text, clock.Round(said.Sub(seen.First)), "ahead")
+	case !seen.Whole.IsZero() && said.Before(seen.Whole.Add(-clockSlack)):
+		return seen.First, fmt.Sprintf(text, clock.Round(seen.Whole.Sub(said)), "behind")
+	}
+	return said, ""
 }

@@ -5,9 +5,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/lockscope/lockscope/scanner/internal/digest"
-	"github.com/lockscope/lockscope/scanner/internal/value"
 )
 
 // Watch remembers since when the locks of one source have had one holder. A full watch keeps the oldest locks. Among
@@ -17,7 +14,7 @@ type Watch struct {
 	limit int
 
 	mu      sync.Mutex
-	digest  digest.Digest
+	digest  Digest
 	seen    map[uint64]lease
 	saying  int            // of seen, those that say since when they are held; they take no room from the others
 	holders map[uint64]int // keys by identity
@@ -38,7 +35,7 @@ type round struct {
 }
 
 // NewWatch makes a Watch for up to limit locks.
-func NewWatch(limit int, d digest.Digest) *Watch {
+func NewWatch(limit int, d Digest) *Watch {
 	return &Watch{limit: limit, digest: d, seen: make(map[uint64]lease), holders: make(map[uint64]int)}
 }
 
@@ -49,7 +46,7 @@ func (w *Watch) Note(s Look) (o Observed) {
 	k, id := w.digest.Number(s.Key), w.digest.Number(s.Identity)
 	e, known := w.seen[k]
 	if !known {
-		if s.Distinct == value.Indistinct && s.TTL < s.Worth {
+		if s.Distinct == Indistinct && s.TTL < s.Worth {
 			return Observed{}
 		}
 		var room bool
@@ -72,7 +69,7 @@ func (w *Watch) Note(s Look) (o Observed) {
 	e.see(&s, place, w.rounds[place].number)
 	w.seen[k] = e
 	o.Whole, o.Looks = e.whole, e.looks
-	if s.Distinct != value.PerClient || e.looks >= leastLooks {
+	if s.Distinct != PerClient || e.looks >= leastLooks {
 		o.First = e.first
 	}
 	return o

@@ -3,13 +3,15 @@ package judge
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/scanner/internal/clock"
+	"github.com/lockscope/lockscope/scanner/internal/holders"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
-	"github.com/lockscope/lockscope/scanner/internal/ledger"
-	"github.com/lockscope/lockscope/scanner/internal/value"
+	"github.com/lockscope/lockscope/scanner/internal/registry"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -22,7 +24,7 @@ func (r *Rules) Classify(v *keyreader.Value, h *report.Hold, since, now time.Tim
 			found = append(found, class)
 		}
 	}
-	foreign := value.Foreign(v)
+	foreign := holders.Foreign(v)
 	add(report.ForeignType, foreign)
 	if foreign && r.Checks[report.ForeignType] {
 		return found
@@ -54,11 +56,11 @@ func HoldLimit(p *report.Policy, v *keyreader.Value, h *report.Hold) time.Durati
 
 // Still reports whether the value at a second look is wrong in the same way. Only the nodes can tell whether it is
 // still an orphan.
-func (r *Rules) Still(f *ledger.Entry, v *keyreader.Value, now time.Time) bool {
+func (r *Rules) Still(f *registry.Entry, v *keyreader.Value, now time.Time) bool {
 	if v.Gone() || !f.Same(v.Identity()) || r.Excludes(f.Key, now) >= 0 {
 		return false
 	}
-	p, holder := r.PolicyOf(f.Key), value.Holder(v)
+	p, holder := r.PolicyOf(f.Key), holders.Holder(v)
 	switch f.Class {
 	case report.NoTTL:
 		return leaked(&p, v)
@@ -80,7 +82,7 @@ func (r *Rules) Evidence(class report.Class, v *keyreader.Value, since time.Time
 	case report.LongTTL:
 		return fmt.Sprintf("its TTL is %v, longer than the limit of %v", clock.Round(v.TTL), p.MaxTTL) + clause(&p)
 	case report.HeldTooLong:
-		holder := value.Holder(v)
+		holder := holders.Holder(v)
 		return sameHolder(v, &holder, now.Sub(since), looks) + fmt.Sprintf(" for %v or more, longer than the limit of %v",
 			clock.Round(now.Sub(since)), HoldLimit(&p, v, &holder)) + clause(&p) + ending(v)
 	case report.ForeignType:
@@ -95,7 +97,7 @@ func sameHolder(v *keyreader.Value, h *report.Hold, held time.Duration, looks in
 		return "one holder has had it"
 	}
 	seen, who := "the same client had it", "it"
-	if value.DistinctionOf(v, h) == value.Indistinct {
+	if holders.DistinctionOf(v, h) == holders.Indistinct {
 		seen, who = "its value and its end were the same", "its holder"
 	}
 	return fmt.Sprintf("at %d looks, %v apart, %s; %s may have released it in between. Otherwise it has had it", looks,
@@ -148,4 +150,41 @@ func clause(p *report.Policy) string {
 		return ""
 	}
 	return fmt.Sprintf(" set by policy %s", report.KeyText(p.Name))
+}
+
+// About begins the evidence of a lock that is part of a construct, as its holder says: which construct, and which slot
+// of a semaphore. It is "" for a lock by itself. patterns are those of the scanner: a name lacks what they begin with.
+func About(key string, h *report.Hold, patterns []string) string {
+	name := nameOf(key, patterns)
+	switch h.Kind {
+	case lock.KindElection:
+		return fmt.Sprintf("election %s: ", report.KeyText(name))
+	case lock.KindSet:
+		return fmt.Sprintf("%s, held as part of a set: ", report.KeyText(name))
+	case lock.KindRead:
+		return fmt.Sprintf("reader of %s: ", report.KeyText(name))
+	case lock.KindWrite:
+		return fmt.Sprintf("writer of %s: ", report.KeyText(name))
+	case lock.KindSemaphore:
+		if semaphore, slot, ok := records.ParseSlot(name); ok {
+			return fmt.Sprintf("slot %d of semaphore %s: ", slot, report.KeyText(semaphore))
+		}
+		return fmt.Sprintf("semaphore %s: ", report.KeyText(name))
+	}
+	return ""
+}
+
+func nameOf(key string, patterns []string) string {
+	cut := len(key)
+	for _, pattern := range patterns {
+		head := keyreader.LiteralHead(pattern)
+		prefix := head[:strings.LastIndexAny(head, ":_-./}|")+1] // the rest may be the begin of a name
+		if len(prefix) < cut && strings.HasPrefix(key, prefix) {
+			cut = len(prefix)
+		}
+	}
+	if cut == len(key) {
+		return key
+	}
+	return key[cut:]
 }

@@ -1,6 +1,8 @@
 package keyreader
 
-import "strings"
+import (
+	"strings"
+)
 
 // Matches reports whether s matches a glob pattern as in Redis. Each element except the star matches exactly one
 // byte, so backtracking to the last star is enough.
@@ -90,4 +92,32 @@ func LiteralHead(pattern string) string {
 		}
 	}
 	return b.String()
+}
+
+// helperPrefixes are prefixes of keys that locks need but that are not locks. Some never expire by design.
+func helperPrefixes() []string { return []string{"lockscope:", "redisson_"} }
+
+// rwTimeout is part of the names of helper keys of Redisson's read-write locks.
+const rwTimeout = ":rwlock_timeout:"
+
+// IsHelper reports whether a key belongs to a lock but is not one. page.lua has the same rule.
+func IsHelper(key string) bool {
+	for _, p := range helperPrefixes() {
+		if strings.HasPrefix(key, p) {
+			return true
+		}
+	}
+	return strings.Contains(key, rwTimeout)
+}
+
+// matchesHelpers reports whether the pattern can match helper keys. Most patterns cannot, and then names need no
+// check.
+func matchesHelpers(pattern string) bool {
+	head := LiteralHead(pattern)
+	for _, p := range helperPrefixes() {
+		if strings.HasPrefix(p, head) || strings.HasPrefix(head, p) {
+			return true
+		}
+	}
+	return head == "" || head[0] == '{' // as {lock:x}:rwlock_timeout: does
 }

@@ -79,17 +79,5 @@ func (r *Reader) pipeLooks(ctx context.Context, command, script string, keys []s
 		cmds[i] = pipe.Do(ctx, command, script, 1, key)
 	}
 	r.calls += int64(len(keys))
-	return cmds, execute(ctx, pipe, cmds)
-}
-
-// execute sends a pipeline. It fails if there is no answer, or an answer that is not about a key. The caller reads
-// the answers about keys.
-func execute(ctx context.Context, pipe redis.Pipeliner, cmds []*redis.Cmd) error {
-	_, _ = pipe.Exec(ctx)
-	for _, cmd := range cmds {
-		if err := cmd.Err(); err != nil && !aboutKey(err) {
-			return err
-		}
-	}
-	return nil
+	return cmds, execute(ctx, pipe)
 }

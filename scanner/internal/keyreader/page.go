@@ -3,10 +3,11 @@ package keyreader
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
-	"github.com/lockscope/lockscope/scanner/internal/server"
+	"github.com/lockscope/lockscope/scanner/internal/node"
 )
 
 // Page reads the page at a cursor by a script if the server allows it, else by plain commands, with the same result.
@@ -19,9 +20,9 @@ func (r *Reader) Page(ctx context.Context, cursor string, wanted Wanted) (Page, 
 		case err == nil:
 			r.capability.scripts = proven
 			return page, nil
-		case !redisconn.IsReply(err), r.capability.only && !(server.IsRefused(err) && r.capability.another()):
+		case !redisconn.IsReply(err), r.capability.only && !(node.IsRefused(err) && r.capability.another()):
 			return Page{}, err
-		case !server.IsRefused(err):
+		case !node.IsRefused(err):
 			// A key of a slot on the move, perhaps: the next Reader tries again.
 			r.failed = true
 		default:
@@ -69,4 +70,21 @@ func parsePage(reply any) (Page, error) {
 		}
 	}
 	return p, nil
+}
+
+// FirstCursor begins a pass through all keys. As a Page's Next, it ends the pass.
+const FirstCursor = "0"
+
+// Wanted selects the keys of a page that are described whatever their TTL: from First to Last, counted from 1. The
+// zero value selects none.
+type Wanted struct{ First, Last int64 }
+
+// All selects every key.
+func All() Wanted { return Wanted{First: 1, Last: math.MaxInt32} }
+
+// Page is one page of keys.
+type Page struct {
+	Next   string // cursor of the next page; [FirstCursor]: there is none
+	Keys   int64  // number of keys, without the helper keys that page.lua knows
+	Values []Value
 }

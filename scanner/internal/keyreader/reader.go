@@ -4,10 +4,10 @@ import (
 	"math"
 	"time"
 
-	"github.com/lockscope/lockscope/lock/redlock/redisconn"
-	"github.com/lockscope/lockscope/scanner/internal/server"
-
 	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock/redlock/redisconn"
+	"github.com/lockscope/lockscope/scanner/internal/node"
 )
 
 // NoLimit as a Query's Limit describes no key for its TTL, except keys without one.
@@ -42,7 +42,7 @@ type Reader struct {
 	failed     bool // a script failed for a reason that may pass
 	calls      int64
 
-	importing  server.SlotSet // whose keys are asked for by ASKING
+	importing  node.SlotSet // whose keys are asked for by ASKING
 	redirected int64
 }
 
@@ -74,8 +74,17 @@ func (r *Reader) Seek(pattern string, limit time.Duration) {
 func (r *Reader) Resize(count int) { r.query.Count = count }
 
 // Importing sets the slots that are moving to this server. Their keys need an ASKING.
-func (r *Reader) Importing(slots server.SlotSet) { r.importing = slots }
+func (r *Reader) Importing(slots node.SlotSet) { r.importing = slots }
 
 // Redirected returns the number of keys that the server said another one has. They are not in a page's Values, and
 // Gone for a look: nothing is known of them.
 func (r *Reader) Redirected() int64 { return r.redirected }
+
+// Scope says which keys are read, and how gently.
+type Scope struct {
+	Patterns   []string // that locks are looked for by, at least one
+	PageSize   int
+	Pause      time.Duration // after each page; the longest one if Adaptive
+	Adaptive   bool          // a sweep goes as fast as other clients of the server allow
+	Capability Capability    // what is known of every node beforehand: for tests
+}

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockscope/lockscope/scanner/internal/holders"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
-	"github.com/lockscope/lockscope/scanner/internal/value"
 	"github.com/lockscope/lockscope/scanner/listing"
 )
 
@@ -29,9 +29,9 @@ func newLock(looks []keyreader.Value, silent int) (l listing.Lock, ok bool) {
 	l = listing.Lock{
 		Key: first.value.Key, Type: first.value.Type,
 		Nodes: len(first.ttls), Of: len(looks), Silent: silent, Split: len(groups) > 1,
-		Hold: value.Holder(first.value), LongestTTL: first.ttls[0],
+		Hold: holders.Holder(first.value), LongestTTL: first.ttls[0],
 	}
-	if v := first.value; v.Type == keyreader.Hash && v.Fields == nil && !value.Foreign(v) && v.Size > 0 {
+	if v := first.value; v.Type == keyreader.Hash && v.Fields == nil && !holders.Foreign(v) && v.Size > 0 {
 		l.Readers = &listing.Readers{Count: int(v.Size)} // nothing else that is a lock has so many fields
 	}
 	l.TTL = first.quorumTTL(l.Quorum())
@@ -49,7 +49,7 @@ func readLock(looks []keyreader.Value, silent int) (l listing.Lock, ok bool) {
 		v := &looks[i]
 		switch {
 		case v.Gone():
-		case v.Type == keyreader.Hash && value.Readers(v):
+		case v.Type == keyreader.Hash && holders.Readers(v):
 			l.Key, l.Type = v.Key, v.Type
 			nodes = append(nodes, listing.NodeReaders{TTL: v.TTL, Fields: v.Fields})
 			if v.TTL == keyreader.Never {
@@ -67,7 +67,7 @@ func readLock(looks []keyreader.Value, silent int) (l listing.Lock, ok bool) {
 		return l, ok
 	}
 	if l.LongestTTL = keyreader.Never; !ok {
-		l.Hold = value.Holder(stays)
+		l.Hold = holders.Holder(stays)
 	}
 	return l, true
 }
@@ -105,7 +105,7 @@ func groupByHolder(looks []keyreader.Value) []*share {
 // holderMark is the same on all nodes that granted one holder's attempt. lockscope's counters may differ there, its
 // token never does.
 func holderMark(v *keyreader.Value) (mark string, fence uint64) {
-	if token, fence := value.Grant(v); token != "" {
+	if token, fence := holders.Grant(v); token != "" {
 		return token, fence
 	}
 	return v.Identity(), 0

@@ -11,7 +11,7 @@ import (
 
 // pass goes through one source in one listing.
 type pass struct {
-	*reading
+	*Lister
 	index int
 	own   *listedSource
 	// peers are readers of all masters of all sources for this pass alone: a Reader
@@ -25,18 +25,18 @@ type candidate struct {
 	looks []keyreader.Value
 }
 
-func newPass(l *reading, index int) *pass {
-	p := &pass{reading: l, index: index, own: l.sources[index], peers: make([][]*keyreader.Reader, len(l.sources))}
+func newPass(l *Lister, index int) *pass {
+	p := &pass{Lister: l, index: index, own: l.sources[index], peers: make([][]*keyreader.Reader, len(l.sources))}
 	for i, src := range l.sources {
 		for _, m := range src.masters {
-			p.peers[i] = append(p.peers[i], m.Connection.Reader(l.query, m.reader.Capability()))
+			p.peers[i] = append(p.peers[i], keyreader.New(m.Master, m.Pages, l.query, m.reader.Capability()))
 		}
 	}
 	return p
 }
 
-// readPasses reads the remaining pages of all sources at once.
-func readPasses(ctx context.Context, l *reading) {
+// ReadLocks reads the remaining pages of all sources at once.
+func (l *Lister) ReadLocks(ctx context.Context) {
 	passes := make([]*pass, len(l.sources))
 	for i := range passes {
 		passes[i] = newPass(l, i)
@@ -79,7 +79,7 @@ func (p *pass) read(ctx context.Context, at int, page keyreader.Page) {
 func (p *pass) take(ctx context.Context, page []keyreader.Value, pattern int) (wanted int64) {
 	var found []*candidate
 	for _, v := range page {
-		if v.Gone() || keyreader.IsHelper(v.Key) || !wants(&p.options, p.resource(v.Key)) ||
+		if v.Gone() || keyreader.IsHelper(v.Key) || !Wants(&p.options, p.resource(v.Key)) ||
 			p.seenBefore(v.Key, pattern) {
 			continue
 		}

@@ -24,7 +24,7 @@ const secondLook = 150 * time.Millisecond
 
 // waitsReader reads the queues of the nodes of a listing, and who holds their locks.
 type waitsReader struct {
-	*reading
+	*Lister
 	pass   *pass
 	queues map[string][]waitsNode // by lock key: where it has a queue
 	waits  listing.Waits
@@ -32,9 +32,9 @@ type waitsReader struct {
 	errs   []error
 }
 
-// readWaits goes through the keys of each master once, after its locks were read.
-func readWaits(ctx context.Context, l *reading) *listing.Waits {
-	r := &waitsReader{reading: l, pass: newPass(l, 0), queues: make(map[string][]waitsNode),
+// ReadWaits goes through the keys of each master once, after its locks were read.
+func (l *Lister) ReadWaits(ctx context.Context) *listing.Waits {
+	r := &waitsReader{Lister: l, pass: newPass(l, 0), queues: make(map[string][]waitsNode),
 		failed: make(map[waitsNode]error)}
 	began := r.cfg.Now()
 	r.findQueues(ctx)
@@ -106,7 +106,7 @@ func (r *waitsReader) scan(ctx context.Context, n waitsNode, master *redis.Clien
 func (r *waitsReader) found(n waitsNode, queueKey string) {
 	key, ok := redlock.LockOfQueue(queueKey)
 	switch {
-	case !ok || !wants(&r.options, r.resource(key)) || slices.Contains(r.queues[key], n):
+	case !ok || !Wants(&r.options, r.resource(key)) || slices.Contains(r.queues[key], n):
 		return
 	case len(r.queues[key]) == 0 && len(r.queues) >= listing.MaxWaitedFor:
 		r.waits.Omitted = true

@@ -9,8 +9,6 @@ import (
 	"sync"
 
 	"github.com/redis/go-redis/v9"
-
-	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 )
 
 // Connection leads to one master of a source. It is good for one sweep, listing or repair, because cluster clients
@@ -20,11 +18,6 @@ type Connection struct {
 	Source *Source
 	Master *redis.Client
 	Pages  *redis.Client // where pages are read: the replica if there is one
-}
-
-// Reader makes a Reader of the master's keys.
-func (c *Connection) Reader(q keyreader.Query, learnt keyreader.Capability) *keyreader.Reader {
-	return keyreader.New(c.Master, c.Pages, q, learnt)
 }
 
 // Find finds the master that a finding names. It does not use what sweeps know of nodes, which belongs to the running
@@ -87,4 +80,21 @@ func (s *Source) masters(ctx context.Context) ([]*redis.Client, error) {
 			b.Options().Addr)
 	})
 	return masters, err
+}
+
+// atOnce bounds how many nodes are read at a time, and so the memory for their pages.
+const atOnce = 8
+
+// Each calls do for each node, several at a time, and waits.
+func Each(nodes int, do func(i int)) {
+	slots := make(chan struct{}, atOnce)
+	var wg sync.WaitGroup
+	for i := range nodes {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			do(i)
+		})
+	}
+	wg.Wait()
 }

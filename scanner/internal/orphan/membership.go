@@ -13,7 +13,6 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/node"
-	"github.com/lockscope/lockscope/scanner/internal/server"
 )
 
 // Prove finds out whether the sources are all the nodes of one Redlock. The markers by which nodes vote prove it:
@@ -65,7 +64,7 @@ func (o *Redlock) sameServer(ctx context.Context) string {
 	for i, src := range o.sources {
 		if client, standalone := src.Client.(*redis.Client); standalone {
 			wg.Go(func() {
-				info, _ := server.Info(ctx, client)
+				info, _ := node.Info(ctx, client)
 				known[i] = member{name: src.Name, runID: info.RunID()}
 			})
 		}
@@ -122,7 +121,7 @@ func membership(ctx context.Context, s *node.Source) (member, error) {
 	if !standalone {
 		return member{}, fmt.Errorf("%w: it is a cluster", errNoMember)
 	}
-	info, err := server.Info(ctx, client)
+	info, err := node.Info(ctx, client)
 	if err != nil {
 		return member{}, err
 	}
@@ -142,7 +141,7 @@ func membership(ctx context.Context, s *node.Source) (member, error) {
 
 // unreadable tells a server that refuses from one that does not answer.
 func unreadable(err error) error {
-	if server.IsRefused(err) {
+	if node.IsRefused(err) {
 		return fmt.Errorf("%w to this user: grant %%R~%s", errNoMember, guard.MarkerKey)
 	}
 	return err

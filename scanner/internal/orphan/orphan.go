@@ -10,9 +10,9 @@ import (
 	"sync"
 
 	"github.com/lockscope/lockscope/scanner/internal/clock"
+	"github.com/lockscope/lockscope/scanner/internal/holders"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/node"
-	"github.com/lockscope/lockscope/scanner/internal/value"
 )
 
 // Redlock compares the locks on one node with those on the others, a page at a time.
@@ -41,7 +41,7 @@ func (o *Redlock) Doubt() string { return o.doubt }
 // its library it is of. Locks of other libraries may need one of the nodes alone unless the caller said that all of
 // them are one Redlock.
 func (o *Redlock) Compares(v *keyreader.Value) bool {
-	return o.one && (value.Token(v) != "" || o.said && value.OtherToken(v) != "")
+	return o.one && (holders.Token(v) != "" || o.said && holders.OtherToken(v) != "")
 }
 
 // Uncompared says why [Redlock.Compares] refuses a lock of another library.
@@ -100,14 +100,14 @@ func (c *Tally) Evidence() string {
 }
 
 // Count finds out how many nodes have the locks found on src, and how many commands that took. Each of them is one
-// attempt's; see [value.Votes] and [Redlock.Compares]. It asks one node after the other, and only about locks that are
-// still undecided.
+// attempt's; see [holders.Votes] and [Redlock.Compares]. It asks one node after the other, and only about locks that
+// are still undecided.
 func (o *Redlock) Count(ctx context.Context, src *node.Source, locks []*keyreader.Value) (all []*Tally, calls int64) {
 	all = make([]*Tally, len(locks))
 	for i, v := range locks {
-		all[i] = &Tally{Value: v, token: value.Token(v), same: 1, unknown: len(o.sources) - 1, nodes: len(o.sources)}
+		all[i] = &Tally{Value: v, token: holders.Token(v), same: 1, unknown: len(o.sources) - 1, nodes: len(o.sources)}
 		if all[i].token == "" {
-			all[i].token, all[i].whole = value.OtherToken(v), true
+			all[i].token, all[i].whole = holders.OtherToken(v), true
 		}
 	}
 	open := slices.Clone(all)

@@ -8,22 +8,21 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/scanner/internal/clock"
+	"github.com/lockscope/lockscope/scanner/internal/holders"
 	"github.com/lockscope/lockscope/scanner/internal/judge"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
-	"github.com/lockscope/lockscope/scanner/internal/ledger"
 	"github.com/lockscope/lockscope/scanner/internal/orphan"
-	"github.com/lockscope/lockscope/scanner/internal/sight"
-	"github.com/lockscope/lockscope/scanner/internal/value"
+	"github.com/lockscope/lockscope/scanner/internal/registry"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
-// confirmation is the second look of a sweep, on the masters, at everything in the ledger. It looks at new findings
+// confirmation is the second look of a sweep, on the masters, at everything in the registry. It looks at new findings
 // after the grace, and at known ones even if no page has shown them this time. Findings that have changed are
 // resolved.
 type confirmation struct {
-	cfg     *Settings
-	ledger  *ledger.Ledger
-	orphans *orphan.Redlock
+	cfg      *Settings
+	findings *registry.Findings
+	orphans  *orphan.Redlock
 
 	mu       sync.Mutex
 	appeared []report.Finding // that were not confirmed before
@@ -37,7 +36,7 @@ func (c *confirmation) grace(nodes []*nodeSweep) time.Duration {
 		if n.report.Err != nil {
 			continue
 		}
-		for _, f := range c.ledger.On(n.Node) {
+		for _, f := range c.findings.On(n.Node) {
 			if !f.Confirmed {
 				wait = max(wait, c.cfg.ConfirmAfter-now.Sub(f.FirstSeen))
 			}
@@ -71,7 +70,7 @@ func (c *confirmation) lookClosely(ctx context.Context, nodes []*nodeSweep) bool
 	var looked bool
 	for _, n := range nodes {
 		var keys []string
-		for _, f := range c.ledger.On(n.Node) {
+		for _, f := range c.findings.On(n.Node) {
 			if f.Class == report.HeldTooLong && !f.Confirmed && f.Hold.Since.IsZero() && len(keys) < keyreader.Batch {
 				keys = append(keys, f.Key)
 			}
@@ -86,7 +85,7 @@ func (c *confirmation) lookClosely(ctx context.Context, nodes []*nodeSweep) bool
 			if v := &values[i]; err == nil && v.Gone() {
 				n.memory.watch.Forget(v.Key)
 			} else if err == nil {
-				holder := value.Holder(v)
+				holder := holders.Holder(v)
 				n.lease(v, &holder, now, true)
 			}
 		}
@@ -96,7 +95,7 @@ func (c *confirmation) lookClosely(ctx context.Context, nodes []*nodeSweep) bool
 
 // look looks again at what is wrong on one node.
 func (c *confirmation) look(ctx context.Context, n *nodeSweep) {
-	found := c.ledger.On(n.Node)
+	found := c.findings.On(n.Node)
 	if n.report.Err != nil || len(found) == 0 {
 		return
 	}
@@ -120,15 +119,15 @@ func (c *confirmation) look(ctx context.Context, n *nodeSweep) {
 }
 
 // settle decides on one finding. It compares an orphan with the other nodes again.
-func (c *confirmation) settle(ctx context.Context, n *nodeSweep, f *ledger.Entry, v *keyreader.Value, now time.Time) {
-	v = value.Subject(f.Class, v, f.Same)
+func (c *confirmation) settle(ctx context.Context, n *nodeSweep, f *registry.Entry, v *keyreader.Value, now time.Time) {
+	v = holders.Subject(f.Class, v, f.Same)
 	still := c.cfg.Rules.Still(f, v, now)
 	seen, lease := *f, lease{since: f.Since}
 	if still && f.Class == report.Orphan && !c.orphans.Compares(v) {
 		return // it can no longer be decided
 	}
 	if still && f.Class == report.HeldTooLong {
-		holder := value.Holder(v)
+		holder := holders.Holder(v)
 		lease = n.lease(v, &holder, now, true)
 		seen.Since, seen.Inferred = lease.since, lease.looks > 0
 		still = slices.Contains(c.cfg.Rules.Classify(v, &holder, lease.since, now), report.HeldTooLong)
@@ -143,14 +142,14 @@ func (c *confirmation) settle(ctx context.Context, n *nodeSweep, f *ledger.Entry
 		still, seen.Evidence = t.Minority(), t.Evidence()
 	}
 	if still {
-		seen.TTL, seen.Hold, seen.LastSeen = v.TTL, value.Holder(v), now
-		seen.Identity, seen.Kept, seen.Recalled = v.Identity(), value.Kept(v), sight.Recalled{}
+		seen.TTL, seen.Hold, seen.LastSeen = v.TTL, holders.Holder(v), now
+		seen.Identity, seen.Kept, seen.Recalled = v.Identity(), holders.Kept(v), registry.Recalled{}
 		if f.Class != report.Orphan {
 			seen.Evidence = n.evidence(f.Class, v, &lease, now)
 		}
 		seen.Evidence = judge.About(v.Key, &seen.Hold, c.cfg.Scope.Patterns) + seen.Evidence
 	}
-	if c.ledger.Settle(f, seen, still) {
+	if c.findings.Settle(f, seen, still) {
 		c.confirmed(f.Sealed())
 	}
 }

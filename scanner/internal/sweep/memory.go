@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/lockscope/lockscope/scanner/internal/digest"
 	"github.com/lockscope/lockscope/scanner/internal/holders"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/node"
@@ -12,7 +11,7 @@ import (
 
 // Memory passes knowledge from one sweep to the next. It belongs to the running sweep.
 type Memory struct {
-	digest  digest.Digest
+	digest  holders.Digest
 	masters map[*node.Source]map[string]*remembered // by the name of the node
 	watches map[*node.Source]*holders.Watch
 }
@@ -25,9 +24,9 @@ type remembered struct {
 }
 
 // NewMemory makes an empty Memory.
-func NewMemory() *Memory { return newMemory(digest.New()) }
+func NewMemory() *Memory { return newMemory(holders.NewDigest()) }
 
-func newMemory(d digest.Digest) *Memory {
+func newMemory(d holders.Digest) *Memory {
 	return &Memory{
 		digest: d, masters: make(map[*node.Source]map[string]*remembered),
 		watches: make(map[*node.Source]*holders.Watch),
@@ -36,7 +35,7 @@ func newMemory(d digest.Digest) *Memory {
 
 // RestoreMemory makes a Memory with what the watches of an earlier process knew.
 func RestoreMemory(
-	d digest.Digest, watches map[string]holders.Saved, sources []*node.Source, cfg *Settings,
+	d holders.Digest, watches map[string]holders.Saved, sources []*node.Source, cfg *Settings,
 ) (*Memory, error) {
 	m := newMemory(d)
 	for _, src := range sources {
@@ -59,7 +58,7 @@ func (m *Memory) Save() map[string]holders.Saved {
 }
 
 // Digest returns the digest of keys and values in what is saved.
-func (m *Memory) Digest() digest.Digest { return m.digest }
+func (m *Memory) Digest() holders.Digest { return m.digest }
 
 // recall finds or makes the memory of a master.
 func (m *Memory) recall(c *node.Connection, cfg *Settings) *remembered {

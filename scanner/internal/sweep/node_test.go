@@ -7,14 +7,13 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/lockscope/lockscope/scanner/internal/digest"
+	"github.com/lockscope/lockscope/scanner/internal/coverage"
 	"github.com/lockscope/lockscope/scanner/internal/holders"
 	"github.com/lockscope/lockscope/scanner/internal/judge"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
-	"github.com/lockscope/lockscope/scanner/internal/ledger"
 	"github.com/lockscope/lockscope/scanner/internal/node"
 	"github.com/lockscope/lockscope/scanner/internal/orphan"
-	"github.com/lockscope/lockscope/scanner/internal/proof"
+	"github.com/lockscope/lockscope/scanner/internal/registry"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -28,7 +27,7 @@ func TestPageTwice(t *testing.T) {
 	}
 	defer sources[0].Close()
 	cfg := &Settings{
-		Scope: node.Scope{Patterns: []string{"lock:*"}, PageSize: 500},
+		Scope: keyreader.Scope{Patterns: []string{"lock:*"}, PageSize: 500},
 		Rules: judge.Rules{
 			TTLLimit: time.Hour, HoldLimit: time.Hour,
 			Checks: map[report.Class]bool{
@@ -38,9 +37,9 @@ func TestPageTwice(t *testing.T) {
 		},
 		Deadline: time.Minute, MaxWatched: 10, MaxValues: -1, Now: time.Now,
 	}
-	found, watch := ledger.New(5), holders.NewWatch(10, digest.New())
+	found, watch := registry.New(5), holders.NewWatch(10, holders.NewDigest())
 	c := node.Connection{Node: "node", Source: sources[0]}
-	n := newNodeSweep(c, cfg, &remembered{watch: watch}, found, orphan.New(sources), proof.NewValues(nil, nil))
+	n := newNodeSweep(c, cfg, &remembered{watch: watch}, found, orphan.New(sources), coverage.NewValues(nil, nil))
 	page := keyreader.Page{Next: "1", Keys: 5}
 	for i := range 5 {
 		page.Values = append(page.Values, keyreader.Value{

@@ -4,8 +4,7 @@ import (
 	"fmt"
 
 	"github.com/lockscope/lockscope/scanner/internal/coverage"
-	"github.com/lockscope/lockscope/scanner/internal/ledger"
-	"github.com/lockscope/lockscope/scanner/internal/proof"
+	"github.com/lockscope/lockscope/scanner/internal/registry"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -18,7 +17,7 @@ func (w *Sweep) Report() report.Report {
 		r.Nodes = append(r.Nodes, n.report)
 	}
 	r.Nodes = append(r.Nodes, w.lost...)
-	fill(&r, w.ledger)
+	fill(&r, w.findings)
 	excluded := make([]int, len(w.cfg.Rules.Exclusions))
 	for _, n := range w.nodes {
 		for i, findings := range n.excluded {
@@ -31,8 +30,8 @@ func (w *Sweep) Report() report.Report {
 	return r
 }
 
-// fill takes the findings of the ledger, and counts them for their nodes.
-func fill(r *report.Report, l *ledger.Ledger) {
+// fill takes the findings of the registry, and counts them for their nodes.
+func fill(r *report.Report, l *registry.Findings) {
 	r.Findings, r.Pending, r.Resolved = l.Lists()
 	byName := make(map[string]*report.NodeReport, len(r.Nodes))
 	for i := range r.Nodes {
@@ -118,10 +117,10 @@ func (w *Sweep) omitted(r *report.Report, asked bool, g report.Gap) {
 }
 
 // Proof returns what the finished sweep proved.
-func (w *Sweep) Proof(r *report.Report) *proof.Proof {
-	p := &proof.Proof{Nodes: make(map[string]proof.Node), Values: w.values, Orphans: w.orphans.Possible()}
+func (w *Sweep) Proof(r *report.Report) *coverage.Proof {
+	p := &coverage.Proof{Nodes: make(map[string]coverage.Proved), Values: w.values, Orphans: w.orphans.Possible()}
 	for _, n := range r.Nodes {
-		p.Nodes[n.Node] = proof.Node{Gaps: n.Gaps}
+		p.Nodes[n.Node] = coverage.Proved{Gaps: n.Gaps}
 	}
 	for _, n := range w.nodes {
 		if n.Source.Cluster != nil {

@@ -7,24 +7,26 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock/redlock/hashslot"
-	"github.com/lockscope/lockscope/scanner/internal/ledger"
+	"github.com/lockscope/lockscope/scanner/internal/coverage"
+	"github.com/lockscope/lockscope/scanner/internal/judge"
+	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/node"
 	"github.com/lockscope/lockscope/scanner/internal/orphan"
-	"github.com/lockscope/lockscope/scanner/internal/proof"
+	"github.com/lockscope/lockscope/scanner/internal/registry"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // Sweep is one sweep: the pages of all nodes, then the second look.
 type Sweep struct {
-	cfg     *Settings
-	sources []*node.Source
-	memory  *Memory
-	ledger  *ledger.Ledger
-	started time.Time
+	cfg      *Settings
+	sources  []*node.Source
+	memory   *Memory
+	findings *registry.Findings
+	started  time.Time
 
 	orphans      *orphan.Redlock
 	confirmation *confirmation
-	values       *proof.Values
+	values       *coverage.Values
 
 	nodes []*nodeSweep
 	lost  []report.NodeReport // of sources whose masters could not be found
@@ -32,16 +34,16 @@ type Sweep struct {
 }
 
 // New prepares a sweep of the sources. before is what the previous sweep proved, or nil.
-func New(cfg *Settings, sources []*node.Source, m *Memory, l *ledger.Ledger, before *proof.Proof) *Sweep {
-	var compared *proof.Values
+func New(cfg *Settings, sources []*node.Source, m *Memory, l *registry.Findings, before *coverage.Proof) *Sweep {
+	var compared *coverage.Values
 	if before != nil {
 		compared = before.Values
 	}
 	o := orphan.New(sources)
 	return &Sweep{
-		cfg: cfg, sources: sources, memory: m, ledger: l, started: cfg.Now(),
-		orphans: o, confirmation: &confirmation{cfg: cfg, ledger: l, orphans: o},
-		values: proof.NewValues(l.All(), compared),
+		cfg: cfg, sources: sources, memory: m, findings: l, started: cfg.Now(),
+		orphans: o, confirmation: &confirmation{cfg: cfg, findings: l, orphans: o},
+		values: coverage.NewValues(l.All(), compared),
 	}
 }
 
@@ -50,7 +52,7 @@ func New(cfg *Settings, sources []*node.Source, m *Memory, l *ledger.Ledger, bef
 func (w *Sweep) Run(ctx context.Context, drop func(gone func(node string) bool)) {
 	ctx, cancel := context.WithTimeoutCause(ctx, w.cfg.Deadline, report.ErrDeadline)
 	defer cancel()
-	w.ledger.Begin()
+	w.findings.Begin()
 	gone := w.findNodes(ctx)
 	drop(gone)
 	if w.cfg.Rules.Checks[report.Orphan] && (len(w.sources) > 1 || w.cfg.Asked[report.Orphan]) {
@@ -81,7 +83,7 @@ func (w *Sweep) findNodes(ctx context.Context) (gone func(node string) bool) {
 		}
 		for _, c := range found[i] {
 			kept[c.Node] = true
-			w.nodes = append(w.nodes, newNodeSweep(c, w.cfg, w.memory.recall(&c, w.cfg), w.ledger, w.orphans, w.values))
+			w.nodes = append(w.nodes, newNodeSweep(c, w.cfg, w.memory.recall(&c, w.cfg), w.findings, w.orphans, w.values))
 		}
 		w.memory.keep(src, found[i])
 	}
@@ -116,7 +118,7 @@ func (w *Sweep) rehome() {
 		if src.Cluster == nil {
 			continue
 		}
-		w.ledger.Rehome(src.Name, func(f *ledger.Entry) string {
+		w.findings.Rehome(src.Name, func(f *registry.Entry) string {
 			for _, n := range w.nodes {
 				if n.Source == src && n.report.Err == nil && n.view.Own.Has(hashslot.Of(f.Key)) {
 					return n.Node
@@ -149,4 +151,38 @@ func (w *Sweep) each(do func(n *nodeSweep)) {
 			w.errs = append(w.errs, err)
 		}
 	}
+}
+
+// Settings are common to all sweeps.
+type Settings struct {
+	Scope        keyreader.Scope
+	Group        string // that the report is stamped with
+	Rules        judge.Rules
+	Deadline     time.Duration
+	ConfirmAfter time.Duration         // between the first and the second look
+	MaxWatched   int                   // locks per source
+	MaxValues    int                   // read per node for their own sake; negative: all
+	OneRedlock   bool                  // said of the sources; see package orphan
+	Asked        map[report.Class]bool // not only because all classes are the default
+	EmptyAllowed bool                  // a pattern without a key is no gap
+	Progress     func(report.Progress)
+	Now          func() time.Time
+}
+
+// pagesUntil is the part of the deadline for pages. The rest is for the second look: without it, a sweep that is
+// always cut off would confirm nothing.
+func (s *Settings) pagesUntil() time.Duration { return s.Deadline - s.Deadline/10 - s.ConfirmAfter }
+
+// valuesPerPass is how many values a pass reads besides those of findings.
+func (s *Settings) valuesPerPass() int {
+	if !s.Rules.ReadValues() {
+		return 0
+	}
+	return s.MaxValues
+}
+
+// query describes the locks whose TTL is a finding, for the first pattern.
+func (s *Settings) query() keyreader.Query {
+	pattern := s.Scope.Patterns[0]
+	return keyreader.Query{Pattern: pattern, Count: s.Scope.PageSize, Limit: s.Rules.TTLLimitFor(pattern)}
 }

@@ -6,12 +6,11 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock/redlock/hashslot"
+	"github.com/lockscope/lockscope/scanner/internal/holders"
 	"github.com/lockscope/lockscope/scanner/internal/judge"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
-	"github.com/lockscope/lockscope/scanner/internal/ledger"
 	"github.com/lockscope/lockscope/scanner/internal/orphan"
-	"github.com/lockscope/lockscope/scanner/internal/sight"
-	"github.com/lockscope/lockscope/scanner/internal/value"
+	"github.com/lockscope/lockscope/scanner/internal/registry"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -30,16 +29,16 @@ func (n *nodeSweep) take(ctx context.Context, page *keyreader.Page) (locks int64
 			continue
 		}
 		n.values.Note(v)
-		holder := value.Holder(v)
+		holder := holders.Holder(v)
 		lease := n.lease(v, &holder, now, false)
 		n.count(&lease)
 		for _, class := range n.cfg.Rules.Classify(v, &holder, lease.since, now) {
-			of := value.Subject(class, v, nil)
+			of := holders.Subject(class, v, nil)
 			f := n.finding(class, of, n.evidence(class, of, &lease, now), lease.since, now)
 			f.Inferred = class == report.HeldTooLong && lease.looks > 0
 			n.note(f)
 		}
-		if n.cfg.Rules.Checks[report.Orphan] && n.orphans.Possible() && !value.Foreign(v) {
+		if n.cfg.Rules.Checks[report.Orphan] && n.orphans.Possible() && !holders.Foreign(v) {
 			voting = append(voting, n.compared(v, now)...)
 		}
 	}
@@ -66,8 +65,8 @@ func (n *nodeSweep) seenBefore(key string) bool {
 // compared returns the attempts of a lock that can be compared with the other nodes, and counts the lock if there are
 // none.
 func (n *nodeSweep) compared(v *keyreader.Value, now time.Time) []*keyreader.Value {
-	if value.Readers(v) || n.orphans.Compares(v) {
-		return value.Votes(v, now)
+	if holders.Readers(v) || n.orphans.Compares(v) {
+		return holders.Votes(v, now)
 	}
 	n.report.Uncompared++
 	return nil
@@ -121,27 +120,67 @@ func (n *nodeSweep) count(lease *lease) {
 }
 
 // note keeps a finding, or counts it if an exclusion keeps it out.
-func (n *nodeSweep) note(f ledger.Entry) {
+func (n *nodeSweep) note(f registry.Entry) {
 	if i := n.cfg.Rules.Excludes(f.Key, n.cfg.Now()); i >= 0 {
 		n.excluded[i]++
 		return
 	}
-	n.ledger.Note(f)
+	n.findings.Note(f)
 }
 
 func (n *nodeSweep) finding(
 	class report.Class, v *keyreader.Value, evidence string, since, now time.Time,
-) ledger.Entry {
-	doubt, holder := value.Doubt(v), value.Holder(v)
+) registry.Entry {
+	doubt, holder := holders.Doubt(v), holders.Holder(v)
 	evidence = judge.About(v.Key, &holder, n.cfg.Scope.Patterns) + evidence
-	return ledger.Entry{
+	return registry.Entry{
 		Finding: report.Finding{
 			Class: class, Node: n.Node, Key: v.Key, Type: v.Type, TTL: v.TTL, Hold: holder, Evidence: evidence,
 			Policy: n.cfg.Rules.PolicyOf(v.Key).Name, FirstSeen: now, LastSeen: now,
 		},
-		Facts: sight.Facts{
+		Facts: registry.Facts{
 			Source: n.Source.Name, Since: since, Identity: v.Identity(), Distinct: doubt == "", Doubt: doubt,
-			Kept: value.Kept(v),
+			Kept: holders.Kept(v),
 		},
 	}
+}
+
+// lease is since when a lock is proved to have its holder, by its value or by what was seen of it.
+type lease struct {
+	since      time.Time // zero: unknown
+	doubt      string    // why its value was not believed
+	unwatched  bool      // there was no room to remember this one, or another one for it
+	indistinct bool      // its value does not tell one holder from the next
+	undated    bool      // it may have been held for longer than the limit, and nothing shows it
+	looks      int       // that saw the holder, if it may have released the lock in between; else zero
+}
+
+// leaseOf judges a look at a lock on a node, and has the watch remember it.
+func leaseOf(
+	cfg *Settings, watch *holders.Watch, node string, v *keyreader.Value, h *report.Hold, now time.Time, again bool,
+) (l lease) {
+	p := cfg.Rules.PolicyOf(v.Key)
+	limit := judge.HoldLimit(&p, v, h)
+	if !cfg.Rules.Checks[report.HeldTooLong] || holders.Foreign(v) || limit == 0 {
+		return lease{}
+	}
+	distinct := holders.DistinctionOf(v, h)
+	var seen holders.Observed
+	if cfg.MaxWatched > 0 {
+		seen = watch.Note(holders.Look{
+			Node: node, Key: v.Key, Identity: v.Identity(), Distinct: distinct,
+			At: now, TTL: v.TTL, Count: h.Count, Worth: limit, Says: !h.Since.IsZero(), Again: again,
+		})
+	}
+	l.unwatched, l.indistinct, l.since = seen.Full, distinct == holders.Indistinct, seen.First
+	if !h.Since.IsZero() {
+		l.since, l.doubt = holders.Believe(h.Since, &seen, now)
+		return l
+	}
+	if holders.Kept(v) {
+		l.looks = seen.Looks
+	}
+	longer := func(since time.Time) bool { return since.IsZero() || now.Sub(since) > limit }
+	l.undated = !l.unwatched && (l.since.IsZero() || !longer(l.since)) && longer(seen.Whole)
+	return l
 }

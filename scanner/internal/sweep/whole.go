@@ -1,15 +1,17 @@
 package sweep
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
 
 	"github.com/lockscope/lockscope/scanner/internal/clock"
 	"github.com/lockscope/lockscope/scanner/internal/coverage"
-	"github.com/lockscope/lockscope/scanner/internal/ledger"
+	"github.com/lockscope/lockscope/scanner/internal/registry"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -20,13 +22,13 @@ type System interface {
 	Look(ctx context.Context) (report.Look, error)
 }
 
-// Whole is one sweep of a system that is read as a whole, not in pages. Ledger, confirmation and report are those of a
-// [Sweep].
+// Whole is one sweep of a system that is read as a whole, not in pages. Registry, confirmation and report are those of
+// a [Sweep].
 type Whole struct {
-	cfg     *Settings
-	system  System
-	ledger  *ledger.Ledger
-	started time.Time
+	cfg      *Settings
+	system   System
+	findings *registry.Findings
+	started  time.Time
 
 	report   report.NodeReport
 	skipped  []report.Gap
@@ -35,8 +37,8 @@ type Whole struct {
 }
 
 // NewWhole prepares a sweep of the system.
-func NewWhole(cfg *Settings, s System, l *ledger.Ledger) *Whole {
-	w := &Whole{cfg: cfg, system: s, ledger: l, started: cfg.Now(), report: newNodeReport(s.Node()),
+func NewWhole(cfg *Settings, s System, l *registry.Findings) *Whole {
+	w := &Whole{cfg: cfg, system: s, findings: l, started: cfg.Now(), report: newNodeReport(s.Node()),
 		excluded: make([]int, len(cfg.Rules.Exclusions))}
 	w.report.Backend = s.Backend()
 	return w
@@ -46,9 +48,9 @@ func NewWhole(cfg *Settings, s System, l *ledger.Ledger) *Whole {
 func (w *Whole) Run(ctx context.Context, _ func(gone func(node string) bool)) {
 	ctx, cancel := context.WithTimeoutCause(ctx, w.cfg.Deadline, report.ErrDeadline)
 	defer cancel()
-	w.ledger.Begin()
+	w.findings.Begin()
 	first, err := w.look(ctx)
-	seen := sightings(first.Found)
+	seen := observations(first.Found)
 	w.count(&first, err == nil)
 	w.note(seen)
 	if err != nil {
@@ -69,7 +71,7 @@ func (w *Whole) Run(ctx context.Context, _ func(gone func(node string) bool)) {
 		w.fail(ctx, err)
 		return
 	}
-	w.settle(&second, sightings(second.Found), true)
+	w.settle(&second, observations(second.Found), true)
 }
 
 func (w *Whole) look(ctx context.Context) (report.Look, error) {
@@ -112,29 +114,29 @@ func (w *Whole) fail(ctx context.Context, err error) {
 
 // note keeps what a look has found, or counts it if an exclusion keeps it out. Beyond the limit of findings, the same
 // ones are kept each time.
-func (w *Whole) note(seen map[sighted]report.Sighting) {
+func (w *Whole) note(seen map[observed]report.Observation) {
 	now := w.cfg.Now()
 	for _, s := range slices.SortedFunc(maps.Values(seen), byKey) {
 		if i := w.cfg.Rules.Excludes(s.Key, now); i >= 0 {
 			w.excluded[i]++
 			continue
 		}
-		w.ledger.Note(w.entry(s, now))
+		w.findings.Note(w.entry(s, now))
 	}
 }
 
-// settle compares the ledger with a look: what is gone is resolved, and what two looks have shown is confirmed.
-func (w *Whole) settle(l *report.Look, seen map[sighted]report.Sighting, second bool) {
+// settle compares the registry with a look: what is gone is resolved, and what two looks have shown is confirmed.
+func (w *Whole) settle(l *report.Look, seen map[observed]report.Observation, second bool) {
 	now := w.cfg.Now()
-	for _, f := range w.ledger.On(w.report.Node) {
-		s, there := seen[sightedOf(&f.Finding)]
+	for _, f := range w.findings.On(w.report.Node) {
+		s, there := seen[observedOf(&f.Finding)]
 		earlier := f.FirstSeen.Before(w.started) && now.Sub(f.FirstSeen) >= w.cfg.ConfirmAfter
 		switch {
 		case !there && l.Hides != nil && l.Hides(&f.Finding):
 		case !there || !f.Same(s.Identity):
-			w.ledger.Settle(f, *f, false)
+			w.findings.Settle(f, *f, false)
 		case second || f.Confirmed || earlier:
-			if w.ledger.Settle(f, w.entry(s, now), true) {
+			if w.findings.Settle(f, w.entry(s, now), true) {
 				w.appeared = append(w.appeared, f.Sealed())
 			}
 		}
@@ -144,7 +146,7 @@ func (w *Whole) settle(l *report.Look, seen map[sighted]report.Sighting, second 
 // grace returns the time until every pending finding is old enough for its second look; negative if there is none.
 func (w *Whole) grace() time.Duration {
 	wait, now := time.Duration(-1), w.cfg.Now()
-	for _, f := range w.ledger.On(w.report.Node) {
+	for _, f := range w.findings.On(w.report.Node) {
 		if !f.Confirmed {
 			wait = max(wait, 0, w.cfg.ConfirmAfter-now.Sub(f.FirstSeen))
 		}
@@ -156,7 +158,7 @@ func (w *Whole) grace() time.Duration {
 func (w *Whole) Report() report.Report {
 	r := report.Report{Started: w.started, Took: w.cfg.Now().Sub(w.started), Nodes: []report.NodeReport{w.report},
 		Skipped: w.skipped, Excluded: w.cfg.Rules.Excluded(w.excluded, w.cfg.Now())}
-	fill(&r, w.ledger)
+	fill(&r, w.findings)
 	coverage.Close(&r.Nodes[0], false)
 	stamp(&r, w.cfg.Group)
 	return r
@@ -171,4 +173,45 @@ func (w *Whole) Errs() []error {
 		return nil
 	}
 	return []error{w.report.Err}
+}
+
+// observed identifies a finding of one system.
+type observed struct {
+	class      report.Class
+	place, key string
+}
+
+func observedOf(f *report.Finding) observed { return observed{f.Class, f.Place, f.Key} }
+
+// observations has one observation for each lock: the registry keeps one finding of a class for it. Of several holders
+// that share a lock it is the one that has held it for longest, and the evidence counts the others.
+func observations(all []report.Observation) map[observed]report.Observation {
+	oldest, others := make(map[observed]report.Observation, len(all)), make(map[observed]int)
+	for _, s := range all {
+		id := observedOf(&s.Finding)
+		before, twice := oldest[id]
+		if twice {
+			others[id]++
+		}
+		if !twice || s.Hold.Since.Before(before.Hold.Since) {
+			oldest[id] = s
+		}
+	}
+	for id, n := range others {
+		s := oldest[id]
+		s.Evidence += fmt.Sprintf("; holders beside it: %d", n)
+		oldest[id] = s
+	}
+	return oldest
+}
+
+func byKey(a, b report.Observation) int {
+	return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Place, b.Place), cmp.Compare(a.Key, b.Key))
+}
+
+func (w *Whole) entry(s report.Observation, now time.Time) registry.Entry {
+	e := registry.Entry{Finding: s.Finding, Facts: registry.Facts{Source: w.report.Node, Identity: s.Identity}}
+	e.Backend, e.Node, e.FirstSeen, e.LastSeen = w.report.Backend, w.report.Node, now, now
+	e.Confirmed = false // the registry decides
+	return e
 }

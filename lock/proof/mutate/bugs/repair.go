@@ -24,7 +24,7 @@ func repairMutants() []Mutant {
 		},
 		{
 			Bug: "a long random text is one lease's token", Why: "it is a container's id, in each of its leases",
-			File: "scanner/internal/value/distinction.go", Old: "return !redsyncToken.MatchString(v.Head) &&",
+			File: "scanner/internal/holders/distinction.go", Old: "return !redsyncToken.MatchString(v.Head) &&",
 			New:    "return DistinctionOf(v, &h) != PerLease &&",
 			Killer: by(scanning, retaken),
 		},

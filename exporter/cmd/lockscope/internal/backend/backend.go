@@ -35,7 +35,7 @@ type Backend interface {
 	// Leaks looks for leaked locks. It returns what it could read together with the error.
 	Leaks(ctx context.Context, r *LeakRules) (Leaks, error)
 	// Repairable returns what a repair of a finding does: Delete or Terminate. An error matches
-	// repair.ErrNotRepairable. guard is of the finding's Sighting.
+	// repair.ErrNotRepairable. guard is of the finding's Observation.
 	Repairable(f *report.Finding, guard string) (action string, err error)
 	// Repair acts if the lock is still as guard says, or reports that it would. An error that matches
 	// repair.ErrNotRepairable says that nothing was done.

@@ -1,0 +1,137 @@
+package scanner
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/lockscope/lockscope/scanner/report"
+)
+
+// notifyTimeout bounds one notification.
+const notifyTimeout = 10 * time.Second
+
+// maxLogged is how many new or resolved findings of a sweep are logged one by one.
+const maxLogged = 20
+
+// audience receives the results of sweeps.
+type audience struct {
+	logger     *slog.Logger
+	onFinding  func(report.Finding)
+	onResolved func(report.Finding)
+	notifiers  []Notifier
+	skipped    []report.Gap // as last logged, without the numbers
+}
+
+// announce logs a sweep and calls the callbacks. appeared are the findings that this sweep was the first to confirm.
+func (a *audience) announce(ctx context.Context, report report.Report, appeared []report.Finding) {
+	log := a.logger
+	for _, n := range report.Nodes {
+		if n.Err != nil {
+			log.WarnContext(ctx, "node not swept", slog.String("node", n.Node), slog.Any("error", n.Err))
+		}
+	}
+	a.announceEach(ctx, slog.LevelWarn, "leaked lock", appeared, a.onFinding)
+	a.announceEach(ctx, slog.LevelInfo, "leaked lock resolved", report.Resolved, a.onResolved)
+	for _, e := range report.Excluded {
+		if e.Ended {
+			log.WarnContext(ctx, "exclusion has ended: renew or remove it",
+				slog.String("pattern", e.Pattern), slog.Time("until", e.Until), slog.String("reason", e.Reason))
+		}
+	}
+	a.logSkipped(ctx, report.Skipped)
+	log.DebugContext(ctx, "sweep", slog.String("took", report.Took.Round(time.Millisecond).String()),
+		slog.Int("nodes", len(report.Nodes)),
+		slog.Int("findings", len(report.Findings)), slog.Int("pending", len(report.Pending)),
+		slog.Int("resolved", len(report.Resolved)), slog.Int("overflow", report.Overflow))
+}
+
+// announceEach logs the first findings and counts the others.
+func (a *audience) announceEach(ctx context.Context, level slog.Level, what string, findings []report.Finding, call func(report.Finding)) {
+	for i, f := range findings {
+		if i < maxLogged {
+			a.logger.Log(ctx, level, what, attrs(&f)...)
+		}
+		if call != nil {
+			call(f)
+		}
+	}
+	if more := len(findings) - maxLogged; more > 0 {
+		a.logger.Log(ctx, level, what+": more are not logged", slog.Int("more", more))
+	}
+}
+
+// logSkipped logs what was not looked for, once for the same parts.
+func (a *audience) logSkipped(ctx context.Context, skipped []report.Gap) {
+	parts := slices.Clone(skipped)
+	for i := range parts {
+		parts[i].Detail = ""
+	}
+	if slices.Equal(parts, a.skipped) {
+		return
+	}
+	a.skipped = parts
+	for _, g := range skipped {
+		a.logger.InfoContext(ctx, "not read", slog.String("node", g.Node), slog.String("reason", string(g.Reason)),
+			slog.String("detail", g.Detail))
+	}
+}
+
+func attrs(f *report.Finding) []any {
+	attrs := []any{
+		slog.String("class", string(f.Class)), slog.String("node", f.Node), slog.String("key", report.KeyText(f.Key)),
+		slog.String("type", f.Type), slog.String("evidence", f.Evidence), slog.Time("first_seen", f.FirstSeen),
+		slog.String("format", string(f.Hold.Format)),
+	}
+	if f.TTL >= 0 {
+		attrs = append(attrs, slog.String("ttl", f.TTL.String()))
+	}
+	if f.Backend != "" {
+		attrs = append(attrs, slog.String("backend", f.Backend))
+	}
+	if f.Place != "" {
+		attrs = append(attrs, slog.String("place", f.Place))
+	}
+	if f.Policy != "" {
+		attrs = append(attrs, slog.String("policy", f.Policy))
+	}
+	if f.Hold.Instance != "" {
+		attrs = append(attrs, slog.String("holder", f.Hold.Instance))
+	}
+	if !f.Hold.Since.IsZero() {
+		attrs = append(attrs, slog.Time("held_since", f.Hold.Since))
+	}
+	return attrs
+}
+
+// notify passes the report to every notifier, one after the other.
+func (a *audience) notify(ctx context.Context, report report.Report) []error {
+	var errs []error
+	for _, n := range a.notifiers {
+		within, cancel := context.WithTimeout(ctx, notifyTimeout)
+		err := n.Notify(within, report)
+		cancel()
+		if err != nil {
+			a.logger.WarnContext(ctx, "notifier failed", slog.Any("error", err))
+			errs = append(errs, &NotifyError{Err: err})
+		}
+	}
+	return errs
+}
+
+// Notifier sends reports to somebody.
+type Notifier interface {
+	// Notify is called with every report, one at a time, including reports without findings. It must return by the
+	// time ctx ends.
+	Notify(ctx context.Context, r report.Report) error
+}
+
+// NotifyError reports that a [Notifier] failed to take a report.
+type NotifyError struct{ Err error }
+
+func (e *NotifyError) Error() string { return fmt.Sprintf("scanner: notify: %v", e.Err) }
+
+// Unwrap returns the notifier's own error.
+func (e *NotifyError) Unwrap() error { return e.Err }
