@@ -160,8 +160,8 @@ func (c *config) checkNodes(nodes int) error {
 }
 
 func (c *config) checkRest(int) error {
-	if slices.Contains(c.scope.Patterns, "") {
-		return fmt.Errorf("WithPattern: the pattern is empty: use \"*\" to match every key")
+	if len(c.scope.Patterns) == 0 || slices.Contains(c.scope.Patterns, "") {
+		return fmt.Errorf("WithPatterns: no pattern, or an empty one: use \"*\" to match every key")
 	}
 	if len(c.rules.Checks) == 0 {
 		return fmt.Errorf("WithChecks: no class given")

@@ -210,12 +210,12 @@ func TestPatterns(t *testing.T) {
 	}{
 		{"default", scanner.WithPrefix(lock.DefaultPrefix), []string{"no_ttl lock:a"}},
 		{"escaped prefix", scanner.WithPrefix("app[1]*:"), []string{"no_ttl app[1]*:x"}},
-		{"pattern", scanner.WithPattern("*lock:*"), []string{"no_ttl lock:a", "no_ttl {t}:lock:b"}},
-		{"glob", scanner.WithPattern("app[1]*:x"), []string{"no_ttl app1z:x"}},
-		{"all", scanner.WithPattern("*"), []string{"no_ttl lock:a", "no_ttl {t}:lock:b", "no_ttl app[1]*:x",
+		{"pattern", scanner.WithPatterns("*lock:*"), []string{"no_ttl lock:a", "no_ttl {t}:lock:b"}},
+		{"glob", scanner.WithPatterns("app[1]*:x"), []string{"no_ttl app1z:x"}},
+		{"all", scanner.WithPatterns("*"), []string{"no_ttl lock:a", "no_ttl {t}:lock:b", "no_ttl app[1]*:x",
 			"no_ttl app1z:x"}},
-		{"helpers only", scanner.WithPattern("lockscope:*"), nil},
-		{"nothing", scanner.WithPattern("nothing:*"), nil},
+		{"helpers only", scanner.WithPatterns("lockscope:*"), nil},
+		{"nothing", scanner.WithPatterns("nothing:*"), nil},
 	} {
 		for _, path := range paths() {
 			report := sweep(t, newScanner(t, f.clients, c.opt, scanner.UsePath(path), scanner.WithMaxValues(0)))

@@ -166,8 +166,8 @@ func TestListFilters(t *testing.T) {
 	for _, key := range []string{"lock:order:1", "lock:order:2", "lock:user:1", "lock:a*b", "lock:bin\x00\xff"} {
 		set(t, f.clients[0], key, redsyncValue, time.Hour)
 	}
-	for _, pattern := range []scanner.Option{scanner.WithPrefix("lock:"), scanner.WithPattern("lo[c]k:*"),
-		scanner.WithPattern("*")} {
+	for _, pattern := range []scanner.Option{scanner.WithPrefix("lock:"), scanner.WithPatterns("lo[c]k:*"),
+		scanner.WithPatterns("*")} {
 		s := newScanner(t, f.clients, pattern)
 		for _, test := range []struct {
 			o    listing.Options

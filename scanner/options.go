@@ -49,25 +49,13 @@ type Option func(*config)
 
 // WithPrefix sets the prefix of lock keys, instead of [lock.DefaultPrefix]. Characters with a meaning in glob patterns
 // stand for themselves.
-func WithPrefix(prefix string) Option {
-	return WithPattern(PrefixPattern(prefix))
-}
+func WithPrefix(prefix string) Option { return WithPatterns(PrefixPattern(prefix)) }
 
-// WithPattern sets the glob pattern of lock keys, such as "{app}:lock:*", instead of a prefix. Of WithPrefix,
-// WithPattern and WithPatterns the last one wins.
-func WithPattern(glob string) Option {
-	return func(c *config) { c.scope.Patterns = []string{glob} }
-}
-
-// WithPatterns sets several glob patterns of lock keys. A sweep goes through all keys once for each pattern. A key
-// that matches several patterns is one finding, and may count once for each pattern in [report.NodeReport].Locks.
+// WithPatterns sets glob patterns of lock keys, such as "{app}:lock:*", instead of a prefix. Of WithPrefix and
+// WithPatterns the last one wins. A sweep goes through all keys once for each pattern. A key that matches several
+// patterns is one finding, and may count once for each pattern in [report.NodeReport].Locks.
 func WithPatterns(globs ...string) Option {
-	return func(c *config) {
-		c.scope.Patterns = slices.Clone(globs)
-		if len(globs) == 0 {
-			c.scope.Patterns = []string{""} // which is refused
-		}
-	}
+	return func(c *config) { c.scope.Patterns = slices.Clone(globs) }
 }
 
 // PrefixPattern returns the glob pattern of the keys that begin with prefix.

@@ -170,7 +170,7 @@ func TestRepairRefuses(t *testing.T) {
 	s := newScanner(t, f.clients)
 	own := find(t, sweep(t, s).Findings, report.NoTTL, "lock:leak")
 	other := newScanner(t, f.clients)
-	everything := newScanner(t, f.clients, scanner.WithPattern("*"))
+	everything := newScanner(t, f.clients, scanner.WithPatterns("*"))
 	wide := find(t, sweep(t, everything).Findings, report.NoTTL, "other")
 	forged := report.Finding{Class: report.NoTTL, Node: own.Node, Key: own.Key, Type: "string", TTL: -1,
 		Confirmed: true}

@@ -80,7 +80,7 @@ func (s *specimen) leaked() report.Class { return cmp.Or(s.alarm, report.NoTTL) 
 // TestLibraries samples and sweeps each lock alone: while it is held, and without the TTL that the library sets.
 func TestLibraries(t *testing.T) {
 	c := connect(t, locktest.Servers(t, 1)[0])
-	sweeper, err := scanner.New([]redis.UniversalClient{c}, scanner.WithPattern("*"), scanner.WithPause(0),
+	sweeper, err := scanner.New([]redis.UniversalClient{c}, scanner.WithPatterns("*"), scanner.WithPause(0),
 		scanner.WithConfirmAfter(time.Millisecond), scanner.WithTTLLimit(48*time.Hour))
 	must(t, err)
 	defer sweeper.Close()
@@ -133,7 +133,7 @@ func TestPatternsSuitTheLibraries(t *testing.T) {
 			if len(found) != 1 || found[0].Others != 0 {
 				t.Fatalf("%+v", found)
 			}
-			sweeper, err := scanner.New([]redis.UniversalClient{c}, scanner.WithPattern(found[0].Pattern),
+			sweeper, err := scanner.New([]redis.UniversalClient{c}, scanner.WithPatterns(found[0].Pattern),
 				scanner.WithPause(0), scanner.WithConfirmAfter(time.Millisecond), scanner.WithTTLLimit(48*time.Hour),
 				scanner.WithPolicies(report.Policy{Pattern: "*", NoTTLAllowed: found[0].Lasting}))
 			must(t, err)

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -90,16 +89,7 @@ func mastersOf(ctx context.Context, client redis.UniversalClient) (masters []*re
 		return []*redis.Client{own}, func() { _ = own.Close() }, nil
 	case *redis.ClusterClient:
 		own := node.ConnectCluster(client, clientName, new(node.Sockets))
-		var mu sync.Mutex
-		err := own.ForEachMaster(ctx, func(_ context.Context, m *redis.Client) error {
-			mu.Lock()
-			defer mu.Unlock()
-			masters = append(masters, m)
-			return nil
-		})
-		if err == nil && len(masters) == 0 {
-			err = errors.New("discover: the cluster has no masters")
-		}
+		masters, err := node.Masters(ctx, own)
 		if err != nil {
 			return nil, nil, errors.Join(redisconn.Scrub(err), own.Close())
 		}

@@ -23,16 +23,16 @@ func (w *WaitedFor) Construct() records.Construct {
 // Construct is what the lock is part of, as its holder says.
 func (l *Lock) Construct() records.Construct { return records.ConstructOf(l.Hold.Holder) }
 
-// SlotKeys returns the keys of all slots of the semaphore that callers wait for; nil for other locks, and for a
+// slotKeys returns the keys of all slots of the semaphore that callers wait for; nil for other locks, and for a
 // semaphore with one slot.
-func (w *WaitedFor) SlotKeys() []string { return records.SlotsOf(w.Key, w.Construct()) }
+func (w *WaitedFor) slotKeys() []string { return records.SlotsOf(w.Key, w.Construct()) }
 
 // ReadSlots sets the Slots of each lock that is part of a semaphore. lockOf returns the lock with a key, nil if no node
 // has it, and whether the nodes were asked. Where they were not asked for all slots, it leaves Slots nil.
 func ReadSlots(all []WaitedFor, lockOf func(key string) (l *Lock, asked bool)) {
 	for i := range all {
 		w := &all[i]
-		keys, names := w.SlotKeys(), records.SlotsOf(w.Resource, w.Construct())
+		keys, names := w.slotKeys(), records.SlotsOf(w.Resource, w.Construct())
 		if slices.ContainsFunc(keys, func(key string) bool { _, asked := lockOf(key); return !asked }) {
 			continue
 		}
@@ -54,7 +54,7 @@ func OtherSlots(all []WaitedFor, limit int) (keys []string) {
 		known[all[i].Key] = true
 	}
 	for i := range all {
-		for _, key := range all[i].SlotKeys() {
+		for _, key := range all[i].slotKeys() {
 			if !known[key] && len(keys) < limit {
 				known[key] = true
 				keys = append(keys, key)

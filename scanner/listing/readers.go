@@ -11,15 +11,15 @@ import (
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
-// MaxReaders is the largest number of readers that a [Readers] names.
-const MaxReaders = 16
+// maxReaders is the largest number of readers that a [Readers] names.
+const maxReaders = 16
 
 // Readers are those that hold a read/write lock.
 type Readers struct {
 	// Count is how many. If there are more than were read, it is the number of fields of the lock's hash: some may have
 	// expired.
 	Count int
-	// First are those that began first, at most MaxReaders. It is nil if they were not read.
+	// First are those that began first, at most 16. It is nil if they were not read.
 	First []Reader
 }
 
@@ -123,7 +123,7 @@ func (l *Lock) SetReaders(all []Reader) bool {
 	}
 	l.Hold, l.Nodes = held[0].Hold, held[0].Nodes
 	l.TTL = slices.MaxFunc(held, func(a, b Reader) int { return cmp.Compare(a.TTL, b.TTL) }).TTL
-	l.Readers = &Readers{Count: len(held), First: held[:min(len(held), MaxReaders)]}
+	l.Readers = &Readers{Count: len(held), First: held[:min(len(held), maxReaders)]}
 	return true
 }
 

@@ -82,13 +82,13 @@ func TestJoinReaders(t *testing.T) {
 func TestReadersAreBounded(t *testing.T) {
 	now := time.UnixMilli(1_700_000_000_000)
 	n := NodeReaders{TTL: time.Minute}
-	for i := range MaxReaders + 4 {
+	for i := range maxReaders + 4 {
 		n.Fields = append(n.Fields, field(now, rune('a'+i%6), fmt.Sprint(i), -time.Duration(i)*time.Second, time.Minute))
 		n.Fields[i][0] = fmt.Sprintf("%032x", i)
 	}
 	l := Lock{Of: 1}
 	l.SetReaders(JoinReaders([]NodeReaders{n}, 1, 0, now))
-	if l.Readers.Count != MaxReaders+4 || len(l.Readers.First) != MaxReaders || l.Readers.First[0].Hold.Instance != "19" {
+	if l.Readers.Count != maxReaders+4 || len(l.Readers.First) != maxReaders || l.Readers.First[0].Hold.Instance != "19" {
 		t.Errorf("%+v", l.Readers)
 	}
 }

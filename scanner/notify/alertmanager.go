@@ -116,10 +116,10 @@ func (a *alertmanager) Notify(ctx context.Context, r report.Report) error {
 	return nil
 }
 
-// alerts are those of r: one for each finding, or one for more than [Most].
+// alerts are those of r: one for each finding, or one for more than 20.
 func (a *alertmanager) alerts(r report.Report, now time.Time) (all []alert) {
 	m, ends := newMessage(r), now.Add(holdIntervals*a.Interval)
-	if m.Count > Most {
+	if m.Count > most {
 		return []alert{a.many(m, r.Findings, now, ends)}
 	}
 	for _, f := range m.Findings {

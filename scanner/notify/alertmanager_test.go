@@ -53,7 +53,7 @@ func TestManyLeaksAreOneAlert(t *testing.T) {
 	must(t, a.Notify(t.Context(), few))
 	all = decode[[]alert](t, s)
 	last := all[len(all)-1]
-	if len(all) != 2+Most+1 || len(last.Labels) != len(first.Labels) || last.EndsAt.After(time.Now()) {
+	if len(all) != 2+most+1 || len(last.Labels) != len(first.Labels) || last.EndsAt.After(time.Now()) {
 		t.Errorf("%d alerts, the last %+v: want the end of the one of all", len(all), last)
 	}
 	for name, value := range first.Labels {

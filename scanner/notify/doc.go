@@ -9,7 +9,7 @@
 //   - [NewAlertmanager] posts an alert for each finding with every report, because Alertmanager ends an alert that is
 //     not repeated. Grouping, silences and routes are Alertmanager's.
 //
-// A report with more than [Most] findings is one alert with their number, and a document with the worst of them.
+// A report with more than 20 findings is one alert with their number, and a document with the worst of them.
 //
 // What leaves the process are keys, nodes, evidence, and holders as far as the lock's value names them. Never a lock's
 // token or value.

@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	// Most is how many findings of a group are listed one by one.
-	Most = 20
+	// most is how many findings of a group are listed one by one.
+	most = 20
 
 	maxText   = 1 << 10 // bytes of any text from outside
 	maxBase64 = 4 << 10
 )
 
-// Message is what a template gets: a document with the worst [Most] findings. Its Omitted counts those left out.
+// Message is what a template gets: a document with the worst 20 findings. Its Omitted counts those left out.
 type Message struct {
 	report.Document
 	Group  string // of servers; "" without one
@@ -45,8 +45,8 @@ func newMessage(r report.Report) Message {
 		}
 	}
 	for _, list := range []*[]report.FindingDocument{&m.Findings, &m.Resolved, &m.Pending} {
-		m.Omitted += max(0, len(*list)-Most)
-		*list = (*list)[:min(len(*list), Most)]
+		m.Omitted += max(0, len(*list)-most)
+		*list = (*list)[:min(len(*list), most)]
 		for i := range *list {
 			clipFinding(&(*list)[i])
 		}

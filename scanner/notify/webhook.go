@@ -42,8 +42,8 @@ type webhook struct {
 
 // NewWebhook makes a notifier that posts to one URL when the findings of a report differ from those posted last:
 //
-//   - With up to [Most] findings: when one is new or resolved.
-//   - With more: when there are more than Most, and when their number has doubled or halved since.
+//   - With up to 20 findings: when one is new or resolved.
+//   - With more: when their number passes 20, and when it has doubled or halved since.
 //
 // A report that the receiver did not take is posted again with the next one. A new process posts once for findings
 // that last. A standby report is never posted.
@@ -121,12 +121,12 @@ func (w *webhook) body(m Message) ([]byte, error) {
 // state is what makes a report worth a post.
 type state struct {
 	count    int
-	findings map[identity]bool // of up to Most
+	findings map[identity]bool // of up to most
 }
 
 func stateOf(m Message) state {
 	s := state{count: m.Count, findings: map[identity]bool{}}
-	if m.Count <= Most {
+	if m.Count <= most {
 		for _, f := range m.Findings {
 			s.findings[identityOf(f)] = true
 		}
@@ -135,7 +135,7 @@ func stateOf(m Message) state {
 }
 
 func (s state) differs(last state) bool {
-	if s.count > Most && last.count > Most {
+	if s.count > most && last.count > most {
 		return s.count >= 2*last.count || 2*s.count <= last.count
 	}
 	return s.count != last.count || !maps.Equal(s.findings, last.findings)

@@ -38,9 +38,9 @@ func TestPostsChangesOnly(t *testing.T) {
 		{"one more", reportOf(leaks(3001)...), false},
 		{"twice as many", reportOf(leaks(6000)...), true},
 		{"half", reportOf(leaks(3000)...), true},
-		{"a list again", reportOf(leaks(Most)...), true},
-		{"just too many", reportOf(leaks(Most + 1)...), true},
-		{"and one more", reportOf(leaks(Most + 2)...), false},
+		{"a list again", reportOf(leaks(most)...), true},
+		{"just too many", reportOf(leaks(most + 1)...), true},
+		{"and one more", reportOf(leaks(most + 2)...), false},
 	} {
 		before := len(s.got())
 		must(t, w.Notify(t.Context(), sweep.r))
@@ -95,7 +95,7 @@ func TestFailedPostIsRepeated(t *testing.T) {
 func TestDocumentIsBounded(t *testing.T) {
 	s := newTarget(t)
 	many := leaks(3000)
-	for i := range Most {
+	for i := range most {
 		f := &many[i]
 		f.Key, f.Evidence = strings.Repeat("\xff", 100<<10)+fmt.Sprint(i), strings.Repeat("e", 100<<10)
 		f.Hold.Instance, f.Hold.Reason = f.Evidence, f.Evidence
@@ -104,7 +104,7 @@ func TestDocumentIsBounded(t *testing.T) {
 	r.Resolved, r.Overflow = append(many[:1:1], finding(report.NoTTL, "lock:gone")), 5
 	must(t, newWebhook(t, Webhook{URL: s.URL}).Notify(t.Context(), r))
 	d := decode[report.Document](t, s)
-	if size := len(s.got()[0].body); size > 200<<10 || len(d.Findings) != Most || d.Omitted != 2980 || !d.Truncated {
+	if size := len(s.got()[0].body); size > 200<<10 || len(d.Findings) != most || d.Omitted != 2980 || !d.Truncated {
 		t.Errorf("%d bytes, %d findings, %d omitted", size, len(d.Findings), d.Omitted)
 	}
 	if d.Findings[0].Key == d.Findings[1].Key || d.Findings[0].KeyBase64 != nil {

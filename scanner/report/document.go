@@ -7,9 +7,9 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// DocumentSchema is the version of [Document]. It changes when a field changes its meaning or is removed, not when
+// documentSchema is the version of [Document]. It changes when a field changes its meaning or is removed, not when
 // one is added.
-const DocumentSchema = 1
+const documentSchema = 1
 
 // Document is the JSON form of a [Report], the same in the output of lockscope scan, in webhooks and on the page of
 // locks. Durations are in seconds. It has no owner token and no value.
@@ -117,7 +117,7 @@ type HoldDocument struct {
 // NewDocument converts a report into a Document. Its lists may be empty, but are never null.
 func NewDocument(r Report) Document {
 	d := Document{
-		Schema: DocumentSchema, Started: r.Started, Took: r.Took.Seconds(), Standby: r.Standby, Unelected: r.Unelected,
+		Schema: documentSchema, Started: r.Started, Took: r.Took.Seconds(), Standby: r.Standby, Unelected: r.Unelected,
 		Truncated: r.Overflow > 0, Overflow: r.Overflow, Complete: !r.Standby && !r.Started.IsZero(),
 		Gaps:     []GapDocument{},
 		Skipped:  []GapDocument{},

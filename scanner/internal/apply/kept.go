@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -29,18 +28,11 @@ const (
 // Unwritten completes each entry whose value a process may reuse with the time until which nobody wrote its key, or
 // says in errs why not. It leaves entries alone that have an error. Each key takes some seconds, many at a time.
 func (r *Repairer) Unwritten(ctx context.Context, found []registry.Entry, errs []error, patterns []string) {
-	slots := make(chan struct{}, keysAtOnce)
-	var wg sync.WaitGroup
-	for i := range found {
+	node.Each(len(found), keysAtOnce, func(i int) {
 		if f := &found[i]; f.Kept && errs[i] == nil {
-			slots <- struct{}{}
-			wg.Go(func() {
-				defer func() { <-slots }()
-				f.Until, errs[i] = r.unwritten(ctx, f, patterns)
-			})
+			f.Until, errs[i] = r.unwritten(ctx, f, patterns)
 		}
-	}
-	wg.Wait()
+	})
 }
 
 // unwritten looks at the value of a plan and watches its key until a use after that is younger than the look. WATCH

@@ -93,7 +93,7 @@ func (l *Lister) Open(ctx context.Context) {
 }
 
 func (l *Lister) eachSource(do func(i int, src *listedSource)) {
-	node.Each(len(l.sources), func(i int) { do(i, l.sources[i]) })
+	node.Each(len(l.sources), node.AtOnce, func(i int) { do(i, l.sources[i]) })
 }
 
 // fail records what interrupted a master's pass. A source that fails is not asked again, because each page would wait

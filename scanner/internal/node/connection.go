@@ -51,7 +51,7 @@ func (s *Source) Connections(ctx context.Context) ([]Connection, error) {
 		}
 		return []Connection{c}, nil
 	}
-	masters, err := s.masters(ctx)
+	masters, err := Masters(ctx, s.Cluster)
 	if err != nil {
 		return nil, err
 	}
@@ -62,11 +62,11 @@ func (s *Source) Connections(ctx context.Context) ([]Connection, error) {
 	return all, nil
 }
 
-// masters returns the masters of a cluster by address.
-func (s *Source) masters(ctx context.Context) ([]*redis.Client, error) {
+// Masters returns the masters of a cluster by address.
+func Masters(ctx context.Context, cluster *redis.ClusterClient) ([]*redis.Client, error) {
 	var mu sync.Mutex
 	var masters []*redis.Client
-	err := s.Cluster.ForEachMaster(ctx, func(_ context.Context, m *redis.Client) error {
+	err := cluster.ForEachMaster(ctx, func(_ context.Context, m *redis.Client) error {
 		mu.Lock()
 		defer mu.Unlock()
 		masters = append(masters, m)
@@ -82,14 +82,14 @@ func (s *Source) masters(ctx context.Context) ([]*redis.Client, error) {
 	return masters, err
 }
 
-// atOnce bounds how many nodes are read at a time, and so the memory for their pages.
-const atOnce = 8
+// AtOnce is how many nodes are read at a time. It bounds the memory for their pages.
+const AtOnce = 8
 
-// Each calls do for each node, several at a time, and waits.
-func Each(nodes int, do func(i int)) {
+// Each calls do for each of n, up to atOnce at a time, and waits.
+func Each(n, atOnce int, do func(i int)) {
 	slots := make(chan struct{}, atOnce)
 	var wg sync.WaitGroup
-	for i := range nodes {
+	for i := range n {
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()

@@ -145,7 +145,7 @@ func (w *Sweep) confirm(ctx context.Context) {
 
 // each calls do for all nodes, several at a time, and waits.
 func (w *Sweep) each(do func(n *nodeSweep)) {
-	node.Each(len(w.nodes), func(i int) { do(w.nodes[i]) })
+	node.Each(len(w.nodes), node.AtOnce, func(i int) { do(w.nodes[i]) })
 	for _, n := range w.nodes {
 		if err := n.report.Err; err != nil && !slices.Contains(w.errs, err) {
 			w.errs = append(w.errs, err)

@@ -13,7 +13,7 @@ func flagNames() map[string]string {
 		"WithPause": "--pause", "WithConfirmAfter": "--confirm-after", "WithRepairMinAge": "--min-age",
 		"WithPageSize":    "--page-size",
 		"WithMaxFindings": "--max-findings", "WithMaxWatched": "--max-watched", "WithMaxValues": "--max-values",
-		"WithNodeNames": "--node-names", "WithReplicas": "--replica", "WithPattern": "--pattern",
+		"WithNodeNames": "--node-names", "WithReplicas": "--replica", "WithPatterns": "--pattern",
 		"WithChecks": "--checks",
 		"WithMaxTTL": "--max-ttl", "WithPrefix": "--prefix",
 		"WithSchema":      "--schema",
