@@ -20,6 +20,9 @@ type arrow struct {
 
 var arrows = []arrow{
 	{"lock", []string{"lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
+	{"lock/etcdlock/internal/store", []string{"lock/etcdlock/internal/store", "lock/internal/claimlist", "lock/driver"}, nil},
+	{"lock/etcdlock/internal/claims", []string{"lock/etcdlock/internal/store", "lock/etcdlock/internal/claims",
+		"lock/internal/claimlist", "lock/driver"}, nil},
 	{"scanner", []string{"scanner", "lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
 	{"scanner/internal/keyreader", []string{"scanner/internal/keyreader", "scanner/internal/node", "lock/driver",
 		"lock/redlock/redisconn", "lock/redlock/redisinfo", "lock/redlock/hashslot"}, nil},

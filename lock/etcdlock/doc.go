@@ -83,15 +83,10 @@
 //
 // # Where to find what
 //
-//	New                        etcdlock.go
-//	options                    options.go, keys.go
-//	requests                   node.go, bid.go, claim.go
-//	numbers of slots           slots.go
-//	revoked leases             revoke.go, revokereaders.go
-//	waiting, notifications     queue.go, watch.go
-//	etcd leases                lease.go
-//	fencing tokens             fence.go
-//	error classes, retries     errors.go, retry.go
-//	unreachable members        reach.go
-//	a process's state          state.go
+// Calls go down this list, whose packages are below internal.
+//
+//	etcdlock   New, options, lists of locks
+//	node       the engine's requests and the replies to them
+//	claims     the protocol: directories of claims, waiting, fencing tokens, numbers of slots, marks
+//	store      the client: transactions, etcd leases, watches, error classes, retries
 package etcdlock

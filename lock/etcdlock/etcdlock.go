@@ -11,6 +11,9 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine"
+	"github.com/lockscope/lockscope/lock/etcdlock/internal/claims"
+	"github.com/lockscope/lockscope/lock/etcdlock/internal/node"
+	"github.com/lockscope/lockscope/lock/etcdlock/internal/store"
 )
 
 // New returns an engine for the cluster that client connects to. It accepts the options of package
@@ -34,13 +37,20 @@ func New(client *clientv3.Client, opts ...lock.Option) (*engine.Engine, error) {
 		return nil, err
 	}
 	base.Servers = []string{nameOf(client.Endpoints())}
-	n := newNode(client, base.NodeName(0, nameOf(client.Endpoints())), base, s)
+	cluster := store.New(client, base.Clock, base.LongestNodeTimeout())
+	n := node.New(base.NodeName(0, base.Servers[0]), cluster, base.Prefix, s.fenceKey, base.MaxTTL)
 	e, err := base.NewEngine([]driver.Node{engine.Async(n)})
 	if err != nil {
 		return nil, errors.Join(err, n.Close())
 	}
 	return e, nil
 }
+
+// MutexPrefix returns the prefix with which a plain concurrency.Mutex and an engine of this package exclude
+// each other: concurrency.NewMutex(session, MutexPrefix("lock:", resource)). prefix is the engine's. It
+// escapes the slashes of the resource: a Mutex takes every key below its prefix for a claim to its lock, so
+// "a" would wait for "a/b".
+func MutexPrefix(prefix, resource string) string { return claims.MutexPrefix(prefix, resource) }
 
 // nameOf returns the endpoints' host:port, without users.
 func nameOf(endpoints []string) string {

@@ -1,4 +1,4 @@
-package etcdlock
+package claims
 
 import (
 	"context"
@@ -6,207 +6,198 @@ import (
 	"fmt"
 	"time"
 
-	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/etcdlock/internal/store"
 )
 
-// compete makes a claim, and withdraws it if the caller does not wait. It replaces an unusable lease or base,
-// once or twice.
-func (n *node) compete(ctx context.Context, req driver.AcquireRequest) (driver.AcquireReply, error) {
-	for range maxTerms {
-		if err := n.ready(ctx, req.Floor); err != nil {
-			return driver.AcquireReply{}, n.notSent(err)
-		}
-		began := n.clock()
-		l, sent, err := n.lease(ctx, req.TTL, began)
-		if err != nil {
-			return driver.AcquireReply{}, n.notSent(err)
-		}
-		c := &claim{
-			directory: n.directory(req.Key), record: req.Holder, ttl: req.TTL, leases: []*lease{l},
-			reads: req.Mode == driver.Read, semaphore: req.Semaphore,
-		}
-		c.key = keyOf(c.directory, l.id, c.reads)
-		reply, err := n.bid(ctx, req, c, sent)
-		if !errors.Is(err, errGone) {
-			return reply, err
-		}
-	}
-	return driver.AcquireReply{}, errNoTerm
+// Entry is where a claim stands after Enter or Promote. It is zero if the claim holds the lock, or is over.
+type Entry struct {
+	Record   string        // of the oldest claim that excludes this one
+	Left     time.Duration // of that claim's etcd lease; negative if it never ends, 0 if nobody asked
+	Reserved bool          // the holder does not exclude this claim, and the claim that does waits
+	Waits    bool          // the claim stays in the directory
+	Ahead    int           // how many claims exclude this one, if it waits
+	Slots    int           // how many the semaphore has, if that is another number than the claim's
 }
 
-// notSent marks a failure before the key was put.
-func (n *node) notSent(err error) error { return fmt.Errorf("%w: %w", driver.ErrNotSent, n.fail(err)) }
+// Prepare returns a claim for Enter. Nothing of it exists yet: it has an etcd lease, and the base of its fence is ready.
+func (p *Protocol) Prepare(ctx context.Context, w Want) (*Claim, error) {
+	if err := p.fences.ready(ctx, w.Floor); err != nil {
+		return nil, p.store.NotSent(err)
+	}
+	l, sent, err := p.store.Lease(ctx, w.TTL, p.store.Now())
+	if err != nil {
+		return nil, p.store.NotSent(err)
+	}
+	directory := p.layout.directory(w.Key)
+	return &Claim{
+		want: w, directory: directory, key: keyOf(directory, l.ID, w.Reads), sent: sent, leases: []*store.Lease{l},
+	}, nil
+}
 
-// bid puts the key of a claim. A waiter's key is put in any case; other keys only if there is no claim yet.
-// bid fails with errGone if the caller has to try again.
-func (n *node) bid(ctx context.Context, req driver.AcquireRequest, c *claim, sent time.Duration) (driver.AcquireReply,
-	error) {
-	n.remember(req.Token, c)
-	known, began := n.revision(), n.clock()
-	m, again, err := n.put(ctx, c, req.Waiter.Enqueue)
-	c.unsure.Store(again)
+// Enter puts the key of a claim. A waiter's key is put in any case; other keys only if there is no claim yet. Enter fails
+// with ErrGone if the caller has to prepare another claim: the etcd lease had ended, or the base of the fences is not the
+// one that the claim was prepared for.
+func (p *Protocol) Enter(ctx context.Context, c *Claim) (Entry, error) {
+	began := p.store.Now()
+	m, err := p.put(ctx, c)
 	if errors.Is(err, rpctypes.ErrLeaseNotFound) {
-		n.forget(req.Token)
-		return driver.AcquireReply{}, errGone
+		c.over.Store(true)
+		return Entry{}, ErrGone
 	}
 	if err != nil {
 		c.unsure.Store(true)
-		return driver.AcquireReply{}, err
+		return Entry{}, err
 	}
-	at := m.header.Revision
-	b, err := n.fence.read(m.base, at)
-	if m.made {
+	c.unsure.Store(m.Again)
+	at := m.Header.Revision
+	b, err := p.fences.read(m.base, at)
+	if m.Succeeded {
 		c.made, c.fence = at, b.value+uint64(at)
 	}
-	if n.observe(m.header, known) || err != nil || b.mod == 0 || lags(b.value+uint64(at), req.Floor) ||
-		again && !m.made { // the key that is in the way may be its own
-		return driver.AcquireReply{}, n.withdraw(ctx, req, c, err)
+	if m.Rewound || err != nil || b.mod == 0 || lags(b.value+uint64(at), c.want.Floor) ||
+		m.Again && !m.Succeeded { // the key that is in the way may be its own
+		return Entry{}, p.withdraw(ctx, c, err)
 	}
-	if sent != 0 && m.header.RaftTerm == c.lease().term {
-		c.lease().renew(sent)
+	if c.sent != 0 && m.Header.RaftTerm == c.lease().Term {
+		c.lease().Renew(c.sent)
 	}
-	if !m.made && !c.agrees(m.slots) {
-		return n.otherSlots(ctx, req, c, m.slots)
-	}
-	if m.rival != nil {
-		return n.bidden(ctx, req, c, m)
-	}
-	if !m.made {
-		return driver.AcquireReply{}, n.withdraw(ctx, req, c, nil)
-	}
-	if !c.lease().covers(c.ttl, began) {
-		if _, began, err = n.confirm(ctx, c, true); err != nil {
-			return driver.AcquireReply{}, n.withdraw(ctx, req, c, err)
+	switch {
+	case !m.Succeeded && !c.agrees(m.slots):
+		return p.otherSlots(ctx, c, m.slots)
+	case m.rival != nil && m.Succeeded == c.want.Waits:
+		return p.refused(ctx, c, m), nil
+	case !m.Succeeded:
+		return Entry{}, p.withdraw(ctx, c, nil)
+	case !c.lease().Covers(c.want.TTL, began):
+		if _, began, err = p.confirm(ctx, c, true); err != nil {
+			return Entry{}, p.withdraw(ctx, c, err)
 		}
 	}
-	if c.semaphore != nil {
-		n.renewSlots(c.semaphore)
+	if c.want.Semaphore != nil {
+		p.numbers.renew(c.want.Semaphore)
 	}
-	c.until = began + c.ttl
-	return granted(c), nil
+	c.until = began + c.want.TTL
+	return Entry{}, nil
 }
 
-// bidden is the answer if another claim was there before.
-func (n *node) bidden(
-	ctx context.Context, req driver.AcquireRequest, c *claim, m *met,
-) (driver.AcquireReply, error) {
-	n.forget(req.Token)
-	reply := n.refuse(ctx, m.rival, !m.made)
-	reply.Reserved = m.first != nil && m.first.CreateRevision < m.rival.CreateRevision
-	reply.Slots = c.slots()
-	if !m.made {
-		n.idle.put(c.lease())
-		return reply, nil
+// refused is where a claim stands if another was there before. It waits if its key was put.
+func (p *Protocol) refused(ctx context.Context, c *Claim, m *met) Entry {
+	e := Entry{
+		Record: string(m.rival.Value), Waits: m.Succeeded, Ahead: len(m.before),
+		Reserved: m.first != nil && m.first.CreateRevision < m.rival.CreateRevision,
 	}
-	reply.Ticket, reply.Ahead = c.made, n.queue(req, c, m.before)
-	return reply, nil
+	if !e.Waits {
+		e.Left = p.left(ctx, m.rival)
+		c.over.Store(true)
+		p.store.Reuse(c.lease())
+		return e
+	}
+	p.keep(c)
+	p.watches.follow(c, m.before)
+	return e
 }
 
-// withdraw takes back an unusable claim, so that another can be made. It returns errGone, or the error that
-// prevented it.
-func (n *node) withdraw(ctx context.Context, req driver.AcquireRequest, c *claim, why error) error {
-	if _, _, err := n.remove(ctx, c, why != nil); err != nil {
+// left is how long a claim's lease still lives; 0 if that is unknown.
+func (p *Protocol) left(ctx context.Context, claim *mvccpb.KeyValue) time.Duration {
+	left, _, _, err := p.store.Left(ctx, claim.Lease)
+	switch {
+	case left < 0:
+		return -1
+	case err != nil:
+		return 0
+	}
+	return max(left-time.Second, time.Millisecond) // a lease has a second to spare
+}
+
+// withdraw takes back an unusable claim, so that another can be made. It returns ErrGone, or the error that prevented it.
+func (p *Protocol) withdraw(ctx context.Context, c *Claim, why error) error {
+	if _, _, err := p.Remove(ctx, c, why != nil); err != nil {
 		return err
 	}
-	n.forget(req.Token)
 	if why != nil {
 		return why
 	}
-	return errGone
+	return ErrGone
 }
 
-// met is what the transaction that makes a claim has met.
+// otherSlots ends a claim whose semaphore has another number of slots than the claim says. It fails with ErrGone if none
+// was known: then the claim's is known now, and the caller has to try again.
+func (p *Protocol) otherSlots(ctx context.Context, c *Claim, known int) (Entry, error) {
+	p.stopWaiting(c)
+	if c.made == 0 {
+		c.over.Store(true)
+		p.store.Reuse(c.lease())
+	} else if _, _, err := p.Remove(ctx, c, false); err != nil {
+		p.Retire(c)
+	}
+	switch {
+	case known < 0:
+		return Entry{}, p.numbers.misconfigured(c.want.Semaphore.Key)
+	case known > 0:
+		return Entry{Slots: known}, nil
+	}
+	if _, err := p.numbers.take(ctx, c.want.Semaphore); err != nil {
+		return Entry{}, err
+	}
+	return Entry{}, ErrGone
+}
+
+// met is what the transaction that makes a claim has met. It has succeeded if the claim's key was put.
 type met struct {
-	header *etcdserverpb.ResponseHeader
-	made   bool // the claim's key was put
-	base   *clientv3.GetResponse
+	*store.Answer
+	base   []*mvccpb.KeyValue
 	rival  *mvccpb.KeyValue   // the oldest claim that excludes this one; nil if there is none
 	first  *mvccpb.KeyValue   // the oldest claim of all; nil if the claim is no reader's
 	before []*mvccpb.KeyValue // all that exclude this one, if it waits
-	slots  int                // how many the semaphore has, if the claim was not put; 0 if unknown
-}
-
-// question is an operation of a transaction, and who takes its answer.
-type question struct {
-	op clientv3.Op
-	to func(*clientv3.GetResponse)
+	slots  int                // how many the semaphore has; 0 if unknown
 }
 
 // put creates the key. A claim that waits is put in any case; others only if no other excludes them.
-func (n *node) put(ctx context.Context, c *claim, wait bool) (m *met, again bool, err error) {
-	m = &met{}
-	fence := question{clientv3.OpGet(n.fence.key), func(r *clientv3.GetResponse) { m.base = r }}
-	oldest := []question{{c.oldestRival(), func(r *clientv3.GetResponse) { m.rival = firstOf(r) }}}
-	if c.reads {
+func (p *Protocol) put(ctx context.Context, c *Claim) (*met, error) {
+	m := &met{}
+	var cmps []clientv3.Cmp
+	var ops []clientv3.Op
+	var readers []func([]*mvccpb.KeyValue)
+	read := func(op clientv3.Op, to func([]*mvccpb.KeyValue)) { ops, readers = append(ops, op), append(readers, to) }
+	read(clientv3.OpGet(p.fences.key), func(kvs []*mvccpb.KeyValue) { m.base = kvs })
+	cmps = append(cmps, clientv3.Compare(clientv3.CreateRevision(p.fences.key), ">", 0))
+	read(c.oldestRival(), func(kvs []*mvccpb.KeyValue) { m.rival = firstOf(kvs) })
+	if c.want.Reads {
 		op := clientv3.OpGet(c.directory, clientv3.WithFirstCreate()...)
-		oldest = append(oldest, question{op, func(r *clientv3.GetResponse) { m.first = firstOf(r) }})
+		read(op, func(kvs []*mvccpb.KeyValue) { m.first = firstOf(kvs) })
 	}
-	put := question{op: clientv3.OpPut(c.key, c.record, clientv3.WithLease(c.lease().id))}
-	cmps := []clientv3.Cmp{clientv3.Compare(clientv3.CreateRevision(n.fence.key), ">", 0)}
-	then, otherwise := []question{fence}, []question{fence}
-	if wait {
-		all := clientv3.OpGet(c.directory, c.rivals(), clientv3.WithKeysOnly())
-		then = append(then, oldest...)
-		then = append(then, question{all, func(r *clientv3.GetResponse) { m.before = r.Kvs }})
+	if c.want.Waits {
+		read(clientv3.OpGet(c.directory, c.rivals(), clientv3.WithKeysOnly()),
+			func(kvs []*mvccpb.KeyValue) { m.before = kvs })
+		// An earlier try may have put it. Put again, the claim would stand behind itself.
 		cmps = append(cmps, clientv3.Compare(clientv3.CreateRevision(c.key), "=", 0))
 	} else {
-		otherwise = append(otherwise, oldest...)
 		cmps = append(cmps, c.noRival())
 	}
-	if s := c.semaphore; s != nil {
-		key := n.slotsKey(s.Key)
+	if s := c.want.Semaphore; s != nil {
+		key := p.layout.slots(s.Key)
+		read(clientv3.OpGet(key), func(kvs []*mvccpb.KeyValue) { m.slots = slotsIn(kvs) })
 		cmps = append(cmps, clientv3.Compare(clientv3.Value(key), "=", fmt.Sprint(s.Slots)))
-		otherwise = append(otherwise,
-			question{clientv3.OpGet(key), func(r *clientv3.GetResponse) { m.slots = slotsIn(r.Kvs) }})
 	}
-	resp, again, err := n.commit(ctx, cmps, opsOf(append(then, put)), opsOf(otherwise))
+	put := clientv3.OpPut(c.key, c.want.Record, clientv3.WithLease(c.lease().ID))
+	answer, err := p.store.Commit(ctx, cmps, append(ops[:len(ops):len(ops)], put), ops)
 	if err != nil {
-		return nil, again, err
+		return nil, err
 	}
-	m.header, m.made = resp.Header, resp.Succeeded
-	asked := otherwise
-	if m.made {
-		asked = then
+	m.Answer = answer
+	for i, to := range readers {
+		to(answer.Keys(i))
 	}
-	for i, q := range asked {
-		q.to((*clientv3.GetResponse)(resp.Responses[i].GetResponseRange()))
-	}
-	return m, again, nil
+	return m, nil
 }
 
-func opsOf(questions []question) (ops []clientv3.Op) {
-	for _, q := range questions {
-		ops = append(ops, q.op)
-	}
-	return ops
-}
-
-func firstOf(r *clientv3.GetResponse) *mvccpb.KeyValue {
-	if len(r.Kvs) == 0 {
+func firstOf(kvs []*mvccpb.KeyValue) *mvccpb.KeyValue {
+	if len(kvs) == 0 {
 		return nil
 	}
-	return r.Kvs[0]
-}
-
-// refuse returns the holder and, if that is worth another request, the remaining time.
-func (n *node) refuse(ctx context.Context, holder *mvccpb.KeyValue, ask bool) driver.AcquireReply {
-	reply := driver.AcquireReply{Holder: string(holder.Value)}
-	if !ask {
-		return reply
-	}
-	left, err := repeat(ctx, func(ctx context.Context) (*clientv3.LeaseTimeToLiveResponse, error) {
-		return n.client.TimeToLive(ctx, clientv3.LeaseID(holder.Lease))
-	})
-	switch {
-	case holder.Lease == 0:
-		reply.TTL = -1
-	case err == nil:
-		reply.TTL = max(time.Duration(left.TTL-1)*time.Second, time.Millisecond)
-	}
-	return reply
+	return kvs[0]
 }

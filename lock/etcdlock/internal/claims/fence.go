@@ -1,4 +1,4 @@
-package etcdlock
+package claims
 
 import (
 	"context"
@@ -6,9 +6,11 @@ import (
 	"strconv"
 	"sync"
 
+	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/etcdlock/internal/store"
 )
 
 // All times of this file are microseconds.
@@ -20,6 +22,8 @@ const (
 	// older than that may come back from a snapshot, and no token is granted again.
 	fenceLag = 60_000_000
 	maxFence = 1<<53 - 1
+	// maxRaises is how many changes by others ready may meet.
+	maxRaises = 3
 )
 
 // base is what the create revision of a claim is added to. It only ever rises, and every
@@ -29,55 +33,50 @@ type base struct {
 	mod   int64 // revision at which it was written; 0 if it never was
 }
 
-// fenceBase is the base as this process saw it last.
-type fenceBase struct {
-	key string
+// fences is the base as this process saw it last.
+type fences struct {
+	store *store.Store
+	key   string
 
-	mu    sync.Mutex
-	last  base
-	at    int64 // a revision at which it was so
-	raise bool  // whatever the clock says: the cluster's history has gone back
+	mu      sync.Mutex
+	last    base
+	at      int64 // a revision at which it was so
+	rewinds int   // of the cluster's history, for which the base was raised
 }
 
-// due reports that no token may be granted from the base as it is.
-func (f *fenceBase) due(floor uint64) (base, int64, bool) {
+// due reports that no token may be granted from the base as it is. It is raised after each rewind, whatever the clock says:
+// the revisions since the snapshot come again.
+func (f *fences) due(floor uint64, rewinds int) (base, int64, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.last, f.at, f.raise || f.last.mod == 0 || lags(f.last.value+uint64(f.at), floor)
+	return f.last, f.at, f.rewinds < rewinds || f.last.mod == 0 || lags(f.last.value+uint64(f.at), floor)
 }
 
 func lags(fence, floor uint64) bool { return fence+fenceLag < min(floor, maxFence/2) }
 
-func (f *fenceBase) set(b base, at int64) {
+func (f *fences) set(b base, at int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.last, f.at = b, at
 }
 
-// mustRaise has the base raised before the next claim.
-func (f *fenceBase) mustRaise() {
+// raised records that the base was raised after so many rewinds.
+func (f *fences) raised(rewinds int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.raise = true
-}
-
-func (f *fenceBase) raised() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.raise = false
+	f.rewinds = max(f.rewinds, rewinds)
 }
 
 // read takes the base out of a reply.
-func (f *fenceBase) read(resp *clientv3.GetResponse, at int64) (base, error) {
+func (f *fences) read(kvs []*mvccpb.KeyValue, at int64) (base, error) {
 	var b base
-	if len(resp.Kvs) > 0 {
-		kv := resp.Kvs[0]
-		value, err := strconv.ParseUint(string(kv.Value), 10, 64)
+	if len(kvs) > 0 {
+		value, err := strconv.ParseUint(string(kvs[0].Value), 10, 64)
 		if err != nil || value > maxFence || value+uint64(at) > maxFence {
 			return b, fmt.Errorf("%w: key %q has value %.40q: find out who set it", driver.ErrFenceCounter, f.key,
-				kv.Value)
+				kvs[0].Value)
 		}
-		b = base{value: value, mod: kv.ModRevision}
+		b = base{value: value, mod: kvs[0].ModRevision}
 	}
 	f.set(b, at)
 	return b, nil
@@ -85,29 +84,26 @@ func (f *fenceBase) read(resp *clientv3.GetResponse, at int64) (base, error) {
 
 // ready makes sure that the base exists and is not too far behind the clock. If several processes
 // raise it at once, one succeeds.
-func (n *node) ready(ctx context.Context, floor uint64) error {
-	f := &n.fence
-	for range 3 {
-		last, at, due := f.due(floor)
+func (f *fences) ready(ctx context.Context, floor uint64) error {
+	for range maxRaises {
+		rewinds := f.store.History.Rewinds()
+		last, at, due := f.due(floor, rewinds)
 		if !due {
 			return nil
 		}
 		next := max(last.value, min(floor, maxFence/2)+fenceLead-uint64(at))
-		known := n.revision()
-		resp, _, err := n.commit(ctx,
+		answer, err := f.store.Commit(ctx,
 			[]clientv3.Cmp{clientv3.Compare(clientv3.ModRevision(f.key), "=", last.mod)},
 			[]clientv3.Op{clientv3.OpPut(f.key, strconv.FormatUint(next, 10))}, []clientv3.Op{clientv3.OpGet(f.key)})
 		if err != nil {
-			return n.fail(err)
+			return err
 		}
-		n.observe(resp.Header, known)
-		if resp.Succeeded {
-			f.set(base{value: next, mod: resp.Header.Revision}, resp.Header.Revision)
-			f.raised()
+		if answer.Succeeded {
+			f.set(base{value: next, mod: answer.Header.Revision}, answer.Header.Revision)
+			f.raised(rewinds)
 			return nil
 		}
-		if _, err := f.read((*clientv3.GetResponse)(resp.Responses[0].GetResponseRange()),
-			resp.Header.Revision); err != nil {
+		if _, err := f.read(answer.Keys(0), answer.Header.Revision); err != nil {
 			return err
 		}
 	}

@@ -1,11 +1,10 @@
-package etcdlock
+package claims
 
 import (
 	"errors"
 	"testing"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
-	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/lockscope/lockscope/lock/driver"
 )
@@ -24,8 +23,8 @@ func FuzzStored(f *testing.F) {
 		if at < 1 { // a server's revisions begin at 1
 			return
 		}
-		var base fenceBase
-		b, err := base.read(&clientv3.GetResponse{Kvs: kvs}, at)
+		var base fences
+		b, err := base.read(kvs, at)
 		if err != nil && !errors.Is(err, driver.ErrFenceCounter) {
 			t.Fatalf("%q: %v", value, err)
 		}

@@ -1,4 +1,4 @@
-package etcdlock
+package claims
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/lockscope/lockscope/lock/etcdlock/internal/store"
 )
 
 const (
@@ -20,19 +22,27 @@ const (
 	maxGone = 256
 )
 
-// watch notifies the claim that waits in a directory when all claims before it are gone. There is one watch
-// for each contended resource, since only one caller of a process contends for it.
+// watches has a watch for each contended resource, since only one caller of a process contends for it.
+type watches struct {
+	store  *store.Store
+	probe  func(context.Context, *Claim) (*Observation, error)
+	notify func(key string) // makes the engine try again
+
+	mu   sync.Mutex
+	open map[string]*watch // by directory
+}
+
+// watch notifies the claim that waits in a directory when all claims before it are gone.
 type watch struct {
-	n         *node
+	all       *watches
 	directory string
 	end       context.CancelFunc
 
-	// Guarded by mu, which comes after that of the node.
+	// Guarded by mu, which comes after that of all.
 	mu       sync.Mutex
-	key      string              // of the lock
-	place    *claim              // the claim that waits; nil if none does
-	before   map[string]struct{} // keys before it that may still exist; nil if it has not looked
-	notified bool                // place was notified that it is first, or gone
+	waiter   *Claim              // nil if none waits
+	before   map[string]struct{} // keys before it that may still exist; nil before they are known
+	notified bool                // that the waiter is first, or gone
 	open     bool                // the watch receives every deletion from now on
 	gone     []deletion
 	missed   int64 // the revision up to which deletions may have been missed or dropped
@@ -45,63 +55,78 @@ type deletion struct {
 }
 
 // follow adds a claim to the directory's watch, with the keys that were before it when it was created.
-func (n *node) follow(key string, c *claim, before []*mvccpb.KeyValue) {
-	n.mu.Lock()
-	if n.closed {
-		n.mu.Unlock()
-		return
-	}
-	w := n.watches[c.directory]
+func (a *watches) follow(c *Claim, before []*mvccpb.KeyValue) {
+	a.mu.Lock()
+	w := a.open[c.directory]
 	if w == nil {
-		w = n.startWatch(c.directory)
+		if w = a.start(c.directory); w == nil {
+			a.mu.Unlock()
+			return
+		}
 	}
 	w.mu.Lock()
-	n.mu.Unlock()
+	a.mu.Unlock()
 	w.idle.Stop()
-	w.key, w.place, w.notified, w.before = key, c, false, nil
-	var wake bool
+	w.waiter, w.notified, w.before = c, false, nil
+	var first bool
 	if w.open && w.missed <= c.made {
-		wake = w.expect(before, c.made)
+		first = w.expect(before, c.made)
 	}
-	look := w.open && w.before == nil
+	unknown := w.open && w.before == nil
 	w.mu.Unlock()
-	if wake {
-		n.notify(key)
+	if first {
+		a.wake(c)
 	}
-	if look {
-		n.run(func() { w.look(n.life, c) })
+	if unknown {
+		a.store.Go(func(ctx context.Context) { w.check(ctx, c) })
 	}
 }
 
-// startWatch expects the mutex of the node to be held.
-func (n *node) startWatch(directory string) *watch {
-	ctx, end := context.WithCancel(clientv3.WithRequireLeader(n.life))
-	w := &watch{n: n, directory: directory, end: end}
+// start expects the mutex to be held. It returns nil after the end of the background.
+func (a *watches) start(directory string) *watch {
+	ctx, end := context.WithCancel(a.store.Background.Life)
+	w := &watch{all: a, directory: directory, end: end}
 	w.idle = time.AfterFunc(linger, w.stop)
-	n.watches[directory] = w
-	n.work.Go(func() { w.run(ctx) })
+	if !a.store.Background.Run(func() { w.run(ctx) }) {
+		w.idle.Stop()
+		end()
+		return nil
+	}
+	a.open[directory] = w
 	return w
+}
+
+// unfollow removes a claim that no longer waits.
+func (a *watches) unfollow(c *Claim) {
+	a.mu.Lock()
+	w := a.open[c.directory]
+	a.mu.Unlock()
+	if w == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.waiter == c {
+		w.waiter, w.before = nil, nil
+		w.idle.Reset(linger)
+	}
+}
+
+func (a *watches) wake(c *Claim) {
+	if a.store.Background.Life.Err() == nil {
+		a.notify(c.want.Key)
+	}
 }
 
 // stop ends the watch if nobody waits.
 func (w *watch) stop() {
-	w.n.mu.Lock()
-	defer w.n.mu.Unlock()
+	w.all.mu.Lock()
+	defer w.all.mu.Unlock()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.place == nil {
-		delete(w.n.watches, w.directory)
+	if w.waiter == nil {
+		delete(w.all.open, w.directory)
 		w.end()
-	}
-}
-
-// unfollow removes a claim that no longer waits.
-func (w *watch) unfollow(c *claim) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.place == c {
-		w.place, w.before = nil, nil
-		w.idle.Reset(linger)
 	}
 }
 
@@ -114,7 +139,7 @@ func (w *watch) expect(before []*mvccpb.KeyValue, at int64) (first bool) {
 	for _, d := range w.gone {
 		if d.at > at {
 			delete(w.before, d.key)
-			first = first || d.key == w.place.key
+			first = first || d.key == w.waiter.key
 		}
 	}
 	w.notified = first || len(w.before) == 0
@@ -125,11 +150,11 @@ func (w *watch) expect(before []*mvccpb.KeyValue, at int64) (first bool) {
 func (w *watch) run(ctx context.Context) {
 	defer w.idle.Stop()
 	for ctx.Err() == nil {
-		w.session(ctx)
+		w.all.store.Deletions(ctx, w.directory, w.opened, w.deliver)
 		w.mu.Lock()
 		w.open, w.before, w.gone = false, nil, nil
 		w.mu.Unlock()
-		timer := time.NewTimer(retryPause)
+		timer := time.NewTimer(store.RetryPause)
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
@@ -138,92 +163,59 @@ func (w *watch) run(ctx context.Context) {
 	}
 }
 
-// session watches until the watch ends. The client repairs broken connections; a compacted revision or the
-// loss of the leader ends the watch.
-func (w *watch) session(ctx context.Context) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	events := w.n.client.Watch(ctx, w.directory, clientv3.WithPrefix(), clientv3.WithFilterPut(),
-		clientv3.WithCreatedNotify())
-	for resp := range events {
-		switch {
-		case resp.Err() != nil:
-			return
-		case resp.Created:
-			w.opened(ctx, resp.Header.Revision)
-		default:
-			w.deliver(resp.Events)
-		}
-	}
-}
-
-// opened looks on behalf of a claim that is older than the watch.
-func (w *watch) opened(ctx context.Context, at int64) {
+// opened has a claim checked that is older than the watch.
+func (w *watch) opened(at int64) {
 	w.mu.Lock()
 	w.open, w.missed = true, at
-	place := w.place
+	waiter := w.waiter
 	w.mu.Unlock()
-	if place != nil {
-		w.n.run(func() { w.look(ctx, place) })
+	if waiter != nil {
+		w.all.store.Go(func(ctx context.Context) { w.check(ctx, waiter) })
 	}
 }
 
-// look reads the keys before a claim, since the watch may have missed deletions. If it fails, the claim's
+// check reads the keys before a claim, since the watch may have missed deletions. If it fails, the claim's
 // own polls replace it.
-func (w *watch) look(ctx context.Context, c *claim) {
-	ctx, cancel := context.WithTimeout(ctx, w.n.timeout)
-	defer cancel()
-	v, err := w.n.look(ctx, c)
-	if err != nil && !errors.Is(err, errGone) {
+func (w *watch) check(ctx context.Context, c *Claim) {
+	o, err := w.all.probe(ctx, c)
+	if err != nil && !errors.Is(err, ErrGone) {
 		return
 	}
 	w.mu.Lock()
 	wake := false
-	if w.place == c && w.open {
-		before := v.kvs
+	if w.waiter == c && w.open {
+		before := o.kvs
 		if err == nil {
 			before = before[:len(before)-1]
 		}
-		wake = w.expect(before, v.header.Revision) || err != nil
+		wake = w.expect(before, o.revision) || err != nil
 	}
-	key := w.key
 	w.mu.Unlock()
 	if wake {
-		w.n.notify(key)
+		w.all.wake(c)
 	}
 }
 
 // deliver notifies the claim if it is the first now, or gone.
 func (w *watch) deliver(events []*clientv3.Event) {
 	w.mu.Lock()
-	wake := false
+	wake, waiter := false, w.waiter
 	for _, e := range events {
 		key, at := string(e.Kv.Key), e.Kv.ModRevision
 		w.gone = append(w.gone, deletion{key, at})
-		if w.place == nil || w.before == nil || w.notified || at <= w.place.made {
+		if waiter == nil || w.before == nil || w.notified || at <= waiter.made {
 			continue
 		}
 		delete(w.before, key)
-		wake = wake || len(w.before) == 0 || key == w.place.key
+		wake = wake || len(w.before) == 0 || key == waiter.key
 	}
 	if over := len(w.gone) - maxGone; over > 0 {
 		w.missed = max(w.missed, w.gone[over-1].at)
 		w.gone = append(w.gone[:0], w.gone[over:]...)
 	}
 	w.notified = w.notified || wake
-	key := w.key
 	w.mu.Unlock()
 	if wake {
-		w.n.notify(key)
-	}
-}
-
-// notify makes the engine try again.
-func (n *node) notify(key string) {
-	n.mu.Lock()
-	wake, closed := n.wake, n.closed
-	n.mu.Unlock()
-	if wake != nil && !closed {
-		wake(key)
+		w.all.wake(waiter)
 	}
 }

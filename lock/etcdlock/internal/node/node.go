@@ -1,166 +1,93 @@
-package etcdlock
+// Package node makes an etcd cluster a node of an engine: it maps the engine's requests to claims, and what becomes of a
+// claim to replies.
+package node
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
 
-	"go.etcd.io/etcd/api/v3/etcdserverpb"
-	clientv3 "go.etcd.io/etcd/client/v3"
-
 	"github.com/lockscope/lockscope/lock/driver"
-	"github.com/lockscope/lockscope/lock/engine"
+	"github.com/lockscope/lockscope/lock/etcdlock/internal/claims"
+	"github.com/lockscope/lockscope/lock/etcdlock/internal/store"
+	"github.com/lockscope/lockscope/lock/internal/claimlist"
 )
 
-// node is one cluster.
-type node struct {
-	name, prefix string
-	client       *clientv3.Client
-	leases       etcdserverpb.LeaseClient
-	clock        engine.Clock
-	memory       time.Duration // how long a forgotten lock can be valid
-	timeout      time.Duration // of calls in the background
-	fence        fenceBase
-	idle         idleLeases
+// Node is one cluster.
+type Node struct {
+	name   string
+	store  *store.Store
+	claims *claims.Protocol
+	mine   *claimlist.Registry[*claims.Claim]
+	fence  string        // key of the base of the fences
+	memory time.Duration // how long a forgotten lock can be valid
 
-	life context.Context
-	end  context.CancelFunc
-	work sync.WaitGroup
-
-	mu       sync.Mutex
-	closed   bool
-	claims   map[string]*claim        // by token: claims that are a lock, or may become one
-	queued   map[string]*claim        // by key of the lock: claims of this process that wait
-	watches  map[string]*watch        // by directory
-	numbers  map[string]time.Duration // when this process renewed numbers of slots, by key
-	wake     func(key string)
-	seen     int64     // highest revision of any answer
-	term     uint64    // highest term of any answer
-	restarts int       // not reported yet
-	woken    time.Time // when the client's back-off was last reset
+	mu   sync.Mutex
+	wake func(key string)
 }
 
-var _ driver.BlockingNode = (*node)(nil)
+var (
+	_ driver.BlockingNode       = (*Node)(nil)
+	_ driver.BlockingPeeker     = (*Node)(nil)
+	_ driver.BlockingRevoker    = (*Node)(nil)
+	_ driver.BlockingSlotKeeper = (*Node)(nil)
+	_ driver.Sharer             = (*Node)(nil)
+)
 
-func newNode(client *clientv3.Client, name string, base *engine.Settings, s settings) *node {
-	life, end := context.WithCancel(context.Background())
-	return &node{
-		name: name, prefix: base.Prefix, client: client, leases: clientv3.RetryLeaseClient(client),
-		clock: base.Clock, memory: base.MaxTTL, timeout: base.LongestNodeTimeout(),
-		fence: fenceBase{key: s.fenceKey}, idle: idleLeases{bySeconds: make(map[int64][]*lease)},
-		life: life, end: end,
-		claims: make(map[string]*claim), queued: make(map[string]*claim), watches: make(map[string]*watch),
-		numbers: make(map[string]time.Duration),
-	}
+// New returns the cluster as a node. Locks are below prefix, and a lock that the cluster forgot is valid for no longer than
+// memory.
+func New(name string, s *store.Store, prefix, fenceKey string, memory time.Duration) *Node {
+	n := &Node{name: name, store: s, mine: claimlist.NewRegistry[*claims.Claim](), fence: fenceKey, memory: memory}
+	n.claims = claims.New(s, prefix, fenceKey, n.notify)
+	return n
 }
 
 // Name implements driver.BlockingNode.
-func (n *node) Name() string { return n.name }
+func (n *Node) Name() string { return n.name }
 
 // System implements driver.BlockingNode.
-func (n *node) System() string { return "etcd" }
+func (n *Node) System() string { return "etcd" }
 
-// Warm connects with a request that a majority answers. It waits no longer than a call, and not at all if no
-// member takes connections.
-func (n *node) Warm(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, n.timeout)
-	defer cancel()
-	if err := n.knock(ctx); err != nil {
-		return err
-	}
-	resp, err := n.client.Get(ctx, n.fence.key)
-	if err == nil {
-		n.noteTerm(resp.Header.RaftTerm)
-	}
-	return n.fail(err)
-}
+// Warm implements driver.Warmer.
+func (n *Node) Warm(ctx context.Context) error { return n.store.Warm(ctx, n.fence) }
 
-// Acquire implements driver.BlockingNode.
-func (n *node) Acquire(ctx context.Context, req driver.AcquireRequest) (driver.AcquireReply, error) {
-	if c := n.claimOf(req.Token); c != nil && c.until != 0 {
-		return granted(c), nil
-	}
-	var reply driver.AcquireReply
-	if err := n.reachable(ctx); err != nil {
-		return reply, err
-	}
-	c, err := n.waiting(req), errGone
-	if c != nil {
-		reply, err = n.promote(ctx, req, c)
-	}
-	if errors.Is(err, errGone) {
-		reply, err = n.compete(ctx, req)
-	}
-	reply.Restart = n.restart()
-	return reply, n.fail(err)
-}
-
-func granted(c *claim) driver.AcquireReply {
-	return driver.AcquireReply{Granted: true, Counter: c.fence, Run: 1, Slots: c.slots()}
-}
+// Shares implements driver.Sharer.
+func (n *Node) Shares() error { return nil }
 
 // Raise implements driver.BlockingNode. It is never called: one node is always a quorum.
-func (n *node) Raise(context.Context, driver.RaiseRequest) (bool, error) {
+func (n *Node) Raise(context.Context, driver.RaiseRequest) (bool, error) {
 	return false, fmt.Errorf("%w: raise: etcd tokens cannot be raised", driver.ErrBadReply)
 }
 
-// Extend implements driver.BlockingNode.
-func (n *node) Extend(ctx context.Context, req driver.ExtendRequest) (driver.ExtendReply, error) {
-	c := n.claimOf(req.Token)
-	if c == nil || c.made == 0 {
-		return driver.ExtendGone, nil
-	}
-	v, sent, err := n.confirm(ctx, c, true)
-	switch {
-	case errors.Is(err, errGone):
-		if v != nil && len(v.kvs) > 0 {
-			return driver.ExtendTaken, nil
-		}
-		return driver.ExtendGone, nil
-	case isRevoked(err):
-		return 0, err
-	case err != nil:
-		return 0, n.fail(err)
-	}
-	if s := c.semaphore; s != nil {
-		if v.slots != 0 && s.Slot >= v.slots {
-			return driver.ExtendNoSlot, nil
-		}
-		if err := n.keepSlots(ctx, s, v.slots); err != nil {
-			return 0, n.fail(err)
-		}
-	}
-	c.until = sent + req.TTL
-	if req.Rename && req.Holder != c.record {
-		if err := n.rename(ctx, c, req.Holder); err == nil {
-			c.record = req.Holder
-		}
-	}
-	return driver.ExtendDone, nil
+// Subscribe implements driver.BlockingNode. It needs no request.
+func (n *Node) Subscribe(_ context.Context, _ string, wake func(key string)) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.wake = wake
+	return nil
 }
 
-// Release implements driver.BlockingNode. The next waiter sees by its watch that it is first.
-func (n *node) Release(ctx context.Context, req driver.ReleaseRequest) (driver.ReleaseReply, error) {
-	c := n.claimOf(req.Token)
-	if c == nil {
-		return driver.ReleaseReply{Found: driver.FoundNothing}, nil
+// notify makes the engine try again.
+func (n *Node) notify(key string) {
+	n.mu.Lock()
+	wake := n.wake
+	n.mu.Unlock()
+	if wake != nil {
+		wake(key)
 	}
-	if c.renaming != nil {
-		c.renaming.Stop()
+}
+
+// Close implements driver.BlockingNode. Waiting claims leave the queue if the cluster answers. Idle leases
+// expire by themselves.
+func (n *Node) Close() error {
+	n.store.Background.End()
+	ctx, cancel := context.WithTimeout(context.Background(), n.store.Timeout)
+	defer cancel()
+	_, queued := n.mine.All()
+	for _, c := range queued {
+		_ = n.claims.End(ctx, c)
 	}
-	over := c.until != 0 && n.clock() >= c.until
-	found, first, err := n.remove(ctx, c, req.Tombstone > 0)
-	if err != nil {
-		return driver.ReleaseReply{}, n.fail(err)
-	}
-	n.forget(req.Token)
-	switch {
-	case found && !over:
-		return driver.ReleaseReply{Found: driver.FoundOwn}, nil
-	case first != nil:
-		return driver.ReleaseReply{Found: driver.FoundOther}, nil
-	}
-	return driver.ReleaseReply{Found: driver.FoundNothing}, nil
+	n.store.Background.Wait()
+	return nil
 }

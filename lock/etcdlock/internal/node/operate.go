@@ -1,60 +1,97 @@
-package etcdlock
+package node
 
 import (
 	"context"
-	"errors"
-	"time"
-
-	"go.etcd.io/etcd/api/v3/mvccpb"
-	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
-	clientv3 "go.etcd.io/etcd/client/v3"
+	"slices"
 
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/etcdlock/internal/claims"
+	"github.com/lockscope/lockscope/lock/internal/claimlist"
 )
-
-var _ driver.BlockingPeeker = (*node)(nil)
 
 // Peek implements driver.BlockingPeeker. Its reads go through a majority of the members. The counter is 0 for a plain
 // Mutex, and if the base of the holder's token was compacted.
-func (n *node) Peek(ctx context.Context, req driver.PeekRequest) (driver.PeekReply, error) {
-	if err := n.reachable(ctx); err != nil {
+func (n *Node) Peek(ctx context.Context, req driver.PeekRequest) (driver.PeekReply, error) {
+	if err := n.store.Reachable(ctx); err != nil {
 		return driver.PeekReply{}, err
 	}
-	reply, err := n.peek(ctx, n.directory(req.Key))
+	h, err := n.claims.Holder(ctx, req.Key)
+	if err != nil || h == nil {
+		return driver.PeekReply{}, n.store.Fail(err)
+	}
+	return driver.PeekReply{Held: true, Holder: h.Record, TTL: h.Left, Counter: h.Fence}, nil
+}
+
+// Resize implements driver.BlockingSlotKeeper.
+func (n *Node) Resize(ctx context.Context, req driver.ResizeRequest) (driver.ResizeReply, error) {
+	if err := n.store.Reachable(ctx); err != nil {
+		return 0, err
+	}
+	known, err := n.claims.Resize(ctx, req.Key, req.From, req.To, req.Keep)
+	return driver.ResizeReply(known), n.store.Fail(err)
+}
+
+// Revoke implements driver.BlockingRevoker. A grant is called by the revision that created the claim. Only the claim
+// that holds the lock gets a mark.
+func (n *Node) Revoke(ctx context.Context, req driver.RevokeRequest) (driver.RevokeReply, error) {
+	if err := n.store.Reachable(ctx); err != nil {
+		return driver.RevokeReply{}, err
+	}
+	reply, err := n.revoke(ctx, req)
 	if err != nil {
-		return driver.PeekReply{}, n.fail(err)
+		return driver.RevokeReply{}, n.store.Fail(err)
 	}
 	return reply, nil
 }
 
-func (n *node) peek(ctx context.Context, directory string) (driver.PeekReply, error) {
-	none := driver.PeekReply{}
-	resp, err := repeat(ctx, func(ctx context.Context) (*clientv3.GetResponse, error) {
-		return n.client.Get(ctx, directory, clientv3.WithFirstCreate()...)
-	})
-	if err != nil || len(resp.Kvs) == 0 {
-		return none, err
+func (n *Node) revoke(ctx context.Context, req driver.RevokeRequest) (driver.RevokeReply, error) {
+	h, err := n.claims.Holder(ctx, req.Key)
+	switch {
+	case err != nil:
+		return driver.RevokeReply{}, err
+	case h != nil && h.Reads || len(req.Readers) > 0:
+		return n.revokeReaders(ctx, req)
+	case h == nil:
+		return driver.RevokeReply{}, nil
 	}
-	first := resp.Kvs[0]
-	reply := driver.PeekReply{Held: true, Holder: string(first.Value), TTL: -1}
-	if first.Lease != 0 {
-		left, err := repeat(ctx, func(ctx context.Context) (*clientv3.LeaseTimeToLiveResponse, error) {
-			return n.client.TimeToLive(ctx, clientv3.LeaseID(first.Lease))
-		})
-		switch {
-		case errors.Is(err, rpctypes.ErrLeaseNotFound), err == nil && left.TTL < 0:
-			return none, nil // it has ended since
-		case err != nil:
-			return none, err
-		}
-		reply.TTL = time.Duration(left.TTL+1) * time.Second // etcd rounds down
+	reply := driver.RevokeReply{Held: true, Grant: h.Grant, Counter: h.Fence, TTL: h.Longest, Holder: h.Record}
+	if req.Grant == "" || reply.Grant != req.Grant {
+		return reply, nil
 	}
-	if len(first.Value) > 0 {
-		bases, err := readBases(ctx, n.client, n.fence.key, []*mvccpb.KeyValue{first})
-		if err != nil {
-			return none, err
-		}
-		reply.Counter = fenceAt(bases, first.CreateRevision)
+	record, marked, err := n.claims.Mark(ctx, h, req.Record, req.Keep)
+	if err != nil || !marked { // released since
+		return driver.RevokeReply{}, err
 	}
+	reply.Record = record
 	return reply, nil
+}
+
+// revokeReaders lists the readers that hold the lock, and marks those that the request names.
+func (n *Node) revokeReaders(ctx context.Context, req driver.RevokeRequest) (driver.RevokeReply, error) {
+	readers, err := n.claims.Readers(ctx, req.Key)
+	if err != nil {
+		return driver.RevokeReply{}, err
+	}
+	found := make([]driver.RevokeReader, len(readers))
+	err = claimlist.Parallel(len(readers), func(i int) (err error) {
+		found[i], err = n.revokeReader(ctx, readers[i], req)
+		return err
+	})
+	if err != nil {
+		return driver.RevokeReply{}, err
+	}
+	return claimlist.RevokedReaders(found, req), nil
+}
+
+// revokeReader describes a reader, and marks it if the request names it. Held is false if it has ended since.
+func (n *Node) revokeReader(
+	ctx context.Context, h *claims.Holder, req driver.RevokeRequest,
+) (driver.RevokeReader, error) {
+	r := driver.RevokeReader{Grant: h.Grant, Held: true, Counter: h.Fence, TTL: h.Longest, Holder: h.Record}
+	if !slices.Contains(req.Readers, r.Grant) {
+		return r, nil
+	}
+	var err error
+	r.Record, r.Held, err = n.claims.Mark(ctx, h, req.Record, req.Keep)
+	return r, err
 }

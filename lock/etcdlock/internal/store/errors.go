@@ -1,51 +1,19 @@
-package etcdlock
+package store
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/connectivity"
 	"google.golang.org/grpc/status"
 
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// errGone means that a claim is no longer in its directory.
-var errGone = errors.New("the claim is gone")
-
-// errNoTerm means that no two answers in a row came from the same leader's term.
-var errNoTerm = driver.WithRemedy(fmt.Errorf("%w: the leader keeps changing", driver.ErrUnreachable),
-	`check the members with "lockscope doctor"`)
-
-// fail is like classify, but distinguishes a member that does not answer from one that cannot be
-// connected to. The client reports both as a timeout.
-func (n *node) fail(err error) error {
-	err = classify(err)
-	if driver.ClassOf(err) != driver.Timeout {
-		return err
-	}
-	if state := n.client.ActiveConnection().GetState(); state == connectivity.Connecting ||
-		state == connectivity.TransientFailure {
-		return n.unreachable(err)
-	}
-	return err
-}
-
-// otherCause is another possible cause: the client does not say why it cannot connect.
-func (n *node) otherCause() string {
-	if slices.ContainsFunc(n.client.Endpoints(), func(e string) bool { return strings.HasPrefix(e, "https://") }) {
-		return ", or clientv3.Config.TLS trusts none of their certificates"
-	}
-	return ""
-}
-
-// classify adds the class of a client error, and the remedy.
-func classify(err error) error {
+// Classify adds the class of a client error, and the remedy.
+func Classify(err error) error {
 	if err == nil || driver.Describe(err) != "" {
 		return err
 	}

@@ -1,108 +1,62 @@
-package etcdlock
+package store
 
 import (
-	"context"
+	"sync"
 
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
-
-	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// remember records the claim that a token's calls may have made.
-func (n *node) remember(token string, c *claim) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.claims[token] = c
+// History is what the answers of a cluster have shown of its past. An answer of a majority has no lower revision than any
+// that was known at its request. If it has, the cluster was restored from a snapshot, and has forgotten locks.
+type History struct {
+	mu       sync.Mutex
+	revision int64  // highest of any answer
+	term     uint64 // highest of any answer
+	rewinds  int
+	reported int
 }
 
-func (n *node) forget(token string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	delete(n.claims, token)
+// known returns the highest revision and term in any answer so far.
+func (h *History) known() (revision int64, term uint64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.revision, h.term
 }
 
-func (n *node) claimOf(token string) *claim {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.claims[token]
+// Rewinds is how often the cluster's history has gone back.
+func (h *History) Rewinds() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.rewinds
 }
 
-// revision is the highest revision in any answer so far: later answers have at least that.
-func (n *node) revision() int64 {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.seen
+// ReportRewind returns true once after the cluster's history went back.
+func (h *History) ReportRewind() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	due := h.rewinds > h.reported
+	h.reported = h.rewinds
+	return due
 }
 
-// observe records the revision of a majority's answer. back means that it is lower than the revision known at
-// the request: the cluster was restored from a snapshot.
-func (n *node) observe(header *etcdserverpb.ResponseHeader, known int64) (back bool) {
-	n.noteTerm(header.RaftTerm)
-	n.mu.Lock()
-	defer n.mu.Unlock()
+// note records a majority's answer. known is the revision that was known at the request.
+func (h *History) note(header *etcdserverpb.ResponseHeader, known int64) (rewound bool) {
+	h.noteTerm(header.RaftTerm)
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	if header.Revision >= known {
-		n.seen = max(n.seen, header.Revision)
+		h.revision = max(h.revision, header.Revision)
 		return false
 	}
-	n.seen = header.Revision
-	n.restarts++
-	n.fence.mustRaise()
+	h.revision = header.Revision
+	h.rewinds++
 	return true
 }
 
-// noteTerm notes the term of an answer: entries of that term were applied, so that no former leader can commit anything
-// any more.
-func (n *node) noteTerm(term uint64) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.term = max(n.term, term)
-}
-
-// knownTerm is the highest term of any answer so far.
-func (n *node) knownTerm() uint64 {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.term
-}
-
-// restart reports once that the cluster's history went back.
-func (n *node) restart() *driver.Restart {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.restarts == 0 {
-		return nil
-	}
-	n.restarts = 0
-	return &driver.Restart{Witnessed: true, Left: n.memory}
-}
-
-// run starts a function in the background, unless the node is closed. Close waits for it.
-func (n *node) run(do func()) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if !n.closed {
-		n.work.Go(do)
-	}
-}
-
-// Close implements driver.BlockingNode. Waiting claims leave the queue if the cluster answers. Idle leases
-// expire by themselves.
-func (n *node) Close() error {
-	n.mu.Lock()
-	n.closed = true
-	var left []*claim
-	for key, c := range n.queued {
-		left = append(left, c)
-		delete(n.queued, key)
-	}
-	n.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), n.timeout)
-	defer cancel()
-	for _, c := range left {
-		c.stop()
-		_ = n.revoke(ctx, c)
-	}
-	n.end()
-	n.work.Wait()
-	return nil
+// noteTerm records the term of an answer: entries of that term were applied, so no former leader can commit anything any
+// more.
+func (h *History) noteTerm(term uint64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.term = max(h.term, term)
 }

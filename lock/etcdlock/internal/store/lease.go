@@ -1,4 +1,4 @@
-package etcdlock
+package store
 
 import (
 	"context"
@@ -15,53 +15,54 @@ import (
 // maxIdle bounds the leases kept for the next acquires of one TTL.
 const maxIdle = 64
 
-// lease is an etcd lease. It serves one claim at a time.
-type lease struct {
-	id      clientv3.LeaseID
-	seconds int64         // as asked for
-	ttl     time.Duration // as granted
-	term    uint64        // of the leader that has granted it; 0 if another one may have
+// Lease is an etcd lease. It serves one claim at a time.
+type Lease struct {
+	ID      clientv3.LeaseID
+	TTL     time.Duration // as granted
+	Term    uint64        // of the leader that has granted it; 0 if another one may have
+	Seconds int64         // as asked for
 
 	mu    sync.Mutex
-	fresh time.Duration // when what prolonged it last was sent; it lives for ttl after
+	fresh time.Duration // when what prolonged it last was sent; it lives for TTL after
 }
 
-func (l *lease) renewed() time.Duration {
+func (l *Lease) renewed() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.fresh
 }
 
-func (l *lease) renew(sent time.Duration) {
+// Renew records that a renewal which was sent then has taken effect.
+func (l *Lease) Renew(sent time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.fresh = max(l.fresh, sent)
 }
 
-// covers reports whether the lease outlives a lock of this TTL that was requested at began.
-func (l *lease) covers(ttl, began time.Duration) bool { return l.renewed()+l.ttl >= began+ttl }
+// Covers reports whether the lease outlives a lock of this TTL that was requested at began.
+func (l *Lease) Covers(ttl, began time.Duration) bool { return l.renewed()+l.TTL >= began+ttl }
 
-// leaseSeconds is the TTL of a lock's lease, with a second to spare. So an idle lease serves the next
+// LeaseSeconds is the TTL of a lock's lease, with a second to spare. So an idle lease serves the next
 // acquire as it is, and the server never ends a lock before its holder does.
-func leaseSeconds(ttl time.Duration) int64 { return int64(math.Ceil(ttl.Seconds())) + 1 }
+func LeaseSeconds(ttl time.Duration) int64 { return int64(math.Ceil(ttl.Seconds())) + 1 }
 
 // idleLeases keeps the leases of claims that are over. Granting and revoking a lease are proposals, so a
 // lease is used again if no late call can put a key under it.
 type idleLeases struct {
 	mu        sync.Mutex
-	bySeconds map[int64][]*lease
+	bySeconds map[int64][]*Lease
 }
 
-func (p *idleLeases) put(l *lease) {
+func (p *idleLeases) put(l *Lease) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if idle := p.bySeconds[l.seconds]; len(idle) < maxIdle {
-		p.bySeconds[l.seconds] = append(idle, l)
+	if idle := p.bySeconds[l.Seconds]; len(idle) < maxIdle {
+		p.bySeconds[l.Seconds] = append(idle, l)
 	}
 }
 
 // take returns the lease used last, and drops those that are about to end.
-func (p *idleLeases) take(seconds int64, now time.Duration) *lease {
+func (p *idleLeases) take(seconds int64, now time.Duration) *Lease {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	idle := p.bySeconds[seconds]
@@ -69,7 +70,7 @@ func (p *idleLeases) take(seconds int64, now time.Duration) *lease {
 		return nil
 	}
 	l := idle[len(idle)-1]
-	if l.renewed()+l.ttl-time.Second/2 <= now {
+	if l.renewed()+l.TTL-time.Second/2 <= now {
 		delete(p.bySeconds, seconds)
 		return nil
 	}
@@ -77,22 +78,22 @@ func (p *idleLeases) take(seconds int64, now time.Duration) *lease {
 	return l
 }
 
-// lease returns a lease that covers a lock of this TTL, or one that was renewed at sent. The caller has to
+// Lease returns a lease that covers a lock of this TTL, or one that was renewed at sent. The caller has to
 // verify that the leader of its term renewed it.
-func (n *node) lease(ctx context.Context, ttl, began time.Duration) (l *lease, sent time.Duration, err error) {
+func (s *Store) Lease(ctx context.Context, ttl, began time.Duration) (l *Lease, sent time.Duration, err error) {
 	for {
-		l = n.idle.take(leaseSeconds(ttl), n.clock())
+		l = s.idle.take(LeaseSeconds(ttl), s.Now())
 		if l == nil {
-			l, err = n.grant(ctx, leaseSeconds(ttl))
+			l, err = s.Grant(ctx, LeaseSeconds(ttl))
 			return l, 0, err
 		}
-		if l.covers(ttl, began) {
+		if l.Covers(ttl, began) {
 			return l, 0, nil
 		}
-		sent = n.clock()
-		term, err := n.keepAlive(ctx, l.id)
+		sent = s.Now()
+		term, err := s.KeepAlive(ctx, l.ID)
 		switch {
-		case err == nil && term == l.term:
+		case err == nil && term == l.Term:
 			return l, sent, nil
 		case err != nil && !errors.Is(err, rpctypes.ErrLeaseNotFound):
 			return nil, 0, err
@@ -100,38 +101,38 @@ func (n *node) lease(ctx context.Context, ttl, began time.Duration) (l *lease, s
 	}
 }
 
-// grant requests a new lease. If the answer is lost, the lease expires by itself.
+// Grant requests a new lease. If the answer is lost, the lease expires by itself.
 //
 // The term in the answer is that of the last entry which the member had applied when it answered. The leader of a term
 // before may have granted the lease, and know it, unless an answer before the request was of the same term.
-func (n *node) grant(ctx context.Context, seconds int64) (*lease, error) {
-	sent := n.clock() // before any try
-	term := n.knownTerm()
+func (s *Store) Grant(ctx context.Context, seconds int64) (*Lease, error) {
+	sent := s.Now() // before any try
+	_, term := s.History.known()
 	resp, err := repeat(ctx, func(ctx context.Context) (*clientv3.LeaseGrantResponse, error) {
-		return n.client.Grant(ctx, seconds)
+		return s.client.Grant(ctx, seconds)
 	})
 	if err != nil {
 		return nil, err
 	}
-	n.noteTerm(resp.RaftTerm)
+	s.History.noteTerm(resp.RaftTerm)
 	if term != resp.RaftTerm {
 		term = 0
 	}
-	return &lease{id: resp.ID, seconds: seconds, ttl: time.Duration(resp.TTL) * time.Second, term: term, fresh: sent}, nil
+	return &Lease{ID: resp.ID, Seconds: seconds, TTL: time.Duration(resp.TTL) * time.Second, Term: term, fresh: sent}, nil
 }
 
-// keepAlive renews a lease if the leader answers. That is not certain: a leader that was paused may
+// KeepAlive renews a lease if the leader answers. That is not certain: a leader that was paused may
 // answer before it learns of its successor. It returns the term of the member's last applied entry.
 //
 // It does not use the client's KeepAliveOnce, which retries endlessly and at once without a connection.
-func (n *node) keepAlive(ctx context.Context, id clientv3.LeaseID) (term uint64, err error) {
-	return repeat(ctx, func(ctx context.Context) (uint64, error) { return n.keepAliveOnce(ctx, id) })
+func (s *Store) KeepAlive(ctx context.Context, id clientv3.LeaseID) (term uint64, err error) {
+	return repeat(ctx, func(ctx context.Context) (uint64, error) { return s.keepAliveOnce(ctx, id) })
 }
 
-func (n *node) keepAliveOnce(ctx context.Context, id clientv3.LeaseID) (term uint64, err error) {
+func (s *Store) keepAliveOnce(ctx context.Context, id clientv3.LeaseID) (term uint64, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	stream, err := n.leases.LeaseKeepAlive(ctx)
+	stream, err := s.leases.LeaseKeepAlive(ctx)
 	if err != nil {
 		return 0, clientv3.ContextError(ctx, err)
 	}
@@ -146,4 +147,38 @@ func (n *node) keepAliveOnce(ctx context.Context, id clientv3.LeaseID) (term uin
 		return 0, rpctypes.ErrLeaseNotFound
 	}
 	return resp.GetHeader().GetRaftTerm(), nil
+}
+
+// Reuse keeps a lease for another claim. No late call may be able to put a key under it.
+func (s *Store) Reuse(l *Lease) { s.idle.put(l) }
+
+// Revoke ends leases, and with each all keys under it.
+func (s *Store) Revoke(ctx context.Context, leases ...*Lease) error {
+	for _, l := range leases {
+		_, err := repeat(ctx, func(ctx context.Context) (*clientv3.LeaseRevokeResponse, error) {
+			return s.client.Revoke(ctx, l.ID)
+		})
+		if err != nil && !errors.Is(err, rpctypes.ErrLeaseNotFound) {
+			return err
+		}
+	}
+	return nil
+}
+
+// Left returns how long a lease still lives, in whole seconds, and for how long a renewal prolongs it. ok is false if it
+// has ended. Lease 0, that of keys without a lease, never ends: it has a negative time left.
+func (s *Store) Left(ctx context.Context, id int64) (left, granted time.Duration, ok bool, err error) {
+	if id == 0 {
+		return -1, -1, true, nil
+	}
+	resp, err := repeat(ctx, func(ctx context.Context) (*clientv3.LeaseTimeToLiveResponse, error) {
+		return s.client.TimeToLive(ctx, clientv3.LeaseID(id))
+	})
+	switch {
+	case errors.Is(err, rpctypes.ErrLeaseNotFound), err == nil && resp.TTL < 0:
+		return 0, 0, false, nil
+	case err != nil:
+		return 0, 0, false, err
+	}
+	return time.Duration(resp.TTL) * time.Second, time.Duration(resp.GrantedTTL) * time.Second, true, nil
 }

@@ -8,7 +8,7 @@ func placeMutants() []Mutant {
 		{
 			Bug:    "etcd: the leader of the answer's term is taken for the one that granted the etcd lease",
 			Why:    "the one that did comes back and revokes it: two leases",
-			File:   "lock/etcdlock/lease.go",
+			File:   "lock/etcdlock/internal/store/lease.go",
 			Old:    "if term != resp.RaftTerm {\n\t\tterm = 0",
 			New:    "if term != resp.RaftTerm {\n\t\tterm = resp.RaftTerm",
 			Killer: by(etcd, "TestGrantAnsweredInALaterTerm"),

@@ -117,12 +117,12 @@ func ensembleMutants() []Mutant {
 	return []Mutant{
 		{
 			Bug: "etcd: a claim whose answer was lost is taken for another's", Why: "its process waits for itself",
-			File: "lock/etcdlock/bid.go", Old: "\t\tagain && !m.made {", New: "\t\tfalse {",
+			File: "lock/etcdlock/internal/claims/enter.go", Old: "\t\tm.Again && !m.Succeeded {", New: "\t\tfalse {",
 			Killer: by(etcd, "TestTheAnswerToAClaimIsLost"),
 		},
 		{
 			Bug: "etcd: a waiter's claim is made twice if its answer was lost", Why: "the waiter stands behind itself",
-			File:   "lock/etcdlock/bid.go",
+			File:   "lock/etcdlock/internal/claims/enter.go",
 			Old:    "\t\tcmps = append(cmps, clientv3.Compare(clientv3.CreateRevision(c.key), \"=\", 0))\n",
 			New:    "",
 			Killer: by(etcd, "TestTheAnswerToAWaitingClaimIsLost"),
@@ -130,19 +130,21 @@ func ensembleMutants() []Mutant {
 		{
 			Bug:  "etcd: a claim that may still arrive is deleted, and its etcd lease used again",
 			Why:  "it makes a key that nobody gives back",
-			File: "lock/etcdlock/claim.go", Old: "if bury || c.unsure.Load() || c.made == 0 {", New: "if bury || c.made == 0 {",
+			File: "lock/etcdlock/internal/claims/protocol.go", Old: "if bury || c.unsure.Load() || c.made == 0 {",
+			New:    "if bury || c.made == 0 {",
 			Killer: by(etcd, "TestAClaimThatArrivesAfterItsRelease"),
 		},
 		{
 			Bug: "etcd: an etcd lease is used again with what time is left of it", Why: "it ends before the lock: two leases",
-			File:   "lock/etcdlock/lease.go",
-			Old:    "l.renewed()+l.ttl >= began+ttl",
-			New:    "l.renewed()+l.ttl >= began",
+			File:   "lock/etcdlock/internal/store/lease.go",
+			Old:    "l.renewed()+l.TTL >= began+ttl",
+			New:    "l.renewed()+l.TTL >= began",
 			Killer: by(etcd, "TestTheEtcdLeaseOutlivesTheLock"),
 		},
 		{
 			Bug: "etcd: a revoke marks the present holder", Why: "it ends another's lease",
-			File: "lock/etcdlock/revoke.go", Old: "req.Grant == \"\" || reply.Grant != req.Grant {", New: "req.Grant == \"\" {",
+			File: "lock/etcdlock/internal/node/operate.go", Old: "req.Grant == \"\" || reply.Grant != req.Grant {",
+			New:    "req.Grant == \"\" {",
 			Killer: by(etcd, "TestRevoke/does_not_concern_who_came_since_it_asked"),
 		},
 		{
