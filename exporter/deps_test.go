@@ -23,6 +23,10 @@ var arrows = []arrow{
 	{"lock/etcdlock/internal/store", []string{"lock/etcdlock/internal/store", "lock/internal/claimlist", "lock/driver"}, nil},
 	{"lock/etcdlock/internal/claims", []string{"lock/etcdlock/internal/store", "lock/etcdlock/internal/claims",
 		"lock/internal/claimlist", "lock/driver"}, nil},
+	{"lock/contrib/zklock/internal/store", []string{"lock/contrib/zklock/internal/store", "lock/internal/claimlist",
+		"lock/driver"}, nil},
+	{"lock/contrib/zklock/internal/claims", []string{"lock/contrib/zklock/internal/store",
+		"lock/contrib/zklock/internal/claims", "lock/internal/claimlist", "lock/driver"}, nil},
 	{"scanner", []string{"scanner", "lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
 	{"scanner/internal/keyreader", []string{"scanner/internal/keyreader", "scanner/internal/node", "lock/driver",
 		"lock/redlock/redisconn", "lock/redlock/redisinfo", "lock/redlock/hashslot"}, nil},
@@ -104,7 +108,7 @@ func listDeps(t *testing.T, folder, pattern string) map[string][]string {
 	list := exec.Command("go", "list", "-f", "{{.ImportPath}} {{range .Deps}}{{.}} {{end}}", pattern)
 	list.Dir = folder
 	switch work := "../.tools/release/contrib.work"; {
-	case folder == "../lock/contrib/zklock": // released with the binary
+	case strings.HasPrefix(folder, "../lock/contrib/zklock"): // released with the binary
 	case strings.HasSuffix(folder, "/fencing"): // not released, so with its own versions
 		list.Env = append(os.Environ(), "GOWORK=off")
 	case strings.HasPrefix(folder, "../lock/contrib/"):

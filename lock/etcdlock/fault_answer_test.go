@@ -142,7 +142,7 @@ func TestTheAnswerToAClaimIsLost(t *testing.T) {
 	wantClaims(t, c, "released", 0)
 }
 
-// TestTheAnswerToAWaitingClaimIsLost: the waiter has one place, and the lock with it once those in front have left.
+// TestTheAnswerToAWaitingClaimIsLost: the waiter has one claim, and the lock with it once those in front have left.
 func TestTheAnswerToAWaitingClaimIsLost(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, 1)
@@ -164,14 +164,14 @@ func TestTheAnswerToAWaitingClaimIsLost(t *testing.T) {
 		got <- lease
 	}()
 	<-queued
-	place := keys(t, admin, "job").Kvs[1]
+	claim := keys(t, admin, "job").Kvs[1]
 	must(t, held.Release(t.Context()))
 	lease := <-got
 	if lease == nil {
 		return
 	}
-	if kvs := keys(t, admin, "job").Kvs; !l.happened() || len(kvs) != 1 || kvs[0].CreateRevision != place.CreateRevision {
-		t.Errorf("answer lost: %v; the place was %v, and the lock is %v", l.happened(), place, kvs)
+	if kvs := keys(t, admin, "job").Kvs; !l.happened() || len(kvs) != 1 || kvs[0].CreateRevision != claim.CreateRevision {
+		t.Errorf("answer lost: %v; the claim was %v, and the lock is %v", l.happened(), claim, kvs)
 	}
 	must(t, lease.Release(t.Context()))
 	wantClaims(t, c, "released", 0)
@@ -211,10 +211,10 @@ func TestTheEtcdLeaseOutlivesTheLock(t *testing.T) {
 	}
 	first := acquire(t, l, "job", lock.TTL(20*time.Second), lock.NoRenew())
 	waits := wait(t, c, locker(t, c), "job")
-	place, last := keys(t, admin, "job").Kvs[1], time.Hour
+	claim, last := keys(t, admin, "job").Kvs[1], time.Hour
 	eventually(t, "the etcd lease of the waiter is renewed", func() bool {
 		before := last
-		last = left(place)
+		last = left(claim)
 		return last > before
 	})
 	must(t, first.Release(t.Context()))

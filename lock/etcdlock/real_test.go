@@ -53,18 +53,18 @@ func wait(t testing.TB, c *etcdproc.Cluster, l lock.Locker, resource string) <-c
 	return got
 }
 
-// TestSessionExpiresWhileWaiting: the place is lost, and another is taken.
+// TestSessionExpiresWhileWaiting: the claim is lost, and another is taken.
 func TestSessionExpiresWhileWaiting(t *testing.T) {
 	c := cluster(t, 1)
 	held := acquire(t, locker(t, c), "job")
 	got := wait(t, c, locker(t, c, lock.WithPollInterval(time.Minute)), "job")
 	admin := client(t, c)
-	place := keys(t, admin, "job").Kvs[1]
-	_, err := admin.Revoke(t.Context(), clientv3.LeaseID(place.Lease))
+	claim := keys(t, admin, "job").Kvs[1]
+	_, err := admin.Revoke(t.Context(), clientv3.LeaseID(claim.Lease))
 	must(t, err)
 	eventually(t, "it stands in the queue again", func() bool {
 		kvs := keys(t, admin, "job").Kvs
-		return len(kvs) == 2 && kvs[1].CreateRevision > place.CreateRevision
+		return len(kvs) == 2 && kvs[1].CreateRevision > claim.CreateRevision
 	})
 	must(t, held.Release(t.Context()))
 	must(t, (<-got).Release(t.Context()))

@@ -12,7 +12,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// TestReading tells who holds and who waits, of this package's places and of those of zk.Lock.
+// TestReading tells who holds and who waits, of this package's claims and of those of zk.Lock.
 func TestReading(t *testing.T) {
 	e := ensemble(t, 1)
 	conn := client(t, e)

@@ -10,6 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/contrib/zklock/internal/store"
 	"github.com/lockscope/lockscope/lock/engine"
 )
 
@@ -24,10 +25,9 @@ const (
 
 // settings are the options of this package.
 type settings struct {
-	root string
-	acl  []zk.ACL
-	auth []auth
-	dial zk.Dialer // nil: net.DialTimeout
+	root    string
+	acl     []zk.ACL
+	connect store.Options
 }
 
 // option is an Option of this package.
@@ -48,11 +48,6 @@ func settingsOf(base *engine.Settings, defaults settings) (settings, error) {
 	return defaults, err
 }
 
-type auth struct {
-	scheme string
-	secret []byte
-}
-
 func defaultSettings() settings { return settings{root: DefaultRoot, acl: zk.WorldACL(zk.PermAll)} }
 
 // WithRoot sets the parent of the resources' nodes, instead of [DefaultRoot]. Missing parents are
@@ -69,12 +64,14 @@ func WithACL(acl ...zk.ACL) lock.Option {
 
 // WithAuth authenticates this process, as in WithAuth("digest", []byte("user:password")).
 func WithAuth(scheme string, secret []byte) lock.Option {
-	return option{set: func(s *settings) { s.auth = append(s.auth, auth{scheme, slices.Clone(secret)}) }}
+	return option{set: func(s *settings) {
+		s.connect.Auth = append(s.connect.Auth, store.Auth{Scheme: scheme, Secret: slices.Clone(secret)})
+	}}
 }
 
 // WithDialer replaces the function that opens connections, for TLS for example.
 func WithDialer(dial zk.Dialer) lock.Option {
-	return option{set: func(s *settings) { s.dial = dial }}
+	return option{set: func(s *settings) { s.connect.Dial = dial }}
 }
 
 func (s *settings) validate() error {

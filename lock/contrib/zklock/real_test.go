@@ -121,7 +121,7 @@ func mixed(t *testing.T, conn *zk.Conn, l lock.Locker) {
 	all.Wait()
 }
 
-// TestHandOffsAreToldNotPolled: waiters look only once a minute, and have the lock in the order in which they came.
+// TestHandOffsAreToldNotPolled: waiters poll only once a minute, and have the lock in the order in which they came.
 func TestHandOffsAreToldNotPolled(t *testing.T) {
 	e := ensemble(t, 1)
 	conn, first := client(t, e), locker(t, e)
@@ -165,7 +165,7 @@ func TestSessionsThatAreTooShort(t *testing.T) {
 	wantErr(t, err, lock.ErrInvalidTTL)
 }
 
-// TestClose gives places up at once, but for a lock that is held: the work it protects may still be running.
+// TestClose gives claims up at once, but for a lock that is held: the work it protects may still be running.
 func TestClose(t *testing.T) {
 	e := ensemble(t, 1)
 	conn := client(t, e)

@@ -41,7 +41,7 @@ func TestASessionExpires(t *testing.T) {
 		t.Errorf("fence %d after %d", next.Fence(), held.Fence())
 	}
 	wantErr(t, context.Cause(held.Context()), lock.ErrLost)
-	eventually(t, "the place in the queue goes", func() bool { return len(children(t, conn, "waited")) == 1 })
+	eventually(t, "the claim in the queue goes", func() bool { return len(children(t, conn, "waited")) == 1 })
 	c.set(false)
 	eventually(t, "it queues anew", func() bool { return len(children(t, conn, "waited")) == 2 })
 	must(t, blocker.Release(t.Context()))
@@ -98,7 +98,7 @@ func TestServersOfAnEnsembleDie(t *testing.T) {
 	must(t, held.Release(t.Context()))
 }
 
-// TestTheAnswerToACreateIsLost: the place is found again by its GUID, and there is one.
+// TestTheAnswerToACreateIsLost: the claim is found again by its GUID, and there is one.
 func TestTheAnswerToACreateIsLost(t *testing.T) {
 	e := ensemble(t, 1)
 	conn, c := client(t, e), &cable{}
@@ -107,7 +107,7 @@ func TestTheAnswerToACreateIsLost(t *testing.T) {
 	c.loseAnswerTo("/locks/job/_c_")
 	lease := acquire(t, l, "job")
 	if names := children(t, conn, "job"); !c.lost() || len(names) != 1 {
-		t.Errorf("answer lost: %v; places: %v", c.lost(), names)
+		t.Errorf("answer lost: %v; claims: %v", c.lost(), names)
 	}
 	// A client with one server waits a second before it connects again.
 	eventually(t, "the lease is extended", func() bool { return lease.Extend(t.Context()) == nil })
@@ -129,6 +129,6 @@ func TestTheAnswersToARenewalAndAReleaseAreLost(t *testing.T) {
 	c.loseAnswerTo("/locks/job/_c_")
 	must(t, lease.Release(t.Context()))
 	if names := children(t, conn, "job"); !c.lost() || len(names) != 0 {
-		t.Errorf("answer to the release lost: %v; places: %v", c.lost(), names)
+		t.Errorf("answer to the release lost: %v; claims: %v", c.lost(), names)
 	}
 }

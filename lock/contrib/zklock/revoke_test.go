@@ -55,17 +55,17 @@ func TestRevokeOfAPlainLock(t *testing.T) {
 	conn := client(t, e)
 	plain := zk.NewLock(conn, "/locks/job", zk.WorldACL(zk.PermAll))
 	must(t, plain.Lock())
-	place := "/locks/job/" + children(t, conn, "job")[0]
-	before, stat, err := conn.Get(place)
+	claim := "/locks/job/" + children(t, conn, "job")[0]
+	before, stat, err := conn.Get(claim)
 	must(t, err)
 	_, err = locker(t, e).Revoke(t.Context(), "job", swap)
 	wantErr(t, err, errors.ErrUnsupported)
 	if !strings.Contains(err.Error(), "another library wrote this lock") {
 		t.Error(err)
 	}
-	after, same, err := conn.Get(place)
+	after, same, err := conn.Get(claim)
 	if err != nil || string(after) != string(before) || same.Version != stat.Version {
-		t.Errorf("its place had %q, and has %q, %v", before, after, err)
+		t.Errorf("its claim had %q, and has %q, %v", before, after, err)
 	}
 	must(t, plain.Unlock())
 }

@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/contrib/zklock/internal/node"
+	"github.com/lockscope/lockscope/lock/contrib/zklock/internal/store"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine"
 )
@@ -39,11 +42,11 @@ func New(servers []string, opts ...lock.Option) (*engine.Engine, error) {
 		base.Prefix = ""
 	}
 	base.Namespace = s.root
-	link, err := connect(servers, SessionFor(base.MaxTTL), base.LongestNodeTimeout(), s)
+	ensemble, err := store.New(servers, SessionFor(base.MaxTTL), base.LongestNodeTimeout(), s.connect, base.Clock)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", lock.ErrInvalidNode, err)
 	}
-	n := newNode(base.NodeName(0, strings.Join(servers, ",")), link, s, base.Clock)
+	n := node.New(base.NodeName(0, strings.Join(servers, ",")), ensemble, s.root, s.acl)
 	e, err := base.NewEngine([]driver.Node{engine.Async(n)})
 	if err != nil {
 		_ = n.Close()
@@ -51,3 +54,17 @@ func New(servers []string, opts ...lock.Option) (*engine.Engine, error) {
 	}
 	return e, nil
 }
+
+// SessionFor returns the session timeout that [New] asks for, given the longest TTL (lock.WithMaxTTL).
+// LongestTTL of that session is a little longer than maxTTL. A caller that waited no longer than the
+// difference need not ask the leader whether its session lives.
+func SessionFor(maxTTL time.Duration) time.Duration { return maxTTL * 5 / 2 }
+
+// LongestTTL returns the longest TTL of a lock in sessions with the given timeout. It is how long a
+// session still lives, at least, after one of its changes or syncs took effect.
+//
+// At that time the leader knew the session to be alive, but a change is no sign of life to the leader.
+// Signs of life come from the server that the client is connected to, every half tick, and an idle
+// client sends one every third of its session. The last of both may be lost. A session has at least
+// two ticks, unless the ensemble's minSessionTimeout is lower.
+func LongestTTL(session time.Duration) time.Duration { return store.LongestTTL(session) }

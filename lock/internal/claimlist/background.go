@@ -1,8 +1,8 @@
 package claimlist
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"sync"
 	"time"
 )
@@ -57,7 +57,7 @@ func (b *Background) Wait() { b.work.Wait() }
 // parallel bounds how many requests Parallel has under way.
 const parallel = 8
 
-// Parallel calls do for 0 to n-1, several at a time, and joins the errors.
+// Parallel calls do for 0 to n-1, several at a time, and returns the first error in this order.
 func Parallel(n int, do func(i int) error) error {
 	errs := make([]error, n)
 	free := make(chan struct{}, parallel)
@@ -70,5 +70,5 @@ func Parallel(n int, do func(i int) error) error {
 		})
 	}
 	all.Wait()
-	return errors.Join(errs...)
+	return cmp.Or(errs...)
 }

@@ -1,6 +1,8 @@
 package claimlist_test
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"reflect"
 	"slices"
@@ -58,20 +60,70 @@ func TestSlots(t *testing.T) {
 	}
 }
 
-func TestRevokedReaders(t *testing.T) {
-	mine := driver.RevokeReader{Held: true, Grant: "7", TTL: 3 * time.Second, Record: "ops"}
-	other := driver.RevokeReader{Held: true, TTL: 5 * time.Second} // of another library
-	gone := driver.RevokeReader{Grant: "8", TTL: time.Hour}
-	req := driver.RevokeRequest{Readers: []string{"7", "9"}, Record: "ops"}
-	want := driver.RevokeReply{Held: true, Shared: true, TTL: 5 * time.Second,
-		Readers: []driver.RevokeReader{mine, {Grant: "9", Record: "ops"}}}
-	if got := claimlist.RevokedReaders([]driver.RevokeReader{mine, other, gone}, req); !reflect.DeepEqual(got, want) {
-		t.Errorf("%+v, want %+v", got, want)
+// list is a list of claims in memory, the first of which hold the lock.
+type list struct {
+	holders []*claimlist.Holder[int]
+	marks   map[string]string // by grant
+	gone    string            // the grant of a claim that ends before it is marked
+}
+
+func (l *list) Holder(context.Context, string) (*claimlist.Holder[int], error) {
+	if len(l.holders) == 0 {
+		return nil, nil
 	}
-	other.TTL = -1
-	for _, order := range [][]driver.RevokeReader{{mine, other}, {other, mine}} {
-		if got := claimlist.RevokedReaders(order, req); got.TTL != -1 {
-			t.Errorf("a reader that never expires is gone after %v", got.TTL)
+	return l.holders[0], nil
+}
+
+func (l *list) Readers(context.Context, string) ([]*claimlist.Holder[int], error) {
+	return l.holders, nil
+}
+
+func (l *list) Mark(_ context.Context, h *claimlist.Holder[int], record string, _ time.Duration) (string, bool, error) {
+	if h.Grant == l.gone {
+		return "", false, nil
+	}
+	return cmp.Or(l.marks[h.Grant], record), true, nil
+}
+
+func TestRevoke(t *testing.T) {
+	const left, longest = 3 * time.Second, 8 * time.Second
+	writer := &claimlist.Holder[int]{Record: "web", Grant: "7", Fence: 70, Left: left, Longest: longest}
+	reader := func(grant string, left time.Duration) *claimlist.Holder[int] {
+		return &claimlist.Holder[int]{Record: "web", Reads: true, Grant: grant, Left: left, Longest: longest}
+	}
+	read := func(grant string, ttl time.Duration, mark string) driver.RevokeReader {
+		return driver.RevokeReader{Grant: grant, Held: true, Holder: "web", TTL: ttl, Record: mark}
+	}
+	held := driver.RevokeReply{Held: true, Grant: "7", Counter: 70, TTL: left, Holder: "web"}
+	marked := held
+	marked.TTL, marked.Record = longest, "ops"
+	readers := []*claimlist.Holder[int]{reader("7", left), reader("8", left), reader("", 2*longest)}
+	for _, c := range []struct {
+		name  string
+		list  list
+		grant string
+		named []string
+		want  driver.RevokeReply
+	}{
+		{"nobody", list{}, "7", nil, driver.RevokeReply{}},
+		{"who holds it", list{holders: []*claimlist.Holder[int]{writer}}, "", nil, held},
+		{"the holder", list{holders: []*claimlist.Holder[int]{writer}}, "7", nil, marked},
+		{"one before", list{holders: []*claimlist.Holder[int]{writer}}, "6", nil, held},
+		{"one that ends", list{holders: []*claimlist.Holder[int]{writer}, gone: "7"}, "7", nil, driver.RevokeReply{}},
+		{"readers", list{holders: readers}, "", nil, driver.RevokeReply{Held: true, Shared: true, TTL: 2 * longest,
+			Readers: []driver.RevokeReader{read("7", left, ""), read("8", left, "")}}},
+		{"one reader, and one that is gone", list{holders: readers[:2], marks: map[string]string{"8": "earlier"}}, "",
+			[]string{"8", "9"}, driver.RevokeReply{Held: true, Shared: true, TTL: longest, Readers: []driver.RevokeReader{
+				read("7", left, ""), read("8", longest, "earlier"), {Grant: "9", Record: "ops"}}}},
+		{"a reader that ends", list{holders: readers[:1], gone: "7"}, "", []string{"7"}, driver.RevokeReply{
+			Readers: []driver.RevokeReader{{Grant: "7", Record: "ops"}}}},
+		{"readers without an end", list{holders: []*claimlist.Holder[int]{reader("7", -1), reader("8", left)}}, "", nil,
+			driver.RevokeReply{Held: true, Shared: true, TTL: -1,
+				Readers: []driver.RevokeReader{read("7", -1, ""), read("8", left, "")}}},
+	} {
+		req := driver.RevokeRequest{Grant: c.grant, Readers: c.named, Record: "ops"}
+		if got, err := claimlist.Revoke(t.Context(), &c.list, req); err != nil || !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %+v, %v, want %+v", c.name, got, err, c.want)
 		}
 	}
 }

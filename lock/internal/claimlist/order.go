@@ -3,6 +3,8 @@
 // the lock and who is next. The package knows no client and sends nothing.
 package claimlist
 
+import "strconv"
+
 // Holders returns how many claims at the front hold the lock: one, or every reader that has only readers in front.
 //
 // A reader does not hold the lock beside readers that have a writer behind them and in front of it. If it did, readers that
@@ -28,4 +30,16 @@ func Rivals[C any](front []C, reads bool, isReader func(C) bool) []C {
 		}
 	}
 	return rivals
+}
+
+// ParseSlots reads the number of slots of a semaphore, as a system stores it. ok is false for any other text.
+func ParseSlots(text []byte) (slots int, ok bool) {
+	slots, err := strconv.Atoi(string(text))
+	return slots, err == nil && slots >= 1
+}
+
+// Resizes reports whether a resize from one number of slots to another writes, where known stands: 0 if no number does. A
+// third number is another operator's. With 0 for to, the resize only asks.
+func Resizes(known, from, to int) bool {
+	return to != 0 && (known == 0 || known == from || known == to)
 }

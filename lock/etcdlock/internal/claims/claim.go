@@ -7,7 +7,6 @@
 package claims
 
 import (
-	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -18,33 +17,17 @@ import (
 
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/etcdlock/internal/store"
+	"github.com/lockscope/lockscope/lock/internal/claimlist"
 )
 
-var (
-	// ErrGone means that a claim is no longer in its directory: the caller has to make another.
-	ErrGone = errors.New("the claim is gone")
-	// ErrNoSlot means that the semaphore does not have the claim's slot any more.
-	ErrNoSlot = errors.New("the slot is gone")
-	// ErrNoTerm means that no two answers in a row came from the same leader's term.
-	ErrNoTerm = driver.WithRemedy(fmt.Errorf("%w: the leader keeps changing", driver.ErrUnreachable),
-		`check the members with "lockscope doctor"`)
-)
-
-// Want is what a claim is made for.
-type Want struct {
-	Key       string // of the lock
-	Record    string // holder record: the value of the claim's key
-	TTL       time.Duration
-	Floor     uint64            // the fence is no more than a minute lower
-	Reads     bool              // share the lock with other readers
-	Waits     bool              // stay behind the others
-	Semaphore *driver.Semaphore // whose slot the lock is; nil for other locks
-}
+// ErrNoTerm means that no two answers in a row came from the same leader's term.
+var ErrNoTerm = driver.WithRemedy(fmt.Errorf("%w: the leader keeps changing", driver.ErrUnreachable),
+	`check the members with "lockscope doctor"`)
 
 // Claim is a key of this process in a directory. Readers hold the lock together if no other claim is older than they are.
 // The revision that created the key identifies the claim: a key that was deleted and created again is another claim.
 type Claim struct {
-	want      Want
+	want      claimlist.Want
 	directory string
 	key       string
 	sent      time.Duration // when the renewal of its lease was sent that the transaction has to prove; 0: there is none
@@ -74,18 +57,12 @@ func (c *Claim) Expired(now time.Duration) bool { return c.until != 0 && now >= 
 // Over reports that no key of the claim is left, or that the background sees to that.
 func (c *Claim) Over() bool { return c.over.Load() }
 
-// Fence is the fencing token, once the claim is made.
-func (c *Claim) Fence() uint64 { return c.fence }
-
 // Ticket tells the claim from others of its key; 0 if it is not made.
 func (c *Claim) Ticket() int64 { return c.made }
 
-// Slots is how many slots the claim's semaphore has; 0 if it is no slot.
-func (c *Claim) Slots() int {
-	if c.want.Semaphore == nil {
-		return 0
-	}
-	return c.want.Semaphore.Slots
+// Granted is the entry of a claim that holds the lock.
+func (c *Claim) Granted() claimlist.Entry {
+	return claimlist.Entry{Granted: true, Fence: c.fence, Slots: c.want.Slots()}
 }
 
 // agrees reports whether the claim may be to a slot of a semaphore with that many.
@@ -148,5 +125,5 @@ type Observation struct {
 	slots    int // how many the claim's semaphore has; 0 if it is no slot, or none are known
 }
 
-// Taken reports whether others keep the claim from the lock.
-func (o *Observation) Taken() bool { return len(o.kvs) > 0 }
+// Taken reports whether the observation has found claims.
+func (o *Observation) Taken() bool { return o != nil && len(o.kvs) > 0 }

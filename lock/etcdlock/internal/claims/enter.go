@@ -11,20 +11,11 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/lockscope/lockscope/lock/etcdlock/internal/store"
+	"github.com/lockscope/lockscope/lock/internal/claimlist"
 )
 
-// Entry is where a claim stands after Enter or Promote. It is zero if the claim holds the lock, or is over.
-type Entry struct {
-	Record   string        // of the oldest claim that excludes this one
-	Left     time.Duration // of that claim's etcd lease; negative if it never ends, 0 if nobody asked
-	Reserved bool          // the holder does not exclude this claim, and the claim that does waits
-	Waits    bool          // the claim stays in the directory
-	Ahead    int           // how many claims exclude this one, if it waits
-	Slots    int           // how many the semaphore has, if that is another number than the claim's
-}
-
 // Prepare returns a claim for Enter. Nothing of it exists yet: it has an etcd lease, and the base of its fence is ready.
-func (p *Protocol) Prepare(ctx context.Context, w Want) (*Claim, error) {
+func (p *Protocol) Prepare(ctx context.Context, w claimlist.Want) (*Claim, error) {
 	if err := p.fences.ready(ctx, w.Floor); err != nil {
 		return nil, p.store.NotSent(err)
 	}
@@ -41,16 +32,16 @@ func (p *Protocol) Prepare(ctx context.Context, w Want) (*Claim, error) {
 // Enter puts the key of a claim. A waiter's key is put in any case; other keys only if there is no claim yet. Enter fails
 // with ErrGone if the caller has to prepare another claim: the etcd lease had ended, or the base of the fences is not the
 // one that the claim was prepared for.
-func (p *Protocol) Enter(ctx context.Context, c *Claim) (Entry, error) {
+func (p *Protocol) Enter(ctx context.Context, c *Claim) (claimlist.Entry, error) {
 	began := p.store.Now()
 	m, err := p.put(ctx, c)
 	if errors.Is(err, rpctypes.ErrLeaseNotFound) {
 		c.over.Store(true)
-		return Entry{}, ErrGone
+		return claimlist.Entry{}, claimlist.ErrGone
 	}
 	if err != nil {
 		c.unsure.Store(true)
-		return Entry{}, err
+		return claimlist.Entry{}, err
 	}
 	c.unsure.Store(m.Again)
 	at := m.Header.Revision
@@ -60,7 +51,7 @@ func (p *Protocol) Enter(ctx context.Context, c *Claim) (Entry, error) {
 	}
 	if m.Rewound || err != nil || b.mod == 0 || lags(b.value+uint64(at), c.want.Floor) ||
 		m.Again && !m.Succeeded { // the key that is in the way may be its own
-		return Entry{}, p.withdraw(ctx, c, err)
+		return claimlist.Entry{}, p.withdraw(ctx, c, err)
 	}
 	if c.sent != 0 && m.Header.RaftTerm == c.lease().Term {
 		c.lease().Renew(c.sent)
@@ -71,24 +62,24 @@ func (p *Protocol) Enter(ctx context.Context, c *Claim) (Entry, error) {
 	case m.rival != nil && m.Succeeded == c.want.Waits:
 		return p.refused(ctx, c, m), nil
 	case !m.Succeeded:
-		return Entry{}, p.withdraw(ctx, c, nil)
+		return claimlist.Entry{}, p.withdraw(ctx, c, nil)
 	case !c.lease().Covers(c.want.TTL, began):
 		if _, began, err = p.confirm(ctx, c, true); err != nil {
-			return Entry{}, p.withdraw(ctx, c, err)
+			return claimlist.Entry{}, p.withdraw(ctx, c, err)
 		}
 	}
 	if c.want.Semaphore != nil {
 		p.numbers.renew(c.want.Semaphore)
 	}
 	c.until = began + c.want.TTL
-	return Entry{}, nil
+	return c.Granted(), nil
 }
 
 // refused is where a claim stands if another was there before. It waits if its key was put.
-func (p *Protocol) refused(ctx context.Context, c *Claim, m *met) Entry {
-	e := Entry{
+func (p *Protocol) refused(ctx context.Context, c *Claim, m *met) claimlist.Entry {
+	e := claimlist.Entry{
 		Record: string(m.rival.Value), Waits: m.Succeeded, Ahead: len(m.before),
-		Reserved: m.first != nil && m.first.CreateRevision < m.rival.CreateRevision,
+		Reserved: m.first != nil && m.first.CreateRevision < m.rival.CreateRevision, Slots: c.want.Slots(),
 	}
 	if !e.Waits {
 		e.Left = p.left(ctx, m.rival)
@@ -96,6 +87,7 @@ func (p *Protocol) refused(ctx context.Context, c *Claim, m *met) Entry {
 		p.store.Reuse(c.lease())
 		return e
 	}
+	e.Ticket = c.made
 	p.keep(c)
 	p.watches.follow(c, m.before)
 	return e
@@ -121,12 +113,12 @@ func (p *Protocol) withdraw(ctx context.Context, c *Claim, why error) error {
 	if why != nil {
 		return why
 	}
-	return ErrGone
+	return claimlist.ErrGone
 }
 
 // otherSlots ends a claim whose semaphore has another number of slots than the claim says. It fails with ErrGone if none
 // was known: then the claim's is known now, and the caller has to try again.
-func (p *Protocol) otherSlots(ctx context.Context, c *Claim, known int) (Entry, error) {
+func (p *Protocol) otherSlots(ctx context.Context, c *Claim, known int) (claimlist.Entry, error) {
 	p.stopWaiting(c)
 	if c.made == 0 {
 		c.over.Store(true)
@@ -136,14 +128,14 @@ func (p *Protocol) otherSlots(ctx context.Context, c *Claim, known int) (Entry, 
 	}
 	switch {
 	case known < 0:
-		return Entry{}, p.numbers.misconfigured(c.want.Semaphore.Key)
+		return claimlist.Entry{}, p.numbers.misconfigured(c.want.Semaphore.Key)
 	case known > 0:
-		return Entry{Slots: known}, nil
+		return claimlist.Entry{Slots: known}, nil
 	}
 	if _, err := p.numbers.take(ctx, c.want.Semaphore); err != nil {
-		return Entry{}, err
+		return claimlist.Entry{}, err
 	}
-	return Entry{}, ErrGone
+	return claimlist.Entry{}, claimlist.ErrGone
 }
 
 // met is what the transaction that makes a claim has met. It has succeeded if the claim's key was put.

@@ -3,6 +3,7 @@ package claims
 import (
 	"context"
 	"strconv"
+	"strings"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -12,40 +13,29 @@ import (
 	"github.com/lockscope/lockscope/lock/internal/claimlist"
 )
 
-// Holder is a claim that holds a lock, as any process can read it.
-type Holder struct {
-	Record  string // holder record; "" for a plain Mutex
-	Reads   bool
-	Grant   string        // the revision that created the claim; "" for a plain Mutex, which reads no mark
-	Fence   uint64        // 0 for a plain Mutex, and if the base of the token was compacted
-	Left    time.Duration // until its etcd lease ends unless renewed; negative: never
-	Longest time.Duration // until then if a renewal was sent before; negative: never
-
-	directory string
-	kv        *mvccpb.KeyValue
-}
+// Holder is a claim that holds a lock. Its grant is the revision that created the claim. A fence is 0 if its base was
+// compacted.
+type Holder = claimlist.Holder[*mvccpb.KeyValue]
 
 // Holder returns the claim that holds a lock: the oldest of the readers, if they do. It returns nil if there is none.
 func (p *Protocol) Holder(ctx context.Context, key string) (*Holder, error) {
-	directory := p.layout.directory(key)
-	kvs, err := p.store.Get(ctx, directory, clientv3.WithFirstCreate()...)
+	kvs, err := p.store.Get(ctx, p.layout.directory(key), clientv3.WithFirstCreate()...)
 	if err != nil || len(kvs) == 0 {
 		return nil, err
 	}
-	return p.describe(ctx, directory, kvs[0])
+	return p.describe(ctx, kvs[0])
 }
 
 // Readers returns the readers that hold a lock together.
 func (p *Protocol) Readers(ctx context.Context, key string) (readers []*Holder, err error) {
-	directory := p.layout.directory(key)
-	kvs, err := p.store.Get(ctx, directory, clientv3.WithPrefix(),
+	kvs, err := p.store.Get(ctx, p.layout.directory(key), clientv3.WithPrefix(),
 		clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortAscend))
 	if err != nil || len(kvs) == 0 || !isReader(kvs[0]) {
 		return nil, err
 	}
 	found := make([]*Holder, claimlist.Holders(kvs, isReader))
 	err = claimlist.Parallel(len(found), func(i int) (err error) {
-		found[i], err = p.describe(ctx, directory, kvs[i])
+		found[i], err = p.describe(ctx, kvs[i])
 		return err
 	})
 	for _, h := range found {
@@ -57,8 +47,8 @@ func (p *Protocol) Readers(ctx context.Context, key string) (readers []*Holder, 
 }
 
 // describe returns nil if the claim has ended since.
-func (p *Protocol) describe(ctx context.Context, directory string, claim *mvccpb.KeyValue) (*Holder, error) {
-	h := &Holder{Record: string(claim.Value), Reads: isReader(claim), Left: -1, Longest: -1, directory: directory, kv: claim}
+func (p *Protocol) describe(ctx context.Context, claim *mvccpb.KeyValue) (*Holder, error) {
+	h := &Holder{Record: string(claim.Value), Reads: isReader(claim), Left: -1, Longest: -1, Claim: claim}
 	left, granted, ok, err := p.store.Left(ctx, claim.Lease)
 	if err != nil || !ok {
 		return nil, err
@@ -84,15 +74,15 @@ func (p *Protocol) describe(ctx context.Context, directory string, claim *mvccpb
 // renewal may have been sent before the mark was made, so the mark outlives two of the claim's leases.
 func (p *Protocol) Mark(ctx context.Context, h *Holder, record string, keep time.Duration,
 ) (stands string, marked bool, err error) {
-	claim := string(h.kv.Key)
-	key := p.layout.mark(h.directory, h.kv.CreateRevision)
+	claim, made := string(h.Claim.Key), h.Claim.CreateRevision
+	key := p.layout.mark(claim[:strings.LastIndexByte(claim, '/')+1], made)
 	l, err := p.store.Grant(ctx, store.LeaseSeconds(max(keep, 2*h.Longest)))
 	if err != nil {
 		return "", false, err
 	}
 	answer, err := p.store.Commit(ctx,
 		[]clientv3.Cmp{
-			clientv3.Compare(clientv3.CreateRevision(claim), "=", h.kv.CreateRevision),
+			clientv3.Compare(clientv3.CreateRevision(claim), "=", made),
 			clientv3.Compare(clientv3.CreateRevision(key), "=", 0),
 		},
 		[]clientv3.Op{clientv3.OpPut(key, record, clientv3.WithLease(l.ID))},
@@ -107,7 +97,7 @@ func (p *Protocol) Mark(ctx context.Context, h *Holder, record string, keep time
 		p.store.Reuse(l)
 	}
 	marks, claims := answer.Keys(0), answer.Keys(1)
-	if len(marks) == 0 || len(claims) == 0 || claims[0].CreateRevision != h.kv.CreateRevision {
+	if len(marks) == 0 || len(claims) == 0 || claims[0].CreateRevision != made {
 		return "", false, nil
 	}
 	return string(marks[0].Value), true, nil

@@ -12,6 +12,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/internal/claimlist"
 )
 
 // probe reads this claim and the older ones that exclude it. It fails with ErrGone if this one is missing, and with a
@@ -44,7 +45,7 @@ func (p *Protocol) probe(ctx context.Context, c *Claim) (*Observation, error) {
 	}
 	switch {
 	case !slices.ContainsFunc(o.kvs, c.is):
-		return o, ErrGone
+		return o, claimlist.ErrGone
 	case c.Held():
 		return o, revoked(answer.Keys(len(ops) - 1))
 	}
@@ -117,7 +118,7 @@ func (p *Protocol) move(ctx context.Context, c *Claim) (sent time.Duration, err 
 	case err != nil:
 		return 0, err
 	case !answer.Succeeded:
-		return 0, ErrGone
+		return 0, claimlist.ErrGone
 	}
 	return sent, nil
 }
@@ -131,7 +132,7 @@ func (p *Protocol) Renew(ctx context.Context, c *Claim, ttl time.Duration) (*Obs
 	}
 	if s := c.want.Semaphore; s != nil {
 		if o.slots != 0 && s.Slot >= o.slots {
-			return o, ErrNoSlot
+			return o, claimlist.ErrNoSlot
 		}
 		if err := p.numbers.keep(ctx, s, o.slots); err != nil {
 			return o, err

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/lockscope/lockscope/lock/internal/claimlist"
 )
 
 // renameAfter is how long a waiter must have held the lock before its key gets the time since when. Until
@@ -12,26 +14,27 @@ const renameAfter = 5 * time.Millisecond
 
 // Promote makes a waiting claim the holder's if it is the first now: record is the holder's then. It fails with ErrGone if
 // the claim has ended.
-func (p *Protocol) Promote(ctx context.Context, c *Claim, record string) (Entry, error) {
+func (p *Protocol) Promote(ctx context.Context, c *Claim, record string) (claimlist.Entry, error) {
 	o, sent, err := p.confirm(ctx, c, false)
 	switch {
-	case errors.Is(err, ErrGone):
+	case errors.Is(err, claimlist.ErrGone):
 		p.stopWaiting(c)
 		c.over.Store(true)
-		return Entry{}, ErrGone
+		return claimlist.Entry{}, claimlist.ErrGone
 	case err != nil:
-		return Entry{}, p.store.NotSent(err) // it goes on waiting
+		return claimlist.Entry{}, p.store.NotSent(err) // it goes on waiting
 	case c.want.Semaphore != nil && o.slots == 0:
 		if o.slots, err = p.numbers.take(ctx, c.want.Semaphore); err != nil {
-			return Entry{}, p.store.NotSent(err)
+			return claimlist.Entry{}, p.store.NotSent(err)
 		}
 	}
 	switch {
 	case !c.agrees(o.slots):
 		return p.otherSlots(ctx, c, o.slots)
 	case !c.is(o.kvs[0]):
-		return Entry{
-			Record: string(o.kvs[0].Value), Left: p.left(ctx, o.kvs[0]), Waits: true, Ahead: len(o.kvs) - 1,
+		return claimlist.Entry{
+			Record: string(o.kvs[0].Value), Left: p.left(ctx, o.kvs[0]), Waits: true, Ticket: c.made,
+			Ahead: len(o.kvs) - 1, Slots: c.want.Slots(),
 		}, nil
 	}
 	p.stopWaiting(c)
@@ -39,7 +42,7 @@ func (p *Protocol) Promote(ctx context.Context, c *Claim, record string) (Entry,
 	c.renaming = time.AfterFunc(renameAfter, func() {
 		p.store.Go(func(ctx context.Context) { _ = p.rename(ctx, c, record) })
 	})
-	return Entry{}, nil
+	return c.Granted(), nil
 }
 
 // Leave ends a claim that waits. If its key cannot be deleted now, it is deleted in the background, and others wait behind

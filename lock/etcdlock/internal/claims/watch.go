@@ -10,6 +10,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/lockscope/lockscope/lock/etcdlock/internal/store"
+	"github.com/lockscope/lockscope/lock/internal/claimlist"
 )
 
 const (
@@ -178,7 +179,7 @@ func (w *watch) opened(at int64) {
 // own polls replace it.
 func (w *watch) check(ctx context.Context, c *Claim) {
 	o, err := w.all.probe(ctx, c)
-	if err != nil && !errors.Is(err, ErrGone) {
+	if err != nil && !errors.Is(err, claimlist.ErrGone) {
 		return
 	}
 	w.mu.Lock()

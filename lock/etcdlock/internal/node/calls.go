@@ -1,18 +1,18 @@
 package node
 
 import (
-	"cmp"
 	"context"
 	"errors"
 
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/etcdlock/internal/claims"
+	"github.com/lockscope/lockscope/lock/internal/claimlist"
 )
 
 // Acquire implements driver.BlockingNode.
 func (n *Node) Acquire(ctx context.Context, req driver.AcquireRequest) (driver.AcquireReply, error) {
 	if c := n.mine.Of(req.Token); c != nil && c.Held() {
-		return granted(c), nil
+		return c.Granted().Reply(), nil
 	}
 	if err := n.store.Reachable(ctx); err != nil {
 		return driver.AcquireReply{}, err
@@ -30,23 +30,20 @@ func (n *Node) contend(ctx context.Context, req driver.AcquireRequest) (driver.A
 	if c := n.mine.Queued(req.Key); c != nil && c.Ticket() == req.Waiter.Ticket {
 		e, err := n.claims.Promote(ctx, c, req.Holder)
 		n.settle(req, c, e)
-		if !errors.Is(err, claims.ErrGone) {
-			return reply(c, e, err), err
+		if !errors.Is(err, claimlist.ErrGone) {
+			return e.Reply(), err
 		}
 	}
 	for range claims.MaxTerms {
-		c, err := n.claims.Prepare(ctx, claims.Want{
-			Key: req.Key, Record: req.Holder, TTL: req.TTL, Floor: req.Floor, Reads: req.Mode == driver.Read,
-			Waits: req.Waiter.Enqueue, Semaphore: req.Semaphore,
-		})
+		c, err := n.claims.Prepare(ctx, claimlist.WantOf(req))
 		if err != nil {
 			return driver.AcquireReply{}, err
 		}
 		n.mine.Remember(req.Token, c) // a call without an answer may have made it
 		e, err := n.claims.Enter(ctx, c)
 		n.settle(req, c, e)
-		if !errors.Is(err, claims.ErrGone) {
-			return reply(c, e, err), err
+		if !errors.Is(err, claimlist.ErrGone) {
+			return e.Reply(), err
 		}
 	}
 	return driver.AcquireReply{}, claims.ErrNoTerm
@@ -54,7 +51,7 @@ func (n *Node) contend(ctx context.Context, req driver.AcquireRequest) (driver.A
 
 // settle records what has become of a claim. One that was neither granted nor refused keeps its token, and its release
 // ends it.
-func (n *Node) settle(req driver.AcquireRequest, c *claims.Claim, e claims.Entry) {
+func (n *Node) settle(req driver.AcquireRequest, c *claims.Claim, e claimlist.Entry) {
 	switch {
 	case c.Held():
 		n.mine.Unqueue(req.Key, c)
@@ -70,26 +67,6 @@ func (n *Node) settle(req driver.AcquireRequest, c *claims.Claim, e claims.Entry
 	}
 }
 
-func reply(c *claims.Claim, e claims.Entry, err error) driver.AcquireReply {
-	switch {
-	case err != nil:
-		return driver.AcquireReply{}
-	case c.Held():
-		return granted(c)
-	}
-	reply := driver.AcquireReply{
-		Holder: e.Record, TTL: e.Left, Reserved: e.Reserved, Slots: cmp.Or(e.Slots, c.Slots()),
-	}
-	if e.Waits {
-		reply.Ticket, reply.Ahead = c.Ticket(), e.Ahead
-	}
-	return reply
-}
-
-func granted(c *claims.Claim) driver.AcquireReply {
-	return driver.AcquireReply{Granted: true, Counter: c.Fence(), Run: 1, Slots: c.Slots()}
-}
-
 // Extend implements driver.BlockingNode.
 func (n *Node) Extend(ctx context.Context, req driver.ExtendRequest) (driver.ExtendReply, error) {
 	c := n.mine.Of(req.Token)
@@ -97,20 +74,10 @@ func (n *Node) Extend(ctx context.Context, req driver.ExtendRequest) (driver.Ext
 		return driver.ExtendGone, nil
 	}
 	o, err := n.claims.Renew(ctx, c, req.TTL)
-	switch {
-	case errors.Is(err, claims.ErrGone) && o.Taken():
-		return driver.ExtendTaken, nil
-	case errors.Is(err, claims.ErrGone):
-		return driver.ExtendGone, nil
-	case errors.Is(err, claims.ErrNoSlot):
-		return driver.ExtendNoSlot, nil
-	case err != nil:
-		return 0, n.store.Fail(err)
-	}
-	if req.Rename {
+	if err == nil && req.Rename {
 		n.claims.Rename(ctx, c, req.Holder)
 	}
-	return driver.ExtendDone, nil
+	return claimlist.Extended(n.store.Fail(err), o.Taken())
 }
 
 // Release implements driver.BlockingNode. The next waiter sees by its watch that it is first.
@@ -125,13 +92,7 @@ func (n *Node) Release(ctx context.Context, req driver.ReleaseRequest) (driver.R
 		return driver.ReleaseReply{}, n.store.Fail(err)
 	}
 	n.mine.Forget(req.Token)
-	switch {
-	case found && !expired:
-		return driver.ReleaseReply{Found: driver.FoundOwn}, nil
-	case taken:
-		return driver.ReleaseReply{Found: driver.FoundOther}, nil
-	}
-	return driver.ReleaseReply{Found: driver.FoundNothing}, nil
+	return claimlist.Released(found && !expired, taken), nil
 }
 
 // Leave implements driver.BlockingNode.
@@ -142,4 +103,32 @@ func (n *Node) Leave(ctx context.Context, req driver.LeaveRequest) error {
 	}
 	n.mine.Unqueue(req.Key, c)
 	return n.store.Fail(n.claims.Leave(ctx, c))
+}
+
+// Peek implements driver.BlockingPeeker. Its reads go through a majority of the members. The counter is 0 for a plain
+// Mutex, and if the base of the holder's token was compacted.
+func (n *Node) Peek(ctx context.Context, req driver.PeekRequest) (driver.PeekReply, error) {
+	if err := n.store.Reachable(ctx); err != nil {
+		return driver.PeekReply{}, err
+	}
+	h, err := n.claims.Holder(ctx, req.Key)
+	return h.Peek(), n.store.Fail(err)
+}
+
+// Resize implements driver.BlockingSlotKeeper.
+func (n *Node) Resize(ctx context.Context, req driver.ResizeRequest) (driver.ResizeReply, error) {
+	if err := n.store.Reachable(ctx); err != nil {
+		return 0, err
+	}
+	known, err := n.claims.Resize(ctx, req.Key, req.From, req.To, req.Keep)
+	return driver.ResizeReply(known), n.store.Fail(err)
+}
+
+// Revoke implements driver.BlockingRevoker. A grant is called by the revision that created the claim.
+func (n *Node) Revoke(ctx context.Context, req driver.RevokeRequest) (driver.RevokeReply, error) {
+	if err := n.store.Reachable(ctx); err != nil {
+		return driver.RevokeReply{}, err
+	}
+	reply, err := claimlist.Revoke(ctx, n.claims, req)
+	return reply, n.store.Fail(err)
 }

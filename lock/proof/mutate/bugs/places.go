@@ -4,6 +4,9 @@ const (
 	pg = "./lock/pglock"
 	zk = "./lock/contrib/zklock"
 
+	zkClaims = zk + "/internal/claims"
+	zkNode   = zk + "/internal/node"
+
 	pgFunctions = "lock/pglock/schema/functions.sql"
 	pgShared    = "lock/pglock/schema/functions_shared.sql"
 )
@@ -143,41 +146,45 @@ func ensembleMutants() []Mutant {
 		},
 		{
 			Bug: "etcd: a revoke marks the present holder", Why: "it ends another's lease",
-			File: "lock/etcdlock/internal/node/operate.go", Old: "req.Grant == \"\" || reply.Grant != req.Grant {",
+			File: "lock/internal/claimlist/revoke.go", Old: "req.Grant == \"\" || reply.Grant != req.Grant {",
 			New:    "req.Grant == \"\" {",
 			Killer: by(etcd, "TestRevoke/does_not_concern_who_came_since_it_asked"),
 		},
 		{
 			Bug: "ZooKeeper: the base of the fences is that of the session before", Why: "on a new ensemble a fence goes back",
-			File: "lock/contrib/zklock/fence.go", Old: "base.session != session || base.value == 0", New: "base.value == 0",
-			Killer: by(zk, "TestTheBaseIsReadInEachSession"),
+			File: "lock/contrib/zklock/internal/claims/fence.go", Old: "f.session != session || f.base == 0",
+			New:    "f.base == 0",
+			Killer: by(zkClaims, "TestTheBaseIsReadInEachSession"),
 		},
 		{
 			Bug: "ZooKeeper: a peek does not sync", Why: "an observer sees a leader that has resigned",
-			File:   "lock/contrib/zklock/revoke.go",
-			Old:    "if _, err := n.link.Sync(n.root); err != nil && !errors.Is(err, zk.ErrNoNode) {",
+			File:   "lock/contrib/zklock/internal/claims/holder.go",
+			Old:    "if err := p.zk.Sync(p.tree.root); err != nil && !errors.Is(err, zk.ErrNoNode) {",
 			New:    "if err := error(nil); err != nil {",
-			Killer: by(zk, "TestPeekSyncs"),
+			Killer: by(zkNode, "TestPeekSyncs"),
 		},
 		{
 			Bug: "ZooKeeper: who has waited for a slot gets it, although it is gone", Why: "more permits than there are",
-			File: "lock/contrib/zklock/enter.go", Old: "if queued && p.semaphore != nil {", New: "if false {",
-			Killer: by(zk, "TestAWaiterForASlotThatIsGone"),
+			File: "lock/contrib/zklock/internal/claims/enter.go", Old: "if queued && w.Semaphore != nil {", New: "if false {",
+			Killer: by(zkNode, "TestAWaiterForASlotThatIsGone"),
 		},
 		{
-			Bug: "ZooKeeper: a writer takes the place in which a reader of its process waits", Why: "a reader beside a writer",
-			File: "lock/contrib/zklock/place.go", Old: "p != nil && p.reads == reads && (", New: "p != nil && (",
-			Killer: by(zk, "TestAWriterIsNoReader"),
+			Bug: "ZooKeeper: a writer takes over the claim with which a reader of its process waits", Why: "a reader beside a writer",
+			File: "lock/contrib/zklock/internal/claims/claim.go", Old: "if w.Reads != c.want.Reads {", New: "if false {",
+			Killer: by(zkNode, "TestAWriterIsNoReader"),
 		},
 		{
-			Bug: "ZooKeeper: a place that is made after its attempt was given up stays", Why: "others wait for nobody",
-			File: "lock/contrib/zklock/node.go", Old: "enter, func() { n.removeBuried(p) })", New: "enter, nil)",
+			Bug: "ZooKeeper: a claim that is made after its attempt was given up stays", Why: "others wait for nobody",
+			File: "lock/contrib/zklock/internal/node/calls.go", Old: "late := func() { n.claims.RemoveBuried(c) }",
+			New:    "late := func() {}",
 			Killer: by(zk, "TestAHungServer"),
 		},
 		{
-			Bug: "ZooKeeper: a renewal writes whatever the place says", Why: "it erases the mark of a revoke, and goes on",
-			File: "lock/contrib/zklock/extend.go", Old: "stat, err := n.link.Set(path, data, n.versionOf(p))\n\t\tif err == nil {",
-			New: "stat, err := n.link.Set(path, data, -1)\n\t\tif err == nil {", Killer: by(zk, "TestMarkIsNotOverwritten"),
+			Bug: "ZooKeeper: a renewal writes whatever the claim says", Why: "it erases the mark of a revoke, and goes on",
+			File:   "lock/contrib/zklock/internal/claims/renew.go",
+			Old:    "stat, err := p.zk.Set(path, data, c.writtenVersion())\n\t\tif err == nil {",
+			New:    "stat, err := p.zk.Set(path, data, -1)\n\t\tif err == nil {",
+			Killer: by(zkClaims, "TestMarkIsNotOverwritten"),
 		},
 	}
 }

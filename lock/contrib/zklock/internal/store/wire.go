@@ -1,4 +1,4 @@
-package zklock
+package store
 
 import (
 	"bufio"
@@ -17,10 +17,10 @@ import (
 // both at once.
 type wire struct {
 	net.Conn
-	in   *bufio.Reader
-	link *link
-	head []byte // of the answer, until it is known
-	read bool
+	in      *bufio.Reader
+	session *Session
+	head    []byte // of the answer, until it is known
+	read    bool
 
 	server   string
 	patience time.Duration // for the answer
@@ -41,7 +41,7 @@ func (w *wire) Read(b []byte) (int, error) {
 		w.head = append(w.head, b[:n]...)
 		if len(w.head) >= answerLength {
 			ms := binary.BigEndian.Uint32(w.head[8:answerLength])
-			w.link.allow(time.Duration(ms) * time.Millisecond)
+			w.session.allow(time.Duration(ms) * time.Millisecond)
 			w.head, w.read = nil, true
 		}
 	}
@@ -69,9 +69,9 @@ func (w *wire) SetReadDeadline(t time.Time) error {
 // Close implements net.Conn.
 func (w *wire) Close() error {
 	if !w.read {
-		w.link.failed(w.server, w.noAnswer())
+		w.session.failed(w.server, w.noAnswer())
 	}
-	w.link.forget(w.Conn)
+	w.session.forget(w.Conn)
 	return w.Conn.Close()
 }
 
@@ -88,16 +88,16 @@ func (w *wire) noAnswer() error {
 }
 
 // allow records the session timeout that the ensemble granted.
-func (l *link) allow(session time.Duration) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+func (s *Session) allow(session time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if session > 0 {
-		l.session = session
+		s.granted = session
 	}
 }
 
-func (l *link) forget(conn net.Conn) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.open, conn)
+func (s *Session) forget(conn net.Conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.open, conn)
 }

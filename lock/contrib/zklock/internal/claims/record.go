@@ -1,4 +1,4 @@
-package zklock
+package claims
 
 import (
 	"math"
@@ -7,21 +7,21 @@ import (
 	"time"
 )
 
-// A place's data is its record, "TTL/session|holder" with both times in milliseconds. A revoked place has a second line,
+// A claim's data is its record, "TTL/session|holder" with both times in milliseconds. A revoked claim has a second line,
 // its mark: "written|mark", with the time at which the ensemble had stored the record.
 
-// record returns the record of a place. A process that writes one makes sure that it replaces no mark.
+// record returns the record of a claim. A process that writes one makes sure that it replaces no mark.
 func record(ttl, session time.Duration, holder string) []byte {
 	return []byte(strconv.FormatInt(ttl.Milliseconds(), 10) + "/" + strconv.FormatInt(session.Milliseconds(), 10) + "|" +
 		holder)
 }
 
-// stored is what the data of a place says. It is zero for data of another library.
+// stored is what the data of a claim says. It is zero for data of another library.
 type stored struct {
 	ttl, session time.Duration // session is 0 if it was not known
 	holder       string
 	written      int64  // in milliseconds, by the ensemble's clock
-	mark         string // "" unless the place is revoked
+	mark         string // "" unless the claim is revoked
 }
 
 // parse reads data that the ensemble stored at this time.
@@ -52,7 +52,7 @@ func parseMS(text string) time.Duration {
 	return time.Duration(ms) * time.Millisecond
 }
 
-// withMark is the data of a place that is revoked.
+// withMark is the data of a claim that is revoked.
 func withMark(data []byte, storedMS int64, mark string) []byte {
 	return []byte(string(data) + "\n" + strconv.FormatInt(storedMS, 10) + "|" + mark)
 }
@@ -62,7 +62,7 @@ func (s stored) left() time.Duration {
 	return min(max(s.ttl-time.Since(time.UnixMilli(s.written)), time.Millisecond), s.ttl)
 }
 
-// longest is how long a place exists at most once its record cannot change any more; negative if that is not known. Its
+// longest is how long a claim exists at most once its record cannot change any more; negative if that is not known. Its
 // process deletes it when the TTL ends, or dies just before: then the leader ends the session, at the first tick after
 // its timeout. A session has two ticks at least.
 func (s stored) longest() time.Duration {
@@ -70,13 +70,4 @@ func (s stored) longest() time.Duration {
 		return -1
 	}
 	return s.ttl + s.session + s.session/2
-}
-
-// readRecord returns the holder and what remains of the TTL, as a hint. Data of another library has no record.
-func readRecord(data []byte, storedMS int64) (holder string, left time.Duration) {
-	s := parse(data, storedMS)
-	if s.holder == "" {
-		return "", 0
-	}
-	return s.holder, s.left()
 }

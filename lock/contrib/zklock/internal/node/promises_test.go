@@ -1,12 +1,29 @@
-package zklock
+package node_test
 
 import (
 	"fmt"
 	"testing"
 	"time"
 
+	"github.com/go-zookeeper/zk"
+
+	"github.com/lockscope/lockscope/lock/contrib/zklock/internal/node"
+	"github.com/lockscope/lockscope/lock/contrib/zklock/internal/zktest"
 	"github.com/lockscope/lockscope/lock/driver"
 )
+
+// connect returns a node of a process that is connected to these servers.
+func connect(t *testing.T, servers []string, dial zk.Dialer, clock func() time.Duration) *node.Node {
+	n := node.New("zk", zktest.Connect(t, servers, dial, clock), "/locks", zk.WorldACL(zk.PermAll))
+	t.Cleanup(func() { _ = n.Close() })
+	return n
+}
+
+// connectTwo returns nodes of two processes.
+func connectTwo(t *testing.T) (n, other *node.Node) {
+	servers := zktest.Start(t)
+	return connect(t, servers, nil, zktest.Still), connect(t, servers, nil, zktest.Still)
+}
 
 // attempts asks nodes for one lock.
 type attempts struct {
@@ -16,7 +33,7 @@ type attempts struct {
 }
 
 // ask is one attempt, with its token.
-func (a *attempts) ask(n *node, req driver.AcquireRequest) (string, driver.AcquireReply) {
+func (a *attempts) ask(n *node.Node, req driver.AcquireRequest) (string, driver.AcquireReply) {
 	a.t.Helper()
 	a.tokens++
 	req.Key, req.Token, req.TTL, req.Floor = a.key, fmt.Sprintf("%032x", a.tokens), 10*time.Second, 1
@@ -27,56 +44,29 @@ func (a *attempts) ask(n *node, req driver.AcquireRequest) (string, driver.Acqui
 	return req.Token, reply
 }
 
-func (a *attempts) release(n *node, token string) {
+func (a *attempts) release(n *node.Node, token string) {
 	a.t.Helper()
 	if _, err := n.Release(a.t.Context(), driver.ReleaseRequest{Key: a.key, Token: token}); err != nil {
 		a.t.Fatal(err)
 	}
 }
 
-// TestTheBaseIsReadInEachSession: the next one may be on an ensemble that was made anew, where tokens would go back.
-func TestTheBaseIsReadInEachSession(t *testing.T) {
-	n := startNode(t)
-	p, _ := takePlace(t, n, 1)
-	fence := func() uint64 {
-		t.Helper()
-		fence, err := n.fence(p, 1000)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return fence - uint64(p.czxid)
-	}
-	if base := fence(); base != 1000 {
-		t.Fatalf("the base is %d", base)
-	}
-	if _, err := n.link.Set(n.root+"/"+baseName, []byte("5000"), -1); err != nil {
-		t.Fatal(err)
-	}
-	n.mu.Lock()
-	n.base.session--
-	n.mu.Unlock()
-	if base := fence(); base != 5000 {
-		t.Errorf("the base is %d, which is another session's", base)
-	}
-}
-
 // TestPeekSyncs: the server may lag behind, and name a leader that has resigned.
 func TestPeekSyncs(t *testing.T) {
-	syncs := &requests{kind: 9}
-	n := connectBy(t, startServer(t).Addrs(), syncs.dial, func() time.Duration { return 0 })
+	syncs := &zktest.Requests{Kind: zktest.Syncs}
+	n := connect(t, zktest.Start(t), syncs.Dial, zktest.Still)
 	a := attempts{t: t, key: "a"}
 	a.ask(n, driver.AcquireRequest{Holder: "h|0|"})
-	before := syncs.count.Load()
+	before := syncs.Count.Load()
 	reply, err := n.Peek(t.Context(), driver.PeekRequest{Key: "a"})
-	if got := syncs.count.Load() - before; err != nil || !reply.Held || got != 1 {
+	if got := syncs.Count.Load() - before; err != nil || !reply.Held || got != 1 {
 		t.Errorf("%+v, %v, with %d syncs", reply, err, got)
 	}
 }
 
-// TestAWaiterForASlotThatIsGone gets no permit, although its place is first.
+// TestAWaiterForASlotThatIsGone gets no permit, although its claim is first.
 func TestAWaiterForASlotThatIsGone(t *testing.T) {
-	e := startServer(t)
-	n, other := connectNode(t, e), connectNode(t, e)
+	n, other := connectTwo(t)
 	a := attempts{t: t, key: "pool#1"}
 	slot := func() *driver.Semaphore { return &driver.Semaphore{Key: "pool", Slot: 1, Slots: 2, Keep: time.Hour} }
 	holder, first := a.ask(n, driver.AcquireRequest{Semaphore: slot()})
@@ -94,10 +84,9 @@ func TestAWaiterForASlotThatIsGone(t *testing.T) {
 	}
 }
 
-// TestAWriterIsNoReader: a writer does not take the place in which a reader of its process waits.
+// TestAWriterIsNoReader: a writer does not take over the claim with which a reader of its process waits.
 func TestAWriterIsNoReader(t *testing.T) {
-	e := startServer(t)
-	n, other := connectNode(t, e), connectNode(t, e)
+	n, other := connectTwo(t)
 	a := attempts{t: t, key: "a"}
 	holder, first := a.ask(n, driver.AcquireRequest{Mode: driver.Write})
 	queued := driver.Waiter{Enqueue: true}
@@ -114,10 +103,9 @@ func TestAWriterIsNoReader(t *testing.T) {
 	}
 }
 
-// TestAPlaceThatIsReplaced ends. Nobody would look for it, and it would bar the others until its session ends.
-func TestAPlaceThatIsReplaced(t *testing.T) {
-	e := startServer(t)
-	n, other := connectNode(t, e), connectNode(t, e)
+// TestAClaimThatIsReplaced ends. Nobody would look for it, and it would bar the others until its session ends.
+func TestAClaimThatIsReplaced(t *testing.T) {
+	n, other := connectTwo(t)
 	a := attempts{t: t, key: "a"}
 	holder, first := a.ask(n, driver.AcquireRequest{Mode: driver.Write})
 	queued := driver.Waiter{Enqueue: true}
@@ -132,5 +120,52 @@ func TestAPlaceThatIsReplaced(t *testing.T) {
 		if time.Now().After(end) {
 			t.Fatalf("the writer waits for its own process: %+v", writer)
 		}
+	}
+}
+
+// TestAWatchOutlivesRenewals: who is in front writes its claim anew when it extends. Who watches that claim is woken
+// when it is gone, and not before.
+func TestAWatchOutlivesRenewals(t *testing.T) {
+	n := connect(t, zktest.Start(t), nil, zktest.Still)
+	woken := make(chan string, 10)
+	if err := n.Subscribe(t.Context(), "", func(key string) { woken <- key }); err != nil {
+		t.Fatal(err)
+	}
+	ask := func(token int, waiter driver.Waiter) driver.AcquireReply {
+		t.Helper()
+		reply, err := n.Acquire(t.Context(),
+			driver.AcquireRequest{Key: "a", Token: fmt.Sprintf("%032x", token), TTL: 10 * time.Second, Floor: 1,
+				Holder: fmt.Sprintf("h%d|0|", token), Waiter: waiter})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return reply
+	}
+	if reply := ask(1, driver.Waiter{}); !reply.Granted {
+		t.Fatalf("the first: %+v", reply)
+	}
+	waits := ask(2, driver.Waiter{Enqueue: true})
+	if waits.Granted || waits.Holder != "h1|0|" {
+		t.Fatalf("the second: %+v", waits)
+	}
+	first := fmt.Sprintf("%032x", 1)
+	for range 5 {
+		if reply, err := n.Extend(t.Context(),
+			driver.ExtendRequest{Key: "a", Token: first, TTL: 10 * time.Second, Holder: "h1|0|"}); err != nil ||
+			reply != driver.ExtendDone {
+			t.Fatal(reply, err)
+		}
+	}
+	select {
+	case <-woken:
+		t.Error("woken by a renewal")
+	default:
+	}
+	if _, err := n.Release(t.Context(), driver.ReleaseRequest{Key: "a", Token: first}); err != nil {
+		t.Fatal(err)
+	}
+	<-woken
+	if reply := ask(3, driver.Waiter{Ticket: waits.Ticket}); !reply.Granted {
+		t.Errorf("the second, when the first is gone: %+v", reply)
 	}
 }

@@ -1,4 +1,4 @@
-package zklock
+package claims
 
 import (
 	"crypto/sha256"
@@ -9,15 +9,23 @@ import (
 	"strings"
 )
 
-// The names of places are those of zk.Lock and Curator, so that all share one queue.
+// The names of claims are those of zk.Lock and Curator, so that all share one queue.
 const (
 	protected = "_c_"    // then a GUID by which a client finds what it has made
 	lockName  = "-lock-" // then ten digits
-	// readerName is lockName for a place that shares the lock with other readers. zk.Lock and Curator take it for a
-	// place like any other, and wait behind it.
+	// readerName is lockName for a claim that shares the lock with other readers. zk.Lock and Curator take it for a
+	// claim like any other, and wait behind it.
 	readerName = "-read-lock-"
 	seqDigits  = 10
 )
+
+// nameOf is what a claim's name is made of, before its number.
+func nameOf(guid string, reads bool) string {
+	if reads {
+		return protected + guid + readerName
+	}
+	return protected + guid + lockName
+}
 
 // escape turns a resource into one name: a slash would make a child node, and ZooKeeper forbids some
 // characters.
@@ -35,7 +43,7 @@ func guidOf(token string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// seqOf returns the position of a name in its queue; false for names that are not places.
+// seqOf returns the position of a name in its queue; false for names that are not claims.
 func seqOf(name string) (int64, bool) {
 	if len(name) < seqDigits || !strings.Contains(name, "lock") {
 		return 0, false
@@ -44,12 +52,12 @@ func seqOf(name string) (int64, bool) {
 	return int64(seq), err == nil
 }
 
-// isReader reports whether a place shares the lock with other readers.
+// isReader reports whether a claim shares the lock with other readers.
 func isReader(name string) bool {
 	return len(name) >= seqDigits && strings.HasSuffix(name[:len(name)-seqDigits], readerName)
 }
 
-// queueOf returns the names of a queue's places, in order.
+// queueOf returns the names of a queue's claims, in order.
 func queueOf(names []string) []string {
 	var queue []string
 	for _, name := range names {

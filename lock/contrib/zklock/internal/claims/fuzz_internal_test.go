@@ -1,4 +1,4 @@
-package zklock
+package claims
 
 import (
 	"slices"
@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// FuzzRecord: the data of a place may be that of Curator, or anything.
+// FuzzRecord: the data of a claim may be that of Curator, or anything.
 func FuzzRecord(f *testing.F) {
 	f.Add([]byte("10000/12000|vm/23261|1795697208763||5186603778d7097c.1"), int64(1795697208763))
 	f.Add([]byte("10000/12000|vm/23261|1795697208763|\n1795697208763|ops@host|1763700000123|disk swap"), int64(1))
@@ -20,7 +20,7 @@ func FuzzRecord(f *testing.F) {
 	})
 }
 
-// FuzzNames: anybody may make nodes beside the places of a queue.
+// FuzzNames: anybody may make nodes beside the claims of a queue.
 func FuzzNames(f *testing.F) {
 	f.Add("_c_0d9ba0f2e4a5f1c7-lock-0000000017", "_c_0d9ba0f2e4a5f1c7-read-lock-0000000018")
 	f.Add("lock-2147483648", "lock--000000001")
@@ -36,7 +36,7 @@ func FuzzNames(f *testing.F) {
 		}
 		for _, name := range queue {
 			if seq, _ := seqOf(name); seq < 0 {
-				t.Fatalf("%q is place %d", name, seq)
+				t.Fatalf("%q is claim %d", name, seq)
 			}
 		}
 		if r := record(time.Second, time.Second, a); len(r) == 0 {
