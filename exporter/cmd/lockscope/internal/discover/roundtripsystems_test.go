@@ -12,7 +12,6 @@ import (
 	"go.etcd.io/etcd/client/v3/concurrency"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/locktest"
 )
@@ -21,10 +20,10 @@ import (
 // suggests for them, and finds nothing; then a lock that leaked where the configuration says that locks are.
 func TestDiscoverRoundTripOfSystems(t *testing.T) {
 	t.Parallel()
-	pg := systemtest.Postgres(t)
-	systemtest.Hold(t, systemtest.PostgresLocker(t, pg, "pg-1"), "order")
-	_, client := systemtest.Etcd(t, 1)
-	systemtest.Hold(t, systemtest.EtcdLocker(t, client, "etcd-1"), "order")
+	pg := cmdtest.Postgres(t)
+	cmdtest.Hold(t, cmdtest.PostgresLocker(t, pg, "pg-1"), "order")
+	_, client := cmdtest.Etcd(t, 1)
+	cmdtest.Hold(t, cmdtest.EtcdLocker(t, client, "etcd-1"), "order")
 	s, err := concurrency.NewSession(client)
 	cmdtest.Must(t, err)
 	defer s.Close()
@@ -32,9 +31,9 @@ func TestDiscoverRoundTripOfSystems(t *testing.T) {
 	put(t, client, "/service/pg/leader", "pg-1", clientv3.WithLease(s.Lease()))
 	put(t, client, "/service/pg/config", "{}")
 	put(t, client, "/registry/leases/kube-system/scheduler", "{}")
-	e := systemtest.ZooKeeper(t, 1)
-	systemtest.Hold(t, systemtest.ZooKeeperLocker(t, e, "zk-1"), "order")
-	conn := systemtest.ZooKeeperConn(t, e)
+	e := cmdtest.ZooKeeper(t, 1)
+	cmdtest.Hold(t, cmdtest.ZooKeeperLocker(t, e, "zk-1"), "order")
+	conn := cmdtest.ZooKeeperConn(t, e)
 	cmdtest.Must(t, zk.NewLock(conn, "/go/job", zk.WorldACL(zk.PermAll)).Lock())
 	redis := locktest.Servers(t, 1)[0]
 	cmdtest.Set(t, cmdtest.Admin(t, redis), "lock:ours", "8Q5xLzCgV2rEJwJ7yYtSIA==", time.Minute)
@@ -56,7 +55,7 @@ func TestDiscoverRoundTripOfSystems(t *testing.T) {
 	}
 	scan(ui.ExitClean, "locks of pglock 1", "keys below /jobs/ 1", "places in queues below /go 1")
 	put(t, client, "/jobs/left", "")
-	systemtest.Znode(t, conn, "/go/left", 0)
-	systemtest.Znode(t, conn, "/go/left/lock-", zk.FlagSequence)
+	cmdtest.Znode(t, conn, "/go/left", 0)
+	cmdtest.Znode(t, conn, "/go/left/lock-", zk.FlagSequence)
 	scan(ui.ExitFindings, "/jobs/left", "/go/left/lock-0000000000")
 }

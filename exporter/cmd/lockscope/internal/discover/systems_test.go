@@ -13,7 +13,6 @@ import (
 	"go.etcd.io/etcd/client/v3/concurrency"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/locktest"
 )
@@ -27,9 +26,9 @@ func put(t *testing.T, client *clientv3.Client, key, value string, opts ...clien
 // TestDiscoverEtcd plants locks by the libraries themselves where Go has them.
 func TestDiscoverEtcd(t *testing.T) {
 	t.Parallel()
-	_, client := systemtest.Etcd(t, 1)
+	_, client := cmdtest.Etcd(t, 1)
 	command(t, "discover", "--etcd", client.Endpoints()[0]).Want(t, ui.ExitClean, "looked at 0 keys (all); found no lock")
-	systemtest.Hold(t, systemtest.EtcdLocker(t, client, "etcd-1"), "order")
+	cmdtest.Hold(t, cmdtest.EtcdLocker(t, client, "etcd-1"), "order")
 	s, err := concurrency.NewSession(client)
 	cmdtest.Must(t, err)
 	defer s.Close()
@@ -78,9 +77,9 @@ func second[T any](_ T, err error) error { return err }
 // TestDiscoverZooKeeper plants places as the libraries name them, and by zk.Lock and zklock themselves.
 func TestDiscoverZooKeeper(t *testing.T) {
 	t.Parallel()
-	e := systemtest.ZooKeeper(t, 1)
-	systemtest.Hold(t, systemtest.ZooKeeperLocker(t, e, "zk-1"), "order/1")
-	conn, events, err := zk.Connect(e.Addrs(), 30*time.Second, zk.WithLogger(systemtest.Quiet{}))
+	e := cmdtest.ZooKeeper(t, 1)
+	cmdtest.Hold(t, cmdtest.ZooKeeperLocker(t, e, "zk-1"), "order/1")
+	conn, events, err := zk.Connect(e.Addrs(), 30*time.Second, zk.WithLogger(cmdtest.Quiet{}))
 	cmdtest.Must(t, err)
 	ended := make(chan struct{})
 	go func() {
@@ -115,9 +114,9 @@ func TestDiscoverZooKeeper(t *testing.T) {
 // TestDiscoverPostgres finds tables by their columns and advisory locks by who holds them.
 func TestDiscoverPostgres(t *testing.T) {
 	t.Parallel()
-	s := systemtest.Postgres(t)
-	exec := systemtest.Executing(t, systemtest.Database(t, s))
-	systemtest.Hold(t, systemtest.PostgresLocker(t, s, "pg-1"), "order")
+	s := cmdtest.Postgres(t)
+	exec := cmdtest.Executing(t, cmdtest.Database(t, s))
+	cmdtest.Hold(t, cmdtest.PostgresLocker(t, s, "pg-1"), "order")
 	exec("CREATE SCHEMA app; CREATE TABLE app.jobs_shedlock (name varchar(64) PRIMARY KEY, lock_until timestamp, " +
 		"locked_at timestamp, locked_by varchar(255)); INSERT INTO app.jobs_shedlock VALUES " +
 		"('nightly', now() + interval '1 hour', now(), 's3cret-host'), ('done', now() - interval '1 hour', now(), 'x'); " +

@@ -14,7 +14,6 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/contrib/zklock/zkproc"
 	"github.com/lockscope/lockscope/lock/locktest"
@@ -75,9 +74,9 @@ func wantResult(t *testing.T, all map[string]diagnosis.Result, check string, sta
 
 func TestDoctorOfPostgres(t *testing.T) {
 	t.Parallel()
-	s := systemtest.Postgres(t, "fsync=on")
-	db := systemtest.Database(t, s)
-	exec := systemtest.Executing(t, db)
+	s := cmdtest.Postgres(t, "fsync=on")
+	db := cmdtest.Database(t, s)
+	exec := cmdtest.Executing(t, db)
 	asService := cmdtest.Patient("--postgres", s.URL("service"))
 	asService = append(asService, "-o", "json")
 	wantSound(t, command(t, asService...), "primary", "service has every right that locks need", "fsync on")
@@ -112,7 +111,7 @@ func TestDoctorOfPostgres(t *testing.T) {
 // TestDoctorSeesAPooler, and its mode.
 func TestDoctorSeesAPooler(t *testing.T) {
 	t.Parallel()
-	s := systemtest.Postgres(t)
+	s := cmdtest.Postgres(t)
 	pooler := func(url string) diagnosis.Result {
 		t.Helper()
 		return results(t, command(t, cmdtest.Patient("--postgres", url, "-o", "json")...))["pooler"]
@@ -149,8 +148,8 @@ func TestDoctorSeesAPooler(t *testing.T) {
 // TestWrongPasswordOfPostgres: list and doctor report the password, not missing rights.
 func TestWrongPasswordOfPostgres(t *testing.T) {
 	t.Parallel()
-	s := systemtest.Postgres(t)
-	exec := systemtest.Executing(t, systemtest.Database(t, s))
+	s := cmdtest.Postgres(t)
+	exec := cmdtest.Executing(t, cmdtest.Database(t, s))
 	exec("ALTER ROLE service PASSWORD 's3cr3t'")
 	_, err := s.Put("pg_hba.conf", []byte("host all postgres 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 "+
 		"scram-sha-256\n"))
@@ -173,9 +172,9 @@ func TestWrongPasswordOfPostgres(t *testing.T) {
 // use of a lock reads past them.
 func TestDoctorNamesWhatHoldsRows(t *testing.T) {
 	t.Parallel()
-	s := systemtest.Postgres(t)
-	db := systemtest.Database(t, s)
-	exec := systemtest.Executing(t, db)
+	s := cmdtest.Postgres(t)
+	db := cmdtest.Database(t, s)
+	exec := cmdtest.Executing(t, db)
 	tx, err := db.BeginTx(t.Context(), pgx.TxOptions{IsoLevel: pgx.RepeatableRead})
 	cmdtest.Must(t, err)
 	t.Cleanup(func() { _ = tx.Rollback(context.Background()) })
@@ -206,7 +205,7 @@ func TestDoctorNamesWhatHoldsRows(t *testing.T) {
 // TestDoctorOfAStandby, of its primary, and of a primary that waits for a missing standby.
 func TestDoctorOfAStandby(t *testing.T) {
 	t.Parallel()
-	s := systemtest.Postgres(t)
+	s := cmdtest.Postgres(t)
 	standby, err := s.Standby(t.Context())
 	cmdtest.Must(t, err)
 	t.Cleanup(func() { cmdtest.Must(t, standby.Stop()) })
@@ -221,7 +220,7 @@ func TestDoctorOfAStandby(t *testing.T) {
 	wantResult(t, all, "replication", diagnosis.Warn, "1 connected", "WithFailoverQuarantine")
 	wantResult(t, all, "persistence", diagnosis.Fail, "fsync off")
 	cmdtest.Must(t, standby.Kill())
-	db := systemtest.Database(t, s)
+	db := cmdtest.Database(t, s)
 	_, err = db.Exec(t.Context(), "ALTER SYSTEM SET synchronous_standby_names = 'other'")
 	cmdtest.Must(t, err)
 	_, err = db.Exec(t.Context(), "SELECT pg_reload_conf()")
@@ -235,7 +234,7 @@ func TestDoctorOfAStandby(t *testing.T) {
 
 func TestDoctorOfEtcd(t *testing.T) {
 	t.Parallel()
-	c, client := systemtest.Etcd(t, 3)
+	c, client := cmdtest.Etcd(t, 3)
 	args := cmdtest.Patient("--etcd", strings.Join(c.Endpoints(), ","))
 	wantSound(t, command(t, append(args, "-o", "json")...), "leader", "3 members, 3 given: 1 may fail",
 		"the user has every right that locks need")
@@ -282,13 +281,13 @@ func TestDoctorOfEtcd(t *testing.T) {
 // TestDoctorOfTwoClusters that are given as one, and of a full cluster.
 func TestDoctorOfTwoClusters(t *testing.T) {
 	t.Parallel()
-	one, _ := systemtest.Etcd(t, 1)
-	other, _ := systemtest.Etcd(t, 1)
+	one, _ := cmdtest.Etcd(t, 1)
+	other, _ := cmdtest.Etcd(t, 1)
 	o := command(t, cmdtest.Patient("--etcd", one.Endpoints()[0], "--etcd", other.Endpoints()[0], "-o", "json")...)
 	o.Want(t, ui.ExitError)
 	wantResult(t, results(t, o), "cluster", diagnosis.Fail, "different clusters")
 	wantResult(t, results(t, o), "nodes", diagnosis.Warn, "1 member")
-	_, full := systemtest.Etcd(t, 1, "--quota-backend-bytes", "262144")
+	_, full := cmdtest.Etcd(t, 1, "--quota-backend-bytes", "262144")
 	big := strings.Repeat("x", 64<<10)
 	cmdtest.Eventually(t, "the database is full", func() bool {
 		_, err := full.Put(t.Context(), "big", big)
@@ -300,14 +299,14 @@ func TestDoctorOfTwoClusters(t *testing.T) {
 
 func TestDoctorOfZooKeeper(t *testing.T) {
 	t.Parallel()
-	e := systemtest.ZooKeeper(t, 3, zkproc.WithSettings("maxSessionTimeout=30000"))
+	e := cmdtest.ZooKeeper(t, 3, zkproc.WithSettings("maxSessionTimeout=30000"))
 	args := cmdtest.Patient("--zookeeper", strings.Join(e.Addrs(), ","))
 	wantSound(t, command(t, append(args, "-o", "json")...), "leader, 3.", "3 servers vote, 3 given: 1 may fail",
 		"grant sessions of 25s", "may create and read below /locks")
 	o := command(t, append(args, "--max-ttl", "20s", "-o", "json")...)
 	o.Want(t, ui.ExitError)
 	wantResult(t, results(t, o), "session", diagnosis.Fail, "TTLs above 12.5s are refused", "maxSessionTimeout=50000")
-	conn, events, err := zk.Connect(e.Addrs(), 10*time.Second, zk.WithLogger(systemtest.Quiet{}), zk.WithLogInfo(false))
+	conn, events, err := zk.Connect(e.Addrs(), 10*time.Second, zk.WithLogger(cmdtest.Quiet{}), zk.WithLogInfo(false))
 	cmdtest.Must(t, err)
 	_, err = conn.Create("/private", nil, 0, append(zk.DigestACL(zk.PermAll, "owner", "s3cr3t"),
 		zk.WorldACL(zk.PermRead)...))
@@ -331,12 +330,12 @@ func TestDoctorOfZooKeeper(t *testing.T) {
 // TestDoctorOfServersThatAreNoEnsemble, of a server that does not report its role, and of all systems at once.
 func TestDoctorOfServersThatAreNoEnsemble(t *testing.T) {
 	t.Parallel()
-	one, other := systemtest.ZooKeeper(t, 1), systemtest.ZooKeeper(t, 1)
+	one, other := cmdtest.ZooKeeper(t, 1), cmdtest.ZooKeeper(t, 1)
 	o := command(t, cmdtest.Patient("--zookeeper", one.Addrs()[0]+","+other.Addrs()[0], "-o", "json")...)
 	o.Want(t, ui.ExitError)
 	wantResult(t, results(t, o), "quorum", diagnosis.Fail, "not part of an ensemble")
 	redis := locktest.Servers(t, 1)[0]
-	_, client := systemtest.Etcd(t, 1)
+	_, client := cmdtest.Etcd(t, 1)
 	all := command(t, cmdtest.Patient("--redis", redis.Addr(), "--etcd", strings.Join(client.Endpoints(), ","),
 		"--zookeeper", one.Addrs()[0])...)
 	all.Want(t, ui.ExitError, "RESULT  BACKEND", "zookeeper", "etcd", "redis", "appendonly no")

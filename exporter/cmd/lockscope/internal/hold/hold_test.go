@@ -17,7 +17,6 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/child"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/locker"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine"
@@ -137,7 +136,7 @@ func TestRunIsRevoked(t *testing.T) {
 		runRevoked(t, "--redis", cmdtest.Addrs(servers...))
 	})
 	t.Run("zookeeper", func(t *testing.T) {
-		runRevoked(t, "--zookeeper", strings.Join(systemtest.ZooKeeper(t, 1).Addrs(), ","))
+		runRevoked(t, "--zookeeper", strings.Join(cmdtest.ZooKeeper(t, 1).Addrs(), ","))
 	})
 }
 
@@ -185,16 +184,16 @@ func TestHoldIsRefused(t *testing.T) {
 func TestHoldOnEverySystem(t *testing.T) {
 	for name, open := range map[string]func(*testing.T) (flags []string, service *engine.Engine){
 		"postgres": func(t *testing.T) ([]string, *engine.Engine) {
-			s := systemtest.Postgres(t)
-			return []string{"--postgres", s.URL("service")}, systemtest.PostgresLocker(t, s, "web-1/42")
+			s := cmdtest.Postgres(t)
+			return []string{"--postgres", s.URL("service")}, cmdtest.PostgresLocker(t, s, "web-1/42")
 		},
 		"etcd": func(t *testing.T) ([]string, *engine.Engine) {
-			c, client := systemtest.Etcd(t, 1)
-			return []string{"--etcd", strings.Join(c.Endpoints(), ",")}, systemtest.EtcdLocker(t, client, "web-1/42")
+			c, client := cmdtest.Etcd(t, 1)
+			return []string{"--etcd", strings.Join(c.Endpoints(), ",")}, cmdtest.EtcdLocker(t, client, "web-1/42")
 		},
 		"zookeeper": func(t *testing.T) ([]string, *engine.Engine) {
-			e := systemtest.ZooKeeper(t, 1)
-			return []string{"--zookeeper", strings.Join(e.Addrs(), ",")}, systemtest.ZooKeeperLocker(t, e, "web-1/42")
+			e := cmdtest.ZooKeeper(t, 1)
+			return []string{"--zookeeper", strings.Join(e.Addrs(), ",")}, cmdtest.ZooKeeperLocker(t, e, "web-1/42")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

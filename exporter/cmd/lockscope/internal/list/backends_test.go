@@ -11,7 +11,6 @@ import (
 	"go.etcd.io/etcd/client/v3/concurrency"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/etcdlock"
@@ -23,9 +22,9 @@ func TestListSideBySide(t *testing.T) {
 	t.Parallel()
 	redis := locktest.Servers(t, 1)[0]
 	cmdtest.Set(t, cmdtest.Admin(t, redis), "lock:order:redis", cmdtest.Ours, time.Minute)
-	pg := systemtest.Postgres(t)
-	_, client := systemtest.Etcd(t, 1)
-	zk := systemtest.ZooKeeper(t, 1)
+	pg := cmdtest.Postgres(t)
+	_, client := cmdtest.Etcd(t, 1)
+	zk := cmdtest.ZooKeeper(t, 1)
 	args := []string{
 		"list", "--redis", redis.Addr(), "--postgres", pg.URL("service"), "--etcd",
 		strings.Join(client.Endpoints(), ","),
@@ -34,13 +33,13 @@ func TestListSideBySide(t *testing.T) {
 	}
 	fenceKey := etcdlock.WithFenceKey("fences/base")
 	fences := map[string]uint64{
-		"postgresql": systemtest.Hold(t, systemtest.PostgresLocker(t, pg, "pg-1"), "order:pg").Fence(),
-		"etcd":       systemtest.Hold(t, systemtest.EtcdLocker(t, client, "etcd-1", fenceKey), "order:etcd").Fence(),
-		"zookeeper":  systemtest.Hold(t, systemtest.ZooKeeperLocker(t, zk, "zk-1"), "order:zk").Fence(),
+		"postgresql": cmdtest.Hold(t, cmdtest.PostgresLocker(t, pg, "pg-1"), "order:pg").Fence(),
+		"etcd":       cmdtest.Hold(t, cmdtest.EtcdLocker(t, client, "etcd-1", fenceKey), "order:etcd").Fence(),
+		"zookeeper":  cmdtest.Hold(t, cmdtest.ZooKeeperLocker(t, zk, "zk-1"), "order:zk").Fence(),
 	}
-	systemtest.Queue(t, systemtest.PostgresLocker(t, pg, "pg-2"), t.Context(), "order:pg")
-	systemtest.Queue(t, systemtest.EtcdLocker(t, client, "etcd-2", fenceKey), t.Context(), "order:etcd")
-	systemtest.Queue(t, systemtest.ZooKeeperLocker(t, zk, "zk-2"), t.Context(), "order:zk")
+	cmdtest.Queue(t, cmdtest.PostgresLocker(t, pg, "pg-2"), t.Context(), "order:pg")
+	cmdtest.Queue(t, cmdtest.EtcdLocker(t, client, "etcd-2", fenceKey), t.Context(), "order:etcd")
+	cmdtest.Queue(t, cmdtest.ZooKeeperLocker(t, zk, "zk-2"), t.Context(), "order:zk")
 	session, err := concurrency.NewSession(client)
 	cmdtest.Must(t, err)
 	defer func() { cmdtest.Must(t, session.Close()) }()
@@ -84,11 +83,11 @@ func TestListSideBySide(t *testing.T) {
 // TestListDeadlockInPostgres: a cycle over two processes, found from what waiters record that they hold.
 func TestListDeadlockInPostgres(t *testing.T) {
 	t.Parallel()
-	pg := systemtest.Postgres(t)
-	p1, p2 := systemtest.PostgresLocker(t, pg, "orders-1"), systemtest.PostgresLocker(t, pg, "stock-2")
-	a, b := systemtest.Hold(t, p1, "order"), systemtest.Hold(t, p2, "stock")
-	systemtest.Queue(t, p1, a.Context(), "stock")
-	systemtest.Queue(t, p2, b.Context(), "order")
+	pg := cmdtest.Postgres(t)
+	p1, p2 := cmdtest.PostgresLocker(t, pg, "orders-1"), cmdtest.PostgresLocker(t, pg, "stock-2")
+	a, b := cmdtest.Hold(t, p1, "order"), cmdtest.Hold(t, p2, "stock")
+	cmdtest.Queue(t, p1, a.Context(), "stock")
+	cmdtest.Queue(t, p2, b.Context(), "order")
 	args := []string{"list", "--postgres", pg.URL("service")}
 	var r document
 	cmdtest.Eventually(t, "the deadlock is found", func() bool {
@@ -97,16 +96,16 @@ func TestListDeadlockInPostgres(t *testing.T) {
 	})
 	o := command(t, append(args, "--waiters")...)
 	o.Want(t, ui.ExitClean, "DEADLOCK: orders-1 holds order and waits for stock; stock-2 holds stock and waits for order\n",
-		`the holder of "order" waits for "stock"`, "systemtest/systems.go:")
+		`the holder of "order" waits for "stock"`, "cmdtest/systems.go:")
 	o.WantNot(t, "BACKEND")
 }
 
 // TestListOfWhatCannotBeRead shows the rest, and names the system, the address and the remedy without a password.
 func TestListOfWhatCannotBeRead(t *testing.T) {
 	t.Parallel()
-	pg := systemtest.Postgres(t)
-	systemtest.Hold(t, systemtest.PostgresLocker(t, pg, "pg-1"), "order")
-	_, err := systemtest.Database(t, pg).Exec(t.Context(), "CREATE ROLE stranger LOGIN PASSWORD 's3cr3t'")
+	pg := cmdtest.Postgres(t)
+	cmdtest.Hold(t, cmdtest.PostgresLocker(t, pg, "pg-1"), "order")
+	_, err := cmdtest.Database(t, pg).Exec(t.Context(), "CREATE ROLE stranger LOGIN PASSWORD 's3cr3t'")
 	cmdtest.Must(t, err)
 	pgAddr := fmt.Sprint("127.0.0.1:", pg.Port())
 	o := command(t, "list", "--postgres", pg.URL("service"), "--etcd", "127.0.0.1:1", "--zookeeper", "127.0.0.1:2",
@@ -146,8 +145,8 @@ func TestListOfWhatCannotBeRead(t *testing.T) {
 // TestListOfAStandby shows the locks, and reports that the waiters are unknown.
 func TestListOfAStandby(t *testing.T) {
 	t.Parallel()
-	pg := systemtest.Postgres(t)
-	systemtest.Hold(t, systemtest.PostgresLocker(t, pg, "pg-1"), "order")
+	pg := cmdtest.Postgres(t)
+	cmdtest.Hold(t, cmdtest.PostgresLocker(t, pg, "pg-1"), "order")
 	standby, err := pg.Standby(t.Context())
 	cmdtest.Must(t, err)
 	t.Cleanup(func() { cmdtest.Must(t, standby.Stop()) })
@@ -159,8 +158,8 @@ func TestListOfAStandby(t *testing.T) {
 // else is named.
 func TestBackendVariables(t *testing.T) {
 	t.Parallel()
-	pg := systemtest.Postgres(t, "password_encryption=scram-sha-256")
-	systemtest.Hold(t, systemtest.PostgresLocker(t, pg, "pg-1"), "order")
+	pg := cmdtest.Postgres(t, "password_encryption=scram-sha-256")
+	cmdtest.Hold(t, cmdtest.PostgresLocker(t, pg, "pg-1"), "order")
 	file := filepath.Join(t.TempDir(), "password")
 	cmdtest.Must(t, os.WriteFile(file, []byte("s3cr3t\n"), 0o600))
 	env := []string{"LOCKSCOPE_POSTGRES=" + pg.URL("service"), "REDIS_URL=redis://127.0.0.1:1"}

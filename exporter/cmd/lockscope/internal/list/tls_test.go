@@ -12,7 +12,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/etcdlock/etcdproc"
@@ -33,7 +32,7 @@ func TestEtcdOverTLS(t *testing.T) {
 	client, err := c.Client()
 	cmdtest.Must(t, err)
 	t.Cleanup(func() { _ = client.Close() })
-	lease, err := systemtest.EtcdLocker(t, client, "billing/7").Acquire(t.Context(), "order:1")
+	lease, err := cmdtest.EtcdLocker(t, client, "billing/7").Acquire(t.Context(), "order:1")
 	cmdtest.Must(t, err)
 	t.Cleanup(func() { cmdtest.Must(t, lease.Release(context.Background())) })
 
@@ -52,7 +51,7 @@ func TestEtcdOverTLS(t *testing.T) {
 	stranger, err := clientv3.New(clientv3.Config{Endpoints: c.Endpoints(), Logger: zap.NewNop()})
 	cmdtest.Must(t, err)
 	t.Cleanup(func() { _ = stranger.Close() })
-	if _, err := systemtest.EtcdLocker(t, stranger, "billing/8").Acquire(t.Context(), "order:2",
+	if _, err := cmdtest.EtcdLocker(t, stranger, "billing/8").Acquire(t.Context(), "order:2",
 		lock.NoWait()); err == nil || !strings.Contains(err.Error(), "clientv3.Config.TLS") {
 		t.Errorf("without the authority: %v", err)
 	}
@@ -64,8 +63,8 @@ func TestPostgresOverTLS(t *testing.T) {
 	t.Parallel()
 	cert, key := cmdtest.Certificate(t)
 	stranger, _ := cmdtest.Certificate(t)
-	s := systemtest.Postgres(t)
-	lease, err := systemtest.PostgresLocker(t, s, "billing/7").Acquire(t.Context(), "order:1")
+	s := cmdtest.Postgres(t)
+	lease, err := cmdtest.PostgresLocker(t, s, "billing/7").Acquire(t.Context(), "order:1")
 	cmdtest.Must(t, err)
 	t.Cleanup(func() { cmdtest.Must(t, lease.Release(context.Background())) })
 	put := func(name, file string) string {
@@ -75,7 +74,7 @@ func TestPostgresOverTLS(t *testing.T) {
 		cmdtest.Must(t, err)
 		return path
 	}
-	exec := systemtest.Executing(t, systemtest.Database(t, s))
+	exec := cmdtest.Executing(t, cmdtest.Database(t, s))
 	exec("ALTER SYSTEM SET ssl_cert_file = '" + put("tls.crt", cert) + "'")
 	exec("ALTER SYSTEM SET ssl_key_file = '" + put("tls.key", key) + "'")
 	exec("ALTER SYSTEM SET ssl = on")

@@ -15,7 +15,6 @@ import (
 	"go.etcd.io/etcd/client/v3/concurrency"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 )
 
@@ -42,7 +41,7 @@ func (p *plans) apply(args ...string) cmdtest.Outcome {
 // TestRepairEtcd deletes a key without a lease that nobody has written since, and nothing else.
 func TestRepairEtcd(t *testing.T) {
 	t.Parallel()
-	_, client := systemtest.Etcd(t, 1)
+	_, client := cmdtest.Etcd(t, 1)
 	put := func(key string, opts ...clientv3.OpOption) {
 		t.Helper()
 		_, err := client.Put(t.Context(), key, "", opts...)
@@ -92,8 +91,8 @@ func TestRepairEtcd(t *testing.T) {
 // TestRepairZooKeeper deletes a persistent place that is as it was.
 func TestRepairZooKeeper(t *testing.T) {
 	t.Parallel()
-	e := systemtest.ZooKeeper(t, 1)
-	conn, events, err := zk.Connect(e.Addrs(), 30*time.Second, zk.WithLogger(systemtest.Quiet{}))
+	e := cmdtest.ZooKeeper(t, 1)
+	conn, events, err := zk.Connect(e.Addrs(), 30*time.Second, zk.WithLogger(cmdtest.Quiet{}))
 	cmdtest.Must(t, err)
 	ended := make(chan struct{})
 	go func() {
@@ -131,9 +130,9 @@ func TestRepairZooKeeper(t *testing.T) {
 // TestRepairPostgres ends a session that is idle in the same transaction, if the operator says so.
 func TestRepairPostgres(t *testing.T) {
 	t.Parallel()
-	s := systemtest.Postgres(t)
-	db := systemtest.Database(t, s)
-	exec := systemtest.Executing(t, db)
+	s := cmdtest.Postgres(t)
+	db := cmdtest.Database(t, s)
+	exec := cmdtest.Executing(t, db)
 	exec("CREATE TABLE orders (id int PRIMARY KEY); INSERT INTO orders VALUES (1), (2); " +
 		"GRANT SELECT, UPDATE ON orders TO service; CREATE ROLE watcher LOGIN; GRANT pg_read_all_stats TO watcher")
 	open := func(name string, statements ...string) *pgx.Conn {

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
@@ -16,16 +15,16 @@ import (
 func TestRunOnEverySystem(t *testing.T) {
 	for name, open := range map[string]func(*testing.T) (flags []string, service *engine.Engine){
 		"postgres": func(t *testing.T) ([]string, *engine.Engine) {
-			s := systemtest.Postgres(t)
-			return []string{"--postgres", s.URL("service")}, systemtest.PostgresLocker(t, s, "web-1/42")
+			s := cmdtest.Postgres(t)
+			return []string{"--postgres", s.URL("service")}, cmdtest.PostgresLocker(t, s, "web-1/42")
 		},
 		"etcd": func(t *testing.T) ([]string, *engine.Engine) {
-			c, client := systemtest.Etcd(t, 1)
-			return []string{"--etcd", strings.Join(c.Endpoints(), ",")}, systemtest.EtcdLocker(t, client, "web-1/42")
+			c, client := cmdtest.Etcd(t, 1)
+			return []string{"--etcd", strings.Join(c.Endpoints(), ",")}, cmdtest.EtcdLocker(t, client, "web-1/42")
 		},
 		"zookeeper": func(t *testing.T) ([]string, *engine.Engine) {
-			e := systemtest.ZooKeeper(t, 1)
-			return []string{"--zookeeper", strings.Join(e.Addrs(), ",")}, systemtest.ZooKeeperLocker(t, e, "web-1/42")
+			e := cmdtest.ZooKeeper(t, 1)
+			return []string{"--zookeeper", strings.Join(e.Addrs(), ",")}, cmdtest.ZooKeeperLocker(t, e, "web-1/42")
 		},
 		"sentinel": func(t *testing.T) ([]string, *engine.Engine) {
 			servers := locktest.Servers(t, 2)

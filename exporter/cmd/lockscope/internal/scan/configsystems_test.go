@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -14,8 +13,8 @@ import (
 // was not read names fields of the file.
 func TestScanConfigOfSystems(t *testing.T) {
 	t.Parallel()
-	c, client := systemtest.Etcd(t, 1)
-	systemtest.Hold(t, systemtest.EtcdLocker(t, client, "etcd-1"), "order")
+	c, client := cmdtest.Etcd(t, 1)
+	cmdtest.Hold(t, cmdtest.EtcdLocker(t, client, "etcd-1"), "order")
 	put(t, client, "/app/leak")
 	put(t, client, "/app/legacy")
 	path := cmdtest.ConfigFile(t, fmt.Sprintf(`

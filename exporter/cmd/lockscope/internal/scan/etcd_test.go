@@ -11,7 +11,6 @@ import (
 	"go.etcd.io/etcd/client/v3/concurrency"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -33,12 +32,12 @@ func put(t *testing.T, client *clientv3.Client, key string, opts ...clientv3.OpO
 // TestScanEtcd: locks of etcdlock and of a Mutex that are held as they should be, and some that leaked.
 func TestScanEtcd(t *testing.T) {
 	t.Parallel()
-	_, client := systemtest.Etcd(t, 1)
+	_, client := cmdtest.Etcd(t, 1)
 	args := cmdtest.Quick("--etcd", strings.Join(client.Endpoints(), ","))
 	command(t, args...).Want(t, ui.ExitIncomplete, "no_match", "no key begins with lock:", "keys below lock: 0")
 	command(t, append(args, "--allow-empty")...).Want(t, ui.ExitClean, "etcd     ", "nothing")
 
-	systemtest.Hold(t, systemtest.EtcdLocker(t, client, "etcd-1"), "order")
+	cmdtest.Hold(t, cmdtest.EtcdLocker(t, client, "etcd-1"), "order")
 	holder, waiter := etcdSession(t, client), etcdSession(t, client)
 	cmdtest.Must(t, concurrency.NewMutex(holder, "/locks/job").Lock(t.Context()))
 	ctx, giveUp := context.WithCancel(t.Context())
@@ -78,7 +77,7 @@ func TestScanEtcd(t *testing.T) {
 // TestScanEtcdManyKeys: 10,000 keys with a lease are clean, and one without is found among them.
 func TestScanEtcdManyKeys(t *testing.T) {
 	t.Parallel()
-	_, client := systemtest.Etcd(t, 1)
+	_, client := cmdtest.Etcd(t, 1)
 	granted, err := client.Grant(t.Context(), 600)
 	cmdtest.Must(t, err)
 	const batch = 100
@@ -100,7 +99,7 @@ func TestScanEtcdManyKeys(t *testing.T) {
 // TestScanEtcdHung: with one of three members hung the report is complete; with two, nothing was read.
 func TestScanEtcdHung(t *testing.T) {
 	t.Parallel()
-	c, client := systemtest.Etcd(t, 3)
+	c, client := cmdtest.Etcd(t, 3)
 	put(t, client, "lock:leak")
 	args := cmdtest.Quick("--etcd", strings.Join(client.Endpoints(), ","))
 	leader, err := c.Leader(t.Context())
@@ -127,7 +126,7 @@ func TestScanEtcdHung(t *testing.T) {
 // TestScanEtcdRights: a prefix that the user may not read is named, and the rest is read.
 func TestScanEtcdRights(t *testing.T) {
 	t.Parallel()
-	_, client := systemtest.Etcd(t, 1)
+	_, client := cmdtest.Etcd(t, 1)
 	put(t, client, "lock:leak")
 	put(t, client, "/locks/secret")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -8,7 +8,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/pglock/pgproc"
@@ -32,7 +31,7 @@ func session(t *testing.T, s *pgproc.Server, role, name string, statements ...st
 // and one that runs a statement with a lock.
 func leakedSessions(t *testing.T, s *pgproc.Server) {
 	t.Helper()
-	systemtest.Executing(t, systemtest.Database(t, s))("CREATE TABLE orders (id int PRIMARY KEY); " +
+	cmdtest.Executing(t, cmdtest.Database(t, s))("CREATE TABLE orders (id int PRIMARY KEY); " +
 		"INSERT INTO orders VALUES (1); GRANT SELECT, UPDATE ON orders TO service")
 	session(t, s, "service", "stuck", "SELECT pg_advisory_lock(12884901889)", "SELECT pg_advisory_lock(7, -8)")
 	session(t, s, "service", "forgot", "BEGIN", "SELECT * FROM orders FOR UPDATE")
@@ -43,7 +42,7 @@ func leakedSessions(t *testing.T, s *pgproc.Server) {
 		go func() { defer close(done); _, _ = conn.Exec(t.Context(), sql) }()
 		t.Cleanup(func() { <-done })
 	}
-	db := systemtest.Database(t, s)
+	db := cmdtest.Database(t, s)
 	cmdtest.Eventually(t, "two sessions run", func() bool {
 		n := 0
 		cmdtest.Must(t, db.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity a JOIN pg_locks l USING (pid) "+
@@ -54,7 +53,7 @@ func leakedSessions(t *testing.T, s *pgproc.Server) {
 
 func TestScanPostgresSessions(t *testing.T) {
 	t.Parallel()
-	s := systemtest.Postgres(t, "max_prepared_transactions=2")
+	s := cmdtest.Postgres(t, "max_prepared_transactions=2")
 	args := cmdtest.Quick("--postgres", s.URL("postgres"))
 	command(t, args...).Want(t, ui.ExitClean, "BACKEND     NODE", "nothing", "advisory locks 0, locks of pglock 0")
 	leakedSessions(t, s)
@@ -87,8 +86,8 @@ func TestScanPostgresSessions(t *testing.T) {
 // TestScanPostgresRights: a role that may not see something gets an incomplete report, with the remedy.
 func TestScanPostgresRights(t *testing.T) {
 	t.Parallel()
-	s := systemtest.Postgres(t)
-	systemtest.Executing(t, systemtest.Database(t, s))("CREATE ROLE poor LOGIN; CREATE ROLE watcher LOGIN; " +
+	s := cmdtest.Postgres(t)
+	cmdtest.Executing(t, cmdtest.Database(t, s))("CREATE ROLE poor LOGIN; CREATE ROLE watcher LOGIN; " +
 		"GRANT pg_monitor TO watcher")
 	session(t, s, "service", "stuck", "SELECT pg_advisory_lock(1)")
 	scan := func(role string, more ...string) cmdtest.Outcome {
@@ -107,10 +106,10 @@ func TestScanPostgresRights(t *testing.T) {
 // TestScanPostgresRows: 10,000 locks that are held as they should be, and some that are not.
 func TestScanPostgresRows(t *testing.T) {
 	t.Parallel()
-	s := systemtest.Postgres(t)
-	systemtest.Hold(t, systemtest.PostgresLocker(t, s, "pg-1"), "order")
+	s := cmdtest.Postgres(t)
+	cmdtest.Hold(t, cmdtest.PostgresLocker(t, s, "pg-1"), "order")
 	row := "INSERT INTO lockscope.lock (key, token, holder, counter, expires) "
-	exec := systemtest.Executing(t, systemtest.Database(t, s))
+	exec := cmdtest.Executing(t, cmdtest.Database(t, s))
 	exec(row + "SELECT 'lock:many:' || n, 's3cr3t', '', n, clock_timestamp() + interval '1 minute' " +
 		"FROM generate_series(1, 10000) n")
 	exec(row + "VALUES ('lock:gone', 's3cr3t', '', 1, clock_timestamp() - interval '1 hour')")
@@ -167,8 +166,8 @@ func TestScanPostgresUnread(t *testing.T) {
 // TestScanPostgresHangsMidway: a server that stops answering in the middle of a look does not take the look's minute.
 func TestScanPostgresHangsMidway(t *testing.T) {
 	t.Parallel()
-	s := systemtest.Postgres(t)
-	db := systemtest.Database(t, s)
+	s := cmdtest.Postgres(t)
+	db := cmdtest.Database(t, s)
 	session(t, s, "postgres", "migrates", "BEGIN", "LOCK TABLE lockscope.lock IN ACCESS EXCLUSIVE MODE")
 	result := make(chan cmdtest.Outcome, 1)
 	go func() { result <- command(t, cmdtest.Quick("--postgres", s.URL("postgres"))...) }()

@@ -12,7 +12,6 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/netfault"
@@ -22,7 +21,7 @@ import (
 // awaitLook waits until a look at PostgreSQL is in its middle: it waits for a table that a migration has locked.
 func awaitLook(t *testing.T, s *pgproc.Server) {
 	t.Helper()
-	db := systemtest.Database(t, s)
+	db := cmdtest.Database(t, s)
 	cmdtest.Eventually(t, "the look waits for the table", func() bool {
 		waits := false
 		cmdtest.Must(t, db.QueryRow(t.Context(), "SELECT EXISTS (SELECT FROM pg_stat_activity "+
@@ -35,7 +34,7 @@ func awaitLook(t *testing.T, s *pgproc.Server) {
 // read.
 func TestScanInterruptedMidLook(t *testing.T) {
 	t.Parallel()
-	s := systemtest.Postgres(t)
+	s := cmdtest.Postgres(t)
 	session(t, s, "service", "report", "SELECT pg_advisory_lock(4711)")
 	session(t, s, "postgres", "migrates", "BEGIN", "LOCK TABLE lockscope.lock IN ACCESS EXCLUSIVE MODE")
 	redis := locktest.Servers(t, 1)[0]
@@ -54,7 +53,7 @@ func TestScanInterruptedMidLook(t *testing.T) {
 
 // midway are systems that hang in the middle of a look, by the flag that names them.
 func midway(t *testing.T) map[string]func() (proxy *netfault.Proxy, args []string) {
-	_, client := systemtest.Etcd(t, 1)
+	_, client := cmdtest.Etcd(t, 1)
 	const keys, atOnce = 20_000, 100 // twenty pages
 	for i := 0; i < keys; i += atOnce {
 		var puts []clientv3.Op
@@ -64,8 +63,8 @@ func midway(t *testing.T) map[string]func() (proxy *netfault.Proxy, args []strin
 		_, err := client.Txn(t.Context()).Then(puts...).Commit()
 		cmdtest.Must(t, err)
 	}
-	e := systemtest.ZooKeeper(t, 1)
-	conn := systemtest.ZooKeeperConn(t, e)
+	e := cmdtest.ZooKeeper(t, 1)
+	conn := cmdtest.ZooKeeperConn(t, e)
 	dirs := []any{&zk.CreateRequest{Path: "/locks", Acl: zk.WorldACL(zk.PermAll)}}
 	for i := range 1000 {
 		dirs = append(dirs, &zk.CreateRequest{Path: fmt.Sprintf("/locks/%d", i), Acl: zk.WorldACL(zk.PermAll)})
@@ -74,11 +73,11 @@ func midway(t *testing.T) map[string]func() (proxy *netfault.Proxy, args []strin
 	cmdtest.Must(t, err)
 	return map[string]func() (*netfault.Proxy, []string){
 		"etcd": func() (*netfault.Proxy, []string) {
-			p := systemtest.Silent(t, strings.TrimPrefix(client.Endpoints()[0], "http://"))
+			p := cmdtest.Silent(t, strings.TrimPrefix(client.Endpoints()[0], "http://"))
 			return p, []string{"scan", "--etcd", p.Addr()}
 		},
 		"zookeeper": func() (*netfault.Proxy, []string) {
-			p := systemtest.Silent(t, e.Addrs()[0])
+			p := cmdtest.Silent(t, e.Addrs()[0])
 			return p, []string{"scan", "--zookeeper", p.Addr()}
 		},
 	}
@@ -93,14 +92,14 @@ func TestScanHangsMidway(t *testing.T) {
 			t.Parallel()
 			proxy, args := hang()
 			p := cmdtest.Start(t, args...)
-			systemtest.Midway(t, proxy, 8)
+			cmdtest.Midway(t, proxy, 8)
 			p.Wait().Want(t, ui.ExitError, name, proxy.Addr(), "not read", "node_failed", "this machine can reach it")
 		})
 		t.Run(name+" interrupted", func(t *testing.T) {
 			t.Parallel()
 			proxy, args := hang()
 			p := cmdtest.Start(t, args...)
-			systemtest.Midway(t, proxy, 8)
+			cmdtest.Midway(t, proxy, 8)
 			began := time.Now()
 			cmdtest.Must(t, p.Signal(os.Interrupt))
 			o := p.Wait()
@@ -116,10 +115,10 @@ func TestScanHangsMidway(t *testing.T) {
 // TestScanZooKeeperHangs: one server of three that hangs is no gap, and two are reported, as is the only one.
 func TestScanZooKeeperHangs(t *testing.T) {
 	t.Parallel()
-	e := systemtest.ZooKeeper(t, 3)
-	conn := systemtest.ZooKeeperConn(t, e)
+	e := cmdtest.ZooKeeper(t, 3)
+	conn := cmdtest.ZooKeeperConn(t, e)
 	for _, path := range []string{"/locks", "/locks/report", "/locks/report/lock-0000000001"} {
-		systemtest.Znode(t, conn, path, 0)
+		cmdtest.Znode(t, conn, path, 0)
 	}
 	args := cmdtest.Quick("--zookeeper", strings.Join(e.Addrs(), ","))
 	leader, err := e.Leader()
@@ -136,7 +135,7 @@ func TestScanZooKeeperHangs(t *testing.T) {
 		}
 	}
 	command(t, args...).Want(t, ui.ExitError, "not read", "node_failed", "this machine can reach it")
-	one := systemtest.ZooKeeper(t, 1)
+	one := cmdtest.ZooKeeper(t, 1)
 	cmdtest.Must(t, one.Servers[0].Pause())
 	defer func() { cmdtest.Must(t, one.Servers[0].Resume()) }()
 	command(t, cmdtest.Quick("--zookeeper", one.Addrs()[0])...).Want(t, ui.ExitError, "not read", "node_failed",
@@ -146,7 +145,7 @@ func TestScanZooKeeperHangs(t *testing.T) {
 // TestTwoScansAtOnce with one file for their memory find the same. One of them may report that it did not save.
 func TestTwoScansAtOnce(t *testing.T) {
 	t.Parallel()
-	_, client := systemtest.Etcd(t, 1)
+	_, client := cmdtest.Etcd(t, 1)
 	put(t, client, "lock:leak")
 	args := []string{"scan", "--etcd", client.Endpoints()[0], "--confirm-after", "10ms", "--state",
 		t.TempDir() + "/state"}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/scanner/report"
@@ -17,7 +16,7 @@ import (
 // TestScanSystemsPublish: metrics, alerts and memory of a scan are the same whatever it reads.
 func TestScanSystemsPublish(t *testing.T) {
 	t.Parallel()
-	_, client := systemtest.Etcd(t, 1)
+	_, client := cmdtest.Etcd(t, 1)
 	put(t, client, "lock:leak")
 	redis := locktest.Servers(t, 1)[0]
 	cmdtest.Set(t, cmdtest.Admin(t, redis), "lock:leak", "v", 0)

@@ -11,7 +11,6 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/exporter/live/state"
 )
@@ -45,11 +44,11 @@ func host(client *clientv3.Client) string {
 // TestServeEtcd: findings, metrics, page, notifications and memory, and a cluster that dies and comes back.
 func TestServeEtcd(t *testing.T) {
 	t.Parallel()
-	c, client := systemtest.Etcd(t, 1)
+	c, client := cmdtest.Etcd(t, 1)
 	_, err := client.Put(t.Context(), "lock:leak", "")
 	cmdtest.Must(t, err)
-	systemtest.Hold(t, systemtest.EtcdLocker(t, client, "etcd-1"), "order")
-	systemtest.Queue(t, systemtest.EtcdLocker(t, client, "etcd-2"), t.Context(), "order")
+	cmdtest.Hold(t, cmdtest.EtcdLocker(t, client, "etcd-1"), "order")
+	cmdtest.Queue(t, cmdtest.EtcdLocker(t, client, "etcd-2"), t.Context(), "order")
 	hook, posted := cmdtest.Webhook(t)
 	file := filepath.Join(t.TempDir(), "state")
 	url, log := serving(t, often("--etcd", client.Endpoints()[0], "--webhook", hook, "--state", file,
@@ -104,8 +103,8 @@ func TestServeEtcd(t *testing.T) {
 // with two.
 func TestServeSystemsOfMany(t *testing.T) {
 	t.Parallel()
-	c, client := systemtest.Etcd(t, 3)
-	e := systemtest.ZooKeeper(t, 3)
+	c, client := cmdtest.Etcd(t, 3)
+	e := cmdtest.ZooKeeper(t, 3)
 	_, err := client.Put(t.Context(), "lock:leak", "")
 	cmdtest.Must(t, err)
 	cmdtest.Must(t, c.Members[2].Pause())
@@ -127,11 +126,11 @@ func TestServeSystemsOfMany(t *testing.T) {
 // TestServePostgres: a server that hangs is down within seconds, and no finding of it is over.
 func TestServePostgres(t *testing.T) {
 	t.Parallel()
-	s := systemtest.Postgres(t)
-	db := systemtest.Database(t, s)
-	systemtest.Executing(t, db)("INSERT INTO lockscope.lock (key, token, holder, counter, expires) " +
+	s := cmdtest.Postgres(t)
+	db := cmdtest.Database(t, s)
+	cmdtest.Executing(t, db)("INSERT INTO lockscope.lock (key, token, holder, counter, expires) " +
 		"VALUES ('lock:ever', 's3cr3t', '', 1, 'infinity')")
-	systemtest.Hold(t, systemtest.PostgresLocker(t, s, "pg-1"), "order")
+	cmdtest.Hold(t, cmdtest.PostgresLocker(t, s, "pg-1"), "order")
 	url, log := serving(t, often("--postgres", s.URL("postgres"))...)
 	address := fmt.Sprint("127.0.0.1:", s.Port())
 	up := fmt.Sprintf(`up{group="postgresql",lock_node=%q} `, address)
@@ -141,7 +140,7 @@ func TestServePostgres(t *testing.T) {
 	awaitMetric(t, url, up+"0", leaked+"1")
 	cmdtest.Must(t, s.Resume())
 	awaitMetric(t, url, up+"1", leaked+"1")
-	systemtest.Executing(t, db)("REVOKE ALL ON ALL TABLES IN SCHEMA lockscope FROM service; " +
+	cmdtest.Executing(t, db)("REVOKE ALL ON ALL TABLES IN SCHEMA lockscope FROM service; " +
 		"UPDATE lockscope.lock SET token = NULL, expires = NULL WHERE key = 'lock:ever'")
 	awaitMetric(t, url, leaked+"0")
 	if text := log.String(); strings.Contains(text, "s3cr3t") || !strings.Contains(text, "leaked lock resolved") {
@@ -152,7 +151,7 @@ func TestServePostgres(t *testing.T) {
 // TestServeReloadsSystems: a new password makes a system anew, and what was found stays found.
 func TestServeReloadsSystems(t *testing.T) {
 	t.Parallel()
-	_, client := systemtest.Etcd(t, 1)
+	_, client := cmdtest.Etcd(t, 1)
 	_, err := client.Put(t.Context(), "lock:leak", "")
 	cmdtest.Must(t, err)
 	dir := t.TempDir()

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -32,16 +31,16 @@ func ofSystem(posted <-chan report.Document) map[string]int {
 // it was, by the file of --state that both have.
 func TestServeSystemsElect(t *testing.T) {
 	t.Parallel()
-	pg := systemtest.Postgres(t)
-	systemtest.Executing(t, systemtest.Database(t, pg))("INSERT INTO lockscope.lock (key, token, holder, counter, " +
+	pg := cmdtest.Postgres(t)
+	cmdtest.Executing(t, cmdtest.Database(t, pg))("INSERT INTO lockscope.lock (key, token, holder, counter, " +
 		"expires) VALUES ('lock:pg', 's3cr3t', '', 1, 'infinity')")
-	c, client := systemtest.Etcd(t, 1)
+	c, client := cmdtest.Etcd(t, 1)
 	_, err := client.Put(t.Context(), "lock:etcd", "")
 	cmdtest.Must(t, err)
-	e := systemtest.ZooKeeper(t, 1)
-	conn := systemtest.ZooKeeperConn(t, e)
+	e := cmdtest.ZooKeeper(t, 1)
+	conn := cmdtest.ZooKeeperConn(t, e)
 	for _, path := range []string{"/locks", "/locks/report", "/locks/report/lock-0000000001"} {
-		systemtest.Znode(t, conn, path, 0)
+		cmdtest.Znode(t, conn, path, 0)
 	}
 	hook, posted := cmdtest.Webhook(t)
 	args := []string{"--elect", "--node-timeout", "2s", "--postgres", pg.URL("service"), "--etcd",

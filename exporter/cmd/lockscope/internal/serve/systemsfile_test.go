@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/locktest"
 )
@@ -53,12 +52,12 @@ func replace(t *testing.T, path, text string) {
 // file and keeps what was found; a bad file changes nothing.
 func TestServeSystemsOfAFile(t *testing.T) {
 	t.Parallel()
-	pg := systemtest.Postgres(t)
-	leak := systemtest.Executing(t, systemtest.Database(t, pg))
+	pg := cmdtest.Postgres(t)
+	leak := cmdtest.Executing(t, cmdtest.Database(t, pg))
 	leak("CREATE DATABASE other")
 	leak("INSERT INTO lockscope.lock (key, token, holder, counter, expires) " +
 		"VALUES ('lock:pg', 's3cr3t', '', 1, 'infinity')")
-	c, client := systemtest.Etcd(t, 1)
+	c, client := cmdtest.Etcd(t, 1)
 	for _, key := range []string{"lock:etcd", "/app/leak"} {
 		_, err := client.Put(t.Context(), key, "")
 		cmdtest.Must(t, err)

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/contrib/zklock/zkproc"
 )
@@ -19,11 +18,11 @@ import (
 // them, whether it reads them by itself or after an election.
 func TestServeSystemsEndWhileTheyHang(t *testing.T) {
 	t.Parallel()
-	pg := systemtest.Postgres(t)
-	c, client := systemtest.Etcd(t, 1)
+	pg := cmdtest.Postgres(t)
+	c, client := cmdtest.Etcd(t, 1)
 	_, err := client.Put(t.Context(), "lock:leak", "")
 	cmdtest.Must(t, err)
-	e := systemtest.ZooKeeper(t, 1)
+	e := cmdtest.ZooKeeper(t, 1)
 	args := []string{"--postgres", pg.URL("service"), "--etcd", c.Members[0].Endpoint(), "--zookeeper", e.Addrs()[0],
 		"--allow-empty"}
 	alone, elected := serveProcess(t, args...), serveProcess(t, append(args, "--elect")...)
@@ -64,19 +63,19 @@ func TestServeSystemsEndWhileTheyHang(t *testing.T) {
 // before the deadline of the sweep.
 func TestServeOneHangsMidway(t *testing.T) {
 	t.Parallel()
-	e := systemtest.ZooKeeper(t, 1)
-	conn := systemtest.ZooKeeperConn(t, e)
-	systemtest.Znode(t, conn, "/locks", 0)
+	e := cmdtest.ZooKeeper(t, 1)
+	conn := cmdtest.ZooKeeperConn(t, e)
+	cmdtest.Znode(t, conn, "/locks", 0)
 	for i := range 100 {
-		systemtest.Znode(t, conn, fmt.Sprintf("/locks/%d", i), 0)
+		cmdtest.Znode(t, conn, fmt.Sprintf("/locks/%d", i), 0)
 	}
-	proxy := systemtest.Silent(t, e.Addrs()[0])
-	_, client := systemtest.Etcd(t, 1)
+	proxy := cmdtest.Silent(t, e.Addrs()[0])
+	_, client := cmdtest.Etcd(t, 1)
 	_, err := client.Put(t.Context(), "lock:leak", "")
 	cmdtest.Must(t, err)
 	p := serveProcess(t, "--zookeeper", proxy.Addr(), "--etcd", client.Endpoints()[0], "--allow-empty",
 		"--waits-every", "0")
-	systemtest.Midway(t, proxy, 8)
+	cmdtest.Midway(t, proxy, 8)
 	awaitMetric(t, p.url(), fmt.Sprintf("leaked_locks{lock_node=%q} 1", host(client)),
 		fmt.Sprintf(`up{group="zookeeper",lock_node=%q} 0`, proxy.Addr()))
 	proxy.Flow()
@@ -88,7 +87,7 @@ func TestServeOneHangsMidway(t *testing.T) {
 // TestServeZooKeeperHangs: of three servers one may hang, and not two.
 func TestServeZooKeeperHangs(t *testing.T) {
 	t.Parallel()
-	e := systemtest.ZooKeeper(t, 3)
+	e := cmdtest.ZooKeeper(t, 3)
 	leader, err := e.Leader()
 	cmdtest.Must(t, err)
 	followers := slices.DeleteFunc(slices.Clone(e.Servers), func(s *zkproc.Server) bool { return s == leader })
@@ -109,7 +108,7 @@ func TestServeZooKeeperHangs(t *testing.T) {
 // TestTwoServesOfSystems with one file for their memory: each says so, and both go on.
 func TestTwoServesOfSystems(t *testing.T) {
 	t.Parallel()
-	_, client := systemtest.Etcd(t, 1)
+	_, client := cmdtest.Etcd(t, 1)
 	_, err := client.Put(t.Context(), "lock:leak", "")
 	cmdtest.Must(t, err)
 	args := []string{"--etcd", client.Endpoints()[0], "--state", filepath.Join(t.TempDir(), "state")}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
@@ -41,10 +40,10 @@ groups:
 // TestGroupsOfOtherSystems of a configuration file, two of one kind.
 func TestGroupsOfOtherSystems(t *testing.T) {
 	t.Parallel()
-	_, eu := systemtest.Etcd(t, 1)
-	_, us := systemtest.Etcd(t, 1)
-	systemtest.Hold(t, systemtest.EtcdLocker(t, us, "etcd-1"), "order:etcd")
-	systemtest.Queue(t, systemtest.EtcdLocker(t, us, "etcd-2"), t.Context(), "order:etcd")
+	_, eu := cmdtest.Etcd(t, 1)
+	_, us := cmdtest.Etcd(t, 1)
+	cmdtest.Hold(t, cmdtest.EtcdLocker(t, us, "etcd-1"), "order:etcd")
+	cmdtest.Queue(t, cmdtest.EtcdLocker(t, us, "etcd-2"), t.Context(), "order:etcd")
 	config := cmdtest.ConfigFile(t, "groups: [{name: eu, etcd: ['"+eu.Endpoints()[0]+"']}, {name: us, etcd: ['"+
 		us.Endpoints()[0]+"']}]")
 	var o cmdtest.Outcome
@@ -63,15 +62,15 @@ func TestBesideOtherSystems(t *testing.T) {
 	s := newServices(t, []*redisproc.Server{server})
 	s.hold(s.process("orders-1"), "order:1001")
 	s.wait(s.process("truck-3"), "order:1001", nil)
-	pg := systemtest.Postgres(t)
-	_, client := systemtest.Etcd(t, 1)
-	first, second := systemtest.PostgresLocker(t, pg, "pg-1"), systemtest.PostgresLocker(t, pg, "pg-2")
-	systemtest.Hold(t, second, "stock:pg")
-	held := systemtest.Hold(t, first, "order:pg")
-	systemtest.Queue(t, first, held.Context(), "stock:pg")
-	systemtest.Queue(t, second, t.Context(), "order:pg")
-	systemtest.Hold(t, systemtest.EtcdLocker(t, client, "etcd-1"), "order:etcd")
-	systemtest.Queue(t, systemtest.EtcdLocker(t, client, "etcd-2"), t.Context(), "order:etcd")
+	pg := cmdtest.Postgres(t)
+	_, client := cmdtest.Etcd(t, 1)
+	first, second := cmdtest.PostgresLocker(t, pg, "pg-1"), cmdtest.PostgresLocker(t, pg, "pg-2")
+	cmdtest.Hold(t, second, "stock:pg")
+	held := cmdtest.Hold(t, first, "order:pg")
+	cmdtest.Queue(t, first, held.Context(), "stock:pg")
+	cmdtest.Queue(t, second, t.Context(), "order:pg")
+	cmdtest.Hold(t, cmdtest.EtcdLocker(t, client, "etcd-1"), "order:etcd")
+	cmdtest.Queue(t, cmdtest.EtcdLocker(t, client, "etcd-2"), t.Context(), "order:etcd")
 	args := []string{"top", "--once", "--redis", server.Addr(), "--postgres", pg.URL("service"), "--etcd",
 		strings.Join(client.Endpoints(), ",")}
 	var o cmdtest.Outcome

@@ -10,7 +10,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/pglock"
@@ -19,13 +18,13 @@ import (
 // TestInitPostgres creates the schema, and does nothing the next time. Roles that it grants take locks.
 func TestInitPostgres(t *testing.T) {
 	t.Parallel()
-	s := systemtest.Postgres(t)
-	exec := systemtest.Executing(t, systemtest.Database(t, s))
+	s := cmdtest.Postgres(t)
+	exec := cmdtest.Executing(t, cmdtest.Database(t, s))
 	exec("DROP SCHEMA lockscope CASCADE; CREATE ROLE reports LOGIN")
 	args := []string{"init", "--postgres", s.URL("postgres")}
 	command(t, append(args, "--grant", "service,reports")...).Want(t, ui.ExitClean, "schema lockscope on 127.0.0.1:",
 		"created, version ", "may take locks: service, reports")
-	held := systemtest.Hold(t, systemtest.PostgresLocker(t, s, "first"), "job")
+	held := cmdtest.Hold(t, cmdtest.PostgresLocker(t, s, "first"), "job")
 	command(t, args...).Want(t, ui.ExitClean, "already, nothing to do")
 	o := command(t, append(args, "-o", "json")...)
 	o.Want(t, ui.ExitClean)
@@ -46,7 +45,7 @@ func TestInitPostgres(t *testing.T) {
 // older makes a schema as the first versions of the tables had it, where somebody holds a lock.
 func older(t *testing.T, db *pgxpool.Pool, version int) {
 	t.Helper()
-	exec := systemtest.Executing(t, db)
+	exec := cmdtest.Executing(t, db)
 	exec("DROP SCHEMA IF EXISTS lockscope CASCADE; CREATE SCHEMA lockscope; CREATE TABLE lockscope.migration " +
 		"(version int PRIMARY KEY, applied timestamptz NOT NULL DEFAULT now())")
 	tables, err := filepath.Glob("../../../../../lock/pglock/schema/[0-9]*.sql")
@@ -64,8 +63,8 @@ func older(t *testing.T, db *pgxpool.Pool, version int) {
 // TestInitUpgradesPostgres from each version: a lock that is held stays held.
 func TestInitUpgradesPostgres(t *testing.T) {
 	t.Parallel()
-	s := systemtest.Postgres(t)
-	db := systemtest.Database(t, s)
+	s := cmdtest.Postgres(t)
+	db := cmdtest.Database(t, s)
 	for version := 1; version < pglock.SchemaVersion(); version++ {
 		older(t, db, version)
 		o := command(t, "init", "--postgres", s.URL("postgres"), "--grant", "service", "-o", "json")
@@ -75,7 +74,7 @@ func TestInitUpgradesPostgres(t *testing.T) {
 		if r.Status != Upgraded || r.From != version || r.To != pglock.SchemaVersion() {
 			t.Errorf("from version %d: %+v", version, r)
 		}
-		_, err := systemtest.PostgresLocker(t, s, "second").Acquire(t.Context(), "job", lock.NoWait())
+		_, err := cmdtest.PostgresLocker(t, s, "second").Acquire(t.Context(), "job", lock.NoWait())
 		if !errors.Is(err, lock.ErrHeld) {
 			t.Errorf("from version %d: a lock that is held: %v", version, err)
 		}
@@ -87,8 +86,8 @@ func TestInitUpgradesPostgres(t *testing.T) {
 // TestInitPostgresAtOnce: one of several runs reports that it created the schema.
 func TestInitPostgresAtOnce(t *testing.T) {
 	t.Parallel()
-	s := systemtest.Postgres(t)
-	systemtest.Executing(t, systemtest.Database(t, s))("DROP SCHEMA lockscope CASCADE")
+	s := cmdtest.Postgres(t)
+	cmdtest.Executing(t, cmdtest.Database(t, s))("DROP SCHEMA lockscope CASCADE")
 	const runs = 3
 	outcomes := make(chan cmdtest.Outcome, runs)
 	for range runs {
@@ -107,14 +106,14 @@ func TestInitPostgresAtOnce(t *testing.T) {
 	if created != 1 {
 		t.Errorf("%d of %d runs created the schema", created, runs)
 	}
-	systemtest.Hold(t, systemtest.PostgresLocker(t, s, "first"), "job")
+	cmdtest.Hold(t, cmdtest.PostgresLocker(t, s, "first"), "job")
 }
 
 func TestInitPostgresRefuses(t *testing.T) {
 	t.Parallel()
-	s := systemtest.Postgres(t)
-	db := systemtest.Database(t, s)
-	exec := systemtest.Executing(t, db)
+	s := cmdtest.Postgres(t)
+	db := cmdtest.Database(t, s)
+	exec := cmdtest.Executing(t, db)
 	exec("CREATE ROLE poor LOGIN; CREATE ROLE reader LOGIN SUPERUSER; " +
 		"ALTER ROLE reader SET default_transaction_read_only = on")
 	for name, c := range map[string]struct {

@@ -1,9 +1,8 @@
-package systemtest
+package cmdtest
 
 import (
 	"testing"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/lock/locktest/netfault"
 )
 
@@ -11,8 +10,8 @@ import (
 func Silent(t *testing.T, addr string) *netfault.Proxy {
 	t.Helper()
 	p, err := netfault.Listen(addr)
-	cmdtest.Must(t, err)
-	t.Cleanup(func() { cmdtest.Must(t, p.Close()) })
+	Must(t, err)
+	t.Cleanup(func() { Must(t, p.Close()) })
 	p.Hold()
 	return p
 }
@@ -21,9 +20,9 @@ func Silent(t *testing.T, addr string) *netfault.Proxy {
 func Midway(t *testing.T, p *netfault.Proxy, requests int) {
 	t.Helper()
 	for range requests {
-		cmdtest.Eventually(t, "a request", func() bool { return p.Held() > 0 })
+		Eventually(t, "a request", func() bool { return p.Held() > 0 })
 		p.Flow()
 		p.Hold()
 	}
-	cmdtest.Eventually(t, "a request that nobody answers", func() bool { return p.Held() > 0 })
+	Eventually(t, "a request that nobody answers", func() bool { return p.Held() > 0 })
 }

@@ -1,4 +1,4 @@
-package systemtest
+package cmdtest
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/contrib/zklock"
 	"github.com/lockscope/lockscope/lock/contrib/zklock/zkproc"
@@ -25,7 +24,7 @@ func Executing(t *testing.T, db *pgxpool.Pool) func(sql string) {
 	return func(sql string) {
 		t.Helper()
 		_, err := db.Exec(t.Context(), sql)
-		cmdtest.Must(t, err)
+		Must(t, err)
 	}
 }
 
@@ -33,13 +32,13 @@ func Executing(t *testing.T, db *pgxpool.Pool) func(sql string) {
 func Postgres(t *testing.T, options ...string) *pgproc.Server {
 	t.Helper()
 	s, err := pgproc.Start(t.Context(), options...)
-	cmdtest.Must(t, err)
-	t.Cleanup(func() { cmdtest.Must(t, s.Stop()) })
+	Must(t, err)
+	t.Cleanup(func() { Must(t, s.Stop()) })
 	db := Database(t, s)
-	cmdtest.Must(t, pglock.Migrate(t.Context(), db, pglock.DefaultSchema))
+	Must(t, pglock.Migrate(t.Context(), db, pglock.DefaultSchema))
 	_, err = db.Exec(t.Context(), "CREATE ROLE service LOGIN")
-	cmdtest.Must(t, err)
-	cmdtest.Must(t, pglock.Grant(t.Context(), db, pglock.DefaultSchema, "service"))
+	Must(t, err)
+	Must(t, pglock.Grant(t.Context(), db, pglock.DefaultSchema, "service"))
 	return s
 }
 
@@ -47,7 +46,7 @@ func Postgres(t *testing.T, options ...string) *pgproc.Server {
 func Database(t *testing.T, s *pgproc.Server) *pgxpool.Pool {
 	t.Helper()
 	db, err := pgxpool.New(t.Context(), s.URL("postgres"))
-	cmdtest.Must(t, err)
+	Must(t, err)
 	t.Cleanup(db.Close)
 	return db
 }
@@ -57,8 +56,8 @@ func PostgresLocker(t *testing.T, s *pgproc.Server, name string) *engine.Engine 
 	t.Helper()
 	l, err := pglock.Open(s.URL("service"), lock.WithNodeTimeout(2*time.Second), lock.WithInstance(name),
 		lock.WithCallSites())
-	cmdtest.Must(t, err)
-	t.Cleanup(func() { cmdtest.Must(t, l.Close()) })
+	Must(t, err)
+	t.Cleanup(func() { Must(t, l.Close()) })
 	return l
 }
 
@@ -66,10 +65,10 @@ func PostgresLocker(t *testing.T, s *pgproc.Server, name string) *engine.Engine 
 func Etcd(t *testing.T, members int, options ...string) (*etcdproc.Cluster, *clientv3.Client) {
 	t.Helper()
 	c, err := etcdproc.Start(t.Context(), members, options...)
-	cmdtest.Must(t, err)
-	t.Cleanup(func() { cmdtest.Must(t, c.Stop()) })
+	Must(t, err)
+	t.Cleanup(func() { Must(t, c.Stop()) })
 	client, err := c.Client()
-	cmdtest.Must(t, err)
+	Must(t, err)
 	t.Cleanup(func() { _ = client.Close() })
 	return c, client
 }
@@ -78,8 +77,8 @@ func Etcd(t *testing.T, members int, options ...string) (*etcdproc.Cluster, *cli
 func EtcdLocker(t *testing.T, client *clientv3.Client, name string, opts ...lock.Option) *engine.Engine {
 	t.Helper()
 	l, err := etcdlock.New(client, append(opts, lock.WithNodeTimeout(2*time.Second), lock.WithInstance(name))...)
-	cmdtest.Must(t, err)
-	t.Cleanup(func() { cmdtest.Must(t, l.Close()) })
+	Must(t, err)
+	t.Cleanup(func() { Must(t, l.Close()) })
 	return l
 }
 
@@ -90,12 +89,12 @@ func ZooKeeper(t *testing.T, servers int, opts ...zkproc.Option) *zkproc.Ensembl
 		t.Skip("it needs ZooKeeper: make proof runs it")
 	}
 	e, err := zkproc.Start(t.Context(), servers, opts...)
-	cmdtest.Must(t, err)
+	Must(t, err)
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Log(e.Report())
 		}
-		cmdtest.Must(t, e.Stop())
+		Must(t, e.Stop())
 	})
 	return e
 }
@@ -104,8 +103,8 @@ func ZooKeeper(t *testing.T, servers int, opts ...zkproc.Option) *zkproc.Ensembl
 func ZooKeeperLocker(t *testing.T, e *zkproc.Ensemble, name string) *engine.Engine {
 	t.Helper()
 	l, err := zklock.New(e.Addrs(), lock.WithNodeTimeout(2*time.Second), lock.WithInstance(name))
-	cmdtest.Must(t, err)
-	t.Cleanup(func() { cmdtest.Must(t, l.Close()) })
+	Must(t, err)
+	t.Cleanup(func() { Must(t, l.Close()) })
 	return l
 }
 
@@ -113,7 +112,7 @@ func ZooKeeperLocker(t *testing.T, e *zkproc.Ensemble, name string) *engine.Engi
 func ZooKeeperConn(t *testing.T, e *zkproc.Ensemble) *zk.Conn {
 	t.Helper()
 	conn, events, err := zk.Connect(e.Addrs(), 30*time.Second, zk.WithLogger(Quiet{}))
-	cmdtest.Must(t, err)
+	Must(t, err)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -128,14 +127,14 @@ func ZooKeeperConn(t *testing.T, e *zkproc.Ensemble) *zk.Conn {
 func Znode(t *testing.T, conn *zk.Conn, path string, flags int32) {
 	t.Helper()
 	_, err := conn.Create(path, nil, flags, zk.WorldACL(zk.PermAll))
-	cmdtest.Must(t, err)
+	Must(t, err)
 }
 
 // Hold takes a lock for as long as the test runs.
 func Hold(t *testing.T, l *engine.Engine, resource string) lock.Lease {
 	t.Helper()
 	lease, err := l.Acquire(t.Context(), resource, lock.TTL(10*time.Second))
-	cmdtest.Must(t, err)
+	Must(t, err)
 	t.Cleanup(func() { _ = lease.Release(context.Background()) })
 	return lease
 }

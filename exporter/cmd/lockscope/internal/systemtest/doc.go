@@ -1,2 +1,0 @@
-// Package systemtest starts PostgreSQL, etcd and ZooKeeper for tests of commands that read them.
-package systemtest
