@@ -10,7 +10,6 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/dashboards"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/discover"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/doctor"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/elect"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/hold"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/list"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/program"
@@ -34,7 +33,7 @@ func newRoot(p *program.Program) *cobra.Command {
 		Use: "lockscope", Short: "Find, list and explain distributed locks in Redis",
 		Long: rootHelp, Example: rootExample, Version: exporter.Version(),
 	}, scan.Command(p.App), serve.Command(p.App), list.Command(p.App), top.Command(p.App),
-		runcommand.Command(p.App), elect.Command(p.App), hold.Command(p.App), revoke.Command(p.App),
+		runcommand.Command(p.App), runcommand.Elect(p.App), hold.Command(p.App), revoke.Command(p.App),
 		repair.Command(p.App), doctor.Command(p.App), vouch.Command(p.App),
 		reconfigure.Command(p.App), discover.Command(p.App), configcmd.Command(p.App), dashboards.Command(p.App), newVersion(p.App),
 		ui.Manual(exporter.Version()))

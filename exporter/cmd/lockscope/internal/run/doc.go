@@ -1,2 +1,2 @@
-// Package run is the command run.
+// Package run is the commands run and elect, which run a command under a lock.
 package run

@@ -1,4 +1,4 @@
-package elect
+package run
 
 import (
 	"context"
@@ -31,7 +31,7 @@ type electFlags struct {
 }
 
 // Command is lockscope elect.
-func Command(a *ui.App) *cobra.Command {
+func Elect(a *ui.App) *cobra.Command {
 	f := &electFlags{}
 	cmd := ui.Page{
 		Everyday: []string{

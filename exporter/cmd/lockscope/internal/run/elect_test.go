@@ -1,6 +1,6 @@
 //go:build unix
 
-package elect
+package run
 
 import (
 	"bytes"
@@ -28,7 +28,7 @@ func fleet(t *testing.T) []*redisproc.Server {
 	return servers
 }
 
-func args(servers []*redisproc.Server, script string, more ...string) []string {
+func electArgs(servers []*redisproc.Server, script string, more ...string) []string {
 	all := append([]string{"elect", "scheduler", "--redis", cmdtest.Addrs(servers...), "--node-timeout", "2s"}, more...)
 	return append(all, "--", "sh", "-c", script)
 }
@@ -45,9 +45,9 @@ func leader(l *cmdtest.Life, dir string) string {
 func TestElectHandsOver(t *testing.T) {
 	servers, dir := fleet(t), filepath.Join(t.TempDir(), "running")
 	first, second := cmdtest.NewLife(t), cmdtest.NewLife(t)
-	r1 := cmdtest.Start(t, args(servers, leader(first, dir))...)
+	r1 := cmdtest.Start(t, electArgs(servers, leader(first, dir))...)
 	first.Await("term ")
-	r2 := cmdtest.Start(t, args(servers, leader(second, dir))...)
+	r2 := cmdtest.Start(t, electArgs(servers, leader(second, dir))...)
 	cmdtest.Eventually(t, "the second stands by", func() bool { return strings.Contains(r2.Log(), "standby") })
 	if second.Says("term ") {
 		t.Fatal("both lead")
@@ -81,7 +81,7 @@ func TestElectLeavesNothing(t *testing.T) {
 	var all []*cmdtest.Started
 	for i := range 3 {
 		l := cmdtest.NewLife(t)
-		all = append(all, cmdtest.Start(t, args(servers, "exec 9>"+l.Path+"; echo running >&9; exec sleep 60")...))
+		all = append(all, cmdtest.Start(t, electArgs(servers, "exec 9>"+l.Path+"; echo running >&9; exec sleep 60")...))
 		if i == 0 {
 			l.Await("running")
 		}
@@ -116,9 +116,9 @@ func TestElectKilled(t *testing.T) {
 	script := func(l *cmdtest.Life) string {
 		return "exec 9>" + l.Path + "; trap '' TERM; echo running >&9; while :; do sleep 0.1; done"
 	}
-	r1 := cmdtest.Start(t, args(servers, script(first), "--ttl", "3s", "--node-timeout", "700ms")...)
+	r1 := cmdtest.Start(t, electArgs(servers, script(first), "--ttl", "3s", "--node-timeout", "700ms")...)
 	first.Await("running")
-	r2 := cmdtest.Start(t, args(servers, script(second), "--ttl", "3s", "--node-timeout", "700ms",
+	r2 := cmdtest.Start(t, electArgs(servers, script(second), "--ttl", "3s", "--node-timeout", "700ms",
 		"--kill-after", "200ms")...)
 	cmdtest.Eventually(t, "the second stands by", func() bool { return strings.Contains(r2.Log(), "standby") })
 	cmdtest.Must(t, r1.Kill())
@@ -134,7 +134,7 @@ func TestElectLost(t *testing.T) {
 	t.Parallel()
 	servers, dir := fleet(t), filepath.Join(t.TempDir(), "running")
 	l := cmdtest.NewLife(t)
-	r := cmdtest.Start(t, args(servers, leader(l, dir), "--ttl", "2s", "--node-timeout", "500ms")...)
+	r := cmdtest.Start(t, electArgs(servers, leader(l, dir), "--ttl", "2s", "--node-timeout", "500ms")...)
 	l.Await("term ")
 	first := l.Number("fence ")
 	node := cmdtest.Admin(t, servers[0])
@@ -156,7 +156,7 @@ func TestElectLost(t *testing.T) {
 // TestElectRestarts: a command that ends is started again, in the same term.
 func TestElectRestarts(t *testing.T) {
 	servers := fleet(t)
-	r := cmdtest.Start(t, args(servers, "exit 3", "--backoff", "20ms", "--max-backoff", "40ms")...)
+	r := cmdtest.Start(t, electArgs(servers, "exit 3", "--backoff", "20ms", "--max-backoff", "40ms")...)
 	cmdtest.Eventually(t, "it was started four times", func() bool {
 		return strings.Count(r.Log(), `"status": 3`) >= 4
 	})
@@ -174,7 +174,7 @@ func TestElectSignalledBeforeItListens(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(&child.SignalError{Signal: syscall.SIGTERM})
 	var out, errOut bytes.Buffer
-	status := lockscope(ctx, args(fleet(t), "echo leads"), nil, nil, &out, &errOut)
+	status := lockscope(ctx, electArgs(fleet(t), "echo leads"), nil, nil, &out, &errOut)
 	cmdtest.Outcome{Status: status, Out: out.String(), Err: errOut.String()}.Want(t, ui.ExitClean, "ended")
 	if out.Len() > 0 {
 		t.Error("the command ran")

@@ -1,2 +1,0 @@
-// Package elect is the command elect.
-package elect
