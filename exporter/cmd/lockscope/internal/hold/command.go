@@ -23,13 +23,11 @@ const holdExample = `  lockscope hold nightly --for 2h --reason "disk swap" --re
   lockscope hold deploy --no-wait --reason "freeze, ticket 4711" --postgres postgres://ops@db/ops`
 
 type holdFlags struct {
-	locker      locker.Flags
-	operator    audit.Operator
-	span        time.Duration
-	wait        time.Duration
-	noWait      bool
-	waitIsGiven bool
-	name        string
+	locker   locker.Flags
+	wait     locker.Wait
+	operator audit.Operator
+	span     time.Duration
+	name     string
 }
 
 // Command is lockscope hold.
@@ -45,7 +43,7 @@ func Command(a *ui.App) *cobra.Command {
 		Use: "hold NAME --reason TEXT [flags]", Short: "Hold a lock yourself, with a reason that others can read",
 		Long: holdHelp, Example: holdExample, DisableFlagsInUseLine: true, Args: oneName,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f.name, f.waitIsGiven = args[0], cmd.Flags().Changed("wait")
+			f.name = args[0]
 			return f.run(cmd.Context(), a)
 		},
 	})
@@ -53,9 +51,7 @@ func Command(a *ui.App) *cobra.Command {
 	f.locker.Register(set)
 	f.operator.Register(set)
 	set.DurationVar(&f.span, "for", time.Hour, "release the lock after this time")
-	set.DurationVarP(&f.wait, "wait", "w", 0, "give up after this time if the lock is held (default no limit)")
-	set.BoolVarP(&f.noWait, "no-wait", "n", false, "give up at once if the lock is held")
-	ui.Group(set, "Waiting", "wait", "no-wait")
+	f.wait.Register(set)
 	ui.Group(set, "Lock", "for")
 	return cmd
 }
@@ -69,13 +65,11 @@ func oneName(cmd *cobra.Command, args []string) error {
 }
 
 func (f *holdFlags) validate(a *ui.App) error {
-	switch {
-	case f.span <= 0:
+	if f.span <= 0 {
 		return fmt.Errorf("--for %v is not positive", f.span)
-	case f.wait < 0:
-		return fmt.Errorf("--wait %v is negative", f.wait)
-	case f.waitIsGiven && f.noWait:
-		return errors.New("--wait and --no-wait exclude each other: use one")
+	}
+	if err := f.wait.Validate(); err != nil {
+		return err
 	}
 	if err := f.operator.Validate(a); err != nil {
 		return err

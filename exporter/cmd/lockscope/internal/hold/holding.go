@@ -33,7 +33,8 @@ func (h *holding) run(l lock.Locker) error {
 		return err
 	}
 	ctx, stop := h.trouble.Watch(h.signals.Context(), h.app, h.sayWaiting)
-	lease, err := lock.AcquireDetached(ctx, l, h.name, h.options()...)
+	lease, err := lock.AcquireDetached(ctx, l, h.name, append(h.wait.Options(), lock.TTL(h.locker.TTL), lock.MaxHold(h.span),
+		lock.HoldReason(h.operator.Reason))...)
 	stop()
 	if err != nil {
 		return errors.Join(h.notAcquired(err), h.log.Done(act, h.name, "", err))
@@ -48,17 +49,6 @@ func (h *holding) run(l lock.Locker) error {
 	case <-h.signals.Context().Done():
 	}
 	return h.end(lease)
-}
-
-func (h *holding) options() []lock.AcquireOption {
-	opts := []lock.AcquireOption{lock.TTL(h.locker.TTL), lock.MaxHold(h.span), lock.HoldReason(h.operator.Reason)}
-	switch {
-	case h.noWait || h.waitIsGiven && h.wait == 0:
-		return append(opts, lock.NoWait())
-	case h.wait > 0:
-		return append(opts, lock.MaxWait(h.wait))
-	}
-	return opts
 }
 
 // notAcquired gives the failure to acquire its exit status.

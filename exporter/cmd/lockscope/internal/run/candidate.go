@@ -19,14 +19,13 @@ const renewalPoll = 100 * time.Millisecond
 
 // candidate is one machine's part of an election.
 type candidate struct {
-	*electFlags
-	app     *ui.App
-	signals *child.Signals
-	child   child.Command
+	task
+	backoff    time.Duration
+	maxBackoff time.Duration
 }
 
-// run campaigns and leads until a signal ends it.
-func (c *candidate) run(ctx context.Context, l lock.Locker) error {
+// perform campaigns and leads until a signal ends it.
+func (c *candidate) perform(ctx context.Context, l lock.Locker) error {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx)) // the signals end it
 	defer cancel(nil)
 	defer context.AfterFunc(c.signals.Context(), func() { cancel(context.Cause(c.signals.Context())) })()

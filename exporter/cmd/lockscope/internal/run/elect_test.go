@@ -183,7 +183,7 @@ func TestElectSignalledBeforeItListens(t *testing.T) {
 
 // TestBackoff doubles until a run is as long as the longest pause.
 func TestBackoff(t *testing.T) {
-	c := &candidate{electFlags: &electFlags{backoff: time.Second, maxBackoff: 5 * time.Second}}
+	c := &candidate{backoff: time.Second, maxBackoff: 5 * time.Second}
 	short, good := child.Result{Ran: 4 * time.Second}, child.Result{Ran: 5 * time.Second}
 	pause := time.Duration(0)
 	for i, step := range []struct {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/child"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/locker"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 )
@@ -14,18 +13,9 @@ import (
 // releaseTimeout bounds how long a release waits for answers. The lock ends by its TTL then.
 const releaseTimeout = 5 * time.Second
 
-// job is one run.
-type job struct {
-	*runFlags
-	signals *child.Signals
-	say     func(string)
-	trouble locker.Trouble
-	child   child.Command
-}
-
-func (j *job) run(a *ui.App, l lock.Locker) error {
+func (j *job) perform(_ context.Context, l lock.Locker) error {
 	began := time.Now()
-	ctx, stop := j.trouble.Watch(j.signals.Context(), a, j.sayWaiting)
+	ctx, stop := j.trouble.Watch(j.signals.Context(), j.app, j.sayWaiting)
 	g, err := j.acquire(ctx, l)
 	stop()
 	if err != nil {
@@ -33,7 +23,7 @@ func (j *job) run(a *ui.App, l lock.Locker) error {
 	}
 	acquired := time.Now()
 	c := j.child
-	c.Env = child.Grant{Resource: j.name, Fence: g.Fence(), Slot: slotOf(g)}.Environment(a.Env)
+	c.Env = child.Grant{Resource: j.name, Fence: g.Fence(), Slot: slotOf(g)}.Environment(j.app.Env)
 	child.Adopt()
 	limits := child.Limits{TTL: j.locker.TTL, MaxHold: j.maxHold, KillAfter: j.killAfter}
 	result, err := child.Supervise(g, c, limits, j.signals, j.say)
@@ -71,13 +61,7 @@ func (j *job) acquire(ctx context.Context, l lock.Locker) (lock.Lease, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts := []lock.AcquireOption{lock.TTL(j.locker.TTL), lock.MaxHold(lock.Unlimited)}
-	switch {
-	case j.noWait || j.waitIsGiven && j.wait == 0:
-		opts = append(opts, lock.NoWait())
-	case j.wait > 0:
-		opts = append(opts, lock.MaxWait(j.wait))
-	}
+	opts := append(j.wait.Options(), lock.TTL(j.locker.TTL), lock.MaxHold(lock.Unlimited))
 	return lock.AcquireDetached(ctx, l, j.name, opts...)
 }
 

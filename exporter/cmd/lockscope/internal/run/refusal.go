@@ -28,8 +28,8 @@ func (j *job) notAcquired(err error) error {
 		if j.quiet && !forever(err) {
 			return &ui.StatusError{Status: j.conflict}
 		}
-		if j.wait > 0 {
-			text = fmt.Sprintf("gave up after %v: %s", j.wait, text)
+		if j.wait.Limit > 0 {
+			text = fmt.Sprintf("gave up after %v: %s", j.wait.Limit, text)
 		}
 		return &ui.StatusError{Status: j.conflict, Err: errors.New(text)}
 	}

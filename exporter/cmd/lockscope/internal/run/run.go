@@ -1,7 +1,6 @@
 package run
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -9,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/child"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/locker"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/semaphore"
@@ -24,28 +22,25 @@ const runExample = `  lockscope run nightly --redis r1:6379,r2:6379,r3:6379 -- .
   lockscope run deploy --wait 5m --postgres postgres://ci@db/ci -- make deploy
   lockscope run exports --slots 5 -n -E 0 --etcd e1:2379,e2:2379 -- ./export.sh    # five at a time`
 
-type runFlags struct {
-	locker      locker.Flags
-	wait        time.Duration
-	noWait      bool
-	quiet       bool
-	slots       int
-	shared      bool
-	exclusive   bool
-	conflict    int
-	maxHold     time.Duration
-	killAfter   time.Duration
-	publish     publishFlags
-	name        string
-	command     []string
-	waitIsGiven bool
-	publisher   *publisher
+// job is one run.
+type job struct {
+	task
+	wait      locker.Wait
+	quiet     bool
+	slots     int
+	shared    bool
+	exclusive bool
+	conflict  int
+	maxHold   time.Duration
+	publish   publishFlags
+	publisher *publisher
+	trouble   locker.Trouble
 }
 
 // Command is lockscope run.
 func Command(a *ui.App) *cobra.Command {
-	f := &runFlags{}
-	cmd := ui.Page{
+	j := &job{task: task{app: a}}
+	cmd := j.on(ui.Page{
 		Everyday: []string{
 			"redis", "postgres", "etcd", "zookeeper", "ttl", "wait", "no-wait", "conflict-exit-code", "slots",
 			"shared", "exclusive", "max-hold", "textfile",
@@ -54,30 +49,25 @@ func Command(a *ui.App) *cobra.Command {
 		Topics: []string{"exit-codes", "commands", "connection"},
 	}.On(&cobra.Command{
 		Use: "run NAME [flags] -- COMMAND [ARG]...", Short: "Run a command while this machine holds a lock",
-		Long: runHelp, Example: runExample, DisableFlagsInUseLine: true, Args: child.Arguments,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			f.name, f.command, f.waitIsGiven = args[0], args[1:], cmd.Flags().Changed("wait")
-			return f.run(cmd.Context(), a)
-		},
-	})
+		Long: runHelp, Example: runExample,
+	}), j)
 	cmd.SetFlagErrorFunc(badFlag)
-	set := cmd.Flags()
-	f.locker.Register(set)
-	set.DurationVarP(&f.wait, "wait", "w", 0, "give up after this time (default no limit)")
-	set.BoolVarP(&f.noWait, "no-wait", "n", false, "give up at once if the lock is held")
-	set.IntVarP(&f.conflict, "conflict-exit-code", "E", 1, "exit `status` if the lock is held")
-	set.BoolVarP(&f.quiet, "quiet", "q", false, "say nothing if another machine holds the lock")
-	set.IntVar(&f.slots, "slots", 0,
-		"let this many commands run at the same time. All of the fleet must give the same number")
-	set.BoolVarP(&f.shared, "shared", "s", false, "run only beside other commands with --shared")
-	set.BoolVarP(&f.exclusive, "exclusive", "x", false,
-		"run alone, and before later commands with --shared")
-	set.DurationVar(&f.maxHold, "max-hold", 0, "end the command after this time, with SIGTERM (default no limit)")
-	child.RegisterKillAfter(set, &f.killAfter)
-	f.publish.register(set)
-	ui.Group(set, "Waiting", "wait", "no-wait", "conflict-exit-code", "quiet", "slots", "shared", "exclusive")
-	ui.Group(set, "Command", "max-hold", "kill-after")
 	return cmd
+}
+
+func (j *job) register(set *pflag.FlagSet) {
+	j.wait.Register(set)
+	set.IntVarP(&j.conflict, "conflict-exit-code", "E", 1, "exit `status` if the lock is held")
+	set.BoolVarP(&j.quiet, "quiet", "q", false, "say nothing if another machine holds the lock")
+	set.IntVar(&j.slots, "slots", 0,
+		"let this many commands run at the same time. All of the fleet must give the same number")
+	set.BoolVarP(&j.shared, "shared", "s", false, "run only beside other commands with --shared")
+	set.BoolVarP(&j.exclusive, "exclusive", "x", false,
+		"run alone, and before later commands with --shared")
+	set.DurationVar(&j.maxHold, "max-hold", 0, "end the command after this time, with SIGTERM (default no limit)")
+	j.publish.register(set)
+	ui.Group(set, "Waiting", "conflict-exit-code", "quiet", "slots", "shared", "exclusive")
+	ui.Group(set, "Command", "max-hold")
 }
 
 // badFlag knows the -c of flock(1).
@@ -88,47 +78,20 @@ func badFlag(cmd *cobra.Command, err error) error {
 	return cmd.Parent().FlagErrorFunc()(cmd, err)
 }
 
-func (f *runFlags) validate() (err error) {
+func (j *job) validate() (err error) {
+	if err := j.wait.Validate(); err != nil {
+		return err
+	}
 	switch {
-	case f.wait < 0:
-		return fmt.Errorf("--wait %v is negative", f.wait)
-	case f.waitIsGiven && f.noWait:
-		return errors.New("--wait and --no-wait exclude each other: use one")
-	case f.conflict < 0 || f.conflict > 255:
-		return fmt.Errorf("--conflict-exit-code %d is not an exit status: use 0 to 255", f.conflict)
-	case f.slots < 0 || f.slots > semaphore.MaxSlots:
-		return fmt.Errorf("--slots %d: use 1 to %d", f.slots, semaphore.MaxSlots)
-	case f.shared && f.exclusive, f.slots > 0 && (f.shared || f.exclusive):
+	case j.conflict < 0 || j.conflict > 255:
+		return fmt.Errorf("--conflict-exit-code %d is not an exit status: use 0 to 255", j.conflict)
+	case j.slots < 0 || j.slots > semaphore.MaxSlots:
+		return fmt.Errorf("--slots %d: use 1 to %d", j.slots, semaphore.MaxSlots)
+	case j.shared && j.exclusive, j.slots > 0 && (j.shared || j.exclusive):
 		return errors.New("--shared, --exclusive and --slots exclude each other: use one")
-	case f.maxHold < 0:
-		return fmt.Errorf("--max-hold %v is negative", f.maxHold)
-	case f.killAfter <= 0:
-		return fmt.Errorf("--kill-after %v is not positive", f.killAfter)
+	case j.maxHold < 0:
+		return fmt.Errorf("--max-hold %v is negative", j.maxHold)
 	}
-	if f.publisher, err = f.publish.parse(f.name); err != nil {
-		return err
-	}
-	return f.locker.Validate()
-}
-
-func (f *runFlags) run(ctx context.Context, a *ui.App) error {
-	if err := f.validate(); err != nil {
-		return err
-	}
-	signals := child.Listen(ctx)
-	defer signals.Stop()
-	errOut := child.Shared(a.ErrOut)
-	j := &job{
-		runFlags: f, signals: signals, say: func(line string) { fmt.Fprintln(errOut, "lockscope: "+line) },
-		child: child.Command{Args: f.command, In: a.In, Out: a.Out, Err: errOut},
-	}
-	if err := j.child.Check(); err != nil {
-		return err
-	}
-	e, closeAll, err := f.locker.Open(ctx, a)
-	if err != nil {
-		return err
-	}
-	defer closeAll()
-	return j.run(a, e)
+	j.publisher, err = j.publish.parse(j.name)
+	return err
 }

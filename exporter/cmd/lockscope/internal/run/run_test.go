@@ -150,7 +150,7 @@ func TestRunAtTheSameInstant(t *testing.T) {
 	for range machines {
 		l := cmdtest.LockingProcess(t, "m", servers) // each machine has connections of its own
 		over.Go(func() {
-			j := &job{runFlags: &runFlags{name: "nightly", noWait: true}}
+			j := &job{task: task{name: "nightly"}, wait: locker.Wait{None: true}}
 			j.locker.TTL = 30 * time.Second
 			_, err := j.acquire(t.Context(), l)
 			mu.Lock()
