@@ -10,12 +10,10 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/dashboards"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/discover"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/doctor"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/hold"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/list"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/operator"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/program"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/reconfigure"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/repair"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/revoke"
 	runcommand "github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/run"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/scan"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/serve"
@@ -33,8 +31,8 @@ func newRoot(p *program.Program) *cobra.Command {
 		Use: "lockscope", Short: "Find, list and explain distributed locks in Redis",
 		Long: rootHelp, Example: rootExample, Version: exporter.Version(),
 	}, scan.Command(p.App), serve.Command(p.App), list.Command(p.App), top.Command(p.App),
-		runcommand.Command(p.App), runcommand.Elect(p.App), hold.Command(p.App), revoke.Command(p.App),
-		repair.Command(p.App), doctor.Command(p.App), vouch.Command(p.App),
+		runcommand.Command(p.App), runcommand.Elect(p.App), operator.Hold(p.App), operator.Revoke(p.App),
+		operator.Repair(p.App), doctor.Command(p.App), vouch.Command(p.App),
 		reconfigure.Command(p.App), discover.Command(p.App), configcmd.Command(p.App), dashboards.Command(p.App), newVersion(p.App),
 		ui.Manual(exporter.Version()))
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // lockscope has the commands under test.
-var lockscope = cmdtest.Of(Command, list.Command)
+var lockscope = cmdtest.Of(Command, Elect, list.Command)
 
 func TestMain(m *testing.M) { cmdtest.MainOrLockscope(m, lockscope) }
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/audit"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/operator"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner"
@@ -23,7 +23,7 @@ type repairFlags struct {
 	action  string
 	classes *ui.List
 	yes     bool
-	act     audit.Flags
+	act     operator.Flags
 }
 
 func (r *repairFlags) register(set *pflag.FlagSet) {
@@ -44,7 +44,7 @@ type scanRepair struct {
 	action  repair.Action
 	dry     bool
 	classes []report.Class
-	log     *audit.Log
+	log     *operator.Log
 }
 
 func (r *repairFlags) open(a *ui.App) (*scanRepair, error) {
@@ -65,7 +65,7 @@ func (r *repairFlags) open(a *ui.App) (*scanRepair, error) {
 	if err != nil {
 		return nil, err
 	}
-	log, err := audit.OpenFor(r.act.AuditLog, audit.OperatorOf(a, r.act.Operator), !r.yes, a.ErrOut)
+	log, err := operator.OpenFor(r.act.AuditLog, operator.NameOf(a, r.act.Operator), !r.yes, a.ErrOut)
 	if err != nil {
 		return nil, err
 	}
@@ -88,14 +88,14 @@ func (p *scanRepair) run(ctx context.Context, s *scanner.Scanner, r report.Repor
 		if !slices.Contains(p.classes, f.Class) || ctx.Err() != nil {
 			continue
 		}
-		_, err, stop := p.log.Perform(audit.ActOn(f, p.action), p.dry, func() (repair.Result, error) {
+		_, err, stop := p.log.Perform(operator.ActOn(f, p.action), p.dry, func() (repair.Result, error) {
 			return s.Repair(ctx, f, p.action)
 		})
 		switch {
 		case errors.Is(err, repair.ErrTooYoung):
 			young++
 			left++
-		case audit.Refused(err):
+		case operator.Refused(err):
 			left++
 		case err != nil:
 			errs = append(errs, err)

@@ -1,4 +1,4 @@
-package repair
+package operator
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/audit"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
@@ -99,7 +98,7 @@ func (f *repairPlanFlags) run(ctx context.Context, a *ui.App) error {
 	if ctx.Err() != nil {
 		return ui.ErrInterrupted
 	}
-	p, failed := s.Plan(ctx, report, audit.OperatorOf(a, f.operator), action, classes...)
+	p, failed := s.Plan(ctx, report, NameOf(a, f.operator), action, classes...)
 	if failed != nil {
 		if ctx.Err() != nil {
 			return ui.ErrInterrupted

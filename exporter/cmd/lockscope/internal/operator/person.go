@@ -1,4 +1,4 @@
-package audit
+package operator
 
 import (
 	"cmp"
@@ -26,11 +26,11 @@ var ErrNoOperator = errors.New("nobody is known to be responsible: name a person
 
 // OperatorOf is the person responsible for an act: the one named, or the user of this process with its host. It is "" if
 // there is no such user: the act must not follow.
-func OperatorOf(a *ui.App, named string) string {
+func NameOf(a *ui.App, named string) string {
 	if named != "" {
 		return named
 	}
-	name := cmp.Or(a.Env["USER"], a.Env["LOGNAME"], a.Env["USERNAME"], nameOf(os.Getuid()))
+	name := cmp.Or(a.Env["USER"], a.Env["LOGNAME"], a.Env["USERNAME"], userOf(os.Getuid()))
 	if host, err := os.Hostname(); err == nil && name != "" {
 		name += "@" + host
 	}
@@ -39,7 +39,7 @@ func OperatorOf(a *ui.App, named string) string {
 
 // nameOf is for a cron job or a container, which have no USER. An image may have no name for its uid, and Windows, which has
 // USERNAME, has no uid.
-func nameOf(uid int) string {
+func userOf(uid int) string {
 	if uid < 0 {
 		return ""
 	}
@@ -50,14 +50,14 @@ func nameOf(uid int) string {
 }
 
 // Operator are the flags of a command with which a person acts on a lock.
-type Operator struct {
+type person struct {
 	Reason string
 
 	name, log string
 }
 
 // Register adds the flags.
-func (o *Operator) Register(set *pflag.FlagSet) {
+func (o *person) Register(set *pflag.FlagSet) {
 	set.StringVar(&o.Reason, "reason", "", "`text` that tells others why, up to 256 bytes")
 	set.StringVar(&o.name, "operator", "", "`name` of the person responsible (default user@host)")
 	set.StringVar(&o.log, "audit-log", "", "append a line to this `file` before each act, and one with its outcome. "+
@@ -67,7 +67,7 @@ func (o *Operator) Register(set *pflag.FlagSet) {
 }
 
 // Validate refuses a reason or a name that nodes cannot store.
-func (o *Operator) Validate(a *ui.App) error {
+func (o *person) Validate(a *ui.App) error {
 	switch {
 	case strings.TrimSpace(o.Reason) == "":
 		return errNoReason
@@ -84,10 +84,10 @@ func (o *Operator) Validate(a *ui.App) error {
 }
 
 // Name is the person responsible, as others read it.
-func (o *Operator) Name(a *ui.App) string { return OperatorOf(a, o.name) }
+func (o *person) Name(a *ui.App) string { return NameOf(a, o.name) }
 
 // Open opens the log, and makes the folder of the default one.
-func (o *Operator) Open(a *ui.App) (*Log, error) {
+func (o *person) Open(a *ui.App) (*Log, error) {
 	path := o.log
 	if path == "" {
 		state := a.Env["XDG_STATE_HOME"]

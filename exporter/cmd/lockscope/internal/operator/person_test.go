@@ -1,4 +1,4 @@
-package audit
+package operator
 
 import (
 	"os"
@@ -29,17 +29,17 @@ func TestOperator(t *testing.T) {
 		{nil, "", me.Username + "@" + host},
 	} {
 		a := &ui.App{Env: c.env}
-		if got := OperatorOf(a, c.flag); got != c.want {
+		if got := NameOf(a, c.flag); got != c.want {
 			t.Errorf("%v %q: %q, want %q", c.env, c.flag, got, c.want)
 		}
-		if got := (&Operator{name: c.flag}).Name(a); got != c.want {
+		if got := (&person{name: c.flag}).Name(a); got != c.want {
 			t.Errorf("%v %q: %q, want %q", c.env, c.flag, got, c.want)
 		}
 	}
-	if got := nameOf(987_654); got != "uid 987654" {
+	if got := userOf(987_654); got != "uid 987654" {
 		t.Errorf("a uid without a name: %q", got)
 	}
-	if got := nameOf(-1); got != "" {
+	if got := userOf(-1); got != "" {
 		t.Errorf("no uid: %q", got)
 	}
 }

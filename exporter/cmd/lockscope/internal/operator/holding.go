@@ -1,4 +1,4 @@
-package hold
+package operator
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/audit"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/child"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/locker"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
@@ -14,7 +13,7 @@ import (
 )
 
 // act is the word for it in the audit log.
-const act = "hold"
+const actHold = "hold"
 
 // releaseTimeout bounds how long a release waits for answers. The lock ends by its TTL then.
 const releaseTimeout = 5 * time.Second
@@ -23,13 +22,13 @@ const releaseTimeout = 5 * time.Second
 type holding struct {
 	*holdFlags
 	app     *ui.App
-	log     *audit.Log
+	log     *Log
 	signals *child.Signals
 	trouble locker.Trouble
 }
 
 func (h *holding) run(l lock.Locker) error {
-	if err := h.log.Intend(act, h.name, fmt.Sprintf(" for=%v reason=%q", h.span, h.operator.Reason)); err != nil {
+	if err := h.log.Intend(actHold, h.name, fmt.Sprintf(" for=%v reason=%q", h.span, h.operator.Reason)); err != nil {
 		return err
 	}
 	ctx, stop := h.trouble.Watch(h.signals.Context(), h.app, h.sayWaiting)
@@ -37,9 +36,9 @@ func (h *holding) run(l lock.Locker) error {
 		lock.HoldReason(h.operator.Reason))...)
 	stop()
 	if err != nil {
-		return errors.Join(h.notAcquired(err), h.log.Done(act, h.name, "", err))
+		return errors.Join(h.notAcquired(err), h.log.Done(actHold, h.name, "", err))
 	}
-	if err := h.log.Done(act, h.name, fmt.Sprintf("held fence=%d", lease.Fence()), nil); err != nil {
+	if err := h.log.Done(actHold, h.name, fmt.Sprintf("held fence=%d", lease.Fence()), nil); err != nil {
 		h.say("%v", err)
 	}
 	_, _ = fmt.Fprintf(h.app.Out, "%q is held by %s until %s: ctrl-c releases it\n", h.name, h.operator.Name(h.app),
@@ -84,14 +83,14 @@ func (h *holding) end(lease lock.Lease) error {
 	err := lease.Release(ctx)
 	if errors.Is(cause, lock.ErrLost) {
 		lost := h.trouble.Lost(lease, h.name)
-		return errors.Join(&ui.StatusError{Status: locker.ExitNoLock, Err: lost}, h.log.Done(act, h.name, "", lost))
+		return errors.Join(&ui.StatusError{Status: locker.ExitNoLock, Err: lost}, h.log.Done(actHold, h.name, "", lost))
 	}
 	if err != nil && !errors.Is(cause, lock.ErrMaxHold) {
 		h.say("the lock is not released: it ends with its TTL: %v", err)
-		return h.log.Done(act, h.name, "", err)
+		return h.log.Done(actHold, h.name, "", err)
 	}
 	_, _ = fmt.Fprintf(h.app.Out, "%q is released\n", h.name)
-	return h.log.Done(act, h.name, "released", nil)
+	return h.log.Done(actHold, h.name, "released", nil)
 }
 
 func (h *holding) say(format string, args ...any) {

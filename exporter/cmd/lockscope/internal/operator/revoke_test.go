@@ -1,4 +1,4 @@
-package revoke
+package operator
 
 import (
 	"context"
@@ -20,13 +20,8 @@ import (
 	"github.com/lockscope/lockscope/lock/rwlock"
 )
 
-// lockscope has the command under test.
-var lockscope = cmdtest.Of(Command)
-
-func TestMain(m *testing.M) { cmdtest.MainOrLockscope(m, lockscope) }
-
-// command revokes the lease of nightly, with an audit log at this path.
-func command(t *testing.T, s *redisproc.Server, log string, more ...string) cmdtest.Outcome {
+// revoking revokes the lease of nightly, with an audit log at this path.
+func revoking(t *testing.T, s *redisproc.Server, log string, more ...string) cmdtest.Outcome {
 	t.Helper()
 	return lockscope.Command(t, append([]string{"revoke", "nightly", "--redis", s.Addr(), "--node-timeout", "2s",
 		"--operator", "bob", "--audit-log", log}, more...)...)
@@ -35,11 +30,11 @@ func command(t *testing.T, s *redisproc.Server, log string, more ...string) cmdt
 // TestRevoke: the statuses, and what the log has. A second operator reads who was first.
 func TestRevoke(t *testing.T) {
 	s, log := locktest.Servers(t, 1)[0], filepath.Join(t.TempDir(), "audit.log")
-	command(t, s, log, "--reason", "hangs").Want(t, ui.ExitFindings, "nobody holds it")
+	revoking(t, s, log, "--reason", "hangs").Want(t, ui.ExitFindings, "nobody holds it")
 	holder := cmdtest.LockingProcess(t, "web-1/42", []*redisproc.Server{s})
 	lease, err := holder.Acquire(t.Context(), "nightly", lock.NoRenew(), lock.TTL(time.Minute))
 	cmdtest.Must(t, err)
-	command(t, s, log, "--reason", "hangs").Want(t, 0, `"nightly" is held by web-1/42 since `,
+	revoking(t, s, log, "--reason", "hangs").Want(t, 0, `"nightly" is held by web-1/42 since `,
 		"1 of 1 nodes refuse to renew it from now on", "the lock is free at the latest in ")
 	o := lockscope.Command(t, "revoke", "nightly", "--redis", s.Addr(), "--node-timeout", "2s", "--operator", "eve",
 		"--audit-log", log, "--reason", "hangs still")
@@ -65,16 +60,16 @@ func TestRevokeIsRefused(t *testing.T) {
 	holder := cmdtest.LockingProcess(t, "web-1/42", []*redisproc.Server{s})
 	lease, err := holder.Acquire(t.Context(), "nightly", lock.NoRenew(), lock.TTL(time.Minute))
 	cmdtest.Must(t, err)
-	command(t, s, log).Want(t, ui.ExitError, "--reason is missing")
-	command(t, s, t.TempDir(), "--reason", "hangs").Want(t, ui.ExitError, "--audit-log")
-	command(t, s, log, "--reason", "hangs", "other").Want(t, ui.ExitError, "the name of one lock")
+	revoking(t, s, log).Want(t, ui.ExitError, "--reason is missing")
+	revoking(t, s, t.TempDir(), "--reason", "hangs").Want(t, ui.ExitError, "--audit-log")
+	revoking(t, s, log, "--reason", "hangs", "other").Want(t, ui.ExitError, "the name of one lock")
 	cmdtest.Must(t, lease.Extend(t.Context()))
 	cmdtest.Must(t, lease.Release(t.Context()))
 	cmdtest.Set(t, cmdtest.Admin(t, s), "lock:nightly", "their-token", time.Minute)
-	command(t, s, log, "--reason", "hangs").Want(t, ui.ExitError, "another library wrote this lock", "lockscope repair")
+	revoking(t, s, log, "--reason", "hangs").Want(t, ui.ExitError, "another library wrote this lock", "lockscope repair")
 	cmdtest.Must(t, s.Kill())
 	for i, kind := range [][]string{nil, {"--readers"}} { // of all these, only the attempts without a quorum are written down
-		command(t, s, log, append(kind, "--reason", "hangs")...).Want(t, locker.ExitNoLock, "no quorum")
+		revoking(t, s, log, append(kind, "--reason", "hangs")...).Want(t, locker.ExitNoLock, "no quorum")
 		content, err := os.ReadFile(log)
 		cmdtest.Must(t, err)
 		lines := strings.Split(strings.TrimSpace(string(content)), "\n")

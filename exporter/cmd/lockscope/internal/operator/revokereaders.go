@@ -1,4 +1,4 @@
-package revoke
+package operator
 
 import (
 	"context"
@@ -6,20 +6,19 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/audit"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine"
 )
 
 // revokeReaders writes down each reader whose lease is about to end before any server is marked.
-func (f *revokeFlags) revokeReaders(ctx context.Context, a *ui.App, e *engine.Engine, log *audit.Log) error {
+func (f *revokeFlags) revokeReaders(ctx context.Context, a *ui.App, e *engine.Engine, log *Log) error {
 	intended := false
 	r, err := e.RevokeReaders(ctx, f.name, lock.RevokeReadersRequest{
 		By: f.operator.Name(a), Reason: f.operator.Reason, Instance: f.reader,
 		Confirm: func(readers []lock.Sighting) error {
 			for _, s := range readers {
-				err := log.Intend(act, f.name, fmt.Sprintf(" reader=%q since=%s fence=%d reason=%q", s.Holder.Instance,
+				err := log.Intend(actRevoke, f.name, fmt.Sprintf(" reader=%q since=%s fence=%d reason=%q", s.Holder.Instance,
 					s.Holder.Since.UTC().Format(time.RFC3339), s.Fence, f.operator.Reason))
 				if err != nil {
 					return err
@@ -33,7 +32,7 @@ func (f *revokeFlags) revokeReaders(ctx context.Context, a *ui.App, e *engine.En
 		return f.failed(log, intended, err)
 	}
 	_, printed := fmt.Fprint(a.Out, reportReaders(r, time.Now()))
-	return errors.Join(printed, log.Done(act, f.name, fmt.Sprintf("revoked readers=%d marked=%d/%d free_in=%v",
+	return errors.Join(printed, log.Done(actRevoke, f.name, fmt.Sprintf("revoked readers=%d marked=%d/%d free_in=%v",
 		len(r.Readers), r.Marked, r.Nodes, r.FreeIn.Round(time.Millisecond)), nil))
 }
 

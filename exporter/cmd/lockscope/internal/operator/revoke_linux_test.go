@@ -1,4 +1,4 @@
-package revoke
+package operator
 
 import (
 	"testing"
@@ -17,10 +17,10 @@ func TestRevokeWithAFullDisk(t *testing.T) {
 	lease, err := cmdtest.LockingProcess(t, "web-1/42", []*redisproc.Server{s}).Acquire(t.Context(), "nightly",
 		lock.NoRenew(), lock.TTL(time.Minute))
 	cmdtest.Must(t, err)
-	command(t, s, "/dev/full", "--reason", "hangs").Want(t, ui.ExitError, "nothing was done")
+	revoking(t, s, "/dev/full", "--reason", "hangs").Want(t, ui.ExitError, "nothing was done")
 	cmdtest.Must(t, lease.Extend(t.Context()))
 	cmdtest.Must(t, lease.Release(t.Context()))
 	reader := reads(t, s, "web-1/42")
-	command(t, s, "/dev/full", "--reason", "hangs", "--readers").Want(t, ui.ExitError, "nothing was done")
+	revoking(t, s, "/dev/full", "--reason", "hangs", "--readers").Want(t, ui.ExitError, "nothing was done")
 	cmdtest.Must(t, reader.Extend(t.Context()))
 }

@@ -1,4 +1,4 @@
-package hold
+package operator
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/audit"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/child"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/locker"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
@@ -25,13 +24,13 @@ const holdExample = `  lockscope hold nightly --for 2h --reason "disk swap" --re
 type holdFlags struct {
 	locker   locker.Flags
 	wait     locker.Wait
-	operator audit.Operator
+	operator person
 	span     time.Duration
 	name     string
 }
 
 // Command is lockscope hold.
-func Command(a *ui.App) *cobra.Command {
+func Hold(a *ui.App) *cobra.Command {
 	f := &holdFlags{}
 	cmd := ui.Page{
 		Everyday: []string{
@@ -54,14 +53,6 @@ func Command(a *ui.App) *cobra.Command {
 	f.wait.Register(set)
 	ui.Group(set, "Lock", "for")
 	return cmd
-}
-
-// oneName does not repeat the arguments: one may be a URL with a password.
-func oneName(cmd *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return fmt.Errorf("%s takes the name of one lock, not %d arguments", cmd.CommandPath(), len(args))
-	}
-	return nil
 }
 
 func (f *holdFlags) validate(a *ui.App) error {

@@ -1,4 +1,4 @@
-package repair
+package operator
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/audit"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
@@ -61,7 +60,7 @@ func (f *repairPlanFlags) planSystem(ctx context.Context, a *ui.App, classes []r
 	if ctx.Err() != nil {
 		return ui.ErrInterrupted
 	}
-	p := newPlan(system, r, audit.OperatorOf(a, f.operator), rules.Prefixes)
+	p := newPlan(system, r, NameOf(a, f.operator), rules.Prefixes)
 	if len(r.Findings) > 0 {
 		err = errors.Join(err, system.Ask(ctx, func(_ context.Context, b backend.Backend) error {
 			addSteps(&p, system, b, r.Findings, classes)

@@ -1,4 +1,4 @@
-package revoke
+package operator
 
 import (
 	"context"
@@ -38,12 +38,12 @@ func linesOf(t *testing.T, log string) []string {
 // TestRevokeReaders ends all of them, and says what the second operator has to know. The log has a line for each.
 func TestRevokeReaders(t *testing.T) {
 	s, log := locktest.Servers(t, 1)[0], filepath.Join(t.TempDir(), "audit.log")
-	command(t, s, log, "--reason", "hangs", "--readers").Want(t, ui.ExitFindings, "nobody reads it")
+	revoking(t, s, log, "--reason", "hangs", "--readers").Want(t, ui.ExitFindings, "nobody reads it")
 	leases := []lock.Lease{reads(t, s, "web-1/42"), reads(t, s, "web-2/77")}
-	command(t, s, log, "--reason", "hangs", "--readers").Want(t, 0, "\"nightly\" is read by:\n  web-1/42 since ",
+	revoking(t, s, log, "--reason", "hangs", "--readers").Want(t, 0, "\"nightly\" is read by:\n  web-1/42 since ",
 		"  web-2/77 since ", "1 of 1 nodes refuse to renew these leases from now on",
 		"these readers hold up a writer for ", "s at most\n")
-	command(t, s, log, "--reason", "hangs still", "--readers").Want(t, 0, "    bob revoked it before, at ", ": hangs\n")
+	revoking(t, s, log, "--reason", "hangs still", "--readers").Want(t, 0, "    bob revoked it before, at ", ": hangs\n")
 	for _, lease := range leases {
 		if err := lease.Extend(t.Context()); !errors.Is(err, lock.ErrLost) {
 			t.Errorf("the lease is extended: %v", err)
@@ -65,8 +65,8 @@ func TestRevokeReaders(t *testing.T) {
 func TestRevokeReadersOfOneProcess(t *testing.T) {
 	s, log := locktest.Servers(t, 1)[0], filepath.Join(t.TempDir(), "audit.log")
 	one, other := reads(t, s, "web-1/42"), reads(t, s, "web-2/77")
-	command(t, s, log, "--reason", "hangs", "--reader", "web-3").Want(t, ui.ExitFindings, `no reader of instance "web-3"`)
-	command(t, s, log, "--reason", "hangs", "--reader", "web-1/42").Want(t, 0, "is read by:\n  web-1/42 since ")
+	revoking(t, s, log, "--reason", "hangs", "--reader", "web-3").Want(t, ui.ExitFindings, `no reader of instance "web-3"`)
+	revoking(t, s, log, "--reason", "hangs", "--reader", "web-1/42").Want(t, 0, "is read by:\n  web-1/42 since ")
 	if err := one.Extend(t.Context()); !errors.Is(err, lock.ErrLost) {
 		t.Errorf("the lease is extended: %v", err)
 	}
@@ -80,15 +80,15 @@ func TestRevokeReadersOfOneProcess(t *testing.T) {
 func TestRevokeReadersIsRefused(t *testing.T) {
 	s, log := locktest.Servers(t, 1)[0], filepath.Join(t.TempDir(), "audit.log")
 	lease := reads(t, s, "web-1/42")
-	command(t, s, log, "--reason", "hangs").Want(t, ui.ExitError, "readers hold it", `"lockscope revoke --readers"`)
-	command(t, s, log, "--reason", "hangs", "--readers", "--reader", "web-1/42").Want(t, ui.ExitError, "both --readers")
-	command(t, s, log, "--readers").Want(t, ui.ExitError, "--reason is missing")
+	revoking(t, s, log, "--reason", "hangs").Want(t, ui.ExitError, "readers hold it", `"lockscope revoke --readers"`)
+	revoking(t, s, log, "--reason", "hangs", "--readers", "--reader", "web-1/42").Want(t, ui.ExitError, "both --readers")
+	revoking(t, s, log, "--readers").Want(t, ui.ExitError, "--reason is missing")
 	cmdtest.Must(t, lease.Extend(t.Context()))
 	cmdtest.Must(t, lease.Release(t.Context()))
 	writer, err := cmdtest.LockingProcess(t, "web-2/77", []*redisproc.Server{s}).Acquire(t.Context(), "nightly",
 		lock.NoRenew(), lock.TTL(time.Minute))
 	cmdtest.Must(t, err)
-	command(t, s, log, "--reason", "hangs", "--readers").Want(t, ui.ExitFindings, "revoke its one holder instead")
+	revoking(t, s, log, "--reason", "hangs", "--readers").Want(t, ui.ExitFindings, "revoke its one holder instead")
 	cmdtest.Must(t, writer.Extend(t.Context()))
 	if lines := linesOf(t, log); len(lines) != 1 || lines[0] != "" {
 		t.Errorf("the log has\n%s", strings.Join(lines, "\n"))

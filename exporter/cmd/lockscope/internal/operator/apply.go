@@ -1,4 +1,4 @@
-package repair
+package operator
 
 import (
 	"context"
@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/audit"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
@@ -33,7 +32,7 @@ const repairApplyExample = `  lockscope repair apply plan.json --redis r1:6379,r
 type repairApplyFlags struct {
 	redis     target.Flags
 	systems   systems.Flags
-	act       audit.Flags
+	act       Flags
 	yes       bool
 	redlock   bool
 	terminate bool
@@ -110,12 +109,12 @@ func (f *repairApplyFlags) run(ctx context.Context, a *ui.App, path string) (err
 }
 
 // openLog opens none for a dry run that did not ask for one.
-func (f *repairApplyFlags) openLog(a *ui.App, path string) (*audit.Log, error) {
+func (f *repairApplyFlags) openLog(a *ui.App, path string) (*Log, error) {
 	log := f.act.AuditLog
 	if log == "" && f.yes {
 		log = path + ".audit"
 	}
-	return audit.OpenFor(log, audit.OperatorOf(a, f.act.Operator), !f.yes, a.ErrOut)
+	return OpenFor(log, NameOf(a, f.act.Operator), !f.yes, a.ErrOut)
 }
 
 // apply goes on after a failure, but not when it cannot write down what it does.
@@ -137,7 +136,7 @@ func (f *repairApplyFlags) apply(ctx context.Context, a *ui.App, path string, p 
 		}
 		r, err, stop := log.Perform(actOfStep(step, !f.yes), !f.yes, func() (repair.Result, error) { return do(i) })
 		switch {
-		case audit.Refused(err):
+		case Refused(err):
 			count["refused"]++
 		case err != nil:
 			errs = append(errs, err)
@@ -164,7 +163,7 @@ func (f *repairApplyFlags) apply(ctx context.Context, a *ui.App, path string, p 
 }
 
 // actOfStep is what the log says of a step. A key that is no base64 is refused later.
-func actOfStep(s repair.Step, dry bool) audit.Act {
+func actOfStep(s repair.Step, dry bool) Act {
 	key, err := base64.StdEncoding.DecodeString(s.KeyBase64)
 	if err != nil {
 		key = []byte(s.Key)
@@ -173,7 +172,7 @@ func actOfStep(s repair.Step, dry bool) audit.Act {
 	if s.TTL != nil {
 		ttl = time.Duration(*s.TTL * float64(time.Second))
 	}
-	act := audit.Act{Node: s.Node, Key: string(key), Class: s.Class, Holder: s.Holder, Identity: s.Identity, TTL: ttl}
+	act := Act{Node: s.Node, Key: string(key), Class: s.Class, Holder: s.Holder, Identity: s.Identity, TTL: ttl}
 	if act.Action, err = repair.ParseAction(s.Action); err != nil || s.Backend != "" {
 		act.Verb, act.Identity = s.Action, strconv.Quote(s.Identity)
 		if dry {

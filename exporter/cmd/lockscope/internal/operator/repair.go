@@ -1,4 +1,4 @@
-package repair
+package operator
 
 import (
 	"errors"
@@ -42,7 +42,7 @@ const repairExample = `  lockscope repair plan --redis r1:6379,r2:6379,r3:6379 -
   lockscope repair apply plan.json --redis r1:6379,r2:6379,r3:6379 --yes`
 
 // Command is lockscope repair.
-func Command(a *ui.App) *cobra.Command {
+func Repair(a *ui.App) *cobra.Command {
 	cmd := ui.Page{Topics: []string{"findings", "json", "exit-codes"}}.On(&cobra.Command{
 		Use: "repair", Short: "Let leaked locks expire, or delete them: a plan first, then the act", Long: repairHelp,
 		Example: repairExample,

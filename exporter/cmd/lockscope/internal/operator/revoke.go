@@ -1,4 +1,4 @@
-package revoke
+package operator
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/audit"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/locker"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
@@ -35,14 +34,14 @@ const revokeExample = `  lockscope revoke nightly --reason "hangs since 02:10" -
 
 type revokeFlags struct {
 	servers  locker.Flags
-	operator audit.Operator
+	operator person
 	name     string
 	readers  bool
 	reader   string // an instance
 }
 
 // Command is lockscope revoke.
-func Command(a *ui.App) *cobra.Command {
+func Revoke(a *ui.App) *cobra.Command {
 	f := &revokeFlags{}
 	cmd := ui.Page{
 		Everyday: []string{"redis", "redis-file", "readers", "reader", "reason", "operator", "audit-log"},
@@ -102,31 +101,31 @@ func (f *revokeFlags) run(ctx context.Context, a *ui.App) (err error) {
 }
 
 // act is the word for it in the audit log.
-const act = "revoke"
+const actRevoke = "revoke"
 
 // revoke writes down whose lease is about to end before any server is marked.
-func (f *revokeFlags) revoke(ctx context.Context, a *ui.App, e *engine.Engine, log *audit.Log) error {
+func (f *revokeFlags) revoke(ctx context.Context, a *ui.App, e *engine.Engine, log *Log) error {
 	intended := false
 	r, err := e.Revoke(ctx, f.name, lock.RevokeRequest{
 		By: f.operator.Name(a), Reason: f.operator.Reason,
 		Confirm: func(s lock.Sighting) error {
 			intended = true
-			return log.Intend(act, f.name, fmt.Sprintf(" holder=%q since=%s fence=%d reason=%q", s.Holder.Instance,
+			return log.Intend(actRevoke, f.name, fmt.Sprintf(" holder=%q since=%s fence=%d reason=%q", s.Holder.Instance,
 				s.Holder.Since.UTC().Format(time.RFC3339), s.Fence, f.operator.Reason))
 		},
 	})
 	if err != nil {
 		return f.failed(log, intended, err)
 	}
-	_, printed := fmt.Fprint(a.Out, report(r, time.Now()))
-	return errors.Join(printed, log.Done(act, f.name, fmt.Sprintf("revoked marked=%d/%d free_in=%v", r.Marked, r.Nodes,
+	_, printed := fmt.Fprint(a.Out, reportRevoked(r, time.Now()))
+	return errors.Join(printed, log.Done(actRevoke, f.name, fmt.Sprintf("revoked marked=%d/%d free_in=%v", r.Marked, r.Nodes,
 		r.FreeIn.Round(time.Millisecond)), nil))
 }
 
 // failed writes down the end of an act that was begun, and of one without a quorum: an incident may turn on it.
-func (f *revokeFlags) failed(log *audit.Log, intended bool, err error) error {
+func (f *revokeFlags) failed(log *Log, intended bool, err error) error {
 	if intended || errors.Is(err, lock.ErrNoQuorum) {
-		err = errors.Join(err, log.Done(act, f.name, "", err))
+		err = errors.Join(err, log.Done(actRevoke, f.name, "", err))
 	}
 	return statusOf(err)
 }
@@ -150,7 +149,7 @@ func earlier(m lock.RevokedError) string {
 }
 
 // report is what happened, and what to expect.
-func report(r lock.Revocation, now time.Time) string {
+func reportRevoked(r lock.Revocation, now time.Time) string {
 	h := r.Holder
 	text := fmt.Sprintf("%q is held by %s since %s (%v)\n", r.Resource, h.Instance, h.Since.UTC().Format(time.RFC3339),
 		now.Sub(h.Since).Round(time.Second))

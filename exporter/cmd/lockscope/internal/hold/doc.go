@@ -1,2 +1,0 @@
-// Package hold is the command hold.
-package hold

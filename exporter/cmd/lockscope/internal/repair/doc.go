@@ -1,2 +1,0 @@
-// Package repair is lockscope repair: a plan first, then the act.
-package repair

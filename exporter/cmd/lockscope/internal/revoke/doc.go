@@ -1,2 +1,0 @@
-// Package revoke is the command revoke.
-package revoke
