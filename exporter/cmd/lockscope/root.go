@@ -13,7 +13,6 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/list"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/operator"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/program"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/reconfigure"
 	runcommand "github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/run"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/scan"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/serve"
@@ -33,7 +32,7 @@ func newRoot(p *program.Program) *cobra.Command {
 	}, scan.Command(p.App), serve.Command(p.App), list.Command(p.App), top.Command(p.App),
 		runcommand.Command(p.App), runcommand.Elect(p.App), operator.Hold(p.App), operator.Revoke(p.App),
 		operator.Repair(p.App), doctor.Command(p.App), vouch.Command(p.App),
-		reconfigure.Command(p.App), discover.Command(p.App), configcmd.Command(p.App), dashboards.Command(p.App), newVersion(p.App),
+		vouch.Reconfigure(p.App), discover.Command(p.App), configcmd.Command(p.App), dashboards.Command(p.App), newVersion(p.App),
 		ui.Manual(exporter.Version()))
 }
 

@@ -1,4 +1,4 @@
-package reconfigure
+package vouch
 
 import (
 	"fmt"
@@ -63,7 +63,7 @@ func TestReconfigureFromAFile(t *testing.T) {
 	} {
 		forget(t, servers...)
 		command(t, "init", "--redis", three).Want(t, ui.ExitClean)
-		commandReading(t, c.stdin, append([]string{"reconfigure"}, c.args...)...).Want(t, ui.ExitClean, "changed")
+		commandWith(t, nil, c.stdin, append([]string{"reconfigure"}, c.args...)...).Want(t, ui.ExitClean, "changed")
 		for _, marker := range cmdtest.Marked(t, servers[:3]...) {
 			if !strings.HasPrefix(marker, "quarantine|"+c.votes) {
 				t.Errorf("%v: marked %q, want %s", c.args, marker, c.votes)

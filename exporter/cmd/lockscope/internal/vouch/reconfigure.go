@@ -1,4 +1,4 @@
-package reconfigure
+package vouch
 
 import (
 	"context"
@@ -12,7 +12,6 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/vouch"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/redlock"
 )
@@ -41,7 +40,7 @@ type reconfigureFlags struct {
 }
 
 // Command is lockscope reconfigure.
-func Command(a *ui.App) *cobra.Command {
+func Reconfigure(a *ui.App) *cobra.Command {
 	f := &reconfigureFlags{from: ui.NewList("URL"), fromNames: ui.NewList("name")}
 	cmd := ui.Page{
 		Everyday: []string{
@@ -135,7 +134,7 @@ func (f *reconfigureFlags) configuration(nodes []target.Node, names target.Names
 	if err != nil {
 		return redlock.Configuration{}, err
 	}
-	options := vouch.Options(called, maxTTL, f.guard)
+	options := Options(called, maxTTL, f.guard)
 	return redlock.Configuration{Nodes: target.Clients(nodes), Options: options}, nil
 }
 
