@@ -12,7 +12,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 )
 
@@ -62,7 +61,7 @@ func ask(ctx context.Context, n Node, p Policy) Facts {
 		f.NoScripts = err
 	}
 	if p.Single != "cluster" { // whose keys are elsewhere, and whose nodes nobody vouches for
-		f.Marker, f.Unread = quarantine.ReadMarker(reach, n.Client, incarnation(f.Server, p))
+		f.Marker, f.Unread = ReadMarker(reach, n.Client, incarnation(f.Server, p))
 	}
 	f.observe(ctx, n.Client, p)
 	writes, cancelWrites := context.WithTimeout(ctx, ReachTimeout)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
@@ -112,7 +111,7 @@ func checkPersistence(f Facts, p Policy) Result {
 		return Warned(detail,
 			fmt.Sprintf("lockscope lets the node wait %v after a restart before it votes, whatever it "+
 				"remembers; for other libraries %s",
-				quarantine.RoundUp(redlock.Quarantine(p.MaxTTL)), always))
+				RoundUp(redlock.Quarantine(p.MaxTTL)), always))
 	case s.AOF:
 		return Warned(detail, "with fewer than three nodes this permits a second holder, unless the services use "+
 			"WithRestartQuarantine: "+always)
@@ -122,12 +121,12 @@ func checkPersistence(f Facts, p Policy) Result {
 }
 
 // quarantined reports whether lockscope keeps restarted nodes silent.
-func (p Policy) quarantined() bool { return p.nodes >= quarantine.EnforcedFrom && p.Single == "" }
+func (p Policy) quarantined() bool { return p.nodes >= EnforcedFrom && p.Single == "" }
 
 // checkUptime: locks that a server forgot when it started may still be valid. What it
 // keeps on disk changes nothing about that. Of three nodes or more the marker decides.
 func checkUptime(f Facts, p Policy) Result {
-	left := quarantine.Left(f.Server.Uptime, p.MaxTTL)
+	left := QuarantineLeft(f.Server.Uptime, p.MaxTTL)
 	detail := fmt.Sprintf("started %v ago", f.Server.Uptime)
 	switch {
 	case p.quarantined():
@@ -137,14 +136,14 @@ func checkUptime(f Facts, p Policy) Result {
 			p.MaxTTL))
 	case p.Single == "cluster":
 		return Warned(fmt.Sprintf("%s: locks that it may have forgotten can be valid for another %v", detail,
-			quarantine.RoundUp(left)),
+			RoundUp(left)),
 			"nodes of a Redis Cluster vote at once, so two leases can be valid until then: "+
 				"protect your data with fencing tokens")
 	case f.Marker.State == redlock.MarkerVoting:
 		return Passed(detail + ", and vouched for as new: it votes")
 	}
 	return Warned(fmt.Sprintf("%s: it votes, but locks that it may have forgotten can be valid for another %v", detail,
-		quarantine.RoundUp(left)),
+		RoundUp(left)),
 		"two leases can be valid until then: wait, or use WithRestartQuarantine, with which fewer than three nodes "+
 			"wait, too")
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/redlock"
@@ -103,10 +102,10 @@ func doctorNodes(facts []diagnosis.Facts, p diagnosis.Policy) []doctorNode {
 		}
 		if f.Err != nil {
 			n.Error = f.Err.Error()
-		} else if len(facts) >= quarantine.EnforcedFrom && p.Single == "" {
-			n.Quarantine = quarantine.LeftBy(f.Marker, p.MaxTTL, time.Now()).Seconds()
+		} else if len(facts) >= diagnosis.EnforcedFrom && p.Single == "" {
+			n.Quarantine = diagnosis.QuarantineLeftBy(f.Marker, p.MaxTTL, time.Now()).Seconds()
 		} else if !n.Vouched {
-			n.Quarantine = quarantine.Left(f.Server.Uptime, p.MaxTTL).Seconds()
+			n.Quarantine = diagnosis.QuarantineLeft(f.Server.Uptime, p.MaxTTL).Seconds()
 		}
 		nodes = append(nodes, n)
 	}

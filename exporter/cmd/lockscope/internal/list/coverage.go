@@ -9,7 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
@@ -67,7 +67,7 @@ func forgetful(ctx context.Context, nodes []target.Node) (names []string) {
 			if err != nil {
 				return
 			}
-			m, err := quarantine.ReadMarker(ctx, client, redisinfo.Parse(info).RunID())
+			m, err := diagnosis.ReadMarker(ctx, client, redisinfo.Parse(info).RunID())
 			states[i], known[i] = m.State, err == nil
 		})
 	}

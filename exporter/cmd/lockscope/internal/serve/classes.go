@@ -7,7 +7,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/redlock"
@@ -30,7 +30,7 @@ func (v votes) class(l *listing.Lock) locktrace.Wait {
 	switch {
 	case v.nodes > 0 && v.up < v.quorum():
 		return locktrace.WaitNoQuorum
-	case v.nodes >= quarantine.EnforcedFrom && v.up-v.quarantined < v.quorum():
+	case v.nodes >= diagnosis.EnforcedFrom && v.up-v.quarantined < v.quorum():
 		return locktrace.WaitQuarantined
 	case l != nil && l.Held():
 		return locktrace.WaitHolder
@@ -43,7 +43,7 @@ func (p *pings) votes(ctx context.Context) (v votes) {
 	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
 	defer cancel()
 	up, v := p.up()
-	if v.nodes < quarantine.EnforcedFrom {
+	if v.nodes < diagnosis.EnforcedFrom {
 		return v
 	}
 	var mu sync.Mutex
@@ -88,6 +88,6 @@ func inQuarantine(ctx context.Context, n target.Node) bool {
 	if err != nil {
 		return false
 	}
-	m, err := quarantine.ReadMarker(ctx, c, redisinfo.Parse(text).Incarnation())
+	m, err := diagnosis.ReadMarker(ctx, c, redisinfo.Parse(text).Incarnation())
 	return err == nil && m.State == redlock.MarkerQuarantined && m.Left(0, time.Now()) > 0
 }

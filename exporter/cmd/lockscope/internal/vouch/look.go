@@ -11,7 +11,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 )
 
@@ -63,6 +62,6 @@ func look(ctx context.Context, c *redis.Client, g target.GuardFlags) (s sight) {
 	if g.EvictingNodes {
 		s.runID = info.RunID
 	}
-	s.marker, s.err = quarantine.ReadMarker(ctx, c, s.runID)
+	s.marker, s.err = diagnosis.ReadMarker(ctx, c, s.runID)
 	return s
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 )
 
@@ -67,9 +66,9 @@ func initSummary(r Report) string {
 	if done := r.Count(Vouched); done > 0 {
 		text = fmt.Sprintf("refused after init had vouched for %s, which does no harm", ui.Count(done, "node"))
 	}
-	if left := r.Left(); n >= quarantine.EnforcedFrom && left > 0 {
+	if left := r.Left(); n >= diagnosis.EnforcedFrom && left > 0 {
 		return fmt.Sprintf("%s; the nodes that answered vote by themselves in %v at the latest", text,
-			quarantine.RoundUp(left))
+			diagnosis.RoundUp(left))
 	}
 	return text
 }

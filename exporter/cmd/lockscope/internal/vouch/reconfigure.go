@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
@@ -141,7 +141,7 @@ func (f *reconfigureFlags) configuration(nodes []target.Node, names target.Names
 func (f *reconfigureFlags) write(a *ui.App, away []string, unchanged bool) error {
 	status, silent := "changed", redlock.Quarantine(max(f.maxTTL, f.fromMaxTTL))
 	text := fmt.Sprintf("changed: nobody can take a lock for %v, counted from a service's first request\n",
-		quarantine.RoundUp(silent))
+		diagnosis.RoundUp(silent))
 	if unchanged {
 		status, silent = "unchanged", 0
 		text = "unchanged: the nodes already have this configuration\n"

@@ -6,7 +6,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock/redlock"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 )
 
 // Result is what came of one node, and of all of them.
@@ -68,9 +68,9 @@ func newReport(nodes []Node, seen []sight, names []string, maxTTL time.Duration)
 			r.Nodes[i].Result, r.Nodes[i].Detail = Already,
 				"it votes, and has not restarted since somebody vouched for it or it waited"
 		case s.err == nil && s.asked && len(nodes) < 3:
-			r.Nodes[i].Left = quarantine.Left(s.uptime, maxTTL)
+			r.Nodes[i].Left = diagnosis.QuarantineLeft(s.uptime, maxTTL)
 		case s.err == nil && s.asked:
-			r.Nodes[i].Left = quarantine.LeftBy(s.marker, maxTTL, time.Now())
+			r.Nodes[i].Left = diagnosis.QuarantineLeftBy(s.marker, maxTTL, time.Now())
 		}
 	}
 	return r
@@ -108,8 +108,8 @@ func whatNow(left time.Duration, nodes int) string {
 		return "nothing: it votes already"
 	case nodes < 3:
 		return fmt.Sprintf("it votes already; locks that it may have forgotten can be valid for another %v",
-			quarantine.RoundUp(left))
+			diagnosis.RoundUp(left))
 	}
 	return fmt.Sprintf("wait: it votes by itself in %v, once every lock that it may have forgotten has expired",
-		quarantine.RoundUp(left))
+		diagnosis.RoundUp(left))
 }

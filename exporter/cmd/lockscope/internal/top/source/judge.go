@@ -10,7 +10,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/model"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/exporter/live/state"
@@ -32,7 +32,7 @@ type judgement struct {
 // marker show it.
 func judge(nodes []*node, all []health, redlockSet bool, now time.Time) []model.Node {
 	var j judgement
-	if redlockSet && len(nodes) >= quarantine.EnforcedFrom {
+	if redlockSet && len(nodes) >= diagnosis.EnforcedFrom {
 		votes := make(map[string]int)
 		for i := range all {
 			m := all[i].read(nodes[i])
@@ -102,7 +102,7 @@ func (j *judgement) of(h *health, n *node, now time.Time) (nodeState, why string
 		if left <= 0 {
 			return state.NodeUp, "its quarantine is over: it votes when a service asks"
 		}
-		return state.NodeQuarantined, "may have forgotten locks; votes again in " + ui.Short(quarantine.RoundUp(left))
+		return state.NodeQuarantined, "may have forgotten locks; votes again in " + ui.Short(diagnosis.RoundUp(left))
 	}
 	return state.NodeQuarantined, "restarted or wiped: its quarantine begins when a service asks for its vote"
 }

@@ -1,4 +1,4 @@
-package quarantine
+package diagnosis
 
 import (
 	"testing"
@@ -10,7 +10,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-func TestLeft(t *testing.T) {
+func TestQuarantineLeft(t *testing.T) {
 	for _, c := range []struct{ uptime, maxTTL, want time.Duration }{
 		{0, time.Minute, 60602 * time.Millisecond},
 		{time.Second, time.Minute, 60602 * time.Millisecond},
@@ -20,7 +20,7 @@ func TestLeft(t *testing.T) {
 		{time.Hour, time.Minute, 0},
 		{time.Second, time.Second, 15 * time.Second},
 	} {
-		if got := Left(c.uptime, c.maxTTL); got != c.want {
+		if got := QuarantineLeft(c.uptime, c.maxTTL); got != c.want {
 			t.Errorf("up for %v: %v left, want %v", c.uptime, got, c.want)
 		}
 	}

@@ -1,6 +1,6 @@
 // Package quarantine computes how long a server may have forgotten locks that are still
 // valid: from its marker or, if that does not decide, from its uptime.
-package quarantine
+package diagnosis
 
 import (
 	"context"
@@ -17,7 +17,7 @@ const EnforcedFrom = 3
 
 // Left is what remains of it by uptime_in_seconds, which can exceed the truth by
 // almost a second.
-func Left(uptime, maxTTL time.Duration) time.Duration {
+func QuarantineLeft(uptime, maxTTL time.Duration) time.Duration {
 	return max(0, redlock.Quarantine(maxTTL)-max(0, uptime-time.Second))
 }
 
@@ -26,7 +26,7 @@ func RoundUp(d time.Duration) time.Duration { return (d + time.Second - 1).Trunc
 
 // LeftBy is what remains by the marker of a server that votes only with one. Where it has
 // none of its own, its quarantine begins only when a service asks for its vote.
-func LeftBy(m redlock.Marker, maxTTL time.Duration, now time.Time) time.Duration {
+func QuarantineLeftBy(m redlock.Marker, maxTTL time.Duration, now time.Time) time.Duration {
 	switch m.State {
 	case redlock.MarkerVoting:
 		return 0
