@@ -10,4 +10,6 @@
 //
 // The number of pages, their frequency, duration and size are bounded. The content of a page is cut to size and shown
 // only under its own address, because it may be anything.
+//
+// What every view derives from a reading of the nodes is here too: ages at that time, and queues that were not read.
 package fleet

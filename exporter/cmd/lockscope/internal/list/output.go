@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/seen"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner/listing"
@@ -84,7 +83,7 @@ func jsonListing(l *overview) document {
 	var unknown []error
 	for _, p := range l.parts {
 		out.Coverage = cmp.Or(out.Coverage, p.coverage)
-		unknown = append(unknown, seen.Err(p.waits.Waits))
+		unknown = append(unknown, fleet.QueuesErr(p.waits.Waits))
 		for _, text := range fleet.Deadlocks(p.waits.Waits) {
 			out.Deadlocks = append(out.Deadlocks, l.prefix(p)+text)
 		}
@@ -119,10 +118,10 @@ func jsonLock(k entry) listedLock {
 		one.Readers, one.ReadBy = k.readers(), jsonReaders(&k.Lock)
 	}
 	if k.in.tellsTTL {
-		one.TTL = seen.Left(k.ttl())
+		one.TTL = fleet.SecondsLeft(k.ttl())
 	}
 	if !k.Hold.Since.IsZero() {
-		one.HeldFor = new(seen.HeldFor(&k.Lock).Seconds())
+		one.HeldFor = new(fleet.HeldFor(&k.Lock).Seconds())
 	}
 	return one
 }
@@ -189,7 +188,7 @@ func rowOf(r tableRow, slots, constructs bool) []string {
 func lockRow(k entry) []string {
 	held := ui.Unknown
 	if !k.Hold.Since.IsZero() {
-		held = ui.Short(seen.HeldFor(&k.Lock))
+		held = ui.Short(fleet.HeldFor(&k.Lock))
 	}
 	return []string{
 		report.KeyText(k.Resource), k.constructText(), k.nodesText(), k.holderText(), held, k.ttlText(k.ttl()),
@@ -247,7 +246,7 @@ func writeGraph(a *ui.App, l *overview) error {
 		for _, text := range fleet.Deadlocks(w.Waits) {
 			fmt.Fprintf(&b, "%sDEADLOCK: %s\n", prefix, text)
 		}
-		if err := seen.Err(w.Waits); err != nil {
+		if err := fleet.QueuesErr(w.Waits); err != nil {
 			fmt.Fprintf(&b, "some waiters are unknown: %v\n", err)
 		}
 	}

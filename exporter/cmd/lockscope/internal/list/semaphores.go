@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/seen"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/records"
@@ -59,7 +59,7 @@ func semaphoreRow(r tableRow) []string {
 			holders = append(holders, ui.Holder(k.Hold, k.knownTTL()))
 		}
 		if !k.Hold.Since.IsZero() {
-			held = max(held, seen.HeldFor(&k.Lock))
+			held = max(held, fleet.HeldFor(&k.Lock))
 		}
 		if left := k.ttl(); ttl >= 0 && (left < 0 || left > ttl) {
 			ttl = left
@@ -106,11 +106,11 @@ func (w waits) semaphoreText(k *entry) string {
 	for i := range w.Locks {
 		f := &w.Locks[i]
 		if of, ok := records.SemaphoreOf(f.Key); ok && of == key && f.Construct().Kind == lock.KindSemaphore {
-			callers, longest = callers+f.Callers, max(longest, seen.Longest(f))
+			callers, longest = callers+f.Callers, max(longest, fleet.LongestWait(f))
 		}
 	}
 	switch {
-	case callers == 0 && seen.Err(w.Waits) != nil:
+	case callers == 0 && fleet.QueuesErr(w.Waits) != nil:
 		return ui.Unknown
 	case callers == 0:
 		return "-"

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/seen"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner/listing"
@@ -49,10 +49,10 @@ func (w waits) document(f *listing.WaitedFor) *listedWait {
 	if f == nil {
 		return nil
 	}
-	d := &listedWait{Processes: f.Processes, Callers: f.Callers, Longest: seen.Longest(f).Seconds(),
+	d := &listedWait{Processes: f.Processes, Callers: f.Callers, Longest: fleet.LongestWait(f).Seconds(),
 		Chain: w.Graph.Chain(f.Resource), Writers: f.Writers()}
 	for _, q := range f.Queue {
-		one := listedWaiter{ID: q.ID, Waited: seen.Waited(q, f.At).Seconds()}
+		one := listedWaiter{ID: q.ID, Waited: fleet.Waited(q, f.At).Seconds()}
 		if says := q.Says; says != nil {
 			one.Name, one.Callers, one.CallSite = says.Instance, says.Callers, says.CallSite
 			one.Traceparent, one.Page, one.Holds = says.Traceparent, says.Page, says.Holds
@@ -73,15 +73,15 @@ func waitText(d time.Duration) string {
 func (w waits) text(key string) string {
 	f := w.of(key)
 	switch {
-	case f == nil && seen.Err(w.Waits) != nil:
+	case f == nil && fleet.QueuesErr(w.Waits) != nil:
 		return ui.Unknown
 	case f == nil:
 		return "-"
 	}
 	if f.Construct().Kind == lock.KindElection {
-		return ui.Count(f.Callers, "candidate") + ", " + waitText(seen.Longest(f))
+		return ui.Count(f.Callers, "candidate") + ", " + waitText(fleet.LongestWait(f))
 	}
-	text := fmt.Sprintf("%d, %s", f.Callers, waitText(seen.Longest(f)))
+	text := fmt.Sprintf("%d, %s", f.Callers, waitText(fleet.LongestWait(f)))
 	if n := f.Writers(); n > 0 {
 		text += fmt.Sprintf(", %d to write", n)
 	}

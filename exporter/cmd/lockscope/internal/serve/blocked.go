@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/seen"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner/listing"
@@ -27,7 +26,7 @@ func (g graph) blocked(rows []state.Waiter) (all []state.Blocked) {
 		f := &g.Locks[i]
 		b := state.Blocked{
 			Resource: report.KeyText(f.Resource), Waiting: calls(f), Listed: listed[report.KeyText(f.Resource)],
-			Longest: seen.Longest(f).Seconds(), Holder: blocker(f.Lock), Construct: construct(f.Construct()),
+			Longest: fleet.LongestWait(f).Seconds(), Holder: blocker(f.Lock), Construct: construct(f.Construct()),
 			Reading: reading(f.Lock),
 		}
 		b.Writers = f.Writers()

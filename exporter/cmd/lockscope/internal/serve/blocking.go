@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/seen"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner"
@@ -116,7 +116,7 @@ func (b *blocking) observe(ctx context.Context, w *listing.Waits, now time.Time)
 			continue
 		}
 		b.totals.Blocked, b.totals.Waiting = b.totals.Blocked+1, b.totals.Waiting+calls(f)
-		b.totals.Longest = max(b.totals.Longest, seen.Longest(f))
+		b.totals.Longest = max(b.totals.Longest, fleet.LongestWait(f))
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/seen"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/scanner/listing"
@@ -146,8 +146,8 @@ func held(l listing.Listing) []state.Held {
 		}
 		h := state.Held{Resource: report.KeyText(k.Resource), Holder: k.Hold.Instance, Fence: k.Hold.Fence,
 			Nodes: k.Nodes,
-			Age:   seen.HeldFor(k).Seconds()}
-		h.Validity, h.Construct = seen.Left(k.TTL), construct(k.Construct())
+			Age:   fleet.HeldFor(k).Seconds()}
+		h.Validity, h.Construct = fleet.SecondsLeft(k.TTL), construct(k.Construct())
 		h.Reading = reading(k)
 		all = append(all, h)
 	}

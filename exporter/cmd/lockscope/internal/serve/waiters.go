@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/seen"
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
@@ -24,8 +23,8 @@ func unread(w *listing.Waits) error {
 	switch {
 	case w == nil:
 		return errNotYet
-	case seen.Err(w) != nil:
-		return seen.Err(w)
+	case fleet.QueuesErr(w) != nil:
+		return fleet.QueuesErr(w)
 	case w.Read < w.Of:
 		return fmt.Errorf("read the queues of %d of %d nodes", w.Read, w.Of)
 	}
@@ -43,7 +42,7 @@ func waiters(w *listing.Waits, v votes) (rows []state.Waiter, omitted int) {
 		f := &w.Locks[i]
 		for ahead, q := range f.Queue {
 			row := state.Waiter{
-				Resource: report.KeyText(f.Resource), For: seen.Waited(q, f.At).Seconds(),
+				Resource: report.KeyText(f.Resource), For: fleet.Waited(q, f.At).Seconds(),
 				Kind: string(locktrace.WaitHolder), Class: string(v.class(f.Lock)),
 				Ahead: ahead, Blocker: blocker(f.Lock),
 			}
@@ -86,10 +85,10 @@ func blocker(l *listing.Lock) *state.Blocker {
 	b := &state.Blocker{Holder: l.Hold.Instance, NeverExpires: l.TTL < 0, TraceID: fleet.TraceID(l.Hold.Traceparent),
 		Fence: l.Hold.Fence, Reason: l.Hold.Reason}
 	if !l.Hold.Since.IsZero() {
-		b.Age = new(seen.HeldFor(l).Seconds())
+		b.Age = new(fleet.HeldFor(l).Seconds())
 	}
 	if l.TTL > 0 {
-		b.Remaining = seen.Left(l.TTL)
+		b.Remaining = fleet.SecondsLeft(l.TTL)
 	}
 	return b
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/seen"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/model"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner/listing"
@@ -19,12 +18,12 @@ func resources(set string, w waits) (all []model.Resource) {
 		f := &w.Locks[i]
 		r := model.Resource{
 			Set: set, Name: f.Resource, Callers: f.Callers + max(0, f.Processes-len(f.Queue)), Processes: f.Processes,
-			Longest: seen.Longest(f), Holder: holderOf(f.Lock), Chain: chainOf(w, f.Resource),
+			Longest: fleet.LongestWait(f), Holder: holderOf(f.Lock), Chain: chainOf(w, f.Resource),
 			Deadlock: inCycle(w, f.Resource), Unlisted: max(0, f.Processes-len(f.Queue)),
 		}
 		addConstruct(&r, f)
 		for _, q := range f.Queue {
-			r.Waiters = append(r.Waiters, waiterOf(q.Says, seen.Waited(q, f.At)))
+			r.Waiters = append(r.Waiters, waiterOf(q.Says, fleet.Waited(q, f.At)))
 		}
 		all = append(all, r)
 	}
@@ -68,7 +67,7 @@ func holderOf(l *listing.Lock) *model.Holder {
 	h := l.Hold
 	return &model.Holder{
 		Instance: h.Instance, CallSite: h.CallSite, Page: h.Page, TraceID: fleet.TraceID(h.Traceparent), Reason: h.Reason,
-		Held: seen.HeldFor(l), Left: l.TTL, TTL: l.TTL != 0, Nodes: l.Nodes, Of: l.Of + l.Silent, Fence: h.Fence,
+		Held: fleet.HeldFor(l), Left: l.TTL, TTL: l.TTL != 0, Nodes: l.Nodes, Of: l.Of + l.Silent, Fence: h.Fence,
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/pause"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/seen"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/model"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock/waitgraph"
@@ -51,7 +50,7 @@ func (o *otherSet) read(ctx context.Context) model.Set {
 		o.slowest = max(o.slowest, node.Latency)
 		set.Deadlocks = o.watched(ctx, &w)
 		set.Resources = resources(set.Name, w)
-		if err := seen.Err(w.Waits); err != nil {
+		if err := fleet.QueuesErr(w.Waits); err != nil {
 			set.Err = oneLine(err)
 		}
 	} else {

@@ -13,7 +13,6 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/pause"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/seen"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/model"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
@@ -257,7 +256,7 @@ func (s *redisSet) look(ctx context.Context, ask []asker) waits {
 // unread is why some waiters are unknown, in one line.
 func (s *redisSet) unread(w waits) string {
 	var why []string
-	if err := seen.Err(w.Waits); err != nil {
+	if err := fleet.QueuesErr(w.Waits); err != nil {
 		why = strings.Split(err.Error(), "\n")
 	}
 	if s.queues.omitted {

@@ -1,4 +1,4 @@
-package seen
+package fleet
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ func HeldFor(l *listing.Lock) time.Duration {
 }
 
 // Left is nil for a lock that never expires.
-func Left(ttl time.Duration) *float64 {
+func SecondsLeft(ttl time.Duration) *float64 {
 	if ttl < 0 {
 		return nil
 	}
@@ -27,7 +27,7 @@ func Left(ttl time.Duration) *float64 {
 }
 
 // Longest is the longest known wait; a plain Mutex of etcd has none.
-func Longest(f *listing.WaitedFor) (most time.Duration) {
+func LongestWait(f *listing.WaitedFor) (most time.Duration) {
 	for _, q := range f.Queue {
 		most = max(most, Waited(q, f.At))
 	}
@@ -47,7 +47,7 @@ func Waited(q redlock.Queued, read time.Time) time.Duration {
 }
 
 // Err is of queues that could not be read; nil if all could.
-func Err(w *listing.Waits) error {
+func QueuesErr(w *listing.Waits) error {
 	switch {
 	case w.Err != nil && redisconn.IsDenied(w.Err) && !redisconn.IsStranger(w.Err):
 		return fmt.Errorf(
