@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/pause"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/lock/redlock"
@@ -35,7 +35,7 @@ func Read(ctx context.Context, b Backend) (locks []listing.Lock, w *listing.Wait
 func Reread(ctx context.Context, b Backend) (locks []listing.Lock, w *listing.Waits, err error) {
 	var watch waitgraph.Watch
 	locks, w, err = Look(ctx, b)
-	if watch.Deadlocks(w.Graph); watch.Suspects() && pause.For(ctx, secondLook) {
+	if watch.Deadlocks(w.Graph); watch.Suspects() && ui.Pause(ctx, secondLook) {
 		if _, again, err := Look(ctx, b); err == nil {
 			w.Deadlocks = watch.Deadlocks(again.Graph)
 		}

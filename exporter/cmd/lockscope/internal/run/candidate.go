@@ -8,7 +8,6 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/child"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/locker"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/pause"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/election"
@@ -95,7 +94,7 @@ func (c *candidate) lead(ctx context.Context, t election.Term) error {
 		}
 		log.Info("the command has ended", slog.Int("status", result.Status), slog.Duration("ran", result.Ran))
 		wait = c.next(wait, result)
-		if !pause.For(ctx, wait) || !awaitRenewal(ctx, t, limits) {
+		if !ui.Pause(ctx, wait) || !awaitRenewal(ctx, t, limits) {
 			return nil
 		}
 	}
@@ -112,7 +111,7 @@ func (c *candidate) next(last time.Duration, r child.Result) time.Duration {
 // awaitRenewal keeps a command from being started that would be ended at once.
 func awaitRenewal(ctx context.Context, t election.Term, l child.Limits) bool {
 	for t.Remaining() <= l.Warning() {
-		if !pause.For(ctx, renewalPoll) {
+		if !ui.Pause(ctx, renewalPoll) {
 			return false
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/child"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
@@ -37,10 +39,11 @@ func (j *job) perform(_ context.Context, l lock.Locker) error {
 	case err != nil:
 		return err
 	}
-	for _, err := range j.publisher.publish(outcome{
+	o := outcome{
 		ended: time.Now(), status: result.Status, waited: acquired.Sub(began), held: time.Since(acquired),
 		lost: result.Lost,
-	}) {
+	}
+	for _, err := range j.publish.Send(context.Background(), prometheus.Labels{"resource": j.name}, o.metrics) {
 		j.say(err.Error())
 	}
 	return status(result.Status)

@@ -32,8 +32,7 @@ type job struct {
 	exclusive bool
 	conflict  int
 	maxHold   time.Duration
-	publish   publishFlags
-	publisher *publisher
+	publish   ui.Publish
 	trouble   locker.Trouble
 }
 
@@ -65,7 +64,7 @@ func (j *job) register(set *pflag.FlagSet) {
 	set.BoolVarP(&j.exclusive, "exclusive", "x", false,
 		"run alone, and before later commands with --shared")
 	set.DurationVar(&j.maxHold, "max-hold", 0, "end the command after this time, with SIGTERM (default no limit)")
-	j.publish.register(set)
+	j.publish.Register(set, "Metrics", "metrics of each command", "lockscope_run")
 	ui.Group(set, "Waiting", "conflict-exit-code", "quiet", "slots", "shared", "exclusive")
 	ui.Group(set, "Command", "max-hold")
 }
@@ -78,7 +77,7 @@ func badFlag(cmd *cobra.Command, err error) error {
 	return cmd.Parent().FlagErrorFunc()(cmd, err)
 }
 
-func (j *job) validate() (err error) {
+func (j *job) validate() error {
 	if err := j.wait.Validate(); err != nil {
 		return err
 	}
@@ -92,6 +91,5 @@ func (j *job) validate() (err error) {
 	case j.maxHold < 0:
 		return fmt.Errorf("--max-hold %v is negative", j.maxHold)
 	}
-	j.publisher, err = j.publish.parse(j.name)
-	return err
+	return j.publish.Validate()
 }

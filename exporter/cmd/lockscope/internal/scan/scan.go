@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/pushgateway"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner"
@@ -34,16 +33,14 @@ const (
 )
 
 type scanFlags struct {
-	groups   sweep.GroupFlags
-	output   ui.Format
-	quiet    bool
-	failOn   *ui.List
-	textfile string
-	gateway  string
-	job      string
-	every    time.Duration
-	repair   repairFlags
-	memory   sweep.MemoryFlag
+	groups  sweep.GroupFlags
+	output  ui.Format
+	quiet   bool
+	failOn  *ui.List
+	publish ui.Publish
+	every   time.Duration
+	repair  repairFlags
+	memory  sweep.MemoryFlag
 }
 
 // Command is lockscope scan.
@@ -69,24 +66,20 @@ func Command(a *ui.App) *cobra.Command {
 	set.BoolVarP(&f.quiet, "quiet", "q", false, "print nothing unless something is wrong")
 	set.Var(f.failOn, "fail-on", "classes of findings that make the exit status 1 (default all). "+
 		"none: findings do not change the status")
-	set.StringVar(&f.textfile, "textfile", "", "write the sweep's metrics to this `file`, for node_exporter")
-	set.StringVar(&f.gateway, "pushgateway", "",
-		"push the sweep's metrics to this Pushgateway `URL` (http://host:9091)")
-	set.StringVar(&f.job, "pushgateway-job", defaultJob, "`job` of the pushed metrics")
+	f.publish.Register(set, ui.Alerts, "the sweep's metrics", "lockscope_scan")
 	set.DurationVar(&f.every, "every", defaultEvery,
 		"how often you run this command. An alert that is not sent again ends after four times this")
 	ui.Group(set, ui.Result, "quiet", "fail-on")
-	ui.Group(set, ui.Alerts, "textfile", "pushgateway", "pushgateway-job", "every")
+	ui.Group(set, ui.Alerts, "every")
 	return cmd
 }
 
 // plan is a scan whose flags have all been checked.
 type plan struct {
-	groups  sweep.Groups
-	failOn  []report.Class
-	gateway *pushgateway.Gateway
-	repair  *scanRepair
-	bar     *progress // nil without a terminal
+	groups sweep.Groups
+	failOn []report.Class
+	repair *scanRepair
+	bar    *progress // nil without a terminal
 }
 
 func (f *scanFlags) run(ctx context.Context, a *ui.App) (err error) {
@@ -106,10 +99,8 @@ func (f *scanFlags) plan(a *ui.App) (_ *plan, err error) {
 	if f.every < time.Second {
 		return nil, fmt.Errorf("--every %v: use 1s or more", f.every)
 	}
-	if f.gateway != "" {
-		if p.gateway, err = pushgateway.Parse(f.gateway, f.job); err != nil {
-			return nil, err
-		}
+	if err := f.publish.Validate(); err != nil {
+		return nil, err
 	}
 	var opts []scanner.Option
 	if a.Logger.Enabled(context.Background(), slog.LevelDebug) { // the report says the rest
@@ -177,12 +168,7 @@ func (f *scanFlags) execute(ctx context.Context, a *ui.App, p *plan) error {
 	if !f.quiet || f.output == ui.JSON || err != nil || len(report.Findings) > 0 || status != ui.ExitClean {
 		err = errors.Join(err, writeScan(a, f.output, report, word))
 	}
-	if f.textfile != "" {
-		err = errors.Join(err, writeTextfile(f.textfile, p.groups))
-	}
-	if p.gateway != nil {
-		err = errors.Join(err, p.push(context.WithoutCancel(ctx)))
-	}
+	err = errors.Join(err, f.sendMetrics(ctx, p.groups))
 	if p.repair != nil && ctx.Err() == nil {
 		for i, g := range p.groups {
 			err = errors.Join(err, p.repair.run(ctx, g.Scanner, reports[i]))

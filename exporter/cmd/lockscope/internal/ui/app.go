@@ -1,10 +1,12 @@
 package ui
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -56,3 +58,15 @@ func (e *StatusError) Error() string {
 
 // Unwrap implements errors.Unwrap.
 func (e *StatusError) Unwrap() error { return e.Err }
+
+// Pause waits for d. It returns false as soon as ctx ends.
+func Pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

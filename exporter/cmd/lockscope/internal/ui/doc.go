@@ -1,3 +1,3 @@
 // Package ui is what all commands share: flags and their environment variables, help, output as a table or as JSON,
-// progress, and exit statuses.
+// metrics of a command that ends, progress, and exit statuses.
 package ui

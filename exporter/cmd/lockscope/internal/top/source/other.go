@@ -8,8 +8,8 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/pause"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/model"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock/waitgraph"
 )
@@ -81,7 +81,7 @@ func (o *otherSet) look(ctx context.Context) (waits, error) {
 // watched are the cycles that two looks found.
 func (o *otherSet) watched(ctx context.Context, w *waits) []string {
 	w.Deadlocks = o.watch.Deadlocks(w.Graph)
-	if o.watch.Suspects() && len(w.Deadlocks) == 0 && pause.For(ctx, secondLook) {
+	if o.watch.Suspects() && len(w.Deadlocks) == 0 && ui.Pause(ctx, secondLook) {
 		if _, again, err := backend.Look(ctx, o.backend); err == nil {
 			w.Waits = again
 			w.Deadlocks = o.watch.Deadlocks(again.Graph)

@@ -12,9 +12,9 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/pause"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/model"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/lock/waitgraph"
 	"github.com/lockscope/lockscope/scanner/listing"
@@ -92,7 +92,7 @@ func (s *redisSet) read(ctx context.Context) model.Set {
 	s.searchAll(ctx, all, &set.Scan)
 	waits := s.look(ctx, ask)
 	waits.Deadlocks = s.watch.Deadlocks(waits.Graph)
-	if s.watch.Suspects() && len(waits.Deadlocks) == 0 && pause.For(ctx, secondLook) {
+	if s.watch.Suspects() && len(waits.Deadlocks) == 0 && ui.Pause(ctx, secondLook) {
 		waits = s.look(ctx, ask)
 		waits.Deadlocks = s.watch.Deadlocks(waits.Graph)
 	}

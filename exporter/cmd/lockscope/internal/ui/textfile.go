@@ -1,10 +1,8 @@
-// Package textfile writes metrics for node_exporter's textfile collector.
-package textfile
+package ui
 
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -16,28 +14,25 @@ import (
 )
 
 const (
-	// mode lets node_exporter read the file as another user.
-	mode = 0o644
+	// textfileMode lets node_exporter read the file as another user.
+	textfileMode = 0o644
 	// leftAfter is the age of a temporary file that nobody is still writing.
 	leftAfter = time.Hour
 )
 
-// Write replaces the file by the metrics of g. A reader sees the old file or the new one, never a part; after an error
-// the old file stays. Write also removes temporary files that processes left beside it which died an hour ago or more.
-// It may be called concurrently: the last call wins. Errors name the flag --textfile.
-func Write(path string, g prometheus.Gatherer) error {
-	text, err := encode(g)
-	if err == nil {
-		removeLeft(path)
-		err = replace(path, text)
-	}
+// writeTextfile replaces the file by the metrics of g. A reader sees the old file or the new one, never a part; after an
+// error the old file stays. It also removes temporary files that processes left beside it which died an hour ago or
+// more. It may be called concurrently: the last call wins.
+func writeTextfile(path string, g prometheus.Gatherer) error {
+	text, err := encodeMetrics(g)
 	if err != nil {
-		return fmt.Errorf("--textfile: %w", err)
+		return err
 	}
-	return nil
+	removeLeft(path)
+	return replaceFile(path, text)
 }
 
-func encode(g prometheus.Gatherer) ([]byte, error) {
+func encodeMetrics(g prometheus.Gatherer) ([]byte, error) {
 	families, err := g.Gather()
 	if err != nil {
 		return nil, err
@@ -51,14 +46,14 @@ func encode(g prometheus.Gatherer) ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// replace writes and syncs a file beside path, whose name node_exporter does not read, and renames that.
-func replace(path string, text []byte) error {
-	temp, err := os.CreateTemp(filepath.Dir(path), prefix(path)+"*"+suffix)
+// replaceFile writes and syncs a file beside path, whose name node_exporter does not read, and renames that.
+func replaceFile(path string, text []byte) error {
+	temp, err := os.CreateTemp(filepath.Dir(path), tempPrefix(path)+"*"+tempSuffix)
 	if err != nil {
 		return err
 	}
 	_, err = temp.Write(text)
-	err = errors.Join(err, temp.Chmod(mode), temp.Sync(), temp.Close())
+	err = errors.Join(err, temp.Chmod(textfileMode), temp.Sync(), temp.Close())
 	if err == nil {
 		err = os.Rename(temp.Name(), path)
 	}
@@ -68,18 +63,18 @@ func replace(path string, text []byte) error {
 	return nil
 }
 
-const suffix = ".tmp"
+const tempSuffix = ".tmp"
 
-func prefix(path string) string { return "." + filepath.Base(path) + "." }
+func tempPrefix(path string) string { return "." + filepath.Base(path) + "." }
 
-// leftName is the end of the names that replace gives.
+// leftName is the end of the names that replaceFile gives.
 var leftName = regexp.MustCompile(`^[0-9]+\.tmp$`)
 
 // removeLeft removes what processes left that died while they wrote. What it cannot remove does no harm.
 func removeLeft(path string) {
 	entries, _ := os.ReadDir(filepath.Dir(path))
 	for _, e := range entries {
-		end, ours := strings.CutPrefix(e.Name(), prefix(path))
+		end, ours := strings.CutPrefix(e.Name(), tempPrefix(path))
 		if !ours || !leftName.MatchString(end) {
 			continue
 		}

@@ -1,17 +1,17 @@
-package pushgateway
+package ui
 
 import (
 	"strings"
 	"testing"
 )
 
-func FuzzParse(f *testing.F) {
+func FuzzParseGateway(f *testing.F) {
 	f.Add("http://user:", "@push:9091/base")
 	f.Add("https://", "@h")
 	f.Add("http://a/%", "")
 	f.Fuzz(func(t *testing.T, before, after string) {
 		const secret = "Tr0ub4dor"
-		g, err := Parse(before+secret+after, "lockscope")
+		g, err := parseGateway(before+secret+after, "lockscope")
 		if (g == nil) == (err == nil) || err != nil && strings.Contains(err.Error(), secret) {
 			t.Fatalf("%v, %v", g, err)
 		}

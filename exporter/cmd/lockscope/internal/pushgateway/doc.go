@@ -1,2 +1,0 @@
-// Package pushgateway sends metrics of a short run to a Prometheus Pushgateway.
-package pushgateway
