@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock/engine"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 )
 
 const (
@@ -41,7 +43,7 @@ func SampleLatency(ctx context.Context, p Policy, call func(context.Context) err
 			}
 		}
 		samples = append(samples, sample{took, err != nil})
-		pause(ctx, pace)
+		ui.Pause(ctx, pace)
 	}
 	for _, s := range samples {
 		if !s.failed {
@@ -121,13 +123,4 @@ func quantile(sorted []time.Duration, q float64) time.Duration {
 		return 0
 	}
 	return sorted[min(len(sorted)-1, int(q*float64(len(sorted))))]
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
 }

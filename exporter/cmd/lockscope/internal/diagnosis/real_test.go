@@ -10,6 +10,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 	"github.com/lockscope/lockscope/lock/redlock"
@@ -129,7 +130,7 @@ func TestRealServersThatRefuseToWrite(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatal("the snapshot did not fail")
 		}
-		pause(ctx, 10*time.Millisecond)
+		ui.Pause(ctx, 10*time.Millisecond)
 	}
 	if err := nodes[2].Client.ClusterDelSlotsRange(ctx, 0, 10).Err(); err != nil {
 		t.Fatal(err)
@@ -139,7 +140,7 @@ func TestRealServersThatRefuseToWrite(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatal("the cluster is not down")
 		}
-		pause(ctx, 10*time.Millisecond)
+		ui.Pause(ctx, 10*time.Millisecond)
 	}
 	for _, user := range []string{"", "default"} { // by a write, and from INFO
 		p := patient()

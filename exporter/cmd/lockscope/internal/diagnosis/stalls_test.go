@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
@@ -87,11 +88,11 @@ func stalling(t *testing.T, s *redisproc.Server) (over func()) {
 			if err := s.Pause(); err != nil {
 				t.Error(err)
 			}
-			pause(ctx, stall)
+			ui.Pause(ctx, stall)
 			if err := s.Resume(); err != nil {
 				t.Error(err)
 			}
-			pause(ctx, stall)
+			ui.Pause(ctx, stall)
 		}
 	})
 	over = func() { cancel(); stalls.Wait() }

@@ -1,3 +1,15 @@
 // Package top is lockscope top: nodes, contended locks and who blocks whom, again and again in a terminal, or once in a
-// file. Package source reads them, model has what was read and its order, view draws it, and screen handles keys.
+// file.
+//
+// A [Source] reads what package screen shows. It has a task for each set of nodes and one for pages; a refresh starts
+// them and waits for a moment, so that a system that hangs makes its own part stale and nothing else.
+//
+// A set of Redis nodes (redis.go) is read in steps:
+//
+//   - probe each node (probe.go) and judge its state (judge.go);
+//   - search some more of its keys for queues (search.go);
+//   - measure the queues that were found, and read the longest (queues.go);
+//   - read the holders of their locks (holders.go).
+//
+// Another system answers two questions (other.go). What pages add comes last (pages.go, merge.go).
 package top

@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/model"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/source"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/view"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/screen"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/exporter/live/state"
 )
@@ -17,7 +15,7 @@ import (
 const onceFor = 5 * time.Second
 
 // printOnce refreshes until all keys were searched or the time is up, and prints a frame.
-func printOnce(ctx context.Context, a *ui.App, src *source.Source, order model.Order, filter string) error {
+func printOnce(ctx context.Context, a *ui.App, src *Source, order screen.Order, filter string) error {
 	began := time.Now()
 	snap := src.Read(ctx)
 	for !whole(&snap) && time.Since(began) < onceFor && ctx.Err() == nil {
@@ -26,7 +24,7 @@ func printOnce(ctx context.Context, a *ui.App, src *source.Source, order model.O
 	if ctx.Err() != nil {
 		return ui.ErrInterrupted
 	}
-	frame := view.Frame(&snap, view.Options{
+	frame := screen.Frame(&snap, screen.Options{
 		Width: ui.Terminal(a.Out), Color: ui.Colored(a.Out, a.Env), Now: snap.At, Order: order, Filter: filter,
 	})
 	if _, err := fmt.Fprintln(a.Out, frame); err != nil {
@@ -36,7 +34,7 @@ func printOnce(ctx context.Context, a *ui.App, src *source.Source, order model.O
 }
 
 // whole reports whether each set was searched to its end, as far as it answers.
-func whole(s *model.Snapshot) bool {
+func whole(s *screen.Snapshot) bool {
 	for i := range s.Sets {
 		set := &s.Sets[i]
 		if set.Read.IsZero() || set.Count(state.NodeDown) < len(set.Nodes) && !set.Scan.Whole() {
@@ -47,7 +45,7 @@ func whole(s *model.Snapshot) bool {
 }
 
 // unread says which servers could not be read.
-func unread(s *model.Snapshot) error {
+func unread(s *screen.Snapshot) error {
 	var errs []error
 	for i := range s.Sets {
 		set := &s.Sets[i]

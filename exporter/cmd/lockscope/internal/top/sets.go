@@ -9,7 +9,6 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/source"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 )
@@ -18,8 +17,8 @@ var errBothServers = errors.New("servers are set both in --config and by --redis
 	"use one")
 
 // open makes the source of everything that flags and the configuration file name. It connects to nothing yet.
-func (f *topFlags) open(a *ui.App) (src *source.Source, err error) {
-	c := source.Config{Timeout: f.timeout, Pages: f.page.Values()}
+func (f *topFlags) open(a *ui.App) (src *Source, err error) {
+	c := Config{Timeout: f.timeout, Pages: f.page.Values()}
 	defer func() {
 		if err == nil {
 			return
@@ -42,15 +41,15 @@ func (f *topFlags) open(a *ui.App) (src *source.Source, err error) {
 		return nil, err
 	}
 	for _, b := range others {
-		c.Others = append(c.Others, source.Other{Name: b.System(), Backend: b})
+		c.Others = append(c.Others, Other{Name: b.System(), Backend: b})
 	}
 	if err = f.openRedis(a, &c); err != nil {
 		return nil, err
 	}
-	return source.Open(c)
+	return Open(c)
 }
 
-func (f *topFlags) openRedis(a *ui.App, c *source.Config) error {
+func (f *topFlags) openRedis(a *ui.App, c *Config) error {
 	file := &config.File{}
 	if f.config != "" {
 		var err error
@@ -70,12 +69,12 @@ func (f *topFlags) openRedis(a *ui.App, c *source.Config) error {
 	if err != nil {
 		return err
 	}
-	c.Redis = append(c.Redis, source.Redis{Name: target.System, Nodes: nodes, Prefixes: f.prefixesOf(file, nil)})
+	c.Redis = append(c.Redis, Redis{Name: target.System, Nodes: nodes, Prefixes: f.prefixesOf(file, nil)})
 	return nil
 }
 
 // openGroups makes a set of each group, and of each server of a group that is no Redlock.
-func (f *topFlags) openGroups(file *config.File, c *source.Config) error {
+func (f *topFlags) openGroups(file *config.File, c *Config) error {
 	for i := range file.Groups {
 		g, open := &file.Groups[i], f.openGroup
 		if g.System() != target.System {
@@ -88,7 +87,7 @@ func (f *topFlags) openGroups(file *config.File, c *source.Config) error {
 	return nil
 }
 
-func (f *topFlags) openGroup(file *config.File, g *config.Group, c *source.Config) error {
+func (f *topFlags) openGroup(file *config.File, g *config.Group, c *Config) error {
 	to, err := file.Target(g)
 	if err != nil {
 		return err
@@ -98,7 +97,7 @@ func (f *topFlags) openGroup(file *config.File, g *config.Group, c *source.Confi
 	return err
 }
 
-func (f *topFlags) openOther(file *config.File, g *config.Group, c *source.Config) error {
+func (f *topFlags) openOther(file *config.File, g *config.Group, c *Config) error {
 	to, err := file.Backend(g)
 	if err != nil {
 		return systems.InFile(err)
@@ -108,18 +107,18 @@ func (f *topFlags) openOther(file *config.File, g *config.Group, c *source.Confi
 	}
 	others, err := systems.OpenFromFile(&to)
 	for _, b := range others {
-		c.Others = append(c.Others, source.Other{Name: g.Name, Backend: b})
+		c.Others = append(c.Others, Other{Name: g.Name, Backend: b})
 	}
 	return err
 }
 
-func (f *topFlags) setsOf(file *config.File, g *config.Group, nodes []target.Node) (sets []source.Redis) {
+func (f *topFlags) setsOf(file *config.File, g *config.Group, nodes []target.Node) (sets []Redis) {
 	prefixes := f.prefixesOf(file, g)
 	if g.Redlock == nil || *g.Redlock || len(nodes) < 2 {
-		return []source.Redis{{Name: g.Name, Nodes: nodes, Prefixes: prefixes}}
+		return []Redis{{Name: g.Name, Nodes: nodes, Prefixes: prefixes}}
 	}
 	for i := range nodes {
-		sets = append(sets, source.Redis{Name: g.Name + "/" + nodes[i].Name, Nodes: nodes[i : i+1], Prefixes: prefixes})
+		sets = append(sets, Redis{Name: g.Name + "/" + nodes[i].Name, Nodes: nodes[i : i+1], Prefixes: prefixes})
 	}
 	return sets
 }

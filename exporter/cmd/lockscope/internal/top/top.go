@@ -9,7 +9,6 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/model"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/screen"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
@@ -101,15 +100,15 @@ func (f *topFlags) run(ctx context.Context, a *ui.App) error {
 	}).Run(a.In, a.Out, environ(a.Env))
 }
 
-func (f *topFlags) order() (model.Order, error) {
+func (f *topFlags) order() (screen.Order, error) {
 	if f.interval < shortest {
 		return 0, fmt.Errorf("--refresh %v: use %v or more", f.interval, shortest)
 	}
 	if f.timeout <= 0 {
 		return 0, fmt.Errorf("--node-timeout %v is not positive", f.timeout)
 	}
-	for order, name := range map[model.Order]string{
-		model.ByWaiting: "waiting", model.ByLongest: "longest", model.ByCallers: "callers", model.ByName: "name",
+	for order, name := range map[screen.Order]string{
+		screen.ByWaiting: "waiting", screen.ByLongest: "longest", screen.ByCallers: "callers", screen.ByName: "name",
 	} {
 		if f.sort == name {
 			return order, nil

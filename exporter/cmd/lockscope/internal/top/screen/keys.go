@@ -4,8 +4,6 @@ import (
 	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
-
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/view"
 )
 
 // maxFilter bounds what can be typed: nothing longer fits a line.
@@ -114,7 +112,7 @@ func (s *Screen) move(name string) {
 		s.options.Scroll = within(s.options.Scroll+steps, s.openedWaiters())
 	default:
 		if rows := s.rows(); len(rows) > 0 {
-			s.options.Selected = view.KeyOf(rows[within(max(0, s.at(rows))+steps, len(rows))])
+			s.options.Selected = KeyOf(rows[within(max(0, s.at(rows))+steps, len(rows))])
 			s.moved = true
 		}
 	}

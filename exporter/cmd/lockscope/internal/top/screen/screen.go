@@ -2,20 +2,18 @@ package screen
 
 import (
 	"context"
+	"io"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/model"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/view"
 )
 
 // Config says what a Screen shows.
 type Config struct {
-	Read   func(context.Context) model.Snapshot // returns soon; never called twice at a time
-	Every  time.Duration                        // from the end of a refresh to the next
+	Read   func(context.Context) Snapshot // returns soon; never called twice at a time
+	Every  time.Duration                  // from the end of a refresh to the next
 	Color  bool
-	Order  model.Order
+	Order  Order
 	Filter string
 	Now    func() time.Time // nil: the time of this machine
 }
@@ -24,15 +22,15 @@ type Config struct {
 type Screen struct {
 	ctx      context.Context
 	config   Config
-	snapshot *model.Snapshot // nil until the first refresh has ended
-	options  view.Options
+	snapshot *Snapshot // nil until the first refresh has ended
+	options  Options
 	moved    bool // a row was chosen: until then the first one is selected
 	reading  bool
 	round    int // of refreshes; a tick of an earlier one is void
 }
 
 type (
-	readMsg  struct{ snapshot model.Snapshot }
+	readMsg  struct{ snapshot Snapshot }
 	tickMsg  struct{ round int } // it is time for a refresh
 	clockMsg struct{}            // ages have grown
 )
@@ -42,7 +40,7 @@ func New(ctx context.Context, c Config) *Screen {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	return &Screen{ctx: ctx, config: c, options: view.Options{
+	return &Screen{ctx: ctx, config: c, options: Options{
 		Every: c.Every, Color: c.Color, Order: c.Order, Filter: c.Filter, Width: 80, Height: 24,
 	}}
 }
@@ -84,7 +82,7 @@ func (s *Screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 }
 
 // take shows what was read, unless the screen was paused meanwhile.
-func (s *Screen) take(snapshot model.Snapshot) tea.Cmd {
+func (s *Screen) take(snapshot Snapshot) tea.Cmd {
 	s.reading = false
 	if !s.options.Paused || s.snapshot == nil {
 		s.snapshot = &snapshot
@@ -106,14 +104,14 @@ func (s *Screen) frame() string {
 		return ""
 	}
 	if s.snapshot == nil {
-		return view.Wait(s.options)
+		return Wait(s.options)
 	}
 	o := s.options
 	o.Now = s.config.Now()
-	return view.Frame(s.snapshot, o)
+	return Frame(s.snapshot, o)
 }
 
-func (s *Screen) rows() []*model.Resource {
+func (s *Screen) rows() []*Resource {
 	if s.snapshot == nil {
 		return nil
 	}
@@ -121,9 +119,9 @@ func (s *Screen) rows() []*model.Resource {
 }
 
 // at is the index of the selected row; -1 if it is gone.
-func (s *Screen) at(rows []*model.Resource) int {
+func (s *Screen) at(rows []*Resource) int {
 	for i, r := range rows {
-		if view.KeyOf(r) == s.options.Selected {
+		if KeyOf(r) == s.options.Selected {
 			return i
 		}
 	}
@@ -138,6 +136,18 @@ func (s *Screen) reselect() {
 	}
 	rows := s.rows()
 	if at := s.at(rows); len(rows) > 0 && (at < 0 || !s.moved) {
-		s.options.Selected = view.KeyOf(rows[0])
+		s.options.Selected = KeyOf(rows[0])
 	}
+}
+
+// Run shows the Screen in a terminal until a key or ctx ends it, and leaves the terminal as it was. The end of ctx is
+// no error. environ is what the terminal is known by, such as TERM.
+func (s *Screen) Run(in io.Reader, out io.Writer, environ []string) error {
+	program := tea.NewProgram(s, tea.WithContext(s.ctx), tea.WithInput(in), tea.WithOutput(out),
+		tea.WithEnvironment(environ), tea.WithoutSignalHandler())
+	_, err := program.Run()
+	if s.ctx.Err() != nil {
+		return nil
+	}
+	return err
 }

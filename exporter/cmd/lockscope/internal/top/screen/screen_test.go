@@ -7,8 +7,6 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/model"
 )
 
 var start = time.Date(2026, 11, 24, 2, 14, 7, 0, time.UTC)
@@ -17,19 +15,19 @@ var start = time.Date(2026, 11, 24, 2, 14, 7, 0, time.UTC)
 type scene struct {
 	*testing.T
 	*Screen
-	snapshot model.Snapshot
+	snapshot Snapshot
 	reads    int
 }
 
 func newScene(t *testing.T) *scene {
-	s := &scene{T: t, snapshot: model.Snapshot{At: start, Sets: []model.Set{{Name: "redis", Read: start,
-		Resources: []model.Resource{
-			{Set: "redis", Name: "a", Callers: 3, Longest: time.Second, Waiters: make([]model.Waiter, 50)},
+	s := &scene{T: t, snapshot: Snapshot{At: start, Sets: []Set{{Name: "redis", Read: start,
+		Resources: []Resource{
+			{Set: "redis", Name: "a", Callers: 3, Longest: time.Second, Waiters: make([]Waiter, 50)},
 			{Set: "redis", Name: "b", Callers: 2, Longest: time.Second},
 			{Set: "redis", Name: "c", Callers: 1, Longest: time.Second},
 		}}}}}
 	s.Screen = New(t.Context(), Config{Every: time.Second, Now: func() time.Time { return start },
-		Read: func(context.Context) model.Snapshot {
+		Read: func(context.Context) Snapshot {
 			s.reads++
 			return s.snapshot
 		}})
@@ -102,7 +100,7 @@ func TestKeysMoveTheSelection(t *testing.T) {
 func TestTheSelectionFollowsItsRow(t *testing.T) {
 	s := newScene(t)
 	s.runs(s.refresh())
-	reversed := model.Snapshot{At: start, Sets: []model.Set{{Name: "redis", Read: start, Resources: []model.Resource{
+	reversed := Snapshot{At: start, Sets: []Set{{Name: "redis", Read: start, Resources: []Resource{
 		{Set: "redis", Name: "c", Callers: 9, Longest: time.Second}, {Set: "redis", Name: "b", Callers: 2},
 	}}}}
 	s.snapshot = reversed
@@ -112,7 +110,7 @@ func TestTheSelectionFollowsItsRow(t *testing.T) {
 	s.selects("b")
 	s.runs(s.refresh())
 	s.selects("b")
-	s.snapshot.Sets = []model.Set{{Name: "redis", Resources: []model.Resource{{Set: "redis", Name: "d"}}}}
+	s.snapshot.Sets = []Set{{Name: "redis", Resources: []Resource{{Set: "redis", Name: "d"}}}}
 	s.runs(s.refresh())
 	s.selects("d")
 }

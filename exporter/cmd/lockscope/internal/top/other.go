@@ -1,0 +1,93 @@
+package top
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/screen"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
+	"github.com/lockscope/lockscope/exporter/live/state"
+	"github.com/lockscope/lockscope/lock/waitgraph"
+)
+
+// otherTime bounds the reading of another system: longer than connecting to it takes.
+const otherTime = 8 * time.Second
+
+// otherSet is a system beside Redis: two questions a refresh. Only its task uses it.
+type otherSet struct {
+	called    string
+	backend   backend.Backend
+	connected bool
+	answered  time.Time
+	slowest   time.Duration
+	watch     waitgraph.Watch
+}
+
+func (o *otherSet) name() string { return o.called }
+
+func (o *otherSet) close() { o.backend.Close() }
+
+func (o *otherSet) suggest([]string) {} // its waiters are read whole
+
+func (o *otherSet) first() screen.Set {
+	return screen.Set{Name: o.name(), Err: errNotYet.Error(),
+		Nodes: []screen.Node{{Name: o.backend.Address(), State: state.NodeDown, Why: errNotYet.Error()}}}
+}
+
+func (o *otherSet) read(ctx context.Context) screen.Set {
+	ctx, cancel := context.WithTimeout(ctx, otherTime)
+	defer cancel()
+	set := screen.Set{Name: o.name()}
+	node := screen.Node{Name: o.backend.Address(), State: state.NodeUp}
+	began := time.Now()
+	w, err := o.look(ctx)
+	if err == nil {
+		o.answered, node.Latency = time.Now(), time.Since(began)
+		o.slowest = max(o.slowest, node.Latency)
+		set.Deadlocks = o.watched(ctx, &w)
+		set.Resources = resources(set.Name, w)
+		if err := fleet.QueuesErr(w.Waits); err != nil {
+			set.Err = oneLine(err)
+		}
+	} else {
+		node.State, node.Why, set.Err = state.NodeDown, oneLine(err), oneLine(err)
+	}
+	node.Answered, node.Slowest = o.answered, o.slowest
+	set.Nodes, set.Scan = []screen.Node{node}, screen.Scan{Done: 1, Last: time.Now()}
+	set.Read = time.Now()
+	return set
+}
+
+// look connects once: the clients connect again by themselves.
+func (o *otherSet) look(ctx context.Context) (waits, error) {
+	if !o.connected {
+		if err := o.backend.Connect(ctx); err != nil {
+			o.connected = true // what it left behind tries again, or says that there is nothing
+			return waits{}, err
+		}
+		o.connected = true
+	}
+	_, w, err := backend.Look(ctx, o.backend)
+	if errors.Is(err, backend.ErrNotConnected) {
+		o.connected = false
+	}
+	return waits{Waits: w}, err
+}
+
+// watched are the cycles that two looks found.
+func (o *otherSet) watched(ctx context.Context, w *waits) []string {
+	w.Deadlocks = o.watch.Deadlocks(w.Graph)
+	if o.watch.Suspects() && len(w.Deadlocks) == 0 && ui.Pause(ctx, secondLook) {
+		if _, again, err := backend.Look(ctx, o.backend); err == nil {
+			w.Waits = again
+			w.Deadlocks = o.watch.Deadlocks(again.Graph)
+		}
+	}
+	return fleet.Deadlocks(w.Waits)
+}
+
+func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }

@@ -1,0 +1,256 @@
+package top
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/screen"
+	"github.com/lockscope/lockscope/exporter/live/state"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/records"
+	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/locktest/redisproc"
+	"github.com/lockscope/lockscope/lock/redlock"
+)
+
+// open reads one set of these servers.
+func open(t *testing.T, c Config, servers ...*redisproc.Server) *Source {
+	t.Helper()
+	nodes, err := target.Config{URLs: strings.Split(cmdtest.Addrs(servers...), ",")}.Open()
+	cmdtest.Must(t, err)
+	c.Redis = append(c.Redis, Redis{"redis", nodes, []string{"lock:"}})
+	if c.Timeout == 0 {
+		c.Timeout = time.Second
+	}
+	s, err := Open(c)
+	cmdtest.Must(t, err)
+	t.Cleanup(s.Close)
+	return s
+}
+
+// queue puts processes into the queue of a lock, as they do themselves.
+func queue(t *testing.T, c *redis.Client, resource string, processes int) {
+	t.Helper()
+	key := "lock:" + resource
+	now := time.Now().Add(-time.Minute)
+	pipe := c.Pipeline()
+	for i := range processes {
+		since := now.Add(time.Duration(i) * time.Microsecond)
+		id := fmt.Sprintf("w%05d", i)
+		pipe.ZAdd(t.Context(), redlock.QueueKey(key), redis.Z{Score: float64(since.UnixMicro()), Member: id})
+		says := records.Waiting{Holder: lock.Holder{Instance: fmt.Sprintf("pod-%d", i), Since: since}, Callers: 2}
+		pipe.Set(t.Context(), "lockscope:waiter:{"+key+"}:"+id,
+			fmt.Sprintf("%d\n%s", since.UnixMicro(), says.Append(nil)), time.Hour)
+	}
+	_, err := pipe.Exec(t.Context())
+	cmdtest.Must(t, err)
+}
+
+// calls is how often each command was called.
+func calls(t *testing.T, c *redis.Client) map[string]int {
+	t.Helper()
+	text, err := c.Info(t.Context(), "commandstats").Result()
+	cmdtest.Must(t, err)
+	counted := make(map[string]int)
+	for line := range strings.Lines(text) {
+		name, rest, ok := strings.Cut(strings.TrimPrefix(line, "cmdstat_"), ":calls=")
+		if ok {
+			_, err := fmt.Sscanf(rest, "%d", new(int))
+			cmdtest.Must(t, err)
+			var n int
+			_, _ = fmt.Sscanf(rest, "%d", &n)
+			counted[name] = n
+		}
+	}
+	return counted
+}
+
+// TestARefreshIsBounded: it searches some of many keys, reads the waiters of some of many locks, and counts the others.
+func TestARefreshIsBounded(t *testing.T) {
+	server := locktest.Servers(t, 1)[0]
+	admin := cmdtest.Admin(t, server)
+	const keys, contended = 100_000, 300
+	cmdtest.Plant(t, admin, keys)
+	for i := range contended {
+		queue(t, admin, fmt.Sprintf("order:%d", i), 1)
+	}
+	queue(t, admin, "crowded", 1000)
+	s := open(t, Config{}, server)
+	cmdtest.Must(t, admin.ConfigResetStat(t.Context()).Err())
+	snap := s.Read(t.Context())
+	once := calls(t, admin)
+	if once["scan"] > MaxPages || once["keys"] > 0 || once["ping"] > 2 || once["info"] > 2 || once["config"] > 0 {
+		t.Errorf("a refresh calls %v", once)
+	}
+	if set := &snap.Sets[0]; set.Scan.Whole() || set.Scan.Done <= 0 || set.Scan.Done > 0.5 || set.Scan.Keys < keys {
+		t.Errorf("after one refresh: %+v", set.Scan)
+	}
+	refreshes := 1
+	for ; !snap.Sets[0].Scan.Whole(); refreshes++ {
+		if refreshes > 100 {
+			t.Fatalf("no whole pass after %d refreshes: %+v", refreshes, snap.Sets[0].Scan)
+		}
+		snap = s.Read(t.Context())
+	}
+	set := &snap.Sets[0]
+	if len(set.Resources) != MaxShown || set.Omitted != contended+1-MaxShown {
+		t.Errorf("%d resources and %d omitted", len(set.Resources), set.Omitted)
+	}
+	crowded := snap.Rows(screen.ByCallers, "")[0]
+	if crowded.Name != "crowded" || crowded.Processes != 1000 || len(crowded.Waiters) != 100 || crowded.Unlisted != 900 ||
+		crowded.Callers != 1100 || crowded.Waiters[0].Instance != "pod-0" {
+		t.Errorf("%s: %d processes, %d listed, %d not, %d callers", crowded.Name, crowded.Processes,
+			len(crowded.Waiters), crowded.Unlisted, crowded.Callers)
+	}
+	t.Logf("%d refreshes for a pass through %d keys; the first: %v", refreshes, set.Scan.Keys, once)
+	cmdtest.Must(t, admin.ConfigResetStat(t.Context()).Err())
+	s.Read(t.Context())
+	most := calls(t, admin)
+	t.Logf("with %d queues known: %v", contended+1, most)
+	for name, limit := range map[string]int{
+		"scan": MaxPages, "zcard": MaxQueues + MaxShown, "zrange": MaxQueues + MaxShown, "mget": MaxShown,
+		"getrange": MaxShown + 1, "pttl": MaxShown,
+	} {
+		if most[name] > limit {
+			t.Errorf("a refresh calls %s %d times, more than %d", name, most[name], limit)
+		}
+	}
+}
+
+// TestWaitsOfPagesAreFoundAtOnce although the search has not come to their queues.
+func TestWaitsOfPagesAreFoundAtOnce(t *testing.T) {
+	server := locktest.Servers(t, 1)[0]
+	admin := cmdtest.Admin(t, server)
+	cmdtest.Plant(t, admin, 100_000)
+	const contended = 40
+	var names []string
+	for i := range contended {
+		names = append(names, fmt.Sprintf("order:%d", i))
+		queue(t, admin, names[i], 1)
+	}
+	found := func(suggested []string) int {
+		s := open(t, Config{}, server)
+		s.systems[0].suggest(suggested)
+		return len(s.Read(t.Context()).Sets[0].Resources)
+	}
+	if n := found(nil); n >= contended {
+		t.Fatalf("%d queues were found by a part of the search: the test tests nothing", n)
+	}
+	if n := found(names); n != contended {
+		t.Errorf("%d of %d queues that pages named were found", n, contended)
+	}
+}
+
+// TestAHungNodeIsWaitedForOnce, and is known as down from then on; it comes back by itself.
+func TestAHungNodeIsWaitedForOnce(t *testing.T) {
+	servers := locktest.Servers(t, 5)
+	cmdtest.VouchFor(t, servers...)
+	s := open(t, Config{Timeout: 500 * time.Millisecond}, servers...)
+	if snap := s.Read(t.Context()); snap.Sets[0].Count(state.NodeUp) != 5 {
+		t.Fatalf("%+v", snap.Sets[0].Nodes)
+	}
+	cmdtest.Must(t, servers[1].Pause())
+	cmdtest.Must(t, servers[3].Kill())
+	read := func() *screen.Set { return &new(s.Read(t.Context())).Sets[0] }
+	cmdtest.Eventually(t, "both are down", func() bool {
+		return read().Count(state.NodeDown) == 2
+	})
+	for range 3 {
+		began := time.Now()
+		set := read()
+		if took := time.Since(began); took > 400*time.Millisecond || set.Count(state.NodeUp) != 3 || set.Read.Before(began) {
+			t.Errorf("a refresh took %v beside a hung node: %+v", took, set.Nodes)
+		}
+	}
+	cmdtest.Must(t, servers[1].Resume())
+	cmdtest.Eventually(t, "it is up again", func() bool { return read().Count(state.NodeUp) == 4 })
+}
+
+// TestStatesOfRealNodes: a wiped one, a replica, and one that evicts.
+func TestStatesOfRealNodes(t *testing.T) {
+	servers := locktest.Servers(t, 5)
+	cmdtest.VouchFor(t, servers...)
+	cmdtest.Must(t, cmdtest.Admin(t, servers[1]).FlushAll(t.Context()).Err())
+	host, port, _ := strings.Cut(servers[0].Addr(), ":")
+	cmdtest.Must(t, cmdtest.Admin(t, servers[2]).SlaveOf(t.Context(), host, port).Err())
+	evicts := cmdtest.Admin(t, servers[3])
+	cmdtest.Must(t, evicts.ConfigSet(t.Context(), "maxmemory", "100mb").Err())
+	cmdtest.Must(t, evicts.ConfigSet(t.Context(), "maxmemory-policy", "allkeys-lru").Err())
+	s := open(t, Config{}, servers...)
+	snap := s.Read(t.Context())
+	var got []string
+	for _, n := range snap.Sets[0].Nodes {
+		got = append(got, n.State)
+	}
+	if want := "up quarantined barred barred up"; strings.Join(got, " ") != want {
+		t.Errorf("%q, want %s", got, want)
+	}
+	if all := snap.Troubles(); len(all) != 1 || !strings.HasPrefix(all[0], "NO QUORUM in redis: 2 of 5 nodes vote") {
+		t.Errorf("%q", all)
+	}
+}
+
+// TestWithoutRights says what to grant, and shows the rest.
+func TestWithoutRights(t *testing.T) {
+	server := locktest.Servers(t, 1)[0]
+	admin := cmdtest.Admin(t, server)
+	queue(t, admin, "order", 3)
+	cmdtest.Must(t, admin.Do(t.Context(), "ACL", "SETUSER", "reader", "on", ">pw", "%R~lock:*", "+ping", "+scan",
+		"+getrange", "+pttl").Err())
+	nodes, err := target.Config{URLs: []string{"redis://reader:pw@" + server.Addr()}}.Open()
+	cmdtest.Must(t, err)
+	s, err := Open(Config{Redis: []Redis{{"redis", nodes, []string{"lock:"}}}, Timeout: time.Second})
+	cmdtest.Must(t, err)
+	t.Cleanup(s.Close)
+	set := s.Read(t.Context()).Sets[0]
+	if !strings.Contains(set.Err, "+zrange") || strings.Contains(set.Err, "\n") {
+		t.Errorf("waiters: %q", set.Err)
+	}
+	if n := set.Nodes[0]; n.State != state.NodeUp || !strings.Contains(n.Why, "grant +info") {
+		t.Errorf("%+v", n)
+	}
+}
+
+// TestTwoSets of which one is away: the other one is as fresh as ever.
+func TestTwoSets(t *testing.T) {
+	servers := locktest.Servers(t, 2)
+	queue(t, cmdtest.Admin(t, servers[0]), "order", 2)
+	other, err := target.Config{URLs: []string{servers[1].Addr()}}.Open()
+	cmdtest.Must(t, err)
+	cmdtest.Must(t, servers[1].Pause())
+	s := open(t, Config{Redis: []Redis{{"hung", other, []string{"lock:"}}}, Timeout: 5 * time.Second}, servers[0])
+	began := time.Now()
+	snap := s.Read(t.Context())
+	if took := time.Since(began); took > 4*time.Second {
+		t.Errorf("took %v", took)
+	}
+	if hung := &snap.Sets[0]; !hung.Read.IsZero() || hung.Count(state.NodeDown) != 1 {
+		t.Errorf("%+v", hung)
+	}
+	if set := &snap.Sets[1]; len(set.Resources) != 1 || set.Read.Before(began) {
+		t.Errorf("%+v", set)
+	}
+	if _, err := Open(Config{Redis: []Redis{{Name: "a"}, {Name: "a"}}}); err == nil {
+		t.Error("two sets have one name")
+	}
+}
+
+// TestReadEndsWithItsContext although a node hangs.
+func TestReadEndsWithItsContext(t *testing.T) {
+	server := locktest.Servers(t, 1)[0]
+	cmdtest.Must(t, server.Pause())
+	s := open(t, Config{Timeout: time.Minute, Policy: fleet.Policy{}}, server)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if snap := s.Read(ctx); snap.Sets[0].Count(state.NodeDown) != 1 {
+		t.Errorf("%+v", snap.Sets[0])
+	}
+}

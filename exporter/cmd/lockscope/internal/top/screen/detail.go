@@ -1,0 +1,225 @@
+package screen
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
+)
+
+// detail is one resource: its holder, what that waits for, and the waiters.
+func detail(s *Snapshot, o *Options) (lines []line) {
+	head := "lockscope top  " + s.At.Format("15:04:05") + "  " + clean(o.Selected.Name)
+	if len(s.Sets) > 1 {
+		head += " in " + clean(o.Selected.Set)
+	}
+	style := bold
+	if o.Paused {
+		head, style = head+"  PAUSED: read "+ago(s.At, o.Now), yellow
+	}
+	lines = append(lines, line{head, style})
+	below := []line{{"esc back  q quit  up/down scroll  p pause", dim}}
+	r := s.Find(o.Selected.Set, o.Selected.Name)
+	if r == nil {
+		return append(append(lines, line{"Nobody waits for it now.", plain}), below...)
+	}
+	if isStale(s, r, o) {
+		lines = append(lines, line{"STALE: its nodes were not read in time", yellow})
+	}
+	lines = append(lines, line{fmt.Sprintf("%s, of %s, the longest for %s; class: %s",
+		waitingText(r), plural(r.Processes, "process", "processes"),
+		duration(r.Longest), classText(r)), bold})
+	if kind := kindText(r); kind != "" {
+		lines = append(lines, line{kind, plain})
+	}
+	lines = append(lines, blockers(r, o.Width)...)
+	lines = append(lines, line{})
+	room := 0
+	if o.Height > 0 {
+		room = max(2, o.Height-len(lines)-len(below))
+	}
+	lines = append(lines, waiters(r, o, room)...)
+	if o.Height > 0 {
+		for len(lines)+len(below) < o.Height {
+			lines = append(lines, line{})
+		}
+		lines = lines[:max(0, min(len(lines), o.Height-len(below)))]
+	}
+	return append(lines, below...)
+}
+
+// waitingText counts calls, or the candidates of an election.
+func waitingText(r *Resource) string {
+	if r.StandsBy() {
+		return candidates(r.Callers)
+	}
+	return plural(r.Callers, "call waits", "calls wait")
+}
+
+func candidates(n int) string { return plural(n, "candidate stands by", "candidates stand by") }
+
+// shownSlots is how many slots of a semaphore have a line.
+const shownSlots = 10
+
+// slots are the holders of a semaphore's slots: callers wait for the first that is free.
+func slots(r *Resource) (lines []line) {
+	for i := range r.Taken[:min(len(r.Taken), shownSlots)] {
+		slot := &r.Taken[i]
+		text := fmt.Sprintf("slot %d is held by ", slot.Number()) +
+			clean(slot.Holder.Name())
+		if slot.CallSite != "" {
+			text += " at " + clean(slot.CallSite)
+		}
+		if slot.Held > 0 {
+			text += " for " + ui.Short(slot.Held)
+		}
+		if slot.TTL {
+			text += ", ttl " + ui.TTL(slot.Left)
+		}
+		if slot.WaitsFor != "" {
+			text += ", which waits for " + clean(slot.WaitsFor)
+		}
+		lines = append(lines, line{text, plain})
+	}
+	if more := len(r.Taken) - shownSlots; more > 0 {
+		lines = append(lines, line{fmt.Sprintf("and %d more slots", more), dim})
+	}
+	return lines
+}
+
+// readers are those that hold a read/write lock. A writer waits for all of them.
+func readers(r *Resource) (lines []line) {
+	for i := range r.ReadBy[:min(len(r.ReadBy), shownSlots)] {
+		h := &r.ReadBy[i]
+		text := "read by " + clean(h.Name())
+		if h.CallSite != "" {
+			text += " at " + clean(h.CallSite)
+		}
+		if h.Held > 0 {
+			text += " for " + ui.Short(h.Held)
+		}
+		if h.TTL {
+			text += ", ttl " + ui.TTL(h.Left)
+		}
+		lines = append(lines, line{text, plain})
+	}
+	if more := r.Readers - len(lines); more > 0 {
+		lines = append(lines, line{fmt.Sprintf("and %d more readers", more), dim})
+	}
+	if r.Writers > 0 {
+		text := plural(r.Writers, "process waits", "processes wait") + " to write: readers that come later wait behind"
+		lines = append(lines, line{text, yellow})
+	}
+	return lines
+}
+
+// blockers are the holder and its chain, one line each.
+func blockers(r *Resource, width int) (lines []line) {
+	h := r.Holder
+	switch {
+	case len(r.Taken) > 0:
+		return append(slots(r), chain(r)...)
+	case r.Readers > 0:
+		return append(readers(r), chain(r)...)
+	case h == nil:
+		return []line{{"No holder is known.", plain}}
+	}
+	parts := []string{"held by " + holderText(r)}
+	if h.CallSite != "" {
+		parts = append(parts, "at "+clean(h.CallSite))
+	}
+	if h.Held > 0 {
+		parts = append(parts, "for "+ui.Short(h.Held))
+	}
+	text := strings.Join(parts, " ")
+	if h.Reason != "" {
+		text += ", reason: " + clean(h.Reason)
+	}
+	if h.TTL {
+		text += ", ttl " + ui.TTL(h.Left)
+	}
+	if h.Of > 1 {
+		text += fmt.Sprintf(", on %d of %d nodes", h.Nodes, h.Of)
+	}
+	if !h.Certain() {
+		text += ": held if nodes that do not answer have it, too"
+	}
+	for _, part := range wrap(text, width, 2) {
+		lines = append(lines, line{part, plain})
+	}
+	for _, named := range []struct{ what, text string }{{"trace", h.TraceID}, {"page", h.Page}} {
+		if named.text != "" {
+			lines = append(lines, line{"  " + named.what + " " + clean(named.text), dim})
+		}
+	}
+	return append(lines, chain(r)...)
+}
+
+// chain is what the holder waits for, and on.
+func chain(r *Resource) (lines []line) {
+	for i, l := range r.Chain {
+		text := strings.Repeat("  ", i+1) + "which waits "
+		if l.For > 0 {
+			text += ui.Short(l.For) + " "
+		}
+		text += "for " + clean(l.Resource)
+		if l.Holder != "" {
+			text += ", held by " + clean(l.Holder)
+		}
+		lines = append(lines, line{text, plain})
+	}
+	if r.Deadlock {
+		lines = append(lines, line{"DEADLOCK: nobody in this chain can go on until a caller gives up", red})
+	}
+	return lines
+}
+
+// waiters are those from Scroll on that fit.
+func waiters(r *Resource, o *Options, room int) (lines []line) {
+	first := max(0, min(o.Scroll, len(r.Waiters)-1))
+	last := len(r.Waiters)
+	if room > 0 {
+		last = min(last, first+max(1, room-2))
+	}
+	g := grid{columns: []column{
+		{title: "WAITER", squeeze: true}, {title: "CALLS", right: true}, {title: "FOR", right: true},
+		{title: "CLASS", from: 90}, {title: "AT", squeeze: true}, {title: "HOLDS", squeeze: true, prose: true},
+		{title: "TRACE", from: 140},
+	}}
+	for _, w := range r.Waiters[first:last] {
+		name, class := w.Instance, w.Class
+		if name == "" {
+			name = ui.Unknown
+		}
+		if class == "" {
+			class = ui.Unknown
+		}
+		g.rows = append(g.rows, []string{
+			clean(name), fmt.Sprint(w.Callers), duration(w.Waited), clean(class), clean(w.CallSite),
+			clean(strings.Join(w.Holds, ", ")), clean(w.TraceID),
+		})
+	}
+	for i, text := range g.lines(o.Width) {
+		style := plain
+		if i == 0 {
+			style = dim
+		}
+		lines = append(lines, line{text, style})
+	}
+	if text := elsewhere(r, first, last); text != "" {
+		lines = append(lines, line{text, dim})
+	}
+	return lines
+}
+
+// elsewhere says how many waiters have no line.
+func elsewhere(r *Resource, first, last int) string {
+	var parts []string
+	if last-first < len(r.Waiters) {
+		parts = append(parts, fmt.Sprintf("waiters %d to %d of %d", first+1, last, len(r.Waiters)))
+	}
+	if r.Unlisted > 0 {
+		parts = append(parts, plural(r.Unlisted, "process", "processes")+" further back in the queue")
+	}
+	return strings.Join(parts, "; ")
+}
