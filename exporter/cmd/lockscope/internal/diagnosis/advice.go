@@ -9,8 +9,13 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
+)
+
+// Errors of a URL whose scheme is not what the server speaks on its port.
+var (
+	ErrPlainPort = errors.New("the server does not speak TLS on this port")
+	ErrTLSPort   = errors.New("the server speaks TLS on this port")
 )
 
 // refusedCommand finds the command in a refusal of Redis, which ACL rules name in the same way.
@@ -44,9 +49,9 @@ func ConnectionAdvice(err error) string {
 func KnownAdvice(err error) string {
 	text := err.Error()
 	switch {
-	case errors.Is(err, target.ErrPlainPort), strings.Contains(text, "does not look like a TLS handshake"):
+	case errors.Is(err, ErrPlainPort), strings.Contains(text, "does not look like a TLS handshake"):
 		return "use redis:// instead of rediss://, or the TLS port of the server (tls-port in its configuration)"
-	case errors.Is(err, target.ErrTLSPort):
+	case errors.Is(err, ErrTLSPort):
 		return "use rediss://, with --tls-ca if no public authority signed its certificate"
 	case strings.Contains(text, "WRONGPASS"), strings.Contains(text, "invalid username-password"):
 		return "user or password is wrong: check --redis-username and --redis-password-file"

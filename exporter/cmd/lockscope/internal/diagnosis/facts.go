@@ -3,7 +3,6 @@ package diagnosis
 import (
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
 
@@ -19,16 +18,16 @@ const (
 // Policy is what the locks on the nodes are used with. Zero fields are not valid:
 // see the defaults here and in package lock.
 type Policy struct {
-	TTL         time.Duration     // that most locks have
-	MaxTTL      time.Duration     // the longest: lock.WithMaxTTL
-	SessionTTL  time.Duration     // the longest of locks that live as long as a session: ZooKeeper's
-	NodeTimeout time.Duration     // lock.WithNodeTimeout
-	Prefix      string            // lock.WithPrefix
-	For         time.Duration     // how long to sample clocks and latency
-	ACLUser     string            // whose rights to check by ACL DRYRUN; empty: one's own, by trying
-	Single      string            // "cluster" or "sentinel": the nodes are one node of a lock; else empty
-	NodeNames   []string          // lock.WithNodeNames; empty for the nodes' own
-	Guard       target.GuardFlags // what the services state about the servers
+	TTL         time.Duration // that most locks have
+	MaxTTL      time.Duration // the longest: lock.WithMaxTTL
+	SessionTTL  time.Duration // the longest of locks that live as long as a session: ZooKeeper's
+	NodeTimeout time.Duration // lock.WithNodeTimeout
+	Prefix      string        // lock.WithPrefix
+	For         time.Duration // how long to sample clocks and latency
+	ACLUser     string        // whose rights to check by ACL DRYRUN; empty: one's own, by trying
+	Single      string        // "cluster" or "sentinel": the nodes are one node of a lock; else empty
+	NodeNames   []string      // lock.WithNodeNames; empty for the nodes' own
+	Guard       GuardFlags    // what the services state about the servers
 
 	nodes int       // asked
 	now   time.Time // when they were

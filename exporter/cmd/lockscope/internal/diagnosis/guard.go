@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
 )
 
@@ -33,17 +32,17 @@ type Missing struct {
 }
 
 // Options of services, with their flags.
-func withMarkerIdentity(m Missing, g target.GuardFlags) Missing {
+func withMarkerIdentity(m Missing, g GuardFlags) Missing {
 	m.Option, m.Flag, m.needed, m.stated = "WithMarkerIdentity", "--marker-identity", true, g.MarkerIdentity
 	return m
 }
 
-func withoutEviction(m Missing, g target.GuardFlags) Missing {
+func withoutEviction(m Missing, g GuardFlags) Missing {
 	m.Option, m.Flag, m.needed, m.stated = "WithoutEviction", "--without-eviction", true, g.WithoutEviction
 	return m
 }
 
-func withoutGuard(m Missing, g target.GuardFlags) Missing {
+func withoutGuard(m Missing, g GuardFlags) Missing {
 	m.Option, m.Flag, m.needed, m.stated = "WithoutGuard", "--without-guard", true, g.WithoutGuard
 	return m
 }

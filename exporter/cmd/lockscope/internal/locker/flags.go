@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
@@ -38,7 +39,7 @@ type Flags struct {
 	redis       target.Flags
 	systems     systems.Flags
 	names       target.NamesFlag
-	guard       target.GuardFlags
+	guard       diagnosis.GuardFlags
 	prefix      string
 	maxTTL      time.Duration
 	nodeTimeout time.Duration

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockscope/lockscope/exporter"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
@@ -40,7 +41,7 @@ type serveFlags struct {
 	interval    time.Duration
 	elect       bool
 	nodeTimeout time.Duration
-	guard       target.GuardFlags
+	guard       diagnosis.GuardFlags
 	leaked      int
 	waitsEvery  time.Duration
 	pages       string

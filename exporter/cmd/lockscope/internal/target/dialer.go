@@ -11,12 +11,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-)
 
-// Errors of a URL whose scheme is not what the server speaks on its port.
-var (
-	ErrPlainPort = errors.New("the server does not speak TLS on this port")
-	ErrTLSPort   = errors.New("the server speaks TLS on this port")
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 )
 
 const (
@@ -29,9 +25,9 @@ const (
 
 type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
 
-// dialer connects as go-redis does, and finds out why where nothing can be said on a
-// connection: the errors above take the place of an EOF, or of a timeout, in as short a
-// time as it takes the server to show what it speaks.
+// dialer connects as go-redis does, and finds out why where nothing can be said on a connection: ErrPlainPort and
+// ErrTLSPort of package diagnosis take the place of an EOF, or of a timeout, in as short a time as it takes the server
+// to show what it speaks.
 func dialer(timeout time.Duration, config *tls.Config) dialFunc {
 	dial := redis.NewDialer(&redis.Options{DialTimeout: timeout})
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -80,14 +76,14 @@ func handshake(ctx context.Context, conn net.Conn, timeout time.Duration, config
 		<-done
 	}
 	if plain {
-		err = ErrPlainPort
+		err = diagnosis.ErrPlainPort
 	}
 	if err == nil {
 		return secured, nil
 	}
 	_ = conn.Close()
 	if broken, ok := errors.AsType[tls.RecordHeaderError](err); ok && isReply(broken.RecordHeader[0]) {
-		return nil, ErrPlainPort
+		return nil, diagnosis.ErrPlainPort
 	}
 	return nil, err
 }
@@ -157,7 +153,7 @@ func (c *plainConn) Read(b []byte) (int, error) {
 	hungUp := errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET)
 	const alert = 0x15 // the kind of a record of TLS
 	if n > 0 && b[0] == alert || hungUp && speaksTLS(c.address) {
-		return 0, ErrTLSPort
+		return 0, diagnosis.ErrTLSPort
 	}
 	return n, err
 }

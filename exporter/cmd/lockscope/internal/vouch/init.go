@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/spf13/cobra"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
@@ -31,7 +32,7 @@ type initFlags struct {
 	redis  target.Flags
 	output ui.Format
 	names  target.NamesFlag
-	guard  target.GuardFlags
+	guard  diagnosis.GuardFlags
 	maxTTL time.Duration
 	ifNew  bool
 	isNew  *ui.List

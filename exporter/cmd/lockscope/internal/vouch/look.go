@@ -11,7 +11,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 )
 
 const reachTimeout = 5 * time.Second
@@ -36,7 +35,7 @@ type sight struct {
 func (s sight) fit() bool { return s.err == nil && len(s.missing) == 0 }
 
 // lookAt asks all nodes at once.
-func lookAt(ctx context.Context, nodes []Node, g target.GuardFlags) []sight {
+func lookAt(ctx context.Context, nodes []Node, g diagnosis.GuardFlags) []sight {
 	seen := make([]sight, len(nodes))
 	var asking sync.WaitGroup
 	for i, n := range nodes {
@@ -46,7 +45,7 @@ func lookAt(ctx context.Context, nodes []Node, g target.GuardFlags) []sight {
 	return seen
 }
 
-func look(ctx context.Context, c *redis.Client, g target.GuardFlags) (s sight) {
+func look(ctx context.Context, c *redis.Client, g diagnosis.GuardFlags) (s sight) {
 	ctx, cancel := context.WithTimeout(ctx, reachTimeout)
 	defer cancel()
 	if s.missing, s.err = diagnosis.MissingToVouch(ctx, c); !s.fit() {

@@ -32,7 +32,7 @@ type reconfigureFlags struct {
 	redis      target.Flags
 	output     ui.Format
 	names      target.NamesFlag
-	guard      target.GuardFlags
+	guard      diagnosis.GuardFlags
 	maxTTL     time.Duration
 	from       *ui.List
 	fromNames  *ui.List

@@ -9,7 +9,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/redlock"
@@ -24,7 +23,7 @@ const vouchTimeout = 45 * time.Second
 // nothing. names and maxTTL are what the services on these nodes give them: they vote for
 // no others. isNew are the names of nodes that are new although their servers show use.
 func Run(
-	ctx context.Context, nodes []Node, names []string, maxTTL time.Duration, g target.GuardFlags, isNew []string,
+	ctx context.Context, nodes []Node, names []string, maxTTL time.Duration, g diagnosis.GuardFlags, isNew []string,
 ) (Report, error) {
 	before := lookAt(ctx, nodes, g)
 	r := newReport(nodes, before, names, maxTTL)
@@ -48,7 +47,7 @@ func Run(
 }
 
 // Options are those of the services on the nodes, as far as the nodes care.
-func Options(names []string, maxTTL time.Duration, g target.GuardFlags) []lock.Option {
+func Options(names []string, maxTTL time.Duration, g diagnosis.GuardFlags) []lock.Option {
 	return append(g.Options(), lock.WithNodeNames(names...), lock.WithMaxTTL(maxTTL))
 }
 

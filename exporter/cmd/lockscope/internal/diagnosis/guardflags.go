@@ -1,4 +1,4 @@
-package target
+package diagnosis
 
 import (
 	"github.com/spf13/pflag"
