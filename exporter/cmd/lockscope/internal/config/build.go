@@ -8,15 +8,15 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/notify"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // Target says how a group's servers are reached. It reads the files of its secrets.
-func (f *File) Target(g *Group) (c target.Config, err error) {
-	c = target.Config{
+func (f *File) Target(g *Group) (c servers.RedisConfig, err error) {
+	c = servers.RedisConfig{
 		URLs: g.Redis, Username: g.Username, Cluster: g.Cluster, SentinelMaster: g.SentinelMaster,
 		TLS: f.tls(g),
 	}
@@ -29,8 +29,8 @@ func (f *File) Target(g *Group) (c target.Config, err error) {
 	return c, nil
 }
 
-func (f *File) tls(g *Group) target.TLS {
-	return target.TLS{CA: f.file(g.TLS.CA), Cert: f.file(g.TLS.Cert), Key: f.file(g.TLS.Key),
+func (f *File) tls(g *Group) servers.TLS {
+	return servers.TLS{CA: f.file(g.TLS.CA), Cert: f.file(g.TLS.Cert), Key: f.file(g.TLS.Key),
 		SkipVerify: g.TLS.InsecureSkipVerify}
 }
 
@@ -38,7 +38,7 @@ func (f *File) secret(path string) (string, error) {
 	if path == "" {
 		return "", nil
 	}
-	return target.ReadSecret(f.file(path))
+	return servers.ReadSecret(f.file(path))
 }
 
 // PatternsOf are a group's patterns: its own, or those of the file. None: the default.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -18,7 +18,7 @@ func (f *File) check(p *problems) {
 	}
 	checkPatterns(p, "", f.Patterns)
 	if len(f.Patterns) > 0 && len(f.Groups) > 0 && !slices.ContainsFunc(f.Groups, func(g Group) bool {
-		return g.System() == target.System
+		return g.System() == servers.Redis
 	}) {
 		p.add("patterns", "only for Redis, and no group has redis: give the groups prefixes")
 	}
@@ -47,7 +47,7 @@ func (g *Group) check(p *problems, path string) {
 	g.checkSystem(p, path)
 	for name, urls := range map[string][]string{"redis": g.Redis, "replicas": g.Replicas} {
 		for i, url := range urls {
-			if err := target.CheckURL(url); err != nil {
+			if err := servers.CheckURL(url); err != nil {
 				p.add(fmt.Sprintf("%s.%s[%d]", path, name, i), "the URL %v", err)
 			}
 		}

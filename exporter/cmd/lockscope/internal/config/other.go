@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/contrib/zklock"
 	"github.com/lockscope/lockscope/lock/etcdlock"
@@ -48,12 +48,12 @@ func (g *Group) System() string {
 	if all := g.systems(); len(all) > 0 {
 		return all[0]
 	}
-	return target.System
+	return servers.Redis
 }
 
 // OtherThanRedis reports whether a group has a system beside Redis.
 func (f *File) OtherThanRedis() bool {
-	return slices.ContainsFunc(f.Groups, func(g Group) bool { return g.System() != target.System })
+	return slices.ContainsFunc(f.Groups, func(g Group) bool { return g.System() != servers.Redis })
 }
 
 func (g *Group) systems() (all []string) {
@@ -61,7 +61,7 @@ func (g *Group) systems() (all []string) {
 		name  string
 		named bool
 	}{
-		{target.System, len(g.Redis) > 0}, {postgres, g.Postgres != ""}, {etcd, len(g.Etcd) > 0},
+		{servers.Redis, len(g.Redis) > 0}, {postgres, g.Postgres != ""}, {etcd, len(g.Etcd) > 0},
 		{zookeeper, len(g.ZooKeeper) > 0},
 	} {
 		if s.named {
@@ -73,14 +73,14 @@ func (g *Group) systems() (all []string) {
 
 // fieldsOf are the fields that only groups of some systems have.
 var fieldsOf = map[string][]string{
-	"replicas": {target.System}, "cluster": {target.System}, "sentinel_master": {target.System},
-	"sentinel_password_file": {target.System}, "redlock": {target.System}, "patterns": {target.System},
+	"replicas": {servers.Redis}, "cluster": {servers.Redis}, "sentinel_master": {servers.Redis},
+	"sentinel_password_file": {servers.Redis}, "redlock": {servers.Redis}, "patterns": {servers.Redis},
 	"schema": {postgres}, "etcd_prefix": {etcd}, "etcd_fence_key": {etcd},
 	"zookeeper_root": {zookeeper}, "zookeeper_auth_file": {zookeeper},
 	"prefixes": {postgres, etcd, zookeeper}, "max_ttl": {postgres, etcd, zookeeper},
 	"max_hold": {postgres, etcd, zookeeper}, "max_term": {postgres, etcd, zookeeper},
-	"username": {target.System, etcd}, "password_file": {target.System, postgres, etcd},
-	"tls": {target.System, postgres, etcd},
+	"username": {servers.Redis, etcd}, "password_file": {servers.Redis, postgres, etcd},
+	"tls": {servers.Redis, postgres, etcd},
 }
 
 // insteadOf is what to use where a field does not belong.
@@ -109,7 +109,7 @@ func (g *Group) checkSystem(p *problems, path string) {
 		switch {
 		case field == "patterns":
 			remedy = "use prefixes, max_ttl, max_hold and max_term"
-		case len(systems) == 3 && system == target.System:
+		case len(systems) == 3 && system == servers.Redis:
 			remedy = "use patterns"
 		}
 		p.add(path+"."+field, "not for %s: %s", system, remedy)

@@ -12,8 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/discover"
@@ -39,8 +38,8 @@ const discoverExample = `  lockscope discover --redis r1:6379,r2:6379,r3:6379
 const exampleWidth = 48
 
 type discoverFlags struct {
-	redis    target.Flags
-	systems  systems.Flags
+	redis    servers.RedisFlags
+	systems  servers.OtherFlags
 	sample   int
 	pageSize int
 	pause    time.Duration
@@ -92,8 +91,8 @@ func (f *discoverFlags) run(ctx context.Context, a *ui.App) error {
 	if err != nil {
 		return err
 	}
-	defer target.Release(nodes)
-	defer systems.CloseAll(others)
+	defer servers.Release(nodes)
+	defer servers.CloseAll(others)
 	o := discover.Options{Sample: f.sample, PageSize: f.pageSize, Pause: f.pause}
 	if o.Pause == 0 {
 		o.Pause = -1
@@ -124,7 +123,7 @@ func (f *discoverFlags) run(ctx context.Context, a *ui.App) error {
 }
 
 // open connects to nothing. It makes no Redis nodes if only other systems are named.
-func (f *discoverFlags) open(a *ui.App) (nodes []target.Node, others []backend.Backend, err error) {
+func (f *discoverFlags) open(a *ui.App) (nodes []servers.Node, others []backend.Backend, err error) {
 	if f.redis.Named() || !f.systems.Named() {
 		if nodes, err = f.redis.Open(a); err != nil {
 			return nil, nil, err
@@ -132,7 +131,7 @@ func (f *discoverFlags) open(a *ui.App) (nodes []target.Node, others []backend.B
 	}
 	if f.systems.Named() {
 		if others, err = f.systems.Open(a, &f.redis, nil); err != nil {
-			target.Release(nodes)
+			servers.Release(nodes)
 		}
 	}
 	return nodes, others, err
@@ -144,7 +143,7 @@ func writeDiscovered(a *ui.App, all []discovered, others []laidOut) error {
 		for _, found := range d.result.Found {
 			row := foundRow(d.node.Name, &found, ttlRange(&found))
 			if len(others) > 0 {
-				row = append([]string{target.System}, row...)
+				row = append([]string{servers.Redis}, row...)
 			}
 			rows = append(rows, row)
 		}

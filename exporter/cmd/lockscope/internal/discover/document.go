@@ -1,7 +1,7 @@
 package discover
 
 import (
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner/discover"
 	"github.com/lockscope/lockscope/scanner/report"
@@ -42,9 +42,9 @@ func newDocument(all []discovered, others []laidOut) document {
 	d := document{Schema: ui.SchemaVersion, Nodes: []nodeDoc{}, Found: []found{}}
 	for i := range all {
 		n := &all[i]
-		d.Nodes = append(d.Nodes, nodeDoc{Backend: target.System, Node: n.node.Name, Looked: n.result.Sampled, Unit: "keys",
+		d.Nodes = append(d.Nodes, nodeDoc{Backend: servers.Redis, Node: n.node.Name, Looked: n.result.Sampled, Unit: "keys",
 			Whole: n.result.Whole && !n.failed, Failed: n.failed, Notes: []string{}})
-		d.add(target.System, n.node.Name, n.result.Found)
+		d.add(servers.Redis, n.node.Name, n.result.Found)
 	}
 	for i := range others {
 		o := &others[i]

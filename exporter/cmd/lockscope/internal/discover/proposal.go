@@ -8,14 +8,14 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner/discover"
 )
 
 // discovered is what one node has.
 type discovered struct {
-	node   target.Node
+	node   servers.Node
 	result discover.Result
 	failed bool // before all of the sample was read
 }
@@ -53,14 +53,14 @@ func (f *discoverFlags) proposal(all []discovered, others []laidOut) string {
 }
 
 // group writes a group of one server: a sample does not show whether several are nodes of one Redlock.
-func group(b *strings.Builder, c *target.Config, d discovered) {
+func group(b *strings.Builder, c *servers.RedisConfig, d discovered) {
 	fmt.Fprintf(b, "  - name: %s\n", strconv.Quote(d.node.Name))
 	switch {
 	case c.SentinelMaster != "":
 		fmt.Fprintf(b, "    redis: [] # add the Sentinels here\n    sentinel_master: %s\n",
 			strconv.Quote(c.SentinelMaster))
 	default:
-		fmt.Fprintf(b, "    redis: [%s]\n", strconv.Quote(target.URL(d.node)))
+		fmt.Fprintf(b, "    redis: [%s]\n", strconv.Quote(servers.URL(d.node)))
 		if c.Cluster {
 			b.WriteString("    cluster: true\n")
 		}

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/contrib/zklock"
@@ -15,7 +15,7 @@ import (
 
 // ofSystem writes a group of one system beside Redis. What scan would read by a prefix is a comment where it would
 // report what is healthy.
-func ofSystem(b *strings.Builder, o *laidOut, fields []systems.Field) {
+func ofSystem(b *strings.Builder, o *laidOut, fields []servers.Field) {
 	fmt.Fprintf(b, "  - name: %s\n", strconv.Quote(o.backend.System()+" "+o.backend.Address()))
 	own := map[string]string{"etcd_prefix": lock.DefaultPrefix, "zookeeper_root": zklock.DefaultRoot}
 	has := make(map[string]bool)

@@ -13,8 +13,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/contrib/zklock"
@@ -32,10 +31,10 @@ const doctorExample = `  lockscope doctor --redis 10.0.0.1:6379,10.0.0.2:6379,10
   lockscope doctor --postgres postgres://orders@db/shop --etcd e1:2379,e2:2379,e3:2379`
 
 type doctorFlags struct {
-	redis    target.Flags
-	backends systems.Flags
+	redis    servers.RedisFlags
+	backends servers.OtherFlags
 	output   ui.Format
-	names    target.NamesFlag
+	names    servers.NamesFlag
 	policy   diagnosis.Policy
 
 	set *pflag.FlagSet // in which they were registered
@@ -103,13 +102,13 @@ func (f *doctorFlags) run(ctx context.Context, a *ui.App) error {
 	if err != nil {
 		return err
 	}
-	defer systems.CloseAll(others)
-	var nodes []target.Node
+	defer servers.CloseAll(others)
+	var nodes []servers.Node
 	if f.redis.Named() || len(others) == 0 {
 		if nodes, err = f.redis.Open(a); err != nil {
 			return err
 		}
-		defer target.Release(nodes)
+		defer servers.Release(nodes)
 		if f.policy.NodeNames, err = f.names.Of(nodes); err != nil {
 			return err
 		}
@@ -131,7 +130,7 @@ func (f *doctorFlags) run(ctx context.Context, a *ui.App) error {
 }
 
 // examine asks all systems at the same time.
-func (f *doctorFlags) examine(ctx context.Context, nodes []target.Node, others []backend.Backend) examined {
+func (f *doctorFlags) examine(ctx context.Context, nodes []servers.Node, others []backend.Backend) examined {
 	d := examined{others: make([]diagnosis.Examination, len(others))}
 	policy := f.policy
 	policy.SessionTTL = f.zookeeperTTL()
@@ -160,7 +159,7 @@ func (f *doctorFlags) zookeeperTTL() time.Duration {
 	return zklock.DefaultMaxTTL
 }
 
-func (f *doctorFlags) gather(ctx context.Context, nodes []target.Node) []diagnosis.Facts {
+func (f *doctorFlags) gather(ctx context.Context, nodes []servers.Node) []diagnosis.Facts {
 	switch {
 	case f.redis.Config.Cluster:
 		f.policy.Single = "cluster"

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/redlock"
 )
@@ -143,7 +143,7 @@ func doctorRows(results []diagnosis.Result) [][]string {
 		for i++; i < len(results) && sameButNode(results[i], r); i++ {
 			nodes = append(nodes, results[i].Node)
 		}
-		rows = append(rows, []string{string(r.Status), cmp.Or(r.Backend, target.System), r.Check,
+		rows = append(rows, []string{string(r.Status), cmp.Or(r.Backend, servers.Redis), r.Check,
 			strings.Join(nodes, " "),
 			r.Detail})
 		if r.Advice != "" {

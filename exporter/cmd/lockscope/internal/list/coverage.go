@@ -10,7 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
 	"github.com/lockscope/lockscope/scanner/listing"
@@ -31,13 +31,13 @@ type coverage struct {
 const markerTimeout = time.Second
 
 // coverageOf is how much of independent nodes a listing has read.
-func coverageOf(ctx context.Context, nodes []target.Node, l listing.Listing) *coverage {
+func coverageOf(ctx context.Context, nodes []servers.Node, l listing.Listing) *coverage {
 	c := &coverage{Of: len(nodes)}
 	failed := make(map[string]bool)
 	for _, n := range l.Nodes {
 		failed[n.Node] = n.Truncated
 	}
-	var read []target.Node
+	var read []servers.Node
 	for _, n := range nodes {
 		if _, single := n.Client.(*redis.Client); !single {
 			return nil
@@ -55,7 +55,7 @@ func coverageOf(ctx context.Context, nodes []target.Node, l listing.Listing) *co
 
 // forgetful returns the nodes that may have forgotten locks, because they restarted or were wiped. Their markers show
 // it if the marker of at least one other node votes.
-func forgetful(ctx context.Context, nodes []target.Node) (names []string) {
+func forgetful(ctx context.Context, nodes []servers.Node) (names []string) {
 	ctx, cancel := context.WithTimeout(ctx, markerTimeout)
 	defer cancel()
 	states, known := make([]redlock.MarkerState, len(nodes)), make([]bool, len(nodes))

@@ -9,9 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner"
@@ -27,8 +26,8 @@ const listExample = `  lockscope list --redis r1:6379,r2:6379,r3:6379
   lockscope list --postgres postgres://orders@db/shop --etcd e1:2379,e2:2379,e3:2379`
 
 type listFlags struct {
-	redis    target.Flags
-	backends systems.Flags
+	redis    servers.RedisFlags
+	backends servers.OtherFlags
 	output   ui.Format
 	prefixes []string
 	patterns []string
@@ -90,14 +89,14 @@ func (f *listFlags) run(ctx context.Context, a *ui.App) error {
 	if err != nil {
 		return err
 	}
-	defer systems.CloseAll(others)
+	defer servers.CloseAll(others)
 	var reads []reading
 	if f.redis.Named() || len(others) == 0 {
 		nodes, err := f.redis.Open(a)
 		if err != nil {
 			return err
 		}
-		defer target.Release(nodes)
+		defer servers.Release(nodes)
 		s, err := f.scanner(nodes)
 		if err != nil {
 			return err
@@ -124,16 +123,16 @@ func (f *listFlags) validate() error {
 	return nil
 }
 
-func (f *listFlags) scanner(nodes []target.Node) (*scanner.Scanner, error) {
+func (f *listFlags) scanner(nodes []servers.Node) (*scanner.Scanner, error) {
 	opts, err := f.options()
 	if err != nil {
 		return nil, err
 	}
-	return scanner.New(target.Clients(nodes), append(opts, scanner.WithNodeNames(target.Names(nodes)...))...)
+	return scanner.New(servers.Clients(nodes), append(opts, scanner.WithNodeNames(servers.Names(nodes)...))...)
 }
 
 // readRedis is the reading of all nodes of one Redlock.
-func (f *listFlags) readRedis(s *scanner.Scanner, nodes []target.Node) reading {
+func (f *listFlags) readRedis(s *scanner.Scanner, nodes []servers.Node) reading {
 	return func(ctx context.Context) (part, error) {
 		all, err := s.List(ctx, f.listOptions())
 		if err == nil && all.Truncated {
@@ -143,8 +142,8 @@ func (f *listFlags) readRedis(s *scanner.Scanner, nodes []target.Node) reading {
 		if w == nil {
 			w = backend.NoWaits()
 		}
-		return part{system: target.System, tellsTTL: true, listing: all, waits: waits{w},
-			coverage: coverageOf(ctx, nodes, all)}, err
+		return part{system: servers.Redis, tellsTTL: true, listing: listing, waits: waits{w},
+			coverage: coverageOf(ctx, nodes, listing)}, err
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
-	"github.com/lockscope/lockscope/scanner/listing"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
+	"github.com/lockscope/lockscope/scanner"
 )
 
 // reading asks one system. There is a part whatever the error is.
@@ -43,7 +43,7 @@ func (s *selection) read(ctx context.Context, reads []reading) (*overview, error
 	}
 	all.Wait()
 	l.took = time.Since(l.started)
-	if len(l.parts) == 1 && l.parts[0].system == target.System {
+	if len(l.parts) == 1 && l.parts[0].system == servers.Redis {
 		l.started, l.took = l.parts[0].listing.Started, l.parts[0].listing.Took
 	}
 	s.merge(l)

@@ -12,8 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/repair"
@@ -30,8 +29,8 @@ const repairApplyExample = `  lockscope repair apply plan.json --redis r1:6379,r
   lockscope repair apply plan.json --redis r1:6379 --yes --audit-log /var/log/lockscope-audit.log`
 
 type repairApplyFlags struct {
-	redis     target.Flags
-	systems   systems.Flags
+	redis     servers.RedisFlags
+	systems   servers.OtherFlags
 	act       Flags
 	yes       bool
 	redlock   bool
@@ -91,12 +90,12 @@ func (f *repairApplyFlags) run(ctx context.Context, a *ui.App, path string) (err
 	if err != nil {
 		return err
 	}
-	defer target.Release(nodes)
-	opts := []scanner.Option{scanner.WithNodeNames(target.Names(nodes)...), scanner.WithRepairMinAge(f.act.MinAge)}
+	defer servers.Release(nodes)
+	opts := []scanner.Option{scanner.WithNodeNames(servers.Names(nodes)...), scanner.WithRepairMinAge(f.act.MinAge)}
 	if f.redlock {
 		opts = append(opts, scanner.WithOneRedlock())
 	}
-	s, err := scanner.New(target.Clients(nodes), opts...)
+	s, err := scanner.New(servers.Clients(nodes), opts...)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/child"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/locker"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 )
 
@@ -22,8 +22,8 @@ const holdExample = `  lockscope hold nightly --for 2h --reason "disk swap" --re
   lockscope hold deploy --no-wait --reason "freeze, ticket 4711" --postgres postgres://ops@db/ops`
 
 type holdFlags struct {
-	locker   locker.Flags
-	wait     locker.Wait
+	locker   servers.LockFlags
+	wait     servers.Wait
 	operator person
 	span     time.Duration
 	name     string

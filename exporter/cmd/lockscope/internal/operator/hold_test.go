@@ -16,7 +16,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/child"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/locker"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine"
@@ -88,21 +88,21 @@ func TestHoldEnds(t *testing.T) {
 
 // TestHoldIsLost: it says when, which nodes did not renew the lock, and what that means.
 func TestHoldIsLost(t *testing.T) {
-	servers := locktest.Servers(t, 3)
-	cmdtest.VouchFor(t, servers...)
+	started := locktest.Servers(t, 3)
+	cmdtest.VouchFor(t, started...)
 	h := cmdtest.Start(t, "hold", "nightly", "--reason", "disk swap", "--audit-log", filepath.Join(t.TempDir(), "log"),
-		"--ttl", "2s", "--node-timeout", "500ms", "--redis", cmdtest.Addrs(servers...))
+		"--ttl", "2s", "--node-timeout", "500ms", "--redis", cmdtest.Addrs(started...))
 	h.Says(`"nightly" is held by `)
-	cmdtest.Must(t, errors.Join(servers[0].Kill(), servers[1].Kill()))
-	h.Wait().Want(t, locker.ExitNoLock, `"nightly" was lost at `, servers[0].Addr(), servers[1].Addr(),
+	cmdtest.Must(t, errors.Join(started[0].Kill(), started[1].Kill()))
+	h.Wait().Want(t, servers.ExitNoLock, `"nightly" was lost at `, started[0].Addr(), started[1].Addr(),
 		"others may hold it now")
 }
 
 // TestHoldIsRevoked: it ends, and says who revoked it and why.
 func TestHoldIsRevoked(t *testing.T) {
-	servers, dir := locktest.Servers(t, 3), t.TempDir()
-	cmdtest.VouchFor(t, servers...)
-	on := []string{"--redis", cmdtest.Addrs(servers...), "--node-timeout", "500ms"}
+	started, dir := locktest.Servers(t, 3), t.TempDir()
+	cmdtest.VouchFor(t, started...)
+	on := []string{"--redis", cmdtest.Addrs(started...), "--node-timeout", "500ms"}
 	held, revoked := filepath.Join(dir, "held"), filepath.Join(dir, "revoked")
 	h := cmdtest.Start(t, slices.Concat([]string{"hold", "nightly", "--reason", "disk swap", "--ttl", "6s",
 		"--operator", "ann", "--audit-log", held}, on)...)
@@ -111,10 +111,10 @@ func TestHoldIsRevoked(t *testing.T) {
 	cmdtest.Eventually(t, "the lease is revoked", func() bool { // a busy machine may not answer in time
 		o = lockscope.Command(t, slices.Concat([]string{"revoke", "nightly", "--reason", "swap is over", "--operator", "bob",
 			"--audit-log", revoked}, on)...)
-		return o.Status == 0 || o.Status != locker.ExitNoLock
+		return o.Status == 0 || o.Status != servers.ExitNoLock
 	})
 	o.Want(t, 0, `"nightly" is held by ann since `, " of 3 nodes refuse to renew it", "the lock is free at the latest in ")
-	h.Wait().Want(t, locker.ExitNoLock, `"nightly" was revoked by bob at `, "swap is over")
+	h.Wait().Want(t, servers.ExitNoLock, `"nightly" was revoked by bob at `, "swap is over")
 	wantLines(t, held, `act=hold`, `outcome=held`, `was revoked by bob`)
 	content, err := os.ReadFile(revoked)
 	cmdtest.Must(t, err)

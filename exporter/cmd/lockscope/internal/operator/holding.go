@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/child"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/locker"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 )
@@ -24,7 +24,7 @@ type holding struct {
 	app     *ui.App
 	log     *Log
 	signals *child.Signals
-	trouble locker.Trouble
+	trouble servers.Trouble
 }
 
 func (h *holding) run(l lock.Locker) error {
@@ -63,7 +63,7 @@ func (h *holding) notAcquired(err error) error {
 	if held, ok := errors.AsType[*lock.HeldError](err); ok {
 		return &ui.StatusError{Status: ui.ExitFindings, Err: held}
 	}
-	return &ui.StatusError{Status: locker.ExitNoLock, Err: err}
+	return &ui.StatusError{Status: servers.ExitNoLock, Err: err}
 }
 
 // sayWaiting says what the command waits for.
@@ -83,7 +83,7 @@ func (h *holding) end(lease lock.Lease) error {
 	err := lease.Release(ctx)
 	if errors.Is(cause, lock.ErrLost) {
 		lost := h.trouble.Lost(lease, h.name)
-		return errors.Join(&ui.StatusError{Status: locker.ExitNoLock, Err: lost}, h.log.Done(actHold, h.name, "", lost))
+		return errors.Join(&ui.StatusError{Status: servers.ExitNoLock, Err: lost}, h.log.Done(actHold, h.name, "", lost))
 	}
 	if err != nil && !errors.Is(cause, lock.ErrMaxHold) {
 		h.say("the lock is not released: it ends with its TTL: %v", err)

@@ -11,9 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/scanner"
@@ -35,8 +34,8 @@ const repairPlanExample = `  lockscope repair plan --redis r1:6379,r2:6379,r3:63
 const planMode = 0o640
 
 type repairPlanFlags struct {
-	redis    target.Flags
-	systems  systems.Flags
+	redis    servers.RedisFlags
+	systems  servers.OtherFlags
 	set      *pflag.FlagSet
 	sweep    sweep.Flags
 	classes  *ui.List
@@ -130,23 +129,23 @@ func (f *repairPlanFlags) open(a *ui.App) (s *scanner.Scanner, done func(), err 
 	}
 	replicas, err := f.sweep.OpenReplicas(a, &f.redis)
 	if err != nil {
-		target.Release(nodes)
+		servers.Release(nodes)
 		return nil, nil, err
 	}
 	opts, err := f.sweep.Options(nodes)
 	if len(replicas) > 0 {
-		opts = append(opts, scanner.WithReplicas(target.Clients(replicas)...))
+		opts = append(opts, scanner.WithReplicas(servers.Clients(replicas)...))
 	}
 	if err == nil {
-		s, err = scanner.New(target.Clients(nodes), opts...)
+		s, err = scanner.New(servers.Clients(nodes), opts...)
 	}
 	if err != nil {
-		target.Release(append(nodes, replicas...))
+		servers.Release(append(nodes, replicas...))
 		return nil, nil, err
 	}
 	return s, func() {
 		_ = s.Close()
-		target.Release(append(nodes, replicas...))
+		servers.Release(append(nodes, replicas...))
 	}, nil
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/locker"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine"
@@ -33,7 +33,7 @@ const revokeExample = `  lockscope revoke nightly --reason "hangs since 02:10" -
   lockscope revoke prices:eu --readers --reason "schema change" --redis-file /etc/lockscope/nodes`
 
 type revokeFlags struct {
-	servers  locker.Flags
+	servers  servers.LockFlags
 	operator person
 	name     string
 	readers  bool
@@ -135,7 +135,7 @@ func statusOf(err error) error {
 	case lock.ReasonNotHeld:
 		return &ui.StatusError{Status: ui.ExitFindings, Err: err}
 	case lock.ReasonNoQuorum:
-		return &ui.StatusError{Status: locker.ExitNoLock, Err: err}
+		return &ui.StatusError{Status: servers.ExitNoLock, Err: err}
 	}
 	return err
 }

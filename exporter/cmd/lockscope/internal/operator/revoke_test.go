@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/locker"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine"
@@ -69,7 +69,7 @@ func TestRevokeIsRefused(t *testing.T) {
 	revoking(t, s, log, "--reason", "hangs").Want(t, ui.ExitError, "another library wrote this lock", "lockscope repair")
 	cmdtest.Must(t, s.Kill())
 	for i, kind := range [][]string{nil, {"--readers"}} { // of all these, only the attempts without a quorum are written down
-		revoking(t, s, log, append(kind, "--reason", "hangs")...).Want(t, locker.ExitNoLock, "no quorum")
+		revoking(t, s, log, append(kind, "--reason", "hangs")...).Want(t, servers.ExitNoLock, "no quorum")
 		content, err := os.ReadFile(log)
 		cmdtest.Must(t, err)
 		lines := strings.Split(strings.TrimSpace(string(content)), "\n")

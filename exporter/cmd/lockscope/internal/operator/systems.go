@@ -9,8 +9,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/repair"
@@ -27,7 +26,7 @@ var (
 )
 
 // oneSystem opens the system that the flags name.
-func oneSystem(a *ui.App, f *systems.Flags, redis *target.Flags, r *backend.LeakRules) (*systems.System, error) {
+func oneSystem(a *ui.App, f *servers.OtherFlags, redis *servers.RedisFlags, r *backend.LeakRules) (*servers.System, error) {
 	all, err := f.Systems(a, redis, r)
 	if err != nil {
 		return nil, err
@@ -70,7 +69,7 @@ func (f *repairPlanFlags) planSystem(ctx context.Context, a *ui.App, classes []r
 	return f.finish(a, p.Sealed(), err)
 }
 
-func newPlan(system *systems.System, r report.Report, operator string, prefixes []string) repair.Plan {
+func newPlan(system *servers.System, r report.Report, operator string, prefixes []string) repair.Plan {
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	p := repair.Plan{
 		Schema: repair.Schema, Created: now, Expires: now.Add(repair.Life), Operator: operator,
@@ -84,7 +83,7 @@ func newPlan(system *systems.System, r report.Report, operator string, prefixes 
 }
 
 // addSteps adds a step for each finding that can be repaired safely, and the reasons for the others.
-func addSteps(p *repair.Plan, system *systems.System, b backend.Backend, findings []report.Finding,
+func addSteps(p *repair.Plan, system *servers.System, b backend.Backend, findings []report.Finding,
 	classes []report.Class) {
 	for i := range findings {
 		f := &findings[i]
@@ -144,7 +143,7 @@ func (f *repairApplyFlags) applySystem(ctx context.Context, a *ui.App, path stri
 }
 
 // step acts on one key, or says what it would do.
-func (f *repairApplyFlags) step(ctx context.Context, system *systems.System, s *repair.Step) (r repair.Result,
+func (f *repairApplyFlags) step(ctx context.Context, system *servers.System, s *repair.Step) (r repair.Result,
 	err error) {
 	r = repair.Result{Node: s.Node, Key: s.Key, Class: s.Class}
 	key, err := base64.StdEncoding.DecodeString(s.KeyBase64)

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/child"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/locker"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/election"
@@ -44,7 +44,7 @@ func (c *candidate) perform(ctx context.Context, l lock.Locker) error {
 	case lock.ReasonOf(err) == lock.ReasonInvalid:
 		return err
 	}
-	return &ui.StatusError{Status: locker.ExitNoLock, Err: err}
+	return &ui.StatusError{Status: servers.ExitNoLock, Err: err}
 }
 
 // resigned reports if nobody can lead before this term has run out.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/child"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/locker"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
@@ -33,7 +33,7 @@ func (j *job) notAcquired(err error) error {
 		}
 		return &ui.StatusError{Status: j.conflict, Err: errors.New(text)}
 	}
-	return &ui.StatusError{Status: locker.ExitNoLock, Err: err}
+	return &ui.StatusError{Status: servers.ExitNoLock, Err: err}
 }
 
 // forever reports whether the lock is held without a TTL: no later run gets it either.

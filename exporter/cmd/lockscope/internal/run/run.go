@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/locker"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/semaphore"
 )
@@ -25,7 +25,7 @@ const runExample = `  lockscope run nightly --redis r1:6379,r2:6379,r3:6379 -- .
 // job is one run.
 type job struct {
 	task
-	wait      locker.Wait
+	wait      servers.Wait
 	quiet     bool
 	slots     int
 	shared    bool
@@ -33,7 +33,7 @@ type job struct {
 	conflict  int
 	maxHold   time.Duration
 	publish   ui.Publish
-	trouble   locker.Trouble
+	trouble   servers.Trouble
 }
 
 // Command is lockscope run.

@@ -18,7 +18,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/child"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/locker"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
@@ -69,7 +69,7 @@ func TestRunStatuses(t *testing.T) {
 		"wait and not":     {shell(s, "exit 0", "-n", "-w", "1s"), ui.ExitError, "--no-wait"},
 		"shared and slots": {shell(s, "exit 0", "-s", "--slots", "2"), ui.ExitError, "--slots"},
 		"shared and not":   {shell(s, "exit 0", "-s", "-x"), ui.ExitError, "--exclusive"},
-		"no server there":  {shell(nobody(t), "exit 0", "-n"), locker.ExitNoLock, "refused"},
+		"no server there":  {shell(nobody(t), "exit 0", "-n"), servers.ExitNoLock, "refused"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := command(t, c.args...)
@@ -107,7 +107,7 @@ func TestRunQuietSaysTheRest(t *testing.T) {
 	cmdtest.Must(t, cmdtest.Admin(t, s).Set(t.Context(), lock.DefaultPrefix+"nightly", "token", 0).Err())
 	command(t, shell(s, "exit 0", "-n", "-q", "-E", "0")...).Want(t, 0,
 		`"nightly" is held by unnamed; it never ends: delete the key`)
-	command(t, shell(nobody(t), "exit 0", "-n", "-q", "-E", "0")...).Want(t, locker.ExitNoLock, "no quorum")
+	command(t, shell(nobody(t), "exit 0", "-n", "-q", "-E", "0")...).Want(t, servers.ExitNoLock, "no quorum")
 }
 
 // TestRunRefused: one line says who holds the lock, and since when.
@@ -141,16 +141,16 @@ func TestRunRefused(t *testing.T) {
 
 // TestRunAtTheSameInstant as cron has it: of many that do not wait, one runs, although they split the votes.
 func TestRunAtTheSameInstant(t *testing.T) {
-	servers := locktest.Servers(t, 3)
-	cmdtest.VouchFor(t, servers...)
+	started := locktest.Servers(t, 3)
+	cmdtest.VouchFor(t, started...)
 	const machines = 5
 	var over sync.WaitGroup
 	var mu sync.Mutex
 	statuses := make(map[int]int)
 	for range machines {
-		l := cmdtest.LockingProcess(t, "m", servers) // each machine has connections of its own
+		l := cmdtest.LockingProcess(t, "m", started) // each machine has connections of its own
 		over.Go(func() {
-			j := &job{task: task{name: "nightly"}, wait: locker.Wait{None: true}}
+			j := &job{task: task{name: "nightly"}, wait: servers.Wait{None: true}}
 			j.locker.TTL = 30 * time.Second
 			_, err := j.acquire(t.Context(), l)
 			mu.Lock()

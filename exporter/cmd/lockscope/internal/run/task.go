@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/child"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/locker"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 )
@@ -23,7 +23,7 @@ type kind interface {
 
 // task is a command and the lock that it runs under.
 type task struct {
-	locker    locker.Flags
+	locker    servers.LockFlags
 	killAfter time.Duration
 	name      string
 

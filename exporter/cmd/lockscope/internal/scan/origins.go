@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -34,7 +34,7 @@ func withOrigins(r report.Report, head []string, rows [][]string, of []origin) (
 		head, rows = inFront("GROUP", head, rows, func(i int) string { return of[i].group })
 	}
 	if slices.ContainsFunc(r.Nodes, func(n report.NodeReport) bool { return n.Backend != "" }) {
-		head, rows = inFront("BACKEND", head, rows, func(i int) string { return cmp.Or(of[i].backend, target.System) })
+		head, rows = inFront("BACKEND", head, rows, func(i int) string { return cmp.Or(of[i].backend, servers.Redis) })
 	}
 	return head, rows
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
@@ -63,7 +63,7 @@ func (p *pings) votes(ctx context.Context) (v votes) {
 }
 
 // up has the nodes that have answered their last ping. A node that was not pinged yet counts as one of them.
-func (p *pings) up() (up []target.Node, v votes) {
+func (p *pings) up() (up []servers.Node, v votes) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.sets != 1 {
@@ -79,7 +79,7 @@ func (p *pings) up() (up []target.Node, v votes) {
 
 // inQuarantine is false for a node whose quarantine is over, and for one that does not tell, for instance because the
 // user may not send INFO.
-func inQuarantine(ctx context.Context, n target.Node) bool {
+func inQuarantine(ctx context.Context, n servers.Node) bool {
 	c, ok := n.Client.(*redis.Client)
 	if !ok {
 		return false

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/scanner/listing"
@@ -38,12 +38,12 @@ func TestClassesOfWaits(t *testing.T) {
 
 // TestVotesOfServers: new servers are in quarantine from the first vote that is asked of them.
 func TestVotesOfServers(t *testing.T) {
-	servers := locktest.Servers(t, 3)
-	if err := cmdtest.Locks(t, servers...); err == nil {
+	started := locktest.Servers(t, 3)
+	if err := cmdtest.Locks(t, started...); err == nil {
 		t.Fatal("new servers voted")
 	}
-	var nodes []target.Node
-	for _, s := range servers {
+	var nodes []servers.Node
+	for _, s := range started {
 		nodes = append(nodes, openNodes(t, "redis://"+s.Addr())...)
 	}
 	pings := newPings(nodes, 1)
@@ -51,7 +51,7 @@ func TestVotesOfServers(t *testing.T) {
 	if got := pings.votes(t.Context()); got != (votes{3, 3, 3}) {
 		t.Errorf("%+v", got)
 	}
-	cmdtest.Must(t, servers[0].Kill())
+	cmdtest.Must(t, started[0].Kill())
 	pings.round(t.Context())
 	if got := pings.votes(t.Context()); got != (votes{3, 2, 2}) {
 		t.Errorf("with one down %+v", got)

@@ -11,8 +11,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock/decorate"
 	"github.com/lockscope/lockscope/lock/driver"
@@ -30,7 +30,7 @@ const (
 // pings knows how the servers have answered over the last minute.
 type pings struct {
 	mu     sync.Mutex
-	nodes  []target.Node
+	nodes  []servers.Node
 	others []pinged
 	sets   int                // that the nodes belong to
 	seen   map[string]*health // by name
@@ -56,14 +56,14 @@ type ping struct {
 	ok   bool
 }
 
-func newPings(nodes []target.Node, sets int, others ...pinged) *pings {
+func newPings(nodes []servers.Node, sets int, others ...pinged) *pings {
 	p := &pings{}
 	p.follow(nodes, sets, others...)
 	return p
 }
 
 // follow pings these servers from now on, and keeps what is known of those of the same name.
-func (p *pings) follow(nodes []target.Node, sets int, others ...pinged) {
+func (p *pings) follow(nodes []servers.Node, sets int, others ...pinged) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	before := p.seen
@@ -120,7 +120,7 @@ func (p *pings) round(ctx context.Context) {
 	p.mu.Lock()
 	nodes := p.nodes
 	p.mu.Unlock()
-	atOnce(nodes, func(n target.Node) { p.measure(n.Name, func() error { return p.ask(ctx, n) }) })
+	atOnce(nodes, func(n servers.Node) { p.measure(n.Name, func() error { return p.ask(ctx, n) }) })
 }
 
 // roundOfOthers leaves time to connect: an ensemble may have a server that hangs.
@@ -210,7 +210,7 @@ func (h *health) state(name string, now time.Time) state.Node {
 
 // ask returns nil if the server answers PING or, if the user may not send that, INFO. A
 // refused command is not sent again, because each refusal is a line in the server's ACL LOG.
-func (p *pings) ask(ctx context.Context, n target.Node) error {
+func (p *pings) ask(ctx context.Context, n servers.Node) error {
 	p.mu.Lock()
 	h := p.seen[n.Name]
 	refused := h != nil && h.refused

@@ -8,7 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/scanner"
 )
@@ -45,12 +45,12 @@ func TestElectionIsPartOfReadiness(t *testing.T) {
 	}
 }
 
-func openNodes(t *testing.T, url string) []target.Node {
+func openNodes(t *testing.T, url string) []servers.Node {
 	t.Helper()
 	opt, err := redis.ParseURL(url)
 	cmdtest.Must(t, err)
 	opt.DisableIdentity = true
 	c := redis.NewClient(opt)
 	t.Cleanup(func() { cmdtest.Must(t, c.Close()) })
-	return []target.Node{{Name: opt.Addr, Address: opt.Addr, Client: c}}
+	return []servers.Node{{Name: opt.Addr, Address: opt.Addr, Client: c}}
 }

@@ -13,9 +13,8 @@ import (
 	"github.com/lockscope/lockscope/exporter"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/exporter/server"
 	"github.com/lockscope/lockscope/lock"
@@ -173,7 +172,7 @@ func (f *serveFlags) locker(g *sweep.Group) (sweep.Locker, error) {
 	if g.System != nil {
 		return g.System.Elector(timeout), nil
 	}
-	e, err := redlock.New(target.Clients(g.Nodes), append(f.guard.Options(), lock.WithPrefix(systems.ElectPrefix),
+	e, err := redlock.New(servers.Clients(g.Nodes), append(f.guard.Options(), lock.WithPrefix(servers.ElectPrefix),
 		timeout)...)
 	if err != nil {
 		return nil, err // no nil engine becomes a Locker

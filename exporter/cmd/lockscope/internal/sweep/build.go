@@ -15,8 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/config"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner"
 )
@@ -24,8 +23,8 @@ import (
 // GroupFlags say which servers to sweep, for what, and where to send findings: by flags, by a
 // configuration file, or both. scan and serve have them in common.
 type GroupFlags struct {
-	redis  target.Flags
-	others systems.Flags // that scan and serve register
+	redis  servers.RedisFlags
+	others servers.OtherFlags // that scan and serve register
 	Sweep  Flags
 	notify NotifyFlags
 	Config string
@@ -52,7 +51,7 @@ func (f *GroupFlags) RegisterSystems(set *pflag.FlagSet) { f.others.Register(set
 func (f *GroupFlags) Others() bool { return f.others.Named() }
 
 // Redis says which servers flags name.
-func (f *GroupFlags) Redis() *target.Flags { return &f.redis }
+func (f *GroupFlags) Redis() *servers.RedisFlags { return &f.redis }
 
 var (
 	errBothServers = errors.New("servers are set both in --config and by --redis (or --redis-file, LOCKSCOPE_REDIS, " +
@@ -142,7 +141,7 @@ func (b *builder) addRedis(made *Groups) error {
 	}
 	for i := range b.file.Groups {
 		g, path := &b.file.Groups[i], fmt.Sprintf("groups[%d]", i)
-		if g.System() != target.System {
+		if g.System() != servers.Redis {
 			if err := b.addOther(made, g, path); err != nil {
 				return err
 			}
@@ -239,7 +238,7 @@ func (b *builder) scanner(g *Group, of *config.Group) error {
 		opts = append(opts, scanner.WithOneRedlock())
 	}
 	if len(g.Replicas) > 0 {
-		opts = append(opts, scanner.WithReplicas(target.Clients(g.Replicas)...))
+		opts = append(opts, scanner.WithReplicas(servers.Clients(g.Replicas)...))
 	}
 	more, err := b.finish(g)
 	if err != nil {
@@ -249,7 +248,7 @@ func (b *builder) scanner(g *Group, of *config.Group) error {
 		g.Scanner, err = scanner.NewSystem(g.System, append(opts, more...)...)
 		return err
 	}
-	g.Scanner, err = scanner.New(target.Clients(g.Nodes), append(opts, more...)...)
+	g.Scanner, err = scanner.New(servers.Clients(g.Nodes), append(opts, more...)...)
 	return err
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner"
@@ -105,7 +105,7 @@ func ParseClasses(flag string, names []string) ([]report.Class, error) {
 }
 
 // Options checks nothing that scanner.New checks.
-func (s *Flags) Options(nodes []target.Node) ([]scanner.Option, error) {
+func (s *Flags) Options(nodes []servers.Node) ([]scanner.Option, error) {
 	classes, err := s.classes()
 	if err != nil {
 		return nil, err
@@ -137,7 +137,7 @@ func (s *Flags) Options(nodes []target.Node) ([]scanner.Option, error) {
 	} else {
 		opts = append(opts, scanner.WithMaxValues(s.maxValues))
 	}
-	return append(opts, scanner.WithNodeNames(target.Names(nodes)...)), nil
+	return append(opts, scanner.WithNodeNames(servers.Names(nodes)...)), nil
 }
 
 var errNoPattern = errors.New("--pattern is a glob of Redis: for PostgreSQL, etcd and ZooKeeper use --prefix")
@@ -178,13 +178,13 @@ func KeyGlobs(prefixes, patterns []string) ([]string, error) {
 
 // OpenReplicas makes clients for the replicas, with the credentials and TLS of the
 // nodes. The caller closes them.
-func (s *Flags) OpenReplicas(a *ui.App, r *target.Flags) ([]target.Node, error) {
+func (s *Flags) OpenReplicas(a *ui.App, r *servers.RedisFlags) ([]servers.Node, error) {
 	urls := s.replicas.Values()
 	if len(urls) == 0 {
 		return nil, nil
 	}
 	if r.Config.Cluster || r.Config.SentinelMaster != "" {
-		return nil, fmt.Errorf("%w: --replica with --cluster or --sentinel-master", target.ErrConflict)
+		return nil, fmt.Errorf("%w: --replica with --cluster or --sentinel-master", servers.ErrConflict)
 	}
 	of := *r
 	of.URLs, of.Config.File = ui.NewList("URL", urls...), ""

@@ -6,8 +6,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/listing"
@@ -28,9 +27,9 @@ type Locker interface {
 type Group struct {
 	Name     string // "" if flags name the servers
 	origin   string // of what it was made; the same for the same; a hash
-	Nodes    []target.Node
-	Replicas []target.Node
-	System   *systems.System // in place of Nodes; nil for Redis
+	Nodes    []servers.Node
+	Replicas []servers.Node
+	System   *servers.System // in place of Nodes; nil for Redis
 	Locker   Locker          // of --elect, else nil
 	Scanner  *scanner.Scanner
 }
@@ -46,8 +45,8 @@ func (g *Group) close() error {
 	if g.Locker != nil {
 		errs = append(errs, g.Locker.Close())
 	}
-	target.Release(g.Nodes)
-	target.Release(g.Replicas)
+	servers.Release(g.Nodes)
+	servers.Release(g.Replicas)
 	return errors.Join(errs...)
 }
 
@@ -62,7 +61,7 @@ func (all Groups) Close() error {
 }
 
 // Nodes are the servers of all of them.
-func (all Groups) Nodes() (nodes []target.Node) {
+func (all Groups) Nodes() (nodes []servers.Node) {
 	for _, g := range all {
 		nodes = append(nodes, g.Nodes...)
 	}
@@ -88,7 +87,7 @@ func (g *Group) names() []string {
 	if g.System != nil {
 		return []string{g.System.Node()}
 	}
-	return target.Names(g.Nodes)
+	return servers.Names(g.Nodes)
 }
 
 // Each does something for every group, for some at a time.

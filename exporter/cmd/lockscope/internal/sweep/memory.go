@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner"
 )
@@ -46,9 +46,9 @@ func (m MemoryFlag) Options(g *Group, elected bool) ([]scanner.Option, error) {
 	case kind == stateRedis && g.System != nil:
 		return nil, errRedisMemory
 	case place == stateRedis:
-		return []scanner.Option{scanner.WithMemory(scanner.RedisStore(target.Clients(nodes), ElectResource))}, nil
+		return []scanner.Option{scanner.WithMemory(scanner.RedisStore(servers.Clients(nodes), ElectResource))}, nil
 	case kind == stateRedis && named && name != "":
-		return []scanner.Option{scanner.WithMemory(scanner.RedisStore(target.Clients(nodes), name))}, nil
+		return []scanner.Option{scanner.WithMemory(scanner.RedisStore(servers.Clients(nodes), name))}, nil
 	}
 	if dir, err := os.Stat(filepath.Dir(place)); err != nil {
 		return nil, fmt.Errorf("--state: %w", err)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/config"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/scanner"
 )
 
@@ -41,9 +41,9 @@ func (b *builder) addOther(made *Groups, of *config.Group, path string) error {
 		}
 		c, err := b.file.Backend(of)
 		if err != nil {
-			return systems.InFile(err)
+			return servers.InFile(err)
 		}
-		g.System, err = systems.FromFile(&c, rules)
+		g.System, err = servers.FromFile(&c, rules)
 		return err
 	})
 }

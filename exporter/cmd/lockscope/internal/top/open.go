@@ -8,7 +8,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 )
 
 var errBadPage = errors.New("--page: not the address of a live page: use http://host:port/debug/locks")
@@ -16,8 +16,8 @@ var errBadPage = errors.New("--page: not the address of a live page: use http://
 // Redis is one set of Redis nodes to read.
 type Redis struct {
 	Name     string
-	Nodes    []target.Node // Close closes them
-	Prefixes []string      // of lock keys; at least one
+	Nodes    []servers.Node // Close closes them
+	Prefixes []string       // of lock keys; at least one
 }
 
 // Other is one system beside Redis to read.

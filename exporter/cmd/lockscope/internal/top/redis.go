@@ -12,7 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/screen"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
@@ -28,7 +28,7 @@ type redisSet struct {
 	called   string
 	prefixes []string // of lock keys
 	timeout  time.Duration
-	clients  []target.Node
+	clients  []servers.Node
 	cluster  *redis.ClusterClient // nil unless the set is one
 	nodes    []*node
 	queues   queues
@@ -40,7 +40,7 @@ type redisSet struct {
 	failed    map[asker]error // of the refresh under way
 }
 
-func newRedisSet(name string, clients []target.Node, prefixes []string, timeout time.Duration) *redisSet {
+func newRedisSet(name string, clients []servers.Node, prefixes []string, timeout time.Duration) *redisSet {
 	s := &redisSet{called: name, prefixes: prefixes, timeout: timeout, clients: clients,
 		queues: queues{seen: make(map[string]time.Time)}}
 	for _, c := range clients {
@@ -58,7 +58,7 @@ func (s *redisSet) name() string { return s.called }
 
 func (s *redisSet) close() {
 	s.probes.Wait()
-	target.Release(s.clients)
+	servers.Release(s.clients)
 }
 
 func (s *redisSet) suggest(resources []string) {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/screen"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
@@ -21,10 +21,10 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// open reads one set of these servers.
-func open(t *testing.T, c Config, servers ...*redisproc.Server) *Source {
+// open reads one set of these.
+func open(t *testing.T, c Config, started ...*redisproc.Server) *Source {
 	t.Helper()
-	nodes, err := target.Config{URLs: strings.Split(cmdtest.Addrs(servers...), ",")}.Open()
+	nodes, err := servers.RedisConfig{URLs: strings.Split(cmdtest.Addrs(started...), ",")}.Open()
 	cmdtest.Must(t, err)
 	c.Redis = append(c.Redis, Redis{"redis", nodes, []string{"lock:"}})
 	if c.Timeout == 0 {
@@ -205,7 +205,7 @@ func TestWithoutRights(t *testing.T) {
 	queue(t, admin, "order", 3)
 	cmdtest.Must(t, admin.Do(t.Context(), "ACL", "SETUSER", "reader", "on", ">pw", "%R~lock:*", "+ping", "+scan",
 		"+getrange", "+pttl").Err())
-	nodes, err := target.Config{URLs: []string{"redis://reader:pw@" + server.Addr()}}.Open()
+	nodes, err := servers.RedisConfig{URLs: []string{"redis://reader:pw@" + server.Addr()}}.Open()
 	cmdtest.Must(t, err)
 	s, err := Open(Config{Redis: []Redis{{"redis", nodes, []string{"lock:"}}}, Timeout: time.Second})
 	cmdtest.Must(t, err)
@@ -221,12 +221,12 @@ func TestWithoutRights(t *testing.T) {
 
 // TestTwoSets of which one is away: the other one is as fresh as ever.
 func TestTwoSets(t *testing.T) {
-	servers := locktest.Servers(t, 2)
-	queue(t, cmdtest.Admin(t, servers[0]), "order", 2)
-	other, err := target.Config{URLs: []string{servers[1].Addr()}}.Open()
+	started := locktest.Servers(t, 2)
+	queue(t, cmdtest.Admin(t, started[0]), "order", 2)
+	other, err := servers.RedisConfig{URLs: []string{started[1].Addr()}}.Open()
 	cmdtest.Must(t, err)
-	cmdtest.Must(t, servers[1].Pause())
-	s := open(t, Config{Redis: []Redis{{"hung", other, []string{"lock:"}}}, Timeout: 5 * time.Second}, servers[0])
+	cmdtest.Must(t, started[1].Pause())
+	s := open(t, Config{Redis: []Redis{{"hung", other, []string{"lock:"}}}, Timeout: 5 * time.Second}, started[0])
 	began := time.Now()
 	snap := s.Read(t.Context())
 	if took := time.Since(began); took > 4*time.Second {

@@ -6,9 +6,8 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/config"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 )
@@ -27,7 +26,7 @@ func (f *topFlags) open(a *ui.App) (src *Source, err error) {
 			o.Close()
 		}
 		for _, r := range c.Redis {
-			target.Release(r.Nodes)
+			servers.Release(r.Nodes)
 		}
 	}()
 	if c.Policy, err = fleet.ParsePolicy(f.pages); err != nil {
@@ -69,7 +68,7 @@ func (f *topFlags) openRedis(a *ui.App, c *Config) error {
 	if err != nil {
 		return err
 	}
-	c.Redis = append(c.Redis, Redis{Name: target.System, Nodes: nodes, Prefixes: f.prefixesOf(file, nil)})
+	c.Redis = append(c.Redis, Redis{Name: servers.Redis, Nodes: nodes, Prefixes: f.prefixesOf(file, nil)})
 	return nil
 }
 
@@ -77,7 +76,7 @@ func (f *topFlags) openRedis(a *ui.App, c *Config) error {
 func (f *topFlags) openGroups(file *config.File, c *Config) error {
 	for i := range file.Groups {
 		g, open := &file.Groups[i], f.openGroup
-		if g.System() != target.System {
+		if g.System() != servers.Redis {
 			open = f.openOther
 		}
 		if err := open(file, g, c); err != nil {
@@ -100,19 +99,19 @@ func (f *topFlags) openGroup(file *config.File, g *config.Group, c *Config) erro
 func (f *topFlags) openOther(file *config.File, g *config.Group, c *Config) error {
 	to, err := file.Backend(g)
 	if err != nil {
-		return systems.InFile(err)
+		return servers.InFile(err)
 	}
 	if len(f.prefixes) > 0 {
 		to.Prefixes = f.prefixes
 	}
-	others, err := systems.OpenFromFile(&to)
+	others, err := servers.OpenFromFile(&to)
 	for _, b := range others {
 		c.Others = append(c.Others, Other{Name: g.Name, Backend: b})
 	}
 	return err
 }
 
-func (f *topFlags) setsOf(file *config.File, g *config.Group, nodes []target.Node) (sets []Redis) {
+func (f *topFlags) setsOf(file *config.File, g *config.Group, nodes []servers.Node) (sets []Redis) {
 	prefixes := f.prefixesOf(file, g)
 	if g.Redlock == nil || *g.Redlock || len(nodes) < 2 {
 		return []Redis{{Name: g.Name, Nodes: nodes, Prefixes: prefixes}}

@@ -7,8 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/screen"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
@@ -29,8 +28,8 @@ const (
 )
 
 type topFlags struct {
-	redis    target.Flags
-	backends systems.Flags
+	redis    servers.RedisFlags
+	backends servers.OtherFlags
 	config   string
 	prefixes []string
 	filter   string

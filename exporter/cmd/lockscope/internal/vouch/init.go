@@ -10,8 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/redlock"
@@ -29,15 +28,15 @@ const initExample = `  lockscope init --redis 10.0.0.1:6379,10.0.0.2:6379,10.0.0
   lockscope init --postgres postgres://owner@db/shop --grant orders`
 
 type initFlags struct {
-	redis  target.Flags
+	redis  servers.RedisFlags
 	output ui.Format
-	names  target.NamesFlag
+	names  servers.NamesFlag
 	guard  diagnosis.GuardFlags
 	maxTTL time.Duration
 	ifNew  bool
 	isNew  *ui.List
 
-	postgres systems.Flags
+	postgres servers.OtherFlags
 	grant    *ui.List
 
 	restarted redlock.RestartedNode
@@ -103,7 +102,7 @@ func (f *initFlags) run(ctx context.Context, a *ui.App) error {
 	if err != nil {
 		return err
 	}
-	defer target.Release(targets)
+	defer servers.Release(targets)
 	names, err := f.names.Of(targets)
 	if err != nil {
 		return err
@@ -111,7 +110,7 @@ func (f *initFlags) run(ctx context.Context, a *ui.App) error {
 	if f.restarted != (redlock.RestartedNode{}) {
 		return f.vouchForOne(ctx, a, targets, names)
 	}
-	report, err := Run(ctx, servers(targets), names, f.maxTTL, f.guard, f.isNew.Values())
+	report, err := Run(ctx, nodesOf(targets), names, f.maxTTL, f.guard, f.isNew.Values())
 	if ctx.Err() != nil {
 		return ui.ErrInterrupted
 	}
@@ -128,12 +127,12 @@ func (f *initFlags) run(ctx context.Context, a *ui.App) error {
 }
 
 // vouchForOne ends the quarantine of a node that is known to have forgotten nothing.
-func (f *initFlags) vouchForOne(ctx context.Context, a *ui.App, targets []target.Node, names []string) error {
+func (f *initFlags) vouchForOne(ctx context.Context, a *ui.App, targets []servers.Node, names []string) error {
 	if f.restarted.Name == "" || f.restarted.RunID == "" || f.restarted.Quarantine == "" {
 		return errors.New(
 			"--restarted, --run-id and --quarantine need each other: get all three from \"lockscope doctor\"")
 	}
-	if err := redlock.VouchRestarted(ctx, target.Clients(targets), f.restarted,
+	if err := redlock.VouchRestarted(ctx, servers.Clients(targets), f.restarted,
 		Options(names, f.maxTTL, f.guard)...); err != nil {
 		return err
 	}
@@ -141,8 +140,8 @@ func (f *initFlags) vouchForOne(ctx context.Context, a *ui.App, targets []target
 	return err
 }
 
-// servers leaves out nothing: without --cluster every client is of one server.
-func servers(targets []target.Node) (nodes []Node) {
+// nodesOf leaves out nothing: without --cluster every client is of one server.
+func nodesOf(targets []servers.Node) (nodes []Node) {
 	for _, n := range targets {
 		if c, ok := n.Client.(*redis.Client); ok {
 			nodes = append(nodes, Node{Name: n.Name, Client: c})

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/redlock"
@@ -29,9 +29,9 @@ const reconfigureExample = "" +
   lockscope reconfigure --redis r1:6379,r2:6379,r3:6379 --from-max-ttl 1m --max-ttl 10m`
 
 type reconfigureFlags struct {
-	redis      target.Flags
+	redis      servers.RedisFlags
 	output     ui.Format
-	names      target.NamesFlag
+	names      servers.NamesFlag
 	guard      diagnosis.GuardFlags
 	maxTTL     time.Duration
 	from       *ui.List
@@ -95,17 +95,17 @@ func (f *reconfigureFlags) run(ctx context.Context, a *ui.App) error {
 	if err != nil {
 		return err
 	}
-	defer target.Release(nodes)
+	defer servers.Release(nodes)
 	to, err := f.configuration(nodes, f.names, f.maxTTL)
 	if err != nil {
 		return err
 	}
-	oldNodes, oldNames := nodes, target.NamesFlag{List: f.fromNames}
+	oldNodes, oldNames := nodes, servers.NamesFlag{List: f.fromNames}
 	if urls := f.from.Values(); len(urls) > 0 {
 		if oldNodes, err = f.redis.OpenURLs(a, urls); err != nil {
 			return fmt.Errorf("--from: %w", err)
 		}
-		defer target.Release(oldNodes)
+		defer servers.Release(oldNodes)
 	} else if len(f.fromNames.Values()) == 0 {
 		oldNames = f.names
 	}
@@ -127,7 +127,7 @@ func (f *reconfigureFlags) run(ctx context.Context, a *ui.App) error {
 	return &ui.StatusError{Status: ui.ExitFindings}
 }
 
-func (f *reconfigureFlags) configuration(nodes []target.Node, names target.NamesFlag, maxTTL time.Duration) (
+func (f *reconfigureFlags) configuration(nodes []servers.Node, names servers.NamesFlag, maxTTL time.Duration) (
 	redlock.Configuration, error,
 ) {
 	called, err := names.Of(nodes)
@@ -135,7 +135,7 @@ func (f *reconfigureFlags) configuration(nodes []target.Node, names target.Names
 		return redlock.Configuration{}, err
 	}
 	options := Options(called, maxTTL, f.guard)
-	return redlock.Configuration{Nodes: target.Clients(nodes), Options: options}, nil
+	return redlock.Configuration{Nodes: servers.Clients(nodes), Options: options}, nil
 }
 
 func (f *reconfigureFlags) write(a *ui.App, away []string, unchanged bool) error {

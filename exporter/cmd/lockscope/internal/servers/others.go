@@ -1,4 +1,4 @@
-package systems
+package servers
 
 import (
 	"errors"
@@ -37,7 +37,7 @@ func made[B backend.Backend](b B, err error) (backend.Backend, error) {
 }
 
 // open makes the backends that are named, and connects to none.
-func open(c *backend.Config) ([]backend.Backend, error) {
+func openOthers(c *backend.Config) ([]backend.Backend, error) {
 	var all []backend.Backend
 	var errs []error
 	for _, make := range makers(c) {

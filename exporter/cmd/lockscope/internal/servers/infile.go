@@ -1,4 +1,4 @@
-package systems
+package servers
 
 import (
 	"slices"
@@ -30,7 +30,7 @@ func (e *fileError) Unwrap() error { return e.error }
 
 // OpenFromFile is [Flags.Open] for a group of a configuration file.
 func OpenFromFile(c *backend.Config) ([]backend.Backend, error) {
-	all, err := open(c)
+	all, err := openOthers(c)
 	return all, InFile(err)
 }
 

@@ -1,7 +1,8 @@
-package target
+package servers
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/spf13/pflag"
 
@@ -9,7 +10,7 @@ import (
 )
 
 // System is what metrics and results call Redis.
-const System = "redis"
+const Redis = "redis"
 
 // varRedisURL is where platforms say which server is an app's.
 const varRedisURL = "REDIS_URL"
@@ -18,13 +19,13 @@ var errTwoPasswords = errors.New("the Redis password is set both by --redis-pass
 	ui.VarRedisPassword + ": use one")
 
 // Flags say which servers a command talks to.
-type Flags struct {
+type RedisFlags struct {
 	URLs   *ui.List
-	Config Config
+	Config RedisConfig
 }
 
 // Register adds the flags.
-func (r *Flags) Register(set *pflag.FlagSet) {
+func (r *RedisFlags) Register(set *pflag.FlagSet) {
 	r.URLs = ui.NewList("URL")
 	set.VarP(r.URLs, "redis", "r", "Redis server: host:port or a redis://, rediss://, unix:// URL. Repeat it, or "+
 		"separate several by commas. A URL is redis://[user:password@]host:port[/db], rediss:// for TLS, or "+
@@ -49,10 +50,10 @@ func (r *Flags) Register(set *pflag.FlagSet) {
 }
 
 // Named says that a flag names servers, and not the environment of a platform alone.
-func (r *Flags) Named() bool { return len(r.URLs.Values()) > 0 || r.Config.File != "" }
+func (r *RedisFlags) Named() bool { return len(r.URLs.Values()) > 0 || r.Config.File != "" }
 
 // Open makes clients and connects to nothing yet. The caller closes them.
-func (r *Flags) Open(a *ui.App) ([]Node, error) {
+func (r *RedisFlags) Open(a *ui.App) ([]Node, error) {
 	c := r.Config
 	c.URLs, c.source = r.URLs.Values(), "--redis"
 	c.Stdin = a.In
@@ -63,14 +64,14 @@ func (r *Flags) Open(a *ui.App) ([]Node, error) {
 }
 
 // OpenURLs does it for other servers with the same users, and for none of --redis-file.
-func (r *Flags) OpenURLs(a *ui.App, urls []string) ([]Node, error) {
+func (r *RedisFlags) OpenURLs(a *ui.App, urls []string) ([]Node, error) {
 	c := r.Config
 	c.URLs, c.File = urls, ""
 	return c.open(a)
 }
 
 // open adds the secrets of the environment.
-func (c Config) open(a *ui.App) ([]Node, error) {
+func (c RedisConfig) open(a *ui.App) ([]Node, error) {
 	c.Password, c.SentinelPassword = a.Env[ui.VarRedisPassword], a.Env[ui.VarSentinelPassword]
 	if c.Password != "" && c.PasswordFile != "" {
 		return nil, errTwoPasswords
@@ -80,3 +81,39 @@ func (c Config) open(a *ui.App) ([]Node, error) {
 
 // Release closes the clients; errors no longer matter then.
 func Release(nodes []Node) { _ = Close(nodes) }
+
+// NamesFlag is how the services name the nodes, where that is not their addresses.
+type NamesFlag struct{ List *ui.List }
+
+// Register adds the flag.
+func (n *NamesFlag) Register(set *pflag.FlagSet) {
+	n.List = ui.NewList("name")
+	set.Var(n.List, "node-names",
+		"names that the services give the nodes (WithNodeNames). Give them in the order of --redis. "+
+			"Without it, their addresses")
+	ui.Group(set, ui.Servers, "node-names")
+}
+
+// Of returns a name for each node.
+func (n *NamesFlag) Of(nodes []Node) ([]string, error) {
+	names := n.List.Values()
+	if len(names) == 0 {
+		for _, node := range nodes {
+			names = append(names, node.Name)
+		}
+	}
+	if len(names) != len(nodes) {
+		return nil, fmt.Errorf("--node-names has %s for %s: give one for each", ui.Count(len(names), "name"),
+			ui.Count(len(nodes), "node"))
+	}
+	return names, nil
+}
+
+// Names are those of the nodes.
+func Names(nodes []Node) []string {
+	all := make([]string, len(nodes))
+	for i, n := range nodes {
+		all[i] = n.Name
+	}
+	return all
+}

@@ -1,4 +1,4 @@
-package systems
+package servers
 
 import (
 	"net/url"
@@ -8,7 +8,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/contrib/zklock"
 	"github.com/lockscope/lockscope/lock/etcdlock"
@@ -19,7 +18,7 @@ import (
 type Field struct{ Name, Value string }
 
 // Fields are what the flags say of a system, as a group of a configuration file has it. There is no password in them.
-func (f *Flags) Fields(system string, t target.TLS) (all []Field) {
+func (f *OtherFlags) Fields(system string, t TLS) (all []Field) {
 	add := func(name, value, unless string) {
 		if value != unless {
 			all = append(all, Field{name, strconv.Quote(value)})
@@ -61,7 +60,7 @@ func quoted(texts []string) string {
 	return "[" + strings.Join(all, ", ") + "]"
 }
 
-func tlsField(t target.TLS) string {
+func tlsField(t TLS) string {
 	var parts []string
 	for _, one := range []struct{ name, path string }{{"ca", t.CA}, {"cert", t.Cert}, {"key", t.Key}} {
 		if path, err := filepath.Abs(one.path); one.path != "" && err == nil {

@@ -1,4 +1,4 @@
-package locker
+package servers
 
 import (
 	"context"
@@ -10,8 +10,6 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine"
@@ -32,13 +30,13 @@ var (
 )
 
 // Flags say on which servers a command takes locks, and how.
-type Flags struct {
+type LockFlags struct {
 	TTL      time.Duration
 	Instance string // the name under which the locks are held; the engine's default if it is empty
 
-	redis       target.Flags
-	systems     systems.Flags
-	names       target.NamesFlag
+	redis       RedisFlags
+	systems     OtherFlags
+	names       NamesFlag
 	guard       diagnosis.GuardFlags
 	prefix      string
 	maxTTL      time.Duration
@@ -46,7 +44,7 @@ type Flags struct {
 }
 
 // Register adds the flags.
-func (f *Flags) Register(set *pflag.FlagSet) {
+func (f *LockFlags) Register(set *pflag.FlagSet) {
 	f.RegisterServers(set)
 	set.DurationVar(&f.TTL, "ttl", lock.DefaultTTL,
 		"how long others wait if this machine dies. The lock is renewed after a quarter to a third of it")
@@ -54,7 +52,7 @@ func (f *Flags) Register(set *pflag.FlagSet) {
 }
 
 // RegisterServers adds the flags of a command that holds no lock.
-func (f *Flags) RegisterServers(set *pflag.FlagSet) {
+func (f *LockFlags) RegisterServers(set *pflag.FlagSet) {
 	f.TTL = lock.DefaultTTL
 	f.redis.Register(set)
 	f.names.Register(set)
@@ -70,7 +68,7 @@ func (f *Flags) RegisterServers(set *pflag.FlagSet) {
 }
 
 // Validate refuses values that make no sense, before anything else is done.
-func (f *Flags) Validate() error {
+func (f *LockFlags) Validate() error {
 	switch {
 	case f.TTL < MinTTL:
 		return fmt.Errorf("--ttl %v is too short: use %v or more", f.TTL, MinTTL)
@@ -86,7 +84,7 @@ func (f *Flags) Validate() error {
 
 // Open makes an engine on the servers of one system. close closes it and its connections. Open asks an etcd cluster for
 // its first answer; the other systems are asked when a lock is acquired.
-func (f *Flags) Open(ctx context.Context, a *ui.App) (e *engine.Engine, closeAll func(), err error) {
+func (f *LockFlags) Open(ctx context.Context, a *ui.App) (e *engine.Engine, closeAll func(), err error) {
 	others, err := f.systems.Open(a, &f.redis, []string{f.prefix})
 	if err != nil {
 		return nil, nil, err
@@ -95,13 +93,13 @@ func (f *Flags) Open(ctx context.Context, a *ui.App) (e *engine.Engine, closeAll
 	case len(others) == 0:
 		return f.openRedis(a)
 	case len(others) > 1 || f.redis.Named():
-		systems.CloseAll(others)
+		CloseAll(others)
 		return nil, nil, errSeveral
 	}
 	return f.openOther(ctx, others[0])
 }
 
-func (f *Flags) openRedis(a *ui.App) (e *engine.Engine, closeAll func(), err error) {
+func (f *LockFlags) openRedis(a *ui.App) (e *engine.Engine, closeAll func(), err error) {
 	nodes, err := f.redis.Open(a)
 	if err != nil {
 		return nil, nil, err
@@ -109,16 +107,16 @@ func (f *Flags) openRedis(a *ui.App) (e *engine.Engine, closeAll func(), err err
 	names, err := f.names.Of(nodes)
 	if err == nil {
 		opts := append(f.options(), lock.WithPrefix(f.prefix), lock.WithNodeNames(names...))
-		e, err = redlock.New(target.Clients(nodes), append(opts, f.guard.Options()...)...)
+		e, err = redlock.New(Clients(nodes), append(opts, f.guard.Options()...)...)
 	}
 	if err != nil {
-		target.Release(nodes)
+		Release(nodes)
 		return nil, nil, err
 	}
-	return e, func() { _ = e.Close(); target.Release(nodes) }, nil
+	return e, func() { _ = e.Close(); Release(nodes) }, nil
 }
 
-func (f *Flags) openOther(ctx context.Context, b backend.Backend) (e *engine.Engine, closeAll func(), err error) {
+func (f *LockFlags) openOther(ctx context.Context, b backend.Backend) (e *engine.Engine, closeAll func(), err error) {
 	if e, err = b.Locker(ctx, f.options()...); err != nil {
 		b.Close()
 		if lock.ReasonOf(err) != lock.ReasonInvalid {
@@ -130,7 +128,7 @@ func (f *Flags) openOther(ctx context.Context, b backend.Backend) (e *engine.Eng
 }
 
 // options are those of all systems.
-func (f *Flags) options() (opts []lock.Option) {
+func (f *LockFlags) options() (opts []lock.Option) {
 	if f.Instance != "" {
 		opts = append(opts, lock.WithInstance(f.Instance))
 	}

@@ -1,4 +1,4 @@
-package target
+package servers
 
 import (
 	"bufio"
@@ -26,7 +26,7 @@ var hostName = regexp.MustCompile(
 	`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*\.[a-z][a-z0-9-]*[a-z0-9]$`)
 
 // servers reads and checks everything that Config says.
-func (c Config) servers() ([]*redis.Options, error) {
+func (c RedisConfig) servers() ([]*redis.Options, error) {
 	urls, err := c.allURLs()
 	if err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func (c Config) servers() ([]*redis.Options, error) {
 	}
 	servers := make([]*redis.Options, 0, len(urls))
 	for i, raw := range urls {
-		opt, err := parse(raw)
+		opt, err := parseURL(raw)
 		if err != nil {
 			return nil, c.badURL(i, err)
 		}
@@ -55,7 +55,7 @@ func (c Config) servers() ([]*redis.Options, error) {
 }
 
 // badURL names the flag and the place of a URL: its text may hold a password.
-func (c Config) badURL(i int, err error) error {
+func (c RedisConfig) badURL(i int, err error) error {
 	source := c.source
 	if i >= len(c.URLs) {
 		i, source = i-len(c.URLs), "--redis-file"
@@ -67,7 +67,7 @@ func (c Config) badURL(i int, err error) error {
 	return fmt.Errorf("%s: Redis URL %d %w", source, i+1, err)
 }
 
-func (c Config) allURLs() ([]string, error) {
+func (c RedisConfig) allURLs() ([]string, error) {
 	urls := c.URLs
 	if c.File != "" {
 		more, err := c.readFile()
@@ -85,7 +85,7 @@ func (c Config) allURLs() ([]string, error) {
 	return urls, nil
 }
 
-func (c Config) readFile() ([]string, error) {
+func (c RedisConfig) readFile() ([]string, error) {
 	in := c.Stdin
 	if c.File != "-" {
 		f, err := os.Open(c.File)
@@ -131,15 +131,15 @@ func ReadSecret(path string) (string, error) {
 
 // CheckURL says what is wrong with a URL, without its text.
 func CheckURL(raw string) error {
-	_, err := parse(raw)
+	_, err := parseURL(raw)
 	return err
 }
 
 // parse makes a server of a URL or host:port. Its error never holds the text.
-func parse(raw string) (*redis.Options, error) {
+func parseURL(raw string) (*redis.Options, error) {
 	if !strings.Contains(raw, "://") {
 		var err error
-		if raw, err = complete(raw); err != nil {
+		if raw, err = completeURL(raw); err != nil {
 			return nil, err
 		}
 	}
@@ -153,7 +153,7 @@ func parse(raw string) (*redis.Options, error) {
 // complete makes a URL of host:port, a socket's path, localhost, an address or a name with
 // a dot. Any other single word could be a part of a password that was cut at a comma, and
 // would be reported as a host's name.
-func complete(raw string) (string, error) {
+func completeURL(raw string) (string, error) {
 	if strings.HasPrefix(raw, "/") && !strings.ContainsAny(raw, "@?#") {
 		return "unix://" + raw, nil
 	}
@@ -173,7 +173,7 @@ func complete(raw string) (string, error) {
 
 // fillIn sets what a URL leaves open, and what every connection here has in
 // common: one attempt, a deadline, no commands a least-privilege user may not send.
-func (c Config) fillIn(opt *redis.Options) {
+func (c RedisConfig) fillIn(opt *redis.Options) {
 	if opt.Username == "" && opt.Password == "" {
 		opt.Username = c.Username
 	}

@@ -1,4 +1,4 @@
-package systems
+package servers
 
 import (
 	"fmt"
@@ -7,7 +7,6 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend/postgres"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/contrib/zklock"
@@ -16,7 +15,7 @@ import (
 )
 
 // Flags say which systems beside Redis a command reads.
-type Flags struct {
+type OtherFlags struct {
 	config                             backend.Config
 	etcd, zookeeper                    *ui.List
 	set                                *pflag.FlagSet
@@ -24,7 +23,7 @@ type Flags struct {
 }
 
 // RegisterPostgres adds the flags of PostgreSQL alone, for OpenPostgres.
-func (f *Flags) RegisterPostgres(set *pflag.FlagSet) {
+func (f *OtherFlags) RegisterPostgres(set *pflag.FlagSet) {
 	c := &f.config
 	set.StringVar(&c.Postgres, "postgres", "", "PostgreSQL `server` with locks of pglock. Give "+
 		"postgres://user@host:port/database or the key=value pairs of psql. "+
@@ -37,7 +36,7 @@ func (f *Flags) RegisterPostgres(set *pflag.FlagSet) {
 }
 
 // Register adds the flags.
-func (f *Flags) Register(set *pflag.FlagSet) {
+func (f *OtherFlags) Register(set *pflag.FlagSet) {
 	f.RegisterPostgres(set)
 	f.set = set
 	c := &f.config
@@ -64,7 +63,7 @@ func (f *Flags) Register(set *pflag.FlagSet) {
 }
 
 // Named reports whether a flag or a variable names a system.
-func (f *Flags) Named() bool {
+func (f *OtherFlags) Named() bool {
 	if f.set == nil {
 		return false // a command without these flags
 	}
@@ -72,7 +71,7 @@ func (f *Flags) Named() bool {
 }
 
 // Files are those of secrets.
-func (f *Flags) Files() (paths []string) {
+func (f *OtherFlags) Files() (paths []string) {
 	for _, path := range []string{f.postgresPasswordFile, f.passwordFile} {
 		if path != "" {
 			paths = append(paths, path)
@@ -82,31 +81,31 @@ func (f *Flags) Files() (paths []string) {
 }
 
 // Open makes the backends that are named, and connects to none. The caller closes them.
-func (f *Flags) Open(a *ui.App, redis *target.Flags, prefixes []string) (all []backend.Backend, err error) {
+func (f *OtherFlags) Open(a *ui.App, redis *RedisFlags, prefixes []string) (all []backend.Backend, err error) {
 	c, err := f.whole(a, redis, prefixes)
 	if err != nil {
 		return nil, err
 	}
-	return open(&c)
+	return openOthers(&c)
 }
 
 // whole has what all systems need.
-func (f *Flags) whole(a *ui.App, redis *target.Flags, prefixes []string) (c backend.Config, err error) {
+func (f *OtherFlags) whole(a *ui.App, redis *RedisFlags, prefixes []string) (c backend.Config, err error) {
 	if c, err = f.configuration(a, redis); err != nil {
 		return c, err
 	}
 	c.Etcd, c.ZooKeeper, c.ZooKeeperAuth, c.Prefixes = f.etcd.Values(), f.zookeeper.Values(),
 		a.Env[ui.VarZooKeeperAuth], prefixes
 	c.TLSElsewhere = redis.Named()
-	c.EtcdPassword, err = secret(a, "--etcd-password-file", f.passwordFile, ui.VarEtcdPassword)
+	c.EtcdPassword, err = secretOf(a, "--etcd-password-file", f.passwordFile, ui.VarEtcdPassword)
 	return c, err
 }
 
 // PostgresNamed says that --postgres names a server.
-func (f *Flags) PostgresNamed() bool { return f.config.Postgres != "" }
+func (f *OtherFlags) PostgresNamed() bool { return f.config.Postgres != "" }
 
 // OpenPostgres makes the backend of PostgreSQL, and connects to nothing. The caller closes it.
-func (f *Flags) OpenPostgres(a *ui.App, redis *target.Flags) (*postgres.Backend, error) {
+func (f *OtherFlags) OpenPostgres(a *ui.App, redis *RedisFlags) (*postgres.Backend, error) {
 	c, err := f.configuration(a, redis)
 	if err != nil {
 		return nil, err
@@ -115,9 +114,9 @@ func (f *Flags) OpenPostgres(a *ui.App, redis *target.Flags) (*postgres.Backend,
 }
 
 // configuration has what PostgreSQL needs.
-func (f *Flags) configuration(a *ui.App, redis *target.Flags) (c backend.Config, err error) {
+func (f *OtherFlags) configuration(a *ui.App, redis *RedisFlags) (c backend.Config, err error) {
 	c = f.config
-	if c.PostgresPassword, err = secret(a, "--postgres-password-file", f.postgresPasswordFile,
+	if c.PostgresPassword, err = secretOf(a, "--postgres-password-file", f.postgresPasswordFile,
 		ui.VarPostgresPassword); err != nil {
 		return c, err
 	}
@@ -126,14 +125,14 @@ func (f *Flags) configuration(a *ui.App, redis *target.Flags) (c backend.Config,
 }
 
 // secret is what a file holds, or a variable.
-func secret(a *ui.App, flag, file, variable string) (string, error) {
+func secretOf(a *ui.App, flag, file, variable string) (string, error) {
 	if file == "" {
 		return a.Env[variable], nil
 	}
 	if a.Env[variable] != "" {
 		return "", fmt.Errorf("the password is set both by %s and by %s: use one", flag, variable)
 	}
-	secret, err := target.ReadSecret(file)
+	secret, err := ReadSecret(file)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", flag, err)
 	}

@@ -1,4 +1,4 @@
-package systems
+package servers
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend/postgres"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/listing"
@@ -82,7 +81,7 @@ func FromFile(c *backend.Config, r *backend.LeakRules) (*System, error) {
 var errNoSystem = errors.New("no system is named")
 
 // Systems makes those that are named, and connects to none. The caller closes them.
-func (f *Flags) Systems(a *ui.App, redis *target.Flags, r *backend.LeakRules) (all []*System, err error) {
+func (f *OtherFlags) Systems(a *ui.App, redis *RedisFlags, r *backend.LeakRules) (all []*System, err error) {
 	c, err := f.whole(a, redis, nil)
 	if err != nil {
 		return nil, err

@@ -1,12 +1,14 @@
-package target
+package servers
 
 import (
 	"errors"
 	"fmt"
-
-	"github.com/lockscope/lockscope/lock/redlock/redisconn"
+	"io"
+	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 )
 
 // Node is one lock node: a server, a cluster or what a Sentinel points to.
@@ -17,7 +19,7 @@ type Node struct {
 }
 
 // Open makes the clients and connects to nothing. Close them with [Close].
-func (c Config) Open() ([]Node, error) {
+func (c RedisConfig) Open() ([]Node, error) {
 	servers, err := c.servers()
 	if err != nil {
 		return nil, err
@@ -89,7 +91,7 @@ func openCluster(seeds []*redis.Options) Node {
 	return Node{Name: "cluster:" + first.Addr, Address: first.Addr, Client: redis.NewClusterClient(opt)}
 }
 
-func (c Config) openSentinel(sentinels []*redis.Options) Node {
+func (c RedisConfig) openSentinel(sentinels []*redis.Options) Node {
 	first := sentinels[0]
 	opt := &redis.FailoverOptions{
 		MasterName: c.SentinelMaster, SentinelPassword: c.SentinelPassword,
@@ -102,3 +104,39 @@ func (c Config) openSentinel(sentinels []*redis.Options) Node {
 	}
 	return Node{Name: "sentinel:" + c.SentinelMaster, Client: redis.NewFailoverClient(opt)}
 }
+
+const (
+	dialTimeout = 3 * time.Second
+	// callTimeout bounds commands whose context does not: long enough for a page
+	// of a scan on a busy server.
+	callTimeout = 5 * time.Second
+)
+
+// Config says which servers there are and how to reach them.
+type RedisConfig struct {
+	URLs     []string // redis://, rediss:// or host:port
+	File     string   // more of them, one a line; "-" is standard input
+	Username string   // for URLs that name no user
+	Password string   // for URLs without one
+
+	PasswordFile string // instead of Password
+	TLS          TLS
+
+	Cluster          bool   // the URLs are seeds of one Redis Cluster
+	SentinelMaster   string // the URLs are Sentinels that watch this master
+	SentinelPassword string
+
+	Stdin io.Reader // for File "-"
+
+	source string // the flag or variable that URLs are from, for errors; "" if another flag is named there
+}
+
+// Errors of bad input. They come wrapped with what to do about it.
+var (
+	ErrNoServers = errors.New(
+		"no Redis server given: use --redis URL, --redis-file FILE, LOCKSCOPE_REDIS or REDIS_URL")
+	ErrBadURL = errors.New("is not a server address (its text is withheld: it may hold a password). " +
+		"Use redis://[user:password@]host:port[/db], unix://[user:password@]/path, host:port, localhost or an " +
+		"address, and percent-encode special characters of the password")
+	ErrConflict = errors.New("flags conflict")
+)

@@ -1,4 +1,4 @@
-package target
+package servers
 
 import (
 	"errors"
@@ -13,7 +13,7 @@ import (
 
 const secret = "s3cr3t-w0rd"
 
-func optionsOf(t *testing.T, c Config) []*redis.Options {
+func optionsOf(t *testing.T, c RedisConfig) []*redis.Options {
 	t.Helper()
 	nodes, err := c.Open()
 	if err != nil {
@@ -41,7 +41,7 @@ func file(t *testing.T, text string) string {
 }
 
 func TestURLsFromEverywhere(t *testing.T) {
-	opts := optionsOf(t, Config{
+	opts := optionsOf(t, RedisConfig{
 		URLs: []string{"redis://h1:1", "h2:2", "[::1]:3"}, File: "-",
 		Stdin: strings.NewReader("# nodes\n\n  rediss://u:p@h4:4/2  \n"),
 	})
@@ -67,17 +67,17 @@ func TestShortForms(t *testing.T) {
 		"unix:///run/redis.sock":      "/run/redis.sock",
 		"unix:///run/redis.sock?db=2": "/run/redis.sock", "redis://localhost": "localhost:6379",
 	} {
-		if opts := optionsOf(t, Config{URLs: []string{raw}}); opts[0].Addr != want {
+		if opts := optionsOf(t, RedisConfig{URLs: []string{raw}}); opts[0].Addr != want {
 			t.Errorf("%s: %s, want %s", raw, opts[0].Addr, want)
 		}
 	}
-	if _, err := (Config{URLs: []string{"word.word1.W"}}).Open(); !errors.Is(err, ErrBadURL) {
+	if _, err := (RedisConfig{URLs: []string{"word.word1.W"}}).Open(); !errors.Is(err, ErrBadURL) {
 		t.Errorf("%v", err)
 	}
 }
 
 func TestCredentialsFillInWhatURLsLeaveOpen(t *testing.T) {
-	opts := optionsOf(t, Config{
+	opts := optionsOf(t, RedisConfig{
 		URLs: []string{"redis://own:mine@h1:1", "redis://:mine@h2:2", "redis://own@h3:3", "h4:4"}, Username: "all",
 		PasswordFile: file(t, secret+"\n"),
 	})
@@ -90,7 +90,7 @@ func TestCredentialsFillInWhatURLsLeaveOpen(t *testing.T) {
 
 func TestBadInputIsRefusedWithoutItsText(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "missing")
-	for name, c := range map[string]Config{
+	for name, c := range map[string]RedisConfig{
 		"none":               {},
 		"empty file":         {File: file(t, "# nothing\n")},
 		"scheme":             {URLs: []string{"http://u:" + secret + "@h:1"}},
@@ -125,13 +125,13 @@ func TestBadInputIsRefusedWithoutItsText(t *testing.T) {
 
 func TestErrorsAreTyped(t *testing.T) {
 	for _, c := range []struct {
-		config Config
+		config RedisConfig
 		want   error
 	}{
-		{Config{}, ErrNoServers},
-		{Config{URLs: []string{"nonsense"}}, ErrBadURL},
-		{Config{URLs: []string{"h:1"}, TLS: TLS{SkipVerify: true}}, ErrConflict},
-		{Config{URLs: []string{"h:1"}, PasswordFile: "/nonexistent"}, os.ErrNotExist},
+		{RedisConfig{}, ErrNoServers},
+		{RedisConfig{URLs: []string{"nonsense"}}, ErrBadURL},
+		{RedisConfig{URLs: []string{"h:1"}, TLS: TLS{SkipVerify: true}}, ErrConflict},
+		{RedisConfig{URLs: []string{"h:1"}, PasswordFile: "/nonexistent"}, os.ErrNotExist},
 	} {
 		if _, err := c.config.Open(); !errors.Is(err, c.want) {
 			t.Errorf("%v, want %v", err, c.want)
@@ -140,7 +140,7 @@ func TestErrorsAreTyped(t *testing.T) {
 }
 
 func TestClusterAndSentinelAreOneNode(t *testing.T) {
-	for name, c := range map[string]Config{
+	for name, c := range map[string]RedisConfig{
 		"cluster:h1:1": {URLs: []string{"redis://u:" + secret + "@h1:1", "h2:2"}, Cluster: true},
 		"sentinel:main": {URLs: []string{"redis://u:" + secret + "@h1:1", "h2:2"}, SentinelMaster: "main",
 			SentinelPassword: secret},
