@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner"
@@ -38,8 +37,7 @@ const discoverExample = `  lockscope discover --redis r1:6379,r2:6379,r3:6379
 const exampleWidth = 48
 
 type discoverFlags struct {
-	redis    servers.RedisFlags
-	systems  servers.OtherFlags
+	servers  servers.Flags
 	sample   int
 	pageSize int
 	pause    time.Duration
@@ -63,8 +61,7 @@ func Command(a *ui.App) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), a) },
 	})
 	set := cmd.Flags()
-	f.redis.Register(set)
-	f.systems.Register(set)
+	f.servers.Register(set)
 	set.StringVar(&f.out, "out", "", "write a suggested configuration to this new `file`. "+
 		"Guesses are comments in it; it has no password")
 	f.format.Register(set)
@@ -87,26 +84,25 @@ func (f *discoverFlags) run(ctx context.Context, a *ui.App) error {
 			return fmt.Errorf("--out %s: the file exists: use another name, or remove it", f.out)
 		}
 	}
-	nodes, others, err := f.open(a)
+	s, err := f.servers.Open(a, nil)
 	if err != nil {
 		return err
 	}
-	defer servers.Release(nodes)
-	defer servers.CloseAll(others)
+	defer s.Close()
 	o := discover.Options{Sample: f.sample, PageSize: f.pageSize, Pause: f.pause}
 	if o.Pause == 0 {
 		o.Pause = -1
 	}
 	var all []discovered
 	var errs []error
-	for _, n := range nodes {
+	for _, n := range s.Nodes {
 		result, err := discover.Sample(ctx, n.Client, o)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", n.Name, err))
 		}
 		all = append(all, discovered{n, result, err != nil})
 	}
-	layouts, failed := f.layouts(ctx, others)
+	layouts, failed := f.layouts(ctx, s.Others)
 	errs = append(errs, failed)
 	if ctx.Err() != nil {
 		errs = append(errs, ui.ErrInterrupted)
@@ -120,21 +116,6 @@ func (f *discoverFlags) run(ctx context.Context, a *ui.App) error {
 		errs = append(errs, f.write(a, all, layouts))
 	}
 	return errors.Join(errs...)
-}
-
-// open connects to nothing. It makes no Redis nodes if only other systems are named.
-func (f *discoverFlags) open(a *ui.App) (nodes []servers.Node, others []backend.Backend, err error) {
-	if f.redis.Named() || !f.systems.Named() {
-		if nodes, err = f.redis.Open(a); err != nil {
-			return nil, nil, err
-		}
-	}
-	if f.systems.Named() {
-		if others, err = f.systems.Open(a, &f.redis, nil); err != nil {
-			servers.Release(nodes)
-		}
-	}
-	return nodes, others, err
 }
 
 func writeDiscovered(a *ui.App, all []discovered, others []laidOut) error {

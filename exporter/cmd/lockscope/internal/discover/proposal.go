@@ -34,7 +34,7 @@ allow_empty: true
 
 // proposal is a configuration of what was found. It has no password.
 func (f *discoverFlags) proposal(all []discovered, others []laidOut) string {
-	c := &f.redis.Config
+	c := &f.servers.Redis.Config
 	var b strings.Builder
 	b.WriteString(proposalHead)
 	if len(others) > 0 || slices.ContainsFunc(all, func(d discovered) bool {
@@ -47,7 +47,7 @@ func (f *discoverFlags) proposal(all []discovered, others []laidOut) string {
 		group(&b, c, d)
 	}
 	for i := range others {
-		ofSystem(&b, &others[i], f.systems.Fields(others[i].backend.System(), c.TLS))
+		ofSystem(&b, &others[i], f.servers.Others.Fields(others[i].backend.System(), c.TLS))
 	}
 	return b.String()
 }

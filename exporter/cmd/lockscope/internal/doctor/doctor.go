@@ -31,11 +31,10 @@ const doctorExample = `  lockscope doctor --redis 10.0.0.1:6379,10.0.0.2:6379,10
   lockscope doctor --postgres postgres://orders@db/shop --etcd e1:2379,e2:2379,e3:2379`
 
 type doctorFlags struct {
-	redis    servers.RedisFlags
-	backends servers.OtherFlags
-	output   ui.Format
-	names    servers.NamesFlag
-	policy   diagnosis.Policy
+	servers servers.Flags
+	output  ui.Format
+	names   servers.NamesFlag
+	policy  diagnosis.Policy
 
 	set *pflag.FlagSet // in which they were registered
 }
@@ -57,10 +56,10 @@ func Command(a *ui.App) *cobra.Command {
 	})
 	set := cmd.Flags()
 	f.set = set
-	f.redis.Register(set)
+	f.servers.Redis.Register(set)
 	f.names.Register(set)
 	f.policy.Guard.Register(set)
-	f.backends.Register(set)
+	f.servers.Others.Register(set)
 	set.DurationVar(&f.policy.For, "for", diagnosis.DefaultFor, "time to sample clocks and latency")
 	set.DurationVar(&f.policy.TTL, "ttl", diagnosis.DefaultTTL, "usual TTL of your locks")
 	set.DurationVar(&f.policy.MaxTTL, "max-ttl", lock.DefaultMaxTTL,
@@ -98,22 +97,17 @@ func (f *doctorFlags) run(ctx context.Context, a *ui.App) error {
 	if err := f.validate(); err != nil {
 		return err
 	}
-	others, err := f.backends.Open(a, &f.redis, nil)
+	s, err := f.servers.Open(a, nil)
 	if err != nil {
 		return err
 	}
-	defer servers.CloseAll(others)
-	var nodes []servers.Node
-	if f.redis.Named() || len(others) == 0 {
-		if nodes, err = f.redis.Open(a); err != nil {
-			return err
-		}
-		defer servers.Release(nodes)
-		if f.policy.NodeNames, err = f.names.Of(nodes); err != nil {
+	defer s.Close()
+	if len(s.Nodes) > 0 {
+		if f.policy.NodeNames, err = f.names.Of(s.Nodes); err != nil {
 			return err
 		}
 	}
-	d := f.examine(ctx, nodes, others)
+	d := f.examine(ctx, s.Nodes, s.Others)
 	if ctx.Err() != nil {
 		return ui.ErrInterrupted
 	}
@@ -161,9 +155,9 @@ func (f *doctorFlags) zookeeperTTL() time.Duration {
 
 func (f *doctorFlags) gather(ctx context.Context, nodes []servers.Node) []diagnosis.Facts {
 	switch {
-	case f.redis.Config.Cluster:
+	case f.servers.Redis.Config.Cluster:
 		f.policy.Single = "cluster"
-	case f.redis.Config.SentinelMaster != "":
+	case f.servers.Redis.Config.SentinelMaster != "":
 		f.policy.Single = "Sentinel group"
 	}
 	var servers []diagnosis.Node

@@ -26,8 +26,7 @@ const listExample = `  lockscope list --redis r1:6379,r2:6379,r3:6379
   lockscope list --postgres postgres://orders@db/shop --etcd e1:2379,e2:2379,e3:2379`
 
 type listFlags struct {
-	redis    servers.RedisFlags
-	backends servers.OtherFlags
+	servers  servers.Flags
 	output   ui.Format
 	prefixes []string
 	patterns []string
@@ -53,8 +52,7 @@ func Command(a *ui.App) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), a) },
 	})
 	set := cmd.Flags()
-	f.redis.Register(set)
-	f.backends.Register(set)
+	f.servers.Register(set)
 	set.StringArrayVar(&f.prefixes, "prefix", nil,
 		"read keys that begin with this `text` (default "+lock.DefaultPrefix+"). Repeat it for several. "+
 			"With --pattern there is no default. In PostgreSQL all locks are read, and names are shown without this "+
@@ -85,18 +83,13 @@ func (f *listFlags) run(ctx context.Context, a *ui.App) error {
 	if err := f.validate(); err != nil {
 		return err
 	}
-	others, err := f.backends.Open(a, &f.redis, f.prefixes)
+	opened, err := f.servers.Open(a, f.prefixes)
 	if err != nil {
 		return err
 	}
-	defer servers.CloseAll(others)
+	defer opened.Close()
 	var reads []reading
-	if f.redis.Named() || len(others) == 0 {
-		nodes, err := f.redis.Open(a)
-		if err != nil {
-			return err
-		}
-		defer servers.Release(nodes)
+	if nodes := opened.Nodes; len(nodes) > 0 {
 		s, err := f.scanner(nodes)
 		if err != nil {
 			return err
@@ -104,7 +97,7 @@ func (f *listFlags) run(ctx context.Context, a *ui.App) error {
 		defer func() { _ = s.Close() }()
 		reads = append(reads, f.readRedis(s, nodes))
 	}
-	for _, b := range others {
+	for _, b := range opened.Others {
 		reads = append(reads, f.readBackend(b))
 	}
 	l, err := f.read(ctx, reads)

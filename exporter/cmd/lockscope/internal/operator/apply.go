@@ -29,8 +29,7 @@ const repairApplyExample = `  lockscope repair apply plan.json --redis r1:6379,r
   lockscope repair apply plan.json --redis r1:6379 --yes --audit-log /var/log/lockscope-audit.log`
 
 type repairApplyFlags struct {
-	redis     servers.RedisFlags
-	systems   servers.OtherFlags
+	servers   servers.Flags
 	act       Flags
 	yes       bool
 	redlock   bool
@@ -62,8 +61,7 @@ func (f *repairApplyFlags) register(set *pflag.FlagSet) {
 		"Needed for orphans on servers that do not prove it")
 	set.BoolVar(&f.terminate, "terminate", false, "end sessions of PostgreSQL that are still idle in the transaction. "+
 		"What they have not committed is lost")
-	f.redis.Register(set)
-	f.systems.Register(set)
+	f.servers.Register(set)
 	ui.Group(set, ui.Repair, "yes", "redlock", "terminate")
 	ui.CommandLineOnly(set, "yes", "terminate")
 }
@@ -80,13 +78,13 @@ func (f *repairApplyFlags) run(ctx context.Context, a *ui.App, path string) (err
 	if err = errors.Join(err, file.Close()); err != nil {
 		return err
 	}
-	if f.systems.Named() {
+	if f.servers.Others.Named() {
 		return f.applySystem(ctx, a, path, p)
 	}
 	if err := onlyRedis(p); err != nil {
 		return err
 	}
-	nodes, err := f.redis.Open(a)
+	nodes, err := f.servers.Redis.Open(a)
 	if err != nil {
 		return err
 	}

@@ -34,8 +34,7 @@ const repairPlanExample = `  lockscope repair plan --redis r1:6379,r2:6379,r3:63
 const planMode = 0o640
 
 type repairPlanFlags struct {
-	redis    servers.RedisFlags
-	systems  servers.OtherFlags
+	servers  servers.Flags
 	set      *pflag.FlagSet
 	sweep    sweep.Flags
 	classes  *ui.List
@@ -66,8 +65,7 @@ func planCommand(a *ui.App) *cobra.Command {
 			"For Redis only: in other systems it follows from the finding")
 	set.StringVar(&f.operator, "operator", "", "`name` of the person who makes the plan (default user@host)")
 	f.set = set
-	f.redis.Register(set)
-	f.systems.Register(set)
+	f.servers.Register(set)
 	f.sweep.Register(set, 0)
 	ui.Group(set, "Plan", "out", "classes", "action", "operator")
 	return cmd
@@ -85,7 +83,7 @@ func (f *repairPlanFlags) run(ctx context.Context, a *ui.App) error {
 	if err != nil {
 		return err
 	}
-	if f.systems.Named() {
+	if f.servers.Others.Named() {
 		return f.planSystem(ctx, a, classes)
 	}
 	s, done, err := f.open(a)
@@ -123,11 +121,11 @@ func (f *repairPlanFlags) finish(a *ui.App, p repair.Plan, err error) error {
 
 // open makes a scanner; done closes it, and its servers' clients.
 func (f *repairPlanFlags) open(a *ui.App) (s *scanner.Scanner, done func(), err error) {
-	nodes, err := f.redis.Open(a)
+	nodes, err := f.servers.Redis.Open(a)
 	if err != nil {
 		return nil, nil, err
 	}
-	replicas, err := f.sweep.OpenReplicas(a, &f.redis)
+	replicas, err := f.sweep.OpenReplicas(a, &f.servers.Redis)
 	if err != nil {
 		servers.Release(nodes)
 		return nil, nil, err

@@ -26,12 +26,12 @@ var (
 )
 
 // oneSystem opens the system that the flags name.
-func oneSystem(a *ui.App, f *servers.OtherFlags, redis *servers.RedisFlags, r *backend.LeakRules) (*servers.System, error) {
-	all, err := f.Systems(a, redis, r)
+func oneSystem(a *ui.App, f *servers.Flags, r *backend.LeakRules) (*servers.System, error) {
+	all, err := f.Systems(a, r)
 	if err != nil {
 		return nil, err
 	}
-	if len(all) != 1 || redis.Named() {
+	if len(all) != 1 || f.Redis.Named() {
 		return nil, errOneSystem
 	}
 	return all[0], nil
@@ -46,7 +46,7 @@ func (f *repairPlanFlags) planSystem(ctx context.Context, a *ui.App, classes []r
 	if f.set.Changed("action") && f.action != repair.Delete().String() {
 		return errAction
 	}
-	system, err := oneSystem(a, &f.systems, &f.redis, rules)
+	system, err := oneSystem(a, &f.servers, rules)
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func onlyRedis(p repair.Plan) error {
 
 // applySystem carries out a plan of a system beside Redis.
 func (f *repairApplyFlags) applySystem(ctx context.Context, a *ui.App, path string, p repair.Plan) (err error) {
-	system, err := oneSystem(a, &f.systems, &f.redis, &backend.LeakRules{})
+	system, err := oneSystem(a, &f.servers, &backend.LeakRules{})
 	if err != nil {
 		return err
 	}

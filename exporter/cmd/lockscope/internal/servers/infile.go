@@ -28,7 +28,7 @@ func (e *fileError) Error() string { return fields.Replace(e.error.Error()) }
 
 func (e *fileError) Unwrap() error { return e.error }
 
-// OpenFromFile is [Flags.Open] for a group of a configuration file.
+// OpenFromFile is [Flags.OpenOthers] for a group of a configuration file.
 func OpenFromFile(c *backend.Config) ([]backend.Backend, error) {
 	all, err := openOthers(c)
 	return all, InFile(err)

@@ -20,7 +20,7 @@ import (
 // their own failures.
 const ExitNoLock = 125
 
-// MinTTL is the shortest TTL that Flags accept. What a command does in the last part of a lease takes time.
+// MinTTL is the shortest TTL that LockFlags accept. What a command does in the last part of a lease takes time.
 const MinTTL = time.Second
 
 var (
@@ -29,13 +29,12 @@ var (
 	errStandardInput = errors.New("--redis-file - reads standard input, which belongs to the command: name a file")
 )
 
-// Flags say on which servers a command takes locks, and how.
+// LockFlags say on which servers a command takes locks, and how.
 type LockFlags struct {
 	TTL      time.Duration
 	Instance string // the name under which the locks are held; the engine's default if it is empty
 
-	redis       RedisFlags
-	systems     OtherFlags
+	servers     Flags
 	names       NamesFlag
 	guard       diagnosis.GuardFlags
 	prefix      string
@@ -54,10 +53,10 @@ func (f *LockFlags) Register(set *pflag.FlagSet) {
 // RegisterServers adds the flags of a command that holds no lock.
 func (f *LockFlags) RegisterServers(set *pflag.FlagSet) {
 	f.TTL = lock.DefaultTTL
-	f.redis.Register(set)
+	f.servers.Redis.Register(set)
 	f.names.Register(set)
 	f.guard.Register(set)
-	f.systems.Register(set)
+	f.servers.Others.Register(set)
 	set.StringVar(&f.prefix, "prefix", lock.DefaultPrefix,
 		"`text` that lock keys begin with in Redis and PostgreSQL: WithPrefix of the services")
 	set.DurationVar(&f.maxTTL, "max-ttl", 0,
@@ -76,7 +75,7 @@ func (f *LockFlags) Validate() error {
 		return fmt.Errorf("--max-ttl %v is negative", f.maxTTL)
 	case f.nodeTimeout < 0:
 		return fmt.Errorf("--node-timeout %v is negative", f.nodeTimeout)
-	case f.redis.Config.File == "-":
+	case f.servers.Redis.Config.File == "-":
 		return errStandardInput
 	}
 	return nil
@@ -85,25 +84,20 @@ func (f *LockFlags) Validate() error {
 // Open makes an engine on the servers of one system. close closes it and its connections. Open asks an etcd cluster for
 // its first answer; the other systems are asked when a lock is acquired.
 func (f *LockFlags) Open(ctx context.Context, a *ui.App) (e *engine.Engine, closeAll func(), err error) {
-	others, err := f.systems.Open(a, &f.redis, []string{f.prefix})
-	if err != nil {
-		return nil, nil, err
-	}
+	s, err := f.servers.Open(a, []string{f.prefix})
 	switch {
-	case len(others) == 0:
-		return f.openRedis(a)
-	case len(others) > 1 || f.redis.Named():
-		CloseAll(others)
+	case err != nil:
+		return nil, nil, err
+	case len(s.Others) == 0:
+		return f.onRedis(s.Nodes)
+	case len(s.Others) > 1 || len(s.Nodes) > 0:
+		s.Close()
 		return nil, nil, errSeveral
 	}
-	return f.openOther(ctx, others[0])
+	return f.onOther(ctx, s.Others[0])
 }
 
-func (f *LockFlags) openRedis(a *ui.App) (e *engine.Engine, closeAll func(), err error) {
-	nodes, err := f.redis.Open(a)
-	if err != nil {
-		return nil, nil, err
-	}
+func (f *LockFlags) onRedis(nodes []Node) (e *engine.Engine, closeAll func(), err error) {
 	names, err := f.names.Of(nodes)
 	if err == nil {
 		opts := append(f.options(), lock.WithPrefix(f.prefix), lock.WithNodeNames(names...))
@@ -116,7 +110,7 @@ func (f *LockFlags) openRedis(a *ui.App) (e *engine.Engine, closeAll func(), err
 	return e, func() { _ = e.Close(); Release(nodes) }, nil
 }
 
-func (f *LockFlags) openOther(ctx context.Context, b backend.Backend) (e *engine.Engine, closeAll func(), err error) {
+func (f *LockFlags) onOther(ctx context.Context, b backend.Backend) (e *engine.Engine, closeAll func(), err error) {
 	if e, err = b.Locker(ctx, f.options()...); err != nil {
 		b.Close()
 		if lock.ReasonOf(err) != lock.ReasonInvalid {

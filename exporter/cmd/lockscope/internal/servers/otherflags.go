@@ -1,12 +1,9 @@
 package servers
 
 import (
-	"fmt"
-
 	"github.com/spf13/pflag"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend/postgres"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/contrib/zklock"
@@ -14,7 +11,7 @@ import (
 	"github.com/lockscope/lockscope/lock/pglock"
 )
 
-// Flags say which systems beside Redis a command reads.
+// OtherFlags say which systems beside Redis a command reads.
 type OtherFlags struct {
 	config                             backend.Config
 	etcd, zookeeper                    *ui.List
@@ -80,68 +77,5 @@ func (f *OtherFlags) Files() (paths []string) {
 	return paths
 }
 
-// Open makes the backends that are named, and connects to none. The caller closes them.
-func (f *OtherFlags) Open(a *ui.App, redis *RedisFlags, prefixes []string) (all []backend.Backend, err error) {
-	c, err := f.whole(a, redis, prefixes)
-	if err != nil {
-		return nil, err
-	}
-	return openOthers(&c)
-}
-
-// whole has what all systems need.
-func (f *OtherFlags) whole(a *ui.App, redis *RedisFlags, prefixes []string) (c backend.Config, err error) {
-	if c, err = f.configuration(a, redis); err != nil {
-		return c, err
-	}
-	c.Etcd, c.ZooKeeper, c.ZooKeeperAuth, c.Prefixes = f.etcd.Values(), f.zookeeper.Values(),
-		a.Env[ui.VarZooKeeperAuth], prefixes
-	c.TLSElsewhere = redis.Named()
-	c.EtcdPassword, err = secretOf(a, "--etcd-password-file", f.passwordFile, ui.VarEtcdPassword)
-	return c, err
-}
-
 // PostgresNamed says that --postgres names a server.
 func (f *OtherFlags) PostgresNamed() bool { return f.config.Postgres != "" }
-
-// OpenPostgres makes the backend of PostgreSQL, and connects to nothing. The caller closes it.
-func (f *OtherFlags) OpenPostgres(a *ui.App, redis *RedisFlags) (*postgres.Backend, error) {
-	c, err := f.configuration(a, redis)
-	if err != nil {
-		return nil, err
-	}
-	return postgres.New(&c)
-}
-
-// configuration has what PostgreSQL needs.
-func (f *OtherFlags) configuration(a *ui.App, redis *RedisFlags) (c backend.Config, err error) {
-	c = f.config
-	if c.PostgresPassword, err = secretOf(a, "--postgres-password-file", f.postgresPasswordFile,
-		ui.VarPostgresPassword); err != nil {
-		return c, err
-	}
-	c.TLS, err = redis.Config.TLS.Config()
-	return c, err
-}
-
-// secret is what a file holds, or a variable.
-func secretOf(a *ui.App, flag, file, variable string) (string, error) {
-	if file == "" {
-		return a.Env[variable], nil
-	}
-	if a.Env[variable] != "" {
-		return "", fmt.Errorf("the password is set both by %s and by %s: use one", flag, variable)
-	}
-	secret, err := ReadSecret(file)
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", flag, err)
-	}
-	return secret, nil
-}
-
-// CloseAll closes what Open made.
-func CloseAll(all []backend.Backend) {
-	for _, b := range all {
-		b.Close()
-	}
-}

@@ -112,7 +112,7 @@ const (
 	callTimeout = 5 * time.Second
 )
 
-// Config says which servers there are and how to reach them.
+// RedisConfig says which servers there are and how to reach them.
 type RedisConfig struct {
 	URLs     []string // redis://, rediss:// or host:port
 	File     string   // more of them, one a line; "-" is standard input

@@ -18,7 +18,7 @@ const varRedisURL = "REDIS_URL"
 var errTwoPasswords = errors.New("the Redis password is set both by --redis-password-file and by " +
 	ui.VarRedisPassword + ": use one")
 
-// Flags say which servers a command talks to.
+// RedisFlags say which servers of Redis a command talks to.
 type RedisFlags struct {
 	URLs   *ui.List
 	Config RedisConfig

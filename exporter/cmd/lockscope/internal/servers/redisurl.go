@@ -135,7 +135,7 @@ func CheckURL(raw string) error {
 	return err
 }
 
-// parse makes a server of a URL or host:port. Its error never holds the text.
+// parseURL makes a server of a URL or host:port. Its error never holds the text.
 func parseURL(raw string) (*redis.Options, error) {
 	if !strings.Contains(raw, "://") {
 		var err error
@@ -150,7 +150,7 @@ func parseURL(raw string) (*redis.Options, error) {
 	return opt, nil
 }
 
-// complete makes a URL of host:port, a socket's path, localhost, an address or a name with
+// completeURL makes a URL of host:port, a socket's path, localhost, an address or a name with
 // a dot. Any other single word could be a part of a password that was cut at a comma, and
 // would be reported as a host's name.
 func completeURL(raw string) (string, error) {

@@ -81,13 +81,13 @@ func FromFile(c *backend.Config, r *backend.LeakRules) (*System, error) {
 var errNoSystem = errors.New("no system is named")
 
 // Systems makes those that are named, and connects to none. The caller closes them.
-func (f *OtherFlags) Systems(a *ui.App, redis *RedisFlags, r *backend.LeakRules) (all []*System, err error) {
-	c, err := f.whole(a, redis, nil)
+func (f *Flags) Systems(a *ui.App, r *backend.LeakRules) (all []*System, err error) {
+	c, err := f.configuration(a, nil)
 	if err != nil {
 		return nil, err
 	}
 	rules := *r
-	rules.Schema = f.set.Changed("schema")
+	rules.Schema = f.Others.set.Changed("schema")
 	var errs []error
 	electing := makers(forElection(&c))
 	for i, m := range makers(&c) {

@@ -23,11 +23,10 @@ import (
 // GroupFlags say which servers to sweep, for what, and where to send findings: by flags, by a
 // configuration file, or both. scan and serve have them in common.
 type GroupFlags struct {
-	redis  servers.RedisFlags
-	others servers.OtherFlags // that scan and serve register
-	Sweep  Flags
-	notify NotifyFlags
-	Config string
+	servers servers.Flags // only scan and serve register those of other systems
+	Sweep   Flags
+	notify  NotifyFlags
+	Config  string
 
 	Set *pflag.FlagSet // in which they were registered
 }
@@ -39,19 +38,19 @@ func (f *GroupFlags) Register(set *pflag.FlagSet, maxValues int) {
 		"configuration `file`: see \"lockscope help config\". It has groups of servers, limits, exclusions and "+
 			"notification; flags win over it")
 	ui.Group(set, ui.Servers, "config")
-	f.redis.Register(set)
+	f.servers.Redis.Register(set)
 	f.Sweep.Register(set, maxValues)
 	f.notify.register(set)
 }
 
 // RegisterSystems adds the flags of systems beside Redis.
-func (f *GroupFlags) RegisterSystems(set *pflag.FlagSet) { f.others.Register(set) }
+func (f *GroupFlags) RegisterSystems(set *pflag.FlagSet) { f.servers.Others.Register(set) }
 
 // Others reports whether flags name a system beside Redis.
-func (f *GroupFlags) Others() bool { return f.others.Named() }
+func (f *GroupFlags) Others() bool { return f.servers.Others.Named() }
 
 // Redis says which servers flags name.
-func (f *GroupFlags) Redis() *servers.RedisFlags { return &f.redis }
+func (f *GroupFlags) Redis() *servers.RedisFlags { return &f.servers.Redis }
 
 var (
 	errBothServers = errors.New("servers are set both in --config and by --redis (or --redis-file, LOCKSCOPE_REDIS, " +
@@ -68,8 +67,7 @@ func (f *GroupFlags) Load() (*config.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--config: %w", err)
 	}
-	if len(file.Groups) > 0 && (len(f.redis.URLs.Values()) > 0 || f.redis.Config.File != "" ||
-		len(f.Sweep.replicas.Values()) > 0) {
+	if len(file.Groups) > 0 && (f.servers.Redis.Named() || len(f.Sweep.replicas.Values()) > 0) {
 		return nil, errBothServers
 	}
 	if len(file.Groups) > 0 && f.Others() {
@@ -82,13 +80,13 @@ func (f *GroupFlags) Load() (*config.File, error) {
 func (f *GroupFlags) Files(file *config.File) []string {
 	paths := file.Secrets()
 	for _, path := range []string{
-		f.redis.Config.PasswordFile, f.redis.Config.TLS.CA, f.redis.Config.TLS.Cert, f.redis.Config.TLS.Key,
+		f.servers.Redis.Config.PasswordFile, f.servers.Redis.Config.TLS.CA, f.servers.Redis.Config.TLS.Cert, f.servers.Redis.Config.TLS.Key,
 	} {
 		if path != "" {
 			paths = append(paths, path)
 		}
 	}
-	return append(paths, f.others.Files()...)
+	return append(paths, f.servers.Others.Files()...)
 }
 
 // builder makes groups of flags and a file.
@@ -133,7 +131,7 @@ func (b *builder) addAll(made *Groups) error {
 
 // addRedis makes the groups of Redis servers, and those of a file. There is none if flags name other systems alone.
 func (b *builder) addRedis(made *Groups) error {
-	if len(b.file.Groups) == 0 && b.Others() && !b.redis.Named() {
+	if len(b.file.Groups) == 0 && !b.servers.OnRedis() {
 		return nil
 	}
 	if len(b.file.Groups) == 0 {
@@ -197,10 +195,10 @@ func (b *builder) add(made *Groups, of *config.Group, path string, open func(*Gr
 }
 
 func (b *builder) openFlags(g *Group) (err error) {
-	if g.Nodes, err = b.redis.Open(b.app); err != nil {
+	if g.Nodes, err = b.servers.Redis.Open(b.app); err != nil {
 		return err
 	}
-	g.Replicas, err = b.sweep.OpenReplicas(b.app, &b.redis)
+	g.Replicas, err = b.sweep.OpenReplicas(b.app, &b.servers.Redis)
 	return err
 }
 
@@ -271,7 +269,7 @@ func (b *builder) origin(g *config.Group) string {
 	rest.Groups = nil
 	hash := sha256.New()
 	_ = json.NewEncoder(hash).Encode([]any{g, rest, b.resend}) // a hash takes anything
-	for _, path := range append(b.Files(b.file.Only(g)), b.redis.Config.File) {
+	for _, path := range append(b.Files(b.file.Only(g)), b.servers.Redis.Config.File) {
 		text, err := os.ReadFile(path)
 		fmt.Fprintf(hash, "%q %v %x\n", path, err, sha256.Sum256(text))
 	}

@@ -24,7 +24,7 @@ func (b *builder) addSystems(made *Groups) error {
 	if err != nil {
 		return err
 	}
-	all, err := b.others.Systems(b.app, &b.redis, rules) // nothing is connected until a Scanner asks it
+	all, err := b.servers.Systems(b.app, rules) // nothing is connected until a Scanner asks it
 	for i := 0; i < len(all) && err == nil; i++ {
 		of := &config.Group{Redis: []string{all[i].Config()}} // what its origin is made of
 		err = b.add(made, of, "", func(g *Group) error { g.System = all[i]; return nil })

@@ -35,7 +35,7 @@ func (f *topFlags) open(a *ui.App) (src *Source, err error) {
 	if _, err = sweep.KeyGlobs(f.prefixes, nil); err != nil {
 		return nil, err
 	}
-	others, err := f.backends.Open(a, &f.redis, f.prefixes)
+	others, err := f.servers.OpenOthers(a, f.prefixes)
 	if err != nil {
 		return nil, err
 	}
@@ -57,14 +57,14 @@ func (f *topFlags) openRedis(a *ui.App, c *Config) error {
 		}
 	}
 	switch {
-	case len(file.Groups) > 0 && f.redis.Named():
+	case len(file.Groups) > 0 && f.servers.Redis.Named():
 		return errBothServers
 	case len(file.Groups) > 0:
 		return f.openGroups(file, c)
-	case !f.redis.Named() && len(c.Others) > 0:
+	case !f.servers.OnRedis():
 		return nil
 	}
-	nodes, err := f.redis.Open(a)
+	nodes, err := f.servers.Redis.Open(a)
 	if err != nil {
 		return err
 	}

@@ -28,8 +28,7 @@ const (
 )
 
 type topFlags struct {
-	redis    servers.RedisFlags
-	backends servers.OtherFlags
+	servers  servers.Flags
 	config   string
 	prefixes []string
 	filter   string
@@ -60,8 +59,7 @@ func Command(a *ui.App) *cobra.Command {
 	set.StringVarP(&f.config, "config", "c", "",
 		"configuration `file` with groups of servers: see \"lockscope help config\"")
 	ui.Group(set, ui.Servers, "config")
-	f.redis.Register(set)
-	f.backends.Register(set)
+	f.servers.Register(set)
 	set.StringArrayVar(&f.prefixes, "prefix", nil,
 		"locks whose keys begin with this `text` (default "+lock.DefaultPrefix+"). Repeat it for several")
 	set.StringVar(&f.filter, "filter", "", "only locks with this `text` in their name, holder or waiters")

@@ -28,16 +28,15 @@ const initExample = `  lockscope init --redis 10.0.0.1:6379,10.0.0.2:6379,10.0.0
   lockscope init --postgres postgres://owner@db/shop --grant orders`
 
 type initFlags struct {
-	redis  servers.RedisFlags
-	output ui.Format
-	names  servers.NamesFlag
-	guard  diagnosis.GuardFlags
-	maxTTL time.Duration
-	ifNew  bool
-	isNew  *ui.List
+	servers servers.Flags // of Redis and PostgreSQL
+	output  ui.Format
+	names   servers.NamesFlag
+	guard   diagnosis.GuardFlags
+	maxTTL  time.Duration
+	ifNew   bool
+	isNew   *ui.List
 
-	postgres servers.OtherFlags
-	grant    *ui.List
+	grant *ui.List
 
 	restarted redlock.RestartedNode
 }
@@ -59,14 +58,14 @@ func Command(a *ui.App) *cobra.Command {
 			if err := f.checkSystem(cmd.Flags()); err != nil {
 				return err
 			}
-			if f.postgres.PostgresNamed() {
+			if f.servers.Others.PostgresNamed() {
 				return f.prepare(cmd.Context(), a)
 			}
 			return f.run(cmd.Context(), a)
 		},
 	})
 	set := cmd.Flags()
-	f.redis.Register(set)
+	f.servers.Redis.Register(set)
 	f.names.Register(set)
 	f.guard.RegisterForActs(set)
 	set.DurationVar(&f.maxTTL, "max-ttl", lock.DefaultMaxTTL, "longest TTL of a lock: WithMaxTTL of the services")
@@ -80,7 +79,7 @@ func Command(a *ui.App) *cobra.Command {
 		"`run_id` of its process, from \"lockscope doctor\"")
 	set.StringVar(&f.restarted.Quarantine, "quarantine", "",
 		"`identity` of its quarantine, from \"lockscope doctor\"")
-	f.postgres.RegisterPostgres(set)
+	f.servers.Others.RegisterPostgres(set)
 	set.Var(f.grant, "grant",
 		"`role` that may take locks in PostgreSQL, besides the owner. Repeat it, or separate several by commas")
 	f.output.Register(set)
@@ -94,11 +93,11 @@ func (f *initFlags) run(ctx context.Context, a *ui.App) error {
 	if f.maxTTL <= 0 {
 		return fmt.Errorf("--max-ttl %v is not positive", f.maxTTL)
 	}
-	if f.redis.Config.Cluster {
+	if f.servers.Redis.Config.Cluster {
 		return errors.New("--cluster: nodes of a Redis Cluster need no vouching, " +
 			"as they vote at once after every restart")
 	}
-	targets, err := f.redis.Open(a)
+	targets, err := f.servers.Redis.Open(a)
 	if err != nil {
 		return err
 	}

@@ -45,11 +45,11 @@ var ofRedis = []string{
 // checkSystem refuses flags of the other system.
 func (f *initFlags) checkSystem(set *pflag.FlagSet) error {
 	switch {
-	case !f.postgres.PostgresNamed() && (set.Changed("grant") || set.Changed("schema")):
+	case !f.servers.Others.PostgresNamed() && (set.Changed("grant") || set.Changed("schema")):
 		return errNoPostgres
-	case !f.postgres.PostgresNamed():
+	case !f.servers.Others.PostgresNamed():
 		return nil
-	case f.redis.Named():
+	case f.servers.Redis.Named():
 		return errBoth
 	}
 	for _, name := range ofRedis {
@@ -62,7 +62,7 @@ func (f *initFlags) checkSystem(set *pflag.FlagSet) error {
 
 // prepare creates or upgrades the schema of --postgres.
 func (f *initFlags) prepare(ctx context.Context, a *ui.App) error {
-	b, err := f.postgres.OpenPostgres(a, &f.redis)
+	b, err := f.servers.OpenPostgres(a)
 	if err != nil {
 		return err
 	}
