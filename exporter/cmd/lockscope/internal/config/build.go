@@ -15,7 +15,7 @@ import (
 )
 
 // Target says how a group's servers are reached. It reads the files of its secrets.
-func (f *File) Target(g *Group) (c servers.RedisConfig, err error) {
+func (f *File) Target(g *FileGroup) (c servers.RedisConfig, err error) {
 	c = servers.RedisConfig{
 		URLs: g.Redis, Username: g.Username, Cluster: g.Cluster, SentinelMaster: g.SentinelMaster,
 		TLS: f.tls(g),
@@ -29,7 +29,7 @@ func (f *File) Target(g *Group) (c servers.RedisConfig, err error) {
 	return c, nil
 }
 
-func (f *File) tls(g *Group) servers.TLS {
+func (f *File) tls(g *FileGroup) servers.TLS {
 	return servers.TLS{CA: f.file(g.TLS.CA), Cert: f.file(g.TLS.Cert), Key: f.file(g.TLS.Key),
 		SkipVerify: g.TLS.InsecureSkipVerify}
 }
@@ -42,7 +42,7 @@ func (f *File) secret(path string) (string, error) {
 }
 
 // PatternsOf are a group's patterns: its own, or those of the file. None: the default.
-func (f *File) PatternsOf(g *Group) []Pattern {
+func (f *File) PatternsOf(g *FileGroup) []Pattern {
 	if len(g.Patterns) > 0 {
 		return g.Patterns
 	}
@@ -71,7 +71,7 @@ func (p *Pattern) policy() report.Policy {
 }
 
 // Options are what the file says of a group's locks.
-func (f *File) Options(g *Group) []scanner.Option {
+func (f *File) Options(g *FileGroup) []scanner.Option {
 	var policies []report.Policy
 	for _, p := range f.PatternsOf(g) {
 		if p.Name != "" || p.MaxTTL != 0 || p.MaxHold != 0 || p.MaxTerm != 0 || p.NoTTLAllowed {
@@ -86,7 +86,7 @@ func (f *File) Options(g *Group) []scanner.Option {
 }
 
 // Notifiers makes the notifiers of a group's findings; resend is the time between two reports.
-func (f *File) Notifiers(g *Group, resend time.Duration, logger *slog.Logger) ([]scanner.Notifier, error) {
+func (f *File) Notifiers(g *FileGroup, resend time.Duration, logger *slog.Logger) ([]scanner.Notifier, error) {
 	var all []scanner.Notifier
 	for i := range f.Notify.Alertmanagers {
 		a := &f.Notify.Alertmanagers[i]
@@ -163,9 +163,9 @@ func (f *File) access(c *Credentials) (a notify.Access, err error) {
 }
 
 // Only is the file with one group of its own.
-func (f *File) Only(g *Group) *File {
+func (f *File) Only(g *FileGroup) *File {
 	one := *f
-	one.Groups = []Group{*g}
+	one.Groups = []FileGroup{*g}
 	return &one
 }
 

@@ -17,7 +17,7 @@ func (f *File) check(p *problems) {
 		checkClass(p, fmt.Sprintf("checks[%d]", i), class)
 	}
 	checkPatterns(p, "", f.Patterns)
-	if len(f.Patterns) > 0 && len(f.Groups) > 0 && !slices.ContainsFunc(f.Groups, func(g Group) bool {
+	if len(f.Patterns) > 0 && len(f.Groups) > 0 && !slices.ContainsFunc(f.Groups, func(g FileGroup) bool {
 		return g.System() == servers.Redis
 	}) {
 		p.add("patterns", "only for Redis, and no group has redis: give the groups prefixes")
@@ -40,7 +40,7 @@ func (f *File) check(p *problems) {
 	f.checkNotify(p)
 }
 
-func (g *Group) check(p *problems, path string) {
+func (g *FileGroup) check(p *problems, path string) {
 	if strings.TrimSpace(g.Name) == "" {
 		p.add(path+".name", "empty: name the group")
 	}
@@ -147,7 +147,7 @@ func (f *File) checkNotify(p *problems) {
 
 func (f *File) checkTarget(p *problems, path string, groups []string, c Credentials) {
 	for i, name := range groups {
-		if !slices.ContainsFunc(f.Groups, func(g Group) bool { return g.Name == name }) {
+		if !slices.ContainsFunc(f.Groups, func(g FileGroup) bool { return g.Name == name }) {
 			p.add(fmt.Sprintf("%s.groups[%d]", path, i), "unknown group: use the name of a group in this file")
 		}
 	}

@@ -1,13 +1,16 @@
 package config
 
 import (
+	"fmt"
+	"io"
+	"os"
 	"path/filepath"
 )
 
 // File is a configuration file. Field names are those of the json tags; the schema for
 // editors is made of these types.
 type File struct {
-	Groups     []Group     `json:"groups,omitempty" jsonschema:"independent groups of servers; without any, flags name the servers"`
+	Groups     []FileGroup `json:"groups,omitempty" jsonschema:"independent groups of servers; without any, flags name the servers"`
 	Patterns   []Pattern   `json:"patterns,omitempty" jsonschema:"where locks are in Redis, with limits of their own: the first that matches decides; each one costs a pass through all keys"`
 	Exclusions []Exclusion `json:"exclusions,omitempty" jsonschema:"known findings to leave out of reports until a date"`
 
@@ -25,7 +28,7 @@ type File struct {
 }
 
 // Group is servers with one quorum, or one server, and a scanner of its own.
-type Group struct {
+type FileGroup struct {
 	Name     string   `json:"name" jsonschema:"name of the group in reports"`
 	Redis    []string `json:"redis,omitempty" jsonschema:"this, postgres, etcd or zookeeper. Servers: redis://host:port/db, rediss:// for TLS, unix:///path, host:port; seeds of a cluster; Sentinels. Passwords belong in password_file"`
 	Replicas []string `json:"replicas,omitempty" jsonschema:"replicas to read pages from, one for each server in its order"`
@@ -126,4 +129,38 @@ func (f *File) file(path string) string {
 		return path
 	}
 	return filepath.Join(filepath.Dir(f.path), path)
+}
+
+// mostText bounds a configuration file.
+const mostText = 1 << 20
+
+// Load reads and checks a file. It connects to nothing and reads no secret. Everything
+// wrong with the text is one error, [*Problems]; others are those of reading the file.
+func Load(path string) (*File, error) {
+	in, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	text, err := io.ReadAll(io.LimitReader(in, mostText+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > mostText {
+		return nil, fmt.Errorf("%s: too large: use at most %d bytes", path, mostText)
+	}
+	return parse(path, text)
+}
+
+func parse(path string, text []byte) (*File, error) {
+	f := &File{path: path, lines: make(map[string]int)}
+	p := &problems{file: path, lines: f.lines}
+	f.decode(text, p)
+	if len(p.all) == 0 {
+		f.check(p)
+	}
+	if err := p.err(); err != nil {
+		return nil, err
+	}
+	return f, nil
 }

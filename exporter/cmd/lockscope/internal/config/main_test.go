@@ -3,7 +3,7 @@ package config
 import (
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { cmdtest.Main(m) }

@@ -44,7 +44,7 @@ type Other struct {
 }
 
 // System names the system of a group: redis, postgres, etcd or zookeeper. It is redis if there is none.
-func (g *Group) System() string {
+func (g *FileGroup) System() string {
 	if all := g.systems(); len(all) > 0 {
 		return all[0]
 	}
@@ -53,10 +53,10 @@ func (g *Group) System() string {
 
 // OtherThanRedis reports whether a group has a system beside Redis.
 func (f *File) OtherThanRedis() bool {
-	return slices.ContainsFunc(f.Groups, func(g Group) bool { return g.System() != servers.Redis })
+	return slices.ContainsFunc(f.Groups, func(g FileGroup) bool { return g.System() != servers.Redis })
 }
 
-func (g *Group) systems() (all []string) {
+func (g *FileGroup) systems() (all []string) {
 	for _, s := range []struct {
 		name  string
 		named bool
@@ -90,7 +90,7 @@ var insteadOf = map[string]string{
 }
 
 // checkSystem checks that a group has one system, and nothing of others.
-func (g *Group) checkSystem(p *problems, path string) {
+func (g *FileGroup) checkSystem(p *problems, path string) {
 	switch all := g.systems(); {
 	case len(all) == 0:
 		p.add(path, "no servers: set redis, postgres, etcd or zookeeper")
@@ -117,7 +117,7 @@ func (g *Group) checkSystem(p *problems, path string) {
 	g.Other.check(p, path, g)
 }
 
-func (o *Other) check(p *problems, path string, g *Group) {
+func (o *Other) check(p *problems, path string, g *FileGroup) {
 	if o.Postgres != "" {
 		if err := checkPostgres(o.Postgres, g.TLS != TLS{}); err != nil {
 			p.add(path+"."+postgres, "%v", err)
@@ -165,7 +165,7 @@ func checkPostgres(text string, secure bool) error {
 }
 
 // Backend says how the system of a group beside Redis is reached. It reads the files of its secrets.
-func (f *File) Backend(g *Group) (c backend.Config, err error) {
+func (f *File) Backend(g *FileGroup) (c backend.Config, err error) {
 	c = backend.Config{
 		Postgres: g.Postgres, Schema: cmp.Or(g.Schema, pglock.DefaultSchema), Prefixes: g.Prefixes,
 		Etcd: g.Etcd, EtcdPrefix: cmp.Or(g.EtcdPrefix, lock.DefaultPrefix), EtcdUsername: g.Username,

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/config"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner"
@@ -145,7 +145,7 @@ func (f *listFlags) options() ([]scanner.Option, error) {
 		scanner.WithPageSize(f.pageSize), scanner.WithPause(f.pause), scanner.WithDeadline(f.deadline),
 		scanner.WithConfirmAfter(0),
 	}
-	globs, err := sweep.KeyGlobs(f.prefixes, f.patterns)
+	globs, err := config.KeyGlobs(f.prefixes, f.patterns)
 	if err != nil {
 		return nil, err
 	}

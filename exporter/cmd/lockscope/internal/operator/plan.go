@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/config"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/scanner"
@@ -36,7 +36,7 @@ const planMode = 0o640
 type repairPlanFlags struct {
 	servers  servers.Flags
 	set      *pflag.FlagSet
-	sweep    sweep.Flags
+	sweep    config.SweepFlags
 	classes  *ui.List
 	action   string
 	out      string
@@ -79,7 +79,7 @@ func (f *repairPlanFlags) run(ctx context.Context, a *ui.App) error {
 	if err != nil {
 		return fmt.Errorf("--action: %w", err)
 	}
-	classes, err := sweep.ParseClasses("classes", f.classes.Values())
+	classes, err := config.ParseClasses("classes", f.classes.Values())
 	if err != nil {
 		return err
 	}

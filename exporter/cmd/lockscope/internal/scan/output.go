@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/config"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -213,7 +213,7 @@ func foundText(n report.NodeReport) string {
 
 func countText(counts map[report.Class]int) string {
 	var parts []string
-	for _, class := range sweep.ClassNames() {
+	for _, class := range config.ClassNames() {
 		if n := counts[report.Class(class)]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, class))
 		}

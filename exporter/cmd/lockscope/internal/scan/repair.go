@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/config"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/operator"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/repair"
@@ -61,7 +61,7 @@ func (r *repairFlags) open(a *ui.App) (*scanRepair, error) {
 	if !r.yes {
 		action = action.DryRun()
 	}
-	classes, err := sweep.ParseClasses("repair-classes", r.classes.Values())
+	classes, err := config.ParseClasses("repair-classes", r.classes.Values())
 	if err != nil {
 		return nil, err
 	}

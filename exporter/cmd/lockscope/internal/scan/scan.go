@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/config"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/report"
@@ -33,19 +33,19 @@ const (
 )
 
 type scanFlags struct {
-	groups  sweep.GroupFlags
+	groups  config.GroupFlags
 	output  ui.Format
 	quiet   bool
 	failOn  *ui.List
 	publish ui.Publish
 	every   time.Duration
 	repair  repairFlags
-	memory  sweep.MemoryFlag
+	memory  config.MemoryFlag
 }
 
 // Command is lockscope scan.
 func Command(a *ui.App) *cobra.Command {
-	f := &scanFlags{failOn: ui.NewList("class", sweep.ClassNames()...)}
+	f := &scanFlags{failOn: ui.NewList("class", config.ClassNames()...)}
 	cmd := ui.Page{
 		Everyday: []string{
 			"config", "redis", "postgres", "etcd", "zookeeper", "prefix", "checks", "max-ttl", "max-hold", "output",
@@ -76,7 +76,7 @@ func Command(a *ui.App) *cobra.Command {
 
 // plan is a scan whose flags have all been checked.
 type plan struct {
-	groups sweep.Groups
+	groups config.Groups
 	failOn []report.Class
 	repair *scanRepair
 	bar    *progress // nil without a terminal
@@ -121,7 +121,7 @@ func (f *scanFlags) plan(a *ui.App) (_ *plan, err error) {
 }
 
 // open makes the groups, each with these options besides its own.
-func (f *scanFlags) open(a *ui.App, opts []scanner.Option) (sweep.Groups, error) {
+func (f *scanFlags) open(a *ui.App, opts []scanner.Option) (config.Groups, error) {
 	file, err := f.groups.Load()
 	if err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func (f *scanFlags) open(a *ui.App, opts []scanner.Option) (sweep.Groups, error)
 	if f.repair.action != "" && (f.groups.Others() || file.OtherThanRedis()) {
 		return nil, errRepairOfSystems
 	}
-	return f.groups.Build(a, file, f.every, nil, func(g *sweep.Group) ([]scanner.Option, error) {
+	return f.groups.Build(a, file, f.every, nil, func(g *config.Group) ([]scanner.Option, error) {
 		kept, err := f.memory.Options(g, false)
 		return append(slices.Clip(opts), kept...), err
 	})
@@ -144,7 +144,7 @@ func (f *scanFlags) failOnClasses() ([]report.Class, error) {
 	if slices.Equal(names, []string{failOnNone}) {
 		return nil, nil
 	}
-	return sweep.ParseClasses("fail-on", names)
+	return config.ParseClasses("fail-on", names)
 }
 
 // execute sweeps, reports and publishes. What was found is reported before

@@ -11,8 +11,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/config"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock/decorate"
 	"github.com/lockscope/lockscope/lock/driver"
@@ -87,7 +87,7 @@ func (p *pings) names() (names []string) {
 }
 
 // systemsOf are those of the groups.
-func systemsOf(all sweep.Groups) (others []pinged) {
+func systemsOf(all config.Groups) (others []pinged) {
 	for _, g := range all.Systems() {
 		others = append(others, g.System)
 	}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/config"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/listing"
@@ -24,11 +24,11 @@ const lookEvery = 10 * time.Second
 // sweeping has the groups that serve sweeps; a reload replaces them. It is safe for concurrent
 // use.
 type sweeping struct {
-	build func(old sweep.Groups) (sweep.Groups, stamps,
+	build func(old config.Groups) (config.Groups, stamps,
 		error) // makes the groups anew, and says which files they depend on
 
 	mu    sync.RWMutex // held for writing only while groups are replaced in memory
-	now   sweep.Groups
+	now   config.Groups
 	files stamps
 	last  exporter.Reload
 }
@@ -60,7 +60,7 @@ func stampOf(path string) stamp {
 }
 
 // newSweeping makes the first groups.
-func newSweeping(build func(old sweep.Groups) (sweep.Groups, stamps, error)) (*sweeping, error) {
+func newSweeping(build func(old config.Groups) (config.Groups, stamps, error)) (*sweeping, error) {
 	s := &sweeping{build: build}
 	all, files, err := build(nil)
 	if err != nil {
@@ -70,7 +70,7 @@ func newSweeping(build func(old sweep.Groups) (sweep.Groups, stamps, error)) (*s
 	return s, nil
 }
 
-func (s *sweeping) groups() sweep.Groups {
+func (s *sweeping) groups() config.Groups {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.now
@@ -110,7 +110,7 @@ func (s *sweeping) reload() error {
 	}
 	s.now, s.files, s.last.LastSuccess = all, files, time.Now()
 	s.mu.Unlock()
-	var gone sweep.Groups
+	var gone config.Groups
 	for _, g := range old {
 		if !slices.Contains(all, g) {
 			gone = append(gone, g)
@@ -121,7 +121,7 @@ func (s *sweeping) reload() error {
 
 // loop reloads on SIGHUP, and when a file of a secret has changed, which it looks for every
 // so often, until ctx ends. It calls changed with new groups.
-func (s *sweeping) loop(ctx context.Context, a *ui.App, every time.Duration, changed func(sweep.Groups)) {
+func (s *sweeping) loop(ctx context.Context, a *ui.App, every time.Duration, changed func(config.Groups)) {
 	hup := make(chan os.Signal, 1)
 	signal.Notify(hup, syscall.SIGHUP)
 	defer signal.Stop(hup)

@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockscope/lockscope/exporter"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/config"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/exporter/server"
 	"github.com/lockscope/lockscope/lock"
@@ -34,8 +34,8 @@ const serveExample = `  lockscope serve --redis r1:6379,r2:6379,r3:6379
   lockscope serve --redis-file nodes.txt --elect --alertmanager http://am-0:9093`
 
 type serveFlags struct {
-	groups      sweep.GroupFlags
-	memory      sweep.MemoryFlag
+	groups      config.GroupFlags
+	memory      config.MemoryFlag
 	web         server.Web
 	interval    time.Duration
 	elect       bool
@@ -121,7 +121,7 @@ func (f *serveFlags) run(ctx context.Context, a *ui.App) error {
 
 // open makes what serve sweeps, of the flags and of the configuration file if there is one.
 func (f *serveFlags) open(a *ui.App) (*sweeping, error) {
-	return newSweeping(func(old sweep.Groups) (sweep.Groups, stamps, error) {
+	return newSweeping(func(old config.Groups) (config.Groups, stamps, error) {
 		file, err := f.groups.Load()
 		if err != nil {
 			return nil, nil, err
@@ -133,7 +133,7 @@ func (f *serveFlags) open(a *ui.App) (*sweeping, error) {
 		// An alert must outlive the time from one report to the next, sweeps included.
 		resend := interval + f.groups.Sweep.With(file, f.groups.Set).Deadline
 		files := stampsOf(f.groups.Files(file))
-		all, err := f.groups.Build(a, file, resend, old, func(g *sweep.Group) ([]scanner.Option, error) {
+		all, err := f.groups.Build(a, file, resend, old, func(g *config.Group) ([]scanner.Option, error) {
 			return f.finish(a, g, interval)
 		})
 		return all, files, err
@@ -141,7 +141,7 @@ func (f *serveFlags) open(a *ui.App) (*sweeping, error) {
 }
 
 // finish has the options of a group that only serve has.
-func (f *serveFlags) finish(a *ui.App, g *sweep.Group, interval time.Duration) ([]scanner.Option, error) {
+func (f *serveFlags) finish(a *ui.App, g *config.Group, interval time.Duration) ([]scanner.Option, error) {
 	logger := a.Logger
 	if g.Name != "" {
 		logger = logger.With("group", g.Name)
@@ -162,12 +162,12 @@ func (f *serveFlags) finish(a *ui.App, g *sweep.Group, interval time.Duration) (
 	if g.Locker, err = f.locker(g); err != nil {
 		return nil, fmt.Errorf("--elect: %w", err)
 	}
-	return append(opts, scanner.WithLocker(g.Locker, sweep.ElectResource)), nil
+	return append(opts, scanner.WithLocker(g.Locker, config.ElectResource)), nil
 }
 
 // locker takes the lock of --elect, which is held for as long as a process lives. It is not below lock:, where it would
 // be found to be held for too long.
-func (f *serveFlags) locker(g *sweep.Group) (sweep.Locker, error) {
+func (f *serveFlags) locker(g *config.Group) (config.Locker, error) {
 	timeout := lock.WithNodeTimeout(f.nodeTimeout)
 	if g.System != nil {
 		return g.System.Elector(timeout), nil
@@ -199,7 +199,7 @@ func (f *serveFlags) serve(ctx context.Context, a *ui.App, s *sweeping, pages fl
 	loops.Go(func() { pings.loop(background) })
 	loops.Go(func() { state.loop(background) })
 	loops.Go(func() {
-		s.loop(background, a, min(f.interval, lookEvery), func(all sweep.Groups) {
+		s.loop(background, a, min(f.interval, lookEvery), func(all config.Groups) {
 			pings.follow(all.Nodes(), len(all), systemsOf(all)...)
 		})
 	})
@@ -244,7 +244,7 @@ func undecided(s scanner.Snapshot) error {
 }
 
 // undecidedOf joins the errors of all groups.
-func undecidedOf(all sweep.Groups) error {
+func undecidedOf(all config.Groups) error {
 	var errs []error
 	for _, g := range all {
 		err := undecided(g.Scanner.Snapshot())

@@ -7,7 +7,6 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/config"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 )
@@ -32,7 +31,7 @@ func (f *topFlags) open(a *ui.App) (src *Source, err error) {
 	if c.Policy, err = fleet.ParsePolicy(f.pages); err != nil {
 		return nil, fmt.Errorf("--pages: %w", err)
 	}
-	if _, err = sweep.KeyGlobs(f.prefixes, nil); err != nil {
+	if _, err = config.KeyGlobs(f.prefixes, nil); err != nil {
 		return nil, err
 	}
 	others, err := f.servers.OpenOthers(a, f.prefixes)
@@ -86,7 +85,7 @@ func (f *topFlags) openGroups(file *config.File, c *Config) error {
 	return nil
 }
 
-func (f *topFlags) openGroup(file *config.File, g *config.Group, c *Config) error {
+func (f *topFlags) openGroup(file *config.File, g *config.FileGroup, c *Config) error {
 	to, err := file.Target(g)
 	if err != nil {
 		return err
@@ -96,7 +95,7 @@ func (f *topFlags) openGroup(file *config.File, g *config.Group, c *Config) erro
 	return err
 }
 
-func (f *topFlags) openOther(file *config.File, g *config.Group, c *Config) error {
+func (f *topFlags) openOther(file *config.File, g *config.FileGroup, c *Config) error {
 	to, err := file.Backend(g)
 	if err != nil {
 		return servers.InFile(err)
@@ -111,7 +110,7 @@ func (f *topFlags) openOther(file *config.File, g *config.Group, c *Config) erro
 	return err
 }
 
-func (f *topFlags) setsOf(file *config.File, g *config.Group, nodes []servers.Node) (sets []Redis) {
+func (f *topFlags) setsOf(file *config.File, g *config.FileGroup, nodes []servers.Node) (sets []Redis) {
 	prefixes := f.prefixesOf(file, g)
 	if g.Redlock == nil || *g.Redlock || len(nodes) < 2 {
 		return []Redis{{Name: g.Name, Nodes: nodes, Prefixes: prefixes}}
@@ -123,7 +122,7 @@ func (f *topFlags) setsOf(file *config.File, g *config.Group, nodes []servers.No
 }
 
 // prefixesOf are those of flags, or of the file's patterns up to the first letter that is not literal.
-func (f *topFlags) prefixesOf(file *config.File, g *config.Group) (all []string) {
+func (f *topFlags) prefixesOf(file *config.File, g *config.FileGroup) (all []string) {
 	all = f.prefixes
 	if len(all) == 0 && g != nil {
 		for _, glob := range config.Globs(file.PatternsOf(g)) {

@@ -1,10 +1,12 @@
-package configcmd
+package config_test
 
 import (
 	"fmt"
 	"testing"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/config"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/scan"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/locktest"
 )
@@ -51,4 +53,12 @@ func TestConfigCheck(t *testing.T) {
 	command(t, "config", "check", cmdtest.ConfigFile(t, "max_tll: 1h\ninterval: never\n")).Want(t, ui.ExitError,
 		":1: unknown name", ":2: interval: not a duration")
 	command(t, "config", "schema").Want(t, ui.ExitClean, `"max_ttl"`, "json-schema.org")
+}
+
+// lockscope has the commands under test.
+var lockscope = cmdtest.Of(config.Command, scan.Command)
+
+func command(t *testing.T, args ...string) cmdtest.Outcome {
+	t.Helper()
+	return lockscope.Command(t, args...)
 }

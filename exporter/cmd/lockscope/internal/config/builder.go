@@ -1,4 +1,4 @@
-package sweep
+package config
 
 import (
 	"cmp"
@@ -14,7 +14,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/config"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner"
@@ -24,7 +23,7 @@ import (
 // configuration file, or both. scan and serve have them in common.
 type GroupFlags struct {
 	servers servers.Flags // only scan and serve register those of other systems
-	Sweep   Flags
+	Sweep   SweepFlags
 	notify  NotifyFlags
 	Config  string
 
@@ -59,11 +58,11 @@ var (
 )
 
 // Load reads the configuration file; without one it is empty.
-func (f *GroupFlags) Load() (*config.File, error) {
+func (f *GroupFlags) Load() (*File, error) {
 	if f.Config == "" {
-		return &config.File{}, nil
+		return &File{}, nil
 	}
-	file, err := config.Load(f.Config)
+	file, err := Load(f.Config)
 	if err != nil {
 		return nil, fmt.Errorf("--config: %w", err)
 	}
@@ -77,7 +76,7 @@ func (f *GroupFlags) Load() (*config.File, error) {
 }
 
 // Files are those besides the configuration file that serve reads again when they change.
-func (f *GroupFlags) Files(file *config.File) []string {
+func (f *GroupFlags) Files(file *File) []string {
 	paths := file.Secrets()
 	for _, path := range []string{
 		f.servers.Redis.Config.PasswordFile, f.servers.Redis.Config.TLS.CA, f.servers.Redis.Config.TLS.Cert, f.servers.Redis.Config.TLS.Key,
@@ -93,8 +92,8 @@ func (f *GroupFlags) Files(file *config.File) []string {
 type builder struct {
 	*GroupFlags
 	app    *ui.App
-	file   *config.File
-	sweep  Flags // as the file and the flags have it
+	file   *File
+	sweep  SweepFlags // as the file and the flags have it
 	resend time.Duration
 	old    Groups // taken over where the new group would be the same
 	finish func(g *Group) ([]scanner.Option, error)
@@ -103,7 +102,7 @@ type builder struct {
 // Build makes the groups and connects to nothing yet. resend is the time between two
 // reports, finish gives options that the command adds to each group's. The caller closes
 // the groups that are not of old.
-func (f *GroupFlags) Build(a *ui.App, file *config.File, resend time.Duration, old Groups,
+func (f *GroupFlags) Build(a *ui.App, file *File, resend time.Duration, old Groups,
 	finish func(*Group) ([]scanner.Option, error)) (Groups, error) {
 	b := &builder{f, a, file, f.Sweep.With(file, f.Set), resend, old, finish}
 	var made Groups
@@ -135,7 +134,7 @@ func (b *builder) addRedis(made *Groups) error {
 		return nil
 	}
 	if len(b.file.Groups) == 0 {
-		return b.add(made, &config.Group{}, "", b.openFlags)
+		return b.add(made, &FileGroup{}, "", b.openFlags)
 	}
 	for i := range b.file.Groups {
 		g, path := &b.file.Groups[i], fmt.Sprintf("groups[%d]", i)
@@ -156,11 +155,11 @@ func (b *builder) addRedis(made *Groups) error {
 
 // independent makes a group for each server of those that have nothing to do with each
 // other: one's locks are no left-overs of another's.
-func independent(g *config.Group) []*config.Group {
+func independent(g *FileGroup) []*FileGroup {
 	if g.Redlock == nil || *g.Redlock {
-		return []*config.Group{g}
+		return []*FileGroup{g}
 	}
-	parts := make([]*config.Group, len(g.Redis))
+	parts := make([]*FileGroup, len(g.Redis))
 	for i := range g.Redis {
 		part := *g
 		part.Redis = g.Redis[i : i+1]
@@ -174,7 +173,7 @@ func independent(g *config.Group) []*config.Group {
 
 // add makes one group, or keeps the old one if it is the same. Errors name the line
 // of the file, if there is one.
-func (b *builder) add(made *Groups, of *config.Group, path string, open func(*Group) error) error {
+func (b *builder) add(made *Groups, of *FileGroup, path string, open func(*Group) error) error {
 	g := &Group{Name: of.Name, origin: b.origin(of)}
 	for _, old := range b.old {
 		if old.origin == g.origin {
@@ -187,7 +186,7 @@ func (b *builder) add(made *Groups, of *config.Group, path string, open func(*Gr
 	if err == nil {
 		err = b.scanner(g, of)
 	}
-	var problems *config.Problems
+	var problems *Problems
 	if err != nil && path != "" && !errors.As(err, &problems) {
 		return b.file.Problem(path, err)
 	}
@@ -202,7 +201,7 @@ func (b *builder) openFlags(g *Group) (err error) {
 	return err
 }
 
-func (b *builder) openGroup(to *Group, g *config.Group) error {
+func (b *builder) openGroup(to *Group, g *FileGroup) error {
 	c, err := b.file.Target(g)
 	if err != nil {
 		return err
@@ -215,7 +214,7 @@ func (b *builder) openGroup(to *Group, g *config.Group) error {
 	return err
 }
 
-func (b *builder) scanner(g *Group, of *config.Group) error {
+func (b *builder) scanner(g *Group, of *FileGroup) error {
 	opts, err := b.options(g, of)
 	if err != nil {
 		return err
@@ -251,20 +250,20 @@ func (b *builder) scanner(g *Group, of *config.Group) error {
 }
 
 // options are those of the flags alone.
-func (b *builder) options(g *Group, of *config.Group) ([]scanner.Option, error) {
+func (b *builder) options(g *Group, of *FileGroup) ([]scanner.Option, error) {
 	sweep := b.sweep
 	if g.System != nil {
 		return sweep.SystemOptions(g.System.HoldLimit()), nil
 	}
 	if len(sweep.prefixes)+len(sweep.patterns) == 0 {
-		sweep.patterns = config.Globs(b.file.PatternsOf(of))
+		sweep.patterns = Globs(b.file.PatternsOf(of))
 	}
 	return sweep.Options(g.Nodes)
 }
 
 // origin is the same for a group that would be made in the same way. It is a hash, for
 // secrets are in it.
-func (b *builder) origin(g *config.Group) string {
+func (b *builder) origin(g *FileGroup) string {
 	rest := *b.file
 	rest.Groups = nil
 	hash := sha256.New()
@@ -277,9 +276,9 @@ func (b *builder) origin(g *config.Group) string {
 }
 
 // With is the flags, and where they were not given what the file has.
-func (s Flags) With(file *config.File, set *pflag.FlagSet) Flags {
+func (s SweepFlags) With(file *File, set *pflag.FlagSet) SweepFlags {
 	open := func(flag string) bool { return !set.Changed(flag) }
-	setDuration := func(to *time.Duration, flag string, from config.Duration) {
+	setDuration := func(to *time.Duration, flag string, from Duration) {
 		if open(flag) && from != 0 {
 			*to = time.Duration(from)
 		}

@@ -1,4 +1,4 @@
-package sweep
+package config
 
 import (
 	"errors"
@@ -26,7 +26,7 @@ func ClassNames() []string {
 }
 
 // Flags say what is looked for and how gently. scan and serve have them in common.
-type Flags struct {
+type SweepFlags struct {
 	prefixes        []string
 	patterns        []string
 	allowEmpty      bool
@@ -45,7 +45,7 @@ type Flags struct {
 }
 
 // Register adds the flags; maxValues is the default of the flag of that name.
-func (s *Flags) Register(set *pflag.FlagSet, maxValues int) {
+func (s *SweepFlags) Register(set *pflag.FlagSet, maxValues int) {
 	s.checks, s.replicas = ui.NewList("class", ClassNames()...), ui.NewList("URL")
 	set.StringArrayVar(&s.prefixes, "prefix", nil,
 		"read keys that begin with this `text` (default "+lock.DefaultPrefix+"). Repeat it for several. "+
@@ -87,7 +87,7 @@ func (s *Flags) Register(set *pflag.FlagSet, maxValues int) {
 
 var errNoPrefix = errors.New("--prefix is empty: to read every key, use --pattern '*'")
 
-func (s *Flags) classes() ([]report.Class, error) {
+func (s *SweepFlags) classes() ([]report.Class, error) {
 	return ParseClasses("checks", s.checks.Values())
 }
 
@@ -105,7 +105,7 @@ func ParseClasses(flag string, names []string) ([]report.Class, error) {
 }
 
 // Options checks nothing that scanner.New checks.
-func (s *Flags) Options(nodes []servers.Node) ([]scanner.Option, error) {
+func (s *SweepFlags) Options(nodes []servers.Node) ([]scanner.Option, error) {
 	classes, err := s.classes()
 	if err != nil {
 		return nil, err
@@ -143,7 +143,7 @@ func (s *Flags) Options(nodes []servers.Node) ([]scanner.Option, error) {
 var errNoPattern = errors.New("--pattern is a glob of Redis: for PostgreSQL, etcd and ZooKeeper use --prefix")
 
 // LeakRules are the same limits for systems beside Redis.
-func (s *Flags) LeakRules() (*backend.LeakRules, error) {
+func (s *SweepFlags) LeakRules() (*backend.LeakRules, error) {
 	checks, err := s.classes()
 	switch {
 	case err != nil:
@@ -178,7 +178,7 @@ func KeyGlobs(prefixes, patterns []string) ([]string, error) {
 
 // OpenReplicas makes clients for the replicas, with the credentials and TLS of the
 // nodes. The caller closes them.
-func (s *Flags) OpenReplicas(a *ui.App, r *servers.RedisFlags) ([]servers.Node, error) {
+func (s *SweepFlags) OpenReplicas(a *ui.App, r *servers.RedisFlags) ([]servers.Node, error) {
 	urls := s.replicas.Values()
 	if len(urls) == 0 {
 		return nil, nil

@@ -1,11 +1,10 @@
-package sweep
+package config
 
 import (
 	"errors"
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/config"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/scanner"
 )
@@ -26,14 +25,14 @@ func (b *builder) addSystems(made *Groups) error {
 	}
 	all, err := b.servers.Systems(b.app, rules) // nothing is connected until a Scanner asks it
 	for i := 0; i < len(all) && err == nil; i++ {
-		of := &config.Group{Redis: []string{all[i].Config()}} // what its origin is made of
+		of := &FileGroup{Redis: []string{all[i].Config()}} // what its origin is made of
 		err = b.add(made, of, "", func(g *Group) error { g.System = all[i]; return nil })
 	}
 	return err
 }
 
 // addOther makes a group of a system that the file names.
-func (b *builder) addOther(made *Groups, of *config.Group, path string) error {
+func (b *builder) addOther(made *Groups, of *FileGroup, path string) error {
 	return b.add(made, of, path, func(g *Group) error {
 		rules, err := b.rulesOf(of)
 		if err != nil {
@@ -49,14 +48,14 @@ func (b *builder) addOther(made *Groups, of *config.Group, path string) error {
 }
 
 // rulesOf are those of the flags, and where they were not given those of the group, which win over the file's.
-func (b *builder) rulesOf(g *config.Group) (*backend.LeakRules, error) {
+func (b *builder) rulesOf(g *FileGroup) (*backend.LeakRules, error) {
 	r, err := b.sweep.LeakRules()
 	if err != nil {
 		return nil, err
 	}
 	for flag, limit := range map[string]struct {
 		to   *time.Duration
-		from config.Duration
+		from Duration
 	}{"max-ttl": {&r.MaxTTL, g.MaxTTL}, "max-hold": {&r.MaxHold, g.MaxHold}, "max-term": {&r.MaxTerm, g.MaxTerm}} {
 		if limit.from != 0 && !b.Set.Changed(flag) {
 			*limit.to = time.Duration(limit.from)
@@ -71,7 +70,7 @@ func (b *builder) rulesOf(g *config.Group) (*backend.LeakRules, error) {
 
 // SystemOptions are those that a system beside Redis has in common with Redis. The limit is so that a leader renews the
 // lock of --elect before it is reported.
-func (s *Flags) SystemOptions(holdLimit time.Duration) []scanner.Option {
+func (s *SweepFlags) SystemOptions(holdLimit time.Duration) []scanner.Option {
 	opts := []scanner.Option{
 		scanner.WithConfirmAfter(s.confirmAfter), scanner.WithDeadline(s.Deadline), scanner.WithMaxFindings(s.maxFindings),
 	}

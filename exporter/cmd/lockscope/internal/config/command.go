@@ -1,4 +1,4 @@
-package configcmd
+package config
 
 import (
 	"context"
@@ -12,8 +12,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/config"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/scanner"
@@ -70,7 +68,7 @@ func Command(a *ui.App) *cobra.Command {
 		Use: "schema", Short: "Print the JSON schema of a configuration file, for editors",
 		Long: configSchemaHelp, Example: "  lockscope config schema > lockscope.schema.json",
 		RunE: func(*cobra.Command, []string) error {
-			text, err := config.Schema()
+			text, err := Schema()
 			if err == nil {
 				_, err = fmt.Fprintf(a.Out, "%s\n", text)
 			}
@@ -91,10 +89,10 @@ func oneFile(_ *cobra.Command, args []string) error {
 
 // checkConfig builds what scan would build from the file, but sweeps nothing.
 func checkConfig(ctx context.Context, a *ui.App, path string, connect bool) error {
-	f := &sweep.GroupFlags{}
+	f := &GroupFlags{}
 	f.Register(pflag.NewFlagSet("", pflag.ContinueOnError), 0)
 	f.Config = path
-	file, err := config.Load(path)
+	file, err := Load(path)
 	if err != nil {
 		return err
 	}
@@ -102,7 +100,7 @@ func checkConfig(ctx context.Context, a *ui.App, path string, connect bool) erro
 		_, err := fmt.Fprintf(a.Out, "%s: ok; it has no servers: name them with --redis\n", path)
 		return err
 	}
-	all, err := f.Build(a, file, time.Hour, nil, func(*sweep.Group) ([]scanner.Option, error) { return nil, nil })
+	all, err := f.Build(a, file, time.Hour, nil, func(*Group) ([]scanner.Option, error) { return nil, nil })
 	if err != nil {
 		return err
 	}
@@ -117,7 +115,7 @@ func checkConfig(ctx context.Context, a *ui.App, path string, connect bool) erro
 	return err
 }
 
-func inventory(file *config.File, all sweep.Groups) string {
+func inventory(file *File, all Groups) string {
 	servers := ui.Count(len(all.Nodes())+len(all.Systems()), "server")
 	parts := []string{ui.Count(len(file.Groups), "group") + ", " + servers}
 	for _, e := range file.Exclusions {
@@ -129,7 +127,7 @@ func inventory(file *config.File, all sweep.Groups) string {
 }
 
 // ask sends each server, at the same time, the first request of a sweep.
-func ask(ctx context.Context, all sweep.Groups) error {
+func ask(ctx context.Context, all Groups) error {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	var mu sync.Mutex
@@ -141,7 +139,7 @@ func ask(ctx context.Context, all sweep.Groups) error {
 			errs = append(errs, err)
 		}
 	}
-	all.Each(func(_ int, g *sweep.Group) {
+	all.Each(func(_ int, g *Group) {
 		var asking sync.WaitGroup
 		for _, n := range append(g.Nodes[:len(g.Nodes):len(g.Nodes)], g.Replicas...) {
 			asking.Go(func() {
@@ -159,7 +157,7 @@ func ask(ctx context.Context, all sweep.Groups) error {
 }
 
 // ofGroup names the group; a system names itself.
-func ofGroup(g *sweep.Group, err error) error {
+func ofGroup(g *Group, err error) error {
 	if err == nil {
 		return nil
 	}

@@ -1,2 +1,0 @@
-// Package configcmd is lockscope config: it checks a configuration file of package config, or prints its schema.
-package configcmd
