@@ -22,7 +22,7 @@ import (
 // GroupFlags say which servers to sweep, for what, and where to send findings: by flags, by a
 // configuration file, or both. scan and serve have them in common.
 type GroupFlags struct {
-	servers servers.Flags // only scan and serve register those of other systems
+	servers servers.Flags
 	Sweep   SweepFlags
 	notify  NotifyFlags
 	Config  string
@@ -40,16 +40,11 @@ func (f *GroupFlags) Register(set *pflag.FlagSet, maxValues int) {
 	f.servers.Redis.Register(set)
 	f.Sweep.Register(set, maxValues)
 	f.notify.register(set)
+	f.servers.Others.Register(set)
 }
-
-// RegisterSystems adds the flags of systems beside Redis.
-func (f *GroupFlags) RegisterSystems(set *pflag.FlagSet) { f.servers.Others.Register(set) }
 
 // Others reports whether flags name a system beside Redis.
 func (f *GroupFlags) Others() bool { return f.servers.Others.Named() }
-
-// Redis says which servers flags name.
-func (f *GroupFlags) Redis() *servers.RedisFlags { return &f.servers.Redis }
 
 var (
 	errBothServers = errors.New("servers are set both in --config and by --redis (or --redis-file, LOCKSCOPE_REDIS, " +

@@ -8,7 +8,6 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // check finds the mistakes that decode cannot see.
@@ -119,9 +118,8 @@ func checkExclusions(p *problems, path string, exclusions []Exclusion) {
 }
 
 func checkClass(p *problems, path, class string) {
-	all := []report.Class{report.NoTTL, report.HeldTooLong, report.Orphan, report.LongTTL, report.ForeignType}
-	if !slices.Contains(all, report.Class(class)) {
-		p.add(path, "unknown class: use one of %v", all)
+	if !slices.Contains(ClassNames(), class) {
+		p.add(path, "unknown class: use one of %v", ClassNames())
 	}
 }
 

@@ -59,7 +59,6 @@ func Command(a *ui.App) *cobra.Command {
 	})
 	set := cmd.Flags()
 	f.groups.Register(set, 0)
-	f.groups.RegisterSystems(set)
 	f.memory.Register(set, "")
 	f.output.Register(set)
 	f.repair.register(set)

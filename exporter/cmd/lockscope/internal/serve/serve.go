@@ -64,7 +64,6 @@ func Command(a *ui.App) *cobra.Command {
 	})
 	set := cmd.Flags()
 	f.groups.Register(set, scanner.DefaultMaxValues)
-	f.groups.RegisterSystems(set)
 	f.memory.Register(set, ". With --elect the default is redis for groups of Redis")
 	own := flag.NewFlagSet("", flag.ContinueOnError)
 	f.web.Register(own)

@@ -61,9 +61,6 @@ func (f *OtherFlags) Register(set *pflag.FlagSet) {
 
 // Named reports whether a flag or a variable names a system.
 func (f *OtherFlags) Named() bool {
-	if f.set == nil {
-		return false // a command without these flags
-	}
 	return f.config.Postgres != "" || len(f.etcd.Values())+len(f.zookeeper.Values()) > 0
 }
 
