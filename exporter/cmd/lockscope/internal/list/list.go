@@ -135,8 +135,8 @@ func (f *listFlags) readRedis(s *scanner.Scanner, nodes []servers.Node) reading 
 		if w == nil {
 			w = backend.NoWaits()
 		}
-		return part{system: servers.Redis, tellsTTL: true, listing: listing, waits: waits{w},
-			coverage: coverageOf(ctx, nodes, listing)}, err
+		return part{system: servers.Redis, tellsTTL: true, listing: all, waits: waits{w},
+			coverage: coverageOf(ctx, nodes, all)}, err
 	}
 }
 

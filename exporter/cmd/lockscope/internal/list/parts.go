@@ -13,7 +13,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
-	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/listing"
 )
 
 // reading asks one system. There is a part whatever the error is.
