@@ -16,8 +16,9 @@ import (
 )
 
 // probe reads this claim and the older ones that exclude it. It fails with ErrGone if this one is missing, and with a
-// driver.RevokedError if it holds the lock and is marked.
-func (p *Protocol) probe(ctx context.Context, c *Claim) (*Observation, error) {
+// driver.RevokedError if it holds the lock and is marked. held says that it holds the lock: a watch probes a claim that
+// waits while another call may be granted the lock.
+func (p *Protocol) probe(ctx context.Context, c *Claim, held bool) (*Observation, error) {
 	ops := []clientv3.Op{
 		clientv3.OpGet(c.directory, c.rivals(), clientv3.WithMaxCreateRev(c.made),
 			clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortAscend)),
@@ -29,7 +30,7 @@ func (p *Protocol) probe(ctx context.Context, c *Claim) (*Observation, error) {
 	if s := c.want.Semaphore; s != nil {
 		ops = append(ops, clientv3.OpGet(p.layout.slots(s.Key)))
 	}
-	if c.Held() {
+	if held {
 		ops = append(ops, clientv3.OpGet(p.layout.mark(c.directory, c.made)))
 	}
 	answer, err := p.store.Commit(ctx, nil, ops, nil)
@@ -46,7 +47,7 @@ func (p *Protocol) probe(ctx context.Context, c *Claim) (*Observation, error) {
 	switch {
 	case !slices.ContainsFunc(o.kvs, c.is):
 		return o, claimlist.ErrGone
-	case c.Held():
+	case held:
 		return o, revoked(answer.Keys(len(ops) - 1))
 	}
 	return o, nil
@@ -83,7 +84,7 @@ func (p *Protocol) confirm(ctx context.Context, c *Claim, always bool) (o *Obser
 				return nil, 0, err
 			}
 		}
-		o, err = p.probe(ctx, c)
+		o, err = p.probe(ctx, c, c.Held())
 		switch {
 		case err != nil || covered:
 			return o, sent, err

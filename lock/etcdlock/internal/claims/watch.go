@@ -26,7 +26,7 @@ const (
 // watches has a watch for each contended resource, since only one caller of a process contends for it.
 type watches struct {
 	store  *store.Store
-	probe  func(context.Context, *Claim) (*Observation, error)
+	probe  func(ctx context.Context, c *Claim, held bool) (*Observation, error)
 	notify func(key string) // makes the engine try again
 
 	mu   sync.Mutex
@@ -178,7 +178,7 @@ func (w *watch) opened(at int64) {
 // check reads the keys before a claim, since the watch may have missed deletions. If it fails, the claim's
 // own polls replace it.
 func (w *watch) check(ctx context.Context, c *Claim) {
-	o, err := w.all.probe(ctx, c)
+	o, err := w.all.probe(ctx, c, false)
 	if err != nil && !errors.Is(err, claimlist.ErrGone) {
 		return
 	}
