@@ -20,13 +20,13 @@ type arrow struct {
 
 var arrows = []arrow{
 	{"lock", []string{"lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
-	{"lock/etcdlock/internal/store", []string{"lock/etcdlock/internal/store", "lock/internal/claimlist", "lock/driver"}, nil},
+	{"lock/etcdlock/internal/store", []string{"lock/etcdlock/internal/store", "lock/driver/claimlist", "lock/driver"}, nil},
 	{"lock/etcdlock/internal/claims", []string{"lock/etcdlock/internal/store", "lock/etcdlock/internal/claims",
-		"lock/internal/claimlist", "lock/driver"}, nil},
-	{"lock/contrib/zklock/internal/store", []string{"lock/contrib/zklock/internal/store", "lock/internal/claimlist",
+		"lock/driver/claimlist", "lock/driver"}, nil},
+	{"lock/contrib/zklock/internal/store", []string{"lock/contrib/zklock/internal/store", "lock/driver/claimlist",
 		"lock/driver"}, nil},
 	{"lock/contrib/zklock/internal/claims", []string{"lock/contrib/zklock/internal/store",
-		"lock/contrib/zklock/internal/claims", "lock/internal/claimlist", "lock/driver"}, nil},
+		"lock/contrib/zklock/internal/claims", "lock/driver/claimlist", "lock/driver"}, nil},
 	{"scanner", []string{"scanner", "lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
 	{"scanner/internal/keyreader", []string{"scanner/internal/keyreader", "scanner/internal/node", "lock/driver",
 		"lock/redlock/redisconn", "lock/redlock/redisinfo", "lock/redlock/hashslot"}, nil},

@@ -72,7 +72,7 @@ func TestImports(t *testing.T) {
 		{"lock/waitgraph", slices.Concat(contract, []string{module + "lock/engine/records"})},
 		{"lock/internal/callsite", nil},
 		{"lock/internal/spare", nil},
-		{"lock/internal/claimlist", []string{module + "lock/driver"}},
+		{"lock/driver/claimlist", []string{module + "lock/driver"}},
 		{"lock/internal/memstate", []string{module + "lock/driver"}},
 		{"lock/redlock/redisinfo", nil},
 		{"lock/redlock/hashslot", nil},

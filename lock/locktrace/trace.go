@@ -1,6 +1,5 @@
-// Package locktrace reports the steps of the algorithm to whoever measures them, as [net/http/httptrace] does for
-// package http. Put a [Trace] into the context of an Acquire with [With]. Package instrument does that for metrics, spans
-// and logs.
+// Package locktrace reports the steps of the algorithm, as [net/http/httptrace] does for package http. Put a [Trace] into
+// the context of an Acquire with [With]. Package instrument does that for metrics, spans and logs.
 package locktrace
 
 import (

@@ -16,8 +16,8 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/driver/claimlist"
 	"github.com/lockscope/lockscope/lock/etcdlock/internal/store"
-	"github.com/lockscope/lockscope/lock/internal/claimlist"
 )
 
 // ErrNoTerm means that no two answers in a row came from the same leader's term.

@@ -10,8 +10,8 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/lockscope/lockscope/lock/driver/claimlist"
 	"github.com/lockscope/lockscope/lock/etcdlock/internal/store"
-	"github.com/lockscope/lockscope/lock/internal/claimlist"
 )
 
 // Prepare returns a claim for Enter. Nothing of it exists yet: it has an etcd lease, and the base of its fence is ready.

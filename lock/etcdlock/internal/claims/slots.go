@@ -12,8 +12,8 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/driver/claimlist"
 	"github.com/lockscope/lockscope/lock/etcdlock/internal/store"
-	"github.com/lockscope/lockscope/lock/internal/claimlist"
 )
 
 // maxNumbers bounds the numbers of slots that a process remembers to have renewed.

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/lockscope/lockscope/lock/internal/claimlist"
+	"github.com/lockscope/lockscope/lock/driver/claimlist"
 )
 
 // renameAfter is how long a waiter must have held the lock before its key gets the time since when. Until

@@ -5,8 +5,8 @@ import (
 	"errors"
 
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/driver/claimlist"
 	"github.com/lockscope/lockscope/lock/etcdlock/internal/claims"
-	"github.com/lockscope/lockscope/lock/internal/claimlist"
 )
 
 // Acquire implements driver.BlockingNode.

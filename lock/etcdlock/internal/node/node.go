@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/driver/claimlist"
 	"github.com/lockscope/lockscope/lock/etcdlock/internal/claims"
 	"github.com/lockscope/lockscope/lock/etcdlock/internal/store"
-	"github.com/lockscope/lockscope/lock/internal/claimlist"
 )
 
 // Node is one cluster.

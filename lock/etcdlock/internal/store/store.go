@@ -12,7 +12,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc/codes"
 
-	"github.com/lockscope/lockscope/lock/internal/claimlist"
+	"github.com/lockscope/lockscope/lock/driver/claimlist"
 )
 
 // RetryPause is the pause between tries in the background.

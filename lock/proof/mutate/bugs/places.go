@@ -146,7 +146,7 @@ func ensembleMutants() []Mutant {
 		},
 		{
 			Bug: "etcd: a revoke marks the present holder", Why: "it ends another's lease",
-			File: "lock/internal/claimlist/revoke.go", Old: "req.Grant == \"\" || reply.Grant != req.Grant {",
+			File: "lock/driver/claimlist/revoke.go", Old: "req.Grant == \"\" || reply.Grant != req.Grant {",
 			New:    "req.Grant == \"\" {",
 			Killer: by(etcd, "TestRevoke/does_not_concern_who_came_since_it_asked"),
 		},

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock/contrib/zklock/internal/store"
-	"github.com/lockscope/lockscope/lock/internal/claimlist"
+	"github.com/lockscope/lockscope/lock/driver/claimlist"
 )
 
 // Claim is a node of this process in a queue, or one that is being created.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock/contrib/zklock/internal/store"
 	"github.com/lockscope/lockscope/lock/driver"
-	"github.com/lockscope/lockscope/lock/internal/claimlist"
+	"github.com/lockscope/lockscope/lock/driver/claimlist"
 )
 
 // Enter creates a claim unless it exists, and reads which claim is first. queued says that the claim was made by an earlier

@@ -9,7 +9,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/lockscope/lockscope/lock/contrib/zklock/internal/store"
-	"github.com/lockscope/lockscope/lock/internal/claimlist"
+	"github.com/lockscope/lockscope/lock/driver/claimlist"
 )
 
 // Holder is a claim that holds a lock. Its grant is the transaction that created the claim, and its time left is a hint, by

@@ -10,7 +10,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"github.com/lockscope/lockscope/lock/internal/claimlist"
+	"github.com/lockscope/lockscope/lock/driver/claimlist"
 )
 
 // Queue is the claims to a lock, in order: at least one.

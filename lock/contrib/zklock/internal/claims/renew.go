@@ -10,7 +10,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock/contrib/zklock/internal/store"
 	"github.com/lockscope/lockscope/lock/driver"
-	"github.com/lockscope/lockscope/lock/internal/claimlist"
+	"github.com/lockscope/lockscope/lock/driver/claimlist"
 )
 
 // Renew prolongs a lock. It fails with ErrGone, ErrNoSlot or a driver.RevokedError if it cannot. The lock then ends when it

@@ -7,7 +7,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/lockscope/lockscope/lock/contrib/zklock/internal/store"
-	"github.com/lockscope/lockscope/lock/internal/claimlist"
+	"github.com/lockscope/lockscope/lock/driver/claimlist"
 )
 
 // watches wake the claims of this process that wait.

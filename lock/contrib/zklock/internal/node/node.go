@@ -12,7 +12,7 @@ import (
 	"github.com/lockscope/lockscope/lock/contrib/zklock/internal/claims"
 	"github.com/lockscope/lockscope/lock/contrib/zklock/internal/store"
 	"github.com/lockscope/lockscope/lock/driver"
-	"github.com/lockscope/lockscope/lock/internal/claimlist"
+	"github.com/lockscope/lockscope/lock/driver/claimlist"
 )
 
 // Node is an ensemble, with one session.

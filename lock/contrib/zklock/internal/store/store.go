@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock/driver"
-	"github.com/lockscope/lockscope/lock/internal/claimlist"
+	"github.com/lockscope/lockscope/lock/driver/claimlist"
 )
 
 // RetryEvery is the pause after a call that was cut off.

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock/driver"
-	"github.com/lockscope/lockscope/lock/internal/claimlist"
+	"github.com/lockscope/lockscope/lock/driver/claimlist"
 )
 
 func reads(claim rune) bool { return claim == 'r' }
