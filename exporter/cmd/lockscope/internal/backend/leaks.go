@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner/listing"
 	"github.com/lockscope/lockscope/scanner/report"
@@ -54,17 +55,9 @@ func (l *Leaks) AddHeld(r *LeakRules, k *listing.Lock, place, identity string, n
 		add(report.NoTTL, "it never expires: it stays until its holder or a person deletes it")
 		return
 	case k.TTL > r.MaxTTL:
-		add(report.LongTTL, "its TTL is %v, longer than the limit of %v", Round(k.TTL), r.MaxTTL)
+		add(report.LongTTL, "its TTL is %s, longer than the limit of %s", ui.Whole(k.TTL), ui.Whole(r.MaxTTL))
 	}
 	if !k.Hold.Since.IsZero() && limit > 0 && held > limit {
-		add(report.HeldTooLong, "one holder has had it for %v, longer than the limit of %v", Round(held), limit)
+		add(report.HeldTooLong, "one holder has had it for %s, longer than the limit of %s", ui.Whole(held), ui.Whole(limit))
 	}
-}
-
-// Round rounds a duration as a person reads it.
-func Round(d time.Duration) time.Duration {
-	if d < time.Second {
-		return d.Round(time.Millisecond)
-	}
-	return d.Round(time.Second)
 }

@@ -118,17 +118,17 @@ func TestOneThingWrong(t *testing.T) {
 		}, Warn, "7 keys"},
 		{"AOF fails", "persistence", func(f *Facts, _ *Policy) { f.Server.AOFError = true }, Fail, "disk is full"},
 		{"fsync unknown", "persistence", func(f *Facts, _ *Policy) { f.Fsync = "" }, Warn, "+config|get"},
-		{"everysec", "persistence", func(f *Facts, _ *Policy) { f.Fsync = "everysec" }, Warn, "wait 1m1s"},
-		{"no AOF", "persistence", func(f *Facts, _ *Policy) { f.Server.AOF = false }, Warn, "wait 1m1s"},
+		{"everysec", "persistence", func(f *Facts, _ *Policy) { f.Fsync = "everysec" }, Warn, "wait 1m01s"},
+		{"no AOF", "persistence", func(f *Facts, _ *Policy) { f.Server.AOF = false }, Warn, "wait 1m01s"},
 		{"no marker", "marker", func(f *Facts, _ *Policy) {
 			f.Marker = redlock.Marker{}
-		}, Warn, "nobody vouched for the node: it does not vote for 1m1s"},
+		}, Warn, "nobody vouched for the node: it does not vote for 1m01s"},
 		{"silent", "marker", func(f *Facts, _ *Policy) {
 			f.Marker = markerFor(1, "quarantine", "|nonce.1|60602|1000|1000")
 		}, Warn, "quarantine nonce.1 of process id1: it does not vote for another 41s"},
 		{"not counted yet", "marker", func(f *Facts, _ *Policy) {
 			f.Marker = markerFor(1, "quarantine", "|nonce.1|60602|0|0")
-		}, Warn, "another 1m1s"},
+		}, Warn, "another 1m01s"},
 		{"restarted", "marker", func(f *Facts, _ *Policy) {
 			f.Marker = redlock.ReadMarker("voting|3:60000:abc|before|0", "id1", 0)
 		}, Warn, "from before a restart"},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
@@ -29,12 +30,12 @@ func checkMarker(f Facts, p Policy) Result {
 		return Warned(
 			fmt.Sprintf(
 				"none, nobody vouched for the node: it does not vote for %v, counted from a service's first request",
-				RoundUp(redlock.Quarantine(p.MaxTTL))),
+				ui.Whole(RoundUp(redlock.Quarantine(p.MaxTTL)))),
 			"wait, as it may have forgotten locks; run \"lockscope init\" only if all these nodes are new and unused")
 	case m.State == redlock.MarkerLeftover:
 		return Warned(fmt.Sprintf("from before a restart or an eviction, or from another server: it does not vote for "+
 			"%v, counted from a service's first request",
-			RoundUp(redlock.Quarantine(p.MaxTTL))),
+			ui.Whole(RoundUp(redlock.Quarantine(p.MaxTTL)))),
 			"wait, as it may have forgotten locks")
 	case !ours:
 		return Failed("for another configuration: "+m.Configuration,
@@ -46,7 +47,7 @@ func checkMarker(f Facts, p Policy) Result {
 			"run the same \"lockscope reconfigure\" again to finish it, or swap --from and --redis to undo it")
 	case m.State == redlock.MarkerQuarantined:
 		return Warned(fmt.Sprintf("quarantine %s of process %s: it does not vote for another %v",
-			m.Identity, m.RunID, RoundUp(m.Left(p.MaxTTL, p.now))),
+			m.Identity, m.RunID, ui.Whole(RoundUp(m.Left(p.MaxTTL, p.now)))),
 			"wait, as it may have forgotten locks; only if you know that it did not, run \"lockscope init "+
 				"--restarted\" with both")
 	}

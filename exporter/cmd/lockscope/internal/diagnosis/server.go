@@ -111,7 +111,7 @@ func checkPersistence(f Facts, p Policy) Result {
 		return Warned(detail,
 			fmt.Sprintf("lockscope lets the node wait %v after a restart before it votes, whatever it "+
 				"remembers; for other libraries %s",
-				RoundUp(redlock.Quarantine(p.MaxTTL)), always))
+				ui.Whole(RoundUp(redlock.Quarantine(p.MaxTTL))), always))
 	case s.AOF:
 		return Warned(detail, "with fewer than three nodes this permits a second holder, unless the services use "+
 			"WithRestartQuarantine: "+always)
@@ -132,18 +132,18 @@ func checkUptime(f Facts, p Policy) Result {
 	case p.quarantined():
 		return Passed(detail)
 	case left == 0:
-		return Passed(fmt.Sprintf("%s: no earlier lock can still be valid (they live for at most %v)", detail,
-			p.MaxTTL))
+		return Passed(fmt.Sprintf("%s: no earlier lock can still be valid (they live for at most %s)", detail,
+			ui.Whole(p.MaxTTL)))
 	case p.Single == "cluster":
 		return Warned(fmt.Sprintf("%s: locks that it may have forgotten can be valid for another %v", detail,
-			RoundUp(left)),
+			ui.Whole(RoundUp(left))),
 			"nodes of a Redis Cluster vote at once, so two leases can be valid until then: "+
 				"protect your data with fencing tokens")
 	case f.Marker.State == redlock.MarkerVoting:
 		return Passed(detail + ", and vouched for as new: it votes")
 	}
 	return Warned(fmt.Sprintf("%s: it votes, but locks that it may have forgotten can be valid for another %v", detail,
-		RoundUp(left)),
+		ui.Whole(RoundUp(left))),
 		"two leases can be valid until then: wait, or use WithRestartQuarantine, with which fewer than three nodes "+
 			"wait, too")
 }

@@ -63,7 +63,7 @@ func TestScanEtcd(t *testing.T) {
 	o = command(t, args...)
 	o.Want(t, ui.ExitFindings, leaked, fmt.Sprintf("it holds /locks/job; behind it wait lease %x", waiter.Lease()),
 		"/locks/old ", "it has no lease, so it never expires", "long_ttl", "/locks/long ",
-		"its lease was granted for 2h0m0s, longer than the limit of 1h0m0s", "2 no_ttl, 1 long_ttl")
+		"its lease was granted for 2h00m, longer than the limit of 1h00m", "2 no_ttl, 1 long_ttl")
 	o.WantNot(t, "lock:order")
 	var d report.Document
 	command(t, append(args, "-o", "json")...).Decode(t, &d)

@@ -122,7 +122,7 @@ func TestScanPostgresRows(t *testing.T) {
 		"('lock:left', 's3cr3t', '', 1, clock_timestamp() - interval '3 days'), ('lock:null', 's3cr3t', '', 1, NULL)")
 	o = command(t, args...)
 	o.Want(t, ui.ExitFindings, "no_ttl ", "postgres/lockscope: lock:ever ", "it never expires",
-		"long_ttl ", "lock:long ", "longer than the limit of 1h0m0s", "lock:left ", "it expired 3d00h ago", "lock:null ",
+		"long_ttl ", "lock:long ", "longer than the limit of 1h00m", "lock:left ", "it expired 3d00h ago", "lock:null ",
 		"1 no_ttl, 2 orphan, 1 long_ttl")
 	o.WantNot(t, "lock:many", "lock:order", "lock:gone", "s3cr3t")
 	command(t, append(args, "--max-hold", "1ms")...).Want(t, ui.ExitFindings, "lock:order ", "pg-1",

@@ -85,6 +85,18 @@ func Short(d time.Duration) string {
 	return fmt.Sprintf("%.1fms", float64(d.Microseconds())/1000)
 }
 
+// Whole formats a duration without fractions of a second: 250ms, 41s, 1m01s, 1h00m.
+func Whole(d time.Duration) string {
+	unit := time.Second
+	if d < time.Second {
+		unit = time.Millisecond
+	}
+	if d = d.Round(unit); d < time.Minute {
+		return d.String()
+	}
+	return Short(d)
+}
+
 // Count returns "1 key" or "2 keys" for a noun such as key.
 func Count[N int | int64](n N, noun string) string {
 	switch {

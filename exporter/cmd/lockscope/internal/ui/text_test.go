@@ -41,3 +41,14 @@ func TestShort(t *testing.T) {
 		}
 	}
 }
+
+func TestWhole(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "0s", 250 * time.Millisecond: "250ms", 41 * time.Second: "41s", 59600 * time.Millisecond: "1m00s",
+		61 * time.Second: "1m01s", time.Hour: "1h00m",
+	} {
+		if got := Whole(d); got != want {
+			t.Errorf("Whole(%v) = %q, want %q", d, got, want)
+		}
+	}
+}

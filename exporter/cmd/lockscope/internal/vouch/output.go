@@ -68,7 +68,7 @@ func initSummary(r Report) string {
 	}
 	if left := r.Left(); n >= diagnosis.EnforcedFrom && left > 0 {
 		return fmt.Sprintf("%s; the nodes that answered vote by themselves in %v at the latest", text,
-			diagnosis.RoundUp(left))
+			ui.Whole(diagnosis.RoundUp(left)))
 	}
 	return text
 }

@@ -25,7 +25,7 @@ func TestReconfigure(t *testing.T) {
 	cmdtest.Must(t, servers[1].Pause())
 	o := command(t, "reconfigure", "--from", three, "--redis", five)
 	cmdtest.Must(t, servers[1].Resume())
-	o.Want(t, ui.ExitFindings, "changed: nobody can take a lock for 1m1s", "did not answer", servers[1].Addr(),
+	o.Want(t, ui.ExitFindings, "changed: nobody can take a lock for 1m01s", "did not answer", servers[1].Addr(),
 		"run this again")
 	if err := cmdtest.Locks(t, servers[:3]...); err == nil || !strings.Contains(err.Error(), "another configuration") {
 		t.Errorf("the old configuration: %v", err)

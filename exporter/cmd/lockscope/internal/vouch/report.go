@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/redlock"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
@@ -108,8 +109,8 @@ func whatNow(left time.Duration, nodes int) string {
 		return "nothing: it votes already"
 	case nodes < 3:
 		return fmt.Sprintf("it votes already; locks that it may have forgotten can be valid for another %v",
-			diagnosis.RoundUp(left))
+			ui.Whole(diagnosis.RoundUp(left)))
 	}
 	return fmt.Sprintf("wait: it votes by itself in %v, once every lock that it may have forgotten has expired",
-		diagnosis.RoundUp(left))
+		ui.Whole(diagnosis.RoundUp(left)))
 }

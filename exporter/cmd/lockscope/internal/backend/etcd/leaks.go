@@ -133,8 +133,8 @@ func (s *leakScan) judge() {
 			case k.holder == (lock.Holder{}):
 				unknown++
 			case limit > 0 && now.Sub(k.holder.Since) > limit:
-				s.add(report.HeldTooLong, k, "one holder has had it for %v, longer than the limit of %v, and keeps its "+
-					"lease alive%s", backend.Round(now.Sub(k.holder.Since)), limit, q.around(i))
+				s.add(report.HeldTooLong, k, "one holder has had it for %s, longer than the limit of %s, and keeps its "+
+					"lease alive%s", ui.Whole(now.Sub(k.holder.Since)), ui.Whole(limit), q.around(i))
 			}
 		}
 	}

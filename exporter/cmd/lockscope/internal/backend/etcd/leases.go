@@ -10,6 +10,7 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -29,7 +30,8 @@ func (s *leakScan) judgeLeases(ctx context.Context) error {
 		g, there := granted[k.lease]
 		if there && g.granted > s.rules.MaxTTL {
 			k.ttl = g.left
-			s.add(report.LongTTL, k, "its lease was granted for %v, longer than the limit of %v", g.granted, s.rules.MaxTTL)
+			s.add(report.LongTTL, k, "its lease was granted for %s, longer than the limit of %s", ui.Whole(g.granted),
+				ui.Whole(s.rules.MaxTTL))
 		}
 	}
 	return nil

@@ -8,7 +8,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner/report"
@@ -144,12 +143,12 @@ func (s *leakScan) judge(v *session) {
 	}
 	since := v.changed.UTC().Format("2006-01-02 15:04:05 MST")
 	if v.advisory {
-		f.Evidence = fmt.Sprintf("%s since %s, so it has held the lock for %v or more, longer than the limit of %v",
-			v.about(), since, backend.Round(idle), limit)
+		f.Evidence = fmt.Sprintf("%s since %s, so it has held the lock for %s or more, longer than the limit of %s",
+			v.about(), since, ui.Whole(idle), ui.Whole(limit))
 	} else {
 		f.Type = "transaction"
-		f.Evidence = fmt.Sprintf("%s since %s, for %v, longer than the limit of %v, and keeps rows locked",
-			v.about(), since, backend.Round(idle), limit)
+		f.Evidence = fmt.Sprintf("%s since %s, for %s, longer than the limit of %s, and keeps rows locked",
+			v.about(), since, ui.Whole(idle), ui.Whole(limit))
 		if v.tables != "" {
 			f.Evidence += " in " + v.tables
 		}

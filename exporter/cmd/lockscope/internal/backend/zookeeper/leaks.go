@@ -105,8 +105,8 @@ func (s *leakScan) judgeHolders(ctx context.Context, root string, ours bool) (kn
 			s.leaks.Add(report.Finding{
 				Class: report.HeldTooLong, Place: root, Key: h.Key, Type: "znode", TTL: -1,
 				Hold: report.Hold{Holder: h.Holder, Format: report.FormatLockscope, Fence: h.Fence},
-				Evidence: fmt.Sprintf("one holder has had it for %v, longer than the limit of %v, and keeps its session "+
-					"alive", backend.Round(since), limit),
+				Evidence: fmt.Sprintf("one holder has had it for %s, longer than the limit of %s, and keeps its session "+
+					"alive", ui.Whole(since), ui.Whole(limit)),
 			}, fmt.Sprint(h.Fence, h.Holder.Since))
 		}
 	}

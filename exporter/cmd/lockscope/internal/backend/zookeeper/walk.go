@@ -130,11 +130,11 @@ func (s *leakScan) judge(q *queue) {
 		if behind := len(q.places) - i - 1; behind > 0 {
 			text += "; behind it: " + ui.Count(behind, "place")
 		}
-		age := backend.Round(s.now.Sub(time.UnixMilli(p.stat.Ctime)))
+		age := s.now.Sub(time.UnixMilli(p.stat.Ctime))
 		s.leaks.Guarded(report.Finding{
 			Class: report.NoTTL, Key: path.Join(q.dir, p.name), Type: "znode", TTL: -1,
 			Evidence: fmt.Sprintf("it is persistent, so no session ends it: it stays until somebody deletes it; it was "+
-				"created %v ago%s", age, text),
+				"created %s ago%s", ui.Whole(age), text),
 		}, fmt.Sprint(p.stat.Czxid), guardOf(p.stat))
 	}
 	if len(q.places) > 0 && q.places[0].stat.EphemeralOwner != 0 {
@@ -163,7 +163,7 @@ func (s *leakScan) judgeSessions(root string, known map[string]bool) {
 				Class: report.HeldTooLong, Key: path.Join(q.dir, p.name), Type: "znode", TTL: -1,
 				Hold: report.Hold{Holder: lock.Holder{Instance: name, Since: time.UnixMilli(p.stat.Ctime)},
 					Format: report.FormatUnknown},
-				Evidence: fmt.Sprintf("its session has had it for %v, longer than the limit of %v", backend.Round(age), limit),
+				Evidence: fmt.Sprintf("its session has had it for %s, longer than the limit of %s", ui.Whole(age), ui.Whole(limit)),
 			}, fmt.Sprint(p.stat.Czxid))
 		}
 	}
