@@ -215,10 +215,9 @@ lint-module:
 
 .PHONY: tidy
 tidy: ## Make go.mod and go.sum of each module say what it needs.
-	cd $(RELEASE) && GOWORK=off $(GO) run . -tidy
+	bash $(RELEASE)/release.sh tidy
 	+@$(STRICT) $(call EACH,1) tidy-module
-	cd .tools && GOWORK=off $(GO) mod tidy
-	cd .tools/dist && GOWORK=off $(GO) mod tidy
+	@$(STRICT) for folder in .tools .tools/audit .tools/dist; do (cd $$folder; GOWORK=off $(GO) mod tidy); done
 	GOWORK= $(GO) mod download # completes go.work.sum: who downloads finds the tree clean
 
 .PHONY: tidy-module
@@ -227,7 +226,7 @@ tidy-module: # The modules of a release require versions of each other that are 
 
 .PHONY: release-check
 release-check: ## Compare the exported API of every module with its last tag: a break needs a version and a changelog entry that allow it.
-	cd $(RELEASE) && GOWORK=off $(GO) run . -check
+	@bash $(RELEASE)/release.sh check
 
 VERSION ?= v0.0.0-$(shell git log -1 --format=%cd-%h --date=format:%Y%m%d%H%M%S --abbrev=12)
 .PHONY: dist

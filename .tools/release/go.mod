@@ -1,13 +1,14 @@
+// Tests of the repository, and the program that compares what two versions of a module export.
 module github.com/lockscope/lockscope/tools/release
 
 go 1.26.0
 
-require (
-	golang.org/x/mod v0.42.0
-	golang.org/x/tools v0.52.1-0.20261106145633-d407941a339a
-)
+tool golang.org/x/exp/cmd/apidiff
+
+require golang.org/x/mod v0.42.0
 
 require (
-	golang.org/x/exp v0.0.0-20261113113407-e3970619a1a4
+	golang.org/x/exp v0.0.0-20261113113407-e3970619a1a4 // indirect
 	golang.org/x/sync v0.24.0 // indirect
+	golang.org/x/tools v0.52.1-0.20261106145633-d407941a339a // indirect
 )

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
@@ -85,14 +84,6 @@ func (m *released) read() error {
 	return nil
 }
 
-// tag is the git tag that releases the module: Go looks for that of a nested module below its folder.
-func (m *released) tag(version string) string {
-	if m.folder == "." {
-		return version
-	}
-	return m.folder + "/" + version
-}
-
 // goMod is the module's go.mod, requiring version of all released modules that it requires.
 func (m *released) goMod(all []*released, version string) ([]byte, error) {
 	file, err := modfile.Parse("go.mod", modfile.Format(m.file.Syntax), nil)
@@ -117,64 +108,6 @@ func requires(file *modfile.File, path string) bool {
 		}
 	}
 	return false
-}
-
-// setVersion makes all released modules require version of each other.
-func setVersion(all []*released, version string) error {
-	if err := checkVersion(version); err != nil {
-		return err
-	}
-	for _, m := range all {
-		text, err := m.goMod(all, version)
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(m.dir(), "go.mod"), text, 0o644); err != nil {
-			return err
-		}
-	}
-	for _, name := range append([]string{"go.work"}, workFiles...) {
-		if err := replaceIn(filepath.Join(all[0].root, filepath.FromSlash(name)), all, version); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// replaceIn makes a workspace take version of every module from the tree: the go command asks for its go.mod even
-// there.
-func replaceIn(name string, all []*released, version string) error {
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return err
-	}
-	work, err := modfile.ParseWork(name, text, nil)
-	if err != nil {
-		return err
-	}
-	for _, old := range slices.Clone(work.Replace) {
-		if old.Old.Version == version {
-			continue
-		}
-		if err := work.DropReplace(old.Old.Path, old.Old.Version); err != nil {
-			return err
-		}
-	}
-	for _, m := range all {
-		path, err := filepath.Rel(filepath.Dir(name), m.dir())
-		if err != nil {
-			return err
-		}
-		// Without dots in front it would be the path of a module.
-		if path = filepath.ToSlash(path); !strings.HasPrefix(path, ".") {
-			path = "./" + path
-		}
-		if err := work.AddReplace(m.path, version, path, ""); err != nil {
-			return err
-		}
-	}
-	work.Cleanup()
-	return os.WriteFile(name, modfile.Format(work.Syntax), 0o644)
 }
 
 // checkVersion refuses what Go would not take for a version of these modules.

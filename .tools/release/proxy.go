@@ -94,10 +94,10 @@ func (m *released) files(mod []byte) ([]modzip.File, error) {
 
 // ignored are a module's files that are not for git, such as what make dist writes. A tree without git has none.
 func (m *released) ignored() (map[string]bool, error) {
-	if _, err := git(m.root, "", "rev-parse", "--git-dir"); err != nil {
+	if _, err := git(m.root, "rev-parse", "--git-dir"); err != nil {
 		return nil, nil
 	}
-	out, err := git(m.dir(), "", "ls-files", "-z", "--others", "--ignored", "--exclude-standard")
+	out, err := git(m.dir(), "ls-files", "-z", "--others", "--ignored", "--exclude-standard")
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-var tagIt = []string{"-version", "v0.1.0", "-tag"}
+var tagIt = []string{"tag", "v0.1.0"}
 
 // TestTags: one command tags HEAD for every module.
 func TestTags(t *testing.T) {
@@ -16,7 +16,7 @@ func TestTags(t *testing.T) {
 	if want := "git push --atomic origin v0.1.0 pay/v0.1.0\n"; !strings.HasSuffix(out, want) {
 		t.Errorf("%q is not at the end of\n%s", want, out)
 	}
-	s.hasTags("v0.1.0", "pay/v0.1.0")
+	s.hasTags("pay/v0.1.0", "v0.1.0")
 	if head := s.git("rev-parse", "HEAD"); s.git("rev-parse", "pay/v0.1.0") != head {
 		t.Error("the tag is not on HEAD")
 	}
@@ -33,8 +33,8 @@ func TestTagsAllOrNone(t *testing.T) {
 	s.write(map[string]string{"new.go": "package shop\n"})
 	s.refused(tagIt, "differs from HEAD", "new.go")
 	s.commit("A file")
-	s.refused([]string{"-version", "v0.2.0", "-tag"}, "requires example.com/shop@v0.1.0", "-version v0.2.0")
-	s.refused([]string{"-version", "0.1.0", "-tag"}, "like v0.2.0")
+	s.refused([]string{"tag", "v0.2.0"}, "requires example.com/shop@v0.1.0", "version v0.2.0")
+	s.refused([]string{"tag", "0.1.0"}, "like v0.2.0")
 	s.git("tag", "pay/v0.1.0")
 	s.refused(tagIt, "the tag pay/v0.1.0 exists")
 	s.hasTags("pay/v0.1.0")

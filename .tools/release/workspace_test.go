@@ -172,3 +172,34 @@ func TestWorkspace(t *testing.T) {
 		}
 	}
 }
+
+// TestVersionsAreKnown: nobody can download a version of these modules that CHANGELOG.md does not have. A go.mod may also take them from
+// their folders.
+func TestVersionsAreKnown(t *testing.T) {
+	known, seen := readText(t, "CHANGELOG.md"), 0
+	must(t, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.Name() != "go.mod" || strings.Contains(path, "node_modules") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		must(t, err)
+		file, err := modfile.Parse(path, text, nil)
+		must(t, err)
+		for _, r := range file.Require {
+			replaced := slices.ContainsFunc(file.Replace, func(p *modfile.Replace) bool {
+				return p.Old.Path == r.Mod.Path && p.New.Version == ""
+			})
+			if !strings.HasPrefix(r.Mod.Path, "github.com/lockscope/") || replaced {
+				continue
+			}
+			seen++
+			if !strings.Contains(known, "\n## "+strings.TrimPrefix(r.Mod.Version, "v")+" (") {
+				t.Errorf("%s requires %s: CHANGELOG.md has no such version", path, r.Mod)
+			}
+		}
+		return nil
+	}))
+	if seen == 0 {
+		t.Error("no module requires another: the check looks at nothing")
+	}
+}
