@@ -30,7 +30,7 @@ EACH = GOWORK= $(GO) list -m -f '{{.Dir}}' | xargs -P $(1) -I '{}' $(MAKE) -f '$
 WITHOUT_RACE := .tools/dist dashboards/gen examples/fencing examples/kubernetes lock/contrib/clientgolock \
                 lock/contrib/clientgolock/internal/managertest
 FEW_NEED      = $(patsubst $(ROOT)/%,%,$(wildcard $(ROOT)/lock/contrib/*))
-RACE_AT_NIGHT = examples exporter/internal/page/browser $(RELEASE) .tools/audit $(FEW_NEED)
+RACE_AT_NIGHT = examples exporter/internal/page/browser $(RELEASE) $(FEW_NEED)
 RACE = $(if $(filter $(addprefix $(ROOT)/,$(WITHOUT_RACE) $(if $(NIGHT),,$(RACE_AT_NIGHT))),$(CURDIR)),,-race)
 
 # In make test without what needs ZooKeeper, which needs Java.
@@ -42,7 +42,8 @@ PLAIN = CGO_ENABLED=0
 
 # Linters are built as .tools/go.mod says, which nobody who requires lockscope has to do with. With -race they need nothing compiled
 # that the tests do not need as well.
-LINT = GOGC=200 GOFLAGS="$$($(GO) env GOFLAGS) $(RACE)" $$(GOWORK=off $(PLAIN) $(GO) tool -modfile='$(ROOT)/.tools/go.mod' -n $(1))
+TOOL = "$$(GOWORK=off $(PLAIN) $(GO) tool -modfile='$(ROOT)/$(1)/go.mod' -n $(2))"
+LINT = GOGC=200 GOFLAGS="$$($(GO) env GOFLAGS) $(RACE)" $(call TOOL,.tools,$(1))
 
 # The tests run with the race detector, which needs a C compiler and its headers.
 HAVE_REDIS = command -v "$${LOCKSCOPE_REDIS_SERVER:-redis-server}" >/dev/null
@@ -75,7 +76,7 @@ help: ## Show this list.
 PROVED          := dashboards/gen dashboards/proof examples/fencing examples/kubernetes lock/contrib/clientgolock \
                    lock/contrib/clientgolock/internal/managertest lock/proof .tools/dist
 PROVED_PACKAGES := examples/compose
-PROVED_TESTS    := TestLicences TestDemoEmbedded TestDemoOnOtherSystems TestDemoInterruptedOnOtherSystems TestUser
+PROVED_TESTS    := TestDemoEmbedded TestDemoOnOtherSystems TestDemoInterruptedOnOtherSystems TestUser
 MODULES          = GOWORK= $(GO) list -m -f '{{.Dir}}' | sed 's,^$(ROOT)/,,; s,^$(ROOT)$$,.,'
 
 empty :=
@@ -149,7 +150,7 @@ test-server: ## Test what talks to Redis on another server: SERVER=/path/to/valk
 # would take a day: each night draws a sixtieth of those that no test is recorded for.
 .PHONY: proof
 proof: deps-proof format ## What make test leaves to the night: linters, all simulations, models, planted bugs, boards, alerts, images, a campaign; hours.
-	+@failed=; for part in lint test-simulation test-proved test-alerts spec mutate mutate-rules prove; do \
+	+@failed=; for part in lint test-licences test-simulation test-proved test-alerts spec mutate mutate-rules prove; do \
 		echo "== $$part"; began=$$SECONDS; \
 		$(MAKE) --no-print-directory -f '$(ROOT)/Makefile' $$part PART=$$(($$(date +%s) / 86400 % 60 + 1))/60 || failed="$$failed $$part"; \
 		echo "== $$part took $$((SECONDS - began)) s"; \
@@ -234,13 +235,25 @@ dist: ## Build archives, packages and an image of VERSION into dist/, with SBOMs
 	cd .tools/dist && GOWORK=off $(PLAIN) $(GO) run . -version '$(VERSION)'
 
 # Where https://vuln.go.dev cannot be reached, the Go module proxy has a database of a date that is printed.
+VULNDB := golang.org/x/vulndb
+VULNDB_VERSION := v0.0.0-20261105234957-e22db6528018
 .PHONY: vuln
 vuln: ## Look for known vulnerabilities in what each released module requires (govulncheck); DB=stored without the live database.
-	cd .tools/audit && GOWORK=off $(GO) run . vuln $(if $(filter stored,$(DB)),-stored)
+	@$(STRICT) folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; export GOWORK=off CGO_ENABLED=0; \
+	if [ '$(DB)' = stored ]; then \
+		stored=$$($(GO) mod download -json $(VULNDB)@$(VULNDB_VERSION) | sed -n 's/.*"Dir": "\(.*\)",/\1/p'); \
+		$(GO) run $(VULNDB)/cmd/indexdb@$(VULNDB_VERSION) -vulns "$$stored/data/osv" -out "$$folder"; \
+		echo "database: $(VULNDB) $(VULNDB_VERSION)"; \
+	fi; \
+	bash $(RELEASE)/release.sh each $(call TOOL,.tools,govulncheck) $(if $(filter stored,$(DB)),-db "file://$$folder") ./...
 
-.PHONY: licences
-licences: ## Write .github/LICENCES.md anew; make proof compares it.
-	cd .tools/audit && GOWORK=off $(GO) run . licences
+LICENCES := .github/LICENCES.md
+.PHONY: licences test-licences
+licences: ## Write .github/LICENCES.md anew (go-licenses); make proof compares it.
+	@bash .tools/audit/licences.sh table >'$(LICENCES)'
+
+test-licences:
+	@$(STRICT) diff '$(LICENCES)' <(bash .tools/audit/licences.sh table)
 
 .PHONY: bench
 bench: deps ## Run all benchmarks; lock/redlock/BENCHMARKS.md says how its table was made.

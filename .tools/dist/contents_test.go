@@ -38,7 +38,7 @@ func (d *distribution) archives(t *testing.T) {
 // licences has the text of a licence of each module that the binary is linked with.
 func licences(t *testing.T, name string) {
 	t.Helper()
-	wants(t, read(t, "", name), "== github.com/redis/go-redis/v9 v", "== go.opentelemetry.io/otel v",
+	wants(t, read(t, "", name), "== github.com/redis/go-redis/v9/LICENSE\n", "== go.opentelemetry.io/otel/LICENSE\n",
 		"Redistribution and use in source and binary forms", "Permission is hereby granted", "Apache License")
 }
 

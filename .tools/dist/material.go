@@ -63,8 +63,7 @@ const licenceFile, licencesFile = "LICENSE", "THIRD_PARTY_LICENCES"
 
 func (r *release) licencesOfOthers() ([]byte, error) {
 	var out, problem bytes.Buffer
-	cmd := exec.Command("go", "run", ".", "texts")
-	cmd.Dir, cmd.Env = filepath.Join(r.root, ".tools", "audit"), append(os.Environ(), "GOWORK=off")
+	cmd := exec.Command("bash", filepath.Join(r.root, ".tools", "audit", "licences.sh"), "texts")
 	cmd.Stdout, cmd.Stderr = &out, &problem
 	if err := cmd.Run(); err != nil {
 		return nil, fmt.Errorf("licences of dependencies: %w\n%s", err, problem.Bytes())
