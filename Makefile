@@ -58,6 +58,7 @@ HAVE_CURL  = command -v curl >/dev/null
 HAVE_ETCD  = command -v "$${LOCKSCOPE_ETCD:-etcd}" >/dev/null
 HAVE_JAVA  = command -v java >/dev/null
 HAVE_ZK    = { [ -n "$${LOCKSCOPE_ZOOKEEPER_JARS:-}" ] || [ -e /usr/share/java/zookeeper.jar ]; }
+HAVE_OCI   = command -v buildah >/dev/null
 HAVE_DPKG  = command -v dpkg-deb >/dev/null
 HAVE_RPM   = command -v rpm >/dev/null && command -v cpio >/dev/null
 HAVE_UNITS = command -v systemd-analyze >/dev/null
@@ -232,7 +233,7 @@ release-check: ## Compare the exported API of every module with its last tag: a 
 VERSION ?= v0.0.0-$(shell git log -1 --format=%cd-%h --date=format:%Y%m%d%H%M%S --abbrev=12)
 .PHONY: dist
 dist: ## Build archives, packages and an image of VERSION into dist/, with SBOMs, SHA256SUMS and a signature; minutes.
-	cd .tools/dist && GOWORK=off $(PLAIN) $(GO) run . -version '$(VERSION)'
+	@bash .tools/dist/dist.sh '$(VERSION)'
 
 # Where https://vuln.go.dev cannot be reached, the Go module proxy has a database of a date that is printed.
 VULNDB := golang.org/x/vulndb
@@ -326,7 +327,7 @@ demo: ## See it work: five nodes, contention, faults, leaks, a live page.
 # policy-rc.d, where there is none yet, keeps the packages from starting servers of their own on their well-known ports.
 .PHONY: deps deps-proof
 deps: ## Install what the tests run (redis-server, prometheus, alertmanager, chromium, postgresql, pgbouncer, mariadb, tmux, curl, etcd, rpm, man, a C compiler), as root with apt; else say what to install.
-deps-proof: ## The same, with ZooKeeper and Java for make proof.
+deps-proof: ## The same, with ZooKeeper, Java and buildah for make proof.
 deps-proof: ZOOKEEPER = 1
 deps deps-proof:
 	@$(STRICT) want=(); \
@@ -340,7 +341,7 @@ deps deps-proof:
 	$(HAVE_TMUX) || want+=(tmux); \
 	$(HAVE_CURL) || want+=(curl); \
 	$(HAVE_ETCD) || want+=(etcd-server); \
-	$(if $(ZOOKEEPER),$(HAVE_JAVA) || want+=(default-jre-headless); $(HAVE_ZK) || want+=(zookeeper);) \
+	$(if $(ZOOKEEPER),$(HAVE_JAVA) || want+=(default-jre-headless); $(HAVE_ZK) || want+=(zookeeper); $(HAVE_OCI) || want+=(buildah);) \
 	$(HAVE_DPKG) || want+=(dpkg); \
 	$(HAVE_RPM) || want+=(rpm cpio); \
 	$(HAVE_UNITS) || want+=(systemd); \

@@ -1,7 +1,10 @@
-package main
+package dist
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,21 +12,17 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-
-	v1 "github.com/google/go-containerregistry/pkg/v1"
-	"github.com/google/go-containerregistry/pkg/v1/layout"
-	"github.com/google/go-containerregistry/pkg/v1/mutate"
-	"github.com/google/go-containerregistry/pkg/v1/validate"
 )
+
+const licencesFile, documents, settingsFile = "THIRD_PARTY_LICENCES", "/usr/share/doc/lockscope/", "/etc/lockscope/lockscope.env"
 
 // archives: one a platform. That of this machine runs, and names its version.
 func (d *distribution) archives(t *testing.T) {
-	for platform := range strings.SplitSeq(*platforms, ",") {
-		name := "lockscope_0.0.0-dist.1_" + strings.ReplaceAll(platform, "/", "_") + ".tar.gz"
-		if strings.HasPrefix(platform, "windows/") {
-			name = strings.TrimSuffix(name, ".tar.gz") + ".zip"
+	for system := range strings.SplitSeq(*systems, ", ") {
+		suffix := map[bool]string{true: ".zip", false: ".tar.gz"}[system == "windows"]
+		for _, arch := range []string{"amd64", "arm64"} {
+			d.one(t, "lockscope_0.0.0-dist.1_"+system+"_"+arch+suffix)
 		}
-		d.one(t, name)
 	}
 	dir := t.TempDir()
 	output(t, dir, "tar", "-xzf", d.one(t, "*_linux_"+runtime.GOARCH+".tar.gz"))
@@ -67,33 +66,35 @@ func (d *distribution) materials(t *testing.T) {
 	}
 }
 
-// image is a valid OCI layout. Its binary runs in the image's own file system as the image's user, where the test may
+// image is a valid OCI layout with both platforms. Its binary runs in the image's own file system as the image's user, where the test may
 // become that.
 func (d *distribution) image(t *testing.T) {
-	dir := t.TempDir()
-	output(t, dir, "tar", "-xf", d.one(t, "*_image.oci.tar"))
-	index, err := layout.ImageIndexFromPath(dir)
-	must(t, err)
-	must(t, validate.Index(index))
-	manifest, err := index.IndexManifest()
-	must(t, err)
-	if len(manifest.Manifests) != 1 || manifest.Manifests[0].Annotations["org.opencontainers.image.ref.name"] == "" {
-		t.Fatalf("%+v", manifest)
+	layout := t.TempDir()
+	output(t, layout, "tar", "-xf", d.one(t, "*_image.oci.tar"))
+	var index, platforms struct {
+		Manifests []struct {
+			Digest      string
+			Annotations map[string]string
+			Platform    struct{ OS, Architecture string }
+		}
 	}
-	inner, err := index.ImageIndex(manifest.Manifests[0].Digest)
-	must(t, err)
-	image := imageFor(t, inner)
-	config, err := image.ConfigFile()
-	must(t, err)
-	if config.Config.User != nobody || len(config.RootFS.DiffIDs) != 2 || config.Config.Entrypoint[0] != "/lockscope" {
-		t.Errorf("%+v", config)
+	must(t, json.Unmarshal([]byte(read(t, layout, "index.json")), &index))
+	if len(index.Manifests) != 1 || index.Manifests[0].Annotations["org.opencontainers.image.ref.name"] != version[1:] {
+		t.Fatalf("%+v", index)
 	}
-	root := t.TempDir()
+	blob(t, layout, index.Manifests[0].Digest, &platforms)
+	root, built := t.TempDir(), ""
+	for _, m := range platforms.Manifests {
+		built += m.Platform.OS + "/" + m.Platform.Architecture + " "
+		if m.Platform.Architecture == runtime.GOARCH {
+			unpack(t, layout, m.Digest, root)
+		}
+	}
+	if built != "linux/amd64 linux/arm64 " {
+		t.Errorf("%s", built)
+	}
 	must(t, os.Chmod(filepath.Dir(root), 0o755))
 	must(t, os.Chmod(root, 0o755))
-	cmd := exec.CommandContext(t.Context(), "tar", "-x", "--no-same-owner", "-C", root)
-	cmd.Stdin = mutate.Extract(image)
-	must(t, cmd.Run())
 	if files := tree(t, root); len(files) != 4 || files["/lockscope"] != 0o755 ||
 		files["/etc/ssl/certs/ca-certificates.crt"] != 0o644 || files["/LICENSE"] != 0o644 {
 		t.Errorf("%v", files)
@@ -112,19 +113,44 @@ func (d *distribution) image(t *testing.T) {
 	}
 }
 
-func imageFor(t *testing.T, index v1.ImageIndex) v1.Image {
+// unpack extracts the layers of an image, whose configuration it checks.
+func unpack(t *testing.T, layout, digest, root string) {
 	t.Helper()
-	manifest, err := index.IndexManifest()
-	must(t, err)
-	for _, m := range manifest.Manifests {
-		if m.Platform.Architecture == runtime.GOARCH {
-			image, err := index.Image(m.Digest)
-			must(t, err)
-			return image
+	var manifest struct {
+		Config struct{ Digest string }
+		Layers []struct{ Digest string }
+	}
+	var image struct {
+		Config struct {
+			User       string
+			Entrypoint []string
 		}
 	}
-	t.Fatalf("no image for %s", runtime.GOARCH)
-	return nil
+	blob(t, layout, digest, &manifest)
+	blob(t, layout, manifest.Config.Digest, &image)
+	if image.Config.User != "65532:65532" || len(image.Config.Entrypoint) != 1 || image.Config.Entrypoint[0] != "/lockscope" {
+		t.Errorf("%+v", image)
+	}
+	for _, l := range manifest.Layers {
+		cmd := exec.CommandContext(t.Context(), "tar", "-xz", "--no-same-owner", "-C", root)
+		cmd.Stdin = bytes.NewReader(blob(t, layout, l.Digest, nil))
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+}
+
+// blob reads what a digest names, into v if there is one.
+func blob(t *testing.T, layout, digest string, v any) []byte {
+	t.Helper()
+	text := read(t, layout, "blobs/"+strings.Replace(digest, ":", "/", 1))
+	if sum := fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(text))); sum != digest {
+		t.Errorf("%s has the digest %s", digest, sum)
+	}
+	if v != nil {
+		must(t, json.Unmarshal([]byte(text), v))
+	}
+	return []byte(text)
 }
 
 // deb is what dpkg takes: its files are unpacked to a folder, and tried there.

@@ -1,4 +1,4 @@
-package main
+package dist
 
 import (
 	"flag"
@@ -13,30 +13,36 @@ import (
 
 const version = "v0.0.0-dist.1"
 
-// platforms may be fewer, while you work on a test: go test -args -platforms=linux/amd64.
-var platforms = flag.String("platforms", strings.Join(everyPlatform, ","), "what the tests build")
+// systems may be fewer, while you work on a test: go test -args -systems=linux.
+var systems = flag.String("systems", "linux, darwin, windows", "what the tests build")
 
-// TestDist builds twice, from two copies of the tree in two folders, the second time with an empty build cache. The
-// files are equal, and work.
+// TestDist builds twice, from two copies of the tree in two folders, the second time with an empty build cache. The files are equal, and
+// work.
 func TestDist(t *testing.T) {
-	t.Setenv(keyVariable, "")
-	t.Setenv("SOURCE_DATE_EPOCH", "1700000000")
 	key, signers := newKey(t)
+	t.Setenv("LOCKSCOPE_RELEASE_KEY_FILE", key)
+	t.Setenv("LOCKSCOPE_RELEASE_SIGNERS", signers)
+	t.Setenv("SOURCE_DATE_EPOCH", "1700000000")
 	first, second := filepath.Join(t.TempDir(), "dist"), filepath.Join(t.TempDir(), "elsewhere", "other")
 	build := func(to string) {
 		t.Helper()
 		tree := filepath.Join(t.TempDir(), "tree")
 		copyTree(t, tree)
-		must(t, run([]string{"-root", tree, "-out", to, "-version", version, "-platforms", *platforms, "-key", key,
-			"-signers", signers}, t.Output()))
+		settings := filepath.Join(tree, ".tools/dist/goreleaser.yaml")
+		text := strings.Replace(read(t, "", settings), "[linux, darwin, windows]", "["+*systems+"]", 1)
+		must(t, os.WriteFile(settings, []byte(text), 0o644))
+		output(t, tree, "bash", ".tools/dist/dist.sh", version, to)
 	}
 	build(first)
-	t.Setenv("GOCACHE", t.TempDir())
+	t.Setenv("LOCKSCOPE_DIST_GOCACHE", t.TempDir())
 	build(second)
-	if a, b := read(t, first, sumsFile), read(t, second, sumsFile); a != b {
+	if t.Failed() {
+		return
+	}
+	if a, b := read(t, first, "SHA256SUMS"), read(t, second, "SHA256SUMS"); a != b {
 		t.Errorf("two builds differ:\n%s\n%s", a, b)
 	}
-	if read(t, first, sumsFile+".sig") == "" {
+	if read(t, first, "SHA256SUMS.sig") == "" {
 		t.Error("no signature")
 	}
 	if runtime.GOOS != "linux" {

@@ -1,7 +1,6 @@
-package main
+package dist
 
 import (
-	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,9 +25,7 @@ func newKey(t *testing.T) (key, signers string) {
 	if err != nil {
 		t.Fatalf("ssh-keygen: %v\n%s", err, out)
 	}
-	public, err := os.ReadFile(key + ".pub")
-	must(t, err)
-	must(t, os.WriteFile(signers, []byte(identity+" "+string(public)), 0o644))
+	must(t, os.WriteFile(signers, []byte("release@lockscope "+read(t, "", key+".pub")), 0o644))
 	return key, signers
 }
 
@@ -38,8 +35,22 @@ func delivered(t *testing.T) string {
 	dir := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(dir, "a.tar.gz"), []byte("a"), 0o644))
 	must(t, os.WriteFile(filepath.Join(dir, "b.deb"), []byte("b"), 0o644))
-	must(t, writeSums(dir))
+	sums(t, dir)
 	return dir
+}
+
+func sums(t *testing.T, dir string) {
+	t.Helper()
+	output(t, dir, "sh", "-c", "sha256sum [ab].* >SHA256SUMS")
+}
+
+// sign runs sign.sh with a key from a file or the variable.
+func sign(t *testing.T, dir, keyFile, key, signers string) (string, error) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "bash", "sign.sh", dir)
+	cmd.Env = append(os.Environ(), "LOCKSCOPE_RELEASE_KEY_FILE="+keyFile, "LOCKSCOPE_RELEASE_KEY="+key, "LOCKSCOPE_RELEASE_SIGNERS="+signers)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
 }
 
 // verify runs the line that sign printed, as a user does.
@@ -55,34 +66,31 @@ func verify(t *testing.T, dir, report string) (string, error) {
 	return string(out), err
 }
 
-// TestSign signs with a throwaway key from a file or the variable. The printed command accepts these files and refuses
-// others.
+// TestSign signs with a throwaway key. The printed command accepts these files and refuses others.
 func TestSign(t *testing.T) {
 	key, signers := newKey(t)
-	private, err := os.ReadFile(key)
-	must(t, err)
-	for name, s := range map[string]signer{"file": {key, signers}, "variable": {"", signers}} {
+	for name, keys := range map[string][2]string{"file": {key, ""}, "variable": {"", strings.TrimSpace(read(t, "", key))}} {
 		t.Run(name, func(t *testing.T) {
-			if t.Setenv(keyVariable, ""); s.keyFile == "" {
-				t.Setenv(keyVariable, strings.TrimSpace(string(private))) // as a web form leaves it
+			dir := delivered(t)
+			report, err := sign(t, dir, keys[0], keys[1], signers)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, report)
 			}
-			dir, report := delivered(t), new(bytes.Buffer)
-			must(t, s.sign(dir, report))
-			out, err := verify(t, dir, report.String())
+			out, err := verify(t, dir, report)
 			if err != nil || !strings.Contains(out, `Good "lockscope" signature for release@lockscope`) ||
 				!strings.Contains(out, "a.tar.gz: OK\nb.deb: OK\n") {
 				t.Fatalf("%v\n%s", err, out)
 			}
 			must(t, os.Remove(filepath.Join(dir, "a.tar.gz"))) // who wants one file downloads one
-			if out, err := verify(t, dir, report.String()); err != nil {
+			if out, err := verify(t, dir, report); err != nil {
 				t.Errorf("without one file: %v\n%s", err, out)
 			}
 			must(t, os.WriteFile(filepath.Join(dir, "b.deb"), []byte("evil"), 0o644))
-			if out, err := verify(t, dir, report.String()); err == nil || !strings.Contains(out, "b.deb: FAILED") {
+			if out, err := verify(t, dir, report); err == nil || !strings.Contains(out, "b.deb: FAILED") {
 				t.Errorf("another file: %v\n%s", err, out)
 			}
-			must(t, writeSums(dir))
-			out, err = verify(t, dir, report.String())
+			sums(t, dir)
+			out, err = verify(t, dir, report)
 			if err == nil || !strings.Contains(out, "incorrect signature") {
 				t.Errorf("other checksums: %v\n%s", err, out)
 			}
@@ -92,19 +100,16 @@ func TestSign(t *testing.T) {
 
 // TestSignRefused: nobody could verify a signature by a key that the tree does not name, so none is left behind.
 func TestSignRefused(t *testing.T) {
-	t.Setenv(keyVariable, "")
 	key, _ := newKey(t)
 	_, others := newKey(t)
 	dir := delivered(t)
-	err := signer{key, others}.sign(dir, new(bytes.Buffer))
-	if err == nil || !strings.Contains(err.Error(), others) {
-		t.Errorf("a key that the signers file does not have: %v", err)
+	if out, err := sign(t, dir, key, "", others); err == nil || !strings.Contains(out, "does "+others+" name the public key?") {
+		t.Errorf("a key that the signers file does not have: %v, %s", err, out)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "SHA256SUMS.sig")); err == nil {
 		t.Error("the signature is still there")
 	}
-	report := new(bytes.Buffer)
-	if err := (signer{}).sign(dir, report); err != nil || !strings.Contains(report.String(), "not signed") {
-		t.Errorf("without a key: %v, %s", err, report)
+	if out, err := sign(t, dir, "", "", others); err != nil || !strings.Contains(out, "not signed") {
+		t.Errorf("without a key: %v, %s", err, out)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package release
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"strings"
@@ -92,17 +93,16 @@ func (m *released) files(mod []byte) ([]modzip.File, error) {
 	return append(files, packed{name: "LICENSE", path: licence}), nil
 }
 
-// ignored are a module's files that are not for git, such as what make dist writes. A tree without git has none.
+// ignored are a module's files that are not for git, such as what make dist writes.
 func (m *released) ignored() (map[string]bool, error) {
-	if _, err := git(m.root, "rev-parse", "--git-dir"); err != nil {
-		return nil, nil
-	}
-	out, err := git(m.dir(), "ls-files", "-z", "--others", "--ignored", "--exclude-standard")
+	list := exec.Command("git", "ls-files", "-z", "--others", "--ignored", "--exclude-standard")
+	list.Dir = m.dir()
+	out, err := list.Output()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("git ls-files: %w", err)
 	}
 	ignored := make(map[string]bool)
-	for name := range strings.SplitSeq(out, "\x00") {
+	for name := range strings.SplitSeq(string(out), "\x00") {
 		ignored[name] = true
 	}
 	return ignored, nil
