@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -48,7 +49,7 @@ func (m *Mutex) Lock() {
 	for {
 		err := m.endedBy()
 		if err == nil {
-			err = m.acquire(m.ctx, append(m.opts[:len(m.opts):len(m.opts)], patiently))
+			err = m.acquire(m.ctx, patient(m.opts))
 		}
 		if err == nil {
 			return
@@ -65,7 +66,13 @@ func (m *Mutex) Lock() {
 	}
 }
 
-func patiently(o *lock.AcquireOptions) { o.NoWait, o.MaxWait, o.MaxAttempts = false, 0, 0 }
+// patient are opts without those that end a wait.
+func patient(opts []lock.AcquireOption) []lock.AcquireOption {
+	opts = slices.DeleteFunc(slices.Clone(opts), func(o lock.AcquireOption) bool {
+		return lock.NewAcquireOptions(o).NoWait
+	})
+	return append(opts, lock.MaxWait(0), lock.MaxAttempts(0))
+}
 
 // giveUp ends the goroutine. It leaves the Mutex only after no Lock can return any more.
 func (m *Mutex) giveUp(err error) {
