@@ -64,6 +64,16 @@ func (l *RWLock) TryLock(ctx context.Context, opts ...lock.AcquireOption) (lock.
 	return l.acquire(ctx, lock.ModeWrite, opts, lock.NoWait())
 }
 
+// RLockDetached is RLock for a lease that outlives ctx, as [lock.AcquireDetached] is Acquire for one.
+func (l *RWLock) RLockDetached(ctx context.Context, opts ...lock.AcquireOption) (lock.Lease, error) {
+	return lock.AcquireDetached(ctx, side{l, lock.ModeRead}, l.name, opts...)
+}
+
+// LockDetached is Lock for a lease that outlives ctx.
+func (l *RWLock) LockDetached(ctx context.Context, opts ...lock.AcquireOption) (lock.Lease, error) {
+	return lock.AcquireDetached(ctx, side{l, lock.ModeWrite}, l.name, opts...)
+}
+
 // Read runs fn with the read lock, as lock.Do does with a lock.
 func (l *RWLock) Read(ctx context.Context, fn func(ctx context.Context, lease lock.Lease) error,
 	opts ...lock.AcquireOption,

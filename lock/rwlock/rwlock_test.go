@@ -154,6 +154,31 @@ func TestDo(t *testing.T) {
 }
 
 // TestReentrant: a caller that reads can read again while a writer waits, and still cannot write.
+// TestDetached: the leases outlive the context of their calls, and readers share.
+func TestDetached(t *testing.T) { synctest.Test(t, testDetached) }
+
+func testDetached(t *testing.T) {
+	f := newFleet(t, 3)
+	l := f.process("a")
+	ctx, cancel := context.WithCancel(t.Context())
+	for range 2 {
+		reader, err := l.RLockDetached(ctx, lock.NoWait())
+		must(t, err)
+		defer func() {
+			must(t, reader.Context().Err()) // ctx has ended
+			f.release(reader)
+		}()
+		_, err = l.LockDetached(ctx, lock.NoWait())
+		if !errors.Is(err, lock.ErrHeld) {
+			t.Errorf("a writer beside readers: %v", err)
+		}
+	}
+	cancel()
+	if _, err := l.LockDetached(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("ctx has ended: %v", err)
+	}
+}
+
 func TestReentrant(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet(t, 3)

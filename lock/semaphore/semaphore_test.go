@@ -140,6 +140,29 @@ func TestGivingUpLeavesNothing(t *testing.T) {
 	})
 }
 
+// TestDetached: the permit outlives the context of its call, and a call that gives up holds nothing.
+func TestDetached(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, 3, 1)
+		s := f.process("a")
+		ctx, cancel := context.WithCancel(t.Context())
+		p, err := s.AcquireDetached(ctx)
+		must(t, err)
+		time.AfterFunc(time.Second, cancel)
+		if _, err := s.AcquireDetached(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("ctx ended while it waited: %v", err)
+		}
+		must(t, p.Context().Err())
+		must(t, p.Extend(t.Context()))
+		f.release(p)
+		f.wantFree(1)
+		var none *semaphore.Semaphore
+		if _, err := none.AcquireDetached(ctx); !errors.Is(err, lock.ErrInvalidOption) {
+			t.Error(err)
+		}
+	})
+}
+
 // TestReleasedAtOnce: a process that waits while all slots become free in the same instant takes one of them, and leaves
 // the others free.
 func TestReleasedAtOnce(t *testing.T) {
