@@ -207,7 +207,7 @@ func testWaitersHaveAKind(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	for name, kind := range map[string]lock.Kind{"job:2": lock.KindSemaphore, "job:3": ""} {
-		of := locktest.AsConstruct(kind, 0)
+		of := locktest.AsConstruct(kind, 1)
 		_, err := holder.Acquire(t.Context(), name, of)
 		must(t, err)
 		for range 2 {
