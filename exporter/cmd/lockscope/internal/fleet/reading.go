@@ -17,7 +17,7 @@ func HeldFor(l *listing.Lock) time.Duration {
 	return max(0, l.At.Sub(l.Hold.Since))
 }
 
-// Left is nil for a lock that never expires.
+// SecondsLeft is nil for a lock that never expires.
 func SecondsLeft(ttl time.Duration) *float64 {
 	if ttl < 0 {
 		return nil
@@ -26,7 +26,7 @@ func SecondsLeft(ttl time.Duration) *float64 {
 	return &s
 }
 
-// Longest is the longest known wait; a plain Mutex of etcd has none.
+// LongestWait is the longest known wait; a plain Mutex of etcd has none.
 func LongestWait(f *listing.WaitedFor) (most time.Duration) {
 	for _, q := range f.Queue {
 		most = max(most, Waited(q, f.At))
@@ -46,7 +46,7 @@ func Waited(q redlock.Queued, read time.Time) time.Duration {
 	return max(0, read.Sub(since))
 }
 
-// Err is of queues that could not be read; nil if all could.
+// QueuesErr is of queues that could not be read; nil if all could.
 func QueuesErr(w *listing.Waits) error {
 	switch {
 	case w.Err != nil && redisconn.IsDenied(w.Err) && !redisconn.IsStranger(w.Err):
