@@ -22,7 +22,8 @@ type RWLock struct {
 // New returns the read/write lock of that name. It sends nothing.
 //
 // New fails with lock.ErrInvalidOption if locker is nil, and with lock.ErrInvalidResource if the name is not allowed. If
-// the locker's driver has no read/write locks, each call fails with an error that matches errors.ErrUnsupported.
+// the locker's driver has no read/write locks, each call fails with an error that matches errors.ErrUnsupported. A
+// Locker that ignores lock.InMode makes readers exclude one another.
 func New(locker lock.Locker, name string) (*RWLock, error) {
 	if locker == nil {
 		return nil, fmt.Errorf("%w: rwlock %q: the Locker must not be nil", lock.ErrInvalidOption, name)

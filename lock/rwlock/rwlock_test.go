@@ -204,9 +204,6 @@ func TestReentrant(t *testing.T) {
 	})
 }
 
-// deaf is a Locker without read/write locks.
-type deaf struct{ lock.Locker }
-
 func TestBadInput(t *testing.T) {
 	l, err := memlock.New(memlock.NewNodes(1))
 	must(t, err)
@@ -216,10 +213,8 @@ func TestBadInput(t *testing.T) {
 		name   string
 		want   error
 	}{
-		"no locker":             {nil, "prices", lock.ErrInvalidOption},
-		"no name":               {l, "", lock.ErrInvalidResource},
-		"a plain locker":        {deaf{l}, "prices", errors.ErrUnsupported},
-		"reentrant, but around": {lock.Reentrant(deaf{l}), "prices", errors.ErrUnsupported},
+		"no locker": {nil, "prices", lock.ErrInvalidOption},
+		"no name":   {l, "", lock.ErrInvalidResource},
 	} {
 		if _, err := rwlock.New(c.locker, c.name); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
