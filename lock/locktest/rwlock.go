@@ -44,12 +44,14 @@ func (s *suite) testRWLock(t *testing.T) {
 
 // TestNoRWLock checks that a Locker without read/write locks says so, before anything is sent.
 func TestNoRWLock(t *testing.T, newLocker func(t testing.TB) lock.Locker) {
-	l := newLocker(t)
-	if _, err := rwlock.New(l, "prices"); !errors.Is(err, errors.ErrUnsupported) {
-		t.Errorf("New: %v", err)
+	l, err := rwlock.New(newLocker(t), "prices")
+	if err != nil {
+		t.Fatal(err)
 	}
-	if lease, err := l.Acquire(t.Context(), "prices", AsConstruct(lock.KindRead, 0)); !errors.Is(err, errors.ErrUnsupported) {
-		t.Errorf("Acquire of a reader: %v, %v", lease, err)
+	for name, acquire := range map[string]acquireSide{"RLock": l.RLock, "Lock": l.Lock} {
+		if lease, err := acquire(t.Context()); !errors.Is(err, errors.ErrUnsupported) {
+			t.Errorf("%s: %v, %v", name, lease, err)
+		}
 	}
 }
 
