@@ -2,6 +2,7 @@ package etcdlock_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -224,4 +225,28 @@ func TestTheEtcdLeaseOutlivesTheLock(t *testing.T) {
 		t.Errorf("the etcd lease ends in %v, and the lock in %v", lives, again.Remaining())
 	}
 	must(t, again.Release(t.Context()))
+}
+
+// TestAKeyUnderAnotherLeaseMoves: a move of a claim to a new lease that was lost leaves the key under the lease before.
+// Renewals of the new one alone would let the key expire while its holder has it.
+func TestAKeyUnderAnotherLeaseMoves(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, 1)
+	db, l := client(t, c), locker(t, c)
+	held, err := l.Acquire(t.Context(), "held", lock.TTL(5*time.Second))
+	must(t, err)
+	keys, err := db.Get(t.Context(), "lock:held", clientv3.WithPrefix())
+	must(t, err)
+	key := string(keys.Kvs[0].Key)
+	before, err := db.Grant(t.Context(), 60)
+	must(t, err)
+	_, err = db.Put(t.Context(), key, "", clientv3.WithIgnoreValue(), clientv3.WithLease(before.ID))
+	must(t, err)
+	eventually(t, "the key is under a lease that its holder renews", func() bool {
+		now, err := db.Get(t.Context(), key)
+		must(t, errors.Join(err, held.Context().Err()))
+		return now.Kvs[0].Lease != int64(before.ID)
+	})
+	must(t, held.Extend(t.Context()))
+	must(t, held.Release(t.Context()))
 }

@@ -120,7 +120,8 @@ func (c *Claim) noRival() clientv3.Cmp {
 // Observation is a claim and those that keep it from the lock, the oldest first, as of one revision.
 type Observation struct {
 	revision int64
-	term     uint64 // of the member that answered
+	term     uint64           // of the member that answered
+	lease    clientv3.LeaseID // that the claim's key is under
 	kvs      []*mvccpb.KeyValue
 	slots    int // how many the claim's semaphore has; 0 if it is no slot, or none are known
 }

@@ -44,10 +44,11 @@ func (p *Protocol) probe(ctx context.Context, c *Claim, held bool) (*Observation
 	if c.want.Semaphore != nil {
 		o.slots = slotsIn(answer.Keys(claims))
 	}
-	switch {
-	case !slices.ContainsFunc(o.kvs, c.is):
+	own := slices.IndexFunc(o.kvs, c.is)
+	if own < 0 {
 		return o, claimlist.ErrGone
-	case held:
+	}
+	if o.lease = clientv3.LeaseID(o.kvs[own].Lease); held {
 		return o, revoked(answer.Keys(len(ops) - 1))
 	}
 	return o, nil
@@ -73,6 +74,9 @@ const MaxTerms = 3
 //
 // A leader that stood still may also revoke all leases that were not renewed on it (etcd-io/etcd#15247; releases until the
 // end of 2023). So in another term than the lease's own, the claim moves to a new lease, which no former leader knows.
+//
+// What has no answer may have been lost on its way to a leader that stood still: the key is still under the lease before,
+// and renewals of the new one would not keep it. So a claim whose key is under another lease than its own moves again.
 func (p *Protocol) confirm(ctx context.Context, c *Claim, always bool) (o *Observation, sent time.Duration, err error) {
 	for range MaxTerms {
 		sent = p.store.Now()
@@ -86,22 +90,24 @@ func (p *Protocol) confirm(ctx context.Context, c *Claim, always bool) (o *Obser
 		}
 		o, err = p.probe(ctx, c, c.Held())
 		switch {
-		case err != nil || covered:
+		case err != nil:
 			return o, sent, err
-		case term != o.term:
+		case !covered && term != o.term:
 			continue
-		case term != c.lease().Term:
-			sent, err = p.move(ctx, c)
+		case o.lease != c.lease().ID, !covered && term != c.lease().Term:
+			sent, err = p.move(ctx, c, o.lease)
 			return o, sent, err
+		case !covered:
+			c.lease().Renew(sent)
 		}
-		c.lease().Renew(sent)
 		return o, sent, nil
 	}
 	return nil, 0, ErrNoTerm
 }
 
-// move puts a claim under a new lease, if it still exists.
-func (p *Protocol) move(ctx context.Context, c *Claim) (sent time.Duration, err error) {
+// move puts a claim under a new lease, if it still exists under the one that was seen. A move before, which comes late,
+// does nothing then.
+func (p *Protocol) move(ctx context.Context, c *Claim, from clientv3.LeaseID) (sent time.Duration, err error) {
 	sent = p.store.Now()
 	l, err := p.store.Grant(ctx, c.lease().Seconds)
 	if err != nil {
@@ -110,18 +116,28 @@ func (p *Protocol) move(ctx context.Context, c *Claim) (sent time.Duration, err 
 	c.mu.Lock()
 	c.leases = append(c.leases, l)
 	c.mu.Unlock()
+	there := []clientv3.Cmp{c.isThere(), clientv3.Compare(clientv3.LeaseValue(c.key), "=", from)}
 	put := clientv3.OpPut(c.key, "", clientv3.WithIgnoreValue(), clientv3.WithLease(l.ID))
-	answer, err := p.store.Commit(ctx, []clientv3.Cmp{c.isThere()}, []clientv3.Op{put}, nil)
+	answer, err := p.store.Commit(ctx, there, []clientv3.Op{put}, []clientv3.Op{clientv3.OpGet(c.key)})
 	if err != nil || answer.Again {
 		c.unsure.Store(true)
 	}
 	switch {
 	case err != nil:
 		return 0, err
-	case !answer.Succeeded:
-		return 0, claimlist.ErrGone
+	case answer.Succeeded:
+		return sent, nil
 	}
-	return sent, nil
+	for _, kv := range answer.Keys(0) {
+		switch {
+		case !c.is(kv):
+		case kv.Lease == int64(l.ID): // an earlier try has taken effect
+			return sent, nil
+		default: // a move before has: the next renewal moves it from there
+			return 0, ErrNoTerm
+		}
+	}
+	return 0, claimlist.ErrGone
 }
 
 // Renew prolongs the lock for its TTL from now on, which may be another than before. It fails with ErrGone, ErrNoSlot or a
