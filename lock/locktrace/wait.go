@@ -12,7 +12,7 @@ type Wait string
 
 // The kinds of wait.
 const (
-	WaitLocal       Wait = "local"       // behind other callers of this process; of class WaitHolder, or why these wait
+	WaitLocal       Wait = "local"       // behind other callers of this process; its Class is that of the caller in front
 	WaitHolder      Wait = "holder"      // for the holder, in another process or in this one, to release or expire
 	WaitNetwork     Wait = "network"     // the nodes were asked and have not decided yet
 	WaitNoQuorum    Wait = "no_quorum"   // too few nodes answer or may vote

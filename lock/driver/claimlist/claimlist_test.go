@@ -60,7 +60,7 @@ func TestSlots(t *testing.T) {
 	}
 }
 
-// list is a list of claims in memory, the first of which hold the lock.
+// list has the claims in order, in memory. The first of them hold the lock.
 type list struct {
 	holders []*claimlist.Holder[int]
 	marks   map[string]string // by grant

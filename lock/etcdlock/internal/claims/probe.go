@@ -72,11 +72,11 @@ const MaxTerms = 3
 // took it. The counter-example: a leader is stopped, another is elected and lets the lease end, the first wakes up and
 // answers the keep-alive that waited for it.
 //
-// A leader that stood still may also revoke all leases that were not renewed on it (etcd-io/etcd#15247; releases until the
+// A leader that was paused may also revoke all leases that were not renewed on it (etcd-io/etcd#15247; releases until the
 // end of 2023). So in another term than the lease's own, the claim moves to a new lease, which no former leader knows.
 //
-// What has no answer may have been lost on its way to a leader that stood still: the key is still under the lease before,
-// and renewals of the new one would not keep it. So a claim whose key is under another lease than its own moves again.
+// A move without an answer may be lost. Its key then stays under the previous lease and expires with that, although the
+// keep-alives of the new lease succeed. So a claim moves again if its key is under another lease than its own.
 func (p *Protocol) confirm(ctx context.Context, c *Claim, always bool) (o *Observation, sent time.Duration, err error) {
 	for range MaxTerms {
 		sent = p.store.Now()

@@ -68,7 +68,7 @@ func (s *selection) merge(l *overview) {
 	}
 }
 
-// comparison is that of listing.Order, over all systems: what is not known comes last.
+// comparison is that of listing.Order, over all systems. Locks without the value that is compared come last.
 func (s *selection) comparison() func(a, b entry) int {
 	var compare func(a, b entry) int
 	switch listing.Order(s.sort) {

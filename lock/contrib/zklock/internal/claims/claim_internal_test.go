@@ -127,7 +127,7 @@ func TestAClaimOfTheNextSession(t *testing.T) {
 	}
 }
 
-// TestWhatMadeAClaim is told by the node above, whoever is in the queue, and the queue too if nobody else is.
+// TestWhatMadeAClaim: the node above names the maker of a claim, and so does the queue if nobody else is in it.
 func TestWhatMadeAClaim(t *testing.T) {
 	p := connect(t)
 	const tries = 50

@@ -1,6 +1,0 @@
-package instrument
-
-import "github.com/lockscope/lockscope/lock"
-
-// QueuesSlots returns nil if the wrapped Locker has one queue for all slots of a semaphore; see [lock.QueuesSlots].
-func (l *Locker) QueuesSlots() error { return lock.QueuesSlots(l.next) }
