@@ -54,15 +54,11 @@ func (c *call) endWait(out outcome.Acquisition) {
 	}
 }
 
-// failed measures a failure. A NoWait call that finds the lock held is not a failure, nor is the end of a wait for one
-// slot of a semaphore whose caller got another slot: what it waited counts, and the slot that it got is its outcome.
+// failed measures a failure. A NoWait call that finds the lock held is not a failure.
 func (c *call) failed(err error, opts []lock.AcquireOption) {
 	out := outcome.OfAcquire(err)
-	ends, other := c.look(opts).Ends(err), errors.Is(err, lock.ErrOtherSlot)
-	failure := ends && !other && (out != outcome.Contended || !c.NoWait(opts))
-	c.counted.Failed(metrics.Failure{
-		Outcome: out, Counts: failure, Part: !ends || other, Waited: ends && !c.triesSlot(out, opts), Span: c.spanContext(),
-	})
+	failure := out != outcome.Contended || !c.NoWait(opts)
+	c.counted.Failed(out, failure, c.spanContext())
 	c.endWait(out)
 	c.spans.EndAcquire(&c.traced, spans.Acquired{
 		Outcome: out, Err: err, Failure: failure, Hooked: c.Hooked(),
@@ -70,14 +66,6 @@ func (c *call) failed(err error, opts []lock.AcquireOption) {
 	if quorum, ok := errors.AsType[*lock.QuorumError](err); ok {
 		c.log.NoQuorum(c.subject(), quorum)
 	}
-}
-
-// look is which part of the call of a construct this one is.
-func (c *call) look(opts []lock.AcquireOption) lock.Look { return lock.NewAcquireOptions(opts...).Look }
-
-// triesSlot reports whether the call has found a slot held and did not wait for it.
-func (c *call) triesSlot(out outcome.Acquisition, opts []lock.AcquireOption) bool {
-	return out == outcome.Contended && c.NoWait(opts) && lock.NewAcquireOptions(opts...).Kind == lock.KindSemaphore
 }
 
 // abandoned ends a call that does not return because its Locker panics or ends its goroutine.

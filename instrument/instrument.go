@@ -83,9 +83,6 @@ func (l *Locker) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 		c.failed(err, opts)
 		return nil, err
 	}
-	m.acquired(inner, c.kind == lock.KindSemaphore && c.look(opts) == lock.LookBeside)
+	m.acquired(inner)
 	return m, nil
 }
-
-// QueuesSlots returns nil if the wrapped Locker has one queue for all slots of a semaphore; see [lock.QueuesSlots].
-func (l *Locker) QueuesSlots() error { return lock.QueuesSlots(l.next) }

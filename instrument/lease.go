@@ -24,7 +24,7 @@ var (
 )
 
 // acquired measures a success.
-func (m *lease) acquired(inner lock.Lease, beside bool) {
+func (m *lease) acquired(inner lock.Lease) {
 	c := &m.call
 	m.Begin(&c.Call, inner, m)
 	validity := time.Duration(c.validity.Load())
@@ -34,7 +34,7 @@ func (m *lease) acquired(inner lock.Lease, beside bool) {
 	if got := inner.Resource(); got != c.counted.Resource() {
 		c.counted.Got(got)
 	}
-	c.counted.Acquired(validity, beside, c.spanContext())
+	c.counted.Acquired(validity, c.spanContext())
 	c.counted.Hold(inner, decorate.FenceOf)
 	c.endWait(outcome.Acquired)
 	c.spans.EndAcquire(&c.traced, spans.Acquired{

@@ -3,8 +3,6 @@ package lock
 import (
 	"math"
 	"time"
-
-	"github.com/lockscope/lockscope/lock/internal/carried"
 )
 
 // Defaults and bounds of Acquire, and of an engine.
@@ -51,14 +49,7 @@ type AcquireOptions struct {
 	HoldReason string // why the lock is held, for others to read
 	Kind       Kind   // what the lock is part of, for others to read
 	Mode       Mode
-
-	// What package semaphore sets with [Permit].
-
-	Slots    int       // how many slots the semaphore has; 0 for other locks
-	Look     Look      // which part of a call of the semaphore this is
-	OneQueue bool      // the semaphore has one queue, and a call that waits takes any slot: see [QueuesSlots]
-	Since    time.Time // when the call began that this one is a part of; zero if it is the call
-	CallSite string    // where that call was made, if this one has a goroutine of its own; "" otherwise
+	Slots      int // of the semaphore: see [Slots]; 0 for other locks
 }
 
 // NewAcquireOptions returns the defaults with opts applied in order; nil options are skipped.
@@ -154,7 +145,7 @@ func FailOnDeadlock() AcquireOption {
 }
 
 // OfKind names what the lock is part of, for views: [KindElection] or [KindSet]. The other kinds follow from [InMode] and
-// from package semaphore; an engine refuses them here with ErrInvalidOption.
+// from [Slots]; an engine refuses them here with ErrInvalidOption.
 func OfKind(k Kind) AcquireOption { return acquireOption(func(o *AcquireOptions) { o.Kind = k }) }
 
 // InMode asks for the lock as one of its readers, or as its writer. Package rwlock gives it; most callers use that. A driver
@@ -163,11 +154,15 @@ func InMode(m Mode) AcquireOption {
 	return acquireOption(func(o *AcquireOptions) { o.Mode, o.Kind = m, m.kind() })
 }
 
-// Permit makes the call a part of one of package semaphore, which alone can make its argument.
-func Permit(of carried.Permit) AcquireOption {
-	return acquireOption(func(o *AcquireOptions) {
-		o.Kind, o.Slots, o.OneQueue = KindSemaphore, of.Slots, of.OneQueue
-		o.Look, o.Since, o.CallSite = Look(of.Look), of.Since, of.CallSite
-		o.MaxAttempts = min(o.MaxAttempts, 0) // the call counts them; a negative number is refused
-	})
+// Slots makes the resource a semaphore with k slots, 1 to 100: the call asks for any one of them, and waits in one queue for
+// all of them. Resource of the lease says which slot it got: NAME#0 to NAME#(k-1). All calls must name the same k. Package
+// semaphore gives this option; most callers use that. A resource that has the name of a slot, NAME#i with i below k, asks for
+// that slot alone.
+//
+// Acquire fails with [*FullError], which matches ErrHeld, if all slots are held and the call does not wait (any longer), and
+// with [*SlotsError] if the nodes or a holder know another number of slots. An attempt of [MaxAttempts] is a look at all
+// slots. FailOnDeadlock fails with ErrInvalidOption if there are several slots: any of their holders can end the wait, so
+// no cycle is certain.
+func Slots(k int) AcquireOption {
+	return acquireOption(func(o *AcquireOptions) { o.Slots, o.Kind = k, KindSemaphore })
 }

@@ -22,9 +22,6 @@ var (
 	ErrDeadlock = errors.New("lock: deadlock")
 	// ErrClosed means that the engine is closed.
 	ErrClosed = errors.New("lock: closed")
-	// ErrOtherSlot ends the wait for one slot of a semaphore when its caller got another slot.
-	// Only decorators and traces see it.
-	ErrOtherSlot = errors.New("lock: another slot was acquired")
 )
 
 // Causes of the end of a lease's context, and errors of Extend and Release.

@@ -39,7 +39,6 @@ var reasons = [...]struct {
 	{ErrNotHeld, ReasonNotHeld},
 	{ErrDeadlock, ReasonDeadlock},
 	{ErrMaxWait, ReasonTimeout},
-	{ErrOtherSlot, ReasonHeld},
 	{ErrHeld, ReasonHeld},
 	{ErrNoQuorum, ReasonNoQuorum},
 	{ErrTooLate, ReasonNoQuorum},

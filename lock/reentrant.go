@@ -38,9 +38,6 @@ type entry struct {
 	handles int
 }
 
-// QueuesSlots returns nil if next has one queue for all slots of a semaphore; see [QueuesSlots].
-func (r *reentrant) QueuesSlots() error { return QueuesSlots(r.next) }
-
 func (r *reentrant) Acquire(ctx context.Context, resource string, opts ...AcquireOption) (Lease, error) {
 	if r.next == nil {
 		return nil, noLocker(resource)

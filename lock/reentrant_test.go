@@ -176,24 +176,16 @@ func (s *slots) Acquire(ctx context.Context, _ string, opts ...AcquireOption) (L
 	return s.countingLocker.Acquire(ctx, "pool#1", opts...)
 }
 
-func (*slots) QueuesSlots() error { return nil }
-
 // TestReentrantKnowsTheSlotThatWasGranted: it is the one to enter again, not the one that was asked for.
 func TestReentrantKnowsTheSlotThatWasGranted(t *testing.T) {
 	next := &slots{}
 	l := Reentrant(next)
-	if err := QueuesSlots(l); err != nil {
-		t.Error(err)
-	}
 	permit := mustAcquire(t, l, t.Context(), "pool#0")
 	if mustAcquire(t, l, permit.Context(), "pool#1"); next.acquired != 1 {
 		t.Error("the slot was not entered again")
 	}
 	if mustAcquire(t, l, permit.Context(), "pool#0"); next.acquired != 2 {
 		t.Error("another slot was entered")
-	}
-	if err := QueuesSlots(Reentrant(&countingLocker{})); !errors.Is(err, errors.ErrUnsupported) {
-		t.Errorf("a Locker without the queue: %v", err)
 	}
 }
 

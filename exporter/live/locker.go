@@ -43,6 +43,3 @@ func (l *locker) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 	}
 	return m.Acquired(inner), nil
 }
-
-// QueuesSlots returns nil if the wrapped Locker has one queue for all slots of a semaphore; see [lock.QueuesSlots].
-func (l *locker) QueuesSlots() error { return lock.QueuesSlots(l.next) }

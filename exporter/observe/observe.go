@@ -196,9 +196,6 @@ func (c *Config) readyLock() string {
 	return name[:min(len(name), lock.MaxResourceLength)]
 }
 
-// QueuesSlots returns nil if the observed Locker has one queue for all slots of a semaphore; see [lock.QueuesSlots].
-func (l *Locks) QueuesSlots() error { return lock.QueuesSlots(l.Locker) }
-
 // Mount adds /metrics, /healthz, /readyz and /debug/locks to your mux: see exporter.Exporter.Mount.
 func (l *Locks) Mount(mux *http.ServeMux) { l.Exporter.Mount(mux) }
 

@@ -22,9 +22,6 @@
 // hooks: [Call.Hooked] reports whether they do. A [WaitClock] divides the time of a call among the classes
 // of wait. A [NodeHealth] says whether a node is up, shaky or down.
 //
-// A decorator that passes options on as they are, as this one does, has a method QueuesSlots that returns
-// lock.QueuesSlots of the next Locker. Without it, each slot of a semaphore has a queue of its own through the decorator.
-//
 // Decorators nest in any order and number, and a Locker may be decorated twice. Locks that a holder takes
 // in the lease's context do not belong to the lease's call.
 //

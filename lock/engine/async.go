@@ -142,3 +142,6 @@ func bounded[T any](call driver.Call, do func(context.Context) (T, error)) (T, e
 	}
 	return answer, err
 }
+
+// errNoSlotQueue is the answer of a node that is no driver.SlotQueuer.
+var errNoSlotQueue = fmt.Errorf("%w: this driver has no queue for all slots of a semaphore", errors.ErrUnsupported)

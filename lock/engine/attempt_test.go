@@ -53,6 +53,7 @@ func TestTheSecondAttemptFollowsAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = holder.Release(t.Context()) }()
+		synctest.Wait() // until all nodes have granted: one that has not would waste a grant
 		for attempts, waits := range map[int]bool{1: false, 2: false, 3: true} {
 			began, another := time.Now(), o.another()
 			_, err := another.Acquire(t.Context(), "job", lock.MaxAttempts(attempts))

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine/internal/attempt"
 	"github.com/lockscope/lockscope/lock/engine/internal/await"
 	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
@@ -16,16 +17,16 @@ import (
 func TestALockThatIsGivenBackAtOnce(t *testing.T) {
 	a := newContending()
 	won := &attempt.Attempt{
-		Terms: attempt.Terms{Queue: &a.Queue.Calls, Opts: a.Opts}, Set: a.engine.Set, Ready: await.NewSignal(),
+		Terms: attempt.Terms{Queue: &a.line.Calls, Opts: a.req.Opts}, Set: a.engine.Set, Ready: await.NewSignal(),
 	}
-	a.giveBack(attempt.Beginning{Attempt: won, Fence: 2, Last: 10, Expires: a.Opts.TTL, RenewAt: clock.Never, HandedOver: true})
-	if a.engine.queues.WakeUp("lock:a") || a.Queue.Keeps() != nil {
+	a.giveBack(attempt.Beginning{Attempt: won, Fence: 2, Last: 10, Expires: a.req.Opts.TTL, RenewAt: clock.Never, HandedOver: true})
+	if a.engine.queues.WakeUp("lock:a") || a.line.Keeps() != nil {
 		t.Error("nobody has the lock, and nobody can contend for it")
 	}
 	if a.engine.queues.Graphs([]string{"lock:a"})[0] == nil {
 		t.Error("its caller has lost its queue")
 	}
-	if a.Queue.Leave(); a.engine.queues.Graphs([]string{"lock:a"})[0] != nil {
+	if a.line.Leave(); a.engine.queues.Graphs([]string{"lock:a"})[0] != nil {
 		t.Error("the queue has more users than its caller")
 	}
 }
@@ -36,15 +37,15 @@ func TestRunsAreBounded(t *testing.T) {
 	for waiting, want := range map[int]uint64{0: 1, 1: fencesPerWaiter, 2: 2 * fencesPerWaiter, 1000: maxRun} {
 		a := newContending()
 		for range waiting {
-			a.Queue.TakeTurn(&a.Opts, nil)
+			a.line.TakeTurn(&a.req.Opts, nil)
 		}
 		if a.reserve() != want {
 			t.Errorf("%d fences for %d that wait, want %d", a.reserve(), waiting, want)
 		}
 	}
 	a := newContending()
-	a.Queue.TakeTurn(&a.Opts, nil)
-	if a.Opts.Fair = true; a.reserve() != 1 {
+	a.line.TakeTurn(&a.req.Opts, nil)
+	if a.req.Opts.Fair = true; a.reserve() != 1 {
 		t.Error("a fair caller reserves fences, and hands nothing over")
 	}
 }
@@ -52,22 +53,22 @@ func TestRunsAreBounded(t *testing.T) {
 // TestTheGateIsAskedFirst by a caller that would otherwise overtake who was named, and by a fair one every other time.
 func TestTheGateIsAskedFirst(t *testing.T) {
 	a := newContending()
-	a.attempts = 1
+	a.tries = 1
 	a.engine.Nodes, a.engine.Quorum = make([]*nodes.Node, 3), 2
-	if a.gateFirst() {
+	if a.gateFirst("lock:a") {
 		t.Error("it asks the gate first, and nobody was named")
 	}
 	a.engine.Contended.Mark("lock:a", time.Second)
-	if !a.gateFirst() {
+	if !a.gateFirst("lock:a") {
 		t.Error("it overtakes who was named")
 	}
-	a.Opts.Fair, a.attempts = true, 2
+	a.req.Opts.Fair, a.tries = true, 2
 	for polls, first := range []bool{true, false, true} {
-		if a.polls = polls; a.gateFirst() != first {
+		if a.pace.polls = polls; a.gateFirst("lock:a") != first {
 			t.Errorf("a fair caller after %d polls asks the gate first: %v", polls, !first)
 		}
 	}
-	if a.polls, a.named = 0, true; !a.gateFirst() {
+	if a.pace.polls, a.named = 0, true; !a.gateFirst("lock:a") {
 		t.Error("a fair caller that was named overtakes, if it was named for the call before it")
 	}
 }
@@ -90,7 +91,7 @@ func TestAPlaceThatWasNotToldIsGivenUp(t *testing.T) {
 		"told of its place by now": {res: ballot.Result{Err: failed, Ticket: 7}},
 	} {
 		g := gateQueue{ticket: c.before}
-		if g.note(0, true, c.res); g.untold != c.untold {
+		if g.note(&attempt.Attempt{Terms: attempt.Terms{Waiter: driver.Waiter{Enqueue: true}}}, c.res, true); g.untold != c.untold {
 			t.Errorf("%s: %v", name, g.untold)
 		}
 	}

@@ -19,8 +19,7 @@ type core struct {
 	queues *queue.Queues
 	leases *lease.Open
 
-	slotQueue  bool // the nodes have one queue for all slots of a semaphore
-	semaphores semaphores
+	slotQueue bool // the nodes have one queue for all slots of a semaphore
 }
 
 // wakeUp makes the function that a node calls when a release names this process. If no
@@ -30,7 +29,7 @@ func (e *core) wakeUp(n *nodes.Node) func(key string) {
 		if e.queues.WakeUp(key) {
 			return
 		}
-		of := e.semaphores.of(key)
+		of := e.queues.SemaphoreOf(key)
 		if of != nil && e.queues.WakeUpForSlot(of.QueueKey(), key, of.Slot) {
 			return
 		}

@@ -146,14 +146,14 @@ func TestDeadlockThroughAPermit(t *testing.T) {
 			l := openMemory(t)
 			var seen deadlocks
 			ctx := seen.in(t.Context())
-			first, second := mustAcquire(t, ctx, l, "jobs#0", ofTwo), mustAcquire(t, ctx, l, "jobs#1", ofTwo)
+			first, second := mustAcquire(t, ctx, l, "jobs", ofTwo), mustAcquire(t, ctx, l, "jobs", ofTwo)
 			reader := mustAcquire(t, ctx, l, "prices", toRead)
 			mustAcquire(t, ctx, l, "prices", toRead)
 			all := []<-chan error{waits(first.Context(), l, "prices", toWrite, lock.FailOnDeadlock())}
 			if stuck {
 				all = append(all, waits(second.Context(), l, "prices", toWrite, lock.FailOnDeadlock()))
 			}
-			all = append(all, waits(reader.Context(), l, "jobs#0", ofTwo, lock.FailOnDeadlock()))
+			all = append(all, waits(reader.Context(), l, "jobs", ofTwo, lock.FailOnDeadlock()))
 			failed := 0
 			for _, done := range all {
 				if errors.Is(<-done, lock.ErrDeadlock) {

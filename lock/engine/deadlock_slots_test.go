@@ -7,28 +7,27 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/lock/locktest"
 )
 
-// ofTwo says that a lock is a slot of a semaphore with two.
-var ofTwo = locktest.AsConstruct(lock.KindSemaphore, 2)
+// ofTwo asks for either slot of a semaphore.
+var ofTwo = lock.Slots(2)
 
-// TestACycleThroughOneSlotIsNoDeadlock: the caller that has "order" queues for the first slot, whose holder waits for
+// TestACycleThroughOneSlotIsNoDeadlock: the caller that has "order" waits for a slot, and the holder of one waits for
 // "order". The holder of the second slot waits for nothing at first. Then it waits for "order" as well.
 func TestACycleThroughOneSlotIsNoDeadlock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := openMemory(t)
 		var seen deadlocks
 		ctx := seen.in(t.Context())
-		order, first, second := mustAcquire(t, ctx, l, "order"), mustAcquire(t, ctx, l, "jobs#0", ofTwo), mustAcquire(t, ctx,
-			l, "jobs#1", ofTwo)
+		order, first, second := mustAcquire(t, ctx, l, "order"), mustAcquire(t, ctx, l, "jobs", ofTwo), mustAcquire(t, ctx,
+			l, "jobs", ofTwo)
 		done := make(chan error, 2)
 		go func() {
 			_, err := l.Acquire(first.Context(), "order", lock.MaxWait(10*time.Second))
 			done <- err
 		}()
 		go func() {
-			_, err := l.Acquire(order.Context(), "jobs#0", ofTwo, lock.FailOnDeadlock(), lock.MaxWait(10*time.Second))
+			_, err := l.Acquire(order.Context(), "jobs", ofTwo, lock.FailOnDeadlock(), lock.MaxWait(10*time.Second))
 			done <- err
 		}()
 		time.Sleep(5 * time.Second)

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
@@ -240,8 +239,11 @@ func TestNoDeadlockThroughASemaphore(t *testing.T) {
 			}
 			defer l.Close()
 			var seen deadlocks
-			lease := mustAcquire(t, seen.in(t.Context()), l, "pool#0")
-			_, err = l.Acquire(lease.Context(), "pool#0", lock.MaxWait(time.Second), locktest.AsConstruct(lock.KindSemaphore, slots))
+			lease := mustAcquire(t, seen.in(t.Context()), l, "pool", lock.Slots(slots))
+			for range slots - 1 {
+				mustAcquire(t, t.Context(), l, "pool", lock.Slots(slots))
+			}
+			_, err = l.Acquire(lease.Context(), "pool", lock.MaxWait(time.Second), lock.Slots(slots))
 			if !errors.Is(err, lock.ErrMaxWait) || len(seen.seen()) != want {
 				t.Errorf("%d slots: %d deadlocks, %v", slots, len(seen.seen()), err)
 			}

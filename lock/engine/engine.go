@@ -1,10 +1,8 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -14,7 +12,6 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/lease"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 	"github.com/lockscope/lockscope/lock/engine/records"
-	"github.com/lockscope/lockscope/lock/internal/callsite"
 	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
@@ -68,43 +65,30 @@ func (e *Engine) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 	if err := lock.ValidateResource(resource); err != nil {
 		return nil, err
 	}
-	a := &acquisition{contender{caller: caller{
-		Request: lease.Request{Traces: hooks.Of(ctx), Resource: resource, Opts: e.said.Acquire.With(opts...), Parent: ctx},
-		engine:  &e.core, key: e.Config.Prefix + resource, began: time.Now(),
-	}}}
-	if err := e.said.validateAcquire(a.Opts); err != nil {
-		return nil, fmt.Errorf("%w (resource %q)", err, resource)
+	c := &contest{
+		engine: &e.core, began: time.Now(), req: lease.Request{
+			Traces: hooks.Of(ctx), Resource: resource, Opts: e.said.Acquire.With(opts...), Parent: ctx,
+		},
 	}
-	if err := e.mayShare(&a.Opts); err != nil {
-		return nil, fmt.Errorf("lock: %q: %w", resource, err)
-	}
-	a.Origin.Kind, a.Origin.Slots, a.Origin.Reason = a.Opts.Kind, a.Opts.Slots, a.Opts.HoldReason
-	a.joinLine()
-	a.graph = deadlock.NewCall(ctx, a.Opts.FailOnDeadlock)
-	if err := a.upgrades(); err != nil {
+	if err := c.begin(e.said); err != nil {
 		return nil, err
-	}
-	a.waitsForSlots()
-	a.waitsForWriters()
-	if e.said.CallSites {
-		a.Origin.CallSite = cmp.Or(a.Opts.CallSite, callsite.Nearest())
 	}
 	start := locktrace.AcquireStart{
 		Resource: resource, Backend: e.Backend, Nodes: len(e.Nodes), Quorum: e.Quorum,
-		Options: a.Opts, CallSite: a.Origin.CallSite,
+		Options: c.req.Opts, CallSite: c.req.Origin.CallSite,
 	}
-	if len(a.Traces) > 0 {
-		start.Holds = deadlock.InfoOf(a.graph.Leases())
+	if len(c.req.Traces) > 0 {
+		start.Holds = deadlock.InfoOf(c.graph.Leases())
 	}
-	a.Traced = a.Traces.AcquireStart(ctx, start)
-	a.Origin.Traceparent = nodes.Traceparent(a.Traced)
-	l, err := a.acquireLease()
-	if len(a.Traces) > 0 {
-		end := locktrace.AcquireEnd{AcquireStart: start, Attempts: a.attempts, Took: time.Since(a.began), Err: err}
+	c.req.Traced = c.req.Traces.AcquireStart(ctx, start)
+	c.req.Origin.Traceparent = nodes.Traceparent(c.req.Traced)
+	l, err := c.acquireLease()
+	if len(c.req.Traces) > 0 {
+		end := locktrace.AcquireEnd{AcquireStart: start, Attempts: c.attempts, Took: time.Since(c.began), Err: err}
 		if l != nil {
 			l.Describe(&end)
 		}
-		a.Traces.AcquireEnd(a.Traced, end)
+		c.req.Traces.AcquireEnd(c.req.Traced, end)
 	}
 	if err != nil {
 		return nil, err

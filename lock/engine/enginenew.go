@@ -46,7 +46,7 @@ func (s *Settings) NewEngine(members []driver.Node) (*Engine, error) {
 	e := &Engine{
 		core: core{Set: set, queues: queue.NewQueues(len(members)), leases: lease.NewOpen()}, said: s,
 	}
-	e.slotQueue = e.QueuesSlots() == nil
+	e.slotQueue = e.queuesSlots()
 	return e, nil
 }
 

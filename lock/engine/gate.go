@@ -1,18 +1,11 @@
 package engine
 
 import (
-	"context"
 	"hash/fnv"
-	"time"
 
-	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine/internal/attempt"
 	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
-	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
-	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
-	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // gateQueue is a caller's position in the queue of its resource's gate.
@@ -23,7 +16,9 @@ type gateQueue struct {
 	queued uint64 // set of nodes whose queue the caller may have joined
 	failed uint64 // set of nodes that just did not answer as gate
 	barred uint64 // set of nodes on which the caller may keep readers out
-	untold bool   // an attempt that failed may have queued the caller again, with a place that it was not told
+	untold bool   // an attempt that failed may have queued the caller again, with a ticket that it does not know
+
+	entries int // in the queue that the call may have had
 }
 
 // first reports that nobody was in front of the caller when the gate was last asked.
@@ -46,96 +41,26 @@ func (g *gateQueue) choose(key string, all []*nodes.Node) int {
 	return first
 }
 
-// note remembers what became of an attempt at the gate.
-func (g *gateQueue) note(gate int, enqueued bool, res ballot.Result) {
-	if enqueued {
-		g.queued |= 1 << gate
+// note remembers what became of an attempt at the gate; queues says that the call waits in the queue there.
+func (g *gateQueue) note(try *attempt.Attempt, res ballot.Result, queues bool) {
+	if enqueued := try.Waiter.Enqueue; enqueued {
+		g.queued |= 1 << try.Gate
+		switch {
+		case res.Err == nil:
+		case res.GateRefused:
+			g.entries++
+		default:
+			g.entries += 2 // its grant is being given back, or the gate has not answered
+			g.untold = g.untold || g.ticket == 0
+		}
 	}
-	if enqueued && res.Err != nil && !res.GateRefused && g.ticket == 0 {
-		g.untold = true
-	}
-	if res.Ticket > 0 {
+	if queues && res.Ticket > 0 {
 		g.untold = false
 		g.ticket, g.next, g.ahead = res.Ticket, res.Ahead == 0, res.Ahead
 	}
 	if res.GateFault {
-		g.failed |= 1 << gate
+		g.failed |= 1 << try.Gate
 	} else {
 		g.failed = 0 // back to where everybody queues, as soon as that node answers
-	}
-}
-
-// leave gives up the caller's positions in queues, and its bars. Where the gate granted, the grant has
-// removed the caller from the queue already.
-func (g *gateQueue) leave(ctx context.Context, c *caller, won *attempt.Attempt) {
-	gone := g.queued | g.barred
-	if won != nil && won.Dequeued() && !g.untold {
-		gone &^= 1 << won.Gate &^ g.barred
-	}
-	var late uint64 // nodes that have not answered the attempt that won: they may still set up a bar
-	if won != nil {
-		late = won.Barred() &^ gone
-	}
-	for i := range c.engine.Nodes {
-		if (gone|late)&(1<<i) == 0 {
-			continue
-		}
-		calls := &c.Queue.On[i]
-		l := &leaving{
-			n: c.engine.Nodes[i], calls: calls, ctx: nodes.Values(ctx), ts: c.Traces,
-			timeout: c.engine.Config.NodeTimeout(c.Opts.TTL),
-			event:   locktrace.NodeStart{Resource: c.Resource, Op: lock.OpLeave},
-			req: driver.LeaveRequest{Key: c.key, WaiterID: c.engine.ID, Handoff: nodes.HandoffWindow,
-				Mode: driver.Mode(c.Opts.Mode)},
-		}
-		if late&(1<<i) != 0 {
-			l.unless = &won.Grants[i]
-		}
-		l.queue()
-	}
-}
-
-// leaving takes this process out of a node's queue, in the order of the node's calls.
-type leaving struct {
-	n       *nodes.Node
-	calls   *callqueue.Queue
-	ctx     context.Context // for its values
-	ts      hooks.Traces
-	timeout time.Duration
-	event   locktrace.NodeStart
-	req     driver.LeaveRequest
-	unless  *attempt.Grant // nothing is sent if the node has granted by then; may be nil
-	after   *lineTurn      // passed on once all nodes have answered; may be nil
-	command nodes.Command
-}
-
-// queue sends the call after the node's earlier calls.
-func (l *leaving) queue() {
-	l.n.Set.Releases.Begin()
-	l.calls.Do(l)
-}
-
-// Start implements callqueue.Call.
-func (l *leaving) Start(callqueue.Waiter) {
-	if l.unless != nil && l.unless.Has() {
-		l.done()
-		return
-	}
-	l.command = l.n.Begin(l.ctx, l.ts, l.event)
-	l.n.Leave(driver.Call{Context: l.command.Ctx, Deadline: time.Now().Add(l.timeout)}, &l.req, l)
-}
-
-// Answer implements driver.Answer.
-func (l *leaving) Answer(_ bool, err error) {
-	l.n.End(l.command, l.ts, l.event, lock.VerdictGranted, err)
-	l.done()
-}
-
-// done lets the node's next call begin.
-func (l *leaving) done() {
-	l.calls.Next()
-	l.n.Set.Releases.End()
-	if l.after != nil {
-		l.after.done()
 	}
 }

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
-	"github.com/lockscope/lockscope/lock/internal/carried"
 )
 
 func TestAcquireRefusesBadInputBeforeAnyNetworkCall(t *testing.T) {
@@ -42,9 +42,11 @@ func TestAcquireRefusesBadInputBeforeAnyNetworkCall(t *testing.T) {
 		"kind":            {"a", lock.OfKind("ballot"), lock.ErrInvalidOption},
 		"reader":          {"a", lock.OfKind(lock.KindRead), lock.ErrInvalidOption},
 		"writer":          {"a", lock.OfKind(lock.KindWrite), lock.ErrInvalidOption},
+		"too many slots":  {"a", lock.Slots(101), lock.ErrInvalidOption},
+		"long slot":       {strings.Repeat("a", lock.MaxResourceLength-1), lock.Slots(2), lock.ErrInvalidResource},
 		"slot":            {"a#0", lock.OfKind(lock.KindSemaphore), lock.ErrInvalidOption},
 		"mode":            {"a", lock.InMode(3), lock.ErrInvalidOption},
-		"slots":           {"a", lock.Permit(carried.Permit{Slots: -1}), lock.ErrInvalidOption},
+		"slots":           {"a", lock.Slots(-1), lock.ErrInvalidOption},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lease, err := r.Acquire(context.Background(), c.resource, c.opt)

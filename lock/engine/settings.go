@@ -181,10 +181,10 @@ func (s *Settings) validateAcquire(o lock.AcquireOptions) error {
 		return fmt.Errorf("%w: there is no kind %q", lock.ErrInvalidOption, o.Kind)
 	case o.Mode < lock.ModeExclusive || o.Mode > lock.ModeWrite:
 		return fmt.Errorf("%w: InMode(%d): there is no such mode", lock.ErrInvalidOption, o.Mode)
+	case o.Kind == lock.KindSemaphore && (o.Slots < 1 || o.Slots > records.MaxSlots):
+		return fmt.Errorf("%w: Slots(%d): use 1 to %d", lock.ErrInvalidOption, o.Slots, records.MaxSlots)
 	case misnamed(o):
 		return fmt.Errorf("%w: kind %q: use InMode, or package rwlock or semaphore", lock.ErrInvalidOption, o.Kind)
-	case o.Slots < 0:
-		return fmt.Errorf("%w: %d slots", lock.ErrInvalidOption, o.Slots)
 	case o.HoldReason != "":
 		return lock.ValidateReason(o.HoldReason)
 	}

@@ -3,11 +3,9 @@ package engine
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
-	"github.com/lockscope/lockscope/lock/engine/internal/attempt"
 	"github.com/lockscope/lockscope/lock/engine/internal/lease"
 	"github.com/lockscope/lockscope/lock/internal/carried"
 )
@@ -17,7 +15,7 @@ import (
 // queues at the gate, and keeps later readers out on every node that refuses it.
 
 // shares fails unless all nodes know readers and writers.
-func (e *Engine) shares() error {
+func (e *core) shares() error {
 	for _, n := range e.Nodes {
 		known, ok := n.Node.(driver.Sharer)
 		if !ok {
@@ -35,7 +33,7 @@ var errNoModes = fmt.Errorf("%w: this driver has no read/write locks: use a lock
 	errors.ErrUnsupported)
 
 // mayShare refuses readers and writers that the nodes do not know.
-func (e *Engine) mayShare(o *lock.AcquireOptions) error {
+func (e *core) mayShare(o *lock.AcquireOptions) error {
 	if o.Mode == lock.ModeExclusive {
 		return nil
 	}
@@ -43,14 +41,14 @@ func (e *Engine) mayShare(o *lock.AcquireOptions) error {
 }
 
 // upgrades refuses a writer whose caller reads the same lock: it would wait for itself.
-func (c *caller) upgrades() error {
-	if c.Opts.Mode != lock.ModeWrite {
+func (c *contest) upgrades() error {
+	if c.req.Opts.Mode != lock.ModeWrite {
 		return nil
 	}
 	for _, held := range c.graph.Leases() {
-		if lease.Reads(held, c.Resource, c.engine.Backend.Keyspace) {
+		if lease.Reads(held, c.group.resource, c.engine.Backend.Keyspace) {
 			return fmt.Errorf("%w: %w: %q: release the read lock, then acquire the write lock", lock.ErrInvalidOption,
-				carried.ErrUpgrade, c.Resource)
+				carried.ErrUpgrade, c.group.resource)
 		}
 	}
 	return nil
@@ -58,20 +56,12 @@ func (c *caller) upgrades() error {
 
 // waitsForWriters makes the wait of a reader count in the graph of waits only while a writer keeps it out: one that
 // holds the lock, or that waits for the readers. Other readers never do, and a reader may wait for the nodes.
-func (c *caller) waitsForWriters() {
-	if c.Opts.Mode != lock.ModeRead || len(c.graph.Leases()) == 0 {
+func (c *contest) waitsForWriters() {
+	if c.req.Opts.Mode != lock.ModeRead || len(c.graph.Leases()) == 0 {
 		return
 	}
 	c.graph.WaitsWhile(func() bool {
-		held, ok := errors.AsType[*lock.HeldError](c.Queue.LastMet())
+		held, ok := errors.AsType[*lock.HeldError](c.line.LastMet())
 		return ok && held.Holder.Kind != lock.KindRead
 	})
-}
-
-// looksAgain bounds the pause of a writer that waits: its bars must not run out.
-func (c *caller) looksAgain(pause time.Duration) time.Duration {
-	if bar := attempt.Bar(c.engine.Set, &c.Opts); bar > 0 {
-		return min(pause, bar/3)
-	}
-	return pause
 }

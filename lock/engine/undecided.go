@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"errors"
 	"time"
 
@@ -48,20 +47,4 @@ func (u *undecided) most(err error) error {
 		return u.last
 	}
 	return err
-}
-
-// beforeNext waits until another attempt is worth while.
-func (a *contender) beforeNext(ctx context.Context, res ballot.Result) error {
-	if !a.Opts.NoWait {
-		return a.wait(ctx, res)
-	}
-	// This is no wait of its own kind: nobody is ahead, and nobody will call.
-	timer := time.NewTimer(undecidedPause + a.engine.Config.Jitter(undecidedPause))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	case <-a.engine.Done:
-	}
-	return a.endedBy(ctx)
 }

@@ -16,16 +16,17 @@ import (
 )
 
 // newContending returns a caller that contends for the only resource of an engine without nodes.
-func newContending() *acquisition {
+func newContending() *contest {
 	clock := &enginetest.Clock{}
 	s := &nodes.Set{Config: &nodes.Config{Clock: clock.Read}, Contended: nodes.NewContention(clock.Read), Done: make(chan struct{})}
 	e := &core{Set: s, queues: queue.NewQueues(2), leases: lease.NewOpen()}
 	ctx, opts := context.Background(), lock.NewAcquireOptions()
 	q := e.queues.Enter("lock:a")
 	q.TakeTurn(&opts, nil)
-	return &acquisition{contender{caller: caller{
-		Request: lease.Request{Queue: q, Opts: opts, Parent: ctx, Traced: ctx}, engine: e, key: "lock:a", line: "lock:a",
-	}}}
+	return &contest{
+		engine: e, req: lease.Request{Resource: "a", Opts: opts, Parent: ctx, Traced: ctx}, line: q,
+		group: group{resource: "a", key: "lock:a", size: 1},
+	}
 }
 
 // TestWhatEndsAWait: a hint restarts the polls and says whether it names the caller. A timer continues the count of
@@ -47,15 +48,15 @@ func TestWhatEndsAWait(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				a := newContending()
-				a.polls, a.namedInVain = c.polls, c.inVain
+				a.pace.polls, a.pace.namedInVain = c.polls, c.inVain
 				if c.hint != "" {
 					a.engine.queues.WakeUp(c.hint[1:])
 				}
 				if err := a.sleep(t.Context(), pause{d: time.Second, poll: c.poll}, c.wasNamed); err != nil {
 					t.Fatal(err)
 				}
-				if a.named != c.named || a.polls != c.after {
-					t.Errorf("named %v after %d polls, want %v, %d", a.named, a.polls, c.named, c.after)
+				if a.named != c.named || a.pace.polls != c.after {
+					t.Errorf("named %v after %d polls, want %v, %d", a.named, a.pace.polls, c.named, c.after)
 				}
 			})
 		})
@@ -84,12 +85,12 @@ func TestAWaitSaysWhoIsNext(t *testing.T) {
 				done := make(chan error)
 				go func() { done <- a.wait(t.Context(), c.res) }()
 				synctest.Wait()
-				if got := a.Queue.First.Load(); got != c.first {
+				if got := a.line.First.Load(); got != c.first {
 					t.Errorf("while it waits: %v", got)
 				}
 				a.engine.queues.WakeUp("")
-				if err := <-done; err != nil || a.Queue.First.Load() || a.named {
-					t.Errorf("after it: first %v, named %v, %v", a.Queue.First.Load(), a.named, err)
+				if err := <-done; err != nil || a.line.First.Load() || a.named {
+					t.Errorf("after it: first %v, named %v, %v", a.line.First.Load(), a.named, err)
 				}
 				a.engine.queues.WakeUp("")
 				a.named = true
@@ -122,13 +123,13 @@ func TestWastedGrants(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				a := newContending()
-				a.wasted = c.before
+				a.pace.wasted = c.before
 				a.engine.Config.PollInterval, a.engine.Config.Random = lock.DefaultPollInterval, rand.Int64N
 				began := time.Now()
-				a.Queue.GrantWasted()
+				a.line.GrantWasted()
 				go func() {
 					synctest.Wait()
-					a.Queue.GrantWasted() // of an earlier attempt
+					a.line.GrantWasted() // of an earlier attempt
 					synctest.Wait()
 					if c.named {
 						a.engine.queues.WakeUp("lock:a")
@@ -138,8 +139,8 @@ func TestWastedGrants(t *testing.T) {
 					t.Fatal(err)
 				}
 				took := time.Since(began)
-				if took < c.least || took > c.most || a.named != c.named || !c.named && !c.retry && a.polls != 1 {
-					t.Errorf("looked after %v, named %v, %d polls", took, a.named, a.polls)
+				if took < c.least || took > c.most || a.named != c.named || !c.named && !c.retry && a.pace.polls != 1 {
+					t.Errorf("looked after %v, named %v, %d polls", took, a.named, a.pace.polls)
 				}
 			})
 		})

@@ -145,7 +145,7 @@ func TestResizeWithoutAMajority(t *testing.T) {
 		return semaphore.Resize(t.Context(), l, "pool", 3, 4) == nil
 	})
 	_, err = pool.TryAcquire(t.Context())
-	if other, ok := errors.AsType[*semaphore.SlotsError](err); !ok || other.Other != 4 {
+	if other, ok := errors.AsType[*lock.SlotsError](err); !ok || other.Other != 4 {
 		t.Errorf("with the old number: %v", err)
 	}
 }

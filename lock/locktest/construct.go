@@ -1,9 +1,6 @@
 package locktest
 
-import (
-	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/lock/internal/carried"
-)
+import "github.com/lockscope/lockscope/lock"
 
 // AsConstruct makes an Acquire one of a construct, as engines and views see it: of that kind, with that number of slots
 // for a semaphore. It is for tests of what shows, measures or sweeps such locks. A program uses the construct.
@@ -14,7 +11,7 @@ func AsConstruct(kind lock.Kind, slots int) lock.AcquireOption {
 	case lock.KindWrite:
 		return lock.InMode(lock.ModeWrite)
 	case lock.KindSemaphore:
-		return lock.Permit(carried.Permit{Slots: slots})
+		return lock.Slots(slots) // with a resource NAME#3
 	}
 	return lock.OfKind(kind)
 }

@@ -149,7 +149,7 @@ func (c *conformance) allAreHeld() {
 	held := []*semaphore.Permit{c.permit(a), c.permit(a)}
 	_, err := b.TryAcquire(c.context(), lock.TTL(c.suite.ttl))
 	c.wantErr("TryAcquire", err, lock.ErrHeld)
-	full, ok := errors.AsType[*semaphore.FullError](err)
+	full, ok := errors.AsType[*lock.FullError](err)
 	if !ok || len(full.Held) != k {
 		c.Errorf("%v; %d holders expected", err, k)
 	}
@@ -174,7 +174,7 @@ func (c *conformance) anotherNumberOfSlots() {
 			defer c.giveBack(other)
 		}
 	}
-	if other, ok := errors.AsType[*semaphore.SlotsError](err); !ok || other.Slots != 2 || other.Other != 1 {
+	if other, ok := errors.AsType[*lock.SlotsError](err); !ok || other.Slots != 2 || other.Other != 1 {
 		c.Errorf("%v; an error with both numbers expected", err)
 	}
 	c.giveBack(p)

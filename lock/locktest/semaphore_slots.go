@@ -62,7 +62,7 @@ func (c *conformance) wantOtherSlots(s *semaphore.Semaphore, known int) {
 	c.Helper()
 	for _, opt := range []lock.AcquireOption{lock.NoWait(), lock.MaxWait(patience)} {
 		_, err := s.Acquire(c.context(), lock.TTL(c.suite.ttl), opt)
-		if e, ok := errors.AsType[*semaphore.SlotsError](err); !ok || e.Other != known {
+		if e, ok := errors.AsType[*lock.SlotsError](err); !ok || e.Other != known {
 			c.Errorf("%v; an error about %d slots expected", err, known)
 		}
 	}

@@ -2,6 +2,8 @@ package memlock
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync"
 
 	"github.com/lockscope/lockscope/lock/driver"
@@ -58,6 +60,9 @@ func (l *link) Acquire(ctx context.Context, req driver.AcquireRequest) (driver.A
 		reply driver.AcquireReply
 		err   error
 	}
+	if l.serves() == NoSlots {
+		req.Semaphore = nil
+	}
 	v, err := ask(ctx, l, func(s *memstate.Instant) (v vote) {
 		v.reply, v.err = s.Acquire(req)
 		return v
@@ -75,6 +80,9 @@ func (l *link) Raise(ctx context.Context, req driver.RaiseRequest) (bool, error)
 
 // Extend implements driver.BlockingNode.
 func (l *link) Extend(ctx context.Context, req driver.ExtendRequest) (driver.ExtendReply, error) {
+	if l.serves() == NoSlots {
+		req.Semaphore = nil
+	}
 	type answer struct {
 		reply driver.ExtendReply
 		err   error
@@ -117,7 +125,18 @@ func (l *link) Revoke(ctx context.Context, req driver.RevokeRequest) (driver.Rev
 func (l *link) Shares() error { return nil }
 
 // QueuesSlots implements driver.SlotQueuer.
-func (l *link) QueuesSlots() error { return nil }
+func (l *link) QueuesSlots() error {
+	if l.serves() != OneQueue {
+		return fmt.Errorf("%w: %s has no queue for all slots of a semaphore", errors.ErrUnsupported, l.name)
+	}
+	return nil
+}
+
+func (l *link) serves() Semaphores {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.semaphores
+}
 
 // Resize implements driver.BlockingSlotKeeper.
 func (l *link) Resize(ctx context.Context, req driver.ResizeRequest) (driver.ResizeReply, error) {

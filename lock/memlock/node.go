@@ -42,17 +42,37 @@ func (nodes Nodes) Recover() {
 	}
 }
 
+// Semaphores is what nodes do for semaphores. Drivers differ in it.
+type Semaphores int
+
+// What nodes do for semaphores.
+const (
+	OneQueue  Semaphores = iota // they know the number of slots, and have one queue for all, as those of package redlock do
+	EachQueue                   // they know the number, and have a queue for each slot, as PostgreSQL and etcd do
+	NoSlots                     // they take slots for locks
+)
+
+// Serve decides what the nodes do for semaphores. Call it before New.
+func (nodes Nodes) Serve(s Semaphores) {
+	for _, n := range nodes {
+		n.mu.Lock()
+		n.semaphores = s
+		n.mu.Unlock()
+	}
+}
+
 // Node is a server in memory. It is safe for concurrent use.
 type Node struct {
 	name string
 
-	mu      sync.Mutex
-	state   *memstate.State
-	links   map[*link]struct{}
-	denial  error
-	delay   time.Duration
-	frozen  chan struct{}             // closed by Thaw; nil while the node runs
-	backlog []func(*memstate.Instant) // commands that arrived while frozen and whose callers gave up
+	mu         sync.Mutex
+	state      *memstate.State
+	semaphores Semaphores
+	links      map[*link]struct{}
+	denial     error
+	delay      time.Duration
+	frozen     chan struct{}             // closed by Thaw; nil while the node runs
+	backlog    []func(*memstate.Instant) // commands that arrived while frozen and whose callers gave up
 }
 
 // Name returns the node's name in errors and traces.

@@ -225,7 +225,7 @@ func TestResizeOfAServerThatIsDown(t *testing.T) {
 			if k == 3 {
 				return err == nil
 			}
-			e, ok := errors.AsType[*semaphore.SlotsError](err)
+			e, ok := errors.AsType[*lock.SlotsError](err)
 			return ok && e.Other == 3
 		})
 	}

@@ -26,7 +26,7 @@ func TestCallSiteOfAPermit(t *testing.T) {
 		}
 		synctest.Wait() // the last node has heard of the release, too
 		_, err := f.process("asks").TryAcquire(t.Context())
-		full, ok := errors.AsType[*semaphore.FullError](err)
+		full, ok := errors.AsType[*lock.FullError](err)
 		if !ok || len(full.Held) != 3 {
 			t.Fatal(err)
 		}

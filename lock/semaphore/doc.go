@@ -22,8 +22,7 @@
 //
 // A call that finds all slots held waits. How it is served depends on the driver.
 //
-// Nodes of package memlock, and of package redlock without a Redis Cluster, have one queue for all slots of a name; see
-// [lock.QueuesSlots]:
+// Nodes of package memlock, and of package redlock without a Redis Cluster, have one queue for all slots of a name:
 //
 //   - The calls of all processes are served first come, first served, whichever slot becomes free. The calls of a
 //     process stand in the queue as one: its own calls are served in order, each in its turn.
@@ -41,14 +40,13 @@
 //   - A message for one call can come when the next call of its process already waits. That call then loses its place
 //     until its next poll.
 //
-// With other drivers, a Redis Cluster, and a decorator without a method QueuesSlots, a call waits in the queue of one
-// slot and looks at the others. The calls of one Semaphore are served first come, first served: use one Semaphore for
-// each name in a process. The first of them looks at all slots from time to time, at the latest after 200 milliseconds,
-// or after 20 milliseconds for each slot if that is more. All of them wait in the queue of one slot.
+// With other drivers, and on a Redis Cluster, a call waits in the queue of one slot: the one that its process released
+// last. When nothing has happened for a poll interval, it asks for at most ten other slots. The calls of a process are
+// served first come, first served, and the first of them does all that. A slot that the process releases goes to it at once.
 //
 // So the order holds within a process there, and among processes that wait for the same slot. A process can get a permit
 // before another one that has waited longer on another slot. A slot that becomes free where nobody waits for it can
-// stay free until the next look.
+// stay free for a poll interval, or for one in each ten slots.
 //
 // # The number of slots
 //
@@ -66,7 +64,7 @@
 // Nodes that know k:
 //
 //   - A node takes k from the first caller, once it may vote, and remembers it. A day may be as little as 12 hours.
-//   - It refuses an acquire with another k. If a majority does, the call fails at once with a [SlotsError].
+//   - It refuses an acquire with another k. If a majority does, the call fails at once with a [lock.SlotsError].
 //   - It refuses to renew a slot that is not there any more. Other permits outlast a change of k.
 //   - [Resize] changes k on all nodes. A smaller k is true once it returns: the longest TTL later.
 //   - So at most k permits are valid, for the k that a majority knows; while Resize is under way, for the larger one.
@@ -74,7 +72,7 @@
 //     forget, or if the semaphore was not used for a day, processes with an old k can bring it back. Stop them.
 //
 // Elsewhere the nodes do not know k. A holder's record has it, and a call that meets a holder
-// with another k fails at once with a SlotsError, on either side. The call with the larger k could break the bound of the
+// with another k fails at once with a lock.SlotsError, on either side. The call with the larger k could break the bound of the
 // other one, and the call with the smaller k can no longer rely on its own. A call that gets a permit without meeting
 // such a holder learns nothing: at most the largest k permits are valid. To change k there, use a new name, or stop all
 // processes for one TTL.
@@ -83,10 +81,9 @@
 //
 // A permit costs what a lock costs if the first slot that is asked is free. A process first asks for the slot that it
 // released last. Slots that its own permits hold are not asked. Each slot that another process holds costs one more
-// round, up to k rounds if all are held.
+// round, up to k rounds if all are held. If a call of the process waits already, the next one does not ask, but waits
+// behind it.
 //
-// Metrics count one acquisition and one wait for each call. Spans and pages show slots: each slot that was asked is an
-// Acquire without waiting, and the wait is one for the slot that the call would have asked for first. With one queue
-// that wait ends with the permit, on whichever slot. Without it, if the call gets another slot, that wait ends with
-// [lock.ErrOtherSlot].
+// Metrics, spans and pages show a permit as one acquisition of the semaphore by its name, with one wait. The lease, and
+// each attempt, are of a slot.
 package semaphore

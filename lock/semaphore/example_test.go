@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log"
 
+	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/memlock"
 	"github.com/lockscope/lockscope/lock/semaphore"
 )
@@ -70,7 +71,7 @@ func ExampleResize() {
 	}
 	fmt.Println("resized:", semaphore.Resize(ctx, locker, "exports", 2, 5) == nil)
 	_, err = before.TryAcquire(ctx)
-	var other *semaphore.SlotsError
+	var other *lock.SlotsError
 	if errors.As(err, &other) {
 		fmt.Println("the nodes know", other.Other, "slots, not", other.Slots)
 	}

@@ -51,8 +51,7 @@ func TestOneNodeFails(t *testing.T) {
 
 // TestOutage: without a quorum permits end before others could begin, and the callers that wait get theirs afterwards.
 func TestOutage(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFleet(t, 3, 2)
+	eachServed(t, 3, 2, func(t *testing.T, f *fleet) {
 		a, b := f.process("a"), f.process("b")
 		held := f.fill(a)
 		got := make(chan *semaphore.Permit)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
@@ -30,6 +31,19 @@ func newFleet(t *testing.T, nodes, k int) *fleet {
 	return &fleet{T: t, nodes: memlock.NewNodes(nodes), k: k, judge: judge{t: t, k: k}}
 }
 
+// eachServed runs a test on nodes with one queue for all slots, and on nodes with a queue for each slot.
+func eachServed(t *testing.T, nodes, k int, test func(t *testing.T, f *fleet)) {
+	for name, s := range map[string]memlock.Semaphores{"one queue": memlock.OneQueue, "a queue a slot": memlock.EachQueue} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFleet(t, nodes, k)
+				f.nodes.Serve(s)
+				test(t, f)
+			})
+		})
+	}
+}
+
 // locker is that of another process. Its clock is the true one, so that it ends leases in fake time.
 func (f *fleet) locker(name string, opts ...lock.Option) *memlock.Locker {
 	f.Helper()
@@ -41,16 +55,13 @@ func (f *fleet) locker(name string, opts ...lock.Option) *memlock.Locker {
 }
 
 // process is the semaphore of another process.
-func (f *fleet) process(name string) *semaphore.Semaphore {
-	return newSemaphore(f, f.locker(name), f.k)
+func (f *fleet) process(name string, opts ...lock.Option) *semaphore.Semaphore {
+	return newSemaphore(f, f.locker(name, opts...), f.k)
 }
-
-// plain hides that the nodes of a Locker have one queue for all slots.
-type plain struct{ lock.Locker }
 
 func newSemaphore(t testing.TB, l lock.Locker, k int) *semaphore.Semaphore {
 	t.Helper()
-	s, err := semaphore.New(plain{l}, "pool", k)
+	s, err := semaphore.New(l, "pool", k)
 	must(t, err)
 	return s
 }

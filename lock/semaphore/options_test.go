@@ -11,6 +11,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/memlock"
 	"github.com/lockscope/lockscope/lock/semaphore"
 )
 
@@ -33,17 +34,13 @@ func TestBadInput(t *testing.T) {
 		"no locker": {nil, "pool", 1, lock.ErrInvalidOption}, "no slots": {never{t}, "pool", 0, lock.ErrInvalidOption},
 		"too many": {never{t}, "pool", semaphore.MaxSlots + 1, lock.ErrInvalidOption},
 		"no name":  {never{t}, "", 1, lock.ErrInvalidResource}, "braces": {never{t}, "{a}", 1, lock.ErrInvalidResource},
-		"long": {never{t}, long, 11, lock.ErrInvalidResource},
+		"long": {never{t}, long, 11, lock.ErrInvalidResource}, "a slot": {never{t}, "pool#1", 3, lock.ErrInvalidResource},
 	} {
 		if _, err := semaphore.New(c.locker, c.name, c.k); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	if s, err := semaphore.New(never{t}, long, 10); err != nil || s.Slots() != 10 || s.Name() != long {
-		t.Error(err)
-	}
-	s := newSemaphore(t, never{t}, 2)
-	if _, err := s.Acquire(t.Context(), lock.FailOnDeadlock()); !errors.Is(err, lock.ErrInvalidOption) {
 		t.Error(err)
 	}
 }
@@ -77,8 +74,7 @@ func TestBadOptions(t *testing.T) {
 
 // TestWaitsAreBounded by each option that does it; the error says why the wait ended and who holds the slots.
 func TestWaitsAreBounded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFleet(t, 3, 3)
+	eachServed(t, 3, 3, func(t *testing.T, f *fleet) {
 		a, b := f.process("a"), f.process("b")
 		f.acquire(b)
 		f.acquire(a)
@@ -95,7 +91,7 @@ func TestWaitsAreBounded(t *testing.T) {
 		} {
 			began := time.Now()
 			_, err := b.Acquire(t.Context(), c.opt)
-			full, ok := errors.AsType[*semaphore.FullError](err)
+			full, ok := errors.AsType[*lock.FullError](err)
 			if took := time.Since(began); lock.ReasonOf(err) != c.reason || took > c.atMost || !ok {
 				t.Errorf("%s: %v after %v", name, err, took)
 				continue
@@ -118,8 +114,7 @@ func waitFor(t *testing.T, s *semaphore.Semaphore, d time.Duration) error {
 
 // TestMaxWaitBoundsTheFirstLook at nodes that hang.
 func TestMaxWaitBoundsTheFirstLook(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFleet(t, 3, 5)
+	eachServed(t, 3, 5, func(t *testing.T, f *fleet) {
 		for _, n := range f.nodes {
 			n.Freeze()
 		}
@@ -141,8 +136,7 @@ func TestMaxWaitBoundsTheFirstLook(t *testing.T) {
 
 // TestMaxWaitBoundsAllSlotsTogether, although each of them is slow.
 func TestMaxWaitBoundsAllSlotsTogether(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFleet(t, 3, 5)
+	eachServed(t, 3, 5, func(t *testing.T, f *fleet) {
 		f.fill(f.process("a"))
 		for _, n := range f.nodes {
 			n.Delay(60 * time.Millisecond)
@@ -172,13 +166,6 @@ func TestMaxHold(t *testing.T) {
 	})
 }
 
-// unaware is a Locker whose nodes do not know that they have the slots of a semaphore.
-type unaware struct{ lock.Locker }
-
-func (l unaware) Acquire(ctx context.Context, resource string, opts ...lock.AcquireOption) (lock.Lease, error) {
-	return l.Locker.Acquire(ctx, strings.ReplaceAll(resource, "#", " slot "), opts...)
-}
-
 // TestOtherNumberOfSlots: where the nodes do not compare the number of slots, a caller that meets a holder with another
 // one gets an error with both numbers, whether its own is the larger or the smaller, and whether it waits or not.
 func TestOtherNumberOfSlots(t *testing.T) {
@@ -186,8 +173,9 @@ func TestOtherNumberOfSlots(t *testing.T) {
 		t.Run(fmt.Sprint(c.first, " then ", c.second), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newFleet(t, 3, c.first)
-				f.fill(newSemaphore(t, unaware{f.locker("a")}, c.first))
-				s := newSemaphore(t, unaware{f.locker("b")}, c.second)
+				f.nodes.Serve(memlock.NoSlots)
+				f.fill(f.process("a"))
+				s := newSemaphore(t, f.locker("b"), c.second)
 				for name, opt := range map[string]lock.AcquireOption{"NoWait": lock.NoWait(), "waits": nil} {
 					var err error
 					for range c.second { // those beyond the other's slots are free
@@ -195,7 +183,7 @@ func TestOtherNumberOfSlots(t *testing.T) {
 							break
 						}
 					}
-					other, ok := errors.AsType[*semaphore.SlotsError](err)
+					other, ok := errors.AsType[*lock.SlotsError](err)
 					if !ok || other.Slots != c.second || other.Other != c.first || !errors.Is(err, lock.ErrInvalidOption) ||
 						lock.ReasonOf(err) != lock.ReasonInvalid {
 						t.Errorf("%s: %v", name, err)
@@ -210,8 +198,9 @@ func TestOtherNumberOfSlots(t *testing.T) {
 func TestOtherNumberOfSlotsWhileWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet(t, 3, 2)
-		held := f.fill(newSemaphore(t, unaware{f.locker("a")}, 2))
-		l, s := unaware{f.locker("c")}, newSemaphore(t, unaware{f.locker("b")}, 2)
+		f.nodes.Serve(memlock.NoSlots)
+		held := f.fill(f.process("a"))
+		l, s := f.locker("c"), f.process("b")
 		for _, p := range held { // c waits for both slots, and so comes before b
 			go func() {
 				_, err := l.Acquire(t.Context(), fmt.Sprint("pool#", p.Slot()), locktest.AsConstruct(lock.KindSemaphore, 7))
@@ -230,7 +219,7 @@ func TestOtherNumberOfSlotsWhileWaiting(t *testing.T) {
 		f.release(held[0])
 		f.release(held[1])
 		err := <-errs
-		if other, ok := errors.AsType[*semaphore.SlotsError](err); !ok || other.Other != 7 || other.Slots != 2 {
+		if other, ok := errors.AsType[*lock.SlotsError](err); !ok || other.Other != 7 || other.Slots != 2 {
 			t.Error(err)
 		}
 	})

@@ -2,7 +2,6 @@ package semaphore
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
@@ -10,18 +9,8 @@ import (
 
 // Permit is one of the k permits, held for a limited time. Its methods are safe for concurrent use.
 type Permit struct {
-	sem     *Semaphore
-	slot    int
-	lease   lock.Lease
-	unwatch func() bool // stops the watch for the end of the lease
-	once    sync.Once
-	looks   <-chan found // of the call that waited for the permit, once they have ended; nil if it made none
-}
-
-// start gives the permit its lease.
-func (p *Permit) start(lease lock.Lease) {
-	p.lease = lease
-	p.unwatch = context.AfterFunc(lease.Context(), func() { p.sem.drop(p) })
+	lease lock.Lease
+	slot  int
 }
 
 // Slot returns the number of the slot, from 0 to k-1.
@@ -44,26 +33,4 @@ func (p *Permit) Extend(ctx context.Context) error { return p.lease.Extend(ctx) 
 
 // Release gives the permit back and cancels Context. ctx bounds only how long it waits for answers. Release returns nil
 // if the nodes released the slot, else the *lock.ReleaseError of the slot. Further calls return the first result.
-func (p *Permit) Release(ctx context.Context) error {
-	p.unwatch() // the slot is not free before it is released
-	err := p.lease.Release(ctx)
-	// Not before the release: a call that tries the slot earlier would be refused.
-	p.once.Do(func() { p.sem.giveBack(p) })
-	p.awaitLooks(ctx)
-	return err
-}
-
-// awaitLooks waits until the call that won the permit in its queue looks at no other slot any more, and has given back
-// what these looks won.
-func (p *Permit) awaitLooks(ctx context.Context) {
-	if p.looks == nil {
-		return
-	}
-	select {
-	case <-p.looks:
-	case <-ctx.Done():
-	}
-}
-
-// abandon releases a permit that the call does not need. Nobody can act on an error: the slot then ends by its TTL.
-func (p *Permit) abandon() { _ = p.Release(context.WithoutCancel(p.Context())) }
+func (p *Permit) Release(ctx context.Context) error { return p.lease.Release(ctx) }

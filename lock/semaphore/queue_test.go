@@ -17,18 +17,6 @@ import (
 	"github.com/lockscope/lockscope/lock/semaphore"
 )
 
-// inQueue is the semaphore of another process, whose calls wait in the queue of the nodes.
-func (f *fleet) inQueue(name string, opts ...lock.Option) *semaphore.Semaphore {
-	return queued(f, f.locker(name, opts...), f.k)
-}
-
-func queued(t testing.TB, l lock.Locker, k int) *semaphore.Semaphore {
-	t.Helper()
-	s, err := semaphore.New(l, "pool", k)
-	must(t, err)
-	return s
-}
-
 // served are permits in the order in which their calls got them.
 type served chan servedPermit
 
@@ -41,7 +29,7 @@ type servedPermit struct {
 func (f *fleet) join(n int, opts ...lock.Option) (all []*semaphore.Semaphore, got served) {
 	got = make(served, n)
 	for i := range n {
-		s := f.inQueue(fmt.Sprint("waiter ", i), opts...)
+		s := f.process(fmt.Sprint("waiter ", i), opts...)
 		all = append(all, s)
 		go func() { got <- servedPermit{i, f.acquire(s)} }()
 		synctest.Wait()
@@ -57,7 +45,7 @@ func TestQueueIsFirstComeFirstServed(t *testing.T) {
 		t.Run(fmt.Sprint(k), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newFleet(t, 3, k)
-				held := f.fill(f.inQueue("holder"))
+				held := f.fill(f.process("holder"))
 				_, got := f.join(8, lock.WithPollInterval(time.Minute)) // one that looks by itself may overtake
 				for i := range 8 {
 					slot := held[i%k].Slot()
@@ -82,7 +70,7 @@ func TestQueueIsFirstComeFirstServed(t *testing.T) {
 func TestQueueOfOneProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet(t, 3, 3)
-		a, b := f.inQueue("a"), f.inQueue("b")
+		a, b := f.process("a"), f.process("b")
 		held := f.fill(a)
 		var got order
 		done := make(chan struct{})
@@ -133,18 +121,18 @@ func TestQueueOfOneProcess(t *testing.T) {
 func TestQueuePassesOverTheDead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet(t, 3, 2)
-		held := f.fill(f.inQueue("holder"))
+		held := f.fill(f.process("holder"))
 		dies := f.locker("dies")
 		dead := make(chan error)
 		go func() {
-			_, err := queued(f, dies, 2).Acquire(t.Context())
+			_, err := newSemaphore(f, dies, 2).Acquire(t.Context())
 			dead <- err
 		}()
 		synctest.Wait()
 		ctx, cancel := context.WithCancel(t.Context())
 		gone := make(chan error)
 		go func() {
-			_, err := f.inQueue("gives up").Acquire(ctx)
+			_, err := f.process("gives up").Acquire(ctx)
 			gone <- err
 		}()
 		synctest.Wait()
@@ -179,7 +167,7 @@ func TestQueueAfterACrash(t *testing.T) {
 		f := newFleet(t, 3, 3)
 		dies := f.locker("dies")
 		for range 3 {
-			_, err := queued(f, dies, 3).Acquire(t.Context())
+			_, err := newSemaphore(f, dies, 3).Acquire(t.Context())
 			must(t, err)
 		}
 		_, got := f.join(4)
@@ -212,7 +200,7 @@ func TestQueueWithOneNodeDown(t *testing.T) {
 			t.Run(fmt.Sprint(name, node), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					f := newFleet(t, 5, 2)
-					held := f.fill(f.inQueue("holder"))
+					held := f.fill(f.process("holder"))
 					_, got := f.join(3)
 					fault(f.nodes[node])
 					time.Sleep(10 * time.Second) // they look for another queue
@@ -242,18 +230,18 @@ func TestQueueAndResize(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet(t, 3, 2)
 		nodes := f.locker("resizes", lock.WithMaxTTL(20*time.Second))
-		held := f.fill(f.inQueue("holder"))
+		held := f.fill(f.process("holder"))
 		errs := make(chan error)
 		go func() {
-			_, err := f.inQueue("old").Acquire(t.Context())
+			_, err := f.process("old").Acquire(t.Context())
 			errs <- err
 		}()
 		synctest.Wait()
 		must(t, semaphore.Resize(t.Context(), nodes, "pool", 2, 3))
-		if other, ok := errors.AsType[*semaphore.SlotsError](<-errs); !ok || other.Other != 3 {
+		if other, ok := errors.AsType[*lock.SlotsError](<-errs); !ok || other.Other != 3 {
 			t.Errorf("%v", other)
 		}
-		s := queued(t, f.locker("new"), 3)
+		s := newSemaphore(t, f.locker("new"), 3)
 		p, err := s.Acquire(t.Context())
 		must(t, err)
 		got := make(chan *semaphore.Permit)
@@ -292,7 +280,7 @@ func TestQueueWakesOne(t *testing.T) {
 			var sent commands
 			ctx, cancel := context.WithCancel(sent.in(t.Context()))
 			var held []*semaphore.Permit
-			holder := f.inQueue("holder")
+			holder := f.process("holder")
 			for range k {
 				p, err := holder.Acquire(ctx)
 				must(t, err)
@@ -301,7 +289,7 @@ func TestQueueWakesOne(t *testing.T) {
 			got := make(chan *semaphore.Permit, waiters)
 			ended := make(chan struct{}, waiters)
 			for range waiters {
-				s := f.inQueue("waiter")
+				s := f.process("waiter")
 				go func() {
 					defer func() { ended <- struct{}{} }()
 					if p, err := s.Acquire(ctx); err == nil {

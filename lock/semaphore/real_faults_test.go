@@ -44,7 +44,7 @@ func newCrowd(t *testing.T) *crowd {
 		T: t, servers: newServers(t, 5), judge: &judge{t: t, k: crowdSlots},
 		over: make(chan error, crowdProcesses*crowdCallers),
 	}
-	c.holder = queued(t, redisLocker(t, c.servers, lock.WithInstance("holder")), crowdSlots)
+	c.holder = newSemaphore(t, redisLocker(t, c.servers, lock.WithInstance("holder")), crowdSlots)
 	for range crowdSlots {
 		p, err := c.holder.Acquire(t.Context())
 		must(t, err)
@@ -53,7 +53,7 @@ func newCrowd(t *testing.T) *crowd {
 	}
 	queues := make(chan struct{}, 1000)
 	for i := range crowdProcesses {
-		s := queued(t, redisLocker(t, c.servers, lock.WithInstance(fmt.Sprint("process ", i))), crowdSlots)
+		s := newSemaphore(t, redisLocker(t, c.servers, lock.WithInstance(fmt.Sprint("process ", i))), crowdSlots)
 		for range crowdCallers {
 			c.callers++
 			go func() { c.over <- c.takeTurns(s, queues) }()
@@ -145,7 +145,7 @@ func (c *crowd) releaseAll() {
 // wantAllFree fails unless a new process gets all permits, and not one more.
 func (c *crowd) wantAllFree() {
 	c.Helper()
-	s := queued(c, redisLocker(c, c.servers, lock.WithInstance("last")), crowdSlots)
+	s := newSemaphore(c, redisLocker(c, c.servers, lock.WithInstance("last")), crowdSlots)
 	for range crowdSlots {
 		p, err := s.Acquire(c.Context(), lock.MaxWait(inTime))
 		must(c, err)
@@ -201,7 +201,7 @@ func TestRealNoQuorumWhileWaiting(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), inTime)
 	defer cancel()
-	other := queued(t, redisLocker(t, c.servers, lock.WithInstance("asks")), crowdSlots)
+	other := newSemaphore(t, redisLocker(t, c.servers, lock.WithInstance("asks")), crowdSlots)
 	_, err := other.TryAcquire(ctx)
 	if failure, ok := errors.AsType[*lock.QuorumError](err); !ok || len(failure.Errors) < 3 {
 		t.Errorf("without waiting: %v", err)

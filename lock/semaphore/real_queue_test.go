@@ -28,7 +28,7 @@ type realQueue struct {
 func newRealQueue(t *testing.T, servers, k int) *realQueue {
 	t.Helper()
 	q := &realQueue{T: t, k: k, servers: newServers(t, servers), got: make(served, 100)}
-	s := queued(t, q.locker("holder"), k)
+	s := newSemaphore(t, q.locker("holder"), k)
 	for range k {
 		p, err := s.Acquire(q.sent.in(t.Context()), lock.TTL(time.Minute))
 		must(t, err)
@@ -56,7 +56,7 @@ func (q *realQueue) join(ctx context.Context, l lock.Locker, call, ahead int) {
 		}
 		return ctx
 	}})
-	s := queued(q, l, q.k)
+	s := newSemaphore(q, l, q.k)
 	go func() {
 		p, err := s.Acquire(ctx, lock.TTL(time.Minute))
 		if err == nil {

@@ -41,7 +41,7 @@ func TestRealResize(t *testing.T) {
 		}
 	}
 	_, err = old.TryAcquire(t.Context(), lock.TTL(realTTL))
-	if other, ok := errors.AsType[*semaphore.SlotsError](err); !ok || other.Other != 2 {
+	if other, ok := errors.AsType[*lock.SlotsError](err); !ok || other.Other != 2 {
 		t.Errorf("with the old number: %v", err)
 	}
 	for _, p := range permits {

@@ -18,7 +18,7 @@ type Resizer interface {
 // Resize changes the number of slots of a semaphore on all nodes. from is the number that they know now. When Resize
 // has returned nil, at most to permits of name are valid.
 //
-// As soon as a majority of the nodes knows the new number, calls of processes with the old one fail with *SlotsError.
+// As soon as a majority of the nodes knows the new number, calls of processes with the old one fail with *lock.SlotsError.
 // Restart them with the new number. Their permits stay valid, except on slots that are gone: these cannot be renewed.
 // So a smaller number is true one lock.WithMaxTTL and a margin later, and Resize waits for that. A larger one is true at
 // once.

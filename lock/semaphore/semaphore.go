@@ -1,10 +1,9 @@
 package semaphore
 
 import (
+	"context"
+	"errors"
 	"fmt"
-	"math/rand/v2"
-	"sync"
-	"time"
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/records"
@@ -18,25 +17,14 @@ const MaxSlots = records.MaxSlots
 type Semaphore struct {
 	locker lock.Locker
 	name   string
-	slots  []string      // the resource of each slot
-	every  time.Duration // between two looks at all slots
-	queue  bool          // the nodes have one queue for all slots: see waitForAny
-
-	mu       sync.Mutex
-	here     []*Permit // by slot: the permit of this Semaphore that holds it, or tries to
-	near     int       // slot to ask first: the last one released here
-	line     []*waiter // calls that wait, first come first served; empty if the nodes have one queue
-	queued   int       // calls that wait in that queue
-	waitsOn  int       // slot in whose queue they all wait
-	looked   time.Time // when the last look at all slots began
-	released int       // how often a permit was released
+	slots  int
 }
 
-// New returns the semaphore of that name with k slots. It sends nothing. Make one for each name in a process, and keep
-// it: calls of one Semaphore wait in order, and slots that it holds itself are not asked.
+// New returns the semaphore of that name with k slots. It sends nothing.
 //
 // New fails with lock.ErrInvalidOption if locker is nil or k is not in 1 to [MaxSlots], and with
-// lock.ErrInvalidResource if a slot cannot have a name: name, "#" and the number of the slot.
+// lock.ErrInvalidResource if a slot cannot have a name, which is name, "#" and the number of the slot, or if name is that
+// of a slot itself.
 func New(locker lock.Locker, name string, k int) (*Semaphore, error) {
 	if locker == nil {
 		return nil, fmt.Errorf("%w: semaphore %q: the Locker must not be nil", lock.ErrInvalidOption, name)
@@ -44,14 +32,7 @@ func New(locker lock.Locker, name string, k int) (*Semaphore, error) {
 	if err := validate(name, k); err != nil {
 		return nil, err
 	}
-	s := &Semaphore{
-		locker: locker, name: name, every: lookEvery(k), here: make([]*Permit, k), near: rand.IntN(k),
-		queue: lock.QueuesSlots(locker) == nil,
-	}
-	for slot := range k {
-		s.slots = append(s.slots, records.SlotName(name, slot))
-	}
-	return s, nil
+	return &Semaphore{locker: locker, name: name, slots: k}, nil
 }
 
 // validate refuses what no semaphore can have.
@@ -65,80 +46,75 @@ func validate(name string, k int) error {
 	if err := lock.ValidateResource(records.SlotName(name, k-1)); err != nil {
 		return fmt.Errorf("semaphore: slot %d: %w", k-1, err)
 	}
+	if _, _, ok := records.ParseSlot(name); ok {
+		return fmt.Errorf("%w: semaphore %q has the name of a slot", lock.ErrInvalidResource, name)
+	}
 	return nil
-}
-
-// lookEvery bounds the load on the nodes: a process asks for at most 50 slots a second beside the queue.
-func lookEvery(k int) time.Duration {
-	return max(200*time.Millisecond, time.Duration(k)*20*time.Millisecond)
 }
 
 // Name returns the name of the semaphore.
 func (s *Semaphore) Name() string { return s.name }
 
 // Slots returns the number of slots.
-func (s *Semaphore) Slots() int { return len(s.slots) }
+func (s *Semaphore) Slots() int { return s.slots }
 
-// begin says where a call should begin, and whether it may try the slots at once: nobody waits here.
-func (s *Semaphore) begin() (released int, first bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.released, len(s.line) == 0 && s.queued == 0
+// Acquire waits for a permit. opts are those of [lock.Locker].Acquire, with [lock.Slots] added: lock.NoWait makes one attempt
+// at each slot, and lock.MaxAttempts counts looks at all slots.
+//
+// When ctx ends while the call waits, the call leaves the queue and holds nothing. When ctx ends later, so does the
+// permit.
+//
+// Acquire fails with
+//   - *lock.FullError, which matches lock.ErrHeld and names the holders, if all slots are held and the call does not wait
+//     (any longer);
+//   - *lock.WaitError if the wait was cut short. It wraps the reason and mostly a *lock.FullError;
+//   - *lock.SlotsError if a majority of the nodes knows another number of slots, or a holder uses another one;
+//   - errors.ErrUnsupported if the Locker knows nothing of slots;
+//   - the other errors of lock.Locker, such as *lock.QuorumError, with the name of the slot.
+func (s *Semaphore) Acquire(ctx context.Context, opts ...lock.AcquireOption) (*Permit, error) {
+	return s.acquire(ctx, opts, func(l lock.Locker, opts ...lock.AcquireOption) (lock.Lease, error) {
+		return l.Acquire(ctx, s.name, opts...)
+	})
 }
 
-// take notes that p tries its slot, unless another permit of this Semaphore has it.
-func (s *Semaphore) take(p *Permit) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.here[p.slot] != nil {
-		return false
+// AcquireDetached is Acquire for a permit that outlives ctx, as [lock.AcquireDetached] is for a lease: ctx bounds the
+// wait, and the permit's Context has the values of ctx and not its end.
+func (s *Semaphore) AcquireDetached(ctx context.Context, opts ...lock.AcquireOption) (*Permit, error) {
+	return s.acquire(ctx, opts, func(l lock.Locker, opts ...lock.AcquireOption) (lock.Lease, error) {
+		return lock.AcquireDetached(ctx, l, s.name, opts...)
+	})
+}
+
+// TryAcquire is Acquire with [lock.NoWait]: it returns a *lock.FullError if no slot is free.
+func (s *Semaphore) TryAcquire(ctx context.Context, opts ...lock.AcquireOption) (*Permit, error) {
+	return s.Acquire(ctx, append(opts[:len(opts):len(opts)], lock.NoWait())...)
+}
+
+func (s *Semaphore) acquire(ctx context.Context, opts []lock.AcquireOption,
+	from func(lock.Locker, ...lock.AcquireOption) (lock.Lease, error),
+) (*Permit, error) {
+	if s == nil || s.locker == nil {
+		return nil, fmt.Errorf("%w: semaphore: make the Semaphore with New", lock.ErrInvalidOption)
 	}
-	s.here[p.slot] = p
-	return true
-}
-
-// hold notes that p has its slot, whatever was known before.
-func (s *Semaphore) hold(p *Permit) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.here[p.slot] = p
-}
-
-// drop notes that p does not have its slot, or no longer.
-func (s *Semaphore) drop(p *Permit) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.here[p.slot] == p {
-		s.here[p.slot] = nil
+	lease, err := from(s.locker, append(opts[:len(opts):len(opts)], lock.Slots(s.slots))...)
+	if err != nil {
+		return nil, s.failed(err)
 	}
+	name, slot, ok := records.ParseSlot(lease.Resource())
+	if !ok || name != s.name {
+		_ = lease.Release(context.WithoutCancel(ctx)) // its TTL ends it otherwise
+		return nil, fmt.Errorf("semaphore %q: %T knows nothing of slots: %w", s.name, s.locker, errors.ErrUnsupported)
+	}
+	return &Permit{lease: lease, slot: slot}, nil
 }
 
-// giveBack notes that p was released, and offers the slot to a call that waits here.
-func (s *Semaphore) giveBack(p *Permit) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.released++
-	s.near = p.slot
-	if s.here[p.slot] == p {
-		s.here[p.slot] = nil
+// failed names the semaphore in an error that does not.
+func (s *Semaphore) failed(err error) error {
+	_, full := errors.AsType[*lock.FullError](err)
+	_, slots := errors.AsType[*lock.SlotsError](err)
+	_, cut := errors.AsType[*lock.WaitError](err)
+	if full || slots || cut {
+		return err
 	}
-	s.offer(p.slot)
-}
-
-// held is how many slots this Semaphore holds or tries.
-func (s *Semaphore) held() (n int) {
-	for slot := range s.slots {
-		n += s.heldAt(slot)
-	}
-	return n
-}
-
-// heldAt is 1 if this Semaphore holds or tries the slot, else 0.
-func (s *Semaphore) heldAt(slot int) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.here[slot] != nil {
-		return 1
-	}
-	return 0
+	return fmt.Errorf("semaphore %q: %w", s.name, err)
 }

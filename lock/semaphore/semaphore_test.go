@@ -20,8 +20,7 @@ import (
 func TestNeverMoreThanK(t *testing.T) {
 	for _, k := range []int{1, 3, 5} {
 		t.Run(fmt.Sprint(k), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				f := newFleet(t, 5, k)
+			eachServed(t, 5, k, func(t *testing.T, f *fleet) {
 				var callers sync.WaitGroup
 				for p := range 4 {
 					s := f.process(fmt.Sprint("process", p))
@@ -48,8 +47,7 @@ func TestNeverMoreThanK(t *testing.T) {
 func TestOrderInAProcess(t *testing.T) {
 	for _, k := range []int{1, 2, 5} {
 		t.Run(fmt.Sprint(k), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				f := newFleet(t, 3, k)
+			eachServed(t, 3, k, func(t *testing.T, f *fleet) {
 				s := f.process("a")
 				held := f.fill(s)
 				var got order
@@ -82,12 +80,11 @@ func TestOrderInAProcess(t *testing.T) {
 	}
 }
 
-// TestAnyFreeSlotIsFound: a waiting process gets the slot that another one releases, in time for the next look, whichever
-// slot it is. Each has waited in the queue of a slot that it chose by itself.
+// TestAnyFreeSlotIsFound: a waiting process gets the slot that another one releases, at the latest at its next poll,
+// whichever slot it is. Without one queue for all, each has waited in the queue of a slot that it chose by itself.
 func TestAnyFreeSlotIsFound(t *testing.T) {
 	const k = 5
-	synctest.Test(t, func(t *testing.T) {
-		f := newFleet(t, 3, k)
+	eachServed(t, 3, k, func(t *testing.T, f *fleet) {
 		a := f.process("a")
 		for i := range k {
 			held, b := f.fill(a), f.process(fmt.Sprint("b", i))
@@ -97,7 +94,7 @@ func TestAnyFreeSlotIsFound(t *testing.T) {
 			began, slot := time.Now(), held[i].Slot()
 			f.release(held[i])
 			p := <-got
-			if took := time.Since(began); took > 250*time.Millisecond || p.Slot() != slot {
+			if took := time.Since(began); took > lock.DefaultPollInterval+10*time.Millisecond || p.Slot() != slot {
 				t.Errorf("slot %d after %v, of slot %d", p.Slot(), took, slot)
 			}
 			for _, p := range append(slices.Delete(held, i, i+1), p) {
@@ -109,8 +106,7 @@ func TestAnyFreeSlotIsFound(t *testing.T) {
 
 // TestGivingUpLeavesNothing: no permit, no place in a queue, and the next in line goes on.
 func TestGivingUpLeavesNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFleet(t, 3, 3)
+	eachServed(t, 3, 3, func(t *testing.T, f *fleet) {
 		a, b := f.process("a"), f.process("b")
 		held := f.fill(a)
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -142,8 +138,7 @@ func TestGivingUpLeavesNothing(t *testing.T) {
 
 // TestDetached: the permit outlives the context of its call, and a call that gives up holds nothing.
 func TestDetached(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFleet(t, 3, 1)
+	eachServed(t, 3, 1, func(t *testing.T, f *fleet) {
 		s := f.process("a")
 		ctx, cancel := context.WithCancel(t.Context())
 		p, err := s.AcquireDetached(ctx)
@@ -166,8 +161,7 @@ func TestDetached(t *testing.T) {
 // TestReleasedAtOnce: a process that waits while all slots become free in the same instant takes one of them, and leaves
 // the others free.
 func TestReleasedAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFleet(t, 3, 5)
+	eachServed(t, 3, 5, func(t *testing.T, f *fleet) {
 		for _, n := range f.nodes {
 			n.Delay(time.Millisecond)
 		}
@@ -190,8 +184,7 @@ func TestReleasedAtOnce(t *testing.T) {
 
 // TestManyWaiters: a thousand callers of one process all get a permit.
 func TestManyWaiters(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFleet(t, 3, 5)
+	eachServed(t, 3, 5, func(t *testing.T, f *fleet) {
 		s := f.process("a")
 		var callers sync.WaitGroup
 		for range 1000 {
@@ -213,14 +206,13 @@ func TestManyWaiters(t *testing.T) {
 
 // TestCrash: the permits of a process that died are free after the TTL, and not before.
 func TestCrash(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFleet(t, 3, 2)
+	eachServed(t, 3, 2, func(t *testing.T, f *fleet) {
 		dies := f.locker("dies")
 		f.fill(newSemaphore(t, dies, 2))
 		must(t, dies.Close()) // which releases nothing
 		s := f.process("a")
 		_, err := s.TryAcquire(t.Context())
-		full, ok := errors.AsType[*semaphore.FullError](err)
+		full, ok := errors.AsType[*lock.FullError](err)
 		if !ok || !errors.Is(err, lock.ErrHeld) || full.Here != 0 || len(full.Held) != 2 {
 			t.Fatal(err)
 		}
@@ -239,8 +231,7 @@ func TestCrash(t *testing.T) {
 
 // TestLossIsOneSlot: a lost permit ends, the others stay.
 func TestLossIsOneSlot(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFleet(t, 3, 3)
+	eachServed(t, 3, 3, func(t *testing.T, f *fleet) {
 		l := f.locker("a")
 		s := newSemaphore(t, l, 3)
 		held := f.fill(s)
@@ -259,5 +250,60 @@ func TestLossIsOneSlot(t *testing.T) {
 		if p := f.acquire(s); p.Slot() != held[1].Slot() {
 			t.Errorf("slot %d is given out twice", p.Slot())
 		}
+	})
+}
+
+// TestNewcomersDoNotOvertake a call of their process that waits, also where slots became free and nobody was told.
+func TestNewcomersDoNotOvertake(t *testing.T) {
+	eachServed(t, 3, 2, func(t *testing.T, f *fleet) {
+		_ = f.fill(newSemaphore(t, f.locker("holder"), 2))
+		s := f.process("a", lock.WithPollInterval(time.Hour))
+		var got order
+		var callers sync.WaitGroup
+		for c := range 3 {
+			callers.Go(func() {
+				p, err := s.Acquire(t.Context())
+				must(t, err)
+				got.add("%d", c)
+				must(t, p.Release(t.Context()))
+			})
+			synctest.Wait()
+			if time.Sleep(time.Second); c == 1 {
+				for _, n := range f.nodes {
+					n.Forget()
+				}
+			}
+		}
+		callers.Wait()
+		if seen := got.seen(); !slices.Equal(seen, []string{"0", "1", "2"}) {
+			t.Errorf("served in the order %v", seen)
+		}
+	})
+}
+
+// TestAReleaseThatHelpsNobody: a call that is told of a slot while too few nodes answer looks again later, not at once.
+func TestAReleaseThatHelpsNobody(t *testing.T) {
+	eachServed(t, 3, 2, func(t *testing.T, f *fleet) {
+		var sent commands
+		s := f.process("a")
+		held := f.fill(s)
+		got := make(chan *semaphore.Permit)
+		go func() {
+			p, err := s.Acquire(sent.in(t.Context()))
+			if err != nil {
+				t.Error(err)
+			}
+			got <- p
+		}()
+		synctest.Wait()
+		f.nodes.NoQuorum()
+		_ = held[0].Release(t.Context())
+		before := sent.n.Load()
+		time.Sleep(2 * time.Second)
+		if n := sent.n.Load() - before; n > 200 {
+			t.Errorf("%d commands in 2 s", n)
+		}
+		f.nodes.Recover()
+		must(t, (<-got).Release(t.Context()))
 	})
 }

@@ -16,7 +16,7 @@ import (
 // wantSlotsError checks that the nodes refused a call because they know another number of slots.
 func wantSlotsError(t *testing.T, err error, slots, other int) {
 	t.Helper()
-	e, ok := errors.AsType[*semaphore.SlotsError](err)
+	e, ok := errors.AsType[*lock.SlotsError](err)
 	if !ok || e.Slots != slots || e.Other != other || e.Err == nil || !errors.Is(err, lock.ErrInvalidOption) {
 		t.Fatalf("%v; an error of the nodes, which know %d slots and not %d, expected", err, other, slots)
 	}

@@ -21,8 +21,6 @@ type Call struct {
 	keyspace string // of the set of nodes; "" without hooks
 	line     *line  // while it waits for its turn in this process; guarded by the mutex of the lines
 
-	before time.Duration // the caller's wait in earlier calls for the same permit
-
 	nodes, quorum atomic.Int32 // zero if no hook has been called
 	ballot        atomic.Uint64
 	renewing      atomic.Bool  // a renewal is under way, or the last one failed
@@ -61,9 +59,6 @@ func (c *Call) Start(e locktrace.AcquireStart) {
 	c.quorum.Store(int32(e.Quorum))
 	if e.Options.NoRenew {
 		c.unrenewed.Store(int64(e.Options.TTL))
-	}
-	if since := e.Options.Since; !since.IsZero() {
-		c.before = max(c.began.Sub(since), 0)
 	}
 	if e.Options.Kind != "" {
 		c.begin(e.Resource, e.Options)
@@ -172,40 +167,24 @@ func (c *Call) Returned() {
 func (c *Call) Abandoned() { c.series.done() }
 
 // Acquired counts a success: a lease that is held until Ended. sc is that of the span in which it was acquired.
-// beside says that the caller waited in another call, whose wait counts.
-func (c *Call) Acquired(validity time.Duration, beside bool, sc trace.SpanContext) {
+func (c *Call) Acquired(validity time.Duration, sc trace.SpanContext) {
 	c.series.lines.look(c.resource, c.acquired())
 	c.series.outcomes[outcome.Acquired].Inc()
 	c.series.held.add(&c.entry)
 	c.series.validity.Observe(max(0, validity.Seconds()))
-	if !beside {
-		observe(c.series.wait, c.before+c.waited, sc)
-	}
+	observe(c.series.wait, c.waited, sc)
 }
 
-// Failure is the end of a call without a lease.
-type Failure struct {
-	Outcome outcome.Acquisition
-	Counts  bool // as a failure
-	Part    bool // the call of a construct that made it goes on, or succeeds: the outcome is not that of this part
-	Waited  bool // for how long it waited counts
-	Span    trace.SpanContext
-}
-
-// Failed counts the end of a call without a lease.
-func (c *Call) Failed(f Failure) {
-	if !f.Part {
-		c.series.outcomes[f.Outcome].Inc()
-	}
-	if f.Counts {
+// Failed counts the end of a call without a lease, and as a failure if counts says so.
+func (c *Call) Failed(out outcome.Acquisition, counts bool, sc trace.SpanContext) {
+	c.series.outcomes[out].Inc()
+	if counts {
 		c.series.failures.Inc()
 	}
 	if p := c.part.Load(); p != nil {
-		p.failed(f.Outcome)
+		p.failed(out)
 	}
-	if f.Waited {
-		observe(c.series.wait, c.before+c.waited, f.Span)
-	}
+	observe(c.series.wait, c.waited, sc)
 	c.series.done()
 }
 

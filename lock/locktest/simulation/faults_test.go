@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -155,7 +156,12 @@ type recorder struct {
 }
 
 // QueuesSlots implements driver.SlotQueuer.
-func (n *recorder) QueuesSlots() error { return nil }
+func (n *recorder) QueuesSlots() error {
+	if n.h.plan.queueEach() {
+		return errors.ErrUnsupported
+	}
+	return nil
+}
 
 func (n *recorder) Subscribe(ctx context.Context, waiterID string, wake func(lockKey string)) error {
 	n.h.names.Lock()

@@ -17,7 +17,7 @@ const (
 	simLateBy      = 3 * time.Second // the largest delay of a message
 )
 
-// soon is how long a slot may be free while a call waits, on nodes that answer: two looks, a poll and some round trips.
+// soon is how long a slot may be free while a call waits, on nodes that answer: two polls and some round trips.
 const soon = time.Second
 
 // plan is one history before it runs. Its seed determines all of it.
@@ -42,6 +42,9 @@ type plan struct {
 	permits int       // of each semaphore
 	death   *death    // of a client's process; nil if none dies
 }
+
+// queueEach reports that the nodes have a queue for each slot of a semaphore, as those of other drivers do.
+func (p *plan) queueEach() bool { return p.seed%2 == 0 }
 
 // clientPlan is one process: a Redlock and the goroutines that use it.
 type clientPlan struct {

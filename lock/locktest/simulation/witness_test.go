@@ -2,7 +2,6 @@ package simulation
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -80,14 +79,6 @@ func (w witness) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 	h.acquired(rec, lease)
 	p.add(rec)
 	return &witnessed{lease, p, rec}, nil
-}
-
-// QueuesSlots makes the semaphores of half of the histories wait slot by slot, as they do with other drivers.
-func (w witness) QueuesSlots() error {
-	if w.h.plan.seed%2 == 0 {
-		return errors.ErrUnsupported
-	}
-	return lock.QueuesSlots(w.h.clients[w.client].redis)
 }
 
 // pace breaks a loop that does not wait, which would stop time in a bubble.

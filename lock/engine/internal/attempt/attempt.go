@@ -63,7 +63,7 @@ type Terms struct {
 	Waiter  driver.Waiter
 
 	Semaphore *driver.Semaphore // whose slot it is; nil for other locks
-	Contender nodes.Contender   // in this process; nil for the one in Queue
+	Contender nodes.Contender   // in this process
 	Yields    bool              // at the gate it is Fair: nobody has named the caller
 }
 
@@ -166,9 +166,7 @@ func (a *Attempt) abandon() {
 			u.Report = &granter{granters: granters}
 		}
 		if i == a.Gate {
-			if u.contender = a.Contender; u.contender == nil {
-				u.contender = a.Queue.Contender
-			}
+			u.contender = a.Contender
 		}
 		if i == a.Gate && a.Waiter.Enqueue {
 			u.Req.Waiter = a.Waiter

@@ -171,7 +171,7 @@ func (b *Ballot) Result(err error) Result {
 		res.Err = b.quorumError()
 		res.Hopeless = b.hopeless()
 		if b.hasOtherSlots() {
-			res.Err, res.Hopeless = &otherSlotsError{b.quorumError()}, true
+			res.Err, res.Hopeless = b.otherSlots(), true
 		}
 		res.Split = b.Tally.Refused > 0 && b.Tally.Granted+b.Tally.Refused >= quorum.Of(b.Tally.Nodes)
 	}

@@ -2,11 +2,11 @@ package ballot
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
+	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
 // OtherSlots is how many nodes have refused because they know another number of slots.
@@ -24,13 +24,15 @@ func (b *Ballot) hasOtherSlots() bool {
 	return quorum.Tally{Nodes: b.Tally.Nodes, Failed: b.OtherSlots()}.Lost()
 }
 
-// otherSlotsError is the error of an attempt that a majority of the nodes refused because of the number of slots. It
-// wraps lock.ErrInvalidOption and the votes.
-type otherSlotsError struct{ votes *lock.QuorumError }
-
-func (e *otherSlotsError) Error() string {
-	return fmt.Sprintf("%v: %s: the nodes know another number of slots%s", lock.ErrInvalidOption, e.votes.Resource,
-		e.votes.Votes.Text(lock.OpAcquire))
+// otherSlots is the error of an attempt that a majority of the nodes refused because of the number of slots.
+func (b *Ballot) otherSlots() error {
+	votes := b.quorumError()
+	e := &lock.SlotsError{Name: b.Resource, Err: votes}
+	if name, _, ok := records.ParseSlot(b.Resource); ok {
+		e.Name = name
+	}
+	if node, ok := errors.AsType[*driver.SlotsError](votes); ok {
+		e.Slots, e.Other = node.Slots, node.Known
+	}
+	return e
 }
-
-func (e *otherSlotsError) Unwrap() []error { return []error{lock.ErrInvalidOption, e.votes} }

@@ -27,11 +27,10 @@ func (l *Lease) MayHandTo(o *lock.AcquireOptions) bool {
 
 // KeepTurn keeps the turn of the lease's caller for as long as the lock may be handed over, or
 // passes it on at once.
-func (l *Lease) keepTurn(from *attempt.Beginning, o *lock.AcquireOptions, now time.Duration) {
-	until := from.HandOverUntil(o, now)
+func (l *Lease) keepTurn(from *attempt.Beginning, c *Request, now time.Duration) {
+	until := from.HandOverUntil(&c.Opts, now)
 	switch {
-	case o.NoWait: // never had it
-	case l.attempt.InLine(): // has passed it on
+	case !c.HasTurn:
 	case until == 0:
 		l.queue.PassTurn()
 	default:

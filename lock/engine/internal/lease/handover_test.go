@@ -53,7 +53,7 @@ func (k *kept) begin(opts lock.AcquireOptions) (l *Lease, late bool) {
 		Terms: attempt.Terms{Queue: &k.queue.Calls, Opts: k.opts}, Set: k.set, Ready: await.NewSignal(),
 	}
 	ctx := context.Background()
-	return New(k.set, k.open, &Request{Queue: k.queue, Opts: opts, Parent: ctx, Traced: ctx},
+	return New(k.set, k.open, &Request{Queue: k.queue, HasTurn: !opts.NoWait, Opts: opts, Parent: ctx, Traced: ctx},
 		attempt.Beginning{Attempt: a, Fence: 1, Last: 10, Expires: validity, RenewAt: clock.Never})
 }
 

@@ -83,7 +83,7 @@ func New(e *nodes.Set, open *Open, c *Request, from attempt.Beginning) (l *Lease
 	// By the clock as it is now: this goroutine may have stood still since.
 	now := e.Config.Clock()
 	late = now >= l.expires
-	l.keepTurn(&from, &c.Opts, now)
+	l.keepTurn(&from, c, now)
 	l.ctx, l.cancel = context.WithCancelCause(l.graph.Context(c.Parent, (*described)(l)))
 	l.mu.Lock()
 	l.timer = time.AfterFunc(l.untilDue(now), l.watch)

@@ -110,12 +110,11 @@ func (l *Lease) startRelease(ctx context.Context, wait callqueue.Waiter) *releas
 		u.Timeout, u.Shared, u.Report = a.Timeout, &round.shared, round
 		u.Queue(wait)
 	}
-	switch of := a.Semaphore; {
-	case a.Req.Mode == driver.Read: // other readers may be left: the nodes know
-	case of != nil && of.OneQueue:
-		l.queue.ReleasedSlot(of.QueueKey(), of.Slot)
-	default:
+	if a.Req.Mode != driver.Read { // other readers may be left: the nodes know
 		l.queue.Released()
+	}
+	if a.Semaphore != nil {
+		l.queue.ReleasedSlot(a.Semaphore)
 	}
 	return round
 }

@@ -14,7 +14,8 @@ type Request struct {
 	Traces   hooks.Traces
 	Resource string
 	Opts     lock.AcquireOptions
-	Queue    *queue.Queue
+	Queue    *queue.Queue // of the lease
+	HasTurn  bool         // in Queue, for the lease to keep or to pass on
 	Origin   nodes.Origin
 
 	Parent context.Context // of the lease

@@ -8,10 +8,9 @@ import (
 
 // Calls keep the calls about one resource on each node in order.
 type Calls struct {
-	Key       string
-	On        []callqueue.Queue // one a node
-	Hedged    atomic.Bool       // the gate was slower than usual, and has not answered since
-	Contender Contender
+	Key    string
+	On     []callqueue.Queue // one a node
+	Hedged atomic.Bool       // the gate was slower than usual, and has not answered since
 }
 
 // Contender is who contends for the lock in this process, if anybody does.

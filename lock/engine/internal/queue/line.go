@@ -168,6 +168,13 @@ func (q *line) LeasesOfTurns() (all [][]*deadlock.Lease) {
 	return all
 }
 
+// Contends reports that a caller of this process contends, or has its turn.
+func (q *line) Contends() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.taken
+}
+
 // contends reports that a caller of this process contends, and can be named. The caller of
 // contends has the mutex.
 func (q *line) contends() bool { return q.taken && q.keeper == nil }

@@ -26,6 +26,7 @@ type Queue struct {
 	Graph   deadlock.Resource              // whether a lease of this process holds it
 	First   atomic.Bool                    // the caller that contends waits, and is the next to be named or was named
 	Leases  atomic.Int32                   // of this process that have not ended
+	Asked   atomic.Bool                    // a call that does not queue asks for it
 }
 
 // WakeUp is a hint that an attempt is worth while.
@@ -43,7 +44,6 @@ func newResourceQueue(all *Queues, key string) *Queue {
 	for i := range q.On {
 		q.On[i].Owner = q
 	}
-	q.Contender = q
 	return q
 }
 

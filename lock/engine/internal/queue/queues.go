@@ -12,13 +12,14 @@ type Queues struct {
 	nodes   int
 	Looking atomic.Int32 // waiters that look often: see foreignHolder
 
-	mu    sync.Mutex
-	byKey map[string]*Queue
+	mu         sync.Mutex
+	byKey      map[string]*Queue
+	semaphores map[string]*semaphore // by key
 }
 
 // NewQueues makes an empty set of queues on that many nodes.
 func NewQueues(nodes int) *Queues {
-	return &Queues{nodes: nodes, byKey: make(map[string]*Queue)}
+	return &Queues{nodes: nodes, byKey: make(map[string]*Queue), semaphores: make(map[string]*semaphore)}
 }
 
 // Enter makes the resource's queue, or joins it. Leave must follow.

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
 )
 
@@ -83,8 +84,9 @@ func TestBeingNamedOutweighsOtherHints(t *testing.T) {
 // lease. Any other one, for a slot that a lease of this process has, wakes the caller that contends: the gate, which does
 // not know of the lease, has taken it out of the queue.
 func TestANameForASlotHeldHere(t *testing.T) {
-	const key, slotKey, slot = "lock:pool", "lock:pool#1", 1
+	const key, slotKey, slot = "lock:pool#*", "lock:pool#1", 1
 	all := NewQueues(3)
+	of := &driver.Semaphore{Key: "lock:pool", Slot: slot, Slots: 2, OneQueue: true}
 	line, held, opts := all.Enter(key), all.Enter(slotKey), lock.NewAcquireOptions()
 	line.TakeTurn(&opts, nil)
 	named := func() bool {
@@ -96,7 +98,7 @@ func TestANameForASlotHeldHere(t *testing.T) {
 		}
 	}
 	line.First.Store(true)
-	held.ReleasedSlot(key, slot)
+	held.ReleasedSlot(of)
 	if !named() {
 		t.Fatal("the first caller did not go on with the release")
 	}
@@ -108,11 +110,11 @@ func TestANameForASlotHeldHere(t *testing.T) {
 		t.Error("another name was dropped")
 	}
 	for why, then := range map[string]func(){
-		"of one that never came":         func() { held.ReleasedSlot(key, slot) }, // nobody is first any more
+		"of one that never came":         func() { held.ReleasedSlot(of) }, // nobody is first any more
 		"of one that the gate gave away": held.NotNamed,
 	} {
 		line.First.Store(true)
-		held.ReleasedSlot(key, slot)
+		held.ReleasedSlot(of)
 		then()
 		named()
 		if !all.WakeUpForSlot(key, slotKey, slot) || !named() {

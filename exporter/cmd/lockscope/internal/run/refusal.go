@@ -13,7 +13,6 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/lock/semaphore"
 )
 
 // notAcquired gives the failure to acquire its exit status, and one line.
@@ -62,7 +61,7 @@ func (j *job) sayWaiting(last error) {
 
 // refusal says who holds the lock, and since when; "" if it is not known to be held.
 func refusal(err error, now time.Time) string {
-	if full, ok := errors.AsType[*semaphore.FullError](err); ok {
+	if full, ok := errors.AsType[*lock.FullError](err); ok {
 		var holders []string
 		for _, held := range full.Held {
 			holders = append(holders, holderText(held, now))
