@@ -9,8 +9,7 @@ import (
 	"github.com/lockscope/lockscope/lock/semaphore"
 )
 
-// TestPermitOnTheBoardHasItsSlot: calls that wait for any slot ask for the same one. The board shows the slots that they
-// got.
+// TestPermitOnTheBoardHasItsSlot: calls wait for the semaphore. The board shows the slots that they got.
 func TestPermitOnTheBoardHasItsSlot(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		board, nodes := newBoard(t), memlock.NewNodes(3)
@@ -51,4 +50,40 @@ func TestPermitOnTheBoardHasItsSlot(t *testing.T) {
 			must(t, p.Release(t.Context()))
 		}
 	})
+}
+
+// TestCallsForAnySlotOnTheBoard: calls that wait for a permit are one row of the semaphore, with a holder of a slot, and
+// each held slot says how many calls wait for it. One slot is no exception.
+func TestCallsForAnySlotOnTheBoard(t *testing.T) {
+	for _, k := range []int{1, 3} {
+		inBubble(t, func(t *testing.T) {
+			board, nodes := newBoard(t), memlock.NewNodes(3)
+			a, err := semaphore.New(newMemory(t, board, nodes, "a"), "pool", k)
+			must(t, err)
+			b, err := semaphore.New(newMemory(t, board, nodes, "b"), "pool", k)
+			must(t, err)
+			for range k {
+				_, err := a.Acquire(t.Context())
+				must(t, err)
+			}
+			for range 2 {
+				go func() { _, _ = b.Acquire(t.Context()) }()
+			}
+			settle(3 * time.Second)
+			s := stateOf(board)
+			if len(s.Blocked) != 1 || len(s.Held) != k {
+				t.Fatalf("%d rows, %d held", len(s.Blocked), len(s.Held))
+			}
+			row := s.Blocked[0]
+			if row.Resource != "pool" || row.Kind != "semaphore" || row.Slots != k || row.SlotsInUse != k || row.Waiting != 2 ||
+				row.Holder == nil || row.Holder.Holder != "a" || row.Holder.Fence == 0 {
+				t.Errorf("%+v, held by %+v", row, row.Holder)
+			}
+			for _, h := range s.Held {
+				if h.Waiters != 2 || h.SlotsInUse != k {
+					t.Errorf("%+v", h)
+				}
+			}
+		})
+	}
 }

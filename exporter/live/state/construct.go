@@ -39,10 +39,14 @@ func (s *State) CountSlots() {
 	type semaphore struct{ backend, name string }
 	inUse := make(map[semaphore]map[int]bool)
 	count := func(c Construct, resource, backend string) int {
-		if name, ok := records.SemaphoreOf(resource); ok && c.Slots > 0 {
-			return len(inUse[semaphore{backend, name}])
+		if c.Slots == 0 {
+			return 0
 		}
-		return 0
+		name, ok := records.SemaphoreOf(resource)
+		if !ok {
+			name = resource // of callers that take any slot
+		}
+		return len(inUse[semaphore{backend, name}])
 	}
 	note := func(c Construct, resource, backend string) {
 		if name, slot, ok := records.ParseSlot(resource); ok && c.Slots > 0 {

@@ -52,12 +52,14 @@ func SemaphoreOf(resource string) (semaphore string, ok bool) {
 // SlotsOf names all slots of the semaphore that a resource is part of: the resource is one of its slots, its own name,
 // or that with AnySlot. It is nil for other constructs, and for the slot of a semaphore with one.
 func SlotsOf(resource string, of Construct) []string {
-	if of.Kind != lock.KindSemaphore || of.Slots < 1 || of.Slots > MaxSlots ||
-		of.Slots == 1 && !strings.HasSuffix(resource, AnySlot) {
+	if of.Kind != lock.KindSemaphore || of.Slots < 1 || of.Slots > MaxSlots {
 		return nil
 	}
 	name, slot, ok := ParseSlot(resource)
-	if !ok || slot >= of.Slots {
+	switch {
+	case ok && of.Slots == 1:
+		return nil
+	case !ok || slot >= of.Slots:
 		name = strings.TrimSuffix(resource, AnySlot)
 	}
 	all := make([]string, of.Slots)

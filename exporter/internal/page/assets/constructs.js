@@ -2,10 +2,12 @@
 // read/write lock.
 const constructs = {__proto__: null, election: "election", set: "set", semaphore: "semaphore", read: "reader", write: "writer"};
 
-// slotOf returns the semaphore of a slot and its number, -1 for the queue for any of them, NAME#*; null for other locks.
+// slotOf returns the semaphore of a slot and its number, -1 for callers that take any: NAME, or NAME#* for their queue.
+// It is null for other locks.
 function slotOf(x) {
-  const found = x.kind === "semaphore" && x.slots > 0 ? /^([^]+)#(\d+|\*)$/.exec(x.resource) : null;
-  return found && {name: found[1], slot: found[2] === "*" ? -1 : +found[2], key: `${found[1]}\0${x.backend ?? ""}`};
+  if (x.kind !== "semaphore" || !(x.slots > 0)) return null;
+  const [, name, slot] = /^([^]+)#(\d+|\*)$/.exec(x.resource) ?? [null, x.resource, "*"];
+  return {name, slot: slot === "*" ? -1 : +slot, key: `${name}\0${x.backend ?? ""}`};
 }
 
 // slotsInUse says "at least" where holders in other processes can be unknown.

@@ -17,6 +17,7 @@ type contention struct {
 	names.ID
 	waiters []*calls.Waiter // longest first
 	holders []holder        // leases of the Board, latest first
+	slots   []holder        // as holders, of the slots of a semaphore, if any of them will do
 	blocks  bool            // somebody waits, and is not just making a first attempt
 	slot    bool            // of a semaphore that somebody wants, though perhaps not this slot
 	heads   map[*calls.Owner]*calls.Waiter
@@ -55,18 +56,18 @@ func (c *contention) waits(now time.Time) (calls int, longest time.Duration) {
 // another. Of several readers it is the one that began first. Readers do not keep each other from it.
 func (c *contention) holderFor(w *calls.Waiter) *holder {
 	var other *holder
-	for i := range c.holders {
-		if c.holders[i].reads() {
-			if w.Hooked && w.Kind != lock.KindRead {
-				other = &c.holders[i]
+	for _, all := range [][]holder{c.holders, c.slots} {
+		for i := range all {
+			h := &all[i]
+			switch {
+			case h.reads() && w.Hooked && w.Kind != lock.KindRead:
+				other = h
+			case h.reads():
+			case h.Owner() == w.Owner():
+				return h
+			case other == nil && w.Hooked:
+				other = h
 			}
-			continue
-		}
-		if c.holders[i].Owner() == w.Owner() {
-			return &c.holders[i]
-		}
-		if other == nil && w.Hooked {
-			other = &c.holders[i]
 		}
 	}
 	return other
@@ -125,18 +126,32 @@ func newScene(l *calls.Look) *scene {
 		}
 	}
 	for _, m := range l.Wanted {
-		c := s.wanted[m.ID()]
-		if c == nil {
+		c, of := s.wanted[m.ID()], s.semaphoreOf(m.ID())
+		if c == nil && of == nil {
 			continue
 		}
-		if told, ok := m.Tell(s.now); ok {
+		told, ok := m.Tell(s.now)
+		if ok && c != nil {
 			c.holders = append(c.holders, holder{m, told})
 		}
+		if ok && of != nil && told.Slots > 0 {
+			of.slots = append(of.slots, holder{m, told})
+		}
 	}
+	latest := func(x, y holder) int { return y.HeldAt().Compare(x.HeldAt()) }
 	for _, c := range s.wanted {
-		slices.SortStableFunc(c.holders, func(x, y holder) int { return y.HeldAt().Compare(x.HeldAt()) })
+		slices.SortStableFunc(c.holders, latest)
+		slices.SortStableFunc(c.slots, latest)
 	}
 	return s
+}
+
+// semaphoreOf is what calls want that take any slot of a semaphore, of which this is one; nil if none do.
+func (s *scene) semaphoreOf(slot names.ID) *contention {
+	if name, _, ok := records.ParseSlot(slot.Resource); ok {
+		return s.wanted[names.ID{Backend: slot.Backend, Resource: name}]
+	}
+	return nil
 }
 
 // wantSlots adds the other slots of the semaphore that a waiter wants.

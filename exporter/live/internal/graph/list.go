@@ -36,8 +36,10 @@ func (g *Graph) Held(ctx context.Context) (held []state.Held, omitted int) {
 			return held, g.look.Held - i
 		}
 		if h, ok := m.Tell(g.now); ok {
-			if c := g.wanted[m.ID()]; c != nil && c.blocks {
-				h.Waiters = len(c.waiters)
+			for _, c := range []*contention{g.wanted[m.ID()], g.semaphoreOf(m.ID())} {
+				if c != nil && c.blocks {
+					h.Waiters += len(c.waiters)
+				}
 			}
 			held = append(held, h)
 		}
