@@ -54,7 +54,7 @@ func readWriteMutants() []Mutant {
 		},
 		{
 			Bug: "a writer that gives up leaves its bars behind", Why: "readers wait for nobody until they expire",
-			File:   "lock/engine/gate.go",
+			File:   "lock/engine/leave.go",
 			Old:    "	gone := g.queued | g.barred\n",
 			New:    "	gone := g.queued\n",
 			Killer: by(readWriteLocks, "TestWriterGivesUp"),

@@ -1,22 +1,8 @@
 package bugs
 
-// slotQueueMutants are bugs in the one queue for all slots of a semaphore, and in what a permit counts as.
+// slotQueueMutants are bugs in the one queue for all slots of a semaphore.
 func slotQueueMutants() []Mutant {
 	return []Mutant{
-		{
-			Bug: "each look at a slot counts as an acquisition", Why: "a call that finds five slots held is contended five times",
-			File:   "instrument/internal/metrics/call.go",
-			Old:    "\tif !f.Part {\n",
-			New:    "\tif f.Part || !f.Part {\n",
-			Killer: by("./instrument", "TestPermitIsOneAcquisition"),
-		},
-		{
-			Bug: "looks beside a wait do not know the caller", Why: "a permit has no call site in blame and on pages",
-			File:   "lock/semaphore/acquire.go",
-			Old:    " Since: c.began, CallSite: c.callSite,\n",
-			New:    " Since: c.began,\n",
-			Killer: by(semaphores, "TestCallSiteOfAPermit"),
-		},
 		{
 			Bug: "a release does not name the semaphore of its slot", Why: "it names nobody, and each hand-off takes a poll",
 			File:   "lock/engine/internal/lease/release.go",

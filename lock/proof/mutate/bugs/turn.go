@@ -59,9 +59,9 @@ func turnMutants() []Mutant {
 		{
 			Bug:    "a lock that is given back at once leaves a queue that it has not entered",
 			Why:    "the queue is forgotten while its caller uses it",
-			File:   "lock/engine/acquisition.go",
-			Old:    "	a.engine.queues.Enter(a.key) // for the lease to leave\n",
-			New:    "",
+			File:   "lock/engine/turn.go",
+			Old:    "c.req.Queue, c.req.HasTurn = c.engine.queues.Enter(c.group.key), true // for",
+			New:    "c.req.Queue, c.req.HasTurn = c.line, true // for",
 			Killer: by(engine, "TestALockThatIsGivenBackAtOnce"),
 		},
 		{
@@ -73,16 +73,16 @@ func turnMutants() []Mutant {
 		},
 		{
 			Bug: "runs of fences are not bounded", Why: "a thousand waiters push the counter ahead of the clock",
-			File:   "lock/engine/contender.go",
-			Old:    "uint64(min(max(fencesPerWaiter*a.Queue.Waiting(), 1), maxRun))",
-			New:    "uint64(max(fencesPerWaiter*a.Queue.Waiting(), 1))",
+			File:   "lock/engine/terms.go",
+			Old:    "uint64(min(max(fencesPerWaiter*c.line.Waiting(), 1), maxRun))",
+			New:    "uint64(max(fencesPerWaiter*c.line.Waiting(), 1))",
 			Killer: by(engine, "TestRunsAreBounded"),
 		},
 		{
 			Bug: "a fair caller reserves a run", Why: "fences are used up that nobody is handed",
-			File:   "lock/engine/contender.go",
-			Old:    "	if a.Opts.NoWait || !attempt.HandsOver(&a.Opts) {\n		return 1",
-			New:    "	if a.Opts.NoWait {\n		return 1",
+			File:   "lock/engine/terms.go",
+			Old:    "c.req.Opts.NoWait || !attempt.HandsOver(&c.req.Opts) {\n		return 1",
+			New:    "c.req.Opts.NoWait {\n		return 1",
 			Killer: by(engine, "TestRunsAreBounded"),
 		},
 		{
@@ -96,7 +96,7 @@ func turnMutants() []Mutant {
 		{
 			Bug: "a caller that does not wait passes the turn of another", Why: "two callers of a process contend",
 			File:   "lock/engine/internal/lease/handover.go",
-			Old:    "	case o.NoWait: // never had it\n",
+			Old:    "	case !c.HasTurn:\n",
 			New:    "",
 			Killer: by(leases, "TestALeaseThatComesLate"),
 		},
