@@ -138,9 +138,9 @@
 // # Cost
 //
 // A page of keys is one command: a script that returns only what needs a closer look. Where the server runs no scripts,
-// a page is SCAN and one pipeline. At most 256 bytes of a value are read, or 16 small fields of a hash. Memory does not
-// grow with the number of keys: pages are dropped once processed, [WithMaxFindings] bounds findings, and
-// [WithMaxWatched] bounds watched locks.
+// a page is SCAN and one pipeline. At most 256 bytes of a value are read (2048 of lockscope's own), or 16 small fields
+// of a hash. Memory does not grow with the number of keys: pages are dropped once processed, [WithMaxFindings] bounds
+// findings, and [WithMaxWatched] bounds watched locks.
 //
 // A sweep adapts to each node, unless [WithPause] sets a flat pause. It measures small commands beside its pages and
 // while it rests, and compares the two. Smaller pages come first, then pauses of up to [DefaultPause] for a page of

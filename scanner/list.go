@@ -13,7 +13,7 @@ import (
 // List reads all locks of all nodes and reports who holds each. It reads each lock on all nodes at nearly the same
 // time. Like [Scanner.Sweep] it pauses between pages and ends at the deadline. It does not wait for a running sweep.
 // It reads values from the masters, because a replica may not have a lock that its master has granted. Options.Limit
-// bounds its memory. It never transfers whole values and shows no token.
+// bounds its memory. It transfers no more of a value than a lock can be large, and shows no token.
 //
 // List always returns a listing. The error joins one [*report.NodeError] for each failed node, and ctx's error if ctx
 // has ended. Invalid options return [ErrInvalidOption]. After Close the error is [ErrClosed]. Concurrent calls are

@@ -347,3 +347,32 @@ func outputBytes(t testing.TB, c redis.Cmdable) (n int64) {
 	must(t, err)
 	return n
 }
+
+// TestWholeRecords: of a value longer than those of other libraries, and of more readers than they have fields.
+func TestWholeRecords(t *testing.T) {
+	f := startNodes(t, 3)
+	page := "http://" + strings.Repeat("orders.", 20) + "local:9090/debug/locks"
+	since := time.Now().Add(-time.Minute)
+	long := lockscopeValue(token, since) + "|" + strings.Repeat("caller/", 9) + "a.go:1|" + page + "|semaphore:12|nightly"
+	for _, c := range f.clients {
+		set(t, c, "lock:exports#3", long, time.Hour)
+		set(t, c, "lock:leader", lockscopeValue(token, since.Add(-2*time.Hour))+"||"+page+"|election", time.Hour)
+		for i := range 40 {
+			must(t, c.HSet(within(t), "lock:prices", tokenOf(fmt.Sprint("r", i)), fmt.Sprintf("%d:7|pod-%d/1|%d||a.%d|||read",
+				time.Now().Add(time.Minute).UnixMilli(), i, since.UnixMilli()+int64(i), i)).Err())
+		}
+		must(t, c.PExpire(within(t), "lock:prices", time.Minute).Err())
+	}
+	for _, path := range paths() {
+		all := list(t, newScanner(t, f.clients, scanner.UsePath(path)), listing.Options{})
+		if l := listed(t, all, "lock:exports#3"); l.Hold.Page != page || l.Hold.Kind != lock.KindSemaphore ||
+			l.Hold.Slots != 12 || l.Hold.Reason != "nightly" || l.Nodes != 3 {
+			t.Errorf("%s: %+v", path, l)
+		}
+		if l := listed(t, all, "lock:prices"); l.Readers == nil || l.Readers.Count != 40 || len(l.Readers.First) != 16 ||
+			l.Hold.Instance != "pod-0/1" || l.Nodes != 3 {
+			t.Errorf("%s: %+v, %+v", path, l, l.Readers)
+		}
+		wantFindings(t, "a term has no limit", sweep(t, newScanner(t, f.clients, scanner.UsePath(path))).Findings)
+	}
+}

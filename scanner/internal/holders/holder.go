@@ -1,6 +1,7 @@
 package holders
 
 import (
+	"cmp"
 	"regexp"
 	"strconv"
 	"strings"
@@ -22,11 +23,8 @@ const TokenLength = 32
 func Holder(v *keyreader.Value) report.Hold {
 	switch v.Type {
 	case keyreader.String:
-		if h, ok := lockscopeHolder(v.Head); ok {
-			if v.Size > keyreader.HeadSize {
-				h.Page = "" // it comes last, and may be cut off
-			}
-			return h
+		if fence, h, ok := redlock.ParseValue(cmp.Or(v.Record, v.Head)); ok {
+			return report.Hold{Holder: h, Format: report.FormatLockscope, Fence: fence}
 		}
 		if h, ok := shedLockHolder(v.Head); ok && v.Size <= keyreader.HeadSize {
 			return h
@@ -45,15 +43,6 @@ func Holder(v *keyreader.Value) report.Hold {
 	// The values of redsync, redislock and SETNX scripts are their owner tokens, or
 	// may be: nothing of them is shown.
 	return report.Hold{Format: report.FormatUnknown}
-}
-
-// lockscopeHolder accepts a value cut off at [keyreader.HeadSize], because the holder comes first.
-func lockscopeHolder(text string) (report.Hold, bool) {
-	fence, h, ok := redlock.ParseValue(text)
-	if !ok {
-		return report.Hold{}, false
-	}
-	return report.Hold{Holder: h, Format: report.FormatLockscope, Fence: fence}, true
 }
 
 // Token is the secret by which lockscope identifies an attempt, the same on all nodes. It is "" if lockscope did not

@@ -36,7 +36,7 @@ func (r *Reader) scriptPage(ctx context.Context, cursor string, wanted Wanted) (
 	r.calls++
 	reply, err := r.page.Run(ctx, r.pages, r.capability.command(),
 		redisconn.Args(0, cursor, r.query.Pattern, r.query.Count,
-			r.query.limit(), wanted.First, wanted.Last, flag(r.mixed)))
+			r.query.limit(), wanted.First, wanted.Last, flag(r.mixed), small.fields, small.bytes))
 	if err != nil {
 		return Page{}, err
 	}

@@ -1,7 +1,7 @@
 -- Reads one page of keys and returns those that deserve a closer look.
 -- ARGV: cursor, pattern, COUNT, highest TTL in ms that is fine, first and last of
 --       the page's locks whose values are wanted whatever their TTL (0 0: none),
---       1 if helper keys may match.
+--       1 if helper keys may match, most fields of a hash, and most bytes.
 -- Reply: next cursor, number of locks, their descriptions.
 local page = call('SCAN', ARGV[1], 'MATCH', ARGV[2], 'COUNT', ARGV[3])
 local keys, limit = page[2], tonumber(ARGV[4])
@@ -21,7 +21,7 @@ for i = 1, #keys do
     locks = locks + 1
     local pttl = call('PTTL', key)
     if pttl == -1 or pttl > limit or (locks <= last and locks >= first) then
-      found[#found + 1] = describe(key, pttl)
+      found[#found + 1] = describe(key, pttl, tonumber(ARGV[8]), tonumber(ARGV[9]))
     end
   end
 end

@@ -34,19 +34,19 @@ func (r *Reader) plainPage(ctx context.Context, cursor string, wanted Wanted) (P
 		p.Keys++
 		all = append(all, &inspection{Value: Value{Key: key}, wanted: wanted.First <= p.Keys && p.Keys <= wanted.Last})
 	}
-	in := r.inspector(ctx, r.pages)
+	in := r.inspector(ctx, r.pages, small)
 	in.limit = r.query.limit()
 	p.Values, err = in.describe(all)
 	return p, err
 }
 
 // plainLook is look.lua in plain commands, for all keys at once.
-func (r *Reader) plainLook(ctx context.Context, keys []string) ([]Value, error) {
+func (r *Reader) plainLook(ctx context.Context, keys []string, limits hashLimits) ([]Value, error) {
 	all := make([]*inspection, len(keys))
 	for i, key := range keys {
 		all[i] = &inspection{Value: Value{Key: key}, wanted: true}
 	}
-	in := r.inspector(ctx, r.master)
+	in := r.inspector(ctx, r.master, limits)
 	found, err := in.describe(all)
 	if err != nil {
 		return nil, err
@@ -70,6 +70,7 @@ type inspection struct {
 	pttl   *redis.Cmd
 	head   *redis.Cmd
 	more   *redis.Cmd // STRLEN, EXISTS or TYPE
+	record *redis.Cmd
 	bytes  *redis.Cmd
 	sample *redis.Cmd
 }
@@ -80,11 +81,12 @@ type inspector struct {
 	client *redis.Client
 	reader *Reader // counts
 	limit  int64
+	hashes hashLimits
 	pipe   redis.Pipeliner
 }
 
-func (r *Reader) inspector(ctx context.Context, client *redis.Client) *inspector {
-	return &inspector{ctx: ctx, client: client, reader: r}
+func (r *Reader) inspector(ctx context.Context, client *redis.Client, limits hashLimits) *inspector {
+	return &inspector{ctx: ctx, client: client, reader: r, hashes: limits}
 }
 
 func (in *inspector) describe(all []*inspection) ([]Value, error) {
@@ -189,6 +191,9 @@ func (in *inspector) readRest(chosen []*inspection) []*inspection {
 			others = append(others, k)
 		case len(head) == HeadSize:
 			k.more = in.do(k, "strlen", k.Key)
+			if lockscopeValue.MatchString(head) {
+				k.record = in.do(k, "getrange", k.Key, 0, recordSize-1)
+			}
 		case head == "":
 			k.more = in.do(k, "exists", k.Key)
 		}
@@ -223,9 +228,9 @@ func (in *inspector) readFields(hashes []*inspection) []*inspection {
 		bytes, err := k.bytes.Int64()
 		switch {
 		case k.gone:
-		case size <= maxFields && err != nil:
+		case size <= int64(in.hashes.fields) && err != nil:
 			k.Size = Unmeasured
-		case size <= maxFields && bytes <= maxHashBytes:
+		case size <= int64(in.hashes.fields) && bytes <= int64(in.hashes.bytes):
 			k.more = in.do(k, "hgetall", k.Key)
 		case k.TTL == Never:
 			k.sample = in.do(k, "hrandfield", k.Key)
@@ -236,7 +241,7 @@ func (in *inspector) readFields(hashes []*inspection) []*inspection {
 
 // redirected reports whether another server has to be asked for the key.
 func (k *inspection) redirected() bool {
-	for _, cmd := range []*redis.Cmd{k.pttl, k.head, k.more, k.bytes, k.sample} {
+	for _, cmd := range []*redis.Cmd{k.pttl, k.head, k.more, k.record, k.bytes, k.sample} {
 		if cmd != nil && isRedirection(cmd.Err()) {
 			return true
 		}
@@ -256,6 +261,10 @@ func (k *inspection) finish() bool {
 			return err == nil && n > 0 // EXISTS
 		}
 		k.Size = n
+		if k.record != nil {
+			text, _ := k.record.Text()
+			k.setText(text)
+		}
 		return err == nil
 	case k.sample != nil:
 		name, _ := k.sample.Text()

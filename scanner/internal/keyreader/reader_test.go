@@ -16,8 +16,8 @@ import (
 func plant(t *testing.T, c *redis.Client) (keys []string) {
 	t.Helper()
 	ctx := t.Context()
-	many := make([]any, 0, 2*(maxFields+1))
-	for i := range maxFields + 1 {
+	many := make([]any, 0, 2*(small.fields+1))
+	for i := range small.fields + 1 {
 		many = append(many, i, "x")
 	}
 	for _, cmd := range []*redis.Cmd{

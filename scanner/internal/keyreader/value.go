@@ -4,6 +4,7 @@ import (
 	"crypto/sha1"
 	"encoding/hex"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,12 +13,22 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// HeadSize is how much of a string is read, in bytes. The other limits are of hashes.
-// describe.lua has the same.
+// HeadSize is how much of a string identifies its value, in bytes. describe.lua has the same numbers.
 const (
-	HeadSize     = 256
-	maxFields    = 16
-	maxHashBytes = 4096
+	HeadSize = 256
+	// recordSize is how much is read of a string that begins as lockscope's values do, which are smaller: what the
+	// holder is, and where its page is, comes late in them.
+	recordSize = 2048
+)
+
+// hashLimits bound the hashes whose fields are read.
+type hashLimits struct{ fields, bytes int }
+
+var (
+	// small holds what other libraries write, and a few readers.
+	small = hashLimits{16, 4096}
+	// crowd holds as many readers as are told apart.
+	crowd = hashLimits{100, 1 << 16}
 )
 
 // Types that a lock can have, and None for a key that is gone.
@@ -40,6 +51,7 @@ type Value struct {
 	Type   string        // of Redis; None: the key is gone
 	Size   int64         // bytes of a string, fields of a hash
 	Head   string        // beginning of a string
+	Record string        // a string that is longer, if it begins as lockscope's values do; else empty
 	Fields [][2]string   // name and value, by name; nil if the hash is large or not one
 	// LikeReaders reports that a large hash that never expires has a field that is named as a reader of a lock.
 	LikeReaders bool
@@ -98,7 +110,7 @@ func parseValue(reply any) (Value, error) {
 	case err != nil:
 		return Value{}, err
 	case kind == String && len(texts) == 1:
-		v.Head = texts[0]
+		v.setText(texts[0])
 	case kind == Hash && len(texts) == 1:
 		v.LikeReaders = true
 	case kind == Hash && len(texts)%2 == 0:
@@ -106,6 +118,16 @@ func parseValue(reply any) (Value, error) {
 	}
 	return v, nil
 }
+
+// setText takes what was read of a string.
+func (v *Value) setText(text string) {
+	if v.Head = text[:min(len(text), HeadSize)]; len(text) > HeadSize {
+		v.Record = text
+	}
+}
+
+// lockscopeValue is how lockscope's values begin: a token and a counter.
+var lockscopeValue = regexp.MustCompile(`^[0-9a-f]{32}:\d+\|`)
 
 // setFields takes the reply of HGETALL.
 func (v *Value) setFields(texts []string) {

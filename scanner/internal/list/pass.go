@@ -109,6 +109,8 @@ func (p *pass) lookAround(ctx context.Context, found []*candidate) {
 	for i := range p.sources {
 		if i != p.index || p.readFromReplica() {
 			wg.Go(func() { replies[i] = p.lookAtSource(ctx, i, found) })
+		} else {
+			wg.Go(func() { p.lookAtCrowds(ctx, found) })
 		}
 	}
 	wg.Wait()
@@ -121,6 +123,19 @@ func (p *pass) lookAround(ctx context.Context, found []*candidate) {
 				c.looks = append(c.looks, looks[i])
 			}
 		}
+	}
+}
+
+// lookAtCrowds reads the hashes whose fields are more than a page has: many readers, perhaps.
+func (p *pass) lookAtCrowds(ctx context.Context, found []*candidate) {
+	crowds := slices.DeleteFunc(slices.Clone(found), func(c *candidate) bool {
+		return c.own.Type != keyreader.Hash || c.own.Fields != nil
+	})
+	if len(crowds) == 0 {
+		return
+	}
+	for i, look := range p.lookAtSource(ctx, p.index, crowds) {
+		crowds[i].own = look
 	}
 }
 
@@ -139,7 +154,7 @@ func (p *pass) lookAtSource(ctx context.Context, at int, found []*candidate) []k
 	}
 	all := make([]keyreader.Value, 0, len(keys))
 	for node, reader := range p.peers[at] {
-		looks, err := reader.Look(ctx, keys)
+		looks, err := reader.LookAtReaders(ctx, keys)
 		if err != nil {
 			src.fail(ctx, node, "look at locks", err)
 			return nil
