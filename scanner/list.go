@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
+	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/list"
 	"github.com/lockscope/lockscope/scanner/listing"
 	"github.com/lockscope/lockscope/scanner/report"
@@ -37,7 +39,7 @@ func (s *Scanner) List(ctx context.Context, o listing.Options) (listing.Listing,
 	began := s.cfg.now()
 	l.ReadLocks(within)
 	if o.Waits {
-		result.Waits = l.ReadWaits(within)
+		result.Waits = l.ReadWaits(within, list.NewWatch(list.Whole()))
 	}
 	errs := l.Fill(&result)
 	if err := context.Cause(outer); err != nil {
@@ -55,6 +57,37 @@ func (s *Scanner) List(ctx context.Context, o listing.Options) (listing.Listing,
 // Waits always returns a result. The error joins one [*report.NodeError] for each node that could not be read, and
 // ctx's error if ctx has ended. After Close the error is [ErrClosed].
 func (s *Scanner) Waits(ctx context.Context) (*listing.Waits, error) {
+	return s.waits(ctx, list.NewWatch(list.Whole()), nil)
+}
+
+// Watch reads who waits again and again, each time with bounded work, whatever the number of keys. It is for one caller
+// at a time.
+type Watch struct {
+	scanner *Scanner
+	known   *list.Watch
+}
+
+// Watch prepares readings of who waits. A node that does not answer a question within nodeTimeout counts as silent for
+// the rest of a reading.
+func (s *Scanner) Watch(nodeTimeout time.Duration) *Watch {
+	return &Watch{s, list.NewWatch(list.Limits{Timeout: nodeTimeout, Pages: 40, Search: 150 * time.Millisecond, Known: 500,
+		Shown: 100, Slots: 500})}
+}
+
+// Look is [Scanner.Waits] with bounded work. On each node it searches at most 40 pages of keys for queues, from where
+// the last Look ended; [listing.Waits].Searched says how far that is. Of the 500 queues found first, the 100 with the
+// most waiting are read. silent names nodes that are known not to answer, and need not be asked. waitedFor names
+// resources that somebody waits for, so that they are not missed until the search comes to them.
+//
+// A cycle is a deadlock if two readings have it: the first Look reads twice if there is one.
+func (w *Watch) Look(ctx context.Context, silent, waitedFor []string) (*listing.Waits, error) {
+	for _, resource := range waitedFor {
+		w.known.Add(keyreader.LiteralHead(w.scanner.cfg.scope.Patterns[0])+resource, w.scanner.cfg.now())
+	}
+	return w.scanner.waits(ctx, w.known, silent)
+}
+
+func (s *Scanner) waits(ctx context.Context, w *list.Watch, silent []string) (*listing.Waits, error) {
 	if s.life.Err() != nil {
 		return &listing.Waits{Graph: listing.Graph(nil)}, ErrClosed
 	}
@@ -64,13 +97,9 @@ func (s *Scanner) Waits(ctx context.Context) (*listing.Waits, error) {
 	}
 	outer, within, stop := s.reading(ctx)
 	defer stop()
-	o := listing.Options{Waits: true}
-	if err := o.Complete(); err != nil {
-		return &listing.Waits{Graph: listing.Graph(nil)}, fmt.Errorf("%w: %w", ErrInvalidOption, err)
-	}
-	l := s.lister(o)
-	l.Open(within)
-	waits := l.ReadWaits(within)
+	l := s.lister(listing.Options{Waits: true, Order: listing.ByTTL, Limit: 1})
+	l.Connect(within, w, silent)
+	waits := l.ReadWaits(within, w)
 	errs := l.Fill(&listing.Listing{})
 	if err := context.Cause(outer); err != nil {
 		errs = append(errs, fmt.Errorf("scanner: reading the queues was interrupted: %w", err))

@@ -28,37 +28,50 @@ type Queued struct {
 	Says *records.Waiting
 }
 
-// ReadQueue reads the queue of a lock on one node: the first most waiters in order, and how many there
-// are in total. key is the lock's key on the node. Waiters queue on one of a lock's nodes while it
+// ReadQueues reads the queues of locks on one node: of each the first most waiters in order, and how many there are in
+// total. keys are the locks' keys on the node. It takes two round trips. Waiters queue on one of a lock's nodes while it
 // answers, so ask every node to see all of them, and match them by ID.
 //
 // The Redis user needs +zrange +zcard +mget on lockscope:queue:* and lockscope:waiter:*.
-func ReadQueue(ctx context.Context, node redis.Cmdable, key string, most int) (first []Queued, total int, err error) {
-	queue := scripts.QueueKey(key)
-	var members *redis.ZSliceCmd
-	var card *redis.IntCmd
+func ReadQueues(ctx context.Context, node redis.Cmdable, keys []string, most int) (first [][]Queued, total []int,
+	err error) {
+	members, cards := make([]*redis.ZSliceCmd, len(keys)), make([]*redis.IntCmd, len(keys))
 	_, err = node.Pipelined(ctx, func(p redis.Pipeliner) error {
-		members, card = p.ZRangeWithScores(ctx, queue, 0, int64(most)-1), p.ZCard(ctx, queue)
+		for i, key := range keys {
+			queue := scripts.QueueKey(key)
+			members[i], cards[i] = p.ZRangeWithScores(ctx, queue, 0, int64(most)-1), p.ZCard(ctx, queue)
+		}
 		return nil
 	})
-	if err != nil || len(members.Val()) == 0 {
-		return nil, 0, err
-	}
-	var entries []string
-	for _, m := range members.Val() {
-		id, _ := m.Member.(string)
-		first = append(first, Queued{ID: id, Since: time.UnixMicro(int64(m.Score))})
-		entries = append(entries, scripts.EntryKey(key, id))
-	}
-	said, err := node.MGet(ctx, entries...).Result()
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
+	}
+	first, total = make([][]Queued, len(keys)), make([]int, len(keys))
+	said := make([]*redis.SliceCmd, len(keys))
+	_, err = node.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for i, key := range keys {
+			var entries []string
+			for _, m := range members[i].Val() {
+				id, _ := m.Member.(string)
+				first[i] = append(first[i], Queued{ID: id, Since: time.UnixMicro(int64(m.Score))})
+				entries = append(entries, scripts.EntryKey(key, id))
+			}
+			if len(entries) > 0 {
+				total[i], said[i] = int(cards[i].Val()), p.MGet(ctx, entries...)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
 	}
 	for i := range first {
-		text, _ := said[i].(string)
-		first[i].Says = parseEntry(text, first[i].Since)
+		for k := range first[i] {
+			text, _ := said[i].Val()[k].(string)
+			first[i][k].Says = parseEntry(text, first[i][k].Since)
+		}
 	}
-	return first, int(card.Val()), nil
+	return first, total, nil
 }
 
 // parseEntry parses a waiter's record; nil if it is from an earlier stay in the queue.

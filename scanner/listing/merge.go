@@ -53,6 +53,7 @@ func MergeWaits(waits ...*Waits) *Waits {
 		all.Deadlocks = append(all.Deadlocks, w.Deadlocks...)
 		all.Read, all.Of = all.Read+w.Read, all.Of+w.Of
 		all.Omitted = all.Omitted || w.Omitted
+		all.More, all.Searched = all.More+w.More, append(all.Searched, w.Searched...)
 		if all.At.IsZero() || w.At.Before(all.At) && !w.At.IsZero() {
 			all.At = w.At
 		}

@@ -27,13 +27,26 @@ type Waits struct {
 	Err error
 	// Read is how many of the Of nodes were asked for their queues and answered to the end.
 	Read, Of int
-	// Omitted says that more locks are waited for than [MaxWaitedFor].
+	// Omitted says that more locks are waited for than [MaxWaitedFor], or than a watch knows.
 	Omitted bool
+	// More is how many further locks are waited for by fewer callers, or for less time. Only a watch leaves them out.
+	More int
+	// Searched is how far the search for queues is, by node. It is nil for a system beside Redis, which is read whole.
+	Searched []Search
 	// At is when the last look at the queues began.
 	At time.Time
 	// Took is the duration of the reading, without finding the nodes and waiting for those that are silent from the
 	// start.
 	Took time.Duration
+}
+
+// Search is how far a node was searched for queues.
+type Search struct {
+	Node  string
+	Keys  int64         // looked at in the pass under way, or in the last one, roughly
+	Began time.Time     // of the pass under way; zero: none is
+	Ended time.Time     // of the last whole pass; zero: there was none
+	Took  time.Duration // the last whole pass
 }
 
 // WaitedFor is a lock with a queue.

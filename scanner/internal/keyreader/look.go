@@ -7,6 +7,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
+	"github.com/lockscope/lockscope/scanner/internal/node"
 )
 
 // Batch is the number of keys in one pipeline.
@@ -36,11 +37,18 @@ func (r *Reader) lookWithin(ctx context.Context, keys []string, limits hashLimit
 }
 
 func (r *Reader) lookAt(ctx context.Context, keys []string, limits hashLimits) ([]Value, error) {
-	if r.Scripted() {
+	for r.capability.scripts != refused && !r.failed {
 		values, err := r.scriptLook(ctx, keys, limits)
-		if err == nil || !redisconn.IsReply(err) {
-			return values, err
+		switch {
+		case err == nil:
+			r.capability.scripts = proven
+			return values, nil
+		case !redisconn.IsReply(err):
+			return nil, err
+		case !node.IsRefused(err):
+			return r.plainLook(ctx, keys, limits)
 		}
+		r.capability.refuse()
 	}
 	return r.plainLook(ctx, keys, limits)
 }
@@ -100,5 +108,5 @@ func (r *Reader) pipeLooks(ctx context.Context, command, script string, keys []s
 		cmds[i] = pipe.Do(ctx, command, script, 1, key, limits.fields, limits.bytes)
 	}
 	r.calls += int64(len(keys))
-	return cmds, execute(ctx, pipe)
+	return cmds, Execute(ctx, pipe)
 }

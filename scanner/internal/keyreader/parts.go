@@ -21,7 +21,7 @@ func Heads(ctx context.Context, client redis.UniversalClient, keys []string, siz
 	for i, key := range keys {
 		cmds[i] = pipe.Do(ctx, "getrange", key, 0, size-1)
 	}
-	if err := execute(ctx, pipe); err != nil {
+	if err := Execute(ctx, pipe); err != nil {
 		return nil, err
 	}
 	heads := make([]Head, len(keys))
@@ -50,7 +50,7 @@ func FieldsOf(ctx context.Context, client redis.UniversalClient, keys []string) 
 	for i, key := range keys {
 		sizes[i] = pipe.HLen(ctx, key)
 	}
-	if err := execute(ctx, pipe); err != nil {
+	if err := Execute(ctx, pipe); err != nil {
 		return nil, err
 	}
 	pipe = client.Pipeline()
@@ -60,7 +60,7 @@ func FieldsOf(ctx context.Context, client redis.UniversalClient, keys []string) 
 			small[i] = pipe.HGetAll(ctx, keys[i])
 		}
 	}
-	if err := execute(ctx, pipe); err != nil {
+	if err := Execute(ctx, pipe); err != nil {
 		return nil, err
 	}
 	for i, size := range sizes {

@@ -37,9 +37,9 @@ func movedSlot(err error) (slot int, ok bool) {
 	return slot, err == nil
 }
 
-// execute sends a pipeline. It fails if there is no answer, or an answer that is not about a key. The caller reads
+// Execute sends a pipeline. It fails if there is no answer, or an answer that is not about a key. The caller reads
 // the answers about keys.
-func execute(ctx context.Context, pipe redis.Pipeliner) error {
+func Execute(ctx context.Context, pipe redis.Pipeliner) error {
 	cmds, err := pipe.Exec(ctx)
 	for _, cmd := range cmds {
 		if err := cmd.Err(); err != nil && !aboutKey(err) {

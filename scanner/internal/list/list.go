@@ -1,6 +1,7 @@
 // Package list reads who holds which lock, over all nodes, and who waits for it. A [Lister] is one listing (list.go). A
 // pass goes through the keys of one source and asks the others (pass.go). lock.go combines their answers about a lock,
-// and top.go keeps the first locks in order. Queues are read in separate passes (waits.go).
+// and top.go keeps the first locks in order. Queues are found and read apart (waits.go);
+// a [Watch] does that again and again, with bounded work each time (watch.go).
 package list
 
 import (
@@ -18,7 +19,8 @@ import (
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
-// Lister makes one listing. Open comes first, then ReadLocks and ReadWaits, and at last Fill.
+// Lister makes one listing. Open comes first, then ReadLocks and ReadWaits, and at last Fill; for waiters alone,
+// Connect and ReadWaits do.
 //
 // Each source has a goroutine, its pass. For every page, a pass asks the other sources about the same keys, so that a
 // lock is seen on all of them at nearly the same time. The first pass that finds a lock lists it.
@@ -72,16 +74,8 @@ func New(cfg *Settings, sources []*node.Source, o listing.Options) *Lister {
 // Open finds the masters and reads the first page of each, which shows how pages can be read there.
 func (l *Lister) Open(ctx context.Context) {
 	l.eachSource(func(_ int, src *listedSource) {
-		found, err := src.source.Connections(ctx)
-		if err != nil {
-			src.nodes = []listing.Node{{Node: src.source.Name}}
-			src.fail(ctx, 0, "find masters", err)
-			return
-		}
-		for i, c := range found {
-			src.nodes = append(src.nodes, listing.Node{Node: c.Node})
-			m := &listedMaster{Connection: c, reader: keyreader.New(c.Master, c.Pages, l.query, l.cfg.Scope.Capability)}
-			src.masters = append(src.masters, m)
+		l.connect(ctx, src, nil)
+		for i, m := range src.masters {
 			page, err := m.reader.Page(ctx, keyreader.FirstCursor, keyreader.All())
 			if err != nil {
 				src.fail(ctx, i, "read page", err)
@@ -90,6 +84,33 @@ func (l *Lister) Open(ctx context.Context) {
 			m.first = &page
 		}
 	})
+}
+
+// Connect finds the masters, for a Watch alone. Of silent sources it is known that they do not answer.
+func (l *Lister) Connect(ctx context.Context, w *Watch, silent []string) {
+	l.eachSource(func(_ int, src *listedSource) {
+		within, cancel := stepOf(ctx, w.limits.Timeout)
+		defer cancel()
+		l.connect(within, src, w.able)
+		src.silent.Store(src.silent.Load() || slices.Contains(silent, src.source.Name))
+	})
+}
+
+func (l *Lister) connect(ctx context.Context, src *listedSource, able map[string]keyreader.Capability) {
+	found, err := src.source.Connections(ctx)
+	if err != nil {
+		src.nodes = []listing.Node{{Node: src.source.Name}}
+		src.fail(ctx, 0, "find masters", err)
+		return
+	}
+	for _, c := range found {
+		can, known := able[c.Node]
+		if !known {
+			can = l.cfg.Scope.Capability
+		}
+		src.nodes = append(src.nodes, listing.Node{Node: c.Node})
+		src.masters = append(src.masters, &listedMaster{Connection: c, reader: keyreader.New(c.Master, c.Pages, l.query, can)})
+	}
 }
 
 func (l *Lister) eachSource(do func(i int, src *listedSource)) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/lockscope/lockscope/scanner/internal/clock"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
@@ -12,8 +13,9 @@ import (
 // pass goes through one source in one listing.
 type pass struct {
 	*Lister
-	index int
-	own   *listedSource
+	index   int           // of the source; none: negative
+	own     *listedSource // nil: none
+	timeout time.Duration // of a look at one node; 0: the connection's
 	// peers are readers of all masters of all sources for this pass alone: a Reader
 	// is not for several goroutines.
 	peers [][]*keyreader.Reader
@@ -26,7 +28,10 @@ type candidate struct {
 }
 
 func newPass(l *Lister, index int) *pass {
-	p := &pass{Lister: l, index: index, own: l.sources[index], peers: make([][]*keyreader.Reader, len(l.sources))}
+	p := &pass{Lister: l, index: index, peers: make([][]*keyreader.Reader, len(l.sources))}
+	if index >= 0 {
+		p.own = l.sources[index]
+	}
 	for i, src := range l.sources {
 		for _, m := range src.masters {
 			p.peers[i] = append(p.peers[i], keyreader.New(m.Master, m.Pages, l.query, m.reader.Capability()))
@@ -107,15 +112,15 @@ func (p *pass) lookAround(ctx context.Context, found []*candidate) {
 	replies := make([][]keyreader.Value, len(p.sources))
 	var wg sync.WaitGroup
 	for i := range p.sources {
-		if i != p.index || p.readFromReplica() {
-			wg.Go(func() { replies[i] = p.lookAtSource(ctx, i, found) })
-		} else {
+		if i == p.index && p.hasPage() {
 			wg.Go(func() { p.lookAtCrowds(ctx, found) })
+		} else {
+			wg.Go(func() { replies[i] = p.lookAtSource(ctx, i, found) })
 		}
 	}
 	wg.Wait()
 	for i, c := range found {
-		if !p.readFromReplica() {
+		if p.hasPage() {
 			c.looks = append(c.looks, c.own)
 		}
 		for _, looks := range replies {
@@ -139,7 +144,8 @@ func (p *pass) lookAtCrowds(ctx context.Context, found []*candidate) {
 	}
 }
 
-func (p *pass) readFromReplica() bool { return p.own.source.Replica != nil }
+// hasPage reports whether a page of the master has its values. A replica may lack what its master has granted.
+func (p *pass) hasPage() bool { return p.own != nil && p.own.source.Replica == nil }
 
 // lookAtSource returns what a source has under the keys, or nil if it does not answer. Each master of a cluster is
 // asked about all keys, and reports those of other masters' slots as missing.
@@ -154,8 +160,9 @@ func (p *pass) lookAtSource(ctx context.Context, at int, found []*candidate) []k
 	}
 	all := make([]keyreader.Value, 0, len(keys))
 	for node, reader := range p.peers[at] {
-		looks, err := reader.LookAtReaders(ctx, keys)
-		if err != nil {
+		within, cancel := stepOf(ctx, p.timeout)
+		looks, err := reader.LookAtReaders(within, keys)
+		if cancel(); err != nil {
 			src.fail(ctx, node, "look at locks", err)
 			return nil
 		}

@@ -6,15 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
-	"github.com/lockscope/lockscope/lock/waitgraph"
 	"github.com/lockscope/lockscope/scanner/internal/clock"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/node"
 	"github.com/lockscope/lockscope/scanner/listing"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -25,43 +27,15 @@ const secondLook = 150 * time.Millisecond
 // waitsReader reads the queues of the nodes of a listing, and who holds their locks.
 type waitsReader struct {
 	*Lister
-	pass   *pass
-	queues map[string][]waitsNode // by lock key: where it has a queue
-	waits  listing.Waits
+	*Watch
+	pass  *pass
+	nodes []waitsNode
+	waits listing.Waits
+
+	mu     sync.Mutex
 	failed map[waitsNode]error
+	silent map[waitsNode]bool
 	errs   []error
-}
-
-// ReadWaits goes through the keys of each master once, after its locks were read.
-func (l *Lister) ReadWaits(ctx context.Context) *listing.Waits {
-	r := &waitsReader{Lister: l, pass: newPass(l, 0), queues: make(map[string][]waitsNode),
-		failed: make(map[waitsNode]error)}
-	began := r.cfg.Now()
-	r.findQueues(ctx)
-	r.look(ctx)
-	var watch waitgraph.Watch
-	if watch.Deadlocks(r.waits.Graph); watch.Suspects() && clock.Pause(ctx, secondLook) {
-		r.look(ctx)
-		r.waits.Deadlocks = watch.Deadlocks(r.waits.Graph)
-	}
-	r.count(ctx)
-	r.waits.Err, r.waits.Took = errors.Join(r.errs...), r.cfg.Now().Sub(began)
-	return &r.waits
-}
-
-// count counts the nodes that were read completely.
-func (r *waitsReader) count(ctx context.Context) {
-	for _, src := range r.sources {
-		r.waits.Of += max(1, len(src.masters))
-		for at := range src.masters {
-			if ctx.Err() == nil && !src.silent.Load() && r.failed[waitsNode{src, at}] == nil {
-				r.waits.Read++
-			}
-		}
-	}
-	if ctx.Err() != nil {
-		r.errs = append(r.errs, fmt.Errorf("scanner: reading the queues was interrupted: %w", context.Cause(ctx)))
-	}
 }
 
 // waitsNode is a master of a source.
@@ -70,90 +44,140 @@ type waitsNode struct {
 	at     int
 }
 
-// findQueues goes through the keys of all masters, one source after another. There are few queues, and nobody is
-// blocked while a listing runs.
-func (r *waitsReader) findQueues(ctx context.Context) {
-	for _, src := range r.sources {
-		for at, m := range src.masters {
-			if src.silent.Load() {
-				break
-			}
-			if err := r.scan(ctx, waitsNode{src, at}, m.Master); err != nil {
-				r.fail(ctx, waitsNode{src, at}, "find queues", err)
-			}
+func (n waitsNode) name() string { return n.source.nodes[n.at].Node }
+
+func (n waitsNode) master() *redis.Client { return n.source.masters[n.at].Master }
+
+// ReadWaits searches the keys of each master for queues, as far as the Watch's limits allow, and reads those that it
+// knows. Sources that have failed before are not asked.
+func (l *Lister) ReadWaits(ctx context.Context, w *Watch) *listing.Waits {
+	r := &waitsReader{Lister: l, Watch: w, pass: newPass(l, -1), failed: make(map[waitsNode]error),
+		silent: make(map[waitsNode]bool)}
+	r.pass.timeout = w.limits.Timeout
+	for _, src := range l.sources {
+		for at := range src.masters {
+			r.nodes = append(r.nodes, waitsNode{src, at})
+			r.silent[waitsNode{src, at}] = src.silent.Load()
 		}
+	}
+	began := r.cfg.Now()
+	r.eachNode(ctx, "find queues", r.find)
+	r.look(ctx)
+	r.waits.Deadlocks = r.cycles.Deadlocks(r.waits.Graph)
+	if r.cycles.Suspects() && len(r.waits.Deadlocks) == 0 && clock.Pause(ctx, secondLook) {
+		r.look(ctx)
+		r.waits.Deadlocks = r.cycles.Deadlocks(r.waits.Graph)
+	}
+	r.count(ctx)
+	r.waits.Omitted = r.omitted
+	r.waits.Err, r.waits.Took = errors.Join(r.errs...), r.cfg.Now().Sub(began)
+	return &r.waits
+}
+
+// count counts the nodes that were read completely, and says how far the search is.
+func (r *waitsReader) count(ctx context.Context) {
+	for i, src := range r.sources {
+		r.waits.Of += max(1, len(src.masters))
+		for at := range src.masters {
+			n := waitsNode{src, at}
+			if ctx.Err() == nil && !src.silent.Load() && r.failed[n] == nil {
+				r.waits.Read++
+			}
+			r.waits.Searched = append(r.waits.Searched, r.searchOf(n.name()).Search)
+			r.able[n.name()] = r.pass.peers[i][at].Capability()
+		}
+	}
+	if ctx.Err() != nil {
+		r.errs = append(r.errs, fmt.Errorf("scanner: reading the queues was interrupted: %w", context.Cause(ctx)))
 	}
 }
 
-func (r *waitsReader) scan(ctx context.Context, n waitsNode, master *redis.Client) error {
-	for _, pattern := range r.cfg.Scope.Patterns {
-		for cursor, first := uint64(0), true; first || cursor != 0; first = false {
-			keys, next, err := master.Scan(ctx, cursor, redlock.QueueKey(pattern), int64(r.cfg.Scope.PageSize)).Result()
-			if err != nil {
-				return err
-			}
-			for _, key := range keys {
-				r.found(n, key)
-			}
-			if cursor = next; !clock.Pause(ctx, r.cfg.Scope.Pause) {
-				return context.Cause(ctx)
-			}
+// eachNode asks the masters that answer, some at a time. Each has the time of one step.
+func (r *waitsReader) eachNode(ctx context.Context, op string, ask func(ctx context.Context, i int) error) {
+	node.Each(len(r.nodes), node.AtOnce, func(i int) {
+		n := r.nodes[i]
+		r.mu.Lock()
+		silent := r.silent[n]
+		r.mu.Unlock()
+		if silent {
+			return
 		}
-	}
-	return nil
+		within, cancel := stepOf(ctx, r.limits.Timeout)
+		defer cancel()
+		if err := ask(within, i); err != nil {
+			r.fail(ctx, n, op, err)
+		}
+	})
 }
 
-func (r *waitsReader) found(n waitsNode, queueKey string) {
-	key, ok := redlock.LockOfQueue(queueKey)
-	switch {
-	case !ok || !Wants(&r.options, r.resource(key)) || slices.Contains(r.queues[key], n):
-		return
-	case len(r.queues[key]) == 0 && len(r.queues) >= listing.MaxWaitedFor:
-		r.waits.Omitted = true
-		return
+// stepOf bounds a step; timeout 0 does not.
+func stepOf(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
+	if timeout == 0 {
+		return ctx, func() {}
 	}
-	r.queues[key] = append(r.queues[key], n)
+	return context.WithTimeout(ctx, timeout)
 }
 
 // fail records once why a node's queues are unknown, unless the listing ends.
 func (r *waitsReader) fail(ctx context.Context, n waitsNode, op string, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if ctx.Err() == nil && r.failed[n] == nil {
-		r.failed[n] = &report.NodeError{Node: n.source.nodes[n.at].Node, Op: op, Err: redisconn.Scrub(err)}
+		r.failed[n] = &report.NodeError{Node: n.name(), Op: op, Err: redisconn.Scrub(err)}
 		r.errs = append(r.errs, r.failed[n])
 	}
 	if !redisconn.IsReply(err) {
+		r.silent[n] = true
 		n.source.silent.Store(true)
 	}
 }
 
-// look reads the queues found, and the holders of their locks.
+// find goes on with the search of a node. It ends at most one pass, and pauses between pages if the pass is not cut up.
+func (r *waitsReader) find(ctx context.Context, i int) error {
+	s, start, patterns := r.searchOf(r.nodes[i].name()), r.cfg.Now(), r.cfg.Scope.Patterns
+	if s.Began.IsZero() {
+		s.Began, s.Keys, s.pattern, s.cursor = start, 0, 0, 0
+	}
+	for page := 1; ; page++ {
+		keys, next, err := r.nodes[i].master().Scan(ctx, s.cursor, redlock.QueueKey(patterns[s.pattern]),
+			int64(r.cfg.Scope.PageSize)).Result()
+		if err != nil {
+			return err
+		}
+		for _, key := range keys {
+			if lock, ok := redlock.LockOfQueue(key); ok && Wants(&r.options, r.resource(lock)) {
+				r.Add(lock, start)
+			}
+		}
+		s.Keys += int64(r.cfg.Scope.PageSize / len(patterns))
+		if s.cursor = next; next == 0 {
+			s.pattern++
+		}
+		switch {
+		case s.pattern == len(patterns):
+			s.Ended = r.cfg.Now()
+			s.Took, s.Began = s.Ended.Sub(s.Began), time.Time{}
+			return nil
+		case r.limits.Pages > 0 && (page == r.limits.Pages || r.cfg.Now().Sub(start) > r.limits.Search):
+			return nil
+		case r.limits.Pages == 0 && !clock.Pause(ctx, r.cfg.Scope.Pause):
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// look reads the longest of the queues that are known, and the holders of their locks.
 func (r *waitsReader) look(ctx context.Context) {
-	var all []listing.WaitedFor
-	var candidates []*candidate
 	r.waits.At = r.cfg.Now()
-	for key, nodes := range r.queues {
-		w := listing.WaitedFor{Key: key, Resource: r.resource(key)}
-		for _, n := range nodes {
-			if n.source.silent.Load() {
-				continue
-			}
-			queue, total, err := redlock.ReadQueue(ctx, n.source.masters[n.at].Master, key, listing.MaxQueued)
-			if err != nil {
-				r.fail(ctx, n, "read queue", err)
-				continue
-			}
-			w.At = r.cfg.Now()
-			w.Queue, w.Processes = append(w.Queue, queue...), w.Processes+total
-		}
-		if w.Settle(); w.Processes > 0 {
-			all = append(all, w)
-			candidates = append(candidates, &candidate{own: keyreader.Value{Key: key}})
-		}
-	}
-	for _, key := range listing.OtherSlots(all, listing.MaxWaitedFor) {
-		candidates = append(candidates, &candidate{own: keyreader.Value{Key: key}})
-	}
-	r.lookAtLocks(ctx, all, candidates)
+	shown := r.measure(ctx)
+	r.forget(shown, r.waits.At)
+	slices.SortFunc(shown, func(a, b length) int {
+		return cmp.Or(cmp.Compare(b.weight(r.waits.At), a.weight(r.waits.At)), strings.Compare(a.key, b.key))
+	})
+	kept := min(len(shown), r.limits.Shown)
+	r.waits.More = len(shown) - kept
+	all := r.readQueues(ctx, shown[:kept])
+	r.lookAtLocks(ctx, all)
 	r.waits.Graph = listing.Graph(all)
 	rank := make(map[string]int)
 	for i, c := range r.waits.Graph.Contended(r.cfg.Now()) {
@@ -163,13 +187,88 @@ func (r *waitsReader) look(ctx context.Context) {
 	r.waits.Locks = all
 }
 
-func (r *waitsReader) lookAtLocks(ctx context.Context, all []listing.WaitedFor, found []*candidate) {
-	asked := r.cfg.Now()
-	for i := range r.sources {
-		for at, look := range r.pass.lookAtSource(ctx, i, found) {
-			found[at].looks = append(found[at].looks, look)
-		}
+// measured is how many queues are measured in one round trip.
+const measured = 500
+
+// measure asks for the length and the head of each queue.
+func (r *waitsReader) measure(ctx context.Context) []length {
+	keys := r.keys()
+	all := make([]length, len(keys))
+	for i, key := range keys {
+		all[i].key = key
 	}
+	r.eachNode(ctx, "measure queues", func(ctx context.Context, i int) error {
+		for some := range slices.Chunk(all, measured) {
+			cards, heads := make([]*redis.IntCmd, len(some)), make([]*redis.ZSliceCmd, len(some))
+			pipe := r.nodes[i].master().Pipeline()
+			for k := range some {
+				queue := redlock.QueueKey(some[k].key)
+				cards[k], heads[k] = pipe.ZCard(ctx, queue), pipe.ZRangeWithScores(ctx, queue, 0, 0)
+			}
+			if err := keyreader.Execute(ctx, pipe); err != nil {
+				return err
+			}
+			r.mu.Lock()
+			for k := range some {
+				if n := cards[k].Val(); n > 0 {
+					some[k].add(i, n, heads[k].Val())
+				}
+			}
+			r.mu.Unlock()
+		}
+		return nil
+	})
+	return slices.DeleteFunc(all, func(l length) bool { return l.processes == 0 })
+}
+
+// readQueues reads the first processes of each queue, on the nodes that have it.
+func (r *waitsReader) readQueues(ctx context.Context, shown []length) []listing.WaitedFor {
+	all := make([]listing.WaitedFor, len(shown))
+	for k := range shown {
+		all[k] = listing.WaitedFor{Key: shown[k].key, Resource: r.resource(shown[k].key)}
+	}
+	r.eachNode(ctx, "read queue", func(ctx context.Context, i int) error {
+		var here []int
+		for k := range shown {
+			if slices.Contains(shown[k].on, i) {
+				here = append(here, k)
+			}
+		}
+		for some := range slices.Chunk(here, keyreader.Batch) {
+			keys := make([]string, len(some))
+			for at, k := range some {
+				keys[at] = shown[k].key
+			}
+			queues, totals, err := redlock.ReadQueues(ctx, r.nodes[i].master(), keys, listing.MaxQueued)
+			if err != nil {
+				return err
+			}
+			r.mu.Lock()
+			for at, k := range some {
+				w := &all[k]
+				w.Queue, w.Processes, w.At = append(w.Queue, queues[at]...), w.Processes+totals[at], r.cfg.Now()
+			}
+			r.mu.Unlock()
+		}
+		return nil
+	})
+	for k := range all {
+		all[k].Settle()
+	}
+	return slices.DeleteFunc(all, func(w listing.WaitedFor) bool { return w.Processes == 0 })
+}
+
+// lookAtLocks reads who holds the locks, and the other slots of semaphores.
+func (r *waitsReader) lookAtLocks(ctx context.Context, all []listing.WaitedFor) {
+	var found []*candidate
+	for i := range all {
+		found = append(found, &candidate{own: keyreader.Value{Key: all[i].Key}})
+	}
+	for _, key := range listing.OtherSlots(all, r.limits.Slots) {
+		found = append(found, &candidate{own: keyreader.Value{Key: key}})
+	}
+	asked := r.cfg.Now()
+	r.pass.lookAround(ctx, found)
 	locks := make(map[string]*listing.Lock, len(found))
 	for _, c := range found {
 		locks[c.own.Key] = nil

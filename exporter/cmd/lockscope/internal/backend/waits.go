@@ -28,23 +28,26 @@ func Read(ctx context.Context, b Backend) (locks []listing.Lock, w *listing.Wait
 	if err := b.Connect(ctx); err != nil {
 		return nil, NoWaits(), err
 	}
-	return Reread(ctx, b)
+	return Reread(ctx, b, &waitgraph.Watch{})
 }
 
-// Reread is Read of a system that is connected.
-func Reread(ctx context.Context, b Backend) (locks []listing.Lock, w *listing.Waits, err error) {
-	var watch waitgraph.Watch
-	locks, w, err = Look(ctx, b)
-	if watch.Deadlocks(w.Graph); watch.Suspects() && ui.Pause(ctx, secondLook) {
-		if _, again, err := Look(ctx, b); err == nil {
-			w.Deadlocks = watch.Deadlocks(again.Graph)
+// Reread is Read of a system that is connected. watch has the cycles of an earlier reading, if there was one: those
+// need no second look.
+func Reread(ctx context.Context, b Backend, watch *waitgraph.Watch,
+) (locks []listing.Lock, w *listing.Waits, err error) {
+	locks, w, err = look(ctx, b)
+	w.Deadlocks = watch.Deadlocks(w.Graph)
+	if watch.Suspects() && len(w.Deadlocks) == 0 && ui.Pause(ctx, secondLook) {
+		if again, later, err := look(ctx, b); err == nil {
+			locks, w = again, later
+			w.Deadlocks = watch.Deadlocks(w.Graph)
 		}
 	}
 	return locks, w, err
 }
 
-// Look reads holders and waiters of a system that is connected, once: a cycle in the graph need not be a deadlock.
-func Look(ctx context.Context, b Backend) ([]listing.Lock, *listing.Waits, error) {
+// look reads holders and waiters once: a cycle in the graph need not be a deadlock.
+func look(ctx context.Context, b Backend) ([]listing.Lock, *listing.Waits, error) {
 	locks, err := b.HeldLocks(ctx)
 	if err != nil {
 		return nil, NoWaits(), err

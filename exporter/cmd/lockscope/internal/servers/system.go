@@ -12,6 +12,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend/postgres"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
+	"github.com/lockscope/lockscope/lock/waitgraph"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/listing"
 	"github.com/lockscope/lockscope/scanner/report"
@@ -188,7 +189,7 @@ func (s *System) List(ctx context.Context) (locks []listing.Lock, w *listing.Wai
 	defer cancel()
 	w = backend.NoWaits()
 	err = s.lists.ask(ctx, func(ctx context.Context, b backend.Backend) (err error) {
-		locks, w, err = backend.Reread(ctx, b)
+		locks, w, err = backend.Reread(ctx, b, &waitgraph.Watch{})
 		return err
 	})
 	if s.file {

@@ -2,10 +2,12 @@ package top
 
 import (
 	"slices"
+	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/screen"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/scanner/listing"
 )
 
@@ -13,7 +15,7 @@ import (
 const maxChain = 16
 
 // resources are the rows of one set.
-func resources(set string, w waits) (all []screen.Resource) {
+func resources(set string, w *listing.Waits) (all []screen.Resource) {
 	for i := range w.Locks {
 		f := &w.Locks[i]
 		r := screen.Resource{
@@ -72,7 +74,7 @@ func holderOf(l *listing.Lock) *screen.Holder {
 }
 
 // chainOf leads from a resource to what its holder waits for, and on.
-func chainOf(w waits, resource string) (chain []screen.Link) {
+func chainOf(w *listing.Waits, resource string) (chain []screen.Link) {
 	at := resource
 	for _, next := range w.Graph.Chain(resource) {
 		if len(chain) == maxChain {
@@ -92,9 +94,27 @@ func chainOf(w waits, resource string) (chain []screen.Link) {
 }
 
 // inCycle reports whether a resource is in a deadlock, or its chain ends in one.
-func inCycle(w waits, resource string) bool {
+func inCycle(w *listing.Waits, resource string) bool {
 	names := append(w.Graph.Chain(resource), resource)
 	return w.Graph.Stuck(resource) && slices.ContainsFunc(w.Deadlocks, func(d lock.Deadlock) bool {
 		return slices.ContainsFunc(d.Cycle, func(h lock.HeldLease) bool { return slices.Contains(names, h.Resource) })
 	})
+}
+
+// waiterOf is a process in a queue; says is nil until it has waited for a tenth of a second.
+func waiterOf(says *records.Waiting, waited time.Duration) screen.Waiter {
+	w := screen.Waiter{Callers: 1, Waited: waited}
+	if says == nil {
+		return w
+	}
+	w.Instance, w.CallSite, w.Page, w.TraceID = says.Instance, says.CallSite, says.Page, fleet.TraceID(says.Traceparent)
+	w.Callers, w.Backend = max(1, says.Callers), says.Backend
+	for _, h := range says.Holds {
+		name := h.Resource
+		if h.Backend != "" {
+			name += " (" + h.Backend + ")"
+		}
+		w.Holds = append(w.Holds, name)
+	}
+	return w
 }

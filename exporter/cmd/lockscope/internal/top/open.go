@@ -3,6 +3,7 @@ package top
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,9 +16,9 @@ var errBadPage = errors.New("--page: not the address of a live page: use http://
 
 // Redis is one set of Redis nodes to read.
 type Redis struct {
-	Name     string
-	Nodes    []servers.Node // Close closes them
-	Prefixes []string       // of lock keys; at least one
+	Name  string
+	Nodes []servers.Node // Close closes them
+	Globs []string       // of lock keys; at least one
 }
 
 // Other is one system beside Redis to read.
@@ -47,19 +48,40 @@ func Open(c Config) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := differ(&c); err != nil {
+		return nil, err
+	}
 	var systems []system
-	for _, r := range c.Redis {
-		systems = append(systems, newRedisSet(r.Name, r.Nodes, r.Prefixes, c.Timeout))
+	for i := range c.Redis {
+		set, err := newRedisSet(&c.Redis[i], c.Timeout)
+		if err != nil {
+			for _, made := range systems {
+				made.close()
+			}
+			return nil, err
+		}
+		systems = append(systems, set)
 	}
 	for _, o := range c.Others {
 		systems = append(systems, &otherSet{called: o.Name, backend: o.Backend})
 	}
-	named := make(map[string]bool)
-	for _, s := range systems {
-		if named[s.name()] {
-			return nil, fmt.Errorf("two sets of nodes have the name %q: give each group a name of its own", s.name())
-		}
-		named[s.name()] = true
-	}
 	return newSource(systems, p), nil
+}
+
+// differ refuses two sets of one name.
+func differ(c *Config) error {
+	var names []string
+	for i := range c.Redis {
+		names = append(names, c.Redis[i].Name)
+	}
+	for _, o := range c.Others {
+		names = append(names, o.Name)
+	}
+	slices.Sort(names)
+	for i, name := range names[min(1, len(names)):] {
+		if name == names[i] {
+			return fmt.Errorf("two sets of nodes have the name %q: give each group a name of its own", name)
+		}
+	}
+	return nil
 }

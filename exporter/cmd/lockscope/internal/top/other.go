@@ -9,9 +9,9 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/screen"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock/waitgraph"
+	"github.com/lockscope/lockscope/scanner/listing"
 )
 
 // otherTime bounds the reading of another system: longer than connecting to it takes.
@@ -48,9 +48,9 @@ func (o *otherSet) read(ctx context.Context) screen.Set {
 	if err == nil {
 		o.answered, node.Latency = time.Now(), time.Since(began)
 		o.slowest = max(o.slowest, node.Latency)
-		set.Deadlocks = o.watched(ctx, &w)
+		set.Deadlocks = fleet.Deadlocks(w)
 		set.Resources = resources(set.Name, w)
-		if err := fleet.QueuesErr(w.Waits); err != nil {
+		if err := fleet.QueuesErr(w); err != nil {
 			set.Err = oneLine(err)
 		}
 	} else {
@@ -63,31 +63,19 @@ func (o *otherSet) read(ctx context.Context) screen.Set {
 }
 
 // look connects once: the clients connect again by themselves.
-func (o *otherSet) look(ctx context.Context) (waits, error) {
+func (o *otherSet) look(ctx context.Context) (*listing.Waits, error) {
 	if !o.connected {
 		if err := o.backend.Connect(ctx); err != nil {
 			o.connected = true // what it left behind tries again, or says that there is nothing
-			return waits{}, err
+			return nil, err
 		}
 		o.connected = true
 	}
-	_, w, err := backend.Look(ctx, o.backend)
+	_, w, err := backend.Reread(ctx, o.backend, &o.watch)
 	if errors.Is(err, backend.ErrNotConnected) {
 		o.connected = false
 	}
-	return waits{Waits: w}, err
-}
-
-// watched are the cycles that two looks found.
-func (o *otherSet) watched(ctx context.Context, w *waits) []string {
-	w.Deadlocks = o.watch.Deadlocks(w.Graph)
-	if o.watch.Suspects() && len(w.Deadlocks) == 0 && ui.Pause(ctx, secondLook) {
-		if _, again, err := backend.Look(ctx, o.backend); err == nil {
-			w.Waits = again
-			w.Deadlocks = o.watch.Deadlocks(again.Graph)
-		}
-	}
-	return fleet.Deadlocks(w.Waits)
+	return w, err
 }
 
 func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }

@@ -27,7 +27,6 @@ type node struct {
 	timeout time.Duration
 	cluster bool // it is a master of one: its marker may be another's
 	probing *task[health]
-	search  search
 
 	// The task's own.
 	answered  time.Time

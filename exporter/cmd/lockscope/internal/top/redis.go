@@ -14,36 +14,34 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/screen"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
-	"github.com/lockscope/lockscope/lock/redlock/redisconn"
-	"github.com/lockscope/lockscope/lock/waitgraph"
+	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
+	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/listing"
 )
 
-// secondLook is how long after a cycle was seen it must still be there to be a deadlock.
-const secondLook = 150 * time.Millisecond
-
 // redisSet is the nodes of one Redlock, one server, or one cluster. Only its task uses it, save for suggestions.
 type redisSet struct {
-	called   string
-	prefixes []string // of lock keys
-	timeout  time.Duration
-	clients  []servers.Node
-	cluster  *redis.ClusterClient // nil unless the set is one
-	nodes    []*node
-	queues   queues
-	watch    waitgraph.Watch
-	probes   sync.WaitGroup
+	called  string
+	timeout time.Duration
+	clients []servers.Node
+	cluster *redis.ClusterClient // nil unless the set is one
+	nodes   []*node
+	scanner *scanner.Scanner
+	watch   *scanner.Watch
+	probes  sync.WaitGroup
 
 	mu        sync.Mutex
 	suggested []string
-	failed    map[asker]error // of the refresh under way
 }
 
-func newRedisSet(name string, clients []servers.Node, prefixes []string, timeout time.Duration) *redisSet {
-	s := &redisSet{called: name, prefixes: prefixes, timeout: timeout, clients: clients,
-		queues: queues{seen: make(map[string]time.Time)}}
-	for _, c := range clients {
+func newRedisSet(r *Redis, timeout time.Duration) (*redisSet, error) {
+	of, err := scanner.New(servers.Clients(r.Nodes), scanner.WithPatterns(r.Globs...),
+		scanner.WithNodeNames(servers.Names(r.Nodes)...))
+	if err != nil {
+		return nil, err
+	}
+	s := &redisSet{called: r.Name, timeout: timeout, clients: r.Nodes, scanner: of, watch: of.Watch(timeout)}
+	for _, c := range r.Nodes {
 		switch client := c.Client.(type) {
 		case *redis.ClusterClient:
 			s.cluster = client
@@ -51,15 +49,19 @@ func newRedisSet(name string, clients []servers.Node, prefixes []string, timeout
 			s.nodes = append(s.nodes, newNode(c.Name, client, timeout))
 		}
 	}
-	return s
+	return s, nil
 }
 
 func (s *redisSet) name() string { return s.called }
 
 func (s *redisSet) close() {
 	s.probes.Wait()
+	_ = s.scanner.Close()
 	servers.Release(s.clients)
 }
+
+// maxSuggest is how many locks of pages are read before the search finds them.
+const maxSuggest = 200
 
 func (s *redisSet) suggest(resources []string) {
 	s.mu.Lock()
@@ -68,7 +70,8 @@ func (s *redisSet) suggest(resources []string) {
 }
 
 func (s *redisSet) first() screen.Set {
-	set := screen.Set{Name: s.called, Redlock: s.cluster == nil && len(s.nodes) > 1, Err: errNotYet.Error()}
+	set := s.empty()
+	set.Err = errNotYet.Error()
 	health := make([]health, len(s.nodes))
 	for i := range health {
 		health[i].err = errNotYet
@@ -77,10 +80,13 @@ func (s *redisSet) first() screen.Set {
 	return set
 }
 
+func (s *redisSet) empty() screen.Set {
+	return screen.Set{Name: s.called, Redlock: s.cluster == nil && len(s.nodes) > 1}
+}
+
 // read is one refresh.
 func (s *redisSet) read(ctx context.Context) screen.Set {
-	s.failed = make(map[asker]error)
-	set := screen.Set{Name: s.called, Redlock: s.cluster == nil && len(s.nodes) > 1}
+	set := s.empty()
 	if err := s.members(ctx); err != nil {
 		set.Nodes = []screen.Node{{Name: s.clients[0].Name, State: "down", Why: short(err)}}
 		set.Err, set.Read = short(err), time.Now()
@@ -88,17 +94,20 @@ func (s *redisSet) read(ctx context.Context) screen.Set {
 	}
 	all := s.probeAll(ctx)
 	set.Nodes = judge(s.nodes, all, set.Redlock, time.Now())
-	ask := s.askers(all)
-	s.searchAll(ctx, all, &set.Scan)
-	waits := s.look(ctx, ask)
-	waits.Deadlocks = s.watch.Deadlocks(waits.Graph)
-	if s.watch.Suspects() && len(waits.Deadlocks) == 0 && ui.Pause(ctx, secondLook) {
-		waits = s.look(ctx, ask)
-		waits.Deadlocks = s.watch.Deadlocks(waits.Graph)
+	var silent []string
+	for i, n := range s.nodes {
+		if all[i].err != nil {
+			silent = append(silent, n.name)
+		}
 	}
-	set.Deadlocks = fleet.Deadlocks(waits.Waits)
-	set.Resources, set.Omitted = resources(s.called, waits), waits.omitted
-	set.Err = s.unread(waits)
+	s.mu.Lock()
+	suggested := s.suggested
+	s.mu.Unlock()
+	w, err := s.watch.Look(ctx, silent, suggested)
+	set.Scan = s.searched(w, all)
+	set.Deadlocks = fleet.Deadlocks(w)
+	set.Resources, set.Omitted = resources(s.called, w), w.More
+	set.Err = unknown(err, w.Omitted)
 	set.Read = time.Now()
 	return set
 }
@@ -148,134 +157,46 @@ func (s *redisSet) probeAll(ctx context.Context) []health {
 	return all
 }
 
-func (s *redisSet) askers(all []health) (ask []asker) {
-	if s.cluster != nil {
-		return []asker{{cmd: s.cluster}}
-	}
+// searched is how far the search is: on the node that is furthest behind, among those that answer.
+func (s *redisSet) searched(w *listing.Waits, all []health) (scan screen.Scan) {
+	first := true
 	for i, n := range s.nodes {
-		if all[i].err == nil {
-			ask = append(ask, asker{n.client, n})
+		at := slices.IndexFunc(w.Searched, func(s listing.Search) bool { return s.Node == n.name })
+		if at < 0 || all[i].err != nil {
+			continue
 		}
-	}
-	return ask
-}
-
-// each asks all nodes at the same time, with the node timeout, and remembers the failures.
-func (s *redisSet) each(ctx context.Context, ask []asker, what string, do func(ctx context.Context, i int) error) {
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
-	defer cancel()
-	var asking sync.WaitGroup
-	for i := range ask {
-		asking.Go(func() {
-			if err := do(ctx, i); err != nil {
-				s.fail(ask[i], what, err)
-			}
-		})
-	}
-	asking.Wait()
-}
-
-func (s *redisSet) fail(at asker, what string, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	name := s.called
-	if at.node != nil {
-		name = at.node.name
-	}
-	if s.failed[at] == nil {
-		s.failed[at] = fmt.Errorf("%s: %s: %w", name, what, redisconn.Scrub(err))
-	}
-}
-
-// searchAll searches some more keys of each node that answers.
-func (s *redisSet) searchAll(ctx context.Context, all []health, scan *screen.Scan) {
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
-	defer cancel()
-	found, errs := make([][]string, len(s.nodes)), make([]error, len(s.nodes))
-	var searching sync.WaitGroup
-	for i, n := range s.nodes {
-		if all[i].err == nil {
-			searching.Go(func() { found[i], errs[i] = n.search.step(ctx, n) })
-		}
-	}
-	searching.Wait()
-	now, first := time.Now(), true
-	for i, n := range s.nodes {
-		if errs[i] != nil {
-			s.fail(asker{n.client, n}, "find queues", errs[i])
-		}
-		if all[i].err == nil {
-			n.search.progress(scan, all[i].info, n.client.Options().DB, first)
-			first = false
-		}
-		for _, key := range found[i] {
-			if s.isOurs(key) {
-				s.queues.add(key, now)
+		on := &w.Searched[at]
+		keys, _, _ := redisinfo.Parse(all[i].info).Keyspace(n.client.Options().DB)
+		done, took := 1.0, on.Took
+		if !on.Began.IsZero() {
+			done = min(0.99, float64(on.Keys)/float64(max(keys, 1)))
+			if took == 0 && done > 0 {
+				took = time.Duration(float64(time.Since(on.Began)) / done)
 			}
 		}
+		scan.Keys, scan.PassTime = max(scan.Keys, keys), max(scan.PassTime, took)
+		if first || done < scan.Done {
+			scan.Done = done
+		}
+		if first || on.Ended.Before(scan.Last) {
+			scan.Last = on.Ended
+		}
+		first = false
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, resource := range s.suggested {
-		s.queues.add(s.prefixes[0]+resource, now)
-	}
+	return scan
 }
 
-// waits are queues and holders of one look.
-type waits struct {
-	*listing.Waits
-	omitted int
-}
-
-func (s *redisSet) look(ctx context.Context, ask []asker) waits {
-	now := time.Now()
-	all := s.measure(ctx, ask)
-	for _, l := range all {
-		s.queues.seen[l.key] = now
-	}
-	s.queues.forget(now)
-	shown := most(all, now)
-	w := &listing.Waits{Locks: s.readQueues(ctx, ask, shown), At: now}
-	of := len(s.nodes)
-	if s.cluster != nil {
-		of = 1
-	}
-	s.readLocks(ctx, ask, w.Locks, of)
-	w.Graph = listing.Graph(w.Locks)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var errs []error
-	for _, err := range s.failed {
-		errs = append(errs, err)
-	}
-	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
-	w.Err = errors.Join(errs...)
-	return waits{w, len(all) - len(shown)}
-}
-
-// unread is why some waiters are unknown, in one line.
-func (s *redisSet) unread(w waits) string {
+// unknown is why some waiters are, in one line.
+func unknown(err error, omitted bool) string {
 	var why []string
-	if err := fleet.QueuesErr(w.Waits); err != nil {
-		why = strings.Split(err.Error(), "\n")
+	if err := fleet.QueuesErr(&listing.Waits{Err: err}); err != nil {
+		why = strings.Split(strings.ReplaceAll(err.Error(), "scanner: node ", ""), "\n")
 	}
-	if s.queues.omitted {
-		why = append(why, fmt.Sprintf("more than %d locks have waiters, and the others are not counted", MaxQueues))
+	if omitted {
+		why = append(why, fmt.Sprintf("more than %d locks have waiters, and the others are not counted", maxQueues))
 	}
 	return strings.Join(why, "; ")
 }
 
-func (s *redisSet) isOurs(key string) bool {
-	return slices.ContainsFunc(s.prefixes, func(p string) bool { return strings.HasPrefix(key, p) })
-}
-
-// resource is the key without its prefix: of several, the longest.
-func (s *redisSet) resource(key string) string {
-	cut := 0
-	for _, p := range s.prefixes {
-		if strings.HasPrefix(key, p) && len(p) < len(key) {
-			cut = max(cut, len(p))
-		}
-	}
-	return key[cut:]
-}
+// maxQueues is how many locks a scanner.Watch knows.
+const maxQueues = 500

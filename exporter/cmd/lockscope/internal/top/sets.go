@@ -8,7 +8,6 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
-	"github.com/lockscope/lockscope/lock"
 )
 
 var errBothServers = errors.New("servers are set both in --config and by --redis (or --redis-file, LOCKSCOPE_REDIS): " +
@@ -67,7 +66,7 @@ func (f *topFlags) openRedis(a *ui.App, c *Config) error {
 	if err != nil {
 		return err
 	}
-	c.Redis = append(c.Redis, Redis{Name: servers.Redis, Nodes: nodes, Prefixes: f.prefixesOf(file, nil)})
+	c.Redis = append(c.Redis, Redis{Name: servers.Redis, Nodes: nodes, Globs: f.globsOf(file, nil)})
 	return nil
 }
 
@@ -111,45 +110,23 @@ func (f *topFlags) openOther(file *config.File, g *config.FileGroup, c *Config) 
 }
 
 func (f *topFlags) setsOf(file *config.File, g *config.FileGroup, nodes []servers.Node) (sets []Redis) {
-	prefixes := f.prefixesOf(file, g)
+	globs := f.globsOf(file, g)
 	if g.Redlock == nil || *g.Redlock || len(nodes) < 2 {
-		return []Redis{{Name: g.Name, Nodes: nodes, Prefixes: prefixes}}
+		return []Redis{{Name: g.Name, Nodes: nodes, Globs: globs}}
 	}
 	for i := range nodes {
-		sets = append(sets, Redis{Name: g.Name + "/" + nodes[i].Name, Nodes: nodes[i : i+1], Prefixes: prefixes})
+		sets = append(sets, Redis{Name: g.Name + "/" + nodes[i].Name, Nodes: nodes[i : i+1], Globs: globs})
 	}
 	return sets
 }
 
-// prefixesOf are those of flags, or of the file's patterns up to the first letter that is not literal.
-func (f *topFlags) prefixesOf(file *config.File, g *config.FileGroup) (all []string) {
-	all = f.prefixes
-	if len(all) == 0 && g != nil {
-		for _, glob := range config.Globs(file.PatternsOf(g)) {
-			if head := literalHead(glob); head != "" {
-				all = append(all, head)
-			}
+// globsOf are those of flags, or of the file.
+func (f *topFlags) globsOf(file *config.File, g *config.FileGroup) []string {
+	if len(f.prefixes) == 0 && g != nil {
+		if globs := config.Globs(file.PatternsOf(g)); len(globs) > 0 {
+			return globs
 		}
 	}
-	if len(all) == 0 {
-		all = []string{lock.DefaultPrefix}
-	}
-	return all
-}
-
-// literalHead is what every key that matches a glob pattern of Redis begins with.
-func literalHead(glob string) string {
-	var head []byte
-	for i := 0; i < len(glob); i++ {
-		switch glob[i] {
-		case '*', '?', '[':
-			return string(head)
-		case '\\':
-			if i++; i == len(glob) {
-				return string(head)
-			}
-		}
-		head = append(head, glob[i])
-	}
-	return string(head)
+	globs, _ := config.KeyGlobs(f.prefixes, nil) // they were checked
+	return globs
 }

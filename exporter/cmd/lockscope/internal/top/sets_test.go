@@ -131,13 +131,3 @@ func TestFlagsAreChecked(t *testing.T) {
 	}
 	command(t, "top").Want(t, ui.ExitError, "no Redis server given")
 }
-
-func TestLiteralHead(t *testing.T) {
-	for glob, want := range map[string]string{
-		"lock:*": "lock:", `a\*b*`: "a*b", "*": "", "job?x": "job", "[ab]c": "", `x\`: "x",
-	} {
-		if got := literalHead(glob); got != want {
-			t.Errorf("%s: %q, want %q", glob, got, want)
-		}
-	}
-}
