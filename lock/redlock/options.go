@@ -118,6 +118,6 @@ func (s *settings) guard(servers *guard.Servers, clock engine.Clock, nodes int) 
 	return guard.Config{
 		Servers: servers, Clock: clock, Off: s.unguarded, EvictionOK: s.evictionOK,
 		NoEviction: s.noEviction, ByMarker: s.byMarker,
-		Quarantine: s.quarantine, Enforce: s.quarantine > 0 && (nodes >= 3 || s.quarantineGiven),
+		Quarantine: s.quarantine, Enforce: s.quarantine > 0 && (nodes >= guard.EnforcedFrom || s.quarantineGiven),
 	}
 }

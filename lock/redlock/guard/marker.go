@@ -153,9 +153,6 @@ func (f Fingerprint) nodes() int {
 	return n
 }
 
-// fewest is how many nodes a set has at least if its nodes refuse the callers of every other set.
-const fewest = 3
-
 // ErrOtherConfiguration means that a node votes for another set of nodes, or another MaxTTL.
 var ErrOtherConfiguration = driver.NewError(driver.Misconfigured, "node votes for another configuration")
 
@@ -165,7 +162,7 @@ var errUnfinished = fmt.Errorf("%w: a change to this configuration is not finish
 	"configuration exchanged to undo it", driver.ErrQuarantined)
 
 func otherConfiguration(theirs Marker, ours Fingerprint) error {
-	if n, named := max(theirs.Fingerprint.nodes(), theirs.From.nodes()), ours.nodes(); n >= fewest && named < fewest {
+	if n, named := max(theirs.Fingerprint.nodes(), theirs.From.nodes()), ours.nodes(); n >= EnforcedFrom && named < EnforcedFrom {
 		return fmt.Errorf("%w: this node votes for a set of %d nodes, you named %d: name all %d, as the other processes "+
 			`do; to take the node out of its set, use "lockscope reconfigure"`, ErrOtherConfiguration, n, named, n)
 	}

@@ -62,10 +62,7 @@ func incarnation(s Server, p Policy) string {
 	return s.Incarnation
 }
 
-// EnforcedFrom is the size of a set from which on a node votes only with a marker that proves that it remembers.
-const EnforcedFrom = 3
-
-// Left is what remains of it by uptime_in_seconds, which can exceed the truth by
+// QuarantineLeft is what remains of it by uptime_in_seconds, which can exceed the truth by
 // almost a second.
 func QuarantineLeft(uptime, maxTTL time.Duration) time.Duration {
 	return max(0, redlock.Quarantine(maxTTL)-max(0, uptime-time.Second))
@@ -74,7 +71,7 @@ func QuarantineLeft(uptime, maxTTL time.Duration) time.Duration {
 // RoundUp rounds up to seconds, so that nobody waits too short.
 func RoundUp(d time.Duration) time.Duration { return (d + time.Second - 1).Truncate(time.Second) }
 
-// LeftBy is what remains by the marker of a server that votes only with one. Where it has
+// QuarantineLeftBy is what remains by the marker of a server that votes only with one. Where it has
 // none of its own, its quarantine begins only when a service asks for its vote.
 func QuarantineLeftBy(m redlock.Marker, maxTTL time.Duration, now time.Time) time.Duration {
 	switch m.State {
@@ -93,4 +90,12 @@ func ReadMarker(ctx context.Context, c *redis.Client, incarnation string) (redlo
 		return redlock.Marker{}, nil
 	}
 	return redlock.ReadMarker(text, incarnation, c.Options().DB), err
+}
+
+// AccountOf asks a server what decides whether it may vote.
+func AccountOf(ctx context.Context, c *redis.Client) guard.Account {
+	pipe := c.Pipeline()
+	info, marker := pipe.Info(ctx), pipe.GetRange(ctx, guard.MarkerKey, 0, 1023)
+	_, _ = pipe.Exec(ctx)
+	return guard.Account{Info: info.Val(), Marker: marker.Val(), DB: c.Options().DB, Err: marker.Err()}
 }

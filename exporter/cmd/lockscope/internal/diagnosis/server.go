@@ -6,6 +6,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/redlock"
+	"github.com/lockscope/lockscope/lock/redlock/guard"
 	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
 )
 
@@ -121,7 +122,7 @@ func checkPersistence(f Facts, p Policy) Result {
 }
 
 // quarantined reports whether lockscope keeps restarted nodes silent.
-func (p Policy) quarantined() bool { return p.nodes >= EnforcedFrom && p.Single == "" }
+func (p Policy) quarantined() bool { return p.nodes >= guard.EnforcedFrom && p.Single == "" }
 
 // checkUptime: locks that a server forgot when it started may still be valid. What it
 // keeps on disk changes nothing about that. Of three nodes or more the marker decides.

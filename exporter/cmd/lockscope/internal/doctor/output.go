@@ -11,6 +11,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/redlock"
+	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
 // Report is the JSON form of an examination.
@@ -102,7 +103,7 @@ func doctorNodes(facts []diagnosis.Facts, p diagnosis.Policy) []doctorNode {
 		}
 		if f.Err != nil {
 			n.Error = f.Err.Error()
-		} else if len(facts) >= diagnosis.EnforcedFrom && p.Single == "" {
+		} else if len(facts) >= guard.EnforcedFrom && p.Single == "" {
 			n.Quarantine = diagnosis.QuarantineLeftBy(f.Marker, p.MaxTTL, time.Now()).Seconds()
 		} else if !n.Vouched {
 			n.Quarantine = diagnosis.QuarantineLeft(f.Server.Uptime, p.MaxTTL).Seconds()

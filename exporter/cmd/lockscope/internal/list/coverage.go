@@ -11,8 +11,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
-	"github.com/lockscope/lockscope/lock/redlock"
-	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
+	"github.com/lockscope/lockscope/lock/redlock/guard"
 	"github.com/lockscope/lockscope/scanner/listing"
 )
 
@@ -21,7 +20,7 @@ type coverage struct {
 	Read   int      `json:"read"` // nodes
 	Of     int      `json:"of"`
 	Unread []string `json:"unread,omitempty"`
-	// Forgetful are nodes that were read, and whose marker does not vote where another's does.
+	// Forgetful are nodes that were read, and do not vote because they may have forgotten locks.
 	Forgetful []string `json:"may_have_forgotten,omitempty"`
 	// AllHeldListed says that every lock that is held is in the list, unless it is beyond the limit.
 	AllHeldListed bool `json:"all_held_listed"`
@@ -37,50 +36,35 @@ func coverageOf(ctx context.Context, nodes []servers.Node, l listing.Listing) *c
 	for _, n := range l.Nodes {
 		failed[n.Node] = n.Truncated
 	}
-	var read []servers.Node
 	for _, n := range nodes {
 		if _, single := n.Client.(*redis.Client); !single {
 			return nil
 		}
 		if failed[n.Name] {
 			c.Unread = append(c.Unread, n.Name)
-		} else {
-			read = append(read, n)
 		}
 	}
-	c.Read, c.Forgetful = len(read), forgetful(ctx, read)
+	c.Read, c.Forgetful = c.Of-len(c.Unread), forgetful(ctx, nodes, failed)
 	c.AllHeldListed = len(c.Unread)+len(c.Forgetful) < c.Of/2+1
 	return c
 }
 
-// forgetful returns the nodes that may have forgotten locks, because they restarted or were wiped. Their markers show
-// it if the marker of at least one other node votes.
-func forgetful(ctx context.Context, nodes []servers.Node) (names []string) {
+// forgetful returns the nodes that were read and may have forgotten locks, because they restarted or were wiped.
+func forgetful(ctx context.Context, nodes []servers.Node, failed map[string]bool) (names []string) {
 	ctx, cancel := context.WithTimeout(ctx, markerTimeout)
 	defer cancel()
-	states, known := make([]redlock.MarkerState, len(nodes)), make([]bool, len(nodes))
+	accounts := make([]guard.Account, len(nodes))
 	var asking sync.WaitGroup
 	for i, n := range nodes {
-		asking.Go(func() {
-			client := n.Client.(*redis.Client)
-			info, err := client.Info(ctx, "server").Result()
-			if err != nil {
-				return
-			}
-			m, err := diagnosis.ReadMarker(ctx, client, redisinfo.Parse(info).RunID())
-			states[i], known[i] = m.State, err == nil
-		})
-	}
-	asking.Wait()
-	voting := false
-	for i, n := range nodes {
-		voting = voting || states[i] == redlock.MarkerVoting
-		if known[i] && states[i] != redlock.MarkerVoting && states[i] != redlock.MarkerChanging {
-			names = append(names, n.Name)
+		if !failed[n.Name] {
+			asking.Go(func() { accounts[i] = diagnosis.AccountOf(ctx, n.Client.(*redis.Client)) })
 		}
 	}
-	if !voting {
-		return nil // these locks need no markers
+	asking.Wait()
+	for i, s := range guard.Judge(accounts, time.Now()) {
+		if s.Quarantined {
+			names = append(names, nodes[i].Name)
+		}
 	}
 	return names
 }

@@ -16,40 +16,24 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock/decorate"
 	"github.com/lockscope/lockscope/lock/driver"
-	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
 )
 
-// judgement is what the markers of a set say of its nodes.
-type judgement struct {
-	enforced      bool
-	configuration string // that most of the voting nodes have
-}
-
-// judge says which nodes are up, quarantined, barred or down. It is what a service would find, as far as INFO and the
-// marker show it.
-func judge(nodes []*node, all []health, redlockSet bool, now time.Time) []screen.Node {
-	var j judgement
-	if redlockSet && len(nodes) >= diagnosis.EnforcedFrom {
-		votes := make(map[string]int)
-		for i := range all {
-			m := all[i].read(nodes[i])
-			if m.State == redlock.MarkerVoting {
-				votes[m.Configuration]++
-				if votes[m.Configuration] > votes[j.configuration] {
-					j.configuration = m.Configuration
-				}
-			}
-			j.enforced = j.enforced || m.State == redlock.MarkerVoting || m.State == redlock.MarkerQuarantined
+// judge says which nodes are up, quarantined, barred or down. The guard decides which may vote.
+func judge(nodes []*node, all []health, now time.Time) []screen.Node {
+	accounts := make([]guard.Account, len(nodes))
+	for i, n := range nodes {
+		if h := &all[i]; h.err == nil {
+			accounts[i] = guard.Account{Info: h.info, Marker: h.marker, DB: n.client.Options().DB, Err: h.refused}
 		}
 	}
 	judged := make([]screen.Node, len(nodes))
-	for i, n := range nodes {
+	for i, s := range guard.Judge(accounts, now) {
 		h := &all[i]
-		judged[i] = screen.Node{Name: n.name, Answered: h.answered, Latency: h.latency, Slowest: h.slowest}
-		judged[i].State, judged[i].Why = j.of(h, n, now)
+		judged[i] = screen.Node{Name: nodes[i].name, Answered: h.answered, Latency: h.latency, Slowest: h.slowest}
+		judged[i].State, judged[i].Why = h.stateOf(s)
 		h.overTime(&judged[i])
 	}
 	return judged
@@ -68,11 +52,7 @@ func (h *health) overTime(n *screen.Node) {
 	n.Why = failed
 }
 
-func (h *health) read(n *node) redlock.Marker {
-	return redlock.ReadMarker(h.marker, redisinfo.Parse(h.info).Incarnation(), n.client.Options().DB)
-}
-
-func (j *judgement) of(h *health, n *node, now time.Time) (nodeState, why string) {
+func (h *health) stateOf(s guard.Standing) (nodeState, why string) {
 	switch {
 	case redis.HasErrorPrefix(h.err, "LOADING"):
 		return state.NodeBarred, "loading its data"
@@ -80,49 +60,33 @@ func (j *judgement) of(h *health, n *node, now time.Time) (nodeState, why string
 		return state.NodeBarred, "it answers with an error: " + h.err.Error()
 	case h.err != nil:
 		return state.NodeDown, short(h.err)
-	case h.refused != nil:
+	case !s.Known:
 		return state.NodeUp, "whether it votes is unknown: grant +info +getrange %R~" + guard.MarkerKey
+	case s.Err != nil:
+		return state.NodeBarred, h.whyBarred(s.Err)
+	case s.Quarantined && !s.Begun:
+		return state.NodeQuarantined, "restarted or wiped: its quarantine begins when a service asks for its vote"
+	case s.Quarantined:
+		return state.NodeQuarantined, "may have forgotten locks; votes again in " + ui.Short(diagnosis.RoundUp(s.Left))
+	case s.Begun:
+		return state.NodeUp, "its quarantine is over: it votes when a service asks"
 	}
-	if why = unfit(h.info); why != "" {
-		return state.NodeBarred, why
-	}
-	if !j.enforced {
-		return state.NodeUp, ""
-	}
-	switch m := h.read(n); m.State {
-	case redlock.MarkerVoting:
-		if m.Configuration != j.configuration {
-			return state.NodeBarred, "it votes for another configuration: " + m.Configuration
-		}
-		return state.NodeUp, ""
-	case redlock.MarkerChanging:
-		return state.NodeBarred, "a change of its configuration is not finished: run lockscope reconfigure again"
-	case redlock.MarkerQuarantined:
-		left := m.Left(0, now) // the marker has the length, except for the shortest, which is assumed
-		if left <= 0 {
-			return state.NodeUp, "its quarantine is over: it votes when a service asks"
-		}
-		return state.NodeQuarantined, "may have forgotten locks; votes again in " + ui.Short(diagnosis.RoundUp(left))
-	}
-	return state.NodeQuarantined, "restarted or wiped: its quarantine begins when a service asks for its vote"
+	return state.NodeUp, ""
 }
 
-// unfit is why a server with this reply to INFO does not vote.
-func unfit(text string) string {
-	info := redisinfo.Parse(text)
-	err := guard.Fit(text)
-	limit, used := info.Number("maxmemory"), info.Number("used_memory")
+// whyBarred is the error of the guard in a few words.
+func (h *health) whyBarred(err error) string {
 	switch {
 	case errors.Is(err, driver.ErrReplica):
 		return "read-only replica: connect to its master"
 	case errors.Is(err, driver.ErrEvicting):
-		return "may evict locks: its maxmemory-policy is " + info["maxmemory_policy"]
-	case err != nil:
-		return err.Error()
-	case limit > 0 && used > limit:
-		return "out of memory: it refuses writes (maxmemory " + info["maxmemory_human"] + ")"
+		return "may evict locks: its maxmemory-policy is " + redisinfo.Parse(h.info)["maxmemory_policy"]
+	case errors.Is(err, driver.ErrQuarantined):
+		return "a change of its configuration is not finished: run lockscope reconfigure again"
+	case errors.Is(err, guard.ErrOtherConfiguration):
+		return strings.Replace(err.Error(), "node votes", "it votes", 1)
 	}
-	return ""
+	return err.Error()
 }
 
 // short is an error of a connection without the address, which is in the row.

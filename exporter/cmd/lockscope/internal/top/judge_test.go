@@ -77,7 +77,7 @@ func TestJudge(t *testing.T) {
 		for i := range nodes {
 			nodes[i] = &node{name: fmt.Sprint(i), client: redis.NewClient(&redis.Options{})}
 		}
-		got := judge(nodes, []health{votes("1"), votes("2"), c.last}, true, time.Now())
+		got := judge(nodes, []health{votes("1"), votes("2"), c.last}, time.Now())
 		for _, n := range nodes {
 			_ = n.client.Close()
 		}
@@ -86,21 +86,6 @@ func TestJudge(t *testing.T) {
 		}
 		if got[0].State != state.NodeUp || got[1].State != state.NodeUp {
 			t.Errorf("%s: the others are %s and %s", name, got[0].State, got[1].State)
-		}
-	}
-}
-
-// TestMarkersCountWhereServicesWriteThem: without any, nobody is in quarantine.
-func TestMarkersCountWhereServicesWriteThem(t *testing.T) {
-	nodes := make([]*node, 3)
-	for i := range nodes {
-		nodes[i] = &node{client: redis.NewClient(&redis.Options{})}
-		defer func() { _ = nodes[i].client.Close() }()
-	}
-	for _, n := range judge(nodes, []health{{info: infoOf("1")}, {info: infoOf("2")}, {info: infoOf("3")}}, true,
-		time.Now()) {
-		if n.State != state.NodeUp {
-			t.Errorf("%+v", n)
 		}
 	}
 }

@@ -76,7 +76,7 @@ func (s *redisSet) first() screen.Set {
 	for i := range health {
 		health[i].err = errNotYet
 	}
-	set.Nodes = judge(s.nodes, health, set.Redlock, time.Now())
+	set.Nodes = judge(s.nodes, health, time.Now())
 	return set
 }
 
@@ -93,7 +93,7 @@ func (s *redisSet) read(ctx context.Context) screen.Set {
 		return set
 	}
 	all := s.probeAll(ctx)
-	set.Nodes = judge(s.nodes, all, set.Redlock, time.Now())
+	set.Nodes = judge(s.nodes, all, time.Now())
 	var silent []string
 	for i, n := range s.nodes {
 		if all[i].err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
+	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
 // initReport is the JSON form of a vouch.
@@ -66,7 +67,7 @@ func initSummary(r Report) string {
 	if done := r.Count(Vouched); done > 0 {
 		text = fmt.Sprintf("refused after init had vouched for %s, which does no harm", ui.Count(done, "node"))
 	}
-	if left := r.Left(); n >= diagnosis.EnforcedFrom && left > 0 {
+	if left := r.Left(); n >= guard.EnforcedFrom && left > 0 {
 		return fmt.Sprintf("%s; the nodes that answered vote by themselves in %v at the latest", text,
 			ui.Whole(diagnosis.RoundUp(left)))
 	}

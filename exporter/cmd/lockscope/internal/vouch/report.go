@@ -6,6 +6,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/redlock"
+	"github.com/lockscope/lockscope/lock/redlock/guard"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 )
@@ -68,7 +69,7 @@ func newReport(nodes []Node, seen []sight, names []string, maxTTL time.Duration)
 		case s.marker.State == redlock.MarkerVoting && s.marker.Of(names, maxTTL):
 			r.Nodes[i].Result, r.Nodes[i].Detail = Already,
 				"it votes, and has not restarted since somebody vouched for it or it waited"
-		case s.err == nil && s.asked && len(nodes) < 3:
+		case s.err == nil && s.asked && len(nodes) < guard.EnforcedFrom:
 			r.Nodes[i].Left = diagnosis.QuarantineLeft(s.uptime, maxTTL)
 		case s.err == nil && s.asked:
 			r.Nodes[i].Left = diagnosis.QuarantineLeftBy(s.marker, maxTTL, time.Now())
@@ -107,7 +108,7 @@ func whatNow(left time.Duration, nodes int) string {
 	switch {
 	case left == 0:
 		return "nothing: it votes already"
-	case nodes < 3:
+	case nodes < guard.EnforcedFrom:
 		return fmt.Sprintf("it votes already; locks that it may have forgotten can be valid for another %v",
 			ui.Whole(diagnosis.RoundUp(left)))
 	}
