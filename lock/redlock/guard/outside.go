@@ -13,7 +13,7 @@ import (
 // services choose otherwise.
 const EnforcedFrom = 3
 
-// Account is what a server says of itself to whoever looks at it from outside.
+// Account is what a server says of itself to a view that takes no locks.
 type Account struct {
 	Info   string // reply to INFO; "" if the server did not give it
 	Marker string // value of [MarkerKey]; "" if there is none

@@ -27,7 +27,7 @@ type hashLimits struct{ fields, bytes int }
 var (
 	// small holds what other libraries write, and a few readers.
 	small = hashLimits{16, 4096}
-	// crowd holds as many readers as are told apart.
+	// crowd holds many readers.
 	crowd = hashLimits{100, 1 << 16}
 )
 
