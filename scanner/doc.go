@@ -178,7 +178,7 @@
 //	other systems                 system.go
 //	totals of sweeps              snapshot.go
 //	notifications                 notify.go, package notify
-//	List, Waits, ListACL          list.go
+//	List, Waits, Watch, ListACL   list.go
 //	Repair, RepairACL             repairs.go
 //	Plan, Begin                   plan.go
 //

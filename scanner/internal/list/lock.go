@@ -42,7 +42,7 @@ func newLock(looks []keyreader.Value, silent int) (l listing.Lock, ok bool) {
 // readLock combines the readers of a read/write lock. ok is false if there are none, or if more nodes have something
 // else. If the time of all readers is over, but a key of theirs never expires, nobody has the lock.
 func readLock(looks []keyreader.Value, silent int) (l listing.Lock, ok bool) {
-	var nodes []listing.NodeReaders
+	var nodes []nodeReaders
 	var stays *keyreader.Value
 	others := 0
 	for i := range looks {
@@ -51,7 +51,7 @@ func readLock(looks []keyreader.Value, silent int) (l listing.Lock, ok bool) {
 		case v.Gone():
 		case v.Type == keyreader.Hash && holders.Readers(v):
 			l.Key, l.Type = v.Key, v.Type
-			nodes = append(nodes, listing.NodeReaders{TTL: v.TTL, Fields: v.Fields})
+			nodes = append(nodes, nodeReaders{TTL: v.TTL, Fields: v.Fields})
 			if v.TTL == keyreader.Never {
 				stays = v
 			}
@@ -63,7 +63,7 @@ func readLock(looks []keyreader.Value, silent int) (l listing.Lock, ok bool) {
 		return listing.Lock{}, false
 	}
 	l.Of, l.Silent, l.Split = len(looks), silent, others > 0
-	if ok = l.SetReaders(listing.JoinReaders(nodes, l.Of, l.Silent, time.Now())); stays == nil {
+	if ok = l.SetReaders(joinReaders(nodes, l.Of, l.Silent, time.Now())); stays == nil {
 		return l, ok
 	}
 	if l.LongestTTL = keyreader.Never; !ok {

@@ -1,10 +1,12 @@
-package listing
+package list
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/lockscope/lockscope/scanner/listing"
 )
 
 // field is a reader in a lock's hash, whose time ends so long after at.
@@ -17,44 +19,44 @@ func field(at time.Time, token rune, holder string, began, ends time.Duration) [
 func TestJoinReaders(t *testing.T) {
 	now := time.UnixMilli(1_700_000_000_000)
 	s := time.Second
-	node := func(ttl time.Duration, fields ...[2]string) NodeReaders {
-		return NodeReaders{TTL: ttl, Fields: fields}
+	node := func(ttl time.Duration, fields ...[2]string) nodeReaders {
+		return nodeReaders{TTL: ttl, Fields: fields}
 	}
 	ahead := now.Add(time.Hour)
 	for name, c := range map[string]struct {
-		nodes  []NodeReaders
+		nodes  []nodeReaders
 		silent int
 		names  string // of those that hold the lock
 		of     int    // nodes
 		ttl    time.Duration
 		last   time.Duration
 	}{
-		"two readers on all nodes": {[]NodeReaders{
+		"two readers on all nodes": {[]nodeReaders{
 			node(9*s, field(now, 'a', "a", -5*s, 9*s), field(now, 'b', "b", -9*s, 2*s)),
 			node(9*s, field(now, 'a', "a", -5*s, 9*s), field(now, 'b', "b", -9*s, 2*s)),
 			node(8*s, field(ahead, 'a', "a", -5*s, 8*s), field(ahead, 'b', "b", -9*s, 2*s)),
 		}, 0, "b a", 3, 9 * s, 9 * s},
-		"quorums that overlap": {[]NodeReaders{
+		"quorums that overlap": {[]nodeReaders{
 			node(9*s, field(now, 'a', "a", -5*s, 9*s)),
 			node(9*s, field(now, 'a', "a", -5*s, 9*s), field(now, 'b', "b", -9*s, 2*s)),
 			node(2*s, field(now, 'b', "b", -9*s, 2*s)),
 		}, 0, "b a", 2, 9 * s, 9 * s},
-		"one is on a minority": {[]NodeReaders{
+		"one is on a minority": {[]nodeReaders{
 			node(9*s, field(now, 'a', "a", -5*s, 9*s), field(now, 'b', "b", -9*s, 2*s)),
 			node(8*s, field(now, 'a', "a", -5*s, 8*s)),
 			node(-1),
 		}, 0, "a", 2, 8 * s, 9 * s},
-		"its time is over, and the field is still there": {[]NodeReaders{
+		"its time is over, and the field is still there": {[]nodeReaders{
 			node(9*s, field(now, 'a', "a", -5*s, 9*s), field(now, 'b', "b", -9*s, -s)),
 			node(9*s, field(now, 'a', "a", -5*s, 9*s), field(now, 'b', "b", -9*s, -s)),
 		}, 0, "a", 2, 9 * s, 9 * s},
-		"a minority": {[]NodeReaders{node(9*s, field(now, 'a', "a", -5*s, 9*s)), node(-1), node(-1)}, 0, "", 1,
+		"a minority": {[]nodeReaders{node(9*s, field(now, 'a', "a", -5*s, 9*s)), node(-1), node(-1)}, 0, "", 1,
 			0, 9 * s},
-		"one of two, one is silent": {[]NodeReaders{node(9*s, field(now, 'a', "a", -5*s, 9*s)), node(-1)}, 1, "a",
+		"one of two, one is silent": {[]nodeReaders{node(9*s, field(now, 'a', "a", -5*s, 9*s)), node(-1)}, 1, "a",
 			1, 9 * s, 9 * s},
 	} {
-		l := Lock{Of: len(c.nodes), Silent: c.silent}
-		if !l.SetReaders(JoinReaders(c.nodes, l.Of, l.Silent, now)) {
+		l := listing.Lock{Of: len(c.nodes), Silent: c.silent}
+		if !l.SetReaders(joinReaders(c.nodes, l.Of, l.Silent, now)) {
 			t.Errorf("%s: no readers", name)
 			continue
 		}
@@ -69,26 +71,27 @@ func TestJoinReaders(t *testing.T) {
 			t.Errorf("%s: readers %q, %+v", name, got, l)
 		}
 	}
-	foreign := NodeReaders{TTL: s, Fields: [][2]string{{"8743c9c0-0795-4907-87fd-6c719a6b4586:1", "1"}}}
-	if all := JoinReaders([]NodeReaders{foreign}, 1, 0, now); all != nil {
+	foreign := nodeReaders{TTL: s, Fields: [][2]string{{"8743c9c0-0795-4907-87fd-6c719a6b4586:1", "1"}}}
+	if all := joinReaders([]nodeReaders{foreign}, 1, 0, now); all != nil {
 		t.Errorf("another library's hash: %+v", all)
 	}
-	if (&Lock{}).SetReaders(nil) {
+	if (&listing.Lock{}).SetReaders(nil) {
 		t.Error("nobody holds the lock")
 	}
 }
 
 // TestReadersAreBounded: all are counted, some are named.
 func TestReadersAreBounded(t *testing.T) {
+	const named = 16
 	now := time.UnixMilli(1_700_000_000_000)
-	n := NodeReaders{TTL: time.Minute}
-	for i := range maxReaders + 4 {
+	n := nodeReaders{TTL: time.Minute}
+	for i := range named + 4 {
 		n.Fields = append(n.Fields, field(now, rune('a'+i%6), fmt.Sprint(i), -time.Duration(i)*time.Second, time.Minute))
 		n.Fields[i][0] = fmt.Sprintf("%032x", i)
 	}
-	l := Lock{Of: 1}
-	l.SetReaders(JoinReaders([]NodeReaders{n}, 1, 0, now))
-	if l.Readers.Count != maxReaders+4 || len(l.Readers.First) != maxReaders || l.Readers.First[0].Hold.Instance != "19" {
+	l := listing.Lock{Of: 1}
+	l.SetReaders(joinReaders([]nodeReaders{n}, 1, 0, now))
+	if l.Readers.Count != named+4 || len(l.Readers.First) != named || l.Readers.First[0].Hold.Instance != "19" {
 		t.Errorf("%+v", l.Readers)
 	}
 }
