@@ -198,6 +198,7 @@ func instantRedlock(tb testing.TB) lock.Locker {
 
 // instant is a node that grants everything, or fails.
 type instant struct {
+	driver.BlockingLockOnly
 	name    string
 	err     error
 	counter atomic.Uint64

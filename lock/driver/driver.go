@@ -13,6 +13,8 @@
 // node's own clock. A request without an answer may take effect later. The engine then
 // sends Release with a Tombstone, and the node must never grant the token of a tombstone again.
 //
+// What a node can do beyond that is in its [Capabilities]. A small driver embeds [LockOnly] and has none.
+//
 // A driver without counters replies 0 to every grant: its leases have fence 0.
 //
 // The engine starts calls without waiting for them. It never has two calls about the same key
@@ -41,6 +43,12 @@ type Node interface {
 	// System returns the kind of server, as in OpenTelemetry's db.system.name: "redis",
 	// "postgresql". It is the same for all nodes of an engine.
 	System() string
+	// Capabilities returns what the node can do beside locks. It sends nothing.
+	Capabilities() Capabilities
+	// Warm returns once a call needs no new connection, when connecting has failed, or when
+	// ctx ends: connecting may take longer than the node timeout. The engine calls it once,
+	// before the first vote. If connecting failed, that vote reports why.
+	Warm(ctx context.Context) error
 	// Acquire grants the lock if it is free, or if Token holds it already.
 	Acquire(call Call, req *AcquireRequest, to Answer[AcquireReply])
 	// Raise lifts the fence counter to Fence if the key still has that grant. It answers
@@ -52,6 +60,16 @@ type Node interface {
 	Release(call Call, req *ReleaseRequest, to Answer[ReleaseReply])
 	// Leave takes a waiter out of the key's queue. It answers whether the waiter was there.
 	Leave(call Call, req *LeaveRequest, to Answer[bool])
+	// Peek answers who holds the lock. It may run beside other calls about the same key.
+	// A node without the capability answers as [LockOnly] does; the same goes for Revoke and
+	// Resize.
+	Peek(call Call, req *PeekRequest, to Answer[PeekReply])
+	// Revoke keeps a lease from being renewed. It may run beside other calls about the same
+	// key.
+	Revoke(call Call, req *RevokeRequest, to Answer[RevokeReply])
+	// Resize reads the number of slots of a semaphore, and changes it if the request says to.
+	// It may run beside other calls, and while the node may not vote.
+	Resize(call Call, req *ResizeRequest, to Answer[ResizeReply])
 	// Subscribe registers wake. The node calls it with a key each time a release there
 	// names this waiter, and with "" when it may have missed messages. Subscribe returns
 	// once the subscription stands, or when ctx ends. The subscription lasts until

@@ -67,7 +67,7 @@ type AcquireReply struct {
 	Holder   string        // refused: holder record, "" if unknown
 	Ticket   int64         // refused: the caller's position, 0 if it does not queue
 	Ahead    int           // refused: waiters in front
-	Slots    int           // how many slots the node knows of; 0 if it compares none. See [SlotKeeper]
+	Slots    int           // how many slots the node knows of; 0 if it compares none. See Capabilities.Slots
 	// Free is set by a refusal of an acquire with Semaphore.Any: 1 + a slot that is kept for the caller now, or that is
 	// free and that no waiter wants; 0 if there is none.
 	Free int
@@ -122,7 +122,7 @@ const (
 	ExtendDone                        // renewed
 	ExtendRefilled                    // the key was lost and is restored: no vote
 	ExtendTaken                       // another owner holds the lock
-	ExtendNoSlot                      // the semaphore does not have this slot any more; see [SlotKeeper]
+	ExtendNoSlot                      // the semaphore does not have this slot any more; see Capabilities.Slots
 )
 
 // ReleaseRequest gives a lock back.

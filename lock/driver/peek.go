@@ -1,28 +1,12 @@
 package driver
 
-import (
-	"context"
-	"time"
-)
+import "time"
 
-// Peeker is an optional interface of a [Node] that can say who holds a lock and change nothing: no
-// key, queue, marker, tombstone or TTL. Whatever is asked of the node later has the same answer as
-// without the Peek.
+// PeekRequest asks who holds a lock. It changes nothing: no key, queue, marker, tombstone or TTL. Later requests have the
+// same answers as without it.
 //
 // A node that may not vote answers with the error that an acquire would get. The answer is not
 // older than the call: a server that may lag behind, such as a replica, must fail instead.
-type Peeker interface {
-	// Peek may run beside other calls about the same key.
-	Peek(call Call, req *PeekRequest, to Answer[PeekReply])
-}
-
-// BlockingPeeker is Peeker for a [BlockingNode]. A node without it answers with an error that
-// matches errors.ErrUnsupported.
-type BlockingPeeker interface {
-	Peek(ctx context.Context, req PeekRequest) (PeekReply, error)
-}
-
-// PeekRequest asks who holds a lock.
 type PeekRequest struct{ Key string }
 
 // PeekReply is what a node has under the key. It is zero if nobody holds the lock, also while the

@@ -1,29 +1,16 @@
 package driver
 
 import (
-	"context"
 	"crypto/sha1"
 	"encoding/hex"
 	"time"
 )
 
-// Revoker is an optional interface of a [Node] that can keep a lease from being renewed. Nothing else about the lock
-// changes: it stays until its TTL is over or its holder releases it.
+// RevokeRequest asks which grant holds a lock, or marks a grant as revoked. A mark keeps the lease from being renewed.
+// Nothing else about the lock changes: it stays until its TTL is over or its holder releases it.
 //
 // A node that may not vote is neither asked nor marked: it answers with the error that an acquire would get. A replica
 // fails, too.
-type Revoker interface {
-	// Revoke may run beside other calls about the same key.
-	Revoke(call Call, req *RevokeRequest, to Answer[RevokeReply])
-}
-
-// BlockingRevoker is Revoker for a [BlockingNode]. A node without it answers with an error that matches
-// errors.ErrUnsupported.
-type BlockingRevoker interface {
-	Revoke(ctx context.Context, req RevokeRequest) (RevokeReply, error)
-}
-
-// RevokeRequest asks which grant holds a lock, or marks a grant as revoked.
 type RevokeRequest struct {
 	Key string
 	// Grant is the grant to mark, as a reply named it, whether the node has the lock or not; "" changes nothing. From

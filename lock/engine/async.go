@@ -6,8 +6,6 @@ import (
 	"fmt"
 
 	"github.com/lockscope/lockscope/lock/driver"
-	"github.com/lockscope/lockscope/lock/engine/internal/peek"
-	"github.com/lockscope/lockscope/lock/engine/internal/revoke"
 	"github.com/lockscope/lockscope/lock/engine/internal/workers"
 )
 
@@ -54,58 +52,22 @@ func (a *async) Leave(call driver.Call, req *driver.LeaveRequest, to driver.Answ
 	})
 }
 
-// Peek implements driver.Peeker. It answers with errors.ErrUnsupported if the node has no Peek.
 func (a *async) Peek(call driver.Call, req *driver.PeekRequest, to driver.Answer[driver.PeekReply]) {
-	p, ok := a.BlockingNode.(driver.BlockingPeeker)
-	if !ok {
-		to.Answer(driver.PeekReply{}, peek.ErrUnsupported)
-		return
-	}
-	block(a, call, to, func(ctx context.Context) (driver.PeekReply, error) { return p.Peek(ctx, *req) })
+	block(a, call, to, func(ctx context.Context) (driver.PeekReply, error) { return a.BlockingNode.Peek(ctx, *req) })
 }
 
-// Revoke implements driver.Revoker. It answers with errors.ErrUnsupported if the node has no Revoke.
 func (a *async) Revoke(call driver.Call, req *driver.RevokeRequest, to driver.Answer[driver.RevokeReply]) {
-	r, ok := a.BlockingNode.(driver.BlockingRevoker)
-	if !ok {
-		to.Answer(driver.RevokeReply{}, revoke.ErrUnsupported)
-		return
-	}
-	block(a, call, to, func(ctx context.Context) (driver.RevokeReply, error) { return r.Revoke(ctx, *req) })
+	block(a, call, to, func(ctx context.Context) (driver.RevokeReply,
+		error) {
+		return a.BlockingNode.Revoke(ctx, *req)
+	})
 }
 
-// Shares implements driver.Sharer. It fails if the node does not.
-func (a *async) Shares() error {
-	if s, ok := a.BlockingNode.(driver.Sharer); ok {
-		return s.Shares()
-	}
-	return errNoModes
-}
-
-// Resize implements driver.SlotKeeper. It answers with errors.ErrUnsupported if the node has no Resize.
 func (a *async) Resize(call driver.Call, req *driver.ResizeRequest, to driver.Answer[driver.ResizeReply]) {
-	k, ok := a.BlockingNode.(driver.BlockingSlotKeeper)
-	if !ok {
-		to.Answer(0, errNoSlots)
-		return
-	}
-	block(a, call, to, func(ctx context.Context) (driver.ResizeReply, error) { return k.Resize(ctx, *req) })
-}
-
-// QueuesSlots implements driver.SlotQueuer. It fails if the node does not.
-func (a *async) QueuesSlots() error {
-	if q, ok := a.BlockingNode.(driver.SlotQueuer); ok {
-		return q.QueuesSlots()
-	}
-	return errNoSlotQueue
-}
-
-// Warm implements driver.Warmer. It does nothing if the node has no Warm.
-func (a *async) Warm(ctx context.Context) error {
-	if w, ok := a.BlockingNode.(driver.Warmer); ok {
-		return w.Warm(ctx)
-	}
-	return nil
+	block(a, call, to, func(ctx context.Context) (driver.ResizeReply,
+		error) {
+		return a.BlockingNode.Resize(ctx, *req)
+	})
 }
 
 func (a *async) Close() error {
@@ -142,6 +104,3 @@ func bounded[T any](call driver.Call, do func(context.Context) (T, error)) (T, e
 	}
 	return answer, err
 }
-
-// errNoSlotQueue is the answer of a node that is no driver.SlotQueuer.
-var errNoSlotQueue = fmt.Errorf("%w: this driver has no queue for all slots of a semaphore", errors.ErrUnsupported)

@@ -187,6 +187,9 @@ func (*slowly) Name() string   { return "a" }
 func (*slowly) System() string { return "test" }
 func (*slowly) Close() error   { return nil }
 
+func (*slowly) Capabilities() driver.Capabilities { return driver.Capabilities{} }
+func (*slowly) Warm(context.Context) error        { return nil }
+
 func (*slowly) Subscribe(context.Context, string, func(string)) error { return driver.ErrNoWakeUps }
 
 func (*slowly) Release(ctx context.Context, _ driver.ReleaseRequest) (driver.ReleaseReply, error) {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 
 	"github.com/lockscope/lockscope/lock"
@@ -46,7 +47,7 @@ func (s *Settings) NewEngine(members []driver.Node) (*Engine, error) {
 	e := &Engine{
 		core: core{Set: set, queues: queue.NewQueues(len(members)), leases: lease.NewOpen()}, said: s,
 	}
-	e.slotQueue = e.queuesSlots()
+	e.slotQueue = e.AllCan(func(c driver.Capabilities) bool { return c.SlotQueue }, errors.ErrUnsupported) == nil
 	return e, nil
 }
 

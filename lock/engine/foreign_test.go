@@ -55,6 +55,7 @@ func processOf(t *testing.T, on []*shared, opts ...lock.Option) *engine.Engine {
 
 // sharedLink is the connection of one process.
 type sharedLink struct {
+	driver.BlockingLockOnly
 	*shared
 	name, waiter string
 }

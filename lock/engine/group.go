@@ -12,7 +12,7 @@ import (
 // group is what a call contends for: keys with one queue, of which it takes any one. A lock is a group of one, and so is
 // a slot that is asked for alone. The members of a semaphore are its slots.
 //
-// The nodes of a driver.SlotQueuer have the common queue, too, at the gate of the semaphore. Elsewhere the call queues for
+// Nodes with the capability SlotQueue have the common queue, too, at the gate of the semaphore. Elsewhere the call queues for
 // its home, and tries the others from time to time.
 type group struct {
 	resource string // that was asked for
@@ -87,13 +87,3 @@ func (g *group) semaphore(member int, waits bool) *driver.Semaphore {
 // slotsKept is how long a node remembers the number of slots of a semaphore that nobody uses: longer than a night
 // without work, and than any lock of it can live.
 func slotsKept(maxTTL time.Duration) time.Duration { return max(24*time.Hour, 2*maxTTL) }
-
-// queuesSlots reports that all nodes have one queue for all slots of a semaphore.
-func (e *core) queuesSlots() bool {
-	for _, n := range e.Nodes {
-		if q, ok := n.Node.(driver.SlotQueuer); !ok || q.QueuesSlots() != nil {
-			return false
-		}
-	}
-	return true
-}

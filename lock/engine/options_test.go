@@ -92,3 +92,5 @@ type untouchable struct{ driver.Node }
 func (untouchable) Name() string   { return "untouchable" }
 func (untouchable) System() string { return "none" }
 func (untouchable) Close() error   { return nil }
+
+func (untouchable) Capabilities() driver.Capabilities { return driver.Capabilities{} }

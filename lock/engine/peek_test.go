@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -15,6 +16,10 @@ import (
 
 // withoutPeek hides the Peek of a node.
 type withoutPeek struct{ driver.BlockingNode }
+
+func (withoutPeek) Peek(ctx context.Context, req driver.PeekRequest) (driver.PeekReply, error) {
+	return driver.BlockingLockOnly{}.Peek(ctx, req)
+}
 
 func peekEngine(t *testing.T, servers []*locktest.FakeServer, wrap func(driver.BlockingNode) driver.BlockingNode,
 ) *engine.Engine {

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -30,13 +29,9 @@ func (e *Engine) ResizeSemaphore(ctx context.Context, name string, from, to int)
 		Key: e.Config.Prefix + name, From: from, To: to, Keep: slotsKept(e.Config.MaxTTL),
 	}
 	said, _, err := question.Ask(ctx, e.Set, question.Question[driver.ResizeReply]{
-		Timeout: e.Config.LongestNodeTimeout(), Unsupported: errNoSlots,
-		Send: func(n driver.Node, call driver.Call, to driver.Answer[driver.ResizeReply]) bool {
-			asked, ok := n.(driver.SlotKeeper)
-			if ok {
-				asked.Resize(call, req, to)
-			}
-			return ok
+		Timeout: e.Config.LongestNodeTimeout(),
+		Send: func(n driver.Node, call driver.Call, to driver.Answer[driver.ResizeReply]) {
+			n.Resize(call, req, to)
 		},
 	})
 	if err != nil {
@@ -55,6 +50,3 @@ func (e *Engine) ResizeSemaphore(ctx context.Context, name string, from, to int)
 	}
 	return all, nil
 }
-
-// errNoSlots is the answer of a node without a Resize.
-var errNoSlots = fmt.Errorf("%w: this driver does not keep the number of slots of a semaphore", errors.ErrUnsupported)

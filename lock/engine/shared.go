@@ -11,24 +11,14 @@ import (
 )
 
 // A read/write lock is a lock whose readers do not exclude one another. Its readers and writers make the attempts, and
-// hold the leases, of any lock; only what the nodes do about a mode differs: see driver.Sharer. A writer that waits
+// hold the leases, of any lock; only what the nodes do about a mode differs: see driver.Capabilities. A writer that waits
 // queues at the gate, and keeps later readers out on every node that refuses it.
 
 // shares fails unless all nodes know readers and writers.
 func (e *core) shares() error {
-	for _, n := range e.Nodes {
-		known, ok := n.Node.(driver.Sharer)
-		if !ok {
-			return fmt.Errorf("%s: %w", n.Name(), errNoModes)
-		}
-		if err := known.Shares(); err != nil {
-			return fmt.Errorf("%s: %w", n.Name(), err)
-		}
-	}
-	return nil
+	return e.AllCan(func(c driver.Capabilities) bool { return c.Readers }, errNoModes)
 }
 
-// errNoModes is the error of a node that is no driver.Sharer.
 var errNoModes = fmt.Errorf("%w: this driver has no read/write locks: use a lock, or package redlock",
 	errors.ErrUnsupported)
 

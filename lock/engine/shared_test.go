@@ -13,6 +13,8 @@ import (
 // modeless is a node of a driver that knows no readers.
 type modeless struct{ driver.BlockingNode }
 
+func (modeless) Capabilities() driver.Capabilities { return driver.Capabilities{} }
+
 func TestReadersNeedADriverThatKnowsThem(t *testing.T) {
 	var nodes []driver.Node
 	for _, name := range []string{"a", "b", "c"} {

@@ -29,6 +29,8 @@ func (n *coldNode) Name() string   { return "cold" }
 func (n *coldNode) System() string { return "other" }
 func (n *coldNode) Close() error   { return nil }
 
+func (n *coldNode) Capabilities() driver.Capabilities { return driver.Capabilities{} }
+
 func (n *coldNode) Warm(ctx context.Context) error {
 	select {
 	case <-time.After(n.connects):

@@ -33,13 +33,7 @@ type FakeNode struct {
 	subscription
 }
 
-var (
-	_ driver.BlockingNode       = (*FakeNode)(nil)
-	_ driver.BlockingPeeker     = (*FakeNode)(nil)
-	_ driver.BlockingRevoker    = (*FakeNode)(nil)
-	_ driver.BlockingSlotKeeper = (*FakeNode)(nil)
-	_ driver.Sharer             = (*FakeNode)(nil)
-)
+var _ driver.BlockingNode = (*FakeNode)(nil)
 
 // Connect returns a client's node for the server. Closing it does not affect the server or other nodes. seed
 // determines its faults.
@@ -62,8 +56,13 @@ func (n *FakeNode) SetFaults(f Faults) {
 // Name returns the server's name.
 func (n *FakeNode) Name() string { return n.server.name }
 
-// Shares implements driver.Sharer.
-func (n *FakeNode) Shares() error { return nil }
+// Capabilities returns all.
+func (n *FakeNode) Capabilities() driver.Capabilities {
+	return driver.Capabilities{Peek: true, Revoke: true, Readers: true, Slots: true, SlotQueue: true}
+}
+
+// Warm does nothing: each request connects by itself.
+func (n *FakeNode) Warm(context.Context) error { return nil }
 
 // System returns "redis".
 func (n *FakeNode) System() string { return "redis" }
@@ -156,7 +155,7 @@ func (n *FakeNode) Leave(ctx context.Context, req driver.LeaveRequest) error {
 	return err
 }
 
-// Peek implements driver.BlockingPeeker. A server in quarantine is not asked.
+// Peek implements driver.BlockingNode. A server in quarantine is not asked.
 func (n *FakeNode) Peek(ctx context.Context, req driver.PeekRequest) (driver.PeekReply, error) {
 	if n.guard != nil {
 		return n.guardedPeek(ctx, req)

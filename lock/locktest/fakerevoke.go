@@ -8,7 +8,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// Revoke implements driver.BlockingRevoker. A server that may not vote is neither asked nor marked.
+// Revoke implements driver.BlockingNode. A server that may not vote is neither asked nor marked.
 func (n *FakeNode) Revoke(ctx context.Context, req driver.RevokeRequest) (driver.RevokeReply, error) {
 	if n.guard != nil {
 		if err := n.guard.AdmitReader(ctx, n.pooled(ctx)); err != nil {

@@ -6,12 +6,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-var _ driver.SlotQueuer = (*FakeNode)(nil)
-
-// QueuesSlots implements driver.SlotQueuer.
-func (n *FakeNode) QueuesSlots() error { return nil }
-
-// Resize implements driver.BlockingSlotKeeper. A server in quarantine answers it, too.
+// Resize implements driver.BlockingNode. A server in quarantine answers it, too.
 func (n *FakeNode) Resize(ctx context.Context, req driver.ResizeRequest) (driver.ResizeReply, error) {
 	other := ""
 	reply, err := call(ctx, n, "resize", req.Key, func(s *commands) driver.ResizeReply {

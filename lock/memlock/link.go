@@ -2,8 +2,6 @@ package memlock
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"sync"
 
 	"github.com/lockscope/lockscope/lock/driver"
@@ -22,14 +20,7 @@ type link struct {
 	wakes sync.WaitGroup // wake-ups on their way
 }
 
-var (
-	_ driver.BlockingNode       = (*link)(nil)
-	_ driver.BlockingPeeker     = (*link)(nil)
-	_ driver.BlockingRevoker    = (*link)(nil)
-	_ driver.BlockingSlotKeeper = (*link)(nil)
-	_ driver.Sharer             = (*link)(nil)
-	_ driver.SlotQueuer         = (*link)(nil)
-)
+var _ driver.BlockingNode = (*link)(nil)
 
 func (n *Node) connect(name string) *link {
 	l := &link{Node: n, name: name}
@@ -44,6 +35,23 @@ func (l *link) Name() string { return l.name }
 
 // System implements driver.BlockingNode.
 func (l *link) System() string { return "memory" }
+
+// Capabilities implements driver.BlockingNode.
+func (l *link) Capabilities() driver.Capabilities {
+	serves := l.serves()
+	return driver.Capabilities{
+		Peek: true, Revoke: true, Readers: true, Slots: serves != NoSlots, SlotQueue: serves == OneQueue,
+	}
+}
+
+func (l *link) serves() Semaphores {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.semaphores
+}
+
+// Warm implements driver.BlockingNode.
+func (l *link) Warm(context.Context) error { return nil }
 
 // ask runs a command and returns its answer, or an error with the zero answer.
 func ask[T any](ctx context.Context, l *link, do func(*memstate.Instant) T) (answer T, err error) {
@@ -111,34 +119,17 @@ func (l *link) Leave(ctx context.Context, req driver.LeaveRequest) error {
 	return err
 }
 
-// Peek implements driver.BlockingPeeker.
+// Peek implements driver.BlockingNode.
 func (l *link) Peek(ctx context.Context, req driver.PeekRequest) (driver.PeekReply, error) {
 	return ask(ctx, l, func(s *memstate.Instant) driver.PeekReply { return s.Peek(req) })
 }
 
-// Revoke implements driver.BlockingRevoker.
+// Revoke implements driver.BlockingNode.
 func (l *link) Revoke(ctx context.Context, req driver.RevokeRequest) (driver.RevokeReply, error) {
 	return ask(ctx, l, func(s *memstate.Instant) driver.RevokeReply { return s.Revoke(req) })
 }
 
-// Shares implements driver.Sharer.
-func (l *link) Shares() error { return nil }
-
-// QueuesSlots implements driver.SlotQueuer.
-func (l *link) QueuesSlots() error {
-	if l.serves() != OneQueue {
-		return fmt.Errorf("%w: %s has no queue for all slots of a semaphore", errors.ErrUnsupported, l.name)
-	}
-	return nil
-}
-
-func (l *link) serves() Semaphores {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.semaphores
-}
-
-// Resize implements driver.BlockingSlotKeeper.
+// Resize implements driver.BlockingNode.
 func (l *link) Resize(ctx context.Context, req driver.ResizeRequest) (driver.ResizeReply, error) {
 	return ask(ctx, l, func(s *memstate.Instant) driver.ResizeReply { return s.Resize(req) })
 }

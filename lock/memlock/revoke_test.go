@@ -334,9 +334,15 @@ func TestExtendOfARevokedLease(t *testing.T) {
 	})
 }
 
+// plain hides the Revoke of a node.
+type plain struct{ driver.BlockingNode }
+
+func (plain) Revoke(ctx context.Context, req driver.RevokeRequest) (driver.RevokeReply, error) {
+	return driver.BlockingLockOnly{}.Revoke(ctx, req)
+}
+
 // TestRevokeNeedsADriverThatCan.
 func TestRevokeNeedsADriverThatCan(t *testing.T) {
-	type plain struct{ driver.BlockingNode }
 	server := locktest.NewFakeServer("plain")
 	defer server.Close()
 	e, err := engine.NewEngine([]driver.Node{engine.Async(plain{server.Connect(1, locktest.Faults{})})})

@@ -8,9 +8,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-var _ driver.BlockingPeeker = (*node)(nil)
-
-// Peek implements driver.BlockingPeeker. The primary answers from one snapshot, and writes nothing.
+// Peek implements driver.BlockingNode. The primary answers from one snapshot, and writes nothing.
 func (n *node) Peek(ctx context.Context, req driver.PeekRequest) (driver.PeekReply, error) {
 	var code int
 	var fence, ttl, forgot int64

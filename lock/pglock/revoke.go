@@ -9,9 +9,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-var _ driver.BlockingRevoker = (*node)(nil)
-
-// Revoke implements driver.BlockingRevoker. The name of a grant is that of function grant_of. A grant that does not
+// Revoke implements driver.BlockingNode. The name of a grant is that of function grant_of. A grant that does not
 // hold the lock any more gets no mark: there is one server, and it has no lease left to end.
 func (n *node) Revoke(ctx context.Context, req driver.RevokeRequest) (driver.RevokeReply, error) {
 	if len(req.Readers) > 0 {

@@ -16,6 +16,7 @@ import (
 
 // node uses a redsync mutex for each request, on one pool or on all pools of a Redsync.
 type node struct {
+	driver.LockOnly
 	set
 	options []redsync.Option // of every mutex
 	memory  time.Duration    // after which a token without extension holds no lock
@@ -32,10 +33,7 @@ type node struct {
 	end  context.CancelFunc
 }
 
-var _ interface {
-	driver.Node
-	driver.Warmer
-} = (*node)(nil)
+var _ driver.Node = (*node)(nil)
 
 func newNode(name string, s set, options []redsync.Option, base *engine.Settings) *node {
 	s.name = name
@@ -50,6 +48,9 @@ func (n *node) Name() string { return n.name }
 
 // System implements driver.Node.
 func (n *node) System() string { return "redis" }
+
+// Capabilities implements driver.Node.
+func (n *node) Capabilities() driver.Capabilities { return driver.Capabilities{Peek: n.pool != nil} }
 
 // mutex returns a handle on a key, which is all that redsync stores. Its timeout is the call's remaining time,
 // unless the user's options set another.
@@ -183,7 +184,7 @@ func (n *node) Leave(_ driver.Call, _ *driver.LeaveRequest, to driver.Answer[boo
 // Subscribe implements driver.Node: waiters poll.
 func (n *node) Subscribe(context.Context, string, func(string)) error { return driver.ErrNoWakeUps }
 
-// Warm implements driver.Warmer. It waits no longer than a call.
+// Warm implements driver.Node. It waits no longer than a call.
 func (n *node) Warm(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, n.timeout)
 	defer cancel()

@@ -16,8 +16,6 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-var _ driver.Peeker = (*node)(nil)
-
 // peekLua returns the value and the remaining milliseconds of a key. It ends in a write without effect, so that a
 // replica says READONLY instead of what may be stale.
 const peekLua = `
@@ -39,7 +37,7 @@ var peekScript = sync.OnceValue(func() *redis.Script {
 var errWrapped = fmt.Errorf("%w: a *redsync.Redsync does not show its pools: use New with the pools instead of Wrap",
 	errors.ErrUnsupported)
 
-// Peek implements driver.Peeker, on one pool. There are no counters.
+// Peek implements driver.Node, on one pool. There are no counters.
 func (n *node) Peek(call driver.Call, req *driver.PeekRequest, to driver.Answer[driver.PeekReply]) {
 	if n.pool == nil {
 		to.Answer(driver.PeekReply{}, errWrapped)

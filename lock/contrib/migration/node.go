@@ -16,6 +16,7 @@ import (
 
 // node is one server, or a Redis Cluster.
 type node struct {
+	driver.BlockingLockOnly
 	name   string
 	client redis.UniversalClient // the node's own
 	form   *form

@@ -125,11 +125,10 @@ func TestSimulationNoticesPeekThatAcquires(t *testing.T) {
 // peeking is for observers only.
 func peeking(defect func(*wrongPeek)) plant {
 	return plant{wrap: func(h *history, client int, n driver.BlockingNode) driver.BlockingNode {
-		peeker, observes := n.(driver.BlockingPeeker)
-		if !observes {
+		if _, observes := n.(onlooker); !observes {
 			return n
 		}
-		w := &wrongPeek{BlockingNode: n, peeker: peeker}
+		w := &wrongPeek{BlockingNode: n}
 		defect(w)
 		return w
 	}}
@@ -138,7 +137,6 @@ func peeking(defect func(*wrongPeek)) plant {
 // wrongPeek is a node whose Peek has a defect. One peek of a node is under way at a time.
 type wrongPeek struct {
 	driver.BlockingNode
-	peeker   driver.BlockingPeeker
 	reply    func(*driver.PeekReply)
 	old      bool
 	acquires bool
@@ -150,7 +148,7 @@ func (n *wrongPeek) Peek(ctx context.Context, req driver.PeekRequest) (driver.Pe
 		got, err := n.Acquire(ctx, driver.AcquireRequest{Key: req.Key, Token: strings.Repeat("o", 32), TTL: simMaxTTL})
 		return driver.PeekReply{Held: !got.Granted, Counter: got.Counter, TTL: got.TTL, Holder: got.Holder}, err
 	}
-	reply, err := n.peeker.Peek(ctx, req)
+	reply, err := n.BlockingNode.Peek(ctx, req)
 	if n.reply != nil {
 		n.reply(&reply)
 	}

@@ -2,7 +2,6 @@ package simulation
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"time"
 
@@ -155,12 +154,11 @@ type recorder struct {
 	node   int
 }
 
-// QueuesSlots implements driver.SlotQueuer.
-func (n *recorder) QueuesSlots() error {
-	if n.h.plan.queueEach() {
-		return errors.ErrUnsupported
-	}
-	return nil
+// Capabilities implements driver.BlockingNode.
+func (n *recorder) Capabilities() driver.Capabilities {
+	c := n.BlockingNode.Capabilities()
+	c.SlotQueue = c.SlotQueue && !n.h.plan.queueEach()
+	return c
 }
 
 func (n *recorder) Subscribe(ctx context.Context, waiterID string, wake func(lockKey string)) error {

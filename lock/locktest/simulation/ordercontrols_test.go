@@ -97,8 +97,6 @@ func (s *stack) pop() {
 // losesPlace leaves the queue before each request that joins it, and has forgotten where it stood.
 type losesPlace struct{ driver.BlockingNode }
 
-func (losesPlace) QueuesSlots() error { return nil }
-
 func (n losesPlace) Acquire(ctx context.Context, req driver.AcquireRequest) (driver.AcquireReply, error) {
 	if req.Waiter.Enqueue && req.Waiter.Ticket > 0 {
 		_ = n.Leave(ctx, driver.LeaveRequest{Key: req.Key, WaiterID: req.Waiter.ID, Semaphore: req.Semaphore,
@@ -110,8 +108,6 @@ func (n losesPlace) Acquire(ctx context.Context, req driver.AcquireRequest) (dri
 
 // silent names nobody when it releases.
 type silent struct{ driver.BlockingNode }
-
-func (silent) QueuesSlots() error { return nil }
 
 func (n silent) Release(ctx context.Context, req driver.ReleaseRequest) (driver.ReleaseReply, error) {
 	req.Handoff = 0
@@ -142,8 +138,6 @@ type barging struct {
 	driver.BlockingNode
 	all *waiters
 }
-
-func (barging) QueuesSlots() error { return nil }
 
 func (n barging) Subscribe(ctx context.Context, waiterID string, wake func(lockKey string)) error {
 	n.all.mu.Lock()

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/lock/driver"
 )
 
 // revokeAct is an operator who ends the lease of whoever holds a resource.
@@ -44,11 +43,6 @@ func TestSimulationRevokes(t *testing.T) {
 	if int(revoked.Load()) < count/2 && !t.Failed() {
 		t.Error("hardly any lease was revoked")
 	}
-}
-
-// Revoke is that of the node.
-func (n *recorder) Revoke(ctx context.Context, req driver.RevokeRequest) (driver.RevokeReply, error) {
-	return n.BlockingNode.(driver.BlockingRevoker).Revoke(ctx, req)
 }
 
 func (h *history) revoke(i int, a revokeAct) {

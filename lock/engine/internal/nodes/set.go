@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"fmt"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -52,6 +53,16 @@ func NewSet(c *Config, members []driver.Node, backend locktrace.Backend) *Set {
 		s.Names = append(s.Names, n.Name())
 	}
 	return s
+}
+
+// AllCan returns why not, with the node's name, unless all nodes have a capability.
+func (s *Set) AllCan(has func(driver.Capabilities) bool, whyNot error) error {
+	for _, n := range s.Nodes {
+		if !has(n.Capabilities()) {
+			return fmt.Errorf("%s: %w", n.Name(), whyNot)
+		}
+	}
+	return nil
 }
 
 // WarmUp waits until the nodes are ready to vote, or have failed to get ready; the vote finds out

@@ -3,7 +3,6 @@ package peek
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/lockscope/lockscope/lock"
@@ -12,23 +11,13 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/question"
 )
 
-// ErrUnsupported is the answer of a node without a Peek.
-var ErrUnsupported = fmt.Errorf("%w: this driver cannot read who holds a lock without asking for it",
-	errors.ErrUnsupported)
-
 // Ask asks all nodes who holds the resource. A quorum decides.
 func Ask(ctx context.Context, e *nodes.Set, resource string) (lock.Sighting, error) {
 	req := &driver.PeekRequest{Key: e.Config.Prefix + resource}
 	p := answers{resource: resource, quorum: e.Quorum}
 	said, began, err := question.Ask(ctx, e, question.Question[driver.PeekReply]{
-		Timeout: e.Config.NodeTimeout(lock.DefaultTTL), Wait: e.OnlyWait(ctx).Context, Unsupported: ErrUnsupported,
-		Send: func(n driver.Node, call driver.Call, to driver.Answer[driver.PeekReply]) bool {
-			asked, ok := n.(driver.Peeker)
-			if ok {
-				asked.Peek(call, req, to)
-			}
-			return ok
-		},
+		Timeout: e.Config.NodeTimeout(lock.DefaultTTL), Wait: e.OnlyWait(ctx).Context,
+		Send:   func(n driver.Node, call driver.Call, to driver.Answer[driver.PeekReply]) { n.Peek(call, req, to) },
 		Enough: func(said []answer) bool { return answers{resource, e.Quorum, said}.decided() },
 	})
 	if err != nil {

@@ -19,9 +19,8 @@ import (
 type Question[T any] struct {
 	Timeout time.Duration   // of the call on each node
 	Wait    context.Context // see driver.Call; nil if nobody only waits
-	// Send hands the question to a node. It returns false if the node has no such operation.
-	Send        func(n driver.Node, call driver.Call, to driver.Answer[T]) bool
-	Unsupported error // of such a node
+	// Send hands the question to a node.
+	Send func(n driver.Node, call driver.Call, to driver.Answer[T])
 	// Enough reports that no further answer can matter. If it is nil, all nodes are waited for.
 	Enough func([]Answer[T]) bool
 }
@@ -70,10 +69,7 @@ func (r *round[T]) ask(ctx context.Context, all []*nodes.Node) {
 			r.answer(i, *new(T), err)
 			continue
 		}
-		c := &nodeCall[T]{r: r, n: n, index: i, probe: probe}
-		if !r.Send(n.Node, call, c) {
-			c.Answer(*new(T), r.Unsupported)
-		}
+		r.Send(n.Node, call, &nodeCall[T]{r: r, n: n, index: i, probe: probe})
 	}
 }
 

@@ -54,8 +54,8 @@ func (a answers) holder(resource string) (grantHolders, error) {
 		}
 	}
 	switch {
-	case unknown == len(a.nodes) && errors.Is(a.nodes[0].Err, ErrUnsupported):
-		return nil, fmt.Errorf("lock: revoke of %q: %w", resource, ErrUnsupported)
+	case unknown == len(a.nodes) && errors.Is(a.nodes[0].Err, errors.ErrUnsupported):
+		return nil, fmt.Errorf("lock: revoke of %q: %w", resource, a.nodes[0].Err)
 	case most+unknown < a.quorum:
 		return nil, notHeldError(fmt.Sprintf("lock: revoke of %q: nobody holds it", resource))
 	}

@@ -72,7 +72,7 @@ func (a answers) readers(resource, instance string) (readers, error) {
 	answered, cannot, named := 0, 0, make(map[string][]question.Answer[driver.PeekReply])
 	for _, n := range a.nodes {
 		switch {
-		case errors.Is(n.Err, ErrUnsupported), n.Err == nil && n.Reply.Shared && len(n.Reply.Readers) == 0:
+		case errors.Is(n.Err, errors.ErrUnsupported), n.Err == nil && n.Reply.Shared && len(n.Reply.Readers) == 0:
 			cannot++
 		case n.Err == nil:
 			answered++

@@ -45,7 +45,7 @@ func TestReadersThatAreSelected(t *testing.T) {
 	alone.Reply = driver.RevokeReply{Held: true, Grant: "w"}
 	silent := node("r1")
 	silent.Reply = driver.RevokeReply{Held: true, Shared: true}
-	unable := answer{Node: "r1", Answered: true, Err: ErrUnsupported}
+	unable := answer{Node: "r1", Answered: true, Err: errors.ErrUnsupported}
 	for name, c := range map[string]struct {
 		nodes    []answer
 		instance string

@@ -3,7 +3,6 @@ package revoke
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -13,9 +12,6 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/question"
 	"github.com/lockscope/lockscope/lock/engine/records"
 )
-
-// ErrUnsupported is the answer of a node without a Revoke.
-var ErrUnsupported = fmt.Errorf("%w: this driver cannot revoke a lease: stop its holder instead", errors.ErrUnsupported)
 
 // Do asks all nodes who holds the resource, and marks that grant on all of them.
 func Do(ctx context.Context, e *nodes.Set, resource string, req lock.RevokeRequest) (lock.Revocation, error) {
@@ -46,13 +42,9 @@ func Do(ctx context.Context, e *nodes.Set, resource string, req lock.RevokeReque
 // ask sends one request to all nodes and waits for every answer, for at most one node timeout.
 func ask(ctx context.Context, e *nodes.Set, req driver.RevokeRequest) (answers, error) {
 	said, began, err := question.Ask(ctx, e, question.Question[driver.RevokeReply]{
-		Timeout: e.Config.LongestNodeTimeout(), Unsupported: ErrUnsupported,
-		Send: func(n driver.Node, call driver.Call, to driver.Answer[driver.RevokeReply]) bool {
-			asked, ok := n.(driver.Revoker)
-			if ok {
-				asked.Revoke(call, &req, to)
-			}
-			return ok
+		Timeout: e.Config.LongestNodeTimeout(),
+		Send: func(n driver.Node, call driver.Call, to driver.Answer[driver.RevokeReply]) {
+			n.Revoke(call, &req, to)
 		},
 	})
 	return answers{nodes: said, quorum: e.Quorum, began: began}, err

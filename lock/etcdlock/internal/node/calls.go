@@ -105,7 +105,7 @@ func (n *Node) Leave(ctx context.Context, req driver.LeaveRequest) error {
 	return n.store.Fail(n.claims.Leave(ctx, c))
 }
 
-// Peek implements driver.BlockingPeeker. Its reads go through a majority of the members. The counter is 0 for a plain
+// Peek implements driver.BlockingNode. Its reads go through a majority of the members. The counter is 0 for a plain
 // Mutex, and if the base of the holder's token was compacted.
 func (n *Node) Peek(ctx context.Context, req driver.PeekRequest) (driver.PeekReply, error) {
 	if err := n.store.Reachable(ctx); err != nil {
@@ -115,7 +115,7 @@ func (n *Node) Peek(ctx context.Context, req driver.PeekRequest) (driver.PeekRep
 	return h.Peek(), n.store.Fail(err)
 }
 
-// Resize implements driver.BlockingSlotKeeper.
+// Resize implements driver.BlockingNode.
 func (n *Node) Resize(ctx context.Context, req driver.ResizeRequest) (driver.ResizeReply, error) {
 	if err := n.store.Reachable(ctx); err != nil {
 		return 0, err
@@ -124,7 +124,7 @@ func (n *Node) Resize(ctx context.Context, req driver.ResizeRequest) (driver.Res
 	return driver.ResizeReply(known), n.store.Fail(err)
 }
 
-// Revoke implements driver.BlockingRevoker. A grant is called by the revision that created the claim.
+// Revoke implements driver.BlockingNode. A grant is called by the revision that created the claim.
 func (n *Node) Revoke(ctx context.Context, req driver.RevokeRequest) (driver.RevokeReply, error) {
 	if err := n.store.Reachable(ctx); err != nil {
 		return driver.RevokeReply{}, err

@@ -27,13 +27,7 @@ type Node struct {
 	wake func(key string)
 }
 
-var (
-	_ driver.BlockingNode       = (*Node)(nil)
-	_ driver.BlockingPeeker     = (*Node)(nil)
-	_ driver.BlockingRevoker    = (*Node)(nil)
-	_ driver.BlockingSlotKeeper = (*Node)(nil)
-	_ driver.Sharer             = (*Node)(nil)
-)
+var _ driver.BlockingNode = (*Node)(nil)
 
 // New returns the cluster as a node. Locks are below prefix, and a lock that the cluster forgot is valid for no longer than
 // memory.
@@ -49,11 +43,13 @@ func (n *Node) Name() string { return n.name }
 // System implements driver.BlockingNode.
 func (n *Node) System() string { return "etcd" }
 
-// Warm implements driver.Warmer.
+// Warm implements driver.BlockingNode.
 func (n *Node) Warm(ctx context.Context) error { return n.store.Warm(ctx, n.fence) }
 
-// Shares implements driver.Sharer.
-func (n *Node) Shares() error { return nil }
+// Capabilities implements driver.BlockingNode.
+func (n *Node) Capabilities() driver.Capabilities {
+	return driver.Capabilities{Peek: true, Revoke: true, Readers: true, Slots: true}
+}
 
 // Raise implements driver.BlockingNode. It is never called: one node is always a quorum.
 func (n *Node) Raise(context.Context, driver.RaiseRequest) (bool, error) {

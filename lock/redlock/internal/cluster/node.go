@@ -19,6 +19,7 @@ import (
 
 // Node is a driver.BlockingNode over all servers of a cluster.
 type Node struct {
+	driver.BlockingLockOnly
 	client   *redis.ClusterClient
 	dials    *dial.Dials
 	scripts  *scripts.Set
@@ -27,10 +28,7 @@ type Node struct {
 	listener *wakeup.Listener
 }
 
-var (
-	_ driver.BlockingNode   = (*Node)(nil)
-	_ driver.BlockingPeeker = (*Node)(nil)
-)
+var _ driver.BlockingNode = (*Node)(nil)
 
 // Config is what the derived client gets beside the given one's options.
 type Config struct {
@@ -71,6 +69,11 @@ func (n *Node) Name() string { return n.guard.Node }
 
 // System implements driver.Node.
 func (n *Node) System() string { return "redis" }
+
+// Capabilities implements driver.BlockingNode.
+func (n *Node) Capabilities() driver.Capabilities {
+	return driver.Capabilities{Peek: true, Revoke: true, Readers: true}
+}
 
 // run calls a script that args name by its hash.
 func (n *Node) run(ctx context.Context, s *redisconn.Script, args []any) (any, error) {
@@ -134,7 +137,7 @@ func (n *Node) Leave(ctx context.Context, req driver.LeaveRequest) error {
 	return err
 }
 
-// Peek implements driver.BlockingPeeker.
+// Peek implements driver.BlockingNode.
 func (n *Node) Peek(ctx context.Context, req driver.PeekRequest) (driver.PeekReply, error) {
 	whole := server{n.scripts.Server(n.client, n.guard.Latest), n.client}
 	if err := n.guard.AdmitReader(ctx, whole); err != nil {
@@ -153,9 +156,6 @@ func (n *Node) Peek(ctx context.Context, req driver.PeekRequest) (driver.PeekRep
 func (n *Node) Subscribe(ctx context.Context, waiterID string, wake func(string)) error {
 	return n.listener.Subscribe(ctx, waiterID, wake)
 }
-
-// Shares implements driver.Sharer.
-func (n *Node) Shares() error { return nil }
 
 // Close implements driver.BlockingNode.
 func (n *Node) Close() error {

@@ -8,9 +8,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/internal/scripts"
 )
 
-var _ driver.BlockingRevoker = (*Node)(nil)
-
-// Revoke implements driver.BlockingRevoker.
+// Revoke implements driver.BlockingNode.
 func (n *Node) Revoke(ctx context.Context, req driver.RevokeRequest) (driver.RevokeReply, error) {
 	whole := server{n.scripts.Server(n.client, n.guard.Latest), n.client}
 	if err := n.guard.AdmitReader(ctx, whole); err != nil {

@@ -28,9 +28,6 @@ type Node struct {
 var (
 	_ driver.Node      = (*Node)(nil)
 	_ driver.Connected = (*Node)(nil)
-	_ driver.Peeker    = (*Node)(nil)
-	_ driver.Revoker   = (*Node)(nil)
-	_ driver.Sharer    = (*Node)(nil)
 )
 
 // New returns the node of a client's server, with the guard's name. It does not connect yet.
@@ -49,13 +46,18 @@ func (n *Node) Name() string { return n.guard.Node }
 // System implements driver.Node.
 func (n *Node) System() string { return "redis" }
 
+// Capabilities implements driver.Node.
+func (n *Node) Capabilities() driver.Capabilities {
+	return driver.Capabilities{Peek: true, Revoke: true, Readers: true, Slots: true, SlotQueue: true}
+}
+
+// Warm implements driver.Node. The first call connects.
+func (n *Node) Warm(context.Context) error { return nil }
+
 // Subscribe implements driver.Node.
 func (n *Node) Subscribe(ctx context.Context, waiterID string, wake func(string)) error {
 	return n.listener.Subscribe(ctx, waiterID, wake)
 }
-
-// Shares implements driver.Sharer.
-func (n *Node) Shares() error { return nil }
 
 // Close implements driver.Node.
 func (n *Node) Close() error {
@@ -181,7 +183,7 @@ type peekCommand struct {
 	to driver.Answer[driver.PeekReply]
 }
 
-// Peek implements driver.Peeker.
+// Peek implements driver.Node.
 func (n *Node) Peek(call driver.Call, req *driver.PeekRequest, to driver.Answer[driver.PeekReply]) {
 	args := n.scripts.PeekArgs(req, scripts.OnServer())
 	c := &peekCommand{n: n, to: to}

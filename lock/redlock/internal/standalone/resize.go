@@ -6,21 +6,13 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/internal/scripts"
 )
 
-var (
-	_ driver.SlotKeeper = (*Node)(nil)
-	_ driver.SlotQueuer = (*Node)(nil)
-)
-
-// QueuesSlots implements driver.SlotQueuer.
-func (n *Node) QueuesSlots() error { return nil }
-
 type resizeCommand struct {
 	lanes.Command
 	n  *Node
 	to driver.Answer[driver.ResizeReply]
 }
 
-// Resize implements driver.SlotKeeper.
+// Resize implements driver.Node.
 func (n *Node) Resize(call driver.Call, req *driver.ResizeRequest, to driver.Answer[driver.ResizeReply]) {
 	c := &resizeCommand{n: n, to: to}
 	c.Command = lanes.Command{

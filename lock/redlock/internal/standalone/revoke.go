@@ -13,7 +13,7 @@ type revokeCommand struct {
 	to  driver.Answer[driver.RevokeReply]
 }
 
-// Revoke implements driver.Revoker.
+// Revoke implements driver.Node.
 func (n *Node) Revoke(call driver.Call, req *driver.RevokeRequest, to driver.Answer[driver.RevokeReply]) {
 	c := &revokeCommand{n: n, req: req, to: to}
 	c.Command = lanes.Command{

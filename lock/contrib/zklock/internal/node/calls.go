@@ -90,7 +90,7 @@ func (n *Node) Leave(_ context.Context, req driver.LeaveRequest) error {
 	return nil
 }
 
-// Peek implements driver.BlockingPeeker. It creates no claim and sets no watch. The counter is 0 for zk.Lock and
+// Peek implements driver.BlockingNode. It creates no claim and sets no watch. The counter is 0 for zk.Lock and
 // Curator. The remaining time is a guess from the clocks of the ensemble and of this process.
 func (n *Node) Peek(ctx context.Context, req driver.PeekRequest) (driver.PeekReply, error) {
 	return store.Within(ctx, n.store, n.store.Session.AwaitReachable, func() (driver.PeekReply, error) {
@@ -99,7 +99,7 @@ func (n *Node) Peek(ctx context.Context, req driver.PeekRequest) (driver.PeekRep
 	}, nil)
 }
 
-// Resize implements driver.BlockingSlotKeeper.
+// Resize implements driver.BlockingNode.
 func (n *Node) Resize(ctx context.Context, req driver.ResizeRequest) (driver.ResizeReply, error) {
 	return store.Within(ctx, n.store, n.store.Session.AwaitReachable, func() (driver.ResizeReply, error) {
 		known, err := n.claims.Resize(req.Key, req.From, req.To)
@@ -107,7 +107,7 @@ func (n *Node) Resize(ctx context.Context, req driver.ResizeRequest) (driver.Res
 	}, nil)
 }
 
-// Revoke implements driver.BlockingRevoker. A grant is called by the transaction that created its claim. Claims of zk.Lock
+// Revoke implements driver.BlockingNode. A grant is called by the transaction that created its claim. Claims of zk.Lock
 // and Curator get no mark: they would not look for it.
 func (n *Node) Revoke(ctx context.Context, req driver.RevokeRequest) (driver.RevokeReply, error) {
 	return store.Within(ctx, n.store, n.store.Session.AwaitReachable, func() (driver.RevokeReply, error) {

@@ -26,13 +26,7 @@ type Node struct {
 	wake func(key string) // nil before Subscribe
 }
 
-var (
-	_ driver.BlockingNode       = (*Node)(nil)
-	_ driver.BlockingPeeker     = (*Node)(nil)
-	_ driver.BlockingRevoker    = (*Node)(nil)
-	_ driver.BlockingSlotKeeper = (*Node)(nil)
-	_ driver.Sharer             = (*Node)(nil)
-)
+var _ driver.BlockingNode = (*Node)(nil)
 
 // New returns the ensemble as a node, with locks below a root.
 func New(name string, s *store.Store, root string, acl []zk.ACL) *Node {
@@ -47,11 +41,13 @@ func (n *Node) Name() string { return n.name }
 // System implements driver.BlockingNode.
 func (n *Node) System() string { return "zookeeper" }
 
-// Warm implements driver.Warmer. It waits for a session until every server was tried.
+// Warm implements driver.BlockingNode. It waits for a session until every server was tried.
 func (n *Node) Warm(ctx context.Context) error { return n.store.Session.AwaitTried(ctx) }
 
-// Shares implements driver.Sharer.
-func (n *Node) Shares() error { return nil }
+// Capabilities implements driver.BlockingNode.
+func (n *Node) Capabilities() driver.Capabilities {
+	return driver.Capabilities{Peek: true, Revoke: true, Readers: true, Slots: true}
+}
 
 // Raise implements driver.BlockingNode. There is one counter, and so nothing to agree on.
 func (n *Node) Raise(context.Context, driver.RaiseRequest) (bool, error) {
