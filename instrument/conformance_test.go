@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/redlock"
@@ -50,9 +51,8 @@ func TestLockerOnFakes(t *testing.T) {
 			"/hostile observers": hostile} {
 			t.Run(fmt.Sprint(n, name), func(t *testing.T) {
 				t.Parallel()
-				locktest.TestLockerInFakeTime(t, func(t testing.TB) func(testing.TB) lock.Locker {
-					fakes := locktest.NewFakes(t, n)
-					return func(t testing.TB) lock.Locker { return wrap(t, fakes(t), options(t)...) }
+				conformInFakeTime(t, n, func(t testing.TB, fake lock.Locker) lock.Locker {
+					return wrap(t, fake, options(t)...)
 				})
 			})
 		}
@@ -62,19 +62,34 @@ func TestLockerOnFakes(t *testing.T) {
 func TestLockerOnRedis(t *testing.T) {
 	t.Parallel()
 	servers := locktest.Servers(t, 1)
-	locktest.TestLocker(t, func(t testing.TB) lock.Locker {
-		return wrap(t, onRedis(t, addrs(servers), lock.WithNodeTimeout(nodeTimeout)), everything(t)...)
-	}, locktest.WithTTL(suiteTTL))
+	locktest.Run(t, locktest.Driver{
+		New: func(t testing.TB, opts ...lock.Option) lock.Locker {
+			opts = append(opts, lock.WithNodeTimeout(nodeTimeout))
+			return wrap(t, onRedis(t, addrs(servers), opts...), everything(t)...)
+		},
+		Capabilities: decorated, TTL: suiteTTL,
+	})
 }
 
 // TestStacked wraps a decorator in another: neither disturbs the other.
 func TestStacked(t *testing.T) {
 	t.Parallel()
-	locktest.TestLockerInFakeTime(t, func(t testing.TB) func(testing.TB) lock.Locker {
-		fakes := locktest.NewFakes(t, 3)
-		return func(t testing.TB) lock.Locker {
-			return wrap(t, lock.Reentrant(wrap(t, fakes(t), everything(t)...)), everything(t)...)
-		}
+	conformInFakeTime(t, 3, func(t testing.TB, fake lock.Locker) lock.Locker {
+		return wrap(t, lock.Reentrant(wrap(t, fake, everything(t)...)), everything(t)...)
+	})
+}
+
+// decorated is what a decorated engine on Redis can do.
+var decorated = driver.Capabilities{Readers: true, SlotQueue: true}
+
+// conformInFakeTime runs the suite on n fake nodes.
+func conformInFakeTime(t *testing.T, n int, around func(testing.TB, lock.Locker) lock.Locker) {
+	locktest.Run(t, locktest.Driver{
+		Start: func(t testing.TB) locktest.Maker {
+			fakes := locktest.NewFakes(t, n)
+			return func(t testing.TB, opts ...lock.Option) lock.Locker { return around(t, fakes(t, opts...)) }
+		},
+		Capabilities: decorated,
 	})
 }
 

@@ -27,7 +27,7 @@ const (
 
 func TestLockerOnFakes(t *testing.T) {
 	t.Parallel()
-	conformInFakeTime(t, 3, func(t testing.TB, board *live.Board,
+	conformInFakeTime(t, 3, driver.Capabilities{Readers: true, SlotQueue: true}, func(t testing.TB, board *live.Board,
 		fake lock.Locker) lock.Locker {
 		return wrap(t, board, fake)
 	})
@@ -36,8 +36,12 @@ func TestLockerOnFakes(t *testing.T) {
 func TestLockerOnRedis(t *testing.T) {
 	t.Parallel()
 	board, servers := newBoard(t), locktest.Servers(t, 3)
-	locktest.TestLocker(t, func(t testing.TB) lock.Locker { return wrap(t, board, onRedis(t, servers)) },
-		locktest.WithTTL(suiteTTL))
+	locktest.Run(t, locktest.Driver{
+		New: func(t testing.TB, opts ...lock.Option) lock.Locker {
+			return wrap(t, board, onRedis(t, servers, opts...))
+		},
+		Capabilities: driver.Capabilities{Readers: true, SlotQueue: true}, TTL: suiteTTL,
+	})
 	wantIdle(t, board)
 	if s := stateOf(board); len(s.Waits) == 0 || len(s.Slowest) != live.DefaultSlowest {
 		t.Errorf("%d wait points and %d slowest acquisitions after all that", len(s.Waits), len(s.Slowest))
@@ -47,7 +51,7 @@ func TestLockerOnRedis(t *testing.T) {
 // TestStacked has one Board inside instrument and one outside, and both around or inside a reentrant Locker.
 func TestStacked(t *testing.T) {
 	t.Parallel()
-	conformInFakeTime(t, 3, func(t testing.TB, outer *live.Board, fake lock.Locker) lock.Locker {
+	conformInFakeTime(t, 3, driver.Capabilities{Readers: true, SlotQueue: true}, func(t testing.TB, outer *live.Board, fake lock.Locker) lock.Locker {
 		inner := newBoard(t)
 		t.Cleanup(func() { wantIdle(t, inner) })
 		return wrap(t, outer, lock.Reentrant(instrumented(t, wrap(t, inner, fake))))
@@ -57,17 +61,22 @@ func TestStacked(t *testing.T) {
 // TestHostileObservers locks in the trace of a span that panics when it is used, with errors whose text cannot be read.
 func TestHostileObservers(t *testing.T) {
 	t.Parallel()
-	conformInFakeTime(t, 1, func(t testing.TB, board *live.Board, fake lock.Locker) lock.Locker {
+	conformInFakeTime(t, 1, driver.Capabilities{Readers: true}, func(t testing.TB, board *live.Board, fake lock.Locker) lock.Locker {
 		return hostile{wrap(t, board, hostileErrors{fake})}
 	})
 }
 
 // conformInFakeTime runs the suite on n fake nodes, with a Board for each test that must be idle afterwards.
-func conformInFakeTime(t *testing.T, n int, around func(testing.TB, *live.Board, lock.Locker) lock.Locker) {
-	locktest.TestLockerInFakeTime(t, func(t testing.TB) func(testing.TB) lock.Locker {
-		fakes, board := locktest.NewFakes(t, n), newBoard(t)
-		t.Cleanup(func() { wantIdle(t, board) })
-		return func(t testing.TB) lock.Locker { return around(t, board, fakes(t)) }
+func conformInFakeTime(
+	t *testing.T, n int, c driver.Capabilities, around func(testing.TB, *live.Board, lock.Locker) lock.Locker,
+) {
+	locktest.Run(t, locktest.Driver{
+		Start: func(t testing.TB) locktest.Maker {
+			fakes, board := locktest.NewFakes(t, n), newBoard(t)
+			t.Cleanup(func() { wantIdle(t, board) })
+			return func(t testing.TB, opts ...lock.Option) lock.Locker { return around(t, board, fakes(t, opts...)) }
+		},
+		Capabilities: c,
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/decorate"
+	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/memlock"
@@ -30,9 +31,12 @@ func TestLocker(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			locktest.TestLockerInFakeTime(t, func(testing.TB) func(testing.TB) lock.Locker {
-				nodes := memlock.NewNodes(3)
-				return func(t testing.TB) lock.Locker { return around(newLocker(t, nodes)) }
+			locktest.Run(t, locktest.Driver{
+				Start: func(testing.TB) locktest.Maker {
+					nodes := memlock.NewNodes(3)
+					return func(t testing.TB, opts ...lock.Option) lock.Locker { return around(newLocker(t, nodes, opts...)) }
+				},
+				Capabilities: driver.Capabilities{Readers: true},
 			})
 		})
 	}

@@ -25,5 +25,5 @@
 // Decorators nest in any order and number, and a Locker may be decorated twice. Locks that a holder takes
 // in the lease's context do not belong to the lease's call.
 //
-// Test a decorator with locktest.TestLocker.
+// Test a decorator with locktest.Run.
 package decorate

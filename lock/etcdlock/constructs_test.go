@@ -3,14 +3,12 @@ package etcdlock_test
 import (
 	"errors"
 	"testing"
-	"time"
 
 	"go.etcd.io/etcd/client/v3/concurrency"
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/etcdlock"
-	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/rwlock"
 	"github.com/lockscope/lockscope/lock/semaphore"
 )
@@ -20,22 +18,6 @@ func rw(t testing.TB, l lock.Locker) *rwlock.RWLock {
 	prices, err := rwlock.New(l, "prices")
 	must(t, err)
 	return prices
-}
-
-// TestReadersThroughALeaderChange: callers read and write while the leader hangs, goes on and is killed.
-func TestReadersThroughALeaderChange(t *testing.T) {
-	c := cluster(t, 3)
-	leader, err := c.Leader(t.Context())
-	must(t, err)
-	locktest.TestRWLockThrough(t, func(t testing.TB) lock.Locker {
-		return locker(t, c, lock.WithNodeTimeout(faultTimeout))
-	}, func() {
-		must(t, leader.Pause())
-		time.Sleep(2 * time.Second)
-		must(t, leader.Resume())
-		time.Sleep(time.Second)
-		must(t, leader.Kill())
-	}, lock.TTL(faultTTL), lock.MaxWait(waitTime))
 }
 
 // TestMutexWaitsForReaders, and they for a Mutex that waits.

@@ -2,18 +2,15 @@ package etcdlock_test
 
 import (
 	"context"
-	"log/slog"
 	"os"
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.opentelemetry.io/otel/sdk/trace"
 	"go.uber.org/goleak"
 
-	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/etcdlock"
 	"github.com/lockscope/lockscope/lock/etcdlock/etcdproc"
@@ -62,31 +59,32 @@ const (
 	suiteTTL    = 4 * nodeTimeout
 )
 
-func conform(t *testing.T, members int, decorate func(testing.TB, lock.Locker) lock.Locker) {
-	c := cluster(t, members)
-	locktest.TestLocker(t, func(t testing.TB) lock.Locker {
-		return decorate(t, locker(t, c, lock.WithNodeTimeout(nodeTimeout)))
-	}, locktest.WithTTL(suiteTTL))
-}
-
+// TestConformance, of three members whose leader hangs, goes on and is killed.
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	conform(t, 1, func(_ testing.TB, l lock.Locker) lock.Locker { return l })
-}
-
-// TestConformanceDecorated has metrics, spans and logs around it.
-func TestConformanceDecorated(t *testing.T) {
-	t.Parallel()
-	conform(t, 1, func(t testing.TB, l lock.Locker) lock.Locker {
-		wrapped, err := instrument.Wrap(l, instrument.WithRegisterer(prometheus.NewRegistry()),
-			instrument.WithTracerProvider(trace.NewTracerProvider()),
-			instrument.WithLogger(slog.New(slog.DiscardHandler)))
+	c := cluster(t, 3)
+	conform(t, c, func(t testing.TB) {
+		leader, err := c.Leader(t.Context())
 		must(t, err)
-		return wrapped
+		must(t, leader.Pause())
+		time.Sleep(2 * time.Second)
+		must(t, leader.Resume())
+		time.Sleep(time.Second)
+		must(t, leader.Kill())
 	})
 }
 
-func TestConformanceOnThreeMembers(t *testing.T) {
+func TestConformanceOfOneMember(t *testing.T) {
 	t.Parallel()
-	conform(t, 3, func(_ testing.TB, l lock.Locker) lock.Locker { return l })
+	conform(t, cluster(t, 1), nil)
+}
+
+func conform(t *testing.T, c *etcdproc.Cluster, fault func(testing.TB)) {
+	locktest.Run(t, locktest.Driver{
+		New: func(t testing.TB, opts ...lock.Option) lock.Locker {
+			return locker(t, c, append(opts, lock.WithNodeTimeout(nodeTimeout))...)
+		},
+		Capabilities: driver.Capabilities{Peek: true, Revoke: true, Readers: true, Slots: true},
+		ReaderFences: true, TTL: suiteTTL, Fault: fault,
+	})
 }

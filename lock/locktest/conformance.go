@@ -9,69 +9,53 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// TestLocker checks that a [lock.Locker] keeps its contract: mutual exclusion, waiting, fencing tokens,
-// the life of a lease, and typed errors. It uses only the interface, so it can test decorators and other
-// implementations.
-//
-// newLocker makes a Locker and closes it with t.Cleanup. TestLocker calls it for every subtest, several
-// times in some. The lockers must contend with each other like processes that use the same servers.
-// Resources are named after the subtest, so all subtests may share the servers.
-//
-// Subtests run in parallel, as far as -parallel lets them. The suite takes about twenty times its TTL.
-func TestLocker(t *testing.T, newLocker func(t testing.TB) lock.Locker, opts ...ConformanceOption) {
-	newSuite(newLocker, opts).test(t)
+// Maker makes a Locker with these options, and closes it with t.Cleanup.
+type Maker func(t testing.TB, opts ...lock.Option) lock.Locker
+
+// Driver is what [Run] tests: a driver, or anything else that makes Lockers.
+type Driver struct {
+	// New is called for every subtest, several times in some. The Lockers must contend with each other like processes
+	// that use the same servers. Resources are named after the subtest, so all subtests may share the servers.
+	New Maker
+	// Start is for Lockers that use only Go's clock, instead of New. Each subtest runs in a bubble of testing/synctest,
+	// so it waits for no TTL and does not depend on a fast machine. A bubble cannot use servers from outside: Start
+	// makes the servers of one subtest.
+	Start func(t testing.TB) Maker
+
+	// Capabilities are what the Lockers must be able to do, through their methods Peek, Revoke, RevokeReaders and
+	// ResizeSemaphore, and through packages rwlock and semaphore. Everything else must fail with
+	// errors.ErrUnsupported, or have no method.
+	Capabilities driver.Capabilities
+	NoFences     bool // the system has no counters: every lease must have fence 0
+	NoHolders    bool // a lock.HeldError does not name the holder or the remaining time
+	NoSemaphores bool // permits are refused, too
+	// ReaderFences: each reader must have a fence of its own, above those of all readers before it. One server that
+	// decides alone can do that; a quorum cannot.
+	ReaderFences bool
+
+	// TTL is that of the suite's locks; 500 ms if it is 0. Some subtests wait until it has passed. They fail if the
+	// machine stalls for a third of it.
+	TTL time.Duration
+	// Fault breaks servers and mends what the Lockers need, while their callers lock, read, write and take permits. It
+	// runs last. It is for New only, and may be nil.
+	Fault func(t testing.TB)
 }
 
-// TestLockerInFakeTime is like [TestLocker], for lockers that use only Go's clock. Each subtest runs in a bubble of
-// [testing/synctest], so it waits for no TTL and does not depend on a fast machine. A bubble cannot use servers from
-// outside: start makes the servers of one subtest, and returns its newLocker.
+// Run checks that Lockers keep their contract: mutual exclusion, waiting, fencing tokens, the life of a lease, typed
+// errors, semaphores, and whatever their Capabilities promise. It uses only the interface, so it can test decorators and
+// other implementations.
 //
-//	locktest.TestLockerInFakeTime(t, func(t testing.TB) func(testing.TB) lock.Locker {
-//		return locktest.NewFakes(t, 3)
-//	})
-func TestLockerInFakeTime(t *testing.T, start func(t testing.TB) func(testing.TB) lock.Locker,
-	opts ...ConformanceOption) {
-	s := newSuite(nil, opts)
-	s.start = start
-	s.test(t)
-}
-
-// ConformanceOption configures TestLocker.
-type ConformanceOption func(*suite)
-
-// WithTTL sets the TTL of the suite's locks, instead of 500 ms. Some subtests wait until it has passed.
-// They fail if the machine stalls for a third of it.
-func WithTTL(d time.Duration) ConformanceOption { return func(s *suite) { s.ttl = d } }
-
-// WithoutFences is for systems without counters: every lease must have fence 0.
-func WithoutFences() ConformanceOption { return func(s *suite) { s.fences = false } }
-
-// WithoutHolders is for systems whose [lock.HeldError] does not name the holder or the remaining time.
-func WithoutHolders() ConformanceOption { return func(s *suite) { s.holders = false } }
-
-type suite struct {
-	newLocker func(testing.TB) lock.Locker
-	start     func(testing.TB) func(testing.TB) lock.Locker // in fake time, instead of newLocker
-	ttl       time.Duration
-	fences    bool
-	holders   bool
-	peek      bool
-	slots     bool
-	slotQueue bool
-	readers   bool // have fences of their own
-}
-
-func newSuite(newLocker func(testing.TB) lock.Locker, opts []ConformanceOption) *suite {
-	s := &suite{newLocker: newLocker, ttl: 500 * time.Millisecond, fences: true, holders: true}
-	for _, opt := range opts {
-		opt(s)
+// Subtests run in parallel, as far as -parallel lets them. The suite takes about thirty times its TTL.
+//
+//	locktest.Run(t, locktest.Driver{Start: func(t testing.TB) locktest.Maker { return locktest.NewFakes(t, 3) }})
+func Run(t *testing.T, d Driver) {
+	if d.TTL == 0 {
+		d.TTL = 500 * time.Millisecond
 	}
-	return s
-}
-
-func (s *suite) test(t *testing.T) {
+	s := &suite{d}
 	t.Run("Acquire", s.testAcquire)
 	t.Run("Wait", s.testWait)
 	t.Run("Lease", s.testLease)
@@ -79,14 +63,21 @@ func (s *suite) test(t *testing.T) {
 	t.Run("Release", s.testRelease)
 	t.Run("Do", s.testDo)
 	t.Run("Peek", s.testPeek)
+	t.Run("Revoke", s.testRevoke)
+	t.Run("Readers", s.testReaders)
+	t.Run("Semaphore", s.testSemaphore)
+	if d.Fault != nil {
+		t.Run("Fault", s.testFault)
+	}
 }
+
+type suite struct{ Driver }
 
 // conformance is one subtest.
 type conformance struct {
 	*testing.T
-	suite     *suite
-	newLocker func(testing.TB) lock.Locker
-	resource  string
+	Driver
+	resource string
 }
 
 // patience bounds every wait of a subtest; a correct Locker never needs it.
@@ -102,18 +93,20 @@ func (s *suite) run(t *testing.T, name string, test func(c *conformance)) {
 			}
 			return r
 		}, t.Name())
-		if s.start == nil {
-			test(&conformance{T: t, suite: s, newLocker: s.newLocker, resource: resource})
+		c := &conformance{T: t, Driver: s.Driver, resource: resource}
+		if s.Start == nil {
+			test(c)
 			return
 		}
 		synctest.Test(t, func(t *testing.T) {
-			test(&conformance{T: t, suite: s, newLocker: s.start(t), resource: resource})
+			c.T, c.New = t, s.Start(t)
+			test(c)
 		})
 	})
 }
 
 // locker makes another Locker that contends with those before.
-func (c *conformance) locker() lock.Locker { return c.newLocker(c) }
+func (c *conformance) locker(opts ...lock.Option) lock.Locker { return c.New(c, opts...) }
 
 // context ends with the subtest or when patience has run out.
 func (c *conformance) context() context.Context {
@@ -130,7 +123,7 @@ func (c *conformance) acquire(l lock.Locker, opts ...lock.AcquireOption) lock.Le
 
 func (c *conformance) acquireIn(ctx context.Context, l lock.Locker, opts ...lock.AcquireOption) lock.Lease {
 	c.Helper()
-	lease, err := l.Acquire(ctx, c.resource, append([]lock.AcquireOption{lock.TTL(c.suite.ttl)}, opts...)...)
+	lease, err := l.Acquire(ctx, c.resource, append([]lock.AcquireOption{lock.TTL(c.TTL)}, opts...)...)
 	if err != nil {
 		c.Fatalf("Acquire(%q): %v", c.resource, err)
 	}
@@ -141,9 +134,9 @@ func (c *conformance) acquireIn(ctx context.Context, l lock.Locker, opts ...lock
 func (c *conformance) wantNewer(fence, last uint64) {
 	c.Helper()
 	switch {
-	case c.suite.fences && fence <= last:
+	case !c.NoFences && fence <= last:
 		c.Errorf("fence %d after %d", fence, last)
-	case !c.suite.fences && fence != 0:
+	case c.NoFences && fence != 0:
 		c.Errorf("fence %d of a system without", fence)
 	}
 }
@@ -181,11 +174,11 @@ func (c *conformance) wantEnd(lease lock.Lease, cause error) {
 // wantFree checks that the resource can be acquired without waiting for a TTL.
 func (c *conformance) wantFree(l lock.Locker) {
 	c.Helper()
-	c.release(c.acquire(l, lock.TTL(c.suite.ttl), lock.MaxWait(patience/2)))
+	c.release(c.acquire(l, lock.TTL(c.TTL), lock.MaxWait(patience/2)))
 }
 
 // soon bounds a step that does not wait.
-func (c *conformance) soon() time.Duration { return max(c.suite.ttl, time.Second) }
+func (c *conformance) soon() time.Duration { return max(c.TTL, time.Second) }
 
 // within checks that do takes less than d.
 func (c *conformance) within(d time.Duration, what string, do func()) {

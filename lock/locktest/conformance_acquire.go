@@ -120,7 +120,7 @@ func (c *conformance) heldError() {
 	if held.Resource != c.resource {
 		c.Errorf("Resource %q; %q expected", held.Resource, c.resource)
 	}
-	if !c.suite.holders {
+	if c.NoHolders {
 		c.release(lease)
 		return
 	}

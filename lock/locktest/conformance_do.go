@@ -67,6 +67,6 @@ func (c *conformance) doLost() {
 	err := lock.Do(c.context(), c.locker(), c.resource, func(ctx context.Context, _ lock.Lease) error {
 		<-ctx.Done()
 		return mine
-	}, lock.TTL(c.suite.ttl), lock.NoRenew())
+	}, lock.TTL(c.TTL), lock.NoRenew())
 	c.wantErr("Do with a lease that was lost", err, lock.ErrLost, mine)
 }

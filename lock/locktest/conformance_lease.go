@@ -20,8 +20,8 @@ func (s *suite) testLease(t *testing.T) {
 func (c *conformance) remaining() {
 	lease := c.acquire(c.locker(), lock.NoRenew())
 	last := lease.Remaining()
-	if last <= 0 || last > c.suite.ttl {
-		c.Errorf("Remaining() = %v right after Acquire; between 0 and %v expected", last, c.suite.ttl)
+	if last <= 0 || last > c.TTL {
+		c.Errorf("Remaining() = %v right after Acquire; between 0 and %v expected", last, c.TTL)
 	}
 	for range 3 {
 		time.Sleep(time.Millisecond)
@@ -61,7 +61,7 @@ func (c *conformance) parentEnds() {
 
 func (c *conformance) renewed() {
 	lease, other := c.acquire(c.locker()), c.locker()
-	for end := time.Now().Add(2*c.suite.ttl + c.suite.ttl/2); time.Now().Before(end); time.Sleep(c.suite.ttl / 10) {
+	for end := time.Now().Add(2*c.TTL + c.TTL/2); time.Now().Before(end); time.Sleep(c.TTL / 10) {
 		if err := lease.Context().Err(); err != nil {
 			c.Fatalf("lease ended: %v", context.Cause(lease.Context()))
 		}
@@ -77,12 +77,12 @@ func (c *conformance) renewed() {
 func (c *conformance) extended() {
 	lease := c.acquire(c.locker(), lock.NoRenew())
 	for range 3 {
-		time.Sleep(c.suite.ttl / 2)
+		time.Sleep(c.TTL / 2)
 		before := lease.Remaining()
 		if err := lease.Extend(c.context()); err != nil {
 			c.Fatalf("Extend with %v left: %v", before, err)
 		}
-		if after := lease.Remaining(); after <= before || after > c.suite.ttl {
+		if after := lease.Remaining(); after <= before || after > c.TTL {
 			c.Errorf("Remaining() = %v after Extend, %v before", after, before)
 		}
 	}

@@ -12,36 +12,36 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
-// uncounted is a node of a system that has no counters and does not report holders.
-type uncounted struct{ driver.BlockingNode }
+// lockOnly is a node that can do nothing beside locks, of a system that has no counters and does not report holders.
+type lockOnly struct {
+	driver.BlockingLockOnly // goes before what node embeds
+	node
+}
 
-func (n uncounted) Acquire(ctx context.Context, req driver.AcquireRequest) (driver.AcquireReply, error) {
+type node struct{ driver.BlockingNode }
+
+func (n lockOnly) Acquire(ctx context.Context, req driver.AcquireRequest) (driver.AcquireReply, error) {
 	reply, err := n.BlockingNode.Acquire(ctx, req)
 	reply.Counter, reply.Holder = 0, ""
 	return reply, err
 }
 
-func (n uncounted) Peek(ctx context.Context, req driver.PeekRequest) (driver.PeekReply, error) {
-	reply, err := n.BlockingNode.Peek(ctx, req)
-	reply.Counter, reply.Holder = 0, ""
-	return reply, err
-}
-
-// TestLockerWithoutFences: the suite does not test what the system lacks, and tests everything else.
-func TestLockerWithoutFences(t *testing.T) {
+// TestLockerWithoutCapabilities: the suite does not test what the system lacks, except that it says so, and tests
+// everything else.
+func TestLockerWithoutCapabilities(t *testing.T) {
 	t.Parallel()
-	locktest.TestLockerInFakeTime(t, startUncounted, locktest.WithoutFences(), locktest.WithoutHolders())
+	locktest.Run(t, locktest.Driver{Start: startLockOnly, NoFences: true, NoHolders: true})
 }
 
-func startUncounted(t testing.TB) func(testing.TB) lock.Locker {
+func startLockOnly(t testing.TB) locktest.Maker {
 	server := locktest.NewFakeServer("a")
 	t.Cleanup(server.Close)
 	began := time.Now()
 	var seeds atomic.Uint64
-	return func(t testing.TB) lock.Locker {
-		node := uncounted{server.Connect(seeds.Add(1), locktest.Faults{})}
-		e, err := engine.NewEngine([]driver.Node{engine.Async(node)},
-			engine.WithClock(func() time.Duration { return time.Since(began) }))
+	return func(t testing.TB, opts ...lock.Option) lock.Locker {
+		n := lockOnly{node: node{server.Connect(seeds.Add(1), locktest.Faults{})}}
+		clock := engine.WithClock(func() time.Duration { return time.Since(began) })
+		e, err := engine.NewEngine([]driver.Node{engine.Async(n)}, append([]lock.Option{clock}, opts...)...)
 		if err != nil {
 			t.Fatal(err)
 		}

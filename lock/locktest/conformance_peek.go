@@ -7,44 +7,45 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/election"
 )
 
-// Peeker is what the suite's tests of Peek need, beside [lock.Locker]. An engine.Engine has it.
-type Peeker interface {
+type peeker interface {
 	Peek(ctx context.Context, resource string) (lock.Sighting, error)
 }
 
-// WithPeek makes the suite fail if the Lockers have no Peek, or if their driver does not support it. Without
-// this option the suite skips its tests of Peek then.
-func WithPeek() ConformanceOption { return func(s *suite) { s.peek = true } }
-
 func (s *suite) testPeek(t *testing.T) {
+	if !s.Capabilities.Peek {
+		s.run(t, "is refused", (*conformance).noPeek)
+		return
+	}
 	s.run(t, "sees a free resource and leaves it free", (*conformance).peekFree)
 	s.run(t, "describes the holder", (*conformance).peekHeld)
 	s.run(t, "joins no queue", (*conformance).peekJoinsNoQueue)
 	s.run(t, "prolongs no lease", (*conformance).peekProlongsNothing)
 	s.run(t, "overtakes no waiter", (*conformance).peekBesideWaiters)
 	s.run(t, "refuses bad input", (*conformance).peekBadInput)
+	s.run(t, "lets observers see each term", (*conformance).observesTerms)
 }
 
-// peeker makes a Locker that can Peek, or skips the subtest.
-func (c *conformance) peeker() Peeker {
+func (c *conformance) noPeek() {
+	if p, ok := c.locker().(peeker); ok {
+		_, err := p.Peek(c.context(), c.resource)
+		c.wantErr("Peek", err, errors.ErrUnsupported)
+	}
+}
+
+func (c *conformance) peeker() peeker {
 	c.Helper()
-	p, ok := c.locker().(Peeker)
-	if ok {
-		if _, err := p.Peek(c.context(), c.resource); !errors.Is(err, errors.ErrUnsupported) {
-			return p
-		}
+	p, ok := c.locker().(peeker)
+	if !ok {
+		c.Fatal("this Locker has no Peek")
 	}
-	if c.suite.peek {
-		c.Fatal("this Locker cannot Peek")
-	}
-	c.Skip("this Locker cannot Peek")
-	return nil
+	return p
 }
 
 // peeks peeks n times, and returns the last sighting.
-func (c *conformance) peeks(p Peeker, n int) (s lock.Sighting) {
+func (c *conformance) peeks(p peeker, n int) (s lock.Sighting) {
 	c.Helper()
 	for range n {
 		var err error
@@ -60,7 +61,7 @@ func (c *conformance) peeks(p Peeker, n int) (s lock.Sighting) {
 
 // wantSeen checks that a Peek sees the resource held or free, and soon: an answer of the last node may be on its way
 // when a release or an acquire returns.
-func (c *conformance) wantSeen(p Peeker, held bool) lock.Sighting {
+func (c *conformance) wantSeen(p peeker, held bool) lock.Sighting {
 	c.Helper()
 	ctx := c.context()
 	for {
@@ -94,16 +95,16 @@ func (c *conformance) peekHeld() {
 	before := time.Now().Add(-time.Millisecond).Truncate(time.Millisecond)
 	lease := c.acquire(c.locker(), lock.TTL(10*time.Second))
 	s := c.wantSeen(p, true)
-	if s.Fence > lease.Fence() || !c.suite.fences && s.Fence != 0 {
+	if s.Fence > lease.Fence() || c.NoFences && s.Fence != 0 {
 		c.Errorf("fence %d; that of the lease is %d", s.Fence, lease.Fence())
 	}
-	if c.suite.fences && s.Fence == 0 {
+	if !c.NoFences && s.Fence == 0 {
 		c.Error("the fence is missing")
 	}
-	if c.suite.holders && (s.Holder.Instance == "" || s.Holder.Since.Before(before) || s.Holder.Since.After(time.Now())) {
+	if !c.NoHolders && (s.Holder.Instance == "" || s.Holder.Since.Before(before) || s.Holder.Since.After(time.Now())) {
 		c.Errorf("holder %+v; an instance since %v or later expected", s.Holder, before)
 	}
-	if left := s.NotAfter.Sub(s.SeenAt); c.suite.holders && (left <= 0 || left > patience) {
+	if left := s.NotAfter.Sub(s.SeenAt); !c.NoHolders && (left <= 0 || left > patience) {
 		c.Errorf("not after %v from then", left)
 	}
 	c.peeks(p, 3)
@@ -129,7 +130,7 @@ func (c *conformance) peekJoinsNoQueue() {
 func (c *conformance) peekProlongsNothing() {
 	p := c.peeker()
 	lease := c.acquire(c.locker(), lock.NoRenew())
-	c.within(2*c.suite.ttl+c.soon(), "the end of a lease under Peeks", func() { c.wantSeen(p, false) })
+	c.within(2*c.TTL+c.soon(), "the end of a lease under Peeks", func() { c.wantSeen(p, false) })
 	c.wantEnd(lease, lock.ErrLost)
 	c.release(c.acquire(c.locker()))
 	_ = lease.Release(c.context())
@@ -158,4 +159,37 @@ func (c *conformance) peekBadInput() {
 	cancel()
 	_, err = p.Peek(ctx, c.resource)
 	c.wantErr("Peek with a cancelled context", err, context.Canceled)
+}
+
+// observesTerms campaigns, resigns, and campaigns again beside an observer.
+func (c *conformance) observesTerms() {
+	observer := c.peeker()
+	for range 2 {
+		c.observesTerm(observer)
+	}
+}
+
+func (c *conformance) observesTerm(observer peeker) {
+	term, err := election.Campaign(c.context(), c.locker(), c.resource)
+	if err != nil {
+		c.Fatal(err)
+	}
+	led := false
+	for seen, err := range election.Observe(c.context(), observer, c.resource, election.Interval(50*time.Millisecond)) {
+		switch {
+		case err != nil:
+			c.Fatal(err)
+		case !led && !seen.Vacant:
+			if led = true; !c.NoHolders && seen.Leader.Kind != lock.KindElection ||
+				!c.NoFences && seen.Term != term.Number() {
+				c.Errorf("%+v; term %d expected", seen, term.Number())
+			}
+			if err := term.Resign(c.context()); err != nil {
+				c.Fatal(err)
+			}
+		case led && seen.Vacant:
+			return
+		}
+	}
+	c.Fatal("the observer does not see the term and its end")
 }

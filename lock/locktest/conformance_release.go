@@ -26,7 +26,7 @@ func (s *suite) testRelease(t *testing.T) {
 
 func (c *conformance) lossSignalled() {
 	lease := c.acquire(c.locker(), lock.NoRenew())
-	c.within(c.suite.ttl+c.soon(), "the loss of a lease that is not renewed", func() { c.wantEnd(lease, lock.ErrLost) })
+	c.within(c.TTL+c.soon(), "the loss of a lease that is not renewed", func() { c.wantEnd(lease, lock.ErrLost) })
 	if left := lease.Remaining(); left > 0 {
 		c.Errorf("lost with %v remaining", left)
 	}
@@ -44,7 +44,7 @@ func (c *conformance) lossEndsExtend() {
 func (c *conformance) releaseAfterLoss() {
 	lease := c.acquire(c.locker(), lock.NoRenew())
 	c.wantEnd(lease, lock.ErrLost)
-	time.Sleep(c.suite.ttl / 4) // validity ends a little before the keys do
+	time.Sleep(c.TTL / 4) // validity ends a little before the keys do
 	err := lease.Release(c.context())
 	c.wantErr("Release after loss", err, lock.ErrNotHeld)
 	var release *lock.ReleaseError
@@ -74,7 +74,7 @@ func (c *conformance) releaseAfterTakeover() {
 
 func (c *conformance) maxHold() {
 	l := c.locker()
-	lease := c.acquire(l, lock.MaxHold(c.suite.ttl/2))
+	lease := c.acquire(l, lock.MaxHold(c.TTL/2))
 	c.wantEnd(lease, lock.ErrMaxHold)
 	_ = lease.Release(c.context())
 	c.wantFree(l)

@@ -31,7 +31,7 @@ func (c *conformance) wait(ctx context.Context, l lock.Locker, opts ...lock.Acqu
 	w := &waiter{done: make(chan struct{})}
 	go func() {
 		defer close(w.done)
-		w.lease, w.err = l.Acquire(ctx, c.resource, append([]lock.AcquireOption{lock.TTL(c.suite.ttl)}, opts...)...)
+		w.lease, w.err = l.Acquire(ctx, c.resource, append([]lock.AcquireOption{lock.TTL(c.TTL)}, opts...)...)
 	}()
 	return w
 }
@@ -49,7 +49,7 @@ func (c *conformance) served(w *waiter) lock.Lease {
 // stillWaiting gives the waiter time to do wrong.
 func (c *conformance) stillWaiting(w *waiter) {
 	c.Helper()
-	c.waitsFor(w, c.suite.ttl/10)
+	c.waitsFor(w, c.TTL/10)
 }
 
 func (c *conformance) waitsFor(w *waiter, d time.Duration) {
@@ -109,7 +109,7 @@ func (c *conformance) queuesLocally() {
 			last = lease.Fence()
 			inside--
 			return nil
-		}, lock.TTL(c.suite.ttl))
+		}, lock.TTL(c.TTL))
 	}
 	errs := make(chan error)
 	for w := range callers + 1 {
@@ -125,7 +125,7 @@ func (c *conformance) queuesLocally() {
 			errs <- err
 		}()
 	}
-	time.Sleep(c.suite.ttl / 10)
+	time.Sleep(c.TTL / 10)
 	c.release(holder)
 	for range callers + 1 {
 		if err := <-errs; err != nil {
@@ -137,7 +137,7 @@ func (c *conformance) queuesLocally() {
 
 func (c *conformance) maxWait() {
 	holder := c.acquire(c.locker())
-	budget := c.suite.ttl / 2 // enough for one attempt of a busy machine
+	budget := c.TTL / 2 // enough for one attempt of a busy machine
 	c.within(budget+c.soon(), "MaxWait", func() {
 		_, err := c.locker().Acquire(c.context(), c.resource, lock.MaxWait(budget))
 		c.wantErr("MaxWait on a held resource", err, lock.ErrMaxWait, lock.ErrHeld)
@@ -167,7 +167,7 @@ func (c *conformance) maxAttempts() {
 func (c *conformance) cancelWhileWaiting() {
 	holder, l := c.acquire(c.locker()), c.locker()
 	for _, opts := range [][]lock.AcquireOption{nil, {lock.Fair()}} {
-		c.cancelled(l, c.suite.ttl/10, opts...)
+		c.cancelled(l, c.TTL/10, opts...)
 	}
 	c.release(holder)
 	c.wantFree(l)
@@ -185,7 +185,7 @@ func (c *conformance) cancelled(l lock.Locker, after time.Duration, opts ...lock
 		<-w.done
 	})
 	c.wantErr("Acquire with a context cancelled while waiting", w.err, context.Canceled)
-	if !errors.Is(w.err, lock.ErrHeld) && after < c.suite.ttl {
+	if !errors.Is(w.err, lock.ErrHeld) && after < c.TTL {
 		c.cancelled(l, 2*after, opts...)
 		return
 	}

@@ -1,7 +1,7 @@
 // Package locktest provides what tests of locks need.
 //
-// To test a [lock.Locker] or a decorator, call [TestLocker], the conformance suite that every one of them
-// must pass. [NewFakes] makes lockers on servers in memory.
+// To test a driver, a decorator or any other [lock.Locker], call [Run], the conformance suite that every one of them
+// must pass: one call tests whatever its [Driver] claims. [NewFakes] makes lockers on servers in memory.
 //
 // To test the algorithm, use [FakeServer] and [FakeNode]: a Redis server and a connection to it, in
 // memory. They work in the fake time of testing/synctest, and have every fault that a lock has to

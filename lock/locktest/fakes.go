@@ -2,6 +2,7 @@ package locktest
 
 import (
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -17,7 +18,7 @@ import (
 //
 //	newLocker := locktest.NewFakes(t, 3)
 //	a, b := newLocker(t), newLocker(t)
-func NewFakes(t testing.TB, n int, opts ...lock.Option) func(testing.TB) lock.Locker {
+func NewFakes(t testing.TB, n int, opts ...lock.Option) Maker {
 	t.Helper()
 	var servers []*FakeServer
 	for i := range n {
@@ -27,7 +28,7 @@ func NewFakes(t testing.TB, n int, opts ...lock.Option) func(testing.TB) lock.Lo
 	}
 	began := time.Now()
 	var seeds atomic.Uint64
-	return func(t testing.TB) lock.Locker {
+	return func(t testing.TB, more ...lock.Option) lock.Locker {
 		t.Helper()
 		var nodes []driver.Node
 		for _, s := range servers {
@@ -38,7 +39,7 @@ func NewFakes(t testing.TB, n int, opts ...lock.Option) func(testing.TB) lock.Lo
 		}
 		// Not the clock of the machine: in a bubble that is another one.
 		clock := engine.WithClock(func() time.Duration { return time.Since(began) })
-		l, err := engine.NewEngine(nodes, append([]lock.Option{clock}, opts...)...)
+		l, err := engine.NewEngine(nodes, slices.Concat([]lock.Option{clock}, opts, more)...)
 		if err != nil {
 			t.Fatal(err)
 		}

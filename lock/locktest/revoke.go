@@ -7,32 +7,21 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/lock/rwlock"
+	"github.com/lockscope/lockscope/lock/semaphore"
 )
 
-// Revoker is what [TestRevoke] needs, beside [lock.Locker]. An engine.Engine has it.
-type Revoker interface {
+type revoker interface {
 	Revoke(ctx context.Context, resource string, req lock.RevokeRequest) (lock.Revocation, error)
 	RevokeReaders(ctx context.Context, resource string, req lock.RevokeReadersRequest) (lock.ReadersRevocation, error)
 }
 
-// TestRevoke checks what engine.Engine says of Revoke, for drivers whose nodes implement driver.Revoker: a revoked
-// lease is not renewed, its holder learns who revoked it and why, nobody gets the lock before the lease has ended, and
-// the next lease is one like any other. Readers are revoked where the nodes list them. newLocker and opts are those of
-// [TestLocker].
-func TestRevoke(t *testing.T, newLocker func(t testing.TB) lock.Locker, opts ...ConformanceOption) {
-	newSuite(newLocker, opts).testRevoke(t)
-}
-
-// TestRevokeInFakeTime is TestRevoke as [TestLockerInFakeTime] is TestLocker.
-func TestRevokeInFakeTime(t *testing.T, start func(t testing.TB) func(testing.TB) lock.Locker,
-	opts ...ConformanceOption) {
-	s := newSuite(nil, opts)
-	s.start = start
-	s.testRevoke(t)
-}
-
+// testRevoke: a revoked lease is not renewed, its holder learns who revoked it and why, nobody gets the lock before the
+// lease has ended, and the next lease is one like any other.
 func (s *suite) testRevoke(t *testing.T) {
+	if !s.Capabilities.Revoke {
+		s.run(t, "is refused", (*conformance).noRevoke)
+		return
+	}
 	s.run(t, "ends a lease that is renewed", (*conformance).revokesRenewed)
 	s.run(t, "is what Extend fails with", (*conformance).revokedExtend)
 	s.run(t, "twice keeps the first mark", (*conformance).revokesTwice)
@@ -40,15 +29,28 @@ func (s *suite) testRevoke(t *testing.T) {
 	s.run(t, "does not concern who came since it asked", (*conformance).revokesWhomItAsked)
 	s.run(t, "needs a holder", (*conformance).revokesNobody)
 	s.run(t, "asks before it marks", (*conformance).revokeNotConfirmed)
-	s.run(t, "ends a writer and no reader", (*conformance).revokesWriter)
-	s.run(t, "ends readers and no other", (*conformance).revokesReaders)
+	s.run(t, "ends a permit and no other", (*conformance).revokesPermit)
+	if s.Capabilities.Readers {
+		s.run(t, "ends a writer and no reader", (*conformance).revokesWriter)
+		s.run(t, "ends readers and no other", (*conformance).revokesReaders)
+		s.run(t, "ends the readers of one instance", (*conformance).revokesReadersOf)
+	}
+}
+
+func (c *conformance) noRevoke() {
+	if r, ok := c.locker().(revoker); ok {
+		_, err := r.Revoke(c.context(), c.resource, revokeRequest)
+		c.wantErr("Revoke", err, errors.ErrUnsupported)
+		_, err = r.RevokeReaders(c.context(), c.resource, readersRequest)
+		c.wantErr("RevokeReaders", err, errors.ErrUnsupported)
+	}
 }
 
 var revokeRequest = lock.RevokeRequest{By: "ops@host", Reason: "disk swap"}
 
-func (c *conformance) revoker() Revoker {
+func (c *conformance) revoker() revoker {
 	c.Helper()
-	r, ok := c.locker().(Revoker)
+	r, ok := c.locker().(revoker)
 	if !ok {
 		c.Fatal("this Locker cannot Revoke")
 	}
@@ -56,7 +58,7 @@ func (c *conformance) revoker() Revoker {
 }
 
 // revokes revokes the holder's lease, once a quorum is known to have it.
-func (c *conformance) revokes(r Revoker, req lock.RevokeRequest) lock.Revocation {
+func (c *conformance) revokes(r revoker, req lock.RevokeRequest) lock.Revocation {
 	c.Helper()
 	ctx := c.context()
 	for {
@@ -86,7 +88,7 @@ func (c *conformance) revokesRenewed() {
 	lease := c.acquire(c.locker())
 	next := make(chan lock.Lease, 1)
 	go func() {
-		got, err := c.locker().Acquire(c.context(), c.resource, lock.TTL(c.suite.ttl))
+		got, err := c.locker().Acquire(c.context(), c.resource, lock.TTL(c.TTL))
 		if err != nil {
 			c.Errorf("the next: %v", err)
 		}
@@ -97,7 +99,7 @@ func (c *conformance) revokesRenewed() {
 		r.Mark.By != "ops@host" {
 		c.Errorf("%+v", r)
 	}
-	if c.suite.fences && r.Fence != lease.Fence() {
+	if !c.NoFences && r.Fence != lease.Fence() {
 		c.Errorf("fence %d of a lease with %d", r.Fence, lease.Fence())
 	}
 	got := <-next
@@ -113,7 +115,7 @@ func (c *conformance) revokesRenewed() {
 }
 
 func (c *conformance) revokedExtend() {
-	lease := c.acquire(c.locker(), lock.NoRenew(), lock.TTL(2*c.suite.ttl))
+	lease := c.acquire(c.locker(), lock.NoRenew(), lock.TTL(2*c.TTL))
 	c.revokes(c.revoker(), revokeRequest)
 	if err := lease.Context().Err(); err != nil {
 		c.Errorf("the lease ended before its holder knew: %v", context.Cause(lease.Context()))
@@ -126,7 +128,7 @@ func (c *conformance) revokedExtend() {
 }
 
 func (c *conformance) revokesTwice() {
-	lease, r := c.acquire(c.locker(), lock.NoRenew(), lock.TTL(2*c.suite.ttl)), c.revoker()
+	lease, r := c.acquire(c.locker(), lock.NoRenew(), lock.TTL(2*c.TTL)), c.revoker()
 	first := c.revokes(r, revokeRequest)
 	again := c.revokes(r, lock.RevokeRequest{By: "another", Reason: "impatience"})
 	if first.Again || !again.Again || again.Mark != first.Mark {
@@ -137,10 +139,10 @@ func (c *conformance) revokesTwice() {
 }
 
 func (c *conformance) nextOfRevoked() {
-	lease, r := c.acquire(c.locker(), lock.NoRenew(), lock.TTL(2*c.suite.ttl)), c.revoker()
+	lease, r := c.acquire(c.locker(), lock.NoRenew(), lock.TTL(2*c.TTL)), c.revoker()
 	c.revokes(r, revokeRequest)
 	c.release(lease)
-	next := c.acquire(c.locker(), lock.NoRenew(), lock.TTL(2*c.suite.ttl))
+	next := c.acquire(c.locker(), lock.NoRenew(), lock.TTL(2*c.TTL))
 	c.wantNewer(next.Fence(), lease.Fence())
 	if err := next.Extend(c.context()); err != nil {
 		c.Errorf("the next lease is not extended: %v", err)
@@ -154,12 +156,12 @@ func (c *conformance) nextOfRevoked() {
 
 // revokesWhomItAsked lets the lock pass on after the holder was named, and before it is marked.
 func (c *conformance) revokesWhomItAsked() {
-	lease, r, other := c.acquire(c.locker(), lock.NoRenew(), lock.TTL(2*c.suite.ttl)), c.revoker(), c.locker()
+	lease, r, other := c.acquire(c.locker(), lock.NoRenew(), lock.TTL(2*c.TTL)), c.revoker(), c.locker()
 	var next lock.Lease
 	req := revokeRequest
 	req.Confirm = func(lock.Sighting) error {
 		c.release(lease)
-		next = c.acquire(other, lock.NoRenew(), lock.TTL(2*c.suite.ttl))
+		next = c.acquire(other, lock.NoRenew(), lock.TTL(2*c.TTL))
 		return nil
 	}
 	var err error
@@ -189,10 +191,10 @@ func (c *conformance) revokesNobody() {
 }
 
 func (c *conformance) revokeNotConfirmed() {
-	lease, refused, r := c.acquire(c.locker(), lock.NoRenew(), lock.TTL(2*c.suite.ttl)), errors.New("no"), c.revoker()
+	lease, refused, r := c.acquire(c.locker(), lock.NoRenew(), lock.TTL(2*c.TTL)), errors.New("no"), c.revoker()
 	req := revokeRequest
 	req.Confirm = func(s lock.Sighting) error {
-		if c.suite.fences && s.Fence != lease.Fence() || !s.Held {
+		if !c.NoFences && s.Fence != lease.Fence() || !s.Held {
 			c.Errorf("to confirm: %+v", s)
 		}
 		return refused
@@ -210,19 +212,33 @@ func (c *conformance) revokeNotConfirmed() {
 	c.release(lease)
 }
 
-// revokesWriter skips its test if the nodes have no readers.
+// revokesPermit of one slot; the other permit stays.
+func (c *conformance) revokesPermit() {
+	s := c.semaphore(c.locker(), 2)
+	permits := make([]*semaphore.Permit, 2)
+	for range permits {
+		p, err := s.Acquire(c.context(), lock.TTL(2*c.TTL), lock.NoRenew())
+		if err != nil {
+			c.Fatal(err)
+		}
+		permits[p.Slot()] = p
+	}
+	slot := *c
+	slot.resource += "#1"
+	slot.revokes(c.revoker(), revokeRequest)
+	c.wantRevoked(permits[1].Extend(c.context()), "ops@host")
+	if err := permits[0].Extend(c.context()); err != nil {
+		c.Errorf("the other permit is not extended: %v", err)
+	}
+	for _, p := range permits {
+		c.giveBack(p)
+	}
+}
+
 func (c *conformance) revokesWriter() {
-	rw, err := rwlock.New(c.locker(), c.resource)
-	if err != nil {
-		c.Fatal(err)
-	}
-	r, ttl := c.revoker(), lock.TTL(2*c.suite.ttl)
-	reader, err := rw.RLock(c.context(), ttl, lock.NoRenew())
-	if errors.Is(err, errors.ErrUnsupported) {
-		c.Skip(err)
-	} else if err != nil {
-		c.Fatal(err)
-	}
+	rw, r, ttl := c.rw(), c.revoker(), lock.TTL(2*c.TTL)
+	reader := c.held(rw.RLock, ttl, lock.NoRenew())
+	var err error
 	for ctx := c.context(); ; time.Sleep(time.Millisecond) {
 		_, err = r.Revoke(ctx, c.resource, revokeRequest)
 		if errors.Is(err, errors.ErrUnsupported) || ctx.Err() != nil {
@@ -234,10 +250,7 @@ func (c *conformance) revokesWriter() {
 		c.Errorf("the reader is not extended: %v", err)
 	}
 	c.release(reader)
-	writer, err := rw.Lock(c.context(), ttl, lock.NoRenew())
-	if err != nil {
-		c.Fatal(err)
-	}
+	writer := c.held(rw.Lock, ttl, lock.NoRenew())
 	c.revokes(r, revokeRequest)
 	c.wantRevoked(writer.Extend(c.context()), "ops@host")
 	c.release(writer)

@@ -5,21 +5,15 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/lock/rwlock"
 )
 
 // revokesReaders ends the readers of a lock for a writer that waits. A reader that comes after it has a lease like any
-// other. It skips its test if the nodes have no readers, or cannot revoke them.
+// other.
 func (c *conformance) revokesReaders() {
-	ttl := lock.TTL(2 * c.suite.ttl)
-	first, second, third := c.sharing(), c.sharing(), c.sharing()
-	readers := []lock.Lease{c.reads(first, ttl, lock.NoRenew()), c.reads(second, ttl, lock.NoRenew())}
-	if !c.seesReaders(len(readers)) {
-		for _, reader := range readers {
-			c.release(reader)
-		}
-		c.Skip("this driver cannot revoke readers")
-	}
+	ttl := lock.TTL(2 * c.TTL)
+	first, second, third := c.rw(), c.rw(), c.rw()
+	readers := []lock.Lease{c.held(first.RLock, ttl, lock.NoRenew()), c.held(second.RLock, ttl, lock.NoRenew())}
+	c.seesReaders(len(readers))
 	next := make(chan lock.Lease, 1)
 	go func() {
 		writer, err := third.Lock(c.context(), ttl)
@@ -53,36 +47,50 @@ func (c *conformance) revokesReaders() {
 		c.Errorf("the writer is not extended: %v", err)
 	}
 	c.release(writer)
-	later := c.reads(first, ttl, lock.NoRenew())
+	later := c.held(first.RLock, ttl, lock.NoRenew())
 	if err := later.Extend(c.context()); err != nil {
 		c.Errorf("a later reader is not extended: %v", err)
 	}
 	c.release(later)
 }
 
-// sharing is the resource as a read/write lock of another process.
-func (c *conformance) sharing() *rwlock.RWLock {
-	c.Helper()
-	rw, err := rwlock.New(c.locker(), c.resource)
-	if errors.Is(err, errors.ErrUnsupported) {
-		c.Skip(err)
-	} else if err != nil {
-		c.Fatal(err)
+// revokesReadersOf one instance, twice.
+func (c *conformance) revokesReadersOf() {
+	ttl, r := lock.TTL(2*c.TTL), c.revoker()
+	one := c.held(c.rw(lock.WithInstance("web-1")).RLock, ttl, lock.NoRenew())
+	other := c.held(c.rw(lock.WithInstance("web-2")).RLock, ttl, lock.NoRenew())
+	c.seesReaders(2)
+	req := readersRequest
+	req.Instance = "web-1"
+	for i, by := range []string{"ops@host", "another"} {
+		req.By = by
+		got, err := r.RevokeReaders(c.context(), c.resource, req)
+		if err != nil || len(got.Readers) != 1 || got.Readers[0].Holder.Instance != "web-1" || got.Readers[0].Again != (i > 0) ||
+			got.Readers[0].Mark.By != "ops@host" || c.ReaderFences && got.Readers[0].Fence != one.Fence() {
+			c.Errorf("%+v, %v", got, err)
+		}
 	}
-	return rw
+	c.wantRevoked(one.Extend(c.context()), "ops@host")
+	if err := other.Extend(c.context()); err != nil {
+		c.Errorf("the other reader is not extended: %v", err)
+	}
+	c.release(one)
+	for ctx := c.context(); ; time.Sleep(time.Millisecond) { // the release may be on its way to some nodes
+		_, err := r.RevokeReaders(ctx, c.resource, req)
+		if errors.Is(err, lock.ErrNotHeld) {
+			break
+		} else if ctx.Err() != nil {
+			c.Fatalf("RevokeReaders of an instance that reads no more: %v", err)
+		}
+	}
+	if err := other.Extend(c.context()); err != nil {
+		c.Errorf("the other reader is not extended: %v", err)
+	}
+	c.release(other)
 }
 
-func (c *conformance) reads(rw *rwlock.RWLock, opts ...lock.AcquireOption) lock.Lease {
-	c.Helper()
-	lease, err := rw.RLock(c.context(), opts...)
-	if err != nil {
-		c.Fatal(err)
-	}
-	return lease
-}
-
-// seesReaders waits until so many readers are known, and revokes none. It reports whether the driver can.
-func (c *conformance) seesReaders(least int) bool {
+// seesReaders waits until so many readers are known, and revokes none.
+func (c *conformance) seesReaders(least int) {
 	c.Helper()
 	ctx, r, seen := c.context(), c.revoker(), errors.New("seen")
 	req := readersRequest
@@ -95,10 +103,8 @@ func (c *conformance) seesReaders(least int) bool {
 	for {
 		_, err := r.RevokeReaders(ctx, c.resource, req)
 		switch {
-		case errors.Is(err, errors.ErrUnsupported):
-			return false
 		case errors.Is(err, seen):
-			return true
+			return
 		case ctx.Err() != nil || !errors.Is(err, lock.ErrNotHeld) && !errors.Is(err, lock.ErrNoQuorum):
 			c.Fatalf("RevokeReaders(%q): %v", c.resource, err)
 		}

@@ -12,53 +12,36 @@ import (
 	"github.com/lockscope/lockscope/lock/rwlock"
 )
 
-// TestRWLock checks that a read/write lock on a [lock.Locker] keeps its promises: no writer beside another holder,
-// fences in the order of writers, readers with an expiry each, and writers that readers do not starve. It calls
-// newLocker as [TestLocker] does. For a Locker without read/write locks there is [TestNoRWLock].
-func TestRWLock(t *testing.T, newLocker func(t testing.TB) lock.Locker, opts ...ConformanceOption) {
-	newSuite(newLocker, opts).testRWLock(t)
-}
-
-// TestRWLockInFakeTime is to [TestRWLock] what [TestLockerInFakeTime] is to [TestLocker].
-func TestRWLockInFakeTime(t *testing.T, start func(t testing.TB) func(testing.TB) lock.Locker,
-	opts ...ConformanceOption) {
-	s := newSuite(nil, opts)
-	s.start = start
-	s.testRWLock(t)
-}
-
-// WithReaderFences makes [TestRWLock] fail if readers share a fence: each must have one of its own, above those of all
-// readers before it. One server that decides alone can do that; a quorum cannot.
-func WithReaderFences() ConformanceOption { return func(s *suite) { s.readers = true } }
-
-func (s *suite) testRWLock(t *testing.T) {
+// testReaders: no writer beside another holder, fences in the order of writers, readers with an expiry each, and writers
+// that readers do not starve.
+func (s *suite) testReaders(t *testing.T) {
+	if !s.Capabilities.Readers {
+		s.run(t, "are refused", (*conformance).noReaders)
+		return
+	}
 	s.run(t, "readers share", (*conformance).readersShare)
 	s.run(t, "never a writer beside others", (*conformance).writersAreAlone)
 	s.run(t, "fences", (*conformance).fencesOfReaders)
 	s.run(t, "an expiry each", (*conformance).expiryOfReaders)
 	s.run(t, "a waiting writer comes first", (*conformance).waitingWriterFirst)
 	s.run(t, "a writer that gives up", (*conformance).writerGivesUp)
+	s.run(t, "a lock beside readers", (*conformance).lockBesideReaders)
 	s.run(t, "upgrade", (*conformance).upgrade)
 	s.run(t, "release twice", (*conformance).releaseReaderTwice)
 }
 
-// TestNoRWLock checks that a Locker without read/write locks says so, before anything is sent.
-func TestNoRWLock(t *testing.T, newLocker func(t testing.TB) lock.Locker) {
-	l, err := rwlock.New(newLocker(t), "prices")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, acquire := range map[string]acquireSide{"RLock": l.RLock, "Lock": l.Lock} {
-		if lease, err := acquire(t.Context()); !errors.Is(err, errors.ErrUnsupported) {
-			t.Errorf("%s: %v, %v", name, lease, err)
-		}
+func (c *conformance) noReaders() {
+	rw := c.rw()
+	for name, acquire := range map[string]acquireSide{"RLock": rw.RLock, "Lock": rw.Lock} {
+		_, err := acquire(c.context())
+		c.wantErr(name, err, errors.ErrUnsupported)
 	}
 }
 
 // rw is the subtest's read/write lock in another process.
-func (c *conformance) rw() *rwlock.RWLock {
+func (c *conformance) rw(opts ...lock.Option) *rwlock.RWLock {
 	c.Helper()
-	l, err := rwlock.New(c.locker(), c.resource)
+	l, err := rwlock.New(c.locker(opts...), c.resource)
 	if err != nil {
 		c.Fatal(err)
 	}
@@ -70,7 +53,7 @@ type acquireSide func(context.Context, ...lock.AcquireOption) (lock.Lease, error
 
 func (c *conformance) held(acquire acquireSide, opts ...lock.AcquireOption) lock.Lease {
 	c.Helper()
-	lease, err := acquire(c.context(), append([]lock.AcquireOption{lock.TTL(c.suite.ttl)}, opts...)...)
+	lease, err := acquire(c.context(), append([]lock.AcquireOption{lock.TTL(c.TTL)}, opts...)...)
 	if err != nil {
 		c.Fatalf("%q: %v", c.resource, err)
 	}
@@ -103,7 +86,7 @@ func (c *conformance) waits(ctx context.Context, acquire acquireSide) *waiter {
 	w := &waiter{done: make(chan struct{})}
 	go func() {
 		defer close(w.done)
-		w.lease, w.err = acquire(ctx, lock.TTL(c.suite.ttl))
+		w.lease, w.err = acquire(ctx, lock.TTL(c.TTL))
 	}()
 	return w
 }
@@ -111,7 +94,7 @@ func (c *conformance) waits(ctx context.Context, acquire acquireSide) *waiter {
 func (c *conformance) readersShare() {
 	a, b := c.rw(), c.rw()
 	readers := []lock.Lease{c.held(a.RLock), c.held(b.RLock), c.held(c.answered(b.TryRLock))}
-	_, err := c.answered(a.TryLock)(c.context(), lock.TTL(c.suite.ttl))
+	_, err := c.answered(a.TryLock)(c.context(), lock.TTL(c.TTL))
 	c.wantErr("TryLock beside readers", err, lock.ErrHeld)
 	for _, r := range readers {
 		if err := r.Extend(c.context()); err != nil {
@@ -120,9 +103,9 @@ func (c *conformance) readersShare() {
 		c.release(r)
 	}
 	w := c.held(c.answered(a.TryLock))
-	_, err = c.answered(b.TryRLock)(c.context(), lock.TTL(c.suite.ttl))
+	_, err = c.answered(b.TryRLock)(c.context(), lock.TTL(c.TTL))
 	c.wantErr("TryRLock beside a writer", err, lock.ErrHeld)
-	if held, ok := errors.AsType[*lock.HeldError](err); c.suite.holders && (!ok || held.Holder.Kind != lock.KindWrite) {
+	if held, ok := errors.AsType[*lock.HeldError](err); !c.NoHolders && (!ok || held.Holder.Kind != lock.KindWrite) {
 		c.Errorf("%v; the kind of the holder is missing", err)
 	}
 	c.release(w)
@@ -146,7 +129,7 @@ func (c *conformance) writersAreAlone() {
 					err := do(c.context(), func(_ context.Context, lease lock.Lease) error {
 						defer inside.leave(writes)
 						return inside.enter(writes, lease)
-					}, lock.TTL(c.suite.ttl))
+					}, lock.TTL(c.TTL))
 					if err != nil {
 						c.Error(err)
 					}
@@ -198,7 +181,7 @@ func (c *conformance) fencesOfReaders() {
 		if r.Fence() < w.Fence() || s.Fence() < w.Fence() {
 			c.Errorf("readers have fences %d and %d after a writer with %d", r.Fence(), s.Fence(), w.Fence())
 		}
-		if c.suite.readers && (r.Fence() == w.Fence() || s.Fence() <= r.Fence()) {
+		if c.ReaderFences && (r.Fence() == w.Fence() || s.Fence() <= r.Fence()) {
 			c.Errorf("readers have fences %d and %d after a writer with %d", r.Fence(), s.Fence(), w.Fence())
 		}
 		last = max(r.Fence(), s.Fence())
@@ -209,14 +192,11 @@ func (c *conformance) fencesOfReaders() {
 
 func (c *conformance) expiryOfReaders() {
 	a, b := c.rw(), c.rw()
-	long := c.held(a.RLock, lock.TTL(4*c.suite.ttl), lock.NoRenew())
+	long := c.held(a.RLock, lock.TTL(4*c.TTL), lock.NoRenew())
 	short := c.held(b.RLock, lock.NoRenew())
 	c.wantEnd(short, lock.ErrLost)
-	_, err := c.answered(b.TryLock)(c.context(), lock.TTL(c.suite.ttl))
+	_, err := c.answered(b.TryLock)(c.context(), lock.TTL(c.TTL))
 	c.wantErr("TryLock beside the longer reader", err, lock.ErrHeld)
-	if long.Remaining() <= 0 {
-		c.Skip("the machine stood still")
-	}
 	c.release(long)
 	c.release(c.held(b.Lock))
 }
@@ -227,7 +207,7 @@ func (c *conformance) waitingWriterFirst() {
 	c.stillWaiting(w)
 	deadline := time.Now().Add(patience / 2)
 	for { // until the writer keeps others out on a quorum of nodes
-		newcomer, err := c.answered(later.TryRLock)(c.context(), lock.TTL(c.suite.ttl))
+		newcomer, err := c.answered(later.TryRLock)(c.context(), lock.TTL(c.TTL))
 		if err != nil {
 			c.wantErr("TryRLock behind a writer", err, lock.ErrHeld)
 			break
@@ -236,7 +216,7 @@ func (c *conformance) waitingWriterFirst() {
 		if time.Now().After(deadline) {
 			c.Fatal("a writer that waits keeps no reader out")
 		}
-		time.Sleep(c.suite.ttl / 50)
+		time.Sleep(c.TTL / 50)
 	}
 	behind := c.waits(c.context(), later.RLock)
 	c.stillWaiting(behind)
@@ -258,10 +238,23 @@ func (c *conformance) writerGivesUp() {
 	c.release(c.held(c.rw().Lock))
 }
 
+// lockBesideReaders: they keep each other out, although nobody knows that they share a name.
+func (c *conformance) lockBesideReaders() {
+	l, rw := c.locker(), c.rw()
+	reader := c.held(rw.RLock)
+	_, err := c.asked(l)
+	c.wantErr("Acquire beside a reader", err, lock.ErrHeld)
+	c.release(reader)
+	lease := c.acquire(l)
+	_, err = c.answered(rw.TryRLock)(c.context(), lock.TTL(c.TTL))
+	c.wantErr("TryRLock beside a lock", err, lock.ErrHeld)
+	c.release(lease)
+}
+
 func (c *conformance) upgrade() {
 	l := c.rw()
 	reader := c.held(l.RLock)
-	_, err := l.Lock(reader.Context(), lock.TTL(c.suite.ttl))
+	_, err := l.Lock(reader.Context(), lock.TTL(c.TTL))
 	c.wantErr("Lock in a reader's context", err, rwlock.ErrUpgrade)
 	c.release(reader)
 	c.release(c.held(l.Lock))
@@ -272,7 +265,7 @@ func (c *conformance) releaseReaderTwice() {
 	first, second := c.held(a.RLock), c.held(b.RLock)
 	c.release(first)
 	c.release(first)
-	_, err := c.answered(a.TryLock)(c.context(), lock.TTL(c.suite.ttl))
+	_, err := c.answered(a.TryLock)(c.context(), lock.TTL(c.TTL))
 	c.wantErr("TryLock beside the other reader", err, lock.ErrHeld)
 	c.wantEnd(first, lock.ErrReleased)
 	c.release(second)

@@ -7,43 +7,76 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/lock/rwlock"
+	"github.com/lockscope/lockscope/lock/semaphore"
 )
 
-// TestRWLockThrough lets callers of three Lockers read and write while fault runs. It fails if a call fails, or if the
-// lease of a writer and another lease were valid at once. opts are those of each call.
-func TestRWLockThrough(t *testing.T, newLocker func(t testing.TB) lock.Locker, fault func(),
-	opts ...lock.AcquireOption) {
-	const processes, callers, rounds = 3, 3, 12
+func (s *suite) testFault(t *testing.T) {
+	s.run(t, "breaks no promise", (*conformance).holdThroughFault)
+}
+
+// holdThroughFault lets callers of three Lockers work while Fault runs. No call may fail, the lease of a writer and
+// another lease must never be valid at once, and no more permits than there are.
+func (c *conformance) holdThroughFault() {
+	const processes, callers, slots = 3, 3, 2
 	var all sync.WaitGroup
-	inside := &validLeases{writes: make(map[lock.Lease]bool)}
+	inside, taken := &validLeases{writes: make(map[lock.Lease]bool)}, &permits{k: slots}
 	for range processes {
-		l, err := rwlock.New(newLocker(t), t.Name())
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := c.locker()
 		for caller := range callers {
-			all.Go(func() {
-				for round := range rounds {
-					acquire, writes := l.RLock, (caller+round)%3 == 0
-					if writes {
-						acquire = l.Lock
-					}
-					lease, err := acquire(t.Context(), opts...)
-					if err != nil {
-						t.Error(err)
-						return
-					}
-					inside.enter(t, lease, writes)
-					time.Sleep(10 * time.Millisecond)
-					inside.leave(lease)
-					_ = lease.Release(context.Background()) // what does not arrive ends with its TTL
-				}
-			})
+			all.Go(func() { c.sharesThrough(l, caller, inside) })
+		}
+		if s := c.semaphore(l, slots); !c.NoSemaphores {
+			all.Go(func() { c.takesPermitsThrough(s, taken) })
 		}
 	}
-	fault()
+	c.Fault(c)
 	all.Wait()
+}
+
+const roundsInFault = 12
+
+// throughFault are the options of calls that may have to wait for the end of the fault.
+func (c *conformance) throughFault() []lock.AcquireOption {
+	return []lock.AcquireOption{lock.TTL(c.TTL), lock.MaxWait(2 * patience)}
+}
+
+// sharesThrough reads, and writes in every third round. Without readers it locks.
+func (c *conformance) sharesThrough(l lock.Locker, caller int, inside *validLeases) {
+	for round := range roundsInFault {
+		opts, writes := c.throughFault(), (caller+round)%3 == 0 || !c.Capabilities.Readers
+		switch {
+		case !c.Capabilities.Readers:
+		case writes:
+			opts = append(opts, lock.InMode(lock.ModeWrite))
+		default:
+			opts = append(opts, lock.InMode(lock.ModeRead))
+		}
+		lease, err := l.Acquire(context.Background(), c.resource, opts...)
+		if err != nil {
+			c.Error(err)
+			return
+		}
+		inside.enter(c, lease, writes)
+		time.Sleep(10 * time.Millisecond)
+		inside.leave(lease)
+		_ = lease.Release(context.Background()) // what does not arrive ends with its TTL
+	}
+}
+
+func (c *conformance) takesPermitsThrough(s *semaphore.Semaphore, taken *permits) {
+	for range roundsInFault {
+		p, err := s.Acquire(context.Background(), c.throughFault()...)
+		if err != nil {
+			c.Error(err)
+			return
+		}
+		if err := taken.add(p, !c.NoFences); err != nil {
+			c.Error(err)
+		}
+		time.Sleep(10 * time.Millisecond)
+		taken.remove(p)
+		_ = p.Release(context.Background())
+	}
 }
 
 // validLeases are the leases of callers that are inside, and whether they write.

@@ -10,20 +10,33 @@ import (
 	"github.com/lockscope/lockscope/lock/semaphore"
 )
 
-// TestSemaphore checks that a semaphore on a [lock.Locker] keeps its promises: never more than k permits, fences that
-// rise for each slot, free slots that are found, and errors that name the holders. It calls newLocker as [TestLocker]
-// does.
-func TestSemaphore(t *testing.T, newLocker func(t testing.TB) lock.Locker, opts ...ConformanceOption) {
-	newSuite(newLocker, opts).testSemaphore(t)
-}
-
+// testSemaphore: never more than k permits, fences that rise for each slot, free slots that are found, and errors that
+// name the holders.
 func (s *suite) testSemaphore(t *testing.T) {
+	if s.NoSemaphores {
+		s.run(t, "is refused", (*conformance).noSemaphores)
+		return
+	}
 	s.run(t, "never more than k", (*conformance).neverMoreThanK)
 	s.run(t, "a free slot is found", (*conformance).freeSlotIsFound)
 	s.run(t, "all are held", (*conformance).allAreHeld)
-	s.run(t, "another k", (*conformance).anotherNumberOfSlots)
-	s.run(t, "the nodes know k", (*conformance).nodesKnowSlots)
-	s.run(t, "first come, first served", (*conformance).servedInOrder)
+	if s.Capabilities.Slots || !s.NoHolders {
+		s.run(t, "another k", (*conformance).anotherNumberOfSlots)
+	}
+	if s.Capabilities.Slots {
+		s.run(t, "the nodes know k", (*conformance).nodesKnowSlots)
+		s.run(t, "fewer slots", (*conformance).fewerSlots)
+	} else {
+		s.run(t, "the nodes do not know k", (*conformance).noSlots)
+	}
+	if s.Capabilities.SlotQueue {
+		s.run(t, "first come, first served", (*conformance).servedInOrder)
+	}
+}
+
+func (c *conformance) noSemaphores() {
+	_, err := c.semaphore(c.locker(), 2).Acquire(c.context())
+	c.wantErr("Acquire of a permit", err, errors.ErrUnsupported)
 }
 
 func (c *conformance) semaphore(l lock.Locker, k int) *semaphore.Semaphore {
@@ -37,7 +50,7 @@ func (c *conformance) semaphore(l lock.Locker, k int) *semaphore.Semaphore {
 
 func (c *conformance) permit(s *semaphore.Semaphore) *semaphore.Permit {
 	c.Helper()
-	p, err := s.Acquire(c.context(), lock.TTL(c.suite.ttl))
+	p, err := s.Acquire(c.context(), lock.TTL(c.TTL))
 	if err != nil {
 		c.Fatalf("Acquire of %q: %v", s.Name(), err)
 	}
@@ -63,8 +76,8 @@ func (c *conformance) neverMoreThanK() {
 				for range rounds {
 					err := s.Do(c.context(), func(_ context.Context, p *semaphore.Permit) error {
 						defer held.remove(p)
-						return held.add(p, c.suite.fences)
-					}, lock.TTL(c.suite.ttl))
+						return held.add(p, !c.NoFences)
+					}, lock.TTL(c.TTL))
 					if err != nil {
 						c.Error(err)
 					}
@@ -147,13 +160,13 @@ func (c *conformance) allAreHeld() {
 	const k = 2
 	a, b := c.semaphore(c.locker(), k), c.semaphore(c.locker(), k)
 	held := []*semaphore.Permit{c.permit(a), c.permit(a)}
-	_, err := b.TryAcquire(c.context(), lock.TTL(c.suite.ttl))
+	_, err := b.TryAcquire(c.context(), lock.TTL(c.TTL))
 	c.wantErr("TryAcquire", err, lock.ErrHeld)
 	full, ok := errors.AsType[*lock.FullError](err)
 	if !ok || len(full.Held) != k {
 		c.Errorf("%v; %d holders expected", err, k)
 	}
-	_, err = b.Acquire(c.context(), lock.TTL(c.suite.ttl), lock.MaxWait(c.suite.ttl/2))
+	_, err = b.Acquire(c.context(), lock.TTL(c.TTL), lock.MaxWait(c.TTL/2))
 	c.wantErr("MaxWait", err, lock.ErrMaxWait, lock.ErrHeld)
 	for _, p := range held {
 		c.giveBack(p)
@@ -162,15 +175,12 @@ func (c *conformance) allAreHeld() {
 }
 
 func (c *conformance) anotherNumberOfSlots() {
-	if !c.suite.holders {
-		c.Skip("without holders nobody knows")
-	}
 	p := c.permit(c.semaphore(c.locker(), 1))
 	s := c.semaphore(c.locker(), 2)
 	var err error
 	for range 2 { // one of the slots is free
 		var other *semaphore.Permit
-		if other, err = s.TryAcquire(c.context(), lock.TTL(c.suite.ttl)); err == nil {
+		if other, err = s.TryAcquire(c.context(), lock.TTL(c.TTL)); err == nil {
 			defer c.giveBack(other)
 		}
 	}

@@ -3,38 +3,38 @@ package locktest
 import (
 	"context"
 	"errors"
-	"testing"
+	"time"
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/semaphore"
 )
 
-// WithSlots makes [TestSemaphore] fail if the nodes do not know the number of slots of a semaphore, or cannot change it.
-// Without this option it skips its tests of that then.
-func WithSlots() ConformanceOption { return func(s *suite) { s.slots = true } }
+func (c *conformance) noSlots() {
+	if r, ok := c.locker().(semaphore.Resizer); ok {
+		c.wantErr("Resize", semaphore.Resize(c.context(), r, c.resource, 1, 2), errors.ErrUnsupported)
+	}
+}
 
-// resizer makes a Locker that can change the number of slots, or skips the subtest.
-func (c *conformance) resizer() semaphore.Resizer {
+// operator changes numbers of slots. It waits only for the TTL of the suite, since no permit lives longer.
+type operator struct {
+	semaphore.Resizer
+	ttl time.Duration
+}
+
+func (o operator) MaxTTL() time.Duration { return o.ttl }
+
+func (c *conformance) operator() operator {
 	c.Helper()
 	r, ok := c.locker().(semaphore.Resizer)
-	if ok {
-		err := semaphore.Resize(c.context(), r, c.resource+" unused", 1, 2)
-		if ok = !errors.Is(err, errors.ErrUnsupported); ok && err != nil {
-			c.Fatal(err)
-		}
-	}
-	if !ok && c.suite.slots {
-		c.Fatal("the nodes of this Locker do not know the number of slots")
-	}
 	if !ok {
-		c.Skip("the nodes do not know the number of slots")
+		c.Fatal("this Locker cannot change the number of slots")
 	}
-	return r
+	return operator{r, c.TTL}
 }
 
 // nodesKnowSlots although nobody holds a slot, and follow a change.
 func (c *conformance) nodesKnowSlots() {
-	nodes := c.resizer()
+	nodes := c.operator()
 	one, three := c.semaphore(c.locker(), 1), c.semaphore(c.locker(), 3)
 	c.giveBack(c.permit(one))
 	c.wantOtherSlots(three, 1)
@@ -43,7 +43,7 @@ func (c *conformance) nodesKnowSlots() {
 		c.Fatal(err)
 	}
 	c.wantOtherSlots(c.semaphore(c.locker(), 1), 3)
-	if _, err := three.TryAcquire(c.context(), lock.TTL(c.suite.ttl)); err != nil {
+	if _, err := three.TryAcquire(c.context(), lock.TTL(c.TTL)); err != nil {
 		c.Errorf("beside a permit of before: %v", err)
 	}
 	if err := held.Extend(c.context()); err != nil {
@@ -61,23 +61,17 @@ func (c *conformance) nodesKnowSlots() {
 func (c *conformance) wantOtherSlots(s *semaphore.Semaphore, known int) {
 	c.Helper()
 	for _, opt := range []lock.AcquireOption{lock.NoWait(), lock.MaxWait(patience)} {
-		_, err := s.Acquire(c.context(), lock.TTL(c.suite.ttl), opt)
+		_, err := s.Acquire(c.context(), lock.TTL(c.TTL), opt)
 		if e, ok := errors.AsType[*lock.SlotsError](err); !ok || e.Other != known {
 			c.Errorf("%v; an error about %d slots expected", err, known)
 		}
 	}
 }
 
-// TestResize checks that [semaphore.Resize] to fewer slots ends every permit of a slot that is gone, although its
-// holder renews it, and no other permit; and that calls with the old number learn of it. Resize waits for the
-// lock.WithMaxTTL of the Lockers, which has to be the TTL of the suite.
-func TestResize(t *testing.T, newLocker func(t testing.TB) lock.Locker, opts ...ConformanceOption) {
-	s := newSuite(newLocker, append(opts, WithSlots()))
-	s.run(t, "fewer slots", (*conformance).fewerSlots)
-}
-
+// fewerSlots end every permit of a slot that is gone, although its holder renews it, and no other permit. Calls with the
+// old number learn of it.
 func (c *conformance) fewerSlots() {
-	operator := c.resizer()
+	operator := c.operator()
 	three := c.semaphore(c.locker(), 3)
 	permits := []*semaphore.Permit{c.permit(three), c.permit(three), c.permit(three)}
 	if err := semaphore.Resize(c.context(), operator, c.resource, 3, 1); err != nil {
@@ -92,7 +86,7 @@ func (c *conformance) fewerSlots() {
 		}
 	}
 	c.wantOtherSlots(three, 1)
-	_, err := c.semaphore(c.locker(), 1).TryAcquire(c.context(), lock.TTL(c.suite.ttl))
+	_, err := c.semaphore(c.locker(), 1).TryAcquire(c.context(), lock.TTL(c.TTL))
 	c.wantErr("TryAcquire of the slot that is left", err, lock.ErrHeld)
 	for _, p := range permits {
 		_ = p.Release(c.context()) // those that are lost say so

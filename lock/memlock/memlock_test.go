@@ -33,14 +33,17 @@ func newLocker(t testing.TB, nodes memlock.Nodes, opts ...lock.Option) *memlock.
 	return l
 }
 
-func TestLocker(t *testing.T) {
+func TestConformance(t *testing.T) {
 	for _, n := range []int{1, 3} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			t.Parallel()
-			locktest.TestLockerInFakeTime(t, func(testing.TB) func(testing.TB) lock.Locker {
-				nodes := memlock.NewNodes(n)
-				return func(t testing.TB) lock.Locker { return newLocker(t, nodes) }
-			}, locktest.WithPeek())
+			locktest.Run(t, locktest.Driver{
+				Start: func(testing.TB) locktest.Maker {
+					nodes := memlock.NewNodes(n)
+					return func(t testing.TB, opts ...lock.Option) lock.Locker { return newLocker(t, nodes, opts...) }
+				},
+				Capabilities: driver.Capabilities{Peek: true, Revoke: true, Readers: true, Slots: true, SlotQueue: true},
+			})
 		})
 	}
 }

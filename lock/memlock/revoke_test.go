@@ -9,9 +9,6 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/lock/driver"
-	"github.com/lockscope/lockscope/lock/engine"
-	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/memlock"
 	"github.com/lockscope/lockscope/lock/rwlock"
@@ -332,26 +329,4 @@ func TestExtendOfARevokedLease(t *testing.T) {
 		}
 		wantRevoked(t, lease.Context(), "ops@host")
 	})
-}
-
-// plain hides the Revoke of a node.
-type plain struct{ driver.BlockingNode }
-
-func (plain) Revoke(ctx context.Context, req driver.RevokeRequest) (driver.RevokeReply, error) {
-	return driver.BlockingLockOnly{}.Revoke(ctx, req)
-}
-
-// TestRevokeNeedsADriverThatCan.
-func TestRevokeNeedsADriverThatCan(t *testing.T) {
-	server := locktest.NewFakeServer("plain")
-	defer server.Close()
-	e, err := engine.NewEngine([]driver.Node{engine.Async(plain{server.Connect(1, locktest.Faults{})})})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = e.Close() }()
-	acquire(t, e)
-	if _, err := e.Revoke(t.Context(), "job", swap); !errors.Is(err, errors.ErrUnsupported) {
-		t.Errorf("%v", err)
-	}
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
-	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/pglock"
 	"github.com/lockscope/lockscope/lock/rwlock"
 	"github.com/lockscope/lockscope/lock/semaphore"
@@ -19,15 +18,6 @@ func rw(t testing.TB, l lock.Locker) *rwlock.RWLock {
 	prices, err := rwlock.New(l, "prices")
 	must(t, err)
 	return prices
-}
-
-// TestRWLockWithoutWakeUps: waiters that nobody notifies look again, and writers keep readers out all the same.
-func TestRWLockWithoutWakeUps(t *testing.T) {
-	s := server(t)
-	locktest.TestRWLock(t, func(t testing.TB) lock.Locker {
-		return locker(t, s, pglock.WithoutListener(), lock.WithPollInterval(50*time.Millisecond),
-			lock.WithNodeTimeout(500*time.Millisecond))
-	}, locktest.WithTTL(2*time.Second))
 }
 
 // TestReadersOutliveACrash of the server: the writer waits for them, and they go on.
@@ -73,21 +63,6 @@ func TestAHungServerLosesReaders(t *testing.T) {
 	})
 }
 
-// TestReadersThroughARestart: callers read and write while the server hangs, goes on, is killed and comes back.
-func TestReadersThroughARestart(t *testing.T) {
-	s := server(t, "fsync=on")
-	locktest.TestRWLockThrough(t, func(t testing.TB) lock.Locker {
-		return locker(t, s, lock.WithNodeTimeout(500*time.Millisecond))
-	}, func() {
-		must(t, s.Pause())
-		time.Sleep(2 * time.Second)
-		must(t, s.Resume())
-		time.Sleep(500 * time.Millisecond)
-		must(t, s.Kill())
-		must(t, s.Restart(t.Context()))
-	}, lock.TTL(2*time.Second), lock.MaxWait(waitTime))
-}
-
 // TestReadersAreListed with a fence and a holder each, and leave no rows behind that grow with their number.
 func TestReadersAreListed(t *testing.T) {
 	s := server(t)
@@ -117,22 +92,6 @@ func TestReadersAreListed(t *testing.T) {
 	if rows := db2.number("SELECT count(*) FROM lockscope.reader"); rows != 0 {
 		t.Errorf("%d rows of readers outlive their lock", rows)
 	}
-}
-
-// TestALockKeepsOutReaders and they it, although nobody knows that they share a name.
-func TestALockKeepsOutReaders(t *testing.T) {
-	s := server(t)
-	l := locker(t, s)
-	prices := rw(t, locker(t, s))
-	reader, err := prices.RLock(t.Context(), lock.TTL(longTTL))
-	must(t, err)
-	_, err = l.Acquire(t.Context(), "prices", lock.NoWait())
-	wantErr(t, err, lock.ErrHeld)
-	must(t, reader.Release(t.Context()))
-	lease := acquire(t, l, "prices")
-	_, err = prices.TryRLock(t.Context(), lock.TTL(longTTL))
-	wantErr(t, err, lock.ErrHeld)
-	must(t, lease.Release(t.Context()))
 }
 
 // TestSlotsInQuarantine: a server that may have forgotten the number of slots takes none until it may vote.

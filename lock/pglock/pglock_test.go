@@ -13,6 +13,7 @@ import (
 
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/pglock"
@@ -65,27 +66,38 @@ func locker(t testing.TB, s *pgproc.Server, opts ...lock.Option) *engine.Engine 
 	return l
 }
 
-// TestConformance holds the driver to the contract of every locker, alone and below metrics, spans and the live page.
+// TestConformance, of a server that hangs, goes on, is killed and comes back.
 func TestConformance(t *testing.T) {
-	s := server(t)
-	plain := func(t testing.TB) lock.Locker { return locker(t, s, lock.WithNodeTimeout(500*time.Millisecond)) }
-	t.Run("plain", func(t *testing.T) {
-		t.Parallel()
-		locktest.TestLocker(t, plain, locktest.WithTTL(2*time.Second), locktest.WithPeek())
-	})
-	t.Run("decorated", func(t *testing.T) {
-		t.Parallel()
-		locktest.TestLocker(t, decorated(plain), locktest.WithTTL(2*time.Second))
+	s := server(t, "fsync=on")
+	locktest.Run(t, locktest.Driver{
+		New: func(t testing.TB, opts ...lock.Option) lock.Locker {
+			return locker(t, s, append(opts, lock.WithNodeTimeout(500*time.Millisecond))...)
+		},
+		Capabilities: everything, ReaderFences: true, TTL: 2 * time.Second,
+		Fault: func(t testing.TB) {
+			must(t, s.Pause())
+			time.Sleep(2 * time.Second)
+			must(t, s.Resume())
+			time.Sleep(500 * time.Millisecond)
+			must(t, s.Kill())
+			must(t, s.Restart(t.Context()))
+		},
 	})
 }
 
-func decorated(newLocker func(testing.TB) lock.Locker) func(testing.TB) lock.Locker {
-	return func(t testing.TB) lock.Locker {
-		measured, err := instrument.Wrap(newLocker(t), instrument.WithRegisterer(prometheus.NewRegistry()))
-		must(t, err)
-		return measured
-	}
+// TestConformanceWithoutWakeUps: waiters that nobody notifies look again, and writers keep readers out all the same.
+func TestConformanceWithoutWakeUps(t *testing.T) {
+	s := server(t)
+	locktest.Run(t, locktest.Driver{
+		New: func(t testing.TB, opts ...lock.Option) lock.Locker {
+			return locker(t, s, append(opts, pglock.WithoutListener(), lock.WithPollInterval(50*time.Millisecond),
+				lock.WithNodeTimeout(500*time.Millisecond))...)
+		},
+		Capabilities: everything, ReaderFences: true, TTL: 2 * time.Second,
+	})
 }
+
+var everything = driver.Capabilities{Peek: true, Revoke: true, Readers: true, Slots: true}
 
 // TestWhatMetricsSay of a server of another system: the same names, with its own as the backend.
 func TestWhatMetricsSay(t *testing.T) {

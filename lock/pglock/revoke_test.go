@@ -1,6 +1,7 @@
 package pglock_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -9,18 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/pglock"
-	"github.com/lockscope/lockscope/lock/rwlock"
-	"github.com/lockscope/lockscope/lock/semaphore"
 )
-
-func TestRevoke(t *testing.T) {
-	s := server(t)
-	locktest.TestRevoke(t, func(t testing.TB) lock.Locker {
-		return locker(t, s, lock.WithNodeTimeout(500*time.Millisecond))
-	}, locktest.WithTTL(2*time.Second))
-}
 
 var swap = lock.RevokeRequest{By: "ops@host", Reason: "disk swap"}
 
@@ -90,27 +81,6 @@ func TestRevokedTokenArrivesLate(t *testing.T) {
 	}
 }
 
-// TestRevokeOfAPermit ends that permit and no other.
-func TestRevokeOfAPermit(t *testing.T) {
-	s := server(t)
-	l := locker(t, s)
-	pool, err := semaphore.New(l, "pool", 2)
-	must(t, err)
-	permits := make([]*semaphore.Permit, 2)
-	for range permits {
-		p, err := pool.Acquire(t.Context(), lock.TTL(longTTL), lock.NoRenew())
-		must(t, err)
-		permits[p.Slot()] = p
-	}
-	_, err = locker(t, s).Revoke(t.Context(), "pool#1", swap)
-	must(t, err)
-	wantErr(t, permits[1].Extend(t.Context()), lock.ErrLost)
-	must(t, permits[0].Extend(t.Context()))
-	for _, p := range permits {
-		must(t, p.Release(t.Context()))
-	}
-}
-
 // TestRevokeOfAnOlderSchema says what to do.
 func TestRevokeOfAnOlderSchema(t *testing.T) {
 	s := server(t)
@@ -124,38 +94,23 @@ func TestRevokeOfAnOlderSchema(t *testing.T) {
 	must(t, pglock.Migrate(t.Context(), db, pglock.DefaultSchema))
 }
 
-// TestRevokeOfOneReader leaves the other readers alone. Neither an acquire nor a refill of its token has an effect
-// afterwards, and the next reader in its row is one like any other.
-func TestRevokeOfOneReader(t *testing.T) {
+// TestRevokedReaderArrivesLate: neither an acquire nor a refill of its token has an effect, and the next reader in its
+// row is one like any other.
+func TestRevokedReaderArrivesLate(t *testing.T) {
 	s := server(t)
-	reads := func(instance string) lock.Lease {
-		rw, err := rwlock.New(locker(t, s, lock.WithInstance(instance)), "job")
-		must(t, err)
-		lease, err := rw.RLock(t.Context(), lock.NoRenew(), lock.TTL(longTTL))
-		must(t, err)
-		return lease
-	}
-	one, other := reads("web-1"), reads("web-2")
+	l := locker(t, s)
+	one := held(t, rw(t, l).RLock)
 	c := calls{t, pool(t, s.URL("postgres"))}
 	var token string
 	must(t, c.db.QueryRow(t.Context(), "SELECT token FROM lockscope.reader WHERE counter = $1", one.Fence()).Scan(&token))
-	l := locker(t, s)
-	req := lock.RevokeReadersRequest{By: "ops@host", Reason: "disk swap", Instance: "web-1"}
-	for _, again := range []bool{false, true} {
-		r, err := l.RevokeReaders(t.Context(), "job", req)
-		if must(t, err); len(r.Readers) != 1 || r.Readers[0].Fence != one.Fence() || r.Readers[0].Again != again ||
-			r.FreeIn <= 0 || r.FreeIn > longTTL {
-			t.Errorf("%+v", r)
-		}
-	}
+	_, err := l.RevokeReaders(t.Context(), "prices", lock.RevokeReadersRequest{By: "ops@host", Reason: "disk swap"})
+	must(t, err)
 	wantErr(t, one.Extend(t.Context()), lock.ErrLost)
-	must(t, other.Extend(t.Context()))
 	late := func() (code int) {
-		must(t, c.db.QueryRow(t.Context(), "SELECT code FROM lockscope.acquire_shared('lock:job', $1, false, 'h|1|', 60000, 0,"+
-			" 'w', 0, false, '', 0, 0, 0, false)", token).Scan(&code))
+		must(t, c.db.QueryRow(t.Context(), "SELECT code FROM lockscope.acquire_shared('lock:prices', $1, false, 'h|1|', "+
+			"60000, 0, 'w', 0, false, '', 0, 0, 0, false)", token).Scan(&code))
 		return code
 	}
-	extend := "SELECT lockscope.extend_reader('lock:job', $1, 60000, true, 1, '')"
 	if code := late(); code != 3 {
 		t.Errorf("granted again: code %d", code)
 	}
@@ -163,14 +118,18 @@ func TestRevokeOfOneReader(t *testing.T) {
 	if code := late(); code != 3 {
 		t.Errorf("granted after its release: code %d", code)
 	}
+	const extend = "SELECT lockscope.extend_reader('lock:prices', $1, 60000, true, 1, '')"
 	if code := c.number(extend, token); code != 0 {
 		t.Errorf("put back: %d", code)
 	}
-	_, err := l.RevokeReaders(t.Context(), "job", req)
-	wantErr(t, err, lock.ErrNotHeld)
-	next := reads("web-1")
+	next := held(t, rw(t, l).RLock)
 	must(t, next.Extend(t.Context()))
-	for _, lease := range []lock.Lease{next, other} {
-		must(t, lease.Release(t.Context()))
-	}
+	must(t, next.Release(t.Context()))
+}
+
+func held(t testing.TB, acquire func(context.Context, ...lock.AcquireOption) (lock.Lease, error)) lock.Lease {
+	t.Helper()
+	lease, err := acquire(t.Context(), lock.NoRenew(), lock.TTL(longTTL))
+	must(t, err)
+	return lease
 }

@@ -5,15 +5,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/go-redsync/redsync/v4"
 	client "github.com/redis/go-redis/v9"
 
-	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
-	"github.com/lockscope/lockscope/lock/election"
-	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/redsynclock"
 )
@@ -56,46 +52,8 @@ func TestPeekWritesNothing(t *testing.T) {
 func TestPeekOfWrap(t *testing.T) {
 	t.Parallel()
 	l := closing(t)(redsynclock.Wrap(redsync.New(pools(t, locktest.Servers(t, 1)...)...)))
-	if _, err := l.Peek(t.Context(), "job"); !errors.Is(err, errors.ErrUnsupported) {
+	_, err := l.Peek(t.Context(), "job")
+	if !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "use New with the pools") {
 		t.Error(err)
 	}
-}
-
-func TestObserve(t *testing.T) {
-	t.Parallel()
-	servers := locktest.Servers(t, 3)
-	observed(t, func() *engine.Engine { return locker(t, servers) }, false)
-}
-
-// observed campaigns, resigns, and campaigns again beside an observer, which sees each of it.
-func observed(t *testing.T, newLocker func() *engine.Engine, fences bool) {
-	t.Helper()
-	first, second := newLocker(), newLocker()
-	observer := newLocker()
-	must(t, errors.Join(campaigned(t, first, observer, fences), campaigned(t, second, observer, fences)))
-}
-
-func campaigned(t *testing.T, l, observer *engine.Engine, fences bool) error {
-	t.Helper()
-	term, err := election.Campaign(t.Context(), l, "billing")
-	if err != nil {
-		return err
-	}
-	led := false
-	for seen, err := range election.Observe(t.Context(), observer, "billing", election.Interval(50*time.Millisecond)) {
-		switch {
-		case err != nil:
-			return err
-		case !led && !seen.Vacant:
-			if led = true; seen.Leader.Kind != lock.KindElection || fences && seen.Term != term.Number() {
-				t.Errorf("%+v, want term %d", seen, term.Number())
-			}
-			if err := term.Resign(t.Context()); err != nil {
-				return err
-			}
-		case led && seen.Vacant:
-			return nil
-		}
-	}
-	return t.Context().Err()
 }

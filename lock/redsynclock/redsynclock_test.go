@@ -3,7 +3,6 @@ package redsynclock_test
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"os"
 	"strings"
 	"testing"
@@ -11,13 +10,12 @@ import (
 
 	"github.com/go-redsync/redsync/v4/redis"
 	"github.com/go-redsync/redsync/v4/redis/goredis/v9"
-	"github.com/prometheus/client_golang/prometheus"
 	client "github.com/redis/go-redis/v9"
 	"go.uber.org/goleak"
 
 	"github.com/go-redsync/redsync/v4"
-	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
@@ -92,28 +90,25 @@ func acquire(t testing.TB, l lock.Locker, resource string, opts ...lock.AcquireO
 	return lease
 }
 
-// conform holds what make returns to the contract, but for fences, plain and decorated.
-func conform(t *testing.T, newLocker func(t testing.TB) lock.Locker, opts ...locktest.ConformanceOption) {
-	opts = append(opts, locktest.WithTTL(suiteTTL), locktest.WithoutFences())
-	t.Run("plain", func(t *testing.T) { locktest.TestLocker(t, newLocker, opts...) })
-	t.Run("decorated", func(t *testing.T) {
-		locktest.TestLocker(t, func(t testing.TB) lock.Locker {
-			l, err := instrument.Wrap(newLocker(t),
-				instrument.WithRegisterer(prometheus.NewRegistry()),
-				instrument.WithLogger(slog.New(slog.DiscardHandler)))
-			must(t, err)
-			return l
-		}, opts...)
-	})
-}
-
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	for name, n := range map[string]int{"one pool": 1, "three pools": 3} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			servers := locktest.Servers(t, n)
-			conform(t, func(t testing.TB) lock.Locker { return locker(t, servers) })
+			d := locktest.Driver{
+				New:          func(t testing.TB, opts ...lock.Option) lock.Locker { return locker(t, servers, opts...) },
+				Capabilities: driver.Capabilities{Peek: true}, NoFences: true, TTL: suiteTTL,
+			}
+			if n > 1 {
+				d.Fault = func(t testing.TB) {
+					must(t, servers[n-1].Pause())
+					time.Sleep(time.Second)
+					must(t, servers[n-1].Resume())
+					must(t, servers[n-1].Kill())
+				}
+			}
+			locktest.Run(t, d)
 		})
 	}
 }
@@ -121,9 +116,13 @@ func TestConformance(t *testing.T) {
 func TestConformanceOfWrap(t *testing.T) {
 	t.Parallel()
 	servers := locktest.Servers(t, 3)
-	conform(t, func(t testing.TB) lock.Locker {
-		return closing(t)(redsynclock.Wrap(redsync.New(pools(t, servers...)...), lock.WithNodeTimeout(nodeTimeout)))
-	}, locktest.WithoutHolders())
+	locktest.Run(t, locktest.Driver{
+		New: func(t testing.TB, opts ...lock.Option) lock.Locker {
+			opts = append(opts, lock.WithNodeTimeout(nodeTimeout))
+			return closing(t)(redsynclock.Wrap(redsync.New(pools(t, servers...)...), opts...))
+		},
+		NoFences: true, NoHolders: true, TTL: suiteTTL,
+	})
 }
 
 // TestBadInput is refused before a server is asked.

@@ -44,31 +44,6 @@ func redisLocker(t testing.TB, servers []*redisproc.Server, opts ...lock.Option)
 	return l
 }
 
-func TestRealRedis(t *testing.T) {
-	for _, n := range []int{1, 3} {
-		servers := newServers(t, n)
-		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			locktest.TestRWLock(t, func(t testing.TB) lock.Locker { return redisLocker(t, servers) },
-				locktest.WithTTL(realTTL))
-		})
-	}
-}
-
-// TestRealCluster is on one Redis Cluster, where all keys of a lock have to be in one slot.
-func TestRealCluster(t *testing.T) {
-	c := locktest.Cluster(t, 3)
-	given := redis.NewClusterClient(&redis.ClusterOptions{Addrs: c.Addrs()})
-	t.Cleanup(func() { must(t, given.Close()) })
-	t.Run("conformance", func(t *testing.T) { // ends before the client is closed
-		locktest.TestRWLock(t, func(t testing.TB) lock.Locker {
-			l, err := redlock.New([]redis.UniversalClient{given}, lock.WithNodeTimeout(2*time.Second))
-			must(t, err)
-			t.Cleanup(func() { must(t, l.Close()) })
-			return l
-		}, locktest.WithTTL(realTTL))
-	})
-}
-
 // TestRealNodeHangs: callers of three engines read and write while one server of three hangs, goes on and is killed.
 // Another node never fails meanwhile, so every caller gets its turns, and no writer is beside another holder.
 func TestRealNodeHangs(t *testing.T) {

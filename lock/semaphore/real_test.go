@@ -44,16 +44,6 @@ func redisLocker(t testing.TB, servers []*redisproc.Server, opts ...lock.Option)
 	return l
 }
 
-func TestRealRedis(t *testing.T) {
-	for _, n := range []int{1, 5} {
-		servers := newServers(t, n)
-		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			locktest.TestSemaphore(t, func(t testing.TB) lock.Locker { return redisLocker(t, servers) },
-				locktest.WithTTL(realTTL), locktest.WithSlots(), locktest.WithSlotQueue())
-		})
-	}
-}
-
 // TestRealNodeHangs: callers of four engines contend for three permits while one server of five hangs, and later another
 // one is killed. Never more than three permits are valid, and every caller gets its turns.
 func TestRealNodeHangs(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/contrib/migration"
+	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
@@ -37,9 +38,9 @@ func wantErr(t testing.TB, err error, targets ...error) {
 }
 
 // memory returns a Locker on nodes in memory.
-func memory(t testing.TB, nodes memlock.Nodes) *memlock.Locker {
+func memory(t testing.TB, nodes memlock.Nodes, opts ...lock.Option) *memlock.Locker {
 	t.Helper()
-	l, err := memlock.New(nodes)
+	l, err := memlock.New(nodes, opts...)
 	must(t, err)
 	t.Cleanup(func() { must(t, l.Close()) })
 	return l
@@ -89,10 +90,12 @@ func (l *loggedLease) Release(ctx context.Context) error {
 }
 
 func TestBothKeepsTheContract(t *testing.T) {
-	locktest.TestLockerInFakeTime(t, func(testing.TB) func(testing.TB) lock.Locker {
+	locktest.Run(t, locktest.Driver{Start: func(testing.TB) locktest.Maker {
 		old, new := memlock.NewNodes(1), memlock.NewNodes(3)
-		return func(t testing.TB) lock.Locker { return migration.Both(memory(t, old), memory(t, new)) }
-	})
+		return func(t testing.TB, opts ...lock.Option) lock.Locker {
+			return migration.Both(memory(t, old, opts...), memory(t, new, opts...))
+		}
+	}, Capabilities: driver.Capabilities{Readers: true}, NoSemaphores: true})
 }
 
 // TestBothExcludesBothKinds of processes, holds the locks in the same order, and leaves nothing behind.

@@ -61,14 +61,18 @@ func TestKeysKeepTheContract(t *testing.T) {
 	t.Run("strings on three servers", func(t *testing.T) {
 		t.Parallel()
 		servers := locktest.Servers(t, 3)
-		locktest.TestLocker(t, func(t testing.TB) lock.Locker { return stringKeys(t, servers) },
-			locktest.WithTTL(suiteTTL), locktest.WithoutFences())
+		locktest.Run(t, locktest.Driver{
+			New: func(t testing.TB, opts ...lock.Option) lock.Locker { return stringKeys(t, servers, opts...) },
+			TTL: suiteTTL, NoFences: true,
+		})
 	})
 	t.Run("Redisson", func(t *testing.T) {
 		t.Parallel()
 		servers := locktest.Servers(t, 1)
-		locktest.TestLocker(t, func(t testing.TB) lock.Locker { return redissonKeys(t, servers[0]) },
-			locktest.WithTTL(suiteTTL), locktest.WithoutFences(), locktest.WithoutHolders())
+		locktest.Run(t, locktest.Driver{
+			New: func(t testing.TB, _ ...lock.Option) lock.Locker { return redissonKeys(t, servers[0]) },
+			TTL: suiteTTL, NoFences: true, NoHolders: true,
+		})
 	})
 }
 

@@ -3,14 +3,12 @@ package zklock_test
 import (
 	"errors"
 	"testing"
-	"time"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/contrib/zklock"
 	"github.com/lockscope/lockscope/lock/driver"
-	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/rwlock"
 	"github.com/lockscope/lockscope/lock/semaphore"
 )
@@ -20,21 +18,6 @@ func rw(t testing.TB, l lock.Locker) *rwlock.RWLock {
 	prices, err := rwlock.New(l, "prices")
 	must(t, err)
 	return prices
-}
-
-// TestReadersThroughALeaderChange: callers read and write while the leader hangs, goes on and is killed.
-func TestReadersThroughALeaderChange(t *testing.T) {
-	t.Parallel()
-	e := ensemble(t, 3)
-	leader, err := e.Leader()
-	must(t, err)
-	locktest.TestRWLockThrough(t, func(t testing.TB) lock.Locker { return locker(t, e) }, func() {
-		must(t, leader.Pause())
-		time.Sleep(2 * time.Second)
-		must(t, leader.Resume())
-		time.Sleep(time.Second)
-		must(t, leader.Kill())
-	}, lock.TTL(suiteTTL), lock.MaxWait(patience))
 }
 
 // TestPlainLockWaitsForReaders, and they for a plain lock that waits.

@@ -11,42 +11,9 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/contrib/zklock"
 	"github.com/lockscope/lockscope/lock/engine"
-	"github.com/lockscope/lockscope/lock/locktest"
-	"github.com/lockscope/lockscope/lock/rwlock"
-	"github.com/lockscope/lockscope/lock/semaphore"
 )
 
 var swap = lock.RevokeRequest{By: "ops@host", Reason: "disk swap"}
-
-// TestRevoke, where the holder and the operator may be on different servers.
-func TestRevoke(t *testing.T) {
-	t.Parallel()
-	e := ensemble(t, 3)
-	locktest.TestRevoke(t, func(t testing.TB) lock.Locker {
-		return locker(t, e, lock.WithNodeTimeout(time.Second), lock.WithMaxTTL(16*time.Second))
-	}, locktest.WithTTL(4*time.Second))
-}
-
-// TestRevokedPermit: that permit ends and no other.
-func TestRevokedPermit(t *testing.T) {
-	t.Parallel()
-	e := ensemble(t, 1)
-	pool, err := semaphore.New(locker(t, e), "pool", 2)
-	must(t, err)
-	permits := make([]*semaphore.Permit, 2)
-	for range permits {
-		p, err := pool.Acquire(t.Context(), lock.NoRenew())
-		must(t, err)
-		permits[p.Slot()] = p
-	}
-	_, err = locker(t, e).Revoke(t.Context(), "pool#1", swap)
-	must(t, err)
-	wantErr(t, permits[1].Extend(t.Context()), lock.ErrLost)
-	must(t, permits[0].Extend(t.Context()))
-	for _, p := range permits {
-		must(t, p.Release(t.Context()))
-	}
-}
 
 // TestRevokeOfAPlainLock is refused: zk.Lock and Curator look for no mark. Their lock stays theirs.
 func TestRevokeOfAPlainLock(t *testing.T) {
@@ -100,36 +67,4 @@ func peeked(t *testing.T, l *engine.Engine) lock.Sighting {
 	s, err := l.Peek(t.Context(), "job")
 	must(t, err)
 	return s
-}
-
-// TestRevokeOfOneReader leaves the other readers alone.
-func TestRevokeOfOneReader(t *testing.T) {
-	t.Parallel()
-	e := ensemble(t, 1)
-	reads := func(instance string) lock.Lease {
-		rw, err := rwlock.New(locker(t, e, lock.WithInstance(instance)), "job")
-		must(t, err)
-		lease, err := rw.RLock(t.Context(), lock.NoRenew())
-		must(t, err)
-		return lease
-	}
-	one, other := reads("web-1"), reads("web-2")
-	l := locker(t, e)
-	req := lock.RevokeReadersRequest{By: "ops@host", Reason: "disk swap", Instance: "web-1"}
-	for _, again := range []bool{false, true} {
-		r, err := l.RevokeReaders(t.Context(), "job", req)
-		if must(t, err); len(r.Readers) != 1 || r.Readers[0].Fence != one.Fence() || r.Readers[0].Again != again {
-			t.Errorf("%+v", r)
-		}
-	}
-	if err := one.Extend(t.Context()); !errors.Is(err, lock.ErrLost) {
-		t.Errorf("extended: %v", err)
-	}
-	must(t, other.Extend(t.Context()))
-	must(t, one.Release(t.Context()))
-	if _, err := l.RevokeReaders(t.Context(), "job", req); !errors.Is(err, lock.ErrNotHeld) {
-		t.Errorf("web-1 reads no more: %v", err)
-	}
-	must(t, other.Extend(t.Context()))
-	must(t, other.Release(t.Context()))
 }

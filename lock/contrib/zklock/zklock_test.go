@@ -4,18 +4,16 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"log/slog"
 	"os"
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/goleak"
 
-	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/contrib/zklock"
 	"github.com/lockscope/lockscope/lock/contrib/zklock/zkproc"
+	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
 )
@@ -96,31 +94,33 @@ func eventually(t testing.TB, what string, cond func() bool) {
 	}
 }
 
+// TestConformance, of an ensemble where each locker may be on another server, and whose leader hangs, goes on and is
+// killed.
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	e := ensemble(t, 1)
-	t.Run("plain", func(t *testing.T) {
-		t.Parallel()
-		locktest.TestLocker(t, func(t testing.TB) lock.Locker { return locker(t, e) }, locktest.WithTTL(suiteTTL),
-			locktest.WithPeek())
-	})
-	t.Run("decorated", func(t *testing.T) {
-		t.Parallel()
-		locktest.TestLocker(t, func(t testing.TB) lock.Locker {
-			l, err := instrument.Wrap(locker(t, e),
-				instrument.WithRegisterer(prometheus.NewRegistry()),
-				instrument.WithLogger(slog.New(slog.DiscardHandler)))
-			must(t, err)
-			return l
-		}, locktest.WithTTL(suiteTTL))
+	e := ensemble(t, 3)
+	conform(t, e, func(t testing.TB) {
+		leader, err := e.Leader()
+		must(t, err)
+		must(t, leader.Pause())
+		time.Sleep(2 * time.Second)
+		must(t, leader.Resume())
+		time.Sleep(time.Second)
+		must(t, leader.Kill())
 	})
 }
 
-// TestConformanceOfAnEnsemble, where each locker may be on another server.
-func TestConformanceOfAnEnsemble(t *testing.T) {
+func TestConformanceOfOneServer(t *testing.T) {
 	t.Parallel()
-	e := ensemble(t, 3)
-	locktest.TestLocker(t, func(t testing.TB) lock.Locker { return locker(t, e) }, locktest.WithTTL(suiteTTL))
+	conform(t, ensemble(t, 1), nil)
+}
+
+func conform(t *testing.T, e *zkproc.Ensemble, fault func(testing.TB)) {
+	locktest.Run(t, locktest.Driver{
+		New:          func(t testing.TB, opts ...lock.Option) lock.Locker { return locker(t, e, opts...) },
+		Capabilities: driver.Capabilities{Peek: true, Revoke: true, Readers: true, Slots: true},
+		ReaderFences: true, TTL: suiteTTL, Fault: fault,
+	})
 }
 
 // TestBadInput is refused before a server is asked.

@@ -191,6 +191,7 @@ func (s *Server) Kill() error {
 	if s.process == nil || !s.process.Running() {
 		return nil
 	}
+	_ = process.Freeze(s.process.PID()) // it starts no more children
 	children := s.children()
 	err := s.process.Kill()
 	for _, pid := range children {

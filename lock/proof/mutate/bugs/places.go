@@ -20,7 +20,7 @@ func postgresMutants() []Mutant {
 			File:   pgFunctions,
 			Old:    "  IF l.read_until > n THEN\n    code := 0;",
 			New:    "  IF false THEN\n    code := 0;",
-			Killer: by(pg, "TestALockKeepsOutReaders"),
+			Killer: by(pg, "TestConformance/Readers/a_lock_beside_readers"),
 		},
 		{
 			Bug: "PostgreSQL: a lease that ran out is put back beside readers", Why: "a holder beside readers",
@@ -51,7 +51,7 @@ func postgresMutants() []Mutant {
 			Bug:  "PostgreSQL: the release of a reader ends all other readers, too",
 			Why:  "a writer beside the readers that are left",
 			File: pgShared, Old: "l.read_until := read_until(p_key, n);", New: "l.read_until := NULL;",
-			Killer: by(pg, "TestRWLock/release_twice"),
+			Killer: by(pg, "TestConformance/Readers/release_twice"),
 		},
 		{
 			Bug: "PostgreSQL: a release does not look whose lock it is", Why: "it releases another's",
@@ -110,7 +110,7 @@ func postgresMutants() []Mutant {
 			Bug: "PostgreSQL: a revoke marks the present holder", Why: "it ends another's lease",
 			File: "lock/pglock/schema/functions_revoke.sql", Old: "IF named = '' OR named <> p_grant THEN",
 			New:    "IF named = '' OR p_grant = '' THEN",
-			Killer: by(pg, "TestRevoke/does_not_concern_who_came_since_it_asked"),
+			Killer: by(pg, "TestConformance/Revoke/does_not_concern_who_came_since_it_asked"),
 		},
 	}
 }
@@ -148,7 +148,7 @@ func ensembleMutants() []Mutant {
 			Bug: "etcd: a revoke marks the present holder", Why: "it ends another's lease",
 			File: "lock/driver/claimlist/revoke.go", Old: "req.Grant == \"\" || reply.Grant != req.Grant {",
 			New:    "req.Grant == \"\" {",
-			Killer: by(etcd, "TestRevoke/does_not_concern_who_came_since_it_asked"),
+			Killer: by(etcd, "TestConformanceOfOneMember/Revoke/does_not_concern_who_came_since_it_asked"),
 		},
 		{
 			Bug: "ZooKeeper: the base of the fences is that of the session before", Why: "on a new ensemble a fence goes back",
