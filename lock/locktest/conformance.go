@@ -37,7 +37,7 @@ type Driver struct {
 	ReaderFences bool
 
 	// TTL is that of the suite's locks; 500 ms if it is 0. Some subtests wait until it has passed. They fail if the
-	// machine stalls for a third of it.
+	// machine stalls for a third of it. The Lockers must grant TTLs of ten seconds, and of four times this.
 	TTL time.Duration
 	// Fault breaks servers and mends what the Lockers need, while their callers lock, read, write and take permits. It
 	// runs last. It is for New only, and may be nil.

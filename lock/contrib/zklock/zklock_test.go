@@ -29,7 +29,6 @@ func TestMain(m *testing.M) {
 // A server that does not answer must not be mistaken for a machine that is busy.
 const (
 	nodeTimeout = 2 * time.Second
-	suiteTTL    = 4 * nodeTimeout
 	patience    = 60 * time.Second
 )
 
@@ -117,9 +116,11 @@ func TestConformanceOfOneServer(t *testing.T) {
 
 func conform(t *testing.T, e *zkproc.Ensemble, fault func(testing.TB)) {
 	locktest.Run(t, locktest.Driver{
-		New:          func(t testing.TB, opts ...lock.Option) lock.Locker { return locker(t, e, opts...) },
+		New: func(t testing.TB, opts ...lock.Option) lock.Locker {
+			return locker(t, e, append(opts, lock.WithNodeTimeout(time.Second), lock.WithMaxTTL(16*time.Second))...)
+		},
 		Capabilities: driver.Capabilities{Peek: true, Revoke: true, Readers: true, Slots: true},
-		ReaderFences: true, TTL: suiteTTL, Fault: fault,
+		ReaderFences: true, TTL: 4 * time.Second, Fault: fault,
 	})
 }
 
