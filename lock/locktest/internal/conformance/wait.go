@@ -1,4 +1,4 @@
-package locktest
+package conformance
 
 import (
 	"context"
@@ -9,15 +9,15 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-func (s *suite) testWait(t *testing.T) {
-	s.run(t, "ends with the release", (*conformance).waitsForRelease)
-	s.run(t, "ends with the holder's TTL", (*conformance).waitsForTTL)
-	s.run(t, "of the same locker", (*conformance).waitsLocally)
-	s.run(t, "of many callers of one locker", (*conformance).queuesLocally)
-	s.run(t, "bounded by MaxWait", (*conformance).maxWait)
-	s.run(t, "bounded by MaxAttempts", (*conformance).maxAttempts)
-	s.run(t, "ended by the context", (*conformance).cancelWhileWaiting)
-	s.run(t, "Fair", (*conformance).fair)
+func (s Suite) testWait(t *testing.T) {
+	s.run(t, "ends with the release", (*subtest).waitsForRelease)
+	s.run(t, "ends with the holder's TTL", (*subtest).waitsForTTL)
+	s.run(t, "of the same locker", (*subtest).waitsLocally)
+	s.run(t, "of many callers of one locker", (*subtest).queuesLocally)
+	s.run(t, "bounded by MaxWait", (*subtest).maxWait)
+	s.run(t, "bounded by MaxAttempts", (*subtest).maxAttempts)
+	s.run(t, "ended by the context", (*subtest).cancelWhileWaiting)
+	s.run(t, "Fair", (*subtest).fair)
 }
 
 // waiter acquires in the background.
@@ -27,7 +27,7 @@ type waiter struct {
 	done  chan struct{}
 }
 
-func (c *conformance) wait(ctx context.Context, l lock.Locker, opts ...lock.AcquireOption) *waiter {
+func (c *subtest) wait(ctx context.Context, l lock.Locker, opts ...lock.AcquireOption) *waiter {
 	w := &waiter{done: make(chan struct{})}
 	go func() {
 		defer close(w.done)
@@ -37,7 +37,7 @@ func (c *conformance) wait(ctx context.Context, l lock.Locker, opts ...lock.Acqu
 }
 
 // served returns the waiter's lease, or ends the subtest.
-func (c *conformance) served(w *waiter) lock.Lease {
+func (c *subtest) served(w *waiter) lock.Lease {
 	c.Helper()
 	<-w.done
 	if w.err != nil {
@@ -47,12 +47,12 @@ func (c *conformance) served(w *waiter) lock.Lease {
 }
 
 // stillWaiting gives the waiter time to do wrong.
-func (c *conformance) stillWaiting(w *waiter) {
+func (c *subtest) stillWaiting(w *waiter) {
 	c.Helper()
 	c.waitsFor(w, c.TTL/10)
 }
 
-func (c *conformance) waitsFor(w *waiter, d time.Duration) {
+func (c *subtest) waitsFor(w *waiter, d time.Duration) {
 	c.Helper()
 	select {
 	case <-w.done:
@@ -61,7 +61,7 @@ func (c *conformance) waitsFor(w *waiter, d time.Duration) {
 	}
 }
 
-func (c *conformance) waitsForRelease() {
+func (c *subtest) waitsForRelease() {
 	holder := c.acquire(c.locker())
 	w := c.wait(c.context(), c.locker())
 	c.stillWaiting(w)
@@ -71,7 +71,7 @@ func (c *conformance) waitsForRelease() {
 	c.release(lease)
 }
 
-func (c *conformance) waitsForTTL() {
+func (c *subtest) waitsForTTL() {
 	holder := c.acquire(c.locker(), lock.NoRenew())
 	lease := c.served(c.wait(c.context(), c.locker()))
 	if holder.Remaining() > 0 {
@@ -81,7 +81,7 @@ func (c *conformance) waitsForTTL() {
 	_ = holder.Release(c.context())
 }
 
-func (c *conformance) waitsLocally() {
+func (c *subtest) waitsLocally() {
 	l := c.locker()
 	holder := c.acquire(l)
 	w := c.wait(c.context(), l)
@@ -92,7 +92,7 @@ func (c *conformance) waitsLocally() {
 
 // queuesLocally: callers of one locker in a queue, among which it may hand the lock over,
 // and one of another locker: exclusive, fences unique and increasing.
-func (c *conformance) queuesLocally() {
+func (c *subtest) queuesLocally() {
 	const callers, each = 8, 10
 	l, other := c.locker(), c.locker()
 	holder := c.acquire(l)
@@ -135,7 +135,7 @@ func (c *conformance) queuesLocally() {
 	c.wantFree(other)
 }
 
-func (c *conformance) maxWait() {
+func (c *subtest) maxWait() {
 	holder := c.acquire(c.locker())
 	budget := c.TTL / 2 // enough for one attempt of a busy machine
 	c.within(budget+c.soon(), "MaxWait", func() {
@@ -152,7 +152,7 @@ func (c *conformance) maxWait() {
 	c.release(lease)
 }
 
-func (c *conformance) maxAttempts() {
+func (c *subtest) maxAttempts() {
 	l, other := c.locker(), c.locker()
 	for _, l := range []lock.Locker{l, other} { // connected: a busy machine may take longer for that than an attempt
 		c.release(c.acquire(l))
@@ -164,7 +164,7 @@ func (c *conformance) maxAttempts() {
 	c.wantFree(c.locker())
 }
 
-func (c *conformance) cancelWhileWaiting() {
+func (c *subtest) cancelWhileWaiting() {
 	holder, l := c.acquire(c.locker()), c.locker()
 	for _, opts := range [][]lock.AcquireOption{nil, {lock.Fair()}} {
 		c.cancelled(l, c.TTL/10, opts...)
@@ -175,7 +175,7 @@ func (c *conformance) cancelWhileWaiting() {
 
 // cancelled cancels a call that has waited for so long. One that had no answer by then, for the system is busy, cannot
 // say that the lock is held: it is given more time, up to a TTL.
-func (c *conformance) cancelled(l lock.Locker, after time.Duration, opts ...lock.AcquireOption) {
+func (c *subtest) cancelled(l lock.Locker, after time.Duration, opts ...lock.AcquireOption) {
 	c.Helper()
 	ctx, cancel := context.WithCancel(c.context())
 	w := c.wait(ctx, l, opts...)
@@ -192,7 +192,7 @@ func (c *conformance) cancelled(l lock.Locker, after time.Duration, opts ...lock
 	c.wantErr("Acquire with a context cancelled while waiting", w.err, lock.ErrHeld)
 }
 
-func (c *conformance) fair() {
+func (c *subtest) fair() {
 	holder := c.acquire(c.locker(), lock.Fair())
 	w := c.wait(c.context(), c.locker(), lock.Fair())
 	c.stillWaiting(w)

@@ -1,4 +1,4 @@
-package locktest
+package conformance
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 )
 
 // servedInOrder lets processes wait one after the other. Whichever slot is released, the one that came first gets it.
-func (c *conformance) servedInOrder() {
+func (c *subtest) servedInOrder() {
 	const k, waiters = 2, 4
 	s := c.semaphore(c.locker(), k)
 	held := []*semaphore.Permit{c.permit(s), c.permit(s)}

@@ -1,4 +1,4 @@
-package locktest
+package conformance
 
 import (
 	"context"
@@ -12,34 +12,34 @@ import (
 
 // testSemaphore: never more than k permits, fences that rise for each slot, free slots that are found, and errors that
 // name the holders.
-func (s *suite) testSemaphore(t *testing.T) {
+func (s Suite) testSemaphore(t *testing.T) {
 	if s.NoSemaphores {
-		s.run(t, "is refused", (*conformance).noSemaphores)
+		s.run(t, "is refused", (*subtest).noSemaphores)
 		return
 	}
-	s.run(t, "never more than k", (*conformance).neverMoreThanK)
-	s.run(t, "a free slot is found", (*conformance).freeSlotIsFound)
-	s.run(t, "all are held", (*conformance).allAreHeld)
+	s.run(t, "never more than k", (*subtest).neverMoreThanK)
+	s.run(t, "a free slot is found", (*subtest).freeSlotIsFound)
+	s.run(t, "all are held", (*subtest).allAreHeld)
 	if s.Capabilities.Slots || !s.NoHolders {
-		s.run(t, "another k", (*conformance).anotherNumberOfSlots)
+		s.run(t, "another k", (*subtest).anotherNumberOfSlots)
 	}
 	if s.Capabilities.Slots {
-		s.run(t, "the nodes know k", (*conformance).nodesKnowSlots)
-		s.run(t, "fewer slots", (*conformance).fewerSlots)
+		s.run(t, "the nodes know k", (*subtest).nodesKnowSlots)
+		s.run(t, "fewer slots", (*subtest).fewerSlots)
 	} else {
-		s.run(t, "the nodes do not know k", (*conformance).noSlots)
+		s.run(t, "the nodes do not know k", (*subtest).noSlots)
 	}
 	if s.Capabilities.SlotQueue {
-		s.run(t, "first come, first served", (*conformance).servedInOrder)
+		s.run(t, "first come, first served", (*subtest).servedInOrder)
 	}
 }
 
-func (c *conformance) noSemaphores() {
+func (c *subtest) noSemaphores() {
 	_, err := c.semaphore(c.locker(), 2).Acquire(c.context())
 	c.wantErr("Acquire of a permit", err, errors.ErrUnsupported)
 }
 
-func (c *conformance) semaphore(l lock.Locker, k int) *semaphore.Semaphore {
+func (c *subtest) semaphore(l lock.Locker, k int) *semaphore.Semaphore {
 	c.Helper()
 	s, err := semaphore.New(l, c.resource, k)
 	if err != nil {
@@ -48,7 +48,7 @@ func (c *conformance) semaphore(l lock.Locker, k int) *semaphore.Semaphore {
 	return s
 }
 
-func (c *conformance) permit(s *semaphore.Semaphore) *semaphore.Permit {
+func (c *subtest) permit(s *semaphore.Semaphore) *semaphore.Permit {
 	c.Helper()
 	p, err := s.Acquire(c.context(), lock.TTL(c.TTL))
 	if err != nil {
@@ -57,7 +57,7 @@ func (c *conformance) permit(s *semaphore.Semaphore) *semaphore.Permit {
 	return p
 }
 
-func (c *conformance) giveBack(p *semaphore.Permit) {
+func (c *subtest) giveBack(p *semaphore.Permit) {
 	c.Helper()
 	if err := p.Release(c.context()); err != nil {
 		c.Fatalf("Release of slot %d: %v", p.Slot(), err)
@@ -65,7 +65,7 @@ func (c *conformance) giveBack(p *semaphore.Permit) {
 }
 
 // neverMoreThanK lets callers of two processes contend for fewer permits.
-func (c *conformance) neverMoreThanK() {
+func (c *subtest) neverMoreThanK() {
 	const k, processes, callers, rounds = 3, 2, 4, 10
 	held := permits{k: k}
 	var all sync.WaitGroup
@@ -128,7 +128,7 @@ func (all *permits) remove(p *semaphore.Permit) {
 }
 
 // freeSlotIsFound by a process that waits, whichever slot it is.
-func (c *conformance) freeSlotIsFound() {
+func (c *subtest) freeSlotIsFound() {
 	const k = 3
 	a, b := c.semaphore(c.locker(), k), c.semaphore(c.locker(), k)
 	for i := range k {
@@ -156,7 +156,7 @@ func (c *conformance) freeSlotIsFound() {
 	}
 }
 
-func (c *conformance) allAreHeld() {
+func (c *subtest) allAreHeld() {
 	const k = 2
 	a, b := c.semaphore(c.locker(), k), c.semaphore(c.locker(), k)
 	held := []*semaphore.Permit{c.permit(a), c.permit(a)}
@@ -174,7 +174,7 @@ func (c *conformance) allAreHeld() {
 	c.giveBack(c.permit(b))
 }
 
-func (c *conformance) anotherNumberOfSlots() {
+func (c *subtest) anotherNumberOfSlots() {
 	p := c.permit(c.semaphore(c.locker(), 1))
 	s := c.semaphore(c.locker(), 2)
 	var err error

@@ -1,4 +1,4 @@
-package locktest
+package conformance
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 
 // revokesReaders ends the readers of a lock for a writer that waits. A reader that comes after it has a lease like any
 // other.
-func (c *conformance) revokesReaders() {
+func (c *subtest) revokesReaders() {
 	ttl := lock.TTL(2 * c.TTL)
 	first, second, third := c.rw(), c.rw(), c.rw()
 	readers := []lock.Lease{c.held(first.RLock, ttl, lock.NoRenew()), c.held(second.RLock, ttl, lock.NoRenew())}
@@ -55,7 +55,7 @@ func (c *conformance) revokesReaders() {
 }
 
 // revokesReadersOf one instance, twice.
-func (c *conformance) revokesReadersOf() {
+func (c *subtest) revokesReadersOf() {
 	ttl, r := lock.TTL(2*c.TTL), c.revoker()
 	one := c.held(c.rw(lock.WithInstance("web-1")).RLock, ttl, lock.NoRenew())
 	other := c.held(c.rw(lock.WithInstance("web-2")).RLock, ttl, lock.NoRenew())
@@ -90,7 +90,7 @@ func (c *conformance) revokesReadersOf() {
 }
 
 // seesReaders waits until so many readers are known, and revokes none.
-func (c *conformance) seesReaders(least int) {
+func (c *subtest) seesReaders(least int) {
 	c.Helper()
 	ctx, r, seen := c.context(), c.revoker(), errors.New("seen")
 	req := readersRequest

@@ -1,4 +1,4 @@
-package locktest
+package conformance
 
 import (
 	"context"
@@ -11,21 +11,21 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-func (s *suite) testAcquire(t *testing.T) {
-	s.run(t, "excludes others", (*conformance).excludesOthers)
-	s.run(t, "serves a hundred goroutines", (*conformance).servesMany)
-	s.run(t, "resources are independent", (*conformance).resourcesAreIndependent)
-	s.run(t, "NoWait says held at once", (*conformance).noWait)
-	s.run(t, "HeldError describes the holder", (*conformance).heldError)
-	s.run(t, "fences increase", (*conformance).fencesIncrease)
-	s.run(t, "refuses bad resources", (*conformance).badResources)
-	s.run(t, "refuses bad options", (*conformance).badOptions)
-	s.run(t, "refuses an ended context", (*conformance).endedContext)
+func (s Suite) testAcquire(t *testing.T) {
+	s.run(t, "excludes others", (*subtest).excludesOthers)
+	s.run(t, "serves a hundred goroutines", (*subtest).servesMany)
+	s.run(t, "resources are independent", (*subtest).resourcesAreIndependent)
+	s.run(t, "NoWait says held at once", (*subtest).noWait)
+	s.run(t, "HeldError describes the holder", (*subtest).heldError)
+	s.run(t, "fences increase", (*subtest).fencesIncrease)
+	s.run(t, "refuses bad resources", (*subtest).badResources)
+	s.run(t, "refuses bad options", (*subtest).badOptions)
+	s.run(t, "refuses an ended context", (*subtest).endedContext)
 }
 
 // excludesOthers counts without synchronisation but the lock's: the race detector
 // sees if that is not enough within a process, the sum if it is not across lockers.
-func (c *conformance) excludesOthers() {
+func (c *subtest) excludesOthers() {
 	const lockers, rounds = 3, 5
 	counter, inside := 0, make(chan struct{}, 1)
 	var all sync.WaitGroup
@@ -64,7 +64,7 @@ func (c *conformance) excludesOthers() {
 	}
 }
 
-func (c *conformance) servesMany() {
+func (c *subtest) servesMany() {
 	const goroutines = 100
 	l, counter := c.locker(), 0
 	var all sync.WaitGroup
@@ -85,7 +85,7 @@ func (c *conformance) servesMany() {
 	}
 }
 
-func (c *conformance) resourcesAreIndependent() {
+func (c *subtest) resourcesAreIndependent() {
 	l := c.locker()
 	lease := c.acquire(l)
 	other, err := l.Acquire(c.context(), c.resource+"/other", lock.NoWait())
@@ -96,7 +96,7 @@ func (c *conformance) resourcesAreIndependent() {
 	c.release(lease)
 }
 
-func (c *conformance) noWait() {
+func (c *subtest) noWait() {
 	lease := c.acquire(c.locker())
 	for _, l := range []lock.Locker{c.locker(), c.locker()} {
 		c.within(c.soon(), "NoWait", func() {
@@ -108,7 +108,7 @@ func (c *conformance) noWait() {
 	c.wantFree(c.locker())
 }
 
-func (c *conformance) heldError() {
+func (c *subtest) heldError() {
 	const ttl = 10 * time.Second
 	before := time.Now().Add(-time.Millisecond).Truncate(time.Millisecond)
 	lease := c.acquire(c.locker(), lock.TTL(ttl))
@@ -136,7 +136,7 @@ func (c *conformance) heldError() {
 	c.release(lease)
 }
 
-func (c *conformance) fencesIncrease() {
+func (c *subtest) fencesIncrease() {
 	lockers, last := []lock.Locker{c.locker(), c.locker(), c.locker()}, uint64(0)
 	for i := range 12 {
 		lease := c.acquire(lockers[i%len(lockers)])
@@ -146,7 +146,7 @@ func (c *conformance) fencesIncrease() {
 	}
 }
 
-func (c *conformance) badResources() {
+func (c *subtest) badResources() {
 	l := c.locker()
 	for _, name := range []string{"", "a{b}", "}", "line\nbreak", "\x00", "\x7f", "\u009b2J", "\u202ex", "\xff",
 		strings.Repeat("x", lock.MaxResourceLength+1)} {
@@ -165,7 +165,7 @@ func (c *conformance) badResources() {
 	}
 }
 
-func (c *conformance) badOptions() {
+func (c *subtest) badOptions() {
 	l := c.locker()
 	for _, ttl := range []time.Duration{0, -time.Second, 1 << 62} {
 		_, err := l.Acquire(c.context(), c.resource, lock.TTL(ttl))
@@ -180,7 +180,7 @@ func (c *conformance) badOptions() {
 	c.wantFree(l)
 }
 
-func (c *conformance) endedContext() {
+func (c *subtest) endedContext() {
 	ctx, cancel := context.WithCancel(c.context())
 	cancel()
 	_, err := c.locker().Acquire(ctx, c.resource)

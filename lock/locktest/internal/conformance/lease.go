@@ -1,4 +1,4 @@
-package locktest
+package conformance
 
 import (
 	"context"
@@ -9,15 +9,15 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-func (s *suite) testLease(t *testing.T) {
-	s.run(t, "Remaining falls from the TTL", (*conformance).remaining)
-	s.run(t, "context carries the caller's values", (*conformance).contextValues)
-	s.run(t, "ends with the caller's context", (*conformance).parentEnds)
-	s.run(t, "is renewed beyond its TTL", (*conformance).renewed)
-	s.run(t, "extended by hand", (*conformance).extended)
+func (s Suite) testLease(t *testing.T) {
+	s.run(t, "Remaining falls from the TTL", (*subtest).remaining)
+	s.run(t, "context carries the caller's values", (*subtest).contextValues)
+	s.run(t, "ends with the caller's context", (*subtest).parentEnds)
+	s.run(t, "is renewed beyond its TTL", (*subtest).renewed)
+	s.run(t, "extended by hand", (*subtest).extended)
 }
 
-func (c *conformance) remaining() {
+func (c *subtest) remaining() {
 	lease := c.acquire(c.locker(), lock.NoRenew())
 	last := lease.Remaining()
 	if last <= 0 || last > c.TTL {
@@ -37,7 +37,7 @@ func (c *conformance) remaining() {
 	}
 }
 
-func (c *conformance) contextValues() {
+func (c *subtest) contextValues() {
 	type key struct{}
 	lease := c.acquireIn(context.WithValue(c.context(), key{}, "value"), c.locker())
 	if lease.Context().Value(key{}) != "value" {
@@ -49,7 +49,7 @@ func (c *conformance) contextValues() {
 	c.release(lease)
 }
 
-func (c *conformance) parentEnds() {
+func (c *subtest) parentEnds() {
 	mine := errors.New("the caller's own reason")
 	ctx, cancel := context.WithCancelCause(c.context())
 	lease := c.acquireIn(ctx, c.locker())
@@ -59,7 +59,7 @@ func (c *conformance) parentEnds() {
 	c.wantFree(c.locker())
 }
 
-func (c *conformance) renewed() {
+func (c *subtest) renewed() {
 	lease, other := c.acquire(c.locker()), c.locker()
 	for end := time.Now().Add(2*c.TTL + c.TTL/2); time.Now().Before(end); time.Sleep(c.TTL / 10) {
 		if err := lease.Context().Err(); err != nil {
@@ -74,7 +74,7 @@ func (c *conformance) renewed() {
 	c.release(lease)
 }
 
-func (c *conformance) extended() {
+func (c *subtest) extended() {
 	lease := c.acquire(c.locker(), lock.NoRenew())
 	for range 3 {
 		time.Sleep(c.TTL / 2)

@@ -1,4 +1,4 @@
-package locktest
+package conformance
 
 import (
 	"context"
@@ -10,13 +10,13 @@ import (
 	"github.com/lockscope/lockscope/lock/semaphore"
 )
 
-func (s *suite) testFault(t *testing.T) {
-	s.run(t, "breaks no promise", (*conformance).holdThroughFault)
+func (s Suite) testFault(t *testing.T) {
+	s.run(t, "breaks no promise", (*subtest).holdThroughFault)
 }
 
 // holdThroughFault lets callers of three Lockers work while Fault runs. No call may fail, the lease of a writer and
 // another lease must never be valid at once, and no more permits than there are.
-func (c *conformance) holdThroughFault() {
+func (c *subtest) holdThroughFault() {
 	const processes, callers, slots = 3, 3, 2
 	var all sync.WaitGroup
 	inside, taken := &validLeases{writes: make(map[lock.Lease]bool)}, &permits{k: slots}
@@ -36,12 +36,12 @@ func (c *conformance) holdThroughFault() {
 const roundsInFault = 12
 
 // throughFault are the options of calls that may have to wait for the end of the fault.
-func (c *conformance) throughFault() []lock.AcquireOption {
+func (c *subtest) throughFault() []lock.AcquireOption {
 	return []lock.AcquireOption{lock.TTL(c.TTL), lock.MaxWait(2 * patience)}
 }
 
 // sharesThrough reads, and writes in every third round. Without readers it locks.
-func (c *conformance) sharesThrough(l lock.Locker, caller int, inside *validLeases) {
+func (c *subtest) sharesThrough(l lock.Locker, caller int, inside *validLeases) {
 	for round := range roundsInFault {
 		opts, writes := c.throughFault(), (caller+round)%3 == 0 || !c.Capabilities.Readers
 		switch {
@@ -63,7 +63,7 @@ func (c *conformance) sharesThrough(l lock.Locker, caller int, inside *validLeas
 	}
 }
 
-func (c *conformance) takesPermitsThrough(s *semaphore.Semaphore, taken *permits) {
+func (c *subtest) takesPermitsThrough(s *semaphore.Semaphore, taken *permits) {
 	for range roundsInFault {
 		p, err := s.Acquire(context.Background(), c.throughFault()...)
 		if err != nil {

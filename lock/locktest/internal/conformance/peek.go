@@ -1,4 +1,4 @@
-package locktest
+package conformance
 
 import (
 	"context"
@@ -14,28 +14,28 @@ type peeker interface {
 	Peek(ctx context.Context, resource string) (lock.Sighting, error)
 }
 
-func (s *suite) testPeek(t *testing.T) {
+func (s Suite) testPeek(t *testing.T) {
 	if !s.Capabilities.Peek {
-		s.run(t, "is refused", (*conformance).noPeek)
+		s.run(t, "is refused", (*subtest).noPeek)
 		return
 	}
-	s.run(t, "sees a free resource and leaves it free", (*conformance).peekFree)
-	s.run(t, "describes the holder", (*conformance).peekHeld)
-	s.run(t, "joins no queue", (*conformance).peekJoinsNoQueue)
-	s.run(t, "prolongs no lease", (*conformance).peekProlongsNothing)
-	s.run(t, "overtakes no waiter", (*conformance).peekBesideWaiters)
-	s.run(t, "refuses bad input", (*conformance).peekBadInput)
-	s.run(t, "lets observers see each term", (*conformance).observesTerms)
+	s.run(t, "sees a free resource and leaves it free", (*subtest).peekFree)
+	s.run(t, "describes the holder", (*subtest).peekHeld)
+	s.run(t, "joins no queue", (*subtest).peekJoinsNoQueue)
+	s.run(t, "prolongs no lease", (*subtest).peekProlongsNothing)
+	s.run(t, "overtakes no waiter", (*subtest).peekBesideWaiters)
+	s.run(t, "refuses bad input", (*subtest).peekBadInput)
+	s.run(t, "lets observers see each term", (*subtest).observesTerms)
 }
 
-func (c *conformance) noPeek() {
+func (c *subtest) noPeek() {
 	if p, ok := c.locker().(peeker); ok {
 		_, err := p.Peek(c.context(), c.resource)
 		c.wantErr("Peek", err, errors.ErrUnsupported)
 	}
 }
 
-func (c *conformance) peeker() peeker {
+func (c *subtest) peeker() peeker {
 	c.Helper()
 	p, ok := c.locker().(peeker)
 	if !ok {
@@ -45,7 +45,7 @@ func (c *conformance) peeker() peeker {
 }
 
 // peeks peeks n times, and returns the last sighting.
-func (c *conformance) peeks(p peeker, n int) (s lock.Sighting) {
+func (c *subtest) peeks(p peeker, n int) (s lock.Sighting) {
 	c.Helper()
 	for range n {
 		var err error
@@ -61,7 +61,7 @@ func (c *conformance) peeks(p peeker, n int) (s lock.Sighting) {
 
 // wantSeen checks that a Peek sees the resource held or free, and soon: an answer of the last node may be on its way
 // when a release or an acquire returns.
-func (c *conformance) wantSeen(p peeker, held bool) lock.Sighting {
+func (c *subtest) wantSeen(p peeker, held bool) lock.Sighting {
 	c.Helper()
 	ctx := c.context()
 	for {
@@ -76,7 +76,7 @@ func (c *conformance) wantSeen(p peeker, held bool) lock.Sighting {
 	}
 }
 
-func (c *conformance) peekFree() {
+func (c *subtest) peekFree() {
 	p := c.peeker()
 	if s := c.peeks(p, 3); s.Held || s.Fence != 0 || !s.NotAfter.IsZero() || s.Holder != (lock.Holder{}) {
 		c.Errorf("a free resource: %+v", s)
@@ -90,7 +90,7 @@ func (c *conformance) peekFree() {
 	c.release(lease)
 }
 
-func (c *conformance) peekHeld() {
+func (c *subtest) peekHeld() {
 	p := c.peeker()
 	before := time.Now().Add(-time.Millisecond).Truncate(time.Millisecond)
 	lease := c.acquire(c.locker(), lock.TTL(10*time.Second))
@@ -116,7 +116,7 @@ func (c *conformance) peekHeld() {
 }
 
 // peekJoinsNoQueue: if a Peek queued, a release would keep the resource for it.
-func (c *conformance) peekJoinsNoQueue() {
+func (c *subtest) peekJoinsNoQueue() {
 	p := c.peeker()
 	lease := c.acquire(c.locker())
 	c.wantSeen(p, true)
@@ -127,7 +127,7 @@ func (c *conformance) peekJoinsNoQueue() {
 }
 
 // peekProlongsNothing peeks until a lease that is not renewed has ended on the nodes.
-func (c *conformance) peekProlongsNothing() {
+func (c *subtest) peekProlongsNothing() {
 	p := c.peeker()
 	lease := c.acquire(c.locker(), lock.NoRenew())
 	c.within(2*c.TTL+c.soon(), "the end of a lease under Peeks", func() { c.wantSeen(p, false) })
@@ -136,7 +136,7 @@ func (c *conformance) peekProlongsNothing() {
 	_ = lease.Release(c.context())
 }
 
-func (c *conformance) peekBesideWaiters() {
+func (c *subtest) peekBesideWaiters() {
 	p := c.peeker()
 	holder := c.acquire(c.locker())
 	w := c.wait(c.context(), c.locker(), lock.Fair())
@@ -151,7 +151,7 @@ func (c *conformance) peekBesideWaiters() {
 	c.wantFree(c.locker())
 }
 
-func (c *conformance) peekBadInput() {
+func (c *subtest) peekBadInput() {
 	p := c.peeker()
 	_, err := p.Peek(c.context(), "a{b}")
 	c.wantErr("Peek at a bad name", err, lock.ErrInvalidResource)
@@ -162,14 +162,14 @@ func (c *conformance) peekBadInput() {
 }
 
 // observesTerms campaigns, resigns, and campaigns again beside an observer.
-func (c *conformance) observesTerms() {
+func (c *subtest) observesTerms() {
 	observer := c.peeker()
 	for range 2 {
 		c.observesTerm(observer)
 	}
 }
 
-func (c *conformance) observesTerm(observer peeker) {
+func (c *subtest) observesTerm(observer peeker) {
 	term, err := election.Campaign(c.context(), c.locker(), c.resource)
 	if err != nil {
 		c.Fatal(err)

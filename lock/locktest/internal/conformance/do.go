@@ -1,4 +1,4 @@
-package locktest
+package conformance
 
 import (
 	"context"
@@ -8,15 +8,15 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-func (s *suite) testDo(t *testing.T) {
-	s.run(t, "holds while fn runs", (*conformance).doHolds)
-	s.run(t, "joins the errors", (*conformance).doJoins)
-	s.run(t, "releases on panic", (*conformance).doPanics)
-	s.run(t, "does not run without the lock", (*conformance).doHeld)
-	s.run(t, "fails if the lease was lost", (*conformance).doLost)
+func (s Suite) testDo(t *testing.T) {
+	s.run(t, "holds while fn runs", (*subtest).doHolds)
+	s.run(t, "joins the errors", (*subtest).doJoins)
+	s.run(t, "releases on panic", (*subtest).doPanics)
+	s.run(t, "does not run without the lock", (*subtest).doHeld)
+	s.run(t, "fails if the lease was lost", (*subtest).doLost)
 }
 
-func (c *conformance) doHolds() {
+func (c *subtest) doHolds() {
 	other, ran := c.locker(), false
 	err := lock.Do(c.context(), c.locker(), c.resource, func(ctx context.Context, lease lock.Lease) error {
 		ran = true
@@ -33,14 +33,14 @@ func (c *conformance) doHolds() {
 	c.wantFree(other)
 }
 
-func (c *conformance) doJoins() {
+func (c *subtest) doJoins() {
 	mine := errors.New("fn failed")
 	err := lock.Do(c.context(), c.locker(), c.resource, func(context.Context, lock.Lease) error { return mine })
 	c.wantErr("Do", err, mine)
 	c.wantFree(c.locker())
 }
 
-func (c *conformance) doPanics() {
+func (c *subtest) doPanics() {
 	func() {
 		defer func() {
 			if r := recover(); r != "fn panics" {
@@ -52,7 +52,7 @@ func (c *conformance) doPanics() {
 	c.wantFree(c.locker())
 }
 
-func (c *conformance) doHeld() {
+func (c *subtest) doHeld() {
 	lease := c.acquire(c.locker())
 	err := lock.Do(c.context(), c.locker(), c.resource, func(context.Context, lock.Lease) error {
 		c.Error("fn ran without the lock")
@@ -62,7 +62,7 @@ func (c *conformance) doHeld() {
 	c.release(lease)
 }
 
-func (c *conformance) doLost() {
+func (c *subtest) doLost() {
 	mine := errors.New("fn failed too")
 	err := lock.Do(c.context(), c.locker(), c.resource, func(ctx context.Context, _ lock.Lease) error {
 		<-ctx.Done()

@@ -1,4 +1,4 @@
-package locktest
+package conformance
 
 import (
 	"context"
@@ -17,27 +17,27 @@ type revoker interface {
 
 // testRevoke: a revoked lease is not renewed, its holder learns who revoked it and why, nobody gets the lock before the
 // lease has ended, and the next lease is one like any other.
-func (s *suite) testRevoke(t *testing.T) {
+func (s Suite) testRevoke(t *testing.T) {
 	if !s.Capabilities.Revoke {
-		s.run(t, "is refused", (*conformance).noRevoke)
+		s.run(t, "is refused", (*subtest).noRevoke)
 		return
 	}
-	s.run(t, "ends a lease that is renewed", (*conformance).revokesRenewed)
-	s.run(t, "is what Extend fails with", (*conformance).revokedExtend)
-	s.run(t, "twice keeps the first mark", (*conformance).revokesTwice)
-	s.run(t, "does not concern the next lease", (*conformance).nextOfRevoked)
-	s.run(t, "does not concern who came since it asked", (*conformance).revokesWhomItAsked)
-	s.run(t, "needs a holder", (*conformance).revokesNobody)
-	s.run(t, "asks before it marks", (*conformance).revokeNotConfirmed)
-	s.run(t, "ends a permit and no other", (*conformance).revokesPermit)
+	s.run(t, "ends a lease that is renewed", (*subtest).revokesRenewed)
+	s.run(t, "is what Extend fails with", (*subtest).revokedExtend)
+	s.run(t, "twice keeps the first mark", (*subtest).revokesTwice)
+	s.run(t, "does not concern the next lease", (*subtest).nextOfRevoked)
+	s.run(t, "does not concern who came since it asked", (*subtest).revokesWhomItAsked)
+	s.run(t, "needs a holder", (*subtest).revokesNobody)
+	s.run(t, "asks before it marks", (*subtest).revokeNotConfirmed)
+	s.run(t, "ends a permit and no other", (*subtest).revokesPermit)
 	if s.Capabilities.Readers {
-		s.run(t, "ends a writer and no reader", (*conformance).revokesWriter)
-		s.run(t, "ends readers and no other", (*conformance).revokesReaders)
-		s.run(t, "ends the readers of one instance", (*conformance).revokesReadersOf)
+		s.run(t, "ends a writer and no reader", (*subtest).revokesWriter)
+		s.run(t, "ends readers and no other", (*subtest).revokesReaders)
+		s.run(t, "ends the readers of one instance", (*subtest).revokesReadersOf)
 	}
 }
 
-func (c *conformance) noRevoke() {
+func (c *subtest) noRevoke() {
 	if r, ok := c.locker().(revoker); ok {
 		_, err := r.Revoke(c.context(), c.resource, revokeRequest)
 		c.wantErr("Revoke", err, errors.ErrUnsupported)
@@ -48,7 +48,7 @@ func (c *conformance) noRevoke() {
 
 var revokeRequest = lock.RevokeRequest{By: "ops@host", Reason: "disk swap"}
 
-func (c *conformance) revoker() revoker {
+func (c *subtest) revoker() revoker {
 	c.Helper()
 	r, ok := c.locker().(revoker)
 	if !ok {
@@ -58,7 +58,7 @@ func (c *conformance) revoker() revoker {
 }
 
 // revokes revokes the holder's lease, once a quorum is known to have it.
-func (c *conformance) revokes(r revoker, req lock.RevokeRequest) lock.Revocation {
+func (c *subtest) revokes(r revoker, req lock.RevokeRequest) lock.Revocation {
 	c.Helper()
 	ctx := c.context()
 	for {
@@ -75,7 +75,7 @@ func (c *conformance) revokes(r revoker, req lock.RevokeRequest) lock.Revocation
 }
 
 // wantRevoked checks that an error says who revoked the lease and why.
-func (c *conformance) wantRevoked(err error, by string) {
+func (c *subtest) wantRevoked(err error, by string) {
 	c.Helper()
 	revoked, ok := errors.AsType[*lock.RevokedError](err)
 	if !ok || revoked.By != by || revoked.Reason != "disk swap" || revoked.Since.IsZero() ||
@@ -84,7 +84,7 @@ func (c *conformance) wantRevoked(err error, by string) {
 	}
 }
 
-func (c *conformance) revokesRenewed() {
+func (c *subtest) revokesRenewed() {
 	lease := c.acquire(c.locker())
 	next := make(chan lock.Lease, 1)
 	go func() {
@@ -114,7 +114,7 @@ func (c *conformance) revokesRenewed() {
 	}
 }
 
-func (c *conformance) revokedExtend() {
+func (c *subtest) revokedExtend() {
 	lease := c.acquire(c.locker(), lock.NoRenew(), lock.TTL(2*c.TTL))
 	c.revokes(c.revoker(), revokeRequest)
 	if err := lease.Context().Err(); err != nil {
@@ -127,7 +127,7 @@ func (c *conformance) revokedExtend() {
 	c.wantFree(c.locker())
 }
 
-func (c *conformance) revokesTwice() {
+func (c *subtest) revokesTwice() {
 	lease, r := c.acquire(c.locker(), lock.NoRenew(), lock.TTL(2*c.TTL)), c.revoker()
 	first := c.revokes(r, revokeRequest)
 	again := c.revokes(r, lock.RevokeRequest{By: "another", Reason: "impatience"})
@@ -138,7 +138,7 @@ func (c *conformance) revokesTwice() {
 	c.release(lease)
 }
 
-func (c *conformance) nextOfRevoked() {
+func (c *subtest) nextOfRevoked() {
 	lease, r := c.acquire(c.locker(), lock.NoRenew(), lock.TTL(2*c.TTL)), c.revoker()
 	c.revokes(r, revokeRequest)
 	c.release(lease)
@@ -155,7 +155,7 @@ func (c *conformance) nextOfRevoked() {
 }
 
 // revokesWhomItAsked lets the lock pass on after the holder was named, and before it is marked.
-func (c *conformance) revokesWhomItAsked() {
+func (c *subtest) revokesWhomItAsked() {
 	lease, r, other := c.acquire(c.locker(), lock.NoRenew(), lock.TTL(2*c.TTL)), c.revoker(), c.locker()
 	var next lock.Lease
 	req := revokeRequest
@@ -177,7 +177,7 @@ func (c *conformance) revokesWhomItAsked() {
 	c.release(next)
 }
 
-func (c *conformance) revokesNobody() {
+func (c *subtest) revokesNobody() {
 	r := c.revoker()
 	_, err := r.Revoke(c.context(), c.resource, revokeRequest)
 	c.wantErr("Revoke of what nobody held yet", err, lock.ErrNotHeld)
@@ -190,7 +190,7 @@ func (c *conformance) revokesNobody() {
 	c.wantErr("Revoke of what was released", err, lock.ErrNotHeld)
 }
 
-func (c *conformance) revokeNotConfirmed() {
+func (c *subtest) revokeNotConfirmed() {
 	lease, refused, r := c.acquire(c.locker(), lock.NoRenew(), lock.TTL(2*c.TTL)), errors.New("no"), c.revoker()
 	req := revokeRequest
 	req.Confirm = func(s lock.Sighting) error {
@@ -213,7 +213,7 @@ func (c *conformance) revokeNotConfirmed() {
 }
 
 // revokesPermit of one slot; the other permit stays.
-func (c *conformance) revokesPermit() {
+func (c *subtest) revokesPermit() {
 	s := c.semaphore(c.locker(), 2)
 	permits := make([]*semaphore.Permit, 2)
 	for range permits {
@@ -235,7 +235,7 @@ func (c *conformance) revokesPermit() {
 	}
 }
 
-func (c *conformance) revokesWriter() {
+func (c *subtest) revokesWriter() {
 	rw, r, ttl := c.rw(), c.revoker(), lock.TTL(2*c.TTL)
 	reader := c.held(rw.RLock, ttl, lock.NoRenew())
 	var err error

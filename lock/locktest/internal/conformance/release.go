@@ -1,4 +1,4 @@
-package locktest
+package conformance
 
 import (
 	"context"
@@ -9,22 +9,22 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-func (s *suite) testLoss(t *testing.T) {
-	s.run(t, "is signalled in time", (*conformance).lossSignalled)
-	s.run(t, "makes Extend fail", (*conformance).lossEndsExtend)
-	s.run(t, "makes Release say so", (*conformance).releaseAfterLoss)
-	s.run(t, "to another holder makes Release say so", (*conformance).releaseAfterTakeover)
-	s.run(t, "at MaxHold", (*conformance).maxHold)
+func (s Suite) testLoss(t *testing.T) {
+	s.run(t, "is signalled in time", (*subtest).lossSignalled)
+	s.run(t, "makes Extend fail", (*subtest).lossEndsExtend)
+	s.run(t, "makes Release say so", (*subtest).releaseAfterLoss)
+	s.run(t, "to another holder makes Release say so", (*subtest).releaseAfterTakeover)
+	s.run(t, "at MaxHold", (*subtest).maxHold)
 }
 
-func (s *suite) testRelease(t *testing.T) {
-	s.run(t, "ends the lease's context", (*conformance).releaseEndsContext)
-	s.run(t, "twice does nothing more", (*conformance).releaseTwice)
-	s.run(t, "works with a cancelled context", (*conformance).releaseCancelled)
-	s.run(t, "frees the resource at once", (*conformance).releaseFrees)
+func (s Suite) testRelease(t *testing.T) {
+	s.run(t, "ends the lease's context", (*subtest).releaseEndsContext)
+	s.run(t, "twice does nothing more", (*subtest).releaseTwice)
+	s.run(t, "works with a cancelled context", (*subtest).releaseCancelled)
+	s.run(t, "frees the resource at once", (*subtest).releaseFrees)
 }
 
-func (c *conformance) lossSignalled() {
+func (c *subtest) lossSignalled() {
 	lease := c.acquire(c.locker(), lock.NoRenew())
 	c.within(c.TTL+c.soon(), "the loss of a lease that is not renewed", func() { c.wantEnd(lease, lock.ErrLost) })
 	if left := lease.Remaining(); left > 0 {
@@ -34,14 +34,14 @@ func (c *conformance) lossSignalled() {
 	_ = lease.Release(c.context())
 }
 
-func (c *conformance) lossEndsExtend() {
+func (c *subtest) lossEndsExtend() {
 	lease := c.acquire(c.locker(), lock.NoRenew())
 	c.wantEnd(lease, lock.ErrLost)
 	c.wantErr("Extend after loss", lease.Extend(c.context()), lock.ErrLost)
 	_ = lease.Release(c.context())
 }
 
-func (c *conformance) releaseAfterLoss() {
+func (c *subtest) releaseAfterLoss() {
 	lease := c.acquire(c.locker(), lock.NoRenew())
 	c.wantEnd(lease, lock.ErrLost)
 	time.Sleep(c.TTL / 4) // validity ends a little before the keys do
@@ -56,7 +56,7 @@ func (c *conformance) releaseAfterLoss() {
 	}
 }
 
-func (c *conformance) releaseAfterTakeover() {
+func (c *subtest) releaseAfterTakeover() {
 	lease := c.acquire(c.locker(), lock.NoRenew())
 	next := c.acquire(c.locker())
 	// By the clock: a timer may be seen late on a busy machine.
@@ -72,7 +72,7 @@ func (c *conformance) releaseAfterTakeover() {
 	c.release(next)
 }
 
-func (c *conformance) maxHold() {
+func (c *subtest) maxHold() {
 	l := c.locker()
 	lease := c.acquire(l, lock.MaxHold(c.TTL/2))
 	c.wantEnd(lease, lock.ErrMaxHold)
@@ -80,13 +80,13 @@ func (c *conformance) maxHold() {
 	c.wantFree(l)
 }
 
-func (c *conformance) releaseEndsContext() {
+func (c *subtest) releaseEndsContext() {
 	lease := c.acquire(c.locker())
 	c.release(lease)
 	c.wantEnd(lease, lock.ErrReleased)
 }
 
-func (c *conformance) releaseTwice() {
+func (c *subtest) releaseTwice() {
 	l := c.locker()
 	lease := c.acquire(l)
 	c.release(lease)
@@ -100,7 +100,7 @@ func (c *conformance) releaseTwice() {
 	c.release(next)
 }
 
-func (c *conformance) releaseCancelled() {
+func (c *subtest) releaseCancelled() {
 	lease := c.acquire(c.locker(), lock.TTL(10*time.Second))
 	ctx, cancel := context.WithCancel(c.context())
 	cancel()
@@ -109,7 +109,7 @@ func (c *conformance) releaseCancelled() {
 	c.within(5*time.Second, "a release that nobody waited for", func() { c.wantFree(c.locker()) })
 }
 
-func (c *conformance) releaseFrees() {
+func (c *subtest) releaseFrees() {
 	a, b := c.locker(), c.locker()
 	for range 5 {
 		c.release(c.acquire(a, lock.TTL(10*time.Second)))

@@ -1,4 +1,4 @@
-package locktest
+package conformance
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"github.com/lockscope/lockscope/lock/semaphore"
 )
 
-func (c *conformance) noSlots() {
+func (c *subtest) noSlots() {
 	if r, ok := c.locker().(semaphore.Resizer); ok {
 		c.wantErr("Resize", semaphore.Resize(c.context(), r, c.resource, 1, 2), errors.ErrUnsupported)
 	}
@@ -23,7 +23,7 @@ type operator struct {
 
 func (o operator) MaxTTL() time.Duration { return o.ttl }
 
-func (c *conformance) operator() operator {
+func (c *subtest) operator() operator {
 	c.Helper()
 	r, ok := c.locker().(semaphore.Resizer)
 	if !ok {
@@ -33,7 +33,7 @@ func (c *conformance) operator() operator {
 }
 
 // nodesKnowSlots although nobody holds a slot, and follow a change.
-func (c *conformance) nodesKnowSlots() {
+func (c *subtest) nodesKnowSlots() {
 	nodes := c.operator()
 	one, three := c.semaphore(c.locker(), 1), c.semaphore(c.locker(), 3)
 	c.giveBack(c.permit(one))
@@ -58,7 +58,7 @@ func (c *conformance) nodesKnowSlots() {
 }
 
 // wantOtherSlots checks that the semaphore gets no permit, whether its calls wait or not.
-func (c *conformance) wantOtherSlots(s *semaphore.Semaphore, known int) {
+func (c *subtest) wantOtherSlots(s *semaphore.Semaphore, known int) {
 	c.Helper()
 	for _, opt := range []lock.AcquireOption{lock.NoWait(), lock.MaxWait(patience)} {
 		_, err := s.Acquire(c.context(), lock.TTL(c.TTL), opt)
@@ -70,7 +70,7 @@ func (c *conformance) wantOtherSlots(s *semaphore.Semaphore, known int) {
 
 // fewerSlots end every permit of a slot that is gone, although its holder renews it, and no other permit. Calls with the
 // old number learn of it.
-func (c *conformance) fewerSlots() {
+func (c *subtest) fewerSlots() {
 	operator := c.operator()
 	three := c.semaphore(c.locker(), 3)
 	permits := []*semaphore.Permit{c.permit(three), c.permit(three), c.permit(three)}

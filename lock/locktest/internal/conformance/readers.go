@@ -1,4 +1,4 @@
-package locktest
+package conformance
 
 import (
 	"context"
@@ -14,23 +14,23 @@ import (
 
 // testReaders: no writer beside another holder, fences in the order of writers, readers with an expiry each, and writers
 // that readers do not starve.
-func (s *suite) testReaders(t *testing.T) {
+func (s Suite) testReaders(t *testing.T) {
 	if !s.Capabilities.Readers {
-		s.run(t, "are refused", (*conformance).noReaders)
+		s.run(t, "are refused", (*subtest).noReaders)
 		return
 	}
-	s.run(t, "readers share", (*conformance).readersShare)
-	s.run(t, "never a writer beside others", (*conformance).writersAreAlone)
-	s.run(t, "fences", (*conformance).fencesOfReaders)
-	s.run(t, "an expiry each", (*conformance).expiryOfReaders)
-	s.run(t, "a waiting writer comes first", (*conformance).waitingWriterFirst)
-	s.run(t, "a writer that gives up", (*conformance).writerGivesUp)
-	s.run(t, "a lock beside readers", (*conformance).lockBesideReaders)
-	s.run(t, "upgrade", (*conformance).upgrade)
-	s.run(t, "release twice", (*conformance).releaseReaderTwice)
+	s.run(t, "readers share", (*subtest).readersShare)
+	s.run(t, "never a writer beside others", (*subtest).writersAreAlone)
+	s.run(t, "fences", (*subtest).fencesOfReaders)
+	s.run(t, "an expiry each", (*subtest).expiryOfReaders)
+	s.run(t, "a waiting writer comes first", (*subtest).waitingWriterFirst)
+	s.run(t, "a writer that gives up", (*subtest).writerGivesUp)
+	s.run(t, "a lock beside readers", (*subtest).lockBesideReaders)
+	s.run(t, "upgrade", (*subtest).upgrade)
+	s.run(t, "release twice", (*subtest).releaseReaderTwice)
 }
 
-func (c *conformance) noReaders() {
+func (c *subtest) noReaders() {
 	rw := c.rw()
 	for name, acquire := range map[string]acquireSide{"RLock": rw.RLock, "Lock": rw.Lock} {
 		_, err := acquire(c.context())
@@ -39,7 +39,7 @@ func (c *conformance) noReaders() {
 }
 
 // rw is the subtest's read/write lock in another process.
-func (c *conformance) rw(opts ...lock.Option) *rwlock.RWLock {
+func (c *subtest) rw(opts ...lock.Option) *rwlock.RWLock {
 	c.Helper()
 	l, err := rwlock.New(c.locker(opts...), c.resource)
 	if err != nil {
@@ -51,7 +51,7 @@ func (c *conformance) rw(opts ...lock.Option) *rwlock.RWLock {
 // acquireSide is RLock or Lock.
 type acquireSide func(context.Context, ...lock.AcquireOption) (lock.Lease, error)
 
-func (c *conformance) held(acquire acquireSide, opts ...lock.AcquireOption) lock.Lease {
+func (c *subtest) held(acquire acquireSide, opts ...lock.AcquireOption) lock.Lease {
 	c.Helper()
 	lease, err := acquire(c.context(), append([]lock.AcquireOption{lock.TTL(c.TTL)}, opts...)...)
 	if err != nil {
@@ -61,7 +61,7 @@ func (c *conformance) held(acquire acquireSide, opts ...lock.AcquireOption) lock
 }
 
 // answered is a call that does not wait, made again while too few nodes answer in time: the machine may be busy.
-func (c *conformance) answered(try acquireSide) acquireSide {
+func (c *subtest) answered(try acquireSide) acquireSide {
 	return func(ctx context.Context, opts ...lock.AcquireOption) (lock.Lease, error) {
 		for {
 			lease, err := try(ctx, opts...)
@@ -74,7 +74,7 @@ func (c *conformance) answered(try acquireSide) acquireSide {
 }
 
 // asked is what a call that does not wait comes to.
-func (c *conformance) asked(l lock.Locker) (lock.Lease, error) {
+func (c *subtest) asked(l lock.Locker) (lock.Lease, error) {
 	acquire := func(ctx context.Context, opts ...lock.AcquireOption) (lock.Lease, error) {
 		return l.Acquire(ctx, c.resource, opts...)
 	}
@@ -82,7 +82,7 @@ func (c *conformance) asked(l lock.Locker) (lock.Lease, error) {
 }
 
 // waits acquires in the background.
-func (c *conformance) waits(ctx context.Context, acquire acquireSide) *waiter {
+func (c *subtest) waits(ctx context.Context, acquire acquireSide) *waiter {
 	w := &waiter{done: make(chan struct{})}
 	go func() {
 		defer close(w.done)
@@ -91,7 +91,7 @@ func (c *conformance) waits(ctx context.Context, acquire acquireSide) *waiter {
 	return w
 }
 
-func (c *conformance) readersShare() {
+func (c *subtest) readersShare() {
 	a, b := c.rw(), c.rw()
 	readers := []lock.Lease{c.held(a.RLock), c.held(b.RLock), c.held(c.answered(b.TryRLock))}
 	_, err := c.answered(a.TryLock)(c.context(), lock.TTL(c.TTL))
@@ -112,7 +112,7 @@ func (c *conformance) readersShare() {
 }
 
 // writersAreAlone lets callers of three processes read and write.
-func (c *conformance) writersAreAlone() {
+func (c *subtest) writersAreAlone() {
 	var (
 		callers sync.WaitGroup
 		inside  occupants
@@ -170,7 +170,7 @@ func (o *occupants) leave(writes bool) {
 	}
 }
 
-func (c *conformance) fencesOfReaders() {
+func (c *subtest) fencesOfReaders() {
 	a, b := c.rw(), c.rw()
 	last := uint64(0)
 	for range 3 {
@@ -190,7 +190,7 @@ func (c *conformance) fencesOfReaders() {
 	}
 }
 
-func (c *conformance) expiryOfReaders() {
+func (c *subtest) expiryOfReaders() {
 	a, b := c.rw(), c.rw()
 	long := c.held(a.RLock, lock.TTL(4*c.TTL), lock.NoRenew())
 	short := c.held(b.RLock, lock.NoRenew())
@@ -201,7 +201,7 @@ func (c *conformance) expiryOfReaders() {
 	c.release(c.held(b.Lock))
 }
 
-func (c *conformance) waitingWriterFirst() {
+func (c *subtest) waitingWriterFirst() {
 	reader, later := c.held(c.rw().RLock), c.rw()
 	w := c.waits(c.context(), c.rw().Lock)
 	c.stillWaiting(w)
@@ -225,7 +225,7 @@ func (c *conformance) waitingWriterFirst() {
 	c.release(c.served(behind))
 }
 
-func (c *conformance) writerGivesUp() {
+func (c *subtest) writerGivesUp() {
 	reader := c.held(c.rw().RLock)
 	ctx, cancel := context.WithCancel(c.context())
 	w := c.waits(ctx, c.rw().Lock)
@@ -239,7 +239,7 @@ func (c *conformance) writerGivesUp() {
 }
 
 // lockBesideReaders: they keep each other out, although nobody knows that they share a name.
-func (c *conformance) lockBesideReaders() {
+func (c *subtest) lockBesideReaders() {
 	l, rw := c.locker(), c.rw()
 	reader := c.held(rw.RLock)
 	_, err := c.asked(l)
@@ -251,7 +251,7 @@ func (c *conformance) lockBesideReaders() {
 	c.release(lease)
 }
 
-func (c *conformance) upgrade() {
+func (c *subtest) upgrade() {
 	l := c.rw()
 	reader := c.held(l.RLock)
 	_, err := l.Lock(reader.Context(), lock.TTL(c.TTL))
@@ -260,7 +260,7 @@ func (c *conformance) upgrade() {
 	c.release(c.held(l.Lock))
 }
 
-func (c *conformance) releaseReaderTwice() {
+func (c *subtest) releaseReaderTwice() {
 	a, b := c.rw(), c.rw()
 	first, second := c.held(a.RLock), c.held(b.RLock)
 	c.release(first)
