@@ -12,7 +12,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/etcdlock"
-	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/locktest/compare"
 )
 
 func connect(b *testing.B, endpoints []string) *clientv3.Client {
@@ -23,7 +23,7 @@ func connect(b *testing.B, endpoints []string) *clientv3.Client {
 }
 
 // floor is what no lock can do without: two proposals, a put and a delete.
-func floor(b *testing.B, servers []string) locktest.Pair {
+func floor(b *testing.B, servers []string) compare.Pair {
 	c, ctx := connect(b, servers), context.Background()
 	lease, err := c.Grant(ctx, 600)
 	must(b, err)
@@ -37,8 +37,8 @@ func floor(b *testing.B, servers []string) locktest.Pair {
 	}
 }
 
-var peers = []locktest.Peer{
-	{Name: "Mutex", Client: func(b *testing.B, servers []string) locktest.Pair {
+var peers = []compare.Peer{
+	{Name: "Mutex", Client: func(b *testing.B, servers []string) compare.Pair {
 		session, err := concurrency.NewSession(connect(b, servers))
 		must(b, err)
 		b.Cleanup(func() { _ = session.Close() })
@@ -51,7 +51,7 @@ var peers = []locktest.Peer{
 			return m.Unlock(context.Background())
 		}
 	}},
-	{Name: "etcdlock", Client: func(b *testing.B, servers []string) locktest.Pair {
+	{Name: "etcdlock", Client: func(b *testing.B, servers []string) compare.Pair {
 		l, err := etcdlock.New(connect(b, servers), lock.WithNodeTimeout(time.Second))
 		must(b, err)
 		b.Cleanup(func() { must(b, l.Close()) })
@@ -72,8 +72,8 @@ func onDisk(b *testing.B, members int) []string {
 func BenchmarkPair(b *testing.B) {
 	for _, members := range []int{1, 3} {
 		b.Run(fmt.Sprint(members, " members"), func(b *testing.B) {
-			locktest.ComparePairs(b, onDisk(b, members),
-				append([]locktest.Peer{{Name: "floor", Client: floor}}, peers...))
+			compare.Pairs(b, onDisk(b, members),
+				append([]compare.Peer{{Name: "floor", Client: floor}}, peers...))
 		})
 	}
 }
@@ -82,19 +82,19 @@ func BenchmarkPair(b *testing.B) {
 func BenchmarkHandOffs(b *testing.B) {
 	for _, members := range []int{1, 3} {
 		b.Run(fmt.Sprint(members, " members"), func(b *testing.B) {
-			locktest.CompareHandOffs(b, "BenchmarkContender", onDisk(b, members), peers)
+			compare.HandOffs(b, "BenchmarkContender", onDisk(b, members), peers)
 		})
 	}
 }
 
 // BenchmarkContender is one of these.
-func BenchmarkContender(b *testing.B) { locktest.Contender(b, peers) }
+func BenchmarkContender(b *testing.B) { compare.Contender(b, peers) }
 
 // BenchmarkConstructs is a reader, a writer and a permit that nobody contends for, beside a lock.
 func BenchmarkConstructs(b *testing.B) {
 	for _, members := range []int{1, 3} {
 		b.Run(fmt.Sprint(members, " members"), func(b *testing.B) {
-			locktest.ComparePairs(b, onDisk(b, members), locktest.ConstructPeers(
+			compare.Pairs(b, onDisk(b, members), compare.Constructs(
 				func(b *testing.B, servers []string) lock.Locker {
 					l, err := etcdlock.New(connect(b, servers), lock.WithNodeTimeout(time.Second))
 					must(b, err)

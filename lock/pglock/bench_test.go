@@ -8,13 +8,13 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/locktest/compare"
 	"github.com/lockscope/lockscope/lock/pglock"
 )
 
 // floor is what is needed at least for a lock that outlives a crash: a commit that waits for the disk and one that does
 // not. servers are the URLs of the owner and of a service.
-func floor(b *testing.B, servers []string) locktest.Pair {
+func floor(b *testing.B, servers []string) compare.Pair {
 	db := pool(b, servers[0])
 	_,
 		err := db.Exec(b.Context(),
@@ -35,7 +35,7 @@ func floor(b *testing.B, servers []string) locktest.Pair {
 }
 
 // advisory is a lock of a session, in memory: it ends with the server.
-func advisory(b *testing.B, servers []string) locktest.Pair {
+func advisory(b *testing.B, servers []string) compare.Pair {
 	conn := connection(b, servers[0])
 	return func(resource string, work func()) error {
 		if _, err := conn.Exec(context.Background(), "SELECT pg_advisory_lock(hashtext($1))", resource); err != nil {
@@ -48,7 +48,7 @@ func advisory(b *testing.B, servers []string) locktest.Pair {
 }
 
 // row is a lock of a row until the commit of who has changed it, which waits for the disk.
-func row(b *testing.B, servers []string) locktest.Pair {
+func row(b *testing.B, servers []string) compare.Pair {
 	conn := connection(b, servers[0])
 	// Of two at a time one may fail.
 	_, _ = conn.Exec(b.Context(),
@@ -73,7 +73,7 @@ func row(b *testing.B, servers []string) locktest.Pair {
 	}
 }
 
-func ours(b *testing.B, servers []string) locktest.Pair {
+func ours(b *testing.B, servers []string) compare.Pair {
 	l, err := pglock.Open(servers[1], lock.WithNodeTimeout(2*time.Second))
 	must(b, err)
 	b.Cleanup(func() { must(b, l.Close()) })
@@ -90,7 +90,7 @@ func connection(b *testing.B, url string) *pgxpool.Conn {
 	return conn
 }
 
-var peers = []locktest.Peer{{Name: "advisory", Client: advisory}, {Name: "row", Client: row},
+var peers = []compare.Peer{{Name: "advisory", Client: advisory}, {Name: "row", Client: row},
 	{Name: "pglock", Client: ours}}
 
 func durable(b *testing.B) []string {
@@ -100,12 +100,12 @@ func durable(b *testing.B) []string {
 
 // BenchmarkPair is a lock that nobody contends for.
 func BenchmarkPair(b *testing.B) {
-	locktest.ComparePairs(b, durable(b), append([]locktest.Peer{{Name: "floor", Client: floor}}, peers...))
+	compare.Pairs(b, durable(b), append([]compare.Peer{{Name: "floor", Client: floor}}, peers...))
 }
 
 // BenchmarkConstructs is a reader, a writer and a permit that nobody contends for, beside a lock.
 func BenchmarkConstructs(b *testing.B) {
-	locktest.ComparePairs(b, durable(b), locktest.ConstructPeers(func(b *testing.B, servers []string) lock.Locker {
+	compare.Pairs(b, durable(b), compare.Constructs(func(b *testing.B, servers []string) lock.Locker {
 		l, err := pglock.Open(servers[1], lock.WithNodeTimeout(2*time.Second))
 		must(b, err)
 		b.Cleanup(func() { must(b, l.Close()) })
@@ -115,8 +115,8 @@ func BenchmarkConstructs(b *testing.B) {
 
 // BenchmarkHandOffs is how often a second the lock changes hands, between processes that want it all the time.
 func BenchmarkHandOffs(b *testing.B) {
-	locktest.CompareHandOffs(b, "BenchmarkContender", durable(b), peers)
+	compare.HandOffs(b, "BenchmarkContender", durable(b), peers)
 }
 
 // BenchmarkContender is one of these.
-func BenchmarkContender(b *testing.B) { locktest.Contender(b, peers) }
+func BenchmarkContender(b *testing.B) { compare.Contender(b, peers) }

@@ -9,11 +9,11 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/contrib/zklock/zkproc"
-	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/locktest/compare"
 )
 
 // floor is what no lock can do without: two proposals, and nothing else.
-func floor(b *testing.B, servers []string) locktest.Pair {
+func floor(b *testing.B, servers []string) compare.Pair {
 	conn, anyone := connect(b, servers), zk.WorldACL(zk.PermAll)
 	if _, err := conn.Create("/floor", nil, zk.FlagPersistent, anyone); err != nil {
 		b.Fatal(err)
@@ -28,8 +28,8 @@ func floor(b *testing.B, servers []string) locktest.Pair {
 	}
 }
 
-var peers = []locktest.Peer{
-	{Name: "zk.Lock", Client: func(b *testing.B, servers []string) locktest.Pair {
+var peers = []compare.Peer{
+	{Name: "zk.Lock", Client: func(b *testing.B, servers []string) compare.Pair {
 		conn := connect(b, servers)
 		return func(resource string, work func()) error {
 			l := zk.NewLock(conn, "/locks/"+resource, zk.WorldACL(zk.PermAll))
@@ -40,7 +40,7 @@ var peers = []locktest.Peer{
 			return l.Unlock()
 		}
 	}},
-	{Name: "zklock", Client: func(b *testing.B, servers []string) locktest.Pair {
+	{Name: "zklock", Client: func(b *testing.B, servers []string) compare.Pair {
 		l := open(b, servers)
 		return func(resource string, work func()) error {
 			return lock.Do(context.Background(), l, resource,
@@ -54,25 +54,25 @@ func BenchmarkPair(b *testing.B) {
 	for _, n := range []int{1, 3} {
 		b.Run(fmt.Sprint(n, " servers"), func(b *testing.B) {
 			servers := ensemble(b, n, zkproc.WithSync()).Addrs()
-			locktest.ComparePairs(b, servers, append([]locktest.Peer{{Name: "floor", Client: floor}}, peers...))
+			compare.Pairs(b, servers, append([]compare.Peer{{Name: "floor", Client: floor}}, peers...))
 		})
 	}
 }
 
 // BenchmarkHandOffs is how often a second the lock changes hands, between processes that want it all the time.
 func BenchmarkHandOffs(b *testing.B) {
-	locktest.CompareHandOffs(b, "BenchmarkContender", ensemble(b, 1, zkproc.WithSync()).Addrs(), peers)
+	compare.HandOffs(b, "BenchmarkContender", ensemble(b, 1, zkproc.WithSync()).Addrs(), peers)
 }
 
 // BenchmarkContender is one of these.
-func BenchmarkContender(b *testing.B) { locktest.Contender(b, peers) }
+func BenchmarkContender(b *testing.B) { compare.Contender(b, peers) }
 
 // BenchmarkConstructs is a reader, a writer and a permit that nobody contends for, beside a lock.
 func BenchmarkConstructs(b *testing.B) {
 	for _, n := range []int{1, 3} {
 		b.Run(fmt.Sprint(n, " servers"), func(b *testing.B) {
 			servers := ensemble(b, n, zkproc.WithSync()).Addrs()
-			locktest.ComparePairs(b, servers, locktest.ConstructPeers(
+			compare.Pairs(b, servers, compare.Constructs(
 				func(b *testing.B, servers []string) lock.Locker { return open(b, servers) }))
 		})
 	}

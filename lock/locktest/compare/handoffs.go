@@ -1,4 +1,4 @@
-package locktest
+package compare
 
 import (
 	"bufio"
@@ -14,15 +14,15 @@ import (
 	"time"
 )
 
-// Contention is the result of several clients that contended for one lock.
-type Contention struct {
+// result is the result of several clients that contended for one lock.
+type result struct {
 	Locks    float64 // a second
 	HandOffs float64 // a second: those after which another client had it than before
 	Jain     float64 // fairness after Jain: 1 if all had it as often, 1/n if one of n had it alone
 }
 
-// Report adds the results to a benchmark's metrics.
-func (c Contention) Report(b *testing.B) {
+// report adds the results to a benchmark's metrics.
+func (c result) report(b *testing.B) {
 	b.ReportMetric(c.Locks, "locks/s")
 	b.ReportMetric(c.HandOffs, "hand-offs/s")
 	b.ReportMetric(c.Jain, "jain")
@@ -37,8 +37,8 @@ type task struct {
 
 const taskEnv = "LOCKTEST_CONTENDER"
 
-// Contender runs the contending client in processes that [CompareHandOffs] starts. Call it in the benchmark
-// that CompareHandOffs names. In any other process it does nothing.
+// Contender runs the contending client in processes that [HandOffs] starts. Call it in the benchmark
+// that HandOffs names. In any other process it does nothing.
 func Contender(b *testing.B, peers []Peer) {
 	b.Helper()
 	var t task
@@ -77,7 +77,7 @@ func (t task) run(do Pair) error {
 }
 
 // contend lets n processes acquire one lock. They report when they held it, on the machine's clock.
-func contend(b *testing.B, client string, n int, t task) Contention {
+func contend(b *testing.B, client string, n int, t task) result {
 	b.Helper()
 	told, err := json.Marshal(t)
 	if err != nil {
@@ -146,7 +146,7 @@ func startContender(b *testing.B, client, told string) *contending {
 }
 
 // contention evaluates the times at which each client held the lock.
-func contention(counts [][]int64, d time.Duration) (c Contention) {
+func contention(counts [][]int64, d time.Duration) (c result) {
 	type turn struct {
 		at  int64
 		who int

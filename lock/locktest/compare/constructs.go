@@ -1,4 +1,4 @@
-package locktest
+package compare
 
 import (
 	"context"
@@ -9,9 +9,9 @@ import (
 	"github.com/lockscope/lockscope/lock/semaphore"
 )
 
-// ConstructPeers returns peers for [ComparePairs] that show what a reader, a writer and a permit of a semaphore cost
+// Constructs returns peers for [Pairs] that show what a reader, a writer and a permit of a semaphore cost
 // beside a lock, which is the first. All use the Locker that newLocker makes.
-func ConstructPeers(newLocker func(b *testing.B, servers []string) lock.Locker) []Peer {
+func Constructs(newLocker func(b *testing.B, servers []string) lock.Locker) []Peer {
 	var locker lock.Locker
 	peer := func(name string, pair func(b *testing.B, l lock.Locker) Pair) Peer {
 		return Peer{Name: name, Client: func(b *testing.B, servers []string) Pair {

@@ -1,4 +1,6 @@
-package locktest
+// Package compare measures locks beside other locks: what a pair of Acquire and Release takes, and what hand-overs between
+// processes do. A driver calls it in its benchmarks.
+package compare
 
 import (
 	"fmt"
@@ -17,9 +19,9 @@ type Peer struct {
 	Client func(b *testing.B, servers []string) Pair
 }
 
-// ComparePairs reports, for each peer, the median time of an uncontended pair and its ratio to the first
+// Pairs reports, for each peer, the median time of an uncontended pair and its ratio to the first
 // peer's. The peers take turns, so that all see the same conditions.
-func ComparePairs(b *testing.B, servers []string, peers []Peer) {
+func Pairs(b *testing.B, servers []string, peers []Peer) {
 	b.Helper()
 	clients := make([]Pair, len(peers))
 	took := make([][]time.Duration, len(peers))
@@ -51,18 +53,18 @@ func ComparePairs(b *testing.B, servers []string, peers []Peer) {
 	}
 }
 
-// CompareHandOffs lets two, then eight processes acquire one lock as often as they can for five seconds, for
+// HandOffs lets two, then eight processes acquire one lock as often as they can for five seconds, for
 // each peer. The processes run this program's benchmark named client, which must call [Contender].
-func CompareHandOffs(b *testing.B, client string, servers []string, peers []Peer) {
+func HandOffs(b *testing.B, client string, servers []string, peers []Peer) {
 	b.Helper()
 	for _, n := range []int{2, 8} {
 		for _, p := range peers {
 			b.Run(fmt.Sprint(n, " processes/", p.Name), func(b *testing.B) {
-				var seen Contention
+				var seen result
 				for b.Loop() {
 					seen = contend(b, client, n, task{p.Name, servers, 5 * time.Second})
 				}
-				seen.Report(b)
+				seen.report(b)
 			})
 		}
 	}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package locktest
+package compare
 
 import (
 	"flag"
@@ -41,7 +41,7 @@ func BenchmarkContender(b *testing.B) { Contender(b, fileLocks) }
 // TestProcessesContend starts this program twice.
 func TestProcessesContend(t *testing.T) {
 	once(t)
-	var seen Contention
+	var seen result
 	ran := testing.Benchmark(func(b *testing.B) {
 		seen = contend(b, "BenchmarkContender", 2,
 			task{"flock", []string{filepath.Join(t.TempDir(), "lock")}, 100 * time.Millisecond})
