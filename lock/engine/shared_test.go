@@ -31,6 +31,9 @@ func TestReadersNeedADriverThatKnowsThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
+	if c := e.Capabilities(); c != (driver.Capabilities{}) {
+		t.Errorf("all nodes together can %+v", c)
+	}
 	for _, kind := range []lock.Kind{lock.KindRead, lock.KindWrite} {
 		_, err := e.Acquire(t.Context(), "prices", locktest.AsConstruct(kind, 0), lock.NoWait())
 		if !errors.Is(err, errors.ErrUnsupported) {

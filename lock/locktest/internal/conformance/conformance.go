@@ -34,6 +34,7 @@ func (s Suite) Run(t *testing.T) {
 	if s.TTL == 0 {
 		s.TTL = 500 * time.Millisecond
 	}
+	t.Run("Capabilities", s.testCapabilities)
 	t.Run("Acquire", s.testAcquire)
 	t.Run("Wait", s.testWait)
 	t.Run("Lease", s.testLease)
@@ -79,6 +80,17 @@ func (s Suite) run(t *testing.T, name string, test func(c *subtest)) {
 			test(c)
 		})
 	})
+}
+
+func (s Suite) testCapabilities(t *testing.T) {
+	s.run(t, "are those that an engine reports", (*subtest).capabilities)
+}
+
+func (c *subtest) capabilities() {
+	e, ok := c.locker().(interface{ Capabilities() driver.Capabilities })
+	if ok && e.Capabilities() != c.Capabilities {
+		c.Errorf("it reports %+v; %+v expected", e.Capabilities(), c.Capabilities)
+	}
 }
 
 // locker makes another Locker that contends with those before.
