@@ -6,11 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine"
-	"github.com/lockscope/lockscope/lock/locktest"
 )
 
 var swap = lock.RevokeRequest{By: "ops@host", Reason: "disk swap"}
@@ -138,28 +135,5 @@ func TestRealRevokeOfAnotherLibrary(t *testing.T) {
 	wantText(t, err, "lockscope repair")
 	if keys := f.keys("lockscope:tomb:*", 0); len(keys) > 0 || f.admin[0].Get(t.Context(), "lock:job").Val() != "their-token" {
 		t.Errorf("it wrote %q", keys)
-	}
-}
-
-// TestRealRevokeInACluster: the mark is in the slot of the lock.
-func TestRealRevokeInACluster(t *testing.T) {
-	t.Parallel()
-	c := locktest.Cluster(t, 3)
-	open := func() *engine.Engine {
-		given := redis.NewClusterClient(&redis.ClusterOptions{Addrs: c.Addrs()})
-		t.Cleanup(func() { must(t, given.Close()) })
-		return newLocker(t, []redis.UniversalClient{given}, lock.WithNodeTimeout(patience))
-	}
-	holder, operator := open(), open()
-	for _, resource := range []string{"a", "b", "c"} {
-		lease := acquire(t, holder, resource, lock.TTL(longTTL), lock.NoRenew())
-		r, err := operator.Revoke(t.Context(), resource, swap)
-		if must(t, err); r.Marked != 1 || r.FreeIn <= 0 {
-			t.Errorf("%s: %+v", resource, r)
-		}
-		if err := lease.Extend(t.Context()); !errors.Is(err, lock.ErrLost) {
-			t.Errorf("%s: extended: %v", resource, err)
-		}
-		wantRevoked(t, lease)
 	}
 }

@@ -1,7 +1,6 @@
 package redlock_test
 
 import (
-	"errors"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -11,26 +10,6 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/semaphore"
 )
-
-// TestRealClusterKnowsNoSlots: semaphores work on a Redis Cluster. Callers with another number are not refused, and the
-// number cannot be changed there.
-func TestRealClusterKnowsNoSlots(t *testing.T) {
-	t.Parallel()
-	c := locktest.Cluster(t, 3)
-	given := redis.NewClusterClient(&redis.ClusterOptions{Addrs: c.Addrs()})
-	t.Cleanup(func() { must(t, given.Close()) })
-	l := newLocker(t, []redis.UniversalClient{given}, lock.WithNodeTimeout(patience))
-	for _, k := range []int{2, 3} {
-		s, err := semaphore.New(l, "pool", k)
-		must(t, err)
-		p, err := s.Acquire(t.Context(), lock.TTL(longTTL))
-		must(t, err)
-		must(t, p.Release(t.Context()))
-	}
-	if err := semaphore.Resize(t.Context(), l, "pool", 2, 3); !errors.Is(err, errors.ErrUnsupported) {
-		t.Errorf("%v", err)
-	}
-}
 
 // TestRealSemaphoreRights: the rights that locks need are enough for a semaphore, and for a change of its slots.
 func TestRealSemaphoreRights(t *testing.T) {
