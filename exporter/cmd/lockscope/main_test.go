@@ -6,7 +6,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 )
 
-func TestMain(m *testing.M) { cmdtest.Main(m) }
+func TestMain(m *testing.M) { cmdtest.MainOrLockscope(m, run) }
 
 // command runs the program in this process.
 func command(t *testing.T, args ...string) cmdtest.Outcome {

@@ -7,7 +7,7 @@ import (
 )
 
 // ConfigFile writes a file beside others in a folder of its own.
-func ConfigFile(t *testing.T, text string) (path string) {
+func ConfigFile(t testing.TB, text string) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "lockscope.yaml")
 	Must(t, os.WriteFile(path, []byte(text), 0o600))

@@ -33,18 +33,18 @@ func MainOrLockscope(m *testing.M, lockscope Program) {
 // Started is a lockscope process: this test binary once more. Its log is what it writes to stderr.
 type Started struct {
 	*process.Process
-	t   *testing.T
+	t   testing.TB
 	out *os.File
 }
 
 // Start starts lockscope with these arguments. It ends with the test.
-func Start(t *testing.T, args ...string) *Started {
+func Start(t testing.TB, args ...string) *Started {
 	t.Helper()
 	return StartWith(t, nil, args...)
 }
 
 // StartWith lets set complete the command before it starts.
-func StartWith(t *testing.T, set func(*exec.Cmd), args ...string) *Started {
+func StartWith(t testing.TB, set func(*exec.Cmd), args ...string) *Started {
 	t.Helper()
 	dir := t.TempDir()
 	out, err := os.CreateTemp(dir, "stdout")
@@ -63,7 +63,7 @@ func StartWith(t *testing.T, set func(*exec.Cmd), args ...string) *Started {
 }
 
 // Lockscope is this test binary as lockscope, with these arguments.
-func Lockscope(t *testing.T, args ...string) *exec.Cmd {
+func Lockscope(t testing.TB, args ...string) *exec.Cmd {
 	t.Helper()
 	exe, err := os.Executable()
 	Must(t, err)

@@ -16,7 +16,7 @@ import (
 )
 
 // Certificate makes one for 127.0.0.1 that signs itself, for server and client.
-func Certificate(t *testing.T) (certFile, keyFile string) {
+func Certificate(t testing.TB) (certFile, keyFile string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	Must(t, err)

@@ -20,7 +20,7 @@ import (
 //   - "a", "b": worker-3 has both locks as a set.
 //   - "jobs": two of three slots are held. worker-3 has "order" and queues for the first slot, whose holder waits for
 //     "order": no deadlock, because the other slots can become free.
-func Constructs(t *testing.T, servers []*redisproc.Server) {
+func Constructs(t testing.TB, servers []*redisproc.Server) {
 	t.Helper()
 	p1, p2, p3 := LockingProcess(t, "billing-1", servers), LockingProcess(t, "billing-2", servers),
 		LockingProcess(t, "worker-3", servers)
@@ -56,7 +56,7 @@ func Constructs(t *testing.T, servers []*redisproc.Server) {
 
 // ReadWrite has three processes use the read/write lock "prices", until the test ends: billing-1 and worker-3 read.
 // billing-2 has "stock" and waits to write. Then billing-1, as a reader, waits for "stock" if it is to be a deadlock.
-func ReadWrite(t *testing.T, servers []*redisproc.Server, deadlock bool) {
+func ReadWrite(t testing.TB, servers []*redisproc.Server, deadlock bool) {
 	t.Helper()
 	p1, p2, p3 := LockingProcess(t, "billing-1", servers), LockingProcess(t, "billing-2", servers),
 		LockingProcess(t, "worker-3", servers)

@@ -11,7 +11,7 @@ import (
 var URLLogged = regexp.MustCompile(`http://[^"\]]+`)
 
 // Get asks a page or the metrics of a serve.
-func Get(t *testing.T, url string) (status int, body string) {
+func Get(t testing.TB, url string) (status int, body string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
 	Must(t, err)

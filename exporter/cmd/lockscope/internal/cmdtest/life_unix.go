@@ -18,7 +18,7 @@ import (
 type Life struct {
 	Path string
 
-	t      *testing.T
+	t      testing.TB
 	opened chan *os.File
 	ended  chan struct{}
 	mu     sync.Mutex
@@ -26,7 +26,7 @@ type Life struct {
 }
 
 // NewLife makes a pipe. A shell opens it with "exec 9>PATH", and its children inherit that.
-func NewLife(t *testing.T) *Life {
+func NewLife(t testing.TB) *Life {
 	t.Helper()
 	l := &Life{
 		Path: filepath.Join(t.TempDir(), "life"), t: t, opened: make(chan *os.File, 1), ended: make(chan struct{}),

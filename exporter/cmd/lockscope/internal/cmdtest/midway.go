@@ -7,7 +7,7 @@ import (
 )
 
 // Silent forwards nothing that clients say to a server, until Midway.
-func Silent(t *testing.T, addr string) *netfault.Proxy {
+func Silent(t testing.TB, addr string) *netfault.Proxy {
 	t.Helper()
 	p, err := netfault.Listen(addr)
 	Must(t, err)
@@ -17,7 +17,7 @@ func Silent(t *testing.T, addr string) *netfault.Proxy {
 }
 
 // Midway has the server answer some requests, one after the other, and no more: it hangs in the middle of a look.
-func Midway(t *testing.T, p *netfault.Proxy, requests int) {
+func Midway(t testing.TB, p *netfault.Proxy, requests int) {
 	t.Helper()
 	for range requests {
 		Eventually(t, "a request", func() bool { return p.Held() > 0 })

@@ -14,7 +14,7 @@ type Outcome struct {
 }
 
 // Want checks the exit status, and that each of the texts was said.
-func (o Outcome) Want(t *testing.T, status int, says ...string) {
+func (o Outcome) Want(t testing.TB, status int, says ...string) {
 	t.Helper()
 	if o.Status != status {
 		t.Errorf("exit %d, want %d\nstdout:\n%s\nstderr:\n%s", o.Status, status, o.Out, o.Err)
@@ -27,7 +27,7 @@ func (o Outcome) Want(t *testing.T, status int, says ...string) {
 }
 
 // WantNot checks that none of the texts was said.
-func (o Outcome) WantNot(t *testing.T, secrets ...string) {
+func (o Outcome) WantNot(t testing.TB, secrets ...string) {
 	t.Helper()
 	for _, text := range secrets {
 		if strings.Contains(o.Out+o.Err, text) {
@@ -37,7 +37,7 @@ func (o Outcome) WantNot(t *testing.T, secrets ...string) {
 }
 
 // Decode reads standard output as one JSON document without unknown fields.
-func (o Outcome) Decode(t *testing.T, v any) {
+func (o Outcome) Decode(t testing.TB, v any) {
 	t.Helper()
 	dec := json.NewDecoder(strings.NewReader(o.Out))
 	dec.DisallowUnknownFields()
@@ -47,7 +47,7 @@ func (o Outcome) Decode(t *testing.T, v any) {
 }
 
 // Must ends the test at an error.
-func Must(t *testing.T, err error) {
+func Must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +55,7 @@ func Must(t *testing.T, err error) {
 }
 
 // Eventually waits for a condition of another process.
-func Eventually(t *testing.T, what string, cond func() bool) {
+func Eventually(t testing.TB, what string, cond func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); !cond(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {

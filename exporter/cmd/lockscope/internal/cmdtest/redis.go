@@ -17,7 +17,7 @@ import (
 )
 
 // Marked returns what lies at the marker of each server.
-func Marked(t *testing.T, servers ...*redisproc.Server) (all []string) {
+func Marked(t testing.TB, servers ...*redisproc.Server) (all []string) {
 	t.Helper()
 	for _, s := range servers {
 		if text := Admin(t, s).Get(t.Context(), "lockscope:life").Val(); text != "" {
@@ -28,7 +28,7 @@ func Marked(t *testing.T, servers ...*redisproc.Server) (all []string) {
 }
 
 // Locks takes a lock as a service with the default guard does.
-func Locks(t *testing.T, servers ...*redisproc.Server) error {
+func Locks(t testing.TB, servers ...*redisproc.Server) error {
 	t.Helper()
 	var urls []string
 	for _, s := range servers {
@@ -41,7 +41,7 @@ func Locks(t *testing.T, servers ...*redisproc.Server) error {
 }
 
 // LockingProcess is an engine that list shows as a process with this name.
-func LockingProcess(t *testing.T, name string, servers []*redisproc.Server) *engine.Engine {
+func LockingProcess(t testing.TB, name string, servers []*redisproc.Server) *engine.Engine {
 	t.Helper()
 	var clients []redis.UniversalClient
 	for _, s := range servers {
@@ -55,7 +55,7 @@ func LockingProcess(t *testing.T, name string, servers []*redisproc.Server) *eng
 }
 
 // Admin is a client that may do everything. It waits as long as a busy machine may take.
-func Admin(t *testing.T, s *redisproc.Server) *redis.Client {
+func Admin(t testing.TB, s *redisproc.Server) *redis.Client {
 	t.Helper()
 	c := redis.NewClient(&redis.Options{Addr: s.Addr(), DisableIdentity: true, MaxRetries: -1,
 		DialTimeout: time.Minute, ReadTimeout: time.Minute, WriteTimeout: time.Minute})
@@ -64,14 +64,14 @@ func Admin(t *testing.T, s *redisproc.Server) *redis.Client {
 }
 
 // Set writes a key; with a ttl of 0 it never expires.
-func Set(t *testing.T, c redis.Cmdable, key, value string, ttl time.Duration) {
+func Set(t testing.TB, c redis.Cmdable, key, value string, ttl time.Duration) {
 	t.Helper()
 	Must(t, c.Set(t.Context(), key, value, ttl).Err())
 }
 
 // SetReader makes a reader of a lock, and returns its token, which is a secret. Its time ends after left, which may be
 // in the past. With a ttl of 0 the key never expires.
-func SetReader(t *testing.T, c redis.Cmdable, key string, left, ttl time.Duration) (token string) {
+func SetReader(t testing.TB, c redis.Cmdable, key string, left, ttl time.Duration) (token string) {
 	t.Helper()
 	token = fmt.Sprintf("%x", sha256.Sum256([]byte(key)))[:32]
 	value := fmt.Sprintf("%d:17|worker-7/42|%d||a.1|||read", time.Now().Add(left).UnixMilli(),
@@ -84,7 +84,7 @@ func SetReader(t *testing.T, c redis.Cmdable, key string, left, ttl time.Duratio
 }
 
 // VouchFor lets new servers vote at once.
-func VouchFor(t *testing.T, servers ...*redisproc.Server) {
+func VouchFor(t testing.TB, servers ...*redisproc.Server) {
 	t.Helper()
 	var clients []redis.UniversalClient
 	for _, s := range servers {
@@ -109,7 +109,7 @@ const (
 )
 
 // Plant makes n locks that are fine.
-func Plant(t *testing.T, c *redis.Client, n int) {
+func Plant(t testing.TB, c *redis.Client, n int) {
 	t.Helper()
 	pipe := c.Pipeline()
 	for i := range n {

@@ -42,13 +42,13 @@ func Of(commands ...func(*ui.App) *cobra.Command) Program {
 }
 
 // Command runs a command line.
-func (run Program) Command(t *testing.T, args ...string) Outcome {
+func (run Program) Command(t testing.TB, args ...string) Outcome {
 	t.Helper()
 	return run.With(t, nil, "", args...)
 }
 
 // With runs a command line with this environment and standard input.
-func (run Program) With(t *testing.T, environ []string, stdin string, args ...string) Outcome {
+func (run Program) With(t testing.TB, environ []string, stdin string, args ...string) Outcome {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

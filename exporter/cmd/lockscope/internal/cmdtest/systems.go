@@ -20,7 +20,7 @@ import (
 )
 
 // Executing has a server carry out statements.
-func Executing(t *testing.T, db *pgxpool.Pool) func(sql string) {
+func Executing(t testing.TB, db *pgxpool.Pool) func(sql string) {
 	return func(sql string) {
 		t.Helper()
 		_, err := db.Exec(t.Context(), sql)
@@ -29,7 +29,7 @@ func Executing(t *testing.T, db *pgxpool.Pool) func(sql string) {
 }
 
 // Postgres is a server on which the role service may take locks.
-func Postgres(t *testing.T, options ...string) *pgproc.Server {
+func Postgres(t testing.TB, options ...string) *pgproc.Server {
 	t.Helper()
 	s, err := pgproc.Start(t.Context(), options...)
 	Must(t, err)
@@ -43,7 +43,7 @@ func Postgres(t *testing.T, options ...string) *pgproc.Server {
 }
 
 // Database connects as the owner.
-func Database(t *testing.T, s *pgproc.Server) *pgxpool.Pool {
+func Database(t testing.TB, s *pgproc.Server) *pgxpool.Pool {
 	t.Helper()
 	db, err := pgxpool.New(t.Context(), s.URL("postgres"))
 	Must(t, err)
@@ -52,7 +52,7 @@ func Database(t *testing.T, s *pgproc.Server) *pgxpool.Pool {
 }
 
 // PostgresLocker takes locks in PostgreSQL under this name.
-func PostgresLocker(t *testing.T, s *pgproc.Server, name string) *engine.Engine {
+func PostgresLocker(t testing.TB, s *pgproc.Server, name string) *engine.Engine {
 	t.Helper()
 	l, err := pglock.Open(s.URL("service"), lock.WithNodeTimeout(2*time.Second), lock.WithInstance(name),
 		lock.WithCallSites())
@@ -62,7 +62,7 @@ func PostgresLocker(t *testing.T, s *pgproc.Server, name string) *engine.Engine 
 }
 
 // Etcd is a cluster and a client of it.
-func Etcd(t *testing.T, members int, options ...string) (*etcdproc.Cluster, *clientv3.Client) {
+func Etcd(t testing.TB, members int, options ...string) (*etcdproc.Cluster, *clientv3.Client) {
 	t.Helper()
 	c, err := etcdproc.Start(t.Context(), members, options...)
 	Must(t, err)
@@ -74,7 +74,7 @@ func Etcd(t *testing.T, members int, options ...string) (*etcdproc.Cluster, *cli
 }
 
 // EtcdLocker takes locks in etcd under this name.
-func EtcdLocker(t *testing.T, client *clientv3.Client, name string, opts ...lock.Option) *engine.Engine {
+func EtcdLocker(t testing.TB, client *clientv3.Client, name string, opts ...lock.Option) *engine.Engine {
 	t.Helper()
 	l, err := etcdlock.New(client, append(opts, lock.WithNodeTimeout(2*time.Second), lock.WithInstance(name))...)
 	Must(t, err)
@@ -83,7 +83,7 @@ func EtcdLocker(t *testing.T, client *clientv3.Client, name string, opts ...lock
 }
 
 // ZooKeeper is an ensemble.
-func ZooKeeper(t *testing.T, servers int, opts ...zkproc.Option) *zkproc.Ensemble {
+func ZooKeeper(t testing.TB, servers int, opts ...zkproc.Option) *zkproc.Ensemble {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("it needs ZooKeeper: make proof runs it")
@@ -100,7 +100,7 @@ func ZooKeeper(t *testing.T, servers int, opts ...zkproc.Option) *zkproc.Ensembl
 }
 
 // ZooKeeperLocker takes locks in ZooKeeper under this name.
-func ZooKeeperLocker(t *testing.T, e *zkproc.Ensemble, name string) *engine.Engine {
+func ZooKeeperLocker(t testing.TB, e *zkproc.Ensemble, name string) *engine.Engine {
 	t.Helper()
 	l, err := zklock.New(e.Addrs(), lock.WithNodeTimeout(2*time.Second), lock.WithInstance(name))
 	Must(t, err)
@@ -109,7 +109,7 @@ func ZooKeeperLocker(t *testing.T, e *zkproc.Ensemble, name string) *engine.Engi
 }
 
 // ZooKeeperConn is a plain client of an ensemble.
-func ZooKeeperConn(t *testing.T, e *zkproc.Ensemble) *zk.Conn {
+func ZooKeeperConn(t testing.TB, e *zkproc.Ensemble) *zk.Conn {
 	t.Helper()
 	conn, events, err := zk.Connect(e.Addrs(), 30*time.Second, zk.WithLogger(Quiet{}))
 	Must(t, err)
@@ -124,14 +124,14 @@ func ZooKeeperConn(t *testing.T, e *zkproc.Ensemble) *zk.Conn {
 }
 
 // Znode creates a node; its parent has to be there.
-func Znode(t *testing.T, conn *zk.Conn, path string, flags int32) {
+func Znode(t testing.TB, conn *zk.Conn, path string, flags int32) {
 	t.Helper()
 	_, err := conn.Create(path, nil, flags, zk.WorldACL(zk.PermAll))
 	Must(t, err)
 }
 
 // Hold takes a lock for as long as the test runs.
-func Hold(t *testing.T, l *engine.Engine, resource string) lock.Lease {
+func Hold(t testing.TB, l *engine.Engine, resource string) lock.Lease {
 	t.Helper()
 	lease, err := l.Acquire(t.Context(), resource, lock.TTL(10*time.Second))
 	Must(t, err)
@@ -140,7 +140,7 @@ func Hold(t *testing.T, l *engine.Engine, resource string) lock.Lease {
 }
 
 // Queue waits for a lock until the test ends, in the context of what is held.
-func Queue(t *testing.T, l *engine.Engine, holding context.Context, resource string) {
+func Queue(t testing.TB, l *engine.Engine, holding context.Context, resource string) {
 	t.Helper()
 	ctx, giveUp := context.WithCancel(holding)
 	done := make(chan struct{})

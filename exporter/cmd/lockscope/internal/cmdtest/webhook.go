@@ -11,7 +11,7 @@ import (
 )
 
 // Webhook serves an address until the test ends. posted receives the document of every request to it.
-func Webhook(t *testing.T) (url string, posted <-chan report.Document) {
+func Webhook(t testing.TB) (url string, posted <-chan report.Document) {
 	t.Helper()
 	documents := make(chan report.Document, 1000)
 	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
