@@ -36,31 +36,3 @@ throttle: {confirm_after: 10ms}
 	limits := cmdtest.ConfigFile(t, "max_hold: 1ms\nthrottle: {confirm_after: 10ms}\n")
 	command(t, "scan", "--config", limits, "--etcd", client.Endpoints()[0]).Want(t, ui.ExitFindings, "held_too_long")
 }
-
-// TestScanConfigOfSystemsRefuses before it connects, with the line and a remedy in the words of the file.
-func TestScanConfigOfSystemsRefuses(t *testing.T) {
-	for name, test := range map[string]struct{ text, says string }{
-		"endpoint": {"groups:\n- name: a\n  etcd: ['http://u:s3cr3t@h:1']",
-			"lockscope.yaml:2: groups[0]: etcd endpoint 1 is not of the form"},
-		"user of an endpoint": {"groups: [{name: a, etcd: ['http://u:s3cr3t@h:1']}]", "Name the user with username"},
-		"server":              {"groups: [{name: a, zookeeper: [h]}]", "ZooKeeper server 1 is not of the form host:port"},
-		"root":                {"groups: [{name: a, zookeeper: ['h:1'], zookeeper_root: x}]", "zookeeper_root is not a path"},
-		"secret": {"groups: [{name: a, zookeeper: ['h:1'], zookeeper_auth_file: x}]",
-			"groups[0]: zookeeper_auth_file: open"},
-		"authority": {"groups: [{name: a, postgres: 'postgres://h/d', tls: {ca: missing}}]", "groups[0]: tls.ca: open"},
-		"two of a name": {"groups: [{name: a, etcd: ['h:1']}, {name: b, etcd: ['h:1']}]",
-			"groups a and b both have the server h:1: list it once"},
-	} {
-		o := command(t, "scan", "--config", cmdtest.ConfigFile(t, test.text))
-		t.Run(name, func(t *testing.T) {
-			o.Want(t, ui.ExitError, test.says)
-			o.WantNot(t, "s3cr3t", "--")
-		})
-	}
-	path := cmdtest.ConfigFile(t, "groups: [{name: a, etcd: ['127.0.0.1:1']}]\n")
-	command(t, "scan", "--config", path, "--etcd", "h:1").Want(t, ui.ExitError, "both in --config and by --postgres")
-	command(t, "scan", "--config", path, "--redis", "h:1").Want(t, ui.ExitError, "both in --config and by --redis")
-	command(t, "scan", "--config", path, "--repair", "delete").Want(t, ui.ExitError, "is for Redis only")
-	command(t, "scan", "--config", path, "--pattern", "a*").Want(t, ui.ExitError, "use --prefix")
-	command(t, "scan", "--config", path, "--state", "redis").Want(t, ui.ExitError, "name a file")
-}

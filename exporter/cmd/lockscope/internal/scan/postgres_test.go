@@ -182,11 +182,3 @@ func TestScanPostgresHangsMidway(t *testing.T) {
 	o := <-result // also that its connections are closed
 	o.Want(t, ui.ExitError, "not read", "no answer within 15s")
 }
-
-// TestScanPostgresRefuses what would leave the system out without a word.
-func TestScanPostgresRefuses(t *testing.T) {
-	command(t, "scan", "--postgres", "postgres://h/db", "--repair", "delete").Want(t, ui.ExitError,
-		"--repair is for Redis only")
-	command(t, "scan", "--postgres", "postgres://h/db", "--pattern", "a*").Want(t, ui.ExitError, "use --prefix")
-	command(t, "scan", "--postgres", "postgres://h/db", "--state", "redis").Want(t, ui.ExitError, "name a file")
-}

@@ -69,17 +69,3 @@ func scanWithout(t *testing.T, c *redis.Client, addr string, all []string, less 
 	return commandWith(t, []string{"LOCKSCOPE_REDIS_PASSWORD=pw"}, "",
 		cmdtest.Quick("--redis", addr, "--redis-username", "few")...)
 }
-
-// TestScanOfKeysOutOfReach: the user may run every command, on other keys.
-func TestScanOfKeysOutOfReach(t *testing.T) {
-	s := locktest.Servers(t, 1)[0]
-	c := cmdtest.Admin(t, s)
-	plantTypes(t, c)
-	for _, rules := range []string{"%R~orders:*", "%R~lock:redisson"} {
-		cmdtest.Must(t, c.Do(t.Context(), "ACL", "SETUSER", "few", "reset", "on", ">pw", "+@all", rules).Err())
-		o := commandWith(t, []string{"LOCKSCOPE_REDIS_PASSWORD=pw"}, "",
-			cmdtest.Quick("--redis", s.Addr(), "--redis-username", "few")...)
-		o.Want(t, ui.ExitError, "NOPERM", "grant access to these keys", "not read")
-		o.WantNot(t, "no_ttl", "lock:fine")
-	}
-}
