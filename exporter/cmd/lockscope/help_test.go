@@ -1,8 +1,6 @@
 package main
 
 import (
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -81,8 +79,6 @@ func TestTopics(t *testing.T) {
 			}
 		}
 	}
-	command(t, "help", "nonsense").Want(t, ui.ExitError, `no help for "nonsense"`)
-	commandWith(t, []string{"LOCKSCOPE_LOG_LEVEL=loud"}, "", "help", "json").Want(t, ui.ExitClean, "schema")
 }
 
 // TestEveryFlagIsDocumented on the page of the command's flags, with its variable.
@@ -102,7 +98,7 @@ func TestEveryFlagIsDocumented(t *testing.T) {
 			}
 			only := []string{"repair", "yes", "min-age", "connect", "reason", "terminate", "readers", "reader"}
 			if slices.Contains(only, f.Name) {
-				return // only on the command line; see TestEnvironmentArmsNoRepair
+				return // only on the command line; see scan_repair_environment.txtar
 			}
 			if !strings.Contains(page, "[$"+ui.VariableName(f.Name)+"]") {
 				t.Errorf("%s: --%s does not name %s", cmd.Name(), f.Name, ui.VariableName(f.Name))
@@ -121,14 +117,6 @@ func TestExamples(t *testing.T) {
 			checkExample(t, line)
 		}
 	}
-	command(t).Want(t, ui.ExitClean, "scan", "serve", "list", "doctor", "completion")
-	command(t, "version").Want(t, ui.ExitClean, "lockscope ")
-	command(t, "--version").Want(t, ui.ExitClean, "lockscope ")
-	for _, shell := range []string{"bash", "zsh", "fish"} {
-		command(t, "completion", shell).Want(t, ui.ExitClean, "lockscope")
-	}
-	command(t, "__complete", "help", "fin").Want(t, ui.ExitClean, "findings\t")
-	command(t, "__complete", "scan", "--max-t").Want(t, ui.ExitClean, "--max-ttl\t")
 }
 
 func checkExample(t *testing.T, line string) {
@@ -146,21 +134,4 @@ func checkExample(t *testing.T, line string) {
 	if err := cmd.ParseFlags(rest); err != nil || !cmd.HasParent() || cmd.ValidateArgs(cmd.Flags().Args()) != nil {
 		t.Errorf("%q: %v, arguments %q", line, err, cmd.Flags().Args())
 	}
-}
-
-// TestManPages: one page for each command and topic, with its examples and flags.
-func TestManPages(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "man")
-	command(t, "man", "--dir", dir).Want(t, ui.ExitClean)
-	for name, want := range map[string]string{
-		"lockscope.1": "lockscope list", "lockscope-scan.1": "LOCKSCOPE_MAX_VALUES",
-		"lockscope-repair-apply.1": ".SH EXIT STATUS", "lockscope-exit-codes.7": "incomplete",
-	} {
-		text, err := os.ReadFile(filepath.Join(dir, name))
-		cmdtest.Must(t, err)
-		if !strings.Contains(string(text), want) {
-			t.Errorf("%s: %q is not in\n%s", name, want, text)
-		}
-	}
-	command(t, "--help").WantNot(t, "  man ")
 }

@@ -113,3 +113,10 @@ func TestUseOfREADME(t *testing.T) {
 		return err == nil && out == "charged 1001 true\n"
 	})
 }
+
+// buildStatic builds as the image does, so that both share the work.
+func buildStatic(bin string) ([]byte, error) {
+	cmd := exec.Command("go", "build", "-ldflags", "-s -w", "-o", bin, ".")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	return cmd.CombinedOutput()
+}

@@ -9,12 +9,15 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 )
 
 // TestScripts runs testdata/script: what a user types, and what appears. testdata/script/README.md lists the commands.
@@ -38,7 +41,7 @@ func verbs() map[string]verb {
 	all := map[string]verb{
 		"lockscope": runHere, "start": startProcess, "log": showLog, "ended": awaitEnd, "signal": sendSignal,
 		"http": getPage, "receiver": startReceiver, "received": nextRequest, "cat": showFile, "port": reservePort,
-		"certificate": makeCertificate, "expand": expand,
+		"certificate": makeCertificate, "expand": expand, "refuses": refuses,
 	}
 	maps.Copy(all, serverVerbs())
 	return all
@@ -48,6 +51,7 @@ func verbs() map[string]verb {
 type place struct {
 	testing.TB
 	servers  map[string]server
+	clients  map[string]*redis.Client
 	started  map[string]*cmdtest.Started
 	requests map[string]chan string
 }
@@ -59,7 +63,7 @@ func setUp(env *testscript.Env) error {
 	tb := env.T().(testing.TB)
 	env.Values["place"] = &place{
 		TB: tb, servers: make(map[string]server), started: make(map[string]*cmdtest.Started),
-		requests: make(map[string]chan string),
+		requests: make(map[string]chan string), clients: make(map[string]*redis.Client),
 	}
 	bin := tb.TempDir()
 	exe, err := os.Executable()
@@ -79,6 +83,19 @@ func setUp(env *testscript.Env) error {
 // runHere is lockscope in this process, without the environment.
 func runHere(ts *testscript.TestScript, args []string) cmdtest.Outcome {
 	return cmdtest.Program(run).With(of(ts), nil, "", args...)
+}
+
+// refuses PATTERN ARGUMENT... is lockscope with a mistake that it reports before it asks any server: on standard error,
+// and no password is repeated.
+func refuses(ts *testscript.TestScript, args []string) cmdtest.Outcome {
+	o := runHere(ts, args[1:])
+	pattern, err := regexp.Compile(args[0])
+	ts.Check(err)
+	if o.Status != ui.ExitError || o.Out != "" || !pattern.MatchString(o.Err) || strings.Contains(o.Err, "s3cr3t") ||
+		strings.Contains(o.Err, "lockscope: ->") {
+		ts.Fatalf("exit %d\nstdout:\n%s\nstderr:\n%s", o.Status, o.Out, o.Err)
+	}
+	return cmdtest.Outcome{}
 }
 
 // runAny runs one of the programs above, or another process with the environment.

@@ -36,9 +36,19 @@ func showLog(ts *testscript.TestScript, args []string) cmdtest.Outcome {
 	return cmdtest.Outcome{Out: p.Out(), Err: p.Log()}
 }
 
-// ended NAME waits for the end of a process.
+// ended NAME [LIMIT] waits for the end of a process, which may take so long.
 func awaitEnd(ts *testscript.TestScript, args []string) cmdtest.Outcome {
-	return of(ts).process(args[0]).Wait()
+	limit, began := time.Minute, time.Now()
+	if len(args) > 1 {
+		var err error
+		limit, err = time.ParseDuration(args[1])
+		ts.Check(err)
+	}
+	o := of(ts).process(args[0]).Wait()
+	if took := time.Since(began); took > limit {
+		ts.Fatalf("it took %v", took)
+	}
+	return o
 }
 
 // signal SIGNAL NAME

@@ -111,9 +111,10 @@ func askRedis(ts *testscript.TestScript, args []string) cmdtest.Outcome {
 		}
 		words[i] = word
 	}
-	c := redis.NewClient(&redis.Options{Addr: p.redis(args[0]).Addr(), DisableIdentity: true, Protocol: 2})
-	defer c.Close()
-	reply, err := c.Do(p.Context(), words...).Result()
+	if p.clients[args[0]] == nil { // one connection, which stays when a password is set
+		p.clients[args[0]] = cmdtest.Admin(p, p.redis(args[0]))
+	}
+	reply, err := p.clients[args[0]].Do(p.Context(), words...).Result()
 	if err != nil && !errors.Is(err, redis.Nil) {
 		return cmdtest.Outcome{Status: 1, Err: err.Error() + "\n"}
 	}
@@ -129,6 +130,13 @@ func replyText(reply any) string {
 		for i, element := range r {
 			lines[i] = replyText(element)
 		}
+		return strings.Join(lines, "\n")
+	case map[any]any:
+		var lines []string
+		for key, value := range r {
+			lines = append(lines, replyText(key)+"\n"+replyText(value))
+		}
+		slices.Sort(lines)
 		return strings.Join(lines, "\n")
 	}
 	return fmt.Sprint(reply)

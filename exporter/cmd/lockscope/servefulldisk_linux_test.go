@@ -40,17 +40,17 @@ func fill(t *testing.T, dir string) (filler string) {
 	return filler
 }
 
-// binaryFullDisk: log and metric tell of a state that cannot be saved. The old file stays whole, and serve goes on.
+// TestServeFullDisk: log and metric tell of a state that cannot be saved. The old file stays whole, and serve goes on.
 // With room again, it saves what it found meanwhile. A scan reports a --textfile that it could not write.
-func binaryFullDisk(t *testing.T, bin string) {
+func TestServeFullDisk(t *testing.T) {
 	dir := smallDisk(t)
 	s := locktest.Servers(t, 1)[0]
 	c := cmdtest.Admin(t, s)
 	plantLeaks(t, c, 5)
 	state, metrics := filepath.Join(dir, "state.json"), filepath.Join(dir, "lockscope.prom")
 	scan := cmdtest.Quick("--redis", s.Addr(), "--textfile", metrics)
-	start(t, bin, scan...).wait().Want(t, ui.ExitFindings)
-	p := start(t, bin, "serve", "--redis", s.Addr(), "--web.listen-address", "127.0.0.1:0", "--interval", "100ms",
+	command(t, scan...).Want(t, ui.ExitFindings)
+	p := startServe(t, "--redis", s.Addr(), "--web.listen-address", "127.0.0.1:0", "--interval", "100ms",
 		"--confirm-after", "10ms", "--state", state)
 	cmdtest.Eventually(t, "the state is saved", func() bool { return len(savedFindings(t, state)) == 5 })
 	filler := fill(t, dir)
@@ -61,7 +61,7 @@ func binaryFullDisk(t *testing.T, bin string) {
 	shows := func(what, pattern string) {
 		t.Helper()
 		cmdtest.Eventually(t, what, func() bool {
-			_, body := cmdtest.Get(t, p.url()+"/metrics")
+			_, body := cmdtest.Get(t, p.url(t)+"/metrics")
 			return regexp.MustCompile(pattern).MatchString(body)
 		})
 	}
@@ -74,13 +74,13 @@ func binaryFullDisk(t *testing.T, bin string) {
 	if n := len(savedFindings(t, state)); n != 5 {
 		t.Errorf("the old file has %d findings, want 5", n)
 	}
-	start(t, bin, scan...).wait().Want(t, ui.ExitError, "--textfile", "no space left on device", "no_ttl")
+	command(t, scan...).Want(t, ui.ExitError, "--textfile", "no space left on device", "no_ttl")
 	if after, err := os.ReadFile(metrics); err != nil || string(after) != string(before) {
 		t.Errorf("the old metrics are not whole: %v\n%s", err, after)
 	}
 	cmdtest.Must(t, os.Remove(filler))
 	cmdtest.Eventually(t, "the state is saved again", func() bool { return len(savedFindings(t, state)) == 200 })
-	p.terminate().Want(t, ui.ExitClean)
+	p.terminate(t).Want(t, ui.ExitClean)
 	entries, err := os.ReadDir(dir)
 	cmdtest.Must(t, err)
 	if len(entries) != 2 {
