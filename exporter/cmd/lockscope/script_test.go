@@ -72,7 +72,7 @@ func setUp(env *testscript.Env) error {
 	}
 	for name, value := range map[string]string{
 		"PATH": bin + string(os.PathListSeparator) + env.Getenv("PATH"), "LOCKSCOPE_TEST_IS_LOCKSCOPE": "1", "NO_COLOR": "1",
-		"OURS": cmdtest.Ours, "SECRET": cmdtest.SecretToken,
+		"OURS": cmdtest.Ours, "SECRET": cmdtest.SecretToken, "NOW": time.Now().UTC().Format("2006-01-02T15:04:05.000Z"),
 		"SOON": "--confirm-after=10ms", // nobody takes locks in two steps here
 	} {
 		env.Setenv(name, value)

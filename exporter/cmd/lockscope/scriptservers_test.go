@@ -143,11 +143,12 @@ func replyText(reply any) string {
 }
 
 // addReader NAME KEY LEFT makes a reader of a lock whose time ends after LEFT. If that is over, the key never expires.
+// The variable TOKEN has its token.
 func addReader(ts *testscript.TestScript, args []string) cmdtest.Outcome {
 	p := of(ts)
 	left, err := time.ParseDuration(args[2])
 	ts.Check(err)
-	cmdtest.SetReader(p, cmdtest.Admin(p, p.redis(args[0])), args[1], left, max(left, 0))
+	ts.Setenv("TOKEN", cmdtest.SetReader(p, cmdtest.Admin(p, p.redis(args[0])), args[1], left, max(left, 0)))
 	return cmdtest.Outcome{}
 }
 
