@@ -7,7 +7,6 @@ import (
 
 	"github.com/lockscope/lockscope/exporter"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/config"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/dashboards"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/discover"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/doctor"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/list"
@@ -32,7 +31,7 @@ func newRoot(p *program.Program) *cobra.Command {
 	}, scan.Command(p.App), serve.Command(p.App), list.Command(p.App), top.Command(p.App),
 		runcommand.Command(p.App), runcommand.Elect(p.App), operator.Hold(p.App), operator.Revoke(p.App),
 		operator.Repair(p.App), doctor.Command(p.App), vouch.Command(p.App),
-		vouch.Reconfigure(p.App), discover.Command(p.App), config.Command(p.App), dashboards.Command(p.App), newVersion(p.App),
+		vouch.Reconfigure(p.App), discover.Command(p.App), config.Command(p.App), newDashboards(p.App), newVersion(p.App),
 		ui.Manual(exporter.Version()))
 }
 

@@ -1,4 +1,4 @@
-package dashboards
+package main
 
 import (
 	"bytes"
@@ -44,8 +44,7 @@ type fitting struct {
 	format     string
 }
 
-// Command is lockscope dashboards.
-func Command(a *ui.App) *cobra.Command {
+func newDashboards(a *ui.App) *cobra.Command {
 	var out string
 	var force bool
 	var fit fitting
