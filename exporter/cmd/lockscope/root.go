@@ -30,7 +30,7 @@ func newRoot(p *program.Program) *cobra.Command {
 		Long: rootHelp, Example: rootExample, Version: exporter.Version(),
 	}, scan.Command(p.App), serve.Command(p.App), list.Command(p.App), top.Command(p.App),
 		runcommand.Command(p.App), runcommand.Elect(p.App), operator.Hold(p.App), operator.Revoke(p.App),
-		operator.Repair(p.App), doctor.Command(p.App), vouch.Command(p.App),
+		operator.Repair(p.App), doctor.Command(p.App), vouch.Init(p.App),
 		vouch.Reconfigure(p.App), discover.Command(p.App), config.Command(p.App), newDashboards(p.App), newVersion(p.App),
 		ui.Manual(exporter.Version()))
 }

@@ -11,7 +11,7 @@ import (
 func TestMain(m *testing.M) { cmdtest.Main(m) }
 
 // run is lockscope with the commands under test.
-var run = cmdtest.Of(Command, vouch.Command, list.Command)
+var run = cmdtest.Of(Command, vouch.Init, list.Command)
 
 func command(t *testing.T, args ...string) cmdtest.Outcome {
 	t.Helper()

@@ -41,8 +41,8 @@ type initFlags struct {
 	restarted redlock.RestartedNode
 }
 
-// Command is lockscope init.
-func Command(a *ui.App) *cobra.Command {
+// Init is lockscope init.
+func Init(a *ui.App) *cobra.Command {
 	f := &initFlags{grant: ui.NewList("role"), isNew: ui.NewList("name")}
 	cmd := ui.Page{
 		Everyday: []string{
@@ -109,7 +109,7 @@ func (f *initFlags) run(ctx context.Context, a *ui.App) error {
 	if f.restarted != (redlock.RestartedNode{}) {
 		return f.vouchForOne(ctx, a, targets, names)
 	}
-	report, err := Run(ctx, nodesOf(targets), names, f.maxTTL, f.guard, f.isNew.Values())
+	report, err := vouch(ctx, nodesOf(targets), names, f.maxTTL, f.guard, f.isNew.Values())
 	if ctx.Err() != nil {
 		return ui.ErrInterrupted
 	}

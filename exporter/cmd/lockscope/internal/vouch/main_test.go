@@ -10,7 +10,7 @@ import (
 func TestMain(m *testing.M) { cmdtest.Main(m) }
 
 // run is lockscope with the commands under test.
-var run = cmdtest.Of(Command, Reconfigure, doctor.Command)
+var run = cmdtest.Of(Init, Reconfigure, doctor.Command)
 
 func command(t *testing.T, args ...string) cmdtest.Outcome {
 	t.Helper()

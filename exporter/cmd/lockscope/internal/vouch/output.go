@@ -24,7 +24,7 @@ type initNode struct {
 	Quarantine float64 `json:"quarantine_left_seconds"`
 }
 
-func writeInit(a *ui.App, format ui.Format, r Report) error {
+func writeInit(a *ui.App, format ui.Format, r initResult) error {
 	if format == ui.JSON {
 		return ui.WriteJSON(a.Out, jsonInit(r))
 	}
@@ -46,7 +46,7 @@ func writeInit(a *ui.App, format ui.Format, r Report) error {
 	return err
 }
 
-func jsonInit(r Report) initReport {
+func jsonInit(r initResult) initReport {
 	out := initReport{Schema: ui.SchemaVersion, Status: r.Result, Nodes: make([]initNode, 0, len(r.Nodes))}
 	for _, n := range r.Nodes {
 		out.Nodes = append(out.Nodes, initNode{n.Node, n.Result, n.Detail, n.Advice, n.Uptime.Seconds(),
@@ -55,7 +55,7 @@ func jsonInit(r Report) initReport {
 	return out
 }
 
-func initSummary(r Report) string {
+func initSummary(r initResult) string {
 	n := len(r.Nodes)
 	switch r.Result {
 	case Vouched:

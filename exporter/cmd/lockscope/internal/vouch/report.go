@@ -22,16 +22,16 @@ const (
 	Untouched Result = "untouched" // another stood in the way
 )
 
-// Report is the outcome of a run.
-type Report struct {
+// initResult is the outcome of a run.
+type initResult struct {
 	Result Result
 	// Used says that nothing but former use stood in the way.
 	Used  bool
-	Nodes []NodeReport
+	Nodes []vouchedNode
 }
 
-// NodeReport is what came of one node.
-type NodeReport struct {
+// vouchedNode is what came of one node.
+type vouchedNode struct {
 	Node   string
 	Result Result
 	Detail string
@@ -43,7 +43,7 @@ type NodeReport struct {
 }
 
 // Count is how many nodes have a result.
-func (r Report) Count(of Result) (n int) {
+func (r initResult) Count(of Result) (n int) {
 	for _, node := range r.Nodes {
 		if node.Result == of {
 			n++
@@ -53,7 +53,7 @@ func (r Report) Count(of Result) (n int) {
 }
 
 // Left is when the last of the nodes that answered votes by itself.
-func (r Report) Left() time.Duration {
+func (r initResult) Left() time.Duration {
 	var left time.Duration
 	for _, n := range r.Nodes {
 		left = max(left, n.Left)
@@ -61,10 +61,10 @@ func (r Report) Left() time.Duration {
 	return left
 }
 
-func newReport(nodes []Node, seen []sight, names []string, maxTTL time.Duration) Report {
-	r := Report{Nodes: make([]NodeReport, len(nodes))}
+func newInitResult(nodes []Node, seen []sight, names []string, maxTTL time.Duration) initResult {
+	r := initResult{Nodes: make([]vouchedNode, len(nodes))}
 	for i, s := range seen {
-		r.Nodes[i] = NodeReport{Node: nodes[i].Name, Result: Untouched, Detail: "unchanged", Uptime: s.uptime}
+		r.Nodes[i] = vouchedNode{Node: nodes[i].Name, Result: Untouched, Detail: "unchanged", Uptime: s.uptime}
 		switch {
 		case s.marker.State == redlock.MarkerVoting && s.marker.Of(names, maxTTL):
 			r.Nodes[i].Result, r.Nodes[i].Detail = Already,
@@ -78,7 +78,7 @@ func newReport(nodes []Node, seen []sight, names []string, maxTTL time.Duration)
 	return r
 }
 
-func (r *Report) vouched(detail string) {
+func (r *initResult) vouched(detail string) {
 	r.Result = Vouched
 	for i := range r.Nodes {
 		n := &r.Nodes[i]
@@ -86,13 +86,13 @@ func (r *Report) vouched(detail string) {
 	}
 }
 
-func (r *Report) refuse(i int, detail, advice string) {
+func (r *initResult) refuse(i int, detail, advice string) {
 	n := &r.Nodes[i]
 	n.Result, n.Detail, n.Advice = Refused, detail, advice
 }
 
 // refuseLatecomers refuses nodes that may be new, if the other nodes are in use.
-func (r *Report) refuseLatecomers() {
+func (r *initResult) refuseLatecomers() {
 	if r.Count(Already) == 0 {
 		return
 	}

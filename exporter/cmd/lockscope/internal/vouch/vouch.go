@@ -18,15 +18,15 @@ import (
 // vouchTimeout ends before a marker of the first round would expire.
 const vouchTimeout = 45 * time.Second
 
-// Run vouches for all nodes or for none. What stands in the way is in the report; the
+// vouch vouches for all nodes or for none. What stands in the way is in the report; the
 // error is of what concerns no node, such as the end of ctx. A second run changes
 // nothing. names and maxTTL are what the services on these nodes give them: they vote for
 // no others. isNew are the names of nodes that are new although their servers show use.
-func Run(
+func vouch(
 	ctx context.Context, nodes []Node, names []string, maxTTL time.Duration, g diagnosis.GuardFlags, isNew []string,
-) (Report, error) {
+) (initResult, error) {
 	before := lookAt(ctx, nodes, g)
-	r := newReport(nodes, before, names, maxTTL)
+	r := newInitResult(nodes, before, names, maxTTL)
 	if refuseUnfit(&r, before) || ctx.Err() != nil {
 		return r, ctx.Err()
 	}
@@ -60,7 +60,7 @@ func clients(nodes []Node) []redis.UniversalClient {
 }
 
 // refuseUnfit keeps a vouch from beginning where it would not come to its end.
-func refuseUnfit(r *Report, seen []sight) bool {
+func refuseUnfit(r *initResult, seen []sight) bool {
 	for i, s := range seen {
 		switch {
 		case s.err != nil:
@@ -79,8 +79,8 @@ func refuseUnfit(r *Report, seen []sight) bool {
 }
 
 // refused finds out what a vouch that failed has left behind.
-func refused(nodes []Node, before, after []sight, err error, names []string, maxTTL time.Duration) (Report, error) {
-	r := newReport(nodes, after, names, maxTTL)
+func refused(nodes []Node, before, after []sight, err error, names []string, maxTTL time.Duration) (initResult, error) {
+	r := newInitResult(nodes, after, names, maxTTL)
 	r.Result, r.Used = Refused, true
 	reasons := nodeErrors(err)
 	for i := range nodes {
