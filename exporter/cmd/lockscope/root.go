@@ -17,7 +17,6 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/serve"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/vouch"
 )
 
 const rootHelp = `Find, list and explain distributed locks in Redis, written by any library in any language.`
@@ -30,8 +29,8 @@ func newRoot(p *program.Program) *cobra.Command {
 		Long: rootHelp, Example: rootExample, Version: exporter.Version(),
 	}, scan.Command(p.App), serve.Command(p.App), list.Command(p.App), top.Command(p.App),
 		runcommand.Command(p.App), runcommand.Elect(p.App), operator.Hold(p.App), operator.Revoke(p.App),
-		operator.Repair(p.App), doctor.Command(p.App), vouch.Init(p.App),
-		vouch.Reconfigure(p.App), discover.Command(p.App), config.Command(p.App), newDashboards(p.App), newVersion(p.App),
+		operator.Repair(p.App), doctor.Command(p.App), doctor.Init(p.App),
+		doctor.Reconfigure(p.App), discover.Command(p.App), config.Command(p.App), newDashboards(p.App), newVersion(p.App),
 		ui.Manual(exporter.Version()))
 }
 

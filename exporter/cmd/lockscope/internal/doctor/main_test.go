@@ -5,13 +5,12 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/list"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/vouch"
 )
 
 func TestMain(m *testing.M) { cmdtest.Main(m) }
 
 // run is lockscope with the commands under test.
-var run = cmdtest.Of(Command, vouch.Init, list.Command)
+var run = cmdtest.Of(Command, Init, Reconfigure, list.Command)
 
 func command(t *testing.T, args ...string) cmdtest.Outcome {
 	t.Helper()

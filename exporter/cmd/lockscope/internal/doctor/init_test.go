@@ -1,11 +1,10 @@
-package vouch
+package doctor
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/doctor"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/redlock"
@@ -62,7 +61,7 @@ func TestInitOfARestartedNode(t *testing.T) {
 			return strings.HasPrefix(cmdtest.Admin(t, servers[0]).Get(t.Context(), "lockscope:life").Val(),
 				"quarantine|")
 		})
-	var r doctor.Report
+	var r Report
 	command(t, cmdtest.Patient("--redis", list, "-o", "json")...).Decode(t, &r)
 	n := r.Nodes[0]
 	if n.Marker != redlock.MarkerQuarantined.String() || n.QuarantineID == "" || n.Quarantine < 50 {

@@ -1,4 +1,4 @@
-package vouch
+package doctor
 
 import (
 	"context"
