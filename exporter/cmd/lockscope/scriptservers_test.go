@@ -15,7 +15,6 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
-	"github.com/lockscope/lockscope/lock/pglock/pgproc"
 )
 
 // A server is one that a script can hurt.
@@ -29,7 +28,7 @@ type server interface {
 func serverVerbs() map[string]verb {
 	return map[string]verb{
 		"redis-server": startRedis, "redis-cli": askRedis, "redis-sentinel": startSentinel, "redis-cluster": startCluster,
-		"reader": addReader, "postgres": startPostgres, "psql": askPostgres,
+		"reader":      addReader,
 		"kill-server": act(func(p *place, s server) error { return s.Kill() }), "pause": act(pause),
 		"resume":  act(func(p *place, s server) error { return s.Resume() }),
 		"restart": act(func(p *place, s server) error { return s.Restart(p.Context()) }),
@@ -150,39 +149,4 @@ func addReader(ts *testscript.TestScript, args []string) cmdtest.Outcome {
 	ts.Check(err)
 	ts.Setenv("TOKEN", cmdtest.SetReader(p, cmdtest.Admin(p, p.redis(args[0])), args[1], left, max(left, 0)))
 	return cmdtest.Outcome{}
-}
-
-// startPostgres NAME [OPTION...] starts a server on which the role service may take locks. The variables NAME and
-// NAME_SERVICE have the URLs of the owner and of service.
-func startPostgres(ts *testscript.TestScript, args []string) cmdtest.Outcome {
-	s := cmdtest.Postgres(of(ts), args[1:]...)
-	of(ts).servers[args[0]] = s
-	ts.Setenv(args[0], s.URL("postgres"))
-	ts.Setenv(args[0]+"_SERVICE", s.URL("service"))
-	return cmdtest.Outcome{}
-}
-
-// askPostgres NAME SQL... carries out statements as the owner, and shows the rows of the last one.
-func askPostgres(ts *testscript.TestScript, args []string) cmdtest.Outcome {
-	p := of(ts)
-	s, ok := p.servers[args[0]].(*pgproc.Server)
-	if !ok {
-		ts.Fatalf("no PostgreSQL %s was started", args[0])
-	}
-	conn, err := s.Connect(p.Context(), "postgres")
-	ts.Check(err)
-	defer conn.Close(p.Context())
-	var out strings.Builder
-	for _, sql := range args[1:] {
-		out.Reset()
-		rows, err := conn.Query(p.Context(), sql)
-		ts.Check(err)
-		for rows.Next() {
-			values, err := rows.Values()
-			ts.Check(err)
-			fmt.Fprintln(&out, values...)
-		}
-		ts.Check(rows.Err())
-	}
-	return cmdtest.Outcome{Out: out.String()}
 }

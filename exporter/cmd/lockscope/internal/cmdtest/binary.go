@@ -40,21 +40,12 @@ type Started struct {
 // Start starts lockscope with these arguments. It ends with the test.
 func Start(t testing.TB, args ...string) *Started {
 	t.Helper()
-	return StartWith(t, nil, args...)
-}
-
-// StartWith lets set complete the command before it starts.
-func StartWith(t testing.TB, set func(*exec.Cmd), args ...string) *Started {
-	t.Helper()
 	dir := t.TempDir()
 	out, err := os.CreateTemp(dir, "stdout")
 	Must(t, err)
 	t.Cleanup(func() { _ = out.Close() })
 	cmd := Lockscope(t, args...)
 	cmd.Stdout = out
-	if set != nil {
-		set(cmd)
-	}
 	r := &Started{t: t, out: out}
 	r.Process, err = process.Start("lockscope", dir, cmd)
 	Must(t, err)
@@ -72,7 +63,7 @@ func Lockscope(t testing.TB, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Out is what it has written to standard output so far, unless set redirected that.
+// Out is what it has written to standard output so far.
 func (r *Started) Out() string {
 	text, err := os.ReadFile(r.out.Name())
 	Must(r.t, err)
