@@ -1,7 +1,7 @@
 // Package list reads who holds which lock, over all nodes, and who waits for it. A [Lister] is one listing (list.go). A
 // pass goes through the keys of one source and asks the others (pass.go). lock.go combines their answers about a lock,
-// and top.go keeps the first locks in order. Queues are found and read apart (waits.go);
-// a [Watch] does that again and again, with bounded work each time (watch.go).
+// and top.go keeps the first locks in order. Queues are found and read apart (waits.go); a [Watch] does that again and
+// again, with bounded work each time (watch.go).
 package list
 
 import (
@@ -74,7 +74,7 @@ func New(cfg *Settings, sources []*node.Source, o listing.Options) *Lister {
 // Open finds the masters and reads the first page of each, which shows how pages can be read there.
 func (l *Lister) Open(ctx context.Context) {
 	l.eachSource(func(_ int, src *listedSource) {
-		l.connect(ctx, src, nil)
+		l.connect(ctx, 0, src, nil)
 		for i, m := range src.masters {
 			page, err := m.reader.Page(ctx, keyreader.FirstCursor, keyreader.All())
 			if err != nil {
@@ -89,15 +89,17 @@ func (l *Lister) Open(ctx context.Context) {
 // Connect finds the masters, for a Watch alone. Of silent sources it is known that they do not answer.
 func (l *Lister) Connect(ctx context.Context, w *Watch, silent []string) {
 	l.eachSource(func(_ int, src *listedSource) {
-		within, cancel := stepOf(ctx, w.limits.Timeout)
-		defer cancel()
-		l.connect(within, src, w.able)
+		l.connect(ctx, w.limits.Timeout, src, w.able)
 		src.silent.Store(src.silent.Load() || slices.Contains(silent, src.source.Name))
 	})
 }
 
-func (l *Lister) connect(ctx context.Context, src *listedSource, able map[string]keyreader.Capability) {
-	found, err := src.source.Connections(ctx)
+// connect finds the masters of a source within a time; 0 is the connection's.
+func (l *Lister) connect(ctx context.Context, timeout time.Duration, src *listedSource,
+	able map[string]keyreader.Capability) {
+	within, cancel := stepOf(ctx, timeout)
+	defer cancel()
+	found, err := src.source.Connections(within)
 	if err != nil {
 		src.nodes = []listing.Node{{Node: src.source.Name}}
 		src.fail(ctx, 0, "find masters", err)
