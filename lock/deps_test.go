@@ -31,7 +31,8 @@ func TestImports(t *testing.T) {
 	attempts := inner(nodes, "nodes")
 	queues := inner(attempts, "attempt", "deadlock")
 	leases := inner(queues, "queue")
-	needed = append(inner(needed, "attempt", "await", "ballot", "callqueue", "clock", "deadlock", "hooks", "lease",
+	contests := append(inner(leases, "lease"), module+"lock/internal/callsite")
+	needed = append(inner(needed, "attempt", "await", "ballot", "callqueue", "clock", "contest", "deadlock", "hooks", "lease",
 		"nodes", "peek", "question", "queue", "quorum", "revoke", "workers"), module+"lock/internal/callsite",
 		module+"lock/internal/spare")
 	goRedis := []string{"github.com/redis/go-redis/v9",
@@ -47,7 +48,7 @@ func TestImports(t *testing.T) {
 		{"lock", carried},
 		{"lock/locktrace", contract},
 		{"lock/decorate", append(slices.Clone(traced), module+"lock/driver")}, // the classes of a node's errors
-		{"lock/semaphore", slices.Concat(contract, []string{module + "lock/engine/records", module + "lock/internal/callsite"})},
+		{"lock/semaphore", append(slices.Clone(contract), module+"lock/engine/records")},
 		{"lock/rwlock", contract},
 		{"lock/engine/records", contract},
 		{"lock/fencing", contract},
@@ -62,6 +63,7 @@ func TestImports(t *testing.T) {
 		{"lock/engine/internal/revoke", inner(attempts, "question", "peek")},
 		{"lock/engine/internal/queue", queues},
 		{"lock/engine/internal/lease", leases},
+		{"lock/engine/internal/contest", contests},
 		{"lock/engine/internal/await", contract},
 		{"lock/engine/internal/callqueue", nil},
 		{"lock/engine/internal/clock", []string{"golang.org/x/sys/"}},

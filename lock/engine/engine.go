@@ -3,22 +3,20 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
-	"time"
 
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/lock/engine/internal/deadlock"
-	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
-	"github.com/lockscope/lockscope/lock/engine/internal/lease"
+	"github.com/lockscope/lockscope/lock/engine/internal/contest"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 	"github.com/lockscope/lockscope/lock/engine/records"
-	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // Engine is a Locker over one node, or over a quorum of independent ones, of any
 // driver. It is safe for concurrent use.
 type Engine struct {
-	core
+	*nodes.Set
+	core contest.Core
 	said *Settings
 
 	closeOnce sync.Once
@@ -36,7 +34,7 @@ type Engine struct {
 func (e *Engine) Close() error {
 	e.closeOnce.Do(func() {
 		close(e.Done)
-		e.leases.Stop(lock.ErrClosed)
+		e.core.Leases.Stop(lock.ErrClosed)
 		e.Releases.Wait(e.Config.LongestNodeTimeout())
 		e.Workers.Close()
 		errs := make([]error, len(e.Nodes))
@@ -65,31 +63,11 @@ func (e *Engine) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 	if err := lock.ValidateResource(resource); err != nil {
 		return nil, err
 	}
-	c := &contest{
-		engine: &e.core, began: time.Now(), req: lease.Request{
-			Traces: hooks.Of(ctx), Resource: resource, Opts: e.said.Acquire.With(opts...), Parent: ctx,
-		},
+	o := e.said.Acquire.With(opts...)
+	if err := e.said.validateAcquire(o); err != nil {
+		return nil, fmt.Errorf("%w (resource %q)", err, resource)
 	}
-	if err := c.begin(e.said); err != nil {
-		return nil, err
-	}
-	start := locktrace.AcquireStart{
-		Resource: resource, Backend: e.Backend, Nodes: len(e.Nodes), Quorum: e.Quorum,
-		Options: c.req.Opts, CallSite: c.req.Origin.CallSite,
-	}
-	if len(c.req.Traces) > 0 {
-		start.Holds = deadlock.InfoOf(c.graph.Leases())
-	}
-	c.req.Traced = c.req.Traces.AcquireStart(ctx, start)
-	c.req.Origin.Traceparent = nodes.Traceparent(c.req.Traced)
-	l, err := c.acquireLease()
-	if len(c.req.Traces) > 0 {
-		end := locktrace.AcquireEnd{AcquireStart: start, Attempts: c.attempts, Took: time.Since(c.began), Err: err}
-		if l != nil {
-			l.Describe(&end)
-		}
-		c.req.Traces.AcquireEnd(c.req.Traced, end)
-	}
+	l, err := e.core.Acquire(ctx, resource, o, e.said.CallSites)
 	if err != nil {
 		return nil, err
 	}

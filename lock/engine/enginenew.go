@@ -2,14 +2,12 @@ package engine
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
-	"github.com/lockscope/lockscope/lock/engine/internal/lease"
+	"github.com/lockscope/lockscope/lock/engine/internal/contest"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
-	"github.com/lockscope/lockscope/lock/engine/internal/queue"
 	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
@@ -44,11 +42,7 @@ func (s *Settings) NewEngine(members []driver.Node) (*Engine, error) {
 		System: members[0].System(), Name: cmp.Or(s.Backend, members[0].System()), Namespace: s.Namespace,
 		Keyspace: nodes.Keyspace(s.Servers, s.Namespace, s.Prefix, members),
 	})
-	e := &Engine{
-		core: core{Set: set, queues: queue.NewQueues(len(members)), leases: lease.NewOpen()}, said: s,
-	}
-	e.slotQueue = e.AllCan(func(c driver.Capabilities) bool { return c.SlotQueue }, errors.ErrUnsupported) == nil
-	return e, nil
+	return &Engine{Set: set, core: contest.New(set), said: s}, nil
 }
 
 // checkNames refuses equal names: errors, traces and metrics tell nodes apart by name.

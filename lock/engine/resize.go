@@ -26,7 +26,7 @@ func (e *Engine) ResizeSemaphore(ctx context.Context, name string, from, to int)
 		return nil, err
 	}
 	req := &driver.ResizeRequest{
-		Key: e.Config.Prefix + name, From: from, To: to, Keep: slotsKept(e.Config.MaxTTL),
+		Key: e.Config.Prefix + name, From: from, To: to, Keep: e.Config.SlotsKept(),
 	}
 	said, _, err := question.Ask(ctx, e.Set, question.Question[driver.ResizeReply]{
 		Timeout: e.Config.LongestNodeTimeout(),

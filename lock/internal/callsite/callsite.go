@@ -11,6 +11,7 @@ import (
 // passedThrough are packages that callers of Acquire may go through.
 var passedThrough = [...]string{
 	"github.com/lockscope/lockscope/lock.", "github.com/lockscope/lockscope/lock/engine.",
+	"github.com/lockscope/lockscope/lock/engine/internal/contest.",
 	"github.com/lockscope/lockscope/lock/decorate.", "github.com/lockscope/lockscope/lock/election.",
 	"github.com/lockscope/lockscope/lock/lockset.", "github.com/lockscope/lockscope/lock/semaphore.",
 	"github.com/lockscope/lockscope/lock/rwlock.", "github.com/lockscope/lockscope/lock/memlock.",

@@ -49,3 +49,7 @@ func DefaultNodeTimeout(ttl time.Duration) time.Duration {
 
 // Drift is the part of the TTL that a lease does not use because clocks differ.
 func Drift(ttl time.Duration) time.Duration { return ttl/100 + 2*time.Millisecond }
+
+// SlotsKept is how long a node remembers the number of slots of a semaphore that nobody uses: longer than a night
+// without work, and than any lock of it can live.
+func (c *Config) SlotsKept() time.Duration { return max(24*time.Hour, 2*c.MaxTTL) }

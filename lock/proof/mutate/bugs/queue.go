@@ -110,7 +110,7 @@ func handOverMutants() []Mutant {
 		},
 		{
 			Bug: "a caller that gives up as it is handed the lock keeps it", Why: "nobody has it until its TTL is over",
-			File:   "lock/engine/turn.go",
+			File:   "lock/engine/internal/contest/turn.go",
 			Old:    "<-turn.Come // the lease before has ended\n		c.giveBack(turn.From)",
 			New:    "<-turn.Come // the lease before has ended",
 			Killer: by(engine, "TestGivingUpInTheInstantOfAHandOver"),
@@ -141,19 +141,19 @@ func waitMutants() []Mutant {
 		{
 			Bug:  "a named waiter asks the gate first",
 			Why:  "two round trips where one is enough: the window in which it is kept may be over",
-			File: "lock/engine/terms.go", Old: "	case c.named && !c.sweeping:\n		return false",
+			File: "lock/engine/internal/contest/terms.go", Old: "	case c.named && !c.sweeping:\n		return false",
 			New:    "	case c.named && !c.sweeping:\n		return true",
 			Killer: by(engine, "TestANamedWaiterAsksAllNodesAtOnce"),
 		},
 		{
 			Bug: "a named waiter does not try, it waits for its timer", Why: "every hand-off takes a poll",
-			File: "lock/engine/wait.go", Old: "		case got := <-w.wake:\n			return &got, nil\n",
+			File: "lock/engine/internal/contest/wait.go", Old: "		case got := <-w.wake:\n			return &got, nil\n",
 			New:    "",
 			Killer: by(memory, "TestWaitersAreNamed"),
 		},
 		{
 			Bug: "who gives up stays in the queue", Why: "the lock is kept for it when its turn comes",
-			File:   "lock/engine/contend.go",
+			File:   "lock/engine/internal/contest/contend.go",
 			Old:    "if err := c.wait(ctx, res); err != nil {\n			c.leave(ctx, nil)",
 			New:    "if err := c.wait(ctx, res); err != nil {",
 			Killer: by(redlock, "TestRealCancelWaiter"),

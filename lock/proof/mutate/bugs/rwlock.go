@@ -54,7 +54,7 @@ func readWriteMutants() []Mutant {
 		},
 		{
 			Bug: "a writer that gives up leaves its bars behind", Why: "readers wait for nobody until they expire",
-			File:   "lock/engine/leave.go",
+			File:   "lock/engine/internal/contest/leave.go",
 			Old:    "	gone := g.queued | g.barred\n",
 			New:    "	gone := g.queued\n",
 			Killer: by(readWriteLocks, "TestWriterGivesUp"),
@@ -83,7 +83,7 @@ func readWriteMutants() []Mutant {
 		},
 		{
 			Bug: "a driver that knows no modes is asked for readers", Why: "readers exclude one another, and nobody learns of it",
-			File:   "lock/engine/shared.go",
+			File:   "lock/engine/internal/contest/shared.go",
 			Old:    "	return e.shares()\n",
 			New:    "	return nil\n",
 			Killer: by("./lock/engine", "TestReadersNeedADriverThatKnowsThem"),

@@ -16,17 +16,17 @@ func serverMutants() []Mutant {
 		},
 		{
 			Bug: "a fair call that was named asks all nodes", Why: "it overtakes, if it was named for the call before it",
-			File:   "lock/engine/terms.go",
+			File:   "lock/engine/internal/contest/terms.go",
 			Old:    "case c.req.Opts.Fair:\n\t\treturn c.pace.polls%2 == 0\n\tcase c.named && !c.sweeping:\n\t\treturn false",
 			New:    "case c.named && !c.sweeping:\n\t\treturn false\n\tcase c.req.Opts.Fair:\n\t\treturn c.pace.polls%2 == 0",
-			Killer: by("./lock/engine", "TestTheGateIsAskedFirst"),
+			Killer: by(contests, "TestTheGateIsAskedFirst"),
 		},
 		{
 			Bug: "a place that a grant given back has left stays", Why: "the next call of the process overtakes",
-			File:   "lock/engine/gate.go",
+			File:   "lock/engine/internal/contest/gate.go",
 			Old:    "g.untold = g.untold || g.ticket == 0",
 			New:    "g.untold = false",
-			Killer: by("./lock/engine", "TestAPlaceThatWasNotToldIsGivenUp"),
+			Killer: by(contests, "TestAPlaceThatWasNotToldIsGivenUp"),
 		},
 		{
 			Bug: "namenext.lua: who was named too early is not named again", Why: "a freed lock waits for the next poll",

@@ -3,6 +3,7 @@ package bugs
 // The packages whose tests kill.
 const (
 	engine   = "./lock/engine"
+	contests = "./lock/engine/internal/contest"
 	attempts = "./lock/engine/internal/attempt"
 	leases   = "./lock/engine/internal/lease"
 	nodes    = "./lock/engine/internal/nodes"

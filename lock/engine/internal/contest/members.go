@@ -1,4 +1,4 @@
-package engine
+package contest
 
 import (
 	"errors"
@@ -81,7 +81,7 @@ func (c *contest) queueOf(member int) *queue.Queue {
 	}
 	q, ok := c.members[member]
 	if !ok {
-		q = c.engine.queues.Enter(c.group.keyOf(member))
+		q = c.engine.Queues.Enter(c.group.keyOf(member))
 		c.members[member] = q
 	}
 	return q
@@ -135,7 +135,7 @@ func (c *contest) full() error {
 		held, isHeld := errors.AsType[*lock.HeldError](err)
 		votes, isSplit := errors.AsType[*lock.QuorumError](err)
 		switch {
-		case errors.Is(err, errHere), c.engine.queues.LeasesOf(c.group.keyOf(member)) > 0:
+		case errors.Is(err, errHere), c.engine.Queues.LeasesOf(c.group.keyOf(member)) > 0:
 			full.Here++
 		case isHeld:
 			full.Held = append(full.Held, held)
@@ -161,6 +161,6 @@ func (c *contest) waitsForEither() {
 	}
 	of := records.Construct{Kind: lock.KindSemaphore, Slots: c.group.of.Slots}
 	c.graph.WaitsForEither(func() []*deadlock.Resource {
-		return c.engine.queues.Graphs(records.SlotsOf(c.group.key, of))
+		return c.engine.Queues.Graphs(records.SlotsOf(c.group.key, of))
 	})
 }

@@ -1,4 +1,4 @@
-package engine
+package contest
 
 import (
 	"errors"
@@ -15,7 +15,7 @@ import (
 // queues at the gate, and keeps later readers out on every node that refuses it.
 
 // shares fails unless all nodes know readers and writers.
-func (e *core) shares() error {
+func (e *Core) shares() error {
 	return e.AllCan(func(c driver.Capabilities) bool { return c.Readers }, errNoModes)
 }
 
@@ -23,7 +23,7 @@ var errNoModes = fmt.Errorf("%w: this driver has no read/write locks: use a lock
 	errors.ErrUnsupported)
 
 // mayShare refuses readers and writers that the nodes do not know.
-func (e *core) mayShare(o *lock.AcquireOptions) error {
+func (e *Core) mayShare(o *lock.AcquireOptions) error {
 	if o.Mode == lock.ModeExclusive {
 		return nil
 	}

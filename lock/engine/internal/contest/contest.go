@@ -1,4 +1,5 @@
-package engine
+// Package contest is one call of Acquire, from its turn in this process to its lease.
+package contest
 
 import (
 	"context"
@@ -9,15 +10,18 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/attempt"
 	"github.com/lockscope/lockscope/lock/engine/internal/await"
 	"github.com/lockscope/lockscope/lock/engine/internal/deadlock"
+	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
 	"github.com/lockscope/lockscope/lock/engine/internal/lease"
+	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 	"github.com/lockscope/lockscope/lock/engine/internal/queue"
 	"github.com/lockscope/lockscope/lock/internal/callsite"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // contest is one call of Acquire: it waits for its turn in this process, contends for a group of keys with other
 // processes, and ends with a lease or an error.
 type contest struct {
-	engine *core
+	engine *Core
 	req    lease.Request
 	began  time.Time
 	graph  deadlock.Call
@@ -46,12 +50,42 @@ type contest struct {
 	earlier  []string // holder records of the attempts before
 }
 
-// begin refuses what no node has to be asked about, and describes the call.
-func (c *contest) begin(said *Settings) error {
-	e, opts := c.engine, &c.req.Opts
-	if err := said.validateAcquire(*opts); err != nil {
-		return fmt.Errorf("%w (resource %q)", err, c.req.Resource)
+// Acquire acquires the resource, with options that were validated. callSite says that the call is to be known by where
+// it was made.
+func (e *Core) Acquire(ctx context.Context, resource string, o lock.AcquireOptions, callSite bool) (*lease.Lease, error) {
+	c := &contest{
+		engine: e, began: time.Now(),
+		req: lease.Request{Traces: hooks.Of(ctx), Resource: resource, Opts: o, Parent: ctx},
 	}
+	if err := c.begin(); err != nil {
+		return nil, err
+	}
+	if callSite {
+		c.req.Origin.CallSite = callsite.Nearest()
+	}
+	start := locktrace.AcquireStart{
+		Resource: resource, Backend: e.Backend, Nodes: len(e.Nodes), Quorum: e.Quorum,
+		Options: o, CallSite: c.req.Origin.CallSite,
+	}
+	if len(c.req.Traces) > 0 {
+		start.Holds = deadlock.InfoOf(c.graph.Leases())
+	}
+	c.req.Traced = c.req.Traces.AcquireStart(ctx, start)
+	c.req.Origin.Traceparent = nodes.Traceparent(c.req.Traced)
+	l, err := c.acquireLease()
+	if len(c.req.Traces) > 0 {
+		end := locktrace.AcquireEnd{AcquireStart: start, Attempts: c.attempts, Took: time.Since(c.began), Err: err}
+		if l != nil {
+			l.Describe(&end)
+		}
+		c.req.Traces.AcquireEnd(c.req.Traced, end)
+	}
+	return l, err
+}
+
+// begin refuses what no node has to be asked about, and describes the call.
+func (c *contest) begin() error {
+	e, opts := c.engine, &c.req.Opts
 	if err := e.mayShare(opts); err != nil {
 		return fmt.Errorf("lock: %q: %w", c.req.Resource, err)
 	}
@@ -69,9 +103,6 @@ func (c *contest) begin(said *Settings) error {
 	c.waitsForEither()
 	c.waitsForWriters()
 	c.req.Origin.Kind, c.req.Origin.Slots, c.req.Origin.Reason = opts.Kind, opts.Slots, opts.HoldReason
-	if said.CallSites {
-		c.req.Origin.CallSite = callsite.Nearest()
-	}
 	return nil
 }
 
@@ -106,7 +137,7 @@ func (c *contest) acquireLease() (*lease.Lease, error) {
 // enterAndAcquire joins the queue of this process and acquires. The lease leaves the queue when it
 // ends; late reports that it ran out before it could be returned.
 func (c *contest) enterAndAcquire(ctx context.Context) (l *lease.Lease, late bool, err error) {
-	c.line, c.left, c.offers = c.engine.queues.Enter(c.group.key), false, 0
+	c.line, c.left, c.offers = c.engine.Queues.Enter(c.group.key), false, 0
 	defer func() { c.exit(l) }()
 	from, err := c.acquire(ctx)
 	if err != nil {
@@ -117,7 +148,7 @@ func (c *contest) enterAndAcquire(ctx context.Context) (l *lease.Lease, late boo
 	if c.group.any && !from.Attempt.Dequeued() {
 		c.req.Queue.NotNamed()
 	}
-	l, late = lease.New(c.engine.Set, c.engine.leases, &c.req, from)
+	l, late = lease.New(c.engine.Set, c.engine.Leases, &c.req, from)
 	return l, late, nil
 }
 

@@ -1,8 +1,7 @@
-package engine
+package contest
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
@@ -24,12 +23,12 @@ type group struct {
 }
 
 // groupOf is what a call with these options contends for.
-func (e *core) groupOf(resource string, o *lock.AcquireOptions) (group, error) {
+func (e *Core) groupOf(resource string, o *lock.AcquireOptions) (group, error) {
 	g := group{resource: resource, key: e.Config.Prefix + resource, size: 1}
 	if o.Slots == 0 {
 		return g, nil
 	}
-	of := &driver.Semaphore{Key: g.key, Slots: o.Slots, Keep: slotsKept(e.Config.MaxTTL)}
+	of := &driver.Semaphore{Key: g.key, Slots: o.Slots, Keep: e.Config.SlotsKept()}
 	g.of = of
 	if name, slot, ok := records.ParseSlot(resource); ok && slot < o.Slots {
 		of.Key, of.Slot = e.Config.Prefix+name, slot
@@ -40,7 +39,7 @@ func (e *core) groupOf(resource string, o *lock.AcquireOptions) (group, error) {
 	}
 	g.size, g.any, g.key = o.Slots, true, of.QueueKey()
 	of.OneQueue = e.slotQueue
-	g.home = e.queues.Remember(of, e.Config.Jitter)
+	g.home = e.Queues.Remember(of, e.Config.Jitter)
 	return g, nil
 }
 
@@ -83,7 +82,3 @@ func (g *group) semaphore(member int, waits bool) *driver.Semaphore {
 	}
 	return &of
 }
-
-// slotsKept is how long a node remembers the number of slots of a semaphore that nobody uses: longer than a night
-// without work, and than any lock of it can live.
-func slotsKept(maxTTL time.Duration) time.Duration { return max(24*time.Hour, 2*maxTTL) }

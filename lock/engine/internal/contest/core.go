@@ -1,7 +1,8 @@
-package engine
+package contest
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -12,25 +13,31 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/queue"
 )
 
-// core is what the acquisitions and the leases of an engine share.
-type core struct {
+// Core is what the calls and the leases of an engine share.
+type Core struct {
 	*nodes.Set
 
-	queues *queue.Queues
-	leases *lease.Open
+	Queues *queue.Queues
+	Leases *lease.Open
 
 	slotQueue bool // the nodes have one queue for all slots of a semaphore
 }
 
+// New makes the core of an engine on these nodes.
+func New(s *nodes.Set) Core {
+	queues := s.AllCan(func(c driver.Capabilities) bool { return c.SlotQueue }, errors.ErrUnsupported) == nil
+	return Core{Set: s, Queues: queue.NewQueues(len(s.Nodes)), Leases: lease.NewOpen(), slotQueue: queues}
+}
+
 // wakeUp makes the function that a node calls when a release names this process. If no
 // caller of the process waits any more, the node names the next in its queue instead.
-func (e *core) wakeUp(n *nodes.Node) func(key string) {
+func (e *Core) wakeUp(n *nodes.Node) func(key string) {
 	return func(key string) {
-		if e.queues.WakeUp(key) {
+		if e.Queues.WakeUp(key) {
 			return
 		}
-		of := e.queues.SemaphoreOf(key)
-		if of != nil && e.queues.WakeUpForSlot(of.QueueKey(), key, of.Slot) {
+		of := e.Queues.SemaphoreOf(key)
+		if of != nil && e.Queues.WakeUpForSlot(of.QueueKey(), key, of.Slot) {
 			return
 		}
 		if resource, ours := strings.CutPrefix(key, e.Config.Prefix); !ours || lock.ValidateResource(resource) != nil {

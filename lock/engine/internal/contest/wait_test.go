@@ -1,4 +1,4 @@
-package engine
+package contest
 
 import (
 	"context"
@@ -19,9 +19,9 @@ import (
 func newContending() *contest {
 	clock := &enginetest.Clock{}
 	s := &nodes.Set{Config: &nodes.Config{Clock: clock.Read}, Contended: nodes.NewContention(clock.Read), Done: make(chan struct{})}
-	e := &core{Set: s, queues: queue.NewQueues(2), leases: lease.NewOpen()}
+	e := &Core{Set: s, Queues: queue.NewQueues(2), Leases: lease.NewOpen()}
 	ctx, opts := context.Background(), lock.NewAcquireOptions()
-	q := e.queues.Enter("lock:a")
+	q := e.Queues.Enter("lock:a")
 	q.TakeTurn(&opts, nil)
 	return &contest{
 		engine: e, req: lease.Request{Resource: "a", Opts: opts, Parent: ctx, Traced: ctx}, line: q,
@@ -50,7 +50,7 @@ func TestWhatEndsAWait(t *testing.T) {
 				a := newContending()
 				a.pace.polls, a.pace.namedInVain = c.polls, c.inVain
 				if c.hint != "" {
-					a.engine.queues.WakeUp(c.hint[1:])
+					a.engine.Queues.WakeUp(c.hint[1:])
 				}
 				if err := a.sleep(t.Context(), pause{d: time.Second, poll: c.poll}, c.wasNamed); err != nil {
 					t.Fatal(err)
@@ -88,11 +88,11 @@ func TestAWaitSaysWhoIsNext(t *testing.T) {
 				if got := a.line.First.Load(); got != c.first {
 					t.Errorf("while it waits: %v", got)
 				}
-				a.engine.queues.WakeUp("")
+				a.engine.Queues.WakeUp("")
 				if err := <-done; err != nil || a.line.First.Load() || a.named {
 					t.Errorf("after it: first %v, named %v, %v", a.line.First.Load(), a.named, err)
 				}
-				a.engine.queues.WakeUp("")
+				a.engine.Queues.WakeUp("")
 				a.named = true
 				if a.drainWake(); !a.named {
 					t.Error("another hint takes the name away")
@@ -132,7 +132,7 @@ func TestWastedGrants(t *testing.T) {
 					a.line.GrantWasted() // of an earlier attempt
 					synctest.Wait()
 					if c.named {
-						a.engine.queues.WakeUp("lock:a")
+						a.engine.Queues.WakeUp("lock:a")
 					}
 				}()
 				if err := a.sleep(t.Context(), pause{d: c.pause, poll: true, retry: c.retry}, false); err != nil {

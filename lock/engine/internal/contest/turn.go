@@ -1,4 +1,4 @@
-package engine
+package contest
 
 import (
 	"context"
@@ -45,7 +45,7 @@ func (c *contest) awaitTurn(ctx context.Context) (*queue.Turn, error) {
 // GiveBack is for a caller that gives up at the instant of a hand-over: the next caller gets
 // the lock, or it is released in the background.
 func (c *contest) giveBack(from attempt.Beginning) {
-	c.req.Queue, c.req.HasTurn = c.engine.queues.Enter(c.group.key), true // for the lease to leave
-	l, _ := lease.New(c.engine.Set, c.engine.leases, &c.req, from)
+	c.req.Queue, c.req.HasTurn = c.engine.Queues.Enter(c.group.key), true // for the lease to leave
+	l, _ := lease.New(c.engine.Set, c.engine.Leases, &c.req, from)
 	l.GiveBack()
 }

@@ -1,4 +1,4 @@
-package engine
+package contest
 
 import (
 	"errors"
@@ -20,13 +20,13 @@ func TestALockThatIsGivenBackAtOnce(t *testing.T) {
 		Terms: attempt.Terms{Queue: &a.line.Calls, Opts: a.req.Opts}, Set: a.engine.Set, Ready: await.NewSignal(),
 	}
 	a.giveBack(attempt.Beginning{Attempt: won, Fence: 2, Last: 10, Expires: a.req.Opts.TTL, RenewAt: clock.Never, HandedOver: true})
-	if a.engine.queues.WakeUp("lock:a") || a.line.Keeps() != nil {
+	if a.engine.Queues.WakeUp("lock:a") || a.line.Keeps() != nil {
 		t.Error("nobody has the lock, and nobody can contend for it")
 	}
-	if a.engine.queues.Graphs([]string{"lock:a"})[0] == nil {
+	if a.engine.Queues.Graphs([]string{"lock:a"})[0] == nil {
 		t.Error("its caller has lost its queue")
 	}
-	if a.line.Leave(); a.engine.queues.Graphs([]string{"lock:a"})[0] != nil {
+	if a.line.Leave(); a.engine.Queues.Graphs([]string{"lock:a"})[0] != nil {
 		t.Error("the queue has more users than its caller")
 	}
 }

@@ -1,4 +1,4 @@
-package engine
+package contest
 
 import (
 	"context"
@@ -50,7 +50,7 @@ func (c *contest) wait(ctx context.Context, res ballot.Result) error {
 	}
 	p := c.pace.pause(c.engine.Config, res, standing{
 		tries: c.tries, nodes: len(c.engine.Nodes), named: c.named, next: c.gate.first(), ahead: c.gate.ahead,
-		looking: c.engine.queues.Looking.Load(),
+		looking: c.engine.Queues.Looking.Load(),
 	})
 	wasNamed := c.named
 	c.named = false
@@ -61,8 +61,8 @@ func (c *contest) wait(ctx context.Context, res ballot.Result) error {
 		p.d = min(p.d, bar/3) // the bars of a writer must not run out
 	}
 	if p.often {
-		c.engine.queues.Looking.Add(1)
-		defer c.engine.queues.Looking.Add(-1)
+		c.engine.Queues.Looking.Add(1)
+		defer c.engine.Queues.Looking.Add(-1)
 	}
 	c.waited = true
 	e := locktrace.WaitStart{Resource: c.group.resource, Kind: p.kind, Ahead: c.gate.ahead, First: c.gate.first(), Last: res.Err}
