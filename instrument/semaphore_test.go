@@ -67,7 +67,7 @@ func TestPermitIsOneAcquisition(t *testing.T) {
 	})
 }
 
-// TestPermitWaitsAsLongAsItsCaller: the looks at held slots are part of the wait.
+// TestPermitWaitsAsLongAsItsCaller: the attempts at held slots are part of the wait.
 func TestPermitWaitsAsLongAsItsCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		nodes := memlock.NewNodes(3)

@@ -44,7 +44,7 @@ func newCatalogue(s Settings) *catalogue {
 	b := &builder{native: s.Native, more: s.Labels}
 	c := &catalogue{
 		wait: b.histogram("wait_seconds",
-			"Duration of Acquire calls in seconds, whatever the outcome; not of looks at held slots of a semaphore.",
+			"Duration of Acquire calls in seconds, whatever the outcome.",
 			[]float64{.001, .005, .01, .05, .1, .5, 1, 5}, "resource"),
 		failures: b.counter("failures_total",
 			"Acquire calls that ended without the lock, except NoWait calls that found it held.", "resource"),
