@@ -16,8 +16,8 @@ import (
 // driver. It is safe for concurrent use.
 type Engine struct {
 	*nodes.Set
-	core contest.Core
-	said *Settings
+	core     contest.Core
+	settings *Settings
 
 	closeOnce sync.Once
 	closeErr  error
@@ -43,7 +43,7 @@ func (e *Engine) Close() error {
 			closing.Go(func() { errs[i] = n.Close() })
 		}
 		closing.Wait()
-		for _, f := range e.said.closers {
+		for _, f := range e.settings.closers {
 			errs = append(errs, f())
 		}
 		e.closeErr = errors.Join(errs...)
@@ -63,11 +63,11 @@ func (e *Engine) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 	if err := lock.ValidateResource(resource); err != nil {
 		return nil, err
 	}
-	o := e.said.Acquire.With(opts...)
-	if err := e.said.validateAcquire(o); err != nil {
+	o := e.settings.Acquire.With(opts...)
+	if err := e.settings.validateAcquire(o); err != nil {
 		return nil, fmt.Errorf("%w (resource %q)", err, resource)
 	}
-	l, err := e.core.Acquire(ctx, resource, o, e.said.CallSites)
+	l, err := e.core.Acquire(ctx, resource, o, e.settings.CallSites)
 	if err != nil {
 		return nil, err
 	}

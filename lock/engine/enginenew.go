@@ -42,7 +42,7 @@ func (s *Settings) NewEngine(members []driver.Node) (*Engine, error) {
 		System: members[0].System(), Name: cmp.Or(s.Backend, members[0].System()), Namespace: s.Namespace,
 		Keyspace: nodes.Keyspace(s.Servers, s.Namespace, s.Prefix, members),
 	})
-	return &Engine{Set: set, core: contest.New(set), said: s}, nil
+	return &Engine{Set: set, core: contest.New(set), settings: s}, nil
 }
 
 // checkNames refuses equal names: errors, traces and metrics tell nodes apart by name.

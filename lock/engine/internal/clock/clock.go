@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// lookForSuspension is how often the boot-time clock is read at most: that is a system
-// call, and a lease would be looked at by several of them.
-const lookForSuspension = time.Millisecond
+// checkSuspension is how often the boot-time clock is read at most: that is a system
+// call, and a lease is checked with several of them.
+const checkSuspension = time.Millisecond
 
 // New counts by the larger of the monotonic clock, which stands still while
 // a machine or its VM is suspended (golang/go#24595), and the boot-time clock,
@@ -26,16 +26,16 @@ func New() func() time.Duration {
 type clock struct {
 	monotonic, boot func() time.Duration
 	booted          time.Duration // boot at the zero of monotonic
-	looked          atomic.Int64  // when boot was read last
+	checked         atomic.Int64  // when boot was read last
 	suspended       atomic.Int64  // for how long in all, by then; never less than before
 }
 
 func (c *clock) read() time.Duration {
 	now := c.monotonic()
-	if looked := time.Duration(c.looked.Load()); looked == 0 || now-looked >= lookForSuspension {
+	if checked := time.Duration(c.checked.Load()); checked == 0 || now-checked >= checkSuspension {
 		booted := c.boot() - c.booted
 		now = c.monotonic() // after it: being preempted between the two is no suspension
-		c.looked.Store(int64(max(now, 1)))
+		c.checked.Store(int64(max(now, 1)))
 		for ahead := int64(booted - now); ; {
 			old := c.suspended.Load()
 			if ahead <= old || c.suspended.CompareAndSwap(old, ahead) {

@@ -47,7 +47,7 @@ type standing struct {
 	named   bool  // the attempt followed a call by name
 	next    bool  // nobody is in front of the caller in the gate's queue
 	ahead   int   // how many are, as the gate last said
-	looking int32 // callers of this process that look often
+	probing int32 // callers of this process that look often
 }
 
 // pause is how long to wait after an attempt that ended with res.
@@ -74,7 +74,7 @@ func (b *backoff) pause(cfg *nodes.Config, res ballot.Result, s standing) pause 
 	p := pause{kind: locktrace.WaitHolder, d: pollInterval(cfg, s.ahead), poll: true}
 	if res.Foreign && s.next {
 		p.often = true
-		p.d, p.poll = b.foreign.pause(cfg, res.FreeIn, s.looking)
+		p.d, p.poll = b.foreign.pause(cfg, res.FreeIn, s.probing)
 	}
 	if res.FreeIn > 0 && res.FreeIn < p.d {
 		spread := time.Duration(min(s.ahead, 50)) * time.Millisecond

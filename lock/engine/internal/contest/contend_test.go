@@ -78,12 +78,12 @@ func TestTheGateIsAskedFirst(t *testing.T) {
 func TestAPlaceThatWasNotToldIsGivenUp(t *testing.T) {
 	failed := errors.New("another node refused")
 	for name, c := range map[string]struct {
-		before int64 // ticket
-		res    ballot.Result
-		untold bool
+		before        int64 // ticket
+		res           ballot.Result
+		unknownTicket bool
 	}{
-		"granted by the gate":      {res: ballot.Result{Err: failed}, untold: true},
-		"the gate did not answer":  {res: ballot.Result{Err: failed, GateFault: true}, untold: true},
+		"granted by the gate":      {res: ballot.Result{Err: failed}, unknownTicket: true},
+		"the gate did not answer":  {res: ballot.Result{Err: failed, GateFault: true}, unknownTicket: true},
 		"with a place":             {before: 7, res: ballot.Result{Err: failed}},
 		"refused with a place":     {res: ballot.Result{Err: failed, GateRefused: true, Ticket: 7}},
 		"refused without a place":  {res: ballot.Result{Err: failed, GateRefused: true}},
@@ -91,8 +91,8 @@ func TestAPlaceThatWasNotToldIsGivenUp(t *testing.T) {
 		"told of its place by now": {res: ballot.Result{Err: failed, Ticket: 7}},
 	} {
 		g := gateQueue{ticket: c.before}
-		if g.note(&attempt.Attempt{Terms: attempt.Terms{Waiter: driver.Waiter{Enqueue: true}}}, c.res, true); g.untold != c.untold {
-			t.Errorf("%s: %v", name, g.untold)
+		if g.note(&attempt.Attempt{Terms: attempt.Terms{Waiter: driver.Waiter{Enqueue: true}}}, c.res, true); g.unknownTicket != c.unknownTicket {
+			t.Errorf("%s: %v", name, g.unknownTicket)
 		}
 	}
 }

@@ -42,7 +42,7 @@ type contest struct {
 
 	attempts int
 	tries    int  // of them, in the queue, or at one member without
-	looks    int  // attempts or rounds that MaxAttempts counts
+	counted  int  // attempts or rounds that MaxAttempts counts
 	sweeping bool // the attempts do not queue
 	waited   bool
 	named    bool // the coming attempt follows a call by name, or an offer
@@ -204,7 +204,7 @@ func (c *contest) endedBy(ctx context.Context) error {
 
 // spent reports that the call has made as many attempts as it may.
 func (c *contest) spent() bool {
-	return c.req.Opts.MaxAttempts > 0 && c.looks >= c.req.Opts.MaxAttempts
+	return c.req.Opts.MaxAttempts > 0 && c.counted >= c.req.Opts.MaxAttempts
 }
 
 // cut is the error of a call that err cut short; last is why its last attempt failed.

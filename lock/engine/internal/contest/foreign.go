@@ -10,7 +10,7 @@ import (
 const (
 	// If more waiters of a process than this look often, each looks less often: a process that
 	// waits for many resources must not keep its nodes busy.
-	looksAtFullPace = 32
+	probesAtFullPace = 32
 	// sameLease is how far the end of one lease may seem to move: answers are late.
 	sameLease = 10 * time.Millisecond
 )
@@ -19,9 +19,9 @@ const (
 // value does not describe it, and its releases name no waiter. The waiter has to look often
 // enough to see the moment between two leases of such holders.
 type foreignHolder struct {
-	since  time.Time     // when this lease was first seen; zero if none was
-	ends   time.Time     // when it ends if it is not renewed
-	looked time.Duration // pauses since all nodes were asked
+	since      time.Time     // when this lease was first seen; zero if none was
+	ends       time.Time     // when it ends if it is not renewed
+	sinceProbe time.Duration // pauses since all nodes were asked
 }
 
 // meet notes that the lock is held for as long as left, and returns for how long the waiter
@@ -45,11 +45,11 @@ func (f *foreignHolder) meet(now time.Time, left time.Duration) time.Duration {
 func (f *foreignHolder) pause(cfg *nodes.Config, left time.Duration, others int32) (d time.Duration, poll bool) {
 	interval := cfg.PollInterval
 	age := f.meet(time.Now(), left)
-	often, looking := interval/5, time.Duration(others)
-	most := max(often, min(age/16, interval/2), min(often*looking/looksAtFullPace, interval))
+	often, probing := interval/5, time.Duration(others)
+	most := max(often, min(age/16, interval/2), min(often*probing/probesAtFullPace, interval))
 	d = most/5 + cfg.Jitter(most-most/5)
-	if f.looked += d; f.looked >= interval {
-		f.looked, poll = 0, true
+	if f.sinceProbe += d; f.sinceProbe >= interval {
+		f.sinceProbe, poll = 0, true
 	}
 	return d, poll
 }

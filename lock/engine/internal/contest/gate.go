@@ -10,13 +10,13 @@ import (
 
 // gateQueue is a caller's position in the queue of its resource's gate.
 type gateQueue struct {
-	ticket int64  // the position, kept from one attempt to the next
-	next   bool   // nobody was in front when the gate was last asked
-	ahead  int    // how many were in front then
-	queued uint64 // set of nodes whose queue the caller may have joined
-	failed uint64 // set of nodes that just did not answer as gate
-	barred uint64 // set of nodes on which the caller may keep readers out
-	untold bool   // an attempt that failed may have queued the caller again, with a ticket that it does not know
+	ticket        int64  // the position, kept from one attempt to the next
+	next          bool   // nobody was in front when the gate was last asked
+	ahead         int    // how many were in front then
+	queued        uint64 // set of nodes whose queue the caller may have joined
+	failed        uint64 // set of nodes that just did not answer as gate
+	barred        uint64 // set of nodes on which the caller may keep readers out
+	unknownTicket bool   // an attempt that failed may have queued the caller again, with a ticket that it does not know
 
 	entries int // in the queue that the call may have had
 }
@@ -51,11 +51,11 @@ func (g *gateQueue) note(try *attempt.Attempt, res ballot.Result, queues bool) {
 			g.entries++
 		default:
 			g.entries += 2 // its grant is being given back, or the gate has not answered
-			g.untold = g.untold || g.ticket == 0
+			g.unknownTicket = g.unknownTicket || g.ticket == 0
 		}
 	}
 	if queues && res.Ticket > 0 {
-		g.untold = false
+		g.unknownTicket = false
 		g.ticket, g.next, g.ahead = res.Ticket, res.Ahead == 0, res.Ahead
 	}
 	if res.GateFault {

@@ -32,7 +32,7 @@ func (c *contest) leave(ctx context.Context, won *attempt.Attempt) {
 func (c *contest) leaveLock(ctx context.Context, won *attempt.Attempt) {
 	g := &c.gate
 	gone := g.queued | g.barred
-	if won != nil && won.Dequeued() && !g.untold {
+	if won != nil && won.Dequeued() && !g.unknownTicket {
 		gone &^= 1 << won.Gate &^ g.barred
 	}
 	var late uint64 // nodes that have not answered the attempt that won: they may still set up a bar
@@ -109,7 +109,7 @@ func (c *contest) tookEntry(won *attempt.Attempt) bool {
 		return false
 	}
 	if !c.group.common() {
-		return !c.gate.untold
+		return !c.gate.unknownTicket
 	}
 	return c.gate.entries == 0 || c.gate.entries == 1 && c.named
 }

@@ -28,7 +28,7 @@ func (c *contest) sweep(ctx context.Context) (attempt.Beginning, error) {
 			return attempt.Beginning{}, err
 		}
 	}
-	c.looks++
+	c.counted++
 	return attempt.Beginning{}, c.full()
 }
 

@@ -16,7 +16,7 @@ import (
 func (c *contest) terms(ctx context.Context) attempt.Terms {
 	c.drainWake()
 	if c.queues() && !(c.group.any && c.named) {
-		c.looks++
+		c.counted++
 	}
 	key := c.group.queueKey(c.member)
 	t := attempt.Terms{

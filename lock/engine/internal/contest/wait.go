@@ -32,8 +32,8 @@ func (c *contest) until(ctx context.Context, w woken) (hint *queue.WakeUp, err e
 		case <-w.turn:
 			return nil, nil
 		case <-c.graph.Suspects():
-			c.graph.LookAgain(func(d lock.Deadlock) { c.req.Traces.Deadlock(c.req.Traced, d) })
-		case d := <-c.graph.Told():
+			c.graph.Recheck(func(d lock.Deadlock) { c.req.Traces.Deadlock(c.req.Traced, d) })
+		case d := <-c.graph.Notified():
 			return nil, &lock.DeadlockError{Deadlock: d}
 		case <-ctx.Done():
 			return nil, await.Ended(ctx)
@@ -50,7 +50,7 @@ func (c *contest) wait(ctx context.Context, res ballot.Result) error {
 	}
 	p := c.pace.pause(c.engine.Config, res, standing{
 		tries: c.tries, nodes: len(c.engine.Nodes), named: c.named, next: c.gate.first(), ahead: c.gate.ahead,
-		looking: c.engine.Queues.Looking.Load(),
+		probing: c.engine.Queues.Probing.Load(),
 	})
 	wasNamed := c.named
 	c.named = false
@@ -61,8 +61,8 @@ func (c *contest) wait(ctx context.Context, res ballot.Result) error {
 		p.d = min(p.d, bar/3) // the bars of a writer must not run out
 	}
 	if p.often {
-		c.engine.Queues.Looking.Add(1)
-		defer c.engine.Queues.Looking.Add(-1)
+		c.engine.Queues.Probing.Add(1)
+		defer c.engine.Queues.Probing.Add(-1)
 	}
 	c.waited = true
 	e := locktrace.WaitStart{Resource: c.group.resource, Kind: p.kind, Ahead: c.gate.ahead, First: c.gate.first(), Last: res.Err}

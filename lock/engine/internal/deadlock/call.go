@@ -16,19 +16,19 @@ const confirmAfter = 50 * time.Millisecond
 
 // Call is a call that may wait, in the context of the leases that its caller holds.
 type Call struct {
-	leases  []*Lease           // that its caller holds: it adds an edge from each while it waits
-	either  func() []*Resource // any one that becomes free ends its wait; nil: only the one that it waits for does
-	counts  func() bool        // nil: the call waits for the holders; else only while this is true
-	told    chan lock.Deadlock // of a cycle that this call is to break; nil if it did not ask to fail
-	on      *Resource          // that it waits for
-	cycle   []edge             // that was there when the wait began; nil if none was
-	confirm *time.Timer        // fires when the cycle is to be looked at again
+	leases   []*Lease           // that its caller holds: it adds an edge from each while it waits
+	either   func() []*Resource // any one that becomes free ends its wait; nil: only the one that it waits for does
+	counts   func() bool        // nil: the call waits for the holders; else only while this is true
+	notified chan lock.Deadlock // of a cycle that this call is to break; nil if it did not ask to fail
+	on       *Resource          // that it waits for
+	cycle    []edge             // that was there when the wait began; nil if none was
+	confirm  *time.Timer        // fires when the cycle is to be looked at again
 }
 
 // NewCall makes a call in ctx. fails says that it asked to fail if it is part of a deadlock.
 func NewCall(ctx context.Context, fails bool) (c Call) {
 	if c.leases = Leases(ctx); len(c.leases) > 0 && fails {
-		c.told = make(chan lock.Deadlock, 1)
+		c.notified = make(chan lock.Deadlock, 1)
 	}
 	return c
 }
@@ -83,12 +83,12 @@ func (c *Call) Suspects() <-chan time.Time {
 	return c.confirm.C
 }
 
-// Told has the deadlock that this call is to break by failing.
-func (c *Call) Told() <-chan lock.Deadlock { return c.told }
+// Notified has the deadlock that this call is to break by failing.
+func (c *Call) Notified() <-chan lock.Deadlock { return c.notified }
 
-// LookAgain reports the cycle if it is still there, and tells one of its calls that asked to
+// Recheck reports the cycle if it is still there, and tells one of its calls that asked to
 // fail: this one if it did.
-func (c *Call) LookAgain(report func(lock.Deadlock)) {
+func (c *Call) Recheck(report func(lock.Deadlock)) {
 	cycle := c.findCycle()
 	if cycle == nil || !slices.Equal(cycle, c.cycle) {
 		if c.counts != nil {
@@ -101,13 +101,13 @@ func (c *Call) LookAgain(report func(lock.Deadlock)) {
 	victim := c
 	for _, e := range cycle {
 		d.Cycle = append(d.Cycle, e.lease.of.Info())
-		if victim.told == nil {
+		if victim.notified == nil {
 			victim = e.call
 		}
 	}
 	report(d)
 	select {
-	case victim.told <- d: // nil if no call asked to fail
+	case victim.notified <- d: // nil if no call asked to fail
 	default:
 	}
 }

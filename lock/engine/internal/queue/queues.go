@@ -10,7 +10,7 @@ import (
 // Queues has the queue of each resource that a caller of this process waits for or holds.
 type Queues struct {
 	nodes   int
-	Looking atomic.Int32 // waiters that look often: see foreignHolder
+	Probing atomic.Int32 // waiters that probe often: see foreignHolder
 
 	mu         sync.Mutex
 	byKey      map[string]*Queue

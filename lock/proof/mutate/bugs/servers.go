@@ -24,8 +24,8 @@ func serverMutants() []Mutant {
 		{
 			Bug: "a place that a grant given back has left stays", Why: "the next call of the process overtakes",
 			File:   "lock/engine/internal/contest/gate.go",
-			Old:    "g.untold = g.untold || g.ticket == 0",
-			New:    "g.untold = false",
+			Old:    "g.unknownTicket = g.unknownTicket || g.ticket == 0",
+			New:    "g.unknownTicket = false",
 			Killer: by(contests, "TestAPlaceThatWasNotToldIsGivenUp"),
 		},
 		{
