@@ -131,6 +131,9 @@ func (l *link) Revoke(ctx context.Context, req driver.RevokeRequest) (driver.Rev
 
 // Resize implements driver.BlockingNode.
 func (l *link) Resize(ctx context.Context, req driver.ResizeRequest) (driver.ResizeReply, error) {
+	if l.serves() == NoSlots {
+		return driver.BlockingLockOnly{}.Resize(ctx, req)
+	}
 	return ask(ctx, l, func(s *memstate.Instant) driver.ResizeReply { return s.Resize(req) })
 }
 

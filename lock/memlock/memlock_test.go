@@ -3,7 +3,6 @@ package memlock_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -34,15 +33,26 @@ func newLocker(t testing.TB, nodes memlock.Nodes, opts ...lock.Option) *memlock.
 }
 
 func TestConformance(t *testing.T) {
-	for _, n := range []int{1, 3} {
-		t.Run(fmt.Sprint(n), func(t *testing.T) {
+	beside := driver.Capabilities{Peek: true, Revoke: true, Readers: true}
+	each, one := beside, beside
+	each.Slots, one.Slots, one.SlotQueue = true, true, true
+	for name, c := range map[string]struct {
+		nodes int
+		serve memlock.Semaphores
+		can   driver.Capabilities
+	}{
+		"1": {1, memlock.OneQueue, one}, "3": {3, memlock.OneQueue, one},
+		"a queue a slot": {3, memlock.EachQueue, each}, "no slots": {3, memlock.NoSlots, beside},
+	} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			locktest.Run(t, locktest.Driver{
 				Start: func(testing.TB) locktest.Maker {
-					nodes := memlock.NewNodes(n)
+					nodes := memlock.NewNodes(c.nodes)
+					nodes.Serve(c.serve)
 					return func(t testing.TB, opts ...lock.Option) lock.Locker { return newLocker(t, nodes, opts...) }
 				},
-				Capabilities: driver.Capabilities{Peek: true, Revoke: true, Readers: true, Slots: true, SlotQueue: true},
+				Capabilities: c.can,
 			})
 		})
 	}
