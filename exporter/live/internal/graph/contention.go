@@ -146,7 +146,7 @@ func newScene(l *calls.Look) *scene {
 	return s
 }
 
-// semaphoreOf is what calls want that take any slot of a semaphore, of which this is one; nil if none do.
+// semaphoreOf is what calls want that take any slot of this slot's semaphore; nil if none do.
 func (s *scene) semaphoreOf(slot names.ID) *contention {
 	if name, _, ok := records.ParseSlot(slot.Resource); ok {
 		return s.wanted[names.ID{Backend: slot.Backend, Resource: name}]

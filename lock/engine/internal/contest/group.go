@@ -8,8 +8,8 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
-// group is what a call contends for: keys with one queue, of which it takes any one. A lock is a group of one, and so is
-// a slot that is asked for alone. The members of a semaphore are its slots.
+// group is what a call contends for: keys with one queue. The call takes any one of them. A lock is a group of one, and so
+// is a slot that is asked for alone. The members of a semaphore are its slots.
 //
 // Nodes with the capability SlotQueue have the common queue, too, at the gate of the semaphore. Elsewhere the call queues for
 // its home, and tries the others from time to time.
