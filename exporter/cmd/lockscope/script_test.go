@@ -129,6 +129,9 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	show(ts, status, runAny(ts, args[1:]))
 }
 
+// patience is how long a script waits for what must come. A busy machine takes minutes for what takes seconds.
+const patience = 5 * time.Minute
+
 // until runs a program again and again until its output matches or, with !, no longer matches.
 func until(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) < 2 {
@@ -136,14 +139,14 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	pattern, err := regexp.Compile("(?m)" + args[0])
 	ts.Check(err)
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
 		o := runAny(ts, args[1:])
 		if pattern.MatchString(o.Out+o.Err) != neg {
 			show(ts, o.Status, o)
 			return
 		}
 		if time.Now().After(deadline) {
-			ts.Fatalf("not within a minute; the last time:\n%s%s", o.Out, o.Err)
+			ts.Fatalf("not within %v; the last time:\n%s%s", patience, o.Out, o.Err)
 		}
 	}
 }

@@ -38,7 +38,7 @@ func showLog(ts *testscript.TestScript, args []string) cmdtest.Outcome {
 
 // ended NAME [LIMIT] waits for the end of a process, which may take so long.
 func awaitEnd(ts *testscript.TestScript, args []string) cmdtest.Outcome {
-	limit, began := time.Minute, time.Now()
+	limit, began := patience, time.Now()
 	if len(args) > 1 {
 		var err error
 		limit, err = time.ParseDuration(args[1])
@@ -100,7 +100,7 @@ func nextRequest(ts *testscript.TestScript, args []string) cmdtest.Outcome {
 	select {
 	case text := <-of(ts).requests[args[0]]:
 		return cmdtest.Outcome{Out: text}
-	case <-time.After(time.Minute):
+	case <-time.After(patience):
 		ts.Fatalf("nothing was sent to %s", args[0])
 		return cmdtest.Outcome{}
 	}
