@@ -6,8 +6,8 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/lockscope/lockscope/instrument/internal/attributes"
 	"github.com/lockscope/lockscope/instrument/internal/metrics"
+	"github.com/lockscope/lockscope/instrument/internal/spans"
 	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
@@ -20,7 +20,7 @@ func ContextWithLabel(ctx context.Context, name, value string) context.Context {
 // ContextWithAttributes adds attributes to the lock.* spans and log records of every Acquire with this context and of
 // its lease. Samplers see them. Attributes already in the context stay. Metrics ignore them: see ContextWithLabel.
 func ContextWithAttributes(ctx context.Context, attrs ...attribute.KeyValue) context.Context {
-	return attributes.With(ctx, attrs...)
+	return spans.WithAttributes(ctx, attrs...)
 }
 
 // addsToCalls hides from the holder of a lease what calls add to their callers' contexts. Otherwise an ended span

@@ -4,7 +4,6 @@ import (
 	"github.com/lockscope/lockscope/instrument/internal/logs"
 	"github.com/lockscope/lockscope/instrument/internal/longwait"
 	"github.com/lockscope/lockscope/instrument/internal/metrics"
-	"github.com/lockscope/lockscope/instrument/internal/panics"
 	"github.com/lockscope/lockscope/instrument/internal/spans"
 	"github.com/lockscope/lockscope/lock/decorate"
 )
@@ -12,7 +11,7 @@ import (
 // observers measure a Locker.
 type observers struct {
 	metrics *metrics.Metrics
-	panics  panics.Counter
+	panics  metrics.Panics
 	owner   *metrics.Owner
 	spans   *spans.Tracer // nil if tracing is off
 	log     *logs.Log     // nil if nobody listens

@@ -1,11 +1,12 @@
 package logs
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
 	"github.com/lockscope/lockscope/instrument/internal/outcome"
-	"github.com/lockscope/lockscope/instrument/internal/traceparent"
+	"github.com/lockscope/lockscope/instrument/internal/spans"
 	"github.com/lockscope/lockscope/lock"
 )
 
@@ -16,6 +17,14 @@ func duration(key string, d time.Duration) slog.Attr {
 		unit = time.Microsecond
 	}
 	return slog.String(key, d.Round(unit).String())
+}
+
+// ownAttrs are the attributes that the caller has put into its context.
+func ownAttrs(ctx context.Context) (attrs []slog.Attr) {
+	for _, a := range spans.AttributesOf(ctx) {
+		attrs = append(attrs, slog.Any(string(a.Key), a.Value.AsInterface()))
+	}
+	return attrs
 }
 
 // quorumAttrs accounts for every node: granted, refused, failed, unheard and not_asked add up to nodes.
@@ -67,7 +76,7 @@ func blockerAttrs(b *lock.HeldError) (attrs []slog.Attr) {
 	if b.Holder.CallSite != "" {
 		attrs = append(attrs, slog.String("blocker_call_site", b.Holder.CallSite))
 	}
-	if sc := traceparent.Parse(b.Holder.Traceparent); sc.IsValid() {
+	if sc := spans.ParseTraceparent(b.Holder.Traceparent); sc.IsValid() {
 		attrs = append(attrs, slog.String("blocker_trace_id", sc.TraceID().String()))
 	}
 	switch {

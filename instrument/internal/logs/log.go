@@ -11,9 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lockscope/lockscope/instrument/internal/attributes"
 	"github.com/lockscope/lockscope/instrument/internal/outcome"
-	"github.com/lockscope/lockscope/instrument/internal/panics"
+	"github.com/lockscope/lockscope/instrument/internal/spans"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktrace"
 )
@@ -25,7 +24,7 @@ type Log struct {
 }
 
 // New returns nil for a nil logger. It logs one record of a kind per interval every; zero or less logs all.
-func New(l *slog.Logger, every time.Duration, p panics.Counter) *Log {
+func New(l *slog.Logger, every time.Duration, p spans.Panics) *Log {
 	if l == nil {
 		return nil
 	}
@@ -59,7 +58,7 @@ type Subject struct {
 
 // attrs begin every record about the subject: those of the call, the resource and the kind.
 func (s Subject) attrs() []slog.Attr {
-	attrs := append(attributes.ForLog(s.Context), slog.String("resource", s.Resource))
+	attrs := append(ownAttrs(s.Context), slog.String("resource", s.Resource))
 	if s.Kind != "" && s.Kind.Valid() {
 		attrs = append(attrs, slog.String("kind", string(s.Kind)))
 	}

@@ -9,7 +9,7 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/lockscope/lockscope/instrument/internal/panics"
+	"github.com/lockscope/lockscope/instrument/internal/spans"
 )
 
 // capacity is how many records wait for a slow handler before some are dropped.
@@ -19,7 +19,7 @@ const capacity = 128
 // not keep a lease from being renewed.
 type queue struct {
 	handler slog.Handler
-	panics  panics.Counter
+	panics  spans.Panics
 
 	mu      sync.Mutex
 	records []record

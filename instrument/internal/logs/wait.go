@@ -5,9 +5,9 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/lockscope/lockscope/instrument/internal/attributes"
 	"github.com/lockscope/lockscope/instrument/internal/longwait"
 	"github.com/lockscope/lockscope/instrument/internal/outcome"
+	"github.com/lockscope/lockscope/instrument/internal/spans"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktrace"
 )
@@ -34,7 +34,7 @@ func (l *Log) LongWait(s Subject, w LongWait) {
 	attrs := append(s.attrs(), slog.String("class", string(why.class)), duration("waited", w.Waited),
 		slog.Int("waiting", max(w.Others.Count, 1)), duration("longest_wait", max(w.Others.Longest, w.Waited)))
 	if held := lock.HeldLeases(s.Context); len(held) > 0 {
-		attrs = append(attrs, slog.Any("holding", attributes.Resources(held)))
+		attrs = append(attrs, slog.Any("holding", spans.Resources(held)))
 	}
 	l.queue.add(s.Context, p, slog.LevelWarn, append(attrs, why.attrs...)...)
 }

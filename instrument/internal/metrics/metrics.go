@@ -8,7 +8,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/lockscope/lockscope/instrument/internal/panics"
 	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
@@ -29,8 +28,18 @@ func New(s Settings) *Metrics {
 // Settings returns the settings given to New.
 func (m *Metrics) Settings() Settings { return m.settings }
 
-// Panics counts panics of observers.
-func (m *Metrics) Panics() panics.Counter { return panics.NewCounter(m.panics) }
+// Panics recovers and counts panics of observers.
+func (m *Metrics) Panics() Panics { return Panics{m.panics} }
+
+// Panics keeps panics of observers from callers that lock.
+type Panics struct{ n prometheus.Counter }
+
+// Contain recovers a panic and counts it. It must be deferred itself.
+func (p Panics) Contain() {
+	if recover() != nil {
+		p.n.Inc()
+	}
+}
 
 // Reserve gives resources their own label, which exists from now on.
 func (m *Metrics) Reserve(resources []string) { m.labels.reserve(resources) }

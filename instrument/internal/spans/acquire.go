@@ -11,9 +11,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/lockscope/lockscope/instrument/internal/attributes"
 	"github.com/lockscope/lockscope/instrument/internal/outcome"
-	"github.com/lockscope/lockscope/instrument/internal/traceparent"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktrace"
 )
@@ -51,14 +49,14 @@ func (t *Tracer) StartAcquire(
 		return next
 	}
 	defer t.cfg.Panics.Contain()
-	o, own := lock.NewAcquireOptions(opts...), attributes.Of(ctx)
+	o, own := lock.NewAcquireOptions(opts...), AttributesOf(ctx)
 	if o.Kind != "" && o.Kind.Valid() {
 		own = append(slices.Clip(own), attrKind.String(string(o.Kind)))
 	}
 	inner, span := t.tracer.Start(ctx, "lock.acquire", t.options(own,
 		attrResource.String(resource), attrMode.String(mode(o)), attrTTL.Float64(o.TTL.Seconds()))...)
 	if sc := span.SpanContext(); sc.IsValid() {
-		inner = locktrace.WithTraceparent(inner, traceparent.Of(sc))
+		inner = locktrace.WithTraceparent(inner, traceparentOf(sc))
 	}
 	c.span, c.resource, c.own = span, resource, own
 	return inner
@@ -98,7 +96,7 @@ func (c *Call) AcquireStart(e locktrace.AcquireStart) {
 		c.span.SetAttributes(attrCallSite.String(e.CallSite))
 	}
 	if len(e.Holds) > 0 {
-		c.span.SetAttributes(attrHolds.StringSlice(attributes.Resources(e.Holds)))
+		c.span.SetAttributes(attrHolds.StringSlice(Resources(e.Holds)))
 	}
 }
 
@@ -172,7 +170,7 @@ func (c *Call) linkBlocker(blocker *lock.HeldError) {
 		return
 	}
 	c.span.SetAttributes(blockerAttributes(holder)...)
-	sc := traceparent.Parse(holder.Traceparent)
+	sc := ParseTraceparent(holder.Traceparent)
 	if !sc.IsSampled() {
 		return // nobody has recorded it
 	}

@@ -14,8 +14,6 @@ import (
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	"go.opentelemetry.io/otel/trace"
 	"go.opentelemetry.io/otel/trace/noop"
-
-	"github.com/lockscope/lockscope/instrument/internal/panics"
 )
 
 const (
@@ -33,6 +31,9 @@ const (
 	NodesNone
 )
 
+// Panics keeps the panics of observers from callers that lock. Contain recovers one, and must be deferred itself.
+type Panics interface{ Contain() }
+
 // Config configures spans.
 type Config struct {
 	Provider   trace.TracerProvider // nil: the global one
@@ -40,7 +41,7 @@ type Config struct {
 	SlowNode   time.Duration // from when on a command on a node is slow
 	Attributes []attribute.KeyValue
 	Filter     func(ctx context.Context, resource string) bool // nil: all calls get spans
-	Panics     panics.Counter
+	Panics     Panics
 }
 
 // Tracer makes the spans of one decorator. A nil Tracer makes none. It is safe for concurrent use.

@@ -1,5 +1,4 @@
-// Package traceparent carries a span in the value of a lock, in the form of W3C Trace Context.
-package traceparent
+package spans
 
 import (
 	"context"
@@ -8,14 +7,14 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Of returns the W3C form of a span context: version-trace-span-flags.
-func Of(sc trace.SpanContext) string {
+// traceparentOf returns the W3C form of a span context, version-trace-span-flags, which the value of a lock carries.
+func traceparentOf(sc trace.SpanContext) string {
 	return "00-" + sc.TraceID().String() + "-" + sc.SpanID().String() + "-" + sc.TraceFlags().String()
 }
 
-// Parse reads a traceparent from a lock. Anybody who can write to Redis can write anything, so a malformed one is the
+// ParseTraceparent reads a traceparent from a lock. Anybody who can write to Redis can write anything, so a malformed one is the
 // zero SpanContext.
-func Parse(s string) trace.SpanContext {
+func ParseTraceparent(s string) trace.SpanContext {
 	if s == "" {
 		return trace.SpanContext{}
 	}
