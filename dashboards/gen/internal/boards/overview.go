@@ -2,7 +2,6 @@ package boards
 
 import (
 	"github.com/lockscope/lockscope/dashboards/gen/internal/boards/alerts"
-	"github.com/lockscope/lockscope/dashboards/gen/internal/boards/objectives"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/boards/resources"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/draw"
@@ -13,7 +12,7 @@ const overviewHeight, objectivesHeight = 7, 6
 
 // overviewBoard is one screen: what is wrong first, then who causes it, then what it costs.
 func overviewBoard(c config.Config) draw.Board {
-	o := objectives.Of(c)
+	o := resources.ObjectivesOf(c)
 	return draw.Board{
 		UID: "lockscope-overview", Title: "Distributed locks / Overview", From: "now-1h",
 		About: "Start here in an incident: what is wrong, which locks callers wait for, who makes them wait, and the " +
@@ -32,7 +31,7 @@ func overviewBoard(c config.Config) draw.Board {
 	}
 }
 
-func objectivesSummary(o objectives.Objectives) draw.Panel {
+func objectivesSummary(o resources.Objectives) draw.Panel {
 	by := " by ($JOB, resource)"
 	return draw.Panel{Kind: draw.Table, Title: "Objectives by resource", Unit: "short", Decimals: draw.Auto,
 		About: "The resources that have used most of their budgets. Good: all green. Acquires that stalled calls " +

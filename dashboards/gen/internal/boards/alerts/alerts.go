@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/dashboards/gen/internal/boards/leaks"
-	"github.com/lockscope/lockscope/dashboards/gen/internal/boards/objectives"
+	"github.com/lockscope/lockscope/dashboards/gen/internal/boards/resources"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/draw"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/rules"
@@ -14,7 +14,7 @@ import (
 
 // Board has every firing alert and every objective.
 func Board(c config.Config) draw.Board {
-	o := objectives.Of(c)
+	o := resources.ObjectivesOf(c)
 	return draw.Board{
 		UID: "lockscope-alerts", Title: "Distributed locks / Alerts and objectives", From: "now-3h",
 		About: "Every alert that fires, the objectives of every resource, and how fast their budgets burn. Objectives: " +
@@ -55,18 +55,18 @@ func firingPanels() []draw.Panel {
 }
 
 // alertTiles show the objectives, and whether the data of the scanner is fresh.
-func alertTiles(c config.Config, o objectives.Objectives) []draw.Panel {
+func alertTiles(c config.Config, o resources.Objectives) []draw.Panel {
 	stale, period := time.Duration(c.Alerts.ScannerStale).Seconds(), " in "+o.Period.String()
 	return []draw.Panel{
 		draw.Tile("Worst availability", "percentunit", 2, draw.AtLeast(o.Availability),
 			draw.Now("bottomk(1, "+o.Available(" by ($JOB, resource)")+")"),
 			"The resource with the largest share of failed acquires in the time shown. Acquires that stalled calls "+
-				"prevent count as failed. Good: "+objectives.Percent(o.Availability)+
+				"prevent count as failed. Good: "+resources.Percent(o.Availability)+
 				" % or more. A small resource that always fails shows here, but not in the average beside it.").
 			Naming("{{resource}}"),
 		draw.Tile("Availability", "percentunit", 3, draw.AtLeast(o.Availability), draw.Now(o.Available("")),
 			"Share of acquires in the time shown that got the lock, over all resources. Good: "+
-				objectives.Percent(o.Availability)+" % or more. If it is lower, see Objectives for the resource and "+
+				resources.Percent(o.Availability)+" % or more. If it is lower, see Objectives for the resource and "+
 				"Resources for the reason."),
 		draw.Tile("Error budget left", "percentunit", 1, draw.BudgetLeft(), draw.Now("min("+o.AvailabilityLeftOfPeriod()+")"),
 			"Failures that the worst resource may still have"+period+
@@ -79,7 +79,7 @@ func alertTiles(c config.Config, o objectives.Objectives) []draw.Panel {
 		draw.Tile("Good waits", "percentunit", 2, draw.AtLeast(o.Wait), draw.Now(o.GoodWaits("")),
 			fmt.Sprintf(
 				"Share of acquires in the time shown that waited at most %v s. Good: %s %% or more. If it is lower, "+
-					"find the resource in the table: holds or demand have grown.", o.Within, objectives.Percent(o.Wait))),
+					"find the resource in the table: holds or demand have grown.", o.Within, resources.Percent(o.Wait))),
 		draw.Tile("Leaked locks", "short", 0, draw.AnyIsBad(), draw.Now(leaks.FindingKeys("no_ttl")),
 			"Lock keys of any library without a TTL, confirmed by the scanner. A key on several nodes counts once. "+
 				"Good: 0. Callers that wait for one wait forever: see Leaks."),
@@ -95,7 +95,7 @@ func alertTiles(c config.Config, o objectives.Objectives) []draw.Panel {
 	}
 }
 
-func allObjectives(c config.Config, o objectives.Objectives) []draw.Panel {
+func allObjectives(c config.Config, o resources.Objectives) []draw.Panel {
 	by := " by ($JOB, resource)"
 	p99 := `histogram_quantile(0.99, sum by ($JOB, resource, le)
 		(increase(distributed_lock_wait_seconds_bucket{R}[$__range]))) >= 0` // without acquires it is NaN

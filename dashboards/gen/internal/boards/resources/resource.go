@@ -5,7 +5,6 @@ package resources
 import (
 	"fmt"
 
-	"github.com/lockscope/lockscope/dashboards/gen/internal/boards/objectives"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/draw"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/rules"
@@ -13,7 +12,7 @@ import (
 
 // One is the board of a single resource.
 func One(c config.Config) draw.Board {
-	o := objectives.Of(c)
+	o := ObjectivesOf(c)
 	return draw.Board{
 		UID: "lockscope-resource", Title: "Distributed locks / Resource", From: "now-3h",
 		About: "One resource in depth: its waits, its holders and their hold times, its retries, its lost leases.",
@@ -38,7 +37,7 @@ func One(c config.Config) draw.Board {
 const holdRate = `sum by (le) (rate(distributed_lock_hold_seconds_bucket{R}[$__rate_interval]))`
 
 // resourceTiles show the present state first, then the time shown.
-func resourceTiles(c config.Config, o objectives.Objectives) []draw.Panel {
+func resourceTiles(c config.Config, o Objectives) []draw.Panel {
 	return []draw.Panel{
 		LongestWait(c).Naming("{{job}}"), WaitingNow(c), AcquiresNow(),
 		draw.Tile("Leases lost", "short", 0, draw.AnyIsBad(),
@@ -53,7 +52,7 @@ func resourceTiles(c config.Config, o objectives.Objectives) []draw.Panel {
 				"for whole holds. No data: no lease ends now."),
 		draw.Tile("Availability", "percentunit", 3, draw.AtLeast(o.Availability), draw.Now(o.Available("")),
 			"Share of acquires in the time shown that got the lock; those that stalled calls prevent count as failed. "+
-				"Good: "+objectives.Percent(o.Availability)+" % or more. If it is lower, see Acquires by outcome."),
+				"Good: "+Percent(o.Availability)+" % or more. If it is lower, see Acquires by outcome."),
 		draw.Tile("Error budget left", "percentunit", 1, draw.BudgetLeft(), draw.Now("min("+o.AvailabilityLeftOfPeriod()+")"),
 			"Failures that this resource may still have in "+o.Period.String()+
 				", as a share of its budget. Good: above 50 %. Below 0 the objective is broken. Needs the recording "+
@@ -66,7 +65,7 @@ func attemptsPerAcquire(by string) string {
 		/ (sum%[1]s (rate(distributed_lock_wait_seconds_count{R}[$__rate_interval])) > 0)`, by)
 }
 
-func resourceOutcomes(c config.Config, o objectives.Objectives) []draw.Panel {
+func resourceOutcomes(c config.Config, o Objectives) []draw.Panel {
 	var failing, slow []draw.Query
 	for _, w := range o.Windows {
 		failing = append(failing, draw.Query{Expr: fmt.Sprintf("max(%s{S} / (1 - %v))", rules.FailureRatio(w.Long),

@@ -3,7 +3,6 @@ package resources
 import (
 	"fmt"
 
-	"github.com/lockscope/lockscope/dashboards/gen/internal/boards/objectives"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/draw"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/rules"
@@ -11,7 +10,7 @@ import (
 
 // All is the board that compares resources.
 func All(c config.Config) draw.Board {
-	o := objectives.Of(c)
+	o := ObjectivesOf(c)
 	return draw.Board{
 		UID: "lockscope-resources", Title: "Distributed locks / Resources", From: "now-3h",
 		About: "All resources: who holds and who waits, waits, outcomes, queues, elections, semaphores, read/write locks, " +
@@ -34,11 +33,11 @@ func All(c config.Config) draw.Board {
 	}
 }
 
-func resourcesTotals(c config.Config, o objectives.Objectives) []draw.Panel {
+func resourcesTotals(c config.Config, o Objectives) []draw.Panel {
 	return []draw.Panel{
 		draw.Tile("Good waits", "percentunit", 2, draw.AtLeast(o.Wait), draw.Now(o.GoodWaits("")),
 			fmt.Sprintf("Share of acquires in the time shown that waited at most %v s. Good: %s %% or more. If it is lower, "+
-				"find the resource in Alerts and objectives: holds or demand have grown.", o.Within, objectives.Percent(o.Wait))),
+				"find the resource in Alerts and objectives: holds or demand have grown.", o.Within, Percent(o.Wait))),
 		draw.Tile("Wait p99", "s", draw.Auto, draw.Above(c.Alerts.WaitP99Seconds),
 			draw.Now("histogram_quantile(0.99, "+waitRate+")"),
 			fmt.Sprintf("One acquire in a hundred waits longer. Good: far below %v s. Above it an alert fires.",
@@ -75,7 +74,7 @@ func failedResources() string {
 		` > 0)`
 }
 
-func resourcesOutcomes(c config.Config, o objectives.Objectives) []draw.Panel {
+func resourcesOutcomes(c config.Config, o Objectives) []draw.Panel {
 	drain := `sum by ($JOB, resource) (distributed_lock_waiting{R})
 		/ (sum by ($JOB, resource) (rate(distributed_lock_acquisitions_total{R,outcome="acquired"}[$__rate_interval])) > 0)`
 	return []draw.Panel{

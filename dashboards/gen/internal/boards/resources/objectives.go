@@ -1,6 +1,4 @@
-// Package objectives has the objectives of resources as expressions: whether they are met, and how much of their
-// budgets is left.
-package objectives
+package resources
 
 import (
 	"fmt"
@@ -15,15 +13,16 @@ import (
 	"github.com/lockscope/lockscope/dashboards/gen/internal/rules"
 )
 
-// Objectives builds expressions about the objectives. The parameter by is a by clause with a leading space, or empty.
+// Objectives builds expressions about the objectives of resources: whether they are met, and how much of their budgets
+// is left. The parameter by is a by clause with a leading space, or empty.
 type Objectives struct {
 	config.SLO
 	deploy.Objectives
 	interval model.Duration // of the rules
 }
 
-// Of returns the objectives of a configuration.
-func Of(c config.Config) Objectives {
+// ObjectivesOf returns the objectives of a configuration.
+func ObjectivesOf(c config.Config) Objectives {
 	return Objectives{c.SLO, deploy.ShippedObjectives(), c.Interval}
 }
 
