@@ -10,7 +10,6 @@ import (
 	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/fleet"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/rules"
-	"github.com/lockscope/lockscope/dashboards/gen/internal/runbook"
 )
 
 func alertNames(t *testing.T) []string {
@@ -38,7 +37,7 @@ func TestRunbooks(t *testing.T) {
 		pages[name] = true
 		text, err := os.ReadFile(path)
 		must(t, err)
-		for _, err := range runbook.Check(name, string(text), all) {
+		for _, err := range checkRunbook(name, string(text), all) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}

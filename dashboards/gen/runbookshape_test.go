@@ -1,5 +1,4 @@
-// Package runbook checks the shape of runbooks, and that the commands and queries in them exist.
-package runbook
+package main
 
 import (
 	"errors"
@@ -7,18 +6,19 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"testing"
 
 	"github.com/lockscope/lockscope/dashboards/gen/internal/catalogue"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/promql"
 )
 
-// Sections that every runbook has, in this order.
-var sections = []string{
+// runbookSections are those that every runbook has, in this order.
+var runbookSections = []string{
 	"## Meaning", "## Impact", "## First command", "## Decision table", "## Remedy", "## Prevention",
 }
 
-// commands are those of the lockscope binary that runbooks may name, with their flags.
-var commands = map[string][]string{
+// runbookCommands are those of the lockscope binary that runbooks may name, with their flags.
+var runbookCommands = map[string][]string{
 	"scan": {"--redis", "--prefix", "--pattern", "--max-ttl", "--max-hold", "--max-term", "--output", "--textfile",
 		"--pushgateway", "--fail-on", "--confirm-after", "--repair", "--yes", "--deadline", "--page-size", "--pause",
 		"--checks", "--min-age", "--redlock"},
@@ -30,27 +30,27 @@ var commands = map[string][]string{
 	"list":   {"--redis", "--output", "--filter", "--sort", "--limit", "--waiters", "--slots"},
 }
 
-// Check returns everything wrong with the runbook of an alert.
-func Check(alert, text string, known *catalogue.Catalogue) []error {
+// checkRunbook returns everything wrong with the runbook of an alert.
+func checkRunbook(alert, text string, known *catalogue.Catalogue) []error {
 	var bad []error
 	if !strings.HasPrefix(text, "# "+alert+"\n") {
 		bad = append(bad, fmt.Errorf("does not begin with # %s", alert))
 	}
 	at := -1
-	for _, s := range sections {
+	for _, s := range runbookSections {
 		i := strings.Index(text, "\n"+s+"\n")
 		if i <= at {
 			bad = append(bad, fmt.Errorf("%s is missing, or not where it belongs", s))
 		}
 		at = i
 	}
-	if at >= 0 && !first.MatchString(text) {
+	if at >= 0 && !firstCommand.MatchString(text) {
 		bad = append(bad, errors.New("the first command does not begin with a block of sh or promql"))
 	}
-	if m := table.FindStringSubmatch(text); m == nil || strings.Count(m[1], "\n") < 3 {
+	if m := decisionTable.FindStringSubmatch(text); m == nil || strings.Count(m[1], "\n") < 3 {
 		bad = append(bad, errors.New("the decision table needs the columns You see, It means and Do, and three rows"))
 	}
-	for _, block := range blocks.FindAllStringSubmatch(text, -1) {
+	for _, block := range codeBlocks.FindAllStringSubmatch(text, -1) {
 		switch block[1] {
 		case "promql":
 			bad = append(bad, checkQuery(block[2], known)...)
@@ -65,11 +65,11 @@ func Check(alert, text string, known *catalogue.Catalogue) []error {
 }
 
 var (
-	first = regexp.MustCompile("(?s)\n## First command\n\n([^`#]*\n)?```(sh|promql)\n")
-	table = regexp.MustCompile(`\n## Decision table\n\n\| You see \| It means \| Do \|\n` +
+	firstCommand  = regexp.MustCompile("(?s)\n## First command\n\n([^`#]*\n)?```(sh|promql)\n")
+	decisionTable = regexp.MustCompile(`\n## Decision table\n\n\| You see \| It means \| Do \|\n` +
 		`\|---\|---\|---\|\n((\|.*\|.*\|.*\|\n)+)`)
-	blocks = regexp.MustCompile("(?ms)^ *```(\\w*)\n(.*?)^ *```")
-	inline = regexp.MustCompile("`(lockscope [^`]+)`")
+	codeBlocks     = regexp.MustCompile("(?ms)^ *```(\\w*)\n(.*?)^ *```")
+	inlineCommands = regexp.MustCompile("`(lockscope [^`]+)`")
 )
 
 // checkQuery parses an expression, with example values for labels.
@@ -96,7 +96,7 @@ func checkCommands(text string) []error {
 
 func checkInline(text string) []error {
 	var bad []error
-	for _, m := range inline.FindAllStringSubmatch(text, -1) {
+	for _, m := range inlineCommands.FindAllStringSubmatch(text, -1) {
 		bad = append(bad, checkCommand(m[1])...)
 	}
 	return bad
@@ -104,7 +104,7 @@ func checkInline(text string) []error {
 
 func checkCommand(line string) []error {
 	words := strings.Fields(line)
-	flags, ok := commands[words[1]]
+	flags, ok := runbookCommands[words[1]]
 	if !ok {
 		return []error{fmt.Errorf("%s: there is no lockscope %s", line, words[1])}
 	}
@@ -116,4 +116,45 @@ func checkCommand(line string) []error {
 		}
 	}
 	return bad
+}
+
+const exampleRunbook = "# Alert\n\n## Meaning\n\nx\n\n## Impact\n\nx\n\n## First command\n\nRun it there:\n\n" +
+	"```promql\ndistributed_lock_nodes{job=\"x\"}\n```\n\n```text\n{} 3\n```\n\n" +
+	"## Decision table\n\n| You see | It means | Do |\n|---|---|---|\n| 1 | a | b |\n| 2 | a | b |\n| 3 | a | b |\n\n" +
+	"```sh\nlockscope scan --redis redis://a --output=json\nredis-cli PING\n```\n\n" +
+	"## Remedy\n\nSee `lockscope doctor --ttl 10s`.\n\n## Prevention\n\nx\n"
+
+// TestRunbookShape breaks one rule after another.
+func TestRunbookShape(t *testing.T) {
+	known, err := catalogue.Read("../../instrument/doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ old, new, want string }{
+		{"", "", ""},
+		{"# Alert", "# Other", "does not begin with"},
+		{"## Impact", "## Effect", "## Impact is missing"},
+		{"## Meaning", "## Remedy", "## Meaning is missing"},
+		{"## First command", "## Look", "## First command is missing"},
+		{"## Prevention", "## Later", "## Prevention is missing"},
+		{"```promql\n", "```text\n", "the first command does not begin"},
+		{"| You see |", "| Seen |", "the decision table needs"},
+		{"| 3 | a | b |\n", "", "the decision table needs"},
+		{`job="x"`, `job=x`, "unexpected identifier"},
+		{"distributed_lock_nodes", "distributed_lock_servers", "no metric is called"},
+		{`job="x"`, `node="x"`, "has no label node"},
+		{"lockscope scan", "lockscope sweep", "there is no lockscope sweep"},
+		{"--output=json", "--format=json", "has no flag --format"},
+		{"lockscope doctor --ttl", "lockscope doctor --age", "has no flag --age"},
+		{"```sh", "```bash", `a block of "bash"`},
+	} {
+		var all []string
+		for _, err := range checkRunbook("Alert", strings.Replace(exampleRunbook, c.old, c.new, 1), known) {
+			all = append(all, err.Error())
+		}
+		got := strings.Join(all, "; ")
+		if (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.new, got, c.want)
+		}
+	}
 }
