@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/internal/pprof"
+	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/exporter/live/state"
 )
 
@@ -31,18 +31,18 @@ func (v *flameView) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !readOnly(w, r) {
 		return
 	}
-	span, ok := spanOf(w, r)
+	s, ok := spanOf(w, r)
 	if !ok {
 		return
 	}
-	p := pprof.Profile{Began: span.From, Ended: span.To, Every: time.Second}
-	for _, c := range v.source.WaitChains(span.From, span.To) {
+	p := waitProfile{began: s.from, ended: s.to, every: time.Second}
+	for _, c := range v.source.WaitChains(s.from, s.to) {
 		first := c.Links[0]
-		p.Samples = append(p.Samples, pprof.Sample{
-			Stack: frames(c), Count: int64(c.Waited), Delay: time.Duration(c.Waited) * time.Second,
-			Labels: []pprof.Label{
-				{Name: "resource", Value: first.Resource}, {Name: "class", Value: c.Class},
-				{Name: "instance", Value: first.Instance}, {Name: "backend", Value: first.Backend},
+		p.samples = append(p.samples, sample{
+			stack: frames(c), count: int64(c.Waited), delay: time.Duration(c.Waited) * time.Second,
+			labels: []label{
+				{name: "resource", value: first.Resource}, {name: "class", value: c.Class},
+				{name: "instance", value: first.Instance}, {name: "backend", value: first.Backend},
 			},
 		})
 	}
@@ -51,10 +51,10 @@ func (v *flameView) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // frames are those of a chain, the waiter last. The first one is the holder that waits for nobody, or why no holder is
 // known.
-func frames(c state.WaitChain) []pprof.Frame {
+func frames(c state.WaitChain) []live.ProfileFrame {
 	first := c.Links[0]
 	waiter := cmp.Or(place(first.Instance, first.CallSite), state.Unnamed)
-	all := []pprof.Frame{frame(waiter+" waits for "+first.Resource, first.CallSite)}
+	all := []live.ProfileFrame{frame(waiter+" waits for "+first.Resource, first.CallSite)}
 	for i, l := range c.Links {
 		name := place(l.Holder, l.HolderSite)
 		switch {
@@ -76,8 +76,8 @@ func frames(c state.WaitChain) []pprof.Frame {
 }
 
 // frame stands for a call site, file.go:line, which may be empty.
-func frame(name, site string) pprof.Frame {
-	f := pprof.Frame{Function: name, File: site}
+func frame(name, site string) live.ProfileFrame {
+	f := live.ProfileFrame{Function: name, File: site}
 	if at := strings.LastIndexByte(site, ':'); at >= 0 {
 		if line, err := strconv.ParseInt(site[at+1:], 10, 32); err == nil {
 			f.File, f.Line = site[:at], int(line)

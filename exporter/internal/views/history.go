@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/internal/asset"
-	"github.com/lockscope/lockscope/exporter/internal/timespan"
 	"github.com/lockscope/lockscope/exporter/live/state"
 )
 
@@ -55,11 +54,11 @@ func (v *historyView) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "html":
 		v.asset.Serve(w, r)
 	case "json":
-		span, ok := spanOf(w, r)
+		s, ok := spanOf(w, r)
 		if !ok {
 			return
 		}
-		writeJSON(w, http.StatusOK, v.source.WaitHistory(span.From, span.To))
+		writeJSON(w, http.StatusOK, v.source.WaitHistory(s.from, s.to))
 	default:
 		fail(w, http.StatusBadRequest, "unknown format: use html or json")
 	}
@@ -78,11 +77,11 @@ func format(r *http.Request) string {
 }
 
 // spanOf reads the parameters from and to, or answers why it cannot.
-func spanOf(w http.ResponseWriter, r *http.Request) (timespan.Span, bool) {
+func spanOf(w http.ResponseWriter, r *http.Request) (span, bool) {
 	query := r.URL.Query()
-	span, err := timespan.Parse(query.Get("from"), query.Get("to"), time.Now())
+	s, err := parseSpan(query.Get("from"), query.Get("to"), time.Now())
 	if err != nil {
 		fail(w, http.StatusBadRequest, err.Error())
 	}
-	return span, err == nil
+	return s, err == nil
 }

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/internal/pprof"
 	"github.com/lockscope/lockscope/exporter/live"
 )
 
@@ -59,9 +58,9 @@ func (v profileView) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // sendProfile answers with a profile as a file.
-func sendProfile(w http.ResponseWriter, name string, p pprof.Profile) {
+func sendProfile(w http.ResponseWriter, name string, p waitProfile) {
 	var body bytes.Buffer
-	if err := pprof.Write(&body, p); err != nil {
+	if err := p.write(&body); err != nil {
 		fail(w, http.StatusInternalServerError, err.Error())
 		return
 	}
@@ -114,17 +113,13 @@ func profileParameters(query url.Values) (by live.ProfileBy, over time.Duration,
 }
 
 // encodable prepares a profile for pprof.
-func encodable(p *live.Profile) pprof.Profile {
-	out := pprof.Profile{Began: p.Began(), Ended: p.Ended()}
+func encodable(p *live.Profile) waitProfile {
+	out := waitProfile{began: p.Began(), ended: p.Ended()}
 	for _, s := range p.Samples() {
-		sample := pprof.Sample{Count: s.Count, Delay: s.Delay, Labels: []pprof.Label{
-			{Name: "resource", Value: s.Resource}, {Name: "backend", Value: s.Backend},
-			{Name: "class", Value: string(s.Class)}, {Name: "holder", Value: s.Holder},
-		}}
-		for _, f := range s.Stack {
-			sample.Stack = append(sample.Stack, pprof.Frame(f))
-		}
-		out.Samples = append(out.Samples, sample)
+		out.samples = append(out.samples, sample{stack: s.Stack, count: s.Count, delay: s.Delay, labels: []label{
+			{name: "resource", value: s.Resource}, {name: "backend", value: s.Backend},
+			{name: "class", value: string(s.Class)}, {name: "holder", value: s.Holder},
+		}})
 	}
 	return out
 }

@@ -1,5 +1,4 @@
-// Package pprof writes samples of waits in the format that go tool pprof reads.
-package pprof
+package views
 
 import (
 	"cmp"
@@ -12,38 +11,33 @@ import (
 	"unicode"
 
 	"github.com/google/pprof/profile"
+
+	"github.com/lockscope/lockscope/exporter/live"
 )
 
-// Profile is what has been sampled between two moments.
-type Profile struct {
-	Began, Ended time.Time
-	Every        time.Duration // between samples of what waits; 0: the counts are waits
-	Samples      []Sample
+// waitProfile is what has been sampled between two moments, for go tool pprof.
+type waitProfile struct {
+	began, ended time.Time
+	every        time.Duration // between samples of what waits; 0: the counts are waits
+	samples      []sample
 }
 
-// Sample is the waits of one stack and one set of labels.
-type Sample struct {
-	Stack  []Frame // innermost first
-	Labels []Label
-	Count  int64
-	Delay  time.Duration
+// sample is the waits of one stack and one set of labels.
+type sample struct {
+	stack  []live.ProfileFrame // innermost first; the file of a name that is no function is its place, or empty
+	labels []label
+	count  int64
+	delay  time.Duration
 }
 
-// Frame is a line of a function. A function may be anything that a reader shall see as one; then File is the place that
-// it stands for, or empty.
-type Frame struct {
-	Function, File string
-	Line           int
-}
+// label is a name and a value; pprof calls it a tag. A label without a value is left out.
+type label struct{ name, value string }
 
-// Label is a name and a value; pprof calls it a tag. A Label without a value is left out.
-type Label struct{ Name, Value string }
-
-// Write writes a Profile, compressed with gzip, with the sample types of Go's mutex profile, or those of a sampler.
-// Names may come from anybody: what could break a line or steer a terminal is replaced. Write returns the error of w.
-func Write(w io.Writer, p Profile) error {
+// write writes the profile, compressed with gzip, with the sample types of Go's mutex profile, or those of a sampler.
+// Names may come from anybody: what could break a line or steer a terminal is replaced. It returns the error of w.
+func (p waitProfile) write(w io.Writer) error {
 	e := newEncoder(p)
-	for _, s := range p.Samples {
+	for _, s := range p.samples {
 		e.add(s)
 	}
 	slices.SortStableFunc(e.out.Sample, func(x, y *profile.Sample) int { return cmp.Compare(y.Value[1], x.Value[1]) })
@@ -54,45 +48,45 @@ func Write(w io.Writer, p Profile) error {
 type encoder struct {
 	out       *profile.Profile
 	functions map[function]*profile.Function
-	locations map[Frame]*profile.Location
+	locations map[live.ProfileFrame]*profile.Location
 }
 
 type function struct{ name, file string }
 
-func newEncoder(p Profile) *encoder {
+func newEncoder(p waitProfile) *encoder {
 	count := &profile.ValueType{Type: "contentions", Unit: "count"}
 	period, every := count, int64(1)
-	if p.Every > 0 {
+	if p.every > 0 {
 		count = &profile.ValueType{Type: "samples", Unit: "count"}
-		period, every = &profile.ValueType{Type: "delay", Unit: "nanoseconds"}, p.Every.Nanoseconds()
+		period, every = &profile.ValueType{Type: "delay", Unit: "nanoseconds"}, p.every.Nanoseconds()
 	}
 	return &encoder{
 		out: &profile.Profile{
 			SampleType:        []*profile.ValueType{count, {Type: "delay", Unit: "nanoseconds"}},
 			DefaultSampleType: "delay", PeriodType: period, Period: every,
-			TimeNanos: p.Ended.UnixNano(), DurationNanos: max(p.Ended.Sub(p.Began), 0).Nanoseconds(),
+			TimeNanos: p.ended.UnixNano(), DurationNanos: max(p.ended.Sub(p.began), 0).Nanoseconds(),
 			// It keeps pprof from looking for symbols.
 			Mapping: []*profile.Mapping{{ID: 1, File: filepath.Base(os.Args[0]), HasFunctions: true, HasFilenames: true,
 				HasLineNumbers: true}},
 		},
-		functions: make(map[function]*profile.Function), locations: make(map[Frame]*profile.Location),
+		functions: make(map[function]*profile.Function), locations: make(map[live.ProfileFrame]*profile.Location),
 	}
 }
 
-func (e *encoder) add(s Sample) {
-	added := &profile.Sample{Value: []int64{s.Count, s.Delay.Nanoseconds()}, Label: make(map[string][]string)}
-	for _, f := range s.Stack {
+func (e *encoder) add(s sample) {
+	added := &profile.Sample{Value: []int64{s.count, s.delay.Nanoseconds()}, Label: make(map[string][]string)}
+	for _, f := range s.stack {
 		added.Location = append(added.Location, e.location(f))
 	}
-	for _, l := range s.Labels {
-		if l.Value != "" {
-			added.Label[l.Name] = append(added.Label[l.Name], printable(l.Value))
+	for _, l := range s.labels {
+		if l.value != "" {
+			added.Label[l.name] = append(added.Label[l.name], printable(l.value))
 		}
 	}
 	e.out.Sample = append(e.out.Sample, added)
 }
 
-func (e *encoder) location(f Frame) *profile.Location {
+func (e *encoder) location(f live.ProfileFrame) *profile.Location {
 	known := e.locations[f]
 	if known == nil {
 		known = &profile.Location{

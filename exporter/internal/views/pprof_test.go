@@ -1,4 +1,4 @@
-package pprof
+package views
 
 import (
 	"bytes"
@@ -7,19 +7,22 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/pprof/profile"
+
+	"github.com/lockscope/lockscope/exporter/live"
 )
 
-// TestWrite reads what was written with the reader of go tool pprof.
-func TestWrite(t *testing.T) {
+// TestProfileFormat reads what was written with the reader of go tool pprof.
+func TestProfileFormat(t *testing.T) {
 	began := time.Unix(1700000000, 0)
 	hostile := "\x1b[2J<script>\n\xff\u202e"
-	stack := []Frame{{"main.charge", "/src/charge.go", 42}, {"main.main", "/src/main.go", 7}}
+	stack := []live.ProfileFrame{{Function: "main.charge", File: "/src/charge.go", Line: 42},
+		{Function: "main.main", File: "/src/main.go", Line: 7}}
 	var out bytes.Buffer
-	err := Write(&out, Profile{Began: began, Ended: began.Add(30 * time.Second), Samples: []Sample{
-		{Stack: stack[:1], Count: 1, Delay: time.Second},
-		{Stack: stack, Count: 3, Delay: time.Minute, Labels: []Label{{"resource", "order:1"}, {"holder", ""}}},
-		{Stack: []Frame{{Function: hostile}}, Labels: []Label{{"resource", hostile}}},
-	}})
+	err := waitProfile{began: began, ended: began.Add(30 * time.Second), samples: []sample{
+		{stack: stack[:1], count: 1, delay: time.Second},
+		{stack: stack, count: 3, delay: time.Minute, labels: []label{{"resource", "order:1"}, {"holder", ""}}},
+		{stack: []live.ProfileFrame{{Function: hostile}}, labels: []label{{"resource", hostile}}},
+	}}.write(&out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,10 +50,10 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// TestEmpty is a profile that pprof reads.
-func TestEmpty(t *testing.T) {
+// TestEmptyProfile is a profile that pprof reads.
+func TestEmptyProfile(t *testing.T) {
 	var out bytes.Buffer
-	if err := Write(&out, Profile{}); err != nil {
+	if err := (waitProfile{}).write(&out); err != nil {
 		t.Fatal(err)
 	}
 	if p, err := profile.Parse(&out); err != nil || p.CheckValid() != nil {
