@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/examples/demo/internal/faults"
-	"github.com/lockscope/lockscope/examples/demo/internal/shell"
+	"github.com/lockscope/lockscope/examples/demo/internal/screen"
 	"github.com/lockscope/lockscope/examples/demo/internal/workload"
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/etcdlock"
@@ -57,7 +57,7 @@ func (e *etcd) Describe() []string {
 }
 
 func (e *etcd) Reads() []string {
-	return []string{"--etcd", shell.Quoted(strings.Join(e.cluster.Endpoints(), ","))}
+	return []string{"--etcd", screen.Quoted(strings.Join(e.cluster.Endpoints(), ","))}
 }
 
 func (e *etcd) Faults(f *faults.Faults) []faults.Fault {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/lockscope/lockscope/examples/demo/internal/faults"
-	"github.com/lockscope/lockscope/examples/demo/internal/shell"
+	"github.com/lockscope/lockscope/examples/demo/internal/screen"
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/pglock"
 	"github.com/lockscope/lockscope/lock/pglock/pgproc"
@@ -68,7 +68,7 @@ func (p *postgres) Describe() []string {
 }
 
 func (p *postgres) Reads() []string {
-	return []string{"--postgres", shell.Quoted(p.server.URL(postgresRole))}
+	return []string{"--postgres", screen.Quoted(p.server.URL(postgresRole))}
 }
 
 func (p *postgres) Faults(f *faults.Faults) []faults.Fault {

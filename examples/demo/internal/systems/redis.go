@@ -12,7 +12,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/lockscope/lockscope/examples/demo/internal/shell"
+	"github.com/lockscope/lockscope/examples/demo/internal/screen"
 	"github.com/lockscope/lockscope/examples/internal/nodes"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine"
@@ -98,9 +98,9 @@ func (s *redisNodes) Reads() []string {
 	for _, u := range s.urls {
 		servers = append(servers, shown(u))
 	}
-	flags := []string{"--redis", shell.Quoted(strings.Join(servers, ","))}
+	flags := []string{"--redis", screen.Quoted(strings.Join(servers, ","))}
 	if s.prefix != lock.DefaultPrefix {
-		flags = append(flags, "--prefix", shell.Quoted(s.prefix))
+		flags = append(flags, "--prefix", screen.Quoted(s.prefix))
 	}
 	return flags
 }

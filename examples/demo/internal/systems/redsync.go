@@ -12,7 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/examples/demo/internal/faults"
-	"github.com/lockscope/lockscope/examples/demo/internal/shell"
+	"github.com/lockscope/lockscope/examples/demo/internal/screen"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
@@ -72,7 +72,7 @@ func (r *redsync) Reads() []string {
 	for _, s := range r.servers {
 		servers = append(servers, s.Addr())
 	}
-	return []string{"--redis", shell.Quoted(strings.Join(servers, ","))}
+	return []string{"--redis", screen.Quoted(strings.Join(servers, ","))}
 }
 
 // Faults does not restart a server without its data. Such a server would vote at once for

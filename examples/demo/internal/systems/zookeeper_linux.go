@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/lockscope/lockscope/examples/demo/internal/faults"
-	"github.com/lockscope/lockscope/examples/demo/internal/shell"
+	"github.com/lockscope/lockscope/examples/demo/internal/screen"
 	"github.com/lockscope/lockscope/examples/demo/internal/workload"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/contrib/zklock"
@@ -52,7 +52,7 @@ func (z *zookeeper) Describe() []string {
 }
 
 func (z *zookeeper) Reads() []string {
-	return []string{"--zookeeper", shell.Quoted(strings.Join(z.ensemble.Addrs(), ","))}
+	return []string{"--zookeeper", screen.Quoted(strings.Join(z.ensemble.Addrs(), ","))}
 }
 
 func (z *zookeeper) Faults(f *faults.Faults) []faults.Fault {

@@ -1,12 +1,11 @@
-// Package shell writes commands that a person copies.
-package shell
+package screen
 
 import (
 	"strings"
 	"unicode"
 )
 
-// Quoted makes one word of a shell of s.
+// Quoted makes one word of a shell of s, in a command that a person copies.
 func Quoted(s string) string {
 	plain := func(r rune) bool {
 		return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_./:,@=", r)
