@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/lockscope/lockscope/exporter/internal/asset"
 	"github.com/lockscope/lockscope/exporter/internal/page"
 	"github.com/lockscope/lockscope/exporter/internal/views"
 )
@@ -69,7 +68,7 @@ func New(opts ...Option) (*Exporter, error) {
 // If you have your own server, use WithOwnServer, and call Drain before your server's Shutdown. Package server does
 // both for you.
 func (e *Exporter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	asset.SecureData(w.Header()) // pages allow their own script instead
+	page.SecureData(w.Header()) // pages allow their own script instead
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
 		w.Header().Set("Connection", "close") // an unread body may follow

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/lockscope/lockscope/exporter/internal/asset"
+	"github.com/lockscope/lockscope/exporter/internal/page"
 )
 
 //go:embed landing.html
@@ -41,7 +41,7 @@ func landing(links []link) http.HandlerFunc {
 		fmt.Fprintf(&list, "<li><a href=\"%s\">%s</a>: %s</li>\n", l.path, l.text, l.description)
 	}
 	values := strings.NewReplacer("{{version}}", html.EscapeString(Version()), "{{links}}", list.String())
-	body := asset.New(values.Replace(landingHTML), landingCSS)
+	body := page.NewAsset(values.Replace(landingHTML), landingCSS)
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/" {
 			http.NotFound(w, r)

@@ -8,17 +8,15 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/lockscope/lockscope/exporter/internal/asset"
 )
 
 func TestAsset(t *testing.T) {
-	for name, a := range map[string]asset.Asset{"locks": locksAsset(), "fleet": fleetAsset()} {
+	for name, a := range map[string]Asset{"locks": locksAsset(), "fleet": fleetAsset()} {
 		t.Run(name, func(t *testing.T) { checkAsset(t, bodyOf(t, a)) })
 	}
 }
 
-func bodyOf(t *testing.T, a asset.Asset) string {
+func bodyOf(t *testing.T, a Asset) string {
 	w := httptest.NewRecorder()
 	a.Serve(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
 	return w.Body.String()

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/internal/asset"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -36,7 +35,7 @@ type Handler struct {
 	maxStreams    int
 	sourceTimeout time.Duration
 	writeTimeout  time.Duration
-	page          asset.Asset
+	page          Asset
 	feeds         feeds
 }
 

@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"github.com/lockscope/lockscope/exporter/internal/asset"
+	"github.com/lockscope/lockscope/exporter/internal/page"
 )
 
 // secure sets the headers of an address that answers with data.
 func secure(h http.Header) {
-	asset.SecureData(h)
+	page.SecureData(h)
 	h.Set("Cache-Control", "no-store")
 }
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/internal/asset"
+	"github.com/lockscope/lockscope/exporter/internal/page"
 	"github.com/lockscope/lockscope/exporter/live/state"
 )
 
@@ -32,7 +32,7 @@ type waitHistory interface {
 // historyView answers who waited for whom in a span of time, as a page or as JSON.
 type historyView struct {
 	source waitHistory
-	asset  asset.Asset
+	page   page.Asset
 }
 
 func history(source any) (View, bool) {
@@ -40,19 +40,19 @@ func history(source any) (View, bool) {
 	if !ok {
 		return View{}, false
 	}
-	return View{"history", &historyView{s, asset.New(historyHTML, historyCSS, asset.Text, tablesJS, historyJS)}}, true
+	return View{"history", &historyView{s, page.NewAsset(historyHTML, historyCSS, page.TextJS, tablesJS, historyJS)}}, true
 }
 
 // ServeHTTP implements http.Handler. A time of day is in the time zone of this process.
 func (v *historyView) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	v.asset.Secure(w.Header())
+	v.page.Secure(w.Header())
 	if !readOnly(w, r) {
 		return
 	}
 	w.Header().Set("Vary", "Accept")
 	switch format(r) {
 	case "html":
-		v.asset.Serve(w, r)
+		v.page.Serve(w, r)
 	case "json":
 		s, ok := spanOf(w, r)
 		if !ok {
