@@ -302,7 +302,7 @@ sim: ## Simulate N (1000) random histories of the lock, and of each construct, f
 
 .PHONY: spec
 spec: ## Explore the models of the algorithm at larger bounds than the tests do, and print what was seen; minutes.
-	cd lock/proof && GOWORK=off $(GO) run ./spec/cmd/explore
+	cd lock/proof && GOWORK=off $(GO) run ./spec
 
 .PHONY: mutate
 mutate: deps ## Plant bugs one at a time, and see that the test named for each fails; ONLY=regexp chooses some.

@@ -1,4 +1,4 @@
-package spec
+package main
 
 import (
 	"slices"
@@ -8,9 +8,6 @@ import (
 	"github.com/lockscope/lockscope/lock/proof/spec/internal/locks"
 	"github.com/lockscope/lockscope/lock/proof/spec/internal/nodes"
 )
-
-// Case is one exploration.
-type Case = explore.Case
 
 // models are the cases of each model, in the order in which they are explored.
 func models() []explore.Cases {
@@ -23,25 +20,25 @@ func models() []explore.Cases {
 	}
 }
 
-// Held are models with all rules on: no violation may be found. The first few fit into a
+// held are models with all rules on: no violation may be found. The first few fit into a
 // test, the rest takes minutes.
-func Held() (quick, slow []Case) {
+func held() (quick, slow []explore.Case) {
 	for _, m := range models() {
 		quick, slow = append(quick, m.Quick...), append(slow, m.Slow...)
 	}
 	return quick, slow
 }
 
-// Broken are models with one rule off each: a violation must be found. The name is that of
+// broken are models with one rule off each: a violation must be found. The name is that of
 // the rule; the numbers beside it are those of the counterexamples in SPEC.md.
-func Broken() (broken []Case) {
+func broken() (all []explore.Case) {
 	for _, m := range models() {
-		broken = append(broken, m.Broken...)
+		all = append(all, m.Broken...)
 	}
-	return broken
+	return all
 }
 
-// Uncovered are the explorations of what the promise excludes, with all rules on. Each must find a violation.
-func Uncovered() []Case {
+// uncovered are the explorations of what the promise excludes, with all rules on. Each must find a violation.
+func uncovered() []explore.Case {
 	return slices.Concat(locks.Uncovered(), nodes.Uncovered(), constructs.Uncovered())
 }

@@ -1,5 +1,5 @@
 //go:build race
 
-package spec
+package main
 
 const raceEnabled = true

@@ -1,4 +1,4 @@
-package spec
+package main
 
 import (
 	"slices"
@@ -13,7 +13,7 @@ const limit = 1_000_000
 // With all rules on, no state violates an invariant. The race detector, which finds
 // nothing in a single goroutine and makes it take ten times as long, sees one of each model.
 func TestHeld(t *testing.T) {
-	quick, _ := Held()
+	quick, _ := held()
 	seen := make(map[string]bool)
 	for _, c := range quick {
 		if raceEnabled && seen[c.Model] {
@@ -36,12 +36,12 @@ func TestHeld(t *testing.T) {
 
 // Each rule is needed: without it, there is a history that violates an invariant.
 func TestEachRuleIsNeeded(t *testing.T) {
-	mustFind(t, Broken())
+	mustFind(t, broken())
 }
 
 // What is said not to be covered is not.
 func TestUncovered(t *testing.T) {
-	mustFind(t, Uncovered())
+	mustFind(t, uncovered())
 }
 
 func mustFind(t *testing.T, cases []explore.Case) {
@@ -70,7 +70,7 @@ func tell(t *testing.T, r explore.Result) {
 // Every field of the rules is switched off somewhere, alone but where that is said.
 func TestEveryRuleIsSwitchedOff(t *testing.T) {
 	var off []string
-	for _, c := range Broken() {
+	for _, c := range broken() {
 		off = append(off, c.Model+" "+c.Name)
 	}
 	for _, m := range models() {

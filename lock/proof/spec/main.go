@@ -1,8 +1,3 @@
-// Explore explores the models of package spec at their larger bounds and prints a table of
-// what it saw; then, for each rule, how soon a violation is found without it. It exits with
-// 1 where something was found that must not be, or not found that must be.
-//
-//	go run ./lock/proof/spec/cmd/explore [-quick] [-model name] [-limit states] [-trace name]
 package main
 
 import (
@@ -13,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockscope/lockscope/lock/proof/spec"
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
 )
 
 func main() {
@@ -22,22 +17,22 @@ func main() {
 	model := flag.String("model", "", "explore this model alone")
 	trace := flag.String("trace", "", "tell the trace of this one, by its name")
 	flag.Parse()
-	few, many := spec.Held()
+	few, many := held()
 	if !*quick {
 		few = append(few, many...)
 	}
-	only := func(cases []spec.Case) []spec.Case {
-		return slices.DeleteFunc(cases, func(c spec.Case) bool { return *model != "" && c.Model != *model })
+	only := func(cases []explore.Case) []explore.Case {
+		return slices.DeleteFunc(cases, func(c explore.Case) bool { return *model != "" && c.Model != *model })
 	}
 	ok := true
 	if *trace == "" {
 		heading("With all rules on", "states", "transitions", "depth", "time")
-		ok = explore(only(few), *limit, false, "") && ok
+		ok = table(only(few), *limit, false, "") && ok
 	}
 	heading("With this rule off", "states", "transitions", "steps", "time")
-	ok = explore(only(spec.Broken()), *limit, true, *trace) && ok
+	ok = table(only(broken()), *limit, true, *trace) && ok
 	heading("Not covered", "states", "transitions", "steps", "time")
-	ok = explore(only(spec.Uncovered()), *limit, true, *trace) && ok
+	ok = table(only(uncovered()), *limit, true, *trace) && ok
 	if !ok {
 		os.Exit(1)
 	}
@@ -49,9 +44,9 @@ func heading(title string, columns ...any) {
 	fmt.Println("|---|---|---|--:|--:|--:|--:|---|")
 }
 
-// explore prints a line for each case, and reports that each came out as it should: with
+// table prints a line for each case, and reports that each came out as it should: with
 // a violation, or without. Where only one is wanted it tells the way to it.
-func explore(cases []spec.Case, limit int, violated bool, only string) bool {
+func table(cases []explore.Case, limit int, violated bool, only string) bool {
 	ok := true
 	for _, c := range cases {
 		if only != "" && only != c.Name {
@@ -77,7 +72,7 @@ func explore(cases []spec.Case, limit int, violated bool, only string) bool {
 }
 
 // bounds of a case; those that begin after some steps say after how many.
-func bounds(c spec.Case) string {
+func bounds(c explore.Case) string {
 	if len(c.After) == 0 {
 		return c.Bounds
 	}
