@@ -8,7 +8,6 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/internal/graph"
 	"github.com/lockscope/lockscope/exporter/live/internal/names"
 	"github.com/lockscope/lockscope/exporter/live/internal/nodes"
-	"github.com/lockscope/lockscope/exporter/live/internal/panics"
 	"github.com/lockscope/lockscope/exporter/live/internal/sessions"
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/exporter/live/internal/timeline"
@@ -63,14 +62,14 @@ func (h *hooks) onAttemptStart(ctx context.Context, e locktrace.AttemptStart) co
 }
 
 func (h *hooks) onAttemptEnd(ctx context.Context, e locktrace.AttemptEnd) {
-	defer panics.Contain()
+	defer text.Contain()
 	if c := h.callOf(ctx); c != nil {
 		c.AttemptEnd(e)
 	}
 }
 
 func (h *hooks) onNodeEnd(ctx context.Context, e locktrace.NodeEnd) {
-	defer panics.Contain()
+	defer text.Contain()
 	now := time.Now()
 	node := h.nodes.Done(now, e)
 	if c := h.callOf(ctx); c != nil {
@@ -79,7 +78,7 @@ func (h *hooks) onNodeEnd(ctx context.Context, e locktrace.NodeEnd) {
 }
 
 func (h *hooks) onNodeRestart(_ context.Context, e locktrace.NodeRestart) {
-	defer panics.Contain()
+	defer text.Contain()
 	now := time.Now()
 	h.calls.Timeline.Restarted(now, timeline.Restart{
 		Backend: h.sets.Name(e.Backend.Name, e.Backend.Keyspace), Node: text.Name(e.Node), Enforced: e.Enforced,
@@ -89,7 +88,7 @@ func (h *hooks) onNodeRestart(_ context.Context, e locktrace.NodeRestart) {
 }
 
 func (h *hooks) onDeadlock(_ context.Context, d lock.Deadlock) {
-	defer panics.Contain()
+	defer text.Contain()
 	h.deadlocks.Tell(lock.Deadlock{Cycle: h.sets.Held(d.Cycle)}, time.Now())
 }
 
@@ -101,14 +100,14 @@ func (h *hooks) onWaitStart(ctx context.Context, e locktrace.WaitStart) context.
 }
 
 func (h *hooks) onWaitEnd(ctx context.Context, e locktrace.WaitEnd) {
-	defer panics.Contain()
+	defer text.Contain()
 	if c := h.callOf(ctx); c != nil {
 		c.WaitEnd(e)
 	}
 }
 
 func (h *hooks) onRenewEnd(ctx context.Context, e locktrace.RenewEnd) {
-	defer panics.Contain()
+	defer text.Contain()
 	if c := h.callOf(ctx); c != nil {
 		c.Renewed(e)
 	}

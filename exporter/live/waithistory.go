@@ -5,7 +5,6 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/live/internal/graph"
 	"github.com/lockscope/lockscope/exporter/live/internal/names"
-	"github.com/lockscope/lockscope/exporter/live/internal/panics"
 	"github.com/lockscope/lockscope/exporter/live/internal/sessions"
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/exporter/live/state"
@@ -31,7 +30,7 @@ func (b *Board) WaitChains(from, to time.Time) []state.WaitChain {
 
 // sample records who waits now. A Locker that panics when it is asked costs one sample.
 func (b *Board) sample(now time.Time) {
-	defer panics.Contain()
+	defer text.Contain()
 	b.past.Sample(now, waitsOf(graph.New(b.calls.Look(now, 0))))
 }
 

@@ -13,8 +13,8 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/live/internal/names"
 	"github.com/lockscope/lockscope/exporter/live/internal/nodes"
-	"github.com/lockscope/lockscope/exporter/live/internal/panics"
 	"github.com/lockscope/lockscope/exporter/live/internal/slowest"
+	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/exporter/live/internal/timeline"
 	"github.com/lockscope/lockscope/exporter/live/internal/waits"
 	"github.com/lockscope/lockscope/exporter/live/state"
@@ -110,7 +110,7 @@ func (c *Call) name() string {
 
 // ReadTrace finds the span around the call: the caller's at first, then that of a decorator inside, if there is one.
 func (c *Call) ReadTrace(ctx context.Context) {
-	defer panics.Contain()
+	defer text.Contain()
 	if sc := trace.SpanContextFromContext(ctx); sc.HasTraceID() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -312,7 +312,7 @@ func (c *Call) Extended() {
 // failure is the outcome of a call that acquired nothing.
 func (c *Call) failure(err error, opts []lock.AcquireOption) (outcome waits.Outcome) {
 	outcome = waits.Failed
-	defer panics.Contain()
+	defer text.Contain()
 	if lock.ReasonOf(err) == lock.ReasonHeld && c.NoWait(opts) {
 		return waits.Missed
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/live/internal/history"
 	"github.com/lockscope/lockscope/exporter/live/internal/names"
-	"github.com/lockscope/lockscope/exporter/live/internal/panics"
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/exporter/live/internal/waits"
 	"github.com/lockscope/lockscope/exporter/live/state"
@@ -123,7 +122,7 @@ func (m *Lease) MayHaveEnded(of names.ID, instance string, since time.Time) bool
 
 // Tell describes a held lease. ok is false if it has ended and is about to leave.
 func (m *Lease) Tell(now time.Time) (h state.Held, ok bool) {
-	defer panics.Contain()
+	defer text.Contain()
 	if m.Next().Context().Err() != nil {
 		return h, false
 	}

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/live/internal/histogram"
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
+	"github.com/lockscope/lockscope/exporter/live/internal/waits"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock/decorate"
 	"github.com/lockscope/lockscope/lock/driver"
@@ -59,7 +59,7 @@ const failing = .01
 
 // total adds up what was counted in the last minute. mu must be held.
 func (n *node) total(h *state.Node, now time.Time) {
-	var took histogram.Histogram
+	var took waits.Histogram
 	for i := range n.slots {
 		if c := &n.slots[i]; c.slot > slotOf(now)-nodeSlots && c.slot <= slotOf(now) {
 			h.NotAsked += c.notAsked

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/live/internal/histogram"
+	"github.com/lockscope/lockscope/exporter/live/internal/waits"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/decorate"
 	"github.com/lockscope/lockscope/lock/driver"
@@ -40,7 +40,7 @@ type node struct {
 type nodeCounts struct {
 	slot     int64
 	notAsked int // commands that were not sent because of the node's state
-	took     histogram.Histogram
+	took     waits.Histogram
 }
 
 func (n *node) done(now time.Time, e locktrace.NodeEnd) {

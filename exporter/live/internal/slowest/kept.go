@@ -8,7 +8,6 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/lockscope/lockscope/exporter/live/internal/panics"
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
@@ -37,7 +36,7 @@ type Call struct {
 
 // fill makes the record of a call that has ended. mu is held, and is unlocked.
 func (k *kept) fill(c Call, steps *buffer) {
-	defer panics.Contain()
+	defer text.Contain()
 	defer k.mu.Unlock()
 	k.ended, k.took = c.Ended, c.Ended.Sub(c.Began)
 	k.told = state.Acquisition{

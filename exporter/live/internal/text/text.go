@@ -7,7 +7,6 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/lockscope/lockscope/exporter/live/internal/panics"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 )
@@ -40,9 +39,13 @@ func Error(err error) string { return errorText(err, maxError) }
 // Detail is the short text of an error.
 func Detail(err error) string { return errorText(err, maxDetail) }
 
+// Contain keeps a panic in an observed value, such as a caller's span or error, from callers that lock. It must be
+// deferred itself.
+func Contain() { _ = recover() }
+
 func errorText(err error, limit int) (text string) {
 	text = "an error whose text is not available"
-	defer panics.Contain()
+	defer Contain()
 	return clip(err.Error(), limit)
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/lockscope/lockscope/exporter/live/internal/panics"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 )
@@ -13,7 +12,7 @@ import (
 // Votes is what the nodes did for an attempt without a quorum, in short: each node that did not vote is named once, and
 // not why. It is "" for any other error.
 func Votes(err error) (votes string) {
-	defer panics.Contain()
+	defer Contain()
 	e, ok := errors.AsType[*lock.QuorumError](err)
 	if !ok {
 		return ""

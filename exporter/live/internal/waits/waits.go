@@ -1,4 +1,4 @@
-// Package waits has the quantiles of the waits of the last seconds.
+// Package waits has the quantiles of the waits of the last seconds, and the histogram that they come from.
 package waits
 
 import (
@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/live/internal/histogram"
 	"github.com/lockscope/lockscope/exporter/live/state"
 )
 
@@ -17,7 +16,7 @@ type Waits struct {
 	mu     sync.Mutex
 	now    state.WaitPoint // the second under way; its quantiles are in open
 	second int64           // Unix time of now
-	open   histogram.Histogram
+	open   Histogram
 	past   []state.WaitPoint // a ring, as long as there are seconds
 	next   int               // where the next one goes
 	slots  [recentSlots]recentSlot
@@ -35,7 +34,7 @@ const (
 type recentSlot struct {
 	slot          int64
 	count, failed int
-	took          histogram.Histogram
+	took          Histogram
 }
 
 // New keeps the seconds of a window.
@@ -78,7 +77,7 @@ func (w *Waits) turn(second int64) {
 		w.keep(w.point())
 	}
 	w.keepRecent()
-	w.open = histogram.Histogram{}
+	w.open = Histogram{}
 	w.second, w.now = second, state.WaitPoint{At: time.Unix(second, 0).UTC()}
 }
 
@@ -96,7 +95,7 @@ func (w *Waits) keepRecent() {
 
 // Recent covers the last minute, and the calls that are still waiting with their time so far.
 func (w *Waits) Recent(now time.Time, waiting iter.Seq[time.Duration]) (r state.Recent) {
-	var took histogram.Histogram
+	var took Histogram
 	var longest time.Duration
 	for waited := range waiting {
 		took.Add(waited)

@@ -1,5 +1,4 @@
-// Package histogram counts durations in little memory, for quantiles.
-package histogram
+package waits
 
 import (
 	"math"
@@ -16,7 +15,7 @@ const (
 	buckets = (octaves + 1) << subBits
 )
 
-// Histogram is not safe for concurrent use.
+// Histogram counts durations in little memory, for quantiles. It is not safe for concurrent use.
 type Histogram struct {
 	counts   [buckets]uint32
 	n        uint64

@@ -1,4 +1,4 @@
-package histogram
+package waits
 
 import (
 	"math/rand/v2"
