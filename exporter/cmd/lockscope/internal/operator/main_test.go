@@ -17,8 +17,3 @@ func command(t *testing.T, args ...string) cmdtest.Outcome {
 	t.Helper()
 	return lockscope.Command(t, args...)
 }
-
-func commandWith(t *testing.T, environ []string, stdin string, args ...string) cmdtest.Outcome {
-	t.Helper()
-	return lockscope.With(t, environ, stdin, args...)
-}
