@@ -225,7 +225,7 @@ func testWaitersHaveAKind(t *testing.T) {
 		"construct_waiting kind election": 1})
 }
 
-var slot = locktest.AsConstruct(lock.KindSemaphore, 3)
+var slot = lock.Slots(3)
 
 // TestSlots: all slots of a semaphore are one resource.
 func TestSlots(t *testing.T) { synctest.Test(t, testSlots) }

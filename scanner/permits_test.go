@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/repair"
@@ -20,7 +19,7 @@ func TestLeakedPermit(t *testing.T) {
 	l, err := redlock.New(nodes.clients, redlock.WithRestartQuarantine(0))
 	must(t, err)
 	t.Cleanup(func() { must(t, l.Close()) })
-	permit := locktest.AsConstruct(lock.KindSemaphore, 5)
+	permit := lock.Slots(5)
 	for _, resource := range []string{"exports#2", "exports#3"} {
 		_, err = l.Acquire(t.Context(), resource, permit, lock.NoRenew(), lock.TTL(time.Minute))
 		must(t, err)
@@ -50,7 +49,7 @@ func TestOrphanedPermit(t *testing.T) {
 	l, err := redlock.New(nodes.clients, redlock.WithRestartQuarantine(0))
 	must(t, err)
 	t.Cleanup(func() { must(t, l.Close()) })
-	permit := locktest.AsConstruct(lock.KindSemaphore, 5)
+	permit := lock.Slots(5)
 	for _, resource := range []string{"exports#2", "exports#3"} {
 		_, err = l.Acquire(t.Context(), resource, permit, lock.NoRenew(), lock.TTL(time.Minute))
 		must(t, err)
@@ -84,8 +83,8 @@ func TestLongTerm(t *testing.T) {
 	must(t, err)
 	t.Cleanup(func() { must(t, l.Close()) })
 	for resource, as := range map[string]lock.AcquireOption{
-		"billing": locktest.AsConstruct(lock.KindElection, 0), "report": nil,
-		"exports#1": locktest.AsConstruct(lock.KindSemaphore, 5),
+		"billing": lock.OfKind(lock.KindElection), "report": nil,
+		"exports#1": lock.Slots(5),
 	} {
 		_, err = l.Acquire(t.Context(), resource, as, lock.NoRenew(), lock.TTL(time.Minute))
 		must(t, err)

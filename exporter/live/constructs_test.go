@@ -10,12 +10,11 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/election"
 	"github.com/lockscope/lockscope/lock/lockset"
-	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
 func slotOf(k int) lock.AcquireOption {
-	return locktest.AsConstruct(lock.KindSemaphore, k)
+	return lock.Slots(k)
 }
 
 // TestElectionOnTheBoard: the leader's row has the term, and the row of those that wait counts the candidates. The

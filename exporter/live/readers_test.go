@@ -7,13 +7,12 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
 var (
-	reads  = locktest.AsConstruct(lock.KindRead, 0)
-	writes = locktest.AsConstruct(lock.KindWrite, 0)
+	reads  = lock.InMode(lock.ModeRead)
+	writes = lock.InMode(lock.ModeWrite)
 )
 
 // TestReadersOnTheBoard: two processes read, one waits to write behind the first of them, and a reader that came later

@@ -2,8 +2,8 @@ package engine
 
 import "github.com/lockscope/lockscope/lock/driver"
 
-// Capabilities returns what all nodes can do beside locks. It sends nothing. What is missing fails with
-// errors.ErrUnsupported.
+// Capabilities returns what all nodes can do beside locks. It sends nothing. A call that needs
+// another capability fails with errors.ErrUnsupported.
 func (e *Engine) Capabilities() driver.Capabilities {
 	all := e.Nodes[0].Capabilities()
 	for _, n := range e.Nodes[1:] {

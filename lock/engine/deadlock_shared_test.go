@@ -8,13 +8,12 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
 var (
-	toRead  = locktest.AsConstruct(lock.KindRead, 0)
-	toWrite = locktest.AsConstruct(lock.KindWrite, 0)
+	toRead  = lock.InMode(lock.ModeRead)
+	toWrite = lock.InMode(lock.ModeWrite)
 )
 
 // waits begins a call that fails after ten seconds.

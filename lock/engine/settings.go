@@ -181,10 +181,8 @@ func (s *Settings) validateAcquire(o lock.AcquireOptions) error {
 		return fmt.Errorf("%w: there is no kind %q", lock.ErrInvalidOption, o.Kind)
 	case o.Mode < lock.ModeExclusive || o.Mode > lock.ModeWrite:
 		return fmt.Errorf("%w: InMode(%d): there is no such mode", lock.ErrInvalidOption, o.Mode)
-	case o.Kind == lock.KindSemaphore && (o.Slots < 1 || o.Slots > records.MaxSlots):
-		return fmt.Errorf("%w: Slots(%d): use 1 to %d", lock.ErrInvalidOption, o.Slots, records.MaxSlots)
 	case misnamed(o):
-		return fmt.Errorf("%w: kind %q: use InMode, or package rwlock or semaphore", lock.ErrInvalidOption, o.Kind)
+		return fmt.Errorf("%w: kind %q: use InMode, or Slots with 1 to 100", lock.ErrInvalidOption, o.Kind)
 	case o.HoldReason != "":
 		return lock.ValidateReason(o.HoldReason)
 	}
@@ -195,7 +193,7 @@ func (s *Settings) validateAcquire(o lock.AcquireOptions) error {
 // nobody else is of that kind.
 func misnamed(o lock.AcquireOptions) bool {
 	return (o.Kind == lock.KindRead) != (o.Mode == lock.ModeRead) || (o.Kind == lock.KindWrite) != (o.Mode == lock.ModeWrite) ||
-		(o.Kind == lock.KindSemaphore) != (o.Slots > 0)
+		(o.Kind == lock.KindSemaphore) != (o.Slots != 0)
 }
 
 // maxMaxTTL keeps milliseconds and arithmetic on them far from overflow.

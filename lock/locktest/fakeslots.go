@@ -6,7 +6,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// Resize implements driver.BlockingNode. A server in quarantine answers it, too.
+// Resize implements driver.BlockingNode. A server in quarantine also answers it.
 func (n *FakeNode) Resize(ctx context.Context, req driver.ResizeRequest) (driver.ResizeReply, error) {
 	other := ""
 	reply, err := call(ctx, n, "resize", req.Key, func(s *commands) driver.ResizeReply {

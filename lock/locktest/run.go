@@ -45,7 +45,7 @@ type Driver struct {
 // errors, semaphores, and whatever their Capabilities promise. It uses only the interface, so it can test decorators and
 // other implementations.
 //
-// Subtests run in parallel, as far as -parallel lets them. The suite takes about thirty times its TTL.
+// The subtests run in parallel, at most -parallel at once. The suite takes about thirty times its TTL.
 //
 //	locktest.Run(t, locktest.Driver{Start: func(t testing.TB) locktest.Maker { return locktest.NewFakes(t, 3) }})
 func Run(t *testing.T, d Driver) {

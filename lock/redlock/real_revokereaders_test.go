@@ -10,7 +10,6 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine"
-	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/rwlock"
 )
@@ -30,7 +29,7 @@ func reading(t *testing.T, l lock.Locker, opts ...lock.AcquireOption) lock.Lease
 func writes(t *testing.T, l lock.Locker) <-chan grant {
 	t.Helper()
 	return acquireAsync(t.Context(), l, "job", lock.TTL(longTTL), lock.MaxWait(waitTime),
-		locktest.AsConstruct(lock.KindWrite, 0))
+		lock.InMode(lock.ModeWrite))
 }
 
 // TestRealRevokeReaders: readers that are renewed end, and only then a writer that waits gets the lock, although no

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/lock/memlock"
 	"github.com/lockscope/lockscope/lock/semaphore"
 )
@@ -32,7 +32,7 @@ func TestBadInput(t *testing.T) {
 		want   error
 	}{
 		"no locker": {nil, "pool", 1, lock.ErrInvalidOption}, "no slots": {never{t}, "pool", 0, lock.ErrInvalidOption},
-		"too many": {never{t}, "pool", semaphore.MaxSlots + 1, lock.ErrInvalidOption},
+		"too many": {never{t}, "pool", records.MaxSlots + 1, lock.ErrInvalidOption},
 		"no name":  {never{t}, "", 1, lock.ErrInvalidResource}, "braces": {never{t}, "{a}", 1, lock.ErrInvalidResource},
 		"long": {never{t}, long, 11, lock.ErrInvalidResource}, "a slot": {never{t}, "pool#1", 3, lock.ErrInvalidResource},
 	} {
@@ -203,7 +203,7 @@ func TestOtherNumberOfSlotsWhileWaiting(t *testing.T) {
 		l, s := f.locker("c"), f.process("b")
 		for _, p := range held { // c waits for both slots, and so comes before b
 			go func() {
-				_, err := l.Acquire(t.Context(), fmt.Sprint("pool#", p.Slot()), locktest.AsConstruct(lock.KindSemaphore, 7))
+				_, err := l.Acquire(t.Context(), fmt.Sprint("pool#", p.Slot()), lock.Slots(7))
 				if err != nil {
 					t.Error(err)
 				}

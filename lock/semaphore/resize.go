@@ -29,7 +29,7 @@ type Resizer interface {
 // both fail. Stop processes with the old number also because a node may forget the number together with its other data,
 // and then takes that of the first caller.
 //
-// Resize fails with lock.ErrInvalidOption if nodes is nil, or if a number is not in 1 to [MaxSlots], and with
+// Resize fails with lock.ErrInvalidOption if nodes is nil, or if a number is not in 1 to 100, and with
 // lock.ErrInvalidResource for a name that New refuses. Nodes that do not keep the number have an error that matches
 // errors.ErrUnsupported.
 func Resize(ctx context.Context, nodes Resizer, name string, from, to int) error {

@@ -9,9 +9,6 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
-// MaxSlots is how many slots a semaphore may have.
-const MaxSlots = records.MaxSlots
-
 // Semaphore is a number of permits that processes share. Its methods are safe for concurrent use. Make it with [New]:
 // Acquire of the zero value fails with lock.ErrInvalidOption.
 type Semaphore struct {
@@ -22,7 +19,7 @@ type Semaphore struct {
 
 // New returns the semaphore of that name with k slots. It sends nothing.
 //
-// New fails with lock.ErrInvalidOption if locker is nil or k is not in 1 to [MaxSlots], and with
+// New fails with lock.ErrInvalidOption if locker is nil or k is not in 1 to 100, and with
 // lock.ErrInvalidResource if a slot cannot have a name, which is name, "#" and the number of the slot, or if name is that
 // of a slot itself.
 func New(locker lock.Locker, name string, k int) (*Semaphore, error) {
@@ -37,14 +34,8 @@ func New(locker lock.Locker, name string, k int) (*Semaphore, error) {
 
 // validate refuses what no semaphore can have.
 func validate(name string, k int) error {
-	if k < 1 || k > MaxSlots {
-		return fmt.Errorf("%w: semaphore %q: %d slots: use 1 to %d", lock.ErrInvalidOption, name, k, MaxSlots)
-	}
-	if err := lock.ValidateResource(name); err != nil {
-		return fmt.Errorf("semaphore %q: %w", name, err)
-	}
-	if err := lock.ValidateResource(records.SlotName(name, k-1)); err != nil {
-		return fmt.Errorf("semaphore: slot %d: %w", k-1, err)
+	if err := records.ValidateSlots(name, k); err != nil {
+		return err
 	}
 	if _, _, ok := records.ParseSlot(name); ok {
 		return fmt.Errorf("%w: semaphore %q has the name of a slot", lock.ErrInvalidResource, name)

@@ -1,6 +1,7 @@
 package records
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -21,6 +22,21 @@ func ConstructOf(h lock.Holder) Construct { return Construct{h.Kind, h.Slots} }
 
 // SlotName returns the resource of a semaphore's slot: NAME#3.
 func SlotName(semaphore string, slot int) string { return semaphore + "#" + strconv.Itoa(slot) }
+
+// ValidateSlots fails with lock.ErrInvalidOption unless a semaphore may have that many slots, and with
+// lock.ErrInvalidResource if a slot cannot have a name.
+func ValidateSlots(semaphore string, slots int) error {
+	if slots < 1 || slots > MaxSlots {
+		return fmt.Errorf("%w: semaphore %q: %d slots: use 1 to %d", lock.ErrInvalidOption, semaphore, slots, MaxSlots)
+	}
+	if err := lock.ValidateResource(semaphore); err != nil {
+		return fmt.Errorf("semaphore %q: %w", semaphore, err)
+	}
+	if err := lock.ValidateResource(SlotName(semaphore, slots-1)); err != nil {
+		return fmt.Errorf("semaphore: slot %d: %w", slots-1, err)
+	}
+	return nil
+}
 
 // ParseSlot splits the name of a semaphore's slot, NAME#3. ok is false for any other name.
 func ParseSlot(resource string) (semaphore string, slot int, ok bool) {

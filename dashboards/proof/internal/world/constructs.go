@@ -10,7 +10,6 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/election"
-	"github.com/lockscope/lockscope/lock/locktest"
 )
 
 const (
@@ -79,7 +78,7 @@ func (c *constructs) lead(l lock.Locker, name string, lasts time.Duration) func(
 
 func slotOf(i int) string { return fmt.Sprintf("%s#%d", gate, i) }
 
-func slotted() lock.AcquireOption { return locktest.AsConstruct(lock.KindSemaphore, slots) }
+func slotted() lock.AcquireOption { return lock.Slots(slots) }
 
 // pass uses a slot for a moment.
 func (c *constructs) pass(l lock.Locker, slot int) func(context.Context) {

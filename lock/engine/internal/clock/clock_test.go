@@ -46,7 +46,7 @@ func TestClockCountsSuspension(t *testing.T) {
 func TestClocksOfThisMachine(t *testing.T) {
 	began := time.Now()
 	clock := New()
-	made := time.Now() // the clock's zero is before that, and this goroutine may have stood still since
+	made := time.Now() // later than the clock's zero: the machine may have run others between the two
 	last := clock()
 	for time.Since(began) < 20*time.Millisecond {
 		before := time.Since(made)

@@ -1,8 +1,6 @@
 package contest
 
 import (
-	"fmt"
-
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine/records"
@@ -11,8 +9,8 @@ import (
 // group is what a call contends for: keys with one queue. The call takes any one of them. A lock is a group of one, and so
 // is a slot that is asked for alone. The members of a semaphore are its slots.
 //
-// Nodes with the capability SlotQueue have the common queue, too, at the gate of the semaphore. Elsewhere the call queues for
-// its home, and tries the others from time to time.
+// Nodes with the capability SlotQueue keep the common queue as well, at the gate of the semaphore. Elsewhere the call queues
+// for its home, and tries the others from time to time.
 type group struct {
 	resource string // that was asked for
 	key      string // of the queue in this process: that of the lock, or the semaphore's
@@ -32,10 +30,10 @@ func (e *Core) groupOf(resource string, o *lock.AcquireOptions) (group, error) {
 	g.of = of
 	if name, slot, ok := records.ParseSlot(resource); ok && slot < o.Slots {
 		of.Key, of.Slot = e.Config.Prefix+name, slot
-		return g, nil
+		return g, records.ValidateSlots(name, o.Slots)
 	}
-	if last := records.SlotName(resource, o.Slots-1); lock.ValidateResource(last) != nil {
-		return g, fmt.Errorf("lock: slot %d: %w", o.Slots-1, lock.ValidateResource(last))
+	if err := records.ValidateSlots(resource, o.Slots); err != nil {
+		return g, err
 	}
 	g.size, g.any, g.key = o.Slots, true, of.QueueKey()
 	of.OneQueue = e.slotQueue

@@ -18,8 +18,8 @@ import (
 // asks all nodes for. The gate also names waiters for slots that became free without a release, each time that it
 // refuses one of them.
 
-// heed takes the member that a hint names.
-func (c *contest) heed(w queue.WakeUp) {
+// followHint makes the coming attempt one at the member that a hint names.
+func (c *contest) followHint(w queue.WakeUp) {
 	if w.Slot > 0 && w.Slot <= c.group.size {
 		c.member, c.round = w.Slot-1, 0
 	}
@@ -40,9 +40,9 @@ func (c *contest) takesOffer(res ballot.Result) bool {
 // its home in each poll interval.
 const maxRound = 10
 
-// moveOn follows a poll without news. Where the gate grants the member that the call asked for, and the others refuse, the
+// pollNext follows a poll without news. Where the gate grants the member that the call asked for, and the others refuse, the
 // gate offers none. Without a common queue the call goes round.
-func (c *contest) moveOn() {
+func (c *contest) pollNext() {
 	switch {
 	case c.named:
 	case c.group.common():
@@ -53,8 +53,8 @@ func (c *contest) moveOn() {
 	}
 }
 
-// goesRound makes the coming attempt one at the next member of a round, and then at home, where the call waits again.
-func (c *contest) goesRound(res ballot.Result) bool {
+// continuesRound makes the coming attempt one at the next member of a round, and then at home, where the call waits again.
+func (c *contest) continuesRound(res ballot.Result) bool {
 	if c.group.common() || c.member == c.group.home {
 		return false
 	}
@@ -88,7 +88,7 @@ func (c *contest) queueOf(member int) *queue.Queue {
 }
 
 // noteMember notes why an attempt at a slot failed. Where one is held, others may wait: for a moment this process asks
-// the gate first, which keeps it from overtaking them, and costs one command if the next slot is held, too.
+// the gate first. It then overtakes nobody, and pays one command for the next slot that is held.
 func (c *contest) noteMember(res *ballot.Result) {
 	if !c.group.any {
 		return

@@ -16,11 +16,11 @@ var errHere = errors.New("lock: held in this process")
 // the others have the same nodes.
 func (c *contest) sweep(ctx context.Context) (attempt.Beginning, error) {
 	c.engine.WarmUp(ctx)
-	c.sweeping = true
+	c.sweeping, c.named = true, false
 	defer func() { c.sweeping = false }()
 	for i := range c.group.size {
 		c.member = (c.group.home + i) % c.group.size
-		from, err := c.askAlone(ctx)
+		from, err := c.askMember(ctx)
 		if err == nil {
 			return from, nil
 		}
@@ -32,8 +32,8 @@ func (c *contest) sweep(ctx context.Context) (attempt.Beginning, error) {
 	return attempt.Beginning{}, c.full()
 }
 
-// askAlone asks for a member that no other call of this process asks for in a sweep. A lock has a queue for that.
-func (c *contest) askAlone(ctx context.Context) (attempt.Beginning, error) {
+// askMember asks for a member that no other call of this process asks for in a sweep. A lock has a queue for that.
+func (c *contest) askMember(ctx context.Context) (attempt.Beginning, error) {
 	if !c.group.any {
 		return c.ask(ctx)
 	}

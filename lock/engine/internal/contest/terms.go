@@ -42,7 +42,7 @@ func (c *contest) drainWake() {
 	select {
 	case w := <-c.line.Wake:
 		c.named = c.named || w.Named
-		c.heed(w)
+		c.followHint(w)
 	default:
 	}
 }
@@ -76,7 +76,7 @@ func (c *contest) gateFirst(key string) bool {
 	switch {
 	case c.req.Opts.Fair:
 		return c.pace.polls%2 == 0
-	case c.named && !c.sweeping:
+	case c.named:
 		return false
 	case c.group.any && !c.sweeping && !c.gate.first():
 		return true // only the first in the queue may ask the others without a name

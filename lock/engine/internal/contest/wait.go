@@ -45,7 +45,7 @@ func (c *contest) until(ctx context.Context, w woken) (hint *queue.WakeUp, err e
 
 // wait blocks until another attempt is worth while.
 func (c *contest) wait(ctx context.Context, res ballot.Result) error {
-	if c.takesOffer(res) || c.goesRound(res) {
+	if c.takesOffer(res) || c.continuesRound(res) {
 		return nil
 	}
 	p := c.pace.pause(c.engine.Config, res, standing{
@@ -107,7 +107,7 @@ func (c *contest) sleep(ctx context.Context, p pause, wasNamed bool) error {
 	case err != nil:
 	case hint != nil:
 		c.named, c.pace.polls = hint.Named, 0
-		c.heed(*hint)
+		c.followHint(*hint)
 	case early:
 		c.pace.polls++ // every other attempt does not leave the queue: see listens
 	default:
@@ -115,7 +115,7 @@ func (c *contest) sleep(ctx context.Context, p pause, wasNamed bool) error {
 		if c.pace.polls++; !p.poll {
 			c.pace.polls = 0
 		}
-		c.moveOn()
+		c.pollNext()
 	}
 	return err
 }

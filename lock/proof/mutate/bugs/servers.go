@@ -17,8 +17,8 @@ func serverMutants() []Mutant {
 		{
 			Bug: "a fair call that was named asks all nodes", Why: "it overtakes, if it was named for the call before it",
 			File:   "lock/engine/internal/contest/terms.go",
-			Old:    "case c.req.Opts.Fair:\n\t\treturn c.pace.polls%2 == 0\n\tcase c.named && !c.sweeping:\n\t\treturn false",
-			New:    "case c.named && !c.sweeping:\n\t\treturn false\n\tcase c.req.Opts.Fair:\n\t\treturn c.pace.polls%2 == 0",
+			Old:    "case c.req.Opts.Fair:\n\t\treturn c.pace.polls%2 == 0\n\tcase c.named:\n\t\treturn false",
+			New:    "case c.named:\n\t\treturn false\n\tcase c.req.Opts.Fair:\n\t\treturn c.pace.polls%2 == 0",
 			Killer: by(contests, "TestTheGateIsAskedFirst"),
 		},
 		{

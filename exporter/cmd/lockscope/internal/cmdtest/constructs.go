@@ -28,7 +28,7 @@ func Constructs(t testing.TB, servers []*redisproc.Server) {
 	var waits sync.WaitGroup
 	t.Cleanup(func() { end(); waits.Wait() })
 	ttl := lock.TTL(time.Minute)
-	slot := locktest.AsConstruct(lock.KindSemaphore, 3)
+	slot := lock.Slots(3)
 	hold := func(p lock.Locker, resource string, opts ...lock.AcquireOption) context.Context {
 		lease, err := p.Acquire(ctx, resource, append(opts, ttl)...)
 		Must(t, err)

@@ -62,7 +62,7 @@ func TestReconfigureCutOff(t *testing.T) {
 	}
 }
 
-// forget makes the servers new, as far as locks are concerned.
+// forget deletes all keys on the servers, and resets their statistics.
 func forget(t *testing.T, servers ...*redisproc.Server) {
 	t.Helper()
 	for _, s := range servers {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
-	"github.com/lockscope/lockscope/lock/semaphore"
+	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
 const runHelp = `Run a command while this machine holds a lock: flock(1) for a fleet.
@@ -84,8 +84,8 @@ func (j *job) validate() error {
 	switch {
 	case j.conflict < 0 || j.conflict > 255:
 		return fmt.Errorf("--conflict-exit-code %d is not an exit status: use 0 to 255", j.conflict)
-	case j.slots < 0 || j.slots > semaphore.MaxSlots:
-		return fmt.Errorf("--slots %d: use 1 to %d", j.slots, semaphore.MaxSlots)
+	case j.slots < 0 || j.slots > records.MaxSlots:
+		return fmt.Errorf("--slots %d: use 1 to %d", j.slots, records.MaxSlots)
 	case j.shared && j.exclusive, j.slots > 0 && (j.shared || j.exclusive):
 		return errors.New("--shared, --exclusive and --slots exclude each other: use one")
 	case j.maxHold < 0:
