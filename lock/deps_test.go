@@ -33,7 +33,7 @@ func TestImports(t *testing.T) {
 	leases := inner(queues, "queue")
 	contests := append(inner(leases, "lease"), module+"lock/internal/callsite")
 	needed = append(inner(needed, "attempt", "await", "ballot", "callqueue", "clock", "contest", "deadlock", "hooks", "lease",
-		"nodes", "peek", "question", "queue", "quorum", "revoke", "workers"), module+"lock/internal/callsite",
+		"nodes", "peek", "question", "queue", "quorum", "workers"), module+"lock/internal/callsite",
 		module+"lock/internal/spare")
 	goRedis := []string{"github.com/redis/go-redis/v9",
 		// Its dependencies.
@@ -60,7 +60,6 @@ func TestImports(t *testing.T) {
 		{"lock/engine/internal/attempt", attempts},
 		{"lock/engine/internal/question", attempts},
 		{"lock/engine/internal/peek", inner(attempts, "question")},
-		{"lock/engine/internal/revoke", inner(attempts, "question", "peek")},
 		{"lock/engine/internal/queue", queues},
 		{"lock/engine/internal/lease", leases},
 		{"lock/engine/internal/contest", contests},

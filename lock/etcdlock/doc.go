@@ -78,8 +78,8 @@
 //
 // engine.Engine.Revoke writes a mark, prefix/marks/name/mN, where N is the revision that created the holder's
 // claim. Each renewal is proved by a transaction, which reads the mark too. A renewal that was sent before may still
-// reach the leader, so the lock is free a whole TTL later at the latest. RevokeReaders writes a mark for each reader. A
-// plain Mutex cannot be revoked.
+// reach the leader, so the lock is free a whole TTL later at the latest. A revoke of readers writes a mark for each.
+// A plain Mutex cannot be revoked.
 //
 // # Where to find what
 //

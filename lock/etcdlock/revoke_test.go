@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/etcdlock"
 )
 
@@ -14,7 +15,7 @@ func TestAMarkIsNoLock(t *testing.T) {
 	l := locker(t, c)
 	lease, err := l.Acquire(t.Context(), "job", lock.NoRenew())
 	must(t, err)
-	_, err = l.Revoke(t.Context(), "job", lock.RevokeRequest{By: "ops@host", Reason: "disk swap"})
+	_, err = l.Revoke(t.Context(), "job", engine.RevokeRequest{By: "ops@host", Reason: "disk swap"})
 	must(t, err)
 	held, err := etcdlock.ReadHeldLocks(t.Context(), client(t, c), lock.DefaultPrefix, etcdlock.DefaultFenceKey)
 	must(t, err)

@@ -22,8 +22,8 @@ type Driver struct {
 	// makes the servers of one subtest.
 	Start func(t testing.TB) Maker
 
-	// Capabilities are what the Lockers must report, if they are engines, and must be able to do, through their methods Peek, Revoke, RevokeReaders and
-	// ResizeSemaphore, and through packages rwlock and semaphore. Everything else must fail with
+	// Capabilities are what the Lockers must report, if they are engines, and must be able to do, through their methods
+	// Peek, Revoke and ResizeSemaphore, and through packages rwlock and semaphore. Everything else must fail with
 	// errors.ErrUnsupported, or have no method.
 	Capabilities driver.Capabilities
 	NoFences     bool // the system has no counters: every lease must have fence 0

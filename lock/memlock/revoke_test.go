@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/memlock"
 	"github.com/lockscope/lockscope/lock/rwlock"
@@ -23,7 +24,7 @@ func settled(t *testing.T, l lock.Locker, opts ...lock.AcquireOption) lock.Lease
 	return lease
 }
 
-var swap = lock.RevokeRequest{By: "ops@host", Reason: "disk swap"}
+var swap = engine.RevokeRequest{By: "ops@host", Reason: "disk swap"}
 
 // wantRevoked fails the test unless the context ended because of this revoke.
 func wantRevoked(t *testing.T, ctx context.Context, by string) {
@@ -44,9 +45,12 @@ func TestRevoke(t *testing.T) {
 				nodes[0].Forget() // it is free already
 			}
 			r, err := l.Revoke(t.Context(), "job", swap)
-			if err != nil || r.Resource != "job" || r.Holder.Instance != "holder" || r.Fence != lease.Fence() || r.Again ||
-				r.Marked != n || r.Nodes != n || r.Mark.By != "ops@host" || r.FreeIn <= 0 || r.FreeIn > lock.DefaultTTL {
+			if err != nil || r.Resource != "job" || len(r.Holders) != 1 || r.Marked != n || r.Nodes != n || r.FreeIn <= 0 ||
+				r.FreeIn > lock.DefaultTTL {
 				t.Fatalf("%d nodes: %+v, %v", n, r, err)
+			}
+			if h := r.Holders[0]; h.Holder.Instance != "holder" || h.Fence != lease.Fence() || h.Again || h.Mark.By != "ops@host" {
+				t.Errorf("%d nodes: %+v", n, h)
 			}
 			if lease.Context().Err() != nil {
 				t.Error("the lease ended before its holder knew")
@@ -117,15 +121,15 @@ func TestRevokeTwice(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)
-		again, err := l.Revoke(t.Context(), "job", lock.RevokeRequest{By: "another", Reason: "impatience"})
-		if err != nil || !again.Again || again.Mark != first.Mark || again.FreeIn != first.FreeIn-time.Second {
+		again, err := l.Revoke(t.Context(), "job", engine.RevokeRequest{By: "another", Reason: "impatience"})
+		if err != nil || !again.Holders[0].Again || again.Holders[0].Mark != first.Holders[0].Mark || again.FreeIn != first.FreeIn-time.Second {
 			t.Errorf("%+v, %v; first %+v", again, err, first)
 		}
 		<-lease.Context().Done()
 		wantRevoked(t, lease.Context(), "ops@host")
 		acquire(t, l)
-		if r, err := l.Revoke(t.Context(), "job", lock.RevokeRequest{By: "another", Reason: "the next holder"}); err != nil ||
-			r.Again || r.Mark.By != "another" {
+		if r, err := l.Revoke(t.Context(), "job", engine.RevokeRequest{By: "another", Reason: "the next holder"}); err != nil ||
+			r.Holders[0].Again || r.Holders[0].Mark.By != "another" {
 			t.Errorf("the next holder: %+v, %v", r, err)
 		}
 	})
@@ -145,7 +149,7 @@ func TestRevokeWithNodesMissing(t *testing.T) {
 		}
 		nodes.Recover()
 		confirm := swap
-		confirm.Confirm = func(lock.Sighting) error { nodes.NoQuorum(); return nil }
+		confirm.Confirm = func([]lock.Sighting) error { nodes.NoQuorum(); return nil }
 		_, err = l.Revoke(t.Context(), "job", confirm)
 		if !errors.As(err, &quorum) || quorum.Op != lock.OpRevoke || quorum.Granted != 2 || quorum.Quorum != 3 {
 			t.Errorf("three of five went down before they were marked: %v", err)
@@ -155,7 +159,7 @@ func TestRevokeWithNodesMissing(t *testing.T) {
 		if lease.Context().Err() != nil {
 			t.Errorf("a minority was marked, and the lease ended: %v", context.Cause(lease.Context()))
 		}
-		if r, err := l.Revoke(t.Context(), "job", swap); err != nil || r.Marked != 5 || !r.Again {
+		if r, err := l.Revoke(t.Context(), "job", swap); err != nil || r.Marked != 5 || !r.Holders[0].Again {
 			t.Errorf("all five answer: %+v, %v", r, err)
 		}
 		<-lease.Context().Done()
@@ -165,7 +169,7 @@ func TestRevokeWithNodesMissing(t *testing.T) {
 		lease := settled(t, newLocker(t, nodes))
 		nodes[4].Freeze()
 		r, err := l.Revoke(t.Context(), "job", swap)
-		if err != nil || r.Marked != 4 || r.Again || r.FreeIn <= 0 {
+		if err != nil || r.Marked != 4 || r.Holders[0].Again || r.FreeIn <= 0 {
 			t.Errorf("one of five is frozen: %+v, %v", r, err)
 		}
 		<-lease.Context().Done()
@@ -181,7 +185,7 @@ func TestRevokeIsRefused(t *testing.T) {
 		if text := `lock: revoke of "job": nobody holds it`; !errors.Is(err, lock.ErrNotHeld) || err.Error() != text {
 			t.Errorf("%v, want %s", err, text)
 		}
-		for _, bad := range []lock.RevokeRequest{
+		for _, bad := range []engine.RevokeRequest{
 			{}, {By: "ops"}, {Reason: "why"}, {By: "o\nps", Reason: "why"}, {By: "ops", Reason: "\x1b[1m"},
 			{By: "ops", Reason: strings.Repeat("x", lock.MaxReasonLength+1)}, {By: "\xff", Reason: "why"},
 		} {
@@ -193,15 +197,21 @@ func TestRevokeIsRefused(t *testing.T) {
 			t.Errorf("no name: %v", err)
 		}
 		lease, errNo := settled(t, l), errors.New("no")
-		var seen lock.Sighting
+		var seen []lock.Sighting
 		refused := swap
-		refused.Confirm = func(s lock.Sighting) error { seen = s; return errNo }
-		if _, err := l.Revoke(ctx, "job", refused); !errors.Is(err, errNo) || !seen.Held || seen.Fence != lease.Fence() {
+		refused.Confirm = func(all []lock.Sighting) error { seen = all; return errNo }
+		if _, err := l.Revoke(ctx, "job", refused); !errors.Is(err, errNo) || len(seen) != 1 || !seen[0].Held ||
+			seen[0].Fence != lease.Fence() {
 			t.Errorf("not confirmed: %v, saw %+v", err, seen)
+		}
+		other := engine.RevokeRequest{By: "ops", Reason: "why", Instance: "another"}
+		if _, err := l.Revoke(ctx, "job", other); !errors.Is(err, lock.ErrNotHeld) ||
+			!strings.Contains(err.Error(), `instance "another" does not hold it`) {
+			t.Errorf("another instance: %v", err)
 		}
 		time.Sleep(2 * lock.DefaultTTL)
 		if lease.Context().Err() != nil {
-			t.Errorf("not confirmed, and the lease ended: %v", context.Cause(lease.Context()))
+			t.Errorf("not revoked, and the lease ended: %v", context.Cause(lease.Context()))
 		}
 		over, cancel := context.WithCancel(ctx)
 		cancel()
@@ -232,7 +242,7 @@ func TestRevokeAfterAHandOverInTheProcess(t *testing.T) {
 		}
 		first := <-leases
 		confirm := swap
-		confirm.Confirm = func(lock.Sighting) error { return first.Release(t.Context()) }
+		confirm.Confirm = func([]lock.Sighting) error { return first.Release(t.Context()) }
 		if _, err := l.Revoke(t.Context(), "job", confirm); err != nil {
 			t.Fatal(err)
 		}
@@ -251,7 +261,7 @@ func TestRevokeOfAReleasedLease(t *testing.T) {
 		first, next := settled(t, newLocker(t, nodes)), newLocker(t, nodes)
 		var lease lock.Lease
 		confirm := swap
-		confirm.Confirm = func(lock.Sighting) error {
+		confirm.Confirm = func([]lock.Sighting) error {
 			err := first.Release(t.Context())
 			lease = acquire(t, next)
 			return err

@@ -10,11 +10,12 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/memlock"
 	"github.com/lockscope/lockscope/lock/rwlock"
 )
 
-var swapReaders = lock.RevokeReadersRequest{By: "ops@host", Reason: "disk swap"}
+var swapReaders = engine.RevokeRequest{By: "ops@host", Reason: "disk swap", Readers: true}
 
 // reading is a process that reads the lock job.
 func reading(t *testing.T, nodes memlock.Nodes, instance string, opts ...lock.AcquireOption) lock.Lease {
@@ -37,8 +38,8 @@ func sharing(t *testing.T, l lock.Locker) *rwlock.RWLock {
 }
 
 // instances are those of the readers that a revoke has ended.
-func instances(r lock.ReadersRevocation) (all []string) {
-	for _, one := range r.Readers {
+func instances(r engine.Revocation) (all []string) {
+	for _, one := range r.Holders {
 		all = append(all, one.Holder.Instance)
 	}
 	return all
@@ -60,12 +61,12 @@ func TestRevokeReaders(t *testing.T) {
 				granted <- lease
 			}()
 			synctest.Wait()
-			r, err := l.RevokeReaders(t.Context(), "job", swapReaders)
+			r, err := l.Revoke(t.Context(), "job", swapReaders)
 			if err != nil || r.Resource != "job" || !slices.Equal(instances(r), []string{"a", "b"}) || r.Marked != n ||
 				r.Nodes != n || r.FreeIn <= 0 || r.FreeIn > lock.DefaultTTL {
 				t.Fatalf("%d nodes: %+v, %v", n, r, err)
 			}
-			for _, one := range r.Readers {
+			for _, one := range r.Holders {
 				if !one.Held || one.Again || one.Mark.By != "ops@host" || one.Holder.Kind != lock.KindRead ||
 					one.NotAfter.IsZero() {
 					t.Errorf("%+v", one)
@@ -97,7 +98,7 @@ func TestRevokeReadersOfOneInstance(t *testing.T) {
 		a, b, again := reading(t, nodes, "a"), reading(t, nodes, "b"), reading(t, nodes, "a")
 		one := swapReaders
 		one.Instance = "a"
-		r, err := l.RevokeReaders(t.Context(), "job", one)
+		r, err := l.Revoke(t.Context(), "job", one)
 		if err != nil || !slices.Equal(instances(r), []string{"a", "a"}) {
 			t.Fatalf("%+v, %v", r, err)
 		}
@@ -109,7 +110,7 @@ func TestRevokeReadersOfOneInstance(t *testing.T) {
 		if b.Context().Err() != nil {
 			t.Errorf("the other reader ended: %v", context.Cause(b.Context()))
 		}
-		if _, err := l.RevokeReaders(t.Context(), "job", one); !errors.Is(err, lock.ErrNotHeld) ||
+		if _, err := l.Revoke(t.Context(), "job", one); !errors.Is(err, lock.ErrNotHeld) ||
 			!strings.Contains(err.Error(), `instance "a"`) {
 			t.Errorf("nobody of that instance: %v", err)
 		}
@@ -123,8 +124,8 @@ func TestRevokeReadersOnAMinority(t *testing.T) {
 		reader := reading(t, nodes, "a", lock.NoRenew())
 		nodes[0].Forget()
 		nodes[1].Forget()
-		r, err := l.RevokeReaders(t.Context(), "job", swapReaders)
-		if err != nil || !slices.Equal(instances(r), []string{"a"}) || r.Readers[0].Held || r.FreeIn != 0 || r.Marked != 3 {
+		r, err := l.Revoke(t.Context(), "job", swapReaders)
+		if err != nil || !slices.Equal(instances(r), []string{"a"}) || r.Holders[0].Held || r.FreeIn != 0 || r.Marked != 3 {
 			t.Fatalf("%+v, %v", r, err)
 		}
 		if err := reader.Extend(t.Context()); !errors.Is(err, lock.ErrLost) {
@@ -138,15 +139,15 @@ func TestRevokeReadersOnAMinority(t *testing.T) {
 func TestRevokeReadersTwice(t *testing.T) {
 	inBubble(t, 3, func(t *testing.T, nodes memlock.Nodes, l *memlock.Locker) {
 		a := reading(t, nodes, "a", lock.NoRenew())
-		first, err := l.RevokeReaders(t.Context(), "job", swapReaders)
+		first, err := l.Revoke(t.Context(), "job", swapReaders)
 		if err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)
 		b := reading(t, nodes, "b", lock.NoRenew())
-		again, err := l.RevokeReaders(t.Context(), "job", lock.RevokeReadersRequest{By: "another", Reason: "impatience"})
-		if err != nil || len(again.Readers) != 2 || !again.Readers[0].Again ||
-			again.Readers[0].Mark != first.Readers[0].Mark || again.Readers[1].Again || again.Readers[1].Mark.By != "another" {
+		again, err := l.Revoke(t.Context(), "job", engine.RevokeRequest{By: "another", Reason: "impatience", Readers: true})
+		if err != nil || len(again.Holders) != 2 || !again.Holders[0].Again ||
+			again.Holders[0].Mark != first.Holders[0].Mark || again.Holders[1].Again || again.Holders[1].Mark.By != "another" {
 			t.Fatalf("%+v, %v; first %+v", again, err, first)
 		}
 		for lease, by := range map[lock.Lease]string{a: "ops@host", b: "another"} {
@@ -159,7 +160,7 @@ func TestRevokeReadersTwice(t *testing.T) {
 			}
 		}
 		synctest.Wait() // for releases that their callers did not need
-		if _, err := l.RevokeReaders(t.Context(), "job", swapReaders); !errors.Is(err, lock.ErrNotHeld) {
+		if _, err := l.Revoke(t.Context(), "job", swapReaders); !errors.Is(err, lock.ErrNotHeld) {
 			t.Errorf("nobody reads: %v", err)
 		}
 	})
@@ -169,10 +170,10 @@ func TestRevokeReadersTwice(t *testing.T) {
 func TestRevokeReadersIsRefused(t *testing.T) {
 	inBubble(t, 3, func(t *testing.T, nodes memlock.Nodes, l *memlock.Locker) {
 		ctx := t.Context()
-		if _, err := l.RevokeReaders(ctx, "", swapReaders); !errors.Is(err, lock.ErrInvalidResource) {
+		if _, err := l.Revoke(ctx, "", swapReaders); !errors.Is(err, lock.ErrInvalidResource) {
 			t.Errorf("no name: %v", err)
 		}
-		_, err := l.RevokeReaders(ctx, "job", lock.RevokeReadersRequest{By: "ops"})
+		_, err := l.Revoke(ctx, "job", engine.RevokeRequest{By: "ops", Readers: true})
 		if !errors.Is(err, lock.ErrInvalidOption) {
 			t.Errorf("no reason: %v", err)
 		}
@@ -181,7 +182,7 @@ func TestRevokeReadersIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		if _, err := l.RevokeReaders(ctx, "job", swapReaders); !errors.Is(err, lock.ErrNotHeld) ||
+		if _, err := l.Revoke(ctx, "job", swapReaders); !errors.Is(err, lock.ErrNotHeld) ||
 			!strings.Contains(err.Error(), "revoke its one holder instead") {
 			t.Errorf("a writer: %v", err)
 		}
@@ -196,17 +197,17 @@ func TestRevokeReadersIsRefused(t *testing.T) {
 			}
 			return errNo
 		}
-		if _, err := l.RevokeReaders(ctx, "job", refused); !errors.Is(err, errNo) {
+		if _, err := l.Revoke(ctx, "job", refused); !errors.Is(err, errNo) {
 			t.Errorf("not confirmed: %v", err)
 		}
 		over, cancel := context.WithCancel(ctx)
 		cancel()
-		if _, err := l.RevokeReaders(over, "job", swapReaders); !errors.Is(err, context.Canceled) {
+		if _, err := l.Revoke(over, "job", swapReaders); !errors.Is(err, context.Canceled) {
 			t.Errorf("ctx is over: %v", err)
 		}
 		meanwhile, cancel := context.WithCancel(ctx)
 		refused.Confirm = func([]lock.Sighting) error { cancel(); return nil }
-		if _, err := l.RevokeReaders(meanwhile, "job", refused); !errors.Is(err, context.Canceled) ||
+		if _, err := l.Revoke(meanwhile, "job", refused); !errors.Is(err, context.Canceled) ||
 			!strings.Contains(err.Error(), "nodes may be marked") {
 			t.Errorf("ctx ended meanwhile: %v", err)
 		}
@@ -229,14 +230,14 @@ func TestRevokeReadersWithNodesMissing(t *testing.T) {
 			n.Freeze()
 		}
 		var quorum *lock.QuorumError
-		_, err := l.RevokeReaders(t.Context(), "job", swapReaders)
+		_, err := l.Revoke(t.Context(), "job", swapReaders)
 		if !errors.As(err, &quorum) || quorum.Op != lock.OpPeek || quorum.Granted != 2 {
 			t.Errorf("three of five are frozen: %v", err)
 		}
 		nodes.Recover()
 		late := swapReaders
 		late.Confirm = func([]lock.Sighting) error { nodes.NoQuorum(); return nil }
-		_, err = l.RevokeReaders(t.Context(), "job", late)
+		_, err = l.Revoke(t.Context(), "job", late)
 		if !errors.As(err, &quorum) || quorum.Op != lock.OpRevoke || quorum.Granted != 2 || quorum.Quorum != 3 {
 			t.Errorf("three of five went down before they were marked: %v", err)
 		}
@@ -247,7 +248,7 @@ func TestRevokeReadersWithNodesMissing(t *testing.T) {
 		}
 		nodes[4].Freeze()
 		nodes[3].Forget()
-		if r, err := l.RevokeReaders(t.Context(), "job", swapReaders); err != nil || r.Marked != 4 {
+		if r, err := l.Revoke(t.Context(), "job", swapReaders); err != nil || r.Marked != 4 {
 			t.Errorf("one of five is frozen, and one has forgotten: %+v, %v", r, err)
 		}
 		<-reader.Context().Done()
@@ -267,7 +268,7 @@ func TestRevokeReadersThatHaveReleased(t *testing.T) {
 			b = reading(t, nodes, "b")
 			return err
 		}
-		if r, err := l.RevokeReaders(t.Context(), "job", late); !errors.Is(err, lock.ErrNotHeld) {
+		if r, err := l.Revoke(t.Context(), "job", late); !errors.Is(err, lock.ErrNotHeld) {
 			t.Errorf("%+v, %v", r, err)
 		}
 		time.Sleep(2 * lock.DefaultTTL)

@@ -86,7 +86,7 @@
 // # Revoking a lease
 //
 // engine.Engine.Revoke marks the lock's row in one transaction: from then on no extend succeeds. The row keeps its time,
-// and the next grant clears the mark. RevokeReaders marks the rows of readers. Every role that may take locks may revoke.
+// and the next grant clears the mark. A revoke of readers marks their rows. Every role that may take locks may revoke.
 // It needs the schema of this version.
 //
 // # Where to find what

@@ -10,10 +10,11 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/pglock"
 )
 
-var swap = lock.RevokeRequest{By: "ops@host", Reason: "disk swap"}
+var swap = engine.RevokeRequest{By: "ops@host", Reason: "disk swap"}
 
 // TestRevokeChangesNothingElse: the lock has the time that it had, and who may revoke reads no token.
 func TestRevokeChangesNothingElse(t *testing.T) {
@@ -26,7 +27,7 @@ func TestRevokeChangesNothingElse(t *testing.T) {
 	}
 	token, expires := row()
 	r, err := locker(t, s).Revoke(t.Context(), "job", swap)
-	if must(t, err); r.FreeIn <= 0 || r.FreeIn > longTTL || r.Holder.Instance == "" {
+	if must(t, err); r.FreeIn <= 0 || r.FreeIn > longTTL || r.Holders[0].Holder.Instance == "" {
 		t.Errorf("%+v", r)
 	}
 	if same, until := row(); same != token || !until.Equal(expires) {
@@ -103,7 +104,7 @@ func TestRevokedReaderArrivesLate(t *testing.T) {
 	c := calls{t, pool(t, s.URL("postgres"))}
 	var token string
 	must(t, c.db.QueryRow(t.Context(), "SELECT token FROM lockscope.reader WHERE counter = $1", one.Fence()).Scan(&token))
-	_, err := l.RevokeReaders(t.Context(), "prices", lock.RevokeReadersRequest{By: "ops@host", Reason: "disk swap"})
+	_, err := l.Revoke(t.Context(), "prices", engine.RevokeRequest{By: "ops@host", Reason: "disk swap", Readers: true})
 	must(t, err)
 	wantErr(t, one.Extend(t.Context()), lock.ErrLost)
 	late := func() (code int) {

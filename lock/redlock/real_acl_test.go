@@ -195,7 +195,7 @@ func tryEverything(t *testing.T, f *realNodes, bound time.Duration, user, passwo
 	if g.err != nil {
 		return errors.Join(err, g.err)
 	}
-	_, rerr := a.Revoke(ctx, "job", lock.RevokeRequest{By: "ops", Reason: "a test"})
+	_, rerr := a.Revoke(ctx, "job", engine.RevokeRequest{By: "ops", Reason: "a test"})
 	err = errors.Join(err, rerr, g.lease.Release(ctx))
 	fair, ferr := a.Acquire(ctx, "job", lock.Fair(), lock.MaxWait(bound/2))
 	if ferr != nil {
@@ -216,7 +216,7 @@ func (f *realNodes) readAndWrite(ctx context.Context, a, b *engine.Engine, bound
 		time.Sleep(time.Millisecond)
 	}
 	err = reader.Extend(ctx)
-	_, rerr := b.RevokeReaders(ctx, "prices", lock.RevokeReadersRequest{By: "ops", Reason: "a test"})
+	_, rerr := b.Revoke(ctx, "prices", engine.RevokeRequest{By: "ops", Reason: "a test", Readers: true})
 	err = errors.Join(err, rerr, reader.Release(ctx))
 	g := <-waiting
 	if g.err != nil {

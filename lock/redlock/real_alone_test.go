@@ -106,7 +106,7 @@ func TestRealNodeOfASetNamedAlone(t *testing.T) {
 	if s, err := f.alone([]int{0}).Peek(t.Context(), "job"); err != nil || !s.Held {
 		t.Errorf("who only reads: %+v, %v", s, err)
 	}
-	_, err = f.alone([]int{0}).Revoke(t.Context(), "job", lock.RevokeRequest{By: "ops", Reason: "test"})
+	_, err = f.alone([]int{0}).Revoke(t.Context(), "job", engine.RevokeRequest{By: "ops", Reason: "test"})
 	wantErr(t, err, redlock.ErrOtherConfiguration)
 	must(t, acquire(t, f.alone([]int{2}, redlock.WithoutGuard()), "unguarded", lock.TTL(longTTL)).Release(t.Context()))
 }

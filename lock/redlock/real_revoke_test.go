@@ -10,7 +10,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine"
 )
 
-var swap = lock.RevokeRequest{By: "ops@host", Reason: "disk swap"}
+var swap = engine.RevokeRequest{By: "ops@host", Reason: "disk swap"}
 
 // wantRevoked waits until the lease has ended, and checks that its cause says who revoked it and why.
 func wantRevoked(t *testing.T, lease lock.Lease) {
@@ -51,7 +51,7 @@ func TestRealRevoke(t *testing.T) {
 			})
 			waiting := acquireAsync(t.Context(), next, "job", lock.TTL(longTTL), lock.MaxWait(waitTime))
 			r := revokeWhenSeen(t, operator)
-			if r.Marked < 3 || r.Nodes != 5 || r.FreeIn > ttl || r.Fence != lease.Fence() {
+			if r.Marked < 3 || r.Nodes != 5 || r.FreeIn > ttl || r.Holders[0].Fence != lease.Fence() {
 				t.Errorf("%+v", r)
 			}
 			got := <-waiting
@@ -65,7 +65,7 @@ func TestRealRevoke(t *testing.T) {
 }
 
 // revokeWhenSeen revokes "job" once a quorum is known to have it: a busy machine may not answer in time.
-func revokeWhenSeen(t *testing.T, l *engine.Engine) (r lock.Revocation) {
+func revokeWhenSeen(t *testing.T, l *engine.Engine) (r engine.Revocation) {
 	t.Helper()
 	eventually(t, waitTime, "the lease is revoked", func() (done bool) {
 		var err error
@@ -106,8 +106,8 @@ func TestRealRevokeChangesNothingElse(t *testing.T) {
 	value := f.admin[0].Get(t.Context(), "lock:job").Val()
 	first, err := operator.Revoke(t.Context(), "job", swap)
 	must(t, err)
-	again, err := operator.Revoke(t.Context(), "job", lock.RevokeRequest{By: "another", Reason: "impatience"})
-	if must(t, err); !again.Again || again.Mark != first.Mark || first.Again {
+	again, err := operator.Revoke(t.Context(), "job", engine.RevokeRequest{By: "another", Reason: "impatience"})
+	if must(t, err); !again.Holders[0].Again || again.Holders[0].Mark != first.Holders[0].Mark || first.Holders[0].Again {
 		t.Errorf("%+v, then %+v", first, again)
 	}
 	if after := f.admin[0].Get(t.Context(), "lock:job").Val(); after != value || lease.Context().Err() != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/lockscope/lockscope/lock/rwlock"
 )
 
-var swapReaders = lock.RevokeReadersRequest{By: "ops@host", Reason: "disk swap"}
+var swapReaders = engine.RevokeRequest{By: "ops@host", Reason: "disk swap", Readers: true}
 
 func reading(t *testing.T, l lock.Locker, opts ...lock.AcquireOption) lock.Lease {
 	t.Helper()
@@ -99,8 +99,8 @@ func TestRealRevokeReaders(t *testing.T) {
 
 // revokeReaders revokes the readers of "job" once so many are known: a busy machine may not answer in time.
 func revokeReaders(
-	t *testing.T, l *engine.Engine, req lock.RevokeReadersRequest, least int,
-) (r lock.ReadersRevocation) {
+	t *testing.T, l *engine.Engine, req engine.RevokeRequest, least int,
+) (r engine.Revocation) {
 	t.Helper()
 	confirm, few := req.Confirm, errors.New("few readers")
 	req.Confirm = func(seen []lock.Sighting) error {
@@ -114,7 +114,7 @@ func revokeReaders(
 	}
 	eventually(t, waitTime, "the readers are revoked", func() (done bool) {
 		var err error
-		r, err = l.RevokeReaders(t.Context(), "job", req)
+		r, err = l.Revoke(t.Context(), "job", req)
 		if err != nil && !errors.Is(err, few) && !errors.Is(err, lock.ErrNoQuorum) && !errors.Is(err, lock.ErrNotHeld) {
 			t.Fatal(err)
 		}
@@ -129,22 +129,22 @@ func TestRealRevokeReadersTwice(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 1)
 	operator := f.locker(lock.WithNodeTimeout(patience))
-	_, err := operator.RevokeReaders(t.Context(), "job", swapReaders)
+	_, err := operator.Revoke(t.Context(), "job", swapReaders)
 	wantErr(t, err, lock.ErrNotHeld)
 	service := f.locker(lock.WithNodeTimeout(patience), lock.WithInstance("web-1"))
 	lease := reading(t, service, lock.TTL(longTTL), lock.NoRenew())
 	value := f.admin[0].HGetAll(t.Context(), "lock:job").Val()
-	first, err := operator.RevokeReaders(t.Context(), "job", swapReaders)
+	first, err := operator.Revoke(t.Context(), "job", swapReaders)
 	must(t, err)
 	if after := f.admin[0].HGetAll(t.Context(), "lock:job").Val(); len(after) != 1 || len(value) != 1 ||
 		lease.Context().Err() != nil {
 		t.Errorf("the readers were %q and are %q; the lease: %v", value, after, context.Cause(lease.Context()))
 	}
 	since := reading(t, service, lock.TTL(longTTL), lock.NoRenew())
-	again, err := operator.RevokeReaders(t.Context(), "job", lock.RevokeReadersRequest{By: "another", Reason: "impatience"})
+	again, err := operator.Revoke(t.Context(), "job", engine.RevokeRequest{By: "another", Reason: "impatience", Readers: true})
 	must(t, err)
-	if len(again.Readers) != 2 || !again.Readers[0].Again || again.Readers[0].Mark != first.Readers[0].Mark ||
-		again.Readers[1].Again || again.Readers[1].Holder.Instance != "web-1" || again.FreeIn <= 0 {
+	if len(again.Holders) != 2 || !again.Holders[0].Again || again.Holders[0].Mark != first.Holders[0].Mark ||
+		again.Holders[1].Again || again.Holders[1].Holder.Instance != "web-1" || again.FreeIn <= 0 {
 		t.Errorf("%+v, then %+v", first, again)
 	}
 	for _, reader := range []lock.Lease{lease, since} {
@@ -155,7 +155,7 @@ func TestRealRevokeReadersTwice(t *testing.T) {
 	next := reading(t, service, lock.TTL(longTTL))
 	must(t, next.Extend(t.Context()))
 	must(t, next.Release(t.Context()))
-	_, err = operator.RevokeReaders(t.Context(), "job", swapReaders)
+	_, err = operator.Revoke(t.Context(), "job", swapReaders)
 	wantErr(t, err, lock.ErrNotHeld)
 }
 

@@ -67,7 +67,7 @@ func TestRealRevokeStoppedReader(t *testing.T) {
 	must(t, stopped.Freeze())
 	waiting := writes(t, f.locker())
 	r := revokeReaders(t, f.locker(), swapReaders, 2)
-	if r.FreeIn > job.TTL || len(r.Readers) != 2 {
+	if r.FreeIn > job.TTL || len(r.Holders) != 2 {
 		t.Errorf("%+v", r)
 	}
 	got := <-waiting

@@ -53,8 +53,8 @@
 //
 // # Revoke
 //
-// An operator can end the leases of readers with engine.Engine.RevokeReaders, or the writer's with Revoke. Each reader
-// learns who and why. All drivers with read/write locks can do both.
+// An operator can end the writer's lease with engine.Engine.Revoke, or those of readers: each reader learns
+// who and why. All drivers with read/write locks can do both.
 //
 // # Drivers
 //

@@ -23,7 +23,7 @@ func (h *history) operate(e *engine.Engine, luck *rand.Rand, done <-chan struct{
 		case <-time.After(time.Duration(luck.Int64N(int64(2 * time.Second)))):
 		}
 		before := h.readers()
-		r, err := e.RevokeReaders(h.Context(), "prices", lock.RevokeReadersRequest{By: "operator", Reason: "simulated"})
+		r, err := e.Revoke(h.Context(), "prices", engine.RevokeRequest{By: "operator", Reason: "simulated", Readers: true})
 		if err != nil {
 			continue
 		}

@@ -57,8 +57,8 @@
 //
 // engine.Engine.Revoke writes a mark into the data of the holder's claim. A renewal expects the data that its process
 // wrote last, so it finds the mark instead. The claim exists until its holder releases it or its TTL ends. Claims of
-// zk.Lock and Curator are refused with errors.ErrUnsupported, since those look for no mark. RevokeReaders marks the
-// claims of readers.
+// zk.Lock and Curator are refused with errors.ErrUnsupported, since those look for no mark. A revoke of
+// readers marks their claims.
 //
 // Revocation.FreeIn is the TTL and one and a half sessions of the holder: its process may die before it deletes
 // the claim. A new leader begins all sessions anew, and so may add a session. With a holder that lives, the lock is free

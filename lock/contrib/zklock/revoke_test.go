@@ -13,7 +13,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine"
 )
 
-var swap = lock.RevokeRequest{By: "ops@host", Reason: "disk swap"}
+var swap = engine.RevokeRequest{By: "ops@host", Reason: "disk swap"}
 
 // TestRevokeOfAPlainLock is refused: zk.Lock and Curator look for no mark. Their lock stays theirs.
 func TestRevokeOfAPlainLock(t *testing.T) {
@@ -45,7 +45,7 @@ func TestRevokeLeavesARecord(t *testing.T) {
 	lease := acquire(t, holder, "job", lock.NoRenew())
 	before := peeked(t, l)
 	r, err := l.Revoke(t.Context(), "job", swap)
-	if must(t, err); r.Holder.Instance != "web-1" || r.Fence != lease.Fence() {
+	if must(t, err); r.Holders[0].Holder.Instance != "web-1" || r.Holders[0].Fence != lease.Fence() {
 		t.Errorf("%+v", r)
 	}
 	if session := zklock.SessionFor(zklock.DefaultMaxTTL); r.FreeIn != lock.DefaultTTL+session+session/2 {

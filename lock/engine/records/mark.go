@@ -8,9 +8,12 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
+// MaxByLength is the maximum length of the name of who revokes a lease, in bytes.
+const MaxByLength = 128
+
 // AppendMark adds the form in which nodes keep who revoked a lease and why: by|since in ms|reason.
 func AppendMark(b []byte, by, reason string, since time.Time) []byte {
-	b = append(append(b, safeText(by, lock.MaxByLength)...), '|')
+	b = append(append(b, safeText(by, MaxByLength)...), '|')
 	b = append(strconv.AppendInt(b, since.UnixMilli(), 10), '|')
 	return append(b, safeText(reason, lock.MaxReasonLength)...)
 }
@@ -25,7 +28,7 @@ func Revoked(resource, record string) lock.RevokedError {
 // version may add, are ignored. What cannot be read is empty.
 func ParseMark(record string) (by, reason string, since time.Time) {
 	fields := strings.SplitN(record, "|", 4)
-	by = safeText(fields[0], lock.MaxByLength)
+	by = safeText(fields[0], MaxByLength)
 	if len(fields) > 1 {
 		if ms, err := strconv.ParseInt(fields[1], 10, 64); err == nil {
 			since = time.UnixMilli(ms)

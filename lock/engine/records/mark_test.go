@@ -24,7 +24,7 @@ func FuzzMark(f *testing.F) {
 	f.Add(strings.Repeat("x", 200) + "|1|\x00" + strings.Repeat("y", 300))
 	f.Fuzz(func(t *testing.T, record string) {
 		by, reason, since := ParseMark(record)
-		if len(by) > lock.MaxByLength || len(reason) > lock.MaxReasonLength || strings.ContainsAny(by+reason, "\x00\n\x7f|") {
+		if len(by) > MaxByLength || len(reason) > lock.MaxReasonLength || strings.ContainsAny(by+reason, "\x00\n\x7f|") {
 			t.Fatalf("%q gives %q, %q", record, by, reason)
 		}
 		by2, reason2, since2 := ParseMark(string(AppendMark(nil, by, reason, since)))

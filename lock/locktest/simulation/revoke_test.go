@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 )
 
 // revokeAct is an operator who ends the lease of whoever holds a resource.
@@ -47,14 +48,14 @@ func TestSimulationRevokes(t *testing.T) {
 
 func (h *history) revoke(i int, a revokeAct) {
 	time.Sleep(a.at)
-	req := lock.RevokeRequest{By: fmt.Sprint("operator", i), Reason: "simulated"}
+	req := engine.RevokeRequest{By: fmt.Sprint("operator", i), Reason: "simulated"}
 	for end := h.now() + revokePatience; h.now() < end; time.Sleep(simNodeTimeout / 2) {
 		r, err := h.clients[a.client].redis.Revoke(context.Background(), resourceName(a.resource), req)
 		if err != nil {
 			continue
 		}
 		h.log("    %s revokes %s: %d of %d nodes, free in %v, again %v", req.By, r.Resource, r.Marked, r.Nodes, r.FreeIn,
-			r.Again)
+			r.Holders[0].Again)
 		if h.plant.revoked != nil {
 			h.plant.revoked()
 		}
@@ -64,18 +65,18 @@ func (h *history) revoke(i int, a revokeAct) {
 }
 
 // checkRevoked waits for the promised time. A node that goes back to an older copy of its data may have lost the mark.
-func (h *history) checkRevoked(r lock.Revocation) {
+func (h *history) checkRevoked(r engine.Revocation) {
 	time.Sleep(r.FreeIn + r.FreeIn/100 + timerError)
 	if h.plan.wipes {
 		return
 	}
 	h.mu.Lock()
-	leases := slices.Clone(h.leases)
+	leases, mark := slices.Clone(h.leases), r.Holders[0].Mark
 	h.mu.Unlock()
 	for _, rec := range leases {
 		left := rec.lease.Remaining()
-		if rec.name == r.Resource && rec.lease.Context().Err() == nil && left > 0 && h.marked(rec, r.Mark) {
-			h.violate("V1 %v: was revoked by %s and is valid for %v more", rec, r.Mark.By, left)
+		if rec.name == r.Resource && rec.lease.Context().Err() == nil && left > 0 && h.marked(rec, mark) {
+			h.violate("V1 %v: was revoked by %s and is valid for %v more", rec, mark.By, left)
 		}
 	}
 }

@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/semaphore"
 )
 
 type revoker interface {
-	Revoke(ctx context.Context, resource string, req lock.RevokeRequest) (lock.Revocation, error)
-	RevokeReaders(ctx context.Context, resource string, req lock.RevokeReadersRequest) (lock.ReadersRevocation, error)
+	Revoke(ctx context.Context, resource string, req engine.RevokeRequest) (engine.Revocation, error)
 }
 
 // testRevoke: a revoked lease is not renewed, its holder learns who revoked it and why, nobody gets the lock before the
@@ -41,12 +41,12 @@ func (c *subtest) noRevoke() {
 	if r, ok := c.locker().(revoker); ok {
 		_, err := r.Revoke(c.context(), c.resource, revokeRequest)
 		c.wantErr("Revoke", err, errors.ErrUnsupported)
-		_, err = r.RevokeReaders(c.context(), c.resource, readersRequest)
-		c.wantErr("RevokeReaders", err, errors.ErrUnsupported)
+		_, err = r.Revoke(c.context(), c.resource, readersRequest)
+		c.wantErr("Revoke of readers", err, errors.ErrUnsupported)
 	}
 }
 
-var revokeRequest = lock.RevokeRequest{By: "ops@host", Reason: "disk swap"}
+var revokeRequest = engine.RevokeRequest{By: "ops@host", Reason: "disk swap"}
 
 func (c *subtest) revoker() revoker {
 	c.Helper()
@@ -58,11 +58,14 @@ func (c *subtest) revoker() revoker {
 }
 
 // revokes revokes the holder's lease, once a quorum is known to have it.
-func (c *subtest) revokes(r revoker, req lock.RevokeRequest) lock.Revocation {
+func (c *subtest) revokes(r revoker, req engine.RevokeRequest) engine.Revocation {
 	c.Helper()
 	ctx := c.context()
 	for {
 		got, err := r.Revoke(ctx, c.resource, req)
+		if err == nil && len(got.Holders) != 1 {
+			c.Fatalf("Revoke(%q): %+v", c.resource, got)
+		}
 		if err == nil {
 			return got
 		}
@@ -95,12 +98,11 @@ func (c *subtest) revokesRenewed() {
 		next <- got
 	}()
 	r := c.revokes(c.revoker(), revokeRequest)
-	if r.Resource != c.resource || !r.Held || r.Again || 2*r.Marked <= r.Nodes || r.FreeIn <= 0 ||
-		r.Mark.By != "ops@host" {
+	if r.Resource != c.resource || 2*r.Marked <= r.Nodes || r.FreeIn <= 0 {
 		c.Errorf("%+v", r)
 	}
-	if !c.NoFences && r.Fence != lease.Fence() {
-		c.Errorf("fence %d of a lease with %d", r.Fence, lease.Fence())
+	if h := r.Holders[0]; !h.Held || h.Again || h.Mark.By != "ops@host" || !c.NoFences && h.Fence != lease.Fence() {
+		c.Errorf("%+v of a lease with fence %d", h, lease.Fence())
 	}
 	got := <-next
 	if left := lease.Remaining(); left > 0 {
@@ -129,8 +131,8 @@ func (c *subtest) revokedExtend() {
 
 func (c *subtest) revokesTwice() {
 	lease, r := c.acquire(c.locker(), lock.NoRenew(), lock.TTL(2*c.TTL)), c.revoker()
-	first := c.revokes(r, revokeRequest)
-	again := c.revokes(r, lock.RevokeRequest{By: "another", Reason: "impatience"})
+	first := c.revokes(r, revokeRequest).Holders[0]
+	again := c.revokes(r, engine.RevokeRequest{By: "another", Reason: "impatience"}).Holders[0]
 	if first.Again || !again.Again || again.Mark != first.Mark {
 		c.Errorf("%+v, then %+v", first, again)
 	}
@@ -147,7 +149,8 @@ func (c *subtest) nextOfRevoked() {
 	if err := next.Extend(c.context()); err != nil {
 		c.Errorf("the next lease is not extended: %v", err)
 	}
-	if got := c.revokes(r, lock.RevokeRequest{By: "another", Reason: "disk swap"}); got.Again || got.Mark.By != "another" {
+	got := c.revokes(r, engine.RevokeRequest{By: "another", Reason: "disk swap"}).Holders[0]
+	if got.Again || got.Mark.By != "another" {
 		c.Errorf("the next lease: %+v", got)
 	}
 	c.wantRevoked(next.Extend(c.context()), "another")
@@ -159,7 +162,7 @@ func (c *subtest) revokesWhomItAsked() {
 	lease, r, other := c.acquire(c.locker(), lock.NoRenew(), lock.TTL(2*c.TTL)), c.revoker(), c.locker()
 	var next lock.Lease
 	req := revokeRequest
-	req.Confirm = func(lock.Sighting) error {
+	req.Confirm = func([]lock.Sighting) error {
 		c.release(lease)
 		next = c.acquire(other, lock.NoRenew(), lock.TTL(2*c.TTL))
 		return nil
@@ -193,9 +196,9 @@ func (c *subtest) revokesNobody() {
 func (c *subtest) revokeNotConfirmed() {
 	lease, refused, r := c.acquire(c.locker(), lock.NoRenew(), lock.TTL(2*c.TTL)), errors.New("no"), c.revoker()
 	req := revokeRequest
-	req.Confirm = func(s lock.Sighting) error {
-		if !c.NoFences && s.Fence != lease.Fence() || !s.Held {
-			c.Errorf("to confirm: %+v", s)
+	req.Confirm = func(all []lock.Sighting) error {
+		if len(all) != 1 || !c.NoFences && all[0].Fence != lease.Fence() || !all[0].Held {
+			c.Errorf("to confirm: %+v", all)
 		}
 		return refused
 	}
@@ -206,6 +209,13 @@ func (c *subtest) revokeNotConfirmed() {
 		}
 	}
 	c.wantErr("Revoke that is not confirmed", err, refused)
+	req.Instance, req.Confirm = "another", nil
+	for ctx := c.context(); ; time.Sleep(time.Millisecond) {
+		if _, err = r.Revoke(ctx, c.resource, req); !errors.Is(err, lock.ErrNoQuorum) || ctx.Err() != nil {
+			break
+		}
+	}
+	c.wantErr("Revoke of another instance's lease", err, lock.ErrNotHeld)
 	if err := lease.Extend(c.context()); err != nil {
 		c.Errorf("the lease is not extended: %v", err)
 	}

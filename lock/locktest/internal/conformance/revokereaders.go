@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 )
 
 // revokesReaders ends the readers of a lock for a writer that waits. A reader that comes after it has a lease like any
@@ -22,14 +23,14 @@ func (c *subtest) revokesReaders() {
 		}
 		next <- writer
 	}()
-	r, err := c.revoker().RevokeReaders(c.context(), c.resource, readersRequest)
+	r, err := c.revoker().Revoke(c.context(), c.resource, readersRequest)
 	if err != nil {
-		c.Errorf("RevokeReaders(%q): %v", c.resource, err)
+		c.Errorf("Revoke(%q): %v", c.resource, err)
 	}
-	if r.Resource != c.resource || 2*r.Marked <= r.Nodes || r.FreeIn <= 0 || len(r.Readers) != len(readers) {
+	if r.Resource != c.resource || 2*r.Marked <= r.Nodes || r.FreeIn <= 0 || len(r.Holders) != len(readers) {
 		c.Errorf("%+v", r)
 	}
-	for _, one := range r.Readers {
+	for _, one := range r.Holders {
 		if one.Again || one.Mark.By != "ops@host" || one.Holder.Instance == "" {
 			c.Errorf("%+v", one)
 		}
@@ -64,9 +65,9 @@ func (c *subtest) revokesReadersOf() {
 	req.Instance = "web-1"
 	for i, by := range []string{"ops@host", "another"} {
 		req.By = by
-		got, err := r.RevokeReaders(c.context(), c.resource, req)
-		if err != nil || len(got.Readers) != 1 || got.Readers[0].Holder.Instance != "web-1" || got.Readers[0].Again != (i > 0) ||
-			got.Readers[0].Mark.By != "ops@host" || c.ReaderFences && got.Readers[0].Fence != one.Fence() {
+		got, err := r.Revoke(c.context(), c.resource, req)
+		if err != nil || len(got.Holders) != 1 || got.Holders[0].Holder.Instance != "web-1" || got.Holders[0].Again != (i > 0) ||
+			got.Holders[0].Mark.By != "ops@host" || c.ReaderFences && got.Holders[0].Fence != one.Fence() {
 			c.Errorf("%+v, %v", got, err)
 		}
 	}
@@ -76,11 +77,11 @@ func (c *subtest) revokesReadersOf() {
 	}
 	c.release(one)
 	for ctx := c.context(); ; time.Sleep(time.Millisecond) { // the release may be on its way to some nodes
-		_, err := r.RevokeReaders(ctx, c.resource, req)
+		_, err := r.Revoke(ctx, c.resource, req)
 		if errors.Is(err, lock.ErrNotHeld) {
 			break
 		} else if ctx.Err() != nil {
-			c.Fatalf("RevokeReaders of an instance that reads no more: %v", err)
+			c.Fatalf("Revoke of an instance that reads no more: %v", err)
 		}
 	}
 	if err := other.Extend(c.context()); err != nil {
@@ -101,15 +102,15 @@ func (c *subtest) seesReaders(least int) {
 		return seen
 	}
 	for {
-		_, err := r.RevokeReaders(ctx, c.resource, req)
+		_, err := r.Revoke(ctx, c.resource, req)
 		switch {
 		case errors.Is(err, seen):
 			return
 		case ctx.Err() != nil || !errors.Is(err, lock.ErrNotHeld) && !errors.Is(err, lock.ErrNoQuorum):
-			c.Fatalf("RevokeReaders(%q): %v", c.resource, err)
+			c.Fatalf("Revoke(%q): %v", c.resource, err)
 		}
 		time.Sleep(time.Millisecond)
 	}
 }
 
-var readersRequest = lock.RevokeReadersRequest{By: revokeRequest.By, Reason: revokeRequest.Reason}
+var readersRequest = engine.RevokeRequest{By: revokeRequest.By, Reason: revokeRequest.Reason, Readers: true}

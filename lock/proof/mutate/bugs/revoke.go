@@ -26,16 +26,16 @@ func revokeMutants() []Mutant {
 		},
 		{
 			Bug: "the promised time is that of the node that is free first", Why: "an operator acts too early",
-			File:   "lock/engine/internal/revoke/answers.go",
+			File:   "lock/engine/revokeanswers.go",
 			Old:    "each[a.quorum-1]",
 			New:    "each[0]",
 			Killer: by(memory, "TestRevoke"),
 		},
 		{
 			Bug: "a lease is revoked although its revoke was not confirmed", Why: "nothing on disk says who did it",
-			File:   "lock/engine/internal/revoke/revoke.go",
-			Old:    "if err := req.Confirm(seen); err != nil {",
-			New:    "if err := req.Confirm(seen); false && err != nil {",
+			File:   "lock/engine/revoke.go",
+			Old:    "if err := r.Confirm(holders); err != nil {",
+			New:    "if err := r.Confirm(holders); false && err != nil {",
 			Killer: by(memory, "TestRevokeIsRefused"),
 		},
 	}
@@ -43,7 +43,7 @@ func revokeMutants() []Mutant {
 
 // revokeReadersMutants are bugs in the way an operator ends the leases of readers.
 func revokeReadersMutants() []Mutant {
-	const room = "./lock/engine/internal/revoke"
+	const room = "./lock/engine"
 	return []Mutant{
 		{
 			Bug: "rwextend.lua: a revoked reader is renewed, or put back", Why: "a writer waits for it for ever",
@@ -68,21 +68,21 @@ func revokeReadersMutants() []Mutant {
 		},
 		{
 			Bug: "the promised time of readers is that of the last one listed", Why: "another keeps a writer out for longer",
-			File:   "lock/engine/internal/revoke/readers.go",
+			File:   "lock/engine/revokereaders.go",
 			Old:    "last = max(last, its.TTL)",
 			New:    "last = its.TTL",
 			Killer: by(room, "TestReadersPromise"),
 		},
 		{
 			Bug: "a reader on a minority of the nodes is not marked", Why: "it is put back on the others, and renewed",
-			File:   "lock/engine/internal/revoke/readers.go",
+			File:   "lock/engine/revokereaders.go",
 			Old:    "if instance == \"\" || seen.Holder.Instance == instance {",
 			New:    "if seen.Held && (instance == \"\" || seen.Holder.Instance == instance) {",
 			Killer: by(memory, "TestRevokeReadersOnAMinority"),
 		},
 		{
 			Bug: "a node counts that has marked some of the readers", Why: "the others are renewed",
-			File:   "lock/engine/internal/revoke/readers.go",
+			File:   "lock/engine/revokereaders.go",
 			Old:    "find(n, one.grant).Record == \"\" })",
 			New:    "false && find(n, one.grant).Record == \"\" })",
 			Killer: by(room, "TestReadersPromise"),

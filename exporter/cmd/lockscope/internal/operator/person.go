@@ -14,6 +14,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 )
 
 // dirMode keeps the folder of the audit log to its owner and group.
@@ -77,7 +78,8 @@ func (o *person) Validate(a *ui.App) error {
 	if err := lock.ValidateReason(o.Reason); err != nil {
 		return fmt.Errorf("--reason: %w", err)
 	}
-	if err := (lock.RevokeRequest{By: o.Name(a), Reason: o.Reason}).Validate(); err != nil {
+	req := engine.RevokeRequest{By: o.Name(a), Reason: o.Reason}
+	if err := req.Validate(); err != nil {
 		return fmt.Errorf("--operator: %w", err)
 	}
 	return nil

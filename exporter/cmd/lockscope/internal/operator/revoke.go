@@ -94,32 +94,44 @@ func (f *revokeFlags) run(ctx context.Context, a *ui.App) (err error) {
 		return err
 	}
 	defer closeAll()
-	if f.readers || f.reader != "" {
-		return f.revokeReaders(ctx, a, e, log)
-	}
 	return f.revoke(ctx, a, e, log)
 }
 
 // act is the word for it in the audit log.
 const actRevoke = "revoke"
 
-// revoke writes down whose lease is about to end before any server is marked.
+// revoke writes down each lease that is about to end before any server is marked.
 func (f *revokeFlags) revoke(ctx context.Context, a *ui.App, e *engine.Engine, log *Log) error {
-	intended := false
-	r, err := e.Revoke(ctx, f.name, lock.RevokeRequest{
-		By: f.operator.Name(a), Reason: f.operator.Reason,
-		Confirm: func(s lock.Sighting) error {
+	req := engine.RevokeRequest{
+		By: f.operator.Name(a), Reason: f.operator.Reason, Readers: f.readers || f.reader != "", Instance: f.reader,
+	}
+	word, intended := "holder", false
+	if req.Readers {
+		word = "reader"
+	}
+	req.Confirm = func(holders []lock.Sighting) error {
+		for _, s := range holders {
+			err := log.Intend(actRevoke, f.name, fmt.Sprintf(" %s=%q since=%s fence=%d reason=%q", word, s.Holder.Instance,
+				s.Holder.Since.UTC().Format(time.RFC3339), s.Fence, req.Reason))
+			if err != nil {
+				return err
+			}
 			intended = true
-			return log.Intend(actRevoke, f.name, fmt.Sprintf(" holder=%q since=%s fence=%d reason=%q", s.Holder.Instance,
-				s.Holder.Since.UTC().Format(time.RFC3339), s.Fence, f.operator.Reason))
-		},
-	})
+		}
+		return nil
+	}
+	r, err := e.Revoke(ctx, f.name, req)
 	if err != nil {
 		return f.failed(log, intended, err)
 	}
-	_, printed := fmt.Fprint(a.Out, reportRevoked(r, time.Now()))
-	return errors.Join(printed, log.Done(actRevoke, f.name, fmt.Sprintf("revoked marked=%d/%d free_in=%v", r.Marked, r.Nodes,
-		r.FreeIn.Round(time.Millisecond)), nil))
+	outcome := fmt.Sprintf("marked=%d/%d free_in=%v", r.Marked, r.Nodes, r.FreeIn.Round(time.Millisecond))
+	if req.Readers {
+		_, err = fmt.Fprint(a.Out, reportReaders(r, time.Now()))
+		outcome = fmt.Sprintf("readers=%d %s", len(r.Holders), outcome)
+	} else {
+		_, err = fmt.Fprint(a.Out, reportRevoked(r, time.Now()))
+	}
+	return errors.Join(err, log.Done(actRevoke, f.name, "revoked "+outcome, nil))
 }
 
 // failed writes down the end of an act that was begun, and of one without a quorum: an incident may turn on it.
@@ -138,33 +150,4 @@ func statusOf(err error) error {
 		return &ui.StatusError{Status: servers.ExitNoLock, Err: err}
 	}
 	return err
-}
-
-// maxFree is the longest time that is worth saying: a node has a key without a TTL beyond it.
-const maxFree = 365 * 24 * time.Hour
-
-// earlier is who revoked a lease before.
-func earlier(m lock.RevokedError) string {
-	return fmt.Sprintf("%s revoked it before, at %s: %s\n", m.By, m.Since.UTC().Format(time.RFC3339), m.Reason)
-}
-
-// report is what happened, and what to expect.
-func reportRevoked(r lock.Revocation, now time.Time) string {
-	h := r.Holder
-	text := fmt.Sprintf("%q is held by %s since %s (%v)\n", r.Resource, h.Instance, h.Since.UTC().Format(time.RFC3339),
-		now.Sub(h.Since).Round(time.Second))
-	if r.Again {
-		text += earlier(r.Mark)
-	}
-	text += fmt.Sprintf("%d of %d nodes refuse to renew it from now on\n", r.Marked, r.Nodes)
-	if r.FreeIn > maxFree {
-		return text + "it is not known when the lock is free: a node has a key that never expires\n"
-	}
-	return text + fmt.Sprintf("the lock is free at the latest in %v, unless another caller gets it before\n",
-		rounded(r.FreeIn))
-}
-
-// rounded is a bound that a person reads.
-func rounded(d time.Duration) time.Duration {
-	return (d + 99*time.Millisecond).Truncate(100 * time.Millisecond)
 }

@@ -1,4 +1,4 @@
-package revoke
+package engine
 
 import (
 	"cmp"
@@ -17,29 +17,23 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
-// Readers asks all nodes who reads the resource, and marks the readers that the request selects on all of them.
-func Readers(
-	ctx context.Context, e *nodes.Set, resource string, req lock.RevokeReadersRequest,
-) (lock.ReadersRevocation, error) {
-	asked, err := ask(ctx, e, driver.RevokeRequest{Key: e.Config.Prefix + resource})
-	if err != nil {
-		return lock.ReadersRevocation{}, fmt.Errorf("lock: revoke of readers of %q: %w", resource, err)
-	}
+// revokeReaders marks the readers that the request selects on all nodes, whose answers say who reads.
+func revokeReaders(
+	ctx context.Context, e *nodes.Set, asked revokeAnswers, resource string, req RevokeRequest,
+) (Revocation, error) {
 	readers, err := asked.readers(resource, req.Instance)
 	if err != nil {
-		return lock.ReadersRevocation{}, err
+		return Revocation{}, err
 	}
-	if req.Confirm != nil {
-		if err := req.Confirm(readers.sightings()); err != nil {
-			return lock.ReadersRevocation{}, fmt.Errorf("lock: revoke of readers of %q: %w", resource, err)
-		}
+	record, err := req.confirmed(resource, readers.sightings())
+	if err != nil {
+		return Revocation{}, err
 	}
-	record := string(records.AppendMark(nil, req.By, req.Reason, time.Now()))
-	marked, err := ask(ctx, e, driver.RevokeRequest{
-		Key: e.Config.Prefix + resource, Readers: readers.grants(), Record: record, Keep: keep(e),
+	marked, err := askRevoke(ctx, e, driver.RevokeRequest{
+		Key: e.Config.Prefix + resource, Readers: readers.grants(), Record: record, Keep: keepMark(e),
 	})
 	if err != nil {
-		return lock.ReadersRevocation{}, fmt.Errorf("lock: revoke of readers of %q: nodes may be marked: %w", resource, err)
+		return Revocation{}, fmt.Errorf("lock: revoke of readers of %q: nodes may be marked: %w", resource, err)
 	}
 	return marked.ofReaders(resource, readers, record)
 }
@@ -68,7 +62,7 @@ func (r readers) sightings() (all []lock.Sighting) {
 
 // readers are those that any node names, or those of one instance. A reader on a minority of the nodes keeps a writer
 // out, too, together with others. A reader with a lease is on a quorum, so any quorum of answers names it.
-func (a answers) readers(resource, instance string) (readers, error) {
+func (a revokeAnswers) readers(resource, instance string) (readers, error) {
 	answered, cannot, named := 0, 0, make(map[string][]question.Answer[driver.PeekReply])
 	for _, n := range a.nodes {
 		switch {
@@ -87,7 +81,7 @@ func (a answers) readers(resource, instance string) (readers, error) {
 	case cannot > 0:
 		return nil, fmt.Errorf("lock: revoke of readers of %q: %w", resource, errNoReaders)
 	case answered < a.quorum:
-		return nil, a.undecided(resource, lock.OpPeek, func(n answer) bool { return n.Err == nil })
+		return nil, a.undecided(resource, lock.OpPeek, func(n revokeAnswer) bool { return n.Err == nil })
 	}
 	var found readers
 	for grant, same := range named {
@@ -110,8 +104,8 @@ func (a answers) readers(resource, instance string) (readers, error) {
 var errNoReaders = fmt.Errorf("%w: this driver cannot revoke readers: find their processes with "+
 	`"lockscope list" and stop them`, errors.ErrUnsupported)
 
-func (a answers) nobodyReads(resource, instance string) error {
-	alone := slices.ContainsFunc(a.nodes, func(n answer) bool {
+func (a revokeAnswers) nobodyReads(resource, instance string) error {
+	alone := slices.ContainsFunc(a.nodes, func(n revokeAnswer) bool {
 		return n.Err == nil && n.Reply.Held && !n.Reply.Shared
 	})
 	why := "nobody reads it"
@@ -126,16 +120,16 @@ func (a answers) nobodyReads(resource, instance string) error {
 
 // sightingOfReader describes the reader that these nodes name. If they are a minority, then the reader has no lease
 // yet, or the other nodes have forgotten it: only the latest end is a bound then.
-func (a answers) sightingOfReader(resource string, same []question.Answer[driver.PeekReply]) lock.Sighting {
+func (a revokeAnswers) sightingOfReader(resource string, same []question.Answer[driver.PeekReply]) lock.Sighting {
 	s := peek.Describe(same, a.quorum, min(len(a.nodes), a.quorum+len(same)-1))
 	s.Resource, s.SeenAt, s.Held = resource, a.began, len(same) >= a.quorum
 	return s
 }
 
 // ofReaders is what the second round came to. Only nodes that marked every reader count.
-func (a answers) ofReaders(resource string, of readers, record string) (lock.ReadersRevocation, error) {
-	r := lock.ReadersRevocation{Resource: resource, Nodes: len(a.nodes)}
-	marked := func(n answer) bool {
+func (a revokeAnswers) ofReaders(resource string, of readers, record string) (Revocation, error) {
+	r := Revocation{Resource: resource, Nodes: len(a.nodes)}
+	marked := func(n revokeAnswer) bool {
 		return n.Err == nil && !slices.ContainsFunc(of, func(one reader) bool { return find(n, one.grant).Record == "" })
 	}
 	var free []time.Duration
@@ -149,7 +143,7 @@ func (a answers) ofReaders(resource string, of readers, record string) (lock.Rea
 		return r, a.undecided(resource, lock.OpRevoke, marked)
 	}
 	for _, one := range of {
-		revoked, there := lock.RevokedReader{Sighting: one.seen, Mark: records.Revoked(resource, record)}, false
+		revoked, there := Revoked{Sighting: one.seen, Mark: records.Revoked(resource, record)}, false
 		for _, n := range a.nodes {
 			its := find(n, one.grant)
 			there = there || its.Held
@@ -158,10 +152,10 @@ func (a answers) ofReaders(resource string, of readers, record string) (lock.Rea
 			}
 		}
 		if there {
-			r.Readers = append(r.Readers, revoked)
+			r.Holders = append(r.Holders, revoked)
 		}
 	}
-	if len(r.Readers) == 0 {
+	if len(r.Holders) == 0 {
 		return r, notHeldError(fmt.Sprintf("lock: revoke of readers of %q: they have released it meanwhile", resource))
 	}
 	r.FreeIn = a.freeIn(free)
@@ -169,7 +163,7 @@ func (a answers) ofReaders(resource string, of readers, record string) (lock.Rea
 }
 
 // find is what a node knows of a reader.
-func find(n answer, grant string) driver.RevokeReader {
+func find(n revokeAnswer, grant string) driver.RevokeReader {
 	if n.Err == nil {
 		for _, r := range n.Reply.Readers {
 			if r.Grant == grant {
@@ -182,7 +176,7 @@ func find(n answer, grant string) driver.RevokeReader {
 
 // lastOf is when the last of these readers ends on a node. Readers that last longest on different nodes keep a writer
 // out for longer than each of them does, so each node is asked for all of them.
-func lastOf(n answer, of readers) (last time.Duration) {
+func lastOf(n revokeAnswer, of readers) (last time.Duration) {
 	for _, one := range of {
 		its := find(n, one.grant)
 		if its.TTL < 0 {

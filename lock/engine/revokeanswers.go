@@ -1,4 +1,4 @@
-package revoke
+package engine
 
 import (
 	"errors"
@@ -14,23 +14,23 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
-// answer is what one node said of a resource.
-type answer = question.Answer[driver.RevokeReply]
+// revokeAnswer is what one node said of a resource.
+type revokeAnswer = question.Answer[driver.RevokeReply]
 
-// answers are those of all nodes to one question, in the order of the nodes.
-type answers struct {
-	nodes  []answer
+// revokeAnswers are those of all nodes to one question, in the order of the nodes.
+type revokeAnswers struct {
+	nodes  []revokeAnswer
 	quorum int
 	began  time.Time
 }
 
 // grantHolders are the nodes that name one grant.
-type grantHolders []answer
+type grantHolders []revokeAnswer
 
 func (g grantHolders) grant() string { return g[0].Reply.Grant }
 
 // like are the nodes that have what this reply has.
-func (a answers) like(reply driver.RevokeReply) (same grantHolders) {
+func (a revokeAnswers) like(reply driver.RevokeReply) (same grantHolders) {
 	for _, n := range a.nodes {
 		if n.Err == nil && n.Reply.Held == reply.Held && n.Reply.Grant == reply.Grant && n.Reply.Shared == reply.Shared {
 			same = append(same, n)
@@ -40,7 +40,7 @@ func (a answers) like(reply driver.RevokeReply) (same grantHolders) {
 }
 
 // holder are the nodes of the grant that has a quorum. If none can have one, nobody holds the resource.
-func (a answers) holder(resource string) (grantHolders, error) {
+func (a revokeAnswers) holder(resource, instance string) (grantHolders, error) {
 	unknown, most := 0, 0
 	for _, n := range a.nodes {
 		same := a.like(n.Reply)
@@ -48,7 +48,7 @@ func (a answers) holder(resource string) (grantHolders, error) {
 		case n.Err != nil:
 			unknown++
 		case n.Reply.Held && len(same) >= a.quorum:
-			return same, unrevocable(resource, n.Reply)
+			return same, a.unrevocable(resource, instance, same)
 		case n.Reply.Held:
 			most = max(most, len(same))
 		}
@@ -59,9 +59,28 @@ func (a answers) holder(resource string) (grantHolders, error) {
 	case most+unknown < a.quorum:
 		return nil, notHeldError(fmt.Sprintf("lock: revoke of %q: nobody holds it", resource))
 	}
-	return nil, a.undecided(resource, lock.OpPeek, func(n answer) bool {
+	return nil, a.undecided(resource, lock.OpPeek, func(n revokeAnswer) bool {
 		return n.Reply.Held && len(a.like(n.Reply)) == most
 	})
+}
+
+// unrevocable is why the holder that these nodes name cannot be revoked, or must not be; nil if it can.
+func (a revokeAnswers) unrevocable(resource, instance string, same grantHolders) error {
+	held := same[0].Reply
+	switch {
+	case held.Shared && len(held.Readers) == 0:
+		return fmt.Errorf("lock: revoke of %q: readers hold it: %w", resource, errNoReaders)
+	case held.Shared:
+		return fmt.Errorf("lock: revoke of %q: %w: readers hold it: set Readers in the request, or use "+
+			`"lockscope revoke --readers"`, resource, errors.ErrUnsupported)
+	case held.Grant == "":
+		return fmt.Errorf("lock: revoke of %q: %w: another library wrote this lock, and its holder does not look for marks: "+
+			`stop the holder, or use "lockscope repair" if it is a leaked lock in Redis`, resource, errors.ErrUnsupported)
+	}
+	if is := a.sighting(resource, same).Holder.Instance; instance != "" && is != instance {
+		return notHeldError(fmt.Sprintf("lock: revoke of %q: instance %q does not hold it, %q does", resource, instance, is))
+	}
+	return nil
 }
 
 // notHeldError matches lock.ErrNotHeld, and says so in its own words.
@@ -71,28 +90,13 @@ func (e notHeldError) Error() string { return string(e) }
 
 func (notHeldError) Unwrap() error { return lock.ErrNotHeld }
 
-// unrevocable is why a holder cannot be revoked; nil if it can.
-func unrevocable(resource string, held driver.RevokeReply) error {
-	switch {
-	case held.Shared && len(held.Readers) == 0:
-		return fmt.Errorf("lock: revoke of %q: readers hold it: %w", resource, errNoReaders)
-	case held.Shared:
-		return fmt.Errorf("lock: revoke of %q: %w: readers hold it: revoke them with Engine.RevokeReaders or "+
-			`"lockscope revoke --readers"`, resource, errors.ErrUnsupported)
-	case held.Grant == "":
-		return fmt.Errorf("lock: revoke of %q: %w: another library wrote this lock, and its holder does not look for marks: "+
-			`stop the holder, or use "lockscope repair" if it is a leaked lock in Redis`, resource, errors.ErrUnsupported)
-	}
-	return nil
-}
-
 // undecided is the error of a round in which the nodes that agree are too few.
-func (a answers) undecided(resource string, op lock.Operation, agrees func(answer) bool) *lock.QuorumError {
+func (a revokeAnswers) undecided(resource string, op lock.Operation, agrees func(revokeAnswer) bool) *lock.QuorumError {
 	return question.NoQuorum(resource, op, a.quorum, a.nodes, agrees)
 }
 
 // sighting describes the holder that these nodes name, with the same bounds as a peek.
-func (a answers) sighting(resource string, same grantHolders) lock.Sighting {
+func (a revokeAnswers) sighting(resource string, same grantHolders) lock.Sighting {
 	var seen []question.Answer[driver.PeekReply]
 	for _, n := range same {
 		seen = append(seen, question.Answer[driver.PeekReply]{At: n.At, Reply: driver.PeekReply{
@@ -104,9 +108,9 @@ func (a answers) sighting(resource string, same grantHolders) lock.Sighting {
 	return s
 }
 
-// revocation is what the second round came to. Only nodes that were marked count.
-func (a answers) revocation(seen lock.Sighting, grant, record string) (lock.Revocation, error) {
-	r := lock.Revocation{Sighting: seen, Nodes: len(a.nodes)}
+// revocation is what the second round came to for one holder. Only nodes that were marked count.
+func (a revokeAnswers) revocation(seen lock.Sighting, grant, record string) (Revocation, error) {
+	r, again := Revocation{Resource: seen.Resource, Nodes: len(a.nodes)}, false
 	var free []time.Duration
 	mark, there := record, 0
 	for _, n := range a.nodes {
@@ -118,7 +122,7 @@ func (a answers) revocation(seen lock.Sighting, grant, record string) (lock.Revo
 			there++
 		}
 		if n.Reply.Record != record {
-			mark, r.Again = n.Reply.Record, true
+			mark, again = n.Reply.Record, true
 		}
 		if n.Reply.TTL < 0 {
 			n.Reply.TTL = math.MaxInt64
@@ -126,18 +130,18 @@ func (a answers) revocation(seen lock.Sighting, grant, record string) (lock.Revo
 		free = append(free, n.Reply.TTL)
 	}
 	if r.Marked < a.quorum {
-		return r, a.undecided(seen.Resource, lock.OpRevoke, func(n answer) bool { return n.Err == nil })
+		return r, a.undecided(seen.Resource, lock.OpRevoke, func(n revokeAnswer) bool { return n.Err == nil })
 	}
 	if there+r.Nodes-r.Marked < a.quorum {
 		return r, notHeldError(fmt.Sprintf("lock: revoke of %q: its holder has released it meanwhile", seen.Resource))
 	}
 	r.FreeIn = a.freeIn(free)
-	r.Mark = records.Revoked(seen.Resource, mark)
+	r.Holders = []Revoked{{Sighting: seen, Mark: records.Revoked(seen.Resource, mark), Again: again}}
 	return r, nil
 }
 
 // freeIn is when a quorum of the marked nodes is free, given when each is. The slice is sorted.
-func (a answers) freeIn(each []time.Duration) time.Duration {
+func (a revokeAnswers) freeIn(each []time.Duration) time.Duration {
 	slices.Sort(each)
 	return each[a.quorum-1]
 }
