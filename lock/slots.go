@@ -46,7 +46,7 @@ func (e *FullError) Unwrap() (all []error) {
 }
 
 // SlotsError means that a semaphore has another number of slots: on a majority of the nodes, or for a holder of one of
-// its slots. It matches ErrInvalidOption. Use the same number in all processes, or change it with semaphore.Resize.
+// its slots. It matches ErrInvalidOption. Use the same number in all processes, or change it with engine.Engine.Resize.
 type SlotsError struct {
 	Name  string
 	Slots int        // of this call

@@ -72,7 +72,7 @@
 //
 // The number of slots of a semaphore (package semaphore) is the key prefix/slots/name#k, whose lease lasts a
 // day after the last use. The transaction that claims a slot compares it, and so does each renewal.
-// semaphore.Resize changes it.
+// engine.Engine.Resize changes it.
 //
 // # Revoking a lease
 //

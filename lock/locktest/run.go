@@ -23,7 +23,7 @@ type Driver struct {
 	Start func(t testing.TB) Maker
 
 	// Capabilities are what the Lockers must report, if they are engines, and must be able to do, through their methods
-	// Peek, Revoke and ResizeSemaphore, and through packages rwlock and semaphore. Everything else must fail with
+	// Peek, Revoke and Resize, and through packages rwlock and semaphore. Everything else must fail with
 	// errors.ErrUnsupported, or have no method.
 	Capabilities driver.Capabilities
 	NoFences     bool // the system has no counters: every lease must have fence 0

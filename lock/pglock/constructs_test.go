@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/pglock"
 	"github.com/lockscope/lockscope/lock/rwlock"
 	"github.com/lockscope/lockscope/lock/semaphore"
@@ -170,8 +171,8 @@ func TestResizeOfAServerThatIsDown(t *testing.T) {
 	must(t, err)
 	must(t, permit.Release(t.Context()))
 	must(t, s.Kill())
-	err = semaphore.Resize(t.Context(), l, "pool", 3, 2)
-	unfinished, ok := errors.AsType[*semaphore.ResizeError](err)
+	err = l.Resize(t.Context(), "pool", 3, 2)
+	unfinished, ok := errors.AsType[*engine.ResizeError](err)
 	if !ok || len(unfinished.Nodes) != 1 || unfinished.Nodes[0].Err == nil {
 		t.Fatalf("with a server that is down: %v", err)
 	}

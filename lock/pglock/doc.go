@@ -80,7 +80,7 @@
 // asked for a while.
 //
 // The server knows how many slots a semaphore has (package semaphore), and compares the number in the
-// transaction that grants or renews a slot. semaphore.Resize changes it. An advisory lock of the transaction
+// transaction that grants or renews a slot. engine.Engine.Resize changes it. An advisory lock of the transaction
 // orders the two.
 //
 // # Revoking a lease

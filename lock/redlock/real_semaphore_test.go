@@ -24,7 +24,7 @@ func TestRealSemaphoreRights(t *testing.T) {
 	must(t, err)
 	p, err := s.Acquire(t.Context(), lock.TTL(longTTL))
 	must(t, err)
-	must(t, semaphore.Resize(t.Context(), l, "pool", 2, 5))
+	must(t, l.Resize(t.Context(), "pool", 2, 5))
 	must(t, p.Extend(t.Context()))
 	must(t, p.Release(t.Context()))
 }

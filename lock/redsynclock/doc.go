@@ -34,7 +34,7 @@
 //	                              count as votes
 //
 // This driver has no read/write locks: rwlock.New fails with errors.ErrUnsupported. It does not know how many
-// slots a semaphore has: semaphore.Resize fails with errors.ErrUnsupported.
+// slots a semaphore has: engine.Engine.Resize fails with errors.ErrUnsupported.
 //
 // # Where to find what
 //

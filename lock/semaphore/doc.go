@@ -66,7 +66,7 @@
 //   - A node takes k from the first caller, once it may vote, and remembers it. A day may be as little as 12 hours.
 //   - It refuses an acquire with another k. If a majority does, the call fails at once with a [lock.SlotsError].
 //   - It refuses to renew a slot that is not there any more. Other permits outlast a change of k.
-//   - [Resize] changes k on all nodes. A smaller k is true once it returns: the longest TTL later.
+//   - engine.Engine.Resize changes k on all nodes. A smaller k is true once it returns: the longest TTL later.
 //   - So at most k permits are valid, for the k that a majority knows; while Resize is under way, for the larger one.
 //   - A node that loses its data forgets k, and takes that of the next caller. One such node is no majority. If more
 //     forget, or if the semaphore was not used for a day, processes with an old k can bring it back. Stop them.

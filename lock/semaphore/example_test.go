@@ -54,7 +54,7 @@ func ExampleSemaphore_TryAcquire() {
 	// released: true
 }
 
-func ExampleResize() {
+func Example_resize() {
 	ctx := context.Background()
 	locker, err := memlock.New(memlock.NewNodes(3))
 	if err != nil {
@@ -69,7 +69,7 @@ func ExampleResize() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println("resized:", semaphore.Resize(ctx, locker, "exports", 2, 5) == nil)
+	fmt.Println("resized:", locker.Resize(ctx, "exports", 2, 5) == nil)
 	_, err = before.TryAcquire(ctx)
 	var other *lock.SlotsError
 	if errors.As(err, &other) {

@@ -237,7 +237,7 @@ func TestQueueAndResize(t *testing.T) {
 			errs <- err
 		}()
 		synctest.Wait()
-		must(t, semaphore.Resize(t.Context(), nodes, "pool", 2, 3))
+		must(t, nodes.Resize(t.Context(), "pool", 2, 3))
 		if other, ok := errors.AsType[*lock.SlotsError](<-errs); !ok || other.Other != 3 {
 			t.Errorf("%v", other)
 		}

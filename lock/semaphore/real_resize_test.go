@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/semaphore"
 )
 
@@ -24,14 +25,14 @@ func TestRealResize(t *testing.T) {
 	}
 	operator := redisLocker(t, servers, longest)
 	must(t, servers[3].Pause())
-	err := semaphore.Resize(t.Context(), operator, "pool", 3, 2)
-	unfinished, ok := errors.AsType[*semaphore.ResizeError](err)
+	err := operator.Resize(t.Context(), "pool", 3, 2)
+	unfinished, ok := errors.AsType[*engine.ResizeError](err)
 	if !ok || unfinished.Nodes[3].Err == nil || !strings.Contains(err.Error(), servers[3].Addr()) {
 		t.Fatalf("with a server that hangs: %v", err)
 	}
 	must(t, servers[3].Resume())
 	for began := time.Now(); err != nil; { // until the connections to it are made anew
-		if err = semaphore.Resize(t.Context(), operator, "pool", 3, 2); err != nil && time.Since(began) > time.Minute {
+		if err = operator.Resize(t.Context(), "pool", 3, 2); err != nil && time.Since(began) > time.Minute {
 			t.Fatal(err)
 		}
 	}

@@ -10,18 +10,18 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
-	"github.com/lockscope/lockscope/lock/semaphore"
+	"github.com/lockscope/lockscope/lock/engine"
 )
 
 func resize(t *testing.T, f *fleet, from, to int) error {
 	t.Helper()
-	return semaphore.Resize(t.Context(), f.locker("operator"), "pool", from, to)
+	return f.locker("operator").Resize(t.Context(), "pool", from, to)
 }
 
 // wantUnfinished checks what a Resize says of each node.
 func wantUnfinished(t *testing.T, err error, texts ...string) {
 	t.Helper()
-	if e, ok := errors.AsType[*semaphore.ResizeError](err); !ok || len(e.Nodes) != 3 {
+	if e, ok := errors.AsType[*engine.ResizeError](err); !ok || len(e.Nodes) != 3 {
 		t.Fatalf("%v; an error with three nodes expected", err)
 	}
 	for _, text := range texts {
@@ -91,8 +91,8 @@ func TestExtendOfASlotThatIsGone(t *testing.T) {
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
-			err := semaphore.Resize(ctx, f.locker("operator"), "pool", 2, 1)
-			if e, ok := errors.AsType[*semaphore.ResizeError](err); !ok || !errors.Is(err, context.DeadlineExceeded) ||
+			err := f.locker("operator").Resize(ctx, "pool", 2, 1)
+			if e, ok := errors.AsType[*engine.ResizeError](err); !ok || !errors.Is(err, context.DeadlineExceeded) ||
 				time.Until(e.Until) < lock.DefaultMaxTTL-2*time.Second {
 				t.Errorf("the wait was cut short: %v", err)
 			}
@@ -116,8 +116,10 @@ func TestResizeNeedsEveryNode(t *testing.T) {
 		f.nodes.Recover()
 		f.release(f.acquire(s))
 
-		l := &failsAtTheChange{Resizer: f.locker("operator"), fail: func() { f.nodes[2].Deny(driver.ErrUnreachable) }}
-		wantUnfinished(t, semaphore.Resize(t.Context(), l, "pool", 1, 2), "mem1 knows 2", "mem2 knows 2", "mem3: node")
+		const trip = 40 * time.Millisecond
+		f.nodes[2].Delay(trip)
+		time.AfterFunc(trip/2, func() { f.nodes[2].Deny(driver.ErrUnreachable) }) // before the round that changes it
+		wantUnfinished(t, resize(t, f, 1, 2), "mem1 knows 2", "mem2 knows 2", "mem3: node")
 		f.nodes.Recover()
 		_, err := s.TryAcquire(t.Context())
 		wantSlotsError(t, err, 1, 2)
@@ -125,19 +127,6 @@ func TestResizeNeedsEveryNode(t *testing.T) {
 		f.k, f.judge.k = 2, 2
 		f.wantFree(2)
 	})
-}
-
-// failsAtTheChange breaks a node between the first round and the second.
-type failsAtTheChange struct {
-	semaphore.Resizer
-	fail func()
-}
-
-func (f *failsAtTheChange) ResizeSemaphore(ctx context.Context, name string, from, to int) ([]lock.NodeSlots, error) {
-	if to != 0 {
-		f.fail()
-	}
-	return f.Resizer.ResizeSemaphore(ctx, name, from, to)
 }
 
 // TestResizeFromAnother: a number that nobody named stays, and the error names it.
@@ -164,6 +153,9 @@ func TestResizeOfAnUnusedSemaphore(t *testing.T) {
 
 // TestResizeRefusesBadInput before it asks a node.
 func TestResizeRefusesBadInput(t *testing.T) {
+	f := newFleet(t, 3, 1)
+	operator := f.locker("operator")
+	must(t, operator.Close()) // a call that asks fails with lock.ErrClosed
 	for what, c := range map[string]struct {
 		name     string
 		from, to int
@@ -174,15 +166,10 @@ func TestResizeRefusesBadInput(t *testing.T) {
 		"too many":    {"pool", 2, 101, lock.ErrInvalidOption},
 		"no name":     {"", 2, 3, lock.ErrInvalidResource},
 		"a long name": {strings.Repeat("x", 511), 2, 3, lock.ErrInvalidResource},
+		"a slot":      {"pool#1", 2, 3, lock.ErrInvalidResource},
 	} {
-		if err := semaphore.Resize(t.Context(), untouched{}, c.name, c.from, c.to); !errors.Is(err, c.want) {
+		if err := operator.Resize(t.Context(), c.name, c.from, c.to); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if err := semaphore.Resize(t.Context(), nil, "pool", 1, 2); !errors.Is(err, lock.ErrInvalidOption) {
-		t.Errorf("without nodes: %v", err)
-	}
 }
-
-// untouched is asked for nothing.
-type untouched struct{ semaphore.Resizer }

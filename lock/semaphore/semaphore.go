@@ -26,21 +26,10 @@ func New(locker lock.Locker, name string, k int) (*Semaphore, error) {
 	if locker == nil {
 		return nil, fmt.Errorf("%w: semaphore %q: the Locker must not be nil", lock.ErrInvalidOption, name)
 	}
-	if err := validate(name, k); err != nil {
+	if err := records.ValidateSemaphore(name, k); err != nil {
 		return nil, err
 	}
 	return &Semaphore{locker: locker, name: name, slots: k}, nil
-}
-
-// validate refuses what no semaphore can have.
-func validate(name string, k int) error {
-	if err := records.ValidateSlots(name, k); err != nil {
-		return err
-	}
-	if _, _, ok := records.ParseSlot(name); ok {
-		return fmt.Errorf("%w: semaphore %q has the name of a slot", lock.ErrInvalidResource, name)
-	}
-	return nil
 }
 
 // Name returns the name of the semaphore.

@@ -9,6 +9,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/contrib/zklock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/rwlock"
 	"github.com/lockscope/lockscope/lock/semaphore"
 )
@@ -128,8 +129,8 @@ func TestResizeWithoutAMajority(t *testing.T) {
 	for _, s := range e.Servers[1:] {
 		must(t, s.Pause())
 	}
-	err = semaphore.Resize(t.Context(), l, "pool", 3, 4)
-	unfinished, ok := errors.AsType[*semaphore.ResizeError](err)
+	err = l.Resize(t.Context(), "pool", 3, 4)
+	unfinished, ok := errors.AsType[*engine.ResizeError](err)
 	if !ok || len(unfinished.Nodes) != 1 || unfinished.Nodes[0].Err == nil {
 		t.Errorf("without a majority: %v", err)
 	}
@@ -137,7 +138,7 @@ func TestResizeWithoutAMajority(t *testing.T) {
 		must(t, s.Resume())
 	}
 	eventually(t, "the change is made once they answer", func() bool {
-		return semaphore.Resize(t.Context(), l, "pool", 3, 4) == nil
+		return l.Resize(t.Context(), "pool", 3, 4) == nil
 	})
 	_, err = pool.TryAcquire(t.Context())
 	if other, ok := errors.AsType[*lock.SlotsError](err); !ok || other.Other != 4 {

@@ -50,7 +50,7 @@
 // A TryLock that is refused keeps out readers for the moment of its call, since it has created a claim.
 //
 // The number of slots of a semaphore (package semaphore) is a node below the root, ;slots; and the name. The
-// transaction that makes a claim or renews one checks its version. semaphore.Resize changes it. ZooKeeper has no
+// transaction that makes a claim or renews one checks its version. engine.Engine.Resize changes it. ZooKeeper has no
 // expiry for such nodes, so the number is never forgotten: delete the node of a semaphore that nobody uses.
 //
 // # Revoking a lease

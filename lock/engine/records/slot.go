@@ -38,6 +38,17 @@ func ValidateSlots(semaphore string, slots int) error {
 	return nil
 }
 
+// ValidateSemaphore fails as ValidateSlots does, and with lock.ErrInvalidResource for the name of a slot.
+func ValidateSemaphore(name string, slots int) error {
+	if err := ValidateSlots(name, slots); err != nil {
+		return err
+	}
+	if _, _, ok := ParseSlot(name); ok {
+		return fmt.Errorf("%w: semaphore %q has the name of a slot", lock.ErrInvalidResource, name)
+	}
+	return nil
+}
+
 // ParseSlot splits the name of a semaphore's slot, NAME#3. ok is false for any other name.
 func ParseSlot(resource string) (semaphore string, slot int, ok bool) {
 	at := strings.LastIndexByte(resource, '#')

@@ -3,43 +3,40 @@ package conformance
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/semaphore"
 )
 
 func (c *subtest) noSlots() {
-	if r, ok := c.locker().(semaphore.Resizer); ok {
-		c.wantErr("Resize", semaphore.Resize(c.context(), r, c.resource, 1, 2), errors.ErrUnsupported)
+	if r, ok := c.locker().(resizer); ok {
+		c.wantErr("Resize", r.Resize(c.context(), c.resource, 1, 2), errors.ErrUnsupported)
 	}
 }
 
-// operator changes numbers of slots. It waits only for the TTL of the suite, since no permit lives longer.
-type operator struct {
-	semaphore.Resizer
-	ttl time.Duration
+type resizer interface {
+	Resize(ctx context.Context, name string, from, to int) error
 }
 
-func (o operator) MaxTTL() time.Duration { return o.ttl }
-
-func (c *subtest) operator() operator {
+// resizer waits only for the TTL of the suite, since no permit lives longer.
+func (c *subtest) resizer() resizer {
 	c.Helper()
-	r, ok := c.locker().(semaphore.Resizer)
+	r, ok := c.locker(lock.WithMaxTTL(c.TTL)).(resizer)
 	if !ok {
-		c.Fatal("this Locker cannot change the number of slots")
+		c.Fatal("this Locker cannot Resize")
 	}
-	return operator{r, c.TTL}
+	return r
 }
 
 // nodesKnowSlots although nobody holds a slot, and follow a change.
 func (c *subtest) nodesKnowSlots() {
-	nodes := c.operator()
+	operator := c.resizer()
 	one, three := c.semaphore(c.locker(), 1), c.semaphore(c.locker(), 3)
 	c.giveBack(c.permit(one))
 	c.wantOtherSlots(three, 1)
 	held := c.permit(one)
-	if err := semaphore.Resize(c.context(), nodes, c.resource, 1, 3); err != nil {
+	if err := operator.Resize(c.context(), c.resource, 1, 3); err != nil {
 		c.Fatal(err)
 	}
 	c.wantOtherSlots(c.semaphore(c.locker(), 1), 3)
@@ -51,8 +48,8 @@ func (c *subtest) nodesKnowSlots() {
 	}
 	c.giveBack(c.permit(three))
 	c.giveBack(held)
-	err := semaphore.Resize(c.context(), nodes, c.resource, 1, 2)
-	if e, ok := errors.AsType[*semaphore.ResizeError](err); !ok || len(e.Nodes) == 0 || e.Nodes[0].Slots != 3 {
+	err := operator.Resize(c.context(), c.resource, 1, 2)
+	if e, ok := errors.AsType[*engine.ResizeError](err); !ok || len(e.Nodes) == 0 || e.Nodes[0].Slots != 3 {
 		c.Errorf("from a number that the nodes do not know: %v", err)
 	}
 }
@@ -71,10 +68,10 @@ func (c *subtest) wantOtherSlots(s *semaphore.Semaphore, known int) {
 // fewerSlots end every permit of a slot that is gone, although its holder renews it, and no other permit. Calls with the
 // old number learn of it.
 func (c *subtest) fewerSlots() {
-	operator := c.operator()
+	operator := c.resizer()
 	three := c.semaphore(c.locker(), 3)
 	permits := []*semaphore.Permit{c.permit(three), c.permit(three), c.permit(three)}
-	if err := semaphore.Resize(c.context(), operator, c.resource, 3, 1); err != nil {
+	if err := operator.Resize(c.context(), c.resource, 3, 1); err != nil {
 		c.Fatal(err)
 	}
 	for _, p := range permits {

@@ -91,14 +91,14 @@ func semaphoreMutants() []Mutant {
 		},
 		{
 			Bug: "a smaller k is reported before the permits of the larger have ended", Why: "more permits are valid than k",
-			File:   "lock/semaphore/resize.go",
+			File:   "lock/engine/resize.go",
 			Old:    "\tif to < from {\n",
 			New:    "\tif to < 0 {\n",
 			Killer: by(semaphores, "TestShrink"),
 		},
 		{
 			Bug: "a change of k does without a node", Why: "one more node that forgets k is a majority for the old one",
-			File:   "lock/semaphore/resize.go",
+			File:   "lock/engine/resize.go",
 			Old:    "n.Err != nil || !right(n.Slots)",
 			New:    "n.Err == nil && !right(n.Slots)",
 			Killer: by(semaphores, "TestResizeNeedsEveryNode"),

@@ -1,13 +1,18 @@
-package semaphore
+package engine
 
 import (
 	"errors"
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/lockscope/lockscope/lock"
 )
+
+// NodeSlots is what one node knows of the number of slots of a semaphore.
+type NodeSlots struct {
+	Node  string
+	Slots int   // 0 if the node knows none, or has not answered
+	Err   error // why the node has not answered; nil if it has
+}
 
 // ResizeError means that a change of the number of slots is not finished. It wraps Err and the errors of the nodes.
 type ResizeError struct {
@@ -15,7 +20,7 @@ type ResizeError struct {
 	From, To int
 	// Nodes is what each node was last seen to know. It is nil if ctx ended before the nodes answered: each may know
 	// either number.
-	Nodes []lock.NodeSlots
+	Nodes []NodeSlots
 	// Until is when at most To permits are valid, if only the wait for that was cut short; else zero.
 	Until time.Time
 	Err   error // why the call ended early; nil if the nodes are the reason
