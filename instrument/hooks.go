@@ -107,7 +107,7 @@ func (h hooks) onNodeRestart(ctx context.Context, e locktrace.NodeRestart) {
 	h.log.Restart(ctx, e)
 }
 
-func (h hooks) onDeadlock(ctx context.Context, e lock.Deadlock) {
+func (h hooks) onDeadlock(ctx context.Context, e lock.DeadlockError) {
 	defer h.panics.Contain()
 	if c := callOf(ctx, h.layer); c != nil {
 		c.counted.Deadlock()

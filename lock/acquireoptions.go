@@ -125,8 +125,9 @@ func Fenced() AcquireOption {
 	return acquireOption(func(o *AcquireOptions) { o.Fenced = true })
 }
 
-// HoldReason says why the lock is held, for callers that are refused and for pages: see [ValidateReason]. Give it to
-// what a person does, such as maintenance. A program is known by its name and call site.
+// HoldReason says why the lock is held, for callers that are refused and for pages: 1 to [MaxReasonLength] bytes of UTF-8,
+// without a character that [ValidateResource] refuses as hidden. Give it to what a person does, such as maintenance. A
+// program is known by its name and call site.
 func HoldReason(text string) AcquireOption {
 	return acquireOption(func(o *AcquireOptions) { o.HoldReason = text })
 }

@@ -6,15 +6,18 @@ import (
 	"strings"
 )
 
-// Deadlock is a cycle of leases of this process. Calls that hold one lease wait for the next
+// DeadlockError is a cycle of leases of this process. Calls that hold one lease wait for the next
 // lease in the cycle, and calls that hold the last one wait for the first. None of them gets
 // any further, unless one call gives up or other work ends one of the leases.
-type Deadlock struct {
+//
+// It ends the wait of a call with [FailOnDeadlock], and matches [ErrDeadlock]. The caller still holds its leases and has
+// to release them.
+type DeadlockError struct {
 	Cycle []HeldLease
 }
 
 // String names the cycle: "a" (fence 1) waits for "b" (fence 2) waits for "a".
-func (d Deadlock) String() string {
+func (d DeadlockError) String() string {
 	var b strings.Builder
 	for _, h := range d.Cycle {
 		fmt.Fprintf(&b, "%v%s waits for ", h, d.on(h))
@@ -26,17 +29,11 @@ func (d Deadlock) String() string {
 }
 
 // on names the backend of a lease if the cycle spans several backends.
-func (d Deadlock) on(h HeldLease) string {
+func (d DeadlockError) on(h HeldLease) string {
 	if !slices.ContainsFunc(d.Cycle, func(other HeldLease) bool { return other.Backend != h.Backend }) {
 		return ""
 	}
 	return " on " + h.Backend
-}
-
-// DeadlockError ends the wait of a call with [FailOnDeadlock]. It matches [ErrDeadlock]. The
-// caller still holds its leases and has to release them.
-type DeadlockError struct {
-	Deadlock
 }
 
 func (e *DeadlockError) Error() string {

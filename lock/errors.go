@@ -1,12 +1,12 @@
 package lock
 
-import (
-	"errors"
-)
+import "errors"
 
-// Errors of Acquire. Test for them with [errors.Is]: Acquire wraps them with the resource, the
-// nodes and, if a context ended, its error.
+// The errors of this package. Test for them with [errors.Is]: what they are wrapped in has the resource, the nodes and,
+// if a context ended, its error.
 var (
+	// Of Acquire:
+
 	// ErrHeld means that another owner holds the resource; see [HeldError].
 	ErrHeld = errors.New("lock: held by another owner")
 	// ErrNoQuorum means that too few nodes answered to decide; see [QuorumError].
@@ -22,10 +22,9 @@ var (
 	ErrDeadlock = errors.New("lock: deadlock")
 	// ErrClosed means that the engine is closed.
 	ErrClosed = errors.New("lock: closed")
-)
 
-// Causes of the end of a lease's context, and errors of Extend and Release.
-var (
+	// Causes of the end of a lease's context, and errors of Extend and Release:
+
 	// ErrLost means that the lease ended before it was released: its validity ran out,
 	// or a quorum no longer has it.
 	ErrLost = errors.New("lock: lease lost")
@@ -36,11 +35,10 @@ var (
 	// ErrNotHeld means that the nodes no longer held the lease when it was released or
 	// extended; see [ReleaseError]. It also means that there is no lease to act on.
 	ErrNotHeld = errors.New("lock: not held")
-)
 
-// Errors of invalid input, reported before any command is sent. The exceptions are [Fenced] and the
-// number of slots of a semaphore, whose ErrInvalidOption needs an answer of the nodes.
-var (
+	// Of invalid input, before any command is sent. The exceptions are [Fenced] and the number of slots of a semaphore,
+	// whose ErrInvalidOption needs an answer of the nodes:
+
 	// ErrInvalidResource means that the resource name is not allowed; see
 	// [ValidateResource].
 	ErrInvalidResource = errors.New("lock: invalid resource name")

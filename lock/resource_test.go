@@ -34,19 +34,16 @@ func hidden(r rune) bool {
 		r >= 0x2066 && r <= 0x2069
 }
 
-// TestHiddenCharacters are refused in names and in reasons alike.
+// TestHiddenCharacters are refused in names.
 func TestHiddenCharacters(t *testing.T) {
 	for _, text := range []string{"a\u0085b", "a\u009b2J", "a\u202eb", "a\u2066b", "a\u061cb", "a\u2028b", "a\xffb",
 		"a\x7fb", "a\nb"} {
 		if err := ValidateResource(text); !errors.Is(err, ErrInvalidResource) || hasHidden(err) {
 			t.Errorf("resource %q: %v", text, err)
 		}
-		if err := ValidateReason(text); !errors.Is(err, ErrInvalidOption) {
-			t.Errorf("reason %q: %v", text, err)
-		}
 	}
 	for _, text := range []string{"ünï", "日本", "a\u00a0b", "👩\u200d🔧"} {
-		if err := errors.Join(ValidateResource(text), ValidateReason(text)); err != nil {
+		if err := ValidateResource(text); err != nil {
 			t.Error(err)
 		}
 	}

@@ -96,7 +96,7 @@ func TestOneNameOnTwoBackends(t *testing.T) {
 // TestDeadlockAcrossTwoSystems: a lock on Redis and one on another system, taken in opposite orders. Neither knows the
 // other.
 func TestDeadlockAcrossTwoSystems(t *testing.T) {
-	told := make(chan lock.Deadlock, 4)
+	told := make(chan lock.DeadlockError, 4)
 	board := newBoard(t, live.WithInstance("orders/1"))
 	orders, err := redlock.Open([]string{"redis://" + locktest.Servers(t, 1)[0].Addr()},
 		lock.WithInstance("orders/1"), lock.WithNodeTimeout(nodeTimeout), lock.WithCallSites())
@@ -105,7 +105,7 @@ func TestDeadlockAcrossTwoSystems(t *testing.T) {
 	onRedis, other := wrap(t, board, orders), onBackend(t, board, memlock.NewNodes(1), "memory", "orders/1")
 
 	ctx, cancel := context.WithCancel(locktrace.With(t.Context(),
-		&locktrace.Trace{Deadlock: func(_ context.Context, d lock.Deadlock) { told <- d }}))
+		&locktrace.Trace{Deadlock: func(_ context.Context, d lock.DeadlockError) { told <- d }}))
 	defer cancel()
 	var working, holding sync.WaitGroup
 	holding.Add(2)

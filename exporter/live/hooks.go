@@ -87,9 +87,9 @@ func (h *hooks) onNodeRestart(_ context.Context, e locktrace.NodeRestart) {
 	h.nodes.Restarted(now, e)
 }
 
-func (h *hooks) onDeadlock(_ context.Context, d lock.Deadlock) {
+func (h *hooks) onDeadlock(_ context.Context, d lock.DeadlockError) {
 	defer text.Contain()
-	h.deadlocks.Tell(lock.Deadlock{Cycle: h.sets.Held(d.Cycle)}, time.Now())
+	h.deadlocks.Tell(lock.DeadlockError{Cycle: h.sets.Held(d.Cycle)}, time.Now())
 }
 
 func (h *hooks) onWaitStart(ctx context.Context, e locktrace.WaitStart) context.Context {

@@ -53,7 +53,7 @@ func TestHolding(t *testing.T) {
 // deadlocks collects the deadlocks that a trace reports.
 type deadlocks struct {
 	mu  sync.Mutex
-	all []lock.Deadlock
+	all []lock.DeadlockError
 	do  func() // run at the next report
 }
 
@@ -64,7 +64,7 @@ func (d *deadlocks) then(do func()) {
 }
 
 func (d *deadlocks) in(ctx context.Context) context.Context {
-	return locktrace.With(ctx, &locktrace.Trace{Deadlock: func(_ context.Context, e lock.Deadlock) {
+	return locktrace.With(ctx, &locktrace.Trace{Deadlock: func(_ context.Context, e lock.DeadlockError) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		d.all = append(d.all, e)
@@ -74,7 +74,7 @@ func (d *deadlocks) in(ctx context.Context) context.Context {
 	}})
 }
 
-func (d *deadlocks) seen() []lock.Deadlock {
+func (d *deadlocks) seen() []lock.DeadlockError {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Clone(d.all)

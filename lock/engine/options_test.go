@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
 func TestAcquireRefusesBadInputBeforeAnyNetworkCall(t *testing.T) {
@@ -69,7 +70,7 @@ func TestHiddenCharactersInNames(t *testing.T) {
 			}
 		}
 		e, err := NewEngine([]driver.Node{untouchable{}}, lock.WithInstance(hidden))
-		if err != nil || lock.ValidateReason(e.Instance()) != nil {
+		if err != nil || records.ValidateReason(e.Instance()) != nil {
 			t.Errorf("instance %q: %q, %v", hidden, e.Instance(), err)
 		}
 		_ = e.Close()

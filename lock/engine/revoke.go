@@ -10,14 +10,13 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 	"github.com/lockscope/lockscope/lock/engine/internal/question"
 	"github.com/lockscope/lockscope/lock/engine/records"
-	"github.com/lockscope/lockscope/lock/internal/text"
 )
 
 // RevokeRequest says who ends somebody else's lease, and why. Its holder learns both, and so does everybody who revokes
 // the lease again.
 type RevokeRequest struct {
 	By     string // the person or program responsible: 1 to 128 bytes without control characters
-	Reason string // see [lock.ValidateReason]
+	Reason string // 1 to 256 bytes, as that of [lock.HoldReason]
 	// Readers ends the leases of the readers of a read/write lock. Without it, Revoke ends no reader's.
 	Readers bool
 	// Instance selects the holder of one process, as [lock.Holder] names it; "" selects whoever holds the resource.
@@ -30,11 +29,10 @@ type RevokeRequest struct {
 
 // Validate fails with [lock.ErrInvalidOption] if a text is empty, too long or not printable.
 func (r *RevokeRequest) Validate() error {
-	if r.By == "" || len(r.By) > records.MaxByLength || !text.Shows(r.By) {
-		return fmt.Errorf("%w: the name has %d bytes: use 1 to %d bytes of UTF-8 without control characters, or marks "+
-			"that turn the direction of text", lock.ErrInvalidOption, len(r.By), records.MaxByLength)
+	if err := records.ValidateBy(r.By); err != nil {
+		return err
 	}
-	return lock.ValidateReason(r.Reason)
+	return records.ValidateReason(r.Reason)
 }
 
 // Revocation is the result of revoking leases. None of them can be renewed any more. Each ends by its holder's own

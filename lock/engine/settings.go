@@ -184,7 +184,7 @@ func (s *Settings) validateAcquire(o lock.AcquireOptions) error {
 	case misnamed(o):
 		return fmt.Errorf("%w: kind %q: use InMode, or Slots with 1 to 100", lock.ErrInvalidOption, o.Kind)
 	case o.HoldReason != "":
-		return lock.ValidateReason(o.HoldReason)
+		return records.ValidateReason(o.HoldReason)
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ type Trace struct {
 	NodeStart    func(context.Context, NodeStart) context.Context
 	NodeEnd      func(context.Context, NodeEnd)
 	NodeRestart  func(context.Context, NodeRestart)
-	Deadlock     func(context.Context, lock.Deadlock)
+	Deadlock     func(context.Context, lock.DeadlockError)
 	WaitStart    func(context.Context, WaitStart) context.Context
 	WaitEnd      func(context.Context, WaitEnd)
 	RenewStart   func(context.Context, RenewStart) context.Context

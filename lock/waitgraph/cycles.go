@@ -10,14 +10,14 @@ import (
 // Cycles returns the shortest cycle through each resource, each cycle once. A cycle begins with the
 // resource whose name sorts first. A cycle through a slot of a semaphore counts only if the holders of all
 // its slots are stuck; one through a reader always does.
-func (g *Graph) Cycles() (all []lock.Deadlock) {
+func (g *Graph) Cycles() (all []lock.DeadlockError) {
 	seen := make(map[string]bool)
 	for name := range g.stuck {
 		cycle := shortestCycle(g.stuck, name)
 		if len(cycle) == 0 {
 			continue
 		}
-		d := lock.Deadlock{}
+		d := lock.DeadlockError{}
 		for _, resource := range cycle {
 			d.Cycle = append(d.Cycle, lock.HeldLease{Resource: resource, Fence: g.fences[resource]})
 		}
@@ -27,7 +27,7 @@ func (g *Graph) Cycles() (all []lock.Deadlock) {
 			all = append(all, d)
 		}
 	}
-	slices.SortFunc(all, func(a, b lock.Deadlock) int { return cmp.Compare(a.String(), b.String()) })
+	slices.SortFunc(all, func(a, b lock.DeadlockError) int { return cmp.Compare(a.String(), b.String()) })
 	return all
 }
 
@@ -42,14 +42,14 @@ func (g *Graph) Stuck(resource string) bool {
 
 // FromFirst returns the same deadlock, beginning with the resource whose name sorts first, so that equal
 // deadlocks compare equal. [Graph.Cycles] returns them in this form.
-func FromFirst(d lock.Deadlock) lock.Deadlock {
+func FromFirst(d lock.DeadlockError) lock.DeadlockError {
 	first := 0
 	for i, h := range d.Cycle {
 		if h.Resource < d.Cycle[first].Resource {
 			first = i
 		}
 	}
-	return lock.Deadlock{Cycle: slices.Concat(d.Cycle[first:], d.Cycle[:first])}
+	return lock.DeadlockError{Cycle: slices.Concat(d.Cycle[first:], d.Cycle[:first])}
 }
 
 // shortestCycle searches breadth-first. Its result begins with start.
@@ -85,7 +85,7 @@ func (w *Watch) Suspects() bool { return len(w.last) > 0 }
 
 // Deadlocks returns the cycles of g that the last graph had too: the same leases in the same order. Call
 // it at intervals of 50 ms or more, so that cycles which resolve themselves do not count.
-func (w *Watch) Deadlocks(g *Graph) (all []lock.Deadlock) {
+func (w *Watch) Deadlocks(g *Graph) (all []lock.DeadlockError) {
 	now := make(map[string]bool)
 	for _, d := range g.Cycles() {
 		now[d.String()] = true

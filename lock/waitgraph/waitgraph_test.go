@@ -102,7 +102,7 @@ func TestCyclesAndDeadlocks(t *testing.T) {
 	}
 }
 
-func texts(all []lock.Deadlock) (s []string) {
+func texts(all []lock.DeadlockError) (s []string) {
 	for _, d := range all {
 		s = append(s, d.String())
 	}

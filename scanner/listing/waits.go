@@ -21,7 +21,7 @@ type Waits struct {
 	// there, because its queue entry does not name it yet.
 	Graph *waitgraph.Graph
 	// Deadlocks are cycles across processes, or inside one, that two looks have found.
-	Deadlocks []lock.Deadlock
+	Deadlocks []lock.DeadlockError
 	// Err joins the reasons why queues were not read, one [*report.NodeError] each, and why the reading ended early.
 	// A node that had failed before, while its locks were read, is neither asked nor named again.
 	Err error

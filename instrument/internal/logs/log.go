@@ -179,7 +179,7 @@ func (l *Log) Evicts(ctx context.Context, e locktrace.NodeEnd) {
 }
 
 // Deadlock logs a cycle that a call closed.
-func (l *Log) Deadlock(s Subject, e lock.Deadlock) {
+func (l *Log) Deadlock(s Subject, e lock.DeadlockError) {
 	if p, ok := l.admit("deadlock", "", s.Label); ok {
 		l.queue.add(s.Context, p, slog.LevelError, append(s.attrs(), slog.String("cycle", e.String()))...)
 	}

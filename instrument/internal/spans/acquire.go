@@ -110,7 +110,7 @@ func (c *Call) AttemptEnd(e locktrace.AttemptEnd) {
 func (c *Call) HandedOver() { c.handedOver.Store(true) }
 
 // Deadlock adds the cycle that the call closed.
-func (c *Call) Deadlock(e lock.Deadlock) {
+func (c *Call) Deadlock(e lock.DeadlockError) {
 	if c.span != nil {
 		c.span.SetAttributes(attrDeadlock.String(e.String()))
 	}

@@ -1,6 +1,7 @@
 package records
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,23 @@ func TestMarkSurvivesTheRoundTrip(t *testing.T) {
 	by, reason, since := ParseMark(string(AppendMark(nil, "ops@host", "disk swap", at)))
 	if by != "ops@host" || reason != "disk swap" || !since.Equal(at) {
 		t.Errorf("%q, %q, %v", by, reason, since)
+	}
+}
+
+// TestHiddenCharacters are refused in reasons as in names of resources.
+func TestHiddenCharacters(t *testing.T) {
+	for _, text := range []string{"", "a\u0085b", "a\u202eb", "a\xffb", "a\x7fb", "a\nb", strings.Repeat("x", MaxByLength+1)} {
+		if err := ValidateBy(text); !errors.Is(err, lock.ErrInvalidOption) {
+			t.Errorf("name %q: %v", text, err)
+		}
+		if err := ValidateReason(text); len(text) <= MaxByLength && !errors.Is(err, lock.ErrInvalidOption) {
+			t.Errorf("reason %q: %v", text, err)
+		}
+	}
+	for _, text := range []string{"ünï", "日本", "a\u00a0b", "👩\u200d🔧"} {
+		if err := errors.Join(ValidateBy(text), ValidateReason(text)); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

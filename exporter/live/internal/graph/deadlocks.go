@@ -31,7 +31,7 @@ type Deadlocks struct {
 }
 
 type deadlock struct {
-	cycle lock.Deadlock // of keys
+	cycle lock.DeadlockError // of keys
 	found time.Time
 	seen  time.Time // the last time
 	over  bool
@@ -39,17 +39,17 @@ type deadlock struct {
 }
 
 // Tell records a deadlock. A known one is current again.
-func (ds *Deadlocks) Tell(d lock.Deadlock, now time.Time) {
+func (ds *Deadlocks) Tell(d lock.DeadlockError, now time.Time) {
 	if len(d.Cycle) == 0 {
 		return
 	}
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
-	ds.add(waitgraph.FromFirst(lock.Deadlock{Cycle: names.KeyedAll(d.Cycle)}), now)
+	ds.add(waitgraph.FromFirst(lock.DeadlockError{Cycle: names.KeyedAll(d.Cycle)}), now)
 }
 
 // add requires that mu is held.
-func (ds *Deadlocks) add(d lock.Deadlock, now time.Time) {
+func (ds *Deadlocks) add(d lock.DeadlockError, now time.Time) {
 	if i := ds.index(d); i >= 0 {
 		ds.all[i].over = false
 		return
@@ -63,7 +63,7 @@ func (ds *Deadlocks) add(d lock.Deadlock, now time.Time) {
 	ds.all = ds.all[:min(len(ds.all), maxDeadlocks)]
 }
 
-func (ds *Deadlocks) index(d lock.Deadlock) int {
+func (ds *Deadlocks) index(d lock.DeadlockError) int {
 	return slices.IndexFunc(ds.all, func(known *deadlock) bool { return slices.Equal(known.cycle.Cycle, d.Cycle) })
 }
 

@@ -168,7 +168,7 @@ func (g *Graph) links(from string, others []string) (links []state.Link) {
 }
 
 // cycle describes a deadlock, from the holder of the last resource to the first, and on.
-func (g *Graph) cycle(d lock.Deadlock) []state.Link {
+func (g *Graph) cycle(d lock.DeadlockError) []state.Link {
 	var names []string
 	for _, h := range d.Cycle[:min(len(d.Cycle), state.MaxChain)] {
 		names = append(names, h.Resource)

@@ -32,9 +32,9 @@ func (c *contest) until(ctx context.Context, w woken) (hint *queue.WakeUp, err e
 		case <-w.turn:
 			return nil, nil
 		case <-c.graph.Suspects():
-			c.graph.Recheck(func(d lock.Deadlock) { c.req.Traces.Deadlock(c.req.Traced, d) })
+			c.graph.Recheck(func(d lock.DeadlockError) { c.req.Traces.Deadlock(c.req.Traced, d) })
 		case d := <-c.graph.Notified():
-			return nil, &lock.DeadlockError{Deadlock: d}
+			return nil, &d
 		case <-ctx.Done():
 			return nil, await.Ended(ctx)
 		case <-c.engine.Done:

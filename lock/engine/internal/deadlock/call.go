@@ -16,19 +16,19 @@ const confirmAfter = 50 * time.Millisecond
 
 // Call is a call that may wait, in the context of the leases that its caller holds.
 type Call struct {
-	leases   []*Lease           // that its caller holds: it adds an edge from each while it waits
-	either   func() []*Resource // any one that becomes free ends its wait; nil: only the one that it waits for does
-	counts   func() bool        // nil: the call waits for the holders; else only while this is true
-	notified chan lock.Deadlock // of a cycle that this call is to break; nil if it did not ask to fail
-	on       *Resource          // that it waits for
-	cycle    []edge             // that was there when the wait began; nil if none was
-	confirm  *time.Timer        // fires when the cycle is to be looked at again
+	leases   []*Lease                // that its caller holds: it adds an edge from each while it waits
+	either   func() []*Resource      // any one that becomes free ends its wait; nil: only the one that it waits for does
+	counts   func() bool             // nil: the call waits for the holders; else only while this is true
+	notified chan lock.DeadlockError // of a cycle that this call is to break; nil if it did not ask to fail
+	on       *Resource               // that it waits for
+	cycle    []edge                  // that was there when the wait began; nil if none was
+	confirm  *time.Timer             // fires when the cycle is to be looked at again
 }
 
 // NewCall makes a call in ctx. fails says that it asked to fail if it is part of a deadlock.
 func NewCall(ctx context.Context, fails bool) (c Call) {
 	if c.leases = Leases(ctx); len(c.leases) > 0 && fails {
-		c.notified = make(chan lock.Deadlock, 1)
+		c.notified = make(chan lock.DeadlockError, 1)
 	}
 	return c
 }
@@ -84,11 +84,11 @@ func (c *Call) Suspects() <-chan time.Time {
 }
 
 // Notified has the deadlock that this call is to break by failing.
-func (c *Call) Notified() <-chan lock.Deadlock { return c.notified }
+func (c *Call) Notified() <-chan lock.DeadlockError { return c.notified }
 
 // Recheck reports the cycle if it is still there, and tells one of its calls that asked to
 // fail: this one if it did.
-func (c *Call) Recheck(report func(lock.Deadlock)) {
+func (c *Call) Recheck(report func(lock.DeadlockError)) {
 	cycle := c.findCycle()
 	if cycle == nil || !slices.Equal(cycle, c.cycle) {
 		if c.counts != nil {
@@ -97,7 +97,7 @@ func (c *Call) Recheck(report func(lock.Deadlock)) {
 		}
 		return
 	}
-	var d lock.Deadlock
+	var d lock.DeadlockError
 	victim := c
 	for _, e := range cycle {
 		d.Cycle = append(d.Cycle, e.lease.of.Info())

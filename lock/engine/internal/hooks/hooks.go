@@ -93,8 +93,8 @@ func (ts Traces) NodeRestart(ctx context.Context, e locktrace.NodeRestart) {
 	end(ctx, ts, func(t *locktrace.Trace) endHook[locktrace.NodeRestart] { return t.NodeRestart }, e)
 }
 
-func (ts Traces) Deadlock(ctx context.Context, e lock.Deadlock) {
-	end(ctx, ts, func(t *locktrace.Trace) endHook[lock.Deadlock] { return t.Deadlock }, e)
+func (ts Traces) Deadlock(ctx context.Context, e lock.DeadlockError) {
+	end(ctx, ts, func(t *locktrace.Trace) endHook[lock.DeadlockError] { return t.Deadlock }, e)
 }
 
 func (ts Traces) WaitStart(ctx context.Context, e locktrace.WaitStart) context.Context {

@@ -15,6 +15,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine"
+	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
 // dirMode keeps the folder of the audit log to its owner and group.
@@ -75,7 +76,7 @@ func (o *person) Validate(a *ui.App) error {
 	case o.Name(a) == "":
 		return ErrNoOperator
 	}
-	if err := lock.ValidateReason(o.Reason); err != nil {
+	if err := records.ValidateReason(o.Reason); err != nil {
 		return fmt.Errorf("--reason: %w", err)
 	}
 	req := engine.RevokeRequest{By: o.Name(a), Reason: o.Reason}

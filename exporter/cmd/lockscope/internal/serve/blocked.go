@@ -38,7 +38,7 @@ func (g graph) blocked(rows []state.Waiter) (all []state.Blocked) {
 			b.Chain = append(b.Chain, g.link(at, next))
 			at = next
 		}
-		b.Deadlock = g.Graph.Stuck(f.Resource) && slices.ContainsFunc(g.Deadlocks, func(d lock.Deadlock) bool {
+		b.Deadlock = g.Graph.Stuck(f.Resource) && slices.ContainsFunc(g.Deadlocks, func(d lock.DeadlockError) bool {
 			return slices.ContainsFunc(d.Cycle, func(h lock.HeldLease) bool { return h.Resource == f.Resource })
 		})
 		all = append(all, b)

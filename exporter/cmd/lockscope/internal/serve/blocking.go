@@ -138,7 +138,7 @@ func (b *blocking) appeared(ctx context.Context, w *listing.Waits, now time.Time
 }
 
 // found is for how many seconds a deadlock has been known.
-func (b *blocking) found(d lock.Deadlock, now time.Time) float64 {
+func (b *blocking) found(d lock.DeadlockError, now time.Time) float64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if known := b.known[d.String()]; known != nil {
@@ -174,7 +174,7 @@ func (b *blocking) tellUnread(ctx context.Context, w *listing.Waits) {
 }
 
 // holders are those of the locks of a cycle, in its order.
-func holders(w *listing.Waits, d lock.Deadlock) (all []string) {
+func holders(w *listing.Waits, d lock.DeadlockError) (all []string) {
 	for _, h := range d.Cycle {
 		name := ui.Unknown
 		if r := w.Graph.Resource(h.Resource); r != nil && r.Lease != nil {

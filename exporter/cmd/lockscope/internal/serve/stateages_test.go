@@ -122,7 +122,7 @@ func TestThePageIsFresh(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		waits, err := r.oneReading.List(ctx, listing.Options{})
 		cmdtest.Must(t, err)
-		waits.Waits.Deadlocks = []lock.Deadlock{{Cycle: []lock.HeldLease{{Resource: "order"}, {Resource: "stock"}}}}
+		waits.Waits.Deadlocks = []lock.DeadlockError{{Cycle: []lock.HeldLease{{Resource: "order"}, {Resource: "stock"}}}}
 		s.blocking.observe(ctx, waits.Waits, time.Now())
 		r.takes.Store(int64(time.Minute))
 		began := time.Now()

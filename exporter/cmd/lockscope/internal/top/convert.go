@@ -96,7 +96,7 @@ func chainOf(w *listing.Waits, resource string) (chain []screen.Link) {
 // inCycle reports whether a resource is in a deadlock, or its chain ends in one.
 func inCycle(w *listing.Waits, resource string) bool {
 	names := append(w.Graph.Chain(resource), resource)
-	return w.Graph.Stuck(resource) && slices.ContainsFunc(w.Deadlocks, func(d lock.Deadlock) bool {
+	return w.Graph.Stuck(resource) && slices.ContainsFunc(w.Deadlocks, func(d lock.DeadlockError) bool {
 		return slices.ContainsFunc(d.Cycle, func(h lock.HeldLease) bool { return slices.Contains(names, h.Resource) })
 	})
 }
