@@ -26,18 +26,18 @@ type AcquireRequest struct {
 
 	Semaphore *Semaphore // nil if the lock is not a slot
 
-	Shared *Shared // by the requests of one round; may be nil
+	Args *ArgsCache // of the round; may be nil
 }
 
-// Shared caches the arguments that a driver builds from a request, if all nodes of a round get
-// the same. It is safe for concurrent use; a nil *Shared caches nothing.
-type Shared struct {
+// ArgsCache has the arguments that a driver builds from a request, for the other nodes of a round that get the same. It
+// is safe for concurrent use; a nil *ArgsCache caches nothing.
+type ArgsCache struct {
 	mu   sync.Mutex
 	args []any
 }
 
-// Args returns what build returned the first time. Nobody may change it afterwards.
-func (s *Shared) Args(build func() []any) []any {
+// Get returns what build returned the first time. Nobody may change it afterwards.
+func (s *ArgsCache) Get(build func() []any) []any {
 	if s == nil {
 		return build()
 	}
@@ -110,7 +110,7 @@ type ExtendRequest struct {
 
 	Semaphore *Semaphore // nil if the lock is not a slot
 
-	Shared *Shared
+	Args *ArgsCache
 }
 
 // ExtendReply is a node's answer to Extend.
@@ -135,7 +135,7 @@ type ReleaseRequest struct {
 	Mode      Mode          // of the lock
 	Semaphore *Semaphore    // whose slot it is; nil for other locks
 
-	Shared *Shared // nil if this request differs from the other nodes'
+	Args *ArgsCache // nil if this request differs from the other nodes'
 }
 
 // ReleaseReply is a node's answer to Release.

@@ -26,9 +26,9 @@ type RevokeRequest struct {
 
 // RevokeReply is what a node has under the key. Without Held, it has only what it says of marks.
 type RevokeReply struct {
-	Held   bool
-	Grant  string // of the holder; "" if another library wrote the lock, or if readers hold it. See [GrantOf]
-	Shared bool   // readers hold the lock
+	Held      bool
+	Grant     string // of the holder; "" if another library wrote the lock, or if readers hold it. See [GrantOf]
+	ByReaders bool   // readers hold the lock
 	// Readers are those that hold the lock and those that the request has marked, in any order. It is nil if the node
 	// has none, or if the driver cannot mark readers.
 	Readers []RevokeReader

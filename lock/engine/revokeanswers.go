@@ -32,7 +32,7 @@ func (g grantHolders) grant() string { return g[0].Reply.Grant }
 // like are the nodes that have what this reply has.
 func (a revokeAnswers) like(reply driver.RevokeReply) (same grantHolders) {
 	for _, n := range a.nodes {
-		if n.Err == nil && n.Reply.Held == reply.Held && n.Reply.Grant == reply.Grant && n.Reply.Shared == reply.Shared {
+		if n.Err == nil && n.Reply.Held == reply.Held && n.Reply.Grant == reply.Grant && n.Reply.ByReaders == reply.ByReaders {
 			same = append(same, n)
 		}
 	}
@@ -68,9 +68,9 @@ func (a revokeAnswers) holder(resource, instance string) (grantHolders, error) {
 func (a revokeAnswers) unrevocable(resource, instance string, same grantHolders) error {
 	held := same[0].Reply
 	switch {
-	case held.Shared && len(held.Readers) == 0:
+	case held.ByReaders && len(held.Readers) == 0:
 		return fmt.Errorf("lock: revoke of %q: readers hold it: %w", resource, errNoReaders)
-	case held.Shared:
+	case held.ByReaders:
 		return fmt.Errorf("lock: revoke of %q: %w: readers hold it: set Readers in the request, or use "+
 			`"lockscope revoke --readers"`, resource, errors.ErrUnsupported)
 	case held.Grant == "":

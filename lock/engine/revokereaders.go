@@ -66,7 +66,7 @@ func (a revokeAnswers) readers(resource, instance string) (readers, error) {
 	answered, cannot, named := 0, 0, make(map[string][]question.Answer[driver.PeekReply])
 	for _, n := range a.nodes {
 		switch {
-		case errors.Is(n.Err, errors.ErrUnsupported), n.Err == nil && n.Reply.Shared && len(n.Reply.Readers) == 0:
+		case errors.Is(n.Err, errors.ErrUnsupported), n.Err == nil && n.Reply.ByReaders && len(n.Reply.Readers) == 0:
 			cannot++
 		case n.Err == nil:
 			answered++
@@ -106,7 +106,7 @@ var errNoReaders = fmt.Errorf("%w: this driver cannot revoke readers: find their
 
 func (a revokeAnswers) nobodyReads(resource, instance string) error {
 	alone := slices.ContainsFunc(a.nodes, func(n revokeAnswer) bool {
-		return n.Err == nil && n.Reply.Held && !n.Reply.Shared
+		return n.Err == nil && n.Reply.Held && !n.Reply.ByReaders
 	})
 	why := "nobody reads it"
 	switch {

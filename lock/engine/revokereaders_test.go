@@ -24,7 +24,7 @@ func node(name string, readers ...string) revokeAnswer {
 		if marked {
 			r.Record = "ops|1|why"
 		}
-		n.Reply.Held, n.Reply.Shared = true, true
+		n.Reply.Held, n.Reply.ByReaders = true, true
 		n.Reply.Readers = append(n.Reply.Readers, r)
 	}
 	return n
@@ -46,7 +46,7 @@ func TestReadersThatAreSelected(t *testing.T) {
 	alone := node("r1")
 	alone.Reply = driver.RevokeReply{Held: true, Grant: "w"}
 	silent := node("r1")
-	silent.Reply = driver.RevokeReply{Held: true, Shared: true}
+	silent.Reply = driver.RevokeReply{Held: true, ByReaders: true}
 	unable := revokeAnswer{Node: "r1", Answered: true, Err: errors.ErrUnsupported}
 	for name, c := range map[string]struct {
 		nodes    []revokeAnswer

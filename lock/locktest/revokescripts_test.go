@@ -86,7 +86,7 @@ func (p *pair) revoke(req driver.RevokeRequest, tokens ...string) (real, fake, w
 	}
 	want := []any{0, records}
 	switch {
-	case got.Shared:
+	case got.ByReaders:
 		want = []any{2, records, got.TTL > 50*time.Second, inOrder(readers)}
 		for _, r := range reply[3].([]any) {
 			r.([]any)[1] = r.([]any)[1].(int64) > 50_000

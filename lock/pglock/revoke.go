@@ -65,7 +65,7 @@ func (n *node) revokeReaders(ctx context.Context, req driver.RevokeRequest) (dri
 		len(records) != len(named) {
 		return driver.RevokeReply{}, n.noRevoke("revoke_readers", code)
 	}
-	reply := driver.RevokeReply{Held: len(named) > 0, Shared: len(named) > 0}
+	reply := driver.RevokeReply{Held: len(named) > 0, ByReaders: len(named) > 0}
 	for i, grant := range named {
 		r := driver.RevokeReader{Grant: grant, Held: true, Counter: uint64(fences[i]), Holder: holders[i],
 			TTL: time.Duration(ttls[i]) * time.Millisecond, Record: records[i]}

@@ -110,15 +110,15 @@ func TestRevoke(t *testing.T) {
 		{"the holder", list{holders: []*claimlist.Holder[int]{writer}}, "7", nil, marked},
 		{"one before", list{holders: []*claimlist.Holder[int]{writer}}, "6", nil, held},
 		{"one that ends", list{holders: []*claimlist.Holder[int]{writer}, gone: "7"}, "7", nil, driver.RevokeReply{}},
-		{"readers", list{holders: readers}, "", nil, driver.RevokeReply{Held: true, Shared: true, TTL: 2 * longest,
+		{"readers", list{holders: readers}, "", nil, driver.RevokeReply{Held: true, ByReaders: true, TTL: 2 * longest,
 			Readers: []driver.RevokeReader{read("7", left, ""), read("8", left, "")}}},
 		{"one reader, and one that is gone", list{holders: readers[:2], marks: map[string]string{"8": "earlier"}}, "",
-			[]string{"8", "9"}, driver.RevokeReply{Held: true, Shared: true, TTL: longest, Readers: []driver.RevokeReader{
+			[]string{"8", "9"}, driver.RevokeReply{Held: true, ByReaders: true, TTL: longest, Readers: []driver.RevokeReader{
 				read("7", left, ""), read("8", longest, "earlier"), {Grant: "9", Record: "ops"}}}},
 		{"a reader that ends", list{holders: readers[:1], gone: "7"}, "", []string{"7"}, driver.RevokeReply{
 			Readers: []driver.RevokeReader{{Grant: "7", Record: "ops"}}}},
 		{"readers without an end", list{holders: []*claimlist.Holder[int]{reader("7", -1), reader("8", left)}}, "", nil,
-			driver.RevokeReply{Held: true, Shared: true, TTL: -1,
+			driver.RevokeReply{Held: true, ByReaders: true, TTL: -1,
 				Readers: []driver.RevokeReader{read("7", -1, ""), read("8", left, "")}}},
 	} {
 		req := driver.RevokeRequest{Grant: c.grant, Readers: c.named, Record: "ops"}

@@ -91,7 +91,7 @@ func revokeReaders[C any](ctx context.Context, all Marker[C], req driver.RevokeR
 		if !reply.Held || r.TTL < 0 || reply.TTL >= 0 && r.TTL > reply.TTL {
 			reply.TTL = r.TTL
 		}
-		reply.Held, reply.Shared = true, true
+		reply.Held, reply.ByReaders = true, true
 		if r.Grant != "" {
 			reply.Readers = append(reply.Readers, r)
 		}

@@ -41,7 +41,7 @@ func (s *Instant) Revoke(req driver.RevokeRequest) driver.RevokeReply {
 		reply = driver.RevokeReply{Held: true, Grant: driver.GrantOf(v.Token), Counter: v.Counter, TTL: s.left(v.Expires),
 			Holder: v.Holder}
 	} else if until, read := s.readUntil(req.Key); read {
-		reply = driver.RevokeReply{Held: true, Shared: true, TTL: s.left(until), Readers: s.revocable(req.Key)}
+		reply = driver.RevokeReply{Held: true, ByReaders: true, TTL: s.left(until), Readers: s.revocable(req.Key)}
 	}
 	mark := func(grant string) string {
 		at := tomb{req.Key, grant}

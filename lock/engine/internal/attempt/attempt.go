@@ -32,7 +32,7 @@ type Attempt struct {
 	Timeout time.Duration          // of one call on a node
 	Req     driver.AcquireRequest  // for all nodes
 	gateReq *driver.AcquireRequest // for the gate, if its queue is joined
-	shared  driver.Shared
+	args    driver.ArgsCache
 
 	began  time.Duration // t0: validity counts from here
 	Grants []Grant
@@ -80,7 +80,7 @@ func New(e *nodes.Set, t Terms) *Attempt {
 	}
 	a.Req = driver.AcquireRequest{
 		Key: t.Queue.Key, Token: newToken(), Holder: e.HolderRecord(t.Since, t.Origin), TTL: t.Opts.TTL, Run: t.Reserve,
-		Floor: uint64(max(t.Since.UnixMicro(), 1)), Fair: t.Opts.Fair, Window: nodes.HandoffWindow, Shared: &a.shared,
+		Floor: uint64(max(t.Since.UnixMicro(), 1)), Fair: t.Opts.Fair, Window: nodes.HandoffWindow, Args: &a.args,
 		Mode: driver.Mode(t.Opts.Mode), Bar: Bar(e, &t.Opts), Semaphore: offersNone(t.Semaphore),
 	}
 	for i, n := range e.Nodes {

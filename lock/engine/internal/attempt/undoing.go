@@ -22,8 +22,8 @@ type Undoing struct {
 	Event    locktrace.NodeStart
 	Timeout  time.Duration
 	Req      driver.ReleaseRequest
-	Shared   *driver.Shared // of the round's requests that say no more than this one
-	withdraw bool           // the node may never have got the token: it is then not asked
+	Args     *driver.ArgsCache // of the round's requests that say no more than this one
+	withdraw bool              // the node may never have got the token: it is then not asked
 	Report   Reporter
 
 	contender nodes.Contender // hears of a wasted grant of the gate; nil for other nodes
@@ -57,7 +57,7 @@ func (u *Undoing) Start(wait callqueue.Waiter) {
 	if late {
 		u.Req.Tombstone = u.Grant.Set.TombstoneTTL()
 	} else if u.Req.Waiter.ID == "" {
-		u.Req.Shared = u.Shared
+		u.Req.Args = u.Args
 	}
 	u.send(wait)
 }
@@ -123,7 +123,7 @@ func (u *Undoing) Again() nodes.ReleaseAnswer {
 // Retry makes this a release that is sent again until it is answered.
 func (u *Undoing) Retry() {
 	// By the time the node answers again, others will have queued behind the key.
-	u.Req.Handoff, u.Req.Shared = nodes.HandoffWindow, nil
+	u.Req.Handoff, u.Req.Args = nodes.HandoffWindow, nil
 	u.answers = make(chan nodes.ReleaseAnswer, 1)
 }
 

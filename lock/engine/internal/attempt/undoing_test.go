@@ -30,7 +30,7 @@ func TestANodeThatNamedSomebody(t *testing.T) {
 	if u.Tell(nodes.ReleaseAnswer{Reply: driver.ReleaseReply{Named: true}}); !e.Contended.Has("lock:a") {
 		t.Error("it is forgotten who was named")
 	}
-	if u.Retry(); u.Req.Handoff != nodes.HandoffWindow || u.Req.Shared != nil {
+	if u.Retry(); u.Req.Handoff != nodes.HandoffWindow || u.Req.Args != nil {
 		t.Errorf("a release that is sent again names nobody: %+v", u.Req)
 	}
 }

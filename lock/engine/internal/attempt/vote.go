@@ -21,7 +21,7 @@ func (a *Attempt) vote(ctx context.Context) ballot.Result {
 	a.Req.Waiter.Enqueue = false
 	if a.Waiter.Enqueue || a.InLine() {
 		joining := a.Req
-		joining.Waiter, joining.Shared, joining.Semaphore = a.Waiter, nil, a.Semaphore
+		joining.Waiter, joining.Args, joining.Semaphore = a.Waiter, nil, a.Semaphore
 		joining.Fair = joining.Fair || a.Yields
 		a.gateReq = &joining
 	}

@@ -107,7 +107,7 @@ func (l *Lease) startRelease(ctx context.Context, wait callqueue.Waiter) *releas
 		u.Req = driver.ReleaseRequest{
 			Key: a.Req.Key, Token: a.Req.Token, Handoff: nodes.HandoffWindow, Mode: a.Req.Mode, Semaphore: a.Semaphore,
 		}
-		u.Timeout, u.Shared, u.Report = a.Timeout, &round.shared, round
+		u.Timeout, u.Args, u.Report = a.Timeout, &round.args, round
 		u.Queue(wait)
 	}
 	if a.Req.Mode != driver.Read { // other readers may be left: the nodes know

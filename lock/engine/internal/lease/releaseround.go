@@ -24,7 +24,7 @@ type releaseRound struct {
 	attempt  *attempt.Attempt
 	lost     bool // the lease was over before the release
 	undoings []attempt.Undoing
-	shared   driver.Shared
+	args     driver.ArgsCache
 	ready    await.Signal // set when it may be decided; nobody waits for the attempt any more
 
 	mu                       sync.Mutex

@@ -103,7 +103,7 @@ func (l *Lease) extendRound(ctx context.Context) *renewal {
 	}
 	r.req = driver.ExtendRequest{
 		Key: a.Req.Key, Token: a.Req.Token, TTL: a.Opts.TTL, Refill: len(a.Grants) > 1,
-		Fence: l.fence, Last: l.last, Holder: l.holderRecord(), Rename: l.handedOver, Shared: &r.shared,
+		Fence: l.fence, Last: l.last, Holder: l.holderRecord(), Rename: l.handedOver, Args: &r.args,
 		Mode: a.Req.Mode, Semaphore: a.Semaphore,
 	}
 	r.sets.Asked = 1<<len(a.Grants) - 1

@@ -29,7 +29,7 @@ type renewal struct {
 	began      time.Duration   // validity counts from here
 	deadline   time.Time
 	req        driver.ExtendRequest
-	shared     driver.Shared
+	args       driver.ArgsCache
 	extensions []extending
 	ready      await.Signal // set when it may be decided
 

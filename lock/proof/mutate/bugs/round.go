@@ -50,8 +50,8 @@ func roundMutants() []Mutant {
 		{
 			Bug: "a release that is sent again names nobody", Why: "who queued meanwhile waits for its poll",
 			File:   "lock/engine/internal/attempt/undoing.go",
-			Old:    "u.Req.Handoff, u.Req.Shared = nodes.HandoffWindow, nil",
-			New:    "u.Req.Shared = nil",
+			Old:    "u.Req.Handoff, u.Req.Args = nodes.HandoffWindow, nil",
+			New:    "u.Req.Args = nil",
 			Killer: by(attempts, "TestANodeThatNamedSomebody"),
 		},
 		{

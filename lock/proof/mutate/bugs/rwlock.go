@@ -83,9 +83,9 @@ func readWriteMutants() []Mutant {
 		},
 		{
 			Bug: "a driver that knows no modes is asked for readers", Why: "readers exclude one another, and nobody learns of it",
-			File:   "lock/engine/internal/contest/shared.go",
-			Old:    "	return e.shares()\n",
-			New:    "	return nil\n",
+			File:   "lock/engine/internal/contest/readers.go",
+			Old:    "return c.Readers }, errNoModes)",
+			New:    "return true }, errNoModes)",
 			Killer: by("./lock/engine", "TestReadersNeedADriverThatKnowsThem"),
 		},
 		{

@@ -78,7 +78,7 @@ func FuzzReplies(f *testing.F) {
 		}
 		for _, req := range []*driver.RevokeRequest{{}, {Grant: "a"}, {Readers: []string{"a", "b"}}} {
 			r, err := parseRevoke(req, v)
-			if err == nil && (r.TTL < -time.Millisecond || r.Shared && (!r.Held || len(r.Readers) == 0)) {
+			if err == nil && (r.TTL < -time.Millisecond || r.ByReaders && (!r.Held || len(r.Readers) == 0)) {
 				t.Fatalf("parseRevoke(%v) = %+v", v, r)
 			}
 		}

@@ -56,7 +56,7 @@ func parseRevoke(req *driver.RevokeRequest, val any) (driver.RevokeReply, error)
 		return driver.RevokeReply{}, unprovenError{marker}
 	}
 	stands, ok2 := parseRecords(req, fields[1])
-	reply := driver.RevokeReply{Held: code != 0, Shared: code == 2}
+	reply := driver.RevokeReply{Held: code != 0, ByReaders: code == 2}
 	pttl, ok3 := int64(0), true
 	if len(fields) > 2 {
 		pttl, ok3 = fields[2].(int64)

@@ -14,7 +14,7 @@ import (
 func (s *scripted) share(m driver.Mode, tok string) driver.AcquireReply {
 	s.t.Helper()
 	req := driver.AcquireRequest{
-		Key: s.keys.lock, Token: tok, Holder: "host|1|", TTL: scriptTTL, Mode: m, Floor: 1, Shared: &driver.Shared{},
+		Key: s.keys.lock, Token: tok, Holder: "host|1|", TTL: scriptTTL, Mode: m, Floor: 1, Args: &driver.ArgsCache{},
 		Waiter: driver.Waiter{ID: "w" + tok[:1]},
 	}
 	return s.shared(s.scripts.AcquireIn(m), append(s.scripts.AcquireArgs(&req, unheard), ""))
@@ -51,7 +51,7 @@ func TestScriptsDoNotReadAllReaders(t *testing.T) {
 	s := newScripted(t)
 	for i := range 50 {
 		req := driver.AcquireRequest{Key: s.keys.lock, Token: fmt.Sprintf("%032x", i+1), Holder: "host|1|", TTL: scriptTTL,
-			Mode: driver.Read, Floor: 1, Shared: &driver.Shared{}, Waiter: driver.Waiter{ID: "w"}}
+			Mode: driver.Read, Floor: 1, Args: &driver.ArgsCache{}, Waiter: driver.Waiter{ID: "w"}}
 		if reply := s.shared(s.scripts.AcquireIn(driver.Read), append(s.scripts.AcquireArgs(&req, unheard), "")); !reply.Granted {
 			t.Fatalf("%+v", reply)
 		}

@@ -109,18 +109,18 @@ func TestScriptsRevokeTellOwnersApart(t *testing.T) {
 	} {
 		write()
 		if reply, err := s.revoke(driver.RevokeRequest{}, ""); err != nil || !reply.Held || reply.Grant != "" ||
-			reply.Shared || reply.TTL >= 0 {
+			reply.ByReaders || reply.TTL >= 0 {
 			t.Errorf("another library's lock, %s: %+v, %v", what, reply, err)
 		}
 		s.client.Del(t.Context(), s.keys.lock)
 	}
 	s.readers(map[string]time.Duration{"a": time.Minute})
-	if reply, err := s.revoke(driver.RevokeRequest{}, ""); err != nil || !reply.Held || !reply.Shared ||
+	if reply, err := s.revoke(driver.RevokeRequest{}, ""); err != nil || !reply.Held || !reply.ByReaders ||
 		reply.Grant != "" {
 		t.Errorf("readers: %+v, %v", reply, err)
 	}
 	s.client.HSet(t.Context(), s.keys.lock, "owner", 1)
-	if reply, err := s.revoke(driver.RevokeRequest{}, ""); err != nil || !reply.Held || reply.Shared {
+	if reply, err := s.revoke(driver.RevokeRequest{}, ""); err != nil || !reply.Held || reply.ByReaders {
 		t.Errorf("another library's field beside a reader: %+v, %v", reply, err)
 	}
 }
@@ -140,9 +140,9 @@ func TestParseRevoke(t *testing.T) {
 		{one, []any{int64(0), m}, driver.RevokeReply{Record: "m"}, nil},
 		{one, []any{int64(1), m, int64(1500), "42", "h|1|", "ab"},
 			driver.RevokeReply{Held: true, Counter: 42, TTL: 15e8, Holder: "h|1|", Grant: "ab", Record: "m"}, nil},
-		{ask, []any{int64(2), none, int64(-1), []any{reader}}, driver.RevokeReply{Held: true, Shared: true, TTL: -1e6,
+		{ask, []any{int64(2), none, int64(-1), []any{reader}}, driver.RevokeReply{Held: true, ByReaders: true, TTL: -1e6,
 			Readers: []driver.RevokeReader{{Grant: "cd", Held: true, Counter: 42, TTL: 7e6, Holder: "h|1|"}}}, nil},
-		{two, []any{int64(2), mn, int64(9), []any{reader}}, driver.RevokeReply{Held: true, Shared: true, TTL: 9e6,
+		{two, []any{int64(2), mn, int64(9), []any{reader}}, driver.RevokeReply{Held: true, ByReaders: true, TTL: 9e6,
 			Readers: []driver.RevokeReader{{Grant: "cd", Held: true, Counter: 42, TTL: 7e6, Holder: "h|1|", Record: "n"},
 				{Grant: "ab", Record: "m"}}}, nil},
 		{two, []any{int64(0), mn},

@@ -64,7 +64,7 @@ func TestScriptsRevokeReaders(t *testing.T) {
 	s := newScripted(t)
 	s.readers(map[string]time.Duration{"a": 50 * time.Second, "b": 20 * time.Second, "c": -time.Second})
 	seen, err := s.revoke(driver.RevokeRequest{}, "")
-	if err != nil || !seen.Shared || len(seen.Readers) != 2 {
+	if err != nil || !seen.ByReaders || len(seen.Readers) != 2 {
 		t.Fatalf("asked: %+v, %v; the reader that has expired is no reader", seen, err)
 	}
 	for digit, most := range map[string]time.Duration{"a": 50 * time.Second, "b": 20 * time.Second} {

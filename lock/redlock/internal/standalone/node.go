@@ -83,7 +83,7 @@ type acquireCommand struct {
 
 // Acquire implements driver.Node.
 func (n *Node) Acquire(call driver.Call, req *driver.AcquireRequest, to driver.Answer[driver.AcquireReply]) {
-	args := req.Shared.Args(func() []any { return n.scripts.AcquireArgs(req, scripts.OnServer()) })
+	args := req.Args.Get(func() []any { return n.scripts.AcquireArgs(req, scripts.OnServer()) })
 	c := &acquireCommand{n: n, key: req.Key, of: req.Semaphore, to: to}
 	script := n.scripts.AcquireScript(req, scripts.OnServer())
 	c.Command = lanes.Command{Call: call, Script: script, Args: args, Compares: lanes.ComparesMarker, To: c}
@@ -139,7 +139,7 @@ type extendCommand struct {
 
 // Extend implements driver.Node.
 func (n *Node) Extend(call driver.Call, req *driver.ExtendRequest, to driver.Answer[driver.ExtendReply]) {
-	args := req.Shared.Args(func() []any { return n.scripts.ExtendArgs(req, scripts.OnServer()) })
+	args := req.Args.Get(func() []any { return n.scripts.ExtendArgs(req, scripts.OnServer()) })
 	c := &extendCommand{n: n, to: to}
 	c.Command = lanes.Command{
 		Call: call, Script: n.scripts.ExtendScript(req, scripts.OnServer()), Args: args,
@@ -163,7 +163,7 @@ type releaseCommand struct {
 
 // Release implements driver.Node.
 func (n *Node) Release(call driver.Call, req *driver.ReleaseRequest, to driver.Answer[driver.ReleaseReply]) {
-	args := req.Shared.Args(func() []any { return n.scripts.ReleaseArgs(req, scripts.OnServer()) })
+	args := req.Args.Get(func() []any { return n.scripts.ReleaseArgs(req, scripts.OnServer()) })
 	c := &releaseCommand{to: to}
 	c.Command = lanes.Command{Call: call, Script: n.scripts.ReleaseIn(req.Mode), Args: args, To: c}
 	n.lanes.Submit(&c.Command)

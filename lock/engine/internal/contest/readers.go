@@ -14,20 +14,15 @@ import (
 // hold the leases, of any lock; only what the nodes do about a mode differs: see driver.Capabilities. A writer that waits
 // queues at the gate, and keeps later readers out on every node that refuses it.
 
-// shares fails unless all nodes know readers and writers.
-func (e *Core) shares() error {
-	return e.AllCan(func(c driver.Capabilities) bool { return c.Readers }, errNoModes)
-}
-
 var errNoModes = fmt.Errorf("%w: this driver has no read/write locks: use a lock, or package redlock",
 	errors.ErrUnsupported)
 
-// mayShare refuses readers and writers that the nodes do not know.
-func (e *Core) mayShare(o *lock.AcquireOptions) error {
-	if o.Mode == lock.ModeExclusive {
+// knowsMode refuses readers and writers unless all nodes know them.
+func (e *Core) knowsMode(m lock.Mode) error {
+	if m == lock.ModeExclusive {
 		return nil
 	}
-	return e.shares()
+	return e.AllCan(func(c driver.Capabilities) bool { return c.Readers }, errNoModes)
 }
 
 // upgrades refuses a writer whose caller reads the same lock: it would wait for itself.
