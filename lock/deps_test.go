@@ -74,6 +74,7 @@ func TestImports(t *testing.T) {
 		{"lock/internal/callsite", nil},
 		{"lock/internal/spare", nil},
 		{"lock/driver/claimlist", []string{module + "lock/driver"}},
+		{"lock/driver/inspect", append(slices.Clone(contract), module+"lock/engine/records")},
 		{"lock/internal/memstate", []string{module + "lock/driver"}},
 		{"lock/redlock/redisinfo", nil},
 		{"lock/redlock/hashslot", nil},

@@ -72,7 +72,7 @@ func TestReadersAreListed(t *testing.T) {
 	}
 	waiting, err := etcdlock.ReadWaiting(ctx, client(t, c), lock.DefaultPrefix)
 	must(t, err)
-	if len(waiting) != 1 || waiting[0].Holder.Instance != "c" {
+	if len(waiting) != 1 || waiting[0].Says.Instance != "c" {
 		t.Errorf("%+v", waiting)
 	}
 	must(t, errors.Join(first.Release(ctx), second.Release(ctx)))

@@ -11,14 +11,15 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/etcdlock"
 )
 
-func readHeld(t testing.TB, client *clientv3.Client) map[string]etcdlock.HeldLock {
+func readHeld(t testing.TB, client *clientv3.Client) map[string]inspect.HeldLock {
 	t.Helper()
 	all, err := etcdlock.ReadHeldLocks(t.Context(), client, lock.DefaultPrefix, etcdlock.DefaultFenceKey)
 	must(t, err)
-	byKey := make(map[string]etcdlock.HeldLock)
+	byKey := make(map[string]inspect.HeldLock)
 	for _, h := range all {
 		byKey[h.Key] = h
 	}
@@ -67,7 +68,7 @@ func TestReading(t *testing.T) {
 	waiting, err := etcdlock.ReadWaiting(t.Context(), admin, lock.DefaultPrefix)
 	must(t, err)
 	if len(waiting) != 2 || waiting[0].Key != "lock:a/b%2F" || waiting[1].Key != "lock:plain" ||
-		waiting[0].Holder.Instance != "orders-2" || time.Since(waiting[0].Since) > waitTime {
+		waiting[0].Says.Instance != "orders-2" || time.Since(waiting[0].Since) > waitTime {
 		t.Errorf("%+v", waiting)
 	}
 	cancel()

@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
@@ -16,35 +16,20 @@ type Querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-// HeldLock is a lock that is held.
-type HeldLock struct {
-	Key       string // prefix and resource
-	Fence     uint64 // of the grant; leases handed over inside the holder's process have later ones
-	Holder    lock.Holder
-	Remaining time.Duration // until the lock expires, unless it is renewed; negative: never
-}
-
-// Waiting is a process that queues for a lock.
-type Waiting struct {
-	Key   string
-	Since time.Time        // on the server's clock
-	Says  *records.Waiting // the process's record; nil while it has waited for less than 100 ms
-}
-
 // ReadHeldLocks returns the locks that are held, ordered by key. It reads the view held, which [Grant]
-// allows, and changes nothing. The Holder is empty if its record cannot be read. A standby can
-// answer too, with a delay.
-func ReadHeldLocks(ctx context.Context, db Querier, schema string) ([]HeldLock, error) {
+// allows, and changes nothing. The Fence is that of the grant; leases handed over inside the holder's process
+// have later ones. A standby can answer too, with a delay.
+func ReadHeldLocks(ctx context.Context, db Querier, schema string) ([]inspect.HeldLock, error) {
 	return read(ctx, db, schema,
 		"SELECT key, fence, holder, CASE WHEN isfinite(expires) "+
 			"THEN greatest(0, least(extract(epoch FROM expires - clock_timestamp()), 9e9))::float8 ELSE -1 END "+
 			"FROM %s.held ORDER BY key",
-		func(row pgx.CollectableRow) (h HeldLock, err error) {
+		func(row pgx.CollectableRow) (h inspect.HeldLock, err error) {
 			var fence int64
 			var holder string
 			var left float64
 			err = row.Scan(&h.Key, &fence, &holder, &left)
-			h.Fence, h.Remaining = uint64(fence), time.Duration(left*float64(time.Second))
+			h.Type, h.Fence, h.Remaining = "row", uint64(fence), inspect.Left(time.Duration(left*float64(time.Second)))
 			if said, parseErr := records.ParseHolder(holder); parseErr == nil {
 				h.Holder = said
 			}
@@ -52,11 +37,11 @@ func ReadHeldLocks(ctx context.Context, db Querier, schema string) ([]HeldLock, 
 		})
 }
 
-// ReadWaiting returns the waiters, ordered by key and by position in the queue. Ask the primary: the
-// queue is not replicated.
-func ReadWaiting(ctx context.Context, db Querier, schema string) ([]Waiting, error) {
+// ReadWaiting returns the waiters, ordered by key and by position in the queue. A process has no record while it
+// has waited for less than 100 ms. Ask the primary: the queue is not replicated.
+func ReadWaiting(ctx context.Context, db Querier, schema string) ([]inspect.Waiting, error) {
 	return read(ctx, db, schema, "SELECT key, ticket, record FROM %s.waiting",
-		func(row pgx.CollectableRow) (w Waiting, err error) {
+		func(row pgx.CollectableRow) (w inspect.Waiting, err error) {
 			var ticket int64
 			var record string
 			err = row.Scan(&w.Key, &ticket, &record)

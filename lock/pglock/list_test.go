@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/memlock"
 	"github.com/lockscope/lockscope/lock/pglock"
 )
@@ -32,7 +33,7 @@ func TestReading(t *testing.T) {
 		gone <- err
 	}()
 	db := pool(t, s.URL("service"))
-	var waiting []pglock.Waiting
+	var waiting []inspect.Waiting
 	eventually(t, "the waiter says what it holds", func() bool {
 		var err error
 		waiting, err = pglock.ReadWaiting(t.Context(), db, pglock.DefaultSchema)

@@ -101,6 +101,9 @@ func Graph(all []WaitedFor) *waitgraph.Graph {
 			if q.Says != nil {
 				said = *q.Says
 			}
+			if said.Since.IsZero() {
+				said.Since = w.At // the time is unknown
+			}
 			r.Waiters = append(r.Waiters, said)
 		}
 		resources = append(resources, r)

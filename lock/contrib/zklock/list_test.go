@@ -10,6 +10,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/contrib/zklock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
 
 // TestReading tells who holds and who waits, of this package's claims and of those of zk.Lock.
@@ -32,16 +33,16 @@ func TestReading(t *testing.T) {
 	}()
 	second, locked := zk.NewLock(conn, "/locks/plain", zk.WorldACL(zk.PermAll)), make(chan error, 1)
 	go func() { locked <- second.Lock() }()
-	var waiting []zklock.Waiting
+	var waiting []inspect.Waiting
 	eventually(t, "both queue", func() bool {
 		waiting, err = zklock.ReadWaiting(t.Context(), conn, zklock.DefaultRoot)
 		must(t, err)
 		return len(waiting) == 2
 	})
-	if w := waiting[0]; w.Key != "a/b" || w.Holder.Instance != "orders-2" || w.Since.Sub(began).Abs() > patience {
+	if w := waiting[0]; w.Key != "a/b" || w.Says.Instance != "orders-2" || w.Since.Sub(began).Abs() > patience {
 		t.Errorf("%+v", w)
 	}
-	if w := waiting[1]; w.Key != "plain" || w.Holder != (lock.Holder{}) || w.Since.Sub(began).Abs() > patience {
+	if w := waiting[1]; w.Key != "plain" || w.Says != nil || w.Since.Sub(began).Abs() > patience {
 		t.Errorf("zk.Lock: %+v", w)
 	}
 	all, err = zklock.ReadHeldLocks(t.Context(), conn, zklock.DefaultRoot)

@@ -7,9 +7,8 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/engine"
-	"github.com/lockscope/lockscope/lock/engine/records"
-	"github.com/lockscope/lockscope/scanner/listing"
 	"github.com/lockscope/lockscope/scanner/repair"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -22,16 +21,12 @@ const DialTimeout = 5 * time.Second
 type Backend interface {
 	System() string  // as it is called in metrics: postgresql, etcd or zookeeper
 	Address() string // without credentials
-	TellsTTL() bool  // whether it says how long a lock lives
 
 	// Connect asks for the first answer, within seconds.
 	Connect(ctx context.Context) error
 	// Ping asks for an answer that costs little. A refusal is an answer.
 	Ping(ctx context.Context) error
-	// HeldLocks reads the locks that are held.
-	HeldLocks(ctx context.Context) ([]listing.Lock, error)
-	// Waiting reads the waiters, first in line first.
-	Waiting(ctx context.Context) ([]Waiter, error)
+	inspect.Reader
 	// Leaks looks for leaked locks. It returns what it could read together with the error.
 	Leaks(ctx context.Context, r *LeakRules) (Leaks, error)
 	// Repairable returns what a repair of a finding does: Delete or Terminate. An error matches
@@ -48,13 +43,6 @@ type Backend interface {
 	// itself. Errors, also the end of ctx, are in its results.
 	Examine(ctx context.Context, p diagnosis.Policy) diagnosis.Examination
 	Close()
-}
-
-// Waiter is a place in the queue of a lock.
-type Waiter struct {
-	Key, Resource string
-	Since         time.Time // by the system's clock; the waiter's where that is all there is
-	Says          *records.Waiting
 }
 
 // Config says which systems there are and how to reach them.
@@ -75,22 +63,4 @@ type Config struct {
 	ZooKeeper     []string // servers of one ensemble
 	ZooKeeperRoot string
 	ZooKeeperAuth string // user:password
-}
-
-// LockOf is a lock as all systems but Redis have it: on one node, which votes by itself.
-func LockOf(key, resource, kind string, fence uint64, holder lock.Holder, left time.Duration) listing.Lock {
-	l := listing.Lock{Key: key, Resource: resource, Type: kind, Nodes: 1, Of: 1, TTL: left, LongestTTL: left}
-	l.Hold = report.Hold{Holder: holder, Format: report.FormatLockscope, Fence: fence}
-	if holder == (lock.Holder{}) {
-		l.Hold = report.Hold{Format: report.FormatUnknown}
-	}
-	return l
-}
-
-// Says is the waiting record of a holder record, which stands for one call.
-func Says(h lock.Holder) *records.Waiting {
-	if h == (lock.Holder{}) {
-		return nil
-	}
-	return &records.Waiting{Holder: h, Callers: 1}
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/scanner/listing"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -39,25 +39,33 @@ func (r *LeakRules) HoldLimit(kind lock.Kind) time.Duration {
 // Leaks is what one look at a system has found.
 type Leaks struct{ report.Look }
 
+// HoldOf is the holder as findings have it.
+func HoldOf(h lock.Holder, fence uint64) report.Hold {
+	if h == (lock.Holder{}) {
+		return report.Hold{Format: report.FormatUnknown}
+	}
+	return report.Hold{Holder: h, Format: report.FormatLockscope, Fence: fence}
+}
+
 // AddHeld adds what is wrong with a lock that lockscope's own driver took, or nothing.
-func (l *Leaks) AddHeld(r *LeakRules, k *listing.Lock, place, identity string, now time.Time) {
-	f := report.Finding{Place: place, Key: k.Key, Type: k.Type, TTL: k.TTL, Hold: k.Hold}
+func (l *Leaks) AddHeld(r *LeakRules, k *inspect.HeldLock, place, identity string, now time.Time) {
+	f := report.Finding{Place: place, Key: k.Key, Type: k.Type, TTL: k.Remaining, Hold: HoldOf(k.Holder, k.Fence)}
 	add := func(class report.Class, format string, args ...any) {
 		f.Class, f.Evidence = class, fmt.Sprintf(format, args...)
 		if r.Wants(class) {
 			l.Add(f, identity)
 		}
 	}
-	limit := r.HoldLimit(k.Hold.Kind)
-	held := now.Sub(k.Hold.Since)
+	limit := r.HoldLimit(k.Holder.Kind)
+	held := now.Sub(k.Holder.Since)
 	switch {
-	case k.TTL < 0:
+	case k.Remaining < 0:
 		add(report.NoTTL, "it never expires: it stays until its holder or a person deletes it")
 		return
-	case k.TTL > r.MaxTTL:
-		add(report.LongTTL, "its TTL is %s, longer than the limit of %s", ui.Whole(k.TTL), ui.Whole(r.MaxTTL))
+	case k.Remaining > r.MaxTTL:
+		add(report.LongTTL, "its TTL is %s, longer than the limit of %s", ui.Whole(k.Remaining), ui.Whole(r.MaxTTL))
 	}
-	if !k.Hold.Since.IsZero() && limit > 0 && held > limit {
+	if !k.Holder.Since.IsZero() && limit > 0 && held > limit {
 		add(report.HeldTooLong, "one holder has had it for %s, longer than the limit of %s", ui.Whole(held), ui.Whole(limit))
 	}
 }

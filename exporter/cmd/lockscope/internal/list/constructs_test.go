@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/records"
@@ -85,7 +84,7 @@ func TestSemaphoreRow(t *testing.T) {
 			Nodes: nodes, Of: 3, TTL: ttl, LongestTTL: ttl, Hold: report.Hold{Holder: lock.Holder{
 				Instance: holder, Since: at.Add(-held), Kind: lock.KindSemaphore, Slots: 5}}}
 	}
-	p := &part{tellsTTL: true, waits: waits{backend.NoWaits()}, wanted: func(string) bool { return true }}
+	p := &part{waits: waits{listing.NoWaits()}, wanted: func(string) bool { return true }}
 	row := func(locks ...listing.Lock) string {
 		p.listing.Locks = locks
 		p.countSlots()

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/config"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
@@ -133,9 +132,9 @@ func (f *listFlags) readRedis(s *scanner.Scanner, nodes []servers.Node) reading 
 		}
 		w := all.Waits
 		if w == nil {
-			w = backend.NoWaits()
+			w = listing.NoWaits()
 		}
-		return part{system: servers.Redis, tellsTTL: true, listing: all, waits: waits{w},
+		return part{system: servers.Redis, listing: all, waits: waits{w},
 			coverage: coverageOf(ctx, nodes, all)}, err
 	}
 }

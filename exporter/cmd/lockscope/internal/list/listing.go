@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/scanner/listing"
 )
 
@@ -19,7 +20,6 @@ const (
 // part is the listing of one system.
 type part struct {
 	system   string
-	tellsTTL bool
 	listing  listing.Listing
 	waits    waits
 	coverage *coverage                  // nil where that is not known
@@ -106,9 +106,12 @@ func (k *entry) ttl() time.Duration {
 	return k.LongestTTL
 }
 
+// tellsTTL reports whether the system says how long the lock lives.
+func (k *entry) tellsTTL() bool { return k.in.system == servers.Redis || k.TTL != 0 }
+
 // knownTTL is zero where the system tells none.
 func (k *entry) knownTTL() time.Duration {
-	if !k.in.tellsTTL {
+	if !k.tellsTTL() {
 		return 0
 	}
 	return k.ttl()
@@ -116,7 +119,7 @@ func (k *entry) knownTTL() time.Duration {
 
 func (k *entry) left() time.Duration {
 	switch {
-	case !k.in.tellsTTL:
+	case !k.tellsTTL():
 		return -1
 	case k.TTL < 0:
 		return math.MaxInt64

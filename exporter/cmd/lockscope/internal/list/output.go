@@ -106,7 +106,7 @@ func jsonLock(k entry) listedLock {
 		Backend: k.in.system, Resource: report.KeyText(k.Resource), Key: report.KeyText(k.Key),
 		KeyBase64: base64.StdEncoding.EncodeToString([]byte(k.Key)),
 		Type:      k.Type, Nodes: k.Nodes, Of: k.Of, Silent: k.Silent, Held: k.Held(), State: k.state(), Split: k.Split,
-		Holder: report.NewHoldDocument(k.Hold), TTLUnknown: !k.in.tellsTTL,
+		Holder: report.NewHoldDocument(k.Hold), TTLUnknown: !k.tellsTTL(),
 		Waiting: k.in.waits.document(k.in.waits.of(k.Key)),
 	}
 	of := k.construct()
@@ -117,7 +117,7 @@ func jsonLock(k entry) listedLock {
 	if k.readWrite() {
 		one.Readers, one.ReadBy = k.readers(), jsonReaders(&k.Lock)
 	}
-	if k.in.tellsTTL {
+	if k.tellsTTL() {
 		one.TTL = fleet.SecondsLeft(k.ttl())
 	}
 	if !k.Hold.Since.IsZero() {
@@ -199,7 +199,7 @@ func lockRow(k entry) []string {
 func (k *entry) nodesText() string { return fmt.Sprintf("%d/%d", k.Nodes, k.Of+k.Silent) }
 
 func (k *entry) ttlText(ttl time.Duration) string {
-	if !k.in.tellsTTL {
+	if !k.tellsTTL() {
 		return ui.Unknown
 	}
 	return ui.TTL(ttl)
@@ -215,7 +215,7 @@ func (k *entry) remark() string {
 	case state == lockNotHeld:
 		remarks = append(remarks, "no majority: a leftover or an attempt under way")
 	}
-	if !k.in.tellsTTL {
+	if !k.tellsTTL() {
 		remarks = append(remarks, "until its release, or the end of its holder's session")
 	}
 	if k.Split {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
+	"github.com/lockscope/lockscope/lock/waitgraph"
 	"github.com/lockscope/lockscope/scanner/listing"
 )
 
@@ -94,10 +95,13 @@ func (s *selection) readBackend(b backend.Backend) reading {
 		ctx, cancel := context.WithTimeoutCause(ctx, s.deadline, errListTruncated)
 		defer cancel()
 		wanted := s.filterFunc()
-		locks, w, err := backend.Read(ctx, b)
+		locks, w, err := []listing.Lock(nil), listing.NoWaits(), b.Connect(ctx)
+		if err == nil {
+			locks, w, err = listing.Inspect(ctx, b, &waitgraph.Watch{})
+		}
 		locks = slices.DeleteFunc(locks, func(l listing.Lock) bool { return !wanted(l.Resource) })
 		w.Locks = slices.DeleteFunc(w.Locks, func(q listing.WaitedFor) bool { return !wanted(q.Resource) })
-		p := part{system: b.System(), tellsTTL: b.TellsTTL(), waits: waits{w}}
+		p := part{system: b.System(), waits: waits{w}}
 		p.listing = listing.Listing{Locks: locks, Truncated: err != nil}
 		p.listing.Nodes = []listing.Node{{Node: b.Address(), Locks: int64(len(locks)), Truncated: err != nil,
 			Err: err}}

@@ -187,9 +187,9 @@ func (s *System) Ask(ctx context.Context, question func(context.Context, backend
 func (s *System) List(ctx context.Context) (locks []listing.Lock, w *listing.Waits, err error) {
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
-	w = backend.NoWaits()
+	w = listing.NoWaits()
 	err = s.lists.ask(ctx, func(ctx context.Context, b backend.Backend) (err error) {
-		locks, w, err = backend.Reread(ctx, b, &waitgraph.Watch{})
+		locks, w, err = listing.Inspect(ctx, b, &waitgraph.Watch{})
 		return err
 	})
 	if s.file {

@@ -71,7 +71,7 @@ func (o *otherSet) look(ctx context.Context) (*listing.Waits, error) {
 		}
 		o.connected = true
 	}
-	_, w, err := backend.Reread(ctx, o.backend, &o.watch)
+	_, w, err := listing.Inspect(ctx, o.backend, &o.watch)
 	if errors.Is(err, backend.ErrNotConnected) {
 		o.connected = false
 	}

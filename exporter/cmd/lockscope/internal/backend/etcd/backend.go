@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -17,8 +16,8 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/etcdlock"
-	"github.com/lockscope/lockscope/scanner/listing"
 )
 
 // Backend is a cluster with a prefix of package etcdlock, or of plain Mutexes.
@@ -80,9 +79,6 @@ func (b *Backend) Address() string {
 	}
 	return strings.Join(hosts, ",")
 }
-
-// TellsTTL implements Backend.
-func (*Backend) TellsTTL() bool { return true }
 
 // Close implements Backend.
 func (b *Backend) Close() {
@@ -171,34 +167,22 @@ func (b *Backend) Ping(ctx context.Context) error {
 }
 
 // HeldLocks implements Backend.
-func (b *Backend) HeldLocks(ctx context.Context) ([]listing.Lock, error) {
+func (b *Backend) HeldLocks(ctx context.Context) ([]inspect.HeldLock, error) {
 	if b.client == nil {
 		return nil, backend.ErrNotConnected
 	}
 	all, err := etcdlock.ReadHeldLocks(ctx, b.client, b.prefix, b.fenceKey)
-	locks := make([]listing.Lock, 0, len(all))
-	for _, h := range all {
-		left := h.Remaining
-		if left >= 0 {
-			left = max(left, time.Millisecond)
-		}
-		locks = append(locks, backend.LockOf(h.Key, strings.TrimPrefix(h.Key, b.prefix), "key", h.Fence, h.Holder,
-			left))
-	}
-	return locks, b.explain(err)
+	return all, b.explain(err)
 }
 
-// Waiting implements Backend. etcd does not record what waiters hold.
-func (b *Backend) Waiting(ctx context.Context) ([]backend.Waiter, error) {
+// Waiting implements Backend.
+func (b *Backend) Waiting(ctx context.Context) ([]inspect.Waiting, error) {
 	if b.client == nil {
 		return nil, backend.ErrNotConnected
 	}
 	all, err := etcdlock.ReadWaiting(ctx, b.client, b.prefix)
-	waiters := make([]backend.Waiter, 0, len(all))
-	for _, w := range all {
-		waiters = append(waiters, backend.Waiter{Key: w.Key, Resource: strings.TrimPrefix(w.Key, b.prefix),
-			Since: w.Since,
-			Says:  backend.Says(w.Holder)})
-	}
-	return waiters, b.explain(err)
+	return all, b.explain(err)
 }
+
+// Resource implements Backend.
+func (b *Backend) Resource(key string) string { return strings.TrimPrefix(key, b.prefix) }

@@ -17,8 +17,8 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/pglock"
-	"github.com/lockscope/lockscope/scanner/listing"
 )
 
 // Backend is a schema of package pglock.
@@ -86,9 +86,6 @@ func (*Backend) System() string { return "postgresql" }
 // Address implements Backend.
 func (b *Backend) Address() string { return b.address }
 
-// TellsTTL implements Backend.
-func (*Backend) TellsTTL() bool { return true }
-
 // Close implements Backend. A server that hangs keeps it for a second: pgx would wait a quarter of a minute for its word
 // on what was cancelled.
 func (b *Backend) Close() {
@@ -134,30 +131,19 @@ func (b *Backend) explain(err error) error {
 }
 
 // HeldLocks implements Backend.
-func (b *Backend) HeldLocks(ctx context.Context) ([]listing.Lock, error) {
+func (b *Backend) HeldLocks(ctx context.Context) ([]inspect.HeldLock, error) {
 	all, err := pglock.ReadHeldLocks(ctx, b.pool, b.schema)
-	locks := make([]listing.Lock, 0, len(all))
-	for _, h := range all {
-		left := h.Remaining
-		if left >= 0 {
-			left = max(left, time.Millisecond)
-		}
-		locks = append(locks, backend.LockOf(h.Key, b.resource(h.Key), "row", h.Fence, h.Holder, left))
-	}
-	return locks, b.explain(err)
+	return all, b.explain(err)
 }
 
 // Waiting implements Backend. A standby cannot tell: the queue is not replicated.
-func (b *Backend) Waiting(ctx context.Context) ([]backend.Waiter, error) {
+func (b *Backend) Waiting(ctx context.Context) ([]inspect.Waiting, error) {
 	all, err := pglock.ReadWaiting(ctx, b.pool, b.schema)
-	waiters := make([]backend.Waiter, 0, len(all))
-	for _, w := range all {
-		waiters = append(waiters, backend.Waiter{Key: w.Key, Resource: b.resource(w.Key), Since: w.Since, Says: w.Says})
-	}
-	return waiters, b.explain(err)
+	return all, b.explain(err)
 }
 
-func (b *Backend) resource(key string) string {
+// Resource implements Backend.
+func (b *Backend) Resource(key string) string {
 	for _, p := range b.prefixes {
 		if name, ok := strings.CutPrefix(key, p); ok {
 			return name

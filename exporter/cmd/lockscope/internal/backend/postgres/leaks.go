@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/pglock"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -87,7 +88,7 @@ func (s *leakScan) rows(ctx context.Context) (present bool, err error) {
 		s.leaks.Hide(func(f *report.Finding) bool { return f.Place == place })
 		return true, nil
 	}
-	var held []pglock.HeldLock
+	var held []inspect.HeldLock
 	err = step(ctx, func(ctx context.Context) (err error) {
 		held, err = pglock.ReadHeldLocks(ctx, s.tx, s.schema)
 		return err
@@ -95,9 +96,8 @@ func (s *leakScan) rows(ctx context.Context) (present bool, err error) {
 	if err != nil {
 		return true, err
 	}
-	for _, h := range held {
-		k := backend.LockOf(h.Key, h.Key, typeRow, h.Fence, h.Holder, h.Remaining)
-		s.leaks.AddHeld(s.rules, &k, place, fmt.Sprint(h.Fence), s.now)
+	for i := range held {
+		s.leaks.AddHeld(s.rules, &held[i], place, fmt.Sprint(held[i].Fence), s.now)
 	}
 	s.leaks.Count(len(held), "locks of pglock")
 	return true, step(ctx, func(ctx context.Context) error { return s.leftovers(ctx, place) })

@@ -15,7 +15,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/lock/contrib/zklock"
 	"github.com/lockscope/lockscope/lock/driver"
-	"github.com/lockscope/lockscope/scanner/listing"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
 
 // readSession is how long a session of this program lives without it.
@@ -62,9 +62,6 @@ func (b *Backend) granted() time.Duration {
 	defer b.reader.mu.Unlock()
 	return b.reader.granted
 }
-
-// TellsTTL implements Backend: places end with sessions of others.
-func (*Backend) TellsTTL() bool { return false }
 
 // Close implements Backend.
 func (b *Backend) Close() {
@@ -143,28 +140,22 @@ func (b *Backend) Ping(ctx context.Context) error {
 }
 
 // HeldLocks implements Backend.
-func (b *Backend) HeldLocks(ctx context.Context) ([]listing.Lock, error) {
+func (b *Backend) HeldLocks(ctx context.Context) ([]inspect.HeldLock, error) {
 	if b.conn == nil {
 		return nil, backend.ErrNotConnected
 	}
 	all, err := zklock.ReadHeldLocks(ctx, b.conn, b.root)
-	locks := make([]listing.Lock, 0, len(all))
-	for _, h := range all {
-		locks = append(locks, backend.LockOf(h.Key, h.Key, "znode", h.Fence, h.Holder, 0))
-	}
-	return locks, b.explain(err)
+	return all, b.explain(err)
 }
 
-// Waiting implements Backend. ZooKeeper does not record what waiters hold.
-func (b *Backend) Waiting(ctx context.Context) ([]backend.Waiter, error) {
+// Waiting implements Backend.
+func (b *Backend) Waiting(ctx context.Context) ([]inspect.Waiting, error) {
 	if b.conn == nil {
 		return nil, backend.ErrNotConnected
 	}
 	all, err := zklock.ReadWaiting(ctx, b.conn, b.root)
-	waiters := make([]backend.Waiter, 0, len(all))
-	for _, w := range all {
-		waiters = append(waiters, backend.Waiter{Key: w.Key, Resource: w.Key, Since: w.Since,
-			Says: backend.Says(w.Holder)})
-	}
-	return waiters, b.explain(err)
+	return all, b.explain(err)
 }
+
+// Resource implements Backend: keys are names below the root.
+func (*Backend) Resource(key string) string { return key }
