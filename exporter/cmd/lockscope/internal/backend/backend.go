@@ -16,14 +16,12 @@ import (
 // DialTimeout bounds the first answer, so that an unreachable system does not use up the time of the others.
 const DialTimeout = 5 * time.Second
 
-// Backend is one system. Its methods are not to be called concurrently; Close must follow
-// Open, whatever became of Connect. Errors name the system, its address and the remedy.
+// Backend is one system. It connects when it is first asked, within seconds. Its methods are not to be called
+// concurrently. Errors name the system, its address and the remedy.
 type Backend interface {
 	System() string  // as it is called in metrics: postgresql, etcd or zookeeper
 	Address() string // without credentials
 
-	// Connect asks for the first answer, within seconds.
-	Connect(ctx context.Context) error
 	// Ping asks for an answer that costs little. A refusal is an answer.
 	Ping(ctx context.Context) error
 	inspect.Reader
@@ -39,8 +37,7 @@ type Backend interface {
 	Discover(ctx context.Context, sample int) (Layouts, error)
 	// Locker makes an engine that takes locks there. The caller closes it before the Backend.
 	Locker(ctx context.Context, opts ...lock.Option) (*engine.Engine, error)
-	// Examine judges whether locks are safe there, as the user that takes them. It changes nothing and connects by
-	// itself. Errors, also the end of ctx, are in its results.
+	// Examine judges whether locks are safe there, as the user that takes them. It changes nothing. Errors, also the end of ctx, are in its results.
 	Examine(ctx context.Context, p diagnosis.Policy) diagnosis.Examination
 	Close()
 }

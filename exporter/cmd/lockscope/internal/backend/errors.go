@@ -9,7 +9,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// Errors of bad input, which never hold its text, and of a question before Connect.
+// Errors of bad input, which never hold its text.
 var (
 	ErrBadPostgres = errors.New("--postgres is neither a URL nor key=value pairs, or names files that cannot be read " +
 		"(its text is withheld: it may hold a password). Use postgres://user@host:port/database")
@@ -25,7 +25,6 @@ var (
 			"use sslmode=verify-full")
 	ErrPlainZooKeeper = errors.New("a --tls flag is set, but lockscope reads --zookeeper in plain text: " +
 		"leave the flag out")
-	ErrNotConnected = errors.New("backend: not connected")
 )
 
 // ReachAdvice is what to do about a server that does not answer.

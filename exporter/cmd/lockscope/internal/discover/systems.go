@@ -20,12 +20,9 @@ type laidOut struct {
 // layouts asks all systems, one after the other.
 func (f *discoverFlags) layouts(ctx context.Context, others []backend.Backend) (all []laidOut, err error) {
 	for _, b := range others {
-		o := laidOut{backend: b}
-		failed := b.Connect(ctx)
-		if failed == nil {
-			o.layouts, failed = b.Discover(ctx, f.sample)
-		}
-		o.failed, err = failed != nil, errors.Join(err, failed)
+		layouts, failed := b.Discover(ctx, f.sample)
+		o := laidOut{backend: b, layouts: layouts, failed: failed != nil}
+		err = errors.Join(err, failed)
 		all = append(all, o)
 	}
 	return all, err

@@ -95,10 +95,7 @@ func (s *selection) readBackend(b backend.Backend) reading {
 		ctx, cancel := context.WithTimeoutCause(ctx, s.deadline, errListTruncated)
 		defer cancel()
 		wanted := s.filterFunc()
-		locks, w, err := []listing.Lock(nil), listing.NoWaits(), b.Connect(ctx)
-		if err == nil {
-			locks, w, err = listing.Inspect(ctx, b, &waitgraph.Watch{})
-		}
+		locks, w, err := listing.Inspect(ctx, b, &waitgraph.Watch{})
 		locks = slices.DeleteFunc(locks, func(l listing.Lock) bool { return !wanted(l.Resource) })
 		w.Locks = slices.DeleteFunc(w.Locks, func(q listing.WaitedFor) bool { return !wanted(q.Resource) })
 		p := part{system: b.System(), waits: waits{w}}

@@ -52,12 +52,8 @@ func (l *line) once(ctx context.Context, question func(context.Context, backend.
 		if l.b, err = l.make(); err != nil {
 			return err
 		}
-		err = l.b.Connect(ctx)
 	}
-	if err == nil {
-		err = question(ctx, l.b)
-	}
-	if err != nil {
+	if err = question(ctx, l.b); err != nil {
 		l.hangUp()
 	}
 	return err

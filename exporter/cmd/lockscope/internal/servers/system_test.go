@@ -16,10 +16,9 @@ type slow struct {
 	takes time.Duration
 }
 
-func (s *slow) System() string                { return "etcd" }
-func (s *slow) Address() string               { return "etcd-1:2379" }
-func (s *slow) Connect(context.Context) error { return nil }
-func (s *slow) Close()                        {}
+func (s *slow) System() string  { return "etcd" }
+func (s *slow) Address() string { return "etcd-1:2379" }
+func (s *slow) Close()          {}
 
 func (s *slow) Leaks(context.Context, *backend.LeakRules) (l backend.Leaks, err error) {
 	time.Sleep(s.takes)

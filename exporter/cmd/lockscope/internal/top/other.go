@@ -2,7 +2,6 @@ package top
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"time"
 
@@ -19,12 +18,11 @@ const otherTime = 8 * time.Second
 
 // otherSet is a system beside Redis: two questions a refresh. Only its task uses it.
 type otherSet struct {
-	called    string
-	backend   backend.Backend
-	connected bool
-	answered  time.Time
-	slowest   time.Duration
-	watch     waitgraph.Watch
+	called   string
+	backend  backend.Backend
+	answered time.Time
+	slowest  time.Duration
+	watch    waitgraph.Watch
 }
 
 func (o *otherSet) name() string { return o.called }
@@ -44,7 +42,7 @@ func (o *otherSet) read(ctx context.Context) screen.Set {
 	set := screen.Set{Name: o.name()}
 	node := screen.Node{Name: o.backend.Address(), State: state.NodeUp}
 	began := time.Now()
-	w, err := o.look(ctx)
+	_, w, err := listing.Inspect(ctx, o.backend, &o.watch)
 	if err == nil {
 		o.answered, node.Latency = time.Now(), time.Since(began)
 		o.slowest = max(o.slowest, node.Latency)
@@ -60,22 +58,6 @@ func (o *otherSet) read(ctx context.Context) screen.Set {
 	set.Nodes, set.Scan = []screen.Node{node}, screen.Scan{Done: 1, Last: time.Now()}
 	set.Read = time.Now()
 	return set
-}
-
-// look connects once: the clients connect again by themselves.
-func (o *otherSet) look(ctx context.Context) (*listing.Waits, error) {
-	if !o.connected {
-		if err := o.backend.Connect(ctx); err != nil {
-			o.connected = true // what it left behind tries again, or says that there is nothing
-			return nil, err
-		}
-		o.connected = true
-	}
-	_, w, err := listing.Inspect(ctx, o.backend, &o.watch)
-	if errors.Is(err, backend.ErrNotConnected) {
-		o.connected = false
-	}
-	return w, err
 }
 
 func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }

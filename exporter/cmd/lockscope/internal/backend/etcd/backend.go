@@ -22,7 +22,7 @@ import (
 
 // Backend is a cluster with a prefix of package etcdlock, or of plain Mutexes.
 type Backend struct {
-	client   *clientv3.Client // nil before Connect
+	client   *clientv3.Client // nil before connect
 	prefix   string
 	fenceKey string
 	config   clientv3.Config
@@ -87,8 +87,12 @@ func (b *Backend) Close() {
 	}
 }
 
-// Connect implements Backend. With a user it asks for a token. It does not try again if the certificate is not trusted.
-func (b *Backend) Connect(ctx context.Context) error {
+// connect makes the client, which connects again by itself. With a user it asks for a token. It does not try again if the
+// certificate is not trusted.
+func (b *Backend) connect(ctx context.Context) error {
+	if b.client != nil {
+		return nil
+	}
 	if slices.ContainsFunc(b.config.Endpoints, isSecure) {
 		if err := b.noMajority(ctx); backend.CertificateAdvice(err) != "" {
 			return b.explain(err)
@@ -153,8 +157,8 @@ func (b *Backend) explain(err error) error {
 
 // Ping implements Backend: a majority has to answer.
 func (b *Backend) Ping(ctx context.Context) error {
-	if b.client == nil {
-		return backend.ErrNotConnected
+	if err := b.connect(ctx); err != nil {
+		return err
 	}
 	_, err := b.client.Get(ctx, b.fenceKey, clientv3.WithCountOnly())
 	switch {
@@ -168,8 +172,8 @@ func (b *Backend) Ping(ctx context.Context) error {
 
 // HeldLocks implements Backend.
 func (b *Backend) HeldLocks(ctx context.Context) ([]inspect.HeldLock, error) {
-	if b.client == nil {
-		return nil, backend.ErrNotConnected
+	if err := b.connect(ctx); err != nil {
+		return nil, err
 	}
 	all, err := etcdlock.ReadHeldLocks(ctx, b.client, b.prefix, b.fenceKey)
 	return all, b.explain(err)
@@ -177,8 +181,8 @@ func (b *Backend) HeldLocks(ctx context.Context) ([]inspect.HeldLock, error) {
 
 // Waiting implements Backend.
 func (b *Backend) Waiting(ctx context.Context) ([]inspect.Waiting, error) {
-	if b.client == nil {
-		return nil, backend.ErrNotConnected
+	if err := b.connect(ctx); err != nil {
+		return nil, err
 	}
 	all, err := etcdlock.ReadWaiting(ctx, b.client, b.prefix)
 	return all, b.explain(err)

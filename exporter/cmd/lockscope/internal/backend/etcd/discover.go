@@ -35,8 +35,8 @@ var (
 
 // Discover implements backend.Backend. It reads names of keys, and values of those that are named after a lease.
 func (b *Backend) Discover(ctx context.Context, sample int) (l backend.Layouts, err error) {
-	if b.client == nil {
-		return l, backend.ErrNotConnected
+	if err := b.connect(ctx); err != nil {
+		return l, err
 	}
 	l.Read.What = "keys"
 	var found backend.Recognised

@@ -48,7 +48,7 @@ func (f *facts) up() (members []member) {
 // its results.
 func (b *Backend) Examine(ctx context.Context, p diagnosis.Policy) diagnosis.Examination {
 	e := diagnosis.Examination{Backend: b.System()}
-	if err := b.Connect(ctx); err != nil && b.client == nil {
+	if err := b.connect(ctx); err != nil && b.client == nil {
 		e.Add("connection", "", diagnosis.Failed(err.Error(), "check --etcd and --etcd-username"))
 		e.Nodes = []diagnosis.BackendNode{{Node: b.Address(), Err: err}}
 		return e

@@ -26,8 +26,8 @@ const (
 // Leaks implements backend.Backend: keys without a lease, leases that last too long and locks held too long, below
 // the prefix of etcdlock and the given ones. All keys of a prefix are of one revision.
 func (b *Backend) Leaks(ctx context.Context, r *backend.LeakRules) (l backend.Leaks, err error) {
-	if b.client == nil {
-		return l, backend.ErrNotConnected
+	if err := b.connect(ctx); err != nil {
+		return l, err
 	}
 	s := &leakScan{backend: b, rules: r, leaks: &l, seen: make(map[string]bool)}
 	for _, prefix := range s.prefixes() {

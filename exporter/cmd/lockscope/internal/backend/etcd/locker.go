@@ -8,12 +8,10 @@ import (
 	"github.com/lockscope/lockscope/lock/etcdlock"
 )
 
-// Locker implements Backend. It connects if Connect was not called.
+// Locker implements Backend.
 func (b *Backend) Locker(ctx context.Context, opts ...lock.Option) (*engine.Engine, error) {
-	if b.client == nil {
-		if err := b.Connect(ctx); err != nil {
-			return nil, err
-		}
+	if err := b.connect(ctx); err != nil {
+		return nil, err
 	}
 	return etcdlock.New(b.client, append(opts[:len(opts):len(opts)], lock.WithPrefix(b.prefix),
 		etcdlock.WithFenceKey(b.fenceKey))...)

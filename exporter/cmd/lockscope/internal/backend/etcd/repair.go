@@ -36,8 +36,8 @@ func (b *Backend) Repairable(f *report.Finding, guard string) (string, error) {
 // Repair implements backend.Backend. One transaction compares the revision and deletes. A claim whose lease is alive is
 // left alone: its holder may be at work, and believe that it has the lock.
 func (b *Backend) Repair(ctx context.Context, name, guard string, dry bool) (repair.Outcome, error) {
-	if b.client == nil {
-		return "", backend.ErrNotConnected
+	if err := b.connect(ctx); err != nil {
+		return "", err
 	}
 	revision, err := strconv.ParseInt(strings.TrimPrefix(guard, guardForm), 10, 64)
 	if err != nil {

@@ -94,9 +94,6 @@ func (b *Backend) Close() {
 	b.pool.Close()
 }
 
-// Connect implements Backend: it leaves that to the first question, which pgx bounds.
-func (*Backend) Connect(context.Context) error { return nil }
-
 // Ping implements Backend.
 func (b *Backend) Ping(ctx context.Context) error { return b.explain(b.pool.Ping(ctx)) }
 

@@ -23,7 +23,7 @@ const readSession = 10 * time.Second
 
 // Backend is an ensemble with a root of package zklock, of zk.Lock or of Curator.
 type Backend struct {
-	conn    *zk.Conn // nil before Connect
+	conn    *zk.Conn // nil before connect
 	root    string
 	session time.Duration // to ask for
 	servers []string
@@ -56,7 +56,7 @@ func (*Backend) System() string { return "zookeeper" }
 // Address implements Backend.
 func (b *Backend) Address() string { return strings.Join(b.servers, ",") }
 
-// granted is how long a session the ensemble grants where that one is asked for; 0 before Connect.
+// granted is how long a session the ensemble grants where that one is asked for; 0 before connect.
 func (b *Backend) granted() time.Duration {
 	b.reader.mu.Lock()
 	defer b.reader.mu.Unlock()
@@ -76,8 +76,11 @@ type silent struct{}
 
 func (silent) Printf(string, ...any) {}
 
-// Connect implements Backend: it waits for a session.
-func (b *Backend) Connect(ctx context.Context) error {
+// connect makes the client, which connects again by itself, and waits for a session.
+func (b *Backend) connect(ctx context.Context) error {
+	if b.conn != nil {
+		return nil
+	}
 	session := make(chan struct{})
 	var once sync.Once
 	event := func(e zk.Event) {
@@ -133,16 +136,16 @@ func (b *Backend) explain(err error) error {
 
 // Ping implements Backend. The request ends with its answer or with Close.
 func (b *Backend) Ping(ctx context.Context) error {
-	if b.conn == nil {
-		return backend.ErrNotConnected
+	if err := b.connect(ctx); err != nil {
+		return err
 	}
 	return b.explain(inTime(ctx, func() error { _, _, err := b.conn.Exists(b.root); return err }))
 }
 
 // HeldLocks implements Backend.
 func (b *Backend) HeldLocks(ctx context.Context) ([]inspect.HeldLock, error) {
-	if b.conn == nil {
-		return nil, backend.ErrNotConnected
+	if err := b.connect(ctx); err != nil {
+		return nil, err
 	}
 	all, err := zklock.ReadHeldLocks(ctx, b.conn, b.root)
 	return all, b.explain(err)
@@ -150,8 +153,8 @@ func (b *Backend) HeldLocks(ctx context.Context) ([]inspect.HeldLock, error) {
 
 // Waiting implements Backend.
 func (b *Backend) Waiting(ctx context.Context) ([]inspect.Waiting, error) {
-	if b.conn == nil {
-		return nil, backend.ErrNotConnected
+	if err := b.connect(ctx); err != nil {
+		return nil, err
 	}
 	all, err := zklock.ReadWaiting(ctx, b.conn, b.root)
 	return all, b.explain(err)

@@ -49,8 +49,8 @@ var ours = recipe{discover.Lockscope, regexp.MustCompile(`^_c_[0-9a-f]{32}-(read
 // Discover implements backend.Backend. It reads names, and of places whether they are persistent. When ctx ends, it
 // fails at once, as Leaks does.
 func (b *Backend) Discover(ctx context.Context, sample int) (backend.Layouts, error) {
-	if b.conn == nil {
-		return backend.Layouts{}, backend.ErrNotConnected
+	if err := b.connect(ctx); err != nil {
+		return backend.Layouts{}, err
 	}
 	found := make(chan backend.Layouts, 1)
 	err := inTime(ctx, func() error {

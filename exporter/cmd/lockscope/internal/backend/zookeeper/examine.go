@@ -64,7 +64,7 @@ func ask(ctx context.Context, b *Backend, p diagnosis.Policy) facts {
 	for i, address := range b.servers {
 		asking.Go(func() { f.Servers[i] = askServer(ctx, address) })
 	}
-	f.Session = b.Connect(ctx)
+	f.Session = b.connect(ctx)
 	asking.Wait()
 	if f.Session != nil {
 		return f

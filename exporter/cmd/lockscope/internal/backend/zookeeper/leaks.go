@@ -22,8 +22,8 @@ import (
 // held too long, below the root of zklock and the given paths. When ctx ends, it fails at once, while its requests end
 // with their answers or with Close.
 func (b *Backend) Leaks(ctx context.Context, r *backend.LeakRules) (backend.Leaks, error) {
-	if b.conn == nil {
-		return backend.Leaks{}, backend.ErrNotConnected
+	if err := b.connect(ctx); err != nil {
+		return backend.Leaks{}, err
 	}
 	found := make(chan *backend.Leaks, 1)
 	err := inTime(ctx, func() error {

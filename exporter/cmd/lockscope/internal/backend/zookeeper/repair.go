@@ -28,8 +28,8 @@ func (b *Backend) Repairable(f *report.Finding, guard string) (string, error) {
 // Repair implements backend.Backend. ZooKeeper compares the version as it deletes. Names of places are not used twice
 // as long as their lock is there.
 func (b *Backend) Repair(ctx context.Context, name, guard string, dry bool) (outcome repair.Outcome, err error) {
-	if b.conn == nil {
-		return "", backend.ErrNotConnected
+	if err := b.connect(ctx); err != nil {
+		return "", err
 	}
 	if !placeName.MatchString(path.Base(name)) {
 		return "", backend.Unsafe("it is not named like a place in the queue of a lock")

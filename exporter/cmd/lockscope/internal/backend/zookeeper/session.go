@@ -20,7 +20,7 @@ type sessionReader struct {
 	closed  bool
 }
 
-// firstAnswer leaves time for other servers before Connect gives up.
+// firstAnswer leaves time for other servers before connect gives up.
 func firstAnswer(servers int) time.Duration {
 	return backend.DialTimeout / time.Duration(min(max(servers, 1), 3))
 }
