@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/internal/list"
 	"github.com/lockscope/lockscope/scanner/internal/sweep"
 	"github.com/lockscope/lockscope/scanner/listing"
@@ -20,7 +21,7 @@ type System interface {
 	// Node names its servers in reports and metrics.
 	Node() string
 	// Look reads all locks once. It returns what it could read together with the error.
-	Look(ctx context.Context) (report.Look, error)
+	Look(ctx context.Context) (inspect.Look, error)
 	// List reads who holds what, and who waits. Waits is never nil.
 	List(ctx context.Context) ([]listing.Lock, *listing.Waits, error)
 	// Close ends its connections. It waits for a List that is under way.
@@ -32,7 +33,7 @@ type System interface {
 // so options about keys, values and nodes of Redis have no effect. An exclusion applies. The Scanner repairs nothing.
 //
 // A system that failed is in the report with its error as the System returned it. Findings of earlier sweeps stay then,
-// as they do where a [report.Look] hides them. Close closes the System.
+// as they do where a [inspect.Look] hides them. Close closes the System.
 func NewSystem(system System, opts ...Option) (*Scanner, error) {
 	cfg, err := newConfig(1, opts)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/listing"
 	"github.com/lockscope/lockscope/scanner/repair"
@@ -19,7 +20,7 @@ import (
 
 // looks is a system whose answers a test orders. A sweep calls it from the test's goroutine.
 type looks struct {
-	now    report.Look
+	now    inspect.Look
 	err    error
 	asked  int
 	onLook func(asked int)
@@ -30,7 +31,7 @@ type looks struct {
 func (*looks) Backend() string { return "etcd" }
 func (*looks) Node() string    { return "etcd-0:2379" }
 
-func (l *looks) Look(context.Context) (report.Look, error) {
+func (l *looks) Look(context.Context) (inspect.Look, error) {
 	l.asked++
 	if l.onLook != nil {
 		l.onLook(l.asked)
@@ -44,8 +45,9 @@ func (l *looks) List(context.Context) ([]listing.Lock, *listing.Waits, error) {
 
 func (l *looks) Close() error { l.closed = true; return nil }
 
-func leak(place, key string) report.Finding {
-	return report.Finding{Class: report.NoTTL, Place: place, Key: key, Type: "key", TTL: -1, Evidence: "no lease"}
+func leak(place, key, identity string) inspect.Leak {
+	return inspect.Leak{Class: inspect.NoTTL, Place: place, Key: key, Type: "key", TTL: -1, Evidence: "no lease",
+		Identity: identity}
 }
 
 func ofSystem(t *testing.T, l *looks, opts ...scanner.Option) *scanner.Scanner {
@@ -55,6 +57,8 @@ func ofSystem(t *testing.T, l *looks, opts ...scanner.Option) *scanner.Scanner {
 	t.Cleanup(func() { must(t, s.Close()) })
 	return s
 }
+
+func (l *looks) add(leak inspect.Leak) { l.now.Leaks = append(l.now.Leaks, leak) }
 
 func keys(all []report.Finding) (text string) {
 	for _, f := range all {
@@ -84,12 +88,12 @@ func TestSystemConfirms(t *testing.T) {
 		if l.asked != 1 || len(r.Incomplete()) != 0 || r.Nodes[0].Backend != "etcd" || r.Nodes[0].Matched["keys"] != 3 {
 			t.Errorf("%d looks, %+v", l.asked, r)
 		}
-		l.now.Add(leak("a", "stays"), "1")
-		l.now.Add(leak("b", "stays"), "1")
-		l.now.Add(leak("", "moves"), "1")
+		l.add(leak("a", "stays", "1"))
+		l.add(leak("b", "stays", "1"))
+		l.add(leak("", "moves", "1"))
 		l.onLook = func(asked int) {
 			if asked == 3 { // somebody took it again in between
-				l.now.Found[2].Identity = "2"
+				l.now.Leaks[2].Identity = "2"
 			}
 		}
 		began := time.Now()
@@ -97,7 +101,7 @@ func TestSystemConfirms(t *testing.T) {
 		if took := time.Since(began); took != 5*time.Second || l.asked != 3 || r.Nodes[0].Counts[report.NoTTL] != 2 {
 			t.Errorf("confirmed after %v and %d looks: %+v", took, l.asked, r.Nodes[0])
 		}
-		l.now.Found = l.now.Found[1:2]
+		l.now.Leaks = l.now.Leaks[1:2]
 		l.onLook = nil
 		wantSweep(t, s, "b:stays", "", "a:stays")
 		wantSweep(t, s, "b:stays", "", "")
@@ -115,7 +119,7 @@ func TestSystemMaxFindings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &looks{}
 		for _, key := range []string{"e", "b", "d", "a", "c", "f"} {
-			l.now.Add(leak("", key), "1")
+			l.add(leak("", key, "1"))
 		}
 		for range 20 {
 			s := ofSystem(t, l, scanner.WithMaxFindings(2))
@@ -130,21 +134,21 @@ func TestSystemMaxFindings(t *testing.T) {
 func TestSystemThatFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &looks{}
-		l.now.Add(leak("", "x"), "1")
-		l.now.Add(leak("", "y"), "1")
+		l.add(leak("", "x", "1"))
+		l.add(leak("", "y", "1"))
 		s := ofSystem(t, l)
 		wantSweep(t, s, ":x :y", "", "")
 		full := l.now
 		time.Sleep(time.Second)
-		l.now, l.err = report.Look{}, errors.New("etcd etcd-0:2379: no member answered")
+		l.now, l.err = inspect.Look{}, errors.New("etcd etcd-0:2379: no member answered")
 		r := wantSweep(t, s, ":x :y", "", "")
 		if n := s.Snapshot().Nodes[0]; n.Up || n.PassFailures != 1 || !n.LastSuccess.Before(r.Started) ||
 			r.Incomplete()[0].Reason != report.ReasonNodeFailed {
 			t.Errorf("%+v: %+v", n, r.Incomplete())
 		}
 		l.err = nil
-		l.now.Gap(report.ReasonValuesUnread, "may not read x")
-		l.now.Hide(func(f *report.Finding) bool { return f.Key == "x" })
+		l.now.Gap(inspect.ValuesUnread, "may not read x")
+		l.now.Hide(func(f *inspect.Leak) bool { return f.Key == "x" })
 		wantSweep(t, s, ":x", "", ":y")
 		l.now = full
 		ctx, cancel := context.WithCancel(t.Context())
@@ -169,11 +173,11 @@ func TestSystemRemembers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "state")
 		l := &looks{}
-		l.now.Add(leak("db", "x"), "1")
-		l.now.Add(leak("db", "y"), "1")
+		l.add(leak("db", "x", "1"))
+		l.add(leak("db", "y", "1"))
 		first := wantSweep(t, ofSystem(t, l, scanner.WithMemory(scanner.FileStore(path))), "db:x db:y", "", "")
 		time.Sleep(time.Hour)
-		l.now.Found = l.now.Found[:1]
+		l.now.Leaks = l.now.Leaks[:1]
 		next := wantSweep(t, ofSystem(t, l, scanner.WithMemory(scanner.FileStore(path))), "db:x", "", "db:y")
 		if !next.Findings[0].FirstSeen.Equal(first.Findings[0].FirstSeen) || next.Resolved[0].Backend != "etcd" {
 			t.Errorf("%+v, after %+v", next, first.Findings[0])
@@ -185,11 +189,11 @@ func TestSystemRemembers(t *testing.T) {
 func TestSystemBounds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &looks{}
-		l.now.Add(leak("", "excluded"), "1")
+		l.add(leak("", "excluded", "1"))
 		for i, since := range []int{30, 90, 60} {
-			f := leak("", "shared")
-			f.Hold.Holder = lock.Holder{Instance: "abc"[i : i+1], Since: time.Now().Add(-time.Duration(since) * time.Minute)}
-			l.now.Add(f, f.Hold.Instance)
+			f := leak("", "shared", "abc"[i:i+1])
+			f.Holder = lock.Holder{Instance: f.Identity, Since: time.Now().Add(-time.Duration(since) * time.Minute)}
+			l.add(f)
 		}
 		s := ofSystem(t, l, scanner.WithExclusions(report.Exclusion{Pattern: "exc*", Until: time.Now().Add(time.Hour),
 			Reason: "known"}), scanner.WithMaxFindings(1))
@@ -198,7 +202,7 @@ func TestSystemBounds(t *testing.T) {
 			r.Excluded[0].Findings != 1 || r.Overflow != 0 {
 			t.Errorf("%+v", r)
 		}
-		l.now.Add(leak("", "more"), "1")
+		l.add(leak("", "more", "1"))
 		if r := wantSweep(t, s, ":shared", "", ""); r.Overflow != 1 || r.Nodes[0].Counts[report.NoTTL] != 2 {
 			t.Errorf("%+v", r)
 		}

@@ -2,20 +2,13 @@ package report
 
 import (
 	"strconv"
-	"strings"
-	"unicode/utf8"
+
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
 
 // KeyText returns the key in printable form: unchanged if it is one line of printable text, else as a quoted Go
 // string. [strconv.Unquote] restores the bytes of one that starts with a quotation mark.
-func KeyText(key string) string {
-	if key != "" && utf8.ValidString(key) && !strings.HasPrefix(key, `"`) && !strings.ContainsFunc(key, unprintable) {
-		return key
-	}
-	return strconv.Quote(key)
-}
-
-func unprintable(r rune) bool { return !strconv.IsPrint(r) }
+func KeyText(key string) string { return inspect.KeyText(key) }
 
 // slotsText writes a range as CLUSTER NODES does.
 func slotsText(r SlotRange) string {

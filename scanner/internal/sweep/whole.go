@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/internal/clock"
 	"github.com/lockscope/lockscope/scanner/internal/coverage"
 	"github.com/lockscope/lockscope/scanner/internal/registry"
@@ -19,7 +20,7 @@ import (
 type System interface {
 	Backend() string
 	Node() string
-	Look(ctx context.Context) (report.Look, error)
+	Look(ctx context.Context) (inspect.Look, error)
 }
 
 // Whole is one sweep of a system that is read as a whole, not in pages. Registry, confirmation and report are those of
@@ -50,7 +51,7 @@ func (w *Whole) Run(ctx context.Context, _ func(gone func(node string) bool)) {
 	defer cancel()
 	w.findings.Begin()
 	first, err := w.look(ctx)
-	seen := observations(first.Found)
+	seen := observations(first.Leaks)
 	w.count(&first, err == nil)
 	w.note(seen)
 	if err != nil {
@@ -71,10 +72,10 @@ func (w *Whole) Run(ctx context.Context, _ func(gone func(node string) bool)) {
 		w.fail(ctx, err)
 		return
 	}
-	w.settle(&second, observations(second.Found), true)
+	w.settle(&second, observations(second.Leaks), true)
 }
 
-func (w *Whole) look(ctx context.Context) (report.Look, error) {
+func (w *Whole) look(ctx context.Context) (inspect.Look, error) {
 	began := w.cfg.Now()
 	l, err := w.system.Look(ctx)
 	w.report.Took += w.cfg.Now().Sub(began)
@@ -82,25 +83,25 @@ func (w *Whole) look(ctx context.Context) (report.Look, error) {
 }
 
 // count takes up how much the first look has read.
-func (w *Whole) count(l *report.Look, whole bool) {
+func (w *Whole) count(l *inspect.Look, whole bool) {
 	if whole {
 		w.report.Matched = make(map[string]int64)
 	}
 	for _, c := range l.Read {
-		w.report.Locks += c.N
-		w.report.Examined += c.N
+		w.report.Locks += int64(c.N)
+		w.report.Examined += int64(c.N)
 		if whole {
-			w.report.Matched[c.What] += c.N
+			w.report.Matched[c.What] += int64(c.N)
 		}
 	}
-	for _, g := range l.Gaps {
-		g.Node = w.report.Node
-		w.report.Gaps = append(w.report.Gaps, g)
+	w.report.Gaps, w.skipped = w.gaps(l.Gaps), w.gaps(l.Skipped)
+}
+
+func (w *Whole) gaps(all []inspect.Gap) (gaps []report.Gap) {
+	for _, g := range all {
+		gaps = append(gaps, report.Gap{Node: w.report.Node, Reason: report.Reason(g.Reason), Detail: g.Detail})
 	}
-	for _, g := range l.Skipped {
-		g.Node = w.report.Node
-		w.skipped = append(w.skipped, g)
-	}
+	return gaps
 }
 
 // fail records why the system was not read to the end. A caller that gave up leaves it truncated; a deadline does not
@@ -114,7 +115,7 @@ func (w *Whole) fail(ctx context.Context, err error) {
 
 // note keeps what a look has found, or counts it if an exclusion keeps it out. Beyond the limit of findings, the same
 // ones are kept each time.
-func (w *Whole) note(seen map[observed]report.Observation) {
+func (w *Whole) note(seen map[observed]inspect.Leak) {
 	now := w.cfg.Now()
 	for _, s := range slices.SortedFunc(maps.Values(seen), byKey) {
 		if i := w.cfg.Rules.Excludes(s.Key, now); i >= 0 {
@@ -126,13 +127,13 @@ func (w *Whole) note(seen map[observed]report.Observation) {
 }
 
 // settle compares the registry with a look: what is gone is resolved, and what two looks have shown is confirmed.
-func (w *Whole) settle(l *report.Look, seen map[observed]report.Observation, second bool) {
+func (w *Whole) settle(l *inspect.Look, seen map[observed]inspect.Leak, second bool) {
 	now := w.cfg.Now()
 	for _, f := range w.findings.On(w.report.Node) {
-		s, there := seen[observedOf(&f.Finding)]
+		s, there := seen[observedOf(leakOf(&f.Finding))]
 		earlier := f.FirstSeen.Before(w.started) && now.Sub(f.FirstSeen) >= w.cfg.ConfirmAfter
 		switch {
-		case !there && l.Hides != nil && l.Hides(&f.Finding):
+		case !there && l.Hides != nil && l.Hides(leakOf(&f.Finding)):
 		case !there || !f.Same(s.Identity):
 			w.findings.Settle(f, *f, false)
 		case second || f.Confirmed || earlier:
@@ -177,23 +178,28 @@ func (w *Whole) Errs() []error {
 
 // observed identifies a finding of one system.
 type observed struct {
-	class      report.Class
+	class      inspect.Class
 	place, key string
 }
 
-func observedOf(f *report.Finding) observed { return observed{f.Class, f.Place, f.Key} }
+func observedOf(l *inspect.Leak) observed { return observed{l.Class, l.Place, l.Key} }
+
+// leakOf is what identifies a finding.
+func leakOf(f *report.Finding) *inspect.Leak {
+	return &inspect.Leak{Class: inspect.Class(f.Class), Place: f.Place, Key: f.Key, Type: f.Type}
+}
 
 // observations has one observation for each lock: the registry keeps one finding of a class for it. Of several holders
 // that share a lock it is the one that has held it for longest, and the evidence counts the others.
-func observations(all []report.Observation) map[observed]report.Observation {
-	oldest, others := make(map[observed]report.Observation, len(all)), make(map[observed]int)
+func observations(all []inspect.Leak) map[observed]inspect.Leak {
+	oldest, others := make(map[observed]inspect.Leak, len(all)), make(map[observed]int)
 	for _, s := range all {
-		id := observedOf(&s.Finding)
+		id := observedOf(&s)
 		before, twice := oldest[id]
 		if twice {
 			others[id]++
 		}
-		if !twice || s.Hold.Since.Before(before.Hold.Since) {
+		if !twice || s.Holder.Since.Before(before.Holder.Since) {
 			oldest[id] = s
 		}
 	}
@@ -205,13 +211,13 @@ func observations(all []report.Observation) map[observed]report.Observation {
 	return oldest
 }
 
-func byKey(a, b report.Observation) int {
+func byKey(a, b inspect.Leak) int {
 	return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Place, b.Place), cmp.Compare(a.Key, b.Key))
 }
 
-func (w *Whole) entry(s report.Observation, now time.Time) registry.Entry {
-	e := registry.Entry{Finding: s.Finding, Facts: registry.Facts{Source: w.report.Node, Identity: s.Identity}}
-	e.Backend, e.Node, e.FirstSeen, e.LastSeen = w.report.Backend, w.report.Node, now, now
-	e.Confirmed = false // the registry decides
-	return e
+func (w *Whole) entry(s inspect.Leak, now time.Time) registry.Entry {
+	f := report.Finding{Class: report.Class(s.Class), Backend: w.report.Backend, Node: w.report.Node, Place: s.Place,
+		Key: s.Key, Type: s.Type, TTL: s.TTL, Evidence: s.Evidence, FirstSeen: now, LastSeen: now}
+	f.Hold = report.Hold{Holder: s.Holder, Format: report.Format(s.Format), Fence: s.Fence}
+	return registry.Entry{Finding: f, Facts: registry.Facts{Source: w.report.Node, Identity: s.Identity}}
 }

@@ -9,8 +9,6 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/engine"
-	"github.com/lockscope/lockscope/scanner/repair"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // DialTimeout bounds the first answer, so that an unreachable system does not use up the time of the others.
@@ -26,15 +24,12 @@ type Backend interface {
 	Ping(ctx context.Context) error
 	inspect.Reader
 	// Leaks looks for leaked locks. It returns what it could read together with the error.
-	Leaks(ctx context.Context, r *LeakRules) (Leaks, error)
-	// Repairable returns what a repair of a finding does: Delete or Terminate. An error matches
-	// repair.ErrNotRepairable. guard is of the finding's Observation.
-	Repairable(f *report.Finding, guard string) (action string, err error)
+	Leaks(ctx context.Context, r *inspect.Rules) (inspect.Look, error)
 	// Repair acts if the lock is still as guard says, or reports that it would. An error that matches
-	// repair.ErrNotRepairable says that nothing was done.
-	Repair(ctx context.Context, key, guard string, dry bool) (repair.Outcome, error)
+	// inspect.ErrUnsafe says that nothing was done.
+	Repair(ctx context.Context, key, guard string, dry bool) (inspect.Outcome, error)
 	// Discover recognises the locks of libraries. It looks at about as many keys as sample says.
-	Discover(ctx context.Context, sample int) (Layouts, error)
+	Discover(ctx context.Context, sample int) (inspect.Libraries, error)
 	// Locker makes an engine that takes locks there. The caller closes it before the Backend.
 	Locker(ctx context.Context, opts ...lock.Option) (*engine.Engine, error)
 	// Examine judges whether locks are safe there, as the user that takes them. It changes nothing. Errors, also the end of ctx, are in its results.

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner"
 )
 
@@ -19,7 +19,7 @@ func (b *builder) addSystems(made *Groups) error {
 	if !b.Others() {
 		return nil
 	}
-	rules, err := b.sweep.LeakRules()
+	rules, err := b.sweep.Rules()
 	if err != nil {
 		return err
 	}
@@ -48,8 +48,8 @@ func (b *builder) addOther(made *Groups, of *FileGroup, path string) error {
 }
 
 // rulesOf are those of the flags, and where they were not given those of the group, which win over the file's.
-func (b *builder) rulesOf(g *FileGroup) (*backend.LeakRules, error) {
-	r, err := b.sweep.LeakRules()
+func (b *builder) rulesOf(g *FileGroup) (*inspect.Rules, error) {
+	r, err := b.sweep.Rules()
 	if err != nil {
 		return nil, err
 	}

@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -142,8 +142,8 @@ func (s *SweepFlags) Options(nodes []servers.Node) ([]scanner.Option, error) {
 
 var errNoPattern = errors.New("--pattern is a glob of Redis: for PostgreSQL, etcd and ZooKeeper use --prefix")
 
-// LeakRules are the same limits for systems beside Redis.
-func (s *SweepFlags) LeakRules() (*backend.LeakRules, error) {
+// Rules are the same limits for systems beside Redis.
+func (s *SweepFlags) Rules() (*inspect.Rules, error) {
 	checks, err := s.classes()
 	switch {
 	case err != nil:
@@ -153,11 +153,15 @@ func (s *SweepFlags) LeakRules() (*backend.LeakRules, error) {
 	case slices.Contains(s.prefixes, ""):
 		return nil, errNoPrefix
 	}
-	return &backend.LeakRules{
-		MaxTTL: s.maxTTL, MaxHold: s.maxHold, MaxTerm: s.maxTerm, Checks: checks,
+	r := &inspect.Rules{
+		MaxTTL: s.maxTTL, MaxHold: s.maxHold, MaxTerm: s.maxTerm,
 		Orphans: s.checks.Given() && slices.Contains(checks, report.Orphan), Prefixes: s.prefixes,
-		AllowEmpty: s.allowEmpty, Most: s.maxFindings, Deadline: s.Deadline, ConfirmAfter: s.confirmAfter,
-	}, nil
+		AllowEmpty: s.allowEmpty, Most: s.maxFindings,
+	}
+	for _, c := range checks {
+		r.Classes = append(r.Classes, inspect.Class(c))
+	}
+	return r, nil
 }
 
 // KeyGlobs are the patterns of all prefixes and patterns given: none replaces another.

@@ -49,10 +49,10 @@ func newDocument(all []discovered, others []laidOut) document {
 	for i := range others {
 		o := &others[i]
 		system, address := o.backend.System(), o.backend.Address()
-		d.Nodes = append(d.Nodes, nodeDoc{Backend: system, Node: address, Looked: o.layouts.Read.N,
+		d.Nodes = append(d.Nodes, nodeDoc{Backend: system, Node: address, Looked: int64(o.layouts.Read.N),
 			Unit: o.layouts.Read.What, Whole: o.layouts.Whole && !o.failed, Failed: o.failed,
 			Notes: append([]string{}, o.layouts.Notes...)})
-		d.add(system, address, o.layouts.Found)
+		d.add(system, address, o.found)
 	}
 	return d
 }

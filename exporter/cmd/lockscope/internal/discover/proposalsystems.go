@@ -33,8 +33,8 @@ func ofSystem(b *strings.Builder, o *laidOut, fields []servers.Field) {
 		fmt.Fprintf(b, "    # password_file: %s-password\n", o.backend.System())
 	}
 	var sure, rest []*discover.Found
-	for i := range o.layouts.Found {
-		f := &o.layouts.Found[i]
+	for i := range o.found {
+		f := &o.found[i]
 		if toRead(o.backend.System(), f, own) {
 			sure = append(sure, f)
 		} else {

@@ -1,19 +1,23 @@
 package discover
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/discover"
 )
 
 // laidOut is what one system beside Redis has.
 type laidOut struct {
 	backend backend.Backend
-	layouts backend.Layouts
+	layouts inspect.Libraries
+	found   []discover.Found // surest first
 	failed  bool
 }
 
@@ -21,16 +25,29 @@ type laidOut struct {
 func (f *discoverFlags) layouts(ctx context.Context, others []backend.Backend) (all []laidOut, err error) {
 	for _, b := range others {
 		layouts, failed := b.Discover(ctx, f.sample)
-		o := laidOut{backend: b, layouts: layouts, failed: failed != nil}
+		o := laidOut{backend: b, layouts: layouts, found: surestFirst(layouts.Found), failed: failed != nil}
 		err = errors.Join(err, failed)
 		all = append(all, o)
 	}
 	return all, err
 }
 
+func surestFirst(libraries []inspect.Library) []discover.Found {
+	all := make([]discover.Found, 0, len(libraries))
+	for _, l := range libraries {
+		all = append(all, discover.Found{Library: discover.Library(l.Name), Pattern: l.Pattern, Keys: l.Keys, NoTTL: l.NoTTL,
+			Example: l.Example, Evidence: l.Evidence, Confidence: discover.Confidence(l.Confidence)})
+	}
+	slices.SortFunc(all, func(a, b discover.Found) int {
+		return cmp.Or(cmp.Compare(b.Confidence, a.Confidence), cmp.Compare(b.Keys, a.Keys),
+			cmp.Compare(a.Library, b.Library), cmp.Compare(a.Pattern, b.Pattern))
+	})
+	return all
+}
+
 func (o *laidOut) rows() (rows [][]string) {
-	for i := range o.layouts.Found {
-		f := &o.layouts.Found[i]
+	for i := range o.found {
+		f := &o.found[i]
 		rows = append(rows, append([]string{o.backend.System()}, foundRow(o.backend.Address(), f, neverText(f))...))
 	}
 	return rows
@@ -49,7 +66,7 @@ func neverText(f *discover.Found) string {
 
 func (o *laidOut) summary() string {
 	l := &o.layouts
-	text := looked(o.backend.Address(), fmt.Sprintf("%d %s (all)", l.Read.N, l.Read.What), l.Whole, o.failed, len(l.Found))
+	text := looked(o.backend.Address(), fmt.Sprintf("%d %s (all)", l.Read.N, l.Read.What), l.Whole, o.failed, len(o.found))
 	for _, note := range l.Notes {
 		text += o.backend.Address() + ": " + ui.Printable(note) + "\n"
 	}

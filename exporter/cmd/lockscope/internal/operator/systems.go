@@ -11,6 +11,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/repair"
 	"github.com/lockscope/lockscope/scanner/report"
@@ -21,12 +22,12 @@ var (
 		"make a plan for each")
 	errAction     = errors.New("--action is for Redis: leave it out with --postgres, --etcd and --zookeeper")
 	errOtherPlan  = errors.New("the plan is for another system than the flags name")
-	errTerminate  = backend.Unsafe("ending a session needs --terminate")
-	errNotInLooks = backend.Unsafe("the second look does not have it: make a new plan")
+	errTerminate  = unsafe("ending a session needs --terminate")
+	errNotInLooks = unsafe("the second look does not have it: make a new plan")
 )
 
 // oneSystem opens the system that the flags name.
-func oneSystem(a *ui.App, f *servers.Flags, r *backend.LeakRules) (*servers.System, error) {
+func oneSystem(a *ui.App, f *servers.Flags, r *inspect.Rules) (*servers.System, error) {
 	all, err := f.Systems(a, r)
 	if err != nil {
 		return nil, err
@@ -39,7 +40,7 @@ func oneSystem(a *ui.App, f *servers.Flags, r *backend.LeakRules) (*servers.Syst
 
 // planSystem sweeps a system beside Redis as scan does.
 func (f *repairPlanFlags) planSystem(ctx context.Context, a *ui.App, classes []report.Class) error {
-	rules, err := f.sweep.LeakRules()
+	rules, err := f.sweep.Rules()
 	if err != nil {
 		return err
 	}
@@ -60,12 +61,7 @@ func (f *repairPlanFlags) planSystem(ctx context.Context, a *ui.App, classes []r
 		return ui.ErrInterrupted
 	}
 	p := newPlan(system, r, NameOf(a, f.operator), rules.Prefixes)
-	if len(r.Findings) > 0 {
-		err = errors.Join(err, system.Ask(ctx, func(_ context.Context, b backend.Backend) error {
-			addSteps(&p, system, b, r.Findings, classes)
-			return nil
-		}))
-	}
+	addSteps(&p, system, r.Findings, classes)
 	return f.finish(a, p.Sealed(), err)
 }
 
@@ -83,17 +79,19 @@ func newPlan(system *servers.System, r report.Report, operator string, prefixes 
 }
 
 // addSteps adds a step for each finding that can be repaired safely, and the reasons for the others.
-func addSteps(p *repair.Plan, system *servers.System, b backend.Backend, findings []report.Finding,
-	classes []report.Class) {
+func addSteps(p *repair.Plan, system *servers.System, findings []report.Finding, classes []report.Class) {
 	for i := range findings {
 		f := &findings[i]
 		if !slices.Contains(classes, f.Class) {
 			continue
 		}
-		guard := system.Guard(f)
-		action, err := b.Repairable(f, guard)
-		if err == nil && guard == "" {
+		var err error
+		leak := system.Leak(f)
+		switch {
+		case leak == nil:
 			err = errNotInLooks
+		case leak.Action == "":
+			err = unsafe(leak.Unsafe)
 		}
 		if err != nil {
 			p.Refused = append(p.Refused, repair.Refusal{Node: f.Node, Key: f.Lock(), Class: f.Class,
@@ -103,9 +101,9 @@ func addSteps(p *repair.Plan, system *servers.System, b backend.Backend, finding
 		p.Steps = append(p.Steps, repair.Step{
 			Backend: f.Backend, Node: f.Node, Place: f.Place, Key: report.KeyText(f.Key),
 			KeyBase64: base64.StdEncoding.EncodeToString([]byte(f.Key)), Class: f.Class, Type: f.Type,
-			TTL: report.Seconds(f.TTL), Holder: f.Hold.Instance, Identity: guard, Digest: guard,
+			TTL: report.Seconds(f.TTL), Holder: f.Hold.Instance, Identity: leak.Guard, Digest: leak.Guard,
 			FirstSeen: f.FirstSeen.UTC().Truncate(time.Millisecond), LastSeen: f.LastSeen.UTC().Truncate(time.Millisecond),
-			Evidence: f.Evidence, Action: action,
+			Evidence: f.Evidence, Action: string(leak.Action),
 		})
 	}
 }
@@ -122,7 +120,7 @@ func onlyRedis(p repair.Plan) error {
 
 // applySystem carries out a plan of a system beside Redis.
 func (f *repairApplyFlags) applySystem(ctx context.Context, a *ui.App, path string, p repair.Plan) (err error) {
-	system, err := oneSystem(a, &f.servers, &backend.LeakRules{})
+	system, err := oneSystem(a, &f.servers, &inspect.Rules{})
 	if err != nil {
 		return err
 	}
@@ -149,17 +147,17 @@ func (f *repairApplyFlags) step(ctx context.Context, system *servers.System, s *
 	key, err := base64.StdEncoding.DecodeString(s.KeyBase64)
 	switch age := time.Since(s.FirstSeen); {
 	case err != nil:
-		err = backend.Unsafe("its key is not readable")
+		err = unsafe("its key is not readable")
 	case age < f.act.MinAge:
 		err = fmt.Errorf("%w: wait another %v", repair.ErrTooYoung, (f.act.MinAge - age).Round(time.Second))
-	case s.Action == backend.Terminate && !f.terminate:
+	case s.Action == string(inspect.Terminate) && !f.terminate:
 		err = errTerminate
 	default:
 		var refused error
-		err = system.Ask(ctx, func(ctx context.Context, b backend.Backend) (failed error) {
-			r.Outcome, failed = b.Repair(ctx, string(key), s.Digest, !f.yes)
-			if errors.Is(failed, repair.ErrNotRepairable) {
-				refused, failed = failed, nil
+		err = system.Ask(ctx, func(ctx context.Context, b backend.Backend) error {
+			outcome, failed := b.Repair(ctx, string(key), s.Digest, !f.yes)
+			if r.Outcome = repair.Outcome(outcome); errors.Is(failed, inspect.ErrUnsafe) {
+				refused, failed = unsafe(failed.Error()), nil
 			}
 			return failed
 		})
@@ -170,6 +168,9 @@ func (f *repairApplyFlags) step(ctx context.Context, system *servers.System, s *
 	}
 	return r, err
 }
+
+// unsafe is the error of a finding that only a person can judge.
+func unsafe(why string) error { return fmt.Errorf("%w: %s", repair.ErrNotRepairable, why) }
 
 // stepError names what was to be done.
 type stepError struct {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
-	"github.com/lockscope/lockscope/scanner/report"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
 
 // fields are the names in a configuration file of what remedies call by their flags. Longer names come first.
@@ -42,8 +42,8 @@ func InFile(err error) error {
 	return &fileError{err}
 }
 
-func lookOfFile(l *report.Look) {
-	for _, gaps := range []*[]report.Gap{&l.Gaps, &l.Skipped} {
+func lookOfFile(l *inspect.Look) {
+	for _, gaps := range []*[]inspect.Gap{&l.Gaps, &l.Skipped} {
 		*gaps = slices.Clone(*gaps)
 		for i := range *gaps {
 			(*gaps)[i].Detail = fields.Replace((*gaps)[i].Detail)

@@ -12,6 +12,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend/postgres"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/waitgraph"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/listing"
@@ -24,7 +25,7 @@ const listTimeout = 10 * time.Second
 // System is a system beside Redis for a scanner.Scanner. Sweeps, listings and pings have connections of their own, so
 // that none waits for another. It is safe for concurrent use.
 type System struct {
-	rules         *backend.LeakRules
+	rules         *inspect.Rules
 	elect         maker // of an Elector's backend
 	name, address string
 	config        string // the same for the same servers, users and secrets; a hash
@@ -37,13 +38,13 @@ type System struct {
 	looks, lists, pings *line
 
 	mu   sync.Mutex
-	last report.Look
+	last inspect.Look
 }
 
 var _ scanner.System = (*System)(nil)
 
 // newSystem checks what the backend checks, and connects to nothing.
-func newSystem(m, elect maker, config string, r *backend.LeakRules) (*System, error) {
+func newSystem(m, elect maker, config string, r *inspect.Rules) (*System, error) {
 	b, err := m()
 	if err != nil {
 		return nil, err
@@ -57,7 +58,7 @@ func newSystem(m, elect maker, config string, r *backend.LeakRules) (*System, er
 // FromFile makes the system of a group of a configuration file, and connects to nothing. The caller closes it. Errors
 // name fields of the file instead of flags. The database is part of the name of a node of PostgreSQL: a file may have
 // several of one server.
-func FromFile(c *backend.Config, r *backend.LeakRules) (*System, error) {
+func FromFile(c *backend.Config, r *inspect.Rules) (*System, error) {
 	var made *System
 	electing := makers(forElection(c))
 	for i, m := range makers(c) {
@@ -82,7 +83,7 @@ func FromFile(c *backend.Config, r *backend.LeakRules) (*System, error) {
 var errNoSystem = errors.New("no system is named")
 
 // Systems makes those that are named, and connects to none. The caller closes them.
-func (f *Flags) Systems(a *ui.App, r *backend.LeakRules) (all []*System, err error) {
+func (f *Flags) Systems(a *ui.App, r *inspect.Rules) (all []*System, err error) {
 	c, err := f.configuration(a, nil)
 	if err != nil {
 		return nil, err
@@ -148,11 +149,10 @@ func (s *System) watched() (stop func()) {
 }
 
 // Look implements scanner.System.
-func (s *System) Look(ctx context.Context) (look report.Look, err error) {
+func (s *System) Look(ctx context.Context) (look inspect.Look, err error) {
 	defer s.watched()()
-	err = s.looks.ask(ctx, func(ctx context.Context, b backend.Backend) error {
-		found, err := b.Leaks(ctx, s.rules)
-		look = found.Look
+	err = s.looks.ask(ctx, func(ctx context.Context, b backend.Backend) (err error) {
+		look, err = b.Leaks(ctx, s.rules)
 		return err
 	})
 	if s.file {
@@ -165,17 +165,18 @@ func (s *System) Look(ctx context.Context) (look report.Look, err error) {
 	return look, err
 }
 
-// Guard is what a repair of a finding compares, as the last look has it; "" if it does not have the finding.
-func (s *System) Guard(f *report.Finding) string {
+// Leak is a finding as the last look has it; nil if it does not have the finding.
+func (s *System) Leak(f *report.Finding) *inspect.Leak {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i := range s.last.Found {
-		l := &s.last.Found[i]
-		if l.Class == f.Class && l.Place == f.Place && l.Key == f.Key && l.Hold.Instance == f.Hold.Instance {
-			return l.Guard
+	for i := range s.last.Leaks {
+		l := &s.last.Leaks[i]
+		if string(l.Class) == string(f.Class) && l.Place == f.Place && l.Key == f.Key &&
+			l.Holder.Instance == f.Hold.Instance {
+			return l
 		}
 	}
-	return ""
+	return nil
 }
 
 // Ask asks a backend that is connected.

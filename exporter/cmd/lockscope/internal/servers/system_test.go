@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
 
 // slow is a backend whose look takes as long as the test says.
@@ -20,7 +21,7 @@ func (s *slow) System() string  { return "etcd" }
 func (s *slow) Address() string { return "etcd-1:2379" }
 func (s *slow) Close()          {}
 
-func (s *slow) Leaks(context.Context, *backend.LeakRules) (l backend.Leaks, err error) {
+func (s *slow) Leaks(context.Context, *inspect.Rules) (l inspect.Look, err error) {
 	time.Sleep(s.takes)
 	return l, nil
 }
@@ -30,7 +31,7 @@ func TestALongLookIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &slow{takes: 9 * time.Second}
 		m := func() (backend.Backend, error) { return b, nil }
-		s, err := newSystem(m, m, "", &backend.LeakRules{})
+		s, err := newSystem(m, m, "", &inspect.Rules{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,11 +2,11 @@ package ui
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -69,41 +69,10 @@ func ReadWrite(readers int, holder lock.Kind) string {
 }
 
 // Short formats a duration with about three digits.
-func Short(d time.Duration) string {
-	switch {
-	case d >= 24*time.Hour:
-		return fmt.Sprintf("%dd%02dh", int(d.Hours())/24, int(d.Hours())%24)
-	case d >= time.Hour:
-		return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
-	case d >= time.Minute:
-		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
-	case d >= time.Second:
-		return fmt.Sprintf("%.1fs", d.Seconds())
-	case d >= 10*time.Millisecond:
-		return fmt.Sprintf("%dms", d.Milliseconds())
-	}
-	return fmt.Sprintf("%.1fms", float64(d.Microseconds())/1000)
-}
+func Short(d time.Duration) string { return inspect.Short(d) }
 
 // Whole formats a duration without fractions of a second: 250ms, 41s, 1m01s, 1h00m.
-func Whole(d time.Duration) string {
-	unit := time.Second
-	if d < time.Second {
-		unit = time.Millisecond
-	}
-	if d = d.Round(unit); d < time.Minute {
-		return d.String()
-	}
-	return Short(d)
-}
+func Whole(d time.Duration) string { return inspect.Whole(d) }
 
 // Count returns "1 key" or "2 keys" for a noun such as key.
-func Count[N int | int64](n N, noun string) string {
-	switch {
-	case n == 1:
-		return "1 " + noun
-	case strings.HasSuffix(noun, "s"):
-		return fmt.Sprintf("%d %ses", n, noun)
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
+func Count[N int | int64](n N, noun string) string { return inspect.Count(n, noun) }

@@ -64,10 +64,10 @@ func checkEndpoint(endpoint string) (secure bool, err error) {
 
 var errNoMajority = fmt.Errorf("%w: no member answered for a majority", driver.ErrUnreachable)
 
-// System implements Backend.
+// System implements inspect.Inspector.
 func (*Backend) System() string { return "etcd" }
 
-// Address implements Backend.
+// Address implements inspect.Inspector.
 func (b *Backend) Address() string {
 	var hosts []string
 	for _, e := range b.config.Endpoints {
@@ -80,7 +80,7 @@ func (b *Backend) Address() string {
 	return strings.Join(hosts, ",")
 }
 
-// Close implements Backend.
+// Close implements inspect.Inspector.
 func (b *Backend) Close() {
 	if b.client != nil {
 		_ = b.client.Close()
@@ -155,7 +155,7 @@ func (b *Backend) explain(err error) error {
 	})
 }
 
-// Ping implements Backend: a majority has to answer.
+// Ping implements inspect.Inspector: a majority has to answer.
 func (b *Backend) Ping(ctx context.Context) error {
 	if err := b.connect(ctx); err != nil {
 		return err
@@ -170,7 +170,7 @@ func (b *Backend) Ping(ctx context.Context) error {
 	return nil
 }
 
-// HeldLocks implements Backend.
+// HeldLocks implements inspect.Inspector.
 func (b *Backend) HeldLocks(ctx context.Context) ([]inspect.HeldLock, error) {
 	if err := b.connect(ctx); err != nil {
 		return nil, err
@@ -179,7 +179,7 @@ func (b *Backend) HeldLocks(ctx context.Context) ([]inspect.HeldLock, error) {
 	return all, b.explain(err)
 }
 
-// Waiting implements Backend.
+// Waiting implements inspect.Inspector.
 func (b *Backend) Waiting(ctx context.Context) ([]inspect.Waiting, error) {
 	if err := b.connect(ctx); err != nil {
 		return nil, err
@@ -188,5 +188,5 @@ func (b *Backend) Waiting(ctx context.Context) ([]inspect.Waiting, error) {
 	return all, b.explain(err)
 }
 
-// Resource implements Backend.
+// Resource implements inspect.Inspector.
 func (b *Backend) Resource(key string) string { return strings.TrimPrefix(key, b.prefix) }

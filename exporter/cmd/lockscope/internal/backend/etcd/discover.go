@@ -11,20 +11,19 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/scanner/discover"
-	"github.com/lockscope/lockscope/scanner/report"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
 
 // The layouts that are known.
 const (
-	mutex      discover.Library = "concurrency.Mutex"
-	election   discover.Library = "concurrency.Election"
-	pythonEtcd discover.Library = "python-etcd3"
-	patroni    discover.Library = "Patroni"
-	kubernetes discover.Library = "Kubernetes Lease"
-	leased     discover.Library = "key with a lease"
+	lockscope  = "lockscope"
+	mutex      = "concurrency.Mutex"
+	election   = "concurrency.Election"
+	pythonEtcd = "python-etcd3"
+	patroni    = "Patroni"
+	kubernetes = "Kubernetes Lease"
+	leased     = "key with a lease"
 )
 
 var (
@@ -33,23 +32,21 @@ var (
 	leaseName     = regexp.MustCompile(`^[0-9a-f]{12,16}$`) // that of a lease, where the key has none
 )
 
-// Discover implements backend.Backend. It reads names of keys, and values of those that are named after a lease.
-func (b *Backend) Discover(ctx context.Context, sample int) (l backend.Layouts, err error) {
+// Discover implements inspect.Inspector. It reads names of keys, and values of those that are named after a lease.
+func (b *Backend) Discover(ctx context.Context, sample int) (l inspect.Libraries, err error) {
 	if err := b.connect(ctx); err != nil {
 		return l, err
 	}
 	l.Read.What = "keys"
-	var found backend.Recognised
 	from, options := "\x00", []clientv3.OpOption{clientv3.WithFromKey()}
-	err = b.readNames(ctx, from, options, sample, &l, &found)
+	err = b.readNames(ctx, from, options, sample, &l)
 	if errors.Is(err, rpctypes.ErrPermissionDenied) {
 		l.Notes = append(l.Notes, fmt.Sprintf("user %s may not read all keys, so only those below %s were: grant its role "+
-			"read on the others", b.config.Username, report.KeyText(b.prefix)))
+			"read on the others", b.config.Username, inspect.KeyText(b.prefix)))
 		end := clientv3.WithRange(clientv3.GetPrefixRangeEnd(b.prefix))
-		err = b.readNames(ctx, b.prefix, []clientv3.OpOption{end}, sample, &l, &found)
+		err = b.readNames(ctx, b.prefix, []clientv3.OpOption{end}, sample, &l)
 		l.Whole = false
 	}
-	l.Found = found.Found()
 	if err != nil {
 		err = unanswered(err)
 	}
@@ -57,11 +54,11 @@ func (b *Backend) Discover(ctx context.Context, sample int) (l backend.Layouts, 
 }
 
 func (b *Backend) readNames(ctx context.Context, from string, options []clientv3.OpOption, sample int,
-	l *backend.Layouts, found *backend.Recognised) error {
+	l *inspect.Libraries) error {
 	for revision := int64(0); ; {
 		var page *clientv3.GetResponse
 		all := append(options[:len(options):len(options)], clientv3.WithKeysOnly(), clientv3.WithRev(revision),
-			clientv3.WithLimit(int64(min(keyPage, sample-int(l.Read.N)))))
+			clientv3.WithLimit(int64(min(keyPage, sample-l.Read.N))))
 		err := retry(ctx, func(ctx context.Context) (err error) {
 			page, err = b.client.Get(ctx, from, all...)
 			return err
@@ -69,11 +66,11 @@ func (b *Backend) readNames(ctx context.Context, from string, options []clientv3
 		if err != nil {
 			return err
 		}
-		if err := b.recognise(ctx, page.Kvs, found); err != nil {
+		if err := b.recognise(ctx, page.Kvs, l); err != nil {
 			return err
 		}
-		l.Read.N += int64(len(page.Kvs))
-		if l.Whole = !page.More; l.Whole || l.Read.N >= int64(sample) {
+		l.Read.N += len(page.Kvs)
+		if l.Whole = !page.More; l.Whole || l.Read.N >= sample {
 			return nil
 		}
 		revision, from = page.Header.Revision, string(page.Kvs[len(page.Kvs)-1].Key)+"\x00"
@@ -81,7 +78,7 @@ func (b *Backend) readNames(ctx context.Context, from string, options []clientv3
 }
 
 // recognise sorts the keys of a page. The value tells a Mutex, which has none, from an Election and from etcdlock.
-func (b *Backend) recognise(ctx context.Context, kvs []*mvccpb.KeyValue, found *backend.Recognised) error {
+func (b *Backend) recognise(ctx context.Context, kvs []*mvccpb.KeyValue, found *inspect.Libraries) error {
 	var claims []clientv3.Op
 	for _, kv := range kvs {
 		k := newKey(kv)
@@ -116,14 +113,14 @@ func (b *Backend) recognise(ctx context.Context, kvs []*mvccpb.KeyValue, found *
 const maxOps = 128
 
 // claim adds a key that is named after a lease.
-func claim(k *key, size int, found *backend.Recognised) {
-	f := discover.Found{Library: mutex, Confidence: discover.High, Keys: 1, Example: k.key, Pattern: dirOf(k.lock),
+func claim(k *key, size int, found *inspect.Libraries) {
+	f := inspect.Library{Name: mutex, Confidence: inspect.High, Keys: 1, Example: k.key, Pattern: dirOf(k.lock),
 		Evidence: "the key is named after its lease and has no value"}
 	switch {
 	case k.holder != (lock.Holder{}):
-		f.Library, f.Evidence = discover.Lockscope, "the key is named after its lease and has the record of a holder"
+		f.Name, f.Evidence = lockscope, "the key is named after its lease and has the record of a holder"
 	case size > 0:
-		f.Library, f.Evidence = election, "the key is named after its lease and has the value of a candidate"
+		f.Name, f.Evidence = election, "the key is named after its lease and has the value of a candidate"
 	}
 	if k.lease == 0 {
 		f.NoTTL = 1
@@ -132,20 +129,20 @@ func claim(k *key, size int, found *backend.Recognised) {
 }
 
 // named adds a key that its name suggests to be a lock.
-func (b *Backend) named(k *key, found *backend.Recognised) {
-	f := discover.Found{Keys: 1, Example: k.key, Pattern: dirOf(k.key), Confidence: discover.High}
+func (b *Backend) named(k *key, found *inspect.Libraries) {
+	f := inspect.Library{Keys: 1, Example: k.key, Pattern: dirOf(k.key), Confidence: inspect.High}
 	switch {
 	case strings.HasPrefix(k.key, "/registry/leases/"):
-		f.Library, f.Pattern, f.Evidence = kubernetes, "/registry/leases/",
+		f.Name, f.Pattern, f.Evidence = kubernetes, "/registry/leases/",
 			"Kubernetes keeps its Leases here; they have no lease of etcd by design"
 	case patroniLeader.MatchString(k.key):
-		f.Library, f.Pattern, f.Evidence = patroni, "/service/", "a cluster's leader, as Patroni names it"
+		f.Name, f.Pattern, f.Evidence = patroni, "/service/", "a cluster's leader, as Patroni names it"
 	case k.lease != 0 && strings.HasPrefix(k.key, "/locks/"):
-		f.Library, f.Confidence, f.Evidence = pythonEtcd, discover.Medium, "a key with a lease below /locks/"
+		f.Name, f.Confidence, f.Evidence = pythonEtcd, inspect.Medium, "a key with a lease below /locks/"
 	case k.lease != 0 && lockWord.MatchString(k.key):
-		f.Library, f.Confidence, f.Evidence = leased, discover.Medium, "it has a lease, and its name suggests a lock"
+		f.Name, f.Confidence, f.Evidence = leased, inspect.Medium, "it has a lease, and its name suggests a lock"
 	case k.lease == 0 && strings.HasPrefix(k.key, b.prefix) && k.key != b.fenceKey:
-		f.Library, f.Confidence, f.Evidence = leased, discover.Low, "it has no lease, but is below the prefix of the locks"
+		f.Name, f.Confidence, f.Evidence = leased, inspect.Low, "it has no lease, but is below the prefix of the locks"
 	default:
 		return
 	}

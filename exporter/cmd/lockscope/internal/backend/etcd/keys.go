@@ -10,8 +10,8 @@ import (
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
@@ -95,7 +95,7 @@ func (q *queue) around(i int) string {
 	}
 	text := "; it holds " + k.lock
 	if i >= q.held {
-		text = fmt.Sprintf("; it waits for %s behind %s", k.lock, ui.Count(i, "other"))
+		text = fmt.Sprintf("; it waits for %s behind %s", k.lock, inspect.Count(i, "other"))
 	}
 	behind := q.keys[i+1:]
 	if i < q.held {

@@ -11,10 +11,8 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/scanner/report"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
 
 const (
@@ -23,9 +21,9 @@ const (
 	callTries   = 3
 )
 
-// Leaks implements backend.Backend: keys without a lease, leases that last too long and locks held too long, below
+// Leaks implements inspect.Inspector: keys without a lease, leases that last too long and locks held too long, below
 // the prefix of etcdlock and the given ones. All keys of a prefix are of one revision.
-func (b *Backend) Leaks(ctx context.Context, r *backend.LeakRules) (l backend.Leaks, err error) {
+func (b *Backend) Leaks(ctx context.Context, r *inspect.Rules) (l inspect.Look, err error) {
 	if err := b.connect(ctx); err != nil {
 		return l, err
 	}
@@ -33,15 +31,15 @@ func (b *Backend) Leaks(ctx context.Context, r *backend.LeakRules) (l backend.Le
 	for _, prefix := range s.prefixes() {
 		switch err := s.readPrefix(ctx, prefix); {
 		case errors.Is(err, rpctypes.ErrUserEmpty):
-			l.Gap(report.ReasonValuesUnread, "the cluster requires a user: set --etcd-username and --etcd-password-file")
-			l.Hide(func(*report.Finding) bool { return true })
+			l.Gap(inspect.ValuesUnread, "the cluster requires a user: set --etcd-username and --etcd-password-file")
+			l.Hide(func(*inspect.Leak) bool { return true })
 			return l, nil
 		case errors.Is(err, rpctypes.ErrPermissionDenied):
-			l.Hide(func(f *report.Finding) bool { return strings.HasPrefix(f.Key, prefix) })
-			l.Gap(report.ReasonValuesUnread, "user %s may not read the keys below %s: grant its role read on that prefix",
-				b.config.Username, report.KeyText(prefix))
+			l.Hide(func(f *inspect.Leak) bool { return strings.HasPrefix(f.Key, prefix) })
+			l.Gap(inspect.ValuesUnread, "user %s may not read the keys below %s: grant its role read on that prefix",
+				b.config.Username, inspect.KeyText(prefix))
 		case err != nil:
-			return l, b.explain(fmt.Errorf("read keys below %s: %w", report.KeyText(prefix), unanswered(err)))
+			return l, b.explain(fmt.Errorf("read keys below %s: %w", inspect.KeyText(prefix), unanswered(err)))
 		}
 	}
 	s.judge()
@@ -51,8 +49,8 @@ func (b *Backend) Leaks(ctx context.Context, r *backend.LeakRules) (l backend.Le
 // leakScan is one look at a cluster.
 type leakScan struct {
 	backend *Backend
-	rules   *backend.LeakRules
-	leaks   *backend.Leaks
+	rules   *inspect.Rules
+	leaks   *inspect.Look
 	keys    []*key
 	seen    map[string]bool
 }
@@ -87,11 +85,11 @@ func (s *leakScan) readPrefix(ctx context.Context, prefix string) error {
 		}
 		revision, from = page.Header.Revision, string(page.Kvs[len(page.Kvs)-1].Key)+"\x00"
 	}
-	s.leaks.Count(n, "keys below "+report.KeyText(prefix))
+	s.leaks.Count(n, "keys below "+inspect.KeyText(prefix))
 	asked := len(s.rules.Prefixes) == 0 || slices.Contains(s.rules.Prefixes, prefix)
 	if n == 0 && asked && !s.rules.AllowEmpty {
-		s.leaks.Gap(report.ReasonNoMatch, "no key begins with %s: check --etcd-prefix and --prefix, or use --allow-empty",
-			report.KeyText(prefix))
+		s.leaks.Gap(inspect.NoMatch, "no key begins with %s: check --etcd-prefix and --prefix, or use --allow-empty",
+			inspect.KeyText(prefix))
 	}
 	return nil
 }
@@ -127,31 +125,29 @@ func (s *leakScan) judge() {
 		for i, k := range q.keys {
 			switch limit := s.rules.HoldLimit(k.holder.Kind); {
 			case k.lease == 0:
-				s.add(report.NoTTL, k, "it has no lease, so it never expires: it stays until somebody deletes it%s",
+				s.add(inspect.NoTTL, k, "it has no lease, so it never expires: it stays until somebody deletes it%s",
 					q.around(i))
 			case i >= q.held || !k.claim:
 			case k.holder == (lock.Holder{}):
 				unknown++
 			case limit > 0 && now.Sub(k.holder.Since) > limit:
-				s.add(report.HeldTooLong, k, "one holder has had it for %s, longer than the limit of %s, and keeps its "+
-					"lease alive%s", ui.Whole(now.Sub(k.holder.Since)), ui.Whole(limit), q.around(i))
+				s.add(inspect.HeldTooLong, k, "one holder has had it for %s, longer than the limit of %s, and keeps its "+
+					"lease alive%s", inspect.Whole(now.Sub(k.holder.Since)), inspect.Whole(limit), q.around(i))
 			}
 		}
 	}
-	if unknown > 0 && s.rules.Wants(report.HeldTooLong) {
-		s.leaks.Skip(report.ReasonUnwatched, "%s of concurrency.Mutex: etcd does not record since when a lease is kept "+
-			"alive", ui.Count(unknown, "lock"))
+	if unknown > 0 && s.rules.Wants(inspect.HeldTooLong) {
+		s.leaks.Skip(inspect.Unwatched, "%s of concurrency.Mutex: etcd does not record since when a lease is kept "+
+			"alive", inspect.Count(unknown, "lock"))
 	}
 }
 
-func (s *leakScan) add(class report.Class, k *key, format string, args ...any) {
-	if !s.rules.Wants(class) {
-		return
-	}
-	hold := report.Hold{Holder: k.holder, Format: report.FormatLockscope}
+func (s *leakScan) add(class inspect.Class, k *key, format string, args ...any) {
+	l := inspect.Leak{Class: class, Key: k.key, Type: "key", TTL: k.ttl, Holder: k.holder, Format: inspect.Recorded,
+		Identity: fmt.Sprint(k.created, "/", k.lease), Guard: guardOf(k)}
 	if k.holder == (lock.Holder{}) {
-		hold = report.Hold{Holder: lock.Holder{Instance: k.name()}, Format: report.FormatUnknown}
+		l.Holder.Instance, l.Format = k.name(), inspect.Observed
 	}
-	s.leaks.Guarded(report.Finding{Class: class, Key: k.key, Type: "key", TTL: k.ttl, Hold: hold,
-		Evidence: fmt.Sprintf(format, args...)}, fmt.Sprint(k.created, "/", k.lease), guardOf(k))
+	l.Action, l.Unsafe = s.backend.repairOf(&l)
+	s.leaks.Add(s.rules, l, format, args...)
 }

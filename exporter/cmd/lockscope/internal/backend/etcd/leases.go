@@ -10,8 +10,7 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
-	"github.com/lockscope/lockscope/scanner/report"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
 
 // leaseParallel bounds the concurrent requests for the TTL of a lease.
@@ -19,7 +18,7 @@ const leaseParallel = 8
 
 // judgeLeases finds leases that were granted for too long: the lock of a dead process stays for that long.
 func (s *leakScan) judgeLeases(ctx context.Context) error {
-	if !s.rules.Wants(report.LongTTL) {
+	if !s.rules.Wants(inspect.LongTTL) {
 		return nil
 	}
 	granted, err := s.readLeases(ctx)
@@ -30,8 +29,8 @@ func (s *leakScan) judgeLeases(ctx context.Context) error {
 		g, there := granted[k.lease]
 		if there && g.granted > s.rules.MaxTTL {
 			k.ttl = g.left
-			s.add(report.LongTTL, k, "its lease was granted for %s, longer than the limit of %s", ui.Whole(g.granted),
-				ui.Whole(s.rules.MaxTTL))
+			s.add(inspect.LongTTL, k, "its lease was granted for %s, longer than the limit of %s", inspect.Whole(g.granted),
+				inspect.Whole(s.rules.MaxTTL))
 		}
 	}
 	return nil

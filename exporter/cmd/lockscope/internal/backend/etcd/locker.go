@@ -8,7 +8,7 @@ import (
 	"github.com/lockscope/lockscope/lock/etcdlock"
 )
 
-// Locker implements Backend.
+// Locker implements inspect.Inspector.
 func (b *Backend) Locker(ctx context.Context, opts ...lock.Option) (*engine.Engine, error) {
 	if err := b.connect(ctx); err != nil {
 		return nil, err

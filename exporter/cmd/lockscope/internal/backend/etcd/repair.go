@@ -10,9 +10,7 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
-	"github.com/lockscope/lockscope/scanner/repair"
-	"github.com/lockscope/lockscope/scanner/report"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
 
 const guardForm = "mod_revision "
@@ -20,28 +18,26 @@ const guardForm = "mod_revision "
 // guardOf is the revision of the last write.
 func guardOf(k *key) string { return guardForm + strconv.FormatInt(k.changed, 10) }
 
-// Repairable implements backend.Backend: keys without a lease.
-func (b *Backend) Repairable(f *report.Finding, guard string) (string, error) {
+// repairOf is what a repair does: it deletes keys without a lease.
+func (b *Backend) repairOf(l *inspect.Leak) (do inspect.Action, unsafe string) {
 	switch {
-	case f.Class != report.NoTTL:
-		return "", backend.Unsafe("only a key without a lease is deleted; its lease ends the others")
-	case !strings.HasPrefix(guard, guardForm):
-		return "", backend.Unsafe("its revision is unknown")
-	case strings.HasPrefix(f.Key, "lockscope:") || f.Key == b.fenceKey:
-		return "", backend.Unsafe("it is no lock, but a key that lockscope's locks need")
+	case l.Class != inspect.NoTTL:
+		return "", "only a key without a lease is deleted; its lease ends the others"
+	case strings.HasPrefix(l.Key, "lockscope:") || l.Key == b.fenceKey:
+		return "", "it is no lock, but a key that lockscope's locks need"
 	}
-	return backend.Delete, nil
+	return inspect.Delete, ""
 }
 
-// Repair implements backend.Backend. One transaction compares the revision and deletes. A claim whose lease is alive is
+// Repair implements inspect.Inspector. One transaction compares the revision and deletes. A claim whose lease is alive is
 // left alone: its holder may be at work, and believe that it has the lock.
-func (b *Backend) Repair(ctx context.Context, name, guard string, dry bool) (repair.Outcome, error) {
+func (b *Backend) Repair(ctx context.Context, name, guard string, dry bool) (inspect.Outcome, error) {
 	if err := b.connect(ctx); err != nil {
 		return "", err
 	}
 	revision, err := strconv.ParseInt(strings.TrimPrefix(guard, guardForm), 10, 64)
 	if err != nil {
-		return "", backend.Unsafe("the plan has no revision")
+		return "", inspect.Unsafe("the plan has no revision")
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -50,15 +46,15 @@ func (b *Backend) Repair(ctx context.Context, name, guard string, dry bool) (rep
 	case err != nil:
 		return "", b.explainRepair(err)
 	case len(now.Kvs) == 0:
-		return repair.Gone, nil
+		return inspect.Gone, nil
 	case now.Kvs[0].ModRevision != revision || now.Kvs[0].Lease != 0:
-		return repair.Changed, nil
+		return inspect.Changed, nil
 	}
 	if err := b.alive(ctx, name); err != nil {
 		return "", err
 	}
 	if dry {
-		return repair.WouldDo, nil
+		return inspect.WouldDo, nil
 	}
 	done, err := b.client.Txn(ctx).If(clientv3.Compare(clientv3.ModRevision(name), "=", revision),
 		clientv3.Compare(clientv3.LeaseValue(name), "=", 0)).Then(clientv3.OpDelete(name)).Commit()
@@ -66,9 +62,9 @@ func (b *Backend) Repair(ctx context.Context, name, guard string, dry bool) (rep
 	case err != nil:
 		return "", b.explainRepair(err)
 	case !done.Succeeded:
-		return repair.Changed, nil
+		return inspect.Changed, nil
 	}
-	return repair.Done, nil
+	return inspect.Done, nil
 }
 
 // alive refuses a claim that is named after a lease which still exists.
@@ -84,7 +80,7 @@ func (b *Backend) alive(ctx context.Context, name string) error {
 	case err != nil:
 		return b.explainRepair(err)
 	case left.TTL > 0:
-		return backend.Unsafe("lease %x, which it is named after, is alive, so its holder may be at work: end that "+
+		return inspect.Unsafe("lease %x, which it is named after, is alive, so its holder may be at work: end that "+
 			"process first", id)
 	}
 	return nil

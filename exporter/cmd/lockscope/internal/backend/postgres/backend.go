@@ -80,13 +80,13 @@ func Database(text string) string {
 	return cmp.Or(c.ConnConfig.Database, c.ConnConfig.User)
 }
 
-// System implements Backend.
+// System implements inspect.Inspector.
 func (*Backend) System() string { return "postgresql" }
 
-// Address implements Backend.
+// Address implements inspect.Inspector.
 func (b *Backend) Address() string { return b.address }
 
-// Close implements Backend. A server that hangs keeps it for a second: pgx would wait a quarter of a minute for its word
+// Close implements inspect.Inspector. A server that hangs keeps it for a second: pgx would wait a quarter of a minute for its word
 // on what was cancelled.
 func (b *Backend) Close() {
 	hangs := time.AfterFunc(closeTimeout, b.dialled.cut)
@@ -94,7 +94,7 @@ func (b *Backend) Close() {
 	b.pool.Close()
 }
 
-// Ping implements Backend.
+// Ping implements inspect.Inspector.
 func (b *Backend) Ping(ctx context.Context) error { return b.explain(b.pool.Ping(ctx)) }
 
 // advice is what to do about an error of a connection; "" if it is of something else.
@@ -127,19 +127,19 @@ func (b *Backend) explain(err error) error {
 	})
 }
 
-// HeldLocks implements Backend.
+// HeldLocks implements inspect.Inspector.
 func (b *Backend) HeldLocks(ctx context.Context) ([]inspect.HeldLock, error) {
 	all, err := pglock.ReadHeldLocks(ctx, b.pool, b.schema)
 	return all, b.explain(err)
 }
 
-// Waiting implements Backend. A standby cannot tell: the queue is not replicated.
+// Waiting implements inspect.Inspector. A standby cannot tell: the queue is not replicated.
 func (b *Backend) Waiting(ctx context.Context) ([]inspect.Waiting, error) {
 	all, err := pglock.ReadWaiting(ctx, b.pool, b.schema)
 	return all, b.explain(err)
 }
 
-// Resource implements Backend.
+// Resource implements inspect.Inspector.
 func (b *Backend) Resource(key string) string {
 	for _, p := range b.prefixes {
 		if name, ok := strings.CutPrefix(key, p); ok {

@@ -6,14 +6,12 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
-	"github.com/lockscope/lockscope/scanner/discover"
-	"github.com/lockscope/lockscope/scanner/report"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
 
 // lockTable is a table in which a library keeps its locks, known by its name and columns.
 type lockTable struct {
-	library discover.Library
+	library string
 	name    string // "" for any
 	columns []string
 	key     string // column that names the lock
@@ -42,14 +40,14 @@ var lockTables = []lockTable{
 }
 
 // knownLocks are advisory locks whose number is a library's own.
-var knownLocks = map[int64]discover.Library{
+var knownLocks = map[int64]string{
 	72707369:            "Prisma Migrate",
 	5887940537704921958: "goose",
 }
 
-// Discover implements backend.Backend: tables of known libraries in this database, and advisory locks that are held in
+// Discover implements inspect.Inspector: tables of known libraries in this database, and advisory locks that are held in
 // any database of the server.
-func (b *Backend) Discover(ctx context.Context, sample int) (l backend.Layouts, err error) {
+func (b *Backend) Discover(ctx context.Context, sample int) (l inspect.Libraries, err error) {
 	l.Read.What, l.Whole = "locks", true
 	err = b.read(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		d := &discovery{tx: tx, sample: sample, layouts: &l}
@@ -64,13 +62,12 @@ func (b *Backend) Discover(ctx context.Context, sample int) (l backend.Layouts, 
 type discovery struct {
 	tx      pgx.Tx
 	sample  int
-	layouts *backend.Layouts
-	found   backend.Recognised
+	layouts *inspect.Libraries
 }
 
 // advisory groups advisory locks by the name of the program, and by the first of two numbers.
 func (d *discovery) advisory(ctx context.Context) error {
-	s := &leakScan{tx: d.tx, leaks: &backend.Leaks{}, rules: &backend.LeakRules{}}
+	s := &leakScan{tx: d.tx, leaks: &inspect.Look{}, rules: &inspect.Rules{}}
 	all, err := s.readSessions(ctx)
 	if err != nil {
 		return err
@@ -80,15 +77,15 @@ func (d *discovery) advisory(ctx context.Context) error {
 		if !v.advisory {
 			continue
 		}
-		f := discover.Found{Library: "advisory lock", Pattern: v.database + ": " + orUnknown(v.app), Keys: 1, NoTTL: 1,
-			Example: v.key(), Confidence: discover.High, Evidence: "held by sessions with this application_name"}
+		f := inspect.Library{Name: "advisory lock", Pattern: v.database + ": " + orUnknown(v.app), Keys: 1, NoTTL: 1,
+			Example: v.key(), Confidence: inspect.High, Evidence: "held by sessions with this application_name"}
 		if library := knownLocks[v.class<<32|v.object]; v.parts == 1 && library != "" {
-			f.Library, f.Evidence = library, "its number is the one that this program uses"
+			f.Name, f.Evidence = library, "its number is the one that this program uses"
 		} else if v.parts == 2 {
 			f.Pattern += fmt.Sprintf(", classid %d", int32(v.class))
 		}
 		d.layouts.Read.N++
-		d.found.Add(f)
+		d.layouts.Add(f)
 	}
 	return nil
 }
@@ -97,7 +94,7 @@ func orUnknown(application string) string {
 	if application == "" {
 		return "no application_name"
 	}
-	return report.KeyText(application)
+	return inspect.KeyText(application)
 }
 
 // tablesQuery finds tables of this database by their columns, and whether this role may read them.
@@ -129,7 +126,6 @@ func (d *discovery) tables(ctx context.Context) error {
 			}
 		}
 	}
-	d.layouts.Found = d.found.Found()
 	return nil
 }
 
@@ -146,12 +142,12 @@ func (d *discovery) find(ctx context.Context, t *lockTable) ([]foundTable, error
 
 // table counts the locks in a table that are held now.
 func (d *discovery) table(ctx context.Context, t *lockTable, at foundTable) error {
-	f := discover.Found{Library: t.library, Pattern: at.database + "/" + at.schema + "." + at.name,
-		Confidence: discover.High, Evidence: "a table with the library's columns"}
+	f := inspect.Library{Name: t.library, Pattern: at.database + "/" + at.schema + "." + at.name,
+		Confidence: inspect.High, Evidence: "a table with the library's columns"}
 	if !at.may {
 		f.Evidence += "; this role may not read it"
 		d.layouts.Notes = append(d.layouts.Notes, "to count the locks in "+f.Pattern+", GRANT SELECT on it")
-		d.found.Add(f)
+		d.layouts.Add(f)
 		return nil
 	}
 	table, key := pgx.Identifier{at.schema, at.name}.Sanitize(), pgx.Identifier{t.key}.Sanitize()
@@ -160,8 +156,8 @@ func (d *discovery) table(ctx context.Context, t *lockTable, at foundTable) erro
 	if err := d.tx.QueryRow(ctx, query, d.sample).Scan(&f.Keys, &f.NoTTL, &f.Example); err != nil {
 		return fmt.Errorf("read %s: %w", f.Pattern, err)
 	}
-	d.layouts.Read.N += int64(f.Keys)
+	d.layouts.Read.N += f.Keys
 	d.layouts.Whole = d.layouts.Whole && f.Keys < d.sample
-	d.found.Add(f)
+	d.layouts.Add(f)
 	return nil
 }

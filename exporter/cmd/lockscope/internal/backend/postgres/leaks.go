@@ -8,18 +8,16 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
+	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/pglock"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 const typeRow = "row"
 
-// Leaks implements backend.Backend: advisory locks, transactions that sit idle with rows locked, and rows of pglock.
+// Leaks implements inspect.Inspector: advisory locks, transactions that sit idle with rows locked, and rows of pglock.
 // It reads in one transaction that cannot write.
-func (b *Backend) Leaks(ctx context.Context, r *backend.LeakRules) (l backend.Leaks, err error) {
+func (b *Backend) Leaks(ctx context.Context, r *inspect.Rules) (l inspect.Look, err error) {
 	err = b.read(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		s := &leakScan{tx: tx, rules: r, schema: b.schema, leaks: &l}
 		return s.read(ctx)
@@ -30,9 +28,9 @@ func (b *Backend) Leaks(ctx context.Context, r *backend.LeakRules) (l backend.Le
 // leakScan is one look at a server.
 type leakScan struct {
 	tx     pgx.Tx
-	rules  *backend.LeakRules
+	rules  *inspect.Rules
 	schema string
-	leaks  *backend.Leaks
+	leaks  *inspect.Look
 
 	database, user string
 	now            time.Time // of the server
@@ -48,8 +46,8 @@ func (s *leakScan) read(ctx context.Context) error {
 		return err
 	}
 	if standby {
-		s.leaks.Hide(func(f *report.Finding) bool { return f.Type != typeRow })
-		s.leaks.Gap(report.ReasonReplica, "a standby has none of the primary's sessions and advisory locks: "+
+		s.leaks.Hide(func(f *inspect.Leak) bool { return f.Type != typeRow })
+		s.leaks.Gap(inspect.Replica, "a standby has none of the primary's sessions and advisory locks: "+
 			"scan the primary")
 	}
 	advisory, err := s.sessions(ctx)
@@ -58,7 +56,7 @@ func (s *leakScan) read(ctx context.Context) error {
 	}
 	present, err := s.rows(ctx)
 	if err == nil && !present && advisory == 0 && !s.rules.AllowEmpty {
-		s.leaks.Gap(report.ReasonNoMatch, "database %s has no schema %s and nobody holds an advisory lock: "+
+		s.leaks.Gap(inspect.NoMatch, "database %s has no schema %s and nobody holds an advisory lock: "+
 			"check --postgres and --schema, or use --allow-empty", s.database, s.schema)
 	}
 	return err
@@ -76,16 +74,16 @@ func (s *leakScan) rows(ctx context.Context) (present bool, err error) {
 	case err != nil:
 		return false, err
 	case !schema.Present && s.rules.Schema:
-		s.leaks.Gap(report.ReasonValuesUnread, "there is no schema %s: check --schema and the database of --postgres",
+		s.leaks.Gap(inspect.ValuesUnread, "there is no schema %s: check --schema and the database of --postgres",
 			place)
 		return false, nil
 	case !schema.Present:
-		s.leaks.Skip(report.ReasonValuesUnread, "there is no schema %s, so no locks of pglock were read", place)
+		s.leaks.Skip(inspect.ValuesUnread, "there is no schema %s, so no locks of pglock were read", place)
 		return false, nil
 	case !schema.Usage || slices.Contains(schema.Denied, "view held"):
-		s.leaks.Gap(report.ReasonValuesUnread, "role %s may not read the locks of %s: "+
+		s.leaks.Gap(inspect.ValuesUnread, "role %s may not read the locks of %s: "+
 			"let the owner of the schema run pglock.Grant for it", s.user, place)
-		s.leaks.Hide(func(f *report.Finding) bool { return f.Place == place })
+		s.leaks.Hide(func(f *inspect.Leak) bool { return f.Place == place })
 		return true, nil
 	}
 	var held []inspect.HeldLock
@@ -97,10 +95,32 @@ func (s *leakScan) rows(ctx context.Context) (present bool, err error) {
 		return true, err
 	}
 	for i := range held {
-		s.leaks.AddHeld(s.rules, &held[i], place, fmt.Sprint(held[i].Fence), s.now)
+		s.judgeRow(&held[i], place)
 	}
 	s.leaks.Count(len(held), "locks of pglock")
 	return true, step(ctx, func(ctx context.Context) error { return s.leftovers(ctx, place) })
+}
+
+// judgeRow reports what is wrong with a lock of pglock.
+func (s *leakScan) judgeRow(h *inspect.HeldLock, place string) {
+	l := inspect.Leak{Class: inspect.NoTTL, Place: place, Key: h.Key, Type: typeRow, TTL: h.Remaining, Holder: h.Holder,
+		Format: inspect.Recorded, Fence: h.Fence, Identity: fmt.Sprint(h.Fence), Unsafe: rowUnsafe}
+	if h.Holder == (lock.Holder{}) {
+		l.Format, l.Fence = inspect.Observed, 0
+	}
+	if h.Remaining < 0 {
+		s.leaks.Add(s.rules, l, "it never expires: it stays until its holder or a person deletes it")
+		return
+	}
+	if l.Class = inspect.LongTTL; h.Remaining > s.rules.MaxTTL {
+		s.leaks.Add(s.rules, l, "its TTL is %s, longer than the limit of %s", inspect.Whole(h.Remaining),
+			inspect.Whole(s.rules.MaxTTL))
+	}
+	if held, limit, tooLong := s.rules.TooLong(&h.Holder, s.now); tooLong {
+		l.Class = inspect.HeldTooLong
+		s.leaks.Add(s.rules, l, "one holder has had it for %s, longer than the limit of %s", inspect.Whole(held),
+			inspect.Whole(limit))
+	}
 }
 
 // leftoverAfter is when a row that nobody released should long be pruned.
@@ -108,7 +128,7 @@ const leftoverAfter = pglock.PruneAfter + time.Hour
 
 // leftovers finds rows that expired long ago and still name a holder: it died, and no process prunes the schema.
 func (s *leakScan) leftovers(ctx context.Context, place string) error {
-	if !s.rules.Wants(report.Orphan) {
+	if !s.rules.Wants(inspect.Orphan) {
 		return nil
 	}
 	table := pgx.Identifier{s.schema, "lock"}.Sanitize()
@@ -117,12 +137,12 @@ func (s *leakScan) leftovers(ctx context.Context, place string) error {
 		return err
 	}
 	if !may {
-		s.leaks.Hide(func(f *report.Finding) bool { return f.Class == report.Orphan && f.Place == place })
+		s.leaks.Hide(func(f *inspect.Leak) bool { return f.Class == inspect.Orphan && f.Place == place })
 		add := s.leaks.Skip
 		if s.rules.Orphans {
 			add = s.leaks.Gap
 		}
-		add(report.ReasonValuesUnread, "role %s may not read table lock of %s, so rows past their expiry were not "+
+		add(inspect.ValuesUnread, "role %s may not read table lock of %s, so rows past their expiry were not "+
 			"looked for: only the schema's owner may", s.user, place)
 		return nil
 	}
@@ -143,10 +163,10 @@ func (s *leakScan) leftovers(ctx context.Context, place string) error {
 		evidence := "it names a holder but has no expiry: nobody holds it, and nobody prunes it"
 		if expires != nil {
 			evidence = fmt.Sprintf("it expired %s ago and nobody released it: its holder died, and no process prunes "+
-				"the schema", ui.Short(s.now.Sub(*expires)))
+				"the schema", inspect.Short(s.now.Sub(*expires)))
 		}
-		s.leaks.Add(report.Finding{Class: report.Orphan, Place: place, Key: key, Type: typeRow, Evidence: evidence},
-			identity)
+		s.leaks.Add(s.rules, inspect.Leak{Class: inspect.Orphan, Place: place, Key: key, Type: typeRow, Identity: identity,
+			Unsafe: rowUnsafe}, "%s", evidence)
 	}
 	return rows.Err()
 }

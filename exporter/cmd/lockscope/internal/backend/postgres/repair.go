@@ -11,8 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
-	"github.com/lockscope/lockscope/scanner/repair"
-	"github.com/lockscope/lockscope/scanner/report"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
 
 // guard identifies a transaction of a session.
@@ -43,29 +42,29 @@ func parseGuard(text string) (g guard, err error) {
 	return g, err
 }
 
-// Repairable implements backend.Backend: sessions that are idle in a transaction.
-func (b *Backend) Repairable(f *report.Finding, guard string) (string, error) {
+const rowUnsafe = "it is a row of pglock: use \"lockscope revoke\""
+
+// repairOf is what a repair does: it ends sessions that are idle in a transaction.
+func repairOf(v *session) (do inspect.Action, unsafe string) {
 	switch {
-	case f.Type == typeRow:
-		return "", backend.Unsafe("it is a row of pglock: use \"lockscope revoke\"")
-	case strings.HasPrefix(f.Hold.Instance, "prepared transaction"):
-		return "", backend.Unsafe("only a person can tell whether to COMMIT PREPARED or to ROLLBACK PREPARED")
-	case guard == "":
-		return "", backend.Unsafe("its session is idle outside a transaction, as in a pool of connections: end its " +
-			"program, or call pg_terminate_backend by hand")
+	case v.prepared != "":
+		return "", "only a person can tell whether to COMMIT PREPARED or to ROLLBACK PREPARED"
+	case guardOf(v) == "":
+		return "", "its session is idle outside a transaction, as in a pool of connections: end its program, or call " +
+			"pg_terminate_backend by hand"
 	}
-	return backend.Terminate, nil
+	return inspect.Terminate, ""
 }
 
 // sameTransaction is one session, if it still is idle in the same transaction.
 const sameTransaction = "FROM pg_stat_activity WHERE pid = $1 AND backend_start = $2 AND xact_start = $3 AND " +
 	"state LIKE 'idle in transaction%'"
 
-// Repair implements backend.Backend. One statement compares and ends the session.
-func (b *Backend) Repair(ctx context.Context, _, text string, dry bool) (repair.Outcome, error) {
+// Repair implements inspect.Inspector. One statement compares and ends the session.
+func (b *Backend) Repair(ctx context.Context, _, text string, dry bool) (inspect.Outcome, error) {
 	g, err := parseGuard(text)
 	if err != nil {
-		return "", backend.Unsafe("the plan has no transaction")
+		return "", inspect.Unsafe("the plan has no transaction")
 	}
 	ctx, cancel := context.WithTimeout(ctx, statementTimeout)
 	defer cancel()
@@ -81,15 +80,15 @@ func (b *Backend) Repair(ctx context.Context, _, text string, dry bool) (repair.
 	case err != nil:
 		return "", b.explainRepair(err)
 	case !done:
-		return repair.Gone, nil
+		return inspect.Gone, nil
 	case dry:
-		return repair.WouldDo, nil
+		return inspect.WouldDo, nil
 	}
-	return repair.Done, nil
+	return inspect.Done, nil
 }
 
 // otherwise says why there was nothing to end. A role that may not see a session cannot tell what it does.
-func (b *Backend) otherwise(ctx context.Context, g *guard) (repair.Outcome, error) {
+func (b *Backend) otherwise(ctx context.Context, g *guard) (inspect.Outcome, error) {
 	var there, hidden bool
 	if err := b.pool.QueryRow(ctx, "SELECT count(*) > 0, coalesce(bool_or(backend_start IS NULL), false) "+
 		"FROM pg_stat_activity WHERE pid = $1 AND (backend_start IS NULL OR backend_start = $2)", g.pid, g.began).
@@ -98,11 +97,11 @@ func (b *Backend) otherwise(ctx context.Context, g *guard) (repair.Outcome, erro
 	}
 	switch {
 	case hidden:
-		return "", backend.Unsafe("this role may not see what session %d does: GRANT pg_read_all_stats to it", g.pid)
+		return "", inspect.Unsafe("this role may not see what session %d does: GRANT pg_read_all_stats to it", g.pid)
 	case there:
-		return repair.Changed, nil
+		return inspect.Changed, nil
 	}
-	return repair.Gone, nil
+	return inspect.Gone, nil
 }
 
 func (b *Backend) explainRepair(err error) error {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
 
 // rowFacts are those of the tables of locks, by the server's own statistics.
@@ -57,8 +57,8 @@ const longTransaction = time.Second
 
 // checkRows: each use of a lock reads past its old row versions that vacuum could not remove yet.
 func checkRows(r rowFacts) diagnosis.Result {
-	detail := fmt.Sprintf("%s beside %s of locks and waiters", ui.Count(r.Dead, "dead row version"),
-		ui.Count(r.Live, "live row"))
+	detail := fmt.Sprintf("%s beside %s of locks and waiters", inspect.Count(r.Dead, "dead row version"),
+		inspect.Count(r.Live, "live row"))
 	switch {
 	case r.Unread != nil:
 		return diagnosis.Warned(backend.OneLine(r.Unread).Error(), "try again")

@@ -8,9 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/scanner/report"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
 
 // sessionsQuery reads advisory locks and transactions that have written or locked rows: those have a transaction
@@ -106,7 +105,7 @@ func (s *leakScan) sessions(ctx context.Context) (advisory int, err error) {
 	}
 	s.leaks.Count(advisory, "advisory locks")
 	s.leaks.Count(transactions, "transactions with locked rows")
-	s.leaks.Hide(func(f *report.Finding) bool { return unseen[placed{f.Place, f.Key}] })
+	s.leaks.Hide(func(f *inspect.Leak) bool { return unseen[placed{f.Place, f.Key}] })
 	s.unseen(len(hidden), busy)
 	return advisory, nil
 }
@@ -115,48 +114,51 @@ func (s *leakScan) sessions(ctx context.Context) (advisory int, err error) {
 type placed struct{ place, key string }
 
 func (s *leakScan) unseen(hidden, busy int) {
-	if !s.rules.Wants(report.HeldTooLong) {
+	if !s.rules.Wants(inspect.HeldTooLong) {
 		return
 	}
 	if hidden > 0 {
-		s.leaks.Gap(report.ReasonValuesUnread, "role %s may not see since when %s of other roles hold locks: "+
-			"GRANT pg_read_all_stats TO %s", s.user, ui.Count(hidden, "session"), pgx.Identifier{s.user}.Sanitize())
+		s.leaks.Gap(inspect.ValuesUnread, "role %s may not see since when %s of other roles hold locks: "+
+			"GRANT pg_read_all_stats TO %s", s.user, inspect.Count(hidden, "session"), pgx.Identifier{s.user}.Sanitize())
 	}
 	if busy > 0 {
-		s.leaks.Skip(report.ReasonUnwatched, "%s of sessions that run a statement: PostgreSQL records since when a "+
-			"session is idle, but not since when it holds a lock", ui.Count(busy, "advisory lock"))
+		s.leaks.Skip(inspect.Unwatched, "%s of sessions that run a statement: PostgreSQL records since when a "+
+			"session is idle, but not since when it holds a lock", inspect.Count(busy, "advisory lock"))
 	}
 }
 
 // judge reports a session that has been idle for longer than its locks may be held: it took them before.
 func (s *leakScan) judge(v *session) {
-	if v.changed == nil || !s.rules.Wants(report.HeldTooLong) {
+	if v.changed == nil {
 		return
 	}
 	idle, limit := s.now.Sub(*v.changed), s.rules.HoldLimit("")
 	if limit <= 0 || idle <= limit {
 		return
 	}
-	f := report.Finding{
-		Class: report.HeldTooLong, Place: v.database, Key: v.key(), Type: "advisory", TTL: -1,
-		Hold: report.Hold{Holder: lock.Holder{Instance: v.name(), Since: *v.changed}, Format: report.FormatUnknown},
+	l := inspect.Leak{
+		Class: inspect.HeldTooLong, Place: v.database, Key: v.key(), Type: "advisory", TTL: -1,
+		Holder: lock.Holder{Instance: v.name(), Since: *v.changed}, Format: inspect.Observed,
+		Identity: fmt.Sprint(v.pid, v.prepared, v.began, v.changed), Guard: guardOf(v),
 	}
+	l.Action, l.Unsafe = repairOf(v)
 	since := v.changed.UTC().Format("2006-01-02 15:04:05 MST")
+	evidence := ""
 	if v.advisory {
-		f.Evidence = fmt.Sprintf("%s since %s, so it has held the lock for %s or more, longer than the limit of %s",
-			v.about(), since, ui.Whole(idle), ui.Whole(limit))
+		evidence = fmt.Sprintf("%s since %s, so it has held the lock for %s or more, longer than the limit of %s",
+			v.about(), since, inspect.Whole(idle), inspect.Whole(limit))
 	} else {
-		f.Type = "transaction"
-		f.Evidence = fmt.Sprintf("%s since %s, for %s, longer than the limit of %s, and keeps rows locked",
-			v.about(), since, ui.Whole(idle), ui.Whole(limit))
+		l.Type = "transaction"
+		evidence = fmt.Sprintf("%s since %s, for %s, longer than the limit of %s, and keeps rows locked",
+			v.about(), since, inspect.Whole(idle), inspect.Whole(limit))
 		if v.tables != "" {
-			f.Evidence += " in " + v.tables
+			evidence += " in " + v.tables
 		}
 	}
 	if v.waiting > 0 {
-		f.Evidence += "; waiting for it: " + ui.Count(v.waiting, "session")
+		evidence += "; waiting for it: " + inspect.Count(v.waiting, "session")
 	}
-	s.leaks.Guarded(f, fmt.Sprint(v.pid, v.prepared, v.began, v.changed), guardOf(v))
+	s.leaks.Add(s.rules, l, "%s", evidence)
 }
 
 // key names an advisory lock by the numbers that pg_advisory_lock was called with, or a session.
@@ -167,7 +169,7 @@ func (v *session) key() string {
 	case v.advisory:
 		return fmt.Sprintf("advisory lock (%d, %d)", int32(v.class), int32(v.object))
 	case v.prepared != "":
-		return "prepared transaction " + report.KeyText(v.prepared)
+		return "prepared transaction " + inspect.KeyText(v.prepared)
 	}
 	return fmt.Sprintf("session %d", v.pid)
 }
@@ -175,7 +177,7 @@ func (v *session) key() string {
 // name is the holder in a few words.
 func (v *session) name() string {
 	if v.prepared != "" {
-		return "prepared transaction " + report.KeyText(v.prepared)
+		return "prepared transaction " + inspect.KeyText(v.prepared)
 	}
 	name := fmt.Sprintf("pid %d", v.pid)
 	if v.app != "" {

@@ -50,10 +50,10 @@ func New(c *backend.Config) (*Backend, error) {
 		reader: sessionReader{first: firstAnswer(len(c.ZooKeeper))}}, nil
 }
 
-// System implements Backend.
+// System implements inspect.Inspector.
 func (*Backend) System() string { return "zookeeper" }
 
-// Address implements Backend.
+// Address implements inspect.Inspector.
 func (b *Backend) Address() string { return strings.Join(b.servers, ",") }
 
 // granted is how long a session the ensemble grants where that one is asked for; 0 before connect.
@@ -63,7 +63,7 @@ func (b *Backend) granted() time.Duration {
 	return b.reader.granted
 }
 
-// Close implements Backend.
+// Close implements inspect.Inspector.
 func (b *Backend) Close() {
 	if b.conn != nil {
 		b.conn.Close() // waits a second for an answer
@@ -134,7 +134,7 @@ func (b *Backend) explain(err error) error {
 			"may read below --zookeeper-root"})
 }
 
-// Ping implements Backend. The request ends with its answer or with Close.
+// Ping implements inspect.Inspector. The request ends with its answer or with Close.
 func (b *Backend) Ping(ctx context.Context) error {
 	if err := b.connect(ctx); err != nil {
 		return err
@@ -142,7 +142,7 @@ func (b *Backend) Ping(ctx context.Context) error {
 	return b.explain(inTime(ctx, func() error { _, _, err := b.conn.Exists(b.root); return err }))
 }
 
-// HeldLocks implements Backend.
+// HeldLocks implements inspect.Inspector.
 func (b *Backend) HeldLocks(ctx context.Context) ([]inspect.HeldLock, error) {
 	if err := b.connect(ctx); err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ func (b *Backend) HeldLocks(ctx context.Context) ([]inspect.HeldLock, error) {
 	return all, b.explain(err)
 }
 
-// Waiting implements Backend.
+// Waiting implements inspect.Inspector.
 func (b *Backend) Waiting(ctx context.Context) ([]inspect.Waiting, error) {
 	if err := b.connect(ctx); err != nil {
 		return nil, err
@@ -160,5 +160,5 @@ func (b *Backend) Waiting(ctx context.Context) ([]inspect.Waiting, error) {
 	return all, b.explain(err)
 }
 
-// Resource implements Backend: keys are names below the root.
+// Resource implements inspect.Inspector: keys are names below the root.
 func (*Backend) Resource(key string) string { return key }

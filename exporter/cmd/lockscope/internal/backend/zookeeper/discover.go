@@ -10,16 +10,14 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
-	"github.com/lockscope/lockscope/scanner/discover"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
 
 // recipe is how a library names the places of a queue.
 type recipe struct {
-	library    discover.Library
+	library    string
 	name       *regexp.Regexp
-	confidence discover.Confidence
+	confidence inspect.Confidence
 	evidence   string
 }
 
@@ -27,40 +25,39 @@ const uuidForm = `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`
 
 // recipes are tried in their order.
 var recipes = []recipe{
-	{"Curator mutex or election", regexp.MustCompile(`^_c_` + uuidForm + `-lock-\d{10}$`), discover.High,
+	{"Curator mutex or election", regexp.MustCompile(`^_c_` + uuidForm + `-lock-\d{10}$`), inspect.High,
 		"places named by Curator: _c_, a UUID, -lock-"},
-	{"Curator read-write lock", regexp.MustCompile(`^_c_` + uuidForm + `-__(READ|WRIT)__\d{10}$`), discover.High,
+	{"Curator read-write lock", regexp.MustCompile(`^_c_` + uuidForm + `-__(READ|WRIT)__\d{10}$`), inspect.High,
 		"places named by Curator: _c_, a UUID, __READ__ or __WRIT__"},
-	{"Curator semaphore", regexp.MustCompile(`^_c_` + uuidForm + `-lease-\d{10}$`), discover.High,
+	{"Curator semaphore", regexp.MustCompile(`^_c_` + uuidForm + `-lease-\d{10}$`), inspect.High,
 		"places named by Curator: _c_, a UUID, -lease-"},
-	{"Curator leader latch", regexp.MustCompile(`^_c_` + uuidForm + `-latch-\d{10}$`), discover.High,
+	{"Curator leader latch", regexp.MustCompile(`^_c_` + uuidForm + `-latch-\d{10}$`), inspect.High,
 		"places named by Curator: _c_, a UUID, -latch-"},
-	{"go-zookeeper zk.Lock", regexp.MustCompile(`^_c_[0-9a-f]{32}-lock-\d{10}$`), discover.High,
+	{"go-zookeeper zk.Lock", regexp.MustCompile(`^_c_[0-9a-f]{32}-lock-\d{10}$`), inspect.High,
 		"places named by zk.Lock: _c_, 32 hexadecimal digits, -lock-"},
-	{"kazoo", regexp.MustCompile(`^[0-9a-f]{32}__r?lock__\d{10}$`), discover.High,
+	{"kazoo", regexp.MustCompile(`^[0-9a-f]{32}__r?lock__\d{10}$`), inspect.High,
 		"places named by kazoo: 32 hexadecimal digits, __lock__ or __rlock__"},
-	{"a queue of places", placeName, discover.Medium, "children named as a lock's, with ten digits"},
+	{"a queue of places", placeName, inspect.Medium, "children named as a lock's, with ten digits"},
 }
 
 // ours is the recipe of zklock, below its root.
-var ours = recipe{discover.Lockscope, regexp.MustCompile(`^_c_[0-9a-f]{32}-(read-)?lock-\d{10}$`), discover.High,
+var ours = recipe{"lockscope", regexp.MustCompile(`^_c_[0-9a-f]{32}-(read-)?lock-\d{10}$`), inspect.High,
 	"places named by zklock below its root"}
 
-// Discover implements backend.Backend. It reads names, and of places whether they are persistent. When ctx ends, it
+// Discover implements inspect.Inspector. It reads names, and of places whether they are persistent. When ctx ends, it
 // fails at once, as Leaks does.
-func (b *Backend) Discover(ctx context.Context, sample int) (backend.Layouts, error) {
+func (b *Backend) Discover(ctx context.Context, sample int) (inspect.Libraries, error) {
 	if err := b.connect(ctx); err != nil {
-		return backend.Layouts{}, err
+		return inspect.Libraries{}, err
 	}
-	found := make(chan backend.Layouts, 1)
+	found := make(chan inspect.Libraries, 1)
 	err := inTime(ctx, func() error {
 		s := &discovery{conn: b.conn, root: b.root, sample: sample}
 		s.layouts.Read.What, s.layouts.Whole = "nodes", true
 		err := s.walk(ctx)
-		s.layouts.Found = s.found.Found()
 		if s.denied > 0 {
 			s.layouts.Notes = append(s.layouts.Notes, fmt.Sprintf("%s may not be read: set LOCKSCOPE_ZOOKEEPER_AUTH to the "+
-				"user:password of a user that may", ui.Count(s.denied, "node")))
+				"user:password of a user that may", inspect.Count(s.denied, "node")))
 		}
 		found <- s.layouts
 		return err
@@ -69,7 +66,7 @@ func (b *Backend) Discover(ctx context.Context, sample int) (backend.Layouts, er
 	case l := <-found:
 		return l, b.explain(err)
 	default: // the goroutine still has it
-		return backend.Layouts{}, b.explain(err)
+		return inspect.Libraries{}, b.explain(err)
 	}
 }
 
@@ -78,14 +75,13 @@ type discovery struct {
 	root    string
 	sample  int
 	denied  int
-	found   backend.Recognised
-	layouts backend.Layouts
+	layouts inspect.Libraries
 }
 
 // walk reads names from the top, and leaves out those of ZooKeeper itself.
 func (s *discovery) walk(ctx context.Context) error {
 	for unread := []string{"/"}; len(unread) > 0; {
-		if s.layouts.Read.N >= int64(s.sample) {
+		if s.layouts.Read.N >= s.sample {
 			s.layouts.Whole = false
 			return nil
 		}
@@ -103,7 +99,7 @@ func (s *discovery) walk(ctx context.Context) error {
 		case err != nil:
 			return err
 		}
-		s.layouts.Read.N += int64(len(names))
+		s.layouts.Read.N += len(names)
 		for _, name := range names {
 			r, place := s.recipeOf(dir, name)
 			switch {
@@ -140,11 +136,11 @@ func (s *discovery) take(dir, name string, r recipe) error {
 	if err != nil || !there {
 		return err
 	}
-	f := discover.Found{Library: r.library, Pattern: path.Dir(dir), Keys: 1, Example: path.Join(dir, name),
+	f := inspect.Library{Name: r.library, Pattern: path.Dir(dir), Keys: 1, Example: path.Join(dir, name),
 		Evidence: r.evidence, Confidence: r.confidence}
 	if stat.EphemeralOwner == 0 {
 		f.NoTTL = 1
 	}
-	s.found.Add(f)
+	s.layouts.Add(f)
 	return nil
 }

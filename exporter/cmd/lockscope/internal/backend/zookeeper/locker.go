@@ -8,7 +8,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine"
 )
 
-// Locker implements Backend. It has a session of its own.
+// Locker implements inspect.Inspector. It has a session of its own.
 func (b *Backend) Locker(_ context.Context, opts ...lock.Option) (*engine.Engine, error) {
 	opts = append(opts[:len(opts):len(opts)], zklock.WithRoot(b.root))
 	if b.auth != "" {

@@ -15,10 +15,8 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/scanner/report"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
 
 // walkParallel bounds the concurrent requests.
@@ -30,8 +28,8 @@ var placeName = regexp.MustCompile(`(lock|latch|lease|__READ__|__WRIT__).*\d{10}
 // leakScan is one look below one path.
 type leakScan struct {
 	conn  *zk.Conn
-	rules *backend.LeakRules
-	leaks *backend.Leaks
+	rules *inspect.Rules
+	leaks *inspect.Look
 	now   time.Time
 
 	places  int
@@ -120,22 +118,21 @@ func digits(name string) string { return name[len(name)-10:] }
 func (s *leakScan) judge(q *queue) {
 	for i, p := range q.places {
 		container := uint64(p.stat.EphemeralOwner) == 1<<63
-		if p.stat.EphemeralOwner != 0 && !container || !s.rules.Wants(report.NoTTL) {
+		if p.stat.EphemeralOwner != 0 && !container {
 			continue
 		}
 		text := "; it holds the lock"
 		if i > 0 {
-			text = "; it waits behind " + ui.Count(i, "other")
+			text = "; it waits behind " + inspect.Count(i, "other")
 		}
 		if behind := len(q.places) - i - 1; behind > 0 {
-			text += "; behind it: " + ui.Count(behind, "place")
+			text += "; behind it: " + inspect.Count(behind, "place")
 		}
 		age := s.now.Sub(time.UnixMilli(p.stat.Ctime))
-		s.leaks.Guarded(report.Finding{
-			Class: report.NoTTL, Key: path.Join(q.dir, p.name), Type: "znode", TTL: -1,
-			Evidence: fmt.Sprintf("it is persistent, so no session ends it: it stays until somebody deletes it; it was "+
-				"created %s ago%s", ui.Whole(age), text),
-		}, fmt.Sprint(p.stat.Czxid), guardOf(p.stat))
+		s.leaks.Add(s.rules, inspect.Leak{Class: inspect.NoTTL, Key: path.Join(q.dir, p.name), Type: "znode", TTL: -1,
+			Identity: fmt.Sprint(p.stat.Czxid), Guard: guardOf(p.stat), Action: inspect.Delete},
+			"it is persistent, so no session ends it: it stays until somebody deletes it; it was created %s ago%s",
+			inspect.Whole(age), text)
 	}
 	if len(q.places) > 0 && q.places[0].stat.EphemeralOwner != 0 {
 		s.unknown = append(s.unknown, *q)
@@ -158,17 +155,13 @@ func (s *leakScan) judgeSessions(root string, known map[string]bool) {
 			continue
 		}
 		name := fmt.Sprintf("session %#x", p.stat.EphemeralOwner)
-		if s.rules.Wants(report.HeldTooLong) {
-			s.leaks.Add(report.Finding{
-				Class: report.HeldTooLong, Key: path.Join(q.dir, p.name), Type: "znode", TTL: -1,
-				Hold: report.Hold{Holder: lock.Holder{Instance: name, Since: time.UnixMilli(p.stat.Ctime)},
-					Format: report.FormatUnknown},
-				Evidence: fmt.Sprintf("its session has had it for %s, longer than the limit of %s", ui.Whole(age), ui.Whole(limit)),
-			}, fmt.Sprint(p.stat.Czxid))
-		}
+		s.leaks.Add(s.rules, inspect.Leak{Class: inspect.HeldTooLong, Key: path.Join(q.dir, p.name), Type: "znode", TTL: -1,
+			Holder: lock.Holder{Instance: name, Since: time.UnixMilli(p.stat.Ctime)}, Format: inspect.Observed,
+			Identity: fmt.Sprint(p.stat.Czxid), Unsafe: ephemeral},
+			"its session has had it for %s, longer than the limit of %s", inspect.Whole(age), inspect.Whole(limit))
 	}
-	if unknown > 0 && s.rules.Wants(report.HeldTooLong) {
-		s.leaks.Skip(report.ReasonUnwatched, "%s below %s: their places are older than the limit, but ZooKeeper does not "+
-			"record how long they waited", ui.Count(unknown, "lock"), root)
+	if unknown > 0 && s.rules.Wants(inspect.HeldTooLong) {
+		s.leaks.Skip(inspect.Unwatched, "%s below %s: their places are older than the limit, but ZooKeeper does not "+
+			"record how long they waited", inspect.Count(unknown, "lock"), root)
 	}
 }
