@@ -9,12 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
-
-	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/lock/engine"
 )
 
 func testPolicy() Policy {
@@ -52,7 +52,7 @@ func markerFor(i int, state, rest string) redlock.Marker {
 func TestSoundNodesPass(t *testing.T) {
 	results := Examine([]Facts{sound(1), sound(2), sound(3)}, testPolicy())
 	for _, r := range results {
-		if r.Status != Pass || r.Advice != "" {
+		if r.Status != inspect.Pass || r.Advice != "" {
 			t.Errorf("%+v", r)
 		}
 	}
@@ -66,132 +66,132 @@ func TestOneThingWrong(t *testing.T) {
 	for _, c := range []struct {
 		name, check string
 		spoil       func(f *Facts, p *Policy)
-		status      Status
+		status      inspect.Status
 		says        string
 	}{
 		{"unreachable", "connection", func(f *Facts, _ *Policy) {
 			f.Err = errors.New("connection refused")
-		}, Fail, "refused"},
+		}, inspect.Fail, "refused"},
 		{"wrong password", "connection", func(f *Facts, _ *Policy) {
 			f.Err = errors.New("WRONGPASS invalid username-password pair")
-		}, Fail, "--redis-password-file"},
+		}, inspect.Fail, "--redis-password-file"},
 		{"no password", "connection", func(f *Facts, _ *Policy) {
 			f.Err = errors.New("NOAUTH Authentication required.")
-		}, Fail, "LOCKSCOPE_REDIS_PASSWORD"},
-		{"no INFO", "connection", func(f *Facts, _ *Policy) { f.Err = errors.New("NOPERM ... 'info'") }, Fail, "+info"},
+		}, inspect.Fail, "LOCKSCOPE_REDIS_PASSWORD"},
+		{"no INFO", "connection", func(f *Facts, _ *Policy) { f.Err = errors.New("NOPERM ... 'info'") }, inspect.Fail, "+info"},
 		{"unknown authority", "connection", func(f *Facts, _ *Policy) {
 			f.Err = errors.New("tls: failed to verify certificate: x509: unknown")
-		}, Fail, "--tls-ca"},
+		}, inspect.Fail, "--tls-ca"},
 		{"not TLS", "connection", func(f *Facts, _ *Policy) {
 			f.Err = errors.New("tls: first record does not look like a TLS handshake")
-		}, Fail, "rediss://"},
+		}, inspect.Fail, "rediss://"},
 		{"hung", "connection", func(f *Facts, _ *Policy) {
 			f.Err = fmt.Errorf("INFO: %w", context.DeadlineExceeded)
-		}, Fail, "hangs"},
-		{"closes", "connection", func(f *Facts, _ *Policy) { f.Err = fmt.Errorf("INFO: %w", io.EOF) }, Fail,
+		}, inspect.Fail, "hangs"},
+		{"closes", "connection", func(f *Facts, _ *Policy) { f.Err = fmt.Errorf("INFO: %w", io.EOF) }, inspect.Fail,
 			"TLS port"},
-		{"same address", "addresses", func(f *Facts, _ *Policy) { f.Address = "n2:6379" }, Fail,
+		{"same address", "addresses", func(f *Facts, _ *Policy) { f.Address = "n2:6379" }, inspect.Fail,
 			"vote would count twice"},
-		{"same server", "run_id", func(f *Facts, _ *Policy) { f.Server.RunID = "id2" }, Fail, "n1:6379 and n2:6379"},
-		{"same machine", "machines", func(f *Facts, _ *Policy) { f.Hosts = []string{"10.0.0.2"} }, Warn, "10.0.0.2"},
-		{"Sentinel", "version", func(f *Facts, _ *Policy) { f.Server.Mode = "sentinel" }, Fail, "--sentinel-master"},
-		{"loading", "version", func(f *Facts, _ *Policy) { f.Server.Loading = true }, Fail, "loading"},
-		{"cluster member", "version", func(f *Facts, _ *Policy) { f.Server.Mode = "cluster" }, Warn, "--cluster"},
-		{"ancient", "version", func(f *Facts, _ *Policy) { f.Server.Version = "4.0.14" }, Fail, "Redis 5"},
-		{"old", "version", func(f *Facts, _ *Policy) { f.Server.Version = "6.0.16" }, Warn, "upgrade"},
-		{"no version", "version", func(f *Facts, _ *Policy) { f.Server.Version = "unstable" }, Warn,
+		{"same server", "run_id", func(f *Facts, _ *Policy) { f.Server.RunID = "id2" }, inspect.Fail, "n1:6379 and n2:6379"},
+		{"same machine", "machines", func(f *Facts, _ *Policy) { f.Hosts = []string{"10.0.0.2"} }, inspect.Warn, "10.0.0.2"},
+		{"Sentinel", "version", func(f *Facts, _ *Policy) { f.Server.Mode = "sentinel" }, inspect.Fail, "--sentinel-master"},
+		{"loading", "version", func(f *Facts, _ *Policy) { f.Server.Loading = true }, inspect.Fail, "loading"},
+		{"cluster member", "version", func(f *Facts, _ *Policy) { f.Server.Mode = "cluster" }, inspect.Warn, "--cluster"},
+		{"ancient", "version", func(f *Facts, _ *Policy) { f.Server.Version = "4.0.14" }, inspect.Fail, "Redis 5"},
+		{"old", "version", func(f *Facts, _ *Policy) { f.Server.Version = "6.0.16" }, inspect.Warn, "upgrade"},
+		{"no version", "version", func(f *Facts, _ *Policy) { f.Server.Version = "unstable" }, inspect.Warn,
 			"unknown version unstable"},
-		{"replica", "role", func(f *Facts, _ *Policy) { f.Server.Role = "slave" }, Fail, "master"},
-		{"has replicas", "role", func(f *Facts, _ *Policy) { f.Server.Replicas = 2 }, Warn, "2 replicas"},
+		{"replica", "role", func(f *Facts, _ *Policy) { f.Server.Role = "slave" }, inspect.Fail, "master"},
+		{"has replicas", "role", func(f *Facts, _ *Policy) { f.Server.Replicas = 2 }, inspect.Warn, "2 replicas"},
 		{"evicts", "eviction", func(f *Facts, _ *Policy) {
 			f.Server.Policy, f.Server.MaxMemory, f.Server.Eviction = "allkeys-lru", 100<<20, redisinfo.EvictionOn
-		}, Fail, "100.0 MiB"},
-		{"would evict", "eviction", func(f *Facts, _ *Policy) { f.Server.Policy = "volatile-ttl" }, Warn, "unlimited"},
+		}, inspect.Fail, "100.0 MiB"},
+		{"would evict", "eviction", func(f *Facts, _ *Policy) { f.Server.Policy = "volatile-ttl" }, inspect.Warn, "unlimited"},
 		{"nearly full", "eviction", func(f *Facts, _ *Policy) {
 			f.Server.MaxMemory, f.Server.UsedMemory = 100, 95
-		}, Warn, "free some memory"},
+		}, inspect.Warn, "free some memory"},
 		{"policy unknown", "guard", func(f *Facts, _ *Policy) {
 			f.Server.Eviction = redisinfo.EvictionUnknown
-		}, Fail, "WithoutEviction"},
+		}, inspect.Fail, "WithoutEviction"},
 		{"has evicted", "evicted", func(f *Facts, _ *Policy) {
 			f.Server.EvictedKeys, f.Marker = 7, markerFor(1, "quarantine", "|nonce.1|60602|1000|1000")
-		}, Warn, "7 keys"},
-		{"AOF fails", "persistence", func(f *Facts, _ *Policy) { f.Server.AOFError = true }, Fail, "disk is full"},
-		{"fsync unknown", "persistence", func(f *Facts, _ *Policy) { f.Fsync = "" }, Warn, "+config|get"},
-		{"everysec", "persistence", func(f *Facts, _ *Policy) { f.Fsync = "everysec" }, Warn, "wait 1m01s"},
-		{"no AOF", "persistence", func(f *Facts, _ *Policy) { f.Server.AOF = false }, Warn, "wait 1m01s"},
+		}, inspect.Warn, "7 keys"},
+		{"AOF fails", "persistence", func(f *Facts, _ *Policy) { f.Server.AOFError = true }, inspect.Fail, "disk is full"},
+		{"fsync unknown", "persistence", func(f *Facts, _ *Policy) { f.Fsync = "" }, inspect.Warn, "+config|get"},
+		{"everysec", "persistence", func(f *Facts, _ *Policy) { f.Fsync = "everysec" }, inspect.Warn, "wait 1m01s"},
+		{"no AOF", "persistence", func(f *Facts, _ *Policy) { f.Server.AOF = false }, inspect.Warn, "wait 1m01s"},
 		{"no marker", "marker", func(f *Facts, _ *Policy) {
 			f.Marker = redlock.Marker{}
-		}, Warn, "nobody vouched for the node: it does not vote for 1m01s"},
+		}, inspect.Warn, "nobody vouched for the node: it does not vote for 1m01s"},
 		{"silent", "marker", func(f *Facts, _ *Policy) {
 			f.Marker = markerFor(1, "quarantine", "|nonce.1|60602|1000|1000")
-		}, Warn, "quarantine nonce.1 of process id1: it does not vote for another 41s"},
+		}, inspect.Warn, "quarantine nonce.1 of process id1: it does not vote for another 41s"},
 		{"not counted yet", "marker", func(f *Facts, _ *Policy) {
 			f.Marker = markerFor(1, "quarantine", "|nonce.1|60602|0|0")
-		}, Warn, "another 1m01s"},
+		}, inspect.Warn, "another 1m01s"},
 		{"restarted", "marker", func(f *Facts, _ *Policy) {
 			f.Marker = redlock.ReadMarker("voting|3:60000:abc|before|0", "id1", 0)
-		}, Warn, "from before a restart"},
+		}, inspect.Warn, "from before a restart"},
 		{"in mid-change", "marker", func(f *Facts, _ *Policy) {
 			f.Marker = markerFor(1, "changing", "|nonce.1|60602|0|0|f0")
-		}, Fail, "not finished"},
+		}, inspect.Fail, "not finished"},
 		{"another's", "marker", func(f *Facts, p *Policy) {
 			f.Marker = redlock.ReadMarker("voting|5:60000:abc|id1|0", "id1", 0)
-		}, Fail, "5 nodes, max TTL 1m0s"},
+		}, inspect.Fail, "5 nodes, max TTL 1m0s"},
 		{"marker unread", "marker", func(f *Facts, _ *Policy) {
 			f.Unread = errors.New("NOPERM get")
-		}, Warn, "unreadable: NOPERM get"},
-		{"no run_id", "guard", func(f *Facts, _ *Policy) { f.Server.RunID = "" }, Fail, "WithMarkerIdentity"},
-		{"no role", "guard", func(f *Facts, _ *Policy) { f.Server.Role = "" }, Fail, "WithoutGuard"},
-		{"another role", "guard", func(f *Facts, _ *Policy) { f.Server.Role = "other" }, Fail, "WithoutGuard"},
-		{"clock off", "clock", func(f *Facts, _ *Policy) { f.Clock.Offset = -5 * time.Second }, Warn, "5.00s behind"},
-		{"clock far off", "clock", func(f *Facts, _ *Policy) { f.Clock.Offset = time.Minute }, Warn,
+		}, inspect.Warn, "unreadable: NOPERM get"},
+		{"no run_id", "guard", func(f *Facts, _ *Policy) { f.Server.RunID = "" }, inspect.Fail, "WithMarkerIdentity"},
+		{"no role", "guard", func(f *Facts, _ *Policy) { f.Server.Role = "" }, inspect.Fail, "WithoutGuard"},
+		{"another role", "guard", func(f *Facts, _ *Policy) { f.Server.Role = "other" }, inspect.Fail, "WithoutGuard"},
+		{"clock off", "clock", func(f *Facts, _ *Policy) { f.Clock.Offset = -5 * time.Second }, inspect.Warn, "5.00s behind"},
+		{"clock far off", "clock", func(f *Facts, _ *Policy) { f.Clock.Offset = time.Minute }, inspect.Warn,
 			"costs each acquire a round trip"},
-		{"no TIME", "clock", func(f *Facts, _ *Policy) { f.Clock = Clock{} }, Warn, "rights"},
-		{"drifts", "clock drift", func(f *Facts, _ *Policy) { f.Clock.Drift = -0.002 }, Warn, "-2000 ppm, ±50"},
-		{"drifts badly", "clock drift", func(f *Facts, _ *Policy) { f.Clock.Drift = 0.02 }, Fail, "1 %"},
+		{"no TIME", "clock", func(f *Facts, _ *Policy) { f.Clock = Clock{} }, inspect.Warn, "rights"},
+		{"drifts", "clock drift", func(f *Facts, _ *Policy) { f.Clock.Drift = -0.002 }, inspect.Warn, "-2000 ppm, ±50"},
+		{"drifts badly", "clock drift", func(f *Facts, _ *Policy) { f.Clock.Drift = 0.02 }, inspect.Fail, "1 %"},
 		{"drift uncertain", "clock drift", func(f *Facts, _ *Policy) {
 			f.Clock.Drift, f.Clock.DriftError = 0.02, 0.03
-		}, Warn, "--for"},
+		}, inspect.Warn, "--for"},
 		{"nodes apart", "clocks", func(f *Facts, _ *Policy) {
 			f.Clock.Offset = 3 * time.Second
-		}, Warn, "n2:6379 and n1:6379"},
+		}, inspect.Warn, "n2:6379 and n1:6379"},
 		{"slow", "latency", func(f *Facts, _ *Policy) {
 			f.Ping.P50, f.Ping.P99 = 60*time.Millisecond, 90*time.Millisecond
-		}, Fail, "node timeout of 50ms"},
+		}, inspect.Fail, "node timeout of 50ms"},
 		{"slow at times", "latency", func(f *Facts, _ *Policy) {
 			f.Ping.Missed, f.Ping.P99 = 2, 60*time.Millisecond
-		}, Warn, "2 (2 %) not answered within 50ms"},
+		}, inspect.Warn, "2 (2 %) not answered within 50ms"},
 		{"stops again and again", "latency", func(f *Facts, _ *Policy) {
 			f.Ping.Missed, f.Ping.P99 = 10, 60*time.Millisecond
-		}, Fail, "10 (10 %) not answered within 50ms"},
-		{"hardly in time", "latency", func(f *Facts, _ *Policy) { f.Ping.P99 = 30 * time.Millisecond }, Warn,
+		}, inspect.Fail, "10 (10 %) not answered within 50ms"},
+		{"hardly in time", "latency", func(f *Facts, _ *Policy) { f.Ping.P99 = 30 * time.Millisecond }, inspect.Warn,
 			"1 in 100 calls takes more than half"},
 		{"slow for the TTL", "latency", func(f *Facts, p *Policy) {
 			f.Ping.P99, p.TTL = 24*time.Millisecond, 400*time.Millisecond
-		}, Warn, "tenth of the TTL"},
-		{"loses calls", "latency", func(f *Facts, _ *Policy) { f.Ping.Err = io.EOF }, Warn, "EOF"},
+		}, inspect.Warn, "tenth of the TTL"},
+		{"loses calls", "latency", func(f *Facts, _ *Policy) { f.Ping.Err = io.EOF }, inspect.Warn, "EOF"},
 		{"no ping", "latency", func(f *Facts, _ *Policy) {
 			f.Ping = Latency{Err: errors.New("NOPERM ping")}
-		}, Fail, "NOPERM ping"},
-		{"slow scripts", "scripts", func(f *Facts, _ *Policy) { f.Script.P50 = 20 * time.Millisecond }, Warn, "proxy"},
-		{"scripts too late", "scripts", func(f *Facts, _ *Policy) { f.Script.P99 = 80 * time.Millisecond }, Warn,
+		}, inspect.Fail, "NOPERM ping"},
+		{"slow scripts", "scripts", func(f *Facts, _ *Policy) { f.Script.P50 = 20 * time.Millisecond }, inspect.Warn, "proxy"},
+		{"scripts too late", "scripts", func(f *Facts, _ *Policy) { f.Script.P99 = 80 * time.Millisecond }, inspect.Warn,
 			"SLOWLOG"},
 		{"no scripts", "scripts", func(f *Facts, _ *Policy) {
 			f.Script = Latency{Err: errors.New("NOPERM eval")}
-		}, Fail, "+evalsha"},
+		}, inspect.Fail, "+evalsha"},
 		{"lacks rights", "rights", func(f *Facts, _ *Policy) {
 			f.Missing = []string{"+set", "~lock:*"}
-		}, Fail, "+set ~lock:*"},
+		}, inspect.Fail, "+set ~lock:*"},
 		{"rights unknown", "rights", func(f *Facts, p *Policy) {
 			f.Unasked, p.ACLUser = errors.New("ACL DRYRUN: NOPERM"), "app"
-		}, Warn, "+acl|dryrun"},
+		}, inspect.Warn, "+acl|dryrun"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			facts, p := []Facts{sound(1), sound(2), sound(3)}, testPolicy()
 			c.spoil(&facts[0], &p)
 			results := Examine(facts, p)
-			if got := Worst(results); got != c.status {
+			if got := inspect.Worst(results); got != c.status {
 				t.Errorf("worst is %s, want %s", got, c.status)
 			}
 			r, ok := firstBad(results, c.check)
@@ -202,13 +202,13 @@ func TestOneThingWrong(t *testing.T) {
 	}
 }
 
-func firstBad(results []Result, check string) (Result, bool) {
+func firstBad(results []inspect.Result, check string) (inspect.Result, bool) {
 	for _, r := range results {
-		if r.Check == check && r.Status != Pass {
+		if r.Check == check && r.Status != inspect.Pass {
 			return r, true
 		}
 	}
-	return Result{}, false
+	return inspect.Result{}, false
 }
 
 // TestLatencyNamesTheNodeTimeout that follows from the round trip, unless a call that failed took nobody knows how long.
@@ -238,10 +238,10 @@ func TestPingRefused(t *testing.T) {
 	f := sound(1)
 	f.Ping = Latency{Count: 100, Missed: 100, P50: 10 * time.Second, P99: 10 * time.Second,
 		Err: errors.New("NOPERM this user has no permissions to run the 'ping' command")}
-	if r := checkScripts(f, testPolicy()); r.Status != Pass || strings.Contains(r.Detail, "ping") {
+	if r := checkScripts(f, testPolicy()); r.Status != inspect.Pass || strings.Contains(r.Detail, "ping") {
 		t.Errorf("%+v", r)
 	}
-	if r := checkLatency(f, testPolicy()); r.Status != Fail || !strings.Contains(r.Detail, "NOPERM") {
+	if r := checkLatency(f, testPolicy()); r.Status != inspect.Fail || !strings.Contains(r.Detail, "NOPERM") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -250,14 +250,14 @@ func TestCount(t *testing.T) {
 	for _, c := range []struct {
 		nodes, down int
 		single      string
-		want        Status
+		want        inspect.Status
 		says        string
 	}{
-		{1, 0, "", Warn, "use three"}, {2, 0, "", Warn, "no more failures than 1"},
-		{3, 0, "", Pass, "quorum is 2, 1 may fail"},
-		{4, 0, "", Warn, "no more failures than 3"}, {5, 0, "", Pass, "2 may fail"}, {11, 0, "", Warn, "nine"},
-		{3, 1, "", Warn, "1 cannot be reached"}, {3, 2, "", Fail, "only 1"}, {1, 1, "", Fail, "only 0"},
-		{3, 0, "cluster", Warn, "one cluster counts as one node"},
+		{1, 0, "", inspect.Warn, "use three"}, {2, 0, "", inspect.Warn, "no more failures than 1"},
+		{3, 0, "", inspect.Pass, "quorum is 2, 1 may fail"},
+		{4, 0, "", inspect.Warn, "no more failures than 3"}, {5, 0, "", inspect.Pass, "2 may fail"}, {11, 0, "", inspect.Warn, "nine"},
+		{3, 1, "", inspect.Warn, "1 cannot be reached"}, {3, 2, "", inspect.Fail, "only 1"}, {1, 1, "", inspect.Fail, "only 0"},
+		{3, 0, "cluster", inspect.Warn, "one cluster counts as one node"},
 	} {
 		var facts []Facts
 		for i := range c.nodes {
@@ -279,20 +279,20 @@ func TestFewNodesHaveNoQuarantine(t *testing.T) {
 	f, p := sound(1), testPolicy()
 	p.nodes = 1
 	f.Fsync = "everysec"
-	if r := checkPersistence(f, p); r.Status != Warn || !strings.Contains(r.Advice, "second holder") {
+	if r := checkPersistence(f, p); r.Status != inspect.Warn || !strings.Contains(r.Advice, "second holder") {
 		t.Errorf("%+v", r)
 	}
 	f.Server.AOF = false
-	if r := checkPersistence(f, p); r.Status != Fail {
+	if r := checkPersistence(f, p); r.Status != inspect.Fail {
 		t.Errorf("%+v", r)
 	}
 	f.Server.Uptime, f.Marker = time.Second, redlock.Marker{}
-	if r := checkUptime(f, p); r.Status != Warn || !strings.Contains(r.Detail, "it votes") ||
+	if r := checkUptime(f, p); r.Status != inspect.Warn || !strings.Contains(r.Detail, "it votes") ||
 		!strings.Contains(r.Advice, "WithRestartQuarantine") {
 		t.Errorf("%+v", r)
 	}
 	p.Single = "cluster"
-	if r := checkUptime(f, p); r.Status != Warn || strings.Contains(r.Detail+r.Advice, "vouched") ||
+	if r := checkUptime(f, p); r.Status != inspect.Warn || strings.Contains(r.Detail+r.Advice, "vouched") ||
 		strings.Contains(r.Detail, "not vote") {
 		t.Errorf("%+v", r)
 	}
@@ -303,11 +303,11 @@ func TestVouchedNodeVotes(t *testing.T) {
 	f, p := sound(1), testPolicy()
 	f.Server.Uptime = 3 * time.Second
 	p.NodeNames = []string{"n1:6379", "n2:6379", "n3:6379"}
-	if r := checkMarker(f, p); r.Status != Pass || !strings.Contains(r.Detail, "it votes") {
+	if r := checkMarker(f, p); r.Status != inspect.Pass || !strings.Contains(r.Detail, "it votes") {
 		t.Errorf("%+v", r)
 	}
 	p.nodes = 2
-	if r := checkUptime(f, p); r.Status != Pass || !strings.Contains(r.Detail, "vouched for as new: it votes") {
+	if r := checkUptime(f, p); r.Status != inspect.Pass || !strings.Contains(r.Detail, "vouched for as new: it votes") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -315,10 +315,10 @@ func TestVouchedNodeVotes(t *testing.T) {
 // TestEvictedBeforeItWasSilent: a node that votes again has waited out a quarantine since.
 func TestEvictedBeforeItWasSilent(t *testing.T) {
 	f := Facts{Server: Server{EvictedKeys: 7, CountsEvicted: true}, Marker: markerFor(1, "voting", "")}
-	if got := checkEvicted(f, Policy{nodes: 3}); got.Status != Pass || !strings.Contains(got.Detail, "7 keys") {
+	if got := checkEvicted(f, Policy{nodes: 3}); got.Status != inspect.Pass || !strings.Contains(got.Detail, "7 keys") {
 		t.Errorf("of three nodes: %+v", got)
 	}
-	if got := checkEvicted(f, Policy{nodes: 1}); got.Status != Warn {
+	if got := checkEvicted(f, Policy{nodes: 1}); got.Status != inspect.Warn {
 		t.Errorf("a node on its own: %+v", got)
 	}
 }

@@ -1,27 +1,51 @@
 package diagnosis
 
-import "time"
+import (
+	"context"
+	"time"
+
+	"github.com/lockscope/lockscope/lock/driver/inspect"
+)
 
 // Examination is what was found of a system beside Redis.
 type Examination struct {
 	Backend string
-	Nodes   []BackendNode
-	Results []Result
+	inspect.Examination
+	Clock Clock
+	Ping  Latency
 }
 
-// BackendNode has the facts of one of its servers.
-type BackendNode struct {
-	Node    string
-	Err     error // why it could not be asked
-	Version string
-	Role    string
-	Uptime  time.Duration
-	Clock   Clock
-	Ping    Latency
+// ExamineSystem examines a system as the user that takes the locks, for p.For plus a moment, and changes nothing. Errors,
+// also the end of ctx, are in its results.
+func ExamineSystem(ctx context.Context, in inspect.Inspector, p Policy) Examination {
+	e := Examination{Backend: in.System(), Examination: in.Examine(ctx, p.SessionTTL)}
+	if e.Answers {
+		e.Clock, e.Ping = observe(ctx, in, p)
+		node := ""
+		if e.Clock.Samples > 0 {
+			node = in.Address()
+			e.Add("clock", node, judgeServerClock(e.Clock))
+			e.Add("clock drift", node, judgeDrift(e.Clock))
+		}
+		e.Add("latency", node, judgeLatency(e.Ping, p))
+	}
+	for i := range e.Results {
+		e.Results[i].Backend = e.Backend
+	}
+	return e
 }
 
-// Add notes what a check says of a node; "" for all of them.
-func (e *Examination) Add(check, node string, r Result) {
-	r.Backend, r.Check, r.Node = e.Backend, check, node
-	e.Results = append(e.Results, r)
+// observe samples latency, and the clock of a server that tells the time with its answer.
+func observe(ctx context.Context, in inspect.Inspector, p Policy) (Clock, Latency) {
+	began := time.Now()
+	var samples []Sample
+	l := sampleLatency(ctx, p, func(ctx context.Context) error {
+		sent := time.Since(began)
+		now, err := in.Ping(ctx)
+		if err == nil && !now.IsZero() {
+			samples = append(samples, Sample{Server: now.Sub(began.Round(0)), Sent: sent, Gotten: time.Since(began)})
+		}
+		return err
+	})
+	return Measure(samples), l
 }

@@ -1,12 +1,16 @@
 package diagnosis
 
-import "time"
+import (
+	"time"
+
+	"github.com/lockscope/lockscope/lock/driver/inspect"
+)
 
 // check is one assumption: what is asked of every node, or of all together.
 type check struct {
 	name string
-	node func(Facts, Policy) Result
-	all  func([]Facts, Policy) []Result
+	node func(Facts, Policy) inspect.Result
+	all  func([]Facts, Policy) []inspect.Result
 	info bool // it needs INFO
 }
 
@@ -38,7 +42,7 @@ func checks() []check {
 
 // Examine judges the facts. A node that could not be asked fails one check and is
 // left out of the others, save those that need only its address.
-func Examine(facts []Facts, p Policy) []Result {
+func Examine(facts []Facts, p Policy) []inspect.Result {
 	p.nodes = len(facts)
 	if p.now.IsZero() {
 		p.now = time.Now()
@@ -48,7 +52,7 @@ func Examine(facts []Facts, p Policy) []Result {
 			p.NodeNames = append(p.NodeNames, f.Node)
 		}
 	}
-	var results []Result
+	var results []inspect.Result
 	for _, c := range checks() {
 		if c.all != nil {
 			for _, r := range c.all(facts, p) {

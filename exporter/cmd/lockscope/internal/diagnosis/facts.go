@@ -3,10 +3,9 @@ package diagnosis
 import (
 	"time"
 
+	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
-
-	"github.com/lockscope/lockscope/lock"
 )
 
 // Defaults of [Policy].

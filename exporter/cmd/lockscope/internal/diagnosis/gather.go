@@ -12,6 +12,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 )
 
@@ -23,7 +24,7 @@ type Node struct {
 }
 
 // ReachTimeout is how long one question may take.
-const ReachTimeout = 5 * time.Second
+const ReachTimeout = inspect.ReachTimeout
 
 // Gather asks all nodes at once, for p.For plus a moment. What goes wrong with a
 // node, also the end of ctx, is in its facts.
@@ -98,10 +99,10 @@ func (f *Facts) observe(ctx context.Context, c *redis.Client, p Policy) {
 	var sampling sync.WaitGroup
 	sampling.Go(func() { f.Clock = readClock(ctx, c, p) })
 	sampling.Go(func() {
-		f.Ping = SampleLatency(ctx, p, func(ctx context.Context) error { return c.Ping(ctx).Err() })
+		f.Ping = sampleLatency(ctx, p, func(ctx context.Context) error { return c.Ping(ctx).Err() })
 	})
 	sampling.Go(func() {
-		f.Script = SampleLatency(ctx, p, func(ctx context.Context) error { return c.Eval(ctx, "return 1", nil).Err() })
+		f.Script = sampleLatency(ctx, p, func(ctx context.Context) error { return c.Eval(ctx, "return 1", nil).Err() })
 	})
 	sampling.Wait()
 }
@@ -109,7 +110,7 @@ func (f *Facts) observe(ctx context.Context, c *redis.Client, p Policy) {
 func readClock(ctx context.Context, c *redis.Client, p Policy) Clock {
 	began := time.Now()
 	var samples []Sample
-	SampleLatency(ctx, p, func(ctx context.Context) error {
+	sampleLatency(ctx, p, func(ctx context.Context) error {
 		sent := time.Since(began)
 		at, err := c.Time(ctx).Result()
 		if err == nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
 )
 
@@ -122,29 +123,29 @@ func (f Facts) Level(p Policy) Level {
 func (p Policy) clustered() bool { return p.Single == "cluster" }
 
 // checkGuard reports the level of each server that answers, and then each thing that one lacks, with all that lack it.
-func checkGuard(facts []Facts, p Policy) (results []Result) {
-	var lacking []Result
+func checkGuard(facts []Facts, p Policy) (results []inspect.Result) {
+	var lacking []inspect.Result
 	for _, f := range reached(facts) {
 		lacks := f.Lacks(p)
 		level := f.levelResult(lacks, p)
 		level.Node = f.Node
 		results = append(results, level)
 		for _, m := range lacks {
-			r := Warned(m.What+": "+m.Lost, m.advice())
+			r := inspect.Warned(m.What+": "+m.Lost, m.advice())
 			r.Node = f.Node
 			lacking = append(lacking, r)
 		}
 	}
 	for len(lacking) > 0 {
 		first := lacking[0].Detail
-		other := func(r Result) bool { return r.Detail != first }
+		other := func(r inspect.Result) bool { return r.Detail != first }
 		results = append(results, slices.DeleteFunc(slices.Clone(lacking), other)...)
-		lacking = slices.DeleteFunc(lacking, func(r Result) bool { return !other(r) })
+		lacking = slices.DeleteFunc(lacking, func(r inspect.Result) bool { return !other(r) })
 	}
 	return results
 }
 
-func (f Facts) levelResult(lacks []Missing, p Policy) Result {
+func (f Facts) levelResult(lacks []Missing, p Policy) inspect.Result {
 	detail := string(f.Level(p))
 	if p.clustered() && f.Level(p) == LevelFull {
 		detail += ", as far as a Redis Cluster has it: restarts are reported, and its nodes vote at once"
@@ -160,16 +161,16 @@ func (f Facts) levelResult(lacks []Missing, p Policy) Result {
 	}
 	switch {
 	case f.Level(p) == LevelUnfit:
-		return Failed(detail, "use another server, or change this one")
+		return inspect.Failed(detail, "use another server, or change this one")
 	case len(unstated) > 0:
-		return Failed(detail+", with "+strings.Join(options, " and "), fmt.Sprintf("lockscope refuses this node: the "+
+		return inspect.Failed(detail+", with "+strings.Join(options, " and "), fmt.Sprintf("lockscope refuses this node: the "+
 			"services have to accept what is lost with %s, and lockscope's commands with %s",
 			strings.Join(options, " and "), strings.Join(unstated, " ")))
 	case len(options) > 0:
-		return Warned(detail+", with "+strings.Join(options, " and "),
+		return inspect.Warned(detail+", with "+strings.Join(options, " and "),
 			"use these options in all services: the promise is smaller")
 	}
-	return Passed(detail)
+	return inspect.Passed(detail)
 }
 
 // advice is what a caller may do about it.

@@ -7,6 +7,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/profiles"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
@@ -32,30 +33,30 @@ func TestRealServersThatRefuseToBeAsked(t *testing.T) {
 	for name, c := range map[string]struct {
 		profile profiles.Profile
 		level   Level
-		status  Status
+		status  inspect.Status
 		says    []string
 	}{
-		"INFO": {redisItself.Refusing("info", "ERR unknown command 'info'"), LevelWithout, Fail,
+		"INFO": {redisItself.Refusing("info", "ERR unknown command 'info'"), LevelWithout, inspect.Fail,
 			[]string{"INFO is refused: ERR unknown command 'info': restarts, replicas", "WithoutGuard", "--without-guard"}},
-		"INFO to this user": {redisItself.Refusing("info", "NOPERM no 'info'"), LevelWithout, Fail,
+		"INFO to this user": {redisItself.Refusing("info", "NOPERM no 'info'"), LevelWithout, inspect.Fail,
 			[]string{"INFO is refused: NOPERM", "grant +info"}},
-		"section Replication": {redisItself.WithoutSections("Replication"), LevelWithout, Fail,
+		"section Replication": {redisItself.WithoutSections("Replication"), LevelWithout, inspect.Fail,
 			[]string{"INFO has no section Replication", "INFO has no role", "replicas and restarts", "WithoutGuard"}},
-		"section Memory": {redisItself.WithoutSections("Memory"), LevelFull, Fail,
+		"section Memory": {redisItself.WithoutSections("Memory"), LevelFull, inspect.Fail,
 			[]string{"INFO has no section Memory", "by evicted_keys", "WithoutEviction", "--without-eviction"}},
-		"section Stats": {redisItself.WithoutSections("Stats"), LevelFull, Pass,
+		"section Stats": {redisItself.WithoutSections("Stats"), LevelFull, inspect.Pass,
 			[]string{"INFO has no section Stats", "INFO has no evicted_keys"}},
-		"CONFIG": {redisItself.Refusing("config", "ERR unknown command 'config'"), LevelFull, Pass,
+		"CONFIG": {redisItself.Refusing("config", "ERR unknown command 'config'"), LevelFull, inspect.Pass,
 			[]string{"CONFIG is refused", "locks do not need it"}},
-		"EVAL": {redisItself.Refusing("eval", "ERR unknown command 'eval'"), LevelUnfit, Fail,
+		"EVAL": {redisItself.Refusing("eval", "ERR unknown command 'eval'"), LevelUnfit, inspect.Fail,
 			[]string{"EVAL is refused", "no lock can be taken on it"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := patient()
 			results := examine(t, p, []Node{shownAs(t, c.profile)})
-			want(t, results, "connection", "", Pass, "connected")
-			want(t, results, "clock", "", Pass, "")
+			want(t, results, "connection", "", inspect.Pass, "connected")
+			want(t, results, "clock", "", inspect.Pass, "")
 			want(t, results, "guard", "", c.status, string(c.level))
 			var all strings.Builder
 			for _, r := range ofCheck(results, "guard") {
@@ -76,22 +77,22 @@ func TestWhatIsStatedIsNoFailure(t *testing.T) {
 	f := sound(1)
 	f.Server.RunID, f.Server.Incarnation = "", ""
 	p := testPolicy()
-	want(t, Examine([]Facts{f}, p), "guard", "", Fail, "--marker-identity")
+	want(t, Examine([]Facts{f}, p), "guard", "", inspect.Fail, "--marker-identity")
 	p.Guard.MarkerIdentity = true
 	for _, r := range ofCheck(Examine([]Facts{f}, p), "guard") {
-		if r.Status != Warn {
+		if r.Status != inspect.Warn {
 			t.Errorf("%+v", r)
 		}
 	}
 	p.Guard.MarkerIdentity, p.Guard.WithoutGuard = false, true
 	for _, r := range ofCheck(Examine([]Facts{f}, p), "guard") {
-		if r.Status != Warn {
+		if r.Status != inspect.Warn {
 			t.Errorf("%+v", r)
 		}
 	}
 	f.Server.Role = "other"
-	want(t, Examine([]Facts{f}, p), "guard", "", Warn, `the unknown role "other"`)
+	want(t, Examine([]Facts{f}, p), "guard", "", inspect.Warn, `the unknown role "other"`)
 	f.Server.Role, p.Guard.WithoutGuard, p.Single = "master", false, "cluster"
-	want(t, Examine([]Facts{f}, p), "guard", "", Fail, string(LevelWithout))
-	want(t, Examine([]Facts{f}, p), "guard", "", Warn, "as a Redis Cluster has no markers")
+	want(t, Examine([]Facts{f}, p), "guard", "", inspect.Fail, string(LevelWithout))
+	want(t, Examine([]Facts{f}, p), "guard", "", inspect.Warn, "as a Redis Cluster has no markers")
 }

@@ -5,9 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lockscope/lockscope/lock/engine"
-
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
+	"github.com/lockscope/lockscope/lock/engine"
 )
 
 const (
@@ -27,9 +26,9 @@ type Latency struct {
 	Err      error         // of the last call that failed
 }
 
-// SampleLatency makes a call again and again for p.For, and for a few rounds at least unless calls fail or are slow.
+// sampleLatency makes a call again and again for p.For, and for a few rounds at least unless calls fail or are slow.
 // Each call has [ReachTimeout]. The end of ctx ends it early and is no failure of the server.
-func SampleLatency(ctx context.Context, p Policy, call func(context.Context) error) (l Latency) {
+func sampleLatency(ctx context.Context, p Policy, call func(context.Context) error) (l Latency) {
 	var samples []sample
 	began := time.Now()
 	for ctx.Err() == nil && (time.Since(began) < p.For ||

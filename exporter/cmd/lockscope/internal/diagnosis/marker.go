@@ -9,49 +9,50 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
 // checkMarker: a server of three or more votes only with the proof that it remembers, for
 // the very nodes and the longest TTL that its marker names.
-func checkMarker(f Facts, p Policy) Result {
+func checkMarker(f Facts, p Policy) inspect.Result {
 	m := f.Marker
 	ours := m.Of(p.NodeNames, p.MaxTTL)
 	switch {
 	case !p.quarantined():
-		return Passed(
+		return inspect.Passed(
 			"not needed: fewer than three nodes, a Sentinel group or a Redis Cluster vote without one, unless " +
 				"the services use WithRestartQuarantine")
 	case f.Unread != nil:
-		return Warned("unreadable: "+f.Unread.Error(),
+		return inspect.Warned("unreadable: "+f.Unread.Error(),
 			"grant +get and ~lockscope:* to this user, so that doctor can check it")
 	case m.State == redlock.MarkerNone:
-		return Warned(
+		return inspect.Warned(
 			fmt.Sprintf(
 				"none, nobody vouched for the node: it does not vote for %v, counted from a service's first request",
 				ui.Whole(RoundUp(redlock.Quarantine(p.MaxTTL)))),
 			"wait, as it may have forgotten locks; run \"lockscope init\" only if all these nodes are new and unused")
 	case m.State == redlock.MarkerLeftover:
-		return Warned(fmt.Sprintf("from before a restart or an eviction, or from another server: it does not vote for "+
+		return inspect.Warned(fmt.Sprintf("from before a restart or an eviction, or from another server: it does not vote for "+
 			"%v, counted from a service's first request",
 			ui.Whole(RoundUp(redlock.Quarantine(p.MaxTTL)))),
 			"wait, as it may have forgotten locks")
 	case !ours:
-		return Failed("for another configuration: "+m.Configuration,
+		return inspect.Failed("for another configuration: "+m.Configuration,
 			"it does not vote for services with these nodes and --max-ttl: check that they (or --node-names) are "+
 				"those of the services; to change them, run \"lockscope reconfigure\"")
 	case m.State == redlock.MarkerChanging:
-		return Failed("a change to this configuration ("+m.Configuration+
+		return inspect.Failed("a change to this configuration ("+m.Configuration+
 			") is not finished: it does not vote",
 			"run the same \"lockscope reconfigure\" again to finish it, or swap --from and --redis to undo it")
 	case m.State == redlock.MarkerQuarantined:
-		return Warned(fmt.Sprintf("quarantine %s of process %s: it does not vote for another %v",
+		return inspect.Warned(fmt.Sprintf("quarantine %s of process %s: it does not vote for another %v",
 			m.Identity, m.RunID, ui.Whole(RoundUp(m.Left(p.MaxTTL, p.now)))),
 			"wait, as it may have forgotten locks; only if you know that it did not, run \"lockscope init "+
 				"--restarted\" with both")
 	}
-	return Passed("it votes for this configuration: " + m.Configuration)
+	return inspect.Passed("it votes for this configuration: " + m.Configuration)
 }
 
 // incarnation is what a marker names of the server; "" if it reports no run_id.

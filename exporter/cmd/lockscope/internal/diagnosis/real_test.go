@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 	"github.com/lockscope/lockscope/lock/redlock"
@@ -42,7 +43,7 @@ func patient() Policy {
 	return p
 }
 
-func examine(t *testing.T, p Policy, nodes []Node) []Result {
+func examine(t *testing.T, p Policy, nodes []Node) []inspect.Result {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
@@ -50,7 +51,7 @@ func examine(t *testing.T, p Policy, nodes []Node) []Result {
 }
 
 // want requires the status of one check on one node.
-func want(t *testing.T, results []Result, check, node string, status Status, says string) {
+func want(t *testing.T, results []inspect.Result, check, node string, status inspect.Status, says string) {
 	t.Helper()
 	for _, r := range results {
 		if r.Check == check && (node == "" || r.Node == node) && r.Status == status &&
@@ -61,7 +62,7 @@ func want(t *testing.T, results []Result, check, node string, status Status, say
 	t.Errorf("%s of %q does not say %s with %q: %+v", check, node, status, says, ofCheck(results, check))
 }
 
-func ofCheck(results []Result, check string) (some []Result) {
+func ofCheck(results []inspect.Result, check string) (some []inspect.Result) {
 	for _, r := range results {
 		if r.Check == check {
 			some = append(some, r)
@@ -85,26 +86,26 @@ func TestRealServersInTrouble(t *testing.T) {
 	nodes[5].Name = "again"
 	results := examine(t, patient(), nodes)
 
-	want(t, results, "connection", good.Addr(), Pass, "")
-	want(t, results, "connection", dead.Addr(), Fail, "connection refused")
-	want(t, results, "nodes", "", Warn, "6 nodes: a quorum is 4")
-	want(t, results, "addresses", "", Fail, evicting.Addr()+" is given 2 times")
-	want(t, results, "run_id", "", Fail, evicting.Addr()+" and again are the same server")
-	want(t, results, "machines", "", Warn, "5 nodes are at 127.0.0.1")
-	want(t, results, "version", good.Addr(), Pass, "")
-	want(t, results, "role", replica.Addr(), Fail, "a replica")
-	want(t, results, "role", evicting.Addr(), Pass, "master")
-	want(t, results, "eviction", evicting.Addr(), Fail, "maxmemory-policy allkeys-lru, maxmemory 100.0 MiB")
-	want(t, results, "eviction", good.Addr(), Pass, "noeviction")
-	want(t, results, "persistence", good.Addr(), Pass, "always")
-	want(t, results, "persistence", lazy.Addr(), Warn, "everysec")
-	want(t, results, "persistence", evicting.Addr(), Warn, "appendonly no")
-	want(t, results, "marker", good.Addr(), Warn, "nobody vouched for the node: it does not vote for")
-	want(t, results, "marker", lazy.Addr(), Warn, "lockscope init")
-	want(t, results, "clock", good.Addr(), Pass, "this machine")
-	want(t, results, "clocks", "", Pass, "")
-	want(t, results, "latency", good.Addr(), Pass, "p99")
-	want(t, results, "rights", good.Addr(), Pass, "")
+	want(t, results, "connection", good.Addr(), inspect.Pass, "")
+	want(t, results, "connection", dead.Addr(), inspect.Fail, "connection refused")
+	want(t, results, "nodes", "", inspect.Warn, "6 nodes: a quorum is 4")
+	want(t, results, "addresses", "", inspect.Fail, evicting.Addr()+" is given 2 times")
+	want(t, results, "run_id", "", inspect.Fail, evicting.Addr()+" and again are the same server")
+	want(t, results, "machines", "", inspect.Warn, "5 nodes are at 127.0.0.1")
+	want(t, results, "version", good.Addr(), inspect.Pass, "")
+	want(t, results, "role", replica.Addr(), inspect.Fail, "a replica")
+	want(t, results, "role", evicting.Addr(), inspect.Pass, "master")
+	want(t, results, "eviction", evicting.Addr(), inspect.Fail, "maxmemory-policy allkeys-lru, maxmemory 100.0 MiB")
+	want(t, results, "eviction", good.Addr(), inspect.Pass, "noeviction")
+	want(t, results, "persistence", good.Addr(), inspect.Pass, "always")
+	want(t, results, "persistence", lazy.Addr(), inspect.Warn, "everysec")
+	want(t, results, "persistence", evicting.Addr(), inspect.Warn, "appendonly no")
+	want(t, results, "marker", good.Addr(), inspect.Warn, "nobody vouched for the node: it does not vote for")
+	want(t, results, "marker", lazy.Addr(), inspect.Warn, "lockscope init")
+	want(t, results, "clock", good.Addr(), inspect.Pass, "this machine")
+	want(t, results, "clocks", "", inspect.Pass, "")
+	want(t, results, "latency", good.Addr(), inspect.Pass, "p99")
+	want(t, results, "rights", good.Addr(), inspect.Pass, "")
 	for _, r := range results {
 		if r.Node == dead.Addr() && r.Check != "connection" {
 			t.Errorf("a node that is down is judged: %+v", r)
@@ -146,10 +147,10 @@ func TestRealServersThatRefuseToWrite(t *testing.T) {
 		p := patient()
 		p.For, p.ACLUser = time.Millisecond, user
 		results := examine(t, p, nodes)
-		want(t, results, "writes", lonely.Addr(), Fail, "NOREPLICAS")
-		want(t, results, "writes", full.Addr(), Fail, "MISCONF")
-		want(t, results, "writes", gappy.Addr(), Fail, "CLUSTERDOWN")
-		want(t, results, "writes", fine.Addr(), Pass, "")
+		want(t, results, "writes", lonely.Addr(), inspect.Fail, "NOREPLICAS")
+		want(t, results, "writes", full.Addr(), inspect.Fail, "MISCONF")
+		want(t, results, "writes", gappy.Addr(), inspect.Fail, "CLUSTERDOWN")
+		want(t, results, "writes", fine.Addr(), inspect.Pass, "")
 	}
 }
 
@@ -162,7 +163,7 @@ func TestRealServerWithoutRoom(t *testing.T) {
 	}
 	p := patient()
 	p.For = time.Millisecond
-	want(t, examine(t, p, nodesOf(t, s)), "connection", s.Addr(), Fail, "raise maxclients")
+	want(t, examine(t, p, nodesOf(t, s)), "connection", s.Addr(), inspect.Fail, "raise maxclients")
 }
 
 func TestRealHungServer(t *testing.T) {
@@ -174,7 +175,7 @@ func TestRealHungServer(t *testing.T) {
 	defer cancel()
 	p := patient()
 	results := Examine(Gather(ctx, nodesOf(t, s), p), p)
-	want(t, results, "connection", s.Addr(), Fail, "does not answer")
+	want(t, results, "connection", s.Addr(), inspect.Fail, "does not answer")
 }
 
 func TestRealWrongAndMissingPassword(t *testing.T) {
@@ -188,8 +189,8 @@ func TestRealWrongAndMissingPassword(t *testing.T) {
 		{"wrong", s.Addr(), clientOf(t, &redis.Options{Addr: s.Addr(), Password: secret})},
 		{"none", s.Addr(), clientOf(t, &redis.Options{Addr: s.Addr()})},
 	})
-	want(t, results, "connection", "wrong", Fail, "WRONGPASS")
-	want(t, results, "connection", "none", Fail, "NOAUTH")
+	want(t, results, "connection", "wrong", inspect.Fail, "WRONGPASS")
+	want(t, results, "connection", "none", inspect.Fail, "NOAUTH")
 	for _, r := range results {
 		if strings.Contains(r.Detail+r.Advice, secret) {
 			t.Errorf("the password is told: %+v", r)
@@ -258,7 +259,7 @@ func TestRealRightsOfNobody(t *testing.T) {
 	p := patient()
 	p.ACLUser = "nobody"
 	results := examine(t, p, nodesOf(t, s))
-	want(t, results, "rights", s.Addr(), Warn, "nobody")
+	want(t, results, "rights", s.Addr(), inspect.Warn, "nobody")
 }
 
 // TestRealVouchedNodes: the doctor reports that redlock.Vouch vouched for new servers, and that this holds only for
@@ -279,10 +280,10 @@ func TestRealVouchedNodes(t *testing.T) {
 	setUser(t, nodes[1].Client, "blind", "+info +time +ping +eval +config|get")
 	nodes[1].Client = clientOf(t, &redis.Options{Addr: servers[1].Addr(), Username: "blind", Password: "pw"})
 	results := examine(t, patient(), nodes)
-	want(t, results, "marker", servers[0].Addr(), Pass, "it votes for this configuration: 3 nodes")
-	want(t, results, "marker", servers[1].Addr(), Warn, "unreadable: NOPERM")
-	want(t, results, "marker", servers[2].Addr(), Warn, "from before a restart")
-	want(t, results, "persistence", servers[2].Addr(), Pass, "fence counters")
+	want(t, results, "marker", servers[0].Addr(), inspect.Pass, "it votes for this configuration: 3 nodes")
+	want(t, results, "marker", servers[1].Addr(), inspect.Warn, "unreadable: NOPERM")
+	want(t, results, "marker", servers[2].Addr(), inspect.Warn, "from before a restart")
+	want(t, results, "persistence", servers[2].Addr(), inspect.Pass, "fence counters")
 }
 
 // TestRealUserWithoutTIME: the doctor judges what the user may do, and does not crash.
@@ -291,9 +292,9 @@ func TestRealPoorUser(t *testing.T) {
 	setUser(t, clientOf(t, &redis.Options{Addr: s.Addr()}), "poor", "+info")
 	results := examine(t, patient(), []Node{{"n", s.Addr(),
 		clientOf(t, &redis.Options{Addr: s.Addr(), Username: "poor", Password: "pw"})}})
-	want(t, results, "connection", "n", Pass, "")
-	want(t, results, "clock", "n", Warn, "TIME")
-	want(t, results, "latency", "n", Fail, "NOPERM")
-	want(t, results, "scripts", "n", Fail, "NOPERM")
-	want(t, results, "rights", "n", Fail, "+set")
+	want(t, results, "connection", "n", inspect.Pass, "")
+	want(t, results, "clock", "n", inspect.Warn, "TIME")
+	want(t, results, "latency", "n", inspect.Fail, "NOPERM")
+	want(t, results, "scripts", "n", inspect.Fail, "NOPERM")
+	want(t, results, "rights", "n", inspect.Fail, "+set")
 }

@@ -5,100 +5,101 @@ import (
 	"slices"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
 )
 
-func checkVersion(f Facts, p Policy) Result {
+func checkVersion(f Facts, p Policy) inspect.Result {
 	s := f.Server
 	big, small := major(s.Version)
 	switch {
 	case s.Mode == "sentinel":
-		return Failed("a Sentinel, not a data server",
+		return inspect.Failed("a Sentinel, not a data server",
 			"use --sentinel-master NAME, or give the data servers")
 	case s.Loading:
-		return Failed(s.Version+", still loading its data",
+		return inspect.Failed(s.Version+", still loading its data",
 			"wait until it is done: it refuses every command until then")
 	case s.Mode == "cluster" && p.Single == "":
-		return Warned(s.Version+", a member of a Redis Cluster",
+		return inspect.Warned(s.Version+", a member of a Redis Cluster",
 			"it redirects most keys: use --cluster, or standalone servers")
 	case big == 0:
-		return Warned("unknown version "+s.Version, "lockscope is tested with Redis 7.0")
+		return inspect.Warned("unknown version "+s.Version, "lockscope is tested with Redis 7.0")
 	case big < 5:
-		return Failed(s.Version, "upgrade: the scripts need Redis 5 or later")
+		return inspect.Failed(s.Version, "upgrade: the scripts need Redis 5 or later")
 	case big < 6 || big == 6 && small < 2:
-		return Warned(s.Version, "it gets no security fixes any more: upgrade")
+		return inspect.Warned(s.Version, "it gets no security fixes any more: upgrade")
 	}
-	return Passed(s.Version)
+	return inspect.Passed(s.Version)
 }
 
-func checkRole(f Facts, _ Policy) Result {
+func checkRole(f Facts, _ Policy) inspect.Result {
 	switch {
 	case !f.Server.knownRole():
-		return Warned("unknown", "see the guard check")
+		return inspect.Warned("unknown", "see the guard check")
 	case f.Server.Role == "slave":
-		return Failed("a replica", "give its master: a replica loses what is written to it")
+		return inspect.Failed("a replica", "give its master: a replica loses what is written to it")
 	case f.Server.Replicas > 0:
-		return Warned("master with "+ui.Count(f.Server.Replicas, "replica"),
+		return inspect.Warned("master with "+ui.Count(f.Server.Replicas, "replica"),
 			"a promoted replica lacks the last locks: do not fail over automatically, or treat it as a restart "+
 				"without data")
 	}
-	return Passed("master")
+	return inspect.Passed("master")
 }
 
-func checkEviction(f Facts, p Policy) Result {
+func checkEviction(f Facts, p Policy) inspect.Result {
 	s := f.Server
 	detail := fmt.Sprintf("maxmemory-policy %s, maxmemory %s", s.Policy, bytes(s.MaxMemory))
 	const remedy = "set maxmemory-policy noeviction, by CONFIG SET and in redis.conf"
 	switch {
 	case s.Eviction == redisinfo.EvictionUnknown:
-		return Warned("unknown: INFO has no maxmemory_policy or no maxmemory",
+		return inspect.Warned("unknown: INFO has no maxmemory_policy or no maxmemory",
 			"make sure that the server evicts nothing: see the guard check")
 	case s.Eviction == redisinfo.EvictionOn && (p.Guard.EvictingNodes || p.Guard.WithoutGuard):
-		return Warned(detail, "another process can take an evicted lock, which you accept: "+remedy)
+		return inspect.Warned(detail, "another process can take an evicted lock, which you accept: "+remedy)
 	case s.Eviction == redisinfo.EvictionOn:
-		return Failed(detail, "another process can take an evicted lock, so lockscope refuses this node: "+remedy)
+		return inspect.Failed(detail, "another process can take an evicted lock, so lockscope refuses this node: "+remedy)
 	case s.Policy != "noeviction":
-		return Warned(detail+" (unlimited)", "it would evict locks as soon as somebody sets maxmemory: "+remedy)
+		return inspect.Warned(detail+" (unlimited)", "it would evict locks as soon as somebody sets maxmemory: "+remedy)
 	case s.MaxMemory > 0 && s.UsedMemory > s.MaxMemory/10*9:
-		return Warned(fmt.Sprintf("%s, %s used", detail, bytes(s.UsedMemory)),
+		return inspect.Warned(fmt.Sprintf("%s, %s used", detail, bytes(s.UsedMemory)),
 			"free some memory: nobody can take a lock once it is full")
 	}
-	return Passed(detail)
+	return inspect.Passed(detail)
 }
 
-func checkEvicted(f Facts, p Policy) Result {
+func checkEvicted(f Facts, p Policy) inspect.Result {
 	n := f.Server.EvictedKeys
 	keys := ui.Count(n, "key")
 	switch {
 	case !f.Server.CountsEvicted:
-		return Warned("unknown: INFO has no evicted_keys", "see the guard check")
+		return inspect.Warned("unknown: INFO has no evicted_keys", "see the guard check")
 	case n == 0:
 	case p.quarantined() && f.Marker.State == redlock.MarkerVoting:
-		return Passed(keys + " evicted since its start; it waited out a quarantine after the last")
+		return inspect.Passed(keys + " evicted since its start; it waited out a quarantine after the last")
 	default:
-		return Warned(keys+" evicted since its start",
+		return inspect.Warned(keys+" evicted since its start",
 			"locks may have been among them: see the eviction check")
 	}
-	return Passed("nothing evicted since its start")
+	return inspect.Passed("nothing evicted since its start")
 }
 
 // checkPersistence: what a restart keeps. It decides nothing about the quarantine: the
 // disk may have been another one, and its last writes may be missing.
-func checkPersistence(f Facts, p Policy) Result {
+func checkPersistence(f Facts, p Policy) inspect.Result {
 	const always = "set appendonly yes and appendfsync always, by CONFIG SET and in redis.conf"
 	s := f.Server
 	switch {
 	case slices.Contains(s.NoSections, "Persistence"):
-		return Warned("unknown: INFO has no section Persistence", "find out what a restart keeps: for locks "+always)
+		return inspect.Warned("unknown: INFO has no section Persistence", "find out what a restart keeps: for locks "+always)
 	case s.AOF && s.AOFError:
-		return Failed("appendonly yes, but the last write to the file failed",
+		return inspect.Failed("appendonly yes, but the last write to the file failed",
 			"check whether the disk is full: locks may be forgotten and writes refused")
 	case s.AOF && f.Fsync == "always":
-		return Passed("appendonly yes, appendfsync always: a restart keeps locks and fence counters")
+		return inspect.Passed("appendonly yes, appendfsync always: a restart keeps locks and fence counters")
 	case s.AOF && f.Fsync == "":
-		return Warned("appendonly yes, appendfsync unreadable",
+		return inspect.Warned("appendonly yes, appendfsync unreadable",
 			"make sure that it is always, or grant +config|get to this user, so that doctor can check it; locks do "+
 				"not need that right")
 	}
@@ -109,15 +110,15 @@ func checkPersistence(f Facts, p Policy) Result {
 	}
 	switch {
 	case p.quarantined():
-		return Warned(detail,
+		return inspect.Warned(detail,
 			fmt.Sprintf("lockscope lets the node wait %v after a restart before it votes, whatever it "+
 				"remembers; for other libraries %s",
 				ui.Whole(RoundUp(redlock.Quarantine(p.MaxTTL))), always))
 	case s.AOF:
-		return Warned(detail, "with fewer than three nodes this permits a second holder, unless the services use "+
+		return inspect.Warned(detail, "with fewer than three nodes this permits a second holder, unless the services use "+
 			"WithRestartQuarantine: "+always)
 	}
-	return Failed(detail, "with fewer than three nodes this permits a second holder, unless the services use "+
+	return inspect.Failed(detail, "with fewer than three nodes this permits a second holder, unless the services use "+
 		"WithRestartQuarantine: "+always)
 }
 
@@ -126,24 +127,24 @@ func (p Policy) quarantined() bool { return p.nodes >= guard.EnforcedFrom && p.S
 
 // checkUptime: locks that a server forgot when it started may still be valid. What it
 // keeps on disk changes nothing about that. Of three nodes or more the marker decides.
-func checkUptime(f Facts, p Policy) Result {
+func checkUptime(f Facts, p Policy) inspect.Result {
 	left := QuarantineLeft(f.Server.Uptime, p.MaxTTL)
 	detail := fmt.Sprintf("started %v ago", f.Server.Uptime)
 	switch {
 	case p.quarantined():
-		return Passed(detail)
+		return inspect.Passed(detail)
 	case left == 0:
-		return Passed(fmt.Sprintf("%s: no earlier lock can still be valid (they live for at most %s)", detail,
+		return inspect.Passed(fmt.Sprintf("%s: no earlier lock can still be valid (they live for at most %s)", detail,
 			ui.Whole(p.MaxTTL)))
 	case p.Single == "cluster":
-		return Warned(fmt.Sprintf("%s: locks that it may have forgotten can be valid for another %v", detail,
+		return inspect.Warned(fmt.Sprintf("%s: locks that it may have forgotten can be valid for another %v", detail,
 			ui.Whole(RoundUp(left))),
 			"nodes of a Redis Cluster vote at once, so two leases can be valid until then: "+
 				"protect your data with fencing tokens")
 	case f.Marker.State == redlock.MarkerVoting:
-		return Passed(detail + ", and vouched for as new: it votes")
+		return inspect.Passed(detail + ", and vouched for as new: it votes")
 	}
-	return Warned(fmt.Sprintf("%s: it votes, but locks that it may have forgotten can be valid for another %v", detail,
+	return inspect.Warned(fmt.Sprintf("%s: it votes, but locks that it may have forgotten can be valid for another %v", detail,
 		ui.Whole(RoundUp(left))),
 		"two leases can be valid until then: wait, or use WithRestartQuarantine, with which fewer than three nodes "+
 			"wait, too")

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
@@ -21,18 +22,18 @@ func TestStallsCount(t *testing.T) {
 	for _, c := range []struct {
 		timeout time.Duration
 		missed  float64 // share
-		status  Status
+		status  inspect.Status
 	}{
-		{100 * time.Millisecond, 1.0 / 3, Fail},
-		{290 * time.Millisecond, 1.0 / 60, Warn},
-		{500 * time.Millisecond, 0, Warn}, // each is answered, with little time to spare
-		{time.Second, 0, Pass},
+		{100 * time.Millisecond, 1.0 / 3, inspect.Fail},
+		{290 * time.Millisecond, 1.0 / 60, inspect.Warn},
+		{500 * time.Millisecond, 0, inspect.Warn}, // each is answered, with little time to spare
+		{time.Second, 0, inspect.Pass},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
 			p := testPolicy()
 			p.For, p.NodeTimeout, p.TTL = 6*time.Second, c.timeout, 20*time.Second
-			l := SampleLatency(t.Context(), p, func(context.Context) error {
+			l := sampleLatency(t.Context(), p, func(context.Context) error {
 				time.Sleep(time.Millisecond)
 				if at := time.Since(began) % (2 * stall); at >= stall {
 					time.Sleep(2*stall - at)
@@ -55,7 +56,7 @@ func TestStallsCount(t *testing.T) {
 func TestSamplingIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began, p := time.Now(), testPolicy()
-		l := SampleLatency(t.Context(), p, func(context.Context) error { time.Sleep(2 * time.Second); return nil })
+		l := sampleLatency(t.Context(), p, func(context.Context) error { time.Sleep(2 * time.Second); return nil })
 		if took := time.Since(began); took > ReachTimeout+3*time.Second || l.Answered < 2 || l.LeastTimeout() != 4*time.Second {
 			t.Errorf("%v for %+v, node timeout %v", took, l, l.LeastTimeout())
 		}
@@ -71,11 +72,11 @@ func TestRealNodeThatStalls(t *testing.T) {
 	strict.For, strict.NodeTimeout = 5*stall, 100*time.Millisecond
 	usual.For, usual.NodeTimeout = 5*stall, engine.DefaultNodeTimeout(usual.TTL)
 	var asking sync.WaitGroup
-	var results []Result
+	var results []inspect.Result
 	asking.Go(func() { results = examine(t, usual, nodes) })
-	want(t, examine(t, strict, nodes), "latency", s.Addr(), Fail, "not answered within 100ms")
+	want(t, examine(t, strict, nodes), "latency", s.Addr(), inspect.Fail, "not answered within 100ms")
 	asking.Wait()
-	want(t, results, "latency", s.Addr(), Warn, "half of the node timeout")
+	want(t, results, "latency", s.Addr(), inspect.Warn, "half of the node timeout")
 	over()
 }
 

@@ -5,20 +5,22 @@ import (
 	"math"
 	"strings"
 	"time"
+
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
 
-// checkServerClock: expiries and tokens are by the server's clock.
-func JudgeServerClock(c Clock) Result {
+// judgeServerClock: expiries and tokens are by the server's clock.
+func judgeServerClock(c Clock) inspect.Result {
 	if c.Samples == 0 {
-		return Warned("unknown", "see the latency check")
+		return inspect.Warned("unknown", "see the latency check")
 	}
 	detail := fmt.Sprintf("%s this machine, ±%s", ahead(c.Offset), short(c.OffsetError))
 	if c.Offset.Abs()-c.OffsetError > farOff {
-		return Warned(detail,
+		return inspect.Warned(detail,
 			"check that NTP runs on both: locks need equal rates, not equal times, but this offset "+
 				"suggests neither")
 	}
-	return Passed(detail)
+	return inspect.Passed(detail)
 }
 
 const (
@@ -40,23 +42,23 @@ const (
 	slowScript = 5
 )
 
-func checkClock(f Facts, _ Policy) Result {
+func checkClock(f Facts, _ Policy) inspect.Result {
 	c := f.Clock
 	if c.Samples == 0 {
-		return Warned("the server did not answer TIME", "see the connection and rights checks")
+		return inspect.Warned("the server did not answer TIME", "see the connection and rights checks")
 	}
 	detail := fmt.Sprintf("%s this machine, ±%s", ahead(c.Offset), short(c.OffsetError))
 	switch off := c.Offset.Abs() - c.OffsetError; {
 	case off > floorReach:
-		return Warned(detail,
+		return inspect.Warned(detail,
 			"check that NTP runs on both: fencing counters of the nodes differ, which costs each acquire a "+
 				"round trip")
 	case off > farOff:
-		return Warned(detail,
+		return inspect.Warned(detail,
 			"check that NTP runs on both: locks need equal rates, not equal times, but this offset "+
 				"suggests neither")
 	}
-	return Passed(detail)
+	return inspect.Passed(detail)
 }
 
 func ahead(d time.Duration) string {
@@ -66,31 +68,31 @@ func ahead(d time.Duration) string {
 	return short(d) + " ahead of"
 }
 
-func checkDrift(f Facts, _ Policy) Result { return JudgeDrift(f.Clock) }
+func checkDrift(f Facts, _ Policy) inspect.Result { return judgeDrift(f.Clock) }
 
-// JudgeDrift is what a clock's rate means for leases.
-func JudgeDrift(c Clock) Result {
+// judgeDrift is what a clock's rate means for leases.
+func judgeDrift(c Clock) inspect.Result {
 	if c.Samples < 2 {
-		return Warned("too few samples", "see the connection and rights checks")
+		return inspect.Warned("too few samples", "see the connection and rights checks")
 	}
 	detail := fmt.Sprintf("%+.0f ppm, ±%.0f", c.Drift*1e6, c.DriftError*1e6)
 	switch sure := math.Abs(c.Drift) - c.DriftError; {
 	case sure > driftBound:
-		return Failed(detail,
+		return inspect.Failed(detail,
 			"more than the 1 % that leases allow for, or a clock was stepped: slew clocks (chronyd, ntpd "+
 				"-x), never step them")
 	case sure > driftWorry:
-		return Warned(detail,
+		return inspect.Warned(detail,
 			"more than a healthy clock drifts: check whether NTP corrects a large offset or the virtual "+
 				"machine is overloaded")
 	case c.DriftError > driftBound:
-		return Warned(detail, "too uncertain to judge: measure longer with --for")
+		return inspect.Warned(detail, "too uncertain to judge: measure longer with --for")
 	}
-	return Passed(detail)
+	return inspect.Passed(detail)
 }
 
 // checkClocks compares the nodes with each other.
-func checkClocks(facts []Facts, _ Policy) []Result {
+func checkClocks(facts []Facts, _ Policy) []inspect.Result {
 	var first, last *Facts
 	for i := range facts {
 		f := &facts[i]
@@ -110,30 +112,30 @@ func checkClocks(facts []Facts, _ Policy) []Result {
 	spread, doubt := last.Clock.Offset-first.Clock.Offset, last.Clock.OffsetError+first.Clock.OffsetError
 	detail := fmt.Sprintf("nodes at most %s apart, ±%s", short(spread), short(doubt))
 	if spread-doubt > farOff {
-		return []Result{Warned(fmt.Sprintf("%s: %s and %s", detail, first.Node, last.Node),
+		return []inspect.Result{inspect.Warned(fmt.Sprintf("%s: %s and %s", detail, first.Node, last.Node),
 			"check that NTP runs on all of them")}
 	}
-	return []Result{Passed(detail)}
+	return []inspect.Result{inspect.Passed(detail)}
 }
 
-func checkLatency(f Facts, p Policy) Result {
+func checkLatency(f Facts, p Policy) inspect.Result {
 	l := f.Ping
 	if l.Answered == 0 {
-		return Failed("no answer to PING: "+ErrorText(l.Err), "see the connection and rights checks")
+		return inspect.Failed("no answer to PING: "+ErrorText(l.Err), "see the connection and rights checks")
 	}
 	return judgeAnswers(l, p)
 }
 
-// JudgeLatency is checkLatency for a system whose round trip is more than a ping.
-func JudgeLatency(l Latency, p Policy) Result {
+// judgeLatency is checkLatency for a system whose round trip is more than a ping.
+func judgeLatency(l Latency, p Policy) inspect.Result {
 	if l.Answered == 0 {
-		return Failed("no answer: "+ErrorText(l.Err), "see the connection check")
+		return inspect.Failed("no answer: "+ErrorText(l.Err), "see the connection check")
 	}
 	return judgeAnswers(l, p)
 }
 
 // judgeAnswers is what answers that came mean for locks.
-func judgeAnswers(l Latency, p Policy) Result {
+func judgeAnswers(l Latency, p Policy) inspect.Result {
 	detail := fmt.Sprintf("round trip p50 %s, p99 %s of %d", short(l.P50), short(l.P99), l.Count)
 	if least := l.LeastTimeout(); least > 0 {
 		detail += fmt.Sprintf(": node timeout %s or more", short(least))
@@ -148,60 +150,60 @@ func judgeAnswers(l Latency, p Policy) Result {
 	rounds := 2 * l.P99
 	switch share := l.missedShare(); {
 	case l.P50 > p.NodeTimeout:
-		return Failed(detail,
+		return inspect.Failed(detail,
 			fmt.Sprintf("most calls take longer than the node timeout of %v and fail: raise the timeout, "+
 				"or move closer", p.NodeTimeout))
 	case share >= unfitShare:
-		return Failed(detail, missedAdvice)
+		return inspect.Failed(detail, missedAdvice)
 	case share >= rareShare, l.Err != nil:
-		return Warned(detail, missedAdvice)
+		return inspect.Warned(detail, missedAdvice)
 	case timeoutPerP99*l.P99 > p.NodeTimeout:
-		return Warned(detail,
+		return inspect.Warned(detail,
 			fmt.Sprintf("1 in 100 calls takes more than half of the node timeout of %v: find what stops the server, "+
 				"or raise the timeout", p.NodeTimeout))
 	case rounds > p.TTL/10:
-		return Warned(detail,
+		return inspect.Warned(detail,
 			fmt.Sprintf("two round trips take more than a tenth of the TTL of %v: raise the TTL, or move closer",
 				p.TTL))
 	}
-	return Passed(fmt.Sprintf("%s; it is %v, TTL %v", detail, p.NodeTimeout, p.TTL))
+	return inspect.Passed(fmt.Sprintf("%s; it is %v, TTL %v", detail, p.NodeTimeout, p.TTL))
 }
 
-func checkScripts(f Facts, p Policy) Result {
+func checkScripts(f Facts, p Policy) inspect.Result {
 	l := f.Script
 	if l.Answered == 0 {
-		return Failed("no answer to EVAL: "+ErrorText(l.Err),
+		return inspect.Failed("no answer to EVAL: "+ErrorText(l.Err),
 			"grant +eval +evalsha: every lock operation is a script")
 	}
 	detail := fmt.Sprintf("p50 %s, p99 %s", short(l.P50), short(l.P99))
 	if f.Ping.Answered == 0 {
-		return Passed(detail)
+		return inspect.Passed(detail)
 	}
 	detail += "; ping p50 " + short(f.Ping.P50)
 	switch {
 	case l.P99 > p.NodeTimeout && f.Ping.P99 <= p.NodeTimeout:
-		return Warned(detail,
+		return inspect.Warned(detail,
 			"scripts miss the node timeout but pings do not: look in SLOWLOG for what else runs on this server")
 	case f.Ping.P50 > 0 && l.P50 > slowScript*f.Ping.P50:
-		return Warned(detail, "an empty script is far slower than a ping: check for a proxy in between")
+		return inspect.Warned(detail, "an empty script is far slower than a ping: check for a proxy in between")
 	}
-	return Passed(detail)
+	return inspect.Passed(detail)
 }
 
-func checkRights(f Facts, p Policy) Result {
+func checkRights(f Facts, p Policy) inspect.Result {
 	who := "the user"
 	if p.ACLUser != "" {
 		who = "user " + p.ACLUser
 	}
 	switch {
 	case len(f.Missing) > 0:
-		return Failed(who+" lacks "+strings.Join(f.Missing, " "),
+		return inspect.Failed(who+" lacks "+strings.Join(f.Missing, " "),
 			"grant it with ACL SETUSER; lock/redlock/README.md has the full line")
 	case f.Unasked != nil:
-		return Warned("some rights are unchecked: "+f.Unasked.Error(),
+		return inspect.Warned("some rights are unchecked: "+f.Unasked.Error(),
 			"try again, or as another user (--acl-user needs +acl|dryrun)")
 	}
-	return Passed(who + " has every right that locks need")
+	return inspect.Passed(who + " has every right that locks need")
 }
 
 // ErrorText is why there was no answer.

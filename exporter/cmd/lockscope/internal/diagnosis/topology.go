@@ -6,22 +6,23 @@ import (
 	"strings"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
 
 // mostUseful is how many nodes make a lock safer by what they cost.
 const mostUseful = 9
 
-func checkConnection(f Facts, _ Policy) Result {
+func checkConnection(f Facts, _ Policy) inspect.Result {
 	if f.Err == nil {
-		return Passed("connected")
+		return inspect.Passed("connected")
 	}
-	return Failed(f.Err.Error(), ConnectionAdvice(f.Err))
+	return inspect.Failed(f.Err.Error(), ConnectionAdvice(f.Err))
 }
 
-func checkCount(facts []Facts, p Policy) []Result {
+func checkCount(facts []Facts, p Policy) []inspect.Result {
 	n, up := len(facts), len(reached(facts))
 	if p.Single != "" {
-		return []Result{Warned(fmt.Sprintf("one %s counts as one node", p.Single),
+		return []inspect.Result{inspect.Warned(fmt.Sprintf("one %s counts as one node", p.Single),
 			"a promoted replica may lack the last locks: protect your data with fencing tokens, or use "+
 				"independent masters")}
 	}
@@ -29,51 +30,51 @@ func checkCount(facts []Facts, p Policy) []Result {
 	detail := fmt.Sprintf("%s: a quorum is %d, %d may fail", ui.Count(n, "node"), quorum, n-quorum)
 	switch {
 	case up < quorum:
-		return []Result{Failed(fmt.Sprintf("%s, but only %d can be reached", detail, up),
+		return []inspect.Result{inspect.Failed(fmt.Sprintf("%s, but only %d can be reached", detail, up),
 			"nobody can take a lock now: repair the connections first")}
 	case n == 1:
-		return []Result{
-			Warned("1 node", "while it is down nobody can take a lock, and a restart that loses data permits a second "+
+		return []inspect.Result{
+			inspect.Warned("1 node", "while it is down nobody can take a lock, and a restart that loses data permits a second "+
 				"holder: use three")}
 	case n%2 == 0:
-		return []Result{Warned(detail, fmt.Sprintf("%d nodes tolerate no more failures than %d: add or remove one", n,
+		return []inspect.Result{inspect.Warned(detail, fmt.Sprintf("%d nodes tolerate no more failures than %d: add or remove one", n,
 			n-1))}
 	case n > mostUseful:
-		return []Result{Warned(detail, "more than nine nodes make locks slower and hardly safer: use nine or fewer")}
+		return []inspect.Result{inspect.Warned(detail, "more than nine nodes make locks slower and hardly safer: use nine or fewer")}
 	case up < n:
-		return []Result{Warned(fmt.Sprintf("%s, %d cannot be reached", detail, n-up),
+		return []inspect.Result{inspect.Warned(fmt.Sprintf("%s, %d cannot be reached", detail, n-up),
 			"locks still work: repair it before another one fails")}
 	}
-	return []Result{Passed(detail)}
+	return []inspect.Result{inspect.Passed(detail)}
 }
 
-func checkAddresses(facts []Facts, _ Policy) []Result {
+func checkAddresses(facts []Facts, _ Policy) []inspect.Result {
 	at := make(map[string][]string)
 	for _, f := range facts {
 		if f.Address != "" {
 			at[f.Address] = append(at[f.Address], f.Node)
 		}
 	}
-	return shared(at, "every node has its own address", func(address string, nodes []string) Result {
-		return Failed(fmt.Sprintf("%s is given %d times", address, len(nodes)),
+	return shared(at, "every node has its own address", func(address string, nodes []string) inspect.Result {
+		return inspect.Failed(fmt.Sprintf("%s is given %d times", address, len(nodes)),
 			"give each server once: its vote would count twice")
 	})
 }
 
-func checkRunIDs(facts []Facts, _ Policy) []Result {
+func checkRunIDs(facts []Facts, _ Policy) []inspect.Result {
 	of := make(map[string][]string)
 	for _, f := range reached(facts) {
 		if f.Server.RunID != "" {
 			of[f.Server.RunID] = append(of[f.Server.RunID], f.Node)
 		}
 	}
-	return shared(of, "every node is a separate server", func(_ string, nodes []string) Result {
-		return Failed(strings.Join(nodes, " and ")+" are the same server",
+	return shared(of, "every node is a separate server", func(_ string, nodes []string) inspect.Result {
+		return inspect.Failed(strings.Join(nodes, " and ")+" are the same server",
 			"give each server once: through a proxy or a DNS name, two addresses may reach the same one")
 	})
 }
 
-func checkMachines(facts []Facts, p Policy) []Result {
+func checkMachines(facts []Facts, p Policy) []inspect.Result {
 	if p.Single != "" || len(facts) < 2 {
 		return nil
 	}
@@ -83,23 +84,23 @@ func checkMachines(facts []Facts, p Policy) []Result {
 			on[f.Hosts[0]] = append(on[f.Hosts[0]], f.Node)
 		}
 	}
-	return shared(on, "every node has its own IP address", func(host string, nodes []string) Result {
-		return Warned(fmt.Sprintf("%d nodes are at %s", len(nodes), host),
+	return shared(on, "every node has its own IP address", func(host string, nodes []string) inspect.Result {
+		return inspect.Warned(fmt.Sprintf("%d nodes are at %s", len(nodes), host),
 			"if that is one machine, they fail together and count as one node: spread them")
 	})
 }
 
 // shared reports every key that more than one node has, else that all is well.
-func shared(by map[string][]string, well string, bad func(key string, nodes []string) Result) []Result {
-	var results []Result
+func shared(by map[string][]string, well string, bad func(key string, nodes []string) inspect.Result) []inspect.Result {
+	var results []inspect.Result
 	for key, nodes := range by {
 		if len(nodes) > 1 {
 			results = append(results, bad(key, nodes))
 		}
 	}
-	slices.SortFunc(results, func(a, b Result) int { return strings.Compare(a.Detail, b.Detail) })
+	slices.SortFunc(results, func(a, b inspect.Result) int { return strings.Compare(a.Detail, b.Detail) })
 	if len(results) == 0 && len(by) > 0 {
-		results = []Result{Passed(well)}
+		results = []inspect.Result{inspect.Passed(well)}
 	}
 	return results
 }

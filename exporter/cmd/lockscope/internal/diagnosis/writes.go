@@ -10,6 +10,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
 )
 
@@ -63,10 +64,10 @@ func writeRefusal(ctx context.Context, c *redis.Client, p Policy, text string) s
 	return ""
 }
 
-func checkWrites(f Facts, _ Policy) Result {
+func checkWrites(f Facts, _ Policy) inspect.Result {
 	if f.Refuses == "" {
-		return Passed("it accepts writes, as far as doctor can tell")
+		return inspect.Passed("it accepts writes, as far as doctor can tell")
 	}
 	code, _, _ := strings.Cut(f.Refuses, " ")
-	return Failed("it refuses to write: "+f.Refuses, refusals()[code])
+	return inspect.Failed("it refuses to write: "+f.Refuses, refusals()[code])
 }

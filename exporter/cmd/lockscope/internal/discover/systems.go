@@ -24,7 +24,7 @@ type laidOut struct {
 // layouts asks all systems, one after the other.
 func (f *discoverFlags) layouts(ctx context.Context, others []backend.Backend) (all []laidOut, err error) {
 	for _, b := range others {
-		layouts, failed := b.Discover(ctx, f.sample)
+		layouts, failed := b.Libraries(ctx, f.sample)
 		o := laidOut{backend: b, layouts: layouts, found: surestFirst(layouts.Found), failed: failed != nil}
 		err = errors.Join(err, failed)
 		all = append(all, o)

@@ -13,20 +13,20 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/contrib/zklock/zkproc"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/pglock"
 	"github.com/lockscope/lockscope/lock/pglock/pgproc"
 )
 
 // results are the doctor's results, by backend, check and node.
-func results(t *testing.T, o cmdtest.Outcome) map[string]diagnosis.Result {
+func results(t *testing.T, o cmdtest.Outcome) map[string]inspect.Result {
 	t.Helper()
 	var r Report
 	o.Decode(t, &r)
-	all := make(map[string]diagnosis.Result)
+	all := make(map[string]inspect.Result)
 	for _, one := range r.Results {
 		all[one.Check] = one
 		all[one.Check+" "+one.Node] = one
@@ -44,19 +44,19 @@ func wantSound(t *testing.T, o cmdtest.Outcome, says ...string) {
 	status := ui.ExitClean
 	for check, r := range results(t, o) {
 		switch {
-		case r.Status == diagnosis.Pass:
-		case r.Status == diagnosis.Warn && slices.Contains(measured, r.Check):
+		case r.Status == inspect.Pass:
+		case r.Status == inspect.Warn && slices.Contains(measured, r.Check):
 			status = max(status, ui.ExitFindings)
-		case r.Status == diagnosis.Fail && r.Check == "latency":
+		case r.Status == inspect.Fail && r.Check == "latency":
 			status = ui.ExitError
 		default:
-			t.Errorf("%s: %+v, want %s", check, r, diagnosis.Pass)
+			t.Errorf("%s: %+v, want %s", check, r, inspect.Pass)
 		}
 	}
 	o.Want(t, status, says...)
 }
 
-func wantResult(t *testing.T, all map[string]diagnosis.Result, check string, status diagnosis.Status, says ...string) {
+func wantResult(t *testing.T, all map[string]inspect.Result, check string, status inspect.Status, says ...string) {
 	t.Helper()
 	r, found := all[check]
 	if !found || r.Status != status {
@@ -67,7 +67,7 @@ func wantResult(t *testing.T, all map[string]diagnosis.Result, check string, sta
 			t.Errorf("%s: %q is not in %s -> %s", check, text, r.Detail, r.Advice)
 		}
 	}
-	if status != diagnosis.Pass && r.Advice == "" {
+	if status != inspect.Pass && r.Advice == "" {
 		t.Errorf("%s: no advice", check)
 	}
 }
@@ -82,25 +82,25 @@ func TestDoctorOfPostgres(t *testing.T) {
 	wantSound(t, command(t, asService...), "primary", "service has every right that locks need", "fsync on")
 	command(t, cmdtest.Patient("--postgres", s.URL("service"))...).WantNot(t, "BACKEND")
 	wantResult(t, results(t, command(t, cmdtest.Patient("--postgres", s.URL("postgres"), "-o", "json")...)), "schema",
-		diagnosis.Pass, fmt.Sprintf("version %d", pglock.SchemaVersion()))
+		inspect.Pass, fmt.Sprintf("version %d", pglock.SchemaVersion()))
 
 	exec("CREATE ROLE stranger LOGIN CONNECTION LIMIT 3")
 	poor := command(t, cmdtest.Patient("--postgres", s.URL("stranger"), "-o", "json")...)
 	poor.Want(t, ui.ExitError)
-	wantResult(t, results(t, poor), "rights", diagnosis.Fail, "stranger may not use schema lockscope",
+	wantResult(t, results(t, poor), "rights", inspect.Fail, "stranger may not use schema lockscope",
 		`"lockscope init --postgres URL --grant stranger"`)
-	wantResult(t, results(t, poor), "connections", diagnosis.Warn, "1 of 3 of this role")
+	wantResult(t, results(t, poor), "connections", inspect.Warn, "1 of 3 of this role")
 	exec("REVOKE EXECUTE ON FUNCTION lockscope.prune(interval, integer) FROM service")
 	exec("ALTER ROLE service SET default_transaction_isolation = 'serializable'")
 	all := results(t, command(t, asService...))
-	wantResult(t, all, "rights", diagnosis.Fail, "function prune(interval, integer)")
-	wantResult(t, all, "transactions", diagnosis.Fail, "serializable")
+	wantResult(t, all, "rights", inspect.Fail, "function prune(interval, integer)")
+	wantResult(t, all, "transactions", inspect.Fail, "serializable")
 	wantResult(t, results(t, command(t, cmdtest.Patient("--postgres", s.URL("service"), "--schema", "missing", "-o",
-		"json")...)), "schema", diagnosis.Fail, "no schema missing",
+		"json")...)), "schema", inspect.Fail, "no schema missing",
 		`"lockscope init --postgres URL --schema missing --grant service"`)
 	exec("DROP FUNCTION lockscope.leave(text, text, bigint)")
 	exec("INSERT INTO lockscope.migration (version) VALUES (99)")
-	wantResult(t, results(t, command(t, asService...)), "schema", diagnosis.Fail, "leave(text, text, bigint)",
+	wantResult(t, results(t, command(t, asService...)), "schema", inspect.Fail, "leave(text, text, bigint)",
 		`"lockscope init --postgres URL --grant service"`)
 
 	gone := command(t, cmdtest.Patient("--postgres", "postgres://u:s3cr3t@127.0.0.1:1/db")...)
@@ -112,11 +112,11 @@ func TestDoctorOfPostgres(t *testing.T) {
 func TestDoctorSeesAPooler(t *testing.T) {
 	t.Parallel()
 	s := cmdtest.Postgres(t)
-	pooler := func(url string) diagnosis.Result {
+	pooler := func(url string) inspect.Result {
 		t.Helper()
 		return results(t, command(t, cmdtest.Patient("--postgres", url, "-o", "json")...))["pooler"]
 	}
-	if r := pooler(s.URL("service")); r.Status != diagnosis.Pass || !strings.Contains(r.Detail, "the server itself") {
+	if r := pooler(s.URL("service")); r.Status != inspect.Pass || !strings.Contains(r.Detail, "the server itself") {
 		t.Errorf("without one: %+v", r)
 	}
 	for mode, says := range map[string][]string{
@@ -133,7 +133,7 @@ func TestDoctorSeesAPooler(t *testing.T) {
 			cmdtest.Must(t, err)
 			r := pooler(b.URL())
 			cmdtest.Must(t, b.Stop())
-			if r.Status != diagnosis.Warn {
+			if r.Status != inspect.Warn {
 				t.Errorf("%s, %d connections: %+v", mode, connections, r)
 			}
 			for _, want := range says {
@@ -185,11 +185,11 @@ func TestDoctorNamesWhatHoldsRows(t *testing.T) {
 		PERFORM lockscope.release('k', 't', 0, 0, '', 0, '');
 		COMMIT;
 	END LOOP; END $$`)
-	rows := func(user string) diagnosis.Result {
+	rows := func(user string) inspect.Result {
 		t.Helper()
 		return results(t, command(t, cmdtest.Patient("--postgres", s.URL(user), "-o", "json")...))["rows"]
 	}
-	cmdtest.Eventually(t, "the statistics say so", func() bool { return rows("service").Status == diagnosis.Warn })
+	cmdtest.Eventually(t, "the statistics say so", func() bool { return rows("service").Status == inspect.Warn })
 	if r := rows("service"); strings.Contains(r.Detail, "pid") ||
 		!strings.Contains(r.Advice, "a database of their own") {
 		t.Errorf("to a role that may not see others' transactions: %+v", r)
@@ -199,7 +199,7 @@ func TestDoctorNamesWhatHoldsRows(t *testing.T) {
 	}
 	cmdtest.Must(t, tx.Rollback(t.Context()))
 	exec("VACUUM lockscope.lock")
-	cmdtest.Eventually(t, "all is well again", func() bool { return rows("service").Status == diagnosis.Pass })
+	cmdtest.Eventually(t, "all is well again", func() bool { return rows("service").Status == inspect.Pass })
 }
 
 // TestDoctorOfAStandby, of its primary, and of a primary that waits for a missing standby.
@@ -211,14 +211,14 @@ func TestDoctorOfAStandby(t *testing.T) {
 	t.Cleanup(func() { cmdtest.Must(t, standby.Stop()) })
 	o := command(t, cmdtest.Patient("--postgres", standby.URL("service"), "-o", "json")...)
 	o.Want(t, ui.ExitError)
-	wantResult(t, results(t, o), "role", diagnosis.Fail, "a standby", "target_session_attrs")
+	wantResult(t, results(t, o), "role", inspect.Fail, "a standby", "target_session_attrs")
 	cmdtest.Eventually(t, "the standby is connected", func() bool {
 		r := results(t, command(t, cmdtest.Patient("--postgres", s.URL("service"), "-o", "json")...))
-		return r["replication"].Status == diagnosis.Warn
+		return r["replication"].Status == inspect.Warn
 	})
 	all := results(t, command(t, cmdtest.Patient("--postgres", s.URL("service"), "-o", "json")...))
-	wantResult(t, all, "replication", diagnosis.Warn, "1 connected", "WithFailoverQuarantine")
-	wantResult(t, all, "persistence", diagnosis.Fail, "fsync off")
+	wantResult(t, all, "replication", inspect.Warn, "1 connected", "WithFailoverQuarantine")
+	wantResult(t, all, "persistence", inspect.Fail, "fsync off")
 	cmdtest.Must(t, standby.Kill())
 	db := cmdtest.Database(t, s)
 	_, err = db.Exec(t.Context(), "ALTER SYSTEM SET synchronous_standby_names = 'other'")
@@ -227,7 +227,7 @@ func TestDoctorOfAStandby(t *testing.T) {
 	cmdtest.Must(t, err)
 	cmdtest.Eventually(t, "the primary waits for a standby that is not there", func() bool {
 		r := results(t, command(t, cmdtest.Patient("--postgres", s.URL("service"), "-o", "json")...))["replication"]
-		return r.Status == diagnosis.Warn && strings.Contains(r.Detail, `"other"`) &&
+		return r.Status == inspect.Warn && strings.Contains(r.Detail, `"other"`) &&
 			strings.Contains(r.Detail, "0 connected")
 	})
 }
@@ -241,13 +241,13 @@ func TestDoctorOfEtcd(t *testing.T) {
 	cmdtest.Must(t, c.Members[0].Kill())
 	o := command(t, append(args, "-o", "json")...)
 	o.Want(t, ui.ExitFindings)
-	wantResult(t, results(t, o), "connection "+c.Members[0].Endpoint(), diagnosis.Warn, "refused",
+	wantResult(t, results(t, o), "connection "+c.Members[0].Endpoint(), inspect.Warn, "refused",
 		"before another one fails")
-	wantResult(t, results(t, o), "quorum", diagnosis.Pass)
+	wantResult(t, results(t, o), "quorum", inspect.Pass)
 	cmdtest.Must(t, c.Members[1].Kill())
 	o = command(t, append(args, "-o", "json")...)
 	o.Want(t, ui.ExitError)
-	wantResult(t, results(t, o), "quorum", diagnosis.Fail, "no majority answers", "nobody can take a lock now")
+	wantResult(t, results(t, o), "quorum", inspect.Fail, "no majority answers", "nobody can take a lock now")
 	cmdtest.Must(t, c.Members[0].Start())
 	cmdtest.Must(t, c.Members[1].Start())
 	cmdtest.Must(t, c.Await(t.Context()))
@@ -271,11 +271,11 @@ func TestDoctorOfEtcd(t *testing.T) {
 	poor := commandWith(t, []string{"LOCKSCOPE_ETCD_PASSWORD=s3cr3t"}, "",
 		append(args, "--etcd-username", "reader", "-o", "json")...)
 	poor.Want(t, ui.ExitError)
-	wantResult(t, results(t, poor), "rights", diagnosis.Fail, "permission denied", "readwrite")
+	wantResult(t, results(t, poor), "rights", inspect.Fail, "permission denied", "readwrite")
 	wrong := commandWith(t, []string{"LOCKSCOPE_ETCD_PASSWORD=wr0ng"}, "", append(args, "--etcd-username", "reader")...)
 	wrong.Want(t, ui.ExitError, "authentication failed", "--etcd-username")
 	wrong.WantNot(t, "wr0ng")
-	wantResult(t, results(t, command(t, append(args, "-o", "json")...)), "rights", diagnosis.Fail, "--etcd-username")
+	wantResult(t, results(t, command(t, append(args, "-o", "json")...)), "rights", inspect.Fail, "--etcd-username")
 }
 
 // TestDoctorOfTwoClusters that are given as one, and of a full cluster.
@@ -285,8 +285,8 @@ func TestDoctorOfTwoClusters(t *testing.T) {
 	other, _ := cmdtest.Etcd(t, 1)
 	o := command(t, cmdtest.Patient("--etcd", one.Endpoints()[0], "--etcd", other.Endpoints()[0], "-o", "json")...)
 	o.Want(t, ui.ExitError)
-	wantResult(t, results(t, o), "cluster", diagnosis.Fail, "different clusters")
-	wantResult(t, results(t, o), "nodes", diagnosis.Warn, "1 member")
+	wantResult(t, results(t, o), "cluster", inspect.Fail, "different clusters")
+	wantResult(t, results(t, o), "nodes", inspect.Warn, "1 member")
 	_, full := cmdtest.Etcd(t, 1, "--quota-backend-bytes", "262144")
 	big := strings.Repeat("x", 64<<10)
 	cmdtest.Eventually(t, "the database is full", func() bool {
@@ -294,7 +294,7 @@ func TestDoctorOfTwoClusters(t *testing.T) {
 		return err != nil
 	})
 	wantResult(t, results(t, command(t, cmdtest.Patient("--etcd", full.Endpoints()[0], "-o", "json")...)), "alarms",
-		diagnosis.Fail, "NOSPACE", "alarm disarm")
+		inspect.Fail, "NOSPACE", "alarm disarm")
 }
 
 func TestDoctorOfZooKeeper(t *testing.T) {
@@ -305,7 +305,7 @@ func TestDoctorOfZooKeeper(t *testing.T) {
 		"grant sessions of 25s", "may create and read below /locks")
 	o := command(t, append(args, "--max-ttl", "20s", "-o", "json")...)
 	o.Want(t, ui.ExitError)
-	wantResult(t, results(t, o), "session", diagnosis.Fail, "TTLs above 12.5s are refused", "maxSessionTimeout=50000")
+	wantResult(t, results(t, o), "session", inspect.Fail, "TTLs above 12.5s are refused", "maxSessionTimeout=50000")
 	conn, events, err := zk.Connect(e.Addrs(), 10*time.Second, zk.WithLogger(cmdtest.Quiet{}), zk.WithLogInfo(false))
 	cmdtest.Must(t, err)
 	_, err = conn.Create("/private", nil, 0, append(zk.DigestACL(zk.PermAll, "owner", "s3cr3t"),
@@ -315,16 +315,16 @@ func TestDoctorOfZooKeeper(t *testing.T) {
 	for range events { // until it has ended
 	}
 	private := append(args, "--zookeeper-root", "/private", "-o", "json")
-	wantResult(t, results(t, command(t, private...)), "rights", diagnosis.Fail, "LOCKSCOPE_ZOOKEEPER_AUTH")
+	wantResult(t, results(t, command(t, private...)), "rights", inspect.Fail, "LOCKSCOPE_ZOOKEEPER_AUTH")
 	wantSound(t, commandWith(t, []string{"LOCKSCOPE_ZOOKEEPER_AUTH=owner:s3cr3t"}, "", private...))
 	cmdtest.Must(t, e.Servers[0].Kill())
 	o = command(t, append(args, "-o", "json")...)
 	o.Want(t, ui.ExitFindings)
-	wantResult(t, results(t, o), "connection "+e.Servers[0].Addr(), diagnosis.Warn, "refused")
+	wantResult(t, results(t, o), "connection "+e.Servers[0].Addr(), inspect.Warn, "refused")
 	cmdtest.Must(t, e.Servers[1].Kill())
 	o = command(t, append(args, "-o", "json")...)
 	o.Want(t, ui.ExitError)
-	wantResult(t, results(t, o), "quorum", diagnosis.Fail, "no server granted a session")
+	wantResult(t, results(t, o), "quorum", inspect.Fail, "no server granted a session")
 }
 
 // TestDoctorOfServersThatAreNoEnsemble, of a server that does not report its role, and of all systems at once.
@@ -333,7 +333,7 @@ func TestDoctorOfServersThatAreNoEnsemble(t *testing.T) {
 	one, other := cmdtest.ZooKeeper(t, 1), cmdtest.ZooKeeper(t, 1)
 	o := command(t, cmdtest.Patient("--zookeeper", one.Addrs()[0]+","+other.Addrs()[0], "-o", "json")...)
 	o.Want(t, ui.ExitError)
-	wantResult(t, results(t, o), "quorum", diagnosis.Fail, "not part of an ensemble")
+	wantResult(t, results(t, o), "quorum", inspect.Fail, "not part of an ensemble")
 	redis := locktest.Servers(t, 1)[0]
 	_, client := cmdtest.Etcd(t, 1)
 	all := command(t, cmdtest.Patient("--redis", redis.Addr(), "--etcd", strings.Join(client.Endpoints(), ","),

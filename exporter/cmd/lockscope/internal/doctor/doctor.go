@@ -17,6 +17,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/contrib/zklock"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/engine"
 )
 
@@ -114,10 +115,10 @@ func (f *doctorFlags) run(ctx context.Context, a *ui.App) error {
 	if err := writeDoctor(a, f.output, f.policy, d); err != nil {
 		return err
 	}
-	switch diagnosis.Worst(d.results) {
-	case diagnosis.Warn:
+	switch inspect.Worst(d.results) {
+	case inspect.Warn:
 		return &ui.StatusError{Status: ui.ExitFindings}
-	case diagnosis.Fail:
+	case inspect.Fail:
 		return &ui.StatusError{Status: ui.ExitError}
 	}
 	return nil
@@ -130,7 +131,7 @@ func (f *doctorFlags) examine(ctx context.Context, nodes []servers.Node, others 
 	policy.SessionTTL = f.zookeeperTTL()
 	var asking sync.WaitGroup
 	for i, b := range others {
-		asking.Go(func() { d.others[i] = b.Examine(ctx, policy) })
+		asking.Go(func() { d.others[i] = diagnosis.ExamineSystem(ctx, b, policy) })
 
 	}
 	if len(nodes) > 0 {

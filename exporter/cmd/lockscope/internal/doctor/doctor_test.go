@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 )
@@ -26,12 +26,12 @@ func TestDoctorStatuses(t *testing.T) {
 	fresh.Want(t, ui.ExitFindings, "lockscope init")
 	unvouched := results(t, fresh)
 	for check, r := range unvouched {
-		if r.Status == diagnosis.Fail || r.Status == diagnosis.Warn &&
+		if r.Status == inspect.Fail || r.Status == inspect.Warn &&
 			!slices.Contains(append(measured, "marker"), r.Check) {
 			t.Errorf("%s: %+v", check, r)
 		}
 	}
-	wantResult(t, unvouched, "marker", diagnosis.Warn, "nobody vouched for the node: it does not vote for")
+	wantResult(t, unvouched, "marker", inspect.Warn, "nobody vouched for the node: it does not vote for")
 	command(t, "init", "--redis", list).Want(t, ui.ExitClean)
 	o := command(t, cmdtest.Patient("--redis", list, "-o", "json")...)
 	wantSound(t, o, "the user has every right that locks need",

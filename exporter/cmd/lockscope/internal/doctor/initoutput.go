@@ -5,6 +5,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
@@ -75,11 +76,11 @@ func initSummary(r initResult) string {
 }
 
 func colorResult(column int, cell, padded string) string {
-	status := map[Result]diagnosis.Status{
-		Vouched: diagnosis.Pass, Already: diagnosis.Pass, Untouched: diagnosis.Warn, Refused: diagnosis.Fail,
+	status := map[Result]inspect.Status{
+		Vouched: inspect.Pass, Already: inspect.Pass, Untouched: inspect.Warn, Refused: inspect.Fail,
 	}
 	if s, ok := status[Result(cell)]; ok {
-		return diagnosis.Color(column, string(s), padded)
+		return color(column, string(s), padded)
 	}
 	return padded
 }

@@ -10,16 +10,17 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
 // Report is the JSON form of an examination.
 type Report struct {
-	Schema  int                `json:"schema"`
-	Status  diagnosis.Status   `json:"status"`
-	Results []diagnosis.Result `json:"results"`
-	Nodes   []doctorNode       `json:"nodes"`
+	Schema  int              `json:"schema"`
+	Status  inspect.Status   `json:"status"`
+	Results []inspect.Result `json:"results"`
+	Nodes   []doctorNode     `json:"nodes"`
 }
 
 type doctorNode struct {
@@ -54,13 +55,13 @@ type doctorNode struct {
 type examined struct {
 	facts   []diagnosis.Facts // of Redis
 	others  []diagnosis.Examination
-	results []diagnosis.Result
+	results []inspect.Result
 }
 
 func writeDoctor(a *ui.App, format ui.Format, p diagnosis.Policy, d examined) error {
 	if format == ui.JSON {
 		nodes := append(doctorNodes(d.facts, p), backendNodes(d.others)...)
-		return ui.WriteJSON(a.Out, Report{ui.SchemaVersion, diagnosis.Worst(d.results), d.results, nodes})
+		return ui.WriteJSON(a.Out, Report{ui.SchemaVersion, inspect.Worst(d.results), d.results, nodes})
 	}
 	head, rows := []string{"RESULT", "CHECK", "NODE", "DETAIL"}, doctorRows(d.results)
 	if len(d.others) > 1 || len(d.others) > 0 && len(d.facts) > 0 {
@@ -72,7 +73,7 @@ func writeDoctor(a *ui.App, format ui.Format, p diagnosis.Policy, d examined) er
 	}
 	opt := ui.Layout{Width: ui.Terminal(a.Out)}
 	if ui.Colored(a.Out, a.Env) {
-		opt.Style = diagnosis.Color
+		opt.Style = color
 	}
 	if err := ui.WriteTable(a.Out, head, rows, opt); err != nil {
 		return err
@@ -118,10 +119,10 @@ func backendNodes(all []diagnosis.Examination) (nodes []doctorNode) {
 		for _, b := range e.Nodes {
 			n := doctorNode{
 				Backend: e.Backend, Node: b.Node, Version: b.Version, Role: b.Role, Uptime: b.Uptime.Seconds(),
-				ClockOffset: b.Clock.Offset.Seconds(), ClockOffsetErr: b.Clock.OffsetError.Seconds(),
-				ClockDrift: b.Clock.Drift * 1e6, ClockDriftError: b.Clock.DriftError * 1e6,
-				PingP50: b.Ping.P50.Seconds(), PingP99: b.Ping.P99.Seconds(), Samples: b.Ping.Count,
-				Missed: b.Ping.Missed, LeastTimeout: b.Ping.LeastTimeout().Seconds(),
+				ClockOffset: e.Clock.Offset.Seconds(), ClockOffsetErr: e.Clock.OffsetError.Seconds(),
+				ClockDrift: e.Clock.Drift * 1e6, ClockDriftError: e.Clock.DriftError * 1e6,
+				PingP50: e.Ping.P50.Seconds(), PingP99: e.Ping.P99.Seconds(), Samples: e.Ping.Count,
+				Missed: e.Ping.Missed, LeastTimeout: e.Ping.LeastTimeout().Seconds(),
 			}
 			if b.Err != nil {
 				n.Error = b.Err.Error()
@@ -136,7 +137,7 @@ func backendNodes(all []diagnosis.Examination) (nodes []doctorNode) {
 const backendColumn = 1
 
 // doctorRows says once what is true of several nodes, with the advice below.
-func doctorRows(results []diagnosis.Result) [][]string {
+func doctorRows(results []inspect.Result) [][]string {
 	var rows [][]string
 	for i := 0; i < len(results); {
 		r := results[i]
@@ -154,15 +155,31 @@ func doctorRows(results []diagnosis.Result) [][]string {
 	return rows
 }
 
-func sameButNode(a, b diagnosis.Result) bool {
+func sameButNode(a, b inspect.Result) bool {
 	a.Node = b.Node
 	return a == b
 }
 
-func tally(results []diagnosis.Result) string {
-	count := make(map[diagnosis.Status]int)
+func tally(results []inspect.Result) string {
+	count := make(map[inspect.Status]int)
 	for _, r := range results {
 		count[r.Status]++
 	}
-	return fmt.Sprintf("%d pass, %d warn, %d fail", count[diagnosis.Pass], count[diagnosis.Warn], count[diagnosis.Fail])
+	return fmt.Sprintf("%d pass, %d warn, %d fail", count[inspect.Pass], count[inspect.Warn], count[inspect.Fail])
+}
+
+// color colours the first column of a table by its status.
+func color(column int, cell, padded string) string {
+	if column != 0 {
+		return padded
+	}
+	switch inspect.Status(cell) {
+	case inspect.Pass:
+		return "\x1b[32m" + padded + "\x1b[0m"
+	case inspect.Warn:
+		return "\x1b[33m" + padded + "\x1b[0m"
+	case inspect.Fail:
+		return "\x1b[31m" + padded + "\x1b[0m"
+	}
+	return padded
 }

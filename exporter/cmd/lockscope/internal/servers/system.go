@@ -204,7 +204,7 @@ func (s *System) List(ctx context.Context) (locks []listing.Lock, w *listing.Wai
 
 // Ping reports whether it answers.
 func (s *System) Ping(ctx context.Context) error {
-	err := s.pings.ask(ctx, func(ctx context.Context, b backend.Backend) error { return b.Ping(ctx) })
+	err := s.pings.ask(ctx, func(ctx context.Context, b backend.Backend) error { _, err := b.Ping(ctx); return err })
 	if s.file {
 		return InFile(err)
 	}

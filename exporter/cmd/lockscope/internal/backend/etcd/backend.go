@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -156,18 +157,24 @@ func (b *Backend) explain(err error) error {
 }
 
 // Ping implements inspect.Inspector: a majority has to answer.
-func (b *Backend) Ping(ctx context.Context) error {
-	if err := b.connect(ctx); err != nil {
-		return err
+func (b *Backend) Ping(ctx context.Context) (time.Time, error) {
+	err := b.connect(ctx)
+	if err != nil {
+		return time.Time{}, err
 	}
+	if err = b.answers(ctx); err != nil {
+		err = b.explain(unanswered(err))
+	}
+	return time.Time{}, err
+}
+
+// answers is nil if a majority answers, also if it refuses.
+func (b *Backend) answers(ctx context.Context) error {
 	_, err := b.client.Get(ctx, b.fenceKey, clientv3.WithCountOnly())
-	switch {
-	case errors.Is(err, rpctypes.ErrUserEmpty) || errors.Is(err, rpctypes.ErrPermissionDenied):
+	if errors.Is(err, rpctypes.ErrUserEmpty) || errors.Is(err, rpctypes.ErrPermissionDenied) {
 		return nil
-	case err != nil:
-		return b.explain(unanswered(err))
 	}
-	return nil
+	return err
 }
 
 // HeldLocks implements inspect.Inspector.

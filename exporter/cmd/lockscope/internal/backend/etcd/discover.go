@@ -32,8 +32,8 @@ var (
 	leaseName     = regexp.MustCompile(`^[0-9a-f]{12,16}$`) // that of a lease, where the key has none
 )
 
-// Discover implements inspect.Inspector. It reads names of keys, and values of those that are named after a lease.
-func (b *Backend) Discover(ctx context.Context, sample int) (l inspect.Libraries, err error) {
+// Libraries implements inspect.Inspector. It reads names of keys, and values of those that are named after a lease.
+func (b *Backend) Libraries(ctx context.Context, sample int) (l inspect.Libraries, err error) {
 	if err := b.connect(ctx); err != nil {
 		return l, err
 	}

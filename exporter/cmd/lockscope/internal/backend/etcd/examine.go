@@ -8,13 +8,14 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/etcdlock"
 )
 
@@ -25,7 +26,7 @@ type facts struct {
 	Learner int      // of those
 	Alarms  []string
 	Rights  error
-	Quorum  diagnosis.Latency
+	Quorum  error // why no majority answers
 }
 
 type member struct {
@@ -43,19 +44,17 @@ func (f *facts) up() (members []member) {
 	return members
 }
 
-// Examine examines a cluster, for p.For plus a moment, and changes nothing: the right to write
-// is tried with a transaction whose condition cannot hold. Errors, also the end of ctx, are in
-// its results.
-func (b *Backend) Examine(ctx context.Context, p diagnosis.Policy) diagnosis.Examination {
-	e := diagnosis.Examination{Backend: b.System()}
+// Examine implements inspect.Inspector. The right to write is tried with a transaction whose condition cannot hold.
+func (b *Backend) Examine(ctx context.Context, _ time.Duration) inspect.Examination {
+	e := inspect.Examination{}
 	if err := b.connect(ctx); err != nil && b.client == nil {
-		e.Add("connection", "", diagnosis.Failed(err.Error(), "check --etcd and --etcd-username"))
-		e.Nodes = []diagnosis.BackendNode{{Node: b.Address(), Err: err}}
+		e.Add("connection", "", inspect.Failed(err.Error(), "check --etcd and --etcd-username"))
+		e.Nodes = []inspect.Node{{Node: b.Address(), Err: err}}
 		return e
 	}
-	f := ask(ctx, b, p)
+	f := ask(ctx, b)
 	for _, m := range f.Members {
-		n := diagnosis.BackendNode{Node: m.Endpoint, Err: m.Err, Ping: f.Quorum}
+		n := inspect.Node{Node: m.Endpoint, Err: m.Err}
 		if m.Err == nil {
 			n.Version, n.Role = m.Status.Version, roleOf(m.Status)
 		}
@@ -67,16 +66,15 @@ func (b *Backend) Examine(ctx context.Context, p diagnosis.Policy) diagnosis.Exa
 	e.Add("cluster", "", checkCluster(f))
 	e.Add("version", "", checkVersions(f))
 	e.Add("alarms", "", checkAlarms(f))
-	if f.Quorum.Answered > 0 {
+	if e.Answers = f.Quorum == nil; e.Answers {
 		e.Add("rights", "", checkRights(f, b.prefix, b.fenceKey))
-		e.Add("latency", "", diagnosis.JudgeLatency(f.Quorum, p))
 	}
 	return e
 }
 
-func ask(ctx context.Context, b *Backend, p diagnosis.Policy) facts {
+func ask(ctx context.Context, b *Backend) facts {
 	f := facts{Members: make([]member, len(b.config.Endpoints))}
-	reach, cancel := context.WithTimeout(ctx, diagnosis.ReachTimeout)
+	reach, cancel := context.WithTimeout(ctx, inspect.ReachTimeout)
 	defer cancel()
 	var asking sync.WaitGroup
 	for i, endpoint := range b.config.Endpoints {
@@ -96,14 +94,9 @@ func ask(ctx context.Context, b *Backend, p diagnosis.Policy) facts {
 	})
 	asking.Wait()
 	f.Alarms = alarmsOf(reach, b.client, f.up())
-	f.Quorum = diagnosis.SampleLatency(ctx, p, func(ctx context.Context) error {
-		_, err := b.client.Get(ctx, b.fenceKey)
-		if errors.Is(err, rpctypes.ErrPermissionDenied) || errors.Is(err, rpctypes.ErrUserEmpty) {
-			err = nil // an answer all the same: see rights
-		}
-		return err
-	})
-	if f.Quorum.Answered > 0 {
+	ctx, cancel = context.WithTimeout(ctx, inspect.ReachTimeout)
+	defer cancel()
+	if f.Quorum = b.answers(ctx); f.Quorum == nil {
 		f.Rights = rightsIn(ctx, b)
 	}
 	return f
@@ -138,8 +131,6 @@ func alarmsOf(ctx context.Context, client *clientv3.Client, up []member) (alarms
 
 // rightsIn tries the rights that a lock needs, under a condition that never holds: no key has a negative revision.
 func rightsIn(ctx context.Context, b *Backend) error {
-	ctx, cancel := context.WithTimeout(ctx, diagnosis.ReachTimeout)
-	defer cancel()
 	key := etcdlock.MutexPrefix(b.prefix, "lockscope-doctor") + "/0"
 	_, err := b.client.Txn(ctx).If(clientv3.Compare(clientv3.CreateRevision(key), "<", 0)).
 		Then(clientv3.OpGet(key), clientv3.OpPut(key, ""),
@@ -157,61 +148,61 @@ func roleOf(s *clientv3.StatusResponse) string {
 	return "follower"
 }
 
-func checkMember(m member, f facts) diagnosis.Result {
+func checkMember(m member, f facts) inspect.Result {
 	switch {
-	case m.Err != nil && f.Quorum.Answered > 0:
-		return diagnosis.Warned(m.Err.Error(), "locks still work: repair it before another one fails")
+	case m.Err != nil && f.Quorum == nil:
+		return inspect.Warned(m.Err.Error(), "locks still work: repair it before another one fails")
 	case m.Err != nil:
-		return diagnosis.Failed(m.Err.Error(), cmp.Or(backend.CertificateAdvice(m.Err),
+		return inspect.Failed(m.Err.Error(), cmp.Or(backend.CertificateAdvice(m.Err),
 			backend.ReachAdvice+"; if it requires TLS, use https:// and --tls-ca"))
 	case m.Status.Leader == 0:
-		return diagnosis.Failed("it has no leader",
+		return inspect.Failed("it has no leader",
 			"it cannot reach a majority of the members: check their peer addresses")
 	}
-	return diagnosis.Passed(roleOf(m.Status))
+	return inspect.Passed(roleOf(m.Status))
 }
 
-func checkQuorum(f facts) diagnosis.Result {
-	if f.Quorum.Answered == 0 {
-		return diagnosis.Failed("no majority answers: "+diagnosis.ErrorText(f.Quorum.Err),
+func checkQuorum(f facts) inspect.Result {
+	if f.Quorum != nil {
+		return inspect.Failed("no majority answers: "+f.Quorum.Error(),
 			"nobody can take a lock now: repair the members; see the connection check")
 	}
-	return diagnosis.Passed("a majority answers")
+	return inspect.Passed("a majority answers")
 }
 
-func checkSize(f facts) diagnosis.Result {
+func checkSize(f facts) inspect.Result {
 	if f.All == 0 {
-		return diagnosis.Warned("the number of members is unknown", "see the quorum check")
+		return inspect.Warned("the number of members is unknown", "see the quorum check")
 	}
 	n := f.All - f.Learner
 	detail := fmt.Sprintf("%d members, %d given: %d may fail", n, len(f.Members), n-n/2-1)
 	switch {
 	case n == 1:
-		return diagnosis.Warned("1 member", "while it is down nobody can take a lock: use three")
+		return inspect.Warned("1 member", "while it is down nobody can take a lock: use three")
 	case n%2 == 0:
-		return diagnosis.Warned(detail,
+		return inspect.Warned(detail,
 			fmt.Sprintf("%d members tolerate no more failures than %d: add or remove one", n, n-1))
 	}
-	return diagnosis.Passed(detail)
+	return inspect.Passed(detail)
 }
 
-func checkCluster(f facts) diagnosis.Result {
+func checkCluster(f facts) inspect.Result {
 	first := uint64(0)
 	for _, m := range f.up() {
 		id := m.Status.Header.ClusterId
 		if first != 0 && id != first {
-			return diagnosis.Failed("the endpoints are members of different clusters",
+			return inspect.Failed("the endpoints are members of different clusters",
 				"two processes could each get the lock from one of them: give members of one cluster")
 		}
 		first = id
 	}
 	if first == 0 {
-		return diagnosis.Warned("unknown", "see the connection check")
+		return inspect.Warned("unknown", "see the connection check")
 	}
-	return diagnosis.Passed(fmt.Sprintf("%x", first))
+	return inspect.Passed(fmt.Sprintf("%x", first))
 }
 
-func checkVersions(f facts) diagnosis.Result {
+func checkVersions(f facts) inspect.Result {
 	var versions []string
 	for _, m := range f.up() {
 		versions = append(versions, m.Status.Version)
@@ -219,42 +210,42 @@ func checkVersions(f facts) diagnosis.Result {
 	slices.Sort(versions)
 	switch versions = slices.Compact(versions); len(versions) {
 	case 0:
-		return diagnosis.Warned("unknown", "see the connection check")
+		return inspect.Warned("unknown", "see the connection check")
 	case 1:
-		return diagnosis.Passed(versions[0])
+		return inspect.Passed(versions[0])
 	}
-	return diagnosis.Warned(strings.Join(versions, ", "),
+	return inspect.Warned(strings.Join(versions, ", "),
 		"a mixed cluster behaves like its oldest member: finish the upgrade")
 }
 
-func checkAlarms(f facts) diagnosis.Result {
+func checkAlarms(f facts) inspect.Result {
 	all := strings.Join(f.Alarms, ", ")
 	switch {
 	case strings.Contains(all, "NOSPACE"):
-		return diagnosis.Failed(all+": etcd grants nothing",
+		return inspect.Failed(all+": etcd grants nothing",
 			"compact and defragment, then run etcdctl alarm disarm, or raise --quota-backend-bytes")
 	case strings.Contains(all, "CORRUPT"):
-		return diagnosis.Failed(all,
+		return inspect.Failed(all,
 			"members disagree about the data: replace the wrong member before you use locks")
-	case all != "" && f.Quorum.Answered > 0:
-		return diagnosis.Warned(all, "read the logs of the members")
+	case all != "" && f.Quorum == nil:
+		return inspect.Warned(all, "read the logs of the members")
 	case len(f.up()) == 0:
-		return diagnosis.Warned("unknown", "see the connection check")
+		return inspect.Warned("unknown", "see the connection check")
 	}
-	return diagnosis.Passed("none")
+	return inspect.Passed("none")
 }
 
-func checkRights(f facts, prefix, fenceKey string) diagnosis.Result {
+func checkRights(f facts, prefix, fenceKey string) inspect.Result {
 	grant := fmt.Sprintf("grant the user's role readwrite on the prefix %q and on the key %q", prefix, fenceKey)
 	switch {
 	case errors.Is(f.Rights, rpctypes.ErrNoSpace):
-		return diagnosis.Warned("unknown while etcd is out of space", "see the alarms check")
+		return inspect.Warned("unknown while etcd is out of space", "see the alarms check")
 	case errors.Is(f.Rights, rpctypes.ErrUserEmpty):
-		return diagnosis.Failed("the cluster requires a user", "set --etcd-username and --etcd-password-file")
+		return inspect.Failed("the cluster requires a user", "set --etcd-username and --etcd-password-file")
 	case errors.Is(f.Rights, rpctypes.ErrPermissionDenied):
-		return diagnosis.Failed(f.Rights.Error(), grant)
+		return inspect.Failed(f.Rights.Error(), grant)
 	case f.Rights != nil:
-		return diagnosis.Warned(f.Rights.Error(), "try again; "+grant)
+		return inspect.Warned(f.Rights.Error(), "try again; "+grant)
 	}
-	return diagnosis.Passed("the user has every right that locks need")
+	return inspect.Passed("the user has every right that locks need")
 }

@@ -95,7 +95,14 @@ func (b *Backend) Close() {
 }
 
 // Ping implements inspect.Inspector.
-func (b *Backend) Ping(ctx context.Context) error { return b.explain(b.pool.Ping(ctx)) }
+func (b *Backend) Ping(ctx context.Context) (now time.Time, err error) {
+	var micros int64
+	err = b.pool.QueryRow(ctx, "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint").Scan(&micros)
+	if err == nil {
+		now = time.UnixMicro(micros)
+	}
+	return now, b.explain(err)
+}
 
 // advice is what to do about an error of a connection; "" if it is of something else.
 func (*Backend) advice(err error) string {

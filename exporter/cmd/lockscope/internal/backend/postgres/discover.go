@@ -45,9 +45,9 @@ var knownLocks = map[int64]string{
 	5887940537704921958: "goose",
 }
 
-// Discover implements inspect.Inspector: tables of known libraries in this database, and advisory locks that are held in
+// Libraries implements inspect.Inspector: tables of known libraries in this database, and advisory locks that are held in
 // any database of the server.
-func (b *Backend) Discover(ctx context.Context, sample int) (l inspect.Libraries, err error) {
+func (b *Backend) Libraries(ctx context.Context, sample int) (l inspect.Libraries, err error) {
 	l.Read.What, l.Whole = "locks", true
 	err = b.read(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		d := &discovery{tx: tx, sample: sample, layouts: &l}

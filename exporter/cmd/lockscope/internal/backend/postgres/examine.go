@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/pglock"
 )
 
@@ -51,48 +51,42 @@ const question = `SELECT current_setting('server_version') AS version,
   (SELECT rolconnlimit FROM pg_roles WHERE rolname = current_user) AS own,
   (SELECT count(*)::int FROM pg_stat_activity WHERE usename = current_user) AS own_used`
 
-// Examine examines a server as the role that takes the locks, for p.For plus a moment, and
-// changes nothing. Errors, also the end of ctx, are in its results.
-func (b *Backend) Examine(ctx context.Context, p diagnosis.Policy) diagnosis.Examination {
-	e := diagnosis.Examination{Backend: b.System()}
-	n := diagnosis.BackendNode{Node: b.Address()}
+// Examine implements inspect.Inspector.
+func (b *Backend) Examine(ctx context.Context, _ time.Duration) inspect.Examination {
+	e := inspect.Examination{}
+	n := inspect.Node{Node: b.Address()}
 	var f facts
 	if f, n.Err = ask(ctx, b); n.Err != nil {
 		advice := cmp.Or(b.advice(n.Err),
 			backend.ReachAdvice+" (--postgres)")
-		e.Add("connection", n.Node, diagnosis.Failed(backend.OneLine(n.Err).Error(), advice))
-		e.Nodes = []diagnosis.BackendNode{n}
+		e.Add("connection", n.Node, inspect.Failed(backend.OneLine(n.Err).Error(), advice))
+		e.Nodes = []inspect.Node{n}
 		return e
 	}
 	n.Version, n.Uptime, n.Role = f.Version, f.Uptime, "primary"
 	if f.Standby {
 		n.Role = "standby"
 	}
-	n.Clock, n.Ping = observe(ctx, b, p)
-	e.Nodes = []diagnosis.BackendNode{n}
+	e.Nodes = []inspect.Node{n}
 	for _, c := range []struct {
 		name  string
-		check func(facts, diagnosis.Policy) diagnosis.Result
+		check func(*facts) inspect.Result
 	}{
-		{"connection", func(f facts, _ diagnosis.Policy) diagnosis.Result {
-			return diagnosis.Passed("connected as " + f.User)
-		}},
-		{"pooler", func(f facts, _ diagnosis.Policy) diagnosis.Result { return checkPooler(f.Pooler) }},
+		{"connection", func(f *facts) inspect.Result { return inspect.Passed("connected as " + f.User) }},
+		{"pooler", func(f *facts) inspect.Result { return checkPooler(f.Pooler) }},
 		{"version", checkVersion}, {"role", checkRole}, {"schema", checkSchema}, {"rights", checkRights},
 		{"persistence", checkFsync}, {"replication", checkReplication}, {"transactions", checkTransactions},
 		{"connections", checkConnections},
-		{"rows", func(f facts, _ diagnosis.Policy) diagnosis.Result { return checkRows(f.Rows) }},
+		{"rows", func(f *facts) inspect.Result { return checkRows(f.Rows) }},
 	} {
-		e.Add(c.name, n.Node, c.check(f, p))
+		e.Add(c.name, n.Node, c.check(&f))
 	}
-	e.Add("clock", n.Node, diagnosis.JudgeServerClock(n.Clock))
-	e.Add("clock drift", n.Node, diagnosis.JudgeDrift(n.Clock))
-	e.Add("latency", n.Node, diagnosis.JudgeLatency(n.Ping, p))
+	e.Answers = true
 	return e
 }
 
 func ask(ctx context.Context, b *Backend) (f facts, err error) {
-	ctx, cancel := context.WithTimeout(ctx, 2*diagnosis.ReachTimeout)
+	ctx, cancel := context.WithTimeout(ctx, 2*inspect.ReachTimeout)
 	defer cancel()
 	rows, err := b.pool.Query(ctx, question)
 	if err != nil {
@@ -113,120 +107,103 @@ func ask(ctx context.Context, b *Backend) (f facts, err error) {
 	return f, nil
 }
 
-// observe samples clock and latency, which one answer has both.
-func observe(ctx context.Context, b *Backend, p diagnosis.Policy) (diagnosis.Clock, diagnosis.Latency) {
-	began := time.Now()
-	var samples []diagnosis.Sample
-	l := diagnosis.SampleLatency(ctx, p, func(ctx context.Context) error {
-		var micros int64
-		sent := time.Since(began)
-		err := b.pool.QueryRow(ctx, "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint").Scan(&micros)
-		if err == nil {
-			samples = append(samples, diagnosis.Sample{Server: time.UnixMicro(micros).Sub(began.Round(0)), Sent: sent,
-				Gotten: time.Since(began)})
-		}
-		return err
-	})
-	return diagnosis.Measure(samples), l
-}
-
 // oldestVersion still gets fixes; the driver is tested with 15.
 const oldestVersion = 14
 
-func checkVersion(f facts, _ diagnosis.Policy) diagnosis.Result {
+func checkVersion(f *facts) inspect.Result {
 	if f.VersionNumber/10000 < oldestVersion {
-		return diagnosis.Warned(f.Version, "it gets no security fixes any more: upgrade")
+		return inspect.Warned(f.Version, "it gets no security fixes any more: upgrade")
 	}
-	return diagnosis.Passed(f.Version)
+	return inspect.Passed(f.Version)
 }
 
-func checkRole(f facts, _ diagnosis.Policy) diagnosis.Result {
+func checkRole(f *facts) inspect.Result {
 	if f.Standby {
-		return diagnosis.Failed("a standby: it follows another server and grants no locks",
+		return inspect.Failed("a standby: it follows another server and grants no locks",
 			"give the primary, or all servers with target_session_attrs=read-write")
 	}
-	return diagnosis.Passed("primary")
+	return inspect.Passed("primary")
 }
 
-func checkSchema(f facts, _ diagnosis.Policy) diagnosis.Result {
+func checkSchema(f *facts) inspect.Result {
 	migrate := "run " + initCommand(f.SchemaName, f.User) + " as a role that may create schemas there"
 	s, known := f.Schema, pglock.SchemaVersion()
 	switch {
 	case f.Unread != nil:
-		return diagnosis.Failed(f.Unread.Error(), "check --schema")
+		return inspect.Failed(f.Unread.Error(), "check --schema")
 	case !s.Present:
-		return diagnosis.Failed(fmt.Sprintf("the database has no schema %s", f.SchemaName), migrate+
+		return inspect.Failed(fmt.Sprintf("the database has no schema %s", f.SchemaName), migrate+
 			"; check --schema")
 	case !s.Usage:
-		return diagnosis.Warned("it exists, but this role may not use it", "see the rights check")
+		return inspect.Warned("it exists, but this role may not use it", "see the rights check")
 	case len(s.Missing) > 0:
-		return diagnosis.Failed("objects that this version needs are missing: "+strings.Join(s.Missing, "; "), migrate+
+		return inspect.Failed("objects that this version needs are missing: "+strings.Join(s.Missing, "; "), migrate+
 			": it upgrades an older schema")
 	case s.Version > known:
-		return diagnosis.Warned(fmt.Sprintf("version %d, but this program knows only %d", s.Version, known),
+		return inspect.Warned(fmt.Sprintf("version %d, but this program knows only %d", s.Version, known),
 			"use a later lockscope, and check that your services are not older than the schema")
 	case s.Version == 0:
-		return diagnosis.Passed(
+		return inspect.Passed(
 			"it has all that this version needs; only the owner can read the version of the tables")
 	case s.Version < known:
-		return diagnosis.Failed(fmt.Sprintf("version %d, but this program needs %d", s.Version, known), migrate)
+		return inspect.Failed(fmt.Sprintf("version %d, but this program needs %d", s.Version, known), migrate)
 	}
-	return diagnosis.Passed(fmt.Sprintf("version %d", s.Version))
+	return inspect.Passed(fmt.Sprintf("version %d", s.Version))
 }
 
-func checkRights(f facts, _ diagnosis.Policy) diagnosis.Result {
+func checkRights(f *facts) inspect.Result {
 	grant := "run " + initCommand(f.SchemaName, f.User) + " as the owner of the schema"
 	switch s := f.Schema; {
 	case f.Unread != nil || !s.Present:
-		return diagnosis.Warned("unknown", "see the schema check")
+		return inspect.Warned("unknown", "see the schema check")
 	case !s.Usage:
-		return diagnosis.Failed(fmt.Sprintf("%s may not use schema %s", f.User, f.SchemaName), grant)
+		return inspect.Failed(fmt.Sprintf("%s may not use schema %s", f.User, f.SchemaName), grant)
 	case len(s.Denied) > 0:
-		return diagnosis.Failed(f.User+" may not use "+strings.Join(s.Denied, "; "), grant)
+		return inspect.Failed(f.User+" may not use "+strings.Join(s.Denied, "; "), grant)
 	}
-	return diagnosis.Passed(f.User + " has every right that locks need")
+	return inspect.Passed(f.User + " has every right that locks need")
 }
 
-func checkFsync(f facts, _ diagnosis.Policy) diagnosis.Result {
+func checkFsync(f *facts) inspect.Result {
 	if f.Fsync != "on" {
-		return diagnosis.Failed("fsync "+f.Fsync+": a crash can lose valid locks and fence counters",
+		return inspect.Failed("fsync "+f.Fsync+": a crash can lose valid locks and fence counters",
 			"set fsync = on and restart the server")
 	}
-	return diagnosis.Passed("fsync on: a crash of the server keeps locks and fence counters")
+	return inspect.Passed("fsync on: a crash of the server keeps locks and fence counters")
 }
 
-func checkReplication(f facts, _ diagnosis.Policy) diagnosis.Result {
+func checkReplication(f *facts) inspect.Result {
 	detail := fmt.Sprintf("synchronous_standby_names %q, synchronous_commit %s, %d connected", f.SyncNames, f.Commit,
 		f.Standbys)
 	switch {
 	case f.Standby:
-		return diagnosis.Warned(detail, "see the role check")
+		return inspect.Warned(detail, "see the role check")
 	case f.SyncNames == "" && f.Standbys > 0:
-		return diagnosis.Warned(detail, "a promoted standby may lack the last locks: list it in "+
+		return inspect.Warned(detail, "a promoted standby may lack the last locks: list it in "+
 			"synchronous_standby_names, or use pglock.WithFailoverQuarantine in the services")
 	case f.SyncNames != "" && f.Standbys == 0:
-		return diagnosis.Warned(detail, "grants wait for a standby that is not connected: bring one back, or empty "+
+		return inspect.Warned(detail, "grants wait for a standby that is not connected: bring one back, or empty "+
 			"synchronous_standby_names")
 	case f.SyncNames != "" && (f.Commit == "off" || f.Commit == "local"):
-		return diagnosis.Passed(detail + "; grants wait for standbys anyway")
+		return inspect.Passed(detail + "; grants wait for standbys anyway")
 	}
-	return diagnosis.Passed(detail)
+	return inspect.Passed(detail)
 }
 
-func checkTransactions(f facts, _ diagnosis.Policy) diagnosis.Result {
+func checkTransactions(f *facts) inspect.Result {
 	detail := fmt.Sprintf("default_transaction_isolation %s, default_transaction_read_only %v", f.Isolation, f.ReadOnly)
 	const remedy = "set it for this role with ALTER ROLE ... SET, or in the connection string of the services"
 	switch {
 	case f.Isolation != "read committed":
-		return diagnosis.Failed(detail, "locks need read committed: "+remedy)
+		return inspect.Failed(detail, "locks need read committed: "+remedy)
 	case f.ReadOnly && !f.Standby:
-		return diagnosis.Failed(detail, "taking a lock writes: "+remedy)
+		return inspect.Failed(detail, "taking a lock writes: "+remedy)
 	}
-	return diagnosis.Passed(detail)
+	return inspect.Passed(detail)
 }
 
 // checkConnections: a process with locks has some connections open.
-func checkConnections(f facts, _ diagnosis.Policy) diagnosis.Result {
+func checkConnections(f *facts) inspect.Result {
 	free, detail := f.Most-f.Used, fmt.Sprintf("%d of %d in use", f.Used, f.Most)
 	if f.Own >= 0 {
 		free = min(free, f.Own-f.OwnUsed)
@@ -234,9 +211,9 @@ func checkConnections(f facts, _ diagnosis.Policy) diagnosis.Result {
 	}
 	const each = pglock.DefaultConnections + 1
 	if free < each {
-		return diagnosis.Warned(detail,
+		return inspect.Warned(detail,
 			fmt.Sprintf("a process opens up to %d: raise max_connections or the role's limit, "+
 				"use WithConnections, or use a pooler", each))
 	}
-	return diagnosis.Passed(detail)
+	return inspect.Passed(detail)
 }

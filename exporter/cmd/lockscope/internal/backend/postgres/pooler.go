@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
 
 // pooler is what stands between a client and the server.
@@ -87,18 +87,18 @@ func answeringProcess(ctx context.Context, conn *pgx.Conn) (pid uint32, err erro
 }
 
 // checkPooler judges which features work through a pooler.
-func checkPooler(p pooler) diagnosis.Result {
+func checkPooler(p pooler) inspect.Result {
 	const listen = "let waiters listen on the server itself (pglock.WithListener), or poll (pglock.WithoutListener)"
 	switch {
 	case p.Unread != nil && p.Mode == "":
-		return diagnosis.Warned("unknown: "+backend.OneLine(p.Unread).Error(),
+		return inspect.Warned("unknown: "+backend.OneLine(p.Unread).Error(),
 			"try again; if the role has no connection left, see the connections check")
 	case p.Unread != nil:
-		return diagnosis.Warned("a pooler in an unknown mode: "+backend.OneLine(p.Unread).Error(), listen)
+		return inspect.Warned("a pooler in an unknown mode: "+backend.OneLine(p.Unread).Error(), listen)
 	case p.Mode == "":
-		return diagnosis.Passed("none: connections reach the server itself")
+		return inspect.Passed("none: connections reach the server itself")
 	case p.Mode == sessionPooling:
-		return diagnosis.Warned(
+		return inspect.Warned(
 			"a pooler in session mode: locks work, but waiters do not use LISTEN through it",
 			listen)
 	default:
@@ -108,6 +108,6 @@ func checkPooler(p pooler) diagnosis.Result {
 			advice += "; run \"lockscope init --postgres\" on the server itself"
 		}
 		const detail = "a pooler in %s mode: locks work; LISTEN/NOTIFY, prepared statements and session state do not"
-		return diagnosis.Warned(fmt.Sprintf(detail, p.Mode), advice)
+		return inspect.Warned(fmt.Sprintf(detail, p.Mode), advice)
 	}
 }

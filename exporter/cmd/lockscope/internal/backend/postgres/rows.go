@@ -9,7 +9,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
 
@@ -56,19 +55,19 @@ const manyDead = 10_000
 const longTransaction = time.Second
 
 // checkRows: each use of a lock reads past its old row versions that vacuum could not remove yet.
-func checkRows(r rowFacts) diagnosis.Result {
+func checkRows(r rowFacts) inspect.Result {
 	detail := fmt.Sprintf("%s beside %s of locks and waiters", inspect.Count(r.Dead, "dead row version"),
 		inspect.Count(r.Live, "live row"))
 	switch {
 	case r.Unread != nil:
-		return diagnosis.Warned(backend.OneLine(r.Unread).Error(), "try again")
+		return inspect.Warned(backend.OneLine(r.Unread).Error(), "try again")
 	case r.Dead < max(manyDead, r.Live):
-		return diagnosis.Passed(detail)
+		return inspect.Passed(detail)
 	case r.Oldest.Age > longTransaction:
 		detail += fmt.Sprintf("; a transaction of %s (pid %d) is %s old", r.Oldest.User, r.Oldest.PID,
 			r.Oldest.Age.Round(time.Second))
 	}
-	return diagnosis.Warned(detail, "busy locks get slower until vacuum removes the dead rows, which an old "+
+	return inspect.Warned(detail, "busy locks get slower until vacuum removes the dead rows, which an old "+
 		"transaction, a prepared transaction or a replication slot prevents: end it, "+
 		"or give locks a database of their own")
 }

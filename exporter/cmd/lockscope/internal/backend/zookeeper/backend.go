@@ -135,11 +135,11 @@ func (b *Backend) explain(err error) error {
 }
 
 // Ping implements inspect.Inspector. The request ends with its answer or with Close.
-func (b *Backend) Ping(ctx context.Context) error {
+func (b *Backend) Ping(ctx context.Context) (time.Time, error) {
 	if err := b.connect(ctx); err != nil {
-		return err
+		return time.Time{}, err
 	}
-	return b.explain(inTime(ctx, func() error { _, _, err := b.conn.Exists(b.root); return err }))
+	return time.Time{}, b.explain(inTime(ctx, func() error { _, err := b.conn.Sync("/"); return err }))
 }
 
 // HeldLocks implements inspect.Inspector.

@@ -14,8 +14,8 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 	"github.com/lockscope/lockscope/lock/contrib/zklock"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
 
 // facts are those of an ensemble.
@@ -25,7 +25,6 @@ type facts struct {
 	Session error         // why there is none
 	Granted time.Duration // of the session that was asked for
 	Rights  error
-	Sync    diagnosis.Latency
 }
 
 type server struct {
@@ -36,29 +35,26 @@ type server struct {
 	Version string
 }
 
-// Examine examines an ensemble for locks of at most p.SessionTTL, for p.For plus a moment. It
-// changes nothing but that a session comes and goes: the right to create is tried in a
-// transaction that cannot succeed. Errors, also the end of ctx, are in its results.
-func (b *Backend) Examine(ctx context.Context, p diagnosis.Policy) diagnosis.Examination {
-	e := diagnosis.Examination{Backend: b.System()}
-	b.session = zklock.SessionFor(p.SessionTTL)
-	f := ask(ctx, b, p)
+// Examine implements inspect.Inspector. A session comes and goes, and the right to create is tried in a transaction that
+// cannot succeed.
+func (b *Backend) Examine(ctx context.Context, maxTTL time.Duration) inspect.Examination {
+	e := inspect.Examination{}
+	b.session = zklock.SessionFor(maxTTL)
+	f := ask(ctx, b)
 	for _, s := range f.Servers {
-		e.Nodes = append(e.Nodes, diagnosis.BackendNode{Node: s.Address, Err: s.Err, Version: s.Version, Role: s.Mode,
-			Ping: f.Sync})
+		e.Nodes = append(e.Nodes, inspect.Node{Node: s.Address, Err: s.Err, Version: s.Version, Role: s.Mode})
 		e.Add("connection", s.Address, checkServer(s, f))
 	}
 	e.Add("quorum", "", checkQuorum(f))
 	e.Add("nodes", "", checkSize(f))
-	if f.Session == nil {
+	if e.Answers = f.Session == nil; e.Answers {
 		e.Add("session", "", checkSession(f, b.session))
 		e.Add("rights", "", checkRights(f, b.root))
-		e.Add("latency", "", diagnosis.JudgeLatency(f.Sync, p))
 	}
 	return e
 }
 
-func ask(ctx context.Context, b *Backend, p diagnosis.Policy) facts {
+func ask(ctx context.Context, b *Backend) facts {
 	f := facts{Servers: make([]server, len(b.servers))}
 	var asking sync.WaitGroup
 	for i, address := range b.servers {
@@ -71,7 +67,7 @@ func ask(ctx context.Context, b *Backend, p diagnosis.Policy) facts {
 	}
 	f.Granted = b.granted()
 	limited := func(ask func() error) error {
-		ctx, cancel := context.WithTimeout(ctx, diagnosis.ReachTimeout)
+		ctx, cancel := context.WithTimeout(ctx, inspect.ReachTimeout)
 		defer cancel()
 		return inTime(ctx, ask)
 	}
@@ -80,9 +76,6 @@ func ask(ctx context.Context, b *Backend, p diagnosis.Policy) facts {
 		f.Voters = strings.Count(string(config), ":participant")
 	}
 	f.Rights = limited(func() error { return mayCreate(b) })
-	f.Sync = diagnosis.SampleLatency(ctx, p, func(ctx context.Context) error {
-		return inTime(ctx, func() error { _, err := b.conn.Sync("/"); return err })
-	})
 	return f
 }
 
@@ -127,7 +120,7 @@ func mayCreate(b *Backend) error {
 // askServer asks one server for itself, by the words that ZooKeeper answers without a session.
 func askServer(ctx context.Context, address string) server {
 	s := server{Address: address}
-	ctx, cancel := context.WithTimeout(ctx, diagnosis.ReachTimeout)
+	ctx, cancel := context.WithTimeout(ctx, inspect.ReachTimeout)
 	defer cancel()
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
 	if err != nil {
@@ -169,20 +162,20 @@ func (s *server) read(text string) {
 	}
 }
 
-func checkServer(s server, f facts) diagnosis.Result {
+func checkServer(s server, f facts) inspect.Result {
 	switch {
 	case s.Err != nil && f.Session == nil:
-		return diagnosis.Warned(s.Err.Error(), "locks still work: repair it before another one fails")
+		return inspect.Warned(s.Err.Error(), "locks still work: repair it before another one fails")
 	case s.Err != nil:
-		return diagnosis.Failed(s.Err.Error(), backend.ReachAdvice)
+		return inspect.Failed(s.Err.Error(), backend.ReachAdvice)
 	case s.Silent:
-		return diagnosis.Warned("reached; its role is unknown",
+		return inspect.Warned("reached; its role is unknown",
 			"set 4lw.commands.whitelist=srvr in zoo.cfg to see its role; locks do not need it")
 	}
-	return diagnosis.Passed(s.Mode + ", " + s.Version)
+	return inspect.Passed(s.Mode + ", " + s.Version)
 }
 
-func checkQuorum(f facts) diagnosis.Result {
+func checkQuorum(f facts) inspect.Result {
 	alone := 0
 	for _, s := range f.Servers {
 		if s.Mode == "standalone" {
@@ -191,15 +184,15 @@ func checkQuorum(f facts) diagnosis.Result {
 	}
 	switch {
 	case alone > 0 && len(f.Servers) > 1:
-		return diagnosis.Failed(fmt.Sprintf("%d of these servers are not part of an ensemble", alone),
+		return inspect.Failed(fmt.Sprintf("%d of these servers are not part of an ensemble", alone),
 			"two processes could each get the lock from one of them: give servers of one ensemble")
 	case f.Session != nil:
-		return diagnosis.Failed(f.Session.Error(), "nobody can take a lock now; see the connection check")
+		return inspect.Failed(f.Session.Error(), "nobody can take a lock now; see the connection check")
 	}
-	return diagnosis.Passed("a session was granted, which takes a majority")
+	return inspect.Passed("a session was granted, which takes a majority")
 }
 
-func checkSize(f facts) diagnosis.Result {
+func checkSize(f facts) inspect.Result {
 	n, detail := f.Voters, fmt.Sprintf("%d servers vote, %d given", f.Voters, len(f.Servers))
 	if n == 0 {
 		n = len(f.Servers)
@@ -207,39 +200,39 @@ func checkSize(f facts) diagnosis.Result {
 	}
 	switch {
 	case n == 1:
-		return diagnosis.Warned("1 server", "while it is down nobody can take a lock: use three")
+		return inspect.Warned("1 server", "while it is down nobody can take a lock: use three")
 	case n%2 == 0:
-		return diagnosis.Warned(detail,
+		return inspect.Warned(detail,
 			fmt.Sprintf("%d servers tolerate no more failures than %d: add or remove one", n, n-1))
 	}
-	return diagnosis.Passed(fmt.Sprintf("%s: %d may fail", detail, n-n/2-1))
+	return inspect.Passed(fmt.Sprintf("%s: %d may fail", detail, n-n/2-1))
 }
 
-func checkSession(f facts, asked time.Duration) diagnosis.Result {
+func checkSession(f facts, asked time.Duration) inspect.Result {
 	detail := fmt.Sprintf("the servers grant sessions of %v for the requested %v", f.Granted, asked)
 	switch {
 	case f.Granted == 0:
-		return diagnosis.Warned("the length of sessions is unknown", "see the quorum check")
+		return inspect.Warned("the length of sessions is unknown", "see the quorum check")
 	case f.Granted < asked:
-		return diagnosis.Failed(fmt.Sprintf("%s: TTLs above %v are refused", detail,
+		return inspect.Failed(fmt.Sprintf("%s: TTLs above %v are refused", detail,
 			zklock.LongestTTL(f.Granted).Truncate(time.Millisecond)),
 			fmt.Sprintf(
 				"set maxSessionTimeout=%d in zoo.cfg of all servers, or use a shorter lock.WithMaxTTL and --max-ttl",
 				asked.Milliseconds()))
 	case f.Granted > asked:
-		return diagnosis.Warned(detail+": the locks of a dead process are kept for that long",
+		return inspect.Warned(detail+": the locks of a dead process are kept for that long",
 			"lower minSessionTimeout in zoo.cfg: these locks need less")
 	}
-	return diagnosis.Passed(detail)
+	return inspect.Passed(detail)
 }
 
-func checkRights(f facts, root string) diagnosis.Result {
+func checkRights(f facts, root string) inspect.Result {
 	switch {
 	case errors.Is(f.Rights, zk.ErrNoAuth):
-		return diagnosis.Failed("the user may not create or read below "+root,
+		return inspect.Failed("the user may not create or read below "+root,
 			"set LOCKSCOPE_ZOOKEEPER_AUTH to the user:password of a user that may; in services use zklock.WithAuth")
 	case f.Rights != nil:
-		return diagnosis.Warned(f.Rights.Error(), "try again; locks need create, read, write and delete below "+root)
+		return inspect.Warned(f.Rights.Error(), "try again; locks need create, read, write and delete below "+root)
 	}
-	return diagnosis.Passed("the user may create and read below " + root)
+	return inspect.Passed("the user may create and read below " + root)
 }
