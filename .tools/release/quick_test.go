@@ -13,7 +13,7 @@ func TestQuickFollowsInternalPackages(t *testing.T) {
 		"lock/engine/internal/quorum/tally.go": {
 			[]string{"lock/engine/internal/quorum", "lock/engine/internal/lease", "lock/engine"},
 			[]string{"lock", "lock/redlock"}}, // import the engine, or are imported
-		"exporter/cmd/lockscope/internal/backend/errors.go": {
+		"exporter/cmd/lockscope/internal/servers/line.go": {
 			[]string{"exporter/cmd/lockscope/internal/list", "exporter/cmd/lockscope"}, []string{"exporter"}},
 		"exporter/internal/views/assets/history.js": {[]string{"exporter/internal/views", "exporter"}, []string{"examples/service"}},
 		"lock/fencing/store.go":                     {[]string{"lock/fencing", "lock/fencing/redisfence"}, []string{"lock/proof"}},

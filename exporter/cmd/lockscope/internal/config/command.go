@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/report"
@@ -38,7 +38,7 @@ const configExample = `  lockscope config check lockscope.yaml             # lis
   lockscope config schema > lockscope.schema.json   # for editors`
 
 // connectTimeout bounds what config check --connect asks of a server.
-const connectTimeout = backend.DialTimeout + time.Second // a system beside Redis says why it did not answer
+const connectTimeout = inspect.DialTimeout + time.Second // a system beside Redis says why it did not answer
 
 const configCheckHelp = `Validate a configuration file and list every error with its line. Never prints a value.`
 

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/contrib/zklock"
@@ -165,8 +164,8 @@ func checkPostgres(text string, secure bool) error {
 }
 
 // Backend says how the system of a group beside Redis is reached. It reads the files of its secrets.
-func (f *File) Backend(g *FileGroup) (c backend.Config, err error) {
-	c = backend.Config{
+func (f *File) Backend(g *FileGroup) (c servers.OtherConfig, err error) {
+	c = servers.OtherConfig{
 		Postgres: g.Postgres, Schema: cmp.Or(g.Schema, pglock.DefaultSchema), Prefixes: g.Prefixes,
 		Etcd: g.Etcd, EtcdPrefix: cmp.Or(g.EtcdPrefix, lock.DefaultPrefix), EtcdUsername: g.Username,
 		EtcdFenceKey: cmp.Or(g.EtcdFenceKey, etcdlock.DefaultFenceKey),

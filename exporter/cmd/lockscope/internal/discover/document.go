@@ -48,7 +48,7 @@ func newDocument(all []discovered, others []laidOut) document {
 	}
 	for i := range others {
 		o := &others[i]
-		system, address := o.backend.System(), o.backend.Address()
+		system, address := o.inspector.System(), o.inspector.Address()
 		d.Nodes = append(d.Nodes, nodeDoc{Backend: system, Node: address, Looked: int64(o.layouts.Read.N),
 			Unit: o.layouts.Read.What, Whole: o.layouts.Whole && !o.failed, Failed: o.failed,
 			Notes: append([]string{}, o.layouts.Notes...)})

@@ -47,7 +47,7 @@ func (f *discoverFlags) proposal(all []discovered, others []laidOut) string {
 		group(&b, c, d)
 	}
 	for i := range others {
-		ofSystem(&b, &others[i], f.servers.Others.Fields(others[i].backend.System(), c.TLS))
+		ofSystem(&b, &others[i], f.servers.Others.Fields(others[i].inspector.System(), c.TLS))
 	}
 	return b.String()
 }

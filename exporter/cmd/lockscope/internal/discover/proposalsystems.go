@@ -16,7 +16,7 @@ import (
 // ofSystem writes a group of one system beside Redis. What scan would read by a prefix is a comment where it would
 // report what is healthy.
 func ofSystem(b *strings.Builder, o *laidOut, fields []servers.Field) {
-	fmt.Fprintf(b, "  - name: %s\n", strconv.Quote(o.backend.System()+" "+o.backend.Address()))
+	fmt.Fprintf(b, "  - name: %s\n", strconv.Quote(o.inspector.System()+" "+o.inspector.Address()))
 	own := map[string]string{"etcd_prefix": lock.DefaultPrefix, "zookeeper_root": zklock.DefaultRoot}
 	has := make(map[string]bool)
 	for _, f := range fields {
@@ -27,15 +27,15 @@ func ofSystem(b *strings.Builder, o *laidOut, fields []servers.Field) {
 		has[f.Name] = true
 	}
 	switch {
-	case o.backend.System() == "zookeeper":
+	case o.inspector.System() == "zookeeper":
 		b.WriteString("    # zookeeper_auth_file: zookeeper-auth\n")
 	case !has["password_file"]:
-		fmt.Fprintf(b, "    # password_file: %s-password\n", o.backend.System())
+		fmt.Fprintf(b, "    # password_file: %s-password\n", o.inspector.System())
 	}
 	var sure, rest []*discover.Found
 	for i := range o.found {
 		f := &o.found[i]
-		if toRead(o.backend.System(), f, own) {
+		if toRead(o.inspector.System(), f, own) {
 			sure = append(sure, f)
 		} else {
 			rest = append(rest, f)

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/discover"
@@ -15,17 +15,17 @@ import (
 
 // laidOut is what one system beside Redis has.
 type laidOut struct {
-	backend backend.Backend
-	layouts inspect.Libraries
-	found   []discover.Found // surest first
-	failed  bool
+	inspector inspect.Inspector
+	layouts   inspect.Libraries
+	found     []discover.Found // surest first
+	failed    bool
 }
 
 // layouts asks all systems, one after the other.
-func (f *discoverFlags) layouts(ctx context.Context, others []backend.Backend) (all []laidOut, err error) {
+func (f *discoverFlags) layouts(ctx context.Context, others []servers.Other) (all []laidOut, err error) {
 	for _, b := range others {
 		layouts, failed := b.Libraries(ctx, f.sample)
-		o := laidOut{backend: b, layouts: layouts, found: surestFirst(layouts.Found), failed: failed != nil}
+		o := laidOut{inspector: b, layouts: layouts, found: surestFirst(layouts.Found), failed: failed != nil}
 		err = errors.Join(err, failed)
 		all = append(all, o)
 	}
@@ -48,7 +48,7 @@ func surestFirst(libraries []inspect.Library) []discover.Found {
 func (o *laidOut) rows() (rows [][]string) {
 	for i := range o.found {
 		f := &o.found[i]
-		rows = append(rows, append([]string{o.backend.System()}, foundRow(o.backend.Address(), f, neverText(f))...))
+		rows = append(rows, append([]string{o.inspector.System()}, foundRow(o.inspector.Address(), f, neverText(f))...))
 	}
 	return rows
 }
@@ -66,9 +66,9 @@ func neverText(f *discover.Found) string {
 
 func (o *laidOut) summary() string {
 	l := &o.layouts
-	text := looked(o.backend.Address(), fmt.Sprintf("%d %s (all)", l.Read.N, l.Read.What), l.Whole, o.failed, len(o.found))
+	text := looked(o.inspector.Address(), fmt.Sprintf("%d %s (all)", l.Read.N, l.Read.What), l.Whole, o.failed, len(o.found))
 	for _, note := range l.Notes {
-		text += o.backend.Address() + ": " + ui.Printable(note) + "\n"
+		text += o.inspector.Address() + ": " + ui.Printable(note) + "\n"
 	}
 	return text
 }

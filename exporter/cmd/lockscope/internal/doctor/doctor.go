@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
@@ -125,7 +124,7 @@ func (f *doctorFlags) run(ctx context.Context, a *ui.App) error {
 }
 
 // examine asks all systems at the same time.
-func (f *doctorFlags) examine(ctx context.Context, nodes []servers.Node, others []backend.Backend) examined {
+func (f *doctorFlags) examine(ctx context.Context, nodes []servers.Node, others []servers.Other) examined {
 	d := examined{others: make([]diagnosis.Examination, len(others))}
 	policy := f.policy
 	policy.SessionTTL = f.zookeeperTTL()

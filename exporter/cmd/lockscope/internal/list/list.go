@@ -97,7 +97,7 @@ func (f *listFlags) run(ctx context.Context, a *ui.App) error {
 		reads = append(reads, f.readRedis(s, nodes))
 	}
 	for _, b := range opened.Others {
-		reads = append(reads, f.readBackend(b))
+		reads = append(reads, f.readSystem(b))
 	}
 	l, err := f.read(ctx, reads)
 	return errors.Join(err, writeList(a, f.output, f.waiters, f.slots, l))

@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/waitgraph"
 	"github.com/lockscope/lockscope/scanner/listing"
 )
@@ -89,18 +89,18 @@ func (s *selection) comparison() func(a, b entry) int {
 	return whole
 }
 
-// readBackend reads another system than Redis, and keeps what is asked for.
-func (s *selection) readBackend(b backend.Backend) reading {
+// readSystem reads another system than Redis, and keeps what is asked for.
+func (s *selection) readSystem(in inspect.Inspector) reading {
 	return func(ctx context.Context) (part, error) {
 		ctx, cancel := context.WithTimeoutCause(ctx, s.deadline, errListTruncated)
 		defer cancel()
 		wanted := s.filterFunc()
-		locks, w, err := listing.Inspect(ctx, b, &waitgraph.Watch{})
+		locks, w, err := listing.Inspect(ctx, in, &waitgraph.Watch{})
 		locks = slices.DeleteFunc(locks, func(l listing.Lock) bool { return !wanted(l.Resource) })
 		w.Locks = slices.DeleteFunc(w.Locks, func(q listing.WaitedFor) bool { return !wanted(q.Resource) })
-		p := part{system: b.System(), waits: waits{w}}
+		p := part{system: in.System(), waits: waits{w}}
 		p.listing = listing.Listing{Locks: locks, Truncated: err != nil}
-		p.listing.Nodes = []listing.Node{{Node: b.Address(), Locks: int64(len(locks)), Truncated: err != nil,
+		p.listing.Nodes = []listing.Node{{Node: in.Address(), Locks: int64(len(locks)), Truncated: err != nil,
 			Err: err}}
 		return p, err
 	}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
@@ -154,7 +153,7 @@ func (f *repairApplyFlags) step(ctx context.Context, system *servers.System, s *
 		err = errTerminate
 	default:
 		var refused error
-		err = system.Ask(ctx, func(ctx context.Context, b backend.Backend) error {
+		err = system.Ask(ctx, func(ctx context.Context, b servers.Other) error {
 			outcome, failed := b.Repair(ctx, string(key), s.Digest, !f.yes)
 			if r.Outcome = repair.Outcome(outcome); errors.Is(failed, inspect.ErrUnsafe) {
 				refused, failed = unsafe(failed.Error()), nil

@@ -10,12 +10,12 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/config"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock/decorate"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 )
@@ -24,7 +24,7 @@ const (
 	pingEvery   = 2 * time.Second
 	pingTimeout = time.Second
 	// connectTimeout is that of a ping that may have to connect first.
-	connectTimeout = backend.DialTimeout + pingTimeout
+	connectTimeout = inspect.DialTimeout + pingTimeout
 )
 
 // pings knows how the servers have answered over the last minute.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"sync"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine"
 )
@@ -17,7 +16,7 @@ const (
 )
 
 // forElection is a configuration whose Locker takes that lock.
-func forElection(c *backend.Config) *backend.Config {
+func forElection(c *OtherConfig) *OtherConfig {
 	of := *c
 	of.Prefixes, of.EtcdPrefix, of.ZooKeeperRoot = []string{ElectPrefix}, ElectPrefix, electRoot
 	return &of
@@ -33,7 +32,7 @@ type Elector struct {
 	end  context.CancelFunc
 
 	mu sync.Mutex // held while it connects
-	b  backend.Backend
+	b  Other
 	e  *engine.Engine
 }
 

@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend/postgres"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 )
@@ -28,7 +27,7 @@ func (f *Flags) OnRedis() bool { return f.Redis.Named() || !f.Others.Named() }
 // Opened is what a command talks to. The caller closes it.
 type Opened struct {
 	Nodes  []Node
-	Others []backend.Backend
+	Others []Other
 }
 
 // Close closes all connections.
@@ -50,7 +49,7 @@ func (f *Flags) Open(a *ui.App, prefixes []string) (o Opened, err error) {
 }
 
 // OpenOthers is Open without Redis.
-func (f *Flags) OpenOthers(a *ui.App, prefixes []string) ([]backend.Backend, error) {
+func (f *Flags) OpenOthers(a *ui.App, prefixes []string) ([]Other, error) {
 	c, err := f.configuration(a, prefixes)
 	if err != nil {
 		return nil, err
@@ -59,16 +58,16 @@ func (f *Flags) OpenOthers(a *ui.App, prefixes []string) ([]backend.Backend, err
 }
 
 // OpenPostgres makes the backend of PostgreSQL alone, and connects to nothing. The caller closes it.
-func (f *Flags) OpenPostgres(a *ui.App) (*postgres.Backend, error) {
+func (f *Flags) OpenPostgres(a *ui.App) (*postgres.Inspector, error) {
 	c, err := f.ofPostgres(a)
 	if err != nil {
 		return nil, err
 	}
-	return postgres.New(&c)
+	return postgres.New(c.postgres())
 }
 
 // configuration has what all systems beside Redis need.
-func (f *Flags) configuration(a *ui.App, prefixes []string) (c backend.Config, err error) {
+func (f *Flags) configuration(a *ui.App, prefixes []string) (c OtherConfig, err error) {
 	if c, err = f.ofPostgres(a); err != nil {
 		return c, err
 	}
@@ -81,7 +80,7 @@ func (f *Flags) configuration(a *ui.App, prefixes []string) (c backend.Config, e
 }
 
 // ofPostgres has what PostgreSQL needs.
-func (f *Flags) ofPostgres(a *ui.App) (c backend.Config, err error) {
+func (f *Flags) ofPostgres(a *ui.App) (c OtherConfig, err error) {
 	c = f.Others.config
 	if c.PostgresPassword, err = secretOf(a, "--postgres-password-file", f.Others.postgresPasswordFile,
 		ui.VarPostgresPassword); err != nil {
@@ -107,7 +106,7 @@ func secretOf(a *ui.App, flag, file, variable string) (string, error) {
 }
 
 // CloseAll closes systems beside Redis.
-func CloseAll(all []backend.Backend) {
+func CloseAll(all []Other) {
 	for _, b := range all {
 		b.Close()
 	}

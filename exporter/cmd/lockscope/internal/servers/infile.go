@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
@@ -29,7 +28,7 @@ func (e *fileError) Error() string { return fields.Replace(e.error.Error()) }
 func (e *fileError) Unwrap() error { return e.error }
 
 // OpenFromFile is [Flags.OpenOthers] for a group of a configuration file.
-func OpenFromFile(c *backend.Config) ([]backend.Backend, error) {
+func OpenFromFile(c *OtherConfig) ([]Other, error) {
 	all, err := openOthers(c)
 	return all, InFile(err)
 }

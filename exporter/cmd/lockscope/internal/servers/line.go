@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner"
 )
 
@@ -14,7 +14,7 @@ type line struct {
 	life   context.Context // ends what is asked
 	make   maker
 	turn   chan struct{} // has one element while nothing is asked
-	b      backend.Backend
+	b      Other
 	closed bool
 }
 
@@ -26,7 +26,7 @@ func newLine(life context.Context, m maker) *line {
 
 // ask asks a second time if a connection that was there before has failed: its server may have ended meanwhile. One
 // that hung is not asked again.
-func (l *line) ask(ctx context.Context, question func(context.Context, backend.Backend) error) error {
+func (l *line) ask(ctx context.Context, question func(context.Context, Other) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(l.life, cancel)()
@@ -41,13 +41,13 @@ func (l *line) ask(ctx context.Context, question func(context.Context, backend.B
 	}
 	before, began := l.b != nil, time.Now()
 	err := l.once(ctx, question)
-	if err != nil && before && ctx.Err() == nil && time.Since(began) < backend.DialTimeout {
+	if err != nil && before && ctx.Err() == nil && time.Since(began) < inspect.DialTimeout {
 		err = l.once(ctx, question)
 	}
 	return err
 }
 
-func (l *line) once(ctx context.Context, question func(context.Context, backend.Backend) error) (err error) {
+func (l *line) once(ctx context.Context, question func(context.Context, Other) error) (err error) {
 	if l.b == nil {
 		if l.b, err = l.make(); err != nil {
 			return err

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
@@ -110,7 +109,7 @@ func (f *LockFlags) onRedis(nodes []Node) (e *engine.Engine, closeAll func(), er
 	return e, func() { _ = e.Close(); Release(nodes) }, nil
 }
 
-func (f *LockFlags) onOther(ctx context.Context, b backend.Backend) (e *engine.Engine, closeAll func(), err error) {
+func (f *LockFlags) onOther(ctx context.Context, b Other) (e *engine.Engine, closeAll func(), err error) {
 	if e, err = b.Locker(ctx, f.options()...); err != nil {
 		b.Close()
 		if lock.ReasonOf(err) != lock.ReasonInvalid {

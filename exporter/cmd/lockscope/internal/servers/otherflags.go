@@ -3,7 +3,6 @@ package servers
 import (
 	"github.com/spf13/pflag"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/contrib/zklock"
@@ -13,7 +12,7 @@ import (
 
 // OtherFlags say which systems beside Redis a command reads.
 type OtherFlags struct {
-	config                             backend.Config
+	config                             OtherConfig
 	etcd, zookeeper                    *ui.List
 	set                                *pflag.FlagSet
 	postgresPasswordFile, passwordFile string

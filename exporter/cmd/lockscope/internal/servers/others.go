@@ -3,42 +3,43 @@ package servers
 import (
 	"errors"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend/etcd"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend/postgres"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend/zookeeper"
 )
 
-// maker makes a backend, and connects to nothing.
-type maker func() (backend.Backend, error)
+var errPlainZooKeeper = errors.New("a --tls flag is set, but lockscope reads --zookeeper in plain text: leave the flag out")
+
+// maker makes an inspector, and connects to nothing.
+type maker func() (Other, error)
 
 // makers has one for each system that is named.
-func makers(c *backend.Config) (all []maker) {
+func makers(c *OtherConfig) (all []maker) {
 	if c.Postgres != "" {
-		all = append(all, func() (backend.Backend, error) { return made(postgres.New(c)) })
+		all = append(all, func() (Other, error) { return made(postgres.New(c.postgres())) })
 	}
 	if len(c.Etcd) > 0 {
-		all = append(all, func() (backend.Backend, error) { return made(etcd.New(c)) })
+		all = append(all, func() (Other, error) { return made(etcd.New(c.etcd())) })
 	}
 	if len(c.ZooKeeper) > 0 && c.TLS != nil && !c.TLSElsewhere && c.Postgres == "" && len(c.Etcd) == 0 {
-		all = append(all, func() (backend.Backend, error) { return nil, backend.ErrPlainZooKeeper })
+		all = append(all, func() (Other, error) { return nil, errPlainZooKeeper })
 	} else if len(c.ZooKeeper) > 0 {
-		all = append(all, func() (backend.Backend, error) { return made(zookeeper.New(c)) })
+		all = append(all, func() (Other, error) { return made(zookeeper.New(c.zookeeper())) })
 	}
 	return all
 }
 
-// made keeps a nil pointer from becoming a Backend.
-func made[B backend.Backend](b B, err error) (backend.Backend, error) {
+// made keeps a nil pointer from becoming an Other.
+func made[B Other](b B, err error) (Other, error) {
 	if err != nil {
 		return nil, err
 	}
 	return b, nil
 }
 
-// open makes the backends that are named, and connects to none.
-func openOthers(c *backend.Config) ([]backend.Backend, error) {
-	var all []backend.Backend
+// openOthers makes those that are named, and connects to none.
+func openOthers(c *OtherConfig) ([]Other, error) {
+	var all []Other
 	var errs []error
 	for _, make := range makers(c) {
 		if b, err := make(); err != nil {

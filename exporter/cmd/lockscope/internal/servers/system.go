@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend/postgres"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
@@ -58,7 +57,7 @@ func newSystem(m, elect maker, config string, r *inspect.Rules) (*System, error)
 // FromFile makes the system of a group of a configuration file, and connects to nothing. The caller closes it. Errors
 // name fields of the file instead of flags. The database is part of the name of a node of PostgreSQL: a file may have
 // several of one server.
-func FromFile(c *backend.Config, r *inspect.Rules) (*System, error) {
+func FromFile(c *OtherConfig, r *inspect.Rules) (*System, error) {
 	var made *System
 	electing := makers(forElection(c))
 	for i, m := range makers(c) {
@@ -102,7 +101,7 @@ func (f *Flags) Systems(a *ui.App, r *inspect.Rules) (all []*System, err error) 
 }
 
 // hashOf is a hash, for secrets are in a configuration.
-func hashOf(c *backend.Config) string {
+func hashOf(c *OtherConfig) string {
 	plain := *c
 	plain.TLS = nil // its files have stamps of their own
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q", fmt.Sprintf("%+v", plain)))
@@ -151,7 +150,7 @@ func (s *System) watched() (stop func()) {
 // Look implements scanner.System.
 func (s *System) Look(ctx context.Context) (look inspect.Look, err error) {
 	defer s.watched()()
-	err = s.looks.ask(ctx, func(ctx context.Context, b backend.Backend) (err error) {
+	err = s.looks.ask(ctx, func(ctx context.Context, b Other) (err error) {
 		look, err = b.Leaks(ctx, s.rules)
 		return err
 	})
@@ -180,7 +179,7 @@ func (s *System) Leak(f *report.Finding) *inspect.Leak {
 }
 
 // Ask asks a backend that is connected.
-func (s *System) Ask(ctx context.Context, question func(context.Context, backend.Backend) error) error {
+func (s *System) Ask(ctx context.Context, question func(context.Context, Other) error) error {
 	return s.lists.ask(ctx, question)
 }
 
@@ -189,7 +188,7 @@ func (s *System) List(ctx context.Context) (locks []listing.Lock, w *listing.Wai
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
 	w = listing.NoWaits()
-	err = s.lists.ask(ctx, func(ctx context.Context, b backend.Backend) (err error) {
+	err = s.lists.ask(ctx, func(ctx context.Context, b Other) (err error) {
 		locks, w, err = listing.Inspect(ctx, b, &waitgraph.Watch{})
 		return err
 	})
@@ -204,7 +203,7 @@ func (s *System) List(ctx context.Context) (locks []listing.Lock, w *listing.Wai
 
 // Ping reports whether it answers.
 func (s *System) Ping(ctx context.Context) error {
-	err := s.pings.ask(ctx, func(ctx context.Context, b backend.Backend) error { _, err := b.Ping(ctx); return err })
+	err := s.pings.ask(ctx, func(ctx context.Context, b Other) error { _, err := b.Ping(ctx); return err })
 	if s.file {
 		return InFile(err)
 	}

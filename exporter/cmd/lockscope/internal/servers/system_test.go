@@ -7,13 +7,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
 
 // slow is a backend whose look takes as long as the test says.
 type slow struct {
-	backend.Backend
+	Other
 	takes time.Duration
 }
 
@@ -30,7 +29,7 @@ func (s *slow) Leaks(context.Context, *inspect.Rules) (l inspect.Look, err error
 func TestALongLookIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &slow{takes: 9 * time.Second}
-		m := func() (backend.Backend, error) { return b, nil }
+		m := func() (Other, error) { return b, nil }
 		s, err := newSystem(m, m, "", &inspect.Rules{})
 		if err != nil {
 			t.Fatal(err)

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
 
 var errBadPage = errors.New("--page: not the address of a live page: use http://host:port/debug/locks")
@@ -24,7 +24,7 @@ type Redis struct {
 // Other is one system beside Redis to read.
 type Other struct {
 	Name string
-	backend.Backend
+	inspect.Inspector
 }
 
 // Config says what to read.
@@ -63,7 +63,7 @@ func Open(c Config) (*Source, error) {
 		systems = append(systems, set)
 	}
 	for _, o := range c.Others {
-		systems = append(systems, &otherSet{called: o.Name, backend: o.Backend})
+		systems = append(systems, &otherSet{called: o.Name, inspector: o.Inspector})
 	}
 	return newSource(systems, p), nil
 }

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/screen"
 	"github.com/lockscope/lockscope/exporter/live/state"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/waitgraph"
 	"github.com/lockscope/lockscope/scanner/listing"
 )
@@ -18,31 +18,31 @@ const otherTime = 8 * time.Second
 
 // otherSet is a system beside Redis: two questions a refresh. Only its task uses it.
 type otherSet struct {
-	called   string
-	backend  backend.Backend
-	answered time.Time
-	slowest  time.Duration
-	watch    waitgraph.Watch
+	called    string
+	inspector inspect.Inspector
+	answered  time.Time
+	slowest   time.Duration
+	watch     waitgraph.Watch
 }
 
 func (o *otherSet) name() string { return o.called }
 
-func (o *otherSet) close() { o.backend.Close() }
+func (o *otherSet) close() { o.inspector.Close() }
 
 func (o *otherSet) suggest([]string) {} // its waiters are read whole
 
 func (o *otherSet) first() screen.Set {
 	return screen.Set{Name: o.name(), Err: errNotYet.Error(),
-		Nodes: []screen.Node{{Name: o.backend.Address(), State: state.NodeDown, Why: errNotYet.Error()}}}
+		Nodes: []screen.Node{{Name: o.inspector.Address(), State: state.NodeDown, Why: errNotYet.Error()}}}
 }
 
 func (o *otherSet) read(ctx context.Context) screen.Set {
 	ctx, cancel := context.WithTimeout(ctx, otherTime)
 	defer cancel()
 	set := screen.Set{Name: o.name()}
-	node := screen.Node{Name: o.backend.Address(), State: state.NodeUp}
+	node := screen.Node{Name: o.inspector.Address(), State: state.NodeUp}
 	began := time.Now()
-	_, w, err := listing.Inspect(ctx, o.backend, &o.watch)
+	_, w, err := listing.Inspect(ctx, o.inspector, &o.watch)
 	if err == nil {
 		o.answered, node.Latency = time.Now(), time.Since(began)
 		o.slowest = max(o.slowest, node.Latency)

@@ -38,7 +38,7 @@ func (f *topFlags) open(a *ui.App) (src *Source, err error) {
 		return nil, err
 	}
 	for _, b := range others {
-		c.Others = append(c.Others, Other{Name: b.System(), Backend: b})
+		c.Others = append(c.Others, Other{Name: b.System(), Inspector: b})
 	}
 	if err = f.openRedis(a, &c); err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func (f *topFlags) openOther(file *config.File, g *config.FileGroup, c *Config) 
 	}
 	others, err := servers.OpenFromFile(&to)
 	for _, b := range others {
-		c.Others = append(c.Others, Other{Name: g.Name, Backend: b})
+		c.Others = append(c.Others, Other{Name: g.Name, Inspector: b})
 	}
 	return err
 }

@@ -33,7 +33,7 @@ var (
 )
 
 // Libraries implements inspect.Inspector. It reads names of keys, and values of those that are named after a lease.
-func (b *Backend) Libraries(ctx context.Context, sample int) (l inspect.Libraries, err error) {
+func (b *Inspector) Libraries(ctx context.Context, sample int) (l inspect.Libraries, err error) {
 	if err := b.connect(ctx); err != nil {
 		return l, err
 	}
@@ -53,7 +53,7 @@ func (b *Backend) Libraries(ctx context.Context, sample int) (l inspect.Librarie
 	return l, b.explain(err)
 }
 
-func (b *Backend) readNames(ctx context.Context, from string, options []clientv3.OpOption, sample int,
+func (b *Inspector) readNames(ctx context.Context, from string, options []clientv3.OpOption, sample int,
 	l *inspect.Libraries) error {
 	for revision := int64(0); ; {
 		var page *clientv3.GetResponse
@@ -78,7 +78,7 @@ func (b *Backend) readNames(ctx context.Context, from string, options []clientv3
 }
 
 // recognise sorts the keys of a page. The value tells a Mutex, which has none, from an Election and from etcdlock.
-func (b *Backend) recognise(ctx context.Context, kvs []*mvccpb.KeyValue, found *inspect.Libraries) error {
+func (b *Inspector) recognise(ctx context.Context, kvs []*mvccpb.KeyValue, found *inspect.Libraries) error {
 	var claims []clientv3.Op
 	for _, kv := range kvs {
 		k := newKey(kv)
@@ -129,7 +129,7 @@ func claim(k *key, size int, found *inspect.Libraries) {
 }
 
 // named adds a key that its name suggests to be a lock.
-func (b *Backend) named(k *key, found *inspect.Libraries) {
+func (b *Inspector) named(k *key, found *inspect.Libraries) {
 	f := inspect.Library{Keys: 1, Example: k.key, Pattern: dirOf(k.key), Confidence: inspect.High}
 	switch {
 	case strings.HasPrefix(k.key, "/registry/leases/"):

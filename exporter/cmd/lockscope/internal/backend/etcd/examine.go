@@ -14,7 +14,6 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/etcdlock"
 )
@@ -45,7 +44,7 @@ func (f *facts) up() (members []member) {
 }
 
 // Examine implements inspect.Inspector. The right to write is tried with a transaction whose condition cannot hold.
-func (b *Backend) Examine(ctx context.Context, _ time.Duration) inspect.Examination {
+func (b *Inspector) Examine(ctx context.Context, _ time.Duration) inspect.Examination {
 	e := inspect.Examination{}
 	if err := b.connect(ctx); err != nil && b.client == nil {
 		e.Add("connection", "", inspect.Failed(err.Error(), "check --etcd and --etcd-username"))
@@ -72,7 +71,7 @@ func (b *Backend) Examine(ctx context.Context, _ time.Duration) inspect.Examinat
 	return e
 }
 
-func ask(ctx context.Context, b *Backend) facts {
+func ask(ctx context.Context, b *Inspector) facts {
 	f := facts{Members: make([]member, len(b.config.Endpoints))}
 	reach, cancel := context.WithTimeout(ctx, inspect.ReachTimeout)
 	defer cancel()
@@ -103,7 +102,7 @@ func ask(ctx context.Context, b *Backend) facts {
 }
 
 // askMember dials before it asks: the client would retry without reporting the reason.
-func askMember(ctx context.Context, b *Backend, endpoint string) member {
+func askMember(ctx context.Context, b *Inspector, endpoint string) member {
 	if err := b.dial(ctx, endpoint); err != nil {
 		return member{endpoint, err, nil}
 	}
@@ -130,7 +129,7 @@ func alarmsOf(ctx context.Context, client *clientv3.Client, up []member) (alarms
 }
 
 // rightsIn tries the rights that a lock needs, under a condition that never holds: no key has a negative revision.
-func rightsIn(ctx context.Context, b *Backend) error {
+func rightsIn(ctx context.Context, b *Inspector) error {
 	key := etcdlock.MutexPrefix(b.prefix, "lockscope-doctor") + "/0"
 	_, err := b.client.Txn(ctx).If(clientv3.Compare(clientv3.CreateRevision(key), "<", 0)).
 		Then(clientv3.OpGet(key), clientv3.OpPut(key, ""),
@@ -153,8 +152,8 @@ func checkMember(m member, f facts) inspect.Result {
 	case m.Err != nil && f.Quorum == nil:
 		return inspect.Warned(m.Err.Error(), "locks still work: repair it before another one fails")
 	case m.Err != nil:
-		return inspect.Failed(m.Err.Error(), cmp.Or(backend.CertificateAdvice(m.Err),
-			backend.ReachAdvice+"; if it requires TLS, use https:// and --tls-ca"))
+		return inspect.Failed(m.Err.Error(), cmp.Or(inspect.CertificateAdvice(m.Err),
+			inspect.ReachAdvice+"; if it requires TLS, use https:// and --tls-ca"))
 	case m.Status.Leader == 0:
 		return inspect.Failed("it has no leader",
 			"it cannot reach a majority of the members: check their peer addresses")

@@ -23,11 +23,11 @@ const (
 
 // Leaks implements inspect.Inspector: keys without a lease, leases that last too long and locks held too long, below
 // the prefix of etcdlock and the given ones. All keys of a prefix are of one revision.
-func (b *Backend) Leaks(ctx context.Context, r *inspect.Rules) (l inspect.Look, err error) {
+func (b *Inspector) Leaks(ctx context.Context, r *inspect.Rules) (l inspect.Look, err error) {
 	if err := b.connect(ctx); err != nil {
 		return l, err
 	}
-	s := &leakScan{backend: b, rules: r, leaks: &l, seen: make(map[string]bool)}
+	s := &leakScan{inspector: b, rules: r, leaks: &l, seen: make(map[string]bool)}
 	for _, prefix := range s.prefixes() {
 		switch err := s.readPrefix(ctx, prefix); {
 		case errors.Is(err, rpctypes.ErrUserEmpty):
@@ -48,15 +48,15 @@ func (b *Backend) Leaks(ctx context.Context, r *inspect.Rules) (l inspect.Look, 
 
 // leakScan is one look at a cluster.
 type leakScan struct {
-	backend *Backend
-	rules   *inspect.Rules
-	leaks   *inspect.Look
-	keys    []*key
-	seen    map[string]bool
+	inspector *Inspector
+	rules     *inspect.Rules
+	leaks     *inspect.Look
+	keys      []*key
+	seen      map[string]bool
 }
 
 func (s *leakScan) prefixes() []string {
-	all := append([]string{s.backend.prefix}, s.rules.Prefixes...)
+	all := append([]string{s.inspector.prefix}, s.rules.Prefixes...)
 	slices.Sort(all)
 	return slices.Compact(all)
 }
@@ -67,7 +67,7 @@ func (s *leakScan) readPrefix(ctx context.Context, prefix string) error {
 	for {
 		var page *clientv3.GetResponse
 		err := retry(ctx, func(ctx context.Context) (err error) {
-			page, err = s.backend.client.Get(ctx, from, clientv3.WithRange(clientv3.GetPrefixRangeEnd(prefix)),
+			page, err = s.inspector.client.Get(ctx, from, clientv3.WithRange(clientv3.GetPrefixRangeEnd(prefix)),
 				clientv3.WithLimit(keyPage), clientv3.WithRev(revision))
 			return err
 		})
@@ -148,6 +148,6 @@ func (s *leakScan) add(class inspect.Class, k *key, format string, args ...any) 
 	if k.holder == (lock.Holder{}) {
 		l.Holder.Instance, l.Format = k.name(), inspect.Observed
 	}
-	l.Action, l.Unsafe = s.backend.repairOf(&l)
+	l.Action, l.Unsafe = s.inspector.repairOf(&l)
 	s.leaks.Add(s.rules, l, format, args...)
 }

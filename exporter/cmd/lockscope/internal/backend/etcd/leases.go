@@ -55,7 +55,7 @@ func (s *leakScan) readLeases(ctx context.Context) (map[int64]lease, error) {
 		asking.Go(func() {
 			defer func() { <-slots }()
 			err := retry(ctx, func(ctx context.Context) error {
-				resp, err := s.backend.client.TimeToLive(ctx, clientv3.LeaseID(k.lease))
+				resp, err := s.inspector.client.TimeToLive(ctx, clientv3.LeaseID(k.lease))
 				if err == nil && resp.TTL >= 0 {
 					mu.Lock()
 					defer mu.Unlock()

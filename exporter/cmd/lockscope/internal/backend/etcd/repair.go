@@ -19,7 +19,7 @@ const guardForm = "mod_revision "
 func guardOf(k *key) string { return guardForm + strconv.FormatInt(k.changed, 10) }
 
 // repairOf is what a repair does: it deletes keys without a lease.
-func (b *Backend) repairOf(l *inspect.Leak) (do inspect.Action, unsafe string) {
+func (b *Inspector) repairOf(l *inspect.Leak) (do inspect.Action, unsafe string) {
 	switch {
 	case l.Class != inspect.NoTTL:
 		return "", "only a key without a lease is deleted; its lease ends the others"
@@ -31,7 +31,7 @@ func (b *Backend) repairOf(l *inspect.Leak) (do inspect.Action, unsafe string) {
 
 // Repair implements inspect.Inspector. One transaction compares the revision and deletes. A claim whose lease is alive is
 // left alone: its holder may be at work, and believe that it has the lock.
-func (b *Backend) Repair(ctx context.Context, name, guard string, dry bool) (inspect.Outcome, error) {
+func (b *Inspector) Repair(ctx context.Context, name, guard string, dry bool) (inspect.Outcome, error) {
 	if err := b.connect(ctx); err != nil {
 		return "", err
 	}
@@ -68,7 +68,7 @@ func (b *Backend) Repair(ctx context.Context, name, guard string, dry bool) (ins
 }
 
 // alive refuses a claim that is named after a lease which still exists.
-func (b *Backend) alive(ctx context.Context, name string) error {
+func (b *Inspector) alive(ctx context.Context, name string) error {
 	id, err := strconv.ParseInt(strings.TrimPrefix(name[strings.LastIndexByte(name, '/')+1:], "r"), 16, 64)
 	if err != nil {
 		return nil // it is no claim
@@ -86,7 +86,7 @@ func (b *Backend) alive(ctx context.Context, name string) error {
 	return nil
 }
 
-func (b *Backend) explainRepair(err error) error {
+func (b *Inspector) explainRepair(err error) error {
 	if errors.Is(err, rpctypes.ErrPermissionDenied) {
 		return fmt.Errorf("etcd %s: %w: grant the role of user %s read and write on the prefix of the locks", b.Address(),
 			err, b.config.Username)

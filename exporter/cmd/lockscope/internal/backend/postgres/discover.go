@@ -47,7 +47,7 @@ var knownLocks = map[int64]string{
 
 // Libraries implements inspect.Inspector: tables of known libraries in this database, and advisory locks that are held in
 // any database of the server.
-func (b *Backend) Libraries(ctx context.Context, sample int) (l inspect.Libraries, err error) {
+func (b *Inspector) Libraries(ctx context.Context, sample int) (l inspect.Libraries, err error) {
 	l.Read.What, l.Whole = "locks", true
 	err = b.read(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		d := &discovery{tx: tx, sample: sample, layouts: &l}

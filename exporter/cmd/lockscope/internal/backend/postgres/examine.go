@@ -9,7 +9,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/pglock"
 )
@@ -52,14 +51,14 @@ const question = `SELECT current_setting('server_version') AS version,
   (SELECT count(*)::int FROM pg_stat_activity WHERE usename = current_user) AS own_used`
 
 // Examine implements inspect.Inspector.
-func (b *Backend) Examine(ctx context.Context, _ time.Duration) inspect.Examination {
+func (b *Inspector) Examine(ctx context.Context, _ time.Duration) inspect.Examination {
 	e := inspect.Examination{}
 	n := inspect.Node{Node: b.Address()}
 	var f facts
 	if f, n.Err = ask(ctx, b); n.Err != nil {
 		advice := cmp.Or(b.advice(n.Err),
-			backend.ReachAdvice+" (--postgres)")
-		e.Add("connection", n.Node, inspect.Failed(backend.OneLine(n.Err).Error(), advice))
+			inspect.ReachAdvice+" (--postgres)")
+		e.Add("connection", n.Node, inspect.Failed(inspect.OneLine(n.Err).Error(), advice))
 		e.Nodes = []inspect.Node{n}
 		return e
 	}
@@ -85,7 +84,7 @@ func (b *Backend) Examine(ctx context.Context, _ time.Duration) inspect.Examinat
 	return e
 }
 
-func ask(ctx context.Context, b *Backend) (f facts, err error) {
+func ask(ctx context.Context, b *Inspector) (f facts, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*inspect.ReachTimeout)
 	defer cancel()
 	rows, err := b.pool.Query(ctx, question)

@@ -17,7 +17,7 @@ const typeRow = "row"
 
 // Leaks implements inspect.Inspector: advisory locks, transactions that sit idle with rows locked, and rows of pglock.
 // It reads in one transaction that cannot write.
-func (b *Backend) Leaks(ctx context.Context, r *inspect.Rules) (l inspect.Look, err error) {
+func (b *Inspector) Leaks(ctx context.Context, r *inspect.Rules) (l inspect.Look, err error) {
 	err = b.read(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		s := &leakScan{tx: tx, rules: r, schema: b.schema, leaks: &l}
 		return s.read(ctx)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
 
@@ -91,10 +90,10 @@ func checkPooler(p pooler) inspect.Result {
 	const listen = "let waiters listen on the server itself (pglock.WithListener), or poll (pglock.WithoutListener)"
 	switch {
 	case p.Unread != nil && p.Mode == "":
-		return inspect.Warned("unknown: "+backend.OneLine(p.Unread).Error(),
+		return inspect.Warned("unknown: "+inspect.OneLine(p.Unread).Error(),
 			"try again; if the role has no connection left, see the connections check")
 	case p.Unread != nil:
-		return inspect.Warned("a pooler in an unknown mode: "+backend.OneLine(p.Unread).Error(), listen)
+		return inspect.Warned("a pooler in an unknown mode: "+inspect.OneLine(p.Unread).Error(), listen)
 	case p.Mode == "":
 		return inspect.Passed("none: connections reach the server itself")
 	case p.Mode == sessionPooling:

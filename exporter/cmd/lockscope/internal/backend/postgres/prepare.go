@@ -7,16 +7,16 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/pglock"
 )
 
 // Schema is the name of the schema.
-func (b *Backend) Schema() string { return b.schema }
+func (b *Inspector) Schema() string { return b.schema }
 
 // Prepare creates or upgrades the schema, and lets roles take locks. It may be called again, and by several processes
 // at the same time. If it fails at a role, which the error names, the schema is ready and the roles before it are granted.
-func (b *Backend) Prepare(ctx context.Context, roles []string) (pglock.Migration, error) {
+func (b *Inspector) Prepare(ctx context.Context, roles []string) (pglock.Migration, error) {
 	m, err := pglock.Upgrade(ctx, b.pool, b.schema)
 	if err != nil {
 		return m, b.explainPrepare(err)
@@ -30,7 +30,7 @@ func (b *Backend) Prepare(ctx context.Context, roles []string) (pglock.Migration
 }
 
 // explainPrepare has other remedies than explain: here the role lacks the rights of an owner.
-func (b *Backend) explainPrepare(err error) error {
+func (b *Inspector) explainPrepare(err error) error {
 	var refused *pgconn.PgError
 	remedy := b.advice(err)
 	if errors.As(err, &refused) && remedy == "" {
@@ -44,9 +44,9 @@ func (b *Backend) explainPrepare(err error) error {
 		}
 	}
 	if remedy == "" {
-		return backend.Explain(b, err, nil)
+		return inspect.Explain(b, err, nil)
 	}
-	return fmt.Errorf("%s %s: %w: %s", b.System(), b.address, backend.OneLine(err), remedy)
+	return fmt.Errorf("%s %s: %w: %s", b.System(), b.address, inspect.OneLine(err), remedy)
 }
 
 // initCommand is what prepares a schema for a role: an upgrade may add functions, which need a grant of their own.

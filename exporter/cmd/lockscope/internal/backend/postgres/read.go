@@ -8,18 +8,18 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
 
 const (
 	statementTimeout = 10 * time.Second // of a statement, on the server
-	stepTimeout      = statementTimeout + backend.DialTimeout
+	stepTimeout      = statementTimeout + inspect.DialTimeout
 	readTimeout      = time.Minute // of all steps
 )
 
 // read runs do in a transaction that cannot write.
-func (b *Backend) read(ctx context.Context, do func(context.Context, pgx.Tx) error) error {
+func (b *Inspector) read(ctx context.Context, do func(context.Context, pgx.Tx) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, readTimeout, fmt.Errorf("%w: %v were not enough to read it",
 		driver.ErrUnreachable, readTimeout))
 	defer cancel()
@@ -58,12 +58,12 @@ func step(ctx context.Context, part func(context.Context) error) error {
 var errSilent = fmt.Errorf("%w: no answer within %v", driver.ErrUnreachable, stepTimeout)
 
 // answers asks for a first answer, so that a server that hangs is known in seconds.
-func (b *Backend) answers(ctx context.Context) error {
-	first, cancel := context.WithTimeout(ctx, backend.DialTimeout)
+func (b *Inspector) answers(ctx context.Context) error {
+	first, cancel := context.WithTimeout(ctx, inspect.DialTimeout)
 	defer cancel()
 	err := b.pool.Ping(first)
 	if err != nil && first.Err() != nil && ctx.Err() == nil {
-		return fmt.Errorf("%w: no answer within %v", driver.ErrUnreachable, backend.DialTimeout)
+		return fmt.Errorf("%w: no answer within %v", driver.ErrUnreachable, inspect.DialTimeout)
 	}
 	return err
 }

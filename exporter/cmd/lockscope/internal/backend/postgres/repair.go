@@ -10,7 +10,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
 
@@ -61,7 +60,7 @@ const sameTransaction = "FROM pg_stat_activity WHERE pid = $1 AND backend_start 
 	"state LIKE 'idle in transaction%'"
 
 // Repair implements inspect.Inspector. One statement compares and ends the session.
-func (b *Backend) Repair(ctx context.Context, _, text string, dry bool) (inspect.Outcome, error) {
+func (b *Inspector) Repair(ctx context.Context, _, text string, dry bool) (inspect.Outcome, error) {
 	g, err := parseGuard(text)
 	if err != nil {
 		return "", inspect.Unsafe("the plan has no transaction")
@@ -88,7 +87,7 @@ func (b *Backend) Repair(ctx context.Context, _, text string, dry bool) (inspect
 }
 
 // otherwise says why there was nothing to end. A role that may not see a session cannot tell what it does.
-func (b *Backend) otherwise(ctx context.Context, g *guard) (inspect.Outcome, error) {
+func (b *Inspector) otherwise(ctx context.Context, g *guard) (inspect.Outcome, error) {
 	var there, hidden bool
 	if err := b.pool.QueryRow(ctx, "SELECT count(*) > 0, coalesce(bool_or(backend_start IS NULL), false) "+
 		"FROM pg_stat_activity WHERE pid = $1 AND (backend_start IS NULL OR backend_start = $2)", g.pid, g.began).
@@ -104,10 +103,10 @@ func (b *Backend) otherwise(ctx context.Context, g *guard) (inspect.Outcome, err
 	return inspect.Gone, nil
 }
 
-func (b *Backend) explainRepair(err error) error {
+func (b *Inspector) explainRepair(err error) error {
 	if refused, ok := errors.AsType[*pgconn.PgError](err); ok && refused.Code == "42501" {
 		return fmt.Errorf("postgresql %s: %w: GRANT pg_signal_backend to the role of --postgres", b.address,
-			backend.OneLine(err))
+			inspect.OneLine(err))
 	}
 	return b.explain(err)
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
 
@@ -26,7 +25,7 @@ type oldTransaction struct {
 	User string
 }
 
-func askRows(ctx context.Context, b *Backend) (r rowFacts) {
+func askRows(ctx context.Context, b *Inspector) (r rowFacts) {
 	r.Unread = b.pool.QueryRow(ctx,
 		"SELECT coalesce(sum(n_dead_tup), 0)::bigint, coalesce(sum(n_live_tup), 0)::bigint "+
 			"FROM pg_stat_all_tables WHERE schemaname = $1 AND relname IN ('lock', 'waiter')", b.schema).Scan(&r.Dead,
@@ -60,7 +59,7 @@ func checkRows(r rowFacts) inspect.Result {
 		inspect.Count(r.Live, "live row"))
 	switch {
 	case r.Unread != nil:
-		return inspect.Warned(backend.OneLine(r.Unread).Error(), "try again")
+		return inspect.Warned(inspect.OneLine(r.Unread).Error(), "try again")
 	case r.Dead < max(manyDead, r.Live):
 		return inspect.Passed(detail)
 	case r.Oldest.Age > longTransaction:

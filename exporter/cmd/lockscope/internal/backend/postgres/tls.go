@@ -7,8 +7,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 )
 
 // secure has a connection use what the --tls flags say: the authority and the host name are
@@ -22,7 +20,7 @@ func secure(c *pgx.ConnConfig, flags *tls.Config) error {
 	isPlain := func(f *pgconn.FallbackConfig) bool { return f.TLSConfig == nil }
 	all = slices.DeleteFunc(append(all, c.Fallbacks...), isPlain)
 	if len(all) == 0 {
-		return backend.ErrPlainPostgres
+		return errPlainPostgres
 	}
 	for i, f := range all {
 		all[i] = &pgconn.FallbackConfig{Host: f.Host, Port: f.Port, TLSConfig: merge(f.TLSConfig, flags, f.Host)}

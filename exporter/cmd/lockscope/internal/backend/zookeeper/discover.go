@@ -46,7 +46,7 @@ var ours = recipe{"lockscope", regexp.MustCompile(`^_c_[0-9a-f]{32}-(read-)?lock
 
 // Libraries implements inspect.Inspector. It reads names, and of places whether they are persistent. When ctx ends, it
 // fails at once, as Leaks does.
-func (b *Backend) Libraries(ctx context.Context, sample int) (inspect.Libraries, error) {
+func (b *Inspector) Libraries(ctx context.Context, sample int) (inspect.Libraries, error) {
 	if err := b.connect(ctx); err != nil {
 		return inspect.Libraries{}, err
 	}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/lock/contrib/zklock"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
@@ -37,7 +36,7 @@ type server struct {
 
 // Examine implements inspect.Inspector. A session comes and goes, and the right to create is tried in a transaction that
 // cannot succeed.
-func (b *Backend) Examine(ctx context.Context, maxTTL time.Duration) inspect.Examination {
+func (b *Inspector) Examine(ctx context.Context, maxTTL time.Duration) inspect.Examination {
 	e := inspect.Examination{}
 	b.session = zklock.SessionFor(maxTTL)
 	f := ask(ctx, b)
@@ -54,7 +53,7 @@ func (b *Backend) Examine(ctx context.Context, maxTTL time.Duration) inspect.Exa
 	return e
 }
 
-func ask(ctx context.Context, b *Backend) facts {
+func ask(ctx context.Context, b *Inspector) facts {
 	f := facts{Servers: make([]server, len(b.servers))}
 	var asking sync.WaitGroup
 	for i, address := range b.servers {
@@ -92,7 +91,7 @@ func inTime(ctx context.Context, ask func() error) error {
 }
 
 // mayCreate asks for a node and, in the same transaction, for something impossible.
-func mayCreate(b *Backend) error {
+func mayCreate(b *Inspector) error {
 	at := b.root
 	for ; at != "/"; at = path.Dir(at) {
 		if there, _, err := b.conn.Exists(at); err != nil || there {
@@ -167,7 +166,7 @@ func checkServer(s server, f facts) inspect.Result {
 	case s.Err != nil && f.Session == nil:
 		return inspect.Warned(s.Err.Error(), "locks still work: repair it before another one fails")
 	case s.Err != nil:
-		return inspect.Failed(s.Err.Error(), backend.ReachAdvice)
+		return inspect.Failed(s.Err.Error(), inspect.ReachAdvice)
 	case s.Silent:
 		return inspect.Warned("reached; its role is unknown",
 			"set 4lw.commands.whitelist=srvr in zoo.cfg to see its role; locks do not need it")

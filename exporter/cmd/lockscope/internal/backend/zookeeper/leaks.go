@@ -19,7 +19,7 @@ import (
 // Leaks implements inspect.Inspector: persistent nodes that are named like a place in the queue of a lock, and locks
 // held too long, below the root of zklock and the given paths. When ctx ends, it fails at once, while its requests end
 // with their answers or with Close.
-func (b *Backend) Leaks(ctx context.Context, r *inspect.Rules) (inspect.Look, error) {
+func (b *Inspector) Leaks(ctx context.Context, r *inspect.Rules) (inspect.Look, error) {
 	if err := b.connect(ctx); err != nil {
 		return inspect.Look{}, err
 	}
@@ -37,7 +37,7 @@ func (b *Backend) Leaks(ctx context.Context, r *inspect.Rules) (inspect.Look, er
 	}
 }
 
-func (b *Backend) findLeaks(ctx context.Context, r *inspect.Rules, l *inspect.Look) error {
+func (b *Inspector) findLeaks(ctx context.Context, r *inspect.Rules, l *inspect.Look) error {
 	for _, root := range b.roots(r) {
 		s := &leakScan{conn: b.conn, rules: r, leaks: l, now: time.Now()}
 		if err := s.walk(ctx, root); err != nil {
@@ -71,7 +71,7 @@ func (s *leakScan) hides(f *inspect.Leak) bool {
 }
 
 // roots are that of zklock and the given ones, without those below another.
-func (b *Backend) roots(r *inspect.Rules) (roots []string) {
+func (b *Inspector) roots(r *inspect.Rules) (roots []string) {
 	all := append([]string{b.root}, r.Prefixes...)
 	slices.Sort(all)
 	for _, p := range all {

@@ -19,7 +19,7 @@ const ephemeral = "only a persistent node is deleted; its session ends the other
 
 // Repair implements inspect.Inspector. ZooKeeper compares the version as it deletes. Names of places are not used twice
 // as long as their lock is there.
-func (b *Backend) Repair(ctx context.Context, name, guard string, dry bool) (outcome inspect.Outcome, err error) {
+func (b *Inspector) Repair(ctx context.Context, name, guard string, dry bool) (outcome inspect.Outcome, err error) {
 	if err := b.connect(ctx); err != nil {
 		return "", err
 	}
@@ -46,7 +46,7 @@ func (b *Backend) Repair(ctx context.Context, name, guard string, dry bool) (out
 	return outcome, b.explain(err)
 }
 
-func (b *Backend) remove(name, guard string, dry bool) (inspect.Outcome, error) {
+func (b *Inspector) remove(name, guard string, dry bool) (inspect.Outcome, error) {
 	if _, err := b.conn.Sync(name); err != nil && !errors.Is(err, zk.ErrNoNode) {
 		return "", err
 	}

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
 
 // sessionReader dials for the client, which keeps to itself how long a session it is granted, and waits a minute for
@@ -22,7 +22,7 @@ type sessionReader struct {
 
 // firstAnswer leaves time for other servers before connect gives up.
 func firstAnswer(servers int) time.Duration {
-	return backend.DialTimeout / time.Duration(min(max(servers, 1), 3))
+	return inspect.DialTimeout / time.Duration(min(max(servers, 1), 3))
 }
 
 func (r *sessionReader) dial(network, address string, timeout time.Duration) (net.Conn, error) {

@@ -5,13 +5,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
 
 // TestTheFirstAnswerIsNotAwaitedForLong: later ones are, as long as the client says.
 func TestTheFirstAnswerIsNotAwaitedForLong(t *testing.T) {
 	for servers, want := range map[int]time.Duration{
-		1: backend.DialTimeout, 2: backend.DialTimeout / 2, 3: backend.DialTimeout / 3, 7: backend.DialTimeout / 3,
+		1: inspect.DialTimeout, 2: inspect.DialTimeout / 2, 3: inspect.DialTimeout / 3, 7: inspect.DialTimeout / 3,
 	} {
 		if got := firstAnswer(servers); got != want {
 			t.Errorf("%d servers: %v, want %v", servers, got, want)

@@ -1,31 +1,16 @@
-package backend
+package inspect
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// Errors of bad input, which never hold its text.
-var (
-	ErrBadPostgres = errors.New("--postgres is neither a URL nor key=value pairs, or names files that cannot be read " +
-		"(its text is withheld: it may hold a password). Use postgres://user@host:port/database")
-	ErrBadEndpoint = errors.New("is not of the form host:port, http://host:port or https://host:port (its text is " +
-		"withheld: it may hold a password). Name the user with --etcd-username")
-	ErrBadServer = errors.New("is not of the form host:port (its text is withheld)")
-	ErrBadRoot   = errors.New("--zookeeper-root is not a path: use one such as /locks")
-	ErrBadAuth   = errors.New("LOCKSCOPE_ZOOKEEPER_AUTH is not of the form user:password")
-	ErrPlainText = errors.New("a --tls flag is set, but an etcd endpoint would use plain text: begin it with " +
-		"https://")
-	ErrPlainPostgres = errors.New(
-		"a --tls flag is set, but --postgres uses plain text (sslmode=disable, or a socket): " +
-			"use sslmode=verify-full")
-	ErrPlainZooKeeper = errors.New("a --tls flag is set, but lockscope reads --zookeeper in plain text: " +
-		"leave the flag out")
-)
+// DialTimeout bounds the first answer, so that an unreachable system does not use up the time of the others.
+const DialTimeout = 5 * time.Second
 
 // ReachAdvice is what to do about a server that does not answer.
 const ReachAdvice = "check that the server is up, the address is right, and this machine can reach it"
@@ -34,16 +19,16 @@ const ReachAdvice = "check that the server is up, the address is right, and this
 type Remedies map[driver.Class]string
 
 // Explain names the system, the address and the remedy. ClassOf finds the error's class still.
-func Explain(b Backend, err error, r Remedies) error {
+func Explain(in Inspector, err error, r Remedies) error {
 	if err == nil {
 		return nil
 	}
 	err = OneLine(err)
 	class := driver.ClassOf(err)
 	if driver.HasRemedy(err) || r[class] == "" && !class.Silent() {
-		return fmt.Errorf("%s %s: %w", b.System(), b.Address(), err)
+		return fmt.Errorf("%s %s: %w", in.System(), in.Address(), err)
 	}
-	return fmt.Errorf("%s %s: %w: %s", b.System(), b.Address(), err, cmp.Or(r[class], ReachAdvice))
+	return fmt.Errorf("%s %s: %w: %s", in.System(), in.Address(), err, cmp.Or(r[class], ReachAdvice))
 }
 
 // OneLine is err on one line: pgx has one for each try of an address, with TLS and without.

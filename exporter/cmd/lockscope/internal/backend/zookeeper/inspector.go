@@ -12,17 +12,18 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
+	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/contrib/zklock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
+	"github.com/lockscope/lockscope/lock/engine"
 )
 
 // readSession is how long a session of this program lives without it.
 const readSession = 10 * time.Second
 
-// Backend is an ensemble with a root of package zklock, of zk.Lock or of Curator.
-type Backend struct {
+// Inspector is an ensemble with a root of package zklock, of zk.Lock or of Curator.
+type Inspector struct {
 	conn    *zk.Conn // nil before connect
 	root    string
 	session time.Duration // to ask for
@@ -32,39 +33,53 @@ type Backend struct {
 	ended   chan struct{}
 }
 
+// Errors of bad input, which never hold its text.
+var (
+	errBadServer = errors.New("is not of the form host:port (its text is withheld)")
+	errBadRoot   = errors.New("--zookeeper-root is not a path: use one such as /locks")
+	errBadAuth   = errors.New("LOCKSCOPE_ZOOKEEPER_AUTH is not of the form user:password")
+)
+
+// Config says which ensemble to read, and how.
+type Config struct {
+	Servers []string
+	Root    string
+	Auth    string // user:password; may be empty
+}
+
 // New connects to nothing.
-func New(c *backend.Config) (*Backend, error) {
-	for i, server := range c.ZooKeeper {
+func New(c Config) (*Inspector, error) {
+	for i, server := range c.Servers {
 		if host, port, err := net.SplitHostPort(server); err != nil || host == "" || port == "" ||
 			strings.ContainsAny(server, "@/") {
-			return nil, fmt.Errorf("ZooKeeper server %d %w", i+1, backend.ErrBadServer)
+			return nil, fmt.Errorf("ZooKeeper server %d %w", i+1, errBadServer)
 		}
 	}
-	if root := c.ZooKeeperRoot; !strings.HasPrefix(root, "/") || root == "/" || path.Clean(root) != root {
-		return nil, backend.ErrBadRoot
+	if root := c.Root; !strings.HasPrefix(root, "/") || root == "/" || path.Clean(root) != root {
+		return nil, errBadRoot
 	}
-	if c.ZooKeeperAuth != "" && !strings.Contains(c.ZooKeeperAuth, ":") {
-		return nil, backend.ErrBadAuth
+	if c.Auth != "" && !strings.Contains(c.Auth, ":") {
+		return nil, errBadAuth
 	}
-	return &Backend{root: c.ZooKeeperRoot, session: readSession, servers: c.ZooKeeper, auth: c.ZooKeeperAuth,
-		reader: sessionReader{first: firstAnswer(len(c.ZooKeeper))}}, nil
+	return &Inspector{root: c.Root, session: readSession, servers: c.Servers, auth: c.Auth,
+		reader: sessionReader{first: firstAnswer(len(c.Servers))}}, nil
 }
 
 // System implements inspect.Inspector.
-func (*Backend) System() string { return "zookeeper" }
+func (*Inspector) System() string { return "zookeeper" }
 
 // Address implements inspect.Inspector.
-func (b *Backend) Address() string { return strings.Join(b.servers, ",") }
+func (b *Inspector) Address() string { return strings.Join(b.servers, ",") }
 
 // granted is how long a session the ensemble grants where that one is asked for; 0 before connect.
-func (b *Backend) granted() time.Duration {
+func (b *Inspector) granted() time.Duration {
 	b.reader.mu.Lock()
 	defer b.reader.mu.Unlock()
 	return b.reader.granted
 }
 
 // Close implements inspect.Inspector.
-func (b *Backend) Close() {
+func (b *Inspector) Close() {
 	if b.conn != nil {
 		b.conn.Close() // waits a second for an answer
 		b.reader.close()
@@ -77,7 +92,7 @@ type silent struct{}
 func (silent) Printf(string, ...any) {}
 
 // connect makes the client, which connects again by itself, and waits for a session.
-func (b *Backend) connect(ctx context.Context) error {
+func (b *Inspector) connect(ctx context.Context) error {
 	if b.conn != nil {
 		return nil
 	}
@@ -99,7 +114,7 @@ func (b *Backend) connect(ctx context.Context) error {
 		for range events { // until the client has ended
 		}
 	}()
-	ctx, cancel := context.WithTimeout(ctx, backend.DialTimeout)
+	ctx, cancel := context.WithTimeout(ctx, inspect.DialTimeout)
 	defer cancel()
 	select {
 	case <-session:
@@ -121,7 +136,7 @@ func (b *Backend) connect(ctx context.Context) error {
 var errNoSession = fmt.Errorf("%w: no server granted a session: check that a majority of the ensemble runs",
 	driver.ErrUnreachable)
 
-func (b *Backend) explain(err error) error {
+func (b *Inspector) explain(err error) error {
 	if errors.Is(err, zk.ErrConnectionClosed) || errors.Is(err, zk.ErrNoServer) || errors.Is(err, zk.ErrSessionExpired) {
 		err = fmt.Errorf("%w: %w", driver.ErrUnreachable, err)
 	}
@@ -129,13 +144,13 @@ func (b *Backend) explain(err error) error {
 		err = fmt.Errorf("%w: this user may not read the znodes",
 			driver.ErrDenied) // what taking locks needs is not what reading does
 	}
-	return backend.Explain(b, err,
-		backend.Remedies{driver.Denied: "set LOCKSCOPE_ZOOKEEPER_AUTH to the user:password of a user that " +
+	return inspect.Explain(b, err,
+		inspect.Remedies{driver.Denied: "set LOCKSCOPE_ZOOKEEPER_AUTH to the user:password of a user that " +
 			"may read below --zookeeper-root"})
 }
 
 // Ping implements inspect.Inspector. The request ends with its answer or with Close.
-func (b *Backend) Ping(ctx context.Context) (time.Time, error) {
+func (b *Inspector) Ping(ctx context.Context) (time.Time, error) {
 	if err := b.connect(ctx); err != nil {
 		return time.Time{}, err
 	}
@@ -143,7 +158,7 @@ func (b *Backend) Ping(ctx context.Context) (time.Time, error) {
 }
 
 // HeldLocks implements inspect.Inspector.
-func (b *Backend) HeldLocks(ctx context.Context) ([]inspect.HeldLock, error) {
+func (b *Inspector) HeldLocks(ctx context.Context) ([]inspect.HeldLock, error) {
 	if err := b.connect(ctx); err != nil {
 		return nil, err
 	}
@@ -152,7 +167,7 @@ func (b *Backend) HeldLocks(ctx context.Context) ([]inspect.HeldLock, error) {
 }
 
 // Waiting implements inspect.Inspector.
-func (b *Backend) Waiting(ctx context.Context) ([]inspect.Waiting, error) {
+func (b *Inspector) Waiting(ctx context.Context) ([]inspect.Waiting, error) {
 	if err := b.connect(ctx); err != nil {
 		return nil, err
 	}
@@ -161,4 +176,13 @@ func (b *Backend) Waiting(ctx context.Context) ([]inspect.Waiting, error) {
 }
 
 // Resource implements inspect.Inspector: keys are names below the root.
-func (*Backend) Resource(key string) string { return key }
+func (*Inspector) Resource(key string) string { return key }
+
+// Locker makes an engine that takes locks there. The caller closes it before the Inspector. It has a session of its own.
+func (b *Inspector) Locker(_ context.Context, opts ...lock.Option) (*engine.Engine, error) {
+	opts = append(opts[:len(opts):len(opts)], zklock.WithRoot(b.root))
+	if b.auth != "" {
+		opts = append(opts, zklock.WithAuth("digest", []byte(b.auth)))
+	}
+	return zklock.New(b.servers, opts...)
+}

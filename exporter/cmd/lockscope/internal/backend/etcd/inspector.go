@@ -15,34 +15,51 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
+	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/etcdlock"
 )
 
-// Backend is a cluster with a prefix of package etcdlock, or of plain Mutexes.
-type Backend struct {
+// Inspector is a cluster with a prefix of package etcdlock, or of plain Mutexes.
+type Inspector struct {
 	client   *clientv3.Client // nil before connect
 	prefix   string
 	fenceKey string
 	config   clientv3.Config
 }
 
+// Errors of bad input, which never hold its text.
+var (
+	errBadEndpoint = errors.New("is not of the form host:port, http://host:port or https://host:port (its text is " +
+		"withheld: it may hold a password). Name the user with --etcd-username")
+	errPlainText = errors.New("a --tls flag is set, but an etcd endpoint would use plain text: begin it with https://")
+)
+
+// Config says which cluster to read, and how.
+type Config struct {
+	Endpoints          []string
+	Username, Password string
+	TLS                *tls.Config // for https:// endpoints; nil: the default
+	Prefix             string      // of lock keys
+	FenceKey           string
+}
+
 // New connects to nothing.
-func New(c *backend.Config) (*Backend, error) {
-	for i, endpoint := range c.Etcd {
+func New(c Config) (*Inspector, error) {
+	for i, endpoint := range c.Endpoints {
 		secure, err := checkEndpoint(endpoint)
 		if err != nil {
 			return nil, fmt.Errorf("etcd endpoint %d %w", i+1, err)
 		}
 		if !secure && c.TLS != nil {
-			return nil, backend.ErrPlainText
+			return nil, errPlainText
 		}
 	}
-	return &Backend{prefix: c.EtcdPrefix, fenceKey: c.EtcdFenceKey, config: clientv3.Config{
-		Endpoints: c.Etcd, Username: c.EtcdUsername, Password: c.EtcdPassword, TLS: c.TLS,
-		DialTimeout: backend.DialTimeout,
+	return &Inspector{prefix: c.Prefix, fenceKey: c.FenceKey, config: clientv3.Config{
+		Endpoints: c.Endpoints, Username: c.Username, Password: c.Password, TLS: c.TLS,
+		DialTimeout: inspect.DialTimeout,
 		Logger:      zap.NewNop(),
 	}}, nil
 }
@@ -55,10 +72,10 @@ func checkEndpoint(endpoint string) (secure bool, err error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || strings.Trim(u.Path, "/") != "" ||
 		u.RawQuery != "" {
-		return false, backend.ErrBadEndpoint
+		return false, errBadEndpoint
 	}
 	if host, port, err := net.SplitHostPort(u.Host); err != nil || host == "" || port == "" {
-		return false, backend.ErrBadEndpoint
+		return false, errBadEndpoint
 	}
 	return u.Scheme == "https", nil
 }
@@ -66,10 +83,10 @@ func checkEndpoint(endpoint string) (secure bool, err error) {
 var errNoMajority = fmt.Errorf("%w: no member answered for a majority", driver.ErrUnreachable)
 
 // System implements inspect.Inspector.
-func (*Backend) System() string { return "etcd" }
+func (*Inspector) System() string { return "etcd" }
 
 // Address implements inspect.Inspector.
-func (b *Backend) Address() string {
+func (b *Inspector) Address() string {
 	var hosts []string
 	for _, e := range b.config.Endpoints {
 		_, host, found := strings.Cut(e, "://")
@@ -82,7 +99,7 @@ func (b *Backend) Address() string {
 }
 
 // Close implements inspect.Inspector.
-func (b *Backend) Close() {
+func (b *Inspector) Close() {
 	if b.client != nil {
 		_ = b.client.Close()
 	}
@@ -90,12 +107,12 @@ func (b *Backend) Close() {
 
 // connect makes the client, which connects again by itself. With a user it asks for a token. It does not try again if the
 // certificate is not trusted.
-func (b *Backend) connect(ctx context.Context) error {
+func (b *Inspector) connect(ctx context.Context) error {
 	if b.client != nil {
 		return nil
 	}
 	if slices.ContainsFunc(b.config.Endpoints, isSecure) {
-		if err := b.noMajority(ctx); backend.CertificateAdvice(err) != "" {
+		if err := b.noMajority(ctx); inspect.CertificateAdvice(err) != "" {
 			return b.explain(err)
 		}
 	}
@@ -107,7 +124,7 @@ func (b *Backend) connect(ctx context.Context) error {
 		return b.explain(fmt.Errorf("%w: %w", driver.ErrDenied, err))
 	}
 	b.client = client
-	try, cancel := context.WithTimeout(ctx, backend.DialTimeout)
+	try, cancel := context.WithTimeout(ctx, inspect.DialTimeout)
 	defer cancel()
 	// What a majority has to answer. Any other error comes of reading, too, and is explained there.
 	if _, err = client.Get(try, b.prefix, clientv3.WithPrefix(), clientv3.WithCountOnly()); try.Err() != nil &&
@@ -118,8 +135,8 @@ func (b *Backend) connect(ctx context.Context) error {
 }
 
 // noMajority is the error of a cluster without a majority, with the reason if no endpoint accepts connections.
-func (b *Backend) noMajority(ctx context.Context) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, backend.DialTimeout)
+func (b *Inspector) noMajority(ctx context.Context) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, inspect.DialTimeout)
 	defer cancel()
 	for _, endpoint := range b.config.Endpoints {
 		if err = b.dial(ctx, endpoint); err == nil {
@@ -130,7 +147,7 @@ func (b *Backend) noMajority(ctx context.Context) (err error) {
 }
 
 // dial connects to an endpoint once. The client would retry without reporting the reason.
-func (b *Backend) dial(ctx context.Context, endpoint string) error {
+func (b *Inspector) dial(ctx context.Context, endpoint string) error {
 	_, address, found := strings.Cut(endpoint, "://")
 	if !found {
 		address = endpoint
@@ -148,16 +165,16 @@ func (b *Backend) dial(ctx context.Context, endpoint string) error {
 
 func isSecure(endpoint string) bool { return strings.HasPrefix(endpoint, "https://") }
 
-func (b *Backend) explain(err error) error {
-	return backend.Explain(b, err, backend.Remedies{
-		driver.Unreachable: backend.CertificateAdvice(err),
+func (b *Inspector) explain(err error) error {
+	return inspect.Explain(b, err, inspect.Remedies{
+		driver.Unreachable: inspect.CertificateAdvice(err),
 		driver.Denied: "check --etcd-username and --etcd-password-file: " +
 			"the user's role needs read on the prefix and on " + b.fenceKey,
 	})
 }
 
 // Ping implements inspect.Inspector: a majority has to answer.
-func (b *Backend) Ping(ctx context.Context) (time.Time, error) {
+func (b *Inspector) Ping(ctx context.Context) (time.Time, error) {
 	err := b.connect(ctx)
 	if err != nil {
 		return time.Time{}, err
@@ -169,7 +186,7 @@ func (b *Backend) Ping(ctx context.Context) (time.Time, error) {
 }
 
 // answers is nil if a majority answers, also if it refuses.
-func (b *Backend) answers(ctx context.Context) error {
+func (b *Inspector) answers(ctx context.Context) error {
 	_, err := b.client.Get(ctx, b.fenceKey, clientv3.WithCountOnly())
 	if errors.Is(err, rpctypes.ErrUserEmpty) || errors.Is(err, rpctypes.ErrPermissionDenied) {
 		return nil
@@ -178,7 +195,7 @@ func (b *Backend) answers(ctx context.Context) error {
 }
 
 // HeldLocks implements inspect.Inspector.
-func (b *Backend) HeldLocks(ctx context.Context) ([]inspect.HeldLock, error) {
+func (b *Inspector) HeldLocks(ctx context.Context) ([]inspect.HeldLock, error) {
 	if err := b.connect(ctx); err != nil {
 		return nil, err
 	}
@@ -187,7 +204,7 @@ func (b *Backend) HeldLocks(ctx context.Context) ([]inspect.HeldLock, error) {
 }
 
 // Waiting implements inspect.Inspector.
-func (b *Backend) Waiting(ctx context.Context) ([]inspect.Waiting, error) {
+func (b *Inspector) Waiting(ctx context.Context) ([]inspect.Waiting, error) {
 	if err := b.connect(ctx); err != nil {
 		return nil, err
 	}
@@ -196,4 +213,13 @@ func (b *Backend) Waiting(ctx context.Context) ([]inspect.Waiting, error) {
 }
 
 // Resource implements inspect.Inspector.
-func (b *Backend) Resource(key string) string { return strings.TrimPrefix(key, b.prefix) }
+func (b *Inspector) Resource(key string) string { return strings.TrimPrefix(key, b.prefix) }
+
+// Locker makes an engine that takes locks there. The caller closes it before the Inspector.
+func (b *Inspector) Locker(ctx context.Context, opts ...lock.Option) (*engine.Engine, error) {
+	if err := b.connect(ctx); err != nil {
+		return nil, err
+	}
+	return etcdlock.New(b.client, append(opts[:len(opts):len(opts)], lock.WithPrefix(b.prefix),
+		etcdlock.WithFenceKey(b.fenceKey))...)
+}

@@ -3,6 +3,7 @@ package postgres
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"net"
 	"slices"
@@ -14,15 +15,15 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/pglock"
 )
 
-// Backend is a schema of package pglock.
-type Backend struct {
+// Inspector is a schema of package pglock.
+type Inspector struct {
 	pool     *pgxpool.Pool
 	dialled  *connections
 	schema   string
@@ -30,19 +31,36 @@ type Backend struct {
 	prefixes []string
 }
 
+// Errors of bad input, which never hold its text.
+var (
+	errBadPostgres = errors.New("--postgres is neither a URL nor key=value pairs, or names files that cannot be read " +
+		"(its text is withheld: it may hold a password). Use postgres://user@host:port/database")
+	errPlainPostgres = errors.New("a --tls flag is set, but --postgres uses plain text (sslmode=disable, or a socket): " +
+		"use sslmode=verify-full")
+)
+
+// Config says which database to read, and how.
+type Config struct {
+	Server   string      // URL, or key=value pairs as psql takes them
+	Password string      // beside the URL
+	TLS      *tls.Config // nil: as Server says itself
+	Schema   string      // empty: the default
+	Prefixes []string    // that keys begin with, and resources do not; none: the default
+}
+
 // New connects to nothing.
-func New(c *backend.Config) (*Backend, error) {
-	config, err := pgxpool.ParseConfig(c.Postgres)
+func New(c Config) (*Inspector, error) {
+	config, err := pgxpool.ParseConfig(c.Server)
 	if err != nil {
-		return nil, backend.ErrBadPostgres // pgx takes passwords out as far as it understands the text
+		return nil, errBadPostgres // pgx takes passwords out as far as it understands the text
 	}
-	if c.PostgresPassword != "" {
-		config.ConnConfig.Password = c.PostgresPassword
+	if c.Password != "" {
+		config.ConnConfig.Password = c.Password
 	}
 	if err := secure(config.ConnConfig, c.TLS); err != nil {
 		return nil, err
 	}
-	config.ConnConfig.ConnectTimeout = backend.DialTimeout
+	config.ConnConfig.ConnectTimeout = inspect.DialTimeout
 	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec // a pooler may keep no session
 	config.MaxConns, config.MinConns, config.MinIdleConns = 1, 0, 0
 	config.ConnConfig.RuntimeParams["application_name"] = "lockscope"
@@ -50,9 +68,9 @@ func New(c *backend.Config) (*Backend, error) {
 	config.ConnConfig.DialFunc = dialled.open
 	pool, err := pgxpool.NewWithConfig(context.Background(), config)
 	if err != nil {
-		return nil, backend.ErrBadPostgres
+		return nil, errBadPostgres
 	}
-	b := &Backend{
+	b := &Inspector{
 		pool: pool, dialled: dialled, schema: cmp.Or(c.Schema, pglock.DefaultSchema), address: addressOf(config.ConnConfig),
 		prefixes: slices.Clone(c.Prefixes),
 	}
@@ -81,21 +99,21 @@ func Database(text string) string {
 }
 
 // System implements inspect.Inspector.
-func (*Backend) System() string { return "postgresql" }
+func (*Inspector) System() string { return "postgresql" }
 
 // Address implements inspect.Inspector.
-func (b *Backend) Address() string { return b.address }
+func (b *Inspector) Address() string { return b.address }
 
 // Close implements inspect.Inspector. A server that hangs keeps it for a second: pgx would wait a quarter of a minute for its word
 // on what was cancelled.
-func (b *Backend) Close() {
+func (b *Inspector) Close() {
 	hangs := time.AfterFunc(closeTimeout, b.dialled.cut)
 	defer hangs.Stop()
 	b.pool.Close()
 }
 
 // Ping implements inspect.Inspector.
-func (b *Backend) Ping(ctx context.Context) (now time.Time, err error) {
+func (b *Inspector) Ping(ctx context.Context) (now time.Time, err error) {
 	var micros int64
 	err = b.pool.QueryRow(ctx, "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint").Scan(&micros)
 	if err == nil {
@@ -105,10 +123,10 @@ func (b *Backend) Ping(ctx context.Context) (now time.Time, err error) {
 }
 
 // advice is what to do about an error of a connection; "" if it is of something else.
-func (*Backend) advice(err error) string {
+func (*Inspector) advice(err error) string {
 	var refused *pgconn.PgError
 	switch {
-	case backend.CertificateAdvice(err) != "":
+	case inspect.CertificateAdvice(err) != "":
 		return "the server's certificate is not trusted: check --tls-ca and the host name in --postgres"
 	case !errors.As(err, &refused):
 		return ""
@@ -123,11 +141,11 @@ func (*Backend) advice(err error) string {
 	return ""
 }
 
-func (b *Backend) explain(err error) error {
+func (b *Inspector) explain(err error) error {
 	if advice := b.advice(err); advice != "" {
-		return backend.Explain(b, err, backend.Remedies{driver.ClassOf(err): advice})
+		return inspect.Explain(b, err, inspect.Remedies{driver.ClassOf(err): advice})
 	}
-	return backend.Explain(b, err, backend.Remedies{
+	return inspect.Explain(b, err, inspect.Remedies{
 		driver.Denied: "let the owner of the schema run pglock.Grant for this role, or use another role in " +
 			"--postgres",
 		driver.Misconfigured: "check --schema and the database of --postgres",
@@ -135,23 +153,29 @@ func (b *Backend) explain(err error) error {
 }
 
 // HeldLocks implements inspect.Inspector.
-func (b *Backend) HeldLocks(ctx context.Context) ([]inspect.HeldLock, error) {
+func (b *Inspector) HeldLocks(ctx context.Context) ([]inspect.HeldLock, error) {
 	all, err := pglock.ReadHeldLocks(ctx, b.pool, b.schema)
 	return all, b.explain(err)
 }
 
 // Waiting implements inspect.Inspector. A standby cannot tell: the queue is not replicated.
-func (b *Backend) Waiting(ctx context.Context) ([]inspect.Waiting, error) {
+func (b *Inspector) Waiting(ctx context.Context) ([]inspect.Waiting, error) {
 	all, err := pglock.ReadWaiting(ctx, b.pool, b.schema)
 	return all, b.explain(err)
 }
 
 // Resource implements inspect.Inspector.
-func (b *Backend) Resource(key string) string {
+func (b *Inspector) Resource(key string) string {
 	for _, p := range b.prefixes {
 		if name, ok := strings.CutPrefix(key, p); ok {
 			return name
 		}
 	}
 	return key
+}
+
+// Locker makes an engine that takes locks there. The caller closes it before the Inspector. Its keys begin with the longest prefix of the configuration.
+func (b *Inspector) Locker(_ context.Context, opts ...lock.Option) (*engine.Engine, error) {
+	return pglock.New(b.pool, append(opts[:len(opts):len(opts)], pglock.WithSchema(b.schema),
+		lock.WithPrefix(b.prefixes[0]))...)
 }

@@ -1,4 +1,4 @@
-package backend
+package inspect
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-type somewhere struct{ Backend }
+type somewhere struct{ Inspector }
 
 func (somewhere) System() string  { return "etcd" }
 func (somewhere) Address() string { return "e1:2379" }

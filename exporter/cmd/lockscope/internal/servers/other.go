@@ -1,0 +1,53 @@
+package servers
+
+import (
+	"context"
+	"crypto/tls"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend/etcd"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend/postgres"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend/zookeeper"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
+	"github.com/lockscope/lockscope/lock/engine"
+)
+
+// Other is a system beside Redis.
+type Other interface {
+	inspect.Inspector
+	// Locker makes an engine that takes locks there. The caller closes it before the Other.
+	Locker(ctx context.Context, opts ...lock.Option) (*engine.Engine, error)
+}
+
+// OtherConfig says which systems there are and how to reach them.
+type OtherConfig struct {
+	Postgres         string // URL, or key=value pairs as psql takes them; empty: none
+	Schema           string
+	PostgresPassword string   // beside the URL
+	Prefixes         []string // that keys in PostgreSQL begin with, and resources do not
+
+	Etcd         []string // endpoints of one cluster
+	EtcdPrefix   string
+	EtcdFenceKey string
+	EtcdUsername string
+	EtcdPassword string
+	TLS          *tls.Config // for https:// endpoints and PostgreSQL; nil: as they say themselves
+
+	TLSElsewhere  bool     // what TLS says is for Redis, too
+	ZooKeeper     []string // servers of one ensemble
+	ZooKeeperRoot string
+	ZooKeeperAuth string // user:password
+}
+
+func (c *OtherConfig) postgres() postgres.Config {
+	return postgres.Config{Server: c.Postgres, Password: c.PostgresPassword, TLS: c.TLS, Schema: c.Schema, Prefixes: c.Prefixes}
+}
+
+func (c *OtherConfig) etcd() etcd.Config {
+	return etcd.Config{Endpoints: c.Etcd, Username: c.EtcdUsername, Password: c.EtcdPassword, TLS: c.TLS,
+		Prefix: c.EtcdPrefix, FenceKey: c.EtcdFenceKey}
+}
+
+func (c *OtherConfig) zookeeper() zookeeper.Config {
+	return zookeeper.Config{Servers: c.ZooKeeper, Root: c.ZooKeeperRoot, Auth: c.ZooKeeperAuth}
+}
