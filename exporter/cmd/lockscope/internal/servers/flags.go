@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend/postgres"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
+	"github.com/lockscope/lockscope/lock/pglock/pginspect"
 )
 
 // Flags say which servers a command talks to: of Redis, of the systems beside it, or of both.
@@ -58,12 +58,12 @@ func (f *Flags) OpenOthers(a *ui.App, prefixes []string) ([]Other, error) {
 }
 
 // OpenPostgres makes the backend of PostgreSQL alone, and connects to nothing. The caller closes it.
-func (f *Flags) OpenPostgres(a *ui.App) (*postgres.Inspector, error) {
+func (f *Flags) OpenPostgres(a *ui.App) (*pginspect.Inspector, error) {
 	c, err := f.ofPostgres(a)
 	if err != nil {
 		return nil, err
 	}
-	return postgres.New(c.postgres())
+	return pginspect.New(c.postgres())
 }
 
 // configuration has what all systems beside Redis need.

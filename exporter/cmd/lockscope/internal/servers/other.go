@@ -4,12 +4,12 @@ import (
 	"context"
 	"crypto/tls"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend/etcd"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend/postgres"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend/zookeeper"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/contrib/zklock/zkinspect"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/engine"
+	"github.com/lockscope/lockscope/lock/etcdlock/etcdinspect"
+	"github.com/lockscope/lockscope/lock/pglock/pginspect"
 )
 
 // Other is a system beside Redis.
@@ -39,15 +39,15 @@ type OtherConfig struct {
 	ZooKeeperAuth string // user:password
 }
 
-func (c *OtherConfig) postgres() postgres.Config {
-	return postgres.Config{Server: c.Postgres, Password: c.PostgresPassword, TLS: c.TLS, Schema: c.Schema, Prefixes: c.Prefixes}
+func (c *OtherConfig) postgres() pginspect.Config {
+	return pginspect.Config{Server: c.Postgres, Password: c.PostgresPassword, TLS: c.TLS, Schema: c.Schema, Prefixes: c.Prefixes}
 }
 
-func (c *OtherConfig) etcd() etcd.Config {
-	return etcd.Config{Endpoints: c.Etcd, Username: c.EtcdUsername, Password: c.EtcdPassword, TLS: c.TLS,
+func (c *OtherConfig) etcd() etcdinspect.Config {
+	return etcdinspect.Config{Endpoints: c.Etcd, Username: c.EtcdUsername, Password: c.EtcdPassword, TLS: c.TLS,
 		Prefix: c.EtcdPrefix, FenceKey: c.EtcdFenceKey}
 }
 
-func (c *OtherConfig) zookeeper() zookeeper.Config {
-	return zookeeper.Config{Servers: c.ZooKeeper, Root: c.ZooKeeperRoot, Auth: c.ZooKeeperAuth}
+func (c *OtherConfig) zookeeper() zkinspect.Config {
+	return zkinspect.Config{Servers: c.ZooKeeper, Root: c.ZooKeeperRoot, Auth: c.ZooKeeperAuth}
 }

@@ -3,9 +3,9 @@ package servers
 import (
 	"errors"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend/etcd"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend/postgres"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend/zookeeper"
+	"github.com/lockscope/lockscope/lock/contrib/zklock/zkinspect"
+	"github.com/lockscope/lockscope/lock/etcdlock/etcdinspect"
+	"github.com/lockscope/lockscope/lock/pglock/pginspect"
 )
 
 var errPlainZooKeeper = errors.New("a --tls flag is set, but lockscope reads --zookeeper in plain text: leave the flag out")
@@ -16,15 +16,15 @@ type maker func() (Other, error)
 // makers has one for each system that is named.
 func makers(c *OtherConfig) (all []maker) {
 	if c.Postgres != "" {
-		all = append(all, func() (Other, error) { return made(postgres.New(c.postgres())) })
+		all = append(all, func() (Other, error) { return made(pginspect.New(c.postgres())) })
 	}
 	if len(c.Etcd) > 0 {
-		all = append(all, func() (Other, error) { return made(etcd.New(c.etcd())) })
+		all = append(all, func() (Other, error) { return made(etcdinspect.New(c.etcd())) })
 	}
 	if len(c.ZooKeeper) > 0 && c.TLS != nil && !c.TLSElsewhere && c.Postgres == "" && len(c.Etcd) == 0 {
 		all = append(all, func() (Other, error) { return nil, errPlainZooKeeper })
 	} else if len(c.ZooKeeper) > 0 {
-		all = append(all, func() (Other, error) { return made(zookeeper.New(c.zookeeper())) })
+		all = append(all, func() (Other, error) { return made(zkinspect.New(c.zookeeper())) })
 	}
 	return all
 }

@@ -9,10 +9,10 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
-
-	"github.com/redis/go-redis/v9"
 )
 
 const (

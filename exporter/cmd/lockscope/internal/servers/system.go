@@ -9,9 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend/postgres"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
+	"github.com/lockscope/lockscope/lock/pglock/pginspect"
 	"github.com/lockscope/lockscope/lock/waitgraph"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/listing"
@@ -72,7 +72,7 @@ func FromFile(c *OtherConfig, r *inspect.Rules) (*System, error) {
 	}
 	made.file = true
 	if c.Postgres != "" {
-		if database := postgres.Database(c.Postgres); database != "" {
+		if database := pginspect.Database(c.Postgres); database != "" {
 			made.address += "/" + database
 		}
 	}

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/lockscope/lockscope/lock/redlock/redisconn"
-
 	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 )
 
 // TLS is what rediss:// URLs connect with. Paths are of PEM files.
