@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/lockscope/lockscope/lock/driver/inspect"
-	"github.com/lockscope/lockscope/scanner/internal/list"
 	"github.com/lockscope/lockscope/scanner/internal/sweep"
 	"github.com/lockscope/lockscope/scanner/listing"
 	"github.com/lockscope/lockscope/scanner/report"
@@ -65,7 +64,7 @@ func (s *Scanner) listSystem(ctx context.Context, o listing.Options) (listing.Li
 		node.Err = err
 	}
 	for _, l := range locks {
-		if list.Wants(&o, l.Resource) {
+		if o.Wants(l.Resource) {
 			result.Locks = append(result.Locks, l)
 		}
 	}

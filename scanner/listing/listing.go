@@ -2,7 +2,10 @@ package listing
 
 import (
 	"fmt"
+	"strings"
 	"time"
+
+	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 )
 
 // DefaultLimit is the default number of locks in a [Listing].
@@ -68,4 +71,9 @@ func (o *Options) Comparison() func(a, b *Lock) int {
 		return compare
 	}
 	return func(a, b *Lock) int { return compare(b, a) }
+}
+
+// Wants reports whether the options ask for a resource.
+func (o *Options) Wants(resource string) bool {
+	return strings.Contains(resource, o.Contains) && (o.Glob == "" || keyreader.Matches(o.Glob, resource))
 }

@@ -7,7 +7,6 @@ package list
 import (
 	"context"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -171,11 +170,6 @@ func (l *Lister) resource(key string) string {
 // seenBefore reports whether the pass of an earlier pattern has the key.
 func (l *Lister) seenBefore(key string, pass int) bool {
 	return slices.ContainsFunc(l.globs[:pass], func(p string) bool { return keyreader.Matches(p, key) })
-}
-
-// Wants reports whether the options ask for a resource.
-func Wants(o *listing.Options, resource string) bool {
-	return strings.Contains(resource, o.Contains) && (o.Glob == "" || keyreader.Matches(o.Glob, resource))
 }
 
 // narrowed narrows the Scanner's pattern, if it is a prefix, to the requested locks, so that the others stay on the

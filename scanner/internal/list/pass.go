@@ -84,7 +84,7 @@ func (p *pass) read(ctx context.Context, at int, page keyreader.Page) {
 func (p *pass) take(ctx context.Context, page []keyreader.Value, pattern int) (wanted int64) {
 	var found []*candidate
 	for _, v := range page {
-		if v.Gone() || keyreader.IsHelper(v.Key) || !Wants(&p.options, p.resource(v.Key)) ||
+		if v.Gone() || keyreader.IsHelper(v.Key) || !p.options.Wants(p.resource(v.Key)) ||
 			p.seenBefore(v.Key, pattern) {
 			continue
 		}

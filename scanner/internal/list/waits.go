@@ -145,7 +145,7 @@ func (r *waitsReader) find(ctx context.Context, i int) error {
 			return err
 		}
 		for _, key := range keys {
-			if lock, ok := redlock.LockOfQueue(key); ok && Wants(&r.options, r.resource(lock)) {
+			if lock, ok := redlock.LockOfQueue(key); ok && r.options.Wants(r.resource(lock)) {
 				r.Add(lock, start)
 			}
 		}

@@ -170,25 +170,3 @@ func TestBackendVariables(t *testing.T) {
 	commandWith(t, []string{"REDIS_URL=redis://127.0.0.1:1"}, "", "list").Want(t, ui.ExitError, "127.0.0.1:1")
 	command(t, "list").Want(t, ui.ExitError, "no Redis server given")
 }
-
-// TestGlobExpression matches names as Redis does.
-func TestGlobExpression(t *testing.T) {
-	for glob, c := range map[string]struct{ yes, no string }{
-		"order:*":   {"order:a/b\nc", "xorder:1"},
-		"a?c":       {"abc", "ac"},
-		"[ab]c":     {"bc", "cc"},
-		"[^ab]c":    {"cc", "ac"},
-		"[a-c]1":    {"b1", "d1"},
-		`\*x`:       {"*x", "ax"},
-		"a.b":       {"a.b", "axb"},
-		"[z-a]":     {"[z-a]", "b"},
-		"*[[:]abc*": {"x[abc", "xabc"},
-		`[\d\]]x`:   {"]x", "1x"},
-		"*+(":       {"a+(", "a"},
-	} {
-		match := (&selection{filter: glob}).filterFunc()
-		if !match(c.yes) || match(c.no) {
-			t.Errorf("%s: %q %v, %q %v", glob, c.yes, match(c.yes), c.no, match(c.no))
-		}
-	}
-}

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -53,8 +51,9 @@ func (s *selection) read(ctx context.Context, reads []reading) (*overview, error
 
 // merge makes one list of all parts, in one order and of one length.
 func (s *selection) merge(l *overview) {
+	wanted := s.listOptions()
 	for _, p := range l.parts {
-		p.wanted = s.filterFunc()
+		p.wanted = wanted.Wants
 		p.countSlots()
 		for _, k := range p.listing.Locks {
 			l.locks = append(l.locks, entry{k, p})
@@ -94,57 +93,16 @@ func (s *selection) readSystem(in inspect.Inspector) reading {
 	return func(ctx context.Context) (part, error) {
 		ctx, cancel := context.WithTimeoutCause(ctx, s.deadline, errListTruncated)
 		defer cancel()
-		wanted := s.filterFunc()
+		wanted := s.listOptions()
 		locks, w, err := listing.Inspect(ctx, in, &waitgraph.Watch{})
-		locks = slices.DeleteFunc(locks, func(l listing.Lock) bool { return !wanted(l.Resource) })
-		w.Locks = slices.DeleteFunc(w.Locks, func(q listing.WaitedFor) bool { return !wanted(q.Resource) })
+		locks = slices.DeleteFunc(locks, func(l listing.Lock) bool { return !wanted.Wants(l.Resource) })
+		w.Locks = slices.DeleteFunc(w.Locks, func(q listing.WaitedFor) bool { return !wanted.Wants(q.Resource) })
 		p := part{system: in.System(), waits: waits{w}}
 		p.listing = listing.Listing{Locks: locks, Truncated: err != nil}
 		p.listing.Nodes = []listing.Node{{Node: in.Address(), Locks: int64(len(locks)), Truncated: err != nil,
 			Err: err}}
 		return p, err
 	}
-}
-
-// filterFunc is --filter as Redis matches names.
-func (s *selection) filterFunc() func(string) bool {
-	o := s.listOptions()
-	if o.Glob == "" {
-		return func(resource string) bool { return strings.Contains(resource, o.Contains) }
-	}
-	matches, err := regexp.Compile(globExpression(o.Glob))
-	if err != nil {
-		return func(resource string) bool { return resource == o.Glob } // as [z-a]: Redis takes the ends for each other
-	}
-	return matches.MatchString
-}
-
-var (
-	globElement = regexp.MustCompile(`(?s)\\.|\[\^?(?:\\.|[^\]\\])*\]|.`)
-	inGlobClass = regexp.MustCompile(`(?s)\\.|\[`)
-)
-
-// globExpression is a regular expression that matches what a glob pattern of Redis does.
-func globExpression(glob string) string {
-	var b strings.Builder
-	b.WriteString(`(?s)\A`)
-	for _, e := range globElement.FindAllString(glob, -1) {
-		switch {
-		case e == "*":
-			b.WriteString(".*")
-		case e == "?":
-			b.WriteString(".")
-		case len(e) > 1 && e[0] == '[':
-			b.WriteString("[" + inGlobClass.ReplaceAllStringFunc(e[1:], func(c string) string {
-				return fmt.Sprintf(`\x{%x}`, c[len(c)-1])
-			}))
-		case len(e) > 1: // escaped
-			b.WriteString(regexp.QuoteMeta(e[1:]))
-		default:
-			b.WriteString(regexp.QuoteMeta(e))
-		}
-	}
-	return b.String() + `\z`
 }
 
 // listOptions are those of a Scanner.
