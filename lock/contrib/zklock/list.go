@@ -69,20 +69,12 @@ func ReadWaiting(ctx context.Context, conn *zk.Conn, root string) ([]inspect.Wai
 
 // answered waits for ask until ctx ends.
 func answered[T any](ctx context.Context, ask func() ([]T, error)) ([]T, error) {
-	var all []T
-	var err error
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		all, err = ask()
-	}()
-	select {
-	case <-done:
-		if err != nil {
-			return nil, fmt.Errorf("zklock: %w", store.Classify(err))
-		}
-		return all, nil
-	case <-ctx.Done():
+	all, err := store.InTime(ctx, ask)
+	switch {
+	case err != nil && ctx.Err() != nil:
 		return nil, fmt.Errorf("zklock: %w: %w", driver.ErrTimeout, context.Cause(ctx))
+	case err != nil:
+		return nil, fmt.Errorf("zklock: %w", store.Classify(err))
 	}
+	return all, nil
 }

@@ -1,6 +1,9 @@
 package inspect
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // Status is the judgement of one check.
 type Status string
@@ -20,6 +23,17 @@ type Result struct {
 	Status  Status `json:"status"`
 	Detail  string `json:"detail"`
 	Advice  string `json:"advice,omitempty"` // what to do about it; empty if nothing
+}
+
+// FewVoters is the result for a number of servers that tolerates too few failures. ok is true for any other.
+func FewVoters(n int, noun, detail string) (r Result, ok bool) {
+	switch {
+	case n == 1:
+		return Warned("1 "+noun, "while it is down nobody can take a lock: use three"), false
+	case n%2 == 0:
+		return Warned(detail, fmt.Sprintf("%d %ss tolerate no more failures than %d: add or remove one", n, noun, n-1)), false
+	}
+	return r, true
 }
 
 // Worst is the worst status of the results; Pass if there are none.

@@ -175,12 +175,8 @@ func checkSize(f facts) inspect.Result {
 	}
 	n := f.All - f.Learner
 	detail := fmt.Sprintf("%d members, %d given: %d may fail", n, len(f.Members), n-n/2-1)
-	switch {
-	case n == 1:
-		return inspect.Warned("1 member", "while it is down nobody can take a lock: use three")
-	case n%2 == 0:
-		return inspect.Warned(detail,
-			fmt.Sprintf("%d members tolerate no more failures than %d: add or remove one", n, n-1))
+	if few, ok := inspect.FewVoters(n, "member", detail); !ok {
+		return few
 	}
 	return inspect.Passed(detail)
 }

@@ -123,16 +123,16 @@ func (s *leakScan) judge() {
 	now := time.Now()
 	for _, q := range queuesOf(s.keys) {
 		for i, k := range q.keys {
-			switch limit := s.rules.HoldLimit(k.holder.Kind); {
+			switch held, limit, tooLong := s.rules.TooLong(&k.holder, now); {
 			case k.lease == 0:
 				s.add(inspect.NoTTL, k, "it has no lease, so it never expires: it stays until somebody deletes it%s",
 					q.around(i))
 			case i >= q.held || !k.claim:
 			case k.holder == (lock.Holder{}):
 				unknown++
-			case limit > 0 && now.Sub(k.holder.Since) > limit:
+			case tooLong:
 				s.add(inspect.HeldTooLong, k, "one holder has had it for %s, longer than the limit of %s, and keeps its "+
-					"lease alive%s", inspect.Whole(now.Sub(k.holder.Since)), inspect.Whole(limit), q.around(i))
+					"lease alive%s", inspect.Whole(held), inspect.Whole(limit), q.around(i))
 			}
 		}
 	}

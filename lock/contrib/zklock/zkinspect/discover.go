@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/lockscope/lockscope/lock/contrib/zklock/internal/store"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
 
@@ -50,8 +51,7 @@ func (b *Inspector) Libraries(ctx context.Context, sample int) (inspect.Librarie
 	if err := b.connect(ctx); err != nil {
 		return inspect.Libraries{}, err
 	}
-	found := make(chan inspect.Libraries, 1)
-	err := inTime(ctx, func() error {
+	l, err := store.InTime(ctx, func() (inspect.Libraries, error) {
 		s := &discovery{conn: b.conn, root: b.root, sample: sample}
 		s.layouts.Read.What, s.layouts.Whole = "nodes", true
 		err := s.walk(ctx)
@@ -59,15 +59,9 @@ func (b *Inspector) Libraries(ctx context.Context, sample int) (inspect.Librarie
 			s.layouts.Notes = append(s.layouts.Notes, fmt.Sprintf("%s may not be read: set LOCKSCOPE_ZOOKEEPER_AUTH to the "+
 				"user:password of a user that may", inspect.Count(s.denied, "node")))
 		}
-		found <- s.layouts
-		return err
+		return s.layouts, err
 	})
-	select {
-	case l := <-found:
-		return l, b.explain(err)
-	default: // the goroutine still has it
-		return inspect.Libraries{}, b.explain(err)
-	}
+	return l, b.explain(err)
 }
 
 type discovery struct {

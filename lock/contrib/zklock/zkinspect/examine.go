@@ -14,6 +14,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/lockscope/lockscope/lock/contrib/zklock"
+	"github.com/lockscope/lockscope/lock/contrib/zklock/internal/store"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
 
@@ -65,29 +66,14 @@ func ask(ctx context.Context, b *Inspector) facts {
 		return f
 	}
 	f.Granted = b.granted()
-	limited := func(ask func() error) error {
-		ctx, cancel := context.WithTimeout(ctx, inspect.ReachTimeout)
-		defer cancel()
-		return inTime(ctx, ask)
-	}
-	var config []byte
-	if err := limited(func() (err error) { config, _, err = b.conn.Get("/zookeeper/config"); return err }); err == nil {
+	ctx, cancel := context.WithTimeout(ctx, 2*inspect.ReachTimeout)
+	defer cancel()
+	config, err := store.InTime(ctx, func() ([]byte, error) { text, _, err := b.conn.Get("/zookeeper/config"); return text, err })
+	if err == nil {
 		f.Voters = strings.Count(string(config), ":participant")
 	}
-	f.Rights = limited(func() error { return mayCreate(b) })
+	_, f.Rights = store.InTime(ctx, func() (any, error) { return nil, mayCreate(b) })
 	return f
-}
-
-// inTime waits for a client that knows no contexts.
-func inTime(ctx context.Context, ask func() error) error {
-	answer := make(chan error, 1)
-	go func() { answer <- ask() }()
-	select {
-	case err := <-answer:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // mayCreate asks for a node and, in the same transaction, for something impossible.
@@ -197,12 +183,8 @@ func checkSize(f facts) inspect.Result {
 		n = len(f.Servers)
 		detail = fmt.Sprintf("%d servers given; how many vote is unknown", n)
 	}
-	switch {
-	case n == 1:
-		return inspect.Warned("1 server", "while it is down nobody can take a lock: use three")
-	case n%2 == 0:
-		return inspect.Warned(detail,
-			fmt.Sprintf("%d servers tolerate no more failures than %d: add or remove one", n, n-1))
+	if few, ok := inspect.FewVoters(n, "server", detail); !ok {
+		return few
 	}
 	return inspect.Passed(fmt.Sprintf("%s: %d may fail", detail, n-n/2-1))
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/contrib/zklock"
+	"github.com/lockscope/lockscope/lock/contrib/zklock/internal/store"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/engine"
@@ -122,7 +123,7 @@ func (b *Inspector) connect(ctx context.Context) error {
 		return b.explain(errNoSession)
 	}
 	if b.auth != "" {
-		err := inTime(ctx, func() error { return conn.AddAuth("digest", []byte(b.auth)) })
+		_, err := store.InTime(ctx, func() (any, error) { return nil, conn.AddAuth("digest", []byte(b.auth)) })
 		switch {
 		case ctx.Err() != nil:
 			return b.explain(errNoSession)
@@ -154,7 +155,8 @@ func (b *Inspector) Ping(ctx context.Context) (time.Time, error) {
 	if err := b.connect(ctx); err != nil {
 		return time.Time{}, err
 	}
-	return time.Time{}, b.explain(inTime(ctx, func() error { _, err := b.conn.Sync("/"); return err }))
+	_, err := store.InTime(ctx, func() (string, error) { return b.conn.Sync("/") })
+	return time.Time{}, b.explain(err)
 }
 
 // HeldLocks implements inspect.Inspector.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/contrib/zklock"
+	"github.com/lockscope/lockscope/lock/contrib/zklock/internal/store"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
 
@@ -23,18 +24,11 @@ func (b *Inspector) Leaks(ctx context.Context, r *inspect.Rules) (inspect.Look, 
 	if err := b.connect(ctx); err != nil {
 		return inspect.Look{}, err
 	}
-	found := make(chan *inspect.Look, 1)
-	err := inTime(ctx, func() error {
-		l := &inspect.Look{}
-		defer func() { found <- l }()
-		return b.findLeaks(ctx, r, l)
+	l, err := store.InTime(ctx, func() (l inspect.Look, err error) {
+		err = b.findLeaks(ctx, r, &l)
+		return l, err
 	})
-	select {
-	case l := <-found:
-		return *l, b.explain(err)
-	default: // the goroutine still has it
-		return inspect.Look{}, b.explain(err)
-	}
+	return l, b.explain(err)
 }
 
 func (b *Inspector) findLeaks(ctx context.Context, r *inspect.Rules, l *inspect.Look) error {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/lockscope/lockscope/lock/contrib/zklock/internal/store"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
@@ -26,16 +27,8 @@ func (b *Inspector) Repair(ctx context.Context, name, guard string, dry bool) (o
 	if !placeName.MatchString(path.Base(name)) {
 		return "", inspect.Unsafe("it is not named like a place in the queue of a lock")
 	}
-	done := make(chan inspect.Outcome, 1)
-	err = inTime(ctx, func() error {
-		outcome, err := b.remove(name, guard, dry)
-		done <- outcome
-		return err
-	})
-	select {
-	case outcome = <-done:
-	default: // ctx has ended: whether it was deleted is unknown
-	}
+	// If ctx ends first, whether it was deleted is unknown.
+	outcome, err = store.InTime(ctx, func() (inspect.Outcome, error) { return b.remove(name, guard, dry) })
 	if errors.Is(err, zk.ErrNoAuth) {
 		return "", fmt.Errorf("%w: set LOCKSCOPE_ZOOKEEPER_AUTH to the user:password of a user that may delete there",
 			driver.ErrDenied)
