@@ -45,7 +45,7 @@ func (s *System) Elector(opts ...lock.Option) *Elector {
 	return e
 }
 
-// Acquire implements lock.Locker. An error of connecting is the backend's.
+// Acquire implements lock.Locker. An error of connecting is the system's.
 func (e *Elector) Acquire(ctx context.Context, resource string, opts ...lock.AcquireOption) (lock.Lease, error) {
 	l, err := e.open(ctx)
 	if err != nil {

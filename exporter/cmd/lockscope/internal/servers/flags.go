@@ -57,7 +57,7 @@ func (f *Flags) OpenOthers(a *ui.App, prefixes []string) ([]Other, error) {
 	return openOthers(&c)
 }
 
-// OpenPostgres makes the backend of PostgreSQL alone, and connects to nothing. The caller closes it.
+// OpenPostgres makes the inspector of PostgreSQL alone, and connects to nothing. The caller closes it.
 func (f *Flags) OpenPostgres(a *ui.App) (*pginspect.Inspector, error) {
 	c, err := f.ofPostgres(a)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// line is a backend that connects when it is asked something, and anew after a failure. One question is asked at a
+// line is a system that is made when it is asked something, and anew after a failure. One question is asked at a
 // time.
 type line struct {
 	life   context.Context // ends what is asked

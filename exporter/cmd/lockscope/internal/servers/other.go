@@ -3,6 +3,7 @@ package servers
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/contrib/zklock/zkinspect"
@@ -50,4 +51,51 @@ func (c *OtherConfig) etcd() etcdinspect.Config {
 
 func (c *OtherConfig) zookeeper() zkinspect.Config {
 	return zkinspect.Config{Servers: c.ZooKeeper, Root: c.ZooKeeperRoot, Auth: c.ZooKeeperAuth}
+}
+
+var errPlainZooKeeper = errors.New("a --tls flag is set, but lockscope reads --zookeeper in plain text: leave the flag out")
+
+// maker makes an inspector, and connects to nothing.
+type maker func() (Other, error)
+
+// makers has one for each system that is named.
+func makers(c *OtherConfig) (all []maker) {
+	if c.Postgres != "" {
+		all = append(all, func() (Other, error) { return made(pginspect.New(c.postgres())) })
+	}
+	if len(c.Etcd) > 0 {
+		all = append(all, func() (Other, error) { return made(etcdinspect.New(c.etcd())) })
+	}
+	if len(c.ZooKeeper) > 0 && c.TLS != nil && !c.TLSElsewhere && c.Postgres == "" && len(c.Etcd) == 0 {
+		all = append(all, func() (Other, error) { return nil, errPlainZooKeeper })
+	} else if len(c.ZooKeeper) > 0 {
+		all = append(all, func() (Other, error) { return made(zkinspect.New(c.zookeeper())) })
+	}
+	return all
+}
+
+// made keeps a nil pointer from becoming an Other.
+func made[O Other](o O, err error) (Other, error) {
+	if err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+// openOthers makes those that are named, and connects to none.
+func openOthers(c *OtherConfig) ([]Other, error) {
+	var all []Other
+	var errs []error
+	for _, make := range makers(c) {
+		if b, err := make(); err != nil {
+			errs = append(errs, err)
+		} else {
+			all = append(all, b)
+		}
+	}
+	if len(errs) > 0 {
+		CloseAll(all)
+		return nil, errors.Join(errs...)
+	}
+	return all, nil
 }

@@ -25,7 +25,7 @@ const listTimeout = 10 * time.Second
 // that none waits for another. It is safe for concurrent use.
 type System struct {
 	rules         *inspect.Rules
-	elect         maker // of an Elector's backend
+	elect         maker // of an Elector's system
 	name, address string
 	config        string // the same for the same servers, users and secrets; a hash
 	file          bool   // a configuration file names it, and no flag
@@ -42,7 +42,7 @@ type System struct {
 
 var _ scanner.System = (*System)(nil)
 
-// newSystem checks what the backend checks, and connects to nothing.
+// newSystem checks what an inspector checks, and connects to nothing.
 func newSystem(m, elect maker, config string, r *inspect.Rules) (*System, error) {
 	b, err := m()
 	if err != nil {
@@ -178,7 +178,7 @@ func (s *System) Leak(f *report.Finding) *inspect.Leak {
 	return nil
 }
 
-// Ask asks a backend that is connected.
+// Ask asks the system.
 func (s *System) Ask(ctx context.Context, question func(context.Context, Other) error) error {
 	return s.lists.ask(ctx, question)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
 
-// slow is a backend whose look takes as long as the test says.
+// slow is an inspector whose look takes as long as the test says.
 type slow struct {
 	Other
 	takes time.Duration
