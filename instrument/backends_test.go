@@ -21,7 +21,7 @@ func TestBackendsAreToldApart(t *testing.T) {
 		must(t, err)
 		t.Cleanup(func() { must(t, engine.Close()) })
 		l, err := instrument.Wrap(engine, instrument.WithRegisterer(reg),
-			instrument.WithTracerProvider(provider(t, recorded)))
+			instrument.WithTracerProvider(recorded.provider()))
 		must(t, err)
 		must(t, lock.Do(t.Context(), l, "job", func(context.Context, lock.Lease) error { return nil }))
 		for metric, want := range map[string]float64{"nodes": float64(nodes), "quorum_nodes": float64(nodes/2 + 1)} {

@@ -14,7 +14,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 	"go.opentelemetry.io/otel/attribute"
-	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/instrument/internal/metrics"
@@ -161,7 +160,7 @@ func TestOptionWithLabels(t *testing.T) {
 // TestAttributesOfACall are on all of its spans and records, and on those of no other call.
 func TestAttributesOfACall(t *testing.T) {
 	s, log := new(spans), new(logText)
-	l := wrap(t, inMemory(t), instrument.WithTracerProvider(provider(t, s)), instrument.WithLogger(log.logger()))
+	l := wrap(t, inMemory(t), instrument.WithTracerProvider(s.provider()), instrument.WithLogger(log.logger()))
 	ctx := instrument.ContextWithAttributes(t.Context(), attribute.String("tenant.id", "t-17"))
 	ctx = instrument.ContextWithAttributes(ctx, attribute.Int("items", 3))
 	lease, err := l.Acquire(ctx, "order:1001")
@@ -169,7 +168,7 @@ func TestAttributesOfACall(t *testing.T) {
 	must(t, lease.Extend(t.Context()))
 	must(t, lease.Release(t.Context()))
 	for _, name := range []string{"lock.acquire", "lock.extend", "lock.release"} {
-		if !slices.ContainsFunc(s.named(name), func(span sdktrace.ReadOnlySpan) bool { // nodes have spans of that name
+		if !slices.ContainsFunc(s.named(name), func(span *span) bool { // nodes have spans of that name
 			return attrs(span)["tenant.id"] == "t-17" && attrs(span)["items"] == "3"
 		}) {
 			t.Errorf("%s: %s", name, s.text())

@@ -8,7 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
-	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/attribute"
 
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
@@ -22,7 +22,7 @@ import (
 func everything(t testing.TB) []instrument.Option {
 	return []instrument.Option{
 		instrument.WithRegisterer(prometheus.NewRegistry()),
-		instrument.WithTracerProvider(provider(t, &spans{})),
+		instrument.WithTracerProvider(new(spans).provider()),
 		instrument.WithLogger(slog.New(slog.DiscardHandler)),
 		instrument.WithNativeHistograms(),
 	}
@@ -31,7 +31,7 @@ func everything(t testing.TB) []instrument.Option {
 // hostile returns observers that fail in every possible way.
 func hostile(testing.TB) []instrument.Option {
 	return []instrument.Option{
-		instrument.WithTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(panicking{}))),
+		instrument.WithTracerProvider(&provider{into: new(spans), drop: func([]attribute.KeyValue) bool { panic("start") }}),
 		instrument.WithLogger(slog.New(panicking{})),
 		instrument.WithResourceLabel(func(string) string { panic("label") }),
 		instrument.WithMaxResources(0),

@@ -17,7 +17,7 @@ func TestDeadlockIsCountedLoggedAndTraced(t *testing.T) { synctest.Test(t, testD
 
 func testDeadlock(t *testing.T) {
 	s, logs := new(spans), new(logText)
-	l := wrap(t, locktest.NewFakes(t, 3, lock.WithCallSites())(t), instrument.WithTracerProvider(provider(t, s)),
+	l := wrap(t, locktest.NewFakes(t, 3, lock.WithCallSites())(t), instrument.WithTracerProvider(s.provider()),
 		instrument.WithLogger(logs.logger()))
 	lease, err := l.Acquire(t.Context(), "order:1001")
 	must(t, err)

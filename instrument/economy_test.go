@@ -3,6 +3,7 @@ package instrument_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,7 +11,6 @@ import (
 	"github.com/redis/go-redis/v9"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
-	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/lockscope/lockscope/instrument"
@@ -27,7 +27,7 @@ func (s *spans) counts() (byName map[string]int, all, traces int) {
 	defer s.mu.Unlock()
 	byName, ids := make(map[string]int), make(map[trace.TraceID]bool)
 	for _, span := range s.all {
-		byName[span.Name()]++
+		byName[span.name]++
 		ids[span.SpanContext().TraceID()] = true
 	}
 	return byName, len(s.all), len(ids)
@@ -40,7 +40,7 @@ func testSpansOfAPair(t *testing.T) {
 	for which, want := range map[instrument.NodeSpans]int{instrument.NodeSpansVotes: 7, instrument.NodeSpansAll: 12,
 		instrument.NodeSpansNone: 2} {
 		s := new(spans)
-		l := wrap(t, locktest.NewFakes(t, 5)(t), instrument.WithTracerProvider(provider(t, s)),
+		l := wrap(t, locktest.NewFakes(t, 5)(t), instrument.WithTracerProvider(s.provider()),
 			instrument.WithNodeSpans(which))
 		must(t, lock.Do(t.Context(), l, "order:1001", func(context.Context, lock.Lease) error { return nil }))
 		time.Sleep(time.Second) // in the bubble's time, until the last nodes have answered
@@ -56,7 +56,7 @@ func TestSpansOfALongLease(t *testing.T) { synctest.Test(t, testSpansOfALongLeas
 func testSpansOfALongLease(t *testing.T) {
 	s := new(spans)
 	latest := engine.WithRandom(func(int64) int64 { return 0 }) // none is under way at the end
-	l := wrap(t, locktest.NewFakes(t, 5, latest)(t), instrument.WithTracerProvider(provider(t, s)))
+	l := wrap(t, locktest.NewFakes(t, 5, latest)(t), instrument.WithTracerProvider(s.provider()))
 	must(t, lock.Do(t.Context(), l, "order:1001", func(context.Context, lock.Lease) error {
 		time.Sleep(10 * time.Second)
 		return nil
@@ -68,48 +68,28 @@ func testSpansOfALongLease(t *testing.T) {
 	}
 	acquire := s.named("lock.acquire")[0].SpanContext()
 	for _, extend := range s.named("lock.extend") {
-		if extend.Parent().SpanID() != acquire.SpanID() {
+		if extend.parent.SpanID() != acquire.SpanID() {
 			t.Error("a renewal is no child of the span that acquired")
 		}
 		wantAttrs(t, extend, "distributed_lock.resource=order:1001", "distributed_lock.outcome=ok")
 	}
 }
 
-// drops samples no root of one resource, which it can know only from attributes at the start, and every other root.
-type drops struct{ resource string }
-
-func (d drops) ShouldSample(p sdktrace.SamplingParameters) sdktrace.SamplingResult {
-	for _, a := range p.Attributes {
-		if a.Key == "distributed_lock.resource" && a.Value == attribute.StringValue(d.resource) {
-			return sdktrace.SamplingResult{Decision: sdktrace.Drop}
-		}
-	}
-	return sdktrace.SamplingResult{Decision: sdktrace.RecordAndSample}
+// quietly drops roots of one resource, which it can know only from attributes at the start.
+func quietly(root []attribute.KeyValue) bool {
+	return slices.Contains(root, attribute.String("distributed_lock.resource", "quiet"))
 }
-
-func (d drops) Description() string { return "drops" }
-
-// flips samples every second root.
-type flips struct{ roots int }
-
-func (f *flips) ShouldSample(sdktrace.SamplingParameters) sdktrace.SamplingResult {
-	f.roots++
-	if f.roots%2 == 1 {
-		return sdktrace.SamplingResult{Decision: sdktrace.Drop}
-	}
-	return sdktrace.SamplingResult{Decision: sdktrace.RecordAndSample}
-}
-
-func (f *flips) Description() string { return "flips" }
 
 // TestSamplers see the resource, and their decision holds for all child spans.
 func TestSamplers(t *testing.T) { synctest.Test(t, testSamplers) }
 
 func testSamplers(t *testing.T) {
-	for name, root := range map[string]sdktrace.Sampler{"by resource": drops{"quiet"}, "by chance": new(flips)} {
+	roots := 0
+	for name, drop := range map[string]func([]attribute.KeyValue) bool{
+		"by resource": quietly, "every second": func([]attribute.KeyValue) bool { roots++; return roots%2 == 1 },
+	} {
 		s := new(spans)
-		p := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(s), sdktrace.WithSampler(sdktrace.ParentBased(root)))
-		l := wrap(t, locktest.NewFakes(t, 3)(t), instrument.WithTracerProvider(p))
+		l := wrap(t, locktest.NewFakes(t, 3)(t), instrument.WithTracerProvider(&provider{into: s, drop: drop}))
 		for _, resource := range []string{"quiet", "loud"} {
 			lease, err := l.Acquire(t.Context(), resource, lock.TTL(3*time.Second))
 			must(t, err)
@@ -126,7 +106,6 @@ func testSamplers(t *testing.T) {
 		for _, span := range s.named("lock.acquire") {
 			wantAttrs(t, span, "distributed_lock.resource=loud")
 		}
-		must(t, p.Shutdown(context.Background()))
 	}
 }
 
@@ -137,25 +116,23 @@ func TestNoLinksToWhatNobodyRecorded(t *testing.T) {
 
 func testNoLinksToWhatNobodyRecorded(t *testing.T) {
 	s := new(spans)
-	p := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(s), sdktrace.WithSampler(drops{"quiet"}))
 	fakes := locktest.NewFakes(t, 3)
-	a, b := wrap(t, fakes(t), instrument.WithTracerProvider(p)),
-		wrap(t, fakes(t), instrument.WithTracerProvider(provider(t, s)))
+	a, b := wrap(t, fakes(t), instrument.WithTracerProvider(&provider{into: s, drop: quietly})),
+		wrap(t, fakes(t), instrument.WithTracerProvider(s.provider()))
 	lease, err := a.Acquire(t.Context(), "quiet")
 	must(t, err)
 	_, _ = b.Acquire(t.Context(), "quiet", lock.NoWait())
-	ctx, root := provider(t, s).Tracer("test").Start(t.Context(), "caller")
+	ctx, root := s.provider().Tracer("test").Start(t.Context(), "caller")
 	must(t, lease.Release(ctx))
 	root.End()
 	synctest.Wait()
 	for _, name := range []string{"lock.acquire", "lock.release"} {
 		for _, span := range s.named(name) {
-			if len(span.Links()) > 0 {
-				t.Errorf("%s links to %v", name, span.Links())
+			if len(span.links) > 0 {
+				t.Errorf("%s links to %v", name, span.links)
 			}
 		}
 	}
-	must(t, p.Shutdown(context.Background()))
 }
 
 // TestWaitsAreSpans, one for each wait, with its kind and, if there is one, the holder.
@@ -164,7 +141,7 @@ func TestWaitsAreSpans(t *testing.T) { synctest.Test(t, testWaitsAreSpans) }
 func testWaitsAreSpans(t *testing.T) {
 	s := new(spans)
 	fakes := locktest.NewFakes(t, 3, lock.WithInstance("billing/7"))
-	l := wrap(t, fakes(t), instrument.WithTracerProvider(provider(t, s)))
+	l := wrap(t, fakes(t), instrument.WithTracerProvider(s.provider()))
 	holder, err := fakes(t).Acquire(t.Context(), "job")
 	must(t, err)
 	done := make(chan error, 2)
@@ -185,8 +162,8 @@ func testWaitsAreSpans(t *testing.T) {
 	for _, span := range s.named("lock.wait") {
 		kinds[attrs(span)["distributed_lock.wait.kind"]]++
 		wantAttrs(t, span, "distributed_lock.resource=job", "distributed_lock.blocker.instance=billing/7")
-		if !parents[span.Parent().SpanID()] || span.Status().Code != codes.Unset {
-			t.Errorf("lock.wait has parent %v and status %v", span.Parent().SpanID(), span.Status())
+		if !parents[span.parent.SpanID()] || span.status != codes.Unset {
+			t.Errorf("lock.wait has parent %v and status %v", span.parent.SpanID(), span.status)
 		}
 	}
 	if kinds["holder"] == 0 || kinds["local"] != 1 {
@@ -207,7 +184,7 @@ func TestNamespace(t *testing.T) {
 		engine, err := redlock.New(clients)
 		must(t, err)
 		defer engine.Close()
-		use(t, wrap(t, engine, instrument.WithTracerProvider(provider(t, s))), "job")
+		use(t, wrap(t, engine, instrument.WithTracerProvider(s.provider())), "job")
 		wantAttrs(t, s.named("EVALSHA lock.acquire")[0], "db.namespace="+want)
 	}
 }
@@ -224,7 +201,7 @@ func lame(t *testing.T, s *spans) ([]*locktest.FakeServer, *instrument.Locker) {
 	r, err := engine.NewEngine(nodes)
 	must(t, err)
 	t.Cleanup(func() { must(t, r.Close()) })
-	return servers, wrap(t, r, instrument.WithTracerProvider(provider(t, s)))
+	return servers, wrap(t, r, instrument.WithTracerProvider(s.provider()))
 }
 
 // TestWaitForNodes is a span of that kind.
@@ -271,8 +248,8 @@ func testNodesThatFailAreSeen(t *testing.T) {
 		}
 		for _, span := range seen {
 			wantAttrs(t, span, "server.address=redis0")
-			if span.Status().Code != codes.Error {
-				t.Errorf("%s has status %v", name, span.Status())
+			if span.status != codes.Error {
+				t.Errorf("%s has status %v", name, span.status)
 			}
 		}
 	}

@@ -13,7 +13,7 @@ func TestHandOver(t *testing.T) { synctest.Test(t, testHandOver) }
 
 func testHandOver(t *testing.T) {
 	s := new(spans)
-	l := wrap(t, locktest.NewFakes(t, 3)(t), instrument.WithTracerProvider(provider(t, s)))
+	l := wrap(t, locktest.NewFakes(t, 3)(t), instrument.WithTracerProvider(s.provider()))
 	first, err := l.Acquire(t.Context(), "order:1001")
 	must(t, err)
 	const others = 4 // the first contends, and each hands the lock over to the next

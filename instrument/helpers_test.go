@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -14,7 +12,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 	"github.com/redis/go-redis/v9"
-	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
@@ -81,67 +78,13 @@ func (l *noopLease) Remaining() time.Duration      { return time.Second }
 func (l *noopLease) Extend(context.Context) error  { return l.err }
 func (l *noopLease) Release(context.Context) error { return l.err }
 
-// spans collects spans that have ended.
-type spans struct {
-	mu  sync.Mutex
-	all []sdktrace.ReadOnlySpan
-}
-
-func (s *spans) OnStart(context.Context, sdktrace.ReadWriteSpan) {}
-func (s *spans) OnEnd(span sdktrace.ReadOnlySpan) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.all = append(s.all, span)
-}
-func (s *spans) Shutdown(context.Context) error   { return nil }
-func (s *spans) ForceFlush(context.Context) error { return nil }
-
-func (s *spans) named(name string) (found []sdktrace.ReadOnlySpan) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, span := range s.all {
-		if span.Name() == name {
-			found = append(found, span)
-		}
-	}
-	return found
-}
-
-func (s *spans) text() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var b strings.Builder
-	for _, span := range s.all {
-		fmt.Fprintf(&b, "%s %v %v %v %v\n", span.Name(), span.Status(), span.Attributes(), span.Links(), span.Events())
-	}
-	return b.String()
-}
-
-func attrs(span sdktrace.ReadOnlySpan) map[string]string {
-	all := make(map[string]string)
-	for _, a := range span.Attributes() {
-		all[string(a.Key)] = a.Value.String()
-	}
-	return all
-}
-
-func provider(t testing.TB, s *spans) *sdktrace.TracerProvider {
-	p := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(s))
-	t.Cleanup(func() { must(t, p.Shutdown(context.Background())) })
-	return p
-}
-
-// panicking is an observer of which every method panics.
+// panicking is a log handler of which every method panics.
 type panicking struct{}
 
-func (panicking) OnStart(context.Context, sdktrace.ReadWriteSpan) { panic("start") }
-func (panicking) OnEnd(sdktrace.ReadOnlySpan)                     { panic("end") }
-func (panicking) Shutdown(context.Context) error                  { return nil }
-func (panicking) ForceFlush(context.Context) error                { return nil }
-func (panicking) Enabled(context.Context, slog.Level) bool        { return true }
-func (panicking) Handle(context.Context, slog.Record) error       { panic("handle") }
-func (p panicking) WithAttrs([]slog.Attr) slog.Handler            { return p }
-func (p panicking) WithGroup(string) slog.Handler                 { return p }
+func (panicking) Enabled(context.Context, slog.Level) bool  { return true }
+func (panicking) Handle(context.Context, slog.Record) error { panic("handle") }
+func (p panicking) WithAttrs([]slog.Attr) slog.Handler      { return p }
+func (p panicking) WithGroup(string) slog.Handler           { return p }
 
 // logText is a log in memory.
 type logText struct {

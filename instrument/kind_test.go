@@ -17,7 +17,7 @@ func TestKind(t *testing.T) { synctest.Test(t, testKind) }
 
 func testKind(t *testing.T) {
 	s, text := new(spans), new(logText)
-	l := wrap(t, locktest.NewFakes(t, 1)(t), instrument.WithTracerProvider(provider(t, s)),
+	l := wrap(t, locktest.NewFakes(t, 1)(t), instrument.WithTracerProvider(s.provider()),
 		instrument.WithLogger(text.logger()), instrument.WithLogInterval(0))
 	ctx, end := context.WithCancel(t.Context())
 	set, err := lockset.Acquire(ctx, l, []string{"a", "b"})

@@ -16,7 +16,7 @@ func TestALongWaitMakesFewSpans(t *testing.T) {
 		held, err := fakes(t).Acquire(t.Context(), "job")
 		must(t, err)
 		s := new(spans)
-		l := wrap(t, fakes(t), instrument.WithTracerProvider(provider(t, s)))
+		l := wrap(t, fakes(t), instrument.WithTracerProvider(s.provider()))
 		got := make(chan error, 1)
 		go func() {
 			lease, err := l.Acquire(t.Context(), "job")
@@ -44,7 +44,7 @@ func TestALongWaitMakesFewSpans(t *testing.T) {
 		}
 		acquire := s.named("lock.acquire")[0]
 		if attrs(acquire)["distributed_lock.spans_left_out"] == "" {
-			t.Errorf("nothing says that spans were left out: %v", acquire.Attributes())
+			t.Errorf("nothing says that spans were left out: %v", acquire.attributes)
 		}
 	})
 }

@@ -24,7 +24,7 @@ func guarded(t *testing.T, servers []*redisproc.Server, text *logText, s *spans)
 	l, err := redlock.Open(urls, lock.WithNodeTimeout(2*time.Second))
 	must(t, err)
 	t.Cleanup(func() { must(t, l.Close()) })
-	return wrap(t, l, instrument.WithLogger(text.logger()), instrument.WithTracerProvider(provider(t, s)))
+	return wrap(t, l, instrument.WithLogger(text.logger()), instrument.WithTracerProvider(s.provider()))
 }
 
 // record waits for the record with a message, and requires that there is one only.

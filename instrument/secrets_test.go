@@ -21,7 +21,7 @@ func TestNoTokenIsTold(t *testing.T) {
 	servers := locktest.Servers(t, 3)
 	s, text := new(spans), new(logText)
 	opts := []instrument.Option{
-		instrument.WithTracerProvider(provider(t, s)), instrument.WithLogger(text.logger()),
+		instrument.WithTracerProvider(s.provider()), instrument.WithLogger(text.logger()),
 		instrument.WithLongWait(20 * time.Millisecond),
 	}
 	a, b := wrap(t, onRedis(t, addrs(servers)), opts...), wrap(t, onRedis(t, addrs(servers)), opts...)
@@ -98,7 +98,7 @@ func TestNoTokenIsTold(t *testing.T) {
 func TestNoArgumentIsTold(t *testing.T) {
 	servers := locktest.Servers(t, 1, redisproc.WithArgs("--rename-command", "EVALSHA", "gone"))
 	s, text := new(spans), new(logText)
-	l := wrap(t, onRedis(t, addrs(servers)), instrument.WithTracerProvider(provider(t, s)),
+	l := wrap(t, onRedis(t, addrs(servers)), instrument.WithTracerProvider(s.provider()),
 		instrument.WithLogger(text.logger()))
 	if _, err := l.Acquire(t.Context(), "job", lock.NoWait()); !strings.Contains(err.Error(), "unknown command") {
 		t.Fatalf("the server does not complain: %v", err)

@@ -11,7 +11,6 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
-	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 	noopTrace "go.opentelemetry.io/otel/trace/noop"
 
@@ -27,7 +26,7 @@ func TestSpans(t *testing.T) { synctest.Test(t, testSpans) }
 
 func testSpans(t *testing.T) {
 	s := new(spans)
-	p := provider(t, s)
+	p := s.provider()
 	l := wrap(t, locktest.NewFakes(t, 3)(t), instrument.WithTracerProvider(p))
 	ctx, root := p.Tracer("test").Start(t.Context(), "caller")
 	lease, err := l.Acquire(ctx, "order:1001", lock.TTL(300*time.Millisecond))
@@ -42,32 +41,32 @@ func testSpans(t *testing.T) {
 		return len(s.named("EVALSHA lock.acquire")) == 3
 	})
 	acquire := s.named("lock.acquire")[0]
-	if acquire.Parent().SpanID() != root.SpanContext().SpanID() || acquire.SpanKind() != trace.SpanKindInternal ||
-		acquire.Status().Code != codes.Unset {
-		t.Errorf("lock.acquire has parent %v, kind %v, status %v", acquire.Parent().SpanID(), acquire.SpanKind(),
-			acquire.Status())
+	if acquire.parent.SpanID() != root.SpanContext().SpanID() || acquire.kind != trace.SpanKindInternal ||
+		acquire.status != codes.Unset {
+		t.Errorf("lock.acquire has parent %v, kind %v, status %v", acquire.parent.SpanID(), acquire.kind,
+			acquire.status)
 	}
 	wantAttrs(t, acquire, "distributed_lock.resource=order:1001", "distributed_lock.mode=blocking",
 		"distributed_lock.ttl=0.3",
 		"distributed_lock.nodes=3", "distributed_lock.quorum=2", "distributed_lock.outcome=acquired",
 		"distributed_lock.attempts=1", "distributed_lock.votes=2")
 	for _, node := range s.named("EVALSHA lock.acquire") {
-		if node.Parent().SpanID() != acquire.SpanContext().SpanID() || node.SpanKind() != trace.SpanKindClient {
-			t.Errorf("node span has parent %v and kind %v", node.Parent().SpanID(), node.SpanKind())
+		if node.parent.SpanID() != acquire.SpanContext().SpanID() || node.kind != trace.SpanKindClient {
+			t.Errorf("node span has parent %v and kind %v", node.parent.SpanID(), node.kind)
 		}
 		wantAttrs(t, node, "db.system.name=redis", "db.operation.name=EVALSHA", "db.stored_procedure.name=lock.acquire",
 			"distributed_lock.attempt=1", "distributed_lock.granted=true")
 	}
-	linked := func(span sdktrace.ReadOnlySpan) {
+	linked := func(span *span) {
 		t.Helper()
-		if len(span.Links()) != 1 || !span.Links()[0].SpanContext.Equal(acquire.SpanContext()) {
-			t.Errorf("%s links to %v, want the acquire span", span.Name(), span.Links())
+		if len(span.links) != 1 || !span.links[0].SpanContext.Equal(acquire.SpanContext()) {
+			t.Errorf("%s links to %v, want the acquire span", span.name, span.links)
 		}
 	}
 	renewals := 0
 	for _, extend := range s.named("lock.extend") {
 		wantAttrs(t, extend, "distributed_lock.outcome=ok")
-		if extend.Parent().SpanID() == acquire.SpanContext().SpanID() {
+		if extend.parent.SpanID() == acquire.SpanContext().SpanID() {
 			renewals++
 		} else {
 			linked(extend)
@@ -83,18 +82,18 @@ func testSpans(t *testing.T) {
 	if votes := attrs(release)["distributed_lock.votes"]; votes != "2" && votes != "3" { // the third may come later
 		t.Errorf("lock.release has %q votes", votes)
 	}
-	if release.Parent().SpanID() != root.SpanContext().SpanID() {
+	if release.parent.SpanID() != root.SpanContext().SpanID() {
 		t.Error("lock.release is no child of its caller's span")
 	}
 }
 
-func wantAttrs(t *testing.T, span sdktrace.ReadOnlySpan, want ...string) {
+func wantAttrs(t *testing.T, span *span, want ...string) {
 	t.Helper()
 	have := attrs(span)
 	for _, w := range want {
 		key, value, _ := strings.Cut(w, "=")
 		if have[key] != value {
-			t.Errorf("%s: %s is %q, want %q", span.Name(), key, have[key], value)
+			t.Errorf("%s: %s is %q, want %q", span.name, key, have[key], value)
 		}
 	}
 }
@@ -104,7 +103,7 @@ func TestBlockerIsLinked(t *testing.T) { synctest.Test(t, testBlockerIsLinked) }
 
 func testBlockerIsLinked(t *testing.T) {
 	s := new(spans)
-	p := provider(t, s)
+	p := s.provider()
 	fakes := locktest.NewFakes(t, 3, lock.WithInstance("billing/7"))
 	a, b := wrap(t, fakes(t), instrument.WithTracerProvider(p)), wrap(t, fakes(t), instrument.WithTracerProvider(p))
 	lease, err := a.Acquire(t.Context(), "x")
@@ -132,18 +131,18 @@ func testBlockerIsLinked(t *testing.T) {
 	}
 	for i, span := range all[1:] {
 		found := false
-		for _, link := range span.Links() {
+		for _, link := range span.links {
 			found = found || link.SpanContext.TraceID() == holder.TraceID() &&
 				link.SpanContext.SpanID() == holder.SpanID()
 		}
 		if !found {
-			t.Errorf("span %d has links %v, none to the holder", i, span.Links())
+			t.Errorf("span %d has links %v, none to the holder", i, span.links)
 		}
 		wantAttrs(t, span, "distributed_lock.blocker.instance=billing/7")
 	}
 	wantAttrs(t, all[1], "distributed_lock.mode=try", "distributed_lock.outcome=contended", "error.type=")
-	if all[1].Status().Code != codes.Unset {
-		t.Errorf("a miss has status %v", all[1].Status())
+	if all[1].status != codes.Unset {
+		t.Errorf("a miss has status %v", all[1].status)
 	}
 }
 
@@ -160,16 +159,16 @@ func TestNodeErrors(t *testing.T) {
 	r, err := engine.NewEngine(nodes)
 	must(t, err)
 	t.Cleanup(func() { must(t, r.Close()) })
-	l := wrap(t, r, instrument.WithTracerProvider(provider(t, s)), instrument.WithLogger(text.logger()))
+	l := wrap(t, r, instrument.WithTracerProvider(s.provider()), instrument.WithLogger(text.logger()))
 	servers[0].Crash()
 	must(t, lock.Do(t.Context(), l, "x", func(context.Context, lock.Lease) error { return nil }))
 	eventually(t, "the node's span", func() bool { return len(s.named("EVALSHA lock.acquire")) == 3 })
-	if status := s.named("lock.acquire")[0].Status(); status.Code != codes.Unset {
+	if status := s.named("lock.acquire")[0].status; status != codes.Unset {
 		t.Errorf("a node's failure makes the acquire %v", status)
 	}
 	failed := 0
 	for _, span := range s.named("EVALSHA lock.acquire") {
-		if span.Status().Code == codes.Error {
+		if span.status == codes.Error {
 			failed++
 			wantAttrs(t, span, "server.address=redis0", "server.port=6380")
 			if attrs(span)["error.type"] == "" {
@@ -186,8 +185,8 @@ func TestNodeErrors(t *testing.T) {
 	}
 	span := s.named("lock.acquire")[1]
 	wantAttrs(t, span, "error.type=no_quorum", "distributed_lock.outcome=no_quorum")
-	if span.Status().Code != codes.Error {
-		t.Errorf("status %v", span.Status())
+	if span.status != codes.Error {
+		t.Errorf("status %v", span.status)
 	}
 	eventually(t, "a log record with reasons", func() bool {
 		return strings.Contains(text.String(), `msg="no quorum"`) &&
@@ -202,7 +201,7 @@ func TestNodeSpansOff(t *testing.T) { synctest.Test(t, testNodeSpansOff) }
 
 func testNodeSpansOff(t *testing.T) {
 	s := new(spans)
-	l := wrap(t, locktest.NewFakes(t, 1)(t), instrument.WithTracerProvider(provider(t, s)),
+	l := wrap(t, locktest.NewFakes(t, 1)(t), instrument.WithTracerProvider(s.provider()),
 		instrument.WithNodeSpans(instrument.NodeSpansNone))
 	must(t, lock.Do(t.Context(), l, "x", func(context.Context, lock.Lease) error { return nil }))
 	if len(s.all) != 2 {
@@ -216,7 +215,7 @@ func TestNested(t *testing.T) { synctest.Test(t, testNested) }
 
 func testNested(t *testing.T) {
 	s := new(spans)
-	opt := instrument.WithTracerProvider(provider(t, s))
+	opt := instrument.WithTracerProvider(s.provider())
 	a, b := wrap(t, locktest.NewFakes(t, 1)(t), opt), wrap(t, locktest.NewFakes(t, 1)(t), opt)
 	plain := locktest.NewFakes(t, 1)(t)
 	told := 0
@@ -264,7 +263,7 @@ func TestSpanFilter(t *testing.T) { synctest.Test(t, testSpanFilter) }
 
 func testSpanFilter(t *testing.T) {
 	s := new(spans)
-	p := provider(t, s)
+	p := s.provider()
 	l := wrap(t, locktest.NewFakes(t, 3)(t), instrument.WithTracerProvider(p),
 		instrument.WithNodeSpans(instrument.NodeSpansAll),
 		instrument.WithSpanAttributes(attribute.String("team", "billing")),

@@ -30,7 +30,7 @@ func TestSpansSayWhyACallWaits(t *testing.T) {
 				must(t, err)
 				defer func() { must(t, m.Close()) }()
 				s := new(spans)
-				l := wrap(t, m, instrument.WithTracerProvider(provider(t, s)))
+				l := wrap(t, m, instrument.WithTracerProvider(s.provider()))
 				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 				defer cancel()
 				_, _ = l.Acquire(ctx, "job")
