@@ -6,7 +6,8 @@ import (
 	"testing"
 
 	"github.com/redis/go-redis/v9"
-	"go.uber.org/goleak"
+
+	"github.com/lockscope/lockscope/lock/locktest/leaktest"
 )
 
 // TestMain also covers the internal tests: both packages are one test binary.
@@ -15,17 +16,7 @@ func TestMain(m *testing.M) {
 	if job := os.Getenv(childEnv); job != "" {
 		os.Exit(childMain(job)) // as a process of a benchmark or a test
 	}
-	goleak.VerifyTestMain(patient{m})
-}
-
-// patient waits for go-redis, which for up to a second after its client was closed tries once more to reach a server.
-type patient struct{ *testing.M }
-
-func (p patient) Run() int {
-	status := p.M.Run()
-	for tries := 0; tries < 5 && goleak.Find() != nil; tries++ {
-	}
-	return status
+	leaktest.Main(m)
 }
 
 // childEnv names the job that the test binary does instead of testing.

@@ -3,8 +3,8 @@ package engine_test
 import (
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/lockscope/lockscope/lock/locktest/leaktest"
 )
 
 // TestMain also covers the internal tests: both packages are one test binary.
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }

@@ -6,7 +6,8 @@ import (
 	"testing"
 
 	"github.com/redis/go-redis/v9"
-	"go.uber.org/goleak"
+
+	"github.com/lockscope/lockscope/lock/locktest/leaktest"
 )
 
 // TestMain also covers the internal tests: both packages are one test binary.
@@ -15,7 +16,7 @@ func TestMain(m *testing.M) {
 	if job := os.Getenv(childEnv); job != "" {
 		os.Exit(childMain(job)) // as a contender of real_process_unix_test.go
 	}
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 // childEnv names the job that the test binary does instead of testing.

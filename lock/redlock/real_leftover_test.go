@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/redis/go-redis/v9"
-	"go.uber.org/goleak"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest/leaktest"
 	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/redlock"
 )
@@ -40,7 +40,7 @@ func TestRealCloseLeavesNothing(t *testing.T) {
 				must(t, c.Ping(t.Context()).Err())
 			}
 			given := f.clients()
-			before := goleak.IgnoreCurrent()
+			before := leaktest.Running()
 			rec := newRecorder()
 			a, err := redlock.New(given, lock.WithNodeTimeout(nodeTimeout), redlock.WithRestartQuarantine(0))
 			must(t, err)
@@ -65,7 +65,7 @@ func TestRealCloseLeavesNothing(t *testing.T) {
 			} else {
 				wantErr(t, err, lock.ErrClosed)
 			}
-			goleak.VerifyNone(t, before)
+			leaktest.Check(t, before)
 			rec.wantPaired(t)
 			if name == "paused" {
 				f.resume(0, 1)

@@ -12,13 +12,13 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-	"go.uber.org/goleak"
 
+	"github.com/lockscope/lockscope/lock/locktest/leaktest"
 	"github.com/lockscope/lockscope/lock/locktest/netfault"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // soon is enough for a loopback round trip on a busy machine, and short enough for waiting until it has passed.
 const soon = 500 * time.Millisecond

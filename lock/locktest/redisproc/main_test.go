@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-	"go.uber.org/goleak"
 
+	"github.com/lockscope/lockscope/lock/locktest/leaktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 )
 
@@ -17,7 +17,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(helperEnv) != "" {
 		helper() // as the process that orphan_linux_test.go kills
 	}
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 // withinTest bounds the waits of a test.
