@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"github.com/redis/go-redis/v9"
-	"go.uber.org/goleak"
+
+	"github.com/lockscope/lockscope/lock/locktest/leaktest"
 )
 
 func TestMain(m *testing.M) {
 	redis.SetLogger(quiet{})
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 // quiet keeps go-redis from logging every refused dial to a node that a test has stopped.

@@ -14,13 +14,13 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
-	"go.uber.org/goleak"
 
 	"github.com/lockscope/lockscope/exporter/otlp"
 	"github.com/lockscope/lockscope/exporter/otlp/otlptest"
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/locktest/leaktest"
 )
 
 func TestMain(m *testing.M) {
@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 			_ = os.Unsetenv(name)
 		}
 	}
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 func must(t *testing.T, err error) {

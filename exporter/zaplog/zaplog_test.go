@@ -16,12 +16,12 @@ import (
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
-	"go.uber.org/goleak"
 
 	"github.com/lockscope/lockscope/exporter/zaplog"
+	"github.com/lockscope/lockscope/lock/locktest/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 func newLogger(t *testing.T, opts ...zaplog.Option) (*slog.Logger, *bytes.Buffer) {
 	t.Helper()

@@ -5,7 +5,6 @@ go 1.26.0
 require (
 	github.com/caddyserver/certmagic v0.25.6
 	github.com/lockscope/lockscope v0.1.0
-	go.uber.org/goleak v1.3.0
 	go.uber.org/zap v1.28.0
 )
 

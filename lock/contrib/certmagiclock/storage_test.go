@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"github.com/caddyserver/certmagic"
-	"go.uber.org/goleak"
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/contrib/certmagiclock"
+	"github.com/lockscope/lockscope/lock/locktest/leaktest"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 func must(t testing.TB, err error) {
 	t.Helper()

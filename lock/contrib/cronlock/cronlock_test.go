@@ -11,14 +11,14 @@ import (
 	"time"
 
 	"github.com/robfig/cron/v3"
-	"go.uber.org/goleak"
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/contrib/cronlock"
+	"github.com/lockscope/lockscope/lock/locktest/leaktest"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 func must(t *testing.T, err error) {
 	t.Helper()

@@ -5,10 +5,6 @@ go 1.26.0
 require (
 	github.com/lockscope/lockscope v0.1.0
 	github.com/robfig/cron/v3 v3.0.1
-	go.uber.org/goleak v1.3.0
 )
 
-require (
-	github.com/stretchr/testify v1.12.1 // indirect
-	golang.org/x/sys v0.49.0 // indirect
-)
+require golang.org/x/sys v0.49.0 // indirect

@@ -6,7 +6,6 @@ require (
 	github.com/go-co-op/gocron/v2 v2.21.2
 	github.com/google/uuid v1.6.0
 	github.com/lockscope/lockscope v0.1.0
-	go.uber.org/goleak v1.3.0
 )
 
 require (

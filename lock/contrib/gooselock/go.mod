@@ -6,7 +6,6 @@ require (
 	github.com/lockscope/lockscope v0.1.0
 	github.com/lockscope/lockscope/lock/contrib/synclock v0.1.0
 	github.com/pressly/goose/v3 v3.30.0
-	go.uber.org/goleak v1.3.0
 )
 
 require (

@@ -18,14 +18,14 @@ import (
 	databasetest "github.com/golang-migrate/migrate/v4/database/testing"
 	"github.com/golang-migrate/migrate/v4/source"
 	sourcestub "github.com/golang-migrate/migrate/v4/source/stub"
-	"go.uber.org/goleak"
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/contrib/migratelock"
+	"github.com/lockscope/lockscope/lock/locktest/leaktest"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 const resource = "orders-db/migrations"
 

@@ -7,7 +7,6 @@ require (
 	github.com/go-redsync/redsync/v4 v4.18.0
 	github.com/lockscope/lockscope v0.1.0
 	github.com/redis/go-redis/v9 v9.22.0
-	go.uber.org/goleak v1.3.0
 )
 
 require (

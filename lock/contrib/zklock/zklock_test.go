@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"os"
 	"testing"
 	"time"
-
-	"go.uber.org/goleak"
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/contrib/zklock"
@@ -16,6 +13,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/locktest/leaktest"
 )
 
 // TestMain leaves the example out where ZooKeeper may be missing: an example cannot skip itself.
@@ -23,7 +21,7 @@ func TestMain(m *testing.M) {
 	if flag.Parse(); testing.Short() {
 		_ = flag.Set("test.skip", "^Example")
 	}
-	goleak.VerifyTestMain(m, goleak.Cleanup(os.Exit))
+	leaktest.Main(m)
 }
 
 // A server that does not answer must not be mistaken for a machine that is busy.

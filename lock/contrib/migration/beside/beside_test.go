@@ -9,7 +9,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/logging"
-	"go.uber.org/goleak"
+
+	"github.com/lockscope/lockscope/lock/locktest/leaktest"
 )
 
 // TestMain is also the program: run starts its own executable, which is the test's.
@@ -18,7 +19,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "-work" {
 		os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 	}
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 // TestBeside is a short form of the run on the pages of package migration: no overlap, but in the controls.
