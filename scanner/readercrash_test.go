@@ -13,6 +13,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/redlock"
+	"github.com/lockscope/lockscope/lock/redlock/stored"
 	"github.com/lockscope/lockscope/lock/rwlock"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/report"
@@ -114,7 +115,7 @@ func TestAQueueThatNeverExpiresHoldsUpNobody(t *testing.T) {
 		for _, key := range []string{"lock:prices", "lock:plain"} {
 			for i := range 5 {
 				dead := redis.Z{Score: float64(past.UnixMicro()), Member: fmt.Sprint("dead", i)}
-				must(t, c.ZAdd(ctx, redlock.QueueKey(key), dead).Err())
+				must(t, c.ZAdd(ctx, stored.QueueKey(key), dead).Err())
 			}
 		}
 		must(t, c.HSet(ctx, "lockscope:bars:{lock:prices}", "dead0",
@@ -145,7 +146,7 @@ func TestAQueueThatNeverExpiresHoldsUpNobody(t *testing.T) {
 	must(t, read.Release(ctx))
 	stay := 0
 	for _, c := range f.clients {
-		if c.TTL(ctx, redlock.QueueKey("lock:prices")).Val() == -1 {
+		if c.TTL(ctx, stored.QueueKey("lock:prices")).Val() == -1 {
 			stay++
 		}
 	}

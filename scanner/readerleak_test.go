@@ -11,6 +11,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/redlock"
+	"github.com/lockscope/lockscope/lock/redlock/stored"
 	"github.com/lockscope/lockscope/lock/rwlock"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/repair"
@@ -231,7 +232,7 @@ func TestAReadersTimeIsShortened(t *testing.T) {
 		t.Errorf("the key does not expire with its last reader: %v", ttl)
 	}
 	value := c.HGet(within(t), "lock:prices", tokenOf("stuck")).Val()
-	_, ends, hold, ok := redlock.ParseReader(tokenOf("stuck"), value)
+	_, ends, hold, ok := stored.ParseReader(tokenOf("stuck"), value)
 	if left := time.Until(ends); !ok || left > 11*time.Second || hold.Instance != "stuck" {
 		t.Errorf("%v left, %+v", left, hold)
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/records"
-	"github.com/lockscope/lockscope/lock/redlock"
+	"github.com/lockscope/lockscope/lock/redlock/stored"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/listing"
 )
@@ -25,7 +25,7 @@ func plantQueue(t *testing.T, c redis.Cmdable, resource string, processes int) {
 	for i := range processes {
 		since := now.Add(time.Duration(i) * time.Microsecond)
 		id := fmt.Sprintf("w%05d", i)
-		pipe.ZAdd(t.Context(), redlock.QueueKey(key), redis.Z{Score: float64(since.UnixMicro()), Member: id})
+		pipe.ZAdd(t.Context(), stored.QueueKey(key), redis.Z{Score: float64(since.UnixMicro()), Member: id})
 		says := records.Waiting{Holder: lock.Holder{Instance: fmt.Sprintf("pod-%d", i), Since: since}, Callers: 2}
 		pipe.Set(t.Context(), "lockscope:waiter:{"+key+"}:"+id,
 			fmt.Sprintf("%d\n%s", since.UnixMicro(), says.Append(nil)), time.Hour)

@@ -121,3 +121,12 @@ func (s *settings) guard(servers *guard.Servers, clock engine.Clock, nodes int) 
 		Quarantine: s.quarantine, Enforce: s.quarantine > 0 && (nodes >= guard.EnforcedFrom || s.quarantineGiven),
 	}
 }
+
+// minQuarantine leaves room for the error of a clock that fences continue from.
+const minQuarantine = 15 * time.Second
+
+// Quarantine returns how long a server that may have forgotten locks does not vote: until none of
+// them can be valid, given the longest TTL, and at least 15 seconds.
+func Quarantine(maxTTL time.Duration) time.Duration {
+	return max(maxTTL+engine.Drift(maxTTL), minQuarantine)
+}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
 // traced is a client of the program's own: it only embeds one.
@@ -81,5 +82,23 @@ func TestNewRefusesBadInputBeforeAnyNetworkCall(t *testing.T) {
 				t.Errorf("ReasonOf(%v) = %q", err, lock.ReasonOf(err))
 			}
 		})
+	}
+}
+
+// TestQuarantineOutlivesEveryLock that the node may have forgotten, by clocks that are 1 % apart.
+func TestQuarantineOutlivesEveryLock(t *testing.T) {
+	for _, maxTTL := range []time.Duration{time.Second, 10 * time.Second, time.Minute, time.Hour} {
+		q := Quarantine(maxTTL)
+		if least := maxTTL + maxTTL/100 + 2*time.Millisecond; q < least || q < 15*time.Second ||
+			q > least+15*time.Second {
+			t.Errorf("MaxTTL %v: a quarantine of %v", maxTTL, q)
+		}
+	}
+	_, s, err := newSettings(3, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := s.guard(guard.NewServers(), nil, 3); c.Quarantine < time.Minute || !c.Enforce {
+		t.Errorf("by default a quarantine of %v, enforced: %v", c.Quarantine, c.Enforce)
 	}
 }

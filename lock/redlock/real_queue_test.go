@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/lock/redlock"
+	"github.com/lockscope/lockscope/lock/redlock/stored"
 )
 
 // TestRealQueueReportsWhoWaits: every reader learns which processes wait, since when, at which call site, and which
@@ -36,10 +36,10 @@ func testQueueReportsWhoWaits(t *testing.T, without []int) {
 	for _, lease := range []lock.Lease{first, second} {
 		gone = append(gone, acquireAsync(lease.Context(), waiter, "job", lock.TTL(longTTL)))
 	}
-	var seen redlock.Queued
+	var seen stored.Queued
 	eventually(t, settleTime, "the waiters hold something", func() bool {
 		for _, node := range f.admin {
-			all, totals, err := redlock.ReadQueues(t.Context(), node, []string{"lock:none", "lock:job"}, 10)
+			all, totals, err := stored.ReadQueues(t.Context(), node, []string{"lock:none", "lock:job"}, 10)
 			must(t, err)
 			queue, total := all[1], totals[1]
 			if len(all[0])+totals[0] > 0 || total != len(queue) || total > 1 {

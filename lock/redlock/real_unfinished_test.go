@@ -10,6 +10,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/guard"
+	"github.com/lockscope/lockscope/lock/redlock/stored"
 )
 
 // leaveUnfinished leaves the marks of a change from all nodes to the first few on the nodes named, as a Reconfigure does
@@ -48,7 +49,7 @@ func TestRealRestartInAnUnfinishedChange(t *testing.T) {
 	for i := range 2 {
 		text, err := f.admin[i].Get(t.Context(), guard.MarkerKey).Result()
 		must(t, err)
-		if m := redlock.ReadMarker(text, "another process", 0); m.State != redlock.MarkerChanging {
+		if m := stored.ReadMarker(text, "another process", 0); m.State != stored.MarkerChanging {
 			t.Errorf("node %d: %q is %v", i, text, m.State)
 		}
 	}

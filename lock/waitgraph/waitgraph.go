@@ -1,6 +1,6 @@
 // Package waitgraph shows who blocks whom: it leads from a resource to its lease, from the lease to the
 // resources that its holder waits for, and on. Build it from what one process knows, or from
-// the queues on the nodes (see redlock.ReadQueues).
+// the queues on the nodes (see package scanner/listing).
 //
 // An edge leads from a lease to a resource: a call whose context descends from the lease waits for the
 // resource. Processes are not part of the graph. A call that holds several leases, such as those of a

@@ -9,7 +9,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
-	"github.com/lockscope/lockscope/lock/redlock"
+	"github.com/lockscope/lockscope/lock/redlock/stored"
 	"github.com/lockscope/lockscope/lock/waitgraph"
 	"github.com/lockscope/lockscope/scanner/internal/clock"
 	"github.com/lockscope/lockscope/scanner/report"
@@ -94,7 +94,7 @@ func queuesOf(waiting []inspect.Waiting, in inspect.Reader, now time.Time) (all 
 		if q.Processes++; len(q.Queue) >= MaxQueued {
 			continue
 		}
-		q.Queue = append(q.Queue, redlock.Queued{ID: strconv.Itoa(q.Processes), Since: w.Since, Says: w.Says})
+		q.Queue = append(q.Queue, stored.Queued{ID: strconv.Itoa(q.Processes), Since: w.Since, Says: w.Says})
 		q.Callers++
 		if w.Says != nil {
 			q.Callers += w.Says.Callers - 1

@@ -8,7 +8,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/records"
-	"github.com/lockscope/lockscope/lock/redlock"
+	"github.com/lockscope/lockscope/lock/redlock/stored"
 	"github.com/lockscope/lockscope/lock/waitgraph"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -55,10 +55,10 @@ type WaitedFor struct {
 	Lock          *Lock // nil if no node has it now
 	// Slots are the held slots of its semaphore, with this one. It is nil for other locks, or if not all were read.
 	Slots     []Lock
-	Queue     []redlock.Queued // the first processes, at most [MaxQueued]
-	Processes int              // in the queue
-	Callers   int              // of those processes in Queue that report them
-	At        time.Time        // when the queue was read
+	Queue     []stored.Queued // the first processes, at most [MaxQueued]
+	Processes int             // in the queue
+	Callers   int             // of those processes in Queue that report them
+	At        time.Time       // when the queue was read
 }
 
 const (
@@ -72,10 +72,10 @@ const (
 // tells it from others.
 func (w *WaitedFor) Settle() {
 	listed := len(w.Queue)
-	slices.SortStableFunc(w.Queue, func(a, b redlock.Queued) int { return strings.Compare(a.ID, b.ID) })
-	w.Queue = slices.CompactFunc(w.Queue, func(a, b redlock.Queued) bool { return a.ID == b.ID })
+	slices.SortStableFunc(w.Queue, func(a, b stored.Queued) int { return strings.Compare(a.ID, b.ID) })
+	w.Queue = slices.CompactFunc(w.Queue, func(a, b stored.Queued) bool { return a.ID == b.ID })
 	w.Processes -= listed - len(w.Queue)
-	slices.SortFunc(w.Queue, func(a, b redlock.Queued) int {
+	slices.SortFunc(w.Queue, func(a, b stored.Queued) int {
 		return cmp.Or(a.Since.Compare(b.Since),
 			strings.Compare(a.ID, b.ID))
 	})

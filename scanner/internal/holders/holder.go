@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/lock/redlock"
+	"github.com/lockscope/lockscope/lock/redlock/stored"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -23,7 +23,7 @@ const TokenLength = 32
 func Holder(v *keyreader.Value) report.Hold {
 	switch v.Type {
 	case keyreader.String:
-		if fence, h, ok := redlock.ParseValue(cmp.Or(v.Record, v.Head)); ok {
+		if fence, h, ok := stored.ParseValue(cmp.Or(v.Record, v.Head)); ok {
 			return report.Hold{Holder: h, Format: report.FormatLockscope, Fence: fence}
 		}
 		if h, ok := shedLockHolder(v.Head); ok && v.Size <= keyreader.HeadSize {
@@ -60,7 +60,7 @@ func Grant(v *keyreader.Value) (token string, fence uint64) {
 	if v.Type != keyreader.String {
 		return "", 0
 	}
-	fence, _, ok := redlock.ParseValue(v.Head)
+	fence, _, ok := stored.ParseValue(v.Head)
 	if !ok {
 		return "", 0
 	}

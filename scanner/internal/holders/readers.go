@@ -3,7 +3,7 @@ package holders
 import (
 	"time"
 
-	"github.com/lockscope/lockscope/lock/redlock"
+	"github.com/lockscope/lockscope/lock/redlock/stored"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -12,7 +12,7 @@ import (
 func readersHolder(v *keyreader.Value) (oldest report.Hold, ok bool) {
 	first := keyreader.Oldest(v.ReadLeases())
 	for _, f := range v.Fields {
-		fence, _, h, ok := redlock.ParseReader(f[0], f[1])
+		fence, _, h, ok := stored.ParseReader(f[0], f[1])
 		if !ok {
 			return report.Hold{}, false
 		}

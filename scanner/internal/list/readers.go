@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockscope/lockscope/lock/redlock"
+	"github.com/lockscope/lockscope/lock/redlock/stored"
 	"github.com/lockscope/lockscope/scanner/listing"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -66,7 +66,7 @@ func (n nodeReaders) parse(now time.Time) (readers map[string]listing.Reader, ok
 	ends := make(map[string]time.Time, len(n.Fields))
 	var last time.Time
 	for _, f := range n.Fields {
-		fence, expires, holder, ok := redlock.ParseReader(f[0], f[1])
+		fence, expires, holder, ok := stored.ParseReader(f[0], f[1])
 		if !ok {
 			return nil, false
 		}

@@ -12,8 +12,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
+	"github.com/lockscope/lockscope/lock/redlock/stored"
 	"github.com/lockscope/lockscope/scanner/internal/clock"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/node"
@@ -139,13 +139,13 @@ func (r *waitsReader) find(ctx context.Context, i int) error {
 		s.Began, s.Keys, s.pattern, s.cursor = start, 0, 0, 0
 	}
 	for page := 1; ; page++ {
-		keys, next, err := r.nodes[i].master().Scan(ctx, s.cursor, redlock.QueueKey(patterns[s.pattern]),
+		keys, next, err := r.nodes[i].master().Scan(ctx, s.cursor, stored.QueueKey(patterns[s.pattern]),
 			int64(r.cfg.Scope.PageSize)).Result()
 		if err != nil {
 			return err
 		}
 		for _, key := range keys {
-			if lock, ok := redlock.LockOfQueue(key); ok && r.options.Wants(r.resource(lock)) {
+			if lock, ok := stored.LockOfQueue(key); ok && r.options.Wants(r.resource(lock)) {
 				r.Add(lock, start)
 			}
 		}
@@ -202,7 +202,7 @@ func (r *waitsReader) measure(ctx context.Context) []length {
 			cards, heads := make([]*redis.IntCmd, len(some)), make([]*redis.ZSliceCmd, len(some))
 			pipe := r.nodes[i].master().Pipeline()
 			for k := range some {
-				queue := redlock.QueueKey(some[k].key)
+				queue := stored.QueueKey(some[k].key)
 				cards[k], heads[k] = pipe.ZCard(ctx, queue), pipe.ZRangeWithScores(ctx, queue, 0, 0)
 			}
 			if err := keyreader.Execute(ctx, pipe); err != nil {
@@ -239,7 +239,7 @@ func (r *waitsReader) readQueues(ctx context.Context, shown []length) []listing.
 			for at, k := range some {
 				keys[at] = shown[k].key
 			}
-			queues, totals, err := redlock.ReadQueues(ctx, r.nodes[i].master(), keys, listing.MaxQueued)
+			queues, totals, err := stored.ReadQueues(ctx, r.nodes[i].master(), keys, listing.MaxQueued)
 			if err != nil {
 				return err
 			}

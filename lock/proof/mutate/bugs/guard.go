@@ -172,7 +172,7 @@ func quarantineMutants() []Mutant {
 	return []Mutant{
 		{
 			Bug: "the quarantine is half as long", Why: "a lock that was forgotten is still valid when it ends",
-			File: "lock/redlock/marker.go", Old: "return max(maxTTL+engine.Drift(maxTTL), minQuarantine)",
+			File: "lock/redlock/options.go", Old: "return max(maxTTL+engine.Drift(maxTTL), minQuarantine)",
 			New:    "return max(maxTTL+engine.Drift(maxTTL), minQuarantine) / 2",
 			Killer: by(redlock, "TestQuarantineOutlivesEveryLock"),
 		},

@@ -12,9 +12,9 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/engine"
-	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
+	"github.com/lockscope/lockscope/lock/redlock/stored"
 )
 
 func testPolicy() Policy {
@@ -44,9 +44,9 @@ func sound(i int) Facts {
 }
 
 // markerFor returns the marker of the i-th sound node for the configuration of all three.
-func markerFor(i int, state, rest string) redlock.Marker {
+func markerFor(i int, state, rest string) stored.Marker {
 	f := guard.NewFingerprint([]string{"n1:6379", "n2:6379", "n3:6379"}, lock.DefaultMaxTTL)
-	return redlock.ReadMarker(fmt.Sprintf("%s|%s|id%d|0%s", state, string(f), i, rest), fmt.Sprintf("id%d", i), 0)
+	return stored.ReadMarker(fmt.Sprintf("%s|%s|id%d|0%s", state, string(f), i, rest), fmt.Sprintf("id%d", i), 0)
 }
 
 func TestSoundNodesPass(t *testing.T) {
@@ -121,7 +121,7 @@ func TestOneThingWrong(t *testing.T) {
 		{"everysec", "persistence", func(f *Facts, _ *Policy) { f.Fsync = "everysec" }, inspect.Warn, "wait 1m01s"},
 		{"no AOF", "persistence", func(f *Facts, _ *Policy) { f.Server.AOF = false }, inspect.Warn, "wait 1m01s"},
 		{"no marker", "marker", func(f *Facts, _ *Policy) {
-			f.Marker = redlock.Marker{}
+			f.Marker = stored.Marker{}
 		}, inspect.Warn, "nobody vouched for the node: it does not vote for 1m01s"},
 		{"silent", "marker", func(f *Facts, _ *Policy) {
 			f.Marker = markerFor(1, "quarantine", "|nonce.1|60602|1000|1000")
@@ -130,13 +130,13 @@ func TestOneThingWrong(t *testing.T) {
 			f.Marker = markerFor(1, "quarantine", "|nonce.1|60602|0|0")
 		}, inspect.Warn, "another 1m01s"},
 		{"restarted", "marker", func(f *Facts, _ *Policy) {
-			f.Marker = redlock.ReadMarker("voting|3:60000:abc|before|0", "id1", 0)
+			f.Marker = stored.ReadMarker("voting|3:60000:abc|before|0", "id1", 0)
 		}, inspect.Warn, "from before a restart"},
 		{"in mid-change", "marker", func(f *Facts, _ *Policy) {
 			f.Marker = markerFor(1, "changing", "|nonce.1|60602|0|0|f0")
 		}, inspect.Fail, "not finished"},
 		{"another's", "marker", func(f *Facts, p *Policy) {
-			f.Marker = redlock.ReadMarker("voting|5:60000:abc|id1|0", "id1", 0)
+			f.Marker = stored.ReadMarker("voting|5:60000:abc|id1|0", "id1", 0)
 		}, inspect.Fail, "5 nodes, max TTL 1m0s"},
 		{"marker unread", "marker", func(f *Facts, _ *Policy) {
 			f.Unread = errors.New("NOPERM get")
@@ -286,7 +286,7 @@ func TestFewNodesHaveNoQuarantine(t *testing.T) {
 	if r := checkPersistence(f, p); r.Status != inspect.Fail {
 		t.Errorf("%+v", r)
 	}
-	f.Server.Uptime, f.Marker = time.Second, redlock.Marker{}
+	f.Server.Uptime, f.Marker = time.Second, stored.Marker{}
 	if r := checkUptime(f, p); r.Status != inspect.Warn || !strings.Contains(r.Detail, "it votes") ||
 		!strings.Contains(r.Advice, "WithRestartQuarantine") {
 		t.Errorf("%+v", r)

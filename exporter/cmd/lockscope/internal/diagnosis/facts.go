@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
+	"github.com/lockscope/lockscope/lock/redlock/stored"
 )
 
 // Defaults of [Policy].
@@ -41,7 +41,7 @@ type Facts struct {
 
 	Server  Server
 	Fsync   string // appendfsync; empty if CONFIG GET is not permitted
-	Marker  redlock.Marker
+	Marker  stored.Marker
 	Unread  error // why the marker is not known
 	Clock   Clock
 	Ping    Latency

@@ -12,6 +12,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/guard"
+	"github.com/lockscope/lockscope/lock/redlock/stored"
 )
 
 // checkMarker: a server of three or more votes only with the proof that it remembers, for
@@ -27,13 +28,13 @@ func checkMarker(f Facts, p Policy) inspect.Result {
 	case f.Unread != nil:
 		return inspect.Warned("unreadable: "+f.Unread.Error(),
 			"grant +get and ~lockscope:* to this user, so that doctor can check it")
-	case m.State == redlock.MarkerNone:
+	case m.State == stored.MarkerNone:
 		return inspect.Warned(
 			fmt.Sprintf(
 				"none, nobody vouched for the node: it does not vote for %v, counted from a service's first request",
 				ui.Whole(RoundUp(redlock.Quarantine(p.MaxTTL)))),
 			"wait, as it may have forgotten locks; run \"lockscope init\" only if all these nodes are new and unused")
-	case m.State == redlock.MarkerLeftover:
+	case m.State == stored.MarkerLeftover:
 		return inspect.Warned(fmt.Sprintf("from before a restart or an eviction, or from another server: it does not vote for "+
 			"%v, counted from a service's first request",
 			ui.Whole(RoundUp(redlock.Quarantine(p.MaxTTL)))),
@@ -42,11 +43,11 @@ func checkMarker(f Facts, p Policy) inspect.Result {
 		return inspect.Failed("for another configuration: "+m.Configuration,
 			"it does not vote for services with these nodes and --max-ttl: check that they (or --node-names) are "+
 				"those of the services; to change them, run \"lockscope reconfigure\"")
-	case m.State == redlock.MarkerChanging:
+	case m.State == stored.MarkerChanging:
 		return inspect.Failed("a change to this configuration ("+m.Configuration+
 			") is not finished: it does not vote",
 			"run the same \"lockscope reconfigure\" again to finish it, or swap --from and --redis to undo it")
-	case m.State == redlock.MarkerQuarantined:
+	case m.State == stored.MarkerQuarantined:
 		return inspect.Warned(fmt.Sprintf("quarantine %s of process %s: it does not vote for another %v",
 			m.Identity, m.RunID, ui.Whole(RoundUp(m.Left(p.MaxTTL, p.now)))),
 			"wait, as it may have forgotten locks; only if you know that it did not, run \"lockscope init "+
@@ -74,23 +75,23 @@ func RoundUp(d time.Duration) time.Duration { return (d + time.Second - 1).Trunc
 
 // QuarantineLeftBy is what remains by the marker of a server that votes only with one. Where it has
 // none of its own, its quarantine begins only when a service asks for its vote.
-func QuarantineLeftBy(m redlock.Marker, maxTTL time.Duration, now time.Time) time.Duration {
+func QuarantineLeftBy(m stored.Marker, maxTTL time.Duration, now time.Time) time.Duration {
 	switch m.State {
-	case redlock.MarkerVoting:
+	case stored.MarkerVoting:
 		return 0
-	case redlock.MarkerQuarantined:
+	case stored.MarkerQuarantined:
 		return m.Left(maxTTL, now)
 	}
 	return redlock.Quarantine(maxTTL)
 }
 
 // ReadMarker reads the marker of a server whose incarnation is known: see redisinfo.
-func ReadMarker(ctx context.Context, c *redis.Client, incarnation string) (redlock.Marker, error) {
+func ReadMarker(ctx context.Context, c *redis.Client, incarnation string) (stored.Marker, error) {
 	text, err := c.Get(ctx, guard.MarkerKey).Result()
 	if errors.Is(err, redis.Nil) {
-		return redlock.Marker{}, nil
+		return stored.Marker{}, nil
 	}
-	return redlock.ReadMarker(text, incarnation, c.Options().DB), err
+	return stored.ReadMarker(text, incarnation, c.Options().DB), err
 }
 
 // AccountOf asks a server what decides whether it may vote.

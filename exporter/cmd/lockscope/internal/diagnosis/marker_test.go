@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/redlock"
+	"github.com/lockscope/lockscope/lock/redlock/stored"
 )
 
 func TestQuarantineLeft(t *testing.T) {
@@ -32,16 +33,16 @@ func TestReadsWhatVouchWrites(t *testing.T) {
 	c := redis.NewClient(&redis.Options{Addr: s.Addr(), DisableIdentity: true})
 	defer c.Close()
 	id := c.InfoMap(t.Context(), "server").Val()["Server"]["run_id"]
-	if word, err := ReadMarker(t.Context(), c, id); word.State != redlock.MarkerNone || err != nil || id == "" {
+	if word, err := ReadMarker(t.Context(), c, id); word.State != stored.MarkerNone || err != nil || id == "" {
 		t.Errorf("run_id %q before: %v, %v", id, word, err)
 	}
 	if err := redlock.Vouch(t.Context(), []redis.UniversalClient{c}); err != nil {
 		t.Fatal(err)
 	}
-	if word, err := ReadMarker(t.Context(), c, id); word.State != redlock.MarkerVoting || err != nil {
+	if word, err := ReadMarker(t.Context(), c, id); word.State != stored.MarkerVoting || err != nil {
 		t.Errorf("after: %v, %v", word, err)
 	}
-	if word, err := ReadMarker(t.Context(), c, "another"); word.State != redlock.MarkerLeftover || err != nil {
+	if word, err := ReadMarker(t.Context(), c, "another"); word.State != stored.MarkerLeftover || err != nil {
 		t.Errorf("to another process: %v, %v", word, err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
+	"github.com/lockscope/lockscope/lock/redlock/stored"
 )
 
 func checkVersion(f Facts, p Policy) inspect.Result {
@@ -76,7 +77,7 @@ func checkEvicted(f Facts, p Policy) inspect.Result {
 	case !f.Server.CountsEvicted:
 		return inspect.Warned("unknown: INFO has no evicted_keys", "see the guard check")
 	case n == 0:
-	case p.quarantined() && f.Marker.State == redlock.MarkerVoting:
+	case p.quarantined() && f.Marker.State == stored.MarkerVoting:
 		return inspect.Passed(keys + " evicted since its start; it waited out a quarantine after the last")
 	default:
 		return inspect.Warned(keys+" evicted since its start",
@@ -141,7 +142,7 @@ func checkUptime(f Facts, p Policy) inspect.Result {
 			ui.Whole(RoundUp(left))),
 			"nodes of a Redis Cluster vote at once, so two leases can be valid until then: "+
 				"protect your data with fencing tokens")
-	case f.Marker.State == redlock.MarkerVoting:
+	case f.Marker.State == stored.MarkerVoting:
 		return inspect.Passed(detail + ", and vouched for as new: it votes")
 	}
 	return inspect.Warned(fmt.Sprintf("%s: it votes, but locks that it may have forgotten can be valid for another %v", detail,

@@ -7,7 +7,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/locktest"
-	"github.com/lockscope/lockscope/lock/redlock"
+	"github.com/lockscope/lockscope/lock/redlock/stored"
 )
 
 // TestInitRights takes away one grant after the other: init reports it before it marks a node. With all grants the
@@ -64,7 +64,7 @@ func TestInitOfARestartedNode(t *testing.T) {
 	var r Report
 	command(t, cmdtest.Patient("--redis", list, "-o", "json")...).Decode(t, &r)
 	n := r.Nodes[0]
-	if n.Marker != redlock.MarkerQuarantined.String() || n.QuarantineID == "" || n.Quarantine < 50 {
+	if n.Marker != stored.MarkerQuarantined.String() || n.QuarantineID == "" || n.Quarantine < 50 {
 		t.Fatalf("%+v", n)
 	}
 	one := []string{"init", "--redis", list, "--restarted", n.Node, "--run-id", n.RunID, "--quarantine", n.QuarantineID}
@@ -73,7 +73,7 @@ func TestInitOfARestartedNode(t *testing.T) {
 		Want(t, ui.ExitError, "another configuration", "max TTL 2m")
 	command(t, one...).Want(t, ui.ExitClean, "vouched for "+n.Node)
 	command(t, cmdtest.Patient("--redis", list, "-o", "json")...).Decode(t, &r)
-	if r.Nodes[0].Marker != redlock.MarkerVoting.String() {
+	if r.Nodes[0].Marker != stored.MarkerVoting.String() {
 		t.Errorf("%+v", r.Nodes[0])
 	}
 	cmdtest.Must(t, cmdtest.Admin(t, servers[0]).FlushAll(t.Context()).Err())

@@ -6,11 +6,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lockscope/lockscope/lock/redlock"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
+	"github.com/lockscope/lockscope/lock/redlock/stored"
 
 	"github.com/redis/go-redis/v9"
-
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 )
 
 const reachTimeout = 5 * time.Second
@@ -28,7 +27,7 @@ type sight struct {
 	asked   bool     // INFO was read
 	runID   string   // incarnation of its process; "" if it reports none
 	uptime  time.Duration
-	marker  redlock.Marker
+	marker  stored.Marker
 }
 
 // fit reports that nothing is known that would stop a vouch halfway.

@@ -11,8 +11,8 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
-	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/guard"
+	"github.com/lockscope/lockscope/lock/redlock/stored"
 )
 
 // Report is the JSON form of an examination.
@@ -87,7 +87,7 @@ func doctorNodes(facts []diagnosis.Facts, p diagnosis.Policy) []doctorNode {
 	for _, f := range facts {
 		n := doctorNode{
 			Node: f.Node, Version: f.Server.Version, Role: f.Server.Role, Uptime: f.Server.Uptime.Seconds(),
-			Vouched: f.Marker.State == redlock.MarkerVoting, RunID: f.Server.Incarnation,
+			Vouched: f.Marker.State == stored.MarkerVoting, RunID: f.Server.Incarnation,
 			Marker:        f.Marker.State.String(),
 			Configuration: f.Marker.Configuration, QuarantineID: f.Marker.Identity,
 			ClockOffset: f.Clock.Offset.Seconds(), ClockOffsetErr: f.Clock.OffsetError.Seconds(),

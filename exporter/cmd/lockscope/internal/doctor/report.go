@@ -4,11 +4,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
-	"github.com/lockscope/lockscope/lock/redlock"
-	"github.com/lockscope/lockscope/lock/redlock/guard"
-
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
+	"github.com/lockscope/lockscope/lock/redlock/guard"
+	"github.com/lockscope/lockscope/lock/redlock/stored"
 )
 
 // Result is what came of one node, and of all of them.
@@ -66,7 +65,7 @@ func newInitResult(nodes []Node, seen []sight, names []string, maxTTL time.Durat
 	for i, s := range seen {
 		r.Nodes[i] = vouchedNode{Node: nodes[i].Name, Result: Untouched, Detail: "unchanged", Uptime: s.uptime}
 		switch {
-		case s.marker.State == redlock.MarkerVoting && s.marker.Of(names, maxTTL):
+		case s.marker.State == stored.MarkerVoting && s.marker.Of(names, maxTTL):
 			r.Nodes[i].Result, r.Nodes[i].Detail = Already,
 				"it votes, and has not restarted since somebody vouched for it or it waited"
 		case s.err == nil && s.asked && len(nodes) < guard.EnforcedFrom:

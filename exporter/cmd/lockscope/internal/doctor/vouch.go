@@ -13,6 +13,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/guard"
+	"github.com/lockscope/lockscope/lock/redlock/stored"
 )
 
 // vouchTimeout ends before a marker of the first round would expire.
@@ -86,7 +87,7 @@ func refused(nodes []Node, before, after []sight, err error, names []string, max
 	for i := range nodes {
 		reason := reasons[names[i]]
 		switch {
-		case r.Nodes[i].Result == Already && before[i].marker.State != redlock.MarkerVoting:
+		case r.Nodes[i].Result == Already && before[i].marker.State != stored.MarkerVoting:
 			r.Nodes[i].Result, r.Nodes[i].Detail = Vouched,
 				"vouched for before another node failed: it votes at once, until it restarts"
 		case reason == nil || r.Nodes[i].Result == Already:
@@ -115,9 +116,9 @@ func whyNotNew(before, after sight, reason error) string {
 	switch {
 	case before.runID != after.runID:
 		return "it restarted a moment ago"
-	case before.marker.State == redlock.MarkerLeftover:
+	case before.marker.State == stored.MarkerLeftover:
 		return "not new: somebody vouched for it before it restarted, or it has the data of another server"
-	case before.marker.State == redlock.MarkerChanging:
+	case before.marker.State == stored.MarkerChanging:
 		return "not new: a change of its configuration is not finished"
 	case strings.Contains(reason.Error(), "another vouch"):
 		return "another init is under way, or did not finish: wait a minute"

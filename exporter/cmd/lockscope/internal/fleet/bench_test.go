@@ -11,7 +11,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/records"
-	"github.com/lockscope/lockscope/lock/redlock"
+	"github.com/lockscope/lockscope/lock/redlock/stored"
 	"github.com/lockscope/lockscope/lock/waitgraph"
 	"github.com/lockscope/lockscope/scanner/listing"
 )
@@ -60,7 +60,7 @@ func benchFleet(processes int, now time.Time) ([]fleet.Page, *listing.Waits) {
 			f := &waits.Locks[at]
 			f.Processes++
 			if len(f.Queue) < named {
-				f.Queue = append(f.Queue, redlock.Queued{ID: p.URL, Since: now.Add(-time.Second), Says: &records.Waiting{
+				f.Queue = append(f.Queue, stored.Queued{ID: p.URL, Since: now.Add(-time.Second), Says: &records.Waiting{
 					Holder: lock.Holder{Instance: p.Instance, Page: p.URL}, Callers: 1, Backend: "redis",
 				}})
 			}

@@ -7,7 +7,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/records"
-	"github.com/lockscope/lockscope/lock/redlock"
+	"github.com/lockscope/lockscope/lock/redlock/stored"
 	"github.com/lockscope/lockscope/lock/waitgraph"
 	"github.com/lockscope/lockscope/scanner/listing"
 	"github.com/lockscope/lockscope/scanner/report"
@@ -30,7 +30,7 @@ func TestAPageOfTwoSystems(t *testing.T) {
 	queued := func(says *records.Waiting) *listing.Waits {
 		return &listing.Waits{Graph: waitgraph.New(), Locks: []listing.WaitedFor{{
 			Resource: "order:1", Processes: 1, At: now,
-			Queue: []redlock.Queued{{ID: "1", Since: now.Add(-3 * time.Second), Says: says}},
+			Queue: []stored.Queued{{ID: "1", Since: now.Add(-3 * time.Second), Says: says}},
 		}}}
 	}
 	of := lock.Holder{Instance: "orders/1", Page: url, Since: now.Add(-3 * time.Second)}
@@ -74,9 +74,9 @@ func TestConstructs(t *testing.T) {
 		return listing.Lock{Resource: records.SlotName("jobs", n), Key: records.SlotName("lock:jobs", n), Nodes: 3, Of: 3,
 			Hold: report.Hold{Fence: 9, Holder: lock.Holder{Instance: instance, Kind: lock.KindSemaphore, Slots: 3}}}
 	}
-	queue := func(waited time.Duration, of lock.Holder) []redlock.Queued {
+	queue := func(waited time.Duration, of lock.Holder) []stored.Queued {
 		of.Instance, of.Since = "w", now.Add(-waited)
-		return []redlock.Queued{{Since: of.Since, Says: &records.Waiting{Holder: of, Callers: 2, Backend: "redis"}}}
+		return []stored.Queued{{Since: of.Since, Says: &records.Waiting{Holder: of, Callers: 2, Backend: "redis"}}}
 	}
 	permit := lock.Holder{Kind: lock.KindSemaphore, Slots: 3}
 	first, second := slot(0, "a"), slot(2, "b")
@@ -154,7 +154,7 @@ func TestReadersInTheFleet(t *testing.T) {
 	prices.SetReaders([]listing.Reader{reader("a"), reader("b")})
 	says := &records.Waiting{Holder: lock.Holder{Instance: "w", Since: now, Kind: lock.KindWrite}, Callers: 1}
 	d := fleet.Merge(&listing.Waits{Graph: waitgraph.New(), Locks: []listing.WaitedFor{{Resource: "prices", Processes: 1,
-		At: now, Lock: &prices, Queue: []redlock.Queued{{Since: now, Says: says}}}}}, nil, now)
+		At: now, Lock: &prices, Queue: []stored.Queued{{Since: now, Says: says}}}}}, nil, now)
 	if r := d.Resources[0]; r.Kind != lock.KindRead || r.Readers != 2 || len(r.ReadBy) != 2 || r.Holder != nil ||
 		r.ReadBy[1].Instance != "b" || r.Writers != 1 {
 		t.Errorf("%+v", r)

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
+	"github.com/lockscope/lockscope/lock/redlock/stored"
 	"github.com/lockscope/lockscope/scanner/listing"
 )
 
@@ -35,7 +35,7 @@ func LongestWait(f *listing.WaitedFor) (most time.Duration) {
 }
 
 // Waited is how long a waiter had waited when the queue was read. The wait may be over by now.
-func Waited(q redlock.Queued, read time.Time) time.Duration {
+func Waited(q stored.Queued, read time.Time) time.Duration {
 	since := q.Since
 	if q.Says != nil {
 		since = q.Says.Since

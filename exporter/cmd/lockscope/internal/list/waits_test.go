@@ -15,7 +15,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
-	"github.com/lockscope/lockscope/lock/redlock"
+	"github.com/lockscope/lockscope/lock/redlock/stored"
 )
 
 // TestListShowsWhoBlocksWhom: a chain and a deadlock over three processes, read by a fourth, with every node up, one
@@ -114,7 +114,7 @@ func TestListWithoutTheRightToReadQueues(t *testing.T) {
 	server := locktest.Servers(t, 1)[0]
 	c := cmdtest.Admin(t, server)
 	cmdtest.Set(t, c, "lock:a", cmdtest.Ours, time.Minute)
-	cmdtest.Must(t, c.ZAdd(t.Context(), redlock.QueueKey("lock:a"), redis.Z{Score: 1, Member: "somebody"}).Err())
+	cmdtest.Must(t, c.ZAdd(t.Context(), stored.QueueKey("lock:a"), redis.Z{Score: 1, Member: "somebody"}).Err())
 	cmdtest.Must(t, c.Do(t.Context(), "ACL", "SETUSER", "reader", "on", ">pw", "%R~lock:*", "+@read", "+info",
 		"+client|setname", "+scan", "+eval_ro", "+evalsha_ro").Err())
 	file := filepath.Join(t.TempDir(), "password")

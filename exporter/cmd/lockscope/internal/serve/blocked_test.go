@@ -7,7 +7,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/records"
-	"github.com/lockscope/lockscope/lock/redlock"
+	"github.com/lockscope/lockscope/lock/redlock/stored"
 	"github.com/lockscope/lockscope/lock/waitgraph"
 	"github.com/lockscope/lockscope/scanner/listing"
 	"github.com/lockscope/lockscope/scanner/report"
@@ -25,7 +25,7 @@ func TestBlockedCountsEveryCall(t *testing.T) {
 	}
 	waited := func(resource, by string, w records.Waiting) listing.WaitedFor {
 		return listing.WaitedFor{
-			Key: "lock:" + resource, Resource: resource, Queue: []redlock.Queued{{ID: "1", Since: w.Since, Says: &w}},
+			Key: "lock:" + resource, Resource: resource, Queue: []stored.Queued{{ID: "1", Since: w.Since, Says: &w}},
 			Processes: 2, Callers: 3, At: now,
 			Lock: &listing.Lock{Nodes: 3, Of: 3, Hold: report.Hold{Holder: holder(by), Format: report.FormatLockscope,
 				Fence: 7}, At: now},

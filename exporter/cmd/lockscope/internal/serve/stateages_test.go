@@ -17,7 +17,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/lock/locktest"
-	"github.com/lockscope/lockscope/lock/redlock"
+	"github.com/lockscope/lockscope/lock/redlock/stored"
 	"github.com/lockscope/lockscope/lock/waitgraph"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/listing"
@@ -53,7 +53,7 @@ func (r oneReading) List(context.Context, listing.Options) (listing.Listing, err
 			At: now, Read: 3, Of: 3, Graph: waitgraph.New(),
 			Locks: []listing.WaitedFor{{
 				Key: "lock:order", Resource: "order", At: now, Lock: &again, Processes: 1, Callers: 1,
-				Queue: []redlock.Queued{{ID: "1", Since: says.Since, Says: &says}},
+				Queue: []stored.Queued{{ID: "1", Since: says.Since, Says: &says}},
 			}},
 		},
 	}, nil

@@ -12,7 +12,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
-	"github.com/lockscope/lockscope/lock/redlock"
+	"github.com/lockscope/lockscope/lock/redlock/stored"
 )
 
 // services are processes that take locks on the same nodes until the test ends.
@@ -85,5 +85,5 @@ func clusterClient(t *testing.T, addr string) *redis.ClusterClient {
 // plantQueue is a queue of one process that has no record.
 func plantQueue(t *testing.T, c redis.Cmdable, key string, since time.Time) error {
 	t.Helper()
-	return c.ZAdd(t.Context(), redlock.QueueKey(key), redis.Z{Score: float64(since.UnixMicro()), Member: "w"}).Err()
+	return c.ZAdd(t.Context(), stored.QueueKey(key), redis.Z{Score: float64(since.UnixMicro()), Member: "w"}).Err()
 }

@@ -1,4 +1,4 @@
-package redlock
+package stored
 
 import (
 	"testing"
@@ -41,24 +41,6 @@ func TestReadMarker(t *testing.T) {
 	}
 	if left := m.Left(time.Minute, time.UnixMilli(12_000)); m.Identity != "nonce.1" || left != 50602*time.Millisecond {
 		t.Errorf("%v left of %q", left, m.Identity)
-	}
-}
-
-// TestQuarantineOutlivesEveryLock that the node may have forgotten, by clocks that are 1 % apart.
-func TestQuarantineOutlivesEveryLock(t *testing.T) {
-	for _, maxTTL := range []time.Duration{time.Second, 10 * time.Second, time.Minute, time.Hour} {
-		q := Quarantine(maxTTL)
-		if least := maxTTL + maxTTL/100 + 2*time.Millisecond; q < least || q < 15*time.Second ||
-			q > least+15*time.Second {
-			t.Errorf("MaxTTL %v: a quarantine of %v", maxTTL, q)
-		}
-	}
-	_, s, err := newSettings(3, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if c := s.guard(guard.NewServers(), nil, 3); c.Quarantine < time.Minute || !c.Enforce {
-		t.Errorf("by default a quarantine of %v, enforced: %v", c.Quarantine, c.Enforce)
 	}
 }
 

@@ -1,10 +1,10 @@
-package redlock
+package stored
 
 import (
 	"strconv"
 	"time"
 
-	"github.com/lockscope/lockscope/lock/engine"
+	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
@@ -34,15 +34,15 @@ func (s MarkerState) String() string {
 // Marker is the parsed value at [guard.MarkerKey].
 type Marker struct {
 	State         MarkerState
-	Configuration string // that the server votes for, or will; worded as in [ErrOtherConfiguration]
-	Identity      string // of a quarantine: see [VouchRestarted]
+	Configuration string // that the server votes for, or will; worded as in [redlock.ErrOtherConfiguration]
+	Identity      string // of a quarantine: see [redlock.VouchRestarted]
 	RunID         string // that it names: an identity of its own, if the server reports no run_id
 	read          guard.Marker
 }
 
 // ReadMarker parses the value at [guard.MarkerKey]. incarnation identifies the server's process, as package
 // redisinfo reports it: run_id and the number of evicted keys; "" if the server reports no run_id, see
-// [WithMarkerIdentity]. db is the database of the locks. An empty value is MarkerNone. ReadMarker accepts any
+// [redlock.WithMarkerIdentity]. db is the database of the locks. An empty value is MarkerNone. ReadMarker accepts any
 // value and never fails.
 func ReadMarker(value, incarnation string, db int) Marker {
 	if value == "" {
@@ -78,14 +78,5 @@ func (m Marker) Left(maxTTL time.Duration, now time.Time) time.Duration {
 	if m.State != MarkerQuarantined {
 		return 0
 	}
-	return m.read.Left(Quarantine(maxTTL), now)
-}
-
-// minQuarantine leaves room for the error of a clock that fences continue from.
-const minQuarantine = 15 * time.Second
-
-// Quarantine returns how long a server that may have forgotten locks does not vote: until none of
-// them can be valid, given the longest TTL, and at least 15 seconds.
-func Quarantine(maxTTL time.Duration) time.Duration {
-	return max(maxTTL+engine.Drift(maxTTL), minQuarantine)
+	return m.read.Left(redlock.Quarantine(maxTTL), now)
 }
