@@ -77,7 +77,8 @@ help: ## Show this list.
 PROVED          := dashboards/gen dashboards/proof examples/fencing examples/kubernetes lock/contrib/clientgolock \
                    lock/contrib/clientgolock/internal/managertest lock/proof .tools/dist
 PROVED_PACKAGES := examples/compose
-PROVED_TESTS    := TestDemoEmbedded TestDemoOnOtherSystems TestDemoInterruptedOnOtherSystems TestUser
+PROVED_TESTS    := TestDemoEmbedded TestDemoOnOtherSystems TestDemoInterruptedOnOtherSystems TestUser \
+                   TestMoreInBrowser TestHistoryInBrowser TestPolicyInBrowser
 MODULES          = GOWORK= $(GO) list -m -f '{{.Dir}}' | sed 's,^$(ROOT)/,,; s,^$(ROOT)$$,.,'
 
 empty :=

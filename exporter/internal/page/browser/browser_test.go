@@ -33,17 +33,34 @@ import (
 // -shots saves pictures of the page for people to look at.
 var shots = flag.String("shots", "", "directory to write screenshots to")
 
-func TestInBrowser(t *testing.T) {
+// scene is what a tab is tested for.
+type scene struct {
+	name string
+	run  func(*testing.T, *tab)
+}
+
+func inBrowser(t *testing.T, scenes []scene) {
 	browser := startBrowser(t)
-	for _, test := range []struct {
-		name string
-		run  func(*testing.T, *tab)
-	}{
+	for _, s := range scenes {
+		t.Run(s.name, func(t *testing.T) { s.run(t, openTab(t, browser)) })
+	}
+}
+
+// TestInBrowser is what make test runs of the tests in a browser.
+func TestInBrowser(t *testing.T) {
+	inBrowser(t, []scene{
 		{"loads cleanly", testLoads},
 		{"is drawn at every size", testSizes},
 		{"updates live", testUpdates},
-		{"keeps focus and what is open", testKeeps},
 		{"shows who blocks whom", testBlockers},
+		{"escapes hostile names", testHostile},
+		{"works by keyboard", testKeyboard},
+	})
+}
+
+func TestMoreInBrowser(t *testing.T) {
+	inBrowser(t, []scene{
+		{"keeps focus and what is open", testKeeps},
 		{"has a line for each node", testNodeRows},
 		{"says that nothing is acquired", testStall},
 		{"says who crashed", testCrashedHolder},
@@ -66,8 +83,6 @@ func TestInBrowser(t *testing.T) {
 		{"says who may vote", testNodesThatDoNotVote},
 		{"does not call old data live", testOld},
 		{"shows a lock on real servers", testRealLock},
-		{"escapes hostile names", testHostile},
-		{"works by keyboard", testKeyboard},
 		{"filters", testFilter},
 		{"pauses", testPause},
 		{"follows and changes the theme", testTheme},
@@ -82,9 +97,7 @@ func TestInBrowser(t *testing.T) {
 		{"keeps still if asked to", testReducedMotion},
 		{"helps without script", testNoScript},
 		{"opens a trace in its viewer", testTrace},
-	} {
-		t.Run(test.name, func(t *testing.T) { test.run(t, openTab(t, browser)) })
-	}
+	})
 }
 
 func browserPath(t *testing.T) string {

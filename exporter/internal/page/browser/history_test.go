@@ -17,11 +17,7 @@ import (
 
 // TestHistoryInBrowser is of the page at /debug/locks/history.
 func TestHistoryInBrowser(t *testing.T) {
-	browser := startBrowser(t)
-	for _, test := range []struct {
-		name string
-		run  func(*testing.T, *tab)
-	}{
+	inBrowser(t, []scene{
 		{"names the blockers first", testHistory},
 		{"has the words of the live page", testHistoryWords},
 		{"is drawn at every size", testHistorySizes},
@@ -29,9 +25,7 @@ func TestHistoryInBrowser(t *testing.T) {
 		{"takes a span", testHistorySpan},
 		{"says what is missing", testHistoryMissing},
 		{"escapes hostile names", testHistoryHostile},
-	} {
-		t.Run(test.name, func(t *testing.T) { test.run(t, openTab(t, browser)) })
-	}
+	})
 }
 
 // openHistory opens the page of a source and waits for data.
