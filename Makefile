@@ -73,12 +73,16 @@ help: ## Show this list.
 	@grep -E '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{ printf "make %-16s %s\n", $$1, $$2 }'
 
 # What takes long to compile or to run, and seldom finds what the rest does not: make proof runs it, every night and before a release.
-# It runs those of RACE_AT_NIGHT and SHORT_BY_DAY whole.
+# It runs those of RACE_AT_NIGHT and SHORT_BY_DAY whole, and of PROVED_PARTLY what make test leaves out.
 PROVED          := dashboards/gen dashboards/proof examples/fencing examples/kubernetes lock/contrib/clientgolock \
                    lock/contrib/clientgolock/internal/managertest lock/proof .tools/dist
 PROVED_PACKAGES := examples/compose
 PROVED_TESTS    := TestDemoEmbedded TestDemoOnOtherSystems TestDemoInterruptedOnOtherSystems TestUser \
-                   TestMoreInBrowser TestHistoryInBrowser TestPolicyInBrowser
+                   TestCheckCompatible TestCheckIncompatible TestCheckRemoved \
+                   TestMoreInBrowser TestHistoryInBrowser TestPolicyInBrowser \
+                   TestRealLeastPrivilegeIsLeast TestRealReconfigureUnderLoad TestRealStarvedProcess \
+                   TestConformanceWithoutWakeUps TestFaultsLetNoTwoHold
+PROVED_PARTLY   := ./lock/redlock ./lock/pglock
 MODULES          = GOWORK= $(GO) list -m -f '{{.Dir}}' | sed 's,^$(ROOT)/,,; s,^$(ROOT)$$,.,'
 
 empty :=
@@ -164,6 +168,7 @@ test-proved: export NIGHT := 1
 test-proved:
 	+@printf -- '-C "$(ROOT)/%s" test-proved-module\n' $(sort $(RACE_AT_NIGHT) $(SHORT_BY_DAY) $(PROVED)) | \
 		xargs -P 2 -L 1 $(MAKE) -f '$(ROOT)/Makefile'
+	$(TESTS) -run '^($(call either,$(PROVED_TESTS)))$$' $(PROVED_PARTLY)
 	@# A race of go-zookeeper's own, when it reconnects, would end them with the race detector.
 	$(PLAIN) $(GO) test -count=1 -run 'TestASessionExpires|TestAHungServer|TestServersOfAnEnsembleDie|TestTheAnswerToACreateIsLost|TestTheAnswersToARenewalAndAReleaseAreLost' ./lock/contrib/zklock
 
