@@ -19,7 +19,7 @@ type RevokeRequest struct {
 	Reason string // 1 to 256 bytes, as that of [lock.HoldReason]
 	// Readers ends the leases of the readers of a read/write lock. Without it, Revoke ends no reader's.
 	Readers bool
-	// Instance selects the holder of one process, as [lock.Holder] names it; "" selects whoever holds the resource.
+	// Instance selects the holder of one process, as [lock.Holder] names it; "" selects any holder.
 	Instance string
 	// Confirm is called with the selected holders before any node is marked: several if they are readers. Held is false
 	// for a reader that only a minority of the nodes named. An error ends Revoke, which wraps it. Write down there what is

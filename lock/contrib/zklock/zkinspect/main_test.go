@@ -3,7 +3,7 @@ package zkinspect
 import (
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/lockscope/lockscope/lock/locktest/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
