@@ -94,13 +94,20 @@ func BenchmarkContender(b *testing.B) { compare.Contender(b, peers) }
 func BenchmarkConstructs(b *testing.B) {
 	for _, members := range []int{1, 3} {
 		b.Run(fmt.Sprint(members, " members"), func(b *testing.B) {
-			compare.Pairs(b, onDisk(b, members), compare.Constructs(
-				func(b *testing.B, servers []string) lock.Locker {
-					l, err := etcdlock.New(connect(b, servers), lock.WithNodeTimeout(time.Second))
-					must(b, err)
-					b.Cleanup(func() { must(b, l.Close()) })
-					return l
-				}))
+			compare.Pairs(b, onDisk(b, members), compare.Constructs(open))
 		})
 	}
+}
+
+func open(b *testing.B, servers []string) lock.Locker {
+	l, err := etcdlock.New(connect(b, servers), lock.WithNodeTimeout(time.Second))
+	must(b, err)
+	b.Cleanup(func() { must(b, l.Close()) })
+	return l
+}
+
+// BenchmarkPermitHandOffs is how often a second the permits of a semaphore change hands.
+func BenchmarkPermitHandOffs(b *testing.B) {
+	servers := onDisk(b, 3)
+	compare.PermitHandOffs(b, func(b *testing.B) lock.Locker { return open(b, servers) })
 }

@@ -105,12 +105,20 @@ func BenchmarkPair(b *testing.B) {
 
 // BenchmarkConstructs is a reader, a writer and a permit that nobody contends for, beside a lock.
 func BenchmarkConstructs(b *testing.B) {
-	compare.Pairs(b, durable(b), compare.Constructs(func(b *testing.B, servers []string) lock.Locker {
-		l, err := pglock.Open(servers[1], lock.WithNodeTimeout(2*time.Second))
-		must(b, err)
-		b.Cleanup(func() { must(b, l.Close()) })
-		return l
-	}))
+	compare.Pairs(b, durable(b), compare.Constructs(open))
+}
+
+func open(b *testing.B, servers []string) lock.Locker {
+	l, err := pglock.Open(servers[1], lock.WithNodeTimeout(2*time.Second))
+	must(b, err)
+	b.Cleanup(func() { must(b, l.Close()) })
+	return l
+}
+
+// BenchmarkPermitHandOffs is how often a second the permits of a semaphore change hands.
+func BenchmarkPermitHandOffs(b *testing.B) {
+	servers := durable(b)
+	compare.PermitHandOffs(b, func(b *testing.B) lock.Locker { return open(b, servers) })
 }
 
 // BenchmarkHandOffs is how often a second the lock changes hands, between processes that want it all the time.
