@@ -29,6 +29,26 @@ func (c calls) number(sql string, args ...any) (n int) {
 	return n
 }
 
+// TestTombstonesBarTheQueue: an acquire that arrives after its caller gave up, while another one holds the lock, leaves no
+// waiter behind, and no bar.
+func TestTombstonesBarTheQueue(t *testing.T) {
+	c := calls{t, pool(t, server(t).URL("postgres"))}
+	if code, _ := c.acquire("holder", time.Minute); code != 1 {
+		t.Fatalf("code %d", code)
+	}
+	c.number("SELECT what FROM lockscope.release('k', 'late', 60000, 0, '', 0, '')")
+	late := "SELECT code FROM lockscope.acquire('k', 'late', '', 60000, 0, 1, 'w', 0, '', 0, 0, false)"
+	if code := c.number(late); code != 0 {
+		t.Errorf("a late acquire: code %d", code)
+	}
+	if code := c.shared("k", "late", true, time.Minute); code != 0 {
+		t.Errorf("a late writer: code %d", code)
+	}
+	if n := c.number("SELECT count(*)::int FROM lockscope.waiter"); n != 0 {
+		t.Errorf("%d waiters", n)
+	}
+}
+
 // TestTombstones: an acquire that arrives after the release of its attempt has no effect, nor has a refill; and a token
 // that has the lock gets the same grant again.
 func TestTombstones(t *testing.T) {

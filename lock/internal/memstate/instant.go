@@ -66,10 +66,9 @@ func (s *Instant) acquire(req driver.AcquireRequest) (driver.AcquireReply, error
 		}
 		return s.refuse(req, driver.AcquireReply{TTL: s.left(v.Expires), Holder: v.Holder}), nil
 	}
-	_, dead := s.tombs[tombOf(key, req.Token)]
 	kept, reserved := s.next[key]
 	switch {
-	case dead:
+	case s.gaveUp(&req):
 		return driver.AcquireReply{}, driver.ErrTombstone
 	case reserved && kept.waiter != waiter:
 		return s.refuse(req, driver.AcquireReply{Reserved: true, TTL: s.left(kept.expires)}), nil
@@ -109,7 +108,7 @@ func (s *Instant) acquire(req driver.AcquireRequest) (driver.AcquireReply, error
 
 // refuse queues the caller if it asks for that.
 func (s *Instant) refuse(req driver.AcquireRequest, reply driver.AcquireReply) driver.AcquireReply {
-	if req.Waiter.ID != "" && req.Waiter.Enqueue {
+	if req.Waiter.ID != "" && req.Waiter.Enqueue && !s.gaveUp(&req) {
 		q := s.join(line(req.Key, req.Semaphore), req.Waiter)
 		reply.Ticket, reply.Ahead = q.tickets[req.Waiter.ID], q.rank(req.Waiter.ID)
 	}
@@ -117,6 +116,12 @@ func (s *Instant) refuse(req driver.AcquireRequest, reply driver.AcquireReply) d
 		reply.Free = s.offer(of, req.Waiter.ID, req.Window)
 	}
 	return reply
+}
+
+// gaveUp reports that the call has ended: its attempt's tombstone was here first.
+func (s *Instant) gaveUp(req *driver.AcquireRequest) bool {
+	_, dead := s.tombs[tombOf(req.Key, req.Token)]
+	return dead
 }
 
 // join gives a waiter its place in the queue, or finds it there.

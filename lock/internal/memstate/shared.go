@@ -135,7 +135,7 @@ func (s *Instant) addReader(key string, v Lock) {
 // refuseShared queues the caller if it asks for that, and sets up its bar.
 func (s *Instant) refuseShared(req driver.AcquireRequest, reply driver.AcquireReply) driver.AcquireReply {
 	reply = s.refuse(req, reply)
-	if req.Mode != driver.Write || req.Bar <= 0 || req.Waiter.ID == "" {
+	if req.Mode != driver.Write || req.Bar <= 0 || req.Waiter.ID == "" || s.gaveUp(&req) {
 		return reply
 	}
 	at := stay{req.Key, req.Waiter.ID}

@@ -167,7 +167,8 @@ BEGIN
 
   IF code <> 1 THEN
     PERFORM set_config('synchronous_commit', 'off', true); -- nothing depends on it
-    IF p_ticket IS NOT NULL THEN
+    -- Who gave up does not queue: nobody would take it out.
+    IF p_ticket IS NOT NULL AND NOT EXISTS (SELECT FROM tombstone t WHERE t.token = p_token AND t.expires > n) THEN
       ticket := join_queue(p_key, p_waiter, p_ticket, p_record, n);
       SELECT count(*) INTO ahead FROM waiter w
         WHERE w.key = p_key AND w.seen > n - interval '2 minutes' AND (w.ticket, w.waiter) < (acquire.ticket, p_waiter);

@@ -134,6 +134,9 @@ BEGIN
   IF code <> 1 THEN
     fence := 0;
     PERFORM set_config('synchronous_commit', 'off', true); -- nothing depends on it
+    IF EXISTS (SELECT FROM tombstone t WHERE t.token = p_token AND t.expires > n) THEN
+      RETURN; -- who gave up does not queue, nor bar readers
+    END IF;
     IF p_queue THEN
       ticket := join_queue(p_key, p_waiter, p_ticket, p_record, n);
       SELECT count(*) INTO ahead FROM waiter w

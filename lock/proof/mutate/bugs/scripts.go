@@ -117,6 +117,27 @@ func queueScriptMutants() []Mutant {
 			Killer: by(scripting, "TestScriptsNameTheFairCallerItself"),
 		},
 		{
+			Bug: "a call that gave up queues", Why: "the lock is kept for it when it is free",
+			File:   "lock/redlock/internal/scripts/refuse.lua",
+			Old:    "ticket == '' or seen[3] then",
+			New:    "ticket == '' then",
+			Killer: by(scripting, "TestScriptsHeedTombstones"),
+		},
+		{
+			Bug: "rwacquire.lua: a writer that gave up queues and bars readers", Why: "they wait until its bar ends",
+			File:   "lock/redlock/internal/scripts/rwacquire.lua",
+			Old:    "if seen[3] then -- who gave up",
+			New:    "if false then --",
+			Killer: by(scripting, "TestScriptsLateWriterBarsNobody"),
+		},
+		{
+			Bug: "PostgreSQL: a call that gave up queues", Why: "the lock is kept for it when it is free",
+			File:   pgFunctions,
+			Old:    "IF p_ticket IS NOT NULL AND NOT EXISTS",
+			New:    "IF p_ticket IS NOT NULL OR NOT EXISTS",
+			Killer: by(pg, "TestTombstonesBarTheQueue"),
+		},
+		{
 			Bug: "a fair caller that is next refuses itself", Why: "it waits for its poll",
 			File:   "lock/redlock/internal/scripts/refuse.lua",
 			Old:    "named and named ~= waiter",

@@ -37,6 +37,9 @@ end
 
 local function refuse(code, pttl, holder)
   local place, ahead = 0, 0
+  if seen[3] then -- who gave up does not queue, nor bar readers
+    return {code, pttl, holder, place, ahead}
+  end
   if ARGV[8] == '1' then
     place = join(KEYS[5], waiter, ticket, KEYS[7], ARGV[12] ~= '' and ARGV[12])
     ahead = redis.call('ZRANK', KEYS[5], waiter)

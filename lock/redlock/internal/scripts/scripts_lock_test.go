@@ -123,6 +123,13 @@ func TestScriptsHeedTombstones(t *testing.T) {
 	wantBuried("an extend of what is another's")
 	s.released(driver.ReleaseRequest{Token: late})
 	wantBuried("a release of what is another's")
+	waits := driver.AcquireRequest{Token: late, Waiter: driver.Waiter{ID: "gave-up", Enqueue: true}}
+	if reply, err := s.acquire(waits, ""); err != nil || reply.Granted || reply.Ticket != 0 {
+		t.Errorf("a late acquire of what is another's: %+v, %v", reply, err)
+	}
+	if n := s.client.ZCard(t.Context(), s.keys.queue).Val(); n != 0 {
+		t.Error("a call that gave up queues")
+	}
 }
 
 // TestScriptsRefill: the key is restored with the fence of its lease, and the counter is at least the last fence of the run.

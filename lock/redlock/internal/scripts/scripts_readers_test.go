@@ -244,3 +244,25 @@ func TestScriptsPassOverABarOfYears(t *testing.T) {
 		})
 	}
 }
+
+// TestScriptsLateWriterBarsNobody: a writer that gave up while another one writes does not queue, and keeps no reader out.
+func TestScriptsLateWriterBarsNobody(t *testing.T) {
+	s := newScripted(t)
+	writer, late := token("a"), token("b")
+	if reply := s.share(driver.Write, writer); !reply.Granted {
+		t.Fatalf("the writer: %+v", reply)
+	}
+	req := driver.AcquireRequest{
+		Key: s.keys.lock, Token: late, Holder: "host|1|", TTL: scriptTTL, Mode: driver.Write, Floor: 1,
+		Waiter: driver.Waiter{ID: "gave-up", Enqueue: true}, Bar: scriptTTL,
+	}
+	s.client.Set(t.Context(), s.keys.tombstone(late), "", scriptTTL)
+	if reply := s.shared(s.scripts.AcquireIn(driver.Write), append(s.scripts.AcquireArgs(&req, unheard), "")); reply.Granted ||
+		reply.Ticket != 0 {
+		t.Errorf("the late writer: %+v", reply)
+	}
+	s.client.Del(t.Context(), s.keys.lock)
+	if reply := s.share(driver.Read, token("c")); !reply.Granted {
+		t.Errorf("a reader behind it: %+v", reply)
+	}
+}
