@@ -78,7 +78,7 @@ func (l *noopLease) Remaining() time.Duration      { return time.Second }
 func (l *noopLease) Extend(context.Context) error  { return l.err }
 func (l *noopLease) Release(context.Context) error { return l.err }
 
-// panicking is a log handler of which every method panics.
+// panicking is a log handler whose methods all panic.
 type panicking struct{}
 
 func (panicking) Enabled(context.Context, slog.Level) bool  { return true }

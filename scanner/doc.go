@@ -8,7 +8,7 @@
 //	defer s.Close()
 //	r, err := s.Sweep(ctx)
 //	for _, f := range r.Findings {
-//		fmt.Println(f.Class, f.Node, report.KeyText(f.Key), f.Evidence)
+//		fmt.Println(f.Class, f.Node, inspect.KeyText(f.Key), f.Evidence)
 //	}
 //
 // [Scanner.Sweep] reads all nodes once. [Scanner.Start] sweeps in the background, once per interval.

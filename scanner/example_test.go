@@ -11,9 +11,9 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/scanner"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // A lock without a TTL, which no library would ever release, is found.
@@ -38,7 +38,7 @@ func ExampleNew() {
 		log.Fatal(err)
 	}
 	for _, f := range r.Findings {
-		fmt.Println(f.Class, report.KeyText(f.Key))
+		fmt.Println(f.Class, inspect.KeyText(f.Key))
 	}
 	// Output:
 	// no_ttl lock:order:1001
@@ -57,7 +57,7 @@ func ExampleScanner_Sweep() {
 		fmt.Println(err) // the other nodes are in the report
 	}
 	for _, f := range r.Findings {
-		fmt.Println(f.Class, f.Node, report.KeyText(f.Key), f.Evidence)
+		fmt.Println(f.Class, f.Node, inspect.KeyText(f.Key), f.Evidence)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 	"github.com/lockscope/lockscope/scanner"
@@ -118,7 +119,7 @@ func sweep(t testing.TB, s *scanner.Scanner) report.Report {
 func brief(findings []report.Finding) []string {
 	all := []string{}
 	for _, f := range findings {
-		all = append(all, fmt.Sprintf("%s %s", f.Class, report.KeyText(f.Key)))
+		all = append(all, fmt.Sprintf("%s %s", f.Class, inspect.KeyText(f.Key)))
 	}
 	slices.Sort(all)
 	return all
@@ -140,7 +141,7 @@ func find(t testing.TB, findings []report.Finding, class report.Class, key strin
 			return f
 		}
 	}
-	t.Fatalf("no finding %s %s in %v", class, report.KeyText(key), brief(findings))
+	t.Fatalf("no finding %s %s in %v", class, inspect.KeyText(key), brief(findings))
 	return report.Finding{}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/listing"
@@ -38,7 +39,7 @@ func listed(t testing.TB, l listing.Listing, key string) listing.Lock {
 			return lock
 		}
 	}
-	t.Fatalf("%s is not listed", report.KeyText(key))
+	t.Fatalf("%s is not listed", inspect.KeyText(key))
 	return listing.Lock{}
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -81,7 +82,7 @@ func (a *audience) logSkipped(ctx context.Context, skipped []report.Gap) {
 
 func attrs(f *report.Finding) []any {
 	attrs := []any{
-		slog.String("class", string(f.Class)), slog.String("node", f.Node), slog.String("key", report.KeyText(f.Key)),
+		slog.String("class", string(f.Class)), slog.String("node", f.Node), slog.String("key", inspect.KeyText(f.Key)),
 		slog.String("type", f.Type), slog.String("evidence", f.Evidence), slog.Time("first_seen", f.FirstSeen),
 		slog.String("format", string(f.Hold.Format)),
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/report"
@@ -37,7 +38,7 @@ func TestOrphansOfOtherLibraries(t *testing.T) {
 		set(t, f.clients[1], "lock:left:"+library, value, time.Minute)
 		set(t, f.clients[0], "lock:split:"+library, value, time.Minute)
 		set(t, f.clients[1], "lock:split:"+library, "1", time.Minute) // somebody else's
-		want = append(want, "orphan "+report.KeyText("lock:left:"+library), "orphan "+report.KeyText("lock:split:"+library))
+		want = append(want, "orphan "+inspect.KeyText("lock:left:"+library), "orphan "+inspect.KeyText("lock:split:"+library))
 	}
 	set(t, f.clients[2], "lock:prefix", redsyncValue, time.Minute)
 	set(t, f.clients[0], "lock:prefix", redsyncValue+"x", time.Minute) // a longer value is another one

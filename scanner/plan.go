@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/internal/apply"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/node"
@@ -56,7 +57,7 @@ func (s *Scanner) Plan(ctx context.Context, r report.Report, operator string, a 
 	for i := range found {
 		f := &found[i]
 		if errs[i] != nil {
-			p.Refused = append(p.Refused, repair.Refusal{Node: f.Node, Key: report.KeyText(f.Key), Class: f.Class,
+			p.Refused = append(p.Refused, repair.Refusal{Node: f.Node, Key: inspect.KeyText(f.Key), Class: f.Class,
 				Reason: errs[i].Error()})
 			continue
 		}

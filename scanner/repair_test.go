@@ -13,6 +13,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/repair"
@@ -36,7 +37,7 @@ func repaired(t testing.TB, s *scanner.Scanner, f report.Finding, a repair.Actio
 	t.Helper()
 	r, err := s.Repair(within(t), f, a)
 	if err != nil || r.Outcome != want {
-		t.Errorf("%v of %s %s: %s, %v; want %s", a, f.Class, report.KeyText(f.Key), r.Outcome, err, want)
+		t.Errorf("%v of %s %s: %s, %v; want %s", a, f.Class, inspect.KeyText(f.Key), r.Outcome, err, want)
 	}
 	return r
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/lockscope/lockscope/examples/demo/internal/screen"
 	"github.com/lockscope/lockscope/examples/demo/internal/systems"
 	"github.com/lockscope/lockscope/examples/demo/internal/workload"
-	"github.com/lockscope/lockscope/scanner/report"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
 
 // demonstrate runs the workload and its faults until the time is over or ctx ends,
@@ -156,7 +156,7 @@ func head(out *screen.Screen, cfg config, b systems.Backend, services []*workloa
 func leakLines(leaks map[string]int) (lines []string) {
 	for _, key := range slices.Sorted(maps.Keys(leaks)) {
 		lines = append(lines, fmt.Sprintf("%-16s %s", "scanner",
-			screen.Hang(fmt.Sprintf("%s never expires, on %d nodes: a leak", report.KeyText(key), leaks[key]), 17)))
+			screen.Hang(fmt.Sprintf("%s never expires, on %d nodes: a leak", inspect.KeyText(key), leaks[key]), 17)))
 	}
 	return lines
 }

@@ -15,7 +15,7 @@ import (
 // RevokeRequest says who ends somebody else's lease, and why. Its holder learns both, and so does everybody who revokes
 // the lease again.
 type RevokeRequest struct {
-	By     string // the person or program responsible: 1 to 128 bytes without control characters
+	By     string // the person or program responsible: 1 to 128 bytes, with the characters of a reason
 	Reason string // 1 to 256 bytes, as that of [lock.HoldReason]
 	// Readers ends the leases of the readers of a read/write lock. Without it, Revoke ends no reader's.
 	Readers bool
@@ -27,8 +27,8 @@ type RevokeRequest struct {
 	Confirm func([]lock.Sighting) error
 }
 
-// Validate fails with [lock.ErrInvalidOption] if a text is empty, too long or not printable.
-func (r *RevokeRequest) Validate() error {
+// validate fails with [lock.ErrInvalidOption] if a text is empty, too long or not printable.
+func (r *RevokeRequest) validate() error {
 	if err := records.ValidateBy(r.By); err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (e *Engine) Revoke(ctx context.Context, resource string, req RevokeRequest)
 	if err := lock.ValidateResource(resource); err != nil {
 		return Revocation{}, err
 	}
-	if err := req.Validate(); err != nil {
+	if err := req.validate(); err != nil {
 		return Revocation{}, err
 	}
 	asked, err := askRevoke(ctx, e.Set, driver.RevokeRequest{Key: e.Config.Prefix + resource})

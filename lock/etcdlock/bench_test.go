@@ -52,9 +52,7 @@ var peers = []compare.Peer{
 		}
 	}},
 	{Name: "etcdlock", Client: func(b *testing.B, servers []string) compare.Pair {
-		l, err := etcdlock.New(connect(b, servers), lock.WithNodeTimeout(time.Second))
-		must(b, err)
-		b.Cleanup(func() { must(b, l.Close()) })
+		l := open(b, servers)
 		return func(resource string, work func()) error {
 			return lock.Do(context.Background(), l, resource,
 				func(context.Context, lock.Lease) error { work(); return nil })

@@ -74,9 +74,7 @@ func row(b *testing.B, servers []string) compare.Pair {
 }
 
 func ours(b *testing.B, servers []string) compare.Pair {
-	l, err := pglock.Open(servers[1], lock.WithNodeTimeout(2*time.Second))
-	must(b, err)
-	b.Cleanup(func() { must(b, l.Close()) })
+	l := open(b, servers)
 	return func(resource string, work func()) error {
 		return lock.Do(context.Background(), l, resource,
 			func(context.Context, lock.Lease) error { work(); return nil })

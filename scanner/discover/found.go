@@ -49,7 +49,7 @@ type Found struct {
 	Pattern    string // a glob pattern of Redis
 	Keys       int    // keys in the sample
 	Others     int    // keys in the sample that the pattern matches and that are no locks, if these are too many
-	Example    string // one of the keys: any bytes; see report.KeyText
+	Example    string // one of the keys: any bytes; see inspect.KeyText
 	NoTTL      int    // how many of the keys never expire
 	MinTTL     time.Duration
 	MaxTTL     time.Duration // zero: no key expires

@@ -12,7 +12,7 @@ import (
 // Lock is one lock over all nodes that answered. A node here is one client given to scanner.New: a server, or a
 // cluster as a whole.
 type Lock struct {
-	Key      string // as stored: any bytes; see [report.KeyText]
+	Key      string // as stored: any bytes; see [inspect.KeyText]
 	Resource string // the key without what all keys of its pattern begin with
 	Type     string // Redis type: string, hash, ...
 

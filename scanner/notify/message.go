@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"unicode/utf8"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -80,7 +81,7 @@ func lockOf(f report.FindingDocument) string {
 	if f.Place == "" {
 		return f.Key
 	}
-	return report.KeyText(f.Place) + ": " + f.Key
+	return inspect.KeyText(f.Place) + ": " + f.Key
 }
 
 // clip cuts s to at most n bytes, with a digest at the end: different strings stay different.

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/notify/alertmanagertest"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -94,7 +95,7 @@ func TestRealAlertmanagerTakesAnyKey(t *testing.T) {
 	must(t, a.Notify(t.Context(), reportOf(findings...)))
 	alertmanagertest.Await(t, "every finding is an alert", func() bool { return len(am.Alerts(t)) == len(findings) })
 	for _, alert := range am.Alerts(t) {
-		if lock := alert.Labels["lock"]; len(lock) > maxLabel || report.KeyText(lock) != lock &&
+		if lock := alert.Labels["lock"]; len(lock) > maxLabel || inspect.KeyText(lock) != lock &&
 			!strings.HasPrefix(lock, `"`) {
 			t.Errorf("label lock is %q", lock)
 		}

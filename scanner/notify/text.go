@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -60,7 +61,7 @@ func summary(f report.FindingDocument) string {
 func description(f report.FindingDocument) string {
 	text := "Its value does not name its holder."
 	if h := f.Holder; h != nil && h.Name != "" {
-		text = "Held by " + clip(report.KeyText(h.Name), maxLabel)
+		text = "Held by " + clip(inspect.KeyText(h.Name), maxLabel)
 		if !h.Since.IsZero() {
 			text += " since " + h.Since.UTC().Format(time.RFC3339) + " by the holder's clock"
 		}

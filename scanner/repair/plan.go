@@ -46,7 +46,7 @@ type Step struct {
 	Backend   string       `json:"backend,omitempty"` // as in [report.Finding]; left out for Redis
 	Node      string       `json:"node"`
 	Place     string       `json:"place,omitempty"` // as in [report.Finding]
-	Key       string       `json:"key"`             // as [report.KeyText] writes it
+	Key       string       `json:"key"`             // as [inspect.KeyText] writes it
 	KeyBase64 string       `json:"key_base64"`
 	Class     report.Class `json:"class"`
 	Type      string       `json:"type"`
@@ -68,7 +68,7 @@ type Step struct {
 // Refusal is a finding that cannot be repaired safely, and the reason.
 type Refusal struct {
 	Node   string       `json:"node"`
-	Key    string       `json:"key"` // as [report.KeyText] writes it
+	Key    string       `json:"key"` // as [inspect.KeyText] writes it
 	Class  report.Class `json:"class"`
 	Reason string       `json:"reason"`
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -23,7 +24,7 @@ const (
 // Result is the result of a repair, with everything an audit line needs.
 type Result struct {
 	Node    string
-	Key     string // as stored: any bytes; see [report.KeyText]
+	Key     string // as stored: any bytes; see [inspect.KeyText]
 	Class   report.Class
 	Action  Action
 	Outcome Outcome
@@ -51,7 +52,7 @@ const maxErrorKey = 256
 // ClipKey returns the part of a key that errors and logs show, in printable form.
 func ClipKey(key string) string {
 	if len(key) <= maxErrorKey {
-		return report.KeyText(key)
+		return inspect.KeyText(key)
 	}
-	return fmt.Sprintf("%s… (%d bytes)", report.KeyText(key[:maxErrorKey]), len(key))
+	return fmt.Sprintf("%s… (%d bytes)", inspect.KeyText(key[:maxErrorKey]), len(key))
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
 
 // documentSchema is the version of [Document]. It changes when a field changes its meaning or is removed, not when
@@ -167,7 +168,7 @@ func newFindingDocuments(findings []Finding) []FindingDocument {
 	for _, f := range findings {
 		encoded := base64.StdEncoding.EncodeToString([]byte(f.Key))
 		all = append(all, FindingDocument{
-			Backend: f.Backend, Group: f.Group, Class: f.Class, Node: f.Node, Place: f.Place, Key: KeyText(f.Key), KeyBase64: &encoded, Type: f.Type,
+			Backend: f.Backend, Group: f.Group, Class: f.Class, Node: f.Node, Place: f.Place, Key: inspect.KeyText(f.Key), KeyBase64: &encoded, Type: f.Type,
 			TTL: Seconds(f.TTL), Holder: NewHoldDocument(f.Hold), Evidence: f.Evidence, Policy: f.Policy,
 			Inferred:  f.Inferred,
 			FirstSeen: f.FirstSeen, LastSeen: f.LastSeen,

@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"slices"
 	"strings"
 	"time"
@@ -57,7 +58,7 @@ func Compare(a, b *Finding) int {
 // Lock names the lock in printable form: its key, after the place that it is in.
 func (f *Finding) Lock() string {
 	if f.Place == "" {
-		return KeyText(f.Key)
+		return inspect.KeyText(f.Key)
 	}
-	return KeyText(f.Place) + ": " + KeyText(f.Key)
+	return inspect.KeyText(f.Place) + ": " + inspect.KeyText(f.Key)
 }

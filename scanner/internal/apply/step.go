@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/node"
@@ -65,7 +66,7 @@ func (r *Repairer) Step(
 // NewStep plans an action on the key of an entry.
 func NewStep(f *registry.Entry, a repair.Action) repair.Step {
 	return repair.Step{
-		Node: f.Node, Key: report.KeyText(f.Key), KeyBase64: base64.StdEncoding.EncodeToString([]byte(f.Key)),
+		Node: f.Node, Key: inspect.KeyText(f.Key), KeyBase64: base64.StdEncoding.EncodeToString([]byte(f.Key)),
 		Class: f.Class, Type: f.Type,
 		TTL: report.Seconds(f.TTL), Holder: f.Hold.Instance, Identity: shownIdentity(f), Digest: f.Identity,
 		Kept: f.Kept, UnwrittenUntil: f.Until,

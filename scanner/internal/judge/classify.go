@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/scanner/internal/clock"
 	"github.com/lockscope/lockscope/scanner/internal/holders"
@@ -149,7 +150,7 @@ func clause(p *report.Policy) string {
 	if p.Name == "" {
 		return ""
 	}
-	return fmt.Sprintf(" set by policy %s", report.KeyText(p.Name))
+	return fmt.Sprintf(" set by policy %s", inspect.KeyText(p.Name))
 }
 
 // About begins the evidence of a lock that is part of a construct, as its holder says: which construct, and which slot
@@ -158,18 +159,18 @@ func About(key string, h *report.Hold, patterns []string) string {
 	name := nameOf(key, patterns)
 	switch h.Kind {
 	case lock.KindElection:
-		return fmt.Sprintf("election %s: ", report.KeyText(name))
+		return fmt.Sprintf("election %s: ", inspect.KeyText(name))
 	case lock.KindSet:
-		return fmt.Sprintf("%s, held as part of a set: ", report.KeyText(name))
+		return fmt.Sprintf("%s, held as part of a set: ", inspect.KeyText(name))
 	case lock.KindRead:
-		return fmt.Sprintf("reader of %s: ", report.KeyText(name))
+		return fmt.Sprintf("reader of %s: ", inspect.KeyText(name))
 	case lock.KindWrite:
-		return fmt.Sprintf("writer of %s: ", report.KeyText(name))
+		return fmt.Sprintf("writer of %s: ", inspect.KeyText(name))
 	case lock.KindSemaphore:
 		if semaphore, slot, ok := records.ParseSlot(name); ok {
-			return fmt.Sprintf("slot %d of semaphore %s: ", slot, report.KeyText(semaphore))
+			return fmt.Sprintf("slot %d of semaphore %s: ", slot, inspect.KeyText(semaphore))
 		}
-		return fmt.Sprintf("semaphore %s: ", report.KeyText(name))
+		return fmt.Sprintf("semaphore %s: ", inspect.KeyText(name))
 	}
 	return ""
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -113,9 +114,9 @@ func (r *Rules) Validate() error {
 		case p.MaxTTL != 0 && p.MaxTTL < time.Millisecond, p.MaxHold != 0 && p.MaxHold < time.Millisecond,
 			p.MaxTerm != 0 && p.MaxTerm < time.Millisecond:
 			return fmt.Errorf("WithPolicies: policy %s has a limit below 1ms: use 0 for the default",
-				report.KeyText(p.Name))
+				inspect.KeyText(p.Name))
 		case seen[p.Name]:
-			return fmt.Errorf("WithPolicies: two policies are named %s: give each its own name", report.KeyText(p.Name))
+			return fmt.Errorf("WithPolicies: two policies are named %s: give each its own name", inspect.KeyText(p.Name))
 		}
 		seen[p.Name] = true
 	}
@@ -132,9 +133,9 @@ func validExclusion(e *report.Exclusion) error {
 	case e.Pattern == "":
 		return errors.New("a pattern is empty")
 	case e.Until.IsZero():
-		return fmt.Errorf("%s has no end: set one", report.KeyText(e.Pattern))
+		return fmt.Errorf("%s has no end: set one", inspect.KeyText(e.Pattern))
 	case strings.TrimSpace(e.Reason) == "":
-		return fmt.Errorf("%s has no reason: give one", report.KeyText(e.Pattern))
+		return fmt.Errorf("%s has no reason: give one", inspect.KeyText(e.Pattern))
 	}
 	return nil
 }

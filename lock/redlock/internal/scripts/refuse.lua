@@ -1,7 +1,7 @@
 -- The rest of acquire.lua, after handoff.lua: somebody holds the lock, or is in front.
 
 local function refuse(code, pttl, holder)
-  if not waiter or ticket == '' or seen[3] then -- who gave up does not queue, nor hold up those behind
+  if not waiter or ticket == '' or seen[3] then -- a call that gave up does not hold up those behind
     return {code, pttl, holder, 0, 0, offer and offer()}
   end
   local place = join(KEYS[5], waiter, ticket, KEYS[6], count > 10 and ARGV[10])

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
 
 // check finds the mistakes that decode cannot see.
@@ -65,7 +65,7 @@ func (g *FileGroup) check(p *problems, path string) {
 				"independent")
 	case len(g.Replicas) > 0 && len(g.Replicas) != len(g.Redis):
 		p.add(path+".replicas", "%s for %s: give one for each, in the same order",
-			ui.Count(len(g.Replicas), "replica"), ui.Count(len(g.Redis), "server"))
+			inspect.Count(len(g.Replicas), "replica"), inspect.Count(len(g.Redis), "server"))
 	}
 	if g.SentinelPasswordFile != "" && g.SentinelMaster == "" {
 		p.add(path+".sentinel_password_file", "needs sentinel_master")

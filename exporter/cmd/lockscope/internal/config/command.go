@@ -15,7 +15,6 @@ import (
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/scanner"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 const configHelp = `Validate the configuration file of scan and serve (--config FILE), or print its schema.
@@ -116,11 +115,11 @@ func checkConfig(ctx context.Context, a *ui.App, path string, connect bool) erro
 }
 
 func inventory(file *File, all Groups) string {
-	servers := ui.Count(len(all.Nodes())+len(all.Systems()), "server")
-	parts := []string{ui.Count(len(file.Groups), "group") + ", " + servers}
+	servers := inspect.Count(len(all.Nodes())+len(all.Systems()), "server")
+	parts := []string{inspect.Count(len(file.Groups), "group") + ", " + servers}
 	for _, e := range file.Exclusions {
 		if !time.Now().Before(e.Until.Time) {
-			parts = append(parts, "an exclusion has expired: "+report.KeyText(e.Pattern))
+			parts = append(parts, "an exclusion has expired: "+inspect.KeyText(e.Pattern))
 		}
 	}
 	return strings.Join(parts, "; ")

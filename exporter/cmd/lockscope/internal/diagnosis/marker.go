@@ -8,7 +8,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/guard"
@@ -32,12 +31,12 @@ func checkMarker(f Facts, p Policy) inspect.Result {
 		return inspect.Warned(
 			fmt.Sprintf(
 				"none, nobody vouched for the node: it does not vote for %v, counted from a service's first request",
-				ui.Whole(RoundUp(redlock.Quarantine(p.MaxTTL)))),
+				inspect.Whole(RoundUp(redlock.Quarantine(p.MaxTTL)))),
 			"wait, as it may have forgotten locks; run \"lockscope init\" only if all these nodes are new and unused")
 	case m.State == stored.MarkerLeftover:
 		return inspect.Warned(fmt.Sprintf("from before a restart or an eviction, or from another server: it does not vote for "+
 			"%v, counted from a service's first request",
-			ui.Whole(RoundUp(redlock.Quarantine(p.MaxTTL)))),
+			inspect.Whole(RoundUp(redlock.Quarantine(p.MaxTTL)))),
 			"wait, as it may have forgotten locks")
 	case !ours:
 		return inspect.Failed("for another configuration: "+m.Configuration,
@@ -49,7 +48,7 @@ func checkMarker(f Facts, p Policy) inspect.Result {
 			"run the same \"lockscope reconfigure\" again to finish it, or swap --from and --redis to undo it")
 	case m.State == stored.MarkerQuarantined:
 		return inspect.Warned(fmt.Sprintf("quarantine %s of process %s: it does not vote for another %v",
-			m.Identity, m.RunID, ui.Whole(RoundUp(m.Left(p.MaxTTL, p.now)))),
+			m.Identity, m.RunID, inspect.Whole(RoundUp(m.Left(p.MaxTTL, p.now)))),
 			"wait, as it may have forgotten locks; only if you know that it did not, run \"lockscope init "+
 				"--restarted\" with both")
 	}

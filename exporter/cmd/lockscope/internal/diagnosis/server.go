@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/guard"
@@ -42,7 +41,7 @@ func checkRole(f Facts, _ Policy) inspect.Result {
 	case f.Server.Role == "slave":
 		return inspect.Failed("a replica", "give its master: a replica loses what is written to it")
 	case f.Server.Replicas > 0:
-		return inspect.Warned("master with "+ui.Count(f.Server.Replicas, "replica"),
+		return inspect.Warned("master with "+inspect.Count(f.Server.Replicas, "replica"),
 			"a promoted replica lacks the last locks: do not fail over automatically, or treat it as a restart "+
 				"without data")
 	}
@@ -72,7 +71,7 @@ func checkEviction(f Facts, p Policy) inspect.Result {
 
 func checkEvicted(f Facts, p Policy) inspect.Result {
 	n := f.Server.EvictedKeys
-	keys := ui.Count(n, "key")
+	keys := inspect.Count(n, "key")
 	switch {
 	case !f.Server.CountsEvicted:
 		return inspect.Warned("unknown: INFO has no evicted_keys", "see the guard check")
@@ -114,7 +113,7 @@ func checkPersistence(f Facts, p Policy) inspect.Result {
 		return inspect.Warned(detail,
 			fmt.Sprintf("lockscope lets the node wait %v after a restart before it votes, whatever it "+
 				"remembers; for other libraries %s",
-				ui.Whole(RoundUp(redlock.Quarantine(p.MaxTTL))), always))
+				inspect.Whole(RoundUp(redlock.Quarantine(p.MaxTTL))), always))
 	case s.AOF:
 		return inspect.Warned(detail, "with fewer than three nodes this permits a second holder, unless the services use "+
 			"WithRestartQuarantine: "+always)
@@ -136,17 +135,17 @@ func checkUptime(f Facts, p Policy) inspect.Result {
 		return inspect.Passed(detail)
 	case left == 0:
 		return inspect.Passed(fmt.Sprintf("%s: no earlier lock can still be valid (they live for at most %s)", detail,
-			ui.Whole(p.MaxTTL)))
+			inspect.Whole(p.MaxTTL)))
 	case p.Single == "cluster":
 		return inspect.Warned(fmt.Sprintf("%s: locks that it may have forgotten can be valid for another %v", detail,
-			ui.Whole(RoundUp(left))),
+			inspect.Whole(RoundUp(left))),
 			"nodes of a Redis Cluster vote at once, so two leases can be valid until then: "+
 				"protect your data with fencing tokens")
 	case f.Marker.State == stored.MarkerVoting:
 		return inspect.Passed(detail + ", and vouched for as new: it votes")
 	}
 	return inspect.Warned(fmt.Sprintf("%s: it votes, but locks that it may have forgotten can be valid for another %v", detail,
-		ui.Whole(RoundUp(left))),
+		inspect.Whole(RoundUp(left))),
 		"two leases can be valid until then: wait, or use WithRestartQuarantine, with which fewer than three nodes "+
 			"wait, too")
 }

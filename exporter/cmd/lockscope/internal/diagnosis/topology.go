@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
 
@@ -27,7 +26,7 @@ func checkCount(facts []Facts, p Policy) []inspect.Result {
 				"independent masters")}
 	}
 	quorum := n/2 + 1
-	detail := fmt.Sprintf("%s: a quorum is %d, %d may fail", ui.Count(n, "node"), quorum, n-quorum)
+	detail := fmt.Sprintf("%s: a quorum is %d, %d may fail", inspect.Count(n, "node"), quorum, n-quorum)
 	switch {
 	case up < quorum:
 		return []inspect.Result{inspect.Failed(fmt.Sprintf("%s, but only %d can be reached", detail, up),

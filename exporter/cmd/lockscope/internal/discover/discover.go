@@ -13,9 +13,9 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/discover"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 const discoverHelp = `Detect which lock libraries use these servers, and suggest a configuration. Only reads.
@@ -144,7 +144,7 @@ func writeDiscovered(a *ui.App, all []discovered, others []laidOut) error {
 	}
 	var text strings.Builder
 	for _, d := range all {
-		text.WriteString(looked(d.node.Name, ui.Count(d.result.Sampled, "key")+" (all keys)", d.result.Whole,
+		text.WriteString(looked(d.node.Name, inspect.Count(d.result.Sampled, "key")+" (all keys)", d.result.Whole,
 			d.failed && d.result.Sampled == 0, len(d.result.Found)))
 	}
 	for _, o := range others {
@@ -156,8 +156,8 @@ func writeDiscovered(a *ui.App, all []discovered, others []laidOut) error {
 
 func foundRow(node string, found *discover.Found, ttl string) []string {
 	return []string{
-		node, string(found.Library), report.KeyText(found.Pattern), strconv.Itoa(found.Keys),
-		clip(report.KeyText(found.Example)), ttl, found.Confidence.String(), found.Evidence,
+		node, string(found.Library), inspect.KeyText(found.Pattern), strconv.Itoa(found.Keys),
+		clip(inspect.KeyText(found.Example)), ttl, found.Confidence.String(), found.Evidence,
 	}
 }
 

@@ -3,8 +3,8 @@ package discover
 import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/discover"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // document is the result in JSON.
@@ -60,8 +60,8 @@ func newDocument(all []discovered, others []laidOut) document {
 func (d *document) add(system, node string, all []discover.Found) {
 	for i := range all {
 		f := &all[i]
-		doc := found{Backend: system, Node: node, Library: string(f.Library), Pattern: report.KeyText(f.Pattern),
-			Keys: f.Keys, Example: clip(report.KeyText(f.Example)), NoTTL: f.NoTTL, Confidence: f.Confidence.String(),
+		doc := found{Backend: system, Node: node, Library: string(f.Library), Pattern: inspect.KeyText(f.Pattern),
+			Keys: f.Keys, Example: clip(inspect.KeyText(f.Example)), NoTTL: f.NoTTL, Confidence: f.Confidence.String(),
 			Evidence: f.Evidence}
 		if f.MaxTTL > 0 {
 			least, most := f.MinTTL.Seconds(), f.MaxTTL.Seconds()

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/discover"
 )
@@ -74,7 +74,7 @@ func propose(f *discover.Found) (l limits) {
 	}
 	if f.Others > 0 {
 		l.why = append(l.why, fmt.Sprintf("Not used: the pattern matches %s, too, and they would be findings.",
-			ui.Count(f.Others, "key of another kind")))
+			inspect.Count(f.Others, "key of another kind")))
 	}
 	l.noTTL, l.maxHold = f.Lasting || f.Foreign && f.NoTTL > 0, f.MaxHold
 	if f.HeldForTTL {

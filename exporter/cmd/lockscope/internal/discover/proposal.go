@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/discover"
 )
 
@@ -111,7 +111,7 @@ func patterns(b *strings.Builder, found []discover.Found) {
 }
 
 func summary(f *discover.Found) string {
-	return fmt.Sprintf("%s, %s: %s. %s seen, TTL %s.", f.Library, f.Confidence, f.Evidence, ui.Count(f.Keys, "key"),
+	return fmt.Sprintf("%s, %s: %s. %s seen, TTL %s.", f.Library, f.Confidence, f.Evidence, inspect.Count(f.Keys, "key"),
 		ttlRange(f))
 }
 
@@ -162,10 +162,10 @@ func ttlRange(f *discover.Found) string {
 	switch {
 	case f.MaxTTL == 0:
 		return "never"
-	case f.MinTTL == f.MaxTTL || ui.Short(f.MinTTL) == ui.Short(f.MaxTTL):
-		text = ui.Short(f.MaxTTL)
+	case f.MinTTL == f.MaxTTL || inspect.Short(f.MinTTL) == inspect.Short(f.MaxTTL):
+		text = inspect.Short(f.MaxTTL)
 	default:
-		text = ui.Short(f.MinTTL) + " to " + ui.Short(f.MaxTTL)
+		text = inspect.Short(f.MinTTL) + " to " + inspect.Short(f.MaxTTL)
 	}
 	if f.NoTTL > 0 {
 		text += fmt.Sprintf(", %d never", f.NoTTL)

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/contrib/zklock"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/discover"
 )
 
@@ -82,5 +82,5 @@ func summaryOfSystem(f *discover.Found) string {
 			never = ", 1 never expires"
 		}
 	}
-	return fmt.Sprintf("%s, %s: %s. %s seen%s.", f.Library, f.Confidence, f.Evidence, ui.Count(f.Keys, "lock"), never)
+	return fmt.Sprintf("%s, %s: %s. %s seen%s.", f.Library, f.Confidence, f.Evidence, inspect.Count(f.Keys, "lock"), never)
 }

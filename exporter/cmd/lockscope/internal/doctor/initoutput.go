@@ -60,17 +60,17 @@ func initSummary(r initResult) string {
 	n := len(r.Nodes)
 	switch r.Result {
 	case Vouched:
-		return fmt.Sprintf("vouched for %s until they restart; after that they must wait", ui.Count(n, "node"))
+		return fmt.Sprintf("vouched for %s until they restart; after that they must wait", inspect.Count(n, "node"))
 	case Already:
-		return fmt.Sprintf("already vouched for %s: nothing to do", ui.Count(n, "node"))
+		return fmt.Sprintf("already vouched for %s: nothing to do", inspect.Count(n, "node"))
 	}
 	text := "refused: init vouches for all nodes or none"
 	if done := r.Count(Vouched); done > 0 {
-		text = fmt.Sprintf("refused after init had vouched for %s, which does no harm", ui.Count(done, "node"))
+		text = fmt.Sprintf("refused after init had vouched for %s, which does no harm", inspect.Count(done, "node"))
 	}
 	if left := r.Left(); n >= guard.EnforcedFrom && left > 0 {
 		return fmt.Sprintf("%s; the nodes that answered vote by themselves in %v at the latest", text,
-			ui.Whole(diagnosis.RoundUp(left)))
+			inspect.Whole(diagnosis.RoundUp(left)))
 	}
 	return text
 }

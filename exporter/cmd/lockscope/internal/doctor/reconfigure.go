@@ -13,6 +13,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
@@ -141,7 +142,7 @@ func (f *reconfigureFlags) configuration(nodes []servers.Node, names servers.Nam
 func (f *reconfigureFlags) write(a *ui.App, away []string, unchanged bool) error {
 	status, silent := "changed", redlock.Quarantine(max(f.maxTTL, f.fromMaxTTL))
 	text := fmt.Sprintf("changed: nobody can take a lock for %v, counted from a service's first request\n",
-		ui.Whole(diagnosis.RoundUp(silent)))
+		inspect.Whole(diagnosis.RoundUp(silent)))
 	if unchanged {
 		status, silent = "unchanged", 0
 		text = "unchanged: the nodes already have this configuration\n"

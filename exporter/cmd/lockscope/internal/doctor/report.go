@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 	"github.com/lockscope/lockscope/lock/redlock/stored"
 )
@@ -109,8 +109,8 @@ func whatNow(left time.Duration, nodes int) string {
 		return "nothing: it votes already"
 	case nodes < guard.EnforcedFrom:
 		return fmt.Sprintf("it votes already; locks that it may have forgotten can be valid for another %v",
-			ui.Whole(diagnosis.RoundUp(left)))
+			inspect.Whole(diagnosis.RoundUp(left)))
 	}
 	return fmt.Sprintf("wait: it votes by itself in %v, once every lock that it may have forgotten has expired",
-		ui.Whole(diagnosis.RoundUp(left)))
+		inspect.Whole(diagnosis.RoundUp(left)))
 }

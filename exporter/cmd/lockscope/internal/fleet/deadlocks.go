@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"github.com/lockscope/lockscope/exporter/live/state"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/listing"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // Deadlocks say of each cycle who holds what and waits for what.
@@ -20,8 +20,8 @@ func Deadlocks(w *listing.Waits) (texts []string) {
 			if waiter, ok := w.Graph.Waiter(h.Resource, next); ok && waiter.Instance != "" {
 				holder = waiter.Instance // of several readers the one that waits
 			}
-			links[i] = state.HolderName(holder, false) + " holds " + report.KeyText(h.Resource) + " and waits for " +
-				report.KeyText(next)
+			links[i] = state.HolderName(holder, false) + " holds " + inspect.KeyText(h.Resource) + " and waits for " +
+				inspect.KeyText(next)
 		}
 		texts = append(texts, strings.Join(links, "; "))
 	}

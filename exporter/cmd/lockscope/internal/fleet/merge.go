@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/listing"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // Published returns the pages that holders and waiters publish, those of waiters first.
@@ -77,7 +77,7 @@ type ofPage struct{ url, resource, backend string }
 
 func (m *merger) fromNodes(waits *listing.Waits, f *listing.WaitedFor) Resource {
 	r := Resource{
-		Resource: report.KeyText(f.Resource), Processes: f.Processes, Waiting: max(0, f.Processes-len(f.Queue)),
+		Resource: inspect.KeyText(f.Resource), Processes: f.Processes, Waiting: max(0, f.Processes-len(f.Queue)),
 		Holder: holderOf(f.Lock), Chain: waits.Graph.Chain(f.Resource), Waiters: []Waiter{},
 	}
 	r.setConstruct(f)
@@ -124,7 +124,7 @@ func (m *merger) addRest(d *Document) {
 			if m.used[ofPage{p.URL, c.Resource, c.Backend}] || c.Waiting == 0 {
 				continue
 			}
-			of := row{report.KeyText(c.Resource), c.Backend}
+			of := row{inspect.KeyText(c.Resource), c.Backend}
 			if m.isRead(c.Backend) {
 				of.backend = ""
 			}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/engine/records"
 	scannerlisting "github.com/lockscope/lockscope/scanner/listing"
 )
@@ -81,7 +82,7 @@ func (k *entry) holderText() string {
 	}
 	slices.Sort(names)
 	if names = slices.Compact(names); len(names) == 0 || k.Readers.Count > len(k.Readers.First) {
-		return ui.Count(k.Readers.Count, "reader")
+		return inspect.Count(k.Readers.Count, "reader")
 	}
 	return holdersText(names)
 }

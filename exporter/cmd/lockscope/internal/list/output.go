@@ -13,6 +13,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/listing"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -103,7 +104,7 @@ func jsonListing(l *overview) document {
 
 func jsonLock(k entry) listedLock {
 	one := listedLock{
-		Backend: k.in.system, Resource: report.KeyText(k.Resource), Key: report.KeyText(k.Key),
+		Backend: k.in.system, Resource: inspect.KeyText(k.Resource), Key: inspect.KeyText(k.Key),
 		KeyBase64: base64.StdEncoding.EncodeToString([]byte(k.Key)),
 		Type:      k.Type, Nodes: k.Nodes, Of: k.Of, Silent: k.Silent, Held: k.Held(), State: k.state(), Split: k.Split,
 		Holder: report.NewHoldDocument(k.Hold), TTLUnknown: !k.tellsTTL(),
@@ -188,10 +189,10 @@ func rowOf(r tableRow, slots, constructs bool) []string {
 func lockRow(k entry) []string {
 	held := ui.Unknown
 	if !k.Hold.Since.IsZero() {
-		held = ui.Short(fleet.HeldFor(&k.Lock))
+		held = inspect.Short(fleet.HeldFor(&k.Lock))
 	}
 	return []string{
-		report.KeyText(k.Resource), k.constructText(), k.nodesText(), k.holderText(), held, k.ttlText(k.ttl()),
+		inspect.KeyText(k.Resource), k.constructText(), k.nodesText(), k.holderText(), held, k.ttlText(k.ttl()),
 		k.in.waits.text(k.Key), k.remark(),
 	}
 }
@@ -229,7 +230,7 @@ func undecidedText(k *entry) string {
 	if k.Silent == 0 {
 		return "undecided: held if the nodes that may have forgotten it had it"
 	}
-	return fmt.Sprintf("undecided: held if a majority has it; %s not read", ui.Count(k.Silent, "node"))
+	return fmt.Sprintf("undecided: held if a majority has it; %s not read", inspect.Count(k.Silent, "node"))
 }
 
 // writeGraph says what the table of locks has no room for: chains and deadlocks.
@@ -239,7 +240,7 @@ func writeGraph(a *ui.App, l *overview) error {
 		w, prefix := p.waits, l.prefix(p)
 		for _, f := range w.Locks {
 			if chain := w.Graph.Chain(f.Resource); len(chain) > 0 {
-				fmt.Fprintf(&b, "%sthe holder of %q waits for %s\n", prefix, report.KeyText(f.Resource),
+				fmt.Fprintf(&b, "%sthe holder of %q waits for %s\n", prefix, inspect.KeyText(f.Resource),
 					strings.Join(quoted(chain), ", whose holder waits for "))
 			}
 		}

@@ -9,9 +9,9 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/scanner/listing"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // tableRow is a lock, or the slots of one semaphore.
@@ -75,7 +75,7 @@ func semaphoreRow(r tableRow) []string {
 	holders = slices.Compact(holders)
 	name, _, _ := records.ParseSlot(r[0].Resource)
 	return []string{
-		report.KeyText(name), r[0].constructText(), nodes.nodesText(), holdersText(holders), ageText(held),
+		inspect.KeyText(name), r[0].constructText(), nodes.nodesText(), holdersText(holders), ageText(held),
 		r[0].ttlText(ttl), r[0].in.waits.semaphoreText(&r[0]), strings.Join(remarks, "; "),
 	}
 }
@@ -88,14 +88,14 @@ func holdersText(holders []string) string {
 	case 1:
 		return holders[0]
 	}
-	return ui.Count(len(holders), "holder")
+	return inspect.Count(len(holders), "holder")
 }
 
 func ageText(held time.Duration) string {
 	if held < 0 {
 		return ui.Unknown
 	}
-	return ui.Short(held)
+	return inspect.Short(held)
 }
 
 // semaphoreText is the column of waiters: of all slots together, as callers go on with the first one that is free.
@@ -122,7 +122,7 @@ func (w waits) semaphoreText(k *entry) string {
 func waitedFor(f *listing.WaitedFor) string {
 	name, ok := records.SemaphoreOf(f.Resource)
 	if !ok || f.Construct().Kind != lock.KindSemaphore {
-		return report.KeyText(f.Resource)
+		return inspect.KeyText(f.Resource)
 	}
-	return report.KeyText(name)
+	return inspect.KeyText(name)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/listing"
 )
 
@@ -66,7 +67,7 @@ func waitText(d time.Duration) string {
 	if d == 0 {
 		return ui.Unknown
 	}
-	return ui.Short(d)
+	return inspect.Short(d)
 }
 
 // text is the column of a lock's row: how many calls wait, and the longest wait.
@@ -79,7 +80,7 @@ func (w waits) text(key string) string {
 		return "-"
 	}
 	if f.Construct().Kind == lock.KindElection {
-		return ui.Count(f.Callers, "candidate") + ", " + waitText(fleet.LongestWait(f))
+		return inspect.Count(f.Callers, "candidate") + ", " + waitText(fleet.LongestWait(f))
 	}
 	text := fmt.Sprintf("%d, %s", f.Callers, waitText(fleet.LongestWait(f)))
 	if n := f.Writers(); n > 0 {
@@ -109,7 +110,7 @@ func (w waits) rows(f listing.WaitedFor) (rows [][]string) {
 		})
 	}
 	if more := f.Processes - len(f.Queue); more > 0 {
-		rows = append(rows, []string{waitedFor(&f), "... and " + ui.Count(more, "more process"),
+		rows = append(rows, []string{waitedFor(&f), "... and " + inspect.Count(more, "more process"),
 			"", "", "", ""})
 	}
 	return rows

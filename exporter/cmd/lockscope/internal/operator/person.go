@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
-	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
@@ -78,8 +77,7 @@ func (o *person) Validate(a *ui.App) error {
 	if err := records.ValidateReason(o.Reason); err != nil {
 		return fmt.Errorf("--reason: %w", err)
 	}
-	req := engine.RevokeRequest{By: o.Name(a), Reason: o.Reason}
-	if err := req.Validate(); err != nil {
+	if err := records.ValidateBy(o.Name(a)); err != nil {
 		return fmt.Errorf("--operator: %w", err)
 	}
 	return nil

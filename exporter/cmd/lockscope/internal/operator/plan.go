@@ -15,6 +15,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/exporter/live/state"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/repair"
 	"github.com/lockscope/lockscope/scanner/report"
@@ -187,7 +188,7 @@ func showPlan(a *ui.App, p repair.Plan, path string) error {
 		}
 	}
 	text := fmt.Sprintf("\nplan %s: %s to repair, %s left out; by %s, until %s\n", p.ID,
-		ui.Count(len(p.Steps), "key"), ui.Count(len(p.Refused), "finding"), ui.Printable(p.Operator),
+		inspect.Count(len(p.Steps), "key"), inspect.Count(len(p.Refused), "finding"), ui.Printable(p.Operator),
 		p.Expires.Format(time.RFC3339))
 	if len(p.Steps) > 0 {
 		text += fmt.Sprintf(
@@ -196,7 +197,7 @@ func showPlan(a *ui.App, p repair.Plan, path string) error {
 	}
 	if kept := keptSteps(p); kept > 0 {
 		text += fmt.Sprintf("%s with a value that its process may use again (MAY BE REUSED): "+
-			"apply repairs such a key only if nobody used it since (lockscope help repair)\n", ui.Count(kept, "key"))
+			"apply repairs such a key only if nobody used it since (lockscope help repair)\n", inspect.Count(kept, "key"))
 	}
 	for _, g := range p.Gaps {
 		text += fmt.Sprintf("INCOMPLETE: %s: %s %s\n", g.Reason, g.Node, ui.Printable(g.Detail))

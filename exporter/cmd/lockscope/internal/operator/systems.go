@@ -98,7 +98,7 @@ func addSteps(p *repair.Plan, system *servers.System, findings []report.Finding,
 			continue
 		}
 		p.Steps = append(p.Steps, repair.Step{
-			Backend: f.Backend, Node: f.Node, Place: f.Place, Key: report.KeyText(f.Key),
+			Backend: f.Backend, Node: f.Node, Place: f.Place, Key: inspect.KeyText(f.Key),
 			KeyBase64: base64.StdEncoding.EncodeToString([]byte(f.Key)), Class: f.Class, Type: f.Type,
 			TTL: report.Seconds(f.TTL), Holder: f.Hold.Instance, Identity: leak.Guard, Digest: leak.Guard,
 			FirstSeen: f.FirstSeen.UTC().Truncate(time.Millisecond), LastSeen: f.LastSeen.UTC().Truncate(time.Millisecond),

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/config"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -32,8 +33,8 @@ func readText(r report.Report) string {
 			read++
 		}
 	}
-	return fmt.Sprintf("about %s examined, %d of %s read to the end", ui.Count(keys, "key"), read,
-		ui.Count(len(r.Nodes), "node"))
+	return fmt.Sprintf("about %s examined, %d of %s read to the end", inspect.Count(keys, "key"), read,
+		inspect.Count(len(r.Nodes), "node"))
 }
 
 func writeScan(a *ui.App, format ui.Format, r report.Report, status string) error {
@@ -60,7 +61,7 @@ func writeScan(a *ui.App, format ui.Format, r report.Report, status string) erro
 	}
 	if r.Overflow > 0 {
 		if _, err := fmt.Fprintf(a.Out, "\n%s not listed: raise --max-findings\n",
-			ui.Count(r.Overflow, "more finding")); err != nil {
+			inspect.Count(r.Overflow, "more finding")); err != nil {
 			return err
 		}
 	}
@@ -89,7 +90,7 @@ func matchedText(r report.Report) string {
 		if matched[pattern] == 1 {
 			match = "matches"
 		}
-		fmt.Fprintf(&b, "%s %s %s\n", ui.Count(matched[pattern], "key"), match, report.KeyText(pattern))
+		fmt.Fprintf(&b, "%s %s %s\n", inspect.Count(matched[pattern], "key"), match, inspect.KeyText(pattern))
 	}
 	if uncounted > 0 {
 		fmt.Fprintf(&b, "%d of %d nodes did not count all matching keys\n", uncounted, len(r.Nodes))
@@ -115,7 +116,7 @@ func skippedText(r report.Report) string {
 func excludedText(r report.Report) string {
 	var b strings.Builder
 	for _, e := range r.Excluded {
-		what := report.KeyText(e.Pattern)
+		what := inspect.KeyText(e.Pattern)
 		if e.Group != "" {
 			what = e.Group + ": " + what
 		}
@@ -129,7 +130,7 @@ func excludedText(r report.Report) string {
 			if e.Findings == 1 {
 				are = "is"
 			}
-			fmt.Fprintf(&b, "%s %s excluded until %s: %s (%s)\n", ui.Count(e.Findings, "finding"), are, until, what,
+			fmt.Fprintf(&b, "%s %s excluded until %s: %s (%s)\n", inspect.Count(e.Findings, "finding"), are, until, what,
 				reason)
 		}
 	}
@@ -191,7 +192,7 @@ func nodeRows(r report.Report) [][]string {
 			remarks = append(remarks, "failed: see below")
 		}
 		rows = append(rows, []string{
-			n.Node, strconv.FormatInt(n.Locks, 10), strconv.FormatInt(n.Examined, 10), ui.Short(n.Took),
+			n.Node, strconv.FormatInt(n.Locks, 10), strconv.FormatInt(n.Examined, 10), inspect.Short(n.Took),
 			foundText(n),
 			strings.Join(remarks, "; "),
 		})

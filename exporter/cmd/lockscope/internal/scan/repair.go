@@ -11,6 +11,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/config"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/operator"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/repair"
 	"github.com/lockscope/lockscope/scanner/report"
@@ -115,10 +116,10 @@ func (p *scanRepair) run(ctx context.Context, s *scanner.Scanner, r report.Repor
 
 // leftAlone says that repairs were refused, each with a line of its own before.
 func leftAlone(left, young int) error {
-	text := fmt.Sprintf("left %s alone: repair is not known to be safe", ui.Count(left, "key"))
+	text := fmt.Sprintf("left %s alone: repair is not known to be safe", inspect.Count(left, "key"))
 	if young > 0 {
 		text += fmt.Sprintf("; one scan cannot tell that %s existed for --min-age: use \"lockscope repair plan\", and later "+
-			"\"lockscope repair apply\"", ui.Count(young, "key"))
+			"\"lockscope repair apply\"", inspect.Count(young, "key"))
 	}
 	return errors.New(text)
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/listing"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // graph makes of a reading of queues what the page says of who blocks whom, as it was then.
@@ -25,7 +25,7 @@ func (g graph) blocked(rows []state.Waiter) (all []state.Blocked) {
 	for i := range g.Locks {
 		f := &g.Locks[i]
 		b := state.Blocked{
-			Resource: report.KeyText(f.Resource), Waiting: calls(f), Listed: listed[report.KeyText(f.Resource)],
+			Resource: inspect.KeyText(f.Resource), Waiting: calls(f), Listed: listed[inspect.KeyText(f.Resource)],
 			Longest: fleet.LongestWait(f).Seconds(), Holder: blocker(f.Lock), Construct: construct(f.Construct()),
 			Reading: reading(f.Lock),
 		}
@@ -48,7 +48,7 @@ func (g graph) blocked(rows []state.Waiter) (all []state.Blocked) {
 
 // link leads from the holder of one resource to another, which it waits for.
 func (g graph) link(from, to string) state.Link {
-	l := state.Link{Resource: report.KeyText(to)}
+	l := state.Link{Resource: inspect.KeyText(to)}
 	i := slices.IndexFunc(g.Locks, func(f listing.WaitedFor) bool { return f.Resource == to })
 	if i < 0 {
 		return l

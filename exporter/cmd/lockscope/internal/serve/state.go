@@ -11,8 +11,8 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/exporter/live/state"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/listing"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 const (
@@ -144,7 +144,7 @@ func held(l listing.Listing) []state.Held {
 		if !k.Held() {
 			continue
 		}
-		h := state.Held{Resource: report.KeyText(k.Resource), Holder: k.Hold.Instance, Fence: k.Hold.Fence,
+		h := state.Held{Resource: inspect.KeyText(k.Resource), Holder: k.Hold.Instance, Fence: k.Hold.Fence,
 			Nodes: k.Nodes,
 			Age:   fleet.HeldFor(k).Seconds()}
 		h.Validity, h.Construct = fleet.SecondsLeft(k.TTL), construct(k.Construct())

@@ -10,10 +10,10 @@ import (
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/scanner/listing"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 var errNotYet = errors.New("waiters have not been read yet")
@@ -42,7 +42,7 @@ func waiters(w *listing.Waits, v votes) (rows []state.Waiter, omitted int) {
 		f := &w.Locks[i]
 		for ahead, q := range f.Queue {
 			row := state.Waiter{
-				Resource: report.KeyText(f.Resource), For: fleet.Waited(q, f.At).Seconds(),
+				Resource: inspect.KeyText(f.Resource), For: fleet.Waited(q, f.At).Seconds(),
 				Kind: string(locktrace.WaitHolder), Class: string(v.class(f.Lock)),
 				Ahead: ahead, Blocker: blocker(f.Lock),
 			}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
 
 // System is what metrics and results call Redis.
@@ -103,8 +104,8 @@ func (n *NamesFlag) Of(nodes []Node) ([]string, error) {
 		}
 	}
 	if len(names) != len(nodes) {
-		return nil, fmt.Errorf("--node-names has %s for %s: give one for each", ui.Count(len(names), "name"),
-			ui.Count(len(nodes), "node"))
+		return nil, fmt.Errorf("--node-names has %s for %s: give one for each", inspect.Count(len(names), "name"),
+			inspect.Count(len(nodes), "node"))
 	}
 	return names, nil
 }

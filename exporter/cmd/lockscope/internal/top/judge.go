@@ -12,10 +12,10 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/screen"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock/decorate"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
@@ -67,7 +67,7 @@ func (h *health) stateOf(s guard.Standing) (nodeState, why string) {
 	case s.Quarantined && !s.Begun:
 		return state.NodeQuarantined, "restarted or wiped: its quarantine begins when a service asks for its vote"
 	case s.Quarantined:
-		return state.NodeQuarantined, "may have forgotten locks; votes again in " + ui.Short(diagnosis.RoundUp(s.Left))
+		return state.NodeQuarantined, "may have forgotten locks; votes again in " + inspect.Short(diagnosis.RoundUp(s.Left))
 	case s.Begun:
 		return state.NodeUp, "its quarantine is over: it votes when a service asks"
 	}

@@ -19,7 +19,7 @@ func TTL(ttl time.Duration) string {
 	if ttl < 0 {
 		return "never"
 	}
-	return Short(ttl)
+	return inspect.Short(ttl)
 }
 
 // Holder is the holder of a lock with this TTL, and where in its code.
@@ -61,18 +61,9 @@ func ReadWrite(readers int, holder lock.Kind) string {
 	text := Construct(records.Construct{Kind: lock.KindRead}, 0, -1)
 	switch {
 	case readers > 0:
-		return text + ", " + Count(readers, "reader")
+		return text + ", " + inspect.Count(readers, "reader")
 	case holder == lock.KindWrite:
 		return text + ", a writer"
 	}
 	return text
 }
-
-// Short formats a duration with about three digits.
-func Short(d time.Duration) string { return inspect.Short(d) }
-
-// Whole formats a duration without fractions of a second: 250ms, 41s, 1m01s, 1h00m.
-func Whole(d time.Duration) string { return inspect.Whole(d) }
-
-// Count returns "1 key" or "2 keys" for a noun such as key.
-func Count[N int | int64](n N, noun string) string { return inspect.Count(n, noun) }

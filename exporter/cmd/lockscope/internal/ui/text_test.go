@@ -8,17 +8,6 @@ import (
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
-func TestCount(t *testing.T) {
-	for want, got := range map[string]string{
-		"0 keys": Count(0, "key"), "1 key": Count(1, "key"), "2 keys": Count(int64(2), "key"),
-		"1 process": Count(1, "process"), "2 processes": Count(2, "process"),
-	} {
-		if got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
-}
-
 // TestUnnamedHolder: only one that never expires is known to be a leak.
 func TestUnnamedHolder(t *testing.T) {
 	for ttl, want := range map[time.Duration]string{-1: "unnamed, never expires", 0: "unnamed", time.Second: "unnamed"} {
@@ -28,27 +17,5 @@ func TestUnnamedHolder(t *testing.T) {
 	}
 	if got := Holder(report.Hold{Holder: lock.Holder{Instance: "orders-1"}}, -1); got != "orders-1" {
 		t.Errorf("named %q", got)
-	}
-}
-
-func TestShort(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		0: "0.0ms", 1500 * time.Microsecond: "1.5ms", 250 * time.Millisecond: "250ms", 1500 * time.Millisecond: "1.5s",
-		61 * time.Second: "1m01s", 90 * time.Minute: "1h30m", 100 * time.Hour: "4d04h",
-	} {
-		if got := Short(d); got != want {
-			t.Errorf("short(%v) = %q, want %q", d, got, want)
-		}
-	}
-}
-
-func TestWhole(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		0: "0s", 250 * time.Millisecond: "250ms", 41 * time.Second: "41s", 59600 * time.Millisecond: "1m00s",
-		61 * time.Second: "1m01s", time.Hour: "1h00m",
-	} {
-		if got := Whole(d); got != want {
-			t.Errorf("Whole(%v) = %q, want %q", d, got, want)
-		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
 
 // detail is one resource: its holder, what that waits for, and the waiters.
@@ -71,7 +72,7 @@ func slots(r *Resource) (lines []line) {
 			text += " at " + clean(slot.CallSite)
 		}
 		if slot.Held > 0 {
-			text += " for " + ui.Short(slot.Held)
+			text += " for " + inspect.Short(slot.Held)
 		}
 		if slot.TTL {
 			text += ", ttl " + ui.TTL(slot.Left)
@@ -96,7 +97,7 @@ func readers(r *Resource) (lines []line) {
 			text += " at " + clean(h.CallSite)
 		}
 		if h.Held > 0 {
-			text += " for " + ui.Short(h.Held)
+			text += " for " + inspect.Short(h.Held)
 		}
 		if h.TTL {
 			text += ", ttl " + ui.TTL(h.Left)
@@ -129,7 +130,7 @@ func blockers(r *Resource, width int) (lines []line) {
 		parts = append(parts, "at "+clean(h.CallSite))
 	}
 	if h.Held > 0 {
-		parts = append(parts, "for "+ui.Short(h.Held))
+		parts = append(parts, "for "+inspect.Short(h.Held))
 	}
 	text := strings.Join(parts, " ")
 	if h.Reason != "" {
@@ -160,7 +161,7 @@ func chain(r *Resource) (lines []line) {
 	for i, l := range r.Chain {
 		text := strings.Repeat("  ", i+1) + "which waits "
 		if l.For > 0 {
-			text += ui.Short(l.For) + " "
+			text += inspect.Short(l.For) + " "
 		}
 		text += "for " + clean(l.Resource)
 		if l.Holder != "" {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
 
 const (
@@ -77,7 +78,7 @@ func summary(s *Snapshot, o *Options) []line {
 	lines := []line{waiting(s)}
 	if b := s.WorstBlocker(); b.Callers > 0 {
 		lines = append(lines, line{fmt.Sprintf("%s, which holds %s, keeps %s waiting", clean(b.Holder), clean(b.Resource),
-			ui.Count(b.Callers, "call")), plain})
+			inspect.Count(b.Callers, "call")), plain})
 	}
 	return append(lines, rates(&s.Pages, o)...)
 }
@@ -87,7 +88,7 @@ func waiting(s *Snapshot) line {
 	text, style := "Nobody waits for a lock", plain
 	if resources > 0 {
 		text, style = fmt.Sprintf("%s for %s, the longest for %s", plural(callers, "call waits", "calls wait"),
-			ui.Count(resources, "lock"), duration(longest)), bold
+			inspect.Count(resources, "lock"), duration(longest)), bold
 	}
 	if n := s.Candidates(); n > 0 {
 		text += "; " + candidates(n)
@@ -167,7 +168,7 @@ func duration(d time.Duration) string {
 	if d <= 0 {
 		return ui.Unknown
 	}
-	return ui.Short(d)
+	return inspect.Short(d)
 }
 
 func ago(at, now time.Time) string {
@@ -177,7 +178,7 @@ func ago(at, now time.Time) string {
 	if now.Sub(at) < time.Second {
 		return "just now"
 	}
-	return ui.Short(now.Sub(at)) + " ago"
+	return inspect.Short(now.Sub(at)) + " ago"
 }
 
 // latency is a duration that may be far below a millisecond.

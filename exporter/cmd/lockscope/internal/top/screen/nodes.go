@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/exporter/live/state"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
 
 // nodes are a line for each set, followed by one for each of its nodes: for those that are not up, where room is short.
@@ -102,7 +102,7 @@ func setLines(set *Set, o *Options, short bool) []line {
 	}
 	if set.Omitted > 0 {
 		lines = append(lines, line{fmt.Sprintf("  %s with fewer waiters are counted and not listed",
-			ui.Count(set.Omitted, "lock")), yellow})
+			inspect.Count(set.Omitted, "lock")), yellow})
 	}
 	return lines
 }
@@ -141,7 +141,7 @@ func searched(s *Scan, now time.Time) string {
 		text = fmt.Sprintf("all %s keys searched %s, again %.0f%%", count(s.Keys), ago(s.Last, now), 100*s.Done)
 	}
 	if s.PassTime > time.Second {
-		text += ", a pass takes " + ui.Short(s.PassTime)
+		text += ", a pass takes " + inspect.Short(s.PassTime)
 	}
 	return text
 }

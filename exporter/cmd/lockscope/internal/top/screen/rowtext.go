@@ -8,6 +8,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/lock/locktrace"
 )
@@ -118,9 +119,9 @@ func isStale(s *Snapshot, r *Resource, o *Options) bool {
 func holderText(r *Resource) string {
 	switch names := r.Holders(); {
 	case r.Readers > len(r.ReadBy):
-		return ui.Count(r.Readers, "reader")
+		return inspect.Count(r.Readers, "reader")
 	case len(names) > 1:
-		return ui.Count(len(names), "holder")
+		return inspect.Count(len(names), "holder")
 	case len(names) == 1:
 		return clean(names[0])
 	case r.Holder != nil && r.Holder.Instance != "" && !r.Holder.Certain():
@@ -211,7 +212,7 @@ func sentence(r *Resource) string {
 	for _, l := range r.Chain {
 		text += ", which waits "
 		if l.For > 0 {
-			text += ui.Short(l.For) + " "
+			text += inspect.Short(l.For) + " "
 		}
 		text += "for " + clean(l.Resource)
 		if l.Holder != "" {
