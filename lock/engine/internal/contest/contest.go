@@ -33,6 +33,7 @@ type contest struct {
 	member  int                  // that the coming attempt asks for
 	round   int                  // members to try before the call waits again
 	next    int                  // where the next round begins
+	roundAt time.Time            // when it is due; zero after it has begun
 	offers  int                  // of the gate, one after another
 	found   map[int]error        // why the last attempt at each member failed
 

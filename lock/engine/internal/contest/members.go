@@ -2,6 +2,7 @@ package contest
 
 import (
 	"errors"
+	"time"
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
@@ -9,6 +10,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 	"github.com/lockscope/lockscope/lock/engine/internal/queue"
 	"github.com/lockscope/lockscope/lock/engine/records"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // Which member the coming attempt asks for is decided here. A hint names one, the gate offers one, and after a poll
@@ -40,6 +42,23 @@ func (c *contest) takesOffer(res ballot.Result) bool {
 // its home in each poll interval.
 const maxRound = 10
 
+// untilRound ends a pause where a round is due. Hints for home do not put it off: late releases may name the call there
+// again and again, while another has that member, and nobody tells it of the others.
+func (c *contest) untilRound(p pause) pause {
+	if c.group.common() || c.group.size == 1 || p.retry || p.kind == locktrace.WaitBackingOff {
+		return p
+	}
+	if c.roundAt.IsZero() {
+		c.roundAt = time.Now().Add(p.d)
+	}
+	if left := time.Until(c.roundAt); left < p.d {
+		p.d, p.poll = max(left, 1), true
+	}
+	return p
+}
+
+func (c *contest) roundDue() bool { return !c.roundAt.IsZero() && !time.Now().Before(c.roundAt) }
+
 // pollNext follows a poll without news. Where the gate grants the member that the call asked for, and the others refuse, the
 // gate offers none. Without a common queue the call goes round.
 func (c *contest) pollNext() {
@@ -48,6 +67,7 @@ func (c *contest) pollNext() {
 	case c.group.common():
 		c.member = (c.member + 1) % c.group.size
 	case c.group.size > 1:
+		c.roundAt = time.Time{}
 		c.round = min(c.group.size-1, maxRound)
 		c.advance()
 	}

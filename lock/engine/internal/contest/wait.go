@@ -57,6 +57,7 @@ func (c *contest) wait(ctx context.Context, res ballot.Result) error {
 	if p.d == 0 {
 		return nil
 	}
+	p = c.untilRound(p)
 	if bar := attempt.Bar(c.engine.Set, &c.req.Opts); bar > 0 {
 		p.d = min(p.d, bar/3) // the bars of a writer must not run out
 	}
@@ -108,7 +109,7 @@ func (c *contest) sleep(ctx context.Context, p pause, wasNamed bool) error {
 	case hint != nil:
 		c.named, c.pace.polls = hint.Named, 0
 		c.followHint(*hint)
-	case early:
+	case early && !c.roundDue():
 		c.pace.polls++ // every other attempt does not leave the queue: see listens
 	default:
 		c.named = wasNamed && c.pace.namedInVain > 0

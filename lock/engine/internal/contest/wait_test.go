@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
 	"github.com/lockscope/lockscope/lock/engine/internal/enginetest"
 	"github.com/lockscope/lockscope/lock/engine/internal/lease"
@@ -145,4 +146,34 @@ func TestWastedGrants(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestHintsDoNotPutOffARound: without a common queue a call is named for its home alone. Late releases may name it there
+// again and again while another holds it, and the slot that is free would wait for a poll without news.
+func TestHintsDoNotPutOffARound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newContending()
+		of := &driver.Semaphore{Key: "lock:a", Slots: 2}
+		c.group = group{resource: "a", key: of.QueueKey(), size: 2, any: true, of: of}
+		c.line, c.members = c.engine.Queues.Enter(c.group.key), map[int]*queue.Queue{}
+		c.line.TakeTurn(&c.req.Opts, nil)
+		c.engine.Nodes = make([]*nodes.Node, 2)
+		c.engine.Config.PollInterval, c.engine.Config.Random = time.Second, func(n int64) int64 { return n - 1 }
+		held, began := ballot.Result{Err: lock.ErrHeld, Ticket: 1}, time.Now()
+		for c.tries = 2; c.member == c.group.home; c.tries++ {
+			if time.Since(began) > time.Second {
+				t.Fatalf("after %v and %d attempts the call has not left its home", time.Since(began), c.tries)
+			}
+			hint := time.AfterFunc(300*time.Millisecond, func() {
+				c.engine.Queues.WakeUpForSlot(c.group.key, of.SlotKey(c.group.home), c.group.home)
+			})
+			if err := c.wait(t.Context(), held); err != nil {
+				t.Fatal(err)
+			}
+			hint.Stop()
+		}
+		if !c.continuesRound(held) || c.member != c.group.home {
+			t.Error("after the round the call does not ask at home")
+		}
+	})
 }
