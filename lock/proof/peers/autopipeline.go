@@ -7,16 +7,33 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// autoPipelinePeer is the floor of many callers: the commands of goRedisPeer, of all
-// callers in the same pipelines, in order on each node.
-func autoPipelinePeer() peer {
+// autoPipelinePeer is the commands of goRedisPeer, of all callers in the same pipelines, in order on each node.
+func autoPipelinePeer() peer { return pipelined("AutoPipeline", "") }
+
+// setAndCount is the least that grants a fence. KEYS 1 lock 2 counter; ARGV 1 token 2 ttl ms; replies 0 if it is held.
+const setAndCount = `if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then
+  return redis.call('INCR', KEYS[2])
+end
+return 0`
+
+// fencedPeer is the floor of many callers: the same with a fence, which takes a script.
+func fencedPeer() peer { return pipelined("fenced", setAndCount) }
+
+// pipelined acquires with a script, or with SET if there is none.
+func pipelined(name, script string) peer {
 	return peer{
-		name: "AutoPipeline",
+		name: name,
 		can:  func(w work) bool { return !w.contended },
 		open: func(ctx context.Context, addrs []string) (locker, error) {
 			l := &autoPipelineLocker{clients: newClients(addrs), unlock: redis.NewScript(compareAndDelete)}
+			if script != "" {
+				l.lock = redis.NewScript(script)
+			}
 			for _, c := range l.clients {
 				pipe, err := c.AsyncAutoPipeline()
+				if err == nil && l.lock != nil {
+					err = l.lock.Load(ctx, c).Err()
+				}
 				if err == nil {
 					err = l.unlock.Load(ctx, c).Err()
 				}
@@ -33,6 +50,7 @@ func autoPipelinePeer() peer {
 type autoPipelineLocker struct {
 	clients // their pipelines end with them
 	pipes   []*redis.AutoPipeliner
+	lock    *redis.Script // grants a fence; nil for SET
 	unlock  *redis.Script
 }
 
@@ -45,6 +63,10 @@ func (l *autoPipelineLocker) Acquire(ctx context.Context, resource string) (func
 		})
 	}
 	err := l.onQuorum(ctx, errHeld, func(p *redis.AutoPipeliner) answer {
+		if l.lock != nil {
+			cmd := redis.NewCmd(ctx, "evalsha", l.lock.Hash(), 2, resource, "fence:"+resource, token, ttl.Milliseconds())
+			return answer{p.Submit(ctx, cmd), func() bool { fence, err := cmd.Int64(); return err == nil && fence > 0 }}
+		}
 		cmd := redis.NewBoolCmd(ctx, "set", resource, token, "px", ttl.Milliseconds(), "nx")
 		return answer{p.Submit(ctx, cmd), cmd.Val}
 	})

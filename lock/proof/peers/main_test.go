@@ -25,9 +25,9 @@ func TestRun(t *testing.T) {
 	t.Log("\n" + stdout.String())
 	table := cells(stdout.String())
 	for name, filled := range map[string][]string{
-		"pair, p50, 1 node": {"lockscope", "redsync", "redislock", "go-redis", "AutoPipeline"},
+		"pair, p50, 1 node": {"lockscope", "redsync", "redislock", "go-redis", "AutoPipeline", "fenced"},
 		"pairs/s, 5 nodes, 64 callers": {"lockscope", "redsync", "redsync failfast", "go-redis",
-			"AutoPipeline"},
+			"AutoPipeline", "fenced"},
 		"hand-offs/s, 1 node, 2 lockers, hold 0 ms": {"lockscope", "redsync", "redsync tuned", "redislock",
 			"redislock tuned", "BLPOP"},
 		"hand-offs/s, 5 nodes, 2 lockers, hold 0 ms": {"lockscope", "redsync", "redsync tuned", "BLPOP"},

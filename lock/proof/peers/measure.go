@@ -6,13 +6,14 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"syscall"
 	"time"
 )
 
 // outcome is what one peer did in one stretch.
 type outcome struct {
 	value  float64 // seconds or per second; NaN if nothing succeeded that it could be told of
-	beside float64 // allocations of a pair, or Jain's index
+	beside float64 // allocations of a pair, its CPU in seconds, or Jain's index
 	failed failures
 }
 
@@ -67,10 +68,21 @@ func countAllocations(do func()) float64 {
 
 func measureThroughput(ctx context.Context, r row, lockers []locker, resource string, d time.Duration) outcome {
 	names := numbered(resource, r.callers)
+	before := cpuTime()
 	turns, failed := stretch(ctx, r.callers, d, func(c caller) error {
 		return pair(c.ctx, lockers[0], names[c.index])
 	})
-	return outcome{value: float64(turns) / d.Seconds(), failed: failed}
+	cost := (cpuTime() - before).Seconds() / float64(turns)
+	return outcome{value: float64(turns) / d.Seconds(), beside: cost, failed: failed}
+}
+
+// cpuTime is what this process has used, also in the kernel.
+func cpuTime() time.Duration {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // measureHandoffs counts how often the holder was another one than before.

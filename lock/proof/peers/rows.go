@@ -49,7 +49,7 @@ func pairRow(nodes int) row {
 func throughputRow(nodes, callers int) row {
 	return row{
 		name: fmt.Sprintf("pairs/s, %s, %d callers", nodesText(nodes), callers), work: work{nodes: nodes},
-		lockers: 1, callers: callers, floor: "AutoPipeline", measure: measureThroughput, unit: rate,
+		lockers: 1, callers: callers, floor: "fenced", measure: measureThroughput, unit: costedRate,
 	}
 }
 
@@ -85,7 +85,7 @@ func allPeers() []peer {
 		lockscopePeer(),
 		redsyncPeer(), redsyncFailFastPeer(), redsyncTunedPeer(),
 		redislockPeer(), redislockTunedPeer(),
-		goRedisPeer(), autoPipelinePeer(),
+		goRedisPeer(), autoPipelinePeer(), fencedPeer(),
 		blpopPeer(), mutexPeer(),
 	}
 }

@@ -15,9 +15,9 @@ import (
 type unit int
 
 const (
-	latency  unit = iota // microseconds (allocations)
-	rate                 // a second
-	fairRate             // a second, Jain's index
+	latency    unit = iota // microseconds (allocations)
+	costedRate             // a second, microseconds of this process's CPU
+	fairRate               // a second, Jain's index
 )
 
 func (u unit) text(value, beside float64) string {
@@ -32,7 +32,7 @@ func (u unit) text(value, beside float64) string {
 	case u == fairRate:
 		return fmt.Sprintf("%s, J %.2f", perSecond(value), beside)
 	default:
-		return perSecond(value)
+		return fmt.Sprintf("%s, %.0f us CPU", perSecond(value), beside*1e6)
 	}
 }
 
@@ -49,7 +49,7 @@ func perSecond(value float64) string {
 	}
 }
 
-const legend = "Medians of the stretches. In parentheses: allocations of a pair. J: Jain's index of fairness, 1 if " +
+const legend = "Medians of the stretches. In parentheses: allocations of a pair. CPU: of the client, a pair. J: Jain's index of fairness, 1 if " +
 	"all got the same.\n" +
 	"x1.50: one and a half times the floor's number, the median of the rounds. Empty: the peer does no such work."
 

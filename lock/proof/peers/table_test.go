@@ -16,9 +16,9 @@ func TestTable(t *testing.T) {
 			"theirs": {values: []float64{nan, 50e-6, 20e-6}, besides: []float64{nan, nan, nan}},
 			"floor":  {values: []float64{100e-6, 100e-6, 100e-6}, besides: []float64{7, 7, 7}},
 		}},
-		{row{name: "pairs/s", floor: "floor", unit: rate}, map[string]*cell{
-			"ours":  {values: []float64{10500}, besides: []float64{0}},
-			"floor": {values: []float64{0}, besides: []float64{0}},
+		{row{name: "pairs/s", floor: "floor", unit: costedRate}, map[string]*cell{
+			"ours":  {values: []float64{10500}, besides: []float64{38.4e-6}},
+			"floor": {values: []float64{0}, besides: []float64{9e-6}},
 		}},
 		{row{name: "hand-offs/s", floor: "floor", unit: fairRate}, map[string]*cell{
 			"ours": {values: []float64{833}, besides: []float64{.996}},
@@ -33,7 +33,7 @@ func TestTable(t *testing.T) {
 		"| work        | ours                    | theirs       | floor               |\n",
 		"|-------------|-------------------------|--------------|---------------------|\n",
 		"| pair        | 200 us (96) x2          | 35 us x0.35  | 100 us (7) floor    |\n",
-		"| pairs/s     | 10.5k                   |              | 0 floor             |\n",
+		"| pairs/s     | 10.5k, 38 us CPU        |              | 0, 9 us CPU floor   |\n",
 		"| hand-offs/s | 833, J 1.00 x0.000595   | -, 12 failed | 1.4M, J 1.00 floor  |\n",
 		"- theirs, hand-offs/s: 12, the first with \"down; and out\"\n",
 	} {
