@@ -52,7 +52,9 @@ type RevokeReader struct {
 // a grant alike: a driver whose only node is a whole system may have names of its own.
 func GrantOf(token string) string {
 	sum := sha1.Sum([]byte(token)) // Lua scripts in Redis have no other digest
-	return hex.EncodeToString(sum[:])
+	var text [2 * sha1.Size]byte
+	hex.Encode(text[:], sum[:])
+	return string(text[:])
 }
 
 // RevokedError means that a node refused to extend a lock because its grant is revoked. The node has answered: the

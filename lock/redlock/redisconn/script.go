@@ -15,13 +15,21 @@ type Processor interface {
 }
 
 // Script is a Lua script and the hash under which Redis caches it.
-type Script struct{ Source, Hash string }
+type Script struct {
+	Source, Hash string
+
+	hash any
+}
+
+// Arg is the hash as an argument of a command.
+func (s *Script) Arg() any { return s.hash }
 
 // NewScript returns the script that the parts form together.
 func NewScript(parts ...string) *Script {
 	source := strings.Join(parts, "")
 	sum := sha1.Sum([]byte(source))
-	return &Script{Source: source, Hash: hex.EncodeToString(sum[:])}
+	hash := hex.EncodeToString(sum[:])
+	return &Script{Source: source, Hash: hash, hash: hash}
 }
 
 // EvalCommand is a pair of commands that runs scripts.

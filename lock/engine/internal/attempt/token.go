@@ -14,5 +14,7 @@ const tokenBytes = driver.TokenLength / 2 // 128 bits: nobody guesses another's 
 func newToken() string {
 	var b [tokenBytes]byte
 	_, _ = rand.Read(b[:]) // never fails, since Go 1.24
-	return hex.EncodeToString(b[:])
+	var text [driver.TokenLength]byte
+	hex.Encode(text[:], b[:])
+	return string(text[:])
 }

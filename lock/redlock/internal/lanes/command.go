@@ -21,6 +21,7 @@ type Command struct {
 	To       Replier
 
 	cmd     *redis.Cmd  // of the present try
+	own     redis.Cmd   // the first of them, without an allocation of its own
 	sight   guard.Sight // what its connection had seen of the server; of a vote
 	refused error       // why it had no effect although it was sent; nil if it may have
 
@@ -49,16 +50,21 @@ const (
 
 // on returns the arguments on this connection.
 func (c *Command) on(conn *connection) []any {
-	switch own := c.Args[:len(c.Args):len(c.Args)]; c.Compares {
+	switch c.Compares {
 	case ComparesMarker:
 		c.sight = conn.seen
-		return append(own, conn.expected)
+		return with(c.Args, conn.expected)
 	case ComparesMarkerToRead:
-		return append(own, conn.expected)
+		return with(c.Args, conn.expected)
 	case ComparesFingerprint:
-		return append(own, conn.fingerprint, conn.expected)
+		return with(c.Args, conn.fingerprint, conn.expected)
 	}
 	return c.Args
+}
+
+// with is a copy of args, which other nodes share, with these at its end.
+func with(args []any, last ...any) []any {
+	return append(append(make([]any, 0, len(args)+len(last)), args...), last...)
 }
 
 // Replier receives the reply to a command, or why there is none.
@@ -81,7 +87,8 @@ func (c *Command) expire() {
 
 // byHash makes the command with the script's hash.
 func (c *Command) byHash(ctx context.Context, conn *connection) redis.Cmder {
-	c.cmd = redis.NewCmd(ctx, c.on(conn)...)
+	c.own = *redis.NewCmd(ctx, c.on(conn)...)
+	c.cmd = &c.own
 	return c.cmd
 }
 

@@ -44,7 +44,11 @@ func (s *Set) AcquireArgs(req *driver.AcquireRequest, at Place) []any {
 	}
 	k := s.keys.of(req.Key)
 	q := s.queueOf(k, req.Semaphore, at)
-	args := append(make([]any, 0, 24), "evalsha", s.Acquire.Hash)
+	args := make([]any, 0, 14)
+	if req.Waiter != (driver.Waiter{}) || req.Fair {
+		args = make([]any, 0, 20)
+	}
+	args = append(args, "evalsha", s.Acquire.Arg())
 	if req.Waiter.Enqueue && req.Waiter.Record != "" {
 		args = at.appendKeys(args, k.args.lock, k.args.fence, k.tombstone(req.Token), k.args.next, q.args.queue,
 			q.entry(req.Waiter.ID))
@@ -96,7 +100,7 @@ func (s *Set) RaiseArgs(req *driver.RaiseRequest) []any {
 	}
 	k := s.keys.of(req.Key)
 	return []any{
-		"evalsha", s.Raise.Hash, 2, k.args.lock, k.args.fence,
+		"evalsha", s.Raise.Arg(), 2, k.args.lock, k.args.fence,
 		req.Token + ":" + formatUint(req.Counter), formatUint(req.Fence),
 	}
 }
@@ -108,7 +112,7 @@ func (s *Set) ExtendArgs(req *driver.ExtendRequest, at Place) []any {
 		return s.readExtendArgs(req, at)
 	}
 	k := s.keys.of(req.Key)
-	args := append(make([]any, 0, 16), "evalsha", s.Extend.Hash)
+	args := append(make([]any, 0, 16), "evalsha", s.Extend.Arg())
 	args = at.appendKeys(args, k.args.lock, k.args.fence, k.tombstone(req.Token))
 	args = append(args, req.Token, millis(req.TTL), flag(req.Refill), formatUint(req.Fence),
 		formatUint(max(req.Fence, req.Last)), req.Holder, flag(req.Rename))
@@ -135,11 +139,15 @@ func (s *Set) ReleaseArgs(req *driver.ReleaseRequest, at Place) []any {
 	k := s.keys.of(req.Key)
 	q := s.queueOf(k, req.Semaphore, at)
 	says := req.Waiter.ID != "" && req.Waiter.Record != ""
-	args := append(make([]any, 0, 16), "evalsha", s.Release.Hash)
+	args := append(make([]any, 0, 11), "evalsha", s.Release.Arg())
+	tombstone := k.args.none
+	if req.Tombstone > 0 {
+		tombstone = k.tombstone(req.Token)
+	}
 	if says {
-		args = append(args, 5, k.args.lock, k.tombstone(req.Token), k.args.next, q.args.queue, q.entry(req.Waiter.ID))
+		args = append(args, 5, k.args.lock, tombstone, k.args.next, q.args.queue, q.entry(req.Waiter.ID))
 	} else {
-		args = append(args, 4, k.args.lock, k.tombstone(req.Token), k.args.next, q.args.queue)
+		args = append(args, 4, k.args.lock, tombstone, k.args.next, q.args.queue)
 	}
 	args = append(args, req.Token, millis(req.Tombstone), millis(req.Handoff), at.counts)
 	if req.Waiter.ID != "" {
@@ -159,13 +167,13 @@ func (s *Set) LeaveArgs(req *driver.LeaveRequest, at Place) []any {
 	if of := req.Semaphore; at.hasOneQueue(of) {
 		q := s.keys.of(of.QueueKey())
 		return []any{
-			"evalsha", s.slots.leave.Hash, 2, q.args.queue, q.entry(req.WaiterID),
+			"evalsha", s.slots.leave.Arg(), 2, q.args.queue, q.entry(req.WaiterID),
 			req.WaiterID, millis(req.Handoff), at.counts, of.Key, of.Slots,
 		}
 	}
 	k := s.keys.of(req.Key)
 	return []any{
-		"evalsha", s.Leave.Hash, 4, k.args.lock, k.args.next, k.args.queue, k.entry(req.WaiterID),
+		"evalsha", s.Leave.Arg(), 4, k.args.lock, k.args.next, k.args.queue, k.entry(req.WaiterID),
 		req.WaiterID, millis(req.Handoff), at.counts,
 	}
 }

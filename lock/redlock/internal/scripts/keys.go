@@ -17,7 +17,10 @@ type keys struct {
 	next  string // whom the lock is kept for during a hand-over
 	queue string // waiters, in order of arrival
 
-	args struct{ lock, fence, next, queue any } // the same, as arguments of commands
+	args struct {
+		lock, fence, next, queue any // the same, as arguments of commands
+		none                     any // is never there: in place of the tombstone of a release that leaves none
+	}
 }
 
 func keysOf(lock string) *keys {
@@ -28,6 +31,7 @@ func keysOf(lock string) *keys {
 		queue: QueueKey(lock),
 	}
 	k.args.lock, k.args.fence, k.args.next, k.args.queue = k.lock, k.fence, k.next, k.queue
+	k.args.none = k.tombstoneOf("")
 	return k
 }
 

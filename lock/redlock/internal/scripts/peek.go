@@ -17,7 +17,7 @@ var peekLua string
 // PeekArgs are the arguments of peek.lua but the last: the marker that the connection expects.
 func (s *Set) PeekArgs(req *driver.PeekRequest, at Place) []any {
 	k := s.keys.of(req.Key)
-	return at.appendKeys([]any{"evalsha", s.Peek.Hash}, k.args.lock, "lockscope:peek:{"+k.lock+"}")
+	return at.appendKeys([]any{"evalsha", s.Peek.Arg()}, k.args.lock, "lockscope:peek:{"+k.lock+"}")
 }
 
 // Peeked reads the reply of peek.lua.

@@ -1,6 +1,6 @@
 -- Deletes the lock where this token holds it: the part that every call runs. Where
 -- somebody waits it goes on in handoff.lua and namenext.lua.
--- KEYS  1 lock  2 tombstone of this token  3 next (reservation)  4 queue
+-- KEYS  1 lock  2 tombstone of this token, or where it leaves none a key that is never there  3 next (reservation)  4 queue
 --       5 where to what that waiter says of itself, if it does
 -- ARGV  1 token  2 tombstone ms or '0'  3 hand-off window ms or '0' (name nobody)
 --       4 '1' PUBLISH counts every listener; and if a waiter is to rejoin the queue,

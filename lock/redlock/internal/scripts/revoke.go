@@ -25,7 +25,7 @@ func (s *Set) RevokeArgs(req *driver.RevokeRequest, at Place) []any {
 	if len(grants) == 0 {
 		names, record = append(names, "lockscope:peek:{"+k.lock+"}"), ""
 	}
-	return append(at.appendKeys([]any{"evalsha", s.Revoke.Hash}, names...), record, millis(req.Keep), len(grants))
+	return append(at.appendKeys([]any{"evalsha", s.Revoke.Arg()}, names...), record, millis(req.Keep), len(grants))
 }
 
 // marked are the grants that a request marks, in the order of their tombstones.

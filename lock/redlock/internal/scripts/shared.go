@@ -84,7 +84,7 @@ func modeFlag(m driver.Mode) string {
 // sharedAcquireArgs are the arguments of rwacquire.lua but the last: the marker that the connection expects.
 func (s *Set) sharedAcquireArgs(req *driver.AcquireRequest, at Place) []any {
 	k, w := s.keys.of(req.Key), req.Waiter
-	args := append(make([]any, 0, 28), "evalsha", s.sharing.acquire.Hash)
+	args := append(make([]any, 0, 28), "evalsha", s.sharing.acquire.Arg())
 	args = at.appendKeys(args, k.args.lock, k.args.fence, k.tombstone(req.Token), k.args.next, k.args.queue,
 		BarsKey(k.lock), k.entry(w.ID), indexKey(k.lock))
 	window := int64(0)
@@ -99,7 +99,7 @@ func (s *Set) sharedAcquireArgs(req *driver.AcquireRequest, at Place) []any {
 func (s *Set) readRaiseArgs(req *driver.RaiseRequest) []any {
 	k := s.keys.of(req.Key)
 	return []any{
-		"evalsha", s.sharing.raise.Hash, 2, k.args.lock, k.args.fence,
+		"evalsha", s.sharing.raise.Arg(), 2, k.args.lock, k.args.fence,
 		req.Token, formatUint(req.Counter), formatUint(req.Fence),
 	}
 }
@@ -107,7 +107,7 @@ func (s *Set) readRaiseArgs(req *driver.RaiseRequest) []any {
 // readExtendArgs are the arguments of rwextend.lua but the last two, as for extend.lua.
 func (s *Set) readExtendArgs(req *driver.ExtendRequest, at Place) []any {
 	k := s.keys.of(req.Key)
-	args := append(make([]any, 0, 18), "evalsha", s.sharing.extend.Hash)
+	args := append(make([]any, 0, 18), "evalsha", s.sharing.extend.Arg())
 	args = at.appendKeys(args, k.args.lock, k.args.fence, k.tombstone(req.Token), k.args.next, BarsKey(k.lock),
 		indexKey(k.lock))
 	return append(args, req.Token, millis(req.TTL), flag(req.Refill), formatUint(req.Fence),
@@ -118,7 +118,7 @@ func (s *Set) readExtendArgs(req *driver.ExtendRequest, at Place) []any {
 func (s *Set) sharedReleaseArgs(req *driver.ReleaseRequest, at Place) []any {
 	k, w := s.keys.of(req.Key), req.Waiter
 	return []any{
-		"evalsha", s.sharing.release.Hash, 7, k.args.lock, k.tombstone(req.Token), k.args.next, k.args.queue,
+		"evalsha", s.sharing.release.Arg(), 7, k.args.lock, k.tombstone(req.Token), k.args.next, k.args.queue,
 		BarsKey(k.lock), k.entry(w.ID), indexKey(k.lock),
 		req.Token, modeFlag(req.Mode), millis(req.Tombstone), millis(req.Handoff), at.counts, w.ID, w.Ticket, w.Record,
 	}
@@ -128,7 +128,7 @@ func (s *Set) sharedReleaseArgs(req *driver.ReleaseRequest, at Place) []any {
 func (s *Set) sharedLeaveArgs(req *driver.LeaveRequest, at Place) []any {
 	k := s.keys.of(req.Key)
 	return []any{
-		"evalsha", s.sharing.leave.Hash, 6, k.args.lock, k.args.next, k.args.queue, BarsKey(k.lock), k.entry(req.WaiterID),
+		"evalsha", s.sharing.leave.Arg(), 6, k.args.lock, k.args.next, k.args.queue, BarsKey(k.lock), k.entry(req.WaiterID),
 		indexKey(k.lock), req.WaiterID, millis(req.Handoff), at.counts,
 	}
 }

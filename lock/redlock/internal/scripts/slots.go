@@ -91,14 +91,14 @@ func (s *Set) ExtendScript(req *driver.ExtendRequest, at Place) *redisconn.Scrip
 // withSlots adds to the arguments of a script what the one before it takes: the number of slots, and values.
 func withSlots(args []any, script *redisconn.Script, of *driver.Semaphore, values ...any) []any {
 	keys := args[2].(int)
-	all := append(make([]any, 0, 32), args[0], script.Hash, keys+1, SlotsKey(of.Key))
+	all := append(make([]any, 0, 32), args[0], script.Arg(), keys+1, SlotsKey(of.Key))
 	all = append(append(all, args[3:3+keys]...), values...)
 	return append(all, args[3+keys:]...)
 }
 
 // ResizeArgs are the arguments of resize.lua but the last two, as those of ExtendArgs.
 func (s *Set) ResizeArgs(req *driver.ResizeRequest, at Place) []any {
-	args := at.appendKeys([]any{"evalsha", s.slots.resize.Hash}, SlotsKey(req.Key), SlotsKey(req.Key)+":none")
+	args := at.appendKeys([]any{"evalsha", s.slots.resize.Arg()}, SlotsKey(req.Key), SlotsKey(req.Key)+":none")
 	return append(args, req.From, req.To, millis(req.Keep))
 }
 
