@@ -59,6 +59,14 @@ func NewAcquireOptions(opts ...AcquireOption) AcquireOptions {
 
 // With returns a copy of o with opts applied in order; nil options are skipped.
 func (o AcquireOptions) With(opts ...AcquireOption) AcquireOptions {
+	if len(opts) == 0 {
+		return o
+	}
+	return o.with(opts)
+}
+
+// with has the options escape to the heap, as the functions that set them are not known.
+func (o AcquireOptions) with(opts []AcquireOption) AcquireOptions {
 	for _, opt := range opts {
 		if opt != nil {
 			opt.acquireOption(&o)

@@ -36,6 +36,7 @@ type Attempt struct {
 
 	began  time.Duration // t0: validity counts from here
 	Grants []Grant
+	one    [1]Grant // of a lock on one node, without an allocation of its own
 
 	mu     sync.Mutex
 	ballot ballot.Ballot // guarded by mu
@@ -71,9 +72,9 @@ type Terms struct {
 func New(e *nodes.Set, t Terms) *Attempt {
 	a := &Attempt{
 		Terms: t, Set: e, Timeout: e.Config.NodeTimeout(t.Opts.TTL),
-		Grants: make([]Grant, len(e.Nodes)),
-		Ready:  await.NewSignal(),
+		Ready: await.NewSignal(),
 	}
+	a.Grants = nodes.OneEach(a.one[:], len(e.Nodes))
 	a.ballot = ballot.Ballot{
 		Resource: t.Start.Resource, Key: t.Queue.Key, Gate: t.Gate, Names: e.Names, Timeout: a.Timeout,
 		Tally: quorum.Tally{Nodes: len(e.Nodes)},

@@ -32,7 +32,7 @@ type Lease struct {
 	last     uint64        // fence of the attempt's run that a quorum has reached
 	granted  time.Duration // to the attempt
 	origin   nodes.Origin
-	traceCtx context.Context // values of Acquire's context, for renewals and release
+	traceCtx context.Context // of Acquire: its values are for renewals and release
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
 	graph    deadlock.Lease // what waits for it, and finds it in a context
@@ -68,7 +68,7 @@ func New(e *nodes.Set, open *Open, c *Request, from attempt.Beginning) (l *Lease
 		set: e, open: open, ts: c.Traces, resource: c.Resource, queue: c.Queue, attempt: from.Attempt, fence: from.Fence,
 		last: from.Last, granted: from.Granted,
 		origin:     c.Origin,
-		traceCtx:   nodes.Values(c.Traced),
+		traceCtx:   c.Traced,
 		acquired:   from.Since,
 		validity:   from.Expires - from.Since,
 		handedOver: from.HandedOver,

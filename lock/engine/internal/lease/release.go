@@ -8,7 +8,6 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
-	"github.com/lockscope/lockscope/lock/engine/internal/attempt"
 	"github.com/lockscope/lockscope/lock/engine/internal/await"
 	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
@@ -84,8 +83,7 @@ func (l *Lease) releaseOnNodes(ctx, hooked context.Context) (locktrace.ReleaseEn
 	if first {
 		l.queue.Leave()
 	}
-	var failure *lock.ReleaseError
-	if errors.As(err, &failure) {
+	if failure, ok := errors.AsType[*lock.ReleaseError](err); ok {
 		failure.Lost = lost
 	}
 	return done, err
@@ -97,8 +95,9 @@ func (l *Lease) releaseOnNodes(ctx, hooked context.Context) (locktrace.ReleaseEn
 func (l *Lease) startRelease(ctx context.Context, wait callqueue.Waiter) *releaseRound {
 	a := l.attempt
 	round := &releaseRound{
-		attempt: a, lost: l.cause() != lock.ErrReleased, ready: a.Ready, undoings: make([]attempt.Undoing, len(a.Grants)),
+		attempt: a, lost: l.cause() != lock.ErrReleased, ready: a.Ready,
 	}
+	round.undoings = nodes.OneEach(round.one[:], len(a.Grants))
 	values := nodes.Values(ctx)
 	round.sets.Asked = 1<<len(a.Grants) - 1
 	for i := range round.undoings {

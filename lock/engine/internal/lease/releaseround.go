@@ -24,6 +24,7 @@ type releaseRound struct {
 	attempt  *attempt.Attempt
 	lost     bool // the lease was over before the release
 	undoings []attempt.Undoing
+	one      [1]attempt.Undoing // of a lock on one node, without an allocation of its own
 	args     driver.ArgsCache
 	ready    await.Signal // set when it may be decided; nobody waits for the attempt any more
 

@@ -19,7 +19,7 @@ func renewSoon(ttl time.Duration) time.Duration { return ttl / 20 }
 
 // renewByTimer makes the round that is due, and arranges the next.
 func (l *Lease) renewByTimer() {
-	outcome, _ := l.renew(l.traceCtx)
+	outcome, _ := l.renew(nodes.Values(l.traceCtx))
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ended == nil && l.ctx.Err() == nil {

@@ -16,6 +16,7 @@ type Queue struct {
 	nodes.Calls
 	line
 
+	one     [1]callqueue.Queue // the calls of a lock on one node, without an allocation of their own
 	all     *Queues
 	nameDue bool // a caller went on before the message with its name had come; guarded by the mutex of all queues
 	Wake    chan WakeUp
@@ -38,9 +39,10 @@ type WakeUp struct {
 
 func newResourceQueue(all *Queues, key string) *Queue {
 	q := &Queue{
-		Calls: nodes.Calls{Key: key, On: make([]callqueue.Queue, all.nodes)},
+		Calls: nodes.Calls{Key: key},
 		line:  line{mu: &all.mu}, all: all, Wake: make(chan WakeUp, 1),
 	}
+	q.On = nodes.OneEach(q.one[:], all.nodes)
 	for i := range q.On {
 		q.On[i].Owner = q
 	}
