@@ -97,17 +97,17 @@ func (e *classError) Quarantined() bool { return e.class == Quarantined }
 // class decides. Otherwise a deadline is Timeout, another network error is Unreachable,
 // [ErrNotSent] is Busy, and the rest is Other.
 func ClassOf(err error) Class {
-	if err == nil { // before the variables, which are allocated
+	if err == nil {
 		return ""
 	}
-	var known *classError
-	var network net.Error
-	switch {
-	case errors.As(err, &known):
+	if known, ok := errors.AsType[*classError](err); ok {
 		return known.class
-	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &network) && network.Timeout():
+	}
+	network, isNetwork := errors.AsType[net.Error](err)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded), isNetwork && network.Timeout():
 		return Timeout
-	case network != nil, errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+	case isNetwork, errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return Unreachable
 	case errors.Is(err, ErrNotSent):
 		return Busy
