@@ -16,6 +16,7 @@ import (
 	"github.com/lockscope/lockscope/exporter"
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/exporter/live/state"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -83,7 +84,7 @@ func TestLocksAndFindingsOnOnePage(t *testing.T) {
 	e := newExporter(t,
 		exporter.WithState(fixed(state.State{Instance: "me", Held: []state.Held{{Resource: "order:1"}}})),
 		exporter.WithScanner(found(scanner.Snapshot{Last: report.Report{Started: time.Now(),
-			Findings: []report.Finding{{Class: report.NoTTL, Node: "n1", Key: "lock:\x00<b>", Confirmed: true}}}})))
+			Findings: []report.Finding{{Class: inspect.NoTTL, Node: "n1", Key: "lock:\x00<b>", Confirmed: true}}}})))
 	code, text := get(e, "/debug/locks", "Accept: application/json")
 	if code != http.StatusOK {
 		t.Fatal(code, text)

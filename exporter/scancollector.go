@@ -5,6 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -129,11 +130,11 @@ func (c *scanCollector) collectGaps(ch chan<- prometheus.Metric, last *report.Re
 		return
 	}
 	ch <- prometheus.MustNewConstMetric(c.unelected, prometheus.GaugeValue, boolean(last.Unelected))
-	gaps := make(map[report.Reason]int)
+	gaps := make(map[inspect.Reason]int)
 	for _, g := range last.Incomplete() {
 		gaps[g.Reason]++
 	}
-	for _, reason := range report.Reasons() {
+	for _, reason := range inspect.Reasons() {
 		ch <- prometheus.MustNewConstMetric(c.incomplete, prometheus.GaugeValue, float64(gaps[reason]), string(reason))
 	}
 }
@@ -177,8 +178,8 @@ func (c *scanCollector) collectKeys(ch chan<- prometheus.Metric, s *scanner.Snap
 }
 
 // classes is a closed set. Each has a series from the start, so that alerts on an increase work.
-func classes() []report.Class {
-	return []report.Class{report.NoTTL, report.LongTTL, report.HeldTooLong, report.Orphan, report.ForeignType}
+func classes() []inspect.Class {
+	return []inspect.Class{inspect.NoTTL, inspect.LongTTL, inspect.HeldTooLong, inspect.Orphan, inspect.ForeignType}
 }
 
 func (c *scanCollector) collectLeaks(ch chan<- prometheus.Metric, findings []report.Finding) {
@@ -188,7 +189,7 @@ func (c *scanCollector) collectLeaks(ch chan<- prometheus.Metric, findings []rep
 			return
 		}
 		id := [2]string{label(f.Node, maxKeyLabel), label(f.Lock(), maxKeyLabel)}
-		if f.Class != report.NoTTL || !f.Confirmed || seen[id] {
+		if f.Class != inspect.NoTTL || !f.Confirmed || seen[id] {
 			continue
 		}
 		seen[id] = true

@@ -14,6 +14,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/lockscope/lockscope/exporter"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -24,17 +25,17 @@ func oneNode() found {
 	for _, bound := range []float64{.01, .1, .5, 1, 5, 15, 60, 300} {
 		buckets[bound] = 2
 	}
-	leak := report.Finding{Class: report.NoTTL, Node: "redis-1:6379", Key: "lock:order:1", Confirmed: true}
+	leak := report.Finding{Class: inspect.NoTTL, Node: "redis-1:6379", Key: "lock:order:1", Confirmed: true}
 	return found{
 		Last: report.Report{Started: time.Unix(100, 0), Findings: []report.Finding{leak}, Overflow: 4,
 			Nodes: []report.NodeReport{{Node: "redis-1:6379",
-				Gaps: []report.Gap{{Reason: report.ReasonReplica}}}},
-			Gaps:     []report.Gap{{Reason: report.ReasonNoMatch}, {Reason: report.ReasonNoMatch}},
+				Gaps: []inspect.Gap{{Reason: inspect.ReasonReplica}}}},
+			Gaps:     []inspect.Gap{{Reason: inspect.ReasonNoMatch}, {Reason: inspect.ReasonNoMatch}},
 			Excluded: []report.Excluded{{Findings: 2}, {Findings: 3}}},
 		MemoryFailures: 6,
 		Nodes: []scanner.NodeTotals{{
 			Node: "redis-1:6379", Up: true, Locks: 7, Leaked: 1, Overlong: 2,
-			Counts:     map[report.Class]int{report.NoTTL: 1, report.LongTTL: 2, report.Orphan: 3},
+			Counts:     map[inspect.Class]int{inspect.NoTTL: 1, inspect.LongTTL: 2, inspect.Orphan: 3},
 			OldestLeak: 90 * time.Second, LastSuccess: time.UnixMilli(1_700_000_000_500),
 			Passes: 2, PassFailures: 1, Examined: 1000, Calls: 20, Truncated: true,
 			Durations: scanner.Durations{Count: 2, Sum: 3 * time.Millisecond, Buckets: buckets},
@@ -92,14 +93,14 @@ func TestAKeyIsCountedOnce(t *testing.T) {
 		{"b", "b1", "lock:1"},
 	} {
 		s.Last.Findings = append(s.Last.Findings,
-			report.Finding{Class: report.NoTTL, Node: on.node, Group: on.group, Key: on.key, Confirmed: true})
+			report.Finding{Class: inspect.NoTTL, Node: on.node, Group: on.group, Key: on.key, Confirmed: true})
 	}
 	for _, n := range []scanner.NodeTotals{{Node: "a1", Group: "a"}, {Node: "a2", Group: "a"}, {Node: "a3", Group: "a"},
 		{Node: "b1", Group: "b"}} {
-		n.Counts = map[report.Class]int{report.NoTTL: 1}
+		n.Counts = map[inspect.Class]int{inspect.NoTTL: 1}
 		s.Nodes = append(s.Nodes, n)
 	}
-	s.Nodes[3].Counts[report.NoTTL] = 7 // six of these are not kept
+	s.Nodes[3].Counts[inspect.NoTTL] = 7 // six of these are not kept
 	_, text := get(newExporter(t, exporter.WithScanner(s)), "/metrics")
 	contains(t, text, `distributed_lock_scanner_finding_keys{class="no_ttl"} 10`)
 }
@@ -140,14 +141,14 @@ func TestHostileKeys(t *testing.T) {
 	s.Last.Findings = nil
 	for _, key := range []string{"lock:\x00\xff", "lock:a\nb{c=\"d\"} 1", long + "1", long + "2", "lock:\x1b[31m", ""} {
 		s.Last.Findings = append(s.Last.Findings,
-			report.Finding{Class: report.NoTTL, Node: "n\xff", Key: key, Confirmed: true})
+			report.Finding{Class: inspect.NoTTL, Node: "n\xff", Key: key, Confirmed: true})
 	}
 	s.Last.Findings = append(s.Last.Findings,
-		report.Finding{Class: report.NoTTL, Key: "lock:unconfirmed"},
-		report.Finding{Class: report.LongTTL, Key: "lock:long", Confirmed: true})
+		report.Finding{Class: inspect.NoTTL, Key: "lock:unconfirmed"},
+		report.Finding{Class: inspect.LongTTL, Key: "lock:long", Confirmed: true})
 	for i := range 100 {
 		s.Last.Findings = append(s.Last.Findings,
-			report.Finding{Class: report.NoTTL, Key: fmt.Sprint("lock:", i), Confirmed: true})
+			report.Finding{Class: inspect.NoTTL, Key: fmt.Sprint("lock:", i), Confirmed: true})
 	}
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(exporter.NewScanCollector(s, exporter.WithLeakedLockInfo(1000)))

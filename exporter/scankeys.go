@@ -1,19 +1,19 @@
 package exporter
 
 import (
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // ofGroup identifies the findings of a class in a group. The nodes of a group hold the same locks.
 type ofGroup struct {
 	backend, group string
-	class          report.Class
+	class          inspect.Class
 }
 
 // findingKeys counts keys by class. Findings beyond the limit have no key in the report: there are at least as many
 // as on the node that has most.
-func findingKeys(s *scanner.Snapshot) map[report.Class]int {
+func findingKeys(s *scanner.Snapshot) map[inspect.Class]int {
 	most := make(map[ofGroup]int)
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
@@ -36,7 +36,7 @@ func findingKeys(s *scanner.Snapshot) map[report.Class]int {
 			most[id.ofGroup] = max(most[id.ofGroup], named[id.ofGroup])
 		}
 	}
-	counts := make(map[report.Class]int)
+	counts := make(map[inspect.Class]int)
 	for id, count := range most {
 		counts[id.class] += count
 	}

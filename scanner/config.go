@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/internal/judge"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/sweep"
@@ -31,7 +32,7 @@ type config struct {
 	maxFindings  int
 	maxWatched   int
 	maxValues    int
-	asked        map[report.Class]bool // not only because all classes are the default
+	asked        map[inspect.Class]bool // not only because all classes are the default
 	oneRedlock   bool
 	repairMinAge time.Duration
 	locker       lock.Locker
@@ -79,7 +80,7 @@ func newConfig(nodes int, opts []Option) (config, error) {
 		audience:     audience{logger: slog.New(slog.DiscardHandler)},
 		now:          time.Now,
 	}
-	WithChecks(report.Classes()...)(&c)
+	WithChecks(inspect.Classes()...)(&c)
 	c.asked = nil
 	for _, opt := range opts {
 		if opt == nil {
@@ -167,7 +168,7 @@ func (c *config) checkRest(int) error {
 		return fmt.Errorf("WithChecks: no class given")
 	}
 	for _, class := range slices.Sorted(maps.Keys(c.rules.Checks)) {
-		if !slices.Contains(report.Classes(), class) {
+		if !slices.Contains(inspect.Classes(), class) {
 			return fmt.Errorf("WithChecks: unknown class %q", class)
 		}
 	}

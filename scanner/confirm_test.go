@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -175,7 +176,7 @@ func TestZombieRenewal(t *testing.T) {
 		renew()
 		r := sweep(t, s)
 		wantFindings(t, "after MaxHold", r.Findings, "held_too_long lock:zombie", "held_too_long lock:redisson")
-		zombie := find(t, r.Findings, report.HeldTooLong, "lock:zombie")
+		zombie := find(t, r.Findings, inspect.HeldTooLong, "lock:zombie")
 		if zombie.TTL <= 0 || !strings.Contains(zombie.Evidence, "1h16m") {
 			t.Errorf("TTL %v, evidence %q", zombie.TTL, zombie.Evidence)
 		}

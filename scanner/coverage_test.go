@@ -12,6 +12,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 	"github.com/lockscope/lockscope/scanner"
@@ -19,12 +20,12 @@ import (
 )
 
 // wantGaps compares the reasons of a report's gaps.
-func wantGaps(t testing.TB, what string, r report.Report, want ...report.Reason) {
+func wantGaps(t testing.TB, what string, r report.Report, want ...inspect.Reason) {
 	t.Helper()
-	var got []report.Reason
+	var got []inspect.Reason
 	for _, g := range r.Incomplete() {
 		got = append(got, g.Reason)
-		if g.Detail == "" || !slices.Contains(report.Reasons(), g.Reason) {
+		if g.Detail == "" || !slices.Contains(inspect.Reasons(), g.Reason) {
 			t.Errorf("%s: %+v", what, g)
 		}
 	}
@@ -70,9 +71,9 @@ func TestNodesOfAClusterByThemselves(t *testing.T) {
 	}
 
 	master := sweep(t, newScanner(t, []redis.UniversalClient{clientOf(t, cl.Servers()[0])}))
-	wantGaps(t, "a master", master, report.ReasonSlotsUncovered)
+	wantGaps(t, "a master", master, inspect.ReasonSlotsUncovered)
 	if n := master.Nodes[0]; len(n.Slots) != 1 || n.Slots[0] != (report.SlotRange{First: 0, Last: 5460}) ||
-		n.Counts[report.NoTTL] == 0 {
+		n.Counts[inspect.NoTTL] == 0 {
 		t.Errorf("%+v", n)
 	}
 	for _, path := range paths() {
@@ -81,7 +82,7 @@ func TestNodesOfAClusterByThemselves(t *testing.T) {
 		if !errors.Is(err, report.ErrNotMaster) {
 			t.Errorf("a replica by %s: %v", path, err)
 		}
-		wantGaps(t, "a replica", r, report.ReasonNodeFailed)
+		wantGaps(t, "a replica", r, inspect.ReasonNodeFailed)
 	}
 }
 
@@ -120,7 +121,7 @@ func TestSlotsNobodyServes(t *testing.T) {
 	s := newScanner(t, []redis.UniversalClient{c})
 	r := sweep(t, s)
 	// Its key is still in the table of its former node, which does not answer for it.
-	wantGaps(t, "one slot", r, report.ReasonSlotsUncovered, report.ReasonRedirected)
+	wantGaps(t, "one slot", r, inspect.ReasonSlotsUncovered, inspect.ReasonRedirected)
 	if len(r.Findings) != 59 || !strings.Contains(fmt.Sprint(r.Incomplete()),
 		fmt.Sprint("slots ", lost, " ")) {
 		t.Errorf("%d findings, %+v", len(r.Findings), r.Incomplete())
@@ -158,7 +159,7 @@ func TestHalfMovedSlot(t *testing.T) {
 	for _, size := range []int{3, 500} {
 		r := sweep(t, newScanner(t, []redis.UniversalClient{c}, scanner.WithPageSize(size)))
 		wantFindings(t, "half moved", r.Findings, want...)
-		wantGaps(t, "half moved", r, report.ReasonSlotsMoving)
+		wantGaps(t, "half moved", r, inspect.ReasonSlotsMoving)
 	}
 }
 
@@ -181,7 +182,7 @@ func TestReplicaIsChecked(t *testing.T) {
 		if !errors.Is(err, report.ErrNotReplica) {
 			t.Errorf("%s: %v", what, err)
 		}
-		wantGaps(t, what, swept, report.ReasonNodeFailed)
+		wantGaps(t, what, swept, inspect.ReasonNodeFailed)
 	}
 	host, port, _ := strings.Cut(f.servers[0].Addr(), ":")
 	must(t, replica.SlaveOf(ctx, host, port).Err())
@@ -198,21 +199,21 @@ func TestReplicaIsChecked(t *testing.T) {
 	must(t, replica.SlaveOf(ctx, "127.0.0.1", "1").Err()) // its link is down and its data is old
 	must(t, f.servers[0].Resume())
 	set(t, master, "lock:b", "1", 0)
-	wantGaps(t, "link down", sweep(t, s), report.ReasonReplica)
+	wantGaps(t, "link down", sweep(t, s), inspect.ReasonReplica)
 
 	named := newScanner(t, []redis.UniversalClient{replica})
-	wantGaps(t, "a replica named as the node", sweep(t, named), report.ReasonReplica)
+	wantGaps(t, "a replica named as the node", sweep(t, named), inspect.ReasonReplica)
 }
 
 // TestNothingMatches: each pattern without a key is reported, for an empty server as for a wrong name.
 func TestNothingMatches(t *testing.T) {
 	f := startNodes(t, 2)
-	wantGaps(t, "empty", sweep(t, newScanner(t, f.clients)), report.ReasonNoMatch)
-	wantGaps(t, "empty, by INFO alone", sweep(t, newScanner(t, f.clients, scanner.WithChecks(report.NoTTL))),
-		report.ReasonNoMatch)
+	wantGaps(t, "empty", sweep(t, newScanner(t, f.clients)), inspect.ReasonNoMatch)
+	wantGaps(t, "empty, by INFO alone", sweep(t, newScanner(t, f.clients, scanner.WithChecks(inspect.NoTTL))),
+		inspect.ReasonNoMatch)
 	wantGaps(t, "allowed", sweep(t, newScanner(t, f.clients, scanner.WithEmptyAllowed())))
 	set(t, f.clients[1], "shedlock:a", "1", 0)
-	wantGaps(t, "another name", sweep(t, newScanner(t, f.clients)), report.ReasonNoMatch)
+	wantGaps(t, "another name", sweep(t, newScanner(t, f.clients)), inspect.ReasonNoMatch)
 
 	set(t, f.clients[0], "lock:a", "1", 0)
 	set(t, f.clients[0], "lock:b", "1", 0)
@@ -220,7 +221,7 @@ func TestNothingMatches(t *testing.T) {
 	for _, path := range paths() {
 		r := sweep(t, newScanner(t, f.clients, patterns, scanner.UsePath(path), scanner.WithPageSize(1)))
 		wantFindings(t, "several patterns", r.Findings, "no_ttl lock:a", "no_ttl lock:b", "no_ttl shedlock:a")
-		wantGaps(t, "several patterns", r, report.ReasonNoMatch)
+		wantGaps(t, "several patterns", r, inspect.ReasonNoMatch)
 		if n := r.Nodes[0]; n.Locks != 2 || n.Matched["lock:*"] != 2 || n.Matched["*a"] != 0 || n.Path != path {
 			t.Errorf("%+v", n)
 		}
@@ -228,7 +229,7 @@ func TestNothingMatches(t *testing.T) {
 			t.Errorf("%+v", n)
 		}
 	}
-	one := sweep(t, newScanner(t, f.clients, scanner.WithChecks(report.LongTTL)))
+	one := sweep(t, newScanner(t, f.clients, scanner.WithChecks(inspect.LongTTL)))
 	wantGaps(t, "matches", one)
 }
 
@@ -248,7 +249,7 @@ func TestAnotherProcess(t *testing.T) {
 		}
 	}))
 	r, err := s.Sweep(within(t))
-	if gaps := r.Incomplete(); len(gaps) != 1 || gaps[0].Reason != report.ReasonNodeFailed {
+	if gaps := r.Incomplete(); len(gaps) != 1 || gaps[0].Reason != inspect.ReasonNodeFailed {
 		t.Errorf("%+v, %v", gaps, err)
 	}
 }
@@ -268,17 +269,17 @@ func TestBoundKeepsTheWorst(t *testing.T) {
 			r := sweep(t, s)
 			var leaks int
 			for _, found := range r.Findings {
-				if found.Class == report.NoTTL {
+				if found.Class == inspect.NoTTL {
 					leaks++
 				}
 			}
 			n := r.Nodes[0]
 			if leaks != 3 || len(r.Findings) != 50 || r.Overflow != 2453 || n.Overflow != 2453 ||
-				n.Counts[report.NoTTL] != 3 || n.Counts[report.LongTTL] != 2500 || !s.Snapshot().Nodes[0].Truncated {
+				n.Counts[inspect.NoTTL] != 3 || n.Counts[inspect.LongTTL] != 2500 || !s.Snapshot().Nodes[0].Truncated {
 				t.Errorf("%s: %d leaks of %d findings, overflow %d, %+v", path, leaks, len(r.Findings),
 					r.Overflow, n)
 			}
-			wantGaps(t, "bound", r, report.ReasonBoundReached)
+			wantGaps(t, "bound", r, inspect.ReasonBoundReached)
 		}
 	}
 	one := newScanner(t, f.clients, scanner.WithMaxFindings(1))
@@ -304,7 +305,7 @@ func TestOtherDatabasesAreNamed(t *testing.T) {
 	for range 2 {
 		r := sweep(t, s)
 		want := fmt.Sprintf("db3 of %s has 2 keys, not read: scan it, too (--redis redis://%[1]s/3)", f.servers[0].Addr())
-		if len(r.Skipped) != 1 || r.Skipped[0].Detail != want || r.Skipped[0].Reason != report.ReasonDatabases ||
+		if len(r.Skipped) != 1 || r.Skipped[0].Detail != want || r.Skipped[0].Reason != inspect.ReasonDatabases ||
 			r.Skipped[0].Node != f.servers[0].Addr() || len(r.Incomplete()) != 0 {
 			t.Errorf("skipped %+v, gaps %+v", r.Skipped, r.Incomplete())
 		}

@@ -15,7 +15,7 @@
 //
 // # Findings
 //
-// There are five classes of findings; see [report.Class]. A finding is confirmed when two looks, [WithConfirmAfter]
+// There are five classes of findings; see [inspect.Class]. A finding is confirmed when two looks, [WithConfirmAfter]
 // apart, see the same value: SETNX followed by EXPIRE is a legal way to lock. Until then it is pending. A confirmed
 // finding that is gone or healed is reported as resolved, once.
 //
@@ -30,14 +30,14 @@
 //
 // The values of redsync, redislock and SETNX scripts are tokens as a whole, so nothing of them is shown.
 //
-// An [report.Orphan] is looked for only where the nodes form one Redlock: the markers by which they vote prove it, or
+// An [inspect.Orphan] is looked for only where the nodes form one Redlock: the markers by which they vote prove it, or
 // [WithOneRedlock] declares it. Elsewhere [report.Report].Skipped names the omission, or Incomplete does if
 // [WithChecks] asked for orphans.
 //
 // The markers speak for lockscope's locks alone. Locks of other libraries may need one node, so they are compared only
 // after a declaration: whole values in the forms of redsync, node-redlock, redlock-universal, redlock-rb, aioredlock,
 // RedLock.net, redlock4j, DistributedLock.Redis and redlock for Elixir. [report.NodeReport].Uncompared counts the other
-// locks, with the reason [report.ReasonUncompared].
+// locks, with the reason [inspect.ReasonUncompared].
 //
 // # Readers
 //
@@ -45,11 +45,11 @@
 // last one. So a process that crashes leaves no reader behind after its TTL, whichever of its scripts was the last. A
 // test ends a process after each of them. These leaks remain, and are findings:
 //
-//   - [report.NoTTL]: a person, a copy or a restored snapshot took the TTL from the key. Readers and writers of
+//   - [inspect.NoTTL]: a person, a copy or a restored snapshot took the TTL from the key. Readers and writers of
 //     lockscope pass over readers whose time is over, but a plain lock of that name is refused until the key is gone.
-//   - [report.LongTTL], [report.HeldTooLong]: one reader has a long TTL, or is renewed for ever. The node's clock may
+//   - [inspect.LongTTL], [inspect.HeldTooLong]: one reader has a long TTL, or is renewed for ever. The node's clock may
 //     have been ahead when it granted.
-//   - [report.Orphan]: a minority of the nodes has a reader whose time is not over. It may not read, and keeps writers
+//   - [inspect.Orphan]: a minority of the nodes has a reader whose time is not over. It may not read, and keeps writers
 //     from these nodes. Of several such readers on one key, the finding is about the one that began first.
 //
 // Readers whose time is over are judged no more, although Redis has their fields until somebody asks for the lock. If
@@ -71,7 +71,7 @@
 //
 // All values but the tokens of lockscope and redsync and the values of ShedLock may be written again by their process,
 // for its next lease. Only a plan acts on such a key, if OBJECT IDLETIME proves that nobody has used it since. A lease
-// of lockscope that is [report.HeldTooLong] is left alone: its holder renews it, and "lockscope revoke" ends it.
+// of lockscope that is [inspect.HeldTooLong] is left alone: its holder renews it, and "lockscope revoke" ends it.
 //
 // Of readers that share a key, a repair ends the time of the one that was found, and leaves the others alone. It leaves
 // an orphan alone that was renewed since. A key of readers without a TTL gets the TTL of its last reader, and deleting
@@ -82,7 +82,7 @@
 //
 // # Coverage
 //
-// [report.Report.Incomplete] lists what a sweep did not read, each [report.Gap] with a [report.Reason]. Without gaps,
+// [report.Report.Incomplete] lists what a sweep did not read, each [inspect.Gap] with a [inspect.Reason]. Without gaps,
 // the following holds:
 //
 //   - Each node was a master, and the same process before and after its pages.
@@ -107,11 +107,11 @@
 //
 // [NewSystem] makes a Scanner of another system, such as PostgreSQL or etcd, from a [System] that can read it. Memory,
 // notifications, documents, exit statuses and metrics are the same. A program with a reader of its own can also make a
-// [report.Report] of the same [report.Finding]s and [report.Gap]s, and [report.Merge] adds it to the others.
+// [report.Report] of the same [report.Finding]s and [inspect.Gap]s, and [report.Merge] adds it to the others.
 //
 // # Holders
 //
-// [report.HeldTooLong] requires that each look saw the same holder. Values differ in what they prove:
+// [inspect.HeldTooLong] requires that each look saw the same holder. Values differ in what they prove:
 //
 //   - The token of one lease, seen again, is proof.
 //   - A value that names only the client (Redisson, Spring) takes three sweeps. None of them may see the lock free,

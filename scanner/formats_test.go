@@ -13,6 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -147,22 +148,22 @@ func TestHoldersAreShown(t *testing.T) {
 	r := sweep(t, newScanner(t, f.clients))
 	for _, c := range []struct {
 		key  string
-		want report.Hold
+		want inspect.Hold
 	}{
-		{"lock:lockscope:leak", report.Hold{Format: report.FormatLockscope, Fence: 17,
+		{"lock:lockscope:leak", inspect.Hold{Format: inspect.FormatLockscope, Fence: 17,
 			Holder: lock.Holder{Instance: "web-3/4711", Since: now,
 				Traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}}},
-		{"lock:shedlock:leak", report.Hold{Format: report.FormatShedLock,
+		{"lock:shedlock:leak", inspect.Hold{Format: inspect.FormatShedLock,
 			Holder: lock.Holder{Instance: "batch-7", Since: now.UTC()}}},
-		{"lock:redisson:leak", report.Hold{Format: report.FormatRedisson,
+		{"lock:redisson:leak", inspect.Hold{Format: inspect.FormatRedisson,
 			Holder: lock.Holder{Instance: "8743c9c0…:42"}, Count: 3}},
-		{"lock:rw:leak", report.Hold{Format: report.FormatRedisson, Holder: lock.Holder{Instance: "8743c9c0…:42"},
+		{"lock:rw:leak", inspect.Hold{Format: inspect.FormatRedisson, Holder: lock.Holder{Instance: "8743c9c0…:42"},
 			Count: 1}},
-		{"lock:redsync:leak", report.Hold{Format: report.FormatUnknown}},
-		{"lock:redislock:leak", report.Hold{Format: report.FormatUnknown}},
-		{"lock:setnx:leak", report.Hold{Format: report.FormatUnknown}},
+		{"lock:redsync:leak", inspect.Hold{Format: inspect.FormatUnknown}},
+		{"lock:redislock:leak", inspect.Hold{Format: inspect.FormatUnknown}},
+		{"lock:setnx:leak", inspect.Hold{Format: inspect.FormatUnknown}},
 	} {
-		got := find(t, r.Findings, report.NoTTL, c.key).Hold
+		got := find(t, r.Findings, inspect.NoTTL, c.key).Hold
 		if !got.Since.Equal(c.want.Since) {
 			t.Errorf("%s: since %v, want %v", c.key, got.Since, c.want.Since)
 		}

@@ -134,7 +134,7 @@ func wantFindings(t testing.TB, what string, got []report.Finding, want ...strin
 }
 
 // find returns the only finding of that class and key.
-func find(t testing.TB, findings []report.Finding, class report.Class, key string) report.Finding {
+func find(t testing.TB, findings []report.Finding, class inspect.Class, key string) report.Finding {
 	t.Helper()
 	for _, f := range findings {
 		if f.Class == class && f.Key == key {

@@ -133,7 +133,7 @@ func (s *Scanner) reading(ctx context.Context) (outer, within context.Context, s
 //     pages are read by plain commands.
 //   - A cluster client needs cluster|slots, cluster|nodes and command. Only sweeps need info.
 //   - Without hrandfield, which Redis has since 6.2, many readers of a read/write lock whose key never expires are a
-//     [report.ForeignType] instead of [report.NoTTL].
+//     [inspect.ForeignType] instead of [inspect.NoTTL].
 //   - From Redis 7.2 on, +client|no-touch keeps a look at a value from counting as use of the key (OBJECT IDLETIME).
 //     On older servers it counts.
 func ListACL() []string {

@@ -79,15 +79,15 @@ func TestListOverNodes(t *testing.T) {
 			nodes  int
 			split  bool
 			ttl    time.Duration
-			format report.Format
+			format inspect.Format
 			name   string
 		}{
-			{"lock:all", 3, false, 2 * time.Hour, report.FormatLockscope, "web-3/4711"},
-			{"lock:split", 2, true, time.Hour, report.FormatLockscope, "web-3/4711"},
-			{"lock:leak", 3, false, -1, report.FormatUnknown, ""},
-			{"lock:redisson", 3, false, time.Minute, report.FormatRedisson, "8743c9c0…:42"},
-			{"lock:minority", 1, false, 0, report.FormatLockscope, "web-3/4711"},
-			{"lock:pair", 2, false, time.Hour, report.FormatLockscope, "web-3/4711"},
+			{"lock:all", 3, false, 2 * time.Hour, inspect.FormatLockscope, "web-3/4711"},
+			{"lock:split", 2, true, time.Hour, inspect.FormatLockscope, "web-3/4711"},
+			{"lock:leak", 3, false, -1, inspect.FormatUnknown, ""},
+			{"lock:redisson", 3, false, time.Minute, inspect.FormatRedisson, "8743c9c0…:42"},
+			{"lock:minority", 1, false, 0, inspect.FormatLockscope, "web-3/4711"},
+			{"lock:pair", 2, false, time.Hour, inspect.FormatLockscope, "web-3/4711"},
 		} {
 			got := listed(t, l, want.key)
 			if got.Nodes != want.nodes || got.Of != 3 || got.Split != want.split || got.Hold.Format != want.format ||
@@ -97,7 +97,7 @@ func TestListOverNodes(t *testing.T) {
 			if off := want.ttl - got.TTL; want.ttl <= 0 && off != 0 || off < 0 || off > 2*time.Minute {
 				t.Errorf("%s: TTL of %s is %v, want %v", path, want.key, got.TTL, want.ttl)
 			}
-			if want.format == report.FormatLockscope && !got.Hold.Since.Equal(since) ||
+			if want.format == inspect.FormatLockscope && !got.Hold.Since.Equal(since) ||
 				got.Resource != strings.TrimPrefix(want.key, "lock:") {
 				t.Errorf("%s: %+v", path, got)
 			}

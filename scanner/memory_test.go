@@ -12,6 +12,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 	"github.com/lockscope/lockscope/scanner"
@@ -183,7 +184,7 @@ func TestZombieBehindBusyLocks(t *testing.T) {
 			t.Errorf("sweep %d: %d unwatched, want %d: one perhaps has been recognised as indistinct", i, n.Unwatched,
 				busy+1-watched)
 		}
-		wantGaps(t, "crowded", r, report.ReasonUnwatched)
+		wantGaps(t, "crowded", r, inspect.ReasonUnwatched)
 		clk.pass(10 * time.Minute)
 	}
 	wantFindings(t, "among busy ones", r.Findings, "held_too_long lock:zombie")

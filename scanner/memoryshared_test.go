@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -124,7 +125,7 @@ func TestMemoryAfterAClockStep(t *testing.T) {
 	must(t, c.Set(ctx, "lock:leak", redsyncValue, 0).Err())
 	start := func() *scanner.Scanner {
 		return newScanner(t, f.clients, scanner.WithNow(clk.now), scanner.WithMemory(store),
-			scanner.WithHoldLimit(time.Hour), scanner.WithChecks(report.NoTTL, report.HeldTooLong))
+			scanner.WithHoldLimit(time.Hour), scanner.WithChecks(inspect.NoTTL, inspect.HeldTooLong))
 	}
 	look := func(s *scanner.Scanner) report.Report {
 		must(t, c.HSet(ctx, "lock:redisson", redissonID+":7", 1).Err())

@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 	"github.com/lockscope/lockscope/lock/redlock"
@@ -132,7 +133,7 @@ func TestOrphans(t *testing.T) {
 			s := newScanner(t, f.clients, scanner.UsePath(path), scanner.WithPageSize(size), scanner.WithOneRedlock())
 			r := sweep(t, s)
 			wantFindings(t, string(path), r.Findings, want...)
-			one := find(t, r.Findings, report.Orphan, "lock:one")
+			one := find(t, r.Findings, inspect.Orphan, "lock:one")
 			if !strings.Contains(one.Evidence, "1 of 3") || one.Node != f.servers[2].Addr() ||
 				one.Hold.Instance != "web-3/4711" {
 				t.Errorf("%+v", one)
@@ -213,7 +214,7 @@ func TestCluster(t *testing.T) {
 			t.Errorf("%d nodes", len(r.Nodes))
 		}
 		for _, server := range cl.Servers() {
-			if n := reportOf(t, r, server.Addr()); n.Path != path || n.Locks == 0 || n.Counts[report.NoTTL] == 0 {
+			if n := reportOf(t, r, server.Addr()); n.Path != path || n.Locks == 0 || n.Counts[inspect.NoTTL] == 0 {
 				t.Errorf("%+v", n)
 			}
 		}
@@ -287,7 +288,7 @@ func TestReplica(t *testing.T) {
 func TestShortcut(t *testing.T) {
 	f := startNodes(t, 1)
 	c, ctx := f.clients[0], within(t)
-	s := newScanner(t, f.clients, scanner.WithChecks(report.NoTTL))
+	s := newScanner(t, f.clients, scanner.WithChecks(inspect.NoTTL))
 	path := func() report.Path {
 		t.Helper()
 		return sweep(t, s).Nodes[0].Path
@@ -324,7 +325,7 @@ func TestDatabase(t *testing.T) {
 	defer c.Close()
 	must(t, c.Set(ctx, "lock:three", "1", 0).Err())
 	must(t, f.clients[0].Set(ctx, "lock:zero", "1", 0).Err())
-	report := sweep(t, newScanner(t, []redis.UniversalClient{c}, scanner.WithChecks(report.NoTTL)))
+	report := sweep(t, newScanner(t, []redis.UniversalClient{c}, scanner.WithChecks(inspect.NoTTL)))
 	wantFindings(t, "database 3", report.Findings, "no_ttl lock:three")
 	if report.Nodes[0].Node != f.servers[0].Addr()+"/3" {
 		t.Errorf("node %q", report.Nodes[0].Node)

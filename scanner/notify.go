@@ -23,7 +23,7 @@ type audience struct {
 	onFinding  func(report.Finding)
 	onResolved func(report.Finding)
 	notifiers  []Notifier
-	skipped    []report.Gap // as last logged, without the numbers
+	skipped    []inspect.Gap // as last logged, without the numbers
 }
 
 // announce logs a sweep and calls the callbacks. appeared are the findings that this sweep was the first to confirm.
@@ -65,7 +65,7 @@ func (a *audience) announceEach(ctx context.Context, level slog.Level, what stri
 }
 
 // logSkipped logs what was not looked for, once for the same parts.
-func (a *audience) logSkipped(ctx context.Context, skipped []report.Gap) {
+func (a *audience) logSkipped(ctx context.Context, skipped []inspect.Gap) {
 	parts := slices.Clone(skipped)
 	for i := range parts {
 		parts[i].Detail = ""

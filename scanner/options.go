@@ -8,6 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -64,7 +65,7 @@ func PrefixPattern(prefix string) string { return keyreader.Escape(prefix) + "*"
 // WithGroup names the servers of this Scanner in merged reports; see [report.Merge].
 func WithGroup(name string) Option { return func(c *config) { c.group = name } }
 
-// WithEmptyAllowed accepts a pattern that no key matches as complete. Without it that is a gap, [report.ReasonNoMatch],
+// WithEmptyAllowed accepts a pattern that no key matches as complete. Without it that is a gap, [inspect.ReasonNoMatch],
 // because it usually means a wrong pattern or server.
 func WithEmptyAllowed() Option { return func(c *config) { c.emptyAllowed = true } }
 
@@ -82,10 +83,10 @@ func WithReplicas(replicas ...redis.UniversalClient) Option {
 	return func(c *config) { c.replicas = replicas }
 }
 
-// WithTTLLimit sets the longest TTL that is not a [report.LongTTL]. At least 1 ms.
+// WithTTLLimit sets the longest TTL that is not a [inspect.LongTTL]. At least 1 ms.
 func WithTTLLimit(d time.Duration) Option { return func(c *config) { c.rules.TTLLimit = d } }
 
-// WithHoldLimit sets how long one holder may have a lock before it is [report.HeldTooLong]. At least 1 ms.
+// WithHoldLimit sets how long one holder may have a lock before it is [inspect.HeldTooLong]. At least 1 ms.
 //
 // The values of lockscope and ShedLock say since when a lock is held. Other locks count from when the Scanner first
 // saw their value, if the value identifies one holder; see "Holders" in the package documentation.
@@ -93,7 +94,7 @@ func WithTTLLimit(d time.Duration) Option { return func(c *config) { c.rules.TTL
 // It does not apply to leaders of elections: see [WithTermLimit].
 func WithHoldLimit(d time.Duration) Option { return func(c *config) { c.rules.HoldLimit = d } }
 
-// WithTermLimit sets how long one leader may have an election before that is [report.HeldTooLong]. Without it, or with
+// WithTermLimit sets how long one leader may have an election before that is [inspect.HeldTooLong]. Without it, or with
 // zero, leaders are not limited: one that renews its term for days is healthy. At least 1 ms.
 func WithTermLimit(d time.Duration) Option { return func(c *config) { c.rules.TermLimit = d } }
 
@@ -129,23 +130,23 @@ func WithConfirmAfter(d time.Duration) Option { return func(c *config) { c.confi
 // 1.
 func WithMaxFindings(n int) Option { return func(c *config) { c.maxFindings = n } }
 
-// WithMaxWatched sets how many locks per node are watched for [report.HeldTooLong], of formats that do not say since
+// WithMaxWatched sets how many locks per node are watched for [inspect.HeldTooLong], of formats that do not say since
 // when they are held; others take no room from these. Zero watches none. [report.NodeReport].Unwatched counts those
 // that had no room.
 func WithMaxWatched(n int) Option { return func(c *config) { c.maxWatched = n } }
 
 // WithMaxValues sets how many values a sweep reads per node, besides those of locks whose TTL is a finding. On a node
-// with more locks, sweeps take turns, so [report.HeldTooLong], [report.Orphan] and [report.ForeignType] are found
+// with more locks, sweeps take turns, so [inspect.HeldTooLong], [inspect.Orphan] and [inspect.ForeignType] are found
 // later. [report.NodeReport].Unread counts the values not read. Use [AllValues] for a single sweep that is to read
 // everything.
 func WithMaxValues(n int) Option { return func(c *config) { c.maxValues = n } }
 
-// WithChecks looks only for the given classes of findings. With [report.NoTTL] alone, a node whose INFO says that every
-// key expires is not scanned at all. Naming [report.Orphan] makes a report incomplete if orphans cannot be looked for;
-// see [report.ReasonOrphans].
-func WithChecks(classes ...report.Class) Option {
+// WithChecks looks only for the given classes of findings. With [inspect.NoTTL] alone, a node whose INFO says that every
+// key expires is not scanned at all. Naming [inspect.Orphan] makes a report incomplete if orphans cannot be looked for;
+// see [inspect.ReasonOrphans].
+func WithChecks(classes ...inspect.Class) Option {
 	return func(c *config) {
-		c.rules.Checks = make(map[report.Class]bool, len(classes))
+		c.rules.Checks = make(map[inspect.Class]bool, len(classes))
 		c.asked = c.rules.Checks
 		for _, class := range classes {
 			c.rules.Checks[class] = true
@@ -200,9 +201,9 @@ func WithProgress(f func(report.Progress)) Option { return func(c *config) { c.p
 func WithRepairMinAge(d time.Duration) Option { return func(c *config) { c.repairMinAge = d } }
 
 // WithOneRedlock declares that the nodes are all the nodes of one Redlock, as its services name them. Without it the
-// Scanner asks the nodes; see [report.ReasonOrphans]. Redlocks of fewer than three nodes, and those with a cluster or a
+// Scanner asks the nodes; see [inspect.ReasonOrphans]. Redlocks of fewer than three nodes, and those with a cluster or a
 // Sentinel group among them, do not answer that question. If the declaration is wrong, every healthy lock is an
-// [report.Orphan]. It counts for other libraries, too: one of their locks that lives on one of these nodes alone is an
+// [inspect.Orphan]. It counts for other libraries, too: one of their locks that lives on one of these nodes alone is an
 // Orphan if its value looks like that of a Redlock.
 func WithOneRedlock() Option { return func(c *config) { c.oneRedlock = true } }
 

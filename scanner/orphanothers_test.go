@@ -11,7 +11,6 @@ import (
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/scanner"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // others are values of libraries for Redlock: new for each lease, and the same on all nodes.
@@ -43,7 +42,7 @@ func TestOrphansOfOtherLibraries(t *testing.T) {
 	set(t, f.clients[2], "lock:prefix", redsyncValue, time.Minute)
 	set(t, f.clients[0], "lock:prefix", redsyncValue+"x", time.Minute) // a longer value is another one
 	want = append(want, "orphan lock:prefix")
-	report := sweep(t, newScanner(t, f.clients, scanner.WithOneRedlock(), scanner.WithChecks(report.Orphan)))
+	report := sweep(t, newScanner(t, f.clients, scanner.WithOneRedlock(), scanner.WithChecks(inspect.Orphan)))
 	wantFindings(t, "declared", report.Findings, want...)
 	for _, finding := range report.Findings {
 		about := "nobody holds the lock unless its program locks on this node alone"
@@ -69,9 +68,9 @@ func TestUncomparedLocksAreCounted(t *testing.T) {
 	set(t, f.clients[2], "lock:redsync", redsyncValue, time.Minute)
 	must(t, c.RPush(ctx, "lock:list", "a").Err())
 
-	asked := scanner.WithChecks(report.Orphan)
-	const uncompared = report.Reason("orphans_uncompared")
-	count := func(what string, gaps []report.Gap, want ...string) {
+	asked := scanner.WithChecks(inspect.Orphan)
+	const uncompared = inspect.Reason("orphans_uncompared")
+	count := func(what string, gaps []inspect.Gap, want ...string) {
 		t.Helper()
 		var got []string
 		for _, g := range gaps {
@@ -112,11 +111,11 @@ func TestOneNodeOfARedlock(t *testing.T) {
 	f := startNodes(t, 4)
 	one, alone := f.clients[:1], f.clients[3:]
 	set(t, one[0], "lock:a", lockscopeValue(token, time.Now()), time.Minute)
-	asked := scanner.WithChecks(report.Orphan)
+	asked := scanner.WithChecks(inspect.Orphan)
 	wantGaps(t, "a server like any other", sweep(t, newScanner(t, one, asked)))
 	must(t, redlock.Vouch(within(t), f.clients[:3]))
 	r := sweep(t, newScanner(t, one, asked))
-	wantGaps(t, "one of three", r, report.ReasonOrphans)
+	wantGaps(t, "one of three", r, inspect.ReasonOrphans)
 	if d := r.Incomplete()[0].Detail; !strings.Contains(d, "a Redlock of 3 nodes, and the number given is 1") {
 		t.Error(d)
 	}
@@ -132,8 +131,8 @@ func TestOneServerTwice(t *testing.T) {
 	again := redis.NewClient(&redis.Options{Addr: "localhost:" + port})
 	t.Cleanup(func() { must(t, again.Close()) })
 	set(t, f.clients[0], "lock:a", lockscopeValue(token, time.Now()), time.Minute)
-	r := sweep(t, newScanner(t, append(f.clients, again), scanner.WithOneRedlock(), scanner.WithChecks(report.Orphan)))
-	wantGaps(t, "twice", r, report.ReasonOrphans)
+	r := sweep(t, newScanner(t, append(f.clients, again), scanner.WithOneRedlock(), scanner.WithChecks(inspect.Orphan)))
+	wantGaps(t, "twice", r, inspect.ReasonOrphans)
 	if !strings.Contains(fmt.Sprint(r.Incomplete()), "are the same server: name each node once") {
 		t.Errorf("%+v", r.Incomplete())
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/report"
@@ -18,12 +19,12 @@ import (
 func wantSkipped(t *testing.T, what string, r report.Report, says string) {
 	t.Helper()
 	wantGaps(t, what, r)
-	if len(r.Skipped) != 1 || r.Skipped[0].Reason != report.ReasonOrphans ||
+	if len(r.Skipped) != 1 || r.Skipped[0].Reason != inspect.ReasonOrphans ||
 		!strings.Contains(r.Skipped[0].Detail, says) {
 		t.Errorf("%s: skipped %+v, want %q", what, r.Skipped, says)
 	}
 	for _, f := range r.Findings {
-		if f.Class == report.Orphan {
+		if f.Class == inspect.Orphan {
 			t.Errorf("%s: %s is an orphan", what, f.Key)
 		}
 	}
@@ -41,8 +42,8 @@ func TestOrphansWantOneRedlock(t *testing.T) {
 	}
 	three := f.clients[:3]
 	wantSkipped(t, "unrelated", look(three), "does not say which Redlock")
-	wantGaps(t, "asked for", look(three, scanner.WithChecks(report.Orphan, report.NoTTL)), report.ReasonOrphans)
-	if r := look(three, scanner.WithChecks(report.NoTTL, report.LongTTL)); len(r.Skipped) != 0 {
+	wantGaps(t, "asked for", look(three, scanner.WithChecks(inspect.Orphan, inspect.NoTTL)), inspect.ReasonOrphans)
+	if r := look(three, scanner.WithChecks(inspect.NoTTL, inspect.LongTTL)); len(r.Skipped) != 0 {
 		t.Errorf("not to be looked for: %+v", r.Skipped)
 	}
 	said := look(three, scanner.WithOneRedlock())

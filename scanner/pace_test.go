@@ -8,8 +8,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // TestAdaptivePause is a sweep with the default pause: it measures the server beside its pages, and reads all keys
@@ -29,7 +29,7 @@ func TestAdaptivePause(t *testing.T) {
 	defer func() { must(t, s.Close()) }()
 	r := sweep(t, s)
 	n := r.Nodes[0]
-	if n.Locks != locks || n.Counts[report.NoTTL] != leaks || len(r.Incomplete()) != 0 {
+	if n.Locks != locks || n.Counts[inspect.NoTTL] != leaks || len(r.Incomplete()) != 0 {
 		t.Errorf("%d locks, %v, incomplete %v", n.Locks, n.Counts, r.Incomplete())
 	}
 	if scans, pages := calls(t, f.clients[0], "scan"), calls(t, f.clients[0], "evalsha_ro"); scans <= pages+1 {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/repair"
@@ -32,12 +33,12 @@ func TestLeakedPermit(t *testing.T) {
 	}
 	r := sweep(t, newScanner(t, nodes.clients, fast()...))
 	wantFindings(t, "a leaked permit and a leaked leadership", r.Findings, "no_ttl lock:billing", "no_ttl lock:exports#3")
-	f := find(t, r.Findings, report.NoTTL, "lock:exports#3")
+	f := find(t, r.Findings, inspect.NoTTL, "lock:exports#3")
 	const leak = "its TTL is -1: it stays until its holder or a person deletes it"
 	if f.Evidence != "slot 3 of semaphore exports: "+leak || f.Hold.Kind != lock.KindSemaphore || f.Hold.Slots != 5 {
 		t.Errorf("%+v", f)
 	}
-	if f := find(t, r.Findings, report.NoTTL, "lock:billing"); f.Evidence != "election billing: "+leak {
+	if f := find(t, r.Findings, inspect.NoTTL, "lock:billing"); f.Evidence != "election billing: "+leak {
 		t.Errorf("%+v", f)
 	}
 }
@@ -67,11 +68,11 @@ func TestOrphanedPermit(t *testing.T) {
 	s := newScanner(t, nodes.clients, scanner.WithOneRedlock())
 	r := sweep(t, s)
 	wantFindings(t, "a slot on one node", r.Findings, "orphan lock:exports#3")
-	f := find(t, r.Findings, report.Orphan, "lock:exports#3")
+	f := find(t, r.Findings, inspect.Orphan, "lock:exports#3")
 	if !strings.HasPrefix(f.Evidence, "slot 3 of semaphore exports: its token is on 1 of 3 nodes") {
 		t.Errorf("%q", f.Evidence)
 	}
-	repaired(t, s, f, repair.Delete(), repair.Done)
+	repaired(t, s, f, repair.Delete(), inspect.Done)
 	wantFindings(t, "repaired", sweep(t, s).Findings)
 }
 

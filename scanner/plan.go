@@ -27,7 +27,7 @@ const planSkew = time.Minute
 // That needs the rules of [RepairACL]. For all other findings it sends nothing to any server. The error is
 // [repair.ErrInvalidAction], [ErrClosed] or that of ctx.
 func (s *Scanner) Plan(ctx context.Context, r report.Report, operator string, a repair.Action,
-	classes ...report.Class) (repair.Plan, error) {
+	classes ...inspect.Class) (repair.Plan, error) {
 	if err := a.Validate(); err != nil {
 		return repair.Plan{}, err
 	}
@@ -37,7 +37,7 @@ func (s *Scanner) Plan(ctx context.Context, r report.Report, operator string, a 
 	p := repair.Plan{
 		Schema: repair.Schema, Created: now, Expires: now.Add(repair.Life), Operator: operator,
 		Servers: node.Names(s.sources), Patterns: slices.Clone(s.cfg.scope.Patterns),
-		Steps: []repair.Step{}, Refused: []repair.Refusal{}, Gaps: []report.GapDocument{},
+		Steps: []repair.Step{}, Refused: []repair.Refusal{}, Gaps: []inspect.Gap{},
 	}
 	var found []registry.Entry
 	var errs []error
@@ -63,9 +63,7 @@ func (s *Scanner) Plan(ctx context.Context, r report.Report, operator string, a 
 		}
 		p.Steps = append(p.Steps, apply.NewStep(f, a))
 	}
-	for _, g := range r.Incomplete() {
-		p.Gaps = append(p.Gaps, report.GapDocument(g))
-	}
+	p.Gaps = append(p.Gaps, r.Incomplete()...)
 	return p.Sealed(), nil
 }
 
@@ -119,7 +117,7 @@ func (s *Scanner) servers() []string {
 // that a use a moment later shows. Otherwise the error matches [repair.ErrNotRepairable]. Waiters of the lock may use
 // the key, too, and before Redis 7.2 each look of a sweep does. A server with an LFU policy keeps no idle time.
 //
-// Apply compares an [report.Orphan] with the other nodes once more. If they do not all answer, the error matches
+// Apply compares an [inspect.Orphan] with the other nodes once more. If they do not all answer, the error matches
 // [repair.ErrIncomplete]. The error is a [*repair.Error]. Applying a step again is harmless. ctx bounds the call.
 func (r *PlanRun) Apply(ctx context.Context, step int, dry bool) (repair.Result, error) {
 	f, a, err := apply.Read(&r.plan.Steps[step])
@@ -133,7 +131,7 @@ func (r *PlanRun) Apply(ctx context.Context, step int, dry bool) (repair.Result,
 	if err == nil {
 		err = r.s.repairer.OldEnough(f.FirstSeen)
 	}
-	return r.s.perform(ctx, result, err, func(ctx context.Context) (repair.Outcome, time.Duration, error) {
+	return r.s.perform(ctx, result, err, func(ctx context.Context) (inspect.Outcome, time.Duration, error) {
 		return r.s.repairer.Step(ctx, &f, a, r.plan.Patterns)
 	})
 }

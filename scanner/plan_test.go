@@ -11,6 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/repair"
@@ -18,7 +19,7 @@ import (
 )
 
 // planOf sweeps, and plans to delete the findings.
-func planOf(t *testing.T, s *scanner.Scanner, classes ...report.Class) repair.Plan {
+func planOf(t *testing.T, s *scanner.Scanner, classes ...inspect.Class) repair.Plan {
 	t.Helper()
 	p, err := s.Plan(within(t), sweep(t, s), "ada", repair.Delete(), classes...)
 	must(t, err)
@@ -63,8 +64,8 @@ func TestPlanIsCarriedOut(t *testing.T) {
 		plant(t, c, time.Now())
 		clk := &clock{}
 		opts := []scanner.Option{scanner.WithRepairMinAge(10 * time.Minute), scanner.WithNow(clk.now)}
-		p := carried(t, planOf(t, newScanner(t, []redis.UniversalClient{client}, opts...), report.NoTTL,
-			report.HeldTooLong, report.ForeignType))
+		p := carried(t, planOf(t, newScanner(t, []redis.UniversalClient{client}, opts...), inspect.NoTTL,
+			inspect.HeldTooLong, inspect.ForeignType))
 		if len(p.Steps) != 9 || len(p.Refused) != 11 || p.Operator != "ada" || len(p.ID) != 32 || len(p.Servers) != 1 {
 			t.Fatalf("%s: %d steps, %d refused: %+v", way, len(p.Steps), len(p.Refused), p)
 		}
@@ -80,9 +81,9 @@ func TestPlanIsCarriedOut(t *testing.T) {
 			key, err := base64.StdEncoding.DecodeString(p.Steps[i].KeyBase64)
 			must(t, err)
 			idleFor(t, c, string(key), 11*time.Minute)
-			for _, want := range []repair.Outcome{repair.WouldDo, repair.Done,
-				repair.Gone} {
-				if r, err := run.Apply(within(t), i, want == repair.WouldDo); err != nil || r.Outcome != want {
+			for _, want := range []inspect.Outcome{inspect.WouldDo, inspect.Done,
+				inspect.Gone} {
+				if r, err := run.Apply(within(t), i, want == inspect.WouldDo); err != nil || r.Outcome != want {
 					t.Errorf("%s: %s: %s, %v, want %s", way, p.Steps[i].Key, r.Outcome, err, want)
 				}
 			}
@@ -112,10 +113,10 @@ func TestPlanMeetsAnotherHolder(t *testing.T) {
 			must(t, c.FlushAll(within(t)).Err())
 			set(t, c, "lock:leak", redsyncValue, 0)
 			s := newScanner(t, []redis.UniversalClient{client})
-			run := begin(t, s, carried(t, planOf(t, s, report.NoTTL)))
+			run := begin(t, s, carried(t, planOf(t, s, inspect.NoTTL)))
 			must(t, change("lock:leak"))
 			before := c.Dump(within(t), "lock:leak").Val()
-			if r, err := run.Apply(within(t), 0, false); err != nil || r.Outcome != repair.Changed {
+			if r, err := run.Apply(within(t), 0, false); err != nil || r.Outcome != inspect.Changed {
 				t.Errorf("%s: %s: %s, %v", way, name, r.Outcome, err)
 			}
 			if c.Dump(within(t), "lock:leak").Val() != before {
@@ -129,7 +130,7 @@ func TestPlanMeetsAnotherHolder(t *testing.T) {
 func TestPlanHasNoSecret(t *testing.T) {
 	f := startNodes(t, 1)
 	plant(t, f.clients[0], time.Now())
-	text, err := json.Marshal(planOf(t, newScanner(t, f.clients), report.NoTTL, report.HeldTooLong, report.LongTTL))
+	text, err := json.Marshal(planOf(t, newScanner(t, f.clients), inspect.NoTTL, inspect.HeldTooLong, inspect.LongTTL))
 	must(t, err)
 	for _, secret := range []string{token[:31], redsyncValue[:22], redislockVal[:10], redissonID, redissonID[9:],
 		shedLockUUID} {
@@ -151,7 +152,7 @@ func TestPlansThatAreNotCarriedOut(t *testing.T) {
 	set(t, f.clients[0], "lock:leak", redsyncValue, 0)
 	clk := &clock{}
 	s := newScanner(t, f.clients[:1], scanner.WithNow(clk.now))
-	p := planOf(t, s, report.NoTTL)
+	p := planOf(t, s, inspect.NoTTL)
 	wrong := func(name string, err error, says string) {
 		t.Helper()
 		if !errors.Is(err, repair.ErrInvalidPlan) || !strings.Contains(err.Error(), says) {
@@ -192,7 +193,7 @@ func TestPlansThatAreNotCarriedOut(t *testing.T) {
 	clk.pass(2 * time.Minute)
 	_, err = s.Begin(p)
 	wrong("expired", err, "expired")
-	if r, err := run.Apply(within(t), 0, true); err != nil || r.Outcome != repair.WouldDo {
+	if r, err := run.Apply(within(t), 0, true); err != nil || r.Outcome != inspect.WouldDo {
 		t.Errorf("begun in time: %s, %v", r.Outcome, err)
 	}
 	if _, err := s.Plan(within(t), report.Report{}, "", repair.Action{}); !errors.Is(err, repair.ErrInvalidAction) {
@@ -211,7 +212,7 @@ func TestPlanOfAnOrphan(t *testing.T) {
 	set(t, f.clients[0], "lock:a", value, time.Hour/2)
 	set(t, f.clients[0], "lock:b", lockscopeValue(tokenOf("b"), time.Now()), time.Hour/2)
 	s := newScanner(t, f.clients, scanner.WithOneRedlock())
-	p := planOf(t, s, report.Orphan)
+	p := planOf(t, s, inspect.Orphan)
 	if len(p.Steps) != 2 {
 		t.Fatalf("%+v", p)
 	}
@@ -221,7 +222,7 @@ func TestPlanOfAnOrphan(t *testing.T) {
 	}
 	run := begin(t, s, p)
 	set(t, f.clients[1], "lock:a", value, time.Hour/2) // on two of three nodes
-	if r, err := run.Apply(within(t), step(t, p, "lock:a"), false); err != nil || r.Outcome != repair.Changed {
+	if r, err := run.Apply(within(t), step(t, p, "lock:a"), false); err != nil || r.Outcome != inspect.Changed {
 		t.Errorf("held by now: %s, %v", r.Outcome, err)
 	}
 	must(t, f.servers[1].Kill())
@@ -244,7 +245,7 @@ func TestPlanInACluster(t *testing.T) {
 		set(t, c, key, redsyncOf(key), 0)
 	}
 	s := newScanner(t, []redis.UniversalClient{c})
-	p := carried(t, planOf(t, s, report.NoTTL))
+	p := carried(t, planOf(t, s, inspect.NoTTL))
 	if len(p.Steps) != 5 || len(p.Refused) != 0 || len(p.Gaps) != 0 {
 		t.Fatalf("%+v", p)
 	}
@@ -268,7 +269,7 @@ func TestPlanInACluster(t *testing.T) {
 			if !errors.Is(err, repair.ErrIncomplete) || r.Outcome != "" {
 				t.Errorf("on the move: %s, %v", r.Outcome, err)
 			}
-		} else if err != nil || r.Outcome != repair.Done {
+		} else if err != nil || r.Outcome != inspect.Done {
 			t.Errorf("%s: %s, %v", step.Key, r.Outcome, err)
 		}
 	}

@@ -8,9 +8,9 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/repair"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 const registryID = "8743c9c0-0795-4907-87fd-6c719a6b4586" // one that a process keeps for life
@@ -59,8 +59,8 @@ func TestPlanOfAValueThatAProcessKeeps(t *testing.T) {
 			keptValues(t, c)
 			clk := &clock{}
 			opts := []scanner.Option{scanner.WithRepairMinAge(10 * time.Minute), scanner.WithNow(clk.now)}
-			p := carried(t, planOf(t, newScanner(t, []redis.UniversalClient{client}, opts...), report.NoTTL,
-				report.LongTTL))
+			p := carried(t, planOf(t, newScanner(t, []redis.UniversalClient{client}, opts...), inspect.NoTTL,
+				inspect.LongTTL))
 			run := begin(t, newScanner(t, []redis.UniversalClient{client}, opts...), p)
 			clk.pass(11 * time.Minute)
 			for _, key := range keys {
@@ -77,9 +77,9 @@ func TestPlanOfAValueThatAProcessKeeps(t *testing.T) {
 				}
 				for _, dry := range []bool{true, true, false} {
 					r, err := run.Apply(within(t), at, dry)
-					want := repair.Done
+					want := inspect.Done
 					if dry {
-						want = repair.WouldDo
+						want = inspect.WouldDo
 					}
 					switch {
 					case retaken && (!errors.Is(err, repair.ErrNotRepairable) ||
@@ -103,7 +103,7 @@ func TestPlanWithoutIdleTime(t *testing.T) {
 	f := startNodes(t, 1)
 	c := f.clients[0]
 	keptValues(t, c)
-	p := planOf(t, newScanner(t, []redis.UniversalClient{c}), report.NoTTL)
+	p := planOf(t, newScanner(t, []redis.UniversalClient{c}), inspect.NoTTL)
 	must(t, c.ConfigSet(within(t), "maxmemory-policy", "allkeys-lfu").Err())
 	run := begin(t, newScanner(t, []redis.UniversalClient{c}), p)
 	for _, key := range []string{"lock:spring", "lock:redisson"} {
@@ -113,7 +113,7 @@ func TestPlanWithoutIdleTime(t *testing.T) {
 			t.Errorf("%s: %v, there %v", key, err, there)
 		}
 	}
-	without := planOf(t, newScanner(t, []redis.UniversalClient{c}), report.NoTTL)
+	without := planOf(t, newScanner(t, []redis.UniversalClient{c}), inspect.NoTTL)
 	if len(without.Steps) != 0 || len(without.Refused) != 2 || !strings.Contains(without.Refused[0].Reason, "LFU") {
 		t.Errorf("%+v", without)
 	}
@@ -132,13 +132,13 @@ func TestPlanOfAKeptValueNamesItsGrants(t *testing.T) {
 		}
 	}
 	client := []redis.UniversalClient{aclClient(t, f.servers[0].Addr(), c, rules)}
-	p := planOf(t, newScanner(t, f.clients), report.NoTTL)
+	p := planOf(t, newScanner(t, f.clients), inspect.NoTTL)
 	_, err := begin(t, newScanner(t, client), p).Apply(within(t), step(t, p, "lock:spring"), false)
 	const grants = "grant +watch: a value that a process may reuse needs +watch +multi +exec +object|idletime"
 	if err == nil || !strings.Contains(err.Error(), grants) {
 		t.Errorf("%v", err)
 	}
-	limited := planOf(t, newScanner(t, client), report.NoTTL)
+	limited := planOf(t, newScanner(t, client), inspect.NoTTL)
 	if len(limited.Refused) != 2 || !strings.Contains(limited.Refused[0].Reason, grants) {
 		t.Errorf("%+v", limited)
 	}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/repair"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // sameValues are what one process or host writes for each of its leases, and tokens that look alike.
@@ -45,7 +45,7 @@ func TestPlanOfAValueTakenAnew(t *testing.T) {
 	}
 	take("lock:midnight", registryID[:35]+"8")
 	s := newScanner(t, []redis.UniversalClient{c})
-	p := carried(t, planOf(t, s, report.NoTTL, report.LongTTL))
+	p := carried(t, planOf(t, s, inspect.NoTTL, inspect.LongTTL))
 	run := begin(t, s, p)
 	for i, planned := range p.Steps {
 		if !planned.Kept {
@@ -58,7 +58,7 @@ func TestPlanOfAValueTakenAnew(t *testing.T) {
 		r, err := run.Apply(within(t), i, false)
 		there := c.Exists(within(t), planned.Key).Val() == 1
 		switch {
-		case free && (err != nil || r.Outcome != repair.Done || there):
+		case free && (err != nil || r.Outcome != inspect.Done || there):
 			t.Errorf("%s, which nobody used: %s, %v", planned.Key, r.Outcome, err)
 		case !free && (!errors.Is(err, repair.ErrNotRepairable) || !there):
 			t.Errorf("%s was taken anew: %s, %v, there %v", planned.Key, r.Outcome, err, there)
@@ -77,8 +77,8 @@ func TestRepairLeavesLeasesOfLockscope(t *testing.T) {
 	set(t, c, "lock:long", lockscopeValue(token[1:]+"0", time.Now()), 20*time.Hour)
 	s := newScanner(t, f.clients)
 	findings := sweep(t, s).Findings
-	refused(t, s, find(t, findings, report.HeldTooLong, "lock:held"), repair.ErrNotRepairable, "lockscope revoke")
-	p := planOf(t, s, report.HeldTooLong, report.LongTTL)
+	refused(t, s, find(t, findings, inspect.HeldTooLong, "lock:held"), repair.ErrNotRepairable, "lockscope revoke")
+	p := planOf(t, s, inspect.HeldTooLong, inspect.LongTTL)
 	if len(p.Steps) != 1 || len(p.Refused) != 1 || !strings.Contains(p.Refused[0].Reason, "lockscope revoke") {
 		t.Fatalf("%+v", p)
 	}
@@ -101,7 +101,7 @@ func TestPlanWatchesValuesThatMayBeReused(t *testing.T) {
 	made := make(chan struct{})
 	go func() {
 		defer close(made)
-		p, err = s.Plan(within(t), found, "ada", repair.Delete(), report.NoTTL)
+		p, err = s.Plan(within(t), found, "ada", repair.Delete(), inspect.NoTTL)
 	}()
 	eventually(t, "the plan watches", func() bool {
 		return strings.Count(c.ClientList(within(t)).Val(), "cmd=watch") == 2

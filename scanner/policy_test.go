@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -43,17 +44,17 @@ func testPolicies(t *testing.T, path report.Path) {
 		"long_ttl lock:batch:late", "no_ttl lock:batch:leak", "long_ttl lock:quick:a", "long_ttl lock:order:1",
 		"no_ttl lock:order:3",
 		"held_too_long lock:order:held", "held_too_long lock:unique:old")
-	late := find(t, r.Findings, report.LongTTL, "lock:batch:late")
+	late := find(t, r.Findings, inspect.LongTTL, "lock:batch:late")
 	if late.Policy != "batch" || !strings.Contains(late.Evidence, `24h0m0s set by policy batch`) {
 		t.Errorf("%q %s", late.Policy, late.Evidence)
 	}
-	if f := find(t, r.Findings, report.LongTTL, "lock:quick:a"); f.Policy != "lock:quick:*" {
+	if f := find(t, r.Findings, inspect.LongTTL, "lock:quick:a"); f.Policy != "lock:quick:*" {
 		t.Errorf("a policy without a name is called %q", f.Policy)
 	}
-	if f := find(t, r.Findings, report.NoTTL, "lock:order:3"); f.Policy != "" {
+	if f := find(t, r.Findings, inspect.NoTTL, "lock:order:3"); f.Policy != "" {
 		t.Errorf("no policy is called %q", f.Policy)
 	}
-	if f := find(t, r.Findings, report.HeldTooLong, "lock:unique:old"); strings.Contains(f.Evidence,
+	if f := find(t, r.Findings, inspect.HeldTooLong, "lock:unique:old"); strings.Contains(f.Evidence,
 		"it expires in") {
 		t.Errorf("a lock that never expires ends: %s", f.Evidence)
 	}

@@ -12,11 +12,11 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/stored"
 	"github.com/lockscope/lockscope/lock/rwlock"
 	"github.com/lockscope/lockscope/scanner"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // crash is a hook that sends so many scripts, and none after that, as a process that dies does.
@@ -82,7 +82,7 @@ func TestACrashLeavesNoReaderBehind(t *testing.T) {
 			t.Fatal("there is no end of scripts")
 		}
 	}
-	wantFindings(t, "readers", sweep(t, newScanner(t, f.clients, scanner.WithChecks(report.NoTTL, report.LongTTL),
+	wantFindings(t, "readers", sweep(t, newScanner(t, f.clients, scanner.WithChecks(inspect.NoTTL, inspect.LongTTL),
 		scanner.WithEmptyAllowed())).Findings)
 }
 

@@ -10,12 +10,12 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/stored"
 	"github.com/lockscope/lockscope/lock/rwlock"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/repair"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // putReader makes a reader of a lock on one node, as the script does: its own expiry, and the key's TTL if that is
@@ -110,17 +110,17 @@ func TestOrphanedReaders(t *testing.T) {
 				want = append(want, "orphan lock:rates", "orphan lock:rates")
 			}
 			wantFindings(t, name, r.Findings, want...)
-			gone := find(t, r.Findings, report.Orphan, "lock:prices")
+			gone := find(t, r.Findings, inspect.Orphan, "lock:prices")
 			if gone.Node != f.servers[0].Addr() || gone.Hold.Instance != "gone" || gone.Hold.Kind != lock.KindRead ||
 				gone.TTL < 20*time.Minute || !strings.HasPrefix(gone.Evidence, "reader of prices: its token is on 1 of 5") {
 				t.Errorf("%+v", gone)
 			}
-			if n := reportOf(t, r, gone.Node).Counts[report.Orphan]; n != 1 {
+			if n := reportOf(t, r, gone.Node).Counts[inspect.Orphan]; n != 1 {
 				t.Errorf("%d orphans are counted", n)
 			}
-			repaired(t, s, gone, repair.Delete().DryRun(), repair.WouldDo)
-			repaired(t, s, gone, repair.Delete(), repair.Done)
-			repaired(t, s, gone, repair.Delete(), repair.Gone)
+			repaired(t, s, gone, repair.Delete().DryRun(), inspect.WouldDo)
+			repaired(t, s, gone, repair.Delete(), inspect.Done)
+			repaired(t, s, gone, repair.Delete(), inspect.Gone)
 			fields, err := f.clients[0].HGetAll(within(t), "lock:prices").Result()
 			must(t, err)
 			if len(fields) != 1 || hasReader(t, f.clients[0], "lock:prices", "gone") || lease.Context().Err() != nil {
@@ -146,7 +146,7 @@ func TestReadersWhoseKeyNeverExpires(t *testing.T) {
 		must(t, c.Persist(within(t), "lock:mixed").Err())
 	}
 	s := newScanner(t, f.clients, scanner.WithOneRedlock())
-	p := carried(t, planOf(t, s, report.NoTTL, report.Orphan, report.HeldTooLong))
+	p := carried(t, planOf(t, s, inspect.NoTTL, inspect.Orphan, inspect.HeldTooLong))
 	if len(p.Steps) != 6 || len(p.Refused) != 0 {
 		t.Fatalf("%+v", p)
 	}
@@ -156,7 +156,7 @@ func TestReadersWhoseKeyNeverExpires(t *testing.T) {
 	}
 	run := begin(t, newScanner(t, f.clients, scanner.WithOneRedlock()), p)
 	for i := range p.Steps {
-		if r, err := run.Apply(within(t), i, false); err != nil || r.Outcome != repair.Done {
+		if r, err := run.Apply(within(t), i, false); err != nil || r.Outcome != inspect.Done {
 			t.Errorf("%s: %s, %v", p.Steps[i].Key, r.Outcome, err)
 		}
 	}
@@ -181,14 +181,14 @@ func TestAReaderThatMayBeAliveIsLeftAlone(t *testing.T) {
 	putReader(t, f.clients[0], "lock:short", "other", began, time.Hour/2)
 	putReader(t, f.clients[1], "lock:short", "other", began, time.Hour/2)
 	opts := []scanner.Option{scanner.WithOneRedlock()}
-	p := carried(t, planOf(t, newScanner(t, f.clients, opts...), report.Orphan))
+	p := carried(t, planOf(t, newScanner(t, f.clients, opts...), inspect.Orphan))
 	putReader(t, f.clients[0], "lock:renews", "lock:renews", began, 2*time.Minute)
 	putReader(t, f.clients[1], "lock:spreads", "lock:spreads", began, time.Minute)
 	putReader(t, f.clients[0], "lock:short", "lock:short", began, 10*time.Second)
 	run := begin(t, newScanner(t, f.clients, opts...), p)
 	for _, key := range []string{"lock:renews", "lock:spreads", "lock:short"} {
 		for _, dry := range []bool{true, false} {
-			if r, err := run.Apply(within(t), step(t, p, key), dry); err != nil || r.Outcome != repair.Changed {
+			if r, err := run.Apply(within(t), step(t, p, key), dry); err != nil || r.Outcome != inspect.Changed {
 				t.Errorf("%s: %s, %v", key, r.Outcome, err)
 			}
 		}
@@ -203,7 +203,7 @@ func TestAReaderOnAReadOnlyNodeIsNotRepaired(t *testing.T) {
 	f := startNodes(t, 3)
 	putReader(t, f.clients[0], "lock:prices", "gone", time.Now(), time.Hour/2)
 	s := newScanner(t, f.clients, scanner.WithOneRedlock())
-	gone := find(t, sweep(t, s).Findings, report.Orphan, "lock:prices")
+	gone := find(t, sweep(t, s).Findings, inspect.Orphan, "lock:prices")
 	must(t, f.clients[0].ConfigSet(within(t), "min-replicas-to-write", "1").Err())
 	if r, err := s.Repair(within(t), gone, repair.Delete()); err == nil || !strings.Contains(err.Error(), "NOREPLICAS") {
 		t.Errorf("%s, %v", r.Outcome, err)
@@ -212,7 +212,7 @@ func TestAReaderOnAReadOnlyNodeIsNotRepaired(t *testing.T) {
 		t.Error("it was removed")
 	}
 	must(t, f.clients[0].ConfigSet(within(t), "min-replicas-to-write", "0").Err())
-	repaired(t, s, gone, repair.Delete(), repair.Done)
+	repaired(t, s, gone, repair.Delete(), inspect.Done)
 }
 
 // TestAReadersTimeIsShortened by the action that expires, and by nothing that would prolong it.
@@ -225,9 +225,9 @@ func TestAReadersTimeIsShortened(t *testing.T) {
 	s := newScanner(t, f.clients)
 	findings := sweep(t, s).Findings
 	wantFindings(t, "a reader with a long TTL", findings, "held_too_long lock:prices", "long_ttl lock:prices")
-	long := find(t, findings, report.LongTTL, "lock:prices")
-	repaired(t, s, long, repair.Expire(3*time.Hour), repair.Changed)
-	repaired(t, s, long, repair.Expire(10*time.Second), repair.Done)
+	long := find(t, findings, inspect.LongTTL, "lock:prices")
+	repaired(t, s, long, repair.Expire(3*time.Hour), inspect.Changed)
+	repaired(t, s, long, repair.Expire(10*time.Second), inspect.Done)
 	if ttl := c.PTTL(within(t), "lock:prices").Val(); ttl <= 50*time.Second || ttl > time.Minute {
 		t.Errorf("the key does not expire with its last reader: %v", ttl)
 	}

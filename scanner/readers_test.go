@@ -9,11 +9,11 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/rwlock"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/repair"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // readLocks returns a function that makes n readers of a lock on the nodes.
@@ -54,14 +54,14 @@ func TestReadersAreNoLeak(t *testing.T) {
 		s := newScanner(t, f.clients, scanner.UsePath(path), scanner.WithPatterns("lock:*", "lockscope:*"))
 		r := sweep(t, s)
 		wantFindings(t, string(path), r.Findings, "no_ttl lock:leaked", "no_ttl lock:flood")
-		flood := find(t, r.Findings, report.NoTTL, "lock:flood")
+		flood := find(t, r.Findings, inspect.NoTTL, "lock:flood")
 		if flood.Hold.Kind != lock.KindRead || !strings.Contains(flood.Evidence, "reader of flood: its TTL is -1: its 20 ") {
 			t.Errorf("%+v", flood)
 		}
 		refused(t, s, flood, repair.ErrNotRepairable, "check it by hand")
 	}
 	r := sweep(t, newScanner(t, f.clients, scanner.WithPatterns("lock:*", "lockscope:*")))
-	leak := find(t, r.Findings, report.NoTTL, "lock:leaked")
+	leak := find(t, r.Findings, inspect.NoTTL, "lock:leaked")
 	if leak.Hold.Kind != lock.KindRead || leak.Hold.Fence == 0 || !strings.HasPrefix(leak.Evidence, "reader of leaked: ") {
 		t.Errorf("%+v", leak)
 	}

@@ -17,9 +17,9 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/repair"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // TestRepairNeverTouchesAReplacement replaces each leaked lock by another holder's at any moment of the repair. The
@@ -42,10 +42,10 @@ func TestRepairNeverTouchesAReplacement(t *testing.T) {
 			took := time.Duration(0)
 			for range 5 { // the last one has connections and scripts ready
 				began := time.Now()
-				repaired(t, s, found[0], action.DryRun(), repair.WouldDo)
+				repaired(t, s, found[0], action.DryRun(), inspect.WouldDo)
 				took = time.Since(began)
 			}
-			outcomes := map[repair.Outcome]int{}
+			outcomes := map[inspect.Outcome]int{}
 			for _, finding := range found {
 				var wg sync.WaitGroup
 				wg.Go(func() {
@@ -66,7 +66,7 @@ func TestRepairNeverTouchesAReplacement(t *testing.T) {
 				}
 			}
 			t.Log(way, action, outcomes)
-			if outcomes[repair.Done] == 0 || outcomes[repair.Changed] == 0 {
+			if outcomes[inspect.Done] == 0 || outcomes[inspect.Changed] == 0 {
 				t.Errorf("%s: %v: outcomes %v: the race was always won by the same side", way, action, outcomes)
 			}
 		}
@@ -106,8 +106,8 @@ func TestRepairIsNotSentTwice(t *testing.T) {
 		t.Cleanup(func() { _ = client.Close() })
 		set(t, c, "lock:leak", redsyncValue, 0)
 		s := newScanner(t, []redis.UniversalClient{client})
-		finding := find(t, sweep(t, s).Findings, report.NoTTL, "lock:leak")
-		repaired(t, s, finding, repair.Delete().DryRun(), repair.WouldDo)
+		finding := find(t, sweep(t, s).Findings, inspect.NoTTL, "lock:leak")
+		repaired(t, s, finding, repair.Delete().DryRun(), inspect.WouldDo)
 		must(t, c.ConfigResetStat(within(t)).Err())
 		cut.Store(true)
 		r, err := s.Repair(within(t), finding, repair.Delete())
@@ -121,7 +121,7 @@ func TestRepairIsNotSentTwice(t *testing.T) {
 		if rules == nil {
 			eventually(t, "the repair is done all the same",
 				func() bool { return c.Exists(within(t), "lock:leak").Val() == 0 })
-			repaired(t, s, finding, repair.Delete(), repair.Gone)
+			repaired(t, s, finding, repair.Delete(), inspect.Gone)
 		}
 	}
 }
@@ -160,14 +160,14 @@ func TestRepairACLSuffices(t *testing.T) {
 		s := newScanner(t, []redis.UniversalClient{aclClient(t, f.servers[0].Addr(), c, rules)})
 		r := sweep(t, s)
 		for _, key := range []string{"lock:redsync:leak", "lock:shedlock:leak"} {
-			finding := find(t, r.Findings, report.NoTTL, key)
-			repaired(t, s, finding, repair.Expire(time.Hour).DryRun(), repair.WouldDo)
+			finding := find(t, r.Findings, inspect.NoTTL, key)
+			repaired(t, s, finding, repair.Expire(time.Hour).DryRun(), inspect.WouldDo)
 			r, err := s.Repair(within(t), finding, repair.Expire(time.Hour))
 			if less == "+pexpire" {
 				if !strings.Contains(fmt.Sprint(err), "RepairACL") || strings.Contains(fmt.Sprint(err), redsyncValue) {
 					t.Errorf("without %s: %s, %v", less, r.Outcome, err)
 				}
-			} else if err != nil || r.Outcome != repair.Done {
+			} else if err != nil || r.Outcome != inspect.Done {
 				t.Errorf("without %q: %s, %v", less, r.Outcome, err)
 			}
 		}

@@ -33,7 +33,7 @@ func repairers(t *testing.T, f *nodes) map[string]redis.UniversalClient {
 }
 
 func repaired(t testing.TB, s *scanner.Scanner, f report.Finding, a repair.Action,
-	want repair.Outcome) repair.Result {
+	want inspect.Outcome) repair.Result {
 	t.Helper()
 	r, err := s.Repair(within(t), f, a)
 	if err != nil || r.Outcome != want {
@@ -59,7 +59,7 @@ func TestRepairEverything(t *testing.T) {
 			wantFindings(t, way, r.Findings, planted()...)
 			done := map[string]bool{}
 			for _, finding := range r.Findings {
-				if finding.Class == report.ForeignType || slices.Contains(left, finding.Key) {
+				if finding.Class == inspect.ForeignType || slices.Contains(left, finding.Key) {
 					if _, err := s.Repair(within(t), finding, action); !errors.Is(err, repair.ErrNotRepairable) {
 						t.Errorf("%s: %v of %s: %v", way, action, finding.Key, err)
 					}
@@ -70,20 +70,20 @@ func TestRepairEverything(t *testing.T) {
 				}
 				done[finding.Key] = true
 				before := c.PTTL(within(t), finding.Key).Val()
-				repaired(t, s, finding, action.DryRun(), repair.WouldDo)
+				repaired(t, s, finding, action.DryRun(), inspect.WouldDo)
 				if after := c.PTTL(within(t), finding.Key).Val(); before < 0 && after != before ||
 					after < before-time.Minute {
 					t.Errorf("%s: a dry run of %v changed %q: PTTL %v to %v", way, action, finding.Key, before, after)
 				}
-				repaired(t, s, finding, action, repair.Done)
+				repaired(t, s, finding, action, inspect.Done)
 				ttl := c.PTTL(within(t), finding.Key).Val()
 				if action == repair.Delete() {
-					repaired(t, s, finding, action, repair.Gone)
+					repaired(t, s, finding, action, inspect.Gone)
 					if ttl != -2 {
 						t.Errorf("%s: %q was not deleted", way, finding.Key)
 					}
 				} else {
-					repaired(t, s, finding, action, repair.Changed)
+					repaired(t, s, finding, action, inspect.Changed)
 					if ttl <= 0 || ttl > 10*time.Second {
 						t.Errorf("%s: %q expires in %v", way, finding.Key, ttl)
 					}
@@ -113,40 +113,40 @@ func TestRepairComparesAll(t *testing.T) {
 			key    string
 			change func(key string) error
 			action repair.Action
-			want   repair.Outcome
+			want   inspect.Outcome
 		}{
-			"nothing": {"leak", func(string) error { return nil }, repair.Delete(), repair.Done},
+			"nothing": {"leak", func(string) error { return nil }, repair.Delete(), inspect.Done},
 			"gone": {"leak", func(k string) error { return c.Del(within(t), k).Err() }, repair.Delete(),
-				repair.Gone},
+				inspect.Gone},
 			"other value": {"leak", func(k string) error {
 				return c.Set(within(t), k,
 					redsyncOf(k), 0).Err()
-			}, repair.Delete(), repair.Changed},
+			}, repair.Delete(), inspect.Changed},
 			"longer value": {"leak", func(k string) error { return c.Append(within(t), k, "x").Err() },
-				repair.Delete(), repair.Changed},
+				repair.Delete(), inspect.Changed},
 			"got a TTL": {"leak", func(k string) error { return c.Expire(within(t), k, time.Hour).Err() },
-				repair.Delete(), repair.Changed},
+				repair.Delete(), inspect.Changed},
 			"other type": {"leak", func(k string) error {
 				c.Del(within(t), k)
 				return c.RPush(within(t), k,
 					"x").Err()
-			}, repair.Delete(), repair.Changed},
+			}, repair.Delete(), inspect.Changed},
 			"renewed": {"zombie", func(k string) error { return c.Expire(within(t), k, 30*time.Minute).Err() },
-				repair.Delete(), repair.Done},
+				repair.Delete(), inspect.Done},
 			"shortened": {"zombie", func(k string) error { return c.Expire(within(t), k, 10*time.Second).Err() },
-				repair.Delete(), repair.Changed},
+				repair.Delete(), inspect.Changed},
 			"lost its TTL": {"zombie", func(k string) error { return c.Persist(within(t), k).Err() }, repair.Delete(),
-				repair.Changed},
+				inspect.Changed},
 			"ends sooner": {"zombie", func(string) error { return nil }, repair.Expire(2 * time.Hour),
-				repair.Changed},
+				inspect.Changed},
 		} {
 			must(t, c.FlushAll(within(t)).Err())
 			set(t, c, "lock:leak", redsyncValue, 0)
 			set(t, c, "lock:zombie", shedLockValue(since), 20*time.Minute)
 			s := newScanner(t, []redis.UniversalClient{client})
-			class := report.NoTTL
+			class := inspect.NoTTL
 			if test.key == "zombie" {
-				class = report.HeldTooLong
+				class = inspect.HeldTooLong
 			}
 			finding := find(t, sweep(t, s).Findings, class, "lock:"+test.key)
 			must(t, test.change(finding.Key))
@@ -155,7 +155,7 @@ func TestRepairComparesAll(t *testing.T) {
 			if err != nil || r.Outcome != test.want {
 				t.Errorf("%s: %s: %s, %v; want %s", way, name, r.Outcome, err, test.want)
 			}
-			if after, _ := c.Dump(within(t), finding.Key).Result(); test.want != repair.Done && after != before {
+			if after, _ := c.Dump(within(t), finding.Key).Result(); test.want != inspect.Done && after != before {
 				t.Errorf("%s: %s: the key was touched", way, name)
 			}
 		}
@@ -169,11 +169,11 @@ func TestRepairRefuses(t *testing.T) {
 	set(t, c, "lockscope:fence:{1}", "99", 0)
 	set(t, c, "other", redsyncValue, 0)
 	s := newScanner(t, f.clients)
-	own := find(t, sweep(t, s).Findings, report.NoTTL, "lock:leak")
+	own := find(t, sweep(t, s).Findings, inspect.NoTTL, "lock:leak")
 	other := newScanner(t, f.clients)
 	everything := newScanner(t, f.clients, scanner.WithPatterns("*"))
-	wide := find(t, sweep(t, everything).Findings, report.NoTTL, "other")
-	forged := report.Finding{Class: report.NoTTL, Node: own.Node, Key: own.Key, Type: "string", TTL: -1,
+	wide := find(t, sweep(t, everything).Findings, inspect.NoTTL, "other")
+	forged := report.Finding{Class: inspect.NoTTL, Node: own.Node, Key: own.Key, Type: "string", TTL: -1,
 		Confirmed: true}
 	elsewhere, helper := own, own
 	elsewhere.Node = f.servers[1].Addr()
@@ -223,7 +223,7 @@ func TestRepairPendingIsRefused(t *testing.T) {
 			}
 		}))
 	r, _ := s.Sweep(short)
-	pending := find(t, r.Pending, report.NoTTL, "lock:leak")
+	pending := find(t, r.Pending, inspect.NoTTL, "lock:leak")
 	pending.Confirmed = true
 	if _, err := s.Repair(ctx, pending, repair.Delete()); !errors.Is(err, repair.ErrNotConfirmed) {
 		t.Errorf("%v, want ErrNotConfirmed", err)
@@ -259,8 +259,8 @@ func TestRepairInACluster(t *testing.T) {
 	}
 	for i, finding := range report.Findings {
 		action := []repair.Action{repair.Delete(), repair.Expire(time.Hour)}[i%2]
-		repaired(t, s, finding, action.DryRun(), repair.WouldDo)
-		repaired(t, s, finding, action, repair.Done)
+		repaired(t, s, finding, action.DryRun(), inspect.WouldDo)
+		repaired(t, s, finding, action, inspect.Done)
 	}
 	if report := sweep(t, s); len(report.Findings) != 0 || len(report.Resolved) != len(keys) {
 		t.Errorf("afterwards %v, resolved %d", brief(report.Findings), len(report.Resolved))
@@ -273,11 +273,11 @@ func TestRepairIsLoggedAndActionsAreText(t *testing.T) {
 	set(t, f.clients[0], key, lockscopeValue(token, time.Now()), 0)
 	var log bytes.Buffer
 	s := newScanner(t, f.clients, scanner.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
-	finding := find(t, sweep(t, s).Findings, report.NoTTL, key)
+	finding := find(t, sweep(t, s).Findings, inspect.NoTTL, key)
 	log.Reset()
 	action, err := repair.ParseAction("expire=90m")
 	must(t, err)
-	repaired(t, s, finding, action.DryRun(), repair.WouldDo)
+	repaired(t, s, finding, action.DryRun(), inspect.WouldDo)
 	_, err = s.Repair(within(t), finding, repair.Action{})
 	for _, want := range []string{`action="expire=1h30m0s (dry run)"`, "outcome=would_do", "node=" +
 		f.servers[0].Addr(), "class=no_ttl", "lock not repaired"} {

@@ -10,9 +10,9 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/repair"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // TestRepairWithoutOneRight applies a plan as users that lack one right each, with scripts and without. What is
@@ -23,7 +23,7 @@ func TestRepairWithoutOneRight(t *testing.T) {
 	c := f.clients[0]
 	keptValues(t, c)
 	set(t, c, "lock:redsync", redsyncValue, 0)
-	p := planOf(t, newScanner(t, f.clients), report.NoTTL)
+	p := planOf(t, newScanner(t, f.clients), inspect.NoTTL)
 	for way, all := range map[string][]string{"script": scripted(true), "watch": scripted(false)} {
 		for _, less := range append([]string{""}, all...) {
 			keptValues(t, c)
@@ -72,7 +72,7 @@ func refusedOf(t *testing.T, c redis.UniversalClient) (all []string) {
 // misreported says what is wrong with the result of a step that deletes a key, or "".
 func misreported(r repair.Result, err error, there bool, less string) string {
 	switch {
-	case err == nil && r.Outcome == repair.Done:
+	case err == nil && r.Outcome == inspect.Done:
 		if there {
 			return "the key is there"
 		}
@@ -99,10 +99,10 @@ func TestRepairOfAChangedKeySendsNoUnwatch(t *testing.T) {
 	}
 	set(t, c, "lock:redsync", redsyncValue, 0)
 	s := newScanner(t, user)
-	finding := find(t, sweep(t, s).Findings, report.NoTTL, "lock:redsync")
+	finding := find(t, sweep(t, s).Findings, inspect.NoTTL, "lock:redsync")
 	set(t, c, "lock:redsync", randomToken(), 0)
 	must(t, c.Do(within(t), "ACL", "LOG", "RESET").Err())
-	repaired(t, s, finding, repair.Delete(), repair.Changed)
+	repaired(t, s, finding, repair.Delete(), inspect.Changed)
 	if refused := refusedOf(t, c); len(refused) > 0 {
 		t.Errorf("refused %q", refused)
 	}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/internal/apply"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/registry"
@@ -20,7 +21,7 @@ import (
 //   - Its TTL is what it was: none, or not shorter than passing time has made it. A renewed lock is still the same.
 //
 // Readers of a read/write lock share a key. Repair compares the token and the expiry of the one that was found, acts on
-// that one and keeps the others. It leaves an [report.Orphan] alone that was renewed since. For [report.NoTTL] it gives
+// that one and keeps the others. It leaves an [inspect.Orphan] alone that was renewed since. For [inspect.NoTTL] it gives
 // the key the TTL of its last reader, or that of [repair.Expire] if it is longer; [repair.Delete] takes out readers
 // whose time is over.
 //
@@ -29,19 +30,19 @@ import (
 // Repair refuses, before it sends any command:
 //
 //   - findings that this Scanner has not confirmed: [repair.ErrNotConfirmed];
-//   - helper keys, keys outside the pattern, a [report.ForeignType], and values that do not identify one owner:
+//   - helper keys, keys outside the pattern, a [inspect.ForeignType], and values that do not identify one owner:
 //     constants, names, short or partly compared values, fields that were not read, and values that another key has,
 //     too: [repair.ErrNotRepairable];
 //   - values that a process may reuse for its next lease, which are all but the tokens of lockscope and redsync and the
 //     values of ShedLock: only a plan detects that such a key was released and acquired again:
 //     [repair.ErrNotRepairable];
-//   - leases of lockscope that are [report.HeldTooLong]: their holder renews them, and "lockscope revoke" ends them
+//   - leases of lockscope that are [inspect.HeldTooLong]: their holder renews them, and "lockscope revoke" ends them
 //     without two holders: [repair.ErrNotRepairable];
 //   - keys on nodes, or in slots, that the last sweep did not read completely: [repair.ErrIncomplete];
 //   - values younger than [WithRepairMinAge]: [repair.ErrTooYoung].
 //
-// Repair acts on the finding's node alone; an [report.Orphan] has one finding on each node. Make sure that the holder
-// is gone: a lock that is [report.HeldTooLong] can have a working holder, and a lock without a TTL may be meant to have
+// Repair acts on the finding's node alone; an [inspect.Orphan] has one finding on each node. Make sure that the holder
+// is gone: a lock that is [inspect.HeldTooLong] can have a working holder, and a lock without a TTL may be meant to have
 // none.
 //
 // A second call is harmless, and reports that the key is gone or changed. The error is a [*repair.Error]. The logger
@@ -50,14 +51,14 @@ import (
 func (s *Scanner) Repair(ctx context.Context, f report.Finding, a repair.Action) (repair.Result, error) {
 	result := repair.Result{Node: f.Node, Key: f.Key, Class: f.Class, Action: a, TTL: keyreader.Never}
 	own, err := s.repairable(&f, a)
-	return s.perform(ctx, result, err, func(ctx context.Context) (repair.Outcome, time.Duration, error) {
+	return s.perform(ctx, result, err, func(ctx context.Context) (inspect.Outcome, time.Duration, error) {
 		return s.repairer.Repair(ctx, &own, a)
 	})
 }
 
 // perform acts unless err is set, and logs the result.
 func (s *Scanner) perform(ctx context.Context, result repair.Result, err error,
-	act func(context.Context) (repair.Outcome, time.Duration, error)) (repair.Result, error) {
+	act func(context.Context) (inspect.Outcome, time.Duration, error)) (repair.Result, error) {
 	if err == nil {
 		ctx, cancel := s.during(ctx)
 		defer cancel()

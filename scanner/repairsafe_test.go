@@ -9,6 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/repair"
@@ -35,7 +36,7 @@ func TestRepairWaitsForTheMinimumAge(t *testing.T) {
 	set(t, c, "lock:old", lockscopeValue(token, time.Now().Add(-30*24*time.Hour)), 0)
 	s := newScanner(t, f.clients, scanner.WithRepairMinAge(scanner.DefaultRepairMinAge), scanner.WithNow(clk.now))
 	findings := sweep(t, s).Findings
-	leak, old := find(t, findings, report.NoTTL, "lock:leak"), find(t, findings, report.NoTTL, "lock:old")
+	leak, old := find(t, findings, inspect.NoTTL, "lock:leak"), find(t, findings, inspect.NoTTL, "lock:old")
 	refused(t, s, leak, repair.ErrTooYoung, "lockscope repair plan")
 	refused(t, s, old, repair.ErrTooYoung, "wait another 10m0s")
 	clk.pass(9 * time.Minute)
@@ -45,11 +46,11 @@ func TestRepairWaitsForTheMinimumAge(t *testing.T) {
 
 	set(t, c, "lock:leak", redsyncOf("another"), 0) // another holder, so the age begins anew
 	clk.pass(2 * time.Minute)
-	leak = find(t, sweep(t, s).Findings, report.NoTTL, "lock:leak")
+	leak = find(t, sweep(t, s).Findings, inspect.NoTTL, "lock:leak")
 	refused(t, s, leak, repair.ErrTooYoung, "")
-	repaired(t, s, old, repair.Delete(), repair.Done)
+	repaired(t, s, old, repair.Delete(), inspect.Done)
 	clk.pass(11 * time.Minute)
-	repaired(t, s, leak, repair.Delete(), repair.Done)
+	repaired(t, s, leak, repair.Delete(), inspect.Done)
 }
 
 // TestRepairKnowsValuesOfSeveralKeys: a value on several keys identifies its holder, not one lease. That holds in any
@@ -62,7 +63,7 @@ func TestRepairKnowsValuesOfSeveralKeys(t *testing.T) {
 		for _, other := range []string{"lock:a", "lock:z"} {
 			set(t, f.clients[node], other, own, time.Minute)
 			s := newScanner(t, f.clients)
-			leak := find(t, sweep(t, s).Findings, report.NoTTL, "lock:leak")
+			leak := find(t, sweep(t, s).Findings, inspect.NoTTL, "lock:leak")
 			refused(t, s, leak, repair.ErrNotRepairable, "another key")
 			must(t, f.clients[node].Del(within(t), other).Err())
 			sweep(t, s) // it identified a lease before; now it does not
@@ -71,7 +72,7 @@ func TestRepairKnowsValuesOfSeveralKeys(t *testing.T) {
 	}
 	set(t, f.clients[1], "lock:leak", own, time.Minute) // the same lock on another node
 	s := newScanner(t, f.clients)
-	repaired(t, s, find(t, sweep(t, s).Findings, report.NoTTL, "lock:leak"), repair.Delete(), repair.Done)
+	repaired(t, s, find(t, sweep(t, s).Findings, inspect.NoTTL, "lock:leak"), repair.Delete(), inspect.Done)
 }
 
 // TestRepairWantsAllThatBearsOnIt: data that a sweep left out may show that the holder is alive.
@@ -85,24 +86,24 @@ func TestRepairWantsAllThatBearsOnIt(t *testing.T) {
 	set(t, f.clients[1], "lock:elsewhere", redsyncOf("elsewhere"), 0)
 	for name, test := range map[string]struct {
 		opt  scanner.Option
-		says report.Reason
+		says inspect.Reason
 	}{
-		"values unread": {scanner.WithMaxValues(10), report.ReasonValuesUnread},
-		"overflow":      {scanner.WithTTLLimit(time.Second), report.ReasonBoundReached},
+		"values unread": {scanner.WithMaxValues(10), inspect.ReasonValuesUnread},
+		"overflow":      {scanner.WithTTLLimit(time.Second), inspect.ReasonBoundReached},
 	} {
 		s := newScanner(t, f.clients, test.opt, scanner.WithMaxFindings(10))
 		findings := sweep(t, s).Findings
-		refused(t, s, find(t, findings, report.NoTTL, "lock:leak"), repair.ErrIncomplete, string(test.says))
+		refused(t, s, find(t, findings, inspect.NoTTL, "lock:leak"), repair.ErrIncomplete, string(test.says))
 		if name == "values unread" { // the other node's values were read
-			repaired(t, s, find(t, findings, report.NoTTL, "lock:elsewhere"), repair.Delete().DryRun(),
-				repair.WouldDo)
+			repaired(t, s, find(t, findings, inspect.NoTTL, "lock:elsewhere"), repair.Delete().DryRun(),
+				inspect.WouldDo)
 		}
 	}
 	// A lock that is not watched may be held too long, but whether it has a TTL is known.
 	s := newScanner(t, f.clients, scanner.WithMaxWatched(1))
 	r := sweep(t, s)
-	wantGaps(t, "unwatched", r, report.ReasonUnwatched)
-	repaired(t, s, find(t, r.Findings, report.NoTTL, "lock:leak"), repair.Delete(), repair.Done)
+	wantGaps(t, "unwatched", r, inspect.ReasonUnwatched)
+	repaired(t, s, find(t, r.Findings, inspect.NoTTL, "lock:leak"), repair.Delete(), inspect.Done)
 }
 
 // TestRepairLeavesSlotsOnTheMove, and repairs keys in other slots.
@@ -124,8 +125,8 @@ func TestRepairLeavesSlotsOnTheMove(t *testing.T) {
 	}
 	set(t, c, still, redsyncOf("still"), 0)
 	alone := newScanner(t, []redis.UniversalClient{clientOf(t, serverAt(t, cl, from.Options().Addr))})
-	refused(t, alone, find(t, sweep(t, alone).Findings, report.NoTTL, still), repair.ErrIncomplete,
-		string(report.ReasonSlotsUncovered))
+	refused(t, alone, find(t, sweep(t, alone).Findings, inspect.NoTTL, still), repair.ErrIncomplete,
+		string(inspect.ReasonSlotsUncovered))
 
 	var to *redis.Client
 	for _, s := range cl.Servers() {
@@ -137,6 +138,6 @@ func TestRepairLeavesSlotsOnTheMove(t *testing.T) {
 	must(t, from.Do(ctx, "CLUSTER", "SETSLOT", slot, "MIGRATING", to.Do(ctx, "CLUSTER", "MYID").Val()).Err())
 	s := newScanner(t, []redis.UniversalClient{c})
 	findings := sweep(t, s).Findings
-	refused(t, s, find(t, findings, report.NoTTL, "lock:{moving}"), repair.ErrIncomplete, fmt.Sprint("slot ", slot))
-	repaired(t, s, find(t, findings, report.NoTTL, still), repair.Delete(), repair.Done)
+	refused(t, s, find(t, findings, inspect.NoTTL, "lock:{moving}"), repair.ErrIncomplete, fmt.Sprint("slot ", slot))
+	repaired(t, s, find(t, findings, inspect.NoTTL, still), repair.Delete(), inspect.Done)
 }

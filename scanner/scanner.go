@@ -45,7 +45,7 @@ type Scanner struct {
 
 // New makes a Scanner on the given clients. Each client is one independent server, as in a Redlock. A Sentinel
 // failover client counts as one server, and so does a cluster client, whose masters are reported as nodes of their
-// own. Unrelated servers may share a Scanner: [report.Orphan] is looked for only where they form one Redlock. New does
+// own. Unrelated servers may share a Scanner: [inspect.Orphan] is looked for only where they form one Redlock. New does
 // not connect.
 //
 // The Scanner opens its own connections, at most two per server, with the clients' addresses, credentials, TLS and

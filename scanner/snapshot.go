@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -35,7 +36,7 @@ type NodeTotals struct {
 	Locks        int64
 	Leaked       int // no_ttl, as in Counts
 	Overlong     int // long_ttl, as in Counts
-	Counts       map[report.Class]int
+	Counts       map[inspect.Class]int
 	OldestLeak   time.Duration // since the oldest confirmed no_ttl finding was first seen; zero: none
 	LastSuccess  time.Time     // end of the last complete sweep; zero before it
 	Passes       uint64
@@ -104,10 +105,10 @@ func (t NodeTotals) after(n *report.NodeReport, r *report.Report) NodeTotals {
 	t.Node, t.Backend, t.Group = n.Node, n.Backend, n.Group
 	t.Up, t.Truncated = n.Err == nil, n.Truncated || n.Overflow > 0
 	t.Counts = maps.Clone(n.Counts)
-	t.Leaked, t.Overlong = n.Counts[report.NoTTL], n.Counts[report.LongTTL]
+	t.Leaked, t.Overlong = n.Counts[inspect.NoTTL], n.Counts[inspect.LongTTL]
 	t.OldestLeak = 0
 	for _, f := range r.Findings {
-		if f.Node == n.Node && f.Class == report.NoTTL {
+		if f.Node == n.Node && f.Class == inspect.NoTTL {
 			t.OldestLeak = max(t.OldestLeak, end.Sub(f.FirstSeen))
 		}
 	}

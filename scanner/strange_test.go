@@ -6,6 +6,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/report"
@@ -47,7 +48,7 @@ func TestKeysThatNoResourceMayHave(t *testing.T) {
 // TestServerThatDoesNotTellItsKeyspace sweeps a server that refuses INFO.
 func TestServerThatDoesNotTellItsKeyspace(t *testing.T) {
 	r := sweepWith(t, []string{"lock:leak"}, "ACL", "SETUSER", "default", "-info")
-	if len(r.Findings) != 1 || r.Findings[0].Class != report.NoTTL || r.Findings[0].Key != "lock:leak" {
+	if len(r.Findings) != 1 || r.Findings[0].Class != inspect.NoTTL || r.Findings[0].Key != "lock:leak" {
 		t.Errorf("%+v", r)
 	}
 }

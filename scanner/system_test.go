@@ -98,7 +98,7 @@ func TestSystemConfirms(t *testing.T) {
 		}
 		began := time.Now()
 		r = wantSweep(t, s, "a:stays b:stays", "", "")
-		if took := time.Since(began); took != 5*time.Second || l.asked != 3 || r.Nodes[0].Counts[report.NoTTL] != 2 {
+		if took := time.Since(began); took != 5*time.Second || l.asked != 3 || r.Nodes[0].Counts[inspect.NoTTL] != 2 {
 			t.Errorf("confirmed after %v and %d looks: %+v", took, l.asked, r.Nodes[0])
 		}
 		l.now.Leaks = l.now.Leaks[1:2]
@@ -143,11 +143,11 @@ func TestSystemThatFails(t *testing.T) {
 		l.now, l.err = inspect.Look{}, errors.New("etcd etcd-0:2379: no member answered")
 		r := wantSweep(t, s, ":x :y", "", "")
 		if n := s.Snapshot().Nodes[0]; n.Up || n.PassFailures != 1 || !n.LastSuccess.Before(r.Started) ||
-			r.Incomplete()[0].Reason != report.ReasonNodeFailed {
+			r.Incomplete()[0].Reason != inspect.ReasonNodeFailed {
 			t.Errorf("%+v: %+v", n, r.Incomplete())
 		}
 		l.err = nil
-		l.now.Gap(inspect.ValuesUnread, "may not read x")
+		l.now.Gap(inspect.ReasonValuesUnread, "may not read x")
 		l.now.Hide(func(f *inspect.Leak) bool { return f.Key == "x" })
 		wantSweep(t, s, ":x", "", ":y")
 		l.now = full
@@ -192,7 +192,7 @@ func TestSystemBounds(t *testing.T) {
 		l.add(leak("", "excluded", "1"))
 		for i, since := range []int{30, 90, 60} {
 			f := leak("", "shared", "abc"[i:i+1])
-			f.Holder = lock.Holder{Instance: f.Identity, Since: time.Now().Add(-time.Duration(since) * time.Minute)}
+			f.Hold.Holder = lock.Holder{Instance: f.Identity, Since: time.Now().Add(-time.Duration(since) * time.Minute)}
 			l.add(f)
 		}
 		s := ofSystem(t, l, scanner.WithExclusions(report.Exclusion{Pattern: "exc*", Until: time.Now().Add(time.Hour),
@@ -203,7 +203,7 @@ func TestSystemBounds(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 		l.add(leak("", "more", "1"))
-		if r := wantSweep(t, s, ":shared", "", ""); r.Overflow != 1 || r.Nodes[0].Counts[report.NoTTL] != 2 {
+		if r := wantSweep(t, s, ":shared", "", ""); r.Overflow != 1 || r.Nodes[0].Counts[inspect.NoTTL] != 2 {
 			t.Errorf("%+v", r)
 		}
 		if _, err := s.Repair(t.Context(), r.Findings[0], repair.Delete()); !errors.Is(err, repair.ErrNotRepairable) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -25,9 +26,9 @@ func TestUndatedLocksAreCounted(t *testing.T) {
 		set(t, c, "lock:lockscope", lockscopeValue(token, clk.now()), time.Minute) // says it
 		set(t, c, "lock:shedlock", shedLockValue(clk.now()), time.Minute)
 	}
-	says := func(what string, gaps []report.Gap, n string) {
+	says := func(what string, gaps []inspect.Gap, n string) {
 		t.Helper()
-		if len(gaps) != 1 || gaps[0].Reason != report.ReasonUnwatched || gaps[0].Node != f.servers[0].Addr() ||
+		if len(gaps) != 1 || gaps[0].Reason != inspect.ReasonUnwatched || gaps[0].Node != f.servers[0].Addr() ||
 			!strings.Contains(gaps[0].Detail, n+" without the time since which they are held") ||
 			!strings.Contains(gaps[0].Detail, "--state FILE") {
 			t.Errorf("%s: %+v, want %s", what, gaps, n)
@@ -38,14 +39,14 @@ func TestUndatedLocksAreCounted(t *testing.T) {
 	wantFindings(t, "by default", r.Findings)
 	wantGaps(t, "by default", r)
 	says("by default", r.Skipped, "3 locks")
-	r = sweep(t, newScanner(t, f.clients, scanner.WithChecks(report.NoTTL, report.LongTTL)))
+	r = sweep(t, newScanner(t, f.clients, scanner.WithChecks(inspect.NoTTL, inspect.LongTTL)))
 	if len(r.Skipped)+len(r.Incomplete()) > 0 {
 		t.Errorf("not to be looked for: %+v, %+v", r.Skipped, r.Incomplete())
 	}
 
 	store := scanner.FileStore(filepath.Join(t.TempDir(), "state"))
 	run := func() report.Report {
-		return sweep(t, newScanner(t, f.clients, scanner.WithChecks(report.HeldTooLong), scanner.WithNow(clk.now),
+		return sweep(t, newScanner(t, f.clients, scanner.WithChecks(inspect.HeldTooLong), scanner.WithNow(clk.now),
 			scanner.WithMemory(store)))
 	}
 	r = run()
@@ -95,7 +96,7 @@ func TestSameClientIsNotOneHolder(t *testing.T) {
 			"in between. Otherwise it has had it for 33s or more, longer than the limit of 30s; it expires in",
 		"lock:zombie": "one holder has had it for 33s or more",
 	} {
-		if got := find(t, r.Findings, report.HeldTooLong, key).Evidence; !strings.Contains(got, want) {
+		if got := find(t, r.Findings, inspect.HeldTooLong, key).Evidence; !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q", key, got, want)
 		}
 	}

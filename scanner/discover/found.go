@@ -2,10 +2,10 @@ package discover
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 )
 
@@ -15,24 +15,6 @@ type Library string
 
 // Lockscope is the name of this project's own locks.
 const Lockscope Library = "lockscope"
-
-// Confidence is how sure a recognition is.
-type Confidence int
-
-// From a guess to a form that nothing else has.
-const (
-	Low    Confidence = iota + 1 // the form is common and the name does not suggest a lock
-	Medium                       // the form is common and the name suggests a lock
-	High                         // the form, or form and name, are the library's own
-)
-
-// String returns low, medium or high.
-func (c Confidence) String() string {
-	if c < Low || c > High {
-		return fmt.Sprintf("Confidence(%d)", int(c))
-	}
-	return [...]string{"low", "medium", "high"}[c-Low]
-}
 
 // Traits are what is known of the locks of a library, wherever they are found.
 type Traits struct {
@@ -55,7 +37,7 @@ type Found struct {
 	MaxTTL     time.Duration // zero: no key expires
 	MaxLife    time.Duration // longest time from the start in a value to its end; zero: no value has a start
 	Evidence   string        // one sentence, without a value
-	Confidence Confidence
+	Confidence inspect.Confidence
 	Traits
 }
 

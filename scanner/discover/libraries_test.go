@@ -11,6 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/discover"
@@ -34,9 +35,9 @@ type specimen struct {
 	beside            map[string]any
 
 	as     discover.Library // "": not recognised
-	sure   discover.Confidence
-	holder string       // what a finding shows of the holder
-	alarm  report.Class // what a sweep finds while the lock is held as it should be; "": nothing
+	sure   inspect.Confidence
+	holder string        // what a finding shows of the holder
+	alarm  inspect.Class // what a sweep finds while the lock is held as it should be; "": nothing
 }
 
 // libraries are the rows of README.md's table, in its order.
@@ -75,7 +76,7 @@ func write(t *testing.T, c redis.Cmdable, key string, value any, ttl time.Durati
 }
 
 // leaked is what a sweep finds once nobody will release the lock: its TTL is gone, or there never was one.
-func (s *specimen) leaked() report.Class { return cmp.Or(s.alarm, report.NoTTL) }
+func (s *specimen) leaked() inspect.Class { return cmp.Or(s.alarm, inspect.NoTTL) }
 
 // TestLibraries samples and sweeps each lock alone: while it is held, and without the TTL that the library sets.
 func TestLibraries(t *testing.T) {
@@ -90,7 +91,7 @@ func TestLibraries(t *testing.T) {
 			s.check(t, sample(t, c, discover.Options{}).Found, s.ttl == 0)
 			s.swept(t, sweeper, s.alarm)
 			s.plant(t, c, 0)
-			if s.sure > discover.Low {
+			if s.sure > inspect.Low {
 				s.check(t, sample(t, c, discover.Options{}).Found, true)
 			}
 			s.swept(t, sweeper, s.leaked())
@@ -121,7 +122,7 @@ func (s *specimen) check(t *testing.T, found []discover.Found, noTTL bool) {
 func TestPatternsSuitTheLibraries(t *testing.T) {
 	c := connect(t, locktest.Servers(t, 1)[0])
 	for _, s := range libraries() {
-		if s.sure < discover.Medium || s.alarm == report.ForeignType {
+		if s.sure < inspect.Medium || s.alarm == inspect.ForeignType {
 			continue
 		}
 		t.Run(s.library, func(t *testing.T) {
@@ -148,7 +149,7 @@ func TestPatternsSuitTheLibraries(t *testing.T) {
 }
 
 // swept checks the findings about the lock, and what they show of its holder.
-func (s *specimen) swept(t *testing.T, sweeper *scanner.Scanner, want report.Class) {
+func (s *specimen) swept(t *testing.T, sweeper *scanner.Scanner, want inspect.Class) {
 	t.Helper()
 	r, err := sweeper.Sweep(t.Context())
 	must(t, err)
@@ -208,9 +209,9 @@ func (s *specimen) row() string {
 		holder = "yes"
 	}
 	switch s.alarm {
-	case report.NoTTL:
+	case inspect.NoTTL:
 		leak = "no, it never has a TTL"
-	case report.ForeignType:
+	case inspect.ForeignType:
 		leak = "no, always `foreign_type`"
 	}
 	key := strings.ReplaceAll(s.key, "|", `\|`)

@@ -6,17 +6,17 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/internal/holders"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // clue is why a key is taken for a library's lock.
 type clue struct {
 	library    Library
 	pattern    string // empty: it is made of the names of the keys
-	confidence Confidence
+	confidence inspect.Confidence
 	evidence   string
 	since      time.Time // when the lock was taken, if it cannot have been renewed and the value tells; else zero
 	Traits
@@ -26,7 +26,7 @@ type clue struct {
 type entry struct {
 	*keyreader.Value
 	beside string // kind of its helper keys: see helpers
-	hold   report.Hold
+	hold   inspect.Hold
 }
 
 // recognise returns the clue of the first row that matches.
@@ -40,7 +40,7 @@ func recognise(e *entry) (clue, bool) {
 		if r.library == notLocks {
 			break
 		}
-		if c := r.clue(e); c.confidence > Low || !namesOther(e.Key) {
+		if c := r.clue(e); c.confidence > inspect.Low || !namesOther(e.Key) {
 			return c, true
 		}
 	}
@@ -81,7 +81,7 @@ func (r *row) clue(e *entry) clue {
 	case r.byName && namesLock(e.Key):
 		c.evidence += ", and the name suggests a lock"
 	case r.byName:
-		c.confidence = Low
+		c.confidence = inspect.Low
 	}
 	if r.key == nil {
 		return c

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 //go:embed libraries.txt
@@ -28,8 +28,8 @@ const uuid = `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`
 // row is one form of a lock; README.md describes the fields. A nil expression matches everything.
 type row struct {
 	library    Library
-	kind       string        // of the key
-	format     report.Format // that the scanner reads
+	kind       string         // of the key
+	format     inspect.Format // that the scanner reads
 	key        *regexp.Regexp
 	values     []*regexp.Regexp // all of them match
 	size       int64
@@ -39,7 +39,7 @@ type row struct {
 	beside     string // kind of helper key that is there, too
 	conditions []condition
 	pattern    string
-	sure       Confidence
+	sure       inspect.Confidence
 	byName     bool // low unless the name suggests a lock
 	token      bool // the values are nothing but random tokens
 	ttl        string
@@ -51,7 +51,7 @@ type row struct {
 
 // parse returns the rows of a text, and its first error.
 func parse(text string) (all []row, err error) {
-	r := row{kind: keyreader.String, sure: High}
+	r := row{kind: keyreader.String, sure: inspect.High}
 	fresh := r
 	var name, value string
 	set := func() {
@@ -85,7 +85,7 @@ func (r *row) set(name, text string) (err error) {
 	case "type":
 		r.kind = text
 	case "format":
-		r.format = report.Format(text)
+		r.format = inspect.Format(text)
 	case "key":
 		r.key, err = compile(text)
 	case "value":
@@ -109,7 +109,7 @@ func (r *row) set(name, text string) (err error) {
 		}
 	case "sure":
 		text, r.byName = strings.CutSuffix(text, " by name")
-		r.sure = map[string]Confidence{"low": Low, "medium": Medium, "high": High}[text]
+		r.sure = map[string]inspect.Confidence{"low": inspect.Low, "medium": inspect.Medium, "high": inspect.High}[text]
 	case "token":
 		r.token = text == "yes"
 	case "foreign":

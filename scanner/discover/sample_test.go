@@ -10,6 +10,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 	"github.com/lockscope/lockscope/scanner"
@@ -54,48 +55,48 @@ type planted struct {
 	hash       []any
 	ttl        time.Duration
 	pattern    string
-	confidence discover.Confidence
+	confidence inspect.Confidence
 }
 
 func forms() []planted {
 	const m = time.Minute
 	return []planted{
 		{discover.Lockscope, "orders:lock:1", "0123456789abcdef0123456789abcdef:17|web-3/4711|1763000000000||", nil, m,
-			"orders:lock:*", discover.High},
-		{"redsync", "sync-lock:a:1", "8Q5xLzCgV2rEJwJ7yYtSIA==", nil, m, `sync\-lock:a:*`, discover.Medium},
-		{"redislock", "bsm:lock:1", "hTYMdGE4tKPBgV8bdmV0Nw", nil, m, "bsm:lock:*", discover.High},
-		{"redislock", "bsm2:lock:1", "hTYMdGE4tKPBgV8bdmV0Nwregion=eu", nil, m, "bsm2:lock:*", discover.Low},
-		{"node-redlock", "node:locks:1", hexRand, nil, m, "node:locks:*", discover.Medium},
-		{"Redisson lock", "plainOrder:7", "", []any{id + ":42", 1}, 30 * time.Second, "plainOrder:*", discover.High},
+			"orders:lock:*", inspect.High},
+		{"redsync", "sync-lock:a:1", "8Q5xLzCgV2rEJwJ7yYtSIA==", nil, m, `sync\-lock:a:*`, inspect.Medium},
+		{"redislock", "bsm:lock:1", "hTYMdGE4tKPBgV8bdmV0Nw", nil, m, "bsm:lock:*", inspect.High},
+		{"redislock", "bsm2:lock:1", "hTYMdGE4tKPBgV8bdmV0Nwregion=eu", nil, m, "bsm2:lock:*", inspect.Low},
+		{"node-redlock", "node:locks:1", hexRand, nil, m, "node:locks:*", inspect.Medium},
+		{"Redisson lock", "plainOrder:7", "", []any{id + ":42", 1}, 30 * time.Second, "plainOrder:*", inspect.High},
 		{"Redisson read-write lock", "rwOrder:7", "", []any{id + ":42:write", 1, "mode", "write"}, 30 * time.Second,
-			"rwOrder:*", discover.High},
+			"rwOrder:*", inspect.High},
 		{"Redisson fair lock", "fairOrder:7", "", []any{id + ":42", 2}, 30 * time.Second, "fairOrder:*",
-			discover.High},
-		{"Redisson semaphore", "permits:7", "3", nil, 0, "permits:*", discover.High},
-		{"Redisson semaphore", "semaphore:upload", "5", nil, 0, "semaphore:*", discover.Low},
+			inspect.High},
+		{"Redisson semaphore", "permits:7", "3", nil, 0, "permits:*", inspect.High},
+		{"Redisson semaphore", "semaphore:upload", "5", nil, 0, "semaphore:*", inspect.Low},
 		{"ShedLock", "job-lock:default:nightly", "ADDED:2026-11-22T10:00:00.123Z@batch-7", nil, m,
-			`job\-lock:default:*`, discover.High},
+			`job\-lock:default:*`, inspect.High},
 		{"ShedLock", "shed:prod:x", "ADDED:2026-11-22T10:00:00.123456Z@batch-7:" + id, nil, m, "shed:prod:*",
-			discover.High},
-		{"UUID token", "spring-lock:order-1", id, nil, m, `spring\-lock:order\-*`, discover.Medium},
-		{"UUID token", "ruby-order:1", id, nil, m, `ruby\-order:*`, discover.Low},
-		{"RedLock.net or pottery", "redlock:invoice:7", id, nil, m, "redlock:*", discover.High},
+			inspect.High},
+		{"UUID token", "spring-lock:order-1", id, nil, m, `spring\-lock:order\-*`, inspect.Medium},
+		{"UUID token", "ruby-order:1", id, nil, m, `ruby\-order:*`, inspect.Low},
+		{"RedLock.net or pottery", "redlock:invoice:7", id, nil, m, "redlock:*", inspect.High},
 		{"Hangfire", "{hangfire}:recurring-job:report:lock", id, nil, 30 * time.Second,
-			`{hangfire}:recurring\-job:report:lock`, discover.High},
+			`{hangfire}:recurring\-job:report:lock`, inspect.High},
 		{"asynq", "asynq:{mail}:unique:email:welcome:d41d8cd98f00b204e9800998ecf8427e", id, nil, time.Hour,
-			"asynq:{*}:unique:*", discover.High},
+			"asynq:{*}:unique:*", inspect.High},
 		{"Laravel", "laravel_database_laravel_cache_:import", "aB3dE5gH7jK9mN1p", nil, m,
-			`laravel_database_laravel_cache_:*`, discover.High},
-		{"redis-py", "py:lock:a", hexUUID, nil, 0, "py:lock:*", discover.High},
-		{"python-redis-lock", "lock:prl", "Q2hhbmdlIG1lIHRvIGEgbG9j", nil, m, "lock:*", discover.Medium},
+			`laravel_database_laravel_cache_:*`, inspect.High},
+		{"redis-py", "py:lock:a", hexUUID, nil, 0, "py:lock:*", inspect.High},
+		{"python-redis-lock", "lock:prl", "Q2hhbmdlIG1lIHRvIGEgbG9j", nil, m, "lock:*", inspect.Medium},
 		{"sidekiq-unique-jobs", "uniquejobs:d41d8cd98f00b204e9800998ecf8427e:LOCKED", "",
-			[]any{"b4a577edbccf1d805744efa9", "1763000000.123"}, 0, "uniquejobs:*:LOCKED", discover.High},
+			[]any{"b4a577edbccf1d805744efa9", "1763000000.123"}, 0, "uniquejobs:*:LOCKED", inspect.High},
 		{"celery-singleton", "SINGLETONLOCK_d41d8cd98f00b204e9800998ecf8427e", id, nil, 0, "SINGLETONLOCK_*",
-			discover.High},
-		{"redbeat", "redbeat::lock", hexUUID, nil, 25 * m, "redbeat::lock", discover.High},
-		{"BullMQ", "bull:mail:1234:lock", id + ":7", nil, 30 * time.Second, "bull:mail:*:lock", discover.High},
-		{"SETNX", "cron.lock.nightly", "1", nil, m, "cron.lock.*", discover.Medium},
-		{"SETNX", "deploy:mutex", "somebody", nil, 0, "deploy:mutex", discover.Low},
+			inspect.High},
+		{"redbeat", "redbeat::lock", hexUUID, nil, 25 * m, "redbeat::lock", inspect.High},
+		{"BullMQ", "bull:mail:1234:lock", id + ":7", nil, 30 * time.Second, "bull:mail:*:lock", inspect.High},
+		{"SETNX", "cron.lock.nightly", "1", nil, m, "cron.lock.*", inspect.Medium},
+		{"SETNX", "deploy:mutex", "somebody", nil, 0, "deploy:mutex", inspect.Low},
 	}
 }
 
@@ -201,7 +202,7 @@ func TestOtherKeys(t *testing.T) {
 	must(t, c.Set(ctx, "part:1", "8Q5xLzCgV2rEJwJ7yYtSIA==", time.Minute).Err())
 	r := sample(t, c, discover.Options{})
 	for _, f := range r.Found {
-		if f.Confidence != discover.Low {
+		if f.Confidence != inspect.Low {
 			t.Errorf("%+v", f)
 		}
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/stored"
 	"github.com/lockscope/lockscope/lock/waitgraph"
 	"github.com/lockscope/lockscope/scanner/internal/clock"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // secondLook is the time after which a cycle must still be there.
@@ -74,9 +73,9 @@ func NoWaits() *Waits { return &Waits{Graph: waitgraph.New()} }
 func lockOf(h *inspect.HeldLock, resource string, now time.Time) Lock {
 	l := Lock{Key: h.Key, Resource: resource, Type: h.Type, Nodes: 1, Of: 1, TTL: h.Remaining, LongestTTL: h.Remaining,
 		At: now}
-	l.Hold = report.Hold{Holder: h.Holder, Format: report.FormatLockscope, Fence: h.Fence}
+	l.Hold = inspect.Hold{Holder: h.Holder, Format: inspect.FormatLockscope, Fence: h.Fence}
 	if h.Holder == (lock.Holder{}) {
-		l.Hold = report.Hold{Format: report.FormatUnknown}
+		l.Hold = inspect.Hold{Format: inspect.FormatUnknown}
 	}
 	return l
 }

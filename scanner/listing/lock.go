@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockscope/lockscope/scanner/report"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
 
 // Lock is one lock over all nodes that answered. A node here is one client given to scanner.New: a server, or a
@@ -22,7 +22,7 @@ type Lock struct {
 	Split  bool // some nodes have another holder: a running attempt, or a leftover
 
 	// Hold is what the value on most nodes says about the holder; of several readers, about the one that began first.
-	Hold report.Hold
+	Hold inspect.Hold
 	// Readers are the holders of a read/write lock that is read; nil for all other locks.
 	Readers *Readers
 	// TTL is the time until the lock is no longer Held: zero if it is not held now, negative if it never expires.

@@ -6,15 +6,15 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/scanner/report"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
 
 func TestOrders(t *testing.T) {
 	locks := []Lock{
-		{Key: "a", Resource: "a", TTL: time.Second, Hold: report.Hold{Holder: lock.Holder{Since: time.Unix(5, 0)}}},
+		{Key: "a", Resource: "a", TTL: time.Second, Hold: inspect.Hold{Holder: lock.Holder{Since: time.Unix(5, 0)}}},
 		{Key: "b", Resource: "b", TTL: -1},
-		{Key: "c", Resource: "c", TTL: time.Hour, Hold: report.Hold{Holder: lock.Holder{Since: time.Unix(3, 0)}}},
-		{Key: "d", Resource: "d", TTL: 0, Hold: report.Hold{Holder: lock.Holder{Since: time.Unix(9, 0)}}},
+		{Key: "c", Resource: "c", TTL: time.Hour, Hold: inspect.Hold{Holder: lock.Holder{Since: time.Unix(3, 0)}}},
+		{Key: "d", Resource: "d", TTL: 0, Hold: inspect.Hold{Holder: lock.Holder{Since: time.Unix(9, 0)}}},
 	}
 	for order, want := range map[Order]string{ByTTL: "bcad", ByAge: "cadb", ByResource: "abcd"} {
 		compare := order.comparison()

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/scanner/report"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
 
 // maxReaders is the largest number of readers that a [Readers] names.
@@ -23,7 +23,7 @@ type Readers struct {
 
 // Reader is one that holds a read/write lock, over all nodes that answered.
 type Reader struct {
-	Hold  report.Hold
+	Hold  inspect.Hold
 	Nodes int           // that have it
 	TTL   time.Duration // until the end of its quorum; zero without one
 	Last  time.Duration // until its end on the last node

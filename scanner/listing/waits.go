@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/lock/redlock/stored"
 	"github.com/lockscope/lockscope/lock/waitgraph"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // Waits is who waits for whom, as read from the queues of lockscope's locks. Other libraries have no queues.
@@ -127,7 +127,7 @@ func otherReaders(l *Lock) (all []waitgraph.Lease) {
 
 // leaseOf is nil for a lock of another library.
 func leaseOf(l *Lock) *waitgraph.Lease {
-	if l == nil || l.Hold.Format != report.FormatLockscope {
+	if l == nil || l.Hold.Format != inspect.FormatLockscope {
 		return nil
 	}
 	return &waitgraph.Lease{Fence: l.Hold.Fence, Holder: l.Hold.Holder}

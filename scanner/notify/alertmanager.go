@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -30,9 +31,9 @@ type Alertmanager struct {
 	// Interval is the time between two reports; a minute if it is 0. An alert ends four of them after the last report
 	// that had it.
 	Interval time.Duration
-	Labels   map[string]string       // of every alert, for routing
-	Severity map[report.Class]string // label severity; warning if left out
-	Logger   *slog.Logger            // for members that did not take alerts that another took; nil logs nothing
+	Labels   map[string]string        // of every alert, for routing
+	Severity map[inspect.Class]string // label severity; warning if left out
+	Logger   *slog.Logger             // for members that did not take alerts that another took; nil logs nothing
 	Access
 }
 
@@ -147,7 +148,7 @@ func (a *alertmanager) one(f report.FindingDocument, now, ends time.Time) alert 
 
 // many is the alert of a group with too many findings.
 func (a *alertmanager) many(m Message, findings []report.Finding, now, ends time.Time) alert {
-	counts := make(map[report.Class]int)
+	counts := make(map[inspect.Class]int)
 	first := now
 	for _, f := range findings {
 		counts[f.Class]++
@@ -161,10 +162,10 @@ func (a *alertmanager) many(m Message, findings []report.Finding, now, ends time
 	if m.Group != "" {
 		summary += " in group " + valid(m.Group)
 	}
-	return alert{a.labels(report.NoTTL, m.Group), map[string]string{
+	return alert{a.labels(inspect.NoTTL, m.Group), map[string]string{
 		"summary":     summary + ".",
 		"description": "By class: " + strings.Join(parts, ", ") + `. List them with "lockscope scan".`,
-		"runbook_url": runbook(report.NoTTL),
+		"runbook_url": runbook(inspect.NoTTL),
 	}, first, ends}
 }
 
@@ -177,7 +178,7 @@ func began(seen, before time.Time) time.Time {
 	return seen
 }
 
-func (a *alertmanager) labels(class report.Class, group string) map[string]string {
+func (a *alertmanager) labels(class inspect.Class, group string) map[string]string {
 	labels := make(map[string]string)
 	for name, value := range a.Labels {
 		labels[name] = valid(value)

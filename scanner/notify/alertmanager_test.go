@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -30,8 +31,8 @@ func TestEachReportRepeatsItsAlerts(t *testing.T) {
 // TestManyLeaksAreOneAlert with their number, and one that ends with them.
 func TestManyLeaksAreOneAlert(t *testing.T) {
 	s := newTarget(t)
-	a := newAlertmanager(t, Alertmanager{URLs: []string{s.URL}, Severity: map[report.Class]string{report.NoTTL: "page"}})
-	many := append(leaks(2990), finding(report.Orphan, "lock:o"))
+	a := newAlertmanager(t, Alertmanager{URLs: []string{s.URL}, Severity: map[inspect.Class]string{inspect.NoTTL: "page"}})
+	many := append(leaks(2990), finding(inspect.Orphan, "lock:o"))
 	for i := range many {
 		many[i].Group = "orders"
 	}
@@ -113,7 +114,7 @@ func TestBadConfigurationIsRefused(t *testing.T) {
 
 // TestAlertsTellPlacesApart: a key in two databases is two findings, and the text names the system.
 func TestAlertsTellPlacesApart(t *testing.T) {
-	f := report.Finding{Class: report.HeldTooLong, Backend: "postgresql", Node: "db:5432", Place: "shop", Key: "session 7"}
+	f := report.Finding{Class: inspect.HeldTooLong, Backend: "postgresql", Node: "db:5432", Place: "shop", Key: "session 7"}
 	other := f
 	other.Place = "billing"
 	inferred := f

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -62,12 +63,12 @@ func (s *target) got() []request {
 
 var seen = time.Date(2026, 11, 2, 10, 0, 0, 0, time.UTC)
 
-func finding(class report.Class, key string) report.Finding {
+func finding(class inspect.Class, key string) report.Finding {
 	return report.Finding{
 		Class: class, Node: "127.0.0.1:6379", Key: key, Type: "string", TTL: -1,
 		Evidence:  "TTL -1 in two looks 5s apart",
 		FirstSeen: seen, LastSeen: seen.Add(5 * time.Second), Confirmed: true,
-		Hold: report.Hold{Holder: lock.Holder{Instance: "billing-7", Since: seen}, Format: report.FormatLockscope,
+		Hold: inspect.Hold{Holder: lock.Holder{Instance: "billing-7", Since: seen}, Format: inspect.FormatLockscope,
 			Fence: 1<<60 + 1},
 	}
 }
@@ -76,7 +77,7 @@ func reportOf(findings ...report.Finding) report.Report {
 	return report.Report{
 		Started: seen, Took: 1500 * time.Millisecond, Findings: findings,
 		Nodes: []report.NodeReport{{Node: "127.0.0.1:6379", Locks: 3, Examined: 10, Calls: 2, Path: report.PathScript,
-			Counts: map[report.Class]int{report.NoTTL: len(findings)}}},
+			Counts: map[inspect.Class]int{inspect.NoTTL: len(findings)}}},
 	}
 }
 
@@ -104,7 +105,7 @@ func newAlertmanager(t *testing.T, c Alertmanager) scanner.Notifier {
 // leaks are n findings.
 func leaks(n int) (all []report.Finding) {
 	for i := range n {
-		all = append(all, finding(report.NoTTL, fmt.Sprintf("lock:%d", i)))
+		all = append(all, finding(inspect.NoTTL, fmt.Sprintf("lock:%d", i)))
 	}
 	return all
 }

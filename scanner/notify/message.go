@@ -70,7 +70,7 @@ func clipFinding(f *report.FindingDocument) {
 
 // identity tells the findings of a group apart. Nothing in it changes while a finding lasts.
 type identity struct {
-	class      report.Class
+	class      inspect.Class
 	node, lock string
 }
 

@@ -17,7 +17,7 @@ func TestAlertLifetime(t *testing.T) {
 	am := alertmanagertest.Start(t)
 	a := newAlertmanager(t, Alertmanager{URLs: []string{am.URL() + "/"}, Interval: time.Second,
 		Labels: map[string]string{"team": "payments", "instance": "scanner-1"}})
-	leak := finding(report.NoTTL, "lock:order:1001")
+	leak := finding(inspect.NoTTL, "lock:order:1001")
 	must(t, a.Notify(t.Context(), reportOf(leak)))
 
 	alertmanagertest.Await(t, "the alert is listed", func() bool { return len(am.Alerts(t)) == 1 })
@@ -67,7 +67,7 @@ func TestAlertEndsWithoutReports(t *testing.T) {
 	am := alertmanagertest.Start(t)
 	a := newAlertmanager(t, Alertmanager{URLs: []string{am.URL()}, Interval: time.Second})
 	sent := time.Now()
-	must(t, a.Notify(t.Context(), reportOf(finding(report.Orphan, "lock:x"))))
+	must(t, a.Notify(t.Context(), reportOf(finding(inspect.Orphan, "lock:x"))))
 	alertmanagertest.Await(t, "the receiver is told that it is resolved", func() bool {
 		return slices.ContainsFunc(am.Received(),
 			func(n alertmanagertest.Notification) bool { return n.Status == "resolved" })
@@ -85,11 +85,11 @@ func TestRealAlertmanagerTakesAnyKey(t *testing.T) {
 	keys := []string{"lock:\x00\xff\n\"\\", "lock:<script>{{ .Labels }}", long + "a", long + "b", "\x1b[31m", ""}
 	var findings []report.Finding
 	for _, key := range keys {
-		f := finding(report.NoTTL, key)
+		f := finding(inspect.NoTTL, key)
 		f.Hold.Instance = key
 		findings = append(findings, f)
 	}
-	for _, class := range []report.Class{report.LongTTL, report.HeldTooLong, report.Orphan, report.ForeignType} {
+	for _, class := range []inspect.Class{inspect.LongTTL, inspect.HeldTooLong, inspect.Orphan, inspect.ForeignType} {
 		findings = append(findings, finding(class, "lock:same"))
 	}
 	must(t, a.Notify(t.Context(), reportOf(findings...)))

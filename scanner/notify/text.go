@@ -15,29 +15,29 @@ const runbooks = "https://github.com/lockscope/lockscope/blob/main/dashboards/ru
 // texts is what people read about a class of findings.
 type texts struct{ alert, complaint, remedy string }
 
-func textsOf(class report.Class) texts {
+func textsOf(class inspect.Class) texts {
 	switch class {
-	case report.NoTTL:
+	case inspect.NoTTL:
 		return texts{"DistributedLockLeaked", "never expires", "It blocks everyone until someone deletes it. " +
 			"Make sure that its holder is gone, then delete it or set an expiry."}
-	case report.LongTTL:
+	case inspect.LongTTL:
 		return texts{"DistributedLockOverlong", "expires later than policy allows",
 			"If its holder dies, others wait that long. Check the holder's code for a wrong time unit."}
-	case report.HeldTooLong:
+	case inspect.HeldTooLong:
 		return texts{"DistributedLockHeldTooLong", "has had the same holder for longer than policy allows",
 			"The holder may hang and still renew. Check its process first."}
-	case report.Orphan:
+	case inspect.Orphan:
 		return texts{"DistributedLockOrphaned", "is on a minority of the nodes only",
 			"It is left over from a failed attempt and ends with its expiry. " +
 				"Many of these point to a node that loses connections."}
-	case report.ForeignType:
+	case inspect.ForeignType:
 		return texts{"DistributedLockForeignType", "has a type that no lock has",
 			"Another program uses this name, or the pattern of the scan is too wide."}
 	}
 	return texts{"DistributedLockFinding", "needs a look", "See the evidence."}
 }
 
-func runbook(class report.Class) string { return runbooks + textsOf(class).alert + ".md" }
+func runbook(class inspect.Class) string { return runbooks + textsOf(class).alert + ".md" }
 
 // summary is one sentence about a finding.
 func summary(f report.FindingDocument) string {

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"text/template"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -59,7 +60,7 @@ func NewWebhook(c Webhook) (scanner.Notifier, error) {
 	if w.text, err = template.New("template").Funcs(functions).Parse(c.Template); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
-	one := []report.Finding{{Class: report.NoTTL, Hold: report.Hold{Format: report.FormatLockscope}}}
+	one := []report.Finding{{Class: inspect.NoTTL, Hold: inspect.Hold{Format: inspect.FormatLockscope}}}
 	for _, example := range []report.Report{{}, {Findings: one}, {Resolved: one}} {
 		if _, err := w.body(newMessage(example)); err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrConfig, err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -14,7 +15,7 @@ import (
 func TestPostsChangesOnly(t *testing.T) {
 	s := newTarget(t)
 	w := newWebhook(t, Webhook{URL: s.URL})
-	later := finding(report.NoTTL, "lock:a")
+	later := finding(inspect.NoTTL, "lock:a")
 	later.LastSeen, later.TTL, later.Evidence = seen.AddDate(0, 0, 1), 7, "seen again"
 	healed := reportOf()
 	healed.Resolved = leaks(1)
@@ -26,11 +27,11 @@ func TestPostsChangesOnly(t *testing.T) {
 		posts bool
 	}{
 		{"nothing", reportOf(), false},
-		{"a leak", reportOf(finding(report.NoTTL, "lock:a")), true},
-		{"the same", reportOf(finding(report.NoTTL, "lock:a")), false},
+		{"a leak", reportOf(finding(inspect.NoTTL, "lock:a")), true},
+		{"the same", reportOf(finding(inspect.NoTTL, "lock:a")), false},
 		{"the same, later", reportOf(later), false},
-		{"another class", reportOf(finding(report.Orphan, "lock:a")), true},
-		{"another lock", reportOf(finding(report.Orphan, "lock:b")), true},
+		{"another class", reportOf(finding(inspect.Orphan, "lock:a")), true},
+		{"another lock", reportOf(finding(inspect.Orphan, "lock:b")), true},
 		{"of a standby", standby, false},
 		{"none", healed, true},
 		{"still none", reportOf(), false},
@@ -67,7 +68,7 @@ func TestGroupsApart(t *testing.T) {
 	w := newWebhook(t, Webhook{URL: s.URL})
 	for range 2 {
 		for _, group := range []string{"orders", "batch"} {
-			f := finding(report.NoTTL, "lock:a")
+			f := finding(inspect.NoTTL, "lock:a")
 			f.Group = group
 			must(t, w.Notify(t.Context(), reportOf(f)))
 		}
@@ -101,7 +102,7 @@ func TestDocumentIsBounded(t *testing.T) {
 		f.Hold.Instance, f.Hold.Reason = f.Evidence, f.Evidence
 	}
 	r := reportOf(many...)
-	r.Resolved, r.Overflow = append(many[:1:1], finding(report.NoTTL, "lock:gone")), 5
+	r.Resolved, r.Overflow = append(many[:1:1], finding(inspect.NoTTL, "lock:gone")), 5
 	must(t, newWebhook(t, Webhook{URL: s.URL}).Notify(t.Context(), r))
 	d := decode[report.Document](t, s)
 	if size := len(s.got()[0].body); size > 200<<10 || len(d.Findings) != most || d.Omitted != 2980 || !d.Truncated {
@@ -120,7 +121,7 @@ func TestTemplate(t *testing.T) {
 	s := newTarget(t)
 	w := newWebhook(t, Webhook{URL: s.URL, Secret: "k3y", Template: `{"n":{{.Count}},"key":{{json .Secret}},"lines":[
 {{range $i, $f := .Findings}}{{if $i}},{{end}}{{json (escape (summary $f))}},{{json (runbook $f)}},{{json (remedy $f)}}{{end}}]}`})
-	f := finding(report.NoTTL, "<!here>\"\n\xff")
+	f := finding(inspect.NoTTL, "<!here>\"\n\xff")
 	f.Group, f.Hold.Holder = "orders", lock.Holder{}
 	must(t, w.Notify(t.Context(), reportOf(f)))
 	body := decode[struct {

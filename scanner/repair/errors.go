@@ -17,7 +17,7 @@ var (
 	// long to wait.
 	ErrTooYoung = errors.New("scanner: too young to be repaired")
 	// ErrIncomplete reports that the last sweep did not read everything that concerns a finding. The text has the
-	// [report.Reason] and the remedy.
+	// [inspect.Reason] and the remedy.
 	ErrIncomplete = errors.New("scanner: the evidence is incomplete")
 	// ErrInvalidPlan reports something that is not a plan, or a plan that was changed, has expired or is for other
 	// servers. The text has the remedy.

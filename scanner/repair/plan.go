@@ -8,7 +8,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/lockscope/lockscope/scanner/report"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
 
 const (
@@ -29,31 +29,31 @@ const (
 // not reveal them. To have another value taken for a planned one needs a second preimage, and none is known for SHA-1.
 // Collisions do not help: both values would come from one writer, who can lose its own lock without a plan.
 type Plan struct {
-	Schema   int                  `json:"schema"`
-	ID       string               `json:"id"` // SHA-256 of the rest, so that a change is detected
-	Created  time.Time            `json:"created"`
-	Expires  time.Time            `json:"expires"`
-	Operator string               `json:"operator"` // who made it
-	Servers  []string             `json:"servers"`  // names of the nodes, as given to scanner.New
-	Patterns []string             `json:"patterns"` // of the keys that were read
-	Steps    []Step               `json:"steps"`
-	Refused  []Refusal            `json:"refused"` // findings left out of the plan
-	Gaps     []report.GapDocument `json:"gaps"`    // what the sweep did not read
+	Schema   int           `json:"schema"`
+	ID       string        `json:"id"` // SHA-256 of the rest, so that a change is detected
+	Created  time.Time     `json:"created"`
+	Expires  time.Time     `json:"expires"`
+	Operator string        `json:"operator"` // who made it
+	Servers  []string      `json:"servers"`  // names of the nodes, as given to scanner.New
+	Patterns []string      `json:"patterns"` // of the keys that were read
+	Steps    []Step        `json:"steps"`
+	Refused  []Refusal     `json:"refused"` // findings left out of the plan
+	Gaps     []inspect.Gap `json:"gaps"`    // what the sweep did not read
 }
 
 // Step is the action on one key of one node.
 type Step struct {
-	Backend   string       `json:"backend,omitempty"` // as in [report.Finding]; left out for Redis
-	Node      string       `json:"node"`
-	Place     string       `json:"place,omitempty"` // as in [report.Finding]
-	Key       string       `json:"key"`             // as [inspect.KeyText] writes it
-	KeyBase64 string       `json:"key_base64"`
-	Class     report.Class `json:"class"`
-	Type      string       `json:"type"`
-	TTL       *float64     `json:"ttl_seconds"` // null: no TTL
-	Holder    string       `json:"holder,omitempty"`
-	Identity  string       `json:"identity"` // of the value, for people: 16 digits of a SHA-256 digest
-	Digest    string       `json:"digest"`   // of the value, for the server; see [Plan]. Of other systems: a version
+	Backend   string        `json:"backend,omitempty"` // as in [report.Finding]; left out for Redis
+	Node      string        `json:"node"`
+	Place     string        `json:"place,omitempty"` // as in [report.Finding]
+	Key       string        `json:"key"`             // as [inspect.KeyText] writes it
+	KeyBase64 string        `json:"key_base64"`
+	Class     inspect.Class `json:"class"`
+	Type      string        `json:"type"`
+	TTL       *float64      `json:"ttl_seconds"` // null: no TTL
+	Holder    string        `json:"holder,omitempty"`
+	Identity  string        `json:"identity"` // of the value, for people: 16 digits of a SHA-256 digest
+	Digest    string        `json:"digest"`   // of the value, for the server; see [Plan]. Of other systems: a version
 	// a process may reuse the value for its next lease; see scanner.PlanRun.Apply
 	Kept bool `json:"may_be_reused,omitempty"`
 	// of such a value: until when, by the server's lru_clock, the plan proved that nobody wrote the key
@@ -67,10 +67,10 @@ type Step struct {
 
 // Refusal is a finding that cannot be repaired safely, and the reason.
 type Refusal struct {
-	Node   string       `json:"node"`
-	Key    string       `json:"key"` // as [inspect.KeyText] writes it
-	Class  report.Class `json:"class"`
-	Reason string       `json:"reason"`
+	Node   string        `json:"node"`
+	Key    string        `json:"key"` // as [inspect.KeyText] writes it
+	Class  inspect.Class `json:"class"`
+	Reason string        `json:"reason"`
 }
 
 // Sealed returns the plan with the ID that stands for its content.

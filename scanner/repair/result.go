@@ -5,29 +5,15 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock/driver/inspect"
-	"github.com/lockscope/lockscope/scanner/report"
-)
-
-// Outcome says what became of a key.
-type Outcome string
-
-// The outcomes of a repair.
-const (
-	Done    Outcome = "done"
-	WouldDo Outcome = "would_do" // dry run: the action would have been done
-	// Changed is a key that is not as it was found: another value, another kind of TTL, or a TTL shorter than the
-	// repair would set. It was not touched.
-	Changed Outcome = "changed"
-	Gone    Outcome = "gone" // the key, or the reader of a read/write lock, no longer exists
 )
 
 // Result is the result of a repair, with everything an audit line needs.
 type Result struct {
 	Node    string
 	Key     string // as stored: any bytes; see [inspect.KeyText]
-	Class   report.Class
+	Class   inspect.Class
 	Action  Action
-	Outcome Outcome
+	Outcome inspect.Outcome
 	TTL     time.Duration // before the repair; negative: no TTL, or no key
 }
 

@@ -28,8 +28,8 @@ type Document struct {
 	Omitted   int  `json:"omitted"`  // findings left out to keep this document small
 
 	Complete bool          `json:"complete"` // everything was proved to have been read
-	Gaps     []GapDocument `json:"gaps"`     // what was not
-	Skipped  []GapDocument `json:"skipped"`  // not looked for, and not asked for
+	Gaps     []inspect.Gap `json:"gaps"`     // what was not
+	Skipped  []inspect.Gap `json:"skipped"`  // not looked for, and not asked for
 
 	Excluded []ExcludedDocument `json:"excluded,omitempty"` // findings that exclusions kept out
 
@@ -41,19 +41,19 @@ type Document struct {
 
 // NodeDocument is the JSON form of a [NodeReport].
 type NodeDocument struct {
-	Backend   string        `json:"backend,omitempty"` // left out for Redis
-	Group     string        `json:"group,omitempty"`   // group of servers, if there are several
-	Node      string        `json:"node"`
-	Took      float64       `json:"took_seconds"`
-	Locks     int64         `json:"locks"`
-	Examined  int64         `json:"examined"`
-	Calls     int64         `json:"calls"`
-	Unread    int64         `json:"unread"`
-	Unwatched int64         `json:"unwatched"`
-	Counts    map[Class]int `json:"counts"`
-	Path      Path          `json:"path,omitempty"`
-	Truncated bool          `json:"truncated"`
-	Error     string        `json:"error,omitempty"`
+	Backend   string                `json:"backend,omitempty"` // left out for Redis
+	Group     string                `json:"group,omitempty"`   // group of servers, if there are several
+	Node      string                `json:"node"`
+	Took      float64               `json:"took_seconds"`
+	Locks     int64                 `json:"locks"`
+	Examined  int64                 `json:"examined"`
+	Calls     int64                 `json:"calls"`
+	Unread    int64                 `json:"unread"`
+	Unwatched int64                 `json:"unwatched"`
+	Counts    map[inspect.Class]int `json:"counts"`
+	Path      Path                  `json:"path,omitempty"`
+	Truncated bool                  `json:"truncated"`
+	Error     string                `json:"error,omitempty"`
 
 	Matched    map[string]int64 `json:"matched,omitempty"` // locks by pattern; left out if not counted
 	Redirected int64            `json:"redirected"`
@@ -62,14 +62,6 @@ type NodeDocument struct {
 	Uncompared int64            `json:"uncompared,omitempty"` // locks not compared with the other nodes of a Redlock
 	Overflow   int              `json:"overflow"`
 	Slots      []string         `json:"slots,omitempty"` // "0-5460": slots read on a cluster's node
-}
-
-// GapDocument is the JSON form of a [Gap].
-type GapDocument struct {
-	Group  string `json:"group,omitempty"`
-	Node   string `json:"node,omitempty"` // left out if it concerns no single node
-	Reason Reason `json:"reason"`
-	Detail string `json:"detail"`
 }
 
 // ExcludedDocument is the JSON form of an [Excluded].
@@ -84,12 +76,12 @@ type ExcludedDocument struct {
 
 // FindingDocument is the JSON form of a [Finding].
 type FindingDocument struct {
-	Backend string `json:"backend,omitempty"` // left out for Redis
-	Group   string `json:"group,omitempty"`
-	Class   Class  `json:"class"`
-	Node    string `json:"node"`
-	Place   string `json:"place,omitempty"` // as in [Finding]
-	Key     string `json:"key"`             // as [KeyText] writes it
+	Backend string        `json:"backend,omitempty"` // left out for Redis
+	Group   string        `json:"group,omitempty"`
+	Class   inspect.Class `json:"class"`
+	Node    string        `json:"node"`
+	Place   string        `json:"place,omitempty"` // as in [Finding]
+	Key     string        `json:"key"`             // as [inspect.KeyText] writes it
 	// the key's bytes; left out if too long for the document
 	KeyBase64 *string       `json:"key_base64,omitempty"`
 	Type      string        `json:"type"`
@@ -102,17 +94,17 @@ type FindingDocument struct {
 	LastSeen  time.Time     `json:"last_seen"`
 }
 
-// HoldDocument is the JSON form of a [Hold].
+// HoldDocument is the JSON form of a [inspect.Hold].
 type HoldDocument struct {
-	Format      Format    `json:"format"`
-	Name        string    `json:"name,omitempty"`
-	Since       time.Time `json:"since,omitzero"` // by the holder's clock
-	Traceparent string    `json:"traceparent,omitempty"`
-	Count       int       `json:"count,omitempty"`
-	Fence       uint64    `json:"fence,string,omitempty"`
-	Kind        lock.Kind `json:"kind,omitempty"`   // what the lock is part of
-	Slots       int       `json:"slots,omitempty"`  // of the semaphore
-	Reason      string    `json:"reason,omitempty"` // why it holds the lock, if it said so
+	Format      inspect.Format `json:"format"`
+	Name        string         `json:"name,omitempty"`
+	Since       time.Time      `json:"since,omitzero"` // by the holder's clock
+	Traceparent string         `json:"traceparent,omitempty"`
+	Count       int            `json:"count,omitempty"`
+	Fence       uint64         `json:"fence,string,omitempty"`
+	Kind        lock.Kind      `json:"kind,omitempty"`   // what the lock is part of
+	Slots       int            `json:"slots,omitempty"`  // of the semaphore
+	Reason      string         `json:"reason,omitempty"` // why it holds the lock, if it said so
 }
 
 // NewDocument converts a report into a Document. Its lists may be empty, but are never null.
@@ -120,8 +112,8 @@ func NewDocument(r Report) Document {
 	d := Document{
 		Schema: documentSchema, Started: r.Started, Took: r.Took.Seconds(), Standby: r.Standby, Unelected: r.Unelected,
 		Truncated: r.Overflow > 0, Overflow: r.Overflow, Complete: !r.Standby && !r.Started.IsZero(),
-		Gaps:     []GapDocument{},
-		Skipped:  []GapDocument{},
+		Gaps:     []inspect.Gap{},
+		Skipped:  []inspect.Gap{},
 		Nodes:    make([]NodeDocument, 0, len(r.Nodes)),
 		Findings: newFindingDocuments(r.Findings), Pending: newFindingDocuments(r.Pending),
 		Resolved: newFindingDocuments(r.Resolved),
@@ -133,14 +125,8 @@ func NewDocument(r Report) Document {
 		d.Nodes = append(d.Nodes, newNodeDocument(n))
 		d.Truncated = d.Truncated || n.Truncated || n.Err != nil
 	}
-	d.Complete = d.Complete && !d.Truncated
-	for _, g := range r.Incomplete() {
-		d.Complete = false
-		d.Gaps = append(d.Gaps, GapDocument(g))
-	}
-	for _, g := range r.Skipped {
-		d.Skipped = append(d.Skipped, GapDocument(g))
-	}
+	d.Gaps, d.Skipped = append(d.Gaps, r.Incomplete()...), append(d.Skipped, r.Skipped...)
+	d.Complete = d.Complete && !d.Truncated && len(d.Gaps) == 0
 	return d
 }
 
@@ -155,7 +141,7 @@ func newNodeDocument(n NodeReport) NodeDocument {
 		d.Slots = append(d.Slots, slotsText(r))
 	}
 	if d.Counts == nil {
-		d.Counts = map[Class]int{}
+		d.Counts = map[inspect.Class]int{}
 	}
 	if n.Err != nil {
 		d.Error = n.Err.Error()
@@ -178,8 +164,8 @@ func newFindingDocuments(findings []Finding) []FindingDocument {
 }
 
 // NewHoldDocument converts a hold. It returns nil for the zero Hold.
-func NewHoldDocument(h Hold) *HoldDocument {
-	if h == (Hold{}) {
+func NewHoldDocument(h inspect.Hold) *HoldDocument {
+	if h == (inspect.Hold{}) {
 		return nil
 	}
 	return &HoldDocument{

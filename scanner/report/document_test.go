@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -17,29 +18,29 @@ var update = flag.Bool("update", false, "write testdata/document.json anew")
 // TestDocument compares every field of a document with testdata/document.json: a change there affects every reader.
 func TestDocument(t *testing.T) {
 	at := time.Date(2026, 11, 21, 18, 0, 0, 5e6, time.UTC)
-	finding := func(class report.Class, key string, ttl time.Duration, h report.Hold) report.Finding {
+	finding := func(class inspect.Class, key string, ttl time.Duration, h inspect.Hold) report.Finding {
 		return report.Finding{
 			Class: class, Node: "redis-1:6379", Key: key, Type: "string", TTL: ttl, Hold: h,
-			Evidence: "why", FirstSeen: at, LastSeen: at.Add(5 * time.Second), Confirmed: class != report.Orphan,
+			Evidence: "why", FirstSeen: at, LastSeen: at.Add(5 * time.Second), Confirmed: class != inspect.Orphan,
 		}
 	}
-	ours := report.Hold{
+	ours := inspect.Hold{
 		Holder: lock.Holder{Instance: "web-3/4711", Since: at.Add(-time.Hour),
 			Traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"},
-		Format: report.FormatLockscope, Fence: 1<<60 + 1,
+		Format: inspect.FormatLockscope, Fence: 1<<60 + 1,
 	}
-	redisson := report.Hold{Holder: lock.Holder{Instance: "8743c9c0…:42"}, Format: report.FormatRedisson, Count: 3}
+	redisson := inspect.Hold{Holder: lock.Holder{Instance: "8743c9c0…:42"}, Format: inspect.FormatRedisson, Count: 3}
 	d := report.NewDocument(report.Report{
 		Started: at, Took: 1500 * time.Millisecond, Overflow: 4,
 		Nodes: []report.NodeReport{
 			{Node: "redis-1:6379", Took: time.Second, Locks: 3, Examined: 10, Calls: 2, Unread: 5, Unwatched: 6,
-				Counts: map[report.Class]int{report.NoTTL: 1, report.LongTTL: 1}, Path: report.PathScript},
+				Counts: map[inspect.Class]int{inspect.NoTTL: 1, inspect.LongTTL: 1}, Path: report.PathScript},
 			{Node: "redis-2:6379", Truncated: true, Err: errors.New("connection refused")},
 		},
-		Findings: []report.Finding{finding(report.NoTTL, "lock:order:1", -1, ours),
-			finding(report.LongTTL, "lock:\xff\n", 90*time.Minute, redisson)},
-		Pending:  []report.Finding{finding(report.Orphan, "lock:order:2", 0, ours)},
-		Resolved: []report.Finding{finding(report.ForeignType, `"quoted"`, time.Millisecond, report.Hold{})},
+		Findings: []report.Finding{finding(inspect.NoTTL, "lock:order:1", -1, ours),
+			finding(inspect.LongTTL, "lock:\xff\n", 90*time.Minute, redisson)},
+		Pending:  []report.Finding{finding(inspect.Orphan, "lock:order:2", 0, ours)},
+		Resolved: []report.Finding{finding(inspect.ForeignType, `"quoted"`, time.Millisecond, inspect.Hold{})},
 	})
 	d.Instance, d.Status, d.Omitted = "cron", "findings", 2
 	got, err := json.MarshalIndent(d, "", "  ")

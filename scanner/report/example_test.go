@@ -6,6 +6,7 @@ import (
 	"log"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -15,7 +16,7 @@ func ExampleNewDocument() {
 		Started: time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC),
 		Nodes:   []report.NodeReport{{Node: "pg-1:5432", Locks: 3}},
 		Findings: []report.Finding{{
-			Class: report.NoTTL, Node: "pg-1:5432", Key: "invoice:7", Type: "row", TTL: -1, Confirmed: true,
+			Class: inspect.NoTTL, Node: "pg-1:5432", Key: "invoice:7", Type: "row", TTL: -1, Confirmed: true,
 			Evidence: "the row has no expiry",
 		}},
 	}
@@ -39,12 +40,12 @@ func ExampleMerge() {
 		Started: swept,
 		Nodes: []report.NodeReport{
 			{Node: "pg-1:5432", Group: "billing", Locks: 1},
-			{Node: "pg-2:5432", Group: "billing", Gaps: []report.Gap{{
-				Reason: report.ReasonNodeFailed, Node: "pg-2:5432", Group: "billing", Detail: "connection refused",
+			{Node: "pg-2:5432", Group: "billing", Gaps: []inspect.Gap{{
+				Reason: inspect.ReasonNodeFailed, Node: "pg-2:5432", Group: "billing", Detail: "connection refused",
 			}}},
 		},
 		Findings: []report.Finding{{
-			Class: report.NoTTL, Node: "pg-1:5432", Group: "billing", Key: "invoice:7", Type: "row", TTL: -1,
+			Class: inspect.NoTTL, Node: "pg-1:5432", Group: "billing", Key: "invoice:7", Type: "row", TTL: -1,
 			Confirmed: true,
 			Evidence:  "the row has no time at which it expires",
 		}},

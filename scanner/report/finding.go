@@ -2,38 +2,24 @@ package report
 
 import (
 	"cmp"
-	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
-
-// Class names what is wrong with a lock.
-type Class string
-
-// The classes of findings.
-const (
-	NoTTL       Class = "no_ttl"        // no TTL: the key never expires
-	LongTTL     Class = "long_ttl"      // the TTL is longer than policy allows
-	HeldTooLong Class = "held_too_long" // one holder has had it for longer than policy allows, or had it at each look
-	Orphan      Class = "orphan"        // the token is on a minority of a Redlock's nodes
-	ForeignType Class = "foreign_type"  // a type that no lock has
-)
-
-// Classes returns all classes in the order of reports: worst first.
-func Classes() []Class { return []Class{NoTTL, HeldTooLong, Orphan, LongTTL, ForeignType} }
 
 // Finding is one thing wrong with one key on one node.
 type Finding struct {
-	Class     Class
+	Class     inspect.Class
 	Backend   string // "" for Redis; else postgresql, etcd or zookeeper
 	Node      string
 	Group     string        // of the Scanner, if it has one
 	Place     string        // where on the node, if the key does not say it: database, or database/schema
-	Key       string        // as stored: any bytes; see [KeyText]
+	Key       string        // as stored: any bytes; see [inspect.KeyText]
 	Type      string        // Redis type: string, hash, ...; of other systems: row, advisory, transaction, key, znode
 	TTL       time.Duration // at the last look; negative: no TTL
-	Hold      Hold
+	Hold      inspect.Hold
 	Policy    string // name of the policy that applied; empty: the defaults
 	Evidence  string // one sentence with the numbers behind the finding
 	Inferred  bool   // held too long: the same client had it at each look, and may have released it in between
@@ -48,7 +34,7 @@ type Finding struct {
 
 // Compare orders findings: worst class first, then by key and node. It returns a negative number if a comes first.
 func Compare(a, b *Finding) int {
-	order := Classes()
+	order := inspect.Classes()
 	if d := slices.Index(order, a.Class) - slices.Index(order, b.Class); d != 0 {
 		return d
 	}

@@ -8,9 +8,9 @@ import (
 type Policy struct {
 	Name    string // shown in findings; empty: the pattern
 	Pattern string // a glob pattern of Redis
-	// MaxTTL is the longest TTL that is not a [LongTTL]; zero: the Scanner's limit.
+	// MaxTTL is the longest TTL that is not a [inspect.LongTTL]; zero: the Scanner's limit.
 	MaxTTL time.Duration
-	// MaxHold is how long a holder may have a lock before it is [HeldTooLong]; zero: the Scanner's limit.
+	// MaxHold is how long a holder may have a lock before it is [inspect.HeldTooLong]; zero: the Scanner's limit.
 	MaxHold time.Duration
 	// MaxTerm takes the place of MaxHold for the leader of an election; zero: the Scanner's limit, which can be none.
 	MaxTerm time.Duration

@@ -2,6 +2,8 @@ package report
 
 import (
 	"time"
+
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
 
 // Report is the result of one sweep.
@@ -9,15 +11,15 @@ type Report struct {
 	Started   time.Time
 	Took      time.Duration
 	Nodes     []NodeReport
-	Findings  []Finding  // confirmed and present, worst first
-	Pending   []Finding  // seen once; a later look confirms or drops them
-	Resolved  []Finding  // confirmed by an earlier sweep, now gone or healed
-	Overflow  int        // findings beyond the limit, counted but not kept
-	Excluded  []Excluded // results of scanner.WithExclusions, in their order
-	Gaps      []Gap      // gaps of no single node; see Incomplete
-	Skipped   []Gap      // not looked for and not asked for: the report is complete all the same
-	Standby   bool       // no sweep: another process holds the scanner's lock
-	Unelected bool       // swept without the scanner's lock, which nobody could acquire: others may have swept, too
+	Findings  []Finding     // confirmed and present, worst first
+	Pending   []Finding     // seen once; a later look confirms or drops them
+	Resolved  []Finding     // confirmed by an earlier sweep, now gone or healed
+	Overflow  int           // findings beyond the limit, counted but not kept
+	Excluded  []Excluded    // results of scanner.WithExclusions, in their order
+	Gaps      []inspect.Gap // gaps of no single node; see Incomplete
+	Skipped   []inspect.Gap // not looked for and not asked for: the report is complete all the same
+	Standby   bool          // no sweep: another process holds the scanner's lock
+	Unelected bool          // swept without the scanner's lock, which nobody could acquire: others may have swept, too
 }
 
 // NodeReport is the result of a sweep on one node.
@@ -33,9 +35,9 @@ type NodeReport struct {
 	Unwatched int64 // locks not watched for how long they are held; see scanner.WithMaxWatched
 	// locks whose values do not identify one holder: they are held too long only if nobody writes them meanwhile
 	Indistinct int64
-	Undated    int64         // locks that may be held for longer than the limit: nothing shows since when
-	Uncompared int64         // locks that were to be compared with the other nodes of a Redlock, and could not be
-	Counts     map[Class]int // confirmed findings, plus those beyond the limit, which were seen once
+	Undated    int64                 // locks that may be held for longer than the limit: nothing shows since when
+	Uncompared int64                 // locks that were to be compared with the other nodes of a Redlock, and could not be
+	Counts     map[inspect.Class]int // confirmed findings, plus those beyond the limit, which were seen once
 	Path       Path
 	Truncated  bool  // the sweep stopped at a limit: counts are lower bounds
 	Err        error // why the node could not be swept to its end
@@ -44,7 +46,7 @@ type NodeReport struct {
 	Redirected int64            // keys that the node said another node has: they were not read
 	Overflow   int              // findings beyond the limit, counted but not kept
 	Slots      []SlotRange      // on a cluster's node: slots that it was proved to serve while they were read
-	Gaps       []Gap            // what is not proved to have been read
+	Gaps       []inspect.Gap    // what is not proved to have been read
 }
 
 // Path names the way in which pages are read.
@@ -72,10 +74,13 @@ type Progress struct {
 // Incomplete returns everything that the sweep is not proved to have read: the gaps of the nodes and those of the
 // whole. Without gaps, the report is complete for the keys that existed from the sweep's start to its end. A standby
 // report, which read nothing, has no gaps either.
-func (r *Report) Incomplete() []Gap {
-	var all []Gap
+func (r *Report) Incomplete() []inspect.Gap {
+	var all []inspect.Gap
 	for i := range r.Nodes {
 		all = append(all, r.Nodes[i].Gaps...)
 	}
 	return append(all, r.Gaps...)
 }
+
+// SlotRange is the hash slots of a Redis Cluster from First to Last.
+type SlotRange struct{ First, Last int }

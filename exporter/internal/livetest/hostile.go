@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -49,8 +50,8 @@ func Hostile() state.State {
 func HostileReport() (report.Report, bool) {
 	r := report.Report{Started: time.Now()}
 	for name := range Names() {
-		r.Findings = append(r.Findings, report.Finding{Class: report.Class(name), Node: name, Key: name, Type: name,
-			Evidence: name, Hold: report.Hold{Holder: lock.Holder{Instance: name}, Format: report.Format(name)}})
+		r.Findings = append(r.Findings, report.Finding{Class: inspect.Class(name), Node: name, Key: name, Type: name,
+			Evidence: name, Hold: inspect.Hold{Holder: lock.Holder{Instance: name}, Format: inspect.Format(name)}})
 	}
 	return r, true
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -134,26 +135,26 @@ func slowest(at time.Time) []state.Acquisition {
 // Report is what a scanner found; the time of its sweep is a moment ago.
 func Report() (report.Report, bool) {
 	now := time.Now()
-	finding := func(class report.Class, node, key string, ttl time.Duration, holder, evidence string) report.Finding {
+	finding := func(class inspect.Class, node, key string, ttl time.Duration, holder, evidence string) report.Finding {
 		return report.Finding{Class: class, Node: node, Key: key, Type: "string", TTL: ttl, Evidence: evidence,
 			FirstSeen: now.Add(-26 * time.Minute),
-			Confirmed: true, Hold: report.Hold{Holder: lock.Holder{Instance: holder}, Format: report.FormatLockscope}}
+			Confirmed: true, Hold: inspect.Hold{Holder: lock.Holder{Instance: holder}, Format: inspect.FormatLockscope}}
 	}
 	r := report.Report{Started: now.Add(-14 * time.Second), Took: 820 * time.Millisecond,
 		Resolved: make([]report.Finding, 1)}
 	r.Nodes = []report.NodeReport{{Node: "redis-1:6379", Locks: 412}, {Node: "redis-2:6379", Locks: 411},
 		{Node: "redis-3:6379", Err: errors.New("connection refused")}}
 	r.Findings = []report.Finding{
-		finding(report.NoTTL, "redis-1:6379", "lock:legacy:export", -1, "",
+		finding(inspect.NoTTL, "redis-1:6379", "lock:legacy:export", -1, "",
 			"TTL is -1 since 26m; nothing will remove it"),
-		finding(report.NoTTL, "redis-2:6379", "lock:legacy:export", -1, "",
+		finding(inspect.NoTTL, "redis-2:6379", "lock:legacy:export", -1, "",
 			"TTL is -1 since 26m; nothing will remove it"),
-		finding(report.HeldTooLong, "redis-1:6379", "lock:report:daily", 9*time.Second, "orders-7d9f5c/1",
+		finding(inspect.HeldTooLong, "redis-1:6379", "lock:report:daily", 9*time.Second, "orders-7d9f5c/1",
 			"held by the same owner for 12m34s, policy is 5m"),
-		finding(report.LongTTL, "redis-2:6379", "lock:nightly", 26*time.Hour, "cron@batch-2", "TTL 26h, policy is 1h"),
+		finding(inspect.LongTTL, "redis-2:6379", "lock:nightly", 26*time.Hour, "cron@batch-2", "TTL 26h, policy is 1h"),
 	}
-	r.Findings[3].Hold.Format = report.FormatShedLock
-	r.Pending = []report.Finding{finding(report.Orphan, "redis-2:6379", "lock:cart:1\x1b[2J", 4*time.Second,
+	r.Findings[3].Hold.Format = inspect.FormatShedLock
+	r.Pending = []report.Finding{finding(inspect.Orphan, "redis-2:6379", "lock:cart:1\x1b[2J", 4*time.Second,
 		"orders-7d9f5c/1", "on 1 of 5 nodes")}
 	r.Pending[0].Confirmed = false
 	return r, true

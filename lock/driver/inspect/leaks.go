@@ -8,28 +8,6 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// Class names what is wrong with a lock. The words are those of package scanner/report.
-type Class string
-
-// The classes of leaks.
-const (
-	NoTTL       Class = "no_ttl"
-	LongTTL     Class = "long_ttl"
-	HeldTooLong Class = "held_too_long"
-	Orphan      Class = "orphan" // it names a holder, and nobody holds it
-)
-
-// Reason names why something was not read. The words are those of package scanner/report.
-type Reason string
-
-// The reasons.
-const (
-	ValuesUnread Reason = "values_unread"
-	Unwatched    Reason = "holders_unwatched"
-	NoMatch      Reason = "no_match"
-	Replica      Reason = "replica_not_in_sync"
-)
-
 // Rules say what is a leak.
 type Rules struct {
 	MaxTTL, MaxHold time.Duration
@@ -60,9 +38,7 @@ type Leak struct {
 	Key      string        // any bytes
 	Type     string        // what the system keeps it in: row, advisory, transaction, key or znode
 	TTL      time.Duration // negative: it has none
-	Holder   lock.Holder
-	Format   string // says where Holder is from: Recorded, Observed, or "" if it is empty
-	Fence    uint64
+	Hold     Hold
 	Evidence string // one sentence with the numbers behind it
 	Identity string // the same at every look, as long as nothing has happened to the lock; never shown
 
@@ -70,12 +46,6 @@ type Leak struct {
 	Action Action // what a repair does; "": nothing
 	Unsafe string // why it does nothing
 }
-
-// Where the holder of a Leak is from.
-const (
-	Recorded = "lockscope" // the record that lockscope's drivers write
-	Observed = "unknown"   // what the system itself tells
-)
 
 // Look is what one reading has shown.
 type Look struct {
@@ -95,20 +65,14 @@ type Counted struct {
 	N    int
 }
 
-// Gap is a part that was not read. Detail has the remedy, and neither key nor value.
-type Gap struct {
-	Reason Reason
-	Detail string
-}
-
 // Gap adds a part that could not be read.
 func (l *Look) Gap(reason Reason, format string, args ...any) {
-	l.Gaps = append(l.Gaps, Gap{reason, fmt.Sprintf(format, args...)})
+	l.Gaps = append(l.Gaps, Gap{Reason: reason, Detail: fmt.Sprintf(format, args...)})
 }
 
 // Skip adds a part that was not looked for.
 func (l *Look) Skip(reason Reason, format string, args ...any) {
-	l.Skipped = append(l.Skipped, Gap{reason, fmt.Sprintf(format, args...)})
+	l.Skipped = append(l.Skipped, Gap{Reason: reason, Detail: fmt.Sprintf(format, args...)})
 }
 
 // Count adds a number of things that were read.

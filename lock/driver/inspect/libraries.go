@@ -1,15 +1,5 @@
 package inspect
 
-// Confidence is how sure a recognition is. The values are those of package scanner/discover.
-type Confidence int
-
-// From a guess to a form that nothing else has.
-const (
-	Low Confidence = iota + 1
-	Medium
-	High
-)
-
 // Library is the locks of one library under one pattern.
 type Library struct {
 	Name       string

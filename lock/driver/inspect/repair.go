@@ -14,15 +14,17 @@ const (
 	Terminate Action = "terminate" // end a session
 )
 
-// Outcome says what became of a leak. The words are those of package scanner/repair.
+// Outcome says what became of a leak.
 type Outcome string
 
 // The outcomes of a repair.
 const (
 	Done    Outcome = "done"
-	WouldDo Outcome = "would_do"
-	Changed Outcome = "changed" // it is not as it was found, and was not touched
-	Gone    Outcome = "gone"
+	WouldDo Outcome = "would_do" // dry run: the action would have been done
+	// Changed is a lock that is not as it was found: another value, another kind of TTL, or a TTL shorter than the repair
+	// would set. It was not touched.
+	Changed Outcome = "changed"
+	Gone    Outcome = "gone" // the lock, or the reader of a read/write lock, no longer exists
 )
 
 // ErrUnsafe is matched by the error of a repair that only a person can judge. Nothing was done.

@@ -31,12 +31,12 @@ func (b *Inspector) Leaks(ctx context.Context, r *inspect.Rules) (l inspect.Look
 	for _, prefix := range s.prefixes() {
 		switch err := s.readPrefix(ctx, prefix); {
 		case errors.Is(err, rpctypes.ErrUserEmpty):
-			l.Gap(inspect.ValuesUnread, "the cluster requires a user: set --etcd-username and --etcd-password-file")
+			l.Gap(inspect.ReasonValuesUnread, "the cluster requires a user: set --etcd-username and --etcd-password-file")
 			l.Hide(func(*inspect.Leak) bool { return true })
 			return l, nil
 		case errors.Is(err, rpctypes.ErrPermissionDenied):
 			l.Hide(func(f *inspect.Leak) bool { return strings.HasPrefix(f.Key, prefix) })
-			l.Gap(inspect.ValuesUnread, "user %s may not read the keys below %s: grant its role read on that prefix",
+			l.Gap(inspect.ReasonValuesUnread, "user %s may not read the keys below %s: grant its role read on that prefix",
 				b.config.Username, inspect.KeyText(prefix))
 		case err != nil:
 			return l, b.explain(fmt.Errorf("read keys below %s: %w", inspect.KeyText(prefix), unanswered(err)))
@@ -88,7 +88,7 @@ func (s *leakScan) readPrefix(ctx context.Context, prefix string) error {
 	s.leaks.Count(n, "keys below "+inspect.KeyText(prefix))
 	asked := len(s.rules.Prefixes) == 0 || slices.Contains(s.rules.Prefixes, prefix)
 	if n == 0 && asked && !s.rules.AllowEmpty {
-		s.leaks.Gap(inspect.NoMatch, "no key begins with %s: check --etcd-prefix and --prefix, or use --allow-empty",
+		s.leaks.Gap(inspect.ReasonNoMatch, "no key begins with %s: check --etcd-prefix and --prefix, or use --allow-empty",
 			inspect.KeyText(prefix))
 	}
 	return nil
@@ -137,16 +137,17 @@ func (s *leakScan) judge() {
 		}
 	}
 	if unknown > 0 && s.rules.Wants(inspect.HeldTooLong) {
-		s.leaks.Skip(inspect.Unwatched, "%s of concurrency.Mutex: etcd does not record since when a lease is kept "+
+		s.leaks.Skip(inspect.ReasonUnwatched, "%s of concurrency.Mutex: etcd does not record since when a lease is kept "+
 			"alive", inspect.Count(unknown, "lock"))
 	}
 }
 
 func (s *leakScan) add(class inspect.Class, k *key, format string, args ...any) {
-	l := inspect.Leak{Class: class, Key: k.key, Type: "key", TTL: k.ttl, Holder: k.holder, Format: inspect.Recorded,
+	l := inspect.Leak{Class: class, Key: k.key, Type: "key", TTL: k.ttl,
+		Hold:     inspect.Hold{Holder: k.holder, Format: inspect.FormatLockscope},
 		Identity: fmt.Sprint(k.created, "/", k.lease), Guard: guardOf(k)}
 	if k.holder == (lock.Holder{}) {
-		l.Holder.Instance, l.Format = k.name(), inspect.Observed
+		l.Hold.Instance, l.Hold.Format = k.name(), inspect.FormatUnknown
 	}
 	l.Action, l.Unsafe = s.inspector.repairOf(&l)
 	s.leaks.Add(s.rules, l, format, args...)

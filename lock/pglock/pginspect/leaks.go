@@ -47,7 +47,7 @@ func (s *leakScan) read(ctx context.Context) error {
 	}
 	if standby {
 		s.leaks.Hide(func(f *inspect.Leak) bool { return f.Type != typeRow })
-		s.leaks.Gap(inspect.Replica, "a standby has none of the primary's sessions and advisory locks: "+
+		s.leaks.Gap(inspect.ReasonReplica, "a standby has none of the primary's sessions and advisory locks: "+
 			"scan the primary")
 	}
 	advisory, err := s.sessions(ctx)
@@ -56,7 +56,7 @@ func (s *leakScan) read(ctx context.Context) error {
 	}
 	present, err := s.rows(ctx)
 	if err == nil && !present && advisory == 0 && !s.rules.AllowEmpty {
-		s.leaks.Gap(inspect.NoMatch, "database %s has no schema %s and nobody holds an advisory lock: "+
+		s.leaks.Gap(inspect.ReasonNoMatch, "database %s has no schema %s and nobody holds an advisory lock: "+
 			"check --postgres and --schema, or use --allow-empty", s.database, s.schema)
 	}
 	return err
@@ -74,14 +74,14 @@ func (s *leakScan) rows(ctx context.Context) (present bool, err error) {
 	case err != nil:
 		return false, err
 	case !schema.Present && s.rules.Schema:
-		s.leaks.Gap(inspect.ValuesUnread, "there is no schema %s: check --schema and the database of --postgres",
+		s.leaks.Gap(inspect.ReasonValuesUnread, "there is no schema %s: check --schema and the database of --postgres",
 			place)
 		return false, nil
 	case !schema.Present:
-		s.leaks.Skip(inspect.ValuesUnread, "there is no schema %s, so no locks of pglock were read", place)
+		s.leaks.Skip(inspect.ReasonValuesUnread, "there is no schema %s, so no locks of pglock were read", place)
 		return false, nil
 	case !schema.Usage || slices.Contains(schema.Denied, "view held"):
-		s.leaks.Gap(inspect.ValuesUnread, "role %s may not read the locks of %s: "+
+		s.leaks.Gap(inspect.ReasonValuesUnread, "role %s may not read the locks of %s: "+
 			"let the owner of the schema run pglock.Grant for it", s.user, place)
 		s.leaks.Hide(func(f *inspect.Leak) bool { return f.Place == place })
 		return true, nil
@@ -103,10 +103,11 @@ func (s *leakScan) rows(ctx context.Context) (present bool, err error) {
 
 // judgeRow reports what is wrong with a lock of pglock.
 func (s *leakScan) judgeRow(h *inspect.HeldLock, place string) {
-	l := inspect.Leak{Class: inspect.NoTTL, Place: place, Key: h.Key, Type: typeRow, TTL: h.Remaining, Holder: h.Holder,
-		Format: inspect.Recorded, Fence: h.Fence, Identity: fmt.Sprint(h.Fence), Unsafe: rowUnsafe}
+	l := inspect.Leak{Class: inspect.NoTTL, Place: place, Key: h.Key, Type: typeRow, TTL: h.Remaining,
+		Hold:     inspect.Hold{Holder: h.Holder, Format: inspect.FormatLockscope, Fence: h.Fence},
+		Identity: fmt.Sprint(h.Fence), Unsafe: rowUnsafe}
 	if h.Holder == (lock.Holder{}) {
-		l.Format, l.Fence = inspect.Observed, 0
+		l.Hold.Format, l.Hold.Fence = inspect.FormatUnknown, 0
 	}
 	if h.Remaining < 0 {
 		s.leaks.Add(s.rules, l, "it never expires: it stays until its holder or a person deletes it")
@@ -142,7 +143,7 @@ func (s *leakScan) leftovers(ctx context.Context, place string) error {
 		if s.rules.Orphans {
 			add = s.leaks.Gap
 		}
-		add(inspect.ValuesUnread, "role %s may not read table lock of %s, so rows past their expiry were not "+
+		add(inspect.ReasonValuesUnread, "role %s may not read table lock of %s, so rows past their expiry were not "+
 			"looked for: only the schema's owner may", s.user, place)
 		return nil
 	}

@@ -118,11 +118,11 @@ func (s *leakScan) unseen(hidden, busy int) {
 		return
 	}
 	if hidden > 0 {
-		s.leaks.Gap(inspect.ValuesUnread, "role %s may not see since when %s of other roles hold locks: "+
+		s.leaks.Gap(inspect.ReasonValuesUnread, "role %s may not see since when %s of other roles hold locks: "+
 			"GRANT pg_read_all_stats TO %s", s.user, inspect.Count(hidden, "session"), pgx.Identifier{s.user}.Sanitize())
 	}
 	if busy > 0 {
-		s.leaks.Skip(inspect.Unwatched, "%s of sessions that run a statement: PostgreSQL records since when a "+
+		s.leaks.Skip(inspect.ReasonUnwatched, "%s of sessions that run a statement: PostgreSQL records since when a "+
 			"session is idle, but not since when it holds a lock", inspect.Count(busy, "advisory lock"))
 	}
 }
@@ -138,7 +138,7 @@ func (s *leakScan) judge(v *session) {
 	}
 	l := inspect.Leak{
 		Class: inspect.HeldTooLong, Place: v.database, Key: v.key(), Type: "advisory", TTL: -1,
-		Holder: lock.Holder{Instance: v.name(), Since: *v.changed}, Format: inspect.Observed,
+		Hold:     inspect.Hold{Holder: lock.Holder{Instance: v.name(), Since: *v.changed}, Format: inspect.FormatUnknown},
 		Identity: fmt.Sprint(v.pid, v.prepared, v.began, v.changed), Guard: guardOf(v),
 	}
 	l.Action, l.Unsafe = repairOf(v)

@@ -13,13 +13,13 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/scanner/internal/clock"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/node"
 	"github.com/lockscope/lockscope/scanner/internal/registry"
 	"github.com/lockscope/lockscope/scanner/repair"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // ttlSlack is how much more than the elapsed time a TTL may have shrunk, for clocks of different speed and commands
@@ -37,7 +37,7 @@ type Repairer struct {
 // Repair applies the action to the key of an entry.
 func (r *Repairer) Repair(
 	ctx context.Context, f *registry.Entry, a repair.Action,
-) (repair.Outcome, time.Duration, error) {
+) (inspect.Outcome, time.Duration, error) {
 	at, err := node.Find(ctx, r.Sources, f.Node)
 	if err != nil {
 		return "", keyreader.Never, err
@@ -59,13 +59,13 @@ func (r *Repairer) OldEnough(first time.Time) error {
 // Lockable returns an error unless f's key is a lock's and its value identifies one owner.
 func Lockable(f *registry.Entry, patterns []string) error {
 	switch {
-	case f.Class == report.ForeignType || f.Identity == "" || f.Identity == f.Type:
+	case f.Class == inspect.ForeignType || f.Identity == "" || f.Identity == f.Type:
 		return fmt.Errorf("%w: its value does not identify one lease: check it by hand", repair.ErrNotRepairable)
 	case keyreader.IsHelper(f.Key):
 		return fmt.Errorf("%w: it is a helper key, not a lock", repair.ErrNotRepairable)
 	case !slices.ContainsFunc(patterns, func(p string) bool { return keyreader.Matches(p, f.Key) }):
 		return fmt.Errorf("%w: the key does not match %q", repair.ErrNotRepairable, patterns)
-	case f.Hold.Format == report.FormatLockscope && f.TTL >= 0 && f.Class == report.HeldTooLong:
+	case f.Hold.Format == inspect.FormatLockscope && f.TTL >= 0 && f.Class == inspect.HeldTooLong:
 		return fmt.Errorf("%w: its holder renews it, and would not hear of a repair in time: "+
 			"use \"lockscope revoke\"", repair.ErrNotRepairable)
 	case !f.Distinct:
@@ -77,7 +77,7 @@ func Lockable(f *registry.Entry, patterns []string) error {
 
 func (r *Repairer) act(
 	ctx context.Context, at node.Connection, f *registry.Entry, a repair.Action,
-) (repair.Outcome, time.Duration, error) {
+) (inspect.Outcome, time.Duration, error) {
 	c := newChange(at, f, a, r.Now())
 	act := c.byScript
 	if ofReader(f) {

@@ -5,20 +5,20 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/internal/holders"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/node"
 	"github.com/lockscope/lockscope/scanner/internal/orphan"
 	"github.com/lockscope/lockscope/scanner/internal/registry"
 	"github.com/lockscope/lockscope/scanner/repair"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // examine looks at the key before the action. A plan has only the digest of a value, and only the value itself shows
-// whether it identifies an owner. The outcome is [repair.Done] if the action may be done.
+// whether it identifies an owner. The outcome is [inspect.Done] if the action may be done.
 func (r *Repairer) examine(
 	ctx context.Context, at node.Connection, f *registry.Entry, patterns []string,
-) (repair.Outcome, time.Duration, error) {
+) (inspect.Outcome, time.Duration, error) {
 	reader := keyreader.New(at.Master, at.Pages, keyreader.Query{}, keyreader.Capability{})
 	found, err := reader.Look(ctx, []string{f.Key})
 	if err != nil {
@@ -30,15 +30,15 @@ func (r *Repairer) examine(
 		return "", keyreader.Never, fmt.Errorf("%w: the key's slot has moved or is moving: make a new plan",
 			repair.ErrIncomplete)
 	case v.Gone():
-		return repair.Gone, keyreader.Never, nil
+		return inspect.Gone, keyreader.Never, nil
 	case v.Type == f.Type && v.Size == keyreader.Unmeasured:
 		return "", v.TTL, fmt.Errorf("%w: the server does not report how large the hash is: grant +memory|usage",
 			repair.ErrNotRepairable)
-	case f.Class != report.NoTTL && v.Type == f.Type && v.Identity() != f.Identity && holders.Readers(v):
-		return repair.Gone, v.TTL, nil // other readers have the key
+	case f.Class != inspect.NoTTL && v.Type == f.Type && v.Identity() != f.Identity && holders.Readers(v):
+		return inspect.Gone, v.TTL, nil // other readers have the key
 	case v.Type != f.Type || v.Identity() != f.Identity:
-		return repair.Changed, v.TTL, nil
-	case f.Class == report.LongTTL && holders.Token(v) != "" && v.TTL > mostTTL(f, r.Now()):
+		return inspect.Changed, v.TTL, nil
+	case f.Class == inspect.LongTTL && holders.Token(v) != "" && v.TTL > mostTTL(f, r.Now()):
 		return "", v.TTL, fmt.Errorf("%w: its holder is alive, it has renewed the lock since: use \"lockscope revoke\"",
 			repair.ErrNotRepairable)
 	case holders.Kept(v) && !f.Kept:
@@ -50,12 +50,12 @@ func (r *Repairer) examine(
 	if err := Lockable(f, patterns); err != nil {
 		return "", v.TTL, err
 	}
-	if f.Class == report.Orphan {
+	if f.Class == inspect.Orphan {
 		if still, err := r.orphaned(ctx, at.Source, v); err != nil || !still {
-			return repair.Changed, v.TTL, err
+			return inspect.Changed, v.TTL, err
 		}
 	}
-	return repair.Done, v.TTL, nil
+	return inspect.Done, v.TTL, nil
 }
 
 // orphaned reports whether the lock has no quorum now.

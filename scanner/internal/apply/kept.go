@@ -8,6 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
@@ -44,9 +45,9 @@ func (r *Repairer) unwritten(ctx context.Context, f *registry.Entry, patterns []
 		return until, err
 	}
 	c := newChange(at, f, repair.Action{}, r.Now())
-	outcome, _, err := c.watching(ctx, func(ctx context.Context) (repair.Outcome, time.Duration, error) {
+	outcome, _, err := c.watching(ctx, func(ctx context.Context) (inspect.Outcome, time.Duration, error) {
 		outcome, ttl, err := r.examine(ctx, at, f, patterns)
-		if err == nil && outcome == repair.Done {
+		if err == nil && outcome == inspect.Done {
 			err = c.settle(ctx)
 		}
 		return outcome, ttl, err
@@ -62,7 +63,7 @@ func (r *Repairer) unwritten(ctx context.Context, f *registry.Entry, patterns []
 		return err
 	})
 	switch {
-	case err == nil && outcome != repair.Done:
+	case err == nil && outcome != inspect.Done:
 		err = fmt.Errorf("%w: a process may reuse this value, and the key changed while the plan was made",
 			repair.ErrNotRepairable)
 	case err != nil && redisconn.IsReply(err) && notPermitted(err):
@@ -119,18 +120,18 @@ func lacksKept(f *registry.Entry, a repair.Action, err error) error {
 // Redis when the key was last used before it looks at the value. WATCH detects what happens after that.
 func (r *Repairer) actIfUnused(
 	ctx context.Context, at node.Connection, f *registry.Entry, a repair.Action, patterns []string,
-) (repair.Outcome, time.Duration, error) {
+) (inspect.Outcome, time.Duration, error) {
 	c := newChange(at, f, a, r.Now())
 	if a.IsDry() { // which must not look at the value: before Redis 7.2 that would be a use
 		outcome, ttl, err := c.unused(ctx)
-		if err == nil && outcome == repair.Done {
-			outcome = repair.WouldDo
+		if err == nil && outcome == inspect.Done {
+			outcome = inspect.WouldDo
 		}
 		return outcome, ttl, err
 	}
-	outcome, ttl, err := c.watching(ctx, func(ctx context.Context) (repair.Outcome, time.Duration, error) {
+	outcome, ttl, err := c.watching(ctx, func(ctx context.Context) (inspect.Outcome, time.Duration, error) {
 		outcome, ttl, err := c.unused(ctx)
-		if err != nil || outcome != repair.Done {
+		if err != nil || outcome != inspect.Done {
 			return outcome, ttl, err
 		}
 		return r.examine(ctx, at, f, patterns)
@@ -141,9 +142,9 @@ func (r *Repairer) actIfUnused(
 	return outcome, ttl, err
 }
 
-// unused is [repair.Done] if nobody has used the key since the plan proved that it was not written. The expiry proves
+// unused is [inspect.Done] if nobody has used the key since the plan proved that it was not written. The expiry proves
 // nothing: it may be the same for each lease, such as midnight. None of its commands counts as a use.
-func (c *change) unused(ctx context.Context) (repair.Outcome, time.Duration, error) {
+func (c *change) unused(ctx context.Context) (inspect.Outcome, time.Duration, error) {
 	f, pipe := c.finding, c.master.Pipeline()
 	kind, left, last := pipe.Type(ctx, f.Key), pipe.Do(ctx, "pttl", f.Key), pipe.ObjectIdleTime(ctx, f.Key)
 	info := pipe.Info(ctx, "server") // after the idle time, so that a tick in between makes the use younger
@@ -157,9 +158,9 @@ func (c *change) unused(ctx context.Context) (repair.Outcome, time.Duration, err
 	idle, err := c.idle(ctx, last)
 	switch {
 	case kind.Val() == "none" || errors.Is(err, errGone):
-		return repair.Gone, keyreader.Never, nil
+		return inspect.Gone, keyreader.Never, nil
 	case !asSeen || kind.Val() != f.Type || !c.action.Deletes() && ttl >= 0 && ttl <= c.action.After():
-		return repair.Changed, ttl, nil
+		return inspect.Changed, ttl, nil
 	case err != nil:
 		return "", ttl, err
 	case !before(redisinfo.Parse(info.Val()).Number(lruClock)-int64(idle.Seconds()), f.Until):
@@ -167,7 +168,7 @@ func (c *change) unused(ctx context.Context) (repair.Outcome, time.Duration, err
 			fmt.Errorf("%w: a process may reuse this value, and the key was used %v ago, after the plan was "+
 				"made: it may have been released and acquired again: check it by hand", repair.ErrNotRepairable, idle)
 	}
-	return repair.Done, ttl, nil
+	return inspect.Done, ttl, nil
 }
 
 // lruClock is the field of INFO with the clock by which Redis measures idle times. It has lruBits bits.

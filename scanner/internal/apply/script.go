@@ -11,12 +11,12 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/node"
 	"github.com/lockscope/lockscope/scanner/internal/registry"
 	"github.com/lockscope/lockscope/scanner/repair"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 //go:embed repair.lua
@@ -45,14 +45,14 @@ func (p onceProcessor) Process(ctx context.Context, cmd redis.Cmder) error {
 }
 
 // byScript acts on a key that one holder has.
-func (c *change) byScript(ctx context.Context) (outcome repair.Outcome, ttl time.Duration, err error) {
+func (c *change) byScript(ctx context.Context) (outcome inspect.Outcome, ttl time.Duration, err error) {
 	return c.run(ctx, repairLua, []any{c.finding.Identity, c.leastMillis(), c.act(), c.dry()})
 }
 
 // run uses the read-only command for scripts in a dry run, where there is one, so that the server itself prevents
 // writes.
 func (c *change) run(ctx context.Context, lua string, args []any) (
-	outcome repair.Outcome, ttl time.Duration, err error,
+	outcome inspect.Outcome, ttl time.Duration, err error,
 ) {
 	commands := node.EvalCommands()
 	if !c.action.IsDry() {
@@ -96,15 +96,15 @@ func (c *change) leastMillis() int64 {
 	return c.least.Milliseconds()
 }
 
-func parseReply(reply any) (repair.Outcome, time.Duration, error) {
+func parseReply(reply any) (inspect.Outcome, time.Duration, error) {
 	parts, _ := reply.([]any)
 	if len(parts) != 2 {
 		return "", keyreader.Never, fmt.Errorf("%w: a repair returned %d parts", driver.ErrBadReply, len(parts))
 	}
 	word, ok1 := parts[0].(string)
 	pttl, ok2 := parts[1].(int64)
-	outcome, known := map[string]repair.Outcome{
-		"gone": repair.Gone, "changed": repair.Changed, "would": repair.WouldDo, "done": repair.Done,
+	outcome, known := map[string]inspect.Outcome{
+		"gone": inspect.Gone, "changed": inspect.Changed, "would": inspect.WouldDo, "done": inspect.Done,
 	}[word]
 	if !ok1 || !ok2 || !known {
 		return "", keyreader.Never, fmt.Errorf("%w: a repair returned parts of unexpected types", driver.ErrBadReply)
@@ -117,13 +117,13 @@ var readerLua string
 
 // ofReader reports whether a finding is about readers of a read/write lock.
 func ofReader(f *registry.Entry) bool {
-	return f.Type == keyreader.Hash && f.Hold.Format == report.FormatLockscope
+	return f.Type == keyreader.Hash && f.Hold.Format == inspect.FormatLockscope
 }
 
 // readerArgs are the arguments of reader.lua.
 func (c *change) readerArgs() []any {
 	ofKey := "0"
-	if c.finding.Class == report.NoTTL {
+	if c.finding.Class == inspect.NoTTL {
 		ofKey = "1"
 	}
 	return []any{c.finding.Identity, c.leastMillis(), c.mostMillis(), c.act(), c.dry(), ofKey}
@@ -133,14 +133,14 @@ func (c *change) readerArgs() []any {
 // process that is alive, and that may have lost some of its nodes only for a moment.
 func (c *change) mostMillis() int64 {
 	f := c.finding
-	if f.Class != report.Orphan || f.TTL < 0 {
+	if f.Class != inspect.Orphan || f.TTL < 0 {
 		return -1
 	}
 	return mostTTL(f, c.now).Milliseconds()
 }
 
 // byReaderScript acts on one reader, or on the TTL of all.
-func (c *change) byReaderScript(ctx context.Context) (repair.Outcome, time.Duration, error) {
+func (c *change) byReaderScript(ctx context.Context) (inspect.Outcome, time.Duration, error) {
 	outcome, ttl, err := c.run(ctx, readerLua, c.readerArgs())
 	if err != nil && refusedScript(err) {
 		err = fmt.Errorf("%w: readers are repaired by a script: grant the rules of RepairACL: %w",

@@ -31,7 +31,7 @@ func Read(p *repair.Step) (f registry.Entry, a repair.Action, err error) {
 	if err != nil {
 		return f, a, fmt.Errorf("%w: a key is not valid base64", repair.ErrInvalidPlan)
 	}
-	if !slices.Contains(report.Classes(), f.Class) {
+	if !slices.Contains(inspect.Classes(), f.Class) {
 		return f, a, fmt.Errorf("%w: unknown class %q", repair.ErrInvalidPlan, f.Class)
 	}
 	if p.TTL != nil {
@@ -45,7 +45,7 @@ func Read(p *repair.Step) (f registry.Entry, a repair.Action, err error) {
 // Step carries out what [Read] made of a step, or returns why not. patterns are those of the plan.
 func (r *Repairer) Step(
 	ctx context.Context, f *registry.Entry, a repair.Action, patterns []string,
-) (repair.Outcome, time.Duration, error) {
+) (inspect.Outcome, time.Duration, error) {
 	at, err := node.Find(ctx, r.Sources, f.Node)
 	if err != nil {
 		return "", keyreader.Never, err
@@ -57,7 +57,7 @@ func (r *Repairer) Step(
 	if err != nil && redisconn.IsReply(err) && notPermitted(err) {
 		err = fmt.Errorf("%w: grant %s", err, lacks(f, a, err))
 	}
-	if err != nil || outcome != repair.Done {
+	if err != nil || outcome != inspect.Done {
 		return outcome, ttl, err
 	}
 	return r.act(ctx, at, f, a)

@@ -9,23 +9,23 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
-	"github.com/lockscope/lockscope/scanner/repair"
 )
 
 // watched is repair.lua in plain commands, for servers that run no scripts. A change of the key between WATCH and
 // EXEC makes EXEC fail. WATCH has its own connection; reads on other connections in between are safe all the same.
-func (c *change) watched(ctx context.Context) (outcome repair.Outcome, ttl time.Duration, err error) {
+func (c *change) watched(ctx context.Context) (outcome inspect.Outcome, ttl time.Duration, err error) {
 	return c.watching(ctx, c.verdict, c.commit)
 }
 
-// decision is [repair.Done] if the action is still to be done.
-type decision = func(context.Context) (repair.Outcome, time.Duration, error)
+// decision is [inspect.Done] if the action is still to be done.
+type decision = func(context.Context) (inspect.Outcome, time.Duration, error)
 
 // watching commits on a verdict, unless the key changes while the verdict is found.
 func (c *change) watching(
 	ctx context.Context, verdict decision, commit func(context.Context, *redis.Conn) error,
-) (outcome repair.Outcome, ttl time.Duration, err error) {
+) (outcome inspect.Outcome, ttl time.Duration, err error) {
 	opt := *c.master.Options()
 	opt.MaxRetries = -1 // see once
 	own := redis.NewClient(&opt)
@@ -35,22 +35,22 @@ func (c *change) watching(
 	if _, err := send(ctx, conn, "watch", c.finding.Key); err != nil {
 		return "", keyreader.Never, err
 	}
-	if outcome, ttl, err = verdict(ctx); err == nil && outcome == repair.Done {
+	if outcome, ttl, err = verdict(ctx); err == nil && outcome == inspect.Done {
 		err = commit(ctx, conn)
 	}
 	switch {
 	case errors.Is(err, errChanged):
-		return repair.Changed, ttl, nil
+		return inspect.Changed, ttl, nil
 	case errors.Is(err, errGone):
-		return repair.Gone, keyreader.Never, nil
+		return inspect.Gone, keyreader.Never, nil
 	case err != nil:
 		return "", keyreader.Never, err
 	}
 	return outcome, ttl, nil
 }
 
-// verdict is [repair.Done] if the action is still to be done.
-func (c *change) verdict(ctx context.Context) (repair.Outcome, time.Duration, error) {
+// verdict is [inspect.Done] if the action is still to be done.
+func (c *change) verdict(ctx context.Context) (inspect.Outcome, time.Duration, error) {
 	f, a := c.finding, c.action
 	reader := keyreader.New(c.master, c.master, keyreader.Query{}, keyreader.PlainOnly())
 	found, err := reader.Look(ctx, []string{f.Key})
@@ -61,15 +61,15 @@ func (c *change) verdict(ctx context.Context) (repair.Outcome, time.Duration, er
 	asSeen := c.least < 0 && v.TTL < 0 || c.least >= 0 && v.TTL >= c.least
 	switch {
 	case v.Gone():
-		return repair.Gone, keyreader.Never, nil
+		return inspect.Gone, keyreader.Never, nil
 	case !asSeen || v.Type != f.Type || v.Identity() != f.Identity:
-		return repair.Changed, v.TTL, nil
+		return inspect.Changed, v.TTL, nil
 	case !a.Deletes() && v.TTL >= 0 && v.TTL <= a.After():
-		return repair.Changed, v.TTL, nil
+		return inspect.Changed, v.TTL, nil
 	case a.IsDry():
-		return repair.WouldDo, v.TTL, nil
+		return inspect.WouldDo, v.TTL, nil
 	}
-	return repair.Done, v.TTL, nil
+	return inspect.Done, v.TTL, nil
 }
 
 var (

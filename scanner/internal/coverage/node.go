@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
 	"github.com/lockscope/lockscope/scanner/internal/clock"
@@ -29,7 +30,7 @@ type Node struct {
 	node.Connection
 	Slots  Slots              // of a cluster's node: what was read of its slots
 	Report *report.NodeReport // takes the gaps, and the calls
-	Others []report.Gap       // databases of the server that are not read
+	Others []inspect.Gap      // databases of the server that are not read
 
 	now func() time.Time
 }
@@ -60,7 +61,7 @@ func (n *Node) Ask(ctx context.Context) (s Standing, err error) {
 	s.View, err = node.View(ctx, n.Master)
 	s.viewed = err == nil
 	if err != nil && redisconn.IsReply(err) {
-		Note(n.Report, report.ReasonSlotsUncovered, "the node does not report its slots (%v): grant +cluster|nodes",
+		Note(n.Report, inspect.ReasonSlotsUncovered, "the node does not report its slots (%v): grant +cluster|nodes",
 			redisconn.Scrub(err))
 		err = nil
 	}
@@ -68,12 +69,12 @@ func (n *Node) Ask(ctx context.Context) (s Standing, err error) {
 }
 
 // others notes databases of the server that have keys.
-func (n *Node) others(info redisinfo.Info) (all []report.Gap) {
+func (n *Node) others(info redisinfo.Info) (all []inspect.Gap) {
 	for _, db := range info.Databases() {
 		if keys, _, _ := info.Keyspace(db); db != n.Source.DB && keys > 0 {
 			opt := *n.Master.Options()
 			opt.DB = db
-			all = append(all, report.Gap{Node: n.Node, Reason: report.ReasonDatabases, Detail: fmt.Sprintf(
+			all = append(all, inspect.Gap{Node: n.Node, Reason: inspect.ReasonDatabases, Detail: fmt.Sprintf(
 				"db%d of %s has %d keys, not read: scan it, too (--redis redis://%s)", db, opt.Addr, keys, redisconn.Name(&opt))})
 		}
 	}
@@ -87,12 +88,12 @@ func (n *Node) Admit(ctx context.Context, s *Standing) error {
 	case role == "slave" && s.clustered():
 		return report.ErrNotMaster
 	case role == "slave":
-		Note(n.Report, report.ReasonReplica,
+		Note(n.Report, inspect.ReasonReplica,
 			"the node is a replica: give its master, and this server as its replica (--replica)")
 	case role == "" && s.master["redis_mode"] == "sentinel":
 		return errSentinel
 	case role == "":
-		Note(n.Report, report.ReasonRoleUnknown, "the node does not report whether it is a master: grant +info")
+		Note(n.Report, inspect.ReasonRoleUnknown, "the node does not report whether it is a master: grant +info")
 	}
 	if n.Pages == n.Master {
 		return nil
@@ -113,7 +114,7 @@ func (n *Node) admitReplica(ctx context.Context, s *Standing) error {
 		}
 	}
 	if text := s.unsynced(); text != "" {
-		Note(n.Report, report.ReasonReplica, "%s: read the node itself, or repair the replica", text)
+		Note(n.Report, inspect.ReasonReplica, "%s: read the node itself, or repair the replica", text)
 	}
 	return nil
 }
@@ -121,12 +122,12 @@ func (n *Node) admitReplica(ctx context.Context, s *Standing) error {
 // Compare records what a pass from before to after is proved to have read of the node.
 func (n *Node) Compare(before, after *Standing) {
 	if before.Pages.RunID() != after.Pages.RunID() {
-		Note(n.Report, report.ReasonNodeFailed, "the server process changed during the pass: sweep again")
+		Note(n.Report, inspect.ReasonNodeFailed, "the server process changed during the pass: sweep again")
 		return
 	}
 	if n.Pages != n.Master && before.unsynced() == "" {
 		if text := after.unsynced(); text != "" && after.lag() == 0 {
-			Note(n.Report, report.ReasonReplica, "%s since the sweep began: sweep again", text)
+			Note(n.Report, inspect.ReasonReplica, "%s since the sweep began: sweep again", text)
 		}
 	}
 	n.Cover(before, after)

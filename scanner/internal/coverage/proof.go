@@ -3,11 +3,11 @@ package coverage
 import (
 	"fmt"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/redlock/hashslot"
 	"github.com/lockscope/lockscope/scanner/internal/node"
 	"github.com/lockscope/lockscope/scanner/internal/registry"
 	"github.com/lockscope/lockscope/scanner/repair"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // Proof is what one sweep proved, as far as repairs need it. It does not change after the sweep.
@@ -19,12 +19,12 @@ type Proof struct {
 
 // Proved is what a sweep proved about one node.
 type Proved struct {
-	Gaps  []report.Gap
+	Gaps  []inspect.Gap
 	Slots *node.SlotSet // that were read, of a cluster's node; nil of one that has all keys
 }
 
 // Covers returns an error unless the sweep's evidence for f is complete. A gap of a node concerns all of its keys,
-// except that unwatched holders matter to [report.HeldTooLong] alone.
+// except that unwatched holders matter to [inspect.HeldTooLong] alone.
 func (p *Proof) Covers(f *registry.Entry) error {
 	if p == nil {
 		return fmt.Errorf("%w: no sweep has run yet", repair.ErrIncomplete)
@@ -34,7 +34,7 @@ func (p *Proof) Covers(f *registry.Entry) error {
 		return fmt.Errorf("%w: the last sweep did not read the node: sweep again", repair.ErrIncomplete)
 	}
 	for _, g := range n.Gaps {
-		if g.Reason != report.ReasonUnwatched || f.Class == report.HeldTooLong {
+		if g.Reason != inspect.ReasonUnwatched || f.Class == inspect.HeldTooLong {
 			return fmt.Errorf("%w: %s: %s", repair.ErrIncomplete, g.Reason, g.Detail)
 		}
 	}
@@ -42,7 +42,7 @@ func (p *Proof) Covers(f *registry.Entry) error {
 		return fmt.Errorf("%w: slot %d was moving or not read: sweep again when the move is done", repair.ErrIncomplete,
 			slot)
 	}
-	if f.Class == report.Orphan && !p.Orphans {
+	if f.Class == inspect.Orphan && !p.Orphans {
 		return fmt.Errorf("%w: the nodes are not proved to form one Redlock: see WithOneRedlock (--redlock)",
 			repair.ErrIncomplete)
 	}

@@ -3,8 +3,8 @@ package coverage
 import (
 	"fmt"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/internal/node"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // movingText says why ASKING does not prove that a moving slot was read completely.
@@ -28,37 +28,37 @@ func (c *Slots) Add(n *Slots) {
 }
 
 // Gaps returns the gaps of a whole cluster. A node that was not read completely reports its slots itself.
-func (c *Slots) Gaps(source string) []report.Gap {
-	var gaps []report.Gap
+func (c *Slots) Gaps(source string) []inspect.Gap {
+	var gaps []inspect.Gap
 	rest := node.AllSlots().Without(c.Read).Without(c.Moving)
-	add := func(reason report.Reason, slots node.SlotSet, text string) {
+	add := func(reason inspect.Reason, slots node.SlotSet, text string) {
 		if slots.Len() > 0 {
-			gaps = append(gaps, report.Gap{Reason: reason,
+			gaps = append(gaps, inspect.Gap{Reason: reason,
 				Detail: fmt.Sprintf("%s: slots %s "+text, source, slots.String())})
 		}
 	}
 	if c.Assigned.Len() > 0 {
-		add(report.ReasonSlotsUncovered, rest.Without(c.Assigned), "are served by no node: repair the cluster")
+		add(inspect.ReasonSlotsUncovered, rest.Without(c.Assigned), "are served by no node: repair the cluster")
 	}
 	if c.Whole {
-		add(report.ReasonSlotsMoving, rest.Both(c.Assigned), "changed nodes during the sweep: sweep again")
+		add(inspect.ReasonSlotsMoving, rest.Both(c.Assigned), "changed nodes during the sweep: sweep again")
 	}
-	add(report.ReasonSlotsMoving, c.Moving, movingText)
+	add(inspect.ReasonSlotsMoving, c.Moving, movingText)
 	return gaps
 }
 
 // missing returns the gaps of a cluster's node that was given without the others.
-func (c *Slots) missing() []report.Gap {
+func (c *Slots) missing() []inspect.Gap {
 	all := node.AllSlots()
 	others := all.Without(c.Read).Without(c.Moving)
-	var gaps []report.Gap
+	var gaps []inspect.Gap
 	if others.Len() > 0 {
-		gaps = append(gaps, report.Gap{Reason: report.ReasonSlotsUncovered, Detail: fmt.Sprintf(
+		gaps = append(gaps, inspect.Gap{Reason: inspect.ReasonSlotsUncovered, Detail: fmt.Sprintf(
 			"the node is part of a Redis Cluster and does not serve slots %s: give the cluster as a whole (--cluster)",
 			others.String())})
 	}
 	if c.Moving.Len() > 0 {
-		gaps = append(gaps, report.Gap{Reason: report.ReasonSlotsMoving,
+		gaps = append(gaps, inspect.Gap{Reason: inspect.ReasonSlotsMoving,
 			Detail: fmt.Sprintf("slots %s "+movingText, c.Moving.String())})
 	}
 	return gaps

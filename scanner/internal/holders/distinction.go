@@ -5,8 +5,8 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // Distinction is how well a value identifies one holder of a lock.
@@ -42,7 +42,7 @@ func named(text string) bool {
 }
 
 // DistinctionOf judges a value by its form.
-func DistinctionOf(v *keyreader.Value, h *report.Hold) Distinction {
+func DistinctionOf(v *keyreader.Value, h *inspect.Hold) Distinction {
 	switch {
 	case v.Type == keyreader.Hash && v.Fields == nil: // too large, or not measured
 		return Indistinct

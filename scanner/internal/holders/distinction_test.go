@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 func distinctionOfText(text string) Distinction {
@@ -43,7 +43,7 @@ func TestWhatTellsHoldersApart(t *testing.T) {
 		if fields == nil {
 			want = Indistinct
 		}
-		if got := DistinctionOf(v, &report.Hold{}); got != want {
+		if got := DistinctionOf(v, &inspect.Hold{}); got != want {
 			t.Errorf("a hash with %v: %d, want %d", fields, got, want)
 		}
 	}

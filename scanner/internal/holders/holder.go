@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/redlock/stored"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // maxNameLength of a holder, in bytes.
@@ -20,11 +20,11 @@ const maxNameLength = 128
 const TokenLength = 32
 
 // Holder returns what the value says about the holder.
-func Holder(v *keyreader.Value) report.Hold {
+func Holder(v *keyreader.Value) inspect.Hold {
 	switch v.Type {
 	case keyreader.String:
 		if fence, h, ok := stored.ParseValue(cmp.Or(v.Record, v.Head)); ok {
-			return report.Hold{Holder: h, Format: report.FormatLockscope, Fence: fence}
+			return inspect.Hold{Holder: h, Format: inspect.FormatLockscope, Fence: fence}
 		}
 		if h, ok := shedLockHolder(v.Head); ok && v.Size <= keyreader.HeadSize {
 			return h
@@ -37,12 +37,12 @@ func Holder(v *keyreader.Value) report.Hold {
 			return h
 		}
 		if v.LikeReaders {
-			return report.Hold{Holder: lock.Holder{Kind: lock.KindRead}, Format: report.FormatLockscope}
+			return inspect.Hold{Holder: lock.Holder{Kind: lock.KindRead}, Format: inspect.FormatLockscope}
 		}
 	}
 	// The values of redsync, redislock and SETNX scripts are their owner tokens, or
 	// may be: nothing of them is shown.
-	return report.Hold{Format: report.FormatUnknown}
+	return inspect.Hold{Format: inspect.FormatUnknown}
 }
 
 // Token is the secret by which lockscope identifies an attempt, the same on all nodes. It is "" if lockscope did not
@@ -79,17 +79,17 @@ var (
 )
 
 // shedLockHolder reads ADDED:time@host:uuid. It drops the uuid, which authorizes the release.
-func shedLockHolder(text string) (report.Hold, bool) {
+func shedLockHolder(text string) (inspect.Hold, bool) {
 	rest, found := strings.CutPrefix(text, "ADDED:")
 	at, rest, split := strings.Cut(rest, "@")
 	if !found || !split {
-		return report.Hold{}, false
+		return inspect.Hold{}, false
 	}
 	since, err := time.Parse(time.RFC3339Nano, at)
 	if err != nil {
-		return report.Hold{}, false
+		return inspect.Hold{}, false
 	}
-	h := report.Hold{Holder: lock.Holder{Since: since}, Format: report.FormatShedLock}
+	h := inspect.Hold{Holder: lock.Holder{Since: since}, Format: inspect.FormatShedLock}
 	if m := shedLockRest.FindStringSubmatch(rest); m != nil {
 		h.Instance = cleanName(m[1])
 	}
@@ -99,8 +99,8 @@ func shedLockHolder(text string) (report.Hold, bool) {
 // redissonHolder reads the fields of a Redisson lock: client:thread -> count, and "mode" in a read-write lock. The
 // client's id and the thread together authorize the unlock. So only 8 of the id's 36 characters are shown, enough to
 // tell holders apart and too few to guess the other 90 bits.
-func redissonHolder(fields [][2]string) (report.Hold, bool) {
-	h := report.Hold{Format: report.FormatRedisson}
+func redissonHolder(fields [][2]string) (inspect.Hold, bool) {
+	h := inspect.Hold{Format: inspect.FormatRedisson}
 	var names []string
 	for _, f := range fields {
 		if f[0] == "mode" && (f[1] == "read" || f[1] == "write") {
@@ -109,7 +109,7 @@ func redissonHolder(fields [][2]string) (report.Hold, bool) {
 		m := redissonField.FindStringSubmatch(f[0])
 		count, err := strconv.ParseInt(f[1], 10, 32)
 		if m == nil || err != nil || count < 0 {
-			return report.Hold{}, false
+			return inspect.Hold{}, false
 		}
 		h.Count += int(count)
 		if uuidOnly.MatchString(m[1]) {

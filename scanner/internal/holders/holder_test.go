@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/internal/holders"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // Values as the libraries write them.
@@ -19,7 +19,7 @@ const (
 )
 
 // holderOf returns what the value says about its holder.
-func holderOf(text string) report.Hold {
+func holderOf(text string) inspect.Hold {
 	return holders.Holder(&keyreader.Value{
 		Type: keyreader.String, Head: text[:min(len(text), keyreader.HeadSize)], Size: int64(len(text)),
 	})
@@ -27,21 +27,21 @@ func holderOf(text string) report.Hold {
 
 func TestHolderOf(t *testing.T) {
 	since := time.Date(2026, 11, 21, 18, 0, 0, 5e6, time.UTC)
-	for text, want := range map[string]report.Hold{
+	for text, want := range map[string]inspect.Hold{
 		"ADDED:2026-11-21T18:00:00.005Z@host-1:" +
-			shedLockUUID: {Format: report.FormatShedLock, Holder: lock.Holder{Instance: "host-1", Since: since}},
-		"ADDED:2026-11-21T18:00:00.005Z@host-1": {Format: report.FormatShedLock,
+			shedLockUUID: {Format: inspect.FormatShedLock, Holder: lock.Holder{Instance: "host-1", Since: since}},
+		"ADDED:2026-11-21T18:00:00.005Z@host-1": {Format: inspect.FormatShedLock,
 			Holder: lock.Holder{Instance: "host-1", Since: since}},
-		"ADDED:2026-11-21T18:00:00.005Z@ho\nst": {Format: report.FormatShedLock,
+		"ADDED:2026-11-21T18:00:00.005Z@ho\nst": {Format: inspect.FormatShedLock,
 			Holder: lock.Holder{Instance: "ho_st", Since: since}},
-		"ADDED:2026-11-21T18:00:00.005Z@host:secret": {Format: report.FormatShedLock,
+		"ADDED:2026-11-21T18:00:00.005Z@host:secret": {Format: inspect.FormatShedLock,
 			Holder: lock.Holder{Since: since}},
-		"ADDED:yesterday@host": {Format: report.FormatUnknown},
-		"ADDED:":               {Format: report.FormatUnknown},
-		redsyncValue:           {Format: report.FormatUnknown},
-		"host-1:4711":          {Format: report.FormatUnknown},
-		"":                     {Format: report.FormatUnknown},
-		token + ":x|a|1|":      {Format: report.FormatUnknown},
+		"ADDED:yesterday@host": {Format: inspect.FormatUnknown},
+		"ADDED:":               {Format: inspect.FormatUnknown},
+		redsyncValue:           {Format: inspect.FormatUnknown},
+		"host-1:4711":          {Format: inspect.FormatUnknown},
+		"":                     {Format: inspect.FormatUnknown},
+		token + ":x|a|1|":      {Format: inspect.FormatUnknown},
 	} {
 		got := holderOf(text)
 		if !got.Since.Equal(want.Since) {
@@ -60,7 +60,7 @@ func FuzzHolderOf(f *testing.F) {
 	f.Add(redsyncValue)
 	f.Fuzz(func(t *testing.T, text string) {
 		h := holderOf(text)
-		if h.Format == report.FormatUnknown && h != (report.Hold{Format: report.FormatUnknown}) {
+		if h.Format == inspect.FormatUnknown && h != (inspect.Hold{Format: inspect.FormatUnknown}) {
 			t.Errorf("%q: %+v of an unknown format", text, h)
 		}
 		if len(h.Instance) > 128 || strings.ContainsAny(h.Instance, "\n\r\x1b\x00") {

@@ -3,21 +3,21 @@ package holders
 import (
 	"time"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/redlock/stored"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // readersHolder describes the oldest reader of a read/write lock of lockscope, as [keyreader.Oldest] finds it.
-func readersHolder(v *keyreader.Value) (oldest report.Hold, ok bool) {
+func readersHolder(v *keyreader.Value) (oldest inspect.Hold, ok bool) {
 	first := keyreader.Oldest(v.ReadLeases())
 	for _, f := range v.Fields {
 		fence, _, h, ok := stored.ParseReader(f[0], f[1])
 		if !ok {
-			return report.Hold{}, false
+			return inspect.Hold{}, false
 		}
 		if f[0] == first.Token {
-			oldest = report.Hold{Holder: h, Format: report.FormatLockscope, Fence: fence}
+			oldest = inspect.Hold{Holder: h, Format: inspect.FormatLockscope, Fence: fence}
 		}
 	}
 	return oldest, first.Token != ""
@@ -32,21 +32,21 @@ func Readers(v *keyreader.Value) bool {
 // Subject returns what a finding of the class is about. For the readers of a lock that is one of them: the one that a
 // finding already has (same is true of its identity), else the one that ends last if the TTL is too long, else the
 // oldest. A missing TTL concerns all readers. Any other value is its own subject. same may be nil.
-func Subject(class report.Class, v *keyreader.Value, same func(identity string) bool) *keyreader.Value {
+func Subject(class inspect.Class, v *keyreader.Value, same func(identity string) bool) *keyreader.Value {
 	if v.Type != keyreader.Hash || !Readers(v) {
 		return v
 	}
 	readers := v.ReadLeases()
 	for i := range readers {
-		if one := v.Only(&readers[i]); same != nil && class != report.NoTTL && same(one.Identity()) {
+		if one := v.Only(&readers[i]); same != nil && class != inspect.NoTTL && same(one.Identity()) {
 			return one
 		}
 	}
 	of := keyreader.Oldest(readers)
 	switch class {
-	case report.NoTTL:
+	case inspect.NoTTL:
 		return v
-	case report.LongTTL:
+	case inspect.LongTTL:
 		for _, r := range readers {
 			if r.Ends.After(of.Ends) {
 				of = r

@@ -18,23 +18,23 @@ import (
 
 // Classify returns what is wrong with a lock that its holder has had since the given time; zero if that is unknown.
 // Package orphan finds orphans, which takes more than one node.
-func (r *Rules) Classify(v *keyreader.Value, h *report.Hold, since, now time.Time) []report.Class {
-	var found []report.Class
-	add := func(class report.Class, is bool) {
+func (r *Rules) Classify(v *keyreader.Value, h *inspect.Hold, since, now time.Time) []inspect.Class {
+	var found []inspect.Class
+	add := func(class inspect.Class, is bool) {
 		if is && r.Checks[class] {
 			found = append(found, class)
 		}
 	}
 	foreign := holders.Foreign(v)
-	add(report.ForeignType, foreign)
-	if foreign && r.Checks[report.ForeignType] {
+	add(inspect.ForeignType, foreign)
+	if foreign && r.Checks[inspect.ForeignType] {
 		return found
 	}
 	p := r.PolicyOf(v.Key)
-	add(report.NoTTL, leaked(&p, v))
-	add(report.LongTTL, v.TTL > p.MaxTTL)
+	add(inspect.NoTTL, leaked(&p, v))
+	add(inspect.LongTTL, v.TTL > p.MaxTTL)
 	if limit := HoldLimit(&p, v, h); limit > 0 && !foreign && !since.IsZero() {
-		add(report.HeldTooLong, now.Sub(since) > limit)
+		add(inspect.HeldTooLong, now.Sub(since) > limit)
 	}
 	return found
 }
@@ -45,7 +45,7 @@ func leaked(p *report.Policy, v *keyreader.Value) bool {
 
 // HoldLimit is how long the holder may have the lock; zero: for as long as it wants. A lock that is a leak already has
 // no limit. A leader has that of terms.
-func HoldLimit(p *report.Policy, v *keyreader.Value, h *report.Hold) time.Duration {
+func HoldLimit(p *report.Policy, v *keyreader.Value, h *inspect.Hold) time.Duration {
 	switch {
 	case leaked(p, v):
 		return 0
@@ -63,11 +63,11 @@ func (r *Rules) Still(f *registry.Entry, v *keyreader.Value, now time.Time) bool
 	}
 	p, holder := r.PolicyOf(f.Key), holders.Holder(v)
 	switch f.Class {
-	case report.NoTTL:
+	case inspect.NoTTL:
 		return leaked(&p, v)
-	case report.LongTTL:
+	case inspect.LongTTL:
 		return v.TTL > p.MaxTTL
-	case report.HeldTooLong:
+	case inspect.HeldTooLong:
 		return HoldLimit(&p, v, &holder) > 0
 	}
 	return true
@@ -75,25 +75,25 @@ func (r *Rules) Still(f *registry.Entry, v *keyreader.Value, now time.Time) bool
 
 // Evidence explains a finding in numbers. It shows nothing of the value. looks is how many sweeps saw a holder that may
 // have released the lock in between; zero if it is known to have kept it.
-func (r *Rules) Evidence(class report.Class, v *keyreader.Value, since time.Time, looks int, now time.Time) string {
+func (r *Rules) Evidence(class inspect.Class, v *keyreader.Value, since time.Time, looks int, now time.Time) string {
 	p := r.PolicyOf(v.Key)
 	switch class {
-	case report.NoTTL:
+	case inspect.NoTTL:
 		return stays(v, now)
-	case report.LongTTL:
+	case inspect.LongTTL:
 		return fmt.Sprintf("its TTL is %v, longer than the limit of %v", clock.Round(v.TTL), p.MaxTTL) + clause(&p)
-	case report.HeldTooLong:
+	case inspect.HeldTooLong:
 		holder := holders.Holder(v)
 		return sameHolder(v, &holder, now.Sub(since), looks) + fmt.Sprintf(" for %v or more, longer than the limit of %v",
 			clock.Round(now.Sub(since)), HoldLimit(&p, v, &holder)) + clause(&p) + ending(v)
-	case report.ForeignType:
+	case inspect.ForeignType:
 		return foreignEvidence(v)
 	}
 	return ""
 }
 
 // sameHolder says who has had a lock for that long, and how that is known.
-func sameHolder(v *keyreader.Value, h *report.Hold, held time.Duration, looks int) string {
+func sameHolder(v *keyreader.Value, h *inspect.Hold, held time.Duration, looks int) string {
 	if looks == 0 {
 		return "one holder has had it"
 	}
@@ -155,7 +155,7 @@ func clause(p *report.Policy) string {
 
 // About begins the evidence of a lock that is part of a construct, as its holder says: which construct, and which slot
 // of a semaphore. It is "" for a lock by itself. patterns are those of the scanner: a name lacks what they begin with.
-func About(key string, h *report.Hold, patterns []string) string {
+func About(key string, h *inspect.Hold, patterns []string) string {
 	name := nameOf(key, patterns)
 	switch h.Kind {
 	case lock.KindElection:

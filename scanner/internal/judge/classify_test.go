@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/scanner/report"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
 
 func TestAbout(t *testing.T) {
@@ -20,12 +20,12 @@ func TestAbout(t *testing.T) {
 		{"lock:exports#3", lock.Holder{}, ""},
 		{"job_billing", lock.Holder{Kind: lock.KindElection}, "election billing: "},
 	} {
-		if got := About(c.key, &report.Hold{Holder: c.of}, []string{"lock:*", "lock:exports#3", "job_*"}); got != c.want {
+		if got := About(c.key, &inspect.Hold{Holder: c.of}, []string{"lock:*", "lock:exports#3", "job_*"}); got != c.want {
 			t.Errorf("%s: %q, want %q", c.key, got, c.want)
 		}
 	}
 	// A pattern that ends within a name takes nothing of it away.
-	h := report.Hold{Holder: lock.Holder{Kind: lock.KindElection}}
+	h := inspect.Hold{Holder: lock.Holder{Kind: lock.KindElection}}
 	for _, pattern := range []string{"lock:b*", "lock:billing"} {
 		if got := About("lock:billing", &h, []string{pattern}); got != "election billing: " {
 			t.Errorf("%s: %q", pattern, got)

@@ -18,7 +18,7 @@ type Rules struct {
 	TermLimit  time.Duration // the same, for leaders of elections; zero: none
 	Policies   []report.Policy
 	Exclusions []report.Exclusion
-	Checks     map[report.Class]bool // what is looked for
+	Checks     map[inspect.Class]bool // what is looked for
 }
 
 // PolicyOf returns the policy for a key, with its limits set.
@@ -64,7 +64,7 @@ func (r *Rules) LeastHold() time.Duration {
 
 // TTLLimitFor returns the lowest TTL limit for keys of a pattern. Pages describe keys with a longer TTL.
 func (r *Rules) TTLLimitFor(pattern string) time.Duration {
-	if !r.Checks[report.LongTTL] {
+	if !r.Checks[inspect.LongTTL] {
 		return keyreader.NoLimit
 	}
 	limit := keyreader.NoLimit
@@ -79,11 +79,11 @@ func (r *Rules) TTLLimitFor(pattern string) time.Duration {
 
 // ReadValues reports whether any check needs the values of locks whose TTL is fine.
 func (r *Rules) ReadValues() bool {
-	return r.Checks[report.HeldTooLong] || r.Checks[report.Orphan] || r.Checks[report.ForeignType]
+	return r.Checks[inspect.HeldTooLong] || r.Checks[inspect.Orphan] || r.Checks[inspect.ForeignType]
 }
 
 // OnlyNoTTL reports whether only locks without a TTL are looked for.
-func (r *Rules) OnlyNoTTL() bool { return len(r.Checks) == 1 && r.Checks[report.NoTTL] }
+func (r *Rules) OnlyNoTTL() bool { return len(r.Checks) == 1 && r.Checks[inspect.NoTTL] }
 
 // Excludes returns the index of the exclusion that keeps a key out now, or -1.
 func (r *Rules) Excludes(key string, now time.Time) int {

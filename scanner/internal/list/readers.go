@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/redlock/stored"
 	"github.com/lockscope/lockscope/scanner/listing"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // nodeReaders are the readers on one node: the fields of the lock's hash, and the TTL of its key.
@@ -22,7 +22,7 @@ type nodeReaders struct {
 // until somebody else asks for the lock. It is nil if a field is not a reader's.
 func joinReaders(nodes []nodeReaders, of, silent int, now time.Time) []listing.Reader {
 	type votes struct {
-		hold   report.Hold
+		hold   inspect.Hold
 		ttls   []time.Duration
 		fences []uint64
 	}
@@ -70,7 +70,7 @@ func (n nodeReaders) parse(now time.Time) (readers map[string]listing.Reader, ok
 		if !ok {
 			return nil, false
 		}
-		readers[f[0]] = listing.Reader{Hold: report.Hold{Holder: holder, Format: report.FormatLockscope, Fence: fence}}
+		readers[f[0]] = listing.Reader{Hold: inspect.Hold{Holder: holder, Format: inspect.FormatLockscope, Fence: fence}}
 		if ends[f[0]] = expires; expires.After(last) {
 			last = expires
 		}

@@ -3,6 +3,7 @@ package registry
 import (
 	"time"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/internal/holders"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -64,7 +65,7 @@ type id struct {
 	source string
 	place  string // of other systems than Redis
 	key    string
-	class  report.Class
+	class  inspect.Class
 }
 
 func idOf(e *Entry) id { return id{e.Source, e.Place, e.Key, e.Class} }

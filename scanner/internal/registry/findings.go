@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -15,16 +16,16 @@ type Findings struct {
 
 	mu       sync.Mutex
 	entries  map[id]*Entry
-	counts   map[report.Class]int            // of the entries
-	overflow map[string]map[report.Class]int // findings of this sweep that had no place, by node
-	resolved []report.Finding                // of this sweep
+	counts   map[inspect.Class]int            // of the entries
+	overflow map[string]map[inspect.Class]int // findings of this sweep that had no place, by node
+	resolved []report.Finding                 // of this sweep
 }
 
 // New makes an empty registry for up to limit findings.
 func New(limit int) *Findings {
 	return &Findings{
-		limit: limit, entries: make(map[id]*Entry), counts: make(map[report.Class]int),
-		overflow: make(map[string]map[report.Class]int),
+		limit: limit, entries: make(map[id]*Entry), counts: make(map[inspect.Class]int),
+		overflow: make(map[string]map[inspect.Class]int),
 	}
 }
 
@@ -32,7 +33,7 @@ func New(limit int) *Findings {
 func (r *Findings) Begin() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.overflow, r.resolved = make(map[string]map[report.Class]int), nil
+	r.overflow, r.resolved = make(map[string]map[inspect.Class]int), nil
 	for _, f := range r.entries {
 		f.noted = false
 	}
@@ -62,7 +63,7 @@ func (r *Findings) Note(f Entry) {
 // makeRoom drops a finding of a milder class than f's, preferably an unconfirmed one, and reports whether there was
 // one. A sweep does so at most limit times a class. The lock must be held.
 func (r *Findings) makeRoom(f *Entry) bool {
-	order := report.Classes()
+	order := inspect.Classes()
 	for i := len(order) - 1; i > slices.Index(order, f.Class); i-- {
 		if r.counts[order[i]] == 0 {
 			continue
@@ -85,16 +86,16 @@ func (r *Findings) makeRoom(f *Entry) bool {
 // omit counts a finding that is not kept. The lock must be held.
 func (r *Findings) omit(f *Entry) {
 	if r.overflow[f.Node] == nil {
-		r.overflow[f.Node] = make(map[report.Class]int)
+		r.overflow[f.Node] = make(map[inspect.Class]int)
 	}
 	r.overflow[f.Node][f.Class]++
 }
 
 // Omitted returns the findings of this sweep that were counted but not kept, by node.
-func (r *Findings) Omitted() map[string]map[report.Class]int {
+func (r *Findings) Omitted() map[string]map[inspect.Class]int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	all := make(map[string]map[report.Class]int, len(r.overflow))
+	all := make(map[string]map[inspect.Class]int, len(r.overflow))
 	for node, counts := range r.overflow {
 		all[node] = maps.Clone(counts)
 	}
@@ -204,7 +205,7 @@ func (r *Findings) Restore(from []Entry) {
 	clear(r.entries)
 	clear(r.counts)
 	for _, f := range from {
-		if len(r.entries) < r.limit && slices.Contains(report.Classes(), f.Class) {
+		if len(r.entries) < r.limit && slices.Contains(inspect.Classes(), f.Class) {
 			r.entries[idOf(&f)] = &f
 			r.counts[f.Class]++
 		}

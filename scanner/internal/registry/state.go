@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/internal/holders"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -35,9 +36,9 @@ type savedFinding struct {
 	Source, Node, Type, Evidence string
 	Backend, Place               string `json:",omitempty"` // of other systems than Redis
 	Key                          []byte
-	Class                        report.Class
+	Class                        inspect.Class
 	TTL                          time.Duration
-	Hold                         report.Hold
+	Hold                         inspect.Hold
 	FirstSeen, LastSeen, Since   time.Time
 	Confirmed                    bool
 	Inferred                     bool   `json:",omitempty"`

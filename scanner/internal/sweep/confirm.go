@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/internal/clock"
 	"github.com/lockscope/lockscope/scanner/internal/holders"
 	"github.com/lockscope/lockscope/scanner/internal/judge"
@@ -71,7 +72,7 @@ func (c *confirmation) lookClosely(ctx context.Context, nodes []*nodeSweep) bool
 	for _, n := range nodes {
 		var keys []string
 		for _, f := range c.findings.On(n.Node) {
-			if f.Class == report.HeldTooLong && !f.Confirmed && f.Hold.Since.IsZero() && len(keys) < keyreader.Batch {
+			if f.Class == inspect.HeldTooLong && !f.Confirmed && f.Hold.Since.IsZero() && len(keys) < keyreader.Batch {
 				keys = append(keys, f.Key)
 			}
 		}
@@ -123,16 +124,16 @@ func (c *confirmation) settle(ctx context.Context, n *nodeSweep, f *registry.Ent
 	v = holders.Subject(f.Class, v, f.Same)
 	still := c.cfg.Rules.Still(f, v, now)
 	seen, lease := *f, lease{since: f.Since}
-	if still && f.Class == report.Orphan && !c.orphans.Compares(v) {
+	if still && f.Class == inspect.Orphan && !c.orphans.Compares(v) {
 		return // it can no longer be decided
 	}
-	if still && f.Class == report.HeldTooLong {
+	if still && f.Class == inspect.HeldTooLong {
 		holder := holders.Holder(v)
 		lease = n.lease(v, &holder, now, true)
 		seen.Since, seen.Inferred = lease.since, lease.looks > 0
-		still = slices.Contains(c.cfg.Rules.Classify(v, &holder, lease.since, now), report.HeldTooLong)
+		still = slices.Contains(c.cfg.Rules.Classify(v, &holder, lease.since, now), inspect.HeldTooLong)
 	}
-	if still && f.Class == report.Orphan {
+	if still && f.Class == inspect.Orphan {
 		tallies, calls := c.orphans.Count(ctx, n.Source, []*keyreader.Value{v})
 		n.report.Calls += calls
 		t := tallies[0]
@@ -144,7 +145,7 @@ func (c *confirmation) settle(ctx context.Context, n *nodeSweep, f *registry.Ent
 	if still {
 		seen.TTL, seen.Hold, seen.LastSeen = v.TTL, holders.Holder(v), now
 		seen.Identity, seen.Kept, seen.Recalled = v.Identity(), holders.Kept(v), registry.Recalled{}
-		if f.Class != report.Orphan {
+		if f.Class != inspect.Orphan {
 			seen.Evidence = n.evidence(f.Class, v, &lease, now)
 		}
 		seen.Evidence = judge.About(v.Key, &seen.Hold, c.cfg.Scope.Patterns) + seen.Evidence

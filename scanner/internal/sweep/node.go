@@ -3,6 +3,7 @@ package sweep
 import (
 	"context"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/scanner/internal/clock"
 	"github.com/lockscope/lockscope/scanner/internal/coverage"
@@ -43,7 +44,7 @@ func newNodeSweep(
 }
 
 func newNodeReport(name string) report.NodeReport {
-	return report.NodeReport{Node: name, Counts: map[report.Class]int{}}
+	return report.NodeReport{Node: name, Counts: map[inspect.Class]int{}}
 }
 
 // fail records why the node was not swept to its end. What the end of the sweep cuts off is truncated, not failed.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/internal/coverage"
 	"github.com/lockscope/lockscope/scanner/internal/holders"
 	"github.com/lockscope/lockscope/scanner/internal/judge"
@@ -14,7 +15,6 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/node"
 	"github.com/lockscope/lockscope/scanner/internal/orphan"
 	"github.com/lockscope/lockscope/scanner/internal/registry"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // TestPageTwice reads a page twice, as if SCAN had returned all of its keys twice.
@@ -30,9 +30,9 @@ func TestPageTwice(t *testing.T) {
 		Scope: keyreader.Scope{Patterns: []string{"lock:*"}, PageSize: 500},
 		Rules: judge.Rules{
 			TTLLimit: time.Hour, HoldLimit: time.Hour,
-			Checks: map[report.Class]bool{
-				report.NoTTL: true, report.LongTTL: true, report.HeldTooLong: true, report.Orphan: true,
-				report.ForeignType: true,
+			Checks: map[inspect.Class]bool{
+				inspect.NoTTL: true, inspect.LongTTL: true, inspect.HeldTooLong: true, inspect.Orphan: true,
+				inspect.ForeignType: true,
 			},
 		},
 		Deadline: time.Minute, MaxWatched: 10, MaxValues: -1, Now: time.Now,

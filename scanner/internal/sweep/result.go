@@ -3,6 +3,7 @@ package sweep
 import (
 	"fmt"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/internal/coverage"
 	"github.com/lockscope/lockscope/scanner/internal/registry"
 	"github.com/lockscope/lockscope/scanner/report"
@@ -78,37 +79,37 @@ func (w *Sweep) close(r *report.Report) {
 		r.Gaps = append(r.Gaps, coverage.Unmatched(w.cfg.Scope.Patterns, r.Nodes)...)
 	}
 	if w.orphans.Doubt() != "" {
-		w.omitted(r, w.cfg.Asked[report.Orphan], report.Gap{Reason: report.ReasonOrphans, Detail: w.orphans.Doubt()})
+		w.omitted(r, w.cfg.Asked[inspect.Orphan], inspect.Gap{Reason: inspect.ReasonOrphans, Detail: w.orphans.Doubt()})
 	}
 	for _, n := range w.nodes {
 		if n.report.Undated > 0 {
 			// A later sweep that remembers this one judges them in time, so that it is complete.
-			w.omitted(r, w.cfg.Asked[report.HeldTooLong] && n.begins, undated(&n.report))
+			w.omitted(r, w.cfg.Asked[inspect.HeldTooLong] && n.begins, undated(&n.report))
 		}
 	}
 	for i := range r.Nodes {
 		if n := &r.Nodes[i]; n.Uncompared > 0 {
 			text := fmt.Sprintf("%s of other libraries could not be compared with the other nodes: %s",
 				coverage.Locks(n.Uncompared), w.orphans.Uncompared())
-			w.omitted(r, w.cfg.Asked[report.Orphan],
-				report.Gap{Node: n.Node, Reason: report.ReasonUncompared, Detail: text})
+			w.omitted(r, w.cfg.Asked[inspect.Orphan],
+				inspect.Gap{Node: n.Node, Reason: inspect.ReasonUncompared, Detail: text})
 		}
 	}
 }
 
 // undated says how many locks were not judged by how long they are held.
-func undated(n *report.NodeReport) report.Gap {
+func undated(n *report.NodeReport) inspect.Gap {
 	text := fmt.Sprintf("%s without the time since which they are held: sweeps that remember holders report those that stay "+
 		"(--state FILE, WithMemory)", coverage.Locks(n.Undated))
 	if n.Indistinct > 0 {
 		text += fmt.Sprintf(". No sweep can judge %s that somebody renews: the value does not identify a holder",
 			coverage.Locks(n.Indistinct))
 	}
-	return report.Gap{Node: n.Node, Reason: report.ReasonUnwatched, Detail: text}
+	return inspect.Gap{Node: n.Node, Reason: inspect.ReasonUnwatched, Detail: text}
 }
 
 // omitted adds what a check left out: a gap if the check was asked for by name.
-func (w *Sweep) omitted(r *report.Report, asked bool, g report.Gap) {
+func (w *Sweep) omitted(r *report.Report, asked bool, g inspect.Gap) {
 	if asked {
 		r.Gaps = append(r.Gaps, g)
 	} else {
@@ -149,7 +150,7 @@ func stamp(r *report.Report, group string) {
 			r.Nodes[i].Gaps[j].Group = group
 		}
 	}
-	for _, gaps := range [][]report.Gap{r.Gaps, r.Skipped} {
+	for _, gaps := range [][]inspect.Gap{r.Gaps, r.Skipped} {
 		for i := range gaps {
 			gaps[i].Group = group
 		}

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/redlock/hashslot"
 	"github.com/lockscope/lockscope/scanner/internal/coverage"
 	"github.com/lockscope/lockscope/scanner/internal/judge"
@@ -55,7 +56,7 @@ func (w *Sweep) Run(ctx context.Context, drop func(gone func(node string) bool))
 	w.findings.Begin()
 	gone := w.findNodes(ctx)
 	drop(gone)
-	if w.cfg.Rules.Checks[report.Orphan] && (len(w.sources) > 1 || w.cfg.Asked[report.Orphan]) {
+	if w.cfg.Rules.Checks[inspect.Orphan] && (len(w.sources) > 1 || w.cfg.Asked[inspect.Orphan]) {
 		w.orphans.Prove(ctx, w.cfg.OneRedlock)
 	}
 	w.readAll(ctx)
@@ -159,12 +160,12 @@ type Settings struct {
 	Group        string // that the report is stamped with
 	Rules        judge.Rules
 	Deadline     time.Duration
-	ConfirmAfter time.Duration         // between the first and the second look
-	MaxWatched   int                   // locks per source
-	MaxValues    int                   // read per node for their own sake; negative: all
-	OneRedlock   bool                  // said of the sources; see package orphan
-	Asked        map[report.Class]bool // not only because all classes are the default
-	EmptyAllowed bool                  // a pattern without a key is no gap
+	ConfirmAfter time.Duration          // between the first and the second look
+	MaxWatched   int                    // locks per source
+	MaxValues    int                    // read per node for their own sake; negative: all
+	OneRedlock   bool                   // said of the sources; see package orphan
+	Asked        map[inspect.Class]bool // not only because all classes are the default
+	EmptyAllowed bool                   // a pattern without a key is no gap
 	Progress     func(report.Progress)
 	Now          func() time.Time
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/redlock/hashslot"
 	"github.com/lockscope/lockscope/scanner/internal/holders"
 	"github.com/lockscope/lockscope/scanner/internal/judge"
@@ -35,10 +36,10 @@ func (n *nodeSweep) take(ctx context.Context, page *keyreader.Page) (locks int64
 		for _, class := range n.cfg.Rules.Classify(v, &holder, lease.since, now) {
 			of := holders.Subject(class, v, nil)
 			f := n.finding(class, of, n.evidence(class, of, &lease, now), lease.since, now)
-			f.Inferred = class == report.HeldTooLong && lease.looks > 0
+			f.Inferred = class == inspect.HeldTooLong && lease.looks > 0
 			n.note(f)
 		}
-		if n.cfg.Rules.Checks[report.Orphan] && n.orphans.Possible() && !holders.Foreign(v) {
+		if n.cfg.Rules.Checks[inspect.Orphan] && n.orphans.Possible() && !holders.Foreign(v) {
 			voting = append(voting, n.compared(v, now)...)
 		}
 	}
@@ -46,7 +47,7 @@ func (n *nodeSweep) take(ctx context.Context, page *keyreader.Page) (locks int64
 }
 
 // lease returns since when the lock is proved to have its holder. again: the page of the lock was read before.
-func (n *nodeSweep) lease(v *keyreader.Value, h *report.Hold, now time.Time, again bool) lease {
+func (n *nodeSweep) lease(v *keyreader.Value, h *inspect.Hold, now time.Time, again bool) lease {
 	return leaseOf(n.cfg, n.memory.watch, n.Node, v, h, now, again)
 }
 
@@ -87,7 +88,7 @@ func (n *nodeSweep) takeOrphans(ctx context.Context, voting []*keyreader.Value, 
 		}
 	}
 	for _, c := range oldest {
-		n.note(n.finding(report.Orphan, c.Value, c.Evidence(), time.Time{}, now))
+		n.note(n.finding(inspect.Orphan, c.Value, c.Evidence(), time.Time{}, now))
 	}
 	return ctx.Err()
 }
@@ -98,9 +99,9 @@ func beganBefore(a, b *keyreader.Value) bool {
 }
 
 // evidence explains a finding. The duration of a hold comes with the reason why the holder's own time was ignored.
-func (n *nodeSweep) evidence(class report.Class, v *keyreader.Value, lease *lease, now time.Time) string {
+func (n *nodeSweep) evidence(class inspect.Class, v *keyreader.Value, lease *lease, now time.Time) string {
 	text := n.cfg.Rules.Evidence(class, v, lease.since, lease.looks, now)
-	if class == report.HeldTooLong {
+	if class == inspect.HeldTooLong {
 		text += lease.doubt
 	}
 	return text
@@ -129,7 +130,7 @@ func (n *nodeSweep) note(f registry.Entry) {
 }
 
 func (n *nodeSweep) finding(
-	class report.Class, v *keyreader.Value, evidence string, since, now time.Time,
+	class inspect.Class, v *keyreader.Value, evidence string, since, now time.Time,
 ) registry.Entry {
 	doubt, holder := holders.Doubt(v), holders.Holder(v)
 	evidence = judge.About(v.Key, &holder, n.cfg.Scope.Patterns) + evidence
@@ -157,11 +158,11 @@ type lease struct {
 
 // leaseOf judges a look at a lock on a node, and has the watch remember it.
 func leaseOf(
-	cfg *Settings, watch *holders.Watch, node string, v *keyreader.Value, h *report.Hold, now time.Time, again bool,
+	cfg *Settings, watch *holders.Watch, node string, v *keyreader.Value, h *inspect.Hold, now time.Time, again bool,
 ) (l lease) {
 	p := cfg.Rules.PolicyOf(v.Key)
 	limit := judge.HoldLimit(&p, v, h)
-	if !cfg.Rules.Checks[report.HeldTooLong] || holders.Foreign(v) || limit == 0 {
+	if !cfg.Rules.Checks[inspect.HeldTooLong] || holders.Foreign(v) || limit == 0 {
 		return lease{}
 	}
 	distinct := holders.DistinctionOf(v, h)

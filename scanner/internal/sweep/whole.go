@@ -32,7 +32,7 @@ type Whole struct {
 	started  time.Time
 
 	report   report.NodeReport
-	skipped  []report.Gap
+	skipped  []inspect.Gap
 	excluded []int
 	appeared []report.Finding
 }
@@ -94,12 +94,12 @@ func (w *Whole) count(l *inspect.Look, whole bool) {
 			w.report.Matched[c.What] += int64(c.N)
 		}
 	}
-	w.report.Gaps, w.skipped = w.gaps(l.Gaps), w.gaps(l.Skipped)
+	w.report.Gaps, w.skipped = w.name(l.Gaps), w.name(l.Skipped)
 }
 
-func (w *Whole) gaps(all []inspect.Gap) (gaps []report.Gap) {
-	for _, g := range all {
-		gaps = append(gaps, report.Gap{Node: w.report.Node, Reason: report.Reason(g.Reason), Detail: g.Detail})
+func (w *Whole) name(gaps []inspect.Gap) []inspect.Gap {
+	for i := range gaps {
+		gaps[i].Node = w.report.Node
 	}
 	return gaps
 }
@@ -186,7 +186,7 @@ func observedOf(l *inspect.Leak) observed { return observed{l.Class, l.Place, l.
 
 // leakOf is what identifies a finding.
 func leakOf(f *report.Finding) *inspect.Leak {
-	return &inspect.Leak{Class: inspect.Class(f.Class), Place: f.Place, Key: f.Key, Type: f.Type}
+	return &inspect.Leak{Class: f.Class, Place: f.Place, Key: f.Key, Type: f.Type}
 }
 
 // observations has one observation for each lock: the registry keeps one finding of a class for it. Of several holders
@@ -199,7 +199,7 @@ func observations(all []inspect.Leak) map[observed]inspect.Leak {
 		if twice {
 			others[id]++
 		}
-		if !twice || s.Holder.Since.Before(before.Holder.Since) {
+		if !twice || s.Hold.Since.Before(before.Hold.Since) {
 			oldest[id] = s
 		}
 	}
@@ -216,8 +216,7 @@ func byKey(a, b inspect.Leak) int {
 }
 
 func (w *Whole) entry(s inspect.Leak, now time.Time) registry.Entry {
-	f := report.Finding{Class: report.Class(s.Class), Backend: w.report.Backend, Node: w.report.Node, Place: s.Place,
-		Key: s.Key, Type: s.Type, TTL: s.TTL, Evidence: s.Evidence, FirstSeen: now, LastSeen: now}
-	f.Hold = report.Hold{Holder: s.Holder, Format: report.Format(s.Format), Fence: s.Fence}
+	f := report.Finding{Class: s.Class, Backend: w.report.Backend, Node: w.report.Node, Place: s.Place,
+		Key: s.Key, Type: s.Type, TTL: s.TTL, Hold: s.Hold, Evidence: s.Evidence, FirstSeen: now, LastSeen: now}
 	return registry.Entry{Finding: f, Facts: registry.Facts{Source: w.report.Node, Identity: s.Identity}}
 }

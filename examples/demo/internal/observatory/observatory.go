@@ -20,9 +20,9 @@ import (
 	"github.com/lockscope/lockscope/exporter/zaplog"
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/scanner"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // Config says what to watch.
@@ -187,7 +187,7 @@ func (o *Observatory) Leaks() map[string]int {
 		return found
 	}
 	for _, f := range o.scanner.Snapshot().Last.Findings {
-		if f.Class == report.NoTTL {
+		if f.Class == inspect.NoTTL {
 			found[f.Key]++
 		}
 	}

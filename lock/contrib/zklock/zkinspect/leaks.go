@@ -39,12 +39,12 @@ func (b *Inspector) findLeaks(ctx context.Context, r *inspect.Rules, l *inspect.
 		}
 		if len(s.denied) > 0 {
 			l.Hide(s.hides)
-			l.Gap(inspect.ValuesUnread, "%s below %s may not be read: set LOCKSCOPE_ZOOKEEPER_AUTH to the "+
+			l.Gap(inspect.ReasonValuesUnread, "%s below %s may not be read: set LOCKSCOPE_ZOOKEEPER_AUTH to the "+
 				"user:password of a user that may", inspect.Count(len(s.denied), "node"), inspect.KeyText(root))
 		}
 		asked := len(r.Prefixes) == 0 || slices.Contains(r.Prefixes, root)
 		if s.places == 0 && len(s.denied) == 0 && asked && !r.AllowEmpty {
-			l.Gap(inspect.NoMatch, "no lock is below %s: check --zookeeper-root and --prefix, or use --allow-empty",
+			l.Gap(inspect.ReasonNoMatch, "no lock is below %s: check --zookeeper-root and --prefix, or use --allow-empty",
 				inspect.KeyText(root))
 		}
 		l.Count(s.places, "places in queues below "+inspect.KeyText(root))
@@ -95,8 +95,8 @@ func (s *leakScan) judgeHolders(ctx context.Context, root string, ours bool) (kn
 		known[h.Key] = true
 		if since, limit, tooLong := s.rules.TooLong(&h.Holder, s.now); tooLong {
 			s.leaks.Add(s.rules, inspect.Leak{Class: inspect.HeldTooLong, Place: root, Key: h.Key, Type: h.Type, TTL: -1,
-				Holder: h.Holder, Format: inspect.Recorded, Fence: h.Fence, Identity: fmt.Sprint(h.Fence, h.Holder.Since),
-				Unsafe: ephemeral}, "one holder has had it for %s, longer than the limit of %s, and keeps its session alive",
+				Hold:     inspect.Hold{Holder: h.Holder, Format: inspect.FormatLockscope, Fence: h.Fence},
+				Identity: fmt.Sprint(h.Fence, h.Holder.Since), Unsafe: ephemeral}, "one holder has had it for %s, longer than the limit of %s, and keeps its session alive",
 				inspect.Whole(since), inspect.Whole(limit))
 		}
 	}

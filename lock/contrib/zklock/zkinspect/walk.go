@@ -156,12 +156,13 @@ func (s *leakScan) judgeSessions(root string, known map[string]bool) {
 		}
 		name := fmt.Sprintf("session %#x", p.stat.EphemeralOwner)
 		s.leaks.Add(s.rules, inspect.Leak{Class: inspect.HeldTooLong, Key: path.Join(q.dir, p.name), Type: "znode", TTL: -1,
-			Holder: lock.Holder{Instance: name, Since: time.UnixMilli(p.stat.Ctime)}, Format: inspect.Observed,
+			Hold: inspect.Hold{Holder: lock.Holder{Instance: name, Since: time.UnixMilli(p.stat.Ctime)},
+				Format: inspect.FormatUnknown},
 			Identity: fmt.Sprint(p.stat.Czxid), Unsafe: ephemeral},
 			"its session has had it for %s, longer than the limit of %s", inspect.Whole(age), inspect.Whole(limit))
 	}
 	if unknown > 0 && s.rules.Wants(inspect.HeldTooLong) {
-		s.leaks.Skip(inspect.Unwatched, "%s below %s: their places are older than the limit, but ZooKeeper does not "+
+		s.leaks.Skip(inspect.ReasonUnwatched, "%s below %s: their places are older than the limit, but ZooKeeper does not "+
 			"record how long they waited", inspect.Count(unknown, "lock"), root)
 	}
 }

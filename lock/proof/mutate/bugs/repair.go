@@ -19,7 +19,7 @@ func repairMutants() []Mutant {
 		{
 			Bug: "an unchanged expiry proves one lease", Why: "locks that end at midnight are deleted while held",
 			File: kept, Old: "\tcase err != nil:\n\t\treturn \"\", ttl, err\n\tcase !before(",
-			New:    "\tcase f.TTL >= 0:\n\t\treturn repair.Done, ttl, nil\n\tcase err != nil:\n\t\treturn \"\", ttl, err\n\tcase !before(",
+			New:    "\tcase f.TTL >= 0:\n\t\treturn inspect.Done, ttl, nil\n\tcase err != nil:\n\t\treturn \"\", ttl, err\n\tcase !before(",
 			Killer: by(scanning, retaken),
 		},
 		{
@@ -30,7 +30,7 @@ func repairMutants() []Mutant {
 		},
 		{
 			Bug: "a repair deletes the lease of a holder that renews it", Why: "two hold the lock until the next renewal",
-			File: "scanner/internal/apply/apply.go", Old: "f.TTL >= 0 && f.Class == report.HeldTooLong:",
+			File: "scanner/internal/apply/apply.go", Old: "f.TTL >= 0 && f.Class == inspect.HeldTooLong:",
 			New:    "f.TTL >= 0 && f.Class == \"\":",
 			Killer: by(scanning, "TestRepairLeavesLeasesOfLockscope"),
 		},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/notify"
 	"github.com/lockscope/lockscope/scanner/report"
@@ -118,9 +119,9 @@ func (f *File) alertmanager(a *Alertmanager, resend time.Duration, logger *slog.
 	if err != nil {
 		return nil, err
 	}
-	severity := make(map[report.Class]string, len(a.Severity))
+	severity := make(map[inspect.Class]string, len(a.Severity))
 	for class, s := range a.Severity {
-		severity[report.Class(class)] = s
+		severity[inspect.Class(class)] = s
 	}
 	return notify.NewAlertmanager(notify.Alertmanager{
 		URLs: a.URLs, Interval: resend, Labels: a.Labels, Severity: severity, Logger: logger, Access: access,

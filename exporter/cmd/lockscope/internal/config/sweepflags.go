@@ -14,14 +14,13 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // ClassNames are the classes of findings, worst first.
 func ClassNames() []string {
 	return []string{
-		string(report.NoTTL), string(report.HeldTooLong), string(report.Orphan), string(report.LongTTL),
-		string(report.ForeignType),
+		string(inspect.NoTTL), string(inspect.HeldTooLong), string(inspect.Orphan), string(inspect.LongTTL),
+		string(inspect.ForeignType),
 	}
 }
 
@@ -87,19 +86,19 @@ func (s *SweepFlags) Register(set *pflag.FlagSet, maxValues int) {
 
 var errNoPrefix = errors.New("--prefix is empty: to read every key, use --pattern '*'")
 
-func (s *SweepFlags) classes() ([]report.Class, error) {
+func (s *SweepFlags) classes() ([]inspect.Class, error) {
 	return ParseClasses("checks", s.checks.Values())
 }
 
 // ParseClasses are the classes that a flag names.
-func ParseClasses(flag string, names []string) ([]report.Class, error) {
-	classes := make([]report.Class, 0, len(names))
+func ParseClasses(flag string, names []string) ([]inspect.Class, error) {
+	classes := make([]inspect.Class, 0, len(names))
 	for _, name := range names {
 		if !slices.Contains(ClassNames(), name) {
 			return nil, fmt.Errorf("--%s: unknown class %q: use %s", flag, name,
 				strings.Join(ClassNames(), ", "))
 		}
-		classes = append(classes, report.Class(name))
+		classes = append(classes, inspect.Class(name))
 	}
 	return classes, nil
 }
@@ -155,7 +154,7 @@ func (s *SweepFlags) Rules() (*inspect.Rules, error) {
 	}
 	r := &inspect.Rules{
 		MaxTTL: s.maxTTL, MaxHold: s.maxHold, MaxTerm: s.maxTerm,
-		Orphans: s.checks.Given() && slices.Contains(checks, report.Orphan), Prefixes: s.prefixes,
+		Orphans: s.checks.Given() && slices.Contains(checks, inspect.Orphan), Prefixes: s.prefixes,
 		AllowEmpty: s.allowEmpty, Most: s.maxFindings,
 	}
 	for _, c := range checks {

@@ -118,7 +118,7 @@ func summary(f *discover.Found) string {
 // lookedFor says whether a sweep has something to find there: no guess, no pattern of many keys that are no locks, and
 // no hash that no other lock is like, which is a foreign_type however healthy it is.
 func lookedFor(f *discover.Found) bool {
-	return f.Confidence > discover.Low && f.Others == 0 && !f.Foreign
+	return f.Confidence > inspect.Low && f.Others == 0 && !f.Foreign
 }
 
 // specificFirst are the surest of each pattern, in the order in which a sweep tries them: a pattern within another one

@@ -36,7 +36,7 @@ func surestFirst(libraries []inspect.Library) []discover.Found {
 	all := make([]discover.Found, 0, len(libraries))
 	for _, l := range libraries {
 		all = append(all, discover.Found{Library: discover.Library(l.Name), Pattern: l.Pattern, Keys: l.Keys, NoTTL: l.NoTTL,
-			Example: l.Example, Evidence: l.Evidence, Confidence: discover.Confidence(l.Confidence)})
+			Example: l.Example, Evidence: l.Evidence, Confidence: l.Confidence})
 	}
 	slices.SortFunc(all, func(a, b discover.Found) int {
 		return cmp.Or(cmp.Compare(b.Confidence, a.Confidence), cmp.Compare(b.Keys, a.Keys),

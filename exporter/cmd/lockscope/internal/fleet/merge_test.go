@@ -6,11 +6,11 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/lock/redlock/stored"
 	"github.com/lockscope/lockscope/lock/waitgraph"
 	"github.com/lockscope/lockscope/scanner/listing"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // TestAPageOfTwoSystems: a process waits for locks of one name on Redis, which serve reads, and on PostgreSQL.
@@ -72,7 +72,7 @@ func TestConstructs(t *testing.T) {
 	now := time.Now()
 	slot := func(n int, instance string) listing.Lock {
 		return listing.Lock{Resource: records.SlotName("jobs", n), Key: records.SlotName("lock:jobs", n), Nodes: 3, Of: 3,
-			Hold: report.Hold{Fence: 9, Holder: lock.Holder{Instance: instance, Kind: lock.KindSemaphore, Slots: 3}}}
+			Hold: inspect.Hold{Fence: 9, Holder: lock.Holder{Instance: instance, Kind: lock.KindSemaphore, Slots: 3}}}
 	}
 	queue := func(waited time.Duration, of lock.Holder) []stored.Queued {
 		of.Instance, of.Since = "w", now.Add(-waited)
@@ -80,7 +80,7 @@ func TestConstructs(t *testing.T) {
 	}
 	permit := lock.Holder{Kind: lock.KindSemaphore, Slots: 3}
 	first, second := slot(0, "a"), slot(2, "b")
-	leader := listing.Lock{Resource: "leader", Nodes: 3, Of: 3, Hold: report.Hold{Fence: 17, Holder: lock.Holder{
+	leader := listing.Lock{Resource: "leader", Nodes: 3, Of: 3, Hold: inspect.Hold{Fence: 17, Holder: lock.Holder{
 		Instance: "a", Kind: lock.KindElection}}}
 	waits := &listing.Waits{Graph: waitgraph.New(), Locks: []listing.WaitedFor{
 		{Resource: "jobs#2", Key: "lock:jobs#2", Processes: 1, At: now, Lock: &second, Queue: queue(time.Second, permit),
@@ -147,7 +147,7 @@ func TestUnnamedHolder(t *testing.T) {
 func TestReadersInTheFleet(t *testing.T) {
 	now := time.Now()
 	reader := func(instance string) listing.Reader {
-		return listing.Reader{Nodes: 3, TTL: time.Second, Hold: report.Hold{Fence: 7,
+		return listing.Reader{Nodes: 3, TTL: time.Second, Hold: inspect.Hold{Fence: 7,
 			Holder: lock.Holder{Instance: instance, Kind: lock.KindRead}}}
 	}
 	prices := listing.Lock{Resource: "prices", Of: 3}

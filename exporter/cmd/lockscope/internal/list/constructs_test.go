@@ -7,10 +7,10 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/scanner/listing"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // TestListShowsConstructs reads an election, a set and a semaphore off the nodes.
@@ -81,7 +81,7 @@ func TestSemaphoreRow(t *testing.T) {
 	at := time.Now()
 	slot := func(n, nodes int, holder string, held, ttl time.Duration) listing.Lock {
 		return listing.Lock{Resource: records.SlotName("pool", n), Key: records.SlotName("lock:pool", n), At: at,
-			Nodes: nodes, Of: 3, TTL: ttl, LongestTTL: ttl, Hold: report.Hold{Holder: lock.Holder{
+			Nodes: nodes, Of: 3, TTL: ttl, LongestTTL: ttl, Hold: inspect.Hold{Holder: lock.Holder{
 				Instance: holder, Since: at.Add(-held), Kind: lock.KindSemaphore, Slots: 5}}}
 	}
 	p := &part{waits: waits{listing.NoWaits()}, wanted: func(string) bool { return true }}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/repair"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -63,7 +64,7 @@ func (l *Log) Close() error {
 // Act is one thing done to one key, as the log has it.
 type Act struct {
 	Node, Key string
-	Class     report.Class
+	Class     inspect.Class
 	Holder    string
 	Identity  string // of the planned value; "" without a plan
 	TTL       time.Duration

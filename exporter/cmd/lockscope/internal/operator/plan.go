@@ -18,7 +18,6 @@ import (
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/repair"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 const repairPlanHelp = `Write a plan: the leaked locks to repair, and why. Changes nothing on the servers.
@@ -45,7 +44,7 @@ type repairPlanFlags struct {
 }
 
 func planCommand(a *ui.App) *cobra.Command {
-	f := &repairPlanFlags{classes: ui.NewList("class", string(report.NoTTL))}
+	f := &repairPlanFlags{classes: ui.NewList("class", string(inspect.NoTTL))}
 	cmd := ui.Page{
 		Everyday: []string{
 			"redis", "redis-file", "postgres", "etcd", "zookeeper", "prefix", "pattern",

@@ -38,7 +38,7 @@ func oneSystem(a *ui.App, f *servers.Flags, r *inspect.Rules) (*servers.System, 
 }
 
 // planSystem sweeps a system beside Redis as scan does.
-func (f *repairPlanFlags) planSystem(ctx context.Context, a *ui.App, classes []report.Class) error {
+func (f *repairPlanFlags) planSystem(ctx context.Context, a *ui.App, classes []inspect.Class) error {
 	rules, err := f.sweep.Rules()
 	if err != nil {
 		return err
@@ -69,16 +69,14 @@ func newPlan(system *servers.System, r report.Report, operator string, prefixes 
 	p := repair.Plan{
 		Schema: repair.Schema, Created: now, Expires: now.Add(repair.Life), Operator: operator,
 		Servers: []string{system.Node()}, Patterns: append([]string{}, prefixes...),
-		Steps: []repair.Step{}, Refused: []repair.Refusal{}, Gaps: []report.GapDocument{},
+		Steps: []repair.Step{}, Refused: []repair.Refusal{}, Gaps: []inspect.Gap{},
 	}
-	for _, g := range r.Incomplete() {
-		p.Gaps = append(p.Gaps, report.GapDocument(g))
-	}
+	p.Gaps = append(p.Gaps, r.Incomplete()...)
 	return p
 }
 
 // addSteps adds a step for each finding that can be repaired safely, and the reasons for the others.
-func addSteps(p *repair.Plan, system *servers.System, findings []report.Finding, classes []report.Class) {
+func addSteps(p *repair.Plan, system *servers.System, findings []report.Finding, classes []inspect.Class) {
 	for i := range findings {
 		f := &findings[i]
 		if !slices.Contains(classes, f.Class) {
@@ -155,7 +153,7 @@ func (f *repairApplyFlags) step(ctx context.Context, system *servers.System, s *
 		var refused error
 		err = system.Ask(ctx, func(ctx context.Context, b servers.Other) error {
 			outcome, failed := b.Repair(ctx, string(key), s.Digest, !f.yes)
-			if r.Outcome = repair.Outcome(outcome); errors.Is(failed, inspect.ErrUnsafe) {
+			if r.Outcome = outcome; errors.Is(failed, inspect.ErrUnsafe) {
 				refused, failed = unsafe(failed.Error()), nil
 			}
 			return failed

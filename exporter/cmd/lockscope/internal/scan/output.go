@@ -151,7 +151,7 @@ func gapsText(r report.Report) string {
 	return b.String()
 }
 
-func gapText(g report.Gap) string {
+func gapText(g inspect.Gap) string {
 	where := ""
 	if g.Node != "" {
 		where = g.Node + ": "
@@ -175,7 +175,7 @@ func findingRows(r report.Report) [][]string {
 
 func findingRow(f report.Finding, evidence string) []string {
 	holder := ui.Holder(f.Hold, f.TTL)
-	if f.Class == report.ForeignType {
+	if f.Class == inspect.ForeignType {
 		holder = ui.Unknown
 	}
 	return []string{string(f.Class), f.Node, f.Lock(), ui.TTL(f.TTL), holder, evidence}
@@ -212,10 +212,10 @@ func foundText(n report.NodeReport) string {
 	return text
 }
 
-func countText(counts map[report.Class]int) string {
+func countText(counts map[inspect.Class]int) string {
 	var parts []string
 	for _, class := range config.ClassNames() {
-		if n := counts[report.Class(class)]; n > 0 {
+		if n := counts[inspect.Class(class)]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, class))
 		}
 	}

@@ -28,7 +28,7 @@ type repairFlags struct {
 }
 
 func (r *repairFlags) register(set *pflag.FlagSet) {
-	r.classes = ui.NewList("class", string(report.NoTTL))
+	r.classes = ui.NewList("class", string(inspect.NoTTL))
 	set.StringVar(&r.action, "repair", "", "`action` on confirmed findings: expire=1h or delete. "+
 		"expire=1h lets the lock expire after that time, delete removes it. A dry run without --yes. "+
 		"One scan repairs nothing younger than --min-age: use \"lockscope repair plan\"")
@@ -44,7 +44,7 @@ func (r *repairFlags) register(set *pflag.FlagSet) {
 type scanRepair struct {
 	action  repair.Action
 	dry     bool
-	classes []report.Class
+	classes []inspect.Class
 	log     *operator.Log
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/config"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -76,7 +77,7 @@ func Command(a *ui.App) *cobra.Command {
 // plan is a scan whose flags have all been checked.
 type plan struct {
 	groups config.Groups
-	failOn []report.Class
+	failOn []inspect.Class
 	repair *scanRepair
 	bar    *progress // nil without a terminal
 }
@@ -138,7 +139,7 @@ func (p *plan) close() {
 	_ = errors.Join(p.groups.Close(), p.repair.close())
 }
 
-func (f *scanFlags) failOnClasses() ([]report.Class, error) {
+func (f *scanFlags) failOnClasses() ([]inspect.Class, error) {
 	names := f.failOn.Values()
 	if slices.Equal(names, []string{failOnNone}) {
 		return nil, nil

@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/lock/redlock/stored"
 	"github.com/lockscope/lockscope/lock/waitgraph"
 	"github.com/lockscope/lockscope/scanner/listing"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // TestBlockedCountsEveryCall, of processes in the list and of others, and marks deadlocks.
@@ -27,7 +27,7 @@ func TestBlockedCountsEveryCall(t *testing.T) {
 		return listing.WaitedFor{
 			Key: "lock:" + resource, Resource: resource, Queue: []stored.Queued{{ID: "1", Since: w.Since, Says: &w}},
 			Processes: 2, Callers: 3, At: now,
-			Lock: &listing.Lock{Nodes: 3, Of: 3, Hold: report.Hold{Holder: holder(by), Format: report.FormatLockscope,
+			Lock: &listing.Lock{Nodes: 3, Of: 3, Hold: inspect.Hold{Holder: holder(by), Format: inspect.FormatLockscope,
 				Fence: 7}, At: now},
 		}
 	}

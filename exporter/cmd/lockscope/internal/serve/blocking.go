@@ -11,9 +11,9 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/listing"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 const (
@@ -178,7 +178,7 @@ func holders(w *listing.Waits, d lock.DeadlockError) (all []string) {
 	for _, h := range d.Cycle {
 		name := ui.Unknown
 		if r := w.Graph.Resource(h.Resource); r != nil && r.Lease != nil {
-			name = ui.Holder(report.Hold{Holder: r.Lease.Holder}, 0)
+			name = ui.Holder(inspect.Hold{Holder: r.Lease.Holder}, 0)
 		}
 		all = append(all, name)
 	}

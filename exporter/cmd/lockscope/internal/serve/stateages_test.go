@@ -15,13 +15,13 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/redlock/stored"
 	"github.com/lockscope/lockscope/lock/waitgraph"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/listing"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // oneReading is a scanner that read the nodes at one moment: a process waits for a held lock.
@@ -38,7 +38,7 @@ func (r oneReading) List(context.Context, listing.Options) (listing.Listing, err
 	started := time.Now()
 	l := listing.Lock{
 		Key: "lock:order", Resource: "order", Nodes: 3, Of: 3, TTL: 2 * time.Second, At: started,
-		Hold: report.Hold{Format: report.FormatLockscope,
+		Hold: inspect.Hold{Format: inspect.FormatLockscope,
 			Holder: lock.Holder{Instance: "orders-1", Since: started.Add(-r.held)}},
 	}
 	time.Sleep(r.pass)

@@ -170,8 +170,8 @@ func (s *System) Leak(f *report.Finding) *inspect.Leak {
 	defer s.mu.Unlock()
 	for i := range s.last.Leaks {
 		l := &s.last.Leaks[i]
-		if string(l.Class) == string(f.Class) && l.Place == f.Place && l.Key == f.Key &&
-			l.Holder.Instance == f.Hold.Instance {
+		if l.Class == f.Class && l.Place == f.Place && l.Key == f.Key &&
+			l.Hold.Instance == f.Hold.Instance {
 			return l
 		}
 	}

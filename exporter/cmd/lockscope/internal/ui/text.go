@@ -8,7 +8,6 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/engine/records"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // Unknown stands for an unknown value.
@@ -23,7 +22,7 @@ func TTL(ttl time.Duration) string {
 }
 
 // Holder is the holder of a lock with this TTL, and where in its code.
-func Holder(h report.Hold, ttl time.Duration) string {
+func Holder(h inspect.Hold, ttl time.Duration) string {
 	text := state.HolderName(h.Instance, ttl < 0)
 	if h.CallSite != "" {
 		text += " at " + h.CallSite
