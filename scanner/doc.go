@@ -105,7 +105,7 @@
 //
 // # Other systems
 //
-// [NewSystem] makes a Scanner of another system, such as PostgreSQL or etcd, from a [System] that can read it. Memory,
+// [NewSystem] makes a Scanner of another system, such as PostgreSQL or etcd, from its [inspect.Inspector]. Memory,
 // notifications, documents, exit statuses and metrics are the same. A program with a reader of its own can also make a
 // [report.Report] of the same [report.Finding]s and [inspect.Gap]s, and [report.Merge] adds it to the others.
 //

@@ -24,8 +24,8 @@ const planSkew = time.Minute
 // be that of this Scanner's last sweep.
 //
 // Where a process may reuse the value for its next lease, Plan watches the key for some seconds, see [PlanRun.Apply].
-// That needs the rules of [RepairACL]. For all other findings it sends nothing to any server. The error is
-// [repair.ErrInvalidAction], [ErrClosed] or that of ctx.
+// That needs the rules of [RepairACL]. For all other findings it sends nothing to any server. In a system beside Redis
+// the action follows from the finding. The error is [repair.ErrInvalidAction], [ErrClosed] or that of ctx.
 func (s *Scanner) Plan(ctx context.Context, r report.Report, operator string, a repair.Action,
 	classes ...inspect.Class) (repair.Plan, error) {
 	if err := a.Validate(); err != nil {
@@ -35,36 +35,56 @@ func (s *Scanner) Plan(ctx context.Context, r report.Report, operator string, a 
 	defer cancel()
 	now := s.cfg.now().UTC().Truncate(time.Millisecond)
 	p := repair.Plan{
-		Schema: repair.Schema, Created: now, Expires: now.Add(repair.Life), Operator: operator,
-		Servers: node.Names(s.sources), Patterns: slices.Clone(s.cfg.scope.Patterns),
-		Steps: []repair.Step{}, Refused: []repair.Refusal{}, Gaps: []inspect.Gap{},
+		Schema: repair.Schema, Created: now, Expires: now.Add(repair.Life), Operator: operator, Servers: s.servers(),
+		Patterns: append([]string{}, s.patterns()...),
+		Steps:    []repair.Step{}, Refused: []repair.Refusal{}, Gaps: append([]inspect.Gap{}, r.Incomplete()...),
 	}
-	var found []registry.Entry
-	var errs []error
+	var found []report.Finding
 	for _, f := range r.Findings {
 		if slices.Contains(classes, f.Class) {
-			own, err := s.proved(&f)
-			if err != nil {
-				own.Finding = f
-			}
-			found, errs = append(found, own), append(errs, err)
+			found = append(found, f)
 		}
 	}
-	s.repairer.Unwritten(ctx, found, errs, p.Patterns)
+	steps, errs := s.steps(ctx, found, a)
 	if ctx.Err() != nil {
 		return repair.Plan{}, context.Cause(ctx)
 	}
-	for i := range found {
-		f := &found[i]
+	for i, f := range found {
 		if errs[i] != nil {
-			p.Refused = append(p.Refused, repair.Refusal{Node: f.Node, Key: inspect.KeyText(f.Key), Class: f.Class,
-				Reason: errs[i].Error()})
+			p.Refused = append(p.Refused, repair.Refusal{Node: f.Node, Key: f.Lock(), Class: f.Class, Reason: errs[i].Error()})
 			continue
 		}
-		p.Steps = append(p.Steps, apply.NewStep(f, a))
+		p.Steps = append(p.Steps, steps[i])
 	}
-	p.Gaps = append(p.Gaps, r.Incomplete()...)
 	return p.Sealed(), nil
+}
+
+// steps has a step for each finding, or the reason why there is none.
+func (s *Scanner) steps(ctx context.Context, found []report.Finding, a repair.Action) ([]repair.Step, []error) {
+	steps, errs := make([]repair.Step, len(found)), make([]error, len(found))
+	if s.system != nil {
+		for i := range found {
+			steps[i], errs[i] = s.system.step(&found[i])
+		}
+		return steps, errs
+	}
+	own := make([]registry.Entry, len(found))
+	for i := range found {
+		own[i], errs[i] = s.proved(&found[i])
+	}
+	s.repairer.Unwritten(ctx, own, errs, s.cfg.scope.Patterns)
+	for i := range own {
+		steps[i] = apply.NewStep(&own[i], a.InEarnest().String())
+	}
+	return steps, errs
+}
+
+// patterns are those of the keys that were read.
+func (s *Scanner) patterns() []string {
+	if s.system != nil {
+		return s.system.rules.Prefixes
+	}
+	return s.cfg.scope.Patterns
 }
 
 // PlanRun applies a [repair.Plan]. It is safe for concurrent use.
@@ -74,8 +94,7 @@ type PlanRun struct {
 }
 
 // Begin prepares to apply a plan on its servers, which must have the same names in this Scanner. It sends nothing to
-// any server. The error is [repair.ErrInvalidPlan] or [ErrClosed]. Of a Scanner that [NewSystem] made it checks the
-// plan alone.
+// any server. The error is [repair.ErrInvalidPlan] or [ErrClosed].
 func (s *Scanner) Begin(p repair.Plan) (*PlanRun, error) {
 	now := s.cfg.now()
 	wrong := func(format string, args ...any) (*PlanRun, error) {
@@ -90,6 +109,8 @@ func (s *Scanner) Begin(p repair.Plan) (*PlanRun, error) {
 		return wrong("it was made in the future, at %v: correct the clocks", p.Created)
 	case now.Sub(p.Created) > repair.Life || now.After(p.Expires):
 		return wrong("it expired at %v: make a new plan", p.Expires)
+	case slices.ContainsFunc(p.Steps, func(step repair.Step) bool { return step.Backend != s.backend() }):
+		return wrong("the plan is for another system")
 	case !slices.Equal(p.Servers, servers):
 		return wrong("it is for %s, not for %s", strings.Join(p.Servers, ", "), strings.Join(servers, ", "))
 	}
@@ -99,9 +120,17 @@ func (s *Scanner) Begin(p repair.Plan) (*PlanRun, error) {
 // servers are the names that a plan has.
 func (s *Scanner) servers() []string {
 	if s.system != nil {
-		return []string{s.system.Node()}
+		return []string{s.system.address}
 	}
 	return node.Names(s.sources)
+}
+
+// backend is the system as findings name it.
+func (s *Scanner) backend() string {
+	if s.system != nil {
+		return s.system.name
+	}
+	return ""
 }
 
 // Apply carries out the step with that index. With dry it only reports what it would do. Two conditions hold for
@@ -118,12 +147,10 @@ func (s *Scanner) servers() []string {
 // the key, too, and before Redis 7.2 each look of a sweep does. A server with an LFU policy keeps no idle time.
 //
 // Apply compares an [inspect.Orphan] with the other nodes once more. If they do not all answer, the error matches
-// [repair.ErrIncomplete]. The error is a [*repair.Error]. Applying a step again is harmless. ctx bounds the call.
+// [repair.ErrIncomplete]. A system beside Redis compares the version or the session that the plan has. The error is a
+// [*repair.Error]. Applying a step again is harmless. ctx bounds the call.
 func (r *PlanRun) Apply(ctx context.Context, step int, dry bool) (repair.Result, error) {
 	f, a, err := apply.Read(&r.plan.Steps[step])
-	if r.s.system != nil {
-		err = fmt.Errorf("%w: a Scanner of %s repairs nothing", repair.ErrNotRepairable, r.s.system.Backend())
-	}
 	if dry {
 		a = a.DryRun()
 	}
@@ -132,6 +159,10 @@ func (r *PlanRun) Apply(ctx context.Context, step int, dry bool) (repair.Result,
 		err = r.s.repairer.OldEnough(f.FirstSeen)
 	}
 	return r.s.perform(ctx, result, err, func(ctx context.Context) (inspect.Outcome, time.Duration, error) {
+		if r.s.system != nil {
+			outcome, err := r.s.system.apply(ctx, &r.plan.Steps[step], dry)
+			return outcome, keyreader.Never, err
+		}
 		return r.s.repairer.Step(ctx, &f, a, r.plan.Patterns)
 	})
 }

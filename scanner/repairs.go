@@ -128,7 +128,7 @@ func (s *Scanner) repairable(f *report.Finding, a repair.Action) (own registry.E
 func (s *Scanner) proved(found *report.Finding) (own registry.Entry, err error) {
 	f := registry.EntryOf(found)
 	if s.system != nil {
-		return own, fmt.Errorf("%w: a Scanner of %s repairs nothing", repair.ErrNotRepairable, s.system.Backend())
+		return own, fmt.Errorf("%w: a Scanner of %s repairs nothing", repair.ErrNotRepairable, s.system.name)
 	}
 	if err := apply.Lockable(&f, s.cfg.scope.Patterns); err != nil {
 		return own, err

@@ -25,7 +25,7 @@ import (
 type Scanner struct {
 	cfg     config
 	sources []*node.Source
-	system  System // instead of sources; nil for Redis
+	system  *system // instead of sources; nil for Redis
 	// closeClients closes the clients that Open made; nil if they are the caller's.
 	closeClients func() error
 
@@ -231,7 +231,7 @@ func (s *Scanner) Close() error {
 			errs = append(errs, s.closeClients())
 		}
 		if s.system != nil {
-			errs = append(errs, s.system.Close())
+			s.system.close()
 		}
 		s.closeErr = errors.Join(errs...)
 	})

@@ -3,6 +3,7 @@ package scanner_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,18 +21,21 @@ import (
 
 // looks is a system whose answers a test orders. A sweep calls it from the test's goroutine.
 type looks struct {
-	now    inspect.Look
-	err    error
-	asked  int
-	onLook func(asked int)
-	locks  []listing.Lock
-	closed bool
+	inspect.Inspector
+	now      inspect.Look
+	err      error
+	asked    int
+	onLook   func(asked int)
+	held     []inspect.HeldLock
+	repaired []string
+	closed   bool
 }
 
-func (*looks) Backend() string { return "etcd" }
-func (*looks) Node() string    { return "etcd-0:2379" }
+func (*looks) System() string             { return "etcd" }
+func (*looks) Address() string            { return "etcd-0:2379" }
+func (*looks) Resource(key string) string { return strings.TrimPrefix(key, "lock:") }
 
-func (l *looks) Look(context.Context) (inspect.Look, error) {
+func (l *looks) Leaks(context.Context, *inspect.Rules) (inspect.Look, error) {
 	l.asked++
 	if l.onLook != nil {
 		l.onLook(l.asked)
@@ -39,11 +43,18 @@ func (l *looks) Look(context.Context) (inspect.Look, error) {
 	return l.now, l.err
 }
 
-func (l *looks) List(context.Context) ([]listing.Lock, *listing.Waits, error) {
-	return l.locks, &listing.Waits{Of: 1}, l.err
+func (l *looks) HeldLocks(context.Context) ([]inspect.HeldLock, error) { return l.held, l.err }
+
+func (l *looks) Waiting(context.Context) ([]inspect.Waiting, error) { return nil, l.err }
+
+func (l *looks) Repair(_ context.Context, key, guard string, dry bool) (inspect.Outcome, error) {
+	if l.repaired = append(l.repaired, fmt.Sprint(key, " ", guard, " ", dry)); key == "written" {
+		return "", inspect.Unsafe("it was written")
+	}
+	return inspect.Done, l.err
 }
 
-func (l *looks) Close() error { l.closed = true; return nil }
+func (l *looks) Close() { l.closed = true }
 
 func leak(place, key, identity string) inspect.Leak {
 	return inspect.Leak{Class: inspect.NoTTL, Place: place, Key: key, Type: "key", TTL: -1, Evidence: "no lease",
@@ -52,11 +63,13 @@ func leak(place, key, identity string) inspect.Leak {
 
 func ofSystem(t *testing.T, l *looks, opts ...scanner.Option) *scanner.Scanner {
 	t.Helper()
-	s, err := scanner.NewSystem(l, append(opts, scanner.WithConfirmAfter(5*time.Second))...)
+	s, err := scanner.NewSystem(l.open, inspect.Rules{}, append(opts, scanner.WithConfirmAfter(5*time.Second))...)
 	must(t, err)
 	t.Cleanup(func() { must(t, s.Close()) })
 	return s
 }
+
+func (l *looks) open() (inspect.Inspector, error) { return l, nil }
 
 func (l *looks) add(leak inspect.Leak) { l.now.Leaks = append(l.now.Leaks, leak) }
 
@@ -214,9 +227,8 @@ func TestSystemBounds(t *testing.T) {
 
 // TestSystemLists its locks in the order that is asked for, and closes.
 func TestSystemLists(t *testing.T) {
-	l := &looks{locks: []listing.Lock{{Key: "lock:b", Resource: "b"}, {Key: "lock:a", Resource: "a"},
-		{Key: "lock:c", Resource: "c"}}}
-	s, err := scanner.NewSystem(l)
+	l := &looks{held: []inspect.HeldLock{{Key: "lock:b"}, {Key: "lock:a"}, {Key: "lock:c"}}}
+	s, err := scanner.NewSystem(l.open, inspect.Rules{})
 	must(t, err)
 	all, err := s.List(t.Context(), listing.Options{Order: listing.ByResource, Limit: 2, Waits: true})
 	must(t, err)
@@ -230,8 +242,57 @@ func TestSystemLists(t *testing.T) {
 	if all, err = s.List(t.Context(), listing.Options{}); err == nil || !all.Truncated || all.Nodes[0].Err == nil {
 		t.Errorf("%+v, %v", all, err)
 	}
+	l.closed, l.err = false, nil
+	_, err = s.Waits(t.Context())
+	must(t, err)
 	must(t, s.Close())
 	if _, err := s.Sweep(t.Context()); !errors.Is(err, scanner.ErrClosed) || !l.closed {
 		t.Errorf("after Close: %v", err)
 	}
+}
+
+// TestSystemPlans what the last look says can be repaired, and acts on a step only as its plan says.
+func TestSystemPlans(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &looks{}
+		for _, key := range []string{"left", "written", "held"} {
+			found := leak("db", key, "1")
+			if found.Guard, found.Unsafe = "version of "+key, "its holder is alive"; key != "held" {
+				found.Action = inspect.Delete
+			}
+			l.add(found)
+		}
+		s := ofSystem(t, l, scanner.WithRepairMinAge(time.Minute))
+		r, err := s.Sweep(t.Context())
+		must(t, err)
+		p, err := s.Plan(t.Context(), r, "ada", repair.Delete(), inspect.NoTTL)
+		must(t, err)
+		if len(p.Steps) != 2 || len(p.Refused) != 1 || !strings.HasSuffix(p.Refused[0].Reason, ": its holder is alive") ||
+			p.Refused[0].Key != "db: held" || p.Steps[0].Backend != "etcd" || p.Steps[0].Place != "db" ||
+			p.Steps[0].Digest != "version of left" || p.Steps[0].Action != "delete" || p.Servers[0] != "etcd-0:2379" {
+			t.Fatalf("%+v", p)
+		}
+		run, err := s.Begin(p)
+		must(t, err)
+		if _, err := run.Apply(t.Context(), 0, false); !errors.Is(err, repair.ErrTooYoung) {
+			t.Errorf("at once: %v", err)
+		}
+		time.Sleep(time.Minute)
+		result, err := run.Apply(t.Context(), 0, true)
+		must(t, err)
+		if result.Outcome != inspect.Done || result.Action != repair.Delete().DryRun() || result.Key != "left" {
+			t.Errorf("%+v", result)
+		}
+		if _, err := run.Apply(t.Context(), 1, false); !errors.Is(err, repair.ErrNotRepairable) ||
+			!strings.HasSuffix(err.Error(), ": it was written") {
+			t.Errorf("refused by the system: %v", err)
+		}
+		if want := []string{"left version of left true", "written version of written false"}; !slices.Equal(l.repaired, want) {
+			t.Errorf("asked for %q, want %q", l.repaired, want)
+		}
+		p.Steps[0].Backend = "zookeeper"
+		if _, err := s.Begin(p.Sealed()); !errors.Is(err, repair.ErrInvalidPlan) {
+			t.Errorf("a plan for another system: %v", err)
+		}
+	})
 }

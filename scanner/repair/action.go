@@ -6,9 +6,10 @@ import (
 	"time"
 )
 
-// Action is what scanner.Scanner.Repair does to a key: [Expire] or [Delete].
+// Action is what a repair does to a key: [Expire] or [Delete]. In PostgreSQL a plan can also say [Terminate].
 type Action struct {
 	remove bool
+	ends   bool
 	after  time.Duration
 	dry    bool
 }
@@ -21,9 +22,18 @@ func Delete() Action { return Action{remove: true} }
 // the action with its next renewal.
 func Expire(d time.Duration) Action { return Action{after: d} }
 
+// Terminate returns the action that ends the session that has a lock of PostgreSQL.
+func Terminate() Action { return Action{ends: true} }
+
 // DryRun returns an action that reports what a would do, and does nothing.
 func (a Action) DryRun() Action {
 	a.dry = true
+	return a
+}
+
+// InEarnest returns the action without its dry run.
+func (a Action) InEarnest() Action {
+	a.dry = false
 	return a
 }
 
@@ -43,8 +53,11 @@ func ParseAction(s string) (Action, error) {
 // String returns the form that ParseAction reads, followed by " (dry run)" for a dry run.
 func (a Action) String() string {
 	s := "expire=" + a.after.String()
-	if a.remove {
+	switch {
+	case a.remove:
 		s = "delete"
+	case a.ends:
+		s = "terminate"
 	}
 	if a.dry {
 		s += " (dry run)"

@@ -38,6 +38,9 @@ func Read(p *repair.Step) (f registry.Entry, a repair.Action, err error) {
 		f.TTL = time.Duration(*p.TTL * float64(time.Second))
 	}
 	f.Hold.Instance = p.Holder
+	if p.Action == string(inspect.Terminate) && p.Backend != "" {
+		return f, repair.Terminate(), nil
+	}
 	a, err = repair.ParseAction(p.Action)
 	return f, a, err
 }
@@ -64,23 +67,15 @@ func (r *Repairer) Step(
 }
 
 // NewStep plans an action on the key of an entry.
-func NewStep(f *registry.Entry, a repair.Action) repair.Step {
+func NewStep(f *registry.Entry, action string) repair.Step {
 	return repair.Step{
-		Node: f.Node, Key: inspect.KeyText(f.Key), KeyBase64: base64.StdEncoding.EncodeToString([]byte(f.Key)),
+		Backend: f.Backend, Node: f.Node, Place: f.Place, Key: inspect.KeyText(f.Key), KeyBase64: base64.StdEncoding.EncodeToString([]byte(f.Key)),
 		Class: f.Class, Type: f.Type,
 		TTL: report.Seconds(f.TTL), Holder: f.Hold.Instance, Identity: shownIdentity(f), Digest: f.Identity,
 		Kept: f.Kept, UnwrittenUntil: f.Until,
 		FirstSeen: f.FirstSeen.UTC().Round(0), LastSeen: f.LastSeen.UTC().Round(0), Evidence: f.Evidence,
-		Action: inEarnest(a).String(),
+		Action: action,
 	}
-}
-
-// inEarnest returns the action without its dry run.
-func inEarnest(a repair.Action) repair.Action {
-	if a.Deletes() {
-		return repair.Delete()
-	}
-	return repair.Expire(a.After())
 }
 
 // shownIdentity tells values apart for people, and reveals nothing of them.

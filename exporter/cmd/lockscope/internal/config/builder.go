@@ -237,7 +237,7 @@ func (b *builder) scanner(g *Group, of *FileGroup) error {
 		return err
 	}
 	if g.System != nil {
-		g.Scanner, err = scanner.NewSystem(g.System, append(opts, more...)...)
+		g.Scanner, err = g.System.Scanner(append(opts, more...)...)
 		return err
 	}
 	g.Scanner, err = scanner.New(servers.Clients(g.Nodes), append(opts, more...)...)

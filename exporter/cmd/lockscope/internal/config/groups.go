@@ -39,8 +39,9 @@ func (g *Group) close() error {
 	var errs []error
 	if g.Scanner != nil {
 		errs = append(errs, g.Scanner.Close())
-	} else if g.System != nil {
-		errs = append(errs, g.System.Close())
+	}
+	if g.System != nil {
+		g.System.Close()
 	}
 	if g.Locker != nil {
 		errs = append(errs, g.Locker.Close())

@@ -14,6 +14,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/repair"
 )
@@ -78,31 +79,48 @@ func (f *repairApplyFlags) run(ctx context.Context, a *ui.App, path string) (err
 	if err = errors.Join(err, file.Close()); err != nil {
 		return err
 	}
-	if f.servers.Others.Named() {
-		return f.applySystem(ctx, a, path, p)
-	}
-	if err := onlyRedis(p); err != nil {
-		return err
-	}
-	nodes, err := f.servers.Redis.Open(a)
+	s, done, err := f.open(a)
 	if err != nil {
 		return err
 	}
-	defer servers.Release(nodes)
-	opts := []scanner.Option{scanner.WithNodeNames(servers.Names(nodes)...), scanner.WithRepairMinAge(f.act.MinAge)}
-	if f.redlock {
-		opts = append(opts, scanner.WithOneRedlock())
-	}
-	s, err := scanner.New(servers.Clients(nodes), opts...)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
+	defer done()
 	run, err := s.Begin(p)
 	if err != nil {
 		return err
 	}
-	return f.apply(ctx, a, path, p, func(step int) (repair.Result, error) { return run.Apply(ctx, step, !f.yes) })
+	return f.apply(ctx, a, path, p, func(i int) (repair.Result, error) {
+		step := &p.Steps[i]
+		if step.Action == string(inspect.Terminate) && !f.terminate {
+			return repair.Result{}, &repair.Error{Node: step.Node, Key: step.Key, Action: repair.Terminate(), Err: errTerminate}
+		}
+		return run.Apply(ctx, i, !f.yes)
+	})
+}
+
+var errTerminate = fmt.Errorf("%w: ending a session needs --terminate", repair.ErrNotRepairable)
+
+// open makes a scanner; done closes it, and its servers' clients.
+func (f *repairApplyFlags) open(a *ui.App) (s *scanner.Scanner, done func(), err error) {
+	opts := []scanner.Option{scanner.WithRepairMinAge(f.act.MinAge)}
+	if f.servers.Others.Named() {
+		return scannerOf(a, &f.servers, &inspect.Rules{}, opts...)
+	}
+	nodes, err := f.servers.Redis.Open(a)
+	if err != nil {
+		return nil, nil, err
+	}
+	if f.redlock {
+		opts = append(opts, scanner.WithOneRedlock())
+	}
+	s, err = scanner.New(servers.Clients(nodes), append(opts, scanner.WithNodeNames(servers.Names(nodes)...))...)
+	if err != nil {
+		servers.Release(nodes)
+		return nil, nil, err
+	}
+	return s, func() {
+		_ = s.Close()
+		servers.Release(nodes)
+	}, nil
 }
 
 // openLog opens none for a dry run that did not ask for one.
@@ -169,12 +187,13 @@ func actOfStep(s repair.Step, dry bool) Act {
 	if s.TTL != nil {
 		ttl = time.Duration(*s.TTL * float64(time.Second))
 	}
-	act := Act{Node: s.Node, Key: string(key), Class: s.Class, Holder: s.Holder, Identity: s.Identity, TTL: ttl}
-	if act.Action, err = repair.ParseAction(s.Action); err != nil || s.Backend != "" {
-		act.Verb, act.Identity = s.Action, strconv.Quote(s.Identity)
-		if dry {
-			act.Verb += " (dry run)"
-		}
+	act := Act{Node: s.Node, Key: string(key), Class: s.Class, Holder: s.Holder, Identity: s.Identity, TTL: ttl,
+		Action: s.Action}
+	if dry {
+		act.Action += " (dry run)"
+	}
+	if s.Backend != "" {
+		act.Identity = strconv.Quote(s.Identity)
 	}
 	return act
 }

@@ -68,20 +68,12 @@ type Act struct {
 	Holder    string
 	Identity  string // of the planned value; "" without a plan
 	TTL       time.Duration
-	Action    repair.Action
-	Verb      string // in place of Action, for other systems than Redis
-}
-
-func (a *Act) action() string {
-	if a.Verb != "" {
-		return a.Verb
-	}
-	return a.Action.String()
+	Action    string
 }
 
 // ActOn is what the log says of a finding.
 func ActOn(f report.Finding, a repair.Action) Act {
-	return Act{Node: f.Node, Key: f.Key, Class: f.Class, Holder: f.Hold.Instance, TTL: f.TTL, Action: a}
+	return Act{Node: f.Node, Key: f.Key, Class: f.Class, Holder: f.Hold.Instance, TTL: f.TTL, Action: a.String()}
 }
 
 // Perform logs the intent, runs do, and logs the outcome. If it cannot log the intent, it
@@ -100,7 +92,6 @@ func (l *Log) Perform(a Act, dry bool, do func() (repair.Result, error)) (r repa
 	case err != nil:
 		outcome = fmt.Sprintf("failed error=%q", err)
 	}
-	a.Action = r.Action
 	if err := l.write("repair", a, " outcome="+outcome, true); err != nil {
 		stop = fmt.Errorf("--audit-log: %w: stopped repairing", err)
 	}
@@ -126,7 +117,7 @@ func (l *Log) write(word string, a Act, rest string, tell bool) error {
 		plan = " plan=" + l.Plan + " identity=" + a.Identity
 	}
 	return l.line(word, fmt.Sprintf("%s node=%s key=%q class=%s holder=%q ttl=%s action=%q%s",
-		plan, a.Node, a.Key, a.Class, a.Holder, ui.TTL(a.TTL), a.action(), rest), tell)
+		plan, a.Node, a.Key, a.Class, a.Holder, ui.TTL(a.TTL), a.Action, rest), tell)
 }
 
 // line has a line on disk before it returns. That standard error cannot be written, nothing can be done about.

@@ -83,8 +83,8 @@ func (f *repairPlanFlags) run(ctx context.Context, a *ui.App) error {
 	if err != nil {
 		return err
 	}
-	if f.servers.Others.Named() {
-		return f.planSystem(ctx, a, classes)
+	if f.servers.Others.Named() && f.set.Changed("action") && action != repair.Delete() {
+		return errAction
 	}
 	s, done, err := f.open(a)
 	if err != nil {
@@ -102,11 +102,6 @@ func (f *repairPlanFlags) run(ctx context.Context, a *ui.App) error {
 		}
 		return errors.Join(err, failed)
 	}
-	return f.finish(a, p, err)
-}
-
-// finish writes the plan and shows it; err is that of the sweep.
-func (f *repairPlanFlags) finish(a *ui.App, p repair.Plan, err error) error {
 	if failed := writePlan(f.out, p); failed != nil {
 		return errors.Join(err, failed)
 	}
@@ -121,6 +116,13 @@ func (f *repairPlanFlags) finish(a *ui.App, p repair.Plan, err error) error {
 
 // open makes a scanner; done closes it, and its servers' clients.
 func (f *repairPlanFlags) open(a *ui.App) (s *scanner.Scanner, done func(), err error) {
+	if f.servers.Others.Named() {
+		rules, err := f.sweep.Rules()
+		if err != nil {
+			return nil, nil, err
+		}
+		return scannerOf(a, &f.servers, rules, f.sweep.SystemOptions(rules.MaxHold)...)
+	}
 	nodes, err := f.servers.Redis.Open(a)
 	if err != nil {
 		return nil, nil, err

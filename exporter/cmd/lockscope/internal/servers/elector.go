@@ -27,7 +27,6 @@ func forElection(c *OtherConfig) *OtherConfig {
 type Elector struct {
 	make maker
 	opts []lock.Option
-	file bool
 	life context.Context
 	end  context.CancelFunc
 
@@ -40,7 +39,7 @@ var _ lock.Locker = (*Elector)(nil)
 
 // Elector connects to nothing yet. The caller closes it; it may outlive the System.
 func (s *System) Elector(opts ...lock.Option) *Elector {
-	e := &Elector{make: s.elect, opts: opts, file: s.file}
+	e := &Elector{make: s.elect, opts: opts}
 	e.life, e.end = context.WithCancel(context.Background())
 	return e
 }
@@ -73,9 +72,6 @@ func (e *Elector) open(ctx context.Context) (*engine.Engine, error) {
 	l, err := b.Locker(ctx, e.opts...)
 	if err != nil {
 		b.Close()
-		if e.file {
-			err = InFile(err)
-		}
 		return nil, err
 	}
 	e.b, e.e = b, l

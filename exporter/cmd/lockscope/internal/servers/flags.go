@@ -54,7 +54,7 @@ func (f *Flags) OpenOthers(a *ui.App, prefixes []string) ([]Other, error) {
 	if err != nil {
 		return nil, err
 	}
-	return openOthers(&c)
+	return openOthers(makers(&c))
 }
 
 // OpenPostgres makes the inspector of PostgreSQL alone, and connects to nothing. The caller closes it.

@@ -1,11 +1,15 @@
 package servers
 
 import (
-	"slices"
+	"context"
 	"strings"
+	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
+	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
+	"github.com/lockscope/lockscope/lock/engine"
+	"github.com/lockscope/lockscope/lock/pglock/pginspect"
 )
 
 // fields are the names in a configuration file of what remedies call by their flags. Longer names come first.
@@ -28,9 +32,64 @@ func (e *fileError) Error() string { return fields.Replace(e.error.Error()) }
 func (e *fileError) Unwrap() error { return e.error }
 
 // OpenFromFile is [Flags.OpenOthers] for a group of a configuration file.
-func OpenFromFile(c *OtherConfig) ([]Other, error) {
-	all, err := openOthers(c)
+func OpenFromFile(c *OtherConfig) ([]Other, error) { return openOthers(makersOfFile(c)) }
+
+// makersOfFile are makers whose errors name fields of a configuration file.
+func makersOfFile(c *OtherConfig) (all []maker) {
+	for _, m := range makers(c) {
+		all = append(all, func() (Other, error) {
+			b, err := m()
+			if err != nil {
+				return nil, InFile(err)
+			}
+			return ofFile{b, pginspect.Database(c.Postgres)}, nil
+		})
+	}
+	return all
+}
+
+// ofFile is a system that a configuration file names.
+type ofFile struct {
+	Other
+	database string // of PostgreSQL
+}
+
+// Address has the database: a file may have several of one server.
+func (b ofFile) Address() string {
+	if b.database == "" {
+		return b.Other.Address()
+	}
+	return b.Other.Address() + "/" + b.database
+}
+
+func (b ofFile) Ping(ctx context.Context) (time.Time, error) {
+	at, err := b.Other.Ping(ctx)
+	return at, InFile(err)
+}
+
+func (b ofFile) HeldLocks(ctx context.Context) ([]inspect.HeldLock, error) {
+	all, err := b.Other.HeldLocks(ctx)
 	return all, InFile(err)
+}
+
+func (b ofFile) Waiting(ctx context.Context) ([]inspect.Waiting, error) {
+	all, err := b.Other.Waiting(ctx)
+	return all, InFile(err)
+}
+
+func (b ofFile) Leaks(ctx context.Context, r *inspect.Rules) (inspect.Look, error) {
+	look, err := b.Other.Leaks(ctx, r)
+	for _, gaps := range [][]inspect.Gap{look.Gaps, look.Skipped} {
+		for i := range gaps {
+			gaps[i].Detail = fields.Replace(gaps[i].Detail)
+		}
+	}
+	return look, InFile(err)
+}
+
+func (b ofFile) Locker(ctx context.Context, opts ...lock.Option) (*engine.Engine, error) {
+	e, err := b.Other.Locker(ctx, opts...)
+	return e, InFile(err)
 }
 
 // InFile has the remedy of an error name fields of a configuration file.
@@ -39,13 +98,4 @@ func InFile(err error) error {
 		return nil
 	}
 	return &fileError{err}
-}
-
-func lookOfFile(l *inspect.Look) {
-	for _, gaps := range []*[]inspect.Gap{&l.Gaps, &l.Skipped} {
-		*gaps = slices.Clone(*gaps)
-		for i := range *gaps {
-			(*gaps)[i].Detail = fields.Replace((*gaps)[i].Detail)
-		}
-	}
 }

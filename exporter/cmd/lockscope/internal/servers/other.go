@@ -83,10 +83,10 @@ func made[O Other](o O, err error) (Other, error) {
 }
 
 // openOthers makes those that are named, and connects to none.
-func openOthers(c *OtherConfig) ([]Other, error) {
+func openOthers(makers []maker) ([]Other, error) {
 	var all []Other
 	var errs []error
-	for _, make := range makers(c) {
+	for _, make := range makers {
 		if b, err := make(); err != nil {
 			errs = append(errs, err)
 		} else {

@@ -6,41 +6,26 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
-	"github.com/lockscope/lockscope/lock/pglock/pginspect"
-	"github.com/lockscope/lockscope/lock/waitgraph"
 	"github.com/lockscope/lockscope/scanner"
-	"github.com/lockscope/lockscope/scanner/listing"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
-// listTimeout bounds a listing: it is longer than connecting takes.
-const listTimeout = 10 * time.Second
-
-// System is a system beside Redis for a scanner.Scanner. Sweeps, listings and pings have connections of their own, so
-// that none waits for another. It is safe for concurrent use.
+// System is a system beside Redis that a Scanner reads. It is safe for concurrent use.
 type System struct {
-	rules         *inspect.Rules
-	elect         maker // of an Elector's system
+	rules         inspect.Rules
+	open, elect   maker // elect is of an Elector's system
 	name, address string
 	config        string // the same for the same servers, users and secrets; a hash
-	file          bool   // a configuration file names it, and no flag
 
 	slowAfter time.Duration // 0: onSlow is not called
 	onSlow    func(took time.Duration)
 
-	end                 context.CancelFunc
-	looks, lists, pings *line
-
-	mu   sync.Mutex
-	last inspect.Look
+	end   context.CancelFunc
+	pings *inspect.Client // which wait for no sweep
 }
-
-var _ scanner.System = (*System)(nil)
 
 // newSystem checks what an inspector checks, and connects to nothing.
 func newSystem(m, elect maker, config string, r *inspect.Rules) (*System, error) {
@@ -50,33 +35,18 @@ func newSystem(m, elect maker, config string, r *inspect.Rules) (*System, error)
 	}
 	defer b.Close()
 	life, end := context.WithCancel(context.Background())
-	return &System{rules: r, elect: elect, name: b.System(), address: b.Address(), config: config, end: end,
-		looks: newLine(life, m), lists: newLine(life, m), pings: newLine(life, m)}, nil
+	return &System{rules: *r, open: m, elect: elect, name: b.System(), address: b.Address(), config: config, end: end,
+		pings: inspect.NewClient(life, func() (inspect.Inspector, error) { return m() })}, nil
 }
 
 // FromFile makes the system of a group of a configuration file, and connects to nothing. The caller closes it. Errors
-// name fields of the file instead of flags. The database is part of the name of a node of PostgreSQL: a file may have
-// several of one server.
+// name fields of the file instead of flags.
 func FromFile(c *OtherConfig, r *inspect.Rules) (*System, error) {
-	var made *System
-	electing := makers(forElection(c))
-	for i, m := range makers(c) {
-		s, err := newSystem(m, electing[i], hashOf(c), r)
-		if err != nil {
-			return nil, InFile(err)
-		}
-		made = s
-	}
-	if made == nil {
+	all := makersOfFile(c)
+	if len(all) == 0 {
 		return nil, errNoSystem
 	}
-	made.file = true
-	if c.Postgres != "" {
-		if database := pginspect.Database(c.Postgres); database != "" {
-			made.address += "/" + database
-		}
-	}
-	return made, nil
+	return newSystem(all[0], makersOfFile(forElection(c))[0], hashOf(c), r)
 }
 
 var errNoSystem = errors.New("no system is named")
@@ -114,21 +84,39 @@ func (s *System) Config() string { return s.name + " " + s.config }
 // HoldLimit is how long a holder may have a lock; 0: as long as it wants.
 func (s *System) HoldLimit() time.Duration { return s.rules.MaxHold }
 
-// Backend implements scanner.System.
+// Backend names the system in reports.
 func (s *System) Backend() string { return s.name }
 
-// Node implements scanner.System.
+// Node names its servers in reports.
 func (s *System) Node() string { return s.address }
+
+// Scanner makes a Scanner of the system.
+func (s *System) Scanner(opts ...scanner.Option) (*scanner.Scanner, error) {
+	return scanner.NewSystem(func() (inspect.Inspector, error) {
+		b, err := s.open()
+		if err != nil {
+			return nil, err
+		}
+		return watched{b, s}, nil
+	}, s.rules, opts...)
+}
 
 // OnSlow has a function called for each such time that a look takes. Call it before the first look.
 func (s *System) OnSlow(after time.Duration, f func(took time.Duration)) {
 	s.slowAfter, s.onSlow = after, f
 }
 
-// watched calls onSlow until the returned function is called.
-func (s *System) watched() (stop func()) {
+// watched is an inspector whose slow looks are told.
+type watched struct {
+	Other
+	of *System
+}
+
+// Leaks implements inspect.Inspector. It calls onSlow until it returns.
+func (b watched) Leaks(ctx context.Context, r *inspect.Rules) (inspect.Look, error) {
+	s := b.of
 	if s.slowAfter <= 0 {
-		return func() {}
+		return b.Other.Leaks(ctx, r)
 	}
 	ended, done, began := make(chan struct{}), make(chan struct{}), time.Now()
 	go func() {
@@ -144,77 +132,17 @@ func (s *System) watched() (stop func()) {
 			}
 		}
 	}()
-	return func() { close(ended); <-done }
-}
-
-// Look implements scanner.System.
-func (s *System) Look(ctx context.Context) (look inspect.Look, err error) {
-	defer s.watched()()
-	err = s.looks.ask(ctx, func(ctx context.Context, b Other) (err error) {
-		look, err = b.Leaks(ctx, s.rules)
-		return err
-	})
-	if s.file {
-		err = InFile(err)
-		lookOfFile(&look)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.last = look
-	return look, err
-}
-
-// Leak is a finding as the last look has it; nil if it does not have the finding.
-func (s *System) Leak(f *report.Finding) *inspect.Leak {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for i := range s.last.Leaks {
-		l := &s.last.Leaks[i]
-		if l.Class == f.Class && l.Place == f.Place && l.Key == f.Key &&
-			l.Hold.Instance == f.Hold.Instance {
-			return l
-		}
-	}
-	return nil
-}
-
-// Ask asks the system.
-func (s *System) Ask(ctx context.Context, question func(context.Context, Other) error) error {
-	return s.lists.ask(ctx, question)
-}
-
-// List implements scanner.System.
-func (s *System) List(ctx context.Context) (locks []listing.Lock, w *listing.Waits, err error) {
-	ctx, cancel := context.WithTimeout(ctx, listTimeout)
-	defer cancel()
-	w = listing.NoWaits()
-	err = s.lists.ask(ctx, func(ctx context.Context, b Other) (err error) {
-		locks, w, err = listing.Inspect(ctx, b, &waitgraph.Watch{})
-		return err
-	})
-	if s.file {
-		err = InFile(err)
-	}
-	if err != nil {
-		w.Of, w.Err = 1, err
-	}
-	return locks, w, err
+	defer func() { close(ended); <-done }()
+	return b.Other.Leaks(ctx, r)
 }
 
 // Ping reports whether it answers.
 func (s *System) Ping(ctx context.Context) error {
-	err := s.pings.ask(ctx, func(ctx context.Context, b Other) error { _, err := b.Ping(ctx); return err })
-	if s.file {
-		return InFile(err)
-	}
-	return err
+	return s.pings.Ask(ctx, func(ctx context.Context, b inspect.Inspector) error { _, err := b.Ping(ctx); return err })
 }
 
-// Close implements scanner.System. It ends what is asked.
-func (s *System) Close() error {
+// Close ends what Ping asks. Scanners and Electors are closed apart.
+func (s *System) Close() {
 	s.end()
-	for _, l := range []*line{s.looks, s.lists, s.pings} {
-		l.close()
-	}
-	return nil
+	s.pings.Close()
 }

@@ -35,11 +35,16 @@ func TestALongLookIsTold(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer s.Close()
+		all, err := s.Scanner()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer all.Close()
 		var told []time.Duration
 		s.OnSlow(10*time.Second, func(took time.Duration) { told = append(told, took) })
 		for _, takes := range []time.Duration{9 * time.Second, 25 * time.Second} {
 			b.takes = takes
-			if _, err := s.Look(t.Context()); err != nil {
+			if _, err := all.Sweep(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
