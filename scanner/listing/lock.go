@@ -63,7 +63,7 @@ func (o Order) comparison() func(a, b *Lock) int {
 		}
 	}
 	return func(a, b *Lock) int {
-		return cmp.Or(cmp.Compare(Rank(b.TTL), Rank(a.TTL)), strings.Compare(a.Key, b.Key))
+		return cmp.Or(cmp.Compare(b.rank(), a.rank()), strings.Compare(a.Key, b.Key))
 	}
 }
 
@@ -73,6 +73,14 @@ func Rank(ttl time.Duration) time.Duration {
 		return math.MaxInt64
 	}
 	return ttl
+}
+
+// rank is that of the TTL. A lock that is held and has none is on a system that tells none: it comes last.
+func (l *Lock) rank() time.Duration {
+	if l.TTL == 0 && l.Held() {
+		return -1
+	}
+	return Rank(l.TTL)
 }
 
 func compareAge(a, b *Lock) int {

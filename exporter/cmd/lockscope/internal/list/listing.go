@@ -2,7 +2,6 @@ package list
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -115,21 +114,4 @@ func (k *entry) knownTTL() time.Duration {
 		return 0
 	}
 	return k.ttl()
-}
-
-func (k *entry) left() time.Duration {
-	switch {
-	case !k.tellsTTL():
-		return -1
-	case k.TTL < 0:
-		return math.MaxInt64
-	}
-	return k.TTL
-}
-
-func (k *entry) age() int64 {
-	if k.Hold.Since.IsZero() {
-		return math.MinInt64
-	}
-	return -k.Hold.Since.UnixNano()
 }

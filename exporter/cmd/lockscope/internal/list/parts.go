@@ -61,31 +61,12 @@ func (s *selection) merge(l *overview) {
 		l.omitted += p.listing.Omitted
 		l.truncated = l.truncated || p.listing.Truncated
 	}
-	slices.SortStableFunc(l.locks, s.comparison())
+	compare := wanted.Comparison()
+	slices.SortStableFunc(l.locks, func(a, b entry) int { return compare(&a.Lock, &b.Lock) })
 	if limit := cmp.Or(s.limit, listing.DefaultLimit); len(l.locks) > limit {
 		l.omitted += int64(len(l.locks) - limit)
 		l.locks = l.locks[:limit]
 	}
-}
-
-// comparison is that of listing.Order, over all systems. Locks without the value that is compared come last.
-func (s *selection) comparison() func(a, b entry) int {
-	var compare func(a, b entry) int
-	switch listing.Order(s.sort) {
-	case listing.ByAge:
-		compare = func(a, b entry) int { return cmp.Compare(b.age(), a.age()) }
-	case listing.ByResource:
-		compare = func(a, b entry) int { return strings.Compare(a.Resource, b.Resource) }
-	default:
-		compare = func(a, b entry) int { return cmp.Compare(b.left(), a.left()) }
-	}
-	whole := func(a, b entry) int {
-		return cmp.Or(compare(a, b), strings.Compare(a.Key, b.Key), strings.Compare(a.in.system, b.in.system))
-	}
-	if s.reverse {
-		return func(a, b entry) int { return whole(b, a) }
-	}
-	return whole
 }
 
 // readSystem reads another system than Redis, and keeps what is asked for.
