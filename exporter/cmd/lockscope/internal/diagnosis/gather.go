@@ -23,6 +23,22 @@ type Node struct {
 	Client  *redis.Client
 }
 
+// Masters are those of a cluster.
+func Masters(ctx context.Context, c *redis.ClusterClient) ([]Node, error) {
+	var mu sync.Mutex
+	var masters []Node
+	err := c.ForEachMaster(ctx, func(_ context.Context, m *redis.Client) error {
+		mu.Lock()
+		defer mu.Unlock()
+		masters = append(masters, Node{Name: m.Options().Addr, Address: m.Options().Addr, Client: m})
+		return nil
+	})
+	if err == nil && len(masters) == 0 {
+		err = errors.New("the cluster has no masters")
+	}
+	return masters, err
+}
+
 // ReachTimeout is how long one question may take.
 const ReachTimeout = inspect.ReachTimeout
 

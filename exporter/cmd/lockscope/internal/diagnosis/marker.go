@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -93,8 +94,21 @@ func ReadMarker(ctx context.Context, c *redis.Client, incarnation string) (store
 	return stored.ReadMarker(text, incarnation, c.Options().DB), err
 }
 
-// AccountOf asks a server what decides whether it may vote.
-func AccountOf(ctx context.Context, c *redis.Client) guard.Account {
+// Standings says which of the nodes may vote. A nil client is of a node that is not to be asked.
+func Standings(ctx context.Context, clients []*redis.Client) []guard.Standing {
+	accounts := make([]guard.Account, len(clients))
+	var asking sync.WaitGroup
+	for i, c := range clients {
+		if c != nil {
+			asking.Go(func() { accounts[i] = accountOf(ctx, c) })
+		}
+	}
+	asking.Wait()
+	return guard.Judge(accounts, time.Now())
+}
+
+// accountOf asks a server what decides whether it may vote.
+func accountOf(ctx context.Context, c *redis.Client) guard.Account {
 	pipe := c.Pipeline()
 	info, marker := pipe.Info(ctx), pipe.GetRange(ctx, guard.MarkerKey, 0, 1023)
 	_, _ = pipe.Exec(ctx)

@@ -166,7 +166,7 @@ func (f *doctorFlags) gather(ctx context.Context, nodes []servers.Node) []diagno
 		case *redis.Client:
 			servers = append(servers, diagnosis.Node{Name: n.Name, Address: n.Address, Client: c})
 		case *redis.ClusterClient:
-			masters, err := mastersOf(ctx, c)
+			masters, err := diagnosis.Masters(ctx, c)
 			if err != nil {
 				return []diagnosis.Facts{{Node: n.Name, Address: n.Address, Err: err}}
 			}
@@ -174,19 +174,4 @@ func (f *doctorFlags) gather(ctx context.Context, nodes []servers.Node) []diagno
 		}
 	}
 	return diagnosis.Gather(ctx, servers, f.policy)
-}
-
-func mastersOf(ctx context.Context, c *redis.ClusterClient) ([]diagnosis.Node, error) {
-	var mu sync.Mutex
-	var masters []diagnosis.Node
-	err := c.ForEachMaster(ctx, func(_ context.Context, m *redis.Client) error {
-		mu.Lock()
-		defer mu.Unlock()
-		masters = append(masters, diagnosis.Node{Name: m.Options().Addr, Address: m.Options().Addr, Client: m})
-		return nil
-	})
-	if err == nil && len(masters) == 0 {
-		err = errors.New("the cluster has no masters")
-	}
-	return masters, err
 }

@@ -90,12 +90,9 @@ func doctorNodes(facts []diagnosis.Facts, p diagnosis.Policy) []doctorNode {
 			Vouched: f.Marker.State == stored.MarkerVoting, RunID: f.Server.Incarnation,
 			Marker:        f.Marker.State.String(),
 			Configuration: f.Marker.Configuration, QuarantineID: f.Marker.Identity,
-			ClockOffset: f.Clock.Offset.Seconds(), ClockOffsetErr: f.Clock.OffsetError.Seconds(),
-			ClockDrift: f.Clock.Drift * 1e6, ClockDriftError: f.Clock.DriftError * 1e6,
-			PingP50: f.Ping.P50.Seconds(), PingP99: f.Ping.P99.Seconds(),
-			ScriptP50: f.Script.P50.Seconds(), ScriptP99: f.Script.P99.Seconds(), Samples: f.Ping.Count,
-			Missed: f.Ping.Missed, LeastTimeout: f.Ping.LeastTimeout().Seconds(),
+			ScriptP50: f.Script.P50.Seconds(), ScriptP99: f.Script.P99.Seconds(),
 		}
+		n.measured(f.Clock, f.Ping)
 		if n.RunID == "" {
 			n.RunID = f.Marker.RunID
 		}
@@ -114,16 +111,20 @@ func doctorNodes(facts []diagnosis.Facts, p diagnosis.Policy) []doctorNode {
 	return nodes
 }
 
+func (n *doctorNode) measured(c diagnosis.Clock, ping diagnosis.Latency) {
+	n.ClockOffset, n.ClockOffsetErr = c.Offset.Seconds(), c.OffsetError.Seconds()
+	n.ClockDrift, n.ClockDriftError = c.Drift*1e6, c.DriftError*1e6
+	n.PingP50, n.PingP99, n.LeastTimeout = ping.P50.Seconds(), ping.P99.Seconds(), ping.LeastTimeout().Seconds()
+	n.Samples, n.Missed = ping.Count, ping.Missed
+}
+
 func backendNodes(all []diagnosis.Examination) (nodes []doctorNode) {
 	for _, e := range all {
 		for _, b := range e.Nodes {
 			n := doctorNode{
 				Backend: e.Backend, Node: b.Node, Version: b.Version, Role: b.Role, Uptime: b.Uptime.Seconds(),
-				ClockOffset: e.Clock.Offset.Seconds(), ClockOffsetErr: e.Clock.OffsetError.Seconds(),
-				ClockDrift: e.Clock.Drift * 1e6, ClockDriftError: e.Clock.DriftError * 1e6,
-				PingP50: e.Ping.P50.Seconds(), PingP99: e.Ping.P99.Seconds(), Samples: e.Ping.Count,
-				Missed: e.Ping.Missed, LeastTimeout: e.Ping.LeastTimeout().Seconds(),
 			}
+			n.measured(e.Clock, e.Ping)
 			if b.Err != nil {
 				n.Error = b.Err.Error()
 			}

@@ -4,14 +4,12 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
-	"github.com/lockscope/lockscope/lock/redlock/guard"
 	"github.com/lockscope/lockscope/scanner/listing"
 )
 
@@ -53,15 +51,13 @@ func coverageOf(ctx context.Context, nodes []servers.Node, l listing.Listing) *c
 func forgetful(ctx context.Context, nodes []servers.Node, failed map[string]bool) (names []string) {
 	ctx, cancel := context.WithTimeout(ctx, markerTimeout)
 	defer cancel()
-	accounts := make([]guard.Account, len(nodes))
-	var asking sync.WaitGroup
+	clients := make([]*redis.Client, len(nodes))
 	for i, n := range nodes {
 		if !failed[n.Name] {
-			asking.Go(func() { accounts[i] = diagnosis.AccountOf(ctx, n.Client.(*redis.Client)) })
+			clients[i] = n.Client.(*redis.Client)
 		}
 	}
-	asking.Wait()
-	for i, s := range guard.Judge(accounts, time.Now()) {
+	for i, s := range diagnosis.Standings(ctx, clients) {
 		if s.Quarantined {
 			names = append(names, nodes[i].Name)
 		}

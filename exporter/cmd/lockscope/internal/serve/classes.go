@@ -2,15 +2,12 @@ package serve
 
 import (
 	"context"
-	"sync"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/lock/locktrace"
-	"github.com/lockscope/lockscope/lock/redlock/guard"
 	"github.com/lockscope/lockscope/scanner/listing"
 )
 
@@ -39,16 +36,14 @@ func (p *pings) votes(ctx context.Context) (v votes) {
 	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
 	defer cancel()
 	nodes, up := p.set()
-	accounts := make([]guard.Account, len(nodes))
-	var asking sync.WaitGroup
+	clients := make([]*redis.Client, len(nodes))
 	for i, n := range nodes {
 		if c, single := n.Client.(*redis.Client); single && up[i] {
-			asking.Go(func() { accounts[i] = diagnosis.AccountOf(ctx, c) })
+			clients[i] = c
 		}
 	}
-	asking.Wait()
 	v.nodes = len(nodes)
-	for i, s := range guard.Judge(accounts, time.Now()) {
+	for i, s := range diagnosis.Standings(ctx, clients) {
 		switch {
 		case up[i] && s.Votes(): // also one that gives no account, for instance because the user may not send INFO
 			v.voting++

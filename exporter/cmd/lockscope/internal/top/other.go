@@ -25,21 +25,19 @@ type otherSet struct {
 	watch     waitgraph.Watch
 }
 
-func (o *otherSet) name() string { return o.called }
-
 func (o *otherSet) close() { o.inspector.Close() }
 
 func (o *otherSet) suggest([]string) {} // its waiters are read whole
 
 func (o *otherSet) first() screen.Set {
-	return screen.Set{Name: o.name(), Err: errNotYet.Error(),
+	return screen.Set{Name: o.called, Err: errNotYet.Error(),
 		Nodes: []screen.Node{{Name: o.inspector.Address(), State: state.NodeDown, Why: errNotYet.Error()}}}
 }
 
 func (o *otherSet) read(ctx context.Context) screen.Set {
 	ctx, cancel := context.WithTimeout(ctx, otherTime)
 	defer cancel()
-	set := screen.Set{Name: o.name()}
+	set := screen.Set{Name: o.called}
 	node := screen.Node{Name: o.inspector.Address(), State: state.NodeUp}
 	began := time.Now()
 	_, w, err := listing.Inspect(ctx, o.inspector, &o.watch)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/screen"
@@ -51,8 +52,6 @@ func newRedisSet(r *Redis, timeout time.Duration) (*redisSet, error) {
 	}
 	return s, nil
 }
-
-func (s *redisSet) name() string { return s.called }
 
 func (s *redisSet) close() {
 	s.probes.Wait()
@@ -119,21 +118,16 @@ func (s *redisSet) members(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	var mu sync.Mutex
-	masters := make(map[string]*redis.Client)
-	err := s.cluster.ForEachMaster(ctx, func(_ context.Context, c *redis.Client) error {
-		mu.Lock()
-		defer mu.Unlock()
-		masters[c.Options().Addr] = c
-		return nil
-	})
+	masters, err := diagnosis.Masters(ctx, s.cluster)
 	if err != nil && len(s.nodes) > 0 {
 		return nil // those that were known are asked
 	}
-	s.nodes = slices.DeleteFunc(s.nodes, func(n *node) bool { return masters[n.name] != n.client })
-	for address, c := range masters {
-		if !slices.ContainsFunc(s.nodes, func(n *node) bool { return n.name == address }) {
-			n := newNode(address, c, s.timeout)
+	s.nodes = slices.DeleteFunc(s.nodes, func(n *node) bool {
+		return !slices.ContainsFunc(masters, func(m diagnosis.Node) bool { return m.Client == n.client })
+	})
+	for _, m := range masters {
+		if !slices.ContainsFunc(s.nodes, func(n *node) bool { return n.name == m.Name }) {
+			n := newNode(m.Name, m.Client, s.timeout)
 			n.cluster = true
 			s.nodes = append(s.nodes, n)
 		}

@@ -26,7 +26,6 @@ type Source struct {
 
 // system is a set of nodes.
 type system interface {
-	name() string
 	// first is what is known before anything was read.
 	first() screen.Set
 	// read asks the nodes. It returns when they have answered or their time is up.
