@@ -41,6 +41,17 @@ func (l *Lock) Held() bool { return l.Nodes >= l.Quorum() }
 // Quorum returns how many of the answering nodes form a quorum together with the silent ones.
 func (l *Lock) Quorum() int { return max(1, (l.Of+l.Silent)/2+1-l.Silent) }
 
+// Certain reports whether a quorum of all nodes has the lock, whether or not those that do not answer have it.
+func (l *Lock) Certain() bool { return l.Nodes >= (l.Of+l.Silent)/2+1 }
+
+// HeldFor is how long the lock had been held when it was read; zero if unknown.
+func (l *Lock) HeldFor() time.Duration {
+	if l.Hold.Since.IsZero() {
+		return 0
+	}
+	return max(0, l.At.Sub(l.Hold.Since))
+}
+
 // Order sorts the locks of a [Listing]. The first ones are kept if there are more than its limit.
 type Order string
 

@@ -48,6 +48,19 @@ func (l *Lock) SetReaders(all []Reader) bool {
 	return true
 }
 
+// ReadBy is the lock as each of its first readers has it.
+func (l *Lock) ReadBy() (all []Lock) {
+	if l.Readers == nil {
+		return nil
+	}
+	for _, r := range l.Readers.First {
+		one := *l
+		one.Hold, one.TTL, one.Nodes = r.Hold, r.TTL, r.Nodes
+		all = append(all, one)
+	}
+	return all
+}
+
 // Writers is how many of the processes in the queue wait to write, and keep later readers out meanwhile. Processes that
 // do not say what they wait for do not count.
 func (w *WaitedFor) Writers() (n int) {

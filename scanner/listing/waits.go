@@ -90,6 +90,37 @@ func (w *WaitedFor) Settle() {
 	}
 }
 
+// Waiting is how many calls wait: of processes that are not in Queue, one each is known.
+func (w *WaitedFor) Waiting() int { return w.Callers + max(0, w.Processes-len(w.Queue)) }
+
+// Waited is how long a process in the queue had waited when it was read; zero if unknown, as for a plain Mutex of etcd.
+func (w *WaitedFor) Waited(q stored.Queued) time.Duration {
+	since := q.Since
+	if q.Says != nil {
+		since = q.Says.Since
+	}
+	if since.IsZero() {
+		return 0
+	}
+	return max(0, w.At.Sub(since))
+}
+
+// Longest is the longest known wait.
+func (w *WaitedFor) Longest() (most time.Duration) {
+	for _, q := range w.Queue {
+		most = max(most, w.Waited(q))
+	}
+	return most
+}
+
+// Stuck reports whether a resource is in a deadlock, or its chain ends in one.
+func (w *Waits) Stuck(resource string) bool {
+	names := append(w.Graph.Chain(resource), resource)
+	return w.Graph.Stuck(resource) && slices.ContainsFunc(w.Deadlocks, func(d lock.DeadlockError) bool {
+		return slices.ContainsFunc(d.Cycle, func(h lock.HeldLease) bool { return slices.Contains(names, h.Resource) })
+	})
+}
+
 // Graph returns who waits for whom, by resource.
 func Graph(all []WaitedFor) *waitgraph.Graph {
 	resources := make([]waitgraph.Resource, 0, len(all))

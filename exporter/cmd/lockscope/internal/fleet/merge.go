@@ -82,11 +82,11 @@ func (m *merger) fromNodes(waits *listing.Waits, f *listing.WaitedFor) Resource 
 	}
 	r.setConstruct(f)
 	for _, q := range f.Queue {
-		w := Waiter{Callers: 1, Waited: max(0, f.At.Sub(q.Since)).Seconds(), OnNode: true}
+		w := Waiter{Callers: 1, Waited: f.Waited(q).Seconds(), OnNode: true}
 		if says := q.Says; says != nil {
 			w.Instance, w.Callers, w.CallSite, w.TraceID = says.Instance, max(1, says.Callers), says.CallSite,
 				TraceID(says.Traceparent)
-			w.Holds, w.Page, w.Waited = says.Holds, says.Page, max(0, f.At.Sub(says.Since)).Seconds()
+			w.Holds, w.Page = says.Holds, says.Page
 			if says.Backend != "" {
 				m.names[says.Backend] = true
 			}

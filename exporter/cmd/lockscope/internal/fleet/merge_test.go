@@ -160,3 +160,14 @@ func TestReadersInTheFleet(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// TestUnknownWait: a plain Mutex of etcd does not say since when it waits, which is no wait of centuries.
+func TestUnknownWait(t *testing.T) {
+	now := time.Now()
+	d := fleet.Merge(&listing.Waits{Graph: waitgraph.New(), Locks: []listing.WaitedFor{{
+		Resource: "order:1", Processes: 1, At: now, Queue: []stored.Queued{{ID: "1"}},
+	}}}, nil, now)
+	if r := d.Resources[0]; r.Longest != 0 || r.Waiting != 1 || r.Waiters[0].Waited != 0 {
+		t.Errorf("%+v", r)
+	}
+}

@@ -119,21 +119,18 @@ func jsonLock(k entry) listedLock {
 		one.Readers, one.ReadBy = k.readers(), jsonReaders(&k.Lock)
 	}
 	if k.tellsTTL() {
-		one.TTL = fleet.SecondsLeft(k.ttl())
+		one.TTL = report.Seconds(k.ttl())
 	}
 	if !k.Hold.Since.IsZero() {
-		one.HeldFor = new(fleet.HeldFor(&k.Lock).Seconds())
+		one.HeldFor = new(k.HeldFor().Seconds())
 	}
 	return one
 }
 
 func jsonReaders(l *listing.Lock) (all []listedReader) {
-	if l.Readers == nil {
-		return nil
-	}
-	for _, r := range l.Readers.First {
+	for _, r := range l.ReadBy() {
 		all = append(all, listedReader{Holder: report.NewHoldDocument(r.Hold), Nodes: r.Nodes,
-			HeldFor: max(0, l.At.Sub(r.Hold.Since)).Seconds(), TTL: r.TTL.Seconds()})
+			HeldFor: r.HeldFor().Seconds(), TTL: r.TTL.Seconds()})
 	}
 	return all
 }
@@ -189,7 +186,7 @@ func rowOf(r tableRow, slots, constructs bool) []string {
 func lockRow(k entry) []string {
 	held := ui.Unknown
 	if !k.Hold.Since.IsZero() {
-		held = inspect.Short(fleet.HeldFor(&k.Lock))
+		held = inspect.Short(k.HeldFor())
 	}
 	return []string{
 		inspect.KeyText(k.Resource), k.constructText(), k.nodesText(), k.holderText(), held, k.ttlText(k.ttl()),

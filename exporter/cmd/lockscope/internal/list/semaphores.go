@@ -59,7 +59,7 @@ func semaphoreRow(r tableRow) []string {
 			holders = append(holders, ui.Holder(k.Hold, k.knownTTL()))
 		}
 		if !k.Hold.Since.IsZero() {
-			held = max(held, fleet.HeldFor(&k.Lock))
+			held = max(held, k.HeldFor())
 		}
 		if left := k.ttl(); ttl >= 0 && (left < 0 || left > ttl) {
 			ttl = left
@@ -106,7 +106,7 @@ func (w waits) semaphoreText(k *entry) string {
 	for i := range w.Locks {
 		f := &w.Locks[i]
 		if of, ok := records.SemaphoreOf(f.Key); ok && of == key && f.Construct().Kind == lock.KindSemaphore {
-			callers, longest = callers+f.Callers, max(longest, fleet.LongestWait(f))
+			callers, longest = callers+f.Callers, max(longest, f.Longest())
 		}
 	}
 	switch {

@@ -50,10 +50,10 @@ func (w waits) document(f *listing.WaitedFor) *listedWait {
 	if f == nil {
 		return nil
 	}
-	d := &listedWait{Processes: f.Processes, Callers: f.Callers, Longest: fleet.LongestWait(f).Seconds(),
+	d := &listedWait{Processes: f.Processes, Callers: f.Callers, Longest: f.Longest().Seconds(),
 		Chain: w.Graph.Chain(f.Resource), Writers: f.Writers()}
 	for _, q := range f.Queue {
-		one := listedWaiter{ID: q.ID, Waited: fleet.Waited(q, f.At).Seconds()}
+		one := listedWaiter{ID: q.ID, Waited: f.Waited(q).Seconds()}
 		if says := q.Says; says != nil {
 			one.Name, one.Callers, one.CallSite = says.Instance, says.Callers, says.CallSite
 			one.Traceparent, one.Page, one.Holds = says.Traceparent, says.Page, says.Holds
@@ -80,9 +80,9 @@ func (w waits) text(key string) string {
 		return "-"
 	}
 	if f.Construct().Kind == lock.KindElection {
-		return inspect.Count(f.Callers, "candidate") + ", " + waitText(fleet.LongestWait(f))
+		return inspect.Count(f.Callers, "candidate") + ", " + waitText(f.Longest())
 	}
-	text := fmt.Sprintf("%d, %s", f.Callers, waitText(fleet.LongestWait(f)))
+	text := fmt.Sprintf("%d, %s", f.Callers, waitText(f.Longest()))
 	if n := f.Writers(); n > 0 {
 		text += fmt.Sprintf(", %d to write", n)
 	}

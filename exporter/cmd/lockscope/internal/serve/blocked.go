@@ -25,8 +25,8 @@ func (g graph) blocked(rows []state.Waiter) (all []state.Blocked) {
 	for i := range g.Locks {
 		f := &g.Locks[i]
 		b := state.Blocked{
-			Resource: inspect.KeyText(f.Resource), Waiting: calls(f), Listed: listed[inspect.KeyText(f.Resource)],
-			Longest: fleet.LongestWait(f).Seconds(), Holder: blocker(f.Lock), Construct: construct(f.Construct()),
+			Resource: inspect.KeyText(f.Resource), Waiting: f.Waiting(), Listed: listed[inspect.KeyText(f.Resource)],
+			Longest: f.Longest().Seconds(), Holder: blocker(f.Lock), Construct: construct(f.Construct()),
 			Reading: reading(f.Lock),
 		}
 		b.Writers = f.Writers()

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
@@ -73,7 +72,7 @@ func (b *blocking) loop(ctx context.Context, s lockReader, every time.Duration) 
 			}
 			pause = max(pause, waitsShare*w.Took)
 		}
-		rest(ctx, pause)
+		ui.Pause(ctx, pause)
 	}
 }
 
@@ -115,8 +114,8 @@ func (b *blocking) observe(ctx context.Context, w *listing.Waits, now time.Time)
 		if f.Construct().Kind == lock.KindElection { // a candidate stands by
 			continue
 		}
-		b.totals.Blocked, b.totals.Waiting = b.totals.Blocked+1, b.totals.Waiting+calls(f)
-		b.totals.Longest = max(b.totals.Longest, fleet.LongestWait(f))
+		b.totals.Blocked, b.totals.Waiting = b.totals.Blocked+1, b.totals.Waiting+f.Waiting()
+		b.totals.Longest = max(b.totals.Longest, f.Longest())
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/exporter/live/state"
 )
 
@@ -45,7 +46,7 @@ func (v *fleetView) loop(ctx context.Context) {
 		listing, _ := v.state.latest(ctx)
 		v.reader.Read(ctx, fleet.Published(listing))
 		once.Do(func() { close(v.first) })
-		rest(ctx, readEvery)
+		ui.Pause(ctx, readEvery)
 	}
 }
 

@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"time"
 
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/listing"
@@ -13,14 +12,4 @@ type lockReader interface {
 	Snapshot() scanner.Snapshot
 	List(ctx context.Context, o listing.Options) (listing.Listing, error)
 	Waits(ctx context.Context) (*listing.Waits, error)
-}
-
-// rest waits, or until ctx ends.
-func rest(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
 }

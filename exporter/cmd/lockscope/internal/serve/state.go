@@ -8,11 +8,12 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/listing"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 const (
@@ -70,7 +71,7 @@ func (s *stateView) loop(ctx context.Context) {
 		close(s.next)
 		s.next = make(chan struct{})
 		s.mu.Unlock()
-		rest(ctx, listPause(all.Reading))
+		ui.Pause(ctx, listPause(all.Reading))
 	}
 }
 
@@ -146,8 +147,8 @@ func held(l listing.Listing) []state.Held {
 		}
 		h := state.Held{Resource: inspect.KeyText(k.Resource), Holder: k.Hold.Instance, Fence: k.Hold.Fence,
 			Nodes: k.Nodes,
-			Age:   fleet.HeldFor(k).Seconds()}
-		h.Validity, h.Construct = fleet.SecondsLeft(k.TTL), construct(k.Construct())
+			Age:   k.HeldFor().Seconds()}
+		h.Validity, h.Construct = report.Seconds(k.TTL), construct(k.Construct())
 		h.Reading = reading(k)
 		all = append(all, h)
 	}

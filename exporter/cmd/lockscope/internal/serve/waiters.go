@@ -14,6 +14,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/scanner/listing"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 var errNotYet = errors.New("waiters have not been read yet")
@@ -42,7 +43,7 @@ func waiters(w *listing.Waits, v votes) (rows []state.Waiter, omitted int) {
 		f := &w.Locks[i]
 		for ahead, q := range f.Queue {
 			row := state.Waiter{
-				Resource: inspect.KeyText(f.Resource), For: fleet.Waited(q, f.At).Seconds(),
+				Resource: inspect.KeyText(f.Resource), For: f.Waited(q).Seconds(),
 				Kind: string(locktrace.WaitHolder), Class: string(v.class(f.Lock)),
 				Ahead: ahead, Blocker: blocker(f.Lock),
 			}
@@ -51,15 +52,12 @@ func waiters(w *listing.Waits, v votes) (rows []state.Waiter, omitted int) {
 			}
 			rows = append(rows, row)
 		}
-		omitted += calls(f) - len(f.Queue)
+		omitted += f.Waiting() - len(f.Queue)
 	}
 	slices.SortStableFunc(rows, func(a, b state.Waiter) int { return cmp.Compare(b.For, a.For) })
 	shown := min(len(rows), live.DefaultMaxShown)
 	return rows[:shown], omitted + len(rows) - shown
 }
-
-// calls is how many wait for a lock: of processes that are not listed, one each is known.
-func calls(f *listing.WaitedFor) int { return f.Callers + max(0, f.Processes-len(f.Queue)) }
 
 // construct is what a record says that its lock is part of.
 func construct(of records.Construct) state.Construct {
@@ -85,10 +83,10 @@ func blocker(l *listing.Lock) *state.Blocker {
 	b := &state.Blocker{Holder: l.Hold.Instance, NeverExpires: l.TTL < 0, TraceID: fleet.TraceID(l.Hold.Traceparent),
 		Fence: l.Hold.Fence, Reason: l.Hold.Reason}
 	if !l.Hold.Since.IsZero() {
-		b.Age = new(fleet.HeldFor(l).Seconds())
+		b.Age = new(l.HeldFor().Seconds())
 	}
 	if l.TTL > 0 {
-		b.Remaining = fleet.SecondsLeft(l.TTL)
+		b.Remaining = report.Seconds(l.TTL)
 	}
 	return b
 }

@@ -1,7 +1,6 @@
 package top
 
 import (
-	"slices"
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
@@ -19,57 +18,34 @@ func resources(set string, w *listing.Waits) (all []screen.Resource) {
 	for i := range w.Locks {
 		f := &w.Locks[i]
 		r := screen.Resource{
-			Set: set, Name: f.Resource, Callers: f.Callers + max(0, f.Processes-len(f.Queue)), Processes: f.Processes,
-			Longest: fleet.LongestWait(f), Holder: holderOf(f.Lock), Chain: chainOf(w, f.Resource),
-			Deadlock: inCycle(w, f.Resource), Unlisted: max(0, f.Processes-len(f.Queue)),
+			Set: set, Name: f.Resource, Callers: f.Waiting(), Processes: f.Processes, Longest: f.Longest(),
+			Chain: chainOf(w, f.Resource), Deadlock: w.Stuck(f.Resource), Unlisted: max(0, f.Processes-len(f.Queue)),
 		}
 		addConstruct(&r, f)
 		for _, q := range f.Queue {
-			r.Waiters = append(r.Waiters, waiterOf(q.Says, fleet.Waited(q, f.At)))
+			r.Waiters = append(r.Waiters, waiterOf(q.Says, f.Waited(q)))
 		}
 		all = append(all, r)
 	}
 	return all
 }
 
-// addConstruct says what the lock is part of, and who holds the slots of a semaphore.
+// addConstruct says what the lock is part of, who holds it, or its slots, and whether somebody waits to write.
 func addConstruct(r *screen.Resource, f *listing.WaitedFor) {
 	of := f.Construct()
 	r.Kind, r.Slots, r.InUse = of.Kind, of.Slots, -1
-	addReaders(r, f)
-	if f.Slots == nil {
-		return
-	}
-	r.InUse = len(f.Slots)
-	for i := range f.Slots {
-		r.Taken = append(r.Taken, screen.Slot{Name: f.Slots[i].Resource, Holder: *holderOf(&f.Slots[i])})
-	}
-}
-
-// addReaders says who reads a read/write lock, and whether somebody waits to write.
-func addReaders(r *screen.Resource, f *listing.WaitedFor) {
 	r.Writers = f.Writers()
 	if l := f.Lock; l != nil && l.Held() {
-		r.Writing = l.Hold.Kind == lock.KindWrite
+		r.Holder, r.Writing = l, l.Hold.Kind == lock.KindWrite
 		if l.Readers != nil && (r.Kind == lock.KindRead || r.Kind == lock.KindWrite) {
-			r.Readers = l.Readers.Count
-			for _, reader := range l.Readers.First {
-				one := *l
-				one.Hold, one.TTL, one.Nodes = reader.Hold, reader.TTL, reader.Nodes
-				r.ReadBy = append(r.ReadBy, *holderOf(&one))
-			}
+			r.Readers, r.ReadBy = l.Readers.Count, l.ReadBy()
 		}
 	}
-}
-
-func holderOf(l *listing.Lock) *screen.Holder {
-	if l == nil || !l.Held() {
-		return nil
+	if f.Slots != nil {
+		r.InUse = len(f.Slots)
 	}
-	h := l.Hold
-	return &screen.Holder{
-		Instance: h.Instance, CallSite: h.CallSite, Page: h.Page, TraceID: fleet.TraceID(h.Traceparent), Reason: h.Reason,
-		Held: fleet.HeldFor(l), Left: l.TTL, TTL: l.TTL != 0, Nodes: l.Nodes, Of: l.Of + l.Silent, Fence: h.Fence,
+	for _, slot := range f.Slots {
+		r.Taken = append(r.Taken, screen.Slot{Lock: slot})
 	}
 }
 
@@ -91,14 +67,6 @@ func chainOf(w *listing.Waits, resource string) (chain []screen.Link) {
 		at = next
 	}
 	return chain
-}
-
-// inCycle reports whether a resource is in a deadlock, or its chain ends in one.
-func inCycle(w *listing.Waits, resource string) bool {
-	names := append(w.Graph.Chain(resource), resource)
-	return w.Graph.Stuck(resource) && slices.ContainsFunc(w.Deadlocks, func(d lock.DeadlockError) bool {
-		return slices.ContainsFunc(d.Cycle, func(h lock.HeldLease) bool { return slices.Contains(names, h.Resource) })
-	})
 }
 
 // waiterOf is a process in a queue; says is nil until it has waited for a tenth of a second.

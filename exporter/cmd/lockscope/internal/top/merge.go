@@ -2,7 +2,6 @@ package top
 
 import (
 	"slices"
-	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/screen"
@@ -35,7 +34,7 @@ func merge(snap *screen.Snapshot, pages []fleet.Page) {
 		}
 		for _, t := range pages[i].Turnover {
 			if r := m.row(t.Resource, t.Backend); r != nil {
-				r.Rate, r.HeldP99 = sumOf(r.Rate, t.Rate), longer(r.HeldP99, seconds(t.HeldP99))
+				r.AddRate(&t.Rate, new(seconds(t.HeldP99)))
 			}
 		}
 	}
@@ -152,20 +151,6 @@ func (m *merger) setOf(backend string) int {
 	}
 	m.names[backend] = at
 	return at
-}
-
-func sumOf(old *float64, more float64) *float64 {
-	if old != nil {
-		more += *old
-	}
-	return &more
-}
-
-func longer(old *time.Duration, other time.Duration) *time.Duration {
-	if old != nil {
-		other = max(other, *old)
-	}
-	return &other
 }
 
 // waitedFor are the resources that pages say somebody waits for.

@@ -64,10 +64,10 @@ func (p *pages) publish(snap *screen.Snapshot) {
 				add(w.Page)
 			}
 			if r.Holder != nil {
-				add(r.Holder.Page)
+				add(r.Holder.Hold.Page)
 			}
 			for _, slot := range r.Taken {
-				add(slot.Page)
+				add(slot.Hold.Page)
 			}
 		}
 	}

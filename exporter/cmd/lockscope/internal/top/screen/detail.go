@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
+	"github.com/lockscope/lockscope/scanner/listing"
 )
 
 // detail is one resource: its holder, what that waits for, and the waiters.
@@ -66,17 +68,7 @@ const shownSlots = 10
 func slots(r *Resource) (lines []line) {
 	for i := range r.Taken[:min(len(r.Taken), shownSlots)] {
 		slot := &r.Taken[i]
-		text := fmt.Sprintf("slot %d is held by ", slot.Number()) +
-			clean(slot.Holder.Name())
-		if slot.CallSite != "" {
-			text += " at " + clean(slot.CallSite)
-		}
-		if slot.Held > 0 {
-			text += " for " + inspect.Short(slot.Held)
-		}
-		if slot.TTL {
-			text += ", ttl " + ui.TTL(slot.Left)
-		}
+		text := fmt.Sprintf("slot %d is held by ", slot.Number()) + clean(nameOf(&slot.Lock)) + holdText(&slot.Lock)
 		if slot.WaitsFor != "" {
 			text += ", which waits for " + clean(slot.WaitsFor)
 		}
@@ -91,17 +83,7 @@ func slots(r *Resource) (lines []line) {
 // readers are those that hold a read/write lock. A writer waits for all of them.
 func readers(r *Resource) (lines []line) {
 	for i := range r.ReadBy[:min(len(r.ReadBy), shownSlots)] {
-		h := &r.ReadBy[i]
-		text := "read by " + clean(h.Name())
-		if h.CallSite != "" {
-			text += " at " + clean(h.CallSite)
-		}
-		if h.Held > 0 {
-			text += " for " + inspect.Short(h.Held)
-		}
-		if h.TTL {
-			text += ", ttl " + ui.TTL(h.Left)
-		}
+		text := "read by " + clean(nameOf(&r.ReadBy[i])) + holdText(&r.ReadBy[i])
 		lines = append(lines, line{text, plain})
 	}
 	if more := r.Readers - len(lines); more > 0 {
@@ -112,6 +94,23 @@ func readers(r *Resource) (lines []line) {
 		lines = append(lines, line{text, yellow})
 	}
 	return lines
+}
+
+// holdText is where, for how long and why the holder has the lock, and how long it lives.
+func holdText(l *listing.Lock) (text string) {
+	if l.Hold.CallSite != "" {
+		text += " at " + clean(l.Hold.CallSite)
+	}
+	if held := l.HeldFor(); held > 0 {
+		text += " for " + inspect.Short(held)
+	}
+	if l.Hold.Reason != "" {
+		text += ", reason: " + clean(l.Hold.Reason)
+	}
+	if l.TTL != 0 {
+		text += ", ttl " + ui.TTL(l.TTL)
+	}
+	return text
 }
 
 // blockers are the holder and its chain, one line each.
@@ -125,22 +124,9 @@ func blockers(r *Resource, width int) (lines []line) {
 	case h == nil:
 		return []line{{"No holder is known.", plain}}
 	}
-	parts := []string{"held by " + holderText(r)}
-	if h.CallSite != "" {
-		parts = append(parts, "at "+clean(h.CallSite))
-	}
-	if h.Held > 0 {
-		parts = append(parts, "for "+inspect.Short(h.Held))
-	}
-	text := strings.Join(parts, " ")
-	if h.Reason != "" {
-		text += ", reason: " + clean(h.Reason)
-	}
-	if h.TTL {
-		text += ", ttl " + ui.TTL(h.Left)
-	}
-	if h.Of > 1 {
-		text += fmt.Sprintf(", on %d of %d nodes", h.Nodes, h.Of)
+	text := "held by " + holderText(r) + holdText(h)
+	if of := h.Of + h.Silent; of > 1 {
+		text += fmt.Sprintf(", on %d of %d nodes", h.Nodes, of)
 	}
 	if !h.Certain() {
 		text += ": held if nodes that do not answer have it, too"
@@ -148,7 +134,8 @@ func blockers(r *Resource, width int) (lines []line) {
 	for _, part := range wrap(text, width, 2) {
 		lines = append(lines, line{part, plain})
 	}
-	for _, named := range []struct{ what, text string }{{"trace", h.TraceID}, {"page", h.Page}} {
+	for _, named := range []struct{ what, text string }{
+		{"trace", fleet.TraceID(h.Hold.Traceparent)}, {"page", h.Hold.Page}} {
 		if named.text != "" {
 			lines = append(lines, line{"  " + named.what + " " + clean(named.text), dim})
 		}

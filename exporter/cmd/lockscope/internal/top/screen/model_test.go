@@ -52,7 +52,7 @@ func TestNoQuorumIsSaidOnce(t *testing.T) {
 
 func TestClasses(t *testing.T) {
 	set := Set{Redlock: true, Nodes: nodesIn(state.NodeUp, state.NodeUp, state.NodeUp), Resources: []Resource{
-		{Name: "held", Holder: &Holder{}, Waiters: []Waiter{{}, {Class: string(locktrace.WaitBackingOff)}}}, {Name: "free"},
+		{Name: "held", Holder: heldBy("", 5, 0), Waiters: []Waiter{{}, {Class: string(locktrace.WaitBackingOff)}}}, {Name: "free"},
 	}}
 	set.Classify()
 	held := set.Resources[0]
@@ -68,8 +68,8 @@ func TestClasses(t *testing.T) {
 // TestCandidatesStandBy: they are in no sum of waits, blame nobody, and come last in every order but that of names.
 func TestCandidatesStandBy(t *testing.T) {
 	snap := Snapshot{Sets: []Set{{Name: "eu", Resources: []Resource{
-		{Name: "leader", Callers: 9, Longest: time.Hour, Kind: lock.KindElection, Holder: &Holder{Instance: "billing-1"}},
-		{Name: "order", Callers: 1, Longest: time.Second, Holder: &Holder{Instance: "orders-1"}},
+		{Name: "leader", Callers: 9, Longest: time.Hour, Kind: lock.KindElection, Holder: heldBy("billing-1", 5, 0)},
+		{Name: "order", Callers: 1, Longest: time.Second, Holder: heldBy("orders-1", 5, 0)},
 	}}}}
 	if callers, resources, longest := snap.Sums(); callers != 1 || resources != 1 || longest != time.Second {
 		t.Errorf("%d callers, %d resources, the longest for %v", callers, resources, longest)
@@ -89,7 +89,7 @@ func TestCandidatesStandBy(t *testing.T) {
 
 func TestRows(t *testing.T) {
 	snap := Snapshot{Sets: []Set{{Name: "eu", Resources: []Resource{
-		{Set: "eu", Name: "b", Callers: 2, Longest: 10 * time.Second, Holder: &Holder{Instance: "Orders-1"}},
+		{Set: "eu", Name: "b", Callers: 2, Longest: 10 * time.Second, Holder: heldBy("Orders-1", 5, 0)},
 		{Set: "eu", Name: "a", Callers: 9, Longest: time.Second},
 	}}, {Name: "us", Omitted: 3, Resources: []Resource{
 		{Set: "us", Name: "a", Callers: 1, Longest: 15 * time.Second, Waiters: []Waiter{{Instance: "truck-3"}}},
@@ -130,10 +130,10 @@ func TestRows(t *testing.T) {
 func TestWorstBlocker(t *testing.T) {
 	chain := []Link{{Resource: "stock", Holder: "stock-2"}}
 	snap := Snapshot{Sets: []Set{{Name: "redis", Resources: []Resource{
-		{Set: "redis", Name: "order", Callers: 3, Holder: &Holder{Instance: "orders-1"}, Chain: chain},
-		{Set: "redis", Name: "stock", Callers: 1, Holder: &Holder{Instance: "stock-2"}},
+		{Set: "redis", Name: "order", Callers: 3, Holder: heldBy("orders-1", 5, 0), Chain: chain},
+		{Set: "redis", Name: "stock", Callers: 1, Holder: heldBy("stock-2", 5, 0)},
 		{Set: "redis", Name: "free", Callers: 9},
-		{Set: "redis", Name: "ring", Callers: 8, Holder: &Holder{Instance: "x"}, Deadlock: true},
+		{Set: "redis", Name: "ring", Callers: 8, Holder: heldBy("x", 5, 0), Deadlock: true},
 	}}}}
 	if b := snap.WorstBlocker(); b != (Blocker{"stock-2", "stock", "redis", 4}) {
 		t.Errorf("%+v", b)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/scanner/listing"
 )
 
 // Order is what rows are sorted by.
@@ -90,13 +91,13 @@ func (s *Snapshot) Candidates() (n int) {
 
 func (r *Resource) contains(text string) bool {
 	has := func(s string) bool { return strings.Contains(strings.ToLower(s), text) }
-	if text == "" || has(r.Name) || has(r.Set) || r.Holder != nil && has(r.Holder.Instance) {
+	if text == "" || has(r.Name) || has(r.Set) || r.Holder != nil && has(r.Holder.Hold.Instance) {
 		return true
 	}
-	if slices.ContainsFunc(r.Taken, func(s Slot) bool { return has(s.Instance) }) {
+	if slices.ContainsFunc(r.Taken, func(s Slot) bool { return has(s.Hold.Instance) }) {
 		return true
 	}
-	if slices.ContainsFunc(r.ReadBy, func(h Holder) bool { return has(h.Instance) }) {
+	if slices.ContainsFunc(r.ReadBy, func(l listing.Lock) bool { return has(l.Hold.Instance) }) {
 		return true
 	}
 	return slices.ContainsFunc(r.Waiters, func(w Waiter) bool { return has(w.Instance) })

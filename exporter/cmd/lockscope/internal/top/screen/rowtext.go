@@ -11,6 +11,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/lock/locktrace"
+	"github.com/lockscope/lockscope/scanner/listing"
 )
 
 // contended is the table of resources, within so many lines; 0: any. The selected row is always among them.
@@ -76,9 +77,9 @@ func columnsOf(s *Snapshot) []column {
 func cells(s *Snapshot, r *Resource, o *Options) []string {
 	holder, held, ttl := holderText(r), ui.Unknown, ui.Unknown
 	if h := longestHold(r); h != nil {
-		held = duration(h.Held)
-		if h.TTL {
-			ttl = ui.TTL(h.Left)
+		held = duration(h.HeldFor())
+		if h.TTL != 0 {
+			ttl = ui.TTL(h.TTL)
 		}
 	}
 	rate, p99 := ui.Unknown, ui.Unknown
@@ -124,10 +125,10 @@ func holderText(r *Resource) string {
 		return inspect.Count(len(names), "holder")
 	case len(names) == 1:
 		return clean(names[0])
-	case r.Holder != nil && r.Holder.Instance != "" && !r.Holder.Certain():
-		return clean(r.Holder.Instance) + "?"
+	case r.Holder != nil && r.Holder.Hold.Instance != "" && !r.Holder.Certain():
+		return clean(r.Holder.Hold.Instance) + "?"
 	case r.Holder != nil:
-		return clean(r.Holder.Name())
+		return clean(nameOf(r.Holder))
 	case r.Class != "" && r.Class != string(locktrace.WaitHolder):
 		return "(" + clean(r.Class) + ")"
 	}
@@ -135,10 +136,10 @@ func holderText(r *Resource) string {
 }
 
 // longestHold is the holder, or of a semaphore the one that has had its slot longest.
-func longestHold(r *Resource) (longest *Holder) {
+func longestHold(r *Resource) (longest *listing.Lock) {
 	longest = r.Holder
 	for i := range r.Taken {
-		if h := &r.Taken[i].Holder; longest == nil || h.Held > longest.Held {
+		if h := &r.Taken[i].Lock; longest == nil || h.HeldFor() > longest.HeldFor() {
 			longest = h
 		}
 	}
@@ -167,7 +168,7 @@ func kindText(r *Resource) string {
 	}
 	fence := uint64(0)
 	if r.Holder != nil {
-		fence = r.Holder.Fence
+		fence = r.Holder.Hold.Fence
 	}
 	return ui.Construct(records.Construct{Kind: r.Kind, Slots: r.Slots}, fence, r.InUse)
 }

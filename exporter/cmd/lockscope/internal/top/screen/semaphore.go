@@ -51,12 +51,12 @@ func chainTo(chain []Link, semaphoreOf map[string]string) []Link {
 
 // slotAlone makes of the row of a slot one of its semaphore.
 func (r *Resource) slotAlone(semaphore string) {
-	if r.Holder != nil && !slices.ContainsFunc(r.Taken, func(s Slot) bool { return s.Name == r.Name }) {
-		r.Taken = append(r.Taken, Slot{Name: r.Name, Holder: *r.Holder})
+	if r.Holder != nil && !slices.ContainsFunc(r.Taken, func(s Slot) bool { return s.Resource == r.Name }) {
+		r.Taken = append(r.Taken, Slot{Lock: *r.Holder})
 	}
 	r.Taken = slices.Clone(r.Taken)
 	for i := range r.Taken {
-		if len(r.Chain) > 0 && r.Taken[i].Name == r.Name {
+		if len(r.Chain) > 0 && r.Taken[i].Resource == r.Name {
 			r.Taken[i].WaitsFor = r.Chain[0].Resource
 		}
 	}
@@ -75,7 +75,7 @@ func (r *Resource) join(other *Resource) {
 		r.Class = other.Class
 	}
 	for _, slot := range other.Taken {
-		i := slices.IndexFunc(r.Taken, func(s Slot) bool { return s.Name == slot.Name })
+		i := slices.IndexFunc(r.Taken, func(s Slot) bool { return s.Resource == slot.Resource })
 		if i < 0 {
 			r.Taken = append(r.Taken, slot)
 		} else {
@@ -94,13 +94,13 @@ func (r *Resource) join(other *Resource) {
 	}
 	r.Waiters = append(slices.Clone(r.Waiters), other.Waiters...)
 	slices.SortStableFunc(r.Waiters, func(a, b Waiter) int { return cmp.Compare(b.Waited, a.Waited) })
-	r.Rate, r.HeldP99 = added(r.Rate, other.Rate), longer(r.HeldP99, other.HeldP99)
+	r.AddRate(other.Rate, other.HeldP99)
 	r.OnlyPages = r.OnlyPages && other.OnlyPages
 }
 
 // Number is that of the slot.
 func (s *Slot) Number() int {
-	_, slot, _ := records.ParseSlot(s.Name)
+	_, slot, _ := records.ParseSlot(s.Resource)
 	return slot
 }
 
@@ -111,30 +111,23 @@ func (r *Resource) Holders() (names []string) {
 			names = append(names, name)
 		}
 	}
-	for _, s := range r.Taken {
-		add(s.Holder.Name())
+	for i := range r.Taken {
+		add(nameOf(&r.Taken[i].Lock))
 	}
-	for _, h := range r.ReadBy {
-		add(h.Name())
+	for i := range r.ReadBy {
+		add(nameOf(&r.ReadBy[i]))
 	}
 	return names
 }
 
-// added is the sum of what is known.
-func added(a, b *float64) *float64 {
-	switch {
-	case a == nil:
-		return b
-	case b == nil:
-		return a
+// AddRate adds what another page says of the resource, as far as it does.
+func (r *Resource) AddRate(rate *float64, p99 *time.Duration) {
+	if r.Rate == nil || rate == nil {
+		r.Rate = cmp.Or(r.Rate, rate)
+	} else {
+		r.Rate = new(*r.Rate + *rate)
 	}
-	sum := *a + *b
-	return &sum
-}
-
-func longer(a, b *time.Duration) *time.Duration {
-	if a == nil || b != nil && *b > *a {
-		return b
+	if r.HeldP99 == nil || p99 != nil && *p99 > *r.HeldP99 {
+		r.HeldP99 = p99
 	}
-	return a
 }

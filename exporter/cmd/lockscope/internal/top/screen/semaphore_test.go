@@ -16,12 +16,12 @@ func TestJoinSlots(t *testing.T) {
 		return Resource{Set: "redis", Name: name, Kind: lock.KindSemaphore, Slots: 3, InUse: len(taken), Callers: callers,
 			Processes: 1, Longest: longest, Taken: taken, Class: "holder", Waiters: []Waiter{{Waited: longest}}}
 	}
-	a, b := Slot{Name: "jobs#0", Holder: Holder{Instance: "a"}}, Slot{Name: "jobs#2", Holder: Holder{Instance: "b"}}
+	a, b := slotOf("jobs#0", "a"), slotOf("jobs#2", "b")
 	second, third := slot("jobs#2", 1, time.Second, a, b), slot("jobs#0", 3, time.Minute, a, b)
-	second.Holder, third.Holder = &b.Holder, &a.Holder
+	second.Holder, third.Holder = &b.Lock, &a.Lock
 	third.Chain, third.Rate = []Link{{Resource: "order"}}, &rate
 	set := Set{Resources: []Resource{
-		second, {Name: "order", Callers: 1, Holder: &a.Holder, Chain: []Link{{Resource: "jobs#0", Holder: "a"}}}, third, slot("pool#0", 1, 0), {Name: "tag#1", Callers: 1},
+		second, {Name: "order", Callers: 1, Holder: &a.Lock, Chain: []Link{{Resource: "jobs#0", Holder: "a"}}}, third, slot("pool#0", 1, 0), {Name: "tag#1", Callers: 1},
 	}}
 	set.JoinSlots()
 	var names []string
@@ -33,7 +33,7 @@ func TestJoinSlots(t *testing.T) {
 	}
 	r := &set.Resources[0]
 	if r.Callers != 4 || r.Processes != 2 || r.Longest != time.Minute || r.InUse != 2 || len(r.Taken) != 2 ||
-		r.Taken[0].Name != "jobs#0" || r.Taken[0].WaitsFor != "order" || r.Holder != nil || r.Chain != nil ||
+		r.Taken[0].Resource != "jobs#0" || r.Taken[0].WaitsFor != "order" || r.Holder != nil || r.Chain != nil ||
 		len(r.Waiters) != 2 || r.Waiters[0].Waited != time.Minute || *r.Rate != 2 {
 		t.Errorf("%+v", r)
 	}
@@ -57,7 +57,7 @@ func TestJoinStuckSlots(t *testing.T) {
 	chain := []Link{{Resource: "order", Holder: "b"}}
 	set := Set{Resources: []Resource{
 		{Name: "jobs#0", Kind: lock.KindSemaphore, InUse: -1, OnlyPages: true},
-		{Name: "jobs#1", Kind: lock.KindSemaphore, InUse: -1, Holder: &Holder{Instance: "a"}, Chain: chain, Deadlock: true},
+		{Name: "jobs#1", Kind: lock.KindSemaphore, InUse: -1, Holder: heldBy("a", 5, 0), Chain: chain, Deadlock: true},
 	}}
 	set.JoinSlots()
 	r := set.Resources[0]

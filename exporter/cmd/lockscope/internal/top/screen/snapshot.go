@@ -5,6 +5,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/scanner/listing"
 )
 
 // Snapshot is one reading of all sets of nodes and of the pages.
@@ -56,7 +57,7 @@ type Resource struct {
 	Processes int
 	Longest   time.Duration // wait
 	Class     string        // why its callers wait: a locktrace.Wait; empty: unknown
-	Holder    *Holder       // nil: none is known
+	Holder    *listing.Lock // nil: none is known
 	Chain     []Link        // what the holder waits for, and so on
 	Deadlock  bool          // in a cycle, or behind one
 	Waiters   []Waiter      // those in front
@@ -70,36 +71,20 @@ type Resource struct {
 	InUse int       // of those; negative: unknown
 	Taken []Slot    // the slots of the semaphore that are held, as far as they were read
 
-	Readers int      // that hold a read/write lock
-	ReadBy  []Holder // those that began first, of the readers that were read
-	Writers int      // processes that wait to write, and keep later readers out
-	Writing bool     // a writer holds it
+	Readers int            // that hold a read/write lock
+	ReadBy  []listing.Lock // those that began first, of the readers that were read
+	Writers int            // processes that wait to write, and keep later readers out
+	Writing bool           // a writer holds it
 }
 
-// Slot is a slot of a semaphore and its holder.
+// Slot is a slot of a semaphore that is held.
 type Slot struct {
-	Name string
-	Holder
+	listing.Lock
 	WaitsFor string // the resource that its holder waits for; empty: none, or unknown
 }
 
-// Holder is who has a lock.
-type Holder struct {
-	Instance, CallSite, Page, TraceID, Reason string
-
-	Held  time.Duration // so long; zero: unknown
-	Left  time.Duration // of its TTL; negative: it never expires
-	TTL   bool          // Left is known
-	Nodes int           // that have the lock
-	Of    int           // of so many
-	Fence uint64        // the term of an election
-}
-
-// Name is what views call the holder.
-func (h *Holder) Name() string { return state.HolderName(h.Instance, h.TTL && h.Left < 0) }
-
-// Certain reports whether a quorum of all nodes has the lock, whether or not those that do not answer have it.
-func (h *Holder) Certain() bool { return h.Nodes >= h.Of/2+1 }
+// nameOf is what views call the holder.
+func nameOf(l *listing.Lock) string { return state.HolderName(l.Hold.Instance, l.TTL < 0) }
 
 // Link leads from a holder to the resource that it waits for.
 type Link struct {

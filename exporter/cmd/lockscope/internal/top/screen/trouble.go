@@ -133,7 +133,7 @@ func (s *Snapshot) WorstBlocker() (worst Blocker) {
 			case last >= 0:
 				b.Holder, b.Resource = state.HolderName(r.Chain[last].Holder, false), r.Chain[last].Resource
 			default:
-				b.Holder = r.Holder.Name()
+				b.Holder = nameOf(r.Holder)
 			}
 			callers[b] += r.Callers
 			if n := callers[b]; n > worst.Callers || n == worst.Callers && b.Resource < worst.Resource {

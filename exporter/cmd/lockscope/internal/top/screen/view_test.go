@@ -11,6 +11,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/scanner/listing"
 )
 
 var now = time.Date(2026, 11, 24, 2, 14, 7, 0, time.UTC)
@@ -32,7 +33,7 @@ func incident(resources, waiters int) *Snapshot {
 		for i := range resources {
 			r := Resource{Set: name, Name: fmt.Sprintf("order:%d", i), Callers: waiters, Processes: waiters,
 				Longest: time.Minute, Class: "holder",
-				Holder: &Holder{Instance: "orders-1", Held: time.Minute, Nodes: i % 4, Of: 5},
+				Holder: heldBy("orders-1", i%4, 0),
 				Chain:  []Link{{Resource: "stock", Holder: "stock-2", For: time.Second}}, Deadlock: i == 0}
 			for w := range waiters {
 				r.Waiters = append(r.Waiters, Waiter{Instance: fmt.Sprintf("truck-%d", w), Callers: 1})
@@ -91,12 +92,25 @@ func TestFrameAt80x24(t *testing.T) {
 	}
 }
 
+// heldBy is a lock that so many of five nodes have, for a minute by now.
+func heldBy(instance string, nodes int, ttl time.Duration) *listing.Lock {
+	l := &listing.Lock{Nodes: nodes, Of: 5, TTL: ttl, At: now}
+	l.Hold.Instance, l.Hold.Since = instance, now.Add(-time.Minute)
+	return l
+}
+
+func slotOf(name, instance string) Slot {
+	l := heldBy(instance, 5, 0)
+	l.Resource = name
+	return Slot{Lock: *l}
+}
+
 // TestHealthyElection: nobody waits where candidates stand by.
 func TestHealthyElection(t *testing.T) {
 	s := incident(0, 0)
 	s.Sets = s.Sets[:1]
 	s.Sets[0].Deadlocks, s.Sets[0].Resources = nil, []Resource{{Set: "eu", Name: "leader", Callers: 2, Processes: 2,
-		Longest: time.Hour, Kind: lock.KindElection, Class: "holder", Holder: &Holder{Instance: "billing-1", Nodes: 5, Of: 5}}}
+		Longest: time.Hour, Kind: lock.KindElection, Class: "holder", Holder: heldBy("billing-1", 5, 0)}}
 	frame := Frame(s, Options{Width: 80, Height: 24, Now: now, Every: time.Second})
 	if !strings.Contains(frame, "\nNobody waits for a lock; 2 candidates stand by\n") || strings.Contains(frame, "keeps") {
 		t.Errorf("an election is an alarm in\n%s", frame)
@@ -114,7 +128,7 @@ func TestUnnamedHolder(t *testing.T) {
 	s.Sets[0].Deadlocks = nil
 	for _, name := range []string{"legacy:export", "legacy:a-name-that-takes-half-of-it"} {
 		s.Sets[0].Resources = []Resource{{Set: "eu", Name: name, Callers: 2, Processes: 2, Longest: time.Hour,
-			Class: "holder", Kind: lock.KindSet, Holder: &Holder{TTL: true, Left: -1, Nodes: 5, Of: 5}}}
+			Class: "holder", Kind: lock.KindSet, Holder: heldBy("", 5, -1)}}
 		for _, o := range []Options{{}, {Opened: true}, {Every: time.Second}} {
 			o.Width, o.Height, o.Now, o.Selected = 80, 24, now, Key{"eu", name}
 			frame := Frame(s, o)
@@ -134,10 +148,10 @@ func TestUnnamedHolder(t *testing.T) {
 // TestNothingToTypeIsCut: the flag fits in a line, with as many hosts as do. The TTL has its column at 80, also where a
 // row is an election with a term of sixteen digits.
 func TestNothingToTypeIsCut(t *testing.T) {
-	s := incident(0, 0)
+	s, leader := incident(0, 0), heldBy("billing-84cc-7d9f5/1", 5, 8*time.Second)
+	leader.Hold.Fence = 1763700000123456
 	s.Sets[0].Resources = []Resource{{Set: "eu", Name: "billing:leader", Callers: 2, Kind: lock.KindElection,
-		Longest: time.Hour, Holder: &Holder{Instance: "billing-84cc-7d9f5/1", TTL: true, Left: 8 * time.Second,
-			Fence: 1763700000123456, Nodes: 5, Of: 5}}}
+		Longest: time.Hour, Holder: leader}}
 	s.Pages = Pages{Known: 9, Recent: &Recent{Acquired: 1234.5, P99: time.Second},
 		Hosts: []string{"orders.prod.svc.cluster.local", "billing.prod.svc.cluster.local", "stock.prod.svc"}}
 	frame := Frame(s, Options{Width: 80, Height: 24, Now: now, Every: time.Second})
