@@ -36,13 +36,17 @@ func OpenFromFile(c *OtherConfig) ([]Other, error) { return openOthers(makersOfF
 
 // makersOfFile are makers whose errors name fields of a configuration file.
 func makersOfFile(c *OtherConfig) (all []maker) {
+	database := ""
+	if c.Postgres != "" {
+		database = pginspect.Database(c.Postgres)
+	}
 	for _, m := range makers(c) {
 		all = append(all, func() (Other, error) {
 			b, err := m()
 			if err != nil {
 				return nil, InFile(err)
 			}
-			return ofFile{b, pginspect.Database(c.Postgres)}, nil
+			return ofFile{b, database}, nil
 		})
 	}
 	return all
