@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -93,49 +94,48 @@ func (f *discoverFlags) run(ctx context.Context, a *ui.App) error {
 	if o.Pause == 0 {
 		o.Pause = -1
 	}
-	var all []discovered
+	var all []looked
 	var errs []error
+	add := func(l looked, err error) { all, errs = append(all, l), append(errs, err) }
 	for _, n := range s.Nodes {
-		result, err := discover.Sample(ctx, n.Client, o)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", n.Name, err))
-		}
-		all = append(all, discovered{n, result, err != nil})
+		add(ofRedis(ctx, n, o))
 	}
-	layouts, failed := f.layouts(ctx, s.Others)
-	errs = append(errs, failed)
+	for _, b := range s.Others {
+		add(ofSystem(ctx, b, f.sample))
+	}
 	if ctx.Err() != nil {
 		errs = append(errs, ui.ErrInterrupted)
 	}
 	if f.format == ui.JSON {
-		errs = append(errs, ui.WriteJSON(a.Out, newDocument(all, layouts)))
+		errs = append(errs, ui.WriteJSON(a.Out, newDocument(all)))
 	} else {
-		errs = append(errs, writeDiscovered(a, all, layouts))
+		errs = append(errs, writeDiscovered(a, all))
 	}
 	if f.out != "" && errors.Join(errs...) == nil {
-		errs = append(errs, f.write(a, all, layouts))
+		errs = append(errs, f.write(a, all))
 	}
 	return errors.Join(errs...)
 }
 
-func writeDiscovered(a *ui.App, all []discovered, others []laidOut) error {
+func writeDiscovered(a *ui.App, all []looked) error {
 	var rows [][]string
-	for _, d := range all {
-		for _, found := range d.result.Found {
-			row := foundRow(d.node.Name, &found, ttlRange(&found))
-			if len(others) > 0 {
-				row = append([]string{servers.Redis}, row...)
+	several := anyBesideRedis(all)
+	for i := range all {
+		l := &all[i]
+		for k := range l.found {
+			f := &l.found[k]
+			row := []string{l.backend, l.node, string(f.Library), inspect.KeyText(f.Pattern), strconv.Itoa(f.Keys),
+				clip(inspect.KeyText(f.Example)), l.ttlText(f), f.Confidence.String(), f.Evidence}
+			if !several {
+				row = row[1:]
 			}
 			rows = append(rows, row)
 		}
 	}
-	for _, o := range others {
-		rows = append(rows, o.rows()...)
-	}
 	if len(rows) > 0 {
-		head := []string{"NODE", "LIBRARY", "PATTERN", "KEYS", "EXAMPLE", "TTL", "CONFIDENCE", "EVIDENCE"}
-		if len(others) > 0 {
-			head = append([]string{"BACKEND"}, head...)
+		head := []string{"BACKEND", "NODE", "LIBRARY", "PATTERN", "KEYS", "EXAMPLE", "TTL", "CONFIDENCE", "EVIDENCE"}
+		if !several {
+			head = head[1:]
 		}
 		if err := ui.WriteTable(a.Out, head, rows, ui.Layout{Width: ui.Terminal(a.Out)}); err != nil {
 			return err
@@ -143,37 +143,15 @@ func writeDiscovered(a *ui.App, all []discovered, others []laidOut) error {
 		fmt.Fprintln(a.Out)
 	}
 	var text strings.Builder
-	for _, d := range all {
-		text.WriteString(looked(d.node.Name, inspect.Count(d.result.Sampled, "key")+" (all keys)", d.result.Whole,
-			d.failed && d.result.Sampled == 0, len(d.result.Found)))
-	}
-	for _, o := range others {
-		text.WriteString(o.summary())
+	for i := range all {
+		text.WriteString(all[i].summary())
 	}
 	_, err := fmt.Fprint(a.Out, text.String())
 	return err
 }
 
-func foundRow(node string, found *discover.Found, ttl string) []string {
-	return []string{
-		node, string(found.Library), inspect.KeyText(found.Pattern), strconv.Itoa(found.Keys),
-		clip(inspect.KeyText(found.Example)), ttl, found.Confidence.String(), found.Evidence,
-	}
-}
-
-// looked says how much of a server was looked at.
-func looked(name, much string, whole, unread bool, found int) string {
-	if unread {
-		return name + ": not read\n"
-	}
-	if !whole {
-		much = strings.TrimSuffix(strings.TrimSuffix(much, " (all keys)"), " (all)") + " (a sample; raise it with --sample)"
-	}
-	nothing := ""
-	if found == 0 {
-		nothing = "; found no lock of a known library"
-	}
-	return fmt.Sprintf("%s: looked at %s%s\n", name, much, nothing)
+func anyBesideRedis(all []looked) bool {
+	return slices.ContainsFunc(all, func(l looked) bool { return l.besideRedis() })
 }
 
 func clip(key string) string {
@@ -184,12 +162,12 @@ func clip(key string) string {
 }
 
 // write writes the proposal to a new file, so that it overwrites nothing.
-func (f *discoverFlags) write(a *ui.App, all []discovered, others []laidOut) error {
+func (f *discoverFlags) write(a *ui.App, all []looked) error {
 	file, err := os.OpenFile(f.out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640)
 	if err != nil {
 		return fmt.Errorf("--out: %w", err)
 	}
-	_, err = file.WriteString(f.proposal(all, others))
+	_, err = file.WriteString(f.proposal(all))
 	if err = errors.Join(err, file.Close()); err != nil {
 		return fmt.Errorf("--out: %w", err)
 	}

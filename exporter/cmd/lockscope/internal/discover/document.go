@@ -1,10 +1,8 @@
 package discover
 
 import (
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
-	"github.com/lockscope/lockscope/scanner/discover"
 )
 
 // document is the result in JSON.
@@ -17,7 +15,7 @@ type document struct {
 type nodeDoc struct {
 	Backend string   `json:"backend"`
 	Node    string   `json:"node"`
-	Looked  int64    `json:"looked_at"`
+	Looked  int      `json:"looked_at"`
 	Unit    string   `json:"unit"`
 	Whole   bool     `json:"whole"`
 	Failed  bool     `json:"failed"`
@@ -38,29 +36,20 @@ type found struct {
 	Evidence   string   `json:"evidence"`
 }
 
-func newDocument(all []discovered, others []laidOut) document {
+func newDocument(all []looked) document {
 	d := document{Schema: ui.SchemaVersion, Nodes: []nodeDoc{}, Found: []found{}}
-	for i := range all {
-		n := &all[i]
-		d.Nodes = append(d.Nodes, nodeDoc{Backend: servers.Redis, Node: n.node.Name, Looked: n.result.Sampled, Unit: "keys",
-			Whole: n.result.Whole && !n.failed, Failed: n.failed, Notes: []string{}})
-		d.add(servers.Redis, n.node.Name, n.result.Found)
-	}
-	for i := range others {
-		o := &others[i]
-		system, address := o.inspector.System(), o.inspector.Address()
-		d.Nodes = append(d.Nodes, nodeDoc{Backend: system, Node: address, Looked: int64(o.layouts.Read.N),
-			Unit: o.layouts.Read.What, Whole: o.layouts.Whole && !o.failed, Failed: o.failed,
-			Notes: append([]string{}, o.layouts.Notes...)})
-		d.add(system, address, o.found)
+	for _, l := range all {
+		d.Nodes = append(d.Nodes, nodeDoc{Backend: l.backend, Node: l.node, Looked: l.read.N, Unit: l.read.What,
+			Whole: l.whole && !l.failed, Failed: l.failed, Notes: append([]string{}, l.notes...)})
+		d.add(l)
 	}
 	return d
 }
 
-func (d *document) add(system, node string, all []discover.Found) {
-	for i := range all {
-		f := &all[i]
-		doc := found{Backend: system, Node: node, Library: string(f.Library), Pattern: inspect.KeyText(f.Pattern),
+func (d *document) add(l looked) {
+	for i := range l.found {
+		f := &l.found[i]
+		doc := found{Backend: l.backend, Node: l.node, Library: string(f.Library), Pattern: inspect.KeyText(f.Pattern),
 			Keys: f.Keys, Example: clip(inspect.KeyText(f.Example)), NoTTL: f.NoTTL, Confidence: f.Confidence.String(),
 			Evidence: f.Evidence}
 		if f.MaxTTL > 0 {

@@ -13,13 +13,6 @@ import (
 	"github.com/lockscope/lockscope/scanner/discover"
 )
 
-// discovered is what one node has.
-type discovered struct {
-	node   servers.Node
-	result discover.Result
-	failed bool // before all of the sample was read
-}
-
 const proposalHead = `# Suggested by lockscope discover. Read it before you use it: its limits follow what was seen.
 #   lockscope config check --connect FILE
 #   lockscope scan --config FILE
@@ -33,34 +26,33 @@ allow_empty: true
 `
 
 // proposal is a configuration of what was found. It has no password.
-func (f *discoverFlags) proposal(all []discovered, others []laidOut) string {
+func (f *discoverFlags) proposal(all []looked) string {
 	c := &f.servers.Redis.Config
 	var b strings.Builder
 	b.WriteString(proposalHead)
-	if len(others) > 0 || slices.ContainsFunc(all, func(d discovered) bool {
-		return len(specificFirst(d.result.Found)) > 0
-	}) {
+	if slices.ContainsFunc(all, func(l looked) bool { return l.besideRedis() || len(specificFirst(l.found)) > 0 }) {
 		b.WriteString(proposalEmpty)
 	}
 	b.WriteString("groups:\n")
-	for _, d := range all {
-		group(&b, c, d)
-	}
-	for i := range others {
-		ofSystem(&b, &others[i], f.servers.Others.Fields(others[i].inspector.System(), c.TLS))
+	for i := range all {
+		if l := &all[i]; l.besideRedis() {
+			groupBeside(&b, l, f.servers.Others.Fields(l.backend, c.TLS))
+		} else {
+			group(&b, c, l)
+		}
 	}
 	return b.String()
 }
 
 // group writes a group of one server: a sample does not show whether several are nodes of one Redlock.
-func group(b *strings.Builder, c *servers.RedisConfig, d discovered) {
-	fmt.Fprintf(b, "  - name: %s\n", strconv.Quote(d.node.Name))
+func group(b *strings.Builder, c *servers.RedisConfig, l *looked) {
+	fmt.Fprintf(b, "  - name: %s\n", strconv.Quote(l.node))
 	switch {
 	case c.SentinelMaster != "":
 		fmt.Fprintf(b, "    redis: [] # add the Sentinels here\n    sentinel_master: %s\n",
 			strconv.Quote(c.SentinelMaster))
 	default:
-		fmt.Fprintf(b, "    redis: [%s]\n", strconv.Quote(servers.URL(d.node)))
+		fmt.Fprintf(b, "    redis: [%s]\n", strconv.Quote(servers.URL(l.redis)))
 		if c.Cluster {
 			b.WriteString("    cluster: true\n")
 		}
@@ -74,7 +66,7 @@ func group(b *strings.Builder, c *servers.RedisConfig, d discovered) {
 	} else {
 		b.WriteString("    # password_file: redis-password\n")
 	}
-	patterns(b, d.result.Found)
+	patterns(b, l.found)
 }
 
 // patterns writes those that are sure, with limits that suit all locks they match, and the

@@ -13,10 +13,10 @@ import (
 	"github.com/lockscope/lockscope/scanner/discover"
 )
 
-// ofSystem writes a group of one system beside Redis. What scan would read by a prefix is a comment where it would
+// groupBeside writes a group of one system beside Redis. What scan would read by a prefix is a comment where it would
 // report what is healthy.
-func ofSystem(b *strings.Builder, o *laidOut, fields []servers.Field) {
-	fmt.Fprintf(b, "  - name: %s\n", strconv.Quote(o.inspector.System()+" "+o.inspector.Address()))
+func groupBeside(b *strings.Builder, o *looked, fields []servers.Field) {
+	fmt.Fprintf(b, "  - name: %s\n", strconv.Quote(o.backend+" "+o.node))
 	own := map[string]string{"etcd_prefix": lock.DefaultPrefix, "zookeeper_root": zklock.DefaultRoot}
 	has := make(map[string]bool)
 	for _, f := range fields {
@@ -27,15 +27,15 @@ func ofSystem(b *strings.Builder, o *laidOut, fields []servers.Field) {
 		has[f.Name] = true
 	}
 	switch {
-	case o.inspector.System() == "zookeeper":
+	case o.backend == "zookeeper":
 		b.WriteString("    # zookeeper_auth_file: zookeeper-auth\n")
 	case !has["password_file"]:
-		fmt.Fprintf(b, "    # password_file: %s-password\n", o.inspector.System())
+		fmt.Fprintf(b, "    # password_file: %s-password\n", o.backend)
 	}
 	var sure, rest []*discover.Found
 	for i := range o.found {
 		f := &o.found[i]
-		if toRead(o.inspector.System(), f, own) {
+		if toRead(o.backend, f, own) {
 			sure = append(sure, f)
 		} else {
 			rest = append(rest, f)

@@ -3,7 +3,6 @@ package discover
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -13,62 +12,78 @@ import (
 	"github.com/lockscope/lockscope/scanner/discover"
 )
 
-// laidOut is what one system beside Redis has.
-type laidOut struct {
-	inspector inspect.Inspector
-	layouts   inspect.Libraries
-	found     []discover.Found // surest first
-	failed    bool
+// looked is what one server of Redis has, or one system beside it.
+type looked struct {
+	backend, node string
+	redis         servers.Node     // zero for other systems
+	found         []discover.Found // surest first
+	read          inspect.Counted
+	whole         bool // that is everything
+	failed        bool // before all of it was read
+	notes         []string
 }
 
-// layouts asks all systems, one after the other.
-func (f *discoverFlags) layouts(ctx context.Context, others []servers.Other) (all []laidOut, err error) {
-	for _, b := range others {
-		layouts, failed := b.Libraries(ctx, f.sample)
-		o := laidOut{inspector: b, layouts: layouts, found: surestFirst(layouts.Found), failed: failed != nil}
-		err = errors.Join(err, failed)
-		all = append(all, o)
+// ofRedis samples the keys of a server.
+func ofRedis(ctx context.Context, n servers.Node, o discover.Options) (looked, error) {
+	r, err := discover.Sample(ctx, n.Client, o)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", n.Name, err)
 	}
-	return all, err
+	return looked{backend: servers.Redis, node: n.Name, redis: n, found: r.Found,
+		read: inspect.Counted{What: "keys", N: int(r.Sampled)}, whole: r.Whole, failed: err != nil}, err
 }
 
-func surestFirst(libraries []inspect.Library) []discover.Found {
-	all := make([]discover.Found, 0, len(libraries))
-	for _, l := range libraries {
-		all = append(all, discover.Found{Library: discover.Library(l.Name), Pattern: l.Pattern, Keys: l.Keys, NoTTL: l.NoTTL,
-			Example: l.Example, Evidence: l.Evidence, Confidence: l.Confidence})
+// ofSystem asks a system beside Redis.
+func ofSystem(ctx context.Context, in inspect.Inspector, sample int) (looked, error) {
+	all, err := in.Libraries(ctx, sample)
+	l := looked{backend: in.System(), node: in.Address(), read: all.Read, whole: all.Whole, failed: err != nil,
+		notes: all.Notes}
+	for _, f := range all.Found {
+		l.found = append(l.found, discover.Found{Library: discover.Library(f.Name), Pattern: f.Pattern, Keys: f.Keys,
+			NoTTL: f.NoTTL, Example: f.Example, Evidence: f.Evidence, Confidence: f.Confidence})
 	}
-	slices.SortFunc(all, func(a, b discover.Found) int {
+	slices.SortFunc(l.found, func(a, b discover.Found) int {
 		return cmp.Or(cmp.Compare(b.Confidence, a.Confidence), cmp.Compare(b.Keys, a.Keys),
 			cmp.Compare(a.Library, b.Library), cmp.Compare(a.Pattern, b.Pattern))
 	})
-	return all
+	return l, err
 }
 
-func (o *laidOut) rows() (rows [][]string) {
-	for i := range o.found {
-		f := &o.found[i]
-		rows = append(rows, append([]string{o.inspector.System()}, foundRow(o.inspector.Address(), f, neverText(f))...))
-	}
-	return rows
-}
+// besideRedis reports whether it is a system beside Redis.
+func (l *looked) besideRedis() bool { return l.backend != servers.Redis }
 
-// neverText says how many never expire: TTLs are not read here.
-func neverText(f *discover.Found) string {
-	switch f.NoTTL {
-	case 0:
+// ttlText says when the locks of a library expire: TTLs are read on Redis alone.
+func (l *looked) ttlText(f *discover.Found) string {
+	switch {
+	case !l.besideRedis():
+		return ttlRange(f)
+	case f.NoTTL == 0:
 		return ui.Unknown
-	case f.Keys:
+	case f.NoTTL == f.Keys:
 		return "never"
 	}
 	return fmt.Sprintf("%d never", f.NoTTL)
 }
 
-func (o *laidOut) summary() string {
-	l := &o.layouts
-	text := looked(o.inspector.Address(), fmt.Sprintf("%d %s (all)", l.Read.N, l.Read.What), l.Whole, o.failed, len(o.found))
-	for _, note := range l.Notes {
-		text += o.inspector.Address() + ": " + ui.Printable(note) + "\n"
+// summary says how much was looked at.
+func (l *looked) summary() (text string) {
+	much, whole := inspect.Count(l.read.N, "key"), " (all keys)"
+	if l.besideRedis() {
+		much, whole = fmt.Sprintf("%d %s", l.read.N, l.read.What), " (all)"
+	}
+	if !l.whole {
+		whole = " (a sample; raise it with --sample)"
+	}
+	switch {
+	case l.failed && (l.besideRedis() || l.read.N == 0):
+		text = l.node + ": not read\n"
+	case len(l.found) == 0:
+		text = l.node + ": looked at " + much + whole + "; found no lock of a known library\n"
+	default:
+		text = l.node + ": looked at " + much + whole + "\n"
+	}
+	for _, note := range l.notes {
+		text += l.node + ": " + ui.Printable(note) + "\n"
 	}
 	return text
 }
