@@ -31,7 +31,7 @@ type Document struct {
 	Gaps     []inspect.Gap `json:"gaps"`     // what was not
 	Skipped  []inspect.Gap `json:"skipped"`  // not looked for, and not asked for
 
-	Excluded []ExcludedDocument `json:"excluded,omitempty"` // findings that exclusions kept out
+	Excluded []Excluded `json:"excluded,omitempty"` // findings that exclusions kept out
 
 	Nodes    []NodeDocument    `json:"nodes"`
 	Findings []FindingDocument `json:"findings"` // confirmed and still there, worst first
@@ -62,16 +62,6 @@ type NodeDocument struct {
 	Uncompared int64            `json:"uncompared,omitempty"` // locks not compared with the other nodes of a Redlock
 	Overflow   int              `json:"overflow"`
 	Slots      []string         `json:"slots,omitempty"` // "0-5460": slots read on a cluster's node
-}
-
-// ExcludedDocument is the JSON form of an [Excluded].
-type ExcludedDocument struct {
-	Group    string    `json:"group,omitempty"`
-	Pattern  string    `json:"pattern"`
-	Until    time.Time `json:"until"`
-	Reason   string    `json:"reason"`
-	Findings int       `json:"findings"`
-	Ended    bool      `json:"ended"` // it kept nothing out: renew or remove it
 }
 
 // FindingDocument is the JSON form of a [Finding].
@@ -112,20 +102,17 @@ func NewDocument(r Report) Document {
 	d := Document{
 		Schema: documentSchema, Started: r.Started, Took: r.Took.Seconds(), Standby: r.Standby, Unelected: r.Unelected,
 		Truncated: r.Overflow > 0, Overflow: r.Overflow, Complete: !r.Standby && !r.Started.IsZero(),
-		Gaps:     []inspect.Gap{},
-		Skipped:  []inspect.Gap{},
+		Gaps:     append([]inspect.Gap{}, r.Incomplete()...),
+		Skipped:  append([]inspect.Gap{}, r.Skipped...),
+		Excluded: r.Excluded,
 		Nodes:    make([]NodeDocument, 0, len(r.Nodes)),
 		Findings: newFindingDocuments(r.Findings), Pending: newFindingDocuments(r.Pending),
 		Resolved: newFindingDocuments(r.Resolved),
-	}
-	for _, e := range r.Excluded {
-		d.Excluded = append(d.Excluded, ExcludedDocument{e.Group, e.Pattern, e.Until, e.Reason, e.Findings, e.Ended})
 	}
 	for _, n := range r.Nodes {
 		d.Nodes = append(d.Nodes, newNodeDocument(n))
 		d.Truncated = d.Truncated || n.Truncated || n.Err != nil
 	}
-	d.Gaps, d.Skipped = append(d.Gaps, r.Incomplete()...), append(d.Skipped, r.Skipped...)
 	d.Complete = d.Complete && !d.Truncated && len(d.Gaps) == 0
 	return d
 }

@@ -21,17 +21,16 @@ type Policy struct {
 
 // Exclusion keeps known findings out of reports for a while.
 type Exclusion struct {
-	Pattern string    // a glob pattern of Redis
-	Until   time.Time // from then on it excludes nothing, and reports say so
-	Reason  string    // for readers of reports
+	Pattern string    `json:"pattern"` // a glob pattern of Redis
+	Until   time.Time `json:"until"`   // from then on it excludes nothing, and reports say so
+	Reason  string    `json:"reason"`  // for readers of reports
 }
 
 // Excluded is what an exclusion did in one sweep.
 type Excluded struct {
+	Group string `json:"group,omitempty"` // of the Scanner, if it has one
 	Exclusion
-	Group string // of the Scanner, if it has one
 	// Findings counts the findings kept out, each after a single look. A key counts once for each class and node.
-	Findings int
-	// Ended says that the exclusion is over and kept nothing out.
-	Ended bool
+	Findings int  `json:"findings"`
+	Ended    bool `json:"ended"` // it is over and kept nothing out: renew or remove it
 }

@@ -45,27 +45,29 @@ func runeWidth(r rune) int {
 func wrap(text string, width int) []string {
 	var lines []string
 	for Width(text) > width {
-		cut := cutAt(text, width)
-		line := text[:cut]
-		if blank := strings.LastIndexByte(line, ' '); blank > 0 && text[cut] != ' ' {
-			cut, line = blank, text[:blank]
+		line := Head(text, width)
+		if line == "" {
+			_, size := utf8.DecodeRuneInString(text)
+			line = text[:size]
+		}
+		if blank := strings.LastIndexByte(line, ' '); blank > 0 && text[len(line)] != ' ' {
+			line = line[:blank]
 		}
 		lines = append(lines, strings.TrimRight(line, " "))
-		text = strings.TrimLeft(text[cut:], " ")
+		text = strings.TrimLeft(text[len(line):], " ")
 	}
 	return append(lines, text)
 }
 
-// cutAt is how many bytes of text fill width columns; at least one letter.
-func cutAt(text string, width int) int {
+// Head is the longest beginning of text that fits into width columns.
+func Head(text string, width int) string {
 	columns := 0
 	for i, r := range text {
-		columns += runeWidth(r)
-		if columns > width && i > 0 {
-			return i
+		if columns += runeWidth(r); columns > width {
+			return text[:i]
 		}
 	}
-	return len(text)
+	return text
 }
 
 // Printable writes as escapes what a terminal would obey instead of show: control

@@ -2,6 +2,7 @@ package screen
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 )
@@ -48,7 +49,7 @@ func cut(text string, width int) string {
 	if width <= 0 || ui.Width(text) <= width {
 		return text
 	}
-	return head(text, width-1) + "…"
+	return ui.Head(text, width-1) + "…"
 }
 
 // middle shortens a name in its middle: the end of a name tells processes apart.
@@ -57,40 +58,19 @@ func middle(text string, width int) string {
 		return text
 	}
 	if width < 4 {
-		return head(text, width)
+		return ui.Head(text, width)
 	}
 	tail := (width - 1) / 2
-	return head(text, width-1-tail) + "…" + end(text, tail)
-}
-
-// head is the longest beginning that is at most so wide.
-func head(text string, width int) string {
-	for i, used := 0, 0; i < len(text); {
-		size, w := next(text[i:])
-		if used+w > width {
-			return text[:i]
-		}
-		i, used = i+size, used+w
-	}
-	return text
+	return ui.Head(text, width-1-tail) + "…" + end(text, tail)
 }
 
 // end is the longest end that is at most so wide.
 func end(text string, width int) string {
 	for ui.Width(text) > width {
-		size, _ := next(text)
+		_, size := utf8.DecodeRuneInString(text)
 		text = text[size:]
 	}
 	return text
-}
-
-func next(text string) (size, width int) {
-	for i := range text {
-		if i > 0 {
-			return i, ui.Width(text[:i])
-		}
-	}
-	return len(text), ui.Width(text)
 }
 
 // pad fills a text up to a width.
@@ -111,7 +91,7 @@ func wrap(text string, width, most int) (lines []string) {
 		return []string{text}
 	}
 	for len(lines) < most-1 && ui.Width(text) > width {
-		at := strings.LastIndexByte(head(text, width+1), ' ')
+		at := strings.LastIndexByte(ui.Head(text, width+1), ' ')
 		if at <= 0 {
 			break
 		}
