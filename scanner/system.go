@@ -48,6 +48,9 @@ func NewSystem(open inspect.Open, rules inspect.Rules, opts ...Option) (*Scanner
 	if err != nil {
 		return nil, err
 	}
+	if rules.MaxHold >= time.Millisecond {
+		cfg.rules.HoldLimit = rules.MaxHold // by which a leader renews its lock
+	}
 	in, err := open()
 	if err != nil {
 		return nil, err

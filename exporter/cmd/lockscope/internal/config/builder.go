@@ -248,7 +248,7 @@ func (b *builder) scanner(g *Group, of *FileGroup) error {
 func (b *builder) options(g *Group, of *FileGroup) ([]scanner.Option, error) {
 	sweep := b.sweep
 	if g.System != nil {
-		return sweep.SystemOptions(g.System.HoldLimit()), nil
+		return sweep.SystemOptions(), nil
 	}
 	if len(sweep.prefixes)+len(sweep.patterns) == 0 {
 		sweep.patterns = Globs(b.file.PatternsOf(of))

@@ -68,16 +68,11 @@ func (b *builder) rulesOf(g *FileGroup) (*inspect.Rules, error) {
 	return r, nil
 }
 
-// SystemOptions are those that a system beside Redis has in common with Redis. The limit is so that a leader renews the
-// lock of --elect before it is reported.
-func (s *SweepFlags) SystemOptions(holdLimit time.Duration) []scanner.Option {
-	opts := []scanner.Option{
+// SystemOptions are those that a system beside Redis has in common with Redis.
+func (s *SweepFlags) SystemOptions() []scanner.Option {
+	return []scanner.Option{
 		scanner.WithConfirmAfter(s.confirmAfter), scanner.WithDeadline(s.Deadline), scanner.WithMaxFindings(s.maxFindings),
 	}
-	if holdLimit >= time.Millisecond {
-		opts = append(opts, scanner.WithHoldLimit(holdLimit))
-	}
-	return opts
 }
 
 // Systems are those beside Redis.

@@ -121,7 +121,7 @@ func (f *repairPlanFlags) open(a *ui.App) (s *scanner.Scanner, done func(), err 
 		if err != nil {
 			return nil, nil, err
 		}
-		return scannerOf(a, &f.servers, rules, f.sweep.SystemOptions(rules.MaxHold)...)
+		return scannerOf(a, &f.servers, rules, f.sweep.SystemOptions()...)
 	}
 	nodes, err := f.servers.Redis.Open(a)
 	if err != nil {

@@ -81,9 +81,6 @@ func hashOf(c *OtherConfig) string {
 // Config is the same for a system that would be made in the same way.
 func (s *System) Config() string { return s.name + " " + s.config }
 
-// HoldLimit is how long a holder may have a lock; 0: as long as it wants.
-func (s *System) HoldLimit() time.Duration { return s.rules.MaxHold }
-
 // Backend names the system in reports.
 func (s *System) Backend() string { return s.name }
 
@@ -106,7 +103,7 @@ func (s *System) OnSlow(after time.Duration, f func(took time.Duration)) {
 	s.slowAfter, s.onSlow = after, f
 }
 
-// watched is an inspector whose slow looks are told.
+// watched is an inspector whose slow looks are reported to onSlow.
 type watched struct {
 	Other
 	of *System
