@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
-
-	"github.com/lockscope/lockscope/lock/proof/mutate/bugs"
 )
 
 // defaultLimit is how long a test may take. One that is to notice by not coming to an end
@@ -29,17 +27,17 @@ type gate struct {
 }
 
 // run runs every killer without a bug first, and then each bug with its killer.
-func (g *gate) run(ctx context.Context, mutants []bugs.Mutant) []result {
-	sound := g.baseline(ctx, mutants)
-	results := make([]result, len(mutants))
-	g.each(len(mutants), func(i int) {
-		r := result{Mutant: mutants[i]}
+func (g *gate) run(ctx context.Context, planted []bug) []result {
+	sound := g.baseline(ctx, planted)
+	results := make([]result, len(planted))
+	g.each(len(planted), func(i int) {
+		r := result{bug: planted[i]}
 		began := time.Now()
-		if r.err = sound[r.Killer]; r.err == nil {
+		if r.err = sound[r.killer]; r.err == nil {
 			var s testRun
-			if s, r.err = g.try(ctx, r.Mutant); r.err == nil {
+			if s, r.err = g.try(ctx, r.bug); r.err == nil {
 				r.output = s.output
-				r.verdict, r.how, r.err = judge(r.Mutant, s)
+				r.verdict, r.how, r.err = judge(r.bug, s)
 			}
 		}
 		if r.took = time.Since(began); r.err != nil {
@@ -70,36 +68,36 @@ func (g *gate) tell(r result) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.done++
-	fmt.Fprintf(g.progress, "%3d %s: %s (%s, %.1f s) %s\n", g.done, r.verdict, r.Bug, r.Killer, r.took.Seconds(), r.how)
+	fmt.Fprintf(g.progress, "%3d %s: %s (%s, %.1f s) %s\n", g.done, r.verdict, r.name, r.killer.run, r.took.Seconds(), r.how)
 	if g.verbose || r.verdict == survived {
-		fmt.Fprintln(g.progress, r.output)
+		fmt.Fprintf(g.progress, "%s: %s\n%s\n", r.what, r.why, r.output)
 	}
 }
 
 // baseline runs each killer once, with no bug planted, and returns why it is of no use.
-func (g *gate) baseline(ctx context.Context, mutants []bugs.Mutant) map[bugs.Killer]error {
-	var killers []bugs.Killer
-	sound := make(map[bugs.Killer]error)
-	for _, m := range mutants {
-		if _, known := sound[m.Killer]; !known {
-			sound[m.Killer] = nil
-			killers = append(killers, m.Killer)
+func (g *gate) baseline(ctx context.Context, planted []bug) map[killer]error {
+	var killers []killer
+	sound := make(map[killer]error)
+	for _, b := range planted {
+		if _, known := sound[b.killer]; !known {
+			sound[b.killer] = nil
+			killers = append(killers, b.killer)
 		}
 	}
 	built := make(map[string]func() (string, error))
 	for _, k := range killers {
-		if built[k.Package] == nil {
+		if built[k.pkg] == nil {
 			binary := filepath.Join(g.tree.work, fmt.Sprintf("baseline%d.test", len(built)))
-			built[k.Package] = sync.OnceValues(func() (string, error) {
+			built[k.pkg] = sync.OnceValues(func() (string, error) {
 				return binary,
-					g.tree.build(ctx, k.Package, "", binary)
+					g.tree.build(ctx, k.pkg, "", binary)
 			})
 		}
 	}
 	var mu sync.Mutex
 	g.each(len(killers), func(i int) {
 		k := killers[i]
-		binary, err := built[k.Package]()
+		binary, err := built[k.pkg]()
 		if err == nil {
 			err = g.passes(ctx, binary, k)
 		}
@@ -111,37 +109,37 @@ func (g *gate) baseline(ctx context.Context, mutants []bugs.Mutant) map[bugs.Kil
 }
 
 // passes is nil for a test that is there and passes.
-func (g *gate) passes(ctx context.Context, binary string, k bugs.Killer) error {
+func (g *gate) passes(ctx context.Context, binary string, k killer) error {
 	s, err := g.tree.test(ctx, binary, k, g.limit)
 	switch {
 	case err != nil:
 		return err
 	case !s.begun:
-		return fmt.Errorf("%s has no test %s to run", k.Package, k.Run)
+		return fmt.Errorf("%s has no test %s to run", k.pkg, k.run)
 	case !s.passed:
-		return fmt.Errorf("%s fails without a bug:\n%s", k.Run, s.output)
+		return fmt.Errorf("%s fails without a bug:\n%s", k.run, s.output)
 	}
 	return nil
 }
 
 // try plants one bug and runs its killer.
-func (g *gate) try(ctx context.Context, m bugs.Mutant) (s testRun, err error) {
-	dir, err := os.MkdirTemp(g.tree.work, "mutant-")
+func (g *gate) try(ctx context.Context, b bug) (s testRun, err error) {
+	dir, err := os.MkdirTemp(g.tree.work, "bug-")
 	if err != nil {
 		return s, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	overlay, err := g.tree.plant(m, dir)
+	overlay, err := g.tree.plant(b, dir)
 	if err != nil {
 		return s, err
 	}
-	binary := filepath.Join(dir, "mutant.test")
-	if err := g.tree.build(ctx, m.Killer.Package, overlay, binary); err != nil {
+	binary := filepath.Join(dir, "bug.test")
+	if err := g.tree.build(ctx, b.killer.pkg, overlay, binary); err != nil {
 		return s, err
 	}
 	limit := g.limit
-	if m.Killer.Hangs {
+	if b.killer.hangs {
 		limit /= 4
 	}
-	return g.tree.test(ctx, binary, m.Killer, limit)
+	return g.tree.test(ctx, binary, b.killer, limit)
 }

@@ -2,7 +2,7 @@
 // plants one at a time, in the Go or the Lua of a lock, and runs the one test that is said
 // to fail then. A bug that the test does not notice has survived, and fails the gate.
 //
-//	go run ./lock/proof/mutate [-only regexp] [-jobs n] [-markdown] [-v]
+//	go run ./lock/proof/mutate [-only regexp] [-jobs n] [-v]
 //
 // Nothing in the tree is changed: what differs is given to the compiler as an overlay. The
 // exit status is 0 if every bug was killed, else 1.
@@ -16,9 +16,8 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"slices"
 	"time"
-
-	"github.com/lockscope/lockscope/lock/proof/mutate/bugs"
 )
 
 func main() {
@@ -31,18 +30,21 @@ func main() {
 // command is the whole program.
 func command(args []string, out, progress io.Writer) error {
 	flags := flag.NewFlagSet("mutate", flag.ExitOnError)
-	only := flags.String("only", "", "plant only bugs whose description, file or test matches this regexp")
+	only := flags.String("only", "", "plant only bugs whose name, description, file or test matches this regexp")
 	jobs := flags.Int("jobs", 2, "how many bugs are planted at a time")
-	markdown := flags.Bool("markdown", false, "print the table as Markdown")
 	verbose := flags.Bool("v", false, "print what the tests said of each bug")
 	_ = flags.Parse(args)
-	chosen, err := choose(bugs.All(), *only)
-	if err != nil {
-		return err
-	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	root, err := repository(ctx)
+	if err != nil {
+		return err
+	}
+	all, err := readBugs(root)
+	if err != nil {
+		return err
+	}
+	chosen, err := choose(all, *only)
 	if err != nil {
 		return err
 	}
@@ -55,23 +57,19 @@ func command(args []string, out, progress io.Writer) error {
 	g := gate{tree: t, jobs: *jobs, limit: defaultLimit, progress: progress, verbose: *verbose}
 	results := g.run(ctx, chosen)
 	s := summary{results: results, took: time.Since(began)}
-	if *markdown {
-		s.markdown(out)
-	} else {
-		s.text(out)
-	}
+	s.text(out)
 	return s.err()
 }
 
-// choose picks the mutants that match; it fails if none does.
-func choose(mutants []bugs.Mutant, only string) (chosen []bugs.Mutant, err error) {
+// choose picks the bugs that match; it fails if none does.
+func choose(all []bug, only string) (chosen []bug, err error) {
 	pattern, err := regexp.Compile("(?i)" + only)
 	if err != nil {
 		return nil, fmt.Errorf("-only: %w", err)
 	}
-	for _, m := range mutants {
-		if pattern.MatchString(m.Bug) || pattern.MatchString(m.File) || pattern.MatchString(m.Killer.Run) {
-			chosen = append(chosen, m)
+	for _, b := range all {
+		if slices.ContainsFunc([]string{b.name, b.what, b.file, b.killer.run}, pattern.MatchString) {
+			chosen = append(chosen, b)
 		}
 	}
 	if len(chosen) == 0 {

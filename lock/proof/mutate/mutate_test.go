@@ -12,8 +12,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock/locktest"
-
-	"github.com/lockscope/lockscope/lock/proof/mutate/bugs"
 )
 
 const root = "../../.."
@@ -27,54 +25,64 @@ func readFile(t *testing.T, name string) string {
 	return string(text)
 }
 
-// TestMutantsFitTheTree: what each replaces is there, what comes of it is Go, and the test that is to notice is there,
-// too. Whether it does is for make mutate to say.
-func TestMutantsFitTheTree(t *testing.T) {
-	mutants := bugs.All()
-	if len(mutants) < 36 {
-		t.Errorf("only %d bugs", len(mutants))
+// planted are all bugs.
+func planted(t *testing.T) []bug {
+	t.Helper()
+	all, err := readBugs(root)
+	if err != nil {
+		t.Fatal(err)
 	}
-	seen := make(map[string]bool)
-	for _, m := range mutants {
-		if m.Bug == "" || m.Why == "" || seen[m.Bug] {
-			t.Errorf("bug %q because %q: it has no words, or another has the same", m.Bug, m.Why)
-		}
-		seen[m.Bug] = true
-		text, err := m.Apply(readFile(t, m.File))
+	if len(all) < 300 {
+		t.Fatalf("only %d bugs", len(all))
+	}
+	return all
+}
+
+// TestBugsFitTheTree: each patch applies, what comes of it is Go, and the test that is to notice exists. Whether it
+// does is for make mutate to say.
+func TestBugsFitTheTree(t *testing.T) {
+	dir, tests := t.TempDir(), map[string]map[string]bool{} // by package
+	for _, b := range planted(t) {
+		file, err := b.plant(root, dir)
 		if err != nil {
-			t.Errorf("%s: %v", m.Bug, err)
+			t.Error(err)
 			continue
 		}
-		if strings.HasSuffix(m.File, ".go") {
-			if _, err := parser.ParseFile(token.NewFileSet(), m.File, text, 0); err != nil {
-				t.Errorf("%s: %v", m.Bug, err)
+		if strings.HasSuffix(file, ".go") {
+			if _, err := parser.ParseFile(token.NewFileSet(), file, nil, 0); err != nil {
+				t.Errorf("%s: %v", b.name, err)
 			}
 		}
-		if name, _, _ := strings.Cut(m.Killer.Run, "/"); !hasTest(t, m.Killer.Package, name) {
-			t.Errorf("%s: %s has no test %s", m.Bug, m.Killer.Package, name)
+		if tests[b.killer.pkg] == nil {
+			tests[b.killer.pkg] = testsOf(t, b.killer.pkg)
+		}
+		if name, _, _ := strings.Cut(b.killer.run, "/"); !tests[b.killer.pkg][name] {
+			t.Errorf("%s: %s has no test %s", b.name, b.killer.pkg, name)
 		}
 	}
 }
 
-// hasTest reports that a package has a test function of this name.
-func hasTest(t *testing.T, pkg, name string) bool {
+// testsOf are the names of the test functions of a package.
+func testsOf(t *testing.T, pkg string) map[string]bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pkg), "*_test.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	function := regexp.MustCompile(`(?m)^func ` + regexp.QuoteMeta(name) + `\(t \*testing\.T\)`)
+	names := map[string]bool{}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if function.Match(text) {
-			return true
+		for _, found := range function.FindAllSubmatch(text, -1) {
+			names[string(found[1])] = true
 		}
 	}
-	return false
+	return names
 }
+
+var function = regexp.MustCompile(`(?m)^func (Test\w+)\(t \*testing\.T\)`)
 
 // scriptParts are the files of each script, as lock/redlock/internal/scripts puts them together.
 var scriptParts = [][]string{
@@ -83,32 +91,39 @@ var scriptParts = [][]string{
 	{"mark"}, {"replace"},
 }
 
-// TestMutantScriptsAreScripts: one that is none fails every test, and shows nothing.
-func TestMutantScriptsAreScripts(t *testing.T) {
+// TestPlantedScriptsAreScripts: one that is none fails every test, and shows nothing.
+func TestPlantedScriptsAreScripts(t *testing.T) {
 	client := redis.NewClient(&redis.Options{Addr: locktest.Servers(t, 1)[0].Addr()})
 	t.Cleanup(func() { _ = client.Close() })
 	loaded := 0
-	for _, m := range bugs.All() {
-		name, isScript := strings.CutSuffix(filepath.Base(m.File), ".lua")
+	for _, b := range planted(t) {
+		name, isScript := strings.CutSuffix(filepath.Base(b.file), ".lua")
 		if !isScript {
 			continue
+		}
+		file, err := b.plant(root, t.TempDir())
+		if err != nil {
+			t.Fatal(err)
 		}
 		for _, parts := range scriptParts {
 			source, concerned := "", false
 			for _, part := range parts {
-				text := readFile(t, "lock/redlock/internal/scripts/"+part+".lua")
+				script := filepath.Join(root, "lock/redlock/internal/scripts", part+".lua")
 				if part == name {
-					concerned = true
-					text, _ = m.Apply(text)
+					script, concerned = file, true
 				}
-				source += text
+				text, err := os.ReadFile(script)
+				if err != nil {
+					t.Fatal(err)
+				}
+				source += string(text)
 			}
 			if !concerned {
 				continue
 			}
 			loaded++
 			if err := client.ScriptLoad(t.Context(), source).Err(); err != nil {
-				t.Errorf("%s: %v", m.Bug, err)
+				t.Errorf("%s: %v", b.name, err)
 			}
 		}
 	}

@@ -1,15 +1,12 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
-
-	"github.com/lockscope/lockscope/lock/proof/mutate/bugs"
 )
 
 // summary is what a run of the gate has shown.
@@ -48,46 +45,30 @@ func (s summary) line() string {
 	return line + fmt.Sprintf("; %v", s.took.Round(time.Second))
 }
 
-// killer is the test, or what became of the bug instead.
-func (r result) killer() string {
+// killedBy is the test, or what became of the bug instead.
+func (r result) killedBy() string {
 	if r.verdict == killed {
-		return r.Killer.Run
+		return r.killer.run
 	}
-	return fmt.Sprintf("%s (%s)", r.verdict, r.Killer.Run)
+	return fmt.Sprintf("%s (%s)", r.verdict, r.killer.run)
 }
 
 func (s summary) text(out io.Writer) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "#\tbug\tfile\tkilled by\ttime")
-	for i, r := range s.results {
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%.1f s\n", i+1, r.Bug, r.File, r.killer(), r.took.Seconds())
+	fmt.Fprintln(w, "bug\tfile\tkilled by\ttime")
+	for _, r := range s.results {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%.1f s\n", r.name, r.file, r.killedBy(), r.took.Seconds())
 	}
 	_ = w.Flush()
 	s.details(out)
 	fmt.Fprintln(out, s.line())
 }
 
-func (s summary) markdown(out io.Writer) {
-	fmt.Fprintf(out, "%s\n\n", s.line())
-	fmt.Fprintf(out, "| # | bug | what comes of it | file | killed by | time |\n|---|---|---|---|---|---|\n")
-	for i, r := range s.results {
-		fmt.Fprintf(out, "| %d | %s | %s | `%s` | `%s` | %.1f s |\n",
-			i+1, cell(r.Bug), cell(cmp.Or(r.Equivalent, r.Why)), fileCell(r.Mutant), cell(r.killer()),
-			r.took.Seconds())
-	}
-	s.details(out)
-}
-
-// fileCell names the file of a bug from lock on.
-func fileCell(m bugs.Mutant) string { return strings.TrimPrefix(m.File, "lock/") }
-
-func cell(text string) string { return strings.ReplaceAll(text, "|", "\\|") }
-
 // details are of what did not go as it should.
 func (s summary) details(out io.Writer) {
-	for i, r := range s.results {
+	for _, r := range s.results {
 		if r.err != nil {
-			fmt.Fprintf(out, "\n%d %s: %v\n", i+1, r.Bug, tail(r.err.Error(), 40))
+			fmt.Fprintf(out, "\n%s: %v\n", r.name, tail(r.err.Error(), 40))
 		}
 	}
 }

@@ -11,8 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-
-	"github.com/lockscope/lockscope/lock/proof/mutate/bugs"
 )
 
 // library is the module whose tests are run.
@@ -56,31 +54,33 @@ func environment() []string { return append(os.Environ(), "GOWORK=off", "CGO_ENA
 // environment is that of a package. What is a module of its own requires versions that only a workspace has.
 func (t *tree) environment(pkg string) []string {
 	env := environment()
-	if work := bugs.Workspace(pkg); work != "" {
+	if work := workspace(pkg); work != "" {
 		env = append(env, "GOWORK="+filepath.Join(t.root, ".tools", "release", work))
 	}
 	return env
 }
 
-// plant writes the file with the bug, and the overlay that puts it in the place of the
-// original, and returns where that is.
-func (t *tree) plant(m bugs.Mutant, dir string) (overlay string, err error) {
-	original := filepath.Join(t.root, filepath.FromSlash(m.File))
-	text, err := os.ReadFile(original)
+// workspace is the file of the workspace that a package is tested in; "" if its module needs none.
+func workspace(pkg string) string {
+	switch {
+	case strings.HasPrefix(pkg, "lock/etcdlock"), strings.HasPrefix(pkg, "lock/pglock"),
+		strings.HasPrefix(pkg, "lock/contrib/zklock"):
+		return "release.work"
+	case strings.HasPrefix(pkg, "lock/contrib/"):
+		return "contrib.work"
+	}
+	return ""
+}
+
+// plant writes the overlay that puts the file with the bug in the place of the original, and returns where that is.
+func (t *tree) plant(b bug, dir string) (overlay string, err error) {
+	planted, err := b.plant(t.root, dir)
 	if err != nil {
 		return "", err
 	}
-	mutated, err := m.Apply(string(text))
-	if err != nil {
-		return "", err
-	}
-	file := filepath.Join(dir, filepath.Base(m.File))
-	if err := os.WriteFile(file, []byte(mutated), 0o600); err != nil {
-		return "", err
-	}
-	replace := map[string]string{original: file}
+	replace := map[string]string{filepath.Join(t.root, filepath.FromSlash(b.file)): planted}
 	// Examples are nobody's killers, and may need packages that the tests do not.
-	examples, err := filepath.Glob(filepath.Join(t.root, filepath.FromSlash(m.Killer.Package), "example*_test.go"))
+	examples, err := filepath.Glob(filepath.Join(t.root, filepath.FromSlash(b.killer.pkg), "example*_test.go"))
 	if err != nil {
 		return "", err
 	}
@@ -95,7 +95,7 @@ func (t *tree) plant(m bugs.Mutant, dir string) (overlay string, err error) {
 	return overlay, os.WriteFile(overlay, list, 0o600)
 }
 
-// errNotBuilt says that a mutant is no program.
+// errNotBuilt says that a program with a bug is none.
 var errNotBuilt = errors.New("it does not compile")
 
 // build makes the test binary of a package, with an overlay unless that is "". Most of the gate's time goes here: the
@@ -105,7 +105,7 @@ func (t *tree) build(ctx context.Context, pkg, overlay, binary string) error {
 	if overlay != "" {
 		args = append(args, "-overlay", overlay)
 	}
-	cmd := exec.CommandContext(ctx, "go", append(args, pkg)...)
+	cmd := exec.CommandContext(ctx, "go", append(args, "./"+pkg)...)
 	cmd.Dir, cmd.Env = t.root, t.environment(pkg)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %w\n%s", errNotBuilt, err, out)
@@ -125,10 +125,10 @@ type testRun struct {
 }
 
 // test runs the binary of the killer's package, in the folder of that package.
-func (t *tree) test(ctx context.Context, binary string, k bugs.Killer, limit time.Duration) (testRun, error) {
-	args := []string{"-test.v", "-test.count=1", "-test.run=" + k.Pattern(), "-test.timeout=" + limit.String()}
+func (t *tree) test(ctx context.Context, binary string, k killer, limit time.Duration) (testRun, error) {
+	args := []string{"-test.v", "-test.count=1", "-test.run=" + k.pattern(), "-test.timeout=" + limit.String()}
 	cmd := exec.CommandContext(ctx, binary, args...)
-	cmd.Dir, cmd.Env = filepath.Join(t.root, filepath.FromSlash(k.Package)), environment()
+	cmd.Dir, cmd.Env = filepath.Join(t.root, filepath.FromSlash(k.pkg)), environment()
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.WaitDelay = time.Second // for children that keep the output open
@@ -142,7 +142,7 @@ func (t *tree) test(ctx context.Context, binary string, k bugs.Killer, limit tim
 	}
 	text := out.String()
 	return testRun{
-		passed: err == nil, begun: hasBegun(text, k.Run), output: text,
+		passed: err == nil, begun: hasBegun(text, k.run), output: text,
 		timedOut: strings.Contains(text, "panic: test timed out after"),
 	}, nil
 }

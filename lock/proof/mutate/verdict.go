@@ -6,11 +6,9 @@ import (
 	"regexp"
 	"strings"
 	"time"
-
-	"github.com/lockscope/lockscope/lock/proof/mutate/bugs"
 )
 
-// verdict is what a mutant came to.
+// verdict is what a bug came to.
 type verdict string
 
 const (
@@ -20,9 +18,9 @@ const (
 	same     verdict = "equivalent"
 )
 
-// result is a mutant's verdict.
+// result is a bug's verdict.
 type result struct {
-	bugs.Mutant
+	bug
 	verdict verdict
 	how     string // it was killed: the first line that says so
 	output  string // of its killer
@@ -32,20 +30,20 @@ type result struct {
 
 // judge says what a run of the killer makes of a bug. A test that did not run, a script that is
 // none and, unless it was to be, a test that does not end show nothing.
-func judge(m bugs.Mutant, s testRun) (v verdict, how string, err error) {
+func judge(b bug, s testRun) (v verdict, how string, err error) {
 	switch {
 	case !s.begun:
-		return failed, "", fmt.Errorf("%s did not run:\n%s", m.Killer.Run, s.output)
-	case s.passed && m.Equivalent != "":
+		return failed, "", fmt.Errorf("%s did not run:\n%s", b.killer.run, s.output)
+	case s.passed && b.equivalent != "":
 		return same, "", nil
 	case s.passed:
 		return survived, "", nil
-	case m.Equivalent != "":
-		return failed, "", fmt.Errorf("it is said to be equivalent, and %s notices it:\n%s", m.Killer.Run, s.output)
+	case b.equivalent != "":
+		return failed, "", fmt.Errorf("it is said to be equivalent, and %s notices it:\n%s", b.killer.run, s.output)
 	case noScript.MatchString(s.output):
 		return failed, "", fmt.Errorf("the script with the bug is none:\n%s", s.output)
-	case s.timedOut && !m.Killer.Hangs:
-		return failed, "", errors.New("the test did not end, which counts only where the entry says so")
+	case s.timedOut && !b.killer.hangs:
+		return failed, "", errors.New("the test did not end, which counts only where the patch says so")
 	}
 	return killed, firstComplaint(s.output), nil
 }
