@@ -100,6 +100,7 @@ func TestAKeyIsCountedOnce(t *testing.T) {
 		n.Counts = map[inspect.Class]int{inspect.NoTTL: 1}
 		s.Nodes = append(s.Nodes, n)
 	}
+	s.Nodes[1].Counts[inspect.NoTTL] = 2 // a sum over the nodes would be four
 	s.Nodes[3].Counts[inspect.NoTTL] = 7 // six of these are not kept
 	_, text := get(newExporter(t, exporter.WithScanner(s)), "/metrics")
 	contains(t, text, `distributed_lock_scanner_finding_keys{class="no_ttl"} 10`)

@@ -85,8 +85,8 @@ func TestCandidatesStandBy(t *testing.T) {
 		waiting := acquireAsync(t.Context(), l, "stock")
 		settle(2 * time.Second)
 		s := stateOf(board)
-		if n := s.Totals; n.Waiting != 1 || n.Candidates != 2 || n.Contended != 1 || !near(n.Longest, 2) ||
-			!near(n.Recent.P99, 2) || !near(n.Recent.Stalled, 2) {
+		if n := s.Totals; n.Waiting != 1 || n.Candidates != 2 || n.Attempting != 0 || n.Contended != 1 ||
+			!near(n.Longest, 2) || !near(n.Recent.P99, 2) || !near(n.Recent.Stalled, 2) {
 			t.Errorf("totals %+v, want one waiting call of 2 s, and two candidates", n)
 		}
 		if len(s.Blocked) != 2 || s.Blocked[1].Kind != "election" || s.Blocked[1].Waiting != 2 || len(s.Waiting) != 3 {

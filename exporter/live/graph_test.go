@@ -90,6 +90,26 @@ func TestChain(t *testing.T) {
 	})
 }
 
+// TestHolderBesideTheWaiter: of two lockers of one Board, one waits for the lease of the other, which is not its own.
+func TestHolderBesideTheWaiter(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		nodes, board := memlock.NewNodes(3), newBoard(t)
+		orders, billing := newMemory(t, board, nodes, "orders/1"), newMemory(t, board, nodes, "billing/2")
+		lease, err := orders.Acquire(t.Context(), "order")
+		must(t, err)
+		waiting := acquireAsync(t.Context(), billing, "order")
+		settle(time.Second)
+		s := stateOf(board)
+		if w := s.Waiting[0]; w.Blocker == nil || w.Blocker.Holder != "orders/1" || w.Blocker.Here {
+			t.Errorf("%s waits for %+v", w.Instance, w.Blocker)
+		}
+		must(t, lease.Release(t.Context()))
+		got := <-waiting
+		must(t, got.err)
+		must(t, got.lease.Release(t.Context()))
+	})
+}
+
 // TestDeadlocks: one engine reports a cycle at once, and the Board finds a cycle between two engines when it looks
 // twice. Both end when one caller gives up.
 func TestDeadlocks(t *testing.T) {

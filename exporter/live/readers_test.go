@@ -65,6 +65,25 @@ func TestReadersOnTheBoard(t *testing.T) {
 	})
 }
 
+// TestWriterOnTheBoard: a writer that holds the lock is no reader of it.
+func TestWriterOnTheBoard(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		board, nodes := newBoard(t), memlock.NewNodes(3)
+		a, b := newMemory(t, board, nodes, "orders/1"), newMemory(t, board, nodes, "stock/2")
+		lease := acquire(t, a, "prices", writes)
+		reader := acquireAsync(t.Context(), b, "prices", reads, lock.MaxWait(time.Minute))
+		settle(time.Second)
+		s := stateOf(board)
+		if r := s.Blocked[0]; r.Readers != 0 || r.ReadBy != nil || r.Writers != 0 || r.Kind != "write" {
+			t.Errorf("behind a writer: %+v", r)
+		}
+		must(t, lease.Release(t.Context()))
+		got := <-reader
+		must(t, got.err)
+		must(t, got.lease.Release(t.Context()))
+	})
+}
+
 // TestReadingAgainOnTheBoard: without a writer, one who reads and asks to read again waits for nobody.
 func TestReadingAgainOnTheBoard(t *testing.T) {
 	inBubble(t, func(t *testing.T) {

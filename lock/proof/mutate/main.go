@@ -1,5 +1,5 @@
 // Command mutate asks of the tests what coverage cannot: whether they would notice a bug. It
-// plants one at a time, in the Go or the Lua of a lock, and runs the one test that is said
+// plants one at a time, in a lock or in what shows locks, and runs the one test that is said
 // to fail then. A bug that the test does not notice has survived, and fails the gate.
 //
 //	go run ./lock/proof/mutate [-only regexp] [-jobs n] [-v]

@@ -64,7 +64,7 @@ func (t *tree) environment(pkg string) []string {
 func workspace(pkg string) string {
 	switch {
 	case strings.HasPrefix(pkg, "lock/etcdlock"), strings.HasPrefix(pkg, "lock/pglock"),
-		strings.HasPrefix(pkg, "lock/contrib/zklock"):
+		strings.HasPrefix(pkg, "lock/contrib/zklock"), strings.HasPrefix(pkg, "exporter"):
 		return "release.work"
 	case strings.HasPrefix(pkg, "lock/contrib/"):
 		return "contrib.work"

@@ -1,6 +1,7 @@
 package calls
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,4 +29,29 @@ func TestARefusalIsAsOldAsItsAttempt(t *testing.T) {
 			t.Errorf("of an attempt that began after a second it is %v old", c.asOf)
 		}
 	})
+}
+
+// unheard is a lease whose context has ended, while whoever waits for that has not run yet.
+type unheard struct {
+	lock.Lease
+	ctx endedContext
+}
+
+func (unheard) Resource() string           { return "job" }
+func (unheard) Fence() uint64              { return 7 }
+func (unheard) Remaining() time.Duration   { return 0 }
+func (l unheard) Context() context.Context { return l.ctx }
+
+type endedContext struct{ context.Context }
+
+func (endedContext) Err() error { return context.Canceled }
+
+// TestALeaseThatHasEndedIsNotTold, although it has not left the Board yet.
+func TestALeaseThatHasEndedIsNotTold(t *testing.T) {
+	r := NewRegister(waits.New(time.Minute), slowest.New(1), profile.New(0), 32)
+	owner := &Owner{Layer: decorate.NewLayer(&locktrace.Trace{}), Records: &r.Records}
+	m := r.Begin(t.Context(), owner, "job").Acquired(unheard{ctx: endedContext{context.Background()}})
+	if told, ok := m.Tell(time.Now()); ok {
+		t.Errorf("told: %+v", told)
+	}
 }
