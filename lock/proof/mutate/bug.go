@@ -18,6 +18,8 @@ type bug struct {
 	patch string // the patch
 	file  string // what it changes, from the root of the repository
 
+	replaces bool // the patch removes lines
+
 	killer killer
 
 	// equivalent argues that no test can tell the bug from the original. Such a one is planted all the same, must
@@ -87,6 +89,7 @@ func readBug(file string) (b bug, err error) {
 			return b, fmt.Errorf("unknown key %q", key)
 		}
 	}
+	b.replaces = strings.Contains(diff, "\n-")
 	_, changed, _ := strings.Cut(diff, "\n+++ b/")
 	b.file, _, _ = strings.Cut(changed, "\n")
 	if b.what == "" || b.why == "" || b.killer.run == "" || b.file == "" {
@@ -115,20 +118,27 @@ func (b bug) plant(root, dir string) (planted string, err error) {
 	return planted, nil
 }
 
-// apply accepts a place whose lines have moved. Where lines beside the place have changed, one line of context on each
-// side will do if it fits one place only: then the patch cannot be applied a second time.
+// apply accepts a place whose lines have moved. Where lines beside the place have changed, less context will do if it
+// fits one place only: then the patch cannot be applied a second time.
 func (b bug) apply(dir string) error {
 	full := gitApply(dir, b.patch)
 	if full == nil {
 		return nil
 	}
-	if gitApply(dir, "-C1", b.patch) != nil {
-		return full
+	less := []string{"-C1"}
+	if b.replaces { // what only adds lines has no place without context
+		less = append(less, "-C0")
 	}
-	if gitApply(dir, "-C1", b.patch) == nil {
-		return errors.New("its context fits more than one place")
+	for _, context := range less {
+		if gitApply(dir, context, b.patch) != nil {
+			continue
+		}
+		if gitApply(dir, context, b.patch) == nil {
+			return errors.New("its context fits more than one place")
+		}
+		return nil
 	}
-	return nil
+	return full
 }
 
 // gitApply runs git apply in a folder that is no part of a repository, whatever is above it.

@@ -25,6 +25,8 @@ func TestPatchFollowsItsPlace(t *testing.T) {
 		{"changed beside it", "1\ntwo\nthree\nfour\n5\n", "1\ntwo\n3\nfour\n5\n", ""},
 		{"changed beside it, and twice there", "1\ntwo\nthree\nfour\n5\ntwo\nthree\nfour\n6\n", "",
 			"fits more than one place"},
+		{"changed on both sides", "1\n2\nthree\n4\n5\n", "1\n2\n3\n4\n5\n", ""},
+		{"changed on both sides, and twice there", "1\n2\nthree\n4\nthree\n", "", "fits more than one place"},
 		{"gone", "one\ntwo\nfour\nfive\n", "", "make the change there by hand"},
 	} {
 		root := t.TempDir()
@@ -53,7 +55,7 @@ func TestHeaderOfAPatch(t *testing.T) {
 	const diff = "\n--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n"
 	file := filepath.Join(t.TempDir(), "a.patch")
 	writeFile(t, file, header+"hangs: yes\nequivalent: as argued\n"+diff)
-	want := bug{what: "two", why: "it is not three", patch: file, file: "f",
+	want := bug{what: "two", why: "it is not three", patch: file, file: "f", replaces: true,
 		killer: killer{pkg: "lock/engine", run: "TestThree/of_them", hangs: true}, equivalent: "as argued"}
 	if got, err := readBug(file); err != nil || got != want {
 		t.Errorf("%+v, %v", got, err)
