@@ -28,6 +28,22 @@ func TestEachReportRepeatsItsAlerts(t *testing.T) {
 	}
 }
 
+// TestResolvedAlertsEnd at once, and those of the leaks beside them do not.
+func TestResolvedAlertsEnd(t *testing.T) {
+	s := newTarget(t)
+	a := newAlertmanager(t, Alertmanager{URLs: []string{s.URL}, Interval: time.Hour})
+	all := leaks(2)
+	r := reportOf(all[:1]...)
+	r.Resolved = all[1:]
+	must(t, a.Notify(t.Context(), r))
+	for _, alert := range decode[[]alert](t, s) {
+		ended, leaks := !alert.EndsAt.After(time.Now()), alert.Labels["lock"] == all[0].Key
+		if ended == leaks {
+			t.Errorf("%v ends at %v", alert.Labels, alert.EndsAt)
+		}
+	}
+}
+
 // TestManyLeaksAreOneAlert with their number, and one that ends with them.
 func TestManyLeaksAreOneAlert(t *testing.T) {
 	s := newTarget(t)

@@ -1,6 +1,7 @@
 package keyreader
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -75,6 +76,36 @@ func TestScriptAndPlainCommandsSeeTheSame(t *testing.T) {
 		if !script.Scripted() || plain.Scripted() || script.Calls() == 0 || plain.Calls() <= script.Calls() {
 			t.Errorf("%v: scripted %v and %v, %d and %d calls", wanted, script.Scripted(), plain.Scripted(),
 				script.Calls(), plain.Calls())
+		}
+	}
+}
+
+// TestPagesGoOnToTheEnd: the pages of both ways have every key, whatever fits in one.
+func TestPagesGoOnToTheEnd(t *testing.T) {
+	c := redis.NewClient(&redis.Options{Addr: locktest.Servers(t, 1)[0].Addr()})
+	t.Cleanup(func() { _ = c.Close() })
+	const n = 300
+	for i := range n {
+		if err := c.Set(t.Context(), fmt.Sprintf("lock:%d", i), "value", 0).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, capability := range map[string]Capability{"script": ScriptOnly(), "plain": PlainOnly()} {
+		r, seen := New(c, c, Query{Pattern: "lock:*", Count: 10}, capability), make(map[string]bool)
+		for cursor, pages := FirstCursor, 0; ; pages++ {
+			page, err := r.Page(t.Context(), cursor, All())
+			if err != nil || pages > n {
+				t.Fatalf("%s: page %d: %v", name, pages, err)
+			}
+			for _, v := range page.Values {
+				seen[v.Key] = true
+			}
+			if cursor = page.Next; cursor == FirstCursor {
+				break
+			}
+		}
+		if len(seen) != n {
+			t.Errorf("%s: %d of %d keys", name, len(seen), n)
 		}
 	}
 }
