@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -12,15 +13,15 @@ import (
 func TestWhatWasNotReadIsAGap(t *testing.T) {
 	for _, c := range []struct {
 		node   report.NodeReport
-		reason report.Reason
+		reason inspect.Reason
 		says   string
 	}{
-		{report.NodeReport{Err: errors.New("connection refused")}, report.ReasonNodeFailed, "connection refused"},
-		{report.NodeReport{Truncated: true}, report.ReasonBoundReached, "--deadline"},
-		{report.NodeReport{Redirected: 3}, report.ReasonRedirected, "3 keys"},
-		{report.NodeReport{Overflow: 4}, report.ReasonBoundReached, "4 findings"},
-		{report.NodeReport{Unread: 5}, report.ReasonValuesUnread, "5 locks"},
-		{report.NodeReport{Unwatched: 6}, report.ReasonUnwatched, "6 locks"},
+		{report.NodeReport{Err: errors.New("connection refused")}, inspect.ReasonNodeFailed, "connection refused"},
+		{report.NodeReport{Truncated: true}, inspect.ReasonBoundReached, "--deadline"},
+		{report.NodeReport{Redirected: 3}, inspect.ReasonRedirected, "3 keys"},
+		{report.NodeReport{Overflow: 4}, inspect.ReasonBoundReached, "4 findings"},
+		{report.NodeReport{Unread: 5}, inspect.ReasonValuesUnread, "5 locks"},
+		{report.NodeReport{Unwatched: 6}, inspect.ReasonUnwatched, "6 locks"},
 	} {
 		r := c.node
 		r.Node = "r1:6379"

@@ -4,12 +4,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
 func leak(key, identity string, seen time.Time) Entry {
 	return Entry{
-		Finding: report.Finding{Class: report.NoTTL, Node: "a", Key: key, FirstSeen: seen, LastSeen: seen},
+		Finding: report.Finding{Class: inspect.NoTTL, Node: "a", Key: key, FirstSeen: seen, LastSeen: seen},
 		Facts:   Facts{Source: "a", Identity: identity},
 	}
 }
@@ -41,7 +42,7 @@ func TestFindingsBeyondTheLimit(t *testing.T) {
 	for _, key := range []string{"lock:1", "lock:2", "lock:3"} {
 		r.Note(leak(key, "x", time.Unix(100, 0)))
 	}
-	if n := r.Omitted()["a"][report.NoTTL]; n != 2 {
+	if n := r.Omitted()["a"][inspect.NoTTL]; n != 2 {
 		t.Errorf("%d of three leaks are beyond a limit of one", n)
 	}
 }
