@@ -116,10 +116,7 @@ func (s *Scanner) repairable(f *report.Finding, a repair.Action) (own registry.E
 			"later (lockscope repair plan)", repair.ErrNotRepairable)
 	}
 	if err := s.repairer.OldEnough(own.FirstSeen); err != nil {
-		return own,
-			fmt.Errorf(
-				"%w, or make a plan and apply it later (lockscope repair plan)",
-				err)
+		return own, fmt.Errorf("%w, or make a plan and apply it later (lockscope repair plan)", err)
 	}
 	return own, nil
 }

@@ -63,14 +63,8 @@ func NewSystem(open inspect.Open, rules inspect.Rules, opts ...Option) (*Scanner
 	return s, nil
 }
 
-// Backend implements sweep.System.
-func (s *system) Backend() string { return s.name }
-
-// Node implements sweep.System.
-func (s *system) Node() string { return s.address }
-
-// Look implements sweep.System.
-func (s *system) Look(ctx context.Context) (look inspect.Look, err error) {
+// look reads all locks once.
+func (s *system) look(ctx context.Context) (look inspect.Look, err error) {
 	err = s.looks.Ask(ctx, func(ctx context.Context, in inspect.Inspector) (err error) {
 		look, err = in.Leaks(ctx, &s.rules)
 		return err

@@ -95,17 +95,11 @@ func (l *Lock) rank() time.Duration {
 }
 
 func compareAge(a, b *Lock) int {
-	switch {
-	case a.Hold.Since.IsZero() || b.Hold.Since.IsZero():
-		return cmp.Compare(asInt(a.Hold.Since.IsZero()), asInt(b.Hold.Since.IsZero()))
-	default:
+	switch unknown := a.Hold.Since.IsZero(); {
+	case unknown == b.Hold.Since.IsZero():
 		return a.Hold.Since.Compare(b.Hold.Since)
-	}
-}
-
-func asInt(b bool) int {
-	if b {
+	case unknown:
 		return 1
 	}
-	return 0
+	return -1
 }

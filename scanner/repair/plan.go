@@ -103,14 +103,11 @@ func Read(r io.Reader) (Plan, error) {
 		return Plan{}, fmt.Errorf("%w: not a plan, or made by another version of lockscope: %w", ErrInvalidPlan, err)
 	}
 	if p.Schema != Schema {
-		return Plan{}, fmt.Errorf("%w: its schema is %d, this version reads %d: make a new plan", ErrInvalidPlan,
-			p.Schema,
+		return Plan{}, fmt.Errorf("%w: its schema is %d, this version reads %d: make a new plan", ErrInvalidPlan, p.Schema,
 			Schema)
 	}
 	if p.ID == "" || p.ID != p.seal() {
-		return Plan{},
-			fmt.Errorf("%w: the content does not match its id, so it was changed: make a new plan",
-				ErrInvalidPlan)
+		return Plan{}, fmt.Errorf("%w: the content does not match its id, so it was changed: make a new plan", ErrInvalidPlan)
 	}
 	return p, nil
 }

@@ -166,6 +166,5 @@ func Seconds(ttl time.Duration) *float64 {
 	if ttl < 0 {
 		return nil
 	}
-	s := ttl.Seconds()
-	return &s
+	return new(ttl.Seconds())
 }

@@ -16,18 +16,11 @@ import (
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
-// System is a system beside Redis.
-type System interface {
-	Backend() string
-	Node() string
-	Look(ctx context.Context) (inspect.Look, error)
-}
-
 // Whole is one sweep of a system that is read as a whole, not in pages. Registry, confirmation and report are those of
 // a [Sweep].
 type Whole struct {
 	cfg      *Settings
-	system   System
+	look     func(context.Context) (inspect.Look, error)
 	findings *registry.Findings
 	started  time.Time
 
@@ -37,11 +30,12 @@ type Whole struct {
 	appeared []report.Finding
 }
 
-// NewWhole prepares a sweep of the system.
-func NewWhole(cfg *Settings, s System, l *registry.Findings) *Whole {
-	w := &Whole{cfg: cfg, system: s, findings: l, started: cfg.Now(), report: newNodeReport(s.Node()),
+// NewWhole prepares a sweep of a system, which look reads once.
+func NewWhole(cfg *Settings, backend, node string, look func(context.Context) (inspect.Look, error),
+	l *registry.Findings) *Whole {
+	w := &Whole{cfg: cfg, look: look, findings: l, started: cfg.Now(), report: newNodeReport(node),
 		excluded: make([]int, len(cfg.Rules.Exclusions))}
-	w.report.Backend = s.Backend()
+	w.report.Backend = backend
 	return w
 }
 
@@ -50,7 +44,7 @@ func (w *Whole) Run(ctx context.Context, _ func(gone func(node string) bool)) {
 	ctx, cancel := context.WithTimeoutCause(ctx, w.cfg.Deadline, report.ErrDeadline)
 	defer cancel()
 	w.findings.Begin()
-	first, err := w.look(ctx)
+	first, err := w.timed(ctx)
 	seen := observations(first.Leaks)
 	w.count(&first, err == nil)
 	w.note(seen)
@@ -67,7 +61,7 @@ func (w *Whole) Run(ctx context.Context, _ func(gone func(node string) bool)) {
 		w.fail(ctx, context.Cause(ctx))
 		return
 	}
-	second, err := w.look(ctx)
+	second, err := w.timed(ctx)
 	if err != nil {
 		w.fail(ctx, err)
 		return
@@ -75,9 +69,9 @@ func (w *Whole) Run(ctx context.Context, _ func(gone func(node string) bool)) {
 	w.settle(&second, observations(second.Leaks), true)
 }
 
-func (w *Whole) look(ctx context.Context) (inspect.Look, error) {
+func (w *Whole) timed(ctx context.Context) (inspect.Look, error) {
 	began := w.cfg.Now()
-	l, err := w.system.Look(ctx)
+	l, err := w.look(ctx)
 	w.report.Took += w.cfg.Now().Sub(began)
 	return l, err
 }

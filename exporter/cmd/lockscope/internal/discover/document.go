@@ -53,8 +53,7 @@ func (d *document) add(l looked) {
 			Keys: f.Keys, Example: clip(inspect.KeyText(f.Example)), NoTTL: f.NoTTL, Confidence: f.Confidence.String(),
 			Evidence: f.Evidence}
 		if f.MaxTTL > 0 {
-			least, most := f.MinTTL.Seconds(), f.MaxTTL.Seconds()
-			doc.MinTTL, doc.MaxTTL = &least, &most
+			doc.MinTTL, doc.MaxTTL = new(f.MinTTL.Seconds()), new(f.MaxTTL.Seconds())
 		}
 		d.Found = append(d.Found, doc)
 	}

@@ -93,10 +93,7 @@ func readsOf(pages []Page, now time.Time) []Read {
 	return all
 }
 
-func ago(at, now time.Time) *float64 {
-	s := max(0, now.Sub(at)).Seconds()
-	return &s
-}
+func ago(at, now time.Time) *float64 { return new(max(0, now.Sub(at)).Seconds()) }
 
 func holderOf(l *listing.Lock) *Holder {
 	if l == nil || l.Hold.Instance == "" && !l.Held() {
