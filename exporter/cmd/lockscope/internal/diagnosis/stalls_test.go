@@ -100,3 +100,13 @@ func stalling(t *testing.T, s *redisproc.Server) (over func()) {
 	t.Cleanup(over)
 	return over
 }
+
+// TestFailedCallsAreNotFast: one that failed at once took the node timeout at least, or a server that refuses would have
+// the best latency.
+func TestFailedCallsAreNotFast(t *testing.T) {
+	var l Latency
+	l.fill([]sample{{time.Millisecond, false}, {time.Millisecond, true}}, 50*time.Millisecond)
+	if l.Count != 2 || l.Missed != 1 || l.P99 != 50*time.Millisecond {
+		t.Errorf("%+v", l)
+	}
+}
