@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -139,7 +140,8 @@ func (h *history) heal() {
 
 func (h *history) allVote() bool {
 	for _, s := range h.servers[:h.plan.members(0)] {
-		if !strings.HasPrefix(s.Marker(), "voting|"+string(h.plan.fingerprint())) {
+		// A server that was a replica has the marker of its master: it names another process, and lets nobody vote.
+		if !strings.HasPrefix(s.Marker(), fmt.Sprintf("voting|%s|%s|", h.plan.fingerprint(), s.RunID())) {
 			return false
 		}
 	}
