@@ -13,7 +13,6 @@ import (
 // instant is a set of nodes that answers at once.
 type instant struct{ closed bool }
 
-func (*instant) name() string                    { return "redis" }
 func (*instant) first() screen.Set               { return screen.Set{} }
 func (*instant) read(context.Context) screen.Set { return screen.Set{} }
 func (*instant) suggest(resources []string)      {}
