@@ -23,8 +23,13 @@ import (
 // nothing is sent. All grants known by now take part in the maximum: none that counts
 // towards the quorum may exceed the token.
 //
+// Without that: A has counted to 10, B and C to 5. A and B grant lease 1, whose token is 11. Its keys expire, and B and C
+// grant lease 2, whose token is 7: a resource that has seen 11 refuses the present holder (counterexample 35 of
+// lock/proof/spec).
+//
 // A grant may reserve a run of fences. The lease may use those that follow the token
-// up to the end that a quorum's counters have reached.
+// up to the end that a quorum's counters have reached: with the end of one node, the fences beyond what the others reserved
+// would be granted a second time by them (counterexample 8).
 func (a *Attempt) agreeOnFence(ctx context.Context) error {
 	var room [8]uint64
 	ends := room[:0] // of the grants' runs

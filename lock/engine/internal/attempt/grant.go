@@ -26,7 +26,8 @@ const (
 )
 
 // Grant is one node's part in an attempt, and in the lease that the attempt becomes. It
-// remembers the node's last answer about the token.
+// remembers the node's last answer about the token, and apart from that whether a call may still arrive: a node that has
+// answered a release has the token again if an acquire without an answer comes after it.
 type Grant struct {
 	*nodes.Node
 	round voteRound

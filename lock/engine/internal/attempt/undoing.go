@@ -55,6 +55,8 @@ func (u *Undoing) Start(wait callqueue.Waiter) {
 		u.Req.Waiter = driver.Waiter{}
 	}
 	if late {
+		// The acquire may still arrive, behind this release and by another connection. Without the tombstone it would lock
+		// for nobody, for a whole TTL (counterexamples 29 and 31 of lock/proof/spec).
 		u.Req.Tombstone = u.Grant.Set.TombstoneTTL()
 	} else if u.Req.Waiter.ID == "" {
 		u.Req.Args = u.Args

@@ -41,7 +41,8 @@ func (a *Attempt) vote(ctx context.Context) ballot.Result {
 	return res
 }
 
-// hearGate waits for the gate if the others have refused without it. A caller without a place in the gate's queue gets
+// hearGate waits for the gate if the others have refused without it. Their refusals decide the attempt, and nobody would
+// name a caller that is in no queue: it would sleep for a poll interval beside a lock that is released meanwhile. A caller without a place in the gate's queue gets
 // it with its call there, which is not made at all if the attempt is over before an earlier call has its answer.
 func (a *Attempt) hearGate(ctx context.Context) (silent bool, err error) {
 	a.mu.Lock()
@@ -145,7 +146,8 @@ func (a *Attempt) acquireTrace() (context.Context, hooks.Traces, locktrace.NodeS
 }
 
 // voted takes a node's vote. A refusal in the name of an earlier attempt of this Acquire counts
-// as a failure: no other holder has the node.
+// as a failure: no other holder has the node. As a refusal it would make the caller wait for itself, until the TTL of a key
+// that its own release is about to take away.
 func (a *Attempt) voted(from int, reply driver.AcquireReply, err error) {
 	if err == nil && !reply.Granted && slices.Contains(a.Earlier, reply.Holder) {
 		err = errOwnLeftover

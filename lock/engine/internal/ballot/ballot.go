@@ -84,6 +84,13 @@ func (b *Ballot) TimeOut() {
 }
 
 // Enough reports that the missing votes can change neither who won nor the reason why nobody did.
+//
+// The reason matters as much as the outcome: a lock that somebody holds is waited for, and nodes that fail are not. Of five
+// nodes, one has refused and two have failed. Nobody can win. If the other two refuse in the same name, another process
+// holds the lock; if they fail, there is no quorum for anybody. So this vote goes on. With three refusals, or three
+// failures, it is over. Between these, the name that most refusals give decides, together with the failures, which may hide
+// more of it (one). If that is a quorum, only more failures than the lock bears could still make the nodes the reason. If it
+// is none, the missing votes may make it one.
 func (b *Ballot) Enough() bool {
 	t := b.Tally
 	switch {
@@ -105,7 +112,7 @@ func (b *Ballot) Enough() bool {
 	return one+missing < quorum.Of(t.Nodes) && t.Refused+missing <= spare
 }
 
-// held reports that another holder has the resource, or is about to. Either the refusals
+// held reports that another holder has the resource, or is about to (counterexample 12 of lock/proof/spec). Either the refusals
 // alone rule out a quorum, or one holder's refusals and the failed nodes could be its quorum.
 // If so many nodes failed that nobody can win, the lock is not held: the nodes are at fault.
 func (b *Ballot) held() bool {

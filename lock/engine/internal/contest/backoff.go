@@ -63,6 +63,9 @@ func (b *backoff) pause(cfg *nodes.Config, res ballot.Result, s standing) pause 
 		return pause{kind: locktrace.WaitBackingOff, d: 1 + cfg.Jitter(ceiling), poll: true}
 	}
 	b.faults = 0
+	// A name may come too early, or from the one node that is wrong. The call may then be in no queue, since a name takes it
+	// out, and what is kept for it ends without naming anybody. So it asks again by itself, soon and a few times, while the
+	// lock is still kept for it (counterexample 57 of lock/proof/spec).
 	if s.named && b.namedInVain < 3 {
 		b.namedInVain++
 		return pause{kind: locktrace.WaitHolder, d: retryNamed + cfg.Jitter(retryNamed), retry: true}

@@ -15,6 +15,10 @@ const maxEarlier = 8
 
 // contend attempts and waits until it has a member of the group or must stop. It queues on the nodes, and leaves their
 // queues.
+//
+// It queues with its first refusal, before it has asked for the other members. Otherwise: slot 0 refuses the call; while it
+// asks for slot 1, slot 0 is released, to nobody; then the call queues, and sleeps beside a free slot (counterexample 56 of
+// lock/proof/spec).
 func (c *contest) contend(ctx context.Context) (attempt.Beginning, error) {
 	c.engine.WarmUp(ctx)
 	c.tries, c.member = 0, c.group.home

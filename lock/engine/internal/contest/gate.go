@@ -25,7 +25,8 @@ type gateQueue struct {
 func (g *gateQueue) first() bool { return g.ticket > 0 && g.next }
 
 // choose returns the gate: the first node that answers, in an order derived from the resource,
-// so that all processes queue at the same node.
+// so that all processes queue at the same node. With two gates, a release names one waiter at each: both ask all nodes at
+// once, each is granted some, and neither has a quorum.
 func (g *gateQueue) choose(key string, all []*nodes.Node) int {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(key))

@@ -68,6 +68,10 @@ func (t *lineTurn) done() {
 
 // leaveLine takes the call out of the queue of its semaphore, and passes on the slots that are kept for it. The leave
 // goes behind all calls of this one that the node has not answered, whichever slot they are about.
+//
+// A call that has a slot leaves as well. The grant has taken it out of the queue, but it may have been named for another
+// slot meanwhile, or be back in the queue because it gave back votes for one: that slot would be kept for a caller that
+// never comes (counterexample 58 of lock/proof/spec).
 func (c *contest) leaveLine(ctx context.Context, won *attempt.Attempt) {
 	c.left = true
 	turn := &lineTurn{line: c.line}

@@ -16,7 +16,8 @@ const (
 )
 
 // undecided counts attempts that leave open whether anybody holds the lock. Callers that ask at the same instant may
-// each have some of the nodes: all of them are refused, each in the name of another, and nobody has the lock.
+// each have some of the nodes: all of them are refused, each in the name of another, and nobody has the lock. Of three
+// callers with NoWait and three nodes, each may have one node, and "held" would be wrong for all of them.
 type undecided struct {
 	tries int
 	last  *lock.HeldError // of the attempt that asked most nodes

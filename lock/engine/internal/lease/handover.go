@@ -66,6 +66,10 @@ func (l *Lease) handOver() bool {
 	return true
 }
 
+// endForNext ends the lease if the caller behind it gets a lease that is worth having. A round of renewal has the holder and
+// the fence of this lease, and may yet find that it is lost: the next lease would begin with an outcome that is not its own.
+// With less than two thirds of the validity left, as after an acquire that took long, the next caller had better have a
+// grant of its own.
 func (l *Lease) endForNext() *queue.Turn {
 	l.mu.Lock()
 	defer l.mu.Unlock()

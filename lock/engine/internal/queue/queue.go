@@ -76,7 +76,8 @@ func (q *Queue) Leave() {
 }
 
 // Released notes that this process has sent a release to the nodes. If the release will name
-// the caller that contends here, that caller goes on at once: its calls follow the release.
+// the caller that contends here, that caller goes on at once: its calls follow the release in each node's order, so no
+// node can refuse it for the lease that has just ended.
 func (q *Queue) Released() {
 	if q.First.Load() {
 		q.signal(WakeUp{Named: true})
