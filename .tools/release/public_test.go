@@ -2,6 +2,7 @@ package release
 
 import (
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -19,25 +20,30 @@ func TestPublicPackagesAreInTheReadme(t *testing.T) {
 		t.Fatal("README.md has no section Where things are")
 	}
 	section, _, _ = strings.Cut(section, "\n## ")
+	adapters, err := os.ReadFile(filepath.Join(root, "lock", "contrib", "README.md"))
+	must(t, err)
 	var listed []string
-	for _, link := range regexp.MustCompile(`\[([\w/]+)\]\(([\w/]+)\)`).FindAllStringSubmatch(section, -1) {
-		if link[1] != link[2] {
-			continue // a page, named in words
+	for folder, text := range map[string]string{"": section, "lock/contrib": string(adapters)} {
+		for _, link := range regexp.MustCompile(`\[([\w/]+)\]\(([\w/]+)\)`).FindAllStringSubmatch(text, -1) {
+			p := path.Join(folder, link[2])
+			switch {
+			case link[1] != link[2], p == "lock/contrib/zklock" && folder != "": // a page, named in words; in README.md
+			case slices.Contains(listed, p):
+				t.Errorf("%s is listed twice", p)
+			default:
+				listed = append(listed, p)
+			}
 		}
-		if slices.Contains(listed, link[2]) {
-			t.Errorf("README.md lists %s twice", link[2])
-		}
-		listed = append(listed, link[2])
 	}
 	public := publicPackages(t)
 	for _, p := range public {
 		if !slices.Contains(listed, p) {
-			t.Errorf("%s is public, and README.md does not list it", p)
+			t.Errorf("%s is public, and neither README.md nor that of lock/contrib lists it", p)
 		}
 	}
 	for _, p := range listed {
 		if !slices.Contains(public, p) {
-			t.Errorf("README.md lists %s, which is no public package", p)
+			t.Errorf("%s is listed, and is no public package", p)
 		}
 	}
 }
