@@ -25,7 +25,7 @@ end
 if ARGV[2] ~= '0' then
   -- Also where the key was just deleted: what may still arrive could set it again.
   redis.call('SET', KEYS[2], '', 'PX', ARGV[2])
-elseif result ~= 1 then
+elseif result ~= 1 and redis.call('EXISTS', KEYS[2]) == 0 then
   -- A write, so that a replica says READONLY instead of a stale 'not there'.
   redis.call('DEL', KEYS[2])
 end

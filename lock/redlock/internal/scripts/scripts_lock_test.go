@@ -113,7 +113,11 @@ func TestScriptsHeedTombstones(t *testing.T) {
 		reply != driver.ExtendGone {
 		t.Errorf("a late extend: %v, %v", reply, err)
 	}
-	s.released(driver.ReleaseRequest{Token: late})
+	args := s.scripts.ReleaseArgs(&driver.ReleaseRequest{Key: s.keys.lock, Token: late}, unheard)
+	args[4] = s.keys.tombstone(late) // the name of a release that leaves one
+	if _, err := s.run(s.scripts.Release, args); err != nil {
+		t.Fatal(err)
+	}
 	wantBuried("a second release")
 	s.granted(driver.AcquireRequest{Token: other})
 	if reply, err := s.extend(driver.ExtendRequest{Token: late, Refill: true, Fence: 1}, ""); err != nil ||
