@@ -160,7 +160,7 @@ func (c *scanCollector) collectNode(ch chan<- prometheus.Metric, n *scanner.Node
 	if standby {
 		return
 	}
-	for _, class := range classes() {
+	for _, class := range inspect.Classes() {
 		count := float64(n.Counts[class])
 		ch <- prometheus.MustNewConstMetric(c.findings, prometheus.GaugeValue, count, name, string(class))
 	}
@@ -172,14 +172,9 @@ func (c *scanCollector) collectKeys(ch chan<- prometheus.Metric, s *scanner.Snap
 		return
 	}
 	counts := findingKeys(s)
-	for _, class := range classes() {
+	for _, class := range inspect.Classes() {
 		ch <- prometheus.MustNewConstMetric(c.keys, prometheus.GaugeValue, float64(counts[class]), string(class))
 	}
-}
-
-// classes is a closed set. Each has a series from the start, so that alerts on an increase work.
-func classes() []inspect.Class {
-	return []inspect.Class{inspect.NoTTL, inspect.LongTTL, inspect.HeldTooLong, inspect.Orphan, inspect.ForeignType}
 }
 
 func (c *scanCollector) collectLeaks(ch chan<- prometheus.Metric, findings []report.Finding) {

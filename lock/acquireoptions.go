@@ -65,7 +65,7 @@ func (o AcquireOptions) With(opts ...AcquireOption) AcquireOptions {
 	return o.with(opts)
 }
 
-// with has the options escape to the heap, as the functions that set them are not known.
+// with is apart from With, which has no allocation without options: here o escapes to the heap.
 func (o AcquireOptions) with(opts []AcquireOption) AcquireOptions {
 	for _, opt := range opts {
 		if opt != nil {

@@ -203,7 +203,7 @@ func WithRepairMinAge(d time.Duration) Option { return func(c *config) { c.repai
 // WithOneRedlock declares that the nodes are all the nodes of one Redlock, as its services name them. Without it the
 // Scanner asks the nodes; see [inspect.ReasonOrphans]. Redlocks of fewer than three nodes, and those with a cluster or a
 // Sentinel group among them, do not answer that question. If the declaration is wrong, every healthy lock is an
-// [inspect.Orphan]. It counts for other libraries, too: one of their locks that lives on one of these nodes alone is an
+// [inspect.Orphan]. It counts for other libraries, too: a lock of theirs on one of these nodes alone is an
 // Orphan if its value looks like that of a Redlock.
 func WithOneRedlock() Option { return func(c *config) { c.oneRedlock = true } }
 

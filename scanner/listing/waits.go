@@ -93,7 +93,8 @@ func (w *WaitedFor) Settle() {
 // Waiting is how many calls wait: of processes that are not in Queue, one each is known.
 func (w *WaitedFor) Waiting() int { return w.Callers + max(0, w.Processes-len(w.Queue)) }
 
-// Waited is how long a process in the queue had waited when it was read; zero if unknown, as for a plain Mutex of etcd.
+// Waited is how long a process in the queue had waited when it was read; zero if its record does not say since when, as
+// that of a plain Mutex of etcd.
 func (w *WaitedFor) Waited(q stored.Queued) time.Duration {
 	since := q.Since
 	if q.Says != nil {

@@ -62,7 +62,7 @@ type Gap struct {
 	Detail string `json:"detail"` // what, how much, and the remedy; no key and no value
 }
 
-// Format names the writer of a lock's value, as far as its form shows.
+// Format names the writer of a lock's value, which the form of the value shows.
 type Format string
 
 // The formats of lock values.

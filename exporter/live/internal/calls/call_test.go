@@ -31,7 +31,7 @@ func TestARefusalIsAsOldAsItsAttempt(t *testing.T) {
 	})
 }
 
-// unheard is a lease whose context has ended, while whoever waits for that has not run yet.
+// unheard is a lease whose context has ended. The goroutine that waits for the end has not run yet.
 type unheard struct {
 	lock.Lease
 	ctx endedContext

@@ -42,8 +42,9 @@ func (a *Attempt) vote(ctx context.Context) ballot.Result {
 }
 
 // hearGate waits for the gate if the others have refused without it. Their refusals decide the attempt, and nobody would
-// name a caller that is in no queue: it would sleep for a poll interval beside a lock that is released meanwhile. A caller without a place in the gate's queue gets
-// it with its call there, which is not made at all if the attempt is over before an earlier call has its answer.
+// name a caller that is in no queue: it would sleep for a poll interval beside a lock that is released meanwhile. A caller
+// without a place in the gate's queue gets it with its call there, which is not made at all if the attempt is over before
+// an earlier call has its answer.
 func (a *Attempt) hearGate(ctx context.Context) (silent bool, err error) {
 	a.mu.Lock()
 	if !a.ballot.Tally.Lost() {

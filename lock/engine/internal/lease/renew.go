@@ -92,8 +92,8 @@ func (l *Lease) renew(ctx context.Context) (locktrace.RenewOutcome, error) {
 
 // extendRound asks every node to prolong the lease. If a quorum does, the lease is renewed
 // from the instant before the first node was asked: a node may carry the call out at once, and its answer may take a node
-// timeout to come. Counted from the answer, the lease would outlive its keys by that long. If so many nodes no longer have it that no
-// quorum is left, it is lost. Any other outcome is unknown, and the round can be repeated.
+// timeout to come. Counted from the answer, the lease would outlive its keys by that long. If so many nodes no longer have
+// it that no quorum is left, it is lost. Any other outcome is unknown, and the round can be repeated.
 func (l *Lease) extendRound(ctx context.Context) *renewal {
 	a := l.attempt
 	r := &renewal{
@@ -141,7 +141,7 @@ func (l *Lease) conclude(r *renewal, cut error) {
 	cause := l.cause()
 	switch {
 	case cause != nil && lock.ReasonOf(cause) != lock.ReasonLost:
-		// A release beside the round is no loss. The lease was ended on the nodes meanwhile, so they may have refused for that reason.
+		// A release beside the round is no loss: the nodes may have refused because of it.
 		r.outcome, r.err = locktrace.RenewOvertaken, l.over()
 		return
 	case r.tally.Won():

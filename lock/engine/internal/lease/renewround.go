@@ -72,8 +72,8 @@ func (r *renewal) count(from int, answer driver.ExtendReply, err error) {
 		r.tally.Granted++
 		r.sets.Granted |= bit
 	case answer == driver.ExtendRefilled:
-		// The node did not have the key: it may have granted the lock to another process since, and have lost that, too. If
-		// it counted for this lease, both could have a quorum (counterexamples 30 and 32 of lock/proof/spec).
+		// The node did not have the key. It may have granted the lock to another process since, and lost that key, too. If the
+		// node counted for this lease, both could have a quorum (counterexamples 30 and 32 of lock/proof/spec).
 		r.refilled++
 		r.tally.Refused++
 		r.sets.Refilled |= bit

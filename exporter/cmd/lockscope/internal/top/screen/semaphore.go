@@ -120,7 +120,7 @@ func (r *Resource) Holders() (names []string) {
 	return names
 }
 
-// AddRate adds what another page says of the resource, as far as it does.
+// AddRate adds what another page says of the resource; a page that says nothing adds nothing.
 func (r *Resource) AddRate(rate *float64, p99 *time.Duration) {
 	if r.Rate == nil || rate == nil {
 		r.Rate = cmp.Or(r.Rate, rate)
