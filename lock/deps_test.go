@@ -26,15 +26,14 @@ func TestImports(t *testing.T) {
 		}
 		return all
 	}
-	ballots := inner(needed, "clock", "quorum")
+	ballots := inner(needed, "clock")
 	nodes := append(inner(ballots, "ballot", "await", "callqueue", "hooks", "workers"), module+"lock/internal/spare")
 	attempts := inner(nodes, "nodes")
 	queues := inner(attempts, "attempt", "deadlock")
 	leases := inner(queues, "queue")
-	contests := append(inner(leases, "lease"), module+"lock/internal/callsite")
+	contests := inner(leases, "lease")
 	needed = append(inner(needed, "attempt", "await", "ballot", "callqueue", "clock", "contest", "deadlock", "hooks", "lease",
-		"nodes", "peek", "question", "queue", "quorum", "workers"), module+"lock/internal/callsite",
-		module+"lock/internal/spare")
+		"nodes", "question", "queue", "workers"), module+"lock/internal/spare")
 	goRedis := []string{"github.com/redis/go-redis/v9",
 		// Its dependencies.
 		"github.com/cespare/xxhash/v2", "github.com/dgryski/go-rendezvous", "go.uber.org/atomic",
@@ -59,7 +58,6 @@ func TestImports(t *testing.T) {
 		{"lock/engine/internal/nodes", nodes},
 		{"lock/engine/internal/attempt", attempts},
 		{"lock/engine/internal/question", attempts},
-		{"lock/engine/internal/peek", inner(attempts, "question")},
 		{"lock/engine/internal/queue", queues},
 		{"lock/engine/internal/lease", leases},
 		{"lock/engine/internal/contest", contests},
@@ -68,10 +66,8 @@ func TestImports(t *testing.T) {
 		{"lock/engine/internal/clock", []string{"golang.org/x/sys/"}},
 		{"lock/engine/internal/deadlock", contract},
 		{"lock/engine/internal/hooks", traced},
-		{"lock/engine/internal/quorum", nil},
 		{"lock/engine/internal/workers", []string{module + "lock/internal/spare"}},
 		{"lock/waitgraph", slices.Concat(contract, []string{module + "lock/engine/records"})},
-		{"lock/internal/callsite", nil},
 		{"lock/internal/spare", nil},
 		{"lock/driver/claimlist", []string{module + "lock/driver"}},
 		{"lock/driver/inspect", append(slices.Clone(contract), module+"lock/engine/records",

@@ -10,8 +10,8 @@ import (
 // TestQuickFollowsInternalPackages up to public ones, and public ones to those that import them.
 func TestQuickFollowsInternalPackages(t *testing.T) {
 	for file, c := range map[string]struct{ has, lacks []string }{
-		"lock/engine/internal/quorum/tally.go": {
-			[]string{"lock/engine/internal/quorum", "lock/engine/internal/lease", "lock/engine"},
+		"lock/engine/internal/ballot/tally.go": {
+			[]string{"lock/engine/internal/ballot", "lock/engine/internal/lease", "lock/engine"},
 			[]string{"lock", "lock/redlock"}}, // import the engine, or are imported
 		"exporter/cmd/lockscope/internal/servers/line.go": {
 			[]string{"exporter/cmd/lockscope/internal/list", "exporter/cmd/lockscope"}, []string{"exporter"}},

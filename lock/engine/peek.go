@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/lock/engine/internal/peek"
+	"github.com/lockscope/lockscope/lock/engine/internal/question"
 )
 
 // Peek asks all nodes who holds the resource, and changes nothing on them: no waiter queues, no
@@ -18,5 +18,5 @@ func (e *Engine) Peek(ctx context.Context, resource string) (lock.Sighting, erro
 	if err := lock.ValidateResource(resource); err != nil {
 		return lock.Sighting{}, err
 	}
-	return peek.Ask(ctx, e.Set, resource)
+	return question.Peek(ctx, e.Set, resource)
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
-	"github.com/lockscope/lockscope/lock/engine/internal/peek"
 	"github.com/lockscope/lockscope/lock/engine/internal/question"
 	"github.com/lockscope/lockscope/lock/engine/records"
 )
@@ -103,7 +102,7 @@ func (a revokeAnswers) sighting(resource string, same grantHolders) lock.Sightin
 			Held: true, Counter: n.Reply.Counter, TTL: n.Reply.TTL, Holder: n.Reply.Holder,
 		}})
 	}
-	s := peek.Describe(seen, a.quorum, len(a.nodes))
+	s := question.Describe(seen, a.quorum, len(a.nodes))
 	s.Resource, s.SeenAt = resource, a.began
 	return s
 }

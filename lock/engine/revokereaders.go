@@ -12,7 +12,6 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
-	"github.com/lockscope/lockscope/lock/engine/internal/peek"
 	"github.com/lockscope/lockscope/lock/engine/internal/question"
 	"github.com/lockscope/lockscope/lock/engine/records"
 )
@@ -121,7 +120,7 @@ func (a revokeAnswers) nobodyReads(resource, instance string) error {
 // sightingOfReader describes the reader that these nodes name. If they are a minority, then the reader has no lease
 // yet, or the other nodes have forgotten it: only the latest end is a bound then.
 func (a revokeAnswers) sightingOfReader(resource string, same []question.Answer[driver.PeekReply]) lock.Sighting {
-	s := peek.Describe(same, a.quorum, min(len(a.nodes), a.quorum+len(same)-1))
+	s := question.Describe(same, a.quorum, min(len(a.nodes), a.quorum+len(same)-1))
 	s.Resource, s.SeenAt, s.Held = resource, a.began, len(same) >= a.quorum
 	return s
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
 	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
-	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
 	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
@@ -77,7 +76,7 @@ func New(e *nodes.Set, t Terms) *Attempt {
 	a.Grants = nodes.OneEach(a.one[:], len(e.Nodes))
 	a.ballot = ballot.Ballot{
 		Resource: t.Start.Resource, Key: t.Queue.Key, Gate: t.Gate, Names: e.Names, Timeout: a.Timeout,
-		Tally: quorum.Tally{Nodes: len(e.Nodes)},
+		Tally: ballot.Tally{Nodes: len(e.Nodes)},
 	}
 	a.Req = driver.AcquireRequest{
 		Key: t.Queue.Key, Token: newToken(), Holder: e.HolderRecord(t.Since, t.Origin), TTL: t.Opts.TTL, Run: t.Reserve,

@@ -12,7 +12,6 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
 	"github.com/lockscope/lockscope/lock/engine/internal/enginetest"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
-	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
 )
 
 // TestARunEndsWhereAQuorumsCountersEnd: the fence is the largest counter of the grants. The run holds only the fences
@@ -46,7 +45,7 @@ func TestARunEndsWhereAQuorumsCountersEnd(t *testing.T) {
 
 // attemptOn returns an attempt on nodes r1, r2 and so on.
 func attemptOn(n int) *Attempt {
-	e := &nodes.Set{Quorum: quorum.Of(n)}
+	e := &nodes.Set{Quorum: ballot.Quorum(n)}
 	a := &Attempt{Set: e, Timeout: 500 * time.Millisecond, Grants: make([]Grant, n)}
 	a.Start.Resource = "order:1001"
 	for i := range a.Grants {
@@ -54,7 +53,7 @@ func attemptOn(n int) *Attempt {
 		a.Grants[i].round, a.Grants[i].Index = a, i
 	}
 	a.ballot = ballot.Ballot{
-		Resource: "order:1001", Names: e.Names, Timeout: a.Timeout, Tally: quorum.Tally{Nodes: n},
+		Resource: "order:1001", Names: e.Names, Timeout: a.Timeout, Tally: ballot.Tally{Nodes: n},
 	}
 	return a
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine/internal/clock"
-	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
 	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
@@ -21,7 +20,7 @@ type Ballot struct {
 	Gate     int           // index of the node whose queue is joined
 	Names    Names         // of the nodes
 	Timeout  time.Duration // of one call on a node
-	Tally    quorum.Tally
+	Tally    Tally
 	Answered int
 	GateOnly bool            // the gate's vote is all that is wanted for now
 	Closed   bool            // later votes do not count
@@ -101,15 +100,15 @@ func (b *Ballot) Enough() bool {
 	case !t.Lost():
 		return false
 	}
-	missing, spare := t.Nodes-b.Answered, t.Nodes-quorum.Of(t.Nodes)
+	missing, spare := t.Nodes-b.Answered, t.Nodes-Quorum(t.Nodes)
 	one := b.inOneName() + t.Failed
 	switch {
 	case t.Held(), t.Failed > spare:
 		return true
-	case one >= quorum.Of(t.Nodes):
+	case one >= Quorum(t.Nodes):
 		return t.Failed+missing <= spare
 	}
-	return one+missing < quorum.Of(t.Nodes) && t.Refused+missing <= spare
+	return one+missing < Quorum(t.Nodes) && t.Refused+missing <= spare
 }
 
 // held reports that another holder has the resource, or is about to (counterexample 12 of lock/proof/spec). Either the refusals
@@ -120,7 +119,7 @@ func (b *Ballot) held() bool {
 	if t.Held() {
 		return true
 	}
-	return t.Refused > 0 && t.Failed <= t.Nodes-quorum.Of(t.Nodes) && b.inOneName()+t.Failed >= quorum.Of(t.Nodes)
+	return t.Refused > 0 && t.Failed <= t.Nodes-Quorum(t.Nodes) && b.inOneName()+t.Failed >= Quorum(t.Nodes)
 }
 
 // inOneName is the largest number of nodes that refused for the same holder. A node that keeps
@@ -180,7 +179,7 @@ func (b *Ballot) Result(err error) Result {
 		if b.hasOtherSlots() {
 			res.Err, res.Hopeless = b.otherSlots(), true
 		}
-		res.Split = b.Tally.Refused > 0 && b.Tally.Granted+b.Tally.Refused >= quorum.Of(b.Tally.Nodes)
+		res.Split = b.Tally.Refused > 0 && b.Tally.Granted+b.Tally.Refused >= Quorum(b.Tally.Nodes)
 	}
 	return res
 }
@@ -197,7 +196,7 @@ func (b *Ballot) quorumError() *lock.QuorumError {
 // FreeIn is when enough TTLs will have run out for a quorum, if nobody renews. A node
 // that granted is free at once.
 func (b *Ballot) freeIn() time.Duration {
-	needed := quorum.Of(b.Tally.Nodes)
+	needed := Quorum(b.Tally.Nodes)
 	if b.Asked&(b.Asked-1) == 0 { // one node was asked
 		needed = 1
 	}
@@ -261,5 +260,5 @@ func (b *Ballot) hopeless() bool {
 			permanent++
 		}
 	}
-	return quorum.Tally{Nodes: b.Tally.Nodes, Failed: permanent}.Lost()
+	return Tally{Nodes: b.Tally.Nodes, Failed: permanent}.Lost()
 }

@@ -9,12 +9,11 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine/internal/enginetest"
-	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
 )
 
 // ballotOn is that of an attempt on nodes r1, r2 and so on.
 func ballotOn(nodes int) *Ballot {
-	b := &Ballot{Resource: "order:1001", Timeout: 500 * time.Millisecond, Tally: quorum.Tally{Nodes: nodes}}
+	b := &Ballot{Resource: "order:1001", Timeout: 500 * time.Millisecond, Tally: Tally{Nodes: nodes}}
 	for i := range nodes {
 		b.Names = append(b.Names, "r"+string(rune('1'+i)))
 	}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
-	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
 	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
@@ -21,7 +20,7 @@ func (b *Ballot) OtherSlots() (n int) {
 
 // hasOtherSlots reports that these nodes alone leave no quorum.
 func (b *Ballot) hasOtherSlots() bool {
-	return quorum.Tally{Nodes: b.Tally.Nodes, Failed: b.OtherSlots()}.Lost()
+	return Tally{Nodes: b.Tally.Nodes, Failed: b.OtherSlots()}.Lost()
 }
 
 // otherSlots is the error of an attempt that a majority of the nodes refused because of the number of slots.

@@ -6,7 +6,6 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
-	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
 )
 
 // Sets are the nodes of a round by what they did, as sets of their indices. A node that was asked, is in no
@@ -79,7 +78,7 @@ func (fs Failures) Errors() (all []error) {
 // NoQuorum is the error of a round about the resource that no quorum granted.
 func (ns Names) NoQuorum(resource string, op lock.Operation, s Sets, failed Failures) *lock.QuorumError {
 	e := &lock.QuorumError{
-		Resource: resource, Op: op, Nodes: len(ns), Quorum: quorum.Of(len(ns)),
+		Resource: resource, Op: op, Nodes: len(ns), Quorum: Quorum(len(ns)),
 		Errors: failed.NodeErrors(), Votes: ns.Votes(s, failed),
 	}
 	e.Granted = e.Count(lock.VerdictGranted)

@@ -14,7 +14,6 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/lease"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
 	"github.com/lockscope/lockscope/lock/engine/internal/queue"
-	"github.com/lockscope/lockscope/lock/internal/callsite"
 	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
@@ -62,7 +61,7 @@ func (e *Core) Acquire(ctx context.Context, resource string, o lock.AcquireOptio
 		return nil, err
 	}
 	if callSite {
-		c.req.Origin.CallSite = callsite.Nearest()
+		c.req.Origin.CallSite = nearestCaller()
 	}
 	start := locktrace.AcquireStart{
 		Resource: resource, Backend: e.Backend, Nodes: len(e.Nodes), Quorum: e.Quorum,

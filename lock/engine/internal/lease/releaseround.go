@@ -11,7 +11,6 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/await"
 	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
-	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
 	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
@@ -101,7 +100,7 @@ func (r *releaseRound) answered() int { return r.released + r.expired + r.taken 
 // notHeld reports that so many nodes did not have the lease that no quorum can have
 // had it. A node that had it and released it does not outvote them.
 func (r *releaseRound) notHeld() bool {
-	return quorum.Tally{Nodes: len(r.undoings), Refused: r.expired + r.taken}.Held()
+	return ballot.Tally{Nodes: len(r.undoings), Refused: r.expired + r.taken}.Held()
 }
 
 // decided reports that no more answers are needed:

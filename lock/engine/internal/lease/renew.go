@@ -10,7 +10,6 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/await"
 	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
-	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
 	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
@@ -99,7 +98,7 @@ func (l *Lease) extendRound(ctx context.Context) *renewal {
 	r := &renewal{
 		attempt: a, lease: l, ts: l.ts, ctx: nodes.Values(ctx),
 		began: l.set.Config.Clock(), deadline: time.Now().Add(a.Timeout),
-		tally:      quorum.Tally{Nodes: len(a.Grants)},
+		tally:      ballot.Tally{Nodes: len(a.Grants)},
 		extensions: make([]extending, len(a.Grants)), ready: await.NewSignal(),
 	}
 	r.req = driver.ExtendRequest{
@@ -154,7 +153,7 @@ func (l *Lease) conclude(r *renewal, cut error) {
 		r.outcome = locktrace.RenewLost
 		r.err = fmt.Errorf("%w: %d of %d nodes no longer hold %q%s%s",
 			lock.ErrLost, r.tally.Refused, r.tally.Nodes, l.resource, r.votes(), r.slotGone())
-	case cut != nil && !quorum.Tally{Nodes: r.tally.Nodes, Failed: r.tally.Failed}.Lost():
+	case cut != nil && !ballot.Tally{Nodes: r.tally.Nodes, Failed: r.tally.Failed}.Lost():
 		// What had failed by then decided nothing, and those still silent are not to blame.
 		r.outcome = locktrace.RenewUnknown
 		r.err = &ballot.CutError{

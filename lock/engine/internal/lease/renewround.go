@@ -12,7 +12,6 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/await"
 	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
 	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
-	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
 	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/lock/locktrace"
 )
@@ -35,7 +34,7 @@ type renewal struct {
 
 	mu       sync.Mutex
 	closed   bool // later answers do not count
-	tally    quorum.Tally
+	tally    ballot.Tally
 	sets     ballot.Sets
 	failed   uint64 // set of nodes
 	refilled int

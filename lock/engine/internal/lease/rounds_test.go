@@ -13,13 +13,12 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
 	"github.com/lockscope/lockscope/lock/engine/internal/enginetest"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
-	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
 	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // attemptAt returns an attempt on nodes r1, r2 and so on, as a lease knows it.
 func attemptOn(n int) *attempt.Attempt {
-	e := &nodes.Set{Quorum: quorum.Of(n), Config: &nodes.Config{Clock: func() time.Duration { return 0 }}}
+	e := &nodes.Set{Quorum: ballot.Quorum(n), Config: &nodes.Config{Clock: func() time.Duration { return 0 }}}
 	for i := range n {
 		e.Names = append(e.Names, "r"+string(rune('1'+i)))
 	}
@@ -51,7 +50,7 @@ func TestARenewalAccountsForEveryNode(t *testing.T) {
 			a := attemptOn(5)
 			l := &Lease{attempt: a, set: a.Set, resource: "order:1001", expires: time.Minute}
 			r := &renewal{
-				attempt: a, lease: l, tally: quorum.Tally{Nodes: 5}, sets: ballot.Sets{Asked: 0b11111},
+				attempt: a, lease: l, tally: ballot.Tally{Nodes: 5}, sets: ballot.Sets{Asked: 0b11111},
 				ready: await.NewSignal(), extensions: make([]extending, 5),
 			}
 			r.count(2, 0, driver.ErrUnreachable)

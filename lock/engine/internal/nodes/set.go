@@ -16,7 +16,6 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/await"
 	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
 	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
-	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
 	"github.com/lockscope/lockscope/lock/engine/internal/workers"
 	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/lock/internal/carried"
@@ -45,7 +44,7 @@ func NewSet(c *Config, members []driver.Node, backend locktrace.Backend) *Set {
 	var id [8]byte
 	_, _ = rand.Read(id[:]) // never fails, since Go 1.24
 	s := &Set{
-		Config: c, ID: hex.EncodeToString(id[:]), Quorum: quorum.Of(len(members)), Backend: backend,
+		Config: c, ID: hex.EncodeToString(id[:]), Quorum: ballot.Quorum(len(members)), Backend: backend,
 		Workers: workers.New(), Contended: NewContention(c.Clock), Done: make(chan struct{}),
 	}
 	for _, n := range members {

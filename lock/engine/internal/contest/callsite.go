@@ -1,5 +1,4 @@
-// Package callsite finds out who called.
-package callsite
+package contest
 
 import (
 	"path"
@@ -21,9 +20,9 @@ var passedThrough = [...]string{
 // goexit is what calls a function that has a goroutine of its own.
 const goexit = "runtime.goexit"
 
-// Nearest is where the function was called that calls it: the nearest caller outside of
+// nearestCaller is where the function was called that calls it: the nearest caller outside of
 // lockscope; "" if there is none within reach.
-func Nearest() string {
+func nearestCaller() string {
 	var pcs [24]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
 	for {

@@ -1,8 +1,7 @@
-// Package quorum is the arithmetic of votes.
-package quorum
+package ballot
 
-// Of returns the quorum of n nodes: the smallest size at which any two sets of nodes intersect.
-func Of(nodes int) int { return nodes/2 + 1 }
+// Quorum returns the quorum of n nodes: the smallest size at which any two sets of nodes intersect.
+func Quorum(nodes int) int { return nodes/2 + 1 }
 
 // Tally counts the votes of one round. Every node votes once: it grants, it
 // refuses, or it fails to say either.
@@ -14,13 +13,13 @@ type Tally struct {
 }
 
 // Won reports that a quorum granted, whatever the others say.
-func (t Tally) Won() bool { return t.Granted >= Of(t.Nodes) }
+func (t Tally) Won() bool { return t.Granted >= Quorum(t.Nodes) }
 
 // Lost reports that no quorum can be reached any more.
-func (t Tally) Lost() bool { return t.Refused+t.Failed > t.Nodes-Of(t.Nodes) }
+func (t Tally) Lost() bool { return t.Refused+t.Failed > t.Nodes-Quorum(t.Nodes) }
 
 // Held reports that the refusals alone rule out a quorum.
-func (t Tally) Held() bool { return t.Refused > t.Nodes-Of(t.Nodes) }
+func (t Tally) Held() bool { return t.Refused > t.Nodes-Quorum(t.Nodes) }
 
 // Decided reports that the votes still missing cannot change the outcome.
 func (t Tally) Decided() bool { return t.Won() || t.Lost() }

@@ -1,10 +1,10 @@
-package quorum
+package ballot
 
 import "testing"
 
 func TestTallyDecidesBothWaysForAnyNumberOfNodes(t *testing.T) {
 	for nodes := 1; nodes <= 9; nodes++ {
-		q := Of(nodes)
+		q := Quorum(nodes)
 		if 2*q <= nodes {
 			t.Errorf("%d nodes: two quorums of %d need not intersect", nodes, q)
 		}

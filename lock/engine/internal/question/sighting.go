@@ -1,4 +1,4 @@
-package peek
+package question
 
 import (
 	"cmp"
@@ -7,12 +7,11 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
-	"github.com/lockscope/lockscope/lock/engine/internal/question"
 	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
 // answer is what one node said of a resource.
-type answer = question.Answer[driver.PeekReply]
+type answer = Answer[driver.PeekReply]
 
 // answers are those of all nodes to one question, in the order of the nodes.
 type answers struct {
@@ -117,12 +116,12 @@ func (p answers) held(same []answer) lock.Sighting {
 
 func (p answers) undecided() *lock.QuorumError {
 	most := p.said()
-	return question.NoQuorum(p.resource, lock.OpPeek, p.quorum, p.nodes, func(a answer) bool {
+	return NoQuorum(p.resource, lock.OpPeek, p.quorum, p.nodes, func(a answer) bool {
 		return slices.ContainsFunc(most, func(m answer) bool { return m.Node == a.Node })
 	})
 }
 
 // Describe describes the holder that these answers name: those of a quorum, of so many nodes.
-func Describe(same []question.Answer[driver.PeekReply], quorum, nodes int) lock.Sighting {
+func Describe(same []Answer[driver.PeekReply], quorum, nodes int) lock.Sighting {
 	return answers{quorum: quorum, nodes: make([]answer, nodes)}.held(same)
 }

@@ -1,5 +1,4 @@
-// Package peek asks nodes who holds a resource, and changes nothing on them.
-package peek
+package question
 
 import (
 	"context"
@@ -8,14 +7,13 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
-	"github.com/lockscope/lockscope/lock/engine/internal/question"
 )
 
-// Ask asks all nodes who holds the resource. A quorum decides.
-func Ask(ctx context.Context, e *nodes.Set, resource string) (lock.Sighting, error) {
+// Peek asks all nodes who holds the resource, and changes nothing on them. A quorum decides.
+func Peek(ctx context.Context, e *nodes.Set, resource string) (lock.Sighting, error) {
 	req := &driver.PeekRequest{Key: e.Config.Prefix + resource}
 	p := answers{resource: resource, quorum: e.Quorum}
-	said, began, err := question.Ask(ctx, e, question.Question[driver.PeekReply]{
+	said, began, err := Ask(ctx, e, Question[driver.PeekReply]{
 		Timeout: e.Config.NodeTimeout(lock.DefaultTTL), Wait: e.OnlyWait(ctx).Context,
 		Send:   func(n driver.Node, call driver.Call, to driver.Answer[driver.PeekReply]) { n.Peek(call, req, to) },
 		Enough: func(said []answer) bool { return answers{resource, e.Quorum, said}.decided() },
