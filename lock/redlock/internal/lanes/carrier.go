@@ -218,14 +218,14 @@ func (r *carrier) dial() error {
 	if err := r.pool.dialRefusal(); err != nil {
 		return err
 	}
-	c := r.connector.connection(r.guard, r.scripts)
+	began, c := time.Now(), r.connector.connection(r.guard, r.scripts)
 	r.lane.link.Store(c)
 	if err := c.open(r.ctx); err != nil {
 		r.lane.link.Store(nil)
 		c.close()
 		r.suspect(err)
 		err = scripts.Classify(err)
-		r.pool.failDial(err)
+		r.pool.failDial(began, err)
 		return err
 	}
 	c.opened = time.Now()

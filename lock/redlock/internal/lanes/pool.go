@@ -113,7 +113,7 @@ func (p *pool) connect(l *lane) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	l.connected = true
-	p.dials.end(nil)
+	p.dials.ended++
 }
 
 // disconnect records that the lane has no connection.
@@ -123,11 +123,11 @@ func (p *pool) disconnect(l *lane) {
 	l.connected = false
 }
 
-// failDial counts a dial of the lane that failed.
-func (p *pool) failDial(why error) {
+// failDial counts a dial that began then and failed.
+func (p *pool) failDial(began time.Time, why error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.dials.end(why)
+	p.dials.fail(began, why)
 }
 
 // skip records that a lane could not connect. If another lane is connected, it takes the waiting

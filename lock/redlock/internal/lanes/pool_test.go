@@ -69,7 +69,7 @@ func TestAFailedDialIsNotRepeatedAtOnce(t *testing.T) {
 				for p.await(l) {
 					if !l.isConnected() {
 						if dials++; full {
-							p.failDial(errors.New("max number of clients reached"))
+							p.failDial(time.Now(), errors.New("max number of clients reached"))
 							p.skip(l)
 							continue
 						}
@@ -105,8 +105,8 @@ func TestAFailedDialIsNotRepeatedAtOnce(t *testing.T) {
 	})
 }
 
-// TestFewLanesConnectAtOnce: a node that does not answer is dialled twice, and not with all lanes.
-func TestFewLanesConnectAtOnce(t *testing.T) {
+// TestOneLaneConnectsAtATime: a node that does not answer is not dialled by several lanes.
+func TestOneLaneConnectsAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		started := 0
 		p := newPool(func(*lane) { started++ }, func() {}, false)
@@ -114,9 +114,29 @@ func TestFewLanesConnectAtOnce(t *testing.T) {
 			p.submit(&Command{Call: driver.Call{Deadline: time.Now().Add(time.Hour)}})
 			time.Sleep(2 * connecting)
 		}
-		if started != maxDials {
-			t.Errorf("%d lanes connect at once, want %d", started, maxDials)
+		if started != 1 {
+			t.Errorf("%d lanes connect at once", started)
 		}
 		p.alarm.stop()
+	})
+}
+
+// TestADialThatFailedSpeaksForAsLongAsItTook, within bounds: a node that is slow to refuse is not dialled all the time.
+func TestADialThatFailedSpeaksForAsLongAsItTook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for took, pause := range map[time.Duration]time.Duration{
+			0: time.Millisecond, 40 * time.Millisecond: 40 * time.Millisecond, time.Minute: time.Second,
+		} {
+			var r dialRecord
+			began, refused := time.Now(), errors.New("refused")
+			time.Sleep(took)
+			r.fail(began, refused)
+			if time.Sleep(pause - 1); r.refusal() == nil {
+				t.Errorf("a dial that failed after %v is repeated within %v", took, pause)
+			}
+			if time.Sleep(1); r.refusal() != nil {
+				t.Errorf("a dial that failed after %v is not repeated after %v", took, pause)
+			}
+		}
 	})
 }

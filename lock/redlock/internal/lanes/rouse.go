@@ -8,8 +8,6 @@ const (
 	// is used if a reply takes longer than that of a server nearby, or if many commands wait.
 	maxLanes = 4
 	overlap  = 16
-	// maxDials is how many lanes of a node connect at once: one more than is needed, as a packet may be lost.
-	maxDials = 2
 	// extraPause is how long a node that has a connection does without another one after a dial failed. A server that
 	// takes no more connections is slow already.
 	extraPause = time.Second
@@ -49,16 +47,14 @@ func (p *pool) slow() bool {
 	return soon == 0 || busy == 1 && len(p.waiting) >= overlap
 }
 
-// mayDial reports whether a lane without a connection may make one now. It expects the mutex to be held.
+// mayDial reports whether a lane without a connection may make one now: one at a time. It expects the mutex to be held.
 func (p *pool) mayDial() bool {
-	dialling, connected := 0, false
+	dialling, connected := false, false
 	for _, l := range p.all {
 		connected = connected || l.connected
-		if !l.connected && !p.idle.contains(l) {
-			dialling++
-		}
+		dialling = dialling || !l.connected && !p.idle.contains(l)
 	}
-	return dialling < maxDials && !(connected && time.Since(p.dials.failedAt) < extraPause)
+	return !dialling && !(connected && time.Since(p.dials.failedAt) < extraPause)
 }
 
 // wake makes an idle lane go on. It expects the mutex to be held.
