@@ -25,12 +25,13 @@ export GOWORK := $(if $(WORK),$(ROOT)/$(RELEASE)/$(WORK),off)
 EACH = GOWORK= $(GO) list -m -f '{{.Dir}}' | xargs -P $(1) -I '{}' $(MAKE) -f '$(ROOT)/Makefile' -C '{}'
 
 # Without the race detector: what does one thing after another, or takes minutes to compile with it (the SDK of Grafana, SQLite,
-# client-go). And in make test what shows the library at work, in processes of its own, where its own tests look for races, and what
-# few need.
+# client-go). And in make test all but the library itself and the exporter, whose code the other modules run: the command, the examples,
+# and drivers whose clients would be compiled twice. make proof looks for races in them.
 WITHOUT_RACE := .tools/dist dashboards/gen examples/fencing examples/kubernetes lock/contrib/clientgolock \
                 lock/contrib/clientgolock/internal/managertest
 FEW_NEED      = $(patsubst $(ROOT)/%,%,$(wildcard $(ROOT)/lock/contrib/*))
-RACE_AT_NIGHT = examples exporter/internal/page/browser $(RELEASE) $(FEW_NEED)
+RACE_AT_NIGHT = dashboards examples exporter/cmd/lockscope exporter/internal/page/browser lock/etcdlock lock/pglock lock/redsynclock \
+                $(RELEASE) $(FEW_NEED)
 RACE = $(if $(filter $(addprefix $(ROOT)/,$(WITHOUT_RACE) $(if $(NIGHT),,$(RACE_AT_NIGHT))),$(CURDIR)),,-race)
 
 # In make test without what needs ZooKeeper, which needs Java.
@@ -92,8 +93,8 @@ either = $(subst $(space),|,$(strip $(1)))
 .PHONY: test
 test: deps format ## Install what is missing if possible, and run the tests that a change is judged by, with the race detector.
 	@# What tests share is compiled first, once, and by all cores: the modules of a release, and the programs that tests run.
-	$(GO) vet -race $(addsuffix /...,$(RELEASED))
-	$(PLAIN) $(GO) build -o /dev/null ./exporter/cmd/lockscope ./examples/demo ./examples/service
+	$(GO) build -race ./... ./exporter/...
+	$(PLAIN) $(GO) build $(addsuffix /...,$(filter-out $(ROOT) $(ROOT)/exporter,$(RELEASED)))
 	@# Three modules at a time: most tests wait for servers, and the library takes as long as half of the others.
 	+@{ $(MODULES) | grep -vxE '$(call either,$(PROVED))' | sed 's,.*,-C "$(ROOT)/&" test-module,'; echo '-C "$(ROOT)" test-plain'; } | \
 		xargs -P 3 -L 1 $(MAKE) -f '$(ROOT)/Makefile'

@@ -3,6 +3,7 @@ package locktest_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -15,7 +16,8 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
-// TestFakeMatchesMarkerScripts compares the operations on markers, as TestFakeMatchesScripts does for locks.
+// TestFakeMatchesMarkerScripts compares the operations on markers with the scripts on a real Redis, as the test of package
+// standalone does for locks.
 func TestFakeMatchesMarkerScripts(t *testing.T) {
 	server := locktest.Servers(t, 1)[0]
 	client := redis.NewClient(&redis.Options{Addr: server.Addr()})
@@ -63,13 +65,26 @@ func newMarkerPair(t *testing.T, client *redis.Client, seed uint64) *markerPair 
 	}
 	p := &markerPair{t: t, r: rand.New(rand.NewPCG(seed, 4)), redis: client, fake: memstate.New(),
 		scripts: make(map[string]string)}
-	for name, files := range scriptFiles {
+	for name, files := range map[string][]string{
+		"acquire": {"marker", "acquire", "handoff", "refuse"}, "extend": {"marker", "extend"},
+		"quarantine": {"quarantine"}, "mark": {"mark"}, "replace": {"replace"},
+	} {
 		p.scripts[name] = readScript(t, files...)
 	}
-	for _, name := range []string{"quarantine", "mark", "replace"} {
-		p.scripts[name] = readScript(t, name)
-	}
 	return p
+}
+
+// readScript joins the parts of a script as package redlock/internal/scripts does.
+func readScript(t *testing.T, files ...string) (source string) {
+	t.Helper()
+	for _, name := range files {
+		part, err := os.ReadFile("../redlock/internal/scripts/" + name + ".lua")
+		if err != nil {
+			t.Fatal(err)
+		}
+		source += string(part)
+	}
+	return source
 }
 
 func (p *markerPair) eval(name string, keys []string, args ...any) any {
@@ -196,7 +211,7 @@ func (p *markerPair) replace(prefix, marker string) (real, fake, what string) {
 
 // votes asks for a vote, and then for an extend of it.
 func (p *markerPair) votes(expected, fingerprint string) (real, fake, what string) {
-	token, key := pairTokens[0], "lock:"+strconv.Itoa(p.r.IntN(1<<30))
+	token, key := strings.Repeat("a", 32), "lock:"+strconv.Itoa(p.r.IntN(1<<30))
 	keys := []string{key, "fence", key + ":tomb", key + ":next", key + ":queue", pairMarkerKey}
 	if p.r.IntN(2) == 0 {
 		reply := p.eval("acquire", keys, token, "host|1|", 1000, 1, "1", expected)
