@@ -102,11 +102,11 @@ test: deps format ## Install what is missing if possible, and run the tests that
 	$(PLAIN) $(GO) test -count=1 -run 'Costs?$$' ./instrument ./exporter ./exporter/live
 
 .PHONY: test-module
-test-module: # Two packages at a time, so that one works, or is compiled, while another waits: the tests stand a machine that is busy.
+test-module: # Two packages at a time, of the library three, so that one works while others wait: the tests stand a machine that is busy.
 	@$(STRICT) packages=$$($(GO) list ./... | grep -vE '/($(call either,$(PROVED_PACKAGES)))(/|$$)'); \
 	set -x; $(TESTS) -skip '^($(call either,$(PROVED_TESTS) $(PLAIN_TESTS)))$$' $$packages
 
-TESTS = $(if $(RACE),,$(PLAIN)) $(GO) test $(RACE) $(SHORT) -vet=off -p 2 -parallel 8 -timeout $(LIMIT)
+TESTS = $(if $(RACE),,$(PLAIN)) $(GO) test $(RACE) $(SHORT) -vet=off -p $(if $(filter $(ROOT),$(CURDIR)),3,2) -parallel 8 -timeout $(LIMIT)
 LIMIT = 15m
 
 # Without the race detector and with what is cached: most changes are answered within two minutes. A change of a package is a change for

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"log/slog"
 	"testing"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
@@ -39,12 +38,6 @@ func hostile(testing.TB) []instrument.Option {
 	}
 }
 
-// A silent node must be told from a busy machine. The TTL is the shortest that such a node timeout permits.
-const (
-	nodeTimeout = 1250 * time.Millisecond
-	suiteTTL    = 4 * nodeTimeout
-)
-
 func TestLockerOnFakes(t *testing.T) {
 	for _, n := range []int{1, 3} {
 		for name, options := range map[string]func(testing.TB) []instrument.Option{"": everything,
@@ -57,18 +50,6 @@ func TestLockerOnFakes(t *testing.T) {
 			})
 		}
 	}
-}
-
-func TestLockerOnRedis(t *testing.T) {
-	t.Parallel()
-	servers := locktest.Servers(t, 1)
-	locktest.Run(t, locktest.Driver{
-		New: func(t testing.TB, opts ...lock.Option) lock.Locker {
-			opts = append(opts, lock.WithNodeTimeout(nodeTimeout))
-			return wrap(t, onRedis(t, addrs(servers), opts...), everything(t)...)
-		},
-		Capabilities: decorated, TTL: suiteTTL,
-	})
 }
 
 // TestStacked wraps a decorator in another: neither disturbs the other.

@@ -13,6 +13,7 @@ import (
 // TestShrinkingTable makes the server's table shrink during SCAN, which may then return a few keys again. TestPageTwice
 // does not rely on luck.
 func TestShrinkingTable(t *testing.T) {
+	t.Parallel()
 	f := startNodes(t, 1)
 	c, ctx := f.clients[0], within(t)
 	const keys, kept = 40_000, 500
