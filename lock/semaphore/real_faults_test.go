@@ -160,6 +160,7 @@ func (c *crowd) wantAllFree() {
 // TestRealGateFails: permits are held and callers of four processes wait when the server that has their queue fails, in
 // each way. All callers get their turns, and never more than k permits are valid.
 func TestRealGateFails(t *testing.T) {
+	t.Parallel()
 	for name, fault := range map[string]struct {
 		begin func(c *crowd, s *redisproc.Server)
 		end   func(c *crowd, s *redisproc.Server) // nil if it votes again by itself, later
@@ -195,6 +196,7 @@ func TestRealGateFails(t *testing.T) {
 // not wait, and one that waits for a limited time, get an error that says so. The permits end by the clock. Afterwards
 // every caller gets its turns.
 func TestRealNoQuorumWhileWaiting(t *testing.T) {
+	t.Parallel()
 	c := newCrowd(t)
 	for _, s := range c.servers[:3] {
 		must(t, s.Pause())

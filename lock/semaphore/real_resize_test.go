@@ -14,6 +14,7 @@ import (
 // TestRealResize on five servers: with one that hangs nothing changes, and the error names it. When it answers again, the
 // smaller number is true once Resize returns, and calls with the old one learn of it.
 func TestRealResize(t *testing.T) {
+	t.Parallel()
 	longest := lock.WithMaxTTL(realTTL)
 	servers := newServers(t, 5, longest)
 	old := newSemaphore(t, redisLocker(t, servers, longest), 3)

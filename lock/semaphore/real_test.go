@@ -47,6 +47,7 @@ func redisLocker(t testing.TB, servers []*redisproc.Server, opts ...lock.Option)
 // TestRealNodeHangs: callers of four engines contend for three permits while one server of five hangs, and later another
 // one is killed. Never more than three permits are valid, and every caller gets its turns.
 func TestRealNodeHangs(t *testing.T) {
+	t.Parallel()
 	servers := newServers(t, 5)
 	j := &judge{t: t, k: 3}
 	var callers sync.WaitGroup
