@@ -93,7 +93,7 @@ func New(e *nodes.Set, t Terms) *Attempt {
 // Run makes the attempt. If it succeeds, a quorum of nodes has granted the lock. If it fails,
 // the grants are given back in the background, and the result says why.
 func (a *Attempt) Run(ctx context.Context) ballot.Result {
-	a.ctx = nodes.Values(ctx)
+	a.ctx = nodes.Values(ctx, a.Traces)
 	a.began = a.Set.Config.Clock()
 	res := a.vote(ctx)
 	if res.Err == nil {

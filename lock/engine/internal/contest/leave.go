@@ -120,7 +120,7 @@ func (c *contest) tookEntry(won *attempt.Attempt) bool {
 
 func (c *contest) leaving(ctx context.Context, n *nodes.Node, member int) *leaving {
 	return &leaving{
-		n: n, ctx: nodes.Values(ctx), ts: c.req.Traces, timeout: c.engine.Config.NodeTimeout(c.req.Opts.TTL),
+		n: n, ctx: nodes.Values(ctx, c.req.Traces), ts: c.req.Traces, timeout: c.engine.Config.NodeTimeout(c.req.Opts.TTL),
 		event: locktrace.NodeStart{Resource: c.group.resourceOf(member), Op: lock.OpLeave},
 		req: driver.LeaveRequest{Key: c.group.keyOf(member), WaiterID: c.engine.ID, Handoff: nodes.HandoffWindow,
 			Mode: driver.Mode(c.req.Opts.Mode), Semaphore: c.group.semaphore(member, true)},

@@ -54,7 +54,7 @@ func (l *Lease) releaseDone() <-chan struct{} {
 
 func (l *Lease) releaseOnce(ctx context.Context) error {
 	e := locktrace.ReleaseStart{Resource: l.resource, Fence: l.fence}
-	hooked, began := nodes.Values(ctx), time.Time{}
+	hooked, began := nodes.Values(ctx, l.ts), time.Time{}
 	if len(l.ts) > 0 {
 		e.HeldFor, began = l.set.Config.Clock()-l.acquired, time.Now()
 		hooked = l.ts.ReleaseStart(hooked, e)
@@ -98,7 +98,7 @@ func (l *Lease) startRelease(ctx context.Context, wait callqueue.Waiter) *releas
 		attempt: a, lost: l.cause() != lock.ErrReleased, ready: a.Ready,
 	}
 	round.undoings = nodes.OneEach(round.one[:], len(a.Grants))
-	values := nodes.Values(ctx)
+	values := nodes.Values(ctx, l.ts)
 	round.sets.Asked = 1<<len(a.Grants) - 1
 	for i := range round.undoings {
 		u := &round.undoings[i]

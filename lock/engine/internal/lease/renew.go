@@ -18,7 +18,7 @@ func renewSoon(ttl time.Duration) time.Duration { return ttl / 20 }
 
 // renewByTimer makes the round that is due, and arranges the next.
 func (l *Lease) renewByTimer() {
-	outcome, _ := l.renew(nodes.Values(l.traceCtx))
+	outcome, _ := l.renew(nodes.Values(l.traceCtx, l.ts))
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ended == nil && l.ctx.Err() == nil {
@@ -96,7 +96,7 @@ func (l *Lease) renew(ctx context.Context) (locktrace.RenewOutcome, error) {
 func (l *Lease) extendRound(ctx context.Context) *renewal {
 	a := l.attempt
 	r := &renewal{
-		attempt: a, lease: l, ts: l.ts, ctx: nodes.Values(ctx),
+		attempt: a, lease: l, ts: l.ts, ctx: nodes.Values(ctx, l.ts),
 		began: l.set.Config.Clock(), deadline: time.Now().Add(a.Timeout),
 		tally:      ballot.Tally{Nodes: len(a.Grants)},
 		extensions: make([]extending, len(a.Grants)), ready: await.NewSignal(),

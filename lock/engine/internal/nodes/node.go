@@ -140,7 +140,7 @@ func VerdictOf(ok bool) lock.Verdict {
 func (n *Node) Listen(
 	ctx context.Context, ts hooks.Traces, e locktrace.NodeStart, timeout time.Duration, named func(key string),
 ) bool {
-	c := n.Begin(Values(ctx), ts, e)
+	c := n.Begin(Values(ctx, ts), ts, e)
 	limited, cancel := context.WithTimeout(c.Ctx, timeout)
 	defer cancel()
 	err := n.Subscribe(limited, n.Set.ID, named)
@@ -158,10 +158,18 @@ func (n *Node) Listen(
 }
 
 // Values is ctx without its end: a command must not be cut short where its outcome
-// matters.
-func Values(ctx context.Context) context.Context {
+// matters. Hooks look for values of their own in it for every node, which allocates in a
+// context.WithoutCancel and not in a context above one.
+func Values(ctx context.Context, ts hooks.Traces) context.Context {
 	if ctx.Done() == nil {
 		return ctx
 	}
-	return context.WithoutCancel(ctx)
+	endless := context.WithoutCancel(ctx)
+	if len(ts) == 0 {
+		return endless
+	}
+	return context.WithValue(endless, above{}, nil)
 }
+
+// above is the key of no value.
+type above struct{}

@@ -62,7 +62,7 @@ type round[T any] struct {
 }
 
 func (r *round[T]) ask(ctx context.Context, all []*nodes.Node) {
-	call := driver.Call{Context: nodes.Values(ctx), Deadline: r.began.Add(r.Timeout), Wait: r.Wait}
+	call := driver.Call{Context: nodes.Values(ctx, nil), Deadline: r.began.Add(r.Timeout), Wait: r.Wait}
 	for i, n := range all {
 		probe, err := n.Enter()
 		if err != nil {
