@@ -133,7 +133,8 @@ func TestReentrantHandleEndsWithItsLease(t *testing.T) {
 	}
 }
 
-// TestReentrantReturnsNoLeaseThatIsOver: the timer that cancels its context may be late.
+// TestReentrantReturnsNoLeaseThatIsOver: the timer that cancels its context may be late, and it may be lost before its
+// validity ends.
 func TestReentrantReturnsNoLeaseThatIsOver(t *testing.T) {
 	next := &countingLocker{}
 	l := Reentrant(next)
@@ -141,6 +142,12 @@ func TestReentrantReturnsNoLeaseThatIsOver(t *testing.T) {
 	next.passed = time.Second
 	if mustAcquire(t, l, outer.Context(), "a"); next.acquired != 2 {
 		t.Error("a lease without validity was entered")
+	}
+	next.passed = 0
+	outer = mustAcquire(t, l, t.Context(), "b")
+	outer.(*handle).Lease.(*countedLease).cancel(ErrLost)
+	if mustAcquire(t, l, context.WithoutCancel(outer.Context()), "b"); next.acquired != 4 {
+		t.Error("a lease whose context has ended was entered")
 	}
 }
 

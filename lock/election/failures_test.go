@@ -3,6 +3,7 @@ package election_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -132,5 +133,48 @@ func TestCampaignOfAClosedEngine(t *testing.T) {
 		must(t, a.Resign(t.Context()))
 		time.Sleep(time.Minute)
 		f.wantLeader("")
+	})
+}
+
+// unlucky is a Locker without a quorum while fails is true. It records when it was asked.
+type unlucky struct {
+	lock.Locker
+	fails atomic.Bool
+	asked []time.Time
+}
+
+func (u *unlucky) Acquire(ctx context.Context, resource string, opts ...lock.AcquireOption) (lock.Lease, error) {
+	u.asked = append(u.asked, time.Now())
+	if u.fails.Load() {
+		return nil, &lock.QuorumError{Resource: resource, Nodes: 3, Quorum: 2}
+	}
+	return u.Locker.Acquire(ctx, resource, opts...)
+}
+
+// TestAfterATermCampaignsFollowSoon: the pauses that an outage made long are short again once there was a leader.
+func TestAfterATermCampaignsFollowSoon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, ctx := newFleet(t), t.Context()
+		ctx, cancel := context.WithCancel(ctx)
+		u := &unlucky{Locker: f.process("a")}
+		u.fails.Store(true)
+		done := f.run(ctx, u, "a")
+		time.Sleep(time.Minute)
+		if last := len(u.asked) - 1; u.asked[last].Sub(u.asked[last-1]) < 2*time.Second {
+			t.Errorf("in an outage, a campaign follows after %v", u.asked[last].Sub(u.asked[last-1]))
+		}
+		u.fails.Store(false)
+		time.Sleep(10 * time.Second)
+		f.wantLeader("a")
+		u.fails.Store(true)
+		asked := len(u.asked)
+		f.all((*locktest.FakeServer).Pause)
+		time.Sleep(time.Minute) // the term is lost
+		if next := u.asked[asked+1].Sub(u.asked[asked]); next > 100*time.Millisecond {
+			t.Errorf("after a term, the second campaign follows after %v", next)
+		}
+		f.all((*locktest.FakeServer).Resume)
+		cancel()
+		<-done
 	})
 }

@@ -34,7 +34,8 @@ const (
 type cost struct {
 	perHandOff float64 // calls of nodes, by all processes
 	perWaiter  float64 // calls of nodes a second, by each process that waits, while the lock is held
-	bytes      float64 // of heap and stacks, of each process with its engine
+	bytes      float64 // of heap and stacks, of each caller with its share of an engine
+	goroutines float64 // of each caller, with its own
 	took       time.Duration
 }
 
@@ -53,24 +54,29 @@ func (c *crowd) wait(ctx context.Context, l lock.Locker) {
 	_ = lease.Release(ctx)
 }
 
-func measureCrowd(t *testing.T, nodes, waiters int) (result cost) {
+// measureCrowd has so many processes, each with so many callers.
+func measureCrowd(t *testing.T, nodes, processes, callers int) (result cost) {
 	synctest.Test(t, func(t *testing.T) {
 		c, all := &crowd{}, memlock.NewNodes(nodes)
 		ctx, over := context.WithCancel(c.context(t.Context()))
 		held := acquire(t, newLocker(t, all))
-		before := live()
-		var processes sync.WaitGroup
-		for range waiters {
+		waiters := float64(processes * callers)
+		before, goroutines := live(), runtime.NumGoroutine()
+		var waiting sync.WaitGroup
+		for range processes {
 			l := newLocker(t, all)
-			processes.Go(func() { c.wait(ctx, l) })
-			time.Sleep(crowdSettles / time.Duration(waiters))
+			for range callers {
+				waiting.Go(func() { c.wait(ctx, l) })
+			}
+			time.Sleep(crowdSettles / time.Duration(processes))
 		}
 		time.Sleep(crowdSettles)
-		result.bytes = float64(live()-before) / float64(waiters)
+		result.bytes = float64(live()-before) / waiters
+		result.goroutines = float64(runtime.NumGoroutine()-goroutines) / waiters
 
 		calls := c.calls.Load()
 		time.Sleep(crowdWaits)
-		result.perWaiter = float64(c.calls.Load()-calls) / float64(waiters) / crowdWaits.Seconds()
+		result.perWaiter = float64(c.calls.Load()-calls) / float64(processes) / crowdWaits.Seconds()
 
 		calls = c.calls.Load()
 		began := time.Now()
@@ -83,7 +89,7 @@ func measureCrowd(t *testing.T, nodes, waiters int) (result cost) {
 		result.took = time.Since(began)
 		result.perHandOff = float64(c.calls.Load()-calls) / float64(c.granted.Load())
 		over()
-		processes.Wait()
+		waiting.Wait()
 	})
 	return result
 }
@@ -101,7 +107,7 @@ func live() int64 {
 // the nodes that decided its last attempt.
 func TestWhoIsFarBackAsksSeldom(t *testing.T) {
 	for _, nodes := range []int{1, 5} {
-		few, many := measureCrowd(t, nodes, 4), measureCrowd(t, nodes, 64)
+		few, many := measureCrowd(t, nodes, 4, 1), measureCrowd(t, nodes, 64, 1)
 		t.Logf("%d nodes: 4 waiters: %+v, 64: %+v", nodes, few, many)
 		if many.perWaiter > few.perWaiter/2.5 {
 			t.Errorf("%d nodes: a process asks %.2f times a second if 64 wait, and %.2f times if 4 do", nodes,
@@ -110,11 +116,13 @@ func TestWhoIsFarBackAsksSeldom(t *testing.T) {
 	}
 }
 
-// TestCrowd measures larger crowds: go test -run TestCrowd ./lock/memlock -args -waiters=10000.
+// TestCrowd measures larger crowds: go test -run TestCrowd ./lock/memlock -args -waiters=10000. Ten times as many callers
+// wait in one process.
 func TestCrowd(t *testing.T) {
 	for _, nodes := range []int{1, 5} {
-		for waiters := 100; waiters <= *crowdSize; waiters *= 10 {
-			fmt.Printf("%d nodes, %d processes: %+v\n", nodes, waiters, measureCrowd(t, nodes, waiters))
+		for waiters := 1; waiters <= *crowdSize; waiters *= 10 {
+			fmt.Printf("%d nodes, %d processes: %+v\n", nodes, waiters, measureCrowd(t, nodes, waiters, 1))
 		}
+		fmt.Printf("%d nodes, %d callers of one process: %+v\n", nodes, 10**crowdSize, measureCrowd(t, nodes, 1, 10**crowdSize))
 	}
 }

@@ -156,6 +156,28 @@ func TestBothEndsWithEither(t *testing.T) {
 	}
 }
 
+// brief is a Locker whose leases last for five seconds.
+type brief struct{ lock.Locker }
+
+func (b brief) Acquire(ctx context.Context, resource string, opts ...lock.AcquireOption) (lock.Lease, error) {
+	return b.Locker.Acquire(ctx, resource, append(opts, lock.TTL(5*time.Second), lock.NoRenew())...)
+}
+
+// TestBothLastNoLongerThanEither of the two leases.
+func TestBothLastNoLongerThanEither(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		old, new := memory(t, memlock.NewNodes(1)), memory(t, memlock.NewNodes(3))
+		for _, both := range []lock.Locker{migration.Both(brief{old}, new), migration.Both(old, brief{new})} {
+			lease, err := both.Acquire(t.Context(), "job")
+			must(t, err)
+			if left := lease.Remaining(); left <= 0 || left > 5*time.Second {
+				t.Errorf("%v left of a lease of five seconds and one of ten", left)
+			}
+			must(t, lease.Release(t.Context()))
+		}
+	})
+}
+
 // TestBothWaitsOnce: MaxWait is for the two waits together.
 func TestBothWaitsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -133,6 +133,17 @@ func TestAChangeLeavesNoOldQuorum(t *testing.T) {
 	}
 }
 
+// TestAnOldQuorumThatIsAwayMayStillVote, although a quorum of the new set has the new configuration: the change has not
+// been made.
+func TestAnOldQuorumThatIsAwayMayStillVote(t *testing.T) {
+	c := newChangeSet(t)
+	for _, s := range c.servers[2:] {
+		s.marker = votingMarker(theirs, s.runID, 0)
+	}
+	c.servers[0].down, c.servers[1].down = errDown, errDown
+	c.want(c.run(c.change([]int{0, 1, 2}, ours, []int{2, 3, 4}, theirs)), ErrNotReached)
+}
+
 // TestAStaleChange is refused before anything is marked, and the error names the configuration of each node.
 func TestAStaleChange(t *testing.T) {
 	c := newChangeSet(t)

@@ -124,3 +124,29 @@ func (c undoCase) check(t *testing.T) {
 		t.Error("it is taken for one that the node may still hold")
 	}
 }
+
+// TestAnAttemptGivesUpWhatMayArrive: a node that refused, but has a call without an answer, may still set the token. It
+// gets a tombstone. One that only refused is not asked.
+func TestAnAttemptGivesUpWhatMayArrive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newSet()
+		e.Workers = workers.New()
+		a := &Attempt{Set: e, Timeout: time.Second, Grants: make([]Grant, 2)}
+		a.ctx = t.Context()
+		a.ballot.Asked = 0b11
+		var servers [2]releasing
+		for i := range a.Grants {
+			g := &a.Grants[i]
+			g.Node, g.Calls, g.round, g.Index = &nodes.Node{Node: &servers[i], Set: e}, &callqueue.Queue{}, a, i
+		}
+		a.Grants[0].SetState(GrantRefused)
+		a.Grants[1].SetState(GrantUnknown)
+		a.Grants[1].SetState(GrantRefused)
+		a.abandon()
+		time.Sleep(time.Minute)
+		e.Workers.Close()
+		if len(servers[0].asked) != 0 || len(servers[1].asked) != 1 || servers[1].asked[0].Tombstone == 0 {
+			t.Errorf("asked %+v and %+v", servers[0].asked, servers[1].asked)
+		}
+	})
+}

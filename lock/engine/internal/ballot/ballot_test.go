@@ -74,3 +74,20 @@ func TestAnErrorWithoutVotes(t *testing.T) {
 		t.Errorf("an empty one says %s", s)
 	}
 }
+
+// TestANodeVotesOnce: an answer that comes twice, or after the node was counted as failed, is no second vote.
+func TestANodeVotesOnce(t *testing.T) {
+	granted := driver.AcquireReply{Granted: true, Counter: 7}
+	b := ballotOn(3)
+	b.Asked = 0b111
+	b.Count(0, granted, nil)
+	b.Count(0, granted, nil)
+	if b.Tally.Won() || b.Answered != 1 {
+		t.Errorf("one node granted, and %+v", b.Tally)
+	}
+	b.TimeOut()
+	b.Count(1, granted, nil)
+	if b.Tally.Won() || b.Tally.Failed != 2 {
+		t.Errorf("two nodes had no answer in time, and %+v", b.Tally)
+	}
+}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/attempt"
 	"github.com/lockscope/lockscope/lock/engine/internal/ballot"
 	"github.com/lockscope/lockscope/lock/engine/internal/enginetest"
 	"github.com/lockscope/lockscope/lock/engine/internal/lease"
@@ -176,4 +177,20 @@ func TestHintsDoNotPutOffARound(t *testing.T) {
 			t.Error("after the round the call does not ask at home")
 		}
 	})
+}
+
+// TestAWaiterGoesBackToTheUsualGate, where the others queue, as soon as an attempt ends without the fault of its gate.
+func TestAWaiterGoesBackToTheUsualGate(t *testing.T) {
+	all := []*nodes.Node{{}, {}, {}}
+	g := &gateQueue{}
+	usual := g.choose("lock:a", all)
+	g.note(&attempt.Attempt{Terms: attempt.Terms{Gate: usual}}, ballot.Result{GateFault: true}, false)
+	other := g.choose("lock:a", all)
+	if other == usual {
+		t.Fatal("a gate that failed is asked again")
+	}
+	g.note(&attempt.Attempt{Terms: attempt.Terms{Gate: other}}, ballot.Result{}, false)
+	if g.choose("lock:a", all) != usual {
+		t.Error("the waiter stays at another gate than the others")
+	}
 }
