@@ -11,7 +11,9 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/leaktest"
+	"github.com/lockscope/lockscope/lock/redlock/internal/scripts"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -45,5 +47,33 @@ func TestADeadNodeIsDialledLessAndLess(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestAConnectionThatBreaksWakesAll, once the node is subscribed to again: messages may have been lost meanwhile.
+func TestAConnectionThatBreaksWakesAll(t *testing.T) {
+	client := redis.NewClient(&redis.Options{Addr: locktest.Servers(t, 1)[0].Addr()})
+	defer client.Close()
+	l, woken := New(client, time.Minute), make(chan string, 1)
+	defer l.Close()
+	if err := l.Subscribe(t.Context(), "w", func(key string) { woken <- key }); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := client.ClientKillByFilter(t.Context(), "TYPE", "pubsub").Result(); n != 1 || err != nil {
+		t.Fatalf("%d connections cut, %v", n, err)
+	}
+	select {
+	case key := <-woken:
+		if key != "" {
+			t.Errorf("woken for %q, want all", key)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("nobody is woken")
+	}
+	if n, err := client.Publish(t.Context(), scripts.WakeChannel("w"), "lock:a").Result(); n != 1 || err != nil {
+		t.Fatalf("%d subscribers, %v", n, err)
+	}
+	if key := <-woken; key != "lock:a" {
+		t.Errorf("woken for %q", key)
 	}
 }
