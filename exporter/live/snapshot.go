@@ -10,7 +10,6 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/live/internal/calls"
 	"github.com/lockscope/lockscope/exporter/live/internal/graph"
-	"github.com/lockscope/lockscope/exporter/live/internal/history"
 	"github.com/lockscope/lockscope/exporter/live/state"
 )
 
@@ -34,9 +33,7 @@ func (b *Board) State(ctx context.Context) state.State {
 	s.Sets = state.SetsOf(s.Nodes)
 	s.Totals.Recent = b.calls.Waits.Recent(now, waited(l))
 	s.Stalls = b.calls.Waits.Stalls(now, longest(l))
-	past := history.NewReader(now, g.Rows(), g.HolderOf)
-	b.calls.Read(past)
-	s.History = past.Histories()
+	s.History = b.calls.Histories(now, g.Rows(), g.HolderOf)
 	listed, lists := g.Choose(b.cfg.maxShown)
 	s.Blocked, s.Omitted.Blocked = g.Blocked(ctx, listed, b.cfg.maxShown)
 	s.Held, s.Omitted.Held = g.Held(ctx)

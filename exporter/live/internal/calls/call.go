@@ -38,7 +38,7 @@ const (
 type Call struct {
 	decorate.Call
 	owner    *Owner
-	ledger   *ledger
+	shard    *shard
 	resource string                 // that was asked for
 	got      atomic.Pointer[string] // another slot of the same semaphore, which the lease is on; nil otherwise
 	began    time.Time
@@ -151,7 +151,7 @@ func (c *Call) AttemptStart(e locktrace.AttemptStart) {
 	now, again := c.began.Add(c.tried), c.waited != nil
 	c.mu.Unlock()
 	if again {
-		c.ledger.look(c.ID, now)
+		c.shard.look(c.ID, now)
 	}
 }
 
@@ -264,10 +264,10 @@ func sameHolder(a, b *lock.HeldError) bool {
 // contend records a wait, and its blocker if the call was refused.
 func (c *Call) contend(e locktrace.WaitStart, now time.Time) {
 	if e.Kind != locktrace.WaitHolder || e.Blocker == nil || e.Blocker.Holder.Instance == "" {
-		c.ledger.contend(c.ID(), nil, false, now)
+		c.shard.contend(c.ID(), nil, false, now)
 		return
 	}
-	c.ledger.contend(c.ID(), e.Blocker, !c.owner.Records.Instances.Has(e.Blocker.Holder.Instance), now)
+	c.shard.contend(c.ID(), e.Blocker, !c.owner.Records.Instances.Has(e.Blocker.Holder.Instance), now)
 }
 
 // WaitEnd ends a wait.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/live/internal/history"
 	"github.com/lockscope/lockscope/exporter/live/internal/names"
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/exporter/live/internal/waits"
@@ -20,12 +19,11 @@ const foreverFrom = 10 * 365 * 24 * time.Hour
 type Lease struct {
 	Call
 	decorate.Lease
-	shard    *shard[*Lease]
 	returned bool // Acquire has
 	heldAt   time.Time
 	lost     bool // it ended without a release; guarded by the shard's mutex
 
-	entry[*Lease] // guarded by the shard's mutex
+	entry // guarded by the shard's mutex
 }
 
 var (
@@ -48,7 +46,7 @@ func (m *Lease) Acquired(inner lock.Lease) *Lease {
 	if got := inner.Resource(); got != m.resource {
 		m.got.Store(&got)
 	}
-	m.shard.hold(&m.entry, (*Lease).ID, m.heldAt)
+	m.shard.hold(m)
 	m.Watch()
 	return m
 }
@@ -88,7 +86,7 @@ func (m *Lease) Ended(context.Context, error) {
 	m.end()
 }
 
-func (m *Lease) leave() (held bool) { return m.shard.drop(&m.entry, (*Lease).note) }
+func (m *Lease) leave() (held bool) { return m.shard.drop(m) }
 
 // end makes the lease leave the Board, and records it.
 func (m *Lease) end() {
@@ -97,18 +95,14 @@ func (m *Lease) end() {
 	}
 }
 
-// note records a lease that ends now, if somebody waited for its resource. The shard's mutex must be held.
-func (m *Lease) note(b *history.Book) {
-	of := m.ID()
-	if !b.Has(of) {
-		return
-	}
+// tenure is that of a lease that ends now. The shard's mutex must be held.
+func (m *Lease) tenure(now time.Time) tenure {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	b.Ended(of, history.Lease{
-		Instance: m.owner.Instance, CallSite: m.from().CallSite, Trace: text.TraceID(m.trace),
-		Since: m.heldAt, Until: time.Now(), Lost: m.lost,
-	})
+	return tenure{
+		instance: m.owner.Instance, callSite: m.from().CallSite, trace: text.TraceID(m.trace),
+		since: m.heldAt, until: now, kept: m.lost,
+	}
 }
 
 // HeldAt is when the lease was acquired.
@@ -117,7 +111,10 @@ func (m *Lease) HeldAt() time.Time { return m.heldAt }
 // MayHaveEnded reports whether a lease of the same resource and that name has ended since, or its end would not have
 // been recorded.
 func (m *Lease) MayHaveEnded(of names.ID, instance string, since time.Time) bool {
-	return m.ledger.mayHaveEnded(of, instance, since)
+	m.shard.mu.Lock()
+	defer m.shard.mu.Unlock()
+	h := m.shard.histories[of]
+	return h == nil || h.endedSince(instance, since)
 }
 
 // Tell describes a held lease. ok is false if it has ended and is about to leave.

@@ -9,7 +9,7 @@ import (
 )
 
 // lines are the callers that wait for their turn in this process, by resource. Lockers of one Board that contend for
-// one resource have a line each. The mutex of the ledger guards them.
+// one resource have a line each. The mutex of the shard guards them.
 type lines map[names.ID][]*ownedLine
 
 type ownedLine struct {
@@ -58,23 +58,4 @@ func (l lines) drop(line *ownedLine) {
 	if l[line.of] = rest; len(rest) == 0 {
 		delete(l, line.of)
 	}
-}
-
-// look is for an event of one call, after which others may wait for something else.
-func (l *ledger) look(id func() names.ID, now time.Time) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.lines) > 0 {
-		l.lines.look(id(), now)
-	}
-}
-
-// recently is how long a wait says something about the next one.
-const recently = 10 * time.Millisecond
-
-// recentlyShort reports whether a call for the resource has returned after a short wait, a moment ago.
-func (l *ledger) recentlyShort(id names.ID, now time.Time) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.short == id && now.Sub(l.shortAt) < recently
 }

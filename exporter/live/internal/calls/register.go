@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/live/internal/history"
 	"github.com/lockscope/lockscope/exporter/live/internal/profile"
 	"github.com/lockscope/lockscope/exporter/live/internal/slowest"
 	"github.com/lockscope/lockscope/exporter/live/internal/timeline"
@@ -24,7 +23,7 @@ const shards = 32
 type Register struct {
 	Records
 	seed   maphash.Seed
-	shards [shards]shard[*Lease]
+	shards [shards]shard
 }
 
 // NewRegister makes an empty Register. Calls that end are counted in these records. timelines is how many contended
@@ -35,7 +34,7 @@ func NewRegister(w *waits.Waits, s *slowest.List, p *profile.Recorder, timelines
 	return r
 }
 
-func (r *Register) shardOf(resource string) *shard[*Lease] {
+func (r *Register) shardOf(resource string) *shard {
 	if semaphore, _, ok := records.ParseSlot(resource); ok {
 		resource = semaphore
 	}
@@ -46,12 +45,11 @@ func (r *Register) shardOf(resource string) *shard[*Lease] {
 // lease that may follow.
 func (r *Register) Begin(ctx context.Context, owner *Owner, resource string) *Lease {
 	s := r.shardOf(resource)
-	m := &Lease{Call: Call{owner: owner, resource: resource, began: time.Now(), ledger: &s.ledger}, shard: s}
-	m.entry.of = m
+	m := &Lease{Call: Call{owner: owner, resource: resource, began: time.Now(), shard: s}}
 	m.Start(ctx, owner.Layer, &m.Call)
 	m.clock.Start(m.began)
 	m.ReadTrace(ctx)
-	s.wait(&m.entry)
+	s.wait(m)
 	return m
 }
 
@@ -120,14 +118,4 @@ func oldest(all []*Lease, since func(*Lease) time.Time) []*Lease {
 		return cmp.Or(since(x).Compare(since(y)), strings.Compare(x.resource, y.resource))
 	})
 	return all
-}
-
-// Read passes the histories to a reader.
-func (r *Register) Read(to *history.Reader) {
-	for i := range r.shards {
-		s := &r.shards[i]
-		s.mu.Lock()
-		to.Read(&s.book)
-		s.mu.Unlock()
-	}
 }

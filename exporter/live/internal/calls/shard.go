@@ -4,76 +4,138 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/live/internal/history"
 	"github.com/lockscope/lockscope/exporter/live/internal/names"
 	"github.com/lockscope/lockscope/lock"
 )
 
-// ledger remembers who held the resources of a shard.
-type ledger struct {
-	mu    sync.Mutex
-	book  history.Book // guarded by mu
-	lines lines        // guarded by mu
+// shard has the calls and leases of some resources, and remembers who held them.
+type shard struct {
+	mu            sync.Mutex
+	waiting, held list      // guarded by mu, as all others
+	histories     histories // of contended resources
+	lines         lines
+	short         names.ID // that a call has waited for, but not long
+	shortAt       time.Time
 
-	short   names.ID // that a call has waited for, but not long; guarded by mu
-	shortAt time.Time
+	_ [64]byte // keeps shards out of each other's cache lines
 }
 
-// contend records that a call begins to wait, or has waited, and behind which holder if it was refused.
-func (l *ledger) contend(of names.ID, behind *lock.HeldError, elsewhere bool, now time.Time) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.book.Contend(of, behind, elsewhere, now)
-}
-
-// mayHaveEnded reports whether a lease of that name has ended since, or its end would not have been recorded.
-func (l *ledger) mayHaveEnded(of names.ID, instance string, since time.Time) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.book.MayHaveEnded(of, instance, since)
-}
-
-// shard has the calls and leases of some resources.
-type shard[T any] struct {
-	ledger
-	waiting, held list[T]  // guarded by mu
-	_             [64]byte // keeps shards out of each other's cache lines
-}
-
-func (s *shard[T]) wait(e *entry[T]) {
+func (s *shard) wait(m *Lease) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.waiting.add(e)
+	s.waiting.add(m)
 }
 
 // hold makes a waiter a holder, behind whom others of its process may wait from now on.
-func (s *shard[T]) hold(e *entry[T], id func(T) names.ID, now time.Time) {
+func (s *shard) hold(m *Lease) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.lines) > 0 {
-		s.lines.look(id(e.of), now)
+		s.lines.look(m.ID(), m.heldAt)
 	}
-	s.waiting.remove(e)
-	s.held.add(e)
+	s.waiting.remove(m)
+	s.held.add(m)
 }
 
-// drop removes e, and reports whether it was held; a second call does nothing. Before that it records a holder whose
-// resource somebody may have waited for.
-func (s *shard[T]) drop(e *entry[T], note func(T, *history.Book)) (held bool) {
+// drop removes m, and reports whether it was held; a second call does nothing. It remembers a holder whose resource
+// somebody has waited for.
+func (s *shard) drop(m *Lease) (held bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	held = e.in == &s.held
-	if held && !s.book.Empty() {
-		note(e.of, &s.book)
+	held = m.in == &s.held
+	if held && len(s.histories) > 0 {
+		if h := s.histories[m.ID()]; h != nil {
+			h.add(m.tenure(time.Now()))
+		}
 	}
-	s.waiting.remove(e)
-	s.held.remove(e)
+	s.waiting.remove(m)
+	s.held.remove(m)
 	return held
 }
 
 // of returns copies of its lists.
-func (s *shard[T]) of() (waiting, held []T) {
+func (s *shard) of() (waiting, held []*Lease) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.waiting.copy(nil, s.waiting.n), s.held.copy(nil, s.held.n)
+}
+
+// contend records that a call begins to wait, or has waited, and behind which holder if it was refused.
+func (s *shard) contend(of names.ID, behind *lock.HeldError, elsewhere bool, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h := s.histories.of(of)
+	if h.waited = now; behind != nil {
+		h.addTold(behind, elsewhere, now)
+	}
+}
+
+// look is for an event of one call, after which others may wait for something else.
+func (s *shard) look(id func() names.ID, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.lines) > 0 {
+		s.lines.look(id(), now)
+	}
+}
+
+// recently is how long a wait says something about the next one.
+const recently = 10 * time.Millisecond
+
+// recentlyShort reports whether a call for the resource has returned after a short wait, a moment ago.
+func (s *shard) recentlyShort(id names.ID, now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.short == id && now.Sub(s.shortAt) < recently
+}
+
+// list links leases in the order they were added. Unlike a map it keeps no memory for removed ones.
+type list struct {
+	first, last *Lease
+	n           int
+}
+
+// entry is a lease's place in a list.
+type entry struct {
+	in            *list // at most one
+	before, after *Lease
+}
+
+func (l *list) add(m *Lease) {
+	m.entry = entry{in: l, before: l.last}
+	if l.last == nil {
+		l.first = m
+	} else {
+		l.last.after = m
+	}
+	l.last = m
+	l.n++
+}
+
+// remove does nothing if m is in another list or none.
+func (l *list) remove(m *Lease) {
+	if m.in != l {
+		return
+	}
+	if m.before == nil {
+		l.first = m.after
+	} else {
+		m.before.after = m.after
+	}
+	if m.after == nil {
+		l.last = m.before
+	} else {
+		m.after.before = m.before
+	}
+	m.entry = entry{}
+	l.n--
+}
+
+// copy appends at most limit leases of a list.
+func (l *list) copy(to []*Lease, limit int) []*Lease {
+	for m := l.first; m != nil && limit > 0; m = m.after {
+		to = append(to, m)
+		limit--
+	}
+	return to
 }

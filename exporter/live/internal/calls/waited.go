@@ -23,8 +23,8 @@ type waited struct {
 // spendUntil charges the time until a wait begins.
 func (c *Call) spendUntil(now time.Time, e locktrace.WaitStart) {
 	stack := c.takeStack(now)
-	c.ledger.mu.Lock()
-	defer c.ledger.mu.Unlock()
+	c.shard.mu.Lock()
+	defer c.shard.mu.Unlock()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.origin.StandsBy() {
@@ -40,7 +40,7 @@ func (c *Call) spendUntil(now time.Time, e locktrace.WaitStart) {
 		w.stack = stack
 	}
 	c.leaveLine(now) // it is in one only if the wait before has not ended
-	lines, id := &c.ledger.lines, c.id()
+	lines, id := &c.shard.lines, c.id()
 	if e.Kind == locktrace.WaitLocal && e.Front != nil {
 		c.spend(now, c.clock.WaitInLine(now, e))
 		w.line = lines.find(id, c.owner)
@@ -62,7 +62,7 @@ func (c *Call) takeStack(now time.Time) *profile.Stack {
 	known := w != nil && w.stack != nil || c.origin.StandsBy()
 	c.mu.Unlock()
 	of := c.owner.Records.Profile
-	if known || !of.Long(now.Sub(c.began)) && c.ledger.recentlyShort(id, now) {
+	if known || !of.Long(now.Sub(c.began)) && c.shard.recentlyShort(id, now) {
 		return nil
 	}
 	return of.Stack()
@@ -70,13 +70,13 @@ func (c *Call) takeStack(now time.Time) *profile.Stack {
 
 // spendWait charges a wait that ends.
 func (c *Call) spendWait(now time.Time) {
-	c.ledger.mu.Lock()
-	defer c.ledger.mu.Unlock()
+	c.shard.mu.Lock()
+	defer c.shard.mu.Unlock()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.leaveLine(now) {
 		c.spend(now, c.clock.WaitEnd(now))
-		c.ledger.lines.look(c.id(), now)
+		c.shard.lines.look(c.id(), now)
 	}
 }
 
@@ -89,7 +89,7 @@ func (c *Call) leaveLine(now time.Time) bool {
 	w.line.Leave(now)
 	w.spent.AddSince(w.line.Spent(), w.joined)
 	c.clock.WaitEnd(now)
-	c.ledger.lines.drop(w.line)
+	c.shard.lines.drop(w.line)
 	w.line, w.joined = nil, nil
 	return true
 }
@@ -101,15 +101,15 @@ func (c *Call) spendRest(now time.Time, took time.Duration) {
 }
 
 func (c *Call) endSpending(now time.Time, took time.Duration) *waited {
-	c.ledger.mu.Lock()
-	defer c.ledger.mu.Unlock()
+	c.shard.mu.Lock()
+	defer c.shard.mu.Unlock()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.leaveLine(now)
 	last := c.clock.End(now)
 	c.spend(now, last)
 	if !c.owner.Records.Profile.Long(took) {
-		c.ledger.short, c.ledger.shortAt = c.id(), now
+		c.shard.short, c.shard.shortAt = c.id(), now
 	}
 	w := c.waited
 	if c.waited = nil; w == nil {
@@ -121,8 +121,8 @@ func (c *Call) endSpending(now time.Time, took time.Duration) *waited {
 
 // abandonLine ends the wait of a call that does not return.
 func (c *Call) abandonLine(now time.Time) {
-	c.ledger.mu.Lock()
-	defer c.ledger.mu.Unlock()
+	c.shard.mu.Lock()
+	defer c.shard.mu.Unlock()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.leaveLine(now)
@@ -164,12 +164,11 @@ func (c *Call) classOf(class locktrace.Wait) locktrace.Wait {
 }
 
 // underWay adds the waits of a shard's unfinished calls until now.
-func underWay(s *shard[*Lease], now time.Time, all []profile.Wait) []profile.Wait {
+func underWay(s *shard, now time.Time, all []profile.Wait) []profile.Wait {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lines.charge(now)
-	for e := s.waiting.first; e != nil; e = e.after {
-		m := e.of
+	for m := s.waiting.first; m != nil; m = m.after {
 		m.charge(now)
 		if w := m.soFar(now); w.Spent != nil {
 			all = append(all, w)
@@ -178,7 +177,7 @@ func underWay(s *shard[*Lease], now time.Time, all []profile.Wait) []profile.Wai
 	return all
 }
 
-// soFar is the wait of an unfinished call, without Spent if it has just begun. The mutex of the ledger must be held.
+// soFar is the wait of an unfinished call, without Spent if it has just begun. The shard's mutex must be held.
 func (c *Call) soFar(now time.Time) profile.Wait {
 	class, _ := c.clock.Class()
 	c.mu.Lock()
