@@ -7,7 +7,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/internal/calls"
 	"github.com/lockscope/lockscope/exporter/live/internal/profile"
 	"github.com/lockscope/lockscope/exporter/live/internal/sessions"
-	"github.com/lockscope/lockscope/exporter/live/internal/slowest"
+	"github.com/lockscope/lockscope/exporter/live/internal/timeline"
 	"github.com/lockscope/lockscope/exporter/live/internal/waits"
 	"github.com/lockscope/lockscope/lock"
 )
@@ -26,7 +26,7 @@ func New(opts ...Option) (*Board, error) {
 	if err != nil {
 		return nil, err
 	}
-	register := calls.NewRegister(waits.New(cfg.window), slowest.New(cfg.slowest), profile.New(cfg.profileRate),
+	register := calls.NewRegister(waits.New(cfg.window), timeline.NewSlowest(cfg.slowest), profile.New(cfg.profileRate),
 		cfg.timelines)
 	b := &Board{cfg: cfg, written: written{calls: register}, past: sessions.New(time.Now())}
 	b.sampler = sessions.NewSampler(b.past.Until, b.sample, register.Busy)

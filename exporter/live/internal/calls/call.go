@@ -13,7 +13,6 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/live/internal/names"
 	"github.com/lockscope/lockscope/exporter/live/internal/nodes"
-	"github.com/lockscope/lockscope/exporter/live/internal/slowest"
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/exporter/live/internal/timeline"
 	"github.com/lockscope/lockscope/exporter/live/internal/waits"
@@ -25,13 +24,6 @@ import (
 
 // doingAttempt stands beside the kinds of wait.
 const doingAttempt locktrace.Wait = ""
-
-// Outcomes of waits that end with another attempt, or with the lock.
-const (
-	waitWoken   lock.Verdict = timeline.Woken
-	waitHanded  lock.Verdict = timeline.HandedOver
-	waitTimeout lock.Verdict = timeline.Elapsed
-)
 
 // Call is one Acquire and its lease, as the hooks know it. It is also the context that Acquire passes on: the
 // caller's, with the hooks added.
@@ -60,7 +52,7 @@ type Call struct {
 	known    nodes.Set       // nodes that know the lock
 	extends  int
 	extended time.Duration // after began: the last time
-	trail    slowest.Trail
+	trail    timeline.Trail
 	waited   *waited          // nil until its first wait
 	track    *timeline.Track  // nil unless the call waits
 	caller   *timeline.Caller // nil unless an event of the call has been recorded
@@ -99,6 +91,9 @@ func (c *Call) ID() names.ID {
 
 // id is ID. mu must be held.
 func (c *Call) id() names.ID { return names.ID{Backend: c.backend, Resource: c.name()} }
+
+// wants is the resource that was asked for. mu must be held.
+func (c *Call) wants() names.ID { return names.ID{Backend: c.backend, Resource: c.resource} }
 
 // name is that of the resource that was asked for or, once it is held, of the one that is.
 func (c *Call) name() string {
@@ -167,8 +162,8 @@ func (c *Call) AttemptEnd(e locktrace.AttemptEnd) {
 		c.lastErr, c.asOf = nil, c.tried
 		c.behind(held, now)
 	}
-	c.record(slowest.Step{
-		Kind: slowest.KindAttempt, Attempt: e.Attempt, Start: c.startOf(now, e.Took), Took: e.Took,
+	c.record(timeline.Step{
+		Kind: timeline.Attempt, Attempt: e.Attempt, Start: c.startOf(now, e.Took), Took: e.Took,
 		Outcome: attemptOutcome(e.Err, held), Err: e.Err, Blocker: held,
 	})
 }
@@ -195,35 +190,32 @@ func attemptOutcome(err error, held *lock.HeldError) lock.Verdict {
 
 // NodeEnd records the end of a command on the node with this index.
 func (c *Call) NodeEnd(now time.Time, node int, e locktrace.NodeEnd) {
-	s := slowest.Step{
-		Kind: slowest.KindNode, Attempt: e.Attempt, Start: c.startOf(now, e.Took), Took: e.Took,
+	s := timeline.Step{
+		Kind: timeline.Vote, Attempt: e.Attempt, Start: c.startOf(now, e.Took), Took: e.Took,
 		Name: e.Node, Outcome: e.Verdict, Err: e.Err, Op: e.Op,
 	}
-	if c.nodeEnd(node, s) {
-		c.recordLate(now, s)
-	}
-}
-
-// nodeEnd reports whether the timeline wants the command although it is no step of a call under way.
-func (c *Call) nodeEnd(node int, s slowest.Step) (late bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	late := s.Outcome != lock.VerdictGranted
 	switch s.Op {
-	case lock.OpAcquire:
-		if s.Attempt == c.attempts {
+	case lock.OpAcquire, lock.OpRaise:
+		if s.Op == lock.OpAcquire && s.Attempt == c.attempts {
 			c.known.Note(node, s.Outcome)
 		}
+		c.record(s)
+		late = c.trail.Over()
 	case lock.OpExtend:
 		c.known.Note(node, s.Outcome)
-		return s.Outcome != lock.VerdictGranted
-	case lock.OpRaise:
 	case lock.OpRelease:
-		return s.Outcome != lock.VerdictGranted
 	default:
-		return false
+		return
 	}
-	c.record(s)
-	return c.trail.Over()
+	if !late {
+		return // it is a step of a call under way, or of no interest
+	}
+	if t, of := c.recording(now); t != nil {
+		t.AddStep(of, c.began, s)
+	}
 }
 
 // WaitStart begins a wait between attempts.
@@ -241,7 +233,7 @@ func (c *Call) startWait(e locktrace.WaitStart, now time.Time) {
 	defer c.mu.Unlock()
 	c.doing, c.ahead = e.Kind, e.Ahead
 	c.behind(e.Blocker, now)
-	c.track = c.owner.Records.Timeline.Contend(names.ID{Backend: c.backend, Resource: c.resource}, now)
+	c.track = c.owner.Records.Timeline.Contend(c.wants(), now)
 }
 
 // behind records the holder that a refusal named. mu must be held.
@@ -282,8 +274,8 @@ func (c *Call) WaitEnd(e locktrace.WaitEnd) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.ahead = 0
-	c.record(slowest.Step{
-		Kind: slowest.KindWait, Attempt: c.attempts, Start: c.startOf(now, e.Took), Took: e.Took,
+	c.record(timeline.Step{
+		Kind: timeline.Wait, Attempt: c.attempts, Start: c.startOf(now, e.Took), Took: e.Took,
 		Name: string(e.Kind), Class: class, Outcome: outcome, Err: e.Err, Blocker: e.Blocker,
 	})
 }
@@ -294,19 +286,12 @@ func waitOutcome(e locktrace.WaitEnd) lock.Verdict {
 	case e.Err != nil:
 		return lock.Verdict(lock.ReasonOf(e.Err))
 	case e.HandedOver:
-		return waitHanded
+		return timeline.HandedOver
 	case e.Named || e.Kind == locktrace.WaitLocal:
-		return waitWoken
+		return timeline.Woken
 	default:
-		return waitTimeout
+		return timeline.Elapsed
 	}
-}
-
-// Extended counts a successful renewal.
-func (c *Call) Extended() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.extends, c.extended = c.extends+1, time.Since(c.began)
 }
 
 // failure is the outcome of a call that acquired nothing.
@@ -319,19 +304,18 @@ func (c *Call) failure(err error, opts []lock.AcquireOption) (outcome waits.Outc
 	return waits.Failed
 }
 
-// finish records the end of an Acquire, and returns when that was.
+// finish hands a call that ends to all that records it, and returns when that was.
 func (c *Call) finish(err error, outcome waits.Outcome) time.Time {
 	now := time.Now()
 	r, took := c.owner.Records, now.Sub(c.began)
-	standsBy := c.standsBy()
+	d, track, standsBy, waited := c.end(now, err)
 	if !standsBy {
 		r.Waits.Record(now, took, outcome)
 	}
-	recorded := c.recording(now)
-	trail, ended, waited := c.end(!standsBy && r.Slowest.Wants(now, took))
-	ended.Ended, ended.Err = now, err
-	recorded.add(&trail, ended) // until Add, a hook may hold mu and wait for the trail
-	r.Slowest.Add(trail, ended)
+	if track != nil {
+		track.AddCall(d)
+	}
+	r.Slowest.Add(d) // until then, a hook may hold mu and wait for the trail
 	if waited || took >= unhindered && !standsBy {
 		c.spendRest(now, took)
 	} else {
@@ -340,29 +324,20 @@ func (c *Call) finish(err error, outcome waits.Outcome) time.Time {
 	return now
 }
 
-// end takes the steps away from the hooks. waited reports whether there was a wait between attempts.
-func (c *Call) end(wanted bool) (trail slowest.Ended, ended slowest.Call, waited bool) {
+// end takes what is recorded of the call away from the hooks.
+func (c *Call) end(now time.Time, err error) (d timeline.Done, track *timeline.Track, standsBy, waited bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	standsBy = c.origin.StandsBy()
+	d = timeline.Done{ID: c.wants(), Trace: c.trace, Began: c.began, Ended: now, Err: err}
+	track, d.Of = c.recording(now)
 	c.track = nil // a lease may outlive its place on the timeline
-	ended = slowest.Call{Resource: c.resource, Backend: c.backend, Trace: c.trace, Began: c.began}
-	return c.trail.End(wanted), ended, c.waited != nil
-}
-
-// forget ends a call that is not recorded.
-func (c *Call) forget() {
-	trail, _, _ := c.end(false)
-	c.owner.Records.Slowest.Forget(trail)
+	d.Trail = c.trail.End(!standsBy && c.owner.Records.Slowest.Wants(now, now.Sub(c.began)))
+	return d, track, standsBy, c.waited != nil
 }
 
 // record adds a step that ends now. mu must be held.
-func (c *Call) record(s slowest.Step) { c.owner.Records.Slowest.Record(&c.trail, s) }
-
-func (c *Call) standsBy() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.origin.StandsBy()
-}
+func (c *Call) record(s timeline.Step) { c.owner.Records.Slowest.Record(&c.trail, s) }
 
 // from is where the call was made, if that is known. mu must be held.
 func (c *Call) from() origin {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/live/internal/profile"
-	"github.com/lockscope/lockscope/exporter/live/internal/slowest"
+	"github.com/lockscope/lockscope/exporter/live/internal/timeline"
 	"github.com/lockscope/lockscope/exporter/live/internal/waits"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/decorate"
@@ -18,7 +18,7 @@ import (
 // younger.
 func TestARefusalIsAsOldAsItsAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := NewRegister(waits.New(time.Minute), slowest.New(1), profile.New(0), 32)
+		r := NewRegister(waits.New(time.Minute), timeline.NewSlowest(1), profile.New(0), 32)
 		owner := &Owner{Layer: decorate.NewLayer(&locktrace.Trace{}), Records: &r.Records}
 		c := &r.Begin(t.Context(), owner, "job").Call
 		time.Sleep(time.Second)
@@ -48,7 +48,7 @@ func (endedContext) Err() error { return context.Canceled }
 
 // TestALeaseThatHasEndedIsNotTold, although it has not left the Board yet.
 func TestALeaseThatHasEndedIsNotTold(t *testing.T) {
-	r := NewRegister(waits.New(time.Minute), slowest.New(1), profile.New(0), 32)
+	r := NewRegister(waits.New(time.Minute), timeline.NewSlowest(1), profile.New(0), 32)
 	owner := &Owner{Layer: decorate.NewLayer(&locktrace.Trace{}), Records: &r.Records}
 	m := r.Begin(t.Context(), owner, "job").Acquired(unheard{ctx: endedContext{context.Background()}})
 	if told, ok := m.Tell(time.Now()); ok {

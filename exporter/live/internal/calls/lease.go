@@ -55,8 +55,7 @@ func (m *Lease) Acquired(inner lock.Lease) *Lease {
 func (m *Lease) Abandoned() {
 	if !m.returned {
 		m.leave()
-		m.abandonLine(time.Now())
-		m.forget()
+		m.abandon()
 	}
 }
 
@@ -64,7 +63,9 @@ func (m *Lease) Abandoned() {
 func (m *Lease) Extend(ctx context.Context) error {
 	err := m.Lease.Extend(ctx)
 	if err == nil && !m.Hooked() {
-		m.Extended()
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.extends, m.extended = m.extends+1, time.Since(m.began)
 	}
 	return err
 }

@@ -3,7 +3,6 @@ package calls
 import (
 	"github.com/lockscope/lockscope/exporter/live/internal/names"
 	"github.com/lockscope/lockscope/exporter/live/internal/profile"
-	"github.com/lockscope/lockscope/exporter/live/internal/slowest"
 	"github.com/lockscope/lockscope/exporter/live/internal/timeline"
 	"github.com/lockscope/lockscope/exporter/live/internal/waits"
 	"github.com/lockscope/lockscope/lock/decorate"
@@ -12,7 +11,7 @@ import (
 // Records count ended calls and name the lockers.
 type Records struct {
 	Waits     *waits.Waits
-	Slowest   *slowest.List
+	Slowest   *timeline.Slowest
 	Profile   *profile.Recorder
 	Timeline  *timeline.Recorder
 	Instances names.Instances

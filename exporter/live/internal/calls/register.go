@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/live/internal/profile"
-	"github.com/lockscope/lockscope/exporter/live/internal/slowest"
 	"github.com/lockscope/lockscope/exporter/live/internal/timeline"
 	"github.com/lockscope/lockscope/exporter/live/internal/waits"
 	"github.com/lockscope/lockscope/lock/engine/records"
@@ -28,7 +27,7 @@ type Register struct {
 
 // NewRegister makes an empty Register. Calls that end are counted in these records. timelines is how many contended
 // resources have one.
-func NewRegister(w *waits.Waits, s *slowest.List, p *profile.Recorder, timelines int) *Register {
+func NewRegister(w *waits.Waits, s *timeline.Slowest, p *profile.Recorder, timelines int) *Register {
 	r := &Register{Records: Records{Waits: w, Slowest: s, Profile: p}, seed: maphash.MakeSeed()}
 	r.Timeline = timeline.New(timelines, r.Instances.Has)
 	return r

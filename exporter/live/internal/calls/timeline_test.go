@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/live/internal/profile"
-	"github.com/lockscope/lockscope/exporter/live/internal/slowest"
+	"github.com/lockscope/lockscope/exporter/live/internal/timeline"
 	"github.com/lockscope/lockscope/exporter/live/internal/waits"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/decorate"
@@ -23,7 +23,7 @@ func TestLateAnswersWhileACallEnds(t *testing.T) {
 	var r *Register
 	for i := range n {
 		if i%100 == 0 { // of each minute, a hundred calls are among the slowest, which takes another lock
-			r = NewRegister(waits.New(time.Minute), slowest.New(100), profile.New(0), 32)
+			r = NewRegister(waits.New(time.Minute), timeline.NewSlowest(100), profile.New(0), 32)
 		}
 		owner := &Owner{Instance: "orders/1", Records: &r.Records, Layer: decorate.NewLayer(nil)}
 		m := r.Begin(t.Context(), owner, resource)

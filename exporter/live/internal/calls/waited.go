@@ -23,10 +23,8 @@ type waited struct {
 // spendUntil charges the time until a wait begins.
 func (c *Call) spendUntil(now time.Time, e locktrace.WaitStart) {
 	stack := c.takeStack(now)
-	c.shard.mu.Lock()
-	defer c.shard.mu.Unlock()
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.lockBoth()
+	defer c.unlockBoth()
 	if c.origin.StandsBy() {
 		c.clock.WaitStart(now, e)
 		return
@@ -51,6 +49,17 @@ func (c *Call) spendUntil(now time.Time, e locktrace.WaitStart) {
 	}
 }
 
+// lockBoth locks the shard and the call.
+func (c *Call) lockBoth() {
+	c.shard.mu.Lock()
+	c.mu.Lock()
+}
+
+func (c *Call) unlockBoth() {
+	c.mu.Unlock()
+	c.shard.mu.Unlock()
+}
+
 // takeStack returns the stack of a wait that begins, unless the call has one.
 //
 // It is not left for the return of the call, when a call that never returns would have none: in a total outage, that is
@@ -70,10 +79,8 @@ func (c *Call) takeStack(now time.Time) *profile.Stack {
 
 // spendWait charges a wait that ends.
 func (c *Call) spendWait(now time.Time) {
-	c.shard.mu.Lock()
-	defer c.shard.mu.Unlock()
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.lockBoth()
+	defer c.unlockBoth()
 	if !c.leaveLine(now) {
 		c.spend(now, c.clock.WaitEnd(now))
 		c.shard.lines.look(c.id(), now)
@@ -101,10 +108,8 @@ func (c *Call) spendRest(now time.Time, took time.Duration) {
 }
 
 func (c *Call) endSpending(now time.Time, took time.Duration) *waited {
-	c.shard.mu.Lock()
-	defer c.shard.mu.Unlock()
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.lockBoth()
+	defer c.unlockBoth()
 	c.leaveLine(now)
 	last := c.clock.End(now)
 	c.spend(now, last)
@@ -119,13 +124,12 @@ func (c *Call) endSpending(now time.Time, took time.Duration) *waited {
 	return w
 }
 
-// abandonLine ends the wait of a call that does not return.
-func (c *Call) abandonLine(now time.Time) {
-	c.shard.mu.Lock()
-	defer c.shard.mu.Unlock()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.leaveLine(now)
+// abandon ends a call that does not return.
+func (c *Call) abandon() {
+	c.lockBoth()
+	defer c.unlockBoth()
+	c.leaveLine(time.Now())
+	c.owner.Records.Slowest.Forget(c.trail.End(false))
 }
 
 // charge charges the time until now of a call that waits, unless its line does.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/live/internal/names"
 	"github.com/lockscope/lockscope/exporter/live/internal/profile"
-	"github.com/lockscope/lockscope/exporter/live/internal/slowest"
+	"github.com/lockscope/lockscope/exporter/live/internal/timeline"
 	"github.com/lockscope/lockscope/exporter/live/internal/waits"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/decorate"
@@ -37,7 +37,7 @@ func TestWaitsWithoutEnd(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := NewRegister(waits.New(time.Minute), slowest.New(1), profile.New(1), 32)
+				r := NewRegister(waits.New(time.Minute), timeline.NewSlowest(1), profile.New(1), 32)
 				owner := &Owner{Layer: decorate.NewLayer(&locktrace.Trace{}), Records: &r.Records}
 				m := r.Begin(t.Context(), owner, "job")
 				m.WaitStart(locktrace.WaitStart{Kind: locktrace.WaitLocal, Front: behind("a/1")})
@@ -64,7 +64,7 @@ func TestWaitsWithoutEnd(t *testing.T) {
 // TestStackOfAShortWait is left for the return of the call while waits for its resource are short, and not longer.
 func TestStackOfAShortWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := NewRegister(waits.New(time.Minute), slowest.New(1), profile.New(time.Second), 32)
+		r := NewRegister(waits.New(time.Minute), timeline.NewSlowest(1), profile.New(time.Second), 32)
 		owner := &Owner{Layer: decorate.NewLayer(&locktrace.Trace{}), Records: &r.Records}
 		begin := func(resource string) *Lease {
 			m := r.Begin(t.Context(), owner, resource)

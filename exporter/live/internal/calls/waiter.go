@@ -6,8 +6,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/lockscope/lockscope/exporter/live/internal/names"
-	"github.com/lockscope/lockscope/exporter/live/internal/slowest"
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
+	"github.com/lockscope/lockscope/exporter/live/internal/timeline"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/records"
@@ -70,7 +70,7 @@ func (w *Waiter) Waited(now time.Time) time.Duration { return max(now.Sub(w.bega
 func (w *Waiter) Tell(now time.Time) state.Waiter {
 	t := state.Waiter{
 		Resource: text.Resource(w.resource), Backend: text.Name(w.Backend),
-		Instance: w.owner.Instance, For: w.Waited(now).Seconds(), Kind: slowest.KindAttempt, Class: string(w.Class),
+		Instance: w.owner.Instance, For: w.Waited(now).Seconds(), Kind: timeline.KindAttempt, Class: string(w.Class),
 		Attempts: w.Attempts, Ahead: w.Ahead, CallSite: text.Name(w.CallSite), TraceID: text.TraceID(w.Trace),
 	}
 	if w.Doing != doingAttempt {

@@ -7,7 +7,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/internal/calls"
 	"github.com/lockscope/lockscope/exporter/live/internal/names"
 	"github.com/lockscope/lockscope/exporter/live/internal/profile"
-	"github.com/lockscope/lockscope/exporter/live/internal/slowest"
+	"github.com/lockscope/lockscope/exporter/live/internal/timeline"
 	"github.com/lockscope/lockscope/exporter/live/internal/waits"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
@@ -74,7 +74,7 @@ func TestTwoRefusalsInTwoNames(t *testing.T) {
 }
 
 func newRegister() *calls.Register {
-	return calls.NewRegister(waits.New(time.Minute), slowest.New(0), profile.New(0), 0)
+	return calls.NewRegister(waits.New(time.Minute), timeline.NewSlowest(0), profile.New(0), 0)
 }
 
 // newOwner returns a locker of the register with a name.

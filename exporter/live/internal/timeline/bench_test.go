@@ -8,13 +8,13 @@ import (
 // BenchmarkContended is what the timeline adds to a call that waits and gets its lock: it has three nodes, two attempts
 // and one wait, and a lease that is released.
 func BenchmarkContended(b *testing.B) {
-	r, resource, steps := New(32, nobodyHere), id(1), contendedSteps(1)
+	r, resource, steps := New(32, nobodyHere), id(1), trailOf(contendedSteps(1))
 	b.ReportAllocs()
 	for b.Loop() {
 		now := time.Now()
 		r.Contend(resource, now)
 		of := &Caller{Instance: "orders/1"}
-		r.Find(resource, now).AddCall(Done{Of: of, Began: now, Ended: now}, steps)
+		r.Find(resource, now).AddCall(Done{Of: of, Began: now, Ended: now, Trail: steps})
 		r.Find(resource, now).AddLease(of, now, now, 1, nil)
 	}
 }

@@ -8,28 +8,29 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/lockscope/lockscope/exporter/live/internal/slowest"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // contendedSteps are those of a call that was refused by three nodes, waited, and got the lock.
-func contendedSteps(i int) []slowest.Step {
+func contendedSteps(i int) []Step {
 	held := &lock.HeldError{Holder: lock.Holder{
 		Instance: fmt.Sprintf("host-%d/12345", i), Since: time.Now().Add(time.Duration(i)), CallSite: "orders/pay.go:120",
 		Traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
 	}}
-	steps := []slowest.Step{
-		{Kind: slowest.KindAttempt, Attempt: 1, Err: held, Blocker: held, Outcome: lock.VerdictRefused},
-		{Kind: slowest.KindWait, Name: "holder", Class: locktrace.WaitHolder, Blocker: held, Outcome: Woken},
-		{Kind: slowest.KindAttempt, Attempt: 2, Outcome: lock.VerdictGranted},
+	steps := []Step{
+		{Kind: Attempt, Attempt: 1, Err: held, Blocker: held, Outcome: lock.VerdictRefused},
+		{Kind: Wait, Name: "holder", Class: locktrace.WaitHolder, Blocker: held, Outcome: Woken},
+		{Kind: Attempt, Attempt: 2, Outcome: lock.VerdictGranted},
 	}
 	for n := range 6 {
-		steps = append(steps, slowest.Step{Kind: slowest.KindNode, Name: "127.0.0.1:6379", Attempt: 1 + n/3,
+		steps = append(steps, Step{Kind: Vote, Name: "127.0.0.1:6379", Attempt: 1 + n/3,
 			Op: lock.OpAcquire, Outcome: lock.VerdictGranted})
 	}
 	return steps
 }
+
+func trailOf(steps []Step) Trail { return Trail{steps: &buffer{steps: steps}} }
 
 // TestBytes holds the package documentation to its numbers: contended calls behind holders of other processes, each of
 // them another one, and nodes that fail with texts that are all different.
@@ -56,11 +57,11 @@ func TestBytes(t *testing.T) {
 			for i := range MaxEvents {
 				steps, of := contendedSteps(i), &Caller{Instance: "orders/1"}
 				for n := range steps {
-					if steps[n].Kind == slowest.KindNode {
+					if steps[n].Kind == Vote {
 						steps[n].Err = c.err(i*10 + n)
 					}
 				}
-				track.AddCall(Done{Of: of, Began: time.Now(), Ended: time.Now()}, steps)
+				track.AddCall(Done{Of: of, Began: time.Now(), Ended: time.Now(), Trail: trailOf(steps)})
 			}
 			tracks = append(tracks, track)
 		}

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/live/internal/slowest"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/lockscope/lockscope/exporter/live/internal/names"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/locktrace"
@@ -13,28 +15,32 @@ import (
 
 // Done is a call that has ended, or that is under way.
 type Done struct {
-	Of           *Caller
+	names.ID
+	Trace        trace.TraceID
+	Of           *Caller // nil if there is no track
 	Began, Ended time.Time
 	Err          error // nil if it acquired the lock
 	Open         bool  // it is under way: Ended is the time of the look
-	Skipped      int   // steps that were not kept, because the call has so many
+	Trail        Trail
 }
 
 // AddCall records a call that has ended, with its steps.
-func (t *Track) AddCall(d Done, steps []slowest.Step) {
+func (t *Track) AddCall(d Done) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.call(t.add(), &d)
 	began := d.Began.Sub(t.base)
+	steps, _ := d.Trail.Steps()
 	for i := range steps {
 		t.step(t.add(), d.Of, began, &steps[i])
 	}
 }
 
 // Look returns the events of a call under way, with the steps that have ended and the current one.
-func (t *Track) Look(d Done, steps []slowest.Step, current slowest.Step) []Event {
+func (t *Track) Look(d Done, current Step) []Event {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	steps, _ := d.Trail.Steps()
 	events := make([]Event, 2+len(steps))
 	t.call(&events[0], &d)
 	began := d.Began.Sub(t.base)
@@ -47,7 +53,7 @@ func (t *Track) Look(d Done, steps []slowest.Step, current slowest.Step) []Event
 }
 
 // AddStep records a step that ended after its call, or that belongs to no Acquire.
-func (t *Track) AddStep(of *Caller, began time.Time, s slowest.Step) {
+func (t *Track) AddStep(of *Caller, began time.Time, s Step) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.step(t.add(), of, began.Sub(t.base), &s)
@@ -100,9 +106,10 @@ func (t *Track) AddRenewal(of *Caller, now time.Time, r locktrace.RenewEnd) {
 
 // call requires that mu is held.
 func (t *Track) call(e *Event, d *Done) {
+	_, omitted := d.Trail.Steps()
 	*e = Event{
 		Kind: Call, Of: d.Of, Start: d.Began.Sub(t.base), End: d.Ended.Sub(t.base), Outcome: Acquired,
-		Open: d.Open, Detail: t.failure(d.Err), Attempt: int32(d.Skipped),
+		Open: d.Open, Detail: t.failure(d.Err), Attempt: int32(omitted),
 	}
 	switch {
 	case d.Open:
@@ -113,18 +120,16 @@ func (t *Track) call(e *Event, d *Done) {
 }
 
 // step requires that mu is held.
-func (t *Track) step(e *Event, of *Caller, began time.Duration, s *slowest.Step) {
+func (t *Track) step(e *Event, of *Caller, began time.Duration, s *Step) {
 	*e = Event{
-		Of: of, Start: began + s.Start, End: began + s.Start + s.Took, Name: s.Name, Outcome: string(s.Outcome),
+		Kind: s.Kind, Of: of, Start: began + s.Start, End: began + s.Start + s.Took, Name: s.Name, Outcome: string(s.Outcome),
 		Attempt: int32(s.Attempt), By: t.holderOf(s.Blocker),
 	}
 	switch s.Kind {
-	case slowest.KindAttempt:
-		e.Kind = Attempt
-	case slowest.KindNode:
-		e.Kind, e.What, e.Outcome = Vote, string(s.Op), string(verdictOf(s))
-	default:
-		e.Kind, e.What = Wait, string(s.Class)
+	case Vote:
+		e.What, e.Outcome = string(s.Op), string(verdictOf(s))
+	case Wait:
+		e.What = string(s.Class)
 	}
 	switch {
 	case s.Err == nil, e.Kind == Attempt && s.Blocker != nil: // a refusal is in By
@@ -135,7 +140,7 @@ func (t *Track) step(e *Event, of *Caller, began time.Duration, s *slowest.Step)
 }
 
 // verdictOf tells a node that failed from one that was not asked, or whose answer nobody waited for.
-func verdictOf(s *slowest.Step) lock.Verdict {
+func verdictOf(s *Step) lock.Verdict {
 	switch {
 	case s.Err == nil:
 		return s.Outcome

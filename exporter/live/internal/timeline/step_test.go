@@ -1,4 +1,4 @@
-package slowest
+package timeline
 
 import (
 	"slices"
