@@ -6,7 +6,6 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/live/internal/calls"
 	"github.com/lockscope/lockscope/exporter/live/internal/graph"
-	"github.com/lockscope/lockscope/exporter/live/internal/names"
 	"github.com/lockscope/lockscope/exporter/live/internal/nodes"
 	"github.com/lockscope/lockscope/exporter/live/internal/sessions"
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
@@ -20,7 +19,7 @@ type written struct {
 	calls     *calls.Register
 	nodes     nodes.Nodes
 	deadlocks graph.Deadlocks
-	sets      names.Sets
+	sets      sets
 	sampler   *sessions.Sampler
 }
 
@@ -49,7 +48,7 @@ func (h *hooks) callOf(ctx context.Context) *calls.Call { return calls.Of(ctx, h
 func (h *hooks) onAcquireStart(ctx context.Context, e locktrace.AcquireStart) context.Context {
 	if c := h.callOf(ctx); c != nil {
 		c.ReadTrace(ctx)
-		c.Place(h.sets.Name(e.Backend.Name, e.Backend.Keyspace), e, h.sets.Held(e.Holds))
+		c.Place(h.sets.name(e.Backend.Name, e.Backend.Keyspace), e, h.sets.held(e.Holds))
 	}
 	return ctx
 }
@@ -81,7 +80,7 @@ func (h *hooks) onNodeRestart(_ context.Context, e locktrace.NodeRestart) {
 	defer text.Contain()
 	now := time.Now()
 	h.calls.Timeline.Restarted(now, timeline.Restart{
-		Backend: h.sets.Name(e.Backend.Name, e.Backend.Keyspace), Node: text.Name(e.Node), Enforced: e.Enforced,
+		Backend: h.sets.name(e.Backend.Name, e.Backend.Keyspace), Node: text.Name(e.Node), Enforced: e.Enforced,
 		Evicted: e.Evicted, Left: e.Left,
 	})
 	h.nodes.Restarted(now, e)
@@ -89,7 +88,7 @@ func (h *hooks) onNodeRestart(_ context.Context, e locktrace.NodeRestart) {
 
 func (h *hooks) onDeadlock(_ context.Context, d lock.DeadlockError) {
 	defer text.Contain()
-	h.deadlocks.Tell(lock.DeadlockError{Cycle: h.sets.Held(d.Cycle)}, time.Now())
+	h.deadlocks.Tell(lock.DeadlockError{Cycle: h.sets.held(d.Cycle)}, time.Now())
 }
 
 func (h *hooks) onWaitStart(ctx context.Context, e locktrace.WaitStart) context.Context {

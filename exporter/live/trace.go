@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/internal/traceevent"
-	"github.com/lockscope/lockscope/exporter/live/internal/names"
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/exporter/live/internal/timeline"
 	"github.com/lockscope/lockscope/exporter/live/internal/timeline/draw"
@@ -97,7 +96,7 @@ func (o *omissions) tell(other map[string]string) {
 }
 
 // draw adds one of several resources to the trace.
-func (b *Board) draw(t *traceevent.Trace, of names.ID, now time.Time, several int, sum *omissions) {
+func (b *Board) draw(t *traceevent.Trace, of text.ID, now time.Time, several int, sum *omissions) {
 	track := b.calls.Timeline.Find(of, now)
 	if track == nil {
 		return
@@ -114,7 +113,7 @@ func (b *Board) draw(t *traceevent.Trace, of names.ID, now time.Time, several in
 }
 
 // timelines returns the recorded resources that were asked for.
-func (b *Board) timelines(now time.Time, resource, backend string) (chosen []names.ID, err error) {
+func (b *Board) timelines(now time.Time, resource, backend string) (chosen []text.ID, err error) {
 	all := b.calls.Timeline.Recorded(now)
 	missing := &NotRecordedError{
 		Resource: resource, Backend: backend, Limit: b.calls.Timeline.Max(), Recorded: []Recorded{},

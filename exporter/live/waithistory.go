@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/live/internal/graph"
-	"github.com/lockscope/lockscope/exporter/live/internal/names"
 	"github.com/lockscope/lockscope/exporter/live/internal/sessions"
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/exporter/live/state"
@@ -36,7 +35,7 @@ func (b *Board) sample(now time.Time) {
 
 // waitsOf describes all calls that wait.
 func waitsOf(g *graph.Graph) (all []*sessions.Wait) {
-	chains := make(map[names.ID]*sessions.Wait)
+	chains := make(map[text.ID]*sessions.Wait)
 	for w, blocker := range g.Waits() {
 		of := w.ID()
 		wait := &sessions.Wait{
@@ -68,7 +67,7 @@ func holderName(b *state.Blocker) string {
 }
 
 // chainOf is what the holder of a resource waits for.
-func chainOf(g *graph.Graph, of names.ID) *sessions.Wait {
+func chainOf(g *graph.Graph, of text.ID) *sessions.Wait {
 	links := g.Links(of)
 	holder := g.HolderOf(of)
 	if len(links) == 0 || holder == nil {

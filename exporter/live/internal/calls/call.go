@@ -11,7 +11,6 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/lockscope/lockscope/exporter/live/internal/names"
 	"github.com/lockscope/lockscope/exporter/live/internal/nodes"
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/exporter/live/internal/timeline"
@@ -83,17 +82,17 @@ func (c *Call) Wants() string { return c.resource }
 func (c *Call) Began() time.Time { return c.began }
 
 // ID returns the resource and, once the engine has reported it, the backend.
-func (c *Call) ID() names.ID {
+func (c *Call) ID() text.ID {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.id()
 }
 
 // id is ID. mu must be held.
-func (c *Call) id() names.ID { return names.ID{Backend: c.backend, Resource: c.name()} }
+func (c *Call) id() text.ID { return text.ID{Backend: c.backend, Resource: c.name()} }
 
 // wants is the resource that was asked for. mu must be held.
-func (c *Call) wants() names.ID { return names.ID{Backend: c.backend, Resource: c.resource} }
+func (c *Call) wants() text.ID { return text.ID{Backend: c.backend, Resource: c.resource} }
 
 // name is that of the resource that was asked for or, once it is held, of the one that is.
 func (c *Call) name() string {

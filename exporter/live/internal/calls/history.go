@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/live/internal/names"
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
@@ -20,7 +19,7 @@ const (
 )
 
 // histories say who held contended resources. They are nil until somebody waits. The mutex of the shard guards them.
-type histories map[names.ID]*history
+type histories map[text.ID]*history
 
 // history is who held a contended resource.
 type history struct {
@@ -42,7 +41,7 @@ type tenure struct {
 
 // of returns the history of a resource that a call waits for. It makes room by forgetting the resource that nobody has
 // waited for the longest.
-func (all *histories) of(id names.ID) *history {
+func (all *histories) of(id text.ID) *history {
 	if h := (*all)[id]; h != nil {
 		return h
 	}
@@ -50,7 +49,7 @@ func (all *histories) of(id names.ID) *history {
 		*all = make(histories)
 	}
 	if len(*all) >= historiesKept {
-		var oldest names.ID
+		var oldest text.ID
 		for known, h := range *all {
 			if first := (*all)[oldest]; first == nil || h.waited.Before(first.waited) {
 				oldest = known
@@ -149,7 +148,7 @@ func (t *tenure) ended() time.Time {
 }
 
 // tell returns the history, latest first, without the current holder.
-func (h *history) tell(of names.ID, holder *state.Blocker, now time.Time) state.History {
+func (h *history) tell(of text.ID, holder *state.Blocker, now time.Time) state.History {
 	told := state.History{Resource: text.Resource(of.Resource), Backend: text.Name(of.Backend)}
 	current := h.current(holder, now)
 	for i := range h.tenures {
@@ -171,13 +170,13 @@ func (h *history) tell(of names.ID, holder *state.Blocker, now time.Time) state.
 
 // Histories returns who held contended resources, and forgets what is too old: first those of the rows, which have
 // these holders, then the resources waited for last.
-func (r *Register) Histories(now time.Time, rows []names.ID, holder func(names.ID) *state.Blocker) []state.History {
+func (r *Register) Histories(now time.Time, rows []text.ID, holder func(text.ID) *state.Blocker) []state.History {
 	type ranked struct {
 		rank   int
 		waited time.Time
 		state.History
 	}
-	ranks, holders := make(map[names.ID]int, len(rows)), make(map[names.ID]*state.Blocker, len(rows))
+	ranks, holders := make(map[text.ID]int, len(rows)), make(map[text.ID]*state.Blocker, len(rows))
 	for i, of := range rows {
 		ranks[of], holders[of] = i+1, holder(of)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/live/internal/names"
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/exporter/live/internal/waits"
 	"github.com/lockscope/lockscope/exporter/live/state"
@@ -111,7 +110,7 @@ func (m *Lease) HeldAt() time.Time { return m.heldAt }
 
 // MayHaveEnded reports whether a lease of the same resource and that name has ended since, or its end would not have
 // been recorded.
-func (m *Lease) MayHaveEnded(of names.ID, instance string, since time.Time) bool {
+func (m *Lease) MayHaveEnded(of text.ID, instance string, since time.Time) bool {
 	m.shard.mu.Lock()
 	defer m.shard.mu.Unlock()
 	h := m.shard.histories[of]

@@ -4,22 +4,22 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/live/internal/names"
 	"github.com/lockscope/lockscope/exporter/live/internal/profile"
+	"github.com/lockscope/lockscope/exporter/live/internal/text"
 )
 
 // lines are the callers that wait for their turn in this process, by resource. Lockers of one Board that contend for
 // one resource have a line each. The mutex of the shard guards them.
-type lines map[names.ID][]*ownedLine
+type lines map[text.ID][]*ownedLine
 
 type ownedLine struct {
 	*profile.Line
-	of    names.ID
+	of    text.ID
 	owner *Owner
 }
 
 // look is for an event after which the callers may wait for something else.
-func (l lines) look(of names.ID, now time.Time) {
+func (l lines) look(of text.ID, now time.Time) {
 	for _, line := range l[of] {
 		line.Look(now)
 	}
@@ -35,7 +35,7 @@ func (l lines) charge(now time.Time) {
 }
 
 // find returns the line of a locker, and makes one if there is none.
-func (l *lines) find(of names.ID, owner *Owner) *ownedLine {
+func (l *lines) find(of text.ID, owner *Owner) *ownedLine {
 	for _, line := range (*l)[of] {
 		if line.owner == owner {
 			return line

@@ -1,7 +1,9 @@
 package calls
 
 import (
-	"github.com/lockscope/lockscope/exporter/live/internal/names"
+	"maps"
+	"sync/atomic"
+
 	"github.com/lockscope/lockscope/exporter/live/internal/profile"
 	"github.com/lockscope/lockscope/exporter/live/internal/timeline"
 	"github.com/lockscope/lockscope/exporter/live/internal/waits"
@@ -14,7 +16,7 @@ type Records struct {
 	Slowest   *timeline.Slowest
 	Profile   *profile.Recorder
 	Timeline  *timeline.Recorder
-	Instances names.Instances
+	Instances Instances
 }
 
 // Owner is the locker of calls and leases.
@@ -22,4 +24,29 @@ type Owner struct {
 	Instance string
 	Layer    *decorate.Layer
 	Records  *Records
+}
+
+// Instances are the names of the lockers.
+type Instances struct {
+	all atomic.Pointer[map[string]bool] // replaced, never changed
+}
+
+// Add adds an instance.
+func (s *Instances) Add(instance string) {
+	for {
+		old := s.all.Load()
+		names := map[string]bool{instance: true}
+		if old != nil {
+			maps.Copy(names, *old)
+		}
+		if s.all.CompareAndSwap(old, &names) {
+			return
+		}
+	}
+}
+
+// Has reports whether a locker has that name.
+func (s *Instances) Has(instance string) bool {
+	names := s.all.Load()
+	return names != nil && (*names)[instance]
 }

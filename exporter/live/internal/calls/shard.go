@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/live/internal/names"
+	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/lock"
 )
 
@@ -14,7 +14,7 @@ type shard struct {
 	waiting, held list      // guarded by mu, as all others
 	histories     histories // of contended resources
 	lines         lines
-	short         names.ID // that a call has waited for, but not long
+	short         text.ID // that a call has waited for, but not long
 	shortAt       time.Time
 
 	_ [64]byte // keeps shards out of each other's cache lines
@@ -61,7 +61,7 @@ func (s *shard) of() (waiting, held []*Lease) {
 }
 
 // contend records that a call begins to wait, or has waited, and behind which holder if it was refused.
-func (s *shard) contend(of names.ID, behind *lock.HeldError, elsewhere bool, now time.Time) {
+func (s *shard) contend(of text.ID, behind *lock.HeldError, elsewhere bool, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := s.histories.of(of)
@@ -71,7 +71,7 @@ func (s *shard) contend(of names.ID, behind *lock.HeldError, elsewhere bool, now
 }
 
 // look is for an event of one call, after which others may wait for something else.
-func (s *shard) look(id func() names.ID, now time.Time) {
+func (s *shard) look(id func() text.ID, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.lines) > 0 {
@@ -83,7 +83,7 @@ func (s *shard) look(id func() names.ID, now time.Time) {
 const recently = 10 * time.Millisecond
 
 // recentlyShort reports whether a call for the resource has returned after a short wait, a moment ago.
-func (s *shard) recentlyShort(id names.ID, now time.Time) bool {
+func (s *shard) recentlyShort(id text.ID, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.short == id && now.Sub(s.shortAt) < recently

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/live/internal/names"
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/exporter/live/internal/timeline"
 	"github.com/lockscope/lockscope/lock/locktrace"
@@ -62,7 +61,7 @@ func (m *Lease) recordLease() {
 
 // TimelineNow returns the events of the calls and leases of a resource that have not ended: of all leases, and of the
 // calls that have waited longest, at most limit. omitted is how many others there are.
-func (r *Register) TimelineNow(t *timeline.Track, of names.ID, now time.Time, limit int) (all []timeline.Event,
+func (r *Register) TimelineNow(t *timeline.Track, of text.ID, now time.Time, limit int) (all []timeline.Event,
 	omitted int) {
 	waiting, held := r.shardOf(of.Resource).of()
 	for _, m := range held {

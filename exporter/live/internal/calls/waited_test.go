@@ -5,8 +5,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/live/internal/names"
 	"github.com/lockscope/lockscope/exporter/live/internal/profile"
+	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/exporter/live/internal/timeline"
 	"github.com/lockscope/lockscope/exporter/live/internal/waits"
 	"github.com/lockscope/lockscope/lock"
@@ -94,7 +94,7 @@ func TestStackOfAShortWait(t *testing.T) {
 func TestFrontThatPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := profile.New(1)
-		line := r.NewLine(names.ID{})
+		line := r.NewLine(text.ID{})
 		line.Join(time.Now(), func() (*lock.HeldError, error) { panic("driver") })
 		time.Sleep(time.Second)
 		line.Leave(time.Now())

@@ -5,7 +5,6 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/lockscope/lockscope/exporter/live/internal/names"
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/exporter/live/internal/timeline"
 	"github.com/lockscope/lockscope/exporter/live/state"
@@ -55,7 +54,7 @@ func (c *Call) view() View {
 const unhindered = 100 * time.Millisecond
 
 // ID is what the waiter wanted at that instant.
-func (w *Waiter) ID() names.ID { return names.ID{Backend: w.Backend, Resource: w.resource} }
+func (w *Waiter) ID() text.ID { return text.ID{Backend: w.Backend, Resource: w.resource} }
 
 // Waits is false for a call that has just started.
 func (w *Waiter) Waits(now time.Time) bool {

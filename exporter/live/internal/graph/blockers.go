@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/live/internal/calls"
-	"github.com/lockscope/lockscope/exporter/live/internal/names"
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
@@ -77,7 +76,7 @@ const releasing = 500 * time.Millisecond
 
 // outdated reports whether a refusal names a holder of this Board whose lease has ended. Another process may have the
 // same name, so a lease of that name must have been seen to end, or its end would not have been recorded.
-func (s *scene) outdated(of names.ID, told, w *calls.Waiter) bool {
+func (s *scene) outdated(of text.ID, told, w *calls.Waiter) bool {
 	instance := told.Blocker.Holder.Instance
 	return w.Owner().Records.Instances.Has(instance) && w.MayHaveEnded(of, instance, told.AsOf.Add(-releasing))
 }

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/live/internal/calls"
-	"github.com/lockscope/lockscope/exporter/live/internal/names"
 	"github.com/lockscope/lockscope/exporter/live/internal/profile"
+	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/exporter/live/internal/timeline"
 	"github.com/lockscope/lockscope/exporter/live/internal/waits"
 	"github.com/lockscope/lockscope/exporter/live/state"
@@ -34,8 +34,8 @@ func TestAVoteOfAWaiterIsNoHolder(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRegister()
-			c := &contention{ID: names.ID{Resource: "job"}}
-			s := &scene{now: time.Now(), wanted: map[names.ID]*contention{c.ID: c}}
+			c := &contention{ID: text.ID{Resource: "job"}}
+			s := &scene{now: time.Now(), wanted: map[text.ID]*contention{c.ID: c}}
 			for i, told := range []*lock.HeldError{nil, refused("billing/7", 2), test.told} {
 				m := r.Begin(t.Context(), newOwner(r, []string{"orders/0", "orders/1", "orders/2"}[i]), "job")
 				view := calls.View{Hooked: true, Doing: locktrace.WaitHolder, Blocker: told, AsOf: s.now}
@@ -63,10 +63,10 @@ func TestTwoRefusalsInTwoNames(t *testing.T) {
 			Blocker: &lock.HeldError{Holder: lock.Holder{Instance: "stock/3"}, Nodes: 3, Refused: 2, Named: named},
 		}}
 		c := &contention{
-			ID: names.ID{Resource: "job"}, waiters: []*calls.Waiter{w},
+			ID: text.ID{Resource: "job"}, waiters: []*calls.Waiter{w},
 			holders: []holder{{held, state.Held{Holder: owner.Instance}}},
 		}
-		s := &scene{now: now, wanted: map[names.ID]*contention{c.ID: c}}
+		s := &scene{now: now, wanted: map[text.ID]*contention{c.ID: c}}
 		if got := s.blockerOf(c, w); got == nil || got.Holder != want {
 			t.Errorf("%d of 3 nodes named another: it waits for %+v, want %s", named, got, want)
 		}

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/live/internal/calls"
-	"github.com/lockscope/lockscope/exporter/live/internal/names"
+	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/records"
@@ -14,7 +14,7 @@ import (
 
 // contention is a resource that calls want.
 type contention struct {
-	names.ID
+	text.ID
 	waiters []*calls.Waiter // longest first
 	holders []holder        // leases of the Board, latest first
 	slots   []holder        // as holders, of the slots of a semaphore, if any of them will do
@@ -111,11 +111,11 @@ func (c *contention) findHeads() {
 // scene is what calls want at one instant.
 type scene struct {
 	now    time.Time
-	wanted map[names.ID]*contention
+	wanted map[text.ID]*contention
 }
 
 func newScene(l *calls.Look) *scene {
-	s := &scene{now: l.Now, wanted: make(map[names.ID]*contention)}
+	s := &scene{now: l.Now, wanted: make(map[text.ID]*contention)}
 	for i := range l.Waiting {
 		w := &l.Waiting[i]
 		c := s.want(w.ID())
@@ -147,9 +147,9 @@ func newScene(l *calls.Look) *scene {
 }
 
 // semaphoreOf is what calls want that take any slot of this slot's semaphore; nil if none do.
-func (s *scene) semaphoreOf(slot names.ID) *contention {
+func (s *scene) semaphoreOf(slot text.ID) *contention {
 	if name, _, ok := records.ParseSlot(slot.Resource); ok {
-		return s.wanted[names.ID{Backend: slot.Backend, Resource: name}]
+		return s.wanted[text.ID{Backend: slot.Backend, Resource: name}]
 	}
 	return nil
 }
@@ -161,11 +161,11 @@ func (s *scene) wantSlots(c *contention, w *calls.Waiter) {
 	}
 	c.slot = true
 	for _, slot := range records.SlotsOf(w.Wants(), records.ConstructOf(w.Record())) {
-		s.want(names.ID{Backend: w.Backend, Resource: slot}).slot = true
+		s.want(text.ID{Backend: w.Backend, Resource: slot}).slot = true
 	}
 }
 
-func (s *scene) want(of names.ID) *contention {
+func (s *scene) want(of text.ID) *contention {
 	c := s.wanted[of]
 	if c == nil {
 		c = &contention{ID: of}
@@ -177,6 +177,6 @@ func (s *scene) want(of names.ID) *contention {
 // isHeld reports whether a lease is still the one on the Board. A lease that a call held when it began to wait may
 // have ended.
 func (s *scene) isHeld(h lock.HeldLease) bool {
-	c := s.wanted[names.ID{Backend: h.Backend, Resource: h.Resource}]
+	c := s.wanted[text.ID{Backend: h.Backend, Resource: h.Resource}]
 	return c != nil && slices.ContainsFunc(c.holders, func(x holder) bool { return x.told.Fence == h.Fence })
 }

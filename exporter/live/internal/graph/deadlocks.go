@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/live/internal/names"
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
@@ -45,7 +44,7 @@ func (ds *Deadlocks) Tell(d lock.DeadlockError, now time.Time) {
 	}
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
-	ds.add(waitgraph.FromFirst(lock.DeadlockError{Cycle: names.KeyedAll(d.Cycle)}), now)
+	ds.add(waitgraph.FromFirst(lock.DeadlockError{Cycle: text.KeyedAll(d.Cycle)}), now)
 }
 
 // add requires that mu is held.
@@ -56,7 +55,7 @@ func (ds *Deadlocks) add(d lock.DeadlockError, now time.Time) {
 	}
 	told := make([]state.Link, 0, len(d.Cycle))
 	for _, h := range d.Cycle[:min(len(d.Cycle), state.MaxChain)] {
-		of := names.Of(h.Resource)
+		of := text.IDOf(h.Resource)
 		told = append(told, state.Link{Resource: text.Resource(of.Resource), Backend: text.Name(of.Backend)})
 	}
 	ds.all = slices.Insert(ds.all, 0, &deadlock{cycle: d, found: now, seen: now, told: told})

@@ -6,7 +6,6 @@ import (
 	"context"
 
 	"github.com/lockscope/lockscope/exporter/live/internal/calls"
-	"github.com/lockscope/lockscope/exporter/live/internal/names"
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
@@ -21,11 +20,11 @@ type Graph struct {
 	look *calls.Look
 	rows []*contention         // most waited for first, elections last
 	ways map[way]*calls.Waiter // who has waited longest on each edge
-	held map[names.ID]*held    // holders of the rows, once asked for
+	held map[text.ID]*held     // holders of the rows, once asked for
 }
 
 // way is an edge from a held resource to the one that its holder waits for.
-type way struct{ from, to names.ID }
+type way struct{ from, to text.ID }
 
 type held struct{ by *state.Blocker }
 
@@ -35,7 +34,7 @@ const onBoard = "this Board"
 
 // New makes the graph of the resources with waiters. All other resources end a chain.
 func New(l *calls.Look) *Graph {
-	g := &Graph{scene: newScene(l), look: l, ways: make(map[way]*calls.Waiter), held: make(map[names.ID]*held)}
+	g := &Graph{scene: newScene(l), look: l, ways: make(map[way]*calls.Waiter), held: make(map[text.ID]*held)}
 	var resources []waitgraph.Resource
 	for _, c := range g.wanted {
 		if c.blocks || c.slot {
@@ -45,7 +44,7 @@ func New(l *calls.Look) *Graph {
 	g.Graph = waitgraph.New(resources...)
 	var elections []*contention
 	for _, r := range g.Contended(g.now) {
-		c := g.wanted[names.Of(r.Name)]
+		c := g.wanted[text.IDOf(r.Name)]
 		if !c.blocks {
 			continue
 		}
@@ -85,9 +84,9 @@ func (g *Graph) resource(c *contention) waitgraph.Resource {
 		}
 		by := w.Record()
 		by.Instance, by.Since = onBoard, w.Began()
-		r.Waiters = append(r.Waiters, records.Waiting{Holder: by, Callers: 1, Holds: names.KeyedAll(w.Holds)})
+		r.Waiters = append(r.Waiters, records.Waiting{Holder: by, Callers: 1, Holds: text.KeyedAll(w.Holds)})
 		for _, h := range w.Holds {
-			from := way{names.ID{Backend: h.Backend, Resource: h.Resource}, c.ID}
+			from := way{text.ID{Backend: h.Backend, Resource: h.Resource}, c.ID}
 			if g.ways[from] == nil && g.isHeld(h) {
 				g.ways[from] = w
 			}
@@ -135,7 +134,7 @@ func (g *Graph) row(c *contention, listed int) state.Blocked {
 }
 
 // HolderOf returns the holder of a contended resource, as known to the caller that has waited longest.
-func (g *Graph) HolderOf(of names.ID) *state.Blocker {
+func (g *Graph) HolderOf(of text.ID) *state.Blocker {
 	if known := g.held[of]; known != nil {
 		return known.by
 	}
@@ -153,9 +152,9 @@ func (g *Graph) HolderOf(of names.ID) *state.Blocker {
 
 // links describes the chain from the holder of a resource along the others.
 func (g *Graph) links(from string, others []string) (links []state.Link) {
-	at := names.Of(from)
+	at := text.IDOf(from)
 	for _, other := range others {
-		to := names.Of(other)
+		to := text.IDOf(other)
 		link := state.Link{Resource: text.Resource(to.Resource), Backend: text.Name(to.Backend), Holder: g.HolderOf(to)}
 		if w := g.ways[way{at, to}]; w != nil {
 			link.For = w.Waited(g.now).Seconds()

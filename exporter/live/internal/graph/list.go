@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/lockscope/lockscope/exporter/live/internal/calls"
-	"github.com/lockscope/lockscope/exporter/live/internal/names"
+	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/exporter/live/state"
 )
 
@@ -48,8 +48,8 @@ func (g *Graph) Held(ctx context.Context) (held []state.Held, omitted int) {
 }
 
 // Rows returns the resources with waiters, most waited for first.
-func (g *Graph) Rows() []names.ID {
-	rows := make([]names.ID, len(g.rows))
+func (g *Graph) Rows() []text.ID {
+	rows := make([]text.ID, len(g.rows))
 	for i, c := range g.rows {
 		rows[i] = c.ID
 	}

@@ -4,7 +4,7 @@ import (
 	"iter"
 
 	"github.com/lockscope/lockscope/exporter/live/internal/calls"
-	"github.com/lockscope/lockscope/exporter/live/internal/names"
+	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/exporter/live/state"
 )
 
@@ -22,7 +22,7 @@ func (g *Graph) Waits() iter.Seq2[*calls.Waiter, *state.Blocker] {
 }
 
 // Links describes the chain from the holder of a contended resource: what it waits for, and so on.
-func (g *Graph) Links(of names.ID) []state.Link {
+func (g *Graph) Links(of text.ID) []state.Link {
 	chain := g.Chain(of.Key())
 	return g.links(of.Key(), chain[:min(len(chain), state.MaxChain)])
 }

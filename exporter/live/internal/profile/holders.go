@@ -6,13 +6,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/live/internal/names"
+	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/exporter/live/state"
 )
 
 // holderKey is what the time behind a holder is charged to.
 type holderKey struct {
-	of     names.ID
+	of     text.ID
 	holder Holder
 	other  bool // rows that did not fit
 }
@@ -25,7 +25,7 @@ func (k holderKey) own() holderKey {
 
 // Inflicted is time that calls waited behind a holder.
 type Inflicted struct {
-	Of     names.ID
+	Of     text.ID
 	Holder Holder
 	Waits  int           // how many calls began to wait behind it
 	Took   time.Duration // of all its waiters together

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/live/internal/names"
+	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/decorate"
 	"github.com/lockscope/lockscope/lock/locktrace"
@@ -17,13 +17,13 @@ import (
 // The caller of its methods guards it.
 type Line struct {
 	*decorate.Line
-	of       names.ID
+	of       text.ID
 	recorder *Recorder
 	spent    Spent // of a caller that has been in the line from the start
 }
 
 // NewLine returns a line without callers.
-func (r *Recorder) NewLine(of names.ID) *Line {
+func (r *Recorder) NewLine(of text.ID) *Line {
 	l := &Line{of: of, recorder: r}
 	l.Line = decorate.NewLine(l.inflict, l.spend)
 	return l

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/live/internal/names"
+	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
@@ -32,7 +32,7 @@ type Recorder struct {
 type waiterKey struct {
 	stack    *Stack // nil: not known, or one of many
 	callSite string // without a stack: of the waiting call, if known
-	of       names.ID
+	of       text.ID
 	class    locktrace.Wait
 	instance string // of the holder
 	other    bool   // rows that did not fit
@@ -59,7 +59,7 @@ func (r *Recorder) Stacks() bool { return r.rate > 0 }
 type Wait struct {
 	Stack    *Stack // nil if it is not known
 	CallSite string // stands for the stack
-	Of       names.ID
+	Of       text.ID
 	Took     time.Duration
 	Spent    Spent // adds up to Took
 }

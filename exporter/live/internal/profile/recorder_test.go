@@ -8,13 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/live/internal/names"
+	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 func waitOf(resource string, took time.Duration) Wait {
 	return Wait{
-		Of: names.ID{Resource: resource}, Took: took,
+		Of: text.ID{Resource: resource}, Took: took,
 		Spent: Spent{{locktrace.WaitNetwork, "", took / 4}, {locktrace.WaitHolder, "a/1", took - took/4}},
 	}
 }
@@ -74,7 +74,7 @@ func TestBounds(t *testing.T) {
 	now := r.began
 	const old = 800 // that made others wait for an hour each, long ago
 	for i := range old {
-		r.Inflict(now, Inflicted{Of: names.ID{Resource: fmt.Sprint("old", i)}, Waits: 1, Took: time.Hour, Span: 1})
+		r.Inflict(now, Inflicted{Of: text.ID{Resource: fmt.Sprint("old", i)}, Waits: 1, Took: time.Hour, Span: 1})
 	}
 	now = now.Add(time.Hour)
 	for i := range 4 * maxRows {
@@ -85,7 +85,7 @@ func TestBounds(t *testing.T) {
 		r.Ended(w)
 		now = now.Add(time.Second)
 		r.Inflict(now, Inflicted{Of: w.Of, Holder: Holder{Instance: fmt.Sprint("a/", i)}, Waits: 1, Took: 1000, Span: 1})
-		r.Inflict(now, Inflicted{Of: names.ID{Resource: "long"}, Holder: Holder{Instance: "a/1"}, Waits: 1, Took: 9e6})
+		r.Inflict(now, Inflicted{Of: text.ID{Resource: "long"}, Holder: Holder{Instance: "a/1"}, Waits: 1, Took: 9e6})
 	}
 	if len(stacks) != maxStacks+1 || len(r.waiters.rows) > maxRows+2 || len(r.holders.rows) > maxRows+2 {
 		t.Errorf("%d stacks, %d and %d rows", len(stacks), len(r.waiters.rows), len(r.holders.rows))

@@ -7,14 +7,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/live/internal/names"
+	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // Sample is a row of a Profile for readers.
 type Sample struct {
 	Stack  []Frame // innermost first
-	Of     names.ID
+	Of     text.ID
 	Class  locktrace.Wait
 	Holder string // instance
 	Count  int64

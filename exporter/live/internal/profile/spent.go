@@ -3,7 +3,6 @@ package profile
 import (
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/live/internal/names"
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
@@ -144,7 +143,7 @@ func shortName(name string) string {
 	return text.Name(name)
 }
 
-func short(of names.ID) names.ID {
+func short(of text.ID) text.ID {
 	of.Backend = shortName(of.Backend)
 	if len(of.Resource) > longResource {
 		of.Resource = text.Resource(of.Resource)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/live/internal/names"
+	"github.com/lockscope/lockscope/exporter/live/internal/text"
 )
 
 // sample is what a row adds up: how many waits, and their time.
@@ -127,6 +127,6 @@ func (t *table[K]) copy() map[K]sample {
 	return all
 }
 
-func cloned(of names.ID) names.ID {
-	return names.ID{Backend: strings.Clone(of.Backend), Resource: strings.Clone(of.Resource)}
+func cloned(of text.ID) text.ID {
+	return text.ID{Backend: strings.Clone(of.Backend), Resource: strings.Clone(of.Resource)}
 }

@@ -7,7 +7,7 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/lockscope/lockscope/exporter/live/internal/names"
+	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/locktrace"
@@ -15,7 +15,7 @@ import (
 
 // Done is a call that has ended, or that is under way.
 type Done struct {
-	names.ID
+	text.ID
 	Trace        trace.TraceID
 	Of           *Caller // nil if there is no track
 	Began, Ended time.Time

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/live/internal/names"
+	"github.com/lockscope/lockscope/exporter/live/internal/text"
 )
 
 const (
@@ -26,8 +26,8 @@ type Recorder struct {
 	base time.Time
 	max  int
 	here func(instance string) bool
-	all  atomic.Pointer[map[names.ID]*Track] // replaced, never changed; nil until somebody waits
-	full atomic.Int64                        // until when newcomers are turned away, since base
+	all  atomic.Pointer[map[text.ID]*Track] // replaced, never changed; nil until somebody waits
+	full atomic.Int64                       // until when newcomers are turned away, since base
 
 	mu       sync.Mutex
 	restarts []Restart // the latest
@@ -46,7 +46,7 @@ func (r *Recorder) Base() time.Time { return r.base }
 func (r *Recorder) Empty() bool { return r.all.Load() == nil }
 
 // Find returns the track of a resource; nil if it is not recorded.
-func (r *Recorder) Find(of names.ID, now time.Time) *Track {
+func (r *Recorder) Find(of text.ID, now time.Time) *Track {
 	all := r.all.Load()
 	if all == nil {
 		return nil
@@ -59,7 +59,7 @@ func (r *Recorder) Find(of names.ID, now time.Time) *Track {
 }
 
 // Contend records that a call begins to wait for a resource, and returns the track; nil if there is no room.
-func (r *Recorder) Contend(of names.ID, now time.Time) *Track {
+func (r *Recorder) Contend(of text.ID, now time.Time) *Track {
 	since := now.Sub(r.base)
 	if all := r.all.Load(); all != nil {
 		if t := (*all)[of]; t != nil {
@@ -74,7 +74,7 @@ func (r *Recorder) Contend(of names.ID, now time.Time) *Track {
 }
 
 // add makes room for a resource, if another one has expired or is idle.
-func (r *Recorder) add(of names.ID, now time.Duration) *Track {
+func (r *Recorder) add(of text.ID, now time.Duration) *Track {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	all := r.copy(now)
@@ -89,7 +89,7 @@ func (r *Recorder) add(of names.ID, now time.Duration) *Track {
 		}
 		delete(all, least.of)
 	}
-	of = names.ID{Backend: strings.Clone(of.Backend), Resource: strings.Clone(of.Resource)}
+	of = text.ID{Backend: strings.Clone(of.Backend), Resource: strings.Clone(of.Resource)}
 	t := &Track{of: of, base: r.base, here: r.here}
 	t.waited.Store(int64(now))
 	all[of] = t
@@ -98,16 +98,16 @@ func (r *Recorder) add(of names.ID, now time.Duration) *Track {
 }
 
 // copy returns the tracks that have not expired. mu must be held.
-func (r *Recorder) copy(now time.Duration) map[names.ID]*Track {
-	all := make(map[names.ID]*Track)
+func (r *Recorder) copy(now time.Duration) map[text.ID]*Track {
+	all := make(map[text.ID]*Track)
 	if old := r.all.Load(); old != nil {
 		maps.Copy(all, *old)
 	}
-	maps.DeleteFunc(all, func(_ names.ID, t *Track) bool { return now-time.Duration(t.waited.Load()) >= For })
+	maps.DeleteFunc(all, func(_ text.ID, t *Track) bool { return now-time.Duration(t.waited.Load()) >= For })
 	return all
 }
 
-func longestIdle(all map[names.ID]*Track) (least *Track) {
+func longestIdle(all map[text.ID]*Track) (least *Track) {
 	for _, t := range all {
 		if least == nil || t.waited.Load() < least.waited.Load() {
 			least = t
@@ -117,7 +117,7 @@ func longestIdle(all map[names.ID]*Track) (least *Track) {
 }
 
 // Recorded returns the resources that are recorded, those waited for last first, and drops the expired ones.
-func (r *Recorder) Recorded(now time.Time) []names.ID {
+func (r *Recorder) Recorded(now time.Time) []text.ID {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.Empty() {
@@ -130,7 +130,7 @@ func (r *Recorder) Recorded(now time.Time) []names.ID {
 	if len(all) == 0 {
 		r.all.Store(nil)
 	}
-	return slices.SortedFunc(maps.Keys(all), func(x, y names.ID) int {
+	return slices.SortedFunc(maps.Keys(all), func(x, y text.ID) int {
 		return cmp.Or(cmp.Compare(all[y].waited.Load(), all[x].waited.Load()), cmp.Compare(x.Resource, y.Resource),
 			cmp.Compare(x.Backend, y.Backend))
 	})

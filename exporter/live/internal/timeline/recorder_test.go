@@ -6,12 +6,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/live/internal/names"
+	"github.com/lockscope/lockscope/exporter/live/internal/text"
 )
 
 func nobodyHere(string) bool { return false }
 
-func id(i int) names.ID { return names.ID{Backend: "redis", Resource: fmt.Sprintf("order:%d", i)} }
+func id(i int) text.ID { return text.ID{Backend: "redis", Resource: fmt.Sprintf("order:%d", i)} }
 
 func inBubble(t *testing.T, test func(t *testing.T)) { synctest.Test(t, test) }
 

@@ -5,7 +5,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/live/internal/names"
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/lock"
 )
@@ -18,7 +17,7 @@ const maxTexts = 64
 
 // Track has the latest events of one resource. It is safe for concurrent use.
 type Track struct {
-	of     names.ID
+	of     text.ID
 	base   time.Time
 	here   func(instance string) bool
 	waited atomic.Int64 // when somebody last waited, since base

@@ -6,14 +6,13 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/internal/traceevent"
-	"github.com/lockscope/lockscope/exporter/live/internal/names"
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/exporter/live/internal/timeline"
 )
 
 // Resource is what is known of one resource: what has ended, and what is under way.
 type Resource struct {
-	Of       names.ID
+	Of       text.ID
 	Events   []timeline.Event
 	Restarts []timeline.Restart // of its nodes
 	Here     func(instance string) bool
@@ -55,7 +54,7 @@ func Draw(t *traceevent.Trace, r Resource) {
 }
 
 // title names a resource, and its set of nodes if that is known.
-func title(of names.ID) string {
+func title(of text.ID) string {
 	if of.Backend == "" {
 		return text.Resource(of.Resource)
 	}

@@ -1,5 +1,4 @@
-// Package names has a Board's names for resources, sets of nodes and lockers.
-package names
+package text
 
 import (
 	"strconv"
@@ -16,23 +15,18 @@ func (of ID) Key() string {
 	return strconv.Itoa(len(of.Backend)) + ":" + of.Backend + of.Resource
 }
 
-// Of reads a key.
-func Of(key string) ID {
+// IDOf reads a key.
+func IDOf(key string) ID {
 	length, rest, _ := strings.Cut(key, ":")
 	n, _ := strconv.Atoi(length)
 	return ID{rest[:n], rest[n:]}
-}
-
-// Keyed returns a lease with its name in the graph.
-func Keyed(h lock.HeldLease) lock.HeldLease {
-	return lock.HeldLease{Resource: ID{h.Backend, h.Resource}.Key(), Fence: h.Fence}
 }
 
 // KeyedAll returns leases with their names in the graph.
 func KeyedAll(held []lock.HeldLease) []lock.HeldLease {
 	all := make([]lock.HeldLease, len(held))
 	for i, h := range held {
-		all[i] = Keyed(h)
+		all[i] = lock.HeldLease{Resource: ID{h.Backend, h.Resource}.Key(), Fence: h.Fence}
 	}
 	return all
 }

@@ -1,4 +1,4 @@
-package names
+package text
 
 import "testing"
 
@@ -8,8 +8,8 @@ func TestKeys(t *testing.T) {
 	for _, backend := range []string{"", "redis", "12:redis", "\x00", ":"} {
 		for _, resource := range []string{"", "order:1", "redisorder:1", "\x00", ":"} {
 			of := ID{backend, resource}
-			if other, taken := seen[of.Key()]; taken || Of(of.Key()) != of {
-				t.Errorf("%q is also of %q, and is read as %q", of, other, Of(of.Key()))
+			if other, taken := seen[of.Key()]; taken || IDOf(of.Key()) != of {
+				t.Errorf("%q is also of %q, and is read as %q", of, other, IDOf(of.Key()))
 			}
 			seen[of.Key()] = of
 		}
