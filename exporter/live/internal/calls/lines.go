@@ -1,21 +1,45 @@
 package calls
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/live/internal/profile"
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
+	"github.com/lockscope/lockscope/lock/decorate"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // lines are the callers that wait for their turn in this process, by resource. Lockers of one Board that contend for
 // one resource have a line each. The mutex of the shard guards them.
-type lines map[text.ID][]*ownedLine
+type lines map[text.ID][]*line
 
-type ownedLine struct {
-	*profile.Line
+// line charges the holders that its callers wait for, and remembers what a caller has spent.
+type line struct {
+	*decorate.Line
 	of    text.ID
 	owner *Owner
+	spent profile.Spent // of a caller that has been in the line from the start
+}
+
+func newLine(of text.ID, owner *Owner) *line {
+	l := &line{of: of, owner: owner}
+	l.Line = decorate.NewLine(l.inflict, l.spend)
+	return l
+}
+
+func (l *line) spend(s decorate.Stretch) {
+	l.spent.Add(profile.CauseOf(cmp.Or(s.Class, profile.Unknown), s.Blocker), s.Took)
+}
+
+func (l *line) inflict(s decorate.LineStretch) {
+	if s.Class == locktrace.WaitHolder {
+		holder := profile.CauseOf(s.Class, s.Blocker).Holder
+		l.owner.Records.Profile.Inflict(s.Until, profile.Inflicted{
+			Of: l.of, Holder: holder, Waits: s.Waits, Took: s.Took, Span: s.Span,
+		})
+	}
 }
 
 // look is for an event after which the callers may wait for something else.
@@ -35,7 +59,7 @@ func (l lines) charge(now time.Time) {
 }
 
 // find returns the line of a locker, and makes one if there is none.
-func (l *lines) find(of text.ID, owner *Owner) *ownedLine {
+func (l *lines) find(of text.ID, owner *Owner) *line {
 	for _, line := range (*l)[of] {
 		if line.owner == owner {
 			return line
@@ -44,18 +68,18 @@ func (l *lines) find(of text.ID, owner *Owner) *ownedLine {
 	if *l == nil {
 		*l = make(lines)
 	}
-	added := &ownedLine{owner.Records.Profile.NewLine(of), of, owner}
+	added := newLine(of, owner)
 	(*l)[of] = append((*l)[of], added)
 	return added
 }
 
 // drop forgets a line without callers.
-func (l lines) drop(line *ownedLine) {
-	if !line.Empty() {
+func (l lines) drop(empty *line) {
+	if !empty.Empty() {
 		return
 	}
-	rest := slices.DeleteFunc(l[line.of], func(other *ownedLine) bool { return other == line })
-	if l[line.of] = rest; len(rest) == 0 {
-		delete(l, line.of)
+	rest := slices.DeleteFunc(l[empty.of], func(other *line) bool { return other == empty })
+	if l[empty.of] = rest; len(rest) == 0 {
+		delete(l, empty.of)
 	}
 }

@@ -16,7 +16,7 @@ type waited struct {
 	few   [3]profile.Stretch // of spent, as a rule
 	after profile.Holder     // the last that was charged for this call's beginning to wait
 
-	line   *ownedLine    // while it waits for its turn in this process; nil else
+	line   *line         // while it waits for its turn in this process; nil else
 	joined profile.Spent // what the line had spent by then
 }
 
@@ -42,7 +42,8 @@ func (c *Call) spendUntil(now time.Time, e locktrace.WaitStart) {
 	if e.Kind == locktrace.WaitLocal && e.Front != nil {
 		c.spend(now, c.clock.WaitInLine(now, e))
 		w.line = lines.find(id, c.owner)
-		w.joined = w.line.Join(now, e.Front)
+		w.line.Join(now, e.Front)
+		w.joined = slices.Clone(w.line.spent)
 	} else {
 		c.spend(now, c.clock.WaitStart(now, e))
 		lines.look(id, now)
@@ -94,7 +95,7 @@ func (c *Call) leaveLine(now time.Time) bool {
 		return false
 	}
 	w.line.Leave(now)
-	w.spent.AddSince(w.line.Spent(), w.joined)
+	w.spent.AddSince(w.line.spent, w.joined)
 	c.clock.WaitEnd(now)
 	c.shard.lines.drop(w.line)
 	w.line, w.joined = nil, nil
@@ -193,7 +194,7 @@ func (c *Call) soFar(now time.Time) profile.Wait {
 	case w != nil:
 		soFar.Stack, soFar.Spent = w.stack, slices.Clone(w.spent)
 		if w.line != nil {
-			soFar.Spent.AddSince(w.line.Spent(), w.joined)
+			soFar.Spent.AddSince(w.line.spent, w.joined)
 		}
 	case soFar.Took >= unhindered && !c.origin.StandsBy():
 		soFar.Spent.Add(profile.Cause{Class: c.classOf(class)}, soFar.Took)

@@ -93,12 +93,11 @@ func TestStackOfAShortWait(t *testing.T) {
 // TestFrontThatPanics is an error of a driver that does. The time has an unknown class.
 func TestFrontThatPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := profile.New(1)
-		line := r.NewLine(text.ID{})
+		line := newLine(text.ID{}, &Owner{Records: &Records{Profile: profile.New(1)}})
 		line.Join(time.Now(), func() (*lock.HeldError, error) { panic("driver") })
 		time.Sleep(time.Second)
 		line.Leave(time.Now())
-		if got := line.Spent(); len(got) != 1 || got[0].Class != profile.Unknown || got[0].Took != time.Second {
+		if got := line.spent; len(got) != 1 || got[0].Class != profile.Unknown || got[0].Took != time.Second {
 			t.Errorf("spent %+v", got)
 		}
 	})
