@@ -35,26 +35,31 @@ type Call struct {
 	began    time.Time
 	clock    decorate.WaitClock
 
-	mu       sync.Mutex
-	backend  string // "" until a hook has said so
-	trace    trace.TraceID
-	doing    locktrace.Wait
-	attempts int
-	ahead    int
-	blocker  *lock.HeldError // whom it waits for, or waited for before this attempt
-	full     time.Duration   // the most that was ever left of blocker
-	toldAt   time.Duration   // of blocker, after began
-	asOf     time.Duration   // after began: when the last attempt to be refused did
-	tried    time.Duration   // after began: when the last attempt did
-	origin   *origin         // nil if nothing is known of it
-	lastErr  error           // of the last attempt, unless it was refused
-	known    nodes.Set       // nodes that know the lock
+	mu sync.Mutex
+	Progress
+	tried    time.Duration // after began: when the last attempt did
+	origin   *origin       // nil if nothing is known of it
+	known    nodes.Set     // nodes that know the lock
 	extends  int
 	extended time.Duration // after began: the last time
 	trail    timeline.Trail
 	waited   *waited          // nil until its first wait
 	track    *timeline.Track  // nil unless the call waits
 	caller   *timeline.Caller // nil unless an event of the call has been recorded
+}
+
+// Progress is what the hooks reported of a call last.
+type Progress struct {
+	Backend  string // "" until a hook has said so
+	Trace    trace.TraceID
+	Doing    locktrace.Wait
+	Attempts int
+	Ahead    int
+	LastErr  error           // of the last attempt, unless it was refused
+	Blocker  *lock.HeldError // whom it waits for, or waited for before this attempt
+	Full     time.Duration   // the most that was ever left of Blocker
+	ToldAt   time.Duration   // of Blocker, after the call began
+	AsOf     time.Duration   // after the call began: when the last attempt to be refused did
 }
 
 // origin is where a call was made, for which construct, and what its caller holds while it waits. It is separate
@@ -89,10 +94,10 @@ func (c *Call) ID() text.ID {
 }
 
 // id is ID. mu must be held.
-func (c *Call) id() text.ID { return text.ID{Backend: c.backend, Resource: c.name()} }
+func (c *Call) id() text.ID { return text.ID{Backend: c.Backend, Resource: c.name()} }
 
 // wants is the resource that was asked for. mu must be held.
-func (c *Call) wants() text.ID { return text.ID{Backend: c.backend, Resource: c.resource} }
+func (c *Call) wants() text.ID { return text.ID{Backend: c.Backend, Resource: c.resource} }
 
 // name is that of the resource that was asked for or, once it is held, of the one that is.
 func (c *Call) name() string {
@@ -108,7 +113,7 @@ func (c *Call) ReadTrace(ctx context.Context) {
 	if sc := trace.SpanContextFromContext(ctx); sc.HasTraceID() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.trace = sc.TraceID()
+		c.Trace = sc.TraceID()
 	}
 }
 
@@ -120,7 +125,7 @@ func (c *Call) Place(backend string, e locktrace.AcquireStart, holds []lock.Held
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.backend = backend
+	c.Backend = backend
 	if e.CallSite != "" || len(holds) > 0 || kind != "" {
 		c.origin = &origin{e.CallSite, kind, max(slots, 0), holds}
 	}
@@ -141,7 +146,7 @@ func (o origin) Record() lock.Holder { return lock.Holder{Kind: o.Kind, Slots: o
 // AttemptStart begins a round of voting.
 func (c *Call) AttemptStart(e locktrace.AttemptStart) {
 	c.mu.Lock()
-	c.doing, c.attempts, c.known, c.tried = doingAttempt, e.Attempt, nodes.Set{}, time.Since(c.began)
+	c.Doing, c.Attempts, c.known, c.tried = doingAttempt, e.Attempt, nodes.Set{}, time.Since(c.began)
 	now, again := c.began.Add(c.tried), c.waited != nil
 	c.mu.Unlock()
 	if again {
@@ -155,10 +160,10 @@ func (c *Call) AttemptEnd(e locktrace.AttemptEnd) {
 	held := heldBy(e.Err)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.lastErr = e.Err; held != nil {
+	if c.LastErr = e.Err; held != nil {
 		// Not by what it took, as the step below: told late, for want of a processor, the refusal would seem to be
 		// younger than a lease that was granted meanwhile.
-		c.lastErr, c.asOf = nil, c.tried
+		c.LastErr, c.AsOf = nil, c.tried
 		c.behind(held, now)
 	}
 	c.record(timeline.Step{
@@ -198,7 +203,7 @@ func (c *Call) NodeEnd(now time.Time, node int, e locktrace.NodeEnd) {
 	late := s.Outcome != lock.VerdictGranted
 	switch s.Op {
 	case lock.OpAcquire, lock.OpRaise:
-		if s.Op == lock.OpAcquire && s.Attempt == c.attempts {
+		if s.Op == lock.OpAcquire && s.Attempt == c.Attempts {
 			c.known.Note(node, s.Outcome)
 		}
 		c.record(s)
@@ -230,7 +235,7 @@ func (c *Call) WaitStart(e locktrace.WaitStart) {
 func (c *Call) startWait(e locktrace.WaitStart, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.doing, c.ahead = e.Kind, e.Ahead
+	c.Doing, c.Ahead = e.Kind, e.Ahead
 	c.behind(e.Blocker, now)
 	c.track = c.owner.Records.Timeline.Contend(c.wants(), now)
 }
@@ -239,13 +244,13 @@ func (c *Call) startWait(e locktrace.WaitStart, now time.Time) {
 func (c *Call) behind(held *lock.HeldError, now time.Time) {
 	switch {
 	case held == nil:
-		c.full = 0
-	case c.blocker == nil || !sameHolder(held, c.blocker):
-		c.full = held.Remaining
+		c.Full = 0
+	case c.Blocker == nil || !sameHolder(held, c.Blocker):
+		c.Full = held.Remaining
 	default:
-		c.full = max(c.full, held.Remaining)
+		c.Full = max(c.Full, held.Remaining)
 	}
-	c.blocker, c.toldAt = held, now.Sub(c.began)
+	c.Blocker, c.ToldAt = held, now.Sub(c.began)
 }
 
 func sameHolder(a, b *lock.HeldError) bool {
@@ -272,9 +277,9 @@ func (c *Call) WaitEnd(e locktrace.WaitEnd) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.ahead = 0
+	c.Ahead = 0
 	c.record(timeline.Step{
-		Kind: timeline.Wait, Attempt: c.attempts, Start: c.startOf(now, e.Took), Took: e.Took,
+		Kind: timeline.Wait, Attempt: c.Attempts, Start: c.startOf(now, e.Took), Took: e.Took,
 		Name: string(e.Kind), Class: class, Outcome: outcome, Err: e.Err, Blocker: e.Blocker,
 	})
 }
@@ -328,7 +333,7 @@ func (c *Call) end(now time.Time, err error) (d timeline.Done, track *timeline.T
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	standsBy = c.origin.StandsBy()
-	d = timeline.Done{ID: c.wants(), Trace: c.trace, Began: c.began, Ended: now, Err: err}
+	d = timeline.Done{ID: c.wants(), Trace: c.Trace, Began: c.began, Ended: now, Err: err}
 	track, d.Of = c.recording(now)
 	c.track = nil // a lease may outlive its place on the timeline
 	d.Trail = c.trail.End(!standsBy && c.owner.Records.Slowest.Wants(now, now.Sub(c.began)))

@@ -25,8 +25,8 @@ func TestARefusalIsAsOldAsItsAttempt(t *testing.T) {
 		c.AttemptStart(locktrace.AttemptStart{Attempt: 1})
 		time.Sleep(time.Second)
 		c.AttemptEnd(locktrace.AttemptEnd{Took: time.Millisecond, Err: &lock.HeldError{Nodes: 3, Refused: 3}})
-		if c.asOf != time.Second {
-			t.Errorf("of an attempt that began after a second it is %v old", c.asOf)
+		if c.AsOf != time.Second {
+			t.Errorf("of an attempt that began after a second it is %v old", c.AsOf)
 		}
 	})
 }

@@ -100,7 +100,7 @@ func (m *Lease) tenure(now time.Time) tenure {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return tenure{
-		instance: m.owner.Instance, callSite: m.from().CallSite, trace: text.TraceID(m.trace),
+		instance: m.owner.Instance, callSite: m.from().CallSite, trace: text.TraceID(m.Trace),
 		since: m.heldAt, until: now, kept: m.lost,
 	}
 }
@@ -129,8 +129,8 @@ func (m *Lease) Tell(now time.Time) (h state.Held, ok bool) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	h.Extends, h.TraceID, h.Nodes = m.extends, text.TraceID(m.trace), m.known.Len()
-	h.CallSite, h.Backend = text.Name(m.from().CallSite), text.Name(m.backend)
+	h.Extends, h.TraceID, h.Nodes = m.extends, text.TraceID(m.Trace), m.known.Len()
+	h.CallSite, h.Backend = text.Name(m.from().CallSite), text.Name(m.Backend)
 	h.Construct = m.from().construct()
 	h.Unrenewed = m.unrenewed(h.Validity, now)
 	return h, true

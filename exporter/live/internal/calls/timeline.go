@@ -26,7 +26,7 @@ func (c *Call) recording(now time.Time) (*timeline.Track, *timeline.Caller) {
 func (c *Call) shared() *timeline.Caller {
 	if c.caller == nil {
 		c.caller = &timeline.Caller{
-			Instance: c.owner.Instance, CallSite: text.Name(c.from().CallSite), Trace: c.trace,
+			Instance: c.owner.Instance, CallSite: text.Name(c.from().CallSite), Trace: c.Trace,
 		}
 	}
 	return c.caller
@@ -90,10 +90,10 @@ func (c *Call) look(t *timeline.Track, now time.Time) []timeline.Event {
 	class, blocker := c.clock.Class()
 	c.mu.Lock()
 	d := timeline.Done{Of: c.shared(), Began: c.began, Ended: now, Open: true, Trail: c.trail.Copy()}
-	current := timeline.Step{Kind: timeline.Attempt, Attempt: c.attempts, Start: c.tried}
-	if c.doing != doingAttempt {
+	current := timeline.Step{Kind: timeline.Attempt, Attempt: c.Attempts, Start: c.tried}
+	if c.Doing != doingAttempt {
 		current = timeline.Step{
-			Kind: timeline.Wait, Name: string(c.doing), Class: class, Attempt: c.attempts, Start: c.toldAt,
+			Kind: timeline.Wait, Name: string(c.Doing), Class: class, Attempt: c.Attempts, Start: c.ToldAt,
 			Blocker: blocker,
 		}
 	}

@@ -3,8 +3,6 @@ package calls
 import (
 	"time"
 
-	"go.opentelemetry.io/otel/trace"
-
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/exporter/live/internal/timeline"
 	"github.com/lockscope/lockscope/exporter/live/state"
@@ -21,33 +19,21 @@ type Waiter struct {
 
 // View is what a waiter does at one instant.
 type View struct {
-	Backend  string
-	Hooked   bool
-	Doing    locktrace.Wait
-	Class    locktrace.Wait // why it waits; "" if no hook has said so
-	Attempts int
-	Ahead    int
-	Trace    trace.TraceID
+	Progress
 	origin
-	LastErr error
-	Blocker *lock.HeldError
-	Full    time.Duration // the most that was ever left of Blocker
-	ToldAt  time.Time
-	AsOf    time.Time
+	Hooked bool
+	Class  locktrace.Wait // why it waits; "" if no hook has said so
 }
 
-func (c *Call) view() View {
+func (c *Call) view() (v View) {
 	class, _ := c.clock.Class()
-	if !c.Hooked() {
-		class = ""
+	if v.Hooked = c.Hooked(); v.Hooked {
+		v.Class = class
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return View{
-		Backend: c.backend, Hooked: c.Hooked(), Doing: c.doing, Class: class, Attempts: c.attempts, Ahead: c.ahead,
-		Trace: c.trace, origin: c.from(), LastErr: c.lastErr, Blocker: c.blocker, Full: c.full,
-		ToldAt: c.began.Add(c.toldAt), AsOf: c.began.Add(c.asOf),
-	}
+	v.Progress, v.origin = c.Progress, c.from()
+	return v
 }
 
 // unhindered is how long a first attempt may take before it counts as a wait.
@@ -61,6 +47,9 @@ func (w *Waiter) Waits(now time.Time) bool {
 	return w.Doing != doingAttempt || w.Blocker != nil || w.Attempts > 1 || w.LastErr != nil ||
 		w.Waited(now) >= unhindered
 }
+
+// RefusedAt is when the last attempt to be refused began.
+func (w *Waiter) RefusedAt() time.Time { return w.began.Add(w.AsOf) }
 
 // Waited is how long the call has waited.
 func (w *Waiter) Waited(now time.Time) time.Duration { return max(now.Sub(w.began), 0) }

@@ -38,7 +38,9 @@ func TestAVoteOfAWaiterIsNoHolder(t *testing.T) {
 			s := &scene{now: time.Now(), wanted: map[text.ID]*contention{c.ID: c}}
 			for i, told := range []*lock.HeldError{nil, refused("billing/7", 2), test.told} {
 				m := r.Begin(t.Context(), newOwner(r, []string{"orders/0", "orders/1", "orders/2"}[i]), "job")
-				view := calls.View{Hooked: true, Doing: locktrace.WaitHolder, Blocker: told, AsOf: s.now}
+				view := calls.View{Hooked: true, Progress: calls.Progress{
+					Doing: locktrace.WaitHolder, Blocker: told, AsOf: s.now.Sub(m.Began()),
+				}}
 				c.waiters = append(c.waiters, &calls.Waiter{Lease: m, View: view})
 			}
 			w := c.waiters[2]
@@ -58,10 +60,11 @@ func TestTwoRefusalsInTwoNames(t *testing.T) {
 		owner, other := newOwner(r, "orders/1"), newOwner(r, "orders/1")
 		held := r.Begin(t.Context(), owner, "job").Acquired(newLease(t))
 		now := held.HeldAt().Add(time.Second)
-		w := &calls.Waiter{Lease: r.Begin(t.Context(), other, "job"), View: calls.View{
-			Hooked: true, Doing: locktrace.WaitHolder, AsOf: now,
+		w := &calls.Waiter{Lease: r.Begin(t.Context(), other, "job"), View: calls.View{Hooked: true}}
+		w.Progress = calls.Progress{
+			Doing: locktrace.WaitHolder, AsOf: now.Sub(w.Began()),
 			Blocker: &lock.HeldError{Holder: lock.Holder{Instance: "stock/3"}, Nodes: 3, Refused: 2, Named: named},
-		}}
+		}
 		c := &contention{
 			ID: text.ID{Resource: "job"}, waiters: []*calls.Waiter{w},
 			holders: []holder{{held, state.Held{Holder: owner.Instance}}},
