@@ -3,20 +3,17 @@ package nodes
 import (
 	"cmp"
 	"errors"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/exporter/live/internal/waits"
+	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/decorate"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/locktrace"
-)
-
-// A node's calls are counted in slots of nodeSlot. The slots cover decorate.NodesFor.
-const (
-	nodeSlot  = 5 * time.Second
-	nodeSlots = int64(decorate.NodesFor / nodeSlot)
 )
 
 // nodeName tells apart nodes of one name in different sets.
@@ -29,7 +26,7 @@ type node struct {
 
 	mu       sync.Mutex
 	known    decorate.NodeHealth
-	slots    [nodeSlots]nodeCounts
+	minute   waits.Minute[nodeCounts]
 	skew     time.Duration // of its clock; zero: unknown
 	lastErr  error
 	failedAt time.Time
@@ -38,7 +35,6 @@ type node struct {
 
 // nodeCounts are what the health that all views share does not count.
 type nodeCounts struct {
-	slot     int64
 	notAsked int // commands that were not sent because of the node's state
 	took     waits.Histogram
 }
@@ -54,30 +50,18 @@ func (n *node) done(now time.Time, e locktrace.NodeEnd) {
 	n.skew = cmp.Or(e.ClockSkew, n.skew)
 	sent := !errors.Is(e.Err, driver.ErrNotSent)
 	if !sent {
-		n.counts(now).notAsked++
+		n.minute.At(now.Unix()).notAsked++
 	}
 	if r == decorate.ReplyUnheard {
 		return
 	}
 	if sent && r != decorate.ReplyBarred && !e.Undialed() { // else nothing took that long
-		n.counts(now).took.Add(e.Took)
+		n.minute.At(now.Unix()).took.Add(e.Took)
 	}
 	n.voted(e)
 	if r != decorate.ReplyDone {
 		n.lastErr, n.failedAt = e.Err, now
 	}
-}
-
-func slotOf(now time.Time) int64 { return now.Unix() / int64(nodeSlot/time.Second) }
-
-// counts returns the counts of the current slot. mu must be held.
-func (n *node) counts(now time.Time) *nodeCounts {
-	slot := slotOf(now)
-	c := &n.slots[slot%nodeSlots]
-	if c.slot != slot {
-		*c = nodeCounts{slot: slot}
-	}
-	return c
 }
 
 func (n *node) restarted(now time.Time, e locktrace.NodeRestart) {
@@ -92,4 +76,82 @@ func (n *node) voted(e locktrace.NodeEnd) {
 	if n.restart != nil && n.restart.Enforced && e.Op == lock.OpAcquire && e.Verdict == lock.VerdictGranted {
 		n.restart = nil
 	}
+}
+
+// restart is the last detected restart of a node, or its last eviction of keys.
+type restart struct {
+	at time.Time // when it was detected
+	locktrace.NodeRestart
+}
+
+// tell returns nil once no earlier lock can be valid.
+func (r *restart) tell(now time.Time) *state.Restart {
+	if r == nil {
+		return nil
+	}
+	ago := max(now.Sub(r.at), 0)
+	if ago >= r.Left {
+		return nil
+	}
+	return &state.Restart{
+		Noticed: ago.Seconds(), Evicted: r.Evicted, Witnessed: r.Witnessed, Left: (r.Left - ago).Seconds(),
+		Enforced: r.Enforced,
+	}
+}
+
+// health is that of the last minute, except for the last answer, which may be older.
+func (n *node) health(now time.Time) state.Node {
+	h, lastErr := n.sum(now)
+	if lastErr != nil {
+		h.Error = strings.TrimPrefix(text.Detail(lastErr), notAsked) // the page says of the command, not of the node
+	}
+	return h
+}
+
+// notAsked begins the text of an error of a command that was not sent.
+var notAsked = driver.ErrNotSent.Error() + ": "
+
+func (n *node) sum(now time.Time) (h state.Node, lastErr error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	v := n.known.View(now)
+	h = state.Node{
+		Name: text.Name(n.name.node), Backend: text.Name(n.name.backend), State: string(v.State),
+		Calls: v.Calls, Failures: v.Failures, Restart: n.restart.tell(now),
+	}
+	if v.State.Votes() && !h.Votes() { // it answers what is no vote
+		h.State, v.Since = state.NodeQuarantined, n.restart.at
+	}
+	h.Up = h.Votes()
+	n.total(&h, now)
+	h.Since, h.Quiet, h.Asked = since(v.Since, now), since(v.Answered, now), since(v.Asked, now)
+	if n.skew != 0 {
+		h.ClockSkew = state.Seconds(n.skew)
+	}
+	if ago := now.Sub(n.failedAt); ago < decorate.NodesFor {
+		lastErr, h.ErrorAge = n.lastErr, state.Seconds(max(ago, 0))
+	}
+	return h, lastErr
+}
+
+// since is nil for the zero time.
+func since(at, now time.Time) *float64 {
+	if at.IsZero() {
+		return nil
+	}
+	return state.Seconds(max(now.Sub(at), 0))
+}
+
+// failing is the share of failed commands above which a node that answers is not well.
+const failing = .01
+
+// total adds up what was counted in the last minute. mu must be held.
+func (n *node) total(h *state.Node, now time.Time) {
+	var took waits.Histogram
+	for c := range n.minute.Last(now.Unix()) {
+		h.NotAsked += c.notAsked
+		took.Merge(&c.took)
+	}
+	h.Failing = float64(h.Failures) > failing*float64(h.Calls)
+	h.P50, h.P99 = took.Quantile(.5).Seconds(), took.Quantile(.99).Seconds()
 }

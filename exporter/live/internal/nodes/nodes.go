@@ -3,12 +3,14 @@ package nodes
 
 import (
 	"maps"
+	"math/bits"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/live/state"
+	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
@@ -76,4 +78,32 @@ func (n *Nodes) Health(now time.Time) []state.Node {
 		health = append(health, node.health(now))
 	}
 	return health
+}
+
+// maxNodes bounds the nodes of a Board: four times the most of one Redlock. Further ones are not shown.
+const maxNodes = 4 * 64
+
+// Set is a set of nodes by index.
+type Set [maxNodes / 64]uint64
+
+// Note records whether a node has the lock, as far as its answer shows.
+func (s *Set) Note(node int, said lock.Verdict) {
+	if node < 0 {
+		return
+	}
+	bit := uint64(1) << (node % 64)
+	switch said {
+	case lock.VerdictGranted, lock.VerdictRefilled:
+		s[node/64] |= bit
+	case lock.VerdictRefused:
+		s[node/64] &^= bit
+	}
+}
+
+// Len is the number of nodes in the set.
+func (s *Set) Len() (n int) {
+	for _, word := range s {
+		n += bits.OnesCount64(word)
+	}
+	return n
 }

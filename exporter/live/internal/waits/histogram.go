@@ -1,6 +1,7 @@
 package waits
 
 import (
+	"iter"
 	"math"
 	"math/bits"
 	"time"
@@ -74,4 +75,38 @@ func (h *Histogram) Quantile(q float64) time.Duration {
 		}
 	}
 	return h.max
+}
+
+// Minute has a T for each five seconds of the last minute.
+type Minute[T any] struct {
+	slots [60 / slotSeconds]struct {
+		at int64
+		of T
+	}
+}
+
+const slotSeconds = 5
+
+// At returns the T of a second, which is zero if that is the first of its slot.
+func (m *Minute[T]) At(second int64) *T {
+	at := second / slotSeconds
+	s := &m.slots[at%int64(len(m.slots))]
+	if s.at != at {
+		var none T
+		s.at, s.of = at, none
+	}
+	return &s.of
+}
+
+// Last yields those of the minute before a second.
+func (m *Minute[T]) Last(second int64) iter.Seq[*T] {
+	return func(yield func(*T) bool) {
+		last := second / slotSeconds
+		for i := range m.slots {
+			s := &m.slots[i]
+			if s.at > last-int64(len(m.slots)) && s.at <= last && !yield(&s.of) {
+				return
+			}
+		}
+	}
 }

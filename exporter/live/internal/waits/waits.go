@@ -14,25 +14,18 @@ type Waits struct {
 	seconds int64 // kept
 
 	mu     sync.Mutex
-	now    state.WaitPoint // the second under way; its quantiles are in open
-	second int64           // Unix time of now
-	open   Histogram
+	now    ended             // in the second under way
+	second int64             // Unix time of now
 	past   []state.WaitPoint // a ring, as long as there are seconds
 	next   int               // where the next one goes
-	slots  [recentSlots]recentSlot
+	minute Minute[ended]
 
 	acquired time.Time     // the last time that a call acquired something; zero: never
 	stalls   []state.Stall // the latest, oldest first
 }
 
-// The last minute is kept in slots, so that its quantiles are those of all its calls.
-const (
-	recentSlotSeconds = 5
-	recentSlots       = 60 / recentSlotSeconds
-)
-
-type recentSlot struct {
-	slot          int64
+// ended counts calls, so that quantiles are those of all of them.
+type ended struct {
 	count, failed int
 	took          Histogram
 }
@@ -59,13 +52,15 @@ func (w *Waits) Record(now time.Time, took time.Duration, outcome Outcome) {
 	if second > w.second || second < w.second-1 {
 		w.turn(second)
 	}
-	w.now.Count++
-	w.open.Add(took)
-	switch outcome {
-	case Acquired:
+	for _, to := range [...]*ended{&w.now, w.minute.At(w.second)} {
+		to.count++
+		to.took.Add(took)
+		if outcome == Failed {
+			to.failed++
+		}
+	}
+	if outcome == Acquired {
 		w.stalled(now, took)
-	case Failed:
-		w.now.Failed++
 	}
 }
 
@@ -73,24 +68,10 @@ func (w *Waits) Record(now time.Time, took time.Duration, outcome Outcome) {
 func (w *Waits) turn(second int64) {
 	if second < w.second {
 		w.past, w.next = nil, 0
-	} else if w.now.Count > 0 {
+	} else if w.now.count > 0 {
 		w.keep(w.point())
 	}
-	w.keepRecent()
-	w.open = Histogram{}
-	w.second, w.now = second, state.WaitPoint{At: time.Unix(second, 0).UTC()}
-}
-
-// keepRecent adds the current second to its slot.
-func (w *Waits) keepRecent() {
-	at := w.second / recentSlotSeconds
-	s := &w.slots[at%recentSlots]
-	if s.slot != at {
-		*s = recentSlot{slot: at}
-	}
-	s.count += w.now.Count
-	s.failed += w.now.Failed
-	s.took.Merge(&w.open)
+	w.second, w.now = second, ended{}
 }
 
 // Recent covers the last minute, and the calls that are still waiting with their time so far.
@@ -103,16 +84,9 @@ func (w *Waits) Recent(now time.Time, waiting iter.Seq[time.Duration]) (r state.
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	last := now.Unix() / recentSlotSeconds
-	for i := range w.slots {
-		if s := &w.slots[i]; s.slot > last-recentSlots && s.slot <= last {
-			r.Ended, r.Failed = r.Ended+s.count, r.Failed+s.failed
-			took.Merge(&s.took)
-		}
-	}
-	if at := w.second / recentSlotSeconds; at > last-recentSlots && at <= last {
-		r.Ended, r.Failed = r.Ended+w.now.Count, r.Failed+w.now.Failed
-		took.Merge(&w.open)
+	for s := range w.minute.Last(now.Unix()) {
+		r.Ended, r.Failed = r.Ended+s.count, r.Failed+s.failed
+		took.Merge(&s.took)
 	}
 	r.P50, r.P99 = took.Quantile(.5).Seconds(), took.Quantile(.99).Seconds()
 	r.Stalled = w.since(now, longest).Seconds()
@@ -130,9 +104,10 @@ func (w *Waits) keep(p state.WaitPoint) {
 
 // point is the current second so far.
 func (w *Waits) point() state.WaitPoint {
-	p := w.now
-	p.P50, p.P99 = w.open.Quantile(.5).Seconds(), w.open.Quantile(.99).Seconds()
-	return p
+	return state.WaitPoint{
+		At: time.Unix(w.second, 0).UTC(), Count: w.now.count, Failed: w.now.failed,
+		P50: w.now.took.Quantile(.5).Seconds(), P99: w.now.took.Quantile(.99).Seconds(),
+	}
 }
 
 // Points returns the seconds within the window, oldest first.
@@ -146,8 +121,53 @@ func (w *Waits) Points(now time.Time) []state.WaitPoint {
 			points = append(points, p)
 		}
 	}
-	if w.now.Count > 0 && !w.now.At.Before(oldest) {
-		points = append(points, w.point())
+	if p := w.point(); p.Count > 0 && !p.At.Before(oldest) {
+		points = append(points, p)
 	}
 	return points
+}
+
+const (
+	// stallFrom is the shortest stall that is kept.
+	stallFrom = 3 * time.Second
+	maxStalls = 50
+)
+
+// since is for how long a call has waited and none has acquired anything. mu must be held.
+func (w *Waits) since(now time.Time, waited time.Duration) time.Duration {
+	if w.acquired.IsZero() {
+		return waited
+	}
+	return max(min(waited, now.Sub(w.acquired)), 0)
+}
+
+// stalled records that a call acquires something after it has waited, and that nobody has for a while. mu must be held.
+func (w *Waits) stalled(now time.Time, waited time.Duration) {
+	if d := w.since(now, waited); d >= stallFrom {
+		if len(w.stalls) == maxStalls {
+			w.stalls = append(w.stalls[:0], w.stalls[1:]...)
+		}
+		w.stalls = append(w.stalls, stall(now, d))
+	}
+	w.acquired = now
+}
+
+func stall(now time.Time, d time.Duration) state.Stall {
+	return state.Stall{At: now.Add(-d).Round(0).UTC(), Took: d.Seconds()}
+}
+
+// Stalls returns those within the window, oldest first, with that of the present if calls have waited so long.
+func (w *Waits) Stalls(now time.Time, waited time.Duration) []state.Stall {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	oldest, stalls := now.Add(-time.Duration(w.seconds)*time.Second), make([]state.Stall, 0, len(w.stalls)+1)
+	for _, s := range w.stalls {
+		if s.At.Add(time.Duration(s.Took * float64(time.Second))).After(oldest) {
+			stalls = append(stalls, s)
+		}
+	}
+	if d := w.since(now, waited); d >= stallFrom {
+		stalls = append(stalls, stall(now, d))
+	}
+	return stalls
 }
