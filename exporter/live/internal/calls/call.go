@@ -14,8 +14,6 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/internal/nodes"
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/exporter/live/internal/timeline"
-	"github.com/lockscope/lockscope/exporter/live/internal/waits"
-	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/decorate"
 	"github.com/lockscope/lockscope/lock/locktrace"
@@ -46,29 +44,6 @@ type Call struct {
 	waited   *waited          // nil until its first wait
 	track    *timeline.Track  // nil unless the call waits
 	caller   *timeline.Caller // nil unless an event of the call has been recorded
-}
-
-// Progress is what the hooks reported of a call last.
-type Progress struct {
-	Backend  string // "" until a hook has said so
-	Trace    trace.TraceID
-	Doing    locktrace.Wait
-	Attempts int
-	Ahead    int
-	LastErr  error           // of the last attempt, unless it was refused
-	Blocker  *lock.HeldError // whom it waits for, or waited for before this attempt
-	Full     time.Duration   // the most that was ever left of Blocker
-	ToldAt   time.Duration   // of Blocker, after the call began
-	AsOf     time.Duration   // after the call began: when the last attempt to be refused did
-}
-
-// origin is where a call was made, for which construct, and what its caller holds while it waits. It is separate
-// because most calls have none.
-type origin struct {
-	CallSite string
-	Kind     lock.Kind
-	Slots    int // of the semaphore
-	Holds    []lock.HeldLease
 }
 
 // Of returns nil outside the calls of a layer.
@@ -130,18 +105,6 @@ func (c *Call) Place(backend string, e locktrace.AcquireStart, holds []lock.Held
 		c.origin = &origin{e.CallSite, kind, max(slots, 0), holds}
 	}
 }
-
-// construct is what the lock is part of.
-func (o origin) construct() state.Construct {
-	return state.Construct{Kind: string(o.Kind), Slots: o.Slots}
-}
-
-// StandsBy reports whether the call is a candidate for an election. In a healthy fleet it stays one for days, so it
-// counts in no wait, charges nobody, and is not among the slowest.
-func (o *origin) StandsBy() bool { return o != nil && o.Kind == lock.KindElection }
-
-// Record is what a record of the call says of its construct.
-func (o origin) Record() lock.Holder { return lock.Holder{Kind: o.Kind, Slots: o.Slots} }
 
 // AttemptStart begins a round of voting.
 func (c *Call) AttemptStart(e locktrace.AttemptStart) {
@@ -297,51 +260,6 @@ func waitOutcome(e locktrace.WaitEnd) lock.Verdict {
 		return timeline.Elapsed
 	}
 }
-
-// failure is the outcome of a call that acquired nothing.
-func (c *Call) failure(err error, opts []lock.AcquireOption) (outcome waits.Outcome) {
-	outcome = waits.Failed
-	defer text.Contain()
-	if lock.ReasonOf(err) == lock.ReasonHeld && c.NoWait(opts) {
-		return waits.Missed
-	}
-	return waits.Failed
-}
-
-// finish hands a call that ends to all that records it, and returns when that was.
-func (c *Call) finish(err error, outcome waits.Outcome) time.Time {
-	now := time.Now()
-	r, took := c.owner.Records, now.Sub(c.began)
-	d, track, standsBy, waited := c.end(now, err)
-	if !standsBy {
-		r.Waits.Record(now, took, outcome)
-	}
-	if track != nil {
-		track.AddCall(d)
-	}
-	r.Slowest.Add(d) // until then, a hook may hold mu and wait for the trail
-	if waited || took >= unhindered && !standsBy {
-		c.spendRest(now, took)
-	} else {
-		c.clock.End(now)
-	}
-	return now
-}
-
-// end takes what is recorded of the call away from the hooks.
-func (c *Call) end(now time.Time, err error) (d timeline.Done, track *timeline.Track, standsBy, waited bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	standsBy = c.origin.StandsBy()
-	d = timeline.Done{ID: c.wants(), Trace: c.Trace, Began: c.began, Ended: now, Err: err}
-	track, d.Of = c.recording(now)
-	c.track = nil // a lease may outlive its place on the timeline
-	d.Trail = c.trail.End(!standsBy && c.owner.Records.Slowest.Wants(now, now.Sub(c.began)))
-	return d, track, standsBy, c.waited != nil
-}
-
-// record adds a step that ends now. mu must be held.
-func (c *Call) record(s timeline.Step) { c.owner.Records.Slowest.Record(&c.trail, s) }
 
 // from is where the call was made, if that is known. mu must be held.
 func (c *Call) from() origin {

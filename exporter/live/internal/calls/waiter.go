@@ -3,6 +3,8 @@ package calls
 import (
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/exporter/live/internal/timeline"
 	"github.com/lockscope/lockscope/exporter/live/state"
@@ -16,6 +18,41 @@ type Waiter struct {
 	*Lease
 	View
 }
+
+// Progress is what the hooks reported of a call last.
+type Progress struct {
+	Backend  string // "" until a hook has said so
+	Trace    trace.TraceID
+	Doing    locktrace.Wait
+	Attempts int
+	Ahead    int
+	LastErr  error           // of the last attempt, unless it was refused
+	Blocker  *lock.HeldError // whom it waits for, or waited for before this attempt
+	Full     time.Duration   // the most that was ever left of Blocker
+	ToldAt   time.Duration   // of Blocker, after the call began
+	AsOf     time.Duration   // after the call began: when the last attempt to be refused did
+}
+
+// origin is where a call was made, for which construct, and what its caller holds while it waits. It is separate
+// because most calls have none.
+type origin struct {
+	CallSite string
+	Kind     lock.Kind
+	Slots    int // of the semaphore
+	Holds    []lock.HeldLease
+}
+
+// construct is what the lock is part of.
+func (o origin) construct() state.Construct {
+	return state.Construct{Kind: string(o.Kind), Slots: o.Slots}
+}
+
+// StandsBy reports whether the call is a candidate for an election. In a healthy fleet it stays one for days, so it
+// counts in no wait, charges nobody, and is not among the slowest.
+func (o *origin) StandsBy() bool { return o != nil && o.Kind == lock.KindElection }
+
+// Record is what a record of the call says of its construct.
+func (o origin) Record() lock.Holder { return lock.Holder{Kind: o.Kind, Slots: o.Slots} }
 
 // View is what a waiter does at one instant.
 type View struct {

@@ -6,12 +6,16 @@
 package profile
 
 import (
+	"cmp"
 	"math/rand/v2"
+	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
+	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
@@ -112,3 +116,126 @@ func (w *Wait) rows(yield func(waiterKey, sample)) {
 
 // minute counts from the start of the Recorder.
 func (r *Recorder) minute(now time.Time) int64 { return int64(now.Sub(r.began) / time.Minute) }
+
+// holderKey is what the time behind a holder is charged to.
+type holderKey struct {
+	of     text.ID
+	holder Holder
+	other  bool // rows that did not fit
+}
+
+func (k holderKey) own() holderKey {
+	k.of = cloned(k.of)
+	k.holder.Instance, k.holder.CallSite = strings.Clone(k.holder.Instance), strings.Clone(k.holder.CallSite)
+	return k
+}
+
+// Inflicted is time that calls waited behind a holder.
+type Inflicted struct {
+	Of     text.ID
+	Holder Holder
+	Waits  int           // how many calls began to wait behind it
+	Took   time.Duration // of all its waiters together
+	Span   time.Duration // how long before now that time began
+}
+
+// Inflict charges a holder.
+func (r *Recorder) Inflict(now time.Time, i Inflicted) {
+	if i.Waits == 0 && i.Took <= 0 {
+		return
+	}
+	minute := r.minute(now)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	to := r.holders.row(holderKey{of: short(i.Of), holder: i.Holder}, minute)
+	added := sample{float64(i.Waits), max(i.Took, 0)}
+	to.add(added)
+	to.at(minute).count += added.count
+	into := now.Sub(r.began) - time.Duration(minute)*time.Minute // of the present minute
+	if i.Span <= into {
+		to.at(minute).took += added.took
+		return
+	}
+	// A wait of an hour that nobody has looked at adds ten minutes to the last ten.
+	for m, left := minute, i.Span; m >= 0 && m > minute-minutes && left > 0; m-- {
+		part := min(into, left)
+		to.at(m).took += time.Duration(float64(added.took) * float64(part) / float64(i.Span))
+		left, into = left-part, time.Minute
+	}
+}
+
+// MostInflicted returns the holders that made others wait longest in the last ten minutes, with hand-overs, in which
+// nobody holds the lock. It leaves out time for which no holder was known.
+func (r *Recorder) MostInflicted(now time.Time) []state.Inflicted {
+	minute := r.minute(now)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := make([]state.Inflicted, 0)
+	for k, row := range r.holders.rows {
+		s := row.lately(minute)
+		if k.other || k.holder.kind == notKnown || s.took <= 0 {
+			continue
+		}
+		all = append(all, state.Inflicted{
+			Resource: k.of.Resource, Backend: k.of.Backend, Holder: k.holder.Name(), CallSite: k.holder.CallSite,
+			Seconds: s.took.Seconds(), Waits: int(s.count),
+		})
+	}
+	slices.SortFunc(all, func(x, y state.Inflicted) int {
+		return cmp.Or(cmp.Compare(y.Seconds, x.Seconds), strings.Compare(x.Resource, y.Resource),
+			strings.Compare(x.Backend, y.Backend), strings.Compare(x.Holder, y.Holder),
+			strings.Compare(x.CallSite, y.CallSite))
+	})
+	return all[:min(len(all), state.MaxInflicted)]
+}
+
+const (
+	maxStacks = 512
+	maxFrames = 64
+)
+
+// Stack is where a call waits. One stack has one Stack of a Recorder, except for those that did not fit: they share
+// otherStack.
+type Stack struct{ pcs []uintptr }
+
+// stacks has each stack once.
+type stacks struct {
+	byHash map[uint64][]*Stack
+	n      int
+	other  Stack // stands for stacks that did not fit
+}
+
+// Stack returns the stack of the calling goroutine; nil if the Recorder keeps none.
+func (r *Recorder) Stack() *Stack {
+	if !r.Stacks() {
+		return nil
+	}
+	var pcs [maxFrames]uintptr
+	n := runtime.Callers(2, pcs[:])
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.stacks.of(pcs[:n])
+}
+
+func (s *stacks) of(pcs []uintptr) *Stack {
+	const offset, prime = 14695981039346656037, 1099511628211 // FNV-1a, a word at a time
+	hash := uint64(offset)
+	for _, pc := range pcs {
+		hash = (hash ^ uint64(pc)) * prime
+	}
+	for _, known := range s.byHash[hash] {
+		if slices.Equal(known.pcs, pcs) {
+			return known
+		}
+	}
+	if s.n >= maxStacks {
+		return &s.other
+	}
+	if s.byHash == nil {
+		s.byHash = make(map[uint64][]*Stack)
+	}
+	added := &Stack{slices.Clone(pcs)}
+	s.byHash[hash] = append(s.byHash[hash], added)
+	s.n++
+	return added
+}

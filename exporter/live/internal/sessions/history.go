@@ -1,9 +1,54 @@
+// Package sessions is the active session history of a Board: once a second it counts every waiting call by its state,
+// and keeps the counts for an hour.
+//
+// A [Wait] is the state of a waiting call: resource and set of nodes, instance and call site of the waiter, instance
+// and call site of the holder that it waits for, class, and what that holder waits for itself. Calls in the same state
+// are counted together, and a count that stays the same for many samples is one run.
+//
+// # Memory
+//
+// A run takes 12 bytes, whatever its length. A state that a run refers to takes about 150 bytes, and a name in a state
+// 90 bytes and its text, each once. All of them are bounded, to less than [MaxBytes] together. When a bound is reached,
+// the oldest runs are forgotten first, and the history says from when it is complete. Nothing is allocated until
+// somebody waits.
+//
+// An hour with 1,000 waiting calls takes (see TestMemory):
+//
+//	the same calls all the time, for 8 resources from 20 call sites     30 KB
+//	calls of 2 seconds, for 8 resources from 20 call sites              5.7 MB
+//	calls of 2 seconds, for 1,000 resources                             12.6 MB, complete for the last 45 minutes
+//	calls of 2 seconds, each for a resource that nobody waited for yet  7.2 MB, complete for the last minute
+//
+// # Cost
+//
+// An Acquire reads one atomic value. [Sampler] has a timer only while calls are under way, and no goroutine.
 package sessions
 
 import (
 	"iter"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/lockscope/lockscope/exporter/live/state"
+)
+
+// Bounds of a History.
+const (
+	// Kept is how long samples are kept: a little longer than promised, so that an hour before now is complete.
+	Kept = state.WaitHistoryFor + time.Minute
+	// MaxBytes bounds the memory of a History.
+	MaxBytes = 24 << 20
+
+	maxRuns      = 1 << 20 // 12 MiB
+	maxStates    = 1 << 15 // 4.8 MiB
+	maxNames     = 1 << 15 // 3 MiB, without their texts
+	maxNameBytes = 2 << 20
+
+	// maxGap is how many seconds without a sample a run survives, when the timer fires late on a busy machine.
+	maxGap = 10
+	// maxDepth bounds the chain of holders that wait themselves.
+	maxDepth = 16
 )
 
 // History has the samples of the last hour. It is safe for concurrent use.
@@ -138,5 +183,108 @@ func (h *History) all() iter.Seq[run] {
 				}
 			}
 		}
+	}
+}
+
+// run is a number of calls in one state over consecutive samples. It takes 12 bytes.
+type run struct {
+	state uint32
+	first uint32 // second of the first sample
+	secs  uint16 // from the first sample to the last, inclusive
+	calls uint16
+}
+
+// Limits of the fields of a run.
+const (
+	maxSecs  = 1<<16 - 1
+	maxCalls = 1<<16 - 1
+)
+
+// last is the second of the last sample.
+func (r run) last() uint32 { return r.first + uint32(r.secs) - 1 }
+
+const blockSize = 1 << 10 // runs
+
+// runs is a queue of ended runs, in the order in which they ended. Blocks of forgotten runs are freed.
+type runs struct {
+	blocks [][]run
+	head   int // forgotten runs of the first block
+	n      int
+}
+
+func (q *runs) push(r run) {
+	last := len(q.blocks) - 1
+	if last < 0 || len(q.blocks[last]) == blockSize {
+		q.blocks = append(q.blocks, make([]run, 0, blockSize))
+		last++
+	}
+	q.blocks[last] = append(q.blocks[last], r)
+	q.n++
+}
+
+// oldest requires that there is one.
+func (q *runs) oldest() run { return q.blocks[0][q.head] }
+
+// pop forgets the oldest.
+func (q *runs) pop() run {
+	r := q.oldest()
+	q.n--
+	if q.head++; q.head == len(q.blocks[0]) {
+		q.blocks[0] = nil
+		q.blocks, q.head = q.blocks[1:], 0
+	}
+	return r
+}
+
+func (q *runs) all() iter.Seq[run] {
+	return func(yield func(run) bool) {
+		skip := q.head
+		for _, block := range q.blocks {
+			for _, r := range block[skip:] {
+				if !yield(r) {
+					return
+				}
+			}
+			skip = 0
+		}
+	}
+}
+
+// Sampler calls a function every second while there is something to sample. It needs no closing: its timer ends by
+// itself a second after the last call under way, and no goroutine waits for it. It is safe for concurrent use.
+type Sampler struct {
+	armed  atomic.Bool
+	until  func(now time.Time) time.Duration
+	sample func(now time.Time)
+	busy   func() bool
+}
+
+// NewSampler makes a Sampler. until is the time until the next sample, and busy reports whether there is anything to
+// sample.
+func NewSampler(until func(now time.Time) time.Duration, sample func(now time.Time), busy func() bool) *Sampler {
+	return &Sampler{until: until, sample: sample, busy: busy}
+}
+
+// Touch starts the timer if it does not run. It is to be called once a call is under way, as busy reports it.
+func (s *Sampler) Touch() {
+	if !s.armed.Load() && s.armed.CompareAndSwap(false, true) {
+		s.arm()
+	}
+}
+
+func (s *Sampler) arm() { time.AfterFunc(s.until(time.Now()), s.tick) }
+
+// tick samples once, and once more after the last call under way has ended.
+func (s *Sampler) tick() {
+	again := s.busy()
+	s.sample(time.Now())
+	if again {
+		s.arm()
+		return
+	}
+	// A call that began meanwhile has either seen the timer as it ran, or it is under way now.
+	s.armed.Store(false)
+	if s.busy() {
+		s.Touch()
 	}
 }

@@ -1,6 +1,76 @@
 package sessions
 
-import "strings"
+import (
+	"math"
+	"strings"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
+)
+
+// Wait is the state of a waiting call. Names may be empty if they are unknown.
+type Wait struct {
+	Backend, Resource  string
+	Instance, CallSite string         // of the waiter
+	Class              locktrace.Wait // "" if unknown, and in a chain
+	Kind               lock.Kind      // what the resource is part of; "" in a chain
+	Slots              int            // of the semaphore
+	Holder, HolderSite string         // instance and call site of the holder that it waits for
+	Next               *Wait          // what the holder waits for; nil: nothing known
+}
+
+// Other is the resource of waits in states for which there was no room.
+const Other = "(others)"
+
+// classes are in the order in which they are shown. The last one is of Lockers that report nothing.
+var classes = [...]locktrace.Wait{
+	locktrace.WaitHolder, locktrace.WaitNoQuorum, locktrace.WaitQuarantined, locktrace.WaitNetwork, locktrace.WaitBackingOff, "",
+}
+
+func classNumber(c locktrace.Wait) uint16 {
+	for i, known := range classes {
+		if c == known {
+			return uint16(i)
+		}
+	}
+	return uint16(len(classes) - 1)
+}
+
+// packed is a Wait with the numbers of its names. It takes 32 bytes.
+type packed struct {
+	backend, resource  uint32
+	instance, callSite uint32
+	holder, holderSite uint32
+	next               uint32 // a state; 0: none
+	class              uint16
+	kind, slots        uint8
+}
+
+// kinds are numbered by their place here.
+var kinds = [...]lock.Kind{"", lock.KindElection, lock.KindSet, lock.KindSemaphore, lock.KindRead, lock.KindWrite}
+
+func packedOf(w *Wait, next uint32) packed {
+	p := packed{class: classNumber(w.Class), next: next, slots: uint8(min(w.Slots, math.MaxUint8))}
+	for i, known := range kinds {
+		if w.Kind == known {
+			p.kind = uint8(i)
+		}
+	}
+	return p
+}
+
+// field is a name of a state.
+type field struct {
+	id   *uint32
+	text string
+}
+
+func (s *packed) fields(w *Wait) [6]field {
+	return [...]field{
+		{&s.backend, w.Backend}, {&s.resource, w.Resource}, {&s.instance, w.Instance}, {&s.callSite, w.CallSite},
+		{&s.holder, w.Holder}, {&s.holderSite, w.HolderSite},
+	}
+}
 
 // states has the states that runs refer to, and their names. It is not safe for concurrent use.
 type states struct {
@@ -112,4 +182,49 @@ func (t *states) leave(s packed) {
 			t.bytes -= len(text)
 		}
 	}
+}
+
+// table numbers values, counts the references to each, and reuses the numbers of values without any. The zero value of
+// K has number 0 for good.
+type table[K comparable] struct {
+	ids  map[K]uint32
+	all  []K
+	refs []uint32
+	free []uint32
+}
+
+func newTable[K comparable]() table[K] {
+	var none K
+	return table[K]{ids: map[K]uint32{none: 0}, all: []K{none}, refs: []uint32{1}}
+}
+
+// len is how many values have a number.
+func (t *table[K]) len() int { return len(t.all) - len(t.free) }
+
+// add numbers a new value, which has no reference yet.
+func (t *table[K]) add(k K) uint32 {
+	id := uint32(len(t.all))
+	if n := len(t.free); n > 0 {
+		id, t.free = t.free[n-1], t.free[:n-1]
+		t.all[id], t.refs[id] = k, 0
+	} else {
+		t.all, t.refs = append(t.all, k), append(t.refs, 0)
+	}
+	t.ids[k] = id
+	return id
+}
+
+func (t *table[K]) retain(id uint32) { t.refs[id]++ }
+
+// release reports whether that was the last reference, and returns the value, whose number is free now.
+func (t *table[K]) release(id uint32) (k K, last bool) {
+	if t.refs[id]--; t.refs[id] > 0 {
+		return k, false
+	}
+	k = t.all[id]
+	delete(t.ids, k)
+	var none K
+	t.all[id] = none
+	t.free = append(t.free, id)
+	return k, true
 }

@@ -3,12 +3,17 @@ package text
 
 import (
 	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
 	"strings"
 
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
 )
 
 // The longest texts of a State, in bytes. Names come from anybody.
@@ -79,4 +84,99 @@ func TraceOf(traceparent string) string {
 		return ""
 	}
 	return TraceID(trace.TraceID(raw))
+}
+
+// traceIDHere is the placeholder of a trace id in a URL.
+const traceIDHere = "{traceID}"
+
+const maxURL = 1024
+
+// ValidTraceURL requires a fixed host, so that a trace id cannot choose where a link leads.
+func ValidTraceURL(template string) bool {
+	host, rest, _ := strings.Cut(template, traceIDHere)
+	_, err := url.Parse(host + rest)
+	before, beforeErr := url.Parse(host)
+	return err == nil && beforeErr == nil && len(template) <= maxURL && strings.Count(template, traceIDHere) == 1 &&
+		isWeb(before) && strings.Contains(strings.TrimPrefix(host, before.Scheme+"://"), "/")
+}
+
+// isWeb reports whether a URL can be opened and contains no password.
+func isWeb(u *url.URL) bool {
+	return (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil
+}
+
+// PageOf returns the page of another process, or "" for an invalid one: anybody who can write to Redis can write
+// anything.
+func PageOf(page string) string {
+	u, err := url.Parse(page)
+	if err != nil || !isWeb(u) || len(page) > maxURL {
+		return ""
+	}
+	return u.String()
+}
+
+// Votes is what the nodes did for an attempt without a quorum, in short: each node that did not vote is named once, and
+// not why. It is "" for any other error.
+func Votes(err error) (votes string) {
+	defer Contain()
+	e, ok := errors.AsType[*lock.QuorumError](err)
+	if !ok {
+		return ""
+	}
+	parts := []string{fmt.Sprintf("%d of %d agreed, %d refused", e.Granted, e.Nodes, e.Refused)}
+	var silent, barred, failed []string
+	for _, n := range e.Errors {
+		switch class := driver.ClassOf(n.Err); {
+		case class.Silent(), class == driver.Busy:
+			silent = append(silent, n.Node)
+		case class.Barred():
+			barred = append(barred, n.Node)
+		default:
+			failed = append(failed, n.Node)
+		}
+	}
+	parts = appendNames(parts, "did not answer", silent)
+	parts = appendNames(parts, "may not vote", barred)
+	parts = appendNames(parts, "failed", failed)
+	parts = appendCount(parts, "not asked", e.Count(lock.VerdictNotAsked))
+	parts = appendCount(parts, "not waited for", e.Count(lock.VerdictUnheard))
+	return clip(strings.Join(parts, ", "), maxError)
+}
+
+func appendNames(parts []string, did string, names []string) []string {
+	if len(names) == 0 {
+		return parts
+	}
+	return append(parts, fmt.Sprintf("%d %s (%s)", len(names), did, strings.Join(names, ", ")))
+}
+
+func appendCount(parts []string, did string, n int) []string {
+	if n == 0 {
+		return parts
+	}
+	return append(parts, fmt.Sprintf("%d %s", n, did))
+}
+
+// ID is a resource of one set of nodes. On another set the name means another lock.
+type ID struct{ Backend, Resource string }
+
+// Key is the name of the ID in a graph, whose resources have only a name. Either part may be any text.
+func (of ID) Key() string {
+	return strconv.Itoa(len(of.Backend)) + ":" + of.Backend + of.Resource
+}
+
+// IDOf reads a key.
+func IDOf(key string) ID {
+	length, rest, _ := strings.Cut(key, ":")
+	n, _ := strconv.Atoi(length)
+	return ID{rest[:n], rest[n:]}
+}
+
+// KeyedAll returns leases with their names in the graph.
+func KeyedAll(held []lock.HeldLease) []lock.HeldLease {
+	all := make([]lock.HeldLease, len(held))
+	for i, h := range held {
+		all[i] = lock.HeldLease{Resource: ID{h.Backend, h.Resource}.Key(), Fence: h.Fence}
+	}
+	return all
 }

@@ -1,13 +1,21 @@
+// Package draw lays out what a timeline has recorded as a trace.
+//
+// Each resource has a group of processes: one for each instance that held it or waited for it, in the order in which
+// they first held it, and one for the nodes. A process has a row of leases and a row for each call at a time; the nodes
+// have a row for each node. An arrow goes from the end of a lease through the wait that it ended to the next lease.
 package draw
 
 import (
 	"cmp"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/internal/traceevent"
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/exporter/live/internal/timeline"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // Resource is what is known of one resource: what has ended, and what is under way.
@@ -121,3 +129,39 @@ func (d *drawing) inOrder() []*call {
 
 // within is the time nearest to at inside a slice: its end is outside.
 func within(at, start, end time.Duration) time.Duration { return max(min(at, end-1), start) }
+
+// waitName is the name of a wait: whom or what it waits for.
+func (s *step) waitName() string {
+	switch class := locktrace.Wait(s.What); {
+	case class == locktrace.WaitHolder && s.By == nil && s.Name == string(locktrace.WaitLocal):
+		return "wait for its turn in the process"
+	case class == locktrace.WaitHolder && s.By != nil:
+		return "wait behind " + s.By.Instance
+	case class == locktrace.WaitHolder:
+		return "wait behind a holder"
+	default:
+		return "wait: " + words(s.What)
+	}
+}
+
+// words makes a word of a closed set readable.
+func words(word string) string { return strings.ReplaceAll(word, "_", " ") }
+
+func number(n int) string { return strconv.Itoa(n) }
+
+// numbered numbers rows from the second.
+func numbered(name string, n int) string {
+	if n == 1 {
+		return name
+	}
+	return name + " " + number(n)
+}
+
+// fence is text, because a viewer reads numbers as float64.
+func fence(n uint64) string { return strconv.FormatUint(n, 10) }
+
+func addText(args traceevent.Args, key, value string) {
+	if value != "" {
+		args[key] = value
+	}
+}

@@ -6,8 +6,55 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/exporter/live/internal/timeline"
+	"github.com/lockscope/lockscope/exporter/live/internal/waits"
+	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktrace"
 )
+
+// failure is the outcome of a call that acquired nothing.
+func (c *Call) failure(err error, opts []lock.AcquireOption) (outcome waits.Outcome) {
+	outcome = waits.Failed
+	defer text.Contain()
+	if lock.ReasonOf(err) == lock.ReasonHeld && c.NoWait(opts) {
+		return waits.Missed
+	}
+	return waits.Failed
+}
+
+// finish hands a call that ends to all that records it, and returns when that was.
+func (c *Call) finish(err error, outcome waits.Outcome) time.Time {
+	now := time.Now()
+	r, took := c.owner.Records, now.Sub(c.began)
+	d, track, standsBy, waited := c.end(now, err)
+	if !standsBy {
+		r.Waits.Record(now, took, outcome)
+	}
+	if track != nil {
+		track.AddCall(d)
+	}
+	r.Slowest.Add(d) // until then, a hook may hold mu and wait for the trail
+	if waited || took >= unhindered && !standsBy {
+		c.spendRest(now, took)
+	} else {
+		c.clock.End(now)
+	}
+	return now
+}
+
+// end takes what is recorded of the call away from the hooks.
+func (c *Call) end(now time.Time, err error) (d timeline.Done, track *timeline.Track, standsBy, waited bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	standsBy = c.origin.StandsBy()
+	d = timeline.Done{ID: c.wants(), Trace: c.Trace, Began: c.began, Ended: now, Err: err}
+	track, d.Of = c.recording(now)
+	c.track = nil // a lease may outlive its place on the timeline
+	d.Trail = c.trail.End(!standsBy && c.owner.Records.Slowest.Wants(now, now.Sub(c.began)))
+	return d, track, standsBy, c.waited != nil
+}
+
+// record adds a step that ends now. mu must be held.
+func (c *Call) record(s timeline.Step) { c.owner.Records.Slowest.Record(&c.trail, s) }
 
 // recording returns where events of the call are recorded, and what all of them share; nil if they are not. mu must be
 // held.
