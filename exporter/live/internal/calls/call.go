@@ -188,19 +188,16 @@ func (c *Call) NodeEnd(now time.Time, node int, e locktrace.NodeEnd) {
 // WaitStart begins a wait between attempts.
 func (c *Call) WaitStart(e locktrace.WaitStart) {
 	now := time.Now()
-	c.startWait(e, now)
-	c.spendUntil(now, e)
-	if e.Kind != locktrace.WaitBackingOff {
-		c.contend(e, now)
-	}
-}
-
-func (c *Call) startWait(e locktrace.WaitStart, now time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	stack := c.takeStack(now)
+	c.lockBoth()
+	defer c.unlockBoth()
 	c.Doing, c.Ahead = e.Kind, e.Ahead
 	c.behind(e.Blocker, now)
 	c.track = c.owner.Records.Timeline.Contend(c.wants(), now)
+	c.spendUntil(now, e, stack)
+	if e.Kind != locktrace.WaitBackingOff {
+		c.contend(e, now)
+	}
 }
 
 // behind records the holder that a refusal named. mu must be held.
@@ -220,26 +217,26 @@ func sameHolder(a, b *lock.HeldError) bool {
 	return a.Holder.Instance == b.Holder.Instance && a.Holder.Since.Equal(b.Holder.Since)
 }
 
-// contend records a wait, and its blocker if the call was refused.
+// contend records a wait, and its blocker if the call was refused. Both mutexes must be held.
 func (c *Call) contend(e locktrace.WaitStart, now time.Time) {
-	if e.Kind != locktrace.WaitHolder || e.Blocker == nil || e.Blocker.Holder.Instance == "" {
-		c.shard.contend(c.ID(), nil, false, now)
-		return
+	h := c.shard.histories.of(c.id())
+	h.waited = now
+	if by := e.Blocker; e.Kind == locktrace.WaitHolder && by != nil && by.Holder.Instance != "" {
+		h.addTold(by, !c.owner.Records.Instances.Has(by.Holder.Instance), now)
 	}
-	c.shard.contend(c.ID(), e.Blocker, !c.owner.Records.Instances.Has(e.Blocker.Holder.Instance), now)
 }
 
 // WaitEnd ends a wait.
 func (c *Call) WaitEnd(e locktrace.WaitEnd) {
 	now := time.Now()
 	class, _ := c.clock.Class()
-	c.spendWait(now)
 	outcome := waitOutcome(e)
+	c.lockBoth()
+	defer c.unlockBoth()
+	c.spendWait(now)
 	if e.Kind == locktrace.WaitHolder {
 		c.contend(e.WaitStart, now) // until now it was held
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.Ahead = 0
 	c.record(timeline.Step{
 		Kind: timeline.Wait, Attempt: c.Attempts, Start: c.startOf(now, e.Took), Took: e.Took,

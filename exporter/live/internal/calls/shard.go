@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
-	"github.com/lockscope/lockscope/lock"
 )
 
 // shard has the calls and leases of some resources, and remembers who held them.
@@ -60,16 +59,6 @@ func (s *shard) of() (waiting, held []*Lease) {
 	return s.waiting.copy(nil, s.waiting.n), s.held.copy(nil, s.held.n)
 }
 
-// contend records that a call begins to wait, or has waited, and behind which holder if it was refused.
-func (s *shard) contend(of text.ID, behind *lock.HeldError, elsewhere bool, now time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	h := s.histories.of(of)
-	if h.waited = now; behind != nil {
-		h.addTold(behind, elsewhere, now)
-	}
-}
-
 // look is for an event of one call, after which others may wait for something else.
 func (s *shard) look(id func() text.ID, now time.Time) {
 	s.mu.Lock()
@@ -77,16 +66,6 @@ func (s *shard) look(id func() text.ID, now time.Time) {
 	if len(s.lines) > 0 {
 		s.lines.look(id(), now)
 	}
-}
-
-// recently is how long a wait says something about the next one.
-const recently = 10 * time.Millisecond
-
-// recentlyShort reports whether a call for the resource has returned after a short wait, a moment ago.
-func (s *shard) recentlyShort(id text.ID, now time.Time) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.short == id && now.Sub(s.shortAt) < recently
 }
 
 // list links leases in the order they were added. Unlike a map it keeps no memory for removed ones.

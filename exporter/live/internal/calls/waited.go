@@ -20,11 +20,8 @@ type waited struct {
 	joined profile.Spent // what the line had spent by then
 }
 
-// spendUntil charges the time until a wait begins.
-func (c *Call) spendUntil(now time.Time, e locktrace.WaitStart) {
-	stack := c.takeStack(now)
-	c.lockBoth()
-	defer c.unlockBoth()
+// spendUntil charges the time until a wait begins. Both mutexes must be held.
+func (c *Call) spendUntil(now time.Time, e locktrace.WaitStart, stack *profile.Stack) {
 	if c.origin.StandsBy() {
 		c.clock.WaitStart(now, e)
 		return
@@ -67,21 +64,22 @@ func (c *Call) unlockBoth() {
 // every one. Engines call the hook in the goroutine of the call, and when it is in line already. The stack still costs
 // more than a microsecond, so it is left for the return where the resource was waited for shortly before, and not long.
 func (c *Call) takeStack(now time.Time) *profile.Stack {
-	c.mu.Lock()
-	w, id := c.waited, c.id()
-	known := w != nil && w.stack != nil || c.origin.StandsBy()
-	c.mu.Unlock()
-	of := c.owner.Records.Profile
-	if known || !of.Long(now.Sub(c.began)) && c.shard.recentlyShort(id, now) {
+	of, s := c.owner.Records.Profile, c.shard
+	c.lockBoth()
+	known := c.waited != nil && c.waited.stack != nil || c.origin.StandsBy() ||
+		!of.Long(now.Sub(c.began)) && s.short == c.id() && now.Sub(s.shortAt) < recently
+	c.unlockBoth()
+	if known {
 		return nil
 	}
 	return of.Stack()
 }
 
-// spendWait charges a wait that ends.
+// recently is how long a wait says something about the next one.
+const recently = 10 * time.Millisecond
+
+// spendWait charges a wait that ends. Both mutexes must be held.
 func (c *Call) spendWait(now time.Time) {
-	c.lockBoth()
-	defer c.unlockBoth()
 	if !c.leaveLine(now) {
 		c.spend(now, c.clock.WaitEnd(now))
 		c.shard.lines.look(c.id(), now)
