@@ -16,23 +16,22 @@ import (
 // Profile is what a Recorder has added up until one moment, or between two.
 type Profile struct {
 	began, ended time.Time
-	waiters      map[waiterKey]sample // nil in a profile by holder
-	holders      map[holderKey]sample
+	rows         map[key]sample
 }
 
 // ByWaiter returns the waits of calls that have returned, and of those under way.
 func (r *Recorder) ByWaiter(now time.Time, underWay []Wait) *Profile {
 	r.mu.Lock()
-	p := &Profile{began: r.began, ended: now, waiters: r.waiters.copy()}
+	p := &Profile{began: r.began, ended: now, rows: r.waiters.copy()}
 	r.mu.Unlock()
 	for _, w := range underWay {
 		if w.Took < r.rate {
 			continue // it may turn out not to be sampled
 		}
-		w.rows(func(k waiterKey, s sample) {
-			sum := p.waiters[k]
+		w.rows(func(k key, s sample) {
+			sum := p.rows[k]
 			sum.add(s)
-			p.waiters[k] = sum
+			p.rows[k] = sum
 		})
 	}
 	return p
@@ -42,22 +41,15 @@ func (r *Recorder) ByWaiter(now time.Time, underWay []Wait) *Profile {
 func (r *Recorder) ByHolder(now time.Time) *Profile {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return &Profile{began: r.began, ended: now, holders: r.holders.copy()}
+	return &Profile{began: r.began, ended: now, rows: r.holders.copy()}
 }
 
 // Since returns what was added after an earlier Profile of the same kind. A wait under way counts with the time that it
-// took in between.
+// took in between. It leaves out rows without a difference, and those that are smaller now, because they were added to
+// others.
 func (p *Profile) Since(earlier *Profile) *Profile {
-	return &Profile{
-		began: earlier.ended, ended: p.ended,
-		waiters: minus(p.waiters, earlier.waiters), holders: minus(p.holders, earlier.holders),
-	}
-}
-
-// minus leaves out rows without a difference, and those that are smaller now, because they were added to others.
-func minus[K comparable](now, earlier map[K]sample) map[K]sample {
-	left := maps.Clone(now)
-	for k, before := range earlier {
+	left := maps.Clone(p.rows)
+	for k, before := range earlier.rows {
 		s, ok := left[k]
 		if !ok {
 			continue
@@ -67,7 +59,7 @@ func minus[K comparable](now, earlier map[K]sample) map[K]sample {
 			delete(left, k)
 		}
 	}
-	return left
+	return &Profile{began: earlier.ended, ended: p.ended, rows: left}
 }
 
 // Sample is a row of a Profile for readers.
@@ -94,31 +86,28 @@ func (p *Profile) Ended() time.Time { return p.ended }
 
 // Samples returns the rows in no order.
 func (p *Profile) Samples() (all []Sample) {
-	for k, s := range p.waiters {
-		all = append(all, s.of(Sample{Stack: k.frames(), Of: k.of, Class: k.class, Holder: k.instance}))
-	}
-	for k, s := range p.holders {
-		all = append(all, s.of(Sample{
-			Stack: k.frames(), Of: k.of, Class: locktrace.WaitHolder, Holder: k.holder.Instance,
-		}))
+	for k, s := range p.rows {
+		all = append(all, Sample{
+			Stack: k.frames(), Of: k.of, Class: k.class, Holder: k.Instance, Count: int64(math.Round(s.count)), Took: s.took,
+		})
 	}
 	return all
-}
-
-func (s sample) of(row Sample) Sample {
-	row.Count, row.Took = int64(math.Round(s.count)), s.took
-	return row
 }
 
 // underWay stands for the part of a stack that is not known before the call returns.
 const underWay = "(call under way)"
 
-func (k waiterKey) frames() []Frame {
+// frames of a holder are its call site, called by what it locks.
+func (k key) frames() []Frame {
 	switch {
-	case k.other:
+	case k.kind == otherHolders:
+		return []Frame{{Function: "(other holders)"}}
+	case k.kind < otherHolders:
+		return []Frame{k.frame(), {Function: Operation(k.of.Resource)}}
+	case k.kind == otherWaiters:
 		return []Frame{{Function: "(other waits)"}}
-	case k.stack == nil && k.callSite != "":
-		return []Frame{site(k.callSite), {Function: underWay}}
+	case k.stack == nil && k.CallSite != "":
+		return []Frame{site(k.CallSite), {Function: underWay}}
 	case k.stack == nil:
 		return []Frame{{Function: underWay}}
 	case len(k.stack.pcs) == 0:
@@ -148,14 +137,6 @@ func (s *Stack) frames() (all []Frame) {
 		all = all[inner:]
 	}
 	return all
-}
-
-// frames are the call site of a holder, called by what it locks.
-func (k holderKey) frames() []Frame {
-	if k.other {
-		return []Frame{{Function: "(other holders)"}}
-	}
-	return []Frame{k.holder.frame(), {Function: Operation(k.of.Resource)}}
 }
 
 func (h Holder) frame() Frame {

@@ -28,32 +28,14 @@ type Recorder struct {
 
 	mu      sync.Mutex
 	stacks  stacks
-	waiters table[waiterKey]
-	holders table[holderKey]
-}
-
-// waiterKey is what the time of a waiter is charged to.
-type waiterKey struct {
-	stack    *Stack // nil: not known, or one of many
-	callSite string // without a stack: of the waiting call, if known
-	of       text.ID
-	class    locktrace.Wait
-	instance string // of the holder
-	other    bool   // rows that did not fit
-}
-
-func (k waiterKey) own() waiterKey {
-	k.of, k.instance, k.callSite = cloned(k.of), strings.Clone(k.instance), strings.Clone(k.callSite)
-	return k
+	waiters table
+	holders table
 }
 
 // New returns a Recorder that samples the stacks of waits as Go's block profile does: each wait that takes rate or
 // longer, and a shorter one with the probability took/rate. It keeps no stacks if rate is 0.
 func New(rate time.Duration) *Recorder {
-	r := &Recorder{rate: rate, began: time.Now()}
-	r.waiters = newTable(waiterKey.own, func(k waiterKey) waiterKey { return waiterKey{class: k.class, other: true} })
-	r.holders = newTable(holderKey.own, func(holderKey) holderKey { return holderKey{other: true} })
-	return r
+	return &Recorder{rate: rate, began: time.Now(), waiters: make(table), holders: make(table)}
 }
 
 // Stacks reports whether stacks are kept.
@@ -83,7 +65,7 @@ func (r *Recorder) Ended(w Wait) {
 	now := r.minute(time.Now())
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	w.rows(func(k waiterKey, s sample) { r.waiters.row(k, now).add(s.times(scale)) })
+	w.rows(func(k key, s sample) { r.waiters.row(k, now).add(s.times(scale)) })
 }
 
 // sample decides whether a wait is recorded, and by how much it stands for others.
@@ -99,12 +81,12 @@ func (r *Recorder) sample(took time.Duration) (scale float64, sampled bool) {
 
 // rows yields what a wait adds to the table. The call counts once, in the row of its first cause that is not the
 // network: that row stays the same until the call returns.
-func (w *Wait) rows(yield func(waiterKey, sample)) {
+func (w *Wait) rows(yield func(key, sample)) {
 	first := w.Spent.first()
 	for i, s := range w.Spent {
-		k := waiterKey{stack: w.Stack, of: short(w.Of), class: s.Class, instance: s.Instance}
+		k := key{stack: w.Stack, of: short(w.Of), class: s.Class, Holder: Holder{Instance: s.Instance, kind: waiter}}
 		if w.Stack == nil {
-			k.callSite = shortName(w.CallSite)
+			k.CallSite = shortName(w.CallSite)
 		}
 		added := sample{took: s.Took}
 		if i == first {
@@ -116,19 +98,6 @@ func (w *Wait) rows(yield func(waiterKey, sample)) {
 
 // minute counts from the start of the Recorder.
 func (r *Recorder) minute(now time.Time) int64 { return int64(now.Sub(r.began) / time.Minute) }
-
-// holderKey is what the time behind a holder is charged to.
-type holderKey struct {
-	of     text.ID
-	holder Holder
-	other  bool // rows that did not fit
-}
-
-func (k holderKey) own() holderKey {
-	k.of = cloned(k.of)
-	k.holder.Instance, k.holder.CallSite = strings.Clone(k.holder.Instance), strings.Clone(k.holder.CallSite)
-	return k
-}
 
 // Inflicted is time that calls waited behind a holder.
 type Inflicted struct {
@@ -147,7 +116,7 @@ func (r *Recorder) Inflict(now time.Time, i Inflicted) {
 	minute := r.minute(now)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	to := r.holders.row(holderKey{of: short(i.Of), holder: i.Holder}, minute)
+	to := r.holders.row(key{of: short(i.Of), class: locktrace.WaitHolder, Holder: i.Holder}, minute)
 	added := sample{float64(i.Waits), max(i.Took, 0)}
 	to.add(added)
 	to.at(minute).count += added.count
@@ -171,13 +140,13 @@ func (r *Recorder) MostInflicted(now time.Time) []state.Inflicted {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	all := make([]state.Inflicted, 0)
-	for k, row := range r.holders.rows {
+	for k, row := range r.holders {
 		s := row.lately(minute)
-		if k.other || k.holder.kind == notKnown || s.took <= 0 {
+		if k.kind == otherHolders || k.kind == notKnown || s.took <= 0 {
 			continue
 		}
 		all = append(all, state.Inflicted{
-			Resource: k.of.Resource, Backend: k.of.Backend, Holder: k.holder.Name(), CallSite: k.holder.CallSite,
+			Resource: k.of.Resource, Backend: k.of.Backend, Holder: k.Name(), CallSite: k.CallSite,
 			Seconds: s.took.Seconds(), Waits: int(s.count),
 		})
 	}

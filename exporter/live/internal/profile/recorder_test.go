@@ -20,10 +20,7 @@ func waitOf(resource string, took time.Duration) Wait {
 }
 
 func total(p *Profile) (sum sample) {
-	for _, s := range p.waiters {
-		sum.add(s)
-	}
-	for _, s := range p.holders {
+	for _, s := range p.rows {
 		sum.add(s)
 	}
 	return sum
@@ -62,7 +59,7 @@ func TestWaitsUnderWayNeverShrink(t *testing.T) {
 	if got := total(after.Since(before)); got != (sample{0, time.Minute}) {
 		t.Errorf("since then %+v", got)
 	}
-	if got := total(after.Since(after)); len(after.Since(after).waiters) != 0 {
+	if got := total(after.Since(after)); len(after.Since(after).rows) != 0 {
 		t.Errorf("no time, but %+v", got)
 	}
 }
@@ -87,8 +84,8 @@ func TestBounds(t *testing.T) {
 		r.Inflict(now, Inflicted{Of: w.Of, Holder: Holder{Instance: fmt.Sprint("a/", i)}, Waits: 1, Took: 1000, Span: 1})
 		r.Inflict(now, Inflicted{Of: text.ID{Resource: "long"}, Holder: Holder{Instance: "a/1"}, Waits: 1, Took: 9e6})
 	}
-	if len(stacks) != maxStacks+1 || len(r.waiters.rows) > maxRows+2 || len(r.holders.rows) > maxRows+2 {
-		t.Errorf("%d stacks, %d and %d rows", len(stacks), len(r.waiters.rows), len(r.holders.rows))
+	if len(stacks) != maxStacks+1 || len(r.waiters) > maxRows+2 || len(r.holders) > maxRows+2 {
+		t.Errorf("%d stacks, %d and %d rows", len(stacks), len(r.waiters), len(r.holders))
 	}
 	if got := total(r.ByWaiter(now, nil)); got != (sample{4 * maxRows, 4 * maxRows * time.Millisecond}) {
 		t.Errorf("waiters %+v", got)

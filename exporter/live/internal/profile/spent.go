@@ -56,6 +56,9 @@ const (
 	unnamedForever            // nor does it expire
 	handedOver                // nobody holds it; it is reserved for the next waiter
 	notKnown                  // another caller of this process is first, and is asking the nodes
+	otherHolders              // rows that did not fit
+	waiter                    // it is the holder of a waiter's row
+	otherWaiters              // rows that did not fit
 )
 
 // Name is what views call the holder; "" if none is known.

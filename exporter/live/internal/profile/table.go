@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // sample is what a row adds up: how many waits, and their time.
@@ -64,69 +65,70 @@ func (r *row) lately(now int64) (sum sample) {
 	return sum
 }
 
-// table has at most maxRows rows, plus those that the others are added to.
-type table[K comparable] struct {
-	rows  map[K]*row
-	own   func(K) K // a key with its own copies of names
-	other func(K) K // the row that a row is added to when the table is full
+// key is what time is charged to: of a waiter by its stack, or behind a holder.
+type key struct {
+	of     text.ID
+	class  locktrace.Wait
+	Holder        // of a waiter only its instance, and the call site of the waiter if there is no stack
+	stack  *Stack // of a waiter; nil: not known, or one of many
 }
 
-func newTable[K comparable](own, other func(K) K) table[K] {
-	return table[K]{rows: make(map[K]*row), own: own, other: other}
-}
+// table has at most maxRows rows, plus those that the others are added to.
+type table map[key]*row
 
 // row returns the row of k.
-func (t *table[K]) row(k K, minute int64) *row {
-	if r, ok := t.rows[k]; ok {
+func (t table) row(k key, minute int64) *row {
+	if r, ok := t[k]; ok {
 		return r
 	}
-	if len(t.rows) >= maxRows {
+	if len(t) >= maxRows {
 		t.fold(minute)
 	}
+	k.of = text.ID{Backend: strings.Clone(k.of.Backend), Resource: strings.Clone(k.of.Resource)}
+	k.Instance, k.CallSite = strings.Clone(k.Instance), strings.Clone(k.CallSite)
 	r := new(row)
-	t.rows[t.own(k)] = r
+	t[k] = r
 	return r
 }
 
 // fold keeps half of the rows for their time since the start, and a quarter for their time in the last minutes: the
 // holder of an incident shows beside those of a month. It adds up the others.
-func (t *table[K]) fold(minute int64) {
+func (t table) fold(minute int64) {
 	type ranked struct {
-		key    K
+		key    key
 		row    *row
 		lately time.Duration
 	}
-	all := make([]ranked, 0, len(t.rows))
-	for k, r := range t.rows {
+	all := make([]ranked, 0, len(t))
+	for k, r := range t {
 		all = append(all, ranked{k, r, r.lately(minute).took})
 	}
 	slices.SortFunc(all, func(x, y ranked) int { return cmp.Compare(y.row.took, x.row.took) })
 	rest := all[min(maxRows/2, len(all)):]
 	slices.SortFunc(rest, func(x, y ranked) int { return cmp.Compare(y.lately, x.lately) })
 	for _, x := range rest[min(maxRows/4, len(rest)):] {
-		to := t.other(x.key)
+		to := key{class: x.key.class, Holder: Holder{kind: otherHolders}}
+		if x.key.kind >= waiter {
+			to.kind = otherWaiters
+		}
 		if to == x.key {
 			continue
 		}
-		delete(t.rows, x.key)
-		sum := t.rows[to]
+		delete(t, x.key)
+		sum := t[to]
 		if sum == nil {
 			sum = new(row)
-			t.rows[to] = sum
+			t[to] = sum
 		}
 		sum.add(x.row.sample)
 	}
 }
 
 // copy returns the sums at this moment.
-func (t *table[K]) copy() map[K]sample {
-	all := make(map[K]sample, len(t.rows))
-	for k, r := range t.rows {
+func (t table) copy() map[key]sample {
+	all := make(map[key]sample, len(t))
+	for k, r := range t {
 		all[k] = r.sample
 	}
 	return all
-}
-
-func cloned(of text.ID) text.ID {
-	return text.ID{Backend: strings.Clone(of.Backend), Resource: strings.Clone(of.Resource)}
 }
