@@ -25,7 +25,6 @@
 package sessions
 
 import (
-	"iter"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -91,7 +90,7 @@ func (h *History) Sample(now time.Time, waits []*Wait) {
 		h.open, h.counts = make(map[uint32]open), make(map[uint32]uint32)
 	}
 	if at-h.sampled > maxGap {
-		h.endAll()
+		h.endOthers() // all: nothing is counted yet
 	}
 	h.expire(at)
 	for _, w := range waits {
@@ -121,24 +120,16 @@ func (h *History) endOthers() {
 	}
 }
 
-func (h *History) endAll() {
-	for id, o := range h.open {
-		h.end(id, o)
-	}
-}
-
 // end ends a run, whose last sample was the one before.
 func (h *History) end(id uint32, o open) {
 	delete(h.open, id)
-	for rest := o.calls; rest > 0; rest -= min(rest, maxCalls) {
+	h.parts(id, o, func(r run) {
 		if h.ended.n >= maxRuns {
 			h.forget()
 		}
 		h.states.retain(id)
-		h.ended.push(run{
-			state: id, first: o.first, secs: uint16(h.sampled - o.first + 1), calls: uint16(min(rest, maxCalls)),
-		})
-	}
+		h.ended.push(r)
+	})
 	h.states.drop(id)
 }
 
@@ -167,22 +158,19 @@ func (h *History) expire(at uint32) {
 	}
 }
 
-// all yields the runs, also those that go on.
-func (h *History) all() iter.Seq[run] {
-	return func(yield func(run) bool) {
-		for r := range h.ended.all() {
-			if !yield(r) {
-				return
-			}
-		}
-		for id, o := range h.open {
-			secs := uint16(h.sampled - o.first + 1)
-			for rest := o.calls; rest > 0; rest -= min(rest, maxCalls) {
-				if !yield(run{state: id, first: o.first, secs: secs, calls: uint16(min(rest, maxCalls))}) {
-					return
-				}
-			}
-		}
+// each passes on the runs, also those that go on.
+func (h *History) each(do func(run)) {
+	h.ended.each(do)
+	for id, o := range h.open {
+		h.parts(id, o, do)
+	}
+}
+
+// parts passes on an open run up to the last sample, as runs that its calls fit in.
+func (h *History) parts(id uint32, o open, do func(run)) {
+	for rest, n := o.calls, uint32(0); rest > 0; rest -= n {
+		n = min(rest, maxCalls)
+		do(run{state: id, first: o.first, secs: uint16(h.sampled - o.first + 1), calls: uint16(n)})
 	}
 }
 
@@ -194,11 +182,8 @@ type run struct {
 	calls uint16
 }
 
-// Limits of the fields of a run.
-const (
-	maxSecs  = 1<<16 - 1
-	maxCalls = 1<<16 - 1
-)
+// maxCalls fit in a run.
+const maxCalls = 1<<16 - 1
 
 // last is the second of the last sample.
 func (r run) last() uint32 { return r.first + uint32(r.secs) - 1 }
@@ -236,17 +221,13 @@ func (q *runs) pop() run {
 	return r
 }
 
-func (q *runs) all() iter.Seq[run] {
-	return func(yield func(run) bool) {
-		skip := q.head
-		for _, block := range q.blocks {
-			for _, r := range block[skip:] {
-				if !yield(r) {
-					return
-				}
-			}
-			skip = 0
+func (q *runs) each(do func(run)) {
+	skip := q.head
+	for _, block := range q.blocks {
+		for _, r := range block[skip:] {
+			do(r)
 		}
+		skip = 0
 	}
 }
 

@@ -95,10 +95,10 @@ func (h *History) count(s span, buckets int) *counted {
 	for i := range c.strip {
 		c.strip[i] = make([]int, buckets)
 	}
-	for r := range h.all() {
+	h.each(func(r run) {
 		first, last, ok := s.clip(r)
 		if !ok {
-			continue
+			return
 		}
 		if c.waited[r.state] == 0 {
 			c.first[r.state] = first
@@ -106,7 +106,7 @@ func (h *History) count(s span, buckets int) *counted {
 		c.waited[r.state] += int(last-first+1) * int(r.calls)
 		c.first[r.state], c.last[r.state] = min(c.first[r.state], first), max(c.last[r.state], last)
 		s.add(c.strip[h.states.all[r.state].class], first, last, int(r.calls))
-	}
+	})
 	return c
 }
 

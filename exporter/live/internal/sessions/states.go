@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/lockscope/lockscope/lock"
@@ -27,15 +28,6 @@ var classes = [...]locktrace.Wait{
 	locktrace.WaitHolder, locktrace.WaitNoQuorum, locktrace.WaitQuarantined, locktrace.WaitNetwork, locktrace.WaitBackingOff, "",
 }
 
-func classNumber(c locktrace.Wait) uint16 {
-	for i, known := range classes {
-		if c == known {
-			return uint16(i)
-		}
-	}
-	return uint16(len(classes) - 1)
-}
-
 // packed is a Wait with the numbers of its names. It takes 32 bytes.
 type packed struct {
 	backend, resource  uint32
@@ -50,13 +42,14 @@ type packed struct {
 var kinds = [...]lock.Kind{"", lock.KindElection, lock.KindSet, lock.KindSemaphore, lock.KindRead, lock.KindWrite}
 
 func packedOf(w *Wait, next uint32) packed {
-	p := packed{class: classNumber(w.Class), next: next, slots: uint8(min(w.Slots, math.MaxUint8))}
-	for i, known := range kinds {
-		if w.Kind == known {
-			p.kind = uint8(i)
-		}
+	class := slices.Index(classes[:], w.Class)
+	if class < 0 {
+		class = len(classes) - 1
 	}
-	return p
+	return packed{
+		class: uint16(class), kind: uint8(max(slices.Index(kinds[:], w.Kind), 0)), next: next,
+		slots: uint8(min(w.Slots, math.MaxUint8)),
+	}
 }
 
 // field is a name of a state.

@@ -118,10 +118,10 @@ func (t *tally) compare(x, y pair) int {
 
 // fill adds the runs to the buckets of the listed rows.
 func (t *tally) fill() {
-	for r := range t.h.all() {
+	t.h.each(func(r run) {
 		first, last, ok := t.s.clip(r)
 		if !ok {
-			continue
+			return
 		}
 		p := t.h.states.all[r.state]
 		rows := [...]*row{t.resources[pair{p.backend, p.resource}], t.blockers[pair{p.holder, p.holderSite}]}
@@ -130,7 +130,7 @@ func (t *tally) fill() {
 				t.s.add(row.buckets, first, last, int(r.calls))
 			}
 		}
-	}
+	})
 }
 
 // named lists the largest parts of a row.
