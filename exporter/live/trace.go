@@ -9,7 +9,6 @@ import (
 	"github.com/lockscope/lockscope/exporter/internal/traceevent"
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/exporter/live/internal/timeline"
-	"github.com/lockscope/lockscope/exporter/live/internal/timeline/draw"
 )
 
 // Bounds of a trace.
@@ -106,7 +105,7 @@ func (b *Board) draw(t *traceevent.Trace, of text.ID, now time.Time, several int
 	open, waiting := b.calls.TimelineNow(track, of, now, min(maxTraceCalls, max(room/callsForEvents, 1)))
 	sum.events += omitted
 	sum.calls += waiting
-	draw.Draw(t, draw.Resource{
+	timeline.Draw(t, timeline.Resource{
 		Of: of, Events: append(events, open...), Here: b.calls.Instances.Has,
 		Restarts: b.calls.Timeline.Restarts(of.Backend, after),
 	})

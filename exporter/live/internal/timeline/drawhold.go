@@ -1,4 +1,4 @@
-package draw
+package timeline
 
 import (
 	"cmp"
@@ -7,16 +7,15 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/internal/traceevent"
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
-	"github.com/lockscope/lockscope/exporter/live/internal/timeline"
 )
 
 // hold is a stretch of time in which an instance had the resource: a lease of this Board, or one that refusals named.
 type hold struct {
 	start, end time.Duration
 	instance   string
-	lease      *timeline.Event  // nil for a lease of another process
-	by         *timeline.Holder // of another process
-	told       time.Duration    // when a refusal last named it
+	lease      *Event        // nil for a lease of another process
+	by         *Holder       // of another process
+	told       time.Duration // when a refusal last named it
 	open       bool
 	thread     *traceevent.Thread
 }
@@ -32,7 +31,7 @@ func (d *drawing) holdsOf() (all []*hold) {
 	for i := range d.Events {
 		e := &d.Events[i]
 		switch {
-		case e.Kind == timeline.Lease:
+		case e.Kind == Lease:
 			all = append(all, &hold{start: e.Start, end: e.End, instance: e.Of.Instance, lease: e, open: e.Open})
 		case e.By != nil && !e.By.Here:
 			k := key{e.By.Instance, e.By.Since, e.By.Known}
@@ -57,10 +56,10 @@ func (d *drawing) holdsOf() (all []*hold) {
 
 // seen prolongs a lease of another process. An attempt that was refused shows that it is held, and a wait for the
 // holder that it is probably held until the wait ends.
-func (h *hold) seen(e *timeline.Event) {
+func (h *hold) seen(e *Event) {
 	h.start, h.told = min(h.start, e.Start), max(h.told, e.Start)
 	at := e.Start
-	if e.Open || e.Kind == timeline.Wait && e.Name == waitHolder {
+	if e.Open || e.Kind == Wait && e.Name == waitHolder {
 		at = e.End
 	}
 	h.end, h.open = max(h.end, at), h.open || e.Open
@@ -107,12 +106,12 @@ func (d *drawing) drawHold(h *hold) {
 }
 
 // lost reports whether a lease ended without a release.
-func (h *hold) lost() bool { return h.lease != nil && !h.open && h.lease.Outcome != timeline.Released }
+func (h *hold) lost() bool { return h.lease != nil && !h.open && h.lease.Outcome != Released }
 
 // drawRenewals draws rounds of renewal on the rows of their leases. It leaves out those of leases that are not kept.
 func (d *drawing) drawRenewals() {
 	type key struct {
-		of    *timeline.Caller
+		of    *Caller
 		fence uint64
 	}
 	holds := make(map[key]*hold)
@@ -124,7 +123,7 @@ func (d *drawing) drawRenewals() {
 	for i := range d.Events {
 		e := &d.Events[i]
 		h := holds[key{e.Of, e.Fence}]
-		if e.Kind != timeline.Renewal || h == nil {
+		if e.Kind != Renewal || h == nil {
 			continue
 		}
 		args := traceevent.Args{"fence": fence(e.Fence), "took_seconds": (e.End - e.Start).Seconds()}
@@ -180,11 +179,11 @@ func how(from *hold, wait *step) string {
 	switch {
 	case from.lost():
 		return "the lease before ended without a release and ran out"
-	case wait.Outcome == timeline.HandedOver:
+	case wait.Outcome == HandedOver:
 		return "handed over inside the process"
-	case wait.Outcome == timeline.Woken && wait.Name == waitHolder:
+	case wait.Outcome == Woken && wait.Name == waitHolder:
 		return "the release named this waiter"
-	case wait.Outcome == timeline.Woken:
+	case wait.Outcome == Woken:
 		return "its turn in the process came"
 	default:
 		return "an attempt found the lock free"

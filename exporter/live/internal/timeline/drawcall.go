@@ -1,4 +1,4 @@
-package draw
+package timeline
 
 import (
 	"cmp"
@@ -7,7 +7,6 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/internal/traceevent"
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
-	"github.com/lockscope/lockscope/exporter/live/internal/timeline"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktrace"
 )
@@ -16,16 +15,16 @@ const waitHolder = string(locktrace.WaitHolder)
 
 // call is an Acquire with its attempts and waits.
 type call struct {
-	of         *timeline.Caller
-	event      *timeline.Event // nil if it is not kept
-	steps      []*step         // by start, one after the other
+	of         *Caller
+	event      *Event  // nil if it is not kept
+	steps      []*step // by start, one after the other
 	start, end time.Duration
 	thread     *traceevent.Thread
 }
 
 // step is an attempt or a wait, with the time in which it is drawn.
 type step struct {
-	*timeline.Event
+	*Event
 	start, end time.Duration
 }
 
@@ -52,7 +51,7 @@ func (c *call) fit() {
 // lastWait is the wait that ended with an attempt, or with the lock; nil if the call did not wait.
 func (c *call) lastWait() *step {
 	for _, s := range slices.Backward(c.steps) {
-		if s.Kind == timeline.Wait && !s.Open && s.Detail == "" {
+		if s.Kind == Wait && !s.Open && s.Detail == "" {
 			return s
 		}
 	}
@@ -75,7 +74,7 @@ func (d *drawing) drawCall(c *call) {
 		s.Name += ": " + words(e.Outcome)
 		s.Args["outcome"] = e.Outcome
 		addText(s.Args, "error", e.Detail)
-		if e.Outcome != timeline.Acquired {
+		if e.Outcome != Acquired {
 			s.Color = traceevent.ColorFailed
 		}
 	}
@@ -96,7 +95,7 @@ func (s *step) slice() traceevent.Slice {
 		addText(drawn.Args, "holder_call_site", s.By.CallSite)
 	}
 	addText(drawn.Args, "error", s.Detail)
-	if s.Kind == timeline.Wait {
+	if s.Kind == Wait {
 		drawn.Name, drawn.Cat = s.waitName(), "wait"
 		drawn.Args["class"], drawn.Args["kind"] = s.What, s.Name
 		addText(drawn.Args, "ended_by", s.Outcome)
@@ -134,13 +133,13 @@ func (d *drawing) node(name string) *traceevent.Lanes {
 
 // drawVotes draws the commands of nodes.
 func (d *drawing) drawVotes() {
-	var votes []*timeline.Event
+	var votes []*Event
 	for i := range d.Events {
-		if d.Events[i].Kind == timeline.Vote {
+		if d.Events[i].Kind == Vote {
 			votes = append(votes, &d.Events[i])
 		}
 	}
-	slices.SortStableFunc(votes, func(x, y *timeline.Event) int {
+	slices.SortStableFunc(votes, func(x, y *Event) int {
 		return cmp.Or(cmp.Compare(x.Start, y.Start), cmp.Compare(x.Name, y.Name))
 	})
 	for _, name := range nodesOf(votes) {
@@ -163,7 +162,7 @@ func (d *drawing) drawVotes() {
 }
 
 // nodesOf returns the names of nodes in order, so that rows do not depend on which answered first.
-func nodesOf(votes []*timeline.Event) (all []string) {
+func nodesOf(votes []*Event) (all []string) {
 	for _, e := range votes {
 		all = append(all, e.Name)
 	}

@@ -1,9 +1,4 @@
-// Package draw lays out what a timeline has recorded as a trace.
-//
-// Each resource has a group of processes: one for each instance that held it or waited for it, in the order in which
-// they first held it, and one for the nodes. A process has a row of leases and a row for each call at a time; the nodes
-// have a row for each node. An arrow goes from the end of a lease through the wait that it ended to the next lease.
-package draw
+package timeline
 
 import (
 	"cmp"
@@ -14,15 +9,14 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/internal/traceevent"
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
-	"github.com/lockscope/lockscope/exporter/live/internal/timeline"
 	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // Resource is what is known of one resource: what has ended, and what is under way.
 type Resource struct {
 	Of       text.ID
-	Events   []timeline.Event
-	Restarts []timeline.Restart // of its nodes
+	Events   []Event
+	Restarts []Restart // of its nodes
 	Here     func(instance string) bool
 }
 
@@ -33,7 +27,7 @@ type drawing struct {
 	title string
 	rows  map[string]*rows // by instance
 	holds []*hold          // by start
-	calls map[*timeline.Caller]*call
+	calls map[*Caller]*call
 	nodes *traceevent.Process // nil before the first command
 	lanes map[string]*traceevent.Lanes
 }
@@ -42,10 +36,14 @@ type drawing struct {
 type rows struct{ leases, calls *traceevent.Lanes }
 
 // Draw adds a resource to the trace.
+//
+// It has a group of processes: one for each instance that held it or waited for it, in the order in which they first
+// held it, and one for the nodes. A process has a row of leases and a row for each call at a time; the nodes have a row
+// for each node. An arrow goes from the end of a lease through the wait that it ended to the next lease.
 func Draw(t *traceevent.Trace, r Resource) {
 	d := &drawing{
 		Resource: &r, trace: t, title: title(r.Of), rows: make(map[string]*rows),
-		calls: make(map[*timeline.Caller]*call), lanes: make(map[string]*traceevent.Lanes),
+		calls: make(map[*Caller]*call), lanes: make(map[string]*traceevent.Lanes),
 	}
 	d.holds = d.holdsOf()
 	d.gather()
@@ -92,9 +90,9 @@ func (d *drawing) gather() {
 	for i := range d.Events {
 		e := &d.Events[i]
 		switch e.Kind {
-		case timeline.Call:
+		case Call:
 			d.callOf(e).event = e
-		case timeline.Attempt, timeline.Wait:
+		case Attempt, Wait:
 			c := d.callOf(e)
 			c.steps = append(c.steps, &step{Event: e})
 		}
@@ -104,7 +102,7 @@ func (d *drawing) gather() {
 	}
 }
 
-func (d *drawing) callOf(e *timeline.Event) *call {
+func (d *drawing) callOf(e *Event) *call {
 	c := d.calls[e.Of]
 	if c == nil {
 		c = &call{of: e.Of}
