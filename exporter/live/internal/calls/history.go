@@ -181,9 +181,7 @@ func (r *Register) Histories(now time.Time, rows []text.ID, holder func(text.ID)
 		ranks[of], holders[of] = i+1, holder(of)
 	}
 	var all []ranked
-	for i := range r.shards {
-		s := &r.shards[i]
-		s.mu.Lock()
+	r.each(func(s *shard) {
 		for of, h := range s.histories {
 			if now.Sub(h.waited) >= state.HistoryFor && ranks[of] == 0 {
 				delete(s.histories, of)
@@ -191,8 +189,7 @@ func (r *Register) Histories(now time.Time, rows []text.ID, holder func(text.ID)
 				all = append(all, ranked{cmp.Or(ranks[of], len(ranks)+1), h.waited, told})
 			}
 		}
-		s.mu.Unlock()
-	}
+	})
 	slices.SortFunc(all, func(x, y ranked) int {
 		return cmp.Or(cmp.Compare(x.rank, y.rank), y.waited.Compare(x.waited),
 			cmp.Compare(x.Resource, y.Resource), cmp.Compare(x.Backend, y.Backend))

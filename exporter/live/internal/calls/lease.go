@@ -131,7 +131,7 @@ func (m *Lease) Tell(now time.Time) (h state.Held, ok bool) {
 	defer m.mu.Unlock()
 	h.Extends, h.TraceID, h.Nodes = m.extends, text.TraceID(m.Trace), m.known.Len()
 	h.CallSite, h.Backend = text.Name(m.from().CallSite), text.Name(m.Backend)
-	h.Construct = m.from().construct()
+	h.Construct = m.from().Construct()
 	h.Unrenewed = m.unrenewed(h.Validity, now)
 	return h, true
 }

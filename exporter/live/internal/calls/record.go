@@ -16,9 +16,9 @@ func (c *Call) failure(err error, opts []lock.AcquireOption) (outcome waits.Outc
 	outcome = waits.Failed
 	defer text.Contain()
 	if lock.ReasonOf(err) == lock.ReasonHeld && c.NoWait(opts) {
-		return waits.Missed
+		outcome = waits.Missed
 	}
-	return waits.Failed
+	return outcome
 }
 
 // finish hands a call that ends to all that records it, and returns when that was.
@@ -58,15 +58,14 @@ func (c *Call) record(s timeline.Step) { c.owner.Records.Slowest.Record(&c.trail
 
 // recording returns where events of the call are recorded, and what all of them share; nil if they are not. mu must be
 // held.
-func (c *Call) recording(now time.Time) (*timeline.Track, *timeline.Caller) {
-	t := c.track
-	if t == nil {
+func (c *Call) recording(now time.Time) (t *timeline.Track, of *timeline.Caller) {
+	if t = c.track; t == nil {
 		t = c.owner.Records.Timeline.Find(c.wants(), now)
 	}
-	if t == nil {
-		return nil, nil
+	if t != nil {
+		of = c.shared()
 	}
-	return t, c.shared()
+	return t, of
 }
 
 // shared requires that mu is held.

@@ -4,10 +4,9 @@ import (
 	"cmp"
 	"context"
 	"hash/maphash"
-	"maps"
 	"slices"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/live/internal/profile"
@@ -55,18 +54,20 @@ func (r *Register) Begin(ctx context.Context, owner *Owner, resource string) *Le
 	return m
 }
 
-// Busy reports whether a call is under way.
-func (r *Register) Busy() bool {
+// each locks one shard after the other.
+func (r *Register) each(do func(*shard)) {
 	for i := range r.shards {
 		s := &r.shards[i]
 		s.mu.Lock()
-		busy := s.waiting.n > 0
+		do(s)
 		s.mu.Unlock()
-		if busy {
-			return true
-		}
 	}
-	return false
+}
+
+// Busy reports whether a call is under way.
+func (r *Register) Busy() (busy bool) {
+	r.each(func(s *shard) { busy = busy || s.waiting.n > 0 })
+	return busy
 }
 
 // Look is a Register at one instant: all unfinished calls, the oldest leases, and every lease of a shard with
@@ -84,9 +85,7 @@ type Look struct {
 func (r *Register) Look(now time.Time, limit int) *Look {
 	l := &Look{Now: now}
 	var waiting []*Lease
-	for i := range r.shards {
-		s := &r.shards[i]
-		s.mu.Lock()
+	r.each(func(s *shard) {
 		l.Held += s.held.n
 		l.Oldest = s.held.copy(l.Oldest, limit)
 		if s.waiting.n > 0 {
@@ -94,8 +93,7 @@ func (r *Register) Look(now time.Time, limit int) *Look {
 			waiting = s.waiting.copy(waiting, s.waiting.n)
 			l.Wanted = s.held.copy(l.Wanted, s.held.n)
 		}
-		s.mu.Unlock()
-	}
+	})
 	l.Oldest = oldest(l.Oldest, func(m *Lease) time.Time { return m.heldAt })
 	l.Oldest = l.Oldest[:min(limit, len(l.Oldest))]
 	l.Waiting = make([]Waiter, len(waiting))
@@ -108,9 +106,15 @@ func (r *Register) Look(now time.Time, limit int) *Look {
 
 // UnderWay returns the waits of all unfinished calls until now, also of those that have just begun.
 func (r *Register) UnderWay(now time.Time) (all []profile.Wait) {
-	for i := range r.shards {
-		all = underWay(&r.shards[i], now, all)
-	}
+	r.each(func(s *shard) {
+		s.lines.charge(now)
+		for m := s.waiting.first; m != nil; m = m.after {
+			m.charge(now)
+			if w := m.soFar(now); w.Spent != nil {
+				all = append(all, w)
+			}
+		}
+	})
 	return all
 }
 
@@ -140,25 +144,23 @@ type Owner struct {
 
 // Instances are the names of the lockers.
 type Instances struct {
-	all atomic.Pointer[map[string]bool] // replaced, never changed
+	mu  sync.RWMutex
+	all map[string]bool
 }
 
 // Add adds an instance.
 func (s *Instances) Add(instance string) {
-	for {
-		old := s.all.Load()
-		names := map[string]bool{instance: true}
-		if old != nil {
-			maps.Copy(names, *old)
-		}
-		if s.all.CompareAndSwap(old, &names) {
-			return
-		}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all == nil {
+		s.all = make(map[string]bool)
 	}
+	s.all[instance] = true
 }
 
 // Has reports whether a locker has that name.
 func (s *Instances) Has(instance string) bool {
-	names := s.all.Load()
-	return names != nil && (*names)[instance]
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.all[instance]
 }

@@ -166,20 +166,6 @@ func (c *Call) classOf(class locktrace.Wait) locktrace.Wait {
 	return class
 }
 
-// underWay adds the waits of a shard's unfinished calls until now.
-func underWay(s *shard, now time.Time, all []profile.Wait) []profile.Wait {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.lines.charge(now)
-	for m := s.waiting.first; m != nil; m = m.after {
-		m.charge(now)
-		if w := m.soFar(now); w.Spent != nil {
-			all = append(all, w)
-		}
-	}
-	return all
-}
-
 // soFar is the wait of an unfinished call, without Spent if it has just begun. The shard's mutex must be held.
 func (c *Call) soFar(now time.Time) profile.Wait {
 	class, _ := c.clock.Class()

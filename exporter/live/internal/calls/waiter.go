@@ -42,8 +42,8 @@ type origin struct {
 	Holds    []lock.HeldLease
 }
 
-// construct is what the lock is part of.
-func (o origin) construct() state.Construct {
+// Construct is what the lock is part of.
+func (o origin) Construct() state.Construct {
 	return state.Construct{Kind: string(o.Kind), Slots: o.Slots}
 }
 

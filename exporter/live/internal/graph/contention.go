@@ -216,8 +216,8 @@ func (c *contention) construct() (of state.Construct) {
 		}
 	}
 	for _, w := range c.waiters {
-		if by := w.Record(); by.Kind != "" {
-			return state.Construct{Kind: string(by.Kind), Slots: by.Slots}
+		if of = w.Construct(); of.Kind != "" {
+			return of
 		}
 	}
 	return of

@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"cmp"
 	"slices"
 	"sync"
 	"time"
@@ -87,17 +86,13 @@ func (ds *Deadlocks) Look(g *Graph, now time.Time) []state.Deadlock {
 	}
 	ds.all = slices.DeleteFunc(ds.all, func(d *deadlock) bool { return now.Sub(d.seen) >= deadlocksFor })
 	told := make([]state.Deadlock, 0, len(ds.all))
-	for _, d := range ds.all {
-		ago := max(now.Sub(d.found), 0)
-		told = append(told, state.Deadlock{Found: ago.Seconds(), Over: d.over, Cycle: slices.Clone(d.told)})
+	for _, over := range []bool{false, true} {
+		for _, d := range ds.all {
+			if d.over == over {
+				ago := max(now.Sub(d.found), 0)
+				told = append(told, state.Deadlock{Found: ago.Seconds(), Over: over, Cycle: slices.Clone(d.told)})
+			}
+		}
 	}
-	slices.SortStableFunc(told, func(x, y state.Deadlock) int { return cmp.Compare(rankOver(x), rankOver(y)) })
 	return told
-}
-
-func rankOver(d state.Deadlock) int {
-	if d.Over {
-		return 1
-	}
-	return 0
 }

@@ -18,15 +18,13 @@ type Graph struct {
 	*waitgraph.Graph
 	*scene
 	look *calls.Look
-	rows []*contention         // most waited for first, elections last
-	ways map[way]*calls.Waiter // who has waited longest on each edge
-	held map[text.ID]*held     // holders of the rows, once asked for
+	rows []*contention              // most waited for first, elections last
+	ways map[way]*calls.Waiter      // who has waited longest on each edge
+	held map[text.ID]*state.Blocker // holders of the rows, once asked for
 }
 
 // way is an edge from a held resource to the one that its holder waits for.
 type way struct{ from, to text.ID }
-
-type held struct{ by *state.Blocker }
 
 // onBoard stands for this process in the graph. Its lockers may have several names, and a caller of one may hold the
 // lease of another.
@@ -34,7 +32,7 @@ const onBoard = "this Board"
 
 // New makes the graph of the resources with waiters. All other resources end a chain.
 func New(l *calls.Look) *Graph {
-	g := &Graph{scene: newScene(l), look: l, ways: make(map[way]*calls.Waiter), held: make(map[text.ID]*held)}
+	g := &Graph{scene: newScene(l), look: l, ways: make(map[way]*calls.Waiter), held: make(map[text.ID]*state.Blocker)}
 	var resources []waitgraph.Resource
 	for _, c := range g.wanted {
 		if c.blocks || c.slot {
@@ -134,20 +132,19 @@ func (g *Graph) row(c *contention, listed int) state.Blocked {
 }
 
 // HolderOf returns the holder of a contended resource, as known to the caller that has waited longest.
-func (g *Graph) HolderOf(of text.ID) *state.Blocker {
-	if known := g.held[of]; known != nil {
-		return known.by
+func (g *Graph) HolderOf(of text.ID) (by *state.Blocker) {
+	if by, known := g.held[of]; known {
+		return by
 	}
-	known := new(held)
 	if c := g.wanted[of]; c != nil {
 		for _, w := range c.waiters {
-			if known.by = g.blockerOf(c, w); known.by != nil {
+			if by = g.blockerOf(c, w); by != nil {
 				break
 			}
 		}
 	}
-	g.held[of] = known
-	return known.by
+	g.held[of] = by
+	return by
 }
 
 // links describes the chain from the holder of a resource along the others.

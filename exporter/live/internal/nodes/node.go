@@ -123,7 +123,13 @@ func (n *node) sum(now time.Time) (h state.Node, lastErr error) {
 		h.State, v.Since = state.NodeQuarantined, n.restart.at
 	}
 	h.Up = h.Votes()
-	n.total(&h, now)
+	var took waits.Histogram
+	for c := range n.minute.Last(now.Unix()) {
+		h.NotAsked += c.notAsked
+		took.Merge(&c.took)
+	}
+	h.Failing = float64(h.Failures) > failing*float64(h.Calls)
+	h.P50, h.P99 = took.Quantile(.5).Seconds(), took.Quantile(.99).Seconds()
 	h.Since, h.Quiet, h.Asked = since(v.Since, now), since(v.Answered, now), since(v.Asked, now)
 	if n.skew != 0 {
 		h.ClockSkew = state.Seconds(n.skew)
@@ -144,14 +150,3 @@ func since(at, now time.Time) *float64 {
 
 // failing is the share of failed commands above which a node that answers is not well.
 const failing = .01
-
-// total adds up what was counted in the last minute. mu must be held.
-func (n *node) total(h *state.Node, now time.Time) {
-	var took waits.Histogram
-	for c := range n.minute.Last(now.Unix()) {
-		h.NotAsked += c.notAsked
-		took.Merge(&c.took)
-	}
-	h.Failing = float64(h.Failures) > failing*float64(h.Calls)
-	h.P50, h.P99 = took.Quantile(.5).Seconds(), took.Quantile(.99).Seconds()
-}

@@ -61,11 +61,9 @@ func (n *Nodes) add(name nodeName) *node {
 
 // Restarted records a restart of a node.
 func (n *Nodes) Restarted(now time.Time, e locktrace.NodeRestart) {
-	node := n.named(nodeName{e.Backend.Name, e.Node})
-	if node == nil {
-		return
+	if node := n.named(nodeName{e.Backend.Name, e.Node}); node != nil {
+		node.restarted(now, e)
 	}
-	node.restarted(now, e)
 }
 
 // Health returns the health of all nodes in the order of first contact.

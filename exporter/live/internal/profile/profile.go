@@ -4,6 +4,7 @@ import (
 	"maps"
 	"math"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -171,12 +172,7 @@ var library = [...]string{
 }
 
 func passedThrough(function string) bool {
-	for _, prefix := range library {
-		if strings.HasPrefix(function, prefix) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(library[:], func(prefix string) bool { return strings.HasPrefix(function, prefix) })
 }
 
 // Operation is a resource without what numbers it: each part between separators is cut before its first digit, so that

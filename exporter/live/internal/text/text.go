@@ -56,12 +56,10 @@ func errorText(err error, limit int) (text string) {
 
 // Holder names the holder that a refusal named.
 func Holder(held *lock.HeldError) string {
-	switch {
-	case held.HandedOver:
+	if held.HandedOver {
 		return "being handed to the next waiter"
-	default:
-		return "held by " + state.HolderName(clip(held.Holder.Instance, maxName), held.Remaining < 0)
 	}
+	return "held by " + state.HolderName(clip(held.Holder.Instance, maxName), held.Remaining < 0)
 }
 
 // TraceID is empty without a trace.
@@ -135,26 +133,23 @@ func Votes(err error) (votes string) {
 			failed = append(failed, n.Node)
 		}
 	}
-	parts = appendNames(parts, "did not answer", silent)
-	parts = appendNames(parts, "may not vote", barred)
-	parts = appendNames(parts, "failed", failed)
-	parts = appendCount(parts, "not asked", e.Count(lock.VerdictNotAsked))
-	parts = appendCount(parts, "not waited for", e.Count(lock.VerdictUnheard))
+	parts = appendCount(parts, len(silent), "did not answer", silent...)
+	parts = appendCount(parts, len(barred), "may not vote", barred...)
+	parts = appendCount(parts, len(failed), "failed", failed...)
+	parts = appendCount(parts, e.Count(lock.VerdictNotAsked), "not asked")
+	parts = appendCount(parts, e.Count(lock.VerdictUnheard), "not waited for")
 	return clip(strings.Join(parts, ", "), maxError)
 }
 
-func appendNames(parts []string, did string, names []string) []string {
-	if len(names) == 0 {
-		return parts
-	}
-	return append(parts, fmt.Sprintf("%d %s (%s)", len(names), did, strings.Join(names, ", ")))
-}
-
-func appendCount(parts []string, did string, n int) []string {
+func appendCount(parts []string, n int, did string, names ...string) []string {
 	if n == 0 {
 		return parts
 	}
-	return append(parts, fmt.Sprintf("%d %s", n, did))
+	part := fmt.Sprintf("%d %s", n, did)
+	if len(names) > 0 {
+		part += " (" + strings.Join(names, ", ") + ")"
+	}
+	return append(parts, part)
 }
 
 // ID is a resource of one set of nodes. On another set the name means another lock.

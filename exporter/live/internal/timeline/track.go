@@ -68,9 +68,6 @@ func (t *Track) Copy(after time.Time, limit int) (events []Event, omitted uint64
 	return events, omitted
 }
 
-// Waited is when somebody last waited for the resource.
-func (t *Track) Waited() time.Time { return t.base.Add(time.Duration(t.waited.Load())) }
-
 // share returns the same string for equal texts. mu must be held.
 func (t *Track) share(s string) string {
 	if known, ok := t.texts[s]; ok {
