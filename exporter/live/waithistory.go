@@ -40,7 +40,7 @@ func waitsOf(g *graph.Graph) (all []*sessions.Wait) {
 		of := w.ID()
 		wait := &sessions.Wait{
 			Backend: text.Name(of.Backend), Resource: text.Resource(of.Resource),
-			Instance: w.Owner().Instance, CallSite: text.Name(w.CallSite), Class: w.Class,
+			Instance: w.Owner.Instance, CallSite: text.Name(w.CallSite), Class: w.Class,
 			Kind: w.Record().Kind, Slots: w.Record().Slots,
 		}
 		if all = append(all, wait); blocker == nil {

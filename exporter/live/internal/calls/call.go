@@ -26,11 +26,11 @@ const doingAttempt locktrace.Wait = ""
 // caller's, with the hooks added.
 type Call struct {
 	decorate.Call
-	owner    *Owner
+	Owner    *Owner // the locker
 	shard    *shard
 	resource string                 // that was asked for
 	got      atomic.Pointer[string] // another slot of the same semaphore, which the lease is on; nil otherwise
-	began    time.Time
+	Began    time.Time
 	clock    decorate.WaitClock
 
 	mu sync.Mutex
@@ -52,14 +52,8 @@ func Of(ctx context.Context, l *decorate.Layer) *Call {
 	return c
 }
 
-// Owner returns the locker of the call.
-func (c *Call) Owner() *Owner { return c.owner }
-
 // Wants is the name of the resource, as the caller gave it.
 func (c *Call) Wants() string { return c.resource }
-
-// Began is when the call began.
-func (c *Call) Began() time.Time { return c.began }
 
 // ID returns the resource and, once the engine has reported it, the backend.
 func (c *Call) ID() text.ID {
@@ -109,8 +103,8 @@ func (c *Call) Place(backend string, e locktrace.AcquireStart, holds []lock.Held
 // AttemptStart begins a round of voting.
 func (c *Call) AttemptStart(e locktrace.AttemptStart) {
 	c.mu.Lock()
-	c.Doing, c.Attempts, c.known, c.tried = doingAttempt, e.Attempt, nodes.Set{}, time.Since(c.began)
-	now, again := c.began.Add(c.tried), c.waited != nil
+	c.Doing, c.Attempts, c.known, c.tried = doingAttempt, e.Attempt, nodes.Set{}, time.Since(c.Began)
+	now, again := c.Began.Add(c.tried), c.waited != nil
 	c.mu.Unlock()
 	if again {
 		c.shard.look(c.ID, now)
@@ -181,7 +175,7 @@ func (c *Call) NodeEnd(now time.Time, node int, e locktrace.NodeEnd) {
 		return // it is a step of a call under way, or of no interest
 	}
 	if t, of := c.recording(now); t != nil {
-		t.AddStep(of, c.began, s)
+		t.AddStep(of, c.Began, s)
 	}
 }
 
@@ -193,7 +187,7 @@ func (c *Call) WaitStart(e locktrace.WaitStart) {
 	defer c.unlockBoth()
 	c.Doing, c.Ahead = e.Kind, e.Ahead
 	c.behind(e.Blocker, now)
-	c.track = c.owner.Records.Timeline.Contend(c.wants(), now)
+	c.track = c.Owner.Records.Timeline.Contend(c.wants(), now)
 	c.spendUntil(now, e, stack)
 	if e.Kind != locktrace.WaitBackingOff {
 		c.contend(e, now)
@@ -210,7 +204,7 @@ func (c *Call) behind(held *lock.HeldError, now time.Time) {
 	default:
 		c.Full = max(c.Full, held.Remaining)
 	}
-	c.Blocker, c.ToldAt = held, now.Sub(c.began)
+	c.Blocker, c.ToldAt = held, now.Sub(c.Began)
 }
 
 func sameHolder(a, b *lock.HeldError) bool {
@@ -222,7 +216,7 @@ func (c *Call) contend(e locktrace.WaitStart, now time.Time) {
 	h := c.shard.histories.of(c.id())
 	h.waited = now
 	if by := e.Blocker; e.Kind == locktrace.WaitHolder && by != nil && by.Holder.Instance != "" {
-		h.addTold(by, !c.owner.Records.Instances.Has(by.Holder.Instance), now)
+		h.addTold(by, !c.Owner.Records.Instances.Has(by.Holder.Instance), now)
 	}
 }
 
@@ -268,5 +262,5 @@ func (c *Call) from() origin {
 
 // startOf is when something began that has taken that long by now.
 func (c *Call) startOf(now time.Time, took time.Duration) time.Duration {
-	return max(now.Sub(c.began)-took, 0)
+	return max(now.Sub(c.Began)-took, 0)
 }

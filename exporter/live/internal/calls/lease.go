@@ -18,9 +18,9 @@ const foreverFrom = 10 * 365 * 24 * time.Hour
 type Lease struct {
 	Call
 	decorate.Lease
-	returned bool // Acquire has
-	heldAt   time.Time
-	lost     bool // it ended without a release; guarded by the shard's mutex
+	returned bool      // Acquire has
+	HeldAt   time.Time // when it was acquired
+	lost     bool      // it ended without a release; guarded by the shard's mutex
 
 	entry // guarded by the shard's mutex
 }
@@ -41,7 +41,7 @@ func (m *Lease) Failed(err error, opts []lock.AcquireOption) {
 func (m *Lease) Acquired(inner lock.Lease) *Lease {
 	m.returned = true
 	m.Begin(&m.Call.Call, inner, m)
-	m.heldAt = m.finish(nil, waits.Acquired)
+	m.HeldAt = m.finish(nil, waits.Acquired)
 	if got := inner.Resource(); got != m.resource {
 		m.got.Store(&got)
 	}
@@ -64,7 +64,7 @@ func (m *Lease) Extend(ctx context.Context) error {
 	if err == nil && !m.Hooked() {
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		m.extends, m.extended = m.extends+1, time.Since(m.began)
+		m.extends, m.extended = m.extends+1, time.Since(m.Began)
 	}
 	return err
 }
@@ -100,13 +100,10 @@ func (m *Lease) tenure(now time.Time) tenure {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return tenure{
-		instance: m.owner.Instance, callSite: m.from().CallSite, trace: text.TraceID(m.Trace),
-		since: m.heldAt, until: now, kept: m.lost,
+		instance: m.Owner.Instance, callSite: m.from().CallSite, trace: text.TraceID(m.Trace),
+		since: m.HeldAt, until: now, kept: m.lost,
 	}
 }
-
-// HeldAt is when the lease was acquired.
-func (m *Lease) HeldAt() time.Time { return m.heldAt }
 
 // MayHaveEnded reports whether a lease of the same resource and that name has ended since, or its end would not have
 // been recorded.
@@ -124,7 +121,7 @@ func (m *Lease) Tell(now time.Time) (h state.Held, ok bool) {
 		return h, false
 	}
 	h = state.Held{
-		Resource: text.Resource(m.name()), Holder: m.owner.Instance, Age: m.Age(now).Seconds(),
+		Resource: text.Resource(m.name()), Holder: m.Owner.Instance, Age: m.Age(now).Seconds(),
 		Validity: m.validity(), Fence: decorate.FenceOf(m.Next()),
 	}
 	m.mu.Lock()
@@ -145,7 +142,7 @@ func (m *Lease) unrenewed(left *float64, now time.Time) *float64 {
 	if left == nil || !m.Hooked() {
 		return nil
 	}
-	ago := min(now.Sub(m.heldAt), now.Sub(m.began.Add(m.extended))).Seconds()
+	ago := min(now.Sub(m.HeldAt), now.Sub(m.Began.Add(m.extended))).Seconds()
 	if ago <= late*(ago+*left) {
 		return nil
 	}
@@ -153,7 +150,7 @@ func (m *Lease) unrenewed(left *float64, now time.Time) *float64 {
 }
 
 // Age is how long it has been held.
-func (m *Lease) Age(now time.Time) time.Duration { return max(now.Sub(m.heldAt), 0) }
+func (m *Lease) Age(now time.Time) time.Duration { return max(now.Sub(m.HeldAt), 0) }
 
 // validity is the remaining validity; nil if the lease never expires.
 func (m *Lease) validity() *float64 {

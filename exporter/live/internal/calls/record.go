@@ -24,7 +24,7 @@ func (c *Call) failure(err error, opts []lock.AcquireOption) (outcome waits.Outc
 // finish hands a call that ends to all that records it, and returns when that was.
 func (c *Call) finish(err error, outcome waits.Outcome) time.Time {
 	now := time.Now()
-	r, took := c.owner.Records, now.Sub(c.began)
+	r, took := c.Owner.Records, now.Sub(c.Began)
 	d, track, standsBy, waited := c.end(now, err)
 	if !standsBy {
 		r.Waits.Record(now, took, outcome)
@@ -46,21 +46,21 @@ func (c *Call) end(now time.Time, err error) (d timeline.Done, track *timeline.T
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	standsBy = c.origin.StandsBy()
-	d = timeline.Done{ID: c.wants(), Trace: c.Trace, Began: c.began, Ended: now, Err: err}
+	d = timeline.Done{ID: c.wants(), Trace: c.Trace, Began: c.Began, Ended: now, Err: err}
 	track, d.Of = c.recording(now)
 	c.track = nil // a lease may outlive its place on the timeline
-	d.Trail = c.trail.End(!standsBy && c.owner.Records.Slowest.Wants(now, now.Sub(c.began)))
+	d.Trail = c.trail.End(!standsBy && c.Owner.Records.Slowest.Wants(now, now.Sub(c.Began)))
 	return d, track, standsBy, c.waited != nil
 }
 
 // record adds a step that ends now. mu must be held.
-func (c *Call) record(s timeline.Step) { c.owner.Records.Slowest.Record(&c.trail, s) }
+func (c *Call) record(s timeline.Step) { c.Owner.Records.Slowest.Record(&c.trail, s) }
 
 // recording returns where events of the call are recorded, and what all of them share; nil if they are not. mu must be
 // held.
 func (c *Call) recording(now time.Time) (t *timeline.Track, of *timeline.Caller) {
 	if t = c.track; t == nil {
-		t = c.owner.Records.Timeline.Find(c.wants(), now)
+		t = c.Owner.Records.Timeline.Find(c.wants(), now)
 	}
 	if t != nil {
 		of = c.shared()
@@ -72,7 +72,7 @@ func (c *Call) recording(now time.Time) (t *timeline.Track, of *timeline.Caller)
 func (c *Call) shared() *timeline.Caller {
 	if c.caller == nil {
 		c.caller = &timeline.Caller{
-			Instance: c.owner.Instance, CallSite: text.Name(c.from().CallSite), Trace: c.Trace,
+			Instance: c.Owner.Instance, CallSite: text.Name(c.from().CallSite), Trace: c.Trace,
 		}
 	}
 	return c.caller
@@ -84,7 +84,7 @@ func (c *Call) Renewed(e locktrace.RenewEnd) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if e.Outcome == locktrace.RenewDone {
-		c.extends, c.extended = c.extends+1, now.Sub(c.began)
+		c.extends, c.extended = c.extends+1, now.Sub(c.Began)
 	}
 	if t, of := c.recording(now); t != nil {
 		t.AddRenewal(of, now, e)
@@ -93,7 +93,7 @@ func (c *Call) Renewed(e locktrace.RenewEnd) {
 
 // recordLease records a lease that ends now.
 func (m *Lease) recordLease() {
-	if m.owner.Records.Timeline.Empty() {
+	if m.Owner.Records.Timeline.Empty() {
 		return
 	}
 	now := time.Now()
@@ -101,7 +101,7 @@ func (m *Lease) recordLease() {
 	t, of := m.recording(now)
 	m.mu.Unlock()
 	if t != nil {
-		t.AddLease(of, m.heldAt, now, m.Fence(), context.Cause(m.Next().Context()))
+		t.AddLease(of, m.HeldAt, now, m.Fence(), context.Cause(m.Next().Context()))
 	}
 }
 
@@ -115,10 +115,10 @@ func (r *Register) TimelineNow(t *timeline.Track, of text.ID, now time.Time, lim
 			m.mu.Lock()
 			by := m.shared()
 			m.mu.Unlock()
-			all = append(all, t.LookLease(by, m.heldAt, now, m.Fence()))
+			all = append(all, t.LookLease(by, m.HeldAt, now, m.Fence()))
 		}
 	}
-	for _, m := range oldest(waiting, func(m *Lease) time.Time { return m.began }) {
+	for _, m := range oldest(waiting, func(m *Lease) time.Time { return m.Began }) {
 		switch {
 		case m.ID() != of:
 		case limit == 0:
@@ -135,7 +135,7 @@ func (r *Register) TimelineNow(t *timeline.Track, of text.ID, now time.Time, lim
 func (c *Call) look(t *timeline.Track, now time.Time) []timeline.Event {
 	class, blocker := c.clock.Class()
 	c.mu.Lock()
-	d := timeline.Done{Of: c.shared(), Began: c.began, Ended: now, Open: true, Trail: c.trail.Copy()}
+	d := timeline.Done{Of: c.shared(), Began: c.Began, Ended: now, Open: true, Trail: c.trail.Copy()}
 	current := timeline.Step{Kind: timeline.Attempt, Attempt: c.Attempts, Start: c.tried}
 	if c.Doing != doingAttempt {
 		current = timeline.Step{
@@ -144,6 +144,6 @@ func (c *Call) look(t *timeline.Track, now time.Time) []timeline.Event {
 		}
 	}
 	c.mu.Unlock()
-	current.Took = max(now.Sub(c.began)-current.Start, 0)
+	current.Took = max(now.Sub(c.Began)-current.Start, 0)
 	return t.Look(d, current)
 }

@@ -46,9 +46,9 @@ func (r *Register) shardOf(resource string) *shard {
 // lease that may follow.
 func (r *Register) Begin(ctx context.Context, owner *Owner, resource string) *Lease {
 	s := r.shardOf(resource)
-	m := &Lease{Call: Call{owner: owner, resource: resource, began: time.Now(), shard: s}}
+	m := &Lease{Call: Call{Owner: owner, resource: resource, Began: time.Now(), shard: s}}
 	m.Start(ctx, owner.Layer, &m.Call)
-	m.clock.Start(m.began)
+	m.clock.Start(m.Began)
 	m.ReadTrace(ctx)
 	s.wait(m)
 	return m
@@ -94,10 +94,10 @@ func (r *Register) Look(now time.Time, limit int) *Look {
 			l.Wanted = s.held.copy(l.Wanted, s.held.n)
 		}
 	})
-	l.Oldest = oldest(l.Oldest, func(m *Lease) time.Time { return m.heldAt })
+	l.Oldest = oldest(l.Oldest, func(m *Lease) time.Time { return m.HeldAt })
 	l.Oldest = l.Oldest[:min(limit, len(l.Oldest))]
 	l.Waiting = make([]Waiter, len(waiting))
-	for i, m := range oldest(waiting, func(m *Lease) time.Time { return m.began }) {
+	for i, m := range oldest(waiting, func(m *Lease) time.Time { return m.Began }) {
 		m.charge(now)
 		l.Waiting[i] = Waiter{m, m.view()}
 	}

@@ -30,7 +30,7 @@ func (s *shard) hold(m *Lease) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.lines) > 0 {
-		s.lines.look(m.ID(), m.heldAt)
+		s.lines.look(m.ID(), m.HeldAt)
 	}
 	s.waiting.remove(m)
 	s.held.add(m)

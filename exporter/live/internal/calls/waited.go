@@ -38,7 +38,7 @@ func (c *Call) spendUntil(now time.Time, e locktrace.WaitStart, stack *profile.S
 	lines, id := &c.shard.lines, c.id()
 	if e.Kind == locktrace.WaitLocal && e.Front != nil {
 		c.spend(now, c.clock.WaitInLine(now, e))
-		w.line = lines.find(id, c.owner)
+		w.line = lines.find(id, c.Owner)
 		w.line.Join(now, e.Front)
 		w.joined = slices.Clone(w.line.spent)
 	} else {
@@ -64,10 +64,10 @@ func (c *Call) unlockBoth() {
 // every one. Engines call the hook in the goroutine of the call, and when it is in line already. The stack still costs
 // more than a microsecond, so it is left for the return where the resource was waited for shortly before, and not long.
 func (c *Call) takeStack(now time.Time) *profile.Stack {
-	of, s := c.owner.Records.Profile, c.shard
+	of, s := c.Owner.Records.Profile, c.shard
 	c.lockBoth()
 	known := c.waited != nil && c.waited.stack != nil || c.origin.StandsBy() ||
-		!of.Long(now.Sub(c.began)) && s.short == c.id() && now.Sub(s.shortAt) < recently
+		!of.Long(now.Sub(c.Began)) && s.short == c.id() && now.Sub(s.shortAt) < recently
 	c.unlockBoth()
 	if known {
 		return nil
@@ -103,7 +103,7 @@ func (c *Call) leaveLine(now time.Time) bool {
 // spendRest charges and records a call that returns, if it has waited or was slow.
 func (c *Call) spendRest(now time.Time, took time.Duration) {
 	w := c.endSpending(now, took)
-	c.owner.Records.Profile.Ended(profile.Wait{Stack: w.stack, Of: c.ID(), Took: took, Spent: w.spent})
+	c.Owner.Records.Profile.Ended(profile.Wait{Stack: w.stack, Of: c.ID(), Took: took, Spent: w.spent})
 }
 
 func (c *Call) endSpending(now time.Time, took time.Duration) *waited {
@@ -112,7 +112,7 @@ func (c *Call) endSpending(now time.Time, took time.Duration) *waited {
 	c.leaveLine(now)
 	last := c.clock.End(now)
 	c.spend(now, last)
-	if !c.owner.Records.Profile.Long(took) {
+	if !c.Owner.Records.Profile.Long(took) {
 		c.shard.short, c.shard.shortAt = c.id(), now
 	}
 	w := c.waited
@@ -128,7 +128,7 @@ func (c *Call) abandon() {
 	c.lockBoth()
 	defer c.unlockBoth()
 	c.leaveLine(time.Now())
-	c.owner.Records.Slowest.Forget(c.trail.End(false))
+	c.Owner.Records.Slowest.Forget(c.trail.End(false))
 }
 
 // charge charges the time until now of a call that waits, unless its line does.
@@ -155,7 +155,7 @@ func (c *Call) spend(now time.Time, s decorate.Stretch) {
 	if i.Holder.Counts() && i.Holder != w.after {
 		w.after, i.Waits = i.Holder, 1
 	}
-	c.owner.Records.Profile.Inflict(now, i)
+	c.Owner.Records.Profile.Inflict(now, i)
 }
 
 // classOf is the class of a call without a wait: what a Locker without hooks waits for is not known.
@@ -172,7 +172,7 @@ func (c *Call) soFar(now time.Time) profile.Wait {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	soFar := profile.Wait{
-		Of: c.id(), Took: max(now.Sub(c.began), 0), CallSite: c.from().CallSite,
+		Of: c.id(), Took: max(now.Sub(c.Began), 0), CallSite: c.from().CallSite,
 	}
 	switch w := c.waited; {
 	case w != nil:

@@ -86,16 +86,16 @@ func (w *Waiter) Waits(now time.Time) bool {
 }
 
 // RefusedAt is when the last attempt to be refused began.
-func (w *Waiter) RefusedAt() time.Time { return w.began.Add(w.AsOf) }
+func (w *Waiter) RefusedAt() time.Time { return w.Began.Add(w.AsOf) }
 
 // Waited is how long the call has waited.
-func (w *Waiter) Waited(now time.Time) time.Duration { return max(now.Sub(w.began), 0) }
+func (w *Waiter) Waited(now time.Time) time.Duration { return max(now.Sub(w.Began), 0) }
 
 // Tell describes the waiter without its blocker.
 func (w *Waiter) Tell(now time.Time) state.Waiter {
 	t := state.Waiter{
 		Resource: text.Resource(w.resource), Backend: text.Name(w.Backend),
-		Instance: w.owner.Instance, For: w.Waited(now).Seconds(), Kind: timeline.KindAttempt, Class: string(w.Class),
+		Instance: w.Owner.Instance, For: w.Waited(now).Seconds(), Kind: timeline.KindAttempt, Class: string(w.Class),
 		Attempts: w.Attempts, Ahead: w.Ahead, CallSite: text.Name(w.CallSite), TraceID: text.TraceID(w.Trace),
 	}
 	if w.Doing != doingAttempt {

@@ -22,9 +22,9 @@ func (s *scene) blockerOf(c *contention, w *calls.Waiter) *state.Blocker {
 	if w.Hooked && w.Doing == locktrace.WaitBackingOff {
 		return nil
 	}
-	me := w.Owner().Instance
+	me := w.Owner.Instance
 	h, told := c.holderFor(w), s.confirmed(c, c.toldTo(w))
-	if h != nil && (told == nil || h.Owner() == w.Owner() || !contradicts(told, h)) {
+	if h != nil && (told == nil || h.Owner == w.Owner || !contradicts(told, h)) {
 		return heldHere(h, me)
 	}
 	switch {
@@ -47,7 +47,7 @@ func contradicts(told *calls.Waiter, h *holder) bool {
 	if h.reads() && b.Holder.Kind == lock.KindRead {
 		return false
 	}
-	return !b.HandedOver && b.Holder.Instance != h.Owner().Instance && h.HeldAt().Before(told.RefusedAt()) && byMany(told)
+	return !b.HandedOver && b.Holder.Instance != h.Owner.Instance && h.HeldAt.Before(told.RefusedAt()) && byMany(told)
 }
 
 // byMany reports whether so many nodes refused a waiter in one name that the rest is no quorum.
@@ -78,7 +78,7 @@ const releasing = 500 * time.Millisecond
 // same name, so a lease of that name must have been seen to end, or its end would not have been recorded.
 func (s *scene) outdated(of text.ID, told, w *calls.Waiter) bool {
 	instance := told.Blocker.Holder.Instance
-	return w.Owner().Records.Instances.Has(instance) && w.MayHaveEnded(of, instance, told.RefusedAt().Add(-releasing))
+	return w.Owner.Records.Instances.Has(instance) && w.MayHaveEnded(of, instance, told.RefusedAt().Add(-releasing))
 }
 
 // heldHere describes a lease of this Board to a waiter with the name me.
@@ -108,7 +108,7 @@ func heldElsewhere(told *calls.Waiter, me string, now time.Time) *state.Blocker 
 		blocker.Age = state.Seconds(max(now.Sub(held.Holder.Since), 0))
 	}
 	if held.Remaining > 0 {
-		blocker.Remaining = state.Seconds(max(held.Remaining-now.Sub(told.Began().Add(told.ToldAt)), 0))
+		blocker.Remaining = state.Seconds(max(held.Remaining-now.Sub(told.Began.Add(told.ToldAt)), 0))
 		if held.Remaining.Seconds() < renewedAbove*told.Full.Seconds() {
 			blocker.Unrenewed = state.Seconds(told.Full - held.Remaining)
 		}

@@ -39,7 +39,7 @@ func TestAVoteOfAWaiterIsNoHolder(t *testing.T) {
 			for i, told := range []*lock.HeldError{nil, refused("billing/7", 2), test.told} {
 				m := r.Begin(t.Context(), newOwner(r, []string{"orders/0", "orders/1", "orders/2"}[i]), "job")
 				view := calls.View{Hooked: true, Progress: calls.Progress{
-					Doing: locktrace.WaitHolder, Blocker: told, AsOf: s.now.Sub(m.Began()),
+					Doing: locktrace.WaitHolder, Blocker: told, AsOf: s.now.Sub(m.Began),
 				}}
 				c.waiters = append(c.waiters, &calls.Waiter{Lease: m, View: view})
 			}
@@ -59,10 +59,10 @@ func TestTwoRefusalsInTwoNames(t *testing.T) {
 		r := newRegister()
 		owner, other := newOwner(r, "orders/1"), newOwner(r, "orders/1")
 		held := r.Begin(t.Context(), owner, "job").Acquired(newLease(t))
-		now := held.HeldAt().Add(time.Second)
+		now := held.HeldAt.Add(time.Second)
 		w := &calls.Waiter{Lease: r.Begin(t.Context(), other, "job"), View: calls.View{Hooked: true}}
 		w.Progress = calls.Progress{
-			Doing: locktrace.WaitHolder, AsOf: now.Sub(w.Began()),
+			Doing: locktrace.WaitHolder, AsOf: now.Sub(w.Began),
 			Blocker: &lock.HeldError{Holder: lock.Holder{Instance: "stock/3"}, Nodes: 3, Refused: 2, Named: named},
 		}
 		c := &contention{

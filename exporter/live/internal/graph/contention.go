@@ -36,7 +36,7 @@ func (c *contention) waitsHere(instance string) bool {
 	if c.here == nil {
 		c.here = make(map[string]bool)
 		for _, w := range c.waiters {
-			c.here[w.Owner().Instance] = true
+			c.here[w.Owner.Instance] = true
 		}
 	}
 	return c.here[instance]
@@ -63,7 +63,7 @@ func (c *contention) holderFor(w *calls.Waiter) *holder {
 			case h.reads() && w.Hooked && w.Kind != lock.KindRead:
 				other = h
 			case h.reads():
-			case h.Owner() == w.Owner():
+			case h.Owner == w.Owner:
 				return h
 			case other == nil && w.Hooked:
 				other = h
@@ -87,7 +87,7 @@ func (c *contention) toldTo(w *calls.Waiter) *calls.Waiter {
 	if c.heads == nil {
 		c.findHeads()
 	}
-	if own := c.heads[w.Owner()]; own != nil {
+	if own := c.heads[w.Owner]; own != nil {
 		return own
 	}
 	return c.heads[nil]
@@ -100,7 +100,7 @@ func (c *contention) findHeads() {
 		if w.Doing == locktrace.WaitLocal || w.Blocker == nil {
 			continue
 		}
-		for _, of := range []*calls.Owner{w.Owner(), nil} {
+		for _, of := range []*calls.Owner{w.Owner, nil} {
 			if c.heads[of] == nil {
 				c.heads[of] = w
 			}
@@ -138,7 +138,7 @@ func newScene(l *calls.Look) *scene {
 			of.slots = append(of.slots, holder{m, told})
 		}
 	}
-	latest := func(x, y holder) int { return y.HeldAt().Compare(x.HeldAt()) }
+	latest := func(x, y holder) int { return y.HeldAt.Compare(x.HeldAt) }
 	for _, c := range s.wanted {
 		slices.SortStableFunc(c.holders, latest)
 		slices.SortStableFunc(c.slots, latest)

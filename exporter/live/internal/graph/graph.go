@@ -76,12 +76,12 @@ func (g *Graph) resource(c *contention) waitgraph.Resource {
 			}
 			if idle.Callers++; idle.Callers == 1 {
 				by := w.Record()
-				idle.Since, idle.Kind, idle.Slots = w.Began(), by.Kind, by.Slots
+				idle.Since, idle.Kind, idle.Slots = w.Began, by.Kind, by.Slots
 			}
 			continue
 		}
 		by := w.Record()
-		by.Instance, by.Since = onBoard, w.Began()
+		by.Instance, by.Since = onBoard, w.Began
 		r.Waiters = append(r.Waiters, records.Waiting{Holder: by, Callers: 1, Holds: text.KeyedAll(w.Holds)})
 		for _, h := range w.Holds {
 			from := way{text.ID{Backend: h.Backend, Resource: h.Resource}, c.ID}

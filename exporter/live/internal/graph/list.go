@@ -84,7 +84,7 @@ func (g *Graph) Choose(room int) (listed []int, chosen []*calls.Waiter) {
 		}
 	}
 	slices.SortStableFunc(chosen, func(x, y *calls.Waiter) int {
-		return cmp.Or(x.Began().Compare(y.Began()), cmp.Compare(x.Wants(), y.Wants()))
+		return cmp.Or(x.Began.Compare(y.Began), cmp.Compare(x.Wants(), y.Wants()))
 	})
 	return listed, chosen
 }
