@@ -65,50 +65,40 @@ func (b *Board) WriteTrace(ctx context.Context, w io.Writer, resource, backend s
 		return err
 	}
 	t, other := new(traceevent.Trace), make(map[string]string)
-	sum := omissions{}
+	events, calls := uint64(0), 0 // that the limits leave out
 	for _, of := range chosen {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		b.draw(t, of, now, len(chosen), &sum)
+		e, c := b.draw(t, of, now, len(chosen))
+		events, calls = events+e, calls+c
 	}
 	other["program"], other["instance"] = "lockscope", b.cfg.instance
 	other["written_at"] = now.UTC().Format(time.RFC3339Nano)
 	other["starts_at"] = b.calls.Timeline.Base().Add(t.Start()).UTC().Format(time.RFC3339Nano)
-	sum.tell(other)
+	if events > 0 {
+		other["events_omitted"] = fmt.Sprint(events)
+	}
+	if calls > 0 {
+		other["unfinished_calls_omitted"] = fmt.Sprint(calls)
+	}
 	return t.Write(ctx, w, other)
 }
 
-// omissions count what the limits of a trace left out.
-type omissions struct {
-	events uint64
-	calls  int
-}
-
-func (o *omissions) tell(other map[string]string) {
-	if o.events > 0 {
-		other["events_omitted"] = fmt.Sprint(o.events)
-	}
-	if o.calls > 0 {
-		other["unfinished_calls_omitted"] = fmt.Sprint(o.calls)
-	}
-}
-
-// draw adds one of several resources to the trace.
-func (b *Board) draw(t *traceevent.Trace, of text.ID, now time.Time, several int, sum *omissions) {
+// draw adds one of several resources to the trace, and counts what is left out.
+func (b *Board) draw(t *traceevent.Trace, of text.ID, now time.Time, several int) (events uint64, calls int) {
 	track := b.calls.Timeline.Find(of, now)
 	if track == nil {
-		return
+		return 0, 0
 	}
 	room, after := maxTraceEvents/several, now.Add(-timeline.For)
-	events, omitted := track.Copy(after, room)
-	open, waiting := b.calls.TimelineNow(track, of, now, min(maxTraceCalls, max(room/callsForEvents, 1)))
-	sum.events += omitted
-	sum.calls += waiting
+	ended, events := track.Copy(after, room)
+	open, calls := b.calls.TimelineNow(track, of, now, min(maxTraceCalls, max(room/callsForEvents, 1)))
 	timeline.Draw(t, timeline.Resource{
-		Of: of, Events: append(events, open...), Here: b.calls.Instances.Has,
+		Of: of, Events: append(ended, open...), Here: b.calls.Instances.Has,
 		Restarts: b.calls.Timeline.Restarts(of.Backend, after),
 	})
+	return events, calls
 }
 
 // timelines returns the recorded resources that were asked for.

@@ -30,15 +30,13 @@ func newLine(of text.ID, owner *Owner) *line {
 }
 
 func (l *line) spend(s decorate.Stretch) {
-	l.spent.Add(profile.CauseOf(cmp.Or(s.Class, profile.Unknown), s.Blocker), s.Took)
+	by := profile.HolderOf(s.Class, s.Blocker)
+	l.spent.Add(profile.Stretch{Class: cmp.Or(s.Class, profile.Unknown), Instance: by.Instance, Took: s.Took})
 }
 
 func (l *line) inflict(s decorate.LineStretch) {
 	if s.Class == locktrace.WaitHolder {
-		holder := profile.CauseOf(s.Class, s.Blocker).Holder
-		l.owner.Records.Profile.Inflict(s.Until, profile.Inflicted{
-			Of: l.of, Holder: holder, Waits: s.Waits, Took: s.Took, Span: s.Span,
-		})
+		l.owner.Records.Profile.Inflict(l.of, profile.HolderOf(s.Class, s.Blocker), s)
 	}
 }
 

@@ -118,7 +118,7 @@ func (c *Call) endSpending(now time.Time, took time.Duration) *waited {
 	w := c.waited
 	if c.waited = nil; w == nil {
 		w = new(waited)
-		w.spent.Add(profile.Cause{Class: c.classOf(last.Class)}, took)
+		w.spent.Add(profile.Stretch{Class: c.classOf(last.Class), Took: took})
 	}
 	return w
 }
@@ -146,16 +146,16 @@ func (c *Call) spend(now time.Time, s decorate.Stretch) {
 	if w == nil || s.Took <= 0 {
 		return
 	}
-	cause := profile.CauseOf(s.Class, s.Blocker)
-	w.spent.Add(cause, s.Took)
+	by := profile.HolderOf(s.Class, s.Blocker)
+	w.spent.Add(profile.Stretch{Class: s.Class, Instance: by.Instance, Took: s.Took})
 	if s.Class != locktrace.WaitHolder {
 		return
 	}
-	i := profile.Inflicted{Of: c.id(), Holder: cause.Holder, Took: s.Took, Span: s.Took}
-	if i.Holder.Counts() && i.Holder != w.after {
-		w.after, i.Waits = i.Holder, 1
+	added := decorate.LineStretch{Stretch: s, Until: now, Span: s.Took}
+	if by.Counts() && by != w.after {
+		w.after, added.Waits = by, 1
 	}
-	c.Owner.Records.Profile.Inflict(now, i)
+	c.Owner.Records.Profile.Inflict(c.id(), by, added)
 }
 
 // classOf is the class of a call without a wait: what a Locker without hooks waits for is not known.
@@ -181,7 +181,7 @@ func (c *Call) soFar(now time.Time) profile.Wait {
 			soFar.Spent.AddSince(w.line.spent, w.joined)
 		}
 	case soFar.Took >= unhindered && !c.origin.StandsBy():
-		soFar.Spent.Add(profile.Cause{Class: c.classOf(class)}, soFar.Took)
+		soFar.Spent.Add(profile.Stretch{Class: c.classOf(class), Took: soFar.Took})
 	}
 	return soFar
 }

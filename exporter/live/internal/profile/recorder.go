@@ -16,6 +16,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/exporter/live/state"
+	"github.com/lockscope/lockscope/lock/decorate"
 	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
@@ -99,36 +100,27 @@ func (w *Wait) rows(yield func(key, sample)) {
 // minute counts from the start of the Recorder.
 func (r *Recorder) minute(now time.Time) int64 { return int64(now.Sub(r.began) / time.Minute) }
 
-// Inflicted is time that calls waited behind a holder.
-type Inflicted struct {
-	Of     text.ID
-	Holder Holder
-	Waits  int           // how many calls began to wait behind it
-	Took   time.Duration // of all its waiters together
-	Span   time.Duration // how long before now that time began
-}
-
-// Inflict charges a holder.
-func (r *Recorder) Inflict(now time.Time, i Inflicted) {
-	if i.Waits == 0 && i.Took <= 0 {
+// Inflict charges a holder with the time of its waiters, if there is any.
+func (r *Recorder) Inflict(of text.ID, by Holder, s decorate.LineStretch) {
+	if s.Waits == 0 && s.Took <= 0 {
 		return
 	}
-	minute := r.minute(now)
+	minute := r.minute(s.Until)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	to := r.holders.row(key{of: short(i.Of), class: locktrace.WaitHolder, Holder: i.Holder}, minute)
-	added := sample{float64(i.Waits), max(i.Took, 0)}
+	to := r.holders.row(key{of: short(of), class: locktrace.WaitHolder, Holder: by}, minute)
+	added := sample{float64(s.Waits), max(s.Took, 0)}
 	to.add(added)
 	to.at(minute).count += added.count
-	into := now.Sub(r.began) - time.Duration(minute)*time.Minute // of the present minute
-	if i.Span <= into {
+	into := s.Until.Sub(r.began) - time.Duration(minute)*time.Minute // of the present minute
+	if s.Span <= into {
 		to.at(minute).took += added.took
 		return
 	}
 	// A wait of an hour that nobody has looked at adds ten minutes to the last ten.
-	for m, left := minute, i.Span; m >= 0 && m > minute-minutes && left > 0; m-- {
+	for m, left := minute, s.Span; m >= 0 && m > minute-minutes && left > 0; m-- {
 		part := min(into, left)
-		to.at(m).took += time.Duration(float64(added.took) * float64(part) / float64(i.Span))
+		to.at(m).took += time.Duration(float64(added.took) * float64(part) / float64(s.Span))
 		left, into = left-part, time.Minute
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
+	"github.com/lockscope/lockscope/lock/decorate"
 	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
@@ -17,6 +18,10 @@ func waitOf(resource string, took time.Duration) Wait {
 		Of: text.ID{Resource: resource}, Took: took,
 		Spent: Spent{{locktrace.WaitNetwork, "", took / 4}, {locktrace.WaitHolder, "a/1", took - took/4}},
 	}
+}
+
+func inflict(r *Recorder, now time.Time, of text.ID, by Holder, waits int, took, span time.Duration) {
+	r.Inflict(of, by, decorate.LineStretch{Stretch: decorate.Stretch{Took: took}, Until: now, Span: span, Waits: waits})
 }
 
 func total(p *Profile) (sum sample) {
@@ -71,7 +76,7 @@ func TestBounds(t *testing.T) {
 	now := r.began
 	const old = 800 // that made others wait for an hour each, long ago
 	for i := range old {
-		r.Inflict(now, Inflicted{Of: text.ID{Resource: fmt.Sprint("old", i)}, Waits: 1, Took: time.Hour, Span: 1})
+		inflict(r, now, text.ID{Resource: fmt.Sprint("old", i)}, Holder{}, 1, time.Hour, 1)
 	}
 	now = now.Add(time.Hour)
 	for i := range 4 * maxRows {
@@ -81,8 +86,8 @@ func TestBounds(t *testing.T) {
 		stacks[w.Stack] = true
 		r.Ended(w)
 		now = now.Add(time.Second)
-		r.Inflict(now, Inflicted{Of: w.Of, Holder: Holder{Instance: fmt.Sprint("a/", i)}, Waits: 1, Took: 1000, Span: 1})
-		r.Inflict(now, Inflicted{Of: text.ID{Resource: "long"}, Holder: Holder{Instance: "a/1"}, Waits: 1, Took: 9e6})
+		inflict(r, now, w.Of, Holder{Instance: fmt.Sprint("a/", i)}, 1, 1000, 1)
+		inflict(r, now, text.ID{Resource: "long"}, Holder{Instance: "a/1"}, 1, 9e6, 0)
 	}
 	if len(stacks) != maxStacks+1 || len(r.waiters) > maxRows+2 || len(r.holders) > maxRows+2 {
 		t.Errorf("%d stacks, %d and %d rows", len(stacks), len(r.waiters), len(r.holders))
@@ -116,7 +121,7 @@ func TestMemory(t *testing.T) {
 			pcs[0] = uintptr(i)
 			w.Stack = r.stacks.of(pcs)
 			r.Ended(w)
-			r.Inflict(time.Now(), Inflicted{Of: w.Of, Holder: Holder{Instance: long, CallSite: long}, Took: 1, Span: 1})
+			inflict(r, time.Now(), w.Of, Holder{Instance: long, CallSite: long}, 0, 1, 1)
 		}
 		got := float64(heap() - before)
 		t.Logf("%s: %.2f MB", name, got/1e6)
@@ -139,10 +144,10 @@ func heap() int64 {
 func TestFewHoldersOfACall(t *testing.T) {
 	var s Spent
 	for i := range 100 {
-		s.Add(Cause{Class: locktrace.WaitHolder, Holder: Holder{Instance: fmt.Sprint(i)}}, time.Second)
-		s.Add(Cause{Class: locktrace.WaitNetwork}, time.Second)
+		s.Add(Stretch{locktrace.WaitHolder, fmt.Sprint(i), time.Second})
+		s.Add(Stretch{locktrace.WaitNetwork, "", time.Second})
 	}
-	s.Add(Cause{Class: locktrace.WaitNoQuorum}, -time.Second) // a clock that steps
+	s.Add(Stretch{locktrace.WaitNoQuorum, "", -time.Second}) // a clock that steps
 	sum := time.Duration(0)
 	for _, row := range s {
 		sum += row.Took

@@ -15,29 +15,21 @@ const Unknown locktrace.Wait = "unknown"
 // several stands for the instances of holders that did not fit.
 const several = "several"
 
-// Cause is why a call waits at one moment.
-type Cause struct {
-	Class  locktrace.Wait
-	Holder Holder // of the class holder
-}
-
-// CauseOf names a class and the blocker of that time.
-func CauseOf(class locktrace.Wait, blocker *lock.HeldError) Cause {
-	c := Cause{Class: class}
+// HolderOf is whom a call of that class waits for: the blocker of that time. It is zero for all other classes.
+func HolderOf(class locktrace.Wait, blocker *lock.HeldError) Holder {
 	switch {
 	case class != locktrace.WaitHolder:
+		return Holder{}
 	case blocker == nil:
-		c.Holder.kind = notKnown
+		return Holder{kind: notKnown}
 	case blocker.HandedOver:
-		c.Holder.kind = handedOver
+		return Holder{kind: handedOver}
 	case blocker.Holder.Instance == "" && blocker.Remaining < 0:
-		c.Holder.kind = unnamedForever
+		return Holder{kind: unnamedForever}
 	case blocker.Holder.Instance == "":
-		c.Holder.kind = unnamed
-	default:
-		c.Holder = Holder{Instance: shortName(blocker.Holder.Instance), CallSite: shortName(blocker.Holder.CallSite)}
+		return Holder{kind: unnamed}
 	}
-	return c
+	return Holder{Instance: shortName(blocker.Holder.Instance), CallSite: shortName(blocker.Holder.CallSite)}
 }
 
 // Holder is a process and the place in its code that took the lock.
@@ -89,11 +81,7 @@ type Stretch struct {
 }
 
 // Add adds time. Holders that do not fit share a row for each class.
-func (s *Spent) Add(c Cause, took time.Duration) {
-	s.add(Stretch{c.Class, c.Holder.Instance, took})
-}
-
-func (s *Spent) add(t Stretch) {
+func (s *Spent) Add(t Stretch) {
 	if t.Took < 0 {
 		t.Took = 0
 	}
@@ -105,7 +93,7 @@ func (s *Spent) add(t Stretch) {
 	}
 	if len(*s) >= maxSpent && t.Instance != "" && t.Instance != several {
 		t.Instance = several
-		s.add(t)
+		s.Add(t)
 		return
 	}
 	*s = append(*s, t)
@@ -118,7 +106,7 @@ func (s *Spent) AddSince(now, earlier Spent) {
 			t.Took -= earlier[i].Took
 		}
 		if t.Took > 0 {
-			s.add(t)
+			s.Add(t)
 		}
 	}
 }

@@ -18,7 +18,7 @@ func TestHolderNames(t *testing.T) {
 		"being handed over":      {HandedOver: true},
 		"":                       nil,
 	} {
-		of := CauseOf(locktrace.WaitHolder, held).Holder
+		of := HolderOf(locktrace.WaitHolder, held)
 		if got := of.Name(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
