@@ -80,7 +80,11 @@ func (b *Board) State(ctx context.Context) state.State {
 	})
 	s.Sets = state.SetsOf(s.Nodes)
 	s.Totals.Recent = b.calls.Waits.Recent(now, waited(l))
-	s.Stalls = b.calls.Waits.Stalls(now, longest(l))
+	longest := time.Duration(0)
+	for d := range waited(l) {
+		longest = max(longest, d)
+	}
+	s.Stalls = b.calls.Waits.Stalls(now, longest)
 	s.History = b.calls.Histories(now, g.Rows(), g.HolderOf)
 	listed, lists := g.Choose(b.cfg.maxShown)
 	s.Blocked, s.Omitted.Blocked = g.Blocked(ctx, listed, b.cfg.maxShown)
@@ -88,14 +92,6 @@ func (b *Board) State(ctx context.Context) state.State {
 	s.Waiting, s.Omitted.Waiting = g.Waiting(ctx, lists)
 	s.CountSlots()
 	return s
-}
-
-// longest is how long the first of the unfinished calls has waited.
-func longest(l *calls.Look) time.Duration {
-	for d := range waited(l) {
-		return d
-	}
-	return 0
 }
 
 // waited yields how long each unfinished call has waited, longest first. Candidates do not wait.

@@ -11,8 +11,8 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// maxsets bounds how many key spaces of equal name a Board tells apart.
-const maxsets = 256
+// maxSets bounds how many key spaces of equal name a Board tells apart.
+const maxSets = 256
 
 // sets has a unique name for each set of keys whose engines have been seen. Engines with several names for one set
 // share the first, and a set with the name of another gets a number.
@@ -40,12 +40,12 @@ func (s *sets) add(called, keyspace string) string {
 	defer s.mu.Unlock()
 	more := make(map[string]string)
 	if known := s.byKeyspace.Load(); known != nil {
-		if name, ok := (*known)[keyspace]; ok {
-			return name
-		}
 		maps.Copy(more, *known)
 	}
-	if len(more) >= maxsets {
+	if name, ok := more[keyspace]; ok {
+		return name
+	}
+	if len(more) >= maxSets {
 		return called
 	}
 	name, taken := strings.Clone(called), slices.Collect(maps.Values(more))

@@ -28,6 +28,7 @@ type drawing struct {
 	rows  map[string]*rows // by instance
 	holds []*hold          // by start
 	calls map[*Caller]*call
+	order []*call             // by start; those that start at once in the order of their events
 	nodes *traceevent.Process // nil before the first command
 	lanes map[string]*traceevent.Lanes
 }
@@ -50,7 +51,7 @@ func Draw(t *traceevent.Trace, r Resource) {
 	for _, h := range d.holds {
 		d.drawHold(h)
 	}
-	for _, c := range d.inOrder() {
+	for _, c := range d.order {
 		d.drawCall(c)
 	}
 	d.drawRenewals()
@@ -97,32 +98,19 @@ func (d *drawing) gather() {
 			c.steps = append(c.steps, &step{Event: e})
 		}
 	}
-	for _, c := range d.calls {
+	for _, c := range d.order {
 		c.fit()
 	}
+	slices.SortStableFunc(d.order, func(x, y *call) int { return cmp.Compare(x.start, y.start) })
 }
 
 func (d *drawing) callOf(e *Event) *call {
 	c := d.calls[e.Of]
 	if c == nil {
 		c = &call{of: e.Of}
-		d.calls[e.Of] = c
+		d.calls[e.Of], d.order = c, append(d.order, c)
 	}
 	return c
-}
-
-// inOrder returns the calls by start. Of those that start at once, the order does not change from look to look.
-func (d *drawing) inOrder() []*call {
-	all := make([]*call, 0, len(d.calls))
-	seen := make(map[*call]bool)
-	for i := range d.Events {
-		if c := d.calls[d.Events[i].Of]; c != nil && !seen[c] {
-			seen[c] = true
-			all = append(all, c)
-		}
-	}
-	slices.SortStableFunc(all, func(x, y *call) int { return cmp.Compare(x.start, y.start) })
-	return all
 }
 
 // within is the time nearest to at inside a slice: its end is outside.

@@ -31,7 +31,7 @@ type Slowest struct {
 
 type slowSlot struct {
 	minute int64
-	kept   []*kept
+	kept   []*kept // by the time they took
 }
 
 // kept is one of the slowest acquisitions. It takes late steps until it is dropped.
@@ -91,16 +91,17 @@ func (s *Slowest) keep(k *kept) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	slot := s.slot(minuteOf(k.ended))
-	if len(slot.kept) < s.n {
-		slot.kept = append(slot.kept, k)
-	} else if i := slot.fastest(); slot.kept[i].took < k.took {
-		slot.kept[i].drop()
-		slot.kept[i] = k
-	} else {
-		k.drop()
+	i, _ := slices.BinarySearchFunc(slot.kept, k, func(x, k *kept) int { return cmp.Or(cmp.Compare(x.took, k.took), -1) })
+	if slot.kept = slices.Insert(slot.kept, i, k); len(slot.kept) > s.n {
+		slot.kept[0].drop()
+		slot.kept = slices.Delete(slot.kept, 0, 1)
+	}
+	floor := int64(-1) // what an acquisition must exceed to be kept
+	if len(slot.kept) == s.n {
+		floor = int64(slot.kept[0].took)
 	}
 	s.minute.Store(slot.minute)
-	s.floor.Store(slot.floor(s.n))
+	s.floor.Store(floor)
 }
 
 // slot returns the slot of a minute, and clears it of the minute that had it before.
@@ -115,27 +116,18 @@ func (s *Slowest) slot(minute int64) *slowSlot {
 	return slot
 }
 
-func (s *slowSlot) fastest() int {
-	fastest := 0
-	for i, k := range s.kept {
-		if k.took < s.kept[fastest].took {
-			fastest = i
-		}
-	}
-	return fastest
-}
-
-// floor is the duration that an acquisition must exceed to be kept.
-func (s *slowSlot) floor(n int) int64 {
-	if len(s.kept) < n {
-		return -1
-	}
-	return int64(s.kept[s.fastest()].took)
-}
-
 // Acquisitions returns the slowest acquisitions of the time kept, slowest first.
 func (s *Slowest) Acquisitions(now time.Time) []state.Acquisition {
-	slow := s.recent(now)
+	var slow []*kept
+	s.mu.Lock()
+	for i := range s.slots {
+		for _, k := range s.slots[i].kept {
+			if age := now.Sub(k.ended); age < state.SlowestFor {
+				slow = append(slow, k)
+			}
+		}
+	}
+	s.mu.Unlock()
 	slices.SortFunc(slow, func(a, b *kept) int {
 		return cmp.Or(cmp.Compare(b.took, a.took), b.ended.Compare(a.ended))
 	})
@@ -145,19 +137,6 @@ func (s *Slowest) Acquisitions(now time.Time) []state.Acquisition {
 		all = append(all, k.acquisition())
 	}
 	return all
-}
-
-func (s *Slowest) recent(now time.Time) (slow []*kept) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for i := range s.slots {
-		for _, k := range s.slots[i].kept {
-			if age := now.Sub(k.ended); age < state.SlowestFor {
-				slow = append(slow, k)
-			}
-		}
-	}
-	return slow
 }
 
 // fill makes the record of a call that has ended. mu is held, and is unlocked.

@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"time"
@@ -110,21 +111,15 @@ func (s *Step) told() state.Step {
 	case s.Op == lock.OpRaise:
 		t.Detail = "raises the fencing token"
 	}
-	if s.Blocker != nil {
+	switch {
+	case s.Blocker != nil:
 		t.Detail = text.Holder(s.Blocker)
-	} else if s.Err != nil {
-		t.Detail = s.detail()
+	case s.Err != nil && s.Kind == Attempt:
+		t.Detail = cmp.Or(text.Votes(s.Err), text.Detail(s.Err)) // nodes that failed are steps of their own
+	case s.Err != nil:
+		t.Detail = text.Detail(s.Err)
 	}
 	return t
-}
-
-// detail is why a step failed. For an attempt without a quorum it is what the nodes did, in short, because they are
-// steps of their own.
-func (s *Step) detail() string {
-	if votes := text.Votes(s.Err); votes != "" && s.Kind == Attempt {
-		return votes
-	}
-	return text.Detail(s.Err)
 }
 
 // Trail is the steps of a call so far. The call guards it. Its zero value is empty.
