@@ -1,5 +1,5 @@
 // Package calls has the unfinished calls of Acquire and their leases: what each does, as the hooks of an engine
-// report it, and all of them at one instant.
+// report it, all of them at one instant, and who held what they waited for.
 package calls
 
 import (
@@ -35,11 +35,11 @@ type Call struct {
 
 	mu sync.Mutex
 	Progress
-	tried    time.Duration // after began: when the last attempt did
+	tried    time.Duration // after Began: when the last attempt did
 	origin   *origin       // nil if nothing is known of it
 	known    nodes.Set     // nodes that know the lock
 	extends  int
-	extended time.Duration // after began: the last time
+	extended time.Duration // after Began: the last time
 	trail    timeline.Trail
 	waited   *waited          // nil until its first wait
 	track    *timeline.Track  // nil unless the call waits

@@ -33,7 +33,7 @@ var (
 // Failed ends a call that got no lease.
 func (m *Lease) Failed(err error, opts []lock.AcquireOption) {
 	m.returned = true
-	m.leave()
+	m.shard.drop(m)
 	m.finish(err, m.failure(err, opts))
 }
 
@@ -53,7 +53,7 @@ func (m *Lease) Acquired(inner lock.Lease) *Lease {
 // Abandoned forgets a call that neither failed nor acquired, because it panicked or ended its goroutine.
 func (m *Lease) Abandoned() {
 	if !m.returned {
-		m.leave()
+		m.shard.drop(m)
 		m.abandon()
 	}
 }
@@ -86,11 +86,9 @@ func (m *Lease) Ended(context.Context, error) {
 	m.end()
 }
 
-func (m *Lease) leave() (held bool) { return m.shard.drop(m) }
-
 // end makes the lease leave the Board, and records it.
 func (m *Lease) end() {
-	if m.leave() {
+	if m.shard.drop(m) {
 		m.recordLease()
 	}
 }

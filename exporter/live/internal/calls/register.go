@@ -57,10 +57,11 @@ func (r *Register) Begin(ctx context.Context, owner *Owner, resource string) *Le
 // each locks one shard after the other.
 func (r *Register) each(do func(*shard)) {
 	for i := range r.shards {
-		s := &r.shards[i]
-		s.mu.Lock()
-		do(s)
-		s.mu.Unlock()
+		func(s *shard) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			do(s)
+		}(&r.shards[i])
 	}
 }
 

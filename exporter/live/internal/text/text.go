@@ -1,4 +1,5 @@
-// Package text prepares names, errors, traces and pages for a State. They may come from anybody.
+// Package text identifies resources, and prepares names, errors, traces and pages for a State. They may come from
+// anybody.
 package text
 
 import (

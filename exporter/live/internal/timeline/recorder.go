@@ -1,5 +1,6 @@
 // Package timeline records what happened to contended resources, for a trace that a person opens when a wait is over:
-// calls with their attempts, waits and votes, leases and how they ended, and renewals.
+// calls with their attempts, waits and votes, leases and how they ended, and renewals. It also keeps the slowest calls
+// for any resource with the same steps.
 //
 // # What is recorded
 //

@@ -97,7 +97,8 @@ type Step struct {
 // KindAttempt is an attempt in a State.
 const KindAttempt = "attempt"
 
-var kinds = map[Kind]string{Attempt: KindAttempt, Vote: "node", Wait: "wait"}
+// kinds are those of steps in a State.
+var kinds = [...]string{Attempt: KindAttempt, Vote: "node", Wait: "wait"}
 
 // told makes the texts of a step.
 func (s *Step) told() state.Step {
