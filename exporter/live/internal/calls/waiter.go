@@ -1,6 +1,7 @@
 package calls
 
 import (
+	"cmp"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
@@ -95,11 +96,9 @@ func (w *Waiter) Waited(now time.Time) time.Duration { return max(now.Sub(w.Bega
 func (w *Waiter) Tell(now time.Time) state.Waiter {
 	t := state.Waiter{
 		Resource: text.Resource(w.resource), Backend: text.Name(w.Backend),
-		Instance: w.Owner.Instance, For: w.Waited(now).Seconds(), Kind: timeline.KindAttempt, Class: string(w.Class),
-		Attempts: w.Attempts, Ahead: w.Ahead, CallSite: text.Name(w.CallSite), TraceID: text.TraceID(w.Trace),
-	}
-	if w.Doing != doingAttempt {
-		t.Kind = string(w.Doing)
+		Instance: w.Owner.Instance, For: w.Waited(now).Seconds(), Kind: cmp.Or(string(w.Doing), timeline.KindAttempt),
+		Class: string(w.Class), Attempts: w.Attempts, Ahead: w.Ahead, CallSite: text.Name(w.CallSite),
+		TraceID: text.TraceID(w.Trace),
 	}
 	for _, h := range w.Holds[:min(len(w.Holds), records.MaxHolds)] {
 		t.Holds = append(t.Holds, w.heldText(h))

@@ -77,9 +77,7 @@ func (c *contention) holderFor(w *calls.Waiter) *holder {
 // front, or any caller. It is nil if nobody was refused.
 func (c *contention) toldTo(w *calls.Waiter) *calls.Waiter {
 	switch {
-	case !w.Hooked:
-		return nil
-	case w.Doing != locktrace.WaitLocal && w.Blocker == nil:
+	case !w.Hooked, w.Doing != locktrace.WaitLocal && w.Blocker == nil:
 		return nil
 	case w.Doing != locktrace.WaitLocal:
 		return w
