@@ -11,7 +11,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/profiles"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 )
@@ -24,7 +23,7 @@ type profileNodes struct {
 }
 
 // startProfile starts three servers of a product, or its cluster.
-func startProfile(t *testing.T, p profiles.Profile) *profileNodes {
+func startProfile(t *testing.T, p profile) *profileNodes {
 	t.Helper()
 	n := &profileNodes{cluster: p.Masters > 0}
 	if n.cluster {
@@ -34,15 +33,13 @@ func startProfile(t *testing.T, p profiles.Profile) *profileNodes {
 	}
 	n.configure(t, "maxmemory", "100mb", "maxmemory-policy", p.Policy, "appendonly", "yes", "appendfsync", "always")
 	for _, s := range n.behind {
-		shown, err := profiles.Listen(s.Addr(), p)
-		cmdtest.Must(t, err)
-		t.Cleanup(func() { cmdtest.Must(t, shown.Close()) })
-		n.addrs = append(n.addrs, shown.Addr())
+		port := strconv.Itoa(p.listen(t, s.Addr()))
+		n.addrs = append(n.addrs, "127.0.0.1:"+port)
 		if n.cluster {
 			admin := cmdtest.Admin(t, s)
 			cmdtest.Must(t, admin.ConfigSet(t.Context(), "cluster-announce-ip", "127.0.0.1").Err())
 			cmdtest.Must(t, admin.ConfigSet(t.Context(), "cluster-announce-bus-port", strconv.Itoa(s.Port()+10000)).Err())
-			cmdtest.Must(t, admin.ConfigSet(t.Context(), "cluster-announce-port", strconv.Itoa(shown.Port())).Err())
+			cmdtest.Must(t, admin.ConfigSet(t.Context(), "cluster-announce-port", port).Err())
 		}
 	}
 	if n.cluster {

@@ -14,7 +14,6 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/doctor"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/profiles"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
@@ -70,7 +69,7 @@ func expectations() map[string]expected {
 func TestProfiles(t *testing.T) {
 	t.Parallel()
 	all := expectations()
-	for _, p := range profiles.All() {
+	for _, p := range products() {
 		want, known := all[p.Name]
 		if !known {
 			t.Errorf("nothing is expected of %s", p.Name)

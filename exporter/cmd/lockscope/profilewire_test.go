@@ -1,19 +1,68 @@
-package profiles
+package main
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
+	"net"
 	"strconv"
 	"strings"
+	"sync"
+	"testing"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 )
+
+// listen returns the port of the loopback interface on which the redis-server at target answers as the profile has it,
+// until the test ends.
+func (p profile) listen(t *testing.T, target string) (port int) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	cmdtest.Must(t, err)
+	ctx, end := context.WithCancel(context.Background())
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		for {
+			client, err := l.Accept()
+			if err != nil {
+				return
+			}
+			serving.Go(func() { p.serve(ctx, client, target) })
+		}
+	})
+	t.Cleanup(func() {
+		end()
+		cmdtest.Must(t, l.Close())
+		serving.Wait()
+	})
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// serve passes on what both sides say until one of them or ctx ends.
+func (p profile) serve(ctx context.Context, client net.Conn, target string) {
+	defer client.Close()
+	server, err := net.Dial("tcp", target)
+	if err != nil {
+		return
+	}
+	defer context.AfterFunc(ctx, func() { _, _ = client.Close(), server.Close() })()
+	var asking sync.WaitGroup
+	asking.Go(func() {
+		_ = p.requests(bufio.NewWriter(server), bufio.NewReader(client))
+		_ = server.Close()
+	})
+	_ = p.replies(bufio.NewWriter(client), bufio.NewReader(server))
+	_ = client.Close()
+	asking.Wait()
+}
 
 // refusalMark begins the argument of an ECHO that takes the place of a refused command. So the refusal comes back in
 // the order of the replies, whatever else is under way.
-const refusalMark = "profiles-refusal:"
+const refusalMark = "profile-refusal:"
 
 // requests passes commands on to the server until one side ends.
-func (p Profile) requests(to *bufio.Writer, from *bufio.Reader) error {
+func (p profile) requests(to *bufio.Writer, from *bufio.Reader) error {
 	for {
 		words, err := readCommand(from)
 		if err != nil {
@@ -32,7 +81,7 @@ func (p Profile) requests(to *bufio.Writer, from *bufio.Reader) error {
 }
 
 // translated is the command that the redis-server gets.
-func (p Profile) translated(words []string) []string {
+func (p profile) translated(words []string) []string {
 	command := strings.ToLower(words[0])
 	kinds := []string{command}
 	if len(words) > 1 {
@@ -51,7 +100,7 @@ func (p Profile) translated(words []string) []string {
 
 // replies passes replies on to the client until one side ends. A reply is lines. That of a bulk string says how many
 // bytes follow.
-func (p Profile) replies(to *bufio.Writer, from *bufio.Reader) error {
+func (p profile) replies(to *bufio.Writer, from *bufio.Reader) error {
 	for {
 		line, err := from.ReadString('\n')
 		if err != nil {
@@ -77,7 +126,7 @@ func (p Profile) replies(to *bufio.Writer, from *bufio.Reader) error {
 }
 
 // bulk is a bulk string, as the client gets it. RESP3 has another kind, which begins with the kind of text.
-func (p Profile) bulk(kind byte, text string) string {
+func (p profile) bulk(kind byte, text string) string {
 	if refusal, ok := strings.CutPrefix(text, refusalMark); ok {
 		return "-" + refusal + "\r\n"
 	}
@@ -95,7 +144,7 @@ func readCommand(from *bufio.Reader) ([]string, error) {
 	}
 	n, err := strconv.Atoi(strings.TrimSpace(strings.TrimPrefix(line, "*")))
 	if err != nil || n < 1 || line[0] != '*' {
-		return nil, fmt.Errorf("profiles: %q begins no command", line)
+		return nil, fmt.Errorf("profile: %q begins no command", line)
 	}
 	words := make([]string, n)
 	for i := range words {
@@ -104,7 +153,7 @@ func readCommand(from *bufio.Reader) ([]string, error) {
 		}
 		length, ok := bulkLength(line)
 		if !ok {
-			return nil, fmt.Errorf("profiles: %q begins no argument", line)
+			return nil, fmt.Errorf("profile: %q begins no argument", line)
 		}
 		if words[i], err = readBulk(from, length); err != nil {
 			return nil, err
