@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/program"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
@@ -104,8 +103,8 @@ func TestErrorsNameFlags(t *testing.T) {
 		"revoke": {"job", "--reason", "a test", "--audit-log", t.TempDir() + "/log"},
 	}
 	asked := 0
-	root := newRoot(program.New(nil, nil, nil, nil))
-	for _, cmd := range program.Subcommands(root) {
+	root := newRoot(ui.New(nil, nil, nil, nil))
+	for _, cmd := range ui.Subcommands(root) {
 		if cmd.LocalFlags().Lookup("redis") == nil || cmd.HasSubCommands() {
 			continue
 		}

@@ -10,13 +10,12 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/program"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 )
 
 // commandTree returns all commands of lockscope, with those that cobra adds, before arguments are parsed.
 func commandTree() *cobra.Command {
-	root := newRoot(program.New(nil, nil, nil, nil))
+	root := newRoot(ui.New(nil, nil, nil, nil))
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	return root
@@ -25,7 +24,7 @@ func commandTree() *cobra.Command {
 // TestHelpFitsAScreen of 40 lines and 100 columns, with the purpose, the usage and the examples.
 func TestHelpFitsAScreen(t *testing.T) {
 	root := commandTree()
-	for _, cmd := range append(program.Subcommands(root), root) {
+	for _, cmd := range append(ui.Subcommands(root), root) {
 		if cmd.IsAdditionalHelpTopicCommand() {
 			continue
 		}
@@ -60,7 +59,7 @@ func TestTopics(t *testing.T) {
 	root := commandTree()
 	overview := command(t, "help")
 	overview.Want(t, ui.ExitClean)
-	for _, cmd := range program.Subcommands(root) {
+	for _, cmd := range ui.Subcommands(root) {
 		if cmd.IsAdditionalHelpTopicCommand() {
 			o := command(t, append([]string{"help"}, strings.Fields(cmd.CommandPath())[1:]...)...)
 			o.Want(t, ui.ExitClean)
@@ -83,7 +82,7 @@ func TestTopics(t *testing.T) {
 
 // TestEveryFlagIsDocumented on the page of the command's flags, with its variable.
 func TestEveryFlagIsDocumented(t *testing.T) {
-	for _, cmd := range program.Subcommands(newRoot(program.New(nil, nil, nil, nil))) {
+	for _, cmd := range ui.Subcommands(newRoot(ui.New(nil, nil, nil, nil))) {
 		path := strings.Fields(cmd.CommandPath())[1:]
 		if cmd.IsAdditionalHelpTopicCommand() || !cmd.HasAvailableLocalFlags() || cmd.Hidden {
 			continue
@@ -112,7 +111,7 @@ func TestEveryFlagIsDocumented(t *testing.T) {
 
 // TestExamples parses the command lines of all examples, and runs none.
 func TestExamples(t *testing.T) {
-	for _, cmd := range append(program.Subcommands(commandTree()), commandTree()) {
+	for _, cmd := range append(ui.Subcommands(commandTree()), commandTree()) {
 		for line := range strings.Lines(cmd.Example) {
 			checkExample(t, line)
 		}

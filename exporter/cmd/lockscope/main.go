@@ -12,7 +12,7 @@ import (
 	"github.com/redis/go-redis/v9/logging"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/child"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/program"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 )
 
 func main() {
@@ -27,6 +27,6 @@ func main() {
 // run is the program without its process: it returns the exit status. Standard
 // output carries data only, everything else goes to stderr.
 func run(ctx context.Context, args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	p := program.New(environ, stdin, stdout, stderr)
-	return p.Run(ctx, newRoot(p), args)
+	a := ui.New(environ, stdin, stdout, stderr)
+	return a.Run(ctx, newRoot(a), args)
 }

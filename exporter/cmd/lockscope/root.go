@@ -11,7 +11,6 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/doctor"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/list"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/operator"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/program"
 	runcommand "github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/run"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/scan"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/serve"
@@ -23,14 +22,14 @@ const rootHelp = `Find, list and explain distributed locks in Redis, written by 
 
 const rootExample = `  lockscope list --redis 10.0.0.1:6379,10.0.0.2:6379,10.0.0.3:6379`
 
-func newRoot(p *program.Program) *cobra.Command {
-	return p.Root(&cobra.Command{
+func newRoot(a *ui.App) *cobra.Command {
+	return a.Root(&cobra.Command{
 		Use: "lockscope", Short: "Find, list and explain distributed locks in Redis",
 		Long: rootHelp, Example: rootExample, Version: exporter.Version(),
-	}, scan.Command(p.App), serve.Command(p.App), list.Command(p.App), top.Command(p.App),
-		runcommand.Command(p.App), runcommand.Elect(p.App), operator.Hold(p.App), operator.Revoke(p.App),
-		operator.Repair(p.App), doctor.Command(p.App), doctor.Init(p.App),
-		doctor.Reconfigure(p.App), discover.Command(p.App), config.Command(p.App), newDashboards(p.App), newVersion(p.App),
+	}, scan.Command(a), serve.Command(a), list.Command(a), top.Command(a),
+		runcommand.Command(a), runcommand.Elect(a), operator.Hold(a), operator.Revoke(a),
+		operator.Repair(a), doctor.Command(a), doctor.Init(a),
+		doctor.Reconfigure(a), discover.Command(a), config.Command(a), newDashboards(a), newVersion(a),
 		ui.Manual(exporter.Version()))
 }
 

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 	"go.uber.org/goleak"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/program"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 )
 
@@ -32,12 +31,12 @@ type Program func(ctx context.Context, args, environ []string, stdin io.Reader, 
 // Of is lockscope with these commands alone.
 func Of(commands ...func(*ui.App) *cobra.Command) Program {
 	return func(ctx context.Context, args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int {
-		p := program.New(environ, stdin, stdout, stderr)
+		a := ui.New(environ, stdin, stdout, stderr)
 		all := make([]*cobra.Command, len(commands))
 		for i, command := range commands {
-			all[i] = command(p.App)
+			all[i] = command(a)
 		}
-		return p.Run(ctx, p.Root(&cobra.Command{Use: "lockscope"}, all...), args)
+		return a.Run(ctx, a.Root(&cobra.Command{Use: "lockscope"}, all...), args)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
 
@@ -15,7 +16,7 @@ func checkConnection(f Facts, _ Policy) inspect.Result {
 	if f.Err == nil {
 		return inspect.Passed("connected")
 	}
-	return inspect.Failed(f.Err.Error(), ConnectionAdvice(f.Err))
+	return inspect.Failed(f.Err.Error(), ui.ConnectionAdvice(f.Err))
 }
 
 func checkCount(facts []Facts, p Policy) []inspect.Result {

@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/redlock"
@@ -65,7 +66,7 @@ func refuseUnfit(r *initResult, seen []sight) bool {
 	for i, s := range seen {
 		switch {
 		case s.err != nil:
-			r.refuse(i, s.err.Error(), diagnosis.ConnectionAdvice(s.err))
+			r.refuse(i, s.err.Error(), ui.ConnectionAdvice(s.err))
 		case len(s.missing) > 0:
 			r.refuse(i, "the user lacks "+strings.Join(s.missing, " "),
 				"init needs "+diagnosis.VouchGrants+
@@ -142,7 +143,7 @@ func advice(err error) string {
 	if driver.ClassOf(err).Barred() {
 		return "give each master itself, once"
 	}
-	return diagnosis.ConnectionAdvice(err)
+	return ui.ConnectionAdvice(err)
 }
 
 // nodeErrors finds what each node said, by its address.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 )
 
 const (
@@ -26,7 +26,7 @@ const (
 type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
 
 // dialer connects as go-redis does, and finds out why where nothing can be said on a connection: ErrPlainPort and
-// ErrTLSPort of package diagnosis take the place of an EOF, or of a timeout, in as short a time as it takes the server
+// ErrTLSPort of package ui take the place of an EOF, or of a timeout, in as short a time as it takes the server
 // to show what it speaks.
 func dialer(timeout time.Duration, config *tls.Config) dialFunc {
 	dial := redis.NewDialer(&redis.Options{DialTimeout: timeout})
@@ -76,14 +76,14 @@ func handshake(ctx context.Context, conn net.Conn, timeout time.Duration, config
 		<-done
 	}
 	if plain {
-		err = diagnosis.ErrPlainPort
+		err = ui.ErrPlainPort
 	}
 	if err == nil {
 		return secured, nil
 	}
 	_ = conn.Close()
 	if broken, ok := errors.AsType[tls.RecordHeaderError](err); ok && isReply(broken.RecordHeader[0]) {
-		return nil, diagnosis.ErrPlainPort
+		return nil, ui.ErrPlainPort
 	}
 	return nil, err
 }
@@ -153,7 +153,7 @@ func (c *plainConn) Read(b []byte) (int, error) {
 	hungUp := errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET)
 	const alert = 0x15 // the kind of a record of TLS
 	if n > 0 && b[0] == alert || hungUp && speaksTLS(c.address) {
-		return 0, diagnosis.ErrTLSPort
+		return 0, ui.ErrTLSPort
 	}
 	return n, err
 }

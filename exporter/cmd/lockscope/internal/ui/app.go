@@ -18,6 +18,9 @@ type App struct {
 	Out    io.Writer
 	ErrOut io.Writer
 	Logger *slog.Logger // set by --log.level and --log.format before a command runs
+
+	logLevel, logFormat string
+	flush               func() error
 }
 
 // ErrInterrupted ends a command that a signal interrupted.

@@ -1,10 +1,11 @@
-package diagnosis
+package ui
 
 import (
 	"context"
 	"errors"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -33,7 +34,7 @@ func missingRule(text string) string {
 func ConnectionAdvice(err error) string {
 	var reply redis.Error
 	text := err.Error()
-	switch known := KnownAdvice(err); {
+	switch known := knownAdvice(err); {
 	case known != "":
 		return known
 	case strings.Contains(text, "i/o timeout"), errors.Is(err, context.DeadlineExceeded), errors.Is(err, io.EOF),
@@ -45,8 +46,8 @@ func ConnectionAdvice(err error) string {
 	return "check that the server is up, the address is right, and this machine can reach it"
 }
 
-// KnownAdvice is [ConnectionAdvice] if the error has a known cause, else "".
-func KnownAdvice(err error) string {
+// knownAdvice is [ConnectionAdvice] if the error has a known cause, else "".
+func knownAdvice(err error) string {
 	text := err.Error()
 	switch {
 	case errors.Is(err, ErrPlainPort), strings.Contains(text, "does not look like a TLS handshake"):
@@ -76,4 +77,67 @@ func KnownAdvice(err error) string {
 		return "the server refuses this TLS connection: if it requires a client certificate, use --tls-cert"
 	}
 	return ""
+}
+
+// allAdvice is what to do about servers that could not be asked, if the cause is known, each advice once.
+// Commands whose tables have it for each node return no such error.
+func allAdvice(err error) (all []string) {
+	switch joined := err.(type) {
+	case interface{ Unwrap() []error }:
+		for _, one := range joined.Unwrap() {
+			for _, advice := range allAdvice(one) {
+				if !slices.Contains(all, advice) {
+					all = append(all, advice)
+				}
+			}
+		}
+	case interface{ Unwrap() error }:
+		if inner := joined.Unwrap(); inner != nil {
+			all = allAdvice(inner)
+		}
+	}
+	if len(all) > 0 {
+		return all
+	}
+	if advice := knownAdvice(err); advice != "" {
+		return []string{advice}
+	}
+	return nil
+}
+
+// optionText is how the packages below name an option whose value they refuse.
+var optionText = regexp.MustCompile(`(?:\w+: invalid option: )?\b(With[A-Z]\w*)(?:\(([^)]*)\))?`)
+
+// flagNames are the flags that reach options of the packages below.
+func flagNames() map[string]string {
+	return map[string]string{
+		"WithTTLLimit": "--max-ttl", "WithHoldLimit": "--max-hold", "WithTermLimit": "--max-term",
+		"WithInterval": "--interval", "WithDeadline": "--deadline",
+		"WithPause": "--pause", "WithConfirmAfter": "--confirm-after", "WithRepairMinAge": "--min-age",
+		"WithPageSize":    "--page-size",
+		"WithMaxFindings": "--max-findings", "WithMaxWatched": "--max-watched", "WithMaxValues": "--max-values",
+		"WithNodeNames": "--node-names", "WithReplicas": "--replica", "WithPatterns": "--pattern",
+		"WithChecks": "--checks",
+		"WithMaxTTL": "--max-ttl", "WithPrefix": "--prefix",
+		"WithSchema":      "--schema",
+		"WithNodeTimeout": "--node-timeout", "WithOneRedlock": "--redlock", "WithEmptyAllowed": "--allow-empty",
+		"WithMarkerIdentity": "--marker-identity", "WithoutEviction": "--without-eviction",
+		"WithEvictingNodes": "--evicting-nodes", "WithoutGuard": "--without-guard",
+	}
+}
+
+// inFlags replaces the names of Go's options by those of flags, which are what the user of a command knows.
+func inFlags(text string) string {
+	flags := flagNames()
+	return optionText.ReplaceAllStringFunc(text, func(found string) string {
+		parts := optionText.FindStringSubmatch(found)
+		flag, known := flags[parts[1]]
+		switch {
+		case !known:
+			return found
+		case parts[2] == "":
+			return flag
+		}
+		return flag + " " + parts[2]
+	})
 }
