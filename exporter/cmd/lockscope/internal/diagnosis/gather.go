@@ -113,7 +113,9 @@ func resolve(ctx context.Context, address string) []string {
 // observe samples clock and latency at the same time: a server that stops delays a call of each series.
 func (f *Facts) observe(ctx context.Context, c *redis.Client, p Policy) {
 	var sampling sync.WaitGroup
-	sampling.Go(func() { f.Clock = readClock(ctx, c, p) })
+	sampling.Go(func() {
+		f.Clock, _ = sampleClock(ctx, p, func(ctx context.Context) (time.Time, error) { return c.Time(ctx).Result() })
+	})
 	sampling.Go(func() {
 		f.Ping = sampleLatency(ctx, p, func(ctx context.Context) error { return c.Ping(ctx).Err() })
 	})
@@ -121,18 +123,4 @@ func (f *Facts) observe(ctx context.Context, c *redis.Client, p Policy) {
 		f.Script = sampleLatency(ctx, p, func(ctx context.Context) error { return c.Eval(ctx, "return 1", nil).Err() })
 	})
 	sampling.Wait()
-}
-
-func readClock(ctx context.Context, c *redis.Client, p Policy) Clock {
-	began := time.Now()
-	var samples []Sample
-	sampleLatency(ctx, p, func(ctx context.Context) error {
-		sent := time.Since(began)
-		at, err := c.Time(ctx).Result()
-		if err == nil {
-			samples = append(samples, Sample{at.Sub(began.Round(0)), sent, time.Since(began)})
-		}
-		return err
-	})
-	return Measure(samples)
 }

@@ -32,19 +32,9 @@ type Missing struct {
 	stated bool // by this command's flags
 }
 
-// Options of services, with their flags.
-func withMarkerIdentity(m Missing, g GuardFlags) Missing {
-	m.Option, m.Flag, m.needed, m.stated = "WithMarkerIdentity", "--marker-identity", true, g.MarkerIdentity
-	return m
-}
-
-func withoutEviction(m Missing, g GuardFlags) Missing {
-	m.Option, m.Flag, m.needed, m.stated = "WithoutEviction", "--without-eviction", true, g.WithoutEviction
-	return m
-}
-
-func withoutGuard(m Missing, g GuardFlags) Missing {
-	m.Option, m.Flag, m.needed, m.stated = "WithoutGuard", "--without-guard", true, g.WithoutGuard
+// accepted is what services accept with an option, and commands with a flag; stated says that this one does.
+func (m Missing) accepted(option, flag string, stated bool) Missing {
+	m.Option, m.Flag, m.needed, m.stated = option, flag, true, stated
 	return m
 }
 
@@ -56,9 +46,10 @@ func (f Facts) Lacks(p Policy) (all []Missing) {
 			Remedy: "permit scripts on the server: no option replaces them", needed: true})
 	}
 	if f.NoInfo != nil {
-		return append(append(all, withoutGuard(Missing{What: "INFO is refused: " + f.NoInfo.Error(),
+		return append(append(all, Missing{What: "INFO is refused: " + f.NoInfo.Error(),
 			Lost:   "restarts, replicas, evictions and a server under two names are not detected",
-			Remedy: "grant +info to this user"}, g)), f.lacksConfig()...)
+			Remedy: "grant +info to this user"}.accepted("WithoutGuard", "--without-guard", g.WithoutGuard)),
+			f.lacksConfig()...)
 	}
 	s := f.Server
 	if len(s.NoSections) > 0 {
@@ -70,24 +61,25 @@ func (f Facts) Lacks(p Policy) (all []Missing) {
 		if s.Role != "" {
 			what = fmt.Sprintf("INFO has the unknown role %q", s.Role)
 		}
-		all = append(all, withoutGuard(Missing{What: what, Lost: "replicas and restarts are not detected",
-			Remedy: "give the server itself"}, g))
+		all = append(all, Missing{What: what, Lost: "replicas and restarts are not detected",
+			Remedy: "give the server itself"}.accepted("WithoutGuard", "--without-guard", g.WithoutGuard))
 	}
 	if s.RunID == "" {
 		lost := "a restart with older data is not detected; a server under two names only from its first vote on"
 		if p.clustered() {
 			lost = "restarts are not detected, as a Redis Cluster has no markers"
 		}
-		all = append(all, withMarkerIdentity(Missing{What: "INFO has no run_id: a proxy, or a server of another make",
-			Lost: lost}, g))
+		all = append(all, Missing{What: "INFO has no run_id: a proxy, or a server of another make",
+			Lost: lost}.accepted("WithMarkerIdentity", "--marker-identity", g.MarkerIdentity))
 	}
 	switch {
 	case s.Eviction == redisinfo.EvictionUnknown && s.CountsEvicted:
-		all = append(all, withoutEviction(Missing{What: "INFO has no maxmemory_policy or no maxmemory",
-			Lost: "an eviction is detected afterwards only, by evicted_keys"}, g))
+		all = append(all, Missing{What: "INFO has no maxmemory_policy or no maxmemory",
+			Lost: "an eviction is detected afterwards only, by evicted_keys"}.
+			accepted("WithoutEviction", "--without-eviction", g.WithoutEviction))
 	case s.Eviction == redisinfo.EvictionUnknown:
-		all = append(all, withoutEviction(Missing{What: "INFO has no maxmemory_policy or no maxmemory, and no evicted_keys",
-			Lost: "an eviction is not detected"}, g))
+		all = append(all, Missing{What: "INFO has no maxmemory_policy or no maxmemory, and no evicted_keys",
+			Lost: "an eviction is not detected"}.accepted("WithoutEviction", "--without-eviction", g.WithoutEviction))
 	case !s.CountsEvicted:
 		all = append(all, Missing{What: "INFO has no evicted_keys",
 			Lost: "keys that were evicted while the policy was another are not detected"})

@@ -45,7 +45,7 @@ func TestStallsCount(t *testing.T) {
 				l.P99 < 280*time.Millisecond {
 				t.Errorf("%v: %+v, share %.2f, want %.2f", c.timeout, l, share, c.missed)
 			}
-			if r := judgeAnswers(l, p); r.Status != c.status {
+			if r := judgeLatency(l, p, "", ""); r.Status != c.status {
 				t.Errorf("%v: %+v, want %s", c.timeout, r, c.status)
 			}
 		})

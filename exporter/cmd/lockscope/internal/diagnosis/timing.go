@@ -9,20 +9,6 @@ import (
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
 
-// judgeServerClock: expiries and tokens are by the server's clock.
-func judgeServerClock(c Clock) inspect.Result {
-	if c.Samples == 0 {
-		return inspect.Warned("unknown", "see the latency check")
-	}
-	detail := fmt.Sprintf("%s this machine, ±%s", ahead(c.Offset), short(c.OffsetError))
-	if c.Offset.Abs()-c.OffsetError > farOff {
-		return inspect.Warned(detail,
-			"check that NTP runs on both: locks need equal rates, not equal times, but this offset "+
-				"suggests neither")
-	}
-	return inspect.Passed(detail)
-}
-
 const (
 	// farOff is an offset that a machine whose clock is kept does not have.
 	farOff = time.Second
@@ -47,18 +33,26 @@ func checkClock(f Facts, _ Policy) inspect.Result {
 	if c.Samples == 0 {
 		return inspect.Warned("the server did not answer TIME", "see the connection and rights checks")
 	}
-	detail := fmt.Sprintf("%s this machine, ±%s", ahead(c.Offset), short(c.OffsetError))
-	switch off := c.Offset.Abs() - c.OffsetError; {
-	case off > floorReach:
-		return inspect.Warned(detail,
+	if c.Offset.Abs()-c.OffsetError > floorReach {
+		return inspect.Warned(c.text(),
 			"check that NTP runs on both: fencing counters of the nodes differ, which costs each acquire a "+
 				"round trip")
-	case off > farOff:
-		return inspect.Warned(detail,
+	}
+	return judgeClock(c)
+}
+
+// judgeClock: expiries and tokens are by the server's clock.
+func judgeClock(c Clock) inspect.Result {
+	if c.Offset.Abs()-c.OffsetError > farOff {
+		return inspect.Warned(c.text(),
 			"check that NTP runs on both: locks need equal rates, not equal times, but this offset "+
 				"suggests neither")
 	}
-	return inspect.Passed(detail)
+	return inspect.Passed(c.text())
+}
+
+func (c Clock) text() string {
+	return fmt.Sprintf("%s this machine, ±%s", ahead(c.Offset), short(c.OffsetError))
 }
 
 func ahead(d time.Duration) string {
@@ -119,23 +113,14 @@ func checkClocks(facts []Facts, _ Policy) []inspect.Result {
 }
 
 func checkLatency(f Facts, p Policy) inspect.Result {
-	l := f.Ping
-	if l.Answered == 0 {
-		return inspect.Failed("no answer to PING: "+ErrorText(l.Err), "see the connection and rights checks")
-	}
-	return judgeAnswers(l, p)
+	return judgeLatency(f.Ping, p, "no answer to PING: ", "see the connection and rights checks")
 }
 
-// judgeLatency is checkLatency for a system whose round trip is more than a ping.
-func judgeLatency(l Latency, p Policy) inspect.Result {
+// judgeLatency is what answers mean for locks; silent and advice are about a server that gave none.
+func judgeLatency(l Latency, p Policy, silent, advice string) inspect.Result {
 	if l.Answered == 0 {
-		return inspect.Failed("no answer: "+ErrorText(l.Err), "see the connection check")
+		return inspect.Failed(silent+ErrorText(l.Err), advice)
 	}
-	return judgeAnswers(l, p)
-}
-
-// judgeAnswers is what answers that came mean for locks.
-func judgeAnswers(l Latency, p Policy) inspect.Result {
 	detail := fmt.Sprintf("round trip p50 %s, p99 %s of %d", short(l.P50), short(l.P99), l.Count)
 	if least := l.LeastTimeout(); least > 0 {
 		detail += fmt.Sprintf(": node timeout %s or more", short(least))
