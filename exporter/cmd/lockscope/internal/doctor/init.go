@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"github.com/spf13/cobra"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
@@ -109,7 +108,7 @@ func (f *initFlags) run(ctx context.Context, a *ui.App) error {
 	if f.restarted != (redlock.RestartedNode{}) {
 		return f.vouchForOne(ctx, a, targets, names)
 	}
-	report, err := vouch(ctx, nodesOf(targets), names, f.maxTTL, f.guard, f.isNew.Values())
+	report, err := vouch(ctx, targets, names, f.maxTTL, f.guard, f.isNew.Values())
 	if ctx.Err() != nil {
 		return ui.ErrInterrupted
 	}
@@ -137,14 +136,4 @@ func (f *initFlags) vouchForOne(ctx context.Context, a *ui.App, targets []server
 	}
 	_, err := fmt.Fprintf(a.Out, "vouched for %s: it votes until it restarts\n", f.restarted.Name)
 	return err
-}
-
-// nodesOf leaves out nothing: without --cluster every client is of one server.
-func nodesOf(targets []servers.Node) (nodes []Node) {
-	for _, n := range targets {
-		if c, ok := n.Client.(*redis.Client); ok {
-			nodes = append(nodes, Node{Name: n.Name, Client: c})
-		}
-	}
-	return nodes
 }

@@ -9,25 +9,9 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
-// initReport is the JSON form of a vouch.
-type initReport struct {
-	Schema int        `json:"schema"`
-	Status Result     `json:"status"`
-	Nodes  []initNode `json:"nodes"`
-}
-
-type initNode struct {
-	Node       string  `json:"node"`
-	Result     Result  `json:"result"`
-	Detail     string  `json:"detail"`
-	Advice     string  `json:"advice,omitempty"`
-	Uptime     float64 `json:"uptime_seconds"`
-	Quarantine float64 `json:"quarantine_left_seconds"`
-}
-
 func writeInit(a *ui.App, format ui.Format, r initResult) error {
 	if format == ui.JSON {
-		return ui.WriteJSON(a.Out, jsonInit(r))
+		return ui.WriteJSON(a.Out, r)
 	}
 	var rows [][]string
 	for _, n := range r.Nodes {
@@ -45,15 +29,6 @@ func writeInit(a *ui.App, format ui.Format, r initResult) error {
 	}
 	_, err := fmt.Fprintf(a.Out, "\n%s\n", initSummary(r))
 	return err
-}
-
-func jsonInit(r initResult) initReport {
-	out := initReport{Schema: ui.SchemaVersion, Status: r.Result, Nodes: make([]initNode, 0, len(r.Nodes))}
-	for _, n := range r.Nodes {
-		out.Nodes = append(out.Nodes, initNode{n.Node, n.Result, n.Detail, n.Advice, n.Uptime.Seconds(),
-			n.Left.Seconds()})
-	}
-	return out
 }
 
 func initSummary(r initResult) string {

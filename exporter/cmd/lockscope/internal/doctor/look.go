@@ -7,18 +7,13 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/lock/redlock/stored"
 
 	"github.com/redis/go-redis/v9"
 )
 
 const reachTimeout = 5 * time.Second
-
-// Node is a server to vouch for.
-type Node struct {
-	Name   string
-	Client *redis.Client
-}
 
 // sight is what a server says of itself at one time.
 type sight struct {
@@ -33,12 +28,12 @@ type sight struct {
 // fit reports that nothing is known that would stop a vouch halfway.
 func (s sight) fit() bool { return s.err == nil && len(s.missing) == 0 }
 
-// lookAt asks all nodes at once.
-func lookAt(ctx context.Context, nodes []Node, g diagnosis.GuardFlags) []sight {
+// lookAt asks all nodes at once. Without --cluster every client is of one server.
+func lookAt(ctx context.Context, nodes []servers.Node, g diagnosis.GuardFlags) []sight {
 	seen := make([]sight, len(nodes))
 	var asking sync.WaitGroup
 	for i, n := range nodes {
-		asking.Go(func() { seen[i] = look(ctx, n.Client, g) })
+		asking.Go(func() { seen[i] = look(ctx, n.Client.(*redis.Client), g) })
 	}
 	asking.Wait()
 	return seen

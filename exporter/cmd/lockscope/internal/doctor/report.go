@@ -1,10 +1,13 @@
 package doctor
 
 import (
+	"encoding/json"
 	"fmt"
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 	"github.com/lockscope/lockscope/lock/redlock/stored"
@@ -21,25 +24,32 @@ const (
 	Untouched Result = "untouched" // another stood in the way
 )
 
-// initResult is the outcome of a run.
+// initResult is the outcome of a run, and its JSON form.
 type initResult struct {
-	Result Result
+	Schema int    `json:"schema"`
+	Result Result `json:"status"`
 	// Used says that nothing but former use stood in the way.
-	Used  bool
-	Nodes []vouchedNode
+	Used  bool          `json:"-"`
+	Nodes []vouchedNode `json:"nodes"`
 }
 
 // vouchedNode is what came of one node.
 type vouchedNode struct {
-	Node   string
-	Result Result
-	Detail string
-	Advice string // what to do about it; empty if nothing
-	Uptime time.Duration
+	Node   string  `json:"node"`
+	Result Result  `json:"result"`
+	Detail string  `json:"detail"`
+	Advice string  `json:"advice,omitempty"` // what to do about it; empty if nothing
+	Uptime seconds `json:"uptime_seconds"`
 	// Left is for how long locks that the node may have forgotten can be valid: of three
 	// nodes or more, it does not vote until then. Zero if it votes.
-	Left time.Duration
+	Left seconds `json:"quarantine_left_seconds"`
 }
+
+// seconds is a duration that JSON has in seconds.
+type seconds time.Duration
+
+// MarshalJSON implements json.Marshaler.
+func (s seconds) MarshalJSON() ([]byte, error) { return json.Marshal(time.Duration(s).Seconds()) }
 
 // Count is how many nodes have a result.
 func (r initResult) Count(of Result) (n int) {
@@ -53,25 +63,25 @@ func (r initResult) Count(of Result) (n int) {
 
 // Left is when the last of the nodes that answered votes by itself.
 func (r initResult) Left() time.Duration {
-	var left time.Duration
+	var left seconds
 	for _, n := range r.Nodes {
 		left = max(left, n.Left)
 	}
-	return left
+	return time.Duration(left)
 }
 
-func newInitResult(nodes []Node, seen []sight, names []string, maxTTL time.Duration) initResult {
-	r := initResult{Nodes: make([]vouchedNode, len(nodes))}
+func newInitResult(nodes []servers.Node, seen []sight, names []string, maxTTL time.Duration) initResult {
+	r := initResult{Schema: ui.SchemaVersion, Nodes: make([]vouchedNode, len(nodes))}
 	for i, s := range seen {
-		r.Nodes[i] = vouchedNode{Node: nodes[i].Name, Result: Untouched, Detail: "unchanged", Uptime: s.uptime}
+		r.Nodes[i] = vouchedNode{Node: nodes[i].Name, Result: Untouched, Detail: "unchanged", Uptime: seconds(s.uptime)}
 		switch {
 		case s.marker.State == stored.MarkerVoting && s.marker.Of(names, maxTTL):
 			r.Nodes[i].Result, r.Nodes[i].Detail = Already,
 				"it votes, and has not restarted since somebody vouched for it or it waited"
 		case s.err == nil && s.asked && len(nodes) < guard.EnforcedFrom:
-			r.Nodes[i].Left = diagnosis.QuarantineLeft(s.uptime, maxTTL)
+			r.Nodes[i].Left = seconds(diagnosis.QuarantineLeft(s.uptime, maxTTL))
 		case s.err == nil && s.asked:
-			r.Nodes[i].Left = diagnosis.QuarantineLeftBy(s.marker, maxTTL, time.Now())
+			r.Nodes[i].Left = seconds(diagnosis.QuarantineLeftBy(s.marker, maxTTL, time.Now()))
 		}
 	}
 	return r
@@ -103,14 +113,14 @@ func (r *initResult) refuseLatecomers() {
 	}
 }
 
-func whatNow(left time.Duration, nodes int) string {
+func whatNow(left seconds, nodes int) string {
 	switch {
 	case left == 0:
 		return "nothing: it votes already"
 	case nodes < guard.EnforcedFrom:
 		return fmt.Sprintf("it votes already; locks that it may have forgotten can be valid for another %v",
-			inspect.Whole(diagnosis.RoundUp(left)))
+			inspect.Whole(diagnosis.RoundUp(time.Duration(left))))
 	}
 	return fmt.Sprintf("wait: it votes by itself in %v, once every lock that it may have forgotten has expired",
-		inspect.Whole(diagnosis.RoundUp(left)))
+		inspect.Whole(diagnosis.RoundUp(time.Duration(left))))
 }

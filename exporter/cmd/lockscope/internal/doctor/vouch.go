@@ -6,9 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
@@ -25,7 +24,7 @@ const vouchTimeout = 45 * time.Second
 // nothing. names and maxTTL are what the services on these nodes give them: they vote for
 // no others. isNew are the names of nodes that are new although their servers show use.
 func vouch(
-	ctx context.Context, nodes []Node, names []string, maxTTL time.Duration, g diagnosis.GuardFlags, isNew []string,
+	ctx context.Context, nodes []servers.Node, names []string, maxTTL time.Duration, g diagnosis.GuardFlags, isNew []string,
 ) (initResult, error) {
 	before := lookAt(ctx, nodes, g)
 	r := newInitResult(nodes, before, names, maxTTL)
@@ -34,7 +33,7 @@ func vouch(
 	}
 	vouching, cancel := context.WithTimeout(ctx, vouchTimeout)
 	defer cancel()
-	err := redlock.VouchNew(vouching, clients(nodes), isNew, Options(names, maxTTL, g)...)
+	err := redlock.VouchNew(vouching, servers.Clients(nodes), isNew, Options(names, maxTTL, g)...)
 	switch {
 	case err == nil && r.Count(Already) == len(nodes):
 		r.Result = Already
@@ -51,14 +50,6 @@ func vouch(
 // Options are those of the services on the nodes, as far as the nodes care.
 func Options(names []string, maxTTL time.Duration, g diagnosis.GuardFlags) []lock.Option {
 	return append(g.Options(), lock.WithNodeNames(names...), lock.WithMaxTTL(maxTTL))
-}
-
-func clients(nodes []Node) []redis.UniversalClient {
-	all := make([]redis.UniversalClient, len(nodes))
-	for i, n := range nodes {
-		all[i] = n.Client
-	}
-	return all
 }
 
 // refuseUnfit keeps a vouch from beginning where it would not come to its end.
@@ -81,7 +72,7 @@ func refuseUnfit(r *initResult, seen []sight) bool {
 }
 
 // refused finds out what a vouch that failed has left behind.
-func refused(nodes []Node, before, after []sight, err error, names []string, maxTTL time.Duration) (initResult, error) {
+func refused(nodes []servers.Node, before, after []sight, err error, names []string, maxTTL time.Duration) (initResult, error) {
 	r := newInitResult(nodes, after, names, maxTTL)
 	r.Result, r.Used = Refused, true
 	reasons := nodeErrors(err)
