@@ -1,6 +1,7 @@
 package diagnosis
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -100,17 +101,22 @@ func Standings(ctx context.Context, clients []*redis.Client) []guard.Standing {
 	var asking sync.WaitGroup
 	for i, c := range clients {
 		if c != nil {
-			asking.Go(func() { accounts[i] = accountOf(ctx, c) })
+			asking.Go(func() { accounts[i] = AccountOf(ctx, c, true) })
 		}
 	}
 	asking.Wait()
 	return guard.Judge(accounts, time.Now())
 }
 
-// accountOf asks a server what decides whether it may vote.
-func accountOf(ctx context.Context, c *redis.Client) guard.Account {
-	pipe := c.Pipeline()
-	info, marker := pipe.Info(ctx), pipe.GetRange(ctx, guard.MarkerKey, 0, 1023)
-	_, _ = pipe.Exec(ctx)
-	return guard.Account{Info: info.Val(), Marker: marker.Val(), DB: c.Options().DB, Err: marker.Err()}
+// AccountOf asks a server what decides whether it may vote. Without marker it does not ask for that: a server of a
+// cluster may have another's.
+func AccountOf(ctx context.Context, c *redis.Client, marker bool) guard.Account {
+	info, mark := &redis.StringCmd{}, &redis.StringCmd{}
+	_, _ = c.Pipelined(ctx, func(p redis.Pipeliner) error { // each command has its error
+		if info = p.Info(ctx); marker {
+			mark = p.GetRange(ctx, guard.MarkerKey, 0, 1023)
+		}
+		return nil
+	})
+	return guard.Account{Info: info.Val(), Marker: mark.Val(), DB: c.Options().DB, Err: cmp.Or(info.Err(), mark.Err())}
 }

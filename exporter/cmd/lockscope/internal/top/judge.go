@@ -24,9 +24,9 @@ import (
 // judge says which nodes are up, quarantined, barred or down. The guard decides which may vote.
 func judge(nodes []*node, all []health, now time.Time) []screen.Node {
 	accounts := make([]guard.Account, len(nodes))
-	for i, n := range nodes {
-		if h := &all[i]; h.err == nil {
-			accounts[i] = guard.Account{Info: h.info, Marker: h.marker, DB: n.client.Options().DB, Err: h.refused}
+	for i, h := range all {
+		if h.err == nil {
+			accounts[i] = h.said
 		}
 	}
 	judged := make([]screen.Node, len(nodes))
@@ -80,7 +80,7 @@ func (h *health) whyBarred(err error) string {
 	case errors.Is(err, driver.ErrReplica):
 		return "read-only replica: connect to its master"
 	case errors.Is(err, driver.ErrEvicting):
-		return "may evict locks: its maxmemory-policy is " + redisinfo.Parse(h.info)["maxmemory_policy"]
+		return "may evict locks: its maxmemory-policy is " + redisinfo.Parse(h.said.Info)["maxmemory_policy"]
 	case errors.Is(err, driver.ErrQuarantined):
 		return "a change of its configuration is not finished: run lockscope reconfigure again"
 	case errors.Is(err, guard.ErrOtherConfiguration):

@@ -40,8 +40,11 @@ type replyError string
 func (e replyError) Error() string { return string(e) }
 func (replyError) RedisError()     {}
 
+// said is a server that answers so.
+func said(info, marker string) health { return health{said: guard.Account{Info: info, Marker: marker}} }
+
 func TestJudge(t *testing.T) {
-	votes := func(id string) health { return health{info: infoOf(id), marker: markerOf(id)} }
+	votes := func(id string) health { return said(infoOf(id), markerOf(id)) }
 	for name, c := range map[string]struct {
 		last  health // of the third node; the others vote
 		state string
@@ -49,27 +52,27 @@ func TestJudge(t *testing.T) {
 	}{
 		"votes":  {votes("3"), state.NodeUp, ""},
 		"silent": {health{err: &silentError{time.Second}}, state.NodeDown, "no answer within 1s"},
-		"restarted": {health{info: infoOf("new"), marker: markerOf("3")}, state.NodeQuarantined,
+		"restarted": {said(infoOf("new"), markerOf("3")), state.NodeQuarantined,
 			"restarted or wiped"},
-		"wiped": {health{info: infoOf("3")}, state.NodeQuarantined, "restarted or wiped"},
-		"replica": {health{info: strings.Replace(infoOf("3"), "master", "slave", 1)}, state.NodeBarred,
+		"wiped": {said(infoOf("3"), ""), state.NodeQuarantined, "restarted or wiped"},
+		"replica": {said(strings.Replace(infoOf("3"), "master", "slave", 1), ""), state.NodeBarred,
 			"read-only replica"},
-		"evicting": {health{info: infoOf("3", "maxmemory:1", "maxmemory_policy:allkeys-lru")}, state.NodeBarred,
+		"evicting": {said(infoOf("3", "maxmemory:1", "maxmemory_policy:allkeys-lru"), ""), state.NodeBarred,
 			"allkeys-lru"},
-		"out of memory": {health{info: infoOf("3", "maxmemory:10", "used_memory:11")}, state.NodeBarred,
+		"out of memory": {said(infoOf("3", "maxmemory:10", "used_memory:11"), ""), state.NodeBarred,
 			"out of memory"},
 		"loading":          {health{err: replyError("LOADING Redis is loading")}, state.NodeBarred, "loading its data"},
 		"needs a password": {health{err: replyError("NOAUTH Authentication required.")}, state.NodeBarred, "NOAUTH"},
-		"INFO is refused":  {health{refused: errors.New("NOPERM")}, state.NodeUp, "grant +info"},
-		"other configuration": {health{info: infoOf("3"), marker: strings.Replace(markerOf("3"), "voting|", "voting|x", 1)},
+		"INFO is refused":  {health{said: guard.Account{Err: errors.New("NOPERM")}}, state.NodeUp, "grant +info"},
+		"other configuration": {said(infoOf("3"), strings.Replace(markerOf("3"), "voting|", "voting|x", 1)),
 			state.NodeBarred, "another configuration"},
-		"in quarantine": {health{info: infoOf("3"), marker: quarantineOf("3", time.Second)}, state.NodeQuarantined,
+		"in quarantine": {said(infoOf("3"), quarantineOf("3", time.Second)), state.NodeQuarantined,
 			"votes again in 1m00s"},
-		"its quarantine is over": {health{info: infoOf("3"), marker: quarantineOf("3", time.Hour)}, state.NodeUp,
+		"its quarantine is over": {said(infoOf("3"), quarantineOf("3", time.Hour)), state.NodeUp,
 			"it votes when a service asks"},
 		"missed one look": {health{err: &silentError{time.Second}, seen: shaky}, state.NodeShaky,
 			"13% of its answers are missing, now: no answer within 1s"},
-		"missed looks before": {health{info: infoOf("3"), marker: markerOf("3"), seen: shaky}, state.NodeShaky,
+		"missed looks before": {health{said: votes("3").said, seen: shaky}, state.NodeShaky,
 			"13% of its answers are missing"},
 		"a cable was pulled": {health{err: fmt.Errorf("dial: %w", errors.New("no route"))}, state.NodeDown, "no route"},
 	} {

@@ -1,7 +1,6 @@
 package top
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 	"github.com/lockscope/lockscope/lock/decorate"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/locktrace"
@@ -40,11 +40,9 @@ type health struct {
 	answered time.Time     // last; zero: never
 	latency  time.Duration // of the last answer
 	slowest  time.Duration
-	info     string // reply to INFO; empty if it was refused
-	marker   string
+	said     guard.Account
 	seen     decorate.NodeView // over the last minute
 	err      error             // it does not answer, or refuses everything
-	refused  error             // INFO or the marker
 }
 
 func newNode(name string, client *redis.Client, timeout time.Duration) *node {
@@ -84,18 +82,9 @@ func (n *node) probeOnce(ctx context.Context) health {
 	n.latencies = append(n.latencies, n.answered.Sub(began))
 	n.latencies = n.latencies[max(0, len(n.latencies)-keptLatencies):]
 	h := health{answered: n.answered, latency: n.answered.Sub(began), slowest: slices.Max(n.latencies)}
-	info, marker := &redis.StringCmd{}, &redis.StringCmd{}
-	_, err = n.client.Pipelined(ctx, func(p redis.Pipeliner) error {
-		if info = p.Info(ctx); !n.cluster {
-			marker = p.GetRange(ctx, guard.MarkerKey, 0, 1023)
-		}
-		return nil
-	})
-	if err != nil && !redisconn.IsReply(err) {
-		h.err = n.why(ctx, err)
-		return h
+	if h.said = diagnosis.AccountOf(ctx, n.client, !n.cluster); h.said.Err != nil && !redisconn.IsReply(h.said.Err) {
+		h.err = n.why(ctx, h.said.Err)
 	}
-	h.info, h.marker, h.refused = info.Val(), marker.Val(), cmp.Or(info.Err(), marker.Err())
 	return h
 }
 

@@ -35,14 +35,16 @@ type redisSet struct {
 	suggested []string
 }
 
-func newRedisSet(r *Redis, timeout time.Duration) (*redisSet, error) {
-	of, err := scanner.New(servers.Clients(r.Nodes), scanner.WithPatterns(r.Globs...),
-		scanner.WithNodeNames(servers.Names(r.Nodes)...))
+// newRedisSet closes the nodes after an error.
+func newRedisSet(name string, nodes []servers.Node, globs []string, timeout time.Duration) (*redisSet, error) {
+	of, err := scanner.New(servers.Clients(nodes), scanner.WithPatterns(globs...),
+		scanner.WithNodeNames(servers.Names(nodes)...))
 	if err != nil {
+		servers.Release(nodes)
 		return nil, err
 	}
-	s := &redisSet{called: r.Name, timeout: timeout, clients: r.Nodes, scanner: of, watch: of.Watch(timeout)}
-	for _, c := range r.Nodes {
+	s := &redisSet{called: name, timeout: timeout, clients: nodes, scanner: of, watch: of.Watch(timeout)}
+	for _, c := range nodes {
 		switch client := c.Client.(type) {
 		case *redis.ClusterClient:
 			s.cluster = client
@@ -160,7 +162,7 @@ func (s *redisSet) searched(w *listing.Waits, all []health) (scan screen.Scan) {
 			continue
 		}
 		on := &w.Searched[at]
-		keys, _, _ := redisinfo.Parse(all[i].info).Keyspace(n.client.Options().DB)
+		keys, _, _ := redisinfo.Parse(all[i].said.Info).Keyspace(n.client.Options().DB)
 		done, took := 1.0, on.Took
 		if !on.Began.IsZero() {
 			done = min(0.99, float64(on.Keys)/float64(max(keys, 1)))

@@ -3,6 +3,8 @@ package top
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,15 +24,21 @@ import (
 )
 
 // open reads one set of these.
-func open(t *testing.T, c Config, started ...*redisproc.Server) *Source {
+func open(t *testing.T, timeout time.Duration, started ...*redisproc.Server) *Source {
 	t.Helper()
-	nodes, err := servers.RedisConfig{URLs: strings.Split(cmdtest.Addrs(started...), ",")}.Open()
-	cmdtest.Must(t, err)
-	c.Redis = append(c.Redis, Redis{"redis", nodes, []string{"lock:*"}})
-	if c.Timeout == 0 {
-		c.Timeout = time.Second
+	return sourceOf(t, timeout, map[string]string{"redis": cmdtest.Addrs(started...)})
+}
+
+// sourceOf reads sets of nodes, by name.
+func sourceOf(t *testing.T, timeout time.Duration, sets map[string]string) *Source {
+	t.Helper()
+	o := &opening{timeout: timeout}
+	for _, name := range slices.Sorted(maps.Keys(sets)) {
+		nodes, err := servers.RedisConfig{URLs: strings.Split(sets[name], ",")}.Open()
+		cmdtest.Must(t, err)
+		cmdtest.Must(t, o.redis(name, nodes, []string{"lock:*"}))
 	}
-	s, err := Open(c)
+	s, err := o.source(nil, fleet.Policy{})
 	cmdtest.Must(t, err)
 	t.Cleanup(s.Close)
 	return s
@@ -58,7 +66,7 @@ func queue(t *testing.T, c *redis.Client, resource string, processes int) {
 func TestACrowdedQueue(t *testing.T) {
 	server := locktest.Servers(t, 1)[0]
 	queue(t, cmdtest.Admin(t, server), "crowded", 1000)
-	s := open(t, Config{}, server)
+	s := open(t, time.Second, server)
 	snap := s.Read(t.Context())
 	crowded := snap.Rows(screen.ByCallers, "")[0]
 	if crowded.Name != "crowded" || crowded.Processes != 1000 || len(crowded.Waiters) != 100 || crowded.Unlisted != 900 ||
@@ -80,7 +88,7 @@ func TestTheSearchGoesOn(t *testing.T) {
 		queue(t, admin, names[i], 1)
 	}
 	first := func(suggested []string) (*Source, *screen.Set) {
-		s := open(t, Config{}, server)
+		s := open(t, time.Second, server)
 		s.systems[0].suggest(suggested)
 		snap := s.Read(t.Context())
 		return s, &snap.Sets[0]
@@ -108,7 +116,7 @@ func TestTheSearchGoesOn(t *testing.T) {
 func TestAHungNodeIsWaitedForOnce(t *testing.T) {
 	servers := locktest.Servers(t, 5)
 	cmdtest.VouchFor(t, servers...)
-	s := open(t, Config{Timeout: 500 * time.Millisecond}, servers...)
+	s := open(t, 500*time.Millisecond, servers...)
 	if snap := s.Read(t.Context()); snap.Sets[0].Count(state.NodeUp) != 5 {
 		t.Fatalf("%+v", snap.Sets[0].Nodes)
 	}
@@ -139,7 +147,7 @@ func TestStatesOfRealNodes(t *testing.T) {
 	evicts := cmdtest.Admin(t, servers[3])
 	cmdtest.Must(t, evicts.ConfigSet(t.Context(), "maxmemory", "100mb").Err())
 	cmdtest.Must(t, evicts.ConfigSet(t.Context(), "maxmemory-policy", "allkeys-lru").Err())
-	s := open(t, Config{}, servers...)
+	s := open(t, time.Second, servers...)
 	snap := s.Read(t.Context())
 	var got []string
 	for _, n := range snap.Sets[0].Nodes {
@@ -160,11 +168,7 @@ func TestWithoutRights(t *testing.T) {
 	queue(t, admin, "order", 3)
 	cmdtest.Must(t, admin.Do(t.Context(), "ACL", "SETUSER", "reader", "on", ">pw", "%R~lock:*", "+ping", "+scan",
 		"+getrange", "+pttl").Err())
-	nodes, err := servers.RedisConfig{URLs: []string{"redis://reader:pw@" + server.Addr()}}.Open()
-	cmdtest.Must(t, err)
-	s, err := Open(Config{Redis: []Redis{{"redis", nodes, []string{"lock:*"}}}, Timeout: time.Second})
-	cmdtest.Must(t, err)
-	t.Cleanup(s.Close)
+	s := sourceOf(t, time.Second, map[string]string{"redis": "redis://reader:pw@" + server.Addr()})
 	set := s.Read(t.Context()).Sets[0]
 	if !strings.Contains(set.Err, "+zrange") || strings.Contains(set.Err, "\n") {
 		t.Errorf("waiters: %q", set.Err)
@@ -178,10 +182,8 @@ func TestWithoutRights(t *testing.T) {
 func TestTwoSets(t *testing.T) {
 	started := locktest.Servers(t, 2)
 	queue(t, cmdtest.Admin(t, started[0]), "order", 2)
-	other, err := servers.RedisConfig{URLs: []string{started[1].Addr()}}.Open()
-	cmdtest.Must(t, err)
 	cmdtest.Must(t, started[1].Pause())
-	s := open(t, Config{Redis: []Redis{{"hung", other, []string{"lock:*"}}}, Timeout: 5 * time.Second}, started[0])
+	s := sourceOf(t, 5*time.Second, map[string]string{"hung": started[1].Addr(), "redis": started[0].Addr()})
 	began := time.Now()
 	snap := s.Read(t.Context())
 	if took := time.Since(began); took > 4*time.Second {
@@ -193,7 +195,7 @@ func TestTwoSets(t *testing.T) {
 	if set := &snap.Sets[1]; len(set.Resources) != 1 || set.Read.Before(began) {
 		t.Errorf("%+v", set)
 	}
-	if _, err := Open(Config{Redis: []Redis{{Name: "a"}, {Name: "a"}}}); err == nil {
+	if _, err := (&opening{beside: []system{&instant{}, &instant{}}}).source(nil, fleet.Policy{}); err == nil {
 		t.Error("two sets have one name")
 	}
 }
@@ -202,7 +204,7 @@ func TestTwoSets(t *testing.T) {
 func TestReadEndsWithItsContext(t *testing.T) {
 	server := locktest.Servers(t, 1)[0]
 	cmdtest.Must(t, server.Pause())
-	s := open(t, Config{Timeout: time.Minute, Policy: fleet.Policy{}}, server)
+	s := open(t, time.Minute, server)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if snap := s.Read(ctx); snap.Sets[0].Count(state.NodeDown) != 1 {
