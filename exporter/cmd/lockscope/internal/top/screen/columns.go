@@ -29,16 +29,16 @@ type grid struct {
 	rows    [][]string
 }
 
-// lines are the head and the rows, within a width; 0: any.
-func (g *grid) lines(width int) []string {
+// lines are the head and the rows in their styles, within a width; 0: any.
+func (g *grid) lines(width int, styleOf func(row int) style) []line {
 	g.hide(width)
 	widths := g.fit(width)
 	titles := make([]string, len(g.columns))
 	for i, c := range g.columns {
 		titles[i] = c.title
 	}
-	all := make([]string, 0, len(g.rows)+1)
-	for _, row := range append([][]string{titles}, g.rows...) {
+	all := make([]line, 0, len(g.rows)+1)
+	for r, row := range append([][]string{titles}, g.rows...) {
 		cells := make([]string, len(row))
 		for i, cell := range row {
 			if g.columns[i].prose {
@@ -46,7 +46,11 @@ func (g *grid) lines(width int) []string {
 			}
 			cells[i] = pad(middle(cell, widths[i]), widths[i], g.columns[i].right)
 		}
-		all = append(all, strings.TrimRight(strings.Join(cells, strings.Repeat(" ", gap)), " "))
+		one := line{strings.TrimRight(strings.Join(cells, strings.Repeat(" ", gap)), " "), dim}
+		if r > 0 {
+			one.style = styleOf(r - 1)
+		}
+		all = append(all, one)
 	}
 	return all
 }

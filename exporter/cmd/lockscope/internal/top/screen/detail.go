@@ -42,13 +42,7 @@ func detail(s *Snapshot, o *Options) (lines []line) {
 		room = max(2, o.Height-len(lines)-len(below))
 	}
 	lines = append(lines, waiters(r, o, room)...)
-	if o.Height > 0 {
-		for len(lines)+len(below) < o.Height {
-			lines = append(lines, line{})
-		}
-		lines = lines[:max(0, min(len(lines), o.Height-len(below)))]
-	}
-	return append(lines, below...)
+	return filled(lines, below, o)
 }
 
 // waitingText counts calls, or the candidates of an election.
@@ -145,16 +139,8 @@ func blockers(r *Resource, width int) (lines []line) {
 
 // chain is what the holder waits for, and on.
 func chain(r *Resource) (lines []line) {
-	for i, l := range r.Chain {
-		text := strings.Repeat("  ", i+1) + "which waits "
-		if l.For > 0 {
-			text += inspect.Short(l.For) + " "
-		}
-		text += "for " + clean(l.Resource)
-		if l.Holder != "" {
-			text += ", held by " + clean(l.Holder)
-		}
-		lines = append(lines, line{text, plain})
+	for i := range r.Chain {
+		lines = append(lines, line{strings.Repeat("  ", i+1) + r.Chain[i].text(), plain})
 	}
 	if r.Deadlock {
 		lines = append(lines, line{"DEADLOCK: nobody in this chain can go on until a caller gives up", red})
@@ -187,13 +173,7 @@ func waiters(r *Resource, o *Options, room int) (lines []line) {
 			clean(strings.Join(w.Holds, ", ")), clean(w.TraceID),
 		})
 	}
-	for i, text := range g.lines(o.Width) {
-		style := plain
-		if i == 0 {
-			style = dim
-		}
-		lines = append(lines, line{text, style})
-	}
+	lines = g.lines(o.Width, func(int) style { return plain })
 	if text := elsewhere(r, first, last); text != "" {
 		lines = append(lines, line{text, dim})
 	}

@@ -36,13 +36,18 @@ func Frame(s *Snapshot, o Options) string {
 		room = max(1, o.Height-len(above)-len(below))
 	}
 	lines := append(above, contended(s, rows, &o, room)...)
+	return draw(filled(lines, below, &o), &o)
+}
+
+// filled has the lines below at the foot of the screen.
+func filled(lines, below []line, o *Options) []line {
 	if o.Height > 0 {
 		for len(lines)+len(below) < o.Height {
 			lines = append(lines, line{})
 		}
 		lines = lines[:max(0, min(len(lines), o.Height-len(below)))]
 	}
-	return draw(append(lines, below...), &o)
+	return append(lines, below...)
 }
 
 // nodeRoom is how many nodes may have a line: a third of the screen, and what the rows leave over.

@@ -62,11 +62,8 @@ func nodeTable(listed []*Node, o *Options) (head, rows []line) {
 			clean(n.Why),
 		})
 	}
-	lines := g.lines(o.Width)
-	for i, text := range lines[1:] {
-		rows = append(rows, line{text, nodeStyle(listed[i].State)})
-	}
-	return []line{{lines[0], dim}}, rows
+	lines := g.lines(o.Width, func(row int) style { return nodeStyle(listed[row].State) })
+	return lines[:1], lines[1:]
 }
 
 func nodeStyle(nodeState string) style {

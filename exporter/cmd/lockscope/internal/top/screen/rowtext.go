@@ -24,13 +24,7 @@ func contended(s *Snapshot, rows []*Resource, o *Options, room int) (lines []lin
 	for _, r := range rows[first:last] {
 		g.rows = append(g.rows, cells(s, r, o))
 	}
-	for i, text := range g.lines(o.Width) {
-		if i == 0 {
-			lines = append(lines, line{text, dim})
-			continue
-		}
-		lines = append(lines, line{text, rowStyle(rows[first+i-1], o)})
-	}
+	lines = g.lines(o.Width, func(row int) style { return rowStyle(rows[first+row], o) })
 	if hidden := len(rows) - (last - first); hidden > 0 {
 		lines = append(lines, line{fmt.Sprintf("  rows %d to %d of %d", first+1, last, len(rows)), dim})
 	}
@@ -210,15 +204,21 @@ func sentence(r *Resource) string {
 		return ""
 	}
 	text := clean(r.Name) + ": held by " + holderText(r)
-	for _, l := range r.Chain {
-		text += ", which waits "
-		if l.For > 0 {
-			text += inspect.Short(l.For) + " "
-		}
-		text += "for " + clean(l.Resource)
-		if l.Holder != "" {
-			text += ", held by " + clean(l.Holder)
-		}
+	for i := range r.Chain {
+		text += ", " + r.Chain[i].text()
+	}
+	return text
+}
+
+// text is what a holder waits for.
+func (l *Link) text() string {
+	text := "which waits "
+	if l.For > 0 {
+		text += inspect.Short(l.For) + " "
+	}
+	text += "for " + clean(l.Resource)
+	if l.Holder != "" {
+		text += ", held by " + clean(l.Holder)
 	}
 	return text
 }
