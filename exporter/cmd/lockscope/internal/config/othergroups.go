@@ -25,7 +25,7 @@ func (b *builder) addSystems(made *Groups) error {
 	}
 	all, err := b.servers.Systems(b.app, rules) // nothing is connected until a Scanner asks it
 	for i := 0; i < len(all) && err == nil; i++ {
-		of := &FileGroup{Redis: []string{all[i].Config()}} // what its origin is made of
+		of := &FileGroup{Redis: []string{all[i].Backend(), all[i].Node()}} // for its origin, with files of secrets
 		err = b.add(made, of, "", func(g *Group) error { g.System = all[i]; return nil })
 	}
 	return err

@@ -36,23 +36,11 @@ func newProgress(w io.Writer) *progress {
 // keepUp writes the line anew until clear is called: while findings are given the time to
 // go away, or a server is waited for, nothing is reported.
 func (p *progress) keepUp() {
-	ended, done := make(chan struct{}), make(chan struct{})
-	p.stop = func() { close(ended); <-done }
-	go func() {
-		defer close(done)
-		ticker := time.NewTicker(progressRate)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-ended:
-				return
-			case <-ticker.C:
-				p.mu.Lock()
-				p.write()
-				p.mu.Unlock()
-			}
-		}
-	}()
+	p.stop = ui.Every(progressRate, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.write()
+	})
 }
 
 // report is for scanner.WithProgress.

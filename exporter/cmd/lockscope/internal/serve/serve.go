@@ -149,7 +149,7 @@ func (f *serveFlags) finish(a *ui.App, g *config.Group, interval time.Duration) 
 		scanner.WithLogger(logger), scanner.WithInterval(interval), scanner.WithProgress(ui.NewProgressLog(logger).Report),
 	}
 	if g.System != nil {
-		g.System.OnSlow(ui.ProgressEvery, func(took time.Duration) {
+		g.System.OnSlow(func(took time.Duration) {
 			logger.Info("sweep in progress", "backend", g.System.Backend(), "node", g.System.Node(),
 				"took", took.Round(time.Second).String(), "left", "unknown")
 		})

@@ -2,10 +2,7 @@ package servers
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
@@ -18,24 +15,21 @@ type System struct {
 	rules         inspect.Rules
 	open, elect   maker // elect is of an Elector's system
 	name, address string
-	config        string // the same for the same servers, users and secrets; a hash
-
-	slowAfter time.Duration // 0: onSlow is not called
-	onSlow    func(took time.Duration)
+	onSlow        func(took time.Duration) // nil: it is not called
 
 	end   context.CancelFunc
 	pings *inspect.Client // which wait for no sweep
 }
 
 // newSystem checks what an inspector checks, and connects to nothing.
-func newSystem(m, elect maker, config string, r *inspect.Rules) (*System, error) {
+func newSystem(m, elect maker, r *inspect.Rules) (*System, error) {
 	b, err := m()
 	if err != nil {
 		return nil, err
 	}
 	defer b.Close()
 	life, end := context.WithCancel(context.Background())
-	return &System{rules: *r, open: m, elect: elect, name: b.System(), address: b.Address(), config: config, end: end,
+	return &System{rules: *r, open: m, elect: elect, name: b.System(), address: b.Address(), end: end,
 		pings: inspect.NewClient(life, func() (inspect.Inspector, error) { return m() })}, nil
 }
 
@@ -46,7 +40,7 @@ func FromFile(c *OtherConfig, r *inspect.Rules) (*System, error) {
 	if len(all) == 0 {
 		return nil, errNoSystem
 	}
-	return newSystem(all[0], makersOfFile(forElection(c))[0], hashOf(c), r)
+	return newSystem(all[0], makersOfFile(forElection(c))[0], r)
 }
 
 var errNoSystem = errors.New("no system is named")
@@ -62,24 +56,13 @@ func (f *Flags) Systems(a *ui.App, r *inspect.Rules) (all []*System, err error) 
 	var errs []error
 	electing := makers(forElection(&c))
 	for i, m := range makers(&c) {
-		s, err := newSystem(m, electing[i], hashOf(&c), &rules)
+		s, err := newSystem(m, electing[i], &rules)
 		if errs = append(errs, err); err == nil {
 			all = append(all, s)
 		}
 	}
 	return all, errors.Join(errs...)
 }
-
-// hashOf is a hash, for secrets are in a configuration.
-func hashOf(c *OtherConfig) string {
-	plain := *c
-	plain.TLS = nil // its files have stamps of their own
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q", fmt.Sprintf("%+v", plain)))
-	return hex.EncodeToString(sum[:])
-}
-
-// Config is the same for a system that would be made in the same way.
-func (s *System) Config() string { return s.name + " " + s.config }
 
 // Backend names the system in reports.
 func (s *System) Backend() string { return s.name }
@@ -98,10 +81,8 @@ func (s *System) Scanner(opts ...scanner.Option) (*scanner.Scanner, error) {
 	}, s.rules, opts...)
 }
 
-// OnSlow has a function called for each such time that a look takes. Call it before the first look.
-func (s *System) OnSlow(after time.Duration, f func(took time.Duration)) {
-	s.slowAfter, s.onSlow = after, f
-}
+// OnSlow has a function called for each [ui.ProgressEvery] that a look takes. Call it before the first look.
+func (s *System) OnSlow(f func(took time.Duration)) { s.onSlow = f }
 
 // watched is an inspector whose slow looks are reported to onSlow.
 type watched struct {
@@ -111,25 +92,9 @@ type watched struct {
 
 // Leaks implements inspect.Inspector. It calls onSlow until it returns.
 func (b watched) Leaks(ctx context.Context, r *inspect.Rules) (inspect.Look, error) {
-	s := b.of
-	if s.slowAfter <= 0 {
-		return b.Other.Leaks(ctx, r)
+	if s, began := b.of, time.Now(); s.onSlow != nil {
+		defer ui.Every(ui.ProgressEvery, func() { s.onSlow(time.Since(began)) })()
 	}
-	ended, done, began := make(chan struct{}), make(chan struct{}), time.Now()
-	go func() {
-		defer close(done)
-		ticker := time.NewTicker(s.slowAfter)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-ended:
-				return
-			case <-ticker.C:
-				s.onSlow(time.Since(began))
-			}
-		}
-	}()
-	defer func() { close(ended); <-done }()
 	return b.Other.Leaks(ctx, r)
 }
 

@@ -30,7 +30,7 @@ func TestALongLookIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &slow{takes: 9 * time.Second}
 		m := func() (Other, error) { return b, nil }
-		s, err := newSystem(m, m, "", &inspect.Rules{})
+		s, err := newSystem(m, m, &inspect.Rules{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,7 +41,7 @@ func TestALongLookIsTold(t *testing.T) {
 		}
 		defer all.Close()
 		var told []time.Duration
-		s.OnSlow(10*time.Second, func(took time.Duration) { told = append(told, took) })
+		s.OnSlow(func(took time.Duration) { told = append(told, took) })
 		for _, takes := range []time.Duration{9 * time.Second, 25 * time.Second} {
 			b.takes = takes
 			if _, err := all.Sweep(t.Context()); err != nil {

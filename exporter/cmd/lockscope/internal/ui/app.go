@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -61,6 +62,18 @@ func (e *StatusError) Error() string {
 
 // Unwrap implements errors.Unwrap.
 func (e *StatusError) Unwrap() error { return e.Err }
+
+// Every calls f again and again, each time that d is over. After stop it does not run any more.
+func Every(d time.Duration, f func()) (stop func()) {
+	ctx, end := context.WithCancel(context.Background())
+	var calling sync.WaitGroup
+	calling.Go(func() {
+		for Pause(ctx, d) {
+			f()
+		}
+	})
+	return func() { end(); calling.Wait() }
+}
 
 // Pause waits for d. It returns false as soon as ctx ends.
 func Pause(ctx context.Context, d time.Duration) bool {
