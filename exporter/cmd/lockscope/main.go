@@ -5,13 +5,25 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/logging"
+	"github.com/spf13/cobra"
 
+	"github.com/lockscope/lockscope/exporter"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/child"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/config"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/discover"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/doctor"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/list"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/operator"
+	runcommand "github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/run"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/scan"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/serve"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 )
 
@@ -29,4 +41,29 @@ func main() {
 func run(ctx context.Context, args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	a := ui.New(environ, stdin, stdout, stderr)
 	return a.Run(ctx, newRoot(a), args)
+}
+
+const rootHelp = `Find, list and explain distributed locks in Redis, written by any library in any language.`
+
+const rootExample = `  lockscope list --redis 10.0.0.1:6379,10.0.0.2:6379,10.0.0.3:6379`
+
+func newRoot(a *ui.App) *cobra.Command {
+	return a.Root(&cobra.Command{
+		Use: "lockscope", Short: "Find, list and explain distributed locks in Redis",
+		Long: rootHelp, Example: rootExample, Version: exporter.Version(),
+	}, scan.Command(a), serve.Command(a), list.Command(a), top.Command(a),
+		runcommand.Command(a), runcommand.Elect(a), operator.Hold(a), operator.Revoke(a),
+		operator.Repair(a), doctor.Command(a), doctor.Init(a),
+		doctor.Reconfigure(a), discover.Command(a), config.Command(a), newDashboards(a), newVersion(a),
+		ui.Manual(exporter.Version()))
+}
+
+func newVersion(a *ui.App) *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version",
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintf(a.Out, "lockscope %s\n", exporter.Version())
+			return err
+		},
+	}
 }

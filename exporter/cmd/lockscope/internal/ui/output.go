@@ -3,11 +3,18 @@ package ui
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
+
+	"github.com/lockscope/lockscope/exporter/live/state"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
+	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
 // Format is the format of a command's results.
@@ -67,4 +74,61 @@ func Terminal(w any) int {
 // Colored reports whether output may carry colours: https://no-color.org.
 func Colored(w io.Writer, env Env) bool {
 	return Terminal(w) > 0 && env["NO_COLOR"] == "" && env["TERM"] != "dumb"
+}
+
+// Unknown stands for an unknown value.
+const Unknown = "-"
+
+// TTL is how long a lock lives.
+func TTL(ttl time.Duration) string {
+	if ttl < 0 {
+		return "never"
+	}
+	return inspect.Short(ttl)
+}
+
+// Holder is the holder of a lock with this TTL, and where in its code.
+func Holder(h inspect.Hold, ttl time.Duration) string {
+	text := state.HolderName(h.Instance, ttl < 0)
+	if h.CallSite != "" {
+		text += " at " + h.CallSite
+	}
+	if h.Reason != "" {
+		text += " (reason: " + h.Reason + ")"
+	}
+	if h.Count > 1 {
+		text += fmt.Sprintf(" (%d times)", h.Count)
+	}
+	return text
+}
+
+// Construct is what a lock is part of, with what people ask first about it: the term of an election, and how many slots
+// of a semaphore are in use. A negative inUse is unknown. It is "" for an unknown kind: a page can say anything.
+func Construct(of records.Construct, fence uint64, inUse int) string {
+	switch {
+	case !of.Kind.Valid():
+		return ""
+	case of.Kind == lock.KindElection && fence > 0:
+		return fmt.Sprintf("election, term %d", fence)
+	case of.Kind == lock.KindSemaphore && of.Slots > 0 && inUse >= 0:
+		return fmt.Sprintf("semaphore, %d of %d slots in use", inUse, of.Slots)
+	case of.Kind == lock.KindSemaphore && of.Slots > 0:
+		return fmt.Sprintf("semaphore, %d slots", of.Slots)
+	case of.Kind == lock.KindRead, of.Kind == lock.KindWrite:
+		return "read/write lock"
+	}
+	return string(of.Kind)
+}
+
+// ReadWrite is what a read/write lock is, with how many readers hold it. Without any, the kind of its holder says if
+// somebody writes.
+func ReadWrite(readers int, holder lock.Kind) string {
+	text := Construct(records.Construct{Kind: lock.KindRead}, 0, -1)
+	switch {
+	case readers > 0:
+		return text + ", " + inspect.Count(readers, "reader")
+	case holder == lock.KindWrite:
+		return text + ", a writer"
+	}
+	return text
 }
