@@ -1,10 +1,17 @@
 package config
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
 )
 
 // File is a configuration file. Field names are those of the json tags; the schema for
@@ -163,4 +170,84 @@ func parse(path string, text []byte) (*File, error) {
 		return nil, err
 	}
 	return f, nil
+}
+
+// Problem is one thing wrong with a file.
+type Problem struct {
+	Line int    // 0: of the file as a whole
+	Path string // groups[1].redis[0]
+	Text string // what is wrong and what to do; no value
+}
+
+// Problems lists everything wrong with a file, in the order of its lines.
+type Problems struct {
+	File string
+	All  []Problem
+}
+
+// Error has a line for each.
+func (p *Problems) Error() string {
+	lines := make([]string, len(p.All))
+	for i, one := range p.All {
+		where := p.File
+		if one.Line > 0 {
+			where = fmt.Sprintf("%s:%d", p.File, one.Line)
+		}
+		if one.Path != "" {
+			where += ": " + one.Path
+		}
+		lines[i] = where + ": " + one.Text
+	}
+	return strings.Join(lines, "\n")
+}
+
+// problems collects.
+type problems struct {
+	file  string
+	lines map[string]int
+	all   []Problem
+}
+
+func (p *problems) at(line int, path, format string, args ...any) {
+	p.all = append(p.all, Problem{line, path, fmt.Sprintf(format, args...)})
+}
+
+// add finds the line of a path, or of what it is in.
+func (p *problems) add(path, format string, args ...any) {
+	line := 0
+	for at := path; line == 0 && at != ""; at = at[:max(0, strings.LastIndexAny(at, ".["))] {
+		line = p.lines[at]
+	}
+	p.at(line, path, format, args...)
+}
+
+func (p *problems) err() error {
+	if len(p.all) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(p.all, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
+	return &Problems{File: p.file, All: p.all}
+}
+
+// SchemaID is what the schema is called.
+const SchemaID = "https://github.com/lockscope/lockscope/blob/main/exporter/cmd/lockscope/internal/config/schema.json"
+
+// Schema is the JSON schema of a [File], for editors. It is made of the types, so that no
+// field is missing.
+func Schema() ([]byte, error) {
+	duration := &jsonschema.Schema{
+		Types:       []string{"string", "integer"},
+		Pattern:     `^(0|([0-9]+w)?([0-9]+d)?(([0-9]+(\.[0-9]+)?(h|m|s|ms|us|ns))+)?)$`,
+		Description: "1d12h, 90m, 10s, 250ms",
+	}
+	date := &jsonschema.Schema{Type: "string", Pattern: `^\d{4}-\d{2}-\d{2}(T.*)?$`,
+		Description: "2026-12-31, or a time"}
+	s, err := jsonschema.For[File](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
+		reflect.TypeFor[Duration](): duration, reflect.TypeFor[Date](): date,
+	}})
+	if err != nil {
+		return nil, err
+	}
+	s.Schema, s.ID, s.Title = "https://json-schema.org/draft/2020-12/schema", SchemaID, "Configuration of lockscope"
+	return json.MarshalIndent(s, "", "  ")
 }

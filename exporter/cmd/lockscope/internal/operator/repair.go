@@ -1,12 +1,19 @@
+// Package operator is what a person does to locks, the commands hold, revoke and repair, and the log that has each act
+// on disk before it is done, and its outcome after it.
 package operator
 
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
+	"github.com/lockscope/lockscope/scanner"
 )
 
 const repairHelp = `Let leaked locks expire, or delete them: make a plan, read it, wait, apply it.
@@ -68,4 +75,60 @@ func onePlan(_ *cobra.Command, args []string) error {
 			"--redis URL\"", len(args))
 	}
 	return nil
+}
+
+// Flags are those of all commands that repair.
+type Flags struct {
+	MinAge   time.Duration
+	Operator string
+	AuditLog string
+}
+
+// Register adds the flags; log is what the help adds about the log.
+func (f *Flags) Register(set *pflag.FlagSet, log string) {
+	set.DurationVar(&f.MinAge, "min-age", scanner.DefaultRepairMinAge,
+		"repair only values first seen this long ago")
+	set.StringVar(&f.Operator, "operator", "", "`name` of the person responsible, for the log (default user@host)")
+	set.StringVar(&f.AuditLog, "audit-log", "",
+		"append a line to this `file` for each act"+log+". "+
+			"One line is written before the act and one with its outcome after it. "+
+			"If lockscope cannot write the first, it does nothing")
+	ui.Group(set, ui.Repair, "min-age", "operator", "audit-log")
+	ui.CommandLineOnly(set, "min-age")
+}
+
+// Given reports whether a flag is set that only a repair uses.
+func (f *Flags) Given() bool {
+	return f.MinAge != scanner.DefaultRepairMinAge || f.AuditLog != ""
+}
+
+var (
+	errOneSystem = errors.New("a plan is for one system: name Redis servers, --postgres, --etcd or --zookeeper, and " +
+		"make a plan for each")
+	errAction = errors.New("--action is for Redis: leave it out with --postgres, --etcd and --zookeeper")
+)
+
+// scannerOf makes a Scanner of the system beside Redis that the flags name; done closes it.
+func scannerOf(a *ui.App, f *servers.Flags, r *inspect.Rules, opts ...scanner.Option) (s *scanner.Scanner, done func(),
+	err error) {
+	all, err := f.Systems(a, r)
+	if err == nil && (len(all) != 1 || f.Redis.Named()) {
+		err = errOneSystem
+	}
+	if err == nil {
+		s, err = all[0].Scanner(opts...)
+	}
+	done = func() {
+		if s != nil {
+			_ = s.Close()
+		}
+		for _, one := range all {
+			one.Close()
+		}
+	}
+	if err != nil {
+		done()
+		return nil, nil, err
+	}
+	return s, done, nil
 }

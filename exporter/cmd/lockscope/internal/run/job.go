@@ -10,6 +10,8 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/child"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/rwlock"
+	"github.com/lockscope/lockscope/lock/semaphore"
 )
 
 // releaseTimeout bounds how long a release waits for answers. The lock ends by its TTL then.
@@ -81,4 +83,91 @@ func (j *job) release(g lock.Lease, lost bool) {
 	default:
 		j.say("the lock is not released: it ends with its TTL: " + err.Error())
 	}
+}
+
+// outcome is what there is to know of a run.
+type outcome struct {
+	ended        time.Time
+	status       int
+	waited, held time.Duration
+	lost         bool
+}
+
+// metrics are those of README.md.
+func (o outcome) metrics(labels prometheus.Labels) (prometheus.Gatherer, error) {
+	reg := prometheus.NewRegistry()
+	add := func(name, help string, value float64) {
+		g := prometheus.NewGauge(prometheus.GaugeOpts{Name: "lockscope_run_" + name, Help: help, ConstLabels: labels})
+		g.Set(value)
+		reg.MustRegister(g)
+	}
+	add("last_end_timestamp_seconds", "When the last command ended, in Unix time.", float64(o.ended.UnixMilli())/1000)
+	add("exit_code", "Exit status of the last command.", float64(o.status))
+	add("wait_seconds", "Time that the last command waited for its lock.", o.waited.Seconds())
+	add("held_seconds", "Time that the last command held its lock.", o.held.Seconds())
+	lost := 0.0
+	if o.lost {
+		lost = 1
+	}
+	add("lost", "1 if the last command was ended because its lock was about to end, else 0.", lost)
+	return reg, nil
+}
+
+// wanted is what the flags ask for, as a locker: the lock, one side of the read/write lock, or a slot.
+func (j *job) wanted(l lock.Locker) (lock.Locker, error) {
+	switch {
+	case j.slots > 0:
+		s, err := semaphore.New(l, j.name, j.slots)
+		return slots{s, j.name}, err
+	case j.shared || j.exclusive:
+		rw, err := rwlock.New(l, j.name)
+		return side{rw, j.shared}, err
+	}
+	return l, nil
+}
+
+// slots gives permits as leases.
+type slots struct {
+	semaphore *semaphore.Semaphore
+	name      string
+}
+
+// Acquire implements lock.Locker.
+func (s slots) Acquire(ctx context.Context, _ string, opts ...lock.AcquireOption) (lock.Lease, error) {
+	permit, err := s.semaphore.Acquire(ctx, opts...)
+	if err != nil {
+		return nil, err
+	}
+	return slot{permit, s.name}, nil
+}
+
+// slot is a permit with the name of its semaphore.
+type slot struct {
+	*semaphore.Permit
+	name string
+}
+
+// Resource implements lock.Lease.
+func (s slot) Resource() string { return s.name }
+
+// slotOf is the number of the slot that a lease is for; -1 for a lock.
+func slotOf(l lock.Lease) int {
+	if s, ok := l.(slot); ok {
+		return s.Slot()
+	}
+	return -1
+}
+
+// side is one side of a read/write lock.
+type side struct {
+	lock   *rwlock.RWLock
+	shared bool
+}
+
+// Acquire implements lock.Locker.
+func (s side) Acquire(ctx context.Context, _ string, opts ...lock.AcquireOption) (lock.Lease, error) {
+	if s.shared {
+		return s.lock.RLock(ctx, opts...)
+	}
+	return s.lock.Lock(ctx, opts...)
 }

@@ -4,7 +4,10 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"strings"
+	"time"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/contrib/zklock/zkinspect"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
@@ -98,4 +101,96 @@ func openOthers(makers []maker) ([]Other, error) {
 		return nil, errors.Join(errs...)
 	}
 	return all, nil
+}
+
+// fields are the names in a configuration file of what remedies call by their flags. Longer names come first.
+var fields = strings.NewReplacer(
+	"--postgres-password-file, "+ui.VarPostgresPassword, "password_file",
+	"--postgres-password-file", "password_file", "--postgres", "postgres", "--schema", "schema",
+	"--etcd-username", "username", "--etcd-password-file", "password_file", "--etcd-prefix", "etcd_prefix",
+	"--etcd-fence-key", "etcd_fence_key", "--zookeeper-root", "zookeeper_root", "--zookeeper", "zookeeper",
+	"set "+ui.VarZooKeeperAuth+" to the", "write into zookeeper_auth_file the", ui.VarZooKeeperAuth,
+	"the text of zookeeper_auth_file", "--tls-ca", "tls.ca", "--tls-cert", "tls.cert", "--tls-key", "tls.key",
+	"a --tls flag is set", "tls is set",
+	"leave the flag out", "leave it out", "use --allow-empty", "set allow_empty: true", "--prefix", "prefixes",
+)
+
+// fileError is an error whose remedy names fields of a configuration file.
+type fileError struct{ error }
+
+func (e *fileError) Error() string { return fields.Replace(e.error.Error()) }
+
+func (e *fileError) Unwrap() error { return e.error }
+
+// OpenFromFile is [Flags.OpenOthers] for a group of a configuration file.
+func OpenFromFile(c *OtherConfig) ([]Other, error) { return openOthers(makersOfFile(c)) }
+
+// makersOfFile are makers whose errors name fields of a configuration file.
+func makersOfFile(c *OtherConfig) (all []maker) {
+	database := ""
+	if c.Postgres != "" {
+		database = pginspect.Database(c.Postgres)
+	}
+	for _, m := range makers(c) {
+		all = append(all, func() (Other, error) {
+			b, err := m()
+			if err != nil {
+				return nil, InFile(err)
+			}
+			return ofFile{b, database}, nil
+		})
+	}
+	return all
+}
+
+// ofFile is a system that a configuration file names.
+type ofFile struct {
+	Other
+	database string // of PostgreSQL
+}
+
+// Address has the database: a file may have several of one server.
+func (b ofFile) Address() string {
+	if b.database == "" {
+		return b.Other.Address()
+	}
+	return b.Other.Address() + "/" + b.database
+}
+
+func (b ofFile) Ping(ctx context.Context) (time.Time, error) {
+	at, err := b.Other.Ping(ctx)
+	return at, InFile(err)
+}
+
+func (b ofFile) HeldLocks(ctx context.Context) ([]inspect.HeldLock, error) {
+	all, err := b.Other.HeldLocks(ctx)
+	return all, InFile(err)
+}
+
+func (b ofFile) Waiting(ctx context.Context) ([]inspect.Waiting, error) {
+	all, err := b.Other.Waiting(ctx)
+	return all, InFile(err)
+}
+
+func (b ofFile) Leaks(ctx context.Context, r *inspect.Rules) (inspect.Look, error) {
+	look, err := b.Other.Leaks(ctx, r)
+	for _, gaps := range [][]inspect.Gap{look.Gaps, look.Skipped} {
+		for i := range gaps {
+			gaps[i].Detail = fields.Replace(gaps[i].Detail)
+		}
+	}
+	return look, InFile(err)
+}
+
+func (b ofFile) Locker(ctx context.Context, opts ...lock.Option) (*engine.Engine, error) {
+	e, err := b.Other.Locker(ctx, opts...)
+	return e, InFile(err)
+}
+
+// InFile has the remedy of an error name fields of a configuration file.
+func InFile(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &fileError{err}
 }
