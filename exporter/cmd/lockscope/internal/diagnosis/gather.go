@@ -1,19 +1,24 @@
 package diagnosis
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
+	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
 )
 
 // Node is a server to ask.
@@ -123,4 +128,69 @@ func (f *Facts) observe(ctx context.Context, c *redis.Client, p Policy) {
 		f.Script = sampleLatency(ctx, p, func(ctx context.Context) error { return c.Eval(ctx, "return 1", nil).Err() })
 	})
 	sampling.Wait()
+}
+
+// greetingTimeout is how long a server that hangs up is listened to.
+const greetingTimeout = time.Second
+
+// explained adds the greeting of a server that hangs up at once, such as one without a free connection. A client that
+// writes first may not get to read it.
+func explained(ctx context.Context, address string, err error) error {
+	hungUp := errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF)
+	if address == "" || !hungUp {
+		return err
+	}
+	conn, dialErr := (&net.Dialer{Timeout: greetingTimeout}).DialContext(ctx, "tcp", address)
+	if dialErr != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	_ = conn.SetDeadline(time.Now().Add(greetingTimeout))
+	line, _ := bufio.NewReader(io.LimitReader(conn, 256)).ReadString('\n')
+	if said, ok := strings.CutPrefix(strings.TrimSpace(line), "-"); ok {
+		return fmt.Errorf("%s: %w", said, err)
+	}
+	return err
+}
+
+// ParseInfo reads the reply of INFO; unknown lines are ignored.
+func ParseInfo(text string) Server {
+	info := redisinfo.Parse(text)
+	s := Server{
+		RunID: info.RunID(), Incarnation: info.Incarnation(), Version: info["redis_version"], Mode: info["redis_mode"],
+		Role:     info.Role(),
+		Replicas: int(info.Number("connected_slaves")), Uptime: info.Uptime(),
+		Policy: info["maxmemory_policy"], MaxMemory: info.Number("maxmemory"), UsedMemory: info.Number("used_memory"),
+		EvictedKeys: info.EvictedKeys(), Eviction: info.Eviction(),
+		AOF: info["aof_enabled"] == "1", AOFError: info["aof_last_write_status"] == "err",
+		Loading: info["loading"] == "1", NoSections: missingSections(text),
+	}
+	_, s.CountsEvicted = info["evicted_keys"]
+	if v := info["valkey_version"]; v != "" {
+		s.Version += " (Valkey " + v + ")"
+	}
+	return s
+}
+
+// missingSections are those that a reply without one has not. An empty reply has none to miss.
+func missingSections(text string) (missing []string) {
+	if text == "" {
+		return nil
+	}
+	for _, name := range []string{"Server", "Memory", "Persistence", "Stats", "Replication"} {
+		if !strings.Contains(text, "# "+name) {
+			missing = append(missing, name)
+		}
+	}
+	return missing
+}
+
+// major returns the first two numbers of a version such as 7.0.15.
+func major(version string) (major, minor int) {
+	parts := strings.SplitN(version, ".", 3)
+	major, _ = strconv.Atoi(parts[0])
+	if len(parts) > 1 {
+		minor, _ = strconv.Atoi(parts[1])
+	}
+	return major, minor
 }

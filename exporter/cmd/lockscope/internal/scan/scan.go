@@ -1,3 +1,4 @@
+// Package scan is lockscope scan: one sweep, its report, and the repair of findings.
 package scan
 
 import (
@@ -8,8 +9,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
 
+	"github.com/lockscope/lockscope/exporter"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/config"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
@@ -201,4 +204,12 @@ func (p *plan) judge(r report.Report, err error) (status int, word string) {
 		return ui.ExitIncomplete, wordIncomplete
 	}
 	return ui.ExitClean, wordClean
+}
+
+// sendMetrics sends what a scrape of serve would show of the scanner.
+func (f *scanFlags) sendMetrics(ctx context.Context, s exporter.Snapshotter) error {
+	return errors.Join(f.publish.Send(ctx, nil, func(prometheus.Labels) (prometheus.Gatherer, error) {
+		reg := prometheus.NewRegistry()
+		return reg, reg.Register(exporter.NewScanCollector(s))
+	})...)
 }
