@@ -2,12 +2,17 @@ package fleet
 
 import (
 	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
+	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/scanner/listing"
 )
 
@@ -180,4 +185,38 @@ func TraceID(traceparent string) string {
 		return parts[1]
 	}
 	return ""
+}
+
+// Handler serves documents as JSON, a new one for each request.
+func Handler(document func(context.Context) Document) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			w.Header().Set("Allow", "GET, HEAD")
+			http.Error(w, "read-only: use GET or HEAD", http.StatusMethodNotAllowed)
+			return
+		}
+		body, err := json.Marshal(document(r.Context()))
+		if err != nil {
+			http.Error(w, "cannot encode the document as JSON", http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		w.Header().Set("Cache-Control", "no-store")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		_, _ = w.Write(append(body, '\n')) // the client has gone: nobody to tell
+	})
+}
+
+// QueuesErr is of queues that could not be read; nil if all could.
+func QueuesErr(w *listing.Waits) error {
+	switch {
+	case w.Err != nil && redisconn.IsDenied(w.Err) && !redisconn.IsStranger(w.Err):
+		return fmt.Errorf(
+			"%w (grant +scan %%R~lockscope:queue:* %%R~lockscope:waiter:* "+
+				"+zrange +zcard +mget)", w.Err)
+	case w.Omitted:
+		return fmt.Errorf("only the first %d locks with waiters were read: use --filter",
+			listing.MaxWaitedFor)
+	}
+	return w.Err
 }

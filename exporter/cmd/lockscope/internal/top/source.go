@@ -3,10 +3,16 @@ package top
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/screen"
+	"github.com/lockscope/lockscope/exporter/live/state"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
+	"github.com/lockscope/lockscope/lock/waitgraph"
+	"github.com/lockscope/lockscope/scanner/listing"
 )
 
 // patience is how long a refresh waits for sets that answer slowly; their last answer is shown then.
@@ -104,4 +110,103 @@ func copyOf(set screen.Set) screen.Set {
 		set.Resources[i].Waiters = slices.Clone(set.Resources[i].Waiters)
 	}
 	return set
+}
+
+// otherTime bounds the reading of another system: longer than connecting to it takes.
+const otherTime = 8 * time.Second
+
+// otherSet is a system beside Redis: two questions a refresh. Only its task uses it.
+type otherSet struct {
+	called    string
+	inspector inspect.Inspector
+	answered  time.Time
+	slowest   time.Duration
+	watch     waitgraph.Watch
+}
+
+func (o *otherSet) close() { o.inspector.Close() }
+
+func (o *otherSet) suggest([]string) {} // its waiters are read whole
+
+func (o *otherSet) first() screen.Set {
+	return screen.Set{Name: o.called, Err: errNotYet.Error(),
+		Nodes: []screen.Node{{Name: o.inspector.Address(), State: state.NodeDown, Why: errNotYet.Error()}}}
+}
+
+func (o *otherSet) read(ctx context.Context) screen.Set {
+	ctx, cancel := context.WithTimeout(ctx, otherTime)
+	defer cancel()
+	set := screen.Set{Name: o.called}
+	node := screen.Node{Name: o.inspector.Address(), State: state.NodeUp}
+	began := time.Now()
+	_, w, err := listing.Inspect(ctx, o.inspector, &o.watch)
+	if err == nil {
+		o.answered, node.Latency = time.Now(), time.Since(began)
+		o.slowest = max(o.slowest, node.Latency)
+		set.Deadlocks = fleet.Deadlocks(w)
+		set.Resources = resources(set.Name, w)
+		if err := fleet.QueuesErr(w); err != nil {
+			set.Err = oneLine(err)
+		}
+	} else {
+		node.State, node.Why, set.Err = state.NodeDown, oneLine(err), oneLine(err)
+	}
+	node.Answered, node.Slowest = o.answered, o.slowest
+	set.Nodes, set.Scan = []screen.Node{node}, screen.Scan{Done: 1, Last: time.Now()}
+	set.Read = time.Now()
+	return set
+}
+
+func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
+
+// task does one thing at a time in the background and keeps the last result.
+type task[T any] struct {
+	run func(context.Context) T
+
+	mu   sync.Mutex
+	last T
+	done chan struct{} // closed when the run under way has ended; nil: none is
+}
+
+func newTask[T any](first T, run func(context.Context) T) *task[T] {
+	return &task[T]{run: run, last: first}
+}
+
+// start begins a run unless one is under way. workers counts it.
+func (t *task[T]) start(life context.Context, workers *sync.WaitGroup) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.done != nil {
+		return
+	}
+	done := make(chan struct{})
+	t.done = done
+	workers.Go(func() {
+		defer close(done)
+		result := t.run(life)
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.last, t.done = result, nil
+	})
+}
+
+// wait returns when no run is under way, or ctx ends.
+func (t *task[T]) wait(ctx context.Context) {
+	t.mu.Lock()
+	done := t.done
+	t.mu.Unlock()
+	if done == nil {
+		return
+	}
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+}
+
+// latest is the result of the last run that has ended, and whether no run is under way.
+func (t *task[T]) latest() (result T, idle bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.last, t.done == nil
 }

@@ -198,3 +198,61 @@ func latency(d time.Duration) string {
 func Wait(o Options) string {
 	return draw([]line{{"lockscope top", bold}, {"Asking the nodes ...   q quit", plain}}, &o)
 }
+
+// Options say what to draw, and on what.
+type Options struct {
+	Width, Height int  // 0: as wide or as high as it gets
+	Color         bool // SGR codes may be used
+	Now           time.Time
+	Every         time.Duration // time between two refreshes; 0: there is one frame
+	Order         Order
+	Filter        string
+	Typing        bool // the filter is being typed
+	Paused        bool
+	Help          bool
+	Selected      Key
+	Opened        bool // the waiters of Selected are shown
+	Scroll        int  // first waiter shown
+}
+
+// Key identifies a row.
+type Key struct{ Set, Name string }
+
+// KeyOf is that of a row.
+func KeyOf(r *Resource) Key { return Key{r.Set, r.Name} }
+
+// staleAfter is the age of a reading beyond which it is marked: two refreshes that it missed.
+func (o *Options) staleAfter() time.Duration { return 2*o.Every + 3*time.Second }
+
+// helpLines are the keys and the words of the table.
+func helpLines() (lines []line) {
+	for _, text := range []string{
+		"Keys",
+		"  up, down, j, k   select a lock        enter   its waiters        esc   back",
+		"  pgup, pgdn       a page at a time     home, end   first and last",
+		"  /   filter by name, holder or waiter; esc clears it",
+		"  s   sort: callers x wait, longest wait, callers, name",
+		"  p   pause        r   refresh now        ?   this page        q   quit",
+		"",
+		"Nodes",
+		"  up           answers and may vote       quarantined   may have forgotten locks",
+		"  barred       answers and may not vote   down          does not answer",
+		"",
+		"Locks that somebody waits for",
+		"  WAITING        calls that wait            LONGEST   the longest of these waits",
+		"  CLASS          why: holder, network, no_quorum, quarantined, backing_off",
+		"  HELD           by the holder, so long     TTL       until it expires unless renewed",
+		"  RATE           leases that ended a second, and HELD P99: from pages, - without",
+		"  WAITS FOR      what the holder waits for, what the holder of that waits for, ...",
+		"  name?          holds it if nodes that do not answer have the lock, too",
+		"  ~              the row is stale: its nodes did not answer in time",
+		"",
+		"A process is shown once it has waited for a tenth of a second.",
+		"",
+		"any key: back",
+	} {
+		lines = append(lines, line{text, plain})
+	}
+	lines[0].style, lines[7].style, lines[11].style = bold, bold, bold
+	return lines
+}

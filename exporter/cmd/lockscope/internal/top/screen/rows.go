@@ -2,10 +2,14 @@ package screen
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/scanner/listing"
 )
 
@@ -101,4 +105,141 @@ func (r *Resource) contains(text string) bool {
 		return true
 	}
 	return slices.ContainsFunc(r.Waiters, func(w Waiter) bool { return has(w.Instance) })
+}
+
+// Quorum is how many nodes have to vote.
+func (s *Set) Quorum() int { return len(s.Nodes)/2 + 1 }
+
+// Count returns how many nodes have a state.
+func (s *Set) Count(nodeState string) (n int) {
+	for i := range s.Nodes {
+		if s.Nodes[i].State == nodeState {
+			n++
+		}
+	}
+	return n
+}
+
+// Voting returns how many nodes vote.
+func (s *Set) Voting() int { return s.Count(state.NodeUp) + s.Count(state.NodeShaky) }
+
+// Decides reports whether enough nodes vote for locks to be acquired.
+func (s *Set) Decides() bool {
+	if !s.Redlock {
+		return s.Voting() > 0
+	}
+	return s.Voting() >= s.Quorum()
+}
+
+// Stale reports whether the set was read longer ago than limit.
+func (s *Set) Stale(now time.Time, limit time.Duration) bool { return now.Sub(s.Read) > limit }
+
+// class is why callers wait that say nothing themselves, judged by the nodes.
+func (s *Set) class(held bool) locktrace.Wait {
+	switch {
+	case !s.Decides() && s.Redlock && s.Voting()+s.Count(state.NodeQuarantined) >= s.Quorum():
+		return locktrace.WaitQuarantined
+	case !s.Decides():
+		return locktrace.WaitNoQuorum
+	case held:
+		return locktrace.WaitHolder
+	}
+	return ""
+}
+
+// Classify gives a class to each resource and waiter that has none.
+func (s *Set) Classify() {
+	for i := range s.Resources {
+		r := &s.Resources[i]
+		class := string(s.class(r.Holder != nil))
+		if r.Class == "" {
+			r.Class = class
+		}
+		for w := range r.Waiters {
+			if r.Waiters[w].Class == "" {
+				r.Waiters[w].Class = class
+			}
+		}
+	}
+}
+
+// KnownClass keeps a page from inventing one.
+func KnownClass(class string) string {
+	switch locktrace.Wait(class) {
+	case locktrace.WaitHolder, locktrace.WaitNetwork, locktrace.WaitNoQuorum, locktrace.WaitQuarantined, locktrace.WaitBackingOff:
+		return class
+	}
+	return ""
+}
+
+// Troubles are what must be seen first, one sentence each.
+func (s *Snapshot) Troubles() (all []string) {
+	for i := range s.Sets {
+		set := &s.Sets[i]
+		if text := set.noQuorum(); text != "" {
+			all = append(all, text)
+		}
+		for _, d := range set.Deadlocks {
+			all = append(all, "DEADLOCK"+in(set.Name)+d)
+		}
+	}
+	return all
+}
+
+func in(set string) string { return " in " + set + ": " }
+
+func (s *Set) noQuorum() string {
+	if s.Decides() || len(s.Nodes) == 0 {
+		return ""
+	}
+	if !s.Redlock {
+		return "DOWN" + in(s.Name) + "it does not answer, so no lock is acquired there"
+	}
+	return fmt.Sprintf("NO QUORUM%s%d of %d nodes vote, %d needed: no lock is acquired or renewed",
+		in(s.Name), s.Voting(), len(s.Nodes), s.Quorum())
+}
+
+// Sums counts what the rows of all sets say of calls that wait.
+func (s *Snapshot) Sums() (callers, resources int, longest time.Duration) {
+	for i := range s.Sets {
+		resources += s.Sets[i].Omitted
+		for _, r := range s.Sets[i].Resources {
+			if r.StandsBy() {
+				continue
+			}
+			callers, resources = callers+r.Callers, resources+1
+			longest = max(longest, r.Longest)
+		}
+	}
+	return callers, resources, longest
+}
+
+// Blocker is a holder that waits for nobody, and so keeps everybody behind it waiting.
+type Blocker struct {
+	Holder, Resource, Set string
+	Callers               int // that wait for the resource, or for one whose holder waits for it in the end
+}
+
+// WorstBlocker returns the holder that keeps the most calls waiting; Callers is 0 if no holder is known.
+func (s *Snapshot) WorstBlocker() (worst Blocker) {
+	callers := make(map[Blocker]int)
+	for i := range s.Sets {
+		for _, r := range s.Sets[i].Resources {
+			b := Blocker{Resource: r.Name, Set: r.Set}
+			switch last := len(r.Chain) - 1; {
+			case r.Deadlock || r.StandsBy() || r.Holder == nil || last >= 0 && r.Chain[last].AnySlot:
+				continue // a deadlock has a line of its own, and a semaphore no single holder in the way
+			case last >= 0:
+				b.Holder, b.Resource = state.HolderName(r.Chain[last].Holder, false), r.Chain[last].Resource
+			default:
+				b.Holder = nameOf(r.Holder)
+			}
+			callers[b] += r.Callers
+			if n := callers[b]; n > worst.Callers || n == worst.Callers && b.Resource < worst.Resource {
+				worst = b
+				worst.Callers = n
+			}
+		}
+	}
+	return worst
 }

@@ -1,2 +1,0 @@
-// Package list is lockscope list: holders and waiters of all systems, side by side.
-package list
