@@ -21,17 +21,6 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// Marked returns what lies at the marker of each server.
-func Marked(t testing.TB, servers ...*redisproc.Server) (all []string) {
-	t.Helper()
-	for _, s := range servers {
-		if text := Admin(t, s).Get(t.Context(), "lockscope:life").Val(); text != "" {
-			all = append(all, text)
-		}
-	}
-	return all
-}
-
 // Locks takes a lock as a service with the default guard does.
 func Locks(t testing.TB, servers ...*redisproc.Server) error {
 	t.Helper()
@@ -112,17 +101,6 @@ const (
 	SecretToken = "00112233445566778899aabbccddeeff"
 	Ours        = SecretToken + ":1763000000000001|worker-7/42|1763000000000||"
 )
-
-// Plant makes n locks that are fine.
-func Plant(t testing.TB, c *redis.Client, n int) {
-	t.Helper()
-	pipe := c.Pipeline()
-	for i := range n {
-		pipe.Set(t.Context(), fmt.Sprintf("lock:%d", i), "v", time.Hour)
-	}
-	_, err := pipe.Exec(t.Context())
-	Must(t, err)
-}
 
 // Constructs has three processes use an election, a set of locks and a semaphore, until the test ends.
 //

@@ -7,6 +7,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 	"github.com/lockscope/lockscope/lock/redlock/stored"
 )
 
@@ -36,7 +37,7 @@ func TestInitRights(t *testing.T) {
 			o.Want(t, ui.ExitError, servers[0].Addr(), "the user lacks "+taken, "init needs "+
 				strings.Join(grants, " "),
 				"untouched")
-			if left := cmdtest.Marked(t, servers...); len(left) != 0 {
+			if left := marked(t, servers...); len(left) != 0 {
 				t.Errorf("without %s: marked all the same: %q", taken, left)
 			}
 			continue
@@ -78,4 +79,15 @@ func TestInitOfARestartedNode(t *testing.T) {
 	}
 	cmdtest.Must(t, cmdtest.Admin(t, servers[0]).FlushAll(t.Context()).Err())
 	command(t, one...).Want(t, ui.ExitError, "is not, or no longer")
+}
+
+// marked returns what lies at the marker of each server.
+func marked(t testing.TB, servers ...*redisproc.Server) (all []string) {
+	t.Helper()
+	for _, s := range servers {
+		if text := cmdtest.Admin(t, s).Get(t.Context(), "lockscope:life").Val(); text != "" {
+			all = append(all, text)
+		}
+	}
+	return all
 }

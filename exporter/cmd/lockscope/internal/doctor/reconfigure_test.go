@@ -46,14 +46,14 @@ func TestReconfigureCutOff(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			forget(t, servers...)
 			command(t, "init", "--redis", three).Want(t, ui.ExitClean)
-			fields := strings.Split(cmdtest.Marked(t, servers[0])[0], "|")
+			fields := strings.Split(marked(t, servers[0])[0], "|")
 			half := fmt.Sprintf("changing|%s|%s|0|change-died.1|60602|0|0|%s", string(to), fields[2], fields[1])
 			cmdtest.Must(t, cmdtest.Admin(t, servers[0]).Set(t.Context(), guard.MarkerKey, half, 0).Err())
 			command(t, "doctor", "--redis", four).Want(t, ui.ExitError, "not finished",
 				"swap --from and --redis to undo it")
 			command(t, "reconfigure", "--from", c.from, "--redis", c.to).Want(t, ui.ExitClean, "changed")
 			n := len(strings.Split(c.to, ","))
-			for _, marker := range cmdtest.Marked(t, servers[:n]...) {
+			for _, marker := range marked(t, servers[:n]...) {
 				if !strings.HasPrefix(marker, c.votes) {
 					t.Errorf("marked %q", marker)
 				}

@@ -34,8 +34,8 @@ func electArgs(servers []*redisproc.Server, script string, more ...string) []str
 func TestElectKilled(t *testing.T) {
 	t.Parallel()
 	servers := fleet(t)
-	first, second := cmdtest.NewLife(t), cmdtest.NewLife(t)
-	script := func(l *cmdtest.Life) string {
+	first, second := newLife(t), newLife(t)
+	script := func(l *life) string {
 		return "exec 9>" + l.Path + "; trap '' TERM; echo running >&9; while :; do sleep 0.1; done"
 	}
 	r1 := cmdtest.Start(t, electArgs(servers, script(first), "--ttl", "3s", "--node-timeout", "700ms")...)

@@ -19,7 +19,7 @@ import (
 )
 
 // stubborn is a command that says when it is asked to end and goes on, and a grandchild that does not even say that.
-func stubborn(l *cmdtest.Life) string {
+func stubborn(l *life) string {
 	return "exec 9>" + l.Path + `; trap 'echo guarded >&9' USR1; trap 'echo asked >&9' TERM; ` +
 		`(trap "" TERM USR1; while :; do sleep 0.1; done) & echo ready >&9; while :; do sleep 0.1; done`
 }
@@ -52,7 +52,7 @@ func TestRunEndsBeforeTheLock(t *testing.T) {
 			t.Parallel()
 			servers := locktest.Servers(t, 3)
 			cmdtest.VouchFor(t, servers...)
-			l := cmdtest.NewLife(t)
+			l := newLife(t)
 			r := cmdtest.Start(t, append(args(servers, "--ttl", lossTTL.String(), "--node-timeout", "500ms"),
 				"--", "sh", "-c", stubborn(l))...)
 			l.Await("ready")
@@ -70,7 +70,7 @@ func TestRunEndsBeforeTheLock(t *testing.T) {
 func TestRunThatRenews(t *testing.T) {
 	t.Parallel()
 	s := server(t)
-	l := cmdtest.NewLife(t)
+	l := newLife(t)
 	cmdtest.Start(t, shell(s, stubborn(l), "--ttl", lossTTL.String(), "--node-timeout", "500ms")...)
 	l.Await("ready")
 	lockKey, first := cmdtest.Admin(t, s), time.Now()
@@ -99,7 +99,7 @@ func watchdogOf(t *testing.T, lockscope int) int {
 // outlives both.
 func TestRunKilled(t *testing.T) {
 	s := server(t)
-	l := cmdtest.NewLife(t)
+	l := newLife(t)
 	r := cmdtest.Start(t, shell(s, stubborn(l))...)
 	l.Await("ready")
 	cmdtest.Must(t, r.Signal(syscall.SIGUSR1)) // lockscope guards the command before it passes signals on
@@ -110,7 +110,7 @@ func TestRunKilled(t *testing.T) {
 		t.Error("it was asked to end: a command that takes its time may outlive the lock")
 	}
 
-	l = cmdtest.NewLife(t)
+	l = newLife(t)
 	script := "exec 9>" + l.Path + "; sh -c 'echo pid $$. >&9; exec sleep 600' & wait"
 	r = cmdtest.Start(t, shell(s, script, "-w", "1m")...)
 	l.Await("pid ")
@@ -129,7 +129,7 @@ func TestRunKilled(t *testing.T) {
 func TestRunStopped(t *testing.T) {
 	t.Parallel()
 	s := server(t)
-	l := cmdtest.NewLife(t)
+	l := newLife(t)
 	r := cmdtest.Start(t, shell(s, stubborn(l))...)
 	l.Await("ready")
 	cmdtest.Must(t, r.Freeze())
@@ -157,7 +157,7 @@ func TestRunStopped(t *testing.T) {
 // TestRunCommandStopped: a command that is stopped itself is killed with its lock, and does not go on later.
 func TestRunCommandStopped(t *testing.T) {
 	servers := locktest.Servers(t, 1)
-	l := cmdtest.NewLife(t)
+	l := newLife(t)
 	r := cmdtest.Start(t, shell(servers[0], "exec 9>"+l.Path+"; echo pid $$. >&9; sleep 600", "--ttl", "2s",
 		"--node-timeout", "500ms")...)
 	l.Await("pid ")
@@ -172,7 +172,7 @@ func TestRunCommandStopped(t *testing.T) {
 // TestRunSignals: the command and its children get them, and its status counts.
 func TestRunSignals(t *testing.T) {
 	s := server(t)
-	l := cmdtest.NewLife(t)
+	l := newLife(t)
 	script := "exec 9>" + l.Path + `; (trap 'echo grandchild usr1 >&9' USR1; trap 'exit 0' TERM; echo young >&9; ` +
 		`while :; do sleep 0.1; done) & trap 'echo child usr1 >&9' USR1; trap 'echo ended >&9; wait; exit 5' TERM; ` +
 		`echo ready >&9; while :; do sleep 0.1; done`
@@ -207,7 +207,7 @@ func TestRunSignals(t *testing.T) {
 func TestRunTooLong(t *testing.T) {
 	s := server(t)
 	command(t, shell(s, "exec sleep 600", "--max-hold", "100ms")...).Want(t, 143, "--max-hold")
-	l := cmdtest.NewLife(t)
+	l := newLife(t)
 	o := command(t, shell(s, stubborn(l), "--max-hold", "500ms", "--kill-after", "300ms")...)
 	o.Want(t, 137, "--max-hold", "did not end within 300ms")
 	l.AwaitEnd()
@@ -216,7 +216,7 @@ func TestRunTooLong(t *testing.T) {
 // TestRunLeavesNothingBehind: a process of the group ends before the lock is released. The control has left the group.
 func TestRunLeavesNothingBehind(t *testing.T) {
 	s := server(t)
-	l, far := cmdtest.NewLife(t), cmdtest.NewLife(t)
+	l, far := newLife(t), newLife(t)
 	r := cmdtest.Start(t, shell(s, "(exec 9>"+l.Path+"; exec sleep 600) & (exec 9>"+far.Path+
 		"; setsid sh -c 'echo pid $$. >&9; exec sleep 600') & sleep 0.5; exit 4")...)
 	r.Wait().Want(t, 4, "left processes behind")

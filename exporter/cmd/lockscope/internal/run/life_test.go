@@ -1,6 +1,6 @@
 //go:build unix
 
-package cmdtest
+package run
 
 import (
 	"bufio"
@@ -12,10 +12,12 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 )
 
-// Life is a named pipe that a process and its children have open while they live.
-type Life struct {
+// life is a named pipe that a process and its children have open while they live.
+type life struct {
 	Path string
 
 	t      testing.TB
@@ -25,13 +27,13 @@ type Life struct {
 	lines  []string
 }
 
-// NewLife makes a pipe. A shell opens it with "exec 9>PATH", and its children inherit that.
-func NewLife(t testing.TB) *Life {
+// newLife makes a pipe. A shell opens it with "exec 9>PATH", and its children inherit that.
+func newLife(t testing.TB) *life {
 	t.Helper()
-	l := &Life{
+	l := &life{
 		Path: filepath.Join(t.TempDir(), "life"), t: t, opened: make(chan *os.File, 1), ended: make(chan struct{}),
 	}
-	Must(t, syscall.Mkfifo(l.Path, 0o600))
+	cmdtest.Must(t, syscall.Mkfifo(l.Path, 0o600))
 	go l.read()
 	t.Cleanup(func() {
 		if w, err := os.OpenFile(l.Path, os.O_WRONLY|syscall.O_NONBLOCK, 0); err == nil { // if nobody ever opened it
@@ -44,7 +46,7 @@ func NewLife(t testing.TB) *Life {
 	return l
 }
 
-func (l *Life) read() {
+func (l *life) read() {
 	defer close(l.ended)
 	r, err := os.Open(l.Path)
 	l.opened <- r
@@ -59,7 +61,7 @@ func (l *Life) read() {
 }
 
 // Says reports that a process has written a line.
-func (l *Life) Says(line string) bool {
+func (l *life) Says(line string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, have := range l.lines {
@@ -71,14 +73,14 @@ func (l *Life) Says(line string) bool {
 }
 
 // Number is what follows word in a line, up to a full stop.
-func (l *Life) Number(word string) int {
+func (l *life) Number(word string) int {
 	l.t.Helper()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, have := range l.lines {
 		if _, text, found := strings.Cut(have, word); found {
 			n, err := strconv.Atoi(strings.TrimSuffix(text, "."))
-			Must(l.t, err)
+			cmdtest.Must(l.t, err)
 			return n
 		}
 	}
@@ -87,13 +89,13 @@ func (l *Life) Number(word string) int {
 }
 
 // Await waits until a process has written a line.
-func (l *Life) Await(line string) {
+func (l *life) Await(line string) {
 	l.t.Helper()
-	Eventually(l.t, line+" is written", func() bool { return l.Says(line) })
+	cmdtest.Eventually(l.t, line+" is written", func() bool { return l.Says(line) })
 }
 
 // Ended reports that no process has the pipe open any more.
-func (l *Life) Ended() bool {
+func (l *life) Ended() bool {
 	select {
 	case <-l.ended:
 		return true
@@ -103,7 +105,7 @@ func (l *Life) Ended() bool {
 }
 
 // AwaitEnd waits for that.
-func (l *Life) AwaitEnd() {
+func (l *life) AwaitEnd() {
 	l.t.Helper()
 	select {
 	case <-l.ended:
