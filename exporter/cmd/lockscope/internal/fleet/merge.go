@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
+	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/scanner/listing"
 )
@@ -112,8 +113,8 @@ func (m *merger) ask(w *Waiter, resource, backend string) {
 	}
 	m.used[id] = true
 	p := &m.pages[at]
-	w.Calls = p.callsFor(resource, backend)
-	w.Callers = max(w.Callers, p.count(resource, backend))
+	w.Calls = p.CallsFor(resource, backend)
+	w.Callers = max(w.Callers, p.Waiting(resource, backend))
 }
 
 // addRest adds the calls that no queue has. Calls on nodes that are not read get their own rows.
@@ -139,7 +140,7 @@ func (m *merger) addRest(d *Document) {
 					Waiters: []Waiter{}, OnlyPages: true, Kind: c.Kind, Slots: c.Slots})
 			}
 			r := &d.Resources[at[of]]
-			w := Waiter{Instance: p.Instance, Callers: c.Waiting, Page: p.URL, Calls: p.callsFor(c.Resource, c.Backend)}
+			w := Waiter{Instance: p.Instance, Callers: c.Waiting, Page: p.URL, Calls: p.CallsFor(c.Resource, c.Backend)}
 			for _, call := range w.Calls {
 				w.Waited = max(w.Waited, call.For)
 			}
@@ -161,7 +162,8 @@ func (r *Resource) add(w Waiter) {
 	r.Longest = max(r.Longest, w.Waited)
 }
 
-func (p *Page) callsFor(resource, backend string) (calls []Call) {
+// CallsFor returns the calls that wait for a resource, as far as the page lists them.
+func (p *Page) CallsFor(resource, backend string) (calls []Call) {
 	for _, c := range p.Calls {
 		if c.Resource == resource && c.Backend == backend {
 			calls = append(calls, c)
@@ -170,7 +172,8 @@ func (p *Page) callsFor(resource, backend string) (calls []Call) {
 	return calls
 }
 
-func (p *Page) count(resource, backend string) int {
+// Waiting returns how many calls wait for a resource, listed or not.
+func (p *Page) Waiting(resource, backend string) int {
 	for _, c := range p.Counts {
 		if c.Resource == resource && c.Backend == backend {
 			return c.Waiting
@@ -219,4 +222,18 @@ func QueuesErr(w *listing.Waits) error {
 			listing.MaxWaitedFor)
 	}
 	return w.Err
+}
+
+// Class is why the callers of a lock wait, by the votes of its nodes. It is empty if the nodes do not tell: the lock may
+// be free by now, or its votes split.
+func Class(quorum, voting, quarantined int, held bool) locktrace.Wait {
+	switch {
+	case voting+quarantined < quorum:
+		return locktrace.WaitNoQuorum
+	case voting < quorum:
+		return locktrace.WaitQuarantined
+	case held:
+		return locktrace.WaitHolder
+	}
+	return ""
 }

@@ -100,20 +100,10 @@ func blocker(l *listing.Lock) *state.Blocker {
 // lock is on.
 type votes struct{ nodes, voting, quarantined int }
 
-func (v votes) quorum() int { return v.nodes/2 + 1 }
-
 // class is why the processes in the queue of a lock wait. It is empty if the nodes do not tell: the lock may be free by
 // now, or its votes split.
 func (v votes) class(l *listing.Lock) locktrace.Wait {
-	switch {
-	case v.nodes > 0 && v.voting+v.quarantined < v.quorum():
-		return locktrace.WaitNoQuorum
-	case v.nodes > 0 && v.voting < v.quorum():
-		return locktrace.WaitQuarantined
-	case l != nil && l.Held():
-		return locktrace.WaitHolder
-	}
-	return ""
+	return fleet.Class(min(v.nodes, v.nodes/2+1), v.voting, v.quarantined, l != nil && l.Held())
 }
 
 // votes asks the nodes that answered their last ping. One that was not pinged yet counts as one of them.

@@ -73,10 +73,7 @@ func (m *merger) page(url string) *fleet.Page {
 func waiterOn(p *fleet.Page, resource, backend string) screen.Waiter {
 	w := screen.Waiter{Instance: p.Instance, Page: p.URL, Backend: backend}
 	classes := make(map[string]int)
-	for _, c := range p.Calls {
-		if c.Resource != resource || c.Backend != backend {
-			continue
-		}
+	for _, c := range p.CallsFor(resource, backend) {
 		if waited := seconds(c.For); waited >= w.Waited {
 			w.Waited, w.CallSite, w.TraceID = waited, c.CallSite, c.TraceID
 		}
@@ -89,11 +86,7 @@ func waiterOn(p *fleet.Page, resource, backend string) screen.Waiter {
 			w.Class = class
 		}
 	}
-	for _, c := range p.Counts {
-		if c.Resource == resource && c.Backend == backend {
-			w.Callers = c.Waiting
-		}
-	}
+	w.Callers = p.Waiting(resource, backend)
 	return w
 }
 

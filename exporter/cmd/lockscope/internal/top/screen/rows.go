@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktrace"
@@ -136,15 +137,10 @@ func (s *Set) Stale(now time.Time, limit time.Duration) bool { return now.Sub(s.
 
 // class is why callers wait that say nothing themselves, judged by the nodes.
 func (s *Set) class(held bool) locktrace.Wait {
-	switch {
-	case !s.Decides() && s.Redlock && s.Voting()+s.Count(state.NodeQuarantined) >= s.Quorum():
-		return locktrace.WaitQuarantined
-	case !s.Decides():
-		return locktrace.WaitNoQuorum
-	case held:
-		return locktrace.WaitHolder
+	if !s.Redlock {
+		return fleet.Class(1, s.Voting(), 0, held)
 	}
-	return ""
+	return fleet.Class(s.Quorum(), s.Voting(), s.Count(state.NodeQuarantined), held)
 }
 
 // Classify gives a class to each resource and waiter that has none.

@@ -119,7 +119,7 @@ type Pages struct {
 // Recent are the Acquire calls of the last minute, over all pages.
 type Recent struct {
 	Acquired, Failed float64 // a second
-	P50, P99         time.Duration
+	P99              time.Duration
 }
 
 // JoinSlots makes one row of the slots of each semaphore, which stands where its first slot stood. Callers are in the
