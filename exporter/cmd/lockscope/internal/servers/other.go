@@ -157,19 +157,18 @@ func (b ofFile) Address() string {
 	return b.Other.Address() + "/" + b.database
 }
 
-func (b ofFile) Ping(ctx context.Context) (time.Time, error) {
-	at, err := b.Other.Ping(ctx)
-	return at, InFile(err)
-}
+func (b ofFile) Ping(ctx context.Context) (time.Time, error) { return inFile(b.Other.Ping(ctx)) }
 
 func (b ofFile) HeldLocks(ctx context.Context) ([]inspect.HeldLock, error) {
-	all, err := b.Other.HeldLocks(ctx)
-	return all, InFile(err)
+	return inFile(b.Other.HeldLocks(ctx))
 }
 
 func (b ofFile) Waiting(ctx context.Context) ([]inspect.Waiting, error) {
-	all, err := b.Other.Waiting(ctx)
-	return all, InFile(err)
+	return inFile(b.Other.Waiting(ctx))
+}
+
+func (b ofFile) Locker(ctx context.Context, opts ...lock.Option) (*engine.Engine, error) {
+	return inFile(b.Other.Locker(ctx, opts...))
 }
 
 func (b ofFile) Leaks(ctx context.Context, r *inspect.Rules) (inspect.Look, error) {
@@ -182,10 +181,7 @@ func (b ofFile) Leaks(ctx context.Context, r *inspect.Rules) (inspect.Look, erro
 	return look, InFile(err)
 }
 
-func (b ofFile) Locker(ctx context.Context, opts ...lock.Option) (*engine.Engine, error) {
-	e, err := b.Other.Locker(ctx, opts...)
-	return e, InFile(err)
-}
+func inFile[T any](answer T, err error) (T, error) { return answer, InFile(err) }
 
 // InFile has the remedy of an error name fields of a configuration file.
 func InFile(err error) error {
