@@ -119,6 +119,7 @@ func (f *discoverFlags) run(ctx context.Context, a *ui.App) error {
 }
 
 func writeDiscovered(a *ui.App, all []looked) error {
+	var text strings.Builder
 	var rows [][]string
 	several := anyBesideRedis(all)
 	for i := range all {
@@ -138,12 +139,8 @@ func writeDiscovered(a *ui.App, all []looked) error {
 		if !several {
 			head = head[1:]
 		}
-		if err := ui.WriteTable(a.Out, head, rows, ui.Layout{Width: ui.Terminal(a.Out)}); err != nil {
-			return err
-		}
-		fmt.Fprintln(a.Out)
+		text.WriteString(ui.TableText(head, rows, ui.Layout{Width: ui.Terminal(a.Out)}) + "\n")
 	}
-	var text strings.Builder
 	for i := range all {
 		text.WriteString(all[i].summary())
 	}

@@ -75,10 +75,7 @@ func writeDoctor(a *ui.App, format ui.Format, p diagnosis.Policy, d examined) er
 	if ui.Colored(a.Out, a.Env) {
 		opt.Style = color
 	}
-	if err := ui.WriteTable(a.Out, head, rows, opt); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(a.Out, "\n%s\n", tally(d.results))
+	_, err := fmt.Fprintf(a.Out, "%s\n%s\n", ui.TableText(head, rows, opt), tally(d.results))
 	return err
 }
 

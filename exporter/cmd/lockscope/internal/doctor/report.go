@@ -140,10 +140,8 @@ func writeInit(a *ui.App, format ui.Format, r initResult) error {
 	if ui.Colored(a.Out, a.Env) {
 		opt.Style = colorResult
 	}
-	if err := ui.WriteTable(a.Out, []string{"RESULT", "NODE", "DETAIL"}, rows, opt); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(a.Out, "\n%s\n", initSummary(r))
+	table := ui.TableText([]string{"RESULT", "NODE", "DETAIL"}, rows, opt)
+	_, err := fmt.Fprintf(a.Out, "%s\n%s\n", table, initSummary(r))
 	return err
 }
 

@@ -139,6 +139,7 @@ func writeList(a *ui.App, format ui.Format, waiters, slots bool, l *overview) er
 	if format == ui.JSON {
 		return ui.WriteJSON(a.Out, jsonListing(l))
 	}
+	var b strings.Builder
 	var rows [][]string
 	constructs := l.constructs()
 	for _, r := range l.rows(slots) {
@@ -149,27 +150,22 @@ func writeList(a *ui.App, format ui.Format, waiters, slots bool, l *overview) er
 		if constructs {
 			titles = slices.Insert(titles, 1, "KIND")
 		}
-		head := l.column("BACKEND", titles)
-		if err := ui.WriteTable(a.Out, head, rows, ui.Layout{Width: ui.Terminal(a.Out)}); err != nil {
-			return err
-		}
+		b.WriteString(ui.TableText(l.column("BACKEND", titles), rows, ui.Layout{Width: ui.Terminal(a.Out)}))
 	}
 	if len(rows) == 0 || l.omitted > 0 {
-		if _, err := fmt.Fprintln(a.Out, l.summary()); err != nil {
-			return err
-		}
+		b.WriteString(l.summary() + "\n")
 	}
 	for _, p := range l.parts {
 		if text := p.coverage.text(); text != "" {
-			if _, err := fmt.Fprintln(a.Out, text); err != nil {
-				return err
-			}
+			b.WriteString(text + "\n")
 		}
 	}
-	if err := writeGraph(a, l); err != nil || !waiters {
-		return err
+	writeGraph(&b, l)
+	if waiters {
+		writeWaiters(&b, a, l)
 	}
-	return writeWaiters(a, l)
+	_, err := fmt.Fprint(a.Out, b.String())
+	return err
 }
 
 func rowOf(r tableRow, slots, constructs bool) []string {
@@ -231,25 +227,22 @@ func undecidedText(k *entry) string {
 }
 
 // writeGraph says what the table of locks has no room for: chains and deadlocks.
-func writeGraph(a *ui.App, l *overview) error {
-	var b strings.Builder
+func writeGraph(b *strings.Builder, l *overview) {
 	for _, p := range l.parts {
 		w, prefix := p.waits, l.prefix(p)
 		for _, f := range w.Locks {
 			if chain := w.Graph.Chain(f.Resource); len(chain) > 0 {
-				fmt.Fprintf(&b, "%sthe holder of %q waits for %s\n", prefix, inspect.KeyText(f.Resource),
+				fmt.Fprintf(b, "%sthe holder of %q waits for %s\n", prefix, inspect.KeyText(f.Resource),
 					strings.Join(quoted(chain), ", whose holder waits for "))
 			}
 		}
 		for _, text := range fleet.Deadlocks(w.Waits) {
-			fmt.Fprintf(&b, "%sDEADLOCK: %s\n", prefix, text)
+			fmt.Fprintf(b, "%sDEADLOCK: %s\n", prefix, text)
 		}
 		if err := fleet.QueuesErr(w.Waits); err != nil {
-			fmt.Fprintf(&b, "some waiters are unknown: %v\n", err)
+			fmt.Fprintf(b, "some waiters are unknown: %v\n", err)
 		}
 	}
-	_, err := fmt.Fprint(a.Out, b.String())
-	return err
 }
 
 func quoted(names []string) (all []string) {
@@ -260,7 +253,7 @@ func quoted(names []string) (all []string) {
 }
 
 // writeWaiters is the table that --waiters adds.
-func writeWaiters(a *ui.App, l *overview) error {
+func writeWaiters(b *strings.Builder, a *ui.App, l *overview) {
 	var rows [][]string
 	for _, p := range l.parts {
 		for _, f := range p.waits.Locks {
@@ -269,12 +262,8 @@ func writeWaiters(a *ui.App, l *overview) error {
 			}
 		}
 	}
-	if len(rows) == 0 {
-		return nil
+	if len(rows) > 0 {
+		head := l.column("BACKEND", []string{"WAITED FOR", "WAITER", "CALLERS", "FOR", "AT", "HOLDS"})
+		b.WriteString("\n" + ui.TableText(head, rows, ui.Layout{Width: ui.Terminal(a.Out)}))
 	}
-	if _, err := fmt.Fprintln(a.Out); err != nil {
-		return err
-	}
-	head := l.column("BACKEND", []string{"WAITED FOR", "WAITER", "CALLERS", "FOR", "AT", "HOLDS"})
-	return ui.WriteTable(a.Out, head, rows, ui.Layout{Width: ui.Terminal(a.Out)})
 }

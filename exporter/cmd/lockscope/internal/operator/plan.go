@@ -168,27 +168,20 @@ func writePlan(path string, p repair.Plan) error {
 
 // showPlan is the plan for people.
 func showPlan(a *ui.App, p repair.Plan, path string) error {
-	opt := ui.Layout{Width: ui.Terminal(a.Out)}
+	opt, text := ui.Layout{Width: ui.Terminal(a.Out)}, ""
 	if len(p.Steps) > 0 {
 		head := []string{"ACTION", "CLASS", "NODE", "KEY", "TTL", "HOLDER", "IDENTITY", "MAY BE REUSED", "FIRST SEEN",
 			"EVIDENCE"}
-		if err := ui.WriteTable(a.Out, head, planRows(p), opt); err != nil {
-			return err
-		}
+		text = ui.TableText(head, planRows(p), opt)
 	}
 	if len(p.Refused) > 0 {
-		if _, err := fmt.Fprintln(a.Out); err != nil {
-			return err
-		}
 		var rows [][]string
 		for _, r := range p.Refused {
 			rows = append(rows, []string{string(r.Class), r.Node, r.Key, r.Reason})
 		}
-		if err := ui.WriteTable(a.Out, []string{"CLASS", "NODE", "KEY", "NOT PLANNED BECAUSE"}, rows, opt); err != nil {
-			return err
-		}
+		text += "\n" + ui.TableText([]string{"CLASS", "NODE", "KEY", "NOT PLANNED BECAUSE"}, rows, opt)
 	}
-	text := fmt.Sprintf("\nplan %s: %s to repair, %s left out; by %s, until %s\n", p.ID,
+	text += fmt.Sprintf("\nplan %s: %s to repair, %s left out; by %s, until %s\n", p.ID,
 		inspect.Count(len(p.Steps), "key"), inspect.Count(len(p.Refused), "finding"), ui.Printable(p.Operator),
 		p.Expires.Format(time.RFC3339))
 	if len(p.Steps) > 0 {

@@ -45,29 +45,19 @@ func writeScan(a *ui.App, format ui.Format, r report.Report, status string) erro
 		doc.Status = status
 		return ui.WriteJSON(a.Out, doc)
 	}
-	opt := ui.Layout{Width: ui.Terminal(a.Out)}
+	opt, text := ui.Layout{Width: ui.Terminal(a.Out)}, ""
 	if len(r.Findings)+len(r.Pending) > 0 {
 		head, rows := withOrigins(r, []string{"CLASS", "NODE", "KEY", "TTL", "HOLDER", "EVIDENCE"}, findingRows(r),
 			findingOrigins(r))
-		if err := ui.WriteTable(a.Out, head, rows, opt); err != nil {
-			return err
-		}
-		if _, err := fmt.Fprintln(a.Out); err != nil {
-			return err
-		}
+		text = ui.TableText(head, rows, opt) + "\n"
 	}
 	head, rows := withOrigins(r, []string{"NODE", "LOCKS", "KEYS EXAMINED", "TOOK", "FOUND", "REMARK"}, nodeRows(r),
 		nodeOrigins(r))
-	if err := ui.WriteTable(a.Out, head, rows, opt); err != nil {
-		return err
-	}
+	text += ui.TableText(head, rows, opt)
 	if r.Overflow > 0 {
-		if _, err := fmt.Fprintf(a.Out, "\n%s not listed: raise --max-findings\n",
-			inspect.Count(r.Overflow, "more finding")); err != nil {
-			return err
-		}
+		text += fmt.Sprintf("\n%s not listed: raise --max-findings\n", inspect.Count(r.Overflow, "more finding"))
 	}
-	_, err := fmt.Fprint(a.Out, "\n"+matchedText(r)+skippedText(r)+excludedText(r)+gapsText(r))
+	_, err := fmt.Fprint(a.Out, text+"\n"+matchedText(r)+skippedText(r)+excludedText(r)+gapsText(r))
 	return err
 }
 

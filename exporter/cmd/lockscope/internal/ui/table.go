@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,12 +22,12 @@ type Layout struct {
 	Style Style // nil: plain
 }
 
-// WriteTable writes head and rows. Cells wider than their column go on in the next
+// TableText is head and rows. Cells wider than their column go on in the next
 // line; nothing is cut off. Control characters are written as escapes, so that no
 // cell can move the cursor. Rows may be shorter than head.
 //
 // Where a terminal is too narrow for the columns, each cell has a line of its own, after the name of its column.
-func WriteTable(w io.Writer, head []string, rows [][]string, opt Layout) error {
+func TableText(head []string, rows [][]string, opt Layout) string {
 	rows = printableRows(rows)
 	widths, fits := fit(head, rows, opt.Width)
 	var b strings.Builder
@@ -36,15 +35,13 @@ func WriteTable(w io.Writer, head []string, rows [][]string, opt Layout) error {
 		for _, row := range rows {
 			writeUpright(&b, head, row, opt)
 		}
-		_, err := io.WriteString(w, b.String())
-		return err
+		return b.String()
 	}
 	writeRow(&b, head, widths, nil)
 	for _, row := range rows {
 		writeRow(&b, row, widths, opt.Style)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }
 
 func printableRows(rows [][]string) [][]string {

@@ -6,17 +6,8 @@ import (
 	"unicode"
 )
 
-func write(t *testing.T, head []string, rows [][]string, opt Layout) string {
-	t.Helper()
-	var b strings.Builder
-	if err := WriteTable(&b, head, rows, opt); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}
-
 func TestColumnsAlign(t *testing.T) {
-	got := write(t, []string{"KEY", "TTL"}, [][]string{{"lock:order", "none"}, {"lock:日本", "5s"}, {"short"}}, Layout{})
+	got := TableText([]string{"KEY", "TTL"}, [][]string{{"lock:order", "none"}, {"lock:日本", "5s"}, {"short"}}, Layout{})
 	want := "KEY         TTL\n" +
 		"lock:order  none\n" +
 		"lock:日本   5s\n" +
@@ -29,7 +20,7 @@ func TestColumnsAlign(t *testing.T) {
 func TestWideCellsWrapAndLoseNothing(t *testing.T) {
 	key := "lock:" + strings.Repeat("x", 100)
 	text := "a sentence with several words that goes on for longer than there is room"
-	got := write(t, []string{"KEY", "DETAIL"}, [][]string{{key, text}}, Layout{Width: 60})
+	got := TableText([]string{"KEY", "DETAIL"}, [][]string{{key, text}}, Layout{Width: 60})
 	var keyBack, textBack string
 	for line := range strings.Lines(got) {
 		line = strings.TrimRight(line, "\n")
@@ -49,7 +40,7 @@ func TestWideCellsWrapAndLoseNothing(t *testing.T) {
 
 func TestNarrowTerminalHasALineForEachCell(t *testing.T) {
 	row := []string{strings.Repeat("e", 50), strings.Repeat("f", 20), strings.Repeat("g", 20)}
-	got := write(t, []string{"A", "LONG", "C"}, [][]string{{"a", "b c", "d"}, row}, Layout{Width: 30})
+	got := TableText([]string{"A", "LONG", "C"}, [][]string{{"a", "b c", "d"}, row}, Layout{Width: 30})
 	want := "A     a\nLONG  b c\nC     d\n\n" +
 		"A     " + row[0][:24] + "\n      " + row[0][24:48] + "\n      ee\nLONG  " + row[1] + "\nC     " + row[2] + "\n\n"
 	if got != want {
@@ -64,7 +55,7 @@ func TestStyleDoesNotMoveColumns(t *testing.T) {
 		}
 		return padded
 	}
-	got := write(t, []string{"RESULT", "CHECK"}, [][]string{{"fail", "role"}}, Layout{Style: paint})
+	got := TableText([]string{"RESULT", "CHECK"}, [][]string{{"fail", "role"}}, Layout{Style: paint})
 	if want := "RESULT  CHECK\n\x1b[31mfail  \x1b[0m  role\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -89,7 +80,7 @@ func TestPrintable(t *testing.T) {
 func FuzzWrite(f *testing.F) {
 	f.Add("lock:a\x1b[31m", "b\n", 20)
 	f.Fuzz(func(t *testing.T, a, b string, width int) {
-		got := write(t, []string{"A", "B"}, [][]string{{a, b}}, Layout{Width: width % 200})
+		got := TableText([]string{"A", "B"}, [][]string{{a, b}}, Layout{Width: width % 200})
 		for _, r := range got {
 			if unicode.IsControl(r) && r != '\n' {
 				t.Fatalf("control character %q in %q", r, got)
