@@ -230,7 +230,7 @@ func checkMachines(facts []Facts, p Policy) []inspect.Result {
 	})
 }
 
-// shared reports everything that more than one node has, else that all is well. Nodes of which it is unknown have "".
+// shared reports everything that more than one node has, else that all is well. A node for which it is unknown has "".
 func shared(facts []Facts, of func(Facts) string, well string,
 	bad func(key string, nodes []string) inspect.Result) (results []inspect.Result) {
 	by := make(map[string][]string)
