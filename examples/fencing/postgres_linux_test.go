@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockscope/lockscope/lock/locktest/ports"
 	"github.com/lockscope/lockscope/lock/locktest/process"
 )
 
@@ -111,7 +110,7 @@ func directoryOf(t *testing.T, attr *syscall.SysProcAttr) string {
 
 func freePort(t *testing.T) string {
 	t.Helper()
-	reserved, err := ports.Reserve(1)
+	reserved, err := process.ReservePorts(1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +119,7 @@ func freePort(t *testing.T) string {
 			t.Error(err)
 		}
 	})
-	return strconv.Itoa(reserved.Ports[0])
+	return strconv.Itoa(reserved.Numbers[0])
 }
 
 // await waits until a server answers.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockscope/lockscope/lock/locktest/ports"
+	"github.com/lockscope/lockscope/lock/locktest/process"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 )
 
@@ -31,12 +31,12 @@ func Servers(t testing.TB, n int, opts ...redisproc.Option) []*redisproc.Server 
 // Port returns a port of 127.0.0.1 that no other test gets until this one ends.
 func Port(t testing.TB) int {
 	t.Helper()
-	r, err := ports.Reserve(1)
+	r, err := process.ReservePorts(1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { stopped(t, r.Release()) })
-	return r.Ports[0]
+	return r.Numbers[0]
 }
 
 // Cluster starts a real Redis Cluster with this many masters, as [Servers] does. [redisproc.WithReplicas] adds

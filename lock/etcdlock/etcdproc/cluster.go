@@ -13,7 +13,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
-	"github.com/lockscope/lockscope/lock/locktest/ports"
+	"github.com/lockscope/lockscope/lock/locktest/process"
 )
 
 const (
@@ -25,7 +25,7 @@ const (
 type Cluster struct {
 	Members []*Member
 	dir     string
-	ports   *ports.Reservation
+	ports   *process.Ports
 	secure  *tls.Config // of clients; nil without TLS
 }
 
@@ -76,7 +76,7 @@ func start(ctx context.Context, members int, secure *tls.Config, options []strin
 
 func (c *Cluster) run(ctx context.Context, members int, options []string) error {
 	var err error
-	if c.ports, err = ports.Reserve(2 * members); err != nil {
+	if c.ports, err = process.ReservePorts(2 * members); err != nil {
 		return err
 	}
 	scheme := "http"
@@ -88,8 +88,8 @@ func (c *Cluster) run(ctx context.Context, members int, options []string) error 
 		name := fmt.Sprint("m", i+1)
 		m := &Member{
 			name: name, dir: filepath.Join(c.dir, name), options: options, secure: c.secure,
-			client: fmt.Sprint(scheme, "://127.0.0.1:", c.ports.Ports[2*i]),
-			peer:   fmt.Sprint("http://127.0.0.1:", c.ports.Ports[2*i+1]),
+			client: fmt.Sprint(scheme, "://127.0.0.1:", c.ports.Numbers[2*i]),
+			peer:   fmt.Sprint("http://127.0.0.1:", c.ports.Numbers[2*i+1]),
 		}
 		c.Members = append(c.Members, m)
 		all = append(all, name+"="+m.peer)

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/lockscope/lockscope/lock/locktest/ports"
 	"github.com/lockscope/lockscope/lock/locktest/process"
 )
 
@@ -28,7 +27,7 @@ type Server struct {
 	bin      string
 	dir      string
 	port     int
-	reserved *ports.Reservation // nil if the port was given
+	reserved *process.Ports // nil if the port was given
 	args     []string
 	env      []string // beside this program's
 
@@ -61,10 +60,10 @@ func Start(ctx context.Context, opts ...Option) (*Server, error) {
 func start(ctx context.Context, bin string, cfg config) (_ *Server, err error) {
 	s := &Server{bin: bin, port: cfg.port, env: cfg.env}
 	if s.port == 0 {
-		if s.reserved, err = ports.Reserve(1, busOffset); err != nil {
+		if s.reserved, err = process.ReservePorts(1, busOffset); err != nil {
 			return nil, err
 		}
-		s.port = s.reserved.Ports[0]
+		s.port = s.reserved.Numbers[0]
 	}
 	if s.dir, err = os.MkdirTemp("", "redisproc-"); err != nil {
 		return nil, errors.Join(err, s.reserved.Release())

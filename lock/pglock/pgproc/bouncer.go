@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/lockscope/lockscope/lock/locktest/ports"
 	"github.com/lockscope/lockscope/lock/locktest/process"
 )
 
@@ -24,7 +23,7 @@ const (
 type Bouncer struct {
 	dir     string
 	port    int
-	ports   *ports.Reservation
+	ports   *process.Ports
 	process *process.Process
 }
 
@@ -39,8 +38,8 @@ func StartBouncer(ctx context.Context, s *Server, mode string, connections int) 
 		return nil, err
 	}
 	b := &Bouncer{dir: dir}
-	if b.ports, err = ports.Reserve(1); err == nil {
-		b.port = b.ports.Ports[0]
+	if b.ports, err = process.ReservePorts(1); err == nil {
+		b.port = b.ports.Numbers[0]
 		err = b.start(ctx, bin, s, mode, connections)
 	}
 	if err != nil {

@@ -13,7 +13,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/lockscope/lockscope/lock/locktest/ports"
 	"github.com/lockscope/lockscope/lock/locktest/process"
 )
 
@@ -28,7 +27,7 @@ const (
 type Server struct {
 	dir     string
 	port    int
-	ports   *ports.Reservation
+	ports   *process.Ports
 	options []string
 	who     *owner
 	process *process.Process
@@ -222,8 +221,8 @@ func (s *Server) awaitGone(pids []int) {
 func (s *Server) Stop() error { return errors.Join(s.Kill(), os.RemoveAll(s.dir), s.ports.Release()) }
 
 func (s *Server) reserve() (err error) {
-	if s.ports, err = ports.Reserve(1); err == nil {
-		s.port = s.ports.Ports[0]
+	if s.ports, err = process.ReservePorts(1); err == nil {
+		s.port = s.ports.Numbers[0]
 	}
 	return err
 }

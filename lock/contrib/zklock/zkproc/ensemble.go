@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockscope/lockscope/lock/locktest/ports"
+	"github.com/lockscope/lockscope/lock/locktest/process"
 )
 
 const (
@@ -22,7 +22,7 @@ const Tick = 500 * time.Millisecond
 // Ensemble is one or more servers that replicate the same data.
 type Ensemble struct {
 	Servers []*Server
-	ports   *ports.Reservation
+	ports   *process.Ports
 }
 
 // Option configures Start.
@@ -61,7 +61,7 @@ func Start(ctx context.Context, n int, opts ...Option) (*Ensemble, error) {
 }
 
 func (e *Ensemble) make(n int, c config) (err error) {
-	if e.ports, err = ports.Reserve(3 * n); err != nil {
+	if e.ports, err = process.ReservePorts(3 * n); err != nil {
 		return err
 	}
 	for i := range n {
@@ -71,8 +71,8 @@ func (e *Ensemble) make(n int, c config) (err error) {
 		}
 		s := &Server{dir: dir, id: i + 1, options: c.java}
 		e.Servers = append(e.Servers, s)
-		s.ports.client, s.ports.quorum, s.ports.election = e.ports.Ports[3*i], e.ports.Ports[3*i+1],
-			e.ports.Ports[3*i+2]
+		s.ports.client, s.ports.quorum, s.ports.election = e.ports.Numbers[3*i], e.ports.Numbers[3*i+1],
+			e.ports.Numbers[3*i+2]
 	}
 	for _, s := range e.Servers {
 		if err := errors.Join(s.configure(e.Servers, c.settings), s.Start()); err != nil {

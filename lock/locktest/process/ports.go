@@ -1,8 +1,4 @@
-// Package ports reserves ports on loopback for servers that tests start, kill and start
-// again on the same one, beside other tests that do so.
-//
-// It is for lockscope's own packages.
-package ports
+package process
 
 import (
 	"errors"
@@ -16,26 +12,26 @@ const (
 	// Ports are drawn from below the ranges that systems take outgoing connections' ports
 	// from (Linux 32768 and up, macOS 49152 and up): while a killed server's port is idle,
 	// any outgoing connection could be given it, and the restart would fail.
-	first, count = 12000, 10000
+	firstPort, ports = 12000, 10000
 
 	draws = 100 // to find one that is free
 )
 
-// ErrNone says that no free port was found.
-var ErrNone = fmt.Errorf("no free port found between %d and %d", first, first+count-1)
+// ErrNoPort says that no free port was found.
+var ErrNoPort = fmt.Errorf("no free port found between %d and %d", firstPort, firstPort+ports-1)
 
-// Reservation keeps ports from being reserved by anybody else, in this process or another,
+// Ports keeps its ports from being reserved by anybody else, in this process or another,
 // until Release, at the latest until the process ends. It holds the UDP ports of the same
 // numbers: TCP's are left to the servers, whether they run or not.
-type Reservation struct {
-	Ports []int
-	holds []net.PacketConn
+type Ports struct {
+	Numbers []int
+	holds   []net.PacketConn
 }
 
-// Reserve reserves n different ports of 127.0.0.1 on which nobody listens. With offsets, nobody listens
+// ReservePorts reserves n different ports of 127.0.0.1 on which nobody listens. With offsets, nobody listens
 // that far above any of them either; those are not reserved. Release must follow.
-func Reserve(n int, offsets ...int) (*Reservation, error) {
-	r := &Reservation{}
+func ReservePorts(n int, offsets ...int) (*Ports, error) {
+	r := &Ports{}
 	for range n {
 		if err := r.add(offsets); err != nil {
 			return nil, errors.Join(err, r.Release())
@@ -44,26 +40,26 @@ func Reserve(n int, offsets ...int) (*Reservation, error) {
 	return r, nil
 }
 
-func (r *Reservation) add(offsets []int) error {
+func (r *Ports) add(offsets []int) error {
 	for range draws {
-		port := first + rand.IntN(count)
+		port := firstPort + rand.IntN(ports)
 		hold, err := net.ListenPacket("udp", address(port))
 		if err != nil {
 			continue
 		}
 		if free(port, offsets) {
-			r.Ports, r.holds = append(r.Ports, port), append(r.holds, hold)
+			r.Numbers, r.holds = append(r.Numbers, port), append(r.holds, hold)
 			return nil
 		}
 		if err := hold.Close(); err != nil {
 			return err
 		}
 	}
-	return ErrNone
+	return ErrNoPort
 }
 
-// Release lets others reserve the ports. Once more it does nothing, and neither on nil.
-func (r *Reservation) Release() error {
+// Release lets others reserve the ports again. Once more it does nothing, and neither on nil.
+func (r *Ports) Release() error {
 	if r == nil {
 		return nil
 	}

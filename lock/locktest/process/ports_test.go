@@ -1,4 +1,4 @@
-package ports
+package process
 
 import (
 	"errors"
@@ -6,24 +6,24 @@ import (
 	"testing"
 )
 
-// TestReserve: no other caller gets a reserved port until it is released, even while no server listens on it.
-func TestReserve(t *testing.T) {
-	var all []*Reservation
+// TestReservePorts: no other caller gets a reserved port until it is released, even while no server listens on it.
+func TestReservePorts(t *testing.T) {
+	var all []*Ports
 	seen := make(map[int]bool)
 	for range 50 {
-		r, err := Reserve(3)
+		r, err := ReservePorts(3)
 		if err != nil {
 			t.Fatal(err)
 		}
 		all = append(all, r)
-		for _, p := range r.Ports {
-			if seen[p] || p < first || p >= first+count {
+		for _, p := range r.Numbers {
+			if seen[p] || p < firstPort || p >= firstPort+ports {
 				t.Errorf("%d was reserved twice, or is out of range", p)
 			}
 			seen[p] = true
 		}
 	}
-	port := all[0].Ports[0]
+	port := all[0].Numbers[0]
 	if hold, err := net.ListenPacket("udp", address(port)); err == nil {
 		t.Errorf("%d can be reserved once more: %v", port, hold.Close())
 	}
@@ -48,14 +48,14 @@ func TestReserve(t *testing.T) {
 	} else if err := hold.Close(); err != nil {
 		t.Error(err)
 	}
-	if err := (*Reservation)(nil).Release(); err != nil {
+	if err := (*Ports)(nil).Release(); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestReserveNone asks for ports beyond the last one.
-func TestReserveNone(t *testing.T) {
-	if r, err := Reserve(1, 60_000); !errors.Is(err, ErrNone) || r != nil {
+// TestReservePortsNone asks for ports beyond the last one.
+func TestReservePortsNone(t *testing.T) {
+	if r, err := ReservePorts(1, 60_000); !errors.Is(err, ErrNoPort) || r != nil {
 		t.Errorf("reserved %v: %v", r, err)
 	}
 }
