@@ -4,6 +4,7 @@ package child
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -20,9 +21,6 @@ type watchdog struct {
 	cmd    *exec.Cmd
 	orders *os.File
 }
-
-// patience is how long a watchdog may leave its orders unread once the pipe is full.
-const patience = 50 * time.Millisecond
 
 // startWatchdog starts this program once more, as a watchdog that guards nothing yet. It writes to errOut when it had to kill
 // what it guards; nil discards that. The caller ends it with Done.
@@ -57,9 +55,7 @@ func startWatchdog(errOut *os.File) (*watchdog, error) {
 // Guard has the watchdog kill the process group when bootTime reaches until, or when this process ends
 // without having called Done. The last call counts. An error means that the watchdog was killed, or is stopped.
 func (d *watchdog) Guard(group int, until time.Duration) error {
-	_ = d.orders.SetWriteDeadline(time.Now().Add(patience)) // every pipe of Unix has one
-	_, err := fmt.Fprintf(d.orders, "%d %d\n", group, until)
-	return err
+	return d.order(fmt.Sprintf("%d %d\n", group, until))
 }
 
 // startingWord begins an order about a command that has no group yet.
@@ -68,9 +64,25 @@ const startingWord = "starting "
 // Starting has it kill at that time the command that lockscope starts from now on, unless Guard comes before: lockscope
 // may be stopped when the command runs and before it can say which group that is. Only on Linux.
 func (d *watchdog) Starting(until time.Duration) error {
-	_ = d.orders.SetWriteDeadline(time.Now().Add(patience))
-	_, err := fmt.Fprintf(d.orders, "%s%d\n", startingWord, until)
-	return err
+	return d.order(fmt.Sprintf("%s%d\n", startingWord, until))
+}
+
+// order writes a line at once or not at all: a pipe that is full is that of a watchdog which is stopped. A deadline
+// instead would pass while this process has no processor, and a watchdog that runs would be given up.
+func (d *watchdog) order(line string) error {
+	pipe, err := d.orders.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var failed error
+	err = pipe.Write(func(fd uintptr) (done bool) {
+		for {
+			if _, failed = syscall.Write(int(fd), []byte(line)); failed != syscall.EINTR {
+				return true
+			}
+		}
+	})
+	return errors.Join(err, failed)
 }
 
 // Done ends the watchdog, and leaves alone what it guarded. The watchdog is killed: it may be stopped.

@@ -3,7 +3,9 @@
 package child
 
 import (
+	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -85,4 +87,39 @@ func TestMainKillsNothingElse(t *testing.T) {
 	if status := WatchdogMain(strings.NewReader(orders), &errOut); status != 1 || errOut.Len() > 0 {
 		t.Errorf("status %d: %s", status, &errOut)
 	}
+}
+
+// TestOrders arrive whole, or fail at once where nobody reads them.
+func TestOrders(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	d := &watchdog{orders: w}
+	sent := 0
+	for err == nil {
+		if err = d.Guard(1234, time.Duration(sent)); err == nil {
+			sent++
+		}
+	}
+	if !errors.Is(err, syscall.EAGAIN) || sent == 0 {
+		t.Errorf("after %d orders that nobody read: %v", sent, err)
+	}
+	lines := bufio.NewScanner(r)
+	for i := range sent {
+		want := order{1234, time.Duration(i)}
+		if got, ok := parse(nextLine(lines)); !ok || got != want {
+			t.Fatalf("order %d arrived as %q", i, lines.Text())
+		}
+	}
+	_ = r.Close()
+	if err := d.Starting(time.Hour); !errors.Is(err, syscall.EPIPE) {
+		t.Errorf("an order to a watchdog that has ended: %v", err)
+	}
+}
+
+func nextLine(lines *bufio.Scanner) string {
+	lines.Scan()
+	return lines.Text()
 }
