@@ -82,7 +82,7 @@ PROVED_TESTS    := TestDemoEmbedded TestDemoOnOtherSystems TestDemoInterruptedOn
                    TestCheckCompatible TestCheckIncompatible TestCheckRemoved \
                    TestMoreInBrowser TestHistoryInBrowser TestPolicyInBrowser \
                    TestRealLeastPrivilegeIsLeast TestRealReconfigureUnderLoad TestRealStarvedProcess \
-                   TestConformanceWithoutWakeUps TestFaultsLetNoTwoHold
+                   TestConformanceWithoutWakeUps TestFaultsLetNoTwoHold TestUsersNeedAllTheyHave
 PROVED_PARTLY   := ./lock/redlock ./lock/pglock
 MODULES          = GOWORK= $(GO) list -m -f '{{.Dir}}' | sed 's,^$(ROOT)/,,; s,^$(ROOT)$$,.,'
 
@@ -92,21 +92,27 @@ either = $(subst $(space),|,$(strip $(1)))
 
 .PHONY: test
 test: deps format ## Install what is missing if possible, and run the tests that a change is judged by, with the race detector.
-	@# What tests share is compiled first, once, and by all cores: the modules of a release, and the programs that tests run.
 	$(GO) build -race ./... ./exporter/...
-	$(PLAIN) $(GO) build $(addsuffix /...,$(filter-out $(ROOT) $(ROOT)/exporter,$(RELEASED)))
-	@# Three modules at a time: most tests wait for servers, and the library takes as long as half of the others.
-	+@{ $(MODULES) | grep -vxE '$(call either,$(PROVED))' | sed 's,.*,-C "$(ROOT)/&" test-module,'; echo '-C "$(ROOT)" test-plain'; } | \
-		xargs -P 3 -L 1 $(MAKE) -f '$(ROOT)/Makefile'
+	@# Most tests wait for servers: while those of the library and the exporter do, what the others share is compiled, once.
+	+@printf '%s\n' test-raced test-others | xargs -P 2 -I '{}' $(MAKE) -f '$(ROOT)/Makefile' '{}'
 	@# What is measured, alone: the race detector hides what is allocated.
 	$(PLAIN) $(GO) test -count=1 -run 'Costs?$$' ./instrument ./exporter ./exporter/live
 
+RACED := . exporter $(SIMULATION)
+.PHONY: test-raced test-others
+test-raced:
+	+@printf -- '-C "$(ROOT)/%s" test-module\n' $(RACED) | xargs -P 2 -L 1 $(MAKE) -f '$(ROOT)/Makefile'
+test-others:
+	$(PLAIN) nice $(GO) build $(addsuffix /...,$(filter-out $(ROOT) $(ROOT)/exporter,$(RELEASED)))
+	+@{ $(MODULES) | grep -vxE '$(call either,$(PROVED) $(RACED))' | sed 's,.*,-C "$(ROOT)/&" test-module,'; echo '-C "$(ROOT)" test-plain'; } | \
+		xargs -P 2 -L 1 $(MAKE) -f '$(ROOT)/Makefile'
+
 .PHONY: test-module
-test-module: # Two packages at a time, of the library three, so that one works while others wait: the tests stand a machine that is busy.
+test-module: # Two packages at a time, so that one works, or is compiled, while another waits: the tests stand a machine that is busy.
 	@$(STRICT) packages=$$($(GO) list ./... | grep -vE '/($(call either,$(PROVED_PACKAGES)))(/|$$)'); \
 	set -x; $(TESTS) -skip '^($(call either,$(PROVED_TESTS) $(PLAIN_TESTS)))$$' $$packages
 
-TESTS = $(if $(RACE),,$(PLAIN)) $(GO) test $(RACE) $(SHORT) -vet=off -p $(if $(filter $(ROOT),$(CURDIR)),3,2) -parallel 8 -timeout $(LIMIT)
+TESTS = $(if $(RACE),,$(PLAIN)) $(GO) test $(RACE) $(SHORT) -vet=off -p 2 -parallel 8 -timeout $(LIMIT)
 LIMIT = 15m
 
 # Without the race detector and with what is cached: most changes are answered within two minutes. A change of a package is a change for
