@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/internal/carried"
@@ -19,6 +20,11 @@ type Traces []*locktrace.Trace
 func Of(ctx context.Context) Traces {
 	ts, _ := ctx.Value(carried.Traces{}).([]*locktrace.Trace)
 	return ts
+}
+
+// HearNodes reports whether one of them has a hook for the calls of each node.
+func (ts Traces) HearNodes() bool {
+	return slices.ContainsFunc(ts, func(t *locktrace.Trace) bool { return t.NodeStart != nil || t.NodeEnd != nil })
 }
 
 // contain keeps a hook that panics from taking a lock down with it: hooks run between

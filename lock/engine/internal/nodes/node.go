@@ -158,14 +158,14 @@ func (n *Node) Listen(
 }
 
 // Values is ctx without its end: a command must not be cut short where its outcome
-// matters. Hooks look for values of their own in it for every node, which allocates in a
-// context.WithoutCancel and not in a context above one.
+// matters. Hooks of nodes look for values of their own in it for each node, which allocates
+// in a context.WithoutCancel and not in a context above one.
 func Values(ctx context.Context, ts hooks.Traces) context.Context {
 	if ctx.Done() == nil {
 		return ctx
 	}
 	endless := context.WithoutCancel(ctx)
-	if len(ts) == 0 {
+	if !ts.HearNodes() {
 		return endless
 	}
 	return context.WithValue(endless, above{}, nil)
