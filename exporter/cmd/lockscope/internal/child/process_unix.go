@@ -30,14 +30,20 @@ type process struct {
 	cut    chan struct{} // closed by abandon
 }
 
-// start starts a command as the leader of a process group of its own. The caller waits for gone, or calls abandon.
-func start(c Command) (*process, error) {
+// start starts a command as the leader of a process group of its own, in the foreground of a terminal that is given to
+// commands. The caller waits for gone, or calls abandon.
+func start(c Command, terminal *console) (*process, error) {
 	p := &process{
 		cmd: c.cmd(), exited: make(chan struct{}), gone: make(chan struct{}), stops: make(chan os.Signal, 1),
 		cut: make(chan struct{}),
 	}
 	p.cmd.SysProcAttr = attributes()
 	p.cmd.SysProcAttr.Setpgid = true
+	if terminal.wanted() {
+		// From its first instant: one that is given the terminal later may be stopped for using it, and what continues it
+		// then may undo a Ctrl-Z.
+		p.cmd.SysProcAttr.Foreground, p.cmd.SysProcAttr.Ctty = true, int(terminal.tty.Fd())
+	}
 	started := make(chan error)
 	go p.own(started)
 	if err := <-started; err != nil {

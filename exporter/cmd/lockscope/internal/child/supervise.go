@@ -86,16 +86,18 @@ func (s *supervisor) start(c Command) (err error) {
 	if s.dog != nil {
 		_ = s.dog.Starting(s.until - s.Margin()/2) // if it has ended, guard says so
 	}
-	if s.process, err = start(c); err != nil {
+	s.console = openConsole(c)
+	given := s.console.wanted()
+	if s.process, err = start(c, s.console); err != nil {
+		if given {
+			s.console.take() // from a program that could not be run
+		}
+		s.console.close()
 		s.unguard()
 		return err
 	}
 	s.guard()
-	s.exited, s.console = s.process.exited, openConsole(c)
-	if s.console.wanted() {
-		s.console.give(s.process.group)
-		s.process.signal(continued) // it may have been stopped for using the terminal before
-	}
+	s.exited = s.process.exited
 	return nil
 }
 

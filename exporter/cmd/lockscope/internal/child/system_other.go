@@ -53,7 +53,7 @@ type process struct {
 // Adopt does nothing.
 func Adopt() {}
 
-func start(c Command) (*process, error) {
+func start(c Command, _ *console) (*process, error) {
 	p := &process{cmd: c.cmd(), exited: make(chan struct{}), gone: make(chan struct{})}
 	if err := p.cmd.Start(); err != nil {
 		return nil, startError(c.Args[0], err)
