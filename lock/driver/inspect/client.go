@@ -32,12 +32,14 @@ func (c *Client) Ask(ctx context.Context, question func(context.Context, Inspect
 	defer context.AfterFunc(c.life, cancel)()
 	select {
 	case <-c.turn:
+		defer func() { c.turn <- struct{}{} }()
 	case <-ctx.Done():
-		return ctx.Err()
 	}
-	defer func() { c.turn <- struct{}{} }()
 	if c.life.Err() != nil {
 		return context.Cause(c.life)
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
 	before, began := c.in != nil, time.Now()
 	err := c.once(ctx, question)
