@@ -131,10 +131,10 @@ func TestADialThatFailedSpeaksForAsLongAsItTook(t *testing.T) {
 			began, refused := time.Now(), errors.New("refused")
 			time.Sleep(took)
 			r.fail(began, refused)
-			if time.Sleep(pause - 1); r.refusal() == nil {
+			if time.Sleep(pause - time.Nanosecond); r.refusal() == nil {
 				t.Errorf("a dial that failed after %v is repeated within %v", took, pause)
 			}
-			if time.Sleep(1); r.refusal() != nil {
+			if time.Sleep(time.Nanosecond); r.refusal() != nil {
 				t.Errorf("a dial that failed after %v is not repeated after %v", took, pause)
 			}
 		}

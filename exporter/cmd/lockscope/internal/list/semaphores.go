@@ -12,7 +12,6 @@ import (
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/scanner/listing"
-	scannerlisting "github.com/lockscope/lockscope/scanner/listing"
 )
 
 // tableRow is a lock, or the slots of one semaphore.
@@ -137,7 +136,7 @@ func (k *entry) construct() records.Construct {
 }
 
 // countSlots counts the slots in use of each semaphore, before any lock is left out of the list.
-func (p *part) countSlots() { p.inUse = scannerlisting.SlotsInUse(p.listing.Locks) }
+func (p *part) countSlots() { p.inUse = listing.SlotsInUse(p.listing.Locks) }
 
 // slotsInUse is how many slots of the lock's semaphore are held; -1 if that is unknown. Of a semaphore that callers
 // wait for, all slots were read. Of others, only those in the list are known.
