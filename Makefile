@@ -98,14 +98,15 @@ test: deps format ## Install what is missing if possible, and run the tests that
 	@# What is measured, alone: the race detector hides what is allocated.
 	$(PLAIN) $(GO) test -count=1 -run 'Costs?$$' ./instrument ./exporter ./exporter/live
 
-RACED := . exporter $(SIMULATION)
+RACED   := . exporter $(SIMULATION)
+LONGEST := exporter/cmd/lockscope lock/pglock
 .PHONY: test-raced test-others
 test-raced:
 	+@printf -- '-C "$(ROOT)/%s" test-module\n' $(RACED) | xargs -P 2 -L 1 $(MAKE) -f '$(ROOT)/Makefile'
 test-others:
 	$(PLAIN) nice $(GO) build $(addsuffix /...,$(filter-out $(ROOT) $(ROOT)/exporter,$(RELEASED)))
-	+@{ $(MODULES) | grep -vxE '$(call either,$(PROVED) $(RACED))' | sed 's,.*,-C "$(ROOT)/&" test-module,'; echo '-C "$(ROOT)" test-plain'; } | \
-		xargs -P 2 -L 1 $(MAKE) -f '$(ROOT)/Makefile'
+	+@{ { printf '%s\n' $(LONGEST); $(MODULES) | grep -vxE '$(call either,$(PROVED) $(RACED) $(LONGEST))'; } | \
+		sed 's,.*,-C "$(ROOT)/&" test-module,'; echo '-C "$(ROOT)" test-plain'; } | xargs -P 2 -L 1 $(MAKE) -f '$(ROOT)/Makefile'
 
 .PHONY: test-module
 test-module: # Two packages at a time, so that one works, or is compiled, while another waits: the tests stand a machine that is busy.
