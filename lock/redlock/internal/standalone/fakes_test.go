@@ -203,7 +203,7 @@ func (p *pair) answer(n driver.Node, req any) []string {
 
 var modes = [...]string{"lock:", "reader:", "writer:"}
 
-// long is what is left of a TTL, as far as two servers have it in common.
+// long reports whether nearly all of a TTL is left: its milliseconds differ between two servers.
 func long(left time.Duration) bool { return left > longTTL-10*time.Second }
 
 func (p *pair) voted(req *driver.AcquireRequest, r driver.AcquireReply) (word string, says any) {
