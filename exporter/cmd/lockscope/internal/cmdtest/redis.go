@@ -2,8 +2,8 @@ package cmdtest
 
 import (
 	"context"
-	"errors"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -114,9 +114,7 @@ func Constructs(t testing.TB, servers []*redisproc.Server) {
 	t.Helper()
 	p1, p2, p3 := LockingProcess(t, "billing-1", servers), LockingProcess(t, "billing-2", servers),
 		LockingProcess(t, "worker-3", servers)
-	ctx, end := context.WithCancel(t.Context())
-	var waits sync.WaitGroup
-	t.Cleanup(func() { end(); waits.Wait() })
+	ctx, waits := untilTheEnd(t)
 	ttl := lock.TTL(time.Minute)
 	slot := lock.Slots(3)
 	hold := func(p lock.Locker, resource string, opts ...lock.AcquireOption) context.Context {
@@ -125,7 +123,7 @@ func Constructs(t testing.TB, servers []*redisproc.Server) {
 		return lease.Context()
 	}
 	wait := func(of context.Context, p lock.Locker, resource string, opts ...lock.AcquireOption) {
-		waits.Go(func() { _, _ = p.Acquire(of, resource, append(opts, ttl)...) })
+		waits.Go(func() { waitWith(of, p, resource, append(opts, ttl)...) })
 	}
 	term, err := election.Campaign(ctx, p1, "leader", election.TTL(time.Minute))
 	Must(t, err)
@@ -150,9 +148,7 @@ func ReadWrite(t testing.TB, servers []*redisproc.Server, deadlock bool) {
 	t.Helper()
 	p1, p2, p3 := LockingProcess(t, "billing-1", servers), LockingProcess(t, "billing-2", servers),
 		LockingProcess(t, "worker-3", servers)
-	ctx, end := context.WithCancel(t.Context())
-	var waits sync.WaitGroup
-	t.Cleanup(func() { end(); waits.Wait() })
+	ctx, waits := untilTheEnd(t)
 	ttl := lock.TTL(time.Minute)
 	as := func(k lock.Kind) lock.AcquireOption { return locktest.AsConstruct(k, 0) }
 	_, err := p3.Acquire(ctx, "prices", as(lock.KindRead), ttl)
@@ -166,16 +162,24 @@ func ReadWrite(t testing.TB, servers []*redisproc.Server, deadlock bool) {
 	}
 	stock, err := p2.Acquire(ctx, "stock", ttl)
 	Must(t, err)
-	waits.Go(func() { waitWith(stock, p2, "prices", as(lock.KindWrite), ttl) })
+	waits.Go(func() { waitWith(stock.Context(), p2, "prices", as(lock.KindWrite), ttl) })
 	if deadlock {
-		waits.Go(func() { waitWith(first, p1, "stock", ttl) })
+		waits.Go(func() { waitWith(first.Context(), p1, "stock", ttl) })
 	}
 }
 
-// waitWith waits for a resource while its caller has a lease, also where a busy machine lets the nodes miss their timeout.
-func waitWith(held lock.Lease, l lock.Locker, resource string, opts ...lock.AcquireOption) {
-	for held.Context().Err() == nil {
-		if _, err := l.Acquire(held.Context(), resource, opts...); !errors.Is(err, lock.ErrNoQuorum) {
+// untilTheEnd returns a context and the goroutines that use it. The end of the test ends both.
+func untilTheEnd(t testing.TB) (context.Context, *sync.WaitGroup) {
+	ctx, end := context.WithCancel(t.Context())
+	waits := new(sync.WaitGroup)
+	t.Cleanup(func() { end(); waits.Wait() })
+	return ctx, waits
+}
+
+// waitWith waits for a resource until ctx ends, also where a busy machine lets the nodes miss their timeout.
+func waitWith(ctx context.Context, l lock.Locker, resource string, opts ...lock.AcquireOption) {
+	for ctx.Err() == nil {
+		if _, err := l.Acquire(ctx, resource, opts...); !errors.Is(err, lock.ErrNoQuorum) {
 			return
 		}
 	}
