@@ -84,7 +84,7 @@ const maxNodes = 4 * 64
 // Set is a set of nodes by index.
 type Set [maxNodes / 64]uint64
 
-// Note records whether a node has the lock, as far as its answer shows.
+// Note records whether a node's answer shows that it has the lock.
 func (s *Set) Note(node int, said lock.Verdict) {
 	if node < 0 {
 		return

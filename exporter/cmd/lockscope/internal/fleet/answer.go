@@ -112,7 +112,7 @@ func clip(s string, limit int) string {
 	return strings.ToValidUTF8(strings.Clone(s), "")
 }
 
-// recentFor is how long back rates look, in seconds: as far as state.Recent.
+// recentFor is how many seconds rates look back: as many as state.Recent.
 const recentFor = 60
 
 // manyHolds is how many past holders tell a rate by the time that they cover.

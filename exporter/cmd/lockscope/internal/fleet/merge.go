@@ -162,7 +162,7 @@ func (r *Resource) add(w Waiter) {
 	r.Longest = max(r.Longest, w.Waited)
 }
 
-// CallsFor returns the calls that wait for a resource, as far as the page lists them.
+// CallsFor returns the calls that the page lists and that wait for a resource.
 func (p *Page) CallsFor(resource, backend string) (calls []Call) {
 	for _, c := range p.Calls {
 		if c.Resource == resource && c.Backend == backend {

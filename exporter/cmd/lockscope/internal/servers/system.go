@@ -182,7 +182,7 @@ func (e *Elector) open(ctx context.Context) (*engine.Engine, error) {
 	return l, nil
 }
 
-// Close releases what is held, as far as the system answers. A further call does nothing.
+// Close releases what is held where the system answers. A further call does nothing.
 func (e *Elector) Close() error {
 	e.end()
 	e.mu.Lock()

@@ -153,7 +153,7 @@ func printOnce(ctx context.Context, a *ui.App, src *Source, order screen.Order, 
 	return unread(&snap)
 }
 
-// whole reports whether each set was searched to its end, as far as it answers.
+// whole reports whether each set that answers was searched to its end.
 func whole(s *screen.Snapshot) bool {
 	for i := range s.Sets {
 		set := &s.Sets[i]
