@@ -2,15 +2,16 @@ package lanes
 
 import "time"
 
-// A dial that failed speaks for the next ones for as long as it took: a server that is slow to accept, or a client
-// without a processor, is not asked more often than it answers.
-const minReconnectPause, maxReconnectPause = time.Millisecond, time.Second
+// A dial that failed speaks for the next ones for as long as it took, up to a second: a server that is slow to accept, or
+// a client without a processor, is not asked more often than it answers. One that refuses at once is asked again after a
+// millisecond, then after two, up to maxRefusedPause: go-redis writes each dial that failed to stderr.
+const minReconnectPause, maxRefusedPause, maxReconnectPause = time.Millisecond, 128 * time.Millisecond, time.Second
 
 // dialRecord counts a node's dials. The mutex of the pool guards it.
 type dialRecord struct {
 	ended, failed uint64
-	failedAt      time.Time // the last that failed
-	took          time.Duration
+	failedAt      time.Time     // the last that failed
+	pause         time.Duration // after it
 	failure       error
 }
 
@@ -19,12 +20,19 @@ func (r *dialRecord) fail(began time.Time, why error) {
 	r.ended++
 	r.failed++
 	r.failedAt, r.failure = time.Now(), why
-	r.took = r.failedAt.Sub(began)
+	refused := min(max(2*r.pause, minReconnectPause), maxRefusedPause)
+	r.pause = min(max(r.failedAt.Sub(began), refused), maxReconnectPause)
+}
+
+// succeed counts a dial that made a connection.
+func (r *dialRecord) succeed() {
+	r.ended++
+	r.pause = 0
 }
 
 // refusal is why a lane had better not dial right now; nil if it may.
 func (r *dialRecord) refusal() error {
-	if time.Since(r.failedAt) < min(max(r.took, minReconnectPause), maxReconnectPause) {
+	if time.Since(r.failedAt) < r.pause {
 		return r.failure
 	}
 	return nil

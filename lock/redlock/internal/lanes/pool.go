@@ -113,7 +113,7 @@ func (p *pool) connect(l *lane) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	l.connected = true
-	p.dials.ended++
+	p.dials.succeed()
 }
 
 // disconnect records that the lane has no connection.

@@ -140,3 +140,29 @@ func TestADialThatFailedSpeaksForAsLongAsItTook(t *testing.T) {
 		}
 	})
 }
+
+// TestANodeThatRefusesIsDialledLessAndLess, until it answers once.
+func TestANodeThatRefusesIsDialledLessAndLess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var r dialRecord
+		dials := func(within time.Duration) (n int) {
+			for began := time.Now(); time.Since(began) < within; time.Sleep(time.Millisecond) {
+				if r.refusal() == nil {
+					r.fail(time.Now(), errors.New("refused"))
+					n++
+				}
+			}
+			return n
+		}
+		if n := dials(127 * time.Millisecond); n != 7 {
+			t.Errorf("%d dials in the first 127 ms, want 7", n)
+		}
+		if n := dials(10 * 128 * time.Millisecond); n != 10 {
+			t.Errorf("%d dials in 1.28 s after that, want 10", n)
+		}
+		r.succeed()
+		if n := dials(7 * time.Millisecond); n != 3 {
+			t.Errorf("%d dials in 7 ms after a connection, want 3", n)
+		}
+	})
+}
