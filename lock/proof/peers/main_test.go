@@ -29,8 +29,8 @@ func TestRun(t *testing.T) {
 		"pairs/s, 5 nodes, 64 callers": {"lockscope", "redsync", "redsync failfast", "go-redis",
 			"AutoPipeline", "fenced"},
 		"hand-offs/s, 1 node, 2 lockers, hold 0 ms": {"lockscope", "redsync", "redsync tuned", "redislock",
-			"redislock tuned", "BLPOP"},
-		"hand-offs/s, 5 nodes, 2 lockers, hold 0 ms": {"lockscope", "redsync", "redsync tuned", "BLPOP"},
+			"redislock tuned", "BLPOP", "message"},
+		"hand-offs/s, 5 nodes, 2 lockers, hold 0 ms": {"lockscope", "redsync", "redsync tuned", "BLPOP", "message"},
 		"acquisitions/s, 1 node, 1 process, 8 callers, hold 1 ms": {
 			"lockscope", "redsync", "redsync tuned", "redislock", "redislock tuned", "BLPOP", "sync.Mutex"},
 	} {

@@ -30,8 +30,9 @@ func allRows() []row {
 	}
 	for _, nodes := range []int{1, 5} {
 		for _, lockers := range []int{2, 8, 32} {
-			rows = append(rows, handoffRow(nodes, lockers))
+			rows = append(rows, handoffRow(nodes, lockers, 0))
 		}
+		rows = append(rows, handoffRow(nodes, 8, time.Millisecond))
 	}
 	return append(rows, oneProcessRow(32, 0), oneProcessRow(8, time.Millisecond))
 }
@@ -53,13 +54,12 @@ func throughputRow(nodes, callers int) row {
 	}
 }
 
-// handoffRow is processes that want the same resource all the time, and hold it for no
-// time at all.
-func handoffRow(nodes, lockers int) row {
+// handoffRow is processes that want the same resource all the time.
+func handoffRow(nodes, lockers int, hold time.Duration) row {
 	return row{
-		name:    fmt.Sprintf("hand-offs/s, %s, %d lockers, hold 0 ms", nodesText(nodes), lockers),
+		name:    fmt.Sprintf("hand-offs/s, %s, %d lockers, hold %d ms", nodesText(nodes), lockers, hold.Milliseconds()),
 		work:    work{nodes: nodes, contended: true},
-		lockers: lockers, callers: lockers, floor: "BLPOP", measure: measureHandoffs, unit: fairRate,
+		lockers: lockers, callers: lockers, hold: hold, floor: "BLPOP", measure: measureHandoffs, unit: fairRate,
 	}
 }
 
@@ -86,6 +86,6 @@ func allPeers() []peer {
 		redsyncPeer(), redsyncFailFastPeer(), redsyncTunedPeer(),
 		redislockPeer(), redislockTunedPeer(),
 		goRedisPeer(), autoPipelinePeer(), fencedPeer(),
-		blpopPeer(), mutexPeer(),
+		blpopPeer(), messagePeer(), mutexPeer(),
 	}
 }
