@@ -65,7 +65,7 @@ func table(cases []explore.Case, limit int, violated bool, only string) bool {
 		fmt.Printf("| %s | %-40s | %s | %10d | %11d | %5d | %5.1fs | %s |\n",
 			c.Model, c.Name, bounds(c), r.States, r.Transitions, steps, time.Since(began).Seconds(), verdict)
 		if only != "" {
-			fmt.Println("\n" + strings.Join(append(append([]string(nil), c.After...), r.Trace...), "\n"))
+			fmt.Print("\n", story(c, r))
 		}
 	}
 	return ok
@@ -77,4 +77,19 @@ func bounds(c explore.Case) string {
 		return c.Bounds
 	}
 	return fmt.Sprintf("%s; after %d steps", c.Bounds, len(c.After))
+}
+
+// story is a history that violates an invariant, as people read it.
+func story(c explore.Case, r explore.Result) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s\n%s\n", c.Model, c.Name, c.Bounds)
+	tell := func(heading string, steps []string) {
+		if len(steps) > 0 {
+			fmt.Fprintf(&b, "\n%s\n  %s\n", heading, strings.Join(steps, "\n  "))
+		}
+	}
+	tell("It begins with:", c.After)
+	tell("A shortest way from there:", r.Trace)
+	fmt.Fprintf(&b, "\nViolated: %s\n", r.Violation)
+	return b.String()
 }

@@ -1,7 +1,12 @@
 package main
 
 import (
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
@@ -26,15 +31,17 @@ func TestHeld(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			tell(t, r)
 			if r.Violation != "" {
-				t.Error("violated")
+				t.Error(story(c, r))
 			}
 		})
 	}
 }
 
-// Each rule is needed: without it, there is a history that violates an invariant.
+var update = flag.Bool("update", false, "write the stories anew")
+
+// Each rule is needed: without it, there is a history that violates an invariant. Each history is a file of stories, so
+// that a change of a model is read as a change of what can happen.
 func TestEachRuleIsNeeded(t *testing.T) {
 	mustFind(t, broken())
 }
@@ -42,6 +49,29 @@ func TestEachRuleIsNeeded(t *testing.T) {
 // What is said not to be covered is not.
 func TestUncovered(t *testing.T) {
 	mustFind(t, uncovered())
+}
+
+// Each file of stories is the history of a case.
+func TestEveryStoryHasACase(t *testing.T) {
+	var files, want []string
+	for _, c := range slices.Concat(broken(), uncovered()) {
+		want = append(want, storyFile(c))
+	}
+	err := filepath.WalkDir("stories", func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			files = append(files, path)
+		}
+		return err
+	})
+	slices.Sort(want)
+	if err != nil || !slices.Equal(files, want) {
+		t.Errorf("stories %q (%v), cases %q", files, err, want)
+	}
+}
+
+func storyFile(c explore.Case) string {
+	name := strings.ReplaceAll(strings.ReplaceAll(c.Name, ",", ""), " ", "-")
+	return filepath.Join("stories", c.Model, name+".txt")
 }
 
 func mustFind(t *testing.T, cases []explore.Case) {
@@ -52,18 +82,17 @@ func mustFind(t *testing.T, cases []explore.Case) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			tell(t, r)
 			if r.Violation == "" {
-				t.Error("no violation was found")
+				t.Fatalf("no violation was found in %d states", r.States)
+			}
+			file, told := storyFile(c), story(c, r)
+			if *update {
+				err = errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(told), 0o644))
+			}
+			if kept, readErr := os.ReadFile(file); err != nil || readErr != nil || string(kept) != told {
+				t.Errorf("%s tells another story (-update writes it anew), or none: %v, %v\n%s", file, err, readErr, told)
 			}
 		})
-	}
-}
-
-func tell(t *testing.T, r explore.Result) {
-	t.Logf("%d states, %d transitions, depth %d: %s", r.States, r.Transitions, r.Depth, r.Violation)
-	for i, step := range r.Trace {
-		t.Logf("%2d %s", i+1, step)
 	}
 }
 
