@@ -19,7 +19,8 @@
 // apart, see the same value: SETNX followed by EXPIRE is a legal way to lock. Until then it is pending. A confirmed
 // finding that is gone or healed is reported as resolved, once.
 //
-// Helper keys of locks (lockscope:*, redisson_*) are never findings, whatever the pattern.
+// Helper keys of locks (lockscope:*, redisson_*, syncguard:fence:*) are never findings, whatever the pattern, and no
+// repair touches them.
 //
 // Owner tokens and values never leave the package, neither in findings nor in logs or errors. A finding shows only what
 // the value says of its holder apart from the token:

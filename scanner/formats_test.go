@@ -200,7 +200,7 @@ func TestPatterns(t *testing.T) {
 	f := startNodes(t, 1)
 	ctx := within(t)
 	for _, key := range []string{"lock:a", "app[1]*:x", "app1z:x", "{t}:lock:b", "lockscope:fence:{1}",
-		"lockscope:slots:{lock:pool}", "redisson_lock_queue:{q}"} {
+		"lockscope:slots:{lock:pool}", "redisson_lock_queue:{q}", "syncguard:fence:a", "syncguard:id:a"} {
 		must(t, f.clients[0].Set(ctx, key, "1", 0).Err())
 	}
 	must(t, f.clients[0].Set(ctx, "redisson_unlock_latch:{q}", "1", time.Minute).Err())
@@ -213,6 +213,7 @@ func TestPatterns(t *testing.T) {
 		{"escaped prefix", scanner.WithPrefix("app[1]*:"), []string{"no_ttl app[1]*:x"}},
 		{"pattern", scanner.WithPatterns("*lock:*"), []string{"no_ttl lock:a", "no_ttl {t}:lock:b"}},
 		{"glob", scanner.WithPatterns("app[1]*:x"), []string{"no_ttl app1z:x"}},
+		{"beside helpers", scanner.WithPatterns("syncguard:*"), nil},
 		{"all", scanner.WithPatterns("*"), []string{"no_ttl lock:a", "no_ttl {t}:lock:b", "no_ttl app[1]*:x",
 			"no_ttl app1z:x"}},
 		{"helpers only", scanner.WithPatterns("lockscope:*"), nil},

@@ -94,8 +94,11 @@ func LiteralHead(pattern string) string {
 	return b.String()
 }
 
-// helperPrefixes are prefixes of keys that locks need but that are not locks. Some never expire by design.
-func helperPrefixes() []string { return []string{"lockscope:", "redisson_"} }
+// helperPrefixes are prefixes of keys that locks need but that are not locks. Some never expire by design: without the
+// counters of fences, a resource would take an old token for a new one.
+func helperPrefixes() []string {
+	return []string{"lockscope:", "redisson_", "syncguard:fence:", "syncguard:id:"}
+}
 
 // rwTimeout is part of the names of helper keys of Redisson's read-write locks.
 const rwTimeout = ":rwlock_timeout:"

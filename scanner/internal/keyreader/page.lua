@@ -8,9 +8,10 @@ local keys, limit = page[2], tonumber(ARGV[4])
 local first, last = tonumber(ARGV[5]), tonumber(ARGV[6])
 local found, locks = {}, 0
 
--- As IsHelper in helper.go.
+-- As IsHelper in glob.go.
 local function helper(key)
   return key:sub(1, 10) == 'lockscope:' or key:sub(1, 9) == 'redisson_'
+    or key:sub(1, 16) == 'syncguard:fence:' or key:sub(1, 13) == 'syncguard:id:'
     or key:find(':rwlock_timeout:', 1, true)
 end
 
