@@ -95,12 +95,33 @@ func TestLibraries(t *testing.T) {
 			s.plant(t, c, s.ttl)
 			s.check(t, sample(t, c, discover.Options{}).Found, s.ttl == 0)
 			s.swept(t, sweeper, s.alarm)
+			s.explained(t, c)
 			s.plant(t, c, 0)
 			if s.sure > inspect.Low {
 				s.check(t, sample(t, c, discover.Options{}).Found, true)
 			}
 			s.swept(t, sweeper, s.leaked())
 		})
+	}
+}
+
+// explained wants the same of the key alone, without its value.
+func (s *specimen) explained(t *testing.T, c *redis.Client) {
+	t.Helper()
+	x, err := discover.Explain(t.Context(), c, s.key)
+	must(t, err)
+	if x.Library != s.as || s.as != "" && x.Confidence != s.sure || (x.TTL < 0) != (s.ttl == 0) || x.Helper {
+		t.Errorf("explained as %+v", x)
+	}
+	want := s.alarm
+	if s.ttl > scanner.DefaultTTLLimit { // this sweep allows two days
+		want = inspect.LongTTL
+	}
+	if class, _, _ := strings.Cut(x.Finding(), ":"); s.as != "" && class != string(want) {
+		t.Errorf("explain says %q, want %q", x.Finding(), want)
+	}
+	if value, ok := s.value.(string); ok && x.Holder == "" && len(value) > 8 && strings.Contains(fmt.Sprint(x), value) {
+		t.Errorf("the value is shown: %+v", x)
 	}
 }
 

@@ -31,6 +31,12 @@ type entry struct {
 
 // recognise returns the clue of the first row that matches.
 func recognise(e *entry) (clue, bool) {
+	_, c, ok := rowOf(e)
+	return c, ok
+}
+
+// rowOf returns the first row that matches, with its clue.
+func rowOf(e *entry) (*row, clue, bool) {
 	e.hold = holders.Holder(e.Value)
 	for i := range rows {
 		r := &rows[i]
@@ -41,10 +47,10 @@ func recognise(e *entry) (clue, bool) {
 			break
 		}
 		if c := r.clue(e); c.confidence > inspect.Low || !namesOther(e.Key) {
-			return c, true
+			return r, c, true
 		}
 	}
-	return clue{}, false
+	return nil, clue{}, false
 }
 
 func (r *row) matches(e *entry) bool {

@@ -54,7 +54,7 @@ func newRoot(a *ui.App) *cobra.Command {
 	}, scan.Command(a), serve.Command(a), list.Command(a), top.Command(a),
 		runcommand.Command(a), runcommand.Elect(a), operator.Hold(a), operator.Revoke(a),
 		operator.Repair(a), doctor.Command(a), doctor.Init(a),
-		doctor.Reconfigure(a), discover.Command(a), config.Command(a), newDashboards(a), newVersion(a),
+		doctor.Reconfigure(a), discover.Command(a), discover.Explain(a), config.Command(a), newDashboards(a), newVersion(a),
 		ui.Manual(exporter.Version()))
 }
 

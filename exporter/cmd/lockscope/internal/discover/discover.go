@@ -22,10 +22,10 @@ import (
 
 const discoverHelp = `Detect which lock libraries use these servers, and suggest a configuration. Only reads.
 
-discover recognises the locks of some 40 libraries for Go, Java, Node.js, Python, Ruby, .NET, PHP,
-Rust and Elixir: lockscope, redsync, redislock, asynq, Redisson, ShedLock, node-redlock, BullMQ,
-redis-py, celery-singleton, sidekiq-unique-jobs, Hangfire, Laravel and others. Tokens that several
-libraries write are named as what they are, such as UUID token. It never prints a value.
+discover recognises the locks of some 65 libraries and programs in Go, Java, Node.js, Python, Ruby,
+.NET, PHP, Rust and Elixir: lockscope, redsync, redislock, asynq, Redisson, ShedLock, node-redlock,
+BullMQ, redis-py, celery-singleton, Hangfire, Laravel, GitLab, Nextcloud and others. Tokens that
+several libraries write are named as what they are, such as UUID token. It never prints a value.
 
 Confidence is high if the form is one library's own, medium if the form is common and the name
 suggests a lock, low for a guess. A sample can miss locks that are rarely held: run it while they
