@@ -3,6 +3,8 @@ package redlock
 import (
 	"errors"
 	"fmt"
+	"net"
+	"regexp"
 	"strings"
 
 	"github.com/lockscope/lockscope/lock"
@@ -38,8 +40,9 @@ func Open(urls []string, opts ...lock.Option) (*engine.Engine, error) {
 //	redis://[user:password@]host:port[/db][?option=value]
 //	rediss://...                                            with TLS
 //	unix://[user:password@]/path/to/socket[?db=n]
+//	host:port, a host's name with a dot, localhost, an IP address, or the path of a socket
 //
-// with the options of go-redis' ParseURL. NewClients does not connect. Its error matches
+// with the options of go-redis' ParseURL. Without a port it is 6379. NewClients does not connect. Its error matches
 // [lock.ErrInvalidNode] and gives only the position of the URL, which may contain a password. After
 // an error no client is left open.
 func NewClients(urls []string) (clients []redis.UniversalClient, closeAll func() error, err error) {
@@ -67,9 +70,10 @@ var errMalformedURL = errors.New("is malformed (not shown, as it may contain a p
 // ParseURL parses one URL of [NewClients]. Its error never contains the URL's text, since a bad port or
 // escape may be part of a password. The error begins with a verb, to follow the URL's name.
 func ParseURL(raw string) (*redis.Options, error) {
+	raw = completeURL(raw)
 	scheme, _, found := strings.Cut(raw, "://")
 	if !found || (scheme != "redis" && scheme != "rediss" && scheme != "unix") {
-		return nil, errors.New("must begin with redis://, rediss:// or unix://")
+		return nil, errors.New("must be host:port, or begin with redis://, rediss:// or unix://")
 	}
 	opt, err := redis.ParseURL(raw)
 	if err != nil {
@@ -77,4 +81,30 @@ func ParseURL(raw string) (*redis.Options, error) {
 	}
 	opt.MaintNotificationsConfig = redisconn.NoMaintNotifications()
 	return opt, nil
+}
+
+const defaultPort = "6379"
+
+// hostName is a name with a dot, and nothing that a URL has besides.
+var hostName = regexp.MustCompile(
+	`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*\.[a-z][a-z0-9-]*[a-z0-9]$`)
+
+// completeURL makes a URL of host:port, a socket's path, localhost, an address or a name with a dot, and leaves everything
+// else as it is. Any other single word could be a part of a password that was cut at a comma, and would be reported as a
+// host's name.
+func completeURL(raw string) string {
+	if strings.HasPrefix(raw, "/") && !strings.ContainsAny(raw, "@?#") {
+		return "unix://" + raw
+	}
+	if host, port, err := net.SplitHostPort(raw); err == nil && host != "" && port != "" && !strings.ContainsAny(raw, "@/?#") {
+		return "redis://" + raw
+	}
+	bare := strings.TrimSuffix(strings.TrimPrefix(raw, "["), "]")
+	switch {
+	case net.ParseIP(bare) != nil:
+		return "redis://" + net.JoinHostPort(bare, defaultPort)
+	case raw == "localhost" || hostName.MatchString(raw):
+		return "redis://" + raw + ":" + defaultPort
+	}
+	return raw
 }

@@ -34,6 +34,25 @@ func TestOpenRefusesBadURLsWithoutTheirText(t *testing.T) {
 	}
 }
 
+// TestOpenTakesAddresses as the commands do.
+func TestOpenTakesAddresses(t *testing.T) {
+	for text, addr := range map[string]string{
+		"10.0.0.1:6380": "10.0.0.1:6380", "redis:6380": "redis:6380", "localhost": "localhost:6379",
+		"redis-1.example.com": "redis-1.example.com:6379", "10.0.0.1": "10.0.0.1:6379", "::1": "[::1]:6379",
+		"[::1]:6380": "[::1]:6380", "/run/redis.sock": "/run/redis.sock",
+	} {
+		opt, err := ParseURL(text)
+		if err != nil || opt.Addr != addr {
+			t.Errorf("%s: %+v, %v; want %s", text, opt, err, addr)
+		}
+	}
+	for _, text := range []string{"", "s3cr3t", ":6379", "host:", "app:s3cr3t@host:6379", "Host.Example.COM", "host/0"} {
+		if opt, err := ParseURL(text); err == nil {
+			t.Errorf("%q is taken for %s", text, opt.Addr)
+		}
+	}
+}
+
 func TestOpenRefusesNoneManyAndTheSameServerTwice(t *testing.T) {
 	for name, urls := range map[string][]string{
 		"none":  nil,

@@ -7,9 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
-	"regexp"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -21,12 +19,7 @@ import (
 const (
 	mostServers = 1000
 	mostSecret  = 64 << 10
-	defaultPort = "6379"
 )
-
-// hostName is a name with a dot, and nothing that a URL has besides.
-var hostName = regexp.MustCompile(
-	`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*\.[a-z][a-z0-9-]*[a-z0-9]$`)
 
 // servers reads and checks everything that Config says.
 func (c RedisConfig) servers() ([]*redis.Options, error) {
@@ -138,40 +131,13 @@ func CheckURL(raw string) error {
 	return err
 }
 
-// parseURL makes a server of a URL or host:port. Its error never holds the text.
+// parseURL makes a server of a URL or an address. Its error never holds the text.
 func parseURL(raw string) (*redis.Options, error) {
-	if !strings.Contains(raw, "://") {
-		var err error
-		if raw, err = completeURL(raw); err != nil {
-			return nil, err
-		}
-	}
 	opt, err := redlock.ParseURL(raw)
 	if err != nil {
 		return nil, ErrBadURL
 	}
 	return opt, nil
-}
-
-// completeURL makes a URL of host:port, a socket's path, localhost, an address or a name with
-// a dot. Any other single word could be a part of a password that was cut at a comma, and
-// would be reported as a host's name.
-func completeURL(raw string) (string, error) {
-	if strings.HasPrefix(raw, "/") && !strings.ContainsAny(raw, "@?#") {
-		return "unix://" + raw, nil
-	}
-	if host, port, err := net.SplitHostPort(raw); err == nil && host != "" && port != "" &&
-		!strings.ContainsAny(raw, "@/?#") {
-		return "redis://" + raw, nil
-	}
-	bare := strings.TrimSuffix(strings.TrimPrefix(raw, "["), "]")
-	switch ip := net.ParseIP(bare); {
-	case ip != nil:
-		return "redis://" + net.JoinHostPort(bare, defaultPort), nil
-	case raw == "localhost" || hostName.MatchString(raw):
-		return "redis://" + raw + ":" + defaultPort, nil
-	}
-	return "", ErrBadURL
 }
 
 // fillIn sets what a URL leaves open, and what every connection here has in
