@@ -7,7 +7,7 @@
 // Other packages make the Locker: redlock on Redis, pglock on PostgreSQL, etcdlock on etcd,
 // zklock on ZooKeeper, redsynclock on redsync, and memlock in memory, for tests.
 //
-//	locker, err := redlock.Open([]string{"redis://10.0.0.1:6379", "redis://10.0.0.2:6379", "redis://10.0.0.3:6379"})
+//	locker, err := redlock.Open([]string{"10.0.0.1:6379", "10.0.0.2:6379", "10.0.0.3:6379"})
 //	...
 //	err = lock.Do(ctx, locker, "order:1001", func(ctx context.Context, lease lock.Lease) error {
 //		return orders.Charge(ctx, 1001, lease.Fence())
