@@ -216,3 +216,24 @@ func TestRealPromotedAgain(t *testing.T) {
 		return true
 	})
 }
+
+// TestRealNameMovesToTheNewMaster: a name or a balancer leads to the new master, and the old one keeps its sockets, as a
+// replica. The node is dialled again, although nothing fails on the connection: nothing is sent on it.
+func TestRealNameMovesToTheNewMaster(t *testing.T) {
+	t.Parallel()
+	f := startNodes(t, 2)
+	must(t, f.admin[0].SlaveOf(t.Context(), "127.0.0.1", portOf(f, 1)).Err())
+	name := proxyTo(t, f.servers[0])
+	l := guardedLocker(t, f.through(name, 0)[:1], lock.WithNodeTimeout(patience), lock.WithDefaults(lock.TTL(longTTL)))
+	_, err := l.Acquire(t.Context(), "job", lock.NoWait())
+	wantErr(t, err, lock.ErrNoQuorum, driver.ErrReplica)
+	name.SetTarget(f.servers[1].Addr())
+	eventually(t, settleTime, "the new master is asked", func() bool {
+		lease, err := l.Acquire(t.Context(), "job", lock.NoWait())
+		if err != nil {
+			return false
+		}
+		must(t, lease.Release(t.Context()))
+		return true
+	})
+}

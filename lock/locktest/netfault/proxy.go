@@ -14,7 +14,6 @@ const acceptPause = 5 * time.Millisecond
 
 // Proxy forwards connections to one server. All methods may be called concurrently.
 type Proxy struct {
-	target   string
 	listener net.Listener
 	faults   *faults
 
@@ -22,8 +21,9 @@ type Proxy struct {
 	cancel context.CancelFunc
 	wg     sync.WaitGroup // every goroutine of the proxy
 
-	mu    sync.Mutex
-	links map[*link]struct{}
+	mu     sync.Mutex
+	target string
+	links  map[*link]struct{}
 }
 
 // Listen starts a proxy for target ("host:port") on a free port of the loopback interface. Without faults it forwards
@@ -66,9 +66,10 @@ func (p *Proxy) serve(conn net.Conn) {
 	l := newLink(p.ctx, conn, p.faults)
 	p.mu.Lock()
 	p.links[l] = struct{}{}
+	target := p.target
 	p.mu.Unlock()
 	p.wg.Go(func() {
-		l.run(p.target)
+		l.run(target)
 		p.mu.Lock()
 		delete(p.links, l)
 		p.mu.Unlock()
@@ -78,6 +79,14 @@ func (p *Proxy) serve(conn net.Conn) {
 
 // Addr returns the address that clients dial instead of the target's.
 func (p *Proxy) Addr() string { return p.listener.Addr().String() }
+
+// SetTarget leads new connections to another server, as a name or a balancer does after a failover. Those that are open
+// stay with theirs.
+func (p *Proxy) SetTarget(target string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.target = target
+}
 
 // Close cuts all connections and stops listening. It returns when all goroutines of the proxy have ended. Closing again
 // is fine.

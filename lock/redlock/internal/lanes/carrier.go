@@ -2,6 +2,7 @@ package lanes
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -86,10 +87,17 @@ func (r *carrier) carry() {
 	if err == nil {
 		err = r.lane.conn.broken
 	}
+	if err == nil && errors.Is(refusal, driver.ErrReplica) && time.Since(r.lane.conn.opened) >= replicaLife {
+		err = refusal
+	}
 	if err != nil {
 		r.giveUp(err)
 	}
 }
+
+// replicaLife is how long a connection to a replica is kept: its address may lead to the new master by now, and the old one
+// closes no sockets.
+const replicaLife = time.Second
 
 // admit returns why the server's votes do not count, or nil if no reason is known.
 func (r *carrier) admit(votes bool) error {
