@@ -19,10 +19,7 @@ import (
 	"github.com/lockscope/lockscope/examples/internal/dockerfile"
 )
 
-const (
-	root    = "../.."
-	program = "./exporter/cmd/lockscope"
-)
+const root = "../.."
 
 // built is where TestMain puts the program: linking it for each test takes longer
 // than the tests.
@@ -97,5 +94,11 @@ func knowsVariable(t *testing.T, command, name string) {
 	if help := strings.Join(strings.Fields(page), " "); !strings.Contains(help, "$"+name+"]") &&
 		!strings.Contains(help, name+" ") {
 		t.Errorf("lockscope %s reads no %s", command, name)
+	}
+}
+
+func TestVersion(t *testing.T) {
+	if o := run(t, nil, built, "version"); o.out != "lockscope "+dockerfile.Version+"\n" {
+		t.Errorf("%+v", o)
 	}
 }
