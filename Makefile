@@ -78,7 +78,8 @@ help: ## Show this list.
 PROVED          := dashboards/gen dashboards/proof examples/fencing examples/kubernetes lock/contrib/clientgolock \
                    lock/contrib/clientgolock/internal/managertest lock/proof .tools/dist
 PROVED_PACKAGES := examples/compose
-PROVED_TESTS    := TestDemoEmbedded TestDemoOnOtherSystems TestDemoInterruptedOnOtherSystems TestUser \
+PROVED_TESTS    := TestDemoEmbedded TestDemoInterrupted TestDemoOnYourServersLeavesOnlyFenceCounters \
+                   TestDemoOnOtherSystems TestDemoInterruptedOnOtherSystems TestPrintedCommandsWork TestUser \
                    TestCheckCompatible TestCheckIncompatible TestCheckRemoved \
                    TestMoreInBrowser TestHistoryInBrowser TestPolicyInBrowser \
                    TestRealLeastPrivilegeIsLeast TestRealReconfigureUnderLoad TestRealStarvedProcess \

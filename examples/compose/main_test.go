@@ -10,14 +10,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/logging"
 	"go.uber.org/goleak"
-	"go.yaml.in/yaml/v3"
 
 	"github.com/lockscope/lockscope/examples/internal/dockerfile"
 )
@@ -63,14 +61,6 @@ func write(t *testing.T, path, text string) {
 	t.Helper()
 	must(t, os.MkdirAll(filepath.Dir(path), 0o755))
 	must(t, os.WriteFile(path, []byte(text), 0o644))
-}
-
-// decode refuses fields that into does not have.
-func decode(t *testing.T, text string, into any) {
-	t.Helper()
-	dec := yaml.NewDecoder(strings.NewReader(text))
-	dec.KnownFields(true)
-	must(t, dec.Decode(into))
 }
 
 // debian returns the path of a program, under one of the names it goes by.

@@ -39,19 +39,6 @@ func client(t *testing.T, server *redisproc.Server) *redis.Client {
 	return c
 }
 
-func TestRedisConfig(t *testing.T) {
-	c := client(t, nodes(t, loadStack(t))[0])
-	for name, want := range map[string]string{
-		"appendonly": "yes", "appendfsync": "always", "save": "", "maxmemory": "67108864",
-		"maxmemory-policy": "noeviction", "protected-mode": "no",
-	} {
-		got, err := c.ConfigGet(t.Context(), name).Result()
-		if must(t, err); got[name] != want {
-			t.Errorf("%s is %q, not %q", name, got[name], want)
-		}
-	}
-}
-
 // TestDoctor: the only thing that doctor has to say against five such servers is that
 // they are on one machine. It judges no latency: tests share theirs with others.
 func TestDoctor(t *testing.T) {

@@ -2,9 +2,7 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -162,34 +160,4 @@ func TestMissingProgramsAreNamed(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestDemoServesOnPostgres: metrics, and the page without what only Redis has.
-func TestDemoServesOnPostgres(t *testing.T) {
-	ctx, stop := context.WithCancel(t.Context())
-	url, wait := startDemo(t, ctx, "-backend", "postgres", "-for", "40s")
-	defer func() {
-		stop()
-		wait()
-		http.DefaultClient.CloseIdleConnections()
-	}()
-	acquired := regexp.MustCompile(
-		`(?m)^distributed_lock_acquisitions_total\{outcome="acquired",resource="order:\*"\} [1-9]`)
-	asked := regexp.MustCompile(`(?m)^distributed_lock_node_duration_seconds_count\{backend="postgres\w*",` +
-		`lock_node="127\.0\.0\.1:\d+",operation="acquire"\} [1-9]`)
-	await(t, "acquisitions, and the server's name, in the metrics", func() bool {
-		text := fetch(t, url+"/metrics")
-		if strings.Contains(text, "distributed_lock_scanner") {
-			t.Fatal("metrics of a scanner")
-		}
-		return acquired.MatchString(text) && asked.MatchString(text)
-	})
-	await(t, "a holder, by name", func() bool {
-		for _, h := range document(t, url).Held {
-			if h.Holder != "" {
-				return true
-			}
-		}
-		return false
-	})
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -59,17 +58,4 @@ func inShell(t *testing.T, dir, command string) string {
 		t.Errorf("%s: %v\n%s", command, err, out)
 	}
 	return string(out)
-}
-
-// TestViewsAreCopied into a shell.
-func TestViewsAreCopied(t *testing.T) {
-	got := commandsIn(strings.Join(views("http://[::1]:8080", []string{"--redis", "'a b'"}), "\n"))
-	want := []string{
-		`go tool pprof -top 'http://[::1]:8080/debug/locks/profile?by=holder&seconds=5'`,
-		`go run ./exporter/cmd/lockscope top --page 'http://[::1]:8080/debug/locks' --redis 'a b'`,
-		`curl -o trace.json 'http://[::1]:8080/debug/locks/trace?resource=order:1001'`,
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("commands %q\nwant %q", got, want)
-	}
 }

@@ -318,31 +318,6 @@ func TestHeldElsewhere(t *testing.T) {
 	contains(t, s.logs.String(), `"msg":"not charged"`, `"reason":"timeout"`)
 }
 
-// TestQueue: those whose turn does not come in time are told so, none gets a 500.
-func TestQueue(t *testing.T) {
-	urls, _ := redisServers(t, 1)
-	s := startService(t, "-redis="+urls, "-charge-takes=1500ms", "-instance=orders-1")
-	var wg sync.WaitGroup
-	var mu sync.Mutex
-	count := make(map[int]int)
-	for range 5 {
-		wg.Go(func() {
-			code, header, body := s.do(t, http.MethodPost, s.api+"/orders/1001/charge")
-			mu.Lock()
-			defer mu.Unlock()
-			count[code]++
-			if code == http.StatusLocked && (header.Get("Retry-After") == "" ||
-				!strings.Contains(body, `"held_by":"orders-1"`)) {
-				t.Errorf("Retry-After %q, %s", header.Get("Retry-After"), body)
-			}
-		})
-	}
-	wg.Wait()
-	if count[200] < 1 || count[423] < 1 || count[200]+count[423] != 5 {
-		t.Errorf("answers by status: %v", count)
-	}
-}
-
 // TestNoQuorum: two of three nodes are gone.
 func TestNoQuorum(t *testing.T) {
 	servers := locktest.Servers(t, 3)
@@ -383,25 +358,6 @@ func TestBadRequests(t *testing.T) {
 	}
 	if keys := locks(t, clients); len(keys) != 0 {
 		t.Errorf("locks were taken: %q", keys)
-	}
-}
-
-// TestStopFinishesRequests: a charge under way is made and its lock given back.
-func TestStopFinishesRequests(t *testing.T) {
-	urls, clients := redisServers(t, 1)
-	s := startService(t, "-redis="+urls, "-charge-takes=500ms")
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		if code, _, body := s.do(t, http.MethodPost, s.api+"/orders/1001/charge"); code != http.StatusOK {
-			t.Errorf("the charge under way got %d: %s", code, body)
-		}
-	})
-	await(t, "the charge is under way", func() bool { return len(locks(t, clients)) == 1 })
-	s.stop()
-	wg.Wait()
-	must(t, s.ended(t))
-	if keys := locks(t, clients); len(keys) != 0 {
-		t.Errorf("locks are left: %q", keys)
 	}
 }
 

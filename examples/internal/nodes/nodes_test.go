@@ -9,10 +9,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"go.uber.org/goleak"
-
-	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/lock/locktest/redisproc"
-	"github.com/lockscope/lockscope/lock/redlock"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -73,54 +69,6 @@ func TestPausedNodeStops(t *testing.T) {
 				t.Fatal(err)
 			}
 		})
-	}
-}
-
-func TestKeysExpireByThemselves(t *testing.T) {
-	for kind, set := range sets(t) {
-		t.Run(kind, func(t *testing.T) {
-			client := redis.NewClient(&redis.Options{Addr: set.Nodes()[0].Addr()})
-			defer client.Close()
-			if err := client.Set(t.Context(), "k", "v", 20*time.Millisecond).Err(); err != nil {
-				t.Fatal(err)
-			}
-			for client.Exists(t.Context(), "k").Val() != 0 {
-				time.Sleep(time.Millisecond)
-			}
-		})
-	}
-}
-
-// TestNodesVoteAtOnce: three nodes without a vouch, or nodes that cannot be examined, would not.
-func TestNodesVoteAtOnce(t *testing.T) {
-	embedded, err := startEmbedded(3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	started, err := Start(t.Context(), 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for kind, set := range map[string]*Set{"embedded": embedded, "started": started} {
-		t.Run(kind, func(t *testing.T) {
-			defer set.Stop()
-			l, err := redlock.Open(set.URLs(), append(set.Options(), lock.WithNodeTimeout(2*time.Second))...)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer l.Close()
-			if err := lock.Do(t.Context(), l, "order:1001", func(context.Context, lock.Lease) error { return nil },
-				lock.NoWait()); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-}
-
-func TestStartUsesRedisServerWhereThereIsOne(t *testing.T) {
-	set := sets(t)["started"]
-	if installed := redisproc.Available() == nil; set.Embedded() == installed {
-		t.Errorf("redis-server installed: %v, embedded: %v", installed, set.Embedded())
 	}
 }
 
