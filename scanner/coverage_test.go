@@ -50,6 +50,24 @@ func clusterClient(t testing.TB, cl *redisproc.Cluster) *redis.ClusterClient {
 	return c
 }
 
+// halfMove leaves the slot of a key half-way between two masters, with these keys on the new one. It returns the slot and
+// its old master.
+func halfMove(t testing.TB, cl *redisproc.Cluster, c *redis.ClusterClient, key string, moved ...string) (int64, *redis.Client) {
+	t.Helper()
+	ctx := within(t)
+	from, err := c.MasterForKey(ctx, key)
+	must(t, err)
+	i := slices.IndexFunc(cl.Servers(), func(s *redisproc.Server) bool { return s.Addr() != from.Options().Addr })
+	to, slot := clientOf(t, cl.Servers()[i]), c.ClusterKeySlot(ctx, key).Val()
+	must(t, to.Do(ctx, "CLUSTER", "SETSLOT", slot, "IMPORTING", from.Do(ctx, "CLUSTER", "MYID").Val()).Err())
+	must(t, from.Do(ctx, "CLUSTER", "SETSLOT", slot, "MIGRATING", to.Do(ctx, "CLUSTER", "MYID").Val()).Err())
+	host, port, _ := strings.Cut(to.Options().Addr, ":")
+	for _, key := range moved {
+		must(t, from.Migrate(ctx, host, port, key, 0, 5*time.Second).Err())
+	}
+	return slot, from
+}
+
 // TestNodesOfAClusterByThemselves are read as far as they can be, and the report is incomplete.
 func TestNodesOfAClusterByThemselves(t *testing.T) {
 	t.Parallel()
@@ -133,29 +151,13 @@ func TestHalfMovedSlot(t *testing.T) {
 	t.Parallel()
 	cl := locktest.Cluster(t, 3)
 	c := clusterClient(t, cl)
-	ctx := within(t)
 	var keys, want []string
 	for i := range 12 {
 		keys = append(keys, fmt.Sprintf("lock:{moving}:%d", i))
 		set(t, c, keys[i], token+fmt.Sprint(i), 0)
 		want = append(want, "no_ttl "+keys[i])
 	}
-	slot := c.ClusterKeySlot(ctx, keys[0]).Val()
-	from, err := c.MasterForKey(ctx, keys[0])
-	must(t, err)
-	var to *redis.Client
-	for _, s := range cl.Servers() {
-		if s.Addr() != from.Options().Addr {
-			to = clientOf(t, s)
-			break
-		}
-	}
-	must(t, to.Do(ctx, "CLUSTER", "SETSLOT", slot, "IMPORTING", from.Do(ctx, "CLUSTER", "MYID").Val()).Err())
-	must(t, from.Do(ctx, "CLUSTER", "SETSLOT", slot, "MIGRATING", to.Do(ctx, "CLUSTER", "MYID").Val()).Err())
-	host, port, _ := strings.Cut(to.Options().Addr, ":")
-	for _, key := range keys[:5] {
-		must(t, from.Migrate(ctx, host, port, key, 0, 5*time.Second).Err())
-	}
+	halfMove(t, cl, c, keys[0], keys[:5]...)
 	for _, size := range []int{3, 500} {
 		r := sweep(t, newScanner(t, []redis.UniversalClient{c}, scanner.WithPageSize(size)))
 		wantFindings(t, "half moved", r.Findings, want...)
@@ -302,6 +304,11 @@ func TestOtherDatabasesAreNamed(t *testing.T) {
 	defer third.Close()
 	set(t, third, "lock:b", redsyncValue, 0)
 	set(t, third, "lock:c", redsyncOf("c"), 0)
+	own := sweep(t, newScanner(t, []redis.UniversalClient{third}, scanner.WithChecks(inspect.NoTTL)))
+	wantFindings(t, "database 3", own.Findings, "no_ttl lock:b", "no_ttl lock:c")
+	if own.Nodes[0].Node != f.servers[0].Addr()+"/3" {
+		t.Errorf("node %q", own.Nodes[0].Node)
+	}
 	for range 2 {
 		r := sweep(t, s)
 		want := fmt.Sprintf("db3 of %s has 2 keys, not read: scan it, too (--redis redis://%[1]s/3)", f.servers[0].Addr())

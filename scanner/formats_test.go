@@ -15,6 +15,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/listing"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -238,8 +239,11 @@ func TestHugeValueIsNotRead(t *testing.T) {
 	for _, path := range paths() {
 		before := sentBytes(ctx, t, f.clients[0])
 		peak := peakMemory(ctx, t, f.clients[0])
-		report := sweep(t, newScanner(t, f.clients, scanner.UsePath(path)))
-		wantFindings(t, string(path), report.Findings, "no_ttl lock:huge")
+		s := newScanner(t, f.clients, scanner.UsePath(path))
+		wantFindings(t, string(path), sweep(t, s).Findings, "no_ttl lock:huge")
+		if l := list(t, s, listing.Options{}); len(l.Locks) != 1 {
+			t.Errorf("%s: listed %q", path, listedKeys(l))
+		}
 		if sent := sentBytes(ctx, t, f.clients[0]) - before; sent > 100_000 {
 			t.Errorf("%s: the server sent %d bytes", path, sent)
 		}

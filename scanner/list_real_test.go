@@ -17,7 +17,6 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/listing"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 const otherToken = "fedcba9876543210fedcba9876543210"
@@ -111,23 +110,6 @@ func TestListOverNodes(t *testing.T) {
 			}
 		}
 	}
-}
-
-// TestListSeesRealLocks acquires locks with lockscope and lists them.
-func TestListSeesRealLocks(t *testing.T) {
-	f := startNodes(t, 5)
-	lease, err := engineOf(t, f, "worker-1").Acquire(within(t), "order:1001", lock.TTL(30*time.Second))
-	must(t, err)
-	s := newScanner(t, f.clients)
-	eventually(t, "all nodes have the lock",
-		func() bool { return listed(t, list(t, s, listing.Options{}), "lock:order:1001").Nodes == 5 })
-	got := listed(t, list(t, s, listing.Options{}), "lock:order:1001")
-	if got.Split || got.TTL <= 0 || got.TTL > 30*time.Second || got.Hold.Instance != "worker-1" || got.Hold.Fence == 0 {
-		t.Errorf("listed as %+v", got)
-	}
-	must(t, lease.Release(within(t)))
-	eventually(t, "the lock is released everywhere",
-		func() bool { return len(list(t, s, listing.Options{}).Locks) == 0 })
 }
 
 // TestListLimit has more locks than the limit, each on some of the nodes. It compares the result with a sort of all
@@ -264,27 +246,6 @@ func aclClient(t testing.TB, addr string, admin redis.UniversalClient, rules []s
 	return c
 }
 
-func TestListACLSuffices(t *testing.T) {
-	f := startNodes(t, 1)
-	plant(t, f.clients[0], time.Now())
-	for _, test := range []struct {
-		without string
-		path    report.Path
-	}{{"none", report.PathScript}, {"eval", report.PathPipeline}} {
-		rules := slices.DeleteFunc(scanner.ListACL(),
-			func(rule string) bool { return strings.Contains(rule, test.without) })
-		s := newScanner(t, []redis.UniversalClient{aclClient(t, f.servers[0].Addr(), f.clients[0], rules)})
-		if l := list(t, s, listing.Options{}); len(l.Locks) != 36 {
-			t.Errorf("without %s: %d locks, want 36", test.without, len(l.Locks))
-		}
-		report := sweep(t, s)
-		wantFindings(t, "without "+test.without, report.Findings, planted()...)
-		if path := report.Nodes[0].Path; path != test.path {
-			t.Errorf("without %s: pages were read by %s", test.without, path)
-		}
-	}
-}
-
 func TestListDeadline(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 1)
@@ -305,9 +266,7 @@ func TestListDeadline(t *testing.T) {
 // TestListCluster has a cluster as one of two nodes. Its locks are on three masters.
 func TestListCluster(t *testing.T) {
 	t.Parallel()
-	c := locktest.Cluster(t, 3)
-	cluster := redis.NewClusterClient(&redis.ClusterOptions{Addrs: c.Addrs()})
-	t.Cleanup(func() { _ = cluster.Close() })
+	cluster := clusterClient(t, locktest.Cluster(t, 3))
 	single := startNodes(t, 1)
 	for i := range 100 {
 		set(t, cluster, fmt.Sprint("lock:", i), redsyncValue, time.Hour)
@@ -326,27 +285,6 @@ func TestListCluster(t *testing.T) {
 			}
 		}
 	}
-}
-
-// TestListDoesNotTransferValues has a value that would take long to transfer.
-func TestListDoesNotTransferValues(t *testing.T) {
-	f := startNodes(t, 1)
-	must(t, f.clients[0].SetRange(within(t), "lock:huge", 64<<20, "x").Err())
-	before := outputBytes(t, f.clients[0])
-	l := list(t, newScanner(t, f.clients), listing.Options{})
-	if sent := outputBytes(t, f.clients[0]) - before; sent > 1<<20 || len(l.Locks) != 1 {
-		t.Errorf("%d bytes were sent for %d locks", sent, len(l.Locks))
-	}
-}
-
-func outputBytes(t testing.TB, c redis.Cmdable) (n int64) {
-	t.Helper()
-	info, err := c.Info(within(t), "stats").Result()
-	must(t, err)
-	_, after, _ := strings.Cut(info, "total_net_output_bytes:")
-	_, err = fmt.Sscan(after, &n)
-	must(t, err)
-	return n
 }
 
 // TestWholeRecords: of a value longer than those of other libraries, and of more readers than they have fields.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/listing"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -157,18 +159,6 @@ func TestOrphans(t *testing.T) {
 	}
 }
 
-func TestOrphanOfFiveWithOneAway(t *testing.T) {
-	f := startNodes(t, 5)
-	ctx := within(t)
-	for node, key := range map[int]string{0: "lock:one", 1: "lock:two", 2: "lock:two"} {
-		must(t, f.clients[node].Set(ctx, key, lockscopeValue(token, time.Now()), time.Minute).Err())
-	}
-	must(t, f.servers[4].Kill())
-	report, err := newScanner(t, f.clients, scanner.WithOneRedlock()).Sweep(ctx)
-	asNode(t, err, f.servers[4].Addr())
-	wantFindings(t, "1+1 < 3, 2+1 = 3", report.Findings, "orphan lock:one")
-}
-
 // TestOrphanInTheMaking: an acquire under way is on one node first, and on the others before the second look.
 func TestOrphanInTheMaking(t *testing.T) {
 	t.Parallel()
@@ -190,8 +180,7 @@ func TestOrphanInTheMaking(t *testing.T) {
 func TestCluster(t *testing.T) {
 	t.Parallel()
 	cl := locktest.Cluster(t, 3)
-	c := redis.NewClusterClient(&redis.ClusterOptions{Addrs: cl.Addrs()})
-	defer c.Close()
+	c := clusterClient(t, cl)
 	ctx := within(t)
 	var want []string
 	for i := range 60 {
@@ -239,8 +228,7 @@ func TestCluster(t *testing.T) {
 func TestClusterAsANode(t *testing.T) {
 	t.Parallel()
 	cl := locktest.Cluster(t, 3)
-	c := redis.NewClusterClient(&redis.ClusterOptions{Addrs: cl.Addrs()})
-	defer c.Close()
+	c := clusterClient(t, cl)
 	f := startNodes(t, 2)
 	ctx := within(t)
 	for i := range 9 {
@@ -318,55 +306,36 @@ func TestShortcut(t *testing.T) {
 	}
 }
 
-func TestDatabase(t *testing.T) {
-	f := startNodes(t, 1)
-	ctx := within(t)
-	c := redis.NewClient(&redis.Options{Addr: f.servers[0].Addr(), DB: 3})
-	defer c.Close()
-	must(t, c.Set(ctx, "lock:three", "1", 0).Err())
-	must(t, f.clients[0].Set(ctx, "lock:zero", "1", 0).Err())
-	report := sweep(t, newScanner(t, []redis.UniversalClient{c}, scanner.WithChecks(inspect.NoTTL)))
-	wantFindings(t, "database 3", report.Findings, "no_ttl lock:three")
-	if report.Nodes[0].Node != f.servers[0].Addr()+"/3" {
-		t.Errorf("node %q", report.Nodes[0].Node)
-	}
-}
-
-// TestRights uses only the rights that the package documents, and step by step fewer rights to run scripts.
+// TestRights: the rights of ListACL suffice, and with fewer of them to run scripts the pages are read without.
 func TestRights(t *testing.T) {
 	f := startNodes(t, 1)
 	c, ctx := f.clients[0].(*redis.Client), within(t)
 	plant(t, c, time.Now())
-	const rights = "on >pw ~lock:* +scan +pttl +getrange +strlen +exists +type +hlen +hgetall +hrandfield +memory|usage " +
-		"+info +client|setname"
+	scriptless := slices.DeleteFunc(scanner.ListACL(), func(rule string) bool { return strings.Contains(rule, "eval") })
 	for _, tc := range []struct {
-		more string
-		path report.Path
+		rules []string
+		path  report.Path
 	}{
-		{" +eval_ro +evalsha_ro", report.PathScript},
-		{" +eval +evalsha", report.PathScript},
-		{"", report.PathPipeline},
+		{scanner.ListACL(), report.PathScript},
+		{slices.Concat(scriptless, []string{"+eval", "+evalsha"}), report.PathScript},
+		{scriptless, report.PathPipeline},
 	} {
-		args := []any{"ACL", "SETUSER", "scan", "reset"}
-		for _, field := range strings.Fields(rights + tc.more) {
-			args = append(args, field)
-		}
-		must(t, c.Do(ctx, args...).Err())
 		must(t, c.ScriptFlush(ctx).Err())
-		user := redis.NewClient(&redis.Options{Addr: f.servers[0].Addr(), Username: "scan", Password: "pw"})
-		s := newScanner(t, []redis.UniversalClient{user})
+		s := newScanner(t, []redis.UniversalClient{aclClient(t, f.servers[0].Addr(), c, tc.rules)})
 		for range 2 {
 			must(t, c.Do(ctx, "ACL", "LOG", "RESET").Err())
 			report := sweep(t, s)
-			wantFindings(t, tc.more, report.Findings, planted()...)
+			wantFindings(t, string(tc.path), report.Findings, planted()...)
 			if report.Nodes[0].Path != tc.path {
-				t.Errorf("%q: path %s, want %s", tc.more, report.Nodes[0].Path, tc.path)
+				t.Errorf("%q: path %s, want %s", tc.rules, report.Nodes[0].Path, tc.path)
 			}
 		}
 		if log, err := c.ACLLog(ctx, 10).Result(); err != nil || len(log) != 0 {
-			t.Errorf("%q: the second sweep was denied something: %v, %v", tc.more, log, err)
+			t.Errorf("%q: the second sweep was denied something: %v, %v", tc.rules, log, err)
 		}
-		must(t, user.Close())
+		if l := list(t, s, listing.Options{}); len(l.Locks) != 36 {
+			t.Errorf("%q: %d locks, want 36", tc.rules, len(l.Locks))
+		}
 	}
 }
 

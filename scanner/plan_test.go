@@ -250,19 +250,7 @@ func TestPlanInACluster(t *testing.T) {
 	if len(p.Steps) != 5 || len(p.Refused) != 0 || len(p.Gaps) != 0 {
 		t.Fatalf("%+v", p)
 	}
-	from, err := c.MasterForKey(ctx, "lock:{moving}")
-	must(t, err)
-	slot := c.ClusterKeySlot(ctx, "lock:{moving}").Val()
-	var to *redis.Client
-	for _, server := range cl.Servers() {
-		if server.Addr() != from.Options().Addr {
-			to = clientOf(t, server)
-		}
-	}
-	must(t, to.Do(ctx, "CLUSTER", "SETSLOT", slot, "IMPORTING", from.Do(ctx, "CLUSTER", "MYID").Val()).Err())
-	must(t, from.Do(ctx, "CLUSTER", "SETSLOT", slot, "MIGRATING", to.Do(ctx, "CLUSTER", "MYID").Val()).Err())
-	host, port, _ := strings.Cut(to.Options().Addr, ":")
-	must(t, from.Migrate(ctx, host, port, "lock:{moving}", 0, 5*time.Second).Err())
+	halfMove(t, cl, c, "lock:{moving}", "lock:{moving}")
 	run := begin(t, s, p)
 	for i, step := range p.Steps {
 		r, err := run.Apply(ctx, i, false)

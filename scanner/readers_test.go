@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/redlock"
@@ -83,17 +81,4 @@ func TestAReaderThatIsHeldTooLong(t *testing.T) {
 	time.AfterFunc(100*time.Millisecond, func() { reader(tokenOf("b"), now) })
 	r := sweep(t, newScanner(t, f.clients, come))
 	wantFindings(t, "a stuck reader", r.Findings, "held_too_long lock:prices")
-}
-
-// TestAForeignHashIsStillFound: a hash without a TTL that is too large to be read, and one of another kind.
-func TestAForeignHashIsStillFound(t *testing.T) {
-	f := startNodes(t, 1)
-	c := f.clients[0].(*redis.Client)
-	for i := range 40 {
-		must(t, c.HSet(t.Context(), "lock:large", fmt.Sprint("field", i), "x").Err())
-	}
-	must(t, c.HSet(t.Context(), "lock:small", "field", "x").Err())
-	must(t, c.PExpire(t.Context(), "lock:small", time.Minute).Err())
-	r := sweep(t, newScanner(t, f.clients))
-	wantFindings(t, "foreign hashes", r.Findings, "foreign_type lock:large", "foreign_type lock:small")
 }

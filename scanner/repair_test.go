@@ -234,8 +234,7 @@ func TestRepairPendingIsRefused(t *testing.T) {
 func TestRepairInACluster(t *testing.T) {
 	t.Parallel()
 	procs := locktest.Cluster(t, 3)
-	c := redis.NewClusterClient(&redis.ClusterOptions{Addrs: procs.Addrs()})
-	t.Cleanup(func() { _ = c.Close() })
+	c := clusterClient(t, procs)
 	rules := append(scanner.ListACL(), scanner.RepairACL()...)
 	for _, addr := range procs.Addrs() {
 		admin := redis.NewClient(&redis.Options{Addr: addr})

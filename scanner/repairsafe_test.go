@@ -113,9 +113,7 @@ func TestRepairLeavesSlotsOnTheMove(t *testing.T) {
 	c := clusterClient(t, cl)
 	ctx := within(t)
 	set(t, c, "lock:{moving}", redsyncOf("moving"), 0)
-	from, err := c.MasterForKey(ctx, "lock:{moving}")
-	must(t, err)
-	slot := c.ClusterKeySlot(ctx, "lock:{moving}").Val()
+	slot, from := halfMove(t, cl, c, "lock:{moving}")
 	still := ""
 	for i := 0; still == ""; i++ { // another slot of the same master
 		key := fmt.Sprintf("lock:{still%d}", i)
@@ -124,18 +122,9 @@ func TestRepairLeavesSlotsOnTheMove(t *testing.T) {
 		}
 	}
 	set(t, c, still, redsyncOf("still"), 0)
-	alone := newScanner(t, []redis.UniversalClient{clientOf(t, serverAt(t, cl, from.Options().Addr))})
+	alone := newScanner(t, []redis.UniversalClient{from})
 	refused(t, alone, find(t, sweep(t, alone).Findings, inspect.NoTTL, still), repair.ErrIncomplete,
 		string(inspect.ReasonSlotsUncovered))
-
-	var to *redis.Client
-	for _, s := range cl.Servers() {
-		if s.Addr() != from.Options().Addr {
-			to = clientOf(t, s)
-		}
-	}
-	must(t, to.Do(ctx, "CLUSTER", "SETSLOT", slot, "IMPORTING", from.Do(ctx, "CLUSTER", "MYID").Val()).Err())
-	must(t, from.Do(ctx, "CLUSTER", "SETSLOT", slot, "MIGRATING", to.Do(ctx, "CLUSTER", "MYID").Val()).Err())
 	s := newScanner(t, []redis.UniversalClient{c})
 	findings := sweep(t, s).Findings
 	refused(t, s, find(t, findings, inspect.NoTTL, "lock:{moving}"), repair.ErrIncomplete, fmt.Sprint("slot ", slot))
