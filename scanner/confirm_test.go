@@ -324,7 +324,6 @@ func (f notifierFunc) Notify(ctx context.Context, r report.Report) error { retur
 
 // TestDeadline cuts off sweep after sweep. Each confirms its findings, and the next one continues from there.
 func TestDeadline(t *testing.T) {
-	t.Parallel()
 	f := startNodes(t, 1)
 	c := f.clients[0]
 	const keys = 300

@@ -168,7 +168,6 @@ func TestHalfMovedSlot(t *testing.T) {
 // TestReplicaIsChecked: pages are read from a replica only if it belongs to the node, and count as the node's only
 // while it is in sync.
 func TestReplicaIsChecked(t *testing.T) {
-	t.Parallel()
 	f := startNodes(t, 3, redisproc.WithArgs("--repl-diskless-sync-delay", "0"))
 	ctx := within(t)
 	master, replica, stranger := f.clients[0], f.clients[1], f.clients[2]
@@ -237,7 +236,6 @@ func TestNothingMatches(t *testing.T) {
 
 // TestAnotherProcess: a pass is not complete if two processes of a server answered it.
 func TestAnotherProcess(t *testing.T) {
-	t.Parallel()
 	f := startNodes(t, 1, redisproc.WithArgs("--appendonly", "yes", "--appendfsync", "always"))
 	for i := range 40 {
 		set(t, f.clients[0], fmt.Sprint("lock:", i), "1", 0)

@@ -82,8 +82,12 @@ type nodes struct {
 	clients []redis.UniversalClient
 }
 
+// startNodes makes the test one of several at a time: they wait for servers more than they compute.
 func startNodes(t testing.TB, n int, opts ...redisproc.Option) *nodes {
 	t.Helper()
+	if t, ok := t.(*testing.T); ok {
+		t.Parallel()
+	}
 	f := &nodes{servers: locktest.Servers(t, n, opts...)}
 	for _, s := range f.servers {
 		c := redis.NewClient(&redis.Options{Addr: s.Addr()})

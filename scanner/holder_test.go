@@ -61,7 +61,6 @@ func (c *busyConn) Write(p []byte) (int, error) {
 
 // TestBusyLocksAreNotHeldTooLong has locks whose values do not distinguish holders, acquired anew all the time.
 func TestBusyLocksAreNotHeldTooLong(t *testing.T) {
-	t.Parallel()
 	f := startNodes(t, 1)
 	c, ctx := f.clients[0], within(t)
 	setting := func(value string, keys ...string) func(context.Context) error {

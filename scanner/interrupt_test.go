@@ -12,7 +12,6 @@ import (
 
 // TestCancelWithAHungServer ends a sweep that waits for an answer that never comes.
 func TestCancelWithAHungServer(t *testing.T) {
-	t.Parallel()
 	f := startNodes(t, 2)
 	must(t, f.clients[0].Set(within(t), "lock:a", "1", 0).Err())
 	answered := make(chan struct{}, 10)

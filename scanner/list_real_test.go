@@ -176,7 +176,6 @@ func TestListFilters(t *testing.T) {
 
 // TestListWithoutANode has one server down, one frozen, and three that answer.
 func TestListWithoutANode(t *testing.T) {
-	t.Parallel()
 	f := startNodes(t, 5)
 	for _, c := range f.clients {
 		set(t, c, "lock:x", redsyncValue, time.Hour)
@@ -247,7 +246,6 @@ func aclClient(t testing.TB, addr string, admin redis.UniversalClient, rules []s
 }
 
 func TestListDeadline(t *testing.T) {
-	t.Parallel()
 	f := startNodes(t, 1)
 	p := f.clients[0].Pipeline()
 	for i := range 1000 {
@@ -265,7 +263,6 @@ func TestListDeadline(t *testing.T) {
 
 // TestListCluster has a cluster as one of two nodes. Its locks are on three masters.
 func TestListCluster(t *testing.T) {
-	t.Parallel()
 	cluster := clusterClient(t, locktest.Cluster(t, 3))
 	single := startNodes(t, 1)
 	for i := range 100 {

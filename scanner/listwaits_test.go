@@ -75,7 +75,6 @@ func TestWaitsWithoutAListing(t *testing.T) {
 func TestDeadlockOfALateGrant(t *testing.T) {
 	for late := range 3 {
 		t.Run(fmt.Sprint("node ", late), func(t *testing.T) {
-			t.Parallel()
 			f := startNodes(t, 3)
 			s := newScanner(t, f.clients)
 			orders, stock := engineOf(t, f, "orders-1"), engineOf(t, f, "stock-2")

@@ -182,7 +182,6 @@ func TestLostLeadership(t *testing.T) {
 // TestSweepsWithoutQuorum kills two of three servers. Nobody can tell which process is to sweep the third, so all of
 // them do.
 func TestSweepsWithoutQuorum(t *testing.T) {
-	t.Parallel()
 	f := startNodes(t, 3)
 	ctx := within(t)
 	must(t, redlock.Vouch(ctx, f.clients))

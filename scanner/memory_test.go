@@ -138,7 +138,6 @@ func TestMemoryThatCannotBeRead(t *testing.T) {
 
 // TestRedisStoreOutlivesAServer saves with one server down and loads with the other one down.
 func TestRedisStoreOutlivesAServer(t *testing.T) {
-	t.Parallel()
 	f := startNodes(t, 3)
 	ctx := within(t)
 	store := scanner.RedisStore(f.clients, "x")

@@ -23,7 +23,6 @@ import (
 )
 
 func TestUnreachableNode(t *testing.T) {
-	t.Parallel()
 	f := startNodes(t, 3)
 	ctx := within(t)
 	for _, c := range f.clients {
@@ -61,7 +60,6 @@ func TestUnreachableNode(t *testing.T) {
 
 // TestFindingsOutliveAnOutage: a node that does not answer does not count as clean.
 func TestFindingsOutliveAnOutage(t *testing.T) {
-	t.Parallel()
 	f := startNodes(t, 1, redisproc.WithArgs("--appendonly", "yes", "--appendfsync", "always"))
 	ctx := within(t)
 	must(t, f.clients[0].Set(ctx, "lock:a", "1", 0).Err())
@@ -161,7 +159,6 @@ func TestOrphans(t *testing.T) {
 
 // TestOrphanInTheMaking: an acquire under way is on one node first, and on the others before the second look.
 func TestOrphanInTheMaking(t *testing.T) {
-	t.Parallel()
 	f := startNodes(t, 3)
 	ctx := within(t)
 	put := func(i int) {
@@ -226,7 +223,6 @@ func TestCluster(t *testing.T) {
 
 // TestClusterAsANode compares the locks of a cluster with those of standalone nodes.
 func TestClusterAsANode(t *testing.T) {
-	t.Parallel()
 	cl := locktest.Cluster(t, 3)
 	c := clusterClient(t, cl)
 	f := startNodes(t, 2)
@@ -245,7 +241,6 @@ func TestClusterAsANode(t *testing.T) {
 }
 
 func TestReplica(t *testing.T) {
-	t.Parallel()
 	f := startNodes(t, 2, redisproc.WithArgs("--repl-diskless-sync-delay", "0"))
 	ctx := within(t)
 	master, replica := f.clients[0], f.clients[1]

@@ -57,7 +57,6 @@ func step(t *testing.T, p repair.Plan, key string) int {
 
 // TestPlanIsCarriedOut by another process, once its findings are old enough, in both ways to repair.
 func TestPlanIsCarriedOut(t *testing.T) {
-	t.Parallel()
 	f := startNodes(t, 1)
 	c := f.clients[0]
 	for way, client := range repairers(t, f) {

@@ -51,7 +51,6 @@ func again(t *testing.T, c redis.UniversalClient, key string) {
 // TestPlanOfAValueThatAProcessKeeps: a key that was released and acquired anew has the planned value, but is left
 // alone. A key that nobody has used is repaired. A dry run does not count as use.
 func TestPlanOfAValueThatAProcessKeeps(t *testing.T) {
-	t.Parallel()
 	f := startNodes(t, 1)
 	c := f.clients[0]
 	keys := []string{"lock:spring", "lock:redisson", "lock:long"}

@@ -46,7 +46,6 @@ func (crash) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPi
 // leaves expires: the readers after their TTL, and queue, bars and tombstones after two minutes at most. The process
 // reads, waits in vain to write, renews and releases.
 func TestACrashLeavesNoReaderBehind(t *testing.T) {
-	t.Parallel()
 	const ttl = 5 * time.Second
 	f := startNodes(t, 3)
 	for scripts := int64(0); ; scripts++ {

@@ -60,7 +60,6 @@ func liveReader(t testing.TB, f *nodes, name string) lock.Lease {
 // TestOrphanedReaders: a reader on a minority of five nodes is found beside a live one, and repaired, while the live
 // one stays; one on a majority is none. The last node is in trouble. What only it could decide is not decided.
 func TestOrphanedReaders(t *testing.T) {
-	t.Parallel()
 	ctx := context.Background()
 	for name, c := range map[string]struct {
 		fault   func(f *nodes) error
@@ -75,7 +74,6 @@ func TestOrphanedReaders(t *testing.T) {
 		"empty": {func(f *nodes) error { return f.clients[4].FlushAll(ctx).Err() }, false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			f := startNodes(t, 5)
 			lease := liveReader(t, f, "prices")
 			began := time.Now().Add(-time.Minute)

@@ -25,7 +25,7 @@ import (
 // TestRepairNeverTouchesAReplacement replaces each leaked lock by another holder's at any moment of the repair. The
 // other holder's lock must stay.
 func TestRepairNeverTouchesAReplacement(t *testing.T) {
-	const keys = 400
+	const keys = 200
 	f := startNodes(t, 1)
 	c := f.clients[0]
 	for way, client := range repairers(t, f) {

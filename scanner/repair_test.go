@@ -210,7 +210,6 @@ func TestRepairRefuses(t *testing.T) {
 }
 
 func TestRepairPendingIsRefused(t *testing.T) {
-	t.Parallel()
 	f := startNodes(t, 1)
 	set(t, f.clients[0], "lock:leak", redsyncValue, 0)
 	ctx := within(t)

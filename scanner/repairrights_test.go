@@ -19,7 +19,6 @@ import (
 // reported is what happened: a key whose repair failed is there, and the error names the command that the server
 // refused. MULTI is the dangerous one: without it, commands sent in one go would act outside of the transaction.
 func TestRepairWithoutOneRight(t *testing.T) {
-	t.Parallel()
 	f := startNodes(t, 1)
 	c := f.clients[0]
 	keptValues(t, c)

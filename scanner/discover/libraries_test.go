@@ -125,6 +125,13 @@ func (s *specimen) explained(t *testing.T, c *redis.Client) {
 	}
 }
 
+// wholePatterns are patterns that follow from how a library names its keys, and not from the keys that were seen.
+var wholePatterns = map[string]string{
+	"RedLock.net": "redlock:*", "asynq": "asynq:{*}:unique:*", "Laravel": "laravel_database_laravel_cache_:*",
+	"ShedLock": `job\-lock:default:*`, "sidekiq-unique-jobs": "uniquejobs:*:LOCKED", "BullMQ": "bull:mail:*:lock",
+	"celery-singleton": "SINGLETONLOCK_*", "redbeat": "redbeat::lock", "Redisson lock": "order:*",
+}
+
 func (s *specimen) check(t *testing.T, found []discover.Found, noTTL bool) {
 	t.Helper()
 	if s.as == "" {
@@ -137,9 +144,15 @@ func (s *specimen) check(t *testing.T, found []discover.Found, noTTL bool) {
 		t.Fatalf("%d findings: %+v", len(found), found)
 	}
 	f := found[0]
-	if f.Library != s.as || f.Confidence != s.sure || f.Example != s.key || !f.Covers(s.key) ||
-		(f.NoTTL == 1) != noTTL {
+	if f.Library != s.as || f.Confidence != s.sure || f.Example != s.key || !f.Covers(s.key) || f.Keys != 1 ||
+		f.Evidence == "" || (f.NoTTL == 1) != noTTL || !noTTL && (f.MaxTTL > s.ttl || f.MaxTTL < s.ttl-30*time.Second) {
 		t.Errorf("want %s, %s, no TTL %v: %+v", s.as, s.sure, noTTL, f)
+	}
+	if want, ok := wholePatterns[s.library]; ok && f.Pattern != want {
+		t.Errorf("pattern %s, want %s", f.Pattern, want)
+	}
+	if value, ok := s.value.(string); ok && len(value) > 10 && strings.Contains(fmt.Sprintf("%+v", f), value) {
+		t.Errorf("the result tells the value: %+v", f)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -46,129 +45,6 @@ func sample(t *testing.T, c redis.UniversalClient, o discover.Options) discover.
 	r, err := discover.Sample(ctx, c, o)
 	must(t, err)
 	return r
-}
-
-// planted is one key as a library writes it.
-type planted struct {
-	library    discover.Library
-	key, value string
-	hash       []any
-	ttl        time.Duration
-	pattern    string
-	confidence inspect.Confidence
-}
-
-func forms() []planted {
-	const m = time.Minute
-	return []planted{
-		{discover.Lockscope, "orders:lock:1", "0123456789abcdef0123456789abcdef:17|web-3/4711|1763000000000||", nil, m,
-			"orders:lock:*", inspect.High},
-		{"redsync", "sync-lock:a:1", "8Q5xLzCgV2rEJwJ7yYtSIA==", nil, m, `sync\-lock:a:*`, inspect.Medium},
-		{"redislock", "bsm:lock:1", "hTYMdGE4tKPBgV8bdmV0Nw", nil, m, "bsm:lock:*", inspect.High},
-		{"redislock", "bsm2:lock:1", "hTYMdGE4tKPBgV8bdmV0Nwregion=eu", nil, m, "bsm2:lock:*", inspect.Low},
-		{"node-redlock", "node:locks:1", hexRand, nil, m, "node:locks:*", inspect.Medium},
-		{"Redisson lock", "plainOrder:7", "", []any{id + ":42", 1}, 30 * time.Second, "plainOrder:*", inspect.High},
-		{"Redisson read-write lock", "rwOrder:7", "", []any{id + ":42:write", 1, "mode", "write"}, 30 * time.Second,
-			"rwOrder:*", inspect.High},
-		{"Redisson fair lock", "fairOrder:7", "", []any{id + ":42", 2}, 30 * time.Second, "fairOrder:*",
-			inspect.High},
-		{"Redisson semaphore", "permits:7", "3", nil, 0, "permits:*", inspect.High},
-		{"Redisson semaphore", "semaphore:upload", "5", nil, 0, "semaphore:*", inspect.Low},
-		{"ShedLock", "job-lock:default:nightly", "ADDED:2026-11-22T10:00:00.123Z@batch-7", nil, m,
-			`job\-lock:default:*`, inspect.High},
-		{"ShedLock", "shed:prod:x", "ADDED:2026-11-22T10:00:00.123456Z@batch-7:" + id, nil, m, "shed:prod:*",
-			inspect.High},
-		{"UUID token", "spring-lock:order-1", id, nil, m, `spring\-lock:order\-*`, inspect.Medium},
-		{"UUID token", "ruby-order:1", id, nil, m, `ruby\-order:*`, inspect.Low},
-		{"RedLock.net or pottery", "redlock:invoice:7", id, nil, m, "redlock:*", inspect.High},
-		{"Hangfire", "{hangfire}:recurring-job:report:lock", id, nil, 30 * time.Second,
-			`{hangfire}:recurring\-job:report:lock`, inspect.High},
-		{"asynq", "asynq:{mail}:unique:email:welcome:d41d8cd98f00b204e9800998ecf8427e", id, nil, time.Hour,
-			"asynq:{*}:unique:*", inspect.High},
-		{"Laravel", "laravel_database_laravel_cache_:import", "aB3dE5gH7jK9mN1p", nil, m,
-			`laravel_database_laravel_cache_:*`, inspect.High},
-		{"redis-py", "py:lock:a", hexUUID, nil, 0, "py:lock:*", inspect.High},
-		{"python-redis-lock", "lock:prl", "Q2hhbmdlIG1lIHRvIGEgbG9j", nil, m, "lock:*", inspect.Medium},
-		{"sidekiq-unique-jobs", "uniquejobs:d41d8cd98f00b204e9800998ecf8427e:LOCKED", "",
-			[]any{"b4a577edbccf1d805744efa9", "1763000000.123"}, 0, "uniquejobs:*:LOCKED", inspect.High},
-		{"celery-singleton", "SINGLETONLOCK_d41d8cd98f00b204e9800998ecf8427e", id, nil, 0, "SINGLETONLOCK_*",
-			inspect.High},
-		{"redbeat", "redbeat::lock", hexUUID, nil, 25 * m, "redbeat::lock", inspect.High},
-		{"BullMQ", "bull:mail:1234:lock", id + ":7", nil, 30 * time.Second, "bull:mail:*:lock", inspect.High},
-		{"SETNX", "cron.lock.nightly", "1", nil, m, "cron.lock.*", inspect.Medium},
-		{"SETNX", "deploy:mutex", "somebody", nil, 0, "deploy:mutex", inspect.Low},
-	}
-}
-
-func plant(t *testing.T, c redis.Cmdable, all []planted) {
-	t.Helper()
-	ctx := t.Context()
-	for _, f := range all {
-		if f.hash != nil {
-			must(t, c.HSet(ctx, f.key, f.hash...).Err())
-			if f.ttl > 0 {
-				must(t, c.Expire(ctx, f.key, f.ttl).Err())
-			}
-			continue
-		}
-		must(t, c.Set(ctx, f.key, f.value, f.ttl).Err())
-	}
-	// Keys that the libraries keep beside their locks.
-	must(t, c.RPush(ctx, "redisson_lock_queue:{fairOrder:7}", id+":43").Err())
-	must(t, c.ZAdd(ctx, "redisson_lock_timeout:{fairOrder:7}", redis.Z{Member: id + ":43"}).Err())
-	must(t, c.ZAdd(ctx, "{permits:7}:timeout", redis.Z{Member: "p"}).Err())
-	must(t, c.ZAdd(ctx, "uniquejobs:digests", redis.Z{Member: "d"}).Err())
-	must(t, c.HSet(ctx, "bull:mail:1234", "name", "send").Err())
-	must(t, c.ZAdd(ctx, "redbeat::schedule", redis.Z{Member: "s"}).Err())
-}
-
-// TestForms recognises each library's exact form, alone and among all others.
-func TestForms(t *testing.T) {
-	c := connect(t, locktest.Servers(t, 1)[0])
-	for _, f := range forms() {
-		must(t, c.FlushAll(t.Context()).Err())
-		plant(t, c, []planted{f})
-		checkForm(t, sample(t, c, discover.Options{}), f)
-	}
-	must(t, c.FlushAll(t.Context()).Err())
-	plant(t, c, forms())
-	r := sample(t, c, discover.Options{})
-	for _, f := range forms() {
-		checkForm(t, r, f)
-	}
-	if want := len(forms()) + 6; r.Sampled < int64(want) || !r.Whole {
-		t.Errorf("%d of %d keys, whole %v", r.Sampled, want, r.Whole)
-	}
-	if len(r.Found) != len(forms()) {
-		t.Errorf("%d findings of %d forms", len(r.Found), len(forms()))
-	}
-	text := fmt.Sprintf("%+v", r)
-	for _, f := range forms() {
-		if len(f.value) > 10 && strings.Contains(text, f.value) {
-			t.Errorf("the result tells the value of %s", f.library)
-		}
-	}
-	if strings.Contains(text, id) {
-		t.Error("the result tells a client's id")
-	}
-}
-
-func checkForm(t *testing.T, r discover.Result, want planted) {
-	t.Helper()
-	for _, f := range r.Found {
-		if f.Library != want.library || f.Pattern != want.pattern {
-			continue
-		}
-		if f.Keys != 1 || f.Example != want.key || f.Confidence != want.confidence || f.Evidence == "" {
-			t.Errorf("%s: %+v", want.key, f)
-		}
-		if (f.NoTTL == 1) != (want.ttl == 0) || want.ttl > 0 &&
-			(f.MaxTTL > want.ttl || f.MaxTTL < want.ttl-10*time.Second) {
-			t.Errorf("%s: TTL %+v, want %v", want.key, f, want.ttl)
-		}
-		return
-	}
-	t.Errorf("%s is not taken for %s below %s: %+v", want.key, want.library, want.pattern, r.Found)
 }
 
 // TestOtherKeys are attributed to no library, or marked as a guess.

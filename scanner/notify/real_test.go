@@ -62,21 +62,6 @@ func TestAlertLifetime(t *testing.T) {
 	})
 }
 
-// TestAlertEndsWithoutReports: an alert outlives its last report, but not forever.
-func TestAlertEndsWithoutReports(t *testing.T) {
-	am := alertmanagertest.Start(t)
-	a := newAlertmanager(t, Alertmanager{URLs: []string{am.URL()}, Interval: time.Second})
-	sent := time.Now()
-	must(t, a.Notify(t.Context(), reportOf(finding(inspect.Orphan, "lock:x"))))
-	alertmanagertest.Await(t, "the receiver is told that it is resolved", func() bool {
-		return slices.ContainsFunc(am.Received(),
-			func(n alertmanagertest.Notification) bool { return n.Status == "resolved" })
-	})
-	if lasted := time.Since(sent); lasted < holdIntervals*time.Second {
-		t.Errorf("the alert ended %v after its last report, want %v at least", lasted, holdIntervals*time.Second)
-	}
-}
-
 // TestRealAlertmanagerTakesAnyKey sends keys that could break the encoding, and keys that differ only after the cut.
 func TestRealAlertmanagerTakesAnyKey(t *testing.T) {
 	am := alertmanagertest.Start(t)
@@ -100,18 +85,4 @@ func TestRealAlertmanagerTakesAnyKey(t *testing.T) {
 			t.Errorf("label lock is %q", lock)
 		}
 	}
-}
-
-// TestRealAlertmanagerHasOneAlertOfMany leaks, until they are resolved.
-func TestRealAlertmanagerHasOneAlertOfMany(t *testing.T) {
-	am := alertmanagertest.Start(t)
-	a := newAlertmanager(t, Alertmanager{URLs: []string{am.URL()}})
-	must(t, a.Notify(t.Context(), reportOf(leaks(3000)...)))
-	alertmanagertest.Await(t, "the receiver is told", func() bool { return len(am.Received()) == 1 })
-	must(t, a.Notify(t.Context(), reportOf(leaks(3000)...)))
-	if got := am.Received()[0]; got.Annotations["summary"] != "3000 leaked locks." || len(am.Alerts(t)) != 1 {
-		t.Errorf("%+v, of %d alerts", got, len(am.Alerts(t)))
-	}
-	must(t, a.Notify(t.Context(), report.Report{Resolved: leaks(3000)}))
-	alertmanagertest.Await(t, "no alert is left", func() bool { return len(am.Alerts(t)) == 0 })
 }
