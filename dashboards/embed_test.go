@@ -1,12 +1,9 @@
 package dashboards_test
 
 import (
-	"encoding/json"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
-	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -46,45 +43,6 @@ func TestComplete(t *testing.T) {
 		})
 		if err != nil {
 			t.Fatal(err)
-		}
-	}
-}
-
-// TestRunbooksOfAlerts follows every runbook_url to a page.
-func TestRunbooksOfAlerts(t *testing.T) {
-	pages := regexp.MustCompile(`runbook_url: .*/(\w+\.md)`)
-	count := 0
-	for _, name := range []string{"rules/slo.yaml", "rules/alerts.yaml"} {
-		text, err := fs.ReadFile(dashboards.FS(), name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range pages.FindAllStringSubmatch(string(text), -1) {
-			count++
-			if _, err := fs.Stat(dashboards.FS(), "runbooks/"+m[1]); err != nil {
-				t.Error(err)
-			}
-		}
-	}
-	if count < 18 {
-		t.Errorf("%d alerts with a runbook_url", count)
-	}
-}
-
-func TestDashboardsAreJSON(t *testing.T) {
-	paths, err := fs.Glob(dashboards.FS(), "grafana/*.json")
-	if err != nil || len(paths) != 7 {
-		t.Fatalf("%v, %v", paths, err)
-	}
-	for _, path := range paths {
-		text, err := fs.ReadFile(dashboards.FS(), path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var board struct{ UID string }
-		if err := json.Unmarshal(text, &board); err != nil || path != "grafana/"+board.UID+".json" ||
-			!strings.HasPrefix(board.UID, "lockscope-") {
-			t.Errorf("%s has the uid %q: %v", path, board.UID, err)
 		}
 	}
 }

@@ -32,21 +32,6 @@ func TestUnchanged(t *testing.T) {
 	}
 }
 
-// TestPromtool has Prometheus's own tool check what is made.
-func TestPromtool(t *testing.T) {
-	for name, s := range map[string]Settings{
-		"all": fleet(), "selector": {Selector: `env="prod"`},
-		"labels": {Labels: []string{"namespace"}}, "no labels": {Labels: []string{}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir := write(t, files(t, s, Plain))
-			for _, rules := range []string{"recording", "slo", "alerts"} {
-				promtool(t, "check", "rules", "--lint=all", "--lint-fatal", filepath.Join(dir, "rules", rules+".yaml"))
-			}
-		})
-	}
-}
-
 // TestLabelsAndSelector has promtool evaluate the rules: one of two namespaces is in trouble, and one of
 // another environment.
 func TestLabelsAndSelector(t *testing.T) {

@@ -48,15 +48,3 @@ func TestConfigMaps(t *testing.T) {
 		}
 	}
 }
-
-// TestMixin names every file of rules and every board; the generator's tests evaluate it.
-func TestMixin(t *testing.T) {
-	made := files(t, Settings{}, Mixin)
-	text := string(made[len(made)-1].Text)
-	for _, f := range made {
-		wanted := strings.HasPrefix(f.Path, "rules/") || strings.HasPrefix(f.Path, "grafana/")
-		if wanted && !strings.Contains(text, "'"+f.Path+"'") {
-			t.Errorf("%s is not in\n%s", f.Path, text)
-		}
-	}
-}
