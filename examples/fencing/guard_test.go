@@ -1,9 +1,11 @@
 package main
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/lockscope/lockscope/lock/fencing"
@@ -25,6 +27,12 @@ func TestGuard(t *testing.T) {
 		_, err = db.ExecContext(t.Context(), fencing.Migration)
 		must(t, err)
 	}
+	testGuard(t, db, fencing.Guard)
+}
+
+// testGuard has names that most collations would take for the same.
+func testGuard(t *testing.T, db *sql.DB, guard func(context.Context, fencing.Tx, string, uint64) error) {
+	t.Helper()
 	for _, c := range []struct {
 		resource     string
 		fence        uint64
@@ -34,12 +42,15 @@ func TestGuard(t *testing.T) {
 		{"order:1001", 7, true, false},
 		{"order:1001", 7, true, false},
 		{"order:1001", 6, true, true},
-		{"order:2", 1, true, false},
+		{"Order:1001", 1, true, false},
+		{"order:1001 ", 1, true, false},
+		{strings.Repeat("ö", 256), 1, true, false},
 		{"order:1001", 8, true, false},
+		{"order:1001", 7, true, true},
 	} {
 		tx, err := db.BeginTx(t.Context(), nil)
 		must(t, err)
-		err = fencing.Guard(t.Context(), tx, c.resource, c.fence)
+		err = guard(t.Context(), tx, c.resource, c.fence)
 		if errors.Is(err, fencing.ErrStale) != c.late || !c.late && err != nil {
 			t.Errorf("%+v: %v", c, err)
 		}

@@ -3,7 +3,6 @@ package main
 import (
 	"database/sql"
 	"errors"
-	"strings"
 	"sync"
 	"testing"
 
@@ -33,33 +32,7 @@ func TestGuardMySQL(t *testing.T) {
 	for _, params := range []string{"", "?interpolateParams=true&clientFoundRows=true"} {
 		t.Run(params, func(t *testing.T) {
 			db := openMariaDB(t, params)
-			for _, c := range []struct {
-				resource     string
-				fence        uint64
-				commit, late bool
-			}{
-				{"order:1001", 9, false, false}, // rolled back: it bars nobody
-				{"order:1001", 7, true, false},
-				{"order:1001", 7, true, false},
-				{"order:1001", 6, true, true},
-				{"Order:1001", 1, true, false}, // another name, which most collations would take for the same
-				{"order:1001 ", 1, true, false},
-				{strings.Repeat("ö", 256), 1, true, false},
-				{"order:1001", 8, true, false},
-				{"order:1001", 7, true, true},
-			} {
-				tx, err := db.BeginTx(t.Context(), nil)
-				must(t, err)
-				err = fencing.GuardMySQL(t.Context(), tx, c.resource, c.fence)
-				if errors.Is(err, fencing.ErrStale) != c.late || !c.late && err != nil {
-					t.Errorf("%+v: %v", c, err)
-				}
-				if c.commit && !c.late {
-					must(t, tx.Commit())
-				} else {
-					must(t, tx.Rollback())
-				}
-			}
+			testGuard(t, db, fencing.GuardMySQL)
 			testOverlap(t, db)
 		})
 	}

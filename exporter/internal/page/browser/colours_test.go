@@ -8,7 +8,6 @@ import (
 	"image/draw"
 	"image/png"
 	"slices"
-	"testing"
 )
 
 // fewColours returns a picture with 256 of its colours, which makes that of a page a third as large.
@@ -57,22 +56,4 @@ func near(p color.Color, c color.RGBA, apart int) bool {
 	o := p.(color.RGBA)
 	off := func(a, b uint8) int { return max(int(a)-int(b), int(b)-int(a)) }
 	return off(o.R, c.R)+off(o.G, c.G)+off(o.B, c.B) <= apart
-}
-
-func TestFewColours(t *testing.T) {
-	full := image.NewRGBA(image.Rect(0, 0, 64, 64))
-	for i := range 64 * 64 {
-		copy(full.Pix[4*i:], []byte{byte(i * i / 7), byte(i * 31), byte(i / 3), 255})
-	}
-	var before bytes.Buffer
-	if err := png.Encode(&before, full); err != nil {
-		t.Fatal(err)
-	}
-	after, err := fewColours(before.Bytes())
-	if err != nil || len(after) >= before.Len() {
-		t.Errorf("%d bytes of %d, %v", len(after), before.Len(), err)
-	}
-	if few, err := png.Decode(bytes.NewReader(after)); err != nil || few.Bounds() != full.Bounds() {
-		t.Errorf("%v, %v", few, err)
-	}
 }
