@@ -2,6 +2,7 @@ package pglock_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine"
+	"github.com/lockscope/lockscope/lock/locktest/netfault"
 	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/pglock"
 	"github.com/lockscope/lockscope/lock/pglock/pgproc"
@@ -103,6 +105,33 @@ func TestAFailoverIsWaitedOut(t *testing.T) {
 		}
 		if lease.Fence() <= first.Fence() {
 			t.Errorf("fence %d after %d", lease.Fence(), first.Fence())
+		}
+		must(t, lease.Release(t.Context()))
+		return true
+	})
+}
+
+// TestANameMovesToThePrimary: a name or a balancer led to a standby, which keeps its sockets when the name leads elsewhere.
+func TestANameMovesToThePrimary(t *testing.T) {
+	primary := server(t)
+	standby, err := primary.Standby(t.Context())
+	must(t, err)
+	t.Cleanup(func() { must(t, standby.Stop()) })
+	must(t, acquire(t, locker(t, primary), "before").Release(t.Context()))
+	name, err := netfault.Listen(fmt.Sprint("127.0.0.1:", standby.Port()))
+	must(t, err)
+	t.Cleanup(func() { must(t, name.Close()) })
+	url := strings.Replace(standby.URL("service"), fmt.Sprint("127.0.0.1:", standby.Port()), name.Addr(), 1)
+	l := must2(pglock.Open(url, lock.WithNodeTimeout(2*time.Second)))(t)
+	for range 4 {
+		_, err := l.Acquire(t.Context(), "job", lock.NoWait())
+		wantErr(t, err, driver.ErrReplica)
+	}
+	name.SetTarget(fmt.Sprint("127.0.0.1:", primary.Port()))
+	eventually(t, "the primary is asked", func() bool {
+		lease, err := l.Acquire(t.Context(), "job", lock.NoWait())
+		if err != nil {
+			return false
 		}
 		must(t, lease.Release(t.Context()))
 		return true

@@ -39,6 +39,7 @@ type node struct {
 
 	mu       sync.Mutex
 	reported time.Time // when the locks of the last reported failover will have expired
+	reset    time.Time // when the connections were closed because the server is read-only
 }
 
 var _ driver.BlockingNode = (*node)(nil)
@@ -68,7 +69,22 @@ func (n *node) ask(ctx context.Context, sql string, args []any, to ...any) error
 		return err
 	}
 	defer conn.Release()
-	return classify(conn.QueryRow(ctx, sql, args...).Scan(to...))
+	err = classify(conn.QueryRow(ctx, sql, args...).Scan(to...))
+	if errors.Is(err, driver.ErrReplica) {
+		n.dialAgain()
+	}
+	return err
+}
+
+// dialAgain closes all connections, once a second at most: the address may lead to the new primary by now, and a server that
+// turned read-only closes none.
+func (n *node) dialAgain() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if now := time.Now(); now.Sub(n.reset) >= time.Second {
+		n.reset = now
+		n.pool.Reset()
+	}
 }
 
 // connection returns a connection for a call. If it fails, nothing was sent.
