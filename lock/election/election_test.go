@@ -14,6 +14,8 @@ import (
 	"github.com/lockscope/lockscope/lock/election"
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/locktest/noquorum"
+	"github.com/lockscope/lockscope/lock/memlock"
 )
 
 // fleet is processes over servers in memory, and a record of who led when.
@@ -305,6 +307,21 @@ func TestOutage(t *testing.T) {
 			t.Error(err)
 		}
 		f.wantLeader("")
+	})
+}
+
+// TestNoQuorum: nobody leads. Run says why while it goes on campaigning, and when ctx ends.
+func TestNoQuorum(t *testing.T) {
+	noquorum.Each(t, func(t *testing.T, l *memlock.Locker) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		err := election.Run(ctx, l, "billing", func(context.Context, election.Term) error {
+			t.Error("it leads")
+			return nil
+		})
+		if !errors.Is(err, lock.ErrNoQuorum) || !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
 	})
 }
 
