@@ -11,6 +11,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/contrib/asynqlock"
+	"github.com/lockscope/lockscope/lock/locktest/noquorum"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
@@ -118,16 +119,31 @@ func TestHeld(t *testing.T) {
 		if !asynqlock.IsFailure(err) || errors.Is(err, asynq.SkipRetry) {
 			t.Errorf("it ran: %v", err)
 		}
-		nodes.NoQuorum()
-		err = handle(t, l, asynq.SkipRetry, never)
-		if !errors.Is(err, lock.ErrNoQuorum) || errors.Is(err, asynq.SkipRetry) || !asynqlock.IsFailure(err) {
-			t.Errorf("no quorum: %v", err)
-		}
 		unlocked := asynqlock.Middleware(l, func(*asynq.Task) string { return "" }, nil)
 		ran := asynq.HandlerFunc(func(context.Context, *asynq.Task) error { return nil })
 		must(t, unlocked(ran).ProcessTask(t.Context(), task))
 		if asynqlock.IsFailure(nil) {
 			t.Error("nil is a failure")
+		}
+	})
+}
+
+// TestNoQuorum: no task is handled and no scheduler starts. asynq does with the task what it does after a failure.
+func TestNoQuorum(t *testing.T) {
+	noquorum.Each(t, func(t *testing.T, l *memlock.Locker) {
+		never := func(context.Context) error { t.Error("it ran"); return nil }
+		for _, opt := range []lock.AcquireOption{nil, lock.MaxWait(time.Second)} {
+			err := handle(t, l, asynq.RevokeTask, never, opt)
+			if !errors.Is(err, lock.ErrNoQuorum) || errors.Is(err, asynq.RevokeTask) || !asynqlock.IsFailure(err) {
+				t.Errorf("the task: %v", err)
+			}
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := asynqlock.RunScheduler(ctx, l, "scheduler", func() (*asynq.Scheduler, error) {
+			return nil, errors.New("it started")
+		}); !errors.Is(err, lock.ErrNoQuorum) {
+			t.Errorf("the scheduler: %v", err)
 		}
 	})
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/contrib/cronlock"
 	"github.com/lockscope/lockscope/lock/locktest/leaktest"
+	"github.com/lockscope/lockscope/lock/locktest/noquorum"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
@@ -113,9 +114,18 @@ func TestWhatIsLogged(t *testing.T) {
 			}
 		}
 		must(t, lease.Release(t.Context()))
-		nodes.NoQuorum()
-		if logs := run(never); len(logs.errs) != 1 || !errors.Is(logs.errs[0], lock.ErrNoQuorum) {
-			t.Errorf("no quorum: %v, %v", logs.info, logs.errs)
+	})
+}
+
+// TestNoQuorum: no job runs, and the log says that this is an error.
+func TestNoQuorum(t *testing.T) {
+	noquorum.Each(t, func(t *testing.T, l *memlock.Locker) {
+		for _, opt := range []lock.AcquireOption{nil, lock.MaxWait(time.Second)} {
+			logs := new(logged)
+			cronlock.Wrap(l, "report", logs, opt)(cron.FuncJob(func() { t.Error("it ran") })).Run()
+			if len(logs.errs) != 1 || !errors.Is(logs.errs[0], lock.ErrNoQuorum) {
+				t.Errorf("%v, %v", logs.info, logs.errs)
+			}
 		}
 	})
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/contrib/grpclock"
 	"github.com/lockscope/lockscope/lock/locktest/leaktest"
+	"github.com/lockscope/lockscope/lock/locktest/noquorum"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
@@ -108,6 +109,8 @@ func watch(ctx context.Context, c health.HealthClient, name string) error {
 	return err
 }
 
+var calls = map[string]func(context.Context, health.HealthClient, string) error{"unary": check, "stream": watch}
+
 func nothing(context.Context) error { return nil }
 
 // delay is what the RetryInfo of an error asks for.
@@ -123,9 +126,7 @@ func delay(err error) time.Duration {
 // TestOneCallAtATime: a call is refused while a server of another process serves the resource, and waits if told to.
 // Without the interceptor it is served beside it.
 func TestOneCallAtATime(t *testing.T) {
-	for kind, call := range map[string]func(context.Context, health.HealthClient, string) error{
-		"unary": check, "stream": watch,
-	} {
+	for kind, call := range calls {
 		t.Run(kind, func(t *testing.T) {
 			nodes := memlock.NewNodes(3)
 			serving, end := make(chan uint64), make(chan struct{})
@@ -162,12 +163,22 @@ func TestOneCallAtATime(t *testing.T) {
 			go func() { second <- call(t.Context(), waits, "order:1") }()
 			close(end)
 			must(t, errors.Join(<-first, <-second))
-			nodes.NoQuorum()
-			if err := call(t.Context(), fast, "order:1"); status.Code(err) != codes.Unavailable || delay(err) == 0 {
-				t.Errorf("no quorum: %v", err)
-			}
 		})
 	}
+}
+
+// TestNoQuorum: no handler is called, and the client may try again.
+func TestNoQuorum(t *testing.T) {
+	noquorum.Each(t, func(t *testing.T, l *memlock.Locker) {
+		for _, opt := range []lock.AcquireOption{nil, lock.MaxWait(time.Second)} {
+			client := serve(t, func(context.Context) error { t.Error("it was served"); return nil }, locking(l, opt)...)
+			for kind, call := range calls {
+				if err := call(t.Context(), client, "order:1"); status.Code(err) != codes.Unavailable || delay(err) == 0 {
+					t.Errorf("%s: %v", kind, err)
+				}
+			}
+		}
+	})
 }
 
 // recording is a Locker that sends the lease that it acquired.

@@ -66,7 +66,7 @@ func refuse(w http.ResponseWriter, err error) {
 		remaining = held.Remaining
 	}
 	switch {
-	case ok, errors.Is(err, lock.ErrMaxWait): // others of this process come first
+	case ok, errors.Is(err, lock.ErrMaxWait) && !errors.Is(err, lock.ErrNoQuorum): // others of this process come first
 		w.Header().Set("Retry-After", seconds(remaining))
 		http.Error(w, "another request for this resource is being served", http.StatusConflict)
 	case lock.ReasonOf(err) == lock.ReasonInvalid:

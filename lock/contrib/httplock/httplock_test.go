@@ -14,6 +14,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/contrib/httplock"
 	"github.com/lockscope/lockscope/lock/locktest/leaktest"
+	"github.com/lockscope/lockscope/lock/locktest/noquorum"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
@@ -29,15 +30,15 @@ func must(t *testing.T, err error) {
 }
 
 // processes are the Lockers of n processes on the same nodes.
-func processes(t *testing.T, n int) (nodes memlock.Nodes, all []*memlock.Locker) {
-	nodes = memlock.NewNodes(3)
+func processes(t *testing.T, n int) (all []*memlock.Locker) {
+	nodes := memlock.NewNodes(3)
 	for range n {
 		l, err := memlock.New(nodes)
 		must(t, err)
 		t.Cleanup(func() { must(t, l.Close()) })
 		all = append(all, l)
 	}
-	return nodes, all
+	return all
 }
 
 func order(r *http.Request) string { return r.URL.Query().Get("order") }
@@ -49,7 +50,7 @@ func get(ctx context.Context, h http.Handler, target string) *http.Response {
 }
 
 func TestOneRequestAtATime(t *testing.T) {
-	nodes, l := processes(t, 2)
+	l := processes(t, 2)
 	serving, end, fence := make(chan struct{}), make(chan struct{}), uint64(0)
 	slow := httplock.Handler(l[0], order, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if held := lock.HeldLeases(r.Context()); len(held) == 1 {
@@ -83,11 +84,19 @@ func TestOneRequestAtATime(t *testing.T) {
 	if a, b := <-first, <-second; a != http.StatusAccepted || b != http.StatusNotFound || fence == 0 {
 		t.Errorf("%d, %d, fence %d", a, b, fence)
 	}
-	nodes.NoQuorum()
-	got := get(t.Context(), fast, "/?order=o:1")
-	if got.StatusCode != http.StatusServiceUnavailable || got.Header.Get("Retry-After") == "" {
-		t.Errorf("without a quorum: %d", got.StatusCode)
-	}
+}
+
+// TestNoQuorum: no request is served, and the client may try again.
+func TestNoQuorum(t *testing.T) {
+	noquorum.Each(t, func(t *testing.T, l *memlock.Locker) {
+		never := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it was served") })
+		for _, opt := range []lock.AcquireOption{nil, lock.MaxWait(time.Second)} {
+			got := get(t.Context(), httplock.Handler(l, order, never, opt), "/?order=o:1")
+			if got.StatusCode != http.StatusServiceUnavailable || got.Header.Get("Retry-After") == "" {
+				t.Errorf("%d, %v", got.StatusCode, got.Header)
+			}
+		}
+	})
 }
 
 // TestTheClientGoesAway: the handler's context ends, and it keeps the lock until it returns. A lock that hangs on the request's
@@ -108,7 +117,7 @@ func TestTheClientGoesAway(t *testing.T) {
 		}, true},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			_, l := processes(t, 2)
+			l := processes(t, 2)
 			ctx, leave := context.WithCancelCause(t.Context())
 			gone, served := errors.New("gone"), false
 			get(ctx, c.wrap(l[0], http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -135,7 +144,7 @@ func nothing(context.Context, lock.Lease) error { return nil }
 
 // TestLossAndPanic: a lost lease ends the handler's context, and a panic leaves nothing held.
 func TestLossAndPanic(t *testing.T) {
-	_, l := processes(t, 1)
+	l := processes(t, 1)
 	get(t.Context(), httplock.Handler(l[0], order, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		l[0].Lose("o:1")
 		<-r.Context().Done()

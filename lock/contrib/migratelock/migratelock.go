@@ -85,7 +85,8 @@ func (l *locked) Open(url string) (database.Driver, error) {
 }
 
 func (l *locked) Lock() error {
-	if err := l.m.Acquire(l.ctx); errors.Is(err, lock.ErrHeld) || errors.Is(err, lock.ErrMaxWait) {
+	err := l.m.Acquire(l.ctx)
+	if errors.Is(err, lock.ErrHeld) || errors.Is(err, lock.ErrMaxWait) && !errors.Is(err, lock.ErrNoQuorum) {
 		return fmt.Errorf("%w: %w", database.ErrLocked, err)
 	} else if err != nil {
 		return err

@@ -22,6 +22,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/contrib/migratelock"
 	"github.com/lockscope/lockscope/lock/locktest/leaktest"
+	"github.com/lockscope/lockscope/lock/locktest/noquorum"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
@@ -182,9 +183,20 @@ func TestItIsHeld(t *testing.T) {
 		_, err = late.Close()
 		must(t, err)
 		must(t, errors.Join(third.Lock(), third.Unlock()))
-		nodes.NoQuorum()
-		if err := third.Lock(); !errors.Is(err, lock.ErrNoQuorum) || errors.Is(err, database.ErrLocked) {
-			t.Errorf("no quorum: %v", err)
+	})
+}
+
+// TestNoQuorum: no migration runs, and migrate is not told that another process has the lock.
+func TestNoQuorum(t *testing.T) {
+	noquorum.Each(t, func(t *testing.T, l *memlock.Locker) {
+		d := newDB()
+		for _, opt := range []lock.AcquireOption{nil, lock.NoWait()} {
+			driver := guarded(t, l, d, opt)
+			for _, err := range []error{migration(t, driver).Up(), driver.Run(strings.NewReader("")), driver.Drop()} {
+				if !errors.Is(err, lock.ErrNoQuorum) || errors.Is(err, database.ErrLocked) || d.runs != 0 {
+					t.Errorf("%v, %d runs", err, d.runs)
+				}
+			}
 		}
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/contrib/riverlock"
 	"github.com/lockscope/lockscope/lock/locktest/leaktest"
+	"github.com/lockscope/lockscope/lock/locktest/noquorum"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
@@ -129,11 +130,6 @@ func TestHeld(t *testing.T) {
 		if _, ok := errors.AsType[*river.JobSnoozeError](err); ok || !errors.Is(err, lock.ErrHeld) {
 			t.Errorf("it ran: %v", err)
 		}
-		nodes.NoQuorum()
-		err = ours(l).Work(t.Context(), job, never)
-		if _, ok := errors.AsType[*river.JobSnoozeError](err); ok || !errors.Is(err, lock.ErrNoQuorum) {
-			t.Errorf("no quorum: %v", err)
-		}
 		unlocked := riverlock.New(l, func(*rivertype.JobRow) string { return "" }, nil)
 		must(t, unlocked.Work(t.Context(), job, func(context.Context) error { return nil }))
 	})
@@ -152,4 +148,17 @@ func TestKey(t *testing.T) {
 			t.Errorf("%s of %s has the key of another job", other.Kind, other.EncodedArgs)
 		}
 	}
+}
+
+// TestNoQuorum: no job is worked. River does with it what it does after a failure.
+func TestNoQuorum(t *testing.T) {
+	noquorum.Each(t, func(t *testing.T, l *memlock.Locker) {
+		never := func(context.Context) error { t.Error("it ran"); return nil }
+		for _, opt := range []lock.AcquireOption{nil, lock.MaxWait(time.Second)} {
+			err := riverlock.New(l, riverlock.Key, nil, opt).Work(t.Context(), job, never)
+			if _, ok := errors.AsType[*river.JobSnoozeError](err); ok || !errors.Is(err, lock.ErrNoQuorum) {
+				t.Error(err)
+			}
+		}
+	})
 }
