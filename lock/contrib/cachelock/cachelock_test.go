@@ -14,6 +14,7 @@ import (
 	"github.com/lockscope/lockscope/lock/contrib/cachelock"
 	"github.com/lockscope/lockscope/lock/fencing"
 	"github.com/lockscope/lockscope/lock/locktest/leaktest"
+	"github.com/lockscope/lockscope/lock/locktest/noquorum"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
@@ -219,16 +220,25 @@ func TestErrors(t *testing.T) {
 		_, _ = c.Get(t.Context(), "report")
 	}()
 	must(t, lock.Do(t.Context(), l, "report", func(context.Context, lock.Lease) error { return nil }, lock.NoWait()))
-	c.Options = []lock.AcquireOption{lock.NoWait()}
-	nodes.NoQuorum()
-	if _, err := c.Get(t.Context(), "report"); !errors.Is(err, lock.ErrNoQuorum) {
-		t.Errorf("no quorum: %v", err)
-	}
 	down := errors.New("down")
 	c.Load = func(context.Context, string) (string, bool, error) { return "", false, down }
 	if _, err := c.Get(t.Context(), "report"); !errors.Is(err, down) {
 		t.Errorf("the cache is down: %v", err)
 	}
+}
+
+// TestNoQuorum: nobody fills the entry.
+func TestNoQuorum(t *testing.T) {
+	noquorum.Each(t, func(t *testing.T, l *memlock.Locker) {
+		s := newStore()
+		c := &cachelock.Cache[string]{Locker: l, Load: s.load, Fill: s.slowly, Store: s.save}
+		for _, opt := range []lock.AcquireOption{lock.NoWait(), lock.MaxWait(time.Second)} {
+			c.Options = []lock.AcquireOption{opt}
+			if _, err := c.Get(t.Context(), "report"); !errors.Is(err, lock.ErrNoQuorum) || s.calls() != 0 {
+				t.Errorf("%v, filled %d times", err, s.calls())
+			}
+		}
+	})
 }
 
 func Example() {

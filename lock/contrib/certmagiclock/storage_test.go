@@ -12,6 +12,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/contrib/certmagiclock"
 	"github.com/lockscope/lockscope/lock/locktest/leaktest"
+	"github.com/lockscope/lockscope/lock/locktest/noquorum"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
@@ -132,10 +133,25 @@ func TestRenew(t *testing.T) {
 		if err := s.RenewLockLease(t.Context(), "a", time.Hour); !errors.Is(err, lock.ErrNoQuorum) {
 			t.Errorf("no quorum: %v", err)
 		}
-		if ok, err := other.TryLock(t.Context(), "b"); ok || !errors.Is(err, lock.ErrNoQuorum) {
-			t.Errorf("no quorum: %v, %v", ok, err)
-		}
 		nodes.Recover()
 		must(t, s.Unlock(t.Context(), "a"))
+	})
+}
+
+// TestNoQuorum: certmagic is not told that it has the lock.
+func TestNoQuorum(t *testing.T) {
+	noquorum.Each(t, func(t *testing.T, l *memlock.Locker) {
+		s := certmagiclock.NewStorage(&certmagic.FileStorage{Path: t.TempDir()}, l)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := s.Lock(ctx, "a"); !errors.Is(err, lock.ErrNoQuorum) {
+			t.Errorf("Lock: %v", err)
+		}
+		if ok, err := s.TryLock(t.Context(), "a"); ok || !errors.Is(err, lock.ErrNoQuorum) {
+			t.Errorf("TryLock: %v, %v", ok, err)
+		}
+		if err := s.Unlock(t.Context(), "a"); !errors.Is(err, lock.ErrNotHeld) {
+			t.Errorf("Unlock: %v", err)
+		}
 	})
 }

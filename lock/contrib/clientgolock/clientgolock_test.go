@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/contrib/clientgolock"
+	"github.com/lockscope/lockscope/lock/locktest/noquorum"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
@@ -70,18 +71,22 @@ func TestLock(t *testing.T) {
 
 // TestNoQuorum: a candidate that cannot ask does not lead, and does not say that nobody does.
 func TestNoQuorum(t *testing.T) {
-	nodes := memlock.NewNodes(3)
-	first, _ := candidate(t, nodes, "first")
-	nodes.NoQuorum()
-	if _, _, err := first.Get(t.Context()); !errors.Is(err, lock.ErrNoQuorum) {
-		t.Errorf("Get: %v", err)
-	}
-	if err := first.Create(t.Context(), record("first")); !errors.Is(err, lock.ErrNoQuorum) || first.Fence() != 0 {
-		t.Errorf("Create: %v, term %d", err, first.Fence())
-	}
-	called := false
-	first.Leading(func(context.Context) { called = true })(t.Context())
-	if called {
-		t.Error("it leads")
-	}
+	noquorum.Each(t, func(t *testing.T, locker *memlock.Locker) {
+		l := clientgolock.New(locker, "controller", "first")
+		if _, _, err := l.Get(t.Context()); !errors.Is(err, lock.ErrNoQuorum) {
+			t.Errorf("Get: %v", err)
+		}
+		if err := l.Create(t.Context(), record("first")); !errors.Is(err, lock.ErrNoQuorum) || l.Fence() != 0 {
+			t.Errorf("Create: %v, term %d", err, l.Fence())
+		}
+		l.Leading(func(context.Context) { t.Error("it leads") })(t.Context())
+		ctx, stop := context.WithCancel(t.Context())
+		e := run(ctx, t, l, l.Leading)
+		<-time.After(time.Minute)
+		stop()
+		<-e.stopped
+		if len(e.leads) > 0 {
+			t.Error("client-go leads")
+		}
+	})
 }

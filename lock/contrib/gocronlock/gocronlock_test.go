@@ -13,6 +13,8 @@ import (
 	"github.com/lockscope/lockscope/lock/contrib/gocronlock"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/leaktest"
+	"github.com/lockscope/lockscope/lock/locktest/noquorum"
+	"github.com/lockscope/lockscope/lock/memlock"
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
@@ -159,6 +161,30 @@ func TestElector(t *testing.T) {
 	}
 	stop()
 	<-ended
+}
+
+// TestNoQuorum: no job runs, with a locker or with an elector.
+func TestNoQuorum(t *testing.T) {
+	noquorum.Each(t, func(t *testing.T, l *memlock.Locker) {
+		never, told := func(context.Context) { t.Error("it ran") }, make(chan error, 1)
+		hears := refused(func(err error) { told <- err })
+		for _, opt := range []lock.AcquireOption{nil, lock.MaxWait(time.Second)} {
+			end := schedule(t, gocron.WithDistributedLocker(gocronlock.NewLocker(l, opt)), never, hears)
+			if err := <-told; !errors.Is(err, lock.ErrNoQuorum) {
+				t.Errorf("the job: %v", err)
+			}
+			end()
+		}
+		var elector gocronlock.Elector
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		ended := make(chan error, 1)
+		go func() { ended <- elector.Run(ctx, l, "scheduler") }()
+		schedule(t, gocron.WithDistributedElector(&elector), never)
+		if err := <-ended; !errors.Is(err, lock.ErrNoQuorum) {
+			t.Errorf("the election: %v", err)
+		}
+	})
 }
 
 // await waits until e leads.

@@ -16,6 +16,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/contrib/gooselock"
 	"github.com/lockscope/lockscope/lock/locktest/leaktest"
+	"github.com/lockscope/lockscope/lock/locktest/noquorum"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
@@ -154,12 +155,21 @@ func TestErrors(t *testing.T) {
 			t.Errorf("its context ends: %v", err)
 		}
 		must(t, lease.Release(t.Context()))
-		nodes.NoQuorum()
-		if _, err := p.Up(t.Context()); !errors.Is(err, lock.ErrNoQuorum) || w.runs != 0 {
-			t.Errorf("no quorum: %v, %d runs", err, w.runs)
-		}
 		if _, err := gooselock.New(process(t, nodes), "{"); !errors.Is(err, lock.ErrInvalidResource) {
 			t.Errorf("an invalid name: %v", err)
+		}
+	})
+}
+
+// TestNoQuorum: no migration runs.
+func TestNoQuorum(t *testing.T) {
+	noquorum.Each(t, func(t *testing.T, l *memlock.Locker) {
+		w := &work{during: slowly}
+		for _, opt := range []lock.AcquireOption{lock.NoWait(), lock.MaxWait(time.Second)} {
+			_, err := provider(t, created(), w, locking(t, l, opt)).Up(t.Context())
+			if !errors.Is(err, lock.ErrNoQuorum) || w.runs != 0 {
+				t.Errorf("%v, %d runs", err, w.runs)
+			}
 		}
 	})
 }

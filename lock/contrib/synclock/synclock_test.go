@@ -11,6 +11,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/contrib/synclock"
 	"github.com/lockscope/lockscope/lock/locktest/leaktest"
+	"github.com/lockscope/lockscope/lock/locktest/noquorum"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
@@ -175,6 +176,25 @@ func TestLockTriesAgain(t *testing.T) {
 			t.Fatalf("Lock: %v, %d errors left", m.Err(), left)
 		}
 		m.Unlock()
+	})
+}
+
+// TestNoQuorum: no Lock and no Acquire returns without the lock.
+func TestNoQuorum(t *testing.T) {
+	noquorum.Each(t, func(t *testing.T, l *memlock.Locker) {
+		for _, opt := range []lock.AcquireOption{lock.NoWait(), lock.MaxWait(time.Second)} {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			m, k := mutex(ctx, t, l, opt), synclock.NewKeyed(l, opt)
+			for _, err := range []error{m.Acquire(ctx), k.Lock(ctx, "report")} {
+				if !errors.Is(err, lock.ErrNoQuorum) {
+					t.Error(err)
+				}
+			}
+			if <-apart(m.Lock) || m.Err() == nil || k.Context("report").Err() == nil {
+				t.Errorf("Lock: %v", m.Err())
+			}
+		}
 	})
 }
 
