@@ -13,11 +13,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/redis/go-redis/v9"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 )
 
 // TestScripts runs testdata/script: what a user types, and what appears. testdata/script/README.md lists the commands.
@@ -41,19 +44,26 @@ func verbs() map[string]verb {
 	all := map[string]verb{
 		"lockscope": runHere, "start": startProcess, "log": showLog, "ended": awaitEnd, "signal": sendSignal,
 		"http": getPage, "receiver": startReceiver, "received": nextRequest, "cat": showFile, "port": reservePort,
-		"certificate": makeCertificate, "expand": expand, "refuses": refuses,
+		"certificate": makeCertificate, "expand": expand, "refuses": refuses, "variables": setVariables,
 	}
 	maps.Copy(all, serverVerbs())
+	maps.Copy(all, systemVerbs())
+	maps.Copy(all, lockVerbs())
 	return all
 }
 
 // place is where a script keeps what it has started.
 type place struct {
 	testing.TB
-	servers  map[string]server
-	clients  map[string]*redis.Client
-	started  map[string]*cmdtest.Started
-	requests map[string]chan string
+	variables []string
+	servers   map[string]server
+	clients   map[string]*redis.Client
+	started   map[string]*cmdtest.Started
+	requests  map[string]chan string
+	systems   map[string]any // *pgproc.Server, *clientv3.Client, *ensemble
+	sessions  map[string]*pgx.Conn
+	engines   map[string]*engine.Engine
+	leases    map[string]lock.Lease
 }
 
 func of(ts *testscript.TestScript) *place { return ts.Value("place").(*place) }
@@ -63,26 +73,37 @@ func setUp(env *testscript.Env) error {
 	tb := env.T().(testing.TB)
 	env.Values["place"] = &place{
 		TB: tb, servers: make(map[string]server), started: make(map[string]*cmdtest.Started),
-		requests: make(map[string]chan string), clients: make(map[string]*redis.Client),
+		requests: make(map[string]chan string), clients: make(map[string]*redis.Client), systems: make(map[string]any),
+		sessions: make(map[string]*pgx.Conn), engines: make(map[string]*engine.Engine),
+		leases: make(map[string]lock.Lease),
 	}
-	bin := tb.TempDir()
+	bin, at := tb.TempDir(), func(ago time.Duration) string {
+		return time.Now().Add(-ago).UTC().Format("2006-01-02T15:04:05.000Z")
+	}
 	exe, err := os.Executable()
 	if err != nil {
 		return err
 	}
 	for name, value := range map[string]string{
 		"PATH": bin + string(os.PathListSeparator) + env.Getenv("PATH"), "LOCKSCOPE_TEST_IS_LOCKSCOPE": "1", "NO_COLOR": "1",
-		"OURS": cmdtest.Ours, "SECRET": cmdtest.SecretToken, "NOW": time.Now().UTC().Format("2006-01-02T15:04:05.000Z"),
-		"SOON": "--confirm-after=10ms", // nobody takes locks in two steps here
+		"OURS": cmdtest.Ours, "SECRET": cmdtest.SecretToken, "NOW": at(0), "EARLIER": at(8 * time.Minute),
+		"NOW_MS": strconv.FormatInt(time.Now().UnixMilli(), 10),
+		"SOON":   "--confirm-after=10ms", // nobody takes locks in two steps here
 	} {
 		env.Setenv(name, value)
 	}
 	return os.Symlink(exe, filepath.Join(bin, "lockscope"))
 }
 
-// runHere is lockscope in this process, without the environment.
+// runHere is lockscope in this process, with the variables of the last line "variables" and no others.
 func runHere(ts *testscript.TestScript, args []string) cmdtest.Outcome {
-	return cmdtest.Program(run).With(of(ts), nil, "", args...)
+	return cmdtest.Program(run).With(of(ts), of(ts).variables, "", args...)
+}
+
+// variables NAME=VALUE... are those of each following lockscope.
+func setVariables(ts *testscript.TestScript, args []string) cmdtest.Outcome {
+	of(ts).variables = args
+	return cmdtest.Outcome{}
 }
 
 // refuses PATTERN ARGUMENT... is lockscope with a mistake that it reports before it asks any server: on standard error,

@@ -22,7 +22,6 @@ type server interface {
 	Kill() error
 	Pause() error
 	Resume() error
-	Restart(ctx context.Context) error
 }
 
 func serverVerbs() map[string]verb {
@@ -31,7 +30,7 @@ func serverVerbs() map[string]verb {
 		"reader":      addReader,
 		"kill-server": act(func(p *place, s server) error { return s.Kill() }), "pause": act(pause),
 		"resume":  act(func(p *place, s server) error { return s.Resume() }),
-		"restart": act(func(p *place, s server) error { return s.Restart(p.Context()) }),
+		"restart": act(restart),
 	}
 }
 
@@ -53,6 +52,13 @@ func act(do func(*place, server) error) verb {
 func pause(p *place, s server) error {
 	p.Cleanup(func() { _ = s.Resume() })
 	return s.Pause()
+}
+
+func restart(p *place, s server) error {
+	if s, ok := s.(interface{ Restart(context.Context) error }); ok {
+		return s.Restart(p.Context())
+	}
+	return s.(interface{ Start() error }).Start()
 }
 
 // startRedis NAME... [-- ARGUMENT...] starts a redis-server for each name. Its address is in the variable of that name.

@@ -197,7 +197,7 @@ func (s *Server) Kill() error {
 		p, findErr := os.FindProcess(pid)
 		if findErr == nil {
 			_ = p.Kill()
-			_ = p.Release()
+			_, _ = p.Wait() // if this process has adopted it; else it fails at once
 		}
 	}
 	s.awaitGone(children)
