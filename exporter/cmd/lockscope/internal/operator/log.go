@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/user"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -161,23 +159,11 @@ func NameOf(a *ui.App, named string) string {
 	if named != "" {
 		return named
 	}
-	name := cmp.Or(a.Env["USER"], a.Env["LOGNAME"], a.Env["USERNAME"], userOf(os.Getuid()))
+	name := cmp.Or(a.Env["USER"], a.Env["LOGNAME"], a.Env["USERNAME"], ui.UserOf(os.Getuid()))
 	if host, err := os.Hostname(); err == nil && name != "" {
 		name += "@" + host
 	}
 	return name
-}
-
-// nameOf is for a cron job or a container, which have no USER. An image may have no name for its uid, and Windows, which has
-// USERNAME, has no uid.
-func userOf(uid int) string {
-	if uid < 0 {
-		return ""
-	}
-	if u, err := user.LookupId(strconv.Itoa(uid)); err == nil {
-		return u.Username
-	}
-	return fmt.Sprintf("uid %d", uid)
 }
 
 // Operator are the flags of a command with which a person acts on a lock.
