@@ -21,8 +21,9 @@ import (
 
 func systemVerbs() map[string]verb {
 	return map[string]verb{
-		"postgres": startPostgres, "standby": startStandby, "sql": runSQL, "session": openSession,
+		"postgres": startPostgres, "standby": startStandby, "pooler": startPooler, "pg-file": putFile, "sql": runSQL, "session": openSession,
 		"etcd": startEtcd, "lease": grantLease, "put": putKey, "del": deleteKey, "keys": showKeys,
+		"fill-etcd":     fillEtcd,
 		"require-users": requireUsers,
 		"zookeeper":     startZooKeeper, "znode": makeNode, "zset": setNode, "znodes": showNodes, "zk.Lock": lockNode,
 	}
@@ -77,6 +78,24 @@ func startStandby(ts *testscript.TestScript, args []string) cmdtest.Outcome {
 	of(ts).Cleanup(func() { cmdtest.Must(of(ts), s.Stop()) })
 	addPostgres(ts, args[0], s)
 	return cmdtest.Outcome{}
+}
+
+// startPooler NAME SERVER MODE CONNECTIONS starts PgBouncer. NAME is its URL.
+func startPooler(ts *testscript.TestScript, args []string) cmdtest.Outcome {
+	n, err := strconv.Atoi(args[3])
+	ts.Check(err)
+	b, err := pgproc.StartBouncer(of(ts).Context(), system[*pgproc.Server](ts, args[1]), args[2], n)
+	ts.Check(err)
+	of(ts).Cleanup(func() { cmdtest.Must(of(ts), b.Stop()) })
+	ts.Setenv(args[0], b.URL())
+	return cmdtest.Outcome{}
+}
+
+// putFile SERVER NAME FILE puts a file of the script into the server's folder, and shows its path.
+func putFile(ts *testscript.TestScript, args []string) cmdtest.Outcome {
+	path, err := system[*pgproc.Server](ts, args[0]).Put(args[1], []byte(ts.ReadFile(args[2])))
+	ts.Check(err)
+	return cmdtest.Outcome{Out: path + "\n"}
 }
 
 // runSQL NAME STATEMENT... runs statements as the owner, and shows the rows.
@@ -196,6 +215,15 @@ func showKeys(ts *testscript.TestScript, args []string) (o cmdtest.Outcome) {
 		o.Out += string(kv.Key) + "\n"
 	}
 	return o
+}
+
+// fillEtcd NAME writes until the quota is used up.
+func fillEtcd(ts *testscript.TestScript, args []string) cmdtest.Outcome {
+	var full error
+	for full == nil {
+		_, full = system[*clientv3.Client](ts, args[0]).Put(of(ts).Context(), "big", strings.Repeat("x", 64<<10))
+	}
+	return cmdtest.Outcome{Err: full.Error() + "\n"}
 }
 
 // requireUsers NAME: from now on the cluster requires a user. The user poor, whose password is p00r, may read keys below lock:

@@ -137,8 +137,9 @@ func (c *candidate) lead(ctx context.Context, t election.Term) error {
 		if err != nil {
 			return err
 		}
-		log.Info("the command has ended", slog.Int("status", result.Status), slog.Duration("ran", result.Ran))
 		wait = c.next(wait, result)
+		log.Info("the command has ended", slog.Int("status", result.Status), slog.Duration("ran", result.Ran),
+			slog.Duration("again_in", wait))
 		if !ui.Pause(ctx, wait) || !awaitRenewal(ctx, t, limits) {
 			return nil
 		}

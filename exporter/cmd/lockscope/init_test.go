@@ -1,10 +1,11 @@
-package doctor
+package main
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/doctor"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
@@ -62,7 +63,7 @@ func TestInitOfARestartedNode(t *testing.T) {
 			return strings.HasPrefix(cmdtest.Admin(t, servers[0]).Get(t.Context(), "lockscope:life").Val(),
 				"quarantine|")
 		})
-	var r Report
+	var r doctor.Report
 	command(t, cmdtest.Patient("--redis", list, "-o", "json")...).Decode(t, &r)
 	n := r.Nodes[0]
 	if n.Marker != stored.MarkerQuarantined.String() || n.QuarantineID == "" || n.Quarantine < 50 {

@@ -1,6 +1,6 @@
 //go:build unix
 
-package run
+package main
 
 import (
 	"os/exec"
@@ -17,6 +17,40 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest/process"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 )
+
+// oneServer is a lock by itself.
+func oneServer(t *testing.T) *redisproc.Server {
+	t.Helper()
+	return locktest.Servers(t, 1)[0]
+}
+
+// runArgs are a command line of run that is patient with a busy machine.
+func runArgs(s []*redisproc.Server, more ...string) []string {
+	return append([]string{"run", "nightly", "--redis", cmdtest.Addrs(s...), "--node-timeout", "2s"}, more...)
+}
+
+// shell runs a script under the lock of one server.
+func shell(s *redisproc.Server, script string, more ...string) []string {
+	return append(runArgs([]*redisproc.Server{s}, more...), "--", "sh", "-c", script)
+}
+
+// TestRunAtTheSameInstant as cron has it: of many that do not wait, one runs, although they split the votes.
+func TestRunAtTheSameInstant(t *testing.T) {
+	servers := locktest.Servers(t, 3)
+	cmdtest.VouchFor(t, servers...)
+	l := newLife(t)
+	const machines = 5
+	outcomes := make(chan cmdtest.Outcome, machines)
+	for range machines {
+		p := cmdtest.Start(t, append(runArgs(servers, "-n"), "--", "sh", "-c", "exec 9>"+l.Path+"; echo runs >&9; exec sleep 600")...)
+		go func() { outcomes <- p.Wait() }()
+	}
+	for range machines - 1 {
+		o := <-outcomes
+		o.Want(t, 1, `"nightly" is held by `)
+	}
+	l.Await("runs")
+}
 
 // stubborn is a command that says when it is asked to end and goes on, and a grandchild that does not even say that.
 func stubborn(l *life) string {
@@ -53,7 +87,7 @@ func TestRunEndsBeforeTheLock(t *testing.T) {
 			servers := locktest.Servers(t, 3)
 			cmdtest.VouchFor(t, servers...)
 			l := newLife(t)
-			r := cmdtest.Start(t, append(args(servers, "--ttl", lossTTL.String(), "--node-timeout", "500ms"),
+			r := cmdtest.Start(t, append(runArgs(servers, "--ttl", lossTTL.String(), "--node-timeout", "500ms"),
 				"--", "sh", "-c", stubborn(l))...)
 			l.Await("ready")
 			take(t, servers)
@@ -69,7 +103,7 @@ func TestRunEndsBeforeTheLock(t *testing.T) {
 // TestRunThatRenews is the control: the same command is not asked to end while the nodes answer.
 func TestRunThatRenews(t *testing.T) {
 	t.Parallel()
-	s := server(t)
+	s := oneServer(t)
 	l := newLife(t)
 	cmdtest.Start(t, shell(s, stubborn(l), "--ttl", lossTTL.String(), "--node-timeout", "500ms")...)
 	l.Await("ready")
@@ -98,7 +132,7 @@ func watchdogOf(t *testing.T, lockscope int) int {
 // TestRunKilled: no process of the command outlives lockscope. The control kills the watchdog, too: the grandchild
 // outlives both.
 func TestRunKilled(t *testing.T) {
-	s := server(t)
+	s := oneServer(t)
 	l := newLife(t)
 	r := cmdtest.Start(t, shell(s, stubborn(l))...)
 	l.Await("ready")
@@ -128,7 +162,7 @@ func TestRunKilled(t *testing.T) {
 // before another machine gets the lock.
 func TestRunStopped(t *testing.T) {
 	t.Parallel()
-	s := server(t)
+	s := oneServer(t)
 	l := newLife(t)
 	r := cmdtest.Start(t, shell(s, stubborn(l))...)
 	l.Await("ready")
@@ -171,7 +205,7 @@ func TestRunCommandStopped(t *testing.T) {
 
 // TestRunSignals: the command and its children get them, and its status counts.
 func TestRunSignals(t *testing.T) {
-	s := server(t)
+	s := oneServer(t)
 	l := newLife(t)
 	script := "exec 9>" + l.Path + `; (trap 'echo grandchild usr1 >&9' USR1; trap 'exit 0' TERM; echo young >&9; ` +
 		`while :; do sleep 0.1; done) & trap 'echo child usr1 >&9' USR1; trap 'echo ended >&9; wait; exit 5' TERM; ` +
@@ -205,7 +239,7 @@ func TestRunSignals(t *testing.T) {
 
 // TestRunTooLong: the command is asked to end after --max-hold, and killed after --kill-after.
 func TestRunTooLong(t *testing.T) {
-	s := server(t)
+	s := oneServer(t)
 	command(t, shell(s, "exec sleep 600", "--max-hold", "100ms")...).Want(t, 143, "--max-hold")
 	l := newLife(t)
 	o := command(t, shell(s, stubborn(l), "--max-hold", "500ms", "--kill-after", "300ms")...)
@@ -215,7 +249,7 @@ func TestRunTooLong(t *testing.T) {
 
 // TestRunLeavesNothingBehind: a process of the group ends before the lock is released. The control has left the group.
 func TestRunLeavesNothingBehind(t *testing.T) {
-	s := server(t)
+	s := oneServer(t)
 	l, far := newLife(t), newLife(t)
 	r := cmdtest.Start(t, shell(s, "(exec 9>"+l.Path+"; exec sleep 600) & (exec 9>"+far.Path+
 		"; setsid sh -c 'echo pid $$. >&9; exec sleep 600') & sleep 0.5; exit 4")...)

@@ -1,4 +1,4 @@
-package run
+package main
 
 import (
 	"fmt"
@@ -89,7 +89,7 @@ func (x *terminal) await(text string) {
 
 // TestRunOnATerminal: the command reads its keys, and Ctrl-C is for the command. There is no shell, as in a container.
 func TestRunOnATerminal(t *testing.T) {
-	s := server(t)
+	s := oneServer(t)
 	cmd := cmdtest.Lockscope(t, shell(s, `trap 'echo inter""rupted; exit 9' INT; read x; echo "got:$x"; `+
 		`while :; do sleep 0.1; done`)...)
 	x := onTerminal(t, cmd)
@@ -107,7 +107,7 @@ func TestRunOnATerminal(t *testing.T) {
 // TestRunStopsWhileItStartsAProgram: a shell and its child are one until the child is another program (vfork). A child
 // that Ctrl-Z stops before that leaves a shell that has not stopped, and does not go on.
 func TestRunStopsWhileItStartsAProgram(t *testing.T) {
-	s := server(t)
+	s := oneServer(t)
 	const starts = `while :; do /bin/true; /bin/true; echo goes""on; done`
 	x := onTerminal(t, cmdtest.Lockscope(t, shell(s, starts)...))
 	x.await("goeson")
@@ -143,7 +143,7 @@ func interactive(t *testing.T) *terminal {
 
 // TestRunUnderAShell: Ctrl-Z stops the command and lockscope, and fg continues them.
 func TestRunUnderAShell(t *testing.T) {
-	s := server(t)
+	s := oneServer(t)
 	x := interactive(t)
 	x.typed("$lockscope run nightly --ttl 30s --redis " + s.Addr() + ` -- sh -c 'echo star""ted; sleep 600'` + "\n")
 	x.await("started")
@@ -162,7 +162,7 @@ func TestRunUnderAShell(t *testing.T) {
 
 // TestRunInAPipeline: the command gets the terminal when it reads it, although its output is piped.
 func TestRunInAPipeline(t *testing.T) {
-	s := server(t)
+	s := oneServer(t)
 	x := interactive(t)
 	x.typed("$lockscope run nightly --redis " + s.Addr() + ` -- sh -c 'echo star""ted; read x; echo "got:$x"' | cat` +
 		"\n")
@@ -177,7 +177,7 @@ func TestRunInAPipeline(t *testing.T) {
 
 // TestRunStoppedPastItsLock: a command that Ctrl-Z stopped is killed with its lock, without having run again.
 func TestRunStoppedPastItsLock(t *testing.T) {
-	s := server(t)
+	s := oneServer(t)
 	x := interactive(t)
 	x.typed("$lockscope run nightly --ttl 2s --redis " + s.Addr() + ` -- sh -c 'echo star""ted; sleep 1; sleep 600'` +
 		"\n")

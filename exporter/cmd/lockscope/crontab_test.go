@@ -1,6 +1,6 @@
 //go:build unix
 
-package run
+package main
 
 import (
 	"errors"
@@ -20,7 +20,7 @@ import (
 // underCron runs the line of crontab in README as cron does, with paths of this test, and without any environment.
 func underCron(t *testing.T, dir string) (status int, output string) {
 	t.Helper()
-	text, err := os.ReadFile("../../README.md")
+	text, err := os.ReadFile("README.md")
 	cmdtest.Must(t, err)
 	found := regexp.MustCompile(`(?m)^0 3 \* \* \* +(.+)$`).FindSubmatch(text)
 	if found == nil {
@@ -50,7 +50,7 @@ func underCron(t *testing.T, dir string) (status int, output string) {
 // TestCrontab: the line of README runs the report, and writes the metrics. Cron mails nothing from a machine that was
 // not the first.
 func TestCrontab(t *testing.T) {
-	dir, s := t.TempDir(), server(t)
+	dir, s := t.TempDir(), oneServer(t)
 	exe, err := os.Executable()
 	cmdtest.Must(t, err)
 	put := func(name, text string, mode os.FileMode) {
