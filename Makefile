@@ -159,7 +159,7 @@ quick-package:
 test-server: ## Test what talks to Redis on another server: SERVER=/path/to/valkey-server; ten minutes. Those of TLS need it built in.
 	LOCKSCOPE_REDIS_SERVER='$(SERVER)' GOWORK='$(ROOT)/$(RELEASE)/release.work' $(PLAIN) $(GO) test -vet=off -count=1 -timeout 30m \
 		./lock/redlock/... ./lock/semaphore ./lock/rwlock ./lock/election ./lock/contrib/migration ./scanner/... \
-		./exporter/cmd/lockscope ./exporter/cmd/lockscope/internal/{diagnosis,discover,doctor,operator,scan,top}/...
+		./exporter/cmd/lockscope ./exporter/cmd/lockscope/internal/{diagnosis,top}/...
 
 # One after another, for each of them takes all cores. A failure does not end the others: they are for the night. All changed rules
 # would take a day: each night draws a sixtieth of those that no test is recorded for.

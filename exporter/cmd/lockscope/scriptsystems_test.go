@@ -134,8 +134,8 @@ func openSession(ts *testscript.TestScript, args []string) cmdtest.Outcome {
 		p.Cleanup(func() { _ = conn.Close(context.Background()) })
 	}
 	if last := len(statements) - 1; statements[last] == "&" {
-		ended := make(chan struct{})
-		go func() { defer close(ended); _, _ = conn.Exec(p.Context(), statements[last-1]) }()
+		ended, sql := make(chan struct{}), statements[last-1]
+		go func() { defer close(ended); _, _ = conn.Exec(p.Context(), sql) }()
 		p.Cleanup(func() { <-ended })
 		statements = statements[:last-1]
 	}

@@ -156,10 +156,11 @@ func Load(path string) (*File, error) {
 	if len(text) > mostText {
 		return nil, fmt.Errorf("%s: too large: use at most %d bytes", path, mostText)
 	}
-	return parse(path, text)
+	return Parse(path, text)
 }
 
-func parse(path string, text []byte) (*File, error) {
+// Parse reads a text that is, or was, a file of this path.
+func Parse(path string, text []byte) (*File, error) {
 	f := &File{path: path, lines: make(map[string]int)}
 	p := &problems{file: path, lines: f.lines}
 	f.decode(text, p)

@@ -18,8 +18,8 @@ import (
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
-// report is the JSON form of a listing: schema 1.
-type document struct {
+// Document is the JSON form of a listing: schema 1.
+type Document struct {
 	Schema    int          `json:"schema"`
 	Started   time.Time    `json:"started"`
 	Took      float64      `json:"took_seconds"`
@@ -72,8 +72,8 @@ type listedNode struct {
 	Error     string `json:"error,omitempty"`
 }
 
-func jsonListing(l *overview) document {
-	out := document{
+func jsonListing(l *overview) Document {
+	out := Document{
 		Schema: ui.SchemaVersion, Started: l.started, Took: l.took.Seconds(), Truncated: l.truncated,
 		Omitted: l.omitted,
 		Locks:   make([]listedLock, 0, len(l.locks)), Nodes: []listedNode{},

@@ -82,7 +82,7 @@ type plan struct {
 	groups config.Groups
 	failOn []inspect.Class
 	repair *scanRepair
-	bar    *progress // nil without a terminal
+	bar    *ui.ProgressLine // nil without a terminal
 }
 
 func (f *scanFlags) run(ctx context.Context, a *ui.App) (err error) {
@@ -111,8 +111,8 @@ func (f *scanFlags) plan(a *ui.App) (_ *plan, err error) {
 	}
 	opts = append(opts, scanner.WithRepairMinAge(f.repair.act.MinAge))
 	if ui.Terminal(a.ErrOut) > 0 {
-		p.bar = newProgress(a.ErrOut)
-		opts = append(opts, scanner.WithProgress(p.bar.report))
+		p.bar = ui.NewProgressLine(a.ErrOut)
+		opts = append(opts, scanner.WithProgress(p.bar.Report))
 	}
 	if p.repair, err = f.repair.open(a); err != nil {
 		return nil, err
@@ -154,12 +154,12 @@ func (f *scanFlags) failOnClasses() ([]inspect.Class, error) {
 // anything that can fail is tried.
 func (f *scanFlags) execute(ctx context.Context, a *ui.App, p *plan) error {
 	if p.bar != nil {
-		p.bar.keepUp()
+		p.bar.KeepUp()
 	}
 	reports, err := p.groups.Sweep(ctx)
 	report := report.Merge(reports...)
 	if p.bar != nil {
-		p.bar.clear()
+		p.bar.Clear()
 	}
 	switch {
 	case ctx.Err() != nil:

@@ -1,4 +1,4 @@
-package list
+package main
 
 import (
 	"fmt"
@@ -45,7 +45,7 @@ func TestForgetfulNodes(t *testing.T) {
 		}
 		names = append(names, s.Addr())
 	}
-	o := run.With(t, []string{"LOCKSCOPE_REDIS_PASSWORD=pw"}, "", "list", "--redis", strings.Join(names, ","),
+	o := commandWith(t, []string{"LOCKSCOPE_REDIS_PASSWORD=pw"}, "", "list", "--redis", strings.Join(names, ","),
 		"--redis-username", "few")
 	o.Want(t, ui.ExitClean, "order", "\n"+names[0]+" may have forgotten locks")
 }

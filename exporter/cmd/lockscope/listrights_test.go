@@ -1,4 +1,4 @@
-package list
+package main
 
 import (
 	"testing"
@@ -33,7 +33,7 @@ func TestListWithoutOneRight(t *testing.T) {
 			}
 		}
 		cmdtest.Must(t, c.Do(t.Context(), args...).Err())
-		o := run.With(t, []string{"LOCKSCOPE_REDIS_PASSWORD=pw"}, "", "list", "--redis", s.Addr(),
+		o := commandWith(t, []string{"LOCKSCOPE_REDIS_PASSWORD=pw"}, "", "list", "--redis", s.Addr(),
 			"--redis-username", "few")
 		switch {
 		case status == ui.ExitError:

@@ -1,4 +1,4 @@
-package scan
+package ui
 
 import (
 	"fmt"
@@ -6,45 +6,45 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
 const (
-	patience     = time.Second // a shorter scan needs no progress
-	progressRate = 200 * time.Millisecond
-	clearLine    = "\r\x1b[K"
+	progressAfter = time.Second // a shorter scan needs no progress
+	progressRate  = 200 * time.Millisecond
+	clearLine     = "\r\x1b[K"
 )
 
-// progress writes one line about a long sweep over and over. It is for terminals.
-type progress struct {
+// ProgressLine writes one line about a long sweep over and over. It is for terminals.
+type ProgressLine struct {
 	w   io.Writer
 	now func() time.Time
 
 	mu      sync.Mutex
 	began   time.Time
 	written time.Time // zero: nothing to clear
-	sweep   *ui.Progress
-	stop    func() // ends keepUp; nil: it does not run
+	sweep   *Progress
+	stop    func() // ends KeepUp; nil: it does not run
 }
 
-func newProgress(w io.Writer) *progress {
+// NewProgressLine begins with the sweep.
+func NewProgressLine(w io.Writer) *ProgressLine {
 	began := time.Now()
-	return &progress{w: w, now: time.Now, began: began, sweep: ui.BeginProgress(began)}
+	return &ProgressLine{w: w, now: time.Now, began: began, sweep: BeginProgress(began)}
 }
 
-// keepUp writes the line anew until clear is called: while findings are given the time to
+// KeepUp writes the line anew until Clear is called: while findings are given the time to
 // go away, or a server is waited for, nothing is reported.
-func (p *progress) keepUp() {
-	p.stop = ui.Every(progressRate, func() {
+func (p *ProgressLine) KeepUp() {
+	p.stop = Every(progressRate, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.write()
 	})
 }
 
-// report is for scanner.WithProgress.
-func (p *progress) report(of report.Progress) {
+// Report is for scanner.WithProgress.
+func (p *ProgressLine) Report(of report.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.sweep.Take(of)
@@ -52,16 +52,16 @@ func (p *progress) report(of report.Progress) {
 }
 
 // write expects the lock to be held.
-func (p *progress) write() {
+func (p *ProgressLine) write() {
 	now := p.now()
-	if now.Sub(p.began) < patience || now.Sub(p.written) < progressRate {
+	if now.Sub(p.began) < progressAfter || now.Sub(p.written) < progressRate {
 		return
 	}
 	p.written = now
 	fmt.Fprint(p.w, clearLine+p.line(now))
 }
 
-func (p *progress) line(now time.Time) string {
+func (p *ProgressLine) line(now time.Time) string {
 	e := p.sweep.Estimate(now)
 	took := e.Took.Round(time.Second)
 	switch {
@@ -78,8 +78,8 @@ func (p *progress) line(now time.Time) string {
 	return line + fmt.Sprintf(", about %v left", e.Left)
 }
 
-// clear removes the line; the caller sweeps no more.
-func (p *progress) clear() {
+// Clear removes the line; the caller sweeps no more.
+func (p *ProgressLine) Clear() {
 	if p.stop != nil {
 		p.stop()
 		p.stop = nil

@@ -1,4 +1,4 @@
-package config
+package main
 
 import (
 	"encoding/json"
@@ -7,11 +7,13 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/config"
 )
 
 // TestSchema accepts the example and refuses what Load refuses.
 func TestSchema(t *testing.T) {
-	text, err := Schema()
+	text, err := config.Schema()
 	if err != nil {
 		t.Fatal(err)
 	}

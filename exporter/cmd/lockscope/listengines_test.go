@@ -1,4 +1,4 @@
-package list
+package main
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/list"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
@@ -86,7 +87,7 @@ func TestADeadlockOverEngines(t *testing.T) {
 				calls := build(engineOf(t, servers, 0, names[0]), engineOf(t, servers, 0, names[1]),
 					engineOf(t, servers, 0, names[2]))
 				cross(t, calls...)
-				var r document
+				var r list.Document
 				deadline := time.Now().Add(10 * time.Second)
 				for len(r.Deadlocks) == 0 && time.Now().Before(deadline) {
 					command(t, "list", "--redis", cmdtest.Addrs(servers...), "-o", "json").Decode(t, &r)
@@ -117,7 +118,7 @@ func TestEnginesOnOtherKeysAreNoDeadlock(t *testing.T) {
 			_ = keeps
 			// They hold order on y and wait for stock on x. No holder of stock waits for order on x.
 			cross(t, crossing{y, "order", x, "stock"}, crossing{y, "stock", x, "order"})
-			var r document
+			var r list.Document
 			cmdtest.Eventually(t, "both wait", func() bool {
 				command(t, "list", "--redis", cmdtest.Addrs(servers...), "-o", "json").Decode(t, &r)
 				return waitsOf(r, "stock") == 1 && waitsOf(r, "order") == 1 && len(holdsOf(r, "stock")) == 1 &&
@@ -139,7 +140,7 @@ func TestEnginesOnOtherKeysAreNoDeadlock(t *testing.T) {
 	}
 }
 
-func holdsOf(r document, resource string) (all []string) {
+func holdsOf(r list.Document, resource string) (all []string) {
 	for _, l := range r.Locks {
 		if l.Resource != resource || l.Waiting == nil {
 			continue
@@ -151,4 +152,13 @@ func holdsOf(r document, resource string) (all []string) {
 		}
 	}
 	return slices.Compact(all)
+}
+
+func waitsOf(r list.Document, resource string) int {
+	for _, l := range r.Locks {
+		if l.Resource == resource && l.Waiting != nil {
+			return l.Waiting.Processes
+		}
+	}
+	return 0
 }

@@ -1,4 +1,4 @@
-package servers
+package main
 
 import (
 	"errors"
@@ -9,18 +9,18 @@ import (
 	"testing"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 )
 
-const secret = "s3cr3t-w0rd"
-
-func optionsOf(t *testing.T, c RedisConfig) []*redis.Options {
+func optionsOf(t *testing.T, c servers.RedisConfig) []*redis.Options {
 	t.Helper()
 	nodes, err := c.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := Close(nodes); err != nil {
+		if err := servers.Close(nodes); err != nil {
 			t.Error(err)
 		}
 	})
@@ -41,7 +41,7 @@ func file(t *testing.T, text string) string {
 }
 
 func TestURLsFromEverywhere(t *testing.T) {
-	opts := optionsOf(t, RedisConfig{
+	opts := optionsOf(t, servers.RedisConfig{
 		URLs: []string{"redis://h1:1", "h2:2", "[::1]:3"}, File: "-",
 		Stdin: strings.NewReader("# nodes\n\n  rediss://u:p@h4:4/2  \n"),
 	})
@@ -67,17 +67,17 @@ func TestShortForms(t *testing.T) {
 		"unix:///run/redis.sock":      "/run/redis.sock",
 		"unix:///run/redis.sock?db=2": "/run/redis.sock", "redis://localhost": "localhost:6379",
 	} {
-		if opts := optionsOf(t, RedisConfig{URLs: []string{raw}}); opts[0].Addr != want {
+		if opts := optionsOf(t, servers.RedisConfig{URLs: []string{raw}}); opts[0].Addr != want {
 			t.Errorf("%s: %s, want %s", raw, opts[0].Addr, want)
 		}
 	}
-	if _, err := (RedisConfig{URLs: []string{"word.word1.W"}}).Open(); !errors.Is(err, ErrBadURL) {
+	if _, err := (servers.RedisConfig{URLs: []string{"word.word1.W"}}).Open(); !errors.Is(err, servers.ErrBadURL) {
 		t.Errorf("%v", err)
 	}
 }
 
 func TestCredentialsFillInWhatURLsLeaveOpen(t *testing.T) {
-	opts := optionsOf(t, RedisConfig{
+	opts := optionsOf(t, servers.RedisConfig{
 		URLs: []string{"redis://own:mine@h1:1", "redis://:mine@h2:2", "redis://own@h3:3", "h4:4"}, Username: "all",
 		PasswordFile: file(t, secret+"\n"),
 	})
@@ -90,7 +90,7 @@ func TestCredentialsFillInWhatURLsLeaveOpen(t *testing.T) {
 
 func TestBadInputIsRefusedWithoutItsText(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "missing")
-	for name, c := range map[string]RedisConfig{
+	for name, c := range map[string]servers.RedisConfig{
 		"none":               {},
 		"empty file":         {File: file(t, "# nothing\n")},
 		"scheme":             {URLs: []string{"http://u:" + secret + "@h:1"}},
@@ -99,21 +99,21 @@ func TestBadInputIsRefusedWithoutItsText(t *testing.T) {
 		"raw comma split":    {URLs: []string{"redis://u:" + secret, "rest@h:1"}},
 		"user without URL":   {URLs: []string{"u:" + secret + "@h:1"}},
 		"no port":            {URLs: []string{secret}},
-		"too many":           {URLs: slices.Repeat([]string{"h:1"}, mostServers+1)},
+		"too many":           {URLs: slices.Repeat([]string{"h:1"}, 1001)},
 		"no URL file":        {File: missing},
 		"no password file":   {URLs: []string{"h:1"}, PasswordFile: missing},
 		"empty password":     {URLs: []string{"h:1"}, PasswordFile: file(t, "\n")},
-		"TLS on plain":       {URLs: []string{"redis://u:" + secret + "@h:1"}, TLS: TLS{SkipVerify: true}},
-		"no CA":              {URLs: []string{"rediss://h:1"}, TLS: TLS{CA: missing}},
-		"CA is none":         {URLs: []string{"rediss://h:1"}, TLS: TLS{CA: file(t, secret)}},
-		"cert without key":   {URLs: []string{"rediss://h:1"}, TLS: TLS{Cert: file(t, "x")}},
-		"bad cert":           {URLs: []string{"rediss://h:1"}, TLS: TLS{Cert: file(t, secret), Key: file(t, secret)}},
+		"TLS on plain":       {URLs: []string{"redis://u:" + secret + "@h:1"}, TLS: servers.TLS{SkipVerify: true}},
+		"no CA":              {URLs: []string{"rediss://h:1"}, TLS: servers.TLS{CA: missing}},
+		"CA is none":         {URLs: []string{"rediss://h:1"}, TLS: servers.TLS{CA: file(t, secret)}},
+		"cert without key":   {URLs: []string{"rediss://h:1"}, TLS: servers.TLS{Cert: file(t, "x")}},
+		"bad cert":           {URLs: []string{"rediss://h:1"}, TLS: servers.TLS{Cert: file(t, secret), Key: file(t, secret)}},
 		"cluster + sentinel": {URLs: []string{"h:1"}, Cluster: true, SentinelMaster: "m"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			nodes, err := c.Open()
 			if err == nil {
-				_ = Close(nodes)
+				_ = servers.Close(nodes)
 				t.Fatal("accepted")
 			}
 			if strings.Contains(err.Error(), secret) {
@@ -123,24 +123,8 @@ func TestBadInputIsRefusedWithoutItsText(t *testing.T) {
 	}
 }
 
-func TestErrorsAreTyped(t *testing.T) {
-	for _, c := range []struct {
-		config RedisConfig
-		want   error
-	}{
-		{RedisConfig{}, ErrNoServers},
-		{RedisConfig{URLs: []string{"nonsense"}}, ErrBadURL},
-		{RedisConfig{URLs: []string{"h:1"}, TLS: TLS{SkipVerify: true}}, ErrConflict},
-		{RedisConfig{URLs: []string{"h:1"}, PasswordFile: "/nonexistent"}, os.ErrNotExist},
-	} {
-		if _, err := c.config.Open(); !errors.Is(err, c.want) {
-			t.Errorf("%v, want %v", err, c.want)
-		}
-	}
-}
-
 func TestClusterAndSentinelAreOneNode(t *testing.T) {
-	for name, c := range map[string]RedisConfig{
+	for name, c := range map[string]servers.RedisConfig{
 		"cluster:h1:1": {URLs: []string{"redis://u:" + secret + "@h1:1", "h2:2"}, Cluster: true},
 		"sentinel:main": {URLs: []string{"redis://u:" + secret + "@h1:1", "h2:2"}, SentinelMaster: "main",
 			SentinelPassword: secret},
@@ -152,7 +136,7 @@ func TestClusterAndSentinelAreOneNode(t *testing.T) {
 		if len(nodes) != 1 || nodes[0].Name != name {
 			t.Errorf("%+v, want one node %s", nodes, name)
 		}
-		if err := Close(nodes); err != nil {
+		if err := servers.Close(nodes); err != nil {
 			t.Error(err)
 		}
 	}

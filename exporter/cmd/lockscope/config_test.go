@@ -1,4 +1,4 @@
-package config
+package main
 
 import (
 	"errors"
@@ -7,14 +7,16 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/config"
 )
 
 const secret = "s3cr3t"
 
-const example = "../../../../../examples/cron/lockscope.yaml"
+const example = "../../../examples/cron/lockscope.yaml"
 
 func TestLoadExample(t *testing.T) {
-	f, err := Load(example)
+	f, err := config.Load(example)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,7 +24,7 @@ func TestLoadExample(t *testing.T) {
 	if len(f.Groups) != 2 || !*orders.Redlock || len(orders.Redis) != 3 || time.Duration(f.MaxHold) != 15*time.Minute {
 		t.Errorf("%+v", f)
 	}
-	if got := Globs(f.PatternsOf(batch)); len(got) != 2 || got[0] != `job\-lock:default:*` ||
+	if got := config.Globs(f.PatternsOf(batch)); len(got) != 2 || got[0] != `job\-lock:default:*` ||
 		time.Duration(batch.Patterns[0].MaxTTL) != 24*time.Hour {
 		t.Errorf("%q, %+v", got, batch.Patterns)
 	}
@@ -113,8 +115,8 @@ func TestProblems(t *testing.T) {
 		"short hold":    {"groups: [{name: a, etcd: [h:1], max_hold: 0s}]", "groups[0].max_hold: too short"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := parse("x.yaml", []byte(test.text))
-			var problems *Problems
+			_, err := config.Parse("x.yaml", []byte(test.text))
+			var problems *config.Problems
 			if !errors.As(err, &problems) {
 				t.Fatalf("%v", err)
 			}
@@ -128,43 +130,6 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// TestProblemsAreAllTold in the order of their lines.
-func TestProblemsAreAllTold(t *testing.T) {
-	_, err := parse("x.yaml", []byte("interval: never\nmax_tll: 1h\ngroups: 7\n"))
-	if lines := strings.Split(err.Error(), "\n"); len(lines) != 3 || !strings.HasPrefix(lines[0], "x.yaml:1") ||
-		!strings.HasPrefix(lines[2], "x.yaml:3") {
-		t.Errorf("%v", err)
-	}
-}
-
-func TestSecretsAreRead(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "lockscope.yaml")
-	write := func(name, text string) {
-		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write("lockscope.yaml", "groups: [{name: a, redis: [h:1], username: u, password_file: pw}]\n")
-	f, err := Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.Target(&f.Groups[0]); !errors.Is(err, os.ErrNotExist) ||
-		!strings.Contains(err.Error(), "password_file") {
-		t.Errorf("%v", err)
-	}
-	write("pw", secret+"\n")
-	c, err := f.Target(&f.Groups[0])
-	if err != nil || c.Password != secret || c.Username != "u" {
-		t.Errorf("%v", err)
-	}
-	if _, err := Load(filepath.Join(dir, "missing")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("%v", err)
-	}
-}
-
 // TestWebhookFiles: a webhook has its URL, its template and a key in files.
 func TestWebhookFiles(t *testing.T) {
 	dir := t.TempDir()
@@ -174,7 +139,7 @@ notify:
     - {url_file: url, template_file: text, secret_file: key}
     - {url: 'http://h'}
 `)
-	f, err := parse(filepath.Join(dir, "x.yaml"), text)
+	f, err := config.Parse(filepath.Join(dir, "x.yaml"), text)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package config
+package main
 
 import (
 	"errors"
@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/config"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 )
 
 // FuzzParse: whatever the text, the error is a list of problems without control characters.
@@ -23,14 +26,14 @@ func FuzzParse(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		file, err := parse("x.yaml", text)
+		file, err := config.Parse("x.yaml", text)
 		if (file == nil) == (err == nil) {
 			t.Fatalf("%q: neither a file nor an error, or both: %v", text, err)
 		}
 		if err == nil {
 			return
 		}
-		if _, ok := errors.AsType[*Problems](err); !ok {
+		if _, ok := errors.AsType[*config.Problems](err); !ok {
 			t.Fatalf("%q: %T", text, err)
 		}
 		for line := range strings.Lines(err.Error()) {
@@ -38,5 +41,19 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("%q: %q", text, line)
 			}
 		}
+	})
+}
+
+// FuzzServers: the list of servers has passwords, which no error shows.
+func FuzzServers(f *testing.F) {
+	f.Add("redis://app:", "@r1:6379/0\n# r2\n[::1]:6379\n/run/redis.sock")
+	f.Add("r1:6379,", "x@h:1")
+	f.Add("rediss://u:p?db=", "&protocol=9")
+	f.Fuzz(func(t *testing.T, before, after string) {
+		nodes, err := servers.RedisConfig{File: "-", Stdin: strings.NewReader(before + secret + after)}.Open()
+		if err != nil && strings.Contains(err.Error(), secret) {
+			t.Fatalf("the secret is in %v", err)
+		}
+		_ = servers.Close(nodes)
 	})
 }

@@ -1,9 +1,0 @@
-package config
-
-import (
-	"testing"
-
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
-)
-
-func TestMain(m *testing.M) { cmdtest.Main(m) }
