@@ -130,6 +130,31 @@ func TestProblems(t *testing.T) {
 	}
 }
 
+func TestSecretsAreRead(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "lockscope.yaml")
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("lockscope.yaml", "groups: [{name: a, redis: [h:1], username: u, password_file: pw}]\n")
+	f, err := config.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Target(&f.Groups[0]); !errors.Is(err, os.ErrNotExist) ||
+		!strings.Contains(err.Error(), "password_file") {
+		t.Errorf("%v", err)
+	}
+	write("pw", secret+"\n")
+	c, err := f.Target(&f.Groups[0])
+	if err != nil || c.Password != secret || c.Username != "u" {
+		t.Errorf("%v", err)
+	}
+}
+
 // TestWebhookFiles: a webhook has its URL, its template and a key in files.
 func TestWebhookFiles(t *testing.T) {
 	dir := t.TempDir()
