@@ -88,12 +88,9 @@ func (a *api) refuse(w http.ResponseWriter, r *http.Request, id string, err erro
 		return
 	}
 	switch {
-	case errors.Is(err, lock.ErrNoQuorum), errors.Is(err, lock.ErrTooLate), errors.Is(err, lock.ErrClosed):
+	case errors.Is(err, lock.ErrNoQuorum), errors.Is(err, lock.ErrTooLate), errors.Is(err, lock.ErrMaxWait), errors.Is(err, lock.ErrClosed):
 		w.Header().Set("Retry-After", "1")
 		answer(w, http.StatusServiceUnavailable, problem{Error: "locks cannot be taken at the moment"})
-	case errors.Is(err, lock.ErrMaxWait): // its turn had not come: nobody outside was asked
-		w.Header().Set("Retry-After", retryAfter(0))
-		answer(w, http.StatusLocked, problem{Error: "other requests for this order come first", HeldBy: a.instance})
 	case errors.Is(err, lock.ErrLost), errors.Is(err, errStale):
 		answer(w, http.StatusConflict,
 			problem{Error: "the lock was lost while the order was charged: look at the order before you try again"})

@@ -242,3 +242,28 @@ func TestNamesOfNodes(t *testing.T) {
 		t.Errorf("the nodes are called otherwise: %v", err)
 	}
 }
+
+// TestASpentWaitSaysWhetherTheLockIsHeld: behind callers that wait for a lease of this process, it is; while nodes have not
+// answered, nobody knows.
+func TestASpentWaitSaysWhetherTheLockIsHeld(t *testing.T) {
+	inBubble(t, 3, func(t *testing.T, nodes memlock.Nodes, l *memlock.Locker) {
+		lease, next := acquire(t, l), make(chan lock.Lease)
+		go func() { next <- acquire(t, l) }()
+		synctest.Wait()
+		_, err := l.Acquire(t.Context(), "job", lock.MaxWait(time.Second))
+		held, ok := errors.AsType[*lock.HeldError](err)
+		if !errors.Is(err, lock.ErrMaxWait) || !ok || held.Holder.Instance == "" {
+			t.Errorf("behind a lease of this process: %v", err)
+		}
+		if err := errors.Join(lease.Release(t.Context()), (<-next).Release(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+		nodes[0].Freeze()
+		nodes[1].Freeze()
+		_, err = l.Acquire(t.Context(), "other job", lock.MaxWait(time.Millisecond))
+		if !errors.Is(err, lock.ErrMaxWait) || errors.Is(err, lock.ErrHeld) {
+			t.Errorf("on nodes that have not answered: %v", err)
+		}
+		nodes.Recover()
+	})
+}

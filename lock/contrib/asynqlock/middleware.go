@@ -44,7 +44,7 @@ func Middleware(locker lock.Locker, key func(*asynq.Task) string, held error, op
 				defer stop()
 				return next.ProcessTask(working, task)
 			}, opts...)
-			if !ran && (errors.Is(err, lock.ErrHeld) || errors.Is(err, lock.ErrMaxWait) && !errors.Is(err, lock.ErrNoQuorum)) {
+			if !ran && errors.Is(err, lock.ErrHeld) {
 				return &heldError{err, held}
 			}
 			return err

@@ -40,7 +40,7 @@ func New(locker lock.Locker, name string, logger cron.Logger,
 		}, opts...)
 		switch {
 		case err == nil:
-		case !ran && (errors.Is(err, lock.ErrHeld) || errors.Is(err, lock.ErrMaxWait) && !errors.Is(err, lock.ErrNoQuorum)):
+		case !ran && errors.Is(err, lock.ErrHeld):
 			logger.Info("skip", "job", name, "reason", err)
 		default:
 			logger.Error(err, "job failed", "job", name)

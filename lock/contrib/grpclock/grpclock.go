@@ -112,8 +112,6 @@ func refusal(ctx context.Context, err error) error {
 		return status.FromContextError(ctx.Err()).Err()
 	case ok:
 		return retry(codes.Aborted, "another call for this resource is being served", held.Remaining)
-	case errors.Is(err, lock.ErrMaxWait) && !errors.Is(err, lock.ErrNoQuorum): // others of this process come first
-		return retry(codes.Aborted, "another call for this resource is being served", 0)
 	case lock.ReasonOf(err) == lock.ReasonInvalid:
 		return status.Error(codes.InvalidArgument, "this resource cannot be locked")
 	default:

@@ -60,14 +60,10 @@ func Handler(locker lock.Locker, key func(*http.Request) string, next http.Handl
 
 // refuse answers a request that did not get its lock.
 func refuse(w http.ResponseWriter, err error) {
-	var remaining time.Duration
 	held, ok := errors.AsType[*lock.HeldError](err)
-	if ok {
-		remaining = held.Remaining
-	}
 	switch {
-	case ok, errors.Is(err, lock.ErrMaxWait) && !errors.Is(err, lock.ErrNoQuorum): // others of this process come first
-		w.Header().Set("Retry-After", seconds(remaining))
+	case ok:
+		w.Header().Set("Retry-After", seconds(held.Remaining))
 		http.Error(w, "another request for this resource is being served", http.StatusConflict)
 	case lock.ReasonOf(err) == lock.ReasonInvalid:
 		http.Error(w, "this resource cannot be locked", http.StatusBadRequest)

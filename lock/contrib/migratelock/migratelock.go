@@ -86,7 +86,7 @@ func (l *locked) Open(url string) (database.Driver, error) {
 
 func (l *locked) Lock() error {
 	err := l.m.Acquire(l.ctx)
-	if errors.Is(err, lock.ErrHeld) || errors.Is(err, lock.ErrMaxWait) && !errors.Is(err, lock.ErrNoQuorum) {
+	if errors.Is(err, lock.ErrHeld) {
 		return fmt.Errorf("%w: %w", database.ErrLocked, err)
 	} else if err != nil {
 		return err

@@ -67,7 +67,7 @@ func New(locker lock.Locker, key func(*rivertype.JobRow) string, held error, opt
 			defer stop()
 			return work(working)
 		}, opts...)
-		if !ran && (errors.Is(err, lock.ErrHeld) || errors.Is(err, lock.ErrMaxWait) && !errors.Is(err, lock.ErrNoQuorum)) {
+		if !ran && errors.Is(err, lock.ErrHeld) {
 			return errors.Join(held, err)
 		}
 		return err
