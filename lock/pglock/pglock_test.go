@@ -76,9 +76,9 @@ func TestConformance(t *testing.T) {
 	s := server(t)
 	locktest.Run(t, locktest.Driver{
 		New: func(t testing.TB, opts ...lock.Option) lock.Locker {
-			return locker(t, s, append(opts, lock.WithNodeTimeout(750*time.Millisecond))...)
+			return locker(t, s, append(opts, lock.WithNodeTimeout(1500*time.Millisecond))...)
 		},
-		Capabilities: everything, ReaderFences: true, TTL: 3 * time.Second,
+		Capabilities: everything, ReaderFences: true, TTL: 6 * time.Second,
 		Fault: func(t testing.TB) {
 			must(t, s.Pause())
 			time.Sleep(2 * time.Second)
@@ -96,9 +96,9 @@ func TestConformanceWithoutWakeUps(t *testing.T) {
 	locktest.Run(t, locktest.Driver{
 		New: func(t testing.TB, opts ...lock.Option) lock.Locker {
 			return locker(t, s, append(opts, pglock.WithoutListener(), lock.WithPollInterval(50*time.Millisecond),
-				lock.WithNodeTimeout(500*time.Millisecond))...)
+				lock.WithNodeTimeout(time.Second))...)
 		},
-		Capabilities: everything, ReaderFences: true, TTL: 2 * time.Second,
+		Capabilities: everything, ReaderFences: true, TTL: 4 * time.Second,
 	})
 }
 
