@@ -74,7 +74,16 @@ func (c *candidate) perform(ctx context.Context, l lock.Locker) error {
 	defer cancel(nil)
 	defer context.AfterFunc(c.signals.Context(), func() { cancel(context.Cause(c.signals.Context())) })()
 	log := c.app.Logger.With(slog.String("election", c.name))
-	err := election.Run(ctx, l, c.name, c.lead, election.TTL(c.locker.TTL), election.Failed(func(err error) {
+	ctx, stop := new(servers.Trouble).Watch(ctx, c.app, func(last error) {
+		if !errors.Is(last, lock.ErrHeld) { // a standby says whom it waits for
+			log.Warn("too few servers answer: the campaign goes on", slog.Any("error", last))
+		}
+	})
+	defer stop()
+	err := election.Run(ctx, l, c.name, func(ctx context.Context, t election.Term) error {
+		stop()
+		return c.lead(ctx, t)
+	}, election.TTL(c.locker.TTL), election.Failed(func(err error) {
 		log.Warn("the election failed and is tried again", slog.Any("error", err))
 	}), election.Standby(func(_ context.Context, leader lock.Holder) {
 		log.Info("standby", slog.String("leader", leader.Instance))
