@@ -2,7 +2,6 @@ package discover
 
 import (
 	"context"
-	"fmt"
 	"regexp"
 	"strconv"
 	"time"
@@ -12,8 +11,8 @@ import (
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/scanner"
-	"github.com/lockscope/lockscope/scanner/internal/clock"
 	"github.com/lockscope/lockscope/scanner/internal/holders"
+	"github.com/lockscope/lockscope/scanner/internal/judge"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/node"
 )
@@ -32,6 +31,7 @@ type Explanation struct {
 
 	Holder      string    // as the value tells; empty: unknown
 	Since, Ends time.Time // the same; zero: unknown
+	Finding     string    // what a sweep reports of such a key with the default limits; empty: nothing
 	Doubt       string    // why no repair may touch the key; empty: one may, if it is found to be leaked
 	MayBeReused bool      // a process may have the same value for its next lease: a repair asks when it was last used
 }
@@ -78,9 +78,10 @@ func explain(e *entry) Explanation {
 			x.read(expression, e.Head)
 		}
 	}
-	if hold := holders.Holder(e.Value); hold.Format != inspect.FormatUnknown {
-		x.Holder, x.Since = hold.Instance, hold.Since
+	if e.hold.Format != inspect.FormatUnknown {
+		x.Holder, x.Since = e.hold.Instance, e.hold.Since
 	}
+	x.Finding = x.finding(e)
 	return x
 }
 
@@ -113,22 +114,20 @@ func instant(text string) time.Time {
 	return time.Unix(0, n)
 }
 
-// Finding is what a sweep reports of such a key with the default limits, whatever the library; empty: nothing.
-func (x Explanation) Finding() string {
-	switch {
-	case x.Type == "" || x.Helper:
+// finding is what a sweep reports of the key now; empty: nothing. How long its holder has had it, one look cannot tell.
+func (x *Explanation) finding(e *entry) string {
+	rules := judge.Rules{TTLLimit: scanner.DefaultTTLLimit,
+		Checks: map[inspect.Class]bool{inspect.NoTTL: true, inspect.LongTTL: true, inspect.ForeignType: true}}
+	now := time.Now()
+	found := rules.Classify(e.Value, &e.hold, time.Time{}, now)
+	if len(found) == 0 {
 		return ""
-	case x.Foreign:
-		return string(inspect.ForeignType) + ": it is a " + x.Type + " unlike any other lock"
-	case x.TTL < 0 && x.Lasting:
-		return string(inspect.NoTTL) + ": by design, so allow it with no_ttl_allowed"
-	case x.TTL < 0:
-		return string(inspect.NoTTL) + ": it stays until its holder or a person deletes it"
-	case x.TTL > scanner.DefaultTTLLimit:
-		return fmt.Sprintf("%s: its TTL is %v, longer than the limit of %v", inspect.LongTTL, clock.Round(x.TTL),
-			scanner.DefaultTTLLimit)
 	}
-	return ""
+	text := string(found[0]) + ": " + rules.Evidence(found[0], e.Value, time.Time{}, 0, now)
+	if found[0] == inspect.NoTTL && x.Lasting {
+		text += "; that is by design, so allow it with no_ttl_allowed"
+	}
+	return text
 }
 
 // masterOf makes a client of its own to the server that has the key.

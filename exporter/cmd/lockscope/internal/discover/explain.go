@@ -16,8 +16,8 @@ import (
 	"github.com/lockscope/lockscope/scanner/discover"
 )
 
-const explainHelp = `Explain one key: which library wrote it, who holds it as far as its value says, what scan would
-report, and whether repair may touch it. Only reads, and never prints an owner's token.
+const explainHelp = `Explain one key: which library wrote it, its holder if the value names one, what scan would report,
+and whether repair may touch it. Only reads, and never prints an owner's token.
 
 KEY is the whole name in Redis, such as lock:order:1001. explain asks each server by itself:
 "lockscope list" shows what a quorum of them says of one of lockscope's own locks.`
@@ -138,7 +138,7 @@ func (e *explained) ttl() string {
 }
 
 func (e *explained) scan() string {
-	switch finding := e.x.Finding(); {
+	switch finding := e.x.Finding; {
 	case finding != "":
 		return "reports " + finding
 	case e.x.Helper:
@@ -198,7 +198,7 @@ func explainDocument(key string, all []explained) any {
 	for i := range all {
 		x := &all[i].x
 		e := explanation{Node: all[i].node, Failed: all[i].failed, Exists: x.Type != "", Type: x.Type, Helper: x.Helper, Library: string(x.Library),
-			Evidence: x.Evidence, UsualTTL: x.UsualTTL, Advice: x.Advice, Holder: x.Holder, Scan: x.Finding()}
+			Evidence: x.Evidence, UsualTTL: x.UsualTTL, Advice: x.Advice, Holder: x.Holder, Scan: x.Finding}
 		if x.Library != "" {
 			e.Confidence = x.Confidence.String()
 		}
