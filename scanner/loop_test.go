@@ -162,12 +162,12 @@ func TestLostLeadership(t *testing.T) {
 	for i := range 20 {
 		must(t, f.clients[0].Set(ctx, fmt.Sprint("lock:", i), "1", 0).Err())
 	}
-	locker, err := redlock.New(f.clients, lock.WithNodeTimeout(100*time.Millisecond),
-		lock.WithDefaults(lock.TTL(time.Second)))
+	locker, err := redlock.New(f.clients, lock.WithNodeTimeout(2*time.Second),
+		lock.WithDefaults(lock.TTL(leaderTTL)))
 	must(t, err)
 	defer locker.Close()
 	entered := make(chan struct{}, 100)
-	s := newScanner(t, f.clients, scanner.WithLocker(locker, "scanner"), scanner.WithInterval(time.Millisecond),
+	s := newScanner(t, f.clients, scanner.WithLocker(locker, "scanner"), scanner.WithInterval(time.Second),
 		scanner.WithPageSize(1), scanner.WithPause(time.Minute),
 		scanner.WithProgress(func(report.Progress) { entered <- struct{}{} }))
 	must(t, s.Start())

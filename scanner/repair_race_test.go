@@ -5,12 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -22,52 +19,61 @@ import (
 	"github.com/lockscope/lockscope/scanner/repair"
 )
 
-// TestRepairNeverTouchesAReplacement replaces each leaked lock by another holder's at any moment of the repair. The
-// other holder's lock must stay.
+// raced calls replace before the write that left counts down to.
+type raced struct {
+	left    atomic.Int64
+	replace func()
+}
+
+func (r *raced) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, network, addr)
+	return racedConn{conn, r}, err
+}
+
+type racedConn struct {
+	net.Conn
+	*raced
+}
+
+func (c racedConn) Write(b []byte) (int, error) {
+	if c.left.Add(-1) == 0 {
+		c.replace()
+	}
+	return c.Conn.Write(b)
+}
+
+// TestRepairNeverTouchesAReplacement replaces a leaked lock by another holder's before each of the repair's writes
+// and after the last one. The other holder's lock must stay.
 func TestRepairNeverTouchesAReplacement(t *testing.T) {
-	const keys = 200
+	theirs := redsyncOf("theirs")
 	f := startNodes(t, 1)
-	c := f.clients[0]
+	c := redis.NewClient(&redis.Options{Addr: f.servers[0].Addr()})
+	defer c.Close()
 	for way, client := range repairers(t, f) {
+		race := &raced{replace: func() { must(t, c.Set(within(t), "lock:leak", theirs, 0).Err()) }}
+		client.(*redis.Client).Options().Dialer = race.dial
 		for _, action := range []repair.Action{repair.Delete(), repair.Expire(time.Minute)} {
-			must(t, c.FlushAll(within(t)).Err())
-			for i := range keys {
-				set(t, c, fmt.Sprint("lock:", i), redsyncOf(fmt.Sprint(i)), 0)
-			}
-			s := newScanner(t, []redis.UniversalClient{client})
-			found := sweep(t, s).Findings
-			if len(found) != keys {
-				t.Fatalf("%d findings", len(found))
-			}
-			took := time.Duration(0)
-			for range 5 { // the last one has connections and scripts ready
-				began := time.Now()
-				repaired(t, s, found[0], action.DryRun(), inspect.WouldDo)
-				took = time.Since(began)
-			}
-			outcomes := map[inspect.Outcome]int{}
-			for _, finding := range found {
-				var wg sync.WaitGroup
-				wg.Go(func() {
-					// At any moment of the repair, which is shorter than a timer can measure.
-					for began, wait := time.Now(), rand.N(2*took); time.Since(began) < wait; {
-						runtime.Gosched()
-					}
-					must(t, c.Set(within(t), finding.Key, "another-holders-value==", 0).Err())
-				})
+			for write, during := 1, true; during; write++ {
+				set(t, c, "lock:leak", redsyncValue, 0)
+				s := newScanner(t, []redis.UniversalClient{client})
+				finding := find(t, sweep(t, s).Findings, inspect.NoTTL, "lock:leak")
+				race.left.Store(int64(write))
+				want := inspect.Changed
 				r, err := s.Repair(within(t), finding, action)
-				must(t, err)
-				outcomes[r.Outcome]++
-				wg.Wait()
-				value, ttl := c.Get(within(t), finding.Key).Val(), c.PTTL(within(t), finding.Key).Val()
-				if value != "another-holders-value==" || ttl != -1 {
-					t.Fatalf("%s: %v, outcome %s: the new holder's lock is %q with TTL %v", way, action, r.Outcome,
-						value, ttl)
+				if during = race.left.Swap(0) <= 0; !during {
+					want = inspect.Done
+					race.replace()
 				}
-			}
-			t.Log(way, action, outcomes)
-			if outcomes[inspect.Done] == 0 || outcomes[inspect.Changed] == 0 {
-				t.Errorf("%s: %v: outcomes %v: the race was always won by the same side", way, action, outcomes)
+				must(t, err)
+				value, ttl := c.Get(within(t), finding.Key).Val(), c.PTTL(within(t), finding.Key).Val()
+				if r.Outcome != want || value != theirs || ttl != -1 {
+					t.Errorf("%s: %v, replaced before write %d: outcome %s; the new holder's lock is %q with TTL %v",
+						way, action, write, r.Outcome, value, ttl)
+				}
+				if write == 1 && !during {
+					t.Errorf("%s: %v: the repair sent nothing", way, action)
+				}
 			}
 		}
 	}
