@@ -44,4 +44,5 @@ const (
 	Undone // the node does not have the token, and will not
 	Buried // as Undone; and it left a tombstone
 	Forgot // the node has lost its memory since: nothing is claimed
+	Kept   // the node has the token for the rest of a minimum hold: nothing is claimed of its key
 )

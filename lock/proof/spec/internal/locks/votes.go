@@ -19,6 +19,7 @@ type Votes struct {
 	LagEvery int  // the clock of client 1 misses one tick of so many, at most; 0: it is never behind
 	Rounds   int  // of renewal of client 1's lease
 	Releases bool // client 1 may end its lease early
+	MinHold  int  // ticks for which client 1's lock is kept, from its grant on, also if its lease ends before
 	Patient  bool // no attempt is given up while it could still be won
 	Lost     int  // answers that get lost
 	Wipes    int  // nodes that lose all their keys
@@ -44,6 +45,8 @@ type VotesRules struct {
 	ResentAfterNoScript    bool // an acquire that was answered "not executed" is sent again behind its release
 	NoQuarantine           bool // a node that was wiped votes at once
 	ShortQuarantine        bool // its quarantine is a tick too short
+	KeptIsRenewed          bool // a renewal that comes late sets the TTL of a lock that is kept for its minimum hold
+	KeptWithoutDrift       bool // a node keeps the lock for what is left of the minimum hold by the client's clock
 }
 
 const (
@@ -66,6 +69,8 @@ type votesAttempt struct {
 	steady uint8 // ticks since its clock missed one
 	round  uint8 // of renewal: 1 + ticks since it began; 0 if none is under way
 	rounds uint8 // begun so far
+	keep   uint8 // ticks left of the minimum hold, by its own clock
+	kept   uint8 // nodes that keep the lock for it
 }
 
 // votesNode is a node: what it stores, and what is under way to it.
@@ -152,6 +157,9 @@ func (m *Votes) Violation(s votesState) string {
 	}
 	if valid > 1 {
 		return "two leases are valid"
+	}
+	if first := s.attempts[0]; valid > 0 && first.phase == attempt.Over && first.keep > 0 && int(first.kept) >= m.quorum() {
+		return "a lease is valid within the minimum hold of another"
 	}
 	for j := range s.nodes {
 		n := &s.nodes[j]

@@ -26,6 +26,8 @@ func VotesCases() explore.Cases {
 			explore.NewCase("two clients", &Votes{Attempts: 2, TTL: 3}),
 			explore.NewCase("a clock that is behind", &Votes{Attempts: 2, TTL: 3, LagEvery: 3}),
 			explore.NewCase("release and a lost answer", &Votes{Attempts: 2, TTL: 3, Releases: true, Lost: 1}),
+			explore.NewCase("a minimum hold, and a clock that is behind",
+				&Votes{Attempts: 2, TTL: 3, LagEvery: 3, Releases: true, MinHold: 3}, oneLease...),
 		},
 		Slow: []explore.Case{
 			explore.NewCase("a node wiped", &Votes{Attempts: 2, TTL: 3, Wipes: 1}),
@@ -37,6 +39,10 @@ func VotesCases() explore.Cases {
 			explore.NewCase("two renewals, and a node that forgot",
 				&Votes{Attempts: 2, TTL: 4, Rounds: 2, Wipes: 1, Patient: true},
 				refilled...),
+			explore.NewCase("a minimum hold, and a late renewal",
+				&Votes{Attempts: 2, TTL: 3, Rounds: 1, Releases: true, MinHold: 5, Patient: true}, oneLease...),
+			explore.NewCase("a minimum hold, a clock that is behind, and a node wiped",
+				&Votes{Attempts: 2, TTL: 3, LagEvery: 3, Releases: true, MinHold: 2, Wipes: 1, Patient: true}, oneLease...),
 		},
 		Broken: brokenVotes(),
 	}
@@ -86,5 +92,14 @@ func brokenVotes() []explore.Case {
 		// 1: a quarantine that is taken for longer than it was.
 		explore.NewCase("ShortQuarantine", &Votes{Attempts: 2, TTL: 3, LagEvery: 3, Wipes: 1, Patient: true,
 			Rules: R{ShortQuarantine: true}}, oneLease...),
+		// 93: nodes whose clocks run faster than the client's do not keep a lock for its minimum hold.
+		explore.NewCase("KeptWithoutDrift", &Votes{Attempts: 2, TTL: 3, LagEvery: 3, Releases: true, MinHold: 3,
+			Rules: R{KeptWithoutDrift: true}}, oneLease...),
+		// 95: a renewal that was sent before the release and comes after it cuts the minimum hold short.
+		explore.NewCase("KeptIsRenewed", &Votes{Attempts: 2, TTL: 3, Rounds: 1, Releases: true, MinHold: 5, Patient: true,
+			Rules: R{KeptIsRenewed: true}}, oneLease...),
+		// 94: a minimum hold that is longer than any TTL outlives the quarantine of a node that has forgotten it.
+		explore.NewCase("a minimum hold above MaxTTL", &Votes{Attempts: 2, TTL: 3, Releases: true, MinHold: 4, Wipes: 1,
+			Patient: true}, oneLease...),
 	}
 }

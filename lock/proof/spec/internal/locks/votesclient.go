@@ -18,7 +18,7 @@ func (m *Votes) Steps(s votesState, each func(explore.Step, votesState)) {
 	}
 	each(explore.Step{Text: "a tick passes"}, m.tick(s, false))
 	if first := s.attempts[0]; m.LagEvery > 0 && int(first.steady) >= m.LagEvery &&
-		(first.phase == attempt.Asking || first.phase == attempt.Held) {
+		(first.phase == attempt.Asking || first.phase == attempt.Held || first.keep > 0) {
 		each(explore.Step{Text: "a tick passes, which the clock of client 1 misses"}, m.tick(s, true))
 	}
 }
@@ -94,6 +94,9 @@ func (m *Votes) validity(age uint8) int {
 func (m *Votes) win(s votesState, a int) votesState {
 	at := &s.attempts[a]
 	at.phase, at.left, at.age = attempt.Held, uint8(m.validity(at.age)), 0
+	if a == 0 {
+		at.keep = uint8(m.MinHold)
+	}
 	for j := range s.nodes {
 		if c := &s.nodes[j].calls[a]; c.acquire == attempt.Granted || c.acquire == attempt.Refused {
 			c.acquire = attempt.Unsent
@@ -212,6 +215,9 @@ func (m *Votes) tick(s votesState, lag bool) votesState {
 		}
 		if at.round > 0 {
 			at.round = min(at.round+1, uint8(m.TTL+1))
+		}
+		if at.keep = max(at.keep, 1) - 1; at.keep == 0 {
+			at.kept = 0
 		}
 		m.watch(&s, a)
 	}

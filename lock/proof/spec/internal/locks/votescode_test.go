@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/proof/spec/internal/attempt"
 	"github.com/lockscope/lockscope/lock/proof/spec/internal/compare"
 )
 
@@ -25,10 +26,13 @@ func compareVotes(c *compare.Code, seed uint64) {
 		a := r.IntN(votesAttempts)
 		token := fmt.Sprint(a)
 		var want, got any
-		switch r.IntN(5) {
+		switch r.IntN(6) {
 		case 0, 1:
 			reply := c.Acquire(compare.Request(a))
-			got, want = node.acquire(m, a), reply.Granted
+			had := node.holder == uint8(a)+1
+			if got, want = node.acquire(m, a), reply.Granted; !had && node.holder == uint8(a)+1 {
+				node.calls[a].release = attempt.NotReleased // the model has no token twice
+			}
 		case 2:
 			on := c.Node
 			if r.IntN(3) == 0 {
@@ -45,6 +49,10 @@ func compareVotes(c *compare.Code, seed uint64) {
 			c.Release(req)
 			node.release(m, a)
 		case 4:
+			reply := c.Extend(c.Node, driver.ExtendRequest{Key: "k", Token: token, TTL: 3 * compare.TTL, Holder: "|done|",
+				Rename: true, Final: true})
+			got, want = node.keep(m, a, 8), reply == driver.ExtendDone
+		case 5:
 			time.Sleep(compare.Tick)
 			node.tick()
 		}

@@ -31,6 +31,10 @@ func (m *Votes) nodeSteps(s votesState, a, j int, each func(explore.Step, votesS
 	}
 	if c.release == attempt.Releasing {
 		to := s
+		if to.keep(m, a, j) {
+			do("{n} keeps the lock of {c} for the rest of its minimum hold", to)
+			return
+		}
 		to.nodes[j].release(m, a)
 		do("{n} carries out the release of {c}", to)
 	}
@@ -97,6 +101,8 @@ func (n *votesNode) acquire(m *Votes, a int) bool {
 func (n *votesNode) extend(m *Votes, a int) bool {
 	token := m.token(a)
 	switch {
+	case n.holder == token+1 && n.calls[a].release == attempt.Kept && !m.Rules.KeptIsRenewed:
+		return false
 	case n.holder == token+1:
 		n.ttl = uint8(m.TTL)
 		return true
@@ -122,6 +128,29 @@ func (n *votesNode) release(m *Votes, a int) {
 		c.release = attempt.Buried
 	}
 	n.settle(m, a)
+}
+
+// keep is a release within a minimum hold, if the node has the lock.
+func (s *votesState) keep(m *Votes, a, j int) bool {
+	at, left := &s.attempts[a], s.attempts[a].keep
+	if !m.Rules.KeptWithoutDrift {
+		left += votesDrift
+	}
+	if at.keep == 0 || !s.nodes[j].keep(m, a, left) {
+		return false
+	}
+	at.kept++
+	s.nodes[j].settle(m, a)
+	return true
+}
+
+// keep is extend.lua with the record of a holder that is done.
+func (n *votesNode) keep(m *Votes, a int, left uint8) bool {
+	if n.holder != m.token(a)+1 {
+		return false
+	}
+	n.ttl, n.calls[a].release = left, attempt.Kept
+	return true
 }
 
 func (n *votesNode) tick() {
