@@ -40,6 +40,7 @@ type AcquireOptions struct {
 	MaxWait     time.Duration // 0: only ctx bounds the wait
 	MaxAttempts int           // 0: no limit
 	NoRenew     bool
+	MinHold     time.Duration // 0: a release frees the resource at once
 	MaxHold     time.Duration
 	Fair        bool
 	Fenced      bool
@@ -110,6 +111,19 @@ func MaxAttempts(n int) AcquireOption {
 // NoRenew turns automatic renewal off: call Extend before the lease runs out.
 func NoRenew() AcquireOption {
 	return acquireOption(func(o *AcquireOptions) { o.NoRenew = true })
+}
+
+// MinHold keeps the resource from everybody, this process included, until d has passed since the grant, however early the
+// lease is released, and also if the process exits right after the release. The lease itself is over once it is released.
+// It is for short jobs that several machines start, each by its own clock: d is longer than their clocks differ and shorter
+// than the interval of the job, so that one of them runs it. The release shortens the time to live of the keys instead of
+// deleting them; refused callers see Holder.Done, and for how long. A process that dies before the release leaves the TTL,
+// whatever d is, and so does a node that does not get the release.
+//
+// d is at most [WithMaxTTL] and MaxHold. Such a lease is not handed over inside the process, and readers have none. A driver
+// that cannot keep a resource fails with an error that matches errors.ErrUnsupported, before any command is sent.
+func MinHold(d time.Duration) AcquireOption {
+	return acquireOption(func(o *AcquireOptions) { o.MinHold = d })
 }
 
 // MaxHold ends the lease when it was held for d, with ErrMaxHold as cause. The nodes forget

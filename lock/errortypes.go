@@ -89,7 +89,11 @@ func (e *HeldError) Error() string {
 	case e.HandedOver:
 		b.WriteString("being handed to the next waiter")
 	case e.Holder.Instance != "":
-		fmt.Fprintf(&b, "held by %s", e.Holder.Instance)
+		if e.Holder.Done {
+			b.WriteString("kept for the minimum hold of " + e.Holder.Instance)
+		} else {
+			b.WriteString("held by " + e.Holder.Instance)
+		}
 		if e.Holder.CallSite != "" {
 			fmt.Fprintf(&b, " at %s", e.Holder.CallSite)
 		}
@@ -101,6 +105,8 @@ func (e *HeldError) Error() string {
 		b.WriteString("held by an unknown owner")
 	}
 	switch {
+	case e.Remaining > 0 && e.Holder.Done:
+		fmt.Fprintf(&b, ", for %v more", e.Remaining.Round(time.Millisecond))
 	case e.Remaining > 0:
 		fmt.Fprintf(&b, ", for at most %v unless renewed", e.Remaining.Round(time.Millisecond))
 	case e.Remaining < 0:

@@ -12,4 +12,5 @@ type Holder struct {
 	Kind        Kind      // what the lock is part of; empty for a lock by itself
 	Slots       int       // how many slots the semaphore has; 0 for other kinds
 	Reason      string    // why it holds the lock, if it said so; see [HoldReason]
+	Done        bool      // it has released the lock, which is kept for the rest of its [MinHold]
 }

@@ -35,7 +35,7 @@ func TestLocker(t *testing.T) {
 					nodes := memlock.NewNodes(3)
 					return func(t testing.TB, opts ...lock.Option) lock.Locker { return around(newLocker(t, nodes, opts...)) }
 				},
-				Capabilities: driver.Capabilities{Readers: true},
+				Capabilities: driver.Capabilities{Keep: true, Readers: true},
 			})
 		})
 	}

@@ -10,6 +10,7 @@ import (
 type Capabilities struct {
 	Peek   bool // the node answers [PeekRequest]s
 	Revoke bool // the node answers [RevokeRequest]s
+	Keep   bool // the node answers an [ExtendRequest] with Final
 
 	// Readers: the node knows the modes Read and Write. The engine sends no other mode than Exclusive otherwise.
 	// What such a node does beside the rest of this package:

@@ -105,8 +105,13 @@ type ExtendRequest struct {
 	Fence  uint64 // of the lease, for a refill
 	Last   uint64 // of the lease's run of fences: a refill raises the counter to it; 0 stands for Fence
 	Holder string // holder record, for a refill
-	Rename bool   // write Holder into the existing lock too: it was handed over inside the process
+	Rename bool   // write Holder into the existing lock too
 	Mode   Mode   // of the lock
+
+	// Final: the lease is over, and the lock is kept for TTL from now, which may be shorter than what is left, also when
+	// this process is gone. Its record, which ends with "|done|", distinguishes it: an extend of the token with another
+	// record comes late, and must change nothing. Only a node with Capabilities.Keep gets this.
+	Final bool
 
 	Semaphore *Semaphore // nil if the lock is not a slot
 

@@ -10,6 +10,7 @@ func (e *Engine) Capabilities() driver.Capabilities {
 		its := n.Capabilities()
 		all.Peek = all.Peek && its.Peek
 		all.Revoke = all.Revoke && its.Revoke
+		all.Keep = all.Keep && its.Keep
 		all.Readers = all.Readers && its.Readers
 		all.Slots = all.Slots && its.Slots
 		all.SlotQueue = all.SlotQueue && its.SlotQueue

@@ -177,6 +177,11 @@ func (s *Settings) validateAcquire(o lock.AcquireOptions) error {
 	case o.MaxHold <= 0:
 		return fmt.Errorf("%w: MaxHold(%v) is not positive: use Unlimited for no limit", lock.ErrInvalidOption,
 			o.MaxHold)
+	case o.MinHold < 0 || o.MinHold > min(s.MaxTTL, o.MaxHold):
+		return fmt.Errorf("%w: MinHold(%v) is negative, above MaxHold %v or above MaxTTL %v: lower it, or raise WithMaxTTL in "+
+			"every process using these nodes", lock.ErrInvalidOption, o.MinHold, o.MaxHold, s.MaxTTL)
+	case o.MinHold > 0 && o.Mode == lock.ModeRead:
+		return fmt.Errorf("%w: MinHold is not for readers", lock.ErrInvalidOption)
 	case !o.Kind.Valid():
 		return fmt.Errorf("%w: there is no kind %q", lock.ErrInvalidOption, o.Kind)
 	case o.Mode < lock.ModeExclusive || o.Mode > lock.ModeWrite:

@@ -83,7 +83,7 @@ func conform(t *testing.T, c *etcdproc.Cluster, fault func(testing.TB)) {
 		New: func(t testing.TB, opts ...lock.Option) lock.Locker {
 			return locker(t, c, append(opts, lock.WithNodeTimeout(nodeTimeout))...)
 		},
-		Capabilities: driver.Capabilities{Peek: true, Revoke: true, Readers: true, Slots: true},
+		Capabilities: driver.Capabilities{Peek: true, Revoke: true, Keep: true, Readers: true, Slots: true},
 		ReaderFences: true, TTL: suiteTTL, Fault: fault,
 	})
 }

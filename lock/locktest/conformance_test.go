@@ -21,7 +21,7 @@ const (
 )
 
 // everything is what nodes in memory and single servers can do.
-var everything = driver.Capabilities{Peek: true, Revoke: true, Readers: true, Slots: true, SlotQueue: true}
+var everything = driver.Capabilities{Peek: true, Revoke: true, Keep: true, Readers: true, Slots: true, SlotQueue: true}
 
 func TestLockerOnFakes(t *testing.T) {
 	t.Parallel()
@@ -77,7 +77,7 @@ func TestLockerOnRedisCluster(t *testing.T) {
 			return newLocker(t,
 				[]redis.UniversalClient{redis.NewClusterClient(&redis.ClusterOptions{Addrs: cluster.Addrs()})}, opts...)
 		},
-		Capabilities: driver.Capabilities{Peek: true, Revoke: true, Readers: true},
+		Capabilities: driver.Capabilities{Peek: true, Revoke: true, Keep: true, Readers: true},
 		TTL:          ttl,
 	})
 }

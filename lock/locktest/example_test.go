@@ -20,7 +20,7 @@ func ExampleRun() {
 			}
 			t.Cleanup(func() { _ = locker.Close() })
 			return locker // myPackage.Wrap(locker)
-		}, Capabilities: driver.Capabilities{Peek: true, Revoke: true, Readers: true, Slots: true, SlotQueue: true}})
+		}, Capabilities: driver.Capabilities{Peek: true, Revoke: true, Keep: true, Readers: true, Slots: true, SlotQueue: true}})
 	}
 	// Output:
 }

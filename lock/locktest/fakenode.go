@@ -58,7 +58,7 @@ func (n *FakeNode) Name() string { return n.server.name }
 
 // Capabilities returns all.
 func (n *FakeNode) Capabilities() driver.Capabilities {
-	return driver.Capabilities{Peek: true, Revoke: true, Readers: true, Slots: true, SlotQueue: true}
+	return driver.Capabilities{Peek: true, Revoke: true, Keep: true, Readers: true, Slots: true, SlotQueue: true}
 }
 
 // Warm does nothing: each request connects by itself.

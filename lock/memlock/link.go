@@ -40,7 +40,7 @@ func (l *link) System() string { return "memory" }
 func (l *link) Capabilities() driver.Capabilities {
 	serves := l.serves()
 	return driver.Capabilities{
-		Peek: true, Revoke: true, Readers: true, Slots: serves != NoSlots, SlotQueue: serves == OneQueue,
+		Peek: true, Revoke: true, Keep: true, Readers: true, Slots: serves != NoSlots, SlotQueue: serves == OneQueue,
 	}
 }
 

@@ -32,7 +32,7 @@ func newLocker(t testing.TB, nodes memlock.Nodes, opts ...lock.Option) *memlock.
 }
 
 func TestConformance(t *testing.T) {
-	beside := driver.Capabilities{Peek: true, Revoke: true, Readers: true}
+	beside := driver.Capabilities{Peek: true, Revoke: true, Keep: true, Readers: true}
 	each, one := beside, beside
 	each.Slots, one.Slots, one.SlotQueue = true, true, true
 	for name, c := range map[string]struct {

@@ -8,7 +8,7 @@ import (
 
 // Capabilities implements driver.BlockingNode. If the schema is older than the driver, calls fail and say so.
 func (n *node) Capabilities() driver.Capabilities {
-	return driver.Capabilities{Peek: true, Revoke: true, Readers: true, Slots: true}
+	return driver.Capabilities{Peek: true, Revoke: true, Keep: true, Readers: true, Slots: true}
 }
 
 // Resize implements driver.BlockingNode.

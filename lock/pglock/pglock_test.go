@@ -102,7 +102,7 @@ func TestConformanceWithoutWakeUps(t *testing.T) {
 	})
 }
 
-var everything = driver.Capabilities{Peek: true, Revoke: true, Readers: true, Slots: true}
+var everything = driver.Capabilities{Peek: true, Revoke: true, Keep: true, Readers: true, Slots: true}
 
 // TestWhatMetricsSay of a server of another system: the same names, with its own as the backend.
 func TestWhatMetricsSay(t *testing.T) {

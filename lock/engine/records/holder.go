@@ -20,20 +20,31 @@ const (
 
 // AppendHolder adds the form in which a [lock.Holder] travels, with a name for what it holds:
 // instance|since in ms|traceparent|name, then as far as anything follows that is known: |call site|page, |kind or
-// |kind:slots, and |reason.
+// |kind:slots, |reason, and |done|: see [Done].
 func AppendHolder(b []byte, h lock.Holder, name string) []byte {
 	b = append(append(appendFirst(b, h), '|'), name...)
 	if h.CallSite != "" || h.Page != "" || h.Kind != "" || h.Reason != "" {
 		b = appendRest(append(b, '|'), h)
 	}
 	b = appendKind(b, h)
-	if h.Reason == "" {
-		return b
+	if h.Reason != "" {
+		if h.Kind == "" {
+			b = append(b, '|')
+		}
+		b = append(append(b, '|'), safeText(h.Reason, lock.MaxReasonLength)...)
 	}
-	if h.Kind == "" {
-		b = append(b, '|')
+	if h.Done {
+		return []byte(Done(string(b)))
 	}
-	return append(append(b, '|'), safeText(h.Reason, lock.MaxReasonLength)...)
+	return b
+}
+
+// done is the last field of the record of a holder that has released its lock.
+const done = "|done|"
+
+// Done is the record of a holder whose lock is kept after its release.
+func Done(record string) string {
+	return record + strings.Repeat("|", max(0, 7-strings.Count(record, "|"))) + done
 }
 
 // appendKind adds |kind or |kind:slots if there is a kind.
@@ -64,7 +75,7 @@ func appendRest(b []byte, h lock.Holder) []byte {
 // ParseHolder reads the holder part of a lock value. Further fields, which a
 // later version may add, are ignored.
 func ParseHolder(record string) (lock.Holder, error) {
-	fields := strings.SplitN(record, "|", 9)
+	fields := strings.SplitN(record, "|", 10)
 	if len(fields) < 3 {
 		return lock.Holder{}, fmt.Errorf("lock: holder record has %d fields, at least 3 expected", len(fields))
 	}
@@ -86,6 +97,7 @@ func ParseHolder(record string) (lock.Holder, error) {
 	if len(fields) > 7 {
 		h.Reason = safeText(fields[7], lock.MaxReasonLength)
 	}
+	h.Done = len(fields) > 8 && fields[8] == strings.Trim(done, "|")
 	return h, nil
 }
 

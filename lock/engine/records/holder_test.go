@@ -17,7 +17,10 @@ func TestHolderSurvivesTheRoundTrip(t *testing.T) {
 		{Instance: "a", Since: h.Since, Kind: lock.KindElection},
 		{Instance: "a", Since: h.Since, Reason: "disk swap"},
 		{Instance: "a", Since: h.Since, CallSite: "a.go:1", Kind: lock.KindSet, Reason: "disk swap, ticket 7"},
-		{Instance: "a", Since: h.Since, CallSite: "a.go:1", Kind: lock.KindSemaphore, Slots: 5}} {
+		{Instance: "a", Since: h.Since, CallSite: "a.go:1", Kind: lock.KindSemaphore, Slots: 5},
+		{Instance: "a", Since: h.Since, Reason: "done"},
+		{Instance: "a", Since: h.Since, Done: true},
+		{Instance: "a", Since: h.Since, Kind: lock.KindElection, Reason: "disk swap", Done: true}} {
 		record := string(AppendHolder(nil, full, "name"))
 		if got, err := ParseHolder(record); err != nil || got != full {
 			t.Fatalf("ParseHolder(%q) = %+v, %v", record, got, err)
@@ -36,6 +39,7 @@ func FuzzHolder(f *testing.F) {
 	f.Add("host/1|1763700000123|00-abc-def-01")
 	f.Add("host/1|1763700000123||n|||semaphore:5")
 	f.Add("host/1|1763700000123||n||||disk swap|more")
+	f.Add("host/1|1763700000123||n|||||done|")
 	f.Add("||")
 	f.Add("a|b")
 	f.Add("i|-9223372036854775808|")

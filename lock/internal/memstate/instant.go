@@ -2,6 +2,7 @@ package memstate
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/lockscope/lockscope/lock/driver"
@@ -18,6 +19,9 @@ const maxSkewSeconds = 10
 
 // maxCounter is where fence counters end: beyond it Lua's numbers are not exact.
 const maxCounter = 1<<53 - 1
+
+// done ends the record of a holder whose lock is kept for the rest of its minimum hold.
+const done = "|done|"
 
 // Instant runs commands on a state at one instant.
 type Instant struct {
@@ -189,7 +193,7 @@ func (s *Instant) Extend(req driver.ExtendRequest, votes bool) (driver.ExtendRep
 
 func (s *Instant) extend(req driver.ExtendRequest, votes bool) driver.ExtendReply {
 	if v, held := s.Locks[req.Key]; held {
-		if v.Token != req.Token {
+		if v.Token != req.Token || strings.HasSuffix(v.Holder, done) && !strings.HasSuffix(req.Holder, done) {
 			return driver.ExtendTaken
 		}
 		v.Expires = s.after(req.TTL)

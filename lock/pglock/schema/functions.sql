@@ -241,6 +241,8 @@ BEGIN
   n := clock_timestamp();
   IF l.token = p_token AND l.mark IS NOT NULL THEN
     RETURN -3;
+  ELSIF l.token = p_token AND l.expires > n AND l.holder LIKE '%|done|' AND p_holder NOT LIKE '%|done|' THEN
+    RETURN -1; -- it is kept for the rest of a minimum hold, which a renewal that comes late would shorten
   ELSIF l.token = p_token AND l.expires > n THEN
     PERFORM durable();
     UPDATE lock SET expires = after(n, p_ttl), holder = CASE WHEN p_rename THEN p_holder ELSE holder END WHERE key = p_key;

@@ -54,7 +54,7 @@ func (a *Attempt) grantedAt() time.Duration {
 
 // HandsOver reports that a caller with these options may hand the lock over, or be handed it.
 func HandsOver(o *lock.AcquireOptions) bool {
-	return !o.NoRenew && !o.Fair && o.Mode == lock.ModeExclusive
+	return !o.NoRenew && !o.Fair && o.MinHold == 0 && o.Mode == lock.ModeExclusive
 }
 
 // HandOverUntil is the instant until which the lock may be handed over by a lease with

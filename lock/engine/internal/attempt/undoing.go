@@ -23,6 +23,7 @@ type Undoing struct {
 	Timeout  time.Duration
 	Req      driver.ReleaseRequest
 	Args     *driver.ArgsCache // of the round's requests that say no more than this one
+	Keep     Keep              // for how long the node keeps the lock
 	withdraw bool              // the node may never have got the token: it is then not asked
 	Report   Reporter
 
@@ -66,8 +67,12 @@ func (u *Undoing) Start(wait callqueue.Waiter) {
 
 func (u *Undoing) send(wait callqueue.Waiter) {
 	u.command = u.Grant.Begin(u.Ctx, u.Traces, u.Event)
-	deadline := time.Now().Add(u.Timeout)
-	u.Grant.Release(driver.Call{Context: u.command.Ctx, Deadline: deadline, Wait: wait.Context}, &u.Req, u)
+	call := driver.Call{Context: u.command.Ctx, Deadline: time.Now().Add(u.Timeout), Wait: wait.Context}
+	if left := u.left(); left > 0 {
+		(*keeping)(u).send(call, left)
+		return
+	}
+	u.Grant.Release(call, &u.Req, u)
 }
 
 // Answer implements driver.Answer.

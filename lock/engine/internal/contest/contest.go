@@ -86,7 +86,7 @@ func (e *Core) Acquire(ctx context.Context, resource string, o lock.AcquireOptio
 // begin refuses what no node has to be asked about, and describes the call.
 func (c *contest) begin() error {
 	e, opts := c.engine, &c.req.Opts
-	if err := e.knowsMode(opts.Mode); err != nil {
+	if err := e.can(opts); err != nil {
 		return fmt.Errorf("lock: %q: %w", c.req.Resource, err)
 	}
 	var err error

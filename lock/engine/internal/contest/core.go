@@ -3,6 +3,7 @@ package contest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -27,6 +28,26 @@ type Core struct {
 func New(s *nodes.Set) Core {
 	queues := s.AllCan(func(c driver.Capabilities) bool { return c.SlotQueue }, errors.ErrUnsupported) == nil
 	return Core{Set: s, Queues: queue.NewQueues(len(s.Nodes)), Leases: lease.NewOpen(), slotQueue: queues}
+}
+
+var (
+	errNoModes = fmt.Errorf("%w: this driver has no read/write locks: use a lock, or package redlock",
+		errors.ErrUnsupported)
+	errKeepsNothing = fmt.Errorf("%w: this driver cannot keep a resource after its release: leave out MinHold, or use "+
+		"package redlock", errors.ErrUnsupported)
+)
+
+// can refuses what not all nodes can do.
+func (e *Core) can(o *lock.AcquireOptions) error {
+	if o.Mode != lock.ModeExclusive {
+		if err := e.AllCan(func(c driver.Capabilities) bool { return c.Readers }, errNoModes); err != nil {
+			return err
+		}
+	}
+	if o.MinHold == 0 {
+		return nil
+	}
+	return e.AllCan(func(c driver.Capabilities) bool { return c.Keep }, errKeepsNothing)
 }
 
 // wakeUp makes the function that a node calls when a release names this process. If no

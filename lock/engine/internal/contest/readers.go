@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine/internal/lease"
 	"github.com/lockscope/lockscope/lock/internal/carried"
 )
@@ -13,17 +12,6 @@ import (
 // A read/write lock is a lock whose readers do not exclude one another. Its readers and writers make the attempts, and
 // hold the leases, of any lock; only what the nodes do about a mode differs: see driver.Capabilities. A writer that waits
 // queues at the gate, and keeps later readers out on every node that refuses it.
-
-var errNoModes = fmt.Errorf("%w: this driver has no read/write locks: use a lock, or package redlock",
-	errors.ErrUnsupported)
-
-// knowsMode refuses readers and writers unless all nodes know them.
-func (e *Core) knowsMode(m lock.Mode) error {
-	if m == lock.ModeExclusive {
-		return nil
-	}
-	return e.AllCan(func(c driver.Capabilities) bool { return c.Readers }, errNoModes)
-}
 
 // upgrades refuses a writer whose caller reads the same lock: it would wait for itself.
 func (c *contest) upgrades() error {

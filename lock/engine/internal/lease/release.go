@@ -8,9 +8,11 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/attempt"
 	"github.com/lockscope/lockscope/lock/engine/internal/await"
 	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
 	"github.com/lockscope/lockscope/lock/engine/internal/nodes"
+	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
@@ -77,7 +79,7 @@ func (l *Lease) releaseOnce(ctx context.Context) error {
 func (l *Lease) releaseOnNodes(ctx, hooked context.Context) (locktrace.ReleaseEnd, error) {
 	lost := errors.Is(l.cause(), lock.ErrLost)
 	first := l.end(lock.ErrReleased)
-	round := l.startRelease(hooked, l.set.OnlyWait(ctx))
+	round := l.startRelease(hooked, l.set.OnlyWait(ctx), l.keep())
 	l.passTurn()
 	done, err := round.wait(ctx)
 	if first {
@@ -89,10 +91,18 @@ func (l *Lease) releaseOnNodes(ctx, hooked context.Context) (locktrace.ReleaseEn
 	return done, err
 }
 
+// keep is for how long the nodes keep the lock after the release of a lease that was used.
+func (l *Lease) keep() attempt.Keep {
+	if l.attempt.Opts.MinHold == 0 {
+		return attempt.Keep{}
+	}
+	return attempt.Keep{Until: l.acquired + l.attempt.Opts.MinHold, Holder: records.Done(l.attempt.Holder())}
+}
+
 // startRelease sends a release to every node, in the order of the node's calls. The traces of
 // the nodes descend from ctx, whose end does not stop the releases. wait is the caller that
 // only waits, as in callqueue.Queue.DoWaiting.
-func (l *Lease) startRelease(ctx context.Context, wait callqueue.Waiter) *releaseRound {
+func (l *Lease) startRelease(ctx context.Context, wait callqueue.Waiter, keep attempt.Keep) *releaseRound {
 	a := l.attempt
 	round := &releaseRound{
 		attempt: a, lost: l.cause() != lock.ErrReleased, ready: a.Ready,
@@ -106,7 +116,7 @@ func (l *Lease) startRelease(ctx context.Context, wait callqueue.Waiter) *releas
 		u.Req = driver.ReleaseRequest{
 			Key: a.Req.Key, Token: a.Req.Token, Handoff: nodes.HandoffWindow, Mode: a.Req.Mode, Semaphore: a.Semaphore,
 		}
-		u.Timeout, u.Args, u.Report = a.Timeout, &round.args, round
+		u.Timeout, u.Args, u.Report, u.Keep = a.Timeout, &round.args, round, keep
 		u.Queue(wait)
 	}
 	if a.Req.Mode != driver.Read { // other readers may be left: the nodes know

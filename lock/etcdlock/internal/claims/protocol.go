@@ -9,6 +9,7 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/lockscope/lockscope/lock/driver/claimlist"
 	"github.com/lockscope/lockscope/lock/etcdlock/internal/store"
 )
 
@@ -86,6 +87,32 @@ func (p *Protocol) Remove(ctx context.Context, c *Claim, bury bool) (found, take
 		return true, false, nil
 	}
 	return false, len(answer.Keys(0)) > 0, nil
+}
+
+// Keep leaves the key of a claim that is over for ttl, under a lease of its own, with another holder record. taken reports
+// beside ErrGone that another claim excludes this one now.
+func (p *Protocol) Keep(ctx context.Context, c *Claim, ttl time.Duration, record string) (taken bool, err error) {
+	if c.renaming != nil {
+		c.renaming.Stop()
+	}
+	l, err := p.store.Grant(ctx, store.LeaseSeconds(ttl))
+	if err != nil {
+		return false, err
+	}
+	c.mu.Lock()
+	c.leases = append(c.leases, l)
+	c.mu.Unlock()
+	put := clientv3.OpPut(c.key, record, clientv3.WithLease(l.ID))
+	answer, err := p.store.Commit(ctx, []clientv3.Cmp{c.isThere()}, []clientv3.Op{put}, []clientv3.Op{c.oldestRival()})
+	switch {
+	case err != nil:
+		c.unsure.Store(true)
+		return false, err
+	case answer.Succeeded || answer.Again: // if not now, by a try whose answer did not come
+		c.over.Store(true)
+		return false, nil
+	}
+	return len(answer.Keys(0)) > 0, claimlist.ErrGone
 }
 
 // End revokes the leases of a claim, and with them its key.

@@ -73,6 +73,13 @@ func (n *Node) Extend(ctx context.Context, req driver.ExtendRequest) (driver.Ext
 	if c == nil || c.Ticket() == 0 {
 		return driver.ExtendGone, nil
 	}
+	if req.Final {
+		taken, err := n.claims.Keep(ctx, c, req.TTL, req.Holder)
+		if err == nil {
+			n.mine.Forget(req.Token)
+		}
+		return claimlist.Extended(n.store.Fail(err), taken)
+	}
 	o, err := n.claims.Renew(ctx, c, req.TTL)
 	if err == nil && req.Rename {
 		n.claims.Rename(ctx, c, req.Holder)

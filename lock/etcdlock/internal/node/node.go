@@ -48,7 +48,7 @@ func (n *Node) Warm(ctx context.Context) error { return n.store.Warm(ctx, n.fenc
 
 // Capabilities implements driver.BlockingNode.
 func (n *Node) Capabilities() driver.Capabilities {
-	return driver.Capabilities{Peek: true, Revoke: true, Readers: true, Slots: true}
+	return driver.Capabilities{Peek: true, Revoke: true, Keep: true, Readers: true, Slots: true}
 }
 
 // Raise implements driver.BlockingNode. It is never called: one node is always a quorum.

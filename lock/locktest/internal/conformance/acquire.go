@@ -173,6 +173,7 @@ func (c *subtest) badOptions() {
 	}
 	for name, opt := range map[string]lock.AcquireOption{
 		"MaxWait(-1)": lock.MaxWait(-1), "MaxAttempts(-1)": lock.MaxAttempts(-1), "MaxHold(0)": lock.MaxHold(0),
+		"MinHold(-1)": lock.MinHold(-1), "MinHold above MaxTTL": lock.MinHold(31 * 24 * time.Hour),
 	} {
 		_, err := l.Acquire(c.context(), c.resource, opt)
 		c.wantErr(name, err, lock.ErrInvalidOption)

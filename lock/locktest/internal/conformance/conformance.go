@@ -40,6 +40,7 @@ func (s Suite) Run(t *testing.T) {
 	t.Run("Lease", s.testLease)
 	t.Run("Loss", s.testLoss)
 	t.Run("Release", s.testRelease)
+	t.Run("MinHold", s.testMinHold)
 	t.Run("Do", s.testDo)
 	t.Run("Peek", s.testPeek)
 	t.Run("Revoke", s.testRevoke)

@@ -72,7 +72,7 @@ func (n *Node) System() string { return "redis" }
 
 // Capabilities implements driver.BlockingNode.
 func (n *Node) Capabilities() driver.Capabilities {
-	return driver.Capabilities{Peek: true, Revoke: true, Readers: true}
+	return driver.Capabilities{Peek: true, Revoke: true, Keep: true, Readers: true}
 }
 
 // run calls a script that args name by its hash.

@@ -30,7 +30,9 @@ if mark and mark ~= '' then
   return {7, mark}
 end
 if value then
-  if string.sub(value, 1, #token + 1) == token .. ':' then
+  -- What is kept for the rest of a minimum hold is prolonged by nobody: a renewal that comes late would shorten it.
+  if string.sub(value, 1, #token + 1) == token .. ':' and
+    (string.sub(value, -6) ~= '|done|' or string.sub(ARGV[6], -6) == '|done|') then
     if ARGV[7] ~= '1' then
       return redis.call('PEXPIRE', KEYS[1], ARGV[2])
     end

@@ -223,6 +223,24 @@ func TestScriptsLeaveOthersKeysAlone(t *testing.T) {
 	}
 }
 
+// TestScriptsExtendOfAKeptLock: a renewal that comes after the release leaves it as it is.
+func TestScriptsExtendOfAKeptLock(t *testing.T) {
+	s := newScripted(t)
+	mine := token("a")
+	s.granted(driver.AcquireRequest{Token: mine})
+	for _, c := range []struct {
+		holder string
+		want   driver.ExtendReply
+	}{{"host|2|||||||done|", driver.ExtendDone}, {"host|2|", driver.ExtendTaken}, {"host|2|||||||done|", driver.ExtendDone}} {
+		s.client.PExpire(t.Context(), s.keys.lock, scriptTTL/4)
+		reply, err := s.extend(driver.ExtendRequest{Token: mine, Holder: c.holder, Rename: true, Final: true}, "")
+		if left := s.client.PTTL(t.Context(), s.keys.lock).Val(); err != nil || reply != c.want ||
+			left > scriptTTL/4 != (c.want == driver.ExtendDone) {
+			t.Errorf("%q: %v, %v, %v left", c.holder, reply, err, left)
+		}
+	}
+}
+
 // TestScriptsExtend: it changes the TTL, and the holder record only on request. It never changes the token or its
 // counter.
 func TestScriptsExtend(t *testing.T) {

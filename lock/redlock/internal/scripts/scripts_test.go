@@ -1,6 +1,7 @@
 package scripts
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 	"time"
@@ -71,7 +72,7 @@ func (s *scripted) granted(req driver.AcquireRequest) driver.AcquireReply {
 
 func (s *scripted) extend(req driver.ExtendRequest, fingerprint string) (driver.ExtendReply, error) {
 	s.t.Helper()
-	req.Key, req.TTL, req.Holder = s.keys.lock, scriptTTL, "host|2|"
+	req.Key, req.TTL, req.Holder = s.keys.lock, scriptTTL, cmp.Or(req.Holder, "host|2|")
 	expected := ourMarker
 	if fingerprint == "" {
 		expected = ""

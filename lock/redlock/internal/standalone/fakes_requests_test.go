@@ -113,8 +113,9 @@ func (p *pair) nextOfLock(int, int) any {
 	case 4:
 		return &driver.RaiseRequest{Key: lockKey, Token: token, Counter: p.counter, Fence: p.counter + uint64(p.r.IntN(5))}
 	case 5:
+		holder := []string{"host|2|", "host|2|||||||done|"}[p.r.IntN(2)] // after the second only that one extends
 		return &driver.ExtendRequest{Key: lockKey, Token: token, TTL: longTTL, Refill: p.chance(2),
-			Fence: uint64(1 + p.r.IntN(40)), Last: uint64(1 + p.r.IntN(80)), Holder: "host|2|", Rename: p.chance(2)}
+			Fence: uint64(1 + p.r.IntN(40)), Last: uint64(1 + p.r.IntN(80)), Holder: holder, Rename: p.chance(2)}
 	case 6, 7, 8:
 		return &driver.ReleaseRequest{Key: lockKey, Token: token, Tombstone: p.perhaps(12), Handoff: p.perhaps(2),
 			Waiter: p.rejoins(4)}

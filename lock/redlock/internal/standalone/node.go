@@ -48,7 +48,7 @@ func (n *Node) System() string { return "redis" }
 
 // Capabilities implements driver.Node.
 func (n *Node) Capabilities() driver.Capabilities {
-	return driver.Capabilities{Peek: true, Revoke: true, Readers: true, Slots: true, SlotQueue: true}
+	return driver.Capabilities{Peek: true, Revoke: true, Keep: true, Readers: true, Slots: true, SlotQueue: true}
 }
 
 // Warm implements driver.Node. The first call connects.
