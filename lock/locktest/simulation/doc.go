@@ -18,6 +18,10 @@
 //	    a release names somebody if anybody waits
 //	Q3  a process hands a lock over among its callers for no more than 10 ms
 //
+// Of locks with a minimum hold:
+//
+//	M1  nobody is granted what was released before its minimum hold has passed since the grant
+//
 // Of constructs, where E is for elections, S for sets and P for permits:
 //
 //	E1 S1 P1  one term, one set of a name, k permits at a time

@@ -177,8 +177,9 @@ func (h *history) checkOvertaken(first, later *turn) {
 		}
 		return
 	}
-	// Messages that are lost, nodes that fail, and nodes without one queue for all slots change the order.
-	if !h.plan.calm || later.opts.Slots > 0 && h.plan.queueEach() || later.handed || first.placed == 0 || first.placed >= later.contends {
+	// Messages that are lost, nodes that fail, nodes without one queue for all slots, and locks that are kept after their
+	// release change the order.
+	if !h.plan.calm || h.plan.keeps || later.opts.Slots > 0 && h.plan.queueEach() || later.handed || first.placed == 0 || first.placed >= later.contends {
 		return
 	}
 	if first.granted > 0 && first.granted < later.served {

@@ -38,6 +38,7 @@ type plan struct {
 	change  *change
 	revokes []revokeAct
 
+	keeps   bool      // some locks have a minimum hold
 	kind    lock.Kind // what the clients use; "" for the lock itself
 	permits int       // of each semaphore
 	death   *death    // of a client's process; nil if none dies
@@ -66,6 +67,7 @@ type op struct {
 	ttl       time.Duration
 	cancel    time.Duration // when its context ends, after the call; 0: never
 	hold      time.Duration
+	minHold   time.Duration
 	deaf      bool          // it goes on working after the lease's context has ended
 	extend    time.Duration // extends by hand this often; 0: never
 	stall     time.Duration // how long the process is stopped after an attempt

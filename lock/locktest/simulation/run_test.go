@@ -33,6 +33,7 @@ type history struct {
 	logs       map[string]*acquireLog // by id of the Acquire
 	turns      map[string]*turn       // by id of the Acquire
 	buried     map[grave]bool
+	keepers    map[string][]string // nodes that keep the lock of a token for its minimum hold
 	violations []string
 	violated   map[string]int // by the first word of the format
 	trace      func(string)
@@ -89,6 +90,7 @@ type leaseRecord struct {
 	handed   bool          // the lock was handed over
 	outer    *leaseRecord  // a construct's: the lease in whose context this one was acquired; nil if there is none
 	started  time.Duration // when Acquire was called
+	decided  time.Duration // when its last attempt was decided
 	returned time.Duration // when it returned
 
 	// Guarded by history.mu.
@@ -98,6 +100,7 @@ type leaseRecord struct {
 	released bool          // Release was called
 	gone     time.Duration // a construct's: when a quorum had confirmed the release; 0 if none has
 	renewed  time.Duration // when its last renewal ended; 0 if none has
+	kept     time.Duration // until when nobody else may be granted it, after its release; 0 if it has no minimum hold
 	cause    error
 }
 
@@ -148,7 +151,7 @@ func newHistory(p *plan, pl plant, trace func(string)) *history {
 	h := &history{
 		plan: p, plant: pl, began: time.Now(), trace: trace,
 		regs: make(map[string]*register), logs: make(map[string]*acquireLog), violated: make(map[string]int),
-		buried: make(map[grave]bool), changed: make(chan struct{}), turns: make(map[string]*turn),
+		buried: make(map[grave]bool), keepers: make(map[string][]string), changed: make(chan struct{}), turns: make(map[string]*turn),
 		processes: make(map[string]int),
 	}
 	for i, rate := range p.rates {
@@ -282,6 +285,7 @@ func (h *history) happen() {
 	h.checkSightings()
 	h.checkHoldings()
 	h.checkLeases()
+	h.checkMinHolds()
 }
 
 // age lets the connections grow old before any fault, and lets each client see a vote of every server over them. A

@@ -88,6 +88,7 @@ func (h *history) hooks(rec *leaseRecord, stall time.Duration) *locktrace.Trace 
 			}
 			h.log("%s attempt %d (gate first %v): %d granted, %d refused, %d failed: %v", rec.id, e.Attempt,
 				e.GateFirst, e.Granted, e.Refused, e.Failed, e.Err)
+			rec.decided = h.now()
 			time.Sleep(stall)
 		},
 		AcquireEnd: func(ctx context.Context, e locktrace.AcquireEnd) {
@@ -196,6 +197,9 @@ func (h *history) release(rec *leaseRecord, o *op) {
 	h.log("%s releases", rec.id)
 	err := rec.lease.Release(ctx)
 	h.log("%s has released: %v", rec.id, err)
+	if err == nil {
+		h.keeps(rec, o)
+	}
 	if rec.lease.Context().Err() == nil {
 		h.violate("I5 %s: the lease's context survived Release", rec.id)
 	}
