@@ -61,7 +61,7 @@ func TestStacked(t *testing.T) {
 }
 
 // decorated is what a decorated engine on Redis can do.
-var decorated = driver.Capabilities{Readers: true, SlotQueue: true}
+var decorated = driver.Capabilities{Keep: true, Readers: true, SlotQueue: true}
 
 // conformInFakeTime runs the suite on n fake nodes.
 func conformInFakeTime(t *testing.T, n int, around func(testing.TB, lock.Locker) lock.Locker) {

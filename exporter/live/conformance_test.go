@@ -23,7 +23,7 @@ const nodeTimeout = 2 * time.Second
 
 func TestLockerOnFakes(t *testing.T) {
 	t.Parallel()
-	conformInFakeTime(t, 3, driver.Capabilities{Readers: true, SlotQueue: true}, func(t testing.TB, board *live.Board,
+	conformInFakeTime(t, 3, driver.Capabilities{Keep: true, Readers: true, SlotQueue: true}, func(t testing.TB, board *live.Board,
 		fake lock.Locker) lock.Locker {
 		return wrap(t, board, fake)
 	})
@@ -32,7 +32,7 @@ func TestLockerOnFakes(t *testing.T) {
 // TestStacked has one Board inside instrument and one outside, and both around or inside a reentrant Locker.
 func TestStacked(t *testing.T) {
 	t.Parallel()
-	conformInFakeTime(t, 3, driver.Capabilities{Readers: true, SlotQueue: true}, func(t testing.TB, outer *live.Board, fake lock.Locker) lock.Locker {
+	conformInFakeTime(t, 3, driver.Capabilities{Keep: true, Readers: true, SlotQueue: true}, func(t testing.TB, outer *live.Board, fake lock.Locker) lock.Locker {
 		inner := newBoard(t)
 		t.Cleanup(func() { wantIdle(t, inner) })
 		return wrap(t, outer, lock.Reentrant(instrumented(t, wrap(t, inner, fake))))
@@ -42,7 +42,7 @@ func TestStacked(t *testing.T) {
 // TestHostileObservers locks in the trace of a span that panics when it is used, with errors whose text cannot be read.
 func TestHostileObservers(t *testing.T) {
 	t.Parallel()
-	conformInFakeTime(t, 1, driver.Capabilities{Readers: true}, func(t testing.TB, board *live.Board, fake lock.Locker) lock.Locker {
+	conformInFakeTime(t, 1, driver.Capabilities{Keep: true, Readers: true}, func(t testing.TB, board *live.Board, fake lock.Locker) lock.Locker {
 		return hostile{wrap(t, board, hostileErrors{fake})}
 	})
 }

@@ -79,7 +79,9 @@ func explain(e *entry) Explanation {
 		}
 	}
 	if e.hold.Format != inspect.FormatUnknown {
-		x.Holder, x.Since = e.hold.Instance, e.hold.Since
+		if x.Holder, x.Since = e.hold.Instance, e.hold.Since; e.hold.Done {
+			x.Holder += " (done: kept for its minimum hold)"
+		}
 	}
 	x.Finding = x.finding(e)
 	return x

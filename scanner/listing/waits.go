@@ -157,9 +157,9 @@ func otherReaders(l *Lock) (all []waitgraph.Lease) {
 	return all
 }
 
-// leaseOf is nil for a lock of another library.
+// leaseOf is nil for a lock of another library, and for one that is kept after its release.
 func leaseOf(l *Lock) *waitgraph.Lease {
-	if l == nil || l.Hold.Format != inspect.FormatLockscope {
+	if l == nil || l.Hold.Format != inspect.FormatLockscope || l.Hold.Done {
 		return nil
 	}
 	return &waitgraph.Lease{Fence: l.Hold.Fence, Holder: l.Hold.Holder}

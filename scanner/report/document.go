@@ -95,6 +95,7 @@ type HoldDocument struct {
 	Kind        lock.Kind      `json:"kind,omitempty"`   // what the lock is part of
 	Slots       int            `json:"slots,omitempty"`  // of the semaphore
 	Reason      string         `json:"reason,omitempty"` // why it holds the lock, if it said so
+	Done        bool           `json:"done,omitempty"`   // it has released the lock, which is kept for its minimum hold
 }
 
 // NewDocument converts a report into a Document. Its lists may be empty, but are never null.
@@ -157,7 +158,7 @@ func NewHoldDocument(h inspect.Hold) *HoldDocument {
 	}
 	return &HoldDocument{
 		Format: h.Format, Name: h.Instance, Since: h.Since, Traceparent: h.Traceparent, Count: h.Count, Fence: h.Fence,
-		Kind: h.Kind, Slots: h.Slots, Reason: h.Reason,
+		Kind: h.Kind, Slots: h.Slots, Reason: h.Reason, Done: h.Done,
 	}
 }
 

@@ -139,6 +139,7 @@ type Blocker struct {
 	TraceID      string   `json:"trace_id,omitempty"` // of the holder
 	Page         string   `json:"page,omitempty"`     // page of the holder's process
 	Reason       string   `json:"reason,omitempty"`   // why it holds the lock, if it said so
+	Done         bool     `json:"done,omitempty"`     // it has released the lock, which is kept for its minimum hold
 }
 
 // Blocked is a resource with waiters.

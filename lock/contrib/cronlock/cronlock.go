@@ -9,7 +9,8 @@
 // [Wrap] does the same for jobs that are there already, in a cron.Chain. They are not told that the lock is lost.
 //
 // The lock of a job that takes a millisecond is free again before the clock of another process says that it is time.
-// Then that process also runs the job. Let the job take longer than the clocks differ, or note in the data that it ran.
+// Then that process also runs the job. With lock.MinHold among opts it does not: give it a time that is longer than the
+// clocks differ, and shorter than the interval of the job.
 package cronlock
 
 import (

@@ -81,6 +81,43 @@ func TestOnceAMinute(t *testing.T) {
 	})
 }
 
+// everySecond is each second of a clock that is ahead of the others' by so much.
+type everySecond time.Duration
+
+func (ahead everySecond) Next(t time.Time) time.Time {
+	return t.Add(time.Duration(ahead)).Truncate(time.Second).Add(time.Second - time.Duration(ahead))
+}
+
+// TestShortJob: a job of 5 ms has ended when the clock of the other scheduler says that it is time. A minimum hold keeps it
+// from running there, too.
+func TestShortJob(t *testing.T) {
+	for want, opts := range map[int][]lock.AcquireOption{120: nil, 60: {lock.MinHold(600 * time.Millisecond)}} {
+		synctest.Test(t, func(t *testing.T) {
+			nodes, runs := memlock.NewNodes(3), make(chan struct{}, 200)
+			work := func(context.Context, lock.Lease) error {
+				runs <- struct{}{}
+				<-time.After(5 * time.Millisecond)
+				return nil
+			}
+			var schedulers [2]*cron.Cron
+			for i := range schedulers {
+				c := cron.New()
+				schedulers[i] = c
+				c.Schedule(everySecond(i*300)*everySecond(time.Millisecond), cronlock.New(process(t, nodes), "short", new(logged),
+					work, opts...))
+				c.Start()
+			}
+			<-time.After(time.Minute)
+			for _, c := range schedulers {
+				<-c.Stop().Done()
+			}
+			if len(runs) != want {
+				t.Errorf("with %d options: %d runs in 60 seconds, want %d", len(opts), len(runs), want)
+			}
+		})
+	}
+}
+
 func TestWhatIsLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		nodes, failed := memlock.NewNodes(3), errors.New("failed")

@@ -18,6 +18,6 @@
 // renewed until the job returns, or until lock.MaxHold.
 //
 // The lock of a job that takes a millisecond is free again before the clock of another process says that it is time.
-// Then that process also runs the job. Use an Elector, or schedules that are aligned and longer than the clocks
-// differ.
+// Then that process also runs the job. With lock.MinHold among the options of NewLocker it does not: give it a time that is
+// longer than the clocks differ, and shorter than the interval of the jobs. An Elector has no such problem.
 package gocronlock

@@ -93,7 +93,7 @@ func TestBothKeepsTheContract(t *testing.T) {
 		return func(t testing.TB, opts ...lock.Option) lock.Locker {
 			return migration.Both(memory(t, old, opts...), memory(t, new, opts...))
 		}
-	}, Capabilities: driver.Capabilities{Readers: true}, NoSemaphores: true})
+	}, Capabilities: driver.Capabilities{Keep: true, Readers: true}, NoSemaphores: true})
 }
 
 // TestBothExcludesBothKinds of processes, holds the locks in the same order, and leaves nothing behind.

@@ -7,7 +7,8 @@ function heldBy(b, otherwise, known) {
   if (known) return {name: b.holder, lead, here: b.here, rest: ""};
   if (b.age_seconds != null) rest.push(`for ${duration(b.age_seconds)}`);
   if (b.reason) rest.push(`reason: ${printable(b.reason)}`);
-  if (b.never_expires) rest.push("delete the key once you know that its owner is gone");
+  if (b.done) rest.push(`done: kept for its minimum hold${b.remaining_seconds != null ? `, free in ${duration(b.remaining_seconds)}` : ""}`);
+  else if (b.never_expires) rest.push("delete the key once you know that its owner is gone");
   else if (b.unrenewed_seconds != null) rest.push(`not renewed for ${duration(b.unrenewed_seconds)}, free in at most ${duration(b.remaining_seconds)}`);
   else if (b.remaining_seconds != null) rest.push(`expires within ${duration(b.remaining_seconds)} unless renewed`);
   return {name: b.holder, lead, here: b.here, rest: rest.join(", ")};

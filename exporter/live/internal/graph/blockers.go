@@ -102,14 +102,14 @@ func heldElsewhere(told *calls.Waiter, me string, now time.Time) *state.Blocker 
 		Holder: text.Name(held.Holder.Instance), Here: held.Holder.Instance == me,
 		NeverExpires: held.Remaining < 0, HandedOver: held.HandedOver, TraceID: text.TraceOf(held.Holder.Traceparent),
 		CallSite: text.Name(held.Holder.CallSite), Page: text.PageOf(held.Holder.Page),
-		Reason: text.Name(held.Holder.Reason),
+		Reason: text.Name(held.Holder.Reason), Done: held.Holder.Done,
 	}
 	if !held.Holder.Since.IsZero() {
 		blocker.Age = state.Seconds(max(now.Sub(held.Holder.Since), 0))
 	}
 	if held.Remaining > 0 {
 		blocker.Remaining = state.Seconds(max(held.Remaining-now.Sub(told.Began.Add(told.ToldAt)), 0))
-		if held.Remaining.Seconds() < renewedAbove*told.Full.Seconds() {
+		if !held.Holder.Done && held.Remaining.Seconds() < renewedAbove*told.Full.Seconds() {
 			blocker.Unrenewed = state.Seconds(told.Full - held.Remaining)
 		}
 	}

@@ -188,7 +188,11 @@ func reportReaders(r engine.Revocation, now time.Time) string {
 // since is who holds a lease, and for how long.
 func since(r engine.Revoked, now time.Time) string {
 	h := r.Holder
-	return fmt.Sprintf("%s since %s (%v)", h.Instance, h.Since.UTC().Format(time.RFC3339), now.Sub(h.Since).Round(time.Second))
+	text := fmt.Sprintf("%s since %s (%v)", h.Instance, h.Since.UTC().Format(time.RFC3339), now.Sub(h.Since).Round(time.Second))
+	if h.Done {
+		text += ", which is done: the lock is kept for its minimum hold"
+	}
+	return text
 }
 
 // earlier is who revoked a lease before.

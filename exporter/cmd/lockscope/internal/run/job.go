@@ -66,7 +66,8 @@ func (j *job) acquire(ctx context.Context, l lock.Locker) (lock.Lease, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts := append(j.wait.Options(), lock.TTL(j.locker.TTL), lock.MaxHold(lock.Unlimited))
+	opts := append(j.wait.Options(), lock.TTL(j.locker.TTL), lock.MinHold(j.minHold),
+		lock.MaxHold(lock.Unlimited))
 	return lock.AcquireDetached(ctx, l, j.name, opts...)
 }
 

@@ -71,6 +71,10 @@ func refusal(err error, now time.Time) string {
 			strings.Join(slices.Compact(holders), ", "))
 	}
 	if held, ok := errors.AsType[*lock.HeldError](err); ok {
+		if held.Holder.Done {
+			return fmt.Sprintf("%q is kept for the minimum hold of %s; it ends in %v", held.Resource, holderText(held, now),
+				held.Remaining.Round(100*time.Millisecond))
+		}
 		return fmt.Sprintf("%q is held by %s%s", held.Resource, holderText(held, now), expiry(held))
 	}
 	return ""

@@ -35,6 +35,7 @@ type job struct {
 	shared    bool
 	exclusive bool
 	conflict  int
+	minHold   time.Duration
 	maxHold   time.Duration
 	publish   ui.Publish
 	trouble   servers.Trouble
@@ -46,7 +47,7 @@ func Command(a *ui.App) *cobra.Command {
 	cmd := j.on(ui.Page{
 		Everyday: []string{
 			"redis", "postgres", "etcd", "zookeeper", "ttl", "wait", "no-wait", "conflict-exit-code", "slots",
-			"shared", "exclusive", "max-hold", "textfile",
+			"shared", "exclusive", "at-least", "max-hold", "textfile",
 		},
 		Exit:   "the command's; 1 the lock is held (-E), 2 bad input, 125 no lock, 126/127 cannot run",
 		Topics: []string{"exit-codes", "commands", "connection"},
@@ -67,10 +68,13 @@ func (j *job) register(set *pflag.FlagSet) {
 	set.BoolVarP(&j.shared, "shared", "s", false, "run only beside other commands with --shared")
 	set.BoolVarP(&j.exclusive, "exclusive", "x", false,
 		"run alone, and before later commands with --shared")
+	set.DurationVar(&j.minHold, "at-least", 0,
+		"keep others out for this time from the start, also if the command ends before: a short command then runs once, "+
+			"although the machines' clocks differ. At most --max-ttl")
 	set.DurationVar(&j.maxHold, "max-hold", 0, "end the command after this time, with SIGTERM (default no limit)")
 	j.publish.Register(set, "Metrics", "metrics of each command", "lockscope_run")
 	ui.Group(set, "Waiting", "conflict-exit-code", "quiet", "slots", "shared", "exclusive")
-	ui.Group(set, "Command", "max-hold")
+	ui.Group(set, "Command", "at-least", "max-hold")
 }
 
 // badFlag knows the -c of flock(1).
@@ -92,6 +96,8 @@ func (j *job) validate() error {
 		return fmt.Errorf("--slots %d: use 1 to %d", j.slots, records.MaxSlots)
 	case j.shared && j.exclusive, j.slots > 0 && (j.shared || j.exclusive):
 		return errors.New("--shared, --exclusive and --slots exclude each other: use one")
+	case j.minHold < 0:
+		return fmt.Errorf("--at-least %v is negative", j.minHold)
 	case j.maxHold < 0:
 		return fmt.Errorf("--max-hold %v is negative", j.maxHold)
 	}

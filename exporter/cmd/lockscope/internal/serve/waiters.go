@@ -86,7 +86,7 @@ func blocker(l *listing.Lock) *state.Blocker {
 		return nil
 	}
 	b := &state.Blocker{Holder: l.Hold.Instance, NeverExpires: l.TTL < 0, TraceID: fleet.TraceID(l.Hold.Traceparent),
-		Fence: l.Hold.Fence, Reason: l.Hold.Reason}
+		Fence: l.Hold.Fence, Reason: l.Hold.Reason, Done: l.Hold.Done}
 	if !l.Hold.Since.IsZero() {
 		b.Age = new(l.HeldFor().Seconds())
 	}

@@ -96,6 +96,9 @@ func Holder(h inspect.Hold, ttl time.Duration) string {
 	if h.Reason != "" {
 		text += " (reason: " + h.Reason + ")"
 	}
+	if h.Done {
+		text += " (done: kept for its minimum hold)"
+	}
 	if h.Count > 1 {
 		text += fmt.Sprintf(" (%d times)", h.Count)
 	}

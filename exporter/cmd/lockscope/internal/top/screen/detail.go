@@ -101,6 +101,9 @@ func holdText(l *listing.Lock) (text string) {
 	if l.Hold.Reason != "" {
 		text += ", reason: " + clean(l.Hold.Reason)
 	}
+	if l.Hold.Done {
+		text += ", done: kept for its minimum hold"
+	}
 	if l.TTL != 0 {
 		text += ", ttl " + ui.TTL(l.TTL)
 	}
