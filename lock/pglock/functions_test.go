@@ -100,6 +100,26 @@ func TestExtending(t *testing.T) {
 	}
 }
 
+// TestExtendingWhatIsKept: a renewal that comes after the release leaves a lock alone that is kept for its minimum hold.
+func TestExtendingWhatIsKept(t *testing.T) {
+	c := calls{t, pool(t, server(t).URL("postgres"))}
+	c.acquire("mine", time.Minute)
+	extend := "SELECT lockscope.extend('k', 'mine', $1, false, 0, $2, true)"
+	left := "SELECT extract(epoch FROM expires - clock_timestamp())::int FROM lockscope.lock WHERE key = 'k'"
+	for _, step := range []struct {
+		holder       string
+		ms           int
+		code, passed int
+	}{{"a|1|||||||done|", 300_000, 1, 300}, {"a|1|", 60_000, -1, 300}, {"a|1|||||||done|", 200_000, 1, 200}} {
+		if code := c.number(extend, step.ms, step.holder); code != step.code {
+			t.Errorf("%q: code %d", step.holder, code)
+		}
+		if got := c.number(left); got > step.passed || got < step.passed-90 {
+			t.Errorf("%q: %d s left", step.holder, got)
+		}
+	}
+}
+
 // handOff has a lock change hands, again and again, and returns how much space it takes then.
 func (c calls) handOff(times int) (kilobytes int) {
 	c.t.Helper()

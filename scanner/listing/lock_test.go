@@ -7,6 +7,8 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
+	"github.com/lockscope/lockscope/lock/engine/records"
+	"github.com/lockscope/lockscope/lock/redlock/stored"
 )
 
 func TestOrders(t *testing.T) {
@@ -26,6 +28,22 @@ func TestOrders(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("by %s: %s, want %s", order, got, want)
+		}
+	}
+}
+
+// TestDoneHoldersAreInNoCycle: the holder of a lock that is kept after its release waits for nobody with it.
+func TestDoneHoldersAreInNoCycle(t *testing.T) {
+	for _, done := range []bool{false, true} {
+		waitsFor := func(waiter, its, wanted, holder string, done bool) WaitedFor {
+			says := records.Waiting{Holder: lock.Holder{Instance: waiter, Since: time.Unix(1, 0)}, Callers: 1,
+				Holds: []lock.HeldLease{{Resource: its, Fence: 7}}}
+			return WaitedFor{Resource: wanted, Queue: []stored.Queued{{Says: &says}}, Lock: &Lock{Resource: wanted,
+				Hold: inspect.Hold{Format: inspect.FormatLockscope, Fence: 7, Holder: lock.Holder{Instance: holder, Done: done}}}}
+		}
+		g := Graph([]WaitedFor{waitsFor("one", "a", "b", "two", false), waitsFor("two", "b", "a", "one", done)})
+		if cycles := g.Cycles(); len(cycles) > 0 == done {
+			t.Errorf("done %v: cycles %v", done, cycles)
 		}
 	}
 }

@@ -52,6 +52,20 @@ func TestAVoteOfAWaiterIsNoHolder(t *testing.T) {
 	}
 }
 
+// TestAHolderThatIsDone is not said to have missed a renewal, however little is left of its minimum hold.
+func TestAHolderThatIsDone(t *testing.T) {
+	r, now := newRegister(), time.Now()
+	m := r.Begin(t.Context(), newOwner(r, "orders/0"), "job")
+	for _, done := range []bool{false, true} {
+		told := &lock.HeldError{Holder: lock.Holder{Instance: "stock/3", Done: done}, Remaining: time.Second}
+		w := &calls.Waiter{Lease: m, View: calls.View{Progress: calls.Progress{Blocker: told, Full: time.Minute}}}
+		b := heldElsewhere(w, "orders/0", now)
+		if b.Done != done || (b.Unrenewed == nil) != done {
+			t.Errorf("done %v: %+v", done, b)
+		}
+	}
+}
+
 // TestTwoRefusalsInTwoNames: a waiter was refused by a node that had not yet received an earlier holder's release, and
 // by a node that names the present holder, whose lease is on the same page.
 func TestTwoRefusalsInTwoNames(t *testing.T) {

@@ -140,14 +140,13 @@ func (l *Lease) watch() {
 	}
 }
 
-// GiveBack hands the lock to the next caller, or releases it in the background, also before its minimum hold: nobody has
-// used it.
+// GiveBack hands the lock to the next caller, or releases it in the background.
 func (l *Lease) GiveBack() {
 	if l.handOver() {
 		return
 	}
 	ended := l.end(lock.ErrReleased)
-	l.startRelease(l.traceCtx, callqueue.Waiter{}, attempt.Keep{})
+	l.startRelease(l.traceCtx, callqueue.Waiter{})
 	if ended {
 		l.passTurn()
 		l.queue.Leave()
@@ -197,7 +196,7 @@ func (l *Lease) Remaining() time.Duration {
 // Lose ends the lease and gives back what the nodes may still hold of it.
 func (l *Lease) Lose() {
 	if l.end(lock.ErrLost) {
-		l.startRelease(l.traceCtx, callqueue.Waiter{}, l.keep())
+		l.startRelease(l.traceCtx, callqueue.Waiter{})
 		l.passTurn()
 		l.queue.Leave()
 	}

@@ -79,7 +79,7 @@ func (l *Lease) releaseOnce(ctx context.Context) error {
 func (l *Lease) releaseOnNodes(ctx, hooked context.Context) (locktrace.ReleaseEnd, error) {
 	lost := errors.Is(l.cause(), lock.ErrLost)
 	first := l.end(lock.ErrReleased)
-	round := l.startRelease(hooked, l.set.OnlyWait(ctx), l.keep())
+	round := l.startRelease(hooked, l.set.OnlyWait(ctx))
 	l.passTurn()
 	done, err := round.wait(ctx)
 	if first {
@@ -102,7 +102,7 @@ func (l *Lease) keep() attempt.Keep {
 // startRelease sends a release to every node, in the order of the node's calls. The traces of
 // the nodes descend from ctx, whose end does not stop the releases. wait is the caller that
 // only waits, as in callqueue.Queue.DoWaiting.
-func (l *Lease) startRelease(ctx context.Context, wait callqueue.Waiter, keep attempt.Keep) *releaseRound {
+func (l *Lease) startRelease(ctx context.Context, wait callqueue.Waiter) *releaseRound {
 	a := l.attempt
 	round := &releaseRound{
 		attempt: a, lost: l.cause() != lock.ErrReleased, ready: a.Ready,
@@ -116,7 +116,7 @@ func (l *Lease) startRelease(ctx context.Context, wait callqueue.Waiter, keep at
 		u.Req = driver.ReleaseRequest{
 			Key: a.Req.Key, Token: a.Req.Token, Handoff: nodes.HandoffWindow, Mode: a.Req.Mode, Semaphore: a.Semaphore,
 		}
-		u.Timeout, u.Args, u.Report, u.Keep = a.Timeout, &round.args, round, keep
+		u.Timeout, u.Args, u.Report, u.Keep = a.Timeout, &round.args, round, l.keep()
 		u.Queue(wait)
 	}
 	if a.Req.Mode != driver.Read { // other readers may be left: the nodes know

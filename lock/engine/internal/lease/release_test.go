@@ -36,7 +36,7 @@ func TestAReleaseOfWhatWasOver(t *testing.T) {
 	for cause, lost := range map[error]bool{lock.ErrLost: true, lock.ErrMaxHold: true, lock.ErrReleased: false} {
 		k := newKept(t)
 		k.lease.end(cause)
-		r := k.lease.startRelease(k.lease.traceCtx, callqueue.Waiter{}, attempt.Keep{})
+		r := k.lease.startRelease(k.lease.traceCtx, callqueue.Waiter{})
 		r.undoings = []attempt.Undoing{{Err: driver.ErrTimeout}}
 		r.count(nodes.ReleaseAnswer{Reply: driver.ReleaseReply{Found: driver.FoundNothing}})
 		if r.lost != lost || r.expired == 1 != lost || r.released == 1 == lost {
