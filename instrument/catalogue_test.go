@@ -18,6 +18,7 @@ import (
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/outage"
 )
 
 // used returns a decorator with every metric.
@@ -49,6 +50,7 @@ func testCatalogue(t *testing.T) {
 		must(t, lock.Do(t.Context(), l, name, func(context.Context, lock.Lease) error { return nil },
 			locktest.AsConstruct(kind, 2)))
 	}
+	l.Unprotected(t.Context(), outage.Run{Resource: "order:1001", Err: lock.ErrNoQuorum})
 	for _, f := range families(t, l) {
 		var labels []string
 		for _, l := range f.Metric[0].Label {

@@ -42,6 +42,7 @@
 //	distributed_lock_extensions_total           counter    resource, outcome
 //	distributed_lock_lost_total                 counter    resource, reason
 //	distributed_lock_release_failures_total     counter    resource
+//	distributed_lock_unprotected_runs_total     counter    resource
 //	distributed_lock_outlived_total             counter    resource
 //	distributed_lock_close_calls_total          counter    resource
 //	distributed_lock_unfenced_total             counter    resource

@@ -30,6 +30,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/redislog"
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/outage"
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
@@ -144,6 +145,9 @@ func New(next lock.Locker, cfg Config) (*Locks, error) {
 	}
 	return &Locks{Locker: measured, Exporter: exp, Registry: cfg.Registry, measured: measured}, nil
 }
+
+// Unprotected is the Report of outage.Wrap for these locks: see instrument.Locker.Unprotected.
+func (l *Locks) Unprotected(ctx context.Context, r outage.Run) { l.measured.Unprotected(ctx, r) }
 
 // nameAfter takes over the instance of the locks.
 func (c *Config) nameAfter(next lock.Locker) error {

@@ -136,6 +136,13 @@ func (l *Log) NoQuorum(s Subject, e *lock.QuorumError) {
 	l.queue.add(s.Context, p, slog.LevelWarn, append(attrs, quorumAttrs(e)...)...)
 }
 
+// Unprotected logs work that runs without a lock.
+func (l *Log) Unprotected(s Subject, err error) {
+	if p, ok := l.admit("runs without a lock", "", s.Label); ok {
+		l.queue.add(s.Context, p, slog.LevelWarn, append(s.attrs(), slog.String("error", err.Error()))...)
+	}
+}
+
 // Restart warns of a restart that was witnessed. A node that had just started at first contact is usual in a new
 // deployment.
 func (l *Log) Restart(ctx context.Context, e locktrace.NodeRestart) {

@@ -17,6 +17,7 @@ type catalogue struct {
 	waitingStalled                  *prometheus.GaugeVec
 	waitClass                       *prometheus.CounterVec
 	outlived, closeCalls, unfenced  *prometheus.CounterVec
+	unprotected                     *prometheus.CounterVec
 	blame                           *blame
 
 	constructHeld, candidates *prometheus.GaugeVec
@@ -88,6 +89,8 @@ func newCatalogue(s Settings) *catalogue {
 			"Leases without renewal that were released with less than a tenth of their TTL left.", "resource"),
 		unfenced: b.counter("unfenced_total",
 			"Leases released by a holder that had not read their fencing token.", "resource"),
+		unprotected: b.counter("unprotected_runs_total",
+			"Runs without a lock that package outage allowed, because too few nodes could be reached.", "resource"),
 		releaseFailures: b.counter("release_failures_total",
 			"Releases that found the lease gone, or could not confirm the release.", "resource"),
 

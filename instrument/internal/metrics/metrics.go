@@ -74,6 +74,15 @@ func (m *Metrics) Begin(ctx context.Context, c *Call, resource, name string, own
 	c.series.waiting.add(&c.entry)
 }
 
+// Unprotected counts work that runs without a lock, and returns the label of its resource. The series exists from the first
+// such run on, without the labels of calls.
+func (m *Metrics) Unprotected(resource string, owner *Owner) (label string) {
+	s := m.labels.use(resource, owner.Label, time.Now())
+	defer s.done()
+	m.unprotected.WithLabelValues(append([]string{s.label}, make([]string, len(m.settings.Labels))...)...).Inc()
+	return s.label
+}
+
 // Asked records the number of nodes that a call asks.
 func (m *Metrics) Asked(e locktrace.AcquireStart) { m.nodes.resize(e.Backend, size{e.Nodes, e.Quorum}) }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/child"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/outage"
 	"github.com/lockscope/lockscope/lock/rwlock"
 	"github.com/lockscope/lockscope/lock/semaphore"
 )
@@ -43,7 +44,7 @@ func (j *job) perform(_ context.Context, l lock.Locker) error {
 	}
 	o := outcome{
 		ended: time.Now(), status: result.Status, waited: acquired.Sub(began), held: time.Since(acquired),
-		lost: result.Lost,
+		lost: result.Lost, unlocked: j.unlocked,
 	}
 	for _, err := range j.publish.Send(context.Background(), prometheus.Labels{"resource": j.name}, o.metrics) {
 		j.say(err.Error())
@@ -62,6 +63,9 @@ func status(code int) error {
 // acquire waits for the lock. A signal ends the wait, and not the lease: that is renewed until the command has ended. The
 // engine decides between machines that ask at the same instant, as cron has them do.
 func (j *job) acquire(ctx context.Context, l lock.Locker) (lock.Lease, error) {
+	if j.onOutage == outageRuns {
+		l = outage.Wrap(l, j.sayUnlocked)
+	}
 	l, err := j.wanted(l)
 	if err != nil {
 		return nil, err
@@ -69,6 +73,12 @@ func (j *job) acquire(ctx context.Context, l lock.Locker) (lock.Lease, error) {
 	opts := append(j.wait.Options(), lock.TTL(j.locker.TTL), lock.MinHold(j.minHold),
 		lock.MaxHold(lock.Unlimited))
 	return lock.AcquireDetached(ctx, l, j.name, opts...)
+}
+
+// sayUnlocked reports a run without a lock.
+func (j *job) sayUnlocked(_ context.Context, r outage.Run) {
+	j.unlocked = true
+	j.say("too few servers answer: running without the lock, as --on-outage says: " + r.Err.Error())
 }
 
 // release gives the lock back. The command has ended: whatever the answer is, its exit status counts. If the lock was
@@ -92,6 +102,7 @@ type outcome struct {
 	status       int
 	waited, held time.Duration
 	lost         bool
+	unlocked     bool
 }
 
 // metrics are those of README.md.
@@ -106,11 +117,9 @@ func (o outcome) metrics(labels prometheus.Labels) (prometheus.Gatherer, error) 
 	add("exit_code", "Exit status of the last command.", float64(o.status))
 	add("wait_seconds", "Time that the last command waited for its lock.", o.waited.Seconds())
 	add("held_seconds", "Time that the last command held its lock.", o.held.Seconds())
-	lost := 0.0
-	if o.lost {
-		lost = 1
-	}
-	add("lost", "1 if the last command was ended because its lock was about to end, else 0.", lost)
+	truth := map[bool]float64{true: 1}
+	add("lost", "1 if the last command was ended because its lock was about to end, else 0.", truth[o.lost])
+	add("unprotected", "1 if the last command ran without a lock, as --on-outage run says, else 0.", truth[o.unlocked])
 	return reg, nil
 }
 

@@ -37,8 +37,10 @@ type job struct {
 	conflict  int
 	minHold   time.Duration
 	maxHold   time.Duration
+	onOutage  string
 	publish   ui.Publish
 	trouble   servers.Trouble
+	unlocked  bool // the command runs without a lock
 }
 
 // Command is lockscope run.
@@ -47,7 +49,7 @@ func Command(a *ui.App) *cobra.Command {
 	cmd := j.on(ui.Page{
 		Everyday: []string{
 			"redis", "postgres", "etcd", "zookeeper", "ttl", "wait", "no-wait", "conflict-exit-code", "slots",
-			"shared", "exclusive", "at-least", "max-hold", "textfile",
+			"shared", "exclusive", "at-least", "max-hold", "on-outage", "textfile",
 		},
 		Exit:   "the command's; 1 the lock is held (-E), 2 bad input, 125 no lock, 126/127 cannot run",
 		Topics: []string{"exit-codes", "commands", "connection"},
@@ -72,10 +74,19 @@ func (j *job) register(set *pflag.FlagSet) {
 		"keep others out for this time from the start, also if the command ends before: a short command then runs once, "+
 			"although the machines' clocks differ. At most --max-ttl")
 	set.DurationVar(&j.maxHold, "max-hold", 0, "end the command after this time, with SIGTERM (default no limit)")
+	set.StringVar(&j.onOutage, "on-outage", outageFails,
+		"what to do if too few servers answer: `fail`, or run without the lock, also beside another machine, but not while "+
+			"a server says that the lock is held. Needs --wait or --no-wait")
 	j.publish.Register(set, "Metrics", "metrics of each command", "lockscope_run")
 	ui.Group(set, "Waiting", "conflict-exit-code", "quiet", "slots", "shared", "exclusive")
-	ui.Group(set, "Command", "at-least", "max-hold")
+	ui.Group(set, "Command", "at-least", "max-hold", "on-outage")
 }
+
+// What --on-outage says.
+const (
+	outageFails = "fail"
+	outageRuns  = "run"
+)
 
 // badFlag knows the -c of flock(1).
 func badFlag(cmd *cobra.Command, err error) error {
@@ -96,6 +107,12 @@ func (j *job) validate() error {
 		return fmt.Errorf("--slots %d: use 1 to %d", j.slots, records.MaxSlots)
 	case j.shared && j.exclusive, j.slots > 0 && (j.shared || j.exclusive):
 		return errors.New("--shared, --exclusive and --slots exclude each other: use one")
+	case j.onOutage != outageFails && j.onOutage != outageRuns:
+		return fmt.Errorf("--on-outage %q: use %s or %s", j.onOutage, outageFails, outageRuns)
+	case j.onOutage == outageRuns && j.wait.Limit == 0 && !j.wait.None:
+		return errors.New("--on-outage run needs --wait or --no-wait: without them run waits for the servers")
+	case j.onOutage == outageRuns && j.slots > 0:
+		return errors.New("--on-outage run and --slots exclude each other: a slot has a number that no other run may have")
 	case j.minHold < 0:
 		return fmt.Errorf("--at-least %v is negative", j.minHold)
 	case j.maxHold < 0:

@@ -1,0 +1,156 @@
+package outage_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/locktest/leaktest"
+	"github.com/lockscope/lockscope/lock/memlock"
+	"github.com/lockscope/lockscope/lock/outage"
+)
+
+func TestMain(m *testing.M) { leaktest.Main(m) }
+
+// service is a process whose work runs without a lock during an outage.
+type service struct {
+	t      *testing.T
+	nodes  memlock.Nodes
+	bare   *memlock.Locker
+	locker lock.Locker
+	runs   []outage.Run
+}
+
+func inService(t *testing.T, f func(s *service)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s := &service{t: t, nodes: memlock.NewNodes(3)}
+		s.bare = s.process()
+		s.locker = outage.Wrap(s.bare, func(_ context.Context, r outage.Run) { s.runs = append(s.runs, r) })
+		f(s)
+		s.nodes.Recover()
+	})
+}
+
+func (s *service) process() *memlock.Locker {
+	l, err := memlock.New(s.nodes)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { _ = l.Close() })
+	return l
+}
+
+// work reports whether it ran.
+func (s *service) work(opts ...lock.AcquireOption) (ran bool, err error) {
+	err = lock.Do(s.t.Context(), s.locker, "job", func(ctx context.Context, l lock.Lease) error {
+		ran = true
+		return ctx.Err()
+	}, append(opts, lock.MaxWait(time.Second))...)
+	return ran, err
+}
+
+func (s *service) fail(how func(*memlock.Node)) {
+	for _, n := range s.nodes[1:] {
+		how(n)
+	}
+}
+
+func down(n *memlock.Node) { n.Deny(driver.ErrUnreachable) }
+
+func deny(err error) func(*memlock.Node) { return func(n *memlock.Node) { n.Deny(err) } }
+
+// TestWhatIsAnOutage: nodes that are down or hang are. A node that may not vote or denies access needs a person, and its
+// locks may be valid.
+func TestWhatIsAnOutage(t *testing.T) {
+	for name, c := range map[string]struct {
+		fail func(*memlock.Node)
+		want bool
+	}{
+		"all is well":   {func(*memlock.Node) {}, false},
+		"down":          {down, true},
+		"hung":          {(*memlock.Node).Freeze, true},
+		"denied":        {deny(fmt.Errorf("%w: NOPERM", driver.ErrDenied)), false},
+		"in quarantine": {deny(driver.ErrQuarantined), false},
+		"a replica":     {deny(driver.ErrReplica), false},
+		"overloaded":    {deny(driver.ErrNotSent), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inService(t, func(s *service) {
+				s.fail(c.fail)
+				ran, err := s.work()
+				well := name == "all is well"
+				if ran != (c.want || well) || (err == nil) != ran || len(s.runs) > 0 != c.want {
+					t.Errorf("ran %v, reported %v, %v", ran, s.runs, err)
+				}
+				if c.want && (s.runs[0].Resource != "job" || !errors.Is(s.runs[0].Err, lock.ErrNoQuorum)) {
+					t.Errorf("reported %v", s.runs)
+				}
+			})
+		})
+	}
+}
+
+// TestNeverWhileANodeSaysThatItIsHeld, however late it says so: the attempt has failed before.
+func TestNeverWhileANodeSaysThatItIsHeld(t *testing.T) {
+	for _, late := range []time.Duration{0, 100 * time.Millisecond} {
+		inService(t, func(s *service) {
+			if _, err := s.process().Acquire(s.t.Context(), "job"); err != nil {
+				t.Fatal(err)
+			}
+			s.nodes[0].Delay(late)
+			s.fail(down)
+			if ran, err := s.work(lock.NoWait()); ran || !errors.Is(err, lock.ErrNoQuorum) || len(s.runs) > 0 {
+				t.Errorf("answered after %v: ran %v, %v", late, ran, err)
+			}
+		})
+	}
+}
+
+// TestWhoGetsNoLease: not a call that needs a fence, a slot or a term, one whose ctx has ended, or one that nobody reports.
+func TestWhoGetsNoLease(t *testing.T) {
+	inService(t, func(s *service) {
+		s.fail(down)
+		for i, opt := range []lock.AcquireOption{lock.Fenced(), lock.Slots(3), lock.OfKind(lock.KindElection)} {
+			if ran, err := s.work(opt); ran || !errors.Is(err, lock.ErrNoQuorum) || len(s.runs) > 0 {
+				t.Errorf("option %d: ran %v, %v", i, ran, err)
+			}
+		}
+		ctx, cancel := context.WithTimeout(s.t.Context(), time.Second)
+		defer cancel()
+		if _, err := s.locker.Acquire(ctx, "job"); !errors.Is(err, context.DeadlineExceeded) || len(s.runs) > 0 {
+			t.Errorf("ctx has ended: %v, %v", err, s.runs)
+		}
+		for _, l := range []lock.Locker{outage.Wrap(s.bare, nil), outage.Wrap(nil, func(context.Context, outage.Run) {})} {
+			if _, err := l.Acquire(s.t.Context(), "job", lock.NoWait()); !errors.Is(err, lock.ErrInvalidOption) {
+				t.Errorf("incomplete: %v", err)
+			}
+		}
+	})
+}
+
+// TestLeaseWithoutALock: what it says of itself.
+func TestLeaseWithoutALock(t *testing.T) {
+	inService(t, func(s *service) {
+		s.fail(down)
+		lease, err := s.locker.Acquire(s.t.Context(), "job", lock.NoWait(), lock.TTL(3*time.Second))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := lease.Extend(s.t.Context()); lease.Fence() != 0 || lease.Remaining() != 3*time.Second ||
+			lease.Resource() != "job" || !errors.Is(err, lock.ErrNoQuorum) {
+			t.Errorf("fence %d, %v left of %q, %v", lease.Fence(), lease.Remaining(), lease.Resource(), err)
+		}
+		for range 2 {
+			if err := lease.Release(s.t.Context()); err != nil || !errors.Is(context.Cause(lease.Context()), lock.ErrReleased) ||
+				lease.Remaining() != 0 {
+				t.Errorf("%v, %v, %v left", err, context.Cause(lease.Context()), lease.Remaining())
+			}
+		}
+	})
+}
