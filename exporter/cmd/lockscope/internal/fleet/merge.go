@@ -12,7 +12,6 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
-	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/scanner/listing"
 )
@@ -224,16 +223,13 @@ func QueuesErr(w *listing.Waits) error {
 	return w.Err
 }
 
-// Class is why the callers of a lock wait, by the votes of its nodes. It is empty if the nodes do not tell: the lock may
-// be free by now, or its votes split.
-func Class(quorum, voting, quarantined int, held bool) locktrace.Wait {
-	switch {
-	case voting+quarantined < quorum:
-		return locktrace.WaitNoQuorum
-	case voting < quorum:
-		return locktrace.WaitQuarantined
-	case held:
-		return locktrace.WaitHolder
+// HoldsText names what a process holds.
+func HoldsText(holds []lock.HeldLease) string {
+	names := make([]string, len(holds))
+	for i, h := range holds {
+		if names[i] = h.Resource; h.Backend != "" {
+			names[i] += " (" + h.Backend + ")"
+		}
 	}
-	return ""
+	return strings.Join(names, ", ")
 }

@@ -3,7 +3,6 @@ package list
 import (
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
@@ -95,18 +94,9 @@ func (w waits) rows(f listing.WaitedFor) (rows [][]string) {
 		if name == "" {
 			name, callers = ui.Unknown, ui.Unknown
 		}
-		var holds []string
-		for _, h := range q.Holds {
-			held := h.Resource
-			if h.Backend != "" {
-				held += " (" + h.Backend + ")"
-			}
-			holds = append(holds, held)
-		}
 		rows = append(rows, []string{
 			waitedFor(&f), name, callers, waitText(time.Duration(q.Waited * float64(time.Second))),
-			q.CallSite,
-			strings.Join(holds, ", "),
+			q.CallSite, fleet.HoldsText(q.Holds),
 		})
 	}
 	if more := f.Processes - len(f.Queue); more > 0 {

@@ -190,7 +190,7 @@ func holders(w *listing.Waits, d lock.DeadlockError) (all []string) {
 // graph makes of a reading of queues what the page says of who blocks whom, as it was then.
 type graph struct {
 	*listing.Waits
-	votes
+	fleet.Votes
 }
 
 // blocked counts every call, also those that have no row of their own.
@@ -207,8 +207,8 @@ func (g graph) blocked(rows []state.Waiter) (all []state.Blocked) {
 			Reading: reading(f.Lock),
 		}
 		b.Writers = f.Writers()
-		if class := g.class(f.Lock); class != "" {
-			b.ByClass = state.ByClass{string(class): b.Waiting}
+		if class := classOf(g.Votes, f.Lock); class != "" {
+			b.ByClass = state.ByClass{class: b.Waiting}
 		}
 		at := f.Resource
 		for _, next := range g.Graph.Chain(f.Resource) {

@@ -42,7 +42,7 @@ type stateView struct {
 	next    chan struct{} // closed by the next listing
 	listed  time.Time     // when the last listing ended; zero: there is none
 	listing listing.Listing
-	votes   votes // at the time of the listing
+	votes   fleet.Votes // at the time of the listing
 }
 
 func newStateView(s lockReader, p *pings, b *blocking) *stateView {
@@ -64,7 +64,7 @@ func (s *stateView) loop(ctx context.Context) {
 		// Parts that failed are missing from the page; pings and logs have the reason.
 		all, _ := s.scanner.List(ctx, listing.Options{Order: listing.ByAge, Limit: live.DefaultMaxShown, Waits: true})
 		s.blocking.observe(ctx, all.Waits, time.Now())
-		var v votes
+		var v fleet.Votes
 		if all.Waits != nil && len(all.Waits.Locks) > 0 {
 			v = s.pings.votes(ctx)
 		}
@@ -112,7 +112,7 @@ func (s *stateView) State(ctx context.Context) state.State {
 }
 
 // latest is the last listing. It also asks for a fresh one, and waits for that if none was read lately.
-func (s *stateView) latest(ctx context.Context) (listing.Listing, votes) {
+func (s *stateView) latest(ctx context.Context) (listing.Listing, fleet.Votes) {
 	asks := false
 	select {
 	case s.wanted <- struct{}{}:

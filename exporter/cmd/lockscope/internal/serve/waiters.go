@@ -39,7 +39,7 @@ func unread(w *listing.Waits) error {
 
 // waiters are the processes that wait, a row each, for the page: longest first, with ages of
 // when the nodes were read. Calls beyond one of each, which have no row, are counted.
-func waiters(w *listing.Waits, v votes) (rows []state.Waiter, omitted int) {
+func waiters(w *listing.Waits, v fleet.Votes) (rows []state.Waiter, omitted int) {
 	rows = []state.Waiter{}
 	if w == nil {
 		return rows, 0
@@ -49,7 +49,7 @@ func waiters(w *listing.Waits, v votes) (rows []state.Waiter, omitted int) {
 		for ahead, q := range f.Queue {
 			row := state.Waiter{
 				Resource: inspect.KeyText(f.Resource), For: f.Waited(q).Seconds(),
-				Kind: string(locktrace.WaitHolder), Class: string(v.class(f.Lock)),
+				Kind: string(locktrace.WaitHolder), Class: classOf(v, f.Lock),
 				Ahead: ahead, Blocker: blocker(f.Lock),
 			}
 			if says := q.Says; says != nil {
@@ -96,18 +96,12 @@ func blocker(l *listing.Lock) *state.Blocker {
 	return b
 }
 
-// votes is what the nodes say of their votes. It is zero if they are no single set: a queue does not say which set its
-// lock is on.
-type votes struct{ nodes, voting, quarantined int }
+// classOf is why the processes in the queue of a lock wait.
+func classOf(v fleet.Votes, l *listing.Lock) string { return string(v.Class(l != nil && l.Held())) }
 
-// class is why the processes in the queue of a lock wait. It is empty if the nodes do not tell: the lock may be free by
-// now, or its votes split.
-func (v votes) class(l *listing.Lock) locktrace.Wait {
-	return fleet.Class(min(v.nodes, v.nodes/2+1), v.voting, v.quarantined, l != nil && l.Held())
-}
-
-// votes asks the nodes that answered their last ping. One that was not pinged yet counts as one of them.
-func (p *pings) votes(ctx context.Context) (v votes) {
+// votes asks the nodes that answered their last ping. One that was not pinged yet counts as one of them. The result is
+// zero if they are no single set: a queue does not say which set its lock is on.
+func (p *pings) votes(ctx context.Context) (v fleet.Votes) {
 	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
 	defer cancel()
 	nodes, up := p.set()
@@ -117,13 +111,13 @@ func (p *pings) votes(ctx context.Context) (v votes) {
 			clients[i] = c
 		}
 	}
-	v.nodes = len(nodes)
+	v.Quorum = min(len(nodes), len(nodes)/2+1)
 	for i, s := range diagnosis.Standings(ctx, clients) {
 		switch {
 		case up[i] && s.Votes(): // also one that gives no account, for instance because the user may not send INFO
-			v.voting++
+			v.Voting++
 		case s.Quarantined:
-			v.quarantined++
+			v.Quarantined++
 		}
 	}
 	return v

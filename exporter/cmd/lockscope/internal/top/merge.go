@@ -229,12 +229,6 @@ func waiterOf(says *records.Waiting, waited time.Duration) screen.Waiter {
 	}
 	w.Instance, w.CallSite, w.Page, w.TraceID = says.Instance, says.CallSite, says.Page, fleet.TraceID(says.Traceparent)
 	w.Callers, w.Backend = max(1, says.Callers), says.Backend
-	for _, h := range says.Holds {
-		name := h.Resource
-		if h.Backend != "" {
-			name += " (" + h.Backend + ")"
-		}
-		w.Holds = append(w.Holds, name)
-	}
+	w.Holds = says.Holds
 	return w
 }

@@ -173,7 +173,7 @@ func waiters(r *Resource, o *Options, room int) (lines []line) {
 		}
 		g.rows = append(g.rows, []string{
 			clean(name), fmt.Sprint(w.Callers), duration(w.Waited), clean(class), clean(w.CallSite),
-			clean(strings.Join(w.Holds, ", ")), clean(w.TraceID),
+			clean(fleet.HoldsText(w.Holds)), clean(w.TraceID),
 		})
 	}
 	lines = g.lines(o.Width, func(int) style { return plain })

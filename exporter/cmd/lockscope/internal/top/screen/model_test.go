@@ -35,8 +35,8 @@ func TestNoQuorumIsSaidOnce(t *testing.T) {
 		"one server is down": {nodesIn(down), false, false, locktrace.WaitNoQuorum},
 	} {
 		set := Set{Name: "redis", Redlock: c.redlock, Nodes: c.nodes}
-		if set.Decides() != c.decides || set.class(false) != c.class {
-			t.Errorf("%s: decides %v, class %q", name, set.Decides(), set.class(false))
+		if set.Decides() != c.decides || set.Votes().Class(false) != c.class {
+			t.Errorf("%s: decides %v, class %q", name, set.Decides(), set.Votes().Class(false))
 		}
 		troubles := (&Snapshot{Sets: []Set{set}}).Troubles()
 		if (len(troubles) == 0) != c.decides {

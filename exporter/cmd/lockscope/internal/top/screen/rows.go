@@ -125,29 +125,24 @@ func (s *Set) Count(nodeState string) (n int) {
 func (s *Set) Voting() int { return s.Count(state.NodeUp) + s.Count(state.NodeShaky) }
 
 // Decides reports whether enough nodes vote for locks to be acquired.
-func (s *Set) Decides() bool {
-	if !s.Redlock {
-		return s.Voting() > 0
-	}
-	return s.Voting() >= s.Quorum()
-}
+func (s *Set) Decides() bool { return s.Votes().Decide() }
 
 // Stale reports whether the set was read longer ago than limit.
 func (s *Set) Stale(now time.Time, limit time.Duration) bool { return now.Sub(s.Read) > limit }
 
-// class is why callers wait that say nothing themselves, judged by the nodes.
-func (s *Set) class(held bool) locktrace.Wait {
+// Votes are those of the nodes.
+func (s *Set) Votes() fleet.Votes {
 	if !s.Redlock {
-		return fleet.Class(1, s.Voting(), 0, held)
+		return fleet.Votes{Quorum: 1, Voting: s.Voting()}
 	}
-	return fleet.Class(s.Quorum(), s.Voting(), s.Count(state.NodeQuarantined), held)
+	return fleet.Votes{Quorum: s.Quorum(), Voting: s.Voting(), Quarantined: s.Count(state.NodeQuarantined)}
 }
 
 // Classify gives a class to each resource and waiter that has none.
 func (s *Set) Classify() {
 	for i := range s.Resources {
 		r := &s.Resources[i]
-		class := string(s.class(r.Holder != nil))
+		class := string(s.Votes().Class(r.Holder != nil))
 		if r.Class == "" {
 			r.Class = class
 		}

@@ -102,10 +102,10 @@ type Waiter struct {
 	Instance, CallSite, Page, TraceID string
 
 	Callers int
-	Waited  time.Duration // by the one that has waited longest; zero: unknown
-	Class   string        // a locktrace.Wait; empty: unknown
-	Holds   []string      // meanwhile
-	Backend string        // what the process calls the nodes; empty: unknown
+	Waited  time.Duration    // by the one that has waited longest; zero: unknown
+	Class   string           // a locktrace.Wait; empty: unknown
+	Holds   []lock.HeldLease // meanwhile
+	Backend string           // what the process calls the nodes; empty: unknown
 }
 
 // Pages is what pages of processes add: rates and tails, which no node knows.
